@@ -1,0 +1,67 @@
+// Package internal holds only the test of the import policy.
+package internal
+
+import (
+	"go/build"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// policy says which packages of this module each package may import. Dependencies
+// point one way: what decodes recordings knows nothing of comparisons, and what
+// compares knows nothing of perf.data. Test files are free.
+var policy = map[string][]string{
+	"perffile":              {},
+	"perffile/perffiletest": {"perffile"},
+	"perfsession":           {"perffile"},
+	"objfile":               {},
+	"symbolizer":            {"objfile", "perfsession"},
+	"run":                   {},
+	"ingest":                {"perffile", "perfsession", "symbolizer", "objfile", "run"},
+	"stats":                 {},
+	"compare":               {"run", "stats"},
+	"report":                {"run", "compare"},
+}
+
+func TestImports(t *testing.T) {
+	const module = "profdiff/internal/"
+	seen := make(map[string]bool)
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if d.Name() == "testdata" {
+			return filepath.SkipDir
+		}
+		pkg, err := build.ImportDir(path, 0)
+		if _, empty := err.(*build.NoGoError); empty || path == "." {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(path)
+		seen[name] = true
+		allowed, ok := policy[name]
+		if !ok {
+			t.Errorf("package %s has no line in the import policy", name)
+		}
+		for _, imp := range pkg.Imports {
+			if imp, ok := strings.CutPrefix(imp, module); ok && !slices.Contains(allowed, imp) {
+				t.Errorf("package %s imports %s, against the policy", name, imp)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range policy {
+		if !seen[name] {
+			t.Logf("package %s of the policy does not exist yet", name)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package run
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Accounting follows every sample from the input to the result:
+// In = Out + Filtered + sum of Dropped.
+type Accounting struct {
+	In       int64
+	Out      int64
+	Filtered int64 // left out because a filter asked for it
+	Dropped  map[string]int64
+	// Lost counts samples that never reached the recording, as far as the
+	// kernel and the recorder say; they are not part of In.
+	Lost int64
+	// Throttled counts the times that the kernel stopped an event because it
+	// took too much time.
+	Throttled int64
+	// Frames and UnknownFrames count frames of the samples that came out, and
+	// those among them without a name.
+	Frames, UnknownFrames int64
+	// TruncatedStacks counts samples whose call chain the recorder says is
+	// incomplete.
+	TruncatedStacks int64
+}
+
+// Drop counts n samples that could not be used, and why.
+func (a *Accounting) Drop(reason string, n int64) {
+	if n == 0 {
+		return
+	}
+	if a.Dropped == nil {
+		a.Dropped = make(map[string]int64)
+	}
+	a.Dropped[reason] += n
+}
+
+// TotalDropped is the number of samples dropped for any reason.
+func (a *Accounting) TotalDropped() int64 {
+	var n int64
+	for _, v := range a.Dropped {
+		n += v
+	}
+	return n
+}
+
+// Balanced reports whether every sample is accounted for.
+func (a *Accounting) Balanced() bool {
+	return a.In == a.Out+a.Filtered+a.TotalDropped()
+}
+
+// Add adds the counts of b, for merged inputs.
+func (a *Accounting) Add(b Accounting) {
+	a.In += b.In
+	a.Out += b.Out
+	a.Filtered += b.Filtered
+	for reason, n := range b.Dropped {
+		a.Drop(reason, n)
+	}
+	a.Lost += b.Lost
+	a.Throttled += b.Throttled
+	a.Frames += b.Frames
+	a.UnknownFrames += b.UnknownFrames
+	a.TruncatedStacks += b.TruncatedStacks
+}
+
+// LostShare is the share of samples lost among those taken, 0 to 1.
+func (a *Accounting) LostShare() float64 {
+	if a.In+a.Lost == 0 {
+		return 0
+	}
+	return float64(a.Lost) / float64(a.In+a.Lost)
+}
+
+// UnknownShare is the share of frames without a name, 0 to 1.
+func (a *Accounting) UnknownShare() float64 {
+	if a.Frames == 0 {
+		return 0
+	}
+	return float64(a.UnknownFrames) / float64(a.Frames)
+}
+
+// String is the accounting line: samples in, out, filtered, dropped by reason,
+// lost, and the share of unknown frames.
+func (a *Accounting) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "samples: %d in = %d out + %d filtered + %d dropped", a.In, a.Out, a.Filtered, a.TotalDropped())
+	if len(a.Dropped) > 0 {
+		reasons := make([]string, 0, len(a.Dropped))
+		for r := range a.Dropped {
+			reasons = append(reasons, r)
+		}
+		sort.Strings(reasons)
+		for i, r := range reasons {
+			reasons[i] = fmt.Sprintf("%s: %d", r, a.Dropped[r])
+		}
+		fmt.Fprintf(&b, " (%s)", strings.Join(reasons, ", "))
+	}
+	fmt.Fprintf(&b, "; %d lost; %.1f%% of frames unknown", a.Lost, 100*a.UnknownShare())
+	return b.String()
+}

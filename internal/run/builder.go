@@ -1,0 +1,212 @@
+package run
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// A Builder collects the samples of a Run. Its methods intern: equal arguments
+// give equal indices.
+type Builder struct {
+	r         *Run
+	stacks    stackTable
+	samples   sampleTable
+	events    map[string]uint32
+	functions map[Function]uint32
+	locations map[locationKey]uint32
+	labels    map[Labels]uint32
+	overflow  bool
+}
+
+type locationKey struct {
+	mapping uint32
+	address uint64
+	lines   string
+}
+
+// NewBuilder starts a Run called name.
+func NewBuilder(name string) *Builder {
+	return &Builder{
+		r: &Run{
+			Name:     name,
+			Mappings: []Mapping{{}},
+			Labels:   []Labels{noLabels},
+			Stacks:   Stacks{nodes: []stackNode{{}}},
+		},
+		events:    make(map[string]uint32),
+		functions: make(map[Function]uint32),
+		locations: make(map[locationKey]uint32),
+		labels:    map[Labels]uint32{noLabels: 0},
+	}
+}
+
+// Run gives access to the run being built, to set facts. Samples must be added
+// through the Builder.
+func (b *Builder) Run() *Run { return b.r }
+
+// Event returns the index of the event called e.Name, adding it if it is new.
+func (b *Builder) Event(e Event) uint32 {
+	if i, ok := b.events[e.Name]; ok {
+		return i
+	}
+	if e.Unit == "" {
+		e.Unit = EventUnit(e.Name)
+	}
+	i := uint32(len(b.r.Events))
+	b.r.Events = append(b.r.Events, e)
+	b.events[e.Name] = i
+	return i
+}
+
+// Mapping adds a mapping. Mappings are not interned: the caller knows which
+// ranges are one file.
+func (b *Builder) Mapping(m Mapping) uint32 {
+	b.r.Mappings = append(b.r.Mappings, m)
+	return uint32(len(b.r.Mappings) - 1)
+}
+
+// Function returns the index of f.
+func (b *Builder) Function(f Function) uint32 {
+	i, ok := b.functions[f]
+	if !ok {
+		i = uint32(len(b.r.Functions))
+		b.r.Functions = append(b.r.Functions, f)
+		b.functions[f] = i
+	}
+	return i
+}
+
+// Location returns the index of the location with these properties. lines are
+// innermost first and are not kept.
+func (b *Builder) Location(mapping uint32, address uint64, lines ...Line) uint32 {
+	key := locationKey{mapping: mapping, address: address}
+	var buf [64]byte
+	enc := buf[:0]
+	for _, l := range lines {
+		enc = binary.AppendUvarint(enc, uint64(l.Function))
+		enc = binary.AppendVarint(enc, l.Line)
+		enc = binary.AppendVarint(enc, l.Column)
+	}
+	key.lines = string(enc)
+	i, ok := b.locations[key]
+	if !ok {
+		i = b.NewLocation(mapping, address)
+		b.r.Locations[i].Lines = append([]Line(nil), lines...)
+		b.locations[key] = i
+	}
+	return i
+}
+
+// NewLocation adds a location without interning it and without lines; the
+// caller sets them in Run().Locations before Finish.
+func (b *Builder) NewLocation(mapping uint32, address uint64) uint32 {
+	b.r.Locations = append(b.r.Locations, Location{Mapping: mapping, Address: address})
+	return uint32(len(b.r.Locations) - 1)
+}
+
+// Labels returns the index of l.
+func (b *Builder) Labels(l Labels) uint32 {
+	i, ok := b.labels[l]
+	if !ok {
+		i = uint32(len(b.r.Labels))
+		b.r.Labels = append(b.r.Labels, l)
+		b.labels[l] = i
+	}
+	return i
+}
+
+// Stack returns the stack in which location is called from caller.
+func (b *Builder) Stack(caller StackID, location uint32) StackID {
+	return b.stacks.child(&b.r.Stacks, caller, location)
+}
+
+// Add adds one sample of the given weight.
+func (b *Builder) Add(event uint32, stack StackID, labels uint32, weight int64) {
+	b.AddSum(event, stack, labels, 1, weight, float64(weight)*float64(weight))
+}
+
+// AddSum adds count samples with the sum of weights and of squared weights.
+func (b *Builder) AddSum(event uint32, stack StackID, labels uint32, count, weight int64, weightSq float64) {
+	s := b.samples.row(&b.r.Samples, event, stack, labels)
+	s.Count += count
+	s.WeightSq += weightSq
+	var ok bool
+	if s.Weight, ok = addInt64(s.Weight, weight); !ok {
+		b.overflow = true
+	}
+}
+
+// addInt64 adds, saturating; ok is false if the sum does not fit.
+func addInt64(a, b int64) (sum int64, ok bool) {
+	sum = a + b
+	if (sum > a) == (b > 0) {
+		return sum, true
+	}
+	if b > 0 {
+		return math.MaxInt64, false
+	}
+	return math.MinInt64, false
+}
+
+// Finish completes the Run: totals by event, canonical order of events, counts
+// of frames. Accounting.Out is the number of samples that were added to events
+// that are not derived. The Builder must not be used afterwards.
+func (b *Builder) Finish() (*Run, error) {
+	r := b.r
+	for i := range r.Locations {
+		if len(r.Locations[i].Lines) == 0 {
+			return nil, fmt.Errorf("location %d at %#x has no function", i, r.Locations[i].Address)
+		}
+	}
+	r.sortEvents()
+	r.total()
+	for i := range r.Events {
+		if r.Events[i].Weight == math.MaxInt64 {
+			b.overflow = true
+		}
+	}
+	if b.overflow {
+		r.Warnings = append(r.Warnings, "sum of weights exceeds 2^63: the recording's periods cannot be right")
+	}
+	b.r = nil
+	return r, nil
+}
+
+// total sums samples into events and the accounting.
+func (r *Run) total() {
+	unknown := make([]bool, len(r.Locations))
+	for i := range r.Locations {
+		lines := r.Locations[i].Lines
+		unknown[i] = r.Functions[lines[len(lines)-1].Function].Unknown
+	}
+	for i := range r.Events {
+		e := &r.Events[i]
+		e.Samples, e.Weight, e.WeightSq = 0, 0, 0
+	}
+	a := &r.Accounting
+	a.Out, a.Frames, a.UnknownFrames = 0, 0, 0
+	// Parents precede children, so one pass gives each stack's depth.
+	depth := make([]uint32, r.Stacks.Len())
+	unknowns := make([]uint32, r.Stacks.Len())
+	for id := 1; id < r.Stacks.Len(); id++ {
+		n := r.Stacks.nodes[id]
+		depth[id] = depth[n.parent] + 1
+		unknowns[id] = unknowns[n.parent]
+		if unknown[n.location] {
+			unknowns[id]++
+		}
+	}
+	for i := range r.Samples {
+		s := &r.Samples[i]
+		e := &r.Events[s.Event]
+		e.Samples += s.Count
+		e.Weight, _ = addInt64(e.Weight, s.Weight)
+		e.WeightSq += s.WeightSq
+		if !e.Derived {
+			a.Out += s.Count
+			a.Frames += s.Count * int64(depth[s.Stack])
+			a.UnknownFrames += s.Count * int64(unknowns[s.Stack])
+		}
+	}
+}

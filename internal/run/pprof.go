@@ -1,0 +1,721 @@
+package run
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/pprof/profile"
+	"github.com/klauspost/compress/gzip"
+)
+
+// SampleTypeNames chooses how pprof sample types are called.
+type SampleTypeNames int
+
+const (
+	// AOSPNames are those of AOSP's pprof_proto_generator.py:
+	// <event>_samples/samples and <event>/<unit>.
+	AOSPNames SampleTypeNames = iota
+	// PerfToProfileNames are those of perf_to_profile: <event>_sample/count
+	// and <event>_event/count.
+	PerfToProfileNames
+	// GoPGONames are those that the Go compiler takes for profile-guided
+	// optimization: samples/count and cpu/nanoseconds, primary event only.
+	GoPGONames
+)
+
+// sampleTypes returns the two sample types of each event: number of samples,
+// and weight. No type occurs twice.
+func (n SampleTypeNames) sampleTypes(events []Event) []profile.ValueType {
+	if n == GoPGONames {
+		return []profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}}
+	}
+	var types []profile.ValueType
+	seen := make(map[string]bool)
+	add := func(name, unit string) {
+		for base, i := name, 2; seen[name]; i++ {
+			name = base + "_" + strconv.Itoa(i)
+		}
+		seen[name] = true
+		types = append(types, profile.ValueType{Type: name, Unit: unit})
+	}
+	for _, e := range events {
+		if n == PerfToProfileNames {
+			add(e.Name+"_sample", "count")
+			add(e.Name+"_event", "count")
+		} else {
+			add(e.Name+"_samples", "samples")
+			add(e.Name, e.Unit)
+		}
+	}
+	return types
+}
+
+// ProfileOptions choose among the forms of a pprof profile.
+type ProfileOptions struct {
+	Names SampleTypeNames
+	// Comments are added after those made from the recording.
+	Comments []string
+}
+
+// Field numbers of pprof's proto/profile.proto.
+const (
+	profileSampleType        = 1
+	profileSample            = 2
+	profileMapping           = 3
+	profileLocation          = 4
+	profileFunction          = 5
+	profileStringTable       = 6
+	profileTimeNanos         = 9
+	profileDurationNanos     = 10
+	profilePeriodType        = 11
+	profilePeriod            = 12
+	profileComment           = 13
+	profileDefaultSampleType = 14
+
+	valueTypeType = 1
+	valueTypeUnit = 2
+
+	sampleLocationID = 1
+	sampleValue      = 2
+	sampleLabel      = 3
+
+	labelKey     = 1
+	labelStr     = 2
+	labelNum     = 3
+	labelNumUnit = 4
+
+	mappingID              = 1
+	mappingStart           = 2
+	mappingLimit           = 3
+	mappingOffset          = 4
+	mappingFilename        = 5
+	mappingBuildID         = 6
+	mappingHasFunctions    = 7
+	mappingHasFilenames    = 8
+	mappingHasLineNumbers  = 9
+	mappingHasInlineFrames = 10
+
+	locationID        = 1
+	locationMappingID = 2
+	locationAddress   = 3
+	locationLine      = 4
+
+	lineFunctionID = 1
+	lineLine       = 2
+	lineColumn     = 3
+
+	functionID         = 1
+	functionName       = 2
+	functionSystemName = 3
+	functionFilename   = 4
+	functionStartLine  = 5
+)
+
+// WriteProfile writes the run as a gzip-compressed pprof profile. Output is a
+// function of the run, byte for byte. Samples of several events with the same
+// stack and labels become one pprof sample with one value per sample type.
+//
+// It is encoded here instead of through profile.Profile so that memory stays
+// near that of the run itself.
+func (r *Run) WriteProfile(w io.Writer, opt ProfileOptions) error {
+	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
+	e := profileEncoder{r: r, w: z, strings: map[string]int64{"": 0}, table: []string{""}}
+	e.encode(opt)
+	e.flush(0)
+	if e.err != nil {
+		return e.err
+	}
+	return z.Close()
+}
+
+// A profileEncoder writes profile.proto messages. Message bodies are built in
+// buf behind a gap for their length, see message.
+type profileEncoder struct {
+	r       *Run
+	w       io.Writer
+	err     error
+	buf     []byte
+	strings map[string]int64
+	table   []string
+
+	// Dense ids of what is referenced, from 1; 0 is not referenced.
+	mappingIDs, locationIDs, functionIDs []uint32
+}
+
+func (e *profileEncoder) flush(limit int) {
+	if len(e.buf) <= limit || e.err != nil {
+		return
+	}
+	_, e.err = e.w.Write(e.buf)
+	e.buf = e.buf[:0]
+}
+
+func (e *profileEncoder) uvarint(v uint64) {
+	for v >= 0x80 {
+		e.buf = append(e.buf, byte(v)|0x80)
+		v >>= 7
+	}
+	e.buf = append(e.buf, byte(v))
+}
+
+// uint writes an integer field; zero is the default and is left out.
+func (e *profileEncoder) uint(field int, v uint64) {
+	if v != 0 {
+		e.uvarint(uint64(field) << 3)
+		e.uvarint(v)
+	}
+}
+
+func (e *profileEncoder) bool(field int, v bool) {
+	if v {
+		e.uint(field, 1)
+	}
+}
+
+func (e *profileEncoder) str(field int, s string) { e.uint(field, uint64(e.string(s))) }
+
+// string returns the index of s in the string table.
+func (e *profileEncoder) string(s string) int64 {
+	i, ok := e.strings[s]
+	if !ok {
+		i = int64(len(e.table))
+		e.table = append(e.table, s)
+		e.strings[s] = i
+	}
+	return i
+}
+
+// lengthGap is room for the length of a message: varints of up to 4 bytes.
+// Protobuf allows padded varints, but canonical ones are shorter, so close moves
+// the body where the length needs less.
+const lengthGap = 4
+
+func (e *profileEncoder) open(field int) (start int) {
+	e.uvarint(uint64(field)<<3 | 2)
+	e.buf = append(e.buf, 0, 0, 0, 0)
+	return len(e.buf)
+}
+
+func (e *profileEncoder) close(start int) {
+	n := len(e.buf) - start
+	size := 1
+	for v := n; v >= 0x80; v >>= 7 {
+		size++
+	}
+	if size > lengthGap {
+		e.err = fmt.Errorf("pprof message of %d bytes", n)
+		return
+	}
+	at := start - lengthGap
+	for i, v := 0, n; i < size; i, v = i+1, v>>7 {
+		b := byte(v) & 0x7f
+		if i < size-1 {
+			b |= 0x80
+		}
+		e.buf[at+i] = b
+	}
+	if size < lengthGap {
+		e.buf = append(e.buf[:at+size], e.buf[start:]...)
+	}
+}
+
+func (e *profileEncoder) encode(opt ProfileOptions) {
+	r := e.r
+	events := r.Events
+	if opt.Names == GoPGONames && len(events) > 1 {
+		events = events[:1]
+	}
+	types := opt.Names.sampleTypes(events)
+	for _, t := range types {
+		m := e.open(profileSampleType)
+		e.str(valueTypeType, t.Type)
+		e.str(valueTypeUnit, t.Unit)
+		e.close(m)
+	}
+	e.locationIDs = make([]uint32, len(r.Locations))
+	e.samples(len(events))
+	e.locations()
+	e.functions()
+	e.mappings()
+	if !r.Recording.Start.IsZero() {
+		e.uint(profileTimeNanos, uint64(r.Recording.Start.UnixNano()))
+	}
+	e.uint(profileDurationNanos, uint64(r.Recording.Duration))
+	if len(events) == 1 && events[0].Period != 0 {
+		m := e.open(profilePeriodType)
+		e.str(valueTypeType, types[1].Type)
+		e.str(valueTypeUnit, types[1].Unit)
+		e.close(m)
+		e.uint(profilePeriod, events[0].Period)
+	}
+	for _, c := range append(r.comments(), opt.Comments...) {
+		e.str(profileComment, c)
+	}
+	if len(types) > 1 {
+		e.str(profileDefaultSampleType, types[1].Type)
+	}
+	for _, s := range e.table {
+		e.uvarint(profileStringTable<<3 | 2)
+		e.uvarint(uint64(len(s)))
+		e.buf = append(e.buf, s...)
+		e.flush(1 << 16)
+	}
+}
+
+// samples writes the samples of the first n events.
+func (e *profileEncoder) samples(n int) {
+	r := e.r
+	labels := make([][]byte, len(r.Labels))
+	for i := range r.Labels {
+		start := len(e.buf)
+		e.labels(&r.Labels[i])
+		labels[i] = slices.Clone(e.buf[start:])
+		e.buf = e.buf[:start]
+	}
+	next, heads := r.groupSamples(n)
+	values := make([]int64, 2*n)
+	var nextLocation uint32
+	for _, head := range heads {
+		clear(values)
+		for i := int(head); i >= 0; i = int(next[i]) {
+			s := &r.Samples[i]
+			values[2*s.Event] += s.Count
+			values[2*s.Event+1] += s.Weight
+			if next == nil {
+				break
+			}
+		}
+		s := &r.Samples[head]
+		m := e.open(profileSample)
+		if s.Stack != 0 {
+			ids := e.open(sampleLocationID)
+			for id := s.Stack; id != 0; {
+				node := r.Stacks.nodes[id]
+				loc := e.locationIDs[node.location]
+				if loc == 0 {
+					nextLocation++
+					loc = nextLocation
+					e.locationIDs[node.location] = loc
+				}
+				e.uvarint(uint64(loc))
+				id = node.parent
+			}
+			e.close(ids)
+		}
+		v := e.open(sampleValue)
+		for _, value := range values {
+			e.uvarint(uint64(value))
+		}
+		e.close(v)
+		e.buf = append(e.buf, labels[s.Labels]...)
+		e.close(m)
+		e.flush(1 << 16)
+	}
+}
+
+// groupSamples chains the rows of the first n events that share stack and
+// labels: heads holds the first row of each group, next[i] the row after i or -1.
+// With one event every row is its own group and next is nil.
+func (r *Run) groupSamples(n int) (next, heads []int32) {
+	heads = make([]int32, 0, len(r.Samples))
+	if len(r.Events) == 1 {
+		for i := range r.Samples {
+			heads = append(heads, int32(i))
+		}
+		return nil, heads
+	}
+	next = make([]int32, len(r.Samples))
+	var groups sampleTable
+	var tails []int32
+	var keys []Sample
+	for i := range r.Samples {
+		next[i] = -1
+		s := &r.Samples[i]
+		if int(s.Event) >= n {
+			continue
+		}
+		before := len(keys)
+		key := groups.row(&keys, 0, s.Stack, s.Labels)
+		if len(keys) > before {
+			key.Count = int64(before)
+			heads = append(heads, int32(i))
+			tails = append(tails, int32(i))
+			continue
+		}
+		next[tails[key.Count]] = int32(i)
+		tails[key.Count] = int32(i)
+	}
+	return next, heads
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// ThreadPool is the name of a thread with numbers replaced, so that the threads
+// of a pool (Binder:812_3, kworker/0:1, iou-wrk-4711) have one name.
+func ThreadPool(thread string) string { return digits.ReplaceAllString(thread, "%d") }
+
+func (e *profileEncoder) labels(l *Labels) {
+	str := func(key, value string) {
+		m := e.open(sampleLabel)
+		e.str(labelKey, key)
+		e.str(labelStr, value)
+		e.close(m)
+	}
+	num := func(key string, value int64, unit string) {
+		m := e.open(sampleLabel)
+		e.str(labelKey, key)
+		e.uint(labelNum, uint64(value))
+		e.str(labelNumUnit, unit)
+		e.close(m)
+	}
+	if l.CPU >= 0 {
+		num("cpu", l.CPU, "cpu")
+	}
+	if l.Mode != "" {
+		str("execution_mode", l.Mode)
+	}
+	if l.PID >= 0 {
+		num("pid", l.PID, "pid")
+	}
+	if l.Process != "" {
+		str("process", l.Process)
+	}
+	if l.State != "" {
+		str("state", l.State)
+	}
+	if l.Thread != "" {
+		str("thread", l.Thread)
+		str("threadpool", ThreadPool(l.Thread))
+	}
+	if l.TID >= 0 {
+		num("tid", l.TID, "tid")
+	}
+	for rest := l.Other; rest != ""; {
+		var key, value string
+		key, rest, _ = strings.Cut(rest, "\x00")
+		value, rest, _ = strings.Cut(rest, "\x00")
+		str(key, value)
+	}
+	for rest := l.OtherNum; rest != ""; {
+		var key, value, unit string
+		key, rest, _ = strings.Cut(rest, "\x00")
+		value, rest, _ = strings.Cut(rest, "\x00")
+		unit, rest, _ = strings.Cut(rest, "\x00")
+		v, _ := strconv.ParseInt(value, 10, 64)
+		num(key, v, unit)
+	}
+}
+
+func (e *profileEncoder) locations() {
+	r := e.r
+	e.functionIDs = make([]uint32, len(r.Functions))
+	e.mappingIDs = make([]uint32, len(r.Mappings))
+	// Mappings keep their order: the first is the main binary.
+	order := make([]uint32, 0, len(r.Locations))
+	for i, id := range e.locationIDs {
+		if id != 0 {
+			order = append(order, uint32(i))
+			e.mappingIDs[r.Locations[i].Mapping] = 1
+		}
+	}
+	var nextMapping, nextFunction uint32
+	for i := range e.mappingIDs {
+		if i > 0 && e.mappingIDs[i] != 0 {
+			nextMapping++
+			e.mappingIDs[i] = nextMapping
+		}
+	}
+	e.mappingIDs[0] = 0
+	slices.SortFunc(order, func(a, b uint32) int { return int(e.locationIDs[a]) - int(e.locationIDs[b]) })
+	for _, i := range order {
+		l := &r.Locations[i]
+		m := e.open(profileLocation)
+		e.uint(locationID, uint64(e.locationIDs[i]))
+		e.uint(locationMappingID, uint64(e.mappingIDs[l.Mapping]))
+		e.uint(locationAddress, l.Address)
+		for _, line := range l.Lines {
+			if e.functionIDs[line.Function] == 0 {
+				nextFunction++
+				e.functionIDs[line.Function] = nextFunction
+			}
+			lm := e.open(locationLine)
+			e.uint(lineFunctionID, uint64(e.functionIDs[line.Function]))
+			e.uint(lineLine, uint64(line.Line))
+			e.uint(lineColumn, uint64(line.Column))
+			e.close(lm)
+		}
+		e.close(m)
+		e.flush(1 << 16)
+	}
+}
+
+func (e *profileEncoder) functions() {
+	order := make([]uint32, 0, len(e.functionIDs))
+	for i, id := range e.functionIDs {
+		if id != 0 {
+			order = append(order, uint32(i))
+		}
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return int(e.functionIDs[a]) - int(e.functionIDs[b]) })
+	for _, i := range order {
+		f := &e.r.Functions[i]
+		m := e.open(profileFunction)
+		e.uint(functionID, uint64(e.functionIDs[i]))
+		e.str(functionName, f.Name)
+		e.str(functionSystemName, f.SystemName)
+		e.str(functionFilename, f.File)
+		e.uint(functionStartLine, uint64(f.StartLine))
+		e.close(m)
+		e.flush(1 << 16)
+	}
+}
+
+func (e *profileEncoder) mappings() {
+	for i, id := range e.mappingIDs {
+		if id == 0 {
+			continue
+		}
+		p := &e.r.Mappings[i]
+		m := e.open(profileMapping)
+		e.uint(mappingID, uint64(id))
+		e.uint(mappingStart, p.Start)
+		e.uint(mappingLimit, p.Limit)
+		e.uint(mappingOffset, p.Offset)
+		e.str(mappingFilename, p.File)
+		e.str(mappingBuildID, p.BuildID)
+		e.bool(mappingHasFunctions, p.HasFunctions)
+		e.bool(mappingHasFilenames, p.HasFilenames)
+		e.bool(mappingHasLineNumbers, p.HasLineNumbers)
+		e.bool(mappingHasInlineFrames, p.HasInlineFrames)
+		e.close(m)
+	}
+}
+
+// comments are the facts of the recording that pprof has no field for.
+func (r *Run) comments() []string {
+	var c []string
+	add := func(key, value string) {
+		if value != "" {
+			c = append(c, key+": "+value)
+		}
+	}
+	rec := &r.Recording
+	add("format", rec.Format)
+	add("tool", rec.Tool)
+	add("command", rec.CommandLine)
+	add("arch", rec.Arch)
+	add("kernel", rec.Kernel)
+	add("cpu", rec.CPU)
+	add("device", rec.Device)
+	add("build", rec.Build)
+	add("app", rec.App)
+	for i := range r.Events {
+		e := &r.Events[i]
+		switch {
+		case e.Period != 0:
+			add("event", fmt.Sprintf("%s period=%d", e.Name, e.Period))
+		case e.Frequency != 0:
+			add("event", fmt.Sprintf("%s frequency=%d", e.Name, e.Frequency))
+		}
+	}
+	if r.Accounting.In > 0 {
+		add("accounting", r.Accounting.String())
+	}
+	for _, w := range r.Warnings {
+		add("warning", w)
+	}
+	return c
+}
+
+// AddProfile adds the samples of a pprof profile. Types that come in pairs of
+// a number of samples and a weight (count and cpu, X_samples and X, X_sample and
+// X_event) become one event; any other type becomes an event whose number of
+// samples is the number of profile samples with a value. A profile that lacks
+// lines keeps its locations under the name of their mapping.
+func (b *Builder) AddProfile(p *profile.Profile) error {
+	if err := p.CheckValid(); err != nil {
+		return err
+	}
+	pairs := pairSampleTypes(p.SampleType)
+	events := make([]uint32, len(pairs))
+	for i, t := range pairs {
+		e := Event{Name: t.name, Unit: p.SampleType[t.weight].Unit, WeightSqLowerBound: true}
+		if p.PeriodType != nil && *p.PeriodType == *p.SampleType[t.weight] && p.Period > 0 {
+			e.Period = uint64(p.Period)
+		}
+		events[i] = b.Event(e)
+	}
+	mappings := make(map[*profile.Mapping]uint32)
+	for _, m := range p.Mapping {
+		mappings[m] = b.Mapping(Mapping{
+			File: m.File, BuildID: m.BuildID, Start: m.Start, Limit: m.Limit, Offset: m.Offset,
+			HasFunctions: m.HasFunctions, HasFilenames: m.HasFilenames,
+			HasLineNumbers: m.HasLineNumbers, HasInlineFrames: m.HasInlineFrames,
+		})
+	}
+	locations := make(map[*profile.Location]uint32)
+	for _, l := range p.Location {
+		locations[l] = b.profileLocation(mappings[l.Mapping], l)
+	}
+	for _, s := range p.Sample {
+		labels := b.Labels(profileLabels(s))
+		var stack StackID
+		for i := len(s.Location) - 1; i >= 0; i-- {
+			stack = b.Stack(stack, locations[s.Location[i]])
+		}
+		for i, t := range pairs {
+			weight, count := s.Value[t.weight], int64(1)
+			if t.count >= 0 {
+				count = s.Value[t.count]
+			}
+			if weight == 0 && (t.count < 0 || count == 0) {
+				continue
+			}
+			// Σw² of count samples that sum to weight is least when all are equal.
+			sq := float64(weight) * float64(weight)
+			if count > 0 {
+				sq /= float64(count)
+			}
+			b.AddSum(events[i], stack, labels, count, weight, sq)
+			b.r.Accounting.In += count
+		}
+	}
+	return nil
+}
+
+func (b *Builder) profileLocation(mapping uint32, l *profile.Location) uint32 {
+	if len(l.Line) == 0 {
+		name := "[unknown]"
+		if l.Mapping != nil && l.Mapping.File != "" {
+			name = UnknownFunctionName(l.Mapping.File)
+		}
+		return b.Location(mapping, l.Address, Line{Function: b.Function(Function{Name: name, SystemName: name, Unknown: true})})
+	}
+	lines := make([]Line, len(l.Line))
+	for i, line := range l.Line {
+		f := line.Function
+		lines[i] = Line{Line: line.Line, Column: line.Column, Function: b.Function(Function{
+			Name: f.Name, SystemName: f.SystemName, File: f.Filename, StartLine: f.StartLine,
+			Unknown: isUnknownName(f.Name),
+		})}
+	}
+	return b.Location(mapping, l.Address, lines...)
+}
+
+// UnknownFunctionName is the stand-in for the functions of a file in which an
+// address has no name: [libfoo.so]. It is the same on every build, so that
+// unknown addresses of two recordings can be compared as a whole.
+func UnknownFunctionName(file string) string {
+	base := file[strings.LastIndexByte(file, '/')+1:]
+	if base == "" {
+		base = "unknown"
+	}
+	if strings.HasPrefix(base, "[") && strings.HasSuffix(base, "]") {
+		return base
+	}
+	return "[" + base + "]"
+}
+
+func isUnknownName(name string) bool {
+	return name == "" || name == "unknown" || strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]")
+}
+
+func profileLabels(s *profile.Sample) Labels {
+	l := noLabels
+	for _, key := range sortedKeys(s.Label) {
+		for _, value := range s.Label[key] {
+			switch key {
+			case "process":
+				l.Process = value
+			case "thread":
+				l.Thread = value
+			case "threadpool": // follows from thread
+			case "state":
+				l.State = value
+			case "execution_mode":
+				l.Mode = value
+			default:
+				l.Other += key + "\x00" + value + "\x00"
+			}
+		}
+	}
+	for _, key := range sortedKeys(s.NumLabel) {
+		for i, value := range s.NumLabel[key] {
+			switch key {
+			case "pid":
+				l.PID = value
+			case "tid":
+				l.TID = value
+			case "cpu":
+				l.CPU = value
+			default:
+				unit := ""
+				if units := s.NumUnit[key]; i < len(units) {
+					unit = units[i]
+				}
+				l.OtherNum += key + "\x00" + strconv.FormatInt(value, 10) + "\x00" + unit + "\x00"
+			}
+		}
+	}
+	return l
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+type samplePair struct {
+	name          string
+	count, weight int // indices of sample types; count is -1 if there is none
+}
+
+// pairSampleTypes joins the type that counts samples with the type that weighs
+// them.
+func pairSampleTypes(types []*profile.ValueType) []samplePair {
+	countOf := func(t *profile.ValueType) (event string, ok bool) {
+		for _, suffix := range []string{"_samples", "_sample"} {
+			if event, ok := strings.CutSuffix(t.Type, suffix); ok && (t.Unit == "samples" || t.Unit == "count") {
+				return event, true
+			}
+		}
+		return "", t.Type == "samples" && t.Unit == "count"
+	}
+	taken := make([]bool, len(types))
+	var pairs []samplePair
+	for i, t := range types {
+		event, ok := countOf(t)
+		if !ok {
+			continue
+		}
+		for j, w := range types {
+			name := w.Type
+			if event != "" {
+				name = strings.TrimSuffix(name, "_event")
+			}
+			if j == i || taken[j] || (event != "" && name != event) || (event == "" && (w.Type != "cpu" && len(types) != 2)) {
+				continue
+			}
+			taken[i], taken[j] = true, true
+			pairs = append(pairs, samplePair{name: name, count: i, weight: j})
+			break
+		}
+	}
+	for i, t := range types {
+		if !taken[i] {
+			pairs = append(pairs, samplePair{name: t.Type, count: -1, weight: i})
+		}
+	}
+	return pairs
+}

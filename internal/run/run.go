@@ -1,0 +1,218 @@
+// Package run holds one recording as the rest of the program sees it: what was
+// sampled, where, and the facts of the recording.
+//
+// A [Run] is pprof's data model (functions, locations, mappings, labelled
+// samples with one value per event) in a compact form, plus what pprof cannot
+// hold: when and how the recording was made, lost and dropped samples, work
+// counters, and per stack the sum of squared weights from which the effective
+// sample size follows.
+//
+// The form is a prefix tree of stacks and flat tables instead of
+// *profile.Profile because a system-wide recording of 740,000 samples has some
+// hundred thousand distinct stacks: as profile.Sample values they cost over a
+// gigabyte, as tree nodes some tens of megabytes. [Run.WriteProfile] writes
+// the pprof form, [Builder.AddProfile] reads it.
+package run
+
+import (
+	"time"
+)
+
+// A Run is one recording, or several of one side merged on request. Tables
+// refer to each other by index; index 0 of Mappings and Labels is "none", and
+// stack 0 is the empty stack, so that zero values are meaningful.
+type Run struct {
+	// Name is the input as the user named it.
+	Name      string
+	Recording Recording
+	Events    []Event
+	Mappings  []Mapping
+	Functions []Function
+	Locations []Location
+	Stacks    Stacks
+	Labels    []Labels
+	// Samples holds one row per distinct (event, stack, labels), in the order
+	// in which the first sample of each was seen.
+	Samples []Sample
+	// Counters are totals of whole-run counters (perf stat, simpleperf stat,
+	// work counters), in the order of the input.
+	Counters   []Counter
+	Accounting Accounting
+	// Warnings are conditions that make numbers of this run less trustworthy,
+	// each one line for the user.
+	Warnings []string
+}
+
+// Recording says how, where and when the samples were taken. Unknown facts are
+// zero.
+type Recording struct {
+	Format      string // "perf.data", "report-sample", "perf script", "folded", "pprof", …
+	Tool        string // "perf 6.1.187", "simpleperf 1.build.11421629", …
+	CommandLine string // of the recorder
+	Arch        string // as uname -m prints it
+	Kernel      string // as uname -r prints it
+	Host        string
+	CPU         string // model name or implementer
+	CPUID       string // CPUID or MIDR string of the header
+	CPUs        int    // online CPUs
+	Device      string // manufacturer:model:name
+	Build       string // Android build fingerprint
+	SDK         string // Android SDK version
+	App         string // Android package recorded
+	// Start is the time of the first sample on the wall clock. Duration is from
+	// the first to the last sample.
+	Start    time.Time
+	Duration time.Duration
+	// KernelSymbols says whether kernel addresses could be named when the
+	// recording was made: "available", "unavailable", or "" (not said).
+	KernelSymbols string
+	TraceOffCPU   bool
+}
+
+// An Event is something that was sampled.
+type Event struct {
+	// Name is the event as the recording names it, modifiers included:
+	// "cpu-cycles:u".
+	Name string
+	// Unit of the weight: "nanoseconds", "cpu-cycles", "instructions", "count".
+	Unit string
+	// Derived marks events that profdiff computed from others, such as
+	// off-cpu. Their samples are not part of the accounting.
+	Derived bool
+	// Period is the fixed number of events per sample, or 0 if the recorder
+	// varied it to reach Frequency samples per second and CPU.
+	Period    uint64
+	Frequency uint64
+	// Samples and Weight are totals over the run; WeightSq is Σw² over samples.
+	Samples  int64
+	Weight   int64
+	WeightSq float64
+	// WeightSqLowerBound is set where the input gives sums of samples only
+	// (pprof, folded stacks): WeightSq is then the least that is possible.
+	WeightSqLowerBound bool
+	// Lost is the number of samples of this event that the kernel or the
+	// recorder reports as lost, where the input says so by event.
+	Lost int64
+}
+
+// EffectiveSamples is Kish's effective sample size (Σw)²/Σw²: the number of
+// equally weighted samples that would carry as much information. Zero without
+// samples.
+func (e *Event) EffectiveSamples() float64 {
+	if e.WeightSq == 0 {
+		return 0
+	}
+	return float64(e.Weight) * float64(e.Weight) / e.WeightSq
+}
+
+// A Mapping is a file (or a kernel, a JIT cache, …) mapped into memory. Runs of
+// the same file at different addresses share one Mapping, as pprof merges them.
+type Mapping struct {
+	// File is the path on the machine of the recording, not on this one.
+	File    string
+	BuildID string // lower-case hexadecimal, or ""
+	// Start, Limit and Offset are the first memory range seen for it, in bytes.
+	Start, Limit, Offset uint64
+	Kind                 MappingKind
+	// What was named in this mapping; pprof re-symbolizes mappings that have none.
+	HasFunctions, HasFilenames, HasLineNumbers, HasInlineFrames bool
+}
+
+// A MappingKind tells code of different nature apart.
+type MappingKind uint8
+
+//go:generate go tool stringer -type=MappingKind -linecomment
+const (
+	UnknownMapping MappingKind = iota // unknown
+	NativeMapping                     // native
+	KernelMapping                     // kernel
+	ModuleMapping                     // kernel module
+	JavaMapping                       // java
+	JITMapping                        // jit
+	VDSOMapping                       // vdso
+)
+
+// A Function is a function with the names under which it is known.
+type Function struct {
+	Name       string // for people: demangled, retraced
+	SystemName string // for linkers: mangled, obfuscated
+	File       string // source file
+	StartLine  int64  // line of the definition, 0 if unknown
+	// Unknown marks the stand-in for addresses without a name, such as
+	// [libfoo.so].
+	Unknown bool
+}
+
+// A Location is one address, with the functions inlined there, innermost first.
+type Location struct {
+	Mapping uint32 // index in Run.Mappings
+	// Address is in [Start, Limit) of the mapping, or 0 for inputs that have
+	// no addresses.
+	Address uint64
+	Lines   []Line // at least one
+}
+
+// A Line is a function and the source line within it.
+type Line struct {
+	Function uint32 // index in Run.Functions
+	Line     int64  // 0 if unknown
+	Column   int64  // 0 if unknown
+}
+
+// Labels say in which thread and state a sample was taken. It is comparable:
+// equal labels are equal values.
+type Labels struct {
+	Process string // command name of the process at the time of the sample
+	Thread  string // name of the thread at the time of the sample
+	// PID, TID and CPU are set if asked for, else -1.
+	PID, TID, CPU int64
+	State         string // "on-cpu", "off-cpu" or ""
+	Mode          string // "user", "kernel", "guest", or "" if not asked for
+	// Other holds further string labels of a pprof input as sorted
+	// key NUL value NUL pairs, and OtherNum numeric ones as key NUL value NUL
+	// unit NUL.
+	Other, OtherNum string
+}
+
+// noLabels is the absence of labels.
+var noLabels = Labels{PID: -1, TID: -1, CPU: -1}
+
+// A Sample is the sum of all samples with the same event, stack and labels.
+type Sample struct {
+	Event  uint32 // index in Run.Events
+	Stack  StackID
+	Labels uint32 // index in Run.Labels
+	Count  int64  // samples
+	Weight int64  // sum of weights w in the unit of the event
+	// WeightSq is Σw², from which sampling noise is computed.
+	WeightSq float64
+}
+
+// A Counter is the total of a counter over the whole run.
+type Counter struct {
+	Name  string
+	Unit  string // "nanoseconds", "count", …
+	Value float64
+	// Running is the share of the time in which the counter was on the
+	// hardware, 0 to 1; below 1 the Value was extrapolated. 0 if unknown.
+	Running float64
+}
+
+// EventIndex returns the index of the event called name: an exact match, or
+// else the only event that means the same (see [CanonicalEvent]).
+func (r *Run) EventIndex(name string) (int, bool) {
+	found := -1
+	for i := range r.Events {
+		if r.Events[i].Name == name {
+			return i, true
+		}
+		if SameEvent(r.Events[i].Name, name) {
+			if found >= 0 {
+				found = -2
+				break
+			}
+			found = i
+		}
+	}
+	return found, found >= 0
+}
