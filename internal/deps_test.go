@@ -20,6 +20,7 @@ var policy = map[string][]string{
 	"objfile":               {},
 	"symbolizer":            {"objfile", "perfsession"},
 	"run":                   {},
+	"run/runtest":           {"run"},
 	"ingest":                {"perffile", "perfsession", "symbolizer", "objfile", "run"},
 	"stats":                 {},
 	"compare":               {"run", "stats"},

@@ -247,7 +247,7 @@ var (
 		"branch-misses", "bus-cycles", "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles",
 	}
 	simpleperfSpelling = map[string]string{"cycles": "cpu-cycles", "branches": "branch-instructions"}
-	softwareEvents = []string{
+	softwareEvents     = []string{
 		"cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
 		"minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy",
 		"bpf-output", "cgroup-switches",

@@ -359,7 +359,7 @@ func (f *File) joinLayouts(l *sampleLayout) {
 	join(&f.common.trailerTime, next.trailerTime)
 }
 
-// byID returns the event with the given id.
+// byID is EventByID with a memory of one id.
 func (f *File) byID(id uint64) (attr int, ok bool) {
 	if id == f.lastID && f.lastAttr >= 0 {
 		return f.lastAttr, true
@@ -433,3 +433,6 @@ func (f *File) sampleAttr(body []byte) int {
 	}
 	return -1
 }
+
+// EventByID returns the index in Attrs of the event that has the id.
+func (f *File) EventByID(id uint64) (attr int, ok bool) { return f.byID(id) }

@@ -29,8 +29,6 @@ const (
 	RecordTextPoke      RecordType = 20 // TEXT_POKE
 	RecordAuxOutputHWID RecordType = 21 // AUX_OUTPUT_HW_ID
 
-	firstUserRecord RecordType = 64
-
 	RecordHeaderAttr        RecordType = 64 // HEADER_ATTR
 	RecordHeaderEventType   RecordType = 65 // HEADER_EVENT_TYPE
 	RecordHeaderTracingData RecordType = 66 // HEADER_TRACING_DATA
@@ -53,8 +51,6 @@ const (
 	RecordCompressed2       RecordType = 83 // COMPRESSED2
 	RecordBPFMetadata       RecordType = 84 // BPF_METADATA
 
-	firstSimpleperfRecord RecordType = 32768
-
 	RecordKernelSymbol    RecordType = 32769 // SIMPLEPERF_KERNEL_SYMBOL
 	RecordDSO             RecordType = 32770 // SIMPLEPERF_DSO
 	RecordSymbol          RecordType = 32771 // SIMPLEPERF_SYMBOL
@@ -65,6 +61,12 @@ const (
 	RecordUnwindingResult RecordType = 32776 // SIMPLEPERF_UNWINDING_RESULT
 	RecordTracingData     RecordType = 32777 // SIMPLEPERF_TRACING_DATA
 	RecordDebug           RecordType = 32778 // SIMPLEPERF_DEBUG
+)
+
+// Untyped, so that the stringer does not take them for types of records.
+const (
+	firstUserRecord       = 64
+	firstSimpleperfRecord = 32768
 )
 
 // Misc is the misc field of a record's header, must match PERF_RECORD_MISC_*.
@@ -132,6 +134,26 @@ type Record struct {
 	Time uint64
 
 	file *File
+}
+
+// Kept is a record without its body: small and free of pointers, for those that
+// must hold on to many records.
+type Kept struct {
+	Offset int64
+	Time   uint64
+	Type   RecordType
+	Misc   Misc
+	Attr   int32
+}
+
+// Keep returns what Restore needs.
+func (r *Record) Keep() Kept {
+	return Kept{Offset: r.Offset, Time: r.Time, Type: r.Type, Misc: r.Misc, Attr: int32(r.Attr)}
+}
+
+// Restore makes r the record k of f again. body is a copy of its Body.
+func (r *Record) Restore(f *File, k Kept, body []byte) {
+	*r = Record{Offset: k.Offset, Time: k.Time, Type: k.Type, Misc: k.Misc, Attr: int(k.Attr), Body: body, file: f}
 }
 
 func (r *Record) cursor() cursor {

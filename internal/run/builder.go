@@ -11,7 +11,7 @@ import (
 type Builder struct {
 	r         *Run
 	stacks    stackTable
-	samples   sampleTable
+	rows      rowTable
 	events    map[string]uint32
 	functions map[Function]uint32
 	locations map[locationKey]uint32
@@ -32,7 +32,7 @@ func NewBuilder(name string) *Builder {
 			Name:     name,
 			Mappings: []Mapping{{}},
 			Labels:   []Labels{noLabels},
-			Stacks:   Stacks{nodes: []stackNode{{}}},
+			Stacks:   newStacks(),
 		},
 		events:    make(map[string]uint32),
 		functions: make(map[Function]uint32),
@@ -91,18 +91,20 @@ func (b *Builder) Location(mapping uint32, address uint64, lines ...Line) uint32
 	key.lines = string(enc)
 	i, ok := b.locations[key]
 	if !ok {
-		i = b.NewLocation(mapping, address)
-		b.r.Locations[i].Lines = append([]Line(nil), lines...)
+		i = uint32(len(b.r.Locations))
+		b.r.Locations = append(b.r.Locations, Location{mapping, address, append([]Line(nil), lines...)})
 		b.locations[key] = i
 	}
 	return i
 }
 
-// NewLocation adds a location without interning it and without lines; the
-// caller sets them in Run().Locations before Finish.
-func (b *Builder) NewLocation(mapping uint32, address uint64) uint32 {
-	b.r.Locations = append(b.r.Locations, Location{Mapping: mapping, Address: address})
-	return uint32(len(b.r.Locations) - 1)
+// NewLocations adds n locations without interning them and without lines, and
+// returns the index of the first; the caller completes them in Run().Locations
+// before Finish. Stacks may refer to locations that are yet to be added.
+func (b *Builder) NewLocations(n int) (first uint32) {
+	first = uint32(len(b.r.Locations))
+	b.r.Locations = append(b.r.Locations, make([]Location, n)...)
+	return first
 }
 
 // Labels returns the index of l.
@@ -121,6 +123,12 @@ func (b *Builder) Stack(caller StackID, location uint32) StackID {
 	return b.stacks.child(&b.r.Stacks, caller, location)
 }
 
+// FirstCallee returns a stack that is likely wanted next after caller, and its
+// location: see [Builder.Stack].
+func (b *Builder) FirstCallee(caller StackID) (stack StackID, location uint32, ok bool) {
+	return b.r.Stacks.firstChild(caller)
+}
+
 // Add adds one sample of the given weight.
 func (b *Builder) Add(event uint32, stack StackID, labels uint32, weight int64) {
 	b.AddSum(event, stack, labels, 1, weight, float64(weight)*float64(weight))
@@ -128,7 +136,7 @@ func (b *Builder) Add(event uint32, stack StackID, labels uint32, weight int64) 
 
 // AddSum adds count samples with the sum of weights and of squared weights.
 func (b *Builder) AddSum(event uint32, stack StackID, labels uint32, count, weight int64, weightSq float64) {
-	s := b.samples.row(&b.r.Samples, event, stack, labels)
+	s := b.rows.sample(&b.r.Stacks, event, stack, labels)
 	s.Count += count
 	s.WeightSq += weightSq
 	var ok bool
@@ -159,6 +167,8 @@ func (b *Builder) Finish() (*Run, error) {
 			return nil, fmt.Errorf("location %d at %#x has no function", i, r.Locations[i].Address)
 		}
 	}
+	b.stacks = stackTable{}
+	r.Samples = b.rows.take()
 	r.sortEvents()
 	r.total()
 	for i := range r.Events {
@@ -190,7 +200,7 @@ func (r *Run) total() {
 	depth := make([]uint32, r.Stacks.Len())
 	unknowns := make([]uint32, r.Stacks.Len())
 	for id := 1; id < r.Stacks.Len(); id++ {
-		n := r.Stacks.nodes[id]
+		n := r.Stacks.node(StackID(id))
 		depth[id] = depth[n.parent] + 1
 		unknowns[id] = unknowns[n.parent]
 		if unknown[n.location] {
@@ -208,5 +218,30 @@ func (r *Run) total() {
 			a.Frames += s.Count * int64(depth[s.Stack])
 			a.UnknownFrames += s.Count * int64(unknowns[s.Stack])
 		}
+	}
+}
+
+// Rewrite replaces the stacks of all samples by what rewrite makes of their
+// locations, leaf first; rewrite may change its argument. It is called once for
+// each distinct stack.
+func (b *Builder) Rewrite(rewrite func(stack []uint32) []uint32) {
+	r := b.r
+	old, samples := r.Stacks, b.rows.take()
+	r.Stacks = newStacks()
+	b.stacks = stackTable{}
+	done := make(map[StackID]StackID)
+	var buf []uint32
+	for i := range samples {
+		s := &samples[i]
+		stack, ok := done[s.Stack]
+		if !ok {
+			buf = old.Append(buf[:0], s.Stack)
+			locations := rewrite(buf)
+			for j := len(locations) - 1; j >= 0; j-- {
+				stack = b.Stack(stack, locations[j])
+			}
+			done[s.Stack] = stack
+		}
+		b.AddSum(s.Event, stack, s.Labels, s.Count, s.Weight, s.WeightSq)
 	}
 }

@@ -73,7 +73,7 @@ func splitSuffix(name string) (event, modifiers string) {
 // choose how (precision, pinning) go.
 func CanonicalEvent(name string) string {
 	event, modifiers := SplitEvent(name)
-	if pmu, inner, ok := strings.Cut(event, "/"); ok {
+	if pmu, inner, ok := strings.Cut(event, "/"); ok && pmu != "" {
 		inner = strings.TrimSuffix(inner, "/")
 		if _, known := eventAliases[inner]; known || slices.Contains(eventOrder, inner) {
 			event = inner

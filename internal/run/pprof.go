@@ -297,7 +297,7 @@ func (e *profileEncoder) samples(n int) {
 		if s.Stack != 0 {
 			ids := e.open(sampleLocationID)
 			for id := s.Stack; id != 0; {
-				node := r.Stacks.nodes[id]
+				node := r.Stacks.node(id)
 				loc := e.locationIDs[node.location]
 				if loc == 0 {
 					nextLocation++
@@ -332,25 +332,24 @@ func (r *Run) groupSamples(n int) (next, heads []int32) {
 		return nil, heads
 	}
 	next = make([]int32, len(r.Samples))
-	var groups sampleTable
-	var tails []int32
-	var keys []Sample
+	type key struct {
+		stack  StackID
+		labels uint32
+	}
+	tails := make(map[key]int32)
 	for i := range r.Samples {
 		next[i] = -1
 		s := &r.Samples[i]
 		if int(s.Event) >= n {
 			continue
 		}
-		before := len(keys)
-		key := groups.row(&keys, 0, s.Stack, s.Labels)
-		if len(keys) > before {
-			key.Count = int64(before)
+		k := key{s.Stack, s.Labels}
+		if tail, ok := tails[k]; ok {
+			next[tail] = int32(i)
+		} else {
 			heads = append(heads, int32(i))
-			tails = append(tails, int32(i))
-			continue
 		}
-		next[tails[key.Count]] = int32(i)
-		tails[key.Count] = int32(i)
+		tails[k] = int32(i)
 	}
 	return next, heads
 }

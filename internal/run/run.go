@@ -63,6 +63,9 @@ type Recording struct {
 	// the first to the last sample.
 	Start    time.Time
 	Duration time.Duration
+	// FirstSample and LastSample are on the recording's own clock, in
+	// nanoseconds: comparable between recordings of one boot.
+	FirstSample, LastSample uint64
 	// KernelSymbols says whether kernel addresses could be named when the
 	// recording was made: "available", "unavailable", or "" (not said).
 	KernelSymbols string
@@ -182,6 +185,7 @@ type Sample struct {
 	Event  uint32 // index in Run.Events
 	Stack  StackID
 	Labels uint32 // index in Run.Labels
+	next   uint32 // in rowTable: another row of the stack, +1
 	Count  int64  // samples
 	Weight int64  // sum of weights w in the unit of the event
 	// WeightSq is Σw², from which sampling noise is computed.

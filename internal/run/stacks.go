@@ -4,37 +4,80 @@ package run
 type StackID uint32
 
 // Stacks is a prefix tree of call stacks. Every node is a stack: its parent is
-// the stack of its caller.
+// the stack of its caller. Parents precede their children.
 type Stacks struct {
-	nodes []stackNode // nodes[0] is the empty stack
+	// Blocks of nodes, so that a tree that grows is not copied. Node 0 is the
+	// empty stack.
+	blocks []*[blockNodes]stackNode
+	n      int
 }
+
+const (
+	blockBits  = 14
+	blockNodes = 1 << blockBits
+)
 
 type stackNode struct {
 	parent   StackID
 	location uint32
+	row      uint32 // first row of the stack, +1; see rowTable
+}
+
+func newStacks() Stacks {
+	var s Stacks
+	s.add(0, 0)
+	return s
+}
+
+func (s *Stacks) node(id StackID) *stackNode {
+	return &s.blocks[id>>blockBits][id&(blockNodes-1)]
+}
+
+func (s *Stacks) add(parent StackID, location uint32) StackID {
+	if s.n == len(s.blocks)*blockNodes {
+		s.blocks = append(s.blocks, new([blockNodes]stackNode))
+	}
+	id := StackID(s.n)
+	s.n++
+	*s.node(id) = stackNode{parent: parent, location: location}
+	return id
 }
 
 // Len is the number of stacks, the empty one included.
-func (s *Stacks) Len() int { return len(s.nodes) }
+func (s *Stacks) Len() int { return s.n }
 
 // Parent is the stack of the caller. The parent of the empty stack is itself.
-func (s *Stacks) Parent(id StackID) StackID { return s.nodes[id].parent }
+func (s *Stacks) Parent(id StackID) StackID { return s.node(id).parent }
 
 // Location is the index in Run.Locations of the innermost frame of a stack that
 // is not empty.
-func (s *Stacks) Location(id StackID) uint32 { return s.nodes[id].location }
+func (s *Stacks) Location(id StackID) uint32 { return s.node(id).location }
 
 // Append appends the locations of the stack to buf, leaf first.
 func (s *Stacks) Append(buf []uint32, id StackID) []uint32 {
-	for ; id != 0; id = s.nodes[id].parent {
-		buf = append(buf, s.nodes[id].location)
+	for id != 0 {
+		n := s.node(id)
+		buf = append(buf, n.location)
+		id = n.parent
 	}
 	return buf
 }
 
+// firstChild returns the first callee that was added to a stack, if it was added
+// next: most stacks have one callee, and whole stacks are added at a time. Such
+// callees are not in the stackTable.
+func (s *Stacks) firstChild(id StackID) (child StackID, location uint32, ok bool) {
+	child = id + 1
+	if int(child) >= s.n {
+		return 0, 0, false
+	}
+	n := s.node(child)
+	return child, n.location, n.parent == id
+}
+
 // stackTable interns nodes of a [Stacks] by parent and location: open
-// addressing with linear probing, because one lookup per frame of every sample
-// is the hot path of reading a recording.
+// addressing with linear probing, because a lookup per frame of every sample is
+// the hot path of reading a recording.
 type stackTable struct {
 	slots []StackID // 0 is free: the empty stack is never looked up
 	used  int
@@ -49,6 +92,12 @@ func hash2(a, b uint32) uint64 {
 
 // child returns the stack of location called from parent.
 func (t *stackTable) child(s *Stacks, parent StackID, location uint32) StackID {
+	if int(parent) == s.n-1 {
+		return s.add(parent, location) // just added: it has no callees yet
+	}
+	if id, l, ok := s.firstChild(parent); ok && l == location {
+		return id
+	}
 	if len(t.slots) == 0 {
 		t.slots = make([]StackID, minTableSlots)
 	}
@@ -59,16 +108,15 @@ func (t *stackTable) child(s *Stacks, parent StackID, location uint32) StackID {
 		if id == 0 {
 			break
 		}
-		if n := s.nodes[id]; n.parent == parent && n.location == location {
+		if n := s.node(id); n.parent == parent && n.location == location {
 			return id
 		}
 		i = (i + 1) & mask
 	}
-	id := StackID(len(s.nodes))
-	s.nodes = append(s.nodes, stackNode{parent, location})
+	id := s.add(parent, location)
 	t.slots[i] = id
 	t.used++
-	if t.used*4 > len(t.slots)*3 {
+	if t.used*2 > len(t.slots) {
 		t.grow(s)
 	}
 	return id
@@ -81,7 +129,7 @@ func (t *stackTable) grow(s *Stacks) {
 		if id == 0 {
 			continue
 		}
-		n := s.nodes[id]
+		n := s.node(id)
 		i := hash2(uint32(n.parent), n.location) & mask
 		for slots[i] != 0 {
 			i = (i + 1) & mask
@@ -91,45 +139,48 @@ func (t *stackTable) grow(s *Stacks) {
 	t.slots = slots
 }
 
-// sampleTable interns rows of Run.Samples by event, stack and labels.
-type sampleTable struct {
-	slots []uint32 // row + 1, 0 is free
+// rowTable holds the rows of Run.Samples while they are added: in blocks, so that
+// they are not copied when there are more. The rows of a stack are a list that
+// starts at its node; nearly all stacks have one.
+type rowTable struct {
+	blocks []*[blockRows]Sample
+	n      uint32
 }
 
-func hashSample(event uint32, stack StackID, labels uint32) uint64 {
-	return hash2(uint32(stack), labels*31+event)
-}
+const blockRows = 1 << 12
 
-func (t *sampleTable) row(rows *[]Sample, event uint32, stack StackID, labels uint32) *Sample {
-	if len(t.slots) == 0 {
-		t.slots = make([]uint32, minTableSlots)
-	}
-	mask := uint64(len(t.slots) - 1)
-	i := hashSample(event, stack, labels) & mask
-	for t.slots[i] != 0 {
-		if s := &(*rows)[t.slots[i]-1]; s.Stack == stack && s.Labels == labels && s.Event == event {
-			return s
+func (t *rowTable) row(i uint32) *Sample { return &t.blocks[i/blockRows][i%blockRows] }
+
+// sample returns the row for an event, stack and labels, adding it if there is none.
+func (t *rowTable) sample(s *Stacks, event uint32, stack StackID, labels uint32) *Sample {
+	n := s.node(stack)
+	for i := n.row; i != 0; {
+		r := t.row(i - 1)
+		if r.Labels == labels && r.Event == event {
+			return r
 		}
-		i = (i + 1) & mask
+		i = r.next
 	}
-	*rows = append(*rows, Sample{Event: event, Stack: stack, Labels: labels})
-	t.slots[i] = uint32(len(*rows))
-	if len(*rows)*4 > len(t.slots)*3 {
-		t.grow(*rows)
+	if int(t.n) == len(t.blocks)*blockRows {
+		t.blocks = append(t.blocks, new([blockRows]Sample))
 	}
-	return &(*rows)[len(*rows)-1]
+	r := t.row(t.n)
+	t.n++
+	*r = Sample{Event: event, Stack: stack, Labels: labels, next: n.row}
+	n.row = t.n
+	return r
 }
 
-func (t *sampleTable) grow(rows []Sample) {
-	slots := make([]uint32, 2*len(t.slots))
-	mask := uint64(len(slots) - 1)
-	for n := range rows {
-		r := &rows[n]
-		i := hashSample(r.Event, r.Stack, r.Labels) & mask
-		for slots[i] != 0 {
-			i = (i + 1) & mask
-		}
-		slots[i] = uint32(n + 1)
+// take returns all rows and empties the table.
+func (t *rowTable) take() []Sample {
+	rows := make([]Sample, t.n)
+	for i := range t.blocks {
+		copy(rows[i*blockRows:], t.blocks[i][:])
+		t.blocks[i] = nil
 	}
-	t.slots = slots
+	for i := range rows {
+		rows[i].next = 0
+	}
+	*t = rowTable{}
+	return rows
 }

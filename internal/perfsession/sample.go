@@ -1,0 +1,202 @@
+package perfsession
+
+import (
+	"math"
+
+	"profdiff/internal/perffile"
+)
+
+// A Sample is a sample with its thread and its frames. It is valid during the
+// call that hands it over.
+type Sample struct {
+	// Raw is the sample as recorded.
+	Raw perffile.Sample
+	// Event is the index in File.Attrs of the event that fired.
+	Event  int
+	Weight int64 // in the unit of the event
+	Thread *Thread
+	// Frames is the call chain, leaf first. It has at least one frame.
+	Frames []Frame
+	// Incomplete is set if the recorder says that the call chain is cut off, or
+	// recorded the stack itself to be unwound later.
+	Incomplete bool
+	// Counters are the events that were counted along with this one since its
+	// previous sample, where the recording has group reads.
+	Counters []Counter
+}
+
+// A Frame is one level of a call chain.
+type Frame struct {
+	// Addr is an address within the instruction: of callers within the call, not
+	// the return address.
+	Addr uint64
+	// Map is the mapping that has the address, or nil.
+	Map    *Mapping
+	Kernel bool
+	Guest  bool
+	// Adjusted is set if the recorded address was a return address: Addr+1.
+	Adjusted bool
+}
+
+// A Counter is how far a counter of the sample's group has gone since the previous
+// sample.
+type Counter struct {
+	Event int // index in File.Attrs
+	Delta uint64
+}
+
+// sample replays one SAMPLE record.
+func (s *Session) sample(r *perffile.Record) error {
+	out := &s.out
+	if err := r.DecodeSample(&out.Raw); err != nil {
+		return err
+	}
+	s.Stats.Samples++
+	raw := &out.Raw
+	if raw.Attr < 0 {
+		s.Stats.UnknownEvent++
+		return nil
+	}
+	attr := &s.File.Attrs[raw.Attr]
+	weight := raw.Period
+	if !raw.HasPeriod {
+		weight = max(attr.FixedPeriod(), 1)
+	}
+	if weight > math.MaxInt64 {
+		s.Stats.BadPeriod++
+		return nil
+	}
+	out.Event, out.Weight = raw.Attr, int64(weight)
+	out.Thread = s.thread(raw.PID, raw.TID)
+	out.Incomplete = attr.SampleType.Has(perffile.SampleStackUser) && len(raw.UserStack) > 0 || s.unwindError
+	s.unwindError = false
+	s.frames(attr, out)
+	out.Counters = out.Counters[:0]
+	if len(raw.Read.Values) > 0 && attr.ReadFormat.Has(perffile.ReadGroup|perffile.ReadID) {
+		s.counters(out)
+	}
+	return s.handler.Sample(out)
+}
+
+// counters turns counter values, which only ever grow, into what was counted since
+// the value before. The same counter has a value per thread that inherits it.
+func (s *Session) counters(out *Sample) {
+	for _, v := range out.Raw.Read.Values {
+		event, ok := s.File.EventByID(v.ID)
+		if !ok {
+			continue
+		}
+		key := counterKey{id: v.ID}
+		if s.File.Attrs[event].Flags.Has(perffile.FlagInherit) {
+			key.tid = out.Raw.TID
+		}
+		last := s.counts[key]
+		s.counts[key] = v.Value
+		if v.Value > last {
+			out.Counters = append(out.Counters, Counter{Event: event, Delta: v.Value - last})
+		}
+	}
+}
+
+type counterKey struct {
+	id  uint64
+	tid int32
+}
+
+// frames fills in the call chain of a sample.
+//
+// Linux records return addresses; an address within the call is one less. The
+// first user address below kernel frames is where user code entered the kernel: of
+// a fault the instruction itself, of a system call the one behind it, in the same
+// function; it stays. simpleperf has adjusted addresses when it recorded
+// (SampleRecord::AdjustCallChainGeneratedByKernel in simpleperf/record.cpp).
+func (s *Session) frames(attr *perffile.Attr, out *Sample) {
+	raw := &out.Raw
+	out.Frames = out.Frames[:0]
+	mode := raw.Misc.CPUMode()
+	kernel := raw.Misc.Kernel()
+	guest := mode == perffile.CPUModeGuestKernel || mode == perffile.CPUModeGuestUser
+	hasIP := attr.SampleType.Has(perffile.SampleIP)
+	if hasIP {
+		s.frame(out, raw.IP, kernel, guest)
+	}
+	chain := raw.Callchain
+	callStack := attr.BranchSampleType.Has(perffile.BranchCallStack) && len(raw.Branches) > 0
+	first := true // no address of the chain seen yet
+	leaf := !hasIP
+	for _, ip := range chain {
+		if ip >= perffile.ContextMax {
+			switch ip {
+			case perffile.ContextKernel, perffile.ContextHV:
+				kernel, guest = true, false
+			case perffile.ContextUser:
+				// The address that follows is where the kernel was entered.
+				leaf = kernel
+				kernel, guest = false, false
+			case perffile.ContextGuestKernel:
+				kernel, guest = true, true
+			case perffile.ContextGuest, perffile.ContextGuestUser:
+				kernel, guest = false, true
+			}
+			continue
+		}
+		if callStack && !kernel {
+			break
+		}
+		if first && hasIP {
+			first = false
+			if ip == raw.IP {
+				leaf = false
+				continue
+			}
+		}
+		first = false
+		adjust := !leaf && !s.simpleperf
+		leaf = false
+		if ip < 2 {
+			// Where unwinding by frame pointers went wrong. perf and simpleperf
+			// show it as an unknown caller, so that the stack does not pass for
+			// a complete one.
+			out.Incomplete = true
+			adjust = false
+		}
+		if adjust {
+			s.frame(out, ip-1, kernel, guest)
+			out.Frames[len(out.Frames)-1].Adjusted = true
+		} else {
+			s.frame(out, ip, kernel, guest)
+		}
+	}
+	if callStack {
+		s.branchFrames(out, kernel && hasIP)
+	}
+	if len(out.Frames) == 0 {
+		out.Frames = append(out.Frames, Frame{Addr: raw.IP, Kernel: kernel, Guest: guest})
+	}
+}
+
+// branchFrames appends the user call chain that the hardware kept in call-stack
+// mode: each branch is a call that has not returned, From being the call itself.
+// Must match resolve_lbr_callchain_sample in tools/perf/util/machine.c.
+func (s *Session) branchFrames(out *Sample, inKernel bool) {
+	branches := out.Raw.Branches
+	if inKernel {
+		s.frame(out, branches[0].To, false, false)
+	}
+	for i := range branches {
+		s.frame(out, branches[i].From, false, false)
+	}
+}
+
+func (s *Session) frame(out *Sample, addr uint64, kernel, guest bool) {
+	f := Frame{Addr: addr, Kernel: kernel, Guest: guest}
+	switch {
+	case guest:
+		f.Map = s.guest.find(addr)
+	case kernel:
+		f.Map = s.kernel.find(addr)
+	default:
+		f.Map = out.Thread.Process.space.find(addr)
+	}
+	out.Frames = append(out.Frames, f)
+}

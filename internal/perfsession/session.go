@@ -1,0 +1,309 @@
+// Package perfsession replays the records of a perf.data file to tell which
+// process, thread and mapping each sample fell in.
+//
+// It follows tools/perf/util/machine.c and thread.c of Linux and
+// simpleperf/thread_tree.cpp of AOSP, whichever made the recording.
+package perfsession
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"profdiff/internal/perffile"
+)
+
+// A Handler is told what happens while a recording is replayed, in the order of
+// time.
+type Handler interface {
+	// Sample is called for every sample.
+	Sample(*Sample) error
+	// Switch is called when a CPU goes to or from a thread, for recordings that
+	// have such records.
+	Switch(Switch) error
+}
+
+// A Switch is a context switch at a time on the recording's clock in nanoseconds.
+type Switch struct {
+	PID, TID int32
+	Time     uint64
+	Out      bool // away from the thread
+}
+
+// A Session is the replay of one recording.
+type Session struct {
+	File  *perffile.File
+	DSOs  []*DSO
+	Stats Stats
+	// Mappings is the number of mappings so far; their IDs are below it.
+	Mappings int
+	// Kallsyms is the text of /proc/kallsyms on the recording machine if
+	// simpleperf recorded it.
+	Kallsyms []byte
+
+	handler     Handler
+	simpleperf  bool
+	threads     map[int32]*Thread
+	processes   map[int32]*Process
+	lastThread  *Thread
+	kernel      space
+	guest       space
+	dsos        map[dsoKey]*DSO
+	buildIDs    map[string]string // by path, from the header
+	names       []string
+	nameIDs     map[string]NameID
+	counts      map[counterKey]uint64
+	unwindError bool // of the next sample's stack
+	out         Sample
+}
+
+type dsoKey struct {
+	path, buildID string
+	kernel        bool
+}
+
+// Stats counts what happened while replaying.
+type Stats struct {
+	// Samples counts SAMPLE records. Those of an event that the file does not
+	// have, and those with a period of 2^63 or more, are not handed on.
+	Samples, UnknownEvent, BadPeriod int64
+	// Lost counts what the kernel had no room for, by event where the recording
+	// says it, else under -1.
+	Lost map[int]int64
+	// Throttled counts how often the kernel paused an event that fired too often.
+	Throttled int64
+	// AuxTruncated counts traces cut off because the buffer was full.
+	AuxTruncated int64
+	// Late counts records that came after newer ones had been replayed.
+	Late int64
+	// First and Last are the times of the first and last sample, in nanoseconds
+	// of the recording's clock.
+	First, Last uint64
+}
+
+// LostSamples is the sum of Lost.
+func (s *Stats) LostSamples() (n int64) {
+	for _, v := range s.Lost {
+		n += v
+	}
+	return n
+}
+
+// New prepares to replay f.
+func New(f *perffile.File) *Session {
+	s := &Session{
+		File:       f,
+		threads:    make(map[int32]*Thread),
+		processes:  make(map[int32]*Process),
+		dsos:       make(map[dsoKey]*DSO),
+		names:      []string{""},
+		nameIDs:    map[string]NameID{"": 0},
+		counts:     make(map[counterKey]uint64),
+		simpleperf: f.Info.Simpleperf(),
+	}
+	s.Stats.Lost = make(map[int]int64)
+	return s
+}
+
+// Replay reads all records and tells h. It can be called once.
+func (s *Session) Replay(h Handler) error {
+	s.handler = h
+	// simpleperf writes records in order; without times in all records there is
+	// none but that of the file.
+	o := orderer{file: s.File, emit: s.record}
+	ordered := !s.simpleperf
+	for r, err := range s.File.Records() {
+		if err != nil {
+			return err
+		}
+		if ordered {
+			err = o.add(r)
+		} else {
+			err = s.record(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if ordered {
+		if err := o.flush(1<<64 - 1); err != nil {
+			return err
+		}
+		s.Stats.Late = o.late
+	}
+	return nil
+}
+
+// record replays one record.
+func (s *Session) record(r *perffile.Record) error {
+	switch r.Type {
+	case perffile.RecordSample:
+		if r.Time != 0 {
+			if s.Stats.First == 0 || r.Time < s.Stats.First {
+				s.Stats.First = r.Time
+			}
+			s.Stats.Last = max(s.Stats.Last, r.Time)
+		}
+		return s.sample(r)
+	case perffile.RecordMmap, perffile.RecordMmap2:
+		m, err := r.Mmap()
+		if err != nil {
+			return err
+		}
+		s.mmap(m, r.Misc)
+	case perffile.RecordComm:
+		c, err := r.Comm()
+		if err != nil {
+			return err
+		}
+		s.comm(c)
+	case perffile.RecordFork:
+		t, err := r.Task()
+		if err != nil {
+			return err
+		}
+		s.fork(t, r.Misc)
+	case perffile.RecordLost, perffile.RecordLostSamples:
+		return s.lost(r)
+	case perffile.RecordThrottle:
+		s.Stats.Throttled++
+	case perffile.RecordAux:
+		_, truncated, err := r.AuxLoss()
+		if err != nil {
+			return err
+		}
+		if truncated {
+			s.Stats.AuxTruncated++
+		}
+	case perffile.RecordSwitch, perffile.RecordSwitchCPUWide:
+		sw, err := r.Switch()
+		if err != nil {
+			return err
+		}
+		return s.handler.Switch(Switch{PID: sw.PID, TID: sw.TID, Time: r.Time, Out: sw.Out})
+	case perffile.RecordKsymbol:
+		k, err := r.Ksymbol()
+		if err != nil {
+			return err
+		}
+		s.ksymbol(k)
+	case perffile.RecordKernelSymbol:
+		k, err := r.KernelSymbols()
+		if err != nil {
+			return err
+		}
+		s.Kallsyms = append([]byte(nil), k...)
+	case perffile.RecordUnwindingResult:
+		u, err := r.UnwindingResult()
+		if err != nil {
+			return err
+		}
+		s.unwindError = u.ErrorCode != 0
+	}
+	return nil
+}
+
+// lost counts lost samples. perf from 6.1 on asks the kernel for the number of
+// lost samples of each event and writes LOST_SAMPLES; LOST would count them again.
+func (s *Session) lost(r *perffile.Record) error {
+	const droppedByFilter = 1 << 15 // PERF_RECORD_MISC_LOST_SAMPLES_BPF
+	if r.Type == perffile.RecordLostSamples && r.Misc&droppedByFilter != 0 {
+		return nil
+	}
+	if r.Type == perffile.RecordLost && perfAtLeast(s.File.Info.Version, 6, 1) {
+		return nil
+	}
+	n, event, err := r.Lost()
+	if err != nil {
+		return err
+	}
+	if n > 1<<62 {
+		return &perffile.FormatError{Section: "data", Offset: r.Offset, Msg: fmt.Sprintf("%v record of %d samples", r.Type, n)}
+	}
+	s.Stats.Lost[event] += int64(n)
+	return nil
+}
+
+// perfAtLeast compares a version of perf such as 6.1.187 or 5.15.g8bb7eca972ad.
+func perfAtLeast(version string, major, minor int) bool {
+	var a, b int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &a, &b); n < 2 {
+		return false
+	}
+	return a > major || a == major && b >= minor
+}
+
+// mmap adds a mapping.
+func (s *Session) mmap(m perffile.Mmap, misc perffile.Misc) {
+	if m.Len == 0 {
+		return // the kernel's own, recorded without the right to see addresses
+	}
+	end := m.Start + m.Len
+	if end < m.Start {
+		end = 1<<64 - 1
+	}
+	kernel := misc.Kernel()
+	mapping := Mapping{
+		Start: m.Start, End: end, PgOff: m.PgOff, Prot: m.Prot, PID: m.PID,
+		DSO: s.dso(string(m.File), hex.EncodeToString(m.BuildID), kernel),
+	}
+	guest := misc.CPUMode() == perffile.CPUModeGuestKernel
+	switch {
+	case guest:
+		s.guest.insert(s.mapping(mapping), s.mapping)
+	case kernel:
+		s.kernel.insert(s.mapping(mapping), s.mapping)
+	default:
+		p := s.thread(m.PID, m.TID).Process
+		p.space.insert(s.mapping(mapping), s.mapping)
+	}
+}
+
+// mapping gives m an ID.
+func (s *Session) mapping(m Mapping) *Mapping {
+	m.ID = s.Mappings
+	s.Mappings++
+	return &m
+}
+
+// dso returns the DSO for a path. A build ID that a mapping itself carries tells
+// apart files that replaced each other under one path; the header has one per
+// path.
+func (s *Session) dso(path, buildID string, kernel bool) *DSO {
+	path = canonicalPath(path, kernel)
+	if buildID == "" {
+		buildID = s.headerBuildID(path)
+	}
+	key := dsoKey{path, buildID, kernel}
+	d, ok := s.dsos[key]
+	if !ok {
+		d = &DSO{ID: len(s.DSOs), Path: path, BuildID: buildID, Kernel: kernel}
+		s.DSOs = append(s.DSOs, d)
+		s.dsos[key] = d
+	}
+	return d
+}
+
+func (s *Session) headerBuildID(path string) string {
+	if len(s.buildIDs) != len(s.File.Info.BuildIDs) {
+		s.buildIDs = make(map[string]string)
+		for i, b := range s.File.Info.BuildIDs {
+			path := canonicalPath(b.Path, b.Kernel || strings.HasPrefix(b.Path, "[kernel"))
+			if _, ok := s.buildIDs[path]; ok {
+				path = fmt.Sprintf("\x00%d", i) // keeps the count, matches nothing
+			}
+			s.buildIDs[path] = hex.EncodeToString(b.ID)
+		}
+	}
+	return s.buildIDs[path]
+}
+
+// ksymbol adds or removes a piece of kernel code with a name.
+func (s *Session) ksymbol(k perffile.Ksymbol) {
+	if k.Unregister || k.Len == 0 {
+		return
+	}
+	d := s.dso(string(k.Name), "", true)
+	d.Symbol = string(k.Name)
+	s.kernel.insert(s.mapping(Mapping{Start: k.Addr, End: k.Addr + uint64(k.Len), DSO: d, PID: -1}), s.mapping)
+}

@@ -1,0 +1,143 @@
+package perfsession
+
+import (
+	"slices"
+	"strings"
+)
+
+// A DSO is a file that is mapped as code: a program, a library, the kernel, a
+// module, or something that only looks like a file, such as [vdso].
+type DSO struct {
+	// ID numbers the DSOs of a session from 0.
+	ID int
+	// Path on the machine of the recording. Kernels of all spellings are
+	// [kernel.kallsyms], anonymous memory is //anon.
+	Path    string
+	BuildID string // lower-case hexadecimal, "" if unknown
+	Kernel  bool   // kernel, module or BPF program
+	// Symbol is the name of all of it, for code that the kernel announced with
+	// a KSYMBOL record. "" for all others.
+	Symbol string
+}
+
+// Names of DSOs that are not files.
+const (
+	KernelPath      = "[kernel.kallsyms]"
+	GuestKernelPath = "[guest.kernel.kallsyms]"
+	AnonPath        = "//anon"
+)
+
+// IsKernelImage reports whether the DSO is the kernel itself, not a module.
+func (d *DSO) IsKernelImage() bool { return d.Path == KernelPath || d.Path == GuestKernelPath }
+
+// A Mapping is a range of addresses of a process, or of the kernel, that shows a
+// part of a DSO.
+type Mapping struct {
+	// ID numbers the mappings of a session from 0. Pieces that remain when a
+	// later mapping covers part of this one are mappings of their own.
+	ID         int
+	DSO        *DSO
+	Start, End uint64 // addresses from Start up to, not including, End
+	PgOff      uint64 // offset in the file of Start
+	Prot       uint32 // PROT_*, 0 if the recording does not say
+	PID        int32  // process that mapped it first, -1 for the kernel
+}
+
+// ProtJITSymFile marks mappings that simpleperf made up for compiled Java methods:
+// addresses in their symbol file are those in memory. Must match
+// PROT_JIT_SYMFILE_MAP in simpleperf/thread_tree.h.
+const ProtJITSymFile = 0x4000
+
+// A space is the address space of a process. Spaces of forked processes share
+// their table until one of them changes it.
+type space struct {
+	maps   []*Mapping // by Start, without overlap
+	shared bool       // maps is also another space's
+	last   *Mapping   // that the latest find found
+}
+
+func (s *space) find(addr uint64) *Mapping {
+	if m := s.last; m != nil && addr-m.Start < m.End-m.Start {
+		return m
+	}
+	lo, hi := 0, len(s.maps)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if s.maps[mid].Start <= addr {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 {
+		return nil
+	}
+	if m := s.maps[lo-1]; addr < m.End {
+		s.last = m
+		return m
+	}
+	return nil
+}
+
+// fork returns a copy of s.
+func (s *space) fork() space {
+	s.shared = true
+	return space{maps: s.maps, shared: true}
+}
+
+// insert adds m and cuts away what it covers of earlier mappings. piece makes the
+// mappings for what remains of them.
+func (s *space) insert(m *Mapping, piece func(Mapping) *Mapping) {
+	s.last = nil
+	// from is the first mapping that ends behind m.Start, to the first that
+	// starts at or behind m.End.
+	from, _ := slices.BinarySearchFunc(s.maps, m.Start, func(o *Mapping, addr uint64) int {
+		if o.End <= addr {
+			return -1
+		}
+		return 1
+	})
+	to := from
+	for to < len(s.maps) && s.maps[to].Start < m.End {
+		to++
+	}
+	var parts [3]*Mapping
+	n := 0
+	if from < to {
+		if first := s.maps[from]; first.Start < m.Start {
+			p := *first
+			p.End = m.Start
+			parts[n] = piece(p)
+			n++
+		}
+	}
+	parts[n] = m
+	n++
+	if from < to {
+		if last := s.maps[to-1]; last.End > m.End {
+			p := *last
+			p.PgOff += m.End - p.Start
+			p.Start = m.End
+			parts[n] = piece(p)
+			n++
+		}
+	}
+	if s.shared {
+		s.maps = slices.Clone(s.maps)
+		s.shared = false
+	}
+	s.maps = slices.Replace(s.maps, from, to, parts[:n]...)
+}
+
+// canonicalPath gives one name to what recorders spell in several ways.
+func canonicalPath(path string, kernel bool) string {
+	switch {
+	case kernel && strings.HasPrefix(path, "[guest.kernel.kallsyms"):
+		return GuestKernelPath
+	case kernel && strings.HasPrefix(path, KernelPath[:len(KernelPath)-1]):
+		return KernelPath
+	case !kernel && path == "":
+		return AnonPath
+	}
+	return path
+}

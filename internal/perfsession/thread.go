@@ -1,0 +1,100 @@
+package perfsession
+
+import "profdiff/internal/perffile"
+
+// A Thread is a thread of the recording. Its fields change as records are
+// replayed; during a call with a sample they are as of the sample's time.
+type Thread struct {
+	PID, TID int32
+	Process  *Process
+	// Comm is the thread's name as an index for Session.Name.
+	Comm NameID
+}
+
+// A Process is an address space with the threads that share it.
+type Process struct {
+	PID int32
+	// Comm is the name of the main thread.
+	Comm  NameID
+	space space
+}
+
+// A NameID is an interned name of a thread. 0 is "".
+type NameID uint32
+
+// Name returns the name with the given id.
+func (s *Session) Name(id NameID) string { return s.names[id] }
+
+func (s *Session) intern(name []byte) NameID {
+	if id, ok := s.nameIDs[string(name)]; ok {
+		return id
+	}
+	id := NameID(len(s.names))
+	s.names = append(s.names, string(name))
+	s.nameIDs[s.names[id]] = id
+	return id
+}
+
+// thread returns the thread tid of process pid, making up what no record has told.
+func (s *Session) thread(pid, tid int32) *Thread {
+	if t := s.lastThread; t != nil && t.TID == tid && t.PID == pid {
+		return t
+	}
+	t, ok := s.threads[tid]
+	if !ok || t.PID != pid {
+		p := s.process(pid)
+		t = &Thread{PID: pid, TID: tid, Process: p, Comm: p.Comm}
+		s.threads[tid] = t
+	}
+	s.lastThread = t
+	return t
+}
+
+func (s *Session) process(pid int32) *Process {
+	p, ok := s.processes[pid]
+	if !ok {
+		p = &Process{PID: pid}
+		s.processes[pid] = p
+		if pid == 0 {
+			// The kernel names its idle threads so, no record does.
+			p.Comm = s.intern([]byte("swapper"))
+		}
+	}
+	return p
+}
+
+func (s *Session) comm(c perffile.Comm) {
+	t := s.thread(c.PID, c.TID)
+	t.Comm = s.intern(c.Name)
+	if c.PID == c.TID {
+		// Mappings stay if it was exec: those of the new program will cover them,
+		// and until then samples have addresses of the old one.
+		t.Process.Comm = t.Comm
+	}
+}
+
+// fork starts a thread or process. A new thread or process with the number of one
+// that is still known replaces it.
+func (s *Session) fork(t perffile.Task, misc perffile.Misc) {
+	if t.TID == t.PTID {
+		return
+	}
+	parent := s.thread(t.PPID, t.PTID)
+	s.lastThread = nil
+	delete(s.threads, t.TID)
+	if t.PID != t.PPID && t.PID == t.TID {
+		p := &Process{PID: t.PID, Comm: parent.Comm}
+		if old := s.processes[t.PID]; s.simpleperf && old != nil && len(old.space.maps) > 0 {
+			// simpleperf may have noted mappings of the child before the fork.
+			p.space = old.space
+			for _, m := range parent.Process.space.maps {
+				p.space.insert(m, s.mapping)
+			}
+		} else if misc&perffile.MiscForkExec == 0 {
+			p.space = parent.Process.space.fork()
+		}
+		s.processes[t.PID] = p
+	}
+	child := s.thread(t.PID, t.TID)
+	child.Comm = parent.Comm
+}

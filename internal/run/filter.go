@@ -1,0 +1,132 @@
+package run
+
+import (
+	"errors"
+	"regexp"
+)
+
+// A Filter chooses samples. Expressions that are nil choose all. Samples that are
+// not chosen are counted in Accounting.Filtered.
+type Filter struct {
+	// Process and Thread match the names of process and thread.
+	Process, Thread *regexp.Regexp
+	// DSO matches the file of the leaf frame: where the time was spent.
+	DSO *regexp.Regexp
+	// Focus keeps samples with a function on the stack that matches, Ignore
+	// drops them.
+	Focus, Ignore *regexp.Regexp
+	// Events keeps samples of these events only. Names as for EventIndex.
+	Events []string
+}
+
+// ErrNoEvent is returned if a run does not have an event that was asked for.
+var ErrNoEvent = errors.New("no such event")
+
+// Apply removes the samples that the filter does not choose.
+func (f *Filter) Apply(r *Run) error {
+	keepEvent := make([]bool, len(r.Events))
+	for i := range keepEvent {
+		keepEvent[i] = len(f.Events) == 0
+	}
+	for _, name := range f.Events {
+		i, ok := r.EventIndex(name)
+		if !ok {
+			return &EventError{Name: name, Run: r}
+		}
+		keepEvent[i] = true
+	}
+	keepLabels := make([]bool, len(r.Labels))
+	for i := range r.Labels {
+		l := &r.Labels[i]
+		keepLabels[i] = matches(f.Process, l.Process) && matches(f.Thread, l.Thread)
+	}
+	keepStack := f.stacks(r)
+	kept := r.Samples[:0]
+	for _, s := range r.Samples {
+		if keepEvent[s.Event] && keepLabels[s.Labels] && (keepStack == nil || keepStack[s.Stack]) {
+			kept = append(kept, s)
+		} else if !r.Events[s.Event].Derived {
+			r.Accounting.Filtered += s.Count
+		}
+	}
+	r.Samples = kept
+	if len(f.Events) > 0 {
+		r.dropEvents(keepEvent)
+	}
+	r.total()
+	return nil
+}
+
+func matches(re *regexp.Regexp, s string) bool { return re == nil || re.MatchString(s) }
+
+// stacks says for every stack whether to keep it; nil keeps all.
+func (f *Filter) stacks(r *Run) []bool {
+	if f.DSO == nil && f.Focus == nil && f.Ignore == nil {
+		return nil
+	}
+	focus := make([]bool, len(r.Functions))
+	ignore := make([]bool, len(r.Functions))
+	for i := range r.Functions {
+		fn := &r.Functions[i]
+		focus[i] = f.Focus != nil && (f.Focus.MatchString(fn.Name) || f.Focus.MatchString(fn.SystemName))
+		ignore[i] = f.Ignore != nil && (f.Ignore.MatchString(fn.Name) || f.Ignore.MatchString(fn.SystemName))
+	}
+	type state struct{ focused, ignored bool }
+	onPath := make([]state, r.Stacks.Len())
+	keep := make([]bool, r.Stacks.Len())
+	dso := make([]bool, len(r.Mappings))
+	for i := range r.Mappings {
+		dso[i] = matches(f.DSO, r.Mappings[i].File)
+	}
+	for id := StackID(1); int(id) < r.Stacks.Len(); id++ {
+		st := onPath[r.Stacks.Parent(id)]
+		l := &r.Locations[r.Stacks.Location(id)]
+		for _, line := range l.Lines {
+			st.focused = st.focused || focus[line.Function]
+			st.ignored = st.ignored || ignore[line.Function]
+		}
+		onPath[id] = st
+		keep[id] = dso[l.Mapping] && (f.Focus == nil || st.focused) && !st.ignored
+	}
+	keep[0] = f.DSO == nil && f.Focus == nil
+	return keep
+}
+
+// dropEvents removes events and renumbers samples.
+func (r *Run) dropEvents(keep []bool) {
+	renumber := make([]uint32, len(r.Events))
+	events := r.Events[:0]
+	for i := range r.Events {
+		renumber[i] = uint32(len(events))
+		if keep[i] {
+			events = append(events, r.Events[i])
+		}
+	}
+	r.Events = events
+	for i := range r.Samples {
+		r.Samples[i].Event = renumber[r.Samples[i].Event]
+	}
+}
+
+// An EventError names an event that a run does not have, and those that it has.
+type EventError struct {
+	Name string
+	Run  *Run
+}
+
+func (e *EventError) Error() string {
+	s := "no event " + e.Name + "; it has"
+	for i := range e.Run.Events {
+		if i > 0 {
+			s += ","
+		}
+		s += " " + e.Run.Events[i].Name
+	}
+	if len(e.Run.Events) == 0 {
+		s += " none"
+	}
+	return s
+}
+
+// Unwrap makes the error an ErrNoEvent.
+func (e *EventError) Unwrap() error { return ErrNoEvent }

@@ -1,0 +1,137 @@
+package run
+
+// Merge makes one run of several: the samples are summed, and facts of the
+// recordings stay where they all agree. It is for joining the parts of one
+// recording; runs that are to be compared must stay apart.
+func Merge(name string, runs []*Run) (*Run, error) {
+	if len(runs) == 1 {
+		runs[0].Name = name
+		return runs[0], nil
+	}
+	b := NewBuilder(name)
+	m := merger{b: b, mappings: make(map[mergeMapping]uint32)}
+	for i, r := range runs {
+		m.add(r)
+		if i == 0 {
+			b.r.Recording = r.Recording
+		} else {
+			b.r.Recording.agree(&r.Recording)
+		}
+	}
+	return b.Finish()
+}
+
+// mergeMapping identifies mappings as pprof does when it merges profiles.
+type mergeMapping struct {
+	file, buildID string
+	offset, size  uint64
+	kind          MappingKind
+}
+
+type merger struct {
+	b        *Builder
+	mappings map[mergeMapping]uint32
+}
+
+func (m *merger) add(r *Run) {
+	b := m.b
+	events := make([]uint32, len(r.Events))
+	for i, e := range r.Events {
+		events[i] = b.Event(e)
+		known := &b.r.Events[events[i]]
+		if known.Period != e.Period {
+			known.Period = 0
+		}
+		if known.Frequency != e.Frequency {
+			known.Frequency = 0
+		}
+		known.WeightSqLowerBound = known.WeightSqLowerBound || e.WeightSqLowerBound
+		if known != &r.Events[i] && b.r.Accounting.In > 0 {
+			known.Lost += e.Lost
+		}
+	}
+	functions := make([]uint32, len(r.Functions))
+	for i, f := range r.Functions {
+		functions[i] = b.Function(f)
+	}
+	mappings := make([]uint32, len(r.Mappings))
+	for i := 1; i < len(r.Mappings); i++ {
+		mappings[i] = m.mapping(&r.Mappings[i])
+	}
+	locations := make([]uint32, len(r.Locations))
+	for i := range r.Locations {
+		l := &r.Locations[i]
+		lines := make([]Line, len(l.Lines))
+		for j, line := range l.Lines {
+			line.Function = functions[line.Function]
+			lines[j] = line
+		}
+		addr := l.Address
+		if l.Mapping != 0 {
+			addr += b.r.Mappings[mappings[l.Mapping]].Start - r.Mappings[l.Mapping].Start
+		}
+		locations[i] = b.Location(mappings[l.Mapping], addr, lines...)
+	}
+	stacks := make([]StackID, r.Stacks.Len())
+	for id := StackID(1); int(id) < r.Stacks.Len(); id++ {
+		stacks[id] = b.Stack(stacks[r.Stacks.Parent(id)], locations[r.Stacks.Location(id)])
+	}
+	labels := make([]uint32, len(r.Labels))
+	for i, l := range r.Labels {
+		labels[i] = b.Labels(l)
+	}
+	for i := range r.Samples {
+		s := &r.Samples[i]
+		b.AddSum(events[s.Event], stacks[s.Stack], labels[s.Labels], s.Count, s.Weight, s.WeightSq)
+	}
+	b.r.Accounting.Add(r.Accounting)
+	b.r.Warnings = append(b.r.Warnings, r.Warnings...)
+	b.r.Counters = append(b.r.Counters, r.Counters...)
+}
+
+func (m *merger) mapping(p *Mapping) uint32 {
+	key := mergeMapping{file: p.File, buildID: p.BuildID, offset: p.Offset, size: p.Limit - p.Start, kind: p.Kind}
+	i, ok := m.mappings[key]
+	if !ok {
+		i = m.b.Mapping(*p)
+		m.mappings[key] = i
+	}
+	q := &m.b.r.Mappings[i]
+	q.HasFunctions = q.HasFunctions || p.HasFunctions
+	q.HasFilenames = q.HasFilenames || p.HasFilenames
+	q.HasLineNumbers = q.HasLineNumbers || p.HasLineNumbers
+	q.HasInlineFrames = q.HasInlineFrames || p.HasInlineFrames
+	return i
+}
+
+// agree keeps the facts that are the same in b.
+func (a *Recording) agree(b *Recording) {
+	same := func(x *string, y string) {
+		if *x != y {
+			*x = ""
+		}
+	}
+	same(&a.Format, b.Format)
+	same(&a.Tool, b.Tool)
+	same(&a.CommandLine, b.CommandLine)
+	same(&a.Arch, b.Arch)
+	same(&a.Kernel, b.Kernel)
+	same(&a.Host, b.Host)
+	same(&a.CPU, b.CPU)
+	same(&a.CPUID, b.CPUID)
+	same(&a.Device, b.Device)
+	same(&a.Build, b.Build)
+	same(&a.SDK, b.SDK)
+	same(&a.App, b.App)
+	same(&a.KernelSymbols, b.KernelSymbols)
+	if a.CPUs != b.CPUs {
+		a.CPUs = 0
+	}
+	if !b.Start.IsZero() && (a.Start.IsZero() || b.Start.Before(a.Start)) {
+		a.Start = b.Start
+	}
+	a.Duration += b.Duration
+	a.FirstSample = min(a.FirstSample, b.FirstSample)
+	a.LastSample = max(a.LastSample, b.LastSample)
+	a.TraceOffCPU = a.TraceOffCPU || b.TraceOffCPU
+}
