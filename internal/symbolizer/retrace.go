@@ -1,0 +1,435 @@
+package symbolizer
+
+import (
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A Retrace holds the names that ProGuard or R8 replaced, read from one or more
+// mapping files (mapping.txt). [ParseMapping] makes one. Its lookups may run
+// concurrently; Add may not run beside them.
+//
+// It follows the manual of ProGuard's retrace and R8's doc/retrace.md up to map
+// version 2.2, with three liberties:
+//
+//   - The informations "synthesized", "outline", "outlineCallsite" and
+//     "residualsignature" count in files without a version line too, as in simpleperf.
+//   - "rewriteFrame" is ignored: its only condition is the exception being thrown,
+//     and a sample has none.
+//   - Lines that share a range stack up as inlined calls, except where no line
+//     has an original range and all belong to the class itself: nothing was
+//     inlined there, these are methods that share a source line.
+type Retrace struct {
+	names     []string          // interned, names[0] is ""
+	ids       map[string]uint32 // name to its index in names
+	classes   []retraceClass
+	byName    map[uint32]uint32 // obfuscated name of a class to its index in classes
+	files     map[uint32]uint32 // original name of a class to that of its source file
+	callsites map[retraceCallsite]map[uint32]uint32
+	skipped   int
+	newer     string
+}
+
+// A RetracedFrame is one frame of the original program.
+type RetracedFrame struct {
+	Class  string // with package, inner classes after '$': "a.b.Outer$Inner"
+	Method string // "<init>" and "<clinit>" too, without parameters
+	Line   int    // in File, 0 if the map does not settle it
+	File   string // as the map has it, without directories; "" if it has none
+	// Synthesized is set if the method is an invention of the compiler. R8's
+	// retrace hides such frames.
+	Synthesized bool
+	// Outline is set if the method holds code that R8 moved out of other methods.
+	// R8's retrace hides such frames; the line of their caller is found by
+	// [Retrace.CallsiteLine].
+	Outline bool
+	// Ambiguous is set if other methods are as likely as this one.
+	Ambiguous bool
+}
+
+// Name returns the class and the method in the form of simpleperf: "a.b.c".
+func (f RetracedFrame) Name() string { return f.Class + "." + f.Method }
+
+// ParseMapping reads one mapping file. See [Retrace.Add].
+func ParseMapping(r io.Reader) (*Retrace, error) {
+	t := &Retrace{
+		names:     []string{""},
+		ids:       map[string]uint32{"": 0},
+		byName:    make(map[uint32]uint32),
+		files:     make(map[uint32]uint32),
+		callsites: make(map[retraceCallsite]map[uint32]uint32),
+	}
+	if err := t.Add(r); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Skipped returns the number of lines that were neither blank, nor a comment, nor
+// understood.
+func (t *Retrace) Skipped() int { return t.skipped }
+
+// NewerVersion returns the highest map version that a file declared above 2.2, the
+// last one that this package knows, or "". What such a file adds is ignored.
+func (t *Retrace) NewerVersion() string { return t.newer }
+
+// Frames returns the original frames, innermost first, of the method that is
+// called class.method in the obfuscated program. It returns nil if the class is
+// not in the map, and the original class with the same method if the method is not.
+//
+// A line (1 or more) selects the ranges that contain it, else the lines of the map
+// that have no range. The frames before the last one are calls that were inlined.
+// Where several methods remain, those that the compiler synthesized yield to the
+// others, and of the others the last one in the file is returned as Ambiguous.
+//
+// Without a line (0), or if nothing matches it, there is one frame, with line 0
+// and the name that simpleperf gives: that of the last line of the file that is
+// not synthesized, or the first if all are. It is Ambiguous if the method may be
+// another one. A sample can hit any instruction of the method, so calls inlined in
+// it are no candidates unless all else is synthesized.
+func (t *Retrace) Frames(class, method string, line int) []RetracedFrame {
+	return t.frames(class, method, line, nil)
+}
+
+// Method is [Retrace.Frames] for a name as ART and simpleperf print it: "a.b.c" or
+// "void a.b.c(int, a.d[])". A return type with parameters selects among overloads
+// if the map knows one that fits; simpleperf ignores them.
+func (t *Retrace) Method(name string, line int) []RetracedFrame {
+	var sig *retraceSignature
+	if open := strings.IndexByte(name, '('); open >= 0 {
+		params := name[open+1:]
+		name = name[:open]
+		if space := strings.LastIndexByte(name, ' '); space >= 0 {
+			if params, _, ok := strings.Cut(params, ")"); ok {
+				sig = t.signature(name[:space], params)
+			}
+			name = name[space+1:]
+		}
+	}
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 0 {
+		return nil
+	}
+	return t.frames(name[:dot], name[dot+1:], line, sig)
+}
+
+// CallsiteLine returns the line to pass to [Retrace.Frames] for class.method at
+// line if the frame it called is an outline at the obfuscated line outline. It is
+// line itself where the map has no entry for the two. If this frame is an outline
+// too, its caller needs the line returned.
+func (t *Retrace) CallsiteLine(class, method string, line, outline int) int {
+	at, ok := retraceLine(line)
+	from, known := retraceLine(outline)
+	c, id, found := t.class(class)
+	if !ok || !known || !found {
+		return line
+	}
+	for _, s := range c.method(t.ids, method) {
+		if !s.contains(at) {
+			continue
+		}
+		if to, ok := t.callsites[retraceCallsite{id, s.residual, s.from, s.to}][from]; ok {
+			return int(to)
+		}
+	}
+	return line
+}
+
+// A retraceClass is a class of the obfuscated program.
+type retraceClass struct {
+	original    uint32
+	synthesized bool
+	conflict    bool // the files give several original names
+	spans       []retraceSpan
+}
+
+// A retraceSpan is a line of the map for a method.
+type retraceSpan struct {
+	signature            uint64 // hash of return type and parameters, see retraceSignature
+	from, to             uint32 // lines in the obfuscated program
+	originalFrom         uint32
+	originalTo           uint32
+	class, name          uint32 // original; class 0 is that of the line above
+	residual             uint32 // obfuscated name
+	hasRange             bool
+	hasOriginal          bool
+	synthesized, outline bool // as said below this very line
+	residualSignature    bool // signature is that of the obfuscated program
+	head                 bool // first line of its residual name in a section of the file
+}
+
+// A retraceCallsite is a range of a method that calls an outline.
+type retraceCallsite struct{ class, residual, from, to uint32 }
+
+// A retraceMethod tells apart the methods that share a residual name.
+type retraceMethod struct {
+	class, name uint32
+	signature   uint64
+}
+
+func (s *retraceSpan) contains(line uint32) bool {
+	return s.hasRange && s.from <= line && line <= s.to
+}
+
+func (s *retraceSpan) method() retraceMethod {
+	return retraceMethod{s.class, s.name, s.signature}
+}
+
+// originalLine maps a line that the span contains.
+func (s *retraceSpan) originalLine(line uint32) uint32 {
+	switch {
+	case !s.hasOriginal:
+		return line
+	case s.originalFrom == s.originalTo:
+		return s.originalFrom
+	case s.hasRange && s.to-s.from == s.originalTo-s.originalFrom:
+		return s.originalFrom + line - s.from
+	}
+	return 0 // one of several
+}
+
+// callerOf reports whether s is the caller that the code of in, the line before,
+// was inlined into.
+func (s *retraceSpan) callerOf(in *retraceSpan) bool {
+	if s.head || !s.hasRange || !in.hasRange || s.from != in.from || s.to != in.to {
+		return false
+	}
+	return s.hasOriginal || in.hasOriginal || s.class != 0 || in.class != 0
+}
+
+// A retraceStack is the lines of the map for one place: the innermost call first,
+// the method itself last.
+type retraceStack []retraceSpan
+
+func (s retraceStack) outermost() *retraceSpan { return &s[len(s)-1] }
+
+// line maps a line that the stack contains to that of its frame i.
+func (s retraceStack) line(i int, line uint32) int {
+	if i > 0 && !s[i].hasOriginal {
+		return 0 // the lines of inlined code are not those of its caller
+	}
+	return int(s[i].originalLine(line))
+}
+
+func (c *retraceClass) method(ids map[string]uint32, name string) []retraceSpan {
+	residual, ok := ids[name]
+	if !ok {
+		return nil
+	}
+	at, ok := slices.BinarySearchFunc(c.spans, residual, compareResidual)
+	if !ok {
+		return nil
+	}
+	end := at
+	for end < len(c.spans) && c.spans[end].residual == residual {
+		end++
+	}
+	return c.spans[at:end]
+}
+
+// retraceLine reports whether line is one, as the map counts them.
+func retraceLine(line int) (uint32, bool) {
+	if line <= 0 || line > math.MaxInt32 {
+		return 0, false
+	}
+	return uint32(line), true
+}
+
+func (t *Retrace) class(name string) (c *retraceClass, index uint32, ok bool) {
+	id, ok := t.ids[name]
+	if !ok {
+		return nil, 0, false
+	}
+	index, ok = t.byName[id]
+	if !ok {
+		return nil, 0, false
+	}
+	return &t.classes[index], index, true
+}
+
+func (t *Retrace) frames(class, method string, line int, sig *retraceSignature) []RetracedFrame {
+	c, _, ok := t.class(class)
+	if !ok {
+		return nil
+	}
+	at, haveLine := retraceLine(line)
+	spans := c.method(t.ids, method)
+	if len(spans) == 0 {
+		return []RetracedFrame{{
+			Class:       t.names[c.original],
+			Method:      method,
+			Line:        int(at), // what R8 does not list it did not renumber
+			File:        t.names[t.files[c.original]],
+			Synthesized: c.synthesized,
+			Ambiguous:   c.conflict,
+		}}
+	}
+	m := t.lookup(c, spans, sig)
+	if haveLine {
+		if found := m.containing(at); len(found) > 0 {
+			return m.framesOf(found, at)
+		}
+	}
+	return []RetracedFrame{m.frameWithoutLine()}
+}
+
+// A retraceLookup is the state of one lookup: the stacks of one residual name.
+type retraceLookup struct {
+	t      *Retrace
+	class  *retraceClass
+	stacks []retraceStack
+	// What the map says once, below one line of a method, holds for the method.
+	synthesized, outlines map[retraceMethod]bool
+}
+
+func (t *Retrace) lookup(c *retraceClass, spans []retraceSpan, sig *retraceSignature) *retraceLookup {
+	m := &retraceLookup{
+		t:           t,
+		class:       c,
+		synthesized: make(map[retraceMethod]bool),
+		outlines:    make(map[retraceMethod]bool),
+	}
+	start := 0
+	for i := range spans {
+		if i+1 < len(spans) && spans[i+1].callerOf(&spans[i]) {
+			continue
+		}
+		m.stacks = append(m.stacks, spans[start:i+1])
+		start = i + 1
+		last := &spans[i]
+		if last.synthesized {
+			m.synthesized[last.method()] = true
+		}
+		if last.outline {
+			m.outlines[last.method()] = true
+		}
+	}
+	if sig != nil {
+		fits := func(s retraceStack) bool { return sig.fits(s.outermost()) }
+		if slices.ContainsFunc(m.stacks, fits) {
+			m.stacks = slices.DeleteFunc(m.stacks, func(s retraceStack) bool { return !fits(s) })
+		}
+	}
+	return m
+}
+
+// containing returns the stacks for a line, one for each method.
+func (m *retraceLookup) containing(line uint32) []retraceStack {
+	var found []retraceStack
+	for _, s := range m.stacks {
+		if s[0].contains(line) {
+			found = append(found, s)
+		}
+	}
+	if len(found) == 0 {
+		for _, s := range m.stacks {
+			if !s[0].hasRange {
+				found = append(found, s)
+			}
+		}
+	}
+	if len(found) < 2 {
+		return found
+	}
+	seen := make(map[retraceMethod]bool)
+	found = slices.DeleteFunc(found, func(s retraceStack) bool {
+		id := s.outermost().method()
+		dup := seen[id]
+		seen[id] = true
+		return dup
+	})
+	// A synthesized method with a call inlined in it is code of the program.
+	hidden := func(s retraceStack) bool { return len(s) == 1 && m.synthesized[s[0].method()] }
+	if slices.ContainsFunc(found, func(s retraceStack) bool { return !hidden(s) }) {
+		found = slices.DeleteFunc(found, hidden)
+	}
+	return found
+}
+
+// framesOf returns the frames of the last stack of found.
+func (m *retraceLookup) framesOf(found []retraceStack, line uint32) []RetracedFrame {
+	last := found[len(found)-1]
+	frames := make([]RetracedFrame, len(last))
+	for i := range last {
+		frames[i] = m.frame(&last[i])
+		frames[i].Line = last.line(i, line)
+	}
+	frames[len(frames)-1].Synthesized = m.synthesized[last.outermost().method()]
+	ambiguous := m.class.conflict
+	for _, other := range found[:len(found)-1] {
+		if !m.sameNames(other, last) {
+			ambiguous = true
+			continue
+		}
+		for i := range frames {
+			if frames[i].Line != other.line(i, line) {
+				frames[i].Line = 0
+			}
+		}
+	}
+	for i := range frames {
+		frames[i].Ambiguous = ambiguous
+	}
+	return frames
+}
+
+// frameWithoutLine returns the name that simpleperf's ProguardMappingRetrace gives.
+func (m *retraceLookup) frameWithoutLine() RetracedFrame {
+	pick := &m.stacks[0][0]
+	// Candidates are the methods themselves, else what was inlined in them, else
+	// what the compiler synthesized.
+	methods, inlined := make(map[retraceMethod]bool), make(map[retraceMethod]bool)
+	for _, stack := range m.stacks {
+		for i := range stack {
+			s := &stack[i]
+			if !s.synthesized {
+				pick = s
+			}
+			switch outermost := i == len(stack)-1; {
+			case !outermost && !s.synthesized:
+				inlined[m.original(s)] = true
+			case outermost && !m.synthesized[s.method()]:
+				methods[m.original(s)] = true
+			}
+		}
+	}
+	f := m.frame(pick)
+	f.Synthesized = pick.synthesized
+	candidates := methods
+	if len(candidates) == 0 {
+		candidates = inlined
+	}
+	if len(candidates) == 0 {
+		for _, stack := range m.stacks {
+			candidates[m.original(stack.outermost())] = true
+		}
+	}
+	f.Ambiguous = m.class.conflict || len(candidates) > 1 || !candidates[m.original(pick)]
+	return f
+}
+
+// original returns the method that a span names, whatever its signature.
+func (m *retraceLookup) original(s *retraceSpan) retraceMethod {
+	if s.class == 0 {
+		return retraceMethod{class: m.class.original, name: s.name}
+	}
+	return retraceMethod{class: s.class, name: s.name}
+}
+
+func (m *retraceLookup) sameNames(a, b retraceStack) bool {
+	return slices.EqualFunc(a, b, func(a, b retraceSpan) bool {
+		return m.original(&a) == m.original(&b)
+	})
+}
+
+func (m *retraceLookup) frame(s *retraceSpan) RetracedFrame {
+	id := m.original(s)
+	return RetracedFrame{
+		Class:   m.t.names[id.class],
+		Method:  m.t.names[id.name],
+		File:    m.t.names[m.t.files[id.class]],
+		Outline: m.outlines[s.method()],
+	}
+}

@@ -1,0 +1,330 @@
+// Package symbolizer names the addresses of samples.
+//
+// Names come from the recording itself first (simpleperf's FILE features, kernel
+// symbols, KSYMBOL records), then from files: object files under the search paths
+// that have the right build ID, kallsyms, perf map files, jitdump.
+package symbolizer
+
+import (
+	"slices"
+	"strings"
+
+	"profdiff/internal/objfile"
+	"profdiff/internal/perfsession"
+)
+
+// A Symbol is what an address means.
+type Symbol struct {
+	// Frames are the functions at the address: those inlined there, innermost
+	// first, then the function itself. Empty if the address has no name.
+	Frames []Frame
+	// DSO is where the name was found: that of the mapping, or the kernel for
+	// addresses in modules that only the kernel's symbols name. nil if no mapping
+	// has the address.
+	DSO *perfsession.DSO
+	// Vaddr is the address as the DSO's symbol table has it; without symbols,
+	// what simpleperf or perf print for it.
+	Vaddr uint64
+	// Start is the Vaddr at which the function begins.
+	Start uint64
+	// Execution is how the code at the address is run.
+	Execution Execution
+}
+
+// A Frame is a function and a place in its source.
+type Frame struct {
+	Name       string // demangled
+	SystemName string // as in the symbol table
+	File       string // of the source, "" if unknown
+	// StartLine is the line of the definition, Line and Column the place in
+	// File. 0 is unknown.
+	StartLine, Line, Column int64
+}
+
+// Execution says how code is run.
+type Execution uint8
+
+const (
+	Native      Execution = iota // machine code of a file or of the kernel
+	Interpreted                  // a DEX method in the interpreter
+	JIT                          // a Java method compiled while the program ran
+)
+
+// A RecordedFile is a file with the symbols that the recording has of it.
+type RecordedFile struct {
+	Path string
+	Kind FileKind
+	// MinVaddr is the virtual address of the first executable byte, and Offset
+	// where it is in the file, or, of a kernel module, in memory.
+	MinVaddr, Offset uint64
+	HasOffset        bool
+	Symbols          []RecordedSymbol // by Addr
+	// DexOffsets are where in the file there are DEX files.
+	DexOffsets []uint64
+}
+
+// A RecordedSymbol names Len bytes from Addr on.
+type RecordedSymbol struct {
+	Addr uint64
+	Len  uint64
+	Name string
+}
+
+// FileKind is what a file is.
+type FileKind uint8
+
+const (
+	ELFFile FileKind = iota
+	KernelImage
+	KernelModule
+	DEXFile
+	SymbolMapFile
+	UnknownFile
+)
+
+// Options choose where names come from.
+type Options struct {
+	// Simpleperf is set for recordings made by simpleperf.
+	Simpleperf bool
+	// Symfs are directories with object files, in order of preference.
+	Symfs []SearchPath
+	// Kallsyms holds the kernel's symbols at the addresses of the recording.
+	Kallsyms *objfile.SymbolTable
+}
+
+// A Symbolizer names addresses of one recording. It is not safe for concurrent
+// use.
+type Symbolizer struct {
+	opt       Options
+	recorded  map[string]*RecordedFile
+	kernel    *RecordedFile
+	dsos      []*dso // by perfsession.DSO.ID
+	kernelDSO *perfsession.DSO
+	demangled map[string]string
+	search    *searcher
+	warnings  warner
+}
+
+// New makes a Symbolizer for the DSOs of a recording.
+func New(opt Options) *Symbolizer {
+	z := &Symbolizer{opt: opt, recorded: make(map[string]*RecordedFile), demangled: make(map[string]string)}
+	z.search = newSearcher(opt.Symfs, z.warnings.warn)
+	return z
+}
+
+// Warnings tell of files that could not be used.
+func (z *Symbolizer) Warnings() []string { return z.warnings.all }
+
+// AddRecorded adds the symbols that the recording has of a file.
+func (z *Symbolizer) AddRecorded(f *RecordedFile) {
+	if !slices.IsSortedFunc(f.Symbols, compareAddr) {
+		slices.SortStableFunc(f.Symbols, compareAddr)
+	}
+	if f.Kind == KernelImage {
+		z.kernel = f
+		return
+	}
+	z.recorded[f.Path] = f
+}
+
+func compareAddr(a, b RecordedSymbol) int {
+	switch {
+	case a.Addr < b.Addr:
+		return -1
+	case a.Addr > b.Addr:
+		return 1
+	}
+	return 0
+}
+
+// SetKallsyms sets the symbols of the kernel unless the options already do.
+func (z *Symbolizer) SetKallsyms(t *objfile.SymbolTable) {
+	if z.opt.Kallsyms == nil {
+		z.opt.Kallsyms = t
+	}
+}
+
+// lookup finds the symbol that covers addr as simpleperf does: the last one that
+// starts at or before it (Dso::FindSymbol in simpleperf/dso.cpp).
+func (f *RecordedFile) lookup(addr uint64) (RecordedSymbol, bool) {
+	i, found := slices.BinarySearchFunc(f.Symbols, addr, func(s RecordedSymbol, addr uint64) int {
+		if s.Addr <= addr {
+			return -1
+		}
+		return 1
+	})
+	_ = found
+	if i == 0 {
+		return RecordedSymbol{}, false
+	}
+	s := f.Symbols[i-1]
+	return s, addr-s.Addr < s.Len
+}
+
+// A dso is what the symbolizer knows of a DSO.
+type dso struct {
+	*perfsession.DSO
+	recorded *RecordedFile // nil if there is none
+	kind     FileKind
+	exec     Execution
+	object   *object // file with symbols, nil if there is none
+	searched bool
+}
+
+func (z *Symbolizer) dso(d *perfsession.DSO) *dso {
+	for len(z.dsos) <= d.ID {
+		z.dsos = append(z.dsos, nil)
+	}
+	if known := z.dsos[d.ID]; known != nil {
+		return known
+	}
+	n := &dso{DSO: d}
+	z.dsos[d.ID] = n
+	switch {
+	case d.Kernel && d.IsKernelImage():
+		n.kind, n.recorded = KernelImage, z.kernel
+	case d.Kernel:
+		n.kind, n.recorded = KernelModule, z.recorded[d.Path]
+	default:
+		if n.recorded = z.recorded[d.Path]; n.recorded != nil {
+			n.kind = n.recorded.Kind
+		}
+	}
+	switch {
+	case n.kind == DEXFile:
+		n.exec = Interpreted
+	case n.kind == ELFFile && isJITFile(d.Path):
+		n.exec = JIT
+	}
+	return n
+}
+
+// Files that simpleperf makes for methods that ART compiled at run time, must
+// match JITDebugReader::IsPathInJITSymFile in simpleperf/JITDebugReader.h and
+// Dso::IsForJavaMethod in dso.cpp.
+func isJITFile(path string) bool {
+	return IsJITCache(path) || strings.HasPrefix(path[strings.LastIndexByte(path, '/')+1:], "TemporaryFile")
+}
+
+// IsJITCache reports whether path is a part of a file in which simpleperf keeps
+// the symbols of compiled Java methods.
+func IsJITCache(path string) bool {
+	return strings.Contains(path, "_jit_app_cache:") || strings.Contains(path, "_jit_zygote_cache:")
+}
+
+// Symbolize names the address of a frame. kernel is the DSO of the kernel image,
+// made up by the caller if no mapping shows it.
+func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO) Symbol {
+	if f.Map == nil {
+		// A sample of the kernel may have a user address, by skid.
+		if f.Kernel && !f.Guest && int64(f.Addr) < 0 {
+			return z.kernelSymbol(f.Addr, kernel)
+		}
+		return Symbol{Vaddr: f.Addr}
+	}
+	d := z.dso(f.Map.DSO)
+	switch {
+	case d.Symbol != "":
+		return Symbol{
+			DSO: d.DSO, Vaddr: f.Addr, Start: f.Map.Start,
+			Frames: []Frame{{Name: d.Symbol, SystemName: d.Symbol}},
+		}
+	case d.kind == KernelImage:
+		return z.kernelSymbol(f.Addr, d.DSO)
+	}
+	sym := Symbol{DSO: d.DSO, Vaddr: z.vaddr(d, f), Execution: d.exec}
+	if z.fill(d, &sym) {
+		return sym
+	}
+	if d.kind == KernelModule {
+		if k := z.kernelSymbol(f.Addr, kernel); len(k.Frames) > 0 || z.opt.Simpleperf {
+			return k
+		}
+	}
+	return sym
+}
+
+// vaddr turns an address into one of the file's symbol table, as the IpToVaddrInFile
+// functions of simpleperf/dso.cpp do for what simpleperf recorded.
+func (z *Symbolizer) vaddr(d *dso, f perfsession.Frame) uint64 {
+	m := f.Map
+	rel := f.Addr - m.Start
+	switch r := d.recorded; {
+	case m.Prot&perfsession.ProtJITSymFile != 0, d.kind == SymbolMapFile:
+		return f.Addr
+	case d.kind == UnknownFile && r != nil:
+		return f.Addr
+	case d.kind == DEXFile:
+		return rel + m.PgOff
+	case d.kind == KernelModule && r != nil:
+		return rel - r.Offset + r.MinVaddr
+	case r != nil && r.HasOffset:
+		return rel + m.PgOff - r.Offset + r.MinVaddr
+	case z.opt.Simpleperf:
+		if r != nil {
+			rel += r.MinVaddr
+		}
+		return rel
+	}
+	if o := z.object(d); o != nil {
+		if v, ok := o.vaddr(rel + m.PgOff); ok {
+			return v
+		}
+	}
+	return rel + m.PgOff
+}
+
+// fill names sym.Vaddr from what the recording has of d, or from a file.
+func (z *Symbolizer) fill(d *dso, sym *Symbol) bool {
+	if d.recorded != nil {
+		if s, ok := d.recorded.lookup(sym.Vaddr); ok {
+			sym.Start = s.Addr
+			sym.Frames = []Frame{{Name: z.demangle(s.Name), SystemName: s.Name}}
+		}
+	}
+	o := z.object(d)
+	if o == nil {
+		return len(sym.Frames) > 0
+	}
+	return o.fill(z, sym)
+}
+
+// kernelSymbol names an address of the kernel from the recording's own symbols or
+// from kallsyms.
+func (z *Symbolizer) kernelSymbol(addr uint64, kernel *perfsession.DSO) Symbol {
+	sym := Symbol{DSO: kernel, Vaddr: addr}
+	if z.kernel != nil {
+		if s, ok := z.kernel.lookup(addr); ok {
+			sym.Start = s.Addr
+			sym.Frames = []Frame{{Name: s.Name, SystemName: s.Name}}
+			return sym
+		}
+	}
+	if z.opt.Kallsyms != nil {
+		if s, ok := z.opt.Kallsyms.Lookup(addr); ok {
+			sym.Start = s.Addr
+			sym.Frames = []Frame{{Name: s.Name, SystemName: s.Name}}
+		}
+	}
+	return sym
+}
+
+// JavaMethods calls fn for every method that the recording names in a DEX file,
+// files in the order of their paths.
+func (z *Symbolizer) JavaMethods(fn func(file *RecordedFile, s RecordedSymbol)) {
+	var paths []string
+	for path, f := range z.recorded {
+		if f.Kind == DEXFile {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		for _, s := range z.recorded[path].Symbols {
+			fn(z.recorded[path], s)
+		}
+	}
+}
+
+// Execution says how the code of a DSO is run.
+func (z *Symbolizer) Execution(d *perfsession.DSO) Execution { return z.dso(d).exec }
