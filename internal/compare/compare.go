@@ -121,20 +121,9 @@ func pairEvents(base, head []*run.Run) ([]eventPair, error) {
 	}
 	if len(pairs) == 0 {
 		return nil, fmt.Errorf("%w: %s has %s; %s has %s", ErrNoCommonEvent,
-			base[0].Name, eventNames(base[0]), head[0].Name, eventNames(head[0]))
+			base[0].Name, base[0].EventNames(), head[0].Name, head[0].EventNames())
 	}
 	return pairs, nil
-}
-
-func eventNames(r *run.Run) string {
-	var names []string
-	for i := range r.Events {
-		names = append(names, r.Events[i].Name)
-	}
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }
 
 // functionKey pairs functions of different runs. Directories differ between

@@ -72,10 +72,20 @@ var (
 	magicV1        = [8]byte{'P', 'E', 'R', 'F', 'F', 'I', 'L', 'E'}
 )
 
-// IsPerfData reports whether data, the start of an input, is perf.data.
+// IsPerfData reports whether data, the start of an input, is perf.data of any
+// version.
 func IsPerfData(data []byte) bool {
 	_, err := byteOrder(data)
-	return err == nil
+	return !errors.Is(err, ErrNotPerfData)
+}
+
+// IsPipe reports whether data, the start of an input, is perf.data in the format of
+// perf record -o -.
+func IsPipe(data []byte) bool {
+	big, err := byteOrder(data)
+	c := cursor{data: data, big: big}
+	c.skip(8)
+	return err == nil && c.u64() == pipeHeaderSize
 }
 
 func byteOrder(magic []byte) (big bool, err error) {
@@ -185,7 +195,7 @@ func (f *File) readHeader(c *cursor) error {
 		off, size := c.u64(), c.u64()
 		if off > uint64(f.size) || size > uint64(f.size)-off {
 			return section{int64(off), int64(size)}, &FormatError{
-				Section: "header", Offset: at, Truncated: true,
+				Section: "header", Offset: at, Truncated: name == "data",
 				Msg: fmt.Sprintf("%s section of %d bytes at %#x exceeds the file of %d bytes", name, size, off, f.size),
 			}
 		}

@@ -67,7 +67,7 @@ func (rd *recordReader) run() error {
 			case s.buffered() > 0 || s.end >= 0 && s.off < s.end:
 				return s.truncated("record header")
 			}
-			return nil
+			return rd.unfinished()
 		}
 		off := s.off
 		t, misc, size, err := rd.header(s.buf[s.pos:], off)
@@ -84,6 +84,17 @@ func (rd *recordReader) run() error {
 		if err := rd.record(off, t, misc, body); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// unfinished returns an error if the data ends while a record is still in pieces.
+func (rd *recordReader) unfinished() error {
+	switch {
+	case rd.d != nil && len(rd.d.out) > 0:
+		return rd.s.truncated("record within a compressed one")
+	case rd.split != nil:
+		return rd.s.truncated("record in pieces")
 	}
 	return nil
 }
@@ -201,6 +212,11 @@ func (rd *recordReader) decompress(off int64, payload []byte) error {
 				return err
 			}
 			if size > len(d.out)-used {
+				// The recorders compress no larger ones. Without this, the
+				// record would pile up whatever size it claims.
+				if size > 1<<16 {
+					return &FormatError{Section: "data", Offset: off, Msg: fmt.Sprintf("%v record of %d bytes within a compressed one", t, size)}
+				}
 				break
 			}
 			body := d.out[used+recordHeaderSize : used+size : used+size]
@@ -292,6 +308,7 @@ func (f *File) apply(r *Record) (extra uint64, err error) {
 		n := c.u64()
 		if n > uint64(c.remaining())/16 {
 			c.short(n * 16)
+			break
 		}
 		for range n {
 			if attr, id := c.u64(), c.u64(); c.err == nil && attr < uint64(len(f.Attrs)) {

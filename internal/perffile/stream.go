@@ -20,7 +20,11 @@ type stream struct {
 const streamBuffer = 256 << 10
 
 func newStream(src io.Reader, off, end int64) *stream {
-	return &stream{src: src, off: off, end: end, buf: make([]byte, 0, streamBuffer)}
+	size := int64(streamBuffer)
+	if end >= 0 {
+		size = max(512, min(size, end-off))
+	}
+	return &stream{src: src, off: off, end: end, buf: make([]byte, 0, size)}
 }
 
 // fill reads until n bytes are buffered and reports whether they are. The buffer

@@ -139,6 +139,9 @@ func (b *Builder) AddSum(event uint32, stack StackID, labels uint32, count, weig
 	s := b.rows.sample(&b.r.Stacks, event, stack, labels)
 	s.Count += count
 	s.WeightSq += weightSq
+	if e := &b.r.Events[event]; count == 1 && weight > e.MaxWeight {
+		e.MaxWeight = weight
+	}
 	var ok bool
 	if s.Weight, ok = addInt64(s.Weight, weight); !ok {
 		b.overflow = true
@@ -179,8 +182,32 @@ func (b *Builder) Finish() (*Run, error) {
 	if b.overflow {
 		r.Warnings = append(r.Warnings, "sum of weights exceeds 2^63: the recording's periods cannot be right")
 	}
+	r.checkQuality()
 	b.r = nil
 	return r, nil
+}
+
+// maxTrusted is the share above which lost samples, and the weight of a single one,
+// are worth a warning.
+const maxTrusted = 0.01
+
+// checkQuality warns of what makes the numbers of a run less trustworthy. A single
+// sample can only weigh too much if it weighs more than others.
+func (r *Run) checkQuality() {
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	if share := r.Accounting.LostShare(); share > maxTrusted {
+		warn("%.1f%% of the samples were lost", 100*share)
+	}
+	for i := range r.Events {
+		e := &r.Events[i]
+		if e.Derived || e.Weight <= 0 {
+			continue
+		}
+		share := float64(e.MaxWeight) / float64(e.Weight)
+		if share > maxTrusted && share*float64(e.Samples) > 2 {
+			warn("one sample of %s has %.1f%% of the weight of all %d", e.Name, 100*share, e.Samples)
+		}
+	}
 }
 
 // total sums samples into events and the accounting.

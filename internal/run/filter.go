@@ -114,19 +114,7 @@ type EventError struct {
 	Run  *Run
 }
 
-func (e *EventError) Error() string {
-	s := "no event " + e.Name + "; it has"
-	for i := range e.Run.Events {
-		if i > 0 {
-			s += ","
-		}
-		s += " " + e.Run.Events[i].Name
-	}
-	if len(e.Run.Events) == 0 {
-		s += " none"
-	}
-	return s
-}
+func (e *EventError) Error() string { return "no event " + e.Name + "; it has " + e.Run.EventNames() }
 
 // Unwrap makes the error an ErrNoEvent.
 func (e *EventError) Unwrap() error { return ErrNoEvent }

@@ -15,6 +15,7 @@
 package run
 
 import (
+	"strings"
 	"time"
 )
 
@@ -90,6 +91,8 @@ type Event struct {
 	Samples  int64
 	Weight   int64
 	WeightSq float64
+	// MaxWeight is the weight of the heaviest sample, 0 if the input has sums only.
+	MaxWeight int64
 	// WeightSqLowerBound is set where the input gives sums of samples only
 	// (pprof, folded stacks): WeightSq is then the least that is possible.
 	WeightSqLowerBound bool
@@ -219,4 +222,16 @@ func (r *Run) EventIndex(name string) (int, bool) {
 		}
 	}
 	return found, found >= 0
+}
+
+// EventNames lists the events of the run for a message.
+func (r *Run) EventNames() string {
+	var names []string
+	for i := range r.Events {
+		names = append(names, r.Events[i].Name)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
 }

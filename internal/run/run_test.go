@@ -32,8 +32,8 @@ branch-misses main app!main;libc![libc.so] 1 1
 func TestFinish(t *testing.T) {
 	r := runtest.Build(t, "r", twoEvents)
 	want := []Event{
-		{Name: "cpu-cycles", Unit: "cpu-cycles", Samples: 4, Weight: 457, WeightSq: 100*100 + 300*300 + 50*50 + 7*7},
-		{Name: "branch-misses", Unit: "count", Samples: 3, Weight: 5, WeightSq: 11},
+		{Name: "cpu-cycles", Unit: "cpu-cycles", Samples: 4, Weight: 457, WeightSq: 100*100 + 300*300 + 50*50 + 7*7, MaxWeight: 300},
+		{Name: "branch-misses", Unit: "count", Samples: 3, Weight: 5, WeightSq: 11, MaxWeight: 3},
 	}
 	if diff := cmp.Diff(want, r.Events); diff != "" {
 		t.Error(diff)
@@ -175,7 +175,7 @@ func TestProfileRoundTrip(t *testing.T) {
 	if second := profileBytes(t, again); !bytes.Equal(first, second) {
 		t.Errorf("%d bytes became %d other bytes", len(first), len(second))
 	}
-	ignore := cmpopts.IgnoreFields(Event{}, "WeightSq", "WeightSqLowerBound")
+	ignore := cmpopts.IgnoreFields(Event{}, "WeightSq", "WeightSqLowerBound", "MaxWeight")
 	if diff := cmp.Diff(r.Events, again.Events, ignore); diff != "" {
 		t.Error(diff)
 	}

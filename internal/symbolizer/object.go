@@ -2,8 +2,11 @@ package symbolizer
 
 import (
 	"errors"
+	"io"
+	"strings"
 
 	"profdiff/internal/objfile"
+	"profdiff/internal/perfsession"
 )
 
 // An object is a file that names the addresses of a DSO: symbols, and functions and
@@ -14,27 +17,93 @@ type object struct {
 	lines   *objfile.LineTable
 }
 
-// object finds the file for a DSO, once.
-func (z *Symbolizer) object(d *dso) *object {
-	if d.searched || len(z.opt.Symfs) == 0 {
-		return d.object
+// object finds the file for a DSO, once. off is the offset in the file of an address:
+// an APK that is mapped as a whole holds several libraries. base is where in the DSO
+// the object starts.
+func (z *Symbolizer) object(d *dso, off uint64) (o *object, base uint64) {
+	if len(z.opt.Symfs) == 0 {
+		return nil, 0
 	}
-	d.searched = true
-	switch {
-	case d.kind == DEXFile:
-		d.object = z.dexObject(d)
-	case d.kind == KernelImage, d.kind == SymbolMapFile, d.exec == JIT:
-	default:
-		if f := z.search.find(d.Path, d.BuildID); f != nil {
-			d.object = z.elfObject(f)
+	if !d.searched {
+		d.searched = true
+		switch {
+		case d.kind == DEXFile:
+			d.object = z.dexObject(d)
+		case d.kind == SymbolMapFile, d.exec == JIT:
+		case d.kind == KernelImage:
+			d.object = z.vmlinux(d)
+		case strings.HasSuffix(d.Path, ".apk"):
+			d.apk = z.search.file(d.Path)
+		default:
+			if f := z.search.find(d.Path, d.BuildID); f != nil {
+				d.object = z.elfObject(f)
+			}
 		}
 	}
-	return d.object
+	if d.apk != nil {
+		return z.apkObject(d, off)
+	}
+	return d.object, 0
+}
+
+// apkObject returns the library at an offset of an APK.
+func (z *Symbolizer) apkObject(d *dso, off uint64) (o *object, base uint64) {
+	for _, l := range d.libraries {
+		if off-l.start < l.size {
+			return l.object, l.start
+		}
+	}
+	_, start, size, ok := objfile.ZipEntryAtOffset(d.apk, d.apk.size, off)
+	if !ok {
+		return nil, 0
+	}
+	l := apkLibrary{start: uint64(start), size: uint64(size)}
+	section := io.NewSectionReader(d.apk, start, size)
+	if f, err := objfile.New(section, size); err == nil {
+		l.object = z.elfObject(&objfileSource{f, d.apk})
+	}
+	d.libraries = append(d.libraries, l)
+	return l.object, l.start
+}
+
+// apkLibrary is a library stored in an APK.
+type apkLibrary struct {
+	start, size uint64
+	object      *object // nil if it is no ELF file
+}
+
+// vmlinux finds the kernel with its debug information. Names of where it is vary; a
+// build ID tells whether it is the right one.
+func (z *Symbolizer) vmlinux(d *dso) *object {
+	if d.BuildID == "" {
+		return nil
+	}
+	if f := z.search.find("/vmlinux", d.BuildID); f != nil {
+		return z.elfObject(f)
+	}
+	return nil
+}
+
+// kernelVaddr turns an address of the running kernel into one of vmlinux: the kernel
+// may be loaded elsewhere than it is linked. Its mapping starts with its text.
+func (o *object) kernelVaddr(addr uint64, m *perfsession.Mapping) (uint64, bool) {
+	text, ok := o.file.Section(".text")
+	if !ok || m == nil {
+		return 0, false
+	}
+	start := m.Start
+	if m.PgOff > start { // perf before 4.x maps from 0 and gives the text's address here
+		start = m.PgOff
+	}
+	return addr - start + text.Vaddr, true
 }
 
 func (z *Symbolizer) elfObject(f *objfileSource) *object {
 	o := &object{file: f}
-	debug := z.search.debugFile(f)
+	var debug *objfileSource
+	if f.source != nil {
+		debug = z.search.debugFile(f)
+	}
 	for _, source := range []*objfileSource{debug, f} {
 		if source == nil {
 			continue
@@ -88,15 +157,16 @@ func (o *object) vaddr(off uint64) (uint64, bool) {
 	return o.file.VaddrOfOffset(off)
 }
 
-// fill completes what is known of sym.Vaddr: the function if it has no name yet, the
-// functions inlined into it, and source lines. It reports whether there is a name.
-func (o *object) fill(z *Symbolizer, sym *Symbol) bool {
+// fill completes what is known of an address of the file: the function if it has no
+// name yet, the functions inlined into it, and source lines. It reports whether
+// there is a name.
+func (o *object) fill(z *Symbolizer, vaddr uint64, sym *Symbol) bool {
 	var outer Frame
 	named := len(sym.Frames) > 0
 	if named {
 		outer = sym.Frames[0]
 	} else if o.symbols != nil {
-		if s, ok := o.symbols.Lookup(sym.Vaddr); ok {
+		if s, ok := o.symbols.Lookup(vaddr); ok {
 			outer = Frame{Name: z.demangle(s.Name), SystemName: s.Name}
 			sym.Start = s.Addr
 			named = true
@@ -104,7 +174,7 @@ func (o *object) fill(z *Symbolizer, sym *Symbol) bool {
 	}
 	var inlined []objfile.Frame
 	if o.lines != nil {
-		inlined = o.lines.Frames(sym.Vaddr)
+		inlined = o.lines.Frames(vaddr)
 	}
 	if n := len(inlined); n > 0 {
 		last := inlined[n-1]

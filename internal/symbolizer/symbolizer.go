@@ -95,6 +95,10 @@ type Options struct {
 // A Symbolizer names addresses of one recording. It is not safe for concurrent
 // use.
 type Symbolizer struct {
+	// Monotonic is set if the recording's clock is CLOCK_MONOTONIC, that of jitdump
+	// files.
+	Monotonic bool
+
 	opt       Options
 	recorded  map[string]*RecordedFile
 	kernel    *RecordedFile
@@ -103,11 +107,19 @@ type Symbolizer struct {
 	demangled map[string]string
 	search    *searcher
 	warnings  warner
+
+	jit        map[int32]*jitCode // by process
+	dumps      int                // jitdump files that the recording names
+	jitSymbols []objfile.Symbol
+	jitIDs     map[objfile.Symbol]uint32
 }
 
 // New makes a Symbolizer for the DSOs of a recording.
 func New(opt Options) *Symbolizer {
-	z := &Symbolizer{opt: opt, recorded: make(map[string]*RecordedFile), demangled: make(map[string]string)}
+	z := &Symbolizer{
+		opt: opt, recorded: make(map[string]*RecordedFile), demangled: make(map[string]string),
+		jit: make(map[int32]*jitCode), jitIDs: make(map[objfile.Symbol]uint32),
+	}
 	z.search = newSearcher(opt.Symfs, z.warnings.warn)
 	return z
 }
@@ -169,6 +181,9 @@ type dso struct {
 	exec     Execution
 	object   *object // file with symbols, nil if there is none
 	searched bool
+	// Of an APK that is mapped as a whole: the file, and the libraries in it.
+	apk       *foundFile
+	libraries []apkLibrary
 }
 
 func (z *Symbolizer) dso(d *perfsession.DSO) *dso {
@@ -213,35 +228,48 @@ func IsJITCache(path string) bool {
 }
 
 // Symbolize names the address of a frame. kernel is the DSO of the kernel image,
-// made up by the caller if no mapping shows it.
-func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO) Symbol {
+// made up by the caller if no mapping shows it. jit is what JITFunction said when the
+// sample was taken.
+func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit uint32) Symbol {
 	if f.Map == nil {
 		// A sample of the kernel may have a user address, by skid.
 		if f.Kernel && !f.Guest && int64(f.Addr) < 0 {
-			return z.kernelSymbol(f.Addr, kernel)
+			return z.kernelSymbol(f.Addr, z.dso(kernel), nil)
 		}
 		return Symbol{Vaddr: f.Addr}
 	}
 	d := z.dso(f.Map.DSO)
 	switch {
+	case jit != 0:
+		return z.named(d, f.Addr, z.jitSymbol(jit))
 	case d.Symbol != "":
-		return Symbol{
-			DSO: d.DSO, Vaddr: f.Addr, Start: f.Map.Start,
-			Frames: []Frame{{Name: d.Symbol, SystemName: d.Symbol}},
-		}
+		return z.named(d, f.Addr, objfile.Symbol{Addr: f.Map.Start, Name: d.Symbol})
 	case d.kind == KernelImage:
-		return z.kernelSymbol(f.Addr, d.DSO)
+		return z.kernelSymbol(f.Addr, d, f.Map)
 	}
 	sym := Symbol{DSO: d.DSO, Vaddr: z.vaddr(d, f), Execution: d.exec}
-	if z.fill(d, &sym) {
+	if z.fill(d, f, &sym) {
 		return sym
 	}
-	if d.kind == KernelModule {
-		if k := z.kernelSymbol(f.Addr, kernel); len(k.Frames) > 0 || z.opt.Simpleperf {
+	switch {
+	case d.kind == KernelModule:
+		if k := z.kernelSymbol(f.Addr, z.dso(kernel), nil); len(k.Frames) > 0 || z.opt.Simpleperf {
 			return k
+		}
+	case !d.Kernel && d.object == nil && d.apk == nil:
+		if s, ok := z.perfMapSymbol(f.Map.PID, f.Addr); ok {
+			return z.named(d, f.Addr, s)
 		}
 	}
 	return sym
+}
+
+// named is the Symbol for an address whose function is known whole.
+func (z *Symbolizer) named(d *dso, addr uint64, s objfile.Symbol) Symbol {
+	return Symbol{
+		DSO: d.DSO, Vaddr: addr, Start: s.Addr, Execution: d.exec,
+		Frames: []Frame{{Name: z.demangle(s.Name), SystemName: s.Name}},
+	}
 }
 
 // vaddr turns an address into one of the file's symbol table, as the IpToVaddrInFile
@@ -266,44 +294,50 @@ func (z *Symbolizer) vaddr(d *dso, f perfsession.Frame) uint64 {
 		}
 		return rel
 	}
-	if o := z.object(d); o != nil {
-		if v, ok := o.vaddr(rel + m.PgOff); ok {
+	off := rel + m.PgOff
+	if o, base := z.object(d, off); o != nil {
+		if v, ok := o.vaddr(off - base); ok {
 			return v
 		}
 	}
-	return rel + m.PgOff
+	return off
 }
 
 // fill names sym.Vaddr from what the recording has of d, or from a file.
-func (z *Symbolizer) fill(d *dso, sym *Symbol) bool {
+func (z *Symbolizer) fill(d *dso, f perfsession.Frame, sym *Symbol) bool {
 	if d.recorded != nil {
 		if s, ok := d.recorded.lookup(sym.Vaddr); ok {
 			sym.Start = s.Addr
 			sym.Frames = []Frame{{Name: z.demangle(s.Name), SystemName: s.Name}}
 		}
 	}
-	o := z.object(d)
+	o, _ := z.object(d, f.Addr-f.Map.Start+f.Map.PgOff)
 	if o == nil {
 		return len(sym.Frames) > 0
 	}
-	return o.fill(z, sym)
+	return o.fill(z, sym.Vaddr, sym)
 }
 
-// kernelSymbol names an address of the kernel from the recording's own symbols or
-// from kallsyms.
-func (z *Symbolizer) kernelSymbol(addr uint64, kernel *perfsession.DSO) Symbol {
-	sym := Symbol{DSO: kernel, Vaddr: addr}
+// kernelSymbol names an address of the kernel: from the recording's own symbols, from
+// kallsyms, or from vmlinux, which also knows inlined functions. m is the kernel's
+// mapping if that has the address.
+func (z *Symbolizer) kernelSymbol(addr uint64, d *dso, m *perfsession.Mapping) Symbol {
+	sym := Symbol{DSO: d.DSO, Vaddr: addr}
 	if z.kernel != nil {
 		if s, ok := z.kernel.lookup(addr); ok {
 			sym.Start = s.Addr
 			sym.Frames = []Frame{{Name: s.Name, SystemName: s.Name}}
-			return sym
 		}
 	}
-	if z.opt.Kallsyms != nil {
+	if z.opt.Kallsyms != nil && len(sym.Frames) == 0 {
 		if s, ok := z.opt.Kallsyms.Lookup(addr); ok {
 			sym.Start = s.Addr
 			sym.Frames = []Frame{{Name: s.Name, SystemName: s.Name}}
+		}
+	}
+	if o, _ := z.object(d, 0); o != nil {
+		if vaddr, ok := o.kernelVaddr(addr, m); ok {
+			o.fill(z, vaddr, &sym)
 		}
 	}
 	return sym

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"profdiff/internal/report"
+	"profdiff/internal/run"
+)
+
+func newConvertCmd(std *stdio) *cobra.Command {
+	var (
+		in     inputFlags
+		to     string
+		names  string
+		output string
+		count  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "convert INPUT... -o OUT [flags]",
+		Short: "Convert recordings to pprof, folded stacks or JSON",
+		Long: `Convert recordings of any format to a pprof profile, to folded stacks, or to
+JSON. Several inputs are added up. INPUT and OUT may be - for standard input and
+output.`,
+		Args: args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, inputs []string) error {
+			form, ok := map[string]run.SampleTypeNames{"aosp": run.AOSPNames, "p2p": run.PerfToProfileNames, "go-pgo": run.GoPGONames}[names]
+			switch {
+			case !ok:
+				return usagef(cmd, "--names is aosp, p2p or go-pgo, not %q", names)
+			case to != "pprof" && to != "folded" && to != "json":
+				return usagef(cmd, "--to is pprof, folded or json, not %q", to)
+			case output == "":
+				return usagef(cmd, "-o names the output")
+			case output == "-" && to == "pprof" && isTerminal(std.out):
+				return usagef(cmd, "a pprof profile is binary: not written to a terminal")
+			case count && to != "folded":
+				return usagef(cmd, "--count goes with --to folded")
+			}
+			l, err := in.loader(cmd, std)
+			if err != nil {
+				return err
+			}
+			r, err := l.loadAll(inputs)
+			if err != nil {
+				return err
+			}
+			if to == "folded" && len(r.Events) > 1 {
+				return usagef(cmd, "folded stacks hold one event: choose by --event: it has %s", r.EventNames())
+			}
+			err = std.writeOutput(output, func(w io.Writer) error {
+				switch to {
+				case "folded":
+					if len(r.Events) == 0 {
+						return nil
+					}
+					return r.WriteFolded(w, 0, count)
+				case "json":
+					return report.WriteShowJSON(w, r)
+				}
+				return r.WriteProfile(w, run.ProfileOptions{Names: form})
+			})
+			if err != nil {
+				return err
+			}
+			l.account(r)
+			return nil
+		},
+	}
+	in.register(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&output, "output", "o", "", "write to `FILE`, - for standard output")
+	f.StringVar(&to, "to", "pprof", "output `FORMAT`: pprof, folded or json")
+	f.StringVar(&names, "names", "aosp", "call pprof sample types as `TOOL` does: aosp, p2p (perf_to_profile) or go-pgo")
+	f.BoolVar(&count, "count", false, "fold the number of samples instead of their weight")
+	return cmd
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"profdiff/internal/perffile"
+)
+
+func newDumpCmd(std *stdio) *cobra.Command {
+	var (
+		opt    perffile.Options
+		output string
+	)
+	cmd := &cobra.Command{
+		Use:   "dump FILE [flags]",
+		Short: "Print the records of a perf.data file",
+		Long: `Print everything in a perf.data file as text: the header, events, one line for
+each record with all its fields and its offset, and the header's features. FILE may
+be - for standard input.`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			return std.writeOutput(output, func(w io.Writer) error {
+				return std.dump(w, files[0], opt)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opt.AllowTruncated, "allow-truncated", false, "print what there is of a recording that ends too early")
+	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
+	return cmd
+}
+
+func (s *stdio) dump(w io.Writer, name string, opt perffile.Options) error {
+	if name == "-" {
+		if err := perffile.WriteTextPipe(w, s.in, opt); err != nil {
+			return fmt.Errorf("standard input: %w", err)
+		}
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return pathError(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return pathError(err)
+	}
+	if info.IsDir() {
+		return fmt.Errorf("%s: is a directory", name)
+	}
+	if err := perffile.WriteText(w, f, info.Size(), opt); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}

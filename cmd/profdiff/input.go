@@ -1,0 +1,255 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"profdiff/internal/ingest"
+	"profdiff/internal/objfile"
+	"profdiff/internal/run"
+	"profdiff/internal/symbolizer"
+)
+
+// inputFlags are the flags of all commands that read profiles.
+type inputFlags struct {
+	events         []string
+	symfs          []string
+	kallsyms       string
+	mappings       []string
+	process        string
+	thread         string
+	dso            string
+	focus          string
+	ignore         string
+	unknown        string
+	labels         []string
+	showART        bool
+	allowTruncated bool
+}
+
+func (f *inputFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringArrayVar(&f.events, "event", nil, "read only the event `NAME` (repeatable; default all)")
+	fs.StringArrayVar(&f.symfs, "symfs", nil, "look for object files with symbols in `DIR`, by build ID, then by path (repeatable)")
+	fs.StringVar(&f.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded boot")
+	fs.StringArrayVar(&f.mappings, "proguard-mapping", nil, "undo the renaming of ProGuard or R8 by `FILE`, a mapping.txt (repeatable)")
+	fs.StringVar(&f.process, "process", "", "keep samples of processes whose name matches `REGEXP`")
+	fs.StringVar(&f.thread, "thread", "", "keep samples of threads whose name matches `REGEXP`")
+	fs.StringVar(&f.dso, "dso", "", "keep samples whose leaf frame is in a file that matches `REGEXP`")
+	fs.StringVar(&f.focus, "focus", "", "keep samples with a function on the stack that matches `REGEXP`")
+	fs.StringVar(&f.ignore, "ignore", "", "drop samples with a function on the stack that matches `REGEXP`")
+	fs.StringVar(&f.unknown, "unknown", "dso", "name addresses without a symbol by `FORM`: dso for [file], offset for file[+hex]")
+	fs.StringSliceVar(&f.labels, "label", nil, "add `NAMES` as labels of samples: pid, tid, cpu, mode")
+	fs.BoolVar(&f.showART, "show-art-frames", false, "keep frames of the Android runtime, and compiled methods apart from interpreted ones")
+	fs.BoolVar(&f.allowTruncated, "allow-truncated", false, "read what there is of a recording that ends too early")
+}
+
+// A loader reads inputs as the flags say.
+type loader struct {
+	io     *stdio
+	opt    ingest.Options
+	filter run.Filter
+}
+
+func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
+	l := &loader{io: std}
+	l.filter.Events = f.events
+	for _, re := range []struct {
+		flag, expr string
+		to         **regexp.Regexp
+	}{
+		{"process", f.process, &l.filter.Process},
+		{"thread", f.thread, &l.filter.Thread},
+		{"dso", f.dso, &l.filter.DSO},
+		{"focus", f.focus, &l.filter.Focus},
+		{"ignore", f.ignore, &l.filter.Ignore},
+	} {
+		if re.expr == "" {
+			continue
+		}
+		compiled, err := regexp.Compile(re.expr)
+		if err != nil {
+			return nil, usagef(cmd, "--%s: %v", re.flag, err)
+		}
+		*re.to = compiled
+	}
+	switch f.unknown {
+	case "dso":
+	case "offset":
+		l.opt.UnknownOffset = true
+	default:
+		return nil, usagef(cmd, "--unknown is dso or offset, not %q", f.unknown)
+	}
+	for _, label := range f.labels {
+		set, ok := map[string]*bool{"pid": &l.opt.PID, "tid": &l.opt.TID, "cpu": &l.opt.CPU, "mode": &l.opt.Mode}[label]
+		if !ok {
+			return nil, usagef(cmd, "--label takes pid, tid, cpu and mode, not %q", label)
+		}
+		*set = true
+	}
+	l.opt.ShowARTFrames = f.showART
+	l.opt.AllowTruncated = f.allowTruncated
+	l.opt.Spool = spool
+	for _, dir := range f.symfs {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return nil, fmt.Errorf("--symfs: %w", pathError(err))
+		}
+		if !info.IsDir() {
+			return nil, fmt.Errorf("--symfs: %s is not a directory", dir)
+		}
+		l.opt.Symfs = append(l.opt.Symfs, symbolizer.SearchPath{Name: dir, FS: os.DirFS(dir)})
+	}
+	if f.kallsyms != "" {
+		if err := withFile(f.kallsyms, func(r io.Reader) (err error) {
+			l.opt.Kallsyms, err = objfile.ParseKallsyms(r)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range f.mappings {
+		if err := withFile(name, func(r io.Reader) (err error) {
+			if l.opt.Retrace == nil {
+				l.opt.Retrace, err = symbolizer.ParseMapping(r)
+				return err
+			}
+			return l.opt.Retrace.Add(r)
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+func withFile(name string, read func(io.Reader) error) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return pathError(err)
+	}
+	defer f.Close()
+	if err := read(f); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// pathError says "FILE: reason", without the system call.
+func pathError(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
+	}
+	return err
+}
+
+// load reads one input; "-" is standard input.
+func (l *loader) load(name string) (*run.Run, error) {
+	var r *run.Run
+	var err error
+	if name == "-" {
+		r, err = ingest.Read("standard input", l.io.in, &l.opt)
+		if err != nil {
+			err = fmt.Errorf("standard input: %w", err)
+		}
+	} else {
+		err = withFile(name, func(in io.Reader) (err error) {
+			r, err = ingest.Read(name, in, &l.opt)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := l.filter.Apply(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Name, err)
+	}
+	return r, nil
+}
+
+// loadAll reads several inputs that make one profile.
+func (l *loader) loadAll(names []string) (*run.Run, error) {
+	var runs []*run.Run
+	var read []string
+	for _, name := range names {
+		r, err := l.load(name)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, r)
+		read = append(read, r.Name)
+	}
+	return run.Merge(strings.Join(read, " "), runs)
+}
+
+// account prints what became of the samples of a run.
+func (l *loader) account(r *run.Run) {
+	fmt.Fprintf(l.io.err, "profdiff: %s: %s\n", r.Name, r.Accounting.String())
+	for _, w := range r.Warnings {
+		l.io.warn("%s: %s", r.Name, w)
+	}
+}
+
+// sideFiles lists the recordings of a side: files themselves, and the files in
+// directories in the order of their names.
+func sideFiles(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		if path == "-" {
+			files = append(files, path)
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, pathError(err)
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, pathError(err)
+		}
+		before := len(files)
+		for _, e := range entries {
+			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+				files = append(files, filepath.Join(path, e.Name()))
+			}
+		}
+		if len(files) == before {
+			return nil, fmt.Errorf("%s: directory has no recordings", path)
+		}
+	}
+	return files, nil
+}
+
+// spool copies a stream to a temporary file that vanishes with the process.
+func spool(r io.Reader) (ingest.ReaderAtSize, error) {
+	f, err := os.CreateTemp("", "profdiff-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	n, err := io.Copy(f, r)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return spooled{f, n}, nil
+}
+
+type spooled struct {
+	*os.File
+	size int64
+}
+
+func (s spooled) Size() int64 { return s.size }

@@ -1,0 +1,143 @@
+// Profdiff reads recordings of Android's simpleperf and Linux perf, converts them
+// to pprof, and says what a change made faster or slower.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"profdiff/internal/perffile"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Exit codes.
+const (
+	exitOK           = 0
+	exitBudget       = 1 // a budget failed
+	exitUsage        = 2
+	exitInput        = 3 // an input could not be read or an output not be written
+	exitInconclusive = 4
+)
+
+// stdio are the standard streams.
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// execute is main without the process.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	// Tables of a recording are large and hold few pointers: collecting often is
+	// cheap and keeps the peak near what is in use.
+	debug.SetGCPercent(25)
+	io := &stdio{stdin, stdout, stderr}
+	root := newRoot(io)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	io.report(err)
+	if usage, ok := errors.AsType[*usageError](err); ok {
+		if usage.command != nil {
+			fmt.Fprintf(stderr, "usage: %s\n", usage.command.UseLine())
+		}
+		return exitUsage
+	}
+	return exitInput
+}
+
+func newRoot(io *stdio) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "profdiff",
+		Short: "Compare recordings of perf and simpleperf",
+		Long: `Profdiff reads recordings of Android's simpleperf and Linux perf and the profiles
+made from them, converts them to pprof, and says what a change made faster or
+slower.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       version(),
+		Args:          noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+	}
+	root.SetIn(io.in)
+	root.SetOut(io.out)
+	root.SetErr(io.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(newConvertCmd(io), newShowCmd(io), newDumpCmd(io), newDiffCmd(io))
+	return root
+}
+
+// noCommand is reached by profdiff WORD where WORD is no command.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usageError{cmd, fmt.Errorf("unknown command %q, see profdiff --help", args[0])}
+	}
+	return nil
+}
+
+// A usageError is a wrong way to call a command.
+type usageError struct {
+	command *cobra.Command
+	err     error
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// args makes a check of the number of arguments that gives a usageError.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return &usageError{cmd, err}
+		}
+		return nil
+	}
+}
+
+func usagef(cmd *cobra.Command, format string, args ...any) error {
+	return &usageError{cmd, fmt.Errorf(format, args...)}
+}
+
+// report prints an error as one line, and what may help on the next.
+func (s *stdio) report(err error) {
+	fmt.Fprintf(s.err, "profdiff: %v\n", err)
+	if fe, ok := errors.AsType[*perffile.FormatError](err); ok && fe.Truncated {
+		fmt.Fprintln(s.err, "profdiff: hint: --allow-truncated reads what there is")
+	}
+}
+
+// warn prints a condition that does not stop the command.
+func (s *stdio) warn(format string, args ...any) {
+	fmt.Fprintf(s.err, "profdiff: warning: "+format+"\n", args...)
+}
+
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && v == "(devel)" {
+			v = s.Value
+		}
+	}
+	return v
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite expected outputs")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"profdiff": main})
+}
+
+// TestScripts runs the command line as a user does. Scripts have these variables:
+// HEAP is profiles/message-heap.
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HEAP", filepath.Join(root, "profiles/message-heap"))
+			// For go tool pprof.
+			for _, name := range []string{"HOME", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOPROXY"} {
+				if value, ok := os.LookupEnv(name); ok && name != "HOME" {
+					e.Setenv(name, value)
+				}
+			}
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":  exits,
+			"head":   head,
+			"filled": filled,
+		},
+	})
+}
+
+// exits CODE PROGRAM ARGS runs a program that must end with the exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	if err != nil {
+		ts.Fatalf("exits: %v", err)
+	}
+	err = ts.Exec(args[1], args[2:]...)
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("exits: %v", err)
+	}
+	if code != want {
+		ts.Fatalf("%v: exit code %d, want %d", args[1:], code, want)
+	}
+}
+
+// head N FROM TO writes the first N bytes of a file to another.
+func head(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	if err != nil {
+		ts.Fatalf("head: %v", err)
+	}
+	data := []byte(ts.ReadFile(args[1]))
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), data[:min(n, len(data))], 0o666))
+}
+
+// filled DIR NAMES checks that a folder holds these files and no others.
+func filled(ts *testscript.TestScript, _ bool, args []string) {
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if fmt.Sprint(names) != fmt.Sprint(args[1:]) {
+		ts.Fatalf("%s holds %q, want %q", args[0], names, args[1:])
+	}
+}

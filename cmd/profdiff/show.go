@@ -1,0 +1,77 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"profdiff/internal/report"
+	"profdiff/internal/run"
+)
+
+func newShowCmd(std *stdio) *cobra.Command {
+	var (
+		in       inputFlags
+		opt      report.ShowOptions
+		by       string
+		format   string
+		output   string
+		top      bool
+		tree     bool
+		minShare float64
+	)
+	cmd := &cobra.Command{
+		Use:   "show INPUT... [flags]",
+		Short: "Show what costs most in one profile",
+		Long:  `Show what costs most in a recording of any format. Several inputs are added up.`,
+		Args:  args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, inputs []string) error {
+			group, err := run.ParseGroupBy(by)
+			switch {
+			case err != nil:
+				return usagef(cmd, "--by: %v", err)
+			case format != "text" && format != "json":
+				return usagef(cmd, "--format is text or json, not %q", format)
+			case opt.Limit < 0:
+				return usagef(cmd, "--limit is 0 or more, not %d", opt.Limit)
+			case !(minShare >= 0 && minShare <= 100):
+				return usagef(cmd, "--min-share is a percentage, not %v", minShare)
+			case top && tree:
+				return usagef(cmd, "--top and --tree exclude each other")
+			}
+			opt.By, opt.MinShare = group, minShare/100
+			l, err := in.loader(cmd, std)
+			if err != nil {
+				return err
+			}
+			r, err := l.loadAll(inputs)
+			if err != nil {
+				return err
+			}
+			err = std.writeOutput(output, func(w io.Writer) error {
+				switch {
+				case format == "json":
+					return report.WriteShowJSON(w, r)
+				case tree:
+					return report.WriteTree(w, r, opt)
+				}
+				return report.WriteShow(w, r, opt)
+			})
+			if err != nil {
+				return err
+			}
+			l.account(r)
+			return nil
+		},
+	}
+	in.register(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&top, "top", false, "list what costs most (default)")
+	f.BoolVar(&tree, "tree", false, "show the call tree")
+	f.StringVar(&by, "by", "function", "list by `GROUP`: function, file, dso, thread, process or category")
+	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each event, 0 for all")
+	f.Float64Var(&minShare, "min-share", 0.5, "leave out parts of a tree below `PERCENT` of the total")
+	f.StringVar(&format, "format", "text", "output `FORMAT`: text or json")
+	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
+	return cmd
+}

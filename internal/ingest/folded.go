@@ -1,0 +1,312 @@
+package ingest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"profdiff/internal/run"
+)
+
+// foldedCounts is the most that the weights of a folded file are taken to be sample
+// counts without a warning: 28 hours of one CPU at 100 samples per second.
+const foldedCounts = 10_000_000
+
+// readFolded reads folded stacks: lines frame;frame;…;leaf weight, root first, as
+// FlameGraph's stackcollapse scripts, inferno, async-profiler, simpleperf's
+// stackcollapse.py and profdiff write them, or stack TAB weight TAB samples.
+//
+// Within a frame \; \\ and \t stand for ; \ and TAB; any other backslash is itself.
+// The annotations _[k] _[j] _[1] _[0] and _[i] of the stackcollapse scripts and
+// async-profiler tell the kind of code and are cut off the name; an inlined frame
+// joins the location of its caller.
+//
+// The format does not tell what weights are. They are taken as sample counts, unless
+// there is a column of them; Σw² is then the least that is possible.
+func readFolded(src *source, opt *Options) (*run.Run, error) {
+	if err := refuseDifference(src.Head); err != nil {
+		return nil, err
+	}
+	f := folded{b: run.NewBuilder(src.Name), opt: opt, lines: newLineReader(src), frames: make(map[string]uint32)}
+	f.b.Run().Recording.Format = "folded"
+	f.event = f.b.Event(run.Event{Name: "samples", Unit: "count", WeightSqLowerBound: true})
+	f.kinds = make(map[run.MappingKind]uint32)
+	f.files = newFileTable(f.b)
+	for {
+		line, ok := f.lines.next()
+		if !ok {
+			break
+		}
+		f.line(line)
+	}
+	if f.lines.err != nil {
+		return nil, f.lines.err
+	}
+	return f.finish()
+}
+
+type folded struct {
+	b     *run.Builder
+	opt   *Options
+	lines *lineReader
+	event uint32
+	// frames holds the location of each text of a frame and those inlined into it.
+	frames  map[string]uint32
+	kinds   map[run.MappingKind]uint32 // mapping of frames that are annotated only
+	files   fileTable
+	rounded int64
+	counted bool // there is a column of sample counts
+	total   float64
+}
+
+func (f *folded) finish() (*run.Run, error) {
+	r := f.b.Run()
+	if f.rounded > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d weights with a fraction were rounded to integers", f.rounded))
+	}
+	if !f.counted && f.total > foldedCounts {
+		r.Warnings = append(r.Warnings, fmt.Sprintf(
+			"weights sum to %.0f: if they are no sample counts, there are fewer samples than it says, and noise is underestimated; read the recording itself", f.total))
+	}
+	return f.b.Finish()
+}
+
+// line adds one line.
+func (f *folded) line(line []byte) {
+	if len(bytes.TrimSpace(line)) == 0 || line[0] == '#' {
+		return
+	}
+	stack, weight, count, err := f.split(line)
+	if err != nil {
+		f.lines.fail("%w", err)
+		return
+	}
+	var id run.StackID
+	for len(stack) > 0 {
+		end := frameEnd(stack)
+		// Frames that are inlined into this one.
+		for end < len(stack) {
+			next := frameEnd(stack[end+1:])
+			if !bytes.HasSuffix(stack[end+1:end+1+next], []byte("_[i]")) {
+				break
+			}
+			end += 1 + next
+		}
+		loc, ok := f.frames[string(stack[:end])]
+		if !ok {
+			loc = f.location(stack[:end])
+			f.frames[string(stack[:end])] = loc
+		}
+		id = f.b.Stack(id, loc)
+		stack = stack[min(end+1, len(stack)):]
+	}
+	sq := 0.0
+	if count > 0 {
+		sq = float64(weight) / float64(count) * float64(weight)
+	}
+	if weight == 0 && count == 0 {
+		return
+	}
+	in := &f.b.Run().Accounting.In
+	if count > math.MaxInt64-*in {
+		f.lines.fail("weights sum to more than 2^63")
+		return
+	}
+	*in += count
+	f.total += float64(weight)
+	f.b.AddSum(f.event, id, 0, count, weight, sq)
+}
+
+// split takes a line apart into its stack and its numbers.
+func (f *folded) split(line []byte) (stack []byte, weight, count int64, err error) {
+	line = bytes.TrimRight(line, " ")
+	i := bytes.LastIndexAny(line, " \t")
+	if i < 0 {
+		return nil, 0, 0, fmt.Errorf("%q has no weight", clip(line))
+	}
+	last := line[i+1:]
+	stack = bytes.TrimRight(line[:i], " ")
+	// stack TAB weight TAB samples
+	if line[i] == '\t' {
+		if j := bytes.LastIndexByte(stack, '\t'); j >= 0 && isNumber(stack[j+1:]) && isDigits(last) {
+			if weight, err = f.weight(stack[j+1:]); err != nil {
+				return nil, 0, 0, err
+			}
+			if count, err = parseCount(last); err != nil {
+				return nil, 0, 0, err
+			}
+			f.counted = true
+			return stack[:j], weight, count, nil
+		}
+	}
+	if weight, err = f.weight(last); err != nil {
+		return nil, 0, 0, err
+	}
+	return stack, weight, weight, nil
+}
+
+// weight reads a weight. Decimal fractions are rounded.
+func (f *folded) weight(b []byte) (int64, error) {
+	if isDigits(b) {
+		return parseCount(b)
+	}
+	v, err := strconv.ParseFloat(string(b), 64)
+	switch {
+	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
+		return 0, fmt.Errorf("%q is no weight", clip(b))
+	case v < 0:
+		return 0, fmt.Errorf("weight %s is negative: this is no recording but a difference", clip(b))
+	case v >= math.MaxInt64:
+		return 0, fmt.Errorf("weight %s exceeds 2^63", clip(b))
+	}
+	if v != math.Trunc(v) {
+		f.rounded++
+	}
+	return int64(math.RoundToEven(v)), nil
+}
+
+// isNumber reports whether b is a decimal number as tools write weights.
+func isNumber(b []byte) bool {
+	b = bytes.TrimPrefix(b, []byte("-"))
+	whole, fraction, ok := bytes.Cut(b, []byte("."))
+	return isDigits(whole) && (!ok || isDigits(fraction))
+}
+
+// frameEnd is where the first frame of stack ends: at a ; without a backslash.
+func frameEnd(stack []byte) int {
+	for i := 0; i < len(stack); i++ {
+		switch stack[i] {
+		case ';':
+			return i
+		case '\\':
+			i++
+		}
+	}
+	return len(stack)
+}
+
+// location makes the location of a frame and those inlined into it, which follow.
+func (f *folded) location(frames []byte) uint32 {
+	var lines []run.Line
+	mapping := uint32(0)
+	addr := uint64(0)
+	known := false
+	for rest := frames; ; {
+		end := frameEnd(rest)
+		name := unescapeFrame(rest[:end])
+		name, kind := cutAnnotation(name)
+		file, offset, unknown := unknownSymbol(name)
+		var fn run.Function
+		switch {
+		case unknown && file == "" && kind == run.KernelMapping:
+			fn = unknownFunction("[kernel.kallsyms]", 0, f.opt)
+		case unknown:
+			fn = unknownFunction(file, offset, f.opt)
+			mapping, addr = f.files.mapping(file), offset
+		case isBracketed(name):
+			fn = run.Function{Name: name, SystemName: name, Unknown: true}
+		default:
+			fn = run.Function{Name: name}
+			known = true
+		}
+		if kind != run.UnknownMapping && mapping == 0 {
+			mapping = f.kind(kind)
+		}
+		lines = append(lines, run.Line{Function: f.b.Function(fn)})
+		if end >= len(rest) {
+			break
+		}
+		rest = rest[end+1:]
+	}
+	slices.Reverse(lines)
+	f.files.named(mapping, known, false, len(lines) > 1)
+	return f.b.Location(mapping, addr, lines...)
+}
+
+// kind returns the mapping for frames of which only the kind of code is known.
+func (f *folded) kind(kind run.MappingKind) uint32 {
+	i, ok := f.kinds[kind]
+	if !ok {
+		file := map[run.MappingKind]string{
+			run.KernelMapping: "[kernel.kallsyms]", run.JITMapping: "[JIT]", run.JavaMapping: "[java]",
+		}[kind]
+		i = f.b.Mapping(run.Mapping{File: file, Limit: math.MaxUint64, Kind: kind})
+		f.kinds[kind] = i
+	}
+	return i
+}
+
+// isBracketed reports whether a frame stands for code without a name: [libc.so].
+func isBracketed(name string) bool {
+	return strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]")
+}
+
+// cutAnnotation cuts the annotation off a frame, which tells the kind of its code.
+func cutAnnotation(name string) (string, run.MappingKind) {
+	if len(name) < 5 || name[len(name)-1] != ']' {
+		return name, run.UnknownMapping
+	}
+	switch base := name[:len(name)-4]; name[len(name)-4:] {
+	case "_[k]":
+		return base, run.KernelMapping
+	case "_[j]", "_[1]":
+		return base, run.JITMapping
+	case "_[0]":
+		return base, run.JavaMapping
+	case "_[i]":
+		return base, run.UnknownMapping
+	}
+	return name, run.UnknownMapping
+}
+
+func unescapeFrame(b []byte) string {
+	if bytes.IndexByte(b, '\\') < 0 {
+		return text(b)
+	}
+	out := make([]byte, 0, len(b))
+	for i := 0; i < len(b); i++ {
+		if b[i] == '\\' && i+1 < len(b) {
+			switch b[i+1] {
+			case ';', '\\':
+				i++
+			case 't':
+				i++
+				out = append(out, '\t')
+				continue
+			case 'n':
+				i++
+				out = append(out, '\n')
+				continue
+			}
+		}
+		out = append(out, b[i])
+	}
+	return text(out)
+}
+
+// refuseDifference recognizes the output of difffolded.pl and inferno-diff-folded:
+// each line has the weights of two recordings.
+func refuseDifference(head []byte) error {
+	lines, pairs := 0, 0
+	for line := range headLines(head) {
+		if line = bytes.TrimRight(line, " "); len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		lines++
+		i := bytes.LastIndexByte(line, ' ')
+		if i < 0 || !isNumber(line[i+1:]) {
+			continue
+		}
+		stack := bytes.TrimRight(line[:i], " ")
+		if j := bytes.LastIndexByte(stack, ' '); j >= 0 && isNumber(stack[j+1:]) {
+			pairs++
+		}
+	}
+	if lines > 0 && pairs == lines {
+		return fmt.Errorf("every line has two weights, as difffolded.pl writes them: give the two recordings that it was made of")
+	}
+	return nil
+}

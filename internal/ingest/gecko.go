@@ -1,0 +1,420 @@
+package ingest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"profdiff/internal/run"
+)
+
+// readGecko reads profiles of the Firefox Profiler: its Gecko format, whose tables are
+// rows with a schema, as simpleperf's gecko_profile_generator.py writes it, and its
+// processed format, whose tables are columns, as the profiler and samply write it.
+// Both may be in one profile. Tables may be shared by all threads (versions from 56
+// on). See docs-developer/gecko-profile-format.md and processed-profile-format.md of
+// firefox-devtools/profiler.
+//
+// Samples weigh what their weight column says. The Gecko format has none, and does
+// not tell events apart: every sample weighs 1 there.
+func readGecko(src *source, opt *Options) (*run.Run, error) {
+	g := gecko{b: run.NewBuilder(src.Name), opt: opt, first: math.Inf(1), last: math.Inf(-1)}
+	g.files = newFileTable(g.b)
+	g.in.dec = json.NewDecoder(skipBOM(src.Reader))
+	p := g.profile(0)
+	if g.in.err == nil {
+		if _, err := g.in.dec.Token(); err != io.EOF {
+			g.in.fail("text follows the profile")
+		}
+	}
+	if g.in.err != nil {
+		return nil, g.in.err
+	}
+	if err := g.build(p, 0); err != nil {
+		return nil, err
+	}
+	if g.threads == 0 {
+		return nil, errors.New("profile has no threads")
+	}
+	g.describe(&p.meta)
+	return g.b.Finish()
+}
+
+func skipBOM(r *bufio.Reader) io.Reader {
+	if head, err := r.Peek(3); err == nil && string(head) == "\ufeff" {
+		_, _ = r.Discard(3)
+	}
+	return r
+}
+
+type gecko struct {
+	b       *run.Builder
+	opt     *Options
+	in      jsonReader
+	files   fileTable
+	threads int
+
+	unweighted int64
+	fractions  bool
+	negative   int64
+	first      float64 // milliseconds
+	last       float64
+}
+
+// geckoProfile is a profile, of which the Gecko format has one per process.
+type geckoProfile struct {
+	meta      geckoMeta
+	libs      []geckoLib
+	shared    geckoTables
+	threads   []*geckoThread
+	processes []*geckoProfile
+}
+
+type geckoMeta struct {
+	Product   string
+	StartTime float64
+	ABI       string
+	OSCPU     string
+	Platform  string
+	Device    string
+	CPUName   string
+	Arguments string
+}
+
+type geckoLib struct{ path, buildID string }
+
+type geckoThread struct {
+	name, process string
+	pid, tid      int64
+	libs          []geckoLib // of versions before 41
+	samples       table
+	weightType    string
+	tables        geckoTables
+}
+
+// geckoTables are the tables by which stacks are named.
+type geckoTables struct {
+	strings                                                       []string
+	stacks, frames, funcs, resources, sources                     table
+	hasStrings, hasStacks, hasFrames, hasFuncs, hasRes, hasSource bool
+}
+
+// maxProcesses is how deep profiles of processes may nest: one level is in use.
+const maxProcesses = 4
+
+func (g *gecko) profile(depth int) *geckoProfile {
+	p := &geckoProfile{}
+	in := &g.in
+	in.object(func(key string) {
+		switch key {
+		case "meta":
+			g.meta(&p.meta)
+		case "libs":
+			p.libs = g.libs()
+		case "shared":
+			in.object(func(key string) {
+				if !g.tables(&p.shared, key) {
+					in.skip()
+				}
+			})
+		case "threads":
+			in.array(func() { p.threads = append(p.threads, g.thread()) })
+		case "processes":
+			in.array(func() {
+				if depth+1 >= maxProcesses {
+					in.fail("processes nest deeper than %d", maxProcesses)
+					return
+				}
+				p.processes = append(p.processes, g.profile(depth+1))
+			})
+		default:
+			in.skip()
+		}
+	})
+	return p
+}
+
+func (g *gecko) meta(m *geckoMeta) {
+	in := &g.in
+	in.object(func(key string) {
+		switch key {
+		case "product":
+			m.Product = in.text()
+		case "startTime":
+			m.StartTime = in.number()
+		case "abi":
+			m.ABI = in.text()
+		case "oscpu":
+			m.OSCPU = in.text()
+		case "platform":
+			m.Platform = in.text()
+		case "device":
+			m.Device = in.text()
+		case "CPUName":
+			m.CPUName = in.text()
+		case "arguments":
+			m.Arguments = in.text()
+		default:
+			in.skip()
+		}
+	})
+}
+
+func (g *gecko) libs() (libs []geckoLib) {
+	in := &g.in
+	in.array(func() {
+		var l geckoLib
+		var name string
+		in.object(func(key string) {
+			switch key {
+			case "path":
+				l.path = in.text()
+			case "name":
+				name = in.text()
+			case "codeId":
+				if id := strings.ToLower(in.text()); isHex([]byte(id)) {
+					l.buildID = id
+				}
+			default:
+				in.skip()
+			}
+		})
+		if l.path == "" {
+			l.path = name
+		}
+		libs = append(libs, l)
+	})
+	return libs
+}
+
+func (g *gecko) thread() *geckoThread {
+	t := &geckoThread{pid: -1, tid: -1, weightType: "samples"}
+	in := &g.in
+	in.object(func(key string) {
+		switch key {
+		case "name":
+			t.name = in.text()
+		case "processName":
+			t.process = in.text()
+		case "pid":
+			t.pid = in.id()
+		case "tid":
+			t.tid = in.id()
+		case "libs":
+			t.libs = g.libs()
+		case "samples":
+			t.samples = in.table(func(key string) bool {
+				if key == "weightType" {
+					if w := in.text(); w != "" {
+						t.weightType = w
+					}
+					return true
+				}
+				return false
+			})
+		default:
+			if !g.tables(&t.tables, key) {
+				in.skip()
+			}
+		}
+	})
+	return t
+}
+
+// tables reads the table called key. It returns false if there is no such table.
+func (g *gecko) tables(t *geckoTables, key string) bool {
+	in := &g.in
+	read := func(to *table, has *bool) { *to, *has = in.table(nil), true }
+	switch key {
+	case "stringTable", "stringArray":
+		t.hasStrings = true
+		in.array(func() { t.strings = append(t.strings, in.text()) })
+	case "stackTable":
+		read(&t.stacks, &t.hasStacks)
+	case "frameTable":
+		read(&t.frames, &t.hasFrames)
+	case "funcTable":
+		read(&t.funcs, &t.hasFuncs)
+	case "resourceTable":
+		read(&t.resources, &t.hasRes)
+	case "sources":
+		read(&t.sources, &t.hasSource)
+	default:
+		return false
+	}
+	return true
+}
+
+// build adds the samples of all threads.
+func (g *gecko) build(p *geckoProfile, depth int) error {
+	for i, t := range p.threads {
+		g.threads++
+		n := geckoNames{g: g, libs: p.libs, tables: t.tables.or(&p.shared)}
+		if t.libs != nil {
+			n.libs = t.libs
+		}
+		if err := g.addThread(t, &n); err != nil {
+			return fmt.Errorf("thread %d (%s): %w", i, t.name, err)
+		}
+	}
+	for i, c := range p.processes {
+		if err := g.build(c, depth+1); err != nil {
+			return fmt.Errorf("process %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// or completes tables by those that all threads share.
+func (t geckoTables) or(shared *geckoTables) geckoTables {
+	if !t.hasStrings {
+		t.strings = shared.strings
+	}
+	for _, f := range []struct {
+		has      bool
+		to, from *table
+	}{
+		{t.hasStacks, &t.stacks, &shared.stacks},
+		{t.hasFrames, &t.frames, &shared.frames},
+		{t.hasFuncs, &t.funcs, &shared.funcs},
+		{t.hasRes, &t.resources, &shared.resources},
+		{t.hasSource, &t.sources, &shared.sources},
+	} {
+		if !f.has {
+			*f.to = *f.from
+		}
+	}
+	return t
+}
+
+// weightUnits are the kinds of weight: the event, its unit, and how much 1 is of it.
+var weightUnits = map[string]struct {
+	event, unit string
+	factor      float64
+}{
+	"samples":    {"samples", "count", 1},
+	"tracing-ms": {"tracing-ms", "nanoseconds", 1e6},
+	"bytes":      {"bytes", "bytes", 1},
+}
+
+func (g *gecko) addThread(t *geckoThread, n *geckoNames) error {
+	unit, ok := weightUnits[t.weightType]
+	if !ok {
+		return fmt.Errorf("samples: unknown weight type %q", t.weightType)
+	}
+	stackColumn, ok := t.samples.column("stack")
+	if !ok && t.samples.rows > 0 {
+		return errors.New("samples: there is no column stack")
+	}
+	stackColumn = pad(stackColumn, t.samples.rows)
+	weights, weighted := t.samples.column("weight")
+	ids, err := n.stacks(stackColumn)
+	if err != nil {
+		return err
+	}
+	g.times(&t.samples)
+	event := g.b.Event(run.Event{Name: unit.event, Unit: unit.unit})
+	l := run.Labels{Process: t.process, Thread: t.name, PID: -1, TID: -1, CPU: -1}
+	if g.opt.PID {
+		l.PID = t.pid
+	}
+	if g.opt.TID {
+		l.TID = t.tid
+	}
+	labels := g.b.Labels(l)
+	in := &g.b.Run().Accounting.In
+	for i, id := range ids {
+		weight, count := int64(1), int64(1)
+		if weighted {
+			w := unit.factor
+			if i < len(weights) && !math.IsNaN(weights[i]) {
+				w *= weights[i]
+			}
+			if w < 0 {
+				g.negative++
+				*in++
+				continue
+			}
+			if w != math.Trunc(w) {
+				g.fractions = true
+			}
+			weight = int64(math.RoundToEven(min(w, 1<<62)))
+			if t.weightType == "samples" {
+				count = weight // equal samples in a row are one row
+			}
+		} else {
+			g.unweighted++
+		}
+		if count > math.MaxInt64-*in {
+			return errors.New("samples: weights sum to more than 2^63")
+		}
+		*in += count
+		if count == 0 {
+			continue
+		}
+		sq := float64(weight) / float64(count) * float64(weight)
+		g.b.AddSum(event, id, labels, count, weight, sq)
+	}
+	return nil
+}
+
+// times notes when the first and the last sample were taken.
+func (g *gecko) times(samples *table) {
+	note := func(ms float64) {
+		if !math.IsNaN(ms) {
+			g.first, g.last = min(g.first, ms), max(g.last, ms)
+		}
+	}
+	if times, ok := samples.column("time"); ok {
+		for _, ms := range times {
+			note(ms)
+		}
+		return
+	}
+	deltas, _ := samples.column("timeDeltas")
+	sum := 0.0
+	for _, d := range deltas {
+		sum += d
+		note(sum)
+	}
+}
+
+// describe takes over the facts of the recording.
+func (g *gecko) describe(m *geckoMeta) {
+	r := g.b.Run()
+	rec := &r.Recording
+	rec.Format, rec.Arch, rec.CPU = "gecko", m.ABI, m.CPUName
+	const most = 1 << 43 // milliseconds; more does not fit into a time.Duration
+	started := m.StartTime > 0 && m.StartTime < most
+	ms := func(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }
+	if span := g.last - g.first; span >= 0 && span < most {
+		rec.Duration = ms(span)
+	}
+	if strings.Contains(m.Product, "simpleperf") {
+		// gecko_profile_generator.py has the command for a product, and the end for
+		// a start.
+		rec.Tool, rec.CommandLine = "simpleperf", m.Product
+		rec.Device, rec.Build = strings.Trim(m.Device, ":"), m.Platform
+		if started {
+			rec.Start = time.UnixMilli(int64(m.StartTime)).Add(-rec.Duration).UTC()
+		}
+	} else {
+		rec.Tool, rec.Device, rec.CommandLine = m.Product, m.Device, m.Arguments
+		if started && g.first >= 0 && g.first < most {
+			rec.Start = time.UnixMilli(int64(m.StartTime)).Add(ms(g.first)).UTC()
+		}
+	}
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	if g.unweighted > 0 {
+		warn("%d samples have no weight, each weighs 1 whatever its event and period", g.unweighted)
+	}
+	if g.fractions {
+		warn("weights with a fraction were rounded to integers")
+	}
+	r.Accounting.Drop("negative weight", g.negative)
+}

@@ -1,0 +1,132 @@
+package ingest
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"profdiff/internal/run"
+)
+
+// fileTable gives each file that a text names one mapping. Addresses are those that
+// the text prints, so a mapping covers all of them; pprof takes a mapping from 0 to
+// the end for one whose addresses need no adjustment.
+type fileTable struct {
+	b     *run.Builder
+	index map[string]uint32
+}
+
+func newFileTable(b *run.Builder) fileTable {
+	return fileTable{b: b, index: make(map[string]uint32)}
+}
+
+// mapping returns the mapping of a file, or 0 if path stands for no file.
+func (t *fileTable) mapping(path string) uint32 {
+	if !isKnownFile(path) {
+		return 0
+	}
+	i, ok := t.index[path]
+	if !ok {
+		i = t.b.Mapping(run.Mapping{File: path, Limit: math.MaxUint64, Kind: mappingKind(path)})
+		t.index[path] = i
+	}
+	return i
+}
+
+// named marks what is known of the places in a mapping.
+func (t *fileTable) named(mapping uint32, functions, lines, inline bool) {
+	if mapping == 0 {
+		return
+	}
+	m := &t.b.Run().Mappings[mapping]
+	m.HasFunctions = m.HasFunctions || functions
+	m.HasFilenames = m.HasFilenames || lines
+	m.HasLineNumbers = m.HasLineNumbers || lines
+	m.HasInlineFrames = m.HasInlineFrames || inline
+}
+
+func isKnownFile(path string) bool {
+	return path != "" && path != "unknown" && path != "[unknown]" && path != "inlined"
+}
+
+// mappingKind tells from its path what a file holds.
+func mappingKind(path string) run.MappingKind {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	switch {
+	case strings.HasPrefix(path, "[kernel") || strings.HasPrefix(path, "[guest.kernel") ||
+		strings.HasPrefix(base, "vmlinux") || strings.HasPrefix(base, "bpf_prog_"):
+		return run.KernelMapping
+	case strings.HasPrefix(path, "[vdso") || strings.HasPrefix(path, "[vsyscall") ||
+		strings.HasPrefix(path, "[vectors") || strings.HasPrefix(path, "[sigpage"):
+		return run.VDSOMapping
+	case strings.HasPrefix(path, "[JIT") || strings.HasPrefix(path, "/tmp/perf-") && strings.HasSuffix(path, ".map") ||
+		strings.HasPrefix(base, "jitted-") || strings.Contains(path, "jit-cache") || strings.Contains(path, "jit-code-cache"):
+		return run.JITMapping
+	case strings.HasPrefix(path, "["):
+		switch name := strings.Trim(path, "[]"); {
+		case name == "heap" || name == "stack" || name == "uprobes" || strings.HasPrefix(name, "anon") || strings.HasPrefix(name, "stack:"):
+			return run.UnknownMapping
+		case name == "" || strings.ContainsAny(name, "[]:/ "):
+			return run.UnknownMapping
+		}
+		return run.ModuleMapping
+	case strings.HasPrefix(path, "//anon"):
+		return run.UnknownMapping
+	}
+	for _, suffix := range []string{".ko", ".ko.xz", ".ko.gz", ".ko.zst"} {
+		if strings.HasSuffix(base, suffix) {
+			return run.ModuleMapping
+		}
+	}
+	for _, suffix := range []string{".odex", ".oat", ".dex", ".vdex", ".jar", ".apk"} {
+		if strings.HasSuffix(base, suffix) {
+			return run.JavaMapping
+		}
+	}
+	return run.NativeMapping
+}
+
+// unknownSymbol takes apart what tools print where they have no symbol: unknown,
+// [unknown], 0x7f2c, and libfoo.so[+1f2c] or *libfoo.so[+1f2c], which name the file
+// and the address in it. addr is 0 if there is none.
+func unknownSymbol(symbol string) (file string, addr uint64, ok bool) {
+	switch symbol {
+	case "", "unknown", "[unknown]", "??":
+		return "", 0, true
+	}
+	if rest, ok := strings.CutSuffix(symbol, "]"); ok {
+		if i := strings.LastIndex(rest, "[+"); i > 0 {
+			if addr, err := strconv.ParseUint(rest[i+2:], 16, 64); err == nil {
+				return jitCache(strings.TrimPrefix(rest[:i], "*")), addr, true
+			}
+		}
+	}
+	if hex, ok := strings.CutPrefix(symbol, "0x"); ok {
+		if addr, err := strconv.ParseUint(hex, 16, 64); err == nil {
+			return "", addr, true
+		}
+	}
+	return "", 0, false
+}
+
+// jitCache replaces the names of the files in which simpleperf keeps compiled Java
+// methods, which differ from run to run, as ElfDso::GetReportPath in
+// simpleperf/dso.cpp does.
+func jitCache(file string) string {
+	switch {
+	case strings.Contains(file, "_jit_app_cache:"):
+		return "[JIT app cache]"
+	case strings.Contains(file, "_jit_zygote_cache:"):
+		return "[JIT zygote cache]"
+	}
+	return file
+}
+
+// unknownFunction is the function of an address in file that has no symbol.
+func unknownFunction(file string, addr uint64, opt *Options) run.Function {
+	name := run.UnknownFunctionName(file)
+	if opt.UnknownOffset && isKnownFile(file) {
+		name = file[strings.LastIndexByte(file, '/')+1:] + "[+" + strconv.FormatUint(addr, 16) + "]"
+	}
+	return run.Function{Name: name, SystemName: name, Unknown: true}
+}

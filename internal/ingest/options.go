@@ -1,0 +1,36 @@
+package ingest
+
+import (
+	"io"
+
+	"profdiff/internal/objfile"
+	"profdiff/internal/symbolizer"
+)
+
+// Options say how an input is read.
+type Options struct {
+	// Symfs are directories with object files for the DSOs of the recording.
+	Symfs []symbolizer.SearchPath
+	// Kallsyms names kernel addresses.
+	Kallsyms *objfile.SymbolTable
+	// Retrace holds the original names of obfuscated Java methods.
+	Retrace *symbolizer.Retrace
+	// ShowARTFrames keeps the frames of the Java runtime between Java frames, and
+	// compiled methods apart from interpreted ones.
+	ShowARTFrames bool
+	// UnknownOffset names addresses without a symbol dso[+hex] instead of [dso].
+	UnknownOffset bool
+	// AllowTruncated reads what there is of a recording that ends too early.
+	AllowTruncated bool
+	// PID, TID, CPU and Mode add these labels to samples. They keep samples of
+	// different runs from being summed, so they are off by default.
+	PID, TID, CPU, Mode bool
+	// Spool copies an input that cannot be read at random to where it can.
+	Spool func(io.Reader) (ReaderAtSize, error)
+}
+
+// ReaderAtSize is an input that can be read at random.
+type ReaderAtSize interface {
+	io.ReaderAt
+	Size() int64
+}

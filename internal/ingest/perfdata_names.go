@@ -1,0 +1,295 @@
+package ingest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"profdiff/internal/perfsession"
+	"profdiff/internal/run"
+	"profdiff/internal/symbolizer"
+)
+
+// A namer turns the places of a recording into locations with names.
+type namer struct {
+	p        *perfData
+	z        *symbolizer.Symbolizer
+	kernel   *perfsession.DSO
+	mappings map[mappingKey]uint32
+	unknown  map[string]uint32 // functions that stand for files without symbols
+	names    []placeName       // by place, nil if no DSO has Java code
+	// ambiguous holds obfuscated names for which the retrace had to choose.
+	ambiguous map[string]bool
+}
+
+// mappingKey identifies a mapping of the run: a segment, or all segments of a file
+// whose parts are of no interest.
+type mappingKey struct {
+	segment uint32
+	file    string
+}
+
+// placeName is what merging Java frames needs to know of a place.
+type placeName struct {
+	raw       string // name in the symbol table
+	file      string // path of the DSO
+	start     uint64 // of the symbol
+	execution symbolizer.Execution
+}
+
+// name names all places, grouped by file so that each file's symbols are used at
+// one go.
+func (n *namer) name() {
+	p := n.p
+	p.b.NewLocations(len(p.places))
+	n.unknown = make(map[string]uint32)
+	for _, d := range p.session.DSOs {
+		if n.z.Execution(d) != symbolizer.Native {
+			n.names = make([]placeName, len(p.places))
+			break
+		}
+	}
+	order := make([]uint32, len(p.places))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int {
+		x, y := &p.places[a], &p.places[b]
+		return cmp.Or(cmp.Compare(n.dsoID(x), n.dsoID(y)), cmp.Compare(x.segment, y.segment), cmp.Compare(x.rel, y.rel), cmp.Compare(x.jit, y.jit))
+	})
+	for _, i := range order {
+		n.namePlace(i)
+	}
+	n.mainFirst()
+}
+
+func (n *namer) dsoID(pl *place) int {
+	if pl.seg() == 0 {
+		return -1
+	}
+	return n.p.segments[pl.seg()].first.DSO.ID
+}
+
+func (n *namer) namePlace(i uint32) {
+	p := n.p
+	pl := p.places[i]
+	f := perfsession.Frame{Addr: pl.rel, Kernel: pl.has(inKernel), Guest: pl.has(inGuest)}
+	if pl.seg() != 0 {
+		f.Map = &p.segments[pl.seg()].first
+		f.Addr += f.Map.Start
+		f.Kernel = f.Map.DSO.Kernel
+	}
+	sym := n.z.Symbolize(f, n.kernel, pl.jit)
+	mapping := n.mapping(pl.seg(), sym.DSO, f)
+	r := p.b.Run()
+	loc := &r.Locations[i]
+	loc.Mapping, loc.Address = mapping, f.Addr
+	if mapping == 0 {
+		loc.Address = pl.rel
+	}
+	if len(sym.Frames) == 0 {
+		if pl.has(adjusted) {
+			sym.Vaddr++ // as recorded
+		}
+		loc.Lines = []run.Line{{Function: n.unknownFunction(sym, f)}}
+	} else {
+		loc.Lines = n.lines(sym)
+		m := &r.Mappings[mapping]
+		m.HasFunctions = true
+		m.HasInlineFrames = m.HasInlineFrames || len(sym.Frames) > 1
+		for _, fr := range sym.Frames {
+			m.HasFilenames = m.HasFilenames || fr.File != ""
+			m.HasLineNumbers = m.HasLineNumbers || fr.Line != 0
+		}
+	}
+	if n.names != nil && sym.DSO != nil {
+		name := placeName{start: sym.Start, file: sym.DSO.Path, execution: sym.Execution}
+		name.raw = r.Functions[loc.Lines[len(loc.Lines)-1].Function].SystemName
+		n.names[i] = name
+	}
+}
+
+// lines are the lines of a location. Names of Java methods are those before
+// ProGuard or R8 replaced them, which may make several functions of one.
+func (n *namer) lines(sym symbolizer.Symbol) []run.Line {
+	if n.p.opt.Retrace != nil && (sym.Execution != symbolizer.Native || isCompiledJava(sym.DSO.Path)) {
+		outer := sym.Frames[len(sym.Frames)-1]
+		if lines := n.retraced(outer.Name, outer.SystemName, int(outer.Line)); lines != nil {
+			return lines
+		}
+	}
+	lines := make([]run.Line, 0, len(sym.Frames))
+	for _, fr := range sym.Frames {
+		lines = append(lines, run.Line{Line: fr.Line, Column: fr.Column, Function: n.p.b.Function(run.Function{
+			Name: fr.Name, SystemName: fr.SystemName, File: fr.File, StartLine: fr.StartLine,
+		})})
+	}
+	return lines
+}
+
+// retraced returns the original functions of a Java method, innermost first, or nil
+// if its class was not renamed.
+func (n *namer) retraced(name, systemName string, line int) []run.Line {
+	var lines []run.Line
+	for _, f := range n.p.opt.Retrace.Method(name, line) {
+		if f.Ambiguous {
+			n.ambiguous[systemName] = true
+		}
+		lines = append(lines, run.Line{Line: int64(f.Line), Function: n.p.b.Function(run.Function{
+			Name: f.Name(), SystemName: systemName, File: f.File,
+		})})
+	}
+	return lines
+}
+
+// unknownFunction stands for an address without a symbol.
+func (n *namer) unknownFunction(sym symbolizer.Symbol, f perfsession.Frame) uint32 {
+	file := "unknown"
+	switch {
+	case sym.DSO != nil:
+		file = n.dsoPath(sym.DSO)
+	case f.Guest && f.Kernel:
+		file = "[guest.kernel]"
+	case f.Guest:
+		file = "[guest]"
+	}
+	if n.p.opt.UnknownOffset {
+		name := fmt.Sprintf("%s[+%x]", file[strings.LastIndexByte(file, '/')+1:], sym.Vaddr)
+		return n.p.b.Function(run.Function{Name: name, SystemName: name, Unknown: true})
+	}
+	i, ok := n.unknown[file]
+	if !ok {
+		name := run.UnknownFunctionName(reportPath(file))
+		i = n.p.b.Function(run.Function{Name: name, SystemName: name, Unknown: true})
+		n.unknown[file] = i
+	}
+	return i
+}
+
+// dsoPath is the path that is shown. simpleperf shows memory that is no file as
+// unknown.
+func (n *namer) dsoPath(d *perfsession.DSO) string {
+	if d.Path == perfsession.AnonPath && n.p.file.Info.Simpleperf() {
+		return "[unknown]"
+	}
+	return d.Path
+}
+
+// reportPath replaces the paths of files in which simpleperf keeps symbols of
+// compiled Java methods, which differ from run to run, as ElfDso::GetReportPath in
+// simpleperf/dso.cpp does.
+func reportPath(path string) string {
+	if symbolizer.IsJITCache(path) {
+		if strings.Contains(path, "jit_app_cache") {
+			return "[JIT app cache]"
+		}
+		return "[JIT zygote cache]"
+	}
+	return path
+}
+
+// mapping returns the mapping of the run for an address in a segment of which d has
+// the name.
+func (n *namer) mapping(seg uint32, d *perfsession.DSO, f perfsession.Frame) uint32 {
+	if d == nil {
+		return 0
+	}
+	p := n.p
+	path := n.dsoPath(d)
+	key := mappingKey{segment: seg}
+	whole := seg == 0 || p.segments[seg].first.DSO != d || reportPath(path) != path
+	if whole {
+		key = mappingKey{file: reportPath(path)}
+	}
+	i, ok := n.mappings[key]
+	if !ok {
+		m := run.Mapping{File: reportPath(path), BuildID: d.BuildID, Kind: n.kind(d)}
+		if whole {
+			m.Start, m.Limit = f.Addr, f.Addr+1
+		} else {
+			first := &p.segments[seg].first
+			m.Start, m.Limit, m.Offset = first.Start, first.End, first.PgOff
+		}
+		i = p.b.Mapping(m)
+		n.mappings[key] = i
+	}
+	if whole {
+		m := &p.b.Run().Mappings[i]
+		m.Start, m.Limit = min(m.Start, f.Addr), max(m.Limit, f.Addr+1)
+	}
+	return i
+}
+
+func (n *namer) kind(d *perfsession.DSO) run.MappingKind {
+	switch {
+	case d.Kernel && d.IsKernelImage(), d.Symbol != "":
+		return run.KernelMapping
+	case d.Kernel:
+		return run.ModuleMapping
+	case strings.HasPrefix(d.Path, "[vdso") || strings.HasPrefix(d.Path, "[vsyscall") || strings.HasPrefix(d.Path, "[vectors"):
+		return run.VDSOMapping
+	}
+	switch n.z.Execution(d) {
+	case symbolizer.Interpreted:
+		return run.JavaMapping
+	case symbolizer.JIT:
+		return run.JITMapping
+	}
+	switch {
+	case isCompiledJava(d.Path):
+		return run.JavaMapping
+	case isFile(d.Path):
+		return run.NativeMapping
+	}
+	return run.UnknownMapping
+}
+
+// isCompiledJava reports whether a file holds methods compiled ahead of time, must
+// match JavaMethodDeobfuscater::IsJavaEntry in simpleperf/report_utils.cpp.
+func isCompiledJava(path string) bool {
+	for _, suffix := range []string{".odex", ".oat", ".dex"} {
+		if strings.HasSuffix(path, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// mainFirst makes the main binary the first mapping, which pprof takes for it: the
+// program, not a library, in which most samples fell.
+func (n *namer) mainFirst() {
+	p := n.p
+	best, most := uint32(0), int64(-1)
+	for seg := 1; seg < len(p.segments); seg++ {
+		s := &p.segments[seg]
+		i, ok := n.mappings[mappingKey{segment: uint32(seg)}]
+		path := s.first.DSO.Path
+		if !ok || s.first.DSO.Kernel || !isFile(path) || strings.HasPrefix(path, "[") || strings.Contains(path, ".so") {
+			continue
+		}
+		if s.count > most {
+			best, most = i, s.count
+		}
+	}
+	if best > 1 {
+		r := p.b.Run()
+		r.Mappings[1], r.Mappings[best] = r.Mappings[best], r.Mappings[1]
+		for i := range r.Locations {
+			switch l := &r.Locations[i]; l.Mapping {
+			case 1:
+				l.Mapping = best
+			case best:
+				l.Mapping = 1
+			}
+		}
+		for key, i := range n.mappings {
+			switch i {
+			case 1:
+				n.mappings[key] = best
+			case best:
+				n.mappings[key] = 1
+			}
+		}
+	}
+}

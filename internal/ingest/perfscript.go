@@ -1,0 +1,456 @@
+package ingest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"profdiff/internal/run"
+)
+
+// readPerfScript reads what perf script prints, with any choice of fields (-F) that
+// tells samples apart, and simpleperf's report_sample.py, which prints the same.
+//
+// A sample is a line
+//
+//	comm  pid/tid [cpu] misc time: period event: other fields
+//
+// and then either its call chain, a line TAB address symbol+offset (dso) for each
+// frame and an empty line, or one frame at the end of the line. Fields are told apart
+// by form: those that are missing are missing in all lines. A single number before
+// the time is a thread. Must match process_event in tools/perf/builtin-script.c and
+// sample__fprintf_callchain in tools/perf/util/evsel_fprintf.c of Linux.
+func readPerfScript(src *source, opt *Options) (*run.Run, error) {
+	s := newPerfScript(src, opt)
+	for {
+		line, ok := s.lines.next()
+		if !ok {
+			break
+		}
+		s.line(line)
+	}
+	if s.lines.err != nil {
+		return nil, s.lines.err
+	}
+	return s.finish()
+}
+
+type perfScript struct {
+	b     *run.Builder
+	opt   *Options
+	lines *lineReader
+	files fileTable
+	tally *tally
+	facts scriptFacts
+	// events and comms intern what lines say.
+	events map[string]uint32
+	comms  map[string]string
+	// frames holds the locations of the texts of frames.
+	frames map[string]uint32
+
+	sample scriptSample
+	// oneLine is set once a sample had its frame at the end of its line.
+	oneLine bool
+	// headers is set once a sample had a line of its own before its frames.
+	headers bool
+	// nameOnly is a line without any field but perhaps the name of a thread, which
+	// starts a sample if a frame follows.
+	nameOnly string
+	isName   bool
+
+	samples, unknownLines, firstUnknown int64
+	noPeriod, noEvent, hasTime          bool
+	first, last                         int64
+}
+
+// scriptSample is the sample that is being read.
+type scriptSample struct {
+	open   bool
+	thread thread
+	event  uint32
+	// weight is the period, or -1 if there is none.
+	weight int64
+	// stack holds the locations of complete frames, leaf first.
+	stack []uint32
+	// frame holds the lines of the current frame: functions inlined there, the
+	// function itself, and their source lines.
+	frame  []byte
+	closed bool // the function itself is in frame
+	inline bool // the frame stood in the line of the sample
+	skip   bool // other fields follow until the sample ends
+}
+
+func newPerfScript(src *source, opt *Options) *perfScript {
+	s := &perfScript{
+		b: run.NewBuilder(src.Name), opt: opt, lines: newLineReader(src), tally: newTally(),
+		events: make(map[string]uint32), comms: make(map[string]string), frames: make(map[string]uint32),
+		first: math.MaxInt64, last: math.MinInt64,
+	}
+	s.files = newFileTable(s.b)
+	return s
+}
+
+// line reads one line.
+func (s *perfScript) line(line []byte) {
+	name, isName := s.nameOnly, s.isName
+	s.nameOnly, s.isName = "", false
+	line = bytes.TrimRight(line, " \t")
+	if isName && (len(line) == 0 || line[0] != '\t') {
+		s.unknown(s.lines.n - 1)
+	}
+	switch {
+	case len(line) == 0:
+		s.end()
+		return
+	case line[0] == '#' && (len(line) == 1 || line[1] == ' '):
+		s.facts.comment(line)
+		return
+	case line[0] == '\t':
+		if isName {
+			h := noHeader
+			h.comm = []byte(name)
+			s.begin(&h)
+		}
+		s.indented(line)
+		return
+	}
+	h, ok := parseScriptHeader(line)
+	chain := line[0] == ' ' && s.sample.open && !s.sample.inline
+	switch {
+	case ok && (h.strong() || !chain):
+		s.header(line, &h)
+	case chain && s.addFrame(line):
+	case ok:
+		s.header(line, &h)
+	case bytes.Contains(line, []byte("PERF_RECORD_")):
+		s.record(line)
+	case !chain && inlineFrame(line, 0) >= 0:
+		// -F comm,ip,sym,dso or less, without call chains.
+		h := noHeader
+		at := inlineFrame(line, 0)
+		h.comm = bytes.TrimSpace(line[:at])
+		s.begin(&h)
+		s.inline(line[at:])
+	case s.sample.open && isBranchStack(line):
+	case line[0] == ' ' && s.sample.open:
+		s.sourceLine(line)
+	case line[0] != ' ' && !s.oneLine:
+		s.end()
+		s.nameOnly, s.isName = string(line), true
+	default:
+		s.end()
+		s.unknown(s.lines.n)
+	}
+}
+
+// unknown counts a line that is none of perf script.
+func (s *perfScript) unknown(line int) {
+	if s.unknownLines == 0 {
+		s.firstUnknown = int64(line)
+	}
+	s.unknownLines++
+}
+
+// header reads the line that starts a sample, or tells of another record.
+func (s *perfScript) header(line []byte, h *scriptHeader) {
+	if i := bytes.Index(line, []byte("PERF_RECORD_")); i >= 0 && (i == h.rest || bytes.HasPrefix(h.event, line[i:i+len("PERF_RECORD_")])) {
+		s.record(line[i:])
+		return
+	}
+	s.headers = true
+	s.begin(h)
+	if at := inlineFrame(line, h.rest); at >= 0 {
+		s.inline(line[at:])
+	}
+}
+
+// inline takes the frame that stands in the line of the sample.
+func (s *perfScript) inline(frame []byte) {
+	s.addFrame(cutBranches(frame))
+	s.sample.inline, s.oneLine = true, true
+}
+
+// record reads the line of a record that is no sample.
+func (s *perfScript) record(line []byte) {
+	s.end()
+	s.b.Run().Accounting.Lost += lostSamples(line[bytes.Index(line, []byte("PERF_RECORD_")):])
+}
+
+// lostSamples reads the number of samples that a PERF_RECORD_LOST line tells of.
+func lostSamples(record []byte) int64 {
+	kind, fields, _ := bytes.Cut(record, []byte(" "))
+	if !bytes.HasPrefix(kind, []byte("PERF_RECORD_LOST")) {
+		return 0
+	}
+	i := bytes.LastIndex(fields, []byte("lost"))
+	if i < 0 {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(bytes.Trim(fields[i+len("lost"):], ": ")), 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int64(n)
+}
+
+// begin starts a sample.
+func (s *perfScript) begin(h *scriptHeader) {
+	s.end()
+	comm, ok := s.comms[string(h.comm)]
+	if !ok {
+		comm = text(h.comm)
+		s.comms[string(h.comm)] = comm
+	}
+	event, ok := s.events[string(h.event)]
+	if !ok {
+		event = s.newEvent(h)
+		s.events[string(h.event)] = event
+	}
+	sm := &s.sample
+	*sm = scriptSample{
+		open: true, event: event, weight: -1,
+		thread: thread{comm: comm, pid: h.pid, tid: h.tid, cpu: -1},
+		stack:  sm.stack[:0], frame: sm.frame[:0],
+	}
+	if s.opt.CPU {
+		sm.thread.cpu = h.cpu
+	}
+	if h.hasPeriod {
+		sm.weight = h.period
+	}
+	if h.overflow != nil {
+		s.lines.fail("period %w", h.overflow)
+	}
+	if h.hasTime {
+		s.hasTime = true
+		s.first, s.last = min(s.first, h.time), max(s.last, h.time)
+	}
+}
+
+// newEvent adds an event. What samples weigh is known from the period of each, or,
+// if it was fixed, from the comments of --header.
+func (s *perfScript) newEvent(h *scriptHeader) uint32 {
+	e := run.Event{Name: text(h.event)}
+	if h.event == nil {
+		s.noEvent = true
+		e.Name, e.Unit = "samples", "count"
+		if h.hasPeriod {
+			e.Name = "events"
+		}
+		return s.b.Event(e)
+	}
+	attr := s.facts.attrs[e.Name]
+	e.Period, e.Frequency = attr.period, attr.frequency
+	if !h.hasPeriod && attr.period == 0 {
+		e.Unit = "count"
+	}
+	return s.b.Event(e)
+}
+
+// indented reads a line that starts with TAB.
+func (s *perfScript) indented(line []byte) {
+	if !s.sample.open {
+		if _, ok := parseScriptFrame(line); s.headers || !ok {
+			s.unknown(s.lines.n)
+			return
+		}
+		h := noHeader // -F ip,sym,dso
+		s.begin(&h)
+	}
+	s.addFrame(line)
+}
+
+// addFrame adds a line to the call chain. It returns false for other lines.
+func (s *perfScript) addFrame(line []byte) bool {
+	sm := &s.sample
+	if sm.skip || sm.inline {
+		return false
+	}
+	inlined, ok := isScriptFrame(line)
+	if !ok {
+		sm.skip = line[0] == '\t'
+		return false
+	}
+	if sm.closed {
+		s.endFrame()
+	}
+	if len(sm.frame) > 0 {
+		sm.frame = append(sm.frame, '\n')
+	}
+	sm.frame = append(sm.frame, bytes.TrimLeft(line, " \t")...)
+	sm.closed = !inlined
+	return true
+}
+
+// sourceLine adds the place in the source of the last function.
+func (s *perfScript) sourceLine(line []byte) {
+	if file, _ := parseSourceLine(line); file != nil && len(s.sample.frame) > 0 {
+		s.sample.frame = append(append(s.sample.frame, '\n'), line...)
+	}
+}
+
+// endFrame turns the lines of a frame into a location.
+func (s *perfScript) endFrame() {
+	sm := &s.sample
+	if len(sm.frame) == 0 {
+		return
+	}
+	loc, ok := s.frames[string(sm.frame)]
+	if !ok {
+		loc = s.location(sm.frame)
+		s.frames[string(sm.frame)] = loc
+	}
+	if loc != noLocation {
+		sm.stack = append(sm.stack, loc)
+	}
+	sm.frame, sm.closed = sm.frame[:0], false
+}
+
+// noLocation stands for a frame that is none: below what can be an address, without
+// symbol and file, where unwinding went wrong.
+const noLocation = math.MaxUint32
+
+// location makes the location of a frame from its lines.
+func (s *perfScript) location(lines []byte) uint32 {
+	var out []run.Line
+	var addr uint64
+	var mapping uint32
+	var known, sources bool
+	var last scriptFrame
+	for line := range bytes.Lines(lines) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if f, ok := parseScriptFrame(line); ok && (len(out) == 0 || line[0] != ' ') {
+			addr, last = f.addr, f
+			symbol, dso := text(f.symbol), text(f.dso)
+			file, offset, unknown := unknownSymbol(symbol)
+			if dso == "" {
+				dso = file
+			}
+			if file == "" || offset == 0 {
+				offset = f.addr
+			}
+			mapping = s.files.mapping(dso)
+			fn := run.Function{Name: symbol}
+			if unknown {
+				fn = unknownFunction(dso, offset, s.opt)
+			}
+			known = known || !unknown
+			out = append(out, run.Line{Function: s.b.Function(fn)})
+			continue
+		}
+		file, n := parseSourceLine(line)
+		if file == nil || len(out) == 0 {
+			continue
+		}
+		l := &out[len(out)-1]
+		fn := s.b.Run().Functions[l.Function]
+		if fn.Unknown {
+			continue
+		}
+		fn.File = text(file)
+		l.Function, l.Line = s.b.Function(fn), n
+		sources = true
+	}
+	if len(out) == 1 && addr < 2 && !known && mapping == 0 && !last.inlined {
+		return noLocation
+	}
+	s.files.named(mapping, known, sources, len(out) > 1)
+	return s.b.Location(mapping, addr, out...)
+}
+
+// end adds the current sample.
+func (s *perfScript) end() {
+	sm := &s.sample
+	if !sm.open {
+		return
+	}
+	sm.open = false
+	s.endFrame()
+	weight := sm.weight
+	if weight < 0 {
+		e := &s.b.Run().Events[sm.event]
+		switch name, _ := run.SplitEvent(e.Name); {
+		case e.Period > 0 && e.Period < math.MaxInt64:
+			weight = int64(e.Period)
+		case strings.Contains(name, ":"): // a tracepoint, each of which counts
+			weight = 1
+		default:
+			weight = 1
+			s.noPeriod = true
+		}
+	}
+	var stack run.StackID
+	for i := len(sm.stack) - 1; i >= 0; i-- {
+		stack = s.b.Stack(stack, sm.stack[i])
+	}
+	s.tally.add(sm.event, stack, s.tally.thread(sm.thread), weight)
+	s.samples++
+}
+
+func (s *perfScript) finish() (*run.Run, error) {
+	if s.isName {
+		s.unknown(s.lines.n)
+	}
+	s.end()
+	if s.samples == 0 && s.unknownLines > 0 {
+		return nil, fmt.Errorf("line %d: is none of perf script", s.firstUnknown)
+	}
+	r := s.b.Run()
+	s.facts.describe(&r.Recording)
+	if s.hasTime {
+		r.Recording.Duration = time.Duration(s.last - s.first)
+		r.Recording.FirstSample, r.Recording.LastSample = uint64(s.first), uint64(s.last)
+		if end := s.facts.end; !end.IsZero() {
+			r.Recording.Start = end.Add(-r.Recording.Duration)
+		}
+	}
+	r.Accounting.In = s.samples
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	if s.samples == 0 {
+		warn("there are no samples")
+	}
+	if s.unknownLines > 0 {
+		warn("%d lines were not understood, the first is line %d", s.unknownLines, s.firstUnknown)
+	}
+	if s.noEvent {
+		warn("samples do not name their event: print it with perf script -F +event")
+	}
+	if s.noPeriod {
+		warn("samples have no period, each weighs 1: print it with perf script -F +period")
+	}
+	s.flush()
+	return s.b.Finish()
+}
+
+// flush adds the sums of samples. Of recordings with simpleperf --trace-offcpu,
+// report_sample.py prints as periods of switches how long threads were off the CPU.
+func (s *perfScript) flush() {
+	r := s.b.Run()
+	off, ok := s.events[switchEvent]
+	if !r.Recording.TraceOffCPU || !ok {
+		if r.Recording.TraceOffCPU && s.samples > 0 {
+			r.Warnings = append(r.Warnings, "time on and off the CPU may be mixed in one event: make the text with --trace-offcpu on-off-cpu")
+		}
+		s.tally.flush(s.b, s.opt, nil)
+		return
+	}
+	r.Events[off].Unit = "nanoseconds"
+	offCPU := s.b.Event(run.Event{Name: "off-cpu", Derived: true})
+	s.tally.copyEvent(off, offCPU)
+	for i := range r.Events {
+		if event := uint32(i); event != off && run.EventUnit(r.Events[i].Name) == "nanoseconds" && !r.Events[i].Derived {
+			s.tally.copyEvent(event, s.b.Event(run.Event{Name: "on-cpu", Derived: true}))
+			break
+		}
+	}
+	s.tally.flush(s.b, s.opt, func(event uint32, th thread) (uint32, thread) {
+		th.state = "on-cpu"
+		if event == off || event == offCPU {
+			th.state = "off-cpu"
+		}
+		return event, th
+	})
+}

@@ -1,0 +1,451 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"profdiff/internal/run"
+)
+
+// reportSampleMagic starts what simpleperf report-sample --protobuf writes; a version
+// of two bytes follows.
+const reportSampleMagic = "SIMPLEPERF"
+
+const reportSampleVersion = 1
+
+// Field numbers of the messages in simpleperf/cmd_report_sample.proto.
+const (
+	recordSample        = 1
+	recordLost          = 2
+	recordFile          = 3
+	recordThread        = 4
+	recordMetaInfo      = 5
+	recordContextSwitch = 6
+
+	reportTime            = 1
+	reportThreadID        = 2
+	reportCallchain       = 3
+	reportEventCount      = 4
+	reportEventTypeID     = 5
+	reportUnwindingResult = 6
+
+	entryVaddr    = 1
+	entryFileID   = 2
+	entrySymbolID = 3
+
+	unwindingErrorCode = 3
+
+	lostSampleCount = 1
+	lostLostCount   = 2
+
+	fileID            = 1
+	filePath          = 2
+	fileSymbol        = 3
+	fileMangledSymbol = 4
+
+	threadID        = 1
+	threadProcessID = 2
+	threadName      = 3
+
+	metaEventType   = 1
+	metaAppPackage  = 2
+	metaSDK         = 4
+	metaTraceOffCPU = 6
+
+	switchOn       = 1
+	switchTime     = 2
+	switchThreadID = 3
+)
+
+// readReportSample reads what simpleperf report-sample --protobuf writes: records of
+// which each is a message behind its size in four bytes, the last of size 0. Names of
+// files, symbols and threads come after the samples that refer to them.
+func readReportSample(src *source, opt *Options) (*run.Run, error) {
+	r := newReportSample(src, opt)
+	err := r.records()
+	if errors.Is(err, io.ErrUnexpectedEOF) && opt.AllowTruncated {
+		r.truncated = true
+		r.warn("file is incomplete: " + err.Error())
+		err = nil
+	}
+	if err == nil {
+		err = r.finish()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.b.Finish()
+}
+
+func newReportSample(src *source, opt *Options) *reportSample {
+	r := &reportSample{
+		src: src, opt: opt, b: run.NewBuilder(src.Name), tally: newTally(),
+		files: make(map[uint32]*reportFile), locations: make(map[reportFrame]uint32),
+		threads: make(map[int32]reportThread), gaps: make(map[int32]*rootRuns),
+		first: math.MaxUint64,
+	}
+	r.b.Run().Recording.Format = "report-sample"
+	return r
+}
+
+type reportSample struct {
+	src       *source
+	opt       *Options
+	b         *run.Builder
+	tally     *tally // by event_type_id
+	off       int64
+	truncated bool
+
+	files     map[uint32]*reportFile
+	frames    []reportFrame // by location of the run, none of which come from elsewhere
+	locations map[reportFrame]uint32
+	threads   map[int32]reportThread
+	gaps      map[int32]*rootRuns
+	offCPU    offCPU
+	stack     []uint32 // of the current sample, leaf first
+
+	hasMeta     bool
+	events      []string
+	traceOffCPU bool
+	hasLost     bool
+	sampleCount uint64
+	lostCount   uint64
+	samples     int64
+	maxEvent    uint32
+	deepest     int
+	first, last uint64
+}
+
+// reportFrame is a frame as a sample has it.
+type reportFrame struct {
+	file   uint32
+	symbol int32 // -1 is unknown
+	vaddr  uint64
+}
+
+type reportFile struct {
+	mapping          uint32
+	known            bool // its record has been read
+	path             string
+	symbols, mangled []string
+}
+
+type reportThread struct {
+	pid  int32
+	name string
+}
+
+func (r *reportSample) warn(s string) {
+	r.b.Run().Warnings = append(r.b.Run().Warnings, s)
+}
+
+// records reads all records.
+func (r *reportSample) records() error {
+	head := make([]byte, len(reportSampleMagic)+2)
+	if err := r.read(head); err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	if string(head[:len(reportSampleMagic)]) != reportSampleMagic {
+		return errors.New("header: does not start with " + reportSampleMagic)
+	}
+	if v := binary.LittleEndian.Uint16(head[len(reportSampleMagic):]); v != reportSampleVersion {
+		return fmt.Errorf("header: version %d is not supported", v)
+	}
+	var buf []byte
+	for n := 0; ; n++ {
+		at := r.off
+		fail := func(err error) error { return fmt.Errorf("record %d at %#x: %w", n, at, err) }
+		var size [4]byte
+		if err := r.read(size[:]); err != nil {
+			return fail(err)
+		}
+		length := binary.LittleEndian.Uint32(size[:])
+		if length == 0 {
+			return nil
+		}
+		var err error
+		if buf, err = r.message(buf[:0], int64(length)); err != nil {
+			return fail(err)
+		}
+		c := protoCursor{data: buf, base: r.off - int64(len(buf))}
+		if err := r.record(&c); err != nil {
+			return fail(err)
+		}
+	}
+}
+
+// read fills p.
+func (r *reportSample) read(p []byte) error {
+	n, err := io.ReadFull(r.src.Reader, p)
+	r.off += int64(n)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("needs %d bytes, has %d: %w", len(p), n, io.ErrUnexpectedEOF)
+	}
+	return err
+}
+
+// message reads size bytes. Sizes that lie do not cost memory.
+func (r *reportSample) message(buf []byte, size int64) ([]byte, error) {
+	const chunk = 1 << 20
+	for int64(len(buf)) < size {
+		n := min(size-int64(len(buf)), chunk)
+		at := len(buf)
+		buf = append(buf, make([]byte, n)...)
+		if err := r.read(buf[at:]); err != nil {
+			return nil, fmt.Errorf("size is %d: %w", size, err)
+		}
+	}
+	return buf, nil
+}
+
+func (r *reportSample) record(c *protoCursor) error {
+	for c.next() {
+		var read func(*protoCursor)
+		switch c.num {
+		case recordSample:
+			read = r.sample
+		case recordLost:
+			read = r.lost
+		case recordFile:
+			read = r.file
+		case recordThread:
+			read = r.thread
+		case recordMetaInfo:
+			read = r.meta
+		case recordContextSwitch:
+			read = r.contextSwitch
+		default:
+			c.skip() // of a later version
+			continue
+		}
+		m := c.message()
+		read(&m)
+		c.take(m.err)
+	}
+	return c.err
+}
+
+func (r *reportSample) sample(c *protoCursor) {
+	s := reported{thread: thread{pid: -1, cpu: -1}}
+	r.stack = r.stack[:0]
+	for c.next() {
+		switch c.num {
+		case reportTime:
+			s.time = c.uint()
+		case reportThreadID:
+			s.tid = int64(int32(c.uint()))
+		case reportCallchain:
+			e := c.message()
+			r.stack = append(r.stack, r.frame(&e))
+			c.take(e.err)
+		case reportEventCount:
+			s.weight = c.uint()
+		case reportEventTypeID:
+			s.event = uint32(c.uint())
+		case reportUnwindingResult:
+			u := c.message()
+			s.truncated = unwindingFailed(&u)
+			c.take(u.err)
+		default:
+			c.skip()
+		}
+	}
+	if s.event >= mostEventTypes {
+		c.fail(fmt.Errorf("event type %d", s.event))
+	}
+	if c.err == nil {
+		r.add(&s)
+	}
+}
+
+// mostEventTypes is more than a recording can have.
+const mostEventTypes = 1 << 16
+
+func unwindingFailed(c *protoCursor) (failed bool) {
+	for c.next() {
+		if c.num == unwindingErrorCode {
+			failed = c.uint() != 0
+		} else {
+			c.skip()
+		}
+	}
+	return failed
+}
+
+// reported is a sample as a report has it. Its call chain is in reportSample.stack.
+type reported struct {
+	thread
+	time, weight uint64
+	event        uint32 // index in meta_info
+	truncated    bool
+}
+
+// add adds one sample.
+func (r *reportSample) add(s *reported) {
+	r.samples++
+	r.maxEvent = max(r.maxEvent, s.event)
+	r.deepest = max(r.deepest, len(r.stack))
+	r.first, r.last = min(r.first, s.time), max(r.last, s.time)
+	if s.truncated {
+		r.b.Run().Accounting.TruncatedStacks++
+	}
+	var stack run.StackID
+	for i := len(r.stack) - 1; i >= 0; i-- {
+		stack = r.b.Stack(stack, r.stack[i])
+	}
+	th := r.tally.thread(s.thread)
+	r.tally.add(s.event, stack, th, int64(min(s.weight, math.MaxInt64)))
+	root := uint32(noLocation)
+	if len(r.stack) > 0 {
+		root = r.stack[len(r.stack)-1]
+	}
+	r.root(int32(s.tid), root)
+	if !r.hasMeta || r.traceOffCPU {
+		t := tick{time: s.time, tid: int32(s.tid), thread: th, stack: stack}
+		if s.event > 0 { // must match ReportLib::ProcessSampleRecord
+			t.kind = leaveTick
+		}
+		r.offCPU.ticks = append(r.offCPU.ticks, t)
+	}
+}
+
+// frame reads an entry of a call chain.
+func (r *reportSample) frame(c *protoCursor) uint32 {
+	f := reportFrame{symbol: -1}
+	for c.next() {
+		switch c.num {
+		case entryVaddr:
+			f.vaddr = c.uint()
+		case entryFileID:
+			f.file = uint32(c.uint())
+		case entrySymbolID:
+			f.symbol = int32(c.uint())
+		default:
+			c.skip()
+		}
+	}
+	loc, ok := r.locations[f]
+	if !ok {
+		r.fileByID(f.file)
+		loc = uint32(len(r.frames))
+		r.locations[f] = loc
+		r.frames = append(r.frames, f)
+	}
+	return loc
+}
+
+func (r *reportSample) fileByID(id uint32) *reportFile {
+	f, ok := r.files[id]
+	if !ok {
+		f = &reportFile{mapping: r.b.Mapping(run.Mapping{Limit: math.MaxUint64})}
+		r.files[id] = f
+	}
+	return f
+}
+
+func (r *reportSample) lost(c *protoCursor) {
+	r.hasLost = true
+	for c.next() {
+		switch c.num {
+		case lostSampleCount:
+			r.sampleCount += c.uint()
+		case lostLostCount:
+			r.lostCount += c.uint()
+		default:
+			c.skip()
+		}
+	}
+}
+
+func (r *reportSample) file(c *protoCursor) {
+	var id uint32
+	var path string
+	var symbols, mangled []string
+	for c.next() {
+		switch c.num {
+		case fileID:
+			id = uint32(c.uint())
+		case filePath:
+			path = text(c.bytes())
+		case fileSymbol:
+			symbols = append(symbols, text(c.bytes()))
+		case fileMangledSymbol:
+			mangled = append(mangled, text(c.bytes()))
+		default:
+			c.skip()
+		}
+	}
+	if c.err != nil {
+		return
+	}
+	f := r.fileByID(id)
+	switch {
+	case f.known:
+		c.fail(fmt.Errorf("file %d occurs twice", id))
+	case len(mangled) > 0 && len(mangled) != len(symbols):
+		c.fail(fmt.Errorf("file %d has %d symbols and %d mangled symbols", id, len(symbols), len(mangled)))
+	}
+	f.known, f.path, f.symbols, f.mangled = true, path, symbols, mangled
+}
+
+func (r *reportSample) thread(c *protoCursor) {
+	var tid, pid int32
+	var name string
+	for c.next() {
+		switch c.num {
+		case threadID:
+			tid = int32(c.uint())
+		case threadProcessID:
+			pid = int32(c.uint())
+		case threadName:
+			name = text(c.bytes())
+		default:
+			c.skip()
+		}
+	}
+	if _, ok := r.threads[tid]; !ok {
+		r.threads[tid] = reportThread{pid, name}
+	}
+}
+
+func (r *reportSample) meta(c *protoCursor) {
+	rec := &r.b.Run().Recording
+	r.hasMeta = true
+	for c.next() {
+		switch c.num {
+		case metaEventType:
+			r.events = append(r.events, text(c.bytes()))
+		case metaAppPackage:
+			rec.App = text(c.bytes())
+		case metaSDK:
+			rec.SDK = text(c.bytes())
+		case metaTraceOffCPU:
+			r.traceOffCPU = c.uint() != 0
+		default:
+			c.skip()
+		}
+	}
+}
+
+func (r *reportSample) contextSwitch(c *protoCursor) {
+	t := tick{kind: switchOnTick}
+	on := false
+	for c.next() {
+		switch c.num {
+		case switchOn:
+			on = c.uint() != 0
+		case switchTime:
+			t.time = c.uint()
+		case switchThreadID:
+			t.tid = int32(c.uint())
+		default:
+			c.skip()
+		}
+	}
+	if on {
+		r.offCPU.ticks = append(r.offCPU.ticks, t)
+	}
+}

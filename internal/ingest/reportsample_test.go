@@ -1,0 +1,446 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"profdiff/internal/run"
+)
+
+// TestReportSampleRecordings compares reports with what simpleperf itself says of
+// their stacks.
+func TestReportSampleRecordings(t *testing.T) {
+	for _, tt := range []struct{ file, event string }{
+		{"aggregatable_perf1.data", "cpu-cycles"},
+		{"perf_display_bitmaps.data", "cpu-clock"},
+		{"wrong_ip_callchain_perf.data", "cpu-cycles"},
+		{"perf_with_two_event_types.data", "cpu-cycles"},
+		{"perf_with_two_event_types.data", "cpu-clock"},
+		{"perf_need_proguard_mapping.data", "cpu-cycles"},
+		{"perf_with_multiple_pids_and_tids.data", "cpu-cycles"},
+		{"perf_with_long_callchain.data", "cpu-cycles"},
+		{"perf_with_interpreter_frames.data", "cpu-cycles"},
+		{"perf.data", "cpu-cycles"},
+	} {
+		t.Run(tt.file+"/"+tt.event, func(t *testing.T) {
+			path := recording(t, "simpleperf/"+tt.file)
+			want := oracle(t, "oracles/"+tt.file+"."+tt.event+".folded.tsv")
+			for _, f := range []struct {
+				name string
+				read reader
+				args []string
+			}{
+				{"protobuf", readReportSample, []string{"--protobuf"}},
+				{"text", readReportSampleText, nil},
+			} {
+				t.Run(f.name, func(t *testing.T) {
+					data := reportSampleOf(t, path, append(f.args, "--remove-gaps", "0")...)
+					r := mustRead(t, f.read, data, &Options{})
+					if d := diffSums(sums(t, r, tt.event), want); d != "" {
+						t.Error(d)
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestReportSampleFile(t *testing.T) {
+	data := readFile(t, recording(t, "simpleperf/display_bitmaps.proto_data"))
+	r := mustRead(t, readReportSample, data, &Options{})
+	if d := diffSums(sums(t, r, "cpu-clock"), oracle(t, "oracles/perf_display_bitmaps.data.cpu-clock.folded.tsv")); d != "" {
+		t.Error(d)
+	}
+	want := run.Recording{
+		Format: "report-sample", Tool: "simpleperf", App: "com.example.android.displayingbitmaps",
+		Duration: 134424700 * time.Nanosecond, FirstSample: 684943449406175, LastSample: 684943583830875,
+	}
+	if d := cmp.Diff(want, r.Recording); d != "" {
+		t.Errorf("recording (-want +got):\n%s", d)
+	}
+	if len(readerWarnings(r)) > 0 {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	for _, l := range r.Labels[1:] {
+		if l.Process != "com.example.android.displayingbitmaps" || l.Thread == "" || l.TID != -1 {
+			t.Errorf("labels %+v", l)
+		}
+	}
+}
+
+// TestReportSampleThreads checks that threads with equal names are told apart, in the
+// six of which a program spent about the same time.
+func TestReportSampleThreads(t *testing.T) {
+	path := recording(t, "simpleperf/perf_with_multiple_pids_and_tids.data")
+	want := make(map[int64]int64)
+	for line := range strings.Lines(string(readFile(t, recording(t, "oracles/perf_with_multiple_pids_and_tids.data.cpu-cycles.thread.tsv")))) {
+		var tid, weight, count int64
+		if _, err := fmt.Sscanf(line, "t1/%d\t%d\t%d", &tid, &weight, &count); err != nil {
+			t.Fatal(err)
+		}
+		want[tid] = weight
+	}
+	r := mustRead(t, readReportSample, reportSampleOf(t, path, "--protobuf", "--remove-gaps", "0"), &Options{TID: true, PID: true})
+	got := make(map[int64]int64)
+	for _, s := range r.Samples {
+		got[r.Labels[s.Labels].TID] += s.Weight
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("weight by thread (-want +got):\n%s", d)
+	}
+	for tid, w := range got {
+		if share := float64(w) / float64(r.Events[0].Weight); math.Abs(share-1.0/6) > 0.01 {
+			t.Errorf("thread %d has %.1f %%", tid, 100*share)
+		}
+	}
+	if n := len(mustRead(t, readReportSample, reportSampleOf(t, path, "--protobuf"), &Options{}).Labels); n != 2 {
+		t.Errorf("without ids there are %d labels, want that of t1", n-1)
+	}
+}
+
+// TestReportSampleOffCPU checks the time on and off the CPU against what
+// simpleperf's report library makes of the recording.
+func TestReportSampleOffCPU(t *testing.T) {
+	path := recording(t, "simpleperf/perf_with_trace_offcpu_v2.data")
+	for _, f := range []struct {
+		name string
+		read reader
+		args []string
+	}{
+		{"protobuf", readReportSample, []string{"--protobuf"}},
+		{"text", readReportSampleText, nil},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			r := mustRead(t, f.read, reportSampleOf(t, path, append(f.args, "--remove-gaps", "0")...), &Options{})
+			want := map[string][2]int64{
+				"cpu-clock:u": {52000000, 208}, "sched:sched_switch": {96, 96},
+				"on-cpu": {52000000, 208}, "off-cpu": {344124304, 91},
+			}
+			got := make(map[string][2]int64)
+			for _, e := range r.Events {
+				got[e.Name] = [2]int64{e.Weight, e.Samples}
+				if derived := e.Name == "on-cpu" || e.Name == "off-cpu"; e.Derived != derived {
+					t.Errorf("event %s: derived is %v", e.Name, e.Derived)
+				}
+				if e.Derived && e.Unit != "nanoseconds" {
+					t.Errorf("event %s: unit is %s", e.Name, e.Unit)
+				}
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("weight and samples by event (-want +got):\n%s", d)
+			}
+			if r.Accounting.In != 304 || r.Accounting.Out != 304 {
+				t.Errorf("accounting: %s", &r.Accounting)
+			}
+			for _, s := range r.Samples {
+				state := "on-cpu"
+				if name := r.Events[s.Event].Name; name == "off-cpu" || name == "sched:sched_switch" {
+					state = "off-cpu"
+				}
+				if got := r.Labels[s.Labels].State; got != state {
+					t.Errorf("sample of %s has state %q", r.Events[s.Event].Name, got)
+				}
+			}
+		})
+	}
+}
+
+// TestReportSampleGaps checks the warning of samples that report-sample removes by
+// default.
+func TestReportSampleGaps(t *testing.T) {
+	path := recording(t, "simpleperf/wrong_ip_callchain_perf.data")
+	for _, tt := range []struct {
+		args    []string
+		samples int64
+		warning bool
+	}{
+		{[]string{"--remove-gaps", "0"}, 1887, false},
+		{nil, 1860, true},
+	} {
+		r := mustRead(t, readReportSample, reportSampleOf(t, path, append(tt.args, "--protobuf")...), &Options{})
+		if r.Accounting.In != tt.samples {
+			t.Errorf("%v: %d samples, want %d", tt.args, r.Accounting.In, tt.samples)
+		}
+		if got := strings.Contains(strings.Join(readerWarnings(r), "\n"), "--remove-gaps 0"); got != tt.warning {
+			t.Errorf("%v: warnings %q", tt.args, r.Warnings)
+		}
+	}
+}
+
+// report builds a report.
+type report struct{ buf []byte }
+
+func newReport() *report {
+	return &report{append([]byte(reportSampleMagic), reportSampleVersion, 0)}
+}
+
+// msg encodes a message: pairs of field number and value, an integer, a string or a
+// message.
+func msg(fields ...any) []byte {
+	var b []byte
+	for i := 0; i < len(fields); i += 2 {
+		num := protowire.Number(fields[i].(int))
+		switch v := fields[i+1].(type) {
+		case int:
+			b = protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), uint64(v))
+		case uint64:
+			b = protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), v)
+		case string:
+			b = protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), v)
+		case []byte:
+			b = protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v)
+		default:
+			panic(fmt.Sprintf("field of %T", v))
+		}
+	}
+	return b
+}
+
+func (r *report) record(kind int, m []byte) *report {
+	data := msg(kind, m)
+	r.buf = binary.LittleEndian.AppendUint32(r.buf, uint32(len(data)))
+	r.buf = append(r.buf, data...)
+	return r
+}
+
+func (r *report) meta(events ...string) *report {
+	var m []byte
+	for _, e := range events {
+		m = append(m, msg(metaEventType, e)...)
+	}
+	return r.record(recordMetaInfo, m)
+}
+
+// sample adds a sample with a call chain of triples file, symbol, address.
+func (r *report) sample(now, tid, count, event int, chain ...int) *report {
+	m := msg(reportTime, now, reportThreadID, tid, reportEventCount, count, reportEventTypeID, event)
+	for i := 0; i < len(chain); i += 3 {
+		m = append(m, msg(reportCallchain, msg(entryVaddr, chain[i+2], entryFileID, chain[i], entrySymbolID, chain[i+1]))...)
+	}
+	return r.record(recordSample, m)
+}
+
+func (r *report) file(id int, path string, symbols ...string) *report {
+	m := msg(fileID, id, filePath, path)
+	for _, s := range symbols {
+		m = append(m, msg(fileSymbol, s)...)
+	}
+	for _, s := range symbols {
+		m = append(m, msg(fileMangledSymbol, "_Z"+s)...)
+	}
+	return r.record(recordFile, m)
+}
+
+func (r *report) end() []byte { return append(r.buf, 0, 0, 0, 0) }
+
+func TestReportSampleSynthetic(t *testing.T) {
+	data := newReport().
+		sample(10, 7, 100, 0, 0, 1, 0x20, 0, 0, 0x10).
+		sample(20, 7, 1<<30, 0, 1, -1, 0x99).
+		sample(30, 8, 3, 1).
+		record(recordSample, msg(reportTime, 40, reportThreadID, 8, reportEventCount, uint64(math.MaxUint64), reportEventTypeID, 1,
+			reportUnwindingResult, msg(1, 5, unwindingErrorCode, 2))).
+		record(99, msg(1, "of a later version")).
+		file(0, "/system/lib64/libc.so", "__start_thread", "memcpy").
+		file(1, "/data/app/base.apk!/lib/libapp.so").
+		record(recordThread, msg(threadID, 7, threadProcessID, 7, threadName, "main")).
+		record(recordThread, msg(threadID, 8, threadProcessID, 7, threadName, "pool-1")).
+		record(recordLost, msg(lostSampleCount, 5, lostLostCount, 2)).
+		meta("cpu-cycles", "branch-misses:u").
+		end()
+	r := mustRead(t, readReportSample, data, &Options{PID: true, TID: true, UnknownOffset: true})
+	want := map[string]run.FoldedSum{
+		"__start_thread;memcpy": {Weight: 100, Count: 1},
+		"libapp.so[+99]":        {Weight: 1 << 30, Count: 1},
+	}
+	if d := cmp.Diff(want, sums(t, r, "cpu-cycles")); d != "" {
+		t.Errorf("stacks (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(map[string]run.FoldedSum{"": {Weight: math.MaxInt64, Count: 2}}, sums(t, r, "branch-misses:u")); d != "" {
+		t.Errorf("stacks (-want +got):\n%s", d)
+	}
+	wantLabels := []run.Labels{
+		{PID: -1, TID: -1, CPU: -1},
+		{Process: "main", Thread: "main", PID: 7, TID: 7, CPU: -1},
+		{Process: "main", Thread: "pool-1", PID: 7, TID: 8, CPU: -1},
+	}
+	if d := cmp.Diff(wantLabels, r.Labels); d != "" {
+		t.Errorf("labels (-want +got):\n%s", d)
+	}
+	if a := r.Accounting; a.Lost != 2 || a.TruncatedStacks != 1 || a.In != 4 {
+		t.Errorf("accounting %+v", a)
+	}
+	i := slices.IndexFunc(r.Functions, func(f run.Function) bool { return f.Name == "memcpy" })
+	if r.Functions[i].SystemName != "_Zmemcpy" {
+		t.Errorf("memcpy is %+v", r.Functions[i])
+	}
+	warnings := strings.Join(readerWarnings(r), "\n")
+	for _, w := range []string{"says that it has 5 samples, but it has 4", "exceeds 2^63"} {
+		if !strings.Contains(warnings, w) {
+			t.Errorf("warnings lack %q: %q", w, r.Warnings)
+		}
+	}
+}
+
+func TestReportSampleErrors(t *testing.T) {
+	good := newReport().meta("cpu-cycles").sample(1, 2, 3, 0, 0, 0, 5).file(0, "/a.so", "f")
+	cut := good.end()[:len(good.buf)-3]
+	for _, tt := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"version", append([]byte(reportSampleMagic), 2, 0), "header: version 2 is not supported"},
+		{"header", []byte("SIMPLE"), "header: needs 12 bytes, has 6"},
+		{"no end", good.buf, "needs 4 bytes, has 0"},
+		{"cut off", cut, "size is 19: needs 19 bytes, has 16"},
+		{"size", binary.LittleEndian.AppendUint32(slices.Clone(good.buf), math.MaxUint32), "size is 4294967295: needs 1048576 bytes, has 0"},
+		{"no file", newReport().meta("e").sample(1, 2, 3, 0, 9, 0, 5).end(), "call chain refers to file 9, which is not there"},
+		{"no symbol", newReport().meta("e").sample(1, 2, 3, 0, 0, 7, 5).file(0, "/a.so", "f").end(), "call chain refers to symbol 7 of /a.so, which has 1"},
+		{"symbol below", newReport().meta("e").sample(1, 2, 3, 0, 0, -2, 5).file(0, "/a.so", "f").end(), "symbol -2 of /a.so"},
+		{"no event", newReport().meta("e").sample(1, 2, 3, 1).end(), "sample of event type 1, but there are 1"},
+		{"event", newReport().meta("e").sample(1, 2, 3, 1<<20).end(), "event type 1048576"},
+		{"no meta", newReport().sample(1, 2, 3, 0).end(), "file has samples but no event types"},
+		{"file twice", newReport().meta("e").file(0, "/a.so").file(0, "/b.so").end(), "file 0 occurs twice"},
+		{"mangled", newReport().record(recordFile, msg(fileSymbol, "a", fileMangledSymbol, "b", fileMangledSymbol, "c")).end(), "file 0 has 1 symbols and 2 mangled symbols"},
+		{"type", newReport().record(recordSample, msg(reportTime, "x")).end(), "record 0 at 0xc: field 1 at 0x13: wrong wire type 2"},
+		{"message", newReport().record(recordSample, []byte{reportCallchain<<3 | 2, 100}).end(), "record 0 at 0xc: field 3 at 0x13: unexpected EOF"},
+		{"wire", newReport().record(recordSample, []byte{7}).end(), "record 0 at 0xc"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := readReportSample(sourceOf(t, tt.data), &Options{})
+			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+	r := mustRead(t, readReportSample, cut, &Options{AllowTruncated: true})
+	if r.Accounting.In != 1 || len(readerWarnings(r)) == 0 || !strings.Contains(readerWarnings(r)[0], "incomplete") {
+		t.Errorf("of a file that is cut off: %s, %q", &r.Accounting, r.Warnings)
+	}
+}
+
+func TestReportSampleTextErrors(t *testing.T) {
+	const meta = "meta_info:\n  trace_offcpu: false\n  event_type: cpu-cycles\n"
+	const sample = meta + "sample:\n  event_type: cpu-cycles\n  time: 10\n  event_count: 5\n  thread_id: 7\n  thread_name: a: b\n"
+	r := mustRead(t, readReportSampleText, []byte(strings.ReplaceAll(sample+"  vaddr_in_file: 1f\n  file: /a.so\n  symbol: std::f(int)\n", "\n", "\r\n")), &Options{TID: true})
+	if d := cmp.Diff(map[string]run.FoldedSum{"std::f(int)": {Weight: 5, Count: 1}}, sums(t, r, "cpu-cycles")); d != "" {
+		t.Errorf("stacks (-want +got):\n%s", d)
+	}
+	if l := r.Labels[1]; l.Thread != "a: b" || l.TID != 7 {
+		t.Errorf("labels %+v", l)
+	}
+	for _, tt := range []struct{ name, data, want string }{
+		{"event", meta + "sample:\n  event_type: cycles\n", "sample of an event type that meta_info does not have"},
+		{"dump", "magic: SIMPLEPERF\n", "line 1: is the text of a protobuf report"},
+		{"record", "foo:\n", `line 1: unknown record "foo"`},
+		{"number", meta + "sample:\n  time: NaN\n", "line 5: time of sample: NaN is no number"},
+		{"negative", meta + "sample:\n  event_count: -4\n", "line 5: event_count of sample: -4 is no number"},
+		{"thread", meta + "sample:\n  thread_id: 99999999999\n", "is no thread"},
+		{"frame", sample + "  vaddr_in_file: 1f\n  symbol: f\n", "line 11: symbol of sample: is out of place"},
+		{"half", sample + "  vaddr_in_file: 1f\n  file: f\n", "lacks its file or symbol"},
+		{"address", sample + "  vaddr_in_file: zz\n  file: f\n  symbol: f\n", `"zz" is no address`},
+		{"text", meta + "hello\n", `line 4: "hello" is no field`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := readReportSampleText(sourceOf(t, []byte(tt.data)), &Options{})
+			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzReportSample(f *testing.F) {
+	f.Add(newReport().meta("cpu-clock", "sched:sched_switch").sample(1, 2, 3, 0, 0, 0, 5).sample(4, 2, 1, 1).
+		file(0, "/a.so", "f").record(recordThread, msg(threadID, 2, threadProcessID, 2, threadName, "t")).
+		record(recordLost, msg(lostSampleCount, 2)).end())
+	f.Add(newReport().record(recordMetaInfo, msg(metaEventType, "cpu-clock", metaEventType, "sched:sched_switch", metaTraceOffCPU, 1)).
+		sample(1, 2, 3, 1, 0, -1, 5).record(recordContextSwitch, msg(switchOn, 1, switchTime, 9, switchThreadID, 2)).
+		sample(11, 2, 3, 0).file(0, "unknown").end())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, opt := range []*Options{{}, {AllowTruncated: true, PID: true, TID: true}} {
+			fuzzReader(t, readReportSample, data, opt)
+		}
+	})
+}
+
+// fuzzReader reads data: value xor error, and what is read is sound.
+func fuzzReader(t *testing.T, read reader, data []byte, opt *Options) {
+	src, err := newSource("fuzz", bytes.NewReader(data))
+	if err != nil {
+		return
+	}
+	r, err := read(src, opt)
+	if (r == nil) == (err == nil) {
+		t.Fatalf("run %v and error %v", r != nil, err)
+	}
+	if err != nil {
+		return
+	}
+	checkRun(t, r)
+	var out bytes.Buffer
+	if len(r.Events) > 0 {
+		if err := r.WriteProfile(&out, run.ProfileOptions{}); err != nil {
+			t.Fatalf("write: %v", err)
+		}
+	}
+}
+
+// BenchmarkReportSample reads a report of 20 MB.
+func BenchmarkReportSample(b *testing.B) {
+	report := newReport().meta("cpu-cycles")
+	stacks := benchmarkStacks()
+	for i := 0; len(report.buf) < 20<<20; i++ {
+		var chain []int
+		for _, f := range stacks[i%len(stacks)] {
+			chain = append(chain, f%5, f/5%200, 0x1000+16*f)
+		}
+		report.sample(i*250000, 100+i%8, 250000, 0, chain...)
+	}
+	var symbols []string
+	for i := range 200 {
+		symbols = append(symbols, fmt.Sprintf("std::pair<int, symbol_%d>::method(int)", i))
+	}
+	for i := range 5 {
+		report.file(i, fmt.Sprintf("/system/lib64/lib%d.so", i), symbols...)
+	}
+	data := report.end()
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := readReportSample(sourceOf(b, data), &Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// benchmarkStacks makes 20,000 distinct stacks of 5 to 40 frames, leaf first, with
+// common roots.
+func benchmarkStacks() [][]int {
+	var stacks [][]int
+	seed := uint32(1)
+	next := func(n int) int {
+		seed = seed*1664525 + 1013904223
+		return int(seed>>8) % n
+	}
+	for i := range 20000 {
+		var s []int
+		for d := range 5 + next(36) {
+			width := 1 + d*d
+			s = append(s, (i*7+next(width))%width*31%1000)
+		}
+		slices.Reverse(s)
+		stacks = append(stacks, s)
+	}
+	return stacks
+}

@@ -1,0 +1,206 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"profdiff/internal/run"
+)
+
+// readReportSampleText reads what simpleperf report-sample writes without --protobuf:
+// the same records as text, a name and a colon, and below it fields "key: value",
+// two spaces deeper. Must match ReportSampleCommand::PrintSample in
+// simpleperf/cmd_report_sample.cpp.
+func readReportSampleText(src *source, opt *Options) (*run.Run, error) {
+	t := reportSampleText{r: newReportSample(src, opt), lines: newLineReader(src), frames: make(map[string]uint32)}
+	t.files = newFileTable(t.r.b)
+	for {
+		line, ok := t.lines.next()
+		if !ok {
+			break
+		}
+		t.line(line)
+	}
+	if t.lines.err == nil {
+		t.end()
+	}
+	if t.lines.err != nil {
+		return nil, t.lines.err
+	}
+	if err := t.r.finish(); err != nil {
+		return nil, err
+	}
+	return t.r.b.Finish()
+}
+
+type reportSampleText struct {
+	r      *reportSample
+	lines  *lineReader
+	files  fileTable
+	frames map[string]uint32 // locations, by their lines
+
+	record string
+	sample reported
+	tick   tick
+	on     bool
+	frame  [3][]byte // vaddr_in_file, file, symbol
+	has    int       // how many of them
+}
+
+// line reads one line.
+func (t *reportSampleText) line(line []byte) {
+	depth := 0
+	for depth < len(line) && line[depth] == ' ' {
+		depth++
+	}
+	key, value, ok := bytes.Cut(line[depth:], []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch {
+	case len(line) == 0:
+	case !ok:
+		t.lines.fail("%q is no field", clip(line))
+	case depth == 0:
+		t.end()
+		t.begin(string(key))
+	default:
+		if err := t.field(string(key), value); err != nil {
+			t.lines.fail("%s of %s: %w", key, t.record, err)
+		}
+	}
+}
+
+func (t *reportSampleText) begin(record string) {
+	switch record {
+	case "meta_info", "sample", "context_switch", "lost_situation":
+	case "magic":
+		t.lines.fail("is the text of a protobuf report: read the report itself")
+	default:
+		t.lines.fail("unknown record %q", clip([]byte(record)))
+	}
+	t.record = record
+	t.sample = reported{thread: thread{pid: -1, tid: -1, cpu: -1}, event: noEventType}
+	t.tick, t.on = tick{kind: switchOnTick}, false
+	t.r.stack = t.r.stack[:0]
+	t.has = 0
+}
+
+// noEventType stands for an event_type that meta_info does not have.
+const noEventType = mostEventTypes
+
+// end adds the record that has been read.
+func (t *reportSampleText) end() {
+	switch t.record {
+	case "meta_info":
+		t.r.hasMeta = true
+	case "sample":
+		t.endFrame()
+		if t.sample.event == noEventType {
+			t.lines.fail("sample of an event type that meta_info does not have")
+			return
+		}
+		t.r.add(&t.sample)
+	case "context_switch":
+		if t.on {
+			t.r.offCPU.ticks = append(t.r.offCPU.ticks, t.tick)
+		}
+	}
+}
+
+func (t *reportSampleText) field(key string, value []byte) (err error) {
+	number := func() (v uint64) {
+		if v, err = strconv.ParseUint(string(value), 10, 64); err != nil {
+			err = errors.New(clip(value) + " is no number")
+		}
+		return v
+	}
+	threadID := func() int32 {
+		v, perr := strconv.ParseInt(string(value), 10, 32)
+		if perr != nil {
+			err = fmt.Errorf("%q is no thread", clip(value))
+		}
+		return int32(v)
+	}
+	switch t.record + "." + key {
+	case "meta_info.event_type":
+		t.r.events = append(t.r.events, text(value))
+	case "meta_info.trace_offcpu":
+		t.r.traceOffCPU = string(value) == "true"
+	case "meta_info.app_package_name":
+		t.r.b.Run().Recording.App = text(value)
+	case "meta_info.android_sdk_version":
+		t.r.b.Run().Recording.SDK = text(value)
+	case "lost_situation.sample_count":
+		t.r.hasLost = true
+		t.r.sampleCount += number()
+	case "lost_situation.lost_count":
+		t.r.lostCount += number()
+	case "context_switch.switch_on":
+		t.on = string(value) == "true"
+	case "context_switch.time":
+		t.tick.time = number()
+	case "context_switch.thread_id":
+		t.tick.tid = threadID()
+	case "sample.event_type":
+		if i := slices.Index(t.r.events, text(value)); i >= 0 && i < mostEventTypes {
+			t.sample.event = uint32(i)
+		}
+	case "sample.time":
+		t.sample.time = number()
+	case "sample.event_count":
+		t.sample.weight = number()
+	case "sample.thread_id":
+		t.sample.tid = int64(threadID())
+	case "sample.thread_name":
+		t.sample.comm = text(value)
+	case "sample.vaddr_in_file":
+		t.endFrame()
+		t.has = 1
+		t.frame[0] = append(t.frame[0][:0], value...)
+	case "sample.file", "sample.symbol":
+		i := 1
+		if key == "symbol" {
+			i = 2
+		}
+		if t.has != i {
+			return errors.New("is out of place")
+		}
+		t.frame[i] = append(t.frame[i][:0], value...)
+		t.has++
+	}
+	return err
+}
+
+// endFrame adds the frame that has been read to the stack.
+func (t *reportSampleText) endFrame() {
+	if t.has == 0 {
+		return
+	}
+	if t.has < len(t.frame) {
+		t.lines.fail("frame above lacks its file or symbol")
+		return
+	}
+	t.has = 0
+	key := bytes.Join(t.frame[:], []byte("\n"))
+	loc, ok := t.frames[string(key)]
+	if !ok {
+		addr, err := strconv.ParseUint(string(t.frame[0]), 16, 64)
+		if err != nil {
+			t.lines.fail("vaddr_in_file above: %q is no address", clip(t.frame[0]))
+			return
+		}
+		file, symbol := text(t.frame[1]), text(t.frame[2])
+		fn := run.Function{Name: symbol}
+		_, _, unknown := unknownSymbol(symbol)
+		if unknown {
+			fn = unknownFunction(file, addr, t.r.opt)
+		}
+		mapping := t.files.mapping(file)
+		t.files.named(mapping, !unknown, false, false)
+		loc = t.r.b.Location(mapping, addr, run.Line{Function: t.r.b.Function(fn)})
+		t.frames[string(key)] = loc
+	}
+	t.r.stack = append(t.r.stack, loc)
+}

@@ -1,0 +1,16 @@
+// Package objfile reads symbols, text, line tables and build IDs from ELF files,
+// .gnu_debugdata, DEX and OAT files, and symbols from the lists that a system
+// keeps of code without a file: kallsyms, perf map files and jitdump.
+//
+// Addresses are virtual addresses as the file has them ("vaddr"), not those of a
+// process; sizes are bytes. OAT files (.odex, .oat) are ELF files. Input is not
+// trusted: memory is in proportion to the input, and what contradicts a format is
+// a [FormatError].
+//
+// Sources: the System V gABI (ELF), DWARF 2 to 5 (https://dwarfstd.org), the DEX
+// format (https://source.android.com/docs/core/runtime/dex-format), the xz file
+// format 1.2.1, tools/perf/Documentation/jitdump-specification.txt of Linux v6.12.
+// Which symbols count and how they are named follows simpleperf (read_elf.cpp,
+// dso.cpp, kallsyms.cpp in system/extras of AOSP), so that both name a sample
+// alike.
+package objfile

@@ -1,0 +1,112 @@
+package symbolizer
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"profdiff/internal/objfile"
+)
+
+// jitCode names the code that a process made while it ran.
+type jitCode struct {
+	searched bool
+	perfMap  *objfile.SymbolTable // /tmp/perf-PID.map
+	dumpPath string               // of jit-PID.dump, from the recording
+	dump     *objfile.JITDump
+}
+
+// AddJITDump notes the path of a DSO if it is a jitdump file: compilers map theirs
+// so that the recording has its name.
+func (z *Symbolizer) AddJITDump(path string) {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	number, ok := strings.CutPrefix(base, "jit-")
+	if number, ok = strings.CutSuffix(number, ".dump"); !ok {
+		return
+	}
+	if pid, err := strconv.ParseInt(number, 10, 32); err == nil {
+		z.jitOf(int32(pid)).dumpPath = path
+		z.dumps++
+	}
+}
+
+func (z *Symbolizer) jitOf(pid int32) *jitCode {
+	j, ok := z.jit[pid]
+	if !ok {
+		j = &jitCode{}
+		z.jit[pid] = j
+	}
+	return j
+}
+
+// HasJITDumps reports whether the recording names jitdump files that can be looked
+// for.
+func (z *Symbolizer) HasJITDumps() bool { return z.dumps > 0 && len(z.opt.Symfs) > 0 }
+
+// JITFunction returns a number for the function that process pid had at an address at
+// a time, from its jitdump file; 0 if there is none. Memory is used again, so the
+// time matters.
+func (z *Symbolizer) JITFunction(pid int32, time, addr uint64) uint32 {
+	j := z.jitOf(pid)
+	z.loadJIT(pid, j)
+	if j.dump == nil {
+		return 0
+	}
+	if !z.Monotonic {
+		time = 1<<64 - 1 // times of another clock: the last function at the address
+	}
+	s, ok := j.dump.Lookup(time, addr)
+	if !ok {
+		return 0
+	}
+	i, ok := z.jitIDs[s]
+	if !ok {
+		z.jitSymbols = append(z.jitSymbols, s)
+		i = uint32(len(z.jitSymbols))
+		z.jitIDs[s] = i
+	}
+	return i
+}
+
+// jitSymbol is the function with a number that JITFunction gave.
+func (z *Symbolizer) jitSymbol(id uint32) objfile.Symbol { return z.jitSymbols[id-1] }
+
+// loadJIT reads what the search paths have of a process, once.
+func (z *Symbolizer) loadJIT(pid int32, j *jitCode) {
+	if j.searched || len(z.opt.Symfs) == 0 {
+		return
+	}
+	j.searched = true
+	if f := z.search.file(fmt.Sprintf("/tmp/perf-%d.map", pid)); f != nil {
+		t, err := objfile.ParsePerfMap(f)
+		if err != nil {
+			z.warnings.warn("%s: %v", f.name, err)
+		}
+		j.perfMap = t
+		f.Close()
+	}
+	if j.dumpPath == "" {
+		return
+	}
+	if f := z.search.file(j.dumpPath); f != nil {
+		d, err := objfile.ParseJITDump(f)
+		switch {
+		case err != nil:
+			z.warnings.warn("%s: %v", f.name, err)
+		case !z.Monotonic:
+			z.warnings.warn("%s: the recording has another clock (perf record -k mono): names of code that replaced other code may be wrong", f.name)
+		}
+		j.dump = d
+		f.Close()
+	}
+}
+
+// perfMapSymbol names an address by the perf map file of a process.
+func (z *Symbolizer) perfMapSymbol(pid int32, addr uint64) (objfile.Symbol, bool) {
+	j := z.jitOf(pid)
+	z.loadJIT(pid, j)
+	if j.perfMap == nil {
+		return objfile.Symbol{}, false
+	}
+	return j.perfMap.Lookup(addr)
+}
