@@ -68,8 +68,8 @@ or a directory whose files are its runs; --base and --head, repeatable, name mor
 	}
 	in.register(cmd)
 	f := cmd.Flags()
-	f.StringArrayVar(&base, "base", nil, "a recording, or a directory of them, before the change (repeatable)")
-	f.StringArrayVar(&head, "head", nil, "a recording, or a directory of them, after the change (repeatable)")
+	f.StringArrayVar(&base, "base", nil, "a recording, or a directory of them, before the change: `PATH` (repeatable)")
+	f.StringArrayVar(&head, "head", nil, "a recording, or a directory of them, after the change: `PATH` (repeatable)")
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` functions of each event, 0 for all")
 	f.StringVar(&format, "format", "text", "output `FORMAT`: text or json")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")

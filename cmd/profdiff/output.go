@@ -15,10 +15,7 @@ import (
 func (s *stdio) writeOutput(name string, write func(io.Writer) error) (err error) {
 	if name == "-" {
 		out := bufio.NewWriter(s.out)
-		if err := write(out); err != nil {
-			return err
-		}
-		return out.Flush()
+		return errors.Join(write(out), out.Flush())
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return writeSpecial(name, write)

@@ -20,15 +20,10 @@ const (
 // addSpans appends the address ranges of an entry of u to list. Ranges that are
 // empty or were discarded by the linker are left out.
 func (t *LineTable) addSpans(list spans, u *unit, r *unitRoot, pc *pcAttrs, id uint32) (spans, error) {
-	add := func(lo, hi uint64) {
-		if lo < hi && !t.discarded(u.addrSize, lo) {
-			list = append(list, span{lo: lo, hi: hi, id: id})
-		}
-	}
 	if pc.ranges.form != 0 {
-		// Not one statement: list is an operand, and eachRange changes it.
-		err := t.eachRange(u, r, pc.ranges, add)
-		return list, err
+		more := list
+		err := t.eachRange(u, r, pc.ranges, func(lo, hi uint64) { more = t.addSpan(more, u, lo, hi, id) })
+		return more, err
 	}
 	if pc.low.form == 0 || pc.high.form == 0 {
 		return list, nil
@@ -43,8 +38,14 @@ func (t *LineTable) addSpans(list spans, u *unit, r *unitRoot, pc *pcAttrs, id u
 			return list, err
 		}
 	}
-	add(lo, hi)
-	return list, t.spendRange()
+	return t.addSpan(list, u, lo, hi, id), t.spendRange()
+}
+
+func (t *LineTable) addSpan(list spans, u *unit, lo, hi uint64, id uint32) spans {
+	if lo < hi && !t.discarded(u.addrSize, lo) {
+		list = append(list, span{lo: lo, hi: hi, id: id})
+	}
+	return list
 }
 
 // spendRange counts ranges that were read, for entries may name the same long
@@ -87,22 +88,23 @@ func (t *LineTable) eachRange(u *unit, r *unitRoot, v value, add func(lo, hi uin
 	base, dead := r.lowPC, false
 	for c.err == nil {
 		var lo, hi uint64
-		err, err2 := t.spendRange(), error(nil)
+		err := t.spendRange()
+		var lookup error // from .debug_addr
 		switch kind := c.u8(); kind {
 		case rleEndOfList:
 			return c.failure()
 		case rleBaseAddressx:
-			base, err2 = t.addressAt(u, r, c.uleb())
+			base, lookup = t.addressAt(u, r, c.uleb())
 			dead = t.discarded(u.addrSize, base)
 		case rleBaseAddress:
 			base = c.uint(u.addrSize)
 			dead = t.discarded(u.addrSize, base)
 		case rleStartxEndx:
-			if lo, err2 = t.addressAt(u, r, c.uleb()); err2 == nil {
-				hi, err2 = t.addressAt(u, r, c.uleb())
+			if lo, lookup = t.addressAt(u, r, c.uleb()); lookup == nil {
+				hi, lookup = t.addressAt(u, r, c.uleb())
 			}
 		case rleStartxLength:
-			lo, err2 = t.addressAt(u, r, c.uleb())
+			lo, lookup = t.addressAt(u, r, c.uleb())
 			hi = lo + c.uleb()
 		case rleOffsetPair:
 			lo, hi = c.uleb(), c.uleb()
@@ -118,7 +120,7 @@ func (t *LineTable) eachRange(u *unit, r *unitRoot, v value, add func(lo, hi uin
 		default:
 			c.fail("unknown range list entry %#x", kind)
 		}
-		if err := cmp.Or(err, err2, c.failure()); err != nil {
+		if err := cmp.Or(err, lookup, c.failure()); err != nil {
 			return err
 		}
 		add(lo, hi)

@@ -440,16 +440,22 @@ func (f *File) codeSegment(vaddr uint64) *prog {
 	return nil
 }
 
-// codeEnd returns the end of the code that holds vaddr, 0 if there is none there. A
-// segment tells only if there are no sections: it may hold other things.
-func (f *File) codeEnd(vaddr uint64) uint64 {
-	if s, any := f.codeSection(vaddr); s != nil {
-		return s.addr + s.size
-	} else if any {
-		return 0
+// codeSpans returns the address ranges of code. Segments tell only if there are no
+// sections: they may hold other things.
+func (f *File) codeSpans() spans {
+	var list spans
+	for i := range f.sections {
+		if s := &f.sections[i]; s.flags&elf.SHF_ALLOC != 0 && s.flags&elf.SHF_EXECINSTR != 0 && s.size <= math.MaxUint64-s.addr {
+			list = append(list, span{lo: s.addr, hi: s.addr + s.size})
+		}
 	}
-	if p := f.codeSegment(vaddr); p != nil {
-		return p.vaddr + max(p.memsz, p.filesz)
+	if list == nil {
+		for _, p := range f.progs {
+			if size := max(p.memsz, p.filesz); p.typ == elf.PT_LOAD && p.flags&elf.PF_X != 0 && size <= math.MaxUint64-p.vaddr {
+				list = append(list, span{lo: p.vaddr, hi: p.vaddr + size})
+			}
+		}
 	}
-	return 0
+	list.index()
+	return list
 }

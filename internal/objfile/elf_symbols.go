@@ -59,12 +59,16 @@ func (f *File) Symbols() (*SymbolTable, error) {
 		}
 	}
 	list.addPLT(f)
+	code := f.codeSpans()
 	t := newSymbolTable(list.symbols, list.names, func(c candidate, next *candidate) uint64 {
-		end := f.codeEnd(c.addr)
-		if next != nil && (end == 0 || next.addr < end) {
+		end := c.addr
+		if i := code.find(c.addr); i >= 0 {
+			end = code[i].hi
+		}
+		if next != nil && (end == c.addr || next.addr < end) {
 			end = next.addr
 		}
-		return max(end, c.addr)
+		return end
 	})
 	t.skipped = skipped
 	return t, nil

@@ -92,7 +92,7 @@ func (f *File) Lines() (*LineTable, error) {
 	t.rnglists = f.debugSection("debug_rnglists")
 	t.addr = f.debugSection("debug_addr")
 	t.strOffsets = f.debugSection("debug_str_offsets")
-	t.codeAtZero = f.codeEnd(0) != 0
+	t.codeAtZero = f.codeSpans().find(0) >= 0
 	if err := t.open(f.debugSection("debug_aranges")); err != nil {
 		return nil, err
 	}

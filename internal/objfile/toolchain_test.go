@@ -26,7 +26,7 @@ func run(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
 	program, err := exec.LookPath(name)
 	if err != nil {
-		t.Skipf("no %s", name)
+		t.Skipf("%s is not installed", name)
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
@@ -44,7 +44,7 @@ func tryRun(t *testing.T, dir, name string, args ...string) {
 	t.Helper()
 	program, err := exec.LookPath(name)
 	if err != nil {
-		t.Skipf("no %s", name)
+		t.Skipf("%s is not installed", name)
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir

@@ -61,11 +61,8 @@ func (rd *recordReader) run() error {
 	s := rd.s
 	for !rd.stopped {
 		if !s.fill(recordHeaderSize) {
-			switch {
-			case s.err != nil:
-				return fmt.Errorf("data: %w", s.err)
-			case s.buffered() > 0 || s.end >= 0 && s.off < s.end:
-				return s.truncated("record header")
+			if s.err != nil || s.buffered() > 0 || s.end >= 0 && s.off < s.end {
+				return s.missing("record header")
 			}
 			return rd.unfinished()
 		}
@@ -75,10 +72,7 @@ func (rd *recordReader) run() error {
 			return err
 		}
 		if !s.fill(size) {
-			if s.err != nil {
-				return fmt.Errorf("data: %w", s.err)
-			}
-			return s.truncated(fmt.Sprintf("%v record of %d bytes", t, size))
+			return s.missing(fmt.Sprintf("%v record of %d bytes", t, size))
 		}
 		body := s.take(size)[recordHeaderSize:]
 		if err := rd.record(off, t, misc, body); err != nil {
@@ -152,7 +146,7 @@ func (rd *recordReader) record(off int64, t RecordType, misc Misc, body []byte) 
 		}
 		rd.stopped = !rd.yield(r, nil)
 		if !rd.s.skip(extra) {
-			return rd.s.truncated(fmt.Sprintf("%d bytes of data after the %v record", extra, t))
+			return rd.s.missing(fmt.Sprintf("%d bytes of data after the %v record", extra, t))
 		}
 		return nil
 	}
@@ -239,7 +233,7 @@ func (rd *recordReader) tracingData(n uint64) error {
 	var data []byte
 	for n > 0 {
 		if !rd.s.fill(1) {
-			return rd.s.truncated("tracing data")
+			return rd.s.missing("tracing data")
 		}
 		b := rd.s.take(int(min(n, uint64(rd.s.buffered()))))
 		data = append(data, b...)

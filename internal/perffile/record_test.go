@@ -393,7 +393,7 @@ func repeat(n int, t perffile.RecordType) []record {
 	return list
 }
 
-// TestMispredictedBits checks the order of the bits in the flags of a branch as
+// TestBranchFlagBits checks the order of the bits in the flags of a branch as
 // perf has it, in tools/perf/util/evsel.c: the fields of little-endian machines
 // start with the least significant bit, those of big-endian ones with the most
 // significant one.

@@ -86,6 +86,14 @@ func (s *stream) left() uint64 {
 	return uint64(s.end - s.off)
 }
 
+// missing returns why there is less data than what needs: an error of src, or its end.
+func (s *stream) missing(what string) error {
+	if s.err != nil {
+		return fmt.Errorf("data: %w", s.err)
+	}
+	return s.truncated(what)
+}
+
 func (s *stream) truncated(what string) *FormatError {
 	return &FormatError{Section: "data", Offset: s.off, Msg: fmt.Sprintf("%s is cut off", what), Truncated: true}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -66,7 +67,7 @@ func (f *File) SymbolFiles() iter.Seq2[*SymbolFile, error] {
 			}
 			sc := cursor{data: st.take(4), big: f.BigEndian}
 			size := sc.u32()
-			if uint64(size) > st.left() || !st.fill(int(size)) {
+			if size > math.MaxInt32 || uint64(size) > st.left() || !st.fill(int(size)) {
 				yield(nil, &FormatError{Section: name, Offset: at, Msg: fmt.Sprintf("entry of %d bytes exceeds the section", size)})
 				return
 			}

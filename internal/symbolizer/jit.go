@@ -20,8 +20,9 @@ type jitCode struct {
 // so that the recording has its name.
 func (z *Symbolizer) AddJITDump(path string) {
 	base := path[strings.LastIndexByte(path, '/')+1:]
-	number, ok := strings.CutPrefix(base, "jit-")
-	if number, ok = strings.CutSuffix(number, ".dump"); !ok {
+	number, isJIT := strings.CutPrefix(base, "jit-")
+	number, isDump := strings.CutSuffix(number, ".dump")
+	if !isJIT || !isDump {
 		return
 	}
 	if pid, err := strconv.ParseInt(number, 10, 32); err == nil {

@@ -111,6 +111,9 @@ func (z *Symbolizer) elfObject(f *objfileSource) *object {
 		if o.symbols == nil {
 			if t, err := source.Symbols(); err == nil {
 				o.symbols = t
+				if err := t.Skipped(); err != nil {
+					z.warnings.warn("%s: %v", source.source.name, err)
+				}
 			} else if !errors.Is(err, objfile.ErrNotFound) {
 				z.warnings.warn("%s: symbols: %v", source.source.name, err)
 			}
@@ -118,12 +121,29 @@ func (z *Symbolizer) elfObject(f *objfileSource) *object {
 		if o.lines == nil {
 			if t, err := source.Lines(); err == nil {
 				o.lines = t
+				z.addSupplementary(source, t)
 			} else if !errors.Is(err, objfile.ErrNotFound) && !errors.Is(err, objfile.ErrUnsupported) {
 				z.warnings.warn("%s: debug information: %v", source.source.name, err)
 			}
 		}
 	}
 	return o
+}
+
+// addSupplementary completes a line table by the file that a distribution's debug
+// files share, if there is one.
+func (z *Symbolizer) addSupplementary(f *objfileSource, t *objfile.LineTable) {
+	name, id, ok := f.AltDebugLink()
+	if !ok || f.source == nil {
+		return
+	}
+	if sup := z.search.supplementary(f, name, id); sup != nil {
+		if lines, err := sup.Lines(); err == nil {
+			t.SetSupplementary(lines)
+			return
+		}
+	}
+	z.warnings.warn("%s: names of functions are missing: the file %s that it refers to is not here", f.source.name, name)
 }
 
 // dexObject reads the methods of the DEX files in a file that simpleperf recorded

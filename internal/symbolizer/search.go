@@ -273,6 +273,19 @@ func (s *searcher) debugFile(o *objfileSource) *objfileSource {
 	return nil
 }
 
+// supplementary opens the file that .gnu_debugaltlink of o names.
+func (s *searcher) supplementary(o *objfileSource, name, buildID string) *objfileSource {
+	i := o.source.path
+	dir := path.Dir(strings.TrimPrefix(o.source.name, s.paths[i].Name+"/"))
+	names := append(s.idNames(i, buildID), path.Join(dir, name), strings.TrimPrefix(path.Clean("/"+name), "/"))
+	for _, name := range names {
+		if f := s.object(i, name, buildID, false); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
 // trimID removes the zeros with which recorders fill up build IDs of less than 20
 // bytes.
 func trimID(id string) string {

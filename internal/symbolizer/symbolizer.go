@@ -103,7 +103,6 @@ type Symbolizer struct {
 	recorded  map[string]*RecordedFile
 	kernel    *RecordedFile
 	dsos      []*dso // by perfsession.DSO.ID
-	kernelDSO *perfsession.DSO
 	demangled map[string]string
 	search    *searcher
 	warnings  warner

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+var consoleBlock = regexp.MustCompile("(?ms)^```console\n\\$ profdiff ([^\n]*)\n(.*?)^```$")
+
+// TestReadmes runs the commands in console blocks of the README and of the case
+// studies, and compares what they print. -update rewrites it.
+func TestReadmes(t *testing.T) {
+	t.Chdir("../..")
+	files := []string{"README.md"}
+	entries, err := os.ReadDir("profiles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		files = append(files, "profiles/"+e.Name()+"/README.md")
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := 0
+		got := consoleBlock.ReplaceAllStringFunc(string(text), func(block string) string {
+			blocks++
+			command := consoleBlock.FindStringSubmatch(block)[1]
+			var out, errs bytes.Buffer
+			if code := execute(context.Background(), strings.Fields(command), strings.NewReader(""), &out, &errs); code != 0 {
+				t.Errorf("%s: %s: exit code %d: %s", file, command, code, errs.String())
+			}
+			return "```console\n$ profdiff " + command + "\n" + out.String() + "```"
+		})
+		if blocks == 0 {
+			t.Errorf("%s: no console blocks", file)
+		}
+		if got == string(text) {
+			continue
+		}
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		t.Errorf("%s is not what profdiff prints, -update rewrites it: %s", file, cmp.Diff(string(text), got))
+	}
+}
+
+// TestTwoCommands checks that the first screen of the README has the two commands,
+// and that continuous integration runs the second.
+func TestTwoCommands(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitN(string(readme), "\n", 25)
+	screen := strings.Join(lines[:24], "\n")
+	first := regexp.MustCompile("(?m)^go run ./cmd/profdiff (diff .*)$").FindStringSubmatch(screen)
+	if first == nil || !strings.Contains(string(readme), "\n$ profdiff "+first[1]+"\n") {
+		t.Errorf("the README does not show what its first command %q prints", first)
+	}
+	if !strings.Contains(screen, "\n.ci/test\n") {
+		t.Error("the README's first screen does not have .ci/test")
+	}
+	ci, err := os.ReadFile("../../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(ci), "\nexec .ci/test --strict\n") {
+		t.Error(".ci/run does not run .ci/test")
+	}
+}
+
+// TestReference compares reference.md with the commands. -update rewrites it.
+func TestReference(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Commands\n\nWritten by `go test ./cmd/profdiff -run Reference -update`.\n")
+	root := newRoot(&stdio{strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}})
+	describe(&b, root)
+	const file = "reference.md"
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("%s is not what the commands say, -update rewrites it: %s", file, diff)
+	}
+}
+
+func describe(b *strings.Builder, cmd *cobra.Command) {
+	if cmd.Hidden || cmd.Name() == "help" {
+		return
+	}
+	text := cmd.Long
+	if text == "" {
+		text = cmd.Short
+	}
+	fmt.Fprintf(b, "\n## %s\n\n%s\n", cmd.CommandPath(), text)
+	if cmd.Runnable() && cmd.HasParent() {
+		fmt.Fprintf(b, "\n    %s\n", cmd.UseLine())
+	}
+	var flags []string
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" || f.Name == "version" {
+			return
+		}
+		name, usage := pflag.UnquoteUsage(f)
+		line := "--" + f.Name
+		if f.Shorthand != "" {
+			line = "-" + f.Shorthand + ", " + line
+		}
+		if name != "" {
+			line += " " + name
+		}
+		line = "* `" + line + "` " + usage
+		if d := f.DefValue; d != "" && d != "[]" && d != "false" {
+			line += " (default " + d + ")"
+		}
+		flags = append(flags, line)
+	})
+	if len(flags) > 0 {
+		b.WriteString("\n" + strings.Join(flags, "\n") + "\n")
+	}
+	for _, sub := range cmd.Commands() {
+		describe(b, sub)
+	}
+}

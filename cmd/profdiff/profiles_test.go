@@ -1,0 +1,150 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+)
+
+// caseFile is what case.yaml of a case study must say; it may say more.
+type caseFile struct {
+	Name     string
+	Origin   string
+	Machine  struct{ CPU string }
+	Kernel   string
+	Tools    map[string]string
+	Commands map[string]string
+	Event    string
+	Builds   map[string]struct {
+		Path    string
+		BuildID string `yaml:"build_id"`
+		SHA256  string
+	}
+	RunsPerSide int `yaml:"runs_per_side"`
+	Runs        []struct {
+		File    string
+		Samples int64
+		Bytes   int64
+		SHA256  string
+	}
+	OtherInputs map[string]string `yaml:"other_inputs_sha256"`
+}
+
+// Sizes of case studies in bytes.
+const (
+	maxRecording = 256 << 10
+	maxCase      = 6 << 20
+)
+
+// TestProfiles checks that every case study is whole: its files are those that
+// case.yaml lists, its recordings hold what it says, and they fit into a repository.
+func TestProfiles(t *testing.T) {
+	dirs, err := filepath.Glob("../../profiles/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no case studies: %v", err)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) { testProfile(t, dir) })
+	}
+}
+
+func testProfile(t *testing.T, dir string) {
+	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var headings []string
+	for _, m := range regexp.MustCompile("(?m)^## (.*)$").FindAllStringSubmatch(string(readme), -1) {
+		headings = append(headings, m[1])
+	}
+	want := []string{"Question", "Change", "How it was recorded", "What profdiff says", "What surprised us", "Limits"}
+	if diff := cmp.Diff(want, headings); diff != "" {
+		t.Errorf("headings: %s", diff)
+	}
+
+	text, err := os.ReadFile(filepath.Join(dir, "case.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c caseFile
+	if err := yaml.Unmarshal(text, &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Name != filepath.Base(dir) || !slices.Contains([]string{"recorded", "published", "synthetic"}, c.Origin) {
+		t.Errorf("name %q, origin %q", c.Name, c.Origin)
+	}
+	if c.Machine.CPU == "" || c.Kernel == "" || len(c.Tools) == 0 || c.Commands["record"] == "" || c.Event == "" {
+		t.Errorf("case.yaml is not complete: %+v", c)
+	}
+	if len(c.Runs) != 2*c.RunsPerSide {
+		t.Errorf("%d runs, want %d a side", len(c.Runs), c.RunsPerSide)
+	}
+
+	listed := map[string]bool{"README.md": true, "case.yaml": true}
+	check := func(file, sum string) []byte {
+		listed[file] = true
+		data, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		if got := sha256.Sum256(data); hex.EncodeToString(got[:]) != sum {
+			t.Errorf("%s: SHA-256 is %x", file, got)
+		}
+		return data
+	}
+	for _, r := range c.Runs {
+		data := check(r.File, r.SHA256)
+		if int64(len(data)) != r.Bytes || len(data) > maxRecording {
+			t.Errorf("%s: %d bytes, case.yaml says %d, at most %d", r.File, len(data), r.Bytes, maxRecording)
+		}
+		side, _, _ := strings.Cut(r.File, "/")
+		p := convert(t, filepath.Join(dir, r.File))
+		samples, found := int64(0), false
+		for _, s := range p.Sample {
+			samples += s.Value[0]
+		}
+		for _, m := range p.Mapping {
+			found = found || m.BuildID == c.Builds[side].BuildID && m.File == c.Builds[side].Path
+		}
+		if samples != r.Samples || !found || p.SampleType[1].Type != c.Event {
+			t.Errorf("%s: %d samples of %v, case.yaml says %d of %s; binary with its build ID: %v", r.File, samples, p.SampleType[1], r.Samples, c.Event, found)
+		}
+	}
+	for _, b := range c.Builds {
+		check(filepath.Join("symbols", b.Path), b.SHA256)
+	}
+	for file, sum := range c.OtherInputs {
+		check(file, sum)
+	}
+	var total int64
+	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		total += info.Size()
+		name, err := filepath.Rel(dir, path)
+		if !listed[name] && !strings.HasPrefix(name, "callgrind/") {
+			t.Errorf("%s is not listed in case.yaml", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total > maxCase {
+		t.Errorf("%d bytes, at most %d", total, maxCase)
+	}
+}
