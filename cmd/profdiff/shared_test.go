@@ -364,7 +364,12 @@ func convert(t *testing.T, args ...string) *profile.Profile {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.pb.gz")
 	profdiff(t, append([]string{"convert", "-o", out}, args...)...)
-	data, err := os.ReadFile(out)
+	return readProfile(t, out)
+}
+
+func readProfile(t *testing.T, file string) *profile.Profile {
+	t.Helper()
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

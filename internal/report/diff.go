@@ -57,7 +57,7 @@ func writeDiffEvent(w io.Writer, e *compare.Event, runsBase, runsHead int, opt D
 		return nil
 	}
 	t := table{right: []bool{false, true, true, true, true, true, true}}
-	t.add("", "base", "samples", "head", "samples", "delta", "ratio", "95% interval", "function", "dso")
+	t.add("", "base", "samples", "head", "samples", "delta", "ratio", "95% interval", "dso", "function")
 	hidden, hiddenDelta := 0, 0.0
 	for i := range e.Functions {
 		f := &e.Functions[i]
@@ -76,7 +76,7 @@ func writeDiffEvent(w io.Writer, e *compare.Event, runsBase, runsHead int, opt D
 		t.add(mark,
 			formatWeight(f.Self.Base, e.Unit), formatCount(f.Self.BaseSamples),
 			formatWeight(f.Self.Head, e.Unit), formatCount(f.Self.HeadSamples),
-			formatDelta(f.Self.Delta(), e.Unit), formatRatio(f.Self.Ratio()), formatInterval(&f.Self), f.Name, f.DSO)
+			formatDelta(f.Self.Delta(), e.Unit), formatRatio(f.Self.Ratio()), formatInterval(&f.Self), f.DSO, f.Name)
 	}
 	if err := t.write(w); err != nil {
 		return err

@@ -63,11 +63,11 @@ func writeTop(w io.Writer, r *run.Run, e int, rows []run.Row, opt ShowOptions) e
 	} else {
 		t.right = t.right[:3]
 	}
-	head = append(head, string(opt.By))
+	// Names of functions may be long: they are last.
 	if opt.By == run.ByFunction {
 		head = append(head, "dso")
 	}
-	t.add(head...)
+	t.add(append(head, string(opt.By))...)
 	// Rows come sorted by the first event; each event has its own order.
 	sorted := sortRows(rows, e)
 	shown := 0
@@ -90,16 +90,18 @@ func writeTop(w io.Writer, r *run.Run, e int, rows []run.Row, opt ShowOptions) e
 		if framed {
 			cells = append(cells, formatWeight(float64(total.Weight), ev.Unit), formatShare(float64(total.Weight), float64(ev.Weight)), formatCount(total.Count))
 		}
-		cells = append(cells, row.Name)
 		if opt.By == run.ByFunction {
 			cells = append(cells, baseName(row.DSO))
 		}
-		t.add(cells...)
+		t.add(append(cells, row.Name)...)
 	}
 	if rest.Count > 0 {
 		cells := []string{formatWeight(float64(rest.Weight), ev.Unit), formatShare(float64(rest.Weight), float64(ev.Weight)), formatCount(rest.Count)}
 		if framed {
 			cells = append(cells, "", "", "")
+		}
+		if opt.By == run.ByFunction {
+			cells = append(cells, "")
 		}
 		t.add(append(cells, "(all others)")...)
 	}

@@ -58,13 +58,13 @@ func TestFormatCount(t *testing.T) {
 func TestTable(t *testing.T) {
 	tb := table{right: []bool{true, false}}
 	tb.add("n", "name", "last")
-	tb.add("10", "µ", "x")
+	tb.add("10", "µ", "x\n\x1b[2J")
 	tb.add("2", "long name")
 	var b strings.Builder
 	if err := tb.write(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := " n  name       last\n10  µ          x\n 2  long name\n"
+	want := " n  name       last\n10  µ          x\ufffd\ufffd[2J\n 2  long name\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
 	}

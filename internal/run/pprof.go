@@ -181,12 +181,12 @@ func (e *profileEncoder) bool(field int, v bool) {
 
 func (e *profileEncoder) str(field int, s string) { e.uint(field, uint64(e.string(s))) }
 
-// string returns the index of s in the string table.
+// string returns the index of s in the string table, which holds UTF-8 only.
 func (e *profileEncoder) string(s string) int64 {
 	i, ok := e.strings[s]
 	if !ok {
 		i = int64(len(e.table))
-		e.table = append(e.table, s)
+		e.table = append(e.table, strings.ToValidUTF8(s, "\ufffd"))
 		e.strings[s] = i
 	}
 	return i
@@ -258,8 +258,10 @@ func (e *profileEncoder) encode(opt ProfileOptions) {
 	for _, c := range append(r.comments(), opt.Comments...) {
 		e.str(profileComment, c)
 	}
-	if len(types) > 1 {
-		e.str(profileDefaultSampleType, types[1].Type)
+	if len(events) > 0 {
+		// The first event with samples: viewers open on it.
+		primary := max(0, slices.IndexFunc(events, func(ev Event) bool { return ev.Weight != 0 }))
+		e.str(profileDefaultSampleType, types[2*primary+1].Type)
 	}
 	for _, s := range e.table {
 		e.uvarint(profileStringTable<<3 | 2)

@@ -70,6 +70,7 @@ func (s *searcher) open(i int, name string) (*foundFile, error) {
 // build ID, or, if the recording has none, one at the same path or of the same
 // name. It returns nil if there is none.
 func (s *searcher) find(file, buildID string) *objfileSource {
+	file = strings.TrimSuffix(file, " (deleted)") // replaced while it was in use
 	apk, entry, inAPK := strings.Cut(file, "!/")
 	relative := strings.TrimPrefix(path.Clean("/"+file), "/")
 	for i := range s.paths {

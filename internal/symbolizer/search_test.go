@@ -73,6 +73,7 @@ func TestSearch(t *testing.T) {
 		{"padded ID", fstest.MapFS{"message-heap": heap}, heapPath, heapID + "00000000", "/message-heap", ""},
 		{"library in an APK", fstest.MapFS{"data/app/base.apk": apk(t, "lib/arm64/libx.so", heap.Data)}, "/data/app/base.apk!/lib/arm64/libx.so", heapID, "/data/app/base.apk", ""},
 		{"library of an APK beside it", fstest.MapFS{"libx.so": heap}, "/data/app/base.apk!/lib/arm64/libx.so", heapID, "/libx.so", ""},
+		{"replaced while in use", fstest.MapFS{heapPath[1:]: heap}, heapPath + " (deleted)", heapID, heapPath, ""},
 		{"nothing", fstest.MapFS{}, heapPath, heapID, "", ""},
 		{"path that leads out", fstest.MapFS{"etc/x": heap}, "/../../etc/x", heapID, "/etc/x", ""},
 	} {
