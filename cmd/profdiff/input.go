@@ -14,6 +14,7 @@ import (
 
 	"profdiff/internal/ingest"
 	"profdiff/internal/objfile"
+	"profdiff/internal/perffile"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
@@ -159,6 +160,8 @@ func (l *loader) load(name string) (*run.Run, error) {
 		if err != nil {
 			err = fmt.Errorf("standard input: %w", err)
 		}
+	} else if isThreadsRecording(name) {
+		err = errThreadsRecording(name)
 	} else {
 		err = withFile(name, func(in io.Reader) (err error) {
 			r, err = ingest.Read(name, in, &l.opt)
@@ -218,6 +221,9 @@ func sideFiles(paths []string) ([]string, error) {
 		if err != nil {
 			return nil, pathError(err)
 		}
+		if isThreadsRecording(path) {
+			return nil, errThreadsRecording(path)
+		}
 		before := len(files)
 		for _, e := range entries {
 			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
@@ -229,6 +235,22 @@ func sideFiles(paths []string) ([]string, error) {
 		}
 	}
 	return files, nil
+}
+
+// isThreadsRecording reports whether a directory is what perf record --threads writes.
+func isThreadsRecording(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, "data"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 8)
+	_, err = io.ReadFull(f, head)
+	return err == nil && perffile.IsPerfData(head)
+}
+
+func errThreadsRecording(dir string) error {
+	return fmt.Errorf("%s: is a directory of perf record --threads, which is not read: record without --threads", dir)
 }
 
 // spool copies a stream to a temporary file that vanishes with the process.

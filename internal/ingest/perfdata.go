@@ -181,7 +181,7 @@ func (p *perfData) Sample(s *perfsession.Sample) error {
 			p.b.Add(p.onCPU, stack, labels, s.Weight)
 		}
 	case len(s.Counters) > 0:
-		if p.groupSampling(s.Event) {
+		if p.groupSampling() {
 			return p.addGroup(s, stack, labels)
 		}
 		for _, c := range s.Counters {
@@ -232,11 +232,10 @@ func (p *perfData) noteJITDumps() {
 	}
 }
 
-// groupSampling reports whether the samples of an event stand for all events of its
-// group, as perf record -e '{a,b}:S' makes them: the members do not sample.
-// simpleperf --add-counter does the same, but its reports keep to the event that
-// sampled.
-func (p *perfData) groupSampling(event int) bool {
+// groupSampling reports whether samples stand for all events of their group, as perf
+// record -e '{a,b}:S' makes them: the members do not sample. simpleperf --add-counter
+// does the same, but its reports keep to the event that sampled.
+func (p *perfData) groupSampling() bool {
 	return !p.file.Info.Simpleperf()
 }
 
@@ -249,12 +248,12 @@ func (p *perfData) addGroup(s *perfsession.Sample, stack run.StackID, labels uin
 		if event == noEvent {
 			event = p.addEvent(c.Event)
 		}
+		if i > 0 {
+			account.In++
+		}
 		if c.Delta >= 1<<63 {
 			account.Drop("weight over 2^63", 1)
 			continue
-		}
-		if i > 0 {
-			account.In++
 		}
 		p.b.Add(event, stack, labels, int64(c.Delta))
 	}
@@ -421,6 +420,12 @@ func (p *perfData) account() {
 	}
 	if t := p.file.Stats.Truncated; t != nil {
 		r.Warnings = append(r.Warnings, "recording is incomplete: "+t.Error())
+	}
+	switch share := float64(a.TruncatedStacks) / float64(max(a.In, 1)); {
+	case s.RawStacks > 0:
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d samples hold their user stack as memory (--call-graph dwarf), which is not unwound: user callers are missing", s.RawStacks))
+	case share > 0.01:
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%.1f%% of the call chains are incomplete", 100*share))
 	}
 	if s.AuxTruncated > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d times the hardware trace was cut off because its buffer was full", s.AuxTruncated))

@@ -68,8 +68,11 @@ func (s *Session) sample(r *perffile.Record) error {
 	}
 	out.Event, out.Weight = raw.Attr, int64(weight)
 	out.Thread = s.thread(raw.PID, raw.TID)
-	out.Incomplete = attr.SampleType.Has(perffile.SampleStackUser) && len(raw.UserStack) > 0 || s.unwindError
+	out.Incomplete = s.unwindError || len(raw.UserStack) > 0
 	s.unwindError = false
+	if len(raw.UserStack) > 0 {
+		s.Stats.RawStacks++
+	}
 	s.frames(attr, out)
 	out.Counters = out.Counters[:0]
 	if len(raw.Read.Values) > 0 && attr.ReadFormat.Has(perffile.ReadGroup|perffile.ReadID) {

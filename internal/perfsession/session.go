@@ -67,6 +67,9 @@ type Stats struct {
 	// Samples counts SAMPLE records. Those of an event that the file does not
 	// have, and those with a period of 2^63 or more, are not handed on.
 	Samples, UnknownEvent, BadPeriod int64
+	// RawStacks counts samples that hold the user stack's memory instead of its call
+	// chain (perf record --call-graph dwarf).
+	RawStacks int64
 	// Lost counts what the kernel had no room for, by event where the recording
 	// says it, else under -1.
 	Lost map[int]int64
