@@ -110,7 +110,7 @@ func recording(t testing.TB, path string) string {
 	t.Helper()
 	path = filepath.Join("../../../shared/perfdata", path)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("recording is not there: %v", err)
+		t.Skipf("the recordings in ../shared/perfdata are not here: %v", err)
 	}
 	return path
 }

@@ -19,7 +19,7 @@ func perfdata(t *testing.T, name string) *File {
 	t.Helper()
 	f, err := Open(filepath.Join("..", "..", "..", "shared", "perfdata", "simpleperf", name))
 	if err != nil {
-		t.Skipf("no recordings: %v", err)
+		t.Skipf("the recordings in ../shared/perfdata are not here: %v", err)
 	}
 	t.Cleanup(func() { f.Close() })
 	return f

@@ -132,7 +132,7 @@ func TestInlined(t *testing.T) {
 			t.Parallel()
 			if key, value, ok := strings.Cut(test.env, "="); ok {
 				if _, err := exec.LookPath("env"); err != nil {
-					t.Skip("no env")
+					t.Skip("env is not installed")
 				}
 				test.args = append([]string{key + "=" + value, test.compiler}, test.args...)
 				test.compiler = "env"

@@ -51,6 +51,8 @@ func TestAttrs(t *testing.T) {
 					perffile.SampleID | perffile.SampleStreamID,
 				ReadFormat: perffile.ReadID | perffile.ReadLost,
 				Flags:      sampleIDAll | 1<<40,
+				Config2:    4, Config3: 5, WakeupEvents: 6, BPType: 7, ClockID: -8, AuxWatermark: 9, SampleMaxStack: 10,
+				AuxSampleSize: 11, SigData: 12, SampleRegsUser: 13, SampleStackUser: 14, SampleRegsIntr: 15,
 			},
 		},
 		"old": {
@@ -106,6 +108,39 @@ func TestAttrs(t *testing.T) {
 				t.Errorf("events of %s.txt (-want +got):\n%s", name, diff)
 			}
 		})
+	}
+}
+
+func TestStats(t *testing.T) {
+	f := readToEnd(t, fixture(t, "compressed"))
+	var want perffile.Stats
+	want.Records[perffile.RecordComm] = 2
+	want.Records[perffile.RecordSample] = 3
+	want.Records[perffile.RecordCompressed] = 2
+	want.Records[perffile.RecordFinishedRound] = 1
+	want.DecompressedBytes = 3*32 + 40
+	got := f.Stats
+	if got.CompressedBytes == 0 {
+		t.Error("no compressed bytes")
+	}
+	got.CompressedBytes = 0 // depends on the compressor
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if n := readToEnd(t, fixture(t, "simpleperf")).Stats.Records[127]; n != 13 {
+		t.Errorf("%d records of types from 127 on, want 13", n)
+	}
+}
+
+func TestEventByID(t *testing.T) {
+	f := open(t, fixture(t, "events"), perffile.Options{})
+	for id, want := range map[uint64]int{11: 0, 12: 0, 21: 1, 22: 1, 23: 1} {
+		if got, ok := f.EventByID(id); got != want || !ok {
+			t.Errorf("EventByID(%d) = %d, %t, want %d", id, got, ok, want)
+		}
+	}
+	if got, ok := f.EventByID(99); ok {
+		t.Errorf("EventByID(99) = %d", got)
 	}
 }
 

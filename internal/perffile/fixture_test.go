@@ -53,7 +53,7 @@ func recordings(t testing.TB) []string {
 		}
 	}
 	if len(names) == 0 {
-		t.Skip("needs the recordings in shared/perfdata next to the checkout")
+		t.Skip("the recordings in ../shared/perfdata are not here")
 	}
 	return names
 }

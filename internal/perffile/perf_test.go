@@ -19,7 +19,7 @@ import (
 func TestPerfAgrees(t *testing.T) {
 	perf, err := exec.LookPath("perf")
 	if err != nil {
-		t.Skip("needs perf")
+		t.Skip("perf is not installed")
 	}
 	for _, tt := range []struct {
 		fixture string

@@ -42,13 +42,13 @@ type recordReader struct {
 
 // header decodes a record's header. simpleperf's own records use the misc field for
 // the upper half of the size, must match struct simpleperf_record_header.
-func (rd *recordReader) header(b []byte, off int64) (t RecordType, misc Misc, size int, err error) {
+func (rd *recordReader) header(b []byte, off int64) (t RecordType, misc Misc, size uint32, err error) {
 	c := cursor{data: b, base: off, section: "data", big: rd.f.BigEndian}
 	t = RecordType(c.u32())
 	misc = Misc(c.u16())
-	size = int(c.u16())
+	size = uint32(c.u16())
 	if t >= firstSimpleperfRecord {
-		size |= int(misc) << 16
+		size |= uint32(misc) << 16
 		misc = 0
 	}
 	if size < recordHeaderSize {
@@ -71,10 +71,10 @@ func (rd *recordReader) run() error {
 		if err != nil {
 			return err
 		}
-		if !s.fill(size) {
+		if !s.fillRecord(size) {
 			return s.missing(fmt.Sprintf("%v record of %d bytes", t, size))
 		}
-		body := s.take(size)[recordHeaderSize:]
+		body := s.take(int(size))[recordHeaderSize:]
 		if err := rd.record(off, t, misc, body); err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (rd *recordReader) joined(off int64) error {
 	if err != nil {
 		return err
 	}
-	if size != len(b) || t == RecordSplit || t == RecordSplitEnd {
+	if uint64(size) != uint64(len(b)) || t == RecordSplit || t == RecordSplitEnd {
 		return &FormatError{Section: "data", Offset: off, Msg: fmt.Sprintf("pieces of %d bytes make a %v record of %d bytes", len(b), t, size)}
 	}
 	return rd.record(off, t, misc, b[recordHeaderSize:])
@@ -205,7 +205,7 @@ func (rd *recordReader) decompress(off int64, payload []byte) error {
 			if err != nil {
 				return err
 			}
-			if size > len(d.out)-used {
+			if uint64(size) > uint64(len(d.out)-used) {
 				// The recorders compress no larger ones. Without this, the
 				// record would pile up whatever size it claims.
 				if size > 1<<16 {
@@ -213,8 +213,9 @@ func (rd *recordReader) decompress(off int64, payload []byte) error {
 				}
 				break
 			}
-			body := d.out[used+recordHeaderSize : used+size : used+size]
-			used += size
+			end := used + int(size)
+			body := d.out[used+recordHeaderSize : end : end]
+			used = end
 			if err := rd.record(off, t, misc, body); err != nil {
 				return err
 			}

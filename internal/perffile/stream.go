@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 )
 
 // A stream reads the data section, or a pipe, front to back through one buffer.
@@ -53,6 +54,12 @@ func (s *stream) fill(n int) bool {
 		}
 	}
 	return true
+}
+
+// fillRecord is fill for the size in a record's header, which a 32-bit machine may
+// not be able to address.
+func (s *stream) fillRecord(size uint32) bool {
+	return int64(size) <= math.MaxInt && s.fill(int(size))
 }
 
 // take consumes n bytes that are buffered. They are valid until the next fill.

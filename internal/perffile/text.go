@@ -43,8 +43,8 @@ import "io"
 //	hex BYTES        anything else: data after AUXTRACE and HEADER_TRACING_DATA
 //	                 records, contents of features, gaps between sections
 //	section FEATURE  an entry of the table of features
-//	feature FEATURE  a feature: with its fields, or followed by hex lines or by
-//	                 those of its parts
+//	feature FEATURE  a feature: with its fields, or without and followed by hex
+//	                 lines or by those of its parts
 //	build_id         an entry of BUILD_ID
 //	meta             an entry of META_INFO
 //	file, symbol, dex_file, elf_file, kernel_module

@@ -40,6 +40,7 @@ type textCodec struct {
 	buf      []byte
 	defaults map[string]uint64 // of fields that follow from other lines
 	idSize   uint64            // bytes of the build ID in a record that has its size
+	commit   func()            // takes over what the item says of the recording
 	err      error
 }
 
@@ -275,6 +276,9 @@ func (x *textCodec) braces(name, s string, spec textSpec) {
 		x.sep = sep
 		return
 	}
+	if x.err != nil {
+		return
+	}
 	outer := x.in
 	var inner textFields
 	s, err := textInner(s, '{', '}')
@@ -284,7 +288,9 @@ func (x *textCodec) braces(name, s string, spec textSpec) {
 	x.in = &inner
 	if err == nil {
 		x.run(spec)
-		err = inner.left()
+		if err, x.err = x.err, nil; err == nil {
+			err = inner.left()
+		}
 	}
 	if err != nil {
 		x.fail("%s: %w", name, err)

@@ -33,12 +33,13 @@ func (l *textLine) isRecord() bool {
 }
 
 // encode returns the bytes of the item in e.line; of an attr line those of the
-// entry. They are valid until the next call.
+// entry. They are valid until the next call. The encoder takes note of the item only
+// when accept is called.
 func (e *textEncoder) encode() ([]byte, error) {
 	l := &e.line
 	x := &e.textCodec
 	x.in, x.buf, x.err = &l.fields, x.buf[:0], nil
-	x.attr, x.misc, x.idSize = nil, 0, 0
+	x.attr, x.misc, x.idSize, x.commit = nil, 0, 0, nil
 	if l.isRecord() {
 		x.record(l)
 	} else {
@@ -51,6 +52,13 @@ func (e *textEncoder) encode() ([]byte, error) {
 		x.fail("%s has %d bytes, not %d", l.keyword, len(x.buf), l.size)
 	}
 	return x.buf, x.err
+}
+
+// accept takes note of the item that has been encoded.
+func (e *textEncoder) accept() {
+	if e.commit != nil {
+		e.commit()
+	}
 }
 
 // item encodes what is not a record.
@@ -91,22 +99,11 @@ func (x *textCodec) item(l *textLine) {
 	x.rawOr(spec)
 	switch {
 	case x.err != nil:
-	case l.keyword == "build_id" && l.fields.list != nil && len(x.buf) >= recordHeaderSize:
-		if !wasGiven(&l.fields, "entry_size") {
-			x.patch(6, uint64(len(x.buf)), 2)
-		}
+	case l.keyword == "build_id" && !l.fields.had("entry_size") && !l.fields.had(textRaw):
+		x.patch(6, uint64(len(x.buf)), 2)
 	case l.keyword == "attr":
-		x.addAttr()
+		x.attrIDs()
 	}
-}
-
-func wasGiven(f *textFields, name string) bool {
-	for i := range f.list {
-		if f.list[i].name == name || f.list[i].name == textRaw {
-			return true
-		}
-	}
-	return false
 }
 
 // textRaw is the field that holds all of an item that its spec cannot reproduce.
@@ -129,8 +126,8 @@ func (x *textCodec) patch(off int, v uint64, width int) {
 	x.buf = whole
 }
 
-// addAttr takes over the event that has been encoded.
-func (x *textCodec) addAttr() {
+// attrIDs encodes the ids of an event, whose entry has been encoded.
+func (x *textCodec) attrIDs() {
 	ids := x.in
 	entry := len(x.buf)
 	x.restNumbers("ids", 8, decimal)
@@ -143,7 +140,7 @@ func (x *textCodec) addAttr() {
 	a.IDs = ic.u64s(nil, uint64(len(x.buf)-entry)/8)
 	if c.err == nil {
 		// What File refuses is no event here either.
-		_ = x.state.addAttr(a)
+		x.commit = func() { _ = x.state.addAttr(a) }
 	}
 	x.ids = append(x.ids[:0], x.buf[entry:]...)
 	x.buf = x.buf[:entry]
@@ -206,8 +203,11 @@ func (x *textCodec) record(l *textLine) {
 	x.patch(0, uint64(t), 4)
 	x.patch(4, misc, 2)
 	x.patch(6, size&0xffff, 2)
-	// An error of apply is for readers of the recording.
-	_, _ = x.state.apply(&Record{Type: t, Misc: x.misc, Body: x.buf[recordHeaderSize:], file: x.state})
+	if t >= firstUserRecord {
+		r := Record{Type: t, Misc: x.misc, Body: x.buf[recordHeaderSize:], file: x.state}
+		// An error of apply is for readers of the recording.
+		x.commit = func() { _, _ = x.state.apply(&r) }
+	}
 }
 
 // textSampleID is the field that holds the sample_id at the end of a record.

@@ -130,18 +130,10 @@ func (x *textCodec) headerFeature() {
 // featureNames are those that String knows.
 var featureNames = func() *notation {
 	n := &notation{values: make([]string, numFeatures)}
-	for i := range n.values {
-		if _, ok := knownFeature(Feature(i)); ok {
-			n.values[i] = Feature(i).String()
+	for _, known := range [...][2]Feature{{FeatureTracingData, FeaturePMUCaps}, {FeatureFile, FeatureInitMap}} {
+		for f := known[0]; f <= known[1]; f++ {
+			n.values[f] = f.String()
 		}
 	}
 	return n
 }()
-
-func knownFeature(f Feature) (name string, ok bool) {
-	switch {
-	case f >= FeatureTracingData && f <= FeaturePMUCaps, f >= FeatureFile && f <= FeatureInitMap:
-		return f.String(), true
-	}
-	return "", false
-}

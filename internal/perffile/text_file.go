@@ -72,14 +72,13 @@ func (p *textPlan) add(off, size int64, write func() error) {
 }
 
 // addNew takes a piece into the plan unless a part of it is there already.
-func (p *textPlan) addNew(off, size int64, write func() error) bool {
+func (p *textPlan) addNew(off, size int64, write func() error) {
 	for i := range p.pieces {
 		if q := &p.pieces[i]; size > 0 && off < q.end() && q.off < off+size {
-			return false
+			return
 		}
 	}
 	p.add(off, size, write)
-	return true
 }
 
 // write writes the file that New made f of, nil if it did not.
@@ -128,11 +127,11 @@ func (p *textPlan) write(f *File) error {
 		}
 	}
 	p.addData(data, features)
-	if p.inFile(eventTypes) && eventTypes.size > 0 {
+	if p.inFile(eventTypes) && eventTypes.size > 0 && eventTypes.size <= maxTextSection {
 		p.addNew(eventTypes.off, eventTypes.size, func() error { return p.eventTypes(eventTypes) })
 	}
 	for _, ids := range p.ids {
-		p.addNew(ids.off, ids.size, nil)
+		p.add(ids.off, ids.size, nil)
 	}
 	return p.writePieces()
 }
@@ -223,7 +222,8 @@ func (p *textPlan) attrs(s section, attrSize int64) error {
 		sizes := cursor{data: entry[attrSize-16:], big: w.x.big}
 		ids := section{int64(min(sizes.u64(), 1<<62)), int64(min(sizes.u64(), 1<<62))}
 		var list strings.Builder
-		if total += ids.size; p.inFile(ids) && ids.size%8 == 0 && total <= p.size && ids.size > 0 {
+		if total += ids.size; p.inFile(ids) && ids.size%8 == 0 && total <= p.size &&
+			ids.size > 0 && ids.size <= maxTextSection {
 			b, err := p.read(ids.off, ids.size)
 			if err != nil {
 				return err
@@ -302,9 +302,9 @@ func (p *textPlan) featureTable(off int64, b []byte, features []Feature) {
 	}
 }
 
-// maxFeatureLine is the size up to which a feature is read as a whole. Those of one
-// line have some kilobytes.
-const maxFeatureLine = 64 << 20
+// maxTextSection is the size up to which a section is read as a whole to be taken
+// apart. They have some kilobytes.
+const maxTextSection = 64 << 20
 
 // feature writes a feature: a line, and lines for its parts or hex.
 func (p *textPlan) feature(feature Feature, s section) error {
@@ -312,7 +312,7 @@ func (p *textPlan) feature(feature Feature, s section) error {
 	name := string(featureNames.append(nil, uint64(feature), 8))
 	section := "feature " + name
 	w.begin(s.off, s.size, "feature", name)
-	if spec, ok := featureSpecs[feature]; ok && s.size <= maxFeatureLine {
+	if spec, ok := featureSpecs[feature]; ok && s.size <= maxTextSection {
 		b, err := p.read(s.off, s.size)
 		if err != nil {
 			return fmt.Errorf("%s: %w", section, err)
@@ -335,6 +335,14 @@ func (p *textPlan) feature(feature Feature, s section) error {
 		return nil
 	}
 	w.end()
+	switch {
+	case feature == FeatureFile:
+		return p.entries(section, s, p.file1)
+	case feature == FeatureFile2:
+		return p.entries(section, s, p.file2)
+	case s.size > maxTextSection:
+		return p.hex(s.off, s.size)
+	}
 	switch feature {
 	case FeatureMetaInfo:
 		return p.parts(section, s, func(c *cursor) bool {
@@ -344,10 +352,6 @@ func (p *textPlan) feature(feature Feature, s section) error {
 		return p.parts(section, s, p.buildID)
 	case FeatureInitMap:
 		return p.parts(section, s, p.initRecord)
-	case FeatureFile:
-		return p.entries(section, s, p.file1)
-	case FeatureFile2:
-		return p.entries(section, s, p.file2)
 	}
 	return p.hex(s.off, s.size)
 }
@@ -381,7 +385,7 @@ func (p *textPlan) initRecord(c *cursor) bool {
 		return false
 	}
 	t, misc, size, err := rd.header(b, off)
-	if err != nil || size > c.remaining() {
+	if err != nil || uint64(size) > uint64(c.remaining()) {
 		return false
 	}
 	p.w.record(off, t, misc, c.bytes(uint64(size)))
@@ -395,8 +399,8 @@ func (p *textPlan) entries(name string, s section, next func(c *cursor) bool) er
 	for st.fill(4) {
 		head := cursor{data: st.buf[st.pos:], big: w.x.big}
 		size := int64(head.u32()) + 4
-		if size > int64(st.left()) || !st.fill(int(size)) {
-			w.comment("%s: entry of %d bytes exceeds the section", name, size-4)
+		if size > min(int64(st.left()), 1<<30) || !st.fill(int(size)) {
+			w.comment("%s: entry of %d bytes", name, size-4)
 			break
 		}
 		off := st.off
@@ -430,7 +434,7 @@ func (p *textPlan) file1(c *cursor) bool {
 	default:
 		tail = ""
 	}
-	// From here on the caller would write hex from the start of the entry.
+	// Something is written: what is left must be written here.
 	ok := true
 	for ; n > 0 && ok && c.remaining() > 0; n-- {
 		ok = p.restOnFailure(c, "symbol")

@@ -3,6 +3,7 @@ package perffile
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -43,6 +44,11 @@ func (f *textFields) find(name string) *textField {
 
 // has reports whether there is a field that has not been taken.
 func (f *textFields) has(name string) bool { return f.find(name) != nil }
+
+// had reports whether there is a field, taken or not.
+func (f *textFields) had(name string) bool {
+	return slices.ContainsFunc(f.list, func(field textField) bool { return field.name == name })
+}
 
 // peek returns a value without taking it, "" if there is none.
 func (f *textFields) peek(name string) string {

@@ -102,7 +102,7 @@ func (b *textBuilder) place(off int64, data []byte) (int64, error) {
 		off = b.pos
 	}
 	end := off + int64(len(data))
-	if end > b.limit {
+	if end > b.limit || int64(int(end)) != end {
 		return 0, fmt.Errorf("recording of %d bytes is out of proportion to its text", end)
 	}
 	if end > int64(len(b.image)) {
@@ -154,12 +154,13 @@ func (b *textBuilder) item() error {
 	if err != nil {
 		return err
 	}
+	b.enc.accept()
 	_, isEntry := textEntries[keyword]
 	if off < 0 && (isEntry || b.open && keyword == "hex") {
 		if !b.open {
 			return fmt.Errorf("%s is not in a feature", keyword)
 		}
-		return b.part(keyword, text, data)
+		return b.part(keyword, text, slices.Clone(data))
 	}
 	if off, err = b.place(off, data); err != nil {
 		return err
@@ -226,6 +227,7 @@ func (b *textBuilder) attr() error {
 	if err != nil {
 		return err
 	}
+	e.accept()
 	if off < 0 {
 		b.attrs = append(b.attrs, builtAttr{
 			idsOffset: idsOffset, entry: slices.Clone(entry), ids: slices.Clone(e.ids),
@@ -282,6 +284,7 @@ func (b *textBuilder) placeAttrs() error {
 func (b *textBuilder) record() error {
 	e := b.enc
 	l := &e.line
+	at := b.at
 	switch l.keyword {
 	case "COMPRESSED", "COMPRESSED2":
 		if err := b.compress(); err != nil {
@@ -294,8 +297,10 @@ func (b *textBuilder) record() error {
 	data, err := e.encode()
 	e.defaults = nil
 	if err != nil {
+		b.at = at
 		return err
 	}
+	e.accept()
 	if off < 0 && b.open {
 		f := &b.features[len(b.features)-1]
 		f.data = append(f.data, data...)
@@ -347,6 +352,7 @@ func (b *textBuilder) compress() error {
 		if err != nil {
 			return err
 		}
+		b.enc.accept()
 		if plain = append(plain, data...); int64(len(plain)) > b.limit {
 			return errors.New("compressed records are out of proportion to their text")
 		}
@@ -388,10 +394,11 @@ func (b *textBuilder) feature() error {
 	if err != nil {
 		return err
 	}
+	data = slices.Clone(data) // closeEntry encodes too
 	if err := b.closeEntry(); err != nil {
 		return err
 	}
-	b.features = append(b.features, builtFeature{feature: f, off: off, data: slices.Clone(data)})
+	b.features = append(b.features, builtFeature{feature: f, off: off, data: data})
 	b.open = true
 	if off < 0 {
 		return nil

@@ -20,6 +20,7 @@ type textWriter struct {
 	x   textCodec
 	enc *textEncoder
 	top RecordType // the record that is being written
+	off int64      // of the item that is being written
 	err error      // of w
 }
 
@@ -41,12 +42,20 @@ func (w *textWriter) start(f *File, big bool) {
 	w.enc = newTextEncoder(big)
 }
 
-// begin starts a line. size -1 is not printed.
-func (w *textWriter) begin(off, size int64, keyword, arg string) {
+// place starts a line with where the item is.
+func (w *textWriter) place(off, size int64) {
+	w.off = off
 	x := &w.x
 	x.out = strconv.AppendInt(append(x.out[:0], "@0x"...), off, 16)
 	x.out = strconv.AppendInt(append(x.out, '+'), size, 10)
-	x.out = append(append(x.out, ' '), keyword...)
+	x.out = append(x.out, ' ')
+}
+
+// begin starts the line of an item that is not a record.
+func (w *textWriter) begin(off, size int64, keyword, arg string) {
+	w.place(off, size)
+	x := &w.x
+	x.out = append(x.out, keyword...)
 	if arg != "" {
 		x.out = append(append(x.out, ' '), arg...)
 	}
@@ -80,7 +89,11 @@ func (w *textWriter) reproduces(item []byte) bool {
 		return false
 	}
 	got, err := w.enc.encode()
-	return err == nil && bytes.Equal(got, item)
+	if err != nil || !bytes.Equal(got, item) {
+		return false
+	}
+	w.enc.accept()
+	return true
 }
 
 // finish writes the line of an item if it reproduces its bytes. Otherwise what was
@@ -104,11 +117,15 @@ func (w *textWriter) finish(mark int, item, raw []byte, suffix string, err error
 	fields := string(x.out[mark:decoded])
 	x.out = hex.AppendEncode(append(x.out[:mark], " raw="...), raw)
 	x.out = append(x.out, suffix...)
-	if ok := w.reproduces(item); !ok {
+	sound := w.reproduces(item)
+	if !sound {
 		x.out = x.out[:0]
 	}
 	x.out = append(append(append(x.out, " # "...), why...), fields...)
 	w.end()
+	if !sound { // raw has all bytes; should it be read otherwise, no byte gets lost
+		w.hexLines(w.off, item)
+	}
 }
 
 // hexChunk is how many bytes a hex line has.
@@ -240,11 +257,8 @@ func (w *textWriter) eachRecord(rd *recordReader) error {
 			return w.err
 		}
 		if !s.fill(recordHeaderSize) {
-			switch {
-			case s.err != nil:
-				return fmt.Errorf("data: %w", s.err)
-			case s.buffered() > 0 || s.end >= 0 && s.off < s.end:
-				return s.truncated("record header")
+			if s.err != nil || s.buffered() > 0 || s.end >= 0 && s.off < s.end {
+				return s.missing("record header")
 			}
 			return rd.unfinished()
 		}
@@ -253,13 +267,10 @@ func (w *textWriter) eachRecord(rd *recordReader) error {
 		if err != nil {
 			return err
 		}
-		if !s.fill(size) {
-			if s.err != nil {
-				return fmt.Errorf("data: %w", s.err)
-			}
-			return s.truncated(fmt.Sprintf("%v record of %d bytes", t, size))
+		if !s.fillRecord(size) {
+			return s.missing(fmt.Sprintf("%v record of %d bytes", t, size))
 		}
-		record := s.take(size)
+		record := s.take(int(size))
 		w.top = t
 		w.record(off, t, misc, record)
 		r := &rd.rec
@@ -275,7 +286,7 @@ func (w *textWriter) eachRecord(rd *recordReader) error {
 			return err
 		}
 		if extra > s.left() || !w.hexStream(s, int64(extra)) {
-			return s.truncated(fmt.Sprintf("%d bytes of data after the %v record", extra, t))
+			return s.missing(fmt.Sprintf("%d bytes of data after the %v record", extra, t))
 		}
 	}
 }
@@ -300,10 +311,7 @@ func (w *textWriter) inner(r *Record, err error) bool {
 
 // record writes a record.
 func (w *textWriter) record(off int64, t RecordType, misc Misc, record []byte) {
-	x := &w.x
-	x.out = strconv.AppendInt(append(x.out[:0], "@0x"...), off, 16)
-	x.out = strconv.AppendInt(append(x.out, '+'), int64(len(record)), 10)
-	x.out = append(x.out, ' ')
+	w.place(off, int64(len(record)))
 	mark, err := w.recordHead(t, misc, record[recordHeaderSize:])
 	if err == nil {
 		err = w.recordBody(off, t, record[recordHeaderSize:])

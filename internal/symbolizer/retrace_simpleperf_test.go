@@ -192,7 +192,7 @@ func TestRetraceRealMapping(t *testing.T) {
 	name := filepath.Join("..", "..", "..", "shared", "perfdata", "simpleperf", "proguard_mapping.txt")
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
-		t.Skipf("no recordings: %v", err)
+		t.Skipf("the recordings in ../shared/perfdata are not here: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -242,11 +242,11 @@ func symbolsOf(t *testing.T, tool, recording string, args ...string) []string {
 func TestRetraceSimpleperfOracle(t *testing.T) {
 	tool, err := exec.LookPath("simpleperf")
 	if err != nil {
-		t.Skip("simpleperf is not in PATH")
+		t.Skip("simpleperf is not installed")
 	}
 	recording := filepath.Join("..", "..", "..", "shared", "perfdata", "simpleperf", "perf_display_bitmaps.data")
 	if _, err := os.Stat(recording); errors.Is(err, os.ErrNotExist) {
-		t.Skipf("no recordings: %v", err)
+		t.Skipf("the recordings in ../shared/perfdata are not here: %v", err)
 	}
 	before := symbolsOf(t, tool, recording)
 	methods := make(map[string][]string)

@@ -117,7 +117,8 @@ func TestSymbolize(t *testing.T) {
 		{"file", fstest.MapFS{heapPath[1:]: heap}, mapped(heapPath, heapID), 0x401985},
 		{"library in an APK by its path", fstest.MapFS{"base.apk": archive}, mapped("/data/base.apk!/lib/libx.so", heapID), 0x401985},
 		{
-			"APK mapped as a whole", fstest.MapFS{"data/base.apk": archive},
+			"APK mapped as a whole",
+			fstest.MapFS{"data/base.apk": archive},
 			&perfsession.Mapping{Start: 0x7000000000, End: 0x7000080000, PgOff: start + 0x1000, DSO: &perfsession.DSO{Path: "/data/base.apk"}}, 0x7000000985,
 		},
 	} {
