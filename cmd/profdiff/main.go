@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -17,9 +18,16 @@ import (
 )
 
 func main() {
+	// Tables of a recording are large and hold few pointers: collecting whenever the
+	// heap has grown by a quarter is cheap and keeps the peak near what is in use.
+	// While the heap is small that would be all the time; the ballast makes it count
+	// as 32 MB more, of which the system never gets to see a page.
+	debug.SetGCPercent(25)
+	ballast := make([]byte, 32<<20)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
+	runtime.KeepAlive(ballast)
 	os.Exit(code)
 }
 
@@ -40,9 +48,6 @@ type stdio struct {
 
 // execute is main without the process.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	// Tables of a recording are large and hold few pointers: collecting often is
-	// cheap and keeps the peak near what is in use.
-	debug.SetGCPercent(25)
 	io := &stdio{stdin, stdout, stderr}
 	root := newRoot(io)
 	root.SetArgs(args)

@@ -3,7 +3,6 @@ package ingest
 import (
 	"bytes"
 	"fmt"
-	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -15,9 +14,9 @@ import (
 	"profdiff/internal/symbolizer"
 )
 
-// perfData turns a perf.data file into a Run: a perfsession.Handler that interns
-// the stacks of samples while they are replayed, and names their addresses
-// afterwards, each once.
+// perfData turns a perf.data file into a Run. One goroutine replays the recording
+// and hands the samples over in batches, another interns their stacks; their
+// addresses are named afterwards, each once.
 type perfData struct {
 	opt     *Options
 	file    *perffile.File
@@ -25,78 +24,32 @@ type perfData struct {
 	z       *symbolizer.Symbolizer
 	b       *run.Builder
 
-	events   []uint32 // in the run, by index in File.Attrs
-	counters []uint32 // likewise, of events that were only counted along; 0 is none, else +1
-	onCPU    uint32
-	offCPU   uint32
+	// traceOff is set for recordings of simpleperf --trace-offcpu.
 	traceOff bool
 
+	// Of the goroutine that replays.
+	batch    *batch // being filled
+	full     chan *batch
+	free     chan *batch
+	added    chan struct{} // closed when all batches have been added
+	labels   map[labelsKey]uint32
+	dsosSeen int // of session.DSOs, by noteJITDumps
+	jitDumps bool
+
+	// Of the goroutine that adds.
+	events     []uint32 // in the run, by index in File.Attrs
+	counters   []uint32 // likewise, of events that were only counted along
+	onCPU      uint32
+	offCPU     uint32
 	segments   []segment
 	segmentOf  []uint32 // by perfsession.Mapping.ID, +1
 	segmentIDs map[segmentKey]uint32
 	places     []place // by location of the run
 	placeTable placeTable
-	dsosSeen   int // of session.DSOs, by noteJITDumps
-	labels     map[labelsKey]uint32
 	blocked    map[int32]blocked // by thread
-	recent     [256][]step       // latest stacks, by the low bits of the thread's id
-}
-
-// A step is a frame of a stack and the stack up to it.
-type step struct {
-	frame perfsession.Frame
-	stack run.StackID
-}
-
-// A segment is a part of a DSO as pprof identifies it: by file, offset and size,
-// wherever it is mapped. Memory that is no file is a segment at each place.
-type segment struct {
-	first perfsession.Mapping // the first mapping that shows it
-	count int64               // samples whose leaf is in it
-}
-
-type segmentKey struct {
-	dso          int
-	pgOff, size  uint64
-	start        uint64 // 0 for files
-	pid          int32  // 0 for files
-	kernel       bool
-	jitSymbolMap bool
-}
-
-// A place is what an address is relative to its segment.
-type place struct {
-	rel uint64
-	// segment is an index in segments, shifted by placeFlagBits; 0 is not mapped.
-	// The low bits are flags.
-	segment uint32
-	jit     uint32 // function compiled there at the time, see Symbolizer.JITFunction
-}
-
-const (
-	inKernel = 1 << iota
-	inGuest
-	adjusted // of a return address, if it shows in names
-
-	placeFlagBits = 3
-)
-
-func (pl place) seg() uint32          { return pl.segment >> placeFlagBits }
-func (pl place) has(flag uint32) bool { return pl.segment&flag != 0 }
-
-type labelsKey struct {
-	process, thread perfsession.NameID
-	pid, tid        int32
-	cpu             int32
-	mode            perffile.Misc
-	offCPU          bool
-}
-
-// blocked is a thread that left the CPU.
-type blocked struct {
-	stack  run.StackID
-	labels uint32
-	time   uint64
+	// paths are the latest stacks of the threads, by perfsession.Thread.ID: all
+	// stacks on the way from the outermost frame to the leaf.
+	paths [][]run.StackID
 }
 
 func readPerfData(name string, f *perffile.File, opt *Options) (*run.Run, error) {
@@ -110,11 +63,11 @@ func readPerfData(name string, f *perffile.File, opt *Options) (*run.Run, error)
 	if err := p.prepareSymbols(); err != nil {
 		return nil, err
 	}
-	if err := p.session.Replay(p); err != nil {
+	p.addEvents()
+	if err := p.replay(); err != nil {
 		return nil, err
 	}
-	p.placeTable = placeTable{}
-	p.addEvents()
+	p.placeTable, p.paths = placeTable{}, nil
 	p.account()
 	p.describe()
 	p.symbolize()
@@ -151,250 +104,6 @@ func (p *perfData) addEvent(i int) uint32 {
 	a := &p.file.Attrs[i]
 	p.events[i] = p.b.Event(run.Event{Name: a.Name, Period: a.FixedPeriod(), Frequency: a.Frequency()})
 	return p.events[i]
-}
-
-// Sample adds one sample.
-func (p *perfData) Sample(s *perfsession.Sample) error {
-	if len(p.events) < len(p.file.Attrs) {
-		p.addEvents()
-	}
-	event := p.events[s.Event]
-	if event == noEvent {
-		event = p.addEvent(s.Event)
-	}
-	stack := p.stack(s)
-	if m := s.Frames[0].Map; m != nil {
-		p.segments[p.segmentOf[m.ID]-1].count++
-	}
-	offCPU := p.traceOff && s.Event > 0
-	labels := p.labelsOf(s, offCPU)
-	account := &p.b.Run().Accounting
-	if s.Incomplete {
-		account.TruncatedStacks++
-	}
-	switch {
-	case p.traceOff:
-		p.wake(s.Raw.TID, s.Raw.Time)
-		if offCPU {
-			p.blocked[s.Raw.TID] = blocked{stack, labels, s.Raw.Time}
-		} else if p.onCPU != noEvent {
-			p.b.Add(p.onCPU, stack, labels, s.Weight)
-		}
-	case len(s.Counters) > 0:
-		if p.groupSampling() {
-			return p.addGroup(s, stack, labels)
-		}
-		for _, c := range s.Counters {
-			if c.Event != s.Event {
-				p.b.Add(p.counter(c.Event), stack, labels, int64(min(c.Delta, 1<<62)))
-			}
-		}
-	}
-	p.b.Add(event, stack, labels, s.Weight)
-	return nil
-}
-
-// stack returns the stack of a sample. The callers are mostly those of the thread's
-// previous sample, so that only what differs is looked up.
-func (p *perfData) stack(s *perfsession.Sample) run.StackID {
-	recent := &p.recent[uint32(s.Raw.TID)%uint32(len(p.recent))]
-	path := *recent
-	var stack run.StackID
-	i, n := 0, len(s.Frames)
-	p.noteJITDumps()
-	jitDumps := p.z.HasJITDumps()
-	for !jitDumps && i < n && i < len(path) && path[i].frame == s.Frames[n-1-i] {
-		stack = path[i].stack
-		i++
-	}
-	path = path[:i]
-	for ; i < n; i++ {
-		f := &s.Frames[n-1-i]
-		pl := p.place(f)
-		if jitDumps && f.Map != nil && !isFile(f.Map.DSO.Path) {
-			pl.jit = p.z.JITFunction(s.Raw.PID, s.Raw.Time, f.Addr)
-		}
-		if callee, loc, ok := p.b.FirstCallee(stack); ok && p.places[loc] == pl {
-			stack = callee
-		} else {
-			stack = p.b.Stack(stack, p.location(pl))
-		}
-		path = append(path, step{*f, stack})
-	}
-	*recent = path
-	return stack
-}
-
-// noteJITDumps tells the symbolizer of the files that have been mapped.
-func (p *perfData) noteJITDumps() {
-	for ; p.dsosSeen < len(p.session.DSOs); p.dsosSeen++ {
-		p.z.AddJITDump(p.session.DSOs[p.dsosSeen].Path)
-	}
-}
-
-// groupSampling reports whether samples stand for all events of their group, as perf
-// record -e '{a,b}:S' makes them: the members do not sample. simpleperf --add-counter
-// does the same, but its reports keep to the event that sampled.
-func (p *perfData) groupSampling() bool {
-	return !p.file.Info.Simpleperf()
-}
-
-// addGroup adds one sample for each event of the group, weighing what it counted
-// since the last: must match evlist__deliver_sample in tools/perf/util/session.c.
-func (p *perfData) addGroup(s *perfsession.Sample, stack run.StackID, labels uint32) error {
-	account := &p.b.Run().Accounting
-	for i, c := range s.Counters {
-		event := p.events[c.Event]
-		if event == noEvent {
-			event = p.addEvent(c.Event)
-		}
-		if i > 0 {
-			account.In++
-		}
-		if c.Delta >= 1<<63 {
-			account.Drop("weight over 2^63", 1)
-			continue
-		}
-		p.b.Add(event, stack, labels, int64(c.Delta))
-	}
-	return nil
-}
-
-// counter returns the derived event for what was counted at samples of another.
-func (p *perfData) counter(event int) uint32 {
-	if p.counters[event] == noEvent {
-		name := p.file.Attrs[event].Name
-		p.counters[event] = p.b.Event(run.Event{Name: "counted:" + name, Unit: run.EventUnit(name), Derived: true})
-	}
-	return p.counters[event]
-}
-
-// wake ends the time that a thread was off the CPU: at its next sample, or when a
-// CPU goes to it. Must match ReportLib::ProcessSampleRecord in
-// simpleperf/report_lib_interface.cpp.
-func (p *perfData) wake(tid int32, now uint64) {
-	b, ok := p.blocked[tid]
-	if !ok {
-		return
-	}
-	delete(p.blocked, tid)
-	off := int64(1)
-	if b.time < now {
-		off = int64(now - b.time)
-	}
-	p.b.Add(p.offCPU, b.stack, b.labels, off)
-}
-
-// Switch ends the time that a thread was off the CPU.
-func (p *perfData) Switch(s perfsession.Switch) error {
-	if p.traceOff && !s.Out {
-		p.wake(s.TID, s.Time)
-	}
-	return nil
-}
-
-func (p *perfData) labelsOf(s *perfsession.Sample, offCPU bool) uint32 {
-	key := labelsKey{process: s.Thread.Process.Comm, thread: s.Thread.Comm, pid: -1, tid: -1, cpu: -1, offCPU: offCPU}
-	if p.opt.PID {
-		key.pid = s.Raw.PID
-	}
-	if p.opt.TID {
-		key.tid = s.Raw.TID
-	}
-	if p.opt.CPU && p.file.Attrs[s.Event].SampleType.Has(perffile.SampleCPU) {
-		key.cpu = int32(s.Raw.CPU)
-	}
-	if p.opt.Mode {
-		key.mode = s.Raw.Misc.CPUMode()
-	}
-	if i, ok := p.labels[key]; ok {
-		return i
-	}
-	l := run.Labels{
-		Process: p.session.Name(key.process), Thread: p.session.Name(key.thread),
-		PID: int64(key.pid), TID: int64(key.tid), CPU: int64(key.cpu),
-	}
-	switch {
-	case offCPU:
-		l.State = "off-cpu"
-	case p.traceOff:
-		l.State = "on-cpu"
-	}
-	switch key.mode {
-	case perffile.CPUModeKernel:
-		l.Mode = "Host Kernel"
-	case perffile.CPUModeUser:
-		l.Mode = "Host User"
-	case perffile.CPUModeHypervisor:
-		l.Mode = "Hypervisor"
-	case perffile.CPUModeGuestKernel:
-		l.Mode = "Guest Kernel"
-	case perffile.CPUModeGuestUser:
-		l.Mode = "Guest User"
-	}
-	i := p.b.Labels(l)
-	p.labels[key] = i
-	return i
-}
-
-// place says what the address of a frame is relative to.
-func (p *perfData) place(f *perfsession.Frame) place {
-	pl := place{rel: f.Addr}
-	if m := f.Map; m != nil {
-		if m.ID >= len(p.segmentOf) {
-			p.segmentOf = append(p.segmentOf, make([]uint32, max(1024, m.ID+1-len(p.segmentOf)))...)
-		}
-		seg := p.segmentOf[m.ID]
-		if seg == 0 {
-			seg = p.segment(m) + 1
-			p.segmentOf[m.ID] = seg
-		}
-		pl.segment = (seg - 1) << placeFlagBits
-		pl.rel = f.Addr - m.Start
-	} else {
-		if f.Kernel {
-			pl.segment = inKernel
-		}
-		if f.Guest {
-			pl.segment |= inGuest
-		}
-		if !p.opt.UnknownOffset && (!f.Kernel || int64(f.Addr) >= 0) {
-			pl.rel = 0 // no address there will ever have a name
-		}
-	}
-	if f.Adjusted && p.opt.UnknownOffset {
-		pl.segment |= adjusted
-	}
-	return pl
-}
-
-// location returns the location of a place in the run: its index in places.
-func (p *perfData) location(pl place) uint32 {
-	return p.placeTable.intern(&p.places, pl)
-}
-
-// segment returns the segment of a mapping.
-func (p *perfData) segment(m *perfsession.Mapping) uint32 {
-	key := segmentKey{dso: m.DSO.ID, pgOff: m.PgOff, size: m.End - m.Start, kernel: m.DSO.Kernel}
-	key.jitSymbolMap = m.Prot&perfsession.ProtJITSymFile != 0
-	if m.DSO.Kernel || key.jitSymbolMap || !isFile(m.DSO.Path) {
-		key.start, key.pid = m.Start, m.PID
-	}
-	i, ok := p.segmentIDs[key]
-	if !ok {
-		i = uint32(len(p.segments))
-		p.segments = append(p.segments, segment{first: *m})
-		p.segmentIDs[key] = i
-	}
-	return i
-}
-
-// isFile reports whether a DSO's addresses mean the same in all processes.
-func isFile(path string) bool {
-	if path == perfsession.AnonPath {
-		return false
-	}
-	return !strings.HasPrefix(path, "[") || path == "[vdso]" || path == "[vsyscall]" || path == "[vectors]"
 }
 
 // account sets what became of the samples.
@@ -550,49 +259,4 @@ func recordedFile(f *perffile.SymbolFile) *symbolizer.RecordedFile {
 		r.Symbols[i] = symbolizer.RecordedSymbol{Addr: s.Addr, Len: uint64(s.Len), Name: s.Name}
 	}
 	return r
-}
-
-// placeTable interns places: open addressing with linear probing, for the same
-// reason as the tables of package run.
-type placeTable struct {
-	slots []uint32 // index in places + 1, 0 is free
-}
-
-func (pl place) hash() uint64 {
-	h := pl.rel*0x9e3779b97f4a7c15 + uint64(pl.segment)*0xc2b2ae3d27d4eb4f + uint64(pl.jit)
-	return bits.RotateLeft64(h, 29) ^ h>>31
-}
-
-func (t *placeTable) intern(places *[]place, pl place) (index uint32) {
-	if len(t.slots) == 0 {
-		t.slots = make([]uint32, 1<<12)
-	}
-	mask := uint64(len(t.slots) - 1)
-	i := pl.hash() & mask
-	for t.slots[i] != 0 {
-		if n := t.slots[i] - 1; (*places)[n] == pl {
-			return n
-		}
-		i = (i + 1) & mask
-	}
-	*places = append(*places, pl)
-	n := uint32(len(*places))
-	t.slots[i] = n
-	if int(n)*2 > len(t.slots) {
-		t.grow(*places)
-	}
-	return n - 1
-}
-
-func (t *placeTable) grow(places []place) {
-	slots := make([]uint32, 2*len(t.slots))
-	mask := uint64(len(slots) - 1)
-	for n := range places {
-		i := places[n].hash() & mask
-		for slots[i] != 0 {
-			i = (i + 1) & mask
-		}
-		slots[i] = uint32(n + 1)
-	}
-	t.slots = slots
 }

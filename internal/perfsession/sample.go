@@ -17,6 +17,9 @@ type Sample struct {
 	Thread *Thread
 	// Frames is the call chain, leaf first. It has at least one frame.
 	Frames []Frame
+	// Shared is how many of the outermost frames are those of the thread's previous
+	// sample.
+	Shared int
 	// Incomplete is set if the recorder says that the call chain is cut off, or
 	// recorded the stack itself to be unwound later.
 	Incomplete bool
@@ -74,6 +77,7 @@ func (s *Session) sample(r *perffile.Record) error {
 		s.Stats.RawStacks++
 	}
 	s.frames(attr, out)
+	s.resolve(out)
 	out.Counters = out.Counters[:0]
 	if len(raw.Read.Values) > 0 && attr.ReadFormat.Has(perffile.ReadGroup|perffile.ReadID) {
 		s.counters(out)
@@ -106,7 +110,7 @@ type counterKey struct {
 	tid int32
 }
 
-// frames fills in the call chain of a sample.
+// frames fills in the addresses of the call chain of a sample.
 //
 // Linux records return addresses; an address within the call is one less. The
 // first user address below kernel frames is where user code entered the kernel: of
@@ -121,7 +125,7 @@ func (s *Session) frames(attr *perffile.Attr, out *Sample) {
 	guest := mode == perffile.CPUModeGuestKernel || mode == perffile.CPUModeGuestUser
 	hasIP := attr.SampleType.Has(perffile.SampleIP)
 	if hasIP {
-		s.frame(out, raw.IP, kernel, guest)
+		out.Frames = append(out.Frames, Frame{Addr: raw.IP, Kernel: kernel, Guest: guest})
 	}
 	chain := raw.Callchain
 	callStack := attr.BranchSampleType.Has(perffile.BranchCallStack) && len(raw.Branches) > 0
@@ -164,14 +168,12 @@ func (s *Session) frames(attr *perffile.Attr, out *Sample) {
 			adjust = false
 		}
 		if adjust {
-			s.frame(out, ip-1, kernel, guest)
-			out.Frames[len(out.Frames)-1].Adjusted = true
-		} else {
-			s.frame(out, ip, kernel, guest)
+			ip--
 		}
+		out.Frames = append(out.Frames, Frame{Addr: ip, Kernel: kernel, Guest: guest, Adjusted: adjust})
 	}
 	if callStack {
-		s.branchFrames(out, kernel && hasIP)
+		branchFrames(out, kernel && hasIP)
 	}
 	if len(out.Frames) == 0 {
 		out.Frames = append(out.Frames, Frame{Addr: raw.IP, Kernel: kernel, Guest: guest})
@@ -181,25 +183,49 @@ func (s *Session) frames(attr *perffile.Attr, out *Sample) {
 // branchFrames appends the user call chain that the hardware kept in call-stack
 // mode: each branch is a call that has not returned, From being the call itself.
 // Must match resolve_lbr_callchain_sample in tools/perf/util/machine.c.
-func (s *Session) branchFrames(out *Sample, inKernel bool) {
+func branchFrames(out *Sample, inKernel bool) {
 	branches := out.Raw.Branches
 	if inKernel {
-		s.frame(out, branches[0].To, false, false)
+		out.Frames = append(out.Frames, Frame{Addr: branches[0].To})
 	}
 	for i := range branches {
-		s.frame(out, branches[i].From, false, false)
+		out.Frames = append(out.Frames, Frame{Addr: branches[i].From})
 	}
 }
 
-func (s *Session) frame(out *Sample, addr uint64, kernel, guest bool) {
-	f := Frame{Addr: addr, Kernel: kernel, Guest: guest}
-	switch {
-	case guest:
-		f.Map = s.guest.find(addr)
-	case kernel:
-		f.Map = s.kernel.find(addr)
-	default:
-		f.Map = out.Thread.Process.space.find(addr)
+// resolve finds the mappings of the frames. The callers are mostly those of the
+// thread's previous sample: they are looked up again only if mappings have changed.
+func (s *Session) resolve(out *Sample) {
+	t := out.Thread
+	space := &t.Process.space
+	// Versions only ever grow, so that their sum tells.
+	version := space.version + s.kernel.version + s.guest.version
+	recent := t.recent
+	if t.version != version {
+		recent, t.version = recent[:0], version
 	}
-	out.Frames = append(out.Frames, f)
+	i, n := 0, len(out.Frames)
+	for i < n && i < len(recent) {
+		f := &out.Frames[n-1-i]
+		f.Map = recent[i].Map
+		if *f != recent[i] {
+			break
+		}
+		i++
+	}
+	out.Shared = i
+	recent = recent[:i]
+	for ; i < n; i++ {
+		f := &out.Frames[n-1-i]
+		switch {
+		case f.Guest:
+			f.Map = s.guest.find(f.Addr)
+		case f.Kernel:
+			f.Map = s.kernel.find(f.Addr)
+		default:
+			f.Map = space.find(f.Addr)
+		}
+		recent = append(recent, *f)
+	}
+	t.recent = recent
 }

@@ -35,8 +35,8 @@ type Session struct {
 	File  *perffile.File
 	DSOs  []*DSO
 	Stats Stats
-	// Mappings is the number of mappings so far; their IDs are below it.
-	Mappings int
+	// Mappings and Threads are their numbers so far; their IDs are below.
+	Mappings, Threads int
 	// Kallsyms is the text of /proc/kallsyms on the recording machine if
 	// simpleperf recorded it.
 	Kallsyms []byte
@@ -166,6 +166,12 @@ func (s *Session) record(r *perffile.Record) error {
 			return err
 		}
 		s.fork(t, r.Misc)
+	case perffile.RecordExit:
+		t, err := r.Task()
+		if err != nil {
+			return err
+		}
+		s.exit(t)
 	case perffile.RecordLost, perffile.RecordLostSamples:
 		return s.lost(r)
 	case perffile.RecordThrottle:
@@ -307,6 +313,8 @@ func (s *Session) ksymbol(k perffile.Ksymbol) {
 		return
 	}
 	d := s.dso(string(k.Name), "", true)
-	d.Symbol = string(k.Name)
+	if d.Symbol == "" {
+		d.Symbol = string(k.Name)
+	}
 	s.kernel.insert(s.mapping(Mapping{Start: k.Addr, End: k.Addr + uint64(k.Len), DSO: d, PID: -1}), s.mapping)
 }

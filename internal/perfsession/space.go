@@ -54,6 +54,8 @@ type space struct {
 	maps   []*Mapping // by Start, without overlap
 	shared bool       // maps is also another space's
 	last   *Mapping   // that the latest find found
+	// version counts the changes.
+	version uint
 }
 
 func (s *space) find(addr uint64) *Mapping {
@@ -89,6 +91,7 @@ func (s *space) fork() space {
 // mappings for what remains of them.
 func (s *space) insert(m *Mapping, piece func(Mapping) *Mapping) {
 	s.last = nil
+	s.version++
 	// from is the first mapping that ends behind m.Start, to the first that
 	// starts at or behind m.End.
 	from, _ := slices.BinarySearchFunc(s.maps, m.Start, func(o *Mapping, addr uint64) int {

@@ -5,10 +5,15 @@ import "profdiff/internal/perffile"
 // A Thread is a thread of the recording. Its fields change as records are
 // replayed; during a call with a sample they are as of the sample's time.
 type Thread struct {
+	// ID numbers the threads of a session from 0.
+	ID       int
 	PID, TID int32
 	Process  *Process
 	// Comm is the thread's name as an index for Session.Name.
 	Comm NameID
+
+	recent  []Frame // of its previous sample, outermost first
+	version uint    // of the address spaces then
 }
 
 // A Process is an address space with the threads that share it.
@@ -43,7 +48,8 @@ func (s *Session) thread(pid, tid int32) *Thread {
 	t, ok := s.threads[tid]
 	if !ok || t.PID != pid {
 		p := s.process(pid)
-		t = &Thread{PID: pid, TID: tid, Process: p, Comm: p.Comm}
+		t = &Thread{ID: s.Threads, PID: pid, TID: tid, Process: p, Comm: p.Comm}
+		s.Threads++
 		s.threads[tid] = t
 	}
 	s.lastThread = t
@@ -61,6 +67,13 @@ func (s *Session) process(pid int32) *Process {
 		}
 	}
 	return p
+}
+
+// exit forgets what a thread that has ended no longer needs.
+func (s *Session) exit(t perffile.Task) {
+	if t, ok := s.threads[t.TID]; ok {
+		t.recent = nil
+	}
 }
 
 func (s *Session) comm(c perffile.Comm) {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -126,35 +127,50 @@ func (r *Run) WriteProfile(w io.Writer, opt ProfileOptions) error {
 	if err != nil {
 		return err
 	}
-	e := profileEncoder{r: r, w: z, strings: map[string]int64{"": 0}, table: []string{""}}
+	e := profileEncoder{r: r, strings: map[string]int64{"": 0}, table: []string{""}}
+	e.full, e.free = make(chan []byte, 1), make(chan []byte, 2)
+	e.free <- nil
+	e.free <- nil
+	compressed := make(chan error)
+	go func() {
+		var err error
+		for buf := range e.full {
+			if err == nil {
+				_, err = z.Write(buf)
+			}
+			e.free <- buf
+		}
+		compressed <- err
+	}()
 	e.encode(opt)
 	e.flush(0)
-	if e.err != nil {
-		return e.err
+	close(e.full)
+	if err := cmp.Or(<-compressed, e.err); err != nil {
+		return err
 	}
 	return z.Close()
 }
 
 // A profileEncoder writes profile.proto messages. Message bodies are built in
-// buf behind a gap for their length, see message.
+// buf behind a gap for their length, see message. Buffers that are full go to the
+// goroutine that compresses them, and come back.
 type profileEncoder struct {
-	r       *Run
-	w       io.Writer
-	err     error
-	buf     []byte
-	strings map[string]int64
-	table   []string
+	r          *Run
+	full, free chan []byte
+	err        error
+	buf        []byte
+	strings    map[string]int64
+	table      []string
 
 	// Dense ids of what is referenced, from 1; 0 is not referenced.
 	mappingIDs, locationIDs, functionIDs []uint32
 }
 
 func (e *profileEncoder) flush(limit int) {
-	if len(e.buf) <= limit || e.err != nil {
-		return
+	if len(e.buf) > limit {
+		e.full <- e.buf
+		e.buf = (<-e.free)[:0]
 	}
-	_, e.err = e.w.Write(e.buf)
-	e.buf = e.buf[:0]
 }
 
 func (e *profileEncoder) uvarint(v uint64) {

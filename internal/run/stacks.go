@@ -79,8 +79,14 @@ func (s *Stacks) firstChild(id StackID) (child StackID, location uint32, ok bool
 // addressing with linear probing, because a lookup per frame of every sample is
 // the hot path of reading a recording.
 type stackTable struct {
-	slots []StackID // 0 is free: the empty stack is never looked up
+	slots []stackSlot
 	used  int
+}
+
+type stackSlot struct {
+	parent   StackID
+	location uint32
+	id       StackID // 0 is free: the empty stack is never looked up
 }
 
 const minTableSlots = 1 << 10
@@ -99,42 +105,41 @@ func (t *stackTable) child(s *Stacks, parent StackID, location uint32) StackID {
 		return id
 	}
 	if len(t.slots) == 0 {
-		t.slots = make([]StackID, minTableSlots)
+		t.slots = make([]stackSlot, minTableSlots)
 	}
 	mask := uint64(len(t.slots) - 1)
 	i := hash2(uint32(parent), location) & mask
 	for {
-		id := t.slots[i]
-		if id == 0 {
+		slot := &t.slots[i]
+		if slot.id == 0 {
 			break
 		}
-		if n := s.node(id); n.parent == parent && n.location == location {
-			return id
+		if slot.parent == parent && slot.location == location {
+			return slot.id
 		}
 		i = (i + 1) & mask
 	}
 	id := s.add(parent, location)
-	t.slots[i] = id
+	t.slots[i] = stackSlot{parent, location, id}
 	t.used++
-	if t.used*2 > len(t.slots) {
+	if t.used*4 > len(t.slots)*3 {
 		t.grow(s)
 	}
 	return id
 }
 
 func (t *stackTable) grow(s *Stacks) {
-	slots := make([]StackID, 2*len(t.slots))
+	slots := make([]stackSlot, 2*len(t.slots))
 	mask := uint64(len(slots) - 1)
-	for _, id := range t.slots {
-		if id == 0 {
+	for _, slot := range t.slots {
+		if slot.id == 0 {
 			continue
 		}
-		n := s.node(id)
-		i := hash2(uint32(n.parent), n.location) & mask
-		for slots[i] != 0 {
+		i := hash2(uint32(slot.parent), slot.location) & mask
+		for slots[i].id != 0 {
 			i = (i + 1) & mask
 		}
-		slots[i] = id
+		slots[i] = slot
 	}
 	t.slots = slots
 }

@@ -16,17 +16,25 @@ type jitCode struct {
 	dump     *objfile.JITDump
 }
 
-// AddJITDump notes the path of a DSO if it is a jitdump file: compilers map theirs
-// so that the recording has its name.
-func (z *Symbolizer) AddJITDump(path string) {
+// IsJITDump reports whether the path of a DSO is that of a jitdump file: compilers map
+// theirs so that the recording has its name.
+func IsJITDump(path string) bool {
+	_, ok := jitDumpPID(path)
+	return ok
+}
+
+func jitDumpPID(path string) (pid int32, ok bool) {
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	number, isJIT := strings.CutPrefix(base, "jit-")
 	number, isDump := strings.CutSuffix(number, ".dump")
-	if !isJIT || !isDump {
-		return
-	}
-	if pid, err := strconv.ParseInt(number, 10, 32); err == nil {
-		z.jitOf(int32(pid)).dumpPath = path
+	n, err := strconv.ParseInt(number, 10, 32)
+	return int32(n), isJIT && isDump && err == nil
+}
+
+// AddJITDump notes the path of a DSO if it is a jitdump file.
+func (z *Symbolizer) AddJITDump(path string) {
+	if pid, ok := jitDumpPID(path); ok {
+		z.jitOf(pid).dumpPath = path
 		z.dumps++
 	}
 }

@@ -1,0 +1,322 @@
+package ingest
+
+import (
+	"slices"
+
+	"profdiff/internal/perffile"
+	"profdiff/internal/perfsession"
+	"profdiff/internal/run"
+	"profdiff/internal/symbolizer"
+)
+
+// A batch holds samples on their way from the goroutine that replays the recording
+// to the one that adds them to the run.
+type batch struct {
+	samples  []batchSample
+	frames   []perfsession.Frame
+	counters []perfsession.Counter
+}
+
+// A batchSample is what the run needs of a perfsession.Sample or Switch.
+type batchSample struct {
+	event    int // in File.Attrs, or switchIn
+	labels   uint32
+	pid, tid int32
+	time     uint64
+	weight   int64
+	thread   int // perfsession.Thread.ID
+	// shared is how many of the outermost frames are those of the thread's previous
+	// sample. They are not among the frames of the batch, which follow one another.
+	shared, frames, counters int
+	incomplete               bool
+}
+
+// switchIn marks the time when a CPU went to a thread.
+const switchIn = -1
+
+const (
+	batchSamples = 512
+	batches      = 3
+)
+
+// replay replays the recording and adds its samples to the run.
+//
+// Where what is known of the recording changes under way, as it does in pipe mode,
+// and where the name of an address depends on the time, each sample is added before
+// the next is read.
+func (p *perfData) replay() error {
+	p.batch = new(batch)
+	if !p.file.Pipe {
+		p.full, p.free = make(chan *batch, batches), make(chan *batch, batches)
+		for range batches - 1 {
+			p.free <- new(batch)
+		}
+		p.added = make(chan struct{})
+		go func() {
+			defer close(p.added)
+			for b := range p.full {
+				p.add(b)
+				p.free <- b
+			}
+		}()
+	}
+	err := p.session.Replay(p)
+	p.join()
+	return err
+}
+
+// join waits until all samples so far have been added. Afterwards the replay adds
+// them itself.
+func (p *perfData) join() {
+	if p.full == nil {
+		return
+	}
+	p.full <- p.batch
+	close(p.full)
+	<-p.added
+	p.batch, p.full = new(batch), nil
+}
+
+// Sample puts a sample in the batch.
+func (p *perfData) Sample(s *perfsession.Sample) error {
+	p.noteJITDumps()
+	if len(p.events) < len(p.file.Attrs) {
+		p.addEvents()
+	}
+	// The leaf is needed in any case.
+	shared := min(s.Shared, len(s.Frames)-1)
+	if p.jitDumps {
+		shared = 0
+	}
+	frames := s.Frames[:len(s.Frames)-shared]
+	b := p.batch
+	b.frames = append(b.frames, frames...)
+	b.counters = append(b.counters, s.Counters...)
+	p.put(batchSample{
+		event: s.Event, labels: p.labelsOf(s), pid: s.Raw.PID, tid: s.Raw.TID, time: s.Raw.Time, weight: s.Weight,
+		thread: s.Thread.ID, shared: shared, frames: len(frames), counters: len(s.Counters), incomplete: s.Incomplete,
+	})
+	return nil
+}
+
+// Switch notes the end of the time that a thread was off the CPU.
+func (p *perfData) Switch(s perfsession.Switch) error {
+	if p.traceOff && !s.Out {
+		p.put(batchSample{event: switchIn, tid: s.TID, time: s.Time})
+	}
+	return nil
+}
+
+func (p *perfData) put(s batchSample) {
+	b := p.batch
+	b.samples = append(b.samples, s)
+	switch {
+	case p.full == nil:
+		p.add(b)
+	case len(b.samples) == batchSamples:
+		p.full <- b
+		p.batch = <-p.free
+	}
+}
+
+// noteJITDumps tells the symbolizer of the files that have been mapped.
+func (p *perfData) noteJITDumps() {
+	for ; p.dsosSeen < len(p.session.DSOs); p.dsosSeen++ {
+		path := p.session.DSOs[p.dsosSeen].Path
+		if symbolizer.IsJITDump(path) {
+			p.join()
+			p.z.AddJITDump(path)
+			p.jitDumps = p.z.HasJITDumps()
+		}
+	}
+}
+
+// add adds the samples of a batch to the run and empties it.
+func (p *perfData) add(b *batch) {
+	frames, counters := b.frames, b.counters
+	for i := range b.samples {
+		s := &b.samples[i]
+		if s.event == switchIn {
+			p.wake(s.tid, s.time)
+			continue
+		}
+		p.addSample(s, frames[:s.frames], counters[:s.counters])
+		frames, counters = frames[s.frames:], counters[s.counters:]
+	}
+	b.samples, b.frames, b.counters = b.samples[:0], b.frames[:0], b.counters[:0]
+}
+
+func (p *perfData) addSample(s *batchSample, frames []perfsession.Frame, counters []perfsession.Counter) {
+	event := p.events[s.event]
+	if event == noEvent {
+		event = p.addEvent(s.event)
+	}
+	stack := p.stack(s, frames)
+	if m := frames[0].Map; m != nil {
+		p.segments[p.segmentOf[m.ID]-1].count++
+	}
+	if s.incomplete {
+		p.b.Run().Accounting.TruncatedStacks++
+	}
+	switch {
+	case p.traceOff:
+		p.wake(s.tid, s.time)
+		if s.event > 0 {
+			p.blocked[s.tid] = blocked{stack, s.labels, s.time}
+		} else if p.onCPU != noEvent {
+			p.b.Add(p.onCPU, stack, s.labels, s.weight)
+		}
+	case len(counters) > 0:
+		if p.groupSampling() {
+			p.addGroup(counters, stack, s.labels)
+			return
+		}
+		for _, c := range counters {
+			if c.Event != s.event {
+				p.b.Add(p.counter(c.Event), stack, s.labels, int64(min(c.Delta, 1<<62)))
+			}
+		}
+	}
+	p.b.Add(event, stack, s.labels, s.weight)
+}
+
+// stack returns the stack of a sample. The callers are mostly those of the thread's
+// previous sample, so that only what differs is looked up.
+func (p *perfData) stack(s *batchSample, frames []perfsession.Frame) run.StackID {
+	if s.thread >= len(p.paths) {
+		p.paths = append(p.paths, make([][]run.StackID, s.thread+1-len(p.paths))...)
+	}
+	path := p.paths[s.thread][:s.shared]
+	var stack run.StackID
+	if s.shared > 0 {
+		stack = path[s.shared-1]
+	}
+	for i := range slices.Backward(frames) {
+		f := &frames[i]
+		pl := p.place(f)
+		if p.jitDumps && f.Map != nil && !isFile(f.Map.DSO.Path) {
+			pl.jit = p.z.JITFunction(s.pid, s.time, f.Addr)
+		}
+		if callee, loc, ok := p.b.FirstCallee(stack); ok && p.places[loc] == pl {
+			stack = callee
+		} else {
+			stack = p.b.Stack(stack, p.location(pl))
+		}
+		path = append(path, stack)
+	}
+	p.paths[s.thread] = path
+	return stack
+}
+
+// groupSampling reports whether samples stand for all events of their group, as perf
+// record -e '{a,b}:S' makes them: the members do not sample. simpleperf --add-counter
+// does the same, but its reports keep to the event that sampled.
+func (p *perfData) groupSampling() bool {
+	return !p.file.Info.Simpleperf()
+}
+
+// addGroup adds one sample for each event of the group, weighing what it counted
+// since the last: must match evlist__deliver_sample in tools/perf/util/session.c.
+func (p *perfData) addGroup(counters []perfsession.Counter, stack run.StackID, labels uint32) {
+	account := &p.b.Run().Accounting
+	for i, c := range counters {
+		event := p.events[c.Event]
+		if event == noEvent {
+			event = p.addEvent(c.Event)
+		}
+		if i > 0 {
+			account.In++
+		}
+		if c.Delta >= 1<<63 {
+			account.Drop("weight over 2^63", 1)
+			continue
+		}
+		p.b.Add(event, stack, labels, int64(c.Delta))
+	}
+}
+
+// counter returns the derived event for what was counted at samples of another.
+func (p *perfData) counter(event int) uint32 {
+	if p.counters[event] == noEvent {
+		name := p.file.Attrs[event].Name
+		p.counters[event] = p.b.Event(run.Event{Name: "counted:" + name, Unit: run.EventUnit(name), Derived: true})
+	}
+	return p.counters[event]
+}
+
+// blocked is a thread that left the CPU.
+type blocked struct {
+	stack  run.StackID
+	labels uint32
+	time   uint64
+}
+
+// wake ends the time that a thread was off the CPU: at its next sample, or when a
+// CPU goes to it. Must match ReportLib::ProcessSampleRecord in
+// simpleperf/report_lib_interface.cpp.
+func (p *perfData) wake(tid int32, now uint64) {
+	b, ok := p.blocked[tid]
+	if !ok {
+		return
+	}
+	delete(p.blocked, tid)
+	off := int64(1)
+	if b.time < now {
+		off = int64(now - b.time)
+	}
+	p.b.Add(p.offCPU, b.stack, b.labels, off)
+}
+
+// labelsKey identifies the labels of samples.
+type labelsKey struct {
+	process, thread perfsession.NameID
+	pid, tid        int32
+	cpu             int32
+	mode            perffile.Misc
+	offCPU          bool
+}
+
+func (p *perfData) labelsOf(s *perfsession.Sample) uint32 {
+	offCPU := p.traceOff && s.Event > 0
+	key := labelsKey{process: s.Thread.Process.Comm, thread: s.Thread.Comm, pid: -1, tid: -1, cpu: -1, offCPU: offCPU}
+	if p.opt.PID {
+		key.pid = s.Raw.PID
+	}
+	if p.opt.TID {
+		key.tid = s.Raw.TID
+	}
+	if p.opt.CPU && p.file.Attrs[s.Event].SampleType.Has(perffile.SampleCPU) {
+		key.cpu = int32(s.Raw.CPU)
+	}
+	if p.opt.Mode {
+		key.mode = s.Raw.Misc.CPUMode()
+	}
+	if i, ok := p.labels[key]; ok {
+		return i
+	}
+	l := run.Labels{
+		Process: p.session.Name(key.process), Thread: p.session.Name(key.thread),
+		PID: int64(key.pid), TID: int64(key.tid), CPU: int64(key.cpu),
+	}
+	switch {
+	case offCPU:
+		l.State = "off-cpu"
+	case p.traceOff:
+		l.State = "on-cpu"
+	}
+	switch key.mode {
+	case perffile.CPUModeKernel:
+		l.Mode = "Host Kernel"
+	case perffile.CPUModeUser:
+		l.Mode = "Host User"
+	case perffile.CPUModeHypervisor:
+		l.Mode = "Hypervisor"
+	case perffile.CPUModeGuestKernel:
+		l.Mode = "Guest Kernel"
+	case perffile.CPUModeGuestUser:
+		l.Mode = "Guest User"
+	}
+	i := p.b.Labels(l)
+	p.labels[key] = i
+	return i
+}
