@@ -19,6 +19,7 @@ type namer struct {
 	mappings map[mappingKey]uint32
 	unknown  map[string]uint32 // functions that stand for files without symbols
 	names    []placeName       // by place, nil if no DSO has Java code
+	spare    []run.Line        // see newLines
 	// ambiguous holds obfuscated names for which the retrace had to choose.
 	ambiguous map[string]bool
 }
@@ -92,7 +93,7 @@ func (n *namer) namePlace(i uint32) {
 		if pl.has(adjusted) {
 			sym.Vaddr++ // as recorded
 		}
-		loc.Lines = []run.Line{{Function: n.unknownFunction(sym, f)}}
+		loc.Lines = append(n.newLines(1), run.Line{Function: n.unknownFunction(sym, f)})
 	} else {
 		loc.Lines = n.lines(sym)
 		m := &r.Mappings[mapping]
@@ -119,12 +120,23 @@ func (n *namer) lines(sym symbolizer.Symbol) []run.Line {
 			return lines
 		}
 	}
-	lines := make([]run.Line, 0, len(sym.Frames))
+	lines := n.newLines(len(sym.Frames))
 	for _, fr := range sym.Frames {
 		lines = append(lines, run.Line{Line: fr.Line, Column: fr.Column, Function: n.p.b.Function(run.Function{
 			Name: fr.Name, SystemName: fr.SystemName, File: fr.File, StartLine: fr.StartLine,
 		})})
 	}
+	return lines
+}
+
+// newLines returns an empty slice with room for k lines. Nearly all locations have one
+// line: they are allocated many at a time.
+func (n *namer) newLines(k int) []run.Line {
+	if len(n.spare) < k {
+		n.spare = make([]run.Line, max(1024, k))
+	}
+	lines := n.spare[:0:k]
+	n.spare = n.spare[k:]
 	return lines
 }
 

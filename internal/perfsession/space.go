@@ -52,7 +52,8 @@ const ProtJITSymFile = 0x4000
 // their table until one of them changes it.
 type space struct {
 	maps   []*Mapping // by Start, without overlap
-	shared bool       // maps is also another space's
+	starts []uint64   // of maps: searching them needs less memory
+	shared bool       // maps and starts are also another space's
 	last   *Mapping   // that the latest find found
 	// version counts the changes.
 	version uint
@@ -62,10 +63,10 @@ func (s *space) find(addr uint64) *Mapping {
 	if m := s.last; m != nil && addr-m.Start < m.End-m.Start {
 		return m
 	}
-	lo, hi := 0, len(s.maps)
+	lo, hi := 0, len(s.starts)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		if s.maps[mid].Start <= addr {
+		if s.starts[mid] <= addr {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -84,7 +85,7 @@ func (s *space) find(addr uint64) *Mapping {
 // fork returns a copy of s.
 func (s *space) fork() space {
 	s.shared = true
-	return space{maps: s.maps, shared: true}
+	return space{maps: s.maps, starts: s.starts, shared: true}
 }
 
 // insert adds m and cuts away what it covers of earlier mappings. piece makes the
@@ -126,10 +127,15 @@ func (s *space) insert(m *Mapping, piece func(Mapping) *Mapping) {
 		}
 	}
 	if s.shared {
-		s.maps = slices.Clone(s.maps)
+		s.maps, s.starts = slices.Clone(s.maps), slices.Clone(s.starts)
 		s.shared = false
 	}
+	var starts [3]uint64
+	for i, p := range parts[:n] {
+		starts[i] = p.Start
+	}
 	s.maps = slices.Replace(s.maps, from, to, parts[:n]...)
+	s.starts = slices.Replace(s.starts, from, to, starts[:n]...)
 }
 
 // canonicalPath gives one name to what recorders spell in several ways.

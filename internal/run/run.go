@@ -188,7 +188,6 @@ type Sample struct {
 	Event  uint32 // index in Run.Events
 	Stack  StackID
 	Labels uint32 // index in Run.Labels
-	next   uint32 // in rowTable: another row of the stack, +1
 	Count  int64  // samples
 	Weight int64  // sum of weights w in the unit of the event
 	// WeightSq is Σw², from which sampling noise is computed.

@@ -20,7 +20,7 @@ const (
 type stackNode struct {
 	parent   StackID
 	location uint32
-	row      uint32 // first row of the stack, +1; see rowTable
+	row      uint32 // first row of the stack + 1; see rowTable
 }
 
 func newStacks() Stacks {
@@ -145,35 +145,76 @@ func (t *stackTable) grow(s *Stacks) {
 }
 
 // rowTable holds the rows of Run.Samples while they are added: in blocks, so that
-// they are not copied when there are more. The rows of a stack are a list that
-// starts at its node; nearly all stacks have one.
+// they are not copied when there are more. The node of a stack has its first row, and
+// nearly all stacks have no other; the others are found by hash.
 type rowTable struct {
 	blocks []*[blockRows]Sample
 	n      uint32
+	slots  []uint32 // row + 1, 0 is free
+	used   int
 }
 
 const blockRows = 1 << 12
 
 func (t *rowTable) row(i uint32) *Sample { return &t.blocks[i/blockRows][i%blockRows] }
 
+func (s *Sample) hash() uint64 { return hash2(s.Labels<<8^s.Event, uint32(s.Stack)) }
+
 // sample returns the row for an event, stack and labels, adding it if there is none.
 func (t *rowTable) sample(s *Stacks, event uint32, stack StackID, labels uint32) *Sample {
 	n := s.node(stack)
-	for i := n.row; i != 0; {
-		r := t.row(i - 1)
-		if r.Labels == labels && r.Event == event {
+	if n.row == 0 {
+		r := t.add(event, stack, labels)
+		n.row = t.n
+		return r
+	}
+	if r := t.row(n.row - 1); r.Labels == labels && r.Event == event {
+		return r
+	}
+	if len(t.slots) == 0 {
+		t.slots = make([]uint32, minTableSlots)
+	}
+	key := Sample{Event: event, Stack: stack, Labels: labels}
+	mask := uint64(len(t.slots) - 1)
+	i := key.hash() & mask
+	for ; t.slots[i] != 0; i = (i + 1) & mask {
+		if r := t.row(t.slots[i] - 1); r.Stack == stack && r.Labels == labels && r.Event == event {
 			return r
 		}
-		i = r.next
 	}
+	r := t.add(event, stack, labels)
+	t.slots[i] = t.n
+	t.used++
+	if t.used*2 > len(t.slots) {
+		t.grow()
+	}
+	return r
+}
+
+func (t *rowTable) add(event uint32, stack StackID, labels uint32) *Sample {
 	if int(t.n) == len(t.blocks)*blockRows {
 		t.blocks = append(t.blocks, new([blockRows]Sample))
 	}
 	r := t.row(t.n)
 	t.n++
-	*r = Sample{Event: event, Stack: stack, Labels: labels, next: n.row}
-	n.row = t.n
+	*r = Sample{Event: event, Stack: stack, Labels: labels}
 	return r
+}
+
+func (t *rowTable) grow() {
+	slots := make([]uint32, 2*len(t.slots))
+	mask := uint64(len(slots) - 1)
+	for _, n := range t.slots {
+		if n == 0 {
+			continue
+		}
+		i := t.row(n-1).hash() & mask
+		for slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		slots[i] = n
+	}
+	t.slots = slots
 }
 
 // take returns all rows and empties the table.
@@ -182,9 +223,6 @@ func (t *rowTable) take() []Sample {
 	for i := range t.blocks {
 		copy(rows[i*blockRows:], t.blocks[i][:])
 		t.blocks[i] = nil
-	}
-	for i := range rows {
-		rows[i].next = 0
 	}
 	*t = rowTable{}
 	return rows
