@@ -374,3 +374,46 @@ func BenchmarkPerfData(b *testing.B) {
 		}
 	}
 }
+
+// FuzzPerfData reads recordings with all that is made of them.
+func FuzzPerfData(f *testing.F) {
+	const cycles = "attr type=hardware config=0 size=128 sample_type=IP|TID|TIME|READ|ID|PERIOD read_format=ID|GROUP flags=freq|sample_id_all sample_period=99 ids=[1]\n"
+	for _, text := range []string{
+		"header\n" + clockAttr + mapped + `
+FORK pid=10 ppid=10 tid=11 ptid=10 time=5 sample_id={pid=10,tid=10,time=5,cpu=0}
+SAMPLE misc=USER ip=0x400010 pid=10 tid=11 time=10 cpu=0 period=5 ips=[PERF_CONTEXT_USER,0x400010,0x7f0021,0x900000]
+KSYMBOL addr=0xffffffffc0000000 len=200 ksym_type=1 flags=0 name="bpf_prog" sample_id={time=11}
+SAMPLE misc=KERNEL ip=0xffffffffc0000020 pid=10 tid=10 time=12 cpu=0 period=7 ips=[PERF_CONTEXT_KERNEL,0xffffffffc0000020,PERF_CONTEXT_USER,0x400020,0x400031]
+FINISHED_ROUND
+LOST id=9 lost=12 sample_id={time=60}
+`,
+		"header\n" + cycles + `attr type=hardware config=1 size=128 sample_type=IP|TID|TIME|READ|ID|PERIOD read_format=ID|GROUP flags=sample_id_all ids=[2]
+SAMPLE misc=USER ip=0x10 pid=1 tid=1 time=10 id=1 period=100 read={values=[{value=100,id=1},{value=50,id=2}]}
+`,
+		"header pipe\nHEADER_ATTR attr={type=software,config=0,size=128,sample_type=IP|TID|TIME|ID|PERIOD} ids=[7]\n" +
+			"SAMPLE misc=USER ip=0x400010 pid=10 tid=10 time=10 id=7 period=5\n",
+		"header\n" + cycles + `attr type=tracepoint config=46 size=128 sample_type=IP|TID|TIME|ID|PERIOD flags=sample_id_all ids=[2]
+SAMPLE misc=KERNEL ip=0x20 pid=1 tid=1 time=110 id=2 period=1
+SWITCH sample_id={pid=1,tid=1,time=190,id=1}
+feature FILE2
+file2 path="/bin/app" type=ELF min_vaddr=0x1000
+symbol2 vaddr=0x1000 len=16 name="_Z1fi"
+file2 path="app.vdex" type=DEX
+symbol2 vaddr=0x100 len=16 name="void a.b.c(int)"
+dex_file2 dex_file_offsets=[0x28]
+feature META_INFO
+meta key="simpleperf_version" value="1"
+meta key="trace_offcpu" value="true"
+`,
+	} {
+		f.Add(perffiletest.Fixture(f, text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, opt := range []*Options{
+			{AllowTruncated: true},
+			{PID: true, TID: true, CPU: true, Mode: true, ShowARTFrames: true, UnknownOffset: true},
+		} {
+			fuzzReader(t, readPerfDataSource, data, opt)
+		}
+	})
+}
