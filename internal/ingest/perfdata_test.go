@@ -34,18 +34,18 @@ func rows(r *run.Run) []string {
 	var out []string
 	for _, s := range r.Samples {
 		l := r.Labels[s.Labels]
-		who := l.Process + "/" + l.Thread
+		who := []string{l.Process + "/" + l.Thread}
 		for _, label := range []struct {
 			name  string
 			value int64
 		}{{"pid", l.PID}, {"tid", l.TID}, {"cpu", l.CPU}} {
 			if label.value >= 0 {
-				who += fmt.Sprintf(",%s=%d", label.name, label.value)
+				who = append(who, fmt.Sprintf("%s=%d", label.name, label.value))
 			}
 		}
 		for _, text := range []string{l.Mode, l.State} {
 			if text != "" {
-				who += "," + text
+				who = append(who, text)
 			}
 		}
 		var frames []string
@@ -54,7 +54,7 @@ func rows(r *run.Run) []string {
 				frames = append(frames, r.Functions[line.Function].Name)
 			}
 		}
-		out = append(out, fmt.Sprintf("%s %s %s %d %d", r.Events[s.Event].Name, who, strings.Join(frames, ";"), s.Count, s.Weight))
+		out = append(out, fmt.Sprintf("%s %s %s %d %d", r.Events[s.Event].Name, strings.Join(who, ","), strings.Join(frames, ";"), s.Count, s.Weight))
 	}
 	slices.Sort(out)
 	return out

@@ -545,7 +545,7 @@ func testSymbolsAgainstReadelf(t *testing.T, exe string) {
 	t.Run("MiniDebugInfo", func(t *testing.T) {
 		// As in GDB's manual, "Debugging information in a special section".
 		dynamic := make(map[string]bool)
-		for _, s := range strings.Split(run(t, "", "nm", "-D", "--format=posix", "--defined-only", exe), "\n") {
+		for s := range strings.SplitSeq(run(t, "", "nm", "-D", "--format=posix", "--defined-only", exe), "\n") {
 			name, _, _ := strings.Cut(s, " ")
 			dynamic[name] = true
 		}
@@ -608,7 +608,7 @@ func readelfFunctions(t *testing.T, exe string) []Symbol {
 	t.Helper()
 	var list []Symbol
 	in := false
-	for _, line := range strings.Split(run(t, "", "readelf", "-sW", exe), "\n") {
+	for line := range strings.SplitSeq(run(t, "", "readelf", "-sW", exe), "\n") {
 		if strings.HasPrefix(line, "Symbol table") {
 			in = strings.Contains(line, "'.symtab'")
 		}

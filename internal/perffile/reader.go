@@ -255,10 +255,7 @@ func (f *File) apply(r *Record) (extra uint64, err error) {
 		// The attribute's own size field says where the ids start.
 		sizes := c
 		sizes.skip(4)
-		size := sizes.u32()
-		if size < attrSizeVer0 {
-			size = attrSizeVer0
-		}
+		size := max(sizes.u32(), attrSizeVer0)
 		ac := cursor{data: c.bytes(uint64(size)), base: c.base, section: c.section, big: c.big}
 		a := decodeAttr(&ac)
 		a.IDs = c.u64s(nil, uint64(c.remaining()/8))

@@ -110,10 +110,7 @@ func (x *textCodec) topologyCPUs() {
 
 // bitmap is what do_write_bitmap writes: a number of bits and the words.
 func (x *textCodec) bitmap() {
-	n := x.uint("bits", 8, decimal)
-	if n > 1<<32 {
-		n = 1 << 32 // enough to fail
-	}
+	n := min(x.uint("bits", 8, decimal), 1<<32) // enough to fail
 	x.numbers("bitmap", (n+63)/64, 8, hexadecimal)
 }
 

@@ -91,10 +91,7 @@ func (o *object) kernelVaddr(addr uint64, m *perfsession.Mapping) (uint64, bool)
 	if !ok || m == nil {
 		return 0, false
 	}
-	start := m.Start
-	if m.PgOff > start { // perf before 4.x maps from 0 and gives the text's address here
-		start = m.PgOff
-	}
+	start := max(m.Start, m.PgOff) // perf before 4.x maps from 0 and gives the text's address as PgOff
 	return addr - start + text.Vaddr, true
 }
 
