@@ -55,6 +55,8 @@ func (s *Session) sample(r *perffile.Record) error {
 		return err
 	}
 	s.Stats.Samples++
+	unwindError := s.unwindError
+	s.unwindError = false
 	raw := &out.Raw
 	if raw.Attr < 0 {
 		s.Stats.UnknownEvent++
@@ -71,8 +73,7 @@ func (s *Session) sample(r *perffile.Record) error {
 	}
 	out.Event, out.Weight = raw.Attr, int64(weight)
 	out.Thread = s.thread(raw.PID, raw.TID)
-	out.Incomplete = s.unwindError || len(raw.UserStack) > 0
-	s.unwindError = false
+	out.Incomplete = unwindError || len(raw.UserStack) > 0
 	if len(raw.UserStack) > 0 {
 		s.Stats.RawStacks++
 	}
@@ -173,7 +174,7 @@ func (s *Session) frames(attr *perffile.Attr, out *Sample) {
 		out.Frames = append(out.Frames, Frame{Addr: ip, Kernel: kernel, Guest: guest, Adjusted: adjust})
 	}
 	if callStack {
-		branchFrames(out, kernel && hasIP)
+		branchFrames(out, hasIP && !raw.Misc.Kernel())
 	}
 	if len(out.Frames) == 0 {
 		out.Frames = append(out.Frames, Frame{Addr: raw.IP, Kernel: kernel, Guest: guest})
@@ -181,11 +182,13 @@ func (s *Session) frames(attr *perffile.Attr, out *Sample) {
 }
 
 // branchFrames appends the user call chain that the hardware kept in call-stack
-// mode: each branch is a call that has not returned, From being the call itself.
-// Must match resolve_lbr_callchain_sample in tools/perf/util/machine.c.
-func branchFrames(out *Sample, inKernel bool) {
+// mode: each branch is a call that has not returned, From being the call itself. Of
+// the function called last, only the start is known unless the sample was taken in it
+// and hasLeaf is set. Must match resolve_lbr_callchain_sample in
+// tools/perf/util/machine.c.
+func branchFrames(out *Sample, hasLeaf bool) {
 	branches := out.Raw.Branches
-	if inKernel {
+	if !hasLeaf {
 		out.Frames = append(out.Frames, Frame{Addr: branches[0].To})
 	}
 	for i := range branches {

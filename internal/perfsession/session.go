@@ -53,7 +53,8 @@ type Session struct {
 	names       []string
 	nameIDs     map[string]NameID
 	counts      map[counterKey]uint64
-	unwindError bool // of the next sample's stack
+	unwindError bool  // of the next sample's stack
+	lostSum     int64 // of Stats.Lost
 	out         Sample
 }
 
@@ -226,10 +227,12 @@ func (s *Session) lost(r *perffile.Record) error {
 	if err != nil {
 		return err
 	}
-	if n > 1<<62 {
+	const limit = 1 << 62
+	if n > limit || int64(n) > limit-s.lostSum {
 		return &perffile.FormatError{Section: "data", Offset: r.Offset, Msg: fmt.Sprintf("%v record of %d samples", r.Type, n)}
 	}
 	s.Stats.Lost[event] += int64(n)
+	s.lostSum += int64(n)
 	return nil
 }
 
@@ -247,13 +250,9 @@ func (s *Session) mmap(m perffile.Mmap, misc perffile.Misc) {
 	if m.Len == 0 {
 		return // the kernel's own, recorded without the right to see addresses
 	}
-	end := m.Start + m.Len
-	if end < m.Start {
-		end = 1<<64 - 1
-	}
 	kernel := misc.Kernel()
 	mapping := Mapping{
-		Start: m.Start, End: end, PgOff: m.PgOff, Prot: m.Prot, PID: m.PID,
+		Start: m.Start, End: endOf(m.Start, m.Len), PgOff: m.PgOff, Prot: m.Prot, PID: m.PID,
 		DSO: s.dso(string(m.File), hex.EncodeToString(m.BuildID), kernel),
 	}
 	guest := misc.CPUMode() == perffile.CPUModeGuestKernel
@@ -266,6 +265,14 @@ func (s *Session) mmap(m perffile.Mmap, misc perffile.Misc) {
 		p := s.thread(m.PID, m.TID).Process
 		p.space.insert(s.mapping(mapping), s.mapping)
 	}
+}
+
+// endOf is where a range of n bytes ends: at the end of memory if it would exceed it.
+func endOf(start, n uint64) uint64 {
+	if end := start + n; end >= start {
+		return end
+	}
+	return 1<<64 - 1
 }
 
 // mapping gives m an ID.
@@ -307,7 +314,9 @@ func (s *Session) headerBuildID(path string) string {
 	return s.buildIDs[path]
 }
 
-// ksymbol adds or removes a piece of kernel code with a name.
+// ksymbol adds a piece of kernel code with a name. The name stays when the kernel
+// unregisters it: CPUs may still run the code, and what comes to its place has a
+// record of its own.
 func (s *Session) ksymbol(k perffile.Ksymbol) {
 	if k.Unregister || k.Len == 0 {
 		return
@@ -316,5 +325,5 @@ func (s *Session) ksymbol(k perffile.Ksymbol) {
 	if d.Symbol == "" {
 		d.Symbol = string(k.Name)
 	}
-	s.kernel.insert(s.mapping(Mapping{Start: k.Addr, End: k.Addr + uint64(k.Len), DSO: d, PID: -1}), s.mapping)
+	s.kernel.insert(s.mapping(Mapping{Start: k.Addr, End: endOf(k.Addr, uint64(k.Len)), DSO: d, PID: -1}), s.mapping)
 }
