@@ -139,7 +139,7 @@ func (s *Session) frames(attr *perffile.Attr, out *Sample) {
 				kernel, guest = true, false
 			case perffile.ContextUser:
 				// The address that follows is where the kernel was entered.
-				leaf = kernel
+				leaf = leaf || kernel
 				kernel, guest = false, false
 			case perffile.ContextGuestKernel:
 				kernel, guest = true, true

@@ -255,6 +255,10 @@ func (s *Session) mmap(m perffile.Mmap, misc perffile.Misc) {
 		Start: m.Start, End: endOf(m.Start, m.Len), PgOff: m.PgOff, Prot: m.Prot, PID: m.PID,
 		DSO: s.dso(string(m.File), hex.EncodeToString(m.BuildID), kernel),
 	}
+	if d := mapping.DSO; kernel && d.IsKernelImage() && d.Text == 0 {
+		// perf before 4.x maps from 0 and gives the text's address as PgOff.
+		d.Text = max(m.Start, m.PgOff)
+	}
 	guest := misc.CPUMode() == perffile.CPUModeGuestKernel
 	switch {
 	case guest:

@@ -15,6 +15,9 @@ type DSO struct {
 	Path    string
 	BuildID string // lower-case hexadecimal, "" if unknown
 	Kernel  bool   // kernel, module or BPF program
+	// Text is where the code of the kernel image starts in memory, 0 if the
+	// recording does not say, and for all others.
+	Text uint64
 	// Symbol is the name of all of it, for code that the kernel announced with
 	// a KSYMBOL record. "" for all others.
 	Symbol string

@@ -2,6 +2,7 @@ package symbolizer
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -62,7 +63,7 @@ func (z *Symbolizer) JITFunction(pid int32, time, addr uint64) uint32 {
 		return 0
 	}
 	if !z.Monotonic {
-		time = 1<<64 - 1 // times of another clock: the last function at the address
+		time = math.MaxInt64 // times of another clock: the last function at the address
 	}
 	s, ok := j.dump.Lookup(time, addr)
 	if !ok {

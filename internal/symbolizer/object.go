@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"profdiff/internal/objfile"
-	"profdiff/internal/perfsession"
 )
 
 // An object is a file that names the addresses of a DSO: symbols, and functions and
@@ -85,14 +84,13 @@ func (z *Symbolizer) vmlinux(d *dso) *object {
 }
 
 // kernelVaddr turns an address of the running kernel into one of vmlinux: the kernel
-// may be loaded elsewhere than it is linked. Its mapping starts with its text.
-func (o *object) kernelVaddr(addr uint64, m *perfsession.Mapping) (uint64, bool) {
+// may be loaded elsewhere than it is linked. loaded is where its text is.
+func (o *object) kernelVaddr(addr, loaded uint64) (uint64, bool) {
 	text, ok := o.file.Section(".text")
-	if !ok || m == nil {
+	if !ok || loaded == 0 {
 		return 0, false
 	}
-	start := max(m.Start, m.PgOff) // perf before 4.x maps from 0 and gives the text's address as PgOff
-	return addr - start + text.Vaddr, true
+	return addr - loaded + text.Vaddr, true
 }
 
 func (z *Symbolizer) elfObject(f *objfileSource) *object {

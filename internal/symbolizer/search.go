@@ -202,14 +202,23 @@ func (s *searcher) object(i int, name, buildID string, warn bool) *objfileSource
 		f.Close()
 		return nil
 	}
-	if id := o.BuildID(); buildID != "" && trimID(id) != trimID(buildID) {
-		if warn {
-			s.warn("%s is not used: its build ID is %s, that of the recording %s", f.name, orNone(id), buildID)
-		}
+	if !s.matches(o, buildID, f.name, warn) {
 		f.Close()
 		return nil
 	}
 	return &objfileSource{o, f}
+}
+
+// matches reports whether o, which is called name, has the build ID.
+func (s *searcher) matches(o *objfile.File, buildID, name string, warn bool) bool {
+	id := o.BuildID()
+	if buildID == "" || trimID(id) == trimID(buildID) {
+		return true
+	}
+	if warn {
+		s.warn("%s is not used: its build ID is %s, that of the recording %s", name, orNone(id), buildID)
+	}
+	return false
 }
 
 func orNone(id string) string {
@@ -228,7 +237,7 @@ func (s *searcher) zipped(i int, apk, entry, buildID string) *objfileSource {
 		}
 		section, err := objfile.OpenZipEntry(f, f.size, entry)
 		if err == nil {
-			if o, err := objfile.New(section, section.Size()); err == nil && (buildID == "" || trimID(o.BuildID()) == trimID(buildID)) {
+			if o, err := objfile.New(section, section.Size()); err == nil && s.matches(o, buildID, f.name+"!/"+entry, name == apk) {
 				return &objfileSource{o, f}
 			}
 		}

@@ -233,7 +233,7 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 	if f.Map == nil {
 		// A sample of the kernel may have a user address, by skid.
 		if f.Kernel && !f.Guest && int64(f.Addr) < 0 {
-			return z.kernelSymbol(f.Addr, z.dso(kernel), nil)
+			return z.kernelSymbol(f.Addr, z.dso(kernel))
 		}
 		return Symbol{Vaddr: f.Addr}
 	}
@@ -244,7 +244,7 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 	case d.Symbol != "":
 		return z.named(d, f.Addr, objfile.Symbol{Addr: f.Map.Start, Name: d.Symbol})
 	case d.kind == KernelImage:
-		return z.kernelSymbol(f.Addr, d, f.Map)
+		return z.kernelSymbol(f.Addr, d)
 	}
 	sym := Symbol{DSO: d.DSO, Vaddr: z.vaddr(d, f), Execution: d.exec}
 	if z.fill(d, f, &sym) {
@@ -252,7 +252,7 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 	}
 	switch {
 	case d.kind == KernelModule:
-		if k := z.kernelSymbol(f.Addr, z.dso(kernel), nil); len(k.Frames) > 0 || z.opt.Simpleperf {
+		if k := z.kernelSymbol(f.Addr, z.dso(kernel)); len(k.Frames) > 0 || z.opt.Simpleperf {
 			return k
 		}
 	case !d.Kernel && d.object == nil && d.apk == nil:
@@ -318,9 +318,8 @@ func (z *Symbolizer) fill(d *dso, f perfsession.Frame, sym *Symbol) bool {
 }
 
 // kernelSymbol names an address of the kernel: from the recording's own symbols, from
-// kallsyms, or from vmlinux, which also knows inlined functions. m is the kernel's
-// mapping if that has the address.
-func (z *Symbolizer) kernelSymbol(addr uint64, d *dso, m *perfsession.Mapping) Symbol {
+// kallsyms, or from vmlinux, which also knows inlined functions. d is the kernel.
+func (z *Symbolizer) kernelSymbol(addr uint64, d *dso) Symbol {
 	sym := Symbol{DSO: d.DSO, Vaddr: addr}
 	if z.kernel != nil {
 		if s, ok := z.kernel.lookup(addr); ok {
@@ -335,8 +334,11 @@ func (z *Symbolizer) kernelSymbol(addr uint64, d *dso, m *perfsession.Mapping) S
 		}
 	}
 	if o, _ := z.object(d, 0); o != nil {
-		if vaddr, ok := o.kernelVaddr(addr, m); ok {
-			o.fill(z, vaddr, &sym)
+		if vaddr, ok := o.kernelVaddr(addr, d.Text); ok {
+			named := len(sym.Frames) > 0
+			if o.fill(z, vaddr, &sym) && !named {
+				sym.Start += addr - vaddr
+			}
 		}
 	}
 	return sym

@@ -1,0 +1,52 @@
+package symbolizer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/fstest"
+
+	"profdiff/internal/perfsession"
+)
+
+// BenchmarkSymbolize names addresses all over the code of a program with 10,000
+// functions, whose names come from the recording or from the file.
+func BenchmarkSymbolize(b *testing.B) {
+	const functions, size = 10_000, 64
+	e := elfSpec{size: functions * size}
+	var recorded []RecordedSymbol
+	for i := range uint64(functions) {
+		name := fmt.Sprintf("_ZN3app8function%d3runEi", i%97)
+		e.symbols = append(e.symbols, elfSymbol{name, i * size, size})
+		recorded = append(recorded, RecordedSymbol{i * size, size, name})
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	addrs := make([]uint64, 4096)
+	for i := range addrs {
+		addrs[i] = rng.Uint64N(functions * size)
+	}
+	for _, source := range []struct {
+		name string
+		z    *Symbolizer
+		m    perfsession.Mapping
+	}{
+		{"recorded", New(Options{Simpleperf: true}), perfsession.Mapping{End: 1 << 40}},
+		{"file", New(Options{Symfs: symfs(fstest.MapFS{"a": e.file(b)})}), perfsession.Mapping{End: 1 << 40, PgOff: elfTextOffset}},
+	} {
+		b.Run(source.name, func(b *testing.B) {
+			if source.name == "recorded" {
+				source.z.AddRecorded(&RecordedFile{Path: "/a", Symbols: recorded})
+			}
+			f := userFrame(0, source.m, "/a")
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				f.Addr = addrs[i%len(addrs)]
+				i++
+				if len(source.z.Symbolize(f, nil, 0).Frames) != 1 {
+					b.Fatalf("%#x has no name", f.Addr)
+				}
+			}
+		})
+	}
+}
