@@ -22,9 +22,11 @@ var policy = map[string][]string{
 	"run":                   {},
 	"run/runtest":           {"run"},
 	"ingest":                {"perffile", "perfsession", "symbolizer", "objfile", "run"},
+	"category":              {"run"},
 	"stats":                 {},
-	"compare":               {"run", "stats"},
-	"report":                {"run", "compare"},
+	"align":                 {},
+	"compare":               {"run", "stats", "align", "category"},
+	"report":                {"run", "category", "compare", "align", "stats"},
 }
 
 func TestImports(t *testing.T) {

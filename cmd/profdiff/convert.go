@@ -59,7 +59,7 @@ output.`,
 					}
 					return r.WriteFolded(w, 0, count)
 				case "json":
-					return report.WriteShowJSON(w, r)
+					return report.WriteShowJSON(w, r, report.ShowOptions{})
 				}
 				return r.WriteProfile(w, run.ProfileOptions{Names: form})
 			})

@@ -3,38 +3,181 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
+	"profdiff/internal/align"
 	"profdiff/internal/compare"
 	"profdiff/internal/report"
 	"profdiff/internal/run"
 )
 
+// diffFlags are the flags of commands that compare.
+type diffFlags struct {
+	base, head []string
+	normalize  string
+	work       string
+	ops        []float64
+	reference  []string
+	renames    []string
+	focus      string
+	margin     float64
+	blocked    bool
+	by         string
+}
+
+func (f *diffFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringArrayVar(&f.base, "base", nil, "a recording, or a directory of them, before the change: `PATH` (repeatable)")
+	fs.StringArrayVar(&f.head, "head", nil, "a recording, or a directory of them, after the change: `PATH` (repeatable)")
+	fs.StringVar(&f.normalize, "normalize", "auto", "divide costs by `MODE`: work, reference, total, none, or auto to choose")
+	fs.StringVar(&f.work, "work", "", "divide by the counter `NAME` of work done in each run")
+	fs.Float64SliceVar(&f.ops, "ops", nil, "divide by `N` operations done in each run, or BASE,HEAD")
+	fs.StringArrayVar(&f.reference, "reference", nil, "divide by the cost of functions that match `REGEXP` (repeatable)")
+	fs.StringArrayVar(&f.renames, "rename", nil, "compare the function OLD of base with NEW of head: `OLD=NEW` (repeatable)")
+	fs.Float64Var(&f.margin, "margin", 2, "call a change unchanged if more than `PERCENT` is excluded")
+	fs.BoolVar(&f.blocked, "allow-blocked-order", false, "give verdicts even if all runs of one side were recorded first")
+}
+
+// options checks the flags.
+func (f *diffFlags) options(cmd *cobra.Command) (opt compare.Options, err error) {
+	opt.AllowBlockedOrder = f.blocked
+	opt.Work = f.work
+	if opt.Normalize, err = compare.ParseMode(f.normalize); err != nil {
+		return opt, usagef(cmd, "--normalize: %v", err)
+	}
+	if opt.Normalize != compare.Auto && opt.Normalize != compare.Work && (f.work != "" || len(f.ops) > 0) {
+		return opt, usagef(cmd, "--work and --ops need --normalize work, not %s", f.normalize)
+	}
+	if opt.Normalize != compare.Auto && opt.Normalize != compare.Reference && len(f.reference) > 0 {
+		return opt, usagef(cmd, "--reference needs --normalize reference, not %s", f.normalize)
+	}
+	switch len(f.ops) {
+	case 0:
+	case 1:
+		opt.Ops = &[2]float64{f.ops[0], f.ops[0]}
+	case 2:
+		opt.Ops = &[2]float64{f.ops[0], f.ops[1]}
+	default:
+		return opt, usagef(cmd, "--ops takes N or BASE,HEAD, not %d numbers", len(f.ops))
+	}
+	if opt.Ops != nil {
+		for _, n := range opt.Ops {
+			if !(n > 0) || math.IsInf(n, 0) {
+				return opt, usagef(cmd, "--ops takes positive numbers, not %v", n)
+			}
+		}
+		if f.work != "" {
+			return opt, usagef(cmd, "--ops and --work exclude each other")
+		}
+	}
+	if !(f.margin > 0) || f.margin > 1000 {
+		return opt, usagef(cmd, "--margin is a percentage above 0, not %v", f.margin)
+	}
+	opt.Margin = f.margin / 100
+	for _, expr := range f.reference {
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			return opt, usagef(cmd, "--reference: %v", err)
+		}
+		opt.Reference = append(opt.Reference, re)
+	}
+	for _, s := range f.renames {
+		r, err := align.ParseRename(s)
+		if err != nil {
+			return opt, usagef(cmd, "--rename: %v", err)
+		}
+		opt.Renames = append(opt.Renames, r)
+	}
+	if f.focus != "" {
+		re, err := regexp.Compile(f.focus)
+		if err != nil {
+			return opt, usagef(cmd, "--focus: %v", err)
+		}
+		opt.Focus = []*regexp.Regexp{re}
+	}
+	if f.by != "" {
+		by, err := run.ParseGroupBy(f.by)
+		if err != nil {
+			return opt, usagef(cmd, "--by: %v", err)
+		}
+		if by != run.ByFunction {
+			opt.GroupBy = []run.GroupBy{by}
+		}
+	}
+	return opt, nil
+}
+
+// sides are the paths of both sides.
+func (f *diffFlags) sides(cmd *cobra.Command, paths []string) (base, head []string, err error) {
+	switch {
+	case len(paths) == 1 && len(f.base)+len(f.head) == 0:
+		// A directory that has both, as the case studies have.
+		dir := paths[0]
+		if isDir(filepath.Join(dir, "before")) && isDir(filepath.Join(dir, "after")) {
+			return []string{filepath.Join(dir, "before")}, []string{filepath.Join(dir, "after")}, nil
+		}
+		return nil, nil, usagef(cmd, "%s has no directories before and after; name two sides: BEFORE AFTER, or --base and --head", dir)
+	case len(paths) == 2 && len(f.base)+len(f.head) == 0:
+		return paths[:1], paths[1:], nil
+	case len(paths) != 0 || len(f.base) == 0 || len(f.head) == 0:
+		return nil, nil, usagef(cmd, "name two sides: BEFORE AFTER, or --base and --head")
+	}
+	return f.base, f.head, nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 func newDiffCmd(std *stdio) *cobra.Command {
 	var (
-		in         inputFlags
-		opt        report.DiffOptions
-		base, head []string
-		format     string
-		output     string
+		in       inputFlags
+		flags    diffFlags
+		opt      report.DiffOptions
+		tree     = report.DiffTreeOptions{}
+		format   string
+		output   string
+		showTree bool
+		callers  bool
+		minShare float64
 	)
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER [flags]",
 		Short: "Compare two recordings",
 		Long: `Compare the recordings before a change with those after it. Each side is a file,
-or a directory whose files are its runs; --base and --head, repeatable, name more.`,
+or a directory whose files are its runs; --base and --head, repeatable, name more.
+One argument is a directory with both sides, before and after.`,
 		Args: args(cobra.MaximumNArgs(2)),
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			base, head, err := flags.sides(cmd, paths)
 			switch {
-			case len(paths) == 2 && len(base)+len(head) == 0:
-				base, head = paths[:1], paths[1:]
-			case len(paths) != 0 || len(base) == 0 || len(head) == 0:
-				return usagef(cmd, "name two sides: BEFORE AFTER, or --base and --head")
+			case err != nil:
+				return err
 			case format != "text" && format != "json":
 				return usagef(cmd, "--format is text or json, not %q", format)
 			case opt.Limit < 0:
 				return usagef(cmd, "--limit is 0 or more, not %d", opt.Limit)
+			case minShare < 0 || minShare > 100:
+				return usagef(cmd, "--min-share is a percentage, not %v", minShare)
+			case callers && in.focus == "":
+				return usagef(cmd, "--callers needs --focus REGEXP")
+			}
+			// What the user looks at is chosen after the comparison, which needs
+			// everything to stand on.
+			flags.focus, in.focus = in.focus, ""
+			compareOptions, err := flags.options(cmd)
+			if err != nil {
+				return err
+			}
+			opt.By = run.GroupBy(flags.by)
+			if format == "json" {
+				compareOptions.GroupBy = []run.GroupBy{run.ByCategory, run.ByThread, run.ByDSO}
 			}
 			l, err := in.loader(cmd, std)
 			if err != nil {
@@ -48,13 +191,19 @@ or a directory whose files are its runs; --base and --head, repeatable, name mor
 			if err != nil {
 				return err
 			}
-			c, err := compare.Compare(baseRuns, headRuns)
+			c, err := compare.Compare(baseRuns, headRuns, compareOptions)
 			if err != nil {
 				return err
 			}
+			tree.MinShare = minShare / 100
 			err = std.writeOutput(output, func(w io.Writer) error {
-				if format == "json" {
+				switch {
+				case format == "json":
 					return report.WriteDiffJSON(w, c)
+				case showTree:
+					return report.WriteDiffTree(w, c, tree)
+				case callers:
+					return report.WriteNeighbors(w, c, opt)
 				}
 				return report.WriteDiff(w, c, opt)
 			})
@@ -67,10 +216,16 @@ or a directory whose files are its runs; --base and --head, repeatable, name mor
 		},
 	}
 	in.register(cmd)
+	flags.register(cmd)
 	f := cmd.Flags()
-	f.StringArrayVar(&base, "base", nil, "a recording, or a directory of them, before the change: `PATH` (repeatable)")
-	f.StringArrayVar(&head, "head", nil, "a recording, or a directory of them, after the change: `PATH` (repeatable)")
-	f.IntVar(&opt.Limit, "limit", 40, "show `N` functions of each event, 0 for all")
+	f.Lookup("focus").Usage = "show functions that match `REGEXP`, and test them as declared"
+	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each table, 0 for all")
+	f.StringVar(&flags.by, "by", "function", "compare by `GROUP`: function, file, dso, thread, process or category")
+	f.BoolVar(&opt.Total, "total", false, "compare what functions and their callees cost, instead of what they cost themselves")
+	f.BoolVar(&showTree, "tree", false, "show the call tree with the change of each path")
+	f.BoolVar(&tree.Callers, "bottom-up", false, "with --tree, show from the leaves up who called them")
+	f.Float64Var(&minShare, "min-share", 1, "leave out parts of the tree below `PERCENT` of the total")
+	f.BoolVar(&callers, "callers", false, "show callers and callees of the functions of --focus")
 	f.StringVar(&format, "format", "text", "output `FORMAT`: text or json")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd

@@ -21,12 +21,8 @@ var consoleBlock = regexp.MustCompile("(?ms)^```console\n\\$ profdiff ([^\n]*)\n
 func TestReadmes(t *testing.T) {
 	t.Chdir("../..")
 	files := []string{"README.md"}
-	entries, err := os.ReadDir("profiles")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		files = append(files, "profiles/"+e.Name()+"/README.md")
+	for _, dir := range cases(t, "profiles") {
+		files = append(files, dir+"/README.md")
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -18,7 +18,8 @@ import (
 type caseFile struct {
 	Name     string
 	Origin   string
-	Machine  struct{ CPU string }
+	Machine  struct{ CPU, Device string }
+	Source   map[string]string // of published cases
 	Kernel   string
 	Tools    map[string]string
 	Commands map[string]string
@@ -44,19 +45,51 @@ const (
 	maxCase      = 6 << 20
 )
 
+// cases lists the case studies below dir: folders with a case.yaml. One may hold others,
+// which tell the same story from another source.
+func cases(t *testing.T, dir string) []string {
+	t.Helper()
+	var found []string
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		story := len(found)
+		for _, pattern := range []string{"case.yaml", "*/case.yaml"} {
+			files, err := filepath.Glob(filepath.Join(dir, e.Name(), pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				found = append(found, filepath.Dir(file))
+			}
+		}
+		if len(found) == story {
+			t.Errorf("%s has no case.yaml", filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(found) == 0 {
+		t.Fatal("no case studies")
+	}
+	return found
+}
+
 // TestProfiles checks that every case study is whole: its files are those that
 // case.yaml lists, its recordings hold what it says, and they fit into a repository.
 func TestProfiles(t *testing.T) {
-	dirs, err := filepath.Glob("../../profiles/*")
-	if err != nil || len(dirs) == 0 {
-		t.Fatalf("no case studies: %v", err)
-	}
-	for _, dir := range dirs {
-		t.Run(filepath.Base(dir), func(t *testing.T) { testProfile(t, dir) })
+	const root = "../../profiles"
+	for _, dir := range cases(t, root) {
+		name, err := filepath.Rel(root, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name = filepath.ToSlash(name)
+		t.Run(name, func(t *testing.T) { testProfile(t, dir, name) })
 	}
 }
 
-func testProfile(t *testing.T, dir string) {
+func testProfile(t *testing.T, dir, name string) {
 	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -78,10 +111,15 @@ func testProfile(t *testing.T, dir string) {
 	if err := yaml.Unmarshal(text, &c); err != nil {
 		t.Fatal(err)
 	}
-	if c.Name != filepath.Base(dir) || !slices.Contains([]string{"recorded", "published", "synthetic"}, c.Origin) {
+	if c.Name != name || !slices.Contains([]string{"recorded", "published", "synthetic"}, c.Origin) {
 		t.Errorf("name %q, origin %q", c.Name, c.Origin)
 	}
-	if c.Machine.CPU == "" || c.Kernel == "" || len(c.Tools) == 0 || c.Commands["record"] == "" || c.Event == "" {
+	complete := c.Machine.CPU != "" && c.Kernel != "" && len(c.Tools) > 0 && c.Commands["record"] != ""
+	if c.Origin == "published" {
+		// What the source does not say cannot be required.
+		complete = c.Machine.Device != "" && c.Source["author"] != "" && len(c.Runs) == 0 && len(c.OtherInputs) > 0
+	}
+	if !complete || c.Event == "" {
 		t.Errorf("case.yaml is not complete: %+v", c)
 	}
 	if len(c.Runs) != 2*c.RunsPerSide {
@@ -127,8 +165,14 @@ func testProfile(t *testing.T, dir string) {
 	}
 	var total int64
 	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil {
 			return err
+		}
+		if d.IsDir() {
+			if _, err := os.Stat(filepath.Join(path, "case.yaml")); err == nil && path != dir {
+				return filepath.SkipDir // a case of its own
+			}
+			return nil
 		}
 		info, err := d.Info()
 		if err != nil {

@@ -2,9 +2,11 @@ package main
 
 import (
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"profdiff/internal/category"
 	"profdiff/internal/report"
 	"profdiff/internal/run"
 )
@@ -14,6 +16,7 @@ func newShowCmd(std *stdio) *cobra.Command {
 		in       inputFlags
 		opt      report.ShowOptions
 		by       string
+		sets     string
 		format   string
 		output   string
 		top      bool
@@ -38,6 +41,15 @@ func newShowCmd(std *stdio) *cobra.Command {
 				return usagef(cmd, "--min-share is a percentage, not %v", minShare)
 			case top && tree:
 				return usagef(cmd, "--top and --tree exclude each other")
+			case sets != "" && format == "text" && (tree || group != run.ByCategory):
+				return usagef(cmd, "--categories needs --by category or --format json")
+			case opt.EachThread && format == "text" && (tree || group != run.ByThread):
+				return usagef(cmd, "--each-thread needs --by thread or --format json")
+			}
+			if sets != "" {
+				if opt.Categories, err = readCategories(sets); err != nil {
+					return err
+				}
 			}
 			opt.By, opt.MinShare = group, minShare/100
 			l, err := in.loader(cmd, std)
@@ -51,7 +63,7 @@ func newShowCmd(std *stdio) *cobra.Command {
 			err = std.writeOutput(output, func(w io.Writer) error {
 				switch {
 				case format == "json":
-					return report.WriteShowJSON(w, r)
+					return report.WriteShowJSON(w, r, opt)
 				case tree:
 					return report.WriteTree(w, r, opt)
 				}
@@ -69,9 +81,26 @@ func newShowCmd(std *stdio) *cobra.Command {
 	f.BoolVar(&top, "top", false, "list what costs most (default)")
 	f.BoolVar(&tree, "tree", false, "show the call tree")
 	f.StringVar(&by, "by", "function", "list by `GROUP`: function, file, dso, thread, process or category")
+	f.StringVar(&sets, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
+	f.BoolVar(&opt.EachThread, "each-thread", false, "tell the threads of a pool apart, whose names differ in numbers only")
+	f.BoolVar(&opt.Exact, "exact", false, "print weights in full, and shares below 10% with three decimals")
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each event, 0 for all")
 	f.Float64Var(&minShare, "min-share", 0.5, "leave out parts of a tree below `PERCENT` of the total")
 	f.StringVar(&format, "format", "text", "output `FORMAT`: text or json")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
+}
+
+// readCategories reads a file of categories.
+func readCategories(name string) (set *category.Set, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, pathError(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, category.MaxSize+1))
+	if err != nil {
+		return nil, pathError(err)
+	}
+	return category.Parse(name, data)
 }

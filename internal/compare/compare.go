@@ -3,270 +3,479 @@ package compare
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
+	"profdiff/internal/align"
+	"profdiff/internal/category"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
 )
 
-// ErrNoCommonEvent is returned if the sides have no event in common.
-var ErrNoCommonEvent = errors.New("no common event")
+// Options say how to compare. Zero values are replaced by the defaults named.
+type Options struct {
+	Normalize Mode // Auto
+	// Work is the counter of work, "" to look for one. Ops, if set, are the
+	// operations in each run of base and of head.
+	Work string
+	Ops  *[2]float64
+	// Reference names the functions of Reference, nil for the median of ratios.
+	Reference []*regexp.Regexp
+	Renames   []align.Rename
+	// Focus are functions whose verdicts are declared.
+	Focus []*regexp.Regexp
+	// Margin is the relative change that does not matter, 0.02.
+	Margin float64
+	// FalseDiscovery is the share of false ones among the functions called
+	// changed that were not declared, 0.10.
+	FalseDiscovery float64
+	// MinShare is the share of the pooled weight from which functions are tested,
+	// 0.002.
+	MinShare float64
+	// AllowBlockedOrder gives verdicts even if all runs of one side were recorded
+	// before those of the other.
+	AllowBlockedOrder bool
+	// GroupBy are groups to compare beside functions.
+	GroupBy []run.GroupBy
+	// Categories are those of ByCategory, nil for the built-in ones.
+	Categories *category.Set
+}
 
-// level is the confidence level of all intervals.
-const level = 0.95
+func (o Options) withDefaults() Options {
+	o.Normalize = cmp.Or(o.Normalize, Auto)
+	o.Margin = cmp.Or(o.Margin, 0.02)
+	o.FalseDiscovery = cmp.Or(o.FalseDiscovery, 0.10)
+	o.MinShare = cmp.Or(o.MinShare, 0.002)
+	return o
+}
 
 // A Comparison is the result of comparing two sides, each of one run or more.
 type Comparison struct {
 	Base, Head []*run.Run
+	Options    Options
+	Order      Order
 	Events     []Event
 	// Warnings tell why numbers of this comparison deserve less trust.
 	Warnings []string
+
+	base, head *side
+	rows       *rowset
 }
-
-// Noise says what an interval covers.
-type Noise string
-
-const (
-	// SamplingNoise: one run a side. How runs differ is unknown.
-	SamplingNoise Noise = "sampling noise only: one run a side"
-	// RunNoise: differences between the runs of a side.
-	RunNoise Noise = "noise between runs"
-)
 
 // An Event is what one event says.
 type Event struct {
 	// Name is the event as the base side has it.
-	Name, Unit string
-	Noise      Noise
-	Total      Change
+	Name, Unit    string
+	Normalization *Normalization
+	// Raw is the weight of all samples, Total the normalized one. Of shares Total
+	// is Raw.
+	Raw, Total Change
 	Functions  []Function
+	Groups     []Group
+	Shifts     []Shift
+	// Withheld says why nothing is called improved or regressed, "" if it is.
+	Withheld string
+
+	pair  eventPair
+	costs *costs
 }
 
 // A Function is one function on both sides.
 type Function struct {
-	Name, SystemName string
-	DSO              string // the file's base name
-	Self, Total      Change
+	// Name and DSO are head's, or base's if head has none. BaseName and BaseDSO
+	// are "" if the function is new.
+	Name, SystemName, DSO string
+	BaseName, BaseDSO     string
+	Match                 Match
+	Self, Total           Change
+	// Focus is set if the user named the function.
+	Focus bool
+	// Shift is an index in Event.Shifts if the change is part of a cost shift,
+	// else -1.
+	Shift int
+
+	row int
 }
 
-// A Change is a cost on both sides.
-type Change struct {
-	// Base and Head are weights: means over the runs of the side.
-	Base, Head float64
-	// BaseSamples and HeadSamples are numbers of samples: sums over the runs.
-	BaseSamples, HeadSamples int64
-	// CI is the 95 % interval of the ratio Head/Base. Hi is +Inf where there is
-	// no upper bound.
-	CI stats.Interval
+// ByCategory groups by Options.Categories.
+const ByCategory run.GroupBy = "category"
+
+// A Group is the weight by threads, files, …
+type Group struct {
+	By   run.GroupBy
+	Rows []GroupRow
 }
 
-// Delta is Head minus Base.
-func (c *Change) Delta() float64 { return c.Head - c.Base }
+// A GroupRow is one thread, file, … on both sides.
+type GroupRow struct {
+	Name string
+	Self Change
+}
 
-// Ratio is Head over Base: +Inf if there was nothing before, NaN if there is nothing
-// at all.
-func (c *Change) Ratio() float64 { return c.Head / c.Base }
-
-// WithinNoise reports whether noise alone can explain the change.
-func (c *Change) WithinNoise() bool { return c.CI.Contains(1) }
-
-// Compare compares two sides. Functions are paired by name and file.
-func Compare(base, head []*run.Run) (*Comparison, error) {
-	c := &Comparison{Base: base, Head: head}
-	pairs, err := pairEvents(base, head)
+// Compare compares two sides.
+func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
+	opt = opt.withDefaults()
+	warnings, err := checkSides(base, head)
 	if err != nil {
 		return nil, err
 	}
-	baseTable, headTable := newTable(base), newTable(head)
-	for _, p := range pairs {
-		c.Events = append(c.Events, compareEvent(p, baseTable, headTable))
+	pairs, notCompared, err := pairEvents(base, head)
+	if err != nil {
+		return nil, err
 	}
-	c.check()
+	c := &Comparison{Base: base, Head: head, Options: opt, Order: recordedOrder(base, head)}
+	c.Warnings = slices.Concat(notCompared, warnings, audit(base, head))
+	if c.blocked() {
+		c.Warnings = append(c.Warnings, "all runs of one side were recorded before those of the other: drift of the machine looks like a change; record them in turns (ABBA)")
+	}
+	if err := c.match(&pairs[0]); err != nil {
+		return nil, err
+	}
+	tests := stats.New(level)
+	for i := range pairs {
+		e, err := c.compareEvent(&pairs[i], tests)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pairs[i].name, err)
+		}
+		c.Events = append(c.Events, *e)
+	}
 	return c, nil
+}
+
+// blocked reports whether the order of recording forbids verdicts.
+func (c *Comparison) blocked() bool {
+	return c.Order == Blocked && len(c.Base) > 1 && len(c.Head) > 1
+}
+
+// match finds the symbols of both sides and their counterparts.
+func (c *Comparison) match(p *eventPair) error {
+	c.base, c.head = newSide(c.Base), newSide(c.Head)
+	// What calls what matters only if there is a function on each side that the
+	// other does not have.
+	names := make(map[symbol]int)
+	for _, s := range c.base.symbols {
+		names[s] |= 1
+	}
+	for _, s := range c.head.symbols {
+		names[s] |= 2
+	}
+	only := 0
+	for _, sides := range names {
+		only |= 3 &^ sides
+	}
+	c.base.describe(p.base, only != 3)
+	c.head.describe(p.head, only != 3)
+	var err error
+	c.rows, err = matchSymbols(c.base, c.head, align.Options{Renames: c.Options.Renames})
+	return err
 }
 
 // eventPair is one event with its index in each run.
 type eventPair struct {
 	name, unit string
-	base, head []int // index in Run.Events by run, -1 if absent
+	base, head []int // index in Run.Events by run
 }
 
-// pairEvents finds the events that every run of both sides has, in the order of the
-// first base run.
-func pairEvents(base, head []*run.Run) ([]eventPair, error) {
-	var pairs []eventPair
-	for i := range base[0].Events {
-		e := &base[0].Events[i]
-		p := eventPair{name: e.Name, unit: e.Unit}
-		find := func(side []*run.Run) (at []int, ok bool) {
-			for _, r := range side {
-				j, found := r.EventIndex(e.Name)
-				if !found || r.Events[j].Unit != e.Unit {
-					return nil, false
-				}
-				at = append(at, j)
+// pairEvents finds the events that all runs have, in the order of the first base run.
+// Events that only one side has are named; runs of a side must have the same ones.
+func pairEvents(base, head []*run.Run) (pairs []eventPair, notCompared []string, err error) {
+	find := func(side []*run.Run, e *run.Event) (at []int, lacks *run.Run) {
+		for _, r := range side {
+			j, found := r.EventIndex(e.Name)
+			if !found || r.Events[j].Unit != e.Unit {
+				return nil, r
 			}
-			return at, true
+			at = append(at, j)
 		}
-		var okBase, okHead bool
-		p.base, okBase = find(base)
-		p.head, okHead = find(head)
-		if okBase && okHead {
-			pairs = append(pairs, p)
+		return at, nil
+	}
+	events := func(side []*run.Run, name string) (list []eventPair, err error) {
+		for i := range side[0].Events {
+			e := &side[0].Events[i]
+			at, lacks := find(side, e)
+			if lacks != nil && !e.Derived {
+				return nil, fmt.Errorf("%w: %s of %s has the event %s, %s has %s; choose events with --event",
+					ErrMixedSide, side[0].Name, name, e.Name, lacks.Name, lacks.EventNames())
+			}
+			if lacks == nil {
+				list = append(list, eventPair{name: e.Name, unit: e.Unit, base: at})
+			}
+		}
+		for _, r := range side[1:] {
+			for i := range r.Events {
+				if _, lacks := find(side[:1], &r.Events[i]); lacks != nil && !r.Events[i].Derived {
+					return nil, fmt.Errorf("%w: %s of %s has the event %s, %s has %s; choose events with --event",
+						ErrMixedSide, r.Name, name, r.Events[i].Name, side[0].Name, side[0].EventNames())
+				}
+			}
+		}
+		return list, nil
+	}
+	ofBase, err := events(base, "base")
+	if err != nil {
+		return nil, nil, err
+	}
+	ofHead, err := events(head, "head")
+	if err != nil {
+		return nil, nil, err
+	}
+	paired := make(map[int]bool) // index in ofHead
+	for _, p := range ofBase {
+		k := slices.IndexFunc(ofHead, func(h eventPair) bool {
+			j, ok := head[0].EventIndex(p.name)
+			return ok && h.base[0] == j && h.unit == p.unit
+		})
+		if k < 0 {
+			notCompared = append(notCompared, fmt.Sprintf("head does not have the event %s: it is not compared", p.name))
+			continue
+		}
+		paired[k] = true
+		p.head = ofHead[k].base
+		pairs = append(pairs, p)
+	}
+	for k, p := range ofHead {
+		if !paired[k] {
+			notCompared = append(notCompared, fmt.Sprintf("base does not have the event %s: it is not compared", p.name))
 		}
 	}
 	if len(pairs) == 0 {
-		return nil, fmt.Errorf("%w: %s has %s; %s has %s", ErrNoCommonEvent,
+		return nil, nil, fmt.Errorf("%w: %s has %s; %s has %s", ErrNoCommonEvent,
 			base[0].Name, base[0].EventNames(), head[0].Name, head[0].EventNames())
 	}
-	return pairs, nil
+	return pairs, notCompared, nil
 }
 
-// functionKey pairs functions of different runs. Directories differ between
-// devices and installations, the file's base name does not.
-type functionKey struct{ name, dso string }
-
-// A table holds what each function costs in each run of a side.
-type table struct {
-	runs []*run.Run
-	rows []map[functionKey]*run.Row // by run
-}
-
-func newTable(side []*run.Run) *table {
-	t := &table{runs: side}
-	for _, r := range side {
-		byKey := make(map[functionKey]*run.Row)
-		for _, row := range r.Group(run.ByFunction) {
-			key := functionKey{row.Name, row.DSO[strings.LastIndexByte(row.DSO, '/')+1:]}
-			if known, ok := byKey[key]; ok {
-				addSums(known.Self, row.Self)
-				addSums(known.Total, row.Total)
-				continue
+func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, error) {
+	for side, at := range [][]int{p.base, p.head} {
+		for i, r := range [][]*run.Run{c.Base, c.Head}[side] {
+			if r.Events[at[i]].Samples == 0 || r.Events[at[i]].Weight <= 0 {
+				return nil, fmt.Errorf("%w in %s", ErrNoSamples, r.Name)
 			}
-			byKey[key] = &row
-		}
-		t.rows = append(t.rows, byKey)
-	}
-	return t
-}
-
-func addSums(a, b []run.Sum) {
-	for i := range a {
-		a[i].Weight += b[i].Weight
-		a[i].Count += b[i].Count
-		a[i].WeightSq += b[i].WeightSq
-	}
-}
-
-// keys lists the functions that any run of the side has.
-func (t *table) keys(into map[functionKey]bool) {
-	for _, rows := range t.rows {
-		for key := range rows {
-			into[key] = true
 		}
 	}
-}
-
-func compareEvent(p eventPair, base, head *table) Event {
-	e := Event{Name: p.name, Unit: p.unit, Noise: RunNoise}
-	if len(base.runs) == 1 && len(head.runs) == 1 {
-		e.Noise = SamplingNoise
+	e := &Event{Name: p.name, Unit: p.unit, pair: *p}
+	e.costs = rowCosts(c.base, c.head, c.rows, p)
+	n, err := normalization(c.base, c.head, c.rows, e.costs, tests, &c.Options)
+	if err != nil {
+		return nil, err
 	}
-	whole := func(t *table, at []int) []run.Sum {
-		sums := make([]run.Sum, len(t.runs))
-		for i, r := range t.runs {
-			ev := &r.Events[at[i]]
-			sums[i] = run.Sum{Weight: ev.Weight, Count: ev.Samples, WeightSq: ev.WeightSq}
-		}
-		return sums
+	e.Normalization = n
+	raw := newNormalization(None, len(c.Base), len(c.Head))
+	e.Raw = raw.newChange(tests, e.costs.whole)
+	e.Total = n.newChange(tests, e.costs.whole)
+	if n.Mode == Total {
+		e.Total = raw.newChange(tests, e.costs.whole)
 	}
-	e.Total = change(whole(base, p.base), whole(head, p.head))
-	keys := make(map[functionKey]bool)
-	base.keys(keys)
-	head.keys(keys)
-	for key := range keys {
-		f := Function{Name: key.name, DSO: key.dso}
-		series := func(t *table, at []int) (self, total []run.Sum) {
-			self, total = make([]run.Sum, len(t.runs)), make([]run.Sum, len(t.runs))
-			for i := range t.runs {
-				// A function absent from a run is a zero.
-				if row, ok := t.rows[i][key]; ok {
-					self[i], total[i] = row.Self[at[i]], row.Total[at[i]]
-					f.SystemName = row.SystemName
-				}
+	e.Functions = c.functions(e, tests)
+	declared := []*Change{&e.Total}
+	for _, by := range c.Options.GroupBy {
+		g := c.group(by, e, tests)
+		e.Groups = append(e.Groups, g)
+	}
+	for i := range e.Groups {
+		for j := range e.Groups[i].Rows {
+			if e.Groups[i].By == ByCategory {
+				declared = append(declared, &e.Groups[i].Rows[j].Self)
 			}
-			return self, total
-		}
-		selfBase, totalBase := series(base, p.base)
-		selfHead, totalHead := series(head, p.head)
-		f.Self, f.Total = change(selfBase, selfHead), change(totalBase, totalHead)
-		if f.Total.BaseSamples != 0 || f.Total.HeadSamples != 0 {
-			e.Functions = append(e.Functions, f)
 		}
 	}
-	slices.SortFunc(e.Functions, func(a, b Function) int {
+	for i := range e.Functions {
+		if f := &e.Functions[i]; f.Focus {
+			declared = append(declared, &f.Self)
+		}
+	}
+	judge(declared, true, &c.Options)
+	judge([]*Change{&e.Raw}, true, &c.Options)
+	c.discover(e)
+	e.Shifts = c.shifts(e, tests)
+	c.Warnings = append(c.Warnings, auditEvent(p, c.Base, c.Head)...)
+	c.withhold(e)
+	return e, nil
+}
+
+// functions are the rows that the event has samples of, by absolute change.
+func (c *Comparison) functions(e *Event, tests *stats.Tests) []Function {
+	var list []Function
+	for i := range c.rows.rows {
+		if e.costs.total[i].zero() {
+			continue
+		}
+		r := &c.rows.rows[i]
+		f := Function{Match: r.match, Shift: -1, row: i}
+		if r.base >= 0 {
+			s := &c.base.facts[r.base]
+			f.Name, f.SystemName, f.DSO, f.BaseName, f.BaseDSO = s.Name, s.SystemName, s.DSO, s.Name, s.DSO
+		}
+		if r.head >= 0 {
+			s := &c.head.facts[r.head]
+			f.Name, f.SystemName, f.DSO = s.Name, s.SystemName, s.DSO
+		}
+		f.Focus = c.rows.matches(c.base, c.head, i, c.Options.Focus)
+		f.Self = e.Normalization.newChange(tests, e.costs.self[i])
+		f.Total = e.Normalization.newChange(tests, e.costs.total[i])
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b Function) int {
 		return cmp.Or(
 			-cmp.Compare(math.Abs(a.Self.Delta()), math.Abs(b.Self.Delta())),
 			-cmp.Compare(math.Abs(a.Total.Delta()), math.Abs(b.Total.Delta())),
-			strings.Compare(a.Name, b.Name), strings.Compare(a.DSO, b.DSO),
+			strings.Compare(a.Name, b.Name), strings.Compare(a.DSO, b.DSO), strings.Compare(a.BaseName, b.BaseName),
 		)
 	})
-	return e
+	return list
 }
 
-// change compares one quantity, given by run.
-func change(base, head []run.Sum) Change {
-	var c Change
-	c.Base, c.BaseSamples = mean(base)
-	c.Head, c.HeadSamples = mean(head)
-	if len(base) == 1 && len(head) == 1 {
-		c.CI = stats.SamplingRatio(weighted(base[0]), weighted(head[0]), level)
-		return c
+// matches reports whether any expression matches a name of the row.
+func (s *rowset) matches(base, head *side, i int, expressions []*regexp.Regexp) bool {
+	r := &s.rows[i]
+	for _, re := range expressions {
+		if r.base >= 0 && re.MatchString(base.symbols[r.base].name) || r.head >= 0 && re.MatchString(head.symbols[r.head].name) {
+			return true
+		}
 	}
-	c.CI, _ = stats.WelchRatio(weights(base), weights(head), level)
-	return c
+	return false
 }
 
-func weighted(s run.Sum) stats.WeightedCount {
-	return stats.WeightedCount{Weight: float64(s.Weight), WeightSq: s.WeightSq}
-}
-
-func weights(sums []run.Sum) []float64 {
-	w := make([]float64, len(sums))
-	for i, s := range sums {
-		w[i] = float64(s.Weight)
+// group compares by threads, files, …
+func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
+	g := Group{By: by}
+	index := make(map[string]int)
+	var sums []cost
+	categories := c.Options.Categories
+	if by == ByCategory && categories == nil {
+		categories = category.Builtin()
 	}
-	return w
-}
-
-func mean(sums []run.Sum) (weight float64, samples int64) {
-	for _, s := range sums {
-		weight += float64(s.Weight)
-		samples += s.Count
-	}
-	return weight / float64(len(sums)), samples
-}
-
-// check warns of what makes the sides hard to compare.
-func (c *Comparison) check() {
-	for _, e := range c.Events {
-		for _, side := range [][]*run.Run{c.Base, c.Head} {
-			for _, r := range side {
-				if i, ok := r.EventIndex(e.Name); ok && r.Events[i].WeightSqLowerBound {
-					c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s: the input does not tell single samples apart, intervals are the narrowest possible", r.Name, e.Name))
+	for side, runs := range [][]*run.Run{c.Base, c.Head} {
+		for i, r := range runs {
+			var rows []run.Row
+			if by == ByCategory {
+				rows = categories.Group(r)
+			} else {
+				rows = r.Group(by)
+			}
+			for j := range rows {
+				name := rows[j].Name
+				if by == run.ByDSO {
+					// Directories differ between devices and installations.
+					name = name[strings.LastIndexByte(name, '/')+1:]
+				}
+				k, ok := index[name]
+				if !ok {
+					k = len(sums)
+					index[name] = k
+					sums = append(sums, newCost(len(c.Base), len(c.Head)))
+					g.Rows = append(g.Rows, GroupRow{Name: name})
+				}
+				if side == 0 {
+					addSum(&sums[k].base[i], &rows[j].Self[e.pair.base[i]])
+				} else {
+					addSum(&sums[k].head[i], &rows[j].Self[e.pair.head[i]])
 				}
 			}
 		}
 	}
-	for _, side := range [][]*run.Run{c.Base, c.Head} {
-		for _, r := range side {
-			for _, w := range r.Warnings {
-				c.Warnings = append(c.Warnings, r.Name+": "+w)
+	for i := range g.Rows {
+		g.Rows[i].Self = e.Normalization.newChange(tests, sums[i])
+	}
+	g.Rows = slices.DeleteFunc(g.Rows, func(r GroupRow) bool { return r.Self.cost.zero() })
+	slices.SortStableFunc(g.Rows, func(a, b GroupRow) int {
+		return cmp.Or(-cmp.Compare(math.Abs(a.Self.Delta()), math.Abs(b.Self.Delta())), strings.Compare(a.Name, b.Name))
+	})
+	return g
+}
+
+// discover tests what nobody named: functions by self and by total weight, and the
+// rows of each group, are families of their own. The filter by pooled share does not
+// depend on the difference between the sides (Bourgon, Gentleman and Huber, 2010).
+func (c *Comparison) discover(e *Event) {
+	var self, total []*Change
+	floor := c.Options.MinShare * (e.Total.Base + e.Total.Head)
+	if e.Normalization.Mode == Total {
+		floor = c.Options.MinShare * 2
+	}
+	heavy := func(ch *Change) bool { return ch.Base+ch.Head >= floor }
+	for i := range e.Functions {
+		f := &e.Functions[i]
+		if heavy(&f.Self) && !f.Focus {
+			self = append(self, &f.Self)
+		}
+		if heavy(&f.Total) {
+			total = append(total, &f.Total)
+		}
+	}
+	judge(self, false, &c.Options)
+	judge(total, false, &c.Options)
+	for i := range e.Groups {
+		if e.Groups[i].By == ByCategory {
+			continue
+		}
+		var rows []*Change
+		for j := range e.Groups[i].Rows {
+			if ch := &e.Groups[i].Rows[j].Self; heavy(ch) {
+				rows = append(rows, ch)
+			}
+		}
+		judge(rows, false, &c.Options)
+	}
+}
+
+// withhold takes verdicts back that the recordings cannot bear, and says why.
+func (c *Comparison) withhold(e *Event) {
+	n := e.Normalization
+	estimated := n.Mode == Reference && len(c.Options.Reference) == 0
+	switch moved, tested := e.moved(); {
+	case c.blocked() && !c.Options.AllowBlockedOrder:
+		e.Withheld = "blocked order of recording"
+	case estimated && (n.Factor > maxFactor || n.Factor < 1/maxFactor):
+		e.Withheld = fmt.Sprintf("the %s differs by a factor of %.3f between the sides: either the amount of work did, or most functions changed", n.By, n.Factor)
+	case estimated && 2*moved > tested:
+		e.Withheld = fmt.Sprintf("%d of %d functions changed relative to the %s, which is therefore no firm ground", moved, tested, n.By)
+	case n.Mode == Total && 2*moved > tested:
+		e.Withheld = fmt.Sprintf("%d of %d shares changed: the gain of one function is a loss of all others", moved, tested)
+	default:
+		return
+	}
+	if !c.blocked() {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s; give the work done with --ops or --work, or compare as it is with --normalize none", e.Name, e.Withheld))
+	}
+	take := func(ch *Change) {
+		if ch.Verdict == Improved || ch.Verdict == Regressed {
+			ch.Verdict, ch.Withheld = Inconclusive, true
+		}
+	}
+	if c.blocked() {
+		take(&e.Raw)
+	}
+	take(&e.Total)
+	for i := range e.Functions {
+		take(&e.Functions[i].Self)
+		take(&e.Functions[i].Total)
+	}
+	for i := range e.Groups {
+		for j := range e.Groups[i].Rows {
+			take(&e.Groups[i].Rows[j].Self)
+		}
+	}
+	for i := range e.Shifts {
+		take(&e.Shifts[i].Net)
+	}
+}
+
+// maxFactor is how much an estimated divisor may differ between the sides.
+const maxFactor = 1.2
+
+// moved counts the functions that are called changed, and those tested.
+func (e *Event) moved() (moved, tested int) {
+	for i := range e.Functions {
+		if ch := &e.Functions[i].Self; ch.Tested {
+			tested++
+			if ch.Verdict == Improved || ch.Verdict == Regressed {
+				moved++
 			}
 		}
 	}
+	return moved, tested
 }

@@ -4,23 +4,34 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
+	"profdiff/internal/align"
 	"profdiff/internal/compare"
 	"profdiff/internal/run"
+	"profdiff/internal/stats"
 )
 
 // DiffOptions say what of a comparison is shown.
 type DiffOptions struct {
-	// Limit is the number of functions by event, 0 for all.
+	// Limit is the number of rows of each table, 0 for all.
 	Limit int
+	// By is what tables are of: functions, or one of the comparison's groups.
+	By run.GroupBy
+	// Total orders functions by what they and their callees cost, instead of by
+	// what they cost themselves.
+	Total bool
 }
 
-// WriteDiff writes a comparison as text: per event the totals and the functions
-// by absolute change of their self weight.
+// WriteDiff writes a comparison as text: what was compared and how, and per event the
+// total and the changes, largest first.
 func WriteDiff(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
 	t := table{}
 	t.add("base", sideName(c.Base))
 	t.add("head", sideName(c.Head))
+	if len(c.Base) > 1 && len(c.Head) > 1 {
+		t.add("order", string(c.Order))
+	}
 	for _, warning := range c.Warnings {
 		t.add("warning", warning)
 	}
@@ -28,11 +39,11 @@ func WriteDiff(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
 		return err
 	}
 	for i := range c.Events {
-		if err := writeDiffEvent(w, &c.Events[i], len(c.Base), len(c.Head), opt); err != nil {
+		if err := writeDiffEvent(w, c, &c.Events[i], opt); err != nil {
 			return err
 		}
 	}
-	return nil
+	return writeMetrics(w, c, opt)
 }
 
 func sideName(side []*run.Run) string {
@@ -42,55 +53,279 @@ func sideName(side []*run.Run) string {
 	return fmt.Sprintf("%d runs, %s … %s", len(side), side[0].Name, side[len(side)-1].Name)
 }
 
-func writeDiffEvent(w io.Writer, e *compare.Event, runsBase, runsHead int, opt DiffOptions) error {
-	per := ""
-	if runsBase > 1 || runsHead > 1 {
-		per = " a run"
+// A costFormat writes normalized costs of an event.
+type costFormat struct {
+	unit  string
+	share bool
+}
+
+func newCostFormat(e *compare.Event) costFormat {
+	return costFormat{e.Unit, e.Normalization.Mode == compare.Total}
+}
+
+func (f costFormat) cost(v float64) string {
+	if f.share {
+		return formatShare(v, 1)
 	}
-	total := &e.Total
-	if _, err := fmt.Fprintf(w, "\n%s: %s → %s%s, ratio %s %s; %s → %s samples\n95%% intervals cover %s; ~ marks changes within it\n",
-		e.Name, formatWeight(total.Base, e.Unit), formatWeight(total.Head, e.Unit), per,
-		formatRatio(total.Ratio()), formatInterval(total), formatCount(total.BaseSamples), formatCount(total.HeadSamples), e.Noise); err != nil {
+	return formatWeight(v, f.unit)
+}
+
+func (f costFormat) delta(v float64) string {
+	if f.share {
+		return fmt.Sprintf("%+.2f points", 100*v)
+	}
+	return formatDelta(v, f.unit)
+}
+
+func writeDiffEvent(w io.Writer, c *compare.Comparison, e *compare.Event, opt DiffOptions) error {
+	if err := writeEventSummary(w, c, e); err != nil {
 		return err
 	}
-	if len(e.Functions) == 0 {
-		return nil
+	if opt.By != "" && opt.By != run.ByFunction {
+		for i := range e.Groups {
+			if e.Groups[i].By == opt.By {
+				return writeGroup(w, e, &e.Groups[i], opt)
+			}
+		}
 	}
-	t := table{right: []bool{false, true, true, true, true, true, true}}
-	t.add("", "base", "samples", "head", "samples", "delta", "ratio", "95% interval", "dso", "function")
-	hidden, hiddenDelta := 0, 0.0
+	return writeFunctions(w, e, opt)
+}
+
+// writeEventSummary says in a few lines what one event shows, and how sure that is.
+func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event) error {
+	per := ""
+	if len(c.Base) > 1 || len(c.Head) > 1 {
+		per = " a run"
+	}
+	n := e.Normalization
+	out := &strings.Builder{}
+	fmt.Fprintf(out, "\n%s: %s → %s%s, %s → %s samples\n", printable(e.Name),
+		formatWeight(e.Raw.Base, e.Unit), formatWeight(e.Raw.Head, e.Unit), per, formatCount(e.Raw.BaseSamples), formatCount(e.Raw.HeadSamples))
+	total := &e.Total
+	switch n.Mode {
+	case compare.Work:
+		fmt.Fprintf(out, "per operation (%s): %s → %s", printable(n.By), formatWeight(total.Base, e.Unit), formatWeight(total.Head, e.Unit))
+	case compare.Reference:
+		fmt.Fprintf(out, "relative to the %s, which differs by a factor of %s %s: %s → %s", printable(n.By), formatRatio(n.Factor), formatInterval(n.CI),
+			formatWeight(total.Base, e.Unit), formatWeight(total.Head, e.Unit))
+	case compare.Total:
+		fmt.Fprintf(out, "functions as shares of the total, a gain in one is a loss in all others; the total")
+	default:
+		fmt.Fprintf(out, "not normalized, the total")
+	}
+	fmt.Fprintf(out, ", ratio %s %s: %s\n", formatRatio(total.Ratio), formatInterval(total.CI), verdictText(total))
+	fmt.Fprintf(out, "95%% intervals cover %s", noise(c, total.Method))
+	counts := make(map[compare.Verdict]int)
+	tested := 0
 	for i := range e.Functions {
+		if f := &e.Functions[i].Self; f.Tested {
+			tested++
+			counts[f.Verdict]++
+		}
+	}
+	if single(total.Method) {
+		out.WriteString("; ~ marks changes within it\n")
+	} else {
+		fmt.Fprintf(out, "\n%d of %d functions tested: %d improved, %d regressed, %d unchanged within %s, %d inconclusive\n", tested, len(e.Functions),
+			counts[compare.Improved], counts[compare.Regressed], counts[compare.Unchanged], formatPercent(c.Options.Margin), counts[compare.Inconclusive])
+	}
+	if e.Withheld != "" {
+		fmt.Fprintf(out, "verdicts withheld: %s\n", printable(e.Withheld))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// single reports whether a method knows sampling noise only.
+func single(m stats.Method) bool { return m == stats.Sampling || m == stats.SamplingExact }
+
+// noise says what intervals cover.
+func noise(c *compare.Comparison, m stats.Method) string {
+	switch {
+	case single(m):
+		return "sampling noise only, one run a side: how runs differ is unknown"
+	case m == stats.Prediction:
+		return "noise between the runs of one side, the other has one run: enough to warn, not to prove"
+	case min(len(c.Base), len(c.Head)) < 4:
+		return fmt.Sprintf("noise between runs (%s), with fewer than 4 runs a side: enough to warn, not to prove", m)
+	}
+	return fmt.Sprintf("noise between runs (%s)", m)
+}
+
+// verdictText is a verdict for a table: "~" for no difference, "?" for none shown, "-"
+// for not tested.
+func verdictText(c *compare.Change) string {
+	switch {
+	case !c.Tested:
+		return "-"
+	case single(c.Method) && c.WithinNoise() || c.Verdict == compare.Unchanged:
+		return "~"
+	case c.Verdict != compare.Inconclusive:
+		return string(c.Verdict)
+	case c.RunsNeeded >= 1000:
+		return "? 1000+ runs"
+	case c.RunsNeeded > 0:
+		return fmt.Sprintf("? %d runs", c.RunsNeeded)
+	}
+	return "?"
+}
+
+var changeColumns = []string{"verdict", "base", "samples", "head", "samples", "delta", "ratio", "95% interval", "shows"}
+
+func changeTable(names ...string) table {
+	t := table{right: []bool{false, true, true, true, true, true, true, false, true}}
+	t.add(append(changeColumns[:len(changeColumns):len(changeColumns)], names...)...)
+	return t
+}
+
+// changeCells are the cells of changeColumns.
+func changeCells(c *compare.Change, f costFormat) []string {
+	return []string{
+		verdictText(c),
+		f.cost(c.Base), formatCount(c.BaseSamples), f.cost(c.Head), formatCount(c.HeadSamples),
+		f.delta(c.Delta()), formatRatio(c.Ratio), formatInterval(c.CI), formatSmallest(c),
+	}
+}
+
+// formatSmallest is the smallest change that the data could have shown.
+func formatSmallest(c *compare.Change) string {
+	if !c.Tested || math.IsInf(c.Smallest, 0) || math.IsNaN(c.Smallest) || c.Smallest <= 0 {
+		return "-"
+	}
+	return "±" + formatPercent(c.Smallest)
+}
+
+func formatPercent(v float64) string {
+	switch p := 100 * v; {
+	case p >= 1000:
+		return ">1000%"
+	case p >= 10:
+		return fmt.Sprintf("%.0f%%", p)
+	default:
+		return fmt.Sprintf("%.1f%%", p)
+	}
+}
+
+func formatInterval(i stats.Interval) string {
+	if i.Lo == 0 && math.IsInf(i.Hi, 1) {
+		return "[unknown]"
+	}
+	return "[" + formatBound(i.Lo) + ", " + formatBound(i.Hi) + "]"
+}
+
+// writeFunctions writes the functions of an event; a cost shift is one row.
+func writeFunctions(w io.Writer, e *compare.Event, opt DiffOptions) error {
+	format := newCostFormat(e)
+	t := changeTable("dso", "function")
+	hidden, hiddenDelta := 0, 0.0
+	shown := make([]bool, len(e.Shifts))
+	for _, i := range functionOrder(e, opt) {
 		f := &e.Functions[i]
-		if f.Self.BaseSamples == 0 && f.Self.HeadSamples == 0 {
+		c := &f.Self
+		if opt.Total {
+			c = &f.Total
+		}
+		if c.BaseSamples == 0 && c.HeadSamples == 0 {
 			continue // only calls others
+		}
+		shift := f.Shift
+		if opt.Total {
+			shift = -1
+		}
+		if shift >= 0 && shown[shift] {
+			continue
 		}
 		if opt.Limit > 0 && len(t.rows) > opt.Limit {
 			hidden++
-			hiddenDelta += f.Self.Delta()
+			hiddenDelta += c.Delta()
 			continue
 		}
-		mark := ""
-		if f.Self.WithinNoise() {
-			mark = "~"
+		if shift >= 0 {
+			shown[shift] = true
+			s := &e.Shifts[shift]
+			t.add(append(changeCells(&s.Net, format), f.DSO, shiftText(e, s, format))...)
+			continue
 		}
-		t.add(mark,
-			formatWeight(f.Self.Base, e.Unit), formatCount(f.Self.BaseSamples),
-			formatWeight(f.Self.Head, e.Unit), formatCount(f.Self.HeadSamples),
-			formatDelta(f.Self.Delta(), e.Unit), formatRatio(f.Self.Ratio()), formatInterval(&f.Self), f.DSO, f.Name)
+		t.add(append(changeCells(c, format), f.DSO, functionText(f))...)
+	}
+	if len(t.rows) == 1 {
+		return nil
 	}
 	if err := t.write(w); err != nil {
 		return err
 	}
 	if hidden > 0 {
-		_, err := fmt.Fprintf(w, "(%d more functions, %s in all)\n", hidden, formatDelta(hiddenDelta, e.Unit))
+		_, err := fmt.Fprintf(w, "(%d more functions, %s in all)\n", hidden, format.delta(hiddenDelta))
 		return err
 	}
 	return nil
 }
 
-func formatInterval(c *compare.Change) string {
-	if c.CI.Lo == 0 && math.IsInf(c.CI.Hi, 1) {
-		return "[unknown]"
+// functionOrder is the order of functions in a table: those that the user named first.
+func functionOrder(e *compare.Event, opt DiffOptions) []int {
+	var focus, rest []int
+	for i := range e.Functions {
+		if e.Functions[i].Focus {
+			focus = append(focus, i)
+		} else {
+			rest = append(rest, i)
+		}
 	}
-	return "[" + formatBound(c.CI.Lo) + ", " + formatBound(c.CI.Hi) + "]"
+	if len(focus) > 0 {
+		return focus
+	}
+	if opt.Total {
+		sortByTotal(e, rest)
+	}
+	return rest
+}
+
+// functionText names a function, and says how it was matched if not by its name.
+func functionText(f *compare.Function) string {
+	switch f.Match.Kind {
+	case align.Added:
+		return f.Name + " (new)"
+	case align.Removed:
+		return f.Name + " (gone)"
+	case align.Renamed, align.Normalized:
+		if f.BaseName != f.Name {
+			return fmt.Sprintf("%s (was %s: %s, confidence %.2f)", f.Name, f.BaseName, f.Match.Kind, f.Match.Confidence)
+		}
+	case align.Moved:
+		return fmt.Sprintf("%s (was in %s)", f.Name, f.BaseDSO)
+	}
+	return f.Name
+}
+
+// shiftText names the parts of a cost shift.
+func shiftText(e *compare.Event, s *compare.Shift, format costFormat) string {
+	var parts []string
+	for _, p := range s.Parts {
+		f := &e.Functions[p]
+		parts = append(parts, functionText(f)+" "+format.delta(f.Self.Delta()))
+	}
+	return fmt.Sprintf("moved under %s: %s", e.Functions[s.Caller].Name, strings.Join(parts, ", "))
+}
+
+func writeGroup(w io.Writer, e *compare.Event, g *compare.Group, opt DiffOptions) error {
+	format := newCostFormat(e)
+	t := changeTable(string(g.By))
+	hidden, hiddenDelta := 0, 0.0
+	for i := range g.Rows {
+		c := &g.Rows[i].Self
+		if opt.Limit > 0 && len(t.rows) > opt.Limit {
+			hidden++
+			hiddenDelta += c.Delta()
+			continue
+		}
+		t.add(append(changeCells(c, format), g.Rows[i].Name)...)
+	}
+	if err := t.write(w); err != nil {
+		return err
+	}
+	if hidden > 0 {
+		_, err := fmt.Fprintf(w, "(%d more rows, %s in all)\n", hidden, format.delta(hiddenDelta))
+		return err
+	}
+	return nil
 }

@@ -81,7 +81,7 @@ func TestShowJSON(t *testing.T) {
 	r := runtest.Build(t, "base", baseRun)
 	r.Counters = []run.Counter{{Name: "merges", Unit: "count", Value: 12, Running: 1}}
 	var b bytes.Buffer
-	if err := WriteShowJSON(&b, r); err != nil {
+	if err := WriteShowJSON(&b, r, ShowOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "testdata/show.json", b.Bytes())
@@ -89,7 +89,7 @@ func TestShowJSON(t *testing.T) {
 }
 
 func TestDiffJSON(t *testing.T) {
-	c, err := compare.Compare([]*run.Run{runtest.Build(t, "base", baseRun)}, []*run.Run{runtest.Build(t, "head", headRun)})
+	c, err := compare.Compare([]*run.Run{runtest.Build(t, "base", baseRun)}, []*run.Run{runtest.Build(t, "head", headRun)}, compare.Options{Normalize: compare.None, GroupBy: []run.GroupBy{compare.ByCategory, run.ByThread, run.ByDSO}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestDiffJSON(t *testing.T) {
 }
 
 func TestDiffText(t *testing.T) {
-	c, err := compare.Compare([]*run.Run{runtest.Build(t, "base", baseRun)}, []*run.Run{runtest.Build(t, "head", headRun)})
+	c, err := compare.Compare([]*run.Run{runtest.Build(t, "base", baseRun)}, []*run.Run{runtest.Build(t, "head", headRun)}, compare.Options{Normalize: compare.None, GroupBy: []run.GroupBy{compare.ByCategory, run.ByThread, run.ByDSO}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,20 +3,75 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"profdiff/internal/category"
 	"profdiff/internal/run"
 )
 
 // ShowOptions say what of a run is shown.
 type ShowOptions struct {
 	By run.GroupBy
+	// Categories are those of run.ByCategory, nil is the built-in set.
+	Categories *category.Set
+	// EachThread tells the threads of a pool apart.
+	EachThread bool
+	// Exact writes weights in full and small shares with another digit, as simpleperf's
+	// HTML report does.
+	Exact bool
 	// Limit is the number of rows, 0 for all.
 	Limit int
 	// MinShare leaves out nodes of a tree with less of the total, 0 to 1.
 	MinShare float64
+}
+
+// group sums the samples of a run.
+func (o *ShowOptions) group(r *run.Run, by run.GroupBy) []run.Row {
+	switch {
+	case by == run.ByCategory && o.Categories == nil:
+		return category.Builtin().Group(r)
+	case by == run.ByCategory:
+		return o.Categories.Group(r)
+	case by == run.ByThread && o.EachThread:
+		by = run.ByEachThread
+	}
+	return r.Group(by)
+}
+
+func (o *ShowOptions) weight(v int64, e *run.Event) string {
+	switch {
+	case !o.Exact:
+		return formatWeight(float64(v), e.Unit)
+	case e.Unit == "nanoseconds":
+		return formatCount(v) + " ns"
+	}
+	return formatCount(v)
+}
+
+// share is the share of an event's weight.
+func (o *ShowOptions) share(v int64, e *run.Event) string {
+	if !o.Exact || e.Weight == 0 {
+		return formatShare(float64(v), float64(e.Weight))
+	}
+	percent := 100 * float64(v) / float64(e.Weight)
+	switch {
+	case v == 0:
+		return "0%"
+	case math.Abs(percent) < 9.9995:
+		return strconv.FormatFloat(percent, 'f', 3, 64) + "%"
+	}
+	return strconv.FormatFloat(percent, 'f', 2, 64) + "%"
+}
+
+// samples is a number of samples of an event.
+func samples(n int64, e *run.Event) string {
+	if e.Samples == 0 && e.Weight != 0 {
+		return "-" // the input does not tell
+	}
+	return formatCount(n)
 }
 
 // WriteShow writes one table per event of what costs most.
@@ -24,12 +79,12 @@ func WriteShow(w io.Writer, r *run.Run, opt ShowOptions) error {
 	if err := writeFacts(w, r); err != nil {
 		return err
 	}
-	rows := r.Group(opt.By)
+	rows := opt.group(r, opt.By)
 	for e := range r.Events {
-		if err := writeEventHeader(w, &r.Events[e]); err != nil {
+		if err := writeEventHeader(w, &r.Events[e], &opt); err != nil {
 			return err
 		}
-		if r.Events[e].Samples == 0 {
+		if r.Events[e].Samples == 0 && r.Events[e].Weight == 0 {
 			continue
 		}
 		if err := writeTop(w, r, e, rows, opt); err != nil {
@@ -39,23 +94,28 @@ func WriteShow(w io.Writer, r *run.Run, opt ShowOptions) error {
 	return nil
 }
 
-func writeEventHeader(w io.Writer, e *run.Event) error {
+func writeEventHeader(w io.Writer, e *run.Event, opt *ShowOptions) error {
 	derived := ""
 	if e.Derived {
 		derived = " (derived)"
+	}
+	if e.Samples == 0 && e.Weight != 0 {
+		_, err := fmt.Fprintf(w, "\n%s%s: %s, number of samples unknown\n", e.Name, derived, opt.weight(e.Weight, e))
+		return err
 	}
 	neff := strconv.FormatFloat(e.EffectiveSamples(), 'f', 0, 64)
 	if e.WeightSqLowerBound {
 		neff = "at most " + neff
 	}
 	_, err := fmt.Fprintf(w, "\n%s%s: %s in %s samples, effective sample size %s\n",
-		e.Name, derived, formatWeight(float64(e.Weight), e.Unit), formatCount(e.Samples), neff)
+		e.Name, derived, opt.weight(e.Weight, e), formatCount(e.Samples), neff)
 	return err
 }
 
 func writeTop(w io.Writer, r *run.Run, e int, rows []run.Row, opt ShowOptions) error {
 	ev := &r.Events[e]
-	framed := opt.By != run.ByThread && opt.By != run.ByProcess
+	// A sample is in one thread and in one category, so that their totals are their own.
+	framed := opt.By != run.ByThread && opt.By != run.ByProcess && opt.By != run.ByCategory
 	t := table{right: []bool{true, true, true, true, true, true}}
 	head := []string{"self", "share", "samples"}
 	if framed {
@@ -85,18 +145,18 @@ func writeTop(w io.Writer, r *run.Run, e int, rows []run.Row, opt ShowOptions) e
 		}
 		shown++
 		cells := []string{
-			formatWeight(float64(self.Weight), ev.Unit), formatShare(float64(self.Weight), float64(ev.Weight)), formatCount(self.Count),
+			opt.weight(self.Weight, ev), opt.share(self.Weight, ev), samples(self.Count, ev),
 		}
 		if framed {
-			cells = append(cells, formatWeight(float64(total.Weight), ev.Unit), formatShare(float64(total.Weight), float64(ev.Weight)), formatCount(total.Count))
+			cells = append(cells, opt.weight(total.Weight, ev), opt.share(total.Weight, ev), samples(total.Count, ev))
 		}
 		if opt.By == run.ByFunction {
 			cells = append(cells, baseName(row.DSO))
 		}
 		t.add(append(cells, row.Name)...)
 	}
-	if rest.Count > 0 {
-		cells := []string{formatWeight(float64(rest.Weight), ev.Unit), formatShare(float64(rest.Weight), float64(ev.Weight)), formatCount(rest.Count)}
+	if rest.Count > 0 || rest.Weight > 0 {
+		cells := []string{opt.weight(rest.Weight, ev), opt.share(rest.Weight, ev), samples(rest.Count, ev)}
 		if framed {
 			cells = append(cells, "", "", "")
 		}
@@ -155,14 +215,14 @@ func WriteTree(w io.Writer, r *run.Run, opt ShowOptions) error {
 	}
 	for e := range r.Events {
 		ev := &r.Events[e]
-		if err := writeEventHeader(w, ev); err != nil {
+		if err := writeEventHeader(w, ev, &opt); err != nil {
 			return err
 		}
-		if ev.Samples == 0 {
+		if ev.Samples == 0 && ev.Weight == 0 {
 			continue
 		}
-		t := table{right: []bool{true, true, true, true}}
-		t.add("total", "share", "self", "samples", "function")
+		t := table{right: []bool{true, true, true, true, true}}
+		t.add("total", "share", "self", "share", "samples", "function")
 		least := int64(opt.MinShare * float64(ev.Weight))
 		hidden := 0
 		var walk func(n *run.Node, depth int)
@@ -172,8 +232,8 @@ func WriteTree(w io.Writer, r *run.Run, opt ShowOptions) error {
 					hidden++
 					continue
 				}
-				t.add(formatWeight(float64(c.Total), ev.Unit), formatShare(float64(c.Total), float64(ev.Weight)),
-					formatWeight(float64(c.Self), ev.Unit), formatCount(c.Samples), strings.Repeat("  ", depth)+c.Name)
+				t.add(opt.weight(c.Total, ev), opt.share(c.Total, ev), opt.weight(c.Self, ev), opt.share(c.Self, ev),
+					samples(c.Samples, ev), strings.Repeat("  ", depth)+c.Name)
 				walk(c, depth+1)
 			}
 		}

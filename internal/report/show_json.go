@@ -89,8 +89,9 @@ type ShowGroup struct {
 	Total map[string]ShowSum `json:"total"`
 }
 
-// WriteShowJSON writes a run as a ShowDocument.
-func WriteShowJSON(w io.Writer, r *run.Run) error {
+// WriteShowJSON writes a run as a ShowDocument. Of the options, only those count that
+// choose categories and threads.
+func WriteShowJSON(w io.Writer, r *run.Run, opt ShowOptions) error {
 	rec := &r.Recording
 	input := ShowInput{
 		Path: r.Name, Format: rec.Format, Tool: rec.Tool, Arch: rec.Arch, Kernel: rec.Kernel, Device: rec.Device,
@@ -125,15 +126,15 @@ func WriteShowJSON(w io.Writer, r *run.Run) error {
 			Self: showSums(r, row.Self), Total: showSums(r, row.Total),
 		})
 	}
-	d.Threads = showGroups(r, run.ByThread)
-	d.DSOs = showGroups(r, run.ByDSO)
-	d.Categories = showGroups(r, run.ByCategory)
+	d.Threads = showGroups(r, opt.group(r, run.ByThread))
+	d.DSOs = showGroups(r, r.Group(run.ByDSO))
+	d.Categories = showGroups(r, opt.group(r, run.ByCategory))
 	return writeJSON(w, d)
 }
 
-func showGroups(r *run.Run, by run.GroupBy) []ShowGroup {
+func showGroups(r *run.Run, rows []run.Row) []ShowGroup {
 	groups := []ShowGroup{}
-	for _, row := range r.Group(by) {
+	for _, row := range rows {
 		groups = append(groups, ShowGroup{Name: row.Name, Self: showSums(r, row.Self), Total: showSums(r, row.Total)})
 	}
 	return groups

@@ -14,12 +14,18 @@ const (
 	ByFunction GroupBy = "function"
 	ByFile     GroupBy = "file"
 	ByDSO      GroupBy = "dso"
-	ByThread   GroupBy = "thread"
-	ByProcess  GroupBy = "process"
+	// ByThread has the threads of a pool in one row, by [ThreadPool].
+	ByThread GroupBy = "thread"
+	// ByEachThread has a row for each name of a thread.
+	ByEachThread GroupBy = "each thread"
+	// ByProcess has the process that a thread is of, also for workers that the kernel
+	// started for it, such as those of io_uring.
+	ByProcess GroupBy = "process"
+	// ByCategory is how package category groups; Group has no rows for it.
 	ByCategory GroupBy = "category"
 )
 
-// ParseGroupBy checks a name of a GroupBy.
+// ParseGroupBy checks the name of a GroupBy of a command.
 func ParseGroupBy(name string) (GroupBy, error) {
 	all := []GroupBy{ByFunction, ByFile, ByDSO, ByThread, ByProcess, ByCategory}
 	if slices.Contains(all, GroupBy(name)) {
@@ -35,7 +41,8 @@ type Sum struct {
 	WeightSq float64
 }
 
-func (s *Sum) add(x *Sample) {
+// Add adds the samples that x stands for.
+func (s *Sum) Add(x *Sample) {
 	s.Weight += x.Weight
 	s.Count += x.Count
 	s.WeightSq += x.WeightSq
@@ -55,6 +62,9 @@ type Row struct {
 	Self, Total []Sum // by event
 }
 
+// noStack stands for samples without a stack.
+const noStack = "[no stack]"
+
 // A rowKey identifies a row.
 type rowKey struct{ name, dso string }
 
@@ -63,7 +73,9 @@ type rowKey struct{ name, dso string }
 func (r *Run) Group(by GroupBy) []Row {
 	g := grouper{r: r, ids: make(map[rowKey]int)}
 	switch by {
-	case ByThread, ByProcess:
+	case ByCategory:
+		return nil
+	case ByThread, ByEachThread, ByProcess:
 		g.byLabel(by)
 	default:
 		g.byFrame(by)
@@ -110,20 +122,34 @@ func (g *grouper) byLabel(by GroupBy) {
 	for i := range r.Samples {
 		s := &r.Samples[i]
 		if of[s.Labels] < 0 {
-			l := &r.Labels[s.Labels]
-			name := l.Thread
-			if by == ByProcess {
-				name = l.Process
-			}
-			if name == "" {
-				name = "[unknown]"
-			}
-			of[s.Labels] = g.row(rowKey{name: name}, nil)
+			of[s.Labels] = g.row(rowKey{name: labelName(by, &r.Labels[s.Labels])}, nil)
 		}
 		row := &g.rows[of[s.Labels]]
-		row.Self[s.Event].add(s)
-		row.Total[s.Event].add(s)
+		row.Self[s.Event].Add(s)
+		row.Total[s.Event].Add(s)
 	}
+}
+
+// labelName is the name of the row for labels.
+func labelName(by GroupBy, l *Labels) string {
+	name := l.Thread
+	switch by {
+	case ByThread:
+		name = ThreadPool(l.Thread)
+	case ByProcess:
+		// A recording that does not tell the name of the process may have that of the
+		// one thread it knows; workers are told apart by numbers only.
+		if name = l.Process; isIOWorker(name) {
+			name = ThreadPool(name)
+		}
+	}
+	return cmp.Or(name, "[unknown]")
+}
+
+// isIOWorker reports whether a thread is one that the kernel started to do a process's
+// io_uring requests: see io_wq_worker and io_sq_thread in io_uring/ of Linux.
+func isIOWorker(thread string) bool {
+	return strings.HasPrefix(thread, "iou-wrk-") || strings.HasPrefix(thread, "iou-sqp-")
 }
 
 // byFrame sums by what the frames are in.
@@ -140,19 +166,19 @@ func (g *grouper) byFrame(by GroupBy) {
 		s := &r.Samples[i]
 		if s.Stack == 0 {
 			if none < 0 {
-				none = g.row(rowKey{name: "[no stack]"}, nil)
+				none = g.row(rowKey{name: noStack}, nil)
 				seen = append(seen, make([]int, len(g.rows)-len(seen))...)
 			}
-			g.rows[none].Self[s.Event].add(s)
-			g.rows[none].Total[s.Event].add(s)
+			g.rows[none].Self[s.Event].Add(s)
+			g.rows[none].Total[s.Event].Add(s)
 			continue
 		}
-		g.rows[of[r.Stacks.Location(s.Stack)][0]].Self[s.Event].add(s)
+		g.rows[of[r.Stacks.Location(s.Stack)][0]].Self[s.Event].Add(s)
 		for id := s.Stack; id != 0; id = r.Stacks.Parent(id) {
 			for _, row := range of[r.Stacks.Location(id)] {
 				if seen[row] != i+1 {
 					seen[row] = i + 1
-					g.rows[row].Total[s.Event].add(s)
+					g.rows[row].Total[s.Event].Add(s)
 				}
 			}
 		}
@@ -171,15 +197,9 @@ func (g *grouper) byFrame(by GroupBy) {
 func (g *grouper) locationRows(by GroupBy, l *Location) []int {
 	r := g.r
 	m := &r.Mappings[l.Mapping]
-	switch by {
-	case ByDSO:
-		name := m.File
-		if name == "" {
-			name = "[unknown]"
-		}
+	if by == ByDSO {
+		name := cmp.Or(m.File, "[unknown]")
 		return []int{g.row(rowKey{name: name, dso: name}, nil)}
-	case ByCategory:
-		return []int{g.row(rowKey{name: m.Kind.String()}, nil)}
 	}
 	rows := make([]int, len(l.Lines))
 	for i, line := range l.Lines {

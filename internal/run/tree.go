@@ -17,7 +17,8 @@ type Node struct {
 }
 
 // Tree sums the samples of one event by their paths of functions, from the root
-// down. The root node stands for all samples and has no name.
+// down. The root node stands for all samples and has no name; samples without a stack
+// are in a node of their own below it.
 func (r *Run) Tree(event int) *Node {
 	type edge struct {
 		parent *Node
@@ -43,6 +44,11 @@ func (r *Run) Tree(event int) *Node {
 		n := root
 		n.Total += s.Weight
 		n.Samples += s.Count
+		if s.Stack == 0 {
+			n = child(n, rowKey{name: noStack})
+			n.Total += s.Weight
+			n.Samples += s.Count
+		}
 		stack = r.Stacks.Append(stack[:0], s.Stack)
 		for j := len(stack) - 1; j >= 0; j-- {
 			l := &r.Locations[stack[j]]

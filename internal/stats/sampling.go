@@ -1,61 +1,29 @@
-// Package stats holds tests and intervals for few runs of many functions.
-//
-// Formulas and their measured error rates follow Kish (1965) for weighted samples,
-// Clopper and Pearson (1934) for proportions, and Welch (1947) for means of few
-// runs.
 package stats
 
 import (
 	"math"
 
+	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// An Interval is a confidence interval of a ratio. Hi may be +Inf.
-type Interval struct{ Lo, Hi float64 }
-
-// Contains reports whether x is in the interval.
-func (i Interval) Contains(x float64) bool { return i.Lo <= x && x <= i.Hi }
-
-// A WeightedCount is a sum of weighted samples.
-type WeightedCount struct {
-	Weight   float64 // Σw
-	WeightSq float64 // Σw²
-}
-
-// Effective is Kish's effective sample size (Σw)²/Σw².
-func (c WeightedCount) Effective() float64 {
-	if c.WeightSq <= 0 || c.Weight <= 0 {
-		return 0
-	}
-	return c.Weight * c.Weight / c.WeightSq
-}
-
-// fewSamples is the effective sample size below which sums of samples are not
-// normal enough and the exact interval is used.
-const fewSamples = 30
-
-// SamplingRatio is the interval of the ratio head/base that sampling noise alone
-// leaves open at the given confidence level, when each side is one run. It says
-// nothing of how runs differ from each other.
+// sampling says what sampling noise alone leaves open when each side is one run. It
+// knows nothing of how runs differ from each other.
 //
 // The logarithm of the ratio is taken as normal with variance Σw²/(Σw)² of each
-// side. Below 30 effective samples on a side it is exact, conditional on the
-// total: of k samples those on the head side are binomial (Clopper-Pearson).
-// Without samples on both sides the ratio can be anything.
-func SamplingRatio(base, head WeightedCount, level float64) Interval {
+// side. Below 30 effective samples on a side it is exact, conditional on the total:
+// of k samples those on the head side are binomial (Clopper and Pearson, 1934).
+func (t *Tests) sampling(e *Estimate, base, head WeightedCount) {
+	e.Ratio = head.Weight / base.Weight
 	ka, kb := base.Effective(), head.Effective()
-	if ka == 0 && kb == 0 {
-		return Interval{0, math.Inf(1)}
-	}
 	if min(ka, kb) >= fewSamples {
-		se := math.Sqrt(base.WeightSq/(base.Weight*base.Weight) + head.WeightSq/(head.Weight*head.Weight))
-		z := distuv.UnitNormal.Quantile(1 - (1-level)/2)
-		r := math.Log(head.Weight / base.Weight)
-		return Interval{math.Exp(r - z*se), math.Exp(r + z*se)}
+		m := shift{log: math.Log(e.Ratio), se: math.Sqrt(1/ka + 1/kb), df: math.Inf(1)}
+		e.CI = m.interval(t.level)
+		e.finish(m)
+		return
 	}
-	// A sample weighs on each side what its effective ones do on average; of a
-	// side without samples, what those of the other do.
+	// A sample weighs on each side what its effective ones do on average; of a side
+	// without samples, what those of the other do.
 	wa, wb := base.Weight/ka, head.Weight/kb
 	if ka == 0 {
 		wa = wb
@@ -63,69 +31,128 @@ func SamplingRatio(base, head WeightedCount, level float64) Interval {
 	if kb == 0 {
 		wb = wa
 	}
-	p := proportion(kb, ka+kb, level)
-	odds := func(p float64) float64 { return p / (1 - p) * wb / wa }
-	i := Interval{odds(p.Lo), math.Inf(1)}
-	if p.Hi < 1 {
-		i.Hi = odds(p.Hi)
-	}
-	return i
+	m := conditional{ka: ka, kb: kb, weights: wb / wa}
+	e.Method, e.CI = SamplingExact, m.interval(t.level)
+	e.finish(m)
 }
 
-// proportion is the Clopper-Pearson interval of a proportion of which k of n were
-// seen, 0 to 1. k and n need not be whole. At k = 0 and k = n it is one-sided.
-func proportion(k, n, level float64) Interval {
-	alpha := (1 - level) / 2
+// conditional is the distribution of the samples of head given those of both sides.
+type conditional struct {
+	ka, kb  float64 // effective samples
+	weights float64 // of a sample of head, in those of base
+}
+
+// odds are the odds of a sample to be one of head if the ratio has logarithm limit, as
+// both probabilities.
+func (c conditional) odds(limit float64) (head, base float64) {
+	o := math.Exp(limit) / c.weights
+	if math.IsInf(o, 1) {
+		return 1, 0
+	}
+	return o / (1 + o), 1 / (1 + o)
+}
+
+func (c conditional) above(limit float64) float64 {
+	if c.kb == 0 {
+		return 1
+	}
+	head, _ := c.odds(limit)
+	return mathext.RegIncBeta(c.kb, c.ka+1, head)
+}
+
+func (c conditional) below(limit float64) float64 {
+	if c.ka == 0 {
+		return 1
+	}
+	_, base := c.odds(limit)
+	return mathext.RegIncBeta(c.ka, c.kb+1, base)
+}
+
+func (c conditional) interval(level float64) Interval {
+	p := Proportion(c.kb, c.ka+c.kb, level)
+	odds := func(p float64) float64 { return p / (1 - p) * c.weights }
+	return Interval{odds(p.Lo), odds(p.Hi)}
+}
+
+func (c conditional) detectable(alpha, power float64) float64 {
+	if c.ka == 0 {
+		return math.Inf(1)
+	}
+	return shift{se: math.Sqrt(4 / (c.ka + c.kb)), df: math.Inf(1)}.detectable(alpha, power)
+}
+
+func (conditional) spread() spread { return spread{} }
+
+// Proportion is the Clopper-Pearson interval of a proportion of which k of n were
+// seen, 0 to 1. k and n need not be whole. Without any n it is everything.
+func Proportion(k, n, level float64) Interval {
 	i := Interval{0, 1}
-	switch {
-	case k <= 0:
-		i.Hi = 1 - math.Pow(1-level, 1/n)
-		return i
-	case k >= n:
-		i.Lo = math.Pow(1-level, 1/n)
+	if !(n > 0) || math.IsInf(n, 1) || !(k >= 0 && k <= n) {
 		return i
 	}
-	i.Lo = distuv.Beta{Alpha: k, Beta: n - k + 1}.Quantile(alpha)
-	i.Hi = distuv.Beta{Alpha: k + 1, Beta: n - k}.Quantile(1 - alpha)
+	alpha := (1 - level) / 2
+	if k > 0 {
+		i.Lo = distuv.Beta{Alpha: k, Beta: n - k + 1}.Quantile(alpha)
+	}
+	if k < n {
+		i.Hi = distuv.Beta{Alpha: k + 1, Beta: n - k}.Quantile(1 - alpha)
+	}
 	return i
 }
 
-// WelchRatio is the interval of the ratio of the means of head and base at the
-// given confidence level, from runs as the unit: Welch's t on the logarithms. Zeros
-// have no logarithm: with one on any side ok is false.
-func WelchRatio(base, head []float64, level float64) (i Interval, ok bool) {
-	if len(base) < 2 || len(head) < 2 {
-		return Interval{0, math.Inf(1)}, false
+// Share is the interval of the share that part has of the total, the rest being the
+// samples that are not of it: Clopper-Pearson on the effective sample size of the share
+// (Korn and Graubard, 1998), from the variance
+// ((1-s)²·Σw² of part + s²·Σw² of rest) / W².
+func Share(part, rest WeightedCount, level float64) Interval {
+	if !part.valid() || !rest.valid() || !(part.Weight+rest.Weight > 0) {
+		return Interval{0, 1}
 	}
-	ma, va, okA := logMoments(base)
-	mb, vb, okB := logMoments(head)
-	if !okA || !okB {
-		return Interval{0, math.Inf(1)}, false
+	total := part.Weight + rest.Weight
+	s := part.Weight / total
+	n := part.Effective() + rest.Effective()
+	if s > 0 && s < 1 {
+		variance := ((1-s)*(1-s)*part.WeightSq + s*s*rest.WeightSq) / (total * total)
+		if !(variance > 0) {
+			return Interval{s, s} // counted, not sampled
+		}
+		n = s * (1 - s) / variance
 	}
-	na, nb := float64(len(base)), float64(len(head))
-	sa, sb := va/na, vb/nb
-	if sa+sb == 0 {
-		r := math.Exp(mb - ma)
-		return Interval{r, r}, true
-	}
-	df := (sa + sb) * (sa + sb) / (sa*sa/(na-1) + sb*sb/(nb-1))
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(1 - (1-level)/2)
-	se := math.Sqrt(sa + sb)
-	return Interval{math.Exp(mb - ma - t*se), math.Exp(mb - ma + t*se)}, true
+	return Proportion(s*n, n, level)
 }
 
-// logMoments are the mean and the variance of the logarithms.
-func logMoments(x []float64) (mean, variance float64, ok bool) {
-	for _, v := range x {
-		if !(v > 0) || math.IsInf(v, 0) {
-			return 0, 0, false
+// phiBlocks is the number of time blocks of BlockPhi.
+const phiBlocks = 30
+
+// BlockPhi is the factor by which samples that come in bursts or phases vary more than
+// independent ones, at least 1. residuals has w·(1-s) for each sample of a function
+// with share s and -w·s for each other sample, in order of time. The variance of the sums
+// over 30 blocks of equal numbers of samples is compared with that of independent
+// samples; fewer than 60 samples show nothing, and 1 is returned.
+//
+// A phase that is the same in every run raises it too: it is an upper bound, and only
+// further runs give the truth.
+func BlockPhi(residuals []float64) float64 {
+	if len(residuals) < 2*phiBlocks {
+		return 1
+	}
+	var independent, mean float64
+	var sums [phiBlocks]float64
+	for b := range sums {
+		lo, hi := b*len(residuals)/phiBlocks, (b+1)*len(residuals)/phiBlocks
+		for _, r := range residuals[lo:hi] {
+			sums[b] += r
+			independent += r * r
 		}
-		mean += math.Log(v)
+		mean += sums[b] / phiBlocks
 	}
-	mean /= float64(len(x))
-	for _, v := range x {
-		d := math.Log(v) - mean
-		variance += d * d
+	var blocks float64
+	for _, s := range sums {
+		blocks += (s - mean) * (s - mean)
 	}
-	return mean, variance / float64(len(x)-1), true
+	blocks *= phiBlocks / (phiBlocks - 1.0)
+	if !(blocks > independent) {
+		return 1
+	}
+	return blocks / independent
 }

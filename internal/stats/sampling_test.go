@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
-
 // Values of scipy 1.x: beta.ppf.
 func TestProportion(t *testing.T) {
 	for _, test := range []struct{ k, n, lo, hi float64 }{
@@ -16,10 +14,10 @@ func TestProportion(t *testing.T) {
 		{9, 10, 0.5549838829718046, 0.9974714214555382},
 		{20, 50, 0.2640783950945368, 0.5482059715208196},
 		{29, 300, 0.06569857461558704, 0.135874909828131},
-		{0, 10, 0, 1 - math.Pow(0.05, 0.1)},
-		{10, 10, math.Pow(0.05, 0.1), 1},
+		{0, 10, 0, 1 - math.Pow(0.025, 0.1)},
+		{10, 10, math.Pow(0.025, 0.1), 1},
 	} {
-		got := proportion(test.k, test.n, 0.95)
+		got := Proportion(test.k, test.n, 0.95)
 		if !near(got.Lo, test.lo) || !near(got.Hi, test.hi) {
 			t.Errorf("proportion(%v of %v) = %v, want [%v, %v]", test.k, test.n, got, test.lo, test.hi)
 		}

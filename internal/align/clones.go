@@ -1,0 +1,451 @@
+package align
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A cluster is the functions of one normalised name and file on both sides.
+type cluster struct {
+	base, head []unit
+}
+
+// A unit is one function with its parts and clones: f, f.part.0 and f.cold.
+type unit struct {
+	entity  string
+	members []int32 // the whole function first, heavy parts before light ones
+}
+
+// matchNormalized matches functions whose names differ in what compilers add. Lambdas
+// and other functions that are only numbered are told apart by their neighbours,
+// which are in part such functions themselves: so sure ones go first, in rounds.
+func (m *matcher) matchNormalized() {
+	pending := m.clusters()
+	// A function is known by its neighbours, those by theirs; what is still
+	// open after these rounds is far from anything known.
+	const rounds = 6
+	for range rounds {
+		before := len(m.matches)
+		for i := range pending {
+			m.matchUnits(&pending[i], true)
+		}
+		if len(m.matches) == before {
+			break
+		}
+	}
+	for i := range pending {
+		m.matchUnits(&pending[i], false)
+	}
+	m.matchNormalizedMoved()
+}
+
+// clusters lists the clusters of both sides in which something is not matched yet,
+// in the order of base.
+func (m *matcher) clusters() []cluster {
+	at := make(map[fileKey]int)
+	open := make([]bool, 0)
+	members := make([][2][]int32, 0)
+	for b := range m.base.fns {
+		if m.base.fns[b].Unknown {
+			continue
+		}
+		k := fileKey{name: m.base.names[b].normal, dso: m.base.dso[b]}
+		c, ok := at[k]
+		if !ok {
+			c = len(members)
+			at[k] = c
+			members = append(members, [2][]int32{})
+			open = append(open, false)
+		}
+		members[c][0] = append(members[c][0], int32(b))
+		open[c] = open[c] || m.base.group[b] < 0
+	}
+	for h := range m.head.fns {
+		if m.head.fns[h].Unknown {
+			continue
+		}
+		if c, ok := at[fileKey{name: m.head.names[h].normal, dso: m.head.dso[h]}]; ok {
+			members[c][1] = append(members[c][1], int32(h))
+			open[c] = open[c] || m.head.group[h] < 0
+		}
+	}
+	var clusters []cluster
+	for c, sides := range members {
+		if open[c] && len(sides[0]) > 0 && len(sides[1]) > 0 {
+			clusters = append(clusters, cluster{m.base.units(sides[0]), m.head.units(sides[1])})
+		}
+	}
+	return clusters
+}
+
+// units sorts functions of one normalised name into units, heavy ones first.
+func (s *side) units(members []int32) []unit {
+	slices.SortStableFunc(members, func(a, b int32) int {
+		return cmp.Or(
+			strings.Compare(s.names[a].entity, s.names[b].entity),
+			cmp.Compare(len(s.names[a].part), len(s.names[b].part)),
+			-cmp.Compare(s.weight[a], s.weight[b]),
+			strings.Compare(s.names[a].part, s.names[b].part),
+		)
+	})
+	var units []unit
+	for i, x := range members {
+		if i == 0 || s.names[x].entity != units[len(units)-1].entity {
+			units = append(units, unit{entity: s.names[x].entity})
+		}
+		u := &units[len(units)-1]
+		u.members = append(u.members, x)
+	}
+	heaviest := func(u *unit) float64 {
+		var w float64
+		for _, x := range u.members {
+			w = max(w, s.weight[x])
+		}
+		return w
+	}
+	slices.SortStableFunc(units, func(a, b unit) int { return -cmp.Compare(heaviest(&a), heaviest(&b)) })
+	return units
+}
+
+const (
+	// sameNumber is what the number that the compiler chose counts: less than
+	// neighbours that agree, more than noise in them.
+	sameNumber = 0.5
+	// sureMargin is by how much a pair must be better than all others of
+	// either unit to be taken while neighbours are still open.
+	sureMargin = 0.25
+)
+
+// matchUnits matches the units of a cluster, in the end all that nothing speaks
+// against, before only the sure ones.
+func (m *matcher) matchUnits(c *cluster, sure bool) {
+	doneBase, doneHead := m.pairedUnits(c)
+	pairs := m.unitPairs(c, doneBase, doneHead, sure)
+	margin := 0.0
+	if sure {
+		margin = sureMargin
+	}
+	assign(pairs, margin, func(p scored) {
+		m.matchMembers(&c.base[p.base], &c.head[p.head], m.unitConfidence(c, p))
+	})
+}
+
+// pairedUnits finds the units of which members are matched with each other, and
+// matches their other members.
+func (m *matcher) pairedUnits(c *cluster) (doneBase, doneHead []bool) {
+	doneBase, doneHead = make([]bool, len(c.base)), make([]bool, len(c.head))
+	var unitOf map[int32]int // group to unit of head
+	for j := range c.head {
+		for _, h := range c.head[j].members {
+			if g := m.find(m.head.group[h]); g >= 0 {
+				if unitOf == nil {
+					unitOf = make(map[int32]int)
+				}
+				if _, ok := unitOf[g]; !ok {
+					unitOf[g] = j
+				}
+				doneHead[j] = true
+			}
+		}
+	}
+	for i := range c.base {
+		for _, b := range c.base[i].members {
+			g := m.find(m.base.group[b])
+			if g < 0 {
+				continue
+			}
+			doneBase[i] = true
+			if j, ok := unitOf[g]; ok {
+				m.matchMembers(&c.base[i], &c.head[j], partConfidence)
+				break
+			}
+		}
+	}
+	return doneBase, doneHead
+}
+
+// unitPairs lists the possible pairs of units: all, or only those that neighbours speak
+// for.
+func (m *matcher) unitPairs(c *cluster, doneBase, doneHead []bool, sure bool) []scored {
+	var pairs []scored
+	add := func(i, j int) {
+		b, h := int(c.base[i].members[0]), int(c.head[j].members[0])
+		named := c.base[i].entity == c.head[j].entity
+		callers, callees := m.callerEvidence(b, h), m.calleeEvidence(b, h)
+		like := likeness(callers, callees)
+		if !named && callers.disjoint() && callees.disjoint() || !named && like < 0.05 && (callers.disjoint() || callees.disjoint()) {
+			return
+		}
+		score := like + 0.2*m.sourceOverlap(b, h)
+		if named {
+			score += sameNumber
+		}
+		if like > 0 || !sure {
+			pairs = append(pairs, scored{int32(i), int32(j), score})
+		}
+	}
+	var bs, hs []int
+	for i := range c.base {
+		if !doneBase[i] {
+			bs = append(bs, i)
+		}
+	}
+	for j := range c.head {
+		if !doneHead[j] {
+			hs = append(hs, j)
+		}
+	}
+	const small = 32
+	if len(bs) <= small && len(hs) <= small {
+		for _, i := range bs {
+			for _, j := range hs {
+				add(i, j)
+			}
+		}
+	} else {
+		m.nearbyUnits(c, bs, hs, add)
+	}
+	return pairs
+}
+
+// place is a neighbour in one direction.
+type place struct {
+	group  int32
+	caller bool
+}
+
+// places calls f for the matched neighbours of a function.
+func (m *matcher) places(s *side, i int32, f func(place)) {
+	for _, e := range s.callers[i] {
+		if g := m.find(s.group[e.fn]); g >= 0 {
+			f(place{g, true})
+		}
+	}
+	for _, e := range s.callees[i] {
+		if g := m.find(s.group[e.fn]); g >= 0 {
+			f(place{g, false})
+		}
+	}
+}
+
+// nearbyUnits calls add for the pairs of a large cluster that share a name, a rank by
+// weight, or a neighbour.
+func (m *matcher) nearbyUnits(c *cluster, bs, hs []int, add func(i, j int)) {
+	const most = 16 // units listed at a neighbour
+	near := make(map[place][]int)
+	named := make(map[string]int)
+	for _, j := range hs {
+		named[c.head[j].entity] = j
+		m.places(m.head, c.head[j].members[0], func(p place) {
+			if len(near[p]) < most {
+				near[p] = append(near[p], j)
+			}
+		})
+	}
+	seen := make(map[int]bool)
+	for rank, i := range bs {
+		clear(seen)
+		try := func(j int) {
+			if !seen[j] && len(seen) < 4*most {
+				seen[j] = true
+				add(i, j)
+			}
+		}
+		if j, ok := named[c.base[i].entity]; ok {
+			try(j)
+		}
+		if rank < len(hs) {
+			try(hs[rank])
+		}
+		m.places(m.base, c.base[i].members[0], func(p place) {
+			for _, j := range near[p] {
+				try(j)
+			}
+		})
+	}
+}
+
+// likeness is the mean similarity in the directions that are known.
+func likeness(callers, callees evidence) float64 {
+	var sum, known float64
+	for _, e := range [...]evidence{callers, callees} {
+		sum += e.known * e.similarity
+		known += e.known
+	}
+	if known == 0 {
+		return 0
+	}
+	return sum / known
+}
+
+const (
+	// partConfidence is for parts and clones of a function: f.cold is of f.
+	partConfidence = 0.98
+	// soleConfidence is for the only function of a normalised name.
+	soleConfidence = 0.95
+)
+
+// unitConfidence is higher the fewer other units there were, and the more the
+// neighbours agree.
+func (m *matcher) unitConfidence(c *cluster, p scored) float64 {
+	u, v := &c.base[p.base], &c.head[p.head]
+	if u.entity == v.entity {
+		return partConfidence
+	}
+	b, h := int(u.members[0]), int(v.members[0])
+	like := likeness(m.callerEvidence(b, h), m.calleeEvidence(b, h))
+	switch {
+	case len(c.base) > 1 || len(c.head) > 1:
+		return 0.5 + 0.4*like
+	case like > 0:
+		return soleConfidence
+	}
+	return 0.85
+}
+
+// matchMembers matches what is open of two units that are the same: first equal parts,
+// then parts of one kind by weight, and then each that is left with the counterpart
+// of the function it was made of.
+func (m *matcher) matchMembers(u, v *unit, confidence float64) {
+	for _, of := range [...]func(part string) string{
+		func(part string) string { return part },
+		partKind,
+	} {
+		free := make(map[string][]int32)
+		for _, h := range v.members {
+			if m.head.group[h] < 0 {
+				k := of(m.head.names[h].part)
+				free[k] = append(free[k], h)
+			}
+		}
+		if len(free) == 0 {
+			break
+		}
+		for _, b := range u.members {
+			k := of(m.base.names[b].part)
+			if list := free[k]; m.base.group[b] < 0 && len(list) > 0 {
+				free[k] = list[1:]
+				m.pairNormalized(int(b), int(list[0]), confidence)
+			}
+		}
+	}
+	for _, b := range u.members {
+		if m.base.group[b] < 0 {
+			h := counterpart(m.base, m.head, u, v, b)
+			m.pair(int(b), int(h), Normalized, min(confidence, partConfidence), partReason(m.base.fns[b].Name, m.head.fns[h].Name, &m.base.names[b], &m.head.names[h]))
+		}
+	}
+	for _, h := range v.members {
+		if m.head.group[h] < 0 {
+			b := counterpart(m.head, m.base, v, u, h)
+			m.pair(int(b), int(h), Normalized, min(confidence, partConfidence), partReason(m.head.fns[h].Name, m.base.fns[b].Name, &m.head.names[h], &m.base.names[b]))
+		}
+	}
+}
+
+// counterpart finds the function of the other side that x was made of or became: the
+// counterpart of the longest matched part that x is a part of, or the whole function.
+func counterpart(own, other *side, u, v *unit, x int32) int32 {
+	best, length := v.members[0], -1
+	for _, y := range u.members {
+		part := own.names[y].part
+		if p := own.partner[y]; p >= 0 && y != x && len(part) > length && strings.HasPrefix(own.names[x].part, part) && slices.Contains(v.members, p) {
+			best, length = p, len(part)
+		}
+	}
+	return best
+}
+
+// pairNormalized matches two functions of the same normalised name.
+func (m *matcher) pairNormalized(b, h int, confidence float64) {
+	if m.base.key(b) == m.head.key(h) {
+		m.pairSameName(b, h)
+		return
+	}
+	m.pair(b, h, Normalized, confidence, normalizedReason(m.base.fns[b].Name, m.head.fns[h].Name))
+}
+
+// matchNormalizedMoved matches functions of the same normalised name in different
+// files, if each side has only one.
+func (m *matcher) matchNormalizedMoved() {
+	const twice = -2
+	count := func(s *side) map[string]int {
+		at := make(map[string]int)
+		for i := range s.fns {
+			if s.fns[i].Unknown {
+				continue
+			}
+			n := s.names[i].normal
+			if _, ok := at[n]; ok {
+				at[n] = twice
+			} else {
+				at[n] = i
+			}
+		}
+		return at
+	}
+	var headAt, baseAt map[string]int
+	for b := range m.base.fns {
+		n := m.base.names[b].normal
+		if m.base.group[b] >= 0 || m.base.fns[b].Unknown || n == "" {
+			continue
+		}
+		if headAt == nil {
+			baseAt, headAt = count(m.base), count(m.head)
+		}
+		h, ok := headAt[n]
+		if !ok || h < 0 || baseAt[n] != b || m.head.group[h] >= 0 || m.base.dso[b] == m.head.dso[h] {
+			continue
+		}
+		callers, callees := m.callerEvidence(b, h), m.calleeEvidence(b, h)
+		like := likeness(callers, callees)
+		if like < 0.05 && (callers.disjoint() || callees.disjoint()) {
+			continue
+		}
+		m.pair(b, h, Normalized, 0.7+0.2*like, fmt.Sprintf("%s, from %q to %q", normalizedReason(m.base.fns[b].Name, m.head.fns[h].Name), m.base.fns[b].DSO, m.head.fns[h].DSO))
+	}
+}
+
+// partReason says what joins a part with a function of the other side.
+func partReason(part, whole string, p, w *name) string {
+	if p.part != "" {
+		return strings.TrimSpace(p.part) + " is part of the function"
+	}
+	if w.part != "" {
+		return strings.TrimSpace(w.part) + " is part of the function"
+	}
+	return normalizedReason(part, whole)
+}
+
+// normalizedReason names what the normalised names lack.
+func normalizedReason(base, head string) string {
+	for _, what := range [...]struct{ mark, reason string }{
+		{".llvm.", "same name without .llvm.N"},
+		{".lto_priv.", "same name without .lto_priv.N"},
+		{".__uniq.", "same name without .__uniq.N"},
+		{".constprop.", "same name without .constprop.N"},
+		{".isra.", "same name without .isra.N"},
+		{".part.", "same name without .part.N"},
+		{".cold", "same name without .cold"},
+		{"lambda", "same name but for the number of the lambda"},
+		{"Lambda", "same name but for the number of the lambda"},
+		{"$_", "same name but for the number of the lambda"},
+		{"closure", "same name but for the number of the closure"},
+		{".func", "same name but for the number of the closure"},
+		{"$$ExternalSynthetic", "same name but for the number of the class"},
+		{"$", "same name but for the number of the class"},
+		{"::h", "same name without hash"},
+		{"(anonymous namespace)", "same name without (anonymous namespace)"},
+		{"{anonymous}", "same name without (anonymous namespace)"},
+		{"[abi:", "same name without ABI tag"},
+	} {
+		// The marks of both sides, of which the numbers differ, or the mark
+		// of one.
+		if strings.Contains(base, what.mark) || strings.Contains(head, what.mark) {
+			return what.reason
+		}
+	}
+	return "same name but for what compilers add"
+}

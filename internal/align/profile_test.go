@@ -1,0 +1,190 @@
+package align
+
+import (
+	"bufio"
+	"compress/gzip"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A stack is a sample for tests: frames "name", "name@dso" or "name|file:line" from
+// the root to the leaf.
+type stack struct {
+	frames []string
+	weight float64
+}
+
+// parseStacks reads lines "frame;frame weight".
+func parseStacks(t testing.TB, lines ...string) []stack {
+	t.Helper()
+	var stacks []stack
+	for _, line := range lines {
+		i := strings.LastIndexByte(line, ' ')
+		w, err := strconv.ParseFloat(line[i+1:], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stacks = append(stacks, stack{strings.Split(line[:i], ";"), w})
+	}
+	return stacks
+}
+
+func readStacks(t testing.TB, path string) []stack {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for s := bufio.NewScanner(z); s.Scan(); {
+		lines = append(lines, s.Text())
+	}
+	return parseStacks(t, lines...)
+}
+
+// functionsOf sums up stacks: a function for each name and DSO, in the order of first
+// appearance. The DSO is "prog" unless the frame names one.
+func functionsOf(stacks []stack) []Function {
+	type edgeKey struct{ from, to int }
+	var (
+		fns   []Function
+		at    = make(map[string]int)
+		edges = make(map[edgeKey]float64)
+		lines = make(map[int]map[int64]float64)
+		total float64
+	)
+	for _, s := range stacks {
+		total += s.weight
+		seen, seenEdge := make(map[int]bool), make(map[edgeKey]bool)
+		caller := -1
+		for depth, frame := range s.frames {
+			name, place, _ := strings.Cut(frame, "|")
+			name, dso, ok := strings.Cut(name, "@")
+			if !ok {
+				dso = "prog"
+			}
+			i, ok := at[name+"@"+dso]
+			if !ok {
+				i = len(fns)
+				at[name+"@"+dso] = i
+				fns = append(fns, Function{Name: name, SystemName: name, DSO: dso, Unknown: strings.HasPrefix(name, "[")})
+			}
+			if file, line, ok := strings.Cut(place, ":"); ok {
+				fns[i].File = file
+				n, _ := strconv.ParseInt(line, 10, 64)
+				if lines[i] == nil {
+					lines[i] = make(map[int64]float64)
+				}
+				self := 0.0
+				if depth == len(s.frames)-1 {
+					self = s.weight
+				}
+				lines[i][n] += self
+			}
+			if !seen[i] {
+				seen[i] = true
+				fns[i].Weight += s.weight
+			}
+			if k := (edgeKey{caller, i}); caller >= 0 && !seenEdge[k] {
+				seenEdge[k] = true
+				edges[k] += s.weight
+			}
+			caller = i
+		}
+	}
+	for k, w := range edges {
+		fns[k.from].Callees = append(fns[k.from].Callees, Edge{k.to, w})
+		fns[k.to].Callers = append(fns[k.to].Callers, Edge{k.from, w})
+	}
+	for i := range fns {
+		fns[i].Weight /= total
+		for n, w := range lines[i] {
+			fns[i].Lines = append(fns[i].Lines, Line{n, w})
+		}
+	}
+	return fns
+}
+
+// check verifies what Functions promises of every result.
+func check(t testing.TB, base, head []Function, matches []Match) {
+	t.Helper()
+	baseGroup, headGroup := make(map[int]int), make(map[int]int)
+	groups := make(map[int]bool)
+	seen := make(map[[2]int]bool)
+	for i, m := range matches {
+		if i > 0 && (uint(matches[i-1].Base) > uint(m.Base) || matches[i-1].Base == m.Base && uint(matches[i-1].Head) > uint(m.Head)) {
+			t.Errorf("match %d is not sorted: %+v after %+v", i, m, matches[i-1])
+		}
+		if seen[[2]int{m.Base, m.Head}] {
+			t.Errorf("%+v twice", m)
+		}
+		seen[[2]int{m.Base, m.Head}] = true
+		groups[m.Group] = true
+		if m.Base < -1 || m.Base >= len(base) || m.Head < -1 || m.Head >= len(head) || m.Base < 0 && m.Head < 0 {
+			t.Fatalf("indices out of range: %+v", m)
+		}
+		if m.Base >= 0 {
+			if g, ok := baseGroup[m.Base]; ok && g != m.Group {
+				t.Errorf("base %d in groups %d and %d", m.Base, g, m.Group)
+			}
+			baseGroup[m.Base] = m.Group
+		}
+		if m.Head >= 0 {
+			if g, ok := headGroup[m.Head]; ok && g != m.Group {
+				t.Errorf("head %d in groups %d and %d", m.Head, g, m.Group)
+			}
+			headGroup[m.Head] = m.Group
+		}
+		if m.Confidence < 0 || m.Confidence > 1 || m.Confidence != m.Confidence {
+			t.Errorf("confidence: %+v", m)
+		}
+		switch m.Kind {
+		case Added, Removed:
+			if (m.Kind == Added) != (m.Base < 0) || (m.Kind == Removed) != (m.Head < 0) || m.Confidence != 1 || m.Reason != "" {
+				t.Errorf("%+v", m)
+			}
+			continue
+		}
+		if m.Base < 0 || m.Head < 0 {
+			t.Errorf("%+v", m)
+			continue
+		}
+		b, h := &base[m.Base], &head[m.Head]
+		sameName := b.Name == h.Name && b.Unknown == h.Unknown
+		switch m.Kind {
+		case Exact:
+			if !sameName || b.DSO != h.DSO || m.Confidence != 1 || m.Reason != "" {
+				t.Errorf("%+v: %q %q", m, b.Name, h.Name)
+			}
+		case Moved:
+			if !sameName || b.DSO == h.DSO || m.Reason == "" {
+				t.Errorf("%+v: %q %q", m, b.Name, h.Name)
+			}
+		case Normalized:
+			if b.Unknown || h.Unknown || m.Reason == "" {
+				t.Errorf("%+v: %q %q", m, b.Name, h.Name)
+			}
+		case Renamed:
+			if m.Reason != "--rename" && (b.Unknown || h.Unknown) || m.Reason == "" {
+				t.Errorf("%+v: %q %q", m, b.Name, h.Name)
+			}
+		default:
+			t.Errorf("kind: %+v", m)
+		}
+	}
+	if len(baseGroup) != len(base) || len(headGroup) != len(head) {
+		t.Errorf("%d of %d base and %d of %d head functions", len(baseGroup), len(base), len(headGroup), len(head))
+	}
+	for g := range len(groups) {
+		if !groups[g] {
+			t.Errorf("no group %d of %d", g, len(groups))
+		}
+	}
+}

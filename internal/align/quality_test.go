@@ -1,0 +1,158 @@
+package align
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// The recordings are two runs of Go's compiler on one package, so the truth is that
+// every function has its own name on the other side, or was not sampled there.
+// Renaming functions of the second run gives matches to find whose truth is known.
+
+const (
+	firstRun  = "testdata/compile-1.folded.gz"
+	secondRun = "testdata/compile-2.folded.gz"
+)
+
+// a renaming changes the names of a recording; it returns "" for those that stay.
+type renaming struct {
+	name string
+	of   func(name string, r *rand.Rand) string
+	// minPrecision and minRecall are what was reached, rounded down.
+	minPrecision, minRecall float64
+}
+
+// own splits the name of a Go function before its own part.
+func own(name string) (prefix, last string) {
+	i := strings.LastIndexByte(name, '.')
+	return name[:i+1], name[i+1:]
+}
+
+func invented(r *rand.Rand) string {
+	const consonants, vowels = "bdfgklmnprstvz", "aeiou"
+	var b strings.Builder
+	for range 3 + r.IntN(2) {
+		b.WriteByte(consonants[r.IntN(len(consonants))])
+		b.WriteByte(vowels[r.IntN(len(vowels))])
+	}
+	return b.String()
+}
+
+var renamings = []renaming{
+	{name: "version", of: func(name string, _ *rand.Rand) string { return name + "V2" }},
+	{name: "one word", of: func(name string, r *rand.Rand) string {
+		prefix, last := own(name)
+		words := splitWords(last)
+		words[r.IntN(len(words))] = strings.Title(invented(r)) //nolint
+		return prefix + strings.Join(words, "")
+	}},
+	{name: "type", of: func(name string, _ *rand.Rand) string {
+		if !strings.Contains(name, "(*") {
+			return name + "New"
+		}
+		return strings.Replace(name, "(*", "(*new", 1)
+	}},
+	{name: "package", of: func(name string, _ *rand.Rand) string {
+		prefix, last := own(name)
+		return "example.com/internal/" + strings.ReplaceAll(prefix, "/", "/x") + last
+	}},
+	{name: "all words", of: func(name string, r *rand.Rand) string { return "p." + invented(r) }},
+}
+
+func splitWords(s string) []string {
+	var words []string
+	for len(s) > 0 {
+		n := wordEnd(s, 0)
+		words = append(words, s[:n])
+		s = s[n:]
+	}
+	return words
+}
+
+type quality struct{ right, wrong, missed, eligible int }
+
+func (q quality) precision() float64 { return float64(q.right) / float64(max(1, q.right+q.wrong)) }
+func (q quality) recall() float64    { return float64(q.right) / float64(max(1, q.eligible)) }
+
+func measure(t *testing.T, rn renaming, share float64, seed uint64) quality {
+	base := functionsOf(readStacks(t, firstRun))
+	stacks := readStacks(t, secondRun)
+	r := rand.New(rand.NewPCG(seed, 1))
+	original := make(map[string]string) // new name to old
+	renamed := make(map[string]string)
+	for _, f := range functionsOf(stacks) {
+		if Normalize(f.Name) != f.Name || !strings.Contains(f.Name, ".") || r.Float64() >= share {
+			continue
+		}
+		if n := rn.of(f.Name, r); n != "" && n != f.Name && original[n] == "" {
+			renamed[f.Name], original[n] = n, f.Name
+		}
+	}
+	for _, s := range stacks {
+		for i, fr := range s.frames {
+			name, place, _ := strings.Cut(fr, "|")
+			if n, ok := renamed[name]; ok {
+				s.frames[i] = n + "|" + place
+			}
+		}
+	}
+	head := functionsOf(stacks)
+	matches, err := Functions(base, head, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, base, head, matches)
+	var q quality
+	weight := make(map[string]float64)
+	for i := range base {
+		weight[base[i].Name] = base[i].Weight
+	}
+	for i := range head {
+		if old, ok := original[head[i].Name]; ok && weight[old] >= lightest && head[i].Weight >= lightest && max(weight[old], head[i].Weight) >= heavy {
+			q.eligible++
+		}
+	}
+	for _, m := range matches {
+		if m.Kind == Exact || m.Kind == Added || m.Kind == Removed {
+			continue
+		}
+		b, h := base[m.Base].Name, head[m.Head].Name
+		truth := h
+		if old, ok := original[h]; ok {
+			truth = old
+		}
+		if truth == b {
+			q.right++
+		} else {
+			q.wrong++
+			if testing.Verbose() {
+				t.Logf("wrong: %s -> %s (was %s) %.2f %s [%.4f %.4f]", b, h, truth, m.Confidence, m.Reason, base[m.Base].Weight, head[m.Head].Weight)
+			}
+		}
+	}
+	return q
+}
+
+func TestQuality(t *testing.T) {
+	for _, rn := range renamings {
+		for _, share := range []float64{0.02, 0.1, 0.3} {
+			t.Run(fmt.Sprintf("%s/%v", rn.name, share), func(t *testing.T) {
+				var sum quality
+				for seed := range uint64(5) {
+					q := measure(t, rn, share, seed)
+					sum.right += q.right
+					sum.wrong += q.wrong
+					sum.eligible += q.eligible
+				}
+				t.Logf("precision %.3f recall %.3f (%d right, %d wrong, %d to find)", sum.precision(), sum.recall(), sum.right, sum.wrong, sum.eligible)
+			})
+		}
+	}
+}
+
+func TestSameBuild(t *testing.T) {
+	q := measure(t, renaming{of: func(string, *rand.Rand) string { return "" }}, 0, 1)
+	t.Logf("%+v", q)
+}

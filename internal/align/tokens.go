@@ -1,0 +1,150 @@
+package align
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// A word is a part of a name as people choose it: "hash" of hash_v1.
+type word struct {
+	id   int32
+	last bool // of the last component, the function's own name
+}
+
+// vocabulary numbers the words of names and knows how common they are.
+type vocabulary struct {
+	ids map[string]int32
+	// names is in how many names each word is, short whether it says little:
+	// a number or a letter.
+	names []int32
+	short []bool
+}
+
+// maxWords bounds the words of a name, the last ones count.
+const maxWords = 24
+
+// read splits a bare name into words and counts them.
+func (v *vocabulary) read(bare string) []word {
+	const longest = 1024
+	bare = bare[max(0, len(bare)-longest):]
+	var words []word
+	lastStart := lastComponent(bare)
+	for start := 0; start < len(bare); {
+		if !isWordByte(bare[start]) || bare[start] == '_' {
+			start++
+			continue
+		}
+		end := wordEnd(bare, start)
+		words = append(words, word{v.id(bare[start:end]), start >= lastStart})
+		start = end
+	}
+	words = words[max(0, len(words)-maxWords):]
+	slices.SortFunc(words, func(a, b word) int {
+		if a.id != b.id {
+			return int(a.id) - int(b.id)
+		}
+		if a.last && !b.last {
+			return -1
+		}
+		return 1
+	})
+	words = slices.CompactFunc(words, func(a, b word) bool { return a.id == b.id })
+	for _, w := range words {
+		v.names[w.id]++
+	}
+	return words
+}
+
+func (v *vocabulary) id(s string) int32 {
+	s = strings.ToLower(s)
+	id, ok := v.ids[s]
+	if !ok {
+		id = int32(len(v.names))
+		v.ids[s] = id
+		v.names = append(v.names, 0)
+		v.short = append(v.short, len(s) == 1 || isDigits(s))
+	}
+	return id
+}
+
+// lastComponent is where a function's own name starts.
+func lastComponent(bare string) int {
+	if i := strings.LastIndex(bare, "operator"); i >= 0 && operatorAt(bare, i) > 0 {
+		return i
+	}
+	for i := len(bare) - 2; i >= 0; i-- {
+		if c := bare[i]; c == ':' || c == '.' || c == '/' || c == '$' {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// wordEnd is where the word that starts at i ends: at a change of case, between
+// letters and digits, and at what is neither.
+func wordEnd(s string, i int) int {
+	class := func(c byte) int {
+		switch {
+		case c >= '0' && c <= '9':
+			return 1
+		case c >= 'A' && c <= 'Z':
+			return 2
+		case c == '_' || !isWordByte(c):
+			return 0
+		}
+		return 3
+	}
+	first := class(s[i])
+	j := i + 1
+	for j < len(s) && class(s[j]) == first {
+		j++
+	}
+	if first == 2 && j < len(s) && class(s[j]) == 3 {
+		if j-i > 1 {
+			return j - 1 // HTTPServer: the S is of the next word
+		}
+		for j < len(s) && class(s[j]) == 3 {
+			j++
+		}
+	}
+	return j
+}
+
+// weight is how much a word tells.
+func (v *vocabulary) weight(w word) float64 {
+	const common = 4 // words in as many names are still rare
+	x := 1 / (1 + 0.5*math.Log2(max(1, float64(v.names[w.id])/common)))
+	if v.short[w.id] {
+		x *= 0.3
+	}
+	if w.last {
+		x *= 2
+	}
+	return x
+}
+
+// similarity is the weighted share of the words in common, 0 to 1.
+func (v *vocabulary) similarity(a, b []word) float64 {
+	var common, all float64
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		switch {
+		case j == len(b) || i < len(a) && a[i].id < b[j].id:
+			all += v.weight(a[i])
+			i++
+		case i == len(a) || b[j].id < a[i].id:
+			all += v.weight(b[j])
+			j++
+		default:
+			x, y := v.weight(a[i]), v.weight(b[j])
+			common += 2 * min(x, y)
+			all += x + y
+			i++
+			j++
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return common / all
+}

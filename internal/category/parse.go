@@ -1,0 +1,493 @@
+package category
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"profdiff/internal/run"
+)
+
+// Limits of a file of categories.
+const (
+	// MaxSize is the most bytes that a file may have.
+	MaxSize = 1 << 20
+	// maxTotalSize limits all patterns together, in the unit of maxPatternSize.
+	maxTotalSize = 1 << 20
+	// mostUnder is the number of rules that may have "under": each has a bit.
+	mostUnder = 64
+)
+
+// Parse reads a set from YAML. name is that of the file, for messages. Errors are one
+// line and start with the file and the line in it.
+//
+//	categories:                 # the first that holds decides; the rest is "other"
+//	  - name: read
+//	    syscall: [read, pread64]
+//	  - name: parsing
+//	    match: ['^json::', '^parse_']
+//	    under: ['^serve_request$']
+//	  - name: garbage collection
+//	    any:
+//	      - match: ['^art::gc::']
+//	      - thread: ['^HeapTaskDaemon$']
+//	  - include: builtin
+//
+// A category has a name and a rule, or several rules as "any", of which one must
+// hold. The parts of a rule that are given must all hold:
+//
+//   - match: some frame is of a function whose name matches one of these regular
+//     expressions
+//   - leaf: the innermost frame is
+//   - syscall: some frame is one of these system calls, in the kernel of any
+//     architecture or as the function of a C library
+//   - dso, kind: that frame is in a file whose path matches one of these regular
+//     expressions, or in code of one of these kinds (native, kernel, kernel module,
+//     java, jit, vdso, unknown); without match, leaf and syscall, the innermost
+//     frame is
+//   - under: a frame further out is of a function whose name matches
+//   - thread, process: the names of thread and process match
+//
+// A rule has at most one of match, leaf and syscall. The entry "include: builtin"
+// stands for the categories of the built-in set; one whose name the file also has adds
+// its rules to it, in this place.
+func Parse(name string, data []byte) (*Set, error) { return parse(name, data, Builtin) }
+
+// parse is Parse with the set that can be included.
+func parse(name string, data []byte, included func() *Set) (*Set, error) {
+	if len(data) > MaxSize {
+		return nil, fmt.Errorf("%s: has %d bytes, of at most %d: make several files of it", name, len(data), MaxSize)
+	}
+	if i := invalidUTF8(data); i >= 0 {
+		return nil, fmt.Errorf("%s:%d: byte %#x is not UTF-8: convert the file", name, 1+bytes.Count(data[:i], []byte("\n")), data[i])
+	}
+	p := parser{set: new(Set), included: included, lines: make(map[string]int), ids: make(map[string]int)}
+	root, err := document(data)
+	if err == nil {
+		err = p.file(root)
+	}
+	if err != nil {
+		if at, ok := errors.AsType[*lineError](err); ok && at.line > 0 {
+			return nil, fmt.Errorf("%s:%d: %w", name, at.line, at.err)
+		}
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	p.set.names = append(p.set.names, Other)
+	return p.set, nil
+}
+
+func invalidUTF8(data []byte) int {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// A lineError is an error in a line of the file.
+type lineError struct {
+	line int
+	err  error
+}
+
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+func (e *lineError) Unwrap() error { return e.err }
+
+func failAt(n *yaml.Node, format string, args ...any) error {
+	return &lineError{n.Line, fmt.Errorf(format, args...)}
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?`)
+
+// yamlError makes a lineError of what package yaml says.
+func yamlError(err error) error {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	m := yamlLine.FindStringSubmatch(text)
+	if m == nil {
+		return fmt.Errorf("is no YAML: %s", text)
+	}
+	line, _ := strconv.Atoi(m[1]) // 0 if there is none
+	return &lineError{line, fmt.Errorf("is no YAML: %s", text[len(m[0]):])}
+}
+
+// document reads the only document.
+func document(data []byte) (*yaml.Node, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var first, second yaml.Node
+	if err := dec.Decode(&first); err != nil {
+		if len(bytes.TrimSpace(data)) == 0 || err.Error() == "EOF" {
+			return nil, errors.New(`has no categories: it needs a list "categories:"`)
+		}
+		return nil, yamlError(err)
+	}
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		return nil, failAt(&second, "a second document starts here: give one file for each")
+	case err.Error() != "EOF":
+		return nil, yamlError(err)
+	}
+	return first.Content[0], nil
+}
+
+type parser struct {
+	set      *Set
+	included func() *Set
+	lines    map[string]int // of the names of categories in the file
+	ids      map[string]int // index in Set.names
+	size     int
+	unders   int
+	isInside bool // the built-in set has been included
+}
+
+// fields calls read for each key of a mapping, which must be one of keys.
+func fields(n *yaml.Node, what string, keys []string, read func(key string, value *yaml.Node) error) error {
+	if n.Kind != yaml.MappingNode {
+		return failAt(n, "%s is %s: it must be a mapping with the keys %s", what, kindOf(n), strings.Join(keys, ", "))
+	}
+	seen := make(map[string]int)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		switch line, twice := seen[key.Value]; {
+		case key.Kind != yaml.ScalarNode || !slices.Contains(keys, key.Value):
+			return failAt(key, "unknown key %q in %s: known are %s", clip(key.Value), what, strings.Join(keys, ", "))
+		case twice:
+			return failAt(key, "key %q was given in line %d already: join the two", key.Value, line)
+		}
+		seen[key.Value] = key.Line
+		if err := read(key.Value, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func kindOf(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Kind == yaml.AliasNode:
+		return "an alias, which is not supported"
+	case n.Tag == "!!null":
+		return "empty"
+	}
+	return fmt.Sprintf("%q", clip(n.Value))
+}
+
+// clip shortens text of the file for a message.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return s
+}
+
+func (p *parser) file(root *yaml.Node) error {
+	list := root
+	err := fields(root, "the file", []string{"categories"}, func(_ string, value *yaml.Node) error {
+		list = value
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if list == root || list.Kind != yaml.SequenceNode && list.Tag == "!!null" {
+		return failAt(list, `has no categories: list them under "categories:"`)
+	}
+	if list.Kind != yaml.SequenceNode {
+		return failAt(list, "categories is %s: it must be a list", kindOf(list))
+	}
+	if len(list.Content) == 0 {
+		return failAt(list, "has no categories: list at least one")
+	}
+	for _, n := range list.Content {
+		if err := p.entry(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Keys of a rule, and of a category.
+var ruleKeys = []string{"match", "leaf", "syscall", "dso", "kind", "under", "thread", "process"}
+
+// entry reads a category or an include.
+func (p *parser) entry(n *yaml.Node) error {
+	keys := append([]string{"name", "any", "include"}, ruleKeys...)
+	var name, include, alternatives *yaml.Node
+	r := newRule()
+	parts := 0
+	err := fields(n, "a category", keys, func(key string, value *yaml.Node) error {
+		switch key {
+		case "name":
+			name = value
+		case "include":
+			include = value
+		case "any":
+			alternatives = value
+		default:
+			parts++
+			return p.part(&r, key, value)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case include != nil:
+		if name != nil || alternatives != nil || parts > 0 {
+			return failAt(include, "include stands alone: give the category in an entry of its own")
+		}
+		return p.include(include)
+	case name == nil:
+		return failAt(n, `category has no name: add "name:"`)
+	case alternatives != nil && parts > 0:
+		return failAt(alternatives, "category has any and a rule beside it: move the rule into any")
+	case alternatives == nil && parts == 0:
+		return failAt(n, "category %q has no rule: give one of %s, or any", clip(name.Value), strings.Join(ruleKeys, ", "))
+	}
+	id, err := p.name(name)
+	if err != nil {
+		return err
+	}
+	if alternatives == nil {
+		return p.add(n, id, r)
+	}
+	if alternatives.Kind != yaml.SequenceNode || len(alternatives.Content) == 0 {
+		return failAt(alternatives, "any is %s: it must be a list of rules", kindOf(alternatives))
+	}
+	for _, a := range alternatives.Content {
+		r := newRule()
+		if err := fields(a, "a rule", ruleKeys, func(key string, value *yaml.Node) error { return p.part(&r, key, value) }); err != nil {
+			return err
+		}
+		if err := p.add(a, id, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name adds a category.
+func (p *parser) name(n *yaml.Node) (int, error) {
+	name := n.Value
+	switch line, twice := p.lines[name]; {
+	case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
+		return 0, failAt(n, "name is %s: it must be text", kindOf(n))
+	case strings.TrimSpace(name) != name || name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return 0, failAt(n, "name %q is empty, or has spaces around it or characters that cannot be printed", clip(name))
+	case name == Other:
+		return 0, failAt(n, "name %q is that of the samples in no category: leave it out, or choose another name", name)
+	case twice:
+		return 0, failAt(n, "name %q was given in line %d already: join the two with any", clip(name), line)
+	}
+	p.lines[name] = n.Line
+	return p.id(name), nil
+}
+
+func (p *parser) id(name string) int {
+	id, ok := p.ids[name]
+	if !ok {
+		id = len(p.set.names)
+		p.ids[name] = id
+		p.set.names = append(p.set.names, name)
+	}
+	return id
+}
+
+// include adds the rules of the built-in set.
+func (p *parser) include(n *yaml.Node) error {
+	switch {
+	case n.Kind != yaml.ScalarNode || n.Value != "builtin":
+		return failAt(n, "include is %s: only builtin can be included", kindOf(n))
+	case p.included == nil || p.isInside:
+		return failAt(n, "builtin is included twice: remove one")
+	}
+	p.isInside = true
+	set := p.included()
+	base := p.set.functions.n
+	shift := func(c condition) condition {
+		if c == noCondition {
+			return c
+		}
+		return c + base
+	}
+	p.set.functions.join(&set.functions)
+	for _, r := range set.rules {
+		r.category = p.id(set.names[r.category])
+		r.match, r.under = shift(r.match), shift(r.under)
+		if err := p.underBit(n, &r); err != nil {
+			return err
+		}
+		p.set.rules = append(p.set.rules, r)
+	}
+	return nil
+}
+
+func (p *parser) underBit(n *yaml.Node, r *rule) error {
+	if r.under == noCondition {
+		return nil
+	}
+	if p.unders == mostUnder {
+		return failAt(n, "more than %d rules have under: join some", mostUnder)
+	}
+	r.underBit = 1 << p.unders
+	p.unders++
+	return nil
+}
+
+// add adds a rule that is complete, which n is.
+func (p *parser) add(n *yaml.Node, category int, r rule) error {
+	r.category = category
+	if r.match == noCondition {
+		r.leaf = true
+	}
+	switch {
+	case !r.framed() && r.under != noCondition:
+		return failAt(n, "rule has under, but nothing that is under it: add match, leaf, syscall, dso or kind")
+	case !r.framed() && !r.labelled():
+		return failAt(n, "rule is empty: give one of %s", strings.Join(ruleKeys, ", "))
+	}
+	if err := p.underBit(n, &r); err != nil {
+		return err
+	}
+	p.set.rules = append(p.set.rules, r)
+	return nil
+}
+
+func newRule() rule { return rule{match: noCondition, under: noCondition} }
+
+// part reads one key of a rule.
+func (p *parser) part(r *rule, key string, value *yaml.Node) error {
+	items, err := texts(key, value)
+	if err != nil {
+		return err
+	}
+	switch key {
+	case "kind":
+		return kinds(r, items)
+	case "match", "leaf", "syscall":
+		if r.match != noCondition {
+			return failAt(value, "rule has more than one of match, leaf and syscall: make several of it with any")
+		}
+	}
+	if key == "syscall" {
+		r.syscalls = true
+		names, err := syscalls(items)
+		r.match = p.set.functions.addSyscalls(names)
+		return err
+	}
+	ps, err := p.patterns(key, items)
+	if err != nil {
+		return err
+	}
+	switch key {
+	case "dso":
+		r.dso = ps
+	case "thread":
+		r.thread = ps
+	case "process":
+		r.process = ps
+	case "under":
+		r.under = p.set.functions.add(ps)
+	default:
+		r.leaf = key == "leaf"
+		r.match = p.set.functions.add(ps)
+	}
+	return nil
+}
+
+// texts reads a list of strings that are not empty, or one.
+func texts(key string, n *yaml.Node) ([]*yaml.Node, error) {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	if len(items) == 0 {
+		return nil, failAt(n, "%s is an empty list: remove it, or list what it is for", key)
+	}
+	for _, item := range items {
+		switch {
+		case item.Kind != yaml.ScalarNode || item.Tag == "!!null":
+			return nil, failAt(item, "%s has an entry that is %s: it must be text", key, kindOf(item))
+		case item.Value == "":
+			return nil, failAt(item, "%s has an empty entry, which would match everything: remove it", key)
+		}
+	}
+	return items, nil
+}
+
+func kinds(r *rule, items []*yaml.Node) error {
+	var known []string
+	for _, item := range items {
+		known = known[:0]
+		bit := uint(0)
+		for k := run.UnknownMapping; k <= run.VDSOMapping; k++ {
+			known = append(known, k.String())
+			if k.String() == item.Value {
+				bit = 1 << k
+			}
+		}
+		if bit == 0 {
+			return failAt(item, "unknown kind %q: known are %s", clip(item.Value), strings.Join(known, ", "))
+		}
+		r.kinds |= bit
+	}
+	return nil
+}
+
+func syscalls(items []*yaml.Node) ([]string, error) {
+	var names []string
+	for _, item := range items {
+		if !syscallName.MatchString(item.Value) {
+			return nil, failAt(item, "%q is no name of a system call: those have small letters, digits and _ only", clip(item.Value))
+		}
+		names = append(names, item.Value)
+	}
+	return names, nil
+}
+
+// patterns compiles regular expressions.
+func (p *parser) patterns(key string, items []*yaml.Node) (patterns, error) {
+	var all patterns
+	for _, item := range items {
+		expr := item.Value
+		tree, err := syntax.Parse(expr, syntax.Perl)
+		if err != nil {
+			reason := err.Error()
+			if se, ok := errors.AsType[*syntax.Error](err); ok {
+				reason = fmt.Sprintf("%s: %q", se.Code, clip(se.Expr))
+			}
+			return nil, failAt(item, "bad regular expression %q: %s; see https://go.dev/s/re2syntax", clip(expr), reason)
+		}
+		n := size(tree, maxPatternSize)
+		if p.size += n; n > maxPatternSize {
+			return nil, failAt(item, "regular expression %q is too large: repeat less", clip(expr))
+		}
+		if p.size > maxTotalSize {
+			return nil, failAt(item, "the regular expressions up to here are too large together: make several files of them")
+		}
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			return nil, failAt(item, "bad regular expression %q: %w", clip(expr), err)
+		}
+		if re.MatchString("") && key != "dso" {
+			return nil, failAt(item, "%s has %q, which matches names of no length and so perhaps all: ask for a character", key, clip(expr))
+		}
+		all = append(all, analyze(re, tree))
+	}
+	return all, nil
+}

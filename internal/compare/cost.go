@@ -1,0 +1,89 @@
+package compare
+
+import "profdiff/internal/run"
+
+// A cost is what one thing costs in each run of both sides. A run that does not know
+// it has a zero.
+type cost struct{ base, head []run.Sum }
+
+func newCost(runsBase, runsHead int) cost {
+	sums := make([]run.Sum, runsBase+runsHead)
+	return cost{sums[:runsBase:runsBase], sums[runsBase:]}
+}
+
+// samples are the numbers of samples of both sides.
+func (c *cost) samples() (base, head int64) {
+	for i := range c.base {
+		base += c.base[i].Count
+	}
+	for i := range c.head {
+		head += c.head[i].Count
+	}
+	return base, head
+}
+
+func (c *cost) zero() bool {
+	for _, side := range [][]run.Sum{c.base, c.head} {
+		for i := range side {
+			if side[i].Weight != 0 || side[i].Count != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// add adds the costs of d.
+func (c *cost) add(d *cost) {
+	for i := range c.base {
+		addSum(&c.base[i], &d.base[i])
+	}
+	for i := range c.head {
+		addSum(&c.head[i], &d.head[i])
+	}
+}
+
+// costs are the costs of all rows in one event.
+type costs struct {
+	whole       cost
+	self, total []cost // by row
+}
+
+// rowCosts sums one event by rows.
+func rowCosts(base, head *side, rows *rowset, p *eventPair) *costs {
+	c := &costs{whole: newCost(len(base.runs), len(head.runs))}
+	for range rows.rows {
+		c.self = append(c.self, newCost(len(base.runs), len(head.runs)))
+		c.total = append(c.total, newCost(len(base.runs), len(head.runs)))
+	}
+	sum := func(s *side, rowOf []int32, events []int, of func(*cost) []run.Sum) {
+		on := make([]int32, len(rows.rows))
+		for i, r := range s.runs {
+			t := newStackTree(r, &s.frames[i])
+			t.load(events[i])
+			of(&c.whole)[i] = t.all[0]
+			t.walk(func(id run.StackID, sym int32, leaf bool) {
+				row := rowOf[sym]
+				if id == 0 { // the samples without a stack
+					addSum(&of(&c.self[row])[i], &t.own[0])
+					addSum(&of(&c.total[row])[i], &t.own[0])
+					return
+				}
+				if leaf {
+					addSum(&of(&c.self[row])[i], &t.own[id])
+				}
+				if on[row] == 0 {
+					addSum(&of(&c.total[row])[i], &t.all[id])
+				}
+				on[row]++
+			}, func(sym int32) {
+				if row := rowOf[sym]; on[row] > 0 {
+					on[row]--
+				}
+			})
+		}
+	}
+	sum(base, rows.base, p.base, func(c *cost) []run.Sum { return c.base })
+	sum(head, rows.head, p.head, func(c *cost) []run.Sum { return c.head })
+	return c
+}

@@ -1,0 +1,341 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"profdiff/internal/run"
+)
+
+// Errors of inputs that cannot be compared.
+var (
+	// ErrNoCommonEvent is returned if the sides have no event in common.
+	ErrNoCommonEvent = errors.New("no common event")
+	// ErrMixedSide is returned if the runs of a side were not recorded alike.
+	ErrMixedSide = errors.New("mixed side")
+	// ErrSameRecording is returned if one recording is given twice.
+	ErrSameRecording = errors.New("the same recording")
+	// ErrNoSamples is returned if a run has no sample of an event.
+	ErrNoSamples = errors.New("no samples")
+)
+
+// Order is how the recordings of both sides follow each other in time.
+type Order string
+
+const (
+	UnknownOrder Order = "unknown"
+	// Interleaved: the sides take turns, so that drift meets both alike.
+	Interleaved Order = "interleaved"
+	// Blocked: all runs of one side precede those of the other, so that drift looks
+	// like a change.
+	Blocked Order = "blocked"
+)
+
+// checkSides refuses what cannot be compared at all.
+func checkSides(base, head []*run.Run) (warnings []string, err error) {
+	for _, side := range []struct {
+		name string
+		runs []*run.Run
+	}{{"base", base}, {"head", head}} {
+		if len(side.runs) == 0 {
+			return nil, fmt.Errorf("%s has no runs", side.name)
+		}
+		first := side.runs[0]
+		for _, r := range side.runs[1:] {
+			for _, f := range facts {
+				if a, b := f.of(&first.Recording), f.of(&r.Recording); f.machine && a != "" && b != "" && a != b {
+					return nil, fmt.Errorf("%w: %s was recorded on %s %s, %s on %s; compare machines one by one",
+						ErrMixedSide, first.Name, f.name, a, r.Name, b)
+				}
+			}
+		}
+	}
+	return checkDuplicates(base, head)
+}
+
+// checkDuplicates refuses runs that are one recording, and warns of equal ones whose
+// format has no time: counts of a simulator may be equal.
+func checkDuplicates(base, head []*run.Run) (warnings []string, err error) {
+	type place struct {
+		side string
+		run  *run.Run
+	}
+	seen := make(map[uint64]place)
+	for _, side := range []struct {
+		name string
+		runs []*run.Run
+	}{{"base", base}, {"head", head}} {
+		for _, r := range side.runs {
+			print := fingerprint(r)
+			other, ok := seen[print]
+			switch {
+			case !ok:
+				seen[print] = place{side.name, r}
+			case r.Recording.LastSample != 0 || !r.Recording.Start.IsZero():
+				return nil, fmt.Errorf("%w: %s of %s and %s of %s; a run counts once", ErrSameRecording, other.run.Name, other.side, r.Name, side.name)
+			default:
+				warnings = append(warnings, fmt.Sprintf("%s of %s and %s of %s are equal: is one a copy?", other.run.Name, other.side, r.Name, side.name))
+			}
+		}
+	}
+	return warnings, nil
+}
+
+// fingerprint is equal for runs read from the same samples.
+func fingerprint(r *run.Run) uint64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, r.Recording.FirstSample, r.Recording.LastSample, r.Recording.Start.UnixNano(), r.Recording.CommandLine,
+		r.Accounting.In, r.Counters, len(r.Functions), r.Stacks.Len())
+	for i := range r.Events {
+		e := &r.Events[i]
+		fmt.Fprint(h, e.Name, e.Samples, e.Weight, e.WeightSq)
+	}
+	var buf [8 * 4]byte
+	for i := range r.Samples {
+		s := &r.Samples[i]
+		for j, v := range []uint64{uint64(s.Event)<<32 | uint64(s.Stack), uint64(s.Labels), uint64(s.Count), uint64(s.Weight)} {
+			for k := range 8 {
+				buf[8*j+k] = byte(v >> (8 * k))
+			}
+		}
+		h.Write(buf[:])
+	}
+	for i := range r.Functions {
+		h.Write([]byte(r.Functions[i].Name))
+	}
+	return h.Sum64()
+}
+
+// A fact of a recording that should be the same on both sides.
+type fact struct {
+	name string
+	of   func(*run.Recording) string
+	// machine: runs of one side may not differ in it.
+	machine bool
+}
+
+var facts = []fact{
+	{"architecture", func(r *run.Recording) string { return r.Arch }, true},
+	{"CPU", func(r *run.Recording) string { return cmp.Or(r.CPUID, r.CPU) }, true},
+	{"device", func(r *run.Recording) string { return r.Device }, true},
+	{"kernel", func(r *run.Recording) string { return r.Kernel }, false},
+	{"build", func(r *run.Recording) string { return r.Build }, false},
+	{"recorder", func(r *run.Recording) string { return r.Tool }, false},
+	{"app", func(r *run.Recording) string { return r.App }, false},
+	{"kernel symbols", func(r *run.Recording) string { return r.KernelSymbols }, false},
+	{"number of CPUs", func(r *run.Recording) string {
+		if r.CPUs == 0 {
+			return ""
+		}
+		return fmt.Sprint(r.CPUs)
+	}, false},
+}
+
+// audit says what makes the sides hard to compare.
+func audit(base, head []*run.Run) (warnings []string) {
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	for _, f := range facts {
+		a, b := values(base, f.of), values(head, f.of)
+		if len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) {
+			warn("different %s: base %s, head %s", f.name, strings.Join(a, ", "), strings.Join(b, ", "))
+		}
+	}
+	for _, s := range []struct {
+		what string
+		of   func(*run.Run) float64
+		more float64 // difference in share points that matters
+	}{
+		{"unknown frames", func(r *run.Run) float64 { return r.Accounting.UnknownShare() }, 0.05},
+		{"incomplete call chains", func(r *run.Run) float64 {
+			if r.Accounting.Out == 0 {
+				return 0
+			}
+			return float64(r.Accounting.TruncatedStacks) / float64(r.Accounting.Out)
+		}, 0.05},
+		{"lost samples", func(r *run.Run) float64 { return r.Accounting.LostShare() }, 0.01},
+	} {
+		a, b := meanOf(base, s.of), meanOf(head, s.of)
+		if math.Abs(a-b) > s.more {
+			warn("%s differ: base %.1f%%, head %.1f%%", s.what, 100*a, 100*b)
+		}
+	}
+	seconds := func(r *run.Run) float64 { return r.Recording.Duration.Seconds() }
+	if a, b := meanOf(base, seconds), meanOf(head, seconds); a > 0 && b > 0 && max(a/b, b/a) > 1.5 {
+		round := func(s float64) time.Duration { return time.Duration(s * 1e9).Round(time.Millisecond) }
+		warn("duration differs: base %v a run, head %v", round(a), round(b))
+	}
+	if a, b := missing(threads(base), threads(head)), missing(threads(head), threads(base)); len(a)+len(b) > 0 {
+		side := func(name string, list []string) string {
+			if len(list) == 0 {
+				return ""
+			}
+			if len(list) > 3 {
+				list = append(list[:3:3], "…")
+			}
+			return fmt.Sprintf("; only in %s: %s", name, strings.Join(list, ", "))
+		}
+		warn("threads differ%s%s", side("base", a), side("head", b))
+	}
+	for _, side := range [][]*run.Run{base, head} {
+		for _, r := range side {
+			for _, w := range r.Warnings {
+				warn("%s: %s", r.Name, w)
+			}
+		}
+	}
+	return warnings
+}
+
+// values are the distinct values of a fact, sorted, without unknown ones.
+func values(runs []*run.Run, of func(*run.Recording) string) []string {
+	var list []string
+	for _, r := range runs {
+		if v := of(&r.Recording); v != "" {
+			list = append(list, v)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func meanOf(runs []*run.Run, of func(*run.Run) float64) float64 {
+	sum := 0.0
+	for _, r := range runs {
+		sum += of(r)
+	}
+	return sum / float64(len(runs))
+}
+
+// threads are the thread pools with at least a hundredth of the weight of any event
+// in any run.
+func threads(runs []*run.Run) map[string]bool {
+	pools := make(map[string]bool)
+	for _, r := range runs {
+		type key struct {
+			pool  string
+			event uint32
+		}
+		weight := make(map[key]int64)
+		for i := range r.Samples {
+			s := &r.Samples[i]
+			weight[key{r.Labels[s.Labels].Thread, s.Event}] += s.Weight
+		}
+		byPool := make(map[key]int64)
+		for k, w := range weight {
+			byPool[key{run.ThreadPool(k.pool), k.event}] += w
+		}
+		for k, w := range byPool {
+			if k.pool != "" && float64(w) >= 0.01*float64(r.Events[k.event].Weight) {
+				pools[k.pool] = true
+			}
+		}
+	}
+	return pools
+}
+
+func missing(from, in map[string]bool) (list []string) {
+	for name := range from {
+		if !in[name] {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// auditEvent says what makes one event hard to compare.
+func auditEvent(p *eventPair, base, head []*run.Run) (warnings []string) {
+	warn := func(format string, args ...any) {
+		warnings = append(warnings, p.name+": "+fmt.Sprintf(format, args...))
+	}
+	modes := func(runs []*run.Run, at []int) (list []string) {
+		for i, r := range runs {
+			e := &r.Events[at[i]]
+			switch {
+			case e.Period != 0:
+				list = append(list, fmt.Sprintf("every %d", e.Period))
+			case e.Frequency != 0:
+				list = append(list, fmt.Sprintf("%d a second", e.Frequency))
+			}
+		}
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	if a, b := modes(base, p.base), modes(head, p.head); len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) {
+		warn("sampled differently: base %s, head %s", strings.Join(a, ", "), strings.Join(b, ", "))
+	}
+	// Samples a second show what the recorder really did.
+	rate := func(runs []*run.Run, at []int) float64 {
+		samples, seconds := 0.0, 0.0
+		for i, r := range runs {
+			samples += float64(r.Events[at[i]].Samples)
+			seconds += r.Recording.Duration.Seconds()
+		}
+		if seconds == 0 {
+			return 0
+		}
+		return samples / seconds
+	}
+	if a, b := rate(base, p.base), rate(head, p.head); a > 0 && b > 0 && max(a/b, b/a) > 2 {
+		warn("base has %.0f samples a second, head %.0f", a, b)
+	}
+	for side, runs := range [][]*run.Run{base, head} {
+		for i, r := range runs {
+			e := &r.Events[[][]int{p.base, p.head}[side][i]]
+			if e.WeightSqLowerBound && len(base) == 1 && len(head) == 1 {
+				warn("%s does not tell single samples apart, intervals are the narrowest possible", r.Name)
+			}
+		}
+	}
+	return warnings
+}
+
+// recordedOrder says how the runs follow each other: by the time of day where all
+// recordings have it, else by the clock of the machine if they are of one machine.
+func recordedOrder(base, head []*run.Run) Order {
+	type entry struct {
+		at   int64
+		head bool
+	}
+	var list []entry
+	byClock := func(of func(*run.Recording) int64) bool {
+		list = list[:0]
+		for side, runs := range [][]*run.Run{base, head} {
+			for _, r := range runs {
+				at := of(&r.Recording)
+				if at == 0 {
+					return false
+				}
+				list = append(list, entry{at, side == 1})
+			}
+		}
+		return true
+	}
+	hosts := append(values(base, func(r *run.Recording) string { return r.Host }), values(head, func(r *run.Recording) string { return r.Host })...)
+	slices.Sort(hosts)
+	if !byClock(func(r *run.Recording) int64 {
+		if r.Start.IsZero() {
+			return 0
+		}
+		return r.Start.UnixNano()
+	}) && (len(slices.Compact(hosts)) > 1 || !byClock(func(r *run.Recording) int64 { return int64(r.FirstSample) })) {
+		return UnknownOrder
+	}
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
+	changes := 0
+	for i := range list[1:] {
+		if list[i].head != list[i+1].head {
+			changes++
+		}
+	}
+	if changes > 1 {
+		return Interleaved
+	}
+	return Blocked
+}

@@ -1,0 +1,128 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"profdiff/internal/run"
+	"profdiff/internal/run/runtest"
+)
+
+// TestAudit checks each warning of recordings that are not alike, and that alike ones
+// have none.
+func TestAudit(t *testing.T) {
+	spec := "cpu-cycles main a!main;a!f" + strings.Repeat(" 10", 200)
+	alike := func(r *run.Run) {
+		r.Recording = run.Recording{
+			Arch: "aarch64", Kernel: "5.10", CPU: "Cortex-A76", Device: "pixel", Tool: "simpleperf 1", KernelSymbols: "available",
+			Duration: 2 * time.Second, CPUs: 8,
+		}
+		r.Events[0].Frequency = 4000
+	}
+	build := func(spec string, set ...func(*run.Run)) []*run.Run {
+		r := runtest.Build(t, "run", spec)
+		for _, f := range append([]func(*run.Run){alike}, set...) {
+			f(r)
+		}
+		return []*run.Run{r}
+	}
+	for _, test := range []struct {
+		name string
+		head []*run.Run
+		want string
+	}{
+		{"alike", build(spec + " 10"), ""},
+		{"kernel", build(spec+" 10", func(r *run.Run) { r.Recording.Kernel = "5.15" }), "different kernel: base 5.10, head 5.15"},
+		{"unknown kernel", build(spec+" 10", func(r *run.Run) { r.Recording.Kernel = "" }), ""},
+		{"CPU", build(spec+" 10", func(r *run.Run) { r.Recording.CPU = "Cortex-X1" }), "different CPU: base Cortex-A76, head Cortex-X1"},
+		{"device", build(spec+" 10", func(r *run.Run) { r.Recording.Device = "oriole" }), "different device: base pixel, head oriole"},
+		{"recorder", build(spec+" 10", func(r *run.Run) { r.Recording.Tool = "simpleperf 2" }), "different recorder: base simpleperf 1, head simpleperf 2"},
+		{"kernel symbols", build(spec+" 10", func(r *run.Run) { r.Recording.KernelSymbols = "unavailable" }), "different kernel symbols: base available, head unavailable"},
+		{"duration", build(spec+" 10", func(r *run.Run) { r.Recording.Duration = 3500 * time.Millisecond }), "duration differs: base 2s a run, head 3.5s"},
+		{"frequency", build(spec+" 10", func(r *run.Run) { r.Events[0].Frequency = 1000 }), "cpu-cycles: sampled differently: base 4000 a second, head 1000 a second"},
+		{"period", build(spec+" 10", func(r *run.Run) { r.Events[0].Frequency, r.Events[0].Period = 0, 100 }), "cpu-cycles: sampled differently: base 4000 a second, head every 100"},
+		{"rate", build(spec + strings.Repeat(" 10", 300)), "cpu-cycles: base has 100 samples a second, head 250"},
+		{"lost", build(spec+" 10", func(r *run.Run) { r.Accounting.Lost = 50 }), "lost samples differ: base 0.0%, head 19.9%"},
+		{"truncated", build(spec+" 10", func(r *run.Run) { r.Accounting.TruncatedStacks = 40 }), "incomplete call chains differ: base 0.0%, head 19.9%"},
+		{"unknown", build(spec + "\ncpu-cycles main a!main;a![a]" + strings.Repeat(" 10", 60)), "unknown frames differ: base 0.0%, head 11.5%"},
+		{"threads", build(spec + "\ncpu-cycles iou-wrk-12 a!main;a!f" + strings.Repeat(" 10", 20)), "threads differ; only in head: iou-wrk-%d"},
+		{"pools are one thread", build(strings.ReplaceAll(spec, "main a!", "main a!") + " 10"), ""},
+		{"of a run", build(spec+" 10", func(r *run.Run) { r.Warnings = []string{"1 of 201 samples weighs 40%"} }), "run: 1 of 201 samples weighs 40%"},
+		{"sums only", build(spec+" 10", func(r *run.Run) { r.Events[0].WeightSqLowerBound = true }), "cpu-cycles: run does not tell single samples apart, intervals are the narrowest possible"},
+	} {
+		c := mustCompare(t, build(spec), test.head, Options{Normalize: None})
+		want := []string{test.want}
+		if test.want == "" {
+			want = nil
+		}
+		if !slices.Equal(c.Warnings, want) {
+			t.Errorf("%s:\n got %q\nwant %q", test.name, c.Warnings, want)
+		}
+	}
+}
+
+func TestRecordedOrder(t *testing.T) {
+	side := func(times ...int) (list []*run.Run) {
+		for _, at := range times {
+			r := &run.Run{}
+			if at > 0 {
+				r.Recording.Start = time.Unix(int64(at), 0)
+			}
+			list = append(list, r)
+		}
+		return list
+	}
+	clock := func(host string, times ...uint64) (list []*run.Run) {
+		for _, at := range times {
+			list = append(list, &run.Run{Recording: run.Recording{Host: host, FirstSample: at}})
+		}
+		return list
+	}
+	for _, test := range []struct {
+		base, head []*run.Run
+		want       Order
+	}{
+		{side(1, 4, 5), side(2, 3, 6), Interleaved},
+		{side(1, 4), side(2, 3), Interleaved},
+		{side(1, 3), side(2, 4), Interleaved},
+		{side(1, 2), side(3, 4), Blocked},
+		{side(3, 4, 5), side(1, 2), Blocked},
+		{side(1, 2), side(3, 0), UnknownOrder},
+		{side(0), side(0), UnknownOrder},
+		{clock("a", 10, 40), clock("a", 20, 30), Interleaved},
+		{clock("a", 10, 20), clock("a", 30, 40), Blocked},
+		{clock("a", 10, 20), clock("b", 30, 40), UnknownOrder},
+	} {
+		if got := recordedOrder(test.base, test.head); got != test.want {
+			t.Errorf("%v and %v: %s, want %s", test.base[0].Recording, test.head[0].Recording, got, test.want)
+		}
+	}
+}
+
+// TestBlockedOrder checks that runs recorded side after side get no verdict unless the
+// user insists.
+func TestBlockedOrder(t *testing.T) {
+	side := func(start, weight int) (list []*run.Run) {
+		for i := range 8 {
+			r := runtest.Build(t, fmt.Sprint(i), "cpu-cycles main a!main;a!f"+strings.Repeat(" 10", weight+i))
+			r.Recording.Start = time.Unix(int64(start+i), 0)
+			list = append(list, r)
+		}
+		return list
+	}
+	base, head := side(100, 100), side(200, 200)
+	for _, allow := range []bool{false, true} {
+		c := mustCompare(t, base, head, Options{Normalize: None, AllowBlockedOrder: allow})
+		f := function(t, &c.Events[0], "f")
+		want := Inconclusive
+		if allow {
+			want = Regressed
+		}
+		if c.Order != Blocked || f.Self.Verdict != want || c.Events[0].Total.Verdict != want || f.Self.Withheld == allow || len(c.Warnings) != 1 {
+			t.Errorf("allowed %v: %s, %s, %q", allow, c.Order, f.Self.Verdict, c.Warnings)
+		}
+	}
+}

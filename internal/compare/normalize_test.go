@@ -1,0 +1,178 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"profdiff/internal/run"
+	"profdiff/internal/run/runtest"
+)
+
+// program makes runs of a program of functions f0, f1, … called by main, which cost
+// some thousand samples in all. scale is what a run does more than others.
+type program struct {
+	rng   *rand.Rand
+	costs []float64 // expected samples of each function
+}
+
+func newProgram(seed uint64, functions int) *program {
+	p := &program{rng: rand.New(rand.NewPCG(seed, seed+1))}
+	for i := range functions {
+		p.costs = append(p.costs, 4000/float64(i+4))
+	}
+	return p
+}
+
+// run draws the samples of a run: Poisson counts with 2 % of noise between runs.
+func (p *program) run(t testing.TB, scale float64) *run.Run {
+	var b strings.Builder
+	for i, c := range p.costs {
+		mean := scale * c * math.Exp(0.02*p.rng.NormFloat64())
+		n := int(mean + math.Sqrt(mean)*p.rng.NormFloat64() + 0.5)
+		fmt.Fprintf(&b, "cpu-clock main a!main;a!f%d%s\n", i, strings.Repeat(" 1000", max(n, 0)))
+	}
+	r := runtest.Build(t, "run", b.String())
+	r.Counters = []run.Counter{{Name: "frames", Value: 100 * scale}}
+	return r
+}
+
+// side is n runs that each do another amount of work.
+func (p *program) side(t testing.TB, n int, scale float64) (list []*run.Run) {
+	for range n {
+		list = append(list, p.run(t, scale*math.Exp(0.1*p.rng.NormFloat64())))
+	}
+	return list
+}
+
+func withoutCounters(runs []*run.Run) []*run.Run {
+	for _, r := range runs {
+		r.Counters = nil
+	}
+	return runs
+}
+
+// TestHalved makes one function of 20 half as expensive and lets runs do different
+// amounts of work: normalized by work or by the median of ratios, that function alone
+// improved, by half; as shares, others seem to change.
+func TestHalved(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		opt      Options
+		counters bool
+		mode     Mode
+		by       string
+	}{
+		{"a counter is found", Options{}, true, Work, "frames"},
+		{"a counter is named", Options{Normalize: Work, Work: "frames"}, true, Work, "frames"},
+		{"median of ratios", Options{}, false, Reference, "median of the ratios of 20 functions"},
+		{"named functions", Options{Reference: []*regexp.Regexp{regexp.MustCompile(`^f[1-9]$`)}}, false, Reference, "9 functions named"},
+		{"shares", Options{Normalize: Total}, false, Total, "the total"},
+	} {
+		p := newProgram(21, 20)
+		base := p.side(t, 10, 1)
+		p.costs[0] /= 2
+		head := p.side(t, 10, 1.1)
+		if !test.counters {
+			base, head = withoutCounters(base), withoutCounters(head)
+		}
+		c := mustCompare(t, base, head, test.opt)
+		e := &c.Events[0]
+		if e.Normalization.Mode != test.mode || e.Normalization.By != test.by {
+			t.Errorf("%s: normalized by %s, %s", test.name, e.Normalization.Mode, e.Normalization.By)
+		}
+		moved := 0
+		for i := range e.Functions {
+			f := &e.Functions[i]
+			switch {
+			case f.Name == "f0":
+				if test.mode != Total && (f.Self.Verdict != Improved || !f.Self.CI.Contains(0.5)) {
+					t.Errorf("%s: f0 is %s, ratio %.3f %v", test.name, f.Self.Verdict, f.Self.Ratio, f.Self.CI)
+				}
+			case f.Self.Verdict == Improved || f.Self.Verdict == Regressed || f.Self.Withheld:
+				moved++
+			}
+		}
+		if test.mode == Total {
+			if moved < 10 {
+				t.Errorf("shares call only %d of 19 unchanged functions changed: this test has no teeth", moved)
+			}
+			if e.Withheld == "" {
+				t.Error("shares all changed, and verdicts are given")
+			}
+		} else if moved > 1 {
+			t.Errorf("%s: %d unchanged functions changed", test.name, moved)
+		}
+	}
+}
+
+// TestReferenceMoved makes most functions slower: the median of ratios cannot tell that
+// from more work, so that no verdict is given.
+func TestReferenceMoved(t *testing.T) {
+	p := newProgram(23, 20)
+	base := withoutCounters(p.side(t, 10, 1))
+	for i := range p.costs[:15] {
+		p.costs[i] *= 1.3
+	}
+	head := withoutCounters(p.side(t, 10, 1))
+	c := mustCompare(t, base, head, Options{})
+	e := &c.Events[0]
+	if e.Withheld == "" || !strings.Contains(e.Withheld, "median of the ratios") || len(c.Warnings) != 1 {
+		t.Errorf("withheld %q, warnings %q", e.Withheld, c.Warnings)
+	}
+	for i := range e.Functions {
+		if v := e.Functions[i].Self.Verdict; v != Inconclusive && v != Unchanged {
+			t.Errorf("%s is %s", e.Functions[i].Name, v)
+		}
+	}
+}
+
+// TestSingletons compares 1,000 stacks of one sample each with 990: ten are gone, and
+// none of the others changes because the total did.
+func TestSingletons(t *testing.T) {
+	stacks := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "cpu-cycles main a!main;a!f%d 1000\n", i)
+		}
+		return b.String()
+	}
+	for _, mode := range []Mode{Auto, None, Total} {
+		c := mustCompare(t, runs(t, stacks(1000)), runs(t, stacks(990)), Options{Normalize: mode})
+		changed := 0
+		for _, f := range c.Events[0].Functions {
+			if f.Self.BaseSamples != f.Self.HeadSamples {
+				changed++
+			}
+			if f.Self.Verdict != Inconclusive || !f.Self.WithinNoise() {
+				t.Fatalf("%s: %s of one sample: %+v", mode, f.Name, f.Self)
+			}
+		}
+		if changed != 10 {
+			t.Errorf("%s: %d functions changed, want 10", mode, changed)
+		}
+	}
+}
+
+// TestWorkCounters tells counters of work from those of effort.
+func TestWorkCounters(t *testing.T) {
+	r := runtest.Build(t, "run", "cpu-cycles main a!main 1")
+	for _, name := range []string{
+		"merges", "frames", "operations", "requests", "merges", "bytes-written",
+		"cpu-cycles", "cycles", "instructions:u", "branch-misses", "cache-references", "L1-dcache-load-misses", "task-clock", "page-faults",
+		"context-switches", "cpu-migrations", "duration_time", "user_time", "stalled-cycles-frontend", "dTLB-load-misses", "minor-faults",
+	} {
+		r.Counters = append(r.Counters, run.Counter{Name: name, Value: 1})
+	}
+	s := newSide([]*run.Run{r})
+	if got, want := fmt.Sprint(workCounters(s, s)), "[merges frames operations requests bytes-written]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	_, err := Compare([]*run.Run{r}, []*run.Run{runtest.Build(t, "run", "cpu-cycles main a!main 1")}, Options{Normalize: Work})
+	if err == nil || !strings.Contains(err.Error(), "no counter of work is in every run") {
+		t.Error(err)
+	}
+}

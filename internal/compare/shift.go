@@ -1,0 +1,177 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"profdiff/internal/align"
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+// A Shift is cost that moved between functions under one caller, as when a helper is
+// inlined, a function split, or code moved into a new one: one change, not two.
+type Shift struct {
+	// Caller is the function under which the cost moved, the lowest that all its
+	// parts have in common, and Parts those between which it moved; all indices
+	// in Event.Functions.
+	Caller int
+	Parts  []int
+	// Net is what the parts cost together.
+	Net Change
+}
+
+// What makes a shift: the coverage a caller must have of the function that is gone or
+// new, and the part of its cost that must turn up elsewhere.
+const (
+	shiftCoverage = 0.95
+	shiftRefound  = 0.5
+	shiftPart     = 0.1
+)
+
+// shifts finds cost shifts. They start at functions that only one side has.
+func (c *Comparison) shifts(e *Event, tests *stats.Tests) []Shift {
+	byRow := make([]int, len(c.rows.rows))
+	for i := range e.Functions {
+		byRow[e.Functions[i].row] = i
+	}
+	floor := c.Options.MinShare * (e.Total.Base + e.Total.Head) / 2
+	if e.Normalization.Mode == Total {
+		floor = c.Options.MinShare
+	}
+	var found []Shift
+	for i := range e.Functions { // by absolute change: the largest first
+		f := &e.Functions[i]
+		if f.Shift >= 0 || f.Match.Kind != align.Added && f.Match.Kind != align.Removed || math.Abs(f.Self.Delta()) < floor {
+			continue
+		}
+		caller, parts, ok := c.shift(e, i, byRow)
+		if !ok {
+			continue
+		}
+		s := Shift{Caller: caller, Parts: parts}
+		net := newCost(len(c.Base), len(c.Head))
+		for _, p := range parts {
+			net.add(&e.Functions[p].Self.cost)
+			e.Functions[p].Shift = len(found)
+		}
+		s.Net = e.Normalization.newChange(tests, net)
+		found = append(found, s)
+	}
+	var family []*Change
+	for i := range found {
+		family = append(family, &found[i].Net)
+	}
+	judge(family, false, &c.Options)
+	return found
+}
+
+// shift looks for the callers of a function that only one side has, lowest first, for
+// one under which the opposite change is found.
+func (c *Comparison) shift(e *Event, fn int, byRow []int) (caller int, parts []int, ok bool) {
+	f := &e.Functions[fn]
+	s, at, rowOf := c.head, e.pair.head, c.rows.head
+	if f.Self.Head == 0 {
+		s, at, rowOf = c.base, e.pair.base, c.rows.base
+	}
+	delta := f.Self.Delta()
+	for _, row := range callersOf(s, at, rowOf, f.row, len(c.rows.rows)) {
+		deltas := c.under(e, row)
+		parts = []int{fn}
+		refound := 0.0
+		for i := range e.Functions {
+			g := &e.Functions[i]
+			d := deltas[g.row]
+			if i == fn || g.Shift >= 0 || d*delta >= 0 || math.Abs(d) < shiftPart*math.Abs(delta) {
+				continue
+			}
+			if g.Self.WithinNoise() {
+				continue
+			}
+			refound += d
+			parts = append(parts, i)
+		}
+		if math.Abs(refound) < shiftRefound*math.Abs(delta) {
+			continue
+		}
+		// More parts of the same kind: functions that came or went with it.
+		for i := range e.Functions {
+			g := &e.Functions[i]
+			if i != fn && g.Shift < 0 && (g.Match.Kind == align.Added || g.Match.Kind == align.Removed) && deltas[g.row]*delta > 0 &&
+				math.Abs(deltas[g.row]) >= shiftPart*math.Abs(delta) {
+				parts = append(parts, i)
+			}
+		}
+		slices.Sort(parts)
+		return byRow[row], parts, true
+	}
+	return 0, nil, false
+}
+
+// callersOf lists the rows that are on nearly all stacks of a row, nearest first.
+func callersOf(s *side, at []int, rowOf []int32, row, rows int) []int {
+	weight, distance := make([]float64, rows), make([]float64, rows)
+	total := 0.0
+	seen := make([]int32, rows)
+	stamp := int32(0)
+	for i, r := range s.runs {
+		f := &s.frames[i]
+		for j := range r.Samples {
+			sample := &r.Samples[j]
+			if int(sample.Event) != at[i] || sample.Stack == 0 || rowOf[f.at(r.Stacks.Location(sample.Stack))[0]] != int32(row) {
+				continue
+			}
+			stamp++
+			w := float64(sample.Weight)
+			total += w
+			depth := 0.0
+			for id := sample.Stack; id != 0; id = r.Stacks.Parent(id) {
+				for _, sym := range f.at(r.Stacks.Location(id)) {
+					if above := rowOf[sym]; above != int32(row) && seen[above] != stamp {
+						seen[above] = stamp
+						weight[above] += w
+						distance[above] += w * depth
+					}
+					depth++
+				}
+			}
+		}
+	}
+	var list []int
+	for i, w := range weight {
+		if total > 0 && w >= shiftCoverage*total {
+			list = append(list, i)
+		}
+	}
+	slices.SortFunc(list, func(a, b int) int {
+		return cmp.Or(cmp.Compare(distance[a]/weight[a], distance[b]/weight[b]), a-b)
+	})
+	return list
+}
+
+// under is the normalized change of the self cost of each row in and below calls of
+// one row: means over the runs of a side.
+func (c *Comparison) under(e *Event, row int) []float64 {
+	deltas := make([]float64, len(c.rows.rows))
+	add := func(s *side, rowOf []int32, at []int, divisors []divisor, sign float64) {
+		for i, r := range s.runs {
+			f := &s.frames[i]
+			// Parents precede their children.
+			below := make([]bool, r.Stacks.Len())
+			for id := 1; id < len(below); id++ {
+				below[id] = below[r.Stacks.Parent(run.StackID(id))] ||
+					slices.ContainsFunc(f.at(r.Stacks.Location(run.StackID(id))), func(sym int32) bool { return rowOf[sym] == int32(row) })
+			}
+			for j := range r.Samples {
+				if sample := &r.Samples[j]; int(sample.Event) == at[i] && below[sample.Stack] {
+					leaf := rowOf[f.at(r.Stacks.Location(sample.Stack))[0]]
+					deltas[leaf] += sign * float64(sample.Weight) / divisors[i].value / float64(len(s.runs))
+				}
+			}
+		}
+	}
+	add(c.base, c.rows.base, e.pair.base, e.Normalization.base, -1)
+	add(c.head, c.rows.head, e.pair.head, e.Normalization.head, +1)
+	return deltas
+}

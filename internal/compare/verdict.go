@@ -1,0 +1,169 @@
+package compare
+
+import (
+	"math"
+
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+// A Verdict is what a comparison says of one cost.
+type Verdict string
+
+const (
+	Improved  Verdict = "improved"
+	Regressed Verdict = "regressed"
+	// Unchanged: a change beyond the margin is excluded.
+	Unchanged Verdict = "unchanged"
+	// Inconclusive: neither is shown.
+	Inconclusive Verdict = "inconclusive"
+)
+
+// level is the confidence level of all intervals, and 1-level the error rate of all
+// claims that are not controlled as a family.
+const level = 0.95
+
+// power is the chance of showing a change for which numbers of runs are computed.
+const power = 0.9
+
+// A Change is a cost on both sides.
+type Change struct {
+	// Base and Head are normalized weights, means over the runs of the side.
+	Base, Head float64
+	// BaseSamples and HeadSamples are numbers of samples: sums over the runs.
+	BaseSamples, HeadSamples int64
+	// BaseEffective and HeadEffective are effective sample sizes, likewise.
+	BaseEffective, HeadEffective float64
+	// Ratio is head over base as the test estimates it, with its 95 % interval. Hi
+	// is +Inf where there is no upper bound.
+	Ratio  float64
+	CI     stats.Interval
+	Method stats.Method
+	// P is the two-sided p-value of there being no change, Adjusted what is left
+	// of it in its family: Holm's for Declared changes, else Benjamini and
+	// Hochberg's q. Both are 1 for changes that were not tested.
+	P, Adjusted float64
+	Declared    bool
+	Tested      bool
+	Verdict     Verdict
+	// Capped is set if the design cannot show a cause.
+	Capped bool
+	// Withheld is set if the verdict was taken back, see Event.Withheld.
+	Withheld bool
+	// RunsNeeded is the number of runs a side, those recorded included, that would
+	// probably settle an inconclusive change, 0 if unknown.
+	RunsNeeded int
+	// Smallest is the smallest relative change that this data could have shown
+	// with a chance of 90 %; +Inf if none.
+	Smallest float64
+
+	cost     cost
+	estimate stats.Estimate
+}
+
+// Delta is Head minus Base.
+func (c *Change) Delta() float64 { return c.Head - c.Base }
+
+// WithinNoise reports whether noise alone can explain the change.
+func (c *Change) WithinNoise() bool { return c.CI.Contains(1) }
+
+// newChange estimates one change. c stays in use.
+func (n *Normalization) newChange(tests *stats.Tests, c cost) Change {
+	ch := Change{cost: c, P: 1, Adjusted: 1, Verdict: Inconclusive}
+	ch.BaseSamples, ch.HeadSamples = c.samples()
+	base, baseEffective := n.normalize(c.base, n.base)
+	head, headEffective := n.normalize(c.head, n.head)
+	for _, w := range base {
+		ch.Base += w.Weight / float64(len(base))
+	}
+	for _, w := range head {
+		ch.Head += w.Weight / float64(len(head))
+	}
+	ch.BaseEffective, ch.HeadEffective = baseEffective, headEffective
+	e := tests.Ratio(base, head)
+	ch.estimate = e
+	ch.Ratio, ch.CI, ch.Method, ch.P, ch.Capped = e.Ratio, e.CI, e.Method, e.P, e.Capped
+	return ch
+}
+
+// normalize divides by the divisors. Where a side has one run, the noise of an
+// estimated divisor is added to that of the samples; between runs it shows by itself.
+func (n *Normalization) normalize(sums []run.Sum, divisors []divisor) (counts []stats.WeightedCount, effective float64) {
+	single := len(n.base) == 1 || len(n.head) == 1
+	counts = make([]stats.WeightedCount, len(sums))
+	for i := range sums {
+		d := &divisors[i]
+		c := stats.WeightedCount{Weight: float64(sums[i].Weight), WeightSq: sums[i].WeightSq}
+		effective += c.Effective()
+		if single {
+			c.WeightSq = d.noise(c)
+		}
+		c.Weight /= d.value
+		c.WeightSq /= d.value * d.value
+		counts[i] = c
+	}
+	return counts, effective
+}
+
+// judge gives verdicts to the changes of one family. Declared ones are those that the
+// user named: any false alarm among them is one too many (Holm). Others are found:
+// among those called changed, a share of q may be false (Benjamini and Hochberg).
+func judge(family []*Change, declared bool, opt *Options) {
+	p := make([]float64, len(family))
+	for i, c := range family {
+		p[i] = c.P
+	}
+	bound := 1 - level
+	adjusted := p
+	if declared {
+		adjusted = stats.Holm(p)
+	} else {
+		adjusted = stats.BenjaminiHochberg(p)
+		bound = opt.FalseDiscovery
+	}
+	found := 0
+	for _, q := range adjusted {
+		if q <= bound {
+			found++
+		}
+	}
+	// The p-value that would just have been enough.
+	enough := bound / float64(max(1, len(family)))
+	if !declared {
+		enough *= float64(max(1, found))
+	}
+	for i, c := range family {
+		c.Tested, c.Declared, c.Adjusted = true, declared, adjusted[i]
+		c.decide(bound, enough, opt)
+	}
+}
+
+// decide gives a verdict: adjusted values up to bound, which p-values up to enough
+// have, show a change.
+func (c *Change) decide(bound, enough float64, opt *Options) {
+	e := &c.estimate
+	hi, lo := 1+opt.Margin, 1/(1+opt.Margin)
+	alpha := 1 - level
+	c.Smallest = e.SmallestDetectable(enough, power)
+	if e.Method == stats.Sampling || e.Method == stats.SamplingExact {
+		// One run a side tells nothing of how runs differ.
+		c.Verdict = Inconclusive
+		return
+	}
+	switch {
+	// Two one-sided tests (Schuirmann, 1987).
+	case e.Below(hi) <= alpha && e.Above(lo) <= alpha:
+		c.Verdict = Unchanged
+	case c.Adjusted <= bound && c.Ratio < 1:
+		c.Verdict = Improved
+	case c.Adjusted <= bound && c.Ratio > 1:
+		c.Verdict = Regressed
+	default:
+		c.Verdict = Inconclusive
+		// To show the change that is seen, or to exclude one beyond the margin,
+		// whatever is nearer.
+		seen := math.Abs(math.Log(c.Ratio))
+		distance := max(seen, math.Log(hi)-seen)
+		c.RunsNeeded = e.RunsNeeded(distance, alpha/2, power)
+	}
+}

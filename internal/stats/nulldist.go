@@ -1,0 +1,141 @@
+package stats
+
+import (
+	"math"
+	"sort"
+)
+
+const (
+	// exactPairs is the number of pairs of runs (50 a side) up to which the
+	// distribution of the rank test is exact.
+	exactPairs = 50 * 50
+	// tiedPairs is the same (25 a side) where values are tied, for which it has to
+	// be made anew.
+	tiedPairs = 25 * 25
+)
+
+// LeastRankP is the least one-sided p that ranks of so many runs can give, 1/C(n+m, n).
+func LeastRankP(nBase, nHead int) float64 {
+	p := 1.0
+	for i := 1; i <= min(nBase, nHead); i++ {
+		p *= float64(i) / float64(max(nBase, nHead)+i)
+	}
+	return p
+}
+
+// A null is the distribution of the Mann-Whitney number of pairs, doubled so that half
+// pairs are whole, when both sides have one distribution.
+type null struct {
+	pairs  int
+	belows []float64 // P(number ≤ i); nil for the normal approximation
+	aboves []float64 // P(number ≥ i)
+	sd     float64   // of the normal approximation, whose mean is pairs
+}
+
+// most is the largest number.
+func (d *null) most() int { return 2 * d.pairs }
+
+func (d *null) below(u int) float64 {
+	if d.belows == nil {
+		return normalSurvival((float64(d.pairs-u) - 1) / d.sd) // continuous
+	}
+	return min(1, d.belows[u])
+}
+
+func (d *null) above(u int) float64 {
+	if d.aboves == nil {
+		return normalSurvival((float64(u-d.pairs) - 1) / d.sd)
+	}
+	return min(1, d.aboves[u])
+}
+
+// leastAbove is the least number that is rejected at alpha for being high. It is more
+// than the largest number if none is.
+func (d *null) leastAbove(alpha float64) int {
+	return sort.Search(d.most()+1, func(u int) bool { return d.above(u) <= alpha })
+}
+
+// mostBelow is the largest number that is rejected at alpha for being low, or -1.
+func (d *null) mostBelow(alpha float64) int {
+	return sort.Search(d.most()+1, func(u int) bool { return d.below(u) > alpha }) - 1
+}
+
+// A nullKey says which distribution: runs of each side, and how many of all runs are
+// zeros that are tied.
+type nullKey struct{ n, m, zeros int }
+
+// null returns the distribution for n and m runs of which zeros are tied and lowest.
+func (t *Tests) null(n, m, zeros int) *null {
+	key := nullKey{n, m, zeros}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if d, ok := t.nulls[key]; ok {
+		return d
+	}
+	groups := make([]int, 0, n+m)
+	if zeros > 0 {
+		groups = append(groups, zeros)
+	}
+	for range n + m - zeros {
+		groups = append(groups, 1)
+	}
+	d := newNormalNull(n, m, groups)
+	if n*m <= exactPairs {
+		d = newNull(n, m, groups)
+	}
+	t.nulls[key] = d
+	return d
+}
+
+// newNull counts in how many ways n runs of base and m of head can be dealt to values of
+// which groups are tied, in ascending order.
+func newNull(n, m int, groups []int) *null {
+	// ways[b][u]: after some groups, b runs of head are dealt and the number is u.
+	ways := make([][]float64, m+1)
+	for b := range ways {
+		ways[b] = make([]float64, 2*b*n+1)
+	}
+	ways[0][0] = 1
+	dealt := 0
+	for _, size := range groups {
+		for b := min(m, dealt+size); b > 0; b-- {
+			choices := 1.0
+			for j := 1; j <= min(size, b); j++ {
+				choices *= float64(size-j+1) / float64(j)
+				before := dealt - (b - j) // runs of base that are lower
+				if before < 0 || before > n || before+size-j > n {
+					continue
+				}
+				from, to := ways[b-j][:2*(b-j)*before+1], ways[b][2*j*before+j*(size-j):]
+				for u, w := range from {
+					to[u] += choices * w
+				}
+			}
+		}
+		dealt += size
+	}
+	d := &null{pairs: n * m, belows: make([]float64, 2*n*m+1), aboves: ways[m]}
+	all := LeastRankP(n, m)
+	sum := 0.0
+	for u, w := range d.aboves {
+		d.aboves[u] = w * all
+		sum += w * all
+		d.belows[u] = sum
+	}
+	for u := len(d.aboves) - 2; u >= 0; u-- {
+		d.aboves[u] += d.aboves[u+1]
+	}
+	return d
+}
+
+// newNormalNull is the normal approximation with its correction for ties.
+func newNormalNull(n, m int, groups []int) *null {
+	a, b := float64(n), float64(m)
+	ties := 0.0
+	for _, size := range groups {
+		t := float64(size)
+		ties += t * (t*t - 1)
+	}
+	variance := a * b / 12 * (a + b + 1 - ties/((a+b)*(a+b-1)))
+	return &null{pairs: n * m, sd: 2 * math.Sqrt(variance)}
+}

@@ -1,0 +1,104 @@
+package stats
+
+import (
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// MaxRuns is the most that [Estimate.RunsNeeded] returns: so many or more.
+const MaxRuns = 1000
+
+// A spread is the standard deviation of the logarithm of one run.
+type spread struct {
+	sd    float64
+	known bool
+	ranks bool // sd is that which the rank test feels
+}
+
+// rankEfficiency is that of the Mann-Whitney test on normal data (Pitman), in runs of
+// the t test.
+const rankEfficiency = 3 / math.Pi
+
+// SmallestDetectable is the smallest relative increase (0.05 is 5 %) that such data
+// would have shown with the given power in a two-sided test at alpha. It is +Inf if none
+// could be shown.
+func (e *Estimate) SmallestDetectable(alpha, power float64) float64 {
+	if e.model == nil {
+		return math.Inf(1)
+	}
+	return e.model.detectable(alpha, power)
+}
+
+// RunsNeeded is the number of runs a side with which a ratio that is distance away from
+// a limit, as the difference of logarithms, is told from it with the given power in a
+// one-sided test at alpha: at least 4, which a verdict needs, and at most MaxRuns. It is 0 if
+// the runs do not show how much runs vary.
+func (e *Estimate) RunsNeeded(distance, alpha, power float64) int {
+	if e.model == nil || math.IsNaN(distance) {
+		return 0
+	}
+	s := e.model.spread()
+	if !s.known {
+		return 0
+	}
+	distance = math.Abs(distance)
+	return fewRuns + sort.Search(MaxRuns-fewRuns, func(i int) bool {
+		n := fewRuns + i
+		se := s.sd * math.Sqrt(2/float64(n))
+		if n >= rankRuns {
+			if LeastRankP(n, n) > alpha {
+				return false
+			}
+			if !s.ranks {
+				se /= math.Sqrt(rankEfficiency)
+			}
+		}
+		return distance > 0 && powerOf(distance/se, float64(2*n-2), alpha) >= power
+	})
+}
+
+// powerOf is the power of a one-sided t test at alpha when the true shift is so many
+// standard errors.
+func powerOf(shift, df, alpha float64) float64 {
+	if math.IsInf(shift, 1) {
+		return 1
+	}
+	if math.IsInf(df, 1) {
+		return normalSurvival(quantile(1-alpha, df) - shift)
+	}
+	return 1 - distuv.NoncentralT{Nu: df, Mu: shift}.CDF(quantile(1-alpha, df))
+}
+
+// shiftOf is the inverse of powerOf: the shift in standard errors that has the power.
+func shiftOf(power, df, alpha float64) float64 {
+	lo, hi := 0.0, 1.0
+	for powerOf(hi, df, alpha) < power {
+		lo, hi = hi, 2*hi
+	}
+	for hi-lo > 1e-9*hi {
+		if mid := (lo + hi) / 2; powerOf(mid, df, alpha) < power {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
+}
+
+func (s shift) detectable(alpha, power float64) float64 {
+	return math.Expm1(shiftOf(power, s.df, alpha/2) * s.se)
+}
+
+func (s shift) spread() spread {
+	if s.n == 0 {
+		return spread{}
+	}
+	return spread{sd: perRun(s.se, s.n, s.m), known: true}
+}
+
+// perRun is the standard deviation of one run, from that of a difference of means.
+func perRun(se float64, n, m int) float64 {
+	return se / math.Sqrt(1/float64(n)+1/float64(m))
+}

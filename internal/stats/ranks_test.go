@@ -1,0 +1,143 @@
+package stats
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+)
+
+// dealt enumerates all ways to deal m of the values to head, and returns with what
+// probability twice the Mann-Whitney number is at most and at least u.
+func dealt(values []float64, m, u int) (below, above float64) {
+	all := 0
+	for set := range 1 << len(values) {
+		if bits.OnesCount(uint(set)) != m {
+			continue
+		}
+		got := 0
+		for i, y := range values {
+			for j, x := range values {
+				if set>>i&1 == 1 && set>>j&1 == 0 {
+					switch {
+					case y > x:
+						got += 2
+					case y == x:
+						got++
+					}
+				}
+			}
+		}
+		all++
+		if got <= u {
+			below++
+		}
+		if got >= u {
+			above++
+		}
+	}
+	return below / float64(all), above / float64(all)
+}
+
+// TestNullEnumerated compares the distribution with all ways to deal, for all small
+// numbers of runs and ties at any place.
+func TestNullEnumerated(t *testing.T) {
+	for _, groups := range [][]int{
+		{1, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1}, {1, 1, 2, 2}, {3, 1, 3}, {7}, {4, 4}, {1, 5, 1, 1}, {2, 2, 2, 2}, {1, 1, 1, 6}, {5, 1, 1, 1, 2},
+	} {
+		var values []float64
+		for v, size := range groups {
+			for range size {
+				values = append(values, float64(v))
+			}
+		}
+		for m := 1; m < len(values); m++ {
+			n := len(values) - m
+			d := newNull(n, m, groups)
+			for u := 0; u <= d.most(); u++ {
+				below, above := dealt(values, m, u)
+				if math.Abs(d.below(u)-below) > 1e-12 || math.Abs(d.above(u)-above) > 1e-12 {
+					t.Errorf("%d and %d runs in groups %v: P(≤%d), P(≥%d) = %v, %v, want %v, %v", n, m, groups, u, u, d.below(u), d.above(u), below, above)
+				}
+			}
+		}
+	}
+}
+
+// TestTiesEnumerated compares p values of tied and of zero runs with all ways to deal.
+func TestTiesEnumerated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	draw := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(rng.IntN(5)) // 0 to 4: zeros and ties
+		}
+		return x
+	}
+	for _, runs := range [][2]int{{8, 8}, {8, 9}, {10, 8}} {
+		for range 4 {
+			base, head := draw(runs[0]), draw(runs[1])
+			e := Ratio(counted(base...), counted(head...), 0.95)
+			for _, limit := range []float64{0.5, 1, 2} {
+				var values []float64
+				u := 0
+				for _, x := range base {
+					values = append(values, limit*x)
+					for _, y := range head {
+						switch {
+						case y > limit*x:
+							u += 2
+						case y == limit*x:
+							u++
+						}
+					}
+				}
+				values = append(values, head...)
+				below, above := dealt(values, len(head), u)
+				// Ties within a side alone are not counted as ties, which may make p
+				// larger, never smaller by more than rounding.
+				exact := tiedAcross(base, head, limit)
+				for _, got := range [][2]float64{{e.Above(limit), above}, {e.Below(limit), below}} {
+					if exact && math.Abs(got[0]-got[1]) > 1e-12 {
+						t.Errorf("%v against %v at %v: p = %v, want %v", base, head, limit, got[0], got[1])
+					}
+				}
+			}
+		}
+	}
+}
+
+// tiedAcross reports whether a value of head other than zero is one of base.
+func tiedAcross(base, head []float64, limit float64) bool {
+	for _, x := range base {
+		for _, y := range head {
+			if y == limit*x && y > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func TestLeastRankP(t *testing.T) {
+	for _, test := range []struct {
+		n, m int
+		want float64
+	}{{0, 5, 1}, {1, 1, 1.0 / 2}, {5, 5, 1.0 / 252}, {10, 10, 1.0 / 184756}, {8, 10, 1.0 / 43758}, {10, 8, 1.0 / 43758}} {
+		if got := LeastRankP(test.n, test.m); !near(got, test.want) {
+			t.Errorf("LeastRankP(%d, %d) = %v, want %v", test.n, test.m, got, test.want)
+		}
+	}
+	// It is what the test gives when the sides do not overlap.
+	base, head := make([]float64, 9), make([]float64, 11)
+	for i := range base {
+		base[i] = 1 + float64(i)/100
+	}
+	for i := range head {
+		head[i] = 2 + float64(i)/100
+	}
+	e := Ratio(counted(base...), counted(head...), 0.95)
+	if got, want := e.Above(1), LeastRankP(9, 11); !near(got, want) {
+		t.Errorf("p of separate sides = %v, want %v", got, want)
+	}
+}

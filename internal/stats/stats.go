@@ -1,0 +1,298 @@
+// Package stats holds tests and intervals for few runs of many functions.
+//
+// [Tests.Ratio] compares the runs of two sides. The method follows from the numbers
+// of runs only, never from the values:
+//
+//	runs of the smaller side
+//	1 (and 1)        sampling noise alone: Σw² of Kish (1965), exact below 30 effective samples
+//	1 (and several)  prediction interval of one more run of the larger side
+//	2 to 7           Welch's t (1947) on logarithms
+//	8 and more       Mann-Whitney (1947), shift and interval of Hodges and Lehmann (1963)
+//
+// Below 4 runs no method can tell a change of the program from a change of the
+// machine reliably; [Estimate.Capped] says so. How often each method errs is measured by
+// simulation in acceptance_test.go, with the results in acceptance.md.
+//
+// # Zeros
+//
+// A function absent from a run is a zero, which has no logarithm. A zero of sampled
+// data means less than about one sample, so half of the weight of a sample stands in
+// for it: Welch adds it to every run when any is zero; the rank test takes all values
+// below half a sample, of either side as scaled for the test, as tied and lowest, and an
+// interval it bounds only by the side that has samples. A zero of data that was counted
+// and not sampled (Σw² = 0) is a true zero: it is lower than any other value for the rank
+// test, and half the smallest value stands in for it with Welch.
+package stats
+
+import (
+	"math"
+	"sync"
+)
+
+// An Interval is a confidence interval of a ratio. Hi may be +Inf.
+type Interval struct{ Lo, Hi float64 }
+
+// Contains reports whether x is in the interval.
+func (i Interval) Contains(x float64) bool { return i.Lo <= x && x <= i.Hi }
+
+// everything is the interval of a ratio of which nothing is known.
+func everything() Interval { return Interval{0, math.Inf(1)} }
+
+// A WeightedCount is the sum of the weighted samples of one run. Normalising a run by
+// f multiplies Weight by f and WeightSq by f².
+type WeightedCount struct {
+	Weight   float64 // Σw
+	WeightSq float64 // Σw²; 0 if the weight was counted and not sampled
+}
+
+// Effective is Kish's effective sample size (Σw)²/Σw².
+func (c WeightedCount) Effective() float64 {
+	if c.WeightSq <= 0 || c.Weight <= 0 {
+		return 0
+	}
+	return c.Weight * c.Weight / c.WeightSq
+}
+
+// Inflate is c with the sampling variance multiplied by phi of [BlockPhi].
+func (c WeightedCount) Inflate(phi float64) WeightedCount {
+	return WeightedCount{c.Weight, c.WeightSq * phi}
+}
+
+// valid reports whether c is a sum of weights: finite and not negative.
+func (c WeightedCount) valid() bool {
+	return c.Weight >= 0 && c.Weight <= math.MaxFloat64 && c.WeightSq >= 0 && c.WeightSq <= math.MaxFloat64 &&
+		(c.Weight > 0 || c.WeightSq == 0)
+}
+
+// A Method is a way to compare runs.
+type Method string
+
+// The methods.
+const (
+	Sampling      Method = "sampling"       // one run a side, normal on the logarithm
+	SamplingExact Method = "sampling-exact" // one run a side, binomial given the total
+	Prediction    Method = "prediction"     // one run against several
+	Welch         Method = "welch"
+	MannWhitney   Method = "mann-whitney"
+	Exact         Method = "exact" // counted, not sampled, and without any variance
+)
+
+const (
+	// fewRuns is the number of runs below which a verdict is capped.
+	fewRuns = 4
+	// rankRuns is the number of runs from which ranks are used: below it they
+	// cannot reach a level that is corrected for many budgets.
+	rankRuns = 8
+	// fewSamples is the effective sample size below which sums of samples are not
+	// normal enough.
+	fewSamples = 30
+	// rounding is the difference of logarithms that counts as none: normalising
+	// equal values leaves such differences.
+	rounding = 1e-12
+)
+
+// An Estimate is what the runs of two sides say of the ratio head/base of one
+// quantity.
+type Estimate struct {
+	Method Method
+	// Ratio is the point estimate: of weights, of geometric means, or the
+	// Hodges-Lehmann median of the ratios of all pairs. It is +Inf without base, 0
+	// without head, NaN without both.
+	Ratio float64
+	CI    Interval // at the level of the Tests
+	P     float64  // two-sided p of "the ratio is 1"
+	// Capped says that the design cannot show a cause, with fewer than 4 runs on a
+	// side: a verdict may warn, never fail.
+	Capped             bool
+	BaseRuns, HeadRuns int
+	// Refused says why nothing can be said of the ratio. Then CI is everything and
+	// all p are 1.
+	Refused string
+
+	model model // nil if Refused
+}
+
+// A model is a method with its data. All arguments are logarithms of ratios.
+type model interface {
+	above(limit float64) float64 // one-sided p of "the ratio is at most limit"
+	below(limit float64) float64 // one-sided p of "the ratio is at least limit"
+	detectable(alpha, power float64) float64
+	spread() spread
+}
+
+// Above is the one-sided p of the hypothesis that the true ratio is at most ratio:
+// small means proven above.
+func (e *Estimate) Above(ratio float64) float64 {
+	if e.model == nil || !(ratio >= 0) || math.IsInf(ratio, 1) {
+		return 1
+	}
+	return e.model.above(math.Log(ratio))
+}
+
+// Below is the one-sided p of the hypothesis that the true ratio is at least ratio:
+// small means proven below.
+func (e *Estimate) Below(ratio float64) float64 {
+	if e.model == nil || !(ratio > 0) {
+		return 1
+	}
+	return e.model.below(math.Log(ratio))
+}
+
+// Tests compares runs at one confidence level. It keeps the distributions of the rank
+// test, which depend on the numbers of runs only, and is safe for concurrent use.
+type Tests struct {
+	level float64
+
+	mu    sync.Mutex
+	nulls map[nullKey]*null
+}
+
+// New returns Tests whose intervals have the given confidence level, 0 to 1.
+func New(level float64) *Tests {
+	return &Tests{level: level, nulls: make(map[nullKey]*null)}
+}
+
+// Ratio is [Tests.Ratio] for a single comparison.
+func Ratio(base, head []WeightedCount, level float64) Estimate {
+	return New(level).Ratio(base, head)
+}
+
+// Ratio compares the runs of two sides. Weights that are negative, infinite or NaN,
+// and quantities that are zero in all runs, are refused.
+func (t *Tests) Ratio(base, head []WeightedCount) Estimate {
+	n, m := len(base), len(head)
+	few := min(n, m)
+	e := Estimate{
+		Method: Welch, Ratio: math.NaN(), CI: everything(), P: 1,
+		Capped: few < fewRuns, BaseRuns: n, HeadRuns: m,
+	}
+	switch {
+	case few >= rankRuns:
+		e.Method = MannWhitney
+	case few <= 1 && max(n, m) > 1:
+		e.Method = Prediction
+	case few <= 1:
+		e.Method = Sampling
+	}
+	if few == 0 {
+		e.Refused = "a side has no runs"
+		return e
+	}
+	s, refused := newSides(base, head)
+	if refused != "" {
+		e.Refused = refused
+		return e
+	}
+	switch {
+	case s.sampled && n == 1 && m == 1:
+		t.sampling(&e, base[0], head[0])
+	case n == 1 && m == 1:
+		e.Ratio = head[0].Weight / base[0].Weight
+		e.Refused = "one run a side without samples shows no noise"
+	case s.constant():
+		t.exact(&e, s)
+	case few >= rankRuns:
+		t.ranks(&e, s)
+	default:
+		t.welch(&e, s)
+	}
+	return e
+}
+
+// finish sets what follows from the model of e, whose Ratio and CI are set.
+func (e *Estimate) finish(m model) {
+	e.model = m
+	e.P = min(1, 2*min(m.above(0), m.below(0)))
+}
+
+// sides are the valid runs of both sides with what stands in for zeros.
+type sides struct {
+	base, head         []WeightedCount
+	zeroBase, zeroHead int  // numbers of runs without weight
+	sampled            bool // Σw² of some run is not 0
+	// half is half of the weight of a sample, as the median over the runs with
+	// samples; without samples half the smallest weight. It is 0 if no run is zero.
+	half float64
+}
+
+func newSides(base, head []WeightedCount) (s sides, refused string) {
+	s = sides{base: base, head: head}
+	count := func(runs []WeightedCount) (zeros int, ok bool) {
+		for _, c := range runs {
+			if !c.valid() {
+				return 0, false
+			}
+			if c.Weight == 0 {
+				zeros++
+			}
+			s.sampled = s.sampled || c.WeightSq > 0
+		}
+		return zeros, true
+	}
+	var okBase, okHead bool
+	s.zeroBase, okBase = count(base)
+	s.zeroHead, okHead = count(head)
+	switch {
+	case !okBase || !okHead:
+		return s, "a weight is negative or not a finite number"
+	case s.zeroBase == len(base) && s.zeroHead == len(head):
+		return s, "no weight in any run"
+	case s.zeroBase+s.zeroHead > 0:
+		s.half = halfSample(base, head, s.sampled)
+	}
+	return s, ""
+}
+
+// constant reports whether the sides are counted, not sampled, and each side has one
+// value only, up to rounding.
+func (s *sides) constant() bool {
+	if s.sampled {
+		return false
+	}
+	same := func(runs []WeightedCount) bool {
+		lo, hi := runs[0].Weight, runs[0].Weight
+		for _, c := range runs {
+			lo, hi = min(lo, c.Weight), max(hi, c.Weight)
+		}
+		return hi-lo <= rounding*hi
+	}
+	return same(s.base) && same(s.head)
+}
+
+// without is the ratio of sides of which one has no weight in any run.
+func (s *sides) without() (ratio float64, ok bool) {
+	switch {
+	case s.zeroBase == len(s.base):
+		return math.Inf(1), true
+	case s.zeroHead == len(s.head):
+		return 0, true
+	}
+	return 0, false
+}
+
+// A point is the model of a ratio that is known: nothing varies.
+type point float64
+
+func (t *Tests) exact(e *Estimate, s sides) {
+	r := s.head[0].Weight / s.base[0].Weight
+	e.Method, e.Ratio, e.CI = Exact, r, Interval{r, r}
+	e.finish(point(math.Log(r)))
+}
+
+func (p point) above(limit float64) float64 {
+	if float64(p) > limit+rounding {
+		return 0
+	}
+	return 1
+}
+
+func (p point) below(limit float64) float64 {
+	if float64(p) < limit-rounding {
+		return 0
+	}
+	return 1
+}
+
+func (p point) detectable(_, _ float64) float64 { return 0 }
+
+func (p point) spread() spread { return spread{known: true} }

@@ -1,0 +1,113 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// welch compares the means of logarithms: Welch's t with two runs or more a side, and
+// with one run a prediction interval around the runs of the other side.
+//
+// Runs with few samples can agree by chance. Where a side has less than 30 effective
+// samples a run, its variance is taken to be no less than sampling noise; in any
+// case the variance is no less than that of rounding to whole samples.
+func (t *Tests) welch(e *Estimate, s sides) {
+	base, head := newMoments(s.base, s.half, s.sampled), newMoments(s.head, s.half, s.sampled)
+	m := shift{log: head.mean - base.mean, n: len(s.base), m: len(s.head)}
+	switch {
+	case base.n == 1:
+		m.se, m.df = predict(base, head)
+	case head.n == 1:
+		m.se, m.df = predict(head, base)
+	default:
+		va, vb := base.variance/base.n, head.variance/head.n
+		m.se = math.Sqrt(va + vb)
+		m.df = (va + vb) * (va + vb) / (va*va/(base.n-1) + vb*vb/(head.n-1))
+	}
+	e.Ratio, e.CI = math.Exp(m.log), m.interval(t.level)
+	if r, ok := s.without(); ok {
+		// What stands in for zeros bounds the ratio on one side only.
+		e.Ratio = r
+		if r == 0 {
+			e.CI.Lo = 0
+		} else {
+			e.CI.Hi = r
+		}
+	}
+	e.finish(m)
+}
+
+// predict is the error of the difference between one run and the mean of several.
+func predict(one, several moments) (se, df float64) {
+	return math.Sqrt(several.variance/several.n + max(several.variance, one.variance)), several.n - 1
+}
+
+// moments are those of the logarithms of the runs of one side.
+type moments struct {
+	n, mean  float64
+	variance float64 // between runs, with its floor; of one run sampling noise
+}
+
+func newMoments(runs []WeightedCount, half float64, sampled bool) moments {
+	x := logs(runs, half)
+	m := moments{n: float64(len(x))}
+	var effective, noise, grain float64
+	for i, c := range runs {
+		m.mean += x[i] / m.n
+		// With half a sample added, a run has half an effective sample more, and
+		// one without any has half of one.
+		w, sq := c.Weight+half, c.WeightSq+2*half*half
+		effective += w * w / sq / m.n
+		noise += sq / (w * w) / m.n
+		if c.Weight > 0 {
+			grain += c.WeightSq * c.WeightSq / (c.Weight * c.Weight * c.Weight * c.Weight) / 12 / m.n
+		}
+	}
+	if len(x) > 1 {
+		for _, v := range x {
+			m.variance += (v - m.mean) * (v - m.mean) / (m.n - 1)
+		}
+	}
+	if !sampled {
+		return m
+	}
+	m.variance = max(m.variance, grain)
+	if effective < fewSamples || len(x) == 1 {
+		m.variance = max(m.variance, noise)
+	}
+	return m
+}
+
+// A shift is the logarithm of a ratio whose estimate varies as t does.
+type shift struct {
+	log, se float64
+	df      float64 // +Inf is normal
+	n, m    int     // runs of base and head; 0 if se is not from runs
+}
+
+func (s shift) above(limit float64) float64 { return survival((s.log-limit)/s.se, s.df) }
+func (s shift) below(limit float64) float64 { return survival((limit-s.log)/s.se, s.df) }
+
+func (s shift) interval(level float64) Interval {
+	d := quantile(1-(1-level)/2, s.df) * s.se
+	return Interval{math.Exp(s.log - d), math.Exp(s.log + d)}
+}
+
+// survival is the probability that t of df exceeds x.
+func survival(x, df float64) float64 {
+	if math.IsInf(df, 1) || math.IsInf(x, 0) {
+		return normalSurvival(x)
+	}
+	return distuv.StudentsT{Sigma: 1, Nu: df}.Survival(x)
+}
+
+// normalSurvival is accurate in the tail, where 1-CDF would be 0.
+func normalSurvival(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
+
+func quantile(p, df float64) float64 {
+	if math.IsInf(df, 1) {
+		return distuv.UnitNormal.Quantile(p)
+	}
+	return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(p)
+}
