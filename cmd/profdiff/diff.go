@@ -28,6 +28,7 @@ type diffFlags struct {
 	margin     float64
 	blocked    bool
 	by         string
+	categories string
 }
 
 func (f *diffFlags) register(cmd *cobra.Command) {
@@ -109,6 +110,11 @@ func (f *diffFlags) options(cmd *cobra.Command) (opt compare.Options, err error)
 			opt.GroupBy = []run.GroupBy{by}
 		}
 	}
+	if f.categories != "" {
+		if opt.Categories, err = readCategories(f.categories); err != nil {
+			return opt, err
+		}
+	}
 	return opt, nil
 }
 
@@ -156,11 +162,12 @@ One argument is a directory with both sides, before and after.`,
 		Args: args(cobra.MaximumNArgs(2)),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			base, head, err := flags.sides(cmd, paths)
+			if err == nil {
+				format, err = diffFormat(cmd, std, format, output)
+			}
 			switch {
 			case err != nil:
 				return err
-			case format != "text" && format != "json":
-				return usagef(cmd, "--format is text or json, not %q", format)
 			case opt.Limit < 0:
 				return usagef(cmd, "--limit is 0 or more, not %d", opt.Limit)
 			case minShare < 0 || minShare > 100:
@@ -183,11 +190,7 @@ One argument is a directory with both sides, before and after.`,
 			if err != nil {
 				return err
 			}
-			baseRuns, err := l.loadSide(base)
-			if err != nil {
-				return err
-			}
-			headRuns, err := l.loadSide(head)
+			baseRuns, headRuns, err := l.loadSides(base, head)
 			if err != nil {
 				return err
 			}
@@ -196,10 +199,14 @@ One argument is a directory with both sides, before and after.`,
 				return err
 			}
 			tree.MinShare = minShare / 100
+			formatted, err := diffWriter(cmd, std, format, c, opt)
+			if err != nil {
+				return err
+			}
 			err = std.writeOutput(output, func(w io.Writer) error {
 				switch {
-				case format == "json":
-					return report.WriteDiffJSON(w, c)
+				case formatted != nil:
+					return formatted(w)
 				case showTree:
 					return report.WriteDiffTree(w, c, tree)
 				case callers:
@@ -221,31 +228,34 @@ One argument is a directory with both sides, before and after.`,
 	f.Lookup("focus").Usage = "show functions that match `REGEXP`, and test them as declared"
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each table, 0 for all")
 	f.StringVar(&flags.by, "by", "function", "compare by `GROUP`: function, file, dso, thread, process or category")
+	f.StringVar(&flags.categories, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
 	f.BoolVar(&opt.Total, "total", false, "compare what functions and their callees cost, instead of what they cost themselves")
 	f.BoolVar(&showTree, "tree", false, "show the call tree with the change of each path")
 	f.BoolVar(&tree.Callers, "bottom-up", false, "with --tree, show from the leaves up who called them")
 	f.Float64Var(&minShare, "min-share", 1, "leave out parts of the tree below `PERCENT` of the total")
 	f.BoolVar(&callers, "callers", false, "show callers and callees of the functions of --focus")
-	f.StringVar(&format, "format", "text", "output `FORMAT`: text or json")
+	f.StringVar(&format, "format", "text", "output `FORMAT`: text, json, markdown for a pull request, folded for flamegraph.pl, or pprof, the default if -o ends in .pb.gz")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
 }
 
-// loadSide reads the runs of a side.
-func (l *loader) loadSide(paths []string) ([]*run.Run, error) {
-	files, err := sideFiles(paths)
+// loadSides reads the runs of both sides.
+func (l *loader) loadSides(base, head []string) (baseRuns, headRuns []*run.Run, err error) {
+	baseFiles, err := sideFiles(base)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var runs []*run.Run
-	for _, file := range files {
-		r, err := l.load(file)
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, r)
+	headFiles, err := sideFiles(head)
+	if err != nil {
+		return nil, nil, err
 	}
-	return runs, nil
+	// Of a single run, the order of samples tells how they cluster.
+	l.opt.Timeline = len(baseFiles) == 1 && len(headFiles) == 1
+	if baseRuns, err = l.loadEach(baseFiles); err != nil {
+		return nil, nil, err
+	}
+	headRuns, err = l.loadEach(headFiles)
+	return baseRuns, headRuns, err
 }
 
 // accountSide prints what became of the samples of a side's runs.

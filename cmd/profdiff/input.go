@@ -179,17 +179,27 @@ func (l *loader) load(name string) (*run.Run, error) {
 
 // loadAll reads several inputs that make one profile.
 func (l *loader) loadAll(names []string) (*run.Run, error) {
-	var runs []*run.Run
+	runs, err := l.loadEach(names)
+	if err != nil {
+		return nil, err
+	}
 	var read []string
+	for _, r := range runs {
+		read = append(read, r.Name)
+	}
+	return run.Merge(strings.Join(read, " "), runs)
+}
+
+// loadEach reads inputs as runs of their own.
+func (l *loader) loadEach(names []string) (runs []*run.Run, err error) {
 	for _, name := range names {
 		r, err := l.load(name)
 		if err != nil {
 			return nil, err
 		}
 		runs = append(runs, r)
-		read = append(read, r.Name)
 	}
-	return run.Merge(strings.Join(read, " "), runs)
+	return runs, nil
 }
 
 // account prints what became of the samples of a run.

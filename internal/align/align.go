@@ -96,12 +96,12 @@ type Options struct {
 // names no function (UnknownFunctionError). Weights that are negative or not
 // finite count as 0.
 func Functions(base, head []Function, opt Options) ([]Match, error) {
-	m := &matcher{dsos: make(map[string]int32)}
+	m := &matcher{names: make(numbering, len(base)+len(head)), dsos: make(numbering)}
 	var err error
-	if m.base, err = newSide("base", base, m.dso); err != nil {
+	if m.base, err = m.newSide("base", base); err != nil {
 		return nil, err
 	}
-	if m.head, err = newSide("head", head, m.dso); err != nil {
+	if m.head, err = m.newSide("head", head); err != nil {
 		return nil, err
 	}
 	if err := m.rename(opt.Renames); err != nil {
@@ -118,7 +118,8 @@ func Functions(base, head []Function, opt Options) ([]Match, error) {
 // matcher is the state of one matching.
 type matcher struct {
 	base, head *side
-	dsos       map[string]int32 // number of each file name
+	names      numbering // full and normalised names
+	dsos       numbering // names of files
 	// parent is a forest over group numbers, see find.
 	parent  []int32
 	matches []Match
@@ -130,7 +131,9 @@ type side struct {
 	label string // "base" or "head"
 	fns   []Function
 	names []name
-	dso   []int32
+	// name and normal are the numbers of the full and the normalised name, dso
+	// that of the file.
+	name, normal, dso []int32
 	// weight is Function.Weight, or 0 where that is no share.
 	weight []float64
 	// callers and callees are the heaviest edges, without calls to itself.
@@ -152,11 +155,11 @@ type edge struct {
 // maxEdges bounds the edges that are looked at: the heaviest ones tell a function.
 const maxEdges = 48
 
-func newSide(label string, fns []Function, dso func(string) int32) (*side, error) {
+func (m *matcher) newSide(label string, fns []Function) (*side, error) {
 	n := len(fns)
 	s := &side{
 		label: label, fns: fns,
-		names: make([]name, n), dso: make([]int32, n), weight: make([]float64, n),
+		names: make([]name, n), name: make([]int32, n), normal: make([]int32, n), dso: make([]int32, n), weight: make([]float64, n),
 		callers: make([][]edge, n), callees: make([][]edge, n),
 		inDegree: make([]int32, n), outDegree: make([]int32, n), group: make([]int32, n), partner: make([]int32, n),
 	}
@@ -164,7 +167,8 @@ func newSide(label string, fns []Function, dso func(string) int32) (*side, error
 	for i := range fns {
 		f := &fns[i]
 		s.names[i] = parseName(f.Name, f.Unknown)
-		s.dso[i] = dso(f.DSO)
+		s.name[i], s.normal[i] = m.names.of(f.Name), m.names.of(s.names[i].normal)
+		s.dso[i] = m.dsos.of(f.DSO)
 		s.weight[i] = share(f.Weight)
 		s.group[i], s.partner[i] = -1, -1
 		var err error
@@ -225,14 +229,16 @@ func share(w float64) float64 {
 	return 0
 }
 
-// dso numbers file names.
-func (m *matcher) dso(file string) int32 {
-	n, ok := m.dsos[file]
+// numbering numbers strings from 0.
+type numbering map[string]int32
+
+func (n numbering) of(s string) int32 {
+	i, ok := n[s]
 	if !ok {
-		n = int32(len(m.dsos))
-		m.dsos[file] = n
+		i = int32(len(n))
+		n[s] = i
 	}
-	return n
+	return i
 }
 
 // pair matches two functions, in the group of the one that already has a group.

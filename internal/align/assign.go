@@ -12,10 +12,11 @@ type scored struct {
 }
 
 // assign chooses pairs, the best first, so that each base and each head is in one at
-// most, and calls take with the index of each. A pair that is not better by margin than
-// every other one that is still possible for its base or head is left open, and
-// keeps worse ones from being chosen. It sorts the pairs.
-func assign(pairs []scored, margin float64, take func(p scored)) {
+// most, and calls take with each; take may refuse. A pair that is refused, or not better
+// by margin than every other one that is still possible for its base or head, is left
+// open, and keeps others from being chosen that are not better by margin. It sorts
+// the pairs.
+func assign(pairs []scored, margin float64, take func(p scored) bool) {
 	slices.SortFunc(pairs, func(p, q scored) int {
 		return cmp.Or(-cmp.Compare(p.score, q.score), cmp.Compare(p.base, q.base), cmp.Compare(p.head, q.head))
 	})
@@ -56,7 +57,8 @@ func assign(pairs []scored, margin float64, take func(p scored)) {
 		if !possible(p) || margin > 0 && (rival(bases[p.base], i) || rival(heads[p.head], i)) {
 			continue
 		}
-		bases[p.base].done, heads[p.head].done = true, true
-		take(p)
+		if take(p) {
+			bases[p.base].done, heads[p.head].done = true, true
+		}
 	}
 }

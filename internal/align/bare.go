@@ -30,6 +30,8 @@ func splitBare(s string) (bare string, parameters int) {
 		// of b, -1 if nowhere, end where it ends in s.
 		params, end = -1, 0
 		space       = -1 // last outermost space in b before params
+		// afterOperator is where the last operator's name ends in s.
+		afterOperator = -1
 	)
 	parameters = len(s)
 	for i := 0; i < len(s); {
@@ -44,13 +46,17 @@ func splitBare(s string) (bare string, parameters int) {
 				b = append(b, s[i:i+n]...)
 			}
 			i += n
+			if strings.HasPrefix(s[i:], " <") {
+				i++ // operator<< <int>
+			}
+			afterOperator = i
 			continue
 		}
 		c := s[i]
 		switch c {
 		case '<', '(', '[', '{':
 			stack = append(stack, c)
-			if dropped == 0 && isArguments(s, i, c) {
+			if dropped == 0 && (i == afterOperator || isArguments(s, i, c)) {
 				dropped = len(stack)
 				if c == '(' && len(stack) == 1 {
 					params, parameters = len(b), i

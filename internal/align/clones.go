@@ -45,35 +45,31 @@ func (m *matcher) matchNormalized() {
 // in the order of base.
 func (m *matcher) clusters() []cluster {
 	at := make(map[fileKey]int)
-	open := make([]bool, 0)
-	members := make([][2][]int32, 0)
-	for b := range m.base.fns {
-		if m.base.fns[b].Unknown {
-			continue
+	for _, s := range [...]*side{m.base, m.head} {
+		for i, g := range s.group {
+			if g < 0 && !s.fns[i].Unknown {
+				at[s.normalKey(i)] = -1
+			}
 		}
-		k := fileKey{name: m.base.names[b].normal, dso: m.base.dso[b]}
-		c, ok := at[k]
-		if !ok {
-			c = len(members)
-			at[k] = c
-			members = append(members, [2][]int32{})
-			open = append(open, false)
-		}
-		members[c][0] = append(members[c][0], int32(b))
-		open[c] = open[c] || m.base.group[b] < 0
 	}
-	for h := range m.head.fns {
-		if m.head.fns[h].Unknown {
-			continue
-		}
-		if c, ok := at[fileKey{name: m.head.names[h].normal, dso: m.head.dso[h]}]; ok {
-			members[c][1] = append(members[c][1], int32(h))
-			open[c] = open[c] || m.head.group[h] < 0
+	var members [][2][]int32
+	for k, s := range [...]*side{m.base, m.head} {
+		for i := range s.fns {
+			c, ok := at[s.normalKey(i)]
+			if !ok {
+				continue
+			}
+			if c < 0 {
+				c = len(members)
+				at[s.normalKey(i)] = c
+				members = append(members, [2][]int32{})
+			}
+			members[c][k] = append(members[c][k], int32(i))
 		}
 	}
 	var clusters []cluster
-	for c, sides := range members {
-		if open[c] && len(sides[0]) > 0 && len(sides[1]) > 0 {
+	for _, sides := range members {
+		if len(sides[0]) > 0 && len(sides[1]) > 0 {
 			clusters = append(clusters, cluster{m.base.units(sides[0]), m.head.units(sides[1])})
 		}
 	}
@@ -127,9 +123,31 @@ func (m *matcher) matchUnits(c *cluster, sure bool) {
 	if sure {
 		margin = sureMargin
 	}
-	assign(pairs, margin, func(p scored) {
-		m.matchMembers(&c.base[p.base], &c.head[p.head], m.unitConfidence(c, p))
+	assign(pairs, margin, func(p scored) bool {
+		u, v := &c.base[p.base], &c.head[p.head]
+		if sure && u.entity == v.entity && (m.open(m.base, u.members[0]) || m.open(m.head, v.members[0])) {
+			return false
+		}
+		m.matchMembers(u, v, m.unitConfidence(c, p))
+		return true
 	})
+}
+
+// open reports whether most of the callers or callees of a function are not matched
+// yet.
+func (m *matcher) open(s *side, i int32) bool {
+	for _, edges := range [...][]edge{s.callers[i], s.callees[i]} {
+		var unknown float64
+		for _, e := range edges {
+			if s.group[e.fn] < 0 && !s.fns[e.fn].Unknown {
+				unknown += e.share
+			}
+		}
+		if unknown > 0.5 {
+			return true
+		}
+	}
+	return false
 }
 
 // pairedUnits finds the units of which members are matched with each other, and
@@ -170,11 +188,15 @@ func (m *matcher) pairedUnits(c *cluster) (doneBase, doneHead []bool) {
 // for.
 func (m *matcher) unitPairs(c *cluster, doneBase, doneHead []bool, sure bool) []scored {
 	var pairs []scored
+	hasBase, hasHead := entities(c.base), entities(c.head)
 	add := func(i, j int) {
 		b, h := int(c.base[i].members[0]), int(c.head[j].members[0])
 		named := c.base[i].entity == c.head[j].entity
 		callers, callees := m.callerEvidence(b, h), m.calleeEvidence(b, h)
 		like := likeness(callers, callees)
+		if !named && !m.canRenumber(c, i, j, hasBase[c.head[j].entity] || hasHead[c.base[i].entity]) {
+			return
+		}
 		if !named && callers.disjoint() && callees.disjoint() || !named && like < 0.05 && (callers.disjoint() || callees.disjoint()) {
 			return
 		}
@@ -208,6 +230,51 @@ func (m *matcher) unitPairs(c *cluster, doneBase, doneHead []bool, sure bool) []
 		m.nearbyUnits(c, bs, hs, add)
 	}
 	return pairs
+}
+
+func entities(units []unit) map[string]bool {
+	all := make(map[string]bool, len(units))
+	for i := range units {
+		all[units[i].entity] = true
+	}
+	return all
+}
+
+// certain is the share from which the neighbours of a function are more than chance.
+const certain = 0.005
+
+// canRenumber reports whether units of different names are heavy enough to be taken
+// for one whose number changed, and not for two of which each was sampled on one
+// side only. If the name of one of them is on the other side too, that takes more.
+// Hashes of different builds are different anyway.
+func (m *matcher) canRenumber(c *cluster, i, j int, otherHasName bool) bool {
+	u, v := &c.base[i], &c.head[j]
+	if withoutCounts(u.entity) != withoutCounts(v.entity) {
+		return true
+	}
+	b, h := m.base.weight[u.members[0]], m.head.weight[v.members[0]]
+	if otherHasName {
+		return min(b, h) >= certain
+	}
+	return min(b, h) >= lightest && max(b, h) >= heavy
+}
+
+// withoutCounts removes the numbers with which compilers count: the short ones.
+func withoutCounts(s string) string {
+	const longest = 4
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		n := digits(s[i:])
+		switch {
+		case n == 0:
+			b.WriteByte(s[i])
+			n = 1
+		case n > longest:
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
 }
 
 // place is a neighbour in one direction.
@@ -297,7 +364,7 @@ func (m *matcher) unitConfidence(c *cluster, p scored) float64 {
 	b, h := int(u.members[0]), int(v.members[0])
 	like := likeness(m.callerEvidence(b, h), m.calleeEvidence(b, h))
 	switch {
-	case len(c.base) > 1 || len(c.head) > 1:
+	case len(c.base) > 1 || len(c.head) > 1, withoutCounts(u.entity) == withoutCounts(v.entity):
 		return 0.5 + 0.4*like
 	case like > 0:
 		return soleConfidence
@@ -370,33 +437,14 @@ func (m *matcher) pairNormalized(b, h int, confidence float64) {
 // matchNormalizedMoved matches functions of the same normalised name in different
 // files, if each side has only one.
 func (m *matcher) matchNormalizedMoved() {
-	const twice = -2
-	count := func(s *side) map[string]int {
-		at := make(map[string]int)
-		for i := range s.fns {
-			if s.fns[i].Unknown {
-				continue
-			}
-			n := s.names[i].normal
-			if _, ok := at[n]; ok {
-				at[n] = twice
-			} else {
-				at[n] = i
-			}
-		}
-		return at
+	if !slices.Contains(m.base.group, -1) || !slices.Contains(m.head.group, -1) {
+		return
 	}
-	var headAt, baseAt map[string]int
+	baseAt, headAt := m.base.soleOf(m.base.normal, len(m.names)), m.head.soleOf(m.head.normal, len(m.names))
 	for b := range m.base.fns {
-		n := m.base.names[b].normal
-		if m.base.group[b] >= 0 || m.base.fns[b].Unknown || n == "" {
-			continue
-		}
-		if headAt == nil {
-			baseAt, headAt = count(m.base), count(m.head)
-		}
-		h, ok := headAt[n]
-		if !ok || h < 0 || baseAt[n] != b || m.head.group[h] >= 0 || m.base.dso[b] == m.head.dso[h] {
+		n := m.base.normal[b]
+		h := int(headAt[n])
+		if h < 0 || m.base.names[b].normal == "" || int(baseAt[n]) != b || m.base.group[b] >= 0 || m.head.group[h] >= 0 || m.base.dso[b] == m.head.dso[h] {
 			continue
 		}
 		callers, callees := m.callerEvidence(b, h), m.calleeEvidence(b, h)

@@ -1,6 +1,9 @@
 package align
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // evidence is how two functions agree in one direction of the call graph. Only
 // neighbours count that are matched themselves.
@@ -110,7 +113,8 @@ func (m *matcher) compareEdges(b, h int, be, he []edge, baseDegree, headDegree [
 // specificity is what a neighbour in common counts, by how many neighbours of this
 // kind it has. Those in the same file count twice those in a library.
 func specificity(degree int32, sameFile bool) float64 {
-	w := 1 / (1 + math.Log2(max(1, float64(degree)/2)))
+	// The logarithm to base 2 of half the degree, rounded down.
+	w := 1 / float64(max(1, bits.Len32(uint32(degree))-1))
 	if !sameFile {
 		w /= 2
 	}

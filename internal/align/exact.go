@@ -4,7 +4,7 @@ import "slices"
 
 // fileKey is a name in a file.
 type fileKey struct {
-	name    string
+	name    int32
 	dso     int32
 	unknown bool
 }
@@ -13,25 +13,21 @@ type fileKey struct {
 // was built as app-old and as app-new, the library with its version. Such files have
 // most of their functions in common and are on one side only.
 func (m *matcher) mergeDSOs() {
-	baseNames, headNames := m.base.namesByDSO(), m.head.namesByDSO()
+	onBase, onHead := m.base.files(len(m.dsos)), m.head.files(len(m.dsos))
+	baseNames, headNames := m.base.namesIn(onBase, onHead), m.head.namesIn(onHead, onBase)
 	type candidate struct{ base, head, common int }
 	var all []candidate
 	// byName lists the files that only head has by the functions in them.
-	byName := make(map[string][]int32)
+	byName := make(map[int32][]int32)
 	for h, names := range headNames {
-		if len(names) > 0 && (h >= len(baseNames) || len(baseNames[h]) == 0) {
-			for _, n := range names {
-				byName[n] = append(byName[n], int32(h))
-			}
+		for _, n := range names {
+			byName[n] = append(byName[n], int32(h))
 		}
 	}
 	if len(byName) == 0 {
 		return
 	}
 	for b, names := range baseNames {
-		if len(names) == 0 || len(headNames[b]) > 0 {
-			continue
-		}
 		common := make(map[int32]int)
 		for _, n := range names {
 			for _, h := range byName[n] {
@@ -68,16 +64,21 @@ func (m *matcher) mergeDSOs() {
 	}
 }
 
-// namesByDSO lists the distinct names of functions in each file.
-func (s *side) namesByDSO() [][]string {
-	var n int32
+// files tells which files the side has, of n.
+func (s *side) files(n int) []bool {
+	has := make([]bool, n)
 	for _, dso := range s.dso {
-		n = max(n, dso+1)
+		has[dso] = true
 	}
-	names := make([][]string, n)
+	return has
+}
+
+// namesIn lists the distinct names of functions in each file that only this side has.
+func (s *side) namesIn(own, other []bool) [][]int32 {
+	names := make([][]int32, len(own))
 	for i, dso := range s.dso {
-		if !s.fns[i].Unknown {
-			names[dso] = append(names[dso], s.fns[i].Name)
+		if own[dso] && !other[dso] && !s.fns[i].Unknown {
+			names[dso] = append(names[dso], s.name[i])
 		}
 	}
 	for i := range names {
@@ -105,7 +106,7 @@ func (m *matcher) matchExact() {
 		}
 		k := m.base.key(b)
 		hs := heads[k]
-		if len(hs) == 0 || m.base.numbered(b) && crowded[fileKey{name: m.base.names[b].normal, dso: m.base.dso[b]}] {
+		if len(hs) == 0 || m.base.numbered(b) && crowded[m.base.normalKey(b)] {
 			continue
 		}
 		i, ok := seen[k]
@@ -162,27 +163,31 @@ func (m *matcher) pairSameName(b, h int) {
 }
 
 func (s *side) key(i int) fileKey {
-	return fileKey{s.fns[i].Name, s.dso[i], s.fns[i].Unknown}
+	return fileKey{s.name[i], s.dso[i], s.fns[i].Unknown}
+}
+
+func (s *side) normalKey(i int) fileKey {
+	return fileKey{s.normal[i], s.dso[i], s.fns[i].Unknown}
 }
 
 // numbered reports whether the compiler had a part in the name.
 func (s *side) numbered(i int) bool {
-	return s.names[i].normal != s.fns[i].Name
+	return s.normal[i] != s.name[i]
 }
 
 // crowded finds the normalised names that several functions of a side have.
 func (m *matcher) crowded() map[fileKey]bool {
 	crowded := make(map[fileKey]bool)
 	for _, s := range [...]*side{m.base, m.head} {
-		entity := make(map[fileKey]string)
+		first := make(map[fileKey]int32)
 		for i := range s.fns {
-			if !s.numbered(i) || s.fns[i].Unknown {
+			if !s.numbered(i) {
 				continue
 			}
-			k := fileKey{name: s.names[i].normal, dso: s.dso[i]}
-			if first, ok := entity[k]; !ok {
-				entity[k] = s.fns[i].Name
-			} else if first != s.fns[i].Name {
+			k := s.normalKey(i)
+			if name, ok := first[k]; !ok {
+				first[k] = s.name[i]
+			} else if name != s.name[i] {
 				crowded[k] = true
 			}
 		}
@@ -193,29 +198,14 @@ func (m *matcher) crowded() map[fileKey]bool {
 // matchMoved matches functions of the same name in different files, if each side
 // has only one of that name and their neighbours do not speak against it.
 func (m *matcher) matchMoved() {
-	const twice = -2
-	count := func(s *side) map[string]int {
-		at := make(map[string]int)
-		for i := range s.fns {
-			if s.fns[i].Unknown {
-				continue
-			}
-			if _, ok := at[s.fns[i].Name]; ok {
-				at[s.fns[i].Name] = twice
-			} else {
-				at[s.fns[i].Name] = i
-			}
-		}
-		return at
-	}
 	if !slices.Contains(m.base.group, -1) || !slices.Contains(m.head.group, -1) {
 		return
 	}
-	baseAt, headAt := count(m.base), count(m.head)
+	baseAt, headAt := m.base.soleOf(m.base.name, len(m.names)), m.head.soleOf(m.head.name, len(m.names))
 	for b := range m.base.fns {
-		name := m.base.fns[b].Name
-		h, ok := headAt[name]
-		if !ok || h < 0 || name == "" || baseAt[name] != b || m.base.group[b] >= 0 || m.head.group[h] >= 0 || m.base.dso[b] == m.head.dso[h] {
+		name := m.base.name[b]
+		h := int(headAt[name])
+		if h < 0 || m.base.fns[b].Name == "" || int(baseAt[name]) != b || m.base.group[b] >= 0 || m.head.group[h] >= 0 || m.base.dso[b] == m.head.dso[h] {
 			continue
 		}
 		confidence := 0.8
@@ -229,22 +219,42 @@ func (m *matcher) matchMoved() {
 	}
 }
 
+// soleOf lists for each of n names the only function of that name, by the name of each
+// function: -1 if there is none or more than one.
+func (s *side) soleOf(name []int32, n int) []int32 {
+	const none, several = -1, -2
+	at := make([]int32, n)
+	for i := range at {
+		at[i] = none
+	}
+	for i, x := range name {
+		switch {
+		case s.fns[i].Unknown:
+		case at[x] == none:
+			at[x] = int32(i)
+		default:
+			at[x] = several
+		}
+	}
+	return at
+}
+
 // namesakes reports whether two functions have a caller or callee of the same name,
 // and whether both have any that could.
 func (m *matcher) namesakes(b, h int) (shared, known bool) {
-	names := make(map[string]bool)
+	names := make(map[int32]bool)
 	for _, edges := range [...][2][]edge{{m.base.callers[b], m.head.callers[h]}, {m.base.callees[b], m.head.callees[h]}} {
 		clear(names)
 		for _, e := range edges[0] {
 			if f := &m.base.fns[e.fn]; !f.Unknown {
-				names[f.Name] = true
+				names[m.base.name[e.fn]] = true
 			}
 		}
 		other := false
 		for _, e := range edges[1] {
 			if f := &m.head.fns[e.fn]; !f.Unknown {
 				other = true
-				if names[f.Name] {
+				if names[m.head.name[e.fn]] {
 					return true, true
 				}
 			}

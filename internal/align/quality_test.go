@@ -156,3 +156,53 @@ func TestSameBuild(t *testing.T) {
 	q := measure(t, renaming{of: func(string, *rand.Rand) string { return "" }}, 0, 1)
 	t.Logf("%+v", q)
 }
+
+func TestDropped(t *testing.T) {
+	var dropped, wrong, weighty int
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		drop := [2]map[string]bool{{}, {}}
+		sides := [2][]stack{readStacks(t, firstRun), readStacks(t, secondRun)}
+		for _, f := range functionsOf(sides[0]) {
+			if f.Weight >= heavy && f.Weight < 0.2 && r.Float64() < 0.1 {
+				drop[r.IntN(2)][f.Name] = true
+				dropped++
+			}
+		}
+		for k := range sides {
+			kept := sides[k][:0]
+			for _, s := range sides[k] {
+				gone := false
+				for _, fr := range s.frames {
+					name, _, _ := strings.Cut(fr, "|")
+					gone = gone || drop[k][name]
+				}
+				if !gone {
+					kept = append(kept, s)
+				}
+			}
+			sides[k] = kept
+		}
+		base, head := functionsOf(sides[0]), functionsOf(sides[1])
+		matches, err := Functions(base, head, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, base, head, matches)
+		for _, m := range matches {
+			switch m.Kind {
+			case Added, Removed:
+				if m.Base >= 0 && base[m.Base].Weight >= heavy || m.Head >= 0 && head[m.Head].Weight >= heavy {
+					weighty++
+				}
+			case Exact:
+			default:
+				wrong++
+				if testing.Verbose() {
+					t.Logf("wrong: %s -> %s %s %.2f %s [%.4f %.4f]", base[m.Base].Name, head[m.Head].Name, m.Kind, m.Confidence, m.Reason, base[m.Base].Weight, head[m.Head].Weight)
+				}
+			}
+		}
+	}
+	t.Logf("%d functions dropped on one side, %d functions of weight on one side only, %d wrong matches", dropped, weighty, wrong)
+}

@@ -286,7 +286,7 @@ func (s *side) nearest(called string) []string {
 		name  string
 		score float64
 	}
-	want := bigrams(bareName(Normalize(called)))
+	want := newBigrams(bareName(Normalize(called)))
 	var best []candidate
 	seen := make(map[string]bool)
 	for i := range s.fns {
@@ -295,7 +295,7 @@ func (s *side) nearest(called string) []string {
 			continue
 		}
 		seen[n] = true
-		if score := dice(want, bigrams(bareName(s.names[i].normal))); score > 0 {
+		if score := want.dice(bareName(s.names[i].normal)); score > 0 {
 			best = append(best, candidate{n, score})
 		}
 	}
@@ -309,26 +309,50 @@ func (s *side) nearest(called string) []string {
 	return names
 }
 
-// bigrams counts the pairs of bytes at the end of a name, where names differ.
-func bigrams(s string) map[[2]byte]int {
-	const longest = 200
-	s = "^" + strings.ToLower(s[max(0, len(s)-longest):]) + "$"
-	pairs := make(map[[2]byte]int)
-	for i := range len(s) - 1 {
-		pairs[[2]byte{s[i], s[i+1]}]++
-	}
-	return pairs
+// bigrams are the pairs of neighbouring bytes of a name.
+type bigrams struct {
+	count [1 << 16]int16
+	n     int
 }
 
-// dice is the share of what two multisets have in common.
-func dice(a, b map[[2]byte]int) float64 {
-	common, all := 0, 0
-	for k, n := range a {
-		common += min(n, b[k])
-		all += n
+// longestCompared bounds how much of a name is compared: its end, where names differ.
+const longestCompared = 200
+
+func newBigrams(s string) *bigrams {
+	b := new(bigrams)
+	b.each(s, func(pair uint16) {
+		b.count[pair]++
+		b.n++
+	})
+	return b
+}
+
+func (*bigrams) each(s string, f func(pair uint16)) {
+	lower := func(c byte) uint16 {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		return uint16(c)
 	}
-	for _, n := range b {
-		all += n
+	s = s[max(0, len(s)-longestCompared):]
+	last := uint16(0)
+	for i := range len(s) {
+		f(last<<8 | lower(s[i]))
+		last = lower(s[i])
 	}
-	return 2 * float64(common) / float64(all)
+	f(last << 8)
+}
+
+// dice is the share of the pairs of both names that they have in common.
+func (b *bigrams) dice(s string) float64 {
+	common, n := 0, 0
+	b.each(s, func(pair uint16) {
+		if b.count[pair] > 0 {
+			common++
+		}
+		b.count[pair]--
+		n++
+	})
+	b.each(s, func(pair uint16) { b.count[pair]++ })
+	return 2 * float64(common) / float64(b.n+n)
 }

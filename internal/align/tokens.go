@@ -17,8 +17,9 @@ type vocabulary struct {
 	ids map[string]int32
 	// names is in how many names each word is, short whether it says little:
 	// a number or a letter.
-	names []int32
-	short []bool
+	names   []int32
+	short   []bool
+	weights []float64
 }
 
 // maxWords bounds the words of a name, the last ones count.
@@ -63,9 +64,28 @@ func (v *vocabulary) id(s string) int32 {
 		id = int32(len(v.names))
 		v.ids[s] = id
 		v.names = append(v.names, 0)
-		v.short = append(v.short, len(s) == 1 || isDigits(s))
+		v.short = append(v.short, saysLittle(s))
 	}
 	return id
+}
+
+// saysLittle reports whether a word is a number, a letter, or what closures are called.
+func saysLittle(s string) bool {
+	switch s {
+	case "func", "lambda", "closure", "operator":
+		return true
+	}
+	return len(s) == 1 && !isDigits(s) || isDigits(s) && !isWidth(s)
+}
+
+// isWidth reports whether a number is of bits or bytes, and so not a version: fast32 and
+// fast64 are different functions.
+func isWidth(s string) bool {
+	switch s {
+	case "8", "16", "32", "64", "128", "256", "512":
+		return true
+	}
+	return false
 }
 
 // lastComponent is where a function's own name starts.
@@ -111,17 +131,24 @@ func wordEnd(s string, i int) int {
 	return j
 }
 
-// weight is how much a word tells.
-func (v *vocabulary) weight(w word) float64 {
+// weigh computes how much each word tells, when all names are read.
+func (v *vocabulary) weigh() {
 	const common = 4 // words in as many names are still rare
-	x := 1 / (1 + 0.5*math.Log2(max(1, float64(v.names[w.id])/common)))
-	if v.short[w.id] {
-		x *= 0.3
+	v.weights = make([]float64, len(v.names))
+	for id, n := range v.names {
+		v.weights[id] = 1 / (1 + 0.5*math.Log2(max(1, float64(n)/common)))
+		if v.short[id] {
+			v.weights[id] *= 0.3
+		}
 	}
+}
+
+// weight is how much a word tells where it is.
+func (v *vocabulary) weight(w word) float64 {
 	if w.last {
-		x *= 2
+		return 2 * v.weights[w.id]
 	}
-	return x
+	return v.weights[w.id]
 }
 
 // similarity is the weighted share of the words in common, 0 to 1.

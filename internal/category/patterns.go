@@ -23,8 +23,9 @@ type pattern struct {
 // Limits of patterns. maxPatternSize is in nodes of the expression with its
 // repetitions written out: a short pattern can stand for a large program.
 const (
-	maxPatternSize = 10_000
-	maxLiterals    = 256
+	maxPatternSize  = 10_000
+	maxLiterals     = 256
+	maxLiteralBytes = 16 << 10
 )
 
 func (p *pattern) match(s string) bool {
@@ -91,8 +92,12 @@ func literals(parts []*syntax.Regexp) ([]string, bool) {
 			return nil, false
 		}
 		var joined []string
+		bytes := 0
 		for _, a := range all {
 			for _, b := range next {
+				if bytes += len(a) + len(b); bytes > maxLiteralBytes {
+					return nil, false
+				}
 				joined = append(joined, a+b)
 			}
 		}

@@ -40,7 +40,7 @@ type Options struct {
 	AllowBlockedOrder bool
 	// GroupBy are groups to compare beside functions.
 	GroupBy []run.GroupBy
-	// Categories are those of ByCategory, nil for the built-in ones.
+	// Categories are those of run.ByCategory, nil for the built-in ones.
 	Categories *category.Set
 }
 
@@ -99,9 +99,6 @@ type Function struct {
 
 	row int
 }
-
-// ByCategory groups by Options.Categories.
-const ByCategory run.GroupBy = "category"
 
 // A Group is the weight by threads, files, …
 type Group struct {
@@ -258,6 +255,7 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 	}
 	e := &Event{Name: p.name, Unit: p.unit, pair: *p}
 	e.costs = rowCosts(c.base, c.head, c.rows, p)
+	c.addBursts(e)
 	n, err := normalization(c.base, c.head, c.rows, e.costs, tests, &c.Options)
 	if err != nil {
 		return nil, err
@@ -277,7 +275,7 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 	}
 	for i := range e.Groups {
 		for j := range e.Groups[i].Rows {
-			if e.Groups[i].By == ByCategory {
+			if e.Groups[i].By == run.ByCategory {
 				declared = append(declared, &e.Groups[i].Rows[j].Self)
 			}
 		}
@@ -345,13 +343,13 @@ func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
 	index := make(map[string]int)
 	var sums []cost
 	categories := c.Options.Categories
-	if by == ByCategory && categories == nil {
+	if by == run.ByCategory && categories == nil {
 		categories = category.Builtin()
 	}
 	for side, runs := range [][]*run.Run{c.Base, c.Head} {
 		for i, r := range runs {
 			var rows []run.Row
-			if by == ByCategory {
+			if by == run.ByCategory {
 				rows = categories.Group(r)
 			} else {
 				rows = r.Group(by)
@@ -409,7 +407,7 @@ func (c *Comparison) discover(e *Event) {
 	judge(self, false, &c.Options)
 	judge(total, false, &c.Options)
 	for i := range e.Groups {
-		if e.Groups[i].By == ByCategory {
+		if e.Groups[i].By == run.ByCategory {
 			continue
 		}
 		var rows []*Change

@@ -4,11 +4,16 @@ import "profdiff/internal/run"
 
 // A cost is what one thing costs in each run of both sides. A run that does not know
 // it has a zero.
-type cost struct{ base, head []run.Sum }
+type cost struct {
+	base, head []run.Sum
+	// bursts, if set, are the factors by which samples vary more than independent
+	// ones, of base and head: see burstFactors.
+	bursts *[2]float64
+}
 
 func newCost(runsBase, runsHead int) cost {
 	sums := make([]run.Sum, runsBase+runsHead)
-	return cost{sums[:runsBase:runsBase], sums[runsBase:]}
+	return cost{base: sums[:runsBase:runsBase], head: sums[runsBase:]}
 }
 
 // samples are the numbers of samples of both sides.

@@ -180,13 +180,13 @@ instructions:u main a!main 100
 
 func TestGroups(t *testing.T) {
 	c := mustCompare(t, runs(t, "cpu-cycles Binder:1_2 dir!main;lib!f 30\ncpu-cycles Binder:1_3 dir!main 5"),
-		runs(t, "cpu-cycles Binder:7_1 dir!main;lib!f 10\ncpu-cycles main dir!main 5"), Options{Normalize: None, GroupBy: []run.GroupBy{run.ByThread, run.ByDSO, ByCategory}})
+		runs(t, "cpu-cycles Binder:7_1 dir!main;lib!f 10\ncpu-cycles main dir!main 5"), Options{Normalize: None, GroupBy: []run.GroupBy{run.ByThread, run.ByDSO, run.ByCategory}})
 	got := ""
 	for _, g := range c.Events[0].Groups {
 		got += string(g.By) + ":"
 		sum := 0.0
 		for _, r := range g.Rows {
-			if g.By != ByCategory {
+			if g.By != run.ByCategory {
 				got += fmt.Sprintf(" %s %v→%v", r.Name, r.Self.Base, r.Self.Head)
 			}
 			sum += r.Self.Base

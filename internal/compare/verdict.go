@@ -57,6 +57,10 @@ type Change struct {
 	// with a chance of 90 %; +Inf if none.
 	Smallest float64
 
+	// Bursts is by how much the samples of a single run vary more than independent
+	// ones, on the side where they do most: 1 if they do not, 0 if unknown.
+	Bursts float64
+
 	cost     cost
 	estimate stats.Estimate
 }
@@ -71,8 +75,13 @@ func (c *Change) WithinNoise() bool { return c.CI.Contains(1) }
 func (n *Normalization) newChange(tests *stats.Tests, c cost) Change {
 	ch := Change{cost: c, P: 1, Adjusted: 1, Verdict: Inconclusive}
 	ch.BaseSamples, ch.HeadSamples = c.samples()
-	base, baseEffective := n.normalize(c.base, n.base)
-	head, headEffective := n.normalize(c.head, n.head)
+	bursts := [2]float64{1, 1}
+	if c.bursts != nil {
+		bursts = *c.bursts
+		ch.Bursts = max(bursts[0], bursts[1])
+	}
+	base, baseEffective := n.normalize(c.base, n.base, bursts[0])
+	head, headEffective := n.normalize(c.head, n.head, bursts[1])
 	for _, w := range base {
 		ch.Base += w.Weight / float64(len(base))
 	}
@@ -88,12 +97,13 @@ func (n *Normalization) newChange(tests *stats.Tests, c cost) Change {
 
 // normalize divides by the divisors. Where a side has one run, the noise of an
 // estimated divisor is added to that of the samples; between runs it shows by itself.
-func (n *Normalization) normalize(sums []run.Sum, divisors []divisor) (counts []stats.WeightedCount, effective float64) {
+func (n *Normalization) normalize(sums []run.Sum, divisors []divisor, bursts float64) (counts []stats.WeightedCount, effective float64) {
 	single := len(n.base) == 1 || len(n.head) == 1
 	counts = make([]stats.WeightedCount, len(sums))
 	for i := range sums {
 		d := &divisors[i]
 		c := stats.WeightedCount{Weight: float64(sums[i].Weight), WeightSq: sums[i].WeightSq}
+		c.WeightSq *= bursts
 		effective += c.Effective()
 		if single {
 			c.WeightSq = d.noise(c)

@@ -25,6 +25,9 @@ type Options struct {
 	// PID, TID, CPU and Mode add these labels to samples. They keep samples of
 	// different runs from being summed, so they are off by default.
 	PID, TID, CPU, Mode bool
+	// Timeline keeps every sample in the order of time where the input tells it
+	// (run.Run.Timeline), for the noise of a single run.
+	Timeline bool
 	// Spool copies an input that cannot be read at random to where it can.
 	Spool func(io.Reader) (ReaderAtSize, error)
 }

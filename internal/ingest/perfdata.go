@@ -60,6 +60,9 @@ func readPerfData(name string, f *perffile.File, opt *Options) (*run.Run, error)
 		labels:     make(map[labelsKey]uint32),
 		blocked:    make(map[int32]blocked),
 	}
+	if opt.Timeline {
+		p.b.KeepTimeline()
+	}
 	if err := p.prepareSymbols(); err != nil {
 		return nil, err
 	}

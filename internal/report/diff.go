@@ -114,14 +114,18 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event) err
 		fmt.Fprintf(out, "not normalized, the total")
 	}
 	fmt.Fprintf(out, ", ratio %s %s: %s\n", formatRatio(total.Ratio), formatInterval(total.CI), verdictText(total))
-	fmt.Fprintf(out, "95%% intervals cover %s", noise(c, total.Method))
+	fmt.Fprintf(out, "95%% intervals cover %s", noise(e, c))
 	counts := make(map[compare.Verdict]int)
 	tested := 0
 	for i := range e.Functions {
-		if f := &e.Functions[i].Self; f.Tested {
+		if f := &e.Functions[i]; f.Self.Tested && f.Shift < 0 {
 			tested++
-			counts[f.Verdict]++
+			counts[f.Self.Verdict]++
 		}
+	}
+	for i := range e.Shifts {
+		tested++
+		counts[e.Shifts[i].Net.Verdict]++
 	}
 	if single(total.Method) {
 		out.WriteString("; ~ marks changes within it\n")
@@ -140,9 +144,15 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event) err
 func single(m stats.Method) bool { return m == stats.Sampling || m == stats.SamplingExact }
 
 // noise says what intervals cover.
-func noise(c *compare.Comparison, m stats.Method) string {
+func noise(e *compare.Event, c *compare.Comparison) string {
+	m := e.Total.Method
 	switch {
 	case single(m):
+		for i := range e.Functions {
+			if e.Functions[i].Self.Bursts > 2 {
+				return "sampling noise and bursts only, one run a side: how runs differ is unknown"
+			}
+		}
 		return "sampling noise only, one run a side: how runs differ is unknown"
 	case m == stats.Prediction:
 		return "noise between the runs of one side, the other has one run: enough to warn, not to prove"

@@ -192,7 +192,7 @@ func (d *DiffDocument) addEvent(e *compare.Event) {
 	}
 	for i := range e.Groups {
 		g := &e.Groups[i]
-		list, ok := map[run.GroupBy]*[]DiffRow{compare.ByCategory: &d.Categories, run.ByThread: &d.Threads, run.ByDSO: &d.DSOs}[g.By]
+		list, ok := map[run.GroupBy]*[]DiffRow{run.ByCategory: &d.Categories, run.ByThread: &d.Threads, run.ByDSO: &d.DSOs}[g.By]
 		if !ok {
 			continue
 		}

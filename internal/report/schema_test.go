@@ -89,7 +89,7 @@ func TestShowJSON(t *testing.T) {
 }
 
 func TestDiffJSON(t *testing.T) {
-	c, err := compare.Compare([]*run.Run{runtest.Build(t, "base", baseRun)}, []*run.Run{runtest.Build(t, "head", headRun)}, compare.Options{Normalize: compare.None, GroupBy: []run.GroupBy{compare.ByCategory, run.ByThread, run.ByDSO}})
+	c, err := compare.Compare([]*run.Run{runtest.Build(t, "base", baseRun)}, []*run.Run{runtest.Build(t, "head", headRun)}, compare.Options{Normalize: compare.None, GroupBy: []run.GroupBy{run.ByCategory, run.ByThread, run.ByDSO}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestDiffJSON(t *testing.T) {
 }
 
 func TestDiffText(t *testing.T) {
-	c, err := compare.Compare([]*run.Run{runtest.Build(t, "base", baseRun)}, []*run.Run{runtest.Build(t, "head", headRun)}, compare.Options{Normalize: compare.None, GroupBy: []run.GroupBy{compare.ByCategory, run.ByThread, run.ByDSO}})
+	c, err := compare.Compare([]*run.Run{runtest.Build(t, "base", baseRun)}, []*run.Run{runtest.Build(t, "head", headRun)}, compare.Options{Normalize: compare.None, GroupBy: []run.GroupBy{run.ByCategory, run.ByThread, run.ByDSO}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ type Builder struct {
 	locations map[locationKey]uint32
 	labels    map[Labels]uint32
 	overflow  bool
+	timeline  bool
 }
 
 type locationKey struct {
@@ -129,8 +130,15 @@ func (b *Builder) FirstCallee(caller StackID) (stack StackID, location uint32, o
 	return b.r.Stacks.firstChild(caller)
 }
 
-// Add adds one sample of the given weight.
+// KeepTimeline fills Run.Timeline from now on.
+func (b *Builder) KeepTimeline() { b.timeline = true }
+
+// Add adds one sample of the given weight; if the timeline is kept, samples are added in
+// the order of time.
 func (b *Builder) Add(event uint32, stack StackID, labels uint32, weight int64) {
+	if b.timeline {
+		b.r.Timeline = append(b.r.Timeline, TimedSample{event, labels, stack, weight})
+	}
 	b.AddSum(event, stack, labels, 1, weight, float64(weight)*float64(weight))
 }
 
@@ -270,5 +278,9 @@ func (b *Builder) Rewrite(rewrite func(stack []uint32) []uint32) {
 			done[s.Stack] = stack
 		}
 		b.AddSum(s.Event, stack, s.Labels, s.Count, s.Weight, s.WeightSq)
+	}
+	for i := range r.Timeline {
+		s := &r.Timeline[i]
+		s.Stack = done[s.Stack]
 	}
 }

@@ -152,7 +152,15 @@ func (r *Run) sortEvents() {
 		renumber[from] = uint32(to)
 	}
 	r.Events = events
+	r.renumberEvents(renumber)
+}
+
+// renumberEvents gives the events of all samples the indices in renumber.
+func (r *Run) renumberEvents(renumber []uint32) {
 	for i := range r.Samples {
 		r.Samples[i].Event = renumber[r.Samples[i].Event]
+	}
+	for i := range r.Timeline {
+		r.Timeline[i].Event = renumber[r.Timeline[i].Event]
 	}
 }

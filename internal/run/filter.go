@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"regexp"
+	"slices"
 )
 
 // A Filter chooses samples. Expressions that are nil choose all. Samples that are
@@ -50,6 +51,9 @@ func (f *Filter) Apply(r *Run) error {
 		}
 	}
 	r.Samples = kept
+	r.Timeline = slices.DeleteFunc(r.Timeline, func(s TimedSample) bool {
+		return !keepEvent[s.Event] || !keepLabels[s.Labels] || keepStack != nil && !keepStack[s.Stack]
+	})
 	if len(f.Events) > 0 {
 		r.dropEvents(keepEvent)
 	}
@@ -103,9 +107,7 @@ func (r *Run) dropEvents(keep []bool) {
 		}
 	}
 	r.Events = events
-	for i := range r.Samples {
-		r.Samples[i].Event = renumber[r.Samples[i].Event]
-	}
+	r.renumberEvents(renumber)
 }
 
 // An EventError names an event that a run does not have, and those that it has.

@@ -35,6 +35,10 @@ type Run struct {
 	// Samples holds one row per distinct (event, stack, labels), in the order
 	// in which the first sample of each was seen.
 	Samples []Sample
+	// Timeline has every single sample in the order of time, if that was asked for
+	// (Builder.KeepTimeline) and the input tells it: what comes in bursts varies more
+	// than Samples show.
+	Timeline []TimedSample
 	// Counters are totals of whole-run counters (perf stat, simpleperf stat,
 	// work counters), in the order of the input.
 	Counters   []Counter
@@ -192,6 +196,13 @@ type Sample struct {
 	Weight int64  // sum of weights w in the unit of the event
 	// WeightSq is Σw², from which sampling noise is computed.
 	WeightSq float64
+}
+
+// A TimedSample is one sample.
+type TimedSample struct {
+	Event, Labels uint32
+	Stack         StackID
+	Weight        int64
 }
 
 // A Counter is the total of a counter over the whole run.

@@ -340,9 +340,9 @@ func TestGroup(t *testing.T) {
 	}{
 		{ByFunction, []row{{"memcpy", 407, 407, 3, 3}, {"work", 50, 457, 1, 4}, {"main", 0, 457, 0, 4}, {"[libc.so]", 0, 0, 0, 0}}},
 		{ByDSO, []row{{"/lib/libc", 407, 407, 3, 3}, {"/lib/app", 50, 457, 1, 4}}},
-		{ByThread, []row{{"main", 450, 450, 3, 3}, {"pool-2", 7, 7, 1, 1}}},
+		{ByThread, []row{{"main", 450, 450, 3, 3}, {"pool-%d", 7, 7, 1, 1}}},
+		{ByEachThread, []row{{"main", 450, 450, 3, 3}, {"pool-2", 7, 7, 1, 1}}},
 		{ByProcess, []row{{"app", 457, 457, 4, 4}}},
-		{ByCategory, []row{{"native", 457, 457, 4, 4}}},
 		{ByFile, []row{{"[unknown]", 457, 457, 4, 4}}},
 	} {
 		var got []row

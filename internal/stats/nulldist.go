@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -29,35 +30,47 @@ type null struct {
 	pairs  int
 	belows []float64 // P(number ≤ i); nil for the normal approximation
 	aboves []float64 // P(number ≥ i)
+	step   int       // 2 if numbers are even, without ties between the sides
 	sd     float64   // of the normal approximation, whose mean is pairs
 }
 
-// most is the largest number.
-func (d *null) most() int { return 2 * d.pairs }
-
-func (d *null) below(u int) float64 {
+// below is P(number ≤ wins) in pairs; between possible numbers it is interpolated.
+func (d *null) below(wins float64) float64 {
 	if d.belows == nil {
-		return normalSurvival((float64(d.pairs-u) - 1) / d.sd) // continuous
+		return normalSurvival((float64(d.pairs) - 2*wins - 1) / d.sd) // continuous
 	}
-	return min(1, d.belows[u])
+	return d.interpolate(d.belows, 2*wins)
 }
 
-func (d *null) above(u int) float64 {
+// above is P(number ≥ wins).
+func (d *null) above(wins float64) float64 {
 	if d.aboves == nil {
-		return normalSurvival((float64(u-d.pairs) - 1) / d.sd)
+		return normalSurvival((2*wins - float64(d.pairs) - 1) / d.sd)
 	}
-	return min(1, d.aboves[u])
+	return d.interpolate(d.aboves, 2*wins)
+}
+
+// interpolate takes p between the possible numbers.
+func (d *null) interpolate(p []float64, at float64) float64 {
+	// Sums of wins are rounded; what is a whole number up to that is one.
+	at = min(max(at, 0), float64(len(p)-1))
+	if whole := math.Round(at); math.Abs(at-whole) < 1e-9 {
+		at = whole
+	}
+	i := int(at) / d.step * d.step
+	f := (at - float64(i)) / float64(d.step)
+	if f == 0 {
+		return min(1, p[i])
+	}
+	return min(1, (1-f)*p[i]+f*p[i+d.step])
 }
 
 // leastAbove is the least number that is rejected at alpha for being high. It is more
-// than the largest number if none is.
-func (d *null) leastAbove(alpha float64) int {
-	return sort.Search(d.most()+1, func(u int) bool { return d.above(u) <= alpha })
-}
-
-// mostBelow is the largest number that is rejected at alpha for being low, or -1.
-func (d *null) mostBelow(alpha float64) int {
-	return sort.Search(d.most()+1, func(u int) bool { return d.below(u) > alpha }) - 1
+// than the number of pairs if none is.
+func (d *null) leastAbove(alpha float64) float64 {
+	return float64(d.step*sort.Search(2*d.pairs/d.step+1, func(i int) bool {
+		return d.above(float64(i*d.step)/2) <= alpha
+	})) / 2
 }
 
 // A nullKey says which distribution: runs of each side, and how many of all runs are
@@ -114,7 +127,10 @@ func newNull(n, m int, groups []int) *null {
 		}
 		dealt += size
 	}
-	d := &null{pairs: n * m, belows: make([]float64, 2*n*m+1), aboves: ways[m]}
+	d := &null{pairs: n * m, belows: make([]float64, 2*n*m+1), aboves: ways[m], step: 2}
+	if slices.Max(groups) > 1 {
+		d.step = 1
+	}
 	all := LeastRankP(n, m)
 	sum := 0.0
 	for u, w := range d.aboves {
@@ -137,5 +153,5 @@ func newNormalNull(n, m int, groups []int) *null {
 		ties += t * (t*t - 1)
 	}
 	variance := a * b / 12 * (a + b + 1 - ties/((a+b)*(a+b-1)))
-	return &null{pairs: n * m, sd: 2 * math.Sqrt(variance)}
+	return &null{pairs: n * m, step: 1, sd: 2 * math.Sqrt(variance)}
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -12,142 +13,199 @@ import (
 // the one that agrees best, the median of the ratios of all pairs, is the estimate
 // (Hodges and Lehmann, 1963).
 func (t *Tests) ranks(e *Estimate, s sides) {
-	r := &ranked{tests: t, base: logs(s.base, 0), head: logs(s.head, 0), lowest: math.Inf(-1)}
-	if s.sampled {
-		r.lowest = math.Log(s.half) // -Inf if there are no zeros
-	}
-	slices.Sort(r.base)
-	slices.Sort(r.head)
-	// Zeros on both sides are tied at any ratio.
-	r.tiedZeros = s.zeroBase * s.zeroHead
+	r := newRanked(t, s)
 	zeros := 0
-	if r.tiedZeros > 0 {
-		zeros = s.zeroBase + s.zeroHead
+	if !s.sampled && s.zeroBase > 0 && s.zeroHead > 0 {
+		zeros = s.zeroBase + s.zeroHead // tied at any ratio
 	}
-	null := t.null(len(r.base), len(r.head), zeros)
+	null := t.null(len(s.base), len(s.head), zeros)
+	half := float64(null.pairs) / 2
+	alpha := (1 - t.level) / 2
 
-	// One zero bounds the ratio of a pair on one side only.
-	pairs := r.pairs(r.lowest, r.lowest)
-	least, most := pairs, pairs
-	if s.zeroHead > 0 {
-		least = r.pairs(r.lowest, math.Inf(-1))
-	}
-	if s.zeroBase > 0 {
-		most = r.pairs(math.Inf(-1), r.lowest)
-	}
-	r.estimate = (pairs[(len(pairs)-1)/2] + pairs[len(pairs)/2]) / 2
-	r.lo, r.pLo = r.lower(least, null, (1-t.level)/2)
-	r.hi = r.upper(most, null, (1-t.level)/2)
-	e.Ratio, e.CI = math.Exp(r.estimate), Interval{math.Exp(r.lo), math.Exp(r.hi)}
+	r.lo = r.last(func(l float64) bool { return null.above(r.wins(l, r.base, r.headFloor)) <= alpha })
+	r.hi = r.last(func(l float64) bool { return null.below(r.wins(l, r.baseFloor, r.head)) > alpha })
+	estimate := (r.last(func(l float64) bool { return r.wins(l, r.base, r.head) > half }) +
+		r.last(func(l float64) bool { return r.wins(l, r.base, r.head) >= half })) / 2
+	e.Ratio, e.CI = math.Exp(estimate), Interval{math.Exp(r.lo), math.Exp(r.hi)}
 	if ratio, ok := s.without(); ok {
 		e.Ratio = ratio
+	}
+	r.alpha = alpha
+	if !s.sampled {
+		r.alpha = null.above(null.leastAbove(alpha))
 	}
 	e.finish(r)
 }
 
-// ranked are the logarithms of the runs of both sides, sorted; of a zero it is -Inf.
-type ranked struct {
-	tests      *Tests
-	base, head []float64
-	lowest     float64 // what cannot be told from zero, on the side with the larger samples
-	tiedZeros  int     // pairs of zeros
-
-	estimate, lo, hi float64
-	pLo              float64 // the one-sided p at which lo is the end of the interval
+// A spot is where the cost of a run can be: anywhere within width around at, with the
+// same probability.
+type spot struct {
+	at, width float64
+	zero      bool
 }
 
-// pairs are the differences head-base of all pairs but those of two zeros, sorted, with
-// zeroBase and zeroHead for the zeros.
-func (r *ranked) pairs(zeroBase, zeroHead float64) []float64 {
-	d := make([]float64, 0, len(r.base)*len(r.head))
-	for _, x := range r.base {
-		for _, y := range r.head {
-			switch {
-			case math.IsInf(x, -1) && math.IsInf(y, -1):
-			case math.IsInf(x, -1):
-				d = append(d, y-zeroBase)
-			case math.IsInf(y, -1):
-				d = append(d, zeroHead-x)
-			default:
-				d = append(d, y-x)
+// ranked are the runs of both sides, sorted, in units of the largest.
+type ranked struct {
+	tests      *Tests
+	base, head []spot // zeros are up to half a sample
+	// The same with zeros that are nothing: what the ratio is proven to be above
+	// must not rest on what may be in the zeros of head.
+	baseFloor, headFloor []spot
+	tied                 bool    // counted, not sampled: equal values are tied
+	from, to             float64 // the logarithm of the ratio of any pair is well between
+
+	lo, hi float64
+	alpha  float64 // the one-sided p at which lo and hi are the ends of the interval
+}
+
+func newRanked(t *Tests, s sides) *ranked {
+	r := &ranked{tests: t, tied: !s.sampled}
+	least, most := math.Inf(1), 0.0
+	for _, runs := range [][]WeightedCount{s.base, s.head} {
+		for _, c := range runs {
+			most = max(most, c.Weight)
+			if c.Weight > 0 {
+				least = min(least, c.Weight)
 			}
 		}
 	}
-	slices.Sort(d)
-	return d
-}
-
-// lower is the end of the one-sided interval at alpha, and the p that the test has
-// there: the test rejects a ratio that enough of the pairs exceed.
-func (r *ranked) lower(pairs []float64, null *null, alpha float64) (end, p float64) {
-	u := null.leastAbove(alpha)
-	switch g := (u - r.tiedZeros + 1) / 2; {
-	case u > null.most() || g > len(pairs):
-		return math.Inf(-1), alpha
-	case u <= r.tiedZeros:
-		return math.Inf(1), alpha
-	default:
-		return pairs[len(pairs)-g], null.above(u)
+	spots := func(runs []WeightedCount, half float64) []spot {
+		x := make([]spot, len(runs))
+		for i, c := range runs {
+			switch {
+			case c.Weight > 0:
+				x[i] = spot{at: c.Weight / most, width: min(c.WeightSq/c.Weight, c.Weight) / most}
+			default:
+				x[i] = spot{at: half / 2 / most, width: half / most, zero: true}
+			}
+		}
+		slices.SortFunc(x, func(a, b spot) int { return cmp.Compare(a.at, b.at) })
+		return x
 	}
+	half := s.half
+	if s.sampled && half > 0 {
+		least = min(least, half)
+	} else {
+		half = 0
+	}
+	r.base, r.head = spots(s.base, half), spots(s.head, half)
+	r.baseFloor, r.headFloor = r.base, r.head
+	if half > 0 {
+		r.baseFloor, r.headFloor = spots(s.base, 0), spots(s.head, 0)
+	}
+	r.to = min(math.Log(most)-math.Log(least)+7, 700)
+	r.from = -r.to
+	return r
 }
 
-func (r *ranked) upper(pairs []float64, null *null, alpha float64) float64 {
-	switch u := null.mostBelow(alpha); {
-	case u < r.tiedZeros:
-		return math.Inf(1)
-	case (u-r.tiedZeros)/2 >= len(pairs):
+// last is the largest logarithm of a ratio for which f holds, which holds up to it. It
+// is infinite if that is beyond any pair.
+func (r *ranked) last(f func(float64) bool) float64 {
+	lo, hi := r.from, r.to
+	switch {
+	case !f(lo):
 		return math.Inf(-1)
+	case f(hi):
+		return math.Inf(1)
+	}
+	for hi-lo > rounding {
+		if mid := (lo + hi) / 2; f(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return (lo + hi) / 2
+}
+
+// wins is the Mann-Whitney number of pairs in which head is larger than base times the
+// ratio with logarithm limit, each pair with the probability of it.
+func (r *ranked) wins(limit float64, base, head []spot) float64 {
+	ratio := math.Exp(min(max(limit, r.from), r.to))
+	reach := 0.0 // how far apart spots can overlap
+	for _, y := range head {
+		reach = max(reach, y.width)
+	}
+	widest := 0.0
+	for _, x := range base {
+		widest = max(widest, x.width)
+	}
+	reach = (reach+ratio*widest)/2 + rounding
+	won := 0.0
+	from := 0
+	for _, x := range base {
+		at := ratio * x.at
+		for from < len(head) && head[from].at < at-reach {
+			from++
+		}
+		j := from
+		for ; j < len(head) && head[j].at <= at+reach; j++ {
+			won += larger(head[j], spot{at, ratio * x.width, x.zero})
+		}
+		won += float64(len(head) - j)
+	}
+	return won
+}
+
+// larger is the probability that y is larger than x. Two zeros are tied.
+func larger(y, x spot) float64 {
+	d := y.at - x.at
+	a, b := y.width, x.width
+	far, near := (a+b)/2, math.Abs(a-b)/2
+	switch {
+	case y.zero && x.zero, math.Abs(d) <= rounding*max(y.at, x.at):
+		return 0.5
+	case d >= far:
+		return 1
+	case d <= -far:
+		return 0
+	case math.Abs(d) <= near:
+		return 0.5 + d/max(a, b)
+	case d > 0:
+		return 1 - (far-d)/a*((far-d)/b)/2
 	default:
-		return pairs[len(pairs)-1-(u-r.tiedZeros)/2]
+		return (far + d) / a * ((far + d) / b) / 2
 	}
 }
 
 func (r *ranked) above(limit float64) float64 {
-	u, null := r.place(limit)
-	return null.above(u)
+	return r.null(limit).above(r.wins(limit, r.base, r.headFloor))
 }
 
 func (r *ranked) below(limit float64) float64 {
-	u, null := r.place(limit)
-	return null.below(u)
+	return r.null(limit).below(r.wins(limit, r.baseFloor, r.head))
 }
 
-// place ranks head among base after multiplying base by the ratio with logarithm limit. It returns
-// twice the number of pairs in which head is larger, a tie being half of one, and the
-// distribution of that number if the ratio is true.
-//
-// Values that are as low as half a sample, of the side that has the larger samples after
-// multiplying, cannot be told from zeros and are tied with them. Ties within a side do
-// not move the number; only if values of both sides are tied, other than zeros, is the
-// distribution that of these ties.
-func (r *ranked) place(limit float64) (int, *null) {
+// null is the distribution of wins if the ratio with logarithm limit is true: that of
+// ties if runs of both sides are tied. Ties within a side do not move the wins, and what
+// was sampled is not tied, but near.
+func (r *ranked) null(limit float64) *null {
 	n, m := len(r.base), len(r.head)
-	lowest := r.lowest + max(limit, 0) + rounding
-	groups := make([]int, 0, n+m) // numbers of tied values, ascending
-	u, zeros, tied := 0, 0, false
+	if !r.tied {
+		return r.tests.null(n, m, 0)
+	}
+	ratio := math.Exp(min(max(limit, r.from), r.to))
+	groups := make([]int, 0, n+m) // numbers of tied runs, ascending
+	zeros, tied := 0, false
 	for i, j := 0, 0; i < n || j < m; {
-		// The group starts with the lowest value left.
+		// A group starts with the lowest run left.
 		at := math.Inf(1)
 		if i < n {
-			at = r.base[i] + limit
+			at = ratio * r.base[i].at
 		}
 		if j < m {
-			at = min(at, r.head[j])
+			at = min(at, r.head[j].at)
 		}
-		end := at + rounding
-		if at <= lowest {
-			end = lowest
-		}
+		end := at * (1 + rounding)
 		a, b := i, j
-		for a < n && r.base[a]+limit <= end {
+		for a < n && ratio*r.base[a].at <= end {
 			a++
 		}
-		for b < m && r.head[b] <= end {
+		for b < m && r.head[b].at <= end {
 			b++
 		}
-		u += (b-j)*2*i + (b-j)*(a-i)
 		if a > i && b > j {
-			if at <= lowest {
+			if at == 0 {
 				zeros = a - i + b - j
 			} else {
 				tied = true
@@ -158,21 +216,20 @@ func (r *ranked) place(limit float64) (int, *null) {
 	}
 	switch {
 	case tied && n*m <= tiedPairs:
-		return u, newNull(n, m, groups)
+		return newNull(n, m, groups)
 	case tied:
-		return u, newNormalNull(n, m, groups)
+		return newNormalNull(n, m, groups)
 	}
-	return u, r.tests.null(n, m, zeros)
+	return r.tests.null(n, m, zeros)
 }
 
 func (r *ranked) detectable(alpha, power float64) float64 {
-	s := r.spread()
-	if n, m := len(r.base), len(r.head); !s.known || 2*LeastRankP(n, m) > alpha {
+	s, n, m := r.spread(), len(r.base), len(r.head)
+	if !s.known || 2*LeastRankP(n, m) > alpha {
 		return math.Inf(1)
-	} else {
-		se := s.sd * math.Sqrt(1/float64(n)+1/float64(m))
-		return math.Expm1(se * shiftOf(power, math.Inf(1), alpha/2))
 	}
+	se := s.sd * math.Sqrt(1/float64(n)+1/float64(m))
+	return math.Expm1(se * shiftOf(power, math.Inf(1), alpha/2))
 }
 
 // spread is that of normal data that would give so wide an interval.
@@ -181,6 +238,6 @@ func (r *ranked) spread() spread {
 	if math.IsInf(width, 0) || math.IsNaN(width) {
 		return spread{}
 	}
-	se := width / distuv.UnitNormal.Quantile(1-r.pLo)
+	se := width / distuv.UnitNormal.Quantile(1-r.alpha)
 	return spread{sd: perRun(se, len(r.base), len(r.head)), known: true, ranks: true}
 }

@@ -54,10 +54,10 @@ func TestNullEnumerated(t *testing.T) {
 		for m := 1; m < len(values); m++ {
 			n := len(values) - m
 			d := newNull(n, m, groups)
-			for u := 0; u <= d.most(); u++ {
+			for u := 0; u <= 2*d.pairs; u += d.step {
 				below, above := dealt(values, m, u)
-				if math.Abs(d.below(u)-below) > 1e-12 || math.Abs(d.above(u)-above) > 1e-12 {
-					t.Errorf("%d and %d runs in groups %v: P(≤%d), P(≥%d) = %v, %v, want %v, %v", n, m, groups, u, u, d.below(u), d.above(u), below, above)
+				if math.Abs(d.below(float64(u)/2)-below) > 1e-12 || math.Abs(d.above(float64(u)/2)-above) > 1e-12 {
+					t.Errorf("%d and %d runs in groups %v: P(≤%d), P(≥%d) = %v, %v, want %v, %v", n, m, groups, u, u, d.below(float64(u)/2), d.above(float64(u)/2), below, above)
 				}
 			}
 		}

@@ -22,41 +22,29 @@ func (t *Tests) sampling(e *Estimate, base, head WeightedCount) {
 		e.finish(m)
 		return
 	}
-	// A sample weighs on each side what its effective ones do on average; of a side
-	// without samples, what those of the other do.
-	wa, wb := base.Weight/ka, head.Weight/kb
-	if ka == 0 {
-		wa = wb
-	}
-	if kb == 0 {
-		wb = wa
-	}
-	m := conditional{ka: ka, kb: kb, weights: wb / wa}
+	// What a sample weighs is taken from both sides together: with few samples, that
+	// of one side depends on whether a heavy one was among them.
+	unit := (base.WeightSq + head.WeightSq) / (base.Weight + head.Weight)
+	m := conditional{ka: base.Weight / unit, kb: head.Weight / unit}
 	e.Method, e.CI = SamplingExact, m.interval(t.level)
 	e.finish(m)
 }
 
-// conditional is the distribution of the samples of head given those of both sides.
-type conditional struct {
-	ka, kb  float64 // effective samples
-	weights float64 // of a sample of head, in those of base
-}
+// conditional is the distribution of the effective samples of head given those of both
+// sides.
+type conditional struct{ ka, kb float64 }
 
-// odds are the odds of a sample to be one of head if the ratio has logarithm limit, as
-// both probabilities.
-func (c conditional) odds(limit float64) (head, base float64) {
-	o := math.Exp(limit) / c.weights
-	if math.IsInf(o, 1) {
-		return 1, 0
-	}
-	return o / (1 + o), 1 / (1 + o)
+// odds are the probabilities of a sample to be one of head and one of base if the ratio
+// has logarithm limit.
+func odds(limit float64) (head, base float64) {
+	return 1 / (1 + math.Exp(-limit)), 1 / (1 + math.Exp(limit))
 }
 
 func (c conditional) above(limit float64) float64 {
 	if c.kb == 0 {
 		return 1
 	}
-	head, _ := c.odds(limit)
+	head, _ := odds(limit)
 	return mathext.RegIncBeta(c.kb, c.ka+1, head)
 }
 
@@ -64,14 +52,33 @@ func (c conditional) below(limit float64) float64 {
 	if c.ka == 0 {
 		return 1
 	}
-	_, base := c.odds(limit)
+	_, base := odds(limit)
 	return mathext.RegIncBeta(c.ka, c.kb+1, base)
 }
 
+// manySamples is the effective sample size whose noise is nothing beside that of few: the
+// samples of the other side are Poisson then, and quantiles of the binomial imprecise.
+const manySamples = 1e8
+
 func (c conditional) interval(level float64) Interval {
+	alpha := (1 - level) / 2
+	switch {
+	case c.kb < c.ka && c.ka > manySamples:
+		i := Interval{0, gamma(c.kb+1, 1-alpha) / c.ka}
+		if c.kb > 0 {
+			i.Lo = gamma(c.kb, alpha) / c.ka
+		}
+		return i
+	case c.kb > manySamples:
+		i := conditional{c.kb, c.ka}.interval(level)
+		return Interval{1 / i.Hi, 1 / i.Lo}
+	}
 	p := Proportion(c.kb, c.ka+c.kb, level)
-	odds := func(p float64) float64 { return p / (1 - p) * c.weights }
-	return Interval{odds(p.Lo), odds(p.Hi)}
+	return Interval{p.Lo / (1 - p.Lo), p.Hi / (1 - p.Hi)}
+}
+
+func gamma(shape, p float64) float64 {
+	return distuv.Gamma{Alpha: shape, Beta: 1}.Quantile(p)
 }
 
 func (c conditional) detectable(alpha, power float64) float64 {
@@ -103,26 +110,26 @@ func Proportion(k, n, level float64) Interval {
 // Share is the interval of the share that part has of the total, the rest being the
 // samples that are not of it: Clopper-Pearson on the effective sample size of the share
 // (Korn and Graubard, 1998), from the variance
-// ((1-s)²·Σw² of part + s²·Σw² of rest) / W².
+// ((1-s)²·Σw² of part + s²·Σw² of rest) / W², which is taken to be no less than that of
+// the same weights in part as in rest.
 func Share(part, rest WeightedCount, level float64) Interval {
 	if !part.valid() || !rest.valid() || !(part.Weight+rest.Weight > 0) {
 		return Interval{0, 1}
 	}
 	total := part.Weight + rest.Weight
 	s := part.Weight / total
-	n := part.Effective() + rest.Effective()
+	n := WeightedCount{total, part.WeightSq + rest.WeightSq}.Effective()
+	if n == 0 {
+		return Interval{s, s} // counted, not sampled
+	}
 	if s > 0 && s < 1 {
-		variance := ((1-s)*(1-s)*part.WeightSq + s*s*rest.WeightSq) / (total * total)
-		if !(variance > 0) {
-			return Interval{s, s} // counted, not sampled
-		}
-		n = s * (1 - s) / variance
+		n = min(n, s*(1-s)*total*total/((1-s)*(1-s)*part.WeightSq+s*s*rest.WeightSq))
 	}
 	return Proportion(s*n, n, level)
 }
 
-// phiBlocks is the number of time blocks of BlockPhi.
-const phiBlocks = 30
+// PhiBlocks is the number of time blocks of BlockPhi.
+const PhiBlocks = 30
 
 // BlockPhi is the factor by which samples that come in bursts or phases vary more than
 // independent ones, at least 1. residuals has w·(1-s) for each sample of a function
@@ -133,26 +140,34 @@ const phiBlocks = 30
 // A phase that is the same in every run raises it too: it is an upper bound, and only
 // further runs give the truth.
 func BlockPhi(residuals []float64) float64 {
-	if len(residuals) < 2*phiBlocks {
+	if len(residuals) < 2*PhiBlocks {
 		return 1
 	}
-	var independent, mean float64
-	var sums [phiBlocks]float64
+	var independent float64
+	var sums [PhiBlocks]float64
 	for b := range sums {
-		lo, hi := b*len(residuals)/phiBlocks, (b+1)*len(residuals)/phiBlocks
+		lo, hi := b*len(residuals)/PhiBlocks, (b+1)*len(residuals)/PhiBlocks
 		for _, r := range residuals[lo:hi] {
 			sums[b] += r
 			independent += r * r
 		}
-		mean += sums[b] / phiBlocks
 	}
-	var blocks float64
+	return BlockSumsPhi(&sums, independent)
+}
+
+// BlockSumsPhi is [BlockPhi] from the sums of the residuals over blocks of equal numbers
+// of samples, and the sum of their squares.
+func BlockSumsPhi(sums *[PhiBlocks]float64, squares float64) float64 {
+	var mean, blocks float64
+	for _, s := range sums {
+		mean += s / PhiBlocks
+	}
 	for _, s := range sums {
 		blocks += (s - mean) * (s - mean)
 	}
-	blocks *= phiBlocks / (phiBlocks - 1.0)
-	if !(blocks > independent) {
+	blocks *= PhiBlocks / (PhiBlocks - 1.0)
+	if !(blocks > squares) {
 		return 1
 	}
-	return blocks / independent
+	return blocks / squares
 }

@@ -13,7 +13,7 @@ func poisson(rng *rand.Rand, mean float64) float64 {
 	if mean <= 0 {
 		return 0
 	}
-	if mean > 1e4 {
+	if mean > 200 {
 		return math.Max(0, math.Round(mean+math.Sqrt(mean)*rng.NormFloat64()))
 	}
 	return distuv.Poisson{Lambda: mean, Src: rng}.Rand()

@@ -23,7 +23,7 @@ func (t *Tests) welch(e *Estimate, s sides) {
 	default:
 		va, vb := base.variance/base.n, head.variance/head.n
 		m.se = math.Sqrt(va + vb)
-		m.df = (va + vb) * (va + vb) / (va*va/(base.n-1) + vb*vb/(head.n-1))
+		m.df = freedom(va, vb, base.n, head.n)
 	}
 	e.Ratio, e.CI = math.Exp(m.log), m.interval(t.level)
 	if r, ok := s.without(); ok {
@@ -36,6 +36,25 @@ func (t *Tests) welch(e *Estimate, s sides) {
 		}
 	}
 	e.finish(m)
+}
+
+// freedom are the degrees of freedom of the difference of two means with variances va
+// and vb, by Welch and Satterthwaite. If one side has more than twice the runs of the other
+// these are too many, by a factor of two in the error at .005: then the parts of the variance
+// count and not their squares, and below 4 runs only the side with fewer does.
+func freedom(va, vb, n, m float64) float64 {
+	if va+vb == 0 {
+		return n + m - 2
+	}
+	a, b := va/(va+vb), vb/(va+vb)
+	switch few := min(n, m); {
+	case max(n, m) <= 2*few:
+		return 1 / (a*a/(n-1) + b*b/(m-1))
+	case few < fewRuns:
+		return few - 1
+	default:
+		return 1 / (a/(n-1) + b/(m-1))
+	}
 }
 
 // predict is the error of the difference between one run and the mean of several.
@@ -55,13 +74,14 @@ func newMoments(runs []WeightedCount, half float64, sampled bool) moments {
 	var effective, noise, grain float64
 	for i, c := range runs {
 		m.mean += x[i] / m.n
-		// With half a sample added, a run has half an effective sample more, and
-		// one without any has half of one.
-		w, sq := c.Weight+half, c.WeightSq+2*half*half
-		effective += w * w / sq / m.n
-		noise += sq / (w * w) / m.n
+		// With half a sample added, a run without any has half an effective sample.
+		w := c.Weight + half
+		v := c.WeightSq/w/w + 2*(half/w)*(half/w)
+		effective += 1 / v / m.n
+		noise += v / m.n
 		if c.Weight > 0 {
-			grain += c.WeightSq * c.WeightSq / (c.Weight * c.Weight * c.Weight * c.Weight) / 12 / m.n
+			whole := c.WeightSq / c.Weight / c.Weight
+			grain += whole * whole / 12 / m.n
 		}
 	}
 	if len(x) > 1 {
@@ -86,8 +106,16 @@ type shift struct {
 	n, m    int     // runs of base and head; 0 if se is not from runs
 }
 
-func (s shift) above(limit float64) float64 { return survival((s.log-limit)/s.se, s.df) }
-func (s shift) below(limit float64) float64 { return survival((limit-s.log)/s.se, s.df) }
+func (s shift) above(limit float64) float64 { return s.survival(s.log - limit) }
+func (s shift) below(limit float64) float64 { return s.survival(limit - s.log) }
+
+// survival is the probability that the error of log exceeds d.
+func (s shift) survival(d float64) float64 {
+	if x := d / s.se; d != 0 {
+		return survival(x, s.df)
+	}
+	return 0.5
+}
 
 func (s shift) interval(level float64) Interval {
 	d := quantile(1-(1-level)/2, s.df) * s.se

@@ -35,11 +35,10 @@ def proportions():
 
 def sampling():
     """One run a side with few samples of weight w: binomial tests given the total."""
-    for ka, kb, wa, wb in [(3, 4, 1, 1), (0, 5, 1, 1), (5, 0, 1, 1), (12, 25, 1, 3), (29, 200, 2, 1), (1, 1, 1, 1)]:
-        row = {"base": [ka * wa, ka * wa * wa], "head": [kb * wb, kb * wb * wb], "limits": []}
+    for ka, kb, w in [(3, 4, 1), (0, 5, 2), (5, 0, 1), (12, 25, 3), (29, 200, 0.5), (1, 1, 1)]:
+        row = {"base": [ka * w, ka * w * w], "head": [kb * w, kb * w * w], "limits": []}
         for r in [0.5, 1, 1.05, 2, 10]:
-            odds = r * wa / wb
-            p0 = odds / (1 + odds)
+            p0 = r / (1 + r)
             row["limits"].append({
                 "ratio": r,
                 "above": num(stats.binomtest(kb, ka + kb, p0, "greater").pvalue),
@@ -49,7 +48,7 @@ def sampling():
 
 
 def welch():
-    for n, m, shift, sd in [(2, 2, 1, 0.05), (4, 4, 1.1, 0.05), (5, 7, 1.02, 0.02), (7, 4, 0.8, 0.3), (4, 20, 1.5, 0.1), (3, 3, 1e6, 1)]:
+    for n, m, shift, sd in [(2, 2, 1, 0.05), (4, 4, 1.1, 0.05), (5, 7, 1.02, 0.02), (7, 4, 0.8, 0.3), (10, 5, 1.5, 0.1), (3, 3, 1e6, 1)]:
         a, b = runs(n, 1000, sd), runs(m, 1000 * shift, 2 * sd)
         la, lb = np.log(a), np.log(b)
         t = stats.ttest_ind(lb, la, equal_var=False)

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"profdiff/internal/compare"
+	"profdiff/internal/report"
+)
+
+// diffFormat checks --format and what goes with it. Without the flag the name of the
+// output chooses.
+func diffFormat(cmd *cobra.Command, std *stdio, format, output string) (string, error) {
+	if !cmd.Flags().Changed("format") && strings.HasSuffix(output, ".pb.gz") {
+		format = "pprof"
+	}
+	var lacks []string
+	switch format {
+	case "text", "json":
+	case "markdown":
+		lacks = []string{"tree", "bottom-up", "min-share", "callers", "by"}
+	case "folded", "pprof":
+		lacks = []string{"tree", "bottom-up", "min-share", "callers", "by", "total", "limit", "focus"}
+	default:
+		return "", usagef(cmd, "--format is text, json, markdown, folded or pprof, not %q", format)
+	}
+	for _, flag := range lacks {
+		if cmd.Flags().Changed(flag) {
+			return "", usagef(cmd, "--%s does not go with --format %s", flag, format)
+		}
+	}
+	if format == "pprof" && output == "-" && isTerminal(std.out) {
+		return "", usagef(cmd, "a pprof profile is binary: not written to a terminal")
+	}
+	return format, nil
+}
+
+// diffWriter returns what writes a comparison in a format that other programs read, or
+// nil if the format is none of these. Warnings that the output has no place for go to
+// standard error.
+func diffWriter(cmd *cobra.Command, std *stdio, format string, c *compare.Comparison, opt report.DiffOptions) (func(io.Writer) error, error) {
+	switch format {
+	case "json":
+		return func(w io.Writer) error { return report.WriteDiffJSON(w, c) }, nil
+	case "markdown":
+		return func(w io.Writer) error { return report.WriteDiffMarkdown(w, c, opt) }, nil
+	case "folded":
+		if len(c.Events) > 1 {
+			names := make([]string, len(c.Events))
+			for i := range names {
+				names[i] = c.Events[i].Name
+			}
+			return nil, usagef(cmd, "folded stacks hold one event: choose by --event: it has %s", strings.Join(names, ", "))
+		}
+	case "pprof":
+	default:
+		return nil, nil
+	}
+	for _, warning := range comparisonWarnings(c) {
+		std.warn("%s", warning)
+	}
+	if format == "folded" {
+		return func(w io.Writer) error { return report.WriteDiffFolded(w, c, 0) }, nil
+	}
+	return func(w io.Writer) error { return report.WriteDiffProfile(w, c) }, nil
+}
+
+
+// comparisonWarnings are those that are not about a run alone, which are printed with
+// the accounting of its samples.
+func comparisonWarnings(c *compare.Comparison) []string {
+	ofRuns := make(map[string]bool)
+	for _, r := range slices.Concat(c.Base, c.Head) {
+		for _, w := range r.Warnings {
+			ofRuns[r.Name+": "+w] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(c.Warnings), func(w string) bool { return ofRuns[w] })
+}

@@ -1,0 +1,402 @@
+package compare
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"profdiff/internal/align"
+	"profdiff/internal/ingest"
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+	"profdiff/internal/symbolizer"
+)
+
+var (
+	update         = flag.Bool("update", false, "with -acceptance-long, write the table of acceptance.md")
+	acceptanceLong = flag.Bool("acceptance-long", false, "simulate 4,000 builds of each scenario")
+)
+
+// A model draws runs of a program of a few functions under main.
+type model struct {
+	rng       *rand.Rand
+	functions []float64 // mean samples a run
+	cv        float64   // of each function between runs
+}
+
+func newModel(seed uint64, cv float64) *model {
+	m := &model{rng: rand.New(rand.NewPCG(seed, 7)), cv: cv}
+	for i := range 20 {
+		m.functions = append(m.functions, 9000/float64(i+3))
+	}
+	return m
+}
+
+// draw makes a run that was recorded at a time and costs factor more throughout; each
+// names the functions that cost another factor more.
+func (m *model) draw(at int, factor float64, each map[int]float64) *run.Run {
+	b := run.NewBuilder(fmt.Sprint("run ", at))
+	event := b.Event(run.Event{Name: "cpu-clock", Unit: "nanoseconds"})
+	mapping := b.Mapping(run.Mapping{File: "/bin/program", Limit: 1 << 20})
+	labels := b.Labels(run.Labels{Process: "program", Thread: "program", PID: -1, TID: -1, CPU: -1})
+	location := func(name string) uint32 {
+		return b.Location(mapping, 0, run.Line{Function: b.Function(run.Function{Name: name})})
+	}
+	root := b.Stack(0, location("main"))
+	for i, mean := range m.functions {
+		mean *= factor
+		if f, ok := each[i]; ok {
+			mean *= f
+		}
+		mean *= math.Exp(m.cv*m.rng.NormFloat64() - m.cv*m.cv/2)
+		n := int64(math.Max(0, math.Round(mean+math.Sqrt(mean)*m.rng.NormFloat64())))
+		b.AddSum(event, b.Stack(root, location(fmt.Sprintf("f%d", i))), labels, n, n*1e6, float64(n)*1e12)
+		b.Run().Accounting.In += n
+	}
+	r := b.Run()
+	r.Recording.Start = time.Unix(int64(at), 0)
+	r.Counters = []run.Counter{{Name: "operations", Value: 1000}}
+	r, err := b.Finish()
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// order is the times at which the runs of a side were recorded.
+func order(n int, blocked bool) (base, head []int) {
+	for i := range n {
+		switch {
+		case blocked:
+			base, head = append(base, 1+i), append(head, 1+n+i)
+		case i%2 == 0: // ABBA
+			base, head = append(base, 1+2*i), append(head, 2+2*i)
+		default:
+			base, head = append(base, 2+2*i), append(head, 1+2*i)
+		}
+	}
+	return base, head
+}
+
+// sides draws n runs a side with drift over the recording; each is of head.
+func (m *model) sides(n int, blocked bool, drift float64, each map[int]float64) (base, head []*run.Run) {
+	atBase, atHead := order(n, blocked)
+	factor := func(at int) float64 { return 1 + drift*float64(at-1)/float64(2*n-1) }
+	for i := range n {
+		base = append(base, m.draw(atBase[i], factor(atBase[i]), nil))
+		head = append(head, m.draw(atHead[i], factor(atHead[i]), each))
+	}
+	return base, head
+}
+
+// fails counts the functions proven to cost more than limit more, as a budget on each
+// of them would; skip is not among them.
+func fails(e *Event, limit float64, skip string) (n int) {
+	if e.Withheld != "" {
+		return 0
+	}
+	var p []float64
+	for i := range e.Functions {
+		if f := &e.Functions[i]; f.Name != skip && f.Name != "main" {
+			p = append(p, f.Self.estimate.Above(1+limit))
+		}
+	}
+	for _, p := range stats.Holm(p) {
+		if p <= 0.05 {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAcceptance measures how often whole comparisons err. Scenarios are numbered with
+// those of the tests in package stats.
+func TestAcceptance(t *testing.T) {
+	builds, nominal := 1000, 0.066
+	if *acceptanceLong {
+		builds, nominal = 4000, 0.058
+	}
+	var rows []string
+	// A bound is never widened: what breaches it is simulated once more, with ten
+	// times as many builds and another seed, and then fails.
+	measure := func(id, scenario string, atLeast bool, bound float64, yes func(seed uint64) bool) {
+		t.Helper()
+		rate := func(from, n int) float64 {
+			count := 0
+			for i := range n {
+				if yes(uint64(from + i)) {
+					count++
+				}
+			}
+			return float64(count) / float64(n)
+		}
+		ok := func(r float64) bool { return atLeast && r >= bound || !atLeast && r <= bound }
+		got, note := rate(0, builds), ""
+		if !ok(got) {
+			note = fmt.Sprintf(" (%d builds; %.4f in the first %d)", 10*builds, got, builds)
+			if got = rate(1e6, 10*builds); !ok(got) {
+				t.Errorf("%s %s: %.4f%s, bound %v", id, scenario, got, note, bound)
+			}
+		}
+		sign := "≤"
+		if atLeast {
+			sign = "≥"
+		}
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s %v | %.4f%s |", id, scenario, sign, bound, got, note))
+		t.Log(rows[len(rows)-1])
+	}
+	compare := func(base, head []*run.Run, opt Options) *Event {
+		return &mustCompare(t, base, head, opt).Events[0]
+	}
+
+	raw := Options{Normalize: None}
+	changed := func(e *Event) bool {
+		moved, _ := e.moved()
+		return moved > 0 || e.Total.Verdict == Improved || e.Total.Verdict == Regressed
+	}
+	measure("V7", "all runs of base first, 10 % drift: builds with a verdict", false, 0, func(seed uint64) bool {
+		e := compare(newModelSides(seed, true, 0.1, raw))
+		if e.Withheld != "blocked order of recording" {
+			t.Fatalf("withheld %q", e.Withheld)
+		}
+		return changed(e)
+	})
+	measure("V7", "the same if the user insists, the negative control", true, 0.9, func(seed uint64) bool {
+		return changed(compare(newModelSides(seed, true, 0.1, Options{Normalize: None, AllowBlockedOrder: true})))
+	})
+	measure("V7", "ABBA, 10 % drift: total at p ≤ 0.05", false, nominal, func(seed uint64) bool {
+		return compare(newModelSides(seed, false, 0.1, raw)).Total.P <= 0.05
+	})
+
+	halved := map[int]float64{0: 0.5}
+	for _, mode := range []Mode{Work, Reference} {
+		seen, improved := 0, 0
+		measure("V12", fmt.Sprintf("one function −50 %%, normalized by %s: builds in which any other fails at +5 %%", mode), false, nominal, func(seed uint64) bool {
+			m := newModel(seed, 0.03)
+			base, head := m.sides(10, false, 0, halved)
+			e := compare(base, head, Options{Normalize: mode})
+			seen++
+			if function(t, e, "f0").Self.Verdict == Improved {
+				improved++
+			}
+			return fails(e, 0.05, "f0") > 0
+		})
+		if rate := float64(improved) / float64(seen); rate < 0.99 {
+			t.Errorf("V12 normalized by %s: the function is improved in %.3f of builds, at least 0.99 expected", mode, rate)
+		}
+	}
+	measure("V12", "the same as shares, the negative control: others fail, or the warning of composition is given", true, 0.2, func(seed uint64) bool {
+		m := newModel(seed, 0.03)
+		base, head := m.sides(10, false, 0, halved)
+		e := compare(base, head, Options{Normalize: Total})
+		return e.Withheld != "" || fails(e, 0.05, "f0") > 0
+	})
+
+	if *acceptanceLong && *update {
+		text := "# Acceptance of comparisons\n\nHow often whole comparisons err, simulated with runs of 20 functions. Made by\n\n" +
+			"```sh\ngo test ./internal/compare -run Acceptance -acceptance-long -update -timeout 60m\n```\n\n" +
+			"| | Scenario | Bound | Measured |\n| --- | --- | --- | --- |\n" + strings.Join(rows, "\n") + "\n"
+		if err := os.WriteFile("acceptance.md", []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// newModelSides draws 10 runs a side with 3 % of noise.
+func newModelSides(seed uint64, blocked bool, drift float64, opt Options) (base, head []*run.Run, o Options) {
+	m := newModel(seed, 0.03)
+	base, head = m.sides(10, blocked, drift, nil)
+	return base, head, opt
+}
+
+// verdicts lists what a comparison says of each function, in an order that does not
+// depend on the names.
+func verdicts(e *Event) map[string]Verdict {
+	m := map[string]Verdict{"": e.Total.Verdict}
+	for i := range e.Functions {
+		m[e.Functions[i].Name] = e.Functions[i].Self.Verdict
+	}
+	return m
+}
+
+// TestMetamorphic is V14: what does not matter changes nothing.
+func TestMetamorphic(t *testing.T) {
+	each := map[int]float64{0: 0.8, 3: 1.3, 5: 1.04}
+	draw := func() (base, head []*run.Run) { return newModel(77, 0.02).sides(9, false, 0, each) }
+	base, head := draw()
+	opt := Options{Normalize: Work}
+	want := verdicts(&mustCompare(t, base, head, opt).Events[0])
+	if want["f0"] != Improved || want["f3"] != Regressed {
+		t.Fatalf("verdicts %v", want)
+	}
+	check := func(name string, got, want map[string]Verdict) {
+		t.Helper()
+		for f, v := range want {
+			if got[f] != v {
+				t.Errorf("%s: %q is %s, not %s", name, f, got[f], v)
+			}
+		}
+	}
+
+	mirror := make(map[string]Verdict)
+	for f, v := range want {
+		mirror[f] = map[Verdict]Verdict{Improved: Regressed, Regressed: Improved, Unchanged: Unchanged, Inconclusive: Inconclusive}[v]
+	}
+	check("sides swapped", verdicts(&mustCompare(t, head, base, opt).Events[0]), mirror)
+
+	edit := func(f func(r *run.Run)) ([]*run.Run, []*run.Run) {
+		base, head := draw()
+		for _, r := range slices.Concat(base, head) {
+			f(r)
+		}
+		return base, head
+	}
+	scaledBase, scaledHead := edit(func(r *run.Run) {
+		for i := range r.Samples {
+			r.Samples[i].Weight *= 3
+			r.Samples[i].WeightSq *= 9
+		}
+		r.Events[0].Weight *= 3
+		r.Events[0].WeightSq *= 9
+	})
+	check("weights scaled", verdicts(&mustCompare(t, scaledBase, scaledHead, opt).Events[0]), want)
+
+	renamedBase, renamedHead := edit(func(r *run.Run) {
+		for i := range r.Functions {
+			r.Functions[i].Name = "x" + r.Functions[i].Name[1:] + "y"
+		}
+	})
+	renamed := make(map[string]Verdict)
+	for f, v := range want {
+		if f != "" {
+			f = "x" + f[1:] + "y"
+		}
+		renamed[f] = v
+	}
+	check("functions renamed on both sides", verdicts(&mustCompare(t, renamedBase, renamedHead, opt).Events[0]), renamed)
+
+	base, head = draw()
+	slices.Reverse(base)
+	head = append(head[4:], head[:4]...)
+	check("runs in another order", verdicts(&mustCompare(t, base, head, opt).Events[0]), want)
+
+	base, head = draw()
+	if _, err := Compare(append(base, base[2]), head, opt); err == nil {
+		t.Error("a run given twice is not refused")
+	}
+}
+
+// TestGateCanFail is V16: into runs of a real recording, half of which stand for base,
+// a regression of twice a limit is injected by counting samples of one function twice. The
+// limit of each function is the least that its noise allows to hold.
+func TestGateCanFail(t *testing.T) {
+	dir := filepath.Join("..", "..", "profiles", "known-slowdown")
+	symbols := filepath.Join(dir, "symbols")
+	files, err := filepath.Glob(filepath.Join(dir, "same", "*.data"))
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d recordings in %s: %v", len(files), dir, err)
+	}
+	load := func(name string) *run.Run {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		r, err := ingest.Read(name, f, &ingest.Options{Symfs: []symbolizer.SearchPath{{Name: symbols, FS: os.DirFS(symbols)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	var all []*run.Run
+	for _, name := range files[:20] {
+		all = append(all, load(name))
+	}
+	// Every other one is head.
+	sides := func() (base, head []*run.Run) {
+		for i, r := range all {
+			copied := *r
+			copied.Samples = slices.Clone(r.Samples)
+			if i%4 == 0 || i%4 == 3 {
+				base = append(base, &copied)
+			} else {
+				head = append(head, &copied)
+			}
+		}
+		return base, head
+	}
+	base, head := sides()
+	e := &mustCompare(t, base, head, Options{Normalize: None}).Events[0]
+	limits := make(map[string]float64)
+	for i := range e.Functions {
+		f := &e.Functions[i]
+		if f.Self.Base < 0.08*e.Total.Base || f.Match.Kind != align.Exact {
+			continue
+		}
+		shown := math.Log1p(f.Self.estimate.SmallestDetectable(0.05/4, 0.9))
+		limit := 0.05
+		for math.Log((1+2*limit)/(1+limit)) < shown {
+			limit += 0.05
+		}
+		limits[f.Name] = limit
+	}
+	if len(limits) != 4 {
+		t.Fatalf("functions of at least 8 %%: %v", limits)
+	}
+	failed := func(e *Event) (names []string) {
+		var p []float64
+		list := slices.Sorted(maps.Keys(limits))
+		for _, name := range list {
+			p = append(p, function(t, e, name).Self.estimate.Above(1+limits[name]))
+		}
+		for i, p := range stats.Holm(p) {
+			if p <= 0.05 {
+				names = append(names, list[i])
+			}
+		}
+		return names
+	}
+	if names := failed(e); len(names) != 0 {
+		t.Errorf("%s of the unchanged program fail", names)
+	}
+	injected, found := 0, 0
+	for name, limit := range limits {
+		for seed := range uint64(10) {
+			rng := rand.New(rand.NewPCG(seed, 16))
+			base, head := sides()
+			for _, r := range head {
+				for j := range r.Samples {
+					s := &r.Samples[j]
+					leaf := r.Locations[r.Stacks.Location(s.Stack)].Lines[0].Function
+					if r.Functions[leaf].Name != name || s.Count == 0 {
+						continue
+					}
+					weight := s.Weight / s.Count
+					for range s.Count {
+						if rng.Float64() < 2*limit {
+							s.Weight += weight
+							s.WeightSq += float64(weight) * float64(weight)
+							s.Count++
+						}
+					}
+				}
+			}
+			injected++
+			if names := failed(&mustCompare(t, base, head, Options{Normalize: None}).Events[0]); slices.Equal(names, []string{name}) {
+				found++
+			}
+		}
+	}
+	t.Logf("limits %v: of %d injected regressions of twice the limit %d were found", limits, injected, found)
+	if float64(found) < 0.9*float64(injected) {
+		t.Errorf("of %d injected regressions %d were found", injected, found)
+	}
+}
