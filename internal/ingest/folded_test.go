@@ -146,18 +146,21 @@ func FuzzFolded(f *testing.F) {
 	f.Add([]byte("a 1 2\nb 3 4\n"))
 	f.Add([]byte("a 1.5\r\n# c\n\n;; 9223372036854775807\n_[i] 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+			return // gzip is undone before
+		}
 		fuzzReader(t, readFolded, data, &Options{})
 		r, err := readFolded(sourceOf(t, data), &Options{})
 		if err != nil || r.Events[0].Weight == math.MaxInt64 {
 			return
 		}
 		// What is written reads back as the same stacks, but for those that begin
-		// like a comment.
+		// like a comment or like gzip.
 		var out bytes.Buffer
 		if err := r.WriteFolded(&out, 0, false); err != nil {
 			t.Fatal(err)
 		}
-		if bytes.HasPrefix(out.Bytes(), []byte("#")) || bytes.Contains(out.Bytes(), []byte("\n#")) {
+		if bytes.HasPrefix(out.Bytes(), []byte("\x1f\x8b")) || bytes.HasPrefix(out.Bytes(), []byte("#")) || bytes.Contains(out.Bytes(), []byte("\n#")) {
 			return
 		}
 		again, err := readFolded(sourceOf(t, out.Bytes()), &Options{})

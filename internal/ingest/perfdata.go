@@ -120,7 +120,8 @@ func (p *perfData) account() {
 	a.Throttled = s.Throttled
 	r := p.b.Run()
 	for event, n := range s.Lost {
-		if event >= 0 && p.events[event] != noEvent {
+		// A recording without events may have lost samples all the same.
+		if event >= 0 && event < len(p.events) && p.events[event] != noEvent {
 			r.Events[p.events[event]].Lost += n
 		}
 	}
