@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -150,6 +151,7 @@ func newDiffCmd(std *stdio) *cobra.Command {
 		format   string
 		output   string
 		showTree bool
+		lines    bool
 		callers  bool
 		minShare float64
 	)
@@ -209,6 +211,8 @@ One argument is a directory with both sides, before and after.`,
 					return formatted(w)
 				case showTree:
 					return report.WriteDiffTree(w, c, tree)
+				case lines:
+					return report.WriteDiffLines(w, c, opt)
 				case callers:
 					return report.WriteNeighbors(w, c, opt)
 				}
@@ -233,7 +237,9 @@ One argument is a directory with both sides, before and after.`,
 	f.BoolVar(&showTree, "tree", false, "show the call tree with the change of each path")
 	f.BoolVar(&tree.Callers, "bottom-up", false, "with --tree, show from the leaves up who called them")
 	f.Float64Var(&minShare, "min-share", 1, "leave out parts of the tree below `PERCENT` of the total")
+	f.BoolVar(&lines, "lines", false, "show the source lines that changed most")
 	f.BoolVar(&callers, "callers", false, "show callers and callees of the functions of --focus")
+	cmd.MarkFlagsMutuallyExclusive("tree", "lines", "callers")
 	f.StringVar(&format, "format", "text", "output `FORMAT`: text, json, markdown for a pull request, folded for flamegraph.pl, or pprof, the default if -o ends in .pb.gz")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
@@ -249,6 +255,9 @@ func (l *loader) loadSides(base, head []string) (baseRuns, headRuns []*run.Run, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := checkDistinct(slices.Concat(baseFiles, headFiles)); err != nil {
+		return nil, nil, err
+	}
 	// Of a single run, the order of samples tells how they cluster.
 	l.opt.Timeline = len(baseFiles) == 1 && len(headFiles) == 1
 	if baseRuns, err = l.loadEach(baseFiles); err != nil {
@@ -256,6 +265,24 @@ func (l *loader) loadSides(base, head []string) (baseRuns, headRuns []*run.Run, 
 	}
 	headRuns, err = l.loadEach(headFiles)
 	return baseRuns, headRuns, err
+}
+
+// checkDistinct refuses a file that is named twice.
+func checkDistinct(files []string) error {
+	var infos []os.FileInfo
+	for i, name := range files {
+		info, err := os.Stat(name)
+		if err != nil {
+			info = nil // reading it tells why
+		}
+		for j, other := range infos {
+			if info != nil && other != nil && info.Mode().IsRegular() && os.SameFile(info, other) {
+				return fmt.Errorf("%w: %s and %s are one file; a run counts once", compare.ErrSameRecording, files[j], files[i])
+			}
+		}
+		infos = append(infos, info)
+	}
+	return nil
 }
 
 // accountSide prints what became of the samples of a side's runs.

@@ -21,9 +21,9 @@ func diffFormat(cmd *cobra.Command, std *stdio, format, output string) (string, 
 	switch format {
 	case "text", "json":
 	case "markdown":
-		lacks = []string{"tree", "bottom-up", "min-share", "callers", "by"}
+		lacks = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by"}
 	case "folded", "pprof":
-		lacks = []string{"tree", "bottom-up", "min-share", "callers", "by", "total", "limit", "focus"}
+		lacks = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by", "total", "limit", "focus"}
 	default:
 		return "", usagef(cmd, "--format is text, json, markdown, folded or pprof, not %q", format)
 	}
@@ -67,7 +67,6 @@ func diffWriter(cmd *cobra.Command, std *stdio, format string, c *compare.Compar
 	}
 	return func(w io.Writer) error { return report.WriteDiffProfile(w, c) }, nil
 }
-
 
 // comparisonWarnings are those that are not about a run alone, which are printed with
 // the accounting of its samples.

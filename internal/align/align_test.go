@@ -165,6 +165,12 @@ func TestFunctions(t *testing.T) {
 			want: []string{"exact: main -> main", "renamed: hash_v1 -> hash_v2", "exact: sort -> sort"},
 		},
 		{
+			name: "a version, without call stacks",
+			base: []string{"hash_v1 6", "sort 4", "T::run_old 3", "find_a 3"},
+			head: []string{"hash_v2 3", "sort 4", "T::run_new 3", "find_b 3"},
+			want: []string{"renamed: hash_v1 -> hash_v2", "exact: sort -> sort", "renamed: T::run_old -> T::run_new", "removed: find_a -> -", "added: - -> find_b"},
+		},
+		{
 			name: "a choice of versions",
 			base: []string{"main;hash_v1 6", "main;sort 4"},
 			head: []string{"main;hash_v2 3", "main;hash_v3 3", "main;sort 4"},
@@ -276,7 +282,7 @@ func TestReason(t *testing.T) {
 	}
 	want := []string{
 		"main: exact 1.00 ",
-		"hash_v1: renamed 0.78 similar name, same callers, same source lines",
+		"hash_v1: renamed 0.82 similar name, same callers, same source lines",
 		"f.llvm.8151: normalized 0.95 same name without .llvm.N",
 		`g: moved 0.95 same name, from "a" to "b"`,
 		"h: exact 1.00 ",
@@ -344,7 +350,8 @@ func TestBadInput(t *testing.T) {
 		{Weight: math.NaN(), Callees: []Edge{{1, math.Inf(1)}, {1, -1}, {2, math.NaN()}}},
 		{Weight: math.Inf(1), Lines: []Line{{math.MinInt64, 1}, {math.MaxInt64, 1}}},
 		{Weight: -1, Unknown: true},
-		{Name: "f", Weight: 1e308, SystemName: "a"}, {Name: "f", Weight: 1e308, SystemName: "b"},
+		{Name: "f", Weight: 1e308, SystemName: "a"},
+		{Name: "f", Weight: 1e308, SystemName: "b"},
 	}
 	other := slices.Clone(fns)
 	slices.Reverse(other[3:])

@@ -14,6 +14,7 @@ type cluster struct {
 
 // A unit is one function with its parts and clones: f, f.part.0 and f.cold.
 type unit struct {
+	// entity is name.entity, with the system name where that is ambiguous.
 	entity  string
 	members []int32 // the whole function first, heavy parts before light ones
 }
@@ -70,17 +71,42 @@ func (m *matcher) clusters() []cluster {
 	var clusters []cluster
 	for _, sides := range members {
 		if len(sides[0]) > 0 && len(sides[1]) > 0 {
-			clusters = append(clusters, cluster{m.base.units(sides[0]), m.head.units(sides[1])})
+			ambiguous := m.base.sameNames(sides[0]) || m.head.sameNames(sides[1])
+			clusters = append(clusters, cluster{m.base.units(sides[0], ambiguous), m.head.units(sides[1], ambiguous)})
 		}
 	}
 	return clusters
 }
 
-// units sorts functions of one normalised name into units, heavy ones first.
-func (s *side) units(members []int32) []unit {
+// sameNames reports whether functions have the same full name, as generic functions of
+// Rust have without their hash, and local functions of several source files.
+func (s *side) sameNames(members []int32) bool {
+	if len(members) < 2 {
+		return false
+	}
+	seen := make(map[int32]bool, len(members))
+	for _, x := range members {
+		if seen[s.name[x]] {
+			return true
+		}
+		seen[s.name[x]] = true
+	}
+	return false
+}
+
+// units sorts functions of one normalised name into units, heavy ones first. If the
+// names are ambiguous, it tells functions apart by their system names.
+func (s *side) units(members []int32, ambiguous bool) []unit {
+	entity := func(x int32) string {
+		if !ambiguous {
+			return s.names[x].entity
+		}
+		system, _ := cutParts(s.fns[x].SystemName)
+		return s.names[x].entity + "\x00" + system
+	}
 	slices.SortStableFunc(members, func(a, b int32) int {
 		return cmp.Or(
-			strings.Compare(s.names[a].entity, s.names[b].entity),
+			strings.Compare(entity(a), entity(b)),
 			cmp.Compare(len(s.names[a].part), len(s.names[b].part)),
 			-cmp.Compare(s.weight[a], s.weight[b]),
 			strings.Compare(s.names[a].part, s.names[b].part),
@@ -88,8 +114,8 @@ func (s *side) units(members []int32) []unit {
 	})
 	var units []unit
 	for i, x := range members {
-		if i == 0 || s.names[x].entity != units[len(units)-1].entity {
-			units = append(units, unit{entity: s.names[x].entity})
+		if e := entity(x); i == 0 || e != units[len(units)-1].entity {
+			units = append(units, unit{entity: e})
 		}
 		u := &units[len(units)-1]
 		u.members = append(u.members, x)
@@ -108,7 +134,7 @@ func (s *side) units(members []int32) []unit {
 const (
 	// sameNumber is what the number that the compiler chose counts: less than
 	// neighbours that agree, more than noise in them.
-	sameNumber = 0.5
+	sameNumber = 0.3
 	// sureMargin is by how much a pair must be better than all others of
 	// either unit to be taken while neighbours are still open.
 	sureMargin = 0.25
@@ -334,12 +360,18 @@ func (m *matcher) nearbyUnits(c *cluster, bs, hs []int, add func(i, j int)) {
 	}
 }
 
-// likeness is the mean similarity in the directions that are known.
+// likeness is the mean similarity in the directions that are known. Neighbours on one
+// side only speak against a pair, though less than others do: they may not have been
+// sampled.
 func likeness(callers, callees evidence) float64 {
+	const oneSided = 0.7
 	var sum, known float64
 	for _, e := range [...]evidence{callers, callees} {
 		sum += e.known * e.similarity
 		known += e.known
+		if e.oneSided {
+			known += oneSided
+		}
 	}
 	if known == 0 {
 		return 0
@@ -376,14 +408,15 @@ func (m *matcher) unitConfidence(c *cluster, p scored) float64 {
 // then parts of one kind by weight, and then each that is left with the counterpart
 // of the function it was made of.
 func (m *matcher) matchMembers(u, v *unit, confidence float64) {
-	for _, of := range [...]func(part string) string{
-		func(part string) string { return part },
-		partKind,
+	for _, of := range [...]func(s *side, x int32) string{
+		func(s *side, x int32) string { return s.names[x].part + "\x00" + s.fns[x].File },
+		func(s *side, x int32) string { return s.names[x].part },
+		func(s *side, x int32) string { return partKind(s.names[x].part) },
 	} {
 		free := make(map[string][]int32)
 		for _, h := range v.members {
 			if m.head.group[h] < 0 {
-				k := of(m.head.names[h].part)
+				k := of(m.head, h)
 				free[k] = append(free[k], h)
 			}
 		}
@@ -391,7 +424,7 @@ func (m *matcher) matchMembers(u, v *unit, confidence float64) {
 			break
 		}
 		for _, b := range u.members {
-			k := of(m.base.names[b].part)
+			k := of(m.base, b)
 			if list := free[k]; m.base.group[b] < 0 && len(list) > 0 {
 				free[k] = list[1:]
 				m.pairNormalized(int(b), int(list[0]), confidence)
@@ -469,6 +502,9 @@ func partReason(part, whole string, p, w *name) string {
 
 // normalizedReason names what the normalised names lack.
 func normalizedReason(base, head string) string {
+	if base == head {
+		return "same name"
+	}
 	for _, what := range [...]struct{ mark, reason string }{
 		{".llvm.", "same name without .llvm.N"},
 		{".lto_priv.", "same name without .lto_priv.N"},

@@ -8,16 +8,20 @@ import (
 // evidence is how two functions agree in one direction of the call graph. Only
 // neighbours count that are matched themselves.
 type evidence struct {
-	// similarity of how the weights are spread over the neighbours, 0 to 1: the
-	// Bhattacharyya coefficient, which bears that some became cheaper.
+	// similarity of how the weights are spread over the neighbours that are
+	// known, 0 to 1: the Bhattacharyya coefficient, which bears that some became
+	// cheaper.
 	similarity float64
 	// shared is the number of neighbours in common, those with many neighbours
 	// of their own counting less: everybody calls memcpy.
 	shared float64
 	// known is the share of the weight of edges that goes to matched
-	// neighbours: the smaller one of both sides. Without it there is no
-	// evidence, for or against.
+	// neighbours: the greater one of both sides, as a matched neighbour cannot
+	// be the same as one that is not. Without it there is no evidence, for or
+	// against.
 	known float64
+	// oneSided: only one side has neighbours at all.
+	oneSided bool
 }
 
 // disjoint reports whether the neighbours are known, and others.
@@ -71,7 +75,7 @@ const least = 0.02
 
 func (m *matcher) compareEdges(b, h int, be, he []edge, baseDegree, headDegree []int32) evidence {
 	if len(be) == 0 || len(he) == 0 {
-		return evidence{}
+		return evidence{oneSided: len(be) != len(he)}
 	}
 	s := &m.spread
 	s.reset(len(m.parent))
@@ -91,14 +95,14 @@ func (m *matcher) compareEdges(b, h int, be, he []edge, baseDegree, headDegree [
 			headMass += e.share
 		}
 	}
+	ev.known = min(1, max(baseMass, headMass))
 	if baseMass == 0 || headMass == 0 {
 		return ev
 	}
 	for _, g := range s.groups {
 		ev.similarity += math.Sqrt(s.base[g] * s.head[g])
 	}
-	ev.similarity = min(1, ev.similarity/math.Sqrt(baseMass*headMass))
-	ev.known = min(1, baseMass, headMass)
+	ev.similarity = min(1, ev.similarity/ev.known)
 	for _, e := range be {
 		g := m.find(m.base.group[e.fn])
 		if g < 0 || s.base[g] < least || s.head[g] < least {

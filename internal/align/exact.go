@@ -1,6 +1,9 @@
 package align
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // fileKey is a name in a file.
 type fileKey struct {
@@ -88,67 +91,59 @@ func (s *side) namesIn(own, other []bool) [][]int32 {
 	return names
 }
 
-// matchExact matches functions of the same name in the same file. Names with a
-// number that the compiler chose wait for matchNormalized if there are others like
-// them: after an edit the number can be that of another lambda.
+// matchExact matches functions of the same name in the same file, if there is one on
+// each side. Several that the name does not tell apart wait for matchNormalized, and so
+// do names with a number that the compiler chose if there are others like them: after
+// an edit the number can be that of another lambda.
 func (m *matcher) matchExact() {
 	crowded := m.crowded()
-	heads := make(map[fileKey][]int32, len(m.head.fns))
+	const several = -1
+	heads := make(map[fileKey]int32, len(m.head.fns))
 	for h := range m.head.fns {
 		k := m.head.key(h)
-		heads[k] = append(heads[k], int32(h))
+		if _, ok := heads[k]; ok {
+			heads[k] = several
+		} else {
+			heads[k] = int32(h)
+		}
 	}
-	var same [][2][]int32 // functions that the name does not tell apart
-	seen := make(map[fileKey]int)
+	bases := make(map[fileKey]int32)
 	for b := range m.base.fns {
-		if m.base.group[b] >= 0 {
+		k := m.base.key(b)
+		if _, ok := heads[k]; !ok || m.base.group[b] >= 0 {
+			continue
+		}
+		if _, ok := bases[k]; ok {
+			bases[k] = several
+		} else {
+			bases[k] = int32(b)
+		}
+	}
+	for b := range m.base.fns {
+		k := m.base.key(b)
+		if h, ok := heads[k]; ok && h >= 0 && bases[k] == int32(b) && !(m.base.numbered(b) && crowded[m.base.normalKey(b)]) {
+			m.pairSameName(b, int(h))
+		}
+	}
+	m.matchUnknown()
+}
+
+// matchUnknown matches the stand-ins that are there more than once, in their order.
+func (m *matcher) matchUnknown() {
+	free := make(map[fileKey][]int)
+	for h := range m.head.fns {
+		if m.head.fns[h].Unknown && m.head.group[h] < 0 {
+			free[m.head.key(h)] = append(free[m.head.key(h)], h)
+		}
+	}
+	for b := range m.base.fns {
+		if !m.base.fns[b].Unknown || m.base.group[b] >= 0 {
 			continue
 		}
 		k := m.base.key(b)
-		hs := heads[k]
-		if len(hs) == 0 || m.base.numbered(b) && crowded[m.base.normalKey(b)] {
-			continue
-		}
-		i, ok := seen[k]
-		if !ok {
-			i = len(same)
-			seen[k] = i
-			same = append(same, [2][]int32{nil, hs})
-		}
-		same[i][0] = append(same[i][0], int32(b))
-	}
-	for _, s := range same {
-		m.matchSameName(s[0], s[1])
-	}
-}
-
-// matchSameName pairs functions of one name and file: in turn those that agree in
-// SystemName and File, in SystemName, in File, and those that are left.
-func (m *matcher) matchSameName(bs, hs []int32) {
-	if len(bs) == 1 && len(hs) == 1 {
-		m.pairSameName(int(bs[0]), int(hs[0]))
-		return
-	}
-	type id struct{ system, file string }
-	for _, of := range [...]func(f *Function) id{
-		func(f *Function) id { return id{f.SystemName, f.File} },
-		func(f *Function) id { return id{system: f.SystemName} },
-		func(f *Function) id { return id{file: f.File} },
-		func(*Function) id { return id{} },
-	} {
-		free := make(map[id][]int32)
-		for _, h := range hs {
-			if m.head.group[h] < 0 {
-				k := of(&m.head.fns[h])
-				free[k] = append(free[k], h)
-			}
-		}
-		for _, b := range bs {
-			k := of(&m.base.fns[b])
-			if list := free[k]; m.base.group[b] < 0 && len(list) > 0 {
-				free[k] = list[1:]
-				m.pairSameName(int(b), int(list[0]))
-			}
+		if list := free[k]; len(list) > 0 {
+			free[k] = list[1:]
+			m.pairSameName(b, list[0])
 		}
 	}
 }
@@ -170,9 +165,14 @@ func (s *side) normalKey(i int) fileKey {
 	return fileKey{s.normal[i], s.dso[i], s.fns[i].Unknown}
 }
 
-// numbered reports whether the compiler had a part in the name.
+// numbered reports whether the compiler had a part in the name. The first lambda of a
+// function may have no number, but then it has a name that no source has.
 func (s *side) numbered(i int) bool {
-	return s.normal[i] != s.name[i]
+	if s.normal[i] != s.name[i] {
+		return true
+	}
+	name := s.fns[i].Name
+	return strings.Contains(name, "'lambda'") || strings.Contains(name, "'unnamed'") || strings.Contains(name, "_block_invoke")
 }
 
 // crowded finds the normalised names that several functions of a side have.

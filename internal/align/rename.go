@@ -32,8 +32,7 @@ func ParseRename(s string) (Rename, error) {
 		}
 		return r, nil
 	}
-	// whole[i] reports whether s[:i] or s[i:] is a name for each '='. Names are
-	// short: only a hostile one has so many '=' that this takes long.
+	// Each '=' is tried: only hostile input has so many that it takes long.
 	const maxSigns = 64
 	if strings.Count(s, "=") > maxSigns {
 		return Rename{}, fmt.Errorf("rename %.200q: more than %d times '='", s, maxSigns)

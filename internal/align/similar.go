@@ -40,6 +40,8 @@ type similar struct {
 	count map[string][2]int
 	// sorted are the distinct bare names of both sides.
 	sorted []string
+	// own is how many bare names end in an own name, such as "run".
+	own map[string]int
 	// scopes are the classes, packages and namespaces of each side.
 	scopes map[string][2]bool
 	// byWord and byBare list functions of head.
@@ -130,6 +132,7 @@ func newSimilar(m *matcher, bs, hs []int32) *similar {
 		matcher: m,
 		words:   vocabulary{ids: make(map[string]int32)},
 		count:   make(map[string][2]int),
+		own:     make(map[string]int),
 		scopes:  make(map[string][2]bool),
 		byWord:  make(map[int32][]int32), byBare: make(map[string][]int32),
 		candidates: make([][]scored, len(m.base.fns)),
@@ -170,6 +173,7 @@ func newSimilar(m *matcher, bs, hs []int32) *similar {
 	s.words.weigh()
 	s.sorted = make([]string, 0, len(s.count))
 	for bare := range s.count {
+		s.own[bare[lastComponent(bare):]]++
 		s.sorted = append(s.sorted, bare)
 	}
 	slices.Sort(s.sorted)
@@ -187,11 +191,11 @@ func (s *similar) twoScopes(b, h int32) bool {
 }
 
 // scopeRenamed reports whether b and h have the same name in a class, or package, that
-// only base has, and one that only head has.
+// only base has, and one that only head has, and no other class has it.
 func (s *similar) scopeRenamed(b, h int32) bool {
 	x, y := s.base.bare[b], s.head.bare[h]
 	i, j := lastComponent(x), lastComponent(y)
-	return i > 0 && j > 0 && x[i:] == y[j:] && s.base.scope[b] == [2]bool{true, false} && s.head.scope[h] == [2]bool{false, true}
+	return i > 0 && j > 0 && x[i:] == y[j:] && s.own[x[i:]] == 2 && s.base.scope[b] == [2]bool{true, false} && s.head.scope[h] == [2]bool{false, true}
 }
 
 // siblings reports whether other functions have names that differ from those of b and h
@@ -345,8 +349,10 @@ func (s *similar) compare(b, h int32) comparison {
 		switch {
 		case s.scopeRenamed(b, h):
 			c.name = max(c.name, 0.7)
-		case c.name > 0.2 && (s.twoScopes(b, h) || s.siblings(b, h)):
+		case c.name > 0.2 && (s.twoScopes(b, h) || s.siblings(b, h) || endsInClosure(bare) != endsInClosure(s.head.bare[h])):
 			c.name /= 2
+		case x > 0.4 && withoutEdition(bare) == withoutEdition(s.head.bare[h]):
+			c.name = max(c.name, 0.85)
 		}
 	}
 	c.source = s.sourceOverlap(int(b), int(h))

@@ -88,17 +88,54 @@ func isWidth(s string) bool {
 	return false
 }
 
-// lastComponent is where a function's own name starts.
+// lastComponent is where a function's own name starts. Closures have none: theirs is
+// that of the function around them.
 func lastComponent(bare string) int {
-	if i := strings.LastIndex(bare, "operator"); i >= 0 && operatorAt(bare, i) > 0 {
-		return i
+	end := len(bare)
+	for end > 0 {
+		start := componentStart(bare[:end])
+		if !isClosure(bare[start:end]) {
+			return start
+		}
+		end = start
+		for end > 0 && isSeparator(bare[end-1]) {
+			end--
+		}
+	}
+	return 0
+}
+
+func componentStart(bare string) int {
+	if i := strings.LastIndex(bare[max(0, len(bare)-maxOperator):], "operator"); i >= 0 {
+		if i += max(0, len(bare)-maxOperator); operatorAt(bare, i) > 0 {
+			return i
+		}
 	}
 	for i := len(bare) - 2; i >= 0; i-- {
-		if c := bare[i]; c == ':' || c == '.' || c == '/' || c == '$' {
+		if isSeparator(bare[i]) {
 			return i + 1
 		}
 	}
 	return 0
+}
+
+// maxOperator bounds the name of an operator: operator and a type.
+const maxOperator = 256
+
+// endsInClosure reports whether a bare name is of a closure: not the same as the function
+// around it, however similar the names are.
+func endsInClosure(bare string) bool { return isClosure(bare[componentStart(bare):]) }
+
+func isSeparator(c byte) bool { return c == ':' || c == '.' || c == '/' || c == '$' }
+
+// isClosure reports whether a component of a normalised name is what compilers call a
+// function without a name.
+func isClosure(component string) bool {
+	switch component {
+	case "", "func", "func.", "gowrap", "deferwrap", "{closure}", "{lambda}", "'lambda'", "operator()", "_", "lambda", "Lambda":
+		return true
+	}
+	return false
 }
 
 // wordEnd is where the word that starts at i ends: at a change of case, between
@@ -129,6 +166,31 @@ func wordEnd(s string, i int) int {
 		}
 	}
 	return j
+}
+
+// withoutEdition returns a bare name in lower case without words at its end that tell
+// editions of a function: hash_v1, hashV2, hash_old.
+func withoutEdition(bare string) string {
+	s := strings.ToLower(bare)
+	for {
+		rest := strings.TrimRight(s, "_")
+		number := strings.TrimRight(rest, "0123456789")
+		switch {
+		case number != rest && strings.HasSuffix(number, "v"):
+			rest = number[:len(number)-1]
+		default:
+			for _, word := range [...]string{"old", "new", "orig", "legacy"} {
+				if trimmed, ok := strings.CutSuffix(rest, word); ok {
+					rest = trimmed
+					break
+				}
+			}
+		}
+		if rest == s || rest == "" || isSeparator(rest[len(rest)-1]) {
+			return s
+		}
+		s = rest
+	}
 }
 
 // weigh computes how much each word tells, when all names are read.

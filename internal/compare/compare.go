@@ -390,11 +390,7 @@ func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
 // depend on the difference between the sides (Bourgon, Gentleman and Huber, 2010).
 func (c *Comparison) discover(e *Event) {
 	var self, total []*Change
-	floor := c.Options.MinShare * (e.Total.Base + e.Total.Head)
-	if e.Normalization.Mode == Total {
-		floor = c.Options.MinShare * 2
-	}
-	heavy := func(ch *Change) bool { return ch.Base+ch.Head >= floor }
+	heavy := func(ch *Change) bool { return c.heavy(e, ch) }
 	for i := range e.Functions {
 		f := &e.Functions[i]
 		if heavy(&f.Self) && !f.Focus {
@@ -420,6 +416,15 @@ func (c *Comparison) discover(e *Event) {
 	}
 }
 
+// heavy reports whether a cost has the pooled share from which it is tested.
+func (c *Comparison) heavy(e *Event, ch *Change) bool {
+	whole := e.Total.Base + e.Total.Head
+	if e.Normalization.Mode == Total {
+		whole = 2
+	}
+	return ch.Base+ch.Head >= c.Options.MinShare*whole
+}
+
 // withhold takes verdicts back that the recordings cannot bear, and says why.
 func (c *Comparison) withhold(e *Event) {
 	n := e.Normalization
@@ -439,26 +444,21 @@ func (c *Comparison) withhold(e *Event) {
 	if !c.blocked() {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s; give the work done with --ops or --work, or compare as it is with --normalize none", e.Name, e.Withheld))
 	}
-	take := func(ch *Change) {
-		if ch.Verdict == Improved || ch.Verdict == Regressed {
-			ch.Verdict, ch.Withheld = Inconclusive, true
-		}
-	}
 	if c.blocked() {
-		take(&e.Raw)
+		e.Raw.withhold()
 	}
-	take(&e.Total)
+	e.Total.withhold()
 	for i := range e.Functions {
-		take(&e.Functions[i].Self)
-		take(&e.Functions[i].Total)
+		e.Functions[i].Self.withhold()
+		e.Functions[i].Total.withhold()
 	}
 	for i := range e.Groups {
 		for j := range e.Groups[i].Rows {
-			take(&e.Groups[i].Rows[j].Self)
+			e.Groups[i].Rows[j].Self.withhold()
 		}
 	}
 	for i := range e.Shifts {
-		take(&e.Shifts[i].Net)
+		e.Shifts[i].Net.withhold()
 	}
 }
 

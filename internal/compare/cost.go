@@ -61,10 +61,11 @@ func rowCosts(base, head *side, rows *rowset, p *eventPair) *costs {
 		c.self = append(c.self, newCost(len(base.runs), len(head.runs)))
 		c.total = append(c.total, newCost(len(base.runs), len(head.runs)))
 	}
+	var t stackTree
 	sum := func(s *side, rowOf []int32, events []int, of func(*cost) []run.Sum) {
 		on := make([]int32, len(rows.rows))
 		for i, r := range s.runs {
-			t := newStackTree(r, &s.frames[i])
+			t.reset(r, &s.frames[i])
 			t.load(events[i])
 			of(&c.whole)[i] = t.all[0]
 			t.walk(func(id run.StackID, sym int32, leaf bool) {

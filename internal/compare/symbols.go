@@ -90,18 +90,21 @@ type stackTree struct {
 	first, next []run.StackID
 }
 
-func newStackTree(r *run.Run, f *frames) *stackTree {
+// reset makes it the tree of a run; runs take turns with one tree, which is as large as
+// the largest needs.
+func (t *stackTree) reset(r *run.Run, f *frames) {
+	t.run, t.frames = r, f
 	n := r.Stacks.Len()
-	t := &stackTree{
-		run: r, frames: f, own: make([]run.Sum, n), all: make([]run.Sum, n),
-		first: make([]run.StackID, n), next: make([]run.StackID, n),
-	}
+	t.own, t.all = resized(t.own, n), resized(t.all, n)
+	t.first, t.next = resized(t.first, n), resized(t.next, n)
+	clear(t.first)
 	for id := run.StackID(n - 1); id > 0; id-- {
 		parent := r.Stacks.Parent(id)
 		t.next[id], t.first[parent] = t.first[parent], id
 	}
-	return t
 }
+
+func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 // load fills in what one event spent.
 func (t *stackTree) load(event int) {
@@ -172,8 +175,9 @@ func (s *side) describe(events []int, namesOnly bool) {
 	edges := make(map[edge]float64)
 	lines := make(map[place]float64)
 	total := 0.0
+	var t stackTree
 	for i, r := range s.runs {
-		t := newStackTree(r, &s.frames[i])
+		t.reset(r, &s.frames[i])
 		t.load(events[i])
 		total += float64(t.all[0].Weight)
 		on := make([]int32, len(s.symbols))

@@ -177,3 +177,10 @@ func (c *Change) decide(bound, enough float64, opt *Options) {
 		c.RunsNeeded = e.RunsNeeded(distance, alpha/2, power)
 	}
 }
+
+// withhold takes a verdict back.
+func (c *Change) withhold() {
+	if c.Verdict == Improved || c.Verdict == Regressed {
+		c.Verdict, c.Withheld = Inconclusive, true
+	}
+}

@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"runtime/pprof"
 	"slices"
 	"strings"
@@ -9,9 +11,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/pprof/profile"
 
 	"profdiff/internal/run"
+	"profdiff/internal/run/runtest"
 )
 
 // TestPprofGo reads a profile that Go's runtime makes of this test.
@@ -76,6 +80,49 @@ func TestPprofRoundTrip(t *testing.T) {
 	for name, r := range runs {
 		t.Run(name, func(t *testing.T) { checkRoundTrip(t, r) })
 	}
+}
+
+// TestPprofRoundTripRandom writes random samples, reads and writes them again:
+// the bytes are the same, and Σw² is a lower bound.
+func TestPprofRoundTripRandom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var samples strings.Builder
+	for range 500 {
+		var frames []string
+		for range 1 + rng.IntN(12) {
+			frames = append(frames, fmt.Sprintf("lib%d!f%d", rng.IntN(3), rng.IntN(40)))
+		}
+		fmt.Fprintf(&samples, "%s t-%d %s %d\n", []string{"cpu-clock:u", "instructions", "sched:sched_switch"}[rng.IntN(3)],
+			rng.IntN(4), strings.Join(frames, ";"), rng.Int64N(1<<40))
+	}
+	r := runtest.Build(t, "r", samples.String())
+	r.Labels[1].PID, r.Labels[2].TID, r.Labels[3].CPU = 7, 0, 1
+	r.Labels[1].State, r.Labels[2].Mode = "off-cpu", "Host Kernel"
+	r.Labels[3].Other, r.Labels[3].OtherNum = "cgroup\x00/a\x00", "latency\x0012\x00cycles\x00"
+	first := profileBytes(t, r)
+	again := mustRead(t, readPprof, first, &Options{})
+	again.Recording, again.Warnings, again.Accounting = r.Recording, r.Warnings, r.Accounting
+	if second := profileBytes(t, again); !bytes.Equal(first, second) {
+		t.Errorf("%d bytes became %d other bytes", len(first), len(second))
+	}
+	ignore := cmpopts.IgnoreFields(run.Event{}, "WeightSq", "WeightSqLowerBound", "MaxWeight")
+	if diff := cmp.Diff(r.Events, again.Events, ignore); diff != "" {
+		t.Error(diff)
+	}
+	for i := range r.Events {
+		if !again.Events[i].WeightSqLowerBound || again.Events[i].WeightSq > r.Events[i].WeightSq*(1+1e-9) {
+			t.Errorf("%s: Σw² %v is no lower bound of %v", r.Events[i].Name, again.Events[i].WeightSq, r.Events[i].WeightSq)
+		}
+	}
+}
+
+func profileBytes(t testing.TB, r *run.Run) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := r.WriteProfile(&buf, run.ProfileOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
 }
 
 func checkRoundTrip(t *testing.T, r *run.Run) {

@@ -69,12 +69,15 @@ func WriteDiffFolded(w io.Writer, c *compare.Comparison, event int) error {
 }
 
 // A carry rounds the numbers of a series to whole ones so that those of any stretch of
-// it add up to their exact sum, less than one more or less: what rounding takes from a
-// number is given to the next. From the start of the series it is at most a half.
-// Whole numbers stay.
+// it add up to their exact sum, at most one more or less: what rounding takes from a
+// number is given to the next that is not zero. From the start of the series it is at
+// most a half. A series of whole numbers stays as it is.
 type carry float64
 
 func (c *carry) round(v float64) int64 {
+	if v == 0 {
+		return 0 // or a stack would cost something that a side does not have
+	}
 	v += float64(*c)
 	r := math.Round(v)
 	// Weights saturate, and so do their means.

@@ -164,11 +164,20 @@ func TestCarry(t *testing.T) {
 		whole := []int64{0}
 		for range 200 {
 			v := rng.ExpFloat64() * 3
-			if rng.IntN(4) == 0 {
+			switch rng.IntN(4) {
+			case 0:
 				v = -v
+			case 1:
+				v = 0
+			case 2:
+				v /= 10
 			}
+			before := c
 			exact = append(exact, exact[len(exact)-1]+v)
 			whole = append(whole, whole[len(whole)-1]+c.round(v))
+			if got := whole[len(whole)-1] - whole[len(whole)-2]; v > 0 && got < 0 || v == 0 && got != 0 {
+				t.Fatalf("%v after a carry of %v is %d", v, before, got)
+			}
 		}
 		for i := range exact {
 			if d := math.Abs(exact[i] - float64(whole[i])); d > 0.5+1e-9 {
@@ -182,6 +191,12 @@ func TestCarry(t *testing.T) {
 		}
 	}
 	var c carry
+	for i, want := range []int64{1, 0, 0, 1, 1} {
+		if got := c.round([]float64{0.5, 0, 0.5, 0.5, 1}[i]); got != want {
+			t.Errorf("number %d is %d, want %d", i, got, want)
+		}
+	}
+	c = 0
 	for _, v := range []float64{3, 0, 1 << 52, -4} {
 		if got := c.round(v); float64(got) != v {
 			t.Errorf("round(%v) = %d", v, got)

@@ -103,7 +103,7 @@ type DiffRow struct {
 type DiffMetrics struct {
 	Name             string   `json:"name"`
 	DSO              string   `json:"dso"`
-	DeltaCycles      float64  `json:"delta_cycles"`
+	DeltaCycles      *float64 `json:"delta_cycles"`
 	FromInstructions *float64 `json:"delta_cycles_from_instructions"`
 	FromIPC          *float64 `json:"delta_cycles_from_ipc"`
 	IPCBase          *float64 `json:"ipc_base"`
@@ -152,10 +152,13 @@ func WriteDiffJSON(w io.Writer, c *compare.Comparison) error {
 	}
 	for _, m := range c.Metrics() {
 		row := DiffMetrics{
-			Name: m.Name, DeltaCycles: m.Cycles.Delta(), FromInstructions: finite(m.FromInstructions), FromIPC: finite(m.FromIPC),
+			Name: m.Name, DSO: m.DSO, FromInstructions: finite(m.FromInstructions), FromIPC: finite(m.FromIPC),
 			IPCBase: finite(m.IPC.Base), IPCHead: finite(m.IPC.Head), MPKIBase: finite(m.MPKI.Base), MPKIHead: finite(m.MPKI.Head),
 		}
-		row.DSO = m.DSO
+		if m.Cycles != nil {
+			delta := m.Cycles.Delta()
+			row.DeltaCycles = &delta
+		}
 		d.Metrics = append(d.Metrics, row)
 	}
 	return writeJSON(w, d)

@@ -17,43 +17,77 @@ func sortByTotal(e *compare.Event, list []int) {
 	})
 }
 
-// writeMetrics writes cycles, instructions and branch misses side by side, if the
-// comparison has them.
+// writeMetrics writes the events of a comparison side by side, if it has several: the
+// change of each function in each event, with ~ for no difference and ? for none shown,
+// and what cycles, instructions and branch misses say together.
 func writeMetrics(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
 	metrics := c.Metrics()
 	if metrics == nil {
 		return nil
 	}
-	cycles := metrics[0]
-	if _, err := fmt.Fprintf(w, "\nwhy: the change of cycles as that of instructions at base's IPC, and that of IPC\n"); err != nil {
+	whole := &metrics[0]
+	rates := whole.Cycles != nil && whole.Instructions != nil
+	text := "\nevents side by side"
+	if rates {
+		text += "; the change of cycles as that of instructions at base's IPC, and that of IPC"
+	}
+	if _, err := fmt.Fprintln(w, text); err != nil {
 		return err
 	}
-	t := table{right: []bool{true, true, true, true, true, true, true}}
-	t.add("delta cycles", "instructions", "IPC", "IPC base", "IPC head", "MPKI base", "MPKI head", "function")
-	floor := c.Options.MinShare * (cycles.Cycles.Base + cycles.Cycles.Head)
+	var t table
+	var header []string
+	for i := range c.Events {
+		header = append(header, "", c.Events[i].Name)
+		t.right = append(t.right, false, true)
+	}
+	if rates {
+		header = append(header, "by instructions", "by IPC", "IPC base", "IPC head", "MPKI base", "MPKI head")
+		t.right = append(t.right, true, true, true, true, true, true)
+	}
+	t.add(append(header, "function")...)
 	for i := range metrics {
 		m := &metrics[i]
-		if opt.Limit > 0 && len(t.rows) > opt.Limit || m.Cycles.Base+m.Cycles.Head < floor {
+		heavy := false
+		var cells []string
+		for j, ch := range m.Changes {
+			if ch == nil {
+				cells = append(cells, "", "-")
+				continue
+			}
+			heavy = heavy || ch.Tested
+			cells = append(cells, changeMark(ch), newCostFormat(&c.Events[j]).delta(ch.Delta()))
+		}
+		if opt.Limit > 0 && len(t.rows) > opt.Limit || !heavy {
 			continue
+		}
+		if rates {
+			cells = append(cells, formatMetric(m.FromInstructions), formatMetric(m.FromIPC),
+				formatRate(m.IPC.Base), formatRate(m.IPC.Head), formatRate(m.MPKI.Base), formatRate(m.MPKI.Head))
 		}
 		name := m.Name
 		if m.Function < 0 {
 			name = "[everything]"
 		}
-		t.add(formatDelta(m.Cycles.Delta(), "cpu-cycles"), formatMetric(m.FromInstructions, true), formatMetric(m.FromIPC, true),
-			formatRate(m.IPC.Base), formatRate(m.IPC.Head), formatRate(m.MPKI.Base), formatRate(m.MPKI.Head), name)
+		t.add(append(cells, name)...)
 	}
 	return t.write(w)
 }
 
-func formatMetric(v float64, signed bool) string {
+// changeMark is a verdict in one character.
+func changeMark(c *compare.Change) string {
+	switch v := verdictText(c); v {
+	case "improved", "regressed":
+		return " "
+	default:
+		return v[:1]
+	}
+}
+
+func formatMetric(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
 	}
-	if signed {
-		return formatDelta(v, "cpu-cycles")
-	}
-	return formatWeight(v, "cpu-cycles")
+	return formatDelta(v, "cpu-cycles")
 }
 
 func formatRate(v float64) string {
@@ -61,6 +95,38 @@ func formatRate(v float64) string {
 		return "-"
 	}
 	return formatDigits(v)
+}
+
+// WriteDiffLines writes the source lines of every event by absolute change.
+func WriteDiffLines(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
+	for i := range c.Events {
+		e := &c.Events[i]
+		if err := writeEventSummary(w, c, e); err != nil {
+			return err
+		}
+		format := newCostFormat(e)
+		t := changeTable("line", "function")
+		hidden, hiddenDelta := 0, 0.0
+		lines := c.Lines(i)
+		for j := range lines {
+			l := &lines[j]
+			if opt.Limit > 0 && len(t.rows) > opt.Limit {
+				hidden++
+				hiddenDelta += l.Self.Delta()
+				continue
+			}
+			t.add(append(changeCells(&l.Self, format), l.Name(), e.Functions[l.Function].Name)...)
+		}
+		if err := t.write(w); err != nil {
+			return err
+		}
+		if hidden > 0 {
+			if _, err := fmt.Fprintf(w, "(%d more lines, %s in all)\n", hidden, format.delta(hiddenDelta)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // A DiffTreeOptions says which nodes of a call tree are shown.

@@ -3,6 +3,8 @@ package run
 import (
 	"bufio"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -58,7 +60,7 @@ type FoldedSum struct{ Weight, Count int64 }
 // Lines are sorted.
 func (r *Run) WriteFolded(w io.Writer, event int, counts bool) error {
 	sums := r.Folded(event)
-	keys := sortedKeys(sums)
+	keys := slices.Sorted(maps.Keys(sums))
 	out := bufio.NewWriter(w)
 	var line []byte
 	for _, key := range keys {

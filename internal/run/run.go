@@ -11,7 +11,7 @@
 // *profile.Profile because a system-wide recording of 740,000 samples has some
 // hundred thousand distinct stacks: as profile.Sample values they cost over a
 // gigabyte, as tree nodes some tens of megabytes. [Run.WriteProfile] writes
-// the pprof form, [Builder.AddProfile] reads it.
+// the pprof form, package ingest reads it.
 package run
 
 import (
@@ -151,6 +151,20 @@ type Function struct {
 	// Unknown marks the stand-in for addresses without a name, such as
 	// [libfoo.so].
 	Unknown bool
+}
+
+// UnknownFunctionName is the stand-in for the functions of a file in which an
+// address has no name: [libfoo.so]. It is the same on every build, so that
+// unknown addresses of two recordings can be compared as a whole.
+func UnknownFunctionName(file string) string {
+	base := file[strings.LastIndexByte(file, '/')+1:]
+	if base == "" {
+		base = "unknown"
+	}
+	if strings.HasPrefix(base, "[") && strings.HasSuffix(base, "]") {
+		return base
+	}
+	return "[" + base + "]"
 }
 
 // A Location is one address, with the functions inlined there, innermost first.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/pprof/profile"
 
 	. "profdiff/internal/run"
@@ -151,65 +150,6 @@ func TestWriteProfile(t *testing.T) {
 	if !strings.Contains(strings.Join(p.Comments, "\n"), "accounting: samples: 7 in = 7 out") {
 		t.Errorf("comments %q", p.Comments)
 	}
-}
-
-// TestProfileRoundTrip writes, reads and writes again: the bytes are the same.
-func TestProfileRoundTrip(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	var samples strings.Builder
-	for range 500 {
-		var frames []string
-		for range 1 + rng.IntN(12) {
-			frames = append(frames, fmt.Sprintf("lib%d!f%d", rng.IntN(3), rng.IntN(40)))
-		}
-		fmt.Fprintf(&samples, "%s t-%d %s %d\n", []string{"cpu-clock:u", "instructions", "sched:sched_switch"}[rng.IntN(3)],
-			rng.IntN(4), strings.Join(frames, ";"), rng.Int64N(1<<40))
-	}
-	r := runtest.Build(t, "r", samples.String())
-	r.Labels[1].PID, r.Labels[2].TID, r.Labels[3].CPU = 7, 0, 1
-	r.Labels[1].State, r.Labels[2].Mode = "off-cpu", "Host Kernel"
-	r.Labels[3].Other, r.Labels[3].OtherNum = "cgroup\x00/a\x00", "latency\x0012\x00cycles\x00"
-	first := profileBytes(t, r)
-	again := reread(t, first)
-	again.Recording, again.Warnings, again.Accounting = r.Recording, r.Warnings, r.Accounting
-	if second := profileBytes(t, again); !bytes.Equal(first, second) {
-		t.Errorf("%d bytes became %d other bytes", len(first), len(second))
-	}
-	ignore := cmpopts.IgnoreFields(Event{}, "WeightSq", "WeightSqLowerBound", "MaxWeight")
-	if diff := cmp.Diff(r.Events, again.Events, ignore); diff != "" {
-		t.Error(diff)
-	}
-	for i := range r.Events {
-		if !again.Events[i].WeightSqLowerBound || again.Events[i].WeightSq > r.Events[i].WeightSq*(1+1e-9) {
-			t.Errorf("%s: Σw² %v is no lower bound of %v", r.Events[i].Name, again.Events[i].WeightSq, r.Events[i].WeightSq)
-		}
-	}
-}
-
-func profileBytes(t testing.TB, r *Run) []byte {
-	t.Helper()
-	var buf bytes.Buffer
-	if err := r.WriteProfile(&buf, ProfileOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
-}
-
-func reread(t testing.TB, data []byte) *Run {
-	t.Helper()
-	p, err := profile.ParseData(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := NewBuilder("again")
-	if err := b.AddProfile(p); err != nil {
-		t.Fatal(err)
-	}
-	r, err := b.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 func TestSampleTypeNames(t *testing.T) {

@@ -112,7 +112,7 @@ func (a *acceptance) falsePositive(base, head int, s source) rate {
 // percent writes a share, a limit or a CV.
 func percent(x float64) string { return fmt.Sprintf("%g %%", math.Round(x*1e6)/1e4) }
 
-// long drops scenarios of the short mode, in which every few is enough.
+// long adds values that only the long mode simulates.
 func long[T any](short, more []T) []T {
 	if *acceptanceLong {
 		return append(slices.Clone(short), more...)

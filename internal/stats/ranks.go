@@ -22,10 +22,11 @@ func (t *Tests) ranks(e *Estimate, s sides) {
 	half := float64(null.pairs) / 2
 	alpha := (1 - t.level) / 2
 
-	r.lo = r.last(func(l float64) bool { return null.above(r.wins(l, r.base, r.headFloor)) <= alpha })
-	r.hi = r.last(func(l float64) bool { return null.below(r.wins(l, r.baseFloor, r.head)) > alpha })
-	estimate := (r.last(func(l float64) bool { return r.wins(l, r.base, r.head) > half }) +
-		r.last(func(l float64) bool { return r.wins(l, r.base, r.head) >= half })) / 2
+	least := r.last(r.from, r.to, func(l float64) bool { return r.wins(l, r.base, r.head) > half })
+	most := r.last(least, r.to, func(l float64) bool { return r.wins(l, r.base, r.head) >= half })
+	estimate := (least + most) / 2
+	r.lo = r.last(r.from, least, func(l float64) bool { return null.above(r.wins(l, r.base, r.headFloor)) <= alpha })
+	r.hi = r.last(most, r.to, func(l float64) bool { return null.below(r.wins(l, r.baseFloor, r.head)) > alpha })
 	e.Ratio, e.CI = math.Exp(estimate), Interval{math.Exp(r.lo), math.Exp(r.hi)}
 	if ratio, ok := s.without(); ok {
 		e.Ratio = ratio
@@ -52,14 +53,20 @@ type ranked struct {
 	// must not rest on what may be in the zeros of head.
 	baseFloor, headFloor []spot
 	tied                 bool    // counted, not sampled: equal values are tied
-	from, to             float64 // the logarithm of the ratio of any pair is well between
+
+	widestBase, widestHead float64
+	from, to               float64 // the logarithm of the ratio of any pair is well between
+	grain                  float64 // the precision to which it is found
 
 	lo, hi float64
 	alpha  float64 // the one-sided p at which lo and hi are the ends of the interval
 }
 
 func newRanked(t *Tests, s sides) *ranked {
-	r := &ranked{tests: t, tied: !s.sampled}
+	r := &ranked{tests: t, tied: !s.sampled, grain: rounding}
+	if s.sampled {
+		r.grain = 1e-9
+	}
 	least, most := math.Inf(1), 0.0
 	for _, runs := range [][]WeightedCount{s.base, s.head} {
 		for _, c := range runs {
@@ -93,22 +100,28 @@ func newRanked(t *Tests, s sides) *ranked {
 	if half > 0 {
 		r.baseFloor, r.headFloor = spots(s.base, 0), spots(s.head, 0)
 	}
+	for _, x := range r.base {
+		r.widestBase = max(r.widestBase, x.width)
+	}
+	for _, y := range r.head {
+		r.widestHead = max(r.widestHead, y.width)
+	}
 	r.to = min(math.Log(most)-math.Log(least)+7, 700)
 	r.from = -r.to
 	return r
 }
 
-// last is the largest logarithm of a ratio for which f holds, which holds up to it. It
-// is infinite if that is beyond any pair.
-func (r *ranked) last(f func(float64) bool) float64 {
-	lo, hi := r.from, r.to
+// last is the largest logarithm of a ratio for which f holds, which holds up to it,
+// between lo and hi. It is infinite if that is beyond any pair.
+func (r *ranked) last(lo, hi float64, f func(float64) bool) float64 {
+	lo, hi = max(lo-1e-6, r.from), min(hi+1e-6, r.to)
 	switch {
 	case !f(lo):
 		return math.Inf(-1)
 	case f(hi):
 		return math.Inf(1)
 	}
-	for hi-lo > rounding {
+	for hi-lo > r.grain {
 		if mid := (lo + hi) / 2; f(mid) {
 			lo = mid
 		} else {
@@ -122,25 +135,17 @@ func (r *ranked) last(f func(float64) bool) float64 {
 // ratio with logarithm limit, each pair with the probability of it.
 func (r *ranked) wins(limit float64, base, head []spot) float64 {
 	ratio := math.Exp(min(max(limit, r.from), r.to))
-	reach := 0.0 // how far apart spots can overlap
-	for _, y := range head {
-		reach = max(reach, y.width)
-	}
-	widest := 0.0
+	reach := (r.widestHead+ratio*r.widestBase)/2 + rounding // how far apart spots can overlap
+	won, from := 0.0, 0
 	for _, x := range base {
-		widest = max(widest, x.width)
-	}
-	reach = (reach+ratio*widest)/2 + rounding
-	won := 0.0
-	from := 0
-	for _, x := range base {
-		at := ratio * x.at
-		for from < len(head) && head[from].at < at-reach {
+		x.at *= ratio
+		x.width *= ratio
+		for from < len(head) && head[from].at < x.at-reach {
 			from++
 		}
 		j := from
-		for ; j < len(head) && head[j].at <= at+reach; j++ {
-			won += larger(head[j], spot{at, ratio * x.width, x.zero})
+		for ; j < len(head) && head[j].at <= x.at+reach; j++ {
+			won += larger(head[j], x)
 		}
 		won += float64(len(head) - j)
 	}
@@ -149,9 +154,7 @@ func (r *ranked) wins(limit float64, base, head []spot) float64 {
 
 // larger is the probability that y is larger than x. Two zeros are tied.
 func larger(y, x spot) float64 {
-	d := y.at - x.at
-	a, b := y.width, x.width
-	far, near := (a+b)/2, math.Abs(a-b)/2
+	d, far := y.at-x.at, (y.width+x.width)/2
 	switch {
 	case y.zero && x.zero, math.Abs(d) <= rounding*max(y.at, x.at):
 		return 0.5
@@ -159,12 +162,15 @@ func larger(y, x spot) float64 {
 		return 1
 	case d <= -far:
 		return 0
-	case math.Abs(d) <= near:
-		return 0.5 + d/max(a, b)
+	}
+	wide, narrow := max(y.width, x.width), min(y.width, x.width)
+	switch {
+	case math.Abs(d) <= (wide-narrow)/2:
+		return 0.5 + d/wide
 	case d > 0:
-		return 1 - (far-d)/a*((far-d)/b)/2
+		return 1 - (far-d)/wide*((far-d)/narrow)/2
 	default:
-		return (far + d) / a * ((far + d) / b) / 2
+		return (far + d) / wide * ((far + d) / narrow) / 2
 	}
 }
 

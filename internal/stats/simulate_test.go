@@ -129,7 +129,7 @@ func significantBootstrap(rng *rand.Rand, base, head []WeightedCount) bool {
 	return differences[resamples*25/1000] > 0 || differences[resamples*975/1000-1] < 0
 }
 
-// verdicts are what a set of budgets says of one build.
+// verdicts are what the budgets of a build say of its functions.
 type verdicts struct{ fails, passes []bool }
 
 // judge applies one limit to all functions of a build: a fail is proven above it after

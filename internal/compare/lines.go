@@ -1,0 +1,111 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+// A Line is a source line of a function on both sides: self weight. Lines are counted
+// from where the function starts if that is known, so that code inserted above a function
+// does not move them.
+type Line struct {
+	// Function is an index in Event.Functions.
+	Function int
+	// File is the base name of the source file, BaseLine and HeadLine are line
+	// numbers in it, 0 if the side has no samples there or they are unknown.
+	File               string
+	BaseLine, HeadLine int64
+	Self               Change
+}
+
+// Lines are the source lines of one event by absolute change; functions without line
+// numbers have one for all of them. Heavy ones are tested as a family.
+func (c *Comparison) Lines(event int) []Line {
+	e := &c.Events[event]
+	byRow := make([]int, len(c.rows.rows))
+	for i := range e.Functions {
+		byRow[e.Functions[i].row] = i
+	}
+	type place struct {
+		row  int32
+		file string
+		line int64 // from the start of the function, if known
+	}
+	index := make(map[place]int)
+	var list []Line
+	var sums []cost
+	add := func(s *side, rowOf []int32, at []int, head bool) {
+		for i, r := range s.runs {
+			for j := range r.Samples {
+				sample := &r.Samples[j]
+				if int(sample.Event) != at[i] || sample.Stack == 0 {
+					continue
+				}
+				id := r.Stacks.Location(sample.Stack)
+				line := r.Locations[id].Lines[0]
+				fn := &r.Functions[line.Function]
+				key := place{row: rowOf[s.frames[i].at(id)[0]]}
+				if line.Line > 0 {
+					key.file, key.line = fn.File[strings.LastIndexByte(fn.File, '/')+1:], line.Line-fn.StartLine
+				}
+				k, ok := index[key]
+				if !ok {
+					k = len(list)
+					index[key] = k
+					list = append(list, Line{Function: byRow[key.row], File: key.file})
+					sums = append(sums, newCost(len(c.Base), len(c.Head)))
+				}
+				sum := run.Sum{Weight: sample.Weight, Count: sample.Count, WeightSq: sample.WeightSq}
+				if head {
+					list[k].HeadLine = line.Line
+					addSum(&sums[k].head[i], &sum)
+				} else {
+					list[k].BaseLine = line.Line
+					addSum(&sums[k].base[i], &sum)
+				}
+			}
+		}
+	}
+	add(c.base, c.rows.base, e.pair.base, false)
+	add(c.head, c.rows.head, e.pair.head, true)
+	tests := stats.New(level)
+	for i := range list {
+		list[i].Self = e.Normalization.newChange(tests, sums[i])
+	}
+	slices.SortFunc(list, func(a, b Line) int {
+		return cmp.Or(-cmp.Compare(math.Abs(a.Self.Delta()), math.Abs(b.Self.Delta())), a.Function-b.Function,
+			strings.Compare(a.File, b.File), cmp.Compare(a.HeadLine, b.HeadLine), cmp.Compare(a.BaseLine, b.BaseLine))
+	})
+	var family []*Change
+	for i := range list {
+		if c.heavy(e, &list[i].Self) {
+			family = append(family, &list[i].Self)
+		}
+	}
+	judge(family, false, &c.Options)
+	if e.Withheld != "" {
+		for _, ch := range family {
+			ch.withhold()
+		}
+	}
+	return list
+}
+
+// Name is file:line of head, with base's line where it is another.
+func (l *Line) Name() string {
+	switch {
+	case l.HeadLine == 0 && l.BaseLine == 0:
+		return "[no line]"
+	case l.HeadLine == 0:
+		return fmt.Sprintf("%s:%d", l.File, l.BaseLine)
+	case l.BaseLine == 0 || l.BaseLine == l.HeadLine:
+		return fmt.Sprintf("%s:%d", l.File, l.HeadLine)
+	}
+	return fmt.Sprintf("%s:%d (was %d)", l.File, l.HeadLine, l.BaseLine)
+}

@@ -1,0 +1,246 @@
+package ingest
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"profdiff/internal/run"
+)
+
+// A sampleReader is what samples need: the events, and what the sample before had,
+// which the next one largely has in common.
+type sampleReader struct {
+	types  []valueType
+	pairs  []samplePair
+	events []uint32 // index in the Run by pair
+	sums   []int64  // by type
+
+	values        []uint64
+	ids, otherIDs []uint64 // buffers for locations
+	last          []uint64 // locations of the sample before, leaf first
+	stacks        []run.StackID
+	labelBytes    []byte
+	lastLabels    []byte
+	lastLabel     uint32
+	labels        map[string]uint32
+}
+
+// addEvents adds the events of the profile, one for each pair of sample types.
+func (p *pprofReader) addEvents(types []valueType, periodType valueType, period int64) {
+	p.types, p.pairs = types, pairSampleTypes(types)
+	p.sums = make([]int64, len(types))
+	p.labels = make(map[string]uint32)
+	for _, pair := range p.pairs {
+		e := run.Event{Name: pair.name, Unit: types[pair.weight].unit, WeightSqLowerBound: true}
+		if periodType == types[pair.weight] && period > 0 {
+			e.Period = uint64(period)
+		}
+		p.events = append(p.events, p.b.Event(e))
+	}
+}
+
+// sample adds a sample to the Run.
+func (p *pprofReader) sample(c *protoCursor) {
+	ids, values, labels := p.ids[:0], p.values[:0], p.labelBytes[:0]
+	for c.next() {
+		switch c.num {
+		case pprofSampleLocationID:
+			ids = c.uints(ids)
+		case pprofSampleValue:
+			values = c.uints(values)
+		case pprofSampleLabel:
+			label := c.bytes()
+			labels = binary.AppendUvarint(labels, uint64(len(label)))
+			labels = append(labels, label...)
+		default:
+			c.skip()
+		}
+	}
+	p.ids, p.values, p.labelBytes = ids, values, labels
+	p.checkValues(c)
+	label := p.label(c)
+	stack := p.stack(c, ids)
+	if c.err != nil {
+		return
+	}
+	for i, pair := range p.pairs {
+		weight, count := int64(values[pair.weight]), int64(1)
+		if pair.count >= 0 {
+			count = int64(values[pair.count])
+		}
+		if weight == 0 && (pair.count < 0 || count == 0) {
+			continue
+		}
+		// Σw² of count samples that sum to weight is least when all are equal.
+		sq := float64(weight) * float64(weight)
+		if count > 0 {
+			sq /= float64(count)
+		}
+		p.b.AddSum(p.events[i], stack, label, count, weight, sq)
+		p.b.Run().Accounting.In += count
+	}
+}
+
+// checkValues refuses values that are no sums of samples.
+func (p *pprofReader) checkValues(c *protoCursor) {
+	if len(p.values) != len(p.types) {
+		c.take(fmt.Errorf("sample at %#x: has %d values, the profile has %d sample types", c.base, len(p.values), len(p.types)))
+		return
+	}
+	for i, value := range p.values {
+		v := int64(value)
+		if v < 0 {
+			c.take(fmt.Errorf("sample at %#x: value %d of %s is negative: a difference of profiles is no recording, give the two profiles", c.base, v, p.types[i].name))
+			return
+		}
+		if v > math.MaxInt64-p.sums[i] {
+			c.take(fmt.Errorf("sample at %#x: values of %s sum to more than 2^63", c.base, p.types[i].name))
+			return
+		}
+		p.sums[i] += v
+	}
+}
+
+// stack returns the stack of locations, given by id, leaf first.
+func (p *pprofReader) stack(c *protoCursor, ids []uint64) run.StackID {
+	if p.drop != nil {
+		for _, id := range ids {
+			p.locationIndex(c, id)
+		}
+		ids = p.drop.stack(ids)
+	}
+	n, shared := len(ids), 0
+	for m := len(p.last); shared < min(n, m) && ids[n-1-shared] == p.last[m-1-shared]; {
+		shared++
+	}
+	stacks, stack := p.stacks[:shared], run.StackID(0)
+	if shared > 0 {
+		stack = stacks[shared-1]
+	}
+	for i := n - 1 - shared; i >= 0; i-- {
+		stack = p.b.Stack(stack, p.locationIndex(c, ids[i]))
+		stacks = append(stacks, stack)
+	}
+	p.last, p.stacks = ids, stacks
+	p.ids, p.otherIDs = p.otherIDs, p.ids
+	return stack
+}
+
+func (p *pprofReader) locationIndex(c *protoCursor, id uint64) uint32 {
+	i, ok := p.locationIDs.get(id)
+	if !ok {
+		c.take(fmt.Errorf("sample at %#x: refers to location %d, which the profile does not have", c.base, id))
+	}
+	return i
+}
+
+// label returns the index of the labels of a sample. Most samples have labels that
+// another one has.
+func (p *pprofReader) label(c *protoCursor) uint32 {
+	if bytes.Equal(p.labelBytes, p.lastLabels) || c.err != nil {
+		return p.lastLabel
+	}
+	i, ok := p.labels[string(p.labelBytes)]
+	if !ok {
+		i = p.b.Labels(p.decodeLabels(c))
+		p.labels[string(p.labelBytes)] = i
+	}
+	p.labelBytes, p.lastLabels = p.lastLabels, p.labelBytes
+	p.lastLabel = i
+	return i
+}
+
+// A label is a string, or a number with a unit.
+type label struct {
+	key, value string
+	numeric    bool
+	number     int64
+	unit       string
+}
+
+// decodeLabels decodes the labels of a sample.
+func (p *pprofReader) decodeLabels(sample *protoCursor) run.Labels {
+	var labels []label
+	c := protoCursor{data: sample.data, base: sample.base}
+	for c.next() {
+		if c.num != pprofSampleLabel {
+			c.skip()
+			continue
+		}
+		m := c.message()
+		if l, ok := p.decodeLabel(&m); ok {
+			labels = append(labels, l)
+		}
+		c.take(m.err)
+	}
+	sample.take(c.err)
+	slices.SortStableFunc(labels, func(a, b label) int { return cmp.Compare(a.key, b.key) })
+	return joinLabels(labels)
+}
+
+// decodeLabel decodes one label. It returns false if that has no value.
+func (p *pprofReader) decodeLabel(c *protoCursor) (l label, ok bool) {
+	var key, str, unit uint64
+	for c.next() {
+		switch c.num {
+		case pprofLabelKey:
+			key = c.uint()
+		case pprofLabelStr:
+			str = c.uint()
+		case pprofLabelNum:
+			l.number = int64(c.uint())
+		case pprofLabelNumUnit:
+			unit = c.uint()
+		default:
+			c.skip()
+		}
+	}
+	l.key = p.str(c, "label", key)
+	switch {
+	case str != 0:
+		l.value = p.str(c, "label", str)
+	case l.number != 0 || unit != 0:
+		l.numeric = true
+		l.unit = p.str(c, "label", unit)
+	default:
+		return label{}, false
+	}
+	return l, true
+}
+
+// joinLabels takes labels that are sorted by key.
+func joinLabels(labels []label) run.Labels {
+	l := run.Labels{PID: -1, TID: -1, CPU: -1}
+	var other, otherNum strings.Builder
+	for i := range labels {
+		switch b := &labels[i]; {
+		case b.numeric && b.key == "pid":
+			l.PID = b.number
+		case b.numeric && b.key == "tid":
+			l.TID = b.number
+		case b.numeric && b.key == "cpu":
+			l.CPU = b.number
+		case b.numeric:
+			otherNum.WriteString(b.key + "\x00" + strconv.FormatInt(b.number, 10) + "\x00" + b.unit + "\x00")
+		case b.key == "process":
+			l.Process = b.value
+		case b.key == "thread":
+			l.Thread = b.value
+		case b.key == "threadpool": // follows from thread
+		case b.key == "state":
+			l.State = b.value
+		case b.key == "execution_mode":
+			l.Mode = b.value
+		default:
+			other.WriteString(b.key + "\x00" + b.value + "\x00")
+		}
+	}
+	l.Other, l.OtherNum = other.String(), otherNum.String()
+	return l
+}

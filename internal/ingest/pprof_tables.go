@@ -1,0 +1,342 @@
+package ingest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"profdiff/internal/run"
+)
+
+// A pprofReader reads a profile in two steps, because the tables may be anywhere in it
+// and usually are behind the samples: split takes the profile apart, decode puts the
+// messages into the Builder, those first that others refer to. Memory is that of the
+// profile's bytes, which are given up while they are decoded, and of the Run.
+type pprofReader struct {
+	b *run.Builder
+
+	// What split finds. Strings are indices of the string table.
+	mappings, functions, locations, samples, strings messageSpool
+	sampleTypes                                      [][2]uint64
+	periodType                                       [2]uint64
+	period, timeNanos, durationNanos                 int64
+	dropFrames, keepFrames, defaultSampleType        uint64
+	docURL                                           uint64
+	commentStrings                                   []uint64
+
+	// What decode makes of it.
+	table       stringTable
+	comments    []string
+	drop        *frameFilter // nil if all frames stay
+	mappingIDs  idTable
+	functionIDs idTable
+	functionRow []functionRow
+	locationIDs idTable
+	lines       []run.Line
+	sampleReader
+}
+
+// A functionRow is a function of the profile. Only those that locations refer to
+// become part of the Run.
+type functionRow struct {
+	function run.Function
+	index    uint32 // 1 + index in the Run
+	drop     bool
+}
+
+// maxSampleTypes is far more than any machine has events.
+const maxSampleTypes = 1 << 12
+
+// split reads all of the profile.
+func (p *pprofReader) split(s *protoStream) error {
+	for s.next() {
+		switch s.num {
+		case pprofSampleType:
+			p.sampleTypes = append(p.sampleTypes, readValueType(s))
+			if len(p.sampleTypes) > maxSampleTypes {
+				return fmt.Errorf("profile has more than %d sample types", maxSampleTypes)
+			}
+		case pprofSample:
+			p.samples.add(s)
+		case pprofMapping:
+			p.mappings.add(s)
+		case pprofLocation:
+			p.locations.add(s)
+		case pprofFunction:
+			p.functions.add(s)
+		case pprofStringTable:
+			p.strings.add(s)
+			if p.strings.n == 1 && p.strings.size != 0 {
+				s.fail(errors.New("the first string is not empty"))
+			}
+		case pprofDropFrames:
+			p.dropFrames = s.uint()
+		case pprofKeepFrames:
+			p.keepFrames = s.uint()
+		case pprofTimeNanos:
+			if p.timeNanos != 0 {
+				s.fail(errors.New("a second time: these are several profiles, one behind the other"))
+			}
+			p.timeNanos = int64(s.uint())
+		case pprofDurationNanos:
+			p.durationNanos = int64(s.uint())
+		case pprofPeriodType:
+			p.periodType = readValueType(s)
+		case pprofPeriod:
+			p.period = int64(s.uint())
+		case pprofComment:
+			p.commentStrings = s.uints(p.commentStrings)
+		case pprofDefaultSampleType:
+			p.defaultSampleType = s.uint()
+		case pprofDocURL:
+			p.docURL = s.uint()
+		default:
+			s.skip()
+		}
+	}
+	return s.err
+}
+
+// readValueType reads the strings of type and unit.
+func readValueType(s *protoStream) (t [2]uint64) {
+	c := s.message()
+	for c.next() {
+		switch c.num {
+		case pprofValueTypeType:
+			t[0] = c.uint()
+		case pprofValueTypeUnit:
+			t[1] = c.uint()
+		default:
+			c.skip()
+		}
+	}
+	s.take(c.err)
+	return t
+}
+
+// decode fills the Builder.
+func (p *pprofReader) decode() error {
+	if len(p.sampleTypes) == 0 {
+		return errors.New("profile has no sample types")
+	}
+	if p.strings.n == 0 {
+		return errors.New("profile has no string table")
+	}
+	p.table = newStringTable(&p.strings)
+	if err := p.decodeHead(); err != nil {
+		return err
+	}
+	p.mappingIDs = newIDTable(p.mappings.n)
+	if err := p.mappings.each(p.mapping); err != nil {
+		return err
+	}
+	p.functionIDs = newIDTable(p.functions.n)
+	p.functionRow = make([]functionRow, 0, p.functions.n)
+	if err := p.functions.each(p.function); err != nil {
+		return err
+	}
+	p.locationIDs = newIDTable(p.locations.n)
+	if err := p.locations.each(p.location); err != nil {
+		return err
+	}
+	p.functionIDs, p.functionRow = idTable{}, nil
+	return p.samples.each(p.sample)
+}
+
+// decodeHead decodes what the profile has once.
+func (p *pprofReader) decodeHead() error {
+	// head names the part of the profile that refers to no string.
+	var head string
+	str := func(what string, i uint64) string {
+		s, ok := p.table.at(i)
+		if !ok && head == "" {
+			head = fmt.Sprintf("%s is string %d, the profile has %d", what, i, len(p.table.ends))
+		}
+		return s
+	}
+	types := make([]valueType, len(p.sampleTypes))
+	for i, t := range p.sampleTypes {
+		types[i] = valueType{clean(str("a sample type", t[0])), clean(str("the unit of a sample type", t[1]))}
+	}
+	period := valueType{clean(str("the period type", p.periodType[0])), clean(str("the unit of the period", p.periodType[1]))}
+	for _, i := range p.commentStrings {
+		p.comments = append(p.comments, clean(str("a comment", i)))
+	}
+	drop, keep := str("drop_frames", p.dropFrames), str("keep_frames", p.keepFrames)
+	// Nothing uses these, but a profile in which they are wrong is damaged.
+	str("the default sample type", p.defaultSampleType)
+	str("the URL of the documentation", p.docURL)
+	if head != "" {
+		return errors.New(head)
+	}
+	p.addEvents(types, period, p.period)
+	var err error
+	if p.drop, err = newFrameFilter(drop, keep); err != nil {
+		return fmt.Errorf("frames to drop: %w", err)
+	}
+	return nil
+}
+
+// clean makes a string UTF-8 without NUL, which separates labels.
+func clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
+}
+
+// str returns a string that a message refers to.
+func (p *pprofReader) str(c *protoCursor, message string, i uint64) string {
+	s, ok := p.table.at(i)
+	if !ok {
+		c.take(fmt.Errorf("%s at %#x: refers to string %d, the profile has %d", message, c.base, i, len(p.table.ends)))
+	}
+	return clean(s)
+}
+
+// id makes id stand for index.
+func (t *idTable) id(c *protoCursor, message string, id uint64, index uint32) {
+	switch {
+	case c.err != nil:
+	case id == 0:
+		c.take(fmt.Errorf("%s at %#x: has no id", message, c.base))
+	case !t.add(id, index):
+		c.take(fmt.Errorf("%s at %#x: a %s with id %d is there already", message, c.base, message, id))
+	}
+}
+
+func (p *pprofReader) mapping(c *protoCursor) {
+	var id, file, buildID uint64
+	var m run.Mapping
+	for c.next() {
+		switch c.num {
+		case pprofMappingID:
+			id = c.uint()
+		case pprofMappingStart:
+			m.Start = c.uint()
+		case pprofMappingLimit:
+			m.Limit = c.uint()
+		case pprofMappingOffset:
+			m.Offset = c.uint()
+		case pprofMappingFilename:
+			file = c.uint()
+		case pprofMappingBuildID:
+			buildID = c.uint()
+		case pprofMappingHasFunctions:
+			m.HasFunctions = c.uint() != 0
+		case pprofMappingHasFilenames:
+			m.HasFilenames = c.uint() != 0
+		case pprofMappingHasLineNumbers:
+			m.HasLineNumbers = c.uint() != 0
+		case pprofMappingHasInlineFrames:
+			m.HasInlineFrames = c.uint() != 0
+		default:
+			c.skip()
+		}
+	}
+	m.File, m.BuildID = p.str(c, "mapping", file), p.str(c, "mapping", buildID)
+	if m.File != "" {
+		m.Kind = mappingKind(m.File)
+	}
+	p.mappingIDs.id(c, "mapping", id, p.b.Mapping(m))
+}
+
+// function reads a function. Those without a name get one.
+func (p *pprofReader) function(c *protoCursor) {
+	var id, name, systemName, file uint64
+	var f run.Function
+	for c.next() {
+		switch c.num {
+		case pprofFunctionID:
+			id = c.uint()
+		case pprofFunctionName:
+			name = c.uint()
+		case pprofFunctionSystemName:
+			systemName = c.uint()
+		case pprofFunctionFilename:
+			file = c.uint()
+		case pprofFunctionStartLine:
+			f.StartLine = int64(c.uint())
+		default:
+			c.skip()
+		}
+	}
+	f.Name, f.SystemName, f.File = p.str(c, "function", name), p.str(c, "function", systemName), p.str(c, "function", file)
+	f.Name = cmp.Or(f.Name, f.SystemName, run.UnknownFunctionName(""))
+	f.Unknown = f.Name == "unknown" || strings.HasPrefix(f.Name, "[") && strings.HasSuffix(f.Name, "]")
+	p.functionIDs.id(c, "function", id, uint32(len(p.functionRow)))
+	p.functionRow = append(p.functionRow, functionRow{function: f, drop: p.drop.drops(f.Name)})
+}
+
+// location reads a location. One without lines is kept under the name of its mapping,
+// and one with a mapping that is not there as one without.
+func (p *pprofReader) location(c *protoCursor) {
+	var id, mappingID, address uint64
+	lines := p.lines[:0] // with the row of the function
+	for c.next() {
+		switch c.num {
+		case pprofLocationID:
+			id = c.uint()
+		case pprofLocationMappingID:
+			mappingID = c.uint()
+		case pprofLocationAddress:
+			address = c.uint()
+		case pprofLocationLine:
+			lines = append(lines, p.line(c))
+		case pprofLocationIsFolded: // says what pprof did with the samples
+			c.uint()
+		default:
+			c.skip()
+		}
+	}
+	p.lines = lines
+	if c.err != nil {
+		return
+	}
+	mapping := uint32(0)
+	if i, ok := p.mappingIDs.get(mappingID); ok {
+		mapping = i
+	}
+	if p.drop != nil {
+		lines = p.drop.location(id, lines, p.functionRow)
+	}
+	if len(lines) == 0 {
+		name := "[unknown]"
+		if file := p.b.Run().Mappings[mapping].File; file != "" {
+			name = run.UnknownFunctionName(file)
+		}
+		lines = append(lines, run.Line{Function: p.b.Function(run.Function{Name: name, SystemName: name, Unknown: true})})
+	} else {
+		for i := range lines {
+			row := &p.functionRow[lines[i].Function]
+			if row.index == 0 {
+				row.index = p.b.Function(row.function) + 1
+			}
+			lines[i].Function = row.index - 1
+		}
+	}
+	p.locationIDs.id(c, "location", id, p.b.Location(mapping, address, lines...))
+}
+
+func (p *pprofReader) line(location *protoCursor) run.Line {
+	var id uint64
+	var l run.Line
+	c := location.message()
+	for c.next() {
+		switch c.num {
+		case pprofLineFunctionID:
+			id = c.uint()
+		case pprofLineLine:
+			l.Line = int64(c.uint())
+		case pprofLineColumn:
+			l.Column = int64(c.uint())
+		default:
+			c.skip()
+		}
+	}
+	row, ok := p.functionIDs.get(id)
+	if !ok {
+		c.take(fmt.Errorf("line at %#x: refers to function %d, which the profile does not have", c.base, id))
+	}
+	l.Function = row
+	location.take(c.err)
+	return l
+}
