@@ -128,6 +128,25 @@ func TestFunctions(t *testing.T) {
 			want: []string{"exact: main -> main", "exact: m::$_0 -> m::$_0", "exact: m::$_1 -> m::$_1", "added: - -> m::$_2"},
 		},
 		{
+			// The new lambda itself has no samples.
+			name: "a lambda more, their costs tell",
+			base: []string{"main;m::'lambda'() 60", "main;m::'lambda0'() 200", "main;m::'lambda1'() 111"},
+			head: []string{"main;m::'lambda'() 59", "main;m::'lambda1'() 203", "main;m::'lambda2'() 109"},
+			want: []string{
+				"exact: main -> main", "exact: m::'lambda'() -> m::'lambda'()",
+				"normalized: m::'lambda0'() -> m::'lambda1'()", "normalized: m::'lambda1'() -> m::'lambda2'()",
+			},
+		},
+		{
+			name: "the same lambdas at other costs",
+			base: []string{"main;m::'lambda'() 60", "main;m::'lambda0'() 200", "main;m::'lambda1'() 111"},
+			head: []string{"main;m::'lambda'() 200", "main;m::'lambda0'() 111", "main;m::'lambda1'() 60"},
+			want: []string{
+				"exact: main -> main", "exact: m::'lambda'() -> m::'lambda'()",
+				"exact: m::'lambda0'() -> m::'lambda0'()", "exact: m::'lambda1'() -> m::'lambda1'()",
+			},
+		},
+		{
 			name: "lambdas in template arguments",
 			base: []string{"main;call<m::{lambda()#1}>(m::{lambda()#1});m::{lambda()#1}::operator()() const;x 5", "main;call<m::{lambda()#2}>(m::{lambda()#2});m::{lambda()#2}::operator()() const;y 5"},
 			head: []string{"main;call<m::{lambda()#2}>(m::{lambda()#2});m::{lambda()#2}::operator()() const;x 5", "main;call<m::{lambda()#3}>(m::{lambda()#3});m::{lambda()#3}::operator()() const;y 5"},

@@ -10,6 +10,9 @@ import (
 // A cluster is the functions of one normalised name and file on both sides.
 type cluster struct {
 	base, head []unit
+	// shifted is set if the numbers of functions that are only numbered mean
+	// nothing, see matcher.shifted.
+	shifted bool
 }
 
 // A unit is one function with its parts and clones: f, f.part.0 and f.cold.
@@ -24,6 +27,9 @@ type unit struct {
 // which are in part such functions themselves: so sure ones go first, in rounds.
 func (m *matcher) matchNormalized() {
 	pending := m.clusters()
+	for i := range pending {
+		pending[i].shifted = m.shifted(&pending[i])
+	}
 	// A function is known by its neighbours, those by theirs; what is still
 	// open after these rounds is far from anything known.
 	const rounds = 6
@@ -37,6 +43,9 @@ func (m *matcher) matchNormalized() {
 		}
 	}
 	for i := range pending {
+		if pending[i].shifted {
+			m.matchInOrder(&pending[i])
+		}
 		m.matchUnits(&pending[i], false)
 	}
 	m.matchNormalizedMoved()
@@ -72,7 +81,7 @@ func (m *matcher) clusters() []cluster {
 	for _, sides := range members {
 		if len(sides[0]) > 0 && len(sides[1]) > 0 {
 			ambiguous := m.base.sameNames(sides[0]) || m.head.sameNames(sides[1])
-			clusters = append(clusters, cluster{m.base.units(sides[0], ambiguous), m.head.units(sides[1], ambiguous)})
+			clusters = append(clusters, cluster{base: m.base.units(sides[0], ambiguous), head: m.head.units(sides[1], ambiguous)})
 		}
 	}
 	return clusters
@@ -227,7 +236,7 @@ func (m *matcher) unitPairs(c *cluster, doneBase, doneHead []bool, sure bool) []
 			return
 		}
 		score := like + 0.2*m.sourceOverlap(b, h)
-		if named {
+		if named && !c.shifted {
 			score += sameNumber
 		}
 		if like > 0 || !sure {

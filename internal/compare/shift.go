@@ -43,7 +43,7 @@ func (c *Comparison) shifts(e *Event, tests *stats.Tests) []Shift {
 	var found []Shift
 	for i := range e.Functions { // by absolute change: the largest first
 		f := &e.Functions[i]
-		if f.Shift >= 0 || f.Match.Kind != align.Added && f.Match.Kind != align.Removed || math.Abs(f.Self.Delta()) < floor {
+		if f.Shift >= 0 || !f.oneSided() || math.Abs(f.Self.Delta()) < floor {
 			continue
 		}
 		caller, parts, ok := c.shift(e, i, byRow)
@@ -76,14 +76,15 @@ func (c *Comparison) shift(e *Event, fn int, byRow []int) (caller int, parts []i
 		s, at, rowOf = c.base, e.pair.base, c.rows.base
 	}
 	delta := f.Self.Delta()
-	for _, row := range callersOf(s, at, rowOf, f.row, len(c.rows.rows)) {
+	callers, next := around(s, at, rowOf, f.row, len(c.rows.rows))
+	for _, row := range callers {
 		deltas := c.under(e, row)
 		parts = []int{fn}
 		refound := 0.0
 		for i := range e.Functions {
 			g := &e.Functions[i]
 			d := deltas[g.row]
-			if i == fn || g.Shift >= 0 || d*delta >= 0 || math.Abs(d) < shiftPart*math.Abs(delta) {
+			if i == fn || g.Shift >= 0 || !next[g.row] && !g.oneSided() || d*delta >= 0 || math.Abs(d) < shiftPart*math.Abs(delta) {
 				continue
 			}
 			if g.Self.WithinNoise() {
@@ -98,8 +99,7 @@ func (c *Comparison) shift(e *Event, fn int, byRow []int) (caller int, parts []i
 		// More parts of the same kind: functions that came or went with it.
 		for i := range e.Functions {
 			g := &e.Functions[i]
-			if i != fn && g.Shift < 0 && (g.Match.Kind == align.Added || g.Match.Kind == align.Removed) && deltas[g.row]*delta > 0 &&
-				math.Abs(deltas[g.row]) >= shiftPart*math.Abs(delta) {
+			if i != fn && g.Shift < 0 && g.oneSided() && deltas[g.row]*delta > 0 && math.Abs(deltas[g.row]) >= shiftPart*math.Abs(delta) {
 				parts = append(parts, i)
 			}
 		}
@@ -109,9 +109,16 @@ func (c *Comparison) shift(e *Event, fn int, byRow []int) (caller int, parts []i
 	return 0, nil, false
 }
 
-// callersOf lists the rows that are on nearly all stacks of a row, nearest first.
-func callersOf(s *side, at []int, rowOf []int32, row, rows int) []int {
+// oneSided reports whether only one side has the function.
+func (f *Function) oneSided() bool {
+	return f.Match.Kind == align.Added || f.Match.Kind == align.Removed
+}
+
+// around lists the rows that are on nearly all stacks of a row, nearest first, and the
+// rows next to it: its direct callers and callees.
+func around(s *side, at []int, rowOf []int32, row, rows int) (callers []int, next []bool) {
 	weight, distance := make([]float64, rows), make([]float64, rows)
+	next = make([]bool, rows)
 	total := 0.0
 	seen := make([]int32, rows)
 	stamp := int32(0)
@@ -119,16 +126,27 @@ func callersOf(s *side, at []int, rowOf []int32, row, rows int) []int {
 		f := &s.frames[i]
 		for j := range r.Samples {
 			sample := &r.Samples[j]
-			if int(sample.Event) != at[i] || sample.Stack == 0 || rowOf[f.at(r.Stacks.Location(sample.Stack))[0]] != int32(row) {
+			if int(sample.Event) != at[i] || sample.Stack == 0 {
 				continue
 			}
 			stamp++
 			w := float64(sample.Weight)
-			total += w
-			depth := 0.0
+			leaf := rowOf[f.at(r.Stacks.Location(sample.Stack))[0]] == int32(row)
+			if leaf {
+				total += w
+			}
+			depth, below := 0.0, int32(-1)
 			for id := sample.Stack; id != 0; id = r.Stacks.Parent(id) {
 				for _, sym := range f.at(r.Stacks.Location(id)) {
-					if above := rowOf[sym]; above != int32(row) && seen[above] != stamp {
+					above := rowOf[sym]
+					switch {
+					case below == int32(row):
+						next[above] = true
+					case above == int32(row) && below >= 0:
+						next[below] = true
+					}
+					below = above
+					if leaf && above != int32(row) && seen[above] != stamp {
 						seen[above] = stamp
 						weight[above] += w
 						distance[above] += w * depth
@@ -138,16 +156,15 @@ func callersOf(s *side, at []int, rowOf []int32, row, rows int) []int {
 			}
 		}
 	}
-	var list []int
 	for i, w := range weight {
 		if total > 0 && w >= shiftCoverage*total {
-			list = append(list, i)
+			callers = append(callers, i)
 		}
 	}
-	slices.SortFunc(list, func(a, b int) int {
+	slices.SortFunc(callers, func(a, b int) int {
 		return cmp.Or(cmp.Compare(distance[a]/weight[a], distance[b]/weight[b]), a-b)
 	})
-	return list
+	return callers, next
 }
 
 // under is the normalized change of the self cost of each row in and below calls of

@@ -76,6 +76,11 @@ func TestShifts(t *testing.T) {
 			nil,
 		},
 		{
+			"a helper is half inlined, and another function slower", map[string]int{rest: 2000, "a!main;a!sort;a!less": 1000, "a!main;a!sort": 500, "a!main;a!slow": 800},
+			map[string]int{rest: 2000, "a!main;a!sort": 980, "a!main;a!slow": 1200},
+			nil,
+		},
+		{
 			"one is gone and an unrelated one slower", map[string]int{rest: 2000, "a!main;a!x;a!gone": 1000, "a!main;a!y;a!slow": 1000, "a!main;a!x": 100, "a!main;a!y": 100},
 			map[string]int{rest: 2000, "a!main;a!x": 100, "a!main;a!y;a!slow": 1100, "a!main;a!y": 100},
 			nil,

@@ -119,7 +119,7 @@ func (p *pprofReader) stack(c *protoCursor, ids []uint64) run.StackID {
 	for m := len(p.last); shared < min(n, m) && ids[n-1-shared] == p.last[m-1-shared]; {
 		shared++
 	}
-	stacks, stack := p.stacks[:shared], run.StackID(0)
+	stacks, stack := slices.Grow(p.stacks[:shared], n-shared), run.StackID(0)
 	if shared > 0 {
 		stack = stacks[shared-1]
 	}

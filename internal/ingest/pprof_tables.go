@@ -160,6 +160,7 @@ func (p *pprofReader) decodeHead() error {
 		types[i] = valueType{clean(str("a sample type", t[0])), clean(str("the unit of a sample type", t[1]))}
 	}
 	period := valueType{clean(str("the period type", p.periodType[0])), clean(str("the unit of the period", p.periodType[1]))}
+	p.comments = make([]string, 0, len(p.commentStrings))
 	for _, i := range p.commentStrings {
 		p.comments = append(p.comments, clean(str("a comment", i)))
 	}

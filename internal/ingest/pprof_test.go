@@ -275,13 +275,10 @@ func TestAccountingComment(t *testing.T) {
 }
 
 func FuzzPprof(f *testing.F) {
-	f.Add(encode(f, testProfile()))
-	var out bytes.Buffer
-	r := mustRead(f, readGecko, []byte(processed), &Options{TID: true})
-	if err := r.WriteProfile(&out, run.ProfileOptions{Names: run.GoPGONames}); err != nil {
-		f.Fatal(err)
+	for _, data := range pprofSeeds(f) {
+		f.Add(data)
+		f.Add(gzipped(f, data))
 	}
-	f.Add(out.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fuzzReader(t, readPprof, data, &Options{})
 	})

@@ -94,6 +94,15 @@ func (c *protoCursor) uints(to []uint64) []uint64 {
 
 // varints appends all numbers of a message that has no tags.
 func (c *protoCursor) varints(to []uint64) []uint64 {
+	if rest := c.data[c.off:]; cap(to)-len(to) < len(rest) {
+		n := 0
+		for _, b := range rest {
+			if b < 0x80 {
+				n++
+			}
+		}
+		to = slices.Grow(to, n)
+	}
 	for c.err == nil && c.off < len(c.data) {
 		to = append(to, c.varint())
 	}

@@ -302,6 +302,9 @@ func functionText(f *compare.Function) string {
 			return fmt.Sprintf("%s (was %s: %s, confidence %.2f)", f.Name, f.BaseName, f.Match.Kind, f.Match.Confidence)
 		}
 	case align.Moved:
+		if f.Match.Confidence == 1 {
+			break // all of the file moved
+		}
 		return fmt.Sprintf("%s (was in %s)", f.Name, f.BaseDSO)
 	}
 	return f.Name

@@ -150,7 +150,7 @@ func TestAcceptance(t *testing.T) {
 	const head = `# How often the statistics err
 
 Measured by simulation, with the bounds that must hold; 4,000 builds of each scenario unless noted.
-"Differ" is a two-sided p ≤ .05 of runs that do not differ; "fail" and "pass" are verdicts of 20 budgets at one limit.
+"Differ" is a two-sided p ≤ .05 of runs that do not differ in the median; "fail" and "pass" are verdicts of 20 budgets at one limit; what is "stated" has no bound and is where the methods are weak or cautious.
 
 ` + "```" + `
 go test ./internal/stats -run Acceptance -acceptance-long -update -timeout 30m

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"math"
-	"sort"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -44,8 +43,7 @@ func (e *Estimate) RunsNeeded(distance, alpha, power float64) int {
 		return 0
 	}
 	distance = math.Abs(distance)
-	return fewRuns + sort.Search(MaxRuns-fewRuns, func(i int) bool {
-		n := fewRuns + i
+	enough := func(n int) bool {
 		se := s.sd * math.Sqrt(2/float64(n))
 		if n >= rankRuns {
 			if LeastRankP(n, n) > alpha {
@@ -56,7 +54,19 @@ func (e *Estimate) RunsNeeded(distance, alpha, power float64) int {
 			}
 		}
 		return distance > 0 && powerOf(distance/se, float64(2*n-2), alpha) >= power
-	})
+	}
+	// With the normal distribution there is a formula, which is too small by few.
+	z := distuv.UnitNormal.Quantile(1-alpha) + distuv.UnitNormal.Quantile(power)
+	normal := 2 * (z * s.sd / distance) * (z * s.sd / distance)
+	if !(normal < MaxRuns) {
+		return MaxRuns
+	}
+	n := max(int(normal), fewRuns)
+	for ; n > fewRuns && enough(n-1); n-- {
+	}
+	for ; n < MaxRuns && !enough(n); n++ {
+	}
+	return n
 }
 
 // powerOf is the power of a one-sided t test at alpha when the true shift is so many
@@ -73,15 +83,20 @@ func powerOf(shift, df, alpha float64) float64 {
 
 // shiftOf is the inverse of powerOf: the shift in standard errors that has the power.
 func shiftOf(power, df, alpha float64) float64 {
+	z := quantile(1-alpha, df)
+	if math.IsInf(df, 1) {
+		return z + distuv.UnitNormal.Quantile(power)
+	}
+	reached := func(shift float64) bool { return 1-distuv.NoncentralT{Nu: df, Mu: shift}.CDF(z) >= power }
 	lo, hi := 0.0, 1.0
-	for powerOf(hi, df, alpha) < power {
+	for !reached(hi) {
 		lo, hi = hi, 2*hi
 	}
-	for hi-lo > 1e-9*hi {
-		if mid := (lo + hi) / 2; powerOf(mid, df, alpha) < power {
-			lo = mid
-		} else {
+	for hi-lo > 1e-5*hi {
+		if mid := (lo + hi) / 2; reached(mid) {
 			hi = mid
+		} else {
+			lo = mid
 		}
 	}
 	return hi

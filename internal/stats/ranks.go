@@ -52,7 +52,7 @@ type ranked struct {
 	// The same with zeros that are nothing: what the ratio is proven to be above
 	// must not rest on what may be in the zeros of head.
 	baseFloor, headFloor []spot
-	tied                 bool    // counted, not sampled: equal values are tied
+	tied                 bool // counted, not sampled: equal values are tied
 
 	widestBase, widestHead float64
 	from, to               float64 // the logarithm of the ratio of any pair is well between

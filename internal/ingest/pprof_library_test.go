@@ -1,0 +1,340 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/pprof/profile"
+
+	"profdiff/internal/run"
+)
+
+// readPprofLibrary reads a profile through google/pprof's own decoder: what readPprof
+// must come to.
+func readPprofLibrary(src *source, _ *Options) (*run.Run, error) {
+	data, err := io.ReadAll(src.Reader)
+	if err != nil {
+		return nil, err
+	}
+	p, err := profile.ParseUncompressed(data)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.SampleType) == 0 {
+		return nil, errors.New("no sample types")
+	}
+	if err := p.CheckValid(); err != nil {
+		return nil, err
+	}
+	if err := checkProfileValues(p); err != nil {
+		return nil, err
+	}
+	cleanProfile(p)
+	if err := p.RemoveUninteresting(); err != nil {
+		return nil, err
+	}
+	b := run.NewBuilder(src.Name)
+	addProfile(b, p)
+	r := b.Run()
+	r.Recording.Format = "pprof"
+	if p.TimeNanos != 0 {
+		r.Recording.Start = time.Unix(0, p.TimeNanos).UTC()
+	}
+	r.Recording.Duration = time.Duration(max(0, p.DurationNanos))
+	readComments(r, p.Comments)
+	for i := range r.Events {
+		r.Events[i].MaxWeight = 0
+	}
+	if r, err = b.Finish(); err != nil {
+		return nil, err
+	}
+	r.Warnings = unique(r.Warnings)
+	a := &r.Accounting
+	a.In = a.Out + a.Filtered + a.TotalDropped()
+	return r, nil
+}
+
+func checkProfileValues(p *profile.Profile) error {
+	sums := make([]int64, len(p.SampleType))
+	for _, s := range p.Sample {
+		for i, v := range s.Value {
+			if v < 0 || v > math.MaxInt64-sums[i] {
+				return fmt.Errorf("value %d, sum %d", v, sums[i])
+			}
+			sums[i] += v
+		}
+	}
+	return nil
+}
+
+func cleanProfile(p *profile.Profile) {
+	for _, t := range append(slices.Clone(p.SampleType), p.PeriodType) {
+		t.Type, t.Unit = clean(t.Type), clean(t.Unit)
+	}
+	for _, f := range p.Function {
+		f.Name, f.SystemName, f.Filename = clean(f.Name), clean(f.SystemName), clean(f.Filename)
+		for _, name := range []string{f.SystemName, "[unknown]"} {
+			if f.Name == "" {
+				f.Name = name
+			}
+		}
+	}
+	for _, m := range p.Mapping {
+		m.File, m.BuildID = clean(m.File), clean(m.BuildID)
+	}
+	for i := range p.Comments {
+		p.Comments[i] = clean(p.Comments[i])
+	}
+}
+
+func addProfile(b *run.Builder, p *profile.Profile) {
+	var types []valueType
+	for _, t := range p.SampleType {
+		types = append(types, valueType{t.Type, t.Unit})
+	}
+	pairs := pairSampleTypes(types)
+	var events []uint32
+	for _, pair := range pairs {
+		e := run.Event{Name: pair.name, Unit: types[pair.weight].unit, WeightSqLowerBound: true}
+		if *p.PeriodType == *p.SampleType[pair.weight] && p.Period > 0 {
+			e.Period = uint64(p.Period)
+		}
+		events = append(events, b.Event(e))
+	}
+	mappings := make(map[*profile.Mapping]uint32)
+	for _, m := range p.Mapping {
+		kind := run.UnknownMapping
+		if m.File != "" {
+			kind = mappingKind(m.File)
+		}
+		mappings[m] = b.Mapping(run.Mapping{
+			File: m.File, BuildID: m.BuildID, Start: m.Start, Limit: m.Limit, Offset: m.Offset, Kind: kind,
+			HasFunctions: m.HasFunctions, HasFilenames: m.HasFilenames, HasLineNumbers: m.HasLineNumbers, HasInlineFrames: m.HasInlineFrames,
+		})
+	}
+	locations := make(map[*profile.Location]uint32)
+	for _, l := range p.Location {
+		locations[l] = addLocation(b, mappings[l.Mapping], l)
+	}
+	for _, s := range p.Sample {
+		labels := b.Labels(sampleLabels(s))
+		var stack run.StackID
+		for _, l := range slices.Backward(s.Location) {
+			stack = b.Stack(stack, locations[l])
+		}
+		for i, pair := range pairs {
+			weight, count := s.Value[pair.weight], int64(1)
+			if pair.count >= 0 {
+				count = s.Value[pair.count]
+			}
+			if weight == 0 && (pair.count < 0 || count == 0) {
+				continue
+			}
+			sq := float64(weight) * float64(weight)
+			if count > 0 {
+				sq /= float64(count)
+			}
+			b.AddSum(events[i], stack, labels, count, weight, sq)
+			b.Run().Accounting.In += count
+		}
+	}
+}
+
+func addLocation(b *run.Builder, mapping uint32, l *profile.Location) uint32 {
+	if len(l.Line) == 0 {
+		name := "[unknown]"
+		if l.Mapping != nil && l.Mapping.File != "" {
+			name = run.UnknownFunctionName(l.Mapping.File)
+		}
+		return b.Location(mapping, l.Address, run.Line{Function: b.Function(run.Function{Name: name, SystemName: name, Unknown: true})})
+	}
+	var lines []run.Line
+	for _, line := range l.Line {
+		f := line.Function
+		lines = append(lines, run.Line{Line: line.Line, Column: line.Column, Function: b.Function(run.Function{
+			Name: f.Name, SystemName: f.SystemName, File: f.Filename, StartLine: f.StartLine,
+			Unknown: f.Name == "unknown" || strings.HasPrefix(f.Name, "[") && strings.HasSuffix(f.Name, "]"),
+		})})
+	}
+	return b.Location(mapping, l.Address, lines...)
+}
+
+// sampleLabels expects that no two keys are equal once they are clean.
+func sampleLabels(s *profile.Sample) run.Labels {
+	l := run.Labels{PID: -1, TID: -1, CPU: -1}
+	for _, key := range slices.Sorted(maps.Keys(s.Label)) {
+		for _, value := range s.Label[key] {
+			value = clean(value)
+			switch key {
+			case "process":
+				l.Process = value
+			case "thread":
+				l.Thread = value
+			case "threadpool":
+			case "state":
+				l.State = value
+			case "execution_mode":
+				l.Mode = value
+			default:
+				l.Other += clean(key) + "\x00" + value + "\x00"
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.NumLabel)) {
+		for i, value := range s.NumLabel[key] {
+			switch key {
+			case "pid":
+				l.PID = value
+			case "tid":
+				l.TID = value
+			case "cpu":
+				l.CPU = value
+			default:
+				unit := ""
+				if units := s.NumUnit[key]; i < len(units) {
+					unit = clean(units[i])
+				}
+				l.OtherNum += clean(key) + "\x00" + strconv.FormatInt(value, 10) + "\x00" + unit + "\x00"
+			}
+		}
+	}
+	return l
+}
+
+// checkAgainstLibrary reads a profile in both ways. The runs must be equal, down to the
+// order of their tables.
+func checkAgainstLibrary(t *testing.T, data []byte) {
+	t.Helper()
+	want := mustRead(t, readPprofLibrary, data, &Options{})
+	got := mustRead(t, readPprof, data, &Options{})
+	if d := diffRuns(want, got); d != "" {
+		t.Errorf("run (-library +got):\n%s", d)
+	}
+}
+
+// diffRuns compares all tables of runs.
+func diffRuns(want, got *run.Run) string {
+	a, b := stackNodes(want), stackNodes(got)
+	if reflect.DeepEqual(want, got) && slices.Equal(a, b) {
+		return ""
+	}
+	return cmp.Diff(want, got, cmpopts.IgnoreTypes(run.Stacks{})) + cmp.Diff(a, b)
+}
+
+type stackNode struct {
+	Parent   run.StackID
+	Location uint32
+}
+
+// stackNodes is the tree of stacks.
+func stackNodes(r *run.Run) []stackNode {
+	stacks := make([]stackNode, r.Stacks.Len())
+	for i := 1; i < len(stacks); i++ {
+		stacks[i] = stackNode{r.Stacks.Parent(run.StackID(i)), r.Stacks.Location(run.StackID(i))}
+	}
+	return stacks
+}
+
+// TestPprofLibrary compares with google/pprof's decoder on every kind of recording.
+func TestPprofLibrary(t *testing.T) {
+	for _, pattern := range []string{
+		"../../profiles/*/*/*.pb.gz",
+		"../../profiles/*/*/01.data",
+		"../../profiles/*/*/*/01.data",
+		"../../../shared/perfdata/simpleperf/*",
+		"../../../shared/perfdata/linux/*",
+		"../../../shared/perfdata/lbr/*.data",
+	} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(files) == 0 {
+			t.Logf("there is no %s", pattern)
+		}
+		for _, file := range files {
+			t.Run(strings.ReplaceAll(strings.TrimLeft(file, "./"), "/", "_"), func(t *testing.T) {
+				data := readFile(t, file)
+				if !strings.HasSuffix(file, ".pb.gz") {
+					r, err := Read(file, bytes.NewReader(data), &Options{PID: true, TID: true, CPU: true, Mode: true, UnknownOffset: true, AllowTruncated: true})
+					if err != nil {
+						t.Skipf("is no recording of samples: %v", err)
+					}
+					data = profileBytes(t, r)
+				}
+				checkAgainstLibrary(t, data)
+			})
+		}
+	}
+	if _, err := os.Stat("../../profiles"); err != nil {
+		t.Skipf("the recordings of the repository are not here: %v", err)
+	}
+}
+
+// TestPprofLibraryMade compares with google/pprof's decoder on made profiles.
+func TestPprofLibraryMade(t *testing.T) {
+	for name, data := range pprofSeeds(t) {
+		t.Run(name, func(t *testing.T) { checkAgainstLibrary(t, data) })
+	}
+}
+
+// Messages that only one of the decoders takes: the library skips fields whose number
+// cannot be and cuts numbers to 64 bits; here groups of unknown fields are skipped.
+var (
+	onlyLibraryTakes = []string{"no field has number", "invalid field number", "variable length integer overflow", "sample types"}
+	onlyReaderTakes  = []string{"unknown wire type"}
+)
+
+// FuzzPprofLibrary checks that both decoders take the same profiles, and find the same
+// in them.
+func FuzzPprofLibrary(f *testing.F) {
+	for _, data := range pprofSeeds(f) {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) >= 2 && data[0] == 0x1f && data[1] == 0x8b {
+			return // compressed: the bytes of gzip are not what this is about
+		}
+		want, wantErr := readPprofLibrary(sourceOf(t, data), &Options{})
+		got, err := readPprof(sourceOf(t, data), &Options{})
+		expected := func(err error, reasons []string) bool {
+			return slices.ContainsFunc(reasons, func(s string) bool { return strings.Contains(err.Error(), s) })
+		}
+		switch {
+		case err != nil && wantErr == nil && !expected(err, onlyLibraryTakes):
+			t.Fatalf("error %v, the library reads it", err)
+		case err == nil && wantErr != nil && !expected(wantErr, onlyReaderTakes):
+			t.Fatalf("is read, the library says %v", wantErr)
+		case err != nil || wantErr != nil:
+			return
+		}
+		if d := cmp.Diff(want.Events, got.Events); d != "" {
+			t.Errorf("events (-library +got):\n%s", d)
+		}
+		if d := cmp.Diff(want.Accounting, got.Accounting); d != "" {
+			t.Errorf("accounting (-library +got):\n%s", d)
+		}
+		for i := range want.Events {
+			if d := diffSums(got.Folded(i), want.Folded(i)); d != "" {
+				t.Errorf("stacks of %s:\n%s", want.Events[i].Name, d)
+			}
+		}
+		if d := diffRuns(want, got); d != "" && !strings.Contains(string(data), "\x00") && clean(string(data)) == string(data) {
+			t.Errorf("run (-library +got):\n%s", d)
+		}
+	})
+}
