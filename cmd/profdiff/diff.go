@@ -174,6 +174,8 @@ One argument is a directory with both sides, before and after.`,
 				return usagef(cmd, "--limit is 0 or more, not %d", opt.Limit)
 			case minShare < 0 || minShare > 100:
 				return usagef(cmd, "--min-share is a percentage, not %v", minShare)
+			case showTree && lines || showTree && callers || lines && callers:
+				return usagef(cmd, "--tree, --lines and --callers exclude each other")
 			case callers && in.focus == "":
 				return usagef(cmd, "--callers needs --focus REGEXP")
 			}
@@ -239,7 +241,6 @@ One argument is a directory with both sides, before and after.`,
 	f.Float64Var(&minShare, "min-share", 1, "leave out parts of the tree below `PERCENT` of the total")
 	f.BoolVar(&lines, "lines", false, "show the source lines that changed most")
 	f.BoolVar(&callers, "callers", false, "show callers and callees of the functions of --focus")
-	cmd.MarkFlagsMutuallyExclusive("tree", "lines", "callers")
 	f.StringVar(&format, "format", "text", "output `FORMAT`: text, json, markdown for a pull request, folded for flamegraph.pl, or pprof, the default if -o ends in .pb.gz")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd

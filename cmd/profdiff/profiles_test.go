@@ -28,6 +28,7 @@ type caseFile struct {
 		Path    string
 		BuildID string `yaml:"build_id"`
 		SHA256  string
+		Runs    int // 0: RunsPerSide
 	}
 	RunsPerSide int `yaml:"runs_per_side"`
 	Runs        []struct {
@@ -122,8 +123,19 @@ func testProfile(t *testing.T, dir, name string) {
 	if !complete || c.Event == "" {
 		t.Errorf("case.yaml is not complete: %+v", c)
 	}
-	if len(c.Runs) != 2*c.RunsPerSide {
-		t.Errorf("%d runs, want %d a side", len(c.Runs), c.RunsPerSide)
+	runs := make(map[string]int) // by build
+	for _, r := range c.Runs {
+		build, _, _ := strings.Cut(r.File, "/")
+		runs[build]++
+	}
+	for build, b := range c.Builds {
+		want := b.Runs
+		if want == 0 {
+			want = c.RunsPerSide
+		}
+		if runs[build] != want {
+			t.Errorf("%d runs of %s, want %d", runs[build], build, want)
+		}
 	}
 
 	listed := map[string]bool{"README.md": true, "case.yaml": true}

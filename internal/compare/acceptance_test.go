@@ -7,17 +7,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"profdiff/internal/align"
-	"profdiff/internal/ingest"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
-	"profdiff/internal/symbolizer"
 )
 
 var (
@@ -294,109 +291,91 @@ func TestMetamorphic(t *testing.T) {
 	}
 }
 
-// TestGateCanFail is V16: into runs of a real recording, half of which stand for base,
-// a regression of twice a limit is injected by counting samples of one function twice. The
-// limit of each function is the least that its noise allows to hold.
+// TestGateCanFail is V16: real recordings of one program are split in two at random, and
+// into head a regression of twice a limit is injected by counting samples of one function
+// twice. The limit of each function is the least that its noise allows to hold.
 func TestGateCanFail(t *testing.T) {
-	dir := filepath.Join("..", "..", "profiles", "known-slowdown")
-	symbols := filepath.Join(dir, "symbols")
-	files, err := filepath.Glob(filepath.Join(dir, "same", "*.data"))
-	if err != nil || len(files) < 20 {
-		t.Fatalf("%d recordings in %s: %v", len(files), dir, err)
+	all := loadCase(t, "known-slowdown", "same")
+	compare := func(base, head []*run.Run) *Event {
+		return &mustCompare(t, base, head, Options{Normalize: None}).Events[0]
 	}
-	load := func(name string) *run.Run {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
+	splits, injected, found, wrong := 20, 0, 0, 0
+	for seed := range splits {
+		rng := rand.New(rand.NewPCG(uint64(seed), 16))
+		var base, head []*run.Run
+		// Of two that follow each other, one goes to each side.
+		for i := 0; i+1 < len(all); i += 2 {
+			j := rng.IntN(2)
+			base, head = append(base, all[i+j]), append(head, all[i+1-j])
 		}
-		defer f.Close()
-		r, err := ingest.Read(name, f, &ingest.Options{Symfs: []symbolizer.SearchPath{{Name: symbols, FS: os.DirFS(symbols)}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	var all []*run.Run
-	for _, name := range files[:20] {
-		all = append(all, load(name))
-	}
-	// Every other one is head.
-	sides := func() (base, head []*run.Run) {
-		for i, r := range all {
-			copied := *r
-			copied.Samples = slices.Clone(r.Samples)
-			if i%4 == 0 || i%4 == 3 {
-				base = append(base, &copied)
-			} else {
-				head = append(head, &copied)
+		e := compare(base, head)
+		limits := make(map[string]float64)
+		for i := range e.Functions {
+			f := &e.Functions[i]
+			if f.Self.Base < 0.1*e.Total.Base || f.Match.Kind != align.Exact {
+				continue
 			}
-		}
-		return base, head
-	}
-	base, head := sides()
-	e := &mustCompare(t, base, head, Options{Normalize: None}).Events[0]
-	limits := make(map[string]float64)
-	for i := range e.Functions {
-		f := &e.Functions[i]
-		if f.Self.Base < 0.08*e.Total.Base || f.Match.Kind != align.Exact {
-			continue
-		}
-		shown := math.Log1p(f.Self.estimate.SmallestDetectable(0.05/4, 0.9))
-		limit := 0.05
-		for math.Log((1+2*limit)/(1+limit)) < shown {
-			limit += 0.05
-		}
-		limits[f.Name] = limit
-	}
-	if len(limits) != 4 {
-		t.Fatalf("functions of at least 8 %%: %v", limits)
-	}
-	failed := func(e *Event) (names []string) {
-		var p []float64
-		list := slices.Sorted(maps.Keys(limits))
-		for _, name := range list {
-			p = append(p, function(t, e, name).Self.estimate.Above(1+limits[name]))
-		}
-		for i, p := range stats.Holm(p) {
-			if p <= 0.05 {
-				names = append(names, list[i])
+			shown := math.Log1p(f.Self.estimate.SmallestDetectable(0.05/4, 0.95))
+			limit := 0.05
+			for math.Log((1+2*limit)/(1+limit)) < shown {
+				limit += 0.05
 			}
+			limits[f.Name] = limit
 		}
-		return names
-	}
-	if names := failed(e); len(names) != 0 {
-		t.Errorf("%s of the unchanged program fail", names)
-	}
-	injected, found := 0, 0
-	for name, limit := range limits {
-		for seed := range uint64(10) {
-			rng := rand.New(rand.NewPCG(seed, 16))
-			base, head := sides()
-			for _, r := range head {
-				for j := range r.Samples {
-					s := &r.Samples[j]
-					leaf := r.Locations[r.Stacks.Location(s.Stack)].Lines[0].Function
-					if r.Functions[leaf].Name != name || s.Count == 0 {
-						continue
-					}
-					weight := s.Weight / s.Count
-					for range s.Count {
-						if rng.Float64() < 2*limit {
-							s.Weight += weight
-							s.WeightSq += float64(weight) * float64(weight)
-							s.Count++
-						}
-					}
+		if len(limits) != 4 {
+			t.Fatalf("functions of at least 10 %%: %v", limits)
+		}
+		failed := func(e *Event) (names []string) {
+			var p []float64
+			list := slices.Sorted(maps.Keys(limits))
+			for _, name := range list {
+				p = append(p, function(t, e, name).Self.estimate.Above(1+limits[name]))
+			}
+			for i, p := range stats.Holm(p) {
+				if p <= 0.05 {
+					names = append(names, list[i])
 				}
 			}
+			return names
+		}
+		wrong += len(failed(e))
+		for _, name := range slices.Sorted(maps.Keys(limits)) {
 			injected++
-			if names := failed(&mustCompare(t, base, head, Options{Normalize: None}).Events[0]); slices.Equal(names, []string{name}) {
+			if names := failed(compare(base, inject(rng, head, name, 2*limits[name]))); slices.Equal(names, []string{name}) {
 				found++
 			}
 		}
 	}
-	t.Logf("limits %v: of %d injected regressions of twice the limit %d were found", limits, injected, found)
+	t.Logf("of %d injected regressions of twice the limit %d were found; of %d unchanged functions %d fail", injected, found, 4*splits, wrong)
 	if float64(found) < 0.9*float64(injected) {
 		t.Errorf("of %d injected regressions %d were found", injected, found)
 	}
+	if wrong > 1 {
+		t.Errorf("%d unchanged functions fail", wrong)
+	}
+}
+
+// inject counts samples of a function twice with the given chance.
+func inject(rng *rand.Rand, runs []*run.Run, function string, chance float64) (list []*run.Run) {
+	for _, r := range runs {
+		copied := *r
+		copied.Samples = slices.Clone(r.Samples)
+		for j := range copied.Samples {
+			s := &copied.Samples[j]
+			leaf := r.Locations[r.Stacks.Location(s.Stack)].Lines[0].Function
+			if r.Functions[leaf].Name != function || s.Count == 0 {
+				continue
+			}
+			weight := s.Weight / s.Count
+			for range s.Count {
+				if rng.Float64() < chance {
+					s.Weight += weight
+					s.WeightSq += float64(weight) * float64(weight)
+					s.Count++
+				}
+			}
+		}
+		list = append(list, &copied)
+	}
+	return list
 }

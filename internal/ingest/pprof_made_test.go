@@ -77,6 +77,9 @@ func backwards() []byte {
 	return join(append(ordered, rest...)...)
 }
 
+// longSeed is too long to be mutated.
+const longSeed = "long"
+
 // pprofSeeds are valid profiles of every form.
 func pprofSeeds(t testing.TB) map[string][]byte {
 	unknown := msg(100, "new", 101, 7)
@@ -90,9 +93,9 @@ func pprofSeeds(t testing.TB) map[string][]byte {
 		"backwards":      backwards(),
 		"unknown fields": with(unknown, msg(pprofSample, append(msg(pprofSampleValue, packed(1, 1)), unknown...)), msg(pprofMapping, append(msg(pprofMappingID, 2), unknown...))),
 		"other ids": with(
-			msg(pprofMapping, msg(pprofMappingID, uint64(math.MaxUint64))), msg(pprofFunction, msg(pprofFunctionID, 1<<40)),
-			msg(pprofLocation, msg(pprofLocationID, 0x7f0000000000, pprofLocationMappingID, uint64(math.MaxUint64), pprofLocationLine, msg(pprofLineFunctionID, 1<<40))),
-			sample(pprofSampleLocationID, 0x7f0000000000)),
+			msg(pprofMapping, msg(pprofMappingID, uint64(math.MaxUint64))), msg(pprofFunction, msg(pprofFunctionID, uint64(1<<40))),
+			msg(pprofLocation, msg(pprofLocationID, uint64(0x7f0000000000), pprofLocationMappingID, uint64(math.MaxUint64), pprofLocationLine, msg(pprofLineFunctionID, uint64(1<<40)))),
+			sample(pprofSampleLocationID, uint64(0x7f0000000000))),
 		"no lines":           with(msg(pprofLocation, msg(pprofLocationID, 3, pprofLocationMappingID, 1)), msg(pprofLocation, msg(pprofLocationID, 4)), sample(pprofSampleLocationID, packed(3, 4))),
 		"no such mapping":    with(msg(pprofLocation, msg(pprofLocationID, 3, pprofLocationMappingID, 77)), sample(pprofSampleLocationID, 3)),
 		"no locations":       with(sample()),
@@ -106,7 +109,7 @@ func pprofSeeds(t testing.TB) map[string][]byte {
 			sample(pprofSampleLabel, msg(pprofLabelStr, 5, pprofLabelNum, 5, pprofLabelNumUnit, 1000))),
 		"equal locations": with(msg(pprofLocation, msg(pprofLocationID, 9)), msg(pprofLocation, msg(pprofLocationID, 10)), sample(pprofSampleLocationID, packed(9, 1)), sample(pprofSampleLocationID, packed(10, 1))),
 		"last value wins": with(msg(pprofPeriod, 99), msg(pprofMapping, msg(pprofMappingID, 0, pprofMappingID, 5, pprofMappingFilename, 1000, pprofMappingFilename, 8))),
-		"long": with(msg(pprofStringTable, strings.Repeat("x", 3<<20)), msg(pprofFunction, msg(pprofFunctionID, 3, pprofFunctionName, len(smallStrings))),
+		longSeed: with(msg(pprofStringTable, strings.Repeat("x", 3<<20)), msg(pprofFunction, msg(pprofFunctionID, 3, pprofFunctionName, len(smallStrings))),
 			sample(pprofSampleLocationID, bytes.Repeat([]byte{1, 2}, 1<<19))),
 		"library": encode(t, testProfile()),
 	}
@@ -196,7 +199,7 @@ func TestPprofDamaged(t *testing.T) {
 		{"location twice", with(msg(pprofLocation, msg(pprofLocationID, 2))), "a location with id 2 is there already"},
 		{"function twice", with(msg(pprofFunction, msg(pprofFunctionID, 2))), "a function with id 2 is there already"},
 		{"mapping twice", with(msg(pprofMapping, msg(pprofMappingID, 1))), "a mapping with id 1 is there already"},
-		{"large id twice", with(msg(pprofMapping, msg(pprofMappingID, 1<<40)), msg(pprofMapping, msg(pprofMappingID, 1<<40))), "is there already"},
+		{"large id twice", with(msg(pprofMapping, msg(pprofMappingID, uint64(1<<40))), msg(pprofMapping, msg(pprofMappingID, uint64(1<<40)))), "is there already"},
 		{"string of a function", with(msg(pprofFunction, msg(pprofFunctionID, 3, pprofFunctionName, 16))), fmt.Sprintf("function at %#x: refers to string 16, the profile has 16", at+2)},
 		{"string of a label", with(sample(pprofSampleValue, packed(1, 2), pprofSampleLabel, msg(pprofLabelKey, 16))), "label at "},
 		{"negative string", with(msg(pprofMapping, msg(pprofMappingID, 3, pprofMappingBuildID, uint64(math.MaxUint64)))), "mapping at "},
@@ -232,8 +235,8 @@ func TestPprofMemory(t *testing.T) {
 	const n = 1 << 20
 	var functions, locations []byte
 	for i := range 100000 {
-		functions = append(functions, msg(pprofFunction, msg(pprofFunctionID, 100+i*1000003, pprofFunctionStartLine, i))...)
-		locations = append(locations, msg(pprofLocation, msg(pprofLocationID, 100+i*1000003, pprofLocationAddress, i))...)
+		functions = append(functions, msg(pprofFunction, msg(pprofFunctionID, 1000+i*5003, pprofFunctionStartLine, i))...)
+		locations = append(locations, msg(pprofLocation, msg(pprofLocationID, 1000+i*5003, pprofLocationAddress, i))...)
 	}
 	for name, data := range map[string][]byte{
 		"strings":       with(bytes.Repeat(msg(pprofStringTable, ""), n)),

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
@@ -13,22 +12,19 @@ import (
 	"profdiff/internal/run"
 )
 
-// A sampleReader is what samples need: the events, and what the sample before had,
-// which the next one largely has in common.
+// A sampleReader is what samples need.
 type sampleReader struct {
 	types  []valueType
 	pairs  []samplePair
 	events []uint32 // index in the Run by pair
 	sums   []int64  // by type
 
-	values        []uint64
-	ids, otherIDs []uint64 // buffers for locations
-	last          []uint64 // locations of the sample before, leaf first
-	stacks        []run.StackID
-	labelBytes    []byte
-	lastLabels    []byte
-	lastLabel     uint32
-	labels        map[string]uint32
+	// Of the sample that is read: ids of locations, leaf first, values, and labels as
+	// they are in the profile.
+	ids, values []uint64
+	labelBytes  []byte
+	// labels are the indices in the Run by labelBytes.
+	labels map[string]uint32
 }
 
 // addEvents adds the events of the profile, one for each pair of sample types.
@@ -115,20 +111,12 @@ func (p *pprofReader) stack(c *protoCursor, ids []uint64) run.StackID {
 		}
 		ids = p.drop.stack(ids)
 	}
-	n, shared := len(ids), 0
-	for m := len(p.last); shared < min(n, m) && ids[n-1-shared] == p.last[m-1-shared]; {
-		shared++
+	// Stacks of samples that follow each other often begin alike, but to remember the
+	// stack before gains nothing over looking it up.
+	var stack run.StackID
+	for _, id := range slices.Backward(ids) {
+		stack = p.b.Stack(stack, p.locationIndex(c, id))
 	}
-	stacks, stack := slices.Grow(p.stacks[:shared], n-shared), run.StackID(0)
-	if shared > 0 {
-		stack = stacks[shared-1]
-	}
-	for i := n - 1 - shared; i >= 0; i-- {
-		stack = p.b.Stack(stack, p.locationIndex(c, ids[i]))
-		stacks = append(stacks, stack)
-	}
-	p.last, p.stacks = ids, stacks
-	p.ids, p.otherIDs = p.otherIDs, p.ids
 	return stack
 }
 
@@ -143,16 +131,14 @@ func (p *pprofReader) locationIndex(c *protoCursor, id uint64) uint32 {
 // label returns the index of the labels of a sample. Most samples have labels that
 // another one has.
 func (p *pprofReader) label(c *protoCursor) uint32 {
-	if bytes.Equal(p.labelBytes, p.lastLabels) || c.err != nil {
-		return p.lastLabel
+	if len(p.labelBytes) == 0 || c.err != nil {
+		return 0
 	}
 	i, ok := p.labels[string(p.labelBytes)]
 	if !ok {
 		i = p.b.Labels(p.decodeLabels(c))
 		p.labels[string(p.labelBytes)] = i
 	}
-	p.labelBytes, p.lastLabels = p.lastLabels, p.labelBytes
-	p.lastLabel = i
 	return i
 }
 
