@@ -132,7 +132,7 @@ func trimTurbofish(b []byte) []byte {
 // isQualifiers reports whether s is what follows the parameters of a member
 // function, if anything.
 func isQualifiers(s string) bool {
-	for _, word := range strings.Fields(s) {
+	for word := range strings.FieldsSeq(s) {
 		switch word {
 		case "const", "volatile", "noexcept", "&", "&&":
 		default:

@@ -139,15 +139,16 @@ type UnknownFunctionError struct {
 }
 
 func (e *UnknownFunctionError) Error() string {
-	msg := fmt.Sprintf("rename: %s has no function %.200q", e.Side, e.Name)
+	var msg strings.Builder
+	msg.WriteString(fmt.Sprintf("rename: %s has no function %.200q", e.Side, e.Name))
 	for i, n := range e.Nearest {
 		sep := ", "
 		if i == 0 {
 			sep = "; nearest: "
 		}
-		msg += fmt.Sprintf("%s%.200q", sep, n)
+		msg.WriteString(fmt.Sprintf("%s%.200q", sep, n))
 	}
-	return msg
+	return msg.String()
 }
 
 // rename matches what the user says.

@@ -116,40 +116,58 @@ func TestRefused(t *testing.T) {
 		want       string
 	}{
 		{
-			"no common event", one("cpu-cycles m a!f 1"), one("branch-misses m a!f 1"), Options{}, ErrNoCommonEvent,
+			"no common event", one("cpu-cycles m a!f 1"), one("branch-misses m a!f 1"),
+			Options{},
+			ErrNoCommonEvent,
 			"no common event: run 1 has cpu-cycles; run 1 has branch-misses",
 		},
 		{"no runs", one("cpu-cycles m a!f 1"), nil, Options{}, nil, "head has no runs"},
 		{
-			"machines", with(runs(t, "cpu-cycles m a!f 1", "cpu-cycles m a!f 2"), machine("x86_64"), machine("aarch64")), one("cpu-cycles m a!f 1"), Options{}, ErrMixedSide,
+			"machines", with(runs(t, "cpu-cycles m a!f 1", "cpu-cycles m a!f 2"), machine("x86_64"), machine("aarch64")), one("cpu-cycles m a!f 1"),
+			Options{},
+			ErrMixedSide,
 			"mixed side: run 1 was recorded on architecture x86_64, run 2 on aarch64; compare machines one by one",
 		},
 		{
-			"events", runs(t, "cpu-cycles m a!f 1", "cpu-cycles m a!f 1\ninstructions m a!f 1"), one("cpu-cycles m a!f 1"), Options{}, ErrMixedSide,
+			"events", runs(t, "cpu-cycles m a!f 1", "cpu-cycles m a!f 1\ninstructions m a!f 1"), one("cpu-cycles m a!f 1"),
+			Options{},
+			ErrMixedSide,
 			"mixed side: run 2 of base has the event instructions, run 1 has cpu-cycles; choose events with --event",
 		},
 		{
-			"one recording twice", with(one("cpu-cycles m a!f 1"), at(77)), with(one("cpu-cycles m a!f 1"), at(77)), Options{}, ErrSameRecording,
+			"one recording twice", with(one("cpu-cycles m a!f 1"), at(77)), with(one("cpu-cycles m a!f 1"), at(77)),
+			Options{},
+			ErrSameRecording,
 			"the same recording: run 1 of base and run 1 of head; a run counts once",
 		},
 		{
-			"no samples", one("cpu-cycles m a!f 0"), one("cpu-cycles m a!f 1"), Options{}, ErrNoSamples,
+			"no samples", one("cpu-cycles m a!f 0"), one("cpu-cycles m a!f 1"),
+			Options{},
+			ErrNoSamples,
 			"cpu-cycles: no samples in run 1",
 		},
 		{
-			"work missing", with(runs(t, "cpu-cycles m a!f 1"), work(3)), one("cpu-cycles m a!f 1"), Options{Work: "merges"}, ErrWork,
+			"work missing", with(runs(t, "cpu-cycles m a!f 1"), work(3)), one("cpu-cycles m a!f 1"),
+			Options{Work: "merges"},
+			ErrWork,
 			"cpu-cycles: work counter: run 1 has no counter merges",
 		},
 		{
-			"no work", with(one("cpu-cycles m a!f 1"), work(0)), with(one("cpu-cycles m a!f 2"), work(2)), Options{}, ErrWork,
+			"no work", with(one("cpu-cycles m a!f 1"), work(0)), with(one("cpu-cycles m a!f 2"), work(2)),
+			Options{},
+			ErrWork,
 			"cpu-cycles: work counter: merges is 0 in run 1; a positive number is needed",
 		},
 		{
-			"NaN work", with(one("cpu-cycles m a!f 1"), work(math.NaN())), with(one("cpu-cycles m a!f 2"), work(2)), Options{}, ErrWork,
+			"NaN work", with(one("cpu-cycles m a!f 1"), work(math.NaN())), with(one("cpu-cycles m a!f 2"), work(2)),
+			Options{},
+			ErrWork,
 			"cpu-cycles: work counter: merges is NaN in run 1; a positive number is needed",
 		},
 		{
-			"nothing to refer to", one("cpu-cycles m a!f 1"), one("cpu-cycles m a!f 2"), Options{Normalize: Reference, Reference: []*regexp.Regexp{regexp.MustCompile("g")}}, nil,
+			"nothing to refer to", one("cpu-cycles m a!f 1"), one("cpu-cycles m a!f 2"),
+			Options{Normalize: Reference, Reference: []*regexp.Regexp{regexp.MustCompile("g")}},
+			nil,
 			"cpu-cycles: no function matches --reference g",
 		},
 	} {

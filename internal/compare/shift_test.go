@@ -46,42 +46,50 @@ func TestShifts(t *testing.T) {
 		want       []string
 	}{
 		{
-			"a helper is inlined", map[string]int{rest: 2000, "a!main;a!sort;a!less": 1000, "a!main;a!sort": 500},
+			"a helper is inlined",
+			map[string]int{rest: 2000, "a!main;a!sort;a!less": 1000, "a!main;a!sort": 500},
 			map[string]int{rest: 2000, "a!main;a!sort": 1500},
 			[]string{"sort: less sort unchanged"},
 		},
 		{
-			"a helper is inlined and gets faster", map[string]int{rest: 2000, "a!main;a!sort;a!less": 1000, "a!main;a!sort": 500},
+			"a helper is inlined and gets faster",
+			map[string]int{rest: 2000, "a!main;a!sort;a!less": 1000, "a!main;a!sort": 500},
 			map[string]int{rest: 2000, "a!main;a!sort": 1100},
 			[]string{"sort: less sort improved"},
 		},
 		{
-			"a slow path is outlined", map[string]int{rest: 2000, "a!main;a!parse": 1500},
+			"a slow path is outlined",
+			map[string]int{rest: 2000, "a!main;a!parse": 1500},
 			map[string]int{rest: 2000, "a!main;a!parse": 700, "a!main;a!parse;a!parse_slow": 800},
 			[]string{"parse: parse parse_slow unchanged"},
 		},
 		{
-			"a helper is inlined into two callers", map[string]int{rest: 2000, "a!main;a!run;a!f;a!help": 600, "a!main;a!run;a!g;a!help": 600, "a!main;a!run;a!f": 300, "a!main;a!run;a!g": 300},
+			"a helper is inlined into two callers",
+			map[string]int{rest: 2000, "a!main;a!run;a!f;a!help": 600, "a!main;a!run;a!g;a!help": 600, "a!main;a!run;a!f": 300, "a!main;a!run;a!g": 300},
 			map[string]int{rest: 2000, "a!main;a!run;a!f": 900, "a!main;a!run;a!g": 900},
 			[]string{"run: f g help unchanged"},
 		},
 		{
-			"a function is gone", map[string]int{rest: 2000, "a!main;a!sort;a!less": 1000, "a!main;a!sort": 500},
+			"a function is gone",
+			map[string]int{rest: 2000, "a!main;a!sort;a!less": 1000, "a!main;a!sort": 500},
 			map[string]int{rest: 2000, "a!main;a!sort": 500},
 			nil,
 		},
 		{
-			"a function is new", map[string]int{rest: 2000, "a!main;a!sort": 500},
+			"a function is new",
+			map[string]int{rest: 2000, "a!main;a!sort": 500},
 			map[string]int{rest: 2000, "a!main;a!sort;a!check": 800, "a!main;a!sort": 500},
 			nil,
 		},
 		{
-			"a helper is half inlined, and another function slower", map[string]int{rest: 2000, "a!main;a!sort;a!less": 1000, "a!main;a!sort": 500, "a!main;a!slow": 800},
+			"a helper is half inlined, and another function slower",
+			map[string]int{rest: 2000, "a!main;a!sort;a!less": 1000, "a!main;a!sort": 500, "a!main;a!slow": 800},
 			map[string]int{rest: 2000, "a!main;a!sort": 980, "a!main;a!slow": 1200},
 			nil,
 		},
 		{
-			"one is gone and an unrelated one slower", map[string]int{rest: 2000, "a!main;a!x;a!gone": 1000, "a!main;a!y;a!slow": 1000, "a!main;a!x": 100, "a!main;a!y": 100},
+			"one is gone and an unrelated one slower",
+			map[string]int{rest: 2000, "a!main;a!x;a!gone": 1000, "a!main;a!y;a!slow": 1000, "a!main;a!x": 100, "a!main;a!y": 100},
 			map[string]int{rest: 2000, "a!main;a!x": 100, "a!main;a!y;a!slow": 1100, "a!main;a!y": 100},
 			nil,
 		},

@@ -181,23 +181,23 @@ instructions:u main a!main 100
 func TestGroups(t *testing.T) {
 	c := mustCompare(t, runs(t, "cpu-cycles Binder:1_2 dir!main;lib!f 30\ncpu-cycles Binder:1_3 dir!main 5"),
 		runs(t, "cpu-cycles Binder:7_1 dir!main;lib!f 10\ncpu-cycles main dir!main 5"), Options{Normalize: None, GroupBy: []run.GroupBy{run.ByThread, run.ByDSO, run.ByCategory}})
-	got := ""
+	var got strings.Builder
 	for _, g := range c.Events[0].Groups {
-		got += string(g.By) + ":"
+		got.WriteString(string(g.By) + ":")
 		sum := 0.0
 		for _, r := range g.Rows {
 			if g.By != run.ByCategory {
-				got += fmt.Sprintf(" %s %v→%v", r.Name, r.Self.Base, r.Self.Head)
+				got.WriteString(fmt.Sprintf(" %s %v→%v", r.Name, r.Self.Base, r.Self.Head))
 			}
 			sum += r.Self.Base
 		}
-		got += fmt.Sprintf(" (%v)\n", sum)
+		got.WriteString(fmt.Sprintf(" (%v)\n", sum))
 	}
 	want := `thread: Binder:%d_%d 35→10 main 0→5 (35)
 dso: lib 30→10 dir 5→5 (35)
 category: (35)
 `
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Error(diff)
 	}
 }

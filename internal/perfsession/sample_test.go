@@ -255,7 +255,8 @@ func TestCallChainsLikePerf(t *testing.T) {
 		t.Skip("perf is not here")
 	}
 	const lbr = " lbr=[{from=0x400200,to=0x700300},{from=0x400100,to=0x400180}]\n"
-	frames := clockAttr
+	var frames strings.Builder
+	frames.WriteString(clockAttr)
 	for _, ips := range []string{
 		"PERF_CONTEXT_USER,0x400010,0x700021,0x400101",
 		"PERF_CONTEXT_USER,0x400010,0x400010,0x700021",
@@ -267,10 +268,10 @@ func TestCallChainsLikePerf(t *testing.T) {
 		if strings.Contains(ips, "KERNEL") {
 			ip, misc = 0xffffffff81000010, "KERNEL"
 		}
-		frames += chain(misc, ip, ips)
+		frames.WriteString(chain(misc, ip, ips))
 	}
 	for name, text := range map[string]string{
-		"frames": frames,
+		"frames": frames.String(),
 		"call stack of the hardware": "header\nattr type=hardware config=0 sample_period=1 sample_type=IP|TID|TIME|CALLCHAIN|BRANCH_STACK flags=sample_id_all branch_sample_type=USER|CALL_STACK\n" +
 			strings.TrimSpace(chain("KERNEL", 0xffffffff81000010, "PERF_CONTEXT_KERNEL,0xffffffff81000010,0xffffffff81000021,PERF_CONTEXT_USER,0x700310,0x400444")) + lbr,
 	} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,16 +40,16 @@ func diffProfileOf(t *testing.T, c *compare.Comparison) *profile.Profile {
 // sampleLines writes the samples of a profile as text.
 func sampleLines(p *profile.Profile) (lines []string) {
 	for _, s := range p.Sample {
-		line := ""
+		var line strings.Builder
 		for i := len(s.Location) - 1; i >= 0; i-- {
 			l := s.Location[i]
 			file := ""
 			if l.Mapping != nil {
 				file = l.Mapping.File
 			}
-			line += file + "!" + l.Line[0].Function.Name + ";"
+			line.WriteString(file + "!" + l.Line[0].Function.Name + ";")
 		}
-		lines = append(lines, fmt.Sprint(line, " ", s.Value, " base=", s.DiffBaseSample()))
+		lines = append(lines, fmt.Sprint(line.String(), " ", s.Value, " base=", s.DiffBaseSample()))
 	}
 	return lines
 }
