@@ -17,9 +17,23 @@ import (
 	"profdiff/internal/run"
 )
 
+// sideFlags are the flags of one side: its recordings, and what names are in it alone.
+type sideFlags struct {
+	paths    []string
+	kallsyms string
+	mappings []string
+}
+
+func (f *sideFlags) register(cmd *cobra.Command, name, when string) {
+	fs := cmd.Flags()
+	fs.StringArrayVar(&f.paths, name, nil, "a recording, or a directory of them, "+when+" the change: `PATH` (repeatable)")
+	fs.StringVar(&f.kallsyms, name+"-kallsyms", "", "as --kallsyms, for "+name+" only: `FILE`")
+	fs.StringArrayVar(&f.mappings, name+"-proguard-mapping", nil, "as --proguard-mapping, for "+name+" only: `FILE` (repeatable)")
+}
+
 // diffFlags are the flags of commands that compare.
 type diffFlags struct {
-	base, head []string
+	base, head sideFlags
 	normalize  string
 	work       string
 	ops        []float64
@@ -34,8 +48,8 @@ type diffFlags struct {
 
 func (f *diffFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringArrayVar(&f.base, "base", nil, "a recording, or a directory of them, before the change: `PATH` (repeatable)")
-	fs.StringArrayVar(&f.head, "head", nil, "a recording, or a directory of them, after the change: `PATH` (repeatable)")
+	f.base.register(cmd, "base", "before")
+	f.head.register(cmd, "head", "after")
 	fs.StringVar(&f.normalize, "normalize", "auto", "divide costs by `MODE`: work, reference, total, none, or auto to choose")
 	fs.StringVar(&f.work, "work", "", "divide by the counter `NAME` of work done in each run")
 	fs.Float64SliceVar(&f.ops, "ops", nil, "divide by `N` operations done in each run, or BASE,HEAD")
@@ -119,22 +133,24 @@ func (f *diffFlags) options(cmd *cobra.Command) (opt compare.Options, err error)
 	return opt, nil
 }
 
-// sides are the paths of both sides.
-func (f *diffFlags) sides(cmd *cobra.Command, paths []string) (base, head []string, err error) {
+// sides fills in the paths of both sides.
+func (f *diffFlags) sides(cmd *cobra.Command, paths []string) error {
+	named := len(f.base.paths) + len(f.head.paths)
 	switch {
-	case len(paths) == 1 && len(f.base)+len(f.head) == 0:
+	case len(paths) == 1 && named == 0:
 		// A directory that has both, as the case studies have.
 		dir := paths[0]
-		if isDir(filepath.Join(dir, "before")) && isDir(filepath.Join(dir, "after")) {
-			return []string{filepath.Join(dir, "before")}, []string{filepath.Join(dir, "after")}, nil
+		before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")
+		if !isDir(before) || !isDir(after) {
+			return usagef(cmd, "%s has no directories before and after; name two sides: BEFORE AFTER, or --base and --head", dir)
 		}
-		return nil, nil, usagef(cmd, "%s has no directories before and after; name two sides: BEFORE AFTER, or --base and --head", dir)
-	case len(paths) == 2 && len(f.base)+len(f.head) == 0:
-		return paths[:1], paths[1:], nil
-	case len(paths) != 0 || len(f.base) == 0 || len(f.head) == 0:
-		return nil, nil, usagef(cmd, "name two sides: BEFORE AFTER, or --base and --head")
+		f.base.paths, f.head.paths = []string{before}, []string{after}
+	case len(paths) == 2 && named == 0:
+		f.base.paths, f.head.paths = paths[:1], paths[1:]
+	case len(paths) != 0 || len(f.base.paths) == 0 || len(f.head.paths) == 0:
+		return usagef(cmd, "name two sides: BEFORE AFTER, or --base and --head")
 	}
-	return f.base, f.head, nil
+	return nil
 }
 
 func isDir(path string) bool {
@@ -163,7 +179,7 @@ or a directory whose files are its runs; --base and --head, repeatable, name mor
 One argument is a directory with both sides, before and after.`,
 		Args: args(cobra.MaximumNArgs(2)),
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			base, head, err := flags.sides(cmd, paths)
+			err := flags.sides(cmd, paths)
 			if err == nil {
 				format, err = diffFormat(cmd, std, format, output)
 			}
@@ -194,7 +210,7 @@ One argument is a directory with both sides, before and after.`,
 			if err != nil {
 				return err
 			}
-			baseRuns, headRuns, err := l.loadSides(base, head)
+			baseRuns, headRuns, err := l.loadSides(&flags.base, &flags.head)
 			if err != nil {
 				return err
 			}
@@ -247,12 +263,12 @@ One argument is a directory with both sides, before and after.`,
 }
 
 // loadSides reads the runs of both sides.
-func (l *loader) loadSides(base, head []string) (baseRuns, headRuns []*run.Run, err error) {
-	baseFiles, err := sideFiles(base)
+func (l *loader) loadSides(base, head *sideFlags) (baseRuns, headRuns []*run.Run, err error) {
+	baseFiles, err := sideFiles(base.paths)
 	if err != nil {
 		return nil, nil, err
 	}
-	headFiles, err := sideFiles(head)
+	headFiles, err := sideFiles(head.paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -261,11 +277,20 @@ func (l *loader) loadSides(base, head []string) (baseRuns, headRuns []*run.Run, 
 	}
 	// Of a single run, the order of samples tells how they cluster.
 	l.opt.Timeline = len(baseFiles) == 1 && len(headFiles) == 1
-	if baseRuns, err = l.loadEach(baseFiles); err != nil {
+	if baseRuns, err = l.loadSide(base, baseFiles); err != nil {
 		return nil, nil, err
 	}
-	headRuns, err = l.loadEach(headFiles)
+	headRuns, err = l.loadSide(head, headFiles)
 	return baseRuns, headRuns, err
+}
+
+// loadSide reads the runs of one side with the names that are its own.
+func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
+	own := *l
+	if err := own.readNames(side.kallsyms, side.mappings); err != nil {
+		return nil, err
+	}
+	return own.loadEach(files)
 }
 
 // checkDistinct refuses a file that is named twice.

@@ -109,26 +109,38 @@ func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
 		}
 		l.opt.Symfs = append(l.opt.Symfs, symbolizer.SearchPath{Name: dir, FS: os.DirFS(dir)})
 	}
-	if f.kallsyms != "" {
-		if err := withFile(f.kallsyms, func(r io.Reader) (err error) {
+	if err := l.readNames(f.kallsyms, f.mappings); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// readNames reads the files that name addresses and functions, if there are any.
+func (l *loader) readNames(kallsyms string, mappings []string) error {
+	if kallsyms != "" {
+		if err := withFile(kallsyms, func(r io.Reader) (err error) {
 			l.opt.Kallsyms, err = objfile.ParseKallsyms(r)
 			return err
 		}); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	for _, name := range f.mappings {
+	var retrace *symbolizer.Retrace
+	for _, name := range mappings {
 		if err := withFile(name, func(r io.Reader) (err error) {
-			if l.opt.Retrace == nil {
-				l.opt.Retrace, err = symbolizer.ParseMapping(r)
+			if retrace == nil {
+				retrace, err = symbolizer.ParseMapping(r)
 				return err
 			}
-			return l.opt.Retrace.Add(r)
+			return retrace.Add(r)
 		}); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return l, nil
+	if retrace != nil {
+		l.opt.Retrace = retrace
+	}
+	return nil
 }
 
 func withFile(name string, read func(io.Reader) error) error {

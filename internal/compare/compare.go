@@ -290,6 +290,9 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 	c.discover(e)
 	e.Shifts = c.shifts(e, tests)
 	c.Warnings = append(c.Warnings, auditEvent(p, c.Base, c.Head)...)
+	if n.Mode == Work && c.Options.Ops == nil && (n.Factor > maxFactor || n.Factor < 1/maxFactor) {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: head did %.3g times as many operations (%s) as base: what a run costs once is shared by more or fewer", e.Name, n.Factor, n.By))
+	}
 	c.withhold(e)
 	return e, nil
 }

@@ -69,8 +69,11 @@ func (d *divisor) noise(c stats.WeightedCount) float64 {
 	}
 	// The parts of a share s are not independent: its variance is (1-s)²Σw² of the
 	// part and s²Σw² of the rest, over the square of the total.
-	s := c.Weight / d.value
-	return (1-s)*(1-s)*c.WeightSq + s*s*max(0, d.totalSq-c.WeightSq)
+	// Nothing seen of the rest does not mean that it is nothing: half a sample stands
+	// for it.
+	half := d.totalSq / d.value / 2
+	s := min(c.Weight, d.value-half) / d.value
+	return (1-s)*(1-s)*c.WeightSq + s*s*max(half*half, d.totalSq-c.WeightSq)
 }
 
 // ErrWork is wrapped by errors of work counters.

@@ -176,3 +176,15 @@ func TestWorkCounters(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAllAndNothing compares a function that has all samples with none, as shares.
+func TestAllAndNothing(t *testing.T) {
+	c := mustCompare(t, runs(t, "cpu-cycles m a!f"+strings.Repeat(" 10", 99)), runs(t, "cpu-cycles m a!g"+strings.Repeat(" 10", 96)), Options{Normalize: Total})
+	e := &c.Events[0]
+	if f := function(t, e, "f").Self; f.WithinNoise() || f.CI.Hi > 0.1 {
+		t.Errorf("f is gone, and the ratio is %v %v", f.Ratio, f.CI)
+	}
+	if g := function(t, e, "g").Self; g.WithinNoise() || g.CI.Lo < 10 {
+		t.Errorf("g is new, and the ratio is %v %v", g.Ratio, g.CI)
+	}
+}

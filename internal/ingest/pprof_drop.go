@@ -33,10 +33,13 @@ func newFrameFilter(drop, keep string) (*frameFilter, error) {
 	if f.drop, err = regexp.Compile("^(" + drop + ")$"); err != nil {
 		return nil, err
 	}
-	if keep != "" {
-		f.keep, err = regexp.Compile("^(" + keep + ")$")
+	if keep == "" {
+		return f, nil
 	}
-	return f, err
+	if f.keep, err = regexp.Compile("^(" + keep + ")$"); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 func (f *frameFilter) drops(function string) bool {

@@ -12,7 +12,7 @@ import (
 	"profdiff/internal/run"
 )
 
-// A sampleReader is what samples need.
+// A sampleReader holds what one sample leaves for the next: sums, tables and buffers.
 type sampleReader struct {
 	types  []valueType
 	pairs  []samplePair
@@ -142,8 +142,8 @@ func (p *pprofReader) label(c *protoCursor) uint32 {
 	return i
 }
 
-// A label is a string, or a number with a unit.
-type label struct {
+// A pprofLabel is a string, or a number with a unit.
+type pprofLabel struct {
 	key, value string
 	numeric    bool
 	number     int64
@@ -152,7 +152,7 @@ type label struct {
 
 // decodeLabels decodes the labels of a sample.
 func (p *pprofReader) decodeLabels(sample *protoCursor) run.Labels {
-	var labels []label
+	var labels []pprofLabel
 	c := protoCursor{data: sample.data, base: sample.base}
 	for c.next() {
 		if c.num != pprofSampleLabel {
@@ -166,12 +166,12 @@ func (p *pprofReader) decodeLabels(sample *protoCursor) run.Labels {
 		c.take(m.err)
 	}
 	sample.take(c.err)
-	slices.SortStableFunc(labels, func(a, b label) int { return cmp.Compare(a.key, b.key) })
+	slices.SortStableFunc(labels, func(a, b pprofLabel) int { return cmp.Compare(a.key, b.key) })
 	return joinLabels(labels)
 }
 
 // decodeLabel decodes one label. It returns false if that has no value.
-func (p *pprofReader) decodeLabel(c *protoCursor) (l label, ok bool) {
+func (p *pprofReader) decodeLabel(c *protoCursor) (l pprofLabel, ok bool) {
 	var key, str, unit uint64
 	for c.next() {
 		switch c.num {
@@ -195,13 +195,13 @@ func (p *pprofReader) decodeLabel(c *protoCursor) (l label, ok bool) {
 		l.numeric = true
 		l.unit = p.str(c, "label", unit)
 	default:
-		return label{}, false
+		return pprofLabel{}, false
 	}
 	return l, true
 }
 
 // joinLabels takes labels that are sorted by key.
-func joinLabels(labels []label) run.Labels {
+func joinLabels(labels []pprofLabel) run.Labels {
 	l := run.Labels{PID: -1, TID: -1, CPU: -1}
 	var other, otherNum strings.Builder
 	for i := range labels {

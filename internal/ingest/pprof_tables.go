@@ -146,12 +146,11 @@ func (p *pprofReader) decode() error {
 
 // decodeHead decodes what the profile has once.
 func (p *pprofReader) decodeHead() error {
-	// head names the part of the profile that refers to no string.
-	var head string
+	var missing error // the first reference to a string that is not there
 	str := func(what string, i uint64) string {
 		s, ok := p.table.at(i)
-		if !ok && head == "" {
-			head = fmt.Sprintf("%s is string %d, the profile has %d", what, i, len(p.table.ends))
+		if !ok && missing == nil {
+			missing = fmt.Errorf("%s is string %d, the profile has %d", what, i, len(p.table.ends))
 		}
 		return s
 	}
@@ -168,8 +167,8 @@ func (p *pprofReader) decodeHead() error {
 	// Nothing uses these, but a profile in which they are wrong is damaged.
 	str("the default sample type", p.defaultSampleType)
 	str("the URL of the documentation", p.docURL)
-	if head != "" {
-		return errors.New(head)
+	if missing != nil {
+		return missing
 	}
 	p.addEvents(types, period, p.period)
 	var err error
@@ -193,8 +192,8 @@ func (p *pprofReader) str(c *protoCursor, message string, i uint64) string {
 	return clean(s)
 }
 
-// id makes id stand for index.
-func (t *idTable) id(c *protoCursor, message string, id uint64, index uint32) {
+// define makes the id of a message stand for index.
+func (t *idTable) define(c *protoCursor, message string, id uint64, index uint32) {
 	switch {
 	case c.err != nil:
 	case id == 0:
@@ -237,7 +236,7 @@ func (p *pprofReader) mapping(c *protoCursor) {
 	if m.File != "" {
 		m.Kind = mappingKind(m.File)
 	}
-	p.mappingIDs.id(c, "mapping", id, p.b.Mapping(m))
+	p.mappingIDs.define(c, "mapping", id, p.b.Mapping(m))
 }
 
 // function reads a function. Those without a name get one.
@@ -263,7 +262,7 @@ func (p *pprofReader) function(c *protoCursor) {
 	f.Name, f.SystemName, f.File = p.str(c, "function", name), p.str(c, "function", systemName), p.str(c, "function", file)
 	f.Name = cmp.Or(f.Name, f.SystemName, run.UnknownFunctionName(""))
 	f.Unknown = f.Name == "unknown" || strings.HasPrefix(f.Name, "[") && strings.HasSuffix(f.Name, "]")
-	p.functionIDs.id(c, "function", id, uint32(len(p.functionRow)))
+	p.functionIDs.define(c, "function", id, uint32(len(p.functionRow)))
 	p.functionRow = append(p.functionRow, functionRow{function: f, drop: p.drop.drops(f.Name)})
 }
 
@@ -314,7 +313,7 @@ func (p *pprofReader) location(c *protoCursor) {
 			lines[i].Function = row.index - 1
 		}
 	}
-	p.locationIDs.id(c, "location", id, p.b.Location(mapping, address, lines...))
+	p.locationIDs.define(c, "location", id, p.b.Location(mapping, address, lines...))
 }
 
 func (p *pprofReader) line(location *protoCursor) run.Line {

@@ -99,12 +99,13 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event) err
 	}
 	n := e.Normalization
 	out := &strings.Builder{}
-	fmt.Fprintf(out, "\n%s: %s → %s%s, %s → %s samples\n", printable(e.Name),
-		formatWeight(e.Raw.Base, e.Unit), formatWeight(e.Raw.Head, e.Unit), per, formatCount(e.Raw.BaseSamples), formatCount(e.Raw.HeadSamples))
+	fmt.Fprintf(out, "\n%s: %s → %s%s, %s → %s samples%s\n", printable(e.Name),
+		formatWeight(e.Raw.Base, e.Unit), formatWeight(e.Raw.Head, e.Unit), per,
+		formatCount(e.Raw.BaseSamples), formatCount(e.Raw.HeadSamples), effectiveText(&e.Raw))
 	total := &e.Total
 	switch n.Mode {
 	case compare.Work:
-		fmt.Fprintf(out, "per operation (%s): %s → %s", printable(n.By), formatWeight(total.Base, e.Unit), formatWeight(total.Head, e.Unit))
+		fmt.Fprintf(out, "per operation (%s%s): %s → %s", printable(n.By), factorText(n), formatWeight(total.Base, e.Unit), formatWeight(total.Head, e.Unit))
 	case compare.Reference:
 		fmt.Fprintf(out, "relative to the %s, which differs by a factor of %s %s: %s → %s", printable(n.By), formatRatio(n.Factor), formatInterval(n.CI),
 			formatWeight(total.Base, e.Unit), formatWeight(total.Head, e.Unit))
@@ -138,6 +139,27 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event) err
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// effectiveText says how many equally weighted samples would tell as much, if it is
+// less.
+func effectiveText(c *compare.Change) string {
+	if c.BaseEffective > 0.9*float64(c.BaseSamples) && c.HeadEffective > 0.9*float64(c.HeadSamples) {
+		return ""
+	}
+	return fmt.Sprintf(", effective sample size %.0f → %.0f", c.BaseEffective, c.HeadEffective)
+}
+
+// factorText says by what factor the work of the sides differs, if it does.
+func factorText(n *compare.Normalization) string {
+	if n.Factor == 1 && n.CI.Lo == 1 && n.CI.Hi == 1 {
+		return ""
+	}
+	interval := ""
+	if n.CI.Lo != n.CI.Hi {
+		interval = " " + formatInterval(n.CI)
+	}
+	return fmt.Sprintf(", %s%s times as many in head", formatRatio(n.Factor), interval)
 }
 
 // single reports whether a method knows sampling noise only.

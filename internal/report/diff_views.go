@@ -55,7 +55,11 @@ func writeMetrics(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
 				continue
 			}
 			heavy = heavy || ch.Tested
-			cells = append(cells, changeMark(ch), newCostFormat(&c.Events[j]).delta(ch.Delta()))
+			format := newCostFormat(&c.Events[j])
+			if m.Function < 0 {
+				format.share = false // the total is no share
+			}
+			cells = append(cells, changeMark(ch), format.delta(ch.Delta()))
 		}
 		if opt.Limit > 0 && len(t.rows) > opt.Limit || !heavy {
 			continue
