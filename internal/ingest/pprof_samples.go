@@ -12,7 +12,7 @@ import (
 	"profdiff/internal/run"
 )
 
-// A sampleReader holds what one sample leaves for the next: sums, tables and buffers.
+// A sampleReader is the part of a pprofReader that samples need.
 type sampleReader struct {
 	types  []valueType
 	pairs  []samplePair
