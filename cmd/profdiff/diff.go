@@ -92,7 +92,7 @@ func (f *diffFlags) options(cmd *cobra.Command) (opt compare.Options, err error)
 		}
 	}
 	if !(f.margin > 0) || f.margin > 1000 {
-		return opt, usagef(cmd, "--margin is a percentage above 0, not %v", f.margin)
+		return opt, usagef(cmd, "--margin is a percentage above 0 and up to 1000, not %v", f.margin)
 	}
 	opt.Margin = f.margin / 100
 	for _, expr := range f.reference {
@@ -194,6 +194,12 @@ One argument is a directory with both sides, before and after.`,
 				return usagef(cmd, "--tree, --lines and --callers exclude each other")
 			case callers && in.focus == "":
 				return usagef(cmd, "--callers needs --focus REGEXP")
+			case flags.categories != "" && format != "json" && run.GroupBy(flags.by) != run.ByCategory:
+				return usagef(cmd, "--categories needs --by category or --format json")
+			}
+			view := showTree || lines || callers
+			if err := checkDiffView(cmd, showTree, view); err != nil {
+				return err
 			}
 			// What the user looks at is chosen after the comparison, which needs
 			// everything to stand on.
@@ -222,6 +228,9 @@ One argument is a directory with both sides, before and after.`,
 			formatted, err := diffWriter(cmd, std, format, c, opt)
 			if err != nil {
 				return err
+			}
+			if view {
+				std.warnOf(c)
 			}
 			err = std.writeOutput(output, func(w io.Writer) error {
 				switch {
@@ -297,6 +306,9 @@ func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
 func checkDistinct(files []string) error {
 	var infos []os.FileInfo
 	for i, name := range files {
+		if name == "-" && slices.Contains(files[:i], name) {
+			return fmt.Errorf("%w: standard input is named twice", compare.ErrSameRecording)
+		}
 		info, err := os.Stat(name)
 		if err != nil {
 			info = nil // reading it tells why

@@ -19,7 +19,9 @@ func diffFormat(cmd *cobra.Command, std *stdio, format, output string) (string, 
 	}
 	var lacks []string
 	switch format {
-	case "text", "json":
+	case "text":
+	case "json":
+		lacks = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by", "total", "limit"}
 	case "markdown":
 		lacks = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by"}
 	case "folded", "pprof":
@@ -36,6 +38,21 @@ func diffFormat(cmd *cobra.Command, std *stdio, format, output string) (string, 
 		return "", usagef(cmd, "a pprof profile is binary: not written to a terminal")
 	}
 	return format, nil
+}
+
+// checkDiffView refuses flags that a view of a comparison would ignore.
+func checkDiffView(cmd *cobra.Command, tree, view bool) error {
+	for _, flag := range []string{"bottom-up", "min-share"} {
+		if cmd.Flags().Changed(flag) && !tree {
+			return usagef(cmd, "--%s needs --tree", flag)
+		}
+	}
+	for _, flag := range []string{"by", "total"} {
+		if cmd.Flags().Changed(flag) && view {
+			return usagef(cmd, "--%s does not go with --tree, --lines and --callers", flag)
+		}
+	}
+	return nil
 }
 
 // diffWriter returns what writes a comparison in a format that other programs read, or
@@ -59,13 +76,18 @@ func diffWriter(cmd *cobra.Command, std *stdio, format string, c *compare.Compar
 	default:
 		return nil, nil
 	}
-	for _, warning := range comparisonWarnings(c) {
-		std.warn("%s", warning)
-	}
+	std.warnOf(c)
 	if format == "folded" {
 		return func(w io.Writer) error { return report.WriteDiffFolded(w, c, 0) }, nil
 	}
 	return func(w io.Writer) error { return report.WriteDiffProfile(w, c) }, nil
+}
+
+// warnOf prints the warnings of a comparison whose output has no place for them.
+func (s *stdio) warnOf(c *compare.Comparison) {
+	for _, warning := range comparisonWarnings(c) {
+		s.warn("%s", warning)
+	}
 }
 
 // comparisonWarnings are those that are not about a run alone, which are printed with

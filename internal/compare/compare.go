@@ -76,7 +76,7 @@ type Event struct {
 	Functions  []Function
 	Groups     []Group
 	Shifts     []Shift
-	// Withheld says why nothing is called improved or regressed, "" if it is.
+	// Withheld says why there are no verdicts, "" if there are.
 	Withheld string
 
 	pair  eventPair
@@ -123,6 +123,11 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
+	pairs, empty, err := sampledEvents(pairs, base, head)
+	if err != nil {
+		return nil, err
+	}
+	notCompared = append(notCompared, empty...)
 	c := &Comparison{Base: base, Head: head, Options: opt, Order: recordedOrder(base, head)}
 	c.Warnings = slices.Concat(notCompared, warnings, audit(base, head))
 	if c.blocked() {
@@ -130,6 +135,11 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 	}
 	if err := c.match(&pairs[0]); err != nil {
 		return nil, err
+	}
+	for _, re := range opt.Focus {
+		if !c.rows.match(c.base, c.head, re) {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("no function matches --focus %s", re))
+		}
 	}
 	tests := stats.New(level)
 	for i := range pairs {
@@ -245,14 +255,37 @@ func pairEvents(base, head []*run.Run) (pairs []eventPair, notCompared []string,
 	return pairs, notCompared, nil
 }
 
-func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, error) {
-	for side, at := range [][]int{p.base, p.head} {
-		for i, r := range [][]*run.Run{c.Base, c.Head}[side] {
-			if r.Events[at[i]].Samples == 0 || r.Events[at[i]].Weight <= 0 {
-				return nil, fmt.Errorf("%w in %s", ErrNoSamples, r.Name)
+// sampledEvents are those that all runs have samples of. The others are named; it is an
+// error if there are no others.
+func sampledEvents(pairs []eventPair, base, head []*run.Run) (sampled []eventPair, notCompared []string, err error) {
+	for _, p := range pairs {
+		lacks := ""
+		for side, at := range [][]int{p.base, p.head} {
+			for i, r := range [][]*run.Run{base, head}[side] {
+				if e := &r.Events[at[i]]; lacks == "" && (e.Samples == 0 || e.Weight <= 0) {
+					lacks = r.Name
+					if n := r.Accounting.Filtered; n > 0 {
+						lacks += fmt.Sprintf(" after filtering out %d", n)
+					}
+				}
 			}
 		}
+		if lacks == "" {
+			sampled = append(sampled, p)
+			continue
+		}
+		if err == nil {
+			err = fmt.Errorf("%s: %w in %s", p.name, ErrNoSamples, lacks)
+		}
+		notCompared = append(notCompared, fmt.Sprintf("%s has no samples of the event %s: it is not compared", lacks, p.name))
 	}
+	if len(sampled) == 0 {
+		return nil, nil, err
+	}
+	return sampled, notCompared, nil
+}
+
+func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, error) {
 	e := &Event{Name: p.name, Unit: p.unit, pair: *p}
 	e.costs = rowCosts(c.base, c.head, c.rows, p)
 	c.addBursts(e)
@@ -269,23 +302,22 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 	}
 	e.Functions = c.functions(e, tests)
 	declared := []*Change{&e.Total}
-	for _, by := range c.Options.GroupBy {
-		g := c.group(by, e, tests)
-		e.Groups = append(e.Groups, g)
-	}
-	for i := range e.Groups {
-		for j := range e.Groups[i].Rows {
-			if e.Groups[i].By == run.ByCategory {
-				declared = append(declared, &e.Groups[i].Rows[j].Self)
-			}
-		}
-	}
 	for i := range e.Functions {
 		if f := &e.Functions[i]; f.Focus {
 			declared = append(declared, &f.Self)
 		}
 	}
 	judge(declared, true, &c.Options)
+	declared = nil
+	for i := range e.Functions {
+		if f := &e.Functions[i]; f.Focus {
+			declared = append(declared, &f.Total)
+		}
+	}
+	judge(declared, true, &c.Options)
+	for _, by := range c.Options.GroupBy {
+		e.Groups = append(e.Groups, c.group(by, e, tests))
+	}
 	judge([]*Change{&e.Raw}, true, &c.Options)
 	c.discover(e)
 	e.Shifts = c.shifts(e, tests)
@@ -294,6 +326,7 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: head did %.3g times as many operations (%s) as base: what a run costs once is shared by more or fewer", e.Name, n.Factor, n.By))
 	}
 	c.withhold(e)
+	c.contradictions(e)
 	return e, nil
 }
 
@@ -327,6 +360,16 @@ func (c *Comparison) functions(e *Event, tests *stats.Tests) []Function {
 		)
 	})
 	return list
+}
+
+// match reports whether an expression matches a name of any row.
+func (s *rowset) match(base, head *side, re *regexp.Regexp) bool {
+	for i := range s.rows {
+		if s.matches(base, head, i, []*regexp.Regexp{re}) {
+			return true
+		}
+	}
+	return false
 }
 
 // matches reports whether any expression matches a name of the row.
@@ -389,8 +432,9 @@ func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
 }
 
 // discover tests what nobody named: functions by self and by total weight, and the
-// rows of each group, are families of their own. The filter by pooled share does not
-// depend on the difference between the sides (Bourgon, Gentleman and Huber, 2010).
+// rows of each group, are families of their own, so that what else is shown changes no
+// verdict. The filter by pooled share does not depend on the difference between the
+// sides (Bourgon, Gentleman and Huber, 2010). Categories are declared, a family too.
 func (c *Comparison) discover(e *Event) {
 	var self, total []*Change
 	heavy := func(ch *Change) bool { return c.heavy(e, ch) }
@@ -399,23 +443,21 @@ func (c *Comparison) discover(e *Event) {
 		if heavy(&f.Self) && !f.Focus {
 			self = append(self, &f.Self)
 		}
-		if heavy(&f.Total) {
+		if heavy(&f.Total) && !f.Focus {
 			total = append(total, &f.Total)
 		}
 	}
 	judge(self, false, &c.Options)
 	judge(total, false, &c.Options)
 	for i := range e.Groups {
-		if e.Groups[i].By == run.ByCategory {
-			continue
-		}
+		categories := e.Groups[i].By == run.ByCategory
 		var rows []*Change
 		for j := range e.Groups[i].Rows {
-			if ch := &e.Groups[i].Rows[j].Self; heavy(ch) {
+			if ch := &e.Groups[i].Rows[j].Self; categories || heavy(ch) {
 				rows = append(rows, ch)
 			}
 		}
-		judge(rows, false, &c.Options)
+		judge(rows, categories, &c.Options)
 	}
 }
 
@@ -442,6 +484,9 @@ func (c *Comparison) withhold(e *Event) {
 	case n.Mode == Total && 2*moved > tested:
 		e.Withheld = fmt.Sprintf("%d of %d shares changed: the gain of one function is a loss of all others", moved, tested)
 	default:
+		if margin := 1 + c.Options.Margin; estimated && (n.CI.Lo > margin || n.CI.Hi < 1/margin) {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: the %s differs by a factor of %.3f between the sides: a change that most functions share cannot be told from one of the amount of work; give the work done with --ops or --work", e.Name, n.By, n.Factor))
+		}
 		return
 	}
 	if !c.blocked() {
@@ -462,6 +507,25 @@ func (c *Comparison) withhold(e *Event) {
 	}
 	for i := range e.Shifts {
 		e.Shifts[i].Net.withhold()
+	}
+}
+
+// contradictions warns of functions whose mean cost moves against what most runs show.
+func (c *Comparison) contradictions(e *Event) {
+	var names []string
+	for i := range e.Functions {
+		for _, ch := range []*Change{&e.Functions[i].Self, &e.Functions[i].Total} {
+			if ch.Verdict == Improved && ch.Delta() > 0 || ch.Verdict == Regressed && ch.Delta() < 0 {
+				names = append(names, e.Functions[i].Name)
+				break
+			}
+		}
+	}
+	if n := len(names); n > 3 {
+		names = append(names[:3], fmt.Sprintf("%d more", n-3))
+	}
+	if len(names) > 0 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: means move against the verdict, which goes by most runs: a few runs differ much from the others; see %s", e.Name, strings.Join(names, ", ")))
 	}
 }
 

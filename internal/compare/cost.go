@@ -1,6 +1,10 @@
 package compare
 
-import "profdiff/internal/run"
+import (
+	"math"
+
+	"profdiff/internal/run"
+)
 
 // A cost is what one thing costs in each run of both sides. A run that does not know
 // it has a zero.
@@ -16,13 +20,29 @@ func newCost(runsBase, runsHead int) cost {
 	return cost{base: sums[:runsBase:runsBase], head: sums[runsBase:]}
 }
 
-// samples are the numbers of samples of both sides.
+// samples are the numbers of samples of both sides. They saturate: of folded stacks
+// they are the weights.
 func (c *cost) samples() (base, head int64) {
+	add := func(sums []run.Sum) (n int64) {
+		for i := range sums {
+			if c := sums[i].Count; n > 0 && c > math.MaxInt64-n {
+				n = math.MaxInt64
+			} else {
+				n += c
+			}
+		}
+		return n
+	}
+	return add(c.base), add(c.head)
+}
+
+// weights are those of both sides, as recorded.
+func (c *cost) weights() (base, head float64) {
 	for i := range c.base {
-		base += c.base[i].Count
+		base += float64(c.base[i].Weight)
 	}
 	for i := range c.head {
-		head += c.head[i].Count
+		head += float64(c.head[i].Weight)
 	}
 	return base, head
 }

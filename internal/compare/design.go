@@ -21,7 +21,7 @@ var (
 	ErrMixedSide = errors.New("mixed side")
 	// ErrSameRecording is returned if one recording is given twice.
 	ErrSameRecording = errors.New("the same recording")
-	// ErrNoSamples is returned if a run has no sample of an event.
+	// ErrNoSamples is returned if for every common event a run has no samples of it.
 	ErrNoSamples = errors.New("no samples")
 )
 
@@ -67,6 +67,8 @@ func checkDuplicates(base, head []*run.Run) (warnings []string, err error) {
 		run  *run.Run
 	}
 	seen := make(map[uint64]place)
+	copies := make(map[uint64]int)
+	var copied []uint64 // what each warning is about
 	for _, side := range []struct {
 		name string
 		runs []*run.Run
@@ -80,8 +82,16 @@ func checkDuplicates(base, head []*run.Run) (warnings []string, err error) {
 			case r.Recording.LastSample != 0 || !r.Recording.Start.IsZero():
 				return nil, fmt.Errorf("%w: %s of %s and %s of %s; a run counts once", ErrSameRecording, other.run.Name, other.side, r.Name, side.name)
 			default:
-				warnings = append(warnings, fmt.Sprintf("%s of %s and %s of %s are equal: is one a copy?", other.run.Name, other.side, r.Name, side.name))
+				if copies[print]++; copies[print] == 1 {
+					copied = append(copied, print)
+					warnings = append(warnings, fmt.Sprintf("%s of %s and %s of %s are equal: is one a copy?", other.run.Name, other.side, r.Name, side.name))
+				}
 			}
+		}
+	}
+	for i, print := range copied {
+		if n := copies[print]; n > 1 {
+			warnings[i] = fmt.Sprintf("%d runs are equal to %s of %s: are they copies?", n, seen[print].run.Name, seen[print].side)
 		}
 	}
 	return warnings, nil

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"strings"
 
 	"profdiff/internal/run"
 )
@@ -16,18 +17,21 @@ type Metrics struct {
 	// for everything.
 	Function  int
 	Name, DSO string
+	// Focus is set if the user named the function.
+	Focus bool
 	// Changes are those of each event of the comparison, nil for events that have no
 	// samples of the function.
 	Changes []*Change
 	// Cycles, Instructions and BranchMisses are among Changes, nil if absent.
 	Cycles, Instructions, BranchMisses *Change
 
-	// IPC is instructions per cycle, MPKI branch misses per 1,000 instructions;
-	// NaN where they cannot be computed.
+	// IPC is instructions per cycle, MPKI branch misses per 1,000 instructions: of
+	// weights as recorded, since each event may be divided by something else. NaN
+	// where they cannot be computed.
 	IPC, MPKI Rate
 	// The change of cycles is that of instructions at base's cycles per
 	// instruction, plus that of cycles per instruction for head's instructions; NaN
-	// where they cannot be computed.
+	// where they cannot be computed, and of shares.
 	FromInstructions, FromIPC float64
 }
 
@@ -38,15 +42,25 @@ func (c *Comparison) Metrics() []Metrics {
 	if len(c.Events) < 2 {
 		return nil
 	}
-	find := func(name string) int {
+	// Events of user code and of everything, or of cores of two kinds, have no rate.
+	find := func(name string, like int) int {
 		for i := range c.Events {
-			if event, _ := run.SplitEvent(run.CanonicalEvent(c.Events[i].Name)); event == name {
+			if event, modifiers := run.SplitEvent(run.CanonicalEvent(c.Events[i].Name)); event == name {
+				if like >= 0 {
+					_, m := run.SplitEvent(run.CanonicalEvent(c.Events[like].Name))
+					a, b := pmu(c.Events[i].Name), pmu(c.Events[like].Name)
+					if m != modifiers || a != "" && b != "" && a != b {
+						continue
+					}
+				}
 				return i
 			}
 		}
 		return -1
 	}
-	cycles, instructions, misses := find("cpu-cycles"), find("instructions"), find("branch-misses")
+	cycles := find("cpu-cycles", -1)
+	instructions := find("instructions", cycles)
+	misses := find("branch-misses", instructions)
 	join := func(m Metrics) Metrics {
 		at := func(i int) *Change {
 			if i < 0 {
@@ -55,7 +69,10 @@ func (c *Comparison) Metrics() []Metrics {
 			return m.Changes[i]
 		}
 		m.Cycles, m.Instructions, m.BranchMisses = at(cycles), at(instructions), at(misses)
-		m.compute(misses >= 0)
+		m.compute(instructions >= 0, misses >= 0)
+		if cycles >= 0 && c.Events[cycles].Normalization.Mode == Total {
+			m.FromInstructions, m.FromIPC = math.NaN(), math.NaN()
+		}
 		return m
 	}
 	whole := Metrics{Function: -1}
@@ -79,7 +96,7 @@ func (c *Comparison) Metrics() []Metrics {
 				continue
 			}
 			seen[f.row] = true
-			m := Metrics{Function: f.row, Name: f.Name, DSO: f.DSO}
+			m := Metrics{Function: f.row, Name: f.Name, DSO: f.DSO, Focus: f.Focus}
 			for j := range c.Events {
 				var ch *Change
 				if at, ok := byRow[j][f.row]; ok {
@@ -93,26 +110,46 @@ func (c *Comparison) Metrics() []Metrics {
 	return list
 }
 
-func (m *Metrics) compute(withMisses bool) {
+// pmu is the unit that an event is of, "" if its name does not say.
+func pmu(event string) string {
+	unit, _, ok := strings.Cut(event, "/")
+	if !ok {
+		return ""
+	}
+	return unit
+}
+
+func (m *Metrics) compute(withInstructions, withMisses bool) {
+	raw := func(c *Change) (r Rate) {
+		if c != nil {
+			r.Base, r.Head = c.cost.weights()
+		}
+		return r
+	}
+	per := func(a, b Rate, scale float64) Rate {
+		of := func(a, b float64) float64 {
+			if b <= 0 {
+				return math.NaN()
+			}
+			return scale * a / b
+		}
+		return Rate{of(a.Base, b.Base), of(a.Head, b.Head)}
+	}
+	m.IPC, m.MPKI = Rate{math.NaN(), math.NaN()}, Rate{math.NaN(), math.NaN()}
+	if withInstructions {
+		m.IPC = per(raw(m.Instructions), raw(m.Cycles), 1)
+	}
+	if withMisses {
+		m.MPKI = per(raw(m.BranchMisses), raw(m.Instructions), 1000)
+	}
+	m.FromInstructions, m.FromIPC = math.NaN(), math.NaN()
 	of := func(c *Change) Rate {
 		if c == nil {
 			return Rate{}
 		}
 		return Rate{c.Base, c.Head}
 	}
-	cycles, instructions, misses := of(m.Cycles), of(m.Instructions), of(m.BranchMisses)
-	per := func(a, b, scale float64) float64 {
-		if b <= 0 {
-			return math.NaN()
-		}
-		return scale * a / b
-	}
-	m.IPC = Rate{per(instructions.Base, cycles.Base, 1), per(instructions.Head, cycles.Head, 1)}
-	m.MPKI = Rate{math.NaN(), math.NaN()}
-	if withMisses {
-		m.MPKI = Rate{per(misses.Base, instructions.Base, 1000), per(misses.Head, instructions.Head, 1000)}
-	}
-	m.FromInstructions, m.FromIPC = math.NaN(), math.NaN()
+	cycles, instructions := of(m.Cycles), of(m.Instructions)
 	if instructions.Base > 0 && m.Cycles != nil {
 		m.FromInstructions = (instructions.Head - instructions.Base) * cycles.Base / instructions.Base
 		m.FromIPC = cycles.Head - cycles.Base - m.FromInstructions

@@ -243,10 +243,15 @@ func (n *Normalization) byReference(base, head *side, rows *rowset, c *costs, ex
 			matched++
 		}
 	}
-	if matched == 0 {
-		return fmt.Errorf("no function matches --reference %s", expressions[0])
+	for _, re := range expressions {
+		if !rows.match(base, head, re) {
+			return fmt.Errorf("no function matches --reference %s", re)
+		}
 	}
 	n.By = fmt.Sprintf("%d functions named", matched)
+	if matched == 1 {
+		n.By = "function named"
+	}
 	for i, s := range []*side{base, head} {
 		sums := [][]run.Sum{sum.base, sum.head}[i]
 		for j := range sums {
@@ -345,7 +350,7 @@ func (n *Normalization) factor(tests *stats.Tests) {
 		}
 		return list
 	}
-	if n.Mode == Work && (len(n.base) == 1 || len(n.head) == 1) {
+	if n.Mode == Work && len(n.base) == 1 && len(n.head) == 1 {
 		// Counted, not sampled.
 		n.Factor = n.head[0].value / n.base[0].value
 		n.CI = stats.Interval{Lo: n.Factor, Hi: n.Factor}

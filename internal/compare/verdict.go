@@ -23,6 +23,10 @@ const (
 // claims that are not controlled as a family.
 const level = 0.95
 
+// fewSamples is the effective sample size below which the test of one run a side is
+// exact, as in package stats.
+const fewSamples = 30
+
 // power is the chance of showing a change for which numbers of runs are computed.
 const power = 0.9
 
@@ -80,8 +84,9 @@ func (n *Normalization) newChange(tests *stats.Tests, c cost) Change {
 		bursts = *c.bursts
 		ch.Bursts = max(bursts[0], bursts[1])
 	}
-	base, baseEffective := n.normalize(c.base, n.base, bursts[0])
-	head, headEffective := n.normalize(c.head, n.head, bursts[1])
+	few := c.few(bursts)
+	base, baseEffective := n.normalize(c.base, n.base, bursts[0], few)
+	head, headEffective := n.normalize(c.head, n.head, bursts[1], few)
 	for _, w := range base {
 		ch.Base += w.Weight / float64(len(base))
 	}
@@ -95,9 +100,21 @@ func (n *Normalization) newChange(tests *stats.Tests, c cost) Change {
 	return ch
 }
 
+// few reports whether a side is one run with too few samples to be normal. The test is
+// one of numbers of samples then, and the totals that shares are of are exposures.
+func (c *cost) few(bursts [2]float64) bool {
+	if len(c.base) != 1 || len(c.head) != 1 {
+		return false
+	}
+	effective := func(s *run.Sum, bursts float64) float64 {
+		return stats.WeightedCount{Weight: float64(s.Weight), WeightSq: s.WeightSq * bursts}.Effective()
+	}
+	return min(effective(&c.base[0], bursts[0]), effective(&c.head[0], bursts[1])) < fewSamples
+}
+
 // normalize divides by the divisors. Where a side has one run, the noise of an
 // estimated divisor is added to that of the samples; between runs it shows by itself.
-func (n *Normalization) normalize(sums []run.Sum, divisors []divisor, bursts float64) (counts []stats.WeightedCount, effective float64) {
+func (n *Normalization) normalize(sums []run.Sum, divisors []divisor, bursts float64, few bool) (counts []stats.WeightedCount, effective float64) {
 	single := len(n.base) == 1 || len(n.head) == 1
 	counts = make([]stats.WeightedCount, len(sums))
 	for i := range sums {
@@ -105,7 +122,7 @@ func (n *Normalization) normalize(sums []run.Sum, divisors []divisor, bursts flo
 		c := stats.WeightedCount{Weight: float64(sums[i].Weight), WeightSq: sums[i].WeightSq}
 		c.WeightSq *= bursts
 		effective += c.Effective()
-		if single {
+		if single && !(d.share && few) {
 			c.WeightSq = d.noise(c)
 		}
 		c.Weight /= d.value
@@ -117,7 +134,8 @@ func (n *Normalization) normalize(sums []run.Sum, divisors []divisor, bursts flo
 
 // judge gives verdicts to the changes of one family. Declared ones are those that the
 // user named: any false alarm among them is one too many (Holm). Others are found:
-// among those called changed, a share of q may be false (Benjamini and Hochberg).
+// among those called changed, a share of q may be false (Benjamini and Hochberg). In a
+// small family that alone would let a change pass whose interval has no change in it.
 func judge(family []*Change, declared bool, opt *Options) {
 	p := make([]float64, len(family))
 	for i, c := range family {
@@ -140,7 +158,7 @@ func judge(family []*Change, declared bool, opt *Options) {
 	// The p-value that would just have been enough.
 	enough := bound / float64(max(1, len(family)))
 	if !declared {
-		enough *= float64(max(1, found))
+		enough = min(enough*float64(max(1, found)), 1-level)
 	}
 	for i, c := range family {
 		c.Tested, c.Declared, c.Adjusted = true, declared, adjusted[i]
@@ -149,7 +167,7 @@ func judge(family []*Change, declared bool, opt *Options) {
 }
 
 // decide gives a verdict: adjusted values up to bound, which p-values up to enough
-// have, show a change.
+// have, show a change if the interval does too.
 func (c *Change) decide(bound, enough float64, opt *Options) {
 	e := &c.estimate
 	hi, lo := 1+opt.Margin, 1/(1+opt.Margin)
@@ -160,13 +178,14 @@ func (c *Change) decide(bound, enough float64, opt *Options) {
 		c.Verdict = Inconclusive
 		return
 	}
+	shown := c.Adjusted <= bound && c.P <= alpha
 	switch {
 	// Two one-sided tests (Schuirmann, 1987).
 	case e.Below(hi) <= alpha && e.Above(lo) <= alpha:
 		c.Verdict = Unchanged
-	case c.Adjusted <= bound && c.Ratio < 1:
+	case shown && c.Ratio < 1:
 		c.Verdict = Improved
-	case c.Adjusted <= bound && c.Ratio > 1:
+	case shown && c.Ratio > 1:
 		c.Verdict = Regressed
 	default:
 		c.Verdict = Inconclusive
@@ -178,9 +197,10 @@ func (c *Change) decide(bound, enough float64, opt *Options) {
 	}
 }
 
-// withhold takes a verdict back.
+// withhold takes a verdict back, also that of no change: what makes a difference may hide
+// one too.
 func (c *Change) withhold() {
-	if c.Verdict == Improved || c.Verdict == Regressed {
+	if c.Verdict != Inconclusive {
 		c.Verdict, c.Withheld = Inconclusive, true
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -78,21 +79,59 @@ func (f costFormat) delta(v float64) string {
 }
 
 func writeDiffEvent(w io.Writer, c *compare.Comparison, e *compare.Event, opt DiffOptions) error {
-	if err := writeEventSummary(w, c, e); err != nil {
-		return err
-	}
 	if opt.By != "" && opt.By != run.ByFunction {
 		for i := range e.Groups {
 			if e.Groups[i].By == opt.By {
-				return writeGroup(w, e, &e.Groups[i], opt)
+				return writeGroup(w, c, e, &e.Groups[i], opt)
 			}
 		}
 	}
-	return writeFunctions(w, e, opt)
+	if err := writeEventSummary(w, c, e, functionChanges(e, opt)); err != nil {
+		return err
+	}
+	return writeFunctions(w, c, e, opt)
+}
+
+// A tally counts verdicts.
+type tally struct {
+	what    string // plural
+	all     int
+	changes []*compare.Change // also those that were not tested
+}
+
+// functionChanges are what a table of functions shows, a cost shift once.
+func functionChanges(e *compare.Event, opt DiffOptions) tally {
+	t := tally{what: "functions", all: len(e.Functions)}
+	for i := range e.Functions {
+		switch f := &e.Functions[i]; {
+		case opt.Total:
+			t.changes = append(t.changes, &f.Total)
+		case f.Shift < 0:
+			t.changes = append(t.changes, &f.Self)
+		}
+	}
+	if !opt.Total {
+		for i := range e.Shifts {
+			t.changes = append(t.changes, &e.Shifts[i].Net)
+		}
+	}
+	return t
+}
+
+// verdicts counts those that were tested, and each verdict.
+func (t *tally) verdicts() (tested int, counts map[compare.Verdict]int) {
+	counts = make(map[compare.Verdict]int)
+	for _, ch := range t.changes {
+		if ch.Tested {
+			tested++
+			counts[ch.Verdict]++
+		}
+	}
+	return tested, counts
 }
 
 // writeEventSummary says in a few lines what one event shows, and how sure that is.
-func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event) error {
+func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event, t tally) error {
 	per := ""
 	if len(c.Base) > 1 || len(c.Head) > 1 {
 		per = " a run"
@@ -116,22 +155,11 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event) err
 	}
 	fmt.Fprintf(out, ", ratio %s %s: %s\n", formatRatio(total.Ratio), formatInterval(total.CI), verdictText(total))
 	fmt.Fprintf(out, "95%% intervals cover %s", noise(e, c))
-	counts := make(map[compare.Verdict]int)
-	tested := 0
-	for i := range e.Functions {
-		if f := &e.Functions[i]; f.Self.Tested && f.Shift < 0 {
-			tested++
-			counts[f.Self.Verdict]++
-		}
-	}
-	for i := range e.Shifts {
-		tested++
-		counts[e.Shifts[i].Net.Verdict]++
-	}
+	tested, counts := t.verdicts()
 	if single(total.Method) {
 		out.WriteString("; ~ marks changes within it\n")
 	} else {
-		fmt.Fprintf(out, "\n%d of %d functions tested: %d improved, %d regressed, %d unchanged within %s, %d inconclusive\n", tested, len(e.Functions),
+		fmt.Fprintf(out, "\n%d of %d %s tested: %d improved, %d regressed, %d unchanged within %s, %d inconclusive\n", tested, t.all, t.what,
 			counts[compare.Improved], counts[compare.Regressed], counts[compare.Unchanged], formatPercent(c.Options.Margin), counts[compare.Inconclusive])
 	}
 	if e.Withheld != "" {
@@ -190,7 +218,7 @@ func verdictText(c *compare.Change) string {
 	switch {
 	case !c.Tested:
 		return "-"
-	case single(c.Method) && c.WithinNoise() || c.Verdict == compare.Unchanged:
+	case single(c.Method) && c.WithinNoise() && !unknown(c.CI) || c.Verdict == compare.Unchanged:
 		return "~"
 	case c.Verdict != compare.Inconclusive:
 		return string(c.Verdict)
@@ -238,27 +266,31 @@ func formatPercent(v float64) string {
 	}
 }
 
+// unknown reports whether an interval excludes nothing.
+func unknown(i stats.Interval) bool { return i.Lo == 0 && math.IsInf(i.Hi, 1) }
+
 func formatInterval(i stats.Interval) string {
-	if i.Lo == 0 && math.IsInf(i.Hi, 1) {
+	if unknown(i) {
 		return "[unknown]"
 	}
 	return "[" + formatBound(i.Lo) + ", " + formatBound(i.Hi) + "]"
 }
 
 // writeFunctions writes the functions of an event; a cost shift is one row.
-func writeFunctions(w io.Writer, e *compare.Event, opt DiffOptions) error {
+func writeFunctions(w io.Writer, c *compare.Comparison, e *compare.Event, opt DiffOptions) error {
 	format := newCostFormat(e)
 	t := changeTable("dso", "function")
-	hidden, hiddenDelta := 0, 0.0
+	hidden, hiddenDelta, callersOnly := 0, 0.0, 0
 	shown := make([]bool, len(e.Shifts))
-	for _, i := range functionOrder(e, opt) {
+	for _, i := range functionOrder(c, e, opt) {
 		f := &e.Functions[i]
 		c := &f.Self
 		if opt.Total {
 			c = &f.Total
 		}
 		if c.BaseSamples == 0 && c.HeadSamples == 0 {
-			continue // only calls others
+			callersOnly++ // only calls others
+			continue
 		}
 		shift := f.Shift
 		if opt.Total {
@@ -280,36 +312,51 @@ func writeFunctions(w io.Writer, e *compare.Event, opt DiffOptions) error {
 		}
 		t.add(append(changeCells(c, format), f.DSO, functionText(f))...)
 	}
-	if len(t.rows) == 1 {
-		return nil
-	}
-	if err := t.write(w); err != nil {
-		return err
-	}
-	if hidden > 0 {
-		_, err := fmt.Fprintf(w, "(%d more functions, %s in all)\n", hidden, format.delta(hiddenDelta))
-		return err
-	}
-	return nil
-}
-
-// functionOrder is the order of functions in a table: those that the user named first.
-func functionOrder(e *compare.Event, opt DiffOptions) []int {
-	var focus, rest []int
-	for i := range e.Functions {
-		if e.Functions[i].Focus {
-			focus = append(focus, i)
-		} else {
-			rest = append(rest, i)
+	if len(t.rows) > 1 {
+		if err := t.write(w); err != nil {
+			return err
 		}
 	}
-	if len(focus) > 0 {
-		return focus
+	sum := ", " + format.delta(hiddenDelta) + " in all"
+	if opt.Total {
+		sum = "" // one is part of another
+	}
+	var err error
+	switch {
+	case hidden > 0:
+		_, err = fmt.Fprintf(w, "(%s%s)\n", more(hidden, "function"), sum)
+	case len(c.Options.Focus) > 0 && callersOnly > 0:
+		_, err = fmt.Fprintf(w, "(of the functions that match --focus, %d only call others: see --total)\n", callersOnly)
+	case len(c.Options.Focus) > 0 && len(t.rows) == 1:
+		_, err = fmt.Fprintln(w, noFocus)
+	}
+	return err
+}
+
+// noFocus stands for a table without rows.
+const noFocus = "(no function that matches --focus has samples)"
+
+// more says that n things follow.
+func more(n int, what string) string {
+	if n == 1 {
+		return "1 more " + what
+	}
+	return fmt.Sprintf("%d more %ss", n, what)
+}
+
+// functionOrder is the order of functions in a table: only those that the user named, if
+// any.
+func functionOrder(c *compare.Comparison, e *compare.Event, opt DiffOptions) []int {
+	var list []int
+	for i := range e.Functions {
+		if len(c.Options.Focus) == 0 || e.Functions[i].Focus {
+			list = append(list, i)
+		}
 	}
 	if opt.Total {
-		sortByTotal(e, rest)
+		sortByTotal(e, list)
 	}
-	return rest
+	return list
 }
 
 // functionText names a function, and says how it was matched if not by its name.
@@ -342,7 +389,15 @@ func shiftText(e *compare.Event, s *compare.Shift, format costFormat) string {
 	return fmt.Sprintf("moved under %s: %s", e.Functions[s.Caller].Name, strings.Join(parts, ", "))
 }
 
-func writeGroup(w io.Writer, e *compare.Event, g *compare.Group, opt DiffOptions) error {
+func writeGroup(w io.Writer, c *compare.Comparison, e *compare.Event, g *compare.Group, opt DiffOptions) error {
+	plural := map[run.GroupBy]string{run.ByDSO: "DSOs", run.ByProcess: "processes", run.ByCategory: "categories"}
+	rows := tally{what: cmp.Or(plural[g.By], string(g.By)+"s"), all: len(g.Rows)}
+	for i := range g.Rows {
+		rows.changes = append(rows.changes, &g.Rows[i].Self)
+	}
+	if err := writeEventSummary(w, c, e, rows); err != nil {
+		return err
+	}
 	format := newCostFormat(e)
 	t := changeTable(string(g.By))
 	hidden, hiddenDelta := 0, 0.0
@@ -359,7 +414,7 @@ func writeGroup(w io.Writer, e *compare.Event, g *compare.Group, opt DiffOptions
 		return err
 	}
 	if hidden > 0 {
-		_, err := fmt.Fprintf(w, "(%d more rows, %s in all)\n", hidden, format.delta(hiddenDelta))
+		_, err := fmt.Fprintf(w, "(%s, %s in all)\n", more(hidden, "row"), format.delta(hiddenDelta))
 		return err
 	}
 	return nil

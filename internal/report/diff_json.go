@@ -64,7 +64,7 @@ type DiffEvent struct {
 	Unit          string            `json:"unit"`
 	Normalization DiffNormalization `json:"normalization"`
 	Raw           DiffChange        `json:"raw"`      // not normalized
-	Withheld      string            `json:"withheld"` // why nothing is called improved or regressed, or ""
+	Withheld      string            `json:"withheld"` // why there are no verdicts, or ""
 	DiffChange
 }
 

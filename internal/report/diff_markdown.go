@@ -80,7 +80,7 @@ func (d *markdownDiff) event(e *compare.Event) markdownEvent {
 		}
 	}
 	seen := make([]bool, len(e.Shifts))
-	for _, i := range functionOrder(e, d.opt) {
+	for _, i := range functionOrder(d.c, e, d.opt) {
 		f := &e.Functions[i]
 		switch {
 		case d.opt.Total:
@@ -270,33 +270,21 @@ func (d *markdownDiff) functions(out *strings.Builder, e *markdownEvent, tables 
 // counts says how many functions were tested, with which results, and what could have
 // been shown.
 func (d *markdownDiff) counts(e *markdownEvent) string {
-	counts := make(map[compare.Verdict]int)
-	tested, beyond := 0, 0
+	changes := functionChanges(e.Event, d.opt)
+	tested, counts := changes.verdicts()
+	beyond := 0
 	var smallest []float64
-	count := func(ch *compare.Change) {
+	for _, ch := range changes.changes {
 		if !ch.Tested {
-			return
+			continue
 		}
-		tested++
-		counts[ch.Verdict]++
 		if !ch.WithinNoise() {
 			beyond++
 		}
 		smallest = append(smallest, ch.Smallest)
 	}
 	shifts := ""
-	for i := range e.Functions {
-		switch f := &e.Functions[i]; {
-		case d.opt.Total:
-			count(&f.Total)
-		case f.Shift < 0:
-			count(&f.Self)
-		}
-	}
 	if !d.opt.Total && len(e.Shifts) > 0 {
-		for i := range e.Shifts {
-			count(&e.Shifts[i].Net)
-		}
 		shifts = " (cost that moved between functions counts once)"
 	}
 	s := fmt.Sprintf("%d of %d functions were tested%s: ", tested, len(e.Functions), shifts)

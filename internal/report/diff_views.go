@@ -45,6 +45,7 @@ func writeMetrics(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
 		t.right = append(t.right, true, true, true, true, true, true)
 	}
 	t.add(append(header, "function")...)
+	hidden := 0
 	for i := range metrics {
 		m := &metrics[i]
 		heavy := false
@@ -61,7 +62,11 @@ func writeMetrics(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
 			}
 			cells = append(cells, changeMark(ch), format.delta(ch.Delta()))
 		}
-		if opt.Limit > 0 && len(t.rows) > opt.Limit || !heavy {
+		if !heavy || len(c.Options.Focus) > 0 && i > 0 && !m.Focus {
+			continue
+		}
+		if opt.Limit > 0 && len(t.rows) > opt.Limit {
+			hidden++
 			continue
 		}
 		if rates {
@@ -74,7 +79,14 @@ func writeMetrics(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
 		}
 		t.add(append(cells, name)...)
 	}
-	return t.write(w)
+	if err := t.write(w); err != nil {
+		return err
+	}
+	if hidden > 0 {
+		_, err := fmt.Fprintf(w, "(%s)\n", more(hidden, "function"))
+		return err
+	}
+	return nil
 }
 
 // changeMark is a verdict in one character.
@@ -105,13 +117,17 @@ func formatRate(v float64) string {
 func WriteDiffLines(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
 	for i := range c.Events {
 		e := &c.Events[i]
-		if err := writeEventSummary(w, c, e); err != nil {
+		lines := c.Lines(i)
+		all := tally{what: "lines", all: len(lines)}
+		for j := range lines {
+			all.changes = append(all.changes, &lines[j].Self)
+		}
+		if err := writeEventSummary(w, c, e, all); err != nil {
 			return err
 		}
 		format := newCostFormat(e)
 		t := changeTable("line", "function")
 		hidden, hiddenDelta := 0, 0.0
-		lines := c.Lines(i)
 		for j := range lines {
 			l := &lines[j]
 			if opt.Limit > 0 && len(t.rows) > opt.Limit {
@@ -125,7 +141,7 @@ func WriteDiffLines(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
 			return err
 		}
 		if hidden > 0 {
-			if _, err := fmt.Fprintf(w, "(%d more lines, %s in all)\n", hidden, format.delta(hiddenDelta)); err != nil {
+			if _, err := fmt.Fprintf(w, "(%s, %s in all)\n", more(hidden, "line"), format.delta(hiddenDelta)); err != nil {
 				return err
 			}
 		}
@@ -146,7 +162,7 @@ type DiffTreeOptions struct {
 func WriteDiffTree(w io.Writer, c *compare.Comparison, opt DiffTreeOptions) error {
 	for i := range c.Events {
 		e := &c.Events[i]
-		if err := writeEventSummary(w, c, e); err != nil {
+		if err := writeEventSummary(w, c, e, functionChanges(e, DiffOptions{})); err != nil {
 			return err
 		}
 		tree := c.Tree(i)
@@ -172,7 +188,7 @@ func WriteDiffTree(w io.Writer, c *compare.Comparison, opt DiffTreeOptions) erro
 				}
 			}
 			total := tree.Total(n)
-			t.add(format.cost(n.Base), format.cost(n.Head), format.delta(n.Head-n.Base), formatRatio(total.Ratio), formatInterval(total.CI), strings.Repeat("  ", depth)+name)
+			t.add(format.cost(n.Base), format.cost(n.Head), format.delta(n.Head-n.Base), formatRatio(total.Ratio), formatInterval(total.CI), indent(depth)+name)
 			for _, child := range n.Children {
 				if max(child.Base, child.Head) < floor {
 					hidden++
@@ -194,19 +210,33 @@ func WriteDiffTree(w io.Writer, c *compare.Comparison, opt DiffTreeOptions) erro
 	return nil
 }
 
+// maxIndent is the depth of a call tree from which numbers stand for indentation: stacks
+// may have as many frames as there are bytes in an input.
+const maxIndent = 64
+
+// indent is in front of the name of a node.
+func indent(depth int) string {
+	if depth <= maxIndent {
+		return strings.Repeat("  ", depth)
+	}
+	return fmt.Sprintf("%s… depth %d: ", strings.Repeat("  ", maxIndent), depth)
+}
+
 // WriteNeighbors writes the callers and callees of the functions that the user named.
 func WriteNeighbors(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
 	for i := range c.Events {
 		e := &c.Events[i]
-		if err := writeEventSummary(w, c, e); err != nil {
+		if err := writeEventSummary(w, c, e, functionChanges(e, DiffOptions{})); err != nil {
 			return err
 		}
 		format := newCostFormat(e)
+		found := false
 		for j := range e.Functions {
 			f := &e.Functions[j]
 			if !f.Focus {
 				continue
 			}
+			found = true
 			callers, callees := c.Neighbors(i, j)
 			t := changeTable("", "function")
 			add := func(what string, list []compare.Neighbor) {
@@ -229,6 +259,11 @@ func WriteNeighbors(w io.Writer, c *compare.Comparison, opt DiffOptions) error {
 				return err
 			}
 			if err := t.write(w); err != nil {
+				return err
+			}
+		}
+		if !found {
+			if _, err := fmt.Fprintln(w, noFocus); err != nil {
 				return err
 			}
 		}
