@@ -248,9 +248,18 @@ func sideFiles(paths []string) ([]string, error) {
 		}
 		before := len(files)
 		for _, e := range entries {
-			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
-				files = append(files, filepath.Join(path, e.Name()))
+			if strings.HasPrefix(e.Name(), ".") {
+				continue
 			}
+			name := filepath.Join(path, e.Name())
+			info, err := os.Stat(name) // of what a link points to
+			switch {
+			case err != nil:
+				return nil, pathError(err)
+			case info.IsDir():
+				return nil, fmt.Errorf("%s is a directory within a side: name the recordings, or the directories that have them alone", name)
+			}
+			files = append(files, name)
 		}
 		if len(files) == before {
 			return nil, fmt.Errorf("%s: directory has no recordings", path)

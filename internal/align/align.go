@@ -284,10 +284,12 @@ func (m *matcher) result() []Match {
 			m.matches = append(m.matches, Match{Base: -1, Head: h, Kind: Added, Confidence: 1})
 		}
 	}
-	slices.SortFunc(m.matches, func(a, b Match) int {
+	slices.SortStableFunc(m.matches, func(a, b Match) int {
 		// As unsigned numbers, -1 is the greatest.
 		return cmp.Or(cmp.Compare(uint(a.Base), uint(b.Base)), cmp.Compare(uint(a.Head), uint(b.Head)))
 	})
+	// A pair that several rules found has the kind of the first.
+	m.matches = slices.CompactFunc(m.matches, func(a, b Match) bool { return a.Base == b.Base && a.Head == b.Head })
 	next := 0
 	number := make(map[int32]int, len(m.parent))
 	for i := range m.matches {

@@ -97,6 +97,15 @@ func TestFunctions(t *testing.T) {
 			want: []string{"exact: main -> main", "exact: f -> f; normalized: f -> f.part.0", "exact: f.cold -> f.cold; normalized: f.cold -> f.cold.part.1"},
 		},
 		{
+			name: "other clones",
+			base: []string{"main;f 5", "main;f.constprop.0 10", "main;f.isra.0 2"},
+			head: []string{"main;f 16", "main;f.constprop.1 1"},
+			want: []string{
+				"exact: main -> main",
+				"exact: f -> f; normalized: f -> f.constprop.1; normalized: f.constprop.0 -> f; normalized: f.isra.0 -> f",
+			},
+		},
+		{
 			name: "clones without the function",
 			base: []string{"main;f 9"},
 			head: []string{"main;f.constprop.0 5", "main;f.constprop.1 1"},

@@ -417,6 +417,20 @@ func (m *matcher) unitConfidence(c *cluster, p scored) float64 {
 // then parts of one kind by weight, and then each that is left with the counterpart
 // of the function it was made of.
 func (m *matcher) matchMembers(u, v *unit, confidence float64) {
+	if m.otherClones(u, v) {
+		// Which clone became which cannot be known: all are the function.
+		for _, b := range u.members {
+			if m.base.group[b] < 0 {
+				m.pairPart(int(b), int(v.members[0]), confidence)
+			}
+		}
+		for _, h := range v.members {
+			if m.head.group[h] < 0 {
+				m.pairPart(int(u.members[0]), int(h), confidence)
+			}
+		}
+		return
+	}
 	for _, of := range [...]func(s *side, x int32) string{
 		func(s *side, x int32) string { return s.names[x].part + "\x00" + s.fns[x].File },
 		func(s *side, x int32) string { return s.names[x].part },
@@ -452,6 +466,48 @@ func (m *matcher) matchMembers(u, v *unit, confidence float64) {
 			m.pair(int(b), int(h), Normalized, min(confidence, partConfidence), partReason(m.head.fns[h].Name, m.base.fns[b].Name, &m.head.names[h], &m.base.names[b]))
 		}
 	}
+}
+
+// manyClones is the share of a unit's weight from which clones that the other side
+// does not have make the others doubtful.
+const manyClones = 0.1
+
+// otherClones reports whether clones of one kind have other numbers on the other side,
+// while there are clones of much weight that it does not have at all.
+func (m *matcher) otherClones(u, v *unit) bool {
+	named, counts := make(map[string]int), make(map[string]int)
+	for _, b := range u.members {
+		named[m.base.names[b].part]++
+		counts[partKind(m.base.names[b].part)]++
+	}
+	renumbered := false
+	for _, h := range v.members {
+		part := m.head.names[h].part
+		kind := partKind(part)
+		renumbered = renumbered || named[part] == 0 && counts[kind] > 0
+		counts[kind]--
+	}
+	alone := func(s *side, members []int32, sign int) bool {
+		var all, alone float64
+		for _, x := range members {
+			all += s.weight[x]
+			if kind := partKind(s.names[x].part); counts[kind]*sign > 0 {
+				counts[kind] -= sign
+				alone += s.weight[x]
+			}
+		}
+		return alone > 0 && alone >= manyClones*all
+	}
+	return renumbered && (alone(m.base, u.members, 1) || alone(m.head, v.members, -1))
+}
+
+// pairPart matches a part or clone with a function of the other side.
+func (m *matcher) pairPart(b, h int, confidence float64) {
+	if m.base.key(b) == m.head.key(h) {
+		m.pairSameName(b, h)
+		return
+	}
+	m.pair(b, h, Normalized, min(confidence, partConfidence), partReason(m.base.fns[b].Name, m.head.fns[h].Name, &m.base.names[b], &m.head.names[h]))
 }
 
 // counterpart finds the function of the other side that x was made of or became: the

@@ -485,6 +485,7 @@ func (c *Comparison) withhold(e *Event) {
 		e.Withheld = fmt.Sprintf("%d of %d shares changed: the gain of one function is a loss of all others", moved, tested)
 	default:
 		if margin := 1 + c.Options.Margin; estimated && (n.CI.Lo > margin || n.CI.Hi < 1/margin) {
+			e.Total.withhold()
 			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: the %s differs by a factor of %.3f between the sides: a change that most functions share cannot be told from one of the amount of work; give the work done with --ops or --work", e.Name, n.By, n.Factor))
 		}
 		return

@@ -94,11 +94,20 @@ func (n *Normalization) newChange(tests *stats.Tests, c cost) Change {
 		ch.Head += w.Weight / float64(len(head))
 	}
 	ch.BaseEffective, ch.HeadEffective = baseEffective, headEffective
+	if samples := ch.BaseSamples + ch.HeadSamples; samples > 0 && samples < telling && len(base) > 1 && len(head) > 1 {
+		// Most functions of a large profile.
+		ch.Ratio, ch.CI = ch.Head/ch.Base, stats.Interval{Lo: 0, Hi: math.Inf(1)}
+		return ch
+	}
 	e := tests.Ratio(base, head)
 	ch.estimate = e
 	ch.Ratio, ch.CI, ch.Method, ch.P, ch.Capped = e.Ratio, e.CI, e.Method, e.P, e.Capped
 	return ch
 }
+
+// telling is the number of samples in all runs below which their differences tell
+// nothing.
+const telling = 10
 
 // few reports whether a side is one run with too few samples to be normal. The test is
 // one of numbers of samples then, and the totals that shares are of are exposures.
@@ -180,8 +189,9 @@ func (c *Change) decide(bound, enough float64, opt *Options) {
 	}
 	shown := c.Adjusted <= bound && c.P <= alpha
 	switch {
-	// Two one-sided tests (Schuirmann, 1987).
-	case e.Below(hi) <= alpha && e.Above(lo) <= alpha:
+	// Two one-sided tests (Schuirmann, 1987), at the level at which the interval that is
+	// printed beside it lies within the margin.
+	case e.Below(hi) <= alpha/2 && e.Above(lo) <= alpha/2:
 		c.Verdict = Unchanged
 	case shown && c.Ratio < 1:
 		c.Verdict = Improved

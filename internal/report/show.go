@@ -233,7 +233,7 @@ func WriteTree(w io.Writer, r *run.Run, opt ShowOptions) error {
 					continue
 				}
 				t.add(opt.weight(c.Total, ev), opt.share(c.Total, ev), opt.weight(c.Self, ev), opt.share(c.Self, ev),
-					samples(c.Samples, ev), strings.Repeat("  ", depth)+c.Name)
+					samples(c.Samples, ev), indent(depth)+c.Name)
 				walk(c, depth+1)
 			}
 		}
