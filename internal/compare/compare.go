@@ -262,7 +262,7 @@ func sampledEvents(pairs []eventPair, base, head []*run.Run) (sampled []eventPai
 		lacks := ""
 		for side, at := range [][]int{p.base, p.head} {
 			for i, r := range [][]*run.Run{base, head}[side] {
-				if e := &r.Events[at[i]]; lacks == "" && (e.Samples == 0 || e.Weight <= 0) {
+				if e := &r.Events[at[i]]; lacks == "" && (e.Samples == 0 && !e.Simulated || e.Weight <= 0) {
 					lacks = r.Name
 					if n := r.Accounting.Filtered; n > 0 {
 						lacks += fmt.Sprintf(" after filtering out %d", n)
@@ -289,12 +289,19 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 	e := &Event{Name: p.name, Unit: p.unit, pair: *p}
 	e.costs = rowCosts(c.base, c.head, c.rows, p)
 	c.addBursts(e)
-	n, err := normalization(c.base, c.head, c.rows, e.costs, tests, &c.Options)
+	simulated := true
+	for side, at := range [][]int{p.base, p.head} {
+		for i, r := range [][]*run.Run{c.Base, c.Head}[side] {
+			simulated = simulated && r.Events[at[i]].Simulated
+		}
+	}
+	n, err := normalization(c.base, c.head, c.rows, e.costs, tests, simulated, &c.Options)
 	if err != nil {
 		return nil, err
 	}
 	e.Normalization = n
 	raw := newNormalization(None, len(c.Base), len(c.Head))
+	raw.simulated = simulated
 	e.Raw = raw.newChange(tests, e.costs.whole)
 	e.Total = n.newChange(tests, e.costs.whole)
 	if n.Mode == Total {

@@ -250,3 +250,42 @@ func TestSameDistribution(t *testing.T) {
 		t.Errorf("%.3f of %d unchanged functions are outside the noise, at most 0.05 expected", rate, functions)
 	}
 }
+
+// TestSimulated compares exact counts of one run a side: the ratio is known, and a
+// change beyond the margin is one.
+func TestSimulated(t *testing.T) {
+	side := func(f, g int64) []*run.Run {
+		b := run.NewBuilder("run")
+		event := b.Event(run.Event{Name: "Ir", Unit: "count", Simulated: true})
+		mapping := b.Mapping(run.Mapping{File: "/bin/program", Limit: 1 << 20})
+		for name, n := range map[string]int64{"f": f, "g": g} {
+			if n > 0 {
+				fn := b.Function(run.Function{Name: name})
+				b.AddSum(event, b.Stack(0, b.Location(mapping, 0, run.Line{Function: fn})), 0, 0, n, 0)
+			}
+		}
+		r, err := b.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []*run.Run{r}
+	}
+	e := &mustCompare(t, side(1000, 500), side(1500, 501), Options{}).Events[0]
+	if e.Normalization.Mode != None {
+		t.Errorf("normalized by %s", e.Normalization.Mode)
+	}
+	for _, test := range []struct {
+		name    string
+		ratio   float64
+		verdict Verdict
+	}{{"f", 1.5, Regressed}, {"g", 501.0 / 500, Unchanged}} {
+		f := function(t, e, test.name).Self
+		if f.Method != stats.Exact || math.Abs(f.Ratio-test.ratio) > 1e-12 || f.CI != (stats.Interval{Lo: f.Ratio, Hi: f.Ratio}) || f.Verdict != test.verdict || f.Capped {
+			t.Errorf("%s: %+v", test.name, f)
+		}
+	}
+	e = &mustCompare(t, side(1000, 500), side(1000, 0), Options{}).Events[0]
+	if g := function(t, e, "g").Self; g.Verdict != Improved || g.Ratio != 0 {
+		t.Errorf("g is gone: %+v", g)
+	}
+}

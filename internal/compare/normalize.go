@@ -50,6 +50,8 @@ type Normalization struct {
 	CI     stats.Interval
 
 	base, head []divisor // by run
+	// simulated is set if a simulator counted the event in all runs.
+	simulated bool
 }
 
 // A divisor is what the costs of one run are divided by.
@@ -87,8 +89,9 @@ const (
 )
 
 // normalization chooses the divisors of one event's costs.
-func normalization(base, head *side, rows *rowset, c *costs, tests *stats.Tests, opt *Options) (*Normalization, error) {
+func normalization(base, head *side, rows *rowset, c *costs, tests *stats.Tests, simulated bool, opt *Options) (*Normalization, error) {
 	n := newNormalization(opt.Normalize, len(base.runs), len(head.runs))
+	n.simulated = simulated
 	var err error
 	switch opt.Normalize {
 	case Auto, "":
@@ -96,6 +99,9 @@ func normalization(base, head *side, rows *rowset, c *costs, tests *stats.Tests,
 		case opt.Work != "" || opt.Ops != nil || len(workCounters(base, head)) == 1:
 			n.Mode = Work
 			err = n.byWork(base, head, opt)
+		case simulated:
+			// The program did what it did, to the instruction.
+			n.Mode, n.By = None, "nothing"
 		case len(opt.Reference) > 0:
 			n.Mode = Reference
 			err = n.byReference(base, head, rows, c, opt.Reference)

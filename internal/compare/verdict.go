@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
@@ -99,10 +100,22 @@ func (n *Normalization) newChange(tests *stats.Tests, c cost) Change {
 		ch.Ratio, ch.CI = ch.Head/ch.Base, stats.Interval{Lo: 0, Hi: math.Inf(1)}
 		return ch
 	}
-	e := tests.Ratio(base, head)
+	e := n.estimate(tests, base, head)
 	ch.estimate = e
 	ch.Ratio, ch.CI, ch.Method, ch.P, ch.Capped = e.Ratio, e.CI, e.Method, e.P, e.Capped
 	return ch
+}
+
+// estimate compares normalized costs. What a simulator counted is known, if all runs of a
+// side agree.
+func (n *Normalization) estimate(tests *stats.Tests, base, head []stats.WeightedCount) stats.Estimate {
+	same := func(list []stats.WeightedCount) bool {
+		return !slices.ContainsFunc(list, func(c stats.WeightedCount) bool { return c.Weight != list[0].Weight })
+	}
+	if n.simulated && same(base) && same(head) {
+		return tests.Exact(stats.WeightedCount{Weight: base[0].Weight}, stats.WeightedCount{Weight: head[0].Weight})
+	}
+	return tests.Ratio(base, head)
 }
 
 // telling is the number of samples in all runs below which their differences tell

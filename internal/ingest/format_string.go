@@ -20,11 +20,12 @@ func _() {
 	_ = x[simpleperfStat-9]
 	_ = x[perfStatCSV-10]
 	_ = x[perfStatJSON-11]
+	_ = x[callgrindFormat-12]
 }
 
-const _format_name = "unknownperf.datasimpleperf report-sample --protobufsimpleperf report-samplepprofFirefox Profiler JSONperf scriptfolded stackssimpleperf report --csvsimpleperf stat --csvperf stat -xperf stat -j"
+const _format_name = "unknownperf.datasimpleperf report-sample --protobufsimpleperf report-samplepprofFirefox Profiler JSONperf scriptfolded stackssimpleperf report --csvsimpleperf stat --csvperf stat -xperf stat -jcallgrind.out or cachegrind.out"
 
-var _format_index = [...]uint8{0, 7, 16, 51, 75, 80, 101, 112, 125, 148, 169, 181, 193}
+var _format_index = [...]uint8{0, 7, 16, 51, 75, 80, 101, 112, 125, 148, 169, 181, 193, 224}
 
 func (i format) String() string {
 	idx := int(i) - 0

@@ -124,12 +124,19 @@ func eventComment(r *run.Run, value string) {
 	}
 	how, number, _ := strings.Cut(value[i+1:], "=")
 	n, err := strconv.ParseUint(number, 10, 64)
-	if err != nil {
+	if err != nil && how != "simulated" {
 		return
 	}
 	for j := range r.Events {
 		if e := &r.Events[j]; e.Name == value[:i] {
 			switch how {
+			case "simulated":
+				e.Simulated, e.WeightSqLowerBound, e.WeightSq = true, false, 0
+				for k := range r.Samples {
+					if s := &r.Samples[k]; int(s.Event) == j {
+						s.WeightSq = 0
+					}
+				}
 			case "period":
 				e.Period = n
 			case "frequency":

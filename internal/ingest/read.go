@@ -44,6 +44,8 @@ func Read(name string, r io.Reader, opt *Options) (*run.Run, error) {
 		return readPerfStatCSV(src, opt)
 	case perfStatJSON:
 		return readPerfStatJSON(src, opt)
+	case callgrindFormat:
+		return readCallgrind(src, opt)
 	}
 	return nil, fmt.Errorf("format %v is not read", f)
 }

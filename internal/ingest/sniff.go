@@ -33,6 +33,7 @@ const (
 	simpleperfStat                   // simpleperf stat --csv
 	perfStatCSV                      // perf stat -x
 	perfStatJSON                     // perf stat -j
+	callgrindFormat                  // callgrind.out or cachegrind.out
 )
 
 // detect tells the format of an input by its content; the name does not matter. The
@@ -50,7 +51,7 @@ func detect(src *source) (format, error) {
 // readFormats lists what profdiff reads.
 func readFormats() string {
 	var names []string
-	for f := perfDataFormat; f <= perfStatJSON; f++ {
+	for f := perfDataFormat; f <= callgrindFormat; f++ {
 		names = append(names, f.String())
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
@@ -75,6 +76,8 @@ func sniff(head []byte) format {
 	switch {
 	case bytes.HasPrefix(bytes.TrimLeft(first, " \t"), []byte("{")):
 		return sniffJSON(head)
+	case isCallgrind(head):
+		return callgrindFormat
 	case isSimpleperfStat(head):
 		return simpleperfStat
 	case isReportCSV(head):

@@ -138,9 +138,8 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event, t t
 	}
 	n := e.Normalization
 	out := &strings.Builder{}
-	fmt.Fprintf(out, "\n%s: %s → %s%s, %s → %s samples%s\n", printable(e.Name),
-		formatWeight(e.Raw.Base, e.Unit), formatWeight(e.Raw.Head, e.Unit), per,
-		formatCount(e.Raw.BaseSamples), formatCount(e.Raw.HeadSamples), effectiveText(&e.Raw))
+	fmt.Fprintf(out, "\n%s: %s → %s%s%s\n", printable(e.Name),
+		formatWeight(e.Raw.Base, e.Unit), formatWeight(e.Raw.Head, e.Unit), per, samplesText(&e.Raw))
 	total := &e.Total
 	switch n.Mode {
 	case compare.Work:
@@ -154,7 +153,11 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event, t t
 		fmt.Fprintf(out, "not normalized, the total")
 	}
 	fmt.Fprintf(out, ", ratio %s %s: %s\n", formatRatio(total.Ratio), formatInterval(total.CI), verdictText(total))
-	fmt.Fprintf(out, "95%% intervals cover %s", noise(e, c))
+	if total.Method == stats.Exact {
+		out.WriteString("a simulator counted: ratios are exact")
+	} else {
+		fmt.Fprintf(out, "95%% intervals cover %s", noise(e, c))
+	}
 	tested, counts := t.verdicts()
 	if single(total.Method) {
 		out.WriteString("; ~ marks changes within it\n")
@@ -169,13 +172,17 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event, t t
 	return err
 }
 
-// effectiveText says how many equally weighted samples would tell as much, if it is
-// less.
-func effectiveText(c *compare.Change) string {
-	if c.BaseEffective > 0.9*float64(c.BaseSamples) && c.HeadEffective > 0.9*float64(c.HeadSamples) {
+// samplesText says how many samples there are, and how many equally weighted ones would
+// tell as much if these are less. What was counted has none.
+func samplesText(c *compare.Change) string {
+	if c.BaseSamples == 0 && c.HeadSamples == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", effective sample size %.0f → %.0f", c.BaseEffective, c.HeadEffective)
+	s := fmt.Sprintf(", %s → %s samples", formatCount(c.BaseSamples), formatCount(c.HeadSamples))
+	if c.BaseEffective > 0.9*float64(c.BaseSamples) && c.HeadEffective > 0.9*float64(c.HeadSamples) {
+		return s
+	}
+	return s + fmt.Sprintf(", effective sample size %.0f → %.0f", c.BaseEffective, c.HeadEffective)
 }
 
 // factorText says by what factor the work of the sides differs, if it does.
@@ -242,9 +249,17 @@ func changeTable(names ...string) table {
 func changeCells(c *compare.Change, f costFormat) []string {
 	return []string{
 		verdictText(c),
-		f.cost(c.Base), formatCount(c.BaseSamples), f.cost(c.Head), formatCount(c.HeadSamples),
+		f.cost(c.Base), sampleCount(c.BaseSamples, c.Base), f.cost(c.Head), sampleCount(c.HeadSamples, c.Head),
 		f.delta(c.Delta()), formatRatio(c.Ratio), formatInterval(c.CI), formatSmallest(c),
 	}
+}
+
+// sampleCount is a number of samples, "-" for a cost without.
+func sampleCount(n int64, cost float64) string {
+	if n == 0 && cost != 0 {
+		return "-"
+	}
+	return formatCount(n)
 }
 
 // formatSmallest is the smallest change that the data could have shown.
@@ -288,7 +303,7 @@ func writeFunctions(w io.Writer, c *compare.Comparison, e *compare.Event, opt Di
 		if opt.Total {
 			c = &f.Total
 		}
-		if c.BaseSamples == 0 && c.HeadSamples == 0 {
+		if c.BaseSamples == 0 && c.HeadSamples == 0 && c.Base == 0 && c.Head == 0 {
 			callersOnly++ // only calls others
 			continue
 		}

@@ -38,7 +38,7 @@ var eventAliases = map[string]string{
 // all others follow by name.
 var eventOrder = []string{
 	"cpu-cycles", "cpu-clock", "task-clock", "instructions", "branches", "branch-misses",
-	"cache-references", "cache-misses",
+	"cache-references", "cache-misses", "Ir",
 }
 
 // Modifier letters of perf list(1), section "EVENT MODIFIERS".

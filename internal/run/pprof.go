@@ -536,6 +536,8 @@ func (r *Run) comments() []string {
 	for i := range r.Events {
 		e := &r.Events[i]
 		switch {
+		case e.Simulated:
+			add("event", e.Name+" simulated")
 		case e.Period != 0:
 			add("event", fmt.Sprintf("%s period=%d", e.Name, e.Period))
 		case e.Frequency != 0:

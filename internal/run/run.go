@@ -87,6 +87,9 @@ type Event struct {
 	// Derived marks events that profdiff computed from others, such as
 	// off-cpu. Their samples are not part of the accounting.
 	Derived bool
+	// Simulated marks events whose weights a simulator counted: they are exact, nothing
+	// was sampled, and a second run gives the same.
+	Simulated bool
 	// Period is the fixed number of events per sample, or 0 if the recorder
 	// varied it to reach Frequency samples per second and CPU.
 	Period    uint64

@@ -281,6 +281,18 @@ func (s *sides) without() (ratio float64, ok bool) {
 // A point is the model of a ratio that is known: nothing varies.
 type point float64
 
+// Exact compares what was counted and is the same in every run: the ratio is known.
+func (t *Tests) Exact(base, head WeightedCount) Estimate {
+	e := Estimate{Method: Exact, Ratio: math.NaN(), CI: everything(), P: 1, BaseRuns: 1, HeadRuns: 1}
+	s, refused := newSides([]WeightedCount{base}, []WeightedCount{head})
+	if refused != "" {
+		e.Refused = refused
+		return e
+	}
+	t.exact(&e, s)
+	return e
+}
+
 func (t *Tests) exact(e *Estimate, s sides) {
 	r := s.head[0].Weight / s.base[0].Weight
 	e.Method, e.Ratio, e.CI = Exact, r, Interval{r, r}

@@ -1,0 +1,346 @@
+package callgrind
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+)
+
+// A parser reads a file line by line. It keeps the first error.
+type parser struct {
+	lines *lineReader
+	names nameTable
+	visit Visitor
+	file  File
+	err   error
+
+	part *Part // nil before the first line of a header
+	// hasBody is set if the part has other lines than those of a header: one of a
+	// header then begins the next part.
+	hasBody bool
+	// summaryLine and totalsLine are where the sums of the part are.
+	summaryLine, totalsLine int
+	// only is set if there are lines that only Callgrind's format has, hasCommand if
+	// there is a line that Cachegrind's always has.
+	only, hasCommand bool
+	unreported       int // warnings
+
+	// Where the next costs are. function is nil until it is named.
+	object, filename           name
+	function                   *Function
+	functionName, functionFile name
+	at                         [numPositions]uint64
+
+	// Where the next call or jump goes. Its object and file are those of the caller,
+	// and the function of a jump is that it comes from, if they are not named.
+	callee                   *Function
+	calleeObject, calleeFile *name
+	jumpFile, jumpFunction   *name
+
+	// pending is what the next costs are about.
+	pending pending
+	call    Call
+	jump    Jump
+	cost    Cost
+}
+
+// A pending line is the first of two that belong together.
+type pending uint8
+
+const (
+	nothing pending = iota
+	callCost
+	jumpSource
+)
+
+func newParser(r io.Reader, v Visitor) *parser {
+	return &parser{lines: newLineReader(r), names: newNameTable(), visit: v}
+}
+
+// fail sets the error, at the current line.
+func (p *parser) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("line %d: "+format, append([]any{p.lines.n}, args...)...)
+	}
+}
+
+// next reads a line and reports whether there may be more.
+func (p *parser) next() bool {
+	line, err := p.lines.next()
+	switch {
+	case err == io.EOF:
+		return false
+	case err != nil:
+		p.fail("%w", err)
+		return false
+	case p.lines.cut && p.lacksSum() && !bytes.HasPrefix(line, []byte("totals:")) && !bytes.HasPrefix(line, []byte("summary:")):
+		return false // a number may lack its last digits
+	}
+	c := cursor{line: line}
+	p.line(&c)
+	if c.err != nil {
+		p.fail("%w", c.err)
+	}
+	return p.err == nil
+}
+
+// finish checks what can be told at the end only.
+func (p *parser) finish() {
+	p.file.Lines = p.lines.n
+	if p.err != nil {
+		return
+	}
+	if !p.hasEvents() {
+		p.fail("ends without a line events:")
+		return
+	}
+	p.file.Format, p.file.Truncated = p.format(), p.lacksSum()
+	if p.pending == callCost && !p.file.Truncated {
+		p.fail("ends where the costs of calls are expected")
+		return
+	}
+	p.flushJump()
+	p.checkSums()
+	if p.unreported > 0 {
+		p.file.Warnings = append(p.file.Warnings, fmt.Sprintf("%d more sums differ", p.unreported))
+	}
+}
+
+// line reads one line.
+func (p *parser) line(c *cursor) {
+	if !c.space() {
+		return
+	}
+	switch b := c.peek(); {
+	case '0' <= b && b <= '9', b == '+', b == '-', b == '*':
+		p.costLine(c)
+		return
+	case b == '#':
+		if string(c.rest()) == "# callgrind format" { // the first line since Valgrind 3.13
+			p.newFile(c)
+		}
+		return
+	}
+	key, delimiter := c.key()
+	switch {
+	case delimiter == ':':
+		p.headerLine(key, c)
+	case delimiter != '=' || !p.bodyLine(key, c):
+		c.fail("%q is no line of the format", clip(c.line))
+	}
+}
+
+func (p *parser) hasEvents() bool { return p.part != nil && p.part.Events != nil }
+
+// costLine reads positions and costs.
+func (p *parser) costLine(c *cursor) {
+	if !p.hasEvents() {
+		c.fail("costs before the line events:")
+		return
+	}
+	if p.function == nil {
+		c.fail("costs before a line fn=")
+		return
+	}
+	p.hasBody = true
+	p.positions(c, &p.at)
+	costs := p.cost.Costs
+	if p.pending == callCost {
+		costs = p.call.Costs
+	}
+	some := c.space()
+	p.costs(c, costs)
+	if c.err != nil {
+		return
+	}
+	place := p.place(p.function, p.names.list[p.filename], &p.at)
+	switch p.pending {
+	case callCost:
+		p.pending = nothing
+		p.call.Part, p.call.Caller = p.part, place
+		if p.visit.Call != nil {
+			c.err = p.visit.Call(&p.call)
+		}
+		return
+	case jumpSource:
+		p.flushJump()
+		if !some {
+			return
+		}
+		// The manual does not tell of the line with the source: these are costs.
+	}
+	for i, v := range costs {
+		sum := &p.part.Sum[i]
+		if v > 0 && *sum > math.MaxInt64-v || v < 0 && *sum < math.MinInt64-v {
+			c.fail("costs of %s sum to more than 2^63", p.part.Events[i])
+			return
+		}
+		*sum += v
+	}
+	if p.visit.Cost != nil {
+		p.cost.Part, p.cost.Place = p.part, place
+		c.err = p.visit.Cost(&p.cost)
+	}
+}
+
+// positions reads the positions in front of costs; relative ones are relative to those
+// of the costs before.
+func (p *parser) positions(c *cursor, at *[numPositions]uint64) {
+	for _, kind := range p.part.Positions {
+		at[kind] = c.position(p.at[kind])
+	}
+	if at[LinePosition] > math.MaxInt64 {
+		c.fail("line number %d exceeds 2^63", at[LinePosition])
+	}
+}
+
+// costs reads up to one number for each event; those that are missing are zero.
+func (p *parser) costs(c *cursor, to []int64) {
+	for i := range to {
+		to[i] = 0
+		if c.space() {
+			to[i] = c.count()
+		}
+	}
+	if c.space() {
+		c.fail("has more costs than the %d events", len(to))
+	}
+}
+
+func (p *parser) place(f *Function, file string, at *[numPositions]uint64) Place {
+	return Place{Function: f, File: file, Line: int64(at[LinePosition]), Address: at[InstrPosition], Block: at[BlockPosition]}
+}
+
+// bodyLine reads a line "key=value" and returns false if there is no such key.
+func (p *parser) bodyLine(key []byte, c *cursor) bool {
+	if !p.hasEvents() {
+		c.fail("%s= before the line events:", clip(key))
+		return true
+	}
+	p.hasBody = true
+	if !p.endPending(c) {
+		return true
+	}
+	switch string(key) {
+	case "fl", "fi", "fe":
+		p.filename = p.names.read(c, fileNames)
+		return true
+	case "fn":
+		p.functionName, p.functionFile = p.names.read(c, functionNames), p.filename
+		p.function = p.names.function(p.object, p.functionFile, p.functionName)
+		p.callee = nil
+		return true
+	}
+	p.only = true
+	switch string(key) {
+	case "ob":
+		p.object = p.names.read(c, objectNames)
+		if p.function != nil {
+			p.function = p.names.function(p.object, p.functionFile, p.functionName)
+		}
+	case "cob":
+		p.calleeObject = p.optional(c, objectNames)
+	case "cfl", "cfi":
+		p.calleeFile = p.optional(c, fileNames)
+	case "cfn":
+		// Valgrind names functions even if the calls cost nothing and are left out.
+		p.callee = p.names.function(or(p.calleeObject, p.object), or(p.calleeFile, p.filename), p.names.read(c, functionNames))
+		p.calleeObject, p.calleeFile = nil, nil
+	case "calls":
+		p.calls(c)
+	case "jfi":
+		p.jumpFile = p.optional(c, fileNames)
+	case "jfn":
+		p.jumpFunction = p.optional(c, functionNames)
+	case "jump", "jcnd":
+		p.jumps(c, string(key) == "jcnd")
+	case "frfn": // the caller, with --mangle-names=no
+		p.names.read(c, functionNames)
+	case "rec", "bb", "ln": // with --mangle-names=no and --dump-bbs=yes
+	default:
+		return false
+	}
+	return true
+}
+
+// endPending ends what was waiting for its line of costs.
+func (p *parser) endPending(c *cursor) bool {
+	p.flushJump()
+	if p.pending == callCost {
+		c.fail("%q where the costs of calls are expected", clip(c.line))
+		return false
+	}
+	return true
+}
+
+func (p *parser) optional(c *cursor, in namespace) *name {
+	n := p.names.read(c, in)
+	return &n
+}
+
+func or(n *name, otherwise name) name {
+	if n != nil {
+		return *n
+	}
+	return otherwise
+}
+
+// calls reads "count target". Their costs are in the next line.
+func (p *parser) calls(c *cursor) {
+	if p.callee == nil {
+		c.fail("calls= without cfn=")
+		return
+	}
+	if p.call.Count = c.count(); p.call.Count < 0 {
+		c.fail("%d calls", p.call.Count)
+	}
+	at := p.at
+	p.positions(c, &at)
+	p.call.Callee = p.place(p.callee, p.callee.File, &at)
+	p.callee, p.pending = nil, callCost
+}
+
+// jumps reads "count target", or of a conditional jump "taken/executed target" or
+// "executed taken target". The source is in the next line.
+func (p *parser) jumps(c *cursor, conditional bool) {
+	if p.function == nil {
+		c.fail("a jump before a line fn=")
+		return
+	}
+	j := Jump{Part: p.part, Conditional: conditional}
+	j.Taken, j.Executed = c.ratio()
+	if conditional && j.Executed < 0 {
+		j.Executed = j.Taken
+		j.Taken = c.count()
+	} else if j.Executed < 0 {
+		j.Executed = j.Taken
+	}
+	if j.Taken < 0 {
+		c.fail("%d jumps", j.Taken)
+	}
+	at := p.at
+	p.positions(c, &at)
+	f := p.function
+	if p.jumpFunction != nil {
+		f = p.names.function(p.object, or(p.jumpFile, p.filename), *p.jumpFunction)
+	}
+	j.To = p.place(f, p.names.list[or(p.jumpFile, p.filename)], &at)
+	p.jumpFile, p.jumpFunction = nil, nil
+	p.jump, p.pending = j, jumpSource
+}
+
+// flushJump gives the visitor the jump whose source is known now.
+func (p *parser) flushJump() {
+	if p.pending != jumpSource {
+		return
+	}
+	p.pending = nothing
+	p.jump.From = p.place(p.function, p.names.list[p.filename], &p.at)
+	if p.visit.Jump == nil {
+		return
+	}
+	if err := p.visit.Jump(&p.jump); err != nil {
+		p.fail("%w", err)
+	}
+}
