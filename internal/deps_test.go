@@ -18,15 +18,18 @@ var policy = map[string][]string{
 	"perffile/perffiletest": {"perffile"},
 	"perfsession":           {"perffile"},
 	"objfile":               {},
+	"disasm":                {"objfile"},
 	"symbolizer":            {"objfile", "perfsession"},
 	"run":                   {},
 	"run/runtest":           {"run"},
-	"ingest":                {"perffile", "perfsession", "symbolizer", "objfile", "run"},
+	"callgrind":             {},
+	"ingest":                {"perffile", "perfsession", "symbolizer", "objfile", "run", "callgrind"},
+	"branch":                {"perffile", "perfsession", "symbolizer", "objfile", "disasm", "stats"},
 	"category":              {"run"},
 	"stats":                 {},
 	"align":                 {},
 	"compare":               {"run", "stats", "align", "category"},
-	"report":                {"run", "category", "compare", "align", "stats"},
+	"report":                {"run", "category", "compare", "align", "stats", "branch"},
 }
 
 func TestImports(t *testing.T) {

@@ -1,0 +1,250 @@
+// Package branch attributes branch misses to branches.
+//
+// What a recording can tell depends on its kind, the [Tier]. Branch stacks (LBR of
+// Intel and AMD, BRBE of Arm) name the branch exactly but hold branches that were
+// taken only: a conditional branch that was mispredicted and not taken shows up, if
+// at all, as a gap of many cycles. What is not known stays unknown, it is never
+// taken as zero.
+//
+// Entries follow struct perf_branch_entry in include/uapi/linux/perf_event.h and the
+// field brstack of perf-script(1).
+package branch
+
+import (
+	"profdiff/internal/symbolizer"
+)
+
+// A Tier says what a table was made from, best first.
+type Tier string
+
+// The tiers.
+const (
+	TierSimulated Tier = "S" // a simulated predictor: exact counts
+	TierPrecise   Tier = "A" // precise samples of single branches, taken or not
+	TierStacks    Tier = "B" // branch stacks: exact branches, those not taken by inference
+	TierSampled   Tier = "C" // imprecise samples of misses: candidates
+	TierCounters  Tier = "D" // counters read with samples: functions
+)
+
+// Describe says what a tier is made from.
+func (t Tier) Describe() string {
+	switch t {
+	case TierSimulated:
+		return "simulated"
+	case TierPrecise:
+		return "precise samples of branches"
+	case TierStacks:
+		return "branch stacks"
+	case TierSampled:
+		return "imprecise samples"
+	case TierCounters:
+		return "counters read with samples"
+	}
+	return "unknown"
+}
+
+// A Kind says what a branch is.
+type Kind string
+
+// The kinds. A branch without known code has the kind that the kernel recorded, if
+// any.
+const (
+	UnknownKind Kind = ""
+	Conditional Kind = "conditional"
+	Direct      Kind = "direct"
+	Indirect    Kind = "indirect"
+	Call        Kind = "call"
+	Return      Kind = "return"
+	Transfer    Kind = "transfer" // interrupts, system calls and their returns
+)
+
+// A Class says how well the predictor has learnt a branch.
+type Class string
+
+// The classes, by rate of misses and the rate h = min(p, 1-p) of a predictor that
+// always says what is more frequent.
+const (
+	Random       Class = "random"        // rate at least 0.8 h: a candidate for code without the branch
+	PartlyLearnt Class = "partly learnt" // rate at least 0.3 h
+	Learnt       Class = "learnt"
+)
+
+// A Table is what a recording says of its branches.
+type Table struct {
+	Name, Format, Tool, Arch, CPU string
+
+	Tier   Tier
+	Events []Event
+	// Unknown says why the recording does not tell which branches were mispredicted,
+	// "" if it does.
+	Unknown string
+	// Scaled is set if Executed, Taken and Misses of the branches are estimates for
+	// the whole recording. Else they count entries of stacks.
+	Scaled bool
+	// FirstIndex is the newest entry of a stack that rates are made from.
+	FirstIndex int
+	Samples    Account // of the recording
+	Entries    Account // of the branch stacks of the used samples and those dropped
+	// Ranges counts what lies between two entries of a stack.
+	Ranges Ranges
+	// Cost is that of a mispredicted branch without one of its own, nil if unknown.
+	Cost *Cost
+	// Instructions and Cycles are the totals of the recording, nil if unknown.
+	Instructions, Cycles *float64
+	Misses               int64 // entries that were mispredicted
+	// Branches are ordered by cycles lost if these are known, else by misses, else by
+	// how often they were taken.
+	Branches []Branch
+	Warnings []string
+}
+
+// An Account follows what was read: In = Used + Dropped.
+type Account struct {
+	In, Used int64
+	Dropped  map[string]int64
+	Lost     int64 // never reached the recording, not part of In
+}
+
+func (a *Account) drop(reason string, n int64) {
+	if n == 0 {
+		return
+	}
+	if a.Dropped == nil {
+		a.Dropped = make(map[string]int64)
+	}
+	a.Dropped[reason] += n
+}
+
+// Balanced reports whether all is accounted for.
+func (a *Account) Balanced() bool {
+	n := a.Used
+	for _, v := range a.Dropped {
+		n += v
+	}
+	return n == a.In
+}
+
+// Ranges counts the code between the target of one branch and the next branch.
+type Ranges struct {
+	Decoded int64 // runs from one to the other without a jump
+	Broken  int64 // does not: an entry is missing in between
+	NoCode  int64 // the binary is not there
+}
+
+// An Event is an event of the recording.
+type Event struct {
+	Name      string
+	Samples   int64
+	Weight    float64
+	Period    uint64 // 0 if the recorder varied it
+	Precise   bool
+	Counts    Counts
+	HasStacks bool
+	// Rates is set if rates are made from the stacks of this event.
+	Rates bool
+}
+
+// Counts says what an event counts.
+type Counts string
+
+// What events count.
+const (
+	CountsOther        Counts = "other"
+	CountsTaken        Counts = "taken branches"
+	CountsBranches     Counts = "branches"
+	CountsMisses       Counts = "mispredicted branches"
+	CountsCycles       Counts = "cycles"
+	CountsInstructions Counts = "instructions"
+)
+
+// An Estimate is a value with its 95 % interval.
+type Estimate struct {
+	Value, Lo, Hi float64
+}
+
+// A RateMethod says how the rate of misses of a branch was found.
+type RateMethod string
+
+// The methods.
+const (
+	// AllSeen is for branches whose misses are all seen.
+	AllSeen RateMethod = "all"
+	// ByCycles counts executions that were not taken as misses if they were slow.
+	ByCycles RateMethod = "cycles"
+	// ByBounds says that misses of executions that were not taken are not seen.
+	ByBounds RateMethod = "bounds"
+)
+
+// A Rate is the part of a branch's executions that were mispredicted.
+type Rate struct {
+	// Value is nil if only the bounds are known.
+	Value *float64
+	// Bounds is between what values the rate is if none or all of the executions that
+	// were not taken were misses. Both are Value where there are none such.
+	Bounds [2]float64
+	// CI is the 95 % interval: of Value, or if that is not known from the lower end
+	// for the lower bound to the upper end for the upper bound.
+	CI     [2]float64
+	Method RateMethod
+}
+
+// EntryCounts counts the executions of a branch that stacks show, at any index.
+type EntryCounts struct {
+	Taken, Mispredicted, Predicted int64
+	// NotTaken is nil if it is not known, for want of code or of the kind.
+	NotTaken *int64
+}
+
+// A Branch is one branch of the program.
+type Branch struct {
+	DSO, BuildID string
+	// Address is that in the symbol table of the DSO.
+	Address uint64
+	// Function is "" if it is not known. Offset is from its start, nil if that is not.
+	Function string
+	Offset   *uint64
+	File     string
+	Line     int64
+	// Inlined are the functions at the branch, innermost first and the function that
+	// holds the code last; nil if nothing is known.
+	Inlined []symbolizer.Frame
+	Kind    Kind
+
+	Entries EntryCounts
+	// Executed, Taken, NotTaken and Misses are in executions of the recording, or in
+	// entries, see Table.Scaled. nil is unknown. Misses that ended not taken are in
+	// Misses only if Rate.Method is not ByBounds.
+	Executed, Taken, NotTaken, Misses *float64
+	// MissesCI is the 95 % interval of Misses if these are of the whole recording.
+	MissesCI *[2]float64
+	// N executions, of which NTaken were taken and NMisses missed, are what the rates
+	// are made from, in so many samples.
+	N, NTaken, NMisses, Samples int64
+	PTaken                      *Estimate
+	// TakenRate is the rate of misses among the executions that were taken.
+	TakenRate *Estimate
+	Rate      *Rate
+	MPKI      *Estimate // mispredictions per 1000 instructions
+	// Cost is what one miss costs, and CyclesLost what all do, from lowest to highest.
+	Cost       *Cost
+	CyclesLost *[2]float64
+	centre     float64  // of CyclesLost
+	Share      *float64 // of all cycles
+	MissShare  *float64 // of all misses that are seen
+	// Classes are those that the rate may be in, none if there are too few samples.
+	Classes []Class
+	// Targets is how many targets were seen, TopTarget the share of the most frequent.
+	Targets   int
+	TopTarget float64
+	// Enough is set if there are at least MinMisses misses, or no misses are known.
+	Enough bool
+
+	runtime uint64 // address of the first entry, as recorded
+	rel     uint64 // in the file, of the kernel image the address
+}
+
+// Samples that it takes to show a branch, and a rate.
+const (
+	MinMisses     = 10
+	MinExecutions = 30
+)

@@ -1,0 +1,487 @@
+package branch
+
+import "profdiff/internal/perfsession"
+
+// A stack is the branch stack of one sample, newest entry first.
+type stack struct {
+	event   int
+	pid     int32
+	weight  float64
+	entries []entry
+}
+
+type entry struct {
+	from, to                uint64
+	mispredicted, predicted bool
+	// notTaken is set if the branch is one that was not taken, which SPE records.
+	notTaken  bool
+	wrongPath bool
+	cycles    uint16 // since the entry before, 0 if unknown
+	kind      Kind   // by the kernel
+}
+
+// Kinds of PERF_BR_* of enum perf_branch_type in include/uapi/linux/perf_event.h.
+func kernelKind(t uint8) Kind {
+	switch t {
+	case 1, 9, 10: // COND, COND_CALL, COND_RET
+		return Conditional
+	case 2: // UNCOND
+		return Direct
+	case 3, 5: // IND, IND_CALL
+		return Indirect
+	case 4: // CALL
+		return Call
+	case 6: // RET
+		return Return
+	case 7, 8, 11, 12, 13, 14: // SYSCALL, SYSRET, ERET, IRQ, SERROR, NO_TX
+		return Transfer
+	}
+	return UnknownKind
+}
+
+// firstUnbiased is the first entry of a stack, from the newest, in which misses are as
+// frequent as they are: a sample is likelier to be taken while the front end restarts
+// behind a miss, so that the newest entry is a miss twice as often.
+const firstUnbiased = 4
+
+// siteKey is a place in a DSO, or in memory that no DSO has.
+type siteKey struct {
+	dso int // DSO.ID, -1 if there is none
+	rel uint64
+}
+
+// place finds the site key of an address: offsets in files, addresses in the kernel
+// image.
+func place(m *perfsession.Mapping, addr uint64) siteKey {
+	switch {
+	case m == nil:
+		return siteKey{-1, addr}
+	case m.DSO.Kernel && m.DSO.IsKernelImage():
+		return siteKey{m.DSO.ID, addr}
+	}
+	return siteKey{m.DSO.ID, addr - m.Start + m.PgOff}
+}
+
+// A site is a branch while it is being counted.
+type site struct {
+	key  siteKey
+	addr uint64 // as first recorded
+	m    *perfsession.Mapping
+
+	looked bool // at the code
+	inst   instruction
+	known  bool // inst is
+	kind   Kind // by the kernel
+
+	// all are entries, by any event and at any index.
+	all        [dims]int64
+	targets    map[siteKey]int64
+	moments    []*moments // by event
+	current    [dims]int64
+	stamp      int64
+	slow, fast int64 // executions that were not taken, by cycles
+	cost       *Cost
+}
+
+// rangeKey is code that ran from the target of an entry to the next branch.
+type rangeKey struct {
+	dso      int
+	from, to uint64
+}
+
+type codeRange struct {
+	state rangeState
+	conds []*site // that were not taken
+	// cycles that it took behind an entry that was predicted, if there is one branch.
+	cycles map[uint16]int64
+}
+
+type rangeState uint8
+
+const (
+	rangeDecoded rangeState = iota
+	rangeBroken
+	rangeNoCode
+)
+
+// pathKey is a branch, its target and the branch that comes next.
+type pathKey struct {
+	site *site
+	to   siteKey
+	next siteKey
+}
+
+// pathCycles are the cycles from one branch to the next, by prediction of the former.
+type pathCycles struct {
+	hit, miss map[uint16]int64
+}
+
+// maxRange bounds the code between two branches that is decoded, in bytes.
+const maxRange = 1 << 14
+
+// A collector counts the branches of stacks.
+type collector struct {
+	spaces   *spaces
+	binaries *binaries
+	events   []*eventState
+	samples  Account
+	entries  Account
+	ranges   Ranges
+
+	sites   map[siteKey]*site
+	order   []*site
+	known   map[rangeKey]*codeRange
+	paths   map[pathKey]*pathCycles
+	path    []pathKey // keys of paths in the order of appearance
+	stamp   int64
+	touched []*site
+	valid   []resolved
+	// unknown says why predictions are not to be trusted, "" if nothing is wrong.
+	unknown                       string
+	mispredicted, predicted, none int64
+	notTaken                      int64 // entries
+}
+
+type eventState struct {
+	Event
+	// every is set if all branches are recorded, not those of some kinds. single is
+	// set if samples are of single branches, taken or not.
+	every, single bool
+	// first is the first index that rates are made from.
+	first int
+	// rated is the weight of the executions that rates are made from, in which each
+	// entry of a sample counts as much as the others.
+	rated float64
+	gaps  int64 // ranges of unknown code, which may hide branches not taken
+	spans int64 // all ranges
+	lost  int64
+	// weightless is set if samples do not say what they weigh.
+	weightless bool
+}
+
+// resolved is an entry with its places.
+type resolved struct {
+	*entry
+	index  int
+	site   *site
+	to     siteKey
+	target *perfsession.Mapping
+	gap    bool // an entry between this one and the older one is missing
+}
+
+func newCollector(s *spaces, b *binaries) *collector {
+	return &collector{
+		spaces: s, binaries: b, sites: make(map[siteKey]*site),
+		known: make(map[rangeKey]*codeRange), paths: make(map[pathKey]*pathCycles),
+	}
+}
+
+// event adds an event.
+func (c *collector) event(e Event, every bool) int {
+	first := firstUnbiased
+	if e.Precise && e.Counts != CountsMisses {
+		first = 0
+	}
+	c.events = append(c.events, &eventState{Event: e, every: every, first: first})
+	return len(c.events) - 1
+}
+
+// Reasons to drop samples and entries.
+const (
+	dropNoStack      = "no branch stack"
+	dropInconsistent = "contradicts the binary"
+	dropWrongPath    = "on a wrong path"
+	dropHalf         = "without source or target"
+	dropInSample     = "in a dropped sample"
+	dropCallStack    = "call stack, not branches"
+)
+
+// add counts one stack.
+func (c *collector) add(s *stack) {
+	ev := c.events[s.event]
+	c.samples.In++
+	ev.Samples++
+	ev.Weight += s.weight
+	if len(s.entries) == 0 {
+		c.samples.drop(dropNoStack, 1)
+		return
+	}
+	ev.HasStacks = true
+	c.entries.In += int64(len(s.entries))
+	if !c.resolve(s) {
+		c.samples.drop(dropInconsistent, 1)
+		c.entries.drop(dropInSample, int64(len(s.entries)))
+		return
+	}
+	c.samples.Used++
+	c.entries.Used += int64(len(c.valid))
+	c.stamp++
+	c.touched = c.touched[:0]
+	for i := range c.valid {
+		c.count(ev, i)
+	}
+	c.fold(s, ev)
+}
+
+// resolve finds the sites of the entries that are whole. It returns false if one
+// cannot be in the binary.
+func (c *collector) resolve(s *stack) bool {
+	c.valid = c.valid[:0]
+	var halves, wrong int64
+	for i := range s.entries {
+		e := &s.entries[i]
+		if e.wrongPath {
+			wrong++
+			continue
+		}
+		if e.from == 0 || e.to == 0 {
+			halves++
+			if n := len(c.valid); n > 0 {
+				c.valid[n-1].gap = true
+			}
+			continue
+		}
+		m := c.spaces.find(s.pid, e.from)
+		r := resolved{entry: e, index: i, site: c.site(m, e.from), target: c.spaces.find(s.pid, e.to)}
+		r.to = place(r.target, e.to)
+		if !c.consistent(&r) {
+			return false
+		}
+		c.valid = append(c.valid, r)
+	}
+	c.entries.drop(dropWrongPath, wrong)
+	c.entries.drop(dropHalf, halves)
+	return true
+}
+
+func (c *collector) site(m *perfsession.Mapping, addr uint64) *site {
+	key := place(m, addr)
+	s, ok := c.sites[key]
+	if !ok {
+		s = &site{key: key, addr: addr, m: m}
+		c.sites[key] = s
+		c.order = append(c.order, s)
+	}
+	return s
+}
+
+// look decodes the instruction of a site, once.
+func (c *collector) look(s *site) {
+	if s.looked {
+		return
+	}
+	s.looked = true
+	if s.m == nil {
+		return
+	}
+	if b := c.binaries.find(s.m.DSO); b != nil {
+		if v, ok := b.vaddr(s.key.rel); ok {
+			s.inst, s.known = b.decode(v)
+		}
+	}
+}
+
+// consistent reports whether an entry can be: its source is a branch that can go to
+// its target. Anything can be interrupted.
+func (c *collector) consistent(r *resolved) bool {
+	s := r.site
+	c.look(s)
+	if !s.known || int64(r.entry.to) < 0 || int64(r.from) < 0 {
+		return true
+	}
+	same := r.target != nil && r.target.DSO == s.m.DSO
+	switch {
+	case s.inst.kind == UnknownKind:
+		return !same
+	case r.notTaken:
+		return s.inst.kind == Conditional
+	case s.inst.direct && same:
+		v, ok := c.binaries.find(s.m.DSO).vaddr(r.to.rel)
+		return ok && v == s.inst.target
+	}
+	return !s.inst.direct || r.target == nil
+}
+
+// count adds the entry i of the current sample, and what ran before it. Rates are
+// made from entries of which it is known what ran before: else executions that were
+// taken would count where those that were not do not.
+func (c *collector) count(ev *eventState, i int) {
+	e := &c.valid[i]
+	s := e.site
+	rate := e.index >= ev.first
+	if ev.every && !ev.single {
+		rate = c.before(ev, i, rate) && rate
+	}
+	if s.kind == UnknownKind {
+		s.kind = e.kind
+	}
+	what := taken
+	switch {
+	case e.notTaken:
+		c.notTaken++
+		what = entered
+		if !e.mispredicted && !e.predicted {
+			what = notTaken
+		}
+	case !e.mispredicted && !e.predicted:
+		what = unsaid
+	}
+	c.tally(s, what, rate)
+	switch {
+	case e.mispredicted:
+		c.mispredicted++
+		c.tally(s, what+1, rate)
+	case e.predicted:
+		c.predicted++
+	default:
+		c.none++
+	}
+	if !e.notTaken {
+		if s.targets == nil {
+			s.targets = make(map[siteKey]int64, 1)
+		}
+		s.targets[e.to]++
+	}
+}
+
+// tally counts an execution of a site in the current sample.
+func (c *collector) tally(s *site, what int, rate bool) {
+	s.all[what]++
+	if !rate {
+		return
+	}
+	if s.stamp != c.stamp {
+		s.stamp = c.stamp
+		s.current = [dims]int64{}
+		c.touched = append(c.touched, s)
+	}
+	s.current[what]++
+}
+
+// before counts the conditional branches between the entry i and the one before it,
+// which were not taken. It returns false if it is not known what ran there.
+func (c *collector) before(ev *eventState, i int, rate bool) bool {
+	if i+1 == len(c.valid) {
+		return false
+	}
+	e, older := &c.valid[i], &c.valid[i+1]
+	c.pathCycles(ev, older, e)
+	r := c.between(older, e)
+	ev.spans++
+	switch r.state {
+	case rangeBroken:
+		c.ranges.Broken++
+		return false
+	case rangeNoCode:
+		c.ranges.NoCode++
+		ev.gaps++
+		return true
+	}
+	c.ranges.Decoded++
+	for _, s := range r.conds {
+		c.tally(s, notTaken, rate)
+	}
+	if len(r.conds) == 1 && e.cycles > 0 && older.predicted && ev.Counts != CountsMisses {
+		if r.cycles == nil {
+			r.cycles = make(map[uint16]int64)
+		}
+		r.cycles[e.cycles]++
+	}
+	return true
+}
+
+// between decodes what lies between the target of an entry and the next entry.
+func (c *collector) between(older, e *resolved) *codeRange {
+	if older.target == nil || e.site.m == nil {
+		return &codeRange{state: rangeNoCode}
+	}
+	if e.gap || older.to.dso != e.site.key.dso || older.to.rel > e.site.key.rel ||
+		e.site.key.rel-older.to.rel > maxRange {
+		return &codeRange{state: rangeBroken}
+	}
+	b := c.binaries.find(older.target.DSO)
+	if b == nil {
+		return &codeRange{state: rangeNoCode}
+	}
+	key := rangeKey{older.to.dso, older.to.rel, e.site.key.rel}
+	if r, ok := c.known[key]; ok {
+		return r
+	}
+	r := c.decodeRange(b, older.target, key)
+	c.known[key] = r
+	return r
+}
+
+func (c *collector) decodeRange(b *binary, m *perfsession.Mapping, key rangeKey) *codeRange {
+	start, okStart := b.vaddr(key.from)
+	end, okEnd := b.vaddr(key.to)
+	if !okStart || !okEnd || end-start != key.to-key.from {
+		return &codeRange{state: rangeBroken}
+	}
+	r := &codeRange{}
+	base := m.Start - m.PgOff
+	for v := start; v < end; {
+		i, ok := b.decode(v)
+		switch {
+		case !ok, i.ends, i.kind != UnknownKind && i.kind != Conditional, uint64(i.len) > end-v:
+			return &codeRange{state: rangeBroken}
+		case i.kind == Conditional:
+			rel := key.from + (v - start)
+			s := c.site(m, base+rel)
+			s.looked, s.known, s.inst = true, true, i
+			r.conds = append(r.conds, s)
+		}
+		v += uint64(i.len)
+	}
+	return r
+}
+
+// pathCycles notes how long it took from one branch to the next.
+func (c *collector) pathCycles(ev *eventState, older, e *resolved) {
+	if e.cycles == 0 || e.gap || ev.Counts == CountsMisses || !older.mispredicted && !older.predicted {
+		return
+	}
+	key := pathKey{older.site, older.to, e.site.key}
+	p, ok := c.paths[key]
+	if !ok {
+		p = &pathCycles{hit: make(map[uint16]int64), miss: make(map[uint16]int64)}
+		c.paths[key] = p
+		c.path = append(c.path, key)
+	}
+	if older.mispredicted {
+		p.miss[e.cycles]++
+	} else {
+		p.hit[e.cycles]++
+	}
+}
+
+// fold adds the counts of the current sample to the sums of its event. Its entries
+// share its weight.
+func (c *collector) fold(s *stack, ev *eventState) {
+	var entries, idle int64
+	for _, t := range c.touched {
+		entries += t.current[taken] + t.current[unsaid] + t.current[entered]
+		idle += t.current[notTaken]
+	}
+	if ev.single {
+		entries += idle
+		idle = 0
+	}
+	if entries == 0 {
+		return
+	}
+	w := s.weight / float64(entries)
+	ev.rated += s.weight
+	if ev.Counts == CountsBranches {
+		ev.rated += w * float64(idle)
+	}
+	for _, t := range c.touched {
+		for len(t.moments) <= s.event {
+			t.moments = append(t.moments, nil)
+		}
+		if t.moments[s.event] == nil {
+			t.moments[s.event] = new(moments)
+		}
+		t.moments[s.event].add(&t.current, w)
+	}
+}

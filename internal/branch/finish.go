@@ -1,0 +1,388 @@
+package branch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"profdiff/internal/perfsession"
+	"profdiff/internal/symbolizer"
+)
+
+// Options say what is read and how.
+type Options struct {
+	// Events are the names of those to read, nil for all.
+	Events []string
+	Names  symbolizer.Options
+	// Cost is that of a miss, nil to take that of the CPU that the recording names.
+	Cost           *Cost
+	AllowTruncated bool
+}
+
+// wanted reports whether an event is to be read, by its name with or without
+// modifiers.
+func (o *Options) wanted(name string) bool {
+	if len(o.Events) == 0 || slices.Contains(o.Events, name) {
+		return true
+	}
+	base, _, ok := strings.Cut(name, ":")
+	return ok && slices.Contains(o.Events, base)
+}
+
+// finisher turns what was collected into a Table.
+type finisher struct {
+	*collector
+	t *Table
+	z *symbolizer.Symbolizer
+	// rated are the events that rates are made from.
+	rated []int
+	// scale turns the weights of those into executions of the recording.
+	scale  float64
+	misses float64 // of all branches, in such weights
+}
+
+func (c *collector) finish(t *Table, opt *Options, z *symbolizer.Symbolizer, cpuid string) {
+	f := &finisher{collector: c, t: t, z: z, scale: 1}
+	t.Tier = TierStacks
+	if c.notTaken > 0 {
+		t.Tier = TierPrecise
+	}
+	t.Samples, t.Entries, t.Ranges = c.samples, c.entries, c.ranges
+	t.Misses = c.mispredicted
+	t.Unknown = c.unknownPrediction()
+	f.chooseEvents()
+	for _, e := range c.events {
+		t.Events = append(t.Events, e.Event)
+	}
+	f.totals()
+	f.costs(opt, cpuid)
+	f.slowPaths()
+	for _, s := range c.order {
+		f.misses += f.moments(s).total(missedTotal)
+	}
+	for _, s := range c.order {
+		t.Branches = append(t.Branches, f.branch(s))
+	}
+	// Code that was decoded but never ran through has sites too.
+	t.Branches = slices.DeleteFunc(t.Branches, func(b Branch) bool {
+		return b.Entries.Taken == 0 && (b.Entries.NotTaken == nil || *b.Entries.NotTaken == 0)
+	})
+	f.warn()
+	order(t.Branches)
+}
+
+// check says what is missing that makes a table pointless. names are those of the
+// events, hint is how to get branch stacks.
+func (c *collector) check(opt *Options, names []string, hint string) error {
+	for _, want := range opt.Events {
+		one := Options{Events: []string{want}}
+		if !slices.ContainsFunc(names, one.wanted) {
+			return fmt.Errorf("no event %q, there are %s", want, strings.Join(names, ", "))
+		}
+	}
+	switch {
+	case c.entries.In > 0:
+		return nil
+	case c.samples.Dropped[dropCallStack] > 0:
+		return errors.New("holds call stacks of the hardware (--call-graph lbr), no branch stacks: " + hint)
+	case c.samples.Dropped[dropEvent] > 0 && len(opt.Events) > 0:
+		return errors.New("no branch stacks in samples of these events")
+	}
+	return errors.New("no branch stacks: " + hint)
+}
+
+// unknownPrediction says why entries do not tell which branches were mispredicted.
+func (c *collector) unknownPrediction() string {
+	switch {
+	case c.entries.Used == 0:
+		return "no entry of a branch stack is whole"
+	case c.unknown != "":
+		return c.unknown
+	case c.mispredicted == 0 && c.predicted == 0:
+		return "no entry says whether it was predicted"
+	case c.mispredicted == 0:
+		return fmt.Sprintf("none of %d entries is mispredicted, as from hardware or tools that do not tell", c.predicted)
+	}
+	return ""
+}
+
+// chooseEvents picks the events whose stacks rates are made from: those that count
+// branches, else the one with most samples. Stacks of misses are taken where there was
+// a miss, so that rates from them are too high: they are the last resort.
+func (f *finisher) chooseEvents() {
+	for _, counts := range []Counts{CountsTaken, CountsBranches, CountsOther, CountsMisses} {
+		for i, e := range f.events {
+			is := e.Counts
+			if is == CountsCycles || is == CountsInstructions {
+				is = CountsOther
+			}
+			if is == counts && e.HasStacks {
+				f.rated = append(f.rated, i)
+			}
+		}
+		if len(f.rated) == 0 {
+			continue
+		}
+		if counts == CountsOther { // whose weights have different units
+			most := slices.MaxFunc(f.rated, func(a, b int) int {
+				return cmp.Or(cmp.Compare(f.events[a].Samples, f.events[b].Samples), cmp.Compare(b, a))
+			})
+			f.rated = []int{most}
+		}
+		break
+	}
+	for _, i := range f.rated {
+		f.events[i].Rates = true
+		f.t.FirstIndex = max(f.t.FirstIndex, f.events[i].first)
+	}
+}
+
+// totals finds how executions in the recording follow from those in stacks.
+func (f *finisher) totals() {
+	var weight, rated, scaled float64
+	whole := len(f.rated) > 0
+	for _, i := range f.rated {
+		e := f.events[i]
+		weight += e.Weight
+		rated += e.rated
+		scaled += e.Weight * (1 + float64(e.lost)/float64(max(e.Samples, 1)))
+		switch {
+		case e.weightless, e.Counts != CountsTaken && e.Counts != CountsBranches:
+			whole = false
+		case e.Counts == CountsBranches && (!e.every || float64(e.gaps) > 0.05*float64(e.spans)):
+			// Without the code, branches that were not taken are not known.
+			whole = false
+		}
+	}
+	f.t.Scaled = whole && rated > 0 && weight > 0
+	if f.t.Scaled {
+		f.scale = scaled / rated
+	}
+	for _, e := range f.events {
+		if e.weightless || e.Weight == 0 {
+			continue
+		}
+		sum := e.Weight * (1 + float64(e.lost)/float64(max(e.Samples, 1)))
+		switch e.Counts {
+		case CountsInstructions:
+			f.t.Instructions = plus(f.t.Instructions, sum)
+		case CountsCycles:
+			f.t.Cycles = plus(f.t.Cycles, sum)
+		}
+	}
+}
+
+func plus(a *float64, b float64) *float64 {
+	if a != nil {
+		b += *a
+	}
+	return &b
+}
+
+// moments returns the sums of a site over the chosen events.
+func (f *finisher) moments(s *site) *moments {
+	var m moments
+	for _, i := range f.rated {
+		if i < len(s.moments) && s.moments[i] != nil {
+			m.merge(s.moments[i])
+		}
+	}
+	return &m
+}
+
+// branch makes the row of a site.
+func (f *finisher) branch(s *site) Branch {
+	f.look(s)
+	m := f.moments(s)
+	b := Branch{Kind: s.kind, runtime: s.addr, rel: s.key.rel}
+	if s.known && s.inst.kind != UnknownKind {
+		b.Kind = s.inst.kind
+	} else if s.known {
+		b.Kind = Transfer
+	}
+	f.name(s, &b)
+	b.Entries = EntryCounts{
+		Taken:        s.all[taken] + s.all[unsaid],
+		Mispredicted: s.all[missed] + s.all[enteredMS],
+		Predicted:    s.all[taken] - s.all[missed] + s.all[entered] - s.all[enteredMS],
+	}
+	all := f.notTaken > 0 // executions that were not taken have entries
+	idle := s.all[notTaken] + s.all[entered]
+	seesIdle := all || s.known && b.Kind == Conditional && f.everyBranch()
+	switch {
+	case seesIdle:
+		b.Entries.NotTaken = &idle
+	case b.Kind != Conditional && b.Kind != UnknownKind:
+		b.Entries.NotTaken = new(int64)
+	}
+	if f.t.Unknown != "" {
+		b.Entries.Mispredicted, b.Entries.Predicted = 0, 0
+	}
+	b.Targets, b.TopTarget = topTarget(s.targets)
+	b.N = m.count[taken] + m.count[unsaid] + m.count[notTaken] + m.count[entered]
+	b.NTaken = m.count[taken] + m.count[unsaid]
+	b.NMisses, b.Samples = m.count[missed]+m.count[enteredMS], m.n
+	f.probability(&b, m)
+	if f.t.Unknown == "" {
+		f.rate(&b, s, m, all)
+	}
+	f.amounts(&b, s, m)
+	b.Enough = f.t.Unknown != "" || b.Entries.Mispredicted >= MinMisses
+	return b
+}
+
+// everyBranch reports whether the stacks of the chosen events hold all branches.
+func (f *finisher) everyBranch() bool {
+	for _, i := range f.rated {
+		if !f.events[i].every {
+			return false
+		}
+	}
+	return len(f.rated) > 0
+}
+
+// amounts fills in executions and misses, and what these cost.
+func (f *finisher) amounts(b *Branch, s *site, m *moments) {
+	known := f.t.Unknown == ""
+	misses := missedTotal
+	if b.Rate != nil && b.Rate.Method == ByCycles {
+		misses[notTaken] = float64(s.slow) / float64(s.slow+s.fast)
+	}
+	if f.t.Scaled {
+		b.Taken = plus(nil, f.scale*m.total(takenTotal))
+		if b.Entries.NotTaken != nil {
+			b.NotTaken = plus(nil, f.scale*m.total(idleTotal))
+		}
+		if known {
+			b.Misses = plus(nil, f.scale*m.total(misses))
+		}
+	} else {
+		b.Taken = plus(nil, float64(b.Entries.Taken))
+		if n := b.Entries.NotTaken; n != nil {
+			b.NotTaken = plus(nil, float64(*n))
+		}
+		if known {
+			b.Misses = plus(nil, float64(b.Entries.Mispredicted))
+		}
+	}
+	if b.NotTaken != nil {
+		b.Executed = plus(nil, *b.Taken+*b.NotTaken)
+	}
+	if !known {
+		return
+	}
+	switch {
+	case f.t.Scaled && f.misses > 0:
+		b.MissShare = plus(nil, m.total(missedTotal)/f.misses)
+	case !f.t.Scaled && f.t.Misses > 0:
+		b.MissShare = plus(nil, float64(b.Entries.Mispredicted)/float64(f.t.Misses))
+	}
+	b.Cost = s.cost
+	if b.Cost == nil {
+		b.Cost = f.t.Cost
+	}
+	if !f.t.Scaled || b.NMisses < MinMisses {
+		return
+	}
+	half := 1.959964 * f.scale * math.Sqrt(m.squares(misses))
+	n := Estimate{Value: *b.Misses, Lo: max(0, *b.Misses-half), Hi: *b.Misses + half}
+	b.MissesCI = &[2]float64{n.Lo, n.Hi}
+	if f.t.Instructions != nil {
+		per := 1000 / *f.t.Instructions
+		b.MPKI = &Estimate{n.Value * per, n.Lo * per, n.Hi * per}
+	}
+	if c := b.Cost; c != nil {
+		b.CyclesLost = &[2]float64{n.Lo * c.Lo, n.Hi * c.Hi}
+		b.centre = n.Value * c.Centre
+		if f.t.Cycles != nil {
+			b.Share = plus(nil, b.centre / *f.t.Cycles)
+		}
+	}
+}
+
+func topTarget(targets map[siteKey]int64) (n int, share float64) {
+	var sum, most int64
+	for _, v := range targets {
+		sum += v
+		most = max(most, v)
+	}
+	if sum == 0 {
+		return 0, 0
+	}
+	return len(targets), float64(most) / float64(sum)
+}
+
+// name fills in where the branch is.
+func (f *finisher) name(s *site, b *Branch) {
+	b.Address = s.addr
+	b.DSO = "[unmapped]"
+	if s.m != nil {
+		b.DSO, b.BuildID = s.m.DSO.Path, s.m.DSO.BuildID
+		b.Address = s.key.rel
+	}
+	if f.z == nil {
+		return
+	}
+	sym := f.z.Symbolize(perfsession.Frame{Addr: s.addr, Map: s.m, Kernel: int64(s.addr) < 0}, f.spaces.kernelDSO(), 0)
+	if sym.DSO != nil {
+		b.Address = sym.Vaddr
+	}
+	if len(sym.Frames) == 0 {
+		return
+	}
+	last := sym.Frames[len(sym.Frames)-1]
+	b.Function = last.Name
+	if sym.Start != 0 {
+		offset := sym.Vaddr - sym.Start
+		b.Offset = &offset
+	}
+	b.File, b.Line = sym.Frames[0].File, sym.Frames[0].Line
+	b.Inlined = sym.Frames
+}
+
+func order(list []Branch) {
+	slices.SortFunc(list, func(a, b Branch) int {
+		return cmp.Or(
+			-cmp.Compare(a.centre, b.centre), -cmp.Compare(a.Entries.Mispredicted, b.Entries.Mispredicted),
+			-cmp.Compare(a.Entries.Taken, b.Entries.Taken), strings.Compare(a.DSO, b.DSO), strings.Compare(a.BuildID, b.BuildID),
+			cmp.Compare(a.Address, b.Address), cmp.Compare(a.runtime, b.runtime),
+		)
+	})
+}
+
+// warn says what limits the table.
+func (f *finisher) warn() {
+	t := f.t
+	warn := func(format string, args ...any) { t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...)) }
+	if n := t.Samples.Dropped[dropInconsistent]; n > 0 && n*20 > t.Samples.In {
+		warn("%d of %d samples contradict the binaries, which may be of another build", n, t.Samples.In)
+	}
+	if t.Unknown != "" {
+		return
+	}
+	for _, i := range f.rated {
+		e := f.events[i]
+		switch {
+		case e.Counts == CountsMisses:
+			warn("stacks are those of %s: rates are of the branches before a miss, and too high where misses come together", e.Name)
+		case !t.Scaled && e.Counts == CountsBranches:
+			warn("%s counts branches that are not taken too, of which stacks without the binaries do not tell: counts are entries of stacks", e.Name)
+		case !t.Scaled && e.weightless:
+			warn("the periods of %s are not known: counts are entries of stacks", e.Name)
+		case !t.Scaled:
+			warn("%s does not count branches: counts are entries of stacks, and slow code has more of them", e.Name)
+		}
+		if !e.every {
+			warn("%s records branches of some kinds only: executions that are not taken are not known", e.Name)
+		}
+	}
+	if c := f.none; c > 0 {
+		warn("%d entries do not say whether they were predicted: rates are of the others", c)
+	}
+	if r := t.Ranges; r.Decoded > 0 && r.Broken*50 > r.Decoded+r.Broken {
+		warn("%d of %d stretches of code between branches lack a branch: executions that were not taken in these are not counted", r.Broken, r.Decoded+r.Broken)
+	}
+}

@@ -1,0 +1,327 @@
+package branch
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"profdiff/internal/objfile"
+	"profdiff/internal/perffile"
+	"profdiff/internal/perfsession"
+	"profdiff/internal/symbolizer"
+)
+
+// ReadPerfData reads the branch stacks of a perf.data file of size bytes. name is what
+// the user called it.
+func ReadPerfData(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) {
+	changes, err := readChanges(r, size, opt)
+	if err != nil {
+		return nil, err
+	}
+	file, err := perffile.New(r, size, perffile.Options{AllowTruncated: opt.AllowTruncated})
+	if err != nil {
+		return nil, err
+	}
+	p := &perfData{file: file, opt: opt, changes: changes}
+	p.c = newCollector(newSpaces(), newBinaries(opt.Names.Symfs))
+	defer p.c.binaries.close()
+	session := perfsession.New(file)
+	if err := session.Replay(p); err != nil {
+		return nil, err
+	}
+	p.apply(1<<64 - 1)
+	p.addEvents()
+	p.account(&session.Stats)
+	var names []string
+	for i := range file.Attrs {
+		names = append(names, file.Attrs[i].Name)
+	}
+	if err := p.c.check(opt, names, "record them with perf record -b or simpleperf record -b"); err != nil {
+		return nil, err
+	}
+	z, err := p.symbolizer(session)
+	if err != nil {
+		return nil, err
+	}
+	info := &file.Info
+	t := &Table{Name: name, Format: "perf.data", Arch: info.Arch, CPU: info.CPUDesc}
+	if info.Version != "" {
+		t.Tool = "perf " + info.Version
+	}
+	if info.Simpleperf() {
+		t.Tool = strings.TrimSpace("simpleperf " + info.MetaInfo["simpleperf_version"])
+	}
+	if session.Stats.Late > 0 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records were out of order by more than a round", session.Stats.Late))
+	}
+	if e := file.Stats.Truncated; e != nil {
+		t.Warnings = append(t.Warnings, "recording is incomplete: "+e.Error())
+	}
+	p.c.unknown = synthesized(file)
+	p.c.finish(t, opt, z, info.CPUID)
+	t.Warnings = append(t.Warnings, z.Warnings()...)
+	return t, nil
+}
+
+// A perfData hands the stacks of a recording to a collector.
+type perfData struct {
+	file    *perffile.File
+	opt     *Options
+	c       *collector
+	changes []change
+	done    int // of changes
+	events  []int
+	stack   stack
+}
+
+// A change is a mapping that appeared, or a process that started.
+type change struct {
+	time        uint64
+	mapped      mapped
+	fork        bool
+	parent, pid int32
+}
+
+// readChanges reads what changes address spaces, in the order of time.
+func readChanges(r io.ReaderAt, size int64, opt *Options) ([]change, error) {
+	file, err := perffile.New(r, size, perffile.Options{AllowTruncated: opt.AllowTruncated})
+	if err != nil {
+		return nil, err
+	}
+	var list []change
+	for r, err := range file.Records() {
+		if err != nil {
+			return nil, err
+		}
+		switch r.Type {
+		case perffile.RecordMmap, perffile.RecordMmap2:
+			m, err := r.Mmap()
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, change{time: r.Time, mapped: mapped{
+				pid: m.PID, kernel: r.Misc.Kernel(), start: m.Start, len: m.Len, pgoff: m.PgOff,
+				path: string(m.File), buildID: hex.EncodeToString(m.BuildID),
+			}})
+		case perffile.RecordFork:
+			t, err := r.Task()
+			if err != nil {
+				return nil, err
+			}
+			if t.PID != t.PPID && r.Misc&perffile.MiscForkExec == 0 {
+				list = append(list, change{time: r.Time, fork: true, parent: t.PPID, pid: t.PID})
+			}
+		}
+	}
+	ids := buildIDs(file)
+	for i := range list {
+		if m := &list[i].mapped; m.buildID == "" {
+			m.buildID = ids[buildIDKey{kernelPath(m.path), m.kernel}]
+		}
+	}
+	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(a.time, b.time) })
+	return list, nil
+}
+
+type buildIDKey struct {
+	path   string
+	kernel bool
+}
+
+// buildIDs are those that the header has, by path.
+func buildIDs(file *perffile.File) map[buildIDKey]string {
+	ids := make(map[buildIDKey]string)
+	for _, b := range file.Info.BuildIDs {
+		key := buildIDKey{kernelPath(b.Path), b.Kernel || strings.HasPrefix(b.Path, "[kernel")}
+		if _, ok := ids[key]; !ok {
+			ids[key] = hex.EncodeToString(b.ID)
+		}
+	}
+	return ids
+}
+
+// kernelPath gives one name to what recorders spell in several ways.
+func kernelPath(path string) string {
+	if strings.HasPrefix(path, "[kernel.kallsyms") {
+		return perfsession.KernelPath
+	}
+	return path
+}
+
+// apply replays the changes up to a time.
+func (p *perfData) apply(time uint64) {
+	for ; p.done < len(p.changes) && p.changes[p.done].time <= time; p.done++ {
+		c := &p.changes[p.done]
+		if c.fork {
+			p.c.spaces.fork(c.parent, c.pid)
+		} else {
+			p.c.spaces.add(&c.mapped)
+		}
+	}
+}
+
+// addEvents adds the events that have become known.
+func (p *perfData) addEvents() {
+	for i := len(p.events); i < len(p.file.Attrs); i++ {
+		a := &p.file.Attrs[i]
+		e := Event{Name: a.Name, Period: a.FixedPeriod(), Precise: a.Flags.PreciseIP() > 0, Counts: attrCounts(a, &p.file.Info)}
+		const anyBranch = 1 << 3 // PERF_SAMPLE_BRANCH_ANY
+		n := p.c.event(e, a.BranchSampleType.Has(anyBranch))
+		p.events = append(p.events, n)
+	}
+}
+
+// Sample implements [perfsession.Handler].
+func (p *perfData) Sample(s *perfsession.Sample) error {
+	if len(p.events) < len(p.file.Attrs) {
+		p.addEvents()
+	}
+	attr := &p.file.Attrs[s.Event]
+	if !p.opt.wanted(attr.Name) {
+		p.c.samples.In++
+		p.c.samples.drop(dropEvent, 1)
+		return nil
+	}
+	if s.Raw.Time != 0 {
+		p.apply(s.Raw.Time)
+	} else if !attr.SampleType.Has(perffile.SampleTime) {
+		p.apply(1<<64 - 1)
+	}
+	st := &p.stack
+	st.event, st.pid, st.weight = p.events[s.Event], s.Raw.PID, float64(s.Weight)
+	if !s.Raw.HasPeriod && attr.FixedPeriod() == 0 {
+		p.c.events[st.event].weightless = true
+	}
+	st.entries = st.entries[:0]
+	if attr.BranchSampleType.Has(perffile.BranchCallStack) && len(s.Raw.Branches) > 0 {
+		p.c.samples.In++
+		p.c.samples.drop(dropCallStack, 1)
+		return nil
+	}
+	for i := range s.Raw.Branches {
+		b := &s.Raw.Branches[i]
+		const wrongPath = 1 // PERF_BR_SPEC_WRONG_PATH
+		st.entries = append(st.entries, entry{
+			from: b.From, to: b.To, mispredicted: b.Mispredicted, predicted: b.Predicted,
+			wrongPath: b.Spec == wrongPath, cycles: b.Cycles, kind: kernelKind(b.Type),
+		})
+	}
+	p.c.add(st)
+	return nil
+}
+
+// Switch implements [perfsession.Handler].
+func (p *perfData) Switch(perfsession.Switch) error { return nil }
+
+const (
+	dropEvent        = "other events"
+	dropUnknownEvent = "unknown event"
+	dropBadPeriod    = "weight over 2^63"
+)
+
+func (p *perfData) account(s *perfsession.Stats) {
+	a := &p.c.samples
+	a.In += s.UnknownEvent + s.BadPeriod
+	a.drop(dropUnknownEvent, s.UnknownEvent)
+	a.drop(dropBadPeriod, s.BadPeriod)
+	a.Lost = s.LostSamples()
+	for i, n := range s.Lost {
+		if i >= 0 && i < len(p.events) {
+			p.c.events[p.events[i]].lost = n
+		}
+	}
+}
+
+// symbolizer names addresses by the symbols of the recording and those that the
+// options have.
+func (p *perfData) symbolizer(session *perfsession.Session) (*symbolizer.Symbolizer, error) {
+	names := p.opt.Names
+	names.Simpleperf = p.file.Info.Simpleperf()
+	z := symbolizer.New(names)
+	for f, err := range p.file.SymbolFiles() {
+		if err != nil {
+			return nil, err
+		}
+		z.AddRecorded(recordedFile(f))
+	}
+	if k := session.Kallsyms; k != nil {
+		if t, err := objfile.ParseKallsyms(bytes.NewReader(k)); err == nil {
+			z.SetKallsyms(t)
+		}
+	}
+	return z, nil
+}
+
+func recordedFile(f *perffile.SymbolFile) *symbolizer.RecordedFile {
+	r := &symbolizer.RecordedFile{Path: f.Path, Kind: symbolizer.UnknownFile, MinVaddr: f.MinVaddr, Offset: f.OffsetOfMinVaddr, HasOffset: f.HasOffset, DexOffsets: f.DexFileOffsets}
+	switch f.Type {
+	case perffile.DSOKernel:
+		r.Kind = symbolizer.KernelImage
+	case perffile.DSOKernelModule:
+		r.Kind = symbolizer.KernelModule
+	case perffile.DSOELF:
+		r.Kind = symbolizer.ELFFile
+	case perffile.DSODex:
+		r.Kind = symbolizer.DEXFile
+	case perffile.DSOSymbolMap:
+		r.Kind = symbolizer.SymbolMapFile
+	}
+	for _, s := range f.Symbols {
+		r.Symbols = append(r.Symbols, symbolizer.RecordedSymbol{Addr: s.Addr, Len: uint64(s.Len), Name: s.Name})
+	}
+	return r
+}
+
+// synthesized says from what software made the branch stacks of a recording, "" if
+// they are the hardware's. Made-up stacks have no predictions.
+func synthesized(file *perffile.File) string {
+	if from := injected(file.Info.Cmdline); from != "" {
+		return from
+	}
+	pmus := make(map[perffile.EventType]string)
+	for _, p := range file.Info.PMUs {
+		pmus[p.Type] = p.Name
+	}
+	for i := range file.Attrs {
+		a := &file.Attrs[i]
+		if trace := tracer(pmus[a.Type]); trace != "" && a.Type > perffile.TypeBreakpoint {
+			return trace
+		}
+		if trace := tracer(a.Name); trace != "" {
+			return trace
+		}
+	}
+	return ""
+}
+
+// tracer says that stacks are made from a trace, by the name of its event or PMU.
+func tracer(name string) string {
+	for _, pmu := range []string{"cs_etm", "intel_pt", "intel_bts"} {
+		if strings.HasPrefix(name, pmu) {
+			return "stacks were made from a trace of " + pmu + ", which does not have predictions"
+		}
+	}
+	return ""
+}
+
+// injected says that perf inject or simpleperf inject made the recording, by its
+// command line.
+func injected(args []string) string {
+	if len(args) < 2 || args[1] != "inject" {
+		return ""
+	}
+	switch tool := path.Base(args[0]); tool {
+	case "perf", "simpleperf":
+		return "stacks were made by " + tool + " inject, which does not know predictions"
+	}
+	return ""
+}
+
+func newBinaries(paths []symbolizer.SearchPath) *binaries {
+	return &binaries{paths: paths, open: openCode}
+}

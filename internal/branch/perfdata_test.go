@@ -1,0 +1,203 @@
+package branch
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"profdiff/internal/perffile/perffiletest"
+)
+
+const (
+	brAttr = "header\nattr type=raw config=0x20c4 sample_period=1000 sample_type=IP|TID|TIME|BRANCH_STACK flags=sample_id_all branch_sample_type=USER|ANY\n"
+	brApp  = "COMM pid=10 tid=10 comm=\"app\" sample_id={pid=10,tid=10,time=1}\n" +
+		"MMAP2 misc=USER pid=10 tid=10 start=0x400000 len=0x10000 pgoff=0x1000 prot=READ|EXEC filename=\"/app\" sample_id={pid=10,tid=10,time=1}\n"
+	brIntel = "feature CPUID cpuid=\"GenuineIntel,6,78,3\"\n"
+)
+
+// brSample is a sample of process pid at a time.
+func brSample(pid, time int, entries ...string) string {
+	return fmt.Sprintf("SAMPLE misc=USER ip=0x400000 pid=%d tid=%d time=%d lbr=[{%s}]\n", pid, pid, time, strings.Join(entries, "},{"))
+}
+
+const (
+	hit  = "from=0x400100,to=0x400000,flags=PREDICTED"
+	miss = "from=0x400100,to=0x400000,flags=MISPRED"
+)
+
+func readFixture(t *testing.T, text string, opt *Options) (*Table, error) {
+	t.Helper()
+	data := perffiletest.Fixture(t, text)
+	return Read("app.data", bytes.NewReader(data), int64(len(data)), opt)
+}
+
+func TestPerfData(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       []string // branches: dso, address, taken, mispredicted
+		dropped    map[string]int64
+		unknown    string
+	}{
+		{
+			"a mapping", brAttr + brApp + brSample(10, 5, hit, miss) + brIntel,
+			[]string{"/app 1100 2 1"},
+			nil, "",
+		},
+		{
+			"mapped over", brAttr + brApp + brSample(10, 5, miss) +
+				"MMAP2 misc=USER pid=10 tid=10 start=0x400000 len=0x1000 pgoff=0 prot=READ|EXEC filename=\"/new\" sample_id={pid=10,tid=10,time=6}\n" +
+				brSample(10, 7, miss, "from=0x401200,to=0x400000,flags=MISPRED") + brIntel,
+			[]string{"/app 1100 1 1", "/app 2200 1 1", "/new 100 1 1"},
+			nil, "",
+		},
+		{
+			"forked", brAttr + brApp + "FORK pid=11 ppid=10 tid=11 ptid=10 time=2 sample_id={pid=11,tid=11,time=2}\n" +
+				"FORK pid=10 ppid=10 tid=12 ptid=10 time=2 sample_id={pid=10,tid=10,time=2}\n" + brSample(11, 5, hit, miss) + brIntel,
+			[]string{"/app 1100 2 1"},
+			nil, "",
+		},
+		{
+			"not mapped", brAttr + brSample(12, 5, miss) + brIntel,
+			[]string{"[unmapped] 400100 1 1"},
+			nil, "",
+		},
+		{
+			"kernel", brAttr + "MMAP misc=KERNEL pid=-1 tid=0 start=0xffffffff81000000 len=0x100000 pgoff=0xffffffff81000000 filename=\"[kernel.kallsyms]_text\" sample_id={pid=0,tid=0,time=0}\n" +
+				brSample(10, 5, "from=0xffffffff81000100,to=0xffffffff81000000,flags=MISPRED") + brIntel,
+			[]string{"[kernel.kallsyms] ffffffff81000100 1 1"},
+			nil, "",
+		},
+		{
+			"halves", brAttr + brApp + brSample(10, 5, miss, "from=0x0,to=0x400000,flags=PREDICTED", "from=0x400100,to=0x0,flags=PREDICTED") + brIntel,
+			[]string{"/app 1100 1 1"},
+			map[string]int64{dropHalf: 2},
+			"",
+		},
+		{
+			"no flags", brAttr + brApp + brSample(10, 5, "from=0x400100,to=0x400000,flags=0") + brIntel,
+			[]string{"/app 1100 1 0"},
+			nil, "no entry says whether it was predicted",
+		},
+		{
+			"all predicted", brAttr + brApp + brSample(10, 5, hit) + brIntel,
+			[]string{"/app 1100 1 0"},
+			nil, "none of 1 entries is mispredicted, as from hardware or tools that do not tell",
+		},
+		{
+			"injected", brAttr + brApp + brSample(10, 5, miss) + brIntel + "feature CMDLINE args=[\"/usr/bin/perf\",\"inject\",\"-i\",\"x\"]\n",
+			[]string{"/app 1100 1 0"},
+			nil, "stacks were made by perf inject, which does not know predictions",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			table, err := readFixture(t, test.text, &Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkTable(t, table)
+			var got []string
+			for _, b := range table.Branches {
+				got = append(got, fmt.Sprintf("%s %x %d %d", b.DSO, b.Address, b.Entries.Taken, b.Entries.Mispredicted))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("branches: %s", diff)
+			}
+			if diff := cmp.Diff(test.dropped, table.Entries.Dropped); diff != "" {
+				t.Errorf("dropped: %s", diff)
+			}
+			if table.Unknown != test.unknown {
+				t.Errorf("unknown %q, want %q", table.Unknown, test.unknown)
+			}
+			if e := table.Events[0]; e.Counts != CountsTaken || e.Period != 1000 {
+				t.Errorf("event %+v", e)
+			}
+		})
+	}
+}
+
+func TestPerfDataErrors(t *testing.T) {
+	const callStack = "header\nattr type=hardware config=0 sample_period=1 sample_type=IP|TID|TIME|CALLCHAIN|BRANCH_STACK flags=sample_id_all branch_sample_type=USER|CALL_STACK\n"
+	for _, test := range []struct {
+		name, text string
+		events     []string
+		want       string
+	}{
+		{"no stacks", "header\nattr type=hardware sample_period=1 sample_type=IP|TID|TIME flags=sample_id_all\nSAMPLE misc=USER ip=0x400000 pid=1 tid=1 time=1\n", nil, "no branch stacks: record them with perf record -b or simpleperf record -b"},
+		{"call stacks", callStack + "SAMPLE misc=USER ip=0x400000 pid=1 tid=1 time=1 ips=[PERF_CONTEXT_USER,0x400000] lbr=[{" + hit + "}]\n", nil, "holds call stacks of the hardware (--call-graph lbr), no branch stacks: record them with perf record -b or simpleperf record -b"},
+		{"event", brAttr + brApp + brSample(10, 5, hit), []string{"cycles"}, `no event "cycles", there are r20c4`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			table, err := readFixture(t, test.text, &Options{Events: test.events})
+			if table != nil || err == nil || err.Error() != test.want {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestInconsistent drops samples that cannot be of the binary.
+func TestInconsistent(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		entries []entry
+		used    bool
+	}{
+		{"a branch to its target", []entry{{from: 0x1010, to: 0x1000, predicted: true}}, true},
+		{"to elsewhere", []entry{{from: 0x1010, to: 0x1004, predicted: true}}, false},
+		{"no branch", []entry{{from: 0x1008, to: 0x1000, predicted: true}}, false},
+		{"interrupted", []entry{{from: 0x1008, to: 0xffffffff81000000, predicted: true}}, true},
+		{"a fault at a branch", []entry{{from: 0x1010, to: 0xffffffff81000000, predicted: true}}, true},
+		{"back from the kernel", []entry{{from: 0xffffffff81000000, to: 0x1008, predicted: true}}, true},
+		{"to code that is not mapped", []entry{{from: 0x1014, to: 0x9000, predicted: true}}, true},
+		{"no code at all", []entry{{from: 0x1ffc, to: 0x1000, predicted: true}}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := withProgram(loop)
+			e := c.event(Event{Name: "br:taken", Counts: CountsTaken}, true)
+			c.add(&stack{event: e, pid: 1, weight: 1, entries: test.entries})
+			if used := c.samples.Used == 1; used != test.used || !c.samples.Balanced() || !c.entries.Balanced() {
+				t.Errorf("used %v, samples %+v, entries %+v", used, c.samples, c.entries)
+			}
+		})
+	}
+}
+
+// TestRanges counts what was not taken between two branches.
+func TestRanges(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		from, to uint64 // of the older branch and its target
+		next     uint64 // the newer branch
+		gap      bool
+		want     Ranges
+		idle     int64 // executions of 1004 that were not taken
+	}{
+		{"through the branch", 0x1010, 0x1000, 0x1010, false, Ranges{Decoded: 1}, 1},
+		{"behind the branch", 0x1004, 0x1010, 0x1010, false, Ranges{Decoded: 1}, 0},
+		{"through both", 0x1010, 0x1000, 0x1014, false, Ranges{Decoded: 1}, 1},
+		{"backwards", 0x1004, 0x1010, 0x1004, false, Ranges{Broken: 1}, 0},
+		{"an entry is missing", 0x1010, 0x1000, 0x1010, true, Ranges{Broken: 1}, 0},
+		{"from outside", 0x9000, 0x9100, 0x1010, false, Ranges{NoCode: 1}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := withProgram(loop)
+			e := c.event(Event{Name: "br:taken", Precise: true, Counts: CountsTaken}, true)
+			target := c.binaries.byDSO[0].code.(program)[test.next].target
+			entries := []entry{{from: test.next, to: target, predicted: true}}
+			if test.gap {
+				entries = append(entries, entry{to: 0x1000})
+			}
+			entries = append(entries, entry{from: test.from, to: test.to, predicted: true})
+			c.add(&stack{event: e, pid: 1, weight: 1, entries: entries})
+			if diff := cmp.Diff(test.want, c.ranges); diff != "" {
+				t.Error(diff)
+			}
+			if got := c.site(c.spaces.find(1, 0x1004), 0x1004).all[notTaken]; got != test.idle {
+				t.Errorf("%d not taken, want %d", got, test.idle)
+			}
+		})
+	}
+}

@@ -1,0 +1,32 @@
+package branch
+
+import (
+	"errors"
+	"io"
+
+	"profdiff/internal/perffile"
+)
+
+// Read reads the branch stacks of a perf.data file or of the text of perf script, of
+// size bytes. name is what the user called it.
+func Read(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) {
+	head := make([]byte, 8)
+	n, err := r.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	switch head = head[:n]; {
+	case n == 0:
+		return nil, errors.New("is empty")
+	case perffile.IsPerfData(head):
+		return ReadPerfData(name, r, size, opt)
+	case n > 2 && head[0] == 0x1f && head[1] == 0x8b:
+		return nil, errors.New("is compressed with gzip: decompress it first")
+	}
+	for _, c := range head {
+		if c == 0 {
+			return nil, errors.New("is neither perf.data nor the text of perf script -F +brstack")
+		}
+	}
+	return ReadScript(name, r, size, opt)
+}

@@ -1,0 +1,193 @@
+package disasm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"profdiff/internal/objfile"
+)
+
+// Code is the executable code of one ELF file. Its methods read what they need and
+// may be called concurrently.
+type Code struct {
+	file    *objfile.File
+	data    io.ReaderAt // the file, nil if only its code can be read
+	machine machine
+	// relocatable is set for files that are not linked: targets that a relocation
+	// is to fill in are not known.
+	relocatable bool
+
+	last atomic.Pointer[window] // that Decode last read
+	end  atomic.Pointer[frame]  // code up to the end of its section, the last that was met
+
+	pool  sync.Pool // of *descent
+	once  sync.Once
+	funcs bounds
+}
+
+type machine uint8
+
+const (
+	x86_32 machine = iota
+	x86_64
+	arm64
+)
+
+// window is a piece of code.
+type window struct {
+	addr uint64
+	data []byte
+}
+
+// windowSize is how much code is read at once, in bytes.
+const windowSize = 64 << 10
+
+// New returns the code of a file. The error wraps [ErrArch] if its machine is not
+// decoded. Only code is read: for jump tables and the ends of functions without
+// symbols see [NewReaderAt].
+func New(f *objfile.File) (*Code, error) { return NewReaderAt(f, nil) }
+
+// NewReaderAt is like [New] and also reads .eh_frame and jump tables from data, the
+// file that f was made from.
+func NewReaderAt(f *objfile.File, data io.ReaderAt) (*Code, error) {
+	c := &Code{file: f, data: data}
+	switch arch := f.Arch(); arch {
+	case "386":
+		c.machine = x86_32
+	case "x86_64":
+		c.machine = x86_64
+	case "aarch64":
+		c.machine = arm64
+	default:
+		return nil, fmt.Errorf("%s: %w", arch, ErrArch)
+	}
+	text, ok := f.Section(".text")
+	c.relocatable = ok && text.Vaddr == 0 && len(f.Segments()) == 0
+	return c, nil
+}
+
+// Arch returns the machine the code is for, as [objfile.File.Arch] does.
+func (c *Code) Arch() string { return c.file.Arch() }
+
+// maxInst returns the length that no instruction exceeds.
+func (c *Code) maxInst() int {
+	if c.machine == arm64 {
+		return 4
+	}
+	return maxX86
+}
+
+// text returns up to n bytes of code at addr, and fewer only if the section ends
+// before. The error wraps [ErrNoCode] if there is none.
+func (c *Code) text(addr, n uint64) ([]byte, error) {
+	n = min(n, math.MaxUint64-addr)
+	if end := c.end.Load(); end != nil && addr >= end.start && addr < end.end {
+		n = min(n, end.end-addr)
+	}
+	b, err := c.file.Text(addr, n)
+	if !errors.Is(err, objfile.ErrNotFound) {
+		return b, err
+	}
+	// The section ends after lo bytes or more and before hi bytes.
+	lo, hi := uint64(0), n
+	for hi-lo > 1 {
+		mid := lo + min((hi-lo)/2, lo+1)
+		if _, err := c.file.Text(addr, mid); err != nil {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	if lo == 0 {
+		return nil, fmt.Errorf("%w at %#x", ErrNoCode, addr)
+	}
+	c.end.Store(&frame{addr, addr + lo})
+	return c.file.Text(addr, lo)
+}
+
+// decode decodes the instruction at the beginning of data. ok is false if there is
+// none.
+func (c *Code) decode(data []byte, addr uint64) (i Inst, ok bool) {
+	if c.machine == arm64 {
+		cur := cursor{data: data}
+		word := uint32(cur.uint(4))
+		if cur.bad || addr&3 != 0 {
+			return Inst{}, false
+		}
+		i = arm64Inst(word, addr)
+		if c.relocatable && i.Target == addr {
+			i.Target = 0
+		}
+		return i, true
+	}
+	var x x86Inst
+	if !decodeX86(data, c.machine == x86_64, &x) {
+		return Inst{}, false
+	}
+	i = x.inst(addr, c.machine == x86_64)
+	if c.relocatable && (i.Target == i.Next() || c.machine == x86_32 && i.Target == i.Next()-4) {
+		i.Target = 0
+	}
+	return i, true
+}
+
+// window returns code from addr on, at least one instruction of any length unless
+// the code ends there.
+func (c *Code) window(addr uint64) (*window, error) {
+	w := c.last.Load()
+	if w != nil && addr >= w.addr && addr-w.addr < uint64(len(w.data)) {
+		if left := uint64(len(w.data)) - (addr - w.addr); left >= uint64(c.maxInst()) || len(w.data) < windowSize {
+			return w, nil
+		}
+	}
+	data, err := c.text(addr, windowSize)
+	if err != nil {
+		return nil, err
+	}
+	w = &window{addr, data}
+	c.last.Store(w)
+	return w, nil
+}
+
+// Decode decodes the instruction at addr. The error wraps [ErrNoCode] if there is
+// no code and [ErrInvalid] if the code cannot be decoded.
+func (c *Code) Decode(addr uint64) (Inst, error) {
+	w, err := c.window(addr)
+	if err != nil {
+		return Inst{}, err
+	}
+	at := cursor{data: w.data}.at(addr - w.addr)
+	if i, ok := c.decode(at.rest(), addr); ok {
+		return i, nil
+	}
+	return Inst{}, fmt.Errorf("%w at %#x", ErrInvalid, addr)
+}
+
+// Range yields the instructions from address from to address to, one after the
+// other. It stops at what cannot be decoded and where the code ends; the last
+// instruction may reach beyond to.
+func (c *Code) Range(from, to uint64) iter.Seq[Inst] {
+	return func(yield func(Inst) bool) {
+		for addr := from; addr < to; {
+			data, err := c.text(addr, min(windowSize, to-addr+uint64(c.maxInst())))
+			if err != nil {
+				return
+			}
+			whole := len(data) < windowSize // what follows is not code
+			for addr < to && len(data) > 0 && (whole || len(data) >= c.maxInst()) {
+				i, ok := c.decode(data, addr)
+				if !ok || !yield(i) {
+					return
+				}
+				addr += uint64(i.Len)
+				rest := cursor{data: data}.at(uint64(i.Len))
+				data = rest.rest()
+			}
+		}
+	}
+}

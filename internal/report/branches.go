@@ -1,0 +1,309 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"profdiff/internal/branch"
+)
+
+// BranchesOptions say which branches are shown.
+type BranchesOptions struct {
+	// All shows every branch, else those with enough misses to say anything.
+	All bool
+	// Limit is the number of rows of text, 0 for all.
+	Limit int
+}
+
+// shown are the branches that the options ask for.
+func (o *BranchesOptions) shown(t *branch.Table) (rows []*branch.Branch) {
+	for i := range t.Branches {
+		if b := &t.Branches[i]; o.All || b.Enough {
+			rows = append(rows, b)
+		}
+	}
+	return rows
+}
+
+// WriteBranches writes what a recording says of its branches as text.
+func WriteBranches(w io.Writer, t *branch.Table, opt BranchesOptions) error {
+	if err := writeBranchFacts(w, t); err != nil {
+		return err
+	}
+	rows := opt.shown(t)
+	limited := rows
+	if opt.Limit > 0 && !opt.All {
+		limited = rows[:min(opt.Limit, len(rows))]
+	}
+	if len(limited) > 0 {
+		if err := writeBranchRows(w, t, limited); err != nil {
+			return err
+		}
+	}
+	few, more := len(t.Branches)-len(rows), len(rows)-len(limited)
+	if few == 0 && more == 0 {
+		return nil
+	}
+	var left []string
+	if more > 0 {
+		left = append(left, formatCount(int64(more))+" more")
+	}
+	if few > 0 {
+		left = append(left, fmt.Sprintf("%s with fewer than %d misses", formatCount(int64(few)), branch.MinMisses))
+	}
+	_, err := fmt.Fprintf(w, "(not shown: %s; --all shows every branch)\n", strings.Join(left, ", "))
+	return err
+}
+
+func writeBranchFacts(w io.Writer, t *branch.Table) error {
+	var names []string
+	for i := range t.Events {
+		names = append(names, branchEvent(&t.Events[i]))
+	}
+	events := strings.Join(names, ", ")
+	if events == "" {
+		events = "no events"
+	}
+	if _, err := fmt.Fprintf(w, "tier %s (%s) of %s\n", t.Tier, t.Tier.Describe(), printable(events)); err != nil {
+		return err
+	}
+	facts := table{}
+	add := func(key, value string) {
+		if value != "" {
+			facts.add(key, value)
+		}
+	}
+	add("input", t.Name)
+	add("format", t.Format)
+	add("tool", t.Tool)
+	add("machine", strings.TrimSpace(t.Arch+" "+t.CPU))
+	add("samples", branchAccount(&t.Samples))
+	add("entries", branchAccount(&t.Entries))
+	if r := t.Ranges; r.Decoded+r.Broken+r.NoCode > 0 {
+		add("code", fmt.Sprintf("%s stretches between branches decoded, %s lack a branch, %s without a binary", formatCount(r.Decoded), formatCount(r.Broken), formatCount(r.NoCode)))
+	}
+	switch {
+	case t.Unknown != "":
+		add("prediction", "unknown: "+t.Unknown+". Rates of misses are not known, only how often branches were executed")
+	case t.Tier == branch.TierStacks:
+		idle := "which are not counted"
+		if slices.ContainsFunc(t.Branches, func(b branch.Branch) bool { return b.Rate != nil && b.Rate.Method == branch.ByCycles }) {
+			idle = "which are counted where the cycles tell them"
+		}
+		add("prediction", fmt.Sprintf("of %s entries %s were mispredicted; stacks hold no misses that ended not taken, %s", formatCount(t.Entries.Used), formatCount(t.Misses), idle))
+	default:
+		add("prediction", fmt.Sprintf("of %s entries %s were mispredicted", formatCount(t.Entries.Used), formatCount(t.Misses)))
+	}
+	if t.Unknown == "" && t.Tier == branch.TierStacks {
+		without := "without the oldest entry of each stack, before which it is not known what ran"
+		if t.FirstIndex > 0 {
+			without += fmt.Sprintf(", and the newest %d, in which misses are not as frequent as they are", t.FirstIndex)
+		}
+		add("rates", without)
+	}
+	if t.Scaled {
+		add("counts", "estimates for the whole recording")
+	} else {
+		add("counts", "entries of stacks")
+	}
+	if c := t.Cost; c != nil && t.Unknown == "" {
+		add("cost", fmt.Sprintf("%s to %s cycles a miss (%s)", formatCycles(c.Lo), formatCycles(c.Hi), c.Source))
+	}
+	for _, warning := range t.Warnings {
+		add("warning", warning)
+	}
+	return facts.write(w)
+}
+
+// branchEvent describes an event in a few words.
+func branchEvent(e *branch.Event) string {
+	s := fmt.Sprintf("%s (%s samples", e.Name, formatCount(e.Samples))
+	if e.Period > 0 {
+		s += ", period " + strconv.FormatUint(e.Period, 10)
+	}
+	if e.Precise {
+		s += ", precise"
+	}
+	return s + ")"
+}
+
+// branchAccount is a line in = used + dropped by reason.
+func branchAccount(a *branch.Account) string {
+	var dropped int64
+	var reasons []string
+	for _, reason := range slices.Sorted(maps.Keys(a.Dropped)) {
+		dropped += a.Dropped[reason]
+		reasons = append(reasons, fmt.Sprintf("%s: %d", reason, a.Dropped[reason]))
+	}
+	s := fmt.Sprintf("%d in = %d used + %d dropped", a.In, a.Used, dropped)
+	if len(reasons) > 0 {
+		s += " (" + strings.Join(reasons, ", ") + ")"
+	}
+	if a.Lost > 0 {
+		s += fmt.Sprintf("; %d lost", a.Lost)
+	}
+	return s
+}
+
+// BranchesAccounting is what became of samples and entries, in one line.
+func BranchesAccounting(t *branch.Table) string {
+	return "samples: " + branchAccount(&t.Samples) + "; entries: " + branchAccount(&t.Entries)
+}
+
+// A branchColumn is a column that is left out if all its cells are "-".
+type branchColumn struct {
+	name  string
+	right bool
+	cell  func(*branch.Branch) string
+}
+
+func writeBranchRows(w io.Writer, t *branch.Table, rows []*branch.Branch) error {
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	var used []branchColumn
+	for _, c := range branchColumns(t) {
+		if slices.ContainsFunc(rows, func(b *branch.Branch) bool { return c.cell(b) != "-" }) {
+			used = append(used, c)
+		}
+	}
+	out := table{}
+	line := make([]string, len(used))
+	for i, c := range used {
+		out.right = append(out.right, c.right)
+		line[i] = c.name
+	}
+	out.add(line...)
+	for _, b := range rows {
+		line := make([]string, len(used))
+		for i, c := range used {
+			line[i] = c.cell(b)
+		}
+		out.add(line...)
+	}
+	return out.write(w)
+}
+
+func branchColumns(t *branch.Table) []branchColumn {
+	count := func(v *float64) string {
+		if v == nil {
+			return "-"
+		}
+		return formatWeight(*v, "count")
+	}
+	columns := []branchColumn{
+		{"cycles lost", true, func(b *branch.Branch) string {
+			if b.CyclesLost == nil {
+				return "-"
+			}
+			return formatWeight(b.CyclesLost[0], "count") + " to " + formatWeight(b.CyclesLost[1], "count")
+		}},
+		{"share", true, func(b *branch.Branch) string {
+			if b.Share == nil {
+				return "-"
+			}
+			return formatShare(*b.Share, 1)
+		}},
+		{"misses", true, func(b *branch.Branch) string { return count(b.Misses) }},
+		{"of all", true, func(b *branch.Branch) string {
+			if b.MissShare == nil {
+				return "-"
+			}
+			return formatShare(*b.MissShare, 1)
+		}},
+		{"MPKI", true, func(b *branch.Branch) string {
+			if b.MPKI == nil {
+				return "-"
+			}
+			return fmt.Sprintf("%s [%s, %s]", formatDigits(b.MPKI.Value), formatDigits(b.MPKI.Lo), formatDigits(b.MPKI.Hi))
+		}},
+		{"of taken", true, func(b *branch.Branch) string { return branchEstimate(b.TakenRate) }},
+		{"of executed", true, func(b *branch.Branch) string { return branchRate(b.Rate) }},
+		{"n: missed/taken/all", true, func(b *branch.Branch) string {
+			s := formatCount(b.NMisses) + "/" + formatCount(b.NTaken) + "/"
+			if b.NotTaken == nil {
+				return s + "-"
+			}
+			return s + formatCount(b.N)
+		}},
+	}
+	if t.Unknown != "" {
+		columns = nil
+	}
+	return append(columns, []branchColumn{
+		{"taken", true, func(b *branch.Branch) string { return count(b.Taken) }},
+		{"not taken", true, func(b *branch.Branch) string { return count(b.NotTaken) }},
+		{"P(taken)", true, func(b *branch.Branch) string {
+			return branchEstimate(b.PTaken)
+		}},
+		{"kind", false, func(b *branch.Branch) string {
+			if b.Kind == branch.UnknownKind {
+				return "-"
+			}
+			return string(b.Kind)
+		}},
+		{"class", false, func(b *branch.Branch) string {
+			if len(b.Classes) == 0 {
+				return "-"
+			}
+			var s []string
+			for _, c := range b.Classes {
+				s = append(s, string(c))
+			}
+			return strings.Join(s, " or ")
+		}},
+		{"dso", false, func(b *branch.Branch) string { return path.Base(b.DSO) }},
+		{"branch", false, branchPlace},
+	}...)
+}
+
+// branchPlace is where a branch is: function and offset, what is inlined there, and
+// the source line.
+func branchPlace(b *branch.Branch) string {
+	s := fmt.Sprintf("%#x", b.Address)
+	if b.Function != "" {
+		s += " " + b.Function
+		if b.Offset != nil {
+			s += fmt.Sprintf("+%#x", *b.Offset)
+		}
+	}
+	if n := len(b.Inlined); n > 1 {
+		var names []string
+		for _, f := range slices.Backward(b.Inlined[:n-1]) {
+			names = append(names, f.Name)
+		}
+		s += " > " + strings.Join(names, " > ")
+	}
+	if b.File != "" {
+		s += fmt.Sprintf(" (%s:%d)", path.Base(b.File), b.Line)
+	}
+	return s
+}
+
+// branchEstimate is a rate with its interval.
+func branchEstimate(e *branch.Estimate) string {
+	if e == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%s [%s, %s]", branchPercent(e.Value), branchPercent(e.Lo), branchPercent(e.Hi))
+}
+
+// branchRate is a rate with its interval, or its bounds.
+func branchRate(r *branch.Rate) string {
+	switch {
+	case r == nil:
+		return "-"
+	case r.Value == nil:
+		return fmt.Sprintf("%s to %s [%s, %s]", branchPercent(r.Bounds[0]), branchPercent(r.Bounds[1]), branchPercent(r.CI[0]), branchPercent(r.CI[1]))
+	}
+	return branchEstimate(&branch.Estimate{Value: *r.Value, Lo: r.CI[0], Hi: r.CI[1]})
+}
+
+func branchPercent(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) + "%" }
+
+func formatCycles(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }

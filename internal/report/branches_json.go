@@ -1,0 +1,241 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"profdiff/internal/branch"
+)
+
+// BranchesSchema is the first field of what branches prints as JSON.
+const BranchesSchema = "profdiff.branches/v1"
+
+// A BranchesDocument is what branches prints as JSON. null is unknown; intervals are
+// 95 %.
+type BranchesDocument struct {
+	Schema     string           `json:"schema"`
+	Tier       string           `json:"tier"` // S, A, B, C or D
+	Input      BranchesInput    `json:"input"`
+	Events     []BranchesEvent  `json:"events"`
+	Prediction BranchesKnown    `json:"prediction"`
+	Unit       string           `json:"unit"` // of executed, taken, not_taken and misses: executions or entries
+	FirstIndex int              `json:"first_index"`
+	Samples    BranchesAccount  `json:"samples"`
+	Entries    BranchesAccount  `json:"entries"`
+	Ranges     BranchesRanges   `json:"ranges"`
+	MissCost   *BranchesCost    `json:"miss_cost"`
+	Totals     BranchesTotals   `json:"totals"`
+	Branches   []BranchesBranch `json:"branches"`
+	Hidden     int              `json:"hidden"` // branches with too few misses to be listed
+	Warnings   []string         `json:"warnings"`
+}
+
+// A BranchesInput is the recording.
+type BranchesInput struct {
+	Path   string `json:"path"`
+	Format string `json:"format"`
+	Tool   string `json:"tool"`
+	Arch   string `json:"arch"`
+	CPU    string `json:"cpu"`
+}
+
+// A BranchesEvent is an event of the recording.
+type BranchesEvent struct {
+	Name    string  `json:"name"`
+	Counts  string  `json:"counts"`
+	Samples int64   `json:"samples"`
+	Weight  float64 `json:"weight"`
+	Period  uint64  `json:"period"` // 0 if it varies
+	Precise bool    `json:"precise"`
+	Rates   bool    `json:"rates"` // are made from the stacks of this event
+}
+
+// BranchesKnown says whether the recording tells which branches were mispredicted.
+type BranchesKnown struct {
+	Known  bool   `json:"known"`
+	Reason string `json:"reason"` // why not
+}
+
+// A BranchesAccount is in = used + the sum of dropped.
+type BranchesAccount struct {
+	In      int64            `json:"in"`
+	Used    int64            `json:"used"`
+	Dropped map[string]int64 `json:"dropped"`
+	Lost    int64            `json:"lost"`
+}
+
+// BranchesRanges counts stretches of code between two branches.
+type BranchesRanges struct {
+	Decoded int64 `json:"decoded"`
+	Broken  int64 `json:"broken"`
+	NoCode  int64 `json:"no_code"`
+}
+
+// A BranchesCost is how many cycles a miss costs.
+type BranchesCost struct {
+	Lo       float64 `json:"lo"`
+	Centre   float64 `json:"centre"`
+	Hi       float64 `json:"hi"`
+	Measured bool    `json:"measured"`
+	Source   string  `json:"source"`
+}
+
+// BranchesTotals are those of the recording.
+type BranchesTotals struct {
+	MispredictedEntries *int64   `json:"mispredicted_entries"`
+	Instructions        *float64 `json:"instructions"`
+	Cycles              *float64 `json:"cycles"`
+}
+
+// A BranchesBranch is a branch.
+type BranchesBranch struct {
+	DSO        string              `json:"dso"`
+	BuildID    string              `json:"build_id"`
+	Address    string              `json:"address"` // in the symbol table of the DSO, 0x…
+	Function   string              `json:"function"`
+	Offset     *uint64             `json:"offset"` // from the start of the function, in bytes
+	File       string              `json:"file"`
+	Line       int64               `json:"line"`
+	Inlined    []BranchesFrame     `json:"inlined"` // innermost first, function last
+	Kind       string              `json:"kind"`    // "" if unknown
+	Executed   *float64            `json:"executed"`
+	Taken      *float64            `json:"taken"`
+	NotTaken   *float64            `json:"not_taken"`
+	PTaken     *BranchesEstimate   `json:"p_taken"`
+	MinP       *float64            `json:"min_p"`
+	Misses     *float64            `json:"misses"`
+	MissesCI   []float64           `json:"misses_ci"`
+	MissShare  *float64            `json:"miss_share"`
+	Rate       *float64            `json:"rate"` // misses per execution
+	RateBounds []float64           `json:"rate_bounds"`
+	CI         []float64           `json:"ci"`
+	RateMethod string              `json:"rate_method"` // all, cycles or bounds
+	TakenRate  *BranchesEstimate   `json:"taken_rate"`  // misses per execution that was taken
+	MPKI       *BranchesEstimate   `json:"mpki"`
+	MissCost   *BranchesCost       `json:"miss_cost"`
+	CyclesLost []float64           `json:"cycles_lost"`
+	Share      *float64            `json:"share"` // of all cycles, by the centre of the cost
+	N          int64               `json:"n"`     // executions that the rates are made from
+	NTaken     int64               `json:"n_taken"`
+	NMisses    *int64              `json:"n_misses"`
+	Samples    int64               `json:"samples"`
+	Entries    BranchesEntryCounts `json:"entries"`
+	Targets    int                 `json:"targets"`
+	TopTarget  float64             `json:"top_target_share"`
+	Classes    []string            `json:"classes"`
+	Confidence string              `json:"confidence"` // exact: the recording names the branch
+	Candidates []string            `json:"candidates"` // addresses of other branches it may be
+}
+
+// A BranchesFrame is a function at a branch.
+type BranchesFrame struct {
+	Function string `json:"function"`
+	File     string `json:"file"`
+	Line     int64  `json:"line"`
+}
+
+// A BranchesEstimate is a value with its interval.
+type BranchesEstimate struct {
+	Value float64   `json:"value"`
+	CI    []float64 `json:"ci"`
+}
+
+// BranchesEntryCounts counts entries of stacks at any index.
+type BranchesEntryCounts struct {
+	Taken        int64  `json:"taken"`
+	NotTaken     *int64 `json:"not_taken"`
+	Mispredicted *int64 `json:"mispredicted"`
+	Predicted    *int64 `json:"predicted"`
+}
+
+// WriteBranchesJSON writes a BranchesDocument.
+func WriteBranchesJSON(w io.Writer, t *branch.Table, opt BranchesOptions) error {
+	known := t.Unknown == ""
+	d := BranchesDocument{
+		Schema: BranchesSchema, Tier: string(t.Tier),
+		Input:  BranchesInput{Path: t.Name, Format: t.Format, Tool: t.Tool, Arch: t.Arch, CPU: t.CPU},
+		Events: []BranchesEvent{}, Prediction: BranchesKnown{Known: known, Reason: t.Unknown},
+		Unit: "entries", FirstIndex: t.FirstIndex,
+		Samples: branchesAccount(&t.Samples), Entries: branchesAccount(&t.Entries),
+		Ranges: BranchesRanges(t.Ranges), Totals: BranchesTotals{Instructions: t.Instructions, Cycles: t.Cycles},
+		Branches: []BranchesBranch{}, Warnings: t.Warnings,
+	}
+	if t.Scaled {
+		d.Unit = "executions"
+	}
+	if d.Warnings == nil {
+		d.Warnings = []string{}
+	}
+	if known {
+		d.MissCost = branchesCost(t.Cost)
+		d.Totals.MispredictedEntries = &t.Misses
+	}
+	for i := range t.Events {
+		e := &t.Events[i]
+		d.Events = append(d.Events, BranchesEvent{Name: e.Name, Counts: string(e.Counts), Samples: e.Samples, Weight: e.Weight, Period: e.Period, Precise: e.Precise, Rates: e.Rates})
+	}
+	rows := opt.shown(t)
+	d.Hidden = len(t.Branches) - len(rows)
+	for _, b := range rows {
+		d.Branches = append(d.Branches, branchesBranch(b, known))
+	}
+	return writeJSON(w, d)
+}
+
+func branchesAccount(a *branch.Account) BranchesAccount {
+	out := BranchesAccount{In: a.In, Used: a.Used, Dropped: a.Dropped, Lost: a.Lost}
+	if out.Dropped == nil {
+		out.Dropped = map[string]int64{}
+	}
+	return out
+}
+
+func branchesCost(c *branch.Cost) *BranchesCost {
+	if c == nil {
+		return nil
+	}
+	return &BranchesCost{Lo: c.Lo, Centre: c.Centre, Hi: c.Hi, Measured: c.Measured, Source: c.Source}
+}
+
+func branchesEstimate(e *branch.Estimate) *BranchesEstimate {
+	if e == nil {
+		return nil
+	}
+	return &BranchesEstimate{Value: e.Value, CI: []float64{e.Lo, e.Hi}}
+}
+
+func branchesBranch(b *branch.Branch, known bool) BranchesBranch {
+	out := BranchesBranch{
+		DSO: b.DSO, BuildID: b.BuildID, Address: fmt.Sprintf("%#x", b.Address), Function: b.Function, Offset: b.Offset,
+		File: b.File, Line: b.Line, Inlined: []BranchesFrame{}, Kind: string(b.Kind),
+		Executed: b.Executed, Taken: b.Taken, NotTaken: b.NotTaken, PTaken: branchesEstimate(b.PTaken),
+		Misses: b.Misses, MissShare: b.MissShare, TakenRate: branchesEstimate(b.TakenRate), MPKI: branchesEstimate(b.MPKI),
+		Share: b.Share, N: b.N, NTaken: b.NTaken, Samples: b.Samples,
+		Entries: BranchesEntryCounts{Taken: b.Entries.Taken, NotTaken: b.Entries.NotTaken},
+		Targets: b.Targets, TopTarget: b.TopTarget, Classes: []string{}, Confidence: "exact", Candidates: []string{},
+	}
+	if p, ok := b.MinP(); ok {
+		out.MinP = &p
+	}
+	if known {
+		out.NMisses = &b.NMisses
+		out.Entries.Mispredicted, out.Entries.Predicted = &b.Entries.Mispredicted, &b.Entries.Predicted
+		out.MissCost = branchesCost(b.Cost)
+	}
+	if r := b.Rate; r != nil {
+		out.Rate, out.RateBounds, out.CI, out.RateMethod = r.Value, r.Bounds[:], r.CI[:], string(r.Method)
+	}
+	if b.MissesCI != nil {
+		out.MissesCI = b.MissesCI[:]
+	}
+	if b.CyclesLost != nil {
+		out.CyclesLost = b.CyclesLost[:]
+	}
+	for _, f := range b.Inlined {
+		out.Inlined = append(out.Inlined, BranchesFrame{Function: f.Name, File: f.File, Line: f.Line})
+	}
+	for _, c := range b.Classes {
+		out.Classes = append(out.Classes, string(c))
+	}
+	return out
+}
