@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 	"math"
+	"strconv"
 	"time"
 
 	"profdiff/internal/compare"
@@ -208,22 +209,33 @@ func (d *DiffDocument) addEvent(e *compare.Event) {
 func diffChange(c *compare.Change) DiffChange {
 	d := DiffChange{
 		Base: c.Base, Head: c.Head, Delta: c.Delta(), Ratio: finite(c.Ratio), CI: interval(c.CI),
-		Method: string(c.Method), P: c.P, Verdict: string(c.Verdict), Capped: c.Capped, RunsNeeded: c.RunsNeeded,
+		Method: string(c.Method), P: significant(c.P), Verdict: string(c.Verdict), Capped: c.Capped, RunsNeeded: c.RunsNeeded,
 		WithinNoise: c.WithinNoise(), BaseSamples: c.BaseSamples, HeadSamples: c.HeadSamples,
 		BaseNEff: c.BaseEffective, HeadNEff: c.HeadEffective,
 	}
 	if c.Tested {
 		d.Smallest = finite(c.Smallest)
+		adjusted := significant(c.Adjusted)
 		if c.Declared {
-			d.PHolm = &c.Adjusted
+			d.PHolm = &adjusted
 		} else {
-			d.Q = &c.Adjusted
+			d.Q = &adjusted
 		}
 	}
 	return d
 }
 
 func interval(i stats.Interval) []*float64 { return []*float64{finite(i.Lo), finite(i.Hi)} }
+
+// significant rounds to eight digits: more of a p-value are not computed alike on all
+// machines.
+func significant(v float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 8, 64), 64)
+	if err != nil {
+		return v
+	}
+	return r
+}
 
 // finite returns nil for what JSON has no number for.
 func finite(v float64) *float64 {
