@@ -3,6 +3,7 @@ package branch
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"profdiff/internal/perffile"
 )
@@ -23,10 +24,8 @@ func Read(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) 
 	case n > 2 && head[0] == 0x1f && head[1] == 0x8b:
 		return nil, errors.New("is compressed with gzip: decompress it first")
 	}
-	for _, c := range head {
-		if c == 0 {
-			return nil, errors.New("is neither perf.data nor the text of perf script -F +brstack")
-		}
+	if slices.Contains(head, 0) {
+		return nil, errors.New("is neither perf.data nor the text of perf script -F +brstack")
 	}
 	return ReadScript(name, r, size, opt)
 }

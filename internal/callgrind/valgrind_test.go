@@ -132,7 +132,7 @@ func readAnnotation(t testing.TB, text []byte) *annotation {
 			continue
 		}
 		var row costs
-		for _, field := range strings.Fields(m[1]) {
+		for field := range strings.FieldsSeq(m[1]) {
 			v, err := strconv.ParseInt(strings.ReplaceAll(strings.Replace(field, ".", "0", 1), ",", ""), 10, 64)
 			if err != nil {
 				t.Fatal(err)

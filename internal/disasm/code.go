@@ -16,7 +16,7 @@ import (
 // may be called concurrently.
 type Code struct {
 	file    *objfile.File
-	data    io.ReaderAt // the file, nil if only its code can be read
+	data    io.ReaderAt // the file, for .eh_frame and jump tables
 	machine machine
 	// relocatable is set for files that are not linked: targets that a relocation
 	// is to fill in are not known.
@@ -48,14 +48,9 @@ type window struct {
 const windowSize = 64 << 10
 
 // New returns the code of a file. The error wraps [ErrArch] if its machine is not
-// decoded. Only code is read: for jump tables and the ends of functions without
-// symbols see [NewReaderAt].
-func New(f *objfile.File) (*Code, error) { return NewReaderAt(f, nil) }
-
-// NewReaderAt is like [New] and also reads .eh_frame and jump tables from data, the
-// file that f was made from.
-func NewReaderAt(f *objfile.File, data io.ReaderAt) (*Code, error) {
-	c := &Code{file: f, data: data}
+// decoded.
+func New(f *objfile.File) (*Code, error) {
+	c := &Code{file: f, data: f.ReaderAt()}
 	switch arch := f.Arch(); arch {
 	case "386":
 		c.machine = x86_32

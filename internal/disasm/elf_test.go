@@ -133,7 +133,7 @@ func (m *image) code(t testing.TB) *Code {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewReaderAt(f, bytes.NewReader(data))
+	c, err := New(f)
 	if err != nil {
 		t.Fatal(err)
 	}

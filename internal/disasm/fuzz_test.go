@@ -63,7 +63,7 @@ func FuzzFunction(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c, err := NewReaderAt(file, bytes.NewReader(text))
+		c, err := New(file)
 		if err != nil {
 			return
 		}

@@ -30,7 +30,7 @@ func open(t testing.TB, name string) *Code {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := NewReaderAt(file, data)
+	code, err := New(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -262,6 +262,9 @@ func (f *File) Close() error {
 	return f.closer.Close()
 }
 
+// ReaderAt returns the file itself, for parts of it that this package does not decode.
+func (f *File) ReaderAt() io.ReaderAt { return f.r }
+
 // Arch is the machine the code is for, named as uname -m does on Linux where that
 // is one name: "x86_64", "aarch64", "riscv64", "s390x", …; "386" for 32-bit x86
 // and "arm" for 32-bit Arm. A machine without a name is "machine-N", N being

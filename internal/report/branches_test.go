@@ -8,7 +8,6 @@ import (
 	"profdiff/internal/symbolizer"
 )
 
-func ref[T any](v T) *T { return &v }
 
 // branchTable has branches of which more and less is known.
 func branchTable() *branch.Table {
@@ -24,42 +23,42 @@ func branchTable() *branch.Table {
 		Samples: branch.Account{In: 1050, Used: 999, Dropped: map[string]int64{"no branch stack": 50, "contradicts the binary": 1}, Lost: 2},
 		Entries: branch.Account{In: 16000, Used: 15980, Dropped: map[string]int64{"in a dropped sample": 16, "without source or target": 4}},
 		Ranges:  branch.Ranges{Decoded: 14000, Broken: 12, NoCode: 900},
-		Cost:    cost, Instructions: ref(1e9), Cycles: ref(5e8), Misses: 1500,
+		Cost:    cost, Instructions: new(1e9), Cycles: new(5e8), Misses: 1500,
 		Branches: []branch.Branch{
 			{
-				DSO: "/usr/bin/app", BuildID: "0123456789abcdef", Address: 0x401731, Function: "longest_match", Offset: ref[uint64](0xb1),
+				DSO: "/usr/bin/app", BuildID: "0123456789abcdef", Address: 0x401731, Function: "longest_match", Offset: new(uint64(0xb1)),
 				File: "/src/inner.h", Line: 12, Kind: branch.Conditional,
 				Inlined: []symbolizer.Frame{
 					{Name: "compare", File: "/src/inner.h", Line: 12}, {Name: "longest_match", File: "/src/deflate.c", Line: 439},
 				},
-				Entries:  branch.EntryCounts{Taken: 2400, Mispredicted: 800, Predicted: 1600, NotTaken: ref[int64](1600)},
-				Executed: ref(4e7), Taken: ref(2.4e7), NotTaken: ref(1.6e7), Misses: ref(1.2e7),
+				Entries:  branch.EntryCounts{Taken: 2400, Mispredicted: 800, Predicted: 1600, NotTaken: new(int64(1600))},
+				Executed: new(4e7), Taken: new(2.4e7), NotTaken: new(1.6e7), Misses: new(1.2e7),
 				MissesCI: &[2]float64{1.1e7, 1.3e7}, N: 3000, NTaken: 1800, NMisses: 600, Samples: 700,
 				PTaken:    &branch.Estimate{Value: 0.6, Lo: 0.58, Hi: 0.62},
 				TakenRate: &branch.Estimate{Value: 0.3333, Lo: 0.31, Hi: 0.36},
-				Rate:      &branch.Rate{Value: ref(0.3), Bounds: [2]float64{0.2, 0.6}, CI: [2]float64{0.28, 0.32}, Method: branch.ByCycles},
+				Rate:      &branch.Rate{Value: new(0.3), Bounds: [2]float64{0.2, 0.6}, CI: [2]float64{0.28, 0.32}, Method: branch.ByCycles},
 				MPKI:      &branch.Estimate{Value: 12, Lo: 11, Hi: 13}, Cost: measured, CyclesLost: &[2]float64{2.2e8, 2.9e8},
-				Share: ref(0.504), MissShare: ref(0.6), Classes: []branch.Class{branch.PartlyLearnt}, Targets: 1, TopTarget: 1, Enough: true,
+				Share: new(0.504), MissShare: new(0.6), Classes: []branch.Class{branch.PartlyLearnt}, Targets: 1, TopTarget: 1, Enough: true,
 			},
 			{
 				DSO: "/usr/bin/app", BuildID: "0123456789abcdef", Address: 0x401800, Function: "bare", Kind: branch.Conditional,
-				Entries:  branch.EntryCounts{Taken: 100, Mispredicted: 60, Predicted: 40, NotTaken: ref[int64](900)},
-				Executed: ref(1e7), Taken: ref(1e6), NotTaken: ref(9e6), Misses: ref(6e5), MissesCI: &[2]float64{5e5, 7e5}, N: 750, NTaken: 75, NMisses: 45, Samples: 75,
+				Entries:  branch.EntryCounts{Taken: 100, Mispredicted: 60, Predicted: 40, NotTaken: new(int64(900))},
+				Executed: new(1e7), Taken: new(1e6), NotTaken: new(9e6), Misses: new(6e5), MissesCI: &[2]float64{5e5, 7e5}, N: 750, NTaken: 75, NMisses: 45, Samples: 75,
 				PTaken:    &branch.Estimate{Value: 0.1, Lo: 0.08, Hi: 0.12},
 				TakenRate: &branch.Estimate{Value: 0.6, Lo: 0.5, Hi: 0.7},
 				Rate:      &branch.Rate{Bounds: [2]float64{0.06, 0.96}, CI: [2]float64{0.05, 0.97}, Method: branch.ByBounds},
 				MPKI:      &branch.Estimate{Value: 0.6, Lo: 0.5, Hi: 0.7}, Cost: cost, CyclesLost: &[2]float64{7e6, 2e7},
-				Share: ref(0.027), MissShare: ref(0.03), Classes: []branch.Class{branch.PartlyLearnt, branch.Random}, Targets: 1, TopTarget: 1, Enough: true,
+				Share: new(0.027), MissShare: new(0.03), Classes: []branch.Class{branch.PartlyLearnt, branch.Random}, Targets: 1, TopTarget: 1, Enough: true,
 			},
 			{
 				DSO: "[kernel.kallsyms]", Address: 0xffffffff81000100,
-				Entries: branch.EntryCounts{Taken: 30, Mispredicted: 12, Predicted: 18}, Taken: ref(3e5), Misses: ref(1.2e5),
-				N: 22, NTaken: 22, NMisses: 9, Samples: 9, Cost: cost, MissShare: ref(0.01), Targets: 3, TopTarget: 0.5, Enough: true,
+				Entries: branch.EntryCounts{Taken: 30, Mispredicted: 12, Predicted: 18}, Taken: new(3e5), Misses: new(1.2e5),
+				N: 22, NTaken: 22, NMisses: 9, Samples: 9, Cost: cost, MissShare: new(0.01), Targets: 3, TopTarget: 0.5, Enough: true,
 			},
 			{
 				DSO: "/usr/bin/app", Address: 0x401900, Kind: branch.Return,
-				Entries: branch.EntryCounts{Taken: 30, Predicted: 30, NotTaken: ref[int64](0)}, Executed: ref(3e5), Taken: ref(3e5), NotTaken: ref(0.0), Misses: ref(0.0),
-				N: 22, NTaken: 22, Samples: 9, Cost: cost, MissShare: ref(0.0), Targets: 3, TopTarget: 0.5,
+				Entries: branch.EntryCounts{Taken: 30, Predicted: 30, NotTaken: new(int64(0))}, Executed: new(3e5), Taken: new(3e5), NotTaken: new(0.0), Misses: new(0.0),
+				N: 22, NTaken: 22, Samples: 9, Cost: cost, MissShare: new(0.0), Targets: 3, TopTarget: 0.5,
 			},
 		},
 		Warnings: []string{"12 entries do not say whether they were predicted: rates are of the others"},
@@ -74,8 +73,8 @@ func unknownTable() *branch.Table {
 		Events:  []branch.Event{{Name: "instructions:u", Samples: 5, Weight: 5000, Counts: branch.CountsInstructions, HasStacks: true, Rates: true}},
 		Samples: branch.Account{In: 5, Used: 5}, Entries: branch.Account{In: 116, Used: 116},
 		Branches: []branch.Branch{
-			{DSO: "/lib/libc.so\x1b", Address: 0x1000, Kind: branch.Conditional, Entries: branch.EntryCounts{Taken: 100}, Taken: ref(100.0), N: 80, NTaken: 80, Samples: 5, Targets: 1, TopTarget: 1, Enough: true},
-			{DSO: "/lib/libc.so\x1b", Address: 0x2000, Entries: branch.EntryCounts{Taken: 16}, Taken: ref(16.0), N: 10, NTaken: 10, Samples: 5, Targets: 1, TopTarget: 1, Enough: true},
+			{DSO: "/lib/libc.so\x1b", Address: 0x1000, Kind: branch.Conditional, Entries: branch.EntryCounts{Taken: 100}, Taken: new(100.0), N: 80, NTaken: 80, Samples: 5, Targets: 1, TopTarget: 1, Enough: true},
+			{DSO: "/lib/libc.so\x1b", Address: 0x2000, Entries: branch.EntryCounts{Taken: 16}, Taken: new(16.0), N: 10, NTaken: 10, Samples: 5, Targets: 1, TopTarget: 1, Enough: true},
 		},
 	}
 }
