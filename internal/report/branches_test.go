@@ -8,7 +8,6 @@ import (
 	"profdiff/internal/symbolizer"
 )
 
-
 // branchTable has branches of which more and less is known.
 func branchTable() *branch.Table {
 	cost := &branch.Cost{Lo: 14, Centre: 22.4, Hi: 28, Source: "skylake: 14 cycles by LLVM 22, in practice up to twice that"}
