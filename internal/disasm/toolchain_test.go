@@ -256,7 +256,7 @@ func TestSwitches(t *testing.T) {
 		"clang -O2 -fPIC -shared",
 		"clang -O2 -fno-pic -no-pie -nostdlib -Wl,-e,dense",
 		"clang -O2 --target=aarch64-linux-gnu -fPIC -shared -nostdlib -fuse-ld=lld",
-		"aarch64-linux-gnu-gcc -O2 -fPIC -shared -nostdlib",
+		"aarch64-linux-gnu-gcc -O2 --param case-values-threshold=4 -fPIC -shared -nostdlib",
 	} {
 		t.Run(command, func(t *testing.T) {
 			code := open(t, compile(t, "switches.c", strings.Fields(command)...))
