@@ -18,6 +18,9 @@ import (
 func open(t testing.TB, name string) *Code {
 	t.Helper()
 	data, err := os.Open(name)
+	if err != nil && strings.Contains(name, "shared") {
+		t.Skip("the recordings in ../shared/perfdata are not here")
+	}
 	if err != nil {
 		t.Skipf("%s is not installed", name)
 	}

@@ -1,5 +1,10 @@
 // Compiled twice, with and without cfg(edited), see lambdas.cc.
-use std::hint::black_box;
+
+// std::hint::black_box is younger than the compilers of some distributions.
+#[inline(always)]
+fn black_box(x: u64) -> u64 {
+    unsafe { std::ptr::read_volatile(&x) }
+}
 
 #[inline(never)]
 fn each<F: Fn(u64) -> u64>(f: F, n: u64) -> u64 {
