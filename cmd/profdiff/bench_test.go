@@ -24,7 +24,7 @@ var (
 // about 140 MB, and reports CPU seconds and peak memory of the process. A recording of
 // a whole machine is made by
 //
-//	perf record -q -m 32M -e cpu-clock -F 7000 --call-graph fp -a -o /tmp/big.data -- testdata/mixed-load.sh 52
+//	perf record -q -m 32M -e cpu-clock -F 7000 --call-graph fp -a -o /tmp/big.data -- testdata/mixed-load.sh 46
 //
 // and benchmarked without and with symbols by
 //
