@@ -55,6 +55,35 @@ func TestReadmes(t *testing.T) {
 	}
 }
 
+// TestQuotedRates checks that the rows of error rates in the README stand in the tables
+// that the simulations wrote.
+func TestQuotedRates(t *testing.T) {
+	t.Chdir("../..")
+	known := make(map[string]bool)
+	for _, file := range []string{"internal/stats/acceptance.md", "internal/compare/acceptance.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			known[strings.TrimSpace(line)] = true
+		}
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^ *(\| V[0-9]+ \|.*)$`).FindAllStringSubmatch(string(readme), -1)
+	if len(rows) < 8 {
+		t.Errorf("%d rows of error rates", len(rows))
+	}
+	for _, row := range rows {
+		if !known[row[1]] {
+			t.Errorf("no simulation wrote the row %s", row[1])
+		}
+	}
+}
+
 // TestTwoCommands checks that the first screen of the README has the two commands,
 // and that continuous integration runs the second.
 func TestTwoCommands(t *testing.T) {
