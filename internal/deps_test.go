@@ -24,7 +24,7 @@ var policy = map[string][]string{
 	"run/runtest":           {"run"},
 	"callgrind":             {},
 	"ingest":                {"perffile", "perfsession", "symbolizer", "objfile", "run", "callgrind"},
-	"branch":                {"perffile", "perfsession", "symbolizer", "objfile", "disasm", "stats"},
+	"branch":                {"perffile", "perfsession", "symbolizer", "objfile", "disasm", "stats", "callgrind"},
 	"category":              {"run"},
 	"stats":                 {},
 	"align":                 {},

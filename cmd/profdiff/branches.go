@@ -27,7 +27,10 @@ func newBranchesCmd(std *stdio) *cobra.Command {
 		Short: "Show which branches are mispredicted",
 		Long: `Show which branches are mispredicted, how often, and what that costs. INPUT is a
 perf.data with branch stacks (perf record -b, simpleperf record -b) or the text of
-perf script with the field brstack; --header and --show-mmap-events complete it.
+perf script with the field brstack; --header and --show-mmap-events complete it. Or
+it is the output of callgrind or cachegrind with --branch-sim=yes, which counts all
+branches and simulates a simple predictor; callgrind names the branches with
+--dump-instr=yes, and counts how often they were taken with --collect-jumps=yes.
 
 Stacks hold branches that were taken. How often a conditional branch was not taken
 follows from the code between two branches, for which --symfs has to have the
@@ -89,7 +92,7 @@ records these. What is not known is shown as "-", or as bounds.`,
 	f.BoolVar(&in.allowTruncated, "allow-truncated", false, "read what there is of a recording that ends too early")
 	f.BoolVar(&opt.All, "all", false, "show every branch, also those with few misses")
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` branches, 0 for all that have enough misses")
-	f.StringVar(&cpu, "cpu", "", "take the cost of a miss of the core `NAME`, as LLVM calls it (default: that of the recording)")
+	f.StringVar(&cpu, "cpu", "", "take the cost of a miss of the core `NAME`, as LLVM calls it (default: that of the recording, if it says)")
 	f.StringVar(&missCost, "miss-cost", "", "a miss costs `CYCLES`, a number or a range LO-HI")
 	f.StringVar(&format, "format", "text", "output `FORMAT`: text or json")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")

@@ -79,7 +79,8 @@ type Table struct {
 	// "" if it does.
 	Unknown string
 	// Scaled is set if Executed, Taken and Misses of the branches are estimates for
-	// the whole recording. Else they count entries of stacks.
+	// the whole recording, or were counted in all of it ([TierSimulated]). Else they
+	// count entries of stacks.
 	Scaled bool
 	// FirstIndex is the newest entry of a stack that rates are made from.
 	FirstIndex int
@@ -91,7 +92,7 @@ type Table struct {
 	Cost *Cost
 	// Instructions and Cycles are the totals of the recording, nil if unknown.
 	Instructions, Cycles *float64
-	Misses               int64 // entries that were mispredicted
+	Misses               int64 // entries that were mispredicted, in simulations executions
 	// Branches are ordered by cycles lost if these are known, else by misses, else by
 	// how often they were taken.
 	Branches []Branch
@@ -133,9 +134,11 @@ type Ranges struct {
 
 // An Event is an event of the recording.
 type Event struct {
-	Name      string
-	Samples   int64
-	Weight    float64
+	Name    string
+	Samples int64
+	Weight  float64
+	// Unplaced is what a simulation counted at no place, beside Weight.
+	Unplaced  float64
 	Period    uint64 // 0 if the recorder varied it
 	Precise   bool
 	Counts    Counts
@@ -157,7 +160,8 @@ const (
 	CountsInstructions Counts = "instructions"
 )
 
-// An Estimate is a value with its 95 % interval.
+// An Estimate is a value with its 95 % interval. If values were counted
+// ([TierSimulated]), Lo and Hi are Value.
 type Estimate struct {
 	Value, Lo, Hi float64
 }
@@ -173,6 +177,8 @@ const (
 	ByCycles RateMethod = "cycles"
 	// ByBounds says that misses of executions that were not taken are not seen.
 	ByBounds RateMethod = "bounds"
+	// Counted says that all executions were counted: there is no interval.
+	Counted RateMethod = "counted"
 )
 
 // A Rate is the part of a branch's executions that were mispredicted.
@@ -200,6 +206,8 @@ type Branch struct {
 	DSO, BuildID string
 	// Address is that in the symbol table of the DSO.
 	Address uint64
+	// ByLine is set if this is all branches of a line, whose addresses are not known.
+	ByLine bool
 	// Function is "" if it is not known. Offset is from its start, nil if that is not.
 	Function string
 	Offset   *uint64

@@ -8,10 +8,10 @@ import (
 	"profdiff/internal/perffile"
 )
 
-// Read reads the branch stacks of a perf.data file or of the text of perf script, of
-// size bytes. name is what the user called it.
+// Read reads the branch stacks of a perf.data file or of the text of perf script, or
+// what Callgrind or Cachegrind simulated, of size bytes. name is what the user called it.
 func Read(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) {
-	head := make([]byte, 8)
+	head := make([]byte, 4096)
 	n, err := r.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -24,8 +24,11 @@ func Read(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) 
 	case n > 2 && head[0] == 0x1f && head[1] == 0x8b:
 		return nil, errors.New("is compressed with gzip: decompress it first")
 	}
-	if slices.Contains(head, 0) {
-		return nil, errors.New("is neither perf.data nor the text of perf script -F +brstack")
+	if slices.Contains(head[:min(n, 8)], 0) {
+		return nil, errors.New("is neither perf.data nor the text of perf script -F +brstack, nor callgrind.out")
+	}
+	if isSimulated(head) {
+		return ReadSimulated(name, r, size, opt)
 	}
 	return ReadScript(name, r, size, opt)
 }

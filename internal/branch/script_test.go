@@ -61,7 +61,7 @@ func TestScriptErrors(t *testing.T) {
 		{"mapping of nobody", "PERF_RECORD_MMAP [0x1000(0x1000) @ 0]: x /app\n", `line 1: PERF_RECORD_MMAP: no process in "[0x1000(0x1000) @ 0]: x /app"`},
 		{"fork", "PERF_RECORD_FORK(1:1):2\n", "line 1: PERF_RECORD_FORK: is not (pid:tid):(ppid:ptid)"},
 		{"long line", strings.Repeat("x", maxLine+1), "line 1: longer than 1048576 bytes"},
-		{"binary", "\x7fELF\x02\x01\x01\x00", "is neither perf.data nor the text of perf script -F +brstack"},
+		{"binary", "\x7fELF\x02\x01\x01\x00", "is neither perf.data nor the text of perf script -F +brstack, nor callgrind.out"},
 		{"gzip", "\x1f\x8b\x08\x00", "is compressed with gzip: decompress it first"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

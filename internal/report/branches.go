@@ -61,6 +61,9 @@ func WriteBranches(w io.Writer, t *branch.Table, opt BranchesOptions) error {
 }
 
 func writeBranchFacts(w io.Writer, t *branch.Table) error {
+	if t.Tier == branch.TierSimulated {
+		return writeSimulatedFacts(w, t)
+	}
 	var names []string
 	for i := range t.Events {
 		names = append(names, branchEvent(&t.Events[i]))
@@ -152,6 +155,9 @@ func branchAccount(a *branch.Account) string {
 
 // BranchesAccounting is what became of samples and entries, in one line.
 func BranchesAccounting(t *branch.Table) string {
+	if t.Tier == branch.TierSimulated {
+		return "no samples: all is counted: " + simulatedCounts(t)
+	}
 	return "samples: " + branchAccount(&t.Samples) + "; entries: " + branchAccount(&t.Entries)
 }
 
@@ -196,6 +202,7 @@ func branchColumns(t *branch.Table) []branchColumn {
 		}
 		return formatWeight(*v, "count")
 	}
+	simulated := t.Tier == branch.TierSimulated
 	columns := []branchColumn{
 		{"cycles lost", true, func(b *branch.Branch) string {
 			if b.CyclesLost == nil {
@@ -220,11 +227,17 @@ func branchColumns(t *branch.Table) []branchColumn {
 			if b.MPKI == nil {
 				return "-"
 			}
+			if simulated {
+				return formatDigits(b.MPKI.Value)
+			}
 			return fmt.Sprintf("%s [%s, %s]", formatDigits(b.MPKI.Value), formatDigits(b.MPKI.Lo), formatDigits(b.MPKI.Hi))
 		}},
 		{"of taken", true, func(b *branch.Branch) string { return branchEstimate(b.TakenRate) }},
 		{"of executed", true, func(b *branch.Branch) string { return branchRate(b.Rate) }},
 		{"n: missed/taken/all", true, func(b *branch.Branch) string {
+			if simulated {
+				return "-" // misses and executed have columns
+			}
 			s := formatCount(b.NMisses) + "/" + formatCount(b.NTaken) + "/"
 			if b.NotTaken == nil {
 				return s + "-"
@@ -235,10 +248,16 @@ func branchColumns(t *branch.Table) []branchColumn {
 	if t.Unknown != "" {
 		columns = nil
 	}
+	if simulated {
+		columns = append(columns, branchColumn{"executed", true, func(b *branch.Branch) string { return count(b.Executed) }})
+	}
 	return append(columns, []branchColumn{
 		{"taken", true, func(b *branch.Branch) string { return count(b.Taken) }},
 		{"not taken", true, func(b *branch.Branch) string { return count(b.NotTaken) }},
 		{"P(taken)", true, func(b *branch.Branch) string {
+			if simulated && b.PTaken != nil {
+				return branchPercent(b.PTaken.Value)
+			}
 			return branchEstimate(b.PTaken)
 		}},
 		{"kind", false, func(b *branch.Branch) string {
@@ -257,7 +276,12 @@ func branchColumns(t *branch.Table) []branchColumn {
 			}
 			return strings.Join(s, " or ")
 		}},
-		{"dso", false, func(b *branch.Branch) string { return path.Base(b.DSO) }},
+		{"dso", false, func(b *branch.Branch) string {
+			if b.DSO == "" {
+				return "-"
+			}
+			return path.Base(b.DSO)
+		}},
 		{"branch", false, branchPlace},
 	}...)
 }
@@ -265,6 +289,9 @@ func branchColumns(t *branch.Table) []branchColumn {
 // branchPlace is where a branch is: function and offset, what is inlined there, and
 // the source line.
 func branchPlace(b *branch.Branch) string {
+	if b.ByLine {
+		return branchLine(b)
+	}
 	s := fmt.Sprintf("%#x", b.Address)
 	if b.Function != "" {
 		s += " " + b.Function
@@ -298,6 +325,8 @@ func branchRate(r *branch.Rate) string {
 	switch {
 	case r == nil:
 		return "-"
+	case r.Method == branch.Counted:
+		return branchPercent(*r.Value)
 	case r.Value == nil:
 		return fmt.Sprintf("%s to %s [%s, %s]", branchPercent(r.Bounds[0]), branchPercent(r.Bounds[1]), branchPercent(r.CI[0]), branchPercent(r.CI[1]))
 	}

@@ -11,7 +11,7 @@ import (
 const BranchesSchema = "profdiff.branches/v1"
 
 // A BranchesDocument is what branches prints as JSON. null is unknown; intervals are
-// 95 %.
+// 95 %, or null for what was counted.
 type BranchesDocument struct {
 	Schema     string           `json:"schema"`
 	Tier       string           `json:"tier"` // S, A, B, C or D
@@ -47,7 +47,9 @@ type BranchesEvent struct {
 	Weight  float64 `json:"weight"`
 	Period  uint64  `json:"period"` // 0 if it varies
 	Precise bool    `json:"precise"`
-	Rates   bool    `json:"rates"` // are made from the stacks of this event
+	// Unplaced is what a simulation counted at no place, beside the weight.
+	Unplaced float64 `json:"unplaced"`
+	Rates    bool    `json:"rates"` // are made from the stacks of this event
 }
 
 // BranchesKnown says whether the recording tells which branches were mispredicted.
@@ -91,7 +93,7 @@ type BranchesTotals struct {
 type BranchesBranch struct {
 	DSO        string              `json:"dso"`
 	BuildID    string              `json:"build_id"`
-	Address    string              `json:"address"` // in the symbol table of the DSO, 0x…
+	Address    string              `json:"address"` // in the symbol table of the DSO, 0x…; "" if the confidence is line
 	Function   string              `json:"function"`
 	Offset     *uint64             `json:"offset"` // from the start of the function, in bytes
 	File       string              `json:"file"`
@@ -109,21 +111,21 @@ type BranchesBranch struct {
 	Rate       *float64            `json:"rate"` // misses per execution
 	RateBounds []float64           `json:"rate_bounds"`
 	CI         []float64           `json:"ci"`
-	RateMethod string              `json:"rate_method"` // all, cycles or bounds
+	RateMethod string              `json:"rate_method"` // all, cycles, bounds or counted
 	TakenRate  *BranchesEstimate   `json:"taken_rate"`  // misses per execution that was taken
 	MPKI       *BranchesEstimate   `json:"mpki"`
 	MissCost   *BranchesCost       `json:"miss_cost"`
 	CyclesLost []float64           `json:"cycles_lost"`
 	Share      *float64            `json:"share"` // of all cycles, by the centre of the cost
 	N          int64               `json:"n"`     // executions that the rates are made from
-	NTaken     int64               `json:"n_taken"`
+	NTaken     *int64              `json:"n_taken"`
 	NMisses    *int64              `json:"n_misses"`
 	Samples    int64               `json:"samples"`
 	Entries    BranchesEntryCounts `json:"entries"`
 	Targets    int                 `json:"targets"`
 	TopTarget  float64             `json:"top_target_share"`
 	Classes    []string            `json:"classes"`
-	Confidence string              `json:"confidence"` // exact: the recording names the branch
+	Confidence string              `json:"confidence"` // exact: the recording names the branch; line: only its line, with all others there
 	Candidates []string            `json:"candidates"` // addresses of other branches it may be
 }
 
@@ -168,11 +170,13 @@ func WriteBranchesJSON(w io.Writer, t *branch.Table, opt BranchesOptions) error 
 	}
 	if known {
 		d.MissCost = branchesCost(t.Cost)
-		d.Totals.MispredictedEntries = &t.Misses
+		if t.Tier != branch.TierSimulated {
+			d.Totals.MispredictedEntries = &t.Misses
+		}
 	}
 	for i := range t.Events {
 		e := &t.Events[i]
-		d.Events = append(d.Events, BranchesEvent{Name: e.Name, Counts: string(e.Counts), Samples: e.Samples, Weight: e.Weight, Period: e.Period, Precise: e.Precise, Rates: e.Rates})
+		d.Events = append(d.Events, BranchesEvent{Name: e.Name, Counts: string(e.Counts), Samples: e.Samples, Weight: e.Weight, Period: e.Period, Precise: e.Precise, Unplaced: e.Unplaced, Rates: e.Rates})
 	}
 	rows := opt.shown(t)
 	d.Hidden = len(t.Branches) - len(rows)
@@ -210,7 +214,7 @@ func branchesBranch(b *branch.Branch, known bool) BranchesBranch {
 		File: b.File, Line: b.Line, Inlined: []BranchesFrame{}, Kind: string(b.Kind),
 		Executed: b.Executed, Taken: b.Taken, NotTaken: b.NotTaken, PTaken: branchesEstimate(b.PTaken),
 		Misses: b.Misses, MissShare: b.MissShare, TakenRate: branchesEstimate(b.TakenRate), MPKI: branchesEstimate(b.MPKI),
-		Share: b.Share, N: b.N, NTaken: b.NTaken, Samples: b.Samples,
+		Share: b.Share, N: b.N, NTaken: &b.NTaken, Samples: b.Samples,
 		Entries: BranchesEntryCounts{Taken: b.Entries.Taken, NotTaken: b.Entries.NotTaken},
 		Targets: b.Targets, TopTarget: b.TopTarget, Classes: []string{}, Confidence: "exact", Candidates: []string{},
 	}
@@ -224,6 +228,20 @@ func branchesBranch(b *branch.Branch, known bool) BranchesBranch {
 	}
 	if r := b.Rate; r != nil {
 		out.Rate, out.RateBounds, out.CI, out.RateMethod = r.Value, r.Bounds[:], r.CI[:], string(r.Method)
+	}
+	if b.ByLine {
+		out.Address, out.Confidence = "", "line"
+	}
+	if b.Rate != nil && b.Rate.Method == branch.Counted {
+		out.CI = nil
+		for _, e := range []*BranchesEstimate{out.PTaken, out.MPKI} {
+			if e != nil {
+				e.CI = nil
+			}
+		}
+		if b.Taken == nil {
+			out.NTaken = nil
+		}
 	}
 	if b.MissesCI != nil {
 		out.MissesCI = b.MissesCI[:]

@@ -78,6 +78,39 @@ func unknownTable() *branch.Table {
 	}
 }
 
+// simulatedTable is of callgrind, which has a row without an address.
+func simulatedTable() *branch.Table {
+	exact := func(v float64) *branch.Rate {
+		return &branch.Rate{Value: &v, Bounds: [2]float64{v, v}, CI: [2]float64{v, v}, Method: branch.Counted}
+	}
+	cost := &branch.Cost{Lo: 10, Centre: 15, Hi: 20, Source: "--miss-cost"}
+	return &branch.Table{
+		Name: "callgrind.out.7", Format: "callgrind", Tool: "valgrind 3.19.0", Tier: branch.TierSimulated, Scaled: true,
+		Events: []branch.Event{
+			{Name: "Ir", Weight: 10000, Unplaced: 2, Period: 1, Counts: branch.CountsInstructions},
+			{Name: "Bc", Weight: 3000, Period: 1, Counts: branch.CountsBranches},
+			{Name: "Bcm", Weight: 700, Period: 1, Counts: branch.CountsMisses},
+			{Name: "Bi", Weight: 40, Period: 1, Counts: branch.CountsBranches},
+			{Name: "Bim", Weight: 2, Period: 1, Counts: branch.CountsMisses},
+		},
+		Instructions: new(1e4), Misses: 702, Cost: cost,
+		Branches: []branch.Branch{
+			{
+				DSO: "/usr/bin/app", Address: 0x1137, Function: "less", File: "/src/heap.c", Line: 104, Kind: branch.Conditional, Cost: cost,
+				N: 2000, NTaken: 900, NMisses: 500, Executed: new(2000.0), Taken: new(900.0), NotTaken: new(1100.0), Misses: new(500.0),
+				PTaken: &branch.Estimate{Value: 0.45, Lo: 0.45, Hi: 0.45}, Rate: exact(0.25), MPKI: &branch.Estimate{Value: 50, Lo: 50, Hi: 50},
+				CyclesLost: &[2]float64{5000, 10000}, MissShare: new(500.0 / 702), Enough: true,
+			},
+			{
+				ByLine: true, Function: "lower", File: "/src/heap.c", Line: 120, Cost: cost,
+				N: 1040, NMisses: 202, Executed: new(1040.0), Misses: new(202.0), Rate: exact(202.0 / 1040), MPKI: &branch.Estimate{Value: 20.2, Lo: 20.2, Hi: 20.2},
+				CyclesLost: &[2]float64{2020, 4040}, MissShare: new(202.0 / 702), Enough: true,
+			},
+		},
+		Warnings: []string{"line 9: totals of Bc are 3001, but costs sum to 3000"},
+	}
+}
+
 func TestBranches(t *testing.T) {
 	for _, test := range []struct {
 		file  string
@@ -88,6 +121,7 @@ func TestBranches(t *testing.T) {
 		{"testdata/branches_limit.txt", branchTable(), BranchesOptions{Limit: 1}},
 		{"testdata/branches_all.txt", branchTable(), BranchesOptions{All: true, Limit: 1}},
 		{"testdata/branches_unknown.txt", unknownTable(), BranchesOptions{}},
+		{"testdata/branches_simulated.txt", simulatedTable(), BranchesOptions{}},
 		{"testdata/branches_empty.txt", &branch.Table{Tier: branch.TierStacks}, BranchesOptions{}},
 	} {
 		var b bytes.Buffer
@@ -108,6 +142,7 @@ func TestBranchesJSON(t *testing.T) {
 		{"testdata/branches.json", branchTable(), BranchesOptions{}},
 		{"testdata/branches_all.json", branchTable(), BranchesOptions{All: true}},
 		{"testdata/branches_unknown.json", unknownTable(), BranchesOptions{}},
+		{"testdata/branches_simulated.json", simulatedTable(), BranchesOptions{}},
 	} {
 		var b bytes.Buffer
 		if err := WriteBranchesJSON(&b, test.table, test.opt); err != nil {
