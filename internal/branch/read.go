@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"profdiff/internal/callgrind"
 	"profdiff/internal/perffile"
 )
 
@@ -27,7 +28,7 @@ func Read(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) 
 	if slices.Contains(head[:min(n, 8)], 0) {
 		return nil, errors.New("is neither perf.data nor the text of perf script -F +brstack, nor callgrind.out")
 	}
-	if isSimulated(head) {
+	if callgrind.Detect(head) {
 		return ReadSimulated(name, r, size, opt)
 	}
 	return ReadScript(name, r, size, opt)

@@ -1,7 +1,6 @@
 package branch
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,27 +11,6 @@ import (
 
 	"profdiff/internal/callgrind"
 )
-
-// isSimulated reports whether head has the first lines of callgrind.out or
-// cachegrind.out.
-func isSimulated(head []byte) bool {
-	for line := range bytes.Lines(head) {
-		line = bytes.TrimSpace(line)
-		switch {
-		case bytes.Equal(line, []byte("# callgrind format")):
-			return true
-		case len(line) == 0 || line[0] == '#':
-			continue
-		}
-		key, _, _ := bytes.Cut(line, []byte(":"))
-		switch string(key) {
-		case "version", "creator", "pid", "cmd", "part", "thread", "desc", "positions", "event", "events":
-			return true
-		}
-		return false
-	}
-	return false
-}
 
 // simulatedEvents are those that are read: instructions and what the predictor of
 // Callgrind and Cachegrind (--branch-sim=yes) counts, conditional and indirect.

@@ -332,6 +332,9 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 	if n.Mode == Work && c.Options.Ops == nil && (n.Factor > maxFactor || n.Factor < 1/maxFactor) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: head did %.3g times as many operations (%s) as base: what a run costs once is shared by more or fewer", e.Name, n.Factor, n.By))
 	}
+	if found := workCounters(c.base, c.head); c.Options.Normalize == Auto && n.Mode != Work && len(found) > 1 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: any of %q could count work: choose one with --work", e.Name, found))
+	}
 	c.withhold(e)
 	c.contradictions(e)
 	return e, nil

@@ -153,6 +153,12 @@ func TestRefused(t *testing.T) {
 			"cpu-cycles: work counter: run 1 has no counter merges",
 		},
 		{
+			"work of one side only", with(runs(t, "cpu-cycles m a!f 1"), work(3)), one("cpu-cycles m a!f 2"),
+			Options{},
+			ErrWork,
+			"cpu-cycles: work counter: run 1 has merges, run 1 does not; give --ops N, or another --normalize",
+		},
+		{
 			"no work", with(one("cpu-cycles m a!f 1"), work(0)), with(one("cpu-cycles m a!f 2"), work(2)),
 			Options{},
 			ErrWork,

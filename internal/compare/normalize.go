@@ -99,6 +99,8 @@ func normalization(base, head *side, rows *rowset, c *costs, tests *stats.Tests,
 		case opt.Work != "" || opt.Ops != nil || len(workCounters(base, head)) == 1:
 			n.Mode = Work
 			err = n.byWork(base, head, opt)
+		case checkWork(base, head) != nil:
+			err = checkWork(base, head)
 		case simulated:
 			// The program did what it did, to the instruction.
 			n.Mode, n.By = None, "nothing"
@@ -147,24 +149,42 @@ func newNormalization(mode Mode, runsBase, runsHead int) *Normalization {
 var notWork = regexp.MustCompile(`(?i)(^|[/_.:-])(cycles?|instructions?|branch(es)?|miss(es)?|loads?|stores?|references|faults?|migrations|switches|clock|stalled|bubbles|slots|duration|time|user|sys|elapsed|uops|cache|tlb|iowait)\b|(^|_)(l1|ll|llc|l2|l3|itlb|dtlb)`)
 
 // workCounters are the counters that all runs have and that count work.
-func workCounters(base, head *side) []string {
-	var names []string
+func workCounters(base, head *side) (names []string) {
 	for _, c := range base.runs[0].Counters {
-		if notWork.MatchString(c.Name) || slices.Contains(names, c.Name) || isEvent(base.runs[0], c.Name) {
-			continue
-		}
-		everywhere := true
-		for _, s := range []*side{base, head} {
-			for _, r := range s.runs {
-				_, ok := counter(r, c.Name)
-				everywhere = everywhere && ok
-			}
-		}
-		if everywhere {
+		if countsWork(base.runs[0], c.Name) && !slices.Contains(names, c.Name) && lacking(base, head, c.Name) == nil {
 			names = append(names, c.Name)
 		}
 	}
 	return names
+}
+
+// countsWork reports whether a counter of a run may be one of work.
+func countsWork(r *run.Run, name string) bool { return !notWork.MatchString(name) && !isEvent(r, name) }
+
+// lacking is the first run that does not have a counter, or nil.
+func lacking(base, head *side, name string) *run.Run {
+	for _, s := range []*side{base, head} {
+		for _, r := range s.runs {
+			if _, ok := counter(r, name); !ok {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// checkWork refuses to pass over a counter of work because some runs lack it.
+func checkWork(base, head *side) error {
+	for _, s := range []*side{base, head} {
+		for _, r := range s.runs {
+			for _, c := range r.Counters {
+				if lacks := lacking(base, head, c.Name); lacks != nil && countsWork(r, c.Name) {
+					return fmt.Errorf("%w: %s has %s, %s does not; give --ops N, or another --normalize", ErrWork, r.Name, c.Name, lacks.Name)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func isEvent(r *run.Run, name string) bool {

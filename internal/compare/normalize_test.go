@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,6 +171,14 @@ func TestWorkCounters(t *testing.T) {
 	s := newSide([]*run.Run{r})
 	if got, want := fmt.Sprint(workCounters(s, s)), "[merges frames operations requests bytes-written]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	c := mustCompare(t, []*run.Run{r}, []*run.Run{func() *run.Run {
+		other := runtest.Build(t, "run", "cpu-cycles main a!main 2")
+		other.Counters = r.Counters
+		return other
+	}()}, Options{})
+	if want := `cpu-cycles: any of ["merges" "frames" "operations" "requests" "bytes-written"] could count work: choose one with --work`; !slices.Contains(c.Warnings, want) {
+		t.Errorf("warnings %q", c.Warnings)
 	}
 	_, err := Compare([]*run.Run{r}, []*run.Run{runtest.Build(t, "run", "cpu-cycles main a!main 1")}, Options{Normalize: Work})
 	if err == nil || !strings.Contains(err.Error(), "no counter of work is in every run") {

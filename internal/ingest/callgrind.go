@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -10,33 +9,6 @@ import (
 	"profdiff/internal/callgrind"
 	"profdiff/internal/run"
 )
-
-// isCallgrind reports whether head has lines of a header that callgrind.out and
-// cachegrind.out begin with: only theirs have events: below others.
-func isCallgrind(head []byte) bool {
-	if bytes.HasPrefix(head, []byte("# callgrind format")) {
-		return true
-	}
-	for line := range headLines(head) {
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		key, _, ok := bytes.Cut(line, []byte(":"))
-		switch {
-		case !ok:
-			return false
-		case string(key) == "events":
-			return true
-		}
-		switch string(key) {
-		case "version", "creator", "pid", "cmd", "part", "thread", "desc", "positions", "event":
-		default:
-			return false
-		}
-	}
-	return false
-}
 
 // readCallgrind reads callgrind.out and cachegrind.out. Several dumps in a file are
 // those of one run and sum up.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"profdiff/internal/callgrind"
 	"profdiff/internal/perffile"
 )
 
@@ -76,7 +77,7 @@ func sniff(head []byte) format {
 	switch {
 	case bytes.HasPrefix(bytes.TrimLeft(first, " \t"), []byte("{")):
 		return sniffJSON(head)
-	case isCallgrind(head):
+	case callgrind.Detect(head):
 		return callgrindFormat
 	case isSimpleperfStat(head):
 		return simpleperfStat

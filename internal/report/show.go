@@ -100,7 +100,11 @@ func writeEventHeader(w io.Writer, e *run.Event, opt *ShowOptions) error {
 		derived = " (derived)"
 	}
 	if e.Samples == 0 && e.Weight != 0 {
-		_, err := fmt.Fprintf(w, "\n%s%s: %s, number of samples unknown\n", e.Name, derived, opt.weight(e.Weight, e))
+		samples := "number of samples unknown"
+		if e.Simulated {
+			samples = "counted by a simulator"
+		}
+		_, err := fmt.Fprintf(w, "\n%s%s: %s, %s\n", e.Name, derived, opt.weight(e.Weight, e), samples)
 		return err
 	}
 	neff := strconv.FormatFloat(e.EffectiveSamples(), 'f', 0, 64)
