@@ -13,6 +13,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/compare"
+	"profdiff/internal/record"
 	"profdiff/internal/report"
 	"profdiff/internal/run"
 )
@@ -299,7 +300,17 @@ func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
 	if err := own.readNames(side.kallsyms, side.mappings); err != nil {
 		return nil, err
 	}
-	return own.loadEach(files)
+	runs, err := own.loadEach(files)
+	if err != nil {
+		return nil, err
+	}
+	notes := make(map[string]*record.Recording)
+	for _, r := range runs {
+		if err := addWork(r, notes); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
 }
 
 // checkDistinct refuses a file that is named twice.

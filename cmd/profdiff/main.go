@@ -85,7 +85,7 @@ slower.`,
 	root.SetErr(io.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newConvertCmd(io), newShowCmd(io), newDumpCmd(io), newDiffCmd(io), newBranchesCmd(io))
+	root.AddCommand(newConvertCmd(io), newShowCmd(io), newDumpCmd(io), newDiffCmd(io), newBranchesCmd(io), newRecordCmd(io))
 	return root
 }
 

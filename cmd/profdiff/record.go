@@ -1,0 +1,310 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"profdiff/internal/compare"
+	"profdiff/internal/record"
+	"profdiff/internal/run"
+)
+
+// recordFlags are the flags of commands that record.
+type recordFlags struct {
+	plan      record.Plan
+	events    []string
+	count     uint64
+	frequency int
+	prepare   string
+	with      string
+	quiet     bool
+}
+
+func (f *recordFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringArrayVarP(&f.events, "event", "e", nil, "record the event `NAME`, or several with commas between (repeatable; default cpu-cycles, or cpu-clock where the machine has no counters)")
+	fs.Uint64VarP(&f.count, "count", "c", 0, "take a sample every `N` events (default: chosen, about a thousand a second)")
+	fs.IntVarP(&f.frequency, "frequency", "F", 0, "take `N` samples a second instead: the period then varies")
+	fs.StringVar(&f.plan.CallGraph, "call-graph", "fp", "record call chains by `MODE`: fp, dwarf, lbr or none")
+	fs.BoolVarP(&f.plan.SystemWide, "system-wide", "a", false, "record all processes while the command runs")
+	fs.BoolVar(&f.plan.OffCPU, "off-cpu", false, "record where threads leave the CPU, too")
+	fs.IntVar(&f.plan.Warmup, "warmup", 1, "run each command `N` times before recording")
+	fs.StringVar(&f.plan.Work, "work", "", "the commands print a line NAME NUMBER, the work done: `NAME`")
+	fs.Float64Var(&f.plan.Operations, "ops", 0, "each run does `N` operations")
+	fs.StringVar(&f.with, "with", "perf", "record with `TOOL`: "+strings.Join(backends, ", "))
+	fs.StringArrayVar(&f.plan.Arguments, "recorder-arg", nil, "pass `ARG` to the recorder (repeatable)")
+	fs.StringVar(&f.prepare, "prepare", "", "run `CMD` before each run, unrecorded")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
+}
+
+// backends are the tools to record with.
+var backends = []string{"perf", "callgrind"}
+
+func (f *recordFlags) backend(cmd *cobra.Command) (record.Backend, error) {
+	switch f.with {
+	case "perf":
+		return new(record.Perf), nil
+	case "callgrind":
+		return new(record.Callgrind), nil
+	}
+	return nil, usagef(cmd, "--with is %s, not %q", strings.Join(backends, " or "), f.with)
+}
+
+// complete checks the flags and fills in the plan.
+func (f *recordFlags) complete(cmd *cobra.Command) error {
+	p := &f.plan
+	switch {
+	case f.count > 0 && f.frequency > 0:
+		return usagef(cmd, "--count and --frequency exclude each other")
+	case f.frequency < 0:
+		return usagef(cmd, "--frequency is above 0, not %d", f.frequency)
+	case !slices.Contains([]string{"fp", "dwarf", "lbr", "none"}, p.CallGraph):
+		return usagef(cmd, "--call-graph is fp, dwarf, lbr or none, not %q", p.CallGraph)
+	case p.Work != "" && p.Operations != 0:
+		return usagef(cmd, "--work and --ops exclude each other")
+	case p.Operations < 0:
+		return usagef(cmd, "--ops is above 0, not %v", p.Operations)
+	case p.Runs < 1 || p.Runs > record.MaxRuns:
+		return usagef(cmd, "--runs is 1 to %d, not %d", record.MaxRuns, p.Runs)
+	case p.Warmup < 0:
+		return usagef(cmd, "--warmup is 0 or more, not %d", p.Warmup)
+	}
+	for _, list := range f.events {
+		for _, name := range splitEvents(list) {
+			if name == "" {
+				return usagef(cmd, "--event: a name is empty in %q", list)
+			}
+			p.Events = append(p.Events, record.Event{Name: name, Period: f.count, Frequency: f.frequency})
+		}
+	}
+	if len(p.Events) == 0 && (f.count > 0 || f.frequency > 0) {
+		return usagef(cmd, "--count and --frequency need --event NAME")
+	}
+	if p.Before.Prepare == "" {
+		p.Before.Prepare = f.prepare
+	}
+	if p.After.Prepare == "" {
+		p.After.Prepare = f.prepare
+	}
+	return nil
+}
+
+// splitEvents splits at the commas that are not between slashes: cpu/event=1,umask=2/
+// is one event.
+func splitEvents(list string) []string {
+	inside := false
+	return strings.FieldsFunc(list, func(r rune) bool {
+		if r == '/' {
+			inside = !inside
+		}
+		return r == ',' && !inside
+	})
+}
+
+func newRecordCmd(std *stdio) *cobra.Command {
+	var (
+		f      recordFlags
+		until  string
+		output string
+	)
+	cmd := &cobra.Command{
+		Use:   "record --before CMD --after CMD -o DIR [flags]",
+		Short: "Record a program before and after a change, in turn",
+		Long: `Record a program before and after a change: both in turn, in the order before,
+after, after, before and so on, so that what changes slowly on the machine changes
+for both alike. DIR/before and DIR/after get the recordings, DIR/recording.yaml how,
+when and under what conditions each was made; profdiff diff DIR compares them. Called
+again, it records the runs that are missing.
+
+Events are sampled every so many events, not so many times a second, because costs
+are compared. The period is prime, and chosen by counting events in a first run. If
+the commands print a line NAME NUMBER that says how much work was done, --work NAME
+lets diff divide by it.
+
+With --until decided there are two looks, planned beforehand: one at the given number
+of runs, and if that does not decide whether the total changed, one at twice as many.
+The first has to show more than a single look would (levels by O'Brien and Fleming,
+1979), so that both together are wrong no more often.`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.complete(cmd); err != nil {
+				return err
+			}
+			switch {
+			case f.plan.Before.Run == "" || f.plan.After.Run == "":
+				return usagef(cmd, "give both commands: --before CMD and --after CMD")
+			case output == "":
+				return usagef(cmd, "give a folder for the recordings: -o DIR")
+			case until != "" && until != "decided":
+				return usagef(cmd, "--until is decided, not %q", until)
+			}
+			backend, err := f.backend(cmd)
+			if err != nil {
+				return err
+			}
+			r := &record.Recorder{Backend: backend, Version: version(), Tell: std.progress(f.quiet)}
+			if until == "" {
+				_, err = std.record(cmd.Context(), r, output, &f.plan)
+				return err
+			}
+			return std.recordUntil(cmd.Context(), r, output, &f.plan)
+		},
+	}
+	f.register(cmd)
+	fs := cmd.Flags()
+	fs.StringVar(&f.plan.Before.Run, "before", "", "`CMD` runs the program before the change")
+	fs.StringVar(&f.plan.After.Run, "after", "", "`CMD` runs the program after the change")
+	fs.StringVar(&f.plan.Before.Prepare, "prepare-before", "", "as --prepare, for before only: `CMD`")
+	fs.StringVar(&f.plan.After.Prepare, "prepare-after", "", "as --prepare, for after only: `CMD`")
+	fs.IntVar(&f.plan.Runs, "runs", 10, "record `N` runs of each")
+	fs.StringVarP(&output, "output", "o", "", "write to the folder `DIR`")
+	fs.StringVar(&until, "until", "", "decided: stop as soon as the total is decided, at one of two planned looks: `WHEN`")
+	return cmd
+}
+
+// record records, and says on standard error what there is.
+func (s *stdio) record(ctx context.Context, r *record.Recorder, dir string, p *record.Plan) (*record.Recording, error) {
+	rec, err := r.Record(ctx, dir, p)
+	if err != nil {
+		if rec != nil && len(rec.Runs) > 0 {
+			return nil, fmt.Errorf("%w (%d of %d runs are in %s: the same command goes on)", err, len(rec.Runs), 2*rec.Plan.Runs, dir)
+		}
+		return nil, err
+	}
+	var samples, lost int64
+	for _, run := range rec.Runs {
+		samples += run.Samples
+		lost += run.Lost
+	}
+	fmt.Fprintf(s.err, "profdiff: %s: %d runs a side, %d samples, %d lost; compare them: profdiff diff %s\n", dir, rec.Plan.Runs, samples, lost, dir)
+	return rec, nil
+}
+
+// progress shows what is being recorded: on a terminal one line that is rewritten,
+// else a line for each run.
+func (s *stdio) progress(quiet bool) func(record.Progress) {
+	f, ok := s.err.(*os.File)
+	terminal := ok && term.IsTerminal(int(f.Fd()))
+	return func(p record.Progress) {
+		clear := ""
+		if terminal && !quiet {
+			clear = "\r\x1b[K"
+		}
+		switch {
+		case p.Note != "":
+			place := ""
+			if p.Job.Number > 0 {
+				place = fmt.Sprintf("%s %d: ", p.Job.Side, p.Job.Number)
+			}
+			fmt.Fprintf(s.err, "%sprofdiff: %s%s\n", clear, place, p.Note)
+		case quiet:
+		case terminal && p.Done < p.Total:
+			left := ""
+			if p.Left > 0 {
+				left = ", " + p.Left.Round(time.Second).String() + " left"
+			}
+			fmt.Fprintf(s.err, "%s%d of %d runs%s", clear, p.Done, p.Total, left)
+		case terminal:
+			fmt.Fprint(s.err, clear)
+		case p.Run != nil:
+			fmt.Fprintf(s.err, "%d of %d: %s in %.2f s, %d samples\n", p.Done, p.Total, p.Run.File, p.Run.Seconds, p.Run.Samples)
+		}
+	}
+}
+
+// Levels of two looks, one after half of the runs, that together are 5 % two-sided:
+// 1.977 √2 and 1.977 standard errors (O'Brien and Fleming, 1979).
+var lookLevels = [2]float64{0.0052, 0.0480}
+
+// recordUntil records until the total is decided, or twice the runs are there.
+func (s *stdio) recordUntil(ctx context.Context, r *record.Recorder, dir string, p *record.Plan) error {
+	if p.Runs < 8 {
+		return fmt.Errorf("--until decided needs --runs 8 or more: fewer cannot reach the level of the first look, %v", lookLevels[0])
+	}
+	first := p.Runs
+	if rec, err := record.Open(dir); err == nil && len(rec.Looks) > 0 {
+		if rec.Looks[0].Decided || len(rec.Looks) > 1 {
+			return fmt.Errorf("%s: its looks are over; another one would not be worth its level", dir)
+		}
+		first = rec.Looks[0].Runs
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for look, level := range lookLevels {
+		plan := *p
+		plan.Runs = first << look
+		rec, err := s.record(ctx, r, dir, &plan)
+		if err != nil {
+			return err
+		}
+		if len(rec.Looks) > look {
+			continue // before an interruption
+		}
+		total, err := s.total(dir)
+		if err != nil {
+			return err
+		}
+		l := record.Look{Runs: plan.Runs, Level: level, Decided: total.Tested && total.P <= level}
+		if err := rec.AddLook(dir, l); err != nil {
+			return err
+		}
+		if l.Decided {
+			fmt.Fprintf(s.err, "profdiff: decided after %d runs a side: ratio %.3f, p %.2g at most %v\n", plan.Runs, total.Ratio, total.P, level)
+			return nil
+		}
+		fmt.Fprintf(s.err, "profdiff: not decided after %d runs a side: p %.2g, has to be %v at most\n", plan.Runs, total.P, level)
+	}
+	return nil
+}
+
+// total compares the total of the first event of a recording.
+func (s *stdio) total(dir string) (*compare.Change, error) {
+	l := &loader{io: s}
+	l.opt.Spool = spool
+	base, head, err := l.loadSides(&sideFlags{paths: []string{filepath.Join(dir, string(record.Before))}}, &sideFlags{paths: []string{filepath.Join(dir, string(record.After))}})
+	if err != nil {
+		return nil, err
+	}
+	c, err := compare.Compare(base, head, compare.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &c.Events[0].Total, nil
+}
+
+// addWork adds the counter of work that profdiff record noted for a recording.
+func addWork(r *run.Run, notes map[string]*record.Recording) error {
+	dir := filepath.Dir(filepath.Dir(r.Name))
+	rec, ok := notes[dir]
+	if !ok {
+		var err error
+		rec, err = record.Open(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		notes[dir] = rec
+	}
+	if rec == nil || rec.Plan.Work == "" && rec.Plan.Operations == 0 {
+		return nil
+	}
+	for _, c := range rec.Counters(dir, r.Name) {
+		if c.Name == rec.Plan.Work || rec.Plan.Work == "" && c.Name == "operations" {
+			if !slices.ContainsFunc(r.Counters, func(o run.Counter) bool { return o.Name == c.Name }) {
+				r.Counters = append(r.Counters, run.Counter{Name: c.Name, Unit: "count", Value: c.Value})
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: %s says nothing of the work %s", r.Name, filepath.Join(dir, record.FileName), strconv.Quote(rec.Plan.Work))
+}

@@ -1,0 +1,94 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// words splits a command line. One that needs a shell is given to one, so that the
+// recording of another has no shell in it.
+func words(command string) []string {
+	if strings.ContainsAny(command, "|&;<>()$`\\\"'*?[]#~{}!\n") || strings.Contains(firstWord(command), "=") {
+		return []string{"/bin/sh", "-c", command}
+	}
+	return strings.Fields(command)
+}
+
+func firstWord(command string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+	return word
+}
+
+// A tail keeps the last bytes that are written to it.
+type tail struct {
+	buf bytes.Buffer
+	max int
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.buf.Write(p)
+	if over := t.buf.Len() - 2*t.max; over > 0 {
+		t.buf.Next(t.buf.Len() - t.max)
+	}
+	return len(p), nil
+}
+
+func (t *tail) Bytes() []byte {
+	if over := t.buf.Len() - t.max; over > 0 {
+		t.buf.Next(over)
+	}
+	return t.buf.Bytes()
+}
+
+// An exitError is a command that ran and failed.
+type exitError struct {
+	name   string
+	state  string
+	stderr string // last line
+}
+
+func (e *exitError) Error() string {
+	if e.stderr == "" {
+		return fmt.Sprintf("%s: %s", e.name, e.state)
+	}
+	return fmt.Sprintf("%s: %s: %s", e.name, e.state, e.stderr)
+}
+
+// run runs a program to its end. If ctx ends first, the program and what it started
+// end too. stderr receives what the program writes there, it may be nil.
+func run(ctx context.Context, argv []string, stderr *tail) (*Result, error) {
+	if len(argv) == 0 {
+		return nil, errors.New("an empty command")
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	stdout := &tail{max: MaxOutput}
+	if stderr == nil {
+		stderr = &tail{max: 64 << 10}
+	}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	r := &Result{Start: time.Now()}
+	err := cmd.Run()
+	r.Duration = time.Since(r.Start)
+	r.Output = stdout.Bytes()
+	if cmd.ProcessState != nil {
+		r.User, r.System = cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime()
+	}
+	switch exit, failed := errors.AsType[*exec.ExitError](err); {
+	case ctx.Err() != nil:
+		return r, context.Cause(ctx)
+	case failed:
+		return r, &exitError{argv[0], exit.Error(), lastLine(stderr.Bytes())}
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("%s: is not installed: %w", argv[0], exec.ErrNotFound)
+	}
+	return r, err
+}

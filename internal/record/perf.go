@@ -1,0 +1,272 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// Perf records with perf of Linux.
+type Perf struct {
+	host
+	// Program is perf if it is "".
+	Program string
+}
+
+// Name implements [Backend].
+func (*Perf) Name() string { return "perf" }
+
+// Suffix implements [Backend].
+func (*Perf) Suffix() string { return ".data" }
+
+func (b *Perf) program() string {
+	if b.Program != "" {
+		return b.Program
+	}
+	return "perf"
+}
+
+// Periods that the backend chooses are prime, so that they do not fall in step with
+// loops of the program.
+const (
+	clockPeriod = 1003009 // of cpu-clock and task-clock: nanoseconds, 997 times a second
+	// perSecond is about how many samples of other events are taken in a second.
+	perSecond = 1000
+)
+
+// Probe implements [Backend]. Without counters in hardware it records time.
+func (b *Perf) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
+	m := b.machine()
+	version, err := run(ctx, []string{b.program(), "--version"}, nil)
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, nil, fmt.Errorf("%s is not installed: install the package linux-perf (linux-tools-generic on Ubuntu), or record --with callgrind", b.program())
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Tools = []string{strings.TrimSpace(string(version.Output))}
+	var notes []string
+	if len(p.Events) == 0 {
+		p.Events = []Event{{Name: "cpu-cycles"}}
+		counts, err := b.count(ctx, p.Events, []string{"true"})
+		if err != nil {
+			return nil, nil, err
+		}
+		if counts[0] == unsupported {
+			p.Events = []Event{{Name: "cpu-clock"}}
+			notes = append(notes, "this machine has no hardware counters: recording cpu-clock, which is time; --with callgrind counts instructions and simulates branch misses")
+		}
+	}
+	open := 0
+	for _, e := range p.Events {
+		if e.Period == 0 && e.Frequency == 0 {
+			open++
+		}
+	}
+	// What a command of no duration counts tells whether an event is there. To choose
+	// periods takes a run of the program.
+	argv := []string{"true"}
+	if open > 0 && !allClocks(p.Events) {
+		if err := prepare(ctx, p, Before); err != nil {
+			return nil, nil, fmt.Errorf("before: %w", err)
+		}
+		argv = words(p.Before.Run)
+	}
+	counts, err := b.count(ctx, p.Events, argv)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range p.Events {
+		e := &p.Events[i]
+		if counts[i] == unsupported {
+			return nil, nil, fmt.Errorf("%s is not supported here: -e cpu-clock records time, and --with callgrind simulates branch misses", e.Name)
+		}
+		if e.Period > 0 || e.Frequency > 0 {
+			continue
+		}
+		e.Period = clockPeriod
+		if !isClock(e.Name) {
+			e.Period = choosePeriod(counts[i], counts[len(p.Events)])
+			notes = append(notes, fmt.Sprintf("%s: a sample every %d", e.Name, e.Period))
+		}
+	}
+	return m, notes, nil
+}
+
+func isClock(event string) bool {
+	name, _, _ := strings.Cut(event, ":")
+	return name == "cpu-clock" || name == "task-clock"
+}
+
+func allClocks(events []Event) bool {
+	for _, e := range events {
+		if !isClock(e.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// choosePeriod is a prime period that gives about perSecond samples a second of an
+// event that was counted so often in so many seconds. Rare events are all sampled.
+func choosePeriod(count, seconds float64) uint64 {
+	want := count / max(seconds, 1e-3) / perSecond
+	if !(want > 2) {
+		return 1
+	}
+	n := uint64(math.Min(want, 1<<40)) | 1
+	for !prime(n) {
+		n += 2
+	}
+	return n
+}
+
+func prime(n uint64) bool {
+	for d := uint64(3); d*d <= n; d += 2 {
+		if n%d == 0 {
+			return false
+		}
+	}
+	return n > 2
+}
+
+const unsupported = -1
+
+// count counts events while a command runs. The last number is the seconds it took.
+func (b *Perf) count(ctx context.Context, events []Event, argv []string) ([]float64, error) {
+	args := []string{b.program(), "stat", "-x", "\t"}
+	for _, e := range events {
+		args = append(args, "-e", e.Name)
+	}
+	stderr := &tail{max: 256 << 10}
+	result, err := run(ctx, append(append(args, "--"), argv...), stderr)
+	if err != nil {
+		return nil, b.explain(err, stderr.Bytes())
+	}
+	var counts []float64
+	for line := range strings.Lines(string(stderr.Bytes())) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) < 3 || len(counts) == len(events) {
+			continue
+		}
+		v, err := strconv.ParseFloat(f[0], 64)
+		if err != nil {
+			v = unsupported // <not supported>, <not counted>
+		}
+		counts = append(counts, v)
+	}
+	if len(counts) != len(events) {
+		return nil, fmt.Errorf("perf stat counted %d of %d events: %s", len(counts), len(events), lastLine(stderr.Bytes()))
+	}
+	return append(counts, result.Duration.Seconds()), nil
+}
+
+// Warm implements [Backend].
+func (b *Perf) Warm(ctx context.Context, p *Plan, side Side) (*Result, error) {
+	return run(ctx, words(p.Side(side).Run), nil)
+}
+
+// Record implements [Backend].
+func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Result, error) {
+	args := []string{b.program(), "record", "-q", "-N", "-o", file}
+	args = append(args, perfEvents(p.Events)...)
+	if p.OffCPU {
+		args = append(args, "-e", "sched:sched_switch/period=1/", "--switch-events")
+	}
+	if p.CallGraph != "none" {
+		args = append(args, "--call-graph", p.CallGraph)
+	}
+	if p.SystemWide {
+		args = append(args, "-a")
+	}
+	args = append(append(args, p.Arguments...), "--")
+	stderr := &tail{max: 64 << 10}
+	result, err := run(ctx, append(args, words(p.Side(side).Run)...), stderr)
+	if err != nil {
+		return nil, b.explain(err, stderr.Bytes())
+	}
+	result.Samples, result.Lost, err = countSamples(file)
+	return result, err
+}
+
+// perfEvents are the flags for events. One period for all is a flag of its own, which
+// leaves the events their names.
+func perfEvents(events []Event) (args []string) {
+	same := true
+	for _, e := range events {
+		same = same && e.Period == events[0].Period && e.Frequency == events[0].Frequency
+	}
+	if same && len(events) > 0 {
+		switch e := events[0]; {
+		case e.Period > 0:
+			args = append(args, "-c", strconv.FormatUint(e.Period, 10))
+		case e.Frequency > 0:
+			args = append(args, "-F", strconv.Itoa(e.Frequency))
+		}
+	}
+	for _, e := range events {
+		name := e.Name
+		if !same {
+			term := "period=" + strconv.FormatUint(e.Period, 10)
+			if e.Frequency > 0 {
+				term = "freq=" + strconv.Itoa(e.Frequency)
+			}
+			name = withTerm(name, term)
+		}
+		args = append(args, "-e", name)
+	}
+	return args
+}
+
+// withTerm adds a term to an event, as perf-list(1) has them: cycles:u is
+// cycles/period=1/u, cpu/event=0xc4/ is cpu/event=0xc4,period=1/.
+func withTerm(event, term string) string {
+	if open := strings.IndexByte(event, '/'); open >= 0 {
+		end := strings.LastIndexByte(event, '/')
+		if end == open+1 {
+			return event[:end] + term + event[end:]
+		}
+		return event[:end] + "," + term + event[end:]
+	}
+	name, modifiers, _ := strings.Cut(event, ":")
+	return name + "/" + term + "/" + modifiers
+}
+
+// Conditions implements [Backend].
+func (b *Perf) Conditions(context.Context) (*Conditions, error) { return b.conditions(), nil }
+
+// explain says what to do about an error of perf, in one line.
+func (b *Perf) explain(err error, stderr []byte) error {
+	text := string(stderr)
+	switch {
+	case strings.Contains(text, "perf_event_paranoid"), strings.Contains(text, "Access to performance monitoring"), strings.Contains(text, "Permission denied") && strings.Contains(text, "perf_event_open"):
+		return fmt.Errorf("perf may not record: perf_event_paranoid is %s; as root: sysctl kernel.perf_event_paranoid=1 (-1 for --system-wide)", readText("/proc/sys/kernel/perf_event_paranoid"))
+	case strings.Contains(text, "No space left on device"):
+		return errors.New("no space left on the disk: make room and call again, runs that are there are kept")
+	case strings.Contains(text, "event syntax error"), strings.Contains(text, "Cannot find PMU"):
+		return fmt.Errorf("perf does not know the event: %s", firstError(text))
+	case strings.Contains(text, "Workload failed: "):
+		return errors.New("the command cannot be run: " + afterText(text, "Workload failed: "))
+	}
+	return err
+}
+
+func afterText(text, marker string) string {
+	_, rest, _ := strings.Cut(text, marker)
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line)
+}
+
+// firstError is the line that says what is wrong in several lines of perf.
+func firstError(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.Contains(line, "error") {
+			return line
+		}
+	}
+	return lastLine([]byte(text))
+}

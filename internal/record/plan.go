@@ -1,0 +1,180 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Plan says what to record.
+type Plan struct {
+	Before Command `yaml:"before"`
+	After  Command `yaml:"after"`
+	// Runs is how many of each side.
+	Runs   int `yaml:"runs"`
+	Warmup int `yaml:"warmup"`
+	// Events are those of the tool; none leaves the choice to the backend.
+	Events []Event `yaml:"events,omitempty"`
+	// CallGraph is fp, dwarf, lbr or none.
+	CallGraph  string `yaml:"call_graph"`
+	SystemWide bool   `yaml:"system_wide,omitempty"`
+	OffCPU     bool   `yaml:"off_cpu,omitempty"`
+	// Arguments are passed to the recorder as they are.
+	Arguments []string `yaml:"arguments,omitempty"`
+	// Work is the counter of work done, as the commands print it: a line NAME NUMBER.
+	Work string `yaml:"work,omitempty"`
+	// Operations is the work done in each run, if the commands do not print it.
+	Operations float64 `yaml:"operations,omitempty"`
+}
+
+// A Command is what runs on one side, and what runs before each run of it.
+type Command struct {
+	Run     string `yaml:"run"`
+	Prepare string `yaml:"prepare,omitempty"`
+}
+
+// An Event is sampled every Period events, or Frequency times a second. With neither
+// the backend chooses.
+type Event struct {
+	Name      string `yaml:"name"`
+	Period    uint64 `yaml:"period,omitempty"`
+	Frequency int    `yaml:"frequency,omitempty"`
+}
+
+// MaxRuns is the most runs of a side.
+const MaxRuns = 1000
+
+// Side is the command of a side.
+func (p *Plan) Side(s Side) *Command {
+	if s == Before {
+		return &p.Before
+	}
+	return &p.After
+}
+
+func (p *Plan) check() error {
+	switch {
+	case strings.TrimSpace(p.Before.Run) == "" || strings.TrimSpace(p.After.Run) == "":
+		return errors.New("a command is empty")
+	case p.Runs < 1 || p.Runs > MaxRuns:
+		return fmt.Errorf("%d runs a side, want 1 to %d", p.Runs, MaxRuns)
+	case p.Warmup < 0 || p.Warmup > MaxRuns:
+		return fmt.Errorf("%d runs to warm up, want 0 to %d", p.Warmup, MaxRuns)
+	case p.Work != "" && p.Operations != 0:
+		return errors.New("work is counted by the commands or given, not both")
+	case math.IsNaN(p.Operations) || math.IsInf(p.Operations, 0) || p.Operations < 0:
+		return fmt.Errorf("%v operations", p.Operations)
+	}
+	return nil
+}
+
+// differs says in what two plans differ that makes their runs another experiment, ""
+// if they do not. Choices that the other leaves open are no difference.
+func (p *Plan) differs(o *Plan) string {
+	for _, f := range []struct{ name, have, want string }{
+		{"before", p.Before.Run, o.Before.Run},
+		{"after", p.After.Run, o.After.Run},
+		{"prepare before", p.Before.Prepare, o.Before.Prepare},
+		{"prepare after", p.After.Prepare, o.After.Prepare},
+		{"call graph", p.CallGraph, o.CallGraph},
+		{"system-wide", fmt.Sprint(p.SystemWide), fmt.Sprint(o.SystemWide)},
+		{"off-CPU time", fmt.Sprint(p.OffCPU), fmt.Sprint(o.OffCPU)},
+		{"arguments", strings.Join(p.Arguments, " "), strings.Join(o.Arguments, " ")},
+		{"work", p.Work, o.Work},
+		{"operations", fmt.Sprint(p.Operations), fmt.Sprint(o.Operations)},
+	} {
+		if f.have != f.want {
+			return fmt.Sprintf("%s was %q, is %q", f.name, f.have, f.want)
+		}
+	}
+	if len(o.Events) > 0 && !slices.EqualFunc(p.Events, o.Events, func(a, b Event) bool {
+		chosen := b.Period == 0 && b.Frequency == 0
+		return a.Name == b.Name && (chosen || a == b)
+	}) {
+		return fmt.Sprintf("events were %s, are %s", eventNames(p.Events), eventNames(o.Events))
+	}
+	return ""
+}
+
+func eventNames(events []Event) string {
+	var names []string
+	for _, e := range events {
+		switch {
+		case e.Period > 0:
+			names = append(names, fmt.Sprintf("%s every %d", e.Name, e.Period))
+		case e.Frequency > 0:
+			names = append(names, fmt.Sprintf("%s at %d Hz", e.Name, e.Frequency))
+		default:
+			names = append(names, e.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// MaxOutput is how much is kept of what a command prints.
+const MaxOutput = 1 << 20
+
+// maxCounters is how many counters of a command are noted.
+const maxCounters = 64
+
+// counters are those that the command printed, and those of the backend. The counter
+// of work is the first.
+func (p *Plan) counters(r *Result) ([]Counter, error) {
+	work, err := p.work(r.Output)
+	if err != nil {
+		return nil, err
+	}
+	list := printed(r.Output)
+	if work != nil {
+		list = slices.DeleteFunc(list, func(c Counter) bool { return c.Name == work.Name })
+		list = slices.Insert(list, 0, *work)
+	}
+	return append(list, r.Counters...), nil
+}
+
+// work is the counter of work done, nil if the plan has none.
+func (p *Plan) work(output []byte) (*Counter, error) {
+	switch {
+	case p.Operations > 0:
+		return &Counter{Name: "operations", Value: p.Operations}, nil
+	case p.Work == "":
+		return nil, nil
+	}
+	for _, c := range printed(output) {
+		if c.Name == p.Work {
+			if !(c.Value > 0) {
+				return nil, fmt.Errorf("the command printed %s %v: work has to be above 0", c.Name, c.Value)
+			}
+			return &c, nil
+		}
+	}
+	return nil, fmt.Errorf("the command printed no line %q with the work done", p.Work+" NUMBER")
+}
+
+// printed finds the lines NAME NUMBER, NAME: NUMBER and NAME=NUMBER in what a command
+// wrote to standard output. The last line of a name counts.
+func printed(output []byte) (list []Counter) {
+	in := bufio.NewScanner(bytes.NewReader(output))
+	in.Buffer(nil, MaxOutput+1)
+	for in.Scan() {
+		f := strings.FieldsFunc(in.Text(), func(r rune) bool { return r == ' ' || r == '\t' || r == ':' || r == '=' })
+		if len(f) != 2 {
+			continue
+		}
+		v, err := strconv.ParseFloat(f[1], 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || len(f[0]) > 100 {
+			continue
+		}
+		if i := slices.IndexFunc(list, func(c Counter) bool { return c.Name == f[0] }); i >= 0 {
+			list[i].Value = v
+		} else if len(list) < maxCounters {
+			list = append(list, Counter{Name: f[0], Value: v})
+		}
+	}
+	return list
+}

@@ -1,0 +1,290 @@
+// Package record records a program before and after a change: both sides in turn
+// under the same conditions, with the conditions noted.
+//
+// The runs of both sides go to a folder, before/01.data, after/01.data and so on, in
+// the order ABBA: what changes slowly on the machine (temperature, memory, other
+// programs) then changes for both sides alike. recording.yaml in that folder says how
+// and when each was recorded; it is rewritten after every run, so that an interrupted
+// recording can go on.
+package record
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// A Side is that before the change or that after it, and the name of the folder with
+// its runs.
+type Side string
+
+// The sides.
+const (
+	Before Side = "before"
+	After  Side = "after"
+)
+
+// Sides are both.
+var sides = [2]Side{Before, After}
+
+// A Job is one run to record.
+type Job struct {
+	Side   Side
+	Number int // from 1
+}
+
+// order is in what order the runs of both sides are recorded: before, after, after,
+// before, and so on.
+func order(runs int) (jobs []Job) {
+	for n := 1; n <= runs; n++ {
+		first, second := Before, After
+		if n%2 == 0 {
+			first, second = After, Before
+		}
+		jobs = append(jobs, Job{first, n}, Job{second, n})
+	}
+	return jobs
+}
+
+// A Backend records with one tool.
+type Backend interface {
+	// Name is how users call it.
+	Name() string
+	// Suffix is that of its files, with the dot.
+	Suffix() string
+	// Probe finds out what can be recorded here. It completes the plan where that
+	// leaves a choice, and says in notes what it chose, and why.
+	Probe(ctx context.Context, p *Plan) (m *Machine, notes []string, err error)
+	// Warm runs the command of a side without recording it.
+	Warm(ctx context.Context, p *Plan, side Side) (*Result, error)
+	// Record records one run to a file that is not there.
+	Record(ctx context.Context, p *Plan, side Side, file string) (*Result, error)
+	// Conditions says what the machine is doing.
+	Conditions(ctx context.Context) (*Conditions, error)
+}
+
+// A Result is what came of running a command.
+type Result struct {
+	Start    time.Time
+	Duration time.Duration
+	// User and System are the CPU time of the command, with the recorder if that is
+	// its parent; 0 if it is not known.
+	User, System time.Duration
+	Output       []byte // standard output, the last MaxOutput bytes
+	Samples      int64  // 0 if it is not known
+	Lost         int64
+	// Counters are totals that the backend counted itself.
+	Counters []Counter
+}
+
+// A Progress is told before and after each run.
+type Progress struct {
+	Job         Job
+	Done, Total int
+	Elapsed     time.Duration
+	Left        time.Duration // 0 if it is not known
+	// Run is set after a run.
+	Run *Run
+	// Note is something the user should know, with the other fields as they are.
+	Note string
+}
+
+// A Recorder records what a plan says.
+type Recorder struct {
+	Backend Backend
+	// Tell is told of progress. It may be nil.
+	Tell func(Progress)
+	// Version is that of this program, for the notes.
+	Version string
+}
+
+// ErrOtherPlan says that a folder holds a recording of another plan.
+var ErrOtherPlan = errors.New("holds a recording of something else")
+
+// Record records all runs that are not there yet. What was recorded stays if it fails,
+// and another call goes on from there.
+func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recording, error) {
+	if err := plan.check(); err != nil {
+		return nil, err
+	}
+	rec, err := r.begin(ctx, dir, plan)
+	if err != nil {
+		return nil, err
+	}
+	jobs := slices.DeleteFunc(order(rec.Plan.Runs), func(j Job) bool { return rec.run(j) != nil })
+	if len(jobs) == 0 {
+		return rec, nil
+	}
+	if err := r.warm(ctx, dir, rec); err != nil {
+		return rec, err
+	}
+	begin := time.Now()
+	for i, job := range jobs {
+		p := Progress{Job: job, Done: 2*rec.Plan.Runs - len(jobs) + i, Total: 2 * rec.Plan.Runs, Elapsed: time.Since(begin)}
+		if i > 0 {
+			p.Left = p.Elapsed / time.Duration(i) * time.Duration(len(jobs)-i)
+		}
+		r.tell(p)
+		if err := checkSpace(dir, rec.bytesLeft(len(jobs)-i)); err != nil {
+			return rec, err
+		}
+		run, err := r.one(ctx, dir, rec, job)
+		if err != nil {
+			return rec, fmt.Errorf("%s, run %d: %w", job.Side, job.Number, err)
+		}
+		rec.Runs = append(rec.Runs, *run)
+		if err := rec.write(dir); err != nil {
+			return rec, err
+		}
+		p.Done, p.Elapsed, p.Run = p.Done+1, time.Since(begin), run
+		p.Left = p.Elapsed / time.Duration(i+1) * time.Duration(len(jobs)-i-1)
+		r.tell(p)
+	}
+	return rec, nil
+}
+
+func (r *Recorder) tell(p Progress) {
+	if r.Tell != nil {
+		r.Tell(p)
+	}
+}
+
+// begin reads what there is, or makes a new folder.
+func (r *Recorder) begin(ctx context.Context, dir string, plan *Plan) (*Recording, error) {
+	rec, err := Open(dir)
+	switch {
+	case err == nil:
+		if diff := rec.Plan.differs(plan); diff != "" {
+			return nil, fmt.Errorf("%s: %w: %s; give another folder, or remove it", dir, ErrOtherPlan, diff)
+		}
+		// More runs can be asked for than at first.
+		rec.Plan.Runs = max(rec.Plan.Runs, plan.Runs)
+		if _, _, err := r.Backend.Probe(ctx, &rec.Plan); err != nil {
+			return nil, err
+		}
+		return rec, rec.check(dir)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	for _, side := range sides {
+		if entries, err := os.ReadDir(filepath.Join(dir, string(side))); err == nil && len(entries) > 0 {
+			return nil, fmt.Errorf("%s: has files and no %s: give another folder", filepath.Join(dir, string(side)), FileName)
+		}
+	}
+	rec = &Recording{Schema: Schema, Order: "ABBA", Backend: r.Backend.Name(), Version: r.Version, Plan: *plan}
+	machine, notes, err := r.Backend.Probe(ctx, &rec.Plan)
+	if err != nil {
+		return nil, err
+	}
+	rec.Machine = *machine
+	for _, note := range notes {
+		r.tell(Progress{Note: note})
+	}
+	for _, side := range sides {
+		if err := os.MkdirAll(filepath.Join(dir, string(side)), 0o777); err != nil {
+			return nil, err
+		}
+	}
+	return rec, rec.write(dir)
+}
+
+// warm runs both commands once or more: the first run reads programs and data from the
+// disk. A command that fails does so before anything is recorded.
+func (r *Recorder) warm(ctx context.Context, dir string, rec *Recording) error {
+	for range rec.Plan.Warmup {
+		for _, side := range sides {
+			if err := prepare(ctx, &rec.Plan, side); err != nil {
+				return fmt.Errorf("%s, warming up: %w", side, err)
+			}
+			result, err := r.Backend.Warm(ctx, &rec.Plan, side)
+			if err != nil {
+				return fmt.Errorf("%s, warming up: %w", side, err)
+			}
+			if _, err := rec.Plan.work(result.Output); err != nil {
+				return fmt.Errorf("%s, warming up: %w", side, err)
+			}
+		}
+	}
+	c, err := r.Backend.Conditions(ctx)
+	if err != nil {
+		return err
+	}
+	if c.Load > 0.5*float64(max(rec.Machine.Cores, 1)) && len(rec.Runs) == 0 && rec.Plan.Warmup == 0 {
+		r.tell(Progress{Note: fmt.Sprintf("the load is %.2f on %d CPUs: other programs are running", c.Load, rec.Machine.Cores)})
+	}
+	return nil
+}
+
+// one records one run under a temporary name and moves it to its place.
+func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job) (*Run, error) {
+	if err := prepare(ctx, &rec.Plan, job.Side); err != nil {
+		return nil, err
+	}
+	name := filepath.Join(string(job.Side), fmt.Sprintf("%02d%s", job.Number, r.Backend.Suffix()))
+	file := filepath.Join(dir, name)
+	// Not among the runs of the side, where a comparison would take it for one.
+	partial := filepath.Join(dir, ".partial"+r.Backend.Suffix())
+	if err := os.RemoveAll(partial); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(partial)
+	before, err := r.Backend.Conditions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.Backend.Record(ctx, &rec.Plan, job.Side, partial)
+	if err != nil {
+		return nil, err
+	}
+	after, err := r.Backend.Conditions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	run := &Run{
+		Side: job.Side, Number: job.Number, File: filepath.ToSlash(name),
+		Start: result.Start.UTC().Truncate(time.Millisecond), Seconds: result.Duration.Seconds(),
+		UserSeconds: result.User.Seconds(), SystemSeconds: result.System.Seconds(),
+		Samples: result.Samples, Lost: result.Lost,
+		Conditions: between(before, after, result),
+	}
+	if run.Counters, err = rec.Plan.counters(result); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(partial)
+	if err != nil {
+		return nil, errors.New("the recorder left no file")
+	}
+	run.Bytes = info.Size()
+	for _, note := range run.Conditions.notes(rec.Machine.Cores) {
+		r.tell(Progress{Job: job, Note: note})
+	}
+	return run, os.Rename(partial, file)
+}
+
+// prepare runs what the plan has to run before each run of a side.
+func prepare(ctx context.Context, p *Plan, side Side) error {
+	command := p.Side(side).Prepare
+	if command == "" {
+		return nil
+	}
+	if _, err := run(ctx, words(command), nil); err != nil {
+		return fmt.Errorf("--prepare: %w", err)
+	}
+	return nil
+}
+
+// lastLine is the last line of what a program wrote that is not empty.
+func lastLine(text []byte) string {
+	for _, line := range slices.Backward(bytes.Split(text, []byte("\n"))) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return string(line[:min(len(line), 300)])
+		}
+	}
+	return ""
+}

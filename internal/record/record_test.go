@@ -1,0 +1,330 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// A fake is a backend that records the order in which it was called.
+type fake struct {
+	calls  []string
+	fail   int // the call to Record that fails, 0 for none
+	output string
+	stop   context.CancelFunc // called by the run after which recording is interrupted
+}
+
+func (f *fake) Name() string   { return "fake" }
+func (f *fake) Suffix() string { return ".data" }
+
+func (f *fake) Probe(_ context.Context, p *Plan) (*Machine, []string, error) {
+	if len(p.Events) == 0 {
+		p.Events = []Event{{Name: "cpu-clock", Period: 1009}}
+	}
+	return &Machine{CPU: "a CPU", Cores: 2}, []string{"chose cpu-clock"}, nil
+}
+
+func (f *fake) Warm(_ context.Context, _ *Plan, side Side) (*Result, error) {
+	f.calls = append(f.calls, "warm "+string(side))
+	return &Result{Output: []byte(f.output)}, nil
+}
+
+func (f *fake) Record(ctx context.Context, _ *Plan, side Side, file string) (*Result, error) {
+	f.calls = append(f.calls, string(side))
+	if f.fail--; f.fail == 0 {
+		return nil, errors.New("it broke")
+	}
+	if f.stop != nil && len(f.calls) >= 4 {
+		f.stop()
+		return nil, context.Cause(ctx)
+	}
+	return &Result{Duration: 2 * time.Second, Samples: 7, Output: []byte(f.output)}, os.WriteFile(file, []byte(side), 0o666)
+}
+
+func (f *fake) Conditions(context.Context) (*Conditions, error) { return new(Conditions), nil }
+
+func plan(runs int) *Plan {
+	return &Plan{Before: Command{Run: "old"}, After: Command{Run: "new"}, Runs: runs, CallGraph: "fp"}
+}
+
+func TestOrder(t *testing.T) {
+	dir := t.TempDir()
+	f := &fake{output: "messages 12\nchecksum 9f\n"}
+	var notes []string
+	r := &Recorder{Backend: f, Version: "v1", Tell: func(p Progress) {
+		if p.Note != "" {
+			notes = append(notes, p.Note)
+		}
+	}}
+	p := plan(3)
+	p.Warmup, p.Work = 1, "messages"
+	rec, err := r.Record(t.Context(), dir, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"warm before", "warm after", "before", "after", "after", "before", "before", "after"}
+	if diff := cmp.Diff(want, f.calls); diff != "" {
+		t.Errorf("order: %s", diff)
+	}
+	if diff := cmp.Diff([]string{"chose cpu-clock"}, notes); diff != "" {
+		t.Errorf("notes: %s", diff)
+	}
+	read, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(rec, read, cmpopts.IgnoreUnexported(Conditions{}), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("notes read back: %s", diff)
+	}
+	if got := read.Counters(dir, filepath.Join(dir, "after", "02.data")); len(got) == 0 || got[0] != (Counter{Name: "messages", Value: 12}) {
+		t.Errorf("counters of a run: %v", got)
+	}
+	for _, name := range []string{"before/01.data", "before/03.data", "after/03.data"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What was interrupted goes on where it was, and nothing half-written is left.
+func TestResume(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		fake func(context.CancelFunc) *fake
+	}{
+		{"a run fails", func(context.CancelFunc) *fake { return &fake{fail: 4} }},
+		{"interrupted", func(stop context.CancelFunc) *fake { return &fake{stop: stop} }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			r := &Recorder{Backend: test.fake(stop)}
+			if _, err := r.Record(ctx, dir, plan(3)); err == nil {
+				t.Fatal("no error")
+			}
+			read, err := Open(dir)
+			if err != nil || len(read.Runs) != 3 {
+				t.Fatalf("%d runs are left, want 3; %v", len(read.Runs), err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			again := new(fake)
+			r.Backend = again
+			rec, err := r.Record(t.Context(), dir, plan(3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{"before", "before", "after"}, again.calls); diff != "" {
+				t.Errorf("recorded again: %s", diff)
+			}
+			if len(rec.Runs) != 6 {
+				t.Errorf("%d runs in the end", len(rec.Runs))
+			}
+		})
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	dir := t.TempDir()
+	r := &Recorder{Backend: new(fake)}
+	if _, err := r.Record(t.Context(), dir, plan(1)); err != nil {
+		t.Fatal(err)
+	}
+	other := plan(1)
+	other.After.Run = "newer"
+	if _, err := r.Record(t.Context(), dir, other); !errors.Is(err, ErrOtherPlan) || !strings.Contains(err.Error(), `after was "new", is "newer"`) {
+		t.Errorf("another command: %v", err)
+	}
+	period := plan(1)
+	period.Events = []Event{{Name: "cpu-clock", Period: 5}}
+	if _, err := r.Record(t.Context(), dir, period); !errors.Is(err, ErrOtherPlan) {
+		t.Errorf("another period: %v", err)
+	}
+	more := plan(2) // is the same experiment
+	if rec, err := r.Record(t.Context(), dir, more); err != nil || len(rec.Runs) != 4 {
+		t.Errorf("more runs: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "before", "01.data"), []byte("something else"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Record(t.Context(), dir, more); err == nil || !strings.Contains(err.Error(), "has 14 bytes, was recorded with 6") {
+		t.Errorf("a file that changed: %v", err)
+	}
+
+	foreign := t.TempDir()
+	if err := os.Mkdir(filepath.Join(foreign, "after"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(foreign, "after", "x"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Record(t.Context(), foreign, plan(1)); err == nil || !strings.Contains(err.Error(), "has files and no recording.yaml") {
+		t.Errorf("a folder of somebody else: %v", err)
+	}
+}
+
+func TestWork(t *testing.T) {
+	for _, test := range []struct {
+		output string
+		want   float64
+		err    string
+	}{
+		{"messages 12", 12, ""},
+		{"start\nmessages: 3\nmessages = 4.5e3\n", 4500, ""},
+		{"messages 0", 0, "has to be above 0"},
+		{"messages twelve", 0, "printed no line"},
+		{"messages nan", 0, "printed no line"},
+		{"12 messages", 0, "printed no line"},
+		{"", 0, "printed no line"},
+		{strings.Repeat("a 1\n", 100_000) + "messages 8", 8, ""},
+	} {
+		p := Plan{Work: "messages"}
+		c, err := p.work([]byte(test.output))
+		switch {
+		case test.err != "":
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%.20q: error %v, want %q", test.output, err, test.err)
+			}
+		case err != nil || c.Value != test.want:
+			t.Errorf("%.20q: %v, %v, want %v", test.output, c, err, test.want)
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	const good = "schema: profdiff.recording/v1\nbackend: perf\n"
+	for _, test := range []struct{ text, err string }{
+		{good, ""},
+		{"", `schema ""`},
+		{"schema: profdiff.recording/v2\n", `schema "profdiff.recording/v2"`},
+		{good + "colour: red\n", "unknown field"},
+		{good + "runs:\n- {side: middle, number: 1, file: a}\n", `runs[0]: side "middle"`},
+		{good + "runs:\n- {side: after, number: 0, file: a}\n", "number 0"},
+		{good + "runs:\n- {side: after, number: 1, file: ../a}\n", `"../a" is no file of the folder`},
+		{good + "runs:\n- {side: after, number: 1, file: /a}\n", `"/a" is no file of the folder`},
+		{good + "runs:\n- {side: after, number: 1, file: a}\n- {side: after, number: 1, file: b}\n", "is there twice"},
+		{"schema: [\n", "["},
+	} {
+		_, err := parse([]byte(test.text))
+		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%q: error %v, want %q", test.text, err, test.err)
+		}
+	}
+}
+
+func FuzzNotes(f *testing.F) {
+	f.Add([]byte("schema: profdiff.recording/v1\nruns:\n- {side: after, number: 1, file: a}\n"))
+	f.Fuzz(func(_ *testing.T, text []byte) {
+		_, _ = parse(text)
+	})
+}
+
+func TestWords(t *testing.T) {
+	for _, test := range []struct {
+		command string
+		want    []string
+	}{
+		{"./a  -n 5", []string{"./a", "-n", "5"}},
+		{"./a > /dev/null", []string{"/bin/sh", "-c", "./a > /dev/null"}},
+		{"A=1 ./a", []string{"/bin/sh", "-c", "A=1 ./a"}},
+		{"./a --x=1", []string{"./a", "--x=1"}},
+		{"./a 'b c'", []string{"/bin/sh", "-c", "./a 'b c'"}},
+	} {
+		if diff := cmp.Diff(test.want, words(test.command)); diff != "" {
+			t.Errorf("%s: %s", test.command, diff)
+		}
+	}
+}
+
+func TestRunCommand(t *testing.T) {
+	if _, err := run(t.Context(), []string{"/bin/sh", "-c", "echo out; echo first >&2; echo last >&2; exit 3"}, nil); err == nil || err.Error() != "/bin/sh: exit status 3: last" {
+		t.Errorf("a command that fails: %v", err)
+	}
+	if _, err := run(t.Context(), []string{"no-such-program"}, nil); err == nil || !strings.Contains(err.Error(), "no-such-program: is not installed") {
+		t.Errorf("a command that is not there: %v", err)
+	}
+	// What a shell started ends with it.
+	ctx, stop := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, errors.New("enough"))
+	defer stop()
+	begin := time.Now()
+	if _, err := run(ctx, []string{"/bin/sh", "-c", "sleep 60 & wait"}, nil); err == nil || err.Error() != "enough" {
+		t.Errorf("interrupted: %v", err)
+	}
+	if d := time.Since(begin); d > 30*time.Second {
+		t.Errorf("it took %v to end", d)
+	}
+	r, err := run(t.Context(), []string{"/bin/sh", "-c", "yes | head -c 5000000; echo end 1"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := printed(r.Output); len(r.Output) != MaxOutput || len(got) != 1 || got[0].Name != "end" {
+		t.Errorf("%d bytes are kept, counters %v", len(r.Output), got)
+	}
+}
+
+func TestPerfEvents(t *testing.T) {
+	for _, test := range []struct {
+		events []Event
+		want   string
+	}{
+		{[]Event{{Name: "cpu-clock", Period: 1009}}, "-c 1009 -e cpu-clock"},
+		{[]Event{{Name: "cycles:u", Frequency: 99}}, "-F 99 -e cycles:u"},
+		{[]Event{{Name: "cycles:u", Period: 7}, {Name: "r10", Period: 7}}, "-c 7 -e cycles:u -e r10"},
+		{[]Event{{Name: "cycles:u", Period: 7}, {Name: "cpu/event=0xc4/pp", Period: 3}}, "-e cycles/period=7/u -e cpu/event=0xc4,period=3/pp"},
+	} {
+		if got := strings.Join(perfEvents(test.events), " "); got != test.want {
+			t.Errorf("%v: %s, want %s", test.events, got, test.want)
+		}
+	}
+}
+
+func TestChoosePeriod(t *testing.T) {
+	for _, test := range []struct {
+		count, seconds float64
+		want           uint64
+	}{
+		{0, 1, 1}, {900, 1, 1}, {4e9, 2, 2000003}, {1e6, 1, 1009}, {5e18, 1e-9, 1099511627791},
+	} {
+		if got := choosePeriod(test.count, test.seconds); got != test.want {
+			t.Errorf("%v in %v s: %d, want %d", test.count, test.seconds, got, test.want)
+		}
+	}
+}
+
+func TestExplain(t *testing.T) {
+	b := new(Perf)
+	failed := &exitError{"perf", "exit status 255", "last line"}
+	for _, test := range []struct{ stderr, want string }{
+		{"Error:\nAccess to performance monitoring and observability operations is limited.\nConsider adjusting /proc/sys/kernel/perf_event_paranoid setting", "perf may not record: perf_event_paranoid is"},
+		{"failed to write perf data, error: No space left on device\n", "no space left on the disk"},
+		{"event syntax error: 'cpu-clok'\n                     \\___ parser error\nRun 'perf list'", "perf does not know the event: event syntax error: 'cpu-clok'"},
+		{"Workload failed: No such file or directory\n", "the command cannot be run: No such file or directory"},
+		{"something new", "perf: exit status 255: last line"},
+	} {
+		if got := b.explain(failed, []byte(test.stderr)).Error(); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%q: %s, want %s", test.stderr, got, test.want)
+		}
+	}
+}
+
+func TestCPUSeconds(t *testing.T) {
+	busy, stolen := cpuSeconds("cpu  100 20 300 4000 50 6 7 80 0 0\ncpu0 1 2 3\n")
+	if got, want := fmt.Sprintf("%.2f %.2f", busy, stolen), "4.33 0.80"; got != want {
+		t.Errorf("busy and stolen %s, want %s", got, want)
+	}
+	before, after := &Conditions{busy: 10, stolen: 1}, &Conditions{busy: 14, stolen: 2, Throttled: 3}
+	c := between(before, after, &Result{Duration: 2 * time.Second, User: time.Second})
+	if c.BackgroundCPUs != 1.5 || c.StolenCPUs != 0.5 || c.Throttled != 3 || len(c.notes(2)) != 3 {
+		t.Errorf("conditions %+v, notes %v", c, c.notes(2))
+	}
+}

@@ -1,0 +1,177 @@
+package record
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// FileName is the name of the notes in a folder of recordings.
+const FileName = "recording.yaml"
+
+// Schema is that of the notes.
+const Schema = "profdiff.recording/v1"
+
+// maxNotes is the most bytes of notes that are read.
+const maxNotes = 16 << 20
+
+// A Recording is a folder of runs: how they were recorded, and when.
+type Recording struct {
+	Schema  string  `yaml:"schema"`
+	Backend string  `yaml:"backend"`
+	Version string  `yaml:"profdiff"`
+	Order   string  `yaml:"order"`
+	Plan    Plan    `yaml:"plan"`
+	Machine Machine `yaml:"machine"`
+	// Runs are in the order of recording.
+	Runs []Run `yaml:"runs"`
+	// Looks are those that decided whether more runs were needed.
+	Looks []Look `yaml:"looks,omitempty"`
+}
+
+// A Run is one recording of one side.
+type Run struct {
+	Side    Side      `yaml:"side"`
+	Number  int       `yaml:"number"`
+	File    string    `yaml:"file"` // in the folder, with slashes
+	Start   time.Time `yaml:"start"`
+	Seconds float64   `yaml:"seconds"`
+	// UserSeconds and SystemSeconds include the recorder.
+	UserSeconds   float64    `yaml:"user_seconds,omitempty"`
+	SystemSeconds float64    `yaml:"system_seconds,omitempty"`
+	Bytes         int64      `yaml:"bytes"`
+	Samples       int64      `yaml:"samples,omitempty"`
+	Lost          int64      `yaml:"lost,omitempty"`
+	Counters      []Counter  `yaml:"counters,omitempty"`
+	Conditions    Conditions `yaml:"conditions"`
+}
+
+// A Counter is a total of a run: work done, or what the tool counted.
+type Counter struct {
+	Name  string  `yaml:"name"`
+	Value float64 `yaml:"value"`
+	Unit  string  `yaml:"unit,omitempty"`
+}
+
+// A Look is a comparison made while recording. The more looks, the smaller each one's
+// level has to be, so that all together are wrong no more often than one would be.
+type Look struct {
+	Runs    int     `yaml:"runs"` // of each side
+	Level   float64 `yaml:"level"`
+	Decided bool    `yaml:"decided"`
+}
+
+// Open reads the notes of a folder. The error wraps [fs.ErrNotExist] if there are none.
+func Open(dir string) (*Recording, error) {
+	name := filepath.Join(dir, FileName)
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxNotes {
+		return nil, fmt.Errorf("%s: is larger than %d bytes", name, maxNotes)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, nil
+}
+
+func parse(text []byte) (*Recording, error) {
+	r := new(Recording)
+	if err := yaml.UnmarshalWithOptions(text, r, yaml.DisallowUnknownField()); err != nil {
+		return nil, errors.New(lastLine(bytes.SplitN([]byte(err.Error()), []byte("\n"), 2)[0]))
+	}
+	if r.Schema != Schema {
+		return nil, fmt.Errorf("has the schema %q, want %q", r.Schema, Schema)
+	}
+	seen := make(map[Job]bool)
+	for i, run := range r.Runs {
+		job := Job{run.Side, run.Number}
+		switch {
+		case run.Side != Before && run.Side != After, run.Number < 1:
+			return nil, fmt.Errorf("runs[%d]: side %q, number %d", i, run.Side, run.Number)
+		case seen[job]:
+			return nil, fmt.Errorf("runs[%d]: run %d of %s is there twice", i, run.Number, run.Side)
+		case !fs.ValidPath(run.File):
+			return nil, fmt.Errorf("runs[%d]: %q is no file of the folder", i, run.File)
+		}
+		seen[job] = true
+	}
+	return r, nil
+}
+
+// write replaces the notes of a folder.
+func (r *Recording) write(dir string) error {
+	text, err := yaml.Marshal(r)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(dir, FileName)
+	temporary := filepath.Join(dir, "."+FileName)
+	if err := os.WriteFile(temporary, text, 0o666); err != nil {
+		return errors.Join(err, os.Remove(temporary))
+	}
+	return os.Rename(temporary, name)
+}
+
+// AddLook notes a look.
+func (r *Recording) AddLook(dir string, l Look) error {
+	r.Looks = append(r.Looks, l)
+	return r.write(dir)
+}
+
+func (r *Recording) run(j Job) *Run {
+	for i := range r.Runs {
+		if r.Runs[i].Side == j.Side && r.Runs[i].Number == j.Number {
+			return &r.Runs[i]
+		}
+	}
+	return nil
+}
+
+// check says whether the files are those of the notes.
+func (r *Recording) check(dir string) error {
+	for _, run := range r.Runs {
+		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(run.File)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%s: %s is missing: remove its entry to record it again", filepath.Join(dir, FileName), run.File)
+		case err != nil:
+			return err
+		case info.Size() != run.Bytes:
+			return fmt.Errorf("%s: has %d bytes, was recorded with %d", filepath.Join(dir, run.File), info.Size(), run.Bytes)
+		}
+	}
+	return nil
+}
+
+// bytesLeft is about how many bytes so many more runs take.
+func (r *Recording) bytesLeft(runs int) int64 {
+	var largest int64
+	for _, run := range r.Runs {
+		largest = max(largest, run.Bytes)
+	}
+	return largest * int64(runs)
+}
+
+// Counters are those of a file of the folder, given by its path.
+func (r *Recording) Counters(dir, path string) []Counter {
+	for _, run := range r.Runs {
+		if filepath.Join(dir, filepath.FromSlash(run.File)) == filepath.Clean(path) {
+			return run.Counters
+		}
+	}
+	return nil
+}
