@@ -1,0 +1,77 @@
+package llvm
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"sync"
+)
+
+// cacheLimit is how many bytes of results are kept, roughly. When it is passed all are
+// dropped: a caller comes back to the same regions soon or never.
+const cacheLimit = 128 << 20
+
+// cache keeps what llvm-mca said, by content. The zero value is ready to use.
+type cache struct {
+	mu          sync.Mutex
+	size        int
+	simulations map[string]Simulation
+	lines       map[string]lineInfo
+}
+
+// regionKey is the content of a simulation.
+func regionKey(tg target, opt Options, lines []string) string {
+	h := sha256.New()
+	write := func(s string) {
+		var n [8]byte
+		binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
+		h.Write(n[:])
+		h.Write([]byte(s))
+	}
+	write(fmt.Sprintf("%+v %d %t %t %t", tg, opt.Iterations, opt.Timeline, opt.Pressure, opt.Bottleneck))
+	for _, line := range lines {
+		write(line)
+	}
+	return string(h.Sum(nil))
+}
+
+func (c *cache) simulation(key string) (Simulation, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, ok := c.simulations[key]
+	return s, ok
+}
+
+func (c *cache) keep(key string, s Simulation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.grow(512 + 20*len(s.Timeline) + 160*len(s.Instructions) + 48*len(s.Pressure))
+	if c.simulations == nil {
+		c.simulations = make(map[string]Simulation)
+	}
+	c.simulations[key] = s
+}
+
+func (c *cache) line(key string) (lineInfo, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	info, ok := c.lines[key]
+	return info, ok
+}
+
+func (c *cache) keepLine(key string, info lineInfo) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.grow(256 + 2*len(key))
+	if c.lines == nil {
+		c.lines = make(map[string]lineInfo)
+	}
+	c.lines[key] = info
+}
+
+// grow makes room for some bytes.
+func (c *cache) grow(n int) {
+	if c.size += n; c.size > cacheLimit {
+		c.size, c.simulations, c.lines = n, nil, nil
+	}
+}
