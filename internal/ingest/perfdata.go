@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,8 +25,10 @@ type perfData struct {
 	z       *symbolizer.Symbolizer
 	b       *run.Builder
 
-	// traceOff is set for recordings of simpleperf --trace-offcpu.
+	// traceOff is set for recordings that tell when threads were off the CPU. leaves
+	// are the events, by index in File.Attrs, that say where they left it.
 	traceOff bool
+	leaves   []bool
 
 	// Of the goroutine that replays.
 	batch    *batch // being filled
@@ -92,13 +95,31 @@ func (p *perfData) addEvents() {
 		}
 		p.addEvent(i)
 	}
-	if !p.traceOff && p.file.Info.MetaInfo["trace_offcpu"] == "true" {
+	for i := len(p.leaves); i < len(p.file.Attrs); i++ {
+		p.leaves = append(p.leaves, p.leavesCPU(i))
+	}
+	if !p.traceOff && (p.simpleperfTraceOff() || slices.Contains(p.leaves, true)) {
 		p.traceOff = true
 		p.onCPU, p.offCPU = noEvent, p.b.Event(run.Event{Name: "off-cpu", Derived: true})
-		if len(p.file.Attrs) > 0 && run.EventUnit(p.file.Attrs[0].Name) == "nanoseconds" {
+		if p.simpleperfTraceOff() && len(p.file.Attrs) > 0 && run.EventUnit(p.file.Attrs[0].Name) == "nanoseconds" {
 			p.onCPU = p.b.Event(run.Event{Name: "on-cpu", Derived: true})
 		}
 	}
+}
+
+func (p *perfData) simpleperfTraceOff() bool { return p.file.Info.MetaInfo["trace_offcpu"] == "true" }
+
+// leavesCPU reports whether samples of an event say where threads leave the CPU: all
+// but the first of simpleperf record --trace-offcpu, and each sched:sched_switch of
+// perf record --switch-events, whose records say when the threads are back.
+func (p *perfData) leavesCPU(event int) bool {
+	if p.file.Info.Simpleperf() {
+		return p.simpleperfTraceOff() && event > 0
+	}
+	a := &p.file.Attrs[event]
+	return a.Name == switchEvent && a.FixedPeriod() == 1 && slices.ContainsFunc(p.file.Attrs, func(a perffile.Attr) bool {
+		return a.Flags.Has(perffile.FlagContextSwitch)
+	})
 }
 
 const noEvent = 1<<32 - 1

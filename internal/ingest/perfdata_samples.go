@@ -161,7 +161,7 @@ func (p *perfData) addSample(s *batchSample, frames []perfsession.Frame, counter
 	switch {
 	case p.traceOff:
 		p.wake(s.tid, s.time)
-		if s.event > 0 {
+		if p.leaves[s.event] {
 			p.blocked[s.tid] = blocked{stack, s.labels, s.time}
 		} else if p.onCPU != noEvent {
 			p.b.Add(p.onCPU, stack, s.labels, s.weight)
@@ -277,7 +277,7 @@ type labelsKey struct {
 }
 
 func (p *perfData) labelsOf(s *perfsession.Sample) uint32 {
-	offCPU := p.traceOff && s.Event > 0
+	offCPU := p.traceOff && p.leaves[s.Event]
 	key := labelsKey{process: s.Thread.Process.Comm, thread: s.Thread.Comm, pid: -1, tid: -1, cpu: -1, offCPU: offCPU}
 	if p.opt.PID {
 		key.pid = s.Raw.PID

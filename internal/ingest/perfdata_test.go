@@ -226,6 +226,27 @@ meta key="event_type_info" value="cpu-clock,1,0\nsched:sched_switch,2,46"
 			in:       6,
 			warnings: []string{"1 threads were off the CPU at the end: that time is not counted"},
 		},
+		{
+			// perf has the name in the header. Each switch has to be sampled, and those
+			// back to have records.
+			name: "time off the CPU, of perf",
+			text: `header
+attr type=software config=0 size=128 sample_period=10 sample_type=IP|TID|TIME|ID flags=sample_id_all|context_switch ids=[1]
+attr type=tracepoint config=46 size=128 sample_period=1 sample_type=IP|TID|TIME|ID|PERIOD flags=sample_id_all ids=[2]
+SAMPLE misc=USER ip=0x10 pid=1 tid=1 time=100 id=1
+SAMPLE misc=KERNEL ip=0xffffffff81000020 pid=1 tid=1 time=110 id=2 period=1
+SWITCH misc=SWITCH_OUT sample_id={pid=1,tid=1,time=111,id=1}
+SWITCH sample_id={pid=1,tid=1,time=150,id=1}
+SAMPLE misc=USER ip=0x10 pid=1 tid=1 time=160 id=1
+feature EVENT_DESC events=[{attr={type=software,config=0,size=128},name="cpu-clock",ids=[1]},{attr={type=tracepoint,config=46,size=128},name="sched:sched_switch",ids=[2]}]
+`,
+			want: []string{
+				"cpu-clock /,on-cpu [unknown] 2 20",
+				"off-cpu /,off-cpu [kernel.kallsyms] 1 40",
+				"sched:sched_switch /,off-cpu [kernel.kallsyms] 1 1",
+			},
+			in: 3,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := readFixture(t, test.text, &test.opt)

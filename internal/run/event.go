@@ -74,9 +74,11 @@ func splitSuffix(name string) (event, modifiers string) {
 func CanonicalEvent(name string) string {
 	event, modifiers := SplitEvent(name)
 	if pmu, inner, ok := strings.Cut(event, "/"); ok && pmu != "" {
-		inner = strings.TrimSuffix(inner, "/")
+		inner = withoutSampling(strings.TrimSuffix(inner, "/"))
 		if _, known := eventAliases[inner]; known || slices.Contains(eventOrder, inner) {
 			event = inner
+		} else if inner == "" {
+			event = pmu
 		} else {
 			event = pmu + "/" + inner + "/"
 		}
@@ -94,6 +96,21 @@ func CanonicalEvent(name string) string {
 		return event + ":" + keep.String()
 	}
 	return event
+}
+
+// withoutSampling removes the terms of an event that say how it is sampled, not what
+// it counts (perf-record(1), event definitions).
+func withoutSampling(terms string) string {
+	var keep []string
+	for term := range strings.SplitSeq(terms, ",") {
+		name, _, _ := strings.Cut(term, "=")
+		switch name {
+		case "", "period", "freq", "call-graph", "stack-size", "time", "max-stack", "nr", "inherit", "no-inherit", "overwrite", "no-overwrite", "aux-output", "aux-sample-size":
+		default:
+			keep = append(keep, term)
+		}
+	}
+	return strings.Join(keep, ",")
 }
 
 // SameEvent reports whether two names mean the same event.
