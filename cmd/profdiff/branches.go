@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,10 +22,15 @@ func newBranchesCmd(std *stdio) *cobra.Command {
 		missCost string
 		format   string
 		output   string
+		stat     string
+		two      branchesDiffFlags
+		out      branchesOutputFlags
+
+		calibration string
 	)
 	cmd := &cobra.Command{
-		Use:   "branches INPUT [flags]",
-		Short: "Show which branches are mispredicted",
+		Use:   "branches INPUT [AFTER] [flags]",
+		Short: "Show which branches are mispredicted, or what a change made of them",
 		Long: `Show which branches are mispredicted, how often, and what that costs. INPUT is a
 perf.data with branch stacks (perf record -b, simpleperf record -b) or the text of
 perf script with the field brstack; --header and --show-mmap-events complete it. Or
@@ -32,19 +38,51 @@ it is the output of callgrind or cachegrind with --branch-sim=yes, which counts 
 branches and simulates a simple predictor; callgrind names the branches with
 --dump-instr=yes, and counts how often they were taken with --collect-jumps=yes.
 
+A perf.data without stacks has samples of branch misses (perf record -e
+branch-misses,branches,instructions,cycles; on Arm, simpleperf record -e
+r22:u,r21:u,instructions:u,cpu-cycles:u -c 100003) or counters of them in other
+samples (simpleperf record --add-counter, perf record -e '{cycles,branch-misses}:S').
+Unless they are precise such samples are not at their branches: with the binary in
+--symfs, the branches that may be behind them are named, by how likely each is.
+INPUT may also be what perf stat or simpleperf stat printed, for the totals alone.
+
 Stacks hold branches that were taken. How often a conditional branch was not taken
 follows from the code between two branches, for which --symfs has to have the
 binary; misses that ended not taken are seen by their cycles only, if the CPU
-records these. What is not known is shown as "-", or as bounds.`,
-		Args: args(cobra.ExactArgs(1)),
+records these. What is not known is shown as "-", or as bounds.
+
+What a miss costs is what the cycles of the stacks say, else what calibrate measured on
+the CPU of the recording (--calibration), else the number of a table. A calibration of
+another CPU is not used; that of several cores counts from the cheapest to the dearest.
+--annotate shows the branches of a function in its disassembly. A pprof profile has
+misses, executions and cycles, but no rates. LLVM's sample profiles are for compilers
+that mark branches as unpredictable: -fprofile-sample-use=FILE.freq.prof -mllvm
+-unpredictable-hints-file=FILE.misp.prof of Intel's icx.
+
+With AFTER, or --base and --head, it compares the branches of two sides: each is a
+recording or a directory of them. Branches of another build are told again by their
+function and line, or by the code around them if --symfs has the binaries.`,
+		Args: args(cobra.MaximumNArgs(2)),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
+			if len(inputs) == 0 && stat != "" && len(two.base)+len(two.head) == 0 {
+				inputs, stat = []string{stat}, ""
+			}
+			base, head, err := two.sides(cmd, inputs)
+			if err != nil {
+				return err
+			}
 			switch {
-			case format != "text" && format != "json":
-				return usagef(cmd, "--format is text or json, not %q", format)
+			case !slices.Contains([]string{"text", "json", "pprof", "llvm-profile"}, format):
+				return usagef(cmd, "--format is text, json, pprof or llvm-profile, not %q", format)
 			case opt.Limit < 0:
 				return usagef(cmd, "--limit is 0 or more, not %d", opt.Limit)
 			case cpu != "" && missCost != "":
 				return usagef(cmd, "--cpu and --miss-cost exclude each other")
+			case calibration != "" && missCost != "":
+				return usagef(cmd, "--calibration and --miss-cost exclude each other")
+			}
+			if err := out.check(cmd, std, format, output, base != nil); err != nil {
+				return err
 			}
 			l, err := in.loader(cmd, std)
 			if err != nil {
@@ -52,7 +90,16 @@ records these. What is not known is shown as "-", or as bounds.`,
 			}
 			options := branch.Options{Events: in.events, AllowTruncated: in.allowTruncated}
 			options.Names.Symfs, options.Names.Kallsyms = l.opt.Symfs, l.opt.Kallsyms
+			if calibration != "" {
+				if options.Calibrated, err = readCalibration(calibration); err != nil {
+					return fmt.Errorf("--calibration: %w", err)
+				}
+			}
 			switch {
+			case cpu != "" && calibration != "":
+				if options.Cost, err = calibratedCost(options.Calibrated, cpu); err != nil {
+					return usagef(cmd, "--cpu: %v", err)
+				}
 			case cpu != "":
 				if options.Cost, err = branch.CostOf(cpu); err != nil {
 					return usagef(cmd, "--cpu: %v", err)
@@ -62,17 +109,28 @@ records these. What is not known is shown as "-", or as bounds.`,
 					return usagef(cmd, "--miss-cost: %v", err)
 				}
 			}
+			if base != nil && stat != "" {
+				return usagef(cmd, "--stat is for one input")
+			}
+			if base != nil {
+				diff, err := two.options(cmd)
+				if err != nil {
+					return err
+				}
+				diff.Symfs = l.opt.Symfs
+				return std.diffBranches(base, head, &options, diff, opt.Limit, format, output)
+			}
+			if stat != "" {
+				if options.Stat, err = std.readStat(stat); err != nil {
+					return fmt.Errorf("--stat: %w", err)
+				}
+			}
 			t, err := std.readBranches(inputs[0], &options)
 			if err != nil {
 				return err
 			}
-			err = std.writeOutput(output, func(w io.Writer) error {
-				if format == "json" {
-					return report.WriteBranchesJSON(w, t, opt)
-				}
-				return report.WriteBranches(w, t, opt)
-			})
-			if err != nil {
+			t.Advise(l.opt.Symfs)
+			if err := out.write(std, t, l.opt.Symfs, format, output, opt); err != nil {
 				return err
 			}
 			fmt.Fprintf(std.err, "profdiff: %s: %s\n", t.Name, report.BranchesAccounting(t))
@@ -85,6 +143,8 @@ records these. What is not known is shown as "-", or as bounds.`,
 			return nil
 		},
 	}
+	two.register(cmd)
+	out.register(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&in.events, "event", nil, "read only the event `NAME` (repeatable; default all)")
 	f.StringArrayVar(&in.symfs, "symfs", nil, "look for binaries and symbols in `DIR`, by build ID, then by path (repeatable)")
@@ -92,9 +152,11 @@ records these. What is not known is shown as "-", or as bounds.`,
 	f.BoolVar(&in.allowTruncated, "allow-truncated", false, "read what there is of a recording that ends too early")
 	f.BoolVar(&opt.All, "all", false, "show every branch, also those with few misses")
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` branches, 0 for all that have enough misses")
+	f.StringVar(&stat, "stat", "", "take totals from `FILE`, what perf stat or simpleperf stat printed of the same program; alone it is the input")
 	f.StringVar(&cpu, "cpu", "", "take the cost of a miss of the core `NAME`, as LLVM calls it (default: that of the recording, if it says)")
+	f.StringVar(&calibration, "calibration", "", "take the cost of a miss from `FILE`, which calibrate wrote, if the recording is of its CPU or does not say; with --cpu, that of its core NAME")
 	f.StringVar(&missCost, "miss-cost", "", "a miss costs `CYCLES`, a number or a range LO-HI")
-	f.StringVar(&format, "format", "text", "output `FORMAT`: text or json")
+	f.StringVar(&format, "format", "text", "output `FORMAT`: text, json, pprof, or llvm-profile for two sample profiles of LLVM, FILE.freq.prof and FILE.misp.prof")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
 }
@@ -148,6 +210,11 @@ func (s *stdio) readBranches(name string, opt *branch.Options) (*branch.Table, e
 
 func branchTable(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
 	t, err := branch.Read(name, r, size, opt)
+	if err != nil {
+		if totals, ok, statErr := statTable(name, r, size, opt); ok {
+			t, err = totals, statErr
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

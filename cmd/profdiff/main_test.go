@@ -42,9 +42,11 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":  exits,
-			"head":   head,
-			"filled": filled,
+			"exits":    exits,
+			"perfdata": perfData,
+			"head":     head,
+			"filled":   filled,
+			"perfruns": perfRuns,
 		},
 	})
 }

@@ -6,11 +6,16 @@
 // at all, as a gap of many cycles. What is not known stays unknown, it is never
 // taken as zero.
 //
+// Samples of misses that are imprecise are some instructions behind their branches. A
+// [Walker] finds the branches that may have led there, a [Skid] how likely each is;
+// acceptance.md says how often that is right.
+//
 // Entries follow struct perf_branch_entry in include/uapi/linux/perf_event.h and the
 // field brstack of perf-script(1).
 package branch
 
 import (
+	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
 )
 
@@ -24,6 +29,7 @@ const (
 	TierStacks    Tier = "B" // branch stacks: exact branches, those not taken by inference
 	TierSampled   Tier = "C" // imprecise samples of misses: candidates
 	TierCounters  Tier = "D" // counters read with samples: functions
+	TierTotals    Tier = "T" // totals of perf stat or simpleperf stat
 )
 
 // Describe says what a tier is made from.
@@ -39,6 +45,8 @@ func (t Tier) Describe() string {
 		return "imprecise samples"
 	case TierCounters:
 		return "counters read with samples"
+	case TierTotals:
+		return "totals"
 	}
 	return "unknown"
 }
@@ -92,10 +100,22 @@ type Table struct {
 	Cost *Cost
 	// Instructions and Cycles are the totals of the recording, nil if unknown.
 	Instructions, Cycles *float64
-	Misses               int64 // entries that were mispredicted, in simulations executions
+	// Rated is what the branches with rates sum to: executions if Scaled, else the
+	// weights of stacks, of which each entry has its part. 0 is unknown.
+	Rated  float64
+	Misses int64 // entries that were mispredicted, in simulations executions
 	// Branches are ordered by cycles lost if these are known, else by misses, else by
 	// how often they were taken.
 	Branches []Branch
+	// Totals are those of each PMU, of samples of single addresses and counters.
+	Totals []Totals
+	// Functions and Blocks are what such samples say of these, by what misses cost, and
+	// Attribution for how many samples branches are named, nil if there are no such.
+	Functions   []Function
+	Blocks      []Block
+	Attribution *Attribution
+	// Advice is what to do about the branches together, "" if nothing.
+	Advice   string
 	Warnings []string
 }
 
@@ -246,9 +266,37 @@ type Branch struct {
 	TopTarget float64
 	// Enough is set if there are at least MinMisses misses, or no misses are known.
 	Enough bool
+	// PMU is that of the core that the misses were on, "" if there is one kind.
+	PMU string
+	// Confidence says how well it is known that it is this branch, "" where it is exact
+	// or ByLine is set. See [Branch.Known].
+	Confidence Confidence
+	// Candidates are branches that it may be instead, the likeliest first, and
+	// MoreCandidates the number of those left out.
+	Candidates     []RowCandidate
+	MoreCandidates int
+	// Sampled is what imprecise samples say, nil for all others.
+	Sampled *SampledCounts
+	// BreakEven is the rate of misses from which code without the branch is faster,
+	// nil if that is not known.
+	BreakEven *float64
+	// Advice is what to do about the branch, nil if nothing can be recommended. See
+	// [Table.Advise].
+	Advice *Advice
 
 	runtime uint64 // address of the first entry, as recorded
 	rel     uint64 // in the file, of the kernel image the address
+	noise   noise
+}
+
+// noise is how sampling varies what is known of a branch. It is all 0 where that is
+// not known, and for what was counted.
+type noise struct {
+	// seen is the weight of the misses that are seen, misses that of Branch.Misses
+	// with those that are inferred, both in units of Table.Rated.
+	seen, misses stats.WeightedCount
+	// Variances of the values.
+	rate, takenRate float64
 }
 
 // Samples that it takes to show a branch, and a rate.

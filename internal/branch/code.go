@@ -1,6 +1,7 @@
 package branch
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -42,6 +43,8 @@ type binaries struct {
 	byDSO map[int]*binary
 	open  func(*objfile.File) (code, error)
 	files []io.Closer
+	// why says for DSOs whose file was found but has no code that can be read, why.
+	why map[int]string
 }
 
 func (b *binaries) find(d *perfsession.DSO) *binary {
@@ -68,7 +71,7 @@ func (b *binaries) search(d *perfsession.DSO) *binary {
 	}
 	for _, p := range b.paths {
 		for _, name := range names {
-			if found := b.read(p, name, d.BuildID); found != nil {
+			if found := b.read(p, name, d); found != nil {
 				return found
 			}
 		}
@@ -77,7 +80,7 @@ func (b *binaries) search(d *perfsession.DSO) *binary {
 }
 
 // read opens a file that has the build ID and code that can be decoded.
-func (b *binaries) read(p symbolizer.SearchPath, name, buildID string) *binary {
+func (b *binaries) read(p symbolizer.SearchPath, name string, d *perfsession.DSO) *binary {
 	if !fs.ValidPath(name) {
 		return nil
 	}
@@ -92,11 +95,16 @@ func (b *binaries) read(p symbolizer.SearchPath, name, buildID string) *binary {
 			return nil
 		}
 		o, err := objfile.New(at, info.Size())
-		if err != nil || buildID != "" && trimID(o.BuildID()) != trimID(buildID) {
+		if err != nil {
+			return nil
+		}
+		if d.BuildID != "" && trimID(o.BuildID()) != trimID(d.BuildID) {
+			b.because(d, "the binary is of another build")
 			return nil
 		}
 		c, err := b.open(o)
 		if err != nil {
+			b.because(d, fmt.Sprintf("the binary has no code that can be read (%v)", err))
 			return nil
 		}
 		return &binary{c, o.VaddrOfOffset}
@@ -107,6 +115,14 @@ func (b *binaries) read(p symbolizer.SearchPath, name, buildID string) *binary {
 	}
 	b.files = append(b.files, f)
 	return found
+}
+
+// because notes why the file of a DSO is of no use.
+func (b *binaries) because(d *perfsession.DSO, reason string) {
+	if b.why == nil {
+		b.why = make(map[int]string)
+	}
+	b.why[d.ID] = reason
 }
 
 // trimID removes the zeros with which recorders fill up build IDs of less than 20

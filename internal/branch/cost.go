@@ -70,24 +70,128 @@ func CostOf(name string) (*Cost, error) {
 	return nil, fmt.Errorf("no core %q in the table of costs; it has %s", name, strings.Join(names, ", "))
 }
 
-// costOfCPUID returns the cost on the CPU that a recording names (the feature CPUID:
-// vendor,family,model,stepping on x86, MIDR on Arm), nil if it is not in the table.
-func costOfCPUID(cpuid string) *Cost {
-	vendor, number := "", ""
-	if midr, err := strconv.ParseUint(cpuid, 0, 64); err == nil {
-		vendor, number = fmt.Sprintf("%02x", midr>>24&0xff), fmt.Sprintf("%03x", midr>>4&0xfff)
-	} else if f := strings.Split(cpuid, ","); len(f) >= 3 {
-		vendor, number = f[0]+":"+f[1], f[2]
+// CoreName returns the name of the core of a CPU by the feature CPUID of recordings
+// (vendor,family,model,stepping on x86, MIDR on Arm), as -mcpu of LLVM has it, "" if it
+// is not in the table.
+func CoreName(cpuid string) string {
+	if c := coreOf(cpuid); c != nil {
+		return c.name
 	}
+	return ""
+}
+
+// costOfCPUID returns the cost on the CPU that a recording names, nil if it is not in
+// the table.
+func costOfCPUID(cpuid string) *Cost {
+	if c := coreOf(cpuid); c != nil {
+		return c.cost()
+	}
+	return nil
+}
+
+func coreOf(cpuid string) *core {
+	vendor, number := splitCPUID(cpuid)
 	if vendor == "" {
 		return nil
 	}
 	for _, c := range cores() {
 		if ids, ok := strings.CutPrefix(c.ids, vendor+":"); ok && hasModel(ids, number) {
-			return c.cost()
+			return &c
 		}
 	}
 	return nil
+}
+
+// splitCPUID returns what the table knows of a CPUID: implementer and part, or vendor
+// with family and model. Revisions do not count.
+func splitCPUID(cpuid string) (vendor, number string) {
+	if midr, err := strconv.ParseUint(cpuid, 0, 64); err == nil {
+		return fmt.Sprintf("%02x", midr>>24&0xff), fmt.Sprintf("%03x", midr>>4&0xfff)
+	}
+	if f := strings.Split(cpuid, ","); len(f) >= 3 {
+		return f[0] + ":" + f[1], f[2]
+	}
+	return "", ""
+}
+
+// A CalibratedCost is one that was measured on a core.
+type CalibratedCost struct {
+	CPUID string // as in recordings, "" if unknown
+	Name  string // for people
+	Cost  Cost
+}
+
+// sameCore reports whether the cost is of the core that a recording names.
+func (c *CalibratedCost) sameCore(cpuid string) bool {
+	vendor, number := splitCPUID(cpuid)
+	v, n := splitCPUID(c.CPUID)
+	return vendor != "" && vendor == v && number == n
+}
+
+// SpanCalibrated holds the costs of all cores of a list, which is not empty.
+func SpanCalibrated(list []CalibratedCost) *Cost {
+	c := list[0].Cost
+	var names []string
+	sum := 0.0
+	for _, o := range list {
+		c.Lo, c.Hi = min(c.Lo, o.Cost.Lo), max(c.Hi, o.Cost.Hi)
+		sum += o.Cost.Centre
+		if !slices.Contains(names, o.Name) {
+			names = append(names, o.Name)
+		}
+	}
+	c.Centre = sum / float64(len(list))
+	c.Source = "calibrated on " + strings.Join(names, ", ")
+	return &c
+}
+
+// cost is that of a miss without one from the recording itself: what the user says, what
+// was calibrated on the core that the recording names, or what the table has. Nothing
+// is taken from another core in silence: the warning is "" if there is none.
+func (o *Options) cost(cpuid string) (c *Cost, warning string) {
+	switch {
+	case o.Cost != nil:
+		return o.Cost, ""
+	case len(o.Calibrated) == 0:
+		return costOfCPUID(cpuid), ""
+	case cpuid == "":
+		c := SpanCalibrated(o.Calibrated)
+		return c, fmt.Sprintf("does not name its CPU: the cost of a miss is that %s", c.Source)
+	}
+	var same []CalibratedCost
+	for _, known := range o.Calibrated {
+		if known.sameCore(cpuid) {
+			same = append(same, known)
+		}
+	}
+	if len(same) == 0 {
+		return costOfCPUID(cpuid), fmt.Sprintf("is of the CPU %s, but the cost of a miss was %s, and is not used", cpuid, SpanCalibrated(o.Calibrated).Source)
+	}
+	return SpanCalibrated(same), ""
+}
+
+// costOfPMU is that on the core that the PMU of Arm is named after, armv8_cortex_a55,
+// nil if it is unknown.
+func (o *Options) costOfPMU(pmu string) *Cost {
+	_, name, ok := strings.Cut(pmu, "_")
+	if !ok {
+		return nil
+	}
+	name = strings.ReplaceAll(name, "_", "-")
+	var same []CalibratedCost
+	for _, c := range o.Calibrated {
+		if CoreName(c.CPUID) == name {
+			same = append(same, c)
+		}
+	}
+	if len(same) > 0 {
+		return SpanCalibrated(same)
+	}
+	c, err := CostOf(name)
+	if err != nil {
+		return nil
+	}
+	return c
 }
 
 // hasModel reports whether a number is in a list such as 0-15,33.

@@ -31,7 +31,10 @@ func (f *finisher) costs(opt *Options, cpuid string) {
 		f.t.Cost = usualCost(all)
 		return
 	}
-	f.t.Cost = costOfCPUID(cpuid)
+	var warning string
+	if f.t.Cost, warning = opt.cost(cpuid); warning != "" {
+		f.t.Warnings = append(f.t.Warnings, warning)
+	}
 }
 
 // minCycles is how many executions of a path with and without a miss its cost takes.

@@ -1,6 +1,7 @@
 package branch
 
 import (
+	"slices"
 	"strings"
 
 	"profdiff/internal/perffile"
@@ -8,8 +9,12 @@ import (
 
 // eventCounts tells by its name what an event counts.
 func eventCounts(name string) Counts {
-	n := strings.NewReplacer("-", "_", ".", "_", ":", "_", "/", "_").Replace(strings.ToLower(name))
-	n = strings.TrimPrefix(strings.TrimPrefix(n, "cpu_core_"), "cpu_atom_")
+	pmu, event := splitPMU(name)
+	if pmu != "" && !isCorePMU(pmu) && !strings.HasPrefix(pmu, "cpu") {
+		return CountsOther // outside of the cores
+	}
+	n := strings.NewReplacer("-", "_", ".", "_", ":", "_", "/", "_").Replace(strings.ToLower(event))
+	n = strings.TrimPrefix(n, "raw_") // as simpleperf names events of Arm
 	branch := strings.Contains(n, "br_") || strings.Contains(n, "branch") || strings.Contains(n, "brn")
 	switch {
 	case branch && strings.Contains(n, "mis"):
@@ -32,7 +37,6 @@ func eventCounts(name string) Counts {
 // attrCounts tells what an event counts, by its number if it is one of the kernel's or
 // one of a CPU that is known.
 func attrCounts(a *perffile.Attr, info *perffile.Info) Counts {
-	cpuid := info.CPUID
 	switch a.Type {
 	case perffile.TypeHardware:
 		switch a.Config & 0xffffffff { // the upper half is the PMU of hybrid CPUs
@@ -46,23 +50,46 @@ func attrCounts(a *perffile.Attr, info *perffile.Info) Counts {
 			return CountsMisses
 		}
 		return CountsOther
-	case perffile.TypeRaw:
-		switch event := a.Config & 0xffff; {
-		case strings.HasPrefix(cpuid, "AuthenticAMD") && event&0xff == 0xc4: // retired taken branch instructions
-			return CountsTaken
-		case strings.HasPrefix(cpuid, "AuthenticAMD") && (event&0xff == 0xc3):
-			return CountsMisses
-		case strings.HasPrefix(cpuid, "GenuineIntel") && event == 0x20c4: // BR_INST_RETIRED.NEAR_TAKEN
-			return CountsTaken
-		case strings.HasPrefix(cpuid, "GenuineIntel") && event == 0x00c4:
-			return CountsBranches
-		case strings.HasPrefix(cpuid, "GenuineIntel") && event&0xff == 0xc5: // BR_MISP_RETIRED
-			return CountsMisses
-		case info.Arch == "aarch64" && (event == 0x10 || event == 0x22): // BR_MIS_PRED, BR_MIS_PRED_RETIRED
-			return CountsMisses
-		case info.Arch == "aarch64" && event == 0x21: // BR_RETIRED
-			return CountsBranches
+	case perffile.TypeSoftware, perffile.TypeTracepoint, perffile.TypeHWCache, perffile.TypeBreakpoint:
+		return eventCounts(a.Name)
+	}
+	if a.Type == perffile.TypeRaw || slices.ContainsFunc(info.PMUs, func(p perffile.PMU) bool { return p.Type == a.Type && (p.Name == "cpu" || isCorePMU(p.Name)) }) {
+		if counts := rawCounts(a.Config, info); counts != CountsOther {
+			return counts
 		}
 	}
 	return eventCounts(a.Name)
+}
+
+// rawCounts tells what an event of a CPU counts by its number.
+func rawCounts(config uint64, info *perffile.Info) Counts {
+	event := config & 0xffff
+	switch {
+	case strings.HasPrefix(info.CPUID, "AuthenticAMD"):
+		switch event & 0xff {
+		case 0xc4: // retired taken branch instructions
+			return CountsTaken
+		case 0xc3:
+			return CountsMisses
+		}
+	case strings.HasPrefix(info.CPUID, "GenuineIntel"):
+		switch {
+		case event == 0x20c4: // BR_INST_RETIRED.NEAR_TAKEN
+			return CountsTaken
+		case event == 0x00c4:
+			return CountsBranches
+		case event&0xff == 0xc5: // BR_MISP_RETIRED
+			return CountsMisses
+		}
+	case isArm(info.Arch) && event == 0x10: // BR_MIS_PRED
+		return CountsMisses
+	case isArm(info.Arch) && !isArm32(info.Arch):
+		switch event {
+		case 0x22: // BR_MIS_PRED_RETIRED
+			return CountsMisses
+		case 0x21: // BR_RETIRED
+			return CountsBranches
+		}
+	}
+	return CountsOther
 }

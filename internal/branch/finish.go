@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"profdiff/internal/perfsession"
+	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
 )
 
@@ -18,7 +19,12 @@ type Options struct {
 	Events []string
 	Names  symbolizer.Options
 	// Cost is that of a miss, nil to take that of the CPU that the recording names.
-	Cost           *Cost
+	Cost *Cost
+	// Calibrated are costs that were measured on cores: those of the CPU that the
+	// recording names count more than the table, less than the recording's own.
+	Calibrated []CalibratedCost
+	// Stat has totals that are taken instead of those of samples, nil for none.
+	Stat           *Stat
 	AllowTruncated bool
 }
 
@@ -30,6 +36,17 @@ func (o *Options) wanted(name string) bool {
 	}
 	base, _, ok := strings.Cut(name, ":")
 	return ok && slices.Contains(o.Events, base)
+}
+
+// missing says which event is to be read and is not among those with these names.
+func (o *Options) missing(names []string) error {
+	for _, want := range o.Events {
+		one := Options{Events: []string{want}}
+		if !slices.ContainsFunc(names, one.wanted) {
+			return fmt.Errorf("no event %q, there are %s", want, strings.Join(names, ", "))
+		}
+	}
+	return nil
 }
 
 // finisher turns what was collected into a Table.
@@ -77,11 +94,8 @@ func (c *collector) finish(t *Table, opt *Options, z *symbolizer.Symbolizer, cpu
 // check says what is missing that makes a table pointless. names are those of the
 // events, hint is how to get branch stacks.
 func (c *collector) check(opt *Options, names []string, hint string) error {
-	for _, want := range opt.Events {
-		one := Options{Events: []string{want}}
-		if !slices.ContainsFunc(names, one.wanted) {
-			return fmt.Errorf("no event %q, there are %s", want, strings.Join(names, ", "))
-		}
+	if err := opt.missing(names); err != nil {
+		return err
 	}
 	switch {
 	case c.entries.In > 0:
@@ -161,6 +175,7 @@ func (f *finisher) totals() {
 	if f.t.Scaled {
 		f.scale = scaled / rated
 	}
+	f.t.Rated = f.scale * rated
 	for _, e := range f.events {
 		if e.weightless || e.Weight == 0 {
 			continue
@@ -274,6 +289,8 @@ func (f *finisher) amounts(b *Branch, s *site, m *moments) {
 	if !known {
 		return
 	}
+	b.noise.seen = f.weight(m, missedTotal)
+	b.noise.misses = f.weight(m, misses)
 	switch {
 	case f.t.Scaled && f.misses > 0:
 		b.MissShare = plus(nil, m.total(missedTotal)/f.misses)
@@ -301,6 +318,12 @@ func (f *finisher) amounts(b *Branch, s *site, m *moments) {
 			b.Share = plus(nil, b.centre / *f.t.Cycles)
 		}
 	}
+}
+
+// weight is that of some executions in the recording, with its variance. Those of one
+// sample are not independent.
+func (f *finisher) weight(m *moments, what vector) stats.WeightedCount {
+	return stats.WeightedCount{Weight: f.scale * m.total(what), WeightSq: f.scale * f.scale * m.squares(what)}
 }
 
 func topTarget(targets map[siteKey]int64) (n int, share float64) {

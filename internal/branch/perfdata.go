@@ -27,7 +27,7 @@ func ReadPerfData(name string, r io.ReaderAt, size int64, opt *Options) (*Table,
 	if err != nil {
 		return nil, err
 	}
-	p := &perfData{file: file, opt: opt, changes: changes}
+	p := &perfData{file: file, opt: opt, changes: changes, sampler: newSampler()}
 	p.c = newCollector(newSpaces(), newBinaries(opt.Names.Symfs))
 	defer p.c.binaries.close()
 	session := perfsession.New(file)
@@ -41,7 +41,13 @@ func ReadPerfData(name string, r io.ReaderAt, size int64, opt *Options) (*Table,
 	for i := range file.Attrs {
 		names = append(names, file.Attrs[i].Name)
 	}
-	if err := p.c.check(opt, names, "record them with perf record -b or simpleperf record -b"); err != nil {
+	tier, sampled := p.sampler.tierOf(file, opt)
+	sampled = sampled && p.c.entries.In == 0
+	err = opt.missing(names)
+	if err == nil && !sampled {
+		err = p.c.check(opt, names, howToRecord(&file.Info))
+	}
+	if err != nil {
 		return nil, err
 	}
 	z, err := p.symbolizer(session)
@@ -62,10 +68,52 @@ func ReadPerfData(name string, r io.ReaderAt, size int64, opt *Options) (*Table,
 	if e := file.Stats.Truncated; e != nil {
 		t.Warnings = append(t.Warnings, "recording is incomplete: "+e.Error())
 	}
-	p.c.unknown = synthesized(file)
-	p.c.finish(t, opt, z, info.CPUID)
+	if sampled {
+		err = p.finishSampled(t, session, z, tier)
+	} else {
+		p.c.unknown = synthesized(file)
+		p.c.finish(t, opt, z, info.CPUID)
+	}
+	if err != nil {
+		return nil, err
+	}
 	t.Warnings = append(t.Warnings, z.Warnings()...)
 	return t, nil
+}
+
+// howToRecord says what to record on the machine of a recording.
+func howToRecord(info *perffile.Info) string {
+	const stacks = "record them with perf record -b or simpleperf record -b"
+	switch {
+	case info.Simpleperf() && isArm(info.Arch):
+		return stacks + " if the CPU has them, or samples of branch misses with simpleperf record -e r22:u,r21:u,instructions:u,cpu-cycles:u -c 100003"
+	case info.Simpleperf():
+		return stacks + ", or samples of branch misses with simpleperf record -e branch-misses:u,branch-instructions:u,instructions:u,cpu-cycles:u -c 100003"
+	case isArm(info.Arch):
+		return stacks + " if the CPU has them, or samples of branch misses with perf record -e '{r22:u,r21:u,instructions:u,cycles:u}' -c 100003"
+	}
+	return stacks + ", or samples of branch misses with perf record -e '{branch-misses:u,branches:u,instructions:u,cycles:u}' -c 100003"
+}
+
+// finishSampled makes the table of samples without stacks.
+func (p *perfData) finishSampled(t *Table, session *perfsession.Session, z *symbolizer.Symbolizer, tier Tier) error {
+	f := &sampledTable{t: t, opt: p.opt, file: p.file, s: p.sampler, z: z, binaries: newBinaries(p.opt.Names.Symfs)}
+	defer f.binaries.close()
+	for _, d := range session.DSOs {
+		if d.IsKernelImage() {
+			f.kernel = d
+			break
+		}
+	}
+	if f.kernel == nil {
+		f.kernel = &perfsession.DSO{ID: len(session.DSOs), Path: perfsession.KernelPath, Kernel: true}
+	}
+	stats := &session.Stats
+	t.Samples = Account{In: stats.Samples, Lost: stats.LostSamples()}
+	t.Samples.drop(dropUnknownEvent, stats.UnknownEvent)
+	t.Samples.drop(dropBadPeriod, stats.BadPeriod)
+	t.Samples.drop(dropEvent, p.unwanted)
+	return f.finish(tier, stats.Lost, p.file.Info.CPUID)
 }
 
 // A perfData hands the stacks of a recording to a collector.
@@ -77,6 +125,9 @@ type perfData struct {
 	done    int // of changes
 	events  []int
 	stack   stack
+	// sampler has the addresses of samples while there are no stacks; nil to have none.
+	sampler  *sampler
+	unwanted int64 // samples of events that are not to be read
 }
 
 // A change is a mapping that appeared, or a process that started.
@@ -185,7 +236,11 @@ func (p *perfData) Sample(s *perfsession.Sample) error {
 	if !p.opt.wanted(attr.Name) {
 		p.c.samples.In++
 		p.c.samples.drop(dropEvent, 1)
+		p.unwanted++
 		return nil
+	}
+	if p.sampler != nil && p.c.entries.In == 0 {
+		p.sampler.add(p.file, s)
 	}
 	if s.Raw.Time != 0 {
 		p.apply(s.Raw.Time)

@@ -125,8 +125,8 @@ func TestPerfDataErrors(t *testing.T) {
 		events     []string
 		want       string
 	}{
-		{"no stacks", "header\nattr type=hardware sample_period=1 sample_type=IP|TID|TIME flags=sample_id_all\nSAMPLE misc=USER ip=0x400000 pid=1 tid=1 time=1\n", nil, "no branch stacks: record them with perf record -b or simpleperf record -b"},
-		{"call stacks", callStack + "SAMPLE misc=USER ip=0x400000 pid=1 tid=1 time=1 ips=[PERF_CONTEXT_USER,0x400000] lbr=[{" + hit + "}]\n", nil, "holds call stacks of the hardware (--call-graph lbr), no branch stacks: record them with perf record -b or simpleperf record -b"},
+		{"no stacks", "header\nattr type=hardware sample_period=1 sample_type=IP|TID|TIME flags=sample_id_all\nSAMPLE misc=USER ip=0x400000 pid=1 tid=1 time=1\n", nil, "no branch stacks: record them with perf record -b or simpleperf record -b, or samples of branch misses with perf record -e '{branch-misses:u,branches:u,instructions:u,cycles:u}' -c 100003"},
+		{"call stacks", callStack + "SAMPLE misc=USER ip=0x400000 pid=1 tid=1 time=1 ips=[PERF_CONTEXT_USER,0x400000] lbr=[{" + hit + "}]\n", nil, "holds call stacks of the hardware (--call-graph lbr), no branch stacks: record them with perf record -b or simpleperf record -b, or samples of branch misses with perf record -e '{branch-misses:u,branches:u,instructions:u,cycles:u}' -c 100003"},
 		{"event", brAttr + brApp + brSample(10, 5, hit), []string{"cycles"}, `no event "cycles", there are r20c4`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -9,9 +9,21 @@ import (
 	"profdiff/internal/perffile"
 )
 
-// Read reads the branch stacks of a perf.data file or of the text of perf script, or
-// what Callgrind or Cachegrind simulated, of size bytes. name is what the user called it.
+// Read reads what a perf.data file, the text of perf script, callgrind.out or
+// cachegrind.out, or the text of perf stat or simpleperf stat says of branches, of size
+// bytes. name is what the user called it.
 func Read(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) {
+	t, err := read(name, r, size, opt)
+	if err == nil && opt.Stat != nil && t.Attribution == nil {
+		err = t.useStat(opt.Stat)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func read(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) {
 	head := make([]byte, 4096)
 	n, err := r.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -27,6 +39,13 @@ func Read(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) 
 	}
 	if slices.Contains(head[:min(n, 8)], 0) {
 		return nil, errors.New("is neither perf.data nor the text of perf script -F +brstack, nor callgrind.out")
+	}
+	if IsStatText(head) {
+		s, err := ReadStatText(name, io.NewSectionReader(r, 0, size))
+		if err != nil {
+			return nil, err
+		}
+		return StatTable(s, opt)
 	}
 	if callgrind.Detect(head) {
 		return ReadSimulated(name, r, size, opt)

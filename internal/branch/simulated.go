@@ -47,7 +47,11 @@ func ReadSimulated(name string, r io.ReaderAt, size int64, opt *Options) (*Table
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Name: name, Format: file.Format.String(), Tier: TierSimulated, Scaled: true, Cost: opt.Cost}
+	t := &Table{Name: name, Format: file.Format.String(), Tier: TierSimulated, Scaled: true}
+	var warning string
+	if t.Cost, warning = opt.cost(""); warning != "" {
+		t.Warnings = append(t.Warnings, warning)
+	}
 	if len(opt.Events) > 0 {
 		return nil, fmt.Errorf("is of %s, which counts all events: --event is for samples", t.Format)
 	}
@@ -250,6 +254,7 @@ func (c *simulatedCounts) branch(place simulatedPlace, t *Table) Branch {
 			b.PTaken = counted(float64(c.taken) / executed)
 		}
 	}
+	b.Rate.classify(&b)
 	if t.Misses > 0 {
 		b.MissShare = plus(nil, misses/float64(t.Misses))
 	}

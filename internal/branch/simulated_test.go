@@ -297,7 +297,7 @@ func TestSimulatedRows(t *testing.T) {
 	want := []Branch{
 		{
 			Address: 0x10, Function: "f", Line: 5, Kind: Conditional, N: 100, NTaken: 50, NMisses: 21, Enough: true,
-			Executed: new(100.0), Taken: new(50.0), NotTaken: new(50.0), Misses: new(21.0), PTaken: &Estimate{0.5, 0.5, 0.5},
+			Executed: new(100.0), Taken: new(50.0), NotTaken: new(50.0), Misses: new(21.0), PTaken: &Estimate{0.5, 0.5, 0.5}, Classes: []Class{PartlyLearnt},
 			Rate: exact(0.21), MPKI: per(21), CyclesLost: &[2]float64{210, 420}, MissShare: new(21.0 / 37),
 		},
 		{

@@ -55,6 +55,10 @@ func readFile(t testing.TB, file string, dirs ...string) *Table {
 // checkTable checks what holds for every table.
 func checkTable(t testing.TB, table *Table) {
 	t.Helper()
+	if table.Attribution != nil {
+		checkSampled(t, table)
+		return
+	}
 	if !table.Samples.Balanced() {
 		t.Errorf("samples do not add up: %+v", table.Samples)
 	}

@@ -32,6 +32,9 @@ func (o *BranchesOptions) shown(t *branch.Table) (rows []*branch.Branch) {
 
 // WriteBranches writes what a recording says of its branches as text.
 func WriteBranches(w io.Writer, t *branch.Table, opt BranchesOptions) error {
+	if isSampled(t) {
+		return writeSampled(w, t, opt)
+	}
 	if err := writeBranchFacts(w, t); err != nil {
 		return err
 	}
@@ -45,7 +48,14 @@ func WriteBranches(w io.Writer, t *branch.Table, opt BranchesOptions) error {
 			return err
 		}
 	}
-	few, more := len(t.Branches)-len(rows), len(rows)-len(limited)
+	if err := writeBranchesHidden(w, len(t.Branches)-len(rows), len(rows)-len(limited)); err != nil {
+		return err
+	}
+	return writeBranchAdvice(w, t, rows)
+}
+
+// writeBranchesHidden says how many branches are not shown: few have too few misses.
+func writeBranchesHidden(w io.Writer, few, more int) error {
 	if few == 0 && more == 0 {
 		return nil
 	}
@@ -114,6 +124,9 @@ func writeBranchFacts(w io.Writer, t *branch.Table) error {
 	} else {
 		add("counts", "entries of stacks")
 	}
+	for i := range t.Totals {
+		addTotals(add, &t.Totals[i])
+	}
 	if c := t.Cost; c != nil && t.Unknown == "" {
 		add("cost", fmt.Sprintf("%s to %s cycles a miss (%s)", formatCycles(c.Lo), formatCycles(c.Hi), c.Source))
 	}
@@ -157,6 +170,9 @@ func branchAccount(a *branch.Account) string {
 func BranchesAccounting(t *branch.Table) string {
 	if t.Tier == branch.TierSimulated {
 		return "no samples: all is counted: " + simulatedCounts(t)
+	}
+	if isSampled(t) {
+		return sampledAccounting(t)
 	}
 	return "samples: " + branchAccount(&t.Samples) + "; entries: " + branchAccount(&t.Entries)
 }
@@ -265,6 +281,13 @@ func branchColumns(t *branch.Table) []branchColumn {
 				return "-"
 			}
 			return string(b.Kind)
+		}},
+		{"min(p,1-p)", true, func(b *branch.Branch) string {
+			p, ok := b.MinP()
+			if !ok {
+				return "-"
+			}
+			return branchPercent(p)
 		}},
 		{"class", false, func(b *branch.Branch) string {
 			if len(b.Classes) == 0 {

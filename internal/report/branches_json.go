@@ -13,21 +13,26 @@ const BranchesSchema = "profdiff.branches/v1"
 // A BranchesDocument is what branches prints as JSON. null is unknown; intervals are
 // 95 %, or null for what was counted.
 type BranchesDocument struct {
-	Schema     string           `json:"schema"`
-	Tier       string           `json:"tier"` // S, A, B, C or D
-	Input      BranchesInput    `json:"input"`
-	Events     []BranchesEvent  `json:"events"`
-	Prediction BranchesKnown    `json:"prediction"`
-	Unit       string           `json:"unit"` // of executed, taken, not_taken and misses: executions or entries
-	FirstIndex int              `json:"first_index"`
-	Samples    BranchesAccount  `json:"samples"`
-	Entries    BranchesAccount  `json:"entries"`
-	Ranges     BranchesRanges   `json:"ranges"`
-	MissCost   *BranchesCost    `json:"miss_cost"`
-	Totals     BranchesTotals   `json:"totals"`
-	Branches   []BranchesBranch `json:"branches"`
-	Hidden     int              `json:"hidden"` // branches with too few misses to be listed
-	Warnings   []string         `json:"warnings"`
+	Schema     string          `json:"schema"`
+	Tier       string          `json:"tier"` // S, A, B, C or D
+	Input      BranchesInput   `json:"input"`
+	Events     []BranchesEvent `json:"events"`
+	Prediction BranchesKnown   `json:"prediction"`
+	Unit       string          `json:"unit"` // of executed, taken, not_taken and misses: executions or entries
+	FirstIndex int             `json:"first_index"`
+	Samples    BranchesAccount `json:"samples"`
+	Entries    BranchesAccount `json:"entries"`
+	Ranges     BranchesRanges  `json:"ranges"`
+	MissCost   *BranchesCost   `json:"miss_cost"`
+	Totals     BranchesTotals  `json:"totals"`
+	// Attribution, Functions and Blocks are of samples of single addresses and counters.
+	Attribution *BranchesAttribution `json:"attribution"`
+	Functions   []BranchesFunction   `json:"functions"`
+	Blocks      []BranchesBlock      `json:"blocks"`
+	Branches    []BranchesBranch     `json:"branches"`
+	Advice      string               `json:"advice"` // on all branches together
+	Hidden      int                  `json:"hidden"` // branches with too few misses to be listed
+	Warnings    []string             `json:"warnings"`
 }
 
 // A BranchesInput is the recording.
@@ -87,6 +92,8 @@ type BranchesTotals struct {
 	MispredictedEntries *int64   `json:"mispredicted_entries"`
 	Instructions        *float64 `json:"instructions"`
 	Cycles              *float64 `json:"cycles"`
+	// PMUs are the totals of samples of single addresses, counters and perf stat.
+	PMUs []BranchesPMU `json:"pmus"`
 }
 
 // A BranchesBranch is a branch.
@@ -125,8 +132,15 @@ type BranchesBranch struct {
 	Targets    int                 `json:"targets"`
 	TopTarget  float64             `json:"top_target_share"`
 	Classes    []string            `json:"classes"`
-	Confidence string              `json:"confidence"` // exact: the recording names the branch; line: only its line, with all others there
-	Candidates []string            `json:"candidates"` // addresses of other branches it may be
+	PMU        string              `json:"pmu"`
+	// Confidence is exact: the recording names the branch; line: only its line, with all
+	// others there; high, medium or low: it is the likeliest of the candidates.
+	Confidence     string              `json:"confidence"`
+	Candidates     []BranchesCandidate `json:"candidates"`
+	MoreCandidates int                 `json:"more_candidates"` // that are not listed
+	Sampled        *BranchesSampled    `json:"sampled"`
+	BreakEven      *float64            `json:"break_even"` // rate of misses from which code without the branch is faster
+	Advice         *BranchesAdvice     `json:"advice"`
 }
 
 // A BranchesFrame is a function at a branch.
@@ -159,8 +173,9 @@ func WriteBranchesJSON(w io.Writer, t *branch.Table, opt BranchesOptions) error 
 		Events: []BranchesEvent{}, Prediction: BranchesKnown{Known: known, Reason: t.Unknown},
 		Unit: "entries", FirstIndex: t.FirstIndex,
 		Samples: branchesAccount(&t.Samples), Entries: branchesAccount(&t.Entries),
-		Ranges: BranchesRanges(t.Ranges), Totals: BranchesTotals{Instructions: t.Instructions, Cycles: t.Cycles},
-		Branches: []BranchesBranch{}, Warnings: t.Warnings,
+		Ranges: BranchesRanges(t.Ranges), Totals: BranchesTotals{Instructions: t.Instructions, Cycles: t.Cycles, PMUs: branchesPMUs(t)},
+		Attribution: branchesAttribution(t.Attribution), Functions: branchesFunctions(t), Blocks: branchesBlocks(t),
+		Branches: []BranchesBranch{}, Advice: t.Advice, Warnings: t.Warnings,
 	}
 	if t.Scaled {
 		d.Unit = "executions"
@@ -170,7 +185,7 @@ func WriteBranchesJSON(w io.Writer, t *branch.Table, opt BranchesOptions) error 
 	}
 	if known {
 		d.MissCost = branchesCost(t.Cost)
-		if t.Tier != branch.TierSimulated {
+		if t.Tier != branch.TierSimulated && t.Attribution == nil && t.Tier != branch.TierTotals {
 			d.Totals.MispredictedEntries = &t.Misses
 		}
 	}
@@ -216,7 +231,8 @@ func branchesBranch(b *branch.Branch, known bool) BranchesBranch {
 		Misses: b.Misses, MissShare: b.MissShare, TakenRate: branchesEstimate(b.TakenRate), MPKI: branchesEstimate(b.MPKI),
 		Share: b.Share, N: b.N, NTaken: &b.NTaken, Samples: b.Samples,
 		Entries: BranchesEntryCounts{Taken: b.Entries.Taken, NotTaken: b.Entries.NotTaken},
-		Targets: b.Targets, TopTarget: b.TopTarget, Classes: []string{}, Confidence: "exact", Candidates: []string{},
+		Targets: b.Targets, TopTarget: b.TopTarget, Classes: []string{}, Candidates: []BranchesCandidate{},
+		BreakEven: b.BreakEven, Advice: branchesAdvice(b.Advice),
 	}
 	if p, ok := b.MinP(); ok {
 		out.MinP = &p
@@ -230,7 +246,7 @@ func branchesBranch(b *branch.Branch, known bool) BranchesBranch {
 		out.Rate, out.RateBounds, out.CI, out.RateMethod = r.Value, r.Bounds[:], r.CI[:], string(r.Method)
 	}
 	if b.ByLine {
-		out.Address, out.Confidence = "", "line"
+		out.Address = ""
 	}
 	if b.Rate != nil && b.Rate.Method == branch.Counted {
 		out.CI = nil
@@ -249,6 +265,7 @@ func branchesBranch(b *branch.Branch, known bool) BranchesBranch {
 	if b.CyclesLost != nil {
 		out.CyclesLost = b.CyclesLost[:]
 	}
+	sampledBranch(&out, b)
 	for _, f := range b.Inlined {
 		out.Inlined = append(out.Inlined, BranchesFrame{Function: f.Name, File: f.File, Line: f.Line})
 	}

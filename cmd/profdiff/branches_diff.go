@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"profdiff/internal/align"
+	"profdiff/internal/branch"
+	"profdiff/internal/report"
+)
+
+// branchesDiffFlags are the flags of branches that are for two sides.
+type branchesDiffFlags struct {
+	base, head []string
+	normalize  string
+	ops        []float64
+	cycles     []float64
+	margin     float64
+	renames    []string
+}
+
+func (f *branchesDiffFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringArrayVar(&f.base, "base", nil, "a recording, or a directory of them, before the change: `PATH` (repeatable)")
+	fs.StringArrayVar(&f.head, "head", nil, "a recording, or a directory of them, after the change: `PATH` (repeatable)")
+	fs.StringVar(&f.normalize, "normalize", "auto", "of two sides, divide misses by `MODE`: work, instructions, reference (branches of both), none, or auto to choose")
+	fs.Float64SliceVar(&f.ops, "ops", nil, "of two sides, divide by `N` operations done in each run, or BASE,HEAD")
+	fs.Float64SliceVar(&f.cycles, "cycles", nil, "of two sides, compare what fewer misses save with these cycles of a run: `BASE,HEAD`")
+	fs.Float64Var(&f.margin, "margin", 2, "of two sides, call a branch unchanged if more than `PERCENT` is excluded")
+	fs.StringArrayVar(&f.renames, "rename", nil, "of two sides, compare the function OLD of base with NEW of head: `OLD=NEW` (repeatable)")
+}
+
+// sides are the paths of both sides, nil if the command is for one input.
+func (f *branchesDiffFlags) sides(cmd *cobra.Command, paths []string) (base, head []string, err error) {
+	named := len(f.base) + len(f.head)
+	switch {
+	case named == 0 && len(paths) == 2:
+		return paths[:1], paths[1:], nil
+	case named == 0 && len(paths) == 1:
+		before, after := filepath.Join(paths[0], "before"), filepath.Join(paths[0], "after")
+		if isDir(before) && isDir(after) {
+			return []string{before}, []string{after}, nil
+		}
+		for _, name := range []string{"normalize", "ops", "cycles", "margin", "rename"} {
+			if cmd.Flags().Changed(name) {
+				return nil, nil, usagef(cmd, "--%s is for two sides", name)
+			}
+		}
+		return nil, nil, nil
+	case named > 0 && len(paths) == 0 && len(f.base) > 0 && len(f.head) > 0:
+		return f.base, f.head, nil
+	}
+	return nil, nil, usagef(cmd, "name one INPUT, or two sides: BEFORE AFTER, or --base and --head")
+}
+
+// options checks the flags.
+func (f *branchesDiffFlags) options(cmd *cobra.Command) (opt branch.DiffOptions, err error) {
+	if opt.Normalize, err = branch.ParseNormalization(f.normalize); err != nil {
+		return opt, usagef(cmd, "--normalize: %v", err)
+	}
+	if opt.Ops, err = baseHead(cmd, "ops", f.ops, true); err != nil {
+		return opt, err
+	}
+	if opt.Cycles, err = baseHead(cmd, "cycles", f.cycles, false); err != nil {
+		return opt, err
+	}
+	switch {
+	case opt.Ops != nil && opt.Normalize != branch.NormalizeAuto && opt.Normalize != branch.PerWork:
+		return opt, usagef(cmd, "--ops needs --normalize work, not %s", f.normalize)
+	case opt.Ops == nil && opt.Normalize == branch.PerWork:
+		return opt, usagef(cmd, "--normalize work needs --ops")
+	case !(f.margin > 0) || f.margin > 1000:
+		return opt, usagef(cmd, "--margin is a percentage above 0 and up to 1000, not %v", f.margin)
+	}
+	opt.Margin = f.margin / 100
+	for _, s := range f.renames {
+		r, err := align.ParseRename(s)
+		if err != nil {
+			return opt, usagef(cmd, "--rename: %v", err)
+		}
+		opt.Renames = append(opt.Renames, r)
+	}
+	return opt, nil
+}
+
+// baseHead reads BASE,HEAD, or N for both if one is enough.
+func baseHead(cmd *cobra.Command, name string, list []float64, one bool) (*[2]float64, error) {
+	want := "BASE,HEAD"
+	if one {
+		want = "N or BASE,HEAD"
+	}
+	switch {
+	case len(list) == 0:
+		return nil, nil
+	case len(list) == 1 && one:
+		list = []float64{list[0], list[0]}
+	case len(list) != 2:
+		return nil, usagef(cmd, "--%s takes %s, not %d numbers", name, want, len(list))
+	}
+	for _, n := range list {
+		if !(n > 0) || math.IsInf(n, 0) {
+			return nil, usagef(cmd, "--%s takes positive numbers, not %v", name, n)
+		}
+	}
+	return &[2]float64{list[0], list[1]}, nil
+}
+
+// branchSides reads the runs of both sides.
+func (s *stdio) branchSides(base, head []string, opt *branch.Options) (baseRuns, headRuns []*branch.Table, err error) {
+	baseFiles, err := sideFiles(base)
+	if err != nil {
+		return nil, nil, err
+	}
+	headFiles, err := sideFiles(head)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkDistinct(slices.Concat(baseFiles, headFiles)); err != nil {
+		return nil, nil, err
+	}
+	for i, name := range slices.Concat(baseFiles, headFiles) {
+		t, err := s.readBranches(name, opt)
+		if err != nil {
+			return nil, nil, err
+		}
+		if i < len(baseFiles) {
+			baseRuns = append(baseRuns, t)
+		} else {
+			headRuns = append(headRuns, t)
+		}
+	}
+	return baseRuns, headRuns, nil
+}
+
+// diffBranches compares the branches of two sides and prints the result.
+func (s *stdio) diffBranches(base, head []string, read *branch.Options, opt branch.DiffOptions, limit int, format, output string) error {
+	baseRuns, headRuns, err := s.branchSides(base, head, read)
+	if err != nil {
+		return err
+	}
+	d, err := branch.Compare(baseRuns, headRuns, opt)
+	if err != nil {
+		return err
+	}
+	err = s.writeOutput(output, func(w io.Writer) error {
+		if format == "json" {
+			return report.WriteBranchesDiffJSON(w, d)
+		}
+		return report.WriteBranchesDiff(w, d, report.BranchesDiffOptions{Limit: limit})
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range slices.Concat(baseRuns, headRuns) {
+		fmt.Fprintf(s.err, "profdiff: %s: %s\n", t.Name, report.BranchesAccounting(t))
+		for _, w := range t.Warnings {
+			s.warn("%s: %s", t.Name, w)
+		}
+	}
+	for _, w := range d.Warnings {
+		s.warn("%s", w)
+	}
+	return nil
+}

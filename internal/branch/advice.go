@@ -1,0 +1,298 @@
+package branch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"profdiff/internal/symbolizer"
+)
+
+// An AdviceID says what to do about a branch.
+type AdviceID string
+
+// What can be done.
+const (
+	IfConvert    AdviceID = "if-convert"   // code without the branch
+	LookupTable  AdviceID = "table"        // instead of a chain of branches on a value
+	SortData     AdviceID = "sort"         // or partition the data
+	Devirtualize AdviceID = "devirtualize" // test for the usual target first
+	Dispatch     AdviceID = "dispatch"     // several indirect jumps instead of one
+	Layout       AdviceID = "layout"       // keep rare code away
+	Unroll       AdviceID = "unroll"       // or fix how often a loop runs
+	PairReturns  AdviceID = "returns"      // with calls
+	Leave        AdviceID = "leave"        // as it is
+)
+
+// Advice is what to do about a branch, and when that is worth it.
+type Advice struct {
+	ID   AdviceID
+	Text string
+	// Condition says when it is worth it, and how to check.
+	Condition string
+	// Against says why more was not recommended, or what to mind.
+	Against []string
+	// Rate is the end of the interval of the miss rate that was compared with
+	// BreakEven: the lower one, of what is to be left alone the upper one.
+	Rate, BreakEven float64
+	// RuleOfThumb is set if BreakEven is that of a usual branch and not of this one.
+	RuleOfThumb bool
+	// Share is what the misses cost, as a part of the [Stake].
+	Share float64
+	Of    Stake
+	// CodeSeen is set if the code was there to be looked at.
+	CodeSeen bool
+}
+
+// A Stake is what the cost of a branch is compared with.
+type Stake string
+
+// The stakes, best first.
+const (
+	OfCycles       Stake = "cycles"
+	OfInstructions Stake = "instructions" // the cycles lost by the instructions, cycles being unknown
+	OfMisses       Stake = "misses"       // the misses by all misses, instructions being unknown too
+)
+
+// UsualBreakEven is the rate of misses from which code without the branch is usually
+// faster: 4 cycles more against a miss of 20. It is a rule of thumb.
+const UsualBreakEven = 0.20
+
+const (
+	usualMissCost = 20   // cycles of a miss, where nothing is known of the CPU
+	leastLoss     = 0.01 // of cycles, for which a branch is worth a change
+	// Sides that are computed always: up to cheapSide instructions, never more than
+	// longSide (Bakhvalov, Performance Analysis and Tuning on Modern CPUs).
+	cheapSide = 10
+	longSide  = 20
+	fewTrips  = 4
+	// A rare direction, and how often it has to be missed, for a matter of layout.
+	rareSide, rareMissed = 0.1, 0.3
+	// manyBranches that have most of the misses are a matter of capacity.
+	manyBranches, mostMisses = 200, 0.8
+	manyCompares             = 4
+	usualTarget              = 0.5 // share of a target that is worth a test
+)
+
+// Advise fills in the Advice of the table and of its branches. Advice on a branch is
+// given only if the lower end of its miss rate is above BreakEven and its misses cost
+// at least 1 % of the cycles; where cycles are not known, as many cycles as 1 % of the
+// instructions, or 1 % of the misses. paths are where the binaries are looked for.
+func (t *Table) Advise(paths []symbolizer.SearchPath) {
+	t.Advice = t.spread()
+	if t.Unknown != "" {
+		return
+	}
+	code := newCodes(paths)
+	defer code.close()
+	for i := range t.Branches {
+		b := &t.Branches[i]
+		b.Advice = t.advise(b, code)
+	}
+}
+
+// spread is the advice if no branch has much of the misses.
+func (t *Table) spread() string {
+	var misses []float64
+	var sum float64
+	for i := range t.Branches {
+		if m := t.Branches[i].Misses; m != nil && *m > 0 {
+			misses = append(misses, *m)
+			sum += *m
+		}
+	}
+	slices.Sort(misses)
+	n, part := 0, 0.0
+	for _, m := range slices.Backward(misses) {
+		if part >= mostMisses*sum {
+			break
+		}
+		part += m
+		n++
+	}
+	if n < manyBranches {
+		return ""
+	}
+	return fmt.Sprintf("it takes %d branches to have 80 %% of the misses: the predictor runs out of room rather than failing at one branch; try the layout of code (PGO, BOLT) and look at misses of the instruction cache", n)
+}
+
+// stake is what the misses of a branch cost.
+func (t *Table) stake(b *Branch) (share float64, of Stake, ok bool) {
+	switch {
+	case b.Share != nil:
+		return *b.Share, OfCycles, true
+	case t.Scaled && b.Misses != nil && t.Instructions != nil && *t.Instructions > 0:
+		cost := float64(usualMissCost)
+		if b.Cost != nil {
+			cost = b.Cost.Centre
+		}
+		return *b.Misses * cost / *t.Instructions, OfInstructions, true
+	case b.MissShare != nil:
+		return *b.MissShare, OfMisses, true
+	}
+	return 0, "", false
+}
+
+func (t *Table) advise(b *Branch, code *codes) *Advice {
+	share, of, ok := t.stake(b)
+	if !ok || share < leastLoss || !b.Enough || b.Rate == nil || b.Known().Rank() < High.Rank() || b.ByLine {
+		return nil
+	}
+	a := &Advice{Share: share, Of: of, BreakEven: UsualBreakEven, RuleOfThumb: true, Rate: b.Rate.CI[0]}
+	if b.BreakEven != nil {
+		a.BreakEven, a.RuleOfThumb = *b.BreakEven, false
+	}
+	if b.Kind == Indirect && b.Targets > 0 && b.TopTarget >= usualTarget {
+		// A test for the usual target is wrong as often as it is not that.
+		a.BreakEven, a.RuleOfThumb = 1-b.TopTarget, false
+	}
+	if b.Rate.CI[1] < a.BreakEven {
+		a.Rate = b.Rate.CI[1]
+		t.leave(b, a)
+		return a
+	}
+	if a.Rate <= a.BreakEven {
+		return nil
+	}
+	switch b.Kind {
+	case Conditional:
+		t.conditional(b, a, code)
+	case Indirect:
+		indirect(b, a, code)
+	case Return:
+		a.ID, a.Text = PairReturns, "pair calls with returns: something returns to where it was not called from, or calls go deeper than the predictor remembers"
+		a.Condition = "look at how deep calls go, and at code that switches stacks"
+	default:
+		return nil
+	}
+	if t.Tier == TierSimulated {
+		a.Against = append(a.Against, "the predictor is simulated: a CPU may learn what it does not")
+	}
+	return a
+}
+
+// leave is the advice on a branch that is missed too seldom for more.
+func (t *Table) leave(b *Branch, a *Advice) {
+	a.ID, a.Text = Leave, "leave it: it is missed too seldom for code without it to be faster"
+	a.Condition = a.threshold()
+	h, ok := b.MinP()
+	if b.Kind != Conditional || !ok || h >= rareSide || h == 0 {
+		return
+	}
+	rare, upTo := 0.0, "" // the rate of misses of the rarer direction
+	switch {
+	case b.PTaken.Value < 0.5 && b.TakenRate != nil:
+		rare = b.TakenRate.Value
+	case b.Rate.Value != nil: // as if all misses went there
+		rare, upTo = min(1, *b.Rate.Value/h), "up to "
+	}
+	if rare > rareMissed {
+		a.ID, a.Text = Layout, fmt.Sprintf("tell the compiler that one way is rare ([[likely]], PGO) and move that code away: %s of the executions go there", percent(h))
+		a.Condition = fmt.Sprintf("the code that is not rare is worth it: the misses stay, %s%s of what goes there", upTo, percent(rare))
+	}
+}
+
+// threshold compares the rate with that from which code without the branch is faster.
+func (a *Advice) threshold() string {
+	end := "at least"
+	if a.Rate < a.BreakEven {
+		end = "at most"
+	}
+	s := fmt.Sprintf("code without the branch is faster above a miss rate of %s, it has %s %s", percent(a.BreakEven), end, percent(a.Rate))
+	if a.RuleOfThumb {
+		s += " (a rule of thumb: 4 more cycles against 20 of a miss)"
+	}
+	return s
+}
+
+func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
+
+// conditional advises on a conditional branch that is missed often.
+func (t *Table) conditional(b *Branch, a *Advice, code *codes) {
+	a.Condition = a.threshold()
+	var s *shape
+	if f := code.function(b); f != nil {
+		s = shapeOf(f, b.Address)
+	}
+	if s == nil {
+		a.ID, a.Text = IfConvert, "compute both sides and choose (a ternary, min or max, cmov or csel), or sort the data first"
+		a.Against = append(a.Against, "the code is not there to look at: only if both sides are a few cheap instructions without a store, a call, a division or a load that may fault")
+		return
+	}
+	a.CodeSeen = true
+	switch against := s.against(); {
+	case s.exit:
+		s.loopExit(b, a)
+	case s.compares >= manyCompares:
+		a.ID, a.Text = LookupTable, fmt.Sprintf("replace the %d comparisons of one value by a table or a switch", s.compares)
+		a.Condition = "the table stays in the first cache and one check of bounds is all that is left; " + a.Condition
+	case len(against) == 0:
+		a.ID, a.Text = IfConvert, fmt.Sprintf("compute both sides and choose (a ternary, min or max, cmov or csel; __builtin_unpredictable of Clang): they are %d and %d instructions without a store, a call, a division or a load that may fault", s.sides[0].n, s.sides[1].n)
+		a.Condition += "; look whether the branch is gone, as compilers turn cmov in loops into branches again"
+	case s.feeds != "":
+		a.ID, a.Text = Leave, "leave it: what it decides is "+s.feeds+", and the CPU goes on by its guess while code without the branch would wait"
+		a.Condition = "not all that is loaded is in the first cache; else measure both"
+		a.Against = against
+	default:
+		a.ID, a.Text = SortData, "sort or partition the data by what the branch tests, or handle it in batches"
+		a.Condition = "sorting costs less than the misses, and the data is not random in the benchmark only"
+		a.Against = against
+	}
+}
+
+// loopExit advises on a branch that leaves a loop or goes on with it.
+func (s *shape) loopExit(b *Branch, a *Advice) {
+	a.ID, a.Text = Leave, "leave it: it ends a loop, whose end is a miss if it does not run as often every time"
+	a.Condition = "how often it runs is not known"
+	if b.PTaken == nil {
+		return
+	}
+	stay := b.PTaken.Value
+	if !s.takenStays {
+		stay = 1 - stay
+	}
+	if stay >= 1 {
+		return
+	}
+	trips := 1 / (1 - stay)
+	a.Condition = fmt.Sprintf("the loop runs %.3g times on average", trips)
+	if trips <= fewTrips {
+		a.ID, a.Text = Unroll, "unroll or peel the loop, or let it run a fixed number of times with the rest masked out"
+		a.Condition += ": as long as that depends on the data and is this small; look at misses per loop"
+	}
+}
+
+// indirect advises on an indirect jump or call that is missed often.
+func indirect(b *Branch, a *Advice, code *codes) {
+	jump := false
+	if f := code.function(b); f != nil {
+		a.CodeSeen = true
+		jump = f.Insts[f.Inst(b.Address)].Kind.String() == "indirect" && f.Block(b.Address) >= 0 && lastOfBlock(f, b.Address)
+	}
+	switch {
+	case b.Targets == 0:
+		a.ID, a.Text = Devirtualize, "test for the usual target first and call it directly (PGO, a final or sealed class, an inline cache)"
+		a.Condition = "one target is far more frequent than the others, which is not known here"
+	case b.TopTarget >= usualTarget:
+		a.ID, a.Text = Devirtualize, fmt.Sprintf("test for the usual target first and go there directly (PGO, a final or sealed class, an inline cache): it is %s of %d", percent(b.TopTarget), b.Targets)
+		a.Condition = fmt.Sprintf("that test is wrong %s of the time, the branch is missed at least %s", percent(a.BreakEven), percent(a.Rate))
+	case jump:
+		a.ID, a.Text = Dispatch, fmt.Sprintf("repeat the jump at the end of each of its %d targets (threaded code, computed goto), so that each has a history of its own", b.Targets)
+		a.Condition = "it is an interpreter or a state machine; look at misses per operation"
+	default:
+		a.ID, a.Text = SortData, fmt.Sprintf("handle the data in batches of one type: %d targets, the usual one %s", b.Targets, percent(b.TopTarget))
+		a.Condition = "the order may be changed for less than the misses cost"
+	}
+}
+
+// String is the advice in one line.
+func (a *Advice) String() string {
+	s := a.Text
+	if a.Condition != "" {
+		s += "; " + a.Condition
+	}
+	if len(a.Against) > 0 {
+		s += ". Mind: " + strings.Join(a.Against, "; ")
+	}
+	return s
+}

@@ -1,0 +1,152 @@
+package branch
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Skid is how often an imprecise sample is so many instructions behind its branch.
+type Skid [MaxSkid + 1]float64
+
+// What candidates are likely to be without regard to the distance.
+const (
+	// A conditional branch that was crossed on the way went one of two ways.
+	crossedPart = 0.5
+	// Returns are predicted by a stack of calls.
+	returnPart = 0.05
+)
+
+// usualSkid is assumed before samples tell more: each instruction is half as likely
+// as the one before.
+func usualSkid() (s Skid) {
+	p := 0.5
+	for d := range s {
+		s[d] = p
+		p /= 2
+	}
+	return s
+}
+
+// LearnSkid finds how far samples are behind their branches from samples alone: the
+// distances that make the candidates of all samples most likely (expectation
+// maximisation over the distances, not over the branches). sets are the candidates of
+// places, weights the samples that each has.
+func LearnSkid(sets [][]Candidate, weights []float64) Skid {
+	const rounds, doubt = 50, 20 // of which samples of the usual skid
+	usual := usualSkid()
+	skid := usual
+	for range rounds {
+		next := usual
+		sum := 0.0
+		for d := range next {
+			next[d] *= doubt
+			sum += next[d]
+		}
+		for i, set := range sets {
+			total := 0.0
+			for k := range set {
+				total += skid.likelihood(&set[k])
+			}
+			if total <= 0 {
+				continue
+			}
+			for k := range set {
+				next[set[k].Distance] += weights[i] * skid.likelihood(&set[k]) / total
+			}
+			sum += weights[i]
+		}
+		for d := range next {
+			next[d] /= sum
+		}
+		skid = next
+	}
+	return skid
+}
+
+func (s *Skid) likelihood(c *Candidate) float64 {
+	p := s[c.Distance] * (1 + c.Ran)
+	for range c.Crossed {
+		p *= crossedPart
+	}
+	if c.Kind == Return {
+		p *= returnPart
+	}
+	return p
+}
+
+// leastPart is how likely a candidate is at least.
+const leastPart = 0.01
+
+// Rank orders candidates by how likely each is the branch, sets their parts and leaves
+// out those of less than 1 %.
+func (s *Skid) Rank(set []Candidate) []Candidate {
+	total := 0.0
+	for i := range set {
+		set[i].Part = s.likelihood(&set[i])
+		total += set[i].Part
+	}
+	slices.SortStableFunc(set, func(a, b Candidate) int { return cmp.Compare(b.Part, a.Part) })
+	rest := 0.0
+	for len(set) > 1 && set[len(set)-1].Part < leastPart*total {
+		rest += set[len(set)-1].Part
+		set = set[:len(set)-1]
+	}
+	for i := range set {
+		set[i].Part /= total - rest
+	}
+	return set
+}
+
+// A Confidence says how well it is known which branch a row is of.
+type Confidence string
+
+// The confidences.
+const (
+	Exact  Confidence = "exact"  // the recording or a simulation names it
+	OfLine Confidence = "line"   // only the line is named, with all branches there
+	High   Confidence = "high"   // the only candidate, at most 4 instructions before
+	Medium Confidence = "medium" // the likeliest of at most 3, and the nearest
+	Low    Confidence = "low"    // the likeliest of several
+)
+
+// Known says how well it is known which branch the row is of.
+func (b *Branch) Known() Confidence {
+	switch {
+	case b.Confidence != "":
+		return b.Confidence
+	case b.ByLine:
+		return OfLine
+	}
+	return Exact
+}
+
+// Rank is higher for more.
+func (c Confidence) Rank() int {
+	return slices.Index([]Confidence{Low, Medium, High, OfLine, Exact}, c)
+}
+
+// Limits of confidences.
+const (
+	nearBranch    = 4 // instructions
+	fewCandidates = 3
+)
+
+// Confide says how well the first of ranked candidates is known.
+func Confide(set []Candidate) Confidence {
+	switch {
+	case len(set) == 1 && set[0].Distance <= nearBranch:
+		return High
+	case len(set) > 0 && len(set) <= fewCandidates && isNearest(set):
+		return Medium
+	}
+	return Low
+}
+
+func isNearest(set []Candidate) bool {
+	for i := range set {
+		if set[i].Distance < set[0].Distance {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,468 @@
+package branch
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"profdiff/internal/align"
+	"profdiff/internal/stats"
+	"profdiff/internal/symbolizer"
+)
+
+// A Verdict says what became of a branch.
+type Verdict string
+
+// The verdicts.
+const (
+	Improved      Verdict = "improved"
+	Regressed     Verdict = "regressed"
+	Unchanged     Verdict = "unchanged"      // a change beyond the margin is excluded
+	Inconclusive  Verdict = "inconclusive"   // neither is shown
+	Removed       Verdict = "removed"        // there is no such branch after the change
+	New           Verdict = "new"            // nor before it
+	NotComparable Verdict = "not comparable" // the sides were recorded in different ways
+)
+
+// A Normalization says what misses are divided by.
+type Normalization string
+
+// The normalizations.
+const (
+	NormalizeAuto Normalization = "auto"
+	// PerWork divides by operations that the user counted.
+	PerWork Normalization = "work"
+	// PerInstruction divides by instructions, in thousands.
+	PerInstruction Normalization = "instructions"
+	// PerReference takes the branches of both sides to be executed as often, in the
+	// median.
+	PerReference Normalization = "reference"
+	// PerEntry divides by what stacks hold, where these do not tell how often branches
+	// were executed.
+	PerEntry Normalization = "entries"
+	// PerRun does not divide.
+	PerRun Normalization = "none"
+)
+
+// ParseNormalization reads what users may choose.
+func ParseNormalization(s string) (Normalization, error) {
+	switch n := Normalization(s); n {
+	case NormalizeAuto, PerWork, PerInstruction, PerReference, PerRun:
+		return n, nil
+	}
+	return "", fmt.Errorf("%q is none of auto, work, instructions, reference and none", s)
+}
+
+// fewRuns is how many runs a side it takes to tell how much runs differ.
+const fewRuns = 3
+
+// Level of intervals, and the share of wrong ones among the verdicts that is allowed.
+const (
+	diffLevel = 0.95
+	diffQ     = 0.05
+)
+
+// DiffOptions say how sides are compared.
+type DiffOptions struct {
+	// Ops are the operations of each run of base and head, nil if unknown.
+	Ops *[2]float64
+	// Cycles are those of a run of base and of head, nil for what the recordings say.
+	Cycles    *[2]float64
+	Normalize Normalization // "" is NormalizeAuto
+	Margin    float64       // of Unchanged, 0.02 is 2 %
+	Renames   []align.Rename
+	// Symfs are where binaries are looked for, by which branches are told apart.
+	Symfs []symbolizer.SearchPath
+}
+
+// A Diff is what two sides say of the branches of a program.
+type Diff struct {
+	Base, Head    []*Table // runs
+	Normalization Normalized
+	// Counted is set if nothing was sampled: there are no tests.
+	Counted bool
+	// Method is that of the tests.
+	Method stats.Method
+	Margin float64
+	// Different says what of the recordings differs, so that nothing can be said of
+	// the program.
+	Different []string
+	Total     *Change // of all misses, nil if cores of several kinds had them
+	// Savings are the cycles that follow from fewer misses, nil if a miss costs nobody
+	// knows what.
+	Savings *Savings
+	// Branches are ordered by how much their misses changed. Hidden have too few.
+	Branches []BranchChange
+	Hidden   int
+	// Functions are what samples say that tell the function and not the branch, by how
+	// much their misses changed.
+	Functions       []FunctionDiff
+	HiddenFunctions int
+	Warnings        []string
+}
+
+// Normalized is how misses are made comparable.
+type Normalized struct {
+	Mode Normalization
+	Unit string // what misses are per: "operation", "1000 instructions", "run", …
+	// Factor is the work of head by that of base, NaN if cores of several kinds did it.
+	Factor float64
+	// Executions is how often branches of both sides were executed in head, by how
+	// often in base, per unit, in the median of so many. NaN if there are none.
+	Executions float64
+	Branches   int
+}
+
+// A Change is that of one quantity, per unit of work.
+type Change struct {
+	Base, Head float64 // mean of the runs
+	Ratio      float64 // head by base
+	CI         stats.Interval
+	P, Q       float64 // Q only if Tested
+	Method     stats.Method
+	// Tested is set if the change is one of those that Q is from.
+	Tested bool
+}
+
+// Delta is head less base.
+func (c *Change) Delta() float64 { return c.Head - c.Base }
+
+// A BranchChange is a branch of both sides, or of one.
+type BranchChange struct {
+	Base, Head *SideBranch // nil where it was not seen
+	Match      MatchKind
+	Verdict    Verdict
+	Misses     Change // per unit of work
+	// Rate compares misses per execution, nil if they are not known. It is of the
+	// executions that were taken unless RateOfAll is set.
+	Rate      *Change
+	RateOfAll bool
+	// Function are the misses of all branches of its function, of a branch that is
+	// removed or new.
+	Function *FunctionChange
+	Note     string
+}
+
+// A SideBranch is a branch in the runs of one side.
+type SideBranch struct {
+	*Branch      // in the first run that has it
+	Runs, Of int // seen in Runs of so many
+	// Misses and Executed are the means of the runs; Executed is nil if unknown.
+	Misses   float64
+	Executed *float64
+	// N executions, of which NMisses were misses, in all runs.
+	N, NMisses int64
+
+	function int
+}
+
+// A FunctionChange are the misses of a function's branches, per unit of work.
+type FunctionChange struct {
+	Name       string
+	Base, Head float64
+	// BaseBranches and HeadBranches are how many branches of it were seen.
+	BaseBranches, HeadBranches int
+}
+
+// Compare compares the runs before a change with those after it.
+func Compare(base, head []*Table, opt DiffOptions) (*Diff, error) {
+	if len(base) == 0 || len(head) == 0 {
+		return nil, errors.New("a side has no runs")
+	}
+	if opt.Margin <= 0 {
+		opt.Margin = 0.02
+	}
+	for _, t := range slices.Concat(base, head) {
+		if t.Tier == TierTotals {
+			return nil, fmt.Errorf("%s: has totals only, not those of branches or functions", t.Name)
+		}
+		if t.Unknown != "" {
+			return nil, fmt.Errorf("%s: does not tell which branches were mispredicted: %s", t.Name, t.Unknown)
+		}
+	}
+	c := &comparison{
+		opt: &opt, d: &Diff{Base: base, Head: head, Margin: opt.Margin, Counted: base[0].Tier == TierSimulated},
+		base: newSide("base", base), head: newSide("head", head), tests: stats.New(diffLevel),
+	}
+	if err := c.comparable(); err != nil {
+		return nil, err
+	}
+	var code *codes
+	if len(opt.Symfs) > 0 {
+		code = newCodes(opt.Symfs)
+		defer code.close()
+	}
+	var err error
+	if c.m, err = match(c.base, c.head, code, opt.Renames); err != nil {
+		return nil, err
+	}
+	if err := c.normalize(); err != nil {
+		return nil, err
+	}
+	c.branches()
+	if err := c.functions(); err != nil {
+		return nil, err
+	}
+	c.total()
+	c.verdicts()
+	c.savings()
+	c.warn()
+	return c.d, nil
+}
+
+// A comparison is one on its way.
+type comparison struct {
+	opt        *DiffOptions
+	d          *Diff
+	base, head *side
+	m          *matcher
+	tests      *stats.Tests
+	// units of work in each run, and the relative variance of that number.
+	baseUnits, headUnits []units
+	entries              bool // misses are those in stacks
+	functionMisses       map[int]*FunctionChange
+}
+
+// comparable refuses what can never be compared, and notes what differs.
+func (c *comparison) comparable() error {
+	a, b := c.base.tables[0], c.head.tables[0]
+	if (a.Tier == TierSimulated) != (b.Tier == TierSimulated) {
+		if b.Tier == TierSimulated {
+			a, b = b, a
+		}
+		return fmt.Errorf("%s is simulated, %s is not: a simulated predictor cannot be compared with a CPU", a.Name, b.Name)
+	}
+	for _, s := range []*side{c.base, c.head} {
+		for _, t := range s.tables[1:] {
+			if list := differences(s.tables[0], t); len(list) > 0 {
+				return fmt.Errorf("%s and %s are of one side but %s", s.tables[0].Name, t.Name, strings.Join(list, ", "))
+			}
+		}
+	}
+	if a.Tier == TierSimulated && len(c.base.rows) > 0 && len(c.head.rows) > 0 && c.base.byLine() != c.head.byLine() {
+		return fmt.Errorf("%s and %s: one names branches, the other lines only: record both with --dump-instr=yes", a.Name, b.Name)
+	}
+	c.d.Different = differences(a, b)
+	return nil
+}
+
+// differences are what of two recordings differs beside the program.
+func differences(a, b *Table) (list []string) {
+	differ := func(what, x, y string) {
+		if x != y && x != "" && y != "" {
+			list = append(list, fmt.Sprintf("%s differs (%s, %s)", what, x, y))
+		}
+	}
+	differ("tier", string(a.Tier), string(b.Tier))
+	differ("architecture", a.Arch, b.Arch)
+	differ("CPU", a.CPU, b.CPU)
+	if a.Tier == TierSimulated {
+		return list
+	}
+	events := func(t *Table) string {
+		var names []string
+		for _, e := range t.Events {
+			if e.Rates || t.Tier != TierStacks && e.Counts == CountsMisses {
+				names = append(names, e.Name)
+			}
+		}
+		slices.Sort(names)
+		return strings.Join(names, "+")
+	}
+	period := func(t *Table) string {
+		for _, e := range t.Events {
+			if (e.Rates || t.Tier != TierStacks && e.Counts == CountsMisses) && e.Period > 0 {
+				return "fixed"
+			}
+		}
+		return "varies"
+	}
+	cores := func(t *Table) string {
+		var names []string
+		for i := range t.Totals {
+			names = append(names, t.Totals[i].PMU)
+		}
+		slices.Sort(names)
+		return strings.Join(names, "+")
+	}
+	differ("event", events(a), events(b))
+	differ("cores", cores(a), cores(b))
+	differ("period", period(a), period(b))
+	return list
+}
+
+// count is how many misses a branch has per unit of work in a run.
+func (c *comparison) count(b *Branch, u units, visible bool) stats.WeightedCount {
+	if b == nil {
+		return stats.WeightedCount{}
+	}
+	n := b.noise.misses
+	switch {
+	case c.entries || visible && b.noise.seen.Weight > 0:
+		n = b.noise.seen
+	case n.Weight == 0 && b.Misses != nil && *b.Misses > 0:
+		n = stats.WeightedCount{Weight: *b.Misses}
+		switch {
+		case c.d.Counted:
+		case b.MissesCI != nil && b.MissesCI[1] > b.MissesCI[0]:
+			se := (b.MissesCI[1] - b.MissesCI[0]) / (2 * 1.959964)
+			n.WeightSq = se * se
+		default:
+			n.WeightSq = n.Weight * n.Weight / float64(max(b.NMisses, 1))
+		}
+	}
+	u = u.ofPMU(b.PMU)
+	if n.Weight <= 0 || !(u.n > 0) {
+		return stats.WeightedCount{}
+	}
+	w := n.Weight / u.n
+	return stats.WeightedCount{Weight: w, WeightSq: n.WeightSq/(u.n*u.n) + w*w*u.variance}
+}
+
+func (c *comparison) counts(runs []*Branch, u []units, visible bool) []stats.WeightedCount {
+	list := make([]stats.WeightedCount, len(u))
+	if runs == nil {
+		return list
+	}
+	for i, b := range runs {
+		list[i] = c.count(b, u[i], visible)
+	}
+	return list
+}
+
+// compare compares a quantity of both sides.
+func (c *comparison) compare(base, head []stats.WeightedCount) Change {
+	ch := Change{Base: meanWeight(base), Head: meanWeight(head)}
+	if c.d.Counted {
+		ch.Method, ch.P = stats.Exact, math.NaN()
+		ch.Ratio = ch.Head / ch.Base
+		ch.CI = stats.Interval{Lo: ch.Ratio, Hi: ch.Ratio}
+		return ch
+	}
+	e := c.tests.Ratio(base, head)
+	ch.Ratio, ch.CI, ch.P, ch.Method = e.Ratio, e.CI, e.P, e.Method
+	return ch
+}
+
+func meanWeight(runs []stats.WeightedCount) (sum float64) {
+	for _, r := range runs {
+		sum += r.Weight / float64(len(runs))
+	}
+	return sum
+}
+
+// verdicts tests the branches that are shown.
+func (c *comparison) verdicts() {
+	var p []float64
+	var tested []*BranchChange
+	for i := range c.d.Branches {
+		b := &c.d.Branches[i]
+		switch {
+		case len(c.d.Different) > 0:
+			b.Verdict = NotComparable
+		case c.d.Counted:
+			b.Verdict = c.counted(b)
+		case b.Verdict == NotComparable:
+		default:
+			p = append(p, b.Misses.P)
+			tested = append(tested, b)
+		}
+	}
+	for i, q := range stats.BenjaminiHochberg(p) {
+		b := tested[i]
+		b.Misses.Q, b.Misses.Tested = q, true
+		b.Verdict = c.tested(b)
+	}
+	for i := range c.d.Branches {
+		b := &c.d.Branches[i]
+		if b.Verdict == Removed || b.Verdict == New {
+			b.Function = c.functionOf(b)
+		}
+	}
+}
+
+// counted is the verdict on a branch whose misses were counted.
+func (c *comparison) counted(b *BranchChange) Verdict {
+	switch ratio := b.Misses.Ratio; {
+	case b.Head == nil:
+		return Removed
+	case b.Base == nil:
+		return New
+	case ratio < 1/(1+c.opt.Margin):
+		return Improved
+	case ratio > 1+c.opt.Margin:
+		return Regressed
+	}
+	return Unchanged
+}
+
+// tested is the verdict on a branch whose misses were sampled.
+func (c *comparison) tested(b *BranchChange) Verdict {
+	switch b.Verdict {
+	case Removed, New: // the code says so
+		return b.Verdict
+	case Inconclusive:
+		return Inconclusive
+	}
+	return c.significant(&b.Misses, b.Base != nil || b.Match != NoMatch, b.Head != nil || b.Match != NoMatch)
+}
+
+// significant is the verdict on what is or may not be on the sides.
+func (c *comparison) significant(m *Change, base, head bool) Verdict {
+	significant := m.Q <= diffQ
+	switch {
+	case significant && !head:
+		return Removed
+	case significant && !base:
+		return New
+	case m.CI.Lo > 1/(1+c.opt.Margin) && m.CI.Hi < 1+c.opt.Margin:
+		return Unchanged
+	case significant && m.Ratio < 1:
+		return Improved
+	case significant:
+		return Regressed
+	}
+	return Inconclusive
+}
+
+// warn says what limits the comparison.
+func (c *comparison) warn() {
+	d := c.d
+	warn := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
+	switch {
+	case d.Counted || min(len(d.Base), len(d.Head)) >= fewRuns:
+	case len(d.Base) == 1 && len(d.Head) == 1:
+		warn("with one run a side, intervals are of sampling alone: how much runs differ takes %d runs a side or more", fewRuns)
+	default:
+		warn("%d and %d runs are too few to tell how much runs differ: that takes %d a side or more", len(d.Base), len(d.Head), fewRuns)
+	}
+	n := &d.Normalization
+	if n.Mode == PerInstruction && n.Branches > 0 && math.Abs(math.Log(n.Executions)) > math.Log(1.05) {
+		warn("branches that both sides have were executed %.3g times as often per instruction (median of %d): if an operation now takes more or fewer instructions, misses per instruction mislead; --ops tells the work", n.Executions, n.Branches)
+	}
+	if n.Mode == PerRun && n.Branches > 0 && math.Abs(math.Log(n.Executions)) > math.Log(1.05) {
+		warn("branches that both sides have were executed %.3g times as often (median of %d): the sides may not have done the same work; --ops tells how much each did", n.Executions, n.Branches)
+	}
+	if n.Mode == PerEntry && c.opt.Ops != nil {
+		warn("the operations were not used: entries of stacks do not tell how often branches were executed")
+	}
+	for _, s := range []*side{c.base, c.head} {
+		builds := make(map[string]map[string]bool)
+		for i := range s.rows {
+			if r := &s.rows[i]; r.BuildID != "" {
+				if builds[r.DSO] == nil {
+					builds[r.DSO] = make(map[string]bool)
+				}
+				builds[r.DSO][trimID(r.BuildID)] = true
+			}
+		}
+		for i := range s.rows {
+			if dso := s.rows[i].DSO; len(builds[dso]) > 1 {
+				warn("the runs of %s have %d builds of %s, whose branches are not the same", s.name, len(builds[dso]), dso)
+				delete(builds, dso)
+			}
+		}
+	}
+}

@@ -1,0 +1,333 @@
+package branch
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"profdiff/internal/stats"
+)
+
+// sampledBranch is one of a table of stacks with so many misses, each in a sample of
+// its own that weighs 1000.
+func sampledBranch(address uint64, line int64, misses float64) Branch {
+	b := branchAt("f", address, line)
+	b.NMisses = int64(misses)
+	b.Misses = new(1000 * misses)
+	n := stats.WeightedCount{Weight: 1000 * misses, WeightSq: 1e6 * misses}
+	b.noise = noise{seen: n, misses: n}
+	b.Executed = new(1e6)
+	b.Enough = misses >= MinMisses
+	return b
+}
+
+func stacksTable(name string, branches ...Branch) *Table {
+	t := &Table{
+		Name: name, Tier: TierStacks, Scaled: true, Rated: 1e9, Arch: "x86_64", CPU: "cpu",
+		Events:       []Event{{Name: "taken", Period: 1000, Counts: CountsTaken, Rates: true, Samples: 100000}, {Name: "instructions", Period: 1e6, Counts: CountsInstructions, Samples: 4000}},
+		Instructions: new(4e9), Cycles: new(2e9), Branches: branches, Cost: &Cost{Lo: 10, Centre: 15, Hi: 20},
+	}
+	t.Samples = Account{In: 100000, Used: 100000}
+	return t
+}
+
+func TestDiffVerdicts(t *testing.T) {
+	base := stacksTable("base", sampledBranch(0x10, 5, 4000), sampledBranch(0x20, 6, 40), sampledBranch(0x30, 7, 40000), sampledBranch(0x40, 8, 400), sampledBranch(0x50, 9, 12), sampledBranch(0x70, 12, 100))
+	head := stacksTable("head", sampledBranch(0x11, 5, 2000), sampledBranch(0x23, 6, 44), sampledBranch(0x38, 7, 40100), sampledBranch(0x60, 11, 300), sampledBranch(0x72, 12, 3))
+	d, err := Compare([]*Table{base}, []*Table{head}, DiffOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[int64]Verdict)
+	for _, b := range d.Branches {
+		s := b.Base
+		if s == nil {
+			s = b.Head
+		}
+		got[s.Line] = b.Verdict
+	}
+	want := map[int64]Verdict{5: Improved, 6: Inconclusive, 7: Inconclusive, 8: Removed, 9: Removed, 11: New, 12: Improved}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if d.Normalization.Mode != PerInstruction || d.Method != stats.Sampling || d.Counted {
+		t.Errorf("%+v by %s", d.Normalization, d.Method)
+	}
+	// The interval of the instructions is part of that of the ratio.
+	for _, b := range d.Branches {
+		if b.Base == nil || b.Base.Line != 5 {
+			continue
+		}
+		half := 1.959964 * math.Sqrt(1.0/4000+1.0/2000+2.0/4000)
+		if lo := 0.5 * math.Exp(-half); math.Abs(b.Misses.Ratio-0.5) > 1e-9 || math.Abs(b.Misses.CI.Lo-lo) > 1e-6 {
+			t.Errorf("ratio %v %v, want 0.5 from %v", b.Misses.Ratio, b.Misses.CI, lo)
+		}
+	}
+}
+
+func TestDiffNormalize(t *testing.T) {
+	table := func(misses, executed, instructions float64) *Table {
+		b := sampledBranch(0x10, 5, misses)
+		b.Executed = &executed
+		t := stacksTable("t", b)
+		t.Instructions = &instructions
+		return t
+	}
+	bare := func(t *Table) *Table { t.Instructions, t.Cycles = nil, nil; return t }
+	for _, test := range []struct {
+		name          string
+		base, head    *Table
+		opt           DiffOptions
+		mode          Normalization
+		ratio, factor float64
+		warning       string
+	}{
+		{"instructions", table(100, 1e6, 1e9), table(300, 2e6, 2e9), DiffOptions{}, PerInstruction, 1.5, 2, ""},
+		{"work", table(100, 1e6, 1e9), table(300, 2e6, 2e9), DiffOptions{Ops: &[2]float64{10, 30}}, PerWork, 1, 3, ""},
+		{"reference", table(100, 1e6, 1e9), table(300, 2e6, 1e9), DiffOptions{Normalize: PerReference}, PerReference, 1.5, 2, ""},
+		{"none", table(100, 1e6, 1e9), table(300, 1e6, 2e9), DiffOptions{Normalize: PerRun}, PerRun, 3, 1, ""},
+		{"nothing is known", bare(table(100, 1e6, 1)), bare(table(300, 1e6, 1)), DiffOptions{}, PerRun, 3, 1, ""},
+		{"other work", bare(table(100, 1e6, 1)), bare(table(300, 2e6, 1)), DiffOptions{}, PerRun, 3, 1, "executed 2 times as often"},
+		{"longer code", table(100, 1e6, 1e9), table(100, 1e6, 2e9), DiffOptions{}, PerInstruction, 0.5, 2, "executed 0.5 times as often per instruction"},
+		{"counted", simulatedTableOf(branchAt("f", 1, 2)), simulatedTableOf(branchAt("f", 1, 2)), DiffOptions{}, PerRun, 1, 1, ""},
+	} {
+		d, err := Compare([]*Table{test.base}, []*Table{test.head}, test.opt)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if n := d.Normalization; n.Mode != test.mode || math.Abs(n.Factor-test.factor) > 1e-9 || math.Abs(d.Branches[0].Misses.Ratio-test.ratio) > 1e-9 || math.Abs(d.Total.Ratio-test.ratio) > 1e-9 {
+			t.Errorf("%s: %+v, ratio %v", test.name, n, d.Branches[0].Misses.Ratio)
+		}
+		if all := strings.Join(d.Warnings, "\n"); test.warning != "" && !strings.Contains(all, test.warning) || test.warning == "" && strings.Contains(all, "times as often") {
+			t.Errorf("%s: warnings %q, want %q", test.name, all, test.warning)
+		}
+	}
+	// Entries of stacks, where these are all that is known.
+	base, head := table(100, 1e6, 1e9), table(300, 1e6, 1e9)
+	base.Scaled, head.Scaled, head.Rated = false, false, 2e9
+	d, err := Compare([]*Table{base}, []*Table{head}, DiffOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Normalization.Mode != PerEntry || math.Abs(d.Branches[0].Misses.Ratio-1.5) > 1e-9 || d.Savings != nil {
+		t.Errorf("entries: %+v, ratio %v", d.Normalization, d.Branches[0].Misses.Ratio)
+	}
+}
+
+func TestDiffRefusals(t *testing.T) {
+	table := func(change func(*Table)) *Table {
+		t := stacksTable("t", sampledBranch(0x10, 5, 100))
+		if change != nil {
+			change(t)
+		}
+		return t
+	}
+	for _, test := range []struct {
+		name string
+		head *Table
+		opt  DiffOptions
+		want string
+	}{
+		{"simulated", simulatedTableOf(branchAt("f", 1, 2)), DiffOptions{}, "x is simulated, t is not: a simulated predictor cannot be compared with a CPU"},
+		{"much longer", table(func(t *Table) { t.Cycles = new(2.2e10) }), DiffOptions{}, "cycles of the sides differ by a factor of 11: they did not do the same work; tell how much each did with --ops"},
+		{"unknown", table(func(t *Table) { t.Unknown = "of a trace" }), DiffOptions{}, "t: does not tell which branches were mispredicted: of a trace"},
+		{"instructions", table(func(t *Table) { t.Instructions = nil }), DiffOptions{Normalize: PerInstruction}, "t: does not tell how many instructions were executed"},
+		{"work", table(nil), DiffOptions{Normalize: PerWork}, "normalizing by work needs the number of operations"},
+		{"totals", table(func(t *Table) { t.Tier = TierTotals }), DiffOptions{}, "t: has totals only, not those of branches or functions"},
+	} {
+		_, err := Compare([]*Table{table(nil)}, []*Table{test.head}, test.opt)
+		if err == nil || err.Error() != test.want {
+			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
+		}
+	}
+	// With the work told, sides may be as different as they like.
+	if _, err := Compare([]*Table{table(nil)}, []*Table{table(func(t *Table) { t.Cycles = new(2.2e10) })}, DiffOptions{Ops: &[2]float64{1, 11}}); err != nil {
+		t.Error(err)
+	}
+	lines := branchAt("f", 0, 5)
+	lines.ByLine = true
+	_, err := Compare([]*Table{simulatedTableOf(lines)}, []*Table{simulatedTableOf(branchAt("f", 1, 5))}, DiffOptions{})
+	if want := "x and x: one names branches, the other lines only: record both with --dump-instr=yes"; err == nil || err.Error() != want {
+		t.Errorf("lines: got %v, want %s", err, want)
+	}
+	_, err = Compare([]*Table{table(nil), table(func(t *Table) { t.CPU = "another"; t.Name = "u" })}, []*Table{table(nil)}, DiffOptions{})
+	if want := "t and u are of one side but CPU differs (cpu, another)"; err == nil || err.Error() != want {
+		t.Errorf("one side: got %v, want %s", err, want)
+	}
+	for _, test := range []struct {
+		change func(*Table)
+		want   string
+	}{
+		{func(t *Table) { t.CPU = "another" }, "CPU differs (cpu, another)"},
+		{func(t *Table) { t.Events[0].Name = "other" }, "event differs (taken, other)"},
+		{func(t *Table) { t.Events[0].Period = 0 }, "period differs (fixed, varies)"},
+		{func(t *Table) { t.Tier = TierPrecise }, "tier differs (B, A)"},
+	} {
+		d, err := Compare([]*Table{table(nil)}, []*Table{table(test.change)}, DiffOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Different) != 1 || d.Different[0] != test.want || d.Branches[0].Verdict != NotComparable || d.Savings != nil {
+			t.Errorf("%q, %s, want %q", d.Different, d.Branches[0].Verdict, test.want)
+		}
+	}
+}
+
+func TestDiffSavings(t *testing.T) {
+	table := func(misses, cycles float64) *Table {
+		t := stacksTable("t", sampledBranch(0x10, 5, misses))
+		t.Cycles = &cycles
+		return t
+	}
+	for _, test := range []struct {
+		name              string
+		base, head        *Table
+		opt               DiffOptions
+		predicted, cycles float64
+		finding           string
+	}{
+		// 50,000 samples are 50 M misses, of 15 cycles.
+		{"as predicted", table(50000, 2e9), table(5000, 1.4e9), DiffOptions{Normalize: PerRun}, -45e6 * 15, -6e8, "they agree within a factor of two"},
+		{"not critical", table(50000, 2e9), table(5000, 1.95e9), DiffOptions{Normalize: PerRun}, -45e6 * 15, -5e7, "they differ by more than a factor of two: the misses were not on the critical path, or something else changed too"},
+		{"more", table(5000, 2e9), table(2000, 1e9), DiffOptions{Normalize: PerRun}, -3e6 * 15, -1e9, "22.2 times what was predicted was measured: misses are not all that changed"},
+		{"too little", table(5000, 2e9), table(4900, 2.001e9), DiffOptions{Normalize: PerRun}, -1e5 * 15, 1e6, "both are below 1 % of the cycles"},
+		{"told", table(50000, 2e9), table(5000, 2e9), DiffOptions{Normalize: PerRun, Cycles: &[2]float64{2e9, 1.4e9}}, -45e6 * 15, -6e8, "they agree within a factor of two"},
+		{"per operation", table(50000, 2e9), table(5000, 1.4e9), DiffOptions{Ops: &[2]float64{1e6, 1e6}}, -45 * 15, -600, "they agree within a factor of two"},
+	} {
+		d, err := Compare([]*Table{test.base}, []*Table{test.head}, test.opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := d.Savings
+		if math.Abs(s.Predicted.Value-test.predicted) > 1e-6*math.Abs(test.predicted) || s.Measured == nil || math.Abs(*s.Measured-test.cycles) > 1e-6*math.Abs(test.cycles) || s.Finding != test.finding {
+			t.Errorf("%s: predicted %v, measured %v, %q", test.name, s.Predicted, *s.Measured, s.Finding)
+		}
+		if s.Predicted.Lo > s.Predicted.Value || s.Predicted.Hi < s.Predicted.Value {
+			t.Errorf("%s: %+v", test.name, s.Predicted)
+		}
+	}
+	// More instructions cost cycles, at what they had in base.
+	base, head := table(50000, 2e9), table(5000, 2e9)
+	head.Instructions = new(5e9)
+	d, err := Compare([]*Table{base}, []*Table{head}, DiffOptions{Normalize: PerRun})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := d.Savings
+	lo, hi := 2.0, 4e9/(2e9-50e6*15) // with and without the cycles of misses
+	if math.Abs(s.IPC[0]-lo) > 1e-9 || math.Abs(s.IPC[1]-hi) > 1e-9 || math.Abs(s.Predicted.Value-(-45e6*15+1e9/math.Sqrt(lo*hi))) > 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestDiffUnseen shows what is said of a branch that one side does not have.
+func TestDiffUnseen(t *testing.T) {
+	build := func(t *Table) *Table {
+		for i := range t.Branches {
+			t.Branches[i].BuildID = "aa"
+		}
+		return t
+	}
+	base, head := func() *Table { return stacksTable("base", sampledBranch(0x10, 5, 400), sampledBranch(0x20, 6, 500)) }, func() *Table { return stacksTable("head", sampledBranch(0x20, 6, 500)) }
+	for _, test := range []struct {
+		name       string
+		base, head *Table
+		want       Verdict
+		match      MatchKind
+	}{
+		{"the same build has it", build(base()), build(head()), Improved, ByAddress},
+		{"another build may not", base(), head(), Removed, NoMatch},
+	} {
+		d, err := Compare([]*Table{test.base}, []*Table{test.head}, DiffOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := changeAt(t, d, 0)
+		for i := range d.Branches {
+			if d.Branches[i].Head == nil {
+				b = &d.Branches[i]
+			}
+		}
+		if b.Verdict != test.want || b.Match != test.match || (b.Function != nil) != (test.want == Removed) {
+			t.Errorf("%s: %s, %q, want %s, %q", test.name, b.Verdict, b.Match, test.want, test.match)
+		}
+	}
+	// What is taken where it was not, and seen only when taken, is not an improvement.
+	turned := func(taken float64, misses float64) *Table {
+		b := sampledBranch(0x10, 5, misses)
+		b.PTaken = &Estimate{Value: taken}
+		b.Rate = &Rate{Method: ByBounds}
+		return stacksTable("t", b)
+	}
+	d, err := Compare([]*Table{turned(0.8, 4000)}, []*Table{turned(0.2, 1000)}, DiffOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := d.Branches[0]; b.Verdict != Inconclusive || b.Note == "" || !(b.Misses.P < 1e-9) {
+		t.Errorf("turned: %s, %q, p %v", b.Verdict, b.Note, b.Misses.P)
+	}
+}
+
+// TestDiffFunctions compares samples that tell the function only, on cores of two kinds.
+func TestDiffFunctions(t *testing.T) {
+	amount := func(n float64) Amount {
+		return Amount{Value: 1000 * n, Samples: int64(n), Effective: n}
+	}
+	table := func(list ...Function) *Table {
+		return &Table{Name: "t", Tier: TierSampled, Scaled: true, Functions: list}
+	}
+	function := func(name, pmu string, n float64) Function {
+		return Function{Name: name, DSO: "/lib/libapp.so", PMU: pmu, Misses: amount(n)}
+	}
+	base := table(function("hot", "", 2000), function("cold.part.0", "", 50), function("gone", "", 400), function("few", "", 3))
+	head := table(function("hot", "", 1000), function("cold", "", 50), function("fresh", "", 300))
+	base.Totals = []Totals{{Misses: new(amount(2500))}}
+	head.Totals = []Totals{{Misses: new(amount(1400))}}
+	d, err := Compare([]*Table{base}, []*Table{head}, DiffOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Name, BaseName string
+		Base, Head     float64
+		Verdict        Verdict
+	}
+	var got []row
+	for _, f := range d.Functions {
+		got = append(got, row{f.Name, f.BaseName, f.Misses.Base, f.Misses.Head, f.Verdict})
+	}
+	want := []row{
+		{"hot", "hot", 2e6, 1e6, Improved}, {"", "gone", 4e5, 0, Removed}, {"fresh", "", 0, 3e5, New}, {"cold", "cold.part.0", 5e4, 5e4, Inconclusive},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	// The total is that of all misses, also of those in no function.
+	if d.HiddenFunctions != 1 || d.Total.Base != 2.5e6 || d.Total.Head != 1.4e6 {
+		t.Errorf("%d hidden, total %+v", d.HiddenFunctions, d.Total)
+	}
+
+	// Cores are never added up, and each has its own instructions.
+	cores := func(small, big, instructions float64) *Table {
+		t := table(function("hot", "small", small), function("hot", "big", big))
+		for _, pmu := range []string{"small", "big"} {
+			t.Totals = append(t.Totals, Totals{PMU: pmu, Instructions: &Amount{Value: instructions, Counted: true}})
+		}
+		t.Totals[1].Instructions = &Amount{Value: 1e9, Counted: true}
+		return t
+	}
+	d, err = Compare([]*Table{cores(1000, 1000, 1e9)}, []*Table{cores(1000, 500, 4e9)}, DiffOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ratios := make(map[string]float64)
+	for _, f := range d.Functions {
+		ratios[f.PMU] = math.Round(1e6*f.Misses.Ratio) / 1e6
+	}
+	if diff := cmp.Diff(map[string]float64{"small": 0.25, "big": 0.5}, ratios); diff != "" || d.Total != nil || d.Normalization.Mode != PerInstruction {
+		t.Errorf("-want +got:\n%s%+v", diff, d.Normalization)
+	}
+}

@@ -1,0 +1,208 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"profdiff/internal/branch"
+)
+
+// BranchesDiffSchema is the first field of what branches prints of two sides as JSON.
+const BranchesDiffSchema = "profdiff.branches_diff/v1"
+
+// A BranchesDiffDocument is what branches prints of two sides as JSON. null is unknown,
+// or infinite; intervals are 95 %, or null for what was counted.
+type BranchesDiffDocument struct {
+	Schema        string                 `json:"schema"`
+	Tier          string                 `json:"tier"` // S, A, B, C or D
+	Base          []BranchesInput        `json:"base"` // runs
+	Head          []BranchesInput        `json:"head"`
+	Different     []string               `json:"different"` // why nothing can be compared
+	Normalization BranchesDiffNormalized `json:"normalization"`
+	Counted       bool                   `json:"counted"` // nothing was sampled: there are no tests
+	Method        string                 `json:"method"`  // of the tests
+	Margin        float64                `json:"margin"`  // of unchanged
+	Total         *BranchesDiffChange    `json:"total"`   // null if cores of several kinds had them
+	Savings       *BranchesDiffSavings   `json:"savings"`
+	Branches      []BranchesDiffBranch   `json:"branches"` // by how much their misses changed
+	Hidden        int                    `json:"hidden"`   // branches with too few misses to be listed
+	// Functions are what samples say that tell the function and not the branch.
+	Functions       []BranchesFunctionDiff `json:"functions"`
+	HiddenFunctions int                    `json:"hidden_functions"`
+	Warnings        []string               `json:"warnings"`
+}
+
+// BranchesDiffNormalized says what misses are per.
+type BranchesDiffNormalized struct {
+	Mode       string   `json:"mode"` // work, instructions, reference, entries or none
+	Unit       string   `json:"unit"`
+	Factor     *float64 `json:"factor"`     // the work of head by that of base
+	Executions *float64 `json:"executions"` // of the branches of both sides, head by base, per unit, in the median
+	Branches   int      `json:"branches"`   // so many
+}
+
+// A BranchesDiffChange is that of one quantity.
+type BranchesDiffChange struct {
+	Base  float64    `json:"base"`
+	Head  float64    `json:"head"`
+	Delta float64    `json:"delta"`
+	Ratio *float64   `json:"ratio"` // head by base
+	CI    []*float64 `json:"ci"`    // of the ratio
+	P     *float64   `json:"p"`
+	Q     *float64   `json:"q"`
+}
+
+// BranchesDiffSavings are the cycles that follow from the change of misses, head less
+// base, per unit of work: negative is saved.
+type BranchesDiffSavings struct {
+	Misses       BranchesDiffEstimate `json:"misses"`
+	Instructions *float64             `json:"instructions"`
+	IPC          []float64            `json:"ipc"` // of code without misses, lowest and highest
+	IPCSource    string               `json:"ipc_source"`
+	MissCost     *BranchesCost        `json:"miss_cost"`
+	Predicted    BranchesDiffEstimate `json:"predicted_cycles"`
+	Measured     *float64             `json:"measured_cycles"`
+	Finding      string               `json:"finding"`
+}
+
+// A BranchesDiffEstimate is a value with its interval, of which null is infinite.
+type BranchesDiffEstimate struct {
+	Value float64    `json:"value"`
+	CI    []*float64 `json:"ci"`
+}
+
+// A BranchesDiffBranch is a branch of both sides, or of one.
+type BranchesDiffBranch struct {
+	Base      *BranchesDiffSide     `json:"base"`
+	Head      *BranchesDiffSide     `json:"head"`
+	Match     string                `json:"match"`   // address, offset, line, code, order; "" if there is none
+	Verdict   string                `json:"verdict"` // improved, regressed, unchanged, inconclusive, removed, new or not comparable
+	Misses    BranchesDiffChange    `json:"misses"`  // per unit of work
+	Rate      *BranchesDiffChange   `json:"rate"`    // misses per execution
+	RateOfAll bool                  `json:"rate_of_all"`
+	Function  *BranchesDiffFunction `json:"function"`
+	Note      string                `json:"note"`
+}
+
+// A BranchesDiffSide is a branch on one side.
+type BranchesDiffSide struct {
+	DSO      string          `json:"dso"`
+	BuildID  string          `json:"build_id"`
+	Address  string          `json:"address"` // "" if only the line is known
+	Function string          `json:"function"`
+	Offset   *uint64         `json:"offset"`
+	File     string          `json:"file"`
+	Line     int64           `json:"line"`
+	Inlined  []BranchesFrame `json:"inlined"`
+	Kind     string          `json:"kind"`
+	Runs     int             `json:"runs"`   // that have it
+	Misses   float64         `json:"misses"` // mean of the runs
+	Executed *float64        `json:"executed"`
+	N        int64           `json:"n"`
+	NMisses  int64           `json:"n_misses"`
+}
+
+// A BranchesDiffFunction are the misses of all branches of a function, per unit.
+type BranchesDiffFunction struct {
+	Name         string  `json:"name"`
+	Base         float64 `json:"base"`
+	Head         float64 `json:"head"`
+	BaseBranches int     `json:"base_branches"`
+	HeadBranches int     `json:"head_branches"`
+}
+
+// A BranchesFunctionDiff are the misses in a function.
+type BranchesFunctionDiff struct {
+	Name        string             `json:"name"` // in head, "" where it was not seen
+	BaseName    string             `json:"base_name"`
+	DSO         string             `json:"dso"`
+	Core        string             `json:"core"` // PMU, "" if there is one
+	Misses      BranchesDiffChange `json:"misses"`
+	BaseSamples int64              `json:"base_samples"`
+	HeadSamples int64              `json:"head_samples"`
+	Verdict     string             `json:"verdict"`
+}
+
+// WriteBranchesDiffJSON writes a BranchesDiffDocument.
+func WriteBranchesDiffJSON(w io.Writer, d *branch.Diff) error {
+	n := &d.Normalization
+	out := BranchesDiffDocument{
+		Schema: BranchesDiffSchema, Tier: string(d.Base[0].Tier), Base: branchesInputs(d.Base), Head: branchesInputs(d.Head),
+		Different: append([]string{}, d.Different...), Counted: d.Counted, Method: string(d.Method), Margin: d.Margin,
+		Normalization: BranchesDiffNormalized{Mode: string(n.Mode), Unit: n.Unit, Factor: finite(n.Factor), Executions: finite(n.Executions), Branches: n.Branches},
+		Branches:      []BranchesDiffBranch{}, Hidden: d.Hidden, Functions: []BranchesFunctionDiff{}, HiddenFunctions: d.HiddenFunctions, Warnings: append([]string{}, d.Warnings...),
+	}
+	if d.Total != nil {
+		total := branchesChange(d, d.Total)
+		out.Total = &total
+	}
+	if s := d.Savings; s != nil {
+		out.Savings = &BranchesDiffSavings{
+			Misses: branchesDiffEstimate(s.Misses), Instructions: s.Instructions, IPC: s.IPC[:], IPCSource: s.IPCSource,
+			MissCost: branchesCost(s.Cost), Predicted: branchesDiffEstimate(s.Predicted), Measured: s.Measured, Finding: s.Finding,
+		}
+	}
+	for i := range d.Branches {
+		b := &d.Branches[i]
+		row := BranchesDiffBranch{
+			Base: branchesDiffSide(b.Base), Head: branchesDiffSide(b.Head), Match: string(b.Match), Verdict: string(b.Verdict),
+			Misses: branchesChange(d, &b.Misses), RateOfAll: b.RateOfAll, Note: b.Note,
+		}
+		if b.Rate != nil {
+			rate := branchesChange(d, b.Rate)
+			row.Rate = &rate
+		}
+		if f := b.Function; f != nil {
+			row.Function = &BranchesDiffFunction{Name: f.Name, Base: f.Base, Head: f.Head, BaseBranches: f.BaseBranches, HeadBranches: f.HeadBranches}
+		}
+		out.Branches = append(out.Branches, row)
+	}
+	for i := range d.Functions {
+		f := &d.Functions[i]
+		out.Functions = append(out.Functions, BranchesFunctionDiff{
+			Name: f.Name, BaseName: f.BaseName, DSO: f.DSO, Core: f.PMU, Misses: branchesChange(d, &f.Misses),
+			BaseSamples: f.BaseSamples, HeadSamples: f.HeadSamples, Verdict: string(f.Verdict),
+		})
+	}
+	return writeJSON(w, out)
+}
+
+func branchesInputs(runs []*branch.Table) (list []BranchesInput) {
+	for _, t := range runs {
+		list = append(list, BranchesInput{Path: t.Name, Format: t.Format, Tool: t.Tool, Arch: t.Arch, CPU: t.CPU})
+	}
+	return list
+}
+
+func branchesChange(d *branch.Diff, c *branch.Change) BranchesDiffChange {
+	out := BranchesDiffChange{Base: c.Base, Head: c.Head, Delta: c.Delta(), Ratio: finite(c.Ratio)}
+	if !d.Counted {
+		out.CI, out.P = []*float64{finite(c.CI.Lo), finite(c.CI.Hi)}, finite(c.P)
+	}
+	if c.Tested {
+		out.Q = finite(c.Q)
+	}
+	return out
+}
+
+func branchesDiffEstimate(e branch.Estimate) BranchesDiffEstimate {
+	return BranchesDiffEstimate{Value: e.Value, CI: []*float64{finite(e.Lo), finite(e.Hi)}}
+}
+
+func branchesDiffSide(s *branch.SideBranch) *BranchesDiffSide {
+	if s == nil {
+		return nil
+	}
+	out := &BranchesDiffSide{
+		DSO: s.DSO, BuildID: s.BuildID, Address: fmt.Sprintf("%#x", s.Address), Function: s.Function, Offset: s.Offset,
+		File: s.File, Line: s.Line, Inlined: []BranchesFrame{}, Kind: string(s.Kind), Runs: s.Runs,
+		Misses: s.Misses, Executed: s.Executed, N: s.N, NMisses: s.NMisses,
+	}
+	if s.ByLine {
+		out.Address = ""
+	}
+	for _, f := range s.Inlined {
+		out.Inlined = append(out.Inlined, BranchesFrame{Function: f.Name, File: f.File, Line: f.Line})
+	}
+	return out
+}
