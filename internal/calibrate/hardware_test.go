@@ -1,0 +1,156 @@
+package calibrate
+
+import (
+	"math/bits"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestKernels compares what the kernels count with what Go counts.
+func TestKernels(t *testing.T) {
+	if !supported {
+		t.Skip("no kernels for this architecture")
+	}
+	h := newHardware(nil)
+	// The table turns the values round, so that the second load matters.
+	for i := range h.table {
+		h.table[i] = ^byte(i)
+	}
+	for _, misses := range []int{0, 2, 8, 16, half} {
+		for _, n := range []int{64, 1024, branches} {
+			want := h.fill(trial{onRegister, misses}, n)
+			var ones int
+			for _, w := range h.outcomes[:n/32] {
+				ones += bits.OnesCount32(w)
+			}
+			if got := h.run(onRegister, n); got != want || got != uint64(ones) {
+				t.Errorf("on a register, %d misses of 64, %d branches: %d not taken, want %d, %d", misses, n, got, want, ones)
+			}
+			want = h.fill(trial{onLoad, misses}, n)
+			var high uint64
+			for _, v := range h.values[:n] {
+				high += uint64(v >> 7)
+			}
+			for _, k := range []kernel{onLoad, noBranch} {
+				if got := h.run(k, n); got != want || got != high {
+					t.Errorf("kernel %d, %d misses of 64, %d branches: %d not taken, want %d, %d", k, misses, n, got, want, high)
+				}
+			}
+			if got := h.run(onTwoLoads, n); got != uint64(n)-high {
+				t.Errorf("behind two loads, %d misses of 64, %d branches: %d not taken, want %d", misses, n, got, uint64(n)-high)
+			}
+		}
+	}
+	if got := h.run(chain, branches); got != adds {
+		t.Errorf("chain: %d additions, want %d", got, adds)
+	}
+	for _, k := range []kernel{nearJumps, farJumps} {
+		if got := h.run(k, branches); got != branches/4 {
+			t.Errorf("jumps: %d rounds, want %d", got, branches/4)
+		}
+	}
+}
+
+// TestOutcomes checks that known outcomes are the same every time and half of them
+// taken, and that random ones are fresh.
+func TestOutcomes(t *testing.T) {
+	h := newHardware(nil)
+	fill := func(misses int) [branches / 32]uint32 {
+		h.fill(trial{onRegister, misses}, branches)
+		return [branches / 32]uint32(h.outcomes[:branches/32])
+	}
+	if a, b := fill(0), fill(0); a != b || a[0] != 0x55555555 {
+		t.Errorf("known outcomes start with %#x and %#x", a[0], b[0])
+	}
+	for _, misses := range []int{2, 8, 16, half} {
+		if got := bits.OnesCount64(randomPlaces(misses)); got != 2*misses {
+			t.Errorf("%d misses of 64: %d random places", misses, got)
+		}
+		a, b, same, taken := fill(misses), fill(misses), 0, 0
+		for i := range a {
+			same += bits.OnesCount32(a[i] ^ b[i])
+			taken += bits.OnesCount32(a[i])
+		}
+		// Each of 2*misses/64 outcomes differs with probability 1/2.
+		if part := float64(same) / branches * 64; part < 0.9*float64(misses) || part > 1.1*float64(misses) {
+			t.Errorf("%d misses of 64: %.1f outcomes differ", misses, part)
+		}
+		if part := float64(taken) / branches; part < 0.48 || part > 0.52 {
+			t.Errorf("%d misses of 64: %.3f of branches taken", misses, part)
+		}
+	}
+}
+
+// TestKernelsARM64 runs the kernels of the other architecture.
+func TestKernelsARM64(t *testing.T) {
+	const qemu = "qemu-aarch64"
+	if _, err := exec.LookPath(qemu); err != nil {
+		t.Skipf("no %s (package qemu-user) to run the kernels of arm64", qemu)
+	}
+	if testing.Short() {
+		t.Skip("builds the package for arm64")
+	}
+	cmd := exec.Command("go", "test", "-count=1", "-v", "-exec", qemu, "-run", "^(TestKernels|TestOutcomes|TestEstimateRecoversCost)$", ".")
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestKernels") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestMeasure checks that this machine gives a result or says why not.
+func TestMeasure(t *testing.T) {
+	start := time.Now()
+	c, err := Measure(Options{Now: func() time.Duration { return time.Since(start) }, Rounds: MinRounds, Limit: 10 * time.Second})
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	if err := c.valid(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClock checks that a clock that stands still is an error.
+func TestClock(t *testing.T) {
+	if !supported {
+		t.Skip("no kernels for this architecture")
+	}
+	h := newHardware(func() time.Duration { return 0 })
+	if ns, err := h.time(trial{kernel: chain}); err == nil || !strings.Contains(err.Error(), "the clock is too coarse") {
+		t.Errorf("got %v ns, %v", ns, err)
+	}
+	if _, err := Measure(Options{Now: h.now, Rounds: 3}); err == nil || !strings.Contains(err.Error(), "3 rounds are too few") {
+		t.Errorf("3 rounds: %v", err)
+	}
+}
+
+func TestPin(t *testing.T) {
+	list, err := Allowed()
+	if err != nil {
+		t.Skip(err)
+	}
+	if len(list) == 0 {
+		t.Fatal("no CPU to run on")
+	}
+	last := list[len(list)-1]
+	unpin, err := Pin(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now, err := Allowed(); err != nil || len(now) != 1 || now[0] != last {
+		t.Errorf("pinned to %d: allowed are %v, %v", last, now, err)
+	}
+	unpin()
+	if now, err := Allowed(); err != nil || len(now) != len(list) {
+		t.Errorf("unpinned: allowed are %v, %v, want %v", now, err, list)
+	}
+	for _, cpu := range []int{-1, 1000, 5000} {
+		if _, err := Pin(cpu); err == nil {
+			t.Errorf("pinned to CPU %d", cpu)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package calibrate
+
+import (
+	"fmt"
+	"math/bits"
+	"runtime"
+	"syscall"
+	"unsafe"
+)
+
+// A mask is cpu_set_t of sched_setaffinity(2).
+type mask [1024 / bits.UintSize]uint
+
+func (m *mask) call(trap uintptr) error {
+	_, _, errno := syscall.RawSyscall(trap, 0, unsafe.Sizeof(*m), uintptr(unsafe.Pointer(m)))
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// Allowed are the CPUs that this thread may run on.
+func Allowed() ([]int, error) {
+	var m mask
+	if err := m.call(syscall.SYS_SCHED_GETAFFINITY); err != nil {
+		return nil, fmt.Errorf("sched_getaffinity: %w", err)
+	}
+	var list []int
+	for i := range len(m) * bits.UintSize {
+		if m[i/bits.UintSize]>>(i%bits.UintSize)&1 != 0 {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}
+
+// Pin keeps the calling goroutine on one CPU until unpin is called.
+func Pin(cpu int) (unpin func(), err error) {
+	var before, m mask
+	if cpu < 0 || cpu >= len(m)*bits.UintSize {
+		return nil, fmt.Errorf("cpu %d: there is none", cpu)
+	}
+	runtime.LockOSThread()
+	if err := before.call(syscall.SYS_SCHED_GETAFFINITY); err != nil {
+		runtime.UnlockOSThread()
+		return nil, fmt.Errorf("sched_getaffinity: %w", err)
+	}
+	m[cpu/bits.UintSize] = 1 << (cpu % bits.UintSize)
+	if err := m.call(syscall.SYS_SCHED_SETAFFINITY); err != nil {
+		runtime.UnlockOSThread()
+		return nil, fmt.Errorf("cpu %d: sched_setaffinity: %w", cpu, err)
+	}
+	return func() {
+		// A thread that cannot go back ends with its goroutine, which stays locked.
+		if before.call(syscall.SYS_SCHED_SETAFFINITY) == nil {
+			runtime.UnlockOSThread()
+		}
+	}, nil
+}
