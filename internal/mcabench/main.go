@@ -1,0 +1,155 @@
+// Mcabench builds, counts and measures the kernels of mca-cases.
+//
+//	usage: go run ./internal/mcabench [flags] assemble|count|measure|readme [case ...]
+//
+// Assemble writes the listings of the sources, count writes counts.tsv of each case by
+// Callgrind, measure writes measured.tsv, readme writes its figures into the documents.
+// The formats are those of mca-cases/README.md.
+// It runs on Linux on x86-64, with gcc, gcc for AArch64, binutils and Valgrind.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stderr)
+	stop()
+	if errors.Is(err, errUsage) {
+		os.Exit(2)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "mcabench: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// errUsage says that the command line is wrong, and that this was said.
+var errUsage = errors.New("usage")
+
+func run(ctx context.Context, args []string, stderr io.Writer) error {
+	fs := flag.NewFlagSet("mcabench", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	root := fs.String("cases", "mca-cases", "`folder` of the cases")
+	out := fs.String("o", "", "`file` for what was measured (default measured.tsv in the folder of the cases)")
+	pl := plan{}
+	fs.IntVar(&pl.rounds, "rounds", 48, "`runs` for each case and p, which take turns among programs of eight layouts")
+	fs.IntVar(&pl.repetitions, "repetitions", 30, "`repetitions` in a run")
+	fs.IntVar(&pl.cpu, "cpu", 1, "`number` of the CPU to measure on")
+	fs.Usage = func() {
+		fmt.Fprintln(stderr, "usage: mcabench [flags] assemble|count|measure|readme [case ...]")
+		fs.PrintDefaults()
+	}
+	if err := fs.Parse(args); err != nil {
+		return errUsage
+	}
+	if fs.NArg() == 0 || pl.rounds < 1 || pl.repetitions < 1 {
+		fs.Usage()
+		return errUsage
+	}
+	cases, err := load(*root, fs.Args()[1:])
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mcabench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+
+	switch fs.Arg(0) {
+	case "assemble":
+		for _, c := range cases {
+			if err := assemble(ctx, c); err != nil {
+				return err
+			}
+		}
+	case "count":
+		valgrind, err := firstLine(ctx, "valgrind", "--version")
+		if err != nil {
+			return err
+		}
+		for _, c := range cases {
+			counts, err := countCase(ctx, c, dir)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.Name, err)
+			}
+			text, err := formatCounts(c, counts, valgrind)
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(c.counts(), text, 0o666); err != nil {
+				return err
+			}
+		}
+	case "measure":
+		if *out == "" {
+			*out = filepath.Join(*root, "measured.tsv")
+		}
+		return writeMeasured(ctx, cases, dir, *out, args, &pl, stderr)
+	case "readme":
+		all, err := documents(*root, cases)
+		if err != nil {
+			return err
+		}
+		for file, text := range all {
+			if err := os.WriteFile(file, text, 0o666); err != nil {
+				return err
+			}
+		}
+	default:
+		fs.Usage()
+		return errUsage
+	}
+	return nil
+}
+
+// writeMeasured measures and writes measured.tsv.
+func writeMeasured(ctx context.Context, cases []*Case, dir, out string, args []string, pl *plan, stderr io.Writer) error {
+	cpu, err := cpuName()
+	if err != nil {
+		return err
+	}
+	kernel, err := firstLine(ctx, "uname", "-srm")
+	if err != nil {
+		return err
+	}
+	compiler, err := firstLine(ctx, "gcc", "--version")
+	if err != nil {
+		return err
+	}
+	start := time.Now().UTC()
+	rows, all, err := measure(ctx, cases, dir, cpu, pl, func(s string) { fmt.Fprintln(stderr, s) })
+	if err != nil {
+		return err
+	}
+	multiplications, widths := make([]float64, len(all)), make([]float64, len(all))
+	for i, c := range all {
+		multiplications[i], widths[i] = c.multiplication, c.width
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# cycles per unit of work; lo and hi are the 95%% interval\n")
+	fmt.Fprintf(&b, "# machine: %s, %s\n", cpu, kernel)
+	fmt.Fprintf(&b, "# compiler: %s\n", compiler)
+	fmt.Fprintf(&b, "# date: %s\n", start.Format("2006-01-02 15:04 MST"))
+	fmt.Fprintf(&b, "# command: go run ./internal/mcabench %s\n", strings.Join(args, " "))
+	fmt.Fprintf(&b, "# %d rounds of %d repetitions\n", pl.rounds, pl.repetitions)
+	fmt.Fprintf(&b, "# checks: a multiplication takes %.3f cycles; %.2f independent additions in a cycle, %.2f in the worst run\n",
+		median(multiplications), median(widths), slices.Min(widths))
+	fmt.Fprintln(&b, measuredColumns)
+	for i := range rows {
+		fmt.Fprintln(&b, rows[i].row())
+	}
+	return os.WriteFile(out, []byte(b.String()), 0o666)
+}

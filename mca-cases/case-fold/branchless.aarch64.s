@@ -1,0 +1,27 @@
+	.arch armv8-a
+	.file	"branchless.c"
+	.text
+	.align	2
+	.p2align 6,,63
+	.global	lower_case
+	.type	lower_case, %function
+lower_case:
+	cbz	x1, .L1
+	mov	x3, 0
+	.p2align 3,,7
+.L3:
+	ldrb	w5, [x0, x3]
+	sub	w4, w5, #65
+	and	w4, w4, 255
+	cmp	w4, 25
+	cset	w4, ls
+	add	w4, w5, w4, lsl 5
+	strb	w4, [x2, x3]
+	add	x3, x3, 1
+	cmp	x1, x3
+	bne	.L3
+.L1:
+	ret
+	.size	lower_case, .-lower_case
+	.ident	"GCC: (Debian 12.2.0-14) 12.2.0"
+	.section	.note.GNU-stack,"",@progbits

@@ -1,0 +1,16 @@
+#include "../kernel.h"
+
+void clamp_all(const int32_t *values, size_t n, int32_t least, int32_t most, int32_t *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		int32_t value = values[i];
+		if (value < least) {
+			ARM();
+			value = least;
+		} else if (value > most) {
+			ARM();
+			value = most;
+		}
+		out[i] = value;
+	}
+}

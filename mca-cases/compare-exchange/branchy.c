@@ -1,0 +1,13 @@
+#include "../kernel.h"
+
+void order_pairs(int32_t *values, size_t n)
+{
+	for (size_t i = 0; i + 1 < n; i += 2) {
+		int32_t a = values[i], b = values[i + 1];
+		if (b < a) {
+			ARM();
+			values[i] = b;
+			values[i + 1] = a;
+		}
+	}
+}

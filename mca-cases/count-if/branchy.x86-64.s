@@ -1,0 +1,29 @@
+	.file	"branchy.c"
+	.text
+	.p2align 6
+	.globl	count_byte
+	.type	count_byte, @function
+count_byte:
+	testq	%rsi, %rsi
+	je	.L5
+	addq	%rdi, %rsi
+	xorl	%eax, %eax
+	.p2align 4,,10
+	.p2align 3
+.L4:
+	cmpb	%dl, (%rdi)
+	jne	.L3
+	addq	$1, %rax
+.L3:
+	addq	$1, %rdi
+	cmpq	%rsi, %rdi
+	jne	.L4
+	ret
+	.p2align 4,,10
+	.p2align 3
+.L5:
+	xorl	%eax, %eax
+	ret
+	.size	count_byte, .-count_byte
+	.ident	"GCC: (Debian 12.2.0-14+deb12u1) 12.2.0"
+	.section	.note.GNU-stack,"",@progbits

@@ -1,0 +1,30 @@
+#include "../driver.h"
+
+SIDES(size_t, count_byte, (const uint8_t *bytes, size_t n, uint8_t wanted));
+
+enum { WANTED = '\n' };
+
+static uint8_t bytes[MAX_UNITS];
+static size_t count;
+
+// Each byte is the wanted one with the probability p.
+void prepare(struct random *random, double p, size_t units)
+{
+	for (size_t i = 0; i < units; i++)
+		bytes[i] = random_chance(random, p) ? WANTED : ' ' + random_below(random, 95);
+	count = units;
+}
+
+void reset(void)
+{
+}
+
+uint64_t run(enum side side)
+{
+	return CALL(side, count_byte, bytes, count, WANTED);
+}
+
+uint64_t check(uint64_t result)
+{
+	return result;
+}

@@ -1,0 +1,13 @@
+#include "../kernel.h"
+
+uint64_t sum_quotients(const uint32_t *dividends, const uint32_t *divisors, size_t n)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (divisors[i] != 0) {
+			ARM();
+			sum += dividends[i] / divisors[i];
+		}
+	}
+	return sum;
+}
