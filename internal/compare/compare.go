@@ -22,9 +22,12 @@ type Options struct {
 	// operations in each run of base and of head.
 	Work string
 	Ops  *[2]float64
-	// Reference names the functions of Reference, nil for the median of ratios.
-	Reference []*regexp.Regexp
-	Renames   []align.Rename
+	// Reference names the functions of Reference, and ReferenceDSO files all of whose
+	// functions are; nil for the median of the ratios of functions with at least
+	// ReferenceSamples samples on both sides, 25.
+	Reference, ReferenceDSO []*regexp.Regexp
+	ReferenceSamples        int64
+	Renames                 []align.Rename
 	// Focus are functions whose verdicts are declared.
 	Focus []*regexp.Regexp
 	// Margin is the relative change that does not matter, 0.02.
@@ -35,6 +38,8 @@ type Options struct {
 	// MinShare is the share of the pooled weight from which functions are tested,
 	// 0.002.
 	MinShare float64
+	// RankRuns is the number of runs a side from which ranks are tested, 8.
+	RankRuns int
 	// AllowBlockedOrder gives verdicts even if all runs of one side were recorded
 	// before those of the other.
 	AllowBlockedOrder bool
@@ -47,6 +52,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.Normalize = cmp.Or(o.Normalize, Auto)
 	o.Margin = cmp.Or(o.Margin, 0.02)
+	o.ReferenceSamples = cmp.Or(o.ReferenceSamples, minReferenceSamples)
 	o.FalseDiscovery = cmp.Or(o.FalseDiscovery, 0.10)
 	o.MinShare = cmp.Or(o.MinShare, 0.002)
 	return o
@@ -63,6 +69,7 @@ type Comparison struct {
 
 	base, head *side
 	rows       *rowset
+	tests      *stats.Tests
 }
 
 // An Event is what one event says.
@@ -141,9 +148,12 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("no function matches --focus %s", re))
 		}
 	}
-	tests := stats.New(level)
+	c.tests = stats.New(level)
+	if opt.RankRuns > 0 {
+		c.tests = stats.NewRanked(level, opt.RankRuns)
+	}
 	for i := range pairs {
-		e, err := c.compareEvent(&pairs[i], tests)
+		e, err := c.compareEvent(&pairs[i], c.tests)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", pairs[i].name, err)
 		}
@@ -483,7 +493,7 @@ func (c *Comparison) heavy(e *Event, ch *Change) bool {
 // withhold takes verdicts back that the recordings cannot bear, and says why.
 func (c *Comparison) withhold(e *Event) {
 	n := e.Normalization
-	estimated := n.Mode == Reference && len(c.Options.Reference) == 0
+	estimated := n.Mode == Reference && len(c.Options.Reference)+len(c.Options.ReferenceDSO) == 0
 	switch moved, tested := e.moved(); {
 	case c.blocked() && !c.Options.AllowBlockedOrder:
 		e.Withheld = "blocked order of recording"

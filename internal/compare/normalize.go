@@ -104,12 +104,12 @@ func normalization(base, head *side, rows *rowset, c *costs, tests *stats.Tests,
 		case simulated:
 			// The program did what it did, to the instruction.
 			n.Mode, n.By = None, "nothing"
-		case len(opt.Reference) > 0:
+		case len(opt.Reference)+len(opt.ReferenceDSO) > 0:
 			n.Mode = Reference
-			err = n.byReference(base, head, rows, c, opt.Reference)
+			err = n.byReference(base, head, rows, c, opt)
 		default:
 			n.Mode = Reference
-			if !n.byMedian(c) {
+			if !n.byMedian(c, opt.ReferenceSamples) {
 				n.Mode = Total
 				n.byTotal(c)
 			}
@@ -117,10 +117,10 @@ func normalization(base, head *side, rows *rowset, c *costs, tests *stats.Tests,
 	case Work:
 		err = n.byWork(base, head, opt)
 	case Reference:
-		if len(opt.Reference) > 0 {
-			err = n.byReference(base, head, rows, c, opt.Reference)
-		} else if !n.byMedian(c) {
-			err = fmt.Errorf("fewer than %d functions have %d samples on both sides: their ratios have no median; name functions with --reference, or use --normalize total or none", minReference, minReferenceSamples)
+		if len(opt.Reference)+len(opt.ReferenceDSO) > 0 {
+			err = n.byReference(base, head, rows, c, opt)
+		} else if !n.byMedian(c, opt.ReferenceSamples) {
+			err = fmt.Errorf("fewer than %d functions have %d samples on both sides: their ratios have no median; name functions with --reference, or use --normalize total or none", minReference, opt.ReferenceSamples)
 		}
 	case Total:
 		n.byTotal(c)
@@ -259,20 +259,24 @@ func (n *Normalization) divisors(side int) []divisor {
 	return n.head
 }
 
-// byReference divides by the cost of the functions that any expression matches.
-func (n *Normalization) byReference(base, head *side, rows *rowset, c *costs, expressions []*regexp.Regexp) error {
+// byReference divides by the cost of the functions that any expression matches, or whose
+// file one does.
+func (n *Normalization) byReference(base, head *side, rows *rowset, c *costs, opt *Options) error {
 	sum := newCost(len(base.runs), len(head.runs))
 	matched := 0
 	for i := range rows.rows {
-		if rows.matches(base, head, i, expressions) {
+		if rows.matches(base, head, i, opt.Reference) || rows.inFile(base, head, i, opt.ReferenceDSO) {
 			sum.add(&c.self[i])
 			matched++
 		}
 	}
-	for _, re := range expressions {
+	for _, re := range opt.Reference {
 		if !rows.match(base, head, re) {
 			return fmt.Errorf("no function matches --reference %s", re)
 		}
+	}
+	if matched == 0 {
+		return fmt.Errorf("no function of the reference is in a file that matches %s", opt.ReferenceDSO)
 	}
 	n.By = fmt.Sprintf("%d functions named", matched)
 	if matched == 1 {
@@ -296,13 +300,13 @@ func (n *Normalization) byReference(base, head *side, rows *rowset, c *costs, ex
 // over the geometric mean of that function in all runs (Anders and Huber, 2010,
 // "Differential expression analysis for sequence count data"). Functions count that
 // have a cost in every run and samples enough on both sides.
-func (n *Normalization) byMedian(c *costs) bool {
+func (n *Normalization) byMedian(c *costs, samples int64) bool {
 	var logs [][]float64 // by function and run
 	nb, nh := len(n.base), len(n.head)
 	var precision []float64 // samples a run
 	for i := range c.self {
 		base, head := c.self[i].samples()
-		if base < minReferenceSamples || head < minReferenceSamples {
+		if base < samples || head < samples {
 			continue
 		}
 		row := make([]float64, 0, nb+nh)

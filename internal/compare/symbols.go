@@ -16,6 +16,7 @@ type symbol struct{ name, dso string }
 type side struct {
 	runs    []*run.Run
 	symbols []symbol
+	ids     map[symbol]int32
 	facts   []align.Function // by symbol
 	frames  []frames         // by run
 }
@@ -34,13 +35,12 @@ func (f *frames) at(location uint32) []int32 {
 const noStack = "[no stack]"
 
 func newSide(runs []*run.Run) *side {
-	s := &side{runs: runs}
-	ids := make(map[symbol]int32)
+	s := &side{runs: runs, ids: make(map[symbol]int32)}
 	intern := func(key symbol, f *run.Function) int32 {
-		id, ok := ids[key]
+		id, ok := s.ids[key]
 		if !ok {
 			id = int32(len(s.symbols))
-			ids[key] = id
+			s.ids[key] = id
 			s.symbols = append(s.symbols, key)
 			s.facts = append(s.facts, align.Function{
 				Name: key.name, SystemName: f.SystemName, DSO: key.dso, File: f.File, Unknown: f.Unknown,

@@ -46,79 +46,172 @@ func (c *Comparison) tree(event int, up bool) *Tree {
 	for i := range e.Functions {
 		byRow[e.Functions[i].row] = int32(i)
 	}
-	b := treeBuilder{
-		children: make(map[treeEdge]*TreeNode), runsBase: len(c.Base), runsHead: len(c.Head),
+	b := treeBuilder{runs: len(c.Base) + len(c.Head)}
+	b.add(-1, -1)
+	var stacks stackTree
+	// All nodes are made before sums are, which are large.
+	var nodeOf [][]int32 // by run and stack: where it ends
+	each := func(visit func(t *stackTree, run int, rowOf []int32)) {
+		for i, r := range c.base.runs {
+			stacks.reset(r, &c.base.frames[i])
+			stacks.load(e.pair.base[i])
+			visit(&stacks, i, c.rows.base)
+		}
+		for i, r := range c.head.runs {
+			stacks.reset(r, &c.head.frames[i])
+			stacks.load(e.pair.head[i])
+			visit(&stacks, len(c.Base)+i, c.rows.head)
+		}
 	}
-	t := &Tree{Root: b.node(-1), c: c, event: e, tests: stats.New(level)}
-	add := func(s *side, rowOf []int32, at []int, of func(*cost) []run.Sum) {
-		var path []int32
-		for i, r := range s.runs {
-			f := &s.frames[i]
-			for j := range r.Samples {
-				sample := &r.Samples[j]
-				if int(sample.Event) != at[i] {
-					continue
-				}
-				sum := run.Sum{Weight: sample.Weight, Count: sample.Count, WeightSq: sample.WeightSq}
-				// Leaf first.
-				path = path[:0]
-				if sample.Stack == 0 {
-					path = append(path, byRow[rowOf[0]])
-				}
-				for id := sample.Stack; id != 0; id = r.Stacks.Parent(id) {
-					for _, sym := range f.at(r.Stacks.Location(id)) {
-						path = append(path, byRow[rowOf[sym]])
-					}
-				}
-				if !up {
-					slices.Reverse(path)
-				}
-				n := t.Root
-				addSum(&of(&n.total)[i], &sum)
-				for k, fn := range path {
-					n = b.child(n, fn)
-					addSum(&of(&n.total)[i], &sum)
-					if up && k == 0 {
-						addSum(&of(&n.self)[i], &sum)
-					}
-				}
-				if !up {
-					addSum(&of(&n.self)[i], &sum)
-				}
+	each(func(t *stackTree, _ int, rowOf []int32) {
+		if up {
+			nodeOf = append(nodeOf, b.callers(t, rowOf, byRow))
+		} else {
+			nodeOf = append(nodeOf, b.callees(t, rowOf, byRow))
+		}
+	})
+	n := len(b.parent)
+	b.self = make([]run.Sum, n*b.runs)
+	each(func(t *stackTree, run int, _ []int32) {
+		for id := range t.own {
+			if own := &t.own[id]; own.Count != 0 || own.Weight != 0 {
+				addSum(&b.sums(b.self, nodeOf[run][id])[run], own)
+			}
+		}
+	})
+	// Until here self is what the stacks that end in a node cost. Parents precede their
+	// children.
+	b.total = slices.Clone(b.self)
+	for id := n - 1; id > 0; id-- {
+		to, from := b.sums(b.total, b.parent[id]), b.sums(b.total, int32(id))
+		for k := range to {
+			addSum(&to[k], &from[k])
+		}
+	}
+	if up {
+		// What ends in a caller is of the innermost function.
+		clear(b.self)
+		for id := 1; id < n; id++ {
+			if b.parent[id] == 0 {
+				copy(b.sums(b.self, int32(id)), b.sums(b.total, int32(id)))
 			}
 		}
 	}
-	add(c.base, c.rows.base, e.pair.base, func(c *cost) []run.Sum { return c.base })
-	add(c.head, c.rows.head, e.pair.head, func(c *cost) []run.Sum { return c.head })
+	t := &Tree{Root: b.nodes(len(c.Base)), c: c, event: e, tests: stats.New(level)}
 	t.finish(t.Root)
 	return t
 }
 
-type treeEdge struct {
-	parent   *TreeNode
-	function int32
-}
-
+// A treeBuilder makes nodes and sums the runs in them.
 type treeBuilder struct {
-	children           map[treeEdge]*TreeNode
-	runsBase, runsHead int
+	runs             int
+	parent, function []int32
+	self, total      []run.Sum // by node and run
+	// slots find nodes by parent and function: open addressing with linear probing,
+	// 0 is free.
+	slots []int32
 }
 
-func (b *treeBuilder) node(function int) *TreeNode {
-	return &TreeNode{
-		Function: function,
-		self:     newCost(b.runsBase, b.runsHead), total: newCost(b.runsBase, b.runsHead),
+func (b *treeBuilder) add(parent, function int32) int32 {
+	b.parent = append(b.parent, parent)
+	b.function = append(b.function, function)
+	return int32(len(b.parent) - 1)
+}
+
+func (b *treeBuilder) sums(of []run.Sum, id int32) []run.Sum {
+	return of[int(id)*b.runs : (int(id)+1)*b.runs]
+}
+
+// slot is where a node is, or where it goes if there is none.
+func (b *treeBuilder) slot(parent, function int32) *int32 {
+	mask := uint64(len(b.slots) - 1)
+	h := (uint64(uint32(parent))<<32 | uint64(uint32(function))) * 0x9e3779b97f4a7c15
+	for i := (h ^ h>>32) & mask; ; i = (i + 1) & mask {
+		if id := b.slots[i]; id == 0 || b.parent[id] == parent && b.function[id] == function {
+			return &b.slots[i]
+		}
 	}
 }
 
-func (b *treeBuilder) child(parent *TreeNode, function int32) *TreeNode {
-	n, ok := b.children[treeEdge{parent, function}]
-	if !ok {
-		n = b.node(int(function))
-		b.children[treeEdge{parent, function}] = n
-		parent.Children = append(parent.Children, n)
+func (b *treeBuilder) child(parent, function int32) int32 {
+	if 4*len(b.parent) >= 3*len(b.slots) {
+		b.slots = make([]int32, max(1<<10, 2*len(b.slots)))
+		for id := 1; id < len(b.parent); id++ {
+			*b.slot(b.parent[id], b.function[id]) = int32(id)
+		}
 	}
-	return n
+	s := b.slot(parent, function)
+	if *s == 0 {
+		*s = b.add(parent, function)
+	}
+	return *s
+}
+
+// callees adds the stacks of a run from the outermost function on. It returns the node at
+// which each ends.
+func (b *treeBuilder) callees(t *stackTree, rowOf, byRow []int32) (nodeOf []int32) {
+	nodeOf = make([]int32, len(t.own))
+	for id := 1; id < len(nodeOf); id++ {
+		if t.all[id].Count == 0 && t.all[id].Weight == 0 {
+			continue
+		}
+		node := nodeOf[t.run.Stacks.Parent(run.StackID(id))]
+		for _, sym := range slices.Backward(t.frames.at(t.run.Stacks.Location(run.StackID(id)))) {
+			node = b.child(node, byRow[rowOf[sym]])
+		}
+		nodeOf[id] = node
+	}
+	// The empty stack is the start of all others, but its own samples end elsewhere.
+	if own := &t.own[0]; own.Count != 0 || own.Weight != 0 {
+		nodeOf[0] = b.child(0, byRow[rowOf[0]])
+	}
+	return nodeOf
+}
+
+// callers adds the stacks of a run from the innermost function on.
+func (b *treeBuilder) callers(t *stackTree, rowOf, byRow []int32) (nodeOf []int32) {
+	nodeOf = make([]int32, len(t.own))
+	for id := range t.own {
+		if own := &t.own[id]; own.Count == 0 && own.Weight == 0 {
+			continue
+		}
+		if id == 0 {
+			nodeOf[0] = b.child(0, byRow[rowOf[0]])
+		}
+		node := nodeOf[id]
+		for at := run.StackID(id); at != 0; at = t.run.Stacks.Parent(at) {
+			for _, sym := range t.frames.at(t.run.Stacks.Location(at)) {
+				node = b.child(node, byRow[rowOf[sym]])
+			}
+		}
+		nodeOf[id] = node
+	}
+	return nodeOf
+}
+
+// nodes makes the nodes that are returned.
+func (b *treeBuilder) nodes(runsBase int) *TreeNode {
+	n := len(b.parent)
+	nodes, children, count := make([]TreeNode, n), make([]*TreeNode, n), make([]int32, n+1)
+	for _, p := range b.parent[1:] {
+		count[p+1]++
+	}
+	for i := range n {
+		count[i+1] += count[i]
+	}
+	for id := range n {
+		self, total := b.sums(b.self, int32(id)), b.sums(b.total, int32(id))
+		nodes[id] = TreeNode{
+			Function: int(b.function[id]), Children: children[count[id]:count[id]:count[id+1]],
+			self:  cost{base: self[:runsBase:runsBase], head: self[runsBase:]},
+			total: cost{base: total[:runsBase:runsBase], head: total[runsBase:]},
+		}
+		if id > 0 {
+			p := &nodes[b.parent[id]]
+			p.Children = append(p.Children, &nodes[id])
+		}
+	}
+	return &nodes[0]
 }
 
 // finish computes means and sorts.

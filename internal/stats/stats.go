@@ -149,7 +149,8 @@ func (e *Estimate) Below(ratio float64) float64 {
 // Tests compares runs at one confidence level. It keeps the distributions of the rank
 // test, which depend on the numbers of runs only, and is safe for concurrent use.
 type Tests struct {
-	level float64
+	level  float64
+	ranked int // runs of the smaller side from which ranks are used
 
 	mu    sync.Mutex
 	nulls map[nullKey]*null
@@ -157,7 +158,15 @@ type Tests struct {
 
 // New returns Tests whose intervals have the given confidence level, 0 to 1.
 func New(level float64) *Tests {
-	return &Tests{level: level, nulls: make(map[nullKey]*null)}
+	return &Tests{level: level, ranked: rankRuns, nulls: make(map[nullKey]*null)}
+}
+
+// NewRanked returns Tests that use ranks from the given number of runs of the smaller side
+// on, at least 4, instead of 8.
+func NewRanked(level float64, runs int) *Tests {
+	t := New(level)
+	t.ranked = max(runs, fewRuns)
+	return t
 }
 
 // Ratio is [Tests.Ratio] for a single comparison.
@@ -175,7 +184,7 @@ func (t *Tests) Ratio(base, head []WeightedCount) Estimate {
 		Capped: few < fewRuns, BaseRuns: n, HeadRuns: m,
 	}
 	switch {
-	case few >= rankRuns:
+	case few >= t.ranked:
 		e.Method = MannWhitney
 	case few <= 1 && max(n, m) > 1:
 		e.Method = Prediction
@@ -199,7 +208,7 @@ func (t *Tests) Ratio(base, head []WeightedCount) Estimate {
 		e.Refused = "one run a side without samples shows no noise"
 	case s.constant():
 		t.exact(&e, s)
-	case few >= rankRuns:
+	case few >= t.ranked:
 		t.ranks(&e, s)
 	default:
 		t.welch(&e, s)

@@ -1,0 +1,281 @@
+package stats
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Methods of [Tests.Level], which uses ranks from [RanksFrom] runs on.
+const (
+	StudentT   Method = "student-t"
+	SignedRank Method = "signed-rank"
+)
+
+// Level estimates one quantity from the runs of one side: Ratio is its value, in the unit
+// of the weights, and Above and Below compare it with a limit in that unit. The method
+// follows from the number of runs and from ranks:
+//
+//	1        sampling noise alone, exact below 30 effective samples (Poisson)
+//	2 and more   Student's t on logarithms
+//	8 and more   with ranks, Wilcoxon's signed ranks (1945) of logarithms, estimate and
+//	         interval of Hodges and Lehmann (1963)
+//
+// The least p of signed ranks is 2⁻ⁿ, so that the caller chooses by the number of tests.
+// Zeros are taken as by [Tests.Ratio].
+func (t *Tests) Level(runs []WeightedCount, ranks bool) Estimate {
+	n := len(runs)
+	e := Estimate{Method: StudentT, Ratio: math.NaN(), CI: everything(), P: 1, Capped: n < fewRuns, HeadRuns: n}
+	if n == 0 {
+		e.Refused = "there are no runs"
+		return e
+	}
+	s, refused := newSides(nil, runs)
+	if refused != "" {
+		e.Refused = refused
+		return e
+	}
+	switch {
+	case s.constant1():
+		v := runs[0].Weight
+		e.Method, e.Ratio, e.CI = Exact, v, Interval{v, v}
+		e.finishLevel(point(math.Log(v)))
+	case n == 1:
+		t.levelOfOne(&e, runs[0])
+	case ranks && n >= rankRuns:
+		t.signedRanks(&e, s)
+	default:
+		m := newMoments(s.head, s.half, s.sampled)
+		l := level{shift{log: m.mean, se: math.Sqrt(m.variance / m.n), df: m.n - 1}, n}
+		e.Ratio, e.CI = math.Exp(l.log), l.interval(t.level)
+		if s.zeroHead == n {
+			e.Ratio, e.CI.Lo = 0, 0
+		}
+		e.finishLevel(l)
+	}
+	return e
+}
+
+// RanksFrom is the number of runs from which ranks are used.
+const RanksFrom = rankRuns
+
+// finishLevel is finish without the hypothesis of no change, which a level has not.
+func (e *Estimate) finishLevel(m model) { e.model, e.P = m, 1 }
+
+// constant1 reports whether a single side was counted and has one value only. One run that
+// was counted shows no noise: that is for the caller to say, see [Tests.Exact].
+func (s *sides) constant1() bool {
+	return len(s.head) > 1 && !s.sampled && !slices.ContainsFunc(s.head, func(c WeightedCount) bool {
+		return math.Abs(c.Weight-s.head[0].Weight) > rounding*s.head[0].Weight
+	})
+}
+
+// ExactLevel is the level of what was counted and is known.
+func ExactLevel(value float64) Estimate {
+	e := Estimate{Method: Exact, Ratio: value, CI: Interval{value, value}, P: 1, HeadRuns: 1}
+	e.finishLevel(point(math.Log(value)))
+	return e
+}
+
+// A level is a mean of logarithms whose estimate varies as t does.
+type level struct {
+	shift
+	runs int
+}
+
+// spread is that of one run. The formulas of numbers of runs are for the difference of two
+// sides, which has twice the variance.
+func (l level) spread() spread {
+	return spread{sd: l.se * math.Sqrt(float64(l.runs)/2), known: l.runs > 1}
+}
+
+// levelOfOne says what sampling noise leaves open.
+func (t *Tests) levelOfOne(e *Estimate, c WeightedCount) {
+	e.Method, e.Ratio = Sampling, c.Weight
+	if c.WeightSq == 0 {
+		e.Refused = "one run without samples shows no noise"
+		return
+	}
+	k := c.Effective()
+	if k >= fewSamples {
+		l := level{shift{log: math.Log(c.Weight), se: math.Sqrt(1 / k), df: math.Inf(1)}, 1}
+		e.CI = l.interval(t.level)
+		e.finishLevel(l)
+		return
+	}
+	e.Method = SamplingExact
+	p := poissonCount{k: k, unit: c.WeightSq / c.Weight}
+	alpha := (1 - t.level) / 2
+	e.CI = Interval{p.unit * gamma(k, alpha), p.unit * gamma(k+1, 1-alpha)}
+	e.finishLevel(p)
+}
+
+// poissonCount is a number of samples that weigh unit each (Garwood, 1936).
+type poissonCount struct{ k, unit float64 }
+
+func (p poissonCount) above(limit float64) float64 {
+	return mathext.GammaIncReg(p.k, math.Exp(limit)/p.unit)
+}
+
+func (p poissonCount) below(limit float64) float64 {
+	return 1 - mathext.GammaIncReg(p.k+1, math.Exp(limit)/p.unit)
+}
+
+func (p poissonCount) detectable(alpha, power float64) float64 {
+	return shift{se: math.Sqrt(1 / p.k), df: math.Inf(1)}.detectable(alpha, power)
+}
+
+func (poissonCount) spread() spread { return spread{} }
+
+// signedRanks estimates by Wilcoxon's test of whether the logarithms lie symmetrically
+// around a limit.
+func (t *Tests) signedRanks(e *Estimate, s sides) {
+	x := logs(s.head, s.half)
+	slices.Sort(x)
+	n := len(x)
+	walsh := make([]float64, 0, n*(n+1)/2)
+	for i := range x {
+		for j := i; j < n; j++ {
+			walsh = append(walsh, (x[i]+x[j])/2)
+		}
+	}
+	slices.Sort(walsh)
+	w := signed{x: x, n: n}
+	mid := len(walsh) / 2
+	log := walsh[mid]
+	if len(walsh)%2 == 0 {
+		log = (walsh[mid-1] + walsh[mid]) / 2
+	}
+	// Of the sorted averages the k-th lowest and highest bound the interval, k-1 being
+	// the largest sum of ranks that is as rare as alpha.
+	alpha := (1 - t.level) / 2
+	k := 0
+	for k < len(walsh)/2 && w.atMost(float64(k)) <= alpha {
+		k++
+	}
+	e.Method, e.Ratio, e.CI = SignedRank, math.Exp(log), everything()
+	if k > 0 {
+		w.lo, w.hi, w.alpha = walsh[k-1], walsh[len(walsh)-k], w.atMost(float64(k-1))
+		e.CI = Interval{math.Exp(w.lo), math.Exp(w.hi)}
+	}
+	if s.zeroHead == n {
+		e.Ratio, e.CI.Lo = 0, 0
+	}
+	e.finishLevel(w)
+}
+
+// signed are the sorted logarithms of runs. lo and hi are the ends of the interval, at which
+// the one-sided p is alpha; 0 if there is none.
+type signed struct {
+	x             []float64
+	n             int
+	lo, hi, alpha float64
+}
+
+// sum is the sum of the ranks of the distances of the runs above limit; what is on it
+// counts half, and equal distances share their ranks.
+func (w signed) sum(limit float64) float64 {
+	type distance struct {
+		d     float64
+		above float64
+	}
+	list := make([]distance, w.n)
+	for i, v := range w.x {
+		d := distance{math.Abs(v - limit), 0}
+		switch {
+		case d.d <= rounding:
+			d.above = 0.5
+		case v > limit:
+			d.above = 1
+		}
+		list[i] = d
+	}
+	slices.SortFunc(list, func(a, b distance) int {
+		switch {
+		case a.d < b.d:
+			return -1
+		case a.d > b.d:
+			return 1
+		}
+		return 0
+	})
+	sum := 0.0
+	for i := 0; i < w.n; {
+		j := i
+		above := 0.0
+		for ; j < w.n && list[j].d <= list[i].d+rounding; j++ {
+			above += list[j].above
+		}
+		sum += above * float64(i+1+j) / 2
+		i = j
+	}
+	return sum
+}
+
+func (w signed) above(limit float64) float64 {
+	return w.atMost(float64(w.n*(w.n+1)/2) - w.sum(limit))
+}
+func (w signed) below(limit float64) float64 { return w.atMost(w.sum(limit)) }
+
+// exactRanks is the number of runs up to which the distribution of sums of ranks is
+// counted; beyond it is normal.
+const exactRanks = 40
+
+// atMost is the probability that the sum of the ranks above the true value is sum or less.
+// Half ranks count as the next: never too small.
+func (w signed) atMost(sum float64) float64 {
+	if sum < 0 {
+		return 0
+	}
+	if w.n > exactRanks {
+		n := float64(w.n)
+		z := (sum + 0.5 - n*(n+1)/4) / math.Sqrt(n*(n+1)*(2*n+1)/24)
+		return normalSurvival(-z)
+	}
+	table := signedTables()[w.n]
+	return table[min(int(math.Ceil(sum)), len(table)-1)]
+}
+
+// signedTables are the cumulative distributions of the sum of the ranks above by number of
+// runs.
+var signedTables = sync.OnceValue(func() [][]float64 {
+	tables := make([][]float64, exactRanks+1)
+	ways := []float64{1}
+	total := 1.0
+	for n := 1; n <= exactRanks; n++ {
+		next := make([]float64, n*(n+1)/2+1)
+		for i, v := range ways {
+			next[i] += v
+			next[i+n] += v
+		}
+		ways = next
+		total *= 2
+		cumulative := make([]float64, len(ways))
+		sum := 0.0
+		for i, v := range ways {
+			sum += v
+			cumulative[i] = sum / total
+		}
+		tables[n] = cumulative
+	}
+	return tables
+})
+
+func (w signed) detectable(alpha, power float64) float64 {
+	s := w.spread()
+	if !s.known || math.Ldexp(1, -w.n) > alpha/2 {
+		return math.Inf(1)
+	}
+	return math.Expm1(s.sd * math.Sqrt(2/float64(w.n)) * shiftOf(power, math.Inf(1), alpha/2))
+}
+
+func (w signed) spread() spread {
+	if !(w.alpha > 0) || !(w.hi > w.lo) {
+		return spread{}
+	}
+	se := (w.hi - w.lo) / 2 / distuv.UnitNormal.Quantile(1-w.alpha)
+	return spread{sd: se * math.Sqrt(float64(w.n)/2), known: true, ranks: true}
+}
