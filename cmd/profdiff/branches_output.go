@@ -81,7 +81,7 @@ func (f *branchesOutputFlags) write(std *stdio, t *branch.Table, symfs []symboli
 
 // writeLLVMProfiles writes PREFIX.freq.prof and PREFIX.misp.prof.
 func (s *stdio) writeLLVMProfiles(t *branch.Table, symfs []symbolizer.SearchPath, prefix string) error {
-	p, err := report.NewLLVMProfiles(t, t.SourcePlaces(symfs))
+	p, err := report.NewLLVMProfiles(t, t.SourceFrames(symfs))
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}

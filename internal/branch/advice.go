@@ -22,6 +22,7 @@ const (
 	Unroll       AdviceID = "unroll"       // or fix how often a loop runs
 	PairReturns  AdviceID = "returns"      // with calls
 	Leave        AdviceID = "leave"        // as it is
+	Identify     AdviceID = "identify"     // which branch it is, first
 )
 
 // Advice is what to do about a branch, and when that is worth it.
@@ -33,8 +34,10 @@ type Advice struct {
 	// Against says why more was not recommended, or what to mind.
 	Against []string
 	// Rate is the end of the interval of the miss rate that was compared with
-	// BreakEven: the lower one, of what is to be left alone the upper one.
-	Rate, BreakEven float64
+	// BreakEven: the lower one, of what is to be left alone the upper one; nil if the
+	// rate is not known, so that the Condition is open.
+	Rate      *float64
+	BreakEven float64
 	// RuleOfThumb is set if BreakEven is that of a usual branch and not of this one.
 	RuleOfThumb bool
 	// Share is what the misses cost, as a part of the [Stake].
@@ -77,9 +80,14 @@ const (
 // Advise fills in the Advice of the table and of its branches. Advice on a branch is
 // given only if the lower end of its miss rate is above BreakEven and its misses cost
 // at least 1 % of the cycles; where cycles are not known, as many cycles as 1 % of the
-// instructions, or 1 % of the misses. paths are where the binaries are looked for.
+// instructions, or 1 % of the misses. Imprecise samples do not tell the rate: the advice
+// then says so, and if it is not known which branch it is, that alone. paths are where
+// the binaries are looked for.
 func (t *Table) Advise(paths []symbolizer.SearchPath) {
 	t.Advice = t.spread()
+	if t.Tier == TierCounters {
+		t.Advice = t.sampleFunction()
+	}
 	if t.Unknown != "" {
 		return
 	}
@@ -116,6 +124,16 @@ func (t *Table) spread() string {
 	return fmt.Sprintf("it takes %d branches to have 80 %% of the misses: the predictor runs out of room rather than failing at one branch; try the layout of code (PGO, BOLT) and look at misses of the instruction cache", n)
 }
 
+// sampleFunction is the advice if it is only known how many misses functions have.
+func (t *Table) sampleFunction() string {
+	for i := range t.Functions {
+		if f := &t.Functions[i]; f.Enough && f.Name != "" && f.Share != nil && *f.Share > 0 {
+			return fmt.Sprintf("counters tell how many misses functions have, not which branches: sample branch misses to see those of %s, which has %s of them", f.Name, percent(*f.Share))
+		}
+	}
+	return ""
+}
+
 // stake is what the misses of a branch cost.
 func (t *Table) stake(b *Branch) (share float64, of Stake, ok bool) {
 	switch {
@@ -135,24 +153,35 @@ func (t *Table) stake(b *Branch) (share float64, of Stake, ok bool) {
 
 func (t *Table) advise(b *Branch, code *codes) *Advice {
 	share, of, ok := t.stake(b)
-	if !ok || share < leastLoss || !b.Enough || b.Rate == nil || b.Known().Rank() < High.Rank() || b.ByLine {
+	if !ok || share < leastLoss || !b.Enough || b.ByLine {
 		return nil
 	}
-	a := &Advice{Share: share, Of: of, BreakEven: UsualBreakEven, RuleOfThumb: true, Rate: b.Rate.CI[0]}
+	a := &Advice{Share: share, Of: of, BreakEven: UsualBreakEven, RuleOfThumb: true}
 	if b.BreakEven != nil {
 		a.BreakEven, a.RuleOfThumb = *b.BreakEven, false
 	}
-	if b.Kind == Indirect && b.Targets > 0 && b.TopTarget >= usualTarget {
+	switch {
+	case b.Known().Rank() < Medium.Rank():
+		a.identify(b)
+		return a
+	case b.Rate == nil && b.Sampled == nil:
+		return nil
+	case b.Kind == Indirect && b.Targets > 0 && b.TopTarget >= usualTarget:
 		// A test for the usual target is wrong as often as it is not that.
 		a.BreakEven, a.RuleOfThumb = 1-b.TopTarget, false
 	}
-	if b.Rate.CI[1] < a.BreakEven {
-		a.Rate = b.Rate.CI[1]
-		t.leave(b, a)
-		return a
+	if b.Rate != nil {
+		if b.Rate.CI[1] < a.BreakEven {
+			a.Rate = &b.Rate.CI[1]
+			t.leave(b, a)
+			return a
+		}
+		if a.Rate = &b.Rate.CI[0]; *a.Rate <= a.BreakEven {
+			return nil
+		}
 	}
-	if a.Rate <= a.BreakEven {
-		return nil
+	if b.Known() == Medium {
+		a.Against = append(a.Against, fmt.Sprintf("it may be another branch: the samples have %d candidates", 1+len(b.Candidates)+b.MoreCandidates))
 	}
 	switch b.Kind {
 	case Conditional:
@@ -169,6 +198,12 @@ func (t *Table) advise(b *Branch, code *codes) *Advice {
 		a.Against = append(a.Against, "the predictor is simulated: a CPU may learn what it does not")
 	}
 	return a
+}
+
+// identify is the advice on misses of which the branch is not known.
+func (a *Advice) identify(b *Branch) {
+	a.ID, a.Text = Identify, "find out which branch it is: record branch stacks or precise samples, if the CPU has them"
+	a.Condition = fmt.Sprintf("it is not known: the samples have %d candidates", 1+len(b.Candidates)+b.MoreCandidates)
 }
 
 // leave is the advice on a branch that is missed too seldom for more.
@@ -194,15 +229,26 @@ func (t *Table) leave(b *Branch, a *Advice) {
 
 // threshold compares the rate with that from which code without the branch is faster.
 func (a *Advice) threshold() string {
-	end := "at least"
-	if a.Rate < a.BreakEven {
-		end = "at most"
+	s := fmt.Sprintf("code without the branch is faster above a miss rate of %s, ", percent(a.BreakEven))
+	switch {
+	case a.Rate == nil:
+		s += "which imprecise samples do not tell"
+	case *a.Rate < a.BreakEven:
+		s += "it has at most " + percent(*a.Rate)
+	default:
+		s += "it has at least " + percent(*a.Rate)
 	}
-	s := fmt.Sprintf("code without the branch is faster above a miss rate of %s, it has %s %s", percent(a.BreakEven), end, percent(a.Rate))
 	if a.RuleOfThumb {
 		s += " (a rule of thumb: 4 more cycles against 20 of a miss)"
 	}
 	return s
+}
+
+func missedAtLeast(rate *float64) string {
+	if rate == nil {
+		return "how often the branch is missed is not known"
+	}
+	return "the branch is missed at least " + percent(*rate)
 }
 
 func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
@@ -210,13 +256,10 @@ func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
 // conditional advises on a conditional branch that is missed often.
 func (t *Table) conditional(b *Branch, a *Advice, code *codes) {
 	a.Condition = a.threshold()
-	var s *shape
-	if f := code.function(b); f != nil {
-		s = shapeOf(f, b.Address)
-	}
+	s, why := code.shape(b)
 	if s == nil {
 		a.ID, a.Text = IfConvert, "compute both sides and choose (a ternary, min or max, cmov or csel), or sort the data first"
-		a.Against = append(a.Against, "the code is not there to look at: only if both sides are a few cheap instructions without a store, a call, a division or a load that may fault")
+		a.Against = append(a.Against, why+": only if both sides are a few cheap instructions without a store, a call, a division or a load that may fault")
 		return
 	}
 	a.CodeSeen = true
@@ -232,11 +275,11 @@ func (t *Table) conditional(b *Branch, a *Advice, code *codes) {
 	case s.feeds != "":
 		a.ID, a.Text = Leave, "leave it: what it decides is "+s.feeds+", and the CPU goes on by its guess while code without the branch would wait"
 		a.Condition = "not all that is loaded is in the first cache; else measure both"
-		a.Against = against
+		a.Against = append(a.Against, against...)
 	default:
 		a.ID, a.Text = SortData, "sort or partition the data by what the branch tests, or handle it in batches"
 		a.Condition = "sorting costs less than the misses, and the data is not random in the benchmark only"
-		a.Against = against
+		a.Against = append(a.Against, against...)
 	}
 }
 
@@ -275,7 +318,7 @@ func indirect(b *Branch, a *Advice, code *codes) {
 		a.Condition = "one target is far more frequent than the others, which is not known here"
 	case b.TopTarget >= usualTarget:
 		a.ID, a.Text = Devirtualize, fmt.Sprintf("test for the usual target first and go there directly (PGO, a final or sealed class, an inline cache): it is %s of %d", percent(b.TopTarget), b.Targets)
-		a.Condition = fmt.Sprintf("that test is wrong %s of the time, the branch is missed at least %s", percent(a.BreakEven), percent(a.Rate))
+		a.Condition = fmt.Sprintf("that test is wrong %s of the time, %s", percent(a.BreakEven), missedAtLeast(a.Rate))
 	case jump:
 		a.ID, a.Text = Dispatch, fmt.Sprintf("repeat the jump at the end of each of its %d targets (threaded code, computed goto), so that each has a history of its own", b.Targets)
 		a.Condition = "it is an interpreter or a state machine; look at misses per operation"

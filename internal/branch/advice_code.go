@@ -34,6 +34,22 @@ const (
 	maxMeetDepth  = 4
 )
 
+// shape is the shape of the code around a branch, or why it is not known.
+func (c *codes) shape(b *Branch) (s *shape, why string) {
+	const missing = "the code is not there to look at"
+	if code := c.of(b); code != nil && code.Arch() == "arm" {
+		return nil, "what 32-bit Arm code does is not looked at"
+	}
+	f := c.function(b)
+	if f == nil {
+		return nil, missing
+	}
+	if s = shapeOf(f, b.Address); s == nil {
+		return nil, missing
+	}
+	return s, ""
+}
+
 // shapeOf looks at the code around the branch at an address, nil if it is not understood.
 func shapeOf(f *disasm.Function, addr uint64) *shape {
 	at := f.Inst(addr)

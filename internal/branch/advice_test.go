@@ -42,7 +42,12 @@ func TestAdvise(t *testing.T) {
 			b.Rate = &Rate{Bounds: [2]float64{0.1, 0.6}, CI: [2]float64{0.09, 0.65}, Method: ByBounds}
 		}), "", 0},
 		{"a line", with(adviceBranch(Conditional, 0.4, 0.5), func(b *Branch) { b.ByLine = true }), "", 0},
-		{"a candidate", with(adviceBranch(Conditional, 0.4, 0.5), func(b *Branch) { b.Confidence = Medium }), "", 0},
+		{"a candidate", with(adviceBranch(Conditional, 0.4, 0.5), func(b *Branch) { b.Confidence = Medium }), IfConvert, 0.2},
+		{"one of many", with(adviceBranch(Conditional, 0.4, 0.5), func(b *Branch) { b.Confidence = Low }), Identify, 0.2},
+		{"imprecise", with(adviceBranch(Conditional, 0, 0), func(b *Branch) { b.Rate, b.PTaken, b.Sampled, b.Confidence = nil, nil, &SampledCounts{}, High }), IfConvert, 0.2},
+		{"imprecise, one of many", with(adviceBranch(Conditional, 0, 0), func(b *Branch) { b.Rate, b.PTaken, b.Sampled, b.Confidence = nil, nil, &SampledCounts{}, Low }), Identify, 0.2},
+		{"imprecise, indirect", with(adviceBranch(Indirect, 0, 0), func(b *Branch) { b.Rate, b.PTaken, b.Sampled, b.Confidence = nil, nil, &SampledCounts{}, Medium }), Devirtualize, 0.2},
+		{"no rate", with(adviceBranch(Conditional, 0, 0), func(b *Branch) { b.Rate = nil }), "", 0},
 		{"usual target", with(adviceBranch(Indirect, 0.3, 1), func(b *Branch) { b.Targets, b.TopTarget = 4, 0.9 }), Devirtualize, 0.1},
 		{"usual target, learnt", with(adviceBranch(Indirect, 0.05, 1), func(b *Branch) { b.Targets, b.TopTarget = 4, 0.9 }), Leave, 0.1},
 		{"many targets", with(adviceBranch(Indirect, 0.5, 1), func(b *Branch) { b.Targets, b.TopTarget = 40, 0.1 }), SortData, 0.2},
@@ -61,6 +66,12 @@ func TestAdvise(t *testing.T) {
 		}
 		if a.ID != "" && (a.Text == "" || a.Condition == "" || a.CodeSeen) {
 			t.Errorf("%s: %+v", test.name, a)
+		}
+		if b := &test.branch; a.ID != "" && (a.Rate == nil) != (b.Rate == nil || b.Confidence == Low) {
+			t.Errorf("%s: compared with the rate %v", test.name, a.Rate)
+		}
+		if unsure := strings.Contains(strings.Join(a.Against, ""), "may be another branch"); unsure != (test.branch.Confidence == Medium) {
+			t.Errorf("%s: against %q", test.name, a.Against)
 		}
 		own := test.branch.BreakEven != nil || test.branch.TopTarget >= usualTarget
 		if a.ID != "" && (a.RuleOfThumb == own) {

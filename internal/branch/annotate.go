@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"profdiff/internal/disasm"
-	"profdiff/internal/objfile"
-	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
 )
 
@@ -109,7 +107,7 @@ func (t *Table) Annotate(want string, paths []symbolizer.SearchPath) (*Listing, 
 		return nil, errors.New("names lines, not instructions: record with callgrind --dump-instr=yes")
 	}
 	w := parseWanted(want)
-	a := &annotator{paths: paths, files: make(map[dsoKey]*annotatedFile)}
+	a := newAnnotator(paths)
 	defer a.close()
 	var found []functionPlace
 	var failed error
@@ -235,49 +233,45 @@ func nameDistance(a, b string) int {
 
 // annotator finds the code of functions.
 type annotator struct {
-	paths []symbolizer.SearchPath
-	files map[dsoKey]*annotatedFile
+	binaries *binaries
+	z        *symbolizer.Symbolizer
+	files    map[fileKey]*annotatedFile
 }
 
-// An annotatedFile is a DSO whose binary was looked for.
+// A fileKey is a file that a table names.
+type fileKey struct{ path, buildID string }
+
+// An annotatedFile is a file whose binary was looked for.
 type annotatedFile struct {
-	dso      *perfsession.DSO
-	binaries *binaries
-	file     *objfile.File
+	object   *symbolizer.Object
 	code     *disasm.Code
 	err      error
 	function *disasm.Function // the last one
 }
 
-func (a *annotator) close() {
-	for _, f := range a.files {
-		f.binaries.close()
+func newAnnotator(paths []symbolizer.SearchPath) *annotator {
+	files := symbolizer.NewFiles(paths)
+	return &annotator{
+		binaries: newBinaries(files), z: symbolizer.New(symbolizer.Options{Symfs: paths, Files: files}),
+		files: make(map[fileKey]*annotatedFile),
 	}
 }
 
+func (a *annotator) close() { a.binaries.close() }
+
 func (a *annotator) open(p *functionPlace) *annotatedFile {
-	key := dsoKey{path: p.dso, buildID: p.buildID}
+	key := fileKey{p.dso, p.buildID}
 	if f, ok := a.files[key]; ok {
 		return f
 	}
-	f := &annotatedFile{
-		dso:      &perfsession.DSO{Path: p.dso, BuildID: p.buildID, Kernel: strings.HasPrefix(p.dso, "[")},
-		binaries: newBinaries(a.paths),
-	}
-	f.binaries.open = func(o *objfile.File) (code, error) {
-		c, err := disasm.New(o)
-		if err != nil {
-			return nil, err
-		}
-		f.file, f.code = o, c
-		return decoded{c}, nil
-	}
+	f := &annotatedFile{}
 	a.files[key] = f
-	switch found := f.binaries.find(f.dso); {
+	switch found, why := a.binaries.at(p.dso, p.buildID, 0); {
 	case found != nil:
-	case f.binaries.why[f.dso.ID] != "":
-		f.err = fmt.Errorf("%s: %s", p.dso, f.binaries.why[f.dso.ID])
-	case f.dso.Kernel:
+		f.object, f.code = found.object, found.code.(decoded).Code
+	case why != "":
+		f.err = fmt.Errorf("%s: %s", p.dso, why)
+	case strings.HasPrefix(p.dso, "["):
 		f.err = fmt.Errorf("%s has no file to disassemble", p.dso)
 	default:
 		f.err = fmt.Errorf("%s is not found: name a directory that has it by --symfs", buildOf(p))
@@ -340,11 +334,10 @@ func (a *annotator) list(p *functionPlace, t *Table) (*Listing, error) {
 		}
 	}
 	file := a.open(p)
-	z := symbolizer.New(symbolizer.Options{Symfs: a.paths})
 	wrong := 0
 	for i := range fn.Insts {
 		in := &fn.Insts[i]
-		li := ListedInst{Addr: in.Addr, Text: fn.Text(i), Frames: file.frames(z, in.Addr), Branches: rows[in.Addr], Blocks: blocks[in.Addr]}
+		li := ListedInst{Addr: in.Addr, Text: fn.Text(i), Frames: a.frames(file, in.Addr), Branches: rows[in.Addr], Blocks: blocks[in.Addr]}
 		if b := fn.Block(in.Addr); b >= 0 && fn.Blocks[b].First == i {
 			li.Block = true
 			if loop := fn.LoopOf(b); loop >= 0 {
@@ -373,13 +366,6 @@ func (a *annotator) list(p *functionPlace, t *Table) (*Listing, error) {
 }
 
 // frames are the places in the source of an address of the file.
-func (f *annotatedFile) frames(z *symbolizer.Symbolizer, vaddr uint64) []symbolizer.Frame {
-	for _, s := range f.file.Segments() {
-		if s.Executable && vaddr >= s.Vaddr && vaddr-s.Vaddr < s.FileSize {
-			offset := vaddr - s.Vaddr + s.Offset
-			m := &perfsession.Mapping{Start: 0, End: 1<<64 - 1, DSO: f.dso}
-			return z.Symbolize(perfsession.Frame{Addr: offset, Map: m}, nil, 0).Frames
-		}
-	}
-	return nil
+func (a *annotator) frames(f *annotatedFile, vaddr uint64) []symbolizer.Frame {
+	return a.z.FramesAt(f.object, vaddr)
 }

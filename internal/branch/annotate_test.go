@@ -2,11 +2,7 @@ package branch
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -159,68 +155,5 @@ func TestNameDistance(t *testing.T) {
 		if near, other := nameDistance(test.want, test.near), nameDistance(test.want, test.other); near >= other {
 			t.Errorf("%s is %d from %s and %d from %s", test.want, near, test.near, other, test.other)
 		}
-	}
-}
-
-// TestDiscriminators compares them with those that llvm-dwarfdump prints.
-func TestDiscriminators(t *testing.T) {
-	cc, err := exec.LookPath("gcc")
-	if err != nil {
-		t.Skip("no gcc to build code with discriminators")
-	}
-	dump, err := exec.LookPath("llvm-dwarfdump")
-	if err != nil {
-		if found, _ := filepath.Glob("/usr/lib/llvm-*/bin/llvm-dwarfdump"); len(found) > 0 {
-			dump = found[0]
-		} else {
-			t.Skip("no llvm-dwarfdump to compare with")
-		}
-	}
-	dir := t.TempDir()
-	source, program := filepath.Join(dir, "a.c"), filepath.Join(dir, "a")
-	const text = "int main(int n, char **v) { int s = 0; for (int i = 0; i < n; i++) if (v[i][0] == 'a') s += i; else if (v[i][1]) s -= n; return s; }\n"
-	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(cc, "-O1", "-g", "-o", program, source).CombinedOutput(); err != nil {
-		t.Skipf("gcc: %v: %s", err, out)
-	}
-	out, err := exec.Command(dump, "--debug-line", program).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &annotator{paths: searchPath("/"), files: make(map[dsoKey]*annotatedFile)}
-	defer a.close()
-	f := a.open(&functionPlace{dso: program})
-	if f.err != nil {
-		t.Fatal(f.err)
-	}
-	d := newDiscriminators(f.file)
-	want := make(map[uint64]uint32)
-	for _, row := range regexp.MustCompile(`(?m)^0x([0-9a-f]{16}) +\d+ +\d+ +\d+ +\d+ +(\d+)( .*)$`).FindAllStringSubmatch(string(out), -1) {
-		addr, err := strconv.ParseUint(row[1], 16, 64)
-		n, errN := strconv.ParseUint(row[2], 10, 32)
-		if err != nil || errN != nil {
-			t.Fatal(row)
-		}
-		want[addr] = uint32(n)
-		if strings.Contains(row[3], "end_sequence") {
-			want[addr] = 0
-		}
-	}
-	some := 0
-	for addr, n := range want {
-		if n > 0 {
-			some++
-		}
-		if got := d.at(addr); got != n {
-			t.Errorf("%#x has discriminator %d, want %d", addr, got, n)
-		}
-	}
-	if some < 2 {
-		t.Errorf("%d of %d rows have discriminators", some, len(want))
-	}
-	if got := d.at(1); got != 0 {
-		t.Errorf("an address without code has discriminator %d", got)
 	}
 }

@@ -1,12 +1,11 @@
 package branch
 
 import (
+	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"path"
 	"strings"
 
+	"profdiff/internal/disasm"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
@@ -28,101 +27,119 @@ type instruction struct {
 	ends   bool // the next instruction does not follow
 }
 
-// A binary is the file of a DSO.
+// A binary is the file of a DSO, or of a library in it.
 type binary struct {
 	code
-	// vaddr is the address of an offset in the file.
-	vaddr func(off uint64) (uint64, bool)
+	// vaddr is the address of an offset in the DSO.
+	vaddr  func(off uint64) (uint64, bool)
+	object *symbolizer.Object
 }
 
-// binaries finds the files of DSOs under search paths, each once. Code is taken from
-// files with the recorded build ID, or of the recorded name if there is none. Kernel
+// binaries finds the code of DSOs under search paths, each once. It is taken from files
+// with the recorded build ID, or of the recorded path or name if there is none. Kernel
 // code is not read: it changes while it runs.
 type binaries struct {
-	paths []symbolizer.SearchPath
-	byDSO map[int]*binary
-	open  func(*objfile.File) (code, error)
-	files []io.Closer
-	// why says for DSOs whose file was found but has no code that can be read, why.
-	why map[int]string
+	files  *symbolizer.Files
+	arm    armTools
+	byDSO  map[int]*binary // of those that are one file
+	opened map[*symbolizer.Object]opened
+	// recorded are the functions that the recording has of a file, nil for none.
+	recorded func(path string) *objfile.SymbolTable
+	why      map[int]string // of DSOs without a binary
 }
 
-func (b *binaries) find(d *perfsession.DSO) *binary {
+// opened is a file with its code, or why it has none.
+type opened struct {
+	binary *binary
+	why    string
+}
+
+func newBinaries(files *symbolizer.Files) *binaries {
+	return &binaries{files: files, byDSO: make(map[int]*binary), opened: make(map[*symbolizer.Object]opened), why: make(map[int]string)}
+}
+
+// find returns the binary at an offset of a DSO, nil if there is none: then why may have
+// the reason.
+func (b *binaries) find(d *perfsession.DSO, off uint64) *binary {
 	if found, ok := b.byDSO[d.ID]; ok {
 		return found
 	}
-	var found *binary
-	if !d.Kernel && strings.HasPrefix(d.Path, "/") && !strings.HasPrefix(d.Path, "//") {
-		found = b.search(d)
+	if d.Kernel {
+		b.byDSO[d.ID] = nil
+		return nil
 	}
-	if b.byDSO == nil {
-		b.byDSO = make(map[int]*binary)
+	found, why := b.at(d.Path, d.BuildID, off)
+	if why != "" {
+		b.why[d.ID] = why
 	}
-	b.byDSO[d.ID] = found
+	if !isArchive(d) {
+		b.byDSO[d.ID] = found
+	}
 	return found
 }
 
-func (b *binaries) search(d *perfsession.DSO) *binary {
-	relative := strings.TrimPrefix(path.Clean(strings.TrimSuffix(d.Path, " (deleted)")), "/")
-	names := []string{relative, path.Base(relative)}
-	if id := d.BuildID; len(id) > 2 {
-		at := ".build-id/" + id[:2] + "/" + id[2:]
-		names = append([]string{at + "/elf", at}, names...)
+// isArchive reports whether a DSO is an APK with libraries in it.
+func isArchive(d *perfsession.DSO) bool { return strings.HasSuffix(d.Path, ".apk") }
+
+// at returns the binary with a path, as recordings or tables have it, or why there is
+// none, "" if it is not found.
+func (b *binaries) at(path, buildID string, off uint64) (found *binary, why string) {
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
+		return nil, ""
 	}
-	for _, p := range b.paths {
-		for _, name := range names {
-			if found := b.read(p, name, d); found != nil {
-				return found
-			}
-		}
+	o, base, err := b.files.Find(path, buildID, off)
+	switch {
+	case errors.Is(err, symbolizer.ErrOtherBuild):
+		return nil, "the binary is of another build"
+	case err != nil:
+		return nil, ""
 	}
-	return nil
+	known, ok := b.opened[o]
+	if !ok {
+		known = b.open(o, base, path)
+		b.opened[o] = known
+	}
+	return known.binary, known.why
 }
 
-// read opens a file that has the build ID and code that can be decoded.
-func (b *binaries) read(p symbolizer.SearchPath, name string, d *perfsession.DSO) *binary {
-	if !fs.ValidPath(name) {
-		return nil
+func (b *binaries) open(o *symbolizer.Object, base uint64, path string) opened {
+	var tables []*objfile.SymbolTable
+	if t := o.Symbols(); t != nil {
+		tables = append(tables, t)
 	}
-	f, err := p.FS.Open(name)
+	if b.recorded != nil {
+		if t := b.recorded(path); t != nil {
+			tables = append(tables, t)
+		}
+	}
+	var opt disasm.Options
+	if len(tables) > 0 {
+		opt.Symbols = objfile.MergeSymbols(tables...)
+	}
+	if o.File().Arch() == "arm" {
+		d, err := b.arm.decoder(o)
+		if err != nil {
+			return opened{why: fmt.Sprintf("32-bit Arm code, which llvm-objdump decodes (%v)", err)}
+		}
+		opt.Decoder = d
+	}
+	c, err := disasm.NewWith(o.File(), opt)
 	if err != nil {
-		return nil
+		return opened{why: fmt.Sprintf("the binary has no code that can be read (%v)", err)}
 	}
-	found := func() *binary {
-		at, ok := f.(io.ReaderAt)
-		info, err := f.Stat()
-		if err != nil || !ok || !info.Mode().IsRegular() {
-			return nil
-		}
-		o, err := objfile.New(at, info.Size())
-		if err != nil {
-			return nil
-		}
-		if d.BuildID != "" && trimID(o.BuildID()) != trimID(d.BuildID) {
-			b.because(d, "the binary is of another build")
-			return nil
-		}
-		c, err := b.open(o)
-		if err != nil {
-			b.because(d, fmt.Sprintf("the binary has no code that can be read (%v)", err))
-			return nil
-		}
-		return &binary{c, o.VaddrOfOffset}
-	}()
-	if found == nil {
-		f.Close()
-		return nil
-	}
-	b.files = append(b.files, f)
-	return found
+	vaddr := func(off uint64) (uint64, bool) { return o.File().VaddrOfOffset(off - base) }
+	return opened{binary: &binary{decoded{c}, vaddr, o}}
 }
 
-// because notes why the file of a DSO is of no use.
-func (b *binaries) because(d *perfsession.DSO, reason string) {
-	if b.why == nil {
-		b.why = make(map[int]string)
+// place is what tables call the file at an offset of a DSO: libraries in an archive have
+// the name of it in front of theirs.
+func (b *binaries) place(d *perfsession.DSO, off uint64) (path, buildID string) {
+	if isArchive(d) {
+		if found := b.find(d, off); found != nil && found.object.Entry() != "" {
+			return d.Path + "!/" + found.object.Entry(), found.object.File().BuildID()
+		}
 	}
-	b.why[d.ID] = reason
+	return d.Path, d.BuildID
 }
 
 // trimID removes the zeros with which recorders fill up build IDs of less than 20
@@ -134,8 +151,114 @@ func trimID(id string) string {
 	return id
 }
 
+// close closes the files.
 func (b *binaries) close() {
-	for _, f := range b.files {
-		f.Close()
+	b.arm.close()
+	if b.files != nil {
+		b.files.Close()
 	}
+}
+
+// decoded is code that disasm decodes.
+type decoded struct{ *disasm.Code }
+
+func (d decoded) decode(vaddr uint64) (instruction, bool) {
+	i, err := d.Decode(vaddr)
+	if err != nil || i.Len <= 0 {
+		return instruction{}, false
+	}
+	out := instruction{len: i.Len, target: i.Target}
+	switch i.Kind {
+	case disasm.Conditional:
+		out.kind, out.direct = Conditional, i.Target != 0
+	case disasm.Jump:
+		out.kind, out.direct, out.ends = Direct, i.Target != 0, true
+	case disasm.IndirectJump:
+		out.kind, out.ends = Indirect, true
+	case disasm.Call:
+		out.kind, out.direct = Call, i.Target != 0
+	case disasm.IndirectCall:
+		out.kind = Indirect
+	case disasm.Return:
+		out.kind, out.ends = Return, true
+	case disasm.Trap:
+		out.ends = true
+	}
+	return out, true
+}
+
+// isKind reports whether an instruction can be a branch of a kind.
+func isKind(i disasm.Kind, kind Kind) bool {
+	switch kind {
+	case Conditional:
+		return i == disasm.Conditional
+	case Direct:
+		return i == disasm.Jump
+	case Indirect:
+		return i == disasm.IndirectJump || i == disasm.IndirectCall
+	case Call:
+		return i == disasm.Call || i == disasm.IndirectCall
+	case Return:
+		return i == disasm.Return
+	}
+	return i != disasm.Other
+}
+
+// kindOf is the kind of a branch instruction, UnknownKind if it is none.
+func kindOf(i *disasm.Inst) Kind {
+	switch i.Kind {
+	case disasm.Conditional:
+		return Conditional
+	case disasm.Jump:
+		return Direct
+	case disasm.IndirectJump, disasm.IndirectCall:
+		return Indirect
+	case disasm.Call:
+		return Call
+	case disasm.Return:
+		return Return
+	}
+	return UnknownKind
+}
+
+// codes are the instructions of the files that branches of tables are in.
+type codes struct{ binaries *binaries }
+
+func newCodes(paths []symbolizer.SearchPath) *codes {
+	return &codes{newBinaries(symbolizer.NewFiles(paths))}
+}
+
+func (c *codes) close() { c.binaries.close() }
+
+// of returns the code of a branch's file, nil if it is not there.
+func (c *codes) of(b *Branch) *disasm.Code {
+	if b.ByLine {
+		return nil
+	}
+	found, _ := c.binaries.at(b.DSO, b.BuildID, 0)
+	if found == nil {
+		return nil
+	}
+	code, ok := found.code.(decoded)
+	if !ok {
+		return nil
+	}
+	return code.Code
+}
+
+// function returns the function that a branch is in. It is nil if the code is not there
+// or is of another build, so that there is no such branch.
+func (c *codes) function(b *Branch) *disasm.Function {
+	code := c.of(b)
+	if code == nil {
+		return nil
+	}
+	if i, err := code.Decode(b.Address); err != nil || !isKind(i.Kind, b.Kind) {
+		return nil
+	}
+	f, err := code.FunctionAt(b.Address)
+	if err != nil || f.Inst(b.Address) < 0 {
+		return nil
+	}
+	return f
 }

@@ -121,7 +121,7 @@ const maxRange = 1 << 14
 
 // A collector counts the branches of stacks.
 type collector struct {
-	spaces   *spaces
+	spaces   *perfsession.Spaces
 	binaries *binaries
 	events   []*eventState
 	samples  Account
@@ -169,7 +169,7 @@ type resolved struct {
 	gap    bool // an entry between this one and the older one is missing
 }
 
-func newCollector(s *spaces, b *binaries) *collector {
+func newCollector(s *perfsession.Spaces, b *binaries) *collector {
 	return &collector{
 		spaces: s, binaries: b, sites: make(map[siteKey]*site),
 		known: make(map[rangeKey]*codeRange), paths: make(map[pathKey]*pathCycles),
@@ -241,8 +241,8 @@ func (c *collector) resolve(s *stack) bool {
 			}
 			continue
 		}
-		m := c.spaces.find(s.pid, e.from)
-		r := resolved{entry: e, index: i, site: c.site(m, e.from), target: c.spaces.find(s.pid, e.to)}
+		m := c.spaces.Find(s.pid, e.from)
+		r := resolved{entry: e, index: i, site: c.site(m, e.from), target: c.spaces.Find(s.pid, e.to)}
 		r.to = place(r.target, e.to)
 		if !c.consistent(&r) {
 			return false
@@ -274,7 +274,7 @@ func (c *collector) look(s *site) {
 	if s.m == nil {
 		return
 	}
-	if b := c.binaries.find(s.m.DSO); b != nil {
+	if b := c.binaries.find(s.m.DSO, s.key.rel); b != nil {
 		if v, ok := b.vaddr(s.key.rel); ok {
 			s.inst, s.known = b.decode(v)
 		}
@@ -296,7 +296,7 @@ func (c *collector) consistent(r *resolved) bool {
 	case r.notTaken:
 		return s.inst.kind == Conditional
 	case s.inst.direct && same:
-		v, ok := c.binaries.find(s.m.DSO).vaddr(r.to.rel)
+		v, ok := c.binaries.find(s.m.DSO, s.key.rel).vaddr(r.to.rel)
 		return ok && v == s.inst.target
 	}
 	return !s.inst.direct || r.target == nil
@@ -399,7 +399,7 @@ func (c *collector) between(older, e *resolved) *codeRange {
 		e.site.key.rel-older.to.rel > maxRange {
 		return &codeRange{state: rangeBroken}
 	}
-	b := c.binaries.find(older.target.DSO)
+	b := c.binaries.find(older.target.DSO, older.to.rel)
 	if b == nil {
 		return &codeRange{state: rangeNoCode}
 	}

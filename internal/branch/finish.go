@@ -28,6 +28,15 @@ type Options struct {
 	AllowTruncated bool
 }
 
+// names are the options for names, with the files that code is taken from too.
+func (o *Options) names() symbolizer.Options {
+	names := o.Names
+	if names.Files == nil {
+		names.Files = symbolizer.NewFiles(names.Symfs)
+	}
+	return names
+}
+
 // wanted reports whether an event is to be read, by its name with or without
 // modifiers.
 func (o *Options) wanted(name string) bool {
@@ -343,13 +352,13 @@ func (f *finisher) name(s *site, b *Branch) {
 	b.Address = s.addr
 	b.DSO = "[unmapped]"
 	if s.m != nil {
-		b.DSO, b.BuildID = s.m.DSO.Path, s.m.DSO.BuildID
+		b.DSO, b.BuildID = f.binaries.place(s.m.DSO, s.key.rel)
 		b.Address = s.key.rel
 	}
 	if f.z == nil {
 		return
 	}
-	sym := f.z.Symbolize(perfsession.Frame{Addr: s.addr, Map: s.m, Kernel: int64(s.addr) < 0}, f.spaces.kernelDSO(), 0)
+	sym := f.z.Symbolize(perfsession.Frame{Addr: s.addr, Map: s.m, Kernel: int64(s.addr) < 0}, f.spaces.Kernel(), 0)
 	if sym.DSO != nil {
 		b.Address = sym.Vaddr
 	}

@@ -6,77 +6,7 @@ import (
 	"strings"
 
 	"profdiff/internal/disasm"
-	"profdiff/internal/perfsession"
-	"profdiff/internal/symbolizer"
 )
-
-// codes are the instructions of the files that branches are in.
-type codes struct {
-	binaries *binaries
-	dsos     map[dsoKey]*perfsession.DSO
-}
-
-func newCodes(paths []symbolizer.SearchPath) *codes {
-	return &codes{binaries: newBinaries(paths), dsos: make(map[dsoKey]*perfsession.DSO)}
-}
-
-func (c *codes) close() { c.binaries.close() }
-
-// of returns the code of a branch's file, nil if it is not there.
-func (c *codes) of(b *Branch) *disasm.Code {
-	if b.ByLine || b.DSO == "" {
-		return nil
-	}
-	key := dsoKey{path: b.DSO, buildID: b.BuildID}
-	d := c.dsos[key]
-	if d == nil {
-		d = &perfsession.DSO{ID: len(c.dsos), Path: b.DSO, BuildID: b.BuildID, Kernel: strings.HasPrefix(b.DSO, "[")}
-		c.dsos[key] = d
-	}
-	found := c.binaries.find(d)
-	if found == nil {
-		return nil
-	}
-	code, ok := found.code.(decoded)
-	if !ok {
-		return nil
-	}
-	return code.Code
-}
-
-// function returns the function that a branch is in. It is nil if the code is not there
-// or is of another build, so that there is no such branch.
-func (c *codes) function(b *Branch) *disasm.Function {
-	code := c.of(b)
-	if code == nil {
-		return nil
-	}
-	if i, err := code.Decode(b.Address); err != nil || !isKind(i.Kind, b.Kind) {
-		return nil
-	}
-	f, err := code.FunctionAt(b.Address)
-	if err != nil || f.Inst(b.Address) < 0 {
-		return nil
-	}
-	return f
-}
-
-// isKind reports whether an instruction can be a branch of a kind.
-func isKind(i disasm.Kind, kind Kind) bool {
-	switch kind {
-	case Conditional:
-		return i == disasm.Conditional
-	case Direct:
-		return i == disasm.Jump
-	case Indirect:
-		return i == disasm.IndirectJump || i == disasm.IndirectCall
-	case Call:
-		return i == disasm.Call || i == disasm.IndirectCall
-	case Return:
-		return i == disasm.Return
-	}
-	return i != disasm.Other
-}
 
 // codeOf is a function with its rows.
 type codeOf struct {

@@ -2,12 +2,9 @@ package branch
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
 	"profdiff/internal/objfile"
@@ -19,22 +16,17 @@ import (
 // ReadPerfData reads the branch stacks of a perf.data file of size bytes. name is what
 // the user called it.
 func ReadPerfData(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) {
-	changes, err := readChanges(r, size, opt)
-	if err != nil {
-		return nil, err
-	}
 	file, err := perffile.New(r, size, perffile.Options{AllowTruncated: opt.AllowTruncated})
 	if err != nil {
 		return nil, err
 	}
-	p := &perfData{file: file, opt: opt, changes: changes, sampler: newSampler()}
-	p.c = newCollector(newSpaces(), newBinaries(opt.Names.Symfs))
-	defer p.c.binaries.close()
 	session := perfsession.New(file)
+	p := &perfData{file: file, opt: opt, names: opt.names(), sampler: newSampler()}
+	p.c = newCollector(&session.Spaces, newBinaries(p.names.Files))
+	defer p.c.binaries.close()
 	if err := session.Replay(p); err != nil {
 		return nil, err
 	}
-	p.apply(1<<64 - 1)
 	p.addEvents()
 	p.account(&session.Stats)
 	var names []string
@@ -97,17 +89,9 @@ func howToRecord(info *perffile.Info) string {
 
 // finishSampled makes the table of samples without stacks.
 func (p *perfData) finishSampled(t *Table, session *perfsession.Session, z *symbolizer.Symbolizer, tier Tier) error {
-	f := &sampledTable{t: t, opt: p.opt, file: p.file, s: p.sampler, z: z, binaries: newBinaries(p.opt.Names.Symfs)}
-	defer f.binaries.close()
-	for _, d := range session.DSOs {
-		if d.IsKernelImage() {
-			f.kernel = d
-			break
-		}
-	}
-	if f.kernel == nil {
-		f.kernel = &perfsession.DSO{ID: len(session.DSOs), Path: perfsession.KernelPath, Kernel: true}
-	}
+	f := &sampledTable{t: t, opt: p.opt, file: p.file, s: p.sampler, z: z, kernel: session.Kernel(), binaries: newBinaries(p.names.Files)}
+	f.binaries.recorded = z.RecordedFunctions
+	defer f.binaries.arm.close()
 	stats := &session.Stats
 	t.Samples = Account{In: stats.Samples, Lost: stats.LostSamples()}
 	t.Samples.drop(dropUnknownEvent, stats.UnknownEvent)
@@ -118,102 +102,15 @@ func (p *perfData) finishSampled(t *Table, session *perfsession.Session, z *symb
 
 // A perfData hands the stacks of a recording to a collector.
 type perfData struct {
-	file    *perffile.File
-	opt     *Options
-	c       *collector
-	changes []change
-	done    int // of changes
-	events  []int
-	stack   stack
+	file   *perffile.File
+	opt    *Options
+	names  symbolizer.Options
+	c      *collector
+	events []int
+	stack  stack
 	// sampler has the addresses of samples while there are no stacks; nil to have none.
 	sampler  *sampler
 	unwanted int64 // samples of events that are not to be read
-}
-
-// A change is a mapping that appeared, or a process that started.
-type change struct {
-	time        uint64
-	mapped      mapped
-	fork        bool
-	parent, pid int32
-}
-
-// readChanges reads what changes address spaces, in the order of time.
-func readChanges(r io.ReaderAt, size int64, opt *Options) ([]change, error) {
-	file, err := perffile.New(r, size, perffile.Options{AllowTruncated: opt.AllowTruncated})
-	if err != nil {
-		return nil, err
-	}
-	var list []change
-	for r, err := range file.Records() {
-		if err != nil {
-			return nil, err
-		}
-		switch r.Type {
-		case perffile.RecordMmap, perffile.RecordMmap2:
-			m, err := r.Mmap()
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, change{time: r.Time, mapped: mapped{
-				pid: m.PID, kernel: r.Misc.Kernel(), start: m.Start, len: m.Len, pgoff: m.PgOff,
-				path: string(m.File), buildID: hex.EncodeToString(m.BuildID),
-			}})
-		case perffile.RecordFork:
-			t, err := r.Task()
-			if err != nil {
-				return nil, err
-			}
-			if t.PID != t.PPID && r.Misc&perffile.MiscForkExec == 0 {
-				list = append(list, change{time: r.Time, fork: true, parent: t.PPID, pid: t.PID})
-			}
-		}
-	}
-	ids := buildIDs(file)
-	for i := range list {
-		if m := &list[i].mapped; m.buildID == "" {
-			m.buildID = ids[buildIDKey{kernelPath(m.path), m.kernel}]
-		}
-	}
-	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(a.time, b.time) })
-	return list, nil
-}
-
-type buildIDKey struct {
-	path   string
-	kernel bool
-}
-
-// buildIDs are those that the header has, by path.
-func buildIDs(file *perffile.File) map[buildIDKey]string {
-	ids := make(map[buildIDKey]string)
-	for _, b := range file.Info.BuildIDs {
-		key := buildIDKey{kernelPath(b.Path), b.Kernel || strings.HasPrefix(b.Path, "[kernel")}
-		if _, ok := ids[key]; !ok {
-			ids[key] = hex.EncodeToString(b.ID)
-		}
-	}
-	return ids
-}
-
-// kernelPath gives one name to what recorders spell in several ways.
-func kernelPath(path string) string {
-	if strings.HasPrefix(path, "[kernel.kallsyms") {
-		return perfsession.KernelPath
-	}
-	return path
-}
-
-// apply replays the changes up to a time.
-func (p *perfData) apply(time uint64) {
-	for ; p.done < len(p.changes) && p.changes[p.done].time <= time; p.done++ {
-		c := &p.changes[p.done]
-		if c.fork {
-			p.c.spaces.fork(c.parent, c.pid)
-		} else {
-			p.c.spaces.add(&c.mapped)
-		}
-	}
 }
 
 // addEvents adds the events that have become known.
@@ -241,11 +138,6 @@ func (p *perfData) Sample(s *perfsession.Sample) error {
 	}
 	if p.sampler != nil && p.c.entries.In == 0 {
 		p.sampler.add(p.file, s)
-	}
-	if s.Raw.Time != 0 {
-		p.apply(s.Raw.Time)
-	} else if !attr.SampleType.Has(perffile.SampleTime) {
-		p.apply(1<<64 - 1)
 	}
 	st := &p.stack
 	st.event, st.pid, st.weight = p.events[s.Event], s.Raw.PID, float64(s.Weight)
@@ -295,7 +187,7 @@ func (p *perfData) account(s *perfsession.Stats) {
 // symbolizer names addresses by the symbols of the recording and those that the
 // options have.
 func (p *perfData) symbolizer(session *perfsession.Session) (*symbolizer.Symbolizer, error) {
-	names := p.opt.Names
+	names := p.names
 	names.Simpleperf = p.file.Info.Simpleperf()
 	z := symbolizer.New(names)
 	for f, err := range p.file.SymbolFiles() {
@@ -375,8 +267,4 @@ func injected(args []string) string {
 		return "stacks were made by " + tool + " inject, which does not know predictions"
 	}
 	return ""
-}
-
-func newBinaries(paths []symbolizer.SearchPath) *binaries {
-	return &binaries{paths: paths, open: openCode}
 }

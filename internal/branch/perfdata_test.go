@@ -195,7 +195,7 @@ func TestRanges(t *testing.T) {
 			if diff := cmp.Diff(test.want, c.ranges); diff != "" {
 				t.Error(diff)
 			}
-			if got := c.site(c.spaces.find(1, 0x1004), 0x1004).all[notTaken]; got != test.idle {
+			if got := c.site(c.spaces.Find(1, 0x1004), 0x1004).all[notTaken]; got != test.idle {
 				t.Errorf("%d not taken, want %d", got, test.idle)
 			}
 		})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"profdiff/internal/disasm"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
@@ -210,6 +209,9 @@ func (f *sampledTable) locate(i int32) *located {
 			l.file, l.line = sym.Frames[0].File, sym.Frames[0].Line
 		}
 	}
+	if m != nil && isArchive(m.DSO) {
+		l.dso, l.buildID = f.binaries.place(m.DSO, p.key.rel)
+	}
 	switch {
 	case !l.mapped:
 		l.unnamed = "not mapped"
@@ -219,8 +221,6 @@ func (f *sampledTable) locate(i int32) *located {
 		l.unnamed = "interpreted code"
 	case sym.Execution == symbolizer.JIT || symbolizer.IsJITCache(m.DSO.Path):
 		l.unnamed = "code compiled while the program ran"
-	case isArm32(f.file.Info.Arch):
-		l.unnamed = "32-bit Arm code, which is not decoded"
 	default:
 		l.unnamed = f.findCode(l, m, p.key.rel)
 	}
@@ -229,7 +229,7 @@ func (f *sampledTable) locate(i int32) *located {
 
 // findCode finds the code of a place, or says why there is none.
 func (f *sampledTable) findCode(l *located, m *perfsession.Mapping, rel uint64) string {
-	b := f.binaries.find(m.DSO)
+	b := f.binaries.find(m.DSO, rel)
 	if b == nil {
 		return orName(f.binaries.why[m.DSO.ID], "no binary")
 	}
@@ -328,21 +328,4 @@ func amountValue(a *Amount) float64 {
 		return 0
 	}
 	return a.Value
-}
-
-// kindOf is the kind of a branch instruction, UnknownKind if it is none.
-func kindOf(i *disasm.Inst) Kind {
-	switch i.Kind {
-	case disasm.Conditional:
-		return Conditional
-	case disasm.Jump:
-		return Direct
-	case disasm.IndirectJump, disasm.IndirectCall:
-		return Indirect
-	case disasm.Call:
-		return Call
-	case disasm.Return:
-		return Return
-	}
-	return UnknownKind
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"profdiff/internal/perffile"
+	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
 )
 
@@ -26,7 +27,9 @@ import (
 // tools/perf/builtin-script.c.
 func ReadScript(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) {
 	s := newScript(opt)
-	s.c = newCollector(newSpaces(), newBinaries(opt.Names.Symfs))
+	spaces := perfsession.NewSpaces()
+	names := opt.names()
+	s.c = newCollector(&spaces, newBinaries(names.Files))
 	defer s.c.binaries.close()
 	// Whether there are branches that were not taken decides how the others count.
 	err := eachLine(r, size, func(line string) error {
@@ -44,12 +47,12 @@ func ReadScript(name string, r io.ReaderAt, size int64, opt *Options) (*Table, e
 		return nil, err
 	}
 	t := &Table{Name: name, Format: "perf script", Tool: s.tool, Arch: s.arch, CPU: s.cpu}
-	s.c.finish(t, opt, symbolizer.New(opt.Names), s.cpuid)
+	s.c.finish(t, opt, symbolizer.New(names), s.cpuid)
 	return t, nil
 }
 
 func newScript(opt *Options) *script {
-	return &script{opt: opt, events: make(map[string]int), periods: make(map[string]uint64), some: make(map[string]bool)}
+	return &script{opt: opt, events: make(map[string]int), periods: make(map[string]uint64), some: make(map[string]bool), processes: make(map[int32]bool)}
 }
 
 // maxLine bounds a line, in bytes.
@@ -85,6 +88,8 @@ type script struct {
 	periods                map[string]uint64 // fixed ones, by the name in the comments
 	some                   map[string]bool   // events that record branches of some kinds only
 	tool, arch, cpu, cpuid string
+
+	processes map[int32]bool // that have mappings
 
 	open   bool // a sample has started
 	header scriptHeader
@@ -214,8 +219,8 @@ func (s *script) counts(name string) Counts {
 
 // onlyProcess is the process of samples that do not name theirs, if there is but one.
 func (s *script) onlyProcess() int32 {
-	if len(s.c.spaces.user) == 1 {
-		for pid := range s.c.spaces.user {
+	if len(s.processes) == 1 {
+		for pid := range s.processes {
 			return pid
 		}
 	}
@@ -267,14 +272,14 @@ func (s *script) record(line string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", kind, err)
 		}
-		s.c.spaces.add(&m)
+		s.add(&m)
 	case strings.HasPrefix(kind, "PERF_RECORD_FORK("):
 		// PERF_RECORD_FORK(pid:tid):(ppid:ptid)
 		var pid, tid, ppid, ptid int32
 		if n, _ := fmt.Sscanf(kind, "PERF_RECORD_FORK(%d:%d):(%d:%d)", &pid, &tid, &ppid, &ptid); n != 4 {
 			return errors.New("PERF_RECORD_FORK: is not (pid:tid):(ppid:ptid)")
 		}
-		s.c.spaces.fork(ppid, pid)
+		s.fork(ppid, pid)
 	case strings.HasPrefix(kind, "PERF_RECORD_LOST"):
 		if _, n, ok := strings.Cut(rest, "lost "); ok {
 			if v, err := strconv.ParseUint(strings.Fields(n + " 0")[0], 10, 32); err == nil {
@@ -283,6 +288,35 @@ func (s *script) record(line string) error {
 		}
 	}
 	return nil
+}
+
+// mapped is a mapping as text has it: of a process, or of the kernel.
+type mapped struct {
+	pid               int32
+	kernel            bool
+	start, len, pgoff uint64
+	path, buildID     string
+}
+
+func (s *script) add(m *mapped) {
+	if m.len == 0 {
+		return
+	}
+	if !m.kernel {
+		s.processes[m.pid] = true
+	}
+	s.c.spaces.Map(perfsession.Mapping{Start: m.start, End: m.start + m.len, PgOff: m.pgoff, PID: m.pid, DSO: s.c.spaces.DSO(m.path, m.buildID, m.kernel)})
+}
+
+// fork starts a process with what its parent has mapped.
+func (s *script) fork(parent, pid int32) {
+	if parent == pid {
+		return
+	}
+	s.c.spaces.Fork(parent, pid)
+	if delete(s.processes, pid); s.processes[parent] {
+		s.processes[pid] = true
+	}
 }
 
 // parseMmap reads "PID/TID: [START(LEN) @ PGOFF …]: PROT FILE".

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"profdiff/internal/perfsession"
 )
 
 func readText(text string, opt *Options) (*Table, error) {
@@ -232,9 +234,7 @@ func TestSlowPaths(t *testing.T) {
 	code[0x4012fa] = instruction{len: 2, kind: Conditional, target: 0x4012ff, direct: true}
 	code[0x401310] = instruction{len: 2, kind: Conditional, target: 0x4012f0, direct: true}
 	s := newScript(&Options{})
-	s.c = newCollector(newSpaces(), &binaries{byDSO: make(map[int]*binary)})
-	s.c.spaces.add(&mapped{pid: -1, start: 0x401000, len: 0x1000, pgoff: 0x401000, path: "/cmov"})
-	s.c.binaries.byDSO[0] = &binary{code, func(off uint64) (uint64, bool) { return off, true }}
+	s.c = collectorOf(code, perfsession.Mapping{PID: -1, Start: 0x401000, End: 0x402000, PgOff: 0x401000}, "/cmov")
 	// The numbers known are of the samples of both events.
 	for _, name := range []string{"br_inst_retired.near_taken:upp", "br_misp_retired.all_branches:upp"} {
 		s.events[name] = s.c.event(Event{Name: name, Precise: true, Counts: CountsTaken}, true)

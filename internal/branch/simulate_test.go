@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"profdiff/internal/perfsession"
+	"profdiff/internal/symbolizer"
 )
 
 // program is code for tests, by file offset, which is also the address.
@@ -33,9 +36,16 @@ var loop = program{
 
 // withProgram returns a collector whose process 1 runs a program.
 func withProgram(p program) *collector {
-	c := newCollector(newSpaces(), &binaries{byDSO: make(map[int]*binary)})
-	c.spaces.add(&mapped{pid: 1, start: 0x1000, len: 0x1000, pgoff: 0x1000, path: "/app"})
-	c.binaries.byDSO[c.spaces.dsos[0].ID] = &binary{p, func(off uint64) (uint64, bool) { return off, true }}
+	return collectorOf(p, perfsession.Mapping{PID: 1, Start: 0x1000, End: 0x2000, PgOff: 0x1000}, "/app")
+}
+
+// collectorOf returns a collector with one mapping, of a file with a program.
+func collectorOf(p program, m perfsession.Mapping, path string) *collector {
+	spaces := perfsession.NewSpaces()
+	c := newCollector(&spaces, newBinaries(symbolizer.NewFiles(nil)))
+	m.DSO = spaces.DSO(path, "", false)
+	spaces.Map(m)
+	c.binaries.byDSO[m.DSO.ID] = &binary{code: p, vaddr: func(off uint64) (uint64, bool) { return off, true }}
 	return c
 }
 

@@ -39,17 +39,14 @@ func keep(t *testing.T, file string, dirs ...string) ([]stack, func() *collector
 	for _, dir := range dirs {
 		opt.Names.Symfs = append(opt.Names.Symfs, symbolizer.SearchPath{Name: dir, FS: os.DirFS(dir)})
 	}
-	changes, err := readChanges(bytes.NewReader(data), int64(len(data)), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
 	f, err := perffile.New(bytes.NewReader(data), int64(len(data)), perffile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &keeper{perfData: &perfData{file: f, opt: opt, changes: changes, c: newCollector(newSpaces(), newBinaries(opt.Names.Symfs))}}
+	session := perfsession.New(f)
+	k := &keeper{perfData: &perfData{file: f, opt: opt, c: newCollector(&session.Spaces, newBinaries(opt.names().Files))}}
 	t.Cleanup(k.c.binaries.close)
-	if err := perfsession.New(f).Replay(k); err != nil {
+	if err := session.Replay(k); err != nil {
 		t.Fatal(err)
 	}
 	return k.stacks, func() *collector {

@@ -36,7 +36,9 @@ type frame struct {
 func (c *Code) bounds() *bounds {
 	c.once.Do(func() {
 		b := &c.funcs
-		b.symbols, b.err = c.file.Symbols()
+		if b.symbols = c.symbols; b.symbols == nil {
+			b.symbols, b.err = c.file.Symbols()
+		}
 		b.special = make(map[uint64]returns)
 		if b.err == nil {
 			b.nest()
@@ -44,7 +46,7 @@ func (c *Code) bounds() *bounds {
 		b.imports = c.readImports()
 		c.readStubs(b)
 		if data, s := c.section(".eh_frame"); !c.relocatable {
-			b.frames = readFrames(data, s.Vaddr, c.machine != x86_32)
+			b.frames = readFrames(data, s.Vaddr, c.machine == x86_64 || c.machine == arm64)
 		}
 	})
 	return &c.funcs

@@ -18,6 +18,8 @@ type Code struct {
 	file    *objfile.File
 	data    io.ReaderAt // the file, for .eh_frame and jump tables
 	machine machine
+	foreign *foreign             // of other machines
+	symbols *objfile.SymbolTable // of Options
 	// relocatable is set for files that are not linked: targets that a relocation
 	// is to fill in are not known.
 	relocatable bool
@@ -36,6 +38,7 @@ const (
 	x86_32 machine = iota
 	x86_64
 	arm64
+	other // which a Decoder decodes
 )
 
 // window is a piece of code.
@@ -49,8 +52,11 @@ const windowSize = 64 << 10
 
 // New returns the code of a file. The error wraps [ErrArch] if its machine is not
 // decoded.
-func New(f *objfile.File) (*Code, error) {
-	c := &Code{file: f, data: f.ReaderAt()}
+func New(f *objfile.File) (*Code, error) { return NewWith(f, Options{}) }
+
+// NewWith returns the code of a file, of which the options say more.
+func NewWith(f *objfile.File, opt Options) (*Code, error) {
+	c := &Code{file: f, data: f.ReaderAt(), symbols: opt.Symbols}
 	switch arch := f.Arch(); arch {
 	case "386":
 		c.machine = x86_32
@@ -59,7 +65,10 @@ func New(f *objfile.File) (*Code, error) {
 	case "aarch64":
 		c.machine = arm64
 	default:
-		return nil, fmt.Errorf("%s: %w", arch, ErrArch)
+		if opt.Decoder == nil {
+			return nil, fmt.Errorf("%s: %w", arch, ErrArch)
+		}
+		c.machine, c.foreign = other, &foreign{Decoder: opt.Decoder}
 	}
 	text, ok := f.Section(".text")
 	c.relocatable = ok && text.Vaddr == 0 && len(f.Segments()) == 0
@@ -108,7 +117,11 @@ func (c *Code) text(addr, n uint64) ([]byte, error) {
 // decode decodes the instruction at the beginning of data. ok is false if there is
 // none.
 func (c *Code) decode(data []byte, addr uint64) (i Inst, ok bool) {
-	if c.machine == arm64 {
+	switch c.machine {
+	case other:
+		d, ok := c.foreign.at(addr)
+		return d.Inst, ok && len(data) >= d.Len
+	case arm64:
 		cur := cursor{data: data}
 		word := uint32(cur.uint(4))
 		if cur.bad || addr&3 != 0 {
@@ -150,8 +163,12 @@ func (c *Code) window(addr uint64) (*window, error) {
 }
 
 // Decode decodes the instruction at addr. The error wraps [ErrNoCode] if there is
-// no code and [ErrInvalid] if the code cannot be decoded.
+// no code and [ErrInvalid] if the code cannot be decoded. With a Decoder it is decoded
+// with its function, and the errors are those of FunctionAt too.
 func (c *Code) Decode(addr uint64) (Inst, error) {
+	if c.machine == other {
+		return c.decodeForeign(addr)
+	}
 	w, err := c.window(addr)
 	if err != nil {
 		return Inst{}, err
@@ -164,10 +181,16 @@ func (c *Code) Decode(addr uint64) (Inst, error) {
 }
 
 // Range yields the instructions from address from to address to, one after the
-// other. It stops at what cannot be decoded and where the code ends; the last
-// instruction may reach beyond to.
+// other. It stops at what cannot be decoded and where the code ends, with a
+// Decoder at the end of the function too; the last instruction may reach beyond to.
 func (c *Code) Range(from, to uint64) iter.Seq[Inst] {
 	return func(yield func(Inst) bool) {
+		if c.machine == other {
+			// Decodes the function.
+			if _, err := c.decodeForeign(from); err != nil {
+				return
+			}
+		}
 		for addr := from; addr < to; {
 			data, err := c.text(addr, min(windowSize, to-addr+uint64(c.maxInst())))
 			if err != nil {

@@ -182,8 +182,11 @@ func (d *descent) fillGaps() {
 	slices.SortFunc(d.holes, func(a, b frame) int { return int(int64(a.start - b.start)) })
 	holes := d.holes
 	step := uint64(1)
-	if d.c.machine == arm64 {
+	switch d.c.machine {
+	case arm64:
 		step = 4
+	case other:
+		step = 2
 	}
 	for off, covered := uint64(0), uint64(0); off < uint64(len(d.at)); {
 		if i := d.at[off]; i > 0 {
@@ -220,7 +223,13 @@ func (d *descent) fillGaps() {
 // padding returns the length of the padding instruction at off, 0 if there is none.
 func (d *descent) padding(off uint64) uint64 {
 	here := cursor{data: d.f.text}.at(off)
-	if d.c.machine == arm64 {
+	switch d.c.machine {
+	case other:
+		if in, ok := d.c.foreign.at(d.f.Start + off); ok && in.Padding {
+			return uint64(in.Len)
+		}
+		return 0
+	case arm64:
 		if word := uint32(here.uint(4)); !here.bad && arm64Padding(word) {
 			return 4
 		}

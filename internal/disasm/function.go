@@ -82,6 +82,11 @@ func (c *Code) function(name string, start, end uint64) (*Function, error) {
 		return nil, err
 	}
 	f := &Function{Name: name, Start: start, End: start + uint64(len(text)), code: c, text: text}
+	if c.machine == other {
+		if _, err := c.foreign.function(start, start+uint64(len(text))); err != nil {
+			return nil, err
+		}
+	}
 	d := newDescent(f)
 	if end-start > maxFunction {
 		d.incomplete("more than %d MiB of code", maxFunction>>20)
@@ -134,8 +139,12 @@ func (f *Function) Text(i int) string {
 	if at.bad {
 		return fmt.Sprintf("# no code at %#x", in.Addr)
 	}
-	if f.code.machine == arm64 {
+	switch f.code.machine {
+	case arm64:
 		return arm64Text(b, in)
+	case other:
+		d, _ := f.code.foreign.at(in.Addr)
+		return d.Text
 	}
 	return x86Text(b, in, f.code.machine == x86_64)
 }

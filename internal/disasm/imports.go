@@ -39,7 +39,7 @@ func (c *Code) section(name string) ([]byte, objfile.Section) {
 // readImports reads the relocations of the 64-bit machines.
 func (c *Code) readImports() imports {
 	im := imports{slots: make(map[uint64]string), relative: make(map[uint64]uint64)}
-	if c.machine == x86_32 || c.relocatable {
+	if c.machine != x86_64 && c.machine != arm64 || c.relocatable {
 		return im
 	}
 	symbols, _ := c.section(".dynsym")
@@ -67,6 +67,9 @@ func (c *Code) readImports() imports {
 // readStubs finds the entries of the procedure linkage tables that lead to functions
 // which do not return as others do.
 func (c *Code) readStubs(b *bounds) {
+	if c.machine == other {
+		return
+	}
 	for _, name := range []string{".plt", ".plt.sec", ".plt.got"} {
 		s, ok := c.file.Section(name)
 		if !ok {

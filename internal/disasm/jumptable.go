@@ -37,6 +37,9 @@ type flow interface {
 // resolve looks for the targets of indirect jumps and adds them to the work. It
 // reports whether there is any.
 func (d *descent) resolve() bool {
+	if d.c.machine == other {
+		return d.resolveForeign()
+	}
 	// Jumps may have been found in several places: the graph so far is made as for
 	// good, and made again when all is known.
 	g := d.snapshot()

@@ -27,6 +27,8 @@ type lineRow struct {
 	file   uint32
 	line   uint32 // 0: no line
 	column uint32
+	// discriminator tells blocks of one line apart.
+	discriminator uint32
 }
 
 type lineFile struct {
@@ -49,9 +51,10 @@ const (
 	lnsSetEpilogueBegin = 11
 	lnsSetISA           = 12
 
-	lneEndSequence = 1
-	lneSetAddress  = 2
-	lneDefineFile  = 3
+	lneEndSequence      = 1
+	lneSetAddress       = 2
+	lneDefineFile       = 3
+	lneSetDiscriminator = 4
 
 	lnctPath           = 1
 	lnctDirectoryIndex = 2
@@ -275,6 +278,8 @@ func (m *lineMachine) extended(c *cursor) {
 		m.opIndex = 0
 	case lneDefineFile:
 		m.p.files = append(m.p.files, readFile(&op, op.cstring()))
+	case lneSetDiscriminator:
+		m.row.discriminator = uint32(min(op.uleb(), 1<<32-1))
 	}
 	if c.err == nil {
 		c.err = op.err
@@ -296,6 +301,11 @@ func (m *lineMachine) addLine(n int64) { m.row.line = uint32(int64(m.row.line) +
 // emit adds a row. Of rows with one address the last counts, and a row that
 // differs in nothing else from its predecessor is not needed.
 func (m *lineMachine) emit() {
+	m.add()
+	m.row.discriminator = 0 // is that of one row
+}
+
+func (m *lineMachine) add() {
 	rows := m.p.rows
 	if n := len(rows); n > m.first {
 		last := &rows[n-1]
@@ -303,7 +313,7 @@ func (m *lineMachine) emit() {
 			*last = m.row
 			return
 		}
-		if last.file == m.row.file && last.line == m.row.line && last.column == m.row.column && last.addr < m.row.addr {
+		if last.file == m.row.file && last.line == m.row.line && last.column == m.row.column && last.discriminator == m.row.discriminator && last.addr < m.row.addr {
 			return
 		}
 	}

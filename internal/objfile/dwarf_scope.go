@@ -21,6 +21,7 @@ type function struct {
 	parent             int32  // the function it is in, −1 if none
 	callFile, callLine uint32
 	callColumn         uint32
+	callDiscriminator  uint32
 	inlined            bool
 }
 
@@ -218,6 +219,8 @@ func (t *LineTable) readFunction(u *unit, s *unitScopes, c *cursor, a *abbrev, f
 			f.callLine = u.read(c, spec).uint32()
 		case dwarf.AttrCallColumn:
 			f.callColumn = u.read(c, spec).uint32()
+		case attrGNUDiscriminator:
+			f.callDiscriminator = u.read(c, spec).uint32()
 		case dwarf.AttrDeclaration:
 			declaration = u.read(c, spec).u != 0
 		case dwarf.AttrSibling:

@@ -216,28 +216,37 @@ const maxDebugData = 64
 
 // readDebugData adds the functions of the ELF file in .gnu_debugdata.
 func (l *symbolList) readDebugData(f *File, s *section) error {
-	const name = ".gnu_debugdata"
-	packed, err := f.data(s, name)
+	mini, err := f.debugData(s)
 	if err != nil {
 		return err
-	}
-	limit := int64(len(packed))*maxDebugData + 1<<16
-	data, err := decompressXZ(packed, name, min(limit, math.MaxInt32))
-	if err != nil {
-		return err
-	}
-	mini, err := New(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
 	}
 	symtab := mini.sectionOfType(elf.SHT_SYMTAB)
 	if symtab == nil {
 		return nil
 	}
 	if err := l.read(mini, symtab, ".symtab"); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf(".gnu_debugdata: %w", err)
 	}
 	return nil
+}
+
+// debugData opens the ELF file in .gnu_debugdata.
+func (f *File) debugData(s *section) (*File, error) {
+	const name = ".gnu_debugdata"
+	packed, err := f.data(s, name)
+	if err != nil {
+		return nil, err
+	}
+	limit := int64(len(packed))*maxDebugData + 1<<16
+	data, err := decompressXZ(packed, name, min(limit, math.MaxInt32))
+	if err != nil {
+		return nil, err
+	}
+	mini, err := New(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return mini, nil
 }
 
 // addPLT adds the sections with stubs of functions of other files.

@@ -54,6 +54,8 @@ type Frame struct {
 	Line, Column int
 	// StartLine is the line that the function is declared in, 0 if not known.
 	StartLine int
+	// Discriminator tells apart blocks of the line, or calls there; 0 if there is none.
+	Discriminator uint32
 	// Inlined is set for all but the last frame of an address: the function was
 	// inlined into that of the next frame, at the next frame's line.
 	Inlined bool
@@ -231,6 +233,7 @@ func (t *LineTable) frames(u *unit, vaddr uint64) ([]Frame, error) {
 	if lines != nil {
 		if row, ok := s.rowAt(lines, vaddr, at); ok {
 			here.File, here.Line, here.Column = t.path(u, row.file), int(row.line), int(row.column)
+			here.Discriminator = row.discriminator
 		}
 	}
 	if at < 0 {
@@ -256,7 +259,7 @@ func (t *LineTable) frames(u *unit, vaddr uint64) ([]Frame, error) {
 		if !f.inlined {
 			break
 		}
-		here = Frame{File: t.path(u, f.callFile), Line: int(f.callLine), Column: int(f.callColumn)}
+		here = Frame{File: t.path(u, f.callFile), Line: int(f.callLine), Column: int(f.callColumn), Discriminator: f.callDiscriminator}
 		i = f.parent
 	}
 	if here = frames[0]; len(frames) == 1 && here.Name == "" && here.File == "" {
@@ -299,6 +302,9 @@ func (t *LineTable) SetSupplementary(sup *LineTable) {
 
 // attrMIPSLinkageName is what GCC before 4.5 wrote for DW_AT_linkage_name.
 const attrMIPSLinkageName = dwarf.Attr(0x2007)
+
+// attrGNUDiscriminator is that of the call of an inlined subroutine.
+const attrGNUDiscriminator = dwarf.Attr(0x2136)
 
 // maxReferences bounds the chain from a function to its name: concrete instance,
 // abstract instance, declaration.

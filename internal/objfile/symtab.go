@@ -202,6 +202,20 @@ func underscores(name []byte) int {
 	return n
 }
 
+// NewSymbolTable returns the table of a list of symbols in any order. Of several with one
+// address one is chosen as among those of a file.
+func NewSymbolTable(symbols []Symbol) *SymbolTable {
+	var names nameBytes
+	list := make([]candidate, 0, len(symbols))
+	for _, s := range symbols {
+		if names.full(len(s.Name) + 1) {
+			break
+		}
+		list = append(list, candidate{s.Addr, s.Len, names.add([]byte(s.Name)), 0, 0})
+	}
+	return newSymbolTable(list, names, noLimit)
+}
+
 // MergeSymbols returns the union of tables, as of the DEX files in one file. Of
 // symbols with one address that of the earlier table is preferred.
 func MergeSymbols(tables ...*SymbolTable) *SymbolTable {

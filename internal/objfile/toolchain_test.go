@@ -330,7 +330,7 @@ func testDebugFormats(t *testing.T, exe5, exe4 string) {
 		for i, got := range framesAt(l, addrs) {
 			var wantLine []Frame
 			if len(want[i]) > 0 {
-				wantLine = []Frame{{File: want[i][0].File, Line: want[i][0].Line, Column: want[i][0].Column}}
+				wantLine = []Frame{{File: want[i][0].File, Line: want[i][0].Line, Column: want[i][0].Column, Discriminator: want[i][0].Discriminator}}
 			}
 			if diff := cmp.Diff(wantLine, got); diff != "" {
 				t.Fatalf("frames at %#x (-want +got):\n%s", addrs[i], diff)
@@ -372,6 +372,10 @@ func testFramesAgainst(t *testing.T, exe string, columns bool, tool string, args
 		}
 		if reason, ok := permittedDifference(got, want[a]); ok {
 			permitted[reason]++
+			// addr2line knows those of the innermost lines.
+			if !columns && reason == "equal" && got[0].Discriminator != want[a][0].Discriminator {
+				t.Errorf("%#x: discriminator %d, %s has %d", a, got[0].Discriminator, tool, want[a][0].Discriminator)
+			}
 			continue
 		}
 		t.Errorf("%#x: got %v, %s has %v", a, got, tool, want[a])
@@ -385,7 +389,7 @@ func testFramesAgainst(t *testing.T, exe string, columns bool, tool string, args
 // parseSymbolizer parses the output of addr2line -a -f -i and of llvm-symbolizer
 // -a: an address, then pairs of lines with a function and a place.
 func parseSymbolizer(t *testing.T, out string, columns bool) map[uint64][]Frame {
-	place := regexp.MustCompile(`^(.*?):(\d+|\?)(?::(\d+))?(?: \(discriminator \d+\))?$`)
+	place := regexp.MustCompile(`^(.*?):(\d+|\?)(?::(\d+))?(?: \(discriminator (\d+)\))?$`)
 	frames := make(map[uint64][]Frame)
 	var addr uint64
 	number := func(s string) int {
@@ -406,6 +410,7 @@ func parseSymbolizer(t *testing.T, out string, columns bool) map[uint64][]Frame 
 			t.Fatalf("cannot parse %q", in[i+1])
 		}
 		f := Frame{Name: in[i], File: m[1], Line: number(m[2])}
+		f.Discriminator = uint32(number(m[4]))
 		if columns {
 			f.Column = number(m[3])
 		}

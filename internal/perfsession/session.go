@@ -32,11 +32,13 @@ type Switch struct {
 
 // A Session is the replay of one recording.
 type Session struct {
+	// Spaces are those of the recording. While a Handler is called they are as of the
+	// time of what it is told.
+	Spaces
 	File  *perffile.File
-	DSOs  []*DSO
 	Stats Stats
-	// Mappings and Threads are their numbers so far; their IDs are below.
-	Mappings, Threads int
+	// Threads is their number so far; their IDs are below.
+	Threads int
 	// Kallsyms is the text of /proc/kallsyms on the recording machine if
 	// simpleperf recorded it.
 	Kallsyms []byte
@@ -44,11 +46,7 @@ type Session struct {
 	handler     Handler
 	simpleperf  bool
 	threads     map[int32]*Thread
-	processes   map[int32]*Process
 	lastThread  *Thread
-	kernel      space
-	guest       space
-	dsos        map[dsoKey]*DSO
 	buildIDs    map[string]string // by path, from the header
 	names       []string
 	nameIDs     map[string]NameID
@@ -56,11 +54,6 @@ type Session struct {
 	unwindError bool  // of the next sample's stack
 	lostSum     int64 // of Stats.Lost
 	out         Sample
-}
-
-type dsoKey struct {
-	path, buildID string
-	kernel        bool
 }
 
 // Stats counts what happened while replaying.
@@ -96,10 +89,9 @@ func (s *Stats) LostSamples() (n int64) {
 // New prepares to replay f.
 func New(f *perffile.File) *Session {
 	s := &Session{
+		Spaces:     NewSpaces(),
 		File:       f,
 		threads:    make(map[int32]*Thread),
-		processes:  make(map[int32]*Process),
-		dsos:       make(map[dsoKey]*DSO),
 		names:      []string{""},
 		nameIDs:    map[string]NameID{"": 0},
 		counts:     make(map[counterKey]uint64),
@@ -250,58 +242,28 @@ func (s *Session) mmap(m perffile.Mmap, misc perffile.Misc) {
 	if m.Len == 0 {
 		return // the kernel's own, recorded without the right to see addresses
 	}
-	kernel := misc.Kernel()
 	mapping := Mapping{
 		Start: m.Start, End: endOf(m.Start, m.Len), PgOff: m.PgOff, Prot: m.Prot, PID: m.PID,
-		DSO: s.dso(string(m.File), hex.EncodeToString(m.BuildID), kernel),
+		DSO: s.dso(string(m.File), hex.EncodeToString(m.BuildID), misc.Kernel()),
 	}
-	if d := mapping.DSO; kernel && d.IsKernelImage() && d.Text == 0 {
-		// perf before 4.x maps from 0 and gives the text's address as PgOff.
-		d.Text = max(m.Start, m.PgOff)
-	}
-	guest := misc.CPUMode() == perffile.CPUModeGuestKernel
 	switch {
-	case guest:
-		s.guest.insert(s.mapping(mapping), s.mapping)
-	case kernel:
-		s.kernel.insert(s.mapping(mapping), s.mapping)
+	case misc.CPUMode() == perffile.CPUModeGuestKernel:
+		s.put(&s.guest, mapping)
+	case misc.Kernel():
+		s.put(&s.kernel, mapping)
 	default:
-		p := s.thread(m.PID, m.TID).Process
-		p.space.insert(s.mapping(mapping), s.mapping)
+		s.put(&s.thread(m.PID, m.TID).Process.space, mapping)
 	}
-}
-
-// endOf is where a range of n bytes ends: at the end of memory if it would exceed it.
-func endOf(start, n uint64) uint64 {
-	if end := start + n; end >= start {
-		return end
-	}
-	return 1<<64 - 1
-}
-
-// mapping gives m an ID.
-func (s *Session) mapping(m Mapping) *Mapping {
-	m.ID = s.Mappings
-	s.Mappings++
-	return &m
 }
 
 // dso returns the DSO for a path. A build ID that a mapping itself carries tells
 // apart files that replaced each other under one path; the header has one per
 // path.
 func (s *Session) dso(path, buildID string, kernel bool) *DSO {
-	path = canonicalPath(path, kernel)
 	if buildID == "" {
-		buildID = s.headerBuildID(path)
+		buildID = s.headerBuildID(canonicalPath(path, kernel))
 	}
-	key := dsoKey{path, buildID, kernel}
-	d, ok := s.dsos[key]
-	if !ok {
-		d = &DSO{ID: len(s.DSOs), Path: path, BuildID: buildID, Kernel: kernel}
-		s.DSOs = append(s.DSOs, d)
-		s.dsos[key] = d
-	}
-	return d
+	return s.DSO(path, buildID, kernel)
 }
 
 func (s *Session) headerBuildID(path string) string {
@@ -329,5 +291,5 @@ func (s *Session) ksymbol(k perffile.Ksymbol) {
 	if d.Symbol == "" {
 		d.Symbol = string(k.Name)
 	}
-	s.kernel.insert(s.mapping(Mapping{Start: k.Addr, End: endOf(k.Addr, uint64(k.Len)), DSO: d, PID: -1}), s.mapping)
+	s.put(&s.kernel, Mapping{Start: k.Addr, End: endOf(k.Addr, uint64(k.Len)), DSO: d, PID: -1})
 }

@@ -59,8 +59,7 @@ func (s *Session) thread(pid, tid int32) *Thread {
 func (s *Session) process(pid int32) *Process {
 	p, ok := s.processes[pid]
 	if !ok {
-		p = &Process{PID: pid}
-		s.processes[pid] = p
+		p = s.Spaces.process(pid)
 		if pid == 0 {
 			// The kernel names its idle threads so, no record does.
 			p.Comm = s.intern([]byte("swapper"))
@@ -106,7 +105,7 @@ func (s *Session) fork(t perffile.Task, misc perffile.Misc) {
 		} else if misc&perffile.MiscForkExec == 0 {
 			p.space = parent.Process.space.fork()
 		}
-		s.processes[t.PID] = p
+		s.replace(p)
 	}
 	child := s.thread(t.PID, t.TID)
 	child.Comm = parent.Comm

@@ -58,11 +58,11 @@ func branchStake(a *branch.Advice) string {
 
 // A BranchesAdvice is what to do about a branch.
 type BranchesAdvice struct {
-	ID          string   `json:"id"` // if-convert, table, sort, devirtualize, dispatch, layout, unroll, returns or leave
+	ID          string   `json:"id"` // if-convert, table, sort, devirtualize, dispatch, layout, unroll, returns, leave or identify
 	Text        string   `json:"text"`
 	Condition   string   `json:"condition"` // when it is worth it
 	Against     []string `json:"against"`   // what to mind
-	Rate        float64  `json:"rate"`      // the end of the interval that was compared with
+	Rate        *float64 `json:"rate"`      // the end of the interval that was compared with, null if unknown
 	BreakEven   float64  `json:"break_even"`
 	RuleOfThumb bool     `json:"rule_of_thumb"` // break_even is that of a usual branch
 	Share       float64  `json:"share"`         // what the misses cost

@@ -79,8 +79,9 @@ const (
 	llvmName     = "a function has no name that the format can hold"
 )
 
-// NewLLVMProfiles makes the profiles. places are those of the branches of the table.
-func NewLLVMProfiles(t *branch.Table, places []branch.SourcePlace) (*LLVMProfiles, error) {
+// NewLLVMProfiles makes the profiles. frames are the functions at the branches of the
+// table, as [branch.Table.SourceFrames] has them.
+func NewLLVMProfiles(t *branch.Table, frames [][]branch.Frame) (*LLVMProfiles, error) {
 	if t.Unknown != "" {
 		return nil, errors.New("prediction is unknown: " + t.Unknown)
 	}
@@ -91,7 +92,7 @@ func NewLLVMProfiles(t *branch.Table, places []branch.SourcePlace) (*LLVMProfile
 		if b.Misses != nil {
 			misses = *b.Misses
 		}
-		if reason := p.add(b, &places[i]); reason != "" {
+		if reason := p.add(b, frames[i]); reason != "" {
 			d := p.Dropped[reason]
 			d.Branches++
 			d.Misses += misses
@@ -115,7 +116,7 @@ func NewLLVMProfiles(t *branch.Table, places []branch.SourcePlace) (*LLVMProfile
 }
 
 // add adds a branch, or says why not.
-func (p *LLVMProfiles) add(b *branch.Branch, place *branch.SourcePlace) string {
+func (p *LLVMProfiles) add(b *branch.Branch, frames []branch.Frame) string {
 	switch {
 	case b.Kind == branch.UnknownKind:
 		return llvmNoKind
@@ -126,7 +127,6 @@ func (p *LLVMProfiles) add(b *branch.Branch, place *branch.SourcePlace) string {
 	case b.Executed == nil || b.Misses == nil:
 		return llvmNoCounts
 	}
-	frames := place.Frames
 	if len(frames) == 0 {
 		return llvmNoLine
 	}
@@ -147,7 +147,7 @@ func (p *LLVMProfiles) add(b *branch.Branch, place *branch.SourcePlace) string {
 	}
 	// Outside in: each frame but the innermost has the line of a call.
 	for i := len(frames) - 1; i > 0; i-- {
-		call := llvmCall{llvmPlace{offset: llvmOffset(&frames[i])}, llvmFunctionName(&frames[i-1])}
+		call := llvmCall{llvmPlaceOf(&frames[i]), llvmFunctionName(&frames[i-1])}
 		inner := fn.inlined[call]
 		if inner == nil {
 			inner = newLLVMFunction()
@@ -155,7 +155,7 @@ func (p *LLVMProfiles) add(b *branch.Branch, place *branch.SourcePlace) string {
 		}
 		fn = inner
 	}
-	at := llvmPlace{llvmOffset(&frames[0]), baseDiscriminator(place.Discriminator)}
+	at := llvmPlaceOf(&frames[0])
 	c := fn.counts[at]
 	if c == nil {
 		c = &llvmCounts{}
@@ -178,8 +178,11 @@ func llvmFunctionName(f *branch.Frame) string {
 	return name
 }
 
-// llvmOffset is that of FunctionSamples::getOffset: 16 bits of the difference.
-func llvmOffset(f *branch.Frame) uint32 { return uint32(f.Line-f.StartLine) & 0xffff }
+// llvmPlaceOf is the place of a branch or call in its function, with the offset of
+// FunctionSamples::getOffset: 16 bits of the difference.
+func llvmPlaceOf(f *branch.Frame) llvmPlace {
+	return llvmPlace{uint32(f.Line-f.StartLine) & 0xffff, baseDiscriminator(f.Discriminator)}
+}
 
 // baseDiscriminator is the part of a discriminator that tells blocks apart: the others
 // count copies. See DILocation::getBaseDiscriminatorFromDiscriminator and

@@ -16,7 +16,7 @@ import (
 
 // llvmTable has two copies of an inlined branch, one with a discriminator, and branches
 // that are left out.
-func llvmTable() (*branch.Table, []branch.SourcePlace) {
+func llvmTable() (*branch.Table, [][]branch.Frame) {
 	row := func(kind branch.Kind, executed, misses float64) branch.Branch {
 		return branch.Branch{Function: "work", Address: 0x10, Kind: kind, Executed: &executed, Misses: &misses}
 	}
@@ -39,16 +39,20 @@ func llvmTable() (*branch.Table, []branch.SourcePlace) {
 	}}
 	t.Branches[6].Confidence = branch.Low
 	t.Branches[7].Executed = nil
-	return t, []branch.SourcePlace{
-		{Frames: []symbolizer.Frame{inner, work(24)}},
-		{Frames: []symbolizer.Frame{inner, work(24)}, Discriminator: 514}, // a copy
-		{Frames: []symbolizer.Frame{work(24)}, Discriminator: 2},
-		{Frames: []symbolizer.Frame{work(31)}},
-		{Frames: []symbolizer.Frame{before, work(24)}},
-		{Frames: []symbolizer.Frame{work(32)}},
-		{Frames: []symbolizer.Frame{work(33)}},
-		{Frames: []symbolizer.Frame{work(34)}},
-		{Frames: []symbolizer.Frame{{Name: "asm_memcpy"}}},
+	discriminated := func(f symbolizer.Frame, d uint32) symbolizer.Frame {
+		f.Discriminator = d
+		return f
+	}
+	return t, [][]branch.Frame{
+		{inner, work(24)},
+		{discriminated(inner, 514), work(24)}, // a copy
+		{discriminated(work(24), 2)},
+		{work(31)},
+		{before, work(24)},
+		{work(32)},
+		{work(33)},
+		{work(34)},
+		{{Name: "asm_memcpy"}},
 	}
 }
 
@@ -108,11 +112,11 @@ func TestLLVMProfilesErrors(t *testing.T) {
 		t.Errorf("unknown prediction: %v", err)
 	}
 	table.Unknown = ""
-	if _, err := NewLLVMProfiles(table, make([]branch.SourcePlace, len(table.Branches))); err == nil || !strings.Contains(err.Error(), "no branch can be in the profile: 1 it is not known") {
+	if _, err := NewLLVMProfiles(table, make([][]branch.Frame, len(table.Branches))); err == nil || !strings.Contains(err.Error(), "no branch can be in the profile: 1 it is not known") {
 		t.Errorf("no lines: %v", err)
 	}
 	table, places = llvmTable()
-	places[0].Frames[1].SystemName = "a b"
+	places[0][1].SystemName = "a b"
 	if p, err := NewLLVMProfiles(table, places); err != nil || p.Dropped[llvmName].Branches != 1 {
 		t.Errorf("name with a space: %+v, %v", p, err)
 	}
@@ -193,9 +197,9 @@ int work(const int *a, int *out, int n) {
 		t.Fatal(err)
 	}
 	table := &branch.Table{Branches: []branch.Branch{{Kind: branch.Conditional, Executed: new(1000.0), Misses: new(480.0)}}}
-	p, err := NewLLVMProfiles(table, []branch.SourcePlace{{Frames: []branch.Frame{
+	p, err := NewLLVMProfiles(table, [][]branch.Frame{{
 		{Name: "keep", File: source, StartLine: 1, Line: 4}, {Name: "work", File: source, StartLine: 8, Line: 9},
-	}}})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

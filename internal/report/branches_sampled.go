@@ -26,6 +26,10 @@ func writeSampled(w io.Writer, t *branch.Table, opt BranchesOptions) error {
 		return err
 	}
 	rows := opt.shown(t)
+	limited := rows
+	if opt.Limit > 0 && !opt.All {
+		limited = rows[:min(opt.Limit, len(rows))]
+	}
 	if len(rows) > 0 {
 		title := "branches that may be behind the samples"
 		if a := t.Attribution; a != nil && a.Exact == a.Named {
@@ -34,19 +38,16 @@ func writeSampled(w io.Writer, t *branch.Table, opt BranchesOptions) error {
 		if _, err := fmt.Fprintf(w, "\n%s\n", title); err != nil {
 			return err
 		}
-		limited := rows
-		if opt.Limit > 0 && !opt.All {
-			limited = rows[:min(opt.Limit, len(rows))]
-		}
 		if err := writeColumns(w, sampledColumns(), limited); err != nil {
 			return err
 		}
-		return writeNotShown(w, "branch", len(rows)-len(limited), len(t.Branches)-len(rows))
 	}
 	if len(t.Branches) > 0 {
-		return writeNotShown(w, "branch", 0, len(t.Branches))
+		if err := writeNotShown(w, "branch", len(rows)-len(limited), len(t.Branches)-len(rows)); err != nil {
+			return err
+		}
 	}
-	return nil
+	return writeBranchAdvice(w, t, rows)
 }
 
 // writeNotShown says how many rows are missing.

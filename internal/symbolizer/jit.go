@@ -87,7 +87,7 @@ func (z *Symbolizer) loadJIT(pid int32, j *jitCode) {
 		return
 	}
 	j.searched = true
-	if f := z.search.file(fmt.Sprintf("/tmp/perf-%d.map", pid)); f != nil {
+	if f := z.files.search.file(fmt.Sprintf("/tmp/perf-%d.map", pid)); f != nil {
 		t, err := objfile.ParsePerfMap(f)
 		if err != nil {
 			z.warnings.warn("%s: %v", f.name, err)
@@ -98,7 +98,7 @@ func (z *Symbolizer) loadJIT(pid int32, j *jitCode) {
 	if j.dumpPath == "" {
 		return
 	}
-	if f := z.search.file(j.dumpPath); f != nil {
+	if f := z.files.search.file(j.dumpPath); f != nil {
 		d, err := objfile.ParseJITDump(f)
 		switch {
 		case err != nil:

@@ -1,17 +1,16 @@
 package symbolizer
 
 import (
-	"errors"
-	"io"
-	"strings"
-
 	"profdiff/internal/objfile"
 )
 
-// An object is a file that names the addresses of a DSO: symbols, and functions and
+// An Object is a file that names the addresses of a DSO: symbols, and functions and
 // lines where it has debug information.
-type object struct {
+type Object struct {
 	file    *objfileSource // nil for DEX files
+	entry   string         // name in the archive that the DSO is, "" if it is none
+	files   *Files         // nil if all is loaded
+	loaded  bool
 	symbols *objfile.SymbolTable
 	lines   *objfile.LineTable
 }
@@ -19,7 +18,7 @@ type object struct {
 // object finds the file for a DSO, once. off is the offset in the file of an address:
 // an APK that is mapped as a whole holds several libraries. base is where in the DSO
 // the object starts.
-func (z *Symbolizer) object(d *dso, off uint64) (o *object, base uint64) {
+func (z *Symbolizer) object(d *dso, off uint64) (o *Object, base uint64) {
 	if len(z.opt.Symfs) == 0 {
 		return nil, 0
 	}
@@ -31,61 +30,30 @@ func (z *Symbolizer) object(d *dso, off uint64) (o *object, base uint64) {
 		case d.kind == SymbolMapFile, d.exec == JIT:
 		case d.kind == KernelImage:
 			d.object = z.vmlinux(d)
-		case strings.HasSuffix(d.Path, ".apk"):
-			d.apk = z.search.file(d.Path)
+		case isArchive(d.Path):
+			d.apk = z.files.archive(d.Path)
 		default:
-			if f := z.search.find(d.Path, d.BuildID); f != nil {
-				d.object = z.elfObject(f)
-			}
+			d.object = z.files.find(d.Path, d.BuildID).object
 		}
 	}
 	if d.apk != nil {
-		return z.apkObject(d, off)
+		return z.files.inArchive(d.apk, off)
 	}
 	return d.object, 0
 }
 
-// apkObject returns the library at an offset of an APK.
-func (z *Symbolizer) apkObject(d *dso, off uint64) (o *object, base uint64) {
-	for _, l := range d.libraries {
-		if off-l.start < l.size {
-			return l.object, l.start
-		}
-	}
-	_, start, size, ok := objfile.ZipEntryAtOffset(d.apk, d.apk.size, off)
-	if !ok {
-		return nil, 0
-	}
-	l := apkLibrary{start: uint64(start), size: uint64(size)}
-	section := io.NewSectionReader(d.apk, start, size)
-	if f, err := objfile.New(section, size); err == nil {
-		l.object = z.elfObject(&objfileSource{f, d.apk})
-	}
-	d.libraries = append(d.libraries, l)
-	return l.object, l.start
-}
-
-// apkLibrary is a library stored in an APK.
-type apkLibrary struct {
-	start, size uint64
-	object      *object // nil if it is no ELF file
-}
-
 // vmlinux finds the kernel with its debug information. Names of where it is vary; a
 // build ID tells whether it is the right one.
-func (z *Symbolizer) vmlinux(d *dso) *object {
+func (z *Symbolizer) vmlinux(d *dso) *Object {
 	if d.BuildID == "" {
 		return nil
 	}
-	if f := z.search.find("/vmlinux", d.BuildID); f != nil {
-		return z.elfObject(f)
-	}
-	return nil
+	return z.files.find("/vmlinux", d.BuildID).object
 }
 
 // kernelVaddr turns an address of the running kernel into one of vmlinux: the kernel
 // may be loaded elsewhere than it is linked. loaded is where its text is.
-func (o *object) kernelVaddr(addr, loaded uint64) (uint64, bool) {
+func (o *Object) kernelVaddr(addr, loaded uint64) (uint64, bool) {
 	text, ok := o.file.Section(".text")
 	if !ok || loaded == 0 {
 		return 0, false
@@ -93,58 +61,10 @@ func (o *object) kernelVaddr(addr, loaded uint64) (uint64, bool) {
 	return addr - loaded + text.Vaddr, true
 }
 
-func (z *Symbolizer) elfObject(f *objfileSource) *object {
-	o := &object{file: f}
-	var debug *objfileSource
-	if f.source != nil {
-		debug = z.search.debugFile(f)
-	}
-	for _, source := range []*objfileSource{debug, f} {
-		if source == nil {
-			continue
-		}
-		if o.symbols == nil {
-			if t, err := source.Symbols(); err == nil {
-				o.symbols = t
-				if err := t.Skipped(); err != nil {
-					z.warnings.warn("%s: %v", source.source.name, err)
-				}
-			} else if !errors.Is(err, objfile.ErrNotFound) {
-				z.warnings.warn("%s: symbols: %v", source.source.name, err)
-			}
-		}
-		if o.lines == nil {
-			if t, err := source.Lines(); err == nil {
-				o.lines = t
-				z.addSupplementary(source, t)
-			} else if !errors.Is(err, objfile.ErrNotFound) && !errors.Is(err, objfile.ErrUnsupported) {
-				z.warnings.warn("%s: debug information: %v", source.source.name, err)
-			}
-		}
-	}
-	return o
-}
-
-// addSupplementary completes a line table by the file that a distribution's debug
-// files share, if there is one.
-func (z *Symbolizer) addSupplementary(f *objfileSource, t *objfile.LineTable) {
-	name, id, ok := f.AltDebugLink()
-	if !ok || f.source == nil {
-		return
-	}
-	if sup := z.search.supplementary(f, name, id); sup != nil {
-		if lines, err := sup.Lines(); err == nil {
-			t.SetSupplementary(lines)
-			return
-		}
-	}
-	z.warnings.warn("%s: names of functions are missing: the file %s that it refers to is not here", f.source.name, name)
-}
-
 // dexObject reads the methods of the DEX files in a file that simpleperf recorded
 // as such.
-func (z *Symbolizer) dexObject(d *dso) *object {
-	f := z.search.file(d.Path)
+func (z *Symbolizer) dexObject(d *dso) *Object {
+	f := z.files.search.file(d.Path)
 	if f == nil {
 		return nil
 	}
@@ -161,11 +81,11 @@ func (z *Symbolizer) dexObject(d *dso) *object {
 	if len(tables) == 0 {
 		return nil
 	}
-	return &object{symbols: objfile.MergeSymbols(tables...)}
+	return &Object{symbols: objfile.MergeSymbols(tables...)}
 }
 
 // vaddr turns an offset in the file into an address of its symbol table.
-func (o *object) vaddr(off uint64) (uint64, bool) {
+func (o *Object) vaddr(off uint64) (uint64, bool) {
 	if o.file == nil {
 		return off, true
 	}
@@ -175,21 +95,21 @@ func (o *object) vaddr(off uint64) (uint64, bool) {
 // fill completes what is known of an address of the file: the function if it has no
 // name yet, the functions inlined into it, and source lines. It reports whether
 // there is a name.
-func (o *object) fill(z *Symbolizer, vaddr uint64, sym *Symbol) bool {
+func (o *Object) fill(z *Symbolizer, vaddr uint64, sym *Symbol) bool {
 	var outer Frame
 	named := len(sym.Frames) > 0
 	if named {
 		outer = sym.Frames[0]
-	} else if o.symbols != nil {
-		if s, ok := o.symbols.Lookup(vaddr); ok {
+	} else if symbols := o.Symbols(); symbols != nil {
+		if s, ok := symbols.Lookup(vaddr); ok {
 			outer = Frame{Name: z.demangle(s.Name), SystemName: s.Name}
 			sym.Start = s.Addr
 			named = true
 		}
 	}
 	var inlined []objfile.Frame
-	if o.lines != nil {
-		inlined = o.lines.Frames(vaddr)
+	if lines := o.Lines(); lines != nil {
+		inlined = lines.Frames(vaddr)
 	}
 	if n := len(inlined); n > 0 {
 		last := inlined[n-1]
@@ -198,6 +118,7 @@ func (o *object) fill(z *Symbolizer, vaddr uint64, sym *Symbol) bool {
 			named = outer.Name != ""
 		}
 		outer.File, outer.Line, outer.Column, outer.StartLine = last.File, int64(last.Line), int64(last.Column), int64(last.StartLine)
+		outer.Discriminator = last.Discriminator
 		inlined = inlined[:n-1]
 	}
 	if !named {
@@ -215,6 +136,7 @@ func (z *Symbolizer) frame(f objfile.Frame) Frame {
 	out := Frame{
 		Name: f.Name, SystemName: f.Name, File: f.File,
 		Line: int64(f.Line), Column: int64(f.Column), StartLine: int64(f.StartLine),
+		Discriminator: f.Discriminator,
 	}
 	if f.LinkageName != "" {
 		out.Name, out.SystemName = z.demangle(f.LinkageName), f.LinkageName

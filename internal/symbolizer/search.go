@@ -30,6 +30,8 @@ type searcher struct {
 	byID  []map[string]string
 	lists []map[string]string // of build_id_list files, likewise
 	warn  func(format string, args ...any)
+	// otherBuild is set if the latest find came across a file of another build.
+	otherBuild bool
 }
 
 func newSearcher(paths []SearchPath, warn func(string, ...any)) *searcher {
@@ -68,33 +70,41 @@ func (s *searcher) open(i int, name string) (*foundFile, error) {
 
 // find opens the object file for a file of the recorded machine: one that has the
 // build ID, or, if the recording has none, one at the same path or of the same
-// name. It returns nil if there is none.
-func (s *searcher) find(file, buildID string) *objfileSource {
+// name. Files that are not wanted are passed over. It returns nil if there is none.
+func (s *searcher) find(file, buildID string, want func(*objfile.File) bool) *objfileSource {
+	s.otherBuild = false
+	wanted := func(o *objfileSource) bool {
+		if o != nil && !want(o.File) {
+			o.source.Close()
+			return false
+		}
+		return o != nil
+	}
 	file = strings.TrimSuffix(file, " (deleted)") // replaced while it was in use
 	apk, entry, inAPK := strings.Cut(file, "!/")
 	relative := strings.TrimPrefix(path.Clean("/"+file), "/")
 	for i := range s.paths {
 		if buildID != "" {
 			for _, name := range s.idNames(i, buildID) {
-				if o := s.object(i, name, buildID, false); o != nil {
+				if o := s.object(i, name, buildID, false); wanted(o) {
 					return o
 				}
 			}
 		}
 		if inAPK {
-			if o := s.zipped(i, strings.TrimPrefix(path.Clean("/"+apk), "/"), entry, buildID); o != nil {
+			if o := s.zipped(i, strings.TrimPrefix(path.Clean("/"+apk), "/"), entry, buildID); wanted(o) {
 				return o
 			}
 			relative = path.Base(entry)
 		}
 		for _, name := range []string{relative, path.Base(relative)} {
-			if o := s.object(i, name, buildID, name == relative); o != nil {
+			if o := s.object(i, name, buildID, name == relative); wanted(o) {
 				return o
 			}
 		}
 		if buildID != "" {
 			if name, ok := s.index(i)[trimID(buildID)]; ok {
-				if o := s.object(i, name, buildID, false); o != nil {
+				if o := s.object(i, name, buildID, false); wanted(o) {
 					return o
 				}
 			}
@@ -102,6 +112,9 @@ func (s *searcher) find(file, buildID string) *objfileSource {
 	}
 	return nil
 }
+
+// anyFile wants all files, also those with symbols and debug information only.
+func anyFile(*objfile.File) bool { return true }
 
 // idNames lists where files with a build ID are by convention: of GDB and
 // distributions, of perf's cache, of simpleperf's binary_cache.
@@ -188,6 +201,7 @@ func (s *searcher) buildID(i int, name string) string {
 type objfileSource struct {
 	*objfile.File
 	source *foundFile
+	zipped bool // the source is an archive with the file in it
 }
 
 // object opens an ELF file if it has the build ID. A file at the recorded path with
@@ -206,7 +220,7 @@ func (s *searcher) object(i int, name, buildID string, warn bool) *objfileSource
 		f.Close()
 		return nil
 	}
-	return &objfileSource{o, f}
+	return &objfileSource{File: o, source: f}
 }
 
 // matches reports whether o, which is called name, has the build ID.
@@ -215,6 +229,7 @@ func (s *searcher) matches(o *objfile.File, buildID, name string, warn bool) boo
 	if buildID == "" || trimID(id) == trimID(buildID) {
 		return true
 	}
+	s.otherBuild = true
 	if warn {
 		s.warn("%s is not used: its build ID is %s, that of the recording %s", name, orNone(id), buildID)
 	}
@@ -238,7 +253,7 @@ func (s *searcher) zipped(i int, apk, entry, buildID string) *objfileSource {
 		section, err := objfile.OpenZipEntry(f, f.size, entry)
 		if err == nil {
 			if o, err := objfile.New(section, section.Size()); err == nil && s.matches(o, buildID, f.name+"!/"+entry, name == apk) {
-				return &objfileSource{o, f}
+				return &objfileSource{File: o, source: f, zipped: true}
 			}
 		}
 		f.Close()

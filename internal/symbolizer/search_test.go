@@ -80,7 +80,7 @@ func TestSearch(t *testing.T) {
 		var w warner
 		s := newSearcher([]SearchPath{{Name: "symfs", FS: test.files}}, w.warn)
 		got := ""
-		if f := s.find(test.path, test.id); f != nil {
+		if f := s.find(test.path, test.id, anyFile); f != nil {
 			got = strings.TrimPrefix(f.source.name, "symfs")
 		}
 		if got != test.found {

@@ -39,6 +39,9 @@ type Frame struct {
 	// StartLine is the line of the definition, Line and Column the place in
 	// File. 0 is unknown.
 	StartLine, Line, Column int64
+	// Discriminator tells apart blocks of the line, or calls there (DWARF 5, 6.2.2); 0
+	// if there is none.
+	Discriminator uint32
 }
 
 // Execution says how code is run.
@@ -88,6 +91,8 @@ type Options struct {
 	Simpleperf bool
 	// Symfs are directories with object files, in order of preference.
 	Symfs []SearchPath
+	// Files are those under Symfs if they are looked for elsewhere too, else nil.
+	Files *Files
 	// Kallsyms holds the kernel's symbols at the addresses of the recording.
 	Kallsyms *objfile.SymbolTable
 }
@@ -104,8 +109,8 @@ type Symbolizer struct {
 	kernel    *RecordedFile
 	dsos      []*dso // by perfsession.DSO.ID
 	demangled map[string]string
-	search    *searcher
-	warnings  warner
+	files     *Files
+	warnings  *warner // of files
 
 	jit        map[int32]*jitCode // by process
 	dumps      int                // jitdump files that the recording names
@@ -119,7 +124,10 @@ func New(opt Options) *Symbolizer {
 		opt: opt, recorded: make(map[string]*RecordedFile), demangled: make(map[string]string),
 		jit: make(map[int32]*jitCode), jitIDs: make(map[objfile.Symbol]uint32),
 	}
-	z.search = newSearcher(opt.Symfs, z.warnings.warn)
+	if z.files = opt.Files; z.files == nil {
+		z.files = NewFiles(opt.Symfs)
+	}
+	z.warnings = &z.files.warnings
 	return z
 }
 
@@ -172,17 +180,39 @@ func (f *RecordedFile) lookup(addr uint64) (RecordedSymbol, bool) {
 	return s, addr-s.Addr < s.Len
 }
 
+// RecordedFunctions are the functions that the recording has of an ELF file, nil if it
+// has none.
+func (z *Symbolizer) RecordedFunctions(path string) *objfile.SymbolTable {
+	f := z.recorded[path]
+	if f == nil || f.Kind != ELFFile || len(f.Symbols) == 0 {
+		return nil
+	}
+	list := make([]objfile.Symbol, len(f.Symbols))
+	for i, s := range f.Symbols {
+		list[i] = objfile.Symbol(s)
+	}
+	return objfile.NewSymbolTable(list)
+}
+
+// FramesAt returns the functions at an address of a file, innermost first, nil if it
+// has no name.
+func (z *Symbolizer) FramesAt(o *Object, vaddr uint64) []Frame {
+	var sym Symbol
+	if !o.fill(z, vaddr, &sym) {
+		return nil
+	}
+	return sym.Frames
+}
+
 // A dso is what the symbolizer knows of a DSO.
 type dso struct {
 	*perfsession.DSO
 	recorded *RecordedFile // nil if there is none
 	kind     FileKind
 	exec     Execution
-	object   *object // file with symbols, nil if there is none
+	object   *Object // file with symbols, nil if there is none
 	searched bool
-	// Of an APK that is mapped as a whole: the file, and the libraries in it.
-	apk       *foundFile
-	libraries []apkLibrary
+	apk      *archive // of an APK that is mapped as a whole
 }
 
 func (z *Symbolizer) dso(d *perfsession.DSO) *dso {
