@@ -1,0 +1,419 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/llvm"
+	"profdiff/internal/predict"
+	"profdiff/internal/report"
+)
+
+// predictFlags are those of predict and loops.
+type predictFlags struct {
+	in                            inputFlags
+	cpu, llvm                     string
+	calibration, missCost         string
+	function                      string
+	loop, limit                   int
+	unit                          string
+	taken, miss                   []string
+	missRate                      float64
+	p, rates                      string
+	binaryBefore, binaryAfter     string
+	branchesBefore, branchesAfter string
+	timeline, straight            bool
+	width                         int
+	format, output                string
+	timeout                       time.Duration
+}
+
+func newPredictCmd(std *stdio) *cobra.Command {
+	f := predictFlags{in: inputFlags{unknown: "dso"}}
+	cmd := &cobra.Command{
+		Use:   "predict BEFORE AFTER [flags]",
+		Short: "Predict what a change of a hot loop gains, and from which miss rate",
+		Long: `Predict what a change of a hot loop gains: cycles per unit of work on both sides, by
+llvm-mca and by what mispredicted branches cost, and from which rate of mispredictions
+on the code with fewer branches is faster. Everything it prints is predicted but for
+what it calls measured.
+
+BEFORE and AFTER are
+  two listings, FILE.s, in GNU syntax: what compilers write with -S, or bare
+      instructions. --taken and --miss say how branches behave.
+  two recordings, or directories of them, that perf.data, pprof, … hold. --symfs or
+      --binary-before and --binary-after give the binaries, whose build IDs must be
+      those recorded; --branches-before and --branches-after what is known of their
+      branches: callgrind.out (--branch-sim=yes --dump-instr=yes --collect-jumps=yes)
+      or branch stacks. Folded stacks have no addresses: --function names the function.
+A directory of mca-cases alone has both sides.
+
+The loop is the one with most samples, the unit of work one of its iterations; of
+loops that are left after a few trips it is one of the loop around, or a call of the
+function. Both sides have to do the same in a unit, or --unit says how much each does.
+Without frequencies of branches all ways through the loop are simulated, and each
+branch is taken half of the time. Code without a loop is simulated as it stands.
+
+llvm-mca is part of LLVM (Debian: llvm-19); nothing else of profdiff needs it.`,
+		Args: args(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, inputs []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			p, closeAll, err := std.predict(cmd, &f, inputs)
+			defer closeAll()
+			if err != nil {
+				return err
+			}
+			return std.writeOutput(f.output, func(w io.Writer) error {
+				if f.format == "json" {
+					return report.WritePredictionJSON(w, p)
+				}
+				return report.WritePrediction(w, p, report.PredictOptions{Width: f.width})
+			})
+		},
+	}
+	fs := cmd.Flags()
+	f.register(cmd)
+	fs.StringVar(&f.unit, "unit", "", "an iteration before does A and one after B of the work: `A:B`")
+	fs.StringArrayVar(&f.taken, "taken", nil, "the branch to LABEL, or of a line, is taken with the probability P: `[before:|after:]LABEL=P` (repeatable)")
+	fs.StringArrayVar(&f.miss, "miss", nil, "the branch is mispredicted with the probability P, of its executions: `[before:|after:]LABEL=P` (repeatable)")
+	fs.Float64Var(&f.missRate, "miss-rate", 0, "all branches that do not end a loop are mispredicted with the probability `P`")
+	fs.StringVar(&f.p, "p", "", "of a directory of mca-cases, only the counts with `P`")
+	fs.StringVar(&f.rates, "rates", "known", "of a directory of mca-cases, take misses that are `KIND`: known or simulated")
+	fs.StringVar(&f.binaryBefore, "binary-before", "", "the code of BEFORE is in the ELF `FILE`")
+	fs.StringVar(&f.binaryAfter, "binary-after", "", "the code of AFTER is in the ELF `FILE`")
+	fs.StringVar(&f.branchesBefore, "branches-before", "", "take the branches of BEFORE from `FILE`, of callgrind or with branch stacks")
+	fs.StringVar(&f.branchesAfter, "branches-after", "", "take the branches of AFTER from `FILE`")
+	fs.BoolVar(&f.straight, "straight", false, "listings are what was executed, one instruction after the other: no branch jumps")
+	fs.BoolVar(&f.timeline, "timeline", false, "draw llvm-mca's timelines of both sides")
+	fs.IntVar(&f.width, "width", 160, "timelines stand beside each other if they fit in `COLUMNS`")
+	fs.StringVar(&f.format, "format", "text", "output `FORMAT`: text or json")
+	return cmd
+}
+
+// register adds the flags that predict and loops have both.
+func (f *predictFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.cpu, "cpu", "", "predict for the CPU `NAME`, as LLVM calls it (default: that of the recording, else of this machine)")
+	fs.StringVar(&f.llvm, "llvm", "", "take llvm-mca and llvm-objdump from `DIR` (default: from PATH and /usr/lib/llvm-*)")
+	fs.DurationVar(&f.timeout, "timeout", 2*time.Minute, "give up on a run of llvm-mca or llvm-objdump after `TIME`")
+	fs.StringVar(&f.calibration, "calibration", "", "take the cost of a miss from `FILE`, which calibrate wrote")
+	fs.StringVar(&f.missCost, "miss-cost", "", "a miss costs `CYCLES`, a number or a range LO-HI")
+	fs.StringVar(&f.function, "function", "", "take the loop of the function `NAME`, or BEFORE=AFTER where they differ")
+	fs.IntVar(&f.loop, "loop", 0, "take the loop with the number `N` in the function, as loops counts them")
+	fs.IntVar(&f.limit, "limit", 1, "predict the `N` hottest loops")
+	fs.StringArrayVar(&f.in.events, "event", nil, "take samples of the event `NAME` (default: the first)")
+	fs.StringArrayVar(&f.in.symfs, "symfs", nil, "look for binaries and symbols in `DIR`, by build ID, then by path (repeatable)")
+	fs.StringVar(&f.in.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded boot")
+	fs.BoolVar(&f.in.allowTruncated, "allow-truncated", false, "read what there is of a recording that ends too early")
+	fs.StringVarP(&f.output, "output", "o", "-", "write to `FILE`, - for standard output")
+}
+
+func (f *predictFlags) check(cmd *cobra.Command) error {
+	switch {
+	case f.format != "" && f.format != "text" && f.format != "json":
+		return usagef(cmd, "--format is text or json, not %q", f.format)
+	case f.limit < 1:
+		return usagef(cmd, "--limit is 1 or more, not %d", f.limit)
+	case f.loop < 0:
+		return usagef(cmd, "--loop is 1 or more, not %d", f.loop)
+	case f.timeout <= 0:
+		return usagef(cmd, "--timeout is above 0, not %v", f.timeout)
+	case f.missRate < 0 || f.missRate > 1:
+		return usagef(cmd, "--miss-rate is from 0 to 1, not %g", f.missRate)
+	case f.rates != "" && f.rates != "known" && f.rates != "simulated":
+		return usagef(cmd, "--rates is known or simulated, not %q", f.rates)
+	case f.calibration != "" && f.missCost != "":
+		return usagef(cmd, "--calibration and --miss-cost exclude each other")
+	case len(f.in.events) > 1:
+		return usagef(cmd, "--event names one event")
+	}
+	return nil
+}
+
+// functions are the names of the function before and after.
+func (f *predictFlags) functions() [2]string {
+	before, after, ok := strings.Cut(f.function, "=")
+	if !ok {
+		after = before
+	}
+	return [2]string{before, after}
+}
+
+// work reads --unit.
+func (f *predictFlags) work(cmd *cobra.Command) (*[2]float64, error) {
+	if f.unit == "" {
+		return nil, nil
+	}
+	a, b, ok := strings.Cut(f.unit, ":")
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	if !ok || err != nil || err2 != nil || !(x > 0 && y > 0 && x < 1e9 && y < 1e9) {
+		return nil, usagef(cmd, "--unit is A:B, two numbers above 0, not %q", f.unit)
+	}
+	return &[2]float64{x, y}, nil
+}
+
+func (f *predictFlags) tool(ctx context.Context) (*llvm.Toolchain, error) {
+	tool, err := llvm.Find(ctx, f.llvm)
+	if err != nil {
+		return nil, err
+	}
+	tool.Timeout = f.timeout
+	return tool, nil
+}
+
+// machine finds LLVM and the CPU. names are what the inputs say of it.
+func (f *predictFlags) machine(ctx context.Context, cmd *cobra.Command, arch predict.Arch, names ...string) (*llvm.Toolchain, *predict.Machine, error) {
+	tool, err := f.tool(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	cpu := f.cpu
+	for _, name := range names {
+		if cpu == "" && name != "" {
+			cpu = llvm.CPUOf(name)
+		}
+	}
+	if cpu == "" && arch == hostArch() {
+		if cpu, err = llvm.HostCPU(); err != nil {
+			return nil, nil, fmt.Errorf("%w: --cpu names one", err)
+		}
+	}
+	if cpu == "" {
+		return nil, nil, usagef(cmd, "for which CPU? --cpu names one for %s", arch)
+	}
+	cost, err := f.cost(cmd, cpu)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := predict.NewMachine(tool, arch, cpu, cost)
+	if err != nil {
+		return nil, nil, err
+	}
+	return tool, m, nil
+}
+
+// cost is what a misprediction costs if that was measured, else nil.
+func (f *predictFlags) cost(cmd *cobra.Command, cpu string) (*branch.Cost, error) {
+	switch {
+	case f.missCost != "":
+		cost, err := parseMissCost(f.missCost)
+		if err != nil {
+			return nil, usagef(cmd, "--miss-cost: %v", err)
+		}
+		return cost, nil
+	case f.calibration != "":
+		list, err := readCalibration(f.calibration)
+		if err != nil {
+			return nil, fmt.Errorf("--calibration: %w", err)
+		}
+		if cost, err := calibratedCost(list, cpu); err == nil {
+			return cost, nil
+		}
+		return branch.SpanCalibrated(list), nil
+	}
+	return nil, nil
+}
+
+// predict makes the prediction of what the inputs are. closeAll is to be called when it
+// was written.
+func (s *stdio) predict(cmd *cobra.Command, f *predictFlags, inputs []string) (p *report.Prediction, closeAll func(), err error) {
+	closeAll = func() {}
+	switch {
+	case len(inputs) == 1 && isCase(inputs[0]):
+		p, err = s.predictCase(cmd, f, inputs[0])
+	case len(inputs) == 1:
+		err = usagef(cmd, "%s is no directory of mca-cases: name BEFORE and AFTER", inputs[0])
+	case isAssembly(inputs[0]) && isAssembly(inputs[1]):
+		p, err = s.predictAssembly(cmd, f, inputs)
+	case isAssembly(inputs[0]) || isAssembly(inputs[1]):
+		err = usagef(cmd, "one input is assembly and the other is not")
+	default:
+		return s.predictRecordings(cmd, f, inputs)
+	}
+	return p, closeAll, err
+}
+
+func isAssembly(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".s", ".asm":
+		return true
+	}
+	return false
+}
+
+func isCase(name string) bool {
+	_, err := os.Stat(filepath.Join(name, "case.yaml"))
+	return err == nil
+}
+
+// readAssembly reads a listing.
+func readAssembly(name string, arch predict.Arch) (*predict.Listing, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, pathError(err)
+	}
+	l, err := predict.ParseAsm(string(text), arch)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return l, nil
+}
+
+// predictAssembly predicts two listings.
+func (s *stdio) predictAssembly(cmd *cobra.Command, f *predictFlags, inputs []string) (*report.Prediction, error) {
+	var lists [2]*predict.Listing
+	for i, name := range inputs {
+		l, err := readAssembly(name, "")
+		if err != nil {
+			return nil, err
+		}
+		if f.straight {
+			l.Straighten()
+		}
+		lists[i] = l
+	}
+	if lists[0].Arch != lists[1].Arch {
+		return nil, fmt.Errorf("%s is for %s and %s for %s", inputs[0], lists[0].Arch, inputs[1], lists[1].Arch)
+	}
+	ctx := cmd.Context()
+	tool, machine, err := f.machine(ctx, cmd, lists[0].Arch)
+	if err != nil {
+		return nil, err
+	}
+	work, err := f.work(cmd)
+	if err != nil {
+		return nil, err
+	}
+	given, err := f.givenRates(cmd)
+	if err != nil {
+		return nil, err
+	}
+	pair := &predict.Pair{Source: predict.SourceAssumed}
+	if given != nil {
+		pair.Source = predict.SourceGiven
+	}
+	var sides [2]*predict.Side
+	for i, l := range lists {
+		sides[i], err = predict.ListingSide(l, inputs[i], f.functions()[i], f.loop)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", inputs[i], err)
+		}
+		sides[i].Rates = given.side(i)
+		if work != nil {
+			sides[i].Work = work[i]
+		}
+	}
+	if err := given.unused(sides); err != nil {
+		return nil, usagef(cmd, "%v", err)
+	}
+	if (sides[0].Loop < 0) != (sides[1].Loop < 0) && f.unit == "" {
+		return nil, fmt.Errorf("only one side has a loop: --function and --loop choose others, --unit says how much each side does")
+	}
+	if work == nil {
+		if err := predict.SameUnits(sides[0], sides[1]); err != nil {
+			return nil, err
+		}
+	}
+	pair.Base, pair.Head = sides[0], sides[1]
+	pair.Name, pair.Unit = predict.PairNames(sides[0], sides[1])
+	return s.finishPrediction(ctx, f, tool, machine, []*predict.Pair{pair}, [2]predict.Heat{})
+}
+
+// finishPrediction predicts pairs, with ways and timelines where they are wanted.
+func (s *stdio) finishPrediction(ctx context.Context, f *predictFlags, tool *llvm.Toolchain, m *predict.Machine, pairs []*predict.Pair, heat [2]predict.Heat) (*report.Prediction, error) {
+	predictor := &predict.Predictor{Tool: tool, Machine: m}
+	results, err := predictor.Predict(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		if r.Pair.Source == predict.SourceAssumed || r.Pair.Straight() {
+			if err := predictor.AddPaths(ctx, r); err != nil {
+				return nil, err
+			}
+		}
+		if f.timeline {
+			if err := predictor.AddTimelines(ctx, r, heat); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &report.Prediction{Machine: m, Results: results}, nil
+}
+
+// predictCase predicts a directory of mca-cases.
+func (s *stdio) predictCase(cmd *cobra.Command, f *predictFlags, dir string) (*report.Prediction, error) {
+	c, err := predict.ReadCase(os.DirFS(dir))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, caseError(err))
+	}
+	if len(c.Counts) == 0 {
+		return nil, fmt.Errorf("%s: has no counts.tsv: give two of its listings", dir)
+	}
+	const arch = predict.X8664
+	var lists [2]*predict.Listing
+	for i, side := range []string{predict.Branchy, predict.Branchless} {
+		if lists[i], err = readAssembly(filepath.Join(dir, c.Listing(side, arch)), arch); err != nil {
+			return nil, err
+		}
+	}
+	cycles, err := caseCycles(filepath.Join(filepath.Dir(filepath.Clean(dir)), "measured.tsv"))
+	if err != nil {
+		return nil, err
+	}
+	measuredOn := ""
+	for i := range cycles {
+		if cycles[i].Case == c.Name {
+			measuredOn = cycles[i].CPU
+		}
+	}
+	tool, machine, err := f.machine(cmd.Context(), cmd, arch, predict.CPUID(measuredOn))
+	if err != nil {
+		return nil, err
+	}
+	pairs, err := c.Pairs(lists, predict.Source(f.rates), f.p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	for i, p := range pairs {
+		p.SetMeasured(cycles, c, c.Ps(), i, f.p)
+	}
+	return s.finishPrediction(cmd.Context(), f, tool, machine, pairs, [2]predict.Heat{})
+}
+
+func caseError(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
+	}
+	return err
+}
+
+// caseCycles reads what was measured, if anything was.
+func caseCycles(name string) ([]predict.CaseCycles, error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, pathError(err)
+	}
+	rows, err := predict.ReadCaseCycles(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return rows, nil
+}

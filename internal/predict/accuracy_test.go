@@ -1,0 +1,246 @@
+package predict
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"profdiff/internal/llvm"
+)
+
+var update = flag.Bool("update", false, "rewrite expected outputs")
+
+const casesDir = "../../mca-cases"
+
+// A measuredPair is a kernel at one p, as measured.
+type measuredPair struct {
+	name, p, set        string
+	branchy, branchless CaseCycles
+	known, simulated    *Result
+}
+
+func findLLVM(t testing.TB) *llvm.Toolchain {
+	t.Helper()
+	tool, err := llvm.Find(context.Background(), "")
+	if err != nil {
+		t.Skip(err)
+	}
+	return tool
+}
+
+// predictCases predicts all kernels that were measured on x86-64.
+func predictCases(t testing.TB, tool *llvm.Toolchain, cpu string) []*measuredPair {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(casesDir, "measured.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := ReadCaseCycles(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := NewMachine(tool, X8664, cpu, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []*measuredPair
+	byKey := make(map[string]*measuredPair)
+	var pairs []*Pair
+	for _, r := range rows {
+		if r.Arch != "x86-64" {
+			continue
+		}
+		dir := os.DirFS(filepath.Join(casesDir, r.Case))
+		c, err := ReadCase(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := r.Case + " " + r.P
+		m := byKey[key]
+		if m == nil {
+			m = &measuredPair{name: r.Case, p: r.P, set: c.Set}
+			byKey[key] = m
+			list = append(list, m)
+			var sides [2]*Listing
+			for i, side := range []string{Branchy, Branchless} {
+				text, err := os.ReadFile(filepath.Join(casesDir, r.Case, c.Listing(side, X8664)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if sides[i], err = ParseAsm(string(text), X8664); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, source := range []Source{SourceKnown, SourceSimulated} {
+				base, err := c.Side(sides[0], Branchy, r.P, source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				head, err := c.Side(sides[1], Branchless, r.P, source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pairs = append(pairs, &Pair{Name: key, Base: base, Head: head, Source: source})
+			}
+		}
+		if r.Side == Branchy {
+			m.branchy = r
+		} else {
+			m.branchless = r
+		}
+	}
+	p := Predictor{Tool: tool, Machine: machine}
+	results, err := p.Predict(t.Context(), pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range list {
+		m.known, m.simulated = results[2*i], results[2*i+1]
+	}
+	return list
+}
+
+// A score says how good predictions are.
+type score struct {
+	pairs int
+	accuracy
+	decided int // pairs whose measured cycles differ by more than 10 %
+	covered int // pairs whose measured speed-up is in the interval
+	mca     accuracy
+}
+
+// An accuracy is that of one way to predict.
+type accuracy struct {
+	cycles           float64 // mean absolute error of cycles, relative
+	geometric, worst float64 // error of the speed-up as a factor
+	worstPair        string
+	winners          int // of the pairs that are decided
+}
+
+func (a *accuracy) add(m *measuredPair, base, head float64, decided bool) {
+	a.cycles += (math.Abs(base/m.branchy.Cycles-1) + math.Abs(head/m.branchless.Cycles-1)) / 2
+	truth := m.branchy.Cycles / m.branchless.Cycles
+	e := math.Abs(math.Log(base / head / truth))
+	a.geometric += e
+	if a.worstPair == "" || e > a.worst {
+		a.worst, a.worstPair = e, m.name+" at "+m.p
+	}
+	if decided && (base > head) == (truth > 1) {
+		a.winners++
+	}
+}
+
+func (a *accuracy) finish(n float64) {
+	a.cycles /= n
+	a.geometric = math.Exp(a.geometric / n)
+	a.worst = math.Exp(a.worst)
+}
+
+func scoreOf(list []*measuredPair, set string, source Source) score {
+	var s score
+	for _, m := range list {
+		if set != "" && m.set != set {
+			continue
+		}
+		r := m.known
+		if source == SourceSimulated {
+			r = m.simulated
+		}
+		s.pairs++
+		truth := m.branchy.Cycles / m.branchless.Cycles
+		decided := math.Abs(math.Log(truth)) > math.Log(1.1)
+		if decided {
+			s.decided++
+		}
+		s.add(m, r.Base.Total, r.Head.Total, decided)
+		s.mca.add(m, r.Base.MCA, r.Head.MCA, decided)
+		if r.Speedup.Lo <= truth && truth <= r.Speedup.Hi {
+			s.covered++
+		}
+	}
+	s.finish(float64(s.pairs))
+	s.mca.finish(float64(s.pairs))
+	return s
+}
+
+// accuracyRows are the scores by set and by where the misses are from.
+func accuracyRows(list []*measuredPair) string {
+	var b strings.Builder
+	b.WriteString("| Set | Misses | Pairs | Error of cycles | Error of the speed-up | Worst | Right winner | In the interval |\n")
+	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	for _, set := range []string{"tune", "report", ""} {
+		for _, source := range []Source{SourceKnown, SourceSimulated} {
+			s := scoreOf(list, set, source)
+			fmt.Fprintf(&b, "| %s | %s | %d | %.1f %% | ×%.2f | ×%.2f, %s | %d of %d | %.0f %% |\n", cmp.Or(set, "all"), source, s.pairs, 100*s.cycles,
+				s.geometric, s.worst, s.worstPair, s.winners, s.decided, 100*float64(s.covered)/float64(s.pairs))
+		}
+	}
+	s := scoreOf(list, "", SourceKnown)
+	fmt.Fprintf(&b, "| all | none: llvm-mca alone | %d | %.1f %% | ×%.2f | ×%.1f, %s | %d of %d | - |\n", s.pairs, 100*s.mca.cycles, s.mca.geometric, s.mca.worst, s.mca.worstPair, s.mca.winners, s.decided)
+	return b.String()
+}
+
+const (
+	accuracyBegin = "<!-- accuracy: begin -->\n"
+	accuracyEnd   = "<!-- accuracy: end -->"
+)
+
+// TestAccuracy compares predictions with the measured cycles of mca-cases. What it
+// finds stands in the README there: -update rewrites it, and without it a prediction
+// that became worse is an error.
+func TestAccuracy(t *testing.T) {
+	tool := findLLVM(t)
+	const cpu = "znver5"
+	list := predictCases(t, tool, cpu)
+	for _, m := range list {
+		truth := m.branchy.Cycles / m.branchless.Cycles
+		t.Logf("%-6s %-18s p %-4s branchy %7.2f predicted %7.2f, branchless %6.2f predicted %6.2f, speed-up %5.2f predicted %5.2f [%.2f, %.2f], simulated misses %5.2f", m.set, m.name, m.p,
+			m.branchy.Cycles, m.known.Base.Total, m.branchless.Cycles, m.known.Head.Total, truth, m.known.Speedup.Value, m.known.Speedup.Lo, m.known.Speedup.Hi, m.simulated.Speedup.Value)
+	}
+	for _, limit := range []struct {
+		source    Source
+		geometric float64
+	}{{SourceKnown, 1.15}, {SourceSimulated, 1.20}} {
+		for _, set := range []string{"tune", "report"} {
+			s := scoreOf(list, set, limit.source)
+			if s.geometric > limit.geometric {
+				t.Errorf("%s, misses %s: typical error of the speed-up ×%.3f, the limit is ×%.2f", set, limit.source, s.geometric, limit.geometric)
+			}
+			if share := float64(s.covered) / float64(s.pairs); share < 0.9 {
+				t.Errorf("%s, misses %s: %.1f %% of what was measured is in the intervals", set, limit.source, 100*share)
+			}
+		}
+	}
+	file := filepath.Join(casesDir, "README.md")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), accuracyBegin)
+	stated, after, ok2 := strings.Cut(rest, accuracyEnd)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the accuracy", file)
+	}
+	made := fmt.Sprintf("Predicted for %s by profdiff with LLVM %s, written by `go test ./internal/predict -run Accuracy -update`:\n", cpu, tool.Version)
+	got := made + "\n" + accuracyRows(list)
+	if *update {
+		if err := os.WriteFile(file, []byte(before+accuracyBegin+got+accuracyEnd+after), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !strings.HasPrefix(stated, made) {
+		t.Skipf("the README states the accuracy with another version than LLVM %s", tool.Version)
+	}
+	if diff := gocmp.Diff(stated, got); diff != "" {
+		t.Errorf("%s states another accuracy, -update rewrites it: %s", file, diff)
+	}
+}

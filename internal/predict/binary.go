@@ -1,0 +1,159 @@
+package predict
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"profdiff/internal/disasm"
+	"profdiff/internal/llvm"
+	"profdiff/internal/objfile"
+)
+
+// A Disassembler gives the text of instructions. [llvm.Toolchain] is one.
+type Disassembler interface {
+	Disassemble(ctx context.Context, file string, from, to uint64, opt llvm.DisassembleOptions) ([]llvm.Instruction, error)
+}
+
+// A Binary is the code of one ELF file.
+type Binary struct {
+	Path    string
+	BuildID string
+	Arch    Arch
+
+	file   *objfile.File
+	code   *disasm.Code
+	graphs map[uint64]*Graph // by start of the function
+}
+
+// OpenBinary opens an ELF file.
+func OpenBinary(path string) (*Binary, error) {
+	f, err := objfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	code, err := disasm.New(f)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	b := &Binary{Path: path, BuildID: f.BuildID(), Arch: Arch(f.Arch()), file: f, code: code, graphs: make(map[uint64]*Graph)}
+	if b.Arch != X8664 && b.Arch != AArch64 {
+		return nil, errors.Join(fmt.Errorf("%s: is for %s: loops are predicted for %s and %s", path, f.Arch(), X8664, AArch64), f.Close())
+	}
+	return b, nil
+}
+
+// Close closes the file.
+func (b *Binary) Close() error { return b.file.Close() }
+
+// Vaddr is the address in the file's symbol table of an offset in the file.
+func (b *Binary) Vaddr(offset uint64) (uint64, bool) { return b.file.VaddrOfOffset(offset) }
+
+// FunctionNamed is the start of the function with a name as in the symbol table.
+func (b *Binary) FunctionNamed(match func(name string) bool) (addr uint64, name string, err error) {
+	symbols, err := b.file.Symbols()
+	if err != nil {
+		return 0, "", err
+	}
+	for s := range symbols.All() {
+		if match(s.Name) {
+			return s.Addr, s.Name, nil
+		}
+	}
+	return 0, "", disasm.ErrNoFunction
+}
+
+// Function is the function that an address is in, without the text of its
+// instructions.
+func (b *Binary) Function(addr uint64) (*disasm.Function, error) {
+	f, err := b.code.FunctionAt(addr)
+	if errors.Is(err, disasm.ErrNoFunction) {
+		return nil, fmt.Errorf("%s: %#x is in no function: the file has neither symbols nor unwinding information there: give the file before strip", b.Path, addr)
+	}
+	return f, err
+}
+
+// Graph is the control flow of the function that an address is in, with the text that
+// llvm-mca reads.
+func (b *Binary) Graph(ctx context.Context, tool Disassembler, addr uint64) (*Graph, error) {
+	f, err := b.Function(addr)
+	if err != nil {
+		return nil, err
+	}
+	if g := b.graphs[f.Start]; g != nil {
+		return g, nil
+	}
+	text, err := tool.Disassemble(ctx, b.Path, f.Start, f.End, llvm.DisassembleOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.Path, err)
+	}
+	g := graphOf(f, b.Arch, text)
+	b.graphs[f.Start] = g
+	return g, nil
+}
+
+// graphOf joins the graph of a function and the text of its instructions.
+func graphOf(f *disasm.Function, arch Arch, text []llvm.Instruction) *Graph {
+	g := &Graph{Name: f.Name, Arch: arch, Incomplete: f.Incomplete}
+	if g.Name == "" {
+		g.Name = fmt.Sprintf("%#x", f.Start)
+	}
+	index := make(map[uint64]int, len(f.Insts))
+	var next uint64
+	for i := range f.Insts {
+		in := &f.Insts[i]
+		if in.Addr < next {
+			continue // code that jumps into an instruction
+		}
+		next = in.Next()
+		line := Inst{Addr: in.Addr, Len: in.Len, Kind: in.Kind, to: -1}
+		at, found := slices.BinarySearchFunc(text, in.Addr, func(t llvm.Instruction, addr uint64) int { return cmp.Compare(t.Addr, addr) })
+		if found && !text[at].Data {
+			line.Text = strings.Join(strings.Fields(text[at].Text), " ")
+		} else {
+			line.Text = strings.Join(strings.Fields(f.Text(i)), " ")
+		}
+		if in.Target != 0 {
+			line.Target = fmt.Sprintf("%#x", in.Target)
+		}
+		index[in.Addr] = len(g.Insts)
+		g.Insts = append(g.Insts, line)
+	}
+	others := make(map[int][]int)
+	for i := range f.Insts {
+		in := &f.Insts[i]
+		at, ok := index[in.Addr]
+		if !ok {
+			continue
+		}
+		if to, ok := index[in.Target]; ok && in.Target != 0 && (in.Kind == disasm.Conditional || in.Kind == disasm.Jump) {
+			g.Insts[at].to = to
+		}
+		if in.Kind == disasm.IndirectJump {
+			if b := f.Block(in.Addr); b >= 0 && f.Blocks[b].End == i+1 {
+				for _, s := range f.Blocks[b].Succs {
+					if to, ok := index[f.Insts[f.Blocks[s].First].Addr]; ok {
+						others[at] = append(others[at], to)
+					}
+				}
+			}
+		}
+	}
+	g.build(others)
+	return g
+}
+
+// At is the index of the instruction that an address is in, -1 if it is in none.
+func (g *Graph) At(addr uint64) int {
+	i, found := slices.BinarySearchFunc(g.Insts, addr, func(in Inst, addr uint64) int { return cmp.Compare(in.Addr, addr) })
+	if found {
+		return i
+	}
+	if i > 0 && addr < g.Insts[i-1].Addr+uint64(g.Insts[i-1].Len) {
+		return i - 1
+	}
+	return -1
+}

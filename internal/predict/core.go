@@ -1,0 +1,314 @@
+package predict
+
+// A Core is what is known of a core beside the scheduling model of LLVM: of cores that
+// LLVM has no model of its own for, or a wrong one, by measurement.
+type Core struct {
+	Name   string
+	Source string
+	// Dispatch is micro-operations per cycle, Window those between dispatch and
+	// retirement.
+	Dispatch, Window int
+	// Registers are those for the results of instructions in flight.
+	Registers int
+	Units     [classes]int // by class; those up to classLea are part of the ALUs
+	// Loads and Stores are per cycle.
+	Loads, Stores int
+	// Schedulers are how many operations wait for operands or a unit: of general
+	// registers, of addresses, of vectors.
+	Schedulers [3]int
+	// StoreQueue is the stores that wait for the cache, which takes one a cycle, or two
+	// with the same registers in their addresses.
+	StoreQueue int
+	// Load is the cycles from an address to its value in a register, Forward those
+	// from a store to a load of the same address.
+	Load, Forward float64
+	// TakenPerCycle is the taken branches that the front end follows in a cycle, in a
+	// loop without loops within and with such.
+	TakenPerCycle, TakenNested float64
+	// Refill is the cycles from the execution of a mispredicted branch until what
+	// follows is dispatched.
+	Refill float64
+	// Lea and LeaThree are latencies, of up to two components and of three, and
+	// TwoFlags what a conditional move waits more if its condition needs two groups of
+	// flags.
+	Lea, LeaThree, TwoFlags float64
+	// MoveFusion is set if a copy and the operation on it are one.
+	MoveFusion bool
+	// Divide is what a division takes of LLVM's throughput.
+	Divide float64
+	// ModelLoad is the load latency of LLVM's model within an instruction that also
+	// computes.
+	ModelLoad float64
+}
+
+// A timing is how long the operation of one instruction takes.
+type timing struct {
+	op     operation
+	memory int // number of the operand in memory, 0 for none
+	uops   int
+	cycle  float64 // latency from its operands in registers
+	load   float64 // latency of its load, 0 if it has none
+	slots  int     // of its unit
+	fused  bool    // one operation with the instruction before it
+}
+
+// renames is how many general registers an operation needs for its results.
+func (t *timing) renames() (n int) {
+	if t.op.free {
+		return 0
+	}
+	for _, r := range t.op.writes {
+		if r < 16 {
+			n++
+		}
+	}
+	return n
+}
+
+// queues are the schedulers that an operation waits in.
+func (t *timing) queues() (q [3]bool) {
+	q[1] = t.op.load || t.op.store
+	if !t.op.free && t.op.class != classNone && !t.fused {
+		q[0] = t.op.class != classVector
+		q[2] = t.op.class == classVector
+	}
+	return q
+}
+
+// runOptions say what costs time.
+type runOptions struct {
+	independent bool // no instruction waits for another
+	straight    bool // the front end follows any number of branches
+	misses      bool // mispredictions cost something
+	nested      bool // there are loops within the loop
+}
+
+// memoryKey is where a store went: the operand and the values of the registers in it.
+type memoryKey struct {
+	memory    int
+	registers [2]register
+	versions  [2]int
+}
+
+// A flow is the state of a core that runs a trace.
+type flow struct {
+	*Core
+	opt     runOptions
+	ready   [maxRegister]float64
+	version [maxRegister]int
+	stores  map[memoryKey]float64
+	alu     pipes
+	units   [classes]ports
+	loads   ports
+	storing ports
+	waiting [3]times
+
+	cycle      float64 // of dispatch
+	dispatched int     // in it
+	front      float64 // when the front end delivers
+	taken      float64
+}
+
+// run runs steps and returns when each is retired.
+func (c *Core) run(steps []step, timings []*timing, opt runOptions) (retired []float64) {
+	f := &flow{Core: c, opt: opt, stores: make(map[memoryKey]float64), alu: newPipes(c.Units[classALU]), loads: newPorts(c.Loads), storing: newPorts(c.Stores)}
+	for i := range f.units {
+		f.units[i] = newPorts(max(1, c.Units[i]))
+	}
+	takenPerCycle := c.TakenPerCycle
+	if opt.nested {
+		takenPerCycle = c.TakenNested
+	}
+	retired = make([]float64, len(steps))
+	var head, inFlight, renames, inCycle int
+	var last float64
+	var committed []float64
+	var lastStore memoryKey
+	paired := false
+	for i := range steps {
+		t := timings[i]
+		uops := max(1, t.uops)
+		if t.fused {
+			uops = 0
+		}
+		if f.front > f.cycle {
+			f.cycle, f.dispatched = f.front, 0
+		}
+		renamed := t.renames()
+		for (inFlight+uops > c.Window || c.Registers > 0 && renames+renamed > c.Registers) && head < i {
+			before := timings[head]
+			if !before.fused {
+				inFlight -= max(1, before.uops)
+			}
+			renames -= before.renames()
+			f.until(retired[head])
+			head++
+		}
+		if n := len(committed) - c.StoreQueue; t.op.store && n >= 0 {
+			f.until(committed[n])
+		}
+		f.dispatch(uops)
+		inFlight += uops
+		renames += renamed
+		f.wait(t)
+		end := f.execute(t, i)
+		// Retirement, in order.
+		if r := max(end, f.cycle+1); r > last {
+			last, inCycle = r, 0
+		}
+		if inCycle += uops; inCycle > c.Dispatch {
+			last, inCycle = last+1, uops
+		}
+		retired[i] = last
+		if t.op.store {
+			at := last
+			if n := len(committed); n > 0 {
+				at = max(at, committed[n-1]+1)
+				if key := f.base(t); key == lastStore && !paired {
+					at, paired = max(last, committed[n-1]), true
+				} else {
+					lastStore, paired = key, false
+				}
+			}
+			committed = append(committed, at)
+		}
+		if steps[i].taken && !opt.straight {
+			f.taken++
+			f.front = max(f.front, f.taken/takenPerCycle)
+		}
+		if steps[i].miss && opt.misses {
+			f.front = end + c.Refill
+			f.taken = f.front * takenPerCycle
+		}
+	}
+	return retired
+}
+
+// until lets time go on.
+func (f *flow) until(cycle float64) {
+	if cycle > f.cycle {
+		f.cycle, f.dispatched = cycle, 0
+	}
+}
+
+func (f *flow) dispatch(uops int) {
+	if f.dispatched+uops > f.Dispatch && f.dispatched > 0 {
+		f.cycle, f.dispatched = f.cycle+1, 0
+	}
+	f.dispatched += uops
+	for f.dispatched > f.Dispatch {
+		f.dispatched -= f.Dispatch
+		f.cycle++
+	}
+}
+
+// wait waits for room in the schedulers.
+func (f *flow) wait(t *timing) {
+	for q, wanted := range t.queues() {
+		if !wanted || f.Schedulers[q] == 0 {
+			continue
+		}
+		queue := &f.waiting[q]
+		for len(*queue) > 0 && (*queue)[0] <= f.cycle {
+			queue.pop()
+		}
+		if len(*queue) >= f.Schedulers[q] {
+			f.until(queue.pop())
+		}
+	}
+}
+
+// execute returns when the result of step i is there.
+func (f *flow) execute(t *timing, i int) float64 {
+	op := &t.op
+	at := f.cycle + 1
+	for _, r := range op.reads {
+		ready := f.ready[r]
+		if op.class == classSelect && op.flags == 2 && r >= regCF {
+			ready += f.TwoFlags
+		}
+		at = max(at, ready)
+	}
+	address := f.cycle + 1
+	for _, r := range op.address {
+		address = max(address, f.ready[r])
+	}
+	if op.load {
+		from := f.loads.issue(address)
+		f.waiting[1].push(from)
+		value := from + t.load
+		if stored, ok := f.stores[f.key(t)]; ok {
+			value = max(from+min(t.load, f.Forward), stored+f.Forward)
+		}
+		at = max(at, value)
+	}
+	end := at
+	if !op.free && op.class != classNone && !t.fused {
+		queue := &f.waiting[0]
+		if op.class <= classLea {
+			at = f.alu.issue(min(f.Units[op.class], len(f.alu.used)), at, t.slots)
+		} else {
+			at = f.units[op.class].issue(at)
+			for range t.slots - 1 {
+				f.units[op.class].issue(at)
+			}
+			if op.class == classVector {
+				queue = &f.waiting[2]
+			}
+		}
+		queue.push(at)
+		end = at + t.cycle
+	}
+	if op.store {
+		f.waiting[1].push(f.storing.issue(max(address, end)))
+		if t.memory > 0 && !f.opt.independent {
+			f.stores[f.key(t)] = end
+		}
+	}
+	for _, r := range op.writes {
+		if !f.opt.independent {
+			f.ready[r] = end
+		}
+		f.version[r] = i + 1
+	}
+	if op.free && len(op.reads) == 1 && len(op.writes) == 1 {
+		from, to := op.reads[0], op.writes[0]
+		f.version[to] = f.version[from]
+		if !f.opt.independent {
+			f.ready[to] = f.ready[from]
+		}
+	}
+	return end
+}
+
+func (f *flow) key(t *timing) memoryKey {
+	k := memoryKey{memory: t.memory}
+	for i, r := range t.op.address {
+		if i < len(k.versions) {
+			k.versions[i] = f.version[r]
+		}
+	}
+	return k
+}
+
+// base is the registers in the address of an operation.
+func (f *flow) base(t *timing) memoryKey {
+	k := f.key(t)
+	k.memory = 0
+	for i, r := range t.op.address {
+		if i < len(k.registers) {
+			k.registers[i] = r
+		}
+	}
+	return k
+}
+
+// steadyCycles is the cycles per step of a run once the pipeline is full.
+func steadyCycles(retired []float64) float64 {
+	n := len(retired)
+	if n < 64 {
+		return retired[n-1] / float64(n)
+	}
+	from := n / 8
+	return (retired[n-1] - retired[from]) / float64(n-1-from)
+}

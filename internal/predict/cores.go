@@ -1,0 +1,29 @@
+package predict
+
+// coreOf returns what is known of a core by LLVM's name, nil if that is nothing.
+//
+// znver5: LLVM 22 takes the model of znver4, with fewer units and longer latencies. The
+// latencies and widths were measured with chains and rows of one instruction on an AMD
+// EPYC (family 26, model 2); so were the registers in flight (chains of multiplications
+// apart by more and more copies). It has 88 entries for operations of general registers
+// (Software Optimization Guide for the AMD Zen5 Microarchitecture, 58455), of which half
+// fit what was measured on a thread of two. Refill, TakenNested and the number of pipes
+// that an operation can choose from were fitted to the kernels of mca-cases in the set
+// tune.
+func coreOf(name string) *Core {
+	if name != "znver5" {
+		return nil
+	}
+	return &Core{
+		Name: name, Source: "measured on an AMD EPYC of family 26, model 2",
+		Dispatch: 8, Window: 400, Registers: 208,
+		Units: [classes]int{
+			classALU: 6, classShift: 3, classMultiply: 3, classDivide: 1, classSelect: 6, classSet: 6,
+			classBranch: 3, classLea: 6, classVector: 4, classNone: 8,
+		},
+		Schedulers: [3]int{44, 56, 76}, StoreQueue: 64,
+		Loads: 4, Stores: 2, Load: 4, Forward: 0,
+		TakenPerCycle: 2, TakenNested: 1.33, Refill: 20,
+		Lea: 1, LeaThree: 2, TwoFlags: 1, MoveFusion: true, Divide: 0.5, ModelLoad: 4,
+	}
+}

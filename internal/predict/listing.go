@@ -1,0 +1,213 @@
+package predict
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+
+	"profdiff/internal/disasm"
+)
+
+// Straighten makes a listing one way: of its branches none jumps. It is for listings of
+// what was executed.
+func (l *Listing) Straighten() {
+	for i := range l.Insts {
+		in := &l.Insts[i]
+		if in.Kind == disasm.Conditional || in.Kind == disasm.Jump || in.Kind == disasm.IndirectJump {
+			in.Kind, in.to = disasm.Other, -1
+		}
+	}
+}
+
+// ListingSide is the side of a listing: the loop with a number in a function, or what is
+// largest. Marked regions go before functions.
+func ListingSide(l *Listing, name, function string, loop int) (*Side, error) {
+	parts := l.Functions
+	if len(l.Regions) > 0 && function == "" {
+		parts = l.Regions
+	}
+	var best *Code
+	number := -1
+	for _, f := range parts {
+		if f.End <= f.First || function != "" && f.Name != function {
+			continue
+		}
+		code := l.Code(f)
+		main, err := code.Root.MainLoop()
+		if err != nil {
+			main = -1
+		}
+		switch {
+		case best == nil, number < 0 && main >= 0, (number < 0) == (main < 0) && len(code.Root.Insts) > len(best.Root.Insts):
+			best, number = code, main
+		}
+	}
+	if best == nil {
+		if function == "" {
+			return nil, fmt.Errorf("marked regions without instructions")
+		}
+		return nil, fmt.Errorf("no function %s", function)
+	}
+	if loop > 0 {
+		if loop > len(best.Root.Loops) {
+			return nil, fmt.Errorf("there is no loop %d, only %d", loop, len(best.Root.Loops))
+		}
+		number = loop - 1
+	}
+	return &Side{Name: name, Code: best, Loop: number, Work: 1, Rates: Rates{Source: SourceAssumed}}, nil
+}
+
+// Branches asks for the rates of all conditional branches of the root.
+func (s *Side) Branches() {
+	g := s.Code.Root
+	for i := range g.Insts {
+		if g.Insts[i].Kind == disasm.Conditional && s.Rates.Branch != nil {
+			s.Rates.Branch(g, i)
+		}
+	}
+}
+
+// EndsLoop reports whether a branch leaves a loop.
+func (g *Graph) EndsLoop(at int) bool { return g.exitOf(at, -1).loop }
+
+// place is where the unit of a side is.
+func (s *Side) place() string {
+	g := s.Code.Root
+	name := g.Name
+	if name == "" {
+		name = s.Name
+	}
+	if s.Loop < 0 {
+		return name
+	}
+	in := &g.Insts[g.Blocks[g.Loops[s.Loop].Header].First]
+	if in.Line > 0 {
+		return fmt.Sprintf("%s, loop %d at line %d", name, s.Loop+1, in.Line)
+	}
+	return fmt.Sprintf("%s, loop %d at %#x", name, s.Loop+1, in.Addr)
+}
+
+// PairNames are the name of a pair and of its unit.
+func PairNames(base, head *Side) (name, unit string) {
+	name = base.place()
+	if after := head.place(); after != name {
+		name += " → " + after
+	}
+	unit = "an iteration of the loop"
+	if base.Loop < 0 && head.Loop < 0 {
+		unit = "one run of the code"
+	}
+	return name, unit
+}
+
+// Straight reports whether neither side has a loop.
+func (p *Pair) Straight() bool {
+	return len(p.Base.Code.Root.Loops) == 0 && len(p.Head.Code.Root.Loops) == 0
+}
+
+// AddPaths simulates the ways through both sides of a result, and if nothing is known of
+// the branches widens the interval to what these ways take.
+func (p *Predictor) AddPaths(ctx context.Context, r *Result) error {
+	r.AllPaths = true
+	var lowest [2]float64
+	for i, side := range []*Side{r.Pair.Base, r.Pair.Head} {
+		paths, all, err := Paths(ctx, p.Tool, p.Machine, side.Code.Root, side.Loop)
+		if err != nil {
+			return fmt.Errorf("%s: %w", side.Name, err)
+		}
+		r.Paths[i] = paths
+		r.AllPaths = r.AllPaths && all
+		lowest[i] = math.Inf(1)
+		for _, path := range paths {
+			if !path.Listing {
+				lowest[i] = min(lowest[i], path.Steady/side.Work)
+			}
+		}
+		if paths[0].Listing {
+			r.Flags = append(r.Flags, fmt.Sprintf("%s has branches: a listing is no way through them, each of its ways was simulated", side.Name))
+		}
+	}
+	if r.Pair.Source == SourceAssumed && r.Base.Mispredicted+r.Head.Mispredicted > 0 {
+		r.Speedup.Lo = min(r.Speedup.Lo, lowest[0]/r.Head.Total*r.Speedup.Lo/r.Speedup.Value)
+		r.Speedup.Hi = max(r.Speedup.Hi, r.Base.Total/lowest[1]*r.Speedup.Hi/r.Speedup.Value)
+	}
+	return nil
+}
+
+// AddTimelines draws both sides of a result: the code as it stands if it has no loop,
+// else the most frequent way.
+func (p *Predictor) AddTimelines(ctx context.Context, r *Result, heat [2]Heat) error {
+	if r.Paths[0] != nil && r.Pair.Straight() {
+		r.Timelines = &[2]Timeline{TimelineOf(r.Pair.Base.Name, r.Paths[0][0]), TimelineOf(r.Pair.Head.Name, r.Paths[1][0])}
+		return nil
+	}
+	t, err := p.Timelines(ctx, r, heat)
+	if err != nil {
+		return err
+	}
+	r.Timelines = &t
+	return nil
+}
+
+// Pairs are the pairs of a case, one for each p, or only for one.
+func (c *Case) Pairs(lists [2]*Listing, source Source, only string) ([]*Pair, error) {
+	var pairs []*Pair
+	for _, p := range c.Ps() {
+		if only != "" && p != only {
+			continue
+		}
+		base, err := c.Side(lists[0], Branchy, p, source)
+		if err != nil {
+			return nil, err
+		}
+		head, err := c.Side(lists[1], Branchless, p, source)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, &Pair{Name: c.Name + ", p = " + p, Unit: "a " + c.Unit, Base: base, Head: head, Source: source})
+	}
+	if len(pairs) == 0 {
+		return nil, fmt.Errorf("counts.tsv has no p %s", only)
+	}
+	return pairs, nil
+}
+
+// SetMeasured adds the speed-up that was measured of pair i of a case.
+func (p *Pair) SetMeasured(rows []CaseCycles, c *Case, ps []string, i int, only string) {
+	at := only
+	if at == "" {
+		at = ps[i]
+	}
+	var sides [2]*CaseCycles
+	for k := range rows {
+		r := &rows[k]
+		if r.Case != c.Name || r.Arch != "x86-64" || r.P != at {
+			continue
+		}
+		switch r.Side {
+		case Branchy:
+			sides[0] = r
+		case Branchless:
+			sides[1] = r
+		}
+	}
+	if a, b := sides[0], sides[1]; a != nil && b != nil && b.Cycles > 0 && b.Lo > 0 && b.Hi > 0 {
+		p.Measured = &Interval{a.Cycles / b.Cycles, a.Lo / b.Hi, a.Hi / b.Lo}
+		p.MeasuredBy = fmt.Sprintf("%s cycles before and %s after on %s", significant(a.Cycles), significant(b.Cycles), a.CPU)
+	}
+}
+
+func significant(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+var cpuText = regexp.MustCompile(`^(AMD|Intel).*\(family (\d+), model (\d+), stepping (\d+)\)$`)
+
+// CPUID is the CPU of measurements as recordings write it, "" if it is not one of these.
+func CPUID(text string) string {
+	m := cpuText.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	vendor := map[string]string{"AMD": "AuthenticAMD", "Intel": "GenuineIntel"}[m[1]]
+	return fmt.Sprintf("%s,%s,%s,%s", vendor, m[2], m[3], m[4])
+}

@@ -1,0 +1,170 @@
+package predict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+
+	"profdiff/internal/disasm"
+)
+
+// An Annotated is a loop as llvm-mca reads it.
+type Annotated struct {
+	Name   string
+	Arch   Arch
+	CPU    string // "" if unknown
+	Share  *float64
+	Count  int64 // samples
+	Number int   // in the function, from 1; 0 for all of it
+	Source Source
+	Ways   []Way
+	Flags  []string
+}
+
+// A Way is one way through a unit of a loop.
+type Way struct {
+	Name string // of the region
+	// Share is how many of the units go it, nil if that is not known.
+	Share *float64
+	Lines []WayLine
+}
+
+// A WayLine is an instruction of a way.
+type WayLine struct {
+	Text  string // "" if llvm-mca cannot be given it
+	Place string // address or line
+	Raw   string // the instruction if Text is not it
+	Heat  float64
+}
+
+// maxWays is how many ways through a loop are written.
+const maxWays = 3
+
+// Annotate returns the most frequent ways through the unit of a side, or where nothing is
+// known of the branches the first ways there are.
+func (s *Side) Annotate(name string, heat Heat) (*Annotated, error) {
+	g := s.Code.Root
+	a := &Annotated{Name: name, Arch: g.Arch, Number: s.Loop + 1, Source: s.Rates.Source}
+	if s.Loop >= 0 && g.Loops[s.Loop].Irreducible {
+		a.Flags = append(a.Flags, "the loop has several entries")
+	}
+	if g.Incomplete != "" {
+		a.Flags = append(a.Flags, "the control flow is incomplete: "+g.Incomplete)
+	}
+	if s.Rates.Source == SourceAssumed {
+		paths, all := g.paths(s.Loop)
+		if len(paths) == 0 {
+			return nil, errors.New("no way leads through the loop")
+		}
+		for i, steps := range paths[:min(len(paths), maxWays)] {
+			a.Ways = append(a.Ways, newWay(fmt.Sprintf("%s, way %d", name, i+1), steps, nil, heat))
+		}
+		if len(paths) > maxWays || !all {
+			a.Flags = append(a.Flags, fmt.Sprintf("only %d of its ways are here: how often each is gone is not known", maxWays))
+		}
+		return a, nil
+	}
+	t := newWalker(s.Code, s.Rates.branches(s.Loop, g), 1).walk(s.Loop, walkLimits{mcaSteps, mcaUnits})
+	if t.calls > 0 {
+		a.Flags = append(a.Flags, "calls of code that is not known are left out")
+	}
+	type group struct{ from, to, n int }
+	groups := make(map[string]*group)
+	var keys []string
+	for u, from := range t.units {
+		to := len(t.steps)
+		if u+1 < len(t.units) {
+			to = t.units[u+1]
+		}
+		key := make([]byte, 0, 64)
+		for i := from; i < to; i++ {
+			if st := &t.steps[i]; st.g.Insts[st.at].Kind == disasm.Conditional {
+				key = append(key, 'n')
+				if st.taken {
+					key[len(key)-1] = 't'
+				}
+			}
+		}
+		k := string(key)
+		if groups[k] == nil {
+			groups[k] = &group{from: from, to: to}
+			keys = append(keys, k)
+		}
+		groups[k].n++
+	}
+	sort.SliceStable(keys, func(i, j int) bool { return groups[keys[i]].n > groups[keys[j]].n })
+	for i, k := range keys[:min(len(keys), maxWays)] {
+		w := groups[k]
+		share := float64(w.n) / float64(len(t.units))
+		a.Ways = append(a.Ways, newWay(fmt.Sprintf("%s, way %d", name, i+1), t.steps[w.from:w.to], &share, heat))
+	}
+	return a, nil
+}
+
+func newWay(name string, steps []step, share *float64, heat Heat) Way {
+	w := Way{Name: name, Share: share}
+	for i := range steps {
+		g := steps[i].g
+		in := &g.Insts[steps[i].at]
+		line := WayLine{Text: mcaText(g.Arch, in)}
+		if line.Text != in.Text {
+			line.Raw = in.Text
+		}
+		line.Place = fmt.Sprintf("%#x", in.Addr)
+		if in.Line > 0 {
+			line.Place = fmt.Sprintf("line %d", in.Line)
+		}
+		if heat != nil {
+			line.Heat = heat(g, steps[i].at)
+		}
+		w.Lines = append(w.Lines, line)
+	}
+	return w
+}
+
+// ListingLoops are all loops of a listing, those of a function if it is named.
+func ListingLoops(l *Listing, name, function string) (sides []*Side, err error) {
+	found := false
+	for _, f := range l.Functions {
+		if f.End <= f.First || function != "" && f.Name != function {
+			continue
+		}
+		found = true
+		code := l.Code(f)
+		for i := range code.Root.Loops {
+			sides = append(sides, &Side{Name: name, Code: code, Loop: i, Work: 1, Rates: Rates{Source: SourceAssumed}})
+		}
+	}
+	switch {
+	case !found:
+		return nil, fmt.Errorf("no function %s", function)
+	case len(sides) == 0:
+		return nil, errors.New("no loop")
+	}
+	return sides, nil
+}
+
+// Place names the unit of a side.
+func (s *Side) Place() string { return s.place() }
+
+// HotSides are the units of the hottest loops of a recording.
+func HotSides(ctx context.Context, tool Disassembler, in *SideInput, opt PairOptions) (list []*Annotated, err error) {
+	hot, err := in.hot(opt.Functions[0])
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hot[:min(len(hot), max(1, opt.Limit))] {
+		s, err := in.side(ctx, tool, h, opt.Loops[0])
+		if err != nil {
+			return nil, err
+		}
+		a, err := s.Annotate(s.place(), in.Heat())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", h.Name(), err)
+		}
+		a.Share, a.Count = &h.Share, h.Count
+		list = append(list, a)
+	}
+	return list, nil
+}

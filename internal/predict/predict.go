@@ -1,0 +1,568 @@
+package predict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/disasm"
+	"profdiff/internal/llvm"
+)
+
+// A Simulator runs llvm-mca. [llvm.Toolchain] is one.
+type Simulator interface {
+	Simulate(ctx context.Context, opt llvm.Options, regions []llvm.Region) ([]llvm.Simulation, error)
+}
+
+// A Machine is what code is predicted for.
+type Machine struct {
+	Arch    Arch
+	Version string // of LLVM
+	Model   llvm.Model
+	Core    *Core // nil if llvm-mca's model is all that is known
+	Refill  float64
+	// RefillSource says where Refill is from.
+	RefillSource string
+	Taken        float64 // taken branches per cycle
+}
+
+// resolveOfCalibration is the cycles until a mispredicted branch on a loaded value is
+// executed, which are part of what a calibration measures.
+const resolveOfCalibration = 7
+
+// NewMachine returns the machine with a CPU by LLVM's name. cost is what a misprediction
+// costs there if it was measured, or nil.
+func NewMachine(tool *llvm.Toolchain, arch Arch, cpu string, cost *branch.Cost) (*Machine, error) {
+	model, err := llvm.ModelOf(tool.Major, string(arch), cpu)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{Arch: arch, Version: tool.Version, Model: model, Core: coreOf(cpu), Taken: float64(model.TakenPerCycle)}
+	m.Refill, m.RefillSource = float64(model.MispredictPenalty), "LLVM "+tool.Version
+	if m.Core != nil {
+		m.Refill, m.RefillSource, m.Taken = m.Core.Refill, m.Core.Source, m.Core.TakenPerCycle
+	}
+	if m.Taken == 0 {
+		m.Taken = 1
+	}
+	if cost != nil {
+		m.Refill, m.RefillSource = max(1, cost.Centre-resolveOfCalibration), cost.Source
+	}
+	if m.Core != nil {
+		core := *m.Core
+		core.Refill = m.Refill
+		m.Core = &core
+	}
+	return m, nil
+}
+
+// A Side is a loop before or after a change.
+type Side struct {
+	Name  string
+	Code  *Code
+	Loop  int // of the root of Code, -1 for all of it once
+	Rates Rates
+	// Work is how much is done in one iteration.
+	Work float64
+}
+
+// A Pair is a loop before and after.
+type Pair struct {
+	Name       string
+	Unit       string // of work, what one is
+	Base, Head *Side
+	Source     Source    // the weaker of the sides' rates
+	Measured   *Interval // speed-up, nil if it was not measured
+	MeasuredBy string
+	// ProgramShare is the share of the base's run that is in the loop, nil if unknown.
+	ProgramShare *float64
+	Flags        []string
+}
+
+// An Interval is a value with its 95 % interval.
+type Interval struct{ Value, Lo, Hi float64 }
+
+// Cycles is what a unit of work takes on one side, predicted.
+type Cycles struct {
+	// Total is the sum of Issue, Dependency, Taken and Misses.
+	Total float64
+	// Issue is what the execution units and the width of the core take, Dependency what
+	// instructions wait for each other beyond that, Taken what the front end takes for
+	// taken branches beyond that, Misses what mispredicted branches cost.
+	Issue, Dependency, Taken, Misses float64
+	Lo, Hi                           float64 // of Total, over the seeds
+
+	Instructions, TakenBranches, DataBranches float64 // executed per unit of work
+	Mispredicted                              float64 // branches per unit of work
+	MissCost                                  float64 // cycles each
+	// MCA is what llvm-mca says of the trace, Throughput what it says without
+	// dependencies: no branch is mispredicted and no front end limits it.
+	MCA, Throughput float64
+	Unmodelled      float64 // share of instructions that LLVM's model does not know
+	Flags           []string
+
+	missed map[site]float64 // mispredictions per unit by branch
+}
+
+// A BreakEven says from how many mispredictions on the side without branches is faster.
+type BreakEven struct {
+	Base bool // the branches are those of the base side
+	// Misses is per unit of work, Rate per execution of the branches that data decide.
+	// Measured are those that the prediction was made with.
+	Misses, Rate                 float64
+	MeasuredMisses, MeasuredRate float64
+	Verdict                      BreakEvenVerdict
+}
+
+// A BreakEvenVerdict says which side wins.
+type BreakEvenVerdict string
+
+// The verdicts.
+const (
+	AlwaysBranchless BreakEvenVerdict = "always"    // the side without branches wins even if none is mispredicted
+	NeverBranchless  BreakEvenVerdict = "never"     // it loses even if half of all are
+	AboveRate        BreakEvenVerdict = "above"     // it wins: more are mispredicted than it takes
+	BelowRate        BreakEvenVerdict = "below"     // it loses
+	Undecided        BreakEvenVerdict = "undecided" // too close
+	NoBranches       BreakEvenVerdict = "none"      // neither side has such branches
+)
+
+// A Result is what is predicted of a pair.
+type Result struct {
+	Pair       *Pair
+	Base, Head Cycles
+	Speedup    Interval // cycles of base over those of head
+	Program    *Interval
+	BreakEven  *BreakEven
+	Flags      []string
+	// Paths are the ways through each side if the frequencies of branches are not
+	// known, or if there is no loop; AllPaths is set if there are no others.
+	Paths    [2][]*Path
+	AllPaths bool
+	// Timelines are nil if they were not asked for.
+	Timelines *[2]Timeline
+}
+
+// A Predictor predicts on one machine.
+type Predictor struct {
+	Tool    Simulator
+	Machine *Machine
+	// Seeds is the number of walks, 3 if it is 0.
+	Seeds int
+}
+
+// Limits of walks.
+const (
+	coreSteps = 8000
+	mcaSteps  = 4000
+	mcaUnits  = 400
+)
+
+// A work is one side on its way.
+type work struct {
+	side     *Side
+	branches func(site) Branch
+	walks    []*trace
+	plans    []*plan // with llvm-mca's engine: of each walk; else of a part of the first
+	first    int     // region
+	sites    []site  // of the last region, with the core's engine
+	regions  []llvm.Region
+}
+
+// Predict predicts pairs. All code of all pairs is simulated at once by one llvm-mca.
+func (p *Predictor) Predict(ctx context.Context, pairs []*Pair) ([]*Result, error) {
+	var regions []llvm.Region
+	works := make([]*work, 0, 2*len(pairs))
+	for _, pair := range pairs {
+		for _, side := range []*Side{pair.Base, pair.Head} {
+			w, err := p.prepare(side)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", side.Name, err)
+			}
+			w.first = len(regions)
+			regions = append(regions, w.regions...)
+			works = append(works, w)
+		}
+	}
+	simulations, err := p.Tool.Simulate(ctx, p.Machine.options(), regions)
+	if err != nil {
+		return nil, asmError(err, works)
+	}
+	var results []*Result
+	for i, pair := range pairs {
+		var cycles [2]Cycles
+		for k := range cycles {
+			w := works[2*i+k]
+			cycles[k], err = p.finish(w, simulations[w.first:w.first+len(w.regions)])
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", w.side.Name, err)
+			}
+		}
+		results = append(results, p.result(pair, cycles[0], cycles[1]))
+	}
+	return results, nil
+}
+
+// asmError names the instruction that llvm-mca cannot parse.
+func asmError(err error, works []*work) error {
+	var parse *llvm.ParseError
+	if !errors.As(err, &parse) {
+		return err
+	}
+	for _, w := range works {
+		i := parse.Index - w.first
+		if i < 0 || i >= len(w.regions) {
+			continue
+		}
+		if i == len(w.regions)-1 && w.sites != nil && parse.Line < len(w.sites) {
+			s := w.sites[parse.Line]
+			return fmt.Errorf("%s: %w", w.side.Name, instError(&s.g.Insts[s.at], parse))
+		}
+		for _, p := range w.plans {
+			if i == 0 && parse.Line < len(p.source) {
+				s := p.trace.steps[p.source[parse.Line]]
+				return fmt.Errorf("%s: %w", w.side.Name, instError(&s.g.Insts[s.at], parse))
+			}
+			i -= len(p.regions)
+		}
+	}
+	return err
+}
+
+func (m *Machine) options() llvm.Options {
+	return llvm.Options{Triple: string(m.Arch), CPU: m.Model.CPU, Iterations: 1, Timeline: true}
+}
+
+func (p *Predictor) seeds() int {
+	if p.Seeds > 0 {
+		return p.Seeds
+	}
+	return 3
+}
+
+// prepare walks through a side and makes its regions.
+func (p *Predictor) prepare(side *Side) (*work, error) {
+	root := side.Code.Root
+	if side.Loop >= len(root.Loops) {
+		return nil, fmt.Errorf("there is no loop %d", side.Loop+1)
+	}
+	w := &work{side: side, branches: side.Rates.branches(side.Loop, root)}
+	limits := walkLimits{mcaSteps, mcaUnits}
+	if p.Machine.Core != nil {
+		limits = walkLimits{coreSteps, coreSteps}
+	}
+	for seed := range p.seeds() {
+		t := newWalker(side.Code, w.branches, uint64(seed+1)).walk(side.Loop, limits)
+		if !t.works() {
+			return nil, errors.New("the loop is empty: it has nothing but branches")
+		}
+		w.walks = append(w.walks, t)
+	}
+	if p.Machine.Core == nil {
+		for i, t := range w.walks {
+			plan := newPlan(p.Machine.Arch, t, fmt.Sprintf("%s, walk %d", side.Name, i+1))
+			w.plans = append(w.plans, plan)
+			w.regions = append(w.regions, plan.regions...)
+		}
+		return w, nil
+	}
+	short := newWalker(side.Code, func(s site) Branch { b := w.branches(s); b.Miss = 0; return b }, 1).walk(side.Loop, walkLimits{mcaSteps / 2, mcaUnits})
+	plan := newPlan(p.Machine.Arch, short, side.Name)
+	w.plans = append(w.plans, plan)
+	w.regions = append(w.regions, plan.regions...)
+	var region llvm.Region
+	region, w.sites = sitesRegion(p.Machine.Arch, side.Name, w.walks)
+	w.regions = append(w.regions, region)
+	return w, nil
+}
+
+// works reports whether there is anything but branches.
+func (t *trace) works() bool {
+	for i := range t.steps {
+		if s := &t.steps[i]; s.g.Insts[s.at].Kind == disasm.Other {
+			return true
+		}
+	}
+	return false
+}
+
+// sitesRegion is every instruction that walks run, once, to ask what it takes.
+func sitesRegion(arch Arch, name string, walks []*trace) (r llvm.Region, sites []site) {
+	r.Name = name + ", instructions"
+	seen := make(map[site]bool)
+	for _, t := range walks {
+		for i := range t.steps {
+			s := t.steps[i].site
+			if seen[s] {
+				continue
+			}
+			seen[s] = true
+			line := standIn(arch, &s.g.Insts[s.at], nil)
+			if line == "" {
+				line = "nop"
+			}
+			r.Lines = append(r.Lines, line)
+			sites = append(sites, s)
+		}
+	}
+	return r, sites
+}
+
+// finish makes the cycles of a side of its simulations.
+func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
+	var c Cycles
+	var err error
+	if p.Machine.Core == nil {
+		c, err = p.finishMCA(w, s)
+	} else {
+		c, err = p.finishCore(w, s)
+	}
+	if err != nil {
+		return c, err
+	}
+	c.missed = make(map[site]float64)
+	t := w.walks[0]
+	units := float64(len(t.units)) * w.side.Work
+	for i := range t.steps {
+		st := &t.steps[i]
+		if st.miss {
+			c.missed[st.site] += 1 / units
+		}
+		if st.g.Insts[st.at].Kind == disasm.Conditional {
+			unit := -1
+			if st.g == w.side.Code.Root {
+				unit = w.side.Loop
+			}
+			if !st.g.exitOf(st.at, unit).loop {
+				c.DataBranches += 1 / units
+			}
+		}
+	}
+	c.scale(1 / w.side.Work)
+	c.Flags = append(c.Flags, w.flags(&c)...)
+	return c, nil
+}
+
+// scale turns cycles per iteration into cycles per unit of work.
+func (c *Cycles) scale(f float64) {
+	for _, v := range []*float64{&c.Total, &c.Issue, &c.Dependency, &c.Taken, &c.Misses, &c.Lo, &c.Hi, &c.Instructions, &c.TakenBranches, &c.Mispredicted, &c.MCA, &c.Throughput} {
+		*v *= f
+	}
+}
+
+// flags are conditions under which the numbers of a side deserve less trust.
+func (w *work) flags(c *Cycles) (flags []string) {
+	t := w.walks[0]
+	root := w.side.Code.Root
+	if t.calls > 0 {
+		flags = append(flags, fmt.Sprintf("%.3g calls per unit go to code that is not known and count as nothing", float64(t.calls)/float64(len(t.units))))
+	}
+	if t.indirect > 0 {
+		flags = append(flags, "where indirect jumps go is guessed")
+	}
+	if w.side.Loop >= 0 && root.Loops[w.side.Loop].Irreducible {
+		flags = append(flags, "the loop has several entries")
+	}
+	if root.Incomplete != "" {
+		flags = append(flags, "the control flow is incomplete: "+root.Incomplete)
+	}
+	if c.Unmodelled > 0 {
+		flags = append(flags, fmt.Sprintf("LLVM's model does not know %.2g%% of the executed instructions", 100*c.Unmodelled))
+	}
+	return flags
+}
+
+// finishMCA makes the cycles of llvm-mca's simulations of the walks.
+func (p *Predictor) finishMCA(w *work, s []llvm.Simulation) (c Cycles, err error) {
+	cpu := &CPU{Name: p.Machine.Model.CPU, Refill: p.Machine.Refill, TakenPerCycle: p.Machine.Taken}
+	c.Lo = math.Inf(1)
+	n := float64(len(w.plans))
+	for _, plan := range w.plans {
+		m, err := plan.measure(cpu, s[:len(plan.regions)])
+		if err != nil {
+			return c, err
+		}
+		s = s[len(plan.regions):]
+		base := m.base(cpu)
+		total := base
+		if m.Misses > 0 {
+			total = max(base, m.Missed)
+		}
+		c.add(1/n, total, min(m.Issue, m.Trace), m.Trace, base, &m)
+	}
+	c.finishCost()
+	return c, nil
+}
+
+// add adds a walk with a weight.
+func (c *Cycles) add(weight, total, issue, dependency, base float64, m *walked) {
+	c.Total += weight * total
+	c.Issue += weight * issue
+	c.Dependency += weight * (dependency - issue)
+	c.Taken += weight * (base - dependency)
+	c.Misses += weight * (total - base)
+	c.Lo, c.Hi = min(c.Lo, total), max(c.Hi, total)
+	c.Instructions += weight * m.Instructions
+	c.TakenBranches += weight * m.Taken
+	c.Mispredicted += weight * m.Misses
+	c.MCA += weight * m.Trace
+	c.Throughput += weight * m.Issue
+	c.Unmodelled += weight * m.Unmodelled
+}
+
+func (c *Cycles) finishCost() {
+	if c.Mispredicted > 0 {
+		c.MissCost = c.Misses / c.Mispredicted
+	}
+}
+
+// finishCore makes the cycles of the model of the core, with llvm-mca's numbers of each
+// instruction.
+func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err error) {
+	core := p.Machine.Core
+	timings := core.timingsOf(p.Machine.Arch, w.sites, &s[len(s)-1])
+	mca, err := w.plans[0].measure(&CPU{Refill: core.Refill, TakenPerCycle: core.TakenPerCycle}, s)
+	if err != nil {
+		return c, err
+	}
+	c.Lo = math.Inf(1)
+	n := float64(len(w.walks))
+	nested := w.side.nested()
+	var split [2]float64
+	for i, t := range w.walks {
+		list := make([]*timing, len(t.steps))
+		m := walked{Units: float64(len(t.units)), Trace: mca.Trace, Issue: mca.Issue, Unmodelled: mca.Unmodelled}
+		for k := range t.steps {
+			list[k] = timings[t.steps[k].site]
+			if t.steps[k].taken {
+				m.Taken++
+			}
+			if t.steps[k].miss {
+				m.Misses++
+			}
+		}
+		m.Taken /= m.Units
+		m.Misses /= m.Units
+		m.Instructions = float64(len(t.steps)) / m.Units
+		cycles := func(o runOptions) float64 {
+			o.nested = nested
+			return steadyCycles(core.run(t.steps, list, o)) * m.Instructions
+		}
+		base := cycles(runOptions{})
+		total := base
+		if m.Misses > 0 {
+			total = max(base, cycles(runOptions{misses: true}))
+		}
+		if i == 0 {
+			split[0] = min(base, cycles(runOptions{independent: true, straight: true})) / base
+			split[1] = max(split[0], min(base, cycles(runOptions{straight: true}))/base)
+		}
+		issue, dependency := split[0]*base, split[1]*base
+		c.add(1/n, total, issue, dependency, base, &m)
+	}
+	c.finishCost()
+	return c, nil
+}
+
+// nested reports whether there are loops within the loop.
+func (s *Side) nested() bool {
+	for _, l := range s.Code.Root.Loops {
+		if s.Loop >= 0 && l.Parent == s.Loop {
+			return true
+		}
+	}
+	return false
+}
+
+// result joins the sides of a pair.
+func (p *Predictor) result(pair *Pair, base, head Cycles) *Result {
+	r := &Result{Pair: pair, Base: base, Head: head}
+	r.Flags = p.flags(pair, r)
+	v := base.Total / head.Total
+	spread := math.Log(base.Hi/base.Lo)/2 + math.Log(head.Hi/head.Lo)/2
+	half := math.Hypot(1.96*modelError(p.Machine, pair.Source), spread)
+	r.Speedup = Interval{v, v * math.Exp(-half), v * math.Exp(half)}
+	if s := pair.ProgramShare; s != nil {
+		amdahl := func(v float64) float64 { return 1 / (1 - *s + *s/v) }
+		r.Program = &Interval{amdahl(v), amdahl(r.Speedup.Lo), amdahl(r.Speedup.Hi)}
+	}
+	r.BreakEven = breakEven(&base, &head, p.Machine.Refill+resolveOfCalibration)
+	return r
+}
+
+// modelError is the standard error of the logarithm of a predicted speed-up, as the
+// kernels of mca-cases show it.
+func modelError(m *Machine, s Source) float64 {
+	e := 0.20
+	if m.Core != nil {
+		e = 0.13
+	}
+	switch s {
+	case SourceSimulated:
+		e = math.Hypot(e, 0.10)
+	case SourceAssumed:
+		e = math.Hypot(e, 0.50)
+	}
+	return e
+}
+
+// breakEven finds the rate of mispredictions at which both sides take as long.
+func breakEven(base, head *Cycles, cost float64) *BreakEven {
+	b := &BreakEven{Base: base.DataBranches >= head.DataBranches}
+	branchy, branchless := base, head
+	if !b.Base {
+		branchy, branchless = head, base
+	}
+	if branchy.DataBranches < 0.01 || branchy.DataBranches-branchless.DataBranches < 0.01 {
+		b.Verdict = NoBranches
+		return b
+	}
+	if branchy.Mispredicted > 0.005 && branchy.MissCost > 0 {
+		cost = branchy.MissCost
+	}
+	b.MeasuredMisses = branchy.Mispredicted
+	b.MeasuredRate = branchy.Mispredicted / branchy.DataBranches
+	b.Misses = (branchless.Total - (branchy.Total - branchy.Misses)) / cost
+	b.Rate = b.Misses / branchy.DataBranches
+	switch {
+	case b.Misses <= 0:
+		b.Verdict = AlwaysBranchless
+	case b.Rate > 0.5:
+		b.Verdict = NeverBranchless
+	case math.Abs(b.MeasuredRate-b.Rate) < min(0.05, 0.25*b.Rate):
+		b.Verdict = Undecided
+	case b.MeasuredRate > b.Rate:
+		b.Verdict = AboveRate
+	default:
+		b.Verdict = BelowRate
+	}
+	return b
+}
+
+func (p *Predictor) flags(pair *Pair, r *Result) (flags []string) {
+	m := p.Machine
+	if s := m.Model.StandIn; s != "" {
+		flag := fmt.Sprintf("LLVM has no model of %s and takes that of %s", m.Model.CPU, s)
+		if m.Core != nil {
+			flag += ", here with the widths and latencies measured on " + m.Core.Name
+		}
+		flags = append(flags, flag)
+	}
+	for _, side := range []struct {
+		name   string
+		cycles *Cycles
+	}{{"before", &r.Base}, {"after", &r.Head}} {
+		for _, f := range side.cycles.Flags {
+			flags = append(flags, side.name+": "+f)
+		}
+		if side.cycles.Unmodelled > 0.1 {
+			flags = append(flags, side.name+": too much of the code is not modelled for the prediction to be of use")
+		}
+	}
+	if pair.Source == SourceAssumed {
+		flags = append(flags, "how often branches are taken is not known: each way as often as the other, half of them mispredicted")
+	}
+	return append(flags, pair.Flags...)
+}

@@ -1,0 +1,504 @@
+package predict
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/disasm"
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+// A Profile is where the samples of one binary fell, in all runs of a side.
+type Profile struct {
+	Event string
+	Unit  string
+	Runs  []RunTotal
+	// Weights are those of instructions, by their address in the binary, over all runs.
+	Weights map[uint64]float64
+	Samples map[uint64]int64
+	// calls are samples by the address of the function they fell in and that of the call
+	// above it, by run.
+	leaves []leaf
+	// Functions are the weights by name, of recordings without addresses.
+	Functions map[string][]stats.WeightedCount
+}
+
+// A RunTotal is all samples of a run.
+type RunTotal struct {
+	Name  string
+	Total stats.WeightedCount
+}
+
+// A leaf is a distinct stack of a run, as far as it is in the binary.
+type leaf struct {
+	run    int
+	frames []uint64 // addresses, leaf first, up to the first that is elsewhere
+	weight stats.WeightedCount
+	count  int64
+}
+
+// maxFrames is how far up a stack a loop is looked for.
+const maxFrames = 6
+
+// MappingFor says which mapping of the runs a binary is: that with its build ID, else of
+// its name. The error says what there is if there is none.
+func mappingFor(r *run.Run, b *Binary) (index uint32, err error) {
+	var named []string
+	for i := range r.Mappings {
+		m := &r.Mappings[i]
+		if m.BuildID != "" && b.BuildID != "" && SameBuildID(m.BuildID, b.BuildID) {
+			return uint32(i), nil
+		}
+	}
+	for i := range r.Mappings {
+		m := &r.Mappings[i]
+		if path.Base(m.File) != path.Base(b.Path) {
+			if m.File != "" && m.Kind != run.KernelMapping {
+				named = append(named, path.Base(m.File))
+			}
+			continue
+		}
+		if m.BuildID != "" && b.BuildID != "" {
+			return 0, fmt.Errorf("%s has build ID %s, %s was recorded with %s: give the binary that ran", b.Path, b.BuildID, r.Name, m.BuildID)
+		}
+		return uint32(i), nil
+	}
+	slices.Sort(named)
+	named = slices.Compact(named)
+	if len(named) > 5 {
+		named = append(named[:5], "…")
+	}
+	return 0, fmt.Errorf("%s has no samples in %s, only in %s", r.Name, path.Base(b.Path), strings.Join(named, ", "))
+}
+
+// SameBuildID reports whether two build IDs are the same, which recorders fill up with
+// zeros.
+func SameBuildID(a, b string) bool {
+	trim := func(s string) string {
+		for strings.HasSuffix(s, "00000000") {
+			s = s[:len(s)-8]
+		}
+		return s
+	}
+	return trim(a) == trim(b)
+}
+
+// NewProfile collects the samples of one event in a binary. event "" is the first.
+func NewProfile(runs []*run.Run, b *Binary, event string) (*Profile, error) {
+	p := &Profile{Weights: make(map[uint64]float64), Samples: make(map[uint64]int64), Functions: make(map[string][]stats.WeightedCount)}
+	for i, r := range runs {
+		e := 0
+		if event != "" {
+			at, ok := r.EventIndex(event)
+			if !ok {
+				return nil, fmt.Errorf("%s: no event %q, there are %s", r.Name, event, r.EventNames())
+			}
+			e = at
+		}
+		if len(r.Events) == 0 {
+			return nil, fmt.Errorf("%s: no samples", r.Name)
+		}
+		p.Event, p.Unit = r.Events[e].Name, r.Events[e].Unit
+		if err := p.add(i, r, uint32(e), b); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *Profile) add(index int, r *run.Run, event uint32, b *Binary) error {
+	addressed := false
+	for i := range r.Locations {
+		addressed = addressed || r.Locations[i].Address != 0
+	}
+	mapping, err := mappingFor(r, b)
+	if err != nil && addressed {
+		return err
+	}
+	total := RunTotal{Name: r.Name}
+	functions := make(map[string]stats.WeightedCount)
+	var buf []uint32
+	for i := range r.Samples {
+		s := &r.Samples[i]
+		if s.Event != event {
+			continue
+		}
+		w := stats.WeightedCount{Weight: float64(s.Weight), WeightSq: s.WeightSq}
+		total.Total.Weight += w.Weight
+		total.Total.WeightSq += w.WeightSq
+		buf = r.Stacks.Append(buf[:0], s.Stack)
+		if len(buf) == 0 {
+			continue
+		}
+		if lines := r.Locations[buf[0]].Lines; len(lines) > 0 {
+			name := r.Functions[lines[len(lines)-1].Function].Name
+			f := functions[name]
+			f.Weight += w.Weight
+			f.WeightSq += w.WeightSq
+			functions[name] = f
+		}
+		if !addressed {
+			continue
+		}
+		l := leaf{run: index, weight: w, count: s.Count}
+		for _, at := range buf[:min(len(buf), maxFrames)] {
+			vaddr, ok := vaddrOf(r, at, mapping, b)
+			if !ok {
+				break
+			}
+			l.frames = append(l.frames, vaddr)
+		}
+		if len(l.frames) > 0 {
+			p.leaves = append(p.leaves, l)
+			p.Weights[l.frames[0]] += w.Weight
+			p.Samples[l.frames[0]] += s.Count
+		}
+	}
+	for name, w := range functions {
+		list := p.Functions[name]
+		for len(list) < index {
+			list = append(list, stats.WeightedCount{})
+		}
+		p.Functions[name] = append(list, w)
+	}
+	p.Runs = append(p.Runs, total)
+	return nil
+}
+
+// vaddrOf is the address in the binary of a location of a run.
+func vaddrOf(r *run.Run, location, mapping uint32, b *Binary) (uint64, bool) {
+	l := &r.Locations[location]
+	if l.Mapping != mapping || l.Address == 0 {
+		return 0, false
+	}
+	m := &r.Mappings[mapping]
+	if l.Address < m.Start || l.Address >= m.Limit {
+		return 0, false
+	}
+	return b.Vaddr(l.Address - m.Start + m.Offset)
+}
+
+// A HotLoop is a loop with the samples in it and in the functions without loops that it
+// calls.
+type HotLoop struct {
+	Function *disasm.Function
+	Loop     int // of Function, -1 for all of it
+	// Weight is by run; Share is that of all samples.
+	Weight []stats.WeightedCount
+	Share  float64
+	Count  int64
+	// Self is the part in the loop itself.
+	Self float64
+}
+
+// Name is the loop as reports name it.
+func (h *HotLoop) Name() string {
+	name := h.Function.Name
+	if name == "" {
+		name = fmt.Sprintf("%#x", h.Function.Start)
+	}
+	if h.Loop < 0 {
+		return name
+	}
+	return fmt.Sprintf("%s, loop at %#x", name, h.Address())
+}
+
+// Address is that of the loop's header, or of the function.
+func (h *HotLoop) Address() uint64 {
+	if h.Loop < 0 {
+		return h.Function.Start
+	}
+	f := h.Function
+	return f.Insts[f.Blocks[f.Loops[h.Loop].Header].First].Addr
+}
+
+type loopKey struct {
+	start uint64
+	loop  int
+}
+
+// HotLoops are the loops with samples, those with most first. Of loops within each other
+// it is the innermost that has at least three quarters of the samples of the one around
+// it.
+func (p *Profile) HotLoops(b *Binary) ([]*HotLoop, error) {
+	functions := make(map[uint64]*disasm.Function) // by address
+	var failed error
+	at := func(addr uint64) *disasm.Function {
+		if f, ok := functions[addr]; ok {
+			return f
+		}
+		f, err := b.Function(addr)
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			f = nil
+		}
+		if f != nil {
+			if known := functions[f.Start]; known != nil {
+				f = known
+			}
+			functions[f.Start] = f
+		}
+		functions[addr] = f
+		return f
+	}
+	loops := make(map[loopKey]*HotLoop)
+	var total float64
+	for i := range p.Runs {
+		total += p.Runs[i].Total.Weight
+	}
+	add := func(l *leaf, f *disasm.Function, addr uint64, self bool) {
+		loop := f.LoopOf(f.Block(addr))
+		for {
+			key := loopKey{f.Start, loop}
+			h := loops[key]
+			if h == nil {
+				h = &HotLoop{Function: f, Loop: loop, Weight: make([]stats.WeightedCount, len(p.Runs))}
+				loops[key] = h
+			}
+			h.Weight[l.run].Weight += l.weight.Weight
+			h.Weight[l.run].WeightSq += l.weight.WeightSq
+			h.Count += l.count
+			h.Share += l.weight.Weight / total
+			if self {
+				h.Self += l.weight.Weight / total
+			}
+			if loop < 0 {
+				return
+			}
+			loop = f.Loops[loop].Parent
+		}
+	}
+	var without []*leaf // in functions without loops, whose caller the stack lost
+	callers := make(map[uint64][]caller)
+	for i := range p.leaves {
+		l := &p.leaves[i]
+		f := at(l.frames[0])
+		if f == nil {
+			continue
+		}
+		if len(f.Loops) > 0 {
+			add(l, f, l.frames[0], true)
+			continue
+		}
+		if g, addr := callerOf(at, f, l.frames[1:]); g != nil && f.LoopOf(f.Block(l.frames[0])) < 0 {
+			add(l, g, addr, false)
+			callers[f.Start] = append(callers[f.Start], caller{g, addr, l.weight.Weight})
+		} else {
+			without = append(without, l)
+		}
+	}
+	for _, l := range without {
+		f := at(l.frames[0])
+		var sum float64
+		for _, c := range callers[f.Start] {
+			sum += c.weight
+		}
+		for _, c := range callers[f.Start] {
+			part := *l
+			part.weight.Weight *= c.weight / sum
+			part.weight.WeightSq *= c.weight / sum
+			part.count = 0
+			add(&part, c.f, c.addr, false)
+		}
+	}
+	list := hottest(loops)
+	if len(list) == 0 {
+		if failed != nil {
+			return nil, failed
+		}
+		return nil, fmt.Errorf("%s: no samples in a loop", b.Path)
+	}
+	return list, nil
+}
+
+// A caller is a call of a function without loops.
+type caller struct {
+	f      *disasm.Function
+	addr   uint64
+	weight float64
+}
+
+// callerOf is the function with a loop that called f, if the stack tells: its call must
+// be one of f, for stacks of frame pointers skip callers.
+func callerOf(at func(uint64) *disasm.Function, f *disasm.Function, frames []uint64) (*disasm.Function, uint64) {
+	for _, addr := range frames {
+		g := at(addr)
+		if g == nil {
+			return nil, 0
+		}
+		i := g.Inst(addr)
+		if i < 0 || g.Insts[i].Kind != disasm.Call || g.Insts[i].Target != f.Start {
+			return nil, 0
+		}
+		if len(g.Loops) > 0 {
+			return g, addr
+		}
+		f = g
+	}
+	return nil, 0
+}
+
+// nestedShare is the part of a loop's samples that an inner loop must have to be taken
+// instead.
+const nestedShare = 0.75
+
+// hottest are the loops to look at, one for each nest.
+func hottest(loops map[loopKey]*HotLoop) (list []*HotLoop) {
+	for key, h := range loops {
+		if key.loop < 0 || h.Function.Loops[key.loop].Parent >= 0 {
+			continue
+		}
+		list = append(list, descend(loops, h))
+	}
+	slices.SortFunc(list, func(a, b *HotLoop) int {
+		return cmp.Or(-cmp.Compare(a.Share, b.Share), cmp.Compare(a.Address(), b.Address()))
+	})
+	return list
+}
+
+func descend(loops map[loopKey]*HotLoop, h *HotLoop) *HotLoop {
+	for {
+		var best *HotLoop
+		for i := range h.Function.Loops {
+			inner := loops[loopKey{h.Function.Start, i}]
+			if h.Function.Loops[i].Parent == h.Loop && inner != nil && inner.Share >= nestedShare*h.Share && (best == nil || inner.Share > best.Share) {
+				best = inner
+			}
+		}
+		if best == nil {
+			return h
+		}
+		h = best
+	}
+}
+
+// A SideInput is one side of recordings.
+type SideInput struct {
+	Name    string
+	Binary  *Binary
+	Profile *Profile
+	// Branches are those of the binary, nil if nothing is known of them.
+	Branches *branch.Table
+}
+
+// rates are those of the branches of the table that are in the binary.
+func (in *SideInput) rates() Rates {
+	t := in.Branches
+	if t == nil {
+		return Rates{Source: SourceAssumed}
+	}
+	source := SourceMeasured
+	if t.Tier == branch.TierSimulated {
+		source = SourceSimulated
+	}
+	known := make(map[uint64]Branch)
+	counted := false
+	for i := range t.Branches {
+		counted = counted || t.Branches[i].PTaken != nil
+	}
+	for i := range t.Branches {
+		b := &t.Branches[i]
+		if b.Kind != branch.Conditional || b.ByLine || path.Base(b.DSO) != path.Base(in.Binary.Path) {
+			continue
+		}
+		var out Branch
+		switch {
+		case b.PTaken != nil:
+			out.Taken = b.PTaken.Value
+		case source == SourceSimulated && counted:
+			// Callgrind writes no jump of a branch that never jumped.
+		default:
+			continue
+		}
+		switch {
+		case b.Rate == nil:
+			out.Miss = min(out.Taken, 1-out.Taken)
+		case b.Rate.Value != nil:
+			out.Miss = *b.Rate.Value
+		default:
+			out.Miss = (b.Rate.Bounds[0] + b.Rate.Bounds[1]) / 2
+		}
+		known[b.Address] = out
+	}
+	return Rates{Source: source, Branch: func(g *Graph, at int) (Branch, bool) {
+		b, ok := known[g.Insts[at].Addr]
+		return b, ok
+	}}
+}
+
+// executions are how often the conditional branches of a function ran, by address.
+func (in *SideInput) executions() map[uint64]float64 {
+	out := make(map[uint64]float64)
+	if t := in.Branches; t != nil && t.Scaled {
+		for i := range t.Branches {
+			if b := &t.Branches[i]; !b.ByLine && b.Executed != nil && path.Base(b.DSO) == path.Base(in.Binary.Path) {
+				out[b.Address] = *b.Executed
+			}
+		}
+	}
+	return out
+}
+
+// code is the code of a function of the side with those it calls that have no loops, or
+// of whose branches something is known.
+func (in *SideInput) code(ctx context.Context, tool Disassembler, start uint64, rates *Rates) (*Code, error) {
+	root, err := in.Binary.Graph(ctx, tool, start)
+	if err != nil {
+		return nil, err
+	}
+	code := &Code{Root: root}
+	code.Callee = func(_ *Graph, call *Inst) *Graph {
+		var addr uint64
+		if _, err := fmt.Sscanf(call.Target, "0x%x", &addr); err != nil {
+			return nil
+		}
+		g, err := in.Binary.Graph(ctx, tool, addr)
+		if err != nil || len(g.Insts) == 0 || g.Insts[0].Addr != addr || len(g.Insts) > maxCallee {
+			return nil // counted as a call of unknown code
+		}
+		if len(g.Loops) > 0 && !rates.anyKnown(g) {
+			return nil
+		}
+		return g
+	}
+	return code, nil
+}
+
+// anyKnown reports whether anything is known of the branches of a function.
+func (r *Rates) anyKnown(g *Graph) bool {
+	if r.Branch == nil {
+		return false
+	}
+	for i := range g.Insts {
+		if g.Insts[i].Kind != disasm.Conditional {
+			continue
+		}
+		if _, ok := r.Branch(g, i); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// maxCallee is the size of functions in instructions that are followed into.
+const maxCallee = 512
+
+// Heat is the share of the samples of a side by instruction, nil if it is not known.
+func (in *SideInput) Heat() Heat {
+	if in.Profile == nil || len(in.Profile.Weights) == 0 {
+		return nil
+	}
+	var total float64
+	for i := range in.Profile.Runs {
+		total += in.Profile.Runs[i].Total.Weight
+	}
+	return func(g *Graph, at int) float64 {
+		return in.Profile.Weights[g.Insts[at].Addr] / total
+	}
+}

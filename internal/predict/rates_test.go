@@ -1,0 +1,90 @@
+package predict
+
+import (
+	"math"
+	"testing"
+)
+
+func TestNoise(t *testing.T) {
+	if noisy(0) != 0 {
+		t.Error("what is never mispredicted is")
+	}
+	for p := 0.01; p < 0.5; p += 0.01 {
+		if m := noisy(p); m < p || m > 2*p || m > 0.52 {
+			t.Errorf("of %.2f random outcomes %.3f are mispredicted", p, m)
+		}
+	}
+}
+
+// TestSimulatedRates checks what is taken of a simulation: no more misses than the rarer
+// direction has, and none where a loop of regular trips ends.
+func TestSimulatedRates(t *testing.T) {
+	g := listing(t, `.L1: movl (%rdi), %eax
+testl %eax, %eax
+je .L2
+addl %eax, %ecx
+.L2: movl $8, %edx
+.L3: decl %edx
+jne .L3
+addq $4, %rdi
+cmpq %rsi, %rdi
+jne .L1
+ret
+`)
+	r := Rates{Source: SourceSimulated, Branch: func(g *Graph, at int) (Branch, bool) {
+		switch g.Insts[at].Target {
+		case ".L2":
+			return Branch{Taken: 0.1, Miss: 0.19}, true
+		case ".L3":
+			return Branch{Taken: 7.0 / 8, Miss: 1.0 / 8}, true
+		}
+		return Branch{Taken: 0.999, Miss: 0.001}, true
+	}}
+	branches := r.branches(0, g)
+	at := func(target string) Branch {
+		for i := range g.Insts {
+			if g.Insts[i].Target == target {
+				return branches(site{g, i})
+			}
+		}
+		t.Fatalf("no branch to %s", target)
+		return Branch{}
+	}
+	if b := at(".L2"); math.Abs(b.Miss-noisy(0.1)) > 1e-9 {
+		t.Errorf("random branch: %v", b)
+	}
+	if b := at(".L3"); b.Miss != 0 {
+		t.Errorf("end of the inner loop: %v", b)
+	}
+	if b := at(".L1"); b.Miss != 0 {
+		t.Errorf("end of the loop: %v", b)
+	}
+	if b := (&Rates{Source: SourceAssumed}).at(g, 2, 0); b != (Branch{Taken: 0.5, Miss: 0.5}) {
+		t.Errorf("nothing known: %v", b)
+	}
+}
+
+func TestBreakEven(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		base, head Cycles
+		want       BreakEvenVerdict
+		rate       float64
+	}{
+		{"wins", Cycles{Total: 15, Misses: 14, Mispredicted: 0.5, MissCost: 28, DataBranches: 1}, Cycles{Total: 3}, AboveRate, 2.0 / 28},
+		{"loses", Cycles{Total: 1.56, Misses: 0.56, Mispredicted: 0.02, MissCost: 28, DataBranches: 1}, Cycles{Total: 3}, BelowRate, 2.0 / 28},
+		{"always", Cycles{Total: 4, DataBranches: 1}, Cycles{Total: 3}, AlwaysBranchless, -1.0 / 27},
+		{"never", Cycles{Total: 10, DataBranches: 1}, Cycles{Total: 30}, NeverBranchless, 20.0 / 27},
+		{"undecided", Cycles{Total: 3.1, Misses: 2.1, Mispredicted: 0.075, MissCost: 28, DataBranches: 1}, Cycles{Total: 3}, Undecided, 2.0 / 28},
+		{"no branches", Cycles{Total: 3}, Cycles{Total: 3}, NoBranches, 0},
+	} {
+		b := breakEven(&test.base, &test.head, 27)
+		if b.Verdict != test.want || math.Abs(b.Rate-test.rate) > 1e-9 {
+			t.Errorf("%s: %s at %.4f, want %s at %.4f", test.name, b.Verdict, b.Rate, test.want, test.rate)
+		}
+		other := breakEven(&test.head, &test.base, 27)
+		if other.Verdict != test.want || other.Base && test.want != NoBranches {
+			t.Errorf("%s, sides exchanged: %+v", test.name, other)
+		}
+	}
+}

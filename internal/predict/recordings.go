@@ -1,0 +1,435 @@
+package predict
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"profdiff/internal/align"
+	"profdiff/internal/disasm"
+	"profdiff/internal/stats"
+)
+
+// A Toolchain simulates and disassembles. [llvm.Toolchain] is one.
+type Toolchain interface {
+	Simulator
+	Disassembler
+}
+
+// PairOptions choose loops of recordings.
+type PairOptions struct {
+	// Functions name the function of each side, "" for the hottest.
+	Functions [2]string
+	// Loops are the numbers of loops in the functions, from 1; 0 to choose by the
+	// samples.
+	Loops [2]int
+	// Work is how much is done in one iteration of each side, nil if it must be alike.
+	Work  *[2]float64
+	Limit int // loops; 1 if it is 0
+}
+
+// shortLoop is the mean number of trips below which not an iteration is the unit, but
+// one of the loop around it or a call of the function.
+const shortLoop = 32
+
+// PairsOf finds the hottest loops of recordings on both sides.
+func PairsOf(ctx context.Context, tool Toolchain, base, head *SideInput, opt PairOptions) ([]*Pair, error) {
+	limit := max(1, opt.Limit)
+	before, err := base.hot(opt.Functions[0])
+	if err != nil {
+		return nil, err
+	}
+	after, err := head.hot(opt.Functions[1])
+	if err != nil {
+		return nil, err
+	}
+	var pairs []*Pair
+	matched := matchLoops(before, after, opt.Functions[0] != "" && opt.Functions[1] != "")
+	for i, b := range before {
+		if len(pairs) == limit {
+			break
+		}
+		a := matched[i]
+		if a == nil {
+			if limit == 1 {
+				return nil, fmt.Errorf("%s: %s has most samples before, but no function like it has any in a loop after: name both with --function", head.Name, b.Name())
+			}
+			continue
+		}
+		pair, err := newPair(ctx, tool, base, head, b, a, &opt)
+		if err != nil {
+			if limit == 1 {
+				return nil, err
+			}
+			continue
+		}
+		pairs = append(pairs, pair)
+	}
+	if len(pairs) == 0 {
+		return nil, fmt.Errorf("no loop is on both sides")
+	}
+	return pairs, nil
+}
+
+// hot are the hot loops of a side, only those of a function if that is named.
+func (in *SideInput) hot(function string) ([]*HotLoop, error) {
+	if len(in.Profile.leaves) == 0 {
+		return in.named(function)
+	}
+	list, err := in.Profile.HotLoops(in.Binary)
+	if err != nil || function == "" {
+		return list, err
+	}
+	var own []*HotLoop
+	for _, h := range list {
+		if sameFunction(h.Function.Name, function) {
+			own = append(own, h)
+		}
+	}
+	if len(own) == 0 {
+		return nil, fmt.Errorf("%s: no samples in a loop of %s", in.Name, function)
+	}
+	return own, nil
+}
+
+func sameFunction(name, wanted string) bool {
+	return name == wanted || align.Normalize(name) == wanted
+}
+
+// named is the function with a name, for recordings without addresses.
+func (in *SideInput) named(function string) ([]*HotLoop, error) {
+	if function == "" {
+		return nil, fmt.Errorf("%s: has no addresses: --function names the function of the loop", in.Name)
+	}
+	addr, name, err := in.Binary.FunctionNamed(func(name string) bool { return sameFunction(name, function) })
+	if err != nil {
+		return nil, fmt.Errorf("%s: no function %s in its symbols", in.Binary.Path, function)
+	}
+	f, err := in.Binary.Function(addr)
+	if err != nil {
+		return nil, err
+	}
+	h := &HotLoop{Function: f, Loop: -1}
+	for i := range f.Loops {
+		if f.Loops[i].Parent < 0 && (h.Loop < 0 || len(f.Loops[i].Blocks) > len(f.Loops[h.Loop].Blocks)) {
+			h.Loop = i
+		}
+	}
+	if h.Loop < 0 {
+		return nil, fmt.Errorf("%s: %s has no loop", in.Binary.Path, name)
+	}
+	var total, own float64
+	for i := range in.Profile.Runs {
+		total += in.Profile.Runs[i].Total.Weight
+	}
+	for n, weights := range in.Profile.Functions {
+		if sameFunction(n, function) {
+			h.Weight = weights
+		}
+	}
+	for len(h.Weight) < len(in.Profile.Runs) {
+		h.Weight = append(h.Weight, stats.WeightedCount{})
+	}
+	for _, w := range h.Weight {
+		own += w.Weight
+	}
+	if total > 0 {
+		h.Share = own / total
+	}
+	return []*HotLoop{h}, nil
+}
+
+// matchLoops finds the loop after for each before, nil if there is none: that of the
+// same function, or of the one that align takes for it.
+func matchLoops(before, after []*HotLoop, named bool) []*HotLoop {
+	out := make([]*HotLoop, len(before))
+	if named {
+		for i := range before {
+			if i < len(after) {
+				out[i] = after[i]
+			}
+		}
+		return out
+	}
+	functions := func(list []*HotLoop) (fs []align.Function) {
+		for _, h := range list {
+			fs = append(fs, align.Function{Name: h.Function.Name, SystemName: h.Function.Name, Weight: min(1, h.Share)})
+		}
+		return fs
+	}
+	matches, err := align.Functions(functions(before), functions(after), align.Options{})
+	if err != nil {
+		return out
+	}
+	used := make(map[int]bool)
+	for _, m := range matches {
+		if m.Base >= 0 && m.Head >= 0 && out[m.Base] == nil && !used[m.Head] {
+			out[m.Base] = after[m.Head]
+			used[m.Head] = true
+		}
+	}
+	return out
+}
+
+// newPair makes a pair of hot loops.
+func newPair(ctx context.Context, tool Disassembler, base, head *SideInput, b, a *HotLoop, opt *PairOptions) (*Pair, error) {
+	p := &Pair{Name: b.Name()}
+	units := [2]string{}
+	var sides [2]*Side
+	var iterations [2]float64
+	for i, in := range []*SideInput{base, head} {
+		h := []*HotLoop{b, a}[i]
+		side, err := in.side(ctx, tool, h, opt.Loops[i])
+		if err != nil {
+			return nil, err
+		}
+		units[i] = side.unit
+		sides[i] = side.Side
+		iterations[i] = side.iterations
+	}
+	// The unit is the same on both sides.
+	if (sides[0].Loop < 0) != (sides[1].Loop < 0) {
+		for i := range sides {
+			sides[i].Loop = -1
+			units[i] = "a call of " + sides[i].Code.Root.Name
+			iterations[i] = 0
+		}
+	}
+	p.Base, p.Head, p.Unit = sides[0], sides[1], units[0]
+	p.Source = weaker(sides[0].Rates.Source, sides[1].Rates.Source)
+	if opt.Work != nil {
+		sides[0].Work, sides[1].Work = opt.Work[0], opt.Work[1]
+	} else if err := sameUnits(sides, iterations); err != nil {
+		return nil, err
+	}
+	if b.Share > 0 {
+		p.ProgramShare = &b.Share
+	}
+	if len(b.Weight) > 0 && len(a.Weight) > 0 && base.Profile.Event != "" {
+		e := stats.Ratio(a.Weight, b.Weight, 0.95) // of the base over the head
+		if e.Refused == "" && !math.IsInf(e.Ratio, 0) && e.Ratio > 0 {
+			p.Measured = &Interval{e.Ratio, e.CI.Lo, e.CI.Hi}
+			p.MeasuredBy = fmt.Sprintf("%s a run in the loop, %d and %d runs, %s", base.Profile.Event, len(b.Weight), len(a.Weight), e.Method)
+		}
+	}
+	return p, nil
+}
+
+func weaker(a, b Source) Source {
+	order := []Source{SourceMeasured, SourceGiven, SourceKnown, SourceSimulated, SourceAssumed}
+	for i := len(order) - 1; i >= 0; i-- {
+		if a == order[i] || b == order[i] {
+			return order[i]
+		}
+	}
+	return SourceAssumed
+}
+
+// A unitSide is a side with what its unit is.
+type unitSide struct {
+	*Side
+	unit       string
+	iterations float64 // in the recording of the branches, 0 if unknown
+}
+
+// side makes a side of a hot loop.
+func (in *SideInput) side(ctx context.Context, tool Disassembler, h *HotLoop, number int) (*unitSide, error) {
+	rates := in.rates()
+	code, err := in.code(ctx, tool, h.Function.Start, &rates)
+	if err != nil {
+		return nil, err
+	}
+	root := code.Root
+	loop := -1
+	switch {
+	case number > len(root.Loops):
+		return nil, fmt.Errorf("%s: %s has no loop %d, only %d", in.Name, root.Name, number, len(root.Loops))
+	case number > 0:
+		loop = number - 1
+	case h.Loop >= 0:
+		for i := range root.Loops {
+			if root.Insts[root.Blocks[root.Loops[i].Header].First].Addr == h.Address() {
+				loop = i
+			}
+		}
+		if loop < 0 {
+			return nil, fmt.Errorf("%s: no loop starts at %#x", in.Name, h.Address())
+		}
+	}
+	if rates.Source != SourceAssumed && !rates.anyKnown(root) {
+		rates = Rates{Source: SourceAssumed}
+	}
+	s := &unitSide{Side: &Side{Name: in.Name, Code: code, Loop: loop, Rates: rates, Work: 1}}
+	// Short loops are part of what is around them.
+	for number == 0 && s.Loop >= 0 && rates.Source != SourceAssumed {
+		t := newWalker(code, rates.branches(s.Loop, root), 1).walk(s.Loop, walkLimits{coreSteps, coreSteps})
+		if float64(len(t.units)) >= shortLoop*float64(max(1, t.left)) {
+			break
+		}
+		s.Loop = root.Loops[s.Loop].Parent
+	}
+	s.unit = "a call of " + root.Name
+	if s.Loop >= 0 {
+		s.unit = fmt.Sprintf("an iteration of the loop at %#x of %s", root.Insts[root.Blocks[root.Loops[s.Loop].Header].First].Addr, root.Name)
+	}
+	s.iterations = in.iterations(s.Side)
+	return s, nil
+}
+
+// iterations is how often the unit ran in the recording of branches: executions of a
+// branch by how often it runs in a unit.
+func (in *SideInput) iterations(s *Side) float64 {
+	executed := in.executions()
+	if len(executed) == 0 || s.Rates.Source == SourceAssumed {
+		return 0
+	}
+	t := newWalker(s.Code, s.Rates.branches(s.Loop, s.Code.Root), 1).walk(s.Loop, walkLimits{coreSteps, coreSteps})
+	per := make(map[uint64]float64)
+	for i := range t.steps {
+		in := &t.steps[i].g.Insts[t.steps[i].at]
+		if t.steps[i].g == s.Code.Root && in.Kind == disasm.Conditional {
+			per[in.Addr] += 1 / float64(len(t.units))
+		}
+	}
+	var best, iterations float64
+	for addr, n := range per {
+		if e := executed[addr]; e > best || e == best && e/n > iterations {
+			best, iterations = e, e/n
+		}
+	}
+	return iterations
+}
+
+// sameUnits refuses sides that do not do the same work in an iteration.
+func sameUnits(sides [2]*Side, iterations [2]float64) error {
+	if iterations[0] > 0 && iterations[1] > 0 {
+		ratio := iterations[0] / iterations[1]
+		if math.Abs(math.Log(ratio)) < math.Log(1.15) {
+			return nil
+		}
+		hint := ""
+		if n := math.Round(max(ratio, 1/ratio)); math.Abs(math.Log(max(ratio, 1/ratio)/n)) < math.Log(1.1) && n > 1 {
+			unit := fmt.Sprintf("1:%g", n)
+			if ratio < 1 {
+				unit = fmt.Sprintf("%g:1", n)
+			}
+			hint = ": if both runs did the same, it is --unit " + unit
+		}
+		return fmt.Errorf("the loop runs %.4g times before and %.4g times after: --unit says how much an iteration of each does%s", iterations[0], iterations[1], hint)
+	}
+	if a, b := sides[0].stride(), sides[1].stride(); a > 0 && b > 0 && a != b {
+		return fmt.Errorf("an iteration goes %d bytes further before and %d after, they do not do the same: --unit says how much an iteration of each does, such as --unit %s", a, b, strideUnit(a, b))
+	}
+	return nil
+}
+
+func strideUnit(a, b int) string {
+	for d := min(a, b); d > 1; d-- {
+		if a%d == 0 && b%d == 0 {
+			a, b = a/d, b/d
+		}
+	}
+	return fmt.Sprintf("%d:%d", a, b)
+}
+
+// SameUnits reports an error if the iterations of both sides go on by different numbers
+// of bytes.
+func SameUnits(base, head *Side) error {
+	return sameUnits([2]*Side{base, head}, [2]float64{})
+}
+
+// stride is by how many bytes the addresses of an iteration go on, 0 if that is not the
+// same for all or not known.
+func (s *Side) stride() int {
+	if s.Loop < 0 {
+		return 0
+	}
+	g := s.Code.Root
+	steps := make(map[register]int)
+	writes := make(map[register]int)
+	scales := make(map[register]int)
+	for _, b := range g.Loops[s.Loop].Blocks {
+		for i := g.Blocks[b].First; i < g.Blocks[b].End; i++ {
+			op, _ := operationOf(g.Arch, g.Insts[i].Text)
+			for _, w := range op.writes {
+				writes[w]++
+			}
+			if r, step := inductionStep(g.Arch, g.Insts[i].Text); step != 0 && g.loopOf[b] == s.Loop {
+				steps[r] += step
+			}
+			if op.memory != "" && (op.load || op.store) {
+				for k, r := range op.address {
+					scale := 1
+					if k > 0 || len(op.address) == 1 && strings.Contains(op.memory, "(,") {
+						scale = memoryScale(g.Arch, op.memory)
+					}
+					scales[r] = max(scales[r], scale)
+				}
+			}
+		}
+	}
+	found := 0
+	for r, step := range steps {
+		scale, used := scales[r]
+		if !used || writes[r] != 1 || step <= 0 {
+			continue
+		}
+		if found != 0 && found != step*scale {
+			return 0
+		}
+		found = step * scale
+	}
+	return found
+}
+
+// inductionStep is by how much an instruction adds to a register, 0 if it does not.
+func inductionStep(arch Arch, text string) (register, int) {
+	name, rest := mnemonic(arch, text)
+	operands := splitOperands(rest)
+	var step int
+	if arch == X8664 {
+		if base := baseX86(name); len(operands) == 2 && base == "add" {
+			if _, err := fmt.Sscanf(operands[0], "$%v", &step); err == nil {
+				r, _ := registerX86(operands[1])
+				return r, step
+			}
+		} else if base == "inc" && len(operands) == 1 {
+			r, _ := registerX86(operands[0])
+			return r, 1
+		}
+		return regNone, 0
+	}
+	if name == "add" && len(operands) == 3 && operands[0] == operands[1] {
+		if _, err := fmt.Sscanf(strings.TrimPrefix(operands[2], "#"), "%v", &step); err == nil {
+			return registerA64(operands[0]), step
+		}
+	}
+	if n := len(operands); (strings.HasPrefix(name, "ld") || strings.HasPrefix(name, "st")) && n >= 2 && strings.HasPrefix(operands[n-2], "[") {
+		if _, err := fmt.Sscanf(strings.TrimPrefix(operands[n-1], "#"), "%v", &step); err == nil {
+			if list := registersA64(operands[n-2]); len(list) > 0 {
+				return list[0], step
+			}
+		}
+	}
+	return regNone, 0
+}
+
+// memoryScale is what the index of an address is multiplied by.
+func memoryScale(arch Arch, memory string) int {
+	var n int
+	if arch == X8664 {
+		if i := strings.LastIndexByte(memory, ','); i >= 0 {
+			if _, err := fmt.Sscanf(memory[i+1:], "%d", &n); err == nil && n > 0 {
+				return n
+			}
+		}
+		return 1
+	}
+	if i := strings.LastIndex(memory, "lsl"); i >= 0 {
+		if _, err := fmt.Sscanf(strings.TrimLeft(memory[i+3:], " #"), "%d", &n); err == nil && n > 0 && n < 8 {
+			return 1 << n
+		}
+	}
+	return 1
+}

@@ -1,0 +1,155 @@
+package predict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"profdiff/internal/disasm"
+	"profdiff/internal/llvm"
+)
+
+// A Timeline is what llvm-mca draws of one way through a unit.
+type Timeline struct {
+	Title string
+	// Note says what the way is.
+	Note string
+	// Lines are llvm-mca's, unchanged. Marks say of the instructions in them, by index
+	// in Lines, how hot they are; "" if they are not.
+	Lines, Marks []string
+}
+
+// timelineSteps is how many instructions of a unit are drawn.
+const timelineSteps = 200
+
+// hotMark is the share of samples or mispredictions from which a row is marked.
+const hotMark = 0.05
+
+// Heat is how much of a side's samples fell on an instruction, 0 to 1; nil if unknown.
+type Heat func(g *Graph, at int) float64
+
+// Timelines draws the most frequent way through a unit of both sides.
+func (p *Predictor) Timelines(ctx context.Context, r *Result, heat [2]Heat) ([2]Timeline, error) {
+	var out [2]Timeline
+	var regions []llvm.Region
+	var ways [2][]step
+	var sources [2][]int
+	for i, side := range []*Side{r.Pair.Base, r.Pair.Head} {
+		way, note := side.frequentWay()
+		out[i] = Timeline{Title: side.Name, Note: note}
+		region := llvm.Region{Name: side.Name}
+		for k := range way {
+			if line := mcaText(p.Machine.Arch, &way[k].g.Insts[way[k].at]); line != "" {
+				region.Lines = append(region.Lines, line)
+				sources[i] = append(sources[i], k)
+			}
+		}
+		if len(region.Lines) == 0 {
+			return out, fmt.Errorf("%s: nothing to draw", side.Name)
+		}
+		ways[i] = way
+		regions = append(regions, region)
+	}
+	simulations, err := p.Tool.Simulate(ctx, p.Machine.options(), regions)
+	if err != nil {
+		var parse *llvm.ParseError
+		if errors.As(err, &parse) && parse.Index < 2 && parse.Line < len(sources[parse.Index]) {
+			s := ways[parse.Index][sources[parse.Index][parse.Line]]
+			return out, instError(&s.g.Insts[s.at], parse)
+		}
+		return out, err
+	}
+	for i, c := range []*Cycles{&r.Base, &r.Head} {
+		s := &simulations[i]
+		out[i].draw(s.TimelineText(), func(index int) string {
+			if index >= len(s.Source) {
+				return ""
+			}
+			at := ways[i][sources[i][s.Source[index]]].site
+			return c.mark(at, heat[i])
+		})
+	}
+	return out, nil
+}
+
+// mark says how hot an instruction is.
+func (c *Cycles) mark(s site, heat Heat) string {
+	var parts []string
+	if heat != nil {
+		if h := heat(s.g, s.at); h >= hotMark {
+			parts = append(parts, fmt.Sprintf("%.0f%% of samples", 100*h))
+		}
+	}
+	if m := c.missed[s]; c.Mispredicted > 0 && m/c.Mispredicted >= hotMark {
+		parts = append(parts, fmt.Sprintf("%.2g misses a unit", m))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// draw splits llvm-mca's drawing into lines with marks.
+func (t *Timeline) draw(text string, mark func(int) string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		note := ""
+		var iteration, index int
+		if n, _ := fmt.Sscanf(line, "[%d,%d]", &iteration, &index); n == 2 {
+			note = mark(index)
+		}
+		t.Lines = append(t.Lines, line)
+		t.Marks = append(t.Marks, note)
+	}
+}
+
+// TimelineOf is a path's drawing.
+func TimelineOf(title string, p *Path) Timeline {
+	t := Timeline{Title: title, Note: p.Name}
+	if p.Listing {
+		t.Note = "the listing as it stands: nothing runs straight through its branches"
+	}
+	t.draw(p.Timeline, func(int) string { return "" })
+	return t
+}
+
+// frequentWay is the way that most units of a walk take, and how frequent it is.
+func (s *Side) frequentWay() (way []step, note string) {
+	t := newWalker(s.Code, s.Rates.branches(s.Loop, s.Code.Root), 1).walk(s.Loop, walkLimits{mcaSteps, mcaUnits})
+	type group struct{ first, n int }
+	groups := make(map[string]*group)
+	var keys []string
+	for u := range t.units {
+		from, to := t.units[u], len(t.steps)
+		if u+1 < len(t.units) {
+			to = t.units[u+1]
+		}
+		var key strings.Builder
+		for i := from; i < to; i++ {
+			if st := &t.steps[i]; st.g.Insts[st.at].Kind == disasm.Conditional {
+				if st.taken {
+					key.WriteByte('t')
+				} else {
+					key.WriteByte('n')
+				}
+			}
+		}
+		k := key.String()
+		if groups[k] == nil {
+			groups[k] = &group{first: u}
+			keys = append(keys, k)
+		}
+		groups[k].n++
+	}
+	sort.SliceStable(keys, func(i, j int) bool { return groups[keys[i]].n > groups[keys[j]].n })
+	g := groups[keys[0]]
+	from, to := t.units[g.first], len(t.steps)
+	if g.first+1 < len(t.units) {
+		to = t.units[g.first+1]
+	}
+	note = fmt.Sprintf("the most frequent way, of %.0f%% of the units", 100*float64(g.n)/float64(len(t.units)))
+	if to-from > timelineSteps {
+		note += fmt.Sprintf(", its first %d of %d instructions", timelineSteps, to-from)
+		to = from + timelineSteps
+	}
+	return t.steps[from:to], note
+}

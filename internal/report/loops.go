@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"profdiff/internal/predict"
+)
+
+// WriteLoops writes loops as assembly that llvm-mca reads as it is: a region for each
+// way through each loop, everything else in comments. Lines of comments begin with #,
+// which llvm-mca takes for a comment on every machine; behind instructions of AArch64
+// it is //.
+func WriteLoops(w io.Writer, loops []*predict.Annotated, input, cpu string) error {
+	p := &linePrinter{w: w}
+	p.printf("# %s", input)
+	command := "llvm-mca"
+	if len(loops) > 0 {
+		command += " -mtriple=" + string(loops[0].Arch)
+		if loops[0].Arch == predict.AArch64 {
+			command += " -mattr=+all"
+		}
+	}
+	if cpu == "" {
+		cpu = "CPU"
+	}
+	p.printf("# %s -mcpu=%s FILE simulates each way: no branch is mispredicted, all data is in the L1 cache", command, cpu)
+	for _, l := range loops {
+		comment := "#"
+		if l.Arch == predict.AArch64 {
+			comment = "//"
+		}
+		p.printf("")
+		p.printf("# %s", l.Name)
+		if l.Share != nil {
+			samples := ""
+			if l.Count > 0 {
+				samples = " (" + formatCount(l.Count) + ")"
+			}
+			p.printf("# %s of the samples%s, with those in the functions without loops that it calls", formatShare(*l.Share, 1), samples)
+		}
+		p.printf("# frequencies of branches: %s", l.Source)
+		for _, f := range l.Flags {
+			p.printf("# flag: %s", f)
+		}
+		for _, way := range l.Ways {
+			if way.Share != nil {
+				p.printf("# %s of the units", formatShare(*way.Share, 1))
+			}
+			p.printf("# LLVM-MCA-BEGIN %s", regionName(way.Name))
+			for _, line := range way.Lines {
+				note := line.Place
+				if line.Heat > 0 {
+					note += ", " + formatShare(line.Heat, 1) + " of samples"
+				}
+				if line.Text == "" {
+					p.printf("# %s: %s", line.Raw, note)
+					continue
+				}
+				if line.Raw != "" {
+					note += ", for " + line.Raw
+				}
+				p.printf("%-40s %s %s", line.Text, comment, note)
+			}
+			p.printf("# LLVM-MCA-END")
+		}
+	}
+	return p.err
+}
+
+// regionName is a name that fits in the comment of a region.
+func regionName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r > unicode.MaxASCII {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// A linePrinter writes lines until the first error.
+type linePrinter struct {
+	w   io.Writer
+	err error
+}
+
+func (p *linePrinter) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(printable(fmt.Sprintf(format, args...)), " "))
+	}
+}
