@@ -1,0 +1,416 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/budget"
+	"profdiff/internal/run"
+)
+
+// An outcomeError ends a check that was made with an exit code of its own. It prints
+// nothing: the report has.
+type outcomeError struct{ code int }
+
+func (e *outcomeError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// checkFlags are the flags of commands that check a budget.
+type checkFlags struct {
+	in         inputFlags
+	diff       diffFlags
+	budget     string
+	today      string
+	values     [2][]string // NAME=PATH
+	badRuns    int
+	cpu        string
+	missCost   string
+	categories string
+}
+
+func (f *checkFlags) register(cmd *cobra.Command) {
+	f.in.register(cmd)
+	fs := cmd.Flags()
+	f.diff.base.register(cmd, "base", "before")
+	f.diff.head.register(cmd, "head", "after")
+	fs.StringVar(&f.budget, "budget", ".profdiff.yaml", "check against the budget `FILE`")
+	fs.Float64SliceVar(&f.diff.ops, "ops", nil, "divide by `N` operations done in each run, or BASE,HEAD")
+	fs.StringArrayVar(&f.diff.renames, "rename", nil, "compare the function OLD of base with NEW of head: `OLD=NEW` (repeatable)")
+	fs.StringVar(&f.today, "today", "", "let waivers hold as on `DATE`, as 2006-01-02 (default: today, UTC)")
+	for side, name := range []string{"base", "head"} {
+		fs.StringArrayVar(&f.values[side], name+"-values", nil, "take the measured values of a stream from a file, or a directory with one for each run: `NAME=PATH` (repeatable)")
+	}
+	fs.IntVar(&f.badRuns, "allow-bad-runs", 0, "leave out up to `K` recordings that cannot be read")
+	fs.StringVar(&f.cpu, "cpu", "", "take the cost of a mispredicted branch of the core `NAME`, as LLVM calls it")
+	fs.StringVar(&f.missCost, "miss-cost", "", "a mispredicted branch costs `CYCLES`, a number or a range LO-HI")
+	fs.StringVar(&f.categories, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
+}
+
+// read reads the budget file. What is wrong with it is a wrong use.
+func (f *checkFlags) read() (*budget.File, error) {
+	in, err := os.Open(f.budget)
+	if err != nil {
+		return nil, &usageError{nil, pathError(err)}
+	}
+	defer in.Close()
+	data, err := io.ReadAll(io.LimitReader(in, budget.MaxSize+1))
+	if err != nil {
+		return nil, &usageError{nil, pathError(err)}
+	}
+	file, err := budget.Parse(f.budget, data)
+	if err != nil {
+		return nil, &usageError{nil, err}
+	}
+	return file, nil
+}
+
+// inputs reads all that a budget file is checked against.
+func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, paths []string) (*budget.Inputs, *loader, error) {
+	in := &budget.Inputs{}
+	var err error
+	if in.Today, err = f.date(cmd); err != nil {
+		return nil, nil, err
+	}
+	if err := file.CheckDates(in.Today); err != nil {
+		return nil, nil, &usageError{nil, err}
+	}
+	if f.badRuns < 0 {
+		return nil, nil, usagef(cmd, "--allow-bad-runs is 0 or more, not %d", f.badRuns)
+	}
+	f.diff.normalize, f.diff.margin = "auto", 2
+	if in.Options, err = f.diff.options(cmd); err != nil {
+		return nil, nil, err
+	}
+	in.Ops, in.Options.Ops = in.Options.Ops, nil
+	if f.categories != "" {
+		if in.Categories, err = readCategories(f.categories); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := f.sides(cmd, file, paths); err != nil {
+		return nil, nil, err
+	}
+	l, err := f.in.loader(cmd, std)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := f.files()
+	if err != nil {
+		return nil, nil, err
+	}
+	l.opt.Timeline = len(files[0]) == 1 && len(files[1]) == 1
+	bad := f.badRuns
+	for side, flags := range []*sideFlags{&f.diff.base, &f.diff.head} {
+		to := []*[]*run.Run{&in.Base, &in.Head}[side]
+		if *to, err = f.load(l, flags, files[side], &bad); err != nil {
+			return nil, nil, err
+		}
+	}
+	if in.Streams, err = f.streams(cmd); err != nil {
+		return nil, nil, err
+	}
+	if file.NeedsBranches() {
+		if in.Branches, err = f.branches(cmd, std, l, files); err != nil {
+			return nil, nil, err
+		}
+	}
+	return in, l, nil
+}
+
+// date is the day on which waivers hold.
+func (f *checkFlags) date(cmd *cobra.Command) (budget.Date, error) {
+	text := f.today
+	if text == "" {
+		text = time.Now().UTC().Format(time.DateOnly)
+	}
+	d, err := budget.ParseDate(text)
+	if err != nil {
+		return d, usagef(cmd, "--today: %v", err)
+	}
+	return d, nil
+}
+
+// sides fills in the paths of both sides. Without base, limits relative to it are missing.
+func (f *checkFlags) sides(cmd *cobra.Command, file *budget.File, paths []string) error {
+	named := len(f.diff.base.paths) + len(f.diff.head.paths)
+	if len(paths) == 0 && len(f.diff.base.paths) == 0 && (len(f.diff.head.paths) > 0 || len(f.values[1]) > 0) {
+		return nil
+	}
+	if len(paths) == 0 && named == 0 {
+		return usagef(cmd, "name two sides: BEFORE AFTER, or --base and --head")
+	}
+	return f.diff.sides(cmd, paths)
+}
+
+// files are the recordings of both sides: paths may be globs, which CI systems quote.
+func (f *checkFlags) files() (files [2][]string, err error) {
+	for side, flags := range []*sideFlags{&f.diff.base, &f.diff.head} {
+		name := []string{"base", "head"}[side]
+		var paths []string
+		for _, path := range flags.paths {
+			if _, err := os.Stat(path); err == nil || path == "-" || !strings.ContainsAny(path, "*?[") {
+				paths = append(paths, path)
+				continue
+			}
+			found, err := filepath.Glob(path)
+			if err != nil {
+				return files, fmt.Errorf("%s: %q: %w", name, path, err)
+			}
+			if len(found) == 0 {
+				return files, fmt.Errorf("%s: 0 profiles match %q", name, path)
+			}
+			paths = append(paths, found...)
+		}
+		if files[side], err = sideFiles(paths); err != nil {
+			return files, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return files, checkDistinct(slices.Concat(files[0], files[1]))
+}
+
+// load reads the runs of a side. bad is how many may still be left out.
+func (f *checkFlags) load(l *loader, side *sideFlags, files []string, bad *int) (runs []*run.Run, err error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	if *bad == 0 {
+		return l.loadSide(side, files)
+	}
+	for _, name := range files {
+		one, err := l.loadSide(side, []string{name})
+		if err != nil {
+			if *bad == 0 {
+				return nil, err
+			}
+			*bad--
+			l.io.warn("left out: %v", err)
+			continue
+		}
+		runs = append(runs, one...)
+	}
+	return runs, nil
+}
+
+// branches reads the branch tables of the recordings.
+func (f *checkFlags) branches(cmd *cobra.Command, std *stdio, l *loader, files [2][]string) (tables [2][]*branch.Table, err error) {
+	opt := branch.Options{AllowTruncated: f.in.allowTruncated}
+	opt.Names.Symfs, opt.Names.Kallsyms = l.opt.Symfs, l.opt.Kallsyms
+	switch {
+	case f.cpu != "" && f.missCost != "":
+		return tables, usagef(cmd, "--cpu and --miss-cost exclude each other")
+	case f.cpu != "":
+		if opt.Cost, err = branch.CostOf(f.cpu); err != nil {
+			return tables, usagef(cmd, "--cpu: %v", err)
+		}
+	case f.missCost != "":
+		if opt.Cost, err = parseMissCost(f.missCost); err != nil {
+			return tables, usagef(cmd, "--miss-cost: %v", err)
+		}
+	}
+	for side := range files {
+		for _, name := range files[side] {
+			t, err := std.readBranches(name, &opt)
+			if err != nil {
+				return tables, err
+			}
+			tables[side] = append(tables[side], t)
+		}
+	}
+	return tables, nil
+}
+
+// streams reads measured values.
+func (f *checkFlags) streams(cmd *cobra.Command) (map[string]budget.Stream, error) {
+	streams := make(map[string]budget.Stream)
+	for side := range f.values {
+		flag := []string{"--base-values", "--head-values"}[side]
+		for _, text := range f.values[side] {
+			name, path, ok := strings.Cut(text, "=")
+			if !ok || name == "" || path == "" {
+				return nil, usagef(cmd, "%s wants NAME=PATH, not %q", flag, text)
+			}
+			files, err := sideFiles([]string{path})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			s := streams[name]
+			for _, file := range files {
+				values, err := readValues(file)
+				if err != nil {
+					return nil, err
+				}
+				if side == 0 {
+					s.Base = append(s.Base, values)
+				} else {
+					s.Head = append(s.Head, values)
+				}
+			}
+			streams[name] = s
+		}
+	}
+	return streams, nil
+}
+
+// maxValues is the most measured values of a run.
+const maxValues = 10_000_000
+
+// readValues reads one number a line; empty lines and what follows # are left out.
+func readValues(name string) (values []float64, err error) {
+	err = withFile(name, func(r io.Reader) error {
+		s := bufio.NewScanner(r)
+		for line := 1; s.Scan(); line++ {
+			text, _, _ := strings.Cut(s.Text(), "#")
+			if text = strings.TrimSpace(text); text == "" {
+				continue
+			}
+			v, err := strconv.ParseFloat(text, 64)
+			switch {
+			case err != nil || !(v >= 0) || math.IsInf(v, 0):
+				return fmt.Errorf("line %d: want a number that is not negative, not %.40q", line, text)
+			case len(values) == maxValues:
+				return fmt.Errorf("line %d: more than %d values", line, maxValues)
+			}
+			values = append(values, v)
+		}
+		if err := s.Err(); err != nil {
+			return err
+		}
+		if len(values) == 0 {
+			return errors.New("has no values")
+		}
+		return nil
+	})
+	return values, err
+}
+
+// fileError makes a wrong use of what is wrong with the budget file.
+func fileError(err error) error {
+	if fe, ok := errors.AsType[*budget.FileError](err); ok {
+		return &usageError{nil, fe}
+	}
+	return err
+}
+
+func newCheckCmd(std *stdio) *cobra.Command {
+	var (
+		f          checkFlags
+		outs       []string
+		format     string
+		history    string
+		sourceRoot string
+		reportOnly bool
+		strictWarn bool
+		strict     bool
+		prove      bool
+	)
+	cmd := &cobra.Command{
+		Use:   "check [BEFORE AFTER] [flags]",
+		Short: "Check two recordings against a performance budget",
+		Long: `Check recordings before and after a change against the budgets of a file: what
+functions, files, categories or everything may cost. A budget fails only if it is
+proven that its limit is exceeded, passes only if that is excluded, and else is
+inconclusive. Each side is named as for profdiff diff, and may be a glob; without
+base, absolute limits are checked.
+
+The exit code is 0 if all budgets pass or warn, 1 if one fails, 4 if one is
+inconclusive and the file says that this blocks. It is 2 if the budget file is wrong
+and 3 if a recording is: then nothing was checked. With --prove it is 1 if a budget
+cannot fail, or fails with the runs of one side split in two.
+
+Outputs for CI systems are written by --out, as in --out junit=report.xml:
+` + outFormatsHelp,
+		Args: args(cobra.MaximumNArgs(2)),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			targets, err := parseOuts(cmd, format, outs)
+			if err != nil {
+				return err
+			}
+			file, err := f.read()
+			if err != nil {
+				return err
+			}
+			in, l, err := f.inputs(cmd, std, file, paths)
+			if err != nil {
+				return err
+			}
+			in.Strict = strict
+			if prove {
+				return std.prove(file, in)
+			}
+			o, err := file.Check(in)
+			if err != nil {
+				return fileError(err)
+			}
+			if history != "" {
+				if err := updateHistory(history, o); err != nil {
+					return err
+				}
+			}
+			for _, t := range targets {
+				if err := std.writeCheck(t, o, sourceRoot); err != nil {
+					return err
+				}
+			}
+			if len(in.Base) > 0 {
+				l.accountSide("base", in.Base)
+			}
+			if len(in.Head) > 0 {
+				l.accountSide("head", in.Head)
+			}
+			return checkCode(o, reportOnly, strictWarn)
+		},
+	}
+	f.register(cmd)
+	fs := cmd.Flags()
+	fs.StringVar(&format, "format", "text", "write to standard output in `FORMAT`, one of those of --out, or none")
+	fs.StringArrayVar(&outs, "out", nil, "write to a file, too: `FORMAT=FILE` (repeatable)")
+	fs.StringVar(&history, "history", "", "add the verdicts to `FILE`, and say which budgets passed far below their limits in the last ten")
+	fs.StringVar(&sourceRoot, "source-root", "", "source files are named relative to `DIR` (default: the working directory)")
+	fs.BoolVar(&reportOnly, "report-only", false, "exit with 0 whatever the budgets say")
+	fs.BoolVar(&strictWarn, "strict-warn", false, "exit with 1 if a budget warns")
+	fs.BoolVar(&strict, "strict", false, "fail also if cost only moved within a file or below a caller")
+	fs.BoolVar(&prove, "prove", false, "show that the budgets can fail: inject regressions of twice their limits")
+	return cmd
+}
+
+// checkCode is the exit code of an outcome, as an error.
+func checkCode(o *budget.Outcome, reportOnly, strictWarn bool) error {
+	warned := slices.ContainsFunc(o.Results, func(r budget.Result) bool {
+		return r.Verdict == budget.Warn && !r.Has(budget.Waived) || slices.ContainsFunc(r.Claims, func(c *budget.Claim) bool { return c.Warned })
+	})
+	code := exitOK
+	switch {
+	case o.Verdict == budget.Fail, strictWarn && warned:
+		code = exitBudget
+	case o.Blocks:
+		code = exitInconclusive
+	}
+	if code == exitOK || reportOnly {
+		return nil
+	}
+	return &outcomeError{code}
+}
+
+// checkRoot is the directory that source files are relative to.
+func checkRoot(dir string) string {
+	if dir == "" {
+		dir, _ = os.Getwd()
+	}
+	abs, err := filepath.Abs(cmp.Or(dir, "."))
+	if err != nil {
+		return dir
+	}
+	return abs
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"profdiff/internal/budget"
+	"profdiff/internal/report"
+)
+
+// outFormats are the formats of check.
+var outFormats = []string{"text", "json", "markdown", "github", "github-summary", "sarif", "junit", "codequality", "openmetrics"}
+
+const outFormatsHelp = `
+  text            a table
+  json            everything; profdiff.check/v1
+  markdown        for a pull request
+  github          annotations: commands of GitHub Actions
+  github-summary  Markdown, appended to FILE: $GITHUB_STEP_SUMMARY
+  sarif           SARIF 2.1.0
+  junit           JUnit XML
+  codequality     code quality report of GitLab
+  openmetrics     metrics report of GitLab`
+
+// An outTarget is one output.
+type outTarget struct{ format, file string }
+
+// parseOuts reads --format and --out.
+func parseOuts(cmd *cobra.Command, format string, outs []string) (list []outTarget, err error) {
+	known := func(s string) bool {
+		for _, f := range outFormats {
+			if f == s {
+				return true
+			}
+		}
+		return false
+	}
+	if format != "none" {
+		if !known(format) {
+			return nil, usagef(cmd, "--format is %s or none, not %q", strings.Join(outFormats, ", "), format)
+		}
+		list = append(list, outTarget{format, "-"})
+	}
+	files := make(map[string]bool)
+	for _, text := range outs {
+		format, file, ok := strings.Cut(text, "=")
+		switch {
+		case !ok || file == "":
+			return nil, usagef(cmd, "--out wants FORMAT=FILE, not %q", text)
+		case !known(format):
+			return nil, usagef(cmd, "--out: the format is %s, not %q", strings.Join(outFormats, ", "), format)
+		case file != "-" && files[file]:
+			return nil, usagef(cmd, "--out writes to %s twice", file)
+		}
+		files[file] = true
+		list = append(list, outTarget{format, file})
+	}
+	return list, nil
+}
+
+// writeCheck writes one output.
+func (s *stdio) writeCheck(t outTarget, o *budget.Outcome, sourceRoot string) error {
+	opt := report.CheckOptions{Tool: "profdiff", Version: version(), SourceRoot: checkRoot(sourceRoot)}
+	write := func(w io.Writer) error {
+		switch t.format {
+		case "json":
+			return report.WriteCheckJSON(w, o, opt.Tool+" "+opt.Version)
+		case "markdown":
+			return report.WriteCheckMarkdown(w, o, report.MaxComment)
+		case "github":
+			return report.WriteCheckAnnotations(w, o, opt)
+		case "github-summary":
+			return report.WriteCheckMarkdown(w, o, report.MaxStepSummary)
+		case "sarif":
+			return report.WriteCheckSARIF(w, o, opt)
+		case "junit":
+			return report.WriteCheckJUnit(w, o)
+		case "codequality":
+			return report.WriteCheckCodeQuality(w, o, opt)
+		case "openmetrics":
+			return report.WriteCheckOpenMetrics(w, o)
+		}
+		return report.WriteCheck(w, o)
+	}
+	if t.format == "github-summary" && t.file != "-" {
+		return appendOutput(t.file, write)
+	}
+	return s.writeOutput(t.file, write)
+}
+
+// appendOutput adds to a file: steps of a job share one summary.
+func appendOutput(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return pathError(err)
+	}
+	out := bufio.NewWriter(f)
+	return errors.Join(write(out), out.Flush(), f.Close())
+}
+
+// A historyLine is one check in a file of checks.
+type historyLine struct {
+	Schema  string          `json:"schema"`
+	Budgets []historyBudget `json:"budgets"`
+}
+
+type historyBudget struct {
+	ID      string `json:"id"`
+	Verdict string `json:"verdict"`
+	// Headroom is what is left of the limit, 0 to 1.
+	Headroom float64 `json:"headroom"`
+}
+
+const historySchema = "profdiff.history/v1"
+
+// What makes a budget stale: in so many checks it passed with so much of its limit left.
+const (
+	staleChecks   = 10
+	staleHeadroom = 0.5
+	maxHistory    = 16 << 20
+)
+
+// updateHistory marks budgets that are stale, and adds the outcome to the file.
+func updateHistory(name string, o *budget.Outcome) error {
+	past, err := readHistory(name)
+	if err != nil {
+		return err
+	}
+	line := historyLine{Schema: historySchema}
+	for i := range o.Results {
+		r := &o.Results[i]
+		line.Budgets = append(line.Budgets, historyBudget{r.ID, string(r.Verdict), r.Headroom()})
+	}
+	past = append(past, line)
+	past = past[max(0, len(past)-staleChecks):]
+	for i := range o.Results {
+		passed := 0
+		for _, l := range past {
+			for _, b := range l.Budgets {
+				if b.ID == o.Results[i].ID && b.Verdict == string(budget.Pass) && b.Headroom > staleHeadroom {
+					passed++
+				}
+			}
+		}
+		if passed == staleChecks {
+			o.Results[i].SetStale(staleChecks)
+		}
+	}
+	text, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
+	return appendOutput(name, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+}
+
+// readHistory reads the lines of a file of checks; a file that does not exist has none.
+func readHistory(name string) (list []historyLine, err error) {
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, pathError(err)
+	}
+	defer f.Close()
+	s := bufio.NewScanner(io.LimitReader(f, maxHistory+1))
+	s.Buffer(nil, maxHistory)
+	for line := 1; s.Scan(); line++ {
+		if len(bytes.TrimSpace(s.Bytes())) == 0 {
+			continue
+		}
+		var l historyLine
+		if err := json.Unmarshal(s.Bytes(), &l); err != nil || l.Schema != historySchema {
+			return nil, fmt.Errorf("%s:%d: is no line of %s", name, line, historySchema)
+		}
+		list = append(list, l)
+	}
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return list, nil
+}

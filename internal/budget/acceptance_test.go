@@ -1,0 +1,285 @@
+package budget
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+var (
+	update         = flag.Bool("update", false, "rewrite expected outputs; with -acceptance-long, the table of acceptance.md")
+	acceptanceLong = flag.Bool("acceptance-long", false, "simulate 4,000 builds of each scenario")
+)
+
+// budgets makes a file of n budgets with one limit.
+func budgets(t testing.TB, n int, limit string, defaults string) *File {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "version: 1\ndefaults: {%s}\nbudgets:\n", defaults)
+	for i := range n {
+		fmt.Fprintf(&b, "  - id: f%d\n    match: {function: f%d}\n    limit: {fail: %s}\n", i, i, limit)
+	}
+	f, err := Parse("test.yaml", []byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// A noiseModel draws what one function costs in one run.
+type noiseModel struct {
+	rng *rand.Rand
+	cv  float64 // of one run
+	bad float64 // chance of a run that costs half as much again
+}
+
+func (m *noiseModel) side(n int, cost float64) (counts []stats.WeightedCount) {
+	for range n {
+		w := cost * math.Exp(m.cv*m.rng.NormFloat64())
+		if m.rng.Float64() < m.bad {
+			w *= 1.5
+		}
+		// Samples enough that the noise is that between runs.
+		counts = append(counts, stats.WeightedCount{Weight: w, WeightSq: w * cost / 1e5})
+	}
+	return counts
+}
+
+// judged is what a file says if its budgets cost in head what ratios say of base.
+func judged(f *File, m *noiseModel, tests *stats.Tests, n int, ratio func(i int) float64) []*Result {
+	k := &check{file: f, in: &Inputs{}, tests: tests}
+	var results []*Result
+	for i := range f.Budgets {
+		r := &Result{ID: f.Budgets[i].ID, Budget: &f.Budgets[i]}
+		c := k.ratio(r, "cost", m.side(n, 1000), m.side(n, 1000*ratio(i)), false)
+		c.SamplesBase, c.SamplesHead = 1e6, 1e6
+		results = append(results, r)
+	}
+	f.judge(results)
+	return results
+}
+
+func count(results []*Result, v Verdict, of func(i int) bool) (n int) {
+	for i, r := range results {
+		if r.Verdict == v && of(i) {
+			n++
+		}
+	}
+	return n
+}
+
+func all(int) bool { return true }
+
+// TestAcceptance measures how often whole budget files err. Scenarios are numbered with
+// those of the tests in packages stats and compare.
+func TestAcceptance(t *testing.T) {
+	builds, nominal, single := 1000, 0.066, 0.066
+	if *acceptanceLong {
+		builds, nominal, single = 4000, 0.058, 0.058
+	}
+	var rows []string
+	// A bound is never widened: what breaches it is simulated once more, with ten times
+	// as many builds and another seed, and then fails.
+	measure := func(id, scenario string, atLeast bool, bound float64, rate func(seed uint64) float64) {
+		t.Helper()
+		mean := func(from uint64, n int) (sum float64) {
+			for i := range n {
+				sum += rate(from + uint64(i))
+			}
+			return sum / float64(n)
+		}
+		ok := func(r float64) bool { return atLeast && r >= bound || !atLeast && r <= bound }
+		got, note := mean(0, builds), ""
+		if !ok(got) {
+			note = fmt.Sprintf(" (%d builds; %.4f in the first %d)", 10*builds, got, builds)
+			if got = mean(1e6, 10*builds); !ok(got) {
+				t.Errorf("%s %s: %.4f%s, bound %v", id, scenario, got, note, bound)
+			}
+		}
+		sign := "≤"
+		if atLeast {
+			sign = "≥"
+		}
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s %v | %.4f%s |", id, scenario, sign, bound, got, note))
+		t.Log(rows[len(rows)-1])
+	}
+	tests := stats.New(level)
+	// simulate measures a share of budgets, or with any of builds, in files of 20 budgets.
+	simulate := func(n int, cv, bad float64, limit string, ratio func(i int) float64, yes func(results []*Result) float64) func(uint64) float64 {
+		f := budgets(t, 20, limit, "require: {runs: 4}")
+		return func(seed uint64) float64 {
+			m := &noiseModel{rng: rand.New(rand.NewPCG(seed, uint64(n))), cv: cv, bad: bad}
+			return yes(judged(f, m, tests, n, ratio))
+		}
+	}
+	unchanged := func(int) float64 { return 1 }
+	one := func(v float64) func(int) float64 {
+		return func(i int) float64 {
+			if i == 0 {
+				return v
+			}
+			return 1
+		}
+	}
+	everyone := func(v float64) func(int) float64 { return func(int) float64 { return v } }
+	anyFail := func(results []*Result) float64 { return min(1, float64(count(results, Fail, all))) }
+	share := func(v Verdict) func([]*Result) float64 {
+		return func(results []*Result) float64 {
+			return float64(count(results, v, all)) / float64(len(results))
+		}
+	}
+	first := func(v Verdict) func([]*Result) float64 {
+		return func(results []*Result) float64 {
+			return float64(count(results, v, func(i int) bool { return i == 0 }))
+		}
+	}
+	others := func(results []*Result) float64 {
+		return min(1, float64(count(results, Fail, func(i int) bool { return i > 0 })))
+	}
+
+	measure("V2", "20 budgets of +5 %, nothing changed, 10 runs, noise 3 %: builds with a fail", false, 0.05, simulate(10, 0.03, 0, "+5%", unchanged, anyFail))
+	measure("V3", "20 budgets of +5 %, all cost that much more, 10 runs, noise 3 %: builds with a wrong fail", false, 0.05, simulate(10, 0.03, 0, "+5%", everyone(1.05), anyFail))
+	measure("V3", "the same: budgets with a wrong pass", false, single, simulate(10, 0.03, 0, "+5%", everyone(1.05), share(Pass)))
+	measure("V3", "the same with 5 runs: builds with a wrong fail", false, 0.05, simulate(5, 0.03, 0, "+5%", everyone(1.05), anyFail))
+	measure("V3", "the same with 5 runs: budgets with a wrong pass", false, single, simulate(5, 0.03, 0, "+5%", everyone(1.05), share(Pass)))
+	measure("V4", "one of 20 costs +10 %, limit +5 %, 10 runs, noise 2 %: it fails", true, 0.9, simulate(10, 0.02, 0, "+5%", one(1.1), first(Fail)))
+	measure("V4", "one of 20 costs +10 %, limit +5 %, 20 runs, noise 3 %: it fails", true, 0.9, simulate(20, 0.03, 0, "+5%", one(1.1), first(Fail)))
+	measure("V4", "one of 20 costs +20 %, limit +10 %, 20 runs, noise 5 %: it fails", true, 0.95, simulate(20, 0.05, 0, "+10%", one(1.2), first(Fail)))
+	measure("V4", "the same: builds in which any other fails", false, 0.05, simulate(20, 0.05, 0, "+10%", one(1.2), others))
+	measure("V5", "20 budgets of +5 %, nothing changed, 10 runs, noise 3 %: budgets that pass", true, 0.9, simulate(10, 0.03, 0, "+5%", unchanged, share(Pass)))
+	measure("V6", "one run a side, noise 5 %, samples 100,000: builds with a fail", false, 0, simulate(1, 0.05, 0, "+5%", unchanged, anyFail))
+	measure("V6", "the same: builds with a pass", false, 0, simulate(1, 0.05, 0, "+5%", unchanged, func(r []*Result) float64 { return min(1, share(Pass)(r)) }))
+	measure("V10", "20 budgets of +5 %, all cost that much more, 10 runs, noise 5 %, a tenth of the runs ×1.5: builds with a wrong fail", false, nominal, simulate(10, 0.05, 0.1, "+5%", everyone(1.05), anyFail))
+	measure("V10", "one of 20 costs +20 %, limit +10 %, 20 runs, noise 5 %, a tenth of the runs ×1.5: it fails", true, 0.75, simulate(20, 0.05, 0.1, "+10%", one(1.2), first(Fail)))
+
+	// Whole checks of recordings.
+	whole := func(defaults string, sides func(seed uint64) (base, head []*run.Run), yes func(o *Outcome) float64) func(uint64) float64 {
+		f := budgets(t, 9, "+5%", defaults)
+		return func(seed uint64) float64 {
+			base, head := sides(seed)
+			o, err := f.Check(&Inputs{Base: base, Head: head})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return yes(o)
+		}
+	}
+	failed := func(skip string) func(o *Outcome) float64 {
+		return func(o *Outcome) float64 {
+			for i := range o.Results {
+				if r := &o.Results[i]; r.Verdict == Fail && r.ID != skip {
+					return 1
+				}
+			}
+			return 0
+		}
+	}
+	drifting := func(blocked bool, drift float64) func(uint64) ([]*run.Run, []*run.Run) {
+		return func(seed uint64) (base, head []*run.Run) {
+			return newModel(seed, 0.03).sides(10, blocked, drift, nil)
+		}
+	}
+	measure("V7", "all runs of base first, 10 % drift: builds with a verdict other than inconclusive for blocked order", false, 0, whole("normalize: none", drifting(true, 0.1), func(o *Outcome) float64 {
+		for i := range o.Results {
+			if r := &o.Results[i]; r.Verdict != Inconclusive || !strings.HasPrefix(r.Reasons[0], "blocked order") {
+				return 1
+			}
+		}
+		return 0
+	}))
+	measure("V7", "the same with 30 % drift if the file allows any order, the negative control: builds with a fail", true, 0.9, whole("normalize: none, require: {order: any}", drifting(true, 0.3), failed("")))
+	measure("V7", "ABBA, 10 % drift: builds with a fail", false, nominal, whole("normalize: none", drifting(false, 0.1), failed("")))
+	halved := func(seed uint64) (base, head []*run.Run) {
+		return newModel(seed, 0.03).sides(10, false, 0, map[int]float64{0: 0.5})
+	}
+	measure("V12", "one function −50 %, normalized by work: builds in which any other fails", false, nominal, whole("normalize: work:operations", halved, failed("f0")))
+	measure("V12", "one function −50 %, normalized by reference: builds in which any other fails", false, nominal, whole("normalize: reference", halved, failed("f0")))
+	measure("V12", "one function −50 %, as shares: builds without the warning of composition", false, 0, whole("normalize: total", halved, func(o *Outcome) float64 {
+		if slices.ContainsFunc(o.Design.Warnings, func(w string) bool { return strings.HasPrefix(w, "composition") }) {
+			return 0
+		}
+		return 1
+	}))
+
+	if *acceptanceLong && *update {
+		text := "# Acceptance of budgets\n\nHow often whole budget files err, simulated. Made by\n\n" +
+			"```sh\ngo test ./internal/budget -run Acceptance -acceptance-long -update -timeout 60m\n```\n\n" +
+			"| | Scenario | Bound | Measured |\n| --- | --- | --- | --- |\n" + strings.Join(rows, "\n") + "\n"
+		if err := os.WriteFile("acceptance.md", []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A model draws runs of a program of a few functions under main.
+type model struct {
+	rng       *rand.Rand
+	functions []float64 // mean samples a run
+	cv        float64   // of each function between runs
+}
+
+func newModel(seed uint64, cv float64) *model {
+	m := &model{rng: rand.New(rand.NewPCG(seed, 7)), cv: cv}
+	for i := range 9 {
+		m.functions = append(m.functions, 9000/float64(i+3))
+	}
+	return m
+}
+
+// draw makes a run that was recorded at a time and costs factor more throughout; each
+// names the functions that cost another factor more.
+func (m *model) draw(at int, factor float64, each map[int]float64) *run.Run {
+	b := run.NewBuilder(fmt.Sprint("run ", at))
+	event := b.Event(run.Event{Name: "cpu-clock", Unit: "nanoseconds"})
+	mapping := b.Mapping(run.Mapping{File: "/bin/program", Limit: 1 << 20})
+	labels := b.Labels(run.Labels{Process: "program", Thread: "program", PID: -1, TID: -1, CPU: -1})
+	location := func(name string) uint32 {
+		return b.Location(mapping, 0, run.Line{Function: b.Function(run.Function{Name: name, File: "/src/program.c"})})
+	}
+	root := b.Stack(0, location("main"))
+	for i, mean := range m.functions {
+		mean *= factor
+		if f, ok := each[i]; ok {
+			mean *= f
+		}
+		mean *= math.Exp(m.cv*m.rng.NormFloat64() - m.cv*m.cv/2)
+		n := int64(math.Max(0, math.Round(mean+math.Sqrt(mean)*m.rng.NormFloat64())))
+		b.AddSum(event, b.Stack(root, location(fmt.Sprintf("f%d", i))), labels, n, n*1e6, float64(n)*1e12)
+		b.Run().Accounting.In += n
+	}
+	r := b.Run()
+	r.Recording.Start = time.Unix(int64(at), 0)
+	r.Counters = []run.Counter{{Name: "operations", Value: 1000}}
+	r, err := b.Finish()
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// sides draws n runs a side, in ABBA order or all of base first, with drift over the
+// recording; each is of head.
+func (m *model) sides(n int, blocked bool, drift float64, each map[int]float64) (base, head []*run.Run) {
+	factor := func(at int) float64 { return 1 + drift*float64(at-1)/float64(2*n-1) }
+	for i := range n {
+		atBase, atHead := 1+2*i, 2+2*i
+		switch {
+		case blocked:
+			atBase, atHead = 1+i, 1+n+i
+		case i%2 == 1:
+			atBase, atHead = atHead, atBase
+		}
+		base = append(base, m.draw(atBase, factor(atBase), nil))
+		head = append(head, m.draw(atHead, factor(atHead), each))
+	}
+	return base, head
+}

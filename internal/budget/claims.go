@@ -1,0 +1,608 @@
+package budget
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"profdiff/internal/compare"
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+// claims fills in the claims of a result, without verdicts.
+func (k *check) claims(r *Result, x *target) error {
+	b := r.Budget
+	switch {
+	case b.Samples != "":
+		k.streamClaims(r)
+		return nil
+	case b.MCA != nil:
+		return k.predictedClaim(r)
+	case b.BranchCost != "":
+		k.branchClaims(r)
+		return nil
+	}
+	k.describe(r, x)
+	if reason, hint := k.missing(x); reason != "" {
+		k.forceMissing(r, reason, hint)
+		return nil
+	}
+	if b.Rate.Of != "" {
+		k.rateClaims(r, x)
+		return nil
+	}
+	if err := k.emptyEvent(x); err != nil {
+		return err
+	}
+	k.breadth(r, x)
+	if b.Limit != nil {
+		k.relativeClaim(r, x)
+	}
+	if b.Max != nil {
+		return k.absoluteClaim(r, x)
+	}
+	return nil
+}
+
+// force adds a claim with a verdict that no test gives.
+func force(r *Result, kind Kind, v Verdict, reason string, marks ...Mark) *Claim {
+	c := &Claim{
+		Kind: kind, Base: math.NaN(), Head: math.NaN(), Value: math.NaN(), CI: stats.Interval{Lo: math.NaN(), Hi: math.NaN()},
+		Smallest: math.Inf(1), forced: v, Reason: reason, marks: marks,
+	}
+	setTexts(c, r.Budget, kind)
+	r.Claims = append(r.Claims, c)
+	return c
+}
+
+func setTexts(c *Claim, b *Budget, kind Kind) {
+	switch {
+	case kind == RelativeKind && b.Limit != nil:
+		c.WarnText, c.FailText = text(b.Limit.Warn), text(b.Limit.Fail)
+	case kind == AbsoluteKind && b.Max != nil:
+		c.WarnText, c.FailText = text(b.Max.Warn), text(b.Max.Fail)
+	case kind == PredictedKind:
+		c.WarnText, c.FailText = text(b.MCA.CyclesPerIteration.Warn), text(b.MCA.CyclesPerIteration.Fail)
+	}
+}
+
+func text[T fmt.Stringer](v *T) string {
+	if v == nil {
+		return ""
+	}
+	return (*v).String()
+}
+
+func (k *check) forceMissing(r *Result, reason string, hint []string) {
+	if len(hint) > 0 {
+		reason += "; closest: " + strings.Join(hint, ", ")
+	}
+	kind := RelativeKind
+	if r.Budget.Limit == nil {
+		kind = AbsoluteKind
+	}
+	force(r, kind, Verdict(k.file.Defaults.OnMissing), reason, Missing)
+}
+
+// missing says what of a target no recording has, "" if nothing is missing, and the names of
+// functions that are most like it.
+func (k *check) missing(x *target) (reason string, hint []string) {
+	for _, name := range x.events {
+		if !k.hasEvent(1, name) && (len(k.in.Base) == 0 || !k.hasEvent(0, name)) {
+			return fmt.Sprintf("no event %s; the recordings have %s", name, k.in.Head[0].EventNames()), nil
+		}
+	}
+	b := x.budget
+	names := func(of func(*symbolFacts) string) []string {
+		var list []string
+		for side := range k.tally.symbols {
+			for i := range k.tally.symbols[side].list {
+				if s := of(&k.tally.symbols[side].list[i]); s != "" {
+					list = append(list, s)
+				}
+			}
+		}
+		return list
+	}
+	functions := func(s *symbolFacts) string { return s.name }
+	if x.matcher.under != nil && !x.callers {
+		return fmt.Sprintf("no function matches under: %s", clip(b.Match.Under)), nearest(b.Match.Under, names(functions), 3)
+	}
+	if x.framed() && len(x.matched[0])+len(x.matched[1]) == 0 {
+		m := b.Match
+		switch {
+		case k.mayBeAbsent(x):
+			return "", nil
+		case m.Function != "":
+			return fmt.Sprintf("no function matches %s", k.file.matchText(m)), nearest(m.Function, names(functions), 3)
+		case m.File != "":
+			return fmt.Sprintf("no function is in a source file that matches %s", clip(m.File)), nearest(m.File, names(func(s *symbolFacts) string { return s.file }), 3)
+		default:
+			return fmt.Sprintf("no function is in a file that matches %s", clip(m.DSO)), nearest(m.DSO, names(func(s *symbolFacts) string { return s.dso }), 3)
+		}
+	}
+	if c := x.category; c != "" && !slices.Contains(k.tally.categories.Names(), c) {
+		return fmt.Sprintf("no category %s", clip(c)), nearest(c, k.tally.categories.Names(), 3)
+	}
+	if !x.framed() && (x.thread != "" || x.process != "") && !k.mayBeAbsent(x) && x.samples(0)+x.samples(1) == 0 {
+		return "no samples of such a thread or process", nil
+	}
+	return "", nil
+}
+
+// mayBeAbsent reports whether the limit is no samples, of what is not expected to be there.
+func (k *check) mayBeAbsent(x *target) bool {
+	b := x.budget
+	return b.Limit == nil && b.Max != nil && b.Max.unit() == Samples
+}
+
+func (f *File) matchText(m *Match) string {
+	s := clip(m.Function)
+	if m.DSO != "" {
+		s += " in " + clip(m.DSO)
+	}
+	if m.File != "" {
+		s += " of " + clip(m.File)
+	}
+	return s
+}
+
+// hasEvent reports whether all runs of a side have an event.
+func (k *check) hasEvent(side int, name string) bool {
+	runs := [][]*run.Run{k.in.Base, k.in.Head}[side]
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r *run.Run) bool {
+		_, ok := r.EventIndex(name)
+		return !ok
+	})
+}
+
+// emptyEvent refuses runs without samples of the event of a target.
+func (k *check) emptyEvent(x *target) error {
+	for _, r := range slices.Concat(k.in.Base, k.in.Head) {
+		if at, ok := r.EventIndex(x.events[0]); ok && (r.Events[at].Samples == 0 && !r.Events[at].Simulated || r.Events[at].Weight <= 0) {
+			return fmt.Errorf("%s: %w of the event %s", r.Name, compare.ErrNoSamples, r.Events[at].Name)
+		}
+	}
+	return nil
+}
+
+// describe names the functions that are counted, the heaviest first.
+func (k *check) describe(r *Result, x *target) {
+	type entry struct {
+		s    *symbolFacts
+		side int
+	}
+	var list []entry
+	rows := make(map[int]bool)
+	for _, side := range []int{1, 0} {
+		var own []entry
+		for _, id := range x.matched[side] {
+			if s := &k.tally.symbols[side].list[id]; !rows[s.row] {
+				own = append(own, entry{s, side})
+			}
+		}
+		slices.SortFunc(own, func(a, b entry) int {
+			return cmp.Or(-cmp.Compare(a.s.self, b.s.self), strings.Compare(a.s.name, b.s.name), strings.Compare(a.s.dso, b.s.dso))
+		})
+		for _, e := range own {
+			if !rows[e.s.row] {
+				rows[e.s.row] = true
+				list = append(list, e)
+			}
+		}
+	}
+	for i, e := range list {
+		if i == 0 {
+			r.Location = Location{Function: e.s.name, DSO: e.s.dso, File: e.s.file, Line: e.s.line}
+		}
+		r.Functions = append(r.Functions, e.s.name)
+	}
+	k.renamed(r, x)
+}
+
+// renamed notes functions that have another name on the other side.
+func (k *check) renamed(r *Result, x *target) {
+	if len(x.functions) == 0 || k.comparison == nil {
+		return
+	}
+	names := make(map[int][2]string)
+	for side, ids := range x.matched {
+		for _, id := range ids {
+			s := &k.tally.symbols[side].list[id]
+			pair := names[s.row]
+			if pair[side] == "" {
+				pair[side] = s.name
+			}
+			names[s.row] = pair
+		}
+	}
+	var notes []string
+	for _, pair := range names {
+		if pair[0] != "" && pair[1] != "" && pair[0] != pair[1] && !slices.Contains(spellings(pair[0], ""), spellings(pair[1], "")[0]) &&
+			(!x.matchFunction([]string{pair[0]}) || !x.matchFunction([]string{pair[1]})) {
+			notes = append(notes, fmt.Sprintf("%s of base is counted as %s of head", clip(pair[0]), clip(pair[1])))
+		}
+	}
+	slices.Sort(notes)
+	r.Notes = append(r.Notes, notes[:min(len(notes), 3)]...)
+}
+
+// breadth warns of patterns that match most of the cost.
+func (k *check) breadth(r *Result, x *target) {
+	if len(x.functions) == 0 || !x.self {
+		return
+	}
+	whole := 0.0
+	for _, runs := range k.tally.runs {
+		for _, r := range runs {
+			if at, ok := r.EventIndex(x.events[0]); ok {
+				whole += float64(r.Events[at].Weight)
+			}
+		}
+	}
+	if part := x.weight(0, 0) + x.weight(1, 0); len(r.Functions) > 1 && part > whole/2 {
+		r.Notes = append(r.Notes, fmt.Sprintf("the pattern matches %d functions with %.0f%% of all cost: is it too wide?", len(r.Functions), 100*part/whole))
+	}
+}
+
+// differ says that the sides differ in an event, "" if they do not.
+func (k *check) differ(name string) string {
+	if !k.hasEvent(0, name) || !k.hasEvent(1, name) {
+		return fmt.Sprintf("the sides differ in event: base has %s, head has %s", k.in.Base[0].EventNames(), k.in.Head[0].EventNames())
+	}
+	return ""
+}
+
+// relativeClaim limits head over base.
+func (k *check) relativeClaim(r *Result, x *target) {
+	b := r.Budget
+	if len(k.in.Base) == 0 {
+		force(r, RelativeKind, Verdict(k.file.Defaults.OnMissing), errNoBase.Error(), Missing)
+		return
+	}
+	reason := k.noCompare
+	if reason == "" {
+		reason = k.differ(x.events[0])
+	}
+	if reason != "" {
+		v := Inconclusive
+		if !slices.Contains(*k.file.Defaults.Require.Same, "event") {
+			v = Verdict(k.file.Defaults.OnMissing)
+		}
+		force(r, RelativeKind, v, reason)
+		return
+	}
+	at := k.eventIndex(x.events[0])
+	e := &k.comparison.Events[at]
+	ch := k.comparison.ChangeOf(at, x.sums[0][0], x.sums[1][0], x.bursts)
+	est := *ch.Estimate()
+	c := &Claim{
+		Kind: RelativeKind, What: e.Name, Unit: e.Unit, Base: ch.Base, Head: ch.Head, est: &est,
+		RunsBase: len(k.in.Base), RunsHead: len(k.in.Head), SamplesBase: ch.BaseSamples, SamplesHead: ch.HeadSamples,
+		exact: est.Method == stats.Exact,
+	}
+	switch n := e.Normalization; n.Mode {
+	case compare.Work:
+		c.What += " per " + n.By
+	case compare.Total:
+		c.Unit = "percent"
+	case compare.Reference:
+		c.What += " relative to the " + n.By
+	}
+	if est.Method == "" {
+		est.Ratio, est.CI, est.Refused = ch.Ratio, ch.CI, "fewer than 10 samples in all runs"
+	}
+	wholeBase, wholeHead := k.comparison.Whole(at)
+	k.relativeLimits(c, b, r.Waiver, ch.Base, wholeBase)
+	c.blocked = k.blocked(e, x.events[0])
+	need := int64(k.file.Defaults.Require.Samples)
+	// What fails costs more in head: base may have few, or none.
+	c.fewSamples = !c.exact && ch.HeadSamples < need
+	r.Claims = append(r.Claims, c)
+	zeroBase, zeroHead := x.weight(0, 0) == 0, x.weight(1, 0) == 0
+	switch {
+	case zeroBase && zeroHead:
+		c.forced, c.Reason = Inconclusive, "no samples on either side"
+		if x.framed() && x.self {
+			c.Reason = "no sample ends in it on either side; metric: total counts what it calls"
+		}
+	case zeroBase:
+		k.newFunction(c, x, wholeHead, ch.Head)
+	case zeroHead && ch.BaseSamples >= need || zeroHead && c.exact:
+		c.forced = Warn
+		c.marks = append(c.marks, Collapse)
+		c.Reason = "suspicious collapse: nothing of it is left; was anything measured?"
+		if x.framed() && len(x.matched[1]) == 0 {
+			c.marks = []Mark{Gone}
+			c.Reason = "removed or renamed?"
+			if len(k.namesOf(1)) > 0 && len(r.Functions) > 0 {
+				if near := nearest(r.Functions[0], k.namesOf(1), 3); len(near) > 0 {
+					c.Reason += " closest in head: " + strings.Join(near, ", ")
+				}
+			}
+		}
+	case zeroHead:
+		c.forced, c.marks = Pass, append(c.marks, Gone)
+	}
+	if c.forced != "" {
+		c.Value, c.CI, c.Method, c.Smallest = est.Ratio, est.CI, est.Method, math.Inf(1)
+	}
+	if cached(x.sums[0][0]) && cached(x.sums[1][0]) && x.samples(0) > 0 && !e.Normalization.Simulated() {
+		c.Notes = append(c.Notes, "identical values in all runs of a side: is this a cached result?")
+	}
+	r.shift = func() string { return k.shifted(x, at, &ch) }
+}
+
+func cached(sums []run.Sum) bool {
+	return len(sums) > 1 && !slices.ContainsFunc(sums, func(s run.Sum) bool { return s.Weight != sums[0].Weight })
+}
+
+func (k *check) namesOf(side int) (list []string) {
+	for i := range k.tally.symbols[side].list {
+		list = append(list, k.tally.symbols[side].list[i].name)
+	}
+	return list
+}
+
+// relativeLimits sets the limits of a claim as ratios. A change below the least effect is
+// no failure, so that the limit is raised to it; with a waiver the ceiling is the limit, and
+// the limit a warning.
+func (k *check) relativeLimits(c *Claim, b *Budget, w *Waiver, base, whole float64) {
+	set := func(to **float64, toText *string, v *Relative) {
+		if v != nil {
+			ratio := 1 + float64(*v)
+			*to, *toText = &ratio, v.String()
+		}
+	}
+	set(&c.Warn, &c.WarnText, b.Limit.Warn)
+	set(&c.Fail, &c.FailText, b.Limit.Fail)
+	if w != nil && w.Ceiling.Relative != nil {
+		set(&c.Warn, &c.WarnText, b.Limit.Fail)
+		set(&c.Fail, &c.FailText, w.Ceiling.Relative)
+		c.FailText += fmt.Sprintf(" (waived until %s)", w.Until)
+		c.marks = append(c.marks, Waived)
+	}
+	if least := float64(*k.file.Defaults.MinEffect); c.Fail != nil && least > 0 && base > 0 {
+		if floor := 1 + least*whole/base; floor > *c.Fail {
+			*c.Fail = floor
+			c.FailText = fmt.Sprintf("%s (min_effect %s of the total)", Relative(floor-1), *k.file.Defaults.MinEffect)
+		}
+	}
+	if c.Warn != nil && c.Fail != nil && *c.Warn >= *c.Fail {
+		c.Warn, c.WarnText = nil, ""
+	}
+}
+
+// newFunction judges what base does not have: there is no ratio, so that max or the least
+// effect decides.
+func (k *check) newFunction(c *Claim, x *target, whole, head float64) {
+	c.marks = append(c.marks, New)
+	least := float64(*k.file.Defaults.MinEffect)
+	switch b := x.budget; {
+	case b.Max != nil:
+		c.forced, c.Reason = Pass, "new: max decides"
+		return
+	case least == 0:
+		c.forced, c.Reason = Warn, "new: base has no samples of it; max or min_effect would limit it"
+		return
+	}
+	counts := shareCounts(x.sums[1][0], k.in.Head, x.events[0])
+	est := k.tests.Level(counts, false)
+	c.est, c.Kind, c.Unit, c.What = &est, AbsoluteKind, "percent", "share of "+c.What
+	c.exact = est.Method == stats.Exact
+	c.Base, c.Head = 0, head/whole
+	limit := least
+	c.Warn, c.WarnText = nil, ""
+	if c.Fail == nil {
+		c.Warn, c.WarnText = &limit, "new, min_effect "+k.file.Defaults.MinEffect.String()
+		return
+	}
+	c.Fail, c.FailText = &limit, "new, min_effect "+k.file.Defaults.MinEffect.String()
+	c.fewSamples = false
+}
+
+// shareCounts are the shares of a target in the event of each run. The parts of a share s
+// are not independent: its variance is (1-s)²Σw² of the part and s²Σw² of the rest, over the
+// square of the total.
+func shareCounts(sums []run.Sum, runs []*run.Run, event string) (counts []stats.WeightedCount) {
+	for i, r := range runs {
+		at, ok := r.EventIndex(event)
+		if !ok || r.Events[at].Weight <= 0 {
+			counts = append(counts, stats.WeightedCount{})
+			continue
+		}
+		whole := &r.Events[at]
+		w := float64(whole.Weight)
+		s := float64(sums[i].Weight) / w
+		c := stats.WeightedCount{Weight: s}
+		if !whole.Simulated && s > 0 {
+			// Nothing seen of the rest does not mean that it is nothing: half a sample
+			// stands for it.
+			half := whole.WeightSq / w / 2
+			t := min(s, 1-half/w)
+			c.WeightSq = ((1-t)*(1-t)*sums[i].WeightSq + t*t*max(half*half, whole.WeightSq-sums[i].WeightSq)) / w / w
+		}
+		counts = append(counts, c)
+	}
+	return counts
+}
+
+// absoluteClaim limits head alone.
+func (k *check) absoluteClaim(r *Result, x *target) error {
+	b := r.Budget
+	if !k.hasEvent(1, x.events[0]) {
+		k.forceMissing(r, fmt.Sprintf("head has no event %s; it has %s", x.events[0], k.in.Head[0].EventNames()), nil)
+		return nil
+	}
+	if b.Max.unit() == Samples {
+		k.noSamplesClaim(r, x)
+		return nil
+	}
+	first, _ := k.in.Head[0].EventIndex(x.events[0])
+	event := &k.in.Head[0].Events[first]
+	c := &Claim{
+		Kind: AbsoluteKind, What: event.Name, Unit: event.Unit, Base: math.NaN(),
+		RunsBase: len(k.in.Base), RunsHead: len(k.in.Head), SamplesBase: x.samples(0), SamplesHead: x.samples(1),
+	}
+	if c.Unit != "nanoseconds" && b.Max.unit() == Nanoseconds {
+		return k.file.fail("budgets["+fmt.Sprint(k.index(b))+"].max", "%s is a time, but %s counts %s", b.Max.any(), event.Name, cmp.Or(event.Unit, "events"))
+	}
+	if c.Unit == "nanoseconds" && b.Max.unit() == Plain {
+		return k.file.fail("budgets["+fmt.Sprint(k.index(b))+"].max", "%s has no unit, but %s is a time: write ns, us, ms or s", b.Max.any(), event.Name)
+	}
+	var counts []stats.WeightedCount
+	simulated := true
+	if b.Max.Of == "total" {
+		counts = shareCounts(x.sums[1][0], k.in.Head, x.events[0])
+		c.What, c.Unit = "share of "+event.Name, "percent"
+	}
+	for i, r := range k.in.Head {
+		at, _ := r.EventIndex(x.events[0])
+		simulated = simulated && r.Events[at].Simulated
+		if b.Max.Of == "total" {
+			continue
+		}
+		s := &x.sums[1][0][i]
+		divisor := 1.0
+		if b.Max.Of == "work" {
+			var err error
+			if divisor, err = k.work(r); err != nil {
+				return err
+			}
+		}
+		n := stats.WeightedCount{Weight: float64(s.Weight) / divisor, WeightSq: s.WeightSq / divisor / divisor}
+		if r.Events[at].Simulated {
+			n.WeightSq = 0
+		}
+		counts = append(counts, n)
+	}
+	switch {
+	case b.Max.Of == "work" && k.in.Ops != nil:
+		c.What += " per operation"
+	case b.Max.Of == "work":
+		c.What += " per " + k.file.Defaults.Normalize.Work
+	case b.Max.Of == "run":
+		c.What += " a run"
+	}
+	k.setLevel(c, counts, simulated)
+	k.absoluteLimits(c, b.Max, r.Waiver)
+	c.blocked = k.lost(k.in.Head)
+	if x.weight(1, 0) == 0 {
+		c.forced, c.Reason = Pass, "no samples"
+		c.Value, c.CI = 0, stats.Interval{Lo: 0, Hi: math.NaN()}
+		if b.Max.Of == "total" {
+			c.CI.Hi = k.rulesOut(x)
+		}
+	}
+	r.Claims = append(r.Claims, c)
+	return nil
+}
+
+func (k *check) index(b *Budget) int {
+	return slices.IndexFunc(k.file.Budgets, func(o Budget) bool { return o.ID == b.ID })
+}
+
+// work is the amount of work that a run of head did.
+func (k *check) work(r *run.Run) (float64, error) {
+	if k.in.Ops != nil {
+		return k.in.Ops[1], nil
+	}
+	name := k.file.Defaults.Normalize.Work
+	if name == "" {
+		return 0, fmt.Errorf("%w: of: work needs defaults.normalize: work:COUNTER, or --ops", compare.ErrWork)
+	}
+	for _, c := range r.Counters {
+		if c.Name == name {
+			if !(c.Value > 0) || math.IsInf(c.Value, 0) {
+				return 0, fmt.Errorf("%w: %s is %v in %s; a positive number is needed", compare.ErrWork, name, c.Value, r.Name)
+			}
+			return c.Value, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: %s has no counter %s", compare.ErrWork, r.Name, name)
+}
+
+// setLevel estimates an absolute value. What a simulator counted is known if all runs agree.
+func (k *check) setLevel(c *Claim, counts []stats.WeightedCount, simulated bool) {
+	mean := 0.0
+	same := true
+	for _, n := range counts {
+		mean += n.Weight / float64(len(counts))
+		same = same && n.Weight == counts[0].Weight
+	}
+	c.Head = mean
+	est := stats.Estimate{}
+	if simulated && same && len(counts) > 0 {
+		est = stats.ExactLevel(counts[0].Weight)
+		c.exact = true
+	} else {
+		est = k.tests.Level(counts, k.ranks)
+		c.exact = est.Method == stats.Exact
+	}
+	c.est = &est
+}
+
+func (k *check) absoluteLimits(c *Claim, m *Max, w *Waiver) {
+	set := func(to **float64, toText *string, v *Amount) {
+		if v != nil {
+			value := v.Value
+			*to, *toText = &value, v.String()
+		}
+	}
+	set(&c.Warn, &c.WarnText, m.Warn)
+	set(&c.Fail, &c.FailText, m.Fail)
+	if w != nil && w.Ceiling.Amount != nil {
+		set(&c.Warn, &c.WarnText, m.Fail)
+		set(&c.Fail, &c.FailText, w.Ceiling.Amount)
+		c.FailText += fmt.Sprintf(" (waived until %s)", w.Until)
+		c.marks = append(c.marks, Waived)
+	}
+}
+
+// rulesOut is the share of the samples in head that no sample rules out, at the level of
+// the intervals, one-sided.
+func (k *check) rulesOut(x *target) float64 {
+	effective := 0.0
+	for _, r := range k.in.Head {
+		if at, ok := r.EventIndex(x.events[0]); ok {
+			effective += r.Events[at].EffectiveSamples()
+		}
+	}
+	return stats.Proportion(0, effective, 1-2*(1-level)).Hi
+}
+
+// noSamplesClaim is the limit of 0 samples: what is seen is there.
+func (k *check) noSamplesClaim(r *Result, x *target) {
+	n, all := x.samples(1), int64(0)
+	for _, run := range k.in.Head {
+		if at, ok := run.EventIndex(x.events[0]); ok {
+			all += run.Events[at].Samples
+		}
+	}
+	c := force(r, AbsoluteKind, Pass, "")
+	c.What, c.Unit, c.Value, c.Head = x.events[0], "samples", float64(n), float64(n)
+	c.RunsHead, c.SamplesHead, c.SamplesBase = len(k.in.Head), n, x.samples(0)
+	c.RunsBase = len(k.in.Base)
+	c.CI = stats.Interval{Lo: float64(n), Hi: float64(n)}
+	c.Capped = c.RunsHead < max(leastRuns, k.file.Defaults.Require.Runs)
+	switch {
+	case n == 0:
+		c.Reason = fmt.Sprintf("0 of %d samples, rules out > %.2g%%", all, 100*k.rulesOut(x))
+		if x.framed() && len(x.matched[0])+len(x.matched[1]) == 0 && x.matcher.under == nil {
+			c.Notes = append(c.Notes, "no function matches: a misspelt name would pass too")
+		}
+	case r.Waiver != nil:
+		c.forced, c.Reason, c.marks = Warn, fmt.Sprintf("%d of %d samples, waived", n, all), []Mark{Waived}
+	case r.Budget.Max.Fail == nil:
+		c.forced, c.Reason = Warn, fmt.Sprintf("%d of %d samples", n, all)
+	case k.lost(k.in.Head) != "":
+		c.forced, c.Reason = Inconclusive, k.lost(k.in.Head)
+	case c.Capped:
+		c.forced, c.Reason = Warn, fmt.Sprintf("%d of %d samples, but %s can warn only", n, all, k.file.capReason(c))
+	default:
+		c.forced, c.Reason = Fail, fmt.Sprintf("%d of %d samples", n, all)
+	}
+}

@@ -1,0 +1,339 @@
+package budget
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+// An Explanation is the price of one limit: how much what it limits varies, what it can show,
+// and what it would take.
+type Explanation struct {
+	ID    string
+	Kind  Kind
+	Limit string
+	Runs  int // a side
+	// Noise is the standard deviation of one run relative to the mean, Sampling the part of
+	// it that more samples would remove, and Between what more runs only would. NaN if
+	// unknown.
+	Noise, Sampling, Between float64
+	// Smallest is the smallest relative increase above the limit, as a ratio to base, that
+	// fails with a chance of 90 %, of absolute limits the smallest value; +Inf if none.
+	Smallest float64
+	// RunsNeeded is the number of runs a side with which twice the limit fails with a
+	// chance of 90 %, and an unchanged cost passes; 0 if unknown.
+	RunsNeeded int
+	// Tight is a limit of the smallest change that can be shown doubled, 0 if unknown.
+	Tight  float64
+	Reason string // why nothing is known, "" if it is
+	Claim  *Claim
+}
+
+// Explain says what each limit costs. Without head, the runs of base stand for both sides.
+func (f *File) Explain(in *Inputs) ([]Explanation, error) {
+	k, err := f.measure(in)
+	if err != nil {
+		return nil, err
+	}
+	f.judge(k.results)
+	corrected := f.alpha() / float64(max(k.family(), 1))
+	var list []Explanation
+	for i, r := range k.results {
+		for _, c := range r.Claims {
+			list = append(list, f.explain(k, r, k.targets[i], c, corrected))
+		}
+	}
+	return list, nil
+}
+
+func (f *File) explain(k *check, r *Result, x *target, c *Claim, corrected float64) Explanation {
+	e := Explanation{
+		ID: r.ID, Kind: c.Kind, Limit: cmp.Or(c.FailText, c.WarnText), Runs: c.runs(),
+		Noise: math.NaN(), Sampling: math.NaN(), Between: math.NaN(), Smallest: math.Inf(1), Claim: c,
+	}
+	if c.forced != "" || c.est == nil {
+		e.Reason = c.Reason
+		return e
+	}
+	if c.exact {
+		e.Noise, e.Sampling, e.Between = 0, 0, 0
+		e.Smallest, e.RunsNeeded, e.Reason = c.Smallest, 1, "counted exactly"
+		return e
+	}
+	limit := c.Fail
+	if limit == nil {
+		limit = c.Warn
+	}
+	e.Smallest = c.Smallest
+	if c.est.Refused != "" {
+		e.Reason = c.est.Refused
+		return e
+	}
+	// RunsNeeded is a function of the noise of one run: it is found back from what two
+	// sides of so many runs can show.
+	distance := math.Log(2)
+	if c.Relative() {
+		distance = math.Min(math.Log((1+2*(*limit-1)) / *limit), math.Log(*limit))
+	}
+	if distance > 0 {
+		if n := c.est.RunsNeeded(distance, corrected, power); n > 0 {
+			e.RunsNeeded = max(n, f.Defaults.Require.Runs)
+		}
+	}
+	if d := c.est.SmallestDetectable(2*corrected, power); !math.IsInf(d, 0) {
+		e.Tight = roundUp(2 * d)
+	}
+	if x != nil && c.Relative() {
+		e.Noise, e.Sampling = k.noise(x)
+		e.Between = math.Sqrt(math.Max(0, e.Noise*e.Noise-e.Sampling*e.Sampling))
+	}
+	return e
+}
+
+// noise is the standard deviation of the logarithm of a normalized cost of one run, pooled
+// over the sides, and that of sampling alone.
+func (k *check) noise(x *target) (noise, sampling float64) {
+	at := k.eventIndex(x.events[0])
+	if at < 0 || len(x.events) > 1 {
+		return math.NaN(), math.NaN()
+	}
+	squares, freedom, variance, runs := 0.0, 0, 0.0, 0
+	for side := range x.sums {
+		counts := k.comparison.Normalized(at, side == 1, x.sums[side][0])
+		mean := 0.0
+		for _, n := range counts {
+			if !(n.Weight > 0) {
+				return math.NaN(), math.NaN()
+			}
+			mean += math.Log(n.Weight) / float64(len(counts))
+			variance += n.WeightSq / n.Weight / n.Weight
+			runs++
+		}
+		for _, n := range counts {
+			d := math.Log(n.Weight) - mean
+			squares += d * d
+		}
+		freedom += len(counts) - 1
+	}
+	if freedom == 0 {
+		return math.NaN(), math.Sqrt(variance / float64(runs))
+	}
+	return math.Sqrt(squares / float64(freedom)), math.Sqrt(variance / float64(runs))
+}
+
+// roundUp rounds a change up to a percentage that people would write.
+func roundUp(v float64) float64 {
+	for _, step := range []float64{0.005, 0.01, 0.05, 0.1, 0.5} {
+		if v <= 20*step {
+			return math.Ceil(v/step-1e-9) * step
+		}
+	}
+	return math.Ceil(v)
+}
+
+// A Proposal is a limit that holds tighter and can still be told from noise.
+type Proposal struct {
+	ID       string
+	Now, New Relative
+	// Estimate is the interval of the ratio, whose upper end the new limit must clear.
+	CI   stats.Interval
+	Note string // why nothing is proposed, "" if something is
+}
+
+// Tighten proposes limits relative to base: of twice the smallest change that can be shown,
+// and above what is measured.
+func (f *File) Tighten(in *Inputs) ([]Proposal, error) {
+	explanations, err := f.Explain(in)
+	if err != nil {
+		return nil, err
+	}
+	var list []Proposal
+	for i := range explanations {
+		e := &explanations[i]
+		if e.Kind != RelativeKind || e.Claim.Fail == nil {
+			continue
+		}
+		p := Proposal{ID: e.ID, Now: Relative(*e.Claim.Fail - 1), CI: e.Claim.CI}
+		switch {
+		case e.Reason != "":
+			p.Note = e.Reason
+		case e.Tight == 0:
+			p.Note = fmt.Sprintf("%d runs a side show nothing", e.Runs)
+		default:
+			p.New = Relative(math.Max(e.Tight, roundUp(math.Max(0, e.Claim.CI.Hi-1))))
+			if p.New >= p.Now {
+				p.Note = fmt.Sprintf("is as tight as the noise allows: twice what %d runs a side can show is %s", e.Runs, Relative(e.Tight))
+				p.New = 0
+			}
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// A Draft is a first budget file.
+type Draft struct {
+	Event   string
+	Runs    int
+	Entries []DraftEntry
+	// Covered is the share of all cost that the functions have.
+	Covered float64
+}
+
+// A DraftEntry is a function worth a budget.
+type DraftEntry struct {
+	ID, Function, DSO string
+	Share             float64 // of the event, mean over runs
+	Noise             float64 // standard deviation of one run, relative; NaN with one run
+	Limit             Relative
+	// RunsNeeded is the number of runs a side with which twice the limit fails with a
+	// chance of 90 %.
+	RunsNeeded int
+}
+
+// What makes a function worth a budget.
+const (
+	draftShare  = 0.02
+	draftMost   = 12
+	draftLeast  = 0.05 // limits below are not affordable on shared machines
+	draftSmooth = 3    // times Poisson's variance up to which a function is a subject
+)
+
+// NewDraft finds functions of recordings that are worth a budget: that have at least 2 % of
+// the cost, are code of the program and not of the kernel, and vary little. Limits are
+// twice what 10 runs a side can show, and at least 5 %.
+func NewDraft(runs []*run.Run, event string) (*Draft, error) {
+	if len(runs) == 0 {
+		return nil, fmt.Errorf("there are no runs")
+	}
+	if event == "" {
+		event = runs[0].Events[0].Name
+	}
+	d := &Draft{Event: event, Runs: len(runs)}
+	t := newTally(nil, runs, nil, nil, &Exclude{})
+	b := &Budget{Match: &Match{Function: "*"}, Metric: "self"}
+	x := &target{budget: b, matcher: newMatcher(b.Match), self: true, events: []string{event}}
+	t.count([]*target{x})
+	var targets []*target
+	rows := make(map[int]*target)
+	for _, id := range x.matched[1] {
+		s := &t.symbols[1].list[id]
+		if s.unknown || strings.HasPrefix(s.dso, "[") {
+			continue
+		}
+		if rows[s.row] == nil {
+			rows[s.row] = &target{budget: b, matcher: x.matcher, self: true, events: x.events, only: [2]map[int32]bool{{}, {}}}
+			targets = append(targets, rows[s.row])
+		}
+		rows[s.row].only[1][id] = true
+	}
+	t.count(targets)
+	const planned = 10
+	for _, x := range targets {
+		counts := shareCounts(x.sums[1][0], runs, event)
+		entry := DraftEntry{Noise: math.NaN()}
+		poisson := 0.0
+		for _, c := range counts {
+			entry.Share += c.Weight / float64(len(counts))
+			if c.Weight > 0 {
+				poisson += c.WeightSq / c.Weight / c.Weight / float64(len(counts))
+			}
+		}
+		if entry.Share < draftShare {
+			continue
+		}
+		if len(counts) > 1 {
+			entry.Noise = spreadOf(counts)
+			if v := entry.Noise * entry.Noise; len(counts) >= 5 && v > draftSmooth*draftSmooth*poisson {
+				continue // what varies so much more than its samples depends on its surroundings
+			}
+		}
+		for id := range x.only[1] {
+			s := &t.symbols[1].list[id]
+			if entry.Function == "" || s.name < entry.Function {
+				entry.Function, entry.DSO = s.name, s.dso
+			}
+		}
+		sd := math.Max(math.Sqrt(poisson), entry.Noise)
+		if math.IsNaN(sd) {
+			sd = math.Sqrt(poisson)
+		}
+		entry.Limit = Relative(math.Max(draftLeast, roundUp(2*smallestChange(sd, planned))))
+		entry.RunsNeeded = runsFor(sd, math.Log((1+2*float64(entry.Limit))/(1+float64(entry.Limit))))
+		d.Entries = append(d.Entries, entry)
+	}
+	slices.SortFunc(d.Entries, func(a, b DraftEntry) int {
+		return cmp.Or(-cmp.Compare(a.Share, b.Share), strings.Compare(a.Function, b.Function))
+	})
+	d.Entries = d.Entries[:min(len(d.Entries), draftMost)]
+	used := make(map[string]bool)
+	for i := range d.Entries {
+		e := &d.Entries[i]
+		d.Covered += e.Share
+		e.ID = slug(e.Function)
+		for n := 2; used[e.ID]; n++ {
+			e.ID = fmt.Sprintf("%s-%d", slug(e.Function), n)
+		}
+		used[e.ID] = true
+	}
+	if len(d.Entries) == 0 {
+		return nil, fmt.Errorf("no function of a program has %.0f%% of %s: name what matters yourself", 100*draftShare, event)
+	}
+	return d, nil
+}
+
+// spreadOf is the standard deviation of the logarithms of counts; zeros count as nothing.
+func spreadOf(counts []stats.WeightedCount) float64 {
+	var x []float64
+	mean := 0.0
+	for _, c := range counts {
+		if c.Weight > 0 {
+			x = append(x, math.Log(c.Weight))
+			mean += math.Log(c.Weight)
+		}
+	}
+	if len(x) < 2 {
+		return math.NaN()
+	}
+	mean /= float64(len(x))
+	squares := 0.0
+	for _, v := range x {
+		squares += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(squares / float64(len(x)-1))
+}
+
+// smallestChange is what n runs a side with a standard deviation show with a chance of
+// 90 % at 0.05/12, and runsFor the number of runs a side for a distance. They are those of
+// the normal distribution, which is near enough for a first file.
+func smallestChange(sd float64, n int) float64 {
+	return math.Expm1((draftZ + powerZ) * sd * math.Sqrt(2/float64(n)))
+}
+
+func runsFor(sd, distance float64) int {
+	z := (draftZ + powerZ) * sd / distance
+	return max(defaultRuns, int(math.Ceil(2*z*z)))
+}
+
+// Quantiles of the normal distribution: of 1-0.05/12 and of 0.9.
+const (
+	draftZ = 2.6383
+	powerZ = 1.2816
+)
+
+var notSlug = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+// slug makes an id of a name.
+func slug(name string) string {
+	s := strings.Trim(notSlug.ReplaceAllString(withoutParameters(name), "-"), "-")
+	if len(s) > 60 {
+		s = strings.Trim(s[:60], "-")
+	}
+	return cmp.Or(strings.ToLower(s), "function")
+}

@@ -1,0 +1,228 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"profdiff/internal/compare"
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+// A Verdict is the answer to a budget.
+type Verdict string
+
+// The verdicts.
+const (
+	// Pass: more than the limit is excluded.
+	Pass Verdict = "pass"
+	// Warn: more than the warning limit is proven, or what would fail cannot by design.
+	Warn Verdict = "warn"
+	// Fail: more than the limit is proven.
+	Fail Verdict = "fail"
+	// Inconclusive: neither is shown.
+	Inconclusive Verdict = "inconclusive"
+)
+
+// rank orders verdicts by what they ask for.
+func (v Verdict) rank() int {
+	switch v {
+	case Fail:
+		return 3
+	case Inconclusive:
+		return 2
+	case Warn:
+		return 1
+	}
+	return 0
+}
+
+// A Mark is a circumstance of a result.
+type Mark string
+
+// The marks.
+const (
+	Waived   Mark = "waived"   // a waiver raises the limit
+	New      Mark = "new"      // base does not have it
+	Gone     Mark = "gone"     // head does not have it
+	Missing  Mark = "missing"  // neither side has it
+	Shifted  Mark = "shifted"  // cost moved within a file or below a caller
+	Collapse Mark = "collapse" // less than half of the cost is left
+	Stale    Mark = "stale"    // passed far below its limit for long
+)
+
+// An Outcome is what a budget file says of two sides.
+type Outcome struct {
+	// Verdict is that of the build: fail if any budget does, else inconclusive if any is
+	// and OnInconclusive is not pass, else warn if any does, else pass.
+	Verdict Verdict
+	// Blocks is set if the outcome is Inconclusive and the file says that it blocks.
+	Blocks bool
+	// File is the budget file, and Alpha the chance of any wrong fail.
+	File  string
+	Alpha float64
+	// Tests is the number of hypotheses of the family.
+	Tests       int
+	Results     []Result
+	Discoveries []Discovery
+	Design      Design
+	Notes       []string
+}
+
+// Count is the number of results with a verdict.
+func (o *Outcome) Count(v Verdict) (n int) {
+	for i := range o.Results {
+		if o.Results[i].Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// Design says how the sides were recorded and compared.
+type Design struct {
+	Order              compare.Order
+	RunsBase, RunsHead int
+	// Normalization says what costs of the default event were divided by, "" without
+	// base.
+	Normalization string
+	Warnings      []string
+	Base, Head    []*run.Run
+}
+
+// A Discovery is a function without a budget that costs more.
+type Discovery struct {
+	Name, DSO, Event string
+	Ratio            float64
+	CI               stats.Interval
+	Q                float64
+}
+
+// A Result is the answer to one budget.
+type Result struct {
+	ID      string
+	Verdict Verdict
+	Marks   []Mark
+	// Reasons say why, in the order of the claims.
+	Reasons []string
+	Notes   []string
+	// Claims are the limits of the budget, of which Deciding has the verdict; it is nil if
+	// nothing could be measured.
+	Claims   []*Claim
+	Deciding *Claim
+	Owner    string
+	Waiver   *Waiver
+	// Functions are those that were counted, the heaviest first; Location is of that one.
+	Functions []string
+	Location  Location
+	Position  Position // in the budget file
+	Budget    *Budget
+
+	shift func() string
+}
+
+// Has reports whether the result has a mark.
+func (r *Result) Has(m Mark) bool {
+	return slices.Contains(r.Marks, m)
+}
+
+func (r *Result) mark(m Mark) {
+	if !r.Has(m) {
+		r.Marks = append(r.Marks, m)
+	}
+}
+
+// A Location is where a function starts in the source.
+type Location struct {
+	Function, DSO, File string
+	Line                int64 // 0 if unknown
+}
+
+// A Kind says what a claim limits.
+type Kind string
+
+// The kinds.
+const (
+	RelativeKind  Kind = "limit"     // head over base
+	AbsoluteKind  Kind = "max"       // head alone
+	PredictedKind Kind = "predicted" // what a model says of head
+)
+
+// A Claim is one limit of a budget, with what the runs say.
+type Claim struct {
+	Kind Kind
+	// What is limited, for people: "cpu-cycles per frames", "p95 of frame_ms".
+	What string
+	// Unit of Base, Head and of an absolute Value: nanoseconds, percent, samples, or the
+	// event; "" for plain numbers.
+	Unit string
+	// Base and Head are means over the runs of a side, NaN if there are none.
+	Base, Head float64
+	// Value is what is limited: a ratio, or an absolute value. CI is its 95 % interval.
+	Value  float64
+	CI     stats.Interval
+	Method stats.Method
+	// Warn and Fail are the limits in the unit of Value, nil if there is none; their
+	// texts are as the file has them.
+	Warn, Fail         *float64
+	WarnText, FailText string
+	// P is the one-sided p of Fail not being exceeded, and Holm what is left of it in the
+	// family; both are 1 for claims that are not tested.
+	P, Holm                  float64
+	RunsBase, RunsHead       int
+	SamplesBase, SamplesHead int64
+	// Smallest is the smallest true value that this data would have proven to exceed Fail
+	// with a chance of 90 %; +Inf if none.
+	Smallest float64
+	// RunsNeeded is the number of runs a side, those recorded included, that would
+	// probably settle it, 0 if unknown.
+	RunsNeeded int
+	Verdict    Verdict
+	Reason     string
+	Notes      []string
+	// Capped is set if the design cannot prove that the claim fails.
+	Capped bool
+	// Warned is set if Warn is proven to be exceeded though Verdict is not Warn.
+	Warned bool
+
+	est *stats.Estimate
+	// pass, if set, is the estimate that excludes more than the limit: that of the highest
+	// values, where est is of the lowest.
+	pass *stats.Estimate
+	// forced is a verdict that no test gives, with Reason.
+	forced Verdict
+	// blocked says why nothing is proven, "" if nothing is in the way.
+	blocked string
+	// exact claims are known without error: they are in no family.
+	exact bool
+	// fewSamples is set if a side has fewer samples than the file requires.
+	fewSamples bool
+	marks      []Mark
+}
+
+// Relative reports whether Value is a ratio.
+func (c *Claim) Relative() bool { return c.Kind == RelativeKind }
+
+// Headroom is what is left of the limit, 0 to 1: of a limit relative to base the part of
+// the change that the interval leaves, of an absolute one the part of the value.
+func (r *Result) Headroom() float64 {
+	c := r.Deciding
+	if c == nil || c.Fail == nil || math.IsNaN(c.CI.Hi) || math.IsInf(c.CI.Hi, 0) {
+		return 0
+	}
+	left := 1 - c.CI.Hi / *c.Fail
+	if c.Relative() {
+		if *c.Fail <= 1 {
+			return 0
+		}
+		left = (*c.Fail - c.CI.Hi) / (*c.Fail - 1)
+	}
+	return min(max(left, 0), 1)
+}
+
+// SetStale marks a budget that passed with much headroom in the last checks.
+func (r *Result) SetStale(checks int) {
+	r.mark(Stale)
+	r.Notes = append(r.Notes, fmt.Sprintf("passed with more than half of its limit left in %d checks: tighten?", checks))
+}

@@ -1,0 +1,224 @@
+package budget
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"profdiff/internal/ingest"
+	"profdiff/internal/objfile"
+	"profdiff/internal/run"
+	"profdiff/internal/symbolizer"
+)
+
+// loadCase reads the recordings of one build of profiles/known-slowdown.
+func loadCase(t testing.TB, build string) (list []*run.Run) {
+	t.Helper()
+	dir := filepath.Join("..", "..", "profiles", "known-slowdown")
+	symbols := filepath.Join(dir, "symbols")
+	k, err := os.Open(filepath.Join(symbols, "kallsyms"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	kallsyms, err := objfile.ParseKallsyms(bufio.NewReader(k))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, build, "*.data"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings of %s: %v", build, err)
+	}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := ingest.Read(name, f, &ingest.Options{Symfs: []symbolizer.SearchPath{{Name: symbols, FS: os.DirFS(symbols)}}, Kallsyms: kallsyms})
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// heavy are the functions of the program that have 5 % of the cost or more.
+var heavy = []string{"digest_block", "dot_product", "smooth_signal", "hash_key", "read_varints", "find_fields", "pack_bits"}
+
+// known is a file with a budget for each heavy function.
+func known(t testing.TB, limit string) *File {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("version: 1\ndefaults: {normalize: work:operations}\nbudgets:\n")
+	for _, name := range heavy {
+		fmt.Fprintf(&b, "- {id: %s, match: {function: %s, dso: known-slowdown}, limit: {fail: %s}}\n", name, name, limit)
+	}
+	return parseFile(t, b.String())
+}
+
+func failures(o *Outcome) (ids []string) {
+	for i := range o.Results {
+		if o.Results[i].Verdict == Fail {
+			ids = append(ids, o.Results[i].ID)
+		}
+	}
+	return ids
+}
+
+// TestUnchangedProgram checks 20 times one half of the recordings of an unchanged program
+// against the other, with limits that leave noise no room.
+func TestUnchangedProgram(t *testing.T) {
+	all := recordedOrder(loadCase(t, "same"))
+	f := known(t, "+1%")
+	ops := [2]float64{66000, 66000}
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 17))
+		var base, head []*run.Run
+		// Of two that follow each other, one goes to each side.
+		for i := 0; i+1 < len(all); i += 2 {
+			j := rng.IntN(2)
+			base, head = append(base, all[i+j]), append(head, all[i+1-j])
+		}
+		o := mustCheck(t, f, &Inputs{Base: base, Head: head, Ops: &ops})
+		if ids := failures(o); len(ids) > 0 {
+			t.Errorf("split %d: %v fail", seed, ids)
+		}
+	}
+}
+
+// TestKnownSlowdown checks a program of which one function does 10 % or 30 % more. It fails
+// on its budget and on no other; with one run a side it warns at most.
+func TestKnownSlowdown(t *testing.T) {
+	same := loadCase(t, "same")
+	ops := [2]float64{66000, 66000}
+	for _, build := range []string{"slow10", "slow30"} {
+		head := loadCase(t, build)
+		o := mustCheck(t, known(t, "+1%"), &Inputs{Base: same, Head: head, Ops: &ops})
+		if ids := failures(o); !slices.Equal(ids, []string{"digest_block"}) {
+			t.Errorf("%s: %v fail", build, ids)
+		}
+		for i := range head {
+			o := mustCheck(t, known(t, "+1%"), &Inputs{Base: same[2*i : 2*i+1], Head: head[i : i+1], Ops: &ops})
+			for j := range o.Results {
+				if v := o.Results[j].Verdict; v == Fail || v == Pass {
+					t.Errorf("%s, one run a side: %s is %s", build, o.Results[j].ID, v)
+				}
+			}
+		}
+	}
+}
+
+// TestProve is V16: budgets can fail on real recordings, and an unchanged program stays
+// green in the order in which it was recorded. Limits are those that a first file would have.
+func TestProve(t *testing.T) {
+	all := recordedOrder(loadCase(t, "same"))
+	var base, head []*run.Run
+	for i, r := range all {
+		if (i+1)/2%2 == 0 {
+			base = append(base, r)
+		} else {
+			head = append(head, r)
+		}
+	}
+	d, err := NewDraft(all, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString("version: 1\ndefaults: {normalize: none}\nbudgets:\n")
+	for _, e := range d.Entries {
+		fmt.Fprintf(&b, "- {id: %s, match: {function: %s}, limit: {fail: %s}}\n", e.ID, e.Function, e.Limit)
+	}
+	p, err := parseFile(t, b.String()).Prove(&Inputs{Base: base, Head: head})
+	if err != nil {
+		t.Fatal(err)
+	}
+	red := 0
+	for i := range p.Injections {
+		if p.Injections[i].Red() {
+			red++
+		}
+	}
+	if len(p.Injections) < 8 || float64(red) < 0.9*float64(len(p.Injections)) {
+		t.Errorf("%d of %d budgets fail", red, len(p.Injections))
+	}
+	if len(p.Replays) != 2 || !p.Replays[0].Green() || !p.Replays[1].Green() {
+		t.Errorf("replays %+v", p.Replays)
+	}
+	// A limit that noise hides is not proven.
+	p, err = known(t, "+1%").Prove(&Inputs{Base: base, Head: head, Ops: &[2]float64{1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Holds() {
+		t.Error("limits of 1 % are proven with 10 runs")
+	}
+}
+
+// TestMetamorphic is V14: what does not matter changes nothing.
+func TestMetamorphic(t *testing.T) {
+	each := map[int]float64{0: 0.8, 3: 1.3, 5: 1.04}
+	draw := func() (base, head []*run.Run) { return newModel(77, 0.02).sides(9, false, 0, each) }
+	f := budgets(t, 9, "+10%", "normalize: work:operations")
+	verdicts := func(f *File, base, head []*run.Run) (list []Verdict) {
+		o := mustCheck(t, f, &Inputs{Base: base, Head: head})
+		for i := range o.Results {
+			list = append(list, o.Results[i].Verdict)
+		}
+		return list
+	}
+	base, head := draw()
+	want := verdicts(f, base, head)
+	if want[0] != Pass || want[3] != Fail {
+		t.Fatalf("verdicts %v", want)
+	}
+	check := func(name string, got []Verdict) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	base, head = draw()
+	for _, r := range slices.Concat(base, head) {
+		for i := range r.Samples {
+			r.Samples[i].Weight *= 3
+			r.Samples[i].WeightSq *= 9
+		}
+		r.Events[0].Weight *= 3
+		r.Events[0].WeightSq *= 9
+	}
+	check("weights scaled", verdicts(f, base, head))
+
+	base, head = draw()
+	for _, r := range slices.Concat(base, head) {
+		for i := range r.Functions {
+			r.Functions[i].Name = "x" + r.Functions[i].Name
+		}
+	}
+	renamed := budgets(t, 9, "+10%", "normalize: work:operations")
+	for i := range renamed.Budgets {
+		renamed.Budgets[i].Match.Function = "x" + renamed.Budgets[i].Match.Function
+	}
+	check("functions renamed on both sides", verdicts(renamed, base, head))
+
+	base, head = draw()
+	slices.Reverse(base)
+	check("runs in another order", verdicts(f, base, append(head[4:], head[:4]...)))
+
+	base, head = draw()
+	if _, err := f.Check(&Inputs{Base: append(base, base[2]), Head: head}); err == nil {
+		t.Error("a run given twice is not refused")
+	}
+	// With the sides swapped what failed cannot fail.
+	base, head = draw()
+	if swapped := verdicts(f, head, base); swapped[3] == Fail || swapped[0] != Fail {
+		t.Errorf("sides swapped: %v", swapped)
+	}
+}
