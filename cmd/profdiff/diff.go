@@ -13,7 +13,6 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/compare"
-	"profdiff/internal/record"
 	"profdiff/internal/report"
 	"profdiff/internal/run"
 )
@@ -165,6 +164,7 @@ func newDiffCmd(std *stdio) *cobra.Command {
 		flags    diffFlags
 		opt      report.DiffOptions
 		tree     = report.DiffTreeOptions{}
+		page     htmlFlags
 		format   string
 		output   string
 		showTree bool
@@ -198,6 +198,9 @@ One argument is a directory with both sides, before and after.`,
 			case flags.categories != "" && format != "json" && run.GroupBy(flags.by) != run.ByCategory:
 				return usagef(cmd, "--categories needs --by category or --format json")
 			}
+			if err := page.check(cmd, output); err != nil {
+				return err
+			}
 			view := showTree || lines || callers
 			if err := checkDiffView(cmd, showTree, view); err != nil {
 				return err
@@ -212,6 +215,9 @@ One argument is a directory with both sides, before and after.`,
 			opt.By = run.GroupBy(flags.by)
 			if format == "json" {
 				compareOptions.GroupBy = []run.GroupBy{run.ByCategory, run.ByThread, run.ByDSO}
+			}
+			if page.file != "" {
+				compareOptions.GroupBy = htmlGroups(compareOptions.GroupBy)
 			}
 			l, err := in.loader(cmd, std)
 			if err != nil {
@@ -232,6 +238,9 @@ One argument is a directory with both sides, before and after.`,
 			}
 			if view {
 				std.warnOf(c)
+			}
+			if err := page.writeComparison(std, c, l); err != nil {
+				return err
 			}
 			err = std.writeOutput(output, func(w io.Writer) error {
 				switch {
@@ -256,6 +265,7 @@ One argument is a directory with both sides, before and after.`,
 	}
 	in.register(cmd)
 	flags.register(cmd)
+	page.register(cmd)
 	f := cmd.Flags()
 	f.Lookup("focus").Usage = "show functions that match `REGEXP`, and test them as declared"
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each table, 0 for all")
@@ -300,13 +310,22 @@ func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
 	if err := own.readNames(side.kallsyms, side.mappings); err != nil {
 		return nil, err
 	}
+	recorded, err := folderOf(files)
+	if err != nil {
+		return nil, err
+	}
+	if recorded == nil {
+		return own.loadEach(files)
+	}
+	if err := recorded.names(&own); err != nil {
+		return nil, err
+	}
 	runs, err := own.loadEach(files)
 	if err != nil {
 		return nil, err
 	}
-	notes := make(map[string]*record.Recording)
 	for _, r := range runs {
-		if err := addWork(r, notes); err != nil {
+		if err := recorded.addWork(r); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,174 @@
+package html
+
+import (
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/budget"
+	"profdiff/internal/llvm"
+	"profdiff/internal/predict"
+	"profdiff/internal/report/html/browser"
+	"profdiff/internal/stats"
+	"profdiff/internal/symbolizer"
+)
+
+const heap = "../../../profiles/message-heap/"
+
+func readBranches(t *testing.T, name string) *branch.Table {
+	t.Helper()
+	f, err := os.Open(heap + "callgrind/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := branch.Read(name, f, info.Size(), &branch.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestBranches(t *testing.T) {
+	table := readBranches(t, "before.out")
+	symfs := []symbolizer.SearchPath{{Name: "symbols", FS: os.DirFS(heap + "symbols")}}
+	listing, err := table.Annotate("message_compare", symfs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := FromBranches(table, []*branch.Listing{listing}, Options{})
+	if len(d.Branches.Rows)+d.Branches.Hidden != len(table.Branches) {
+		t.Errorf("%d branches are shown and %d hidden, of %d", len(d.Branches.Rows), d.Branches.Hidden, len(table.Branches))
+	}
+	first := &d.Branches.Rows[0]
+	if first.Function != "message_compare" || first.Base.Rate == nil || first.Code != 0 || first.Head != nil {
+		t.Errorf("the first branch is %+v", first)
+	}
+	linked := 0
+	for _, row := range d.Branches.Code[0].Rows {
+		if row.Branch >= 0 {
+			linked++
+		}
+	}
+	if linked != 3 {
+		t.Errorf("%d instructions are linked to branches", linked)
+	}
+	p := show(t, d, "", browser.Options{})
+	do(t, p.Do(`document.querySelector("#panel [aria-expanded]").click()`))
+	if got := eval[string](t, p, text); !strings.Contains(got, "tier S") || !strings.Contains(got, "push %rbp") {
+		t.Error("the page does not show the tier and the code")
+	}
+}
+
+func TestBranchDiff(t *testing.T) {
+	c, err := branch.Compare([]*branch.Table{readBranches(t, "before.out")}, []*branch.Table{readBranches(t, "after.out")}, branch.DiffOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := FromBranchDiff(c, Options{})
+	if len(d.Branches.Rows) != len(c.Branches) || d.Branches.Hidden != c.Hidden {
+		t.Errorf("%d branches and %d hidden, want %d and %d", len(d.Branches.Rows), d.Branches.Hidden, len(c.Branches), c.Hidden)
+	}
+	for i := range c.Branches {
+		got, want := &d.Branches.Rows[i], &c.Branches[i]
+		if (got.Base == nil) != (want.Base == nil) || (got.Head == nil) != (want.Head == nil) {
+			t.Errorf("row %d has other sides", i)
+		}
+		if want.Verdict == branch.Regressed && got.Verdict != Regressed || want.Verdict == branch.Improved && got.Verdict != Improved {
+			t.Errorf("row %d is %s, want %s", i, got.Verdict, want.Verdict)
+		}
+	}
+	render(t, d)
+}
+
+func TestTimeline(t *testing.T) {
+	lines := strings.Split(`Timeline view:
+                    012
+Index     0123456789
+
+[0,0]     DeER .    . .   addq	$8, %rax
+[0,1]     D=eeeER   . .   vmulps	%xmm0, %xmm1, %xmm2
+[0,2]     D---R.    . .   xorl	%eax, %eax
+[1,0]     . DeE------R.   RDTSC
+[1,1]     . D=====eER .   jne	.LBB0_1
+[1,2]     . D=====    .   cut off`, "\n")
+	want := []Step{
+		{0, 0, "addq $8, %rax", 0, 1, 1, 3, 3},
+		{0, 1, "vmulps %xmm0, %xmm1, %xmm2", 0, 2, 2, 6, 6},
+		{0, 2, "xorl %eax, %eax", 0, 1, 1, 1, 4},
+		{1, 0, "RDTSC", 2, 3, 3, 5, 11},
+		{1, 1, "jne .LBB0_1", 2, 8, 8, 10, 10},
+	}
+	got := timelineSteps(lines)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("steps (-want +got):\n%s", d)
+	}
+}
+
+func TestPrediction(t *testing.T) {
+	r := &predict.Result{
+		Pair:    &predict.Pair{Name: "loop", Unit: "message", Base: &predict.Side{Name: "a.s"}, Head: &predict.Side{Name: "b.s"}, Source: predict.SourceSimulated},
+		Base:    predict.Cycles{Total: 20, Issue: 6, Dependency: 2, Misses: 12, Instructions: 30, DataBranches: 2, Mispredicted: 0.6, MissCost: 20},
+		Head:    predict.Cycles{Total: 12, Issue: 7, Dependency: 5, Instructions: 36},
+		Speedup: predict.Interval{Value: 20.0 / 12, Lo: 1.4, Hi: 2},
+		// 4 cycles more without misses, of 20 each: 0.2 misses of 2 branches.
+		BreakEven: &predict.BreakEven{Base: true, Misses: 0.2, Rate: 0.1, MeasuredMisses: 0.6, MeasuredRate: 0.3, Verdict: predict.AboveRate},
+	}
+	d := FromPrediction(&predict.Machine{Version: "19", Model: llvm.Model{Name: "znver4", CPU: "znver5", StandIn: "znver4"}}, []*predict.Result{r}, Options{})
+	l := &d.Pipeline.Loops[0]
+	at := func(rate float64) float64 {
+		for i := 1; i < len(l.BreakEven); i++ {
+			if a, b := l.BreakEven[i-1], l.BreakEven[i]; rate <= b.Rate {
+				return a.Speedup + (b.Speedup-a.Speedup)*(rate-a.Rate)/(b.Rate-a.Rate)
+			}
+		}
+		return math.NaN()
+	}
+	if got := at(0.1); math.Abs(got-1) > 1e-9 {
+		t.Errorf("at the break-even rate the speed-up is %v", got)
+	}
+	if got := at(0.3); math.Abs(got-20.0/12) > 1e-9 {
+		t.Errorf("at the rate of the prediction the speed-up is %v", got)
+	}
+	if *l.At != 0.1 || l.RateSource != "simulated" || l.Base.Bottleneck != "mispredictions" || l.Base.IPC != 1.5 {
+		t.Errorf("loop %+v", l)
+	}
+	p := show(t, d, "", browser.Options{})
+	if got := eval[string](t, p, text); !strings.Contains(got, "Static model, not a measurement") || !strings.Contains(got, "simulated 30 %") || strings.Contains(got, "measured 30") {
+		t.Errorf("the page says %q", got)
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	limit := 1.01
+	claim := &budget.Claim{Kind: budget.RelativeKind, Value: 1.014, CI: stats.Interval{Lo: 1.008, Hi: 1.02}, Fail: &limit, FailText: "+1%", Verdict: budget.Fail}
+	o := &budget.Outcome{Verdict: budget.Fail, Results: []budget.Result{
+		{ID: "total", Verdict: budget.Fail, Deciding: claim, Claims: []*budget.Claim{claim}, Reasons: []string{"exceeds its limit"}},
+		{ID: "nothing measured", Verdict: budget.Inconclusive},
+	}}
+	d := sample(t, small())
+	before := d.Verdict.Sentence
+	d.AddOutcome(o, Options{})
+	want := []Budget{
+		{Name: "total", Limit: "+1%", Measured: "+1.4\u202f%", Interval: "[+0.8\u202f%, +2.0\u202f%]", Outcome: Fail, Reason: "exceeds its limit"},
+		{Name: "nothing measured", Limit: "–", Measured: "–", Outcome: Inconclusive},
+	}
+	if d := cmp.Diff(want, d.Budgets); d != "" {
+		t.Errorf("budgets (-want +got):\n%s", d)
+	}
+	if d.Verdict.Outcome != Fail || !strings.Contains(d.Verdict.Sentence, "total: +1.4") || d.Verdict.Ground[0] != before+"." {
+		t.Errorf("verdict %+v", d.Verdict)
+	}
+	page := string(render(t, d))
+	if !strings.Contains(page, "<title>✗ Fail: 2 budgets: 1 fail, 1 inconclusive; total: &#43;1.4") {
+		t.Error("the title does not have the verdict")
+	}
+}

@@ -1,0 +1,252 @@
+// Package browser opens reports in a headless Chromium, for tests and measurements.
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Keys for Page.Keys, beside letters.
+const (
+	Up    = kb.ArrowUp
+	Down  = kb.ArrowDown
+	Left  = kb.ArrowLeft
+	Right = kb.ArrowRight
+	Enter = kb.Enter
+)
+
+// ErrMissing is returned where there is no browser.
+var ErrMissing = errors.New("chromium is not installed")
+
+// Options say how a page is seen.
+type Options struct {
+	Width, Height int64 // 1440 by 900
+	Media         string
+	Dark          bool
+	ForcedColors  bool
+	NoScript      bool
+	// Deficiency of color vision: deuteranopia, achromatopsia, …
+	Deficiency string
+}
+
+// A Page is a page in a browser of its own, with an empty profile.
+type Page struct {
+	ctx    context.Context
+	cancel []func()
+
+	mu       sync.Mutex
+	problems []string
+	requests []string
+}
+
+// timeout is the most that a page may take in all, on a machine with other work.
+const timeout = 3 * time.Minute
+
+// Open starts a browser and shows an address; it waits until the page is ready.
+func Open(parent context.Context, url string, opt Options) (*Page, error) {
+	path, err := find()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "profdiff-browser-")
+	if err != nil {
+		return nil, err
+	}
+	if opt.Width == 0 {
+		opt.Width, opt.Height = 1440, 900
+	}
+	p := &Page{cancel: []func(){func() { os.RemoveAll(dir) }}}
+	flags := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
+	ctx, cancel := context.WithTimeout(parent, timeout)
+	p.cancel = append(p.cancel, cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, flags...)
+	p.cancel = append(p.cancel, cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	p.cancel = append(p.cancel, cancel)
+	p.ctx = ctx
+	if err := p.open(url, opt); err != nil {
+		p.Close()
+		return nil, fmt.Errorf("chromium: %w", err)
+	}
+	return p, nil
+}
+
+func find() (string, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", ErrMissing
+}
+
+func (p *Page) open(url string, opt Options) error {
+	if err := chromedp.Do(p.ctx, chromedp.Navigate("about:blank")); err != nil {
+		return err
+	}
+	if err := chromedp.Listen(p.ctx, p.heard); err != nil {
+		return err
+	}
+	if err := p.prepare(opt); err != nil {
+		return err
+	}
+	steps := []chromedp.Action[chromedp.Void]{chromedp.Navigate(url)}
+	if !opt.NoScript {
+		steps = append(steps, chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
+	}
+	return chromedp.Do(p.ctx, steps...)
+}
+
+// prepare sets what the page is seen with.
+func (p *Page) prepare(opt Options) error {
+	var features []*emulation.MediaFeature
+	if opt.Dark {
+		features = append(features, &emulation.MediaFeature{Name: "prefers-color-scheme", Value: "dark"})
+	}
+	if opt.ForcedColors {
+		features = append(features, &emulation.MediaFeature{Name: "forced-colors", Value: "active"})
+	}
+	_, err := chromedp.Call(p.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: opt.Width, Height: opt.Height, DeviceScaleFactor: 1})
+	errs := []error{err}
+	add := func(err error) { errs = append(errs, err) }
+	_, err = chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: opt.Media, Features: features})
+	add(err)
+	_, err = chromedp.Call(p.ctx, network.Enable, network.EnableParams{})
+	add(err)
+	_, err = chromedp.Call(p.ctx, log.Enable, struct{}{})
+	add(err)
+	_, err = chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
+	add(err)
+	if opt.Deficiency != "" {
+		_, err = chromedp.Call(p.ctx, emulation.SetEmulatedVisionDeficiency, emulation.SetEmulatedVisionDeficiencyParams{Type: emulation.SetEmulatedVisionDeficiencyType(opt.Deficiency)})
+		add(err)
+	}
+	if opt.NoScript {
+		_, err = chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		add(err)
+	}
+	return errors.Join(errs...)
+}
+
+// heard keeps errors, violations of the policy, and what is loaded.
+func (p *Page) heard(ev any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := ev.(type) {
+	case *runtime.EventExceptionThrown:
+		p.exception(e.ExceptionDetails)
+	case *log.EventEntryAdded:
+		p.problems = append(p.problems, fmt.Sprintf("%s: %s", e.Entry.Level, e.Entry.Text))
+	case *network.EventRequestWillBeSent:
+		p.requests = append(p.requests, e.Request.URL)
+	}
+}
+
+func (p *Page) exception(d *runtime.ExceptionDetails) {
+	text := d.Text
+	if d.Exception != nil && d.Exception.Description != "" {
+		text += ": " + d.Exception.Description
+	}
+	p.problems = append(p.problems, text)
+}
+
+// Problems are errors of the script, and of the policy of the page, so far.
+func (p *Page) Problems() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.problems...)
+}
+
+// Requests are the addresses that were loaded, that of the page included.
+func (p *Page) Requests() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.requests...)
+}
+
+// Close ends the browser.
+func (p *Page) Close() {
+	for i := len(p.cancel) - 1; i >= 0; i-- {
+		p.cancel[i]()
+	}
+}
+
+// Eval evaluates a script that may return a promise. The policy of the page does not
+// concern it.
+func Eval[T any](p *Page, script string) (T, error) {
+	return chromedp.Run(p.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+}
+
+// Do runs a script, and waits until the page has drawn what follows from it.
+func (p *Page) Do(script string) error {
+	_, err := Eval[bool](p, `(async () => { `+script+`; await new Promise(r => setTimeout(r, 0)); await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))); return true })()`)
+	return err
+}
+
+// Keys presses keys in the element that has the focus.
+func (p *Page) Keys(keys string) error {
+	if err := chromedp.Do(p.ctx, chromedp.KeyEvent(keys)); err != nil {
+		return err
+	}
+	return p.Do("")
+}
+
+// Click clicks at a place of the view.
+func (p *Page) Click(x, y float64) error {
+	if err := chromedp.Do(p.ctx, chromedp.MouseClickXY(x, y)); err != nil {
+		return err
+	}
+	return p.Do("")
+}
+
+// Back goes back in the history.
+func (p *Page) Back() error {
+	return p.Do("history.back(); await new Promise(r => setTimeout(r, 100))")
+}
+
+// Screenshot is a PNG of the view, or of all of the page.
+func (p *Page) Screenshot(all bool) ([]byte, error) {
+	if all {
+		return chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	}
+	return chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+}
+
+// PDF prints the page.
+func (p *Page) PDF() ([]byte, error) {
+	return chromedp.Run(p.ctx, chromedp.PrintToPDF(chromedp.PDFPreferCSSPageSize()))
+}
+
+// CPU is the time that the main thread has worked for the page, and heap the bytes of
+// its scripts.
+func (p *Page) CPU() (cpu time.Duration, heap int64, err error) {
+	r, err := chromedp.Call(p.ctx, performance.GetMetrics, struct{}{})
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, m := range r.Metrics {
+		switch m.Name {
+		case "TaskDuration":
+			cpu = time.Duration(m.Value * float64(time.Second))
+		case "JSHeapUsedSize":
+			heap = int64(m.Value)
+		}
+	}
+	return cpu, heap, nil
+}

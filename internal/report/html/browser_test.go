@@ -1,0 +1,372 @@
+package html
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"profdiff/internal/report/html/browser"
+	"profdiff/internal/report/html/synthetic"
+)
+
+// show writes a document and opens it. The page may load nothing but itself, and may not
+// have errors nor violate its policy.
+func show(t *testing.T, d *Document, fragment string, opt browser.Options) *browser.Page {
+	t.Helper()
+	return showFile(t, render(t, d), fragment, opt)
+}
+
+func showFile(t *testing.T, page []byte, fragment string, opt browser.Options) *browser.Page {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, page, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p, err := browser.Open(context.Background(), "file://"+file+fragment, opt)
+	if errors.Is(err, browser.ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, problem := range p.Problems() {
+			if strings.Contains(problem, "getImageData") {
+				continue // that the tests read what is painted
+			}
+			t.Errorf("the page says: %s", problem)
+		}
+		for _, url := range p.Requests() {
+			if !strings.HasPrefix(url, "file://"+file) && url != "about:blank" && !strings.HasPrefix(url, "data:") {
+				t.Errorf("the page loads %s", url)
+			}
+		}
+		p.Close()
+	})
+	return p
+}
+
+func eval[T any](t *testing.T, p *browser.Page, script string) T {
+	t.Helper()
+	v, err := browser.Eval[T](p, script)
+	if err != nil {
+		t.Fatalf("%s: %v", script, err)
+	}
+	return v
+}
+
+func do(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// look shows a view, with all that it reads.
+func look(t *testing.T, p *browser.Page, fragment string) {
+	t.Helper()
+	do(t, p.Do(fmt.Sprintf(`location.hash = %q; for (let i = 0; i < 200; i++) {
+		await new Promise(r => setTimeout(r, 10));
+		if (!document.getElementById("panel").textContent.startsWith("Reading")) break;
+	}`, fragment)))
+}
+
+const text = `document.body.innerText`
+
+func TestBrowserWithoutScript(t *testing.T) {
+	d := sample(t, small())
+	p := show(t, d, "", browser.Options{NoScript: true})
+	got := eval[string](t, p, text)
+	for _, want := range []string{strings.Fields(d.Verdict.Sentence)[0], "Grew", "Shrank", "Data quality", "need JavaScript"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("without scripts the page does not have %q", want)
+		}
+	}
+	if strings.Contains(got, "Flame graph") {
+		t.Error("without scripts the page has tabs")
+	}
+}
+
+func TestBrowserPrints(t *testing.T) {
+	p := show(t, sample(t, small()), "", browser.Options{})
+	data, err := p.PDF()
+	do(t, err)
+	if n := len(regexp.MustCompile(`/Type\s*/Page\b`).FindAll(data, -1)); n != 1 {
+		t.Errorf("%d pages", n)
+	}
+}
+
+const (
+	firstRow   = `document.querySelector(".grid .body .row .name").textContent`
+	statusText = `document.querySelector("#panel [role=status]").textContent`
+)
+
+func TestBrowserFunctions(t *testing.T) {
+	d := sample(t, small())
+	p := show(t, d, "", browser.Options{})
+	e := &d.Events[0]
+	if got := eval[string](t, p, firstRow); got != e.Functions[0].Name {
+		t.Errorf("the first function is %q, want %q", got, e.Functions[0].Name)
+	}
+	// By name, both ways.
+	least, most := e.Functions[0].Name, e.Functions[0].Name
+	for i := range e.Functions {
+		least, most = min(least, e.Functions[i].Name), max(most, e.Functions[i].Name)
+	}
+	sort := `document.querySelector(".grid [role=columnheader] button").click()`
+	do(t, p.Do(sort))
+	if got := eval[string](t, p, firstRow); got != least {
+		t.Errorf("by name the first is %q, want %q", got, least)
+	}
+	do(t, p.Do(sort))
+	if got := eval[string](t, p, firstRow); got != most {
+		t.Errorf("by name backwards the first is %q, want %q", got, most)
+	}
+	// Search, as text and as an expression.
+	search := func(q string) {
+		do(t, p.Do(fmt.Sprintf(`const i = document.querySelector("input[type=search]"); i.value = %q; i.dispatchEvent(new Event("input", {bubbles: true}))`, q)))
+	}
+	for _, test := range []struct{ query, in string }{{"GitHub.com", "github.com"}, {`/^__\w+_\d+$/`, "__"}} {
+		n := 0
+		for i := range e.Functions {
+			if strings.HasPrefix(e.Functions[i].Name, test.in) {
+				n++
+			}
+		}
+		search(test.query)
+		if got := eval[string](t, p, statusText); !strings.HasPrefix(got, fmt.Sprintf("%d of %d ", n, len(e.Functions))) {
+			t.Errorf("%s: %q, want %d functions", test.query, got, n)
+		}
+	}
+	search("/(/")
+	if got := eval[string](t, p, statusText); !strings.Contains(got, "Invalid regular expression") {
+		t.Errorf("a wrong expression: %q", got)
+	}
+	search("")
+	// Keys open a function, back leads back.
+	do(t, p.Do(`document.querySelector(".grid").focus()`))
+	do(t, p.Keys(browser.Down+browser.Enter))
+	if got := eval[string](t, p, `document.getElementById("fn").firstChild.textContent`); got == "" || got == most {
+		t.Errorf("the card is of %q", got)
+	}
+	do(t, p.Back())
+	if !eval[bool](t, p, `document.querySelector(".grid") !== null && !location.hash.includes("view=function")`) {
+		t.Error("back does not lead back")
+	}
+	// Only decided changes.
+	do(t, p.Do(`document.querySelector("#panel input[type=checkbox]").click()`))
+	grew, shrank := e.movers()
+	if got := eval[string](t, p, statusText); !strings.HasPrefix(got, fmt.Sprintf("%d of ", len(grew)+len(shrank))) {
+		t.Errorf("decided: %q, want %d", got, len(grew)+len(shrank))
+	}
+}
+
+func TestBrowserFlameGraph(t *testing.T) {
+	d := sample(t, small())
+	p := show(t, d, "#view=flame", browser.Options{})
+	selected := func() string { return eval[string](t, p, `document.querySelector("#selected .name").textContent`) }
+	if got := selected(); got != "total" {
+		t.Errorf("selected is %q", got)
+	}
+	do(t, p.Do(`document.querySelector("canvas").focus()`))
+	do(t, p.Keys(browser.Down))
+	first := selected()
+	if want := d.Events[0].Functions[d.Events[0].Frames.Function[1]].Name; first != want {
+		t.Errorf("below the total is %q, want %q", first, want)
+	}
+	do(t, p.Keys(browser.Enter))
+	if hash := eval[string](t, p, `location.hash`); !strings.Contains(hash, "frame=1&report=") {
+		t.Errorf("zoomed, the address has %s", hash)
+	}
+	do(t, p.Back())
+	if hash := eval[string](t, p, `location.hash`); strings.Contains(hash, "frame=") {
+		t.Errorf("back, the address has %s", hash)
+	}
+	// The next decided change is one.
+	do(t, p.Do(`document.querySelector("canvas").focus()`))
+	do(t, p.Keys("n"))
+	if got := eval[string](t, p, `document.getElementById("selected").textContent`); !strings.Contains(got, "decided: ") {
+		t.Errorf("n selects %q", got)
+	}
+	// A click zooms into what is under it.
+	do(t, p.Do(`document.querySelector("canvas").scrollIntoView({block: "center"})`))
+	at := eval[[]float64](t, p, `(() => { const b = document.querySelector("canvas").getBoundingClientRect(); return [b.left + 30, b.top + 19 * 2 + 9] })()`)
+	do(t, p.Click(at[0], at[1]))
+	if hash := eval[string](t, p, `location.hash`); !strings.Contains(hash, "frame=2") {
+		t.Errorf("clicked, the address has %s", hash)
+	}
+	// The totals of a search are those of the frames, each counted once.
+	do(t, p.Do(`location.hash = "#view=flame&q=" + encodeURIComponent("/./")`))
+	if got := eval[string](t, p, statusText); !strings.Contains(got, "(100.00") {
+		t.Errorf("all frames match: %q", got)
+	}
+	// The same as a table, which opens.
+	do(t, p.Do(`location.hash = "#view=flame&as=table"`))
+	rows := eval[float64](t, p, `Number(document.querySelector("[role=treegrid]").getAttribute("aria-rowcount"))`)
+	do(t, p.Do(`document.querySelector("[role=treegrid]").focus()`))
+	do(t, p.Keys(browser.Left)) // closes the root
+	if got := eval[float64](t, p, `Number(document.querySelector("[role=treegrid]").getAttribute("aria-rowcount"))`); rows < 3 || got != 2 {
+		t.Errorf("%v rows, closed %v", rows, got)
+	}
+	// Bottom-up, the self costs of all functions are the total.
+	do(t, p.Do(`location.hash = "#view=flame&as=table&dir=up"`))
+	if got := eval[string](t, p, `document.querySelector("[role=treegrid] [aria-level='1']").textContent`); !strings.Contains(got, "total") {
+		t.Errorf("bottom-up starts with %q", got)
+	}
+	// A link to a frame of another report is refused.
+	do(t, p.Do(`location.hash = "#view=flame&frame=3&report=00000000"`))
+	if got := eval[string](t, p, text); !strings.Contains(got, "another report") {
+		t.Error("a link to another report is not refused")
+	}
+}
+
+// coloredPixels counts those of the flame graph that stand for a decided change.
+const coloredPixels = `(() => {
+	const c = document.querySelector("canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+	let n = 0;
+	for (let i = 0; i < d.length; i += 4) {
+		const spread = Math.max(d[i], d[i+1], d[i+2]) - Math.min(d[i], d[i+1], d[i+2]);
+		if (spread > 50) n++;
+	}
+	return n;
+})()`
+
+func TestBrowserNull(t *testing.T) {
+	d := sample(t, synthetic.Options{Frames: 400, Depth: 12, Runs: 8})
+	p := show(t, d, "#view=flame", browser.Options{})
+	do(t, p.Do(`document.querySelector(".tabs button").focus(); location.hash = "#view=flame&frame=1"`)) // the root is selected: its mark is blue
+	if got := eval[string](t, p, text); !strings.Contains(got, "No function changed decidably") || !strings.Contains(got, "no change in view is decided") {
+		t.Error("a comparison without changes does not say so")
+	}
+	selection := `(() => { const c = document.querySelector("canvas"); return 2 * 2 * (c.width + 19) })()`
+	if n, most := eval[float64](t, p, coloredPixels), eval[float64](t, p, selection); n > most {
+		t.Errorf("%v pixels are colored, the selection has %v", n, most)
+	}
+	changed := show(t, sample(t, small()), "#view=flame", browser.Options{})
+	if n, most := eval[float64](t, changed, coloredPixels), eval[float64](t, changed, selection); n <= most {
+		t.Errorf("with changes %v pixels are colored, the selection has %v", n, most)
+	}
+}
+
+func hostileDocument(t *testing.T) *Document {
+	t.Helper()
+	opt := synthetic.Options{Frames: 300, Depth: 20, Runs: 4, Change: true, Names: hostileNames()}
+	d := sample(t, opt)
+	for i, n := range hostileNames() {
+		d.Warnings = append(d.Warnings, n)
+		d.Budgets = append(d.Budgets, Budget{Name: n, Limit: n, Measured: n, Interval: n, Outcome: Fail, Reason: n})
+		d.Events[0].Functions[i].DSO = n
+		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, GroupRow{Name: n})
+		d.Runs = append(d.Runs, Run{Name: n, Command: n, Tool: n, Warnings: []string{n}})
+		d.Facts = append(d.Facts, Fact{n, n})
+		d.Listings = append(d.Listings, NewListing(d.Events[0].Functions[i].Name, n, "e", []Instruction{{Text: n, Key: n, File: n, Line: 1, Source: n}}, nil))
+	}
+	d.Base, d.Head, d.Tool = hostileNames()[0], hostileNames()[1], hostileNames()[2]
+	d.Verdict.Sentence += hostileNames()[0]
+	d.Branches = &Branches{Base: &BranchSource{Name: "</script>", Tier: "S"}, Code: []BranchCode{{Function: "<b>", Rows: []CodeRow{{Text: "<img src=x onerror=__canary=9>", Branch: 0}}}}}
+	for _, n := range hostileNames() {
+		d.Branches.Rows = append(d.Branches.Rows, Branch{Function: n, DSO: n, Place: n, File: n, Kind: n, Base: &BranchSide{Confidence: n, Class: n}, Change: n})
+	}
+	d.Pipeline = &Pipeline{Model: hostileNames()[0], Tool: hostileNames()[1], Loops: []Loop{{Name: hostileNames()[1], Notes: hostileNames(), Base: &LoopSide{Bottleneck: "<b>", Timeline: []Step{{Text: "</script>", Retired: 3}}}}}}
+	return d
+}
+
+func TestBrowserHostile(t *testing.T) {
+	d := hostileDocument(t)
+	p := show(t, d, "", browser.Options{})
+	for _, view := range []string{"functions", "flame", "flame&as=table", "flame&dir=up", "groups", "branches", "pipeline", "data"} {
+		look(t, p, "#view="+view)
+		if got := eval[string](t, p, `document.getElementById("panel").textContent`); len(got) < 20 {
+			t.Errorf("%s shows %q", view, got)
+		}
+	}
+	for i := range d.Events[0].Functions {
+		f := &d.Events[0].Functions[i]
+		look(t, p, functionLink(f))
+		if got := eval[string](t, p, `document.getElementById("fn")?.firstChild.textContent ?? document.getElementById("panel").textContent`); got != f.Name && f.Name != "" {
+			t.Errorf("the card of %.80q is of %.80q", f.Name, got)
+		}
+	}
+	for _, q := range hostileNames() {
+		do(t, p.Do(fmt.Sprintf(`location.hash = "#view=functions&q=" + encodeURIComponent(%q.slice(0, 500))`, clean(q))))
+	}
+	if got := eval[string](t, p, `String(globalThis.__canary) + String(({}).polluted) + document.querySelectorAll("img,iframe,object,b[onmouseover]").length`); got != "undefinedundefined0" {
+		t.Errorf("a name was run: %s", got)
+	}
+}
+
+func TestBrowserDeep(t *testing.T) {
+	d := sample(t, synthetic.Options{Frames: 4000, Depth: 3000, Runs: 2})
+	p := show(t, d, "#view=flame", browser.Options{})
+	painted := `(() => { const c = document.querySelector("canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
+		for (let i = 0; i < d.length; i += 4) seen.add(d[i] << 16 | d[i+1] << 8 | d[i+2]); return seen.size })()`
+	if n := eval[float64](t, p, painted); n < 4 {
+		t.Errorf("the top is painted with %v colors", n)
+	}
+	do(t, p.Do(`document.querySelector(".view").scrollTop = 1e9`))
+	if y := eval[float64](t, p, `document.querySelector(".view").scrollTop`); y < 50_000 {
+		t.Errorf("the graph ends at %v pixels", y)
+	}
+	do(t, p.Do(`location.hash = "#view=flame&frame=2990"`))
+	if n := eval[float64](t, p, painted); n < 4 {
+		t.Errorf("the bottom is painted with %v colors", n)
+	}
+	if h := eval[float64](t, p, `document.querySelector("canvas").height`); h > 2000 {
+		t.Errorf("the canvas is %v pixels high", h)
+	}
+	do(t, p.Do(`location.hash = "#view=flame&dir=up"`))
+	do(t, p.Do(`location.hash = "#view=flame&as=table"`))
+}
+
+func TestBrowserAccessible(t *testing.T) {
+	f, err := os.Open("testdata/axe/axe.min.js.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	axe, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := sample(t, synthetic.Options{Frames: 400, Depth: 12, Runs: 8, Change: true, Events: []string{"cpu-clock", "off-cpu"}})
+	d.Budgets = []Budget{{Name: "total", Limit: "+1 %", Measured: "+2 %", Outcome: Fail}, {Name: "other", Outcome: Inconclusive}}
+	d.Warnings = []string{"a warning"}
+	rate := 0.2
+	d.Branches = &Branches{
+		Base: &BranchSource{Name: "x", Tier: "B", Means: "stacks"}, Rows: []Branch{{Function: "f", Place: "+a", Base: &BranchSide{Rate: &rate, N: 100}, Code: 0}},
+		Code: []BranchCode{{Function: "f", Rows: []CodeRow{{Text: "jl", Branch: 0}}}},
+	}
+	d.Pipeline = &Pipeline{Model: "m", Tool: "llvm-mca", Loops: []Loop{{
+		Name: "loop", Base: &LoopSide{Throughput: 2, Cycles: []Part{{"a", 1}, {"b", 2}}, Timeline: []Step{{Text: "add", Issued: 2, Executed: 3, Retired: 5}}},
+		BreakEven: []Point{{0, 1, 0.9, 1.1}, {0.5, 2, 1.5, 2.5}}, Rate: &Estimate{0.1, 0.05, 0.2},
+	}}}
+	code := []Instruction{{Text: "push", Key: "push", Samples: 3}, {Text: "ret", Key: "ret"}}
+	fn := &d.Events[0].Functions[0]
+	d.Listings = []Listing{NewListing(fn.Name, fn.DSO, "cpu-clock", code, code)}
+	page := render(t, d)
+	for _, opt := range []browser.Options{{}, {Dark: true}} {
+		p := showFile(t, page, "", opt)
+		if _, err := browser.Eval[bool](p, string(axe)+";true"); err != nil {
+			t.Fatal(err)
+		}
+		for _, view := range []string{"view=functions", "view=flame", "view=flame&as=table", "view=groups", "view=branches", "view=pipeline", "view=offcpu", "view=data", functionLink(fn)[1:]} {
+			look(t, p, "#"+view)
+			found := eval[[]string](t, p, `(async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.filter(v => v.impact === "serious" || v.impact === "critical")
+				.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " " + n.html.slice(0, 160) + " " + (n.any[0]?.message ?? "")).join(" | ")))()`)
+			for _, v := range found {
+				t.Errorf("%s, dark %v: %s", view, opt.Dark, v)
+			}
+		}
+	}
+}

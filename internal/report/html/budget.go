@@ -1,0 +1,107 @@
+package html
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"profdiff/internal/budget"
+	"profdiff/internal/stats"
+)
+
+// AddOutcome adds what a budget file says, which is then the verdict of the document.
+func (d *Document) AddOutcome(o *budget.Outcome, opt Options) {
+	d.Title = "Performance budget"
+	if d.Tool == "" {
+		d.Tool = opt.Tool
+	}
+	measured := d.Verdict
+	var counts []string
+	for _, v := range []budget.Verdict{budget.Fail, budget.Inconclusive, budget.Warn, budget.Pass} {
+		if n := o.Count(v); n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	d.Verdict = Verdict{
+		Outcome:  budgetOutcome(o.Verdict),
+		Sentence: fmt.Sprintf("%s: %s", plural(len(o.Results), "budget"), strings.Join(counts, ", ")),
+	}
+	for i := range o.Results {
+		r := &o.Results[i]
+		row := budgetOf(r)
+		// What decides the build, in the sentence.
+		if r.Verdict == o.Verdict && o.Verdict != budget.Pass && !strings.Contains(d.Verdict.Sentence, "; ") {
+			d.Verdict.Sentence += fmt.Sprintf("; %s: %s %s, limit %s", r.ID, row.Measured, row.Interval, row.Limit)
+		}
+		d.Budgets = append(d.Budgets, row)
+	}
+	if o.Blocks {
+		d.Verdict.Ground = append(d.Verdict.Ground, "The file says that what is not decidable blocks.")
+	}
+	if measured.Sentence != "" {
+		d.Verdict.Ground = append(d.Verdict.Ground, measured.Sentence+".")
+		d.Verdict.Ground = append(d.Verdict.Ground, measured.Ground...)
+	}
+	for _, n := range o.Notes {
+		d.Facts = append(d.Facts, Fact{"note", opt.text(n)})
+	}
+	if d.Warnings == nil {
+		for _, w := range o.Design.Warnings {
+			d.Warnings = append(d.Warnings, opt.text(w))
+		}
+	}
+}
+
+func budgetOutcome(v budget.Verdict) Outcome {
+	switch v {
+	case budget.Pass:
+		return Pass
+	case budget.Warn:
+		return Warn
+	case budget.Fail:
+		return Fail
+	}
+	return Inconclusive
+}
+
+func budgetOf(r *budget.Result) Budget {
+	b := Budget{Name: r.ID, Limit: "–", Measured: "–", Outcome: budgetOutcome(r.Verdict)}
+	reasons := append([]string(nil), r.Reasons...)
+	for _, m := range r.Marks {
+		reasons = append(reasons, string(m))
+	}
+	if c := r.Deciding; c != nil {
+		write := func(v float64) string {
+			switch {
+			case math.IsNaN(v):
+				return "–"
+			case c.Relative():
+				return percent(v) + thin + "%"
+			case c.Unit == "percent":
+				return share(v)
+			}
+			return weight(v, c.Unit)
+		}
+		b.Measured = write(c.Value)
+		if c.CI.Lo > 0 || c.CI.Hi > 0 && !math.IsInf(c.CI.Hi, 1) {
+			hi := "∞"
+			if !math.IsInf(c.CI.Hi, 1) {
+				hi = write(c.CI.Hi)
+			}
+			b.Interval = "[" + write(c.CI.Lo) + ", " + hi + "]"
+		}
+		b.Limit = minus(c.FailText)
+		if c.FailText == "" && c.WarnText != "" {
+			b.Limit = "warn " + minus(c.WarnText)
+		}
+		if c.RunsNeeded > 0 && r.Verdict == budget.Inconclusive {
+			n := plural(c.RunsNeeded, "run")
+			if c.RunsNeeded >= stats.MaxRuns {
+				n += " and more"
+			}
+			reasons = append(reasons, "about "+n+" a side would decide")
+		}
+	}
+	b.Reason = strings.Join(reasons, "; ")
+	return b
+}

@@ -1,0 +1,125 @@
+package html
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxText is the number of bytes of a text that are kept.
+const maxText = 4096
+
+// clean makes a foreign text one that can be shown anywhere: valid UTF-8 in which
+// nothing is invisible, breaks the line or reorders what is around it, and of bounded
+// length. What is replaced stays visible as ⟨U+202E⟩, or ⟨0xFF⟩ for a byte that is no
+// UTF-8.
+func clean(s string) string {
+	dirty := len(s) > maxText
+	for i, r := range s {
+		if r == utf8.RuneError || !visible(r) {
+			dirty = dirty || r != utf8.RuneError || !strings.HasPrefix(s[i:], "\ufffd")
+		}
+		if dirty {
+			break
+		}
+	}
+	if !dirty {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if b.Len() >= maxText {
+			fmt.Fprintf(&b, "… (%d bytes in all)", len(s))
+			break
+		}
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, "⟨0x%02X⟩", s[i])
+		case !visible(r):
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		default:
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// visible reports whether a character is one that is seen, or a space.
+func visible(r rune) bool {
+	if r >= ' ' && r < 0x7f {
+		return true
+	}
+	if unicode.Is(unicode.Zs, r) {
+		return r == '\u00a0' || r == '\u202f'
+	}
+	switch r {
+	case '\u115f', '\u1160', '\u3164', '\uffa0', '\u2800': // letters that are blank
+		return false
+	}
+	return unicode.IsGraphic(r) && !unicode.Is(unicode.Variation_Selector, r)
+}
+
+// cleanAll cleans all strings that are reachable from a pointer. Going by type, it
+// cannot miss a field that is added later.
+func cleanAll(p any) { cleanValue(reflect.ValueOf(p)) }
+
+func cleanValue(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if s := v.String(); s != "" {
+			if c := clean(s); c != s {
+				v.SetString(c)
+			}
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			cleanValue(v.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		if !hasText(v.Type().Elem()) {
+			return
+		}
+		for i := range v.Len() {
+			cleanValue(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if hasText(v.Type().Field(i).Type) {
+				cleanValue(v.Field(i))
+			}
+		}
+	}
+}
+
+// hasText reports whether values of a type may hold strings.
+func hasText(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String, reflect.Struct:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return hasText(t.Elem())
+	}
+	return false
+}
+
+var absolutePath = regexp.MustCompile(`(^|[\s=:,'"])(/[^\s:,'"]*/)`)
+
+// trimPaths takes the directories from absolute paths in a text: they tell of the
+// machine of whoever recorded.
+func trimPaths(s string) string { return absolutePath.ReplaceAllString(s, "$1…/") }
+
+// trimName takes all but the last directory from the name of a file.
+func trimName(name string) string {
+	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
+	dir, file := path.Split(name)
+	if last := path.Base(dir); dir != "" && last != "/" && last != "." {
+		return last + "/" + file
+	}
+	return file
+}

@@ -1,0 +1,596 @@
+package html
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// A block is compressed JSON for the script.
+type block struct {
+	name string
+	data []byte
+}
+
+// A meta is what the script needs to know at once, and what other programs may look at.
+type meta struct {
+	Schema   string      `json:"schema"`
+	ID       string      `json:"id"`
+	Tool     string      `json:"tool"`
+	Title    string      `json:"title"`
+	Base     string      `json:"base"`
+	Head     string      `json:"head"`
+	Verdict  metaVerdict `json:"verdict"`
+	Warnings []string    `json:"warnings"`
+	Events   []metaEvent `json:"events"`
+	Blocks   []string    `json:"blocks"`
+}
+
+type metaVerdict struct {
+	Outcome  Outcome  `json:"outcome"`
+	Sentence string   `json:"sentence"`
+	Ground   []string `json:"ground"`
+}
+
+type metaEvent struct {
+	Name      string      `json:"name"`
+	Unit      string      `json:"unit"`
+	Per       string      `json:"per"`
+	Share     bool        `json:"share"`
+	Single    bool        `json:"single"`
+	OffCPU    bool        `json:"off_cpu"`
+	Withheld  string      `json:"withheld"`
+	How       []string    `json:"how"`
+	Total     jsonChange  `json:"total"`
+	Functions int         `json:"functions"`
+	Frames    int         `json:"frames"`
+	AllFrames int         `json:"all_frames"` // before pruning
+	Least     float64     `json:"least"`
+	Grew      []metaMover `json:"grew"`
+	Shrank    []metaMover `json:"shrank"`
+}
+
+type metaMover struct {
+	Name string `json:"name"`
+	DSO  string `json:"dso"`
+	jsonChange
+}
+
+// A jsonChange is a Change. Ratio and ends of its interval are null where they are not
+// finite.
+type jsonChange struct {
+	Base       float64   `json:"base"`
+	Head       float64   `json:"head"`
+	NBase      int64     `json:"base_samples"`
+	NHead      int64     `json:"head_samples"`
+	Ratio      *float64  `json:"ratio"`
+	Lo         *float64  `json:"lo"`
+	Hi         *float64  `json:"hi"`
+	Verdict    Outcome   `json:"verdict"` // "" if it was not tested
+	Adjusted   float64   `json:"adjusted_p"`
+	RunsNeeded int       `json:"runs_needed"`
+	BaseRuns   []float64 `json:"base_runs,omitempty"`
+	HeadRuns   []float64 `json:"head_runs,omitempty"`
+}
+
+func toJSON(c *Change) jsonChange {
+	j := jsonChange{
+		Base: round(c.Base, 6), Head: round(c.Head, 6), NBase: c.BaseSamples, NHead: c.HeadSamples,
+		Ratio: finite(c.Ratio), Lo: finite(c.Lo), Hi: finite(c.Hi), RunsNeeded: c.RunsNeeded,
+		BaseRuns: rounded(c.BaseRuns), HeadRuns: rounded(c.HeadRuns),
+	}
+	if c.Tested {
+		j.Verdict, j.Adjusted = c.Verdict, round(c.Adjusted, 4)
+	}
+	return j
+}
+
+func rounded(list []float64) []float64 {
+	var out []float64
+	for _, v := range list {
+		out = append(out, round(v, 5))
+	}
+	return out
+}
+
+// round keeps so many digits: more of them are noise, and bytes.
+func round(v float64, digits int) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	if err != nil {
+		return v
+	}
+	return r
+}
+
+func finite(v float64) *float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	v = round(v, 5)
+	return &v
+}
+
+func metaOf(d *Document, blocks []block) *meta {
+	m := &meta{
+		Schema: Schema, Tool: d.Tool, Title: d.Title, Base: d.Base, Head: d.Head,
+		Verdict:  metaVerdict{d.Verdict.Outcome, d.Verdict.Sentence, list(d.Verdict.Ground)},
+		Warnings: list(d.Warnings), Events: []metaEvent{}, Blocks: []string{},
+	}
+	for i := range d.Events {
+		e := &d.Events[i]
+		me := metaEvent{
+			Name: e.Name, Unit: e.Unit, Per: e.Per, Share: e.Share, Single: e.Single, OffCPU: e.OffCPU, Withheld: e.Withheld, How: list(e.How),
+			Total: toJSON(&e.Total), Functions: len(e.Functions), Frames: len(e.Frames.Level), AllFrames: e.Frames.All, Least: e.Frames.Least,
+		}
+		grew, shrank := e.movers()
+		named := func(list []mover) []metaMover {
+			out := []metaMover{}
+			for _, m := range list[:min(len(list), maxMovers)] {
+				c := toJSON(m.change)
+				c.BaseRuns, c.HeadRuns = nil, nil
+				out = append(out, metaMover{m.name, e.Functions[m.function].DSO, c})
+			}
+			return out
+		}
+		me.Grew, me.Shrank = named(grew), named(shrank)
+		m.Events = append(m.Events, me)
+	}
+	for _, b := range blocks {
+		m.Blocks = append(m.Blocks, b.name)
+	}
+	return m
+}
+
+func list(s []string) []string { return append([]string{}, s...) }
+
+// A textTable numbers texts.
+type textTable struct {
+	index map[string]int
+	list  []string
+}
+
+func (t *textTable) id(s string) int {
+	i, ok := t.index[s]
+	if !ok {
+		i = len(t.list)
+		t.index[s] = i
+		t.list = append(t.list, s)
+	}
+	return i
+}
+
+// encode makes the blocks. Trees are pruned until the page is not too large.
+func encode(d *Document) ([]block, error) {
+	texts := &textTable{index: make(map[string]int)}
+	var blocks []block
+	var gz compressor
+	add := func(name string, v any) error {
+		data, ok := v.([]byte)
+		if !ok {
+			var err error
+			if data, err = json.Marshal(v); err != nil {
+				return err
+			}
+		}
+		data, err := gz.compress(data)
+		blocks = append(blocks, block{name, data})
+		return err
+	}
+	room := MaxBytes * 3 / 4 // base64
+	if len(d.Listings) > 0 {
+		if err := add("listings", d.Listings); err != nil {
+			return nil, err
+		}
+	}
+	if d.Branches != nil {
+		if err := add("branches", d.Branches); err != nil {
+			return nil, err
+		}
+	}
+	if d.Pipeline != nil {
+		if err := add("pipeline", d.Pipeline); err != nil {
+			return nil, err
+		}
+	}
+	if len(d.Runs) > 0 || len(d.Facts) > 0 {
+		if err := add("data", struct {
+			Runs  []Run
+			Facts []Fact
+		}{d.Runs, d.Facts}); err != nil {
+			return nil, err
+		}
+	}
+	var own [][]byte
+	var indexes [][]int
+	for i := range d.Events {
+		e := &d.Events[i]
+		functions, index := byFrequency(e)
+		own = append(own, functionColumns(e, functions, index, texts))
+		indexes = append(indexes, index)
+		if len(e.Lines) > 0 {
+			if err := add("lines"+strconv.Itoa(i), linesOf(e, index)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	names, err := json.Marshal(texts.list)
+	if err != nil {
+		return nil, err
+	}
+	if err := add("names", names); err != nil {
+		return nil, err
+	}
+	used := 0
+	for _, b := range blocks {
+		used += len(b.data)
+	}
+	for i := range d.Events {
+		e := &d.Events[i]
+		limit := MaxFrames / len(d.Events)
+		all := e.Frames
+		for {
+			e.Frames = all.pruned(limit)
+			data := append(append(bytes.Clone(own[i]), `,"frames":`...), frameColumns(e, indexes[i])...)
+			data = append(data, '}')
+			small, err := gz.compress(data)
+			if err != nil {
+				return nil, err
+			}
+			share := (room - used) / (len(d.Events) - i)
+			if len(small) <= max(share, 50_000) || limit < 2000 {
+				used += len(small)
+				blocks = append(blocks, block{"event" + strconv.Itoa(i), small})
+				break
+			}
+			limit = min(limit, len(all.Level)) * 2 / 3
+		}
+	}
+	return blocks, nil
+}
+
+// A compressor compresses one block after the other. It is deterministic: the header has
+// no time and no name.
+type compressor struct{ z *gzip.Writer }
+
+func (c *compressor) compress(data []byte) ([]byte, error) {
+	var buf bytes.Buffer
+	if c.z == nil {
+		var err error
+		if c.z, err = gzip.NewWriterLevel(&buf, 7); err != nil {
+			return nil, err
+		}
+	} else {
+		c.z.Reset(&buf)
+	}
+	c.z.ModTime = time.Unix(0, 0)
+	if _, err := c.z.Write(data); err != nil {
+		return nil, err
+	}
+	if err := c.z.Close(); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+// columns is a JSON object of arrays.
+type columns struct{ buf []byte }
+
+func (c *columns) key(name string) {
+	if len(c.buf) == 0 {
+		c.buf = append(c.buf, '{')
+	} else {
+		c.buf = append(c.buf, ',')
+	}
+	c.buf = strconv.AppendQuote(c.buf, name)
+	c.buf = append(c.buf, ':')
+}
+
+func column[T any](c *columns, name string, n int, at func(i int) T, write func(buf []byte, v T) []byte) {
+	c.key(name)
+	c.buf = append(c.buf, '[')
+	for i := range n {
+		if i > 0 {
+			c.buf = append(c.buf, ',')
+		}
+		c.buf = write(c.buf, at(i))
+	}
+	c.buf = append(c.buf, ']')
+}
+
+func writeInt(buf []byte, v int) []byte      { return strconv.AppendInt(buf, int64(v), 10) }
+func writeInt64(buf []byte, v int64) []byte  { return strconv.AppendInt(buf, v, 10) }
+func writeCost(buf []byte, v float64) []byte { return writeFloat(buf, v, 5) }
+
+func writeRatio(buf []byte, v float64) []byte { return writeFloat(buf, v, 4) }
+
+// writeFloat writes a number with few digits, null if JSON has none for it.
+func writeFloat(buf []byte, v float64, digits int) []byte {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return append(buf, "null"...)
+	}
+	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
+		return strconv.AppendInt(buf, int64(v), 10)
+	}
+	at := len(buf)
+	buf = strconv.AppendFloat(buf, v, 'g', digits, 64)
+	if bytes.IndexByte(buf[at:], 'e') >= 0 {
+		buf = strconv.AppendFloat(buf[:at], round(v, digits), 'g', -1, 64)
+	}
+	return buf
+}
+
+// byFrequency orders the functions of an event, those of most frames first: small numbers
+// take less room. It returns the functions, and the new index of each.
+func byFrequency(e *Event) (ordered []Function, index []int) {
+	frames := make([]int, len(e.Functions))
+	for _, fn := range e.Frames.Function {
+		if fn >= 0 {
+			frames[fn]++
+		}
+	}
+	order := make([]int, len(frames))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return frames[b] - frames[a] })
+	index = make([]int, len(order))
+	for at, i := range order {
+		index[i] = at
+		ordered = append(ordered, e.Functions[i])
+	}
+	return ordered, index
+}
+
+// functionColumns are the functions of an event and what goes with them, a JSON object
+// without its end.
+func functionColumns(e *Event, f []Function, index []int, texts *textTable) []byte {
+	n := len(f)
+	c := &columns{}
+	// Most names are new: as differences they take no room.
+	last := -1
+	column(c, "name", n, func(i int) int {
+		id := texts.id(f[i].Name)
+		step := id - last
+		last = id
+		return step
+	}, writeInt)
+	column(c, "dso", n, func(i int) int { return texts.id(f[i].DSO) }, writeInt)
+	column(c, "selfBase", n, func(i int) float64 { return f[i].Self.Base }, writeCost)
+	column(c, "selfHead", n, func(i int) float64 { return f[i].Self.Head }, writeCost)
+	column(c, "totalBase", n, func(i int) float64 { return f[i].Total.Base }, writeCost)
+	column(c, "totalHead", n, func(i int) float64 { return f[i].Total.Head }, writeCost)
+	column(c, "nBase", n, func(i int) int64 { return f[i].Self.BaseSamples }, writeInt64)
+	column(c, "nHead", n, func(i int) int64 { return f[i].Self.HeadSamples }, writeInt64)
+	// How they were matched, where that says something.
+	var matched []int
+	for i := range f {
+		if f[i].Match != "exact" && f[i].Match != "" {
+			matched = append(matched, i)
+		}
+	}
+	column(c, "matched", len(matched), func(i int) int { return matched[i] }, writeInt)
+	column(c, "match", len(matched), func(i int) int { return texts.id(f[matched[i]].Match) }, writeInt)
+	column(c, "baseName", len(matched), func(i int) int { return texts.id(f[matched[i]].BaseName) }, writeInt)
+	column(c, "baseDSO", len(matched), func(i int) int { return texts.id(f[matched[i]].BaseDSO) }, writeInt)
+	column(c, "reason", len(matched), func(i int) int { return texts.id(f[matched[i]].Reason) }, writeInt)
+	column(c, "confidence", len(matched), func(i int) float64 { return f[matched[i]].Confidence }, writeCost)
+	var shifted []int
+	for i := range f {
+		if f[i].Shift >= 0 {
+			shifted = append(shifted, i)
+		}
+	}
+	column(c, "shifted", len(shifted), func(i int) int { return shifted[i] }, writeInt)
+	column(c, "shift", len(shifted), func(i int) int { return f[shifted[i]].Shift }, writeInt)
+	c.key("shifts")
+	c.buf = append(c.buf, '[')
+	for i := range e.Shifts {
+		if i > 0 {
+			c.buf = append(c.buf, ',')
+		}
+		s := &e.Shifts[i]
+		data, err := json.Marshal(struct {
+			Caller int        `json:"caller"`
+			Parts  []int      `json:"parts"`
+			Net    jsonChange `json:"net"`
+		}{index[s.Caller], mapped(s.Parts, index), toJSON(&s.Net)})
+		if err != nil {
+			data = []byte("null") // numbers were made finite
+		}
+		c.buf = append(c.buf, data...)
+	}
+	c.buf = append(c.buf, ']')
+	tests(c, "self", n, func(i int) *Change { return &f[i].Self })
+	tests(c, "total", n, func(i int) *Change { return &f[i].Total })
+	c.key("groups")
+	type row struct {
+		Name   string     `json:"name"`
+		Change jsonChange `json:"change"`
+	}
+	type group struct {
+		By   string `json:"by"`
+		Rows []row  `json:"rows"`
+	}
+	groups := []group{}
+	for _, g := range e.Groups {
+		out := group{g.By, []row{}}
+		for i := range g.Rows {
+			out.Rows = append(out.Rows, row{g.Rows[i].Name, toJSON(&g.Rows[i].Self)})
+		}
+		groups = append(groups, out)
+	}
+	data, err := json.Marshal(groups)
+	if err != nil {
+		data = []byte("[]")
+	}
+	c.buf = append(c.buf, data...)
+	return c.buf
+}
+
+func mapped(list, index []int) []int {
+	out := make([]int, len(list))
+	for i, v := range list {
+		out[i] = index[v]
+	}
+	return out
+}
+
+// maxWithRuns is the number of functions with the cost of each run, in a table.
+const maxWithRuns = 250
+
+// tests are the results of those changes that were tested.
+func tests(c *columns, name string, n int, at func(int) *Change) {
+	var known []int
+	for i := range n {
+		if at(i).Tested {
+			known = append(known, i)
+		}
+	}
+	of := func(i int) *Change { return at(known[i]) }
+	m := len(known)
+	t := &columns{}
+	last := 0
+	column(t, "at", m, func(i int) int {
+		step := known[i] - last
+		last = known[i]
+		return step
+	}, writeInt)
+	column(t, "ratio", m, func(i int) float64 { return of(i).Ratio }, writeRatio)
+	column(t, "lo", m, func(i int) float64 { return of(i).Lo }, writeRatio)
+	column(t, "hi", m, func(i int) float64 { return of(i).Hi }, writeRatio)
+	column(t, "p", m, func(i int) float64 { return of(i).Adjusted }, func(b []byte, v float64) []byte { return writeFloat(b, v, 3) })
+	column(t, "runs", m, func(i int) int { return of(i).RunsNeeded }, writeInt)
+	t.key("verdict")
+	t.buf = append(t.buf, '"')
+	for i := range m {
+		t.buf = append(t.buf, verdictLetter(of(i)))
+	}
+	t.buf = append(t.buf, '"')
+	var withRuns []int
+	for i := range m {
+		if len(of(i).BaseRuns) > 0 || len(of(i).HeadRuns) > 0 {
+			withRuns = append(withRuns, i)
+		}
+	}
+	if len(withRuns) > maxWithRuns {
+		cost := func(i int) float64 { return max(of(i).Base, of(i).Head) }
+		slices.SortStableFunc(withRuns, func(a, b int) int { return -cmp.Compare(cost(a), cost(b)) })
+		withRuns = withRuns[:maxWithRuns]
+		slices.Sort(withRuns)
+	}
+	values := func(b []byte, list []float64) []byte {
+		b = append(b, '[')
+		for i, v := range list {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = writeFloat(b, v, 4)
+		}
+		return append(b, ']')
+	}
+	column(t, "withRuns", len(withRuns), func(i int) int { return withRuns[i] }, writeInt)
+	column(t, "baseRuns", len(withRuns), func(i int) []float64 { return of(withRuns[i]).BaseRuns }, values)
+	column(t, "headRuns", len(withRuns), func(i int) []float64 { return of(withRuns[i]).HeadRuns }, values)
+	c.key(name)
+	c.buf = append(append(c.buf, t.buf...), '}')
+}
+
+// verdictLetter stands for a verdict, - for a change that was not tested.
+func verdictLetter(c *Change) byte {
+	switch {
+	case !c.Tested:
+		return '-'
+	case c.Verdict == Improved:
+		return 'i'
+	case c.Verdict == Regressed:
+		return 'r'
+	case c.Verdict == Unchanged:
+		return 'u'
+	}
+	return '?'
+}
+
+// frameColumns are the frames of an event. Costs are multiples of a quantum, such that
+// no sum of a subtree is off by more than one.
+func frameColumns(e *Event, index []int) []byte {
+	f := &e.Frames
+	n := len(f.Level)
+	c := &columns{}
+	var sum [2]float64
+	for i := range n {
+		sum[0] += f.Base[i]
+		sum[1] += f.Head[i]
+	}
+	// A hundredth of an average sample.
+	samples := float64(e.Total.BaseSamples + e.Total.HeadSamples)
+	steps := max(1<<20, min(1<<30, 100*samples))
+	quantum := max(sum[0], sum[1]) / steps
+	if quantum == 0 {
+		quantum = 1
+	}
+	c.key("quantum")
+	c.buf = strconv.AppendFloat(c.buf, quantum, 'g', -1, 64)
+	last := int32(-1)
+	column(c, "up", n, func(i int) int {
+		up := last + 1 - f.Level[i]
+		last = f.Level[i]
+		return int(up)
+	}, writeInt)
+	column(c, "fn", n, func(i int) int {
+		if fn := f.Function[i]; fn < 0 {
+			return int(fn)
+		}
+		return index[f.Function[i]]
+	}, writeInt)
+	for _, side := range []struct {
+		name string
+		of   []float64
+	}{{"base", f.Base}, {"head", f.Head}} {
+		exact, written := 0.0, 0.0
+		column(c, side.name, n, func(i int) int64 {
+			exact += side.of[i]
+			v := math.Round(exact/quantum) - written
+			written += v
+			return int64(v)
+		}, writeInt64)
+	}
+	c.key("flags")
+	c.buf = append(c.buf, '"')
+	for _, flags := range f.Flags {
+		c.buf = append(c.buf, '0'+byte(flags))
+	}
+	c.buf = append(c.buf, '"', '}')
+	return c.buf
+}
+
+// linesOf are lines by columns.
+func linesOf(e *Event, index []int) []byte {
+	l := e.Lines
+	n := len(l)
+	texts := &textTable{index: make(map[string]int)}
+	c := &columns{}
+	column(c, "function", n, func(i int) int { return index[l[i].Function] }, writeInt)
+	column(c, "file", n, func(i int) int { return texts.id(l[i].File) }, writeInt)
+	column(c, "text", n, func(i int) int { return texts.id(l[i].Text) }, writeInt)
+	column(c, "base", n, func(i int) int64 { return l[i].BaseLine }, writeInt64)
+	column(c, "head", n, func(i int) int64 { return l[i].HeadLine }, writeInt64)
+	column(c, "selfBase", n, func(i int) float64 { return l[i].Self.Base }, writeCost)
+	column(c, "selfHead", n, func(i int) float64 { return l[i].Self.Head }, writeCost)
+	tests(c, "self", n, func(i int) *Change { return &l[i].Self })
+	names, err := json.Marshal(texts.list)
+	if err != nil {
+		names = []byte("[]") // texts were cleaned
+	}
+	c.key("texts")
+	c.buf = append(append(c.buf, names...), '}')
+	return c.buf
+}

@@ -1,0 +1,177 @@
+package html
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+
+	"profdiff/internal/report/html/synthetic"
+)
+
+// totalsOf are the costs of a tree by level: what pruning must not change.
+func totalsOf(f *Frames) (base, head float64) {
+	for i := range f.Base {
+		base += f.Base[i]
+		head += f.Head[i]
+	}
+	return base, head
+}
+
+func TestPruned(t *testing.T) {
+	// main: a (x, y), b (x); of them a.y is heavy, b.x decided though light.
+	all := Frames{
+		Level:    []int32{0, 1, 2, 3, 3, 2, 3, 4},
+		Function: []int32{-1, 0, 1, 2, 3, 4, 2, 5},
+		Base:     []float64{0, 0, 1, 2, 90, 3, 1, 1},
+		Head:     []float64{0, 0, 1, 3, 80, 4, 2, 1},
+		Flags:    []FrameFlags{0, 0, 0, 0, 0, 0, Grew, OnlyHead},
+		All:      8,
+	}
+	got := all.pruned(4)
+	want := Frames{
+		Level:    []int32{0, 1, 2, 3, 3, 2, 3, 4},
+		Function: []int32{-1, 0, 1, 3, -2, 4, 2, -2},
+		Base:     []float64{0, 0, 1, 90, 2, 3, 1, 1},
+		Head:     []float64{0, 0, 1, 80, 3, 4, 2, 1},
+		Flags:    []FrameFlags{0, 0, 0, 0, 0, 0, Grew, 0},
+		All:      8, Least: got.Least,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("pruned (-want +got):\n%s", d)
+	}
+	if unchanged := all.pruned(8); cmp.Diff(all, unchanged) != "" {
+		t.Error("a tree within the limit changed")
+	}
+}
+
+func TestPrunedSums(t *testing.T) {
+	c, err := synthetic.Compare(synthetic.Options{Frames: 5000, Depth: 40, Runs: 8, Change: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := frames(c, 0)
+	decided := func(f *Frames) (n int) {
+		for _, flags := range f.Flags {
+			if flags&(Grew|Shrank) != 0 {
+				n++
+			}
+		}
+		return n
+	}
+	if decided(&all) == 0 {
+		t.Fatal("no frame changed")
+	}
+	for _, limit := range []int{4999, 2000, 300, 1} {
+		got := all.pruned(limit)
+		kept, left := 0, 0
+		for _, fn := range got.Function[1:] {
+			if fn < 0 {
+				left += int(-1 - fn)
+			} else {
+				kept++
+			}
+		}
+		if kept+left+1 != len(all.Level) {
+			t.Errorf("limit %d: %d frames kept and %d left out, of %d", limit, kept, left, len(all.Level)-1)
+		}
+		if kept > limit+decided(&all)*40 {
+			t.Errorf("limit %d: %d frames are kept", limit, kept)
+		}
+		if decided(&got) != decided(&all) {
+			t.Errorf("limit %d: %d decided frames, of %d", limit, decided(&got), decided(&all))
+		}
+		wantBase, wantHead := totalsOf(&all)
+		gotBase, gotHead := totalsOf(&got)
+		if math.Abs(gotBase/wantBase-1) > 1e-12 || math.Abs(gotHead/wantHead-1) > 1e-12 {
+			t.Errorf("limit %d: totals %v and %v, want %v and %v", limit, gotBase, gotHead, wantBase, wantHead)
+		}
+	}
+}
+
+// TestFrameSums checks that no total of a frame is off by more than a quantum after
+// encoding, which is a hundredth of a sample.
+func TestFrameSums(t *testing.T) {
+	c, err := synthetic.Compare(synthetic.Options{Frames: 3000, Depth: 30, Runs: 3, Change: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := FromComparison(c, Options{})
+	e := &d.Events[0]
+	index := make([]int, len(e.Functions))
+	for i := range index {
+		index[i] = i
+	}
+	var got struct {
+		Quantum    float64
+		Up, Fn     []int
+		Base, Head []float64
+		Flags      string
+	}
+	if err := json.Unmarshal(frameColumns(e, index), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Up) != len(e.Frames.Level) || len(got.Flags) != len(e.Frames.Level) {
+		t.Fatalf("%d frames, want %d", len(got.Up), len(e.Frames.Level))
+	}
+	decoded := Frames{Base: got.Base, Head: got.Head}
+	last := int32(-1)
+	for i, up := range got.Up {
+		last += int32(1 - up)
+		decoded.Level = append(decoded.Level, last)
+		decoded.Base[i] *= got.Quantum
+		decoded.Head[i] *= got.Quantum
+	}
+	if d := cmp.Diff(e.Frames.Level, decoded.Level); d != "" {
+		t.Fatalf("levels (-want +got):\n%s", d)
+	}
+	end := decoded.ends()
+	gotBase, gotHead := decoded.totals(end)
+	wantBase, wantHead := e.Frames.totals(end)
+	for i := range gotBase {
+		if math.Abs(gotBase[i]-wantBase[i]) > 1.0001*got.Quantum || math.Abs(gotHead[i]-wantHead[i]) > 1.0001*got.Quantum {
+			t.Fatalf("frame %d: %v and %v, want %v and %v; the quantum is %v", i, gotBase[i], gotHead[i], wantBase[i], wantHead[i], got.Quantum)
+		}
+	}
+	if one := 1_003_009.0 / 3; got.Quantum > one/50 {
+		t.Errorf("the quantum is %v, a sample %v", got.Quantum, one)
+	}
+}
+
+// TestNull checks that runs of the same program have no movers and no decided frames.
+func TestNull(t *testing.T) {
+	c, err := synthetic.Compare(synthetic.Options{Frames: 4000, Depth: 40, Runs: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := FromComparison(c, Options{})
+	e := &d.Events[0]
+	if grew, shrank := e.movers(); len(grew)+len(shrank) > 0 {
+		t.Errorf("%d functions grew, %d shrank", len(grew), len(shrank))
+	}
+	for i, f := range e.Frames.Flags {
+		if f&(Grew|Shrank) != 0 {
+			t.Errorf("frame %d is decided", i)
+		}
+	}
+}
+
+func uncompress(t *testing.T, data []byte) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if z.ModTime.Unix() != 0 {
+		t.Errorf("the header has the time %v", z.ModTime)
+	}
+	out, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+package html
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// code makes instructions whose keys are words.
+func code(words string) (list []Instruction) {
+	for i, w := range strings.Fields(words) {
+		list = append(list, Instruction{Offset: int64(4 * i), Text: w, Key: w, Samples: 1})
+	}
+	return list
+}
+
+func rows(l *Listing) string {
+	var out []string
+	for i := range l.Rows {
+		switch r := &l.Rows[i]; {
+		case r.BaseOffset < 0:
+			out = append(out, "+"+r.HeadText)
+		case r.HeadOffset < 0:
+			out = append(out, "-"+r.BaseText)
+		default:
+			out = append(out, r.HeadText)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestListing(t *testing.T) {
+	for _, test := range []struct{ base, head, want string }{
+		{"push mov cmp jl ret", "push mov cmp jl ret", "push mov cmp jl ret"},
+		{"push mov cmp jl add ret", "push mov xor cmp setl ret", "push mov +xor cmp -jl -add +setl ret"},
+		{"a b c", "", "-a -b -c"},
+		{"", "a b", "+a +b"},
+		{"a x b", "a b", "a -x b"},
+		{"nop nop a nop", "nop a nop nop", "nop -nop a +nop nop"},
+	} {
+		l := NewListing("f", "d", "cycles", code(test.base), code(test.head))
+		if got := rows(&l); got != test.want {
+			t.Errorf("%q and %q: %q, want %q", test.base, test.head, got, test.want)
+		}
+		if want := int64(len(strings.Fields(test.base))); l.BaseSamples != want {
+			t.Errorf("%q: %d samples, want %d", test.base, l.BaseSamples, want)
+		}
+	}
+}
+
+// TestLargeListing aligns code that is too large for a table: anchors split it.
+func TestLargeListing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var base, head []Instruction
+	for i := range 6000 {
+		x := Instruction{Text: fmt.Sprint(i), Key: fmt.Sprint(i % 3000)}
+		if i%7 == 0 {
+			x.Key = fmt.Sprint("only ", i)
+		}
+		if rng.IntN(20) > 0 {
+			base = append(base, x)
+		}
+		if rng.IntN(20) > 0 {
+			head = append(head, x)
+		}
+	}
+	pairs := alignKeys(base, head)
+	if len(pairs) < 5000 {
+		t.Errorf("%d of 6000 are aligned", len(pairs))
+	}
+	last := [2]int{-1, -1}
+	for _, p := range pairs {
+		if p[0] <= last[0] || p[1] <= last[1] || base[p[0]].Key != head[p[1]].Key {
+			t.Fatalf("%v follows %v", p, last)
+		}
+		last = p
+	}
+}
+
+func TestShortListing(t *testing.T) {
+	base := make([]Instruction, 9000)
+	for i := range base {
+		base[i] = Instruction{Offset: int64(i), Text: "nop", Key: "nop"}
+	}
+	base[100].Samples, base[7000].Samples = 5, 7
+	l := NewListing("f", "d", "cycles", base, base)
+	sum := int64(0)
+	for i := range l.Rows {
+		sum += l.Rows[i].BaseSamples
+	}
+	if sum != 12 || len(l.Rows) > maxListing || l.Note == "" {
+		t.Errorf("%d rows with %d samples, note %q", len(l.Rows), sum, l.Note)
+	}
+	if d := cmp.Diff(int64(12), l.BaseSamples); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,135 @@
+// Measure prints what HTML reports cost: bytes, the time to write them, and the time
+// of a browser to show them.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"profdiff/internal/compare"
+	"profdiff/internal/report/html"
+	"profdiff/internal/report/html/browser"
+	"profdiff/internal/report/html/synthetic"
+)
+
+func main() {
+	repeat := flag.Int("n", 3, "open each page `N` times and print medians")
+	flag.Parse()
+	if err := measure(*repeat); err != nil {
+		fmt.Fprintln(os.Stderr, "measure:", err)
+		os.Exit(1)
+	}
+}
+
+type size struct {
+	name          string
+	frames, depth int
+}
+
+func measure(repeat int) error {
+	dir, err := os.MkdirTemp("", "profdiff-measure-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(out, "page\tframes\tfunctions\tbytes\tcompare\treport\tready\tready CPU\tzoom CPU\tsearch CPU\theap\t")
+	for _, s := range []size{{"1k", 1000, 60}, {"20k", 20_000, 80}, {"50k", 50_000, 100}, {"200k", 200_000, 120}, {"500k", 500_000, 120}, {"deep", 12_000, 3000}} {
+		if err := s.measure(out, dir, repeat); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return out.Flush()
+}
+
+func (s *size) measure(out *tabwriter.Writer, dir string, repeat int) error {
+	c, err := synthetic.Compare(synthetic.Options{Frames: s.frames, Depth: s.depth, Runs: 5, Change: true})
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if _, err := compare.Compare(c.Base, c.Head, compare.Options{Normalize: compare.None}); err != nil {
+		return err
+	}
+	compared := time.Since(start)
+	start = time.Now()
+	d := html.FromComparison(c, html.Options{Tool: "profdiff"})
+	var page bytes.Buffer
+	if err := html.Write(&page, d); err != nil {
+		return err
+	}
+	written := time.Since(start)
+	file := filepath.Join(dir, s.name+".html")
+	if err := os.WriteFile(file, page.Bytes(), 0o666); err != nil {
+		return err
+	}
+	var ready, cpu, zoom, search []float64
+	var heap int64
+	for range repeat {
+		t, err := open(file)
+		if err != nil {
+			return err
+		}
+		ready, cpu, zoom, search = append(ready, t.ready), append(cpu, t.cpu), append(zoom, t.zoom), append(search, t.search)
+		heap = t.heap
+	}
+	fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%d ms\t%d ms\t%.0f ms\t%.0f ms\t%.0f ms\t%.0f ms\t%.1f MB\t\n", s.name, len(d.Events[0].Frames.Level), len(d.Events[0].Functions),
+		page.Len(), compared.Milliseconds(), written.Milliseconds(), median(ready), median(cpu), median(zoom), median(search), float64(heap)/1e6)
+	return nil
+}
+
+type times struct {
+	ready, cpu, zoom, search float64 // ms
+	heap                     int64
+}
+
+// open shows the flame graph of a page, zooms and searches.
+func open(file string) (t times, err error) {
+	p, err := browser.Open(context.Background(), "file://"+file+"#view=flame", browser.Options{})
+	if err != nil {
+		return t, err
+	}
+	defer p.Close()
+	if t.ready, err = browser.Eval[float64](p, `Number(document.documentElement.dataset.ready)`); err != nil {
+		return t, err
+	}
+	cpu, _, err := p.CPU()
+	if err != nil {
+		return t, err
+	}
+	t.cpu = milliseconds(cpu)
+	work := func(script string) (float64, error) {
+		before, _, err := p.CPU()
+		if err != nil {
+			return 0, err
+		}
+		if err := p.Do(script); err != nil {
+			return 0, err
+		}
+		after, heap, err := p.CPU()
+		t.heap = heap
+		return milliseconds(after - before), err
+	}
+	const frame = `const c = document.querySelector("canvas"); c.scrollIntoView(); const b = c.getBoundingClientRect();
+		c.dispatchEvent(new MouseEvent("click", {bubbles: true, clientX: b.left + b.width / 4, clientY: b.top + 19 * 5.5}))`
+	if t.zoom, err = work(frame); err != nil {
+		return t, err
+	}
+	const search = `const i = document.querySelector("input[type=search]"); i.value = "merge"; i.dispatchEvent(new Event("input", {bubbles: true}))`
+	t.search, err = work(search)
+	return t, err
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func median(list []float64) float64 {
+	sorted := slices.Sorted(slices.Values(list))
+	return sorted[len(sorted)/2]
+}

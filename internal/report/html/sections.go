@@ -1,0 +1,138 @@
+package html
+
+// Branches are branches and how they were predicted, on one side or both.
+type Branches struct {
+	// Base and Head say what each side was made from. Head is nil if there is one side.
+	Base, Head *BranchSource
+	Rows       []Branch
+	// Hidden are branches that were left out.
+	Hidden int
+	// Code is that around branches, by Branch.Code.
+	Code []BranchCode
+}
+
+// A BranchSource says what a table of branches was made from.
+type BranchSource struct {
+	Name, Tool, CPU string
+	// Tier is a letter, and Means what it stands for.
+	Tier, Means string
+	Events      []string
+	// Unknown says why it is not known which branches were mispredicted, "" if it is.
+	Unknown string
+	// Counts says what executed, taken and misses count.
+	Counts string
+	Facts  []Fact
+}
+
+// A Branch is a branch on both sides.
+type Branch struct {
+	Function, DSO string
+	// Place is the offset in the function, or an address, or a line.
+	Place string
+	File  string
+	Line  int64
+	Kind  string
+	// Base and Head are nil if the side does not have the branch.
+	Base, Head *BranchSide
+	// Verdict is set if the sides were compared: Improved is a lower rate.
+	Verdict  Outcome
+	Adjusted float64
+	Change   string // of what was tested, in words
+	// Code is an index in Branches.Code, or -1.
+	Code int
+}
+
+// A BranchSide is what one side says of a branch. What is not known is nil.
+type BranchSide struct {
+	Executed, Misses *float64
+	// N executions are what the rates are made from, in so many Samples.
+	N, Samples int64
+	// Rate is that of misses with its interval. Without a value, the interval is that
+	// of the bounds.
+	Rate *float64
+	CI   *[2]float64
+	// Bounded is set if the rate is known by bounds only.
+	Bounded bool
+	Taken   *float64 // share
+	TakenCI *[2]float64
+	MPKI    *float64
+	Lost    *[2]float64 // cycles
+	// Confidence says how the rate was found and how well the branch is placed.
+	Confidence string
+	Class      string
+	Enough     bool
+}
+
+// A BranchCode is the code of a function with its branches.
+type BranchCode struct {
+	Function, DSO string
+	Rows          []CodeRow
+}
+
+// A CodeRow is an instruction.
+type CodeRow struct {
+	Offset int64
+	Text   string
+	File   string
+	Line   int64
+	Source string
+	// Branch is an index in Branches.Rows, or -1.
+	Branch int
+}
+
+// A Pipeline is what llvm-mca predicts of loops: a static model, not a measurement.
+type Pipeline struct {
+	// Model is the CPU that was modelled, and Tool the program.
+	Model, Tool string
+	// StandIn says that the model stands for another CPU, "" if it does not.
+	StandIn string
+	Loops   []Loop
+}
+
+// A Loop is a loop before and after.
+type Loop struct {
+	Name string
+	// Unit is what cycles are of: an iteration, …
+	Unit       string
+	Base, Head *LoopSide // nil if the side does not have it
+	// Predicted is the speed-up with its interval, and Measured what was seen.
+	Predicted, Measured *Estimate
+	// BreakEven are speed-ups by the rate of misses of the branch in question; At is
+	// the rate at which there is none, and Rate the one that was measured.
+	BreakEven []Point
+	At        *float64
+	Rate      *Estimate
+	// RateSource says where Rate is from: measured, given, simulated, …
+	RateSource string
+	Notes      []string
+}
+
+// An Estimate is a value with its interval.
+type Estimate struct{ Value, Lo, Hi float64 }
+
+// A Point is a speed-up at a rate of misses from 0 to 1.
+type Point struct{ Rate, Speedup, Lo, Hi float64 }
+
+// A LoopSide is one side of a loop.
+type LoopSide struct {
+	// Throughput is in cycles of a unit.
+	Throughput float64
+	IPC        float64
+	Bottleneck string
+	// Cycles are parts of the predicted cycles of a unit.
+	Cycles   []Part
+	Timeline []Step
+}
+
+// A Part is a number of cycles that are spent for something.
+type Part struct {
+	Name   string
+	Cycles float64
+}
+
+// A Step is an instruction on its way through the pipeline, in cycles from the start.
+type Step struct {
+	Iteration, Index                             int
+	Text                                         string
+	Dispatched, Ready, Issued, Executed, Retired int
+}

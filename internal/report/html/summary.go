@@ -1,0 +1,356 @@
+package html
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"profdiff/internal/compare"
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+// metric names what an event costs.
+func (e *Event) metric() string {
+	switch {
+	case e.Share || e.Per == "":
+		return e.Name + " a run"
+	case e.Per == "run":
+		return e.Name + " a run"
+	}
+	return e.Name + " per " + e.Per
+}
+
+// verdictOf says in one sentence what the total of an event does.
+func verdictOf(c *compare.Comparison, e *Event) Verdict {
+	t := &e.Total
+	v := Verdict{Outcome: t.Verdict}
+	from := weight(t.Base, e.Unit) + " → " + weight(t.Head, e.Unit)
+	interval := ""
+	if t.known() {
+		interval = fmt.Sprintf(" [95"+thin+"%% interval %s to %s"+thin+"%%]", percent(t.Lo), percent(t.Hi))
+	}
+	amount := strings.TrimLeft(t.relative(), "+−")
+	switch {
+	case e.Withheld != "" || c.Events[0].Total.Withheld:
+		v.Outcome = Inconclusive
+		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s, but no verdict holds", e.metric(), t.relative(), interval, from)
+		if e.Withheld != "" {
+			v.Sentence += ": " + e.Withheld
+		}
+	case e.Single:
+		v.Outcome = Inconclusive
+		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s; one run a side does not tell how much runs differ", e.metric(), t.relative(), interval, from)
+	case t.Verdict == Regressed:
+		v.Sentence = fmt.Sprintf("%s rose by %s%s, %s", e.metric(), amount, interval, from)
+	case t.Verdict == Improved:
+		v.Sentence = fmt.Sprintf("%s fell by %s%s, %s", e.metric(), amount, interval, from)
+	case t.Verdict == Unchanged:
+		v.Sentence = fmt.Sprintf("%s changed by no more than %s: %s%s, %s", e.metric(), shortPercent(c.Options.Margin), t.relative(), interval, from)
+	default:
+		v.Outcome = Inconclusive
+		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s", e.metric(), t.relative(), interval, from)
+		switch {
+		case t.RunsNeeded >= stats.MaxRuns:
+			v.Sentence += fmt.Sprintf("; %d runs a side and more would be needed", stats.MaxRuns)
+		case t.RunsNeeded > 0:
+			v.Sentence += fmt.Sprintf("; about %d runs a side would decide", t.RunsNeeded)
+		}
+	}
+	v.Ground = append(v.Ground, ground(c))
+	grew, shrank := e.movers()
+	largest := func(word string, list []mover) string {
+		return fmt.Sprintf("%s: %s (%s).", word, short(list[0].name, 80), e.delta(list[0].change.Head-list[0].change.Base))
+	}
+	if len(grew) > 0 {
+		v.Ground = append(v.Ground, largest("Largest growth", grew))
+	}
+	if len(shrank) > 0 {
+		v.Ground = append(v.Ground, largest("Largest reduction", shrank))
+	}
+	return v
+}
+
+func short(s string, limit int) string {
+	r := []rune(clean(s))
+	if len(r) <= limit {
+		return string(r)
+	}
+	return string(r[:limit*2/3]) + "…" + string(r[len(r)-limit/3:])
+}
+
+// ground says how many runs there are, in which order and of which machine.
+func ground(c *compare.Comparison) string {
+	base, head := len(c.Base), len(c.Head)
+	s := fmt.Sprintf("%s before, %d after", plural(base, "run"), head)
+	if base > 1 && head > 1 {
+		switch c.Order {
+		case compare.Interleaved:
+			s += ", recorded in turns"
+		case compare.Blocked:
+			s += ", all of one side recorded before those of the other"
+		default:
+			s += ", recorded in unknown order"
+		}
+	}
+	of := func(get func(*run.Recording) string) string {
+		var list []string
+		for _, r := range slices.Concat(c.Base, c.Head) {
+			if v := get(&r.Recording); v != "" && !slices.Contains(list, v) {
+				list = append(list, v)
+			}
+		}
+		return strings.Join(list, " and ")
+	}
+	if m := of(func(r *run.Recording) string { return cmp.Or(r.Device, r.CPU) }); m != "" {
+		s += ", on " + m
+	}
+	if k := of(func(r *run.Recording) string { return r.Kernel }); k != "" {
+		s += ", Linux " + k
+	}
+	return s + "."
+}
+
+// A mover is a function that changed, or a cost shift.
+type mover struct {
+	name, note string
+	function   int // index in Event.Functions
+	change     *Change
+}
+
+// movers are the functions whose self cost was shown to have grown or shrunk, by what
+// they changed. Cost that moved between functions counts once.
+func (e *Event) movers() (grew, shrank []mover) {
+	seen := make([]bool, len(e.Shifts))
+	for i := range e.Functions {
+		f := &e.Functions[i]
+		m := mover{name: f.Name, function: i, change: &f.Self, note: f.note()}
+		if s := f.Shift; s >= 0 {
+			if seen[s] {
+				continue
+			}
+			seen[s] = true
+			m.change = &e.Shifts[s].Net
+			var names []string
+			for _, p := range e.Shifts[s].Parts {
+				names = append(names, short(e.Functions[p].Name, 40))
+			}
+			m.note = "moved under " + short(e.Functions[e.Shifts[s].Caller].Name, 40) + ": " + strings.Join(names, ", ")
+		}
+		switch {
+		case !m.change.decided():
+		case m.change.Verdict == Regressed:
+			grew = append(grew, m)
+		default:
+			shrank = append(shrank, m)
+		}
+	}
+	for _, list := range [][]mover{grew, shrank} {
+		slices.SortStableFunc(list, func(a, b mover) int {
+			return -cmp.Compare(abs(a.change.Head-a.change.Base), abs(b.change.Head-b.change.Base))
+		})
+	}
+	return grew, shrank
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// note says how a function was matched, if not by its name.
+func (f *Function) note() string {
+	switch f.Match {
+	case "added":
+		return "new"
+	case "removed":
+		return "gone"
+	case "renamed", "normalized":
+		if f.BaseName != f.Name {
+			return "was " + short(f.BaseName, 60)
+		}
+	case "moved":
+		return "was in " + f.BaseDSO
+	}
+	return ""
+}
+
+// cards are the numbers of the first screen, as far as the events give them.
+func cards(c *compare.Comparison, events []Event) []Card {
+	var list []Card
+	of := func(e *Event, name string) Card {
+		t := &e.Total
+		card := Card{Name: name, Base: weight(t.Base, e.Unit), Head: weight(t.Head, e.Unit), Change: t.relative(), Outcome: Inconclusive}
+		if i := t.interval(); i != "" {
+			card.Change += " " + i
+		}
+		if t.Tested {
+			card.Outcome = t.Verdict
+		}
+		switch {
+		case e.Withheld != "":
+			card.Note = "verdict withheld"
+		case e.Single:
+			card.Note = "sampling noise only"
+		}
+		return card
+	}
+	list = append(list, of(&events[0], events[0].metric()))
+	for i := range events[1:] {
+		e := &events[i+1]
+		name, _ := run.SplitEvent(run.CanonicalEvent(e.Name))
+		if name == "instructions" || e.OffCPU {
+			list = append(list, of(e, e.metric()))
+		}
+	}
+	if m := c.Metrics(); m != nil {
+		list = append(list, rates(c, &m[0])...)
+	}
+	return append(list, quality(c))
+}
+
+// rates are instructions per cycle and branch misses per 1,000 instructions, tested
+// between runs.
+func rates(c *compare.Comparison, m *compare.Metrics) (list []Card) {
+	name := func(ch *compare.Change) string {
+		for i := range m.Changes {
+			if ch != nil && m.Changes[i] == ch {
+				return c.Events[i].Name
+			}
+		}
+		return ""
+	}
+	add := func(title string, r compare.Rate, num, den string, scale float64, more Outcome, less Outcome) {
+		if r.Base != r.Base || r.Head != r.Head || num == "" || den == "" {
+			return
+		}
+		card := Card{Name: title, Base: digits(r.Base), Head: digits(r.Head), Outcome: Inconclusive}
+		if len(c.Base) < 2 || len(c.Head) < 2 {
+			card.Change, card.Outcome = percent(r.Head/r.Base)+thin+"%", Info
+			card.Note = "one run a side: not tested"
+			list = append(list, card)
+			return
+		}
+		values := func(side []*run.Run) (list []stats.WeightedCount) {
+			for _, r := range side {
+				i, okNum := r.EventIndex(num)
+				j, okDen := r.EventIndex(den)
+				if okNum && okDen && r.Events[j].Weight > 0 {
+					list = append(list, stats.WeightedCount{Weight: scale * float64(r.Events[i].Weight) / float64(r.Events[j].Weight)})
+				}
+			}
+			return list
+		}
+		e := stats.Ratio(values(c.Base), values(c.Head), 1-significance)
+		ch := Change{Base: r.Base, Head: r.Head, Ratio: e.Ratio, Lo: e.CI.Lo, Hi: e.CI.Hi}
+		card.Change = ch.relative() + " " + ch.interval()
+		card.Note = "between runs"
+		switch {
+		case e.P > significance:
+		case e.Ratio > 1:
+			card.Outcome = more
+		default:
+			card.Outcome = less
+		}
+		list = append(list, card)
+	}
+	add("Instructions per cycle", m.IPC, name(m.Instructions), name(m.Cycles), 1, Improved, Regressed)
+	add("Branch misses per 1,000 instructions", m.MPKI, name(m.BranchMisses), name(m.Instructions), 1000, Regressed, Improved)
+	return list
+}
+
+// Shares of samples and frames above which data is called poor.
+const (
+	poorLost    = 0.01
+	poorUnknown = 0.10
+	poorStacks  = 0.05
+)
+
+// quality says what part of the data is missing.
+func quality(c *compare.Comparison) Card {
+	var all run.Accounting
+	for _, r := range slices.Concat(c.Base, c.Head) {
+		all.Add(r.Accounting)
+	}
+	card := Card{Name: "Data quality", Base: "Good", Outcome: Info}
+	parts := []string{share(all.LostShare()) + " lost", share(all.UnknownShare()) + " of frames unknown"}
+	stacks := part(float64(all.TruncatedStacks), float64(all.Out))
+	if stacks > 0 {
+		parts = append(parts, share(stacks)+" of stacks cut off")
+	}
+	if all.LostShare() > poorLost || all.UnknownShare() > poorUnknown || stacks > poorStacks {
+		card.Base, card.Outcome = "Poor", Warn
+	}
+	if all.In == 0 {
+		card.Base = "Counted"
+		parts = []string{"no samples: a simulator counted all"}
+	}
+	card.Change = count(all.Out) + " samples"
+	card.Note = strings.Join(parts, ", ")
+	return card
+}
+
+// run is a recording for the table of runs.
+func (o *Options) run(r *run.Run, head bool) Run {
+	rec, acc := &r.Recording, &r.Accounting
+	out := Run{
+		Head: head, Name: o.name(r.Name), Format: rec.Format, Tool: rec.Tool, Command: o.text(rec.CommandLine),
+		Machine: cmp.Or(rec.Device, rec.CPU), Kernel: rec.Kernel, DurationNS: rec.Duration.Nanoseconds(),
+		In: acc.In, Out: acc.Out, Filtered: acc.Filtered, Lost: acc.Lost, UnknownShare: acc.UnknownShare(), Truncated: acc.TruncatedStacks,
+	}
+	for _, w := range r.Warnings {
+		out.Warnings = append(out.Warnings, o.text(w))
+	}
+	switch {
+	case !rec.Start.IsZero():
+		out.Start = rec.Start.UTC().Format(time.RFC3339Nano)
+		out.At = rec.Start.UnixNano()
+	case rec.FirstSample > 0:
+		out.At = int64(rec.FirstSample)
+	}
+	for reason, n := range acc.Dropped {
+		out.Dropped = append(out.Dropped, Count{reason, n})
+	}
+	slices.SortFunc(out.Dropped, func(a, b Count) int { return strings.Compare(a.Name, b.Name) })
+	for i := range r.Events {
+		e := &r.Events[i]
+		out.Events = append(out.Events, RunEvent{e.Name, e.Samples, float64(e.Weight), e.Unit, e.Lost})
+	}
+	// The binaries that samples were in, by their build IDs.
+	weights := make(map[uint32]int64)
+	for i := range r.Samples {
+		if s := &r.Samples[i]; s.Stack != 0 {
+			weights[r.Locations[r.Stacks.Location(s.Stack)].Mapping] += s.Count
+		}
+	}
+	var builds []uint32
+	for m := range weights {
+		if r.Mappings[m].BuildID != "" {
+			builds = append(builds, m)
+		}
+	}
+	slices.SortFunc(builds, func(a, b uint32) int { return cmp.Or(-cmp.Compare(weights[a], weights[b]), cmp.Compare(a, b)) })
+	for _, m := range builds[:min(len(builds), 3)] {
+		out.Builds = append(out.Builds, o.name(r.Mappings[m].File)+" "+r.Mappings[m].BuildID)
+	}
+	if o.Digest != nil {
+		out.Digest = o.Digest(r.Name)
+	}
+	return out
+}
+
+// facts say how the report was made.
+func facts(c *compare.Comparison, d *Document) []Fact {
+	list := []Fact{
+		{"Order of recording", string(c.Order)},
+		{"Margin that does not matter", shortPercent(c.Options.Margin)},
+		{"False ones among functions called changed", "up to " + shortPercent(c.Options.FalseDiscovery)},
+		{"Least share of a function that is tested", shortPercent(c.Options.MinShare)},
+	}
+	for i := range d.Events {
+		e := &d.Events[i]
+		for _, h := range e.How {
+			list = append(list, Fact{e.Name, h})
+		}
+	}
+	return list
+}

@@ -1,0 +1,195 @@
+// Blocks of the page and what is made of them. Names are never keys of objects.
+
+import type { Change, EventBlock, EventMeta, Meta, TestColumns } from "./types";
+
+export function readMeta(): Meta {
+  return JSON.parse(document.getElementById("meta")!.textContent!);
+}
+
+/** Decodes base64 and gunzips. */
+export async function inflate<T>(name: string): Promise<T> {
+  const text = document.getElementById(name)!.textContent!;
+  const raw = atob(text);
+  const bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+const pending = new Map<string, Promise<unknown>>();
+
+/** A block, inflated once. */
+export function block<T>(name: string): Promise<T> {
+  let p = pending.get(name);
+  if (!p) pending.set(name, (p = inflate(name)));
+  return p as Promise<T>;
+}
+
+export const GREW = 1, SHRANK = 2, ONLY_HEAD = 4, ONLY_BASE = 8;
+
+/** A call tree in preorder. Of a row of n smaller frames fn is -1-n, of the root -1. */
+export class Tree {
+  readonly parent: Int32Array;
+  readonly end: Int32Array;
+  readonly totalBase: Float64Array;
+  readonly totalHead: Float64Array;
+  readonly depth: number;
+  constructor(
+    readonly level: Int32Array, readonly fn: Int32Array, readonly selfBase: Float64Array, readonly selfHead: Float64Array, readonly flags: Uint8Array,
+  ) {
+    const n = level.length;
+    const parent = (this.parent = new Int32Array(n)), end = (this.end = new Int32Array(n));
+    const path = new Int32Array(n + 1);
+    let depth = 0;
+    for (let i = 0; i < n; i++) {
+      path[level[i]] = i;
+      parent[i] = level[i] > 0 ? path[level[i] - 1] : -1;
+      if (level[i] > depth) depth = level[i];
+    }
+    const b = (this.totalBase = selfBase.slice()), h = (this.totalHead = selfHead.slice());
+    for (let i = n - 1; i >= 0; i--) {
+      if (end[i] === 0) end[i] = i + 1;
+      const p = parent[i];
+      if (p < 0) continue;
+      b[p] += b[i];
+      h[p] += h[i];
+      if (end[i] > end[p]) end[p] = end[i];
+    }
+    this.depth = depth + 1;
+  }
+  get size() { return this.level.length; }
+}
+
+export type Fn = {
+  id: number; name: string; dso: string; self: Change; total: Change;
+  match: string; baseName: string; baseDSO: string; reason: string; confidence: number; shift: number;
+};
+
+export class EventData {
+  readonly functions: Fn[] = [];
+  readonly tree: Tree;
+  readonly byName = new Map<string, Fn[]>();
+  private inverted?: Tree;
+  constructor(readonly meta: EventMeta, readonly index: number, readonly block: EventBlock, names: string[]) {
+    const b = block;
+    let name = -1;
+    for (let i = 0; i < b.name.length; i++) {
+      name += b.name[i];
+      const f: Fn = {
+        id: i, name: names[name], dso: names[b.dso[i]],
+        self: untested(b.selfBase[i], b.selfHead[i], b.nBase[i], b.nHead[i]), total: untested(b.totalBase[i], b.totalHead[i], 0, 0),
+        match: "exact", baseName: "", baseDSO: "", reason: "", confidence: 1, shift: -1,
+      };
+      this.functions.push(f);
+      const same = this.byName.get(f.name);
+      if (same) same.push(f);
+      else this.byName.set(f.name, [f]);
+    }
+    b.matched.forEach((at, i) => {
+      const f = this.functions[at];
+      f.match = names[b.match[i]]; f.baseName = names[b.baseName[i]]; f.baseDSO = names[b.baseDSO[i]];
+      f.reason = names[b.reason[i]]; f.confidence = b.confidence[i];
+    });
+    b.shifted.forEach((at, i) => { this.functions[at].shift = b.shift[i]; });
+    fill(b.self, (i) => this.functions[i].self);
+    fill(b.total, (i) => this.functions[i].total);
+    this.tree = decode(b.frames);
+  }
+  label(fn: number): string {
+    return fn >= 0 ? this.functions[fn].name : fn === -1 ? "total" : "(" + (-1 - fn) + " smaller frames)";
+  }
+  /** The tree from the leaves up: the children of a frame are its callers. */
+  get callers(): Tree { return (this.inverted ??= invert(this.tree, this.functions)); }
+  find(name: string, dso: string): Fn | undefined {
+    const same = this.byName.get(name);
+    return same?.find((f) => f.dso === dso) ?? same?.[0];
+  }
+}
+
+export function untested(base: number, head: number, nBase: number, nHead: number): Change {
+  return {
+    base, head, base_samples: nBase, head_samples: nHead, ratio: base > 0 ? head / base : null, lo: 0, hi: null, verdict: "", adjusted_p: 1, runs_needed: 0,
+  };
+}
+
+const VERDICTS: Record<string, string> = { i: "improved", r: "regressed", u: "unchanged", "?": "inconclusive", "-": "" };
+
+export function fill(t: TestColumns, of: (i: number) => Change) {
+  let at = 0;
+  const all = t.at.map((step, i) => {
+    const c = of((at += step));
+    c.ratio = t.ratio[i]; c.lo = t.lo[i]; c.hi = t.hi[i]; c.adjusted_p = t.p[i]; c.runs_needed = t.runs[i]; c.verdict = VERDICTS[t.verdict[i]];
+    return c;
+  });
+  t.withRuns.forEach((i, k) => { all[i].base_runs = t.baseRuns[k]; all[i].head_runs = t.headRuns[k]; });
+}
+
+function decode(f: EventBlock["frames"]): Tree {
+  const n = f.fn.length, level = new Int32Array(n), base = new Float64Array(n), head = new Float64Array(n), flags = new Uint8Array(n);
+  let last = -1;
+  for (let i = 0; i < n; i++) {
+    level[i] = last = last + 1 - f.up[i];
+    base[i] = f.base[i] * f.quantum;
+    head[i] = f.head[i] * f.quantum;
+    flags[i] = f.flags.charCodeAt(i) - 48;
+  }
+  return new Tree(level, Int32Array.from(f.fn), base, head, flags);
+}
+
+/** What is below this share of the total on both sides is one row in a tree of callers. */
+const LEAST_CALLER = 0.0002;
+
+function invert(t: Tree, functions: Fn[]): Tree {
+  const level: number[] = [0], fn: number[] = [-1], base: number[] = [0], head: number[] = [0], flags: number[] = [t.flags[0]];
+  const totalBase = t.totalBase[0] || 1, totalHead = t.totalHead[0] || 1;
+  type Item = { leaf: number; at: number };
+  type Node = { level: number; fn: number; base: number; head: number; items: Item[] };
+  const group = (items: Item[], depth: number): Node[] => {
+    const by = new Map<number, Node>();
+    for (const it of items) {
+      if (it.at <= 0) continue;
+      // Rows of smaller frames have no function in common.
+      const key = t.fn[it.at] < 0 ? -2 : t.fn[it.at];
+      let node = by.get(key);
+      if (!node) by.set(key, (node = { level: depth, fn: t.fn[it.at], base: 0, head: 0, items: [] }));
+      else if (key === -2) node.fn += 1 + t.fn[it.at];
+      node.base += t.selfBase[it.leaf];
+      node.head += t.selfHead[it.leaf];
+      node.items.push(it);
+    }
+    return [...by.values()].sort((a, b) => b.base + b.head - a.base - a.head || a.fn - b.fn);
+  };
+  let items: Item[] = [];
+  for (let i = 0; i < t.size; i++) if (t.selfBase[i] !== 0 || t.selfHead[i] !== 0) items.push({ leaf: i, at: i });
+  base[0] = t.selfBase[0];
+  head[0] = t.selfHead[0];
+  const stack = group(items, 1).reverse();
+  items = [];
+  while (stack.length > 0) {
+    const node = stack.pop()!;
+    const small = Math.max(node.base / totalBase, node.head / totalHead) < LEAST_CALLER;
+    const children = small || node.fn < 0 ? [] : group(node.items.map((it) => ({ leaf: it.leaf, at: t.parent[it.at] })), node.level + 1);
+    let b = node.base, h = node.head;
+    for (const c of children) { b -= c.base; h -= c.head; }
+    let f = node.base === 0 && node.head > 0 ? ONLY_HEAD : node.head === 0 && node.base > 0 ? ONLY_BASE : 0;
+    if (node.level === 1 && node.fn >= 0) {
+      const v = functions[node.fn].self.verdict;
+      if (v === "regressed") f |= GREW;
+      if (v === "improved") f |= SHRANK;
+    }
+    level.push(node.level); fn.push(node.fn); base.push(Math.abs(b) < 1e-9 * totalBase ? 0 : b); head.push(Math.abs(h) < 1e-9 * totalHead ? 0 : h); flags.push(f);
+    for (let i = children.length - 1; i >= 0; i--) stack.push(children[i]);
+  }
+  return new Tree(Int32Array.from(level), Int32Array.from(fn), Float64Array.from(base), Float64Array.from(head), Uint8Array.from(flags));
+}
+
+const events = new Map<number, Promise<EventData>>();
+
+export function loadEvent(meta: Meta, index: number): Promise<EventData> {
+  let p = events.get(index);
+  if (!p) {
+    p = Promise.all([block<string[]>("names"), block<EventBlock>("event" + index)]).then(([names, b]) => new EventData(meta.events[index], index, b, names));
+    events.set(index, p);
+  }
+  return p;
+}

@@ -1,0 +1,110 @@
+// Numbers, written as the first screen writes them: see format.go.
+
+import type { Change, EventMeta } from "./types";
+
+const THIN = "\u202f";
+const COUNTS: [number, string][] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
+const TIMES: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+
+export const minus = (s: string) => s.replace(/-/g, "−");
+
+function digits(v: number, n: number): string {
+  v = Number(v.toPrecision(n));
+  const a = Math.abs(v);
+  const places = a >= 1000 ? 0 : a >= 100 ? Math.max(0, n - 3) : a >= 10 ? n - 2 : n - 1;
+  return minus(v.toFixed(places));
+}
+
+export function weight(v: number, unit: string, n = 4): string {
+  const units = unit === "nanoseconds" ? TIMES : COUNTS;
+  const u = units.find((x) => Math.abs(v) >= x[0]) ?? units[units.length - 1];
+  const s = u[0] === 1 && Number.isInteger(v) ? minus(String(v)) : digits(v / u[0], n);
+  return u[1] === "" ? s : s + THIN + u[1];
+}
+
+export const share = (v: number) => (isFinite(v) ? minus((100 * v).toFixed(2)) + THIN + "%" : "–");
+
+export function cost(e: EventMeta, v: number, n = 4): string {
+  return e.share ? share(v) : weight(v, e.unit, n);
+}
+
+export function delta(e: EventMeta, v: number, n = 4): string {
+  const s = e.share ? points(v) : weight(v, e.unit, n);
+  return v > 0 && !s.startsWith("+") ? "+" + s : s;
+}
+
+export const points = (v: number) => (v > 0 ? "+" : "") + minus((100 * v).toFixed(2)) + THIN + "pp";
+
+/** A ratio as a relative change, without the sign of percent. */
+export function percent(ratio: number | null): string {
+  if (ratio === null) return "∞";
+  if (Number.isNaN(ratio)) return "–";
+  const p = 100 * (ratio - 1);
+  if (!isFinite(p)) return "∞";
+  if (p >= 1000) return "×" + Number(ratio.toPrecision(3));
+  const s = Math.abs(p) >= 99.95 ? String(Math.round(p)) : p.toFixed(1);
+  if (s === "-0.0" || s === "0.0") return "0.0";
+  return p > 0 ? "+" + s : minus(s);
+}
+
+export function relative(c: { base: number; head: number; ratio: number | null }): string {
+  if (c.base === 0 && c.head > 0) return "new";
+  if (c.head === 0 && c.base > 0) return "gone";
+  const s = percent(c.ratio ?? c.head / c.base);
+  return /[–∞×]/.test(s) ? s : s + THIN + "%";
+}
+
+export const known = (c: Change) => c.lo !== null && (c.lo > 0 || c.hi !== null);
+
+export const interval = (c: Change) => (known(c) ? "[" + percent(c.lo) + ", " + percent(c.hi) + "]" : "");
+
+export const count = (n: number) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+
+export const plural = (n: number, what: string) => count(n) + " " + what + (n === 1 ? "" : "s");
+
+/** What a verdict looks like and is called. */
+export const MARKS: Record<string, [string, string]> = {
+  regressed: ["▲", "regressed"], improved: ["▼", "improved"], unchanged: ["=", "unchanged"], inconclusive: ["?", "undecided"],
+  pass: ["✓", "pass"], fail: ["✗", "fail"], warn: ["!", "warning"], "": ["", "not tested"],
+};
+
+/** The end of what opens at i. */
+function closing(s: string, i: number): number {
+  let depth = 0;
+  for (let k = i; k < s.length; k++) {
+    if (s[k] === "<") depth++;
+    else if (s[k] === ">" && --depth === 0) return k;
+  }
+  return -1;
+}
+
+/** A name without parameters, template arguments, and what comes before the name. */
+function plain(name: string): string {
+  let s = name.replace(/::h[0-9a-f]{16}$/, "");
+  if (s[0] === "<") { // <T as Trait>::method of Rust
+    const end = closing(s, 0);
+    if (end > 0) s = s.slice(1, end).split(" as ")[0] + s.slice(end + 1);
+  }
+  const tail = /\)( const| volatile| noexcept| &&?)*$/.exec(s);
+  if (tail) {
+    let depth = 0, i = tail.index;
+    for (; i >= 0; i--) if (s[i] === ")") depth++; else if (s[i] === "(" && --depth === 0) break;
+    if (i > 0) s = s.slice(0, i);
+  }
+  if (!s.includes("operator")) {
+    for (let i = s.indexOf("<", 1), end; i > 0 && (end = closing(s, i)) > 0; i = s.indexOf("<", i)) s = s.slice(0, i) + s.slice(end + 1);
+    s = s.slice(s.lastIndexOf(" ") + 1);
+  }
+  return s.slice(s.lastIndexOf("/") + 1) || name;
+}
+
+/** Shorter forms of a name, such that the end of it, which tells most, is kept. */
+export function shorter(name: string, room: number): string {
+  if (name.length <= room) return name;
+  const parts = plain(name).split("::");
+  while (parts.length > 1 && parts.join("::").length > room) parts.shift();
+  const s = parts.join("::");
+  return s.length <= room ? s : s.slice(0, Math.max(0, room - 1)) + "…";
+}
+
+export const pValue = (p: number) => (p < 0.001 ? "<.001" : p >= 0.9995 ? "1" : p.toFixed(3).slice(1));

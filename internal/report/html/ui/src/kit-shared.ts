@@ -1,0 +1,8 @@
+// The kit as the script of sections sees it: see kit.ts.
+
+import type * as kit from "./kit";
+
+const shared = (globalThis as unknown as { profdiff: typeof kit }).profdiff;
+export const {
+  h, useState, cost, count, delta, minus, plural, relative, share, shorter, weight, GroupTable, Bar, Change_, Delta, Facts, Strip, Verdict, heads, reachOf, matcher, format,
+} = shared;

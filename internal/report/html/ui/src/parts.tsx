@@ -1,0 +1,119 @@
+// Small parts that several views have.
+
+import { h } from "preact";
+import { useState } from "preact/hooks";
+import { MARKS, cost, delta, interval, known, relative, share } from "./format";
+import type { Change, EventMeta } from "./types";
+
+export function Verdict({ c }: { c: Change }) {
+  const [mark, word] = MARKS[c.verdict] ?? ["", c.verdict];
+  const more = c.verdict === "inconclusive" && c.runs_needed > 0 ? (c.runs_needed >= 1000 ? ", 1000+ runs" : ", ~" + c.runs_needed + " runs") : "";
+  return <span class={c.verdict || "dim"}>{mark ? <span class="mark" aria-hidden="true">{mark} </span> : null}{word}{more}</span>;
+}
+
+/** A difference, marked if it was decided. */
+export function Delta({ e, c }: { e: EventMeta; c: Change }) {
+  const decided = c.verdict === "regressed" || c.verdict === "improved";
+  return <span class={decided ? c.verdict : ""}>{decided ? <span class="mark" aria-hidden="true">{MARKS[c.verdict][0]} </span> : null}{decided ? <b>{delta(e, c.head - c.base)}</b> : delta(e, c.head - c.base)}</span>;
+}
+
+/** The interval of a ratio as a picture; reach is the logarithm at its ends. */
+export function Bar({ c, reach }: { c: Change; reach: number }) {
+  if (!known(c) || c.ratio === null || !(c.ratio > 0)) return null;
+  const x = (ratio: number | null) => (ratio === null ? 96 : 50 + 46 * Math.max(-1, Math.min(1, Math.log(ratio) / reach)));
+  const cls = c.verdict === "regressed" || c.verdict === "improved" ? c.verdict : "dim";
+  return (
+    <svg width="100" height="12" viewBox="0 0 100 12" aria-hidden="true">
+      <path d="M50 0V12" stroke="#888" stroke-dasharray="1.5 2" fill="none" />
+      <path class={cls} d={`M${x(c.lo).toFixed(1)} 6H${x(c.hi).toFixed(1)}`} stroke="currentColor" stroke-width="2" fill="none" />
+      <circle class={cls} cx={x(c.ratio).toFixed(1)} cy="6" r="3" fill="currentColor" />
+    </svg>
+  );
+}
+
+export function Change_({ c }: { c: Change }) {
+  return <span class="iv"><b>{relative(c)}</b> <span class="ci">{interval(c)}</span></span>;
+}
+
+/** Every run as a dot: base above, open, and head below, filled; the bars are means. */
+export function Strip({ e, c, width = 420 }: { e: EventMeta; c: Change; width?: number }) {
+  const base = c.base_runs ?? [], head = c.head_runs ?? [];
+  if (base.length + head.length < 2) return null;
+  const all = [...base, ...head];
+  const max = Math.max(...all), min = Math.min(...all);
+  const pad = (max - min) * 0.06 || max * 0.05 || 1;
+  const lo = Math.max(0, min - pad), hi = max + pad;
+  const x = (v: number) => 58 + ((v - lo) / (hi - lo)) * (width - 74);
+  const row = (values: number[], mean: number, y: number, cls: string, name: string) => (
+    <g>
+      <text x="0" y={y + 4}>{name}</text>
+      <path class="axis" d={`M58 ${y}H${width - 10}`} />
+      <path class="mean" d={`M${x(mean).toFixed(1)} ${y - 8}V${y + 8}`} />
+      {values.map((v, i) => <circle key={i} class={cls} cx={x(v).toFixed(1)} cy={y} r="4" fill-opacity="0.75"><title>{"run " + (i + 1) + ": " + cost(e, v)}</title></circle>)}
+    </g>
+  );
+  return (
+    <svg width={width} height="68" viewBox={`0 0 ${width} 68`} role="img" aria-label={`Cost of each run: before ${base.map((v) => cost(e, v)).join(", ")}; after ${head.map((v) => cost(e, v)).join(", ")}`}>
+      {row(base, c.base, 12, "base", "before")}
+      {row(head, c.head, 38, "head", "after")}
+      <text x="58" y="65">{cost(e, lo)}</text>
+      <text x={width - 10} y="65" text-anchor="end">{cost(e, hi)}</text>
+    </svg>
+  );
+}
+
+export function Copy({ text, label = "Copy" }: { text: () => string; label?: string }) {
+  const [done, setDone] = useState("");
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text());
+      setDone("Copied");
+    } catch {
+      // Pages from files may not have the clipboard.
+      const area = document.createElement("textarea");
+      area.value = text();
+      document.body.append(area);
+      area.select();
+      setDone(document.execCommand("copy") ? "Copied" : "Copying is not allowed here");
+      area.remove();
+    }
+    setTimeout(() => setDone(""), 2000);
+  };
+  return <button type="button" class="button" onClick={copy}>{label}<span role="status">{done ? " · " + done : ""}</span></button>;
+}
+
+export function Download({ name, label, data }: { name: string; label: string; data: () => Promise<string> }) {
+  const save = async () => {
+    const url = URL.createObjectURL(new Blob([await data()], { type: "application/json" }));
+    const a = document.createElement("a");
+    a.href = url;
+    a.download = name;
+    a.click();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  };
+  return <button type="button" class="button" onClick={save}>{label}</button>;
+}
+
+/** The head of a table: labels between bars, of numbers with > in front, hidden ones with _. */
+export const heads = (labels: string) => (
+  <thead><tr>{labels.split("|").map((l) => <th key={l} scope="col" class={l[0] === ">" ? "n" : undefined}>{l[0] === "_" ? <span class="vh">{l.slice(1)}</span> : l.replace(/^>/, "")}</th>)}</tr></thead>
+);
+
+export function Facts({ list }: { list: [string, preact.ComponentChildren][] }) {
+  return <dl class="fact">{list.filter((f) => f[1] !== "" && f[1] !== null).map((f, i) => [<dt key={"t" + i}>{f[0]}</dt>, <dd key={"d" + i}>{f[1]}</dd>])}</dl>;
+}
+
+/** A change as cells of a table. */
+export function changeCells(e: EventMeta, c: Change, whole?: Change) {
+  return [
+    <td class="n">{cost(e, c.base)}</td>, <td class="n">{cost(e, c.head)}</td>,
+    whole ? <td class="n dim">{share(c.base / whole.base)} → {share(c.head / whole.head)}</td> : null,
+    <td class="n"><Delta e={e} c={c} /></td>, <td class="n"><Change_ c={c} /></td>,
+  ];
+}
+
+export const reachOf = (list: Change[]) => {
+  let reach = Math.log(1.1);
+  for (const c of list) if (c.verdict !== "" && known(c)) for (const v of [c.lo, c.hi, c.ratio]) if (v !== null && v > 0) reach = Math.max(reach, Math.abs(Math.log(v)));
+  return Math.min(reach, Math.log(4));
+};

@@ -1,0 +1,7 @@
+// Views of sections that few reports have. Their script is in those only.
+
+import { BranchView } from "./branches";
+import { OffCPU } from "./offcpu";
+import { PipelineView } from "./pipeline";
+
+Object.assign((globalThis as unknown as { profdiff: object }).profdiff, { BranchView, OffCPU, PipelineView });

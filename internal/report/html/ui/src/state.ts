@@ -1,0 +1,50 @@
+// What is shown is in the fragment of the address, so that links and the back button
+// work.
+
+export type State = {
+  view: string; fn: string; dso: string; event: number; frame: number; report: string; q: string;
+  mode: "diff" | "before" | "after"; scale: "absolute" | "share"; dir: "down" | "up"; tree: boolean; only: boolean; theme: string;
+};
+
+export function parse(hash: string): State {
+  const p = new URLSearchParams(hash.replace(/^#/, "").replace(/\+/g, "%2B"));
+  const one = <T extends string>(key: string, all: readonly T[]): T => all.find((x) => x === p.get(key)) ?? all[0];
+  const number = (key: string) => Math.max(0, Math.floor(Number(p.get(key)) || 0));
+  return {
+    view: p.get("view") ?? (p.has("function") ? "function" : ""), fn: p.get("function") ?? "", dso: p.get("dso") ?? "",
+    event: number("event"), frame: number("frame"), report: p.get("report") ?? "", q: p.get("q") ?? "",
+    mode: one("mode", ["diff", "before", "after"] as const), scale: one("scale", ["absolute", "share"] as const), dir: one("dir", ["down", "up"] as const),
+    tree: p.get("as") === "table", only: p.get("only") === "decided", theme: one("theme", ["", "light", "dark"] as const),
+  };
+}
+
+export function format(s: State): string {
+  const parts: string[] = [];
+  const add = (key: string, value: string, initial = "") => { if (value !== initial) parts.push(key + "=" + encodeURIComponent(value)); };
+  add("view", s.view, s.fn === "" ? "" : "function");
+  add("function", s.fn);
+  add("dso", s.dso);
+  add("event", String(s.event), "0");
+  if (s.frame > 0) {
+    add("frame", String(s.frame));
+    add("report", s.report);
+  }
+  add("q", s.q);
+  add("mode", s.mode, "diff");
+  add("scale", s.scale, "absolute");
+  add("dir", s.dir, "down");
+  if (s.tree) add("as", "table");
+  if (s.only) add("only", "decided");
+  add("theme", s.theme);
+  return "#" + parts.join("&");
+}
+
+/** Goes to another state; replace keeps the history as it is. */
+export function go(s: State, change: Partial<State>, replace = false) {
+  const next = format({ ...s, ...change });
+  if (next === location.hash || (next === "#" && location.hash === "")) return;
+  if (replace) {
+    history.replaceState(null, "", next);
+    window.dispatchEvent(new HashChangeEvent("hashchange"));
+  } else location.hash = next;
+}

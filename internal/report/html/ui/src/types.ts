@@ -1,0 +1,78 @@
+// The form of the blocks: see encode.go and document.go.
+
+export type Change = {
+  base: number; head: number; base_samples: number; head_samples: number;
+  ratio: number | null; lo: number | null; hi: number | null;
+  verdict: string; adjusted_p: number; runs_needed: number; base_runs?: number[]; head_runs?: number[];
+};
+
+export type EventMeta = {
+  name: string; unit: string; per: string; share: boolean; single: boolean; off_cpu: boolean; withheld: string; how: string[];
+  total: Change; functions: number; frames: number; all_frames: number; least: number;
+};
+
+export type Meta = {
+  schema: string; id: string; tool: string; title: string; base: string; head: string;
+  verdict: { outcome: string; sentence: string; ground: string[] };
+  warnings: string[]; events: EventMeta[]; blocks: string[];
+};
+
+export type TestColumns = {
+  at: number[]; ratio: (number | null)[]; lo: (number | null)[]; hi: (number | null)[]; p: number[]; runs: number[]; verdict: string;
+  withRuns: number[]; baseRuns: number[][]; headRuns: number[][];
+};
+
+export type GroupRow = { name: string; change: Change };
+export type Group = { by: string; rows: GroupRow[] };
+export type Shift = { caller: number; parts: number[]; net: Change };
+
+export type EventBlock = {
+  name: number[]; dso: number[]; selfBase: number[]; selfHead: number[]; totalBase: number[]; totalHead: number[];
+  nBase: number[]; nHead: number[];
+  matched: number[]; match: number[]; baseName: number[]; baseDSO: number[]; reason: number[]; confidence: number[];
+  shifted: number[]; shift: number[]; shifts: Shift[]; self: TestColumns; total: TestColumns; groups: Group[];
+  frames: { quantum: number; up: number[]; fn: number[]; base: number[]; head: number[]; flags: string };
+};
+
+export type LineColumns = {
+  function: number[]; file: number[]; text: number[]; base: number[]; head: number[]; selfBase: number[]; selfHead: number[]; self: TestColumns; texts: string[];
+};
+export type Line = { file: string; base: number; head: number; text: string; self: Change };
+
+export type ListingRow = {
+  BaseOffset: number; HeadOffset: number; BaseText: string; HeadText: string; BaseSamples: number; HeadSamples: number;
+  File: string; Line: number; Source: string;
+};
+export type Listing = { Function: string; DSO: string; Event: string; BaseSamples: number; HeadSamples: number; Rows: ListingRow[]; Note: string };
+
+export type Fact = { Name: string; Text: string };
+export type BranchSource = { Name: string; Tool: string; CPU: string; Tier: string; Means: string; Events: string[] | null; Unknown: string; Counts: string; Facts: Fact[] | null };
+export type BranchSide = {
+  Executed: number | null; Misses: number | null; N: number; Samples: number; Rate: number | null; CI: [number, number] | null; Bounded: boolean;
+  Taken: number | null; TakenCI: [number, number] | null; MPKI: number | null; Lost: [number, number] | null; Confidence: string; Class: string; Enough: boolean;
+};
+export type Branch = {
+  Function: string; DSO: string; Place: string; File: string; Line: number; Kind: string; Base: BranchSide | null; Head: BranchSide | null;
+  Verdict: string; Adjusted: number; Change: string; Code: number;
+};
+export type CodeRow = { Offset: number; Text: string; File: string; Line: number; Source: string; Branch: number };
+export type Branches = {
+  Base: BranchSource | null; Head: BranchSource | null; Rows: Branch[] | null; Hidden: number;
+  Code: { Function: string; DSO: string; Rows: CodeRow[] }[] | null;
+};
+
+export type Estimate = { Value: number; Lo: number; Hi: number };
+export type Step = { Iteration: number; Index: number; Text: string; Dispatched: number; Ready: number; Issued: number; Executed: number; Retired: number };
+export type LoopSide = { Throughput: number; IPC: number; Bottleneck: string; Cycles: { Name: string; Cycles: number }[] | null; Timeline: Step[] | null };
+export type Loop = {
+  Name: string; Unit: string; RateSource: string; Base: LoopSide | null; Head: LoopSide | null; Predicted: Estimate | null; Measured: Estimate | null;
+  BreakEven: { Rate: number; Speedup: number; Lo: number; Hi: number }[] | null; At: number | null; Rate: Estimate | null; Notes: string[] | null;
+};
+export type Pipeline = { Model: string; Tool: string; StandIn: string; Loops: Loop[] | null };
+
+export type Run = {
+  Head: boolean; Name: string; Format: string; Tool: string; Command: string; Machine: string; Kernel: string; Start: string; At: number; DurationNS: number;
+  In: number; Out: number; Filtered: number; Lost: number; Dropped: { Name: string; N: number }[] | null; UnknownShare: number; Truncated: number;
+  Builds: string[] | null; Digest: string; Events: { Name: string; Samples: number; Weight: number; Unit: string; Lost: number }[] | null; Warnings: string[] | null;
+};
+export type Data = { Runs: Run[] | null; Facts: Fact[] | null };
