@@ -55,6 +55,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if err == nil {
 		return exitOK
 	}
+	if outcome, ok := errors.AsType[*outcomeError](err); ok {
+		return outcome.code
+	}
 	io.report(err)
 	if usage, ok := errors.AsType[*usageError](err); ok {
 		if usage.command != nil {
@@ -85,7 +88,7 @@ slower.`,
 	root.SetErr(io.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newConvertCmd(io), newShowCmd(io), newDumpCmd(io), newDiffCmd(io), newBranchesCmd(io), newRecordCmd(io))
+	root.AddCommand(newConvertCmd(io), newShowCmd(io), newDumpCmd(io), newDiffCmd(io), newBranchesCmd(io), newCalibrateCmd(io), newPredictCmd(io), newLoopsCmd(io), newRecordCmd(io), newSelfTestCmd(io), newCheckCmd(io), newBudgetCmd(io))
 	return root
 }
 

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command line as a user does. Scripts have these variables:
-// HEAP is profiles/message-heap.
+// HEAP is profiles/message-heap, CASES is mca-cases.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -33,6 +33,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HEAP", filepath.Join(root, "profiles/message-heap"))
+			e.Setenv("CASES", filepath.Join(root, "mca-cases"))
 			// For go tool pprof.
 			for _, name := range []string{"HOME", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOPROXY"} {
 				if value, ok := os.LookupEnv(name); ok && name != "HOME" {

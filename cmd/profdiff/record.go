@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +18,7 @@ import (
 	"profdiff/internal/compare"
 	"profdiff/internal/record"
 	"profdiff/internal/run"
+	"profdiff/internal/symbolizer"
 )
 
 // recordFlags are the flags of commands that record.
@@ -28,6 +29,7 @@ type recordFlags struct {
 	frequency int
 	prepare   string
 	with      string
+	android   record.Android
 	quiet     bool
 }
 
@@ -46,10 +48,42 @@ func (f *recordFlags) register(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.plan.Arguments, "recorder-arg", nil, "pass `ARG` to the recorder (repeatable)")
 	fs.StringVar(&f.prepare, "prepare", "", "run `CMD` before each run, unrecorded")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
+	fs.StringVar(&f.android.Serial, "device", "", "record on the Android device `SERIAL` (default: the one that is attached, or ANDROID_SERIAL)")
+	fs.StringVar(&f.android.Simpleperf, "simpleperf", "", "copy simpleperf to the device from `FILE`, that of the NDK (default: the device has one)")
+	fs.StringVar(&f.plan.App, "app", "", "record the Android app `PACKAGE` while the command runs on the device")
+	fs.StringVar(&f.plan.Process, "process", "", "record the process `NAME` or ID of the device while the command runs there")
+	fs.Float64Var(&f.plan.Duration, "duration", 0, "record --app or --process for `S` seconds (default: until the command ends)")
+}
+
+// androidFlags are those for --with simpleperf only.
+var androidFlags = []string{"device", "simpleperf", "app", "process", "duration"}
+
+// checkAndroid checks the flags for Android.
+func (f *recordFlags) checkAndroid(cmd *cobra.Command) error {
+	p := &f.plan
+	for _, name := range androidFlags {
+		if cmd.Flags().Changed(name) && f.with != "simpleperf" {
+			return usagef(cmd, "--%s needs --with simpleperf", name)
+		}
+	}
+	switch {
+	case p.App != "" && p.Process != "":
+		return usagef(cmd, "--app and --process exclude each other")
+	case p.SystemWide && (p.App != "" || p.Process != ""):
+		return usagef(cmd, "--system-wide excludes --app and --process")
+	case math.IsNaN(p.Duration) || math.IsInf(p.Duration, 0) || p.Duration < 0:
+		return usagef(cmd, "--duration is above 0, not %v", p.Duration)
+	case p.Duration > 0 && p.App == "" && p.Process == "":
+		return usagef(cmd, "--duration needs --app or --process: a command is recorded until it ends")
+	}
+	if f.android.Serial == "" {
+		f.android.Serial = os.Getenv("ANDROID_SERIAL")
+	}
+	return nil
 }
 
 // backends are the tools to record with.
-var backends = []string{"perf", "callgrind"}
+var backends = []string{"perf", "callgrind", "simpleperf"}
 
 func (f *recordFlags) backend(cmd *cobra.Command) (record.Backend, error) {
 	switch f.with {
@@ -57,8 +91,10 @@ func (f *recordFlags) backend(cmd *cobra.Command) (record.Backend, error) {
 		return new(record.Perf), nil
 	case "callgrind":
 		return new(record.Callgrind), nil
+	case "simpleperf":
+		return &f.android, nil
 	}
-	return nil, usagef(cmd, "--with is %s, not %q", strings.Join(backends, " or "), f.with)
+	return nil, usagef(cmd, "--with is one of %s, not %q", strings.Join(backends, ", "), f.with)
 }
 
 // complete checks the flags and fills in the plan.
@@ -79,6 +115,9 @@ func (f *recordFlags) complete(cmd *cobra.Command) error {
 		return usagef(cmd, "--runs is 1 to %d, not %d", record.MaxRuns, p.Runs)
 	case p.Warmup < 0:
 		return usagef(cmd, "--warmup is 0 or more, not %d", p.Warmup)
+	}
+	if err := f.checkAndroid(cmd); err != nil {
+		return err
 	}
 	for _, list := range f.events {
 		for _, name := range splitEvents(list) {
@@ -131,6 +170,11 @@ Events are sampled every so many events, not so many times a second, because cos
 are compared. The period is prime, and chosen by counting events in a first run. If
 the commands print a line NAME NUMBER that says how much work was done, --work NAME
 lets diff divide by it.
+
+With --with simpleperf, adb runs both commands on an Android device, in
+/data/local/tmp, and simpleperf records them there, or with --app and --process what
+they use or start: 'am start -W com.example/.Main'. --prepare runs on this computer:
+'adb install -r before.apk'.
 
 With --until decided there are two looks, planned beforehand: one at the given number
 of runs, and if that does not decide whether the total changed, one at twice as many.
@@ -283,28 +327,58 @@ func (s *stdio) total(dir string) (*compare.Change, error) {
 	return &c.Events[0].Total, nil
 }
 
-// addWork adds the counter of work that profdiff record noted for a recording.
-func addWork(r *run.Run, notes map[string]*record.Recording) error {
-	dir := filepath.Dir(filepath.Dir(r.Name))
-	rec, ok := notes[dir]
-	if !ok {
-		var err error
-		rec, err = record.Open(dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+// A folder is one that profdiff record wrote.
+type folder struct {
+	dir string
+	*record.Recording
+}
+
+// folderOf returns the folder that the recordings of a side are in, nil if they are in
+// none, or in several.
+func folderOf(files []string) (*folder, error) {
+	dir := ""
+	for i, file := range files {
+		in := filepath.Dir(filepath.Dir(file))
+		if file == "-" || i > 0 && in != dir {
+			return nil, nil
 		}
-		notes[dir] = rec
+		dir = in
 	}
-	if rec == nil || rec.Plan.Work == "" && rec.Plan.Operations == 0 {
+	rec, err := record.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &folder{dir, rec}, nil
+}
+
+// names adds what the folder has to name addresses to what the user gave.
+func (f *folder) names(l *loader) error {
+	symbols := filepath.Join(f.dir, record.SymbolsName)
+	if isDir(symbols) {
+		l.opt.Symfs = append(slices.Clip(l.opt.Symfs), symbolizer.SearchPath{Name: symbols, FS: os.DirFS(symbols)})
+	}
+	kallsyms := filepath.Join(f.dir, record.KallsymsName)
+	if _, err := os.Stat(kallsyms); err != nil || l.opt.Kallsyms != nil {
 		return nil
 	}
-	for _, c := range rec.Counters(dir, r.Name) {
-		if c.Name == rec.Plan.Work || rec.Plan.Work == "" && c.Name == "operations" {
+	return l.readNames(kallsyms, nil)
+}
+
+// addWork adds the counter of work that the folder has for a run.
+func (f *folder) addWork(r *run.Run) error {
+	if f.Plan.Work == "" && f.Plan.Operations == 0 {
+		return nil
+	}
+	for _, c := range f.Counters(f.dir, r.Name) {
+		if c.Name == f.Plan.Work || f.Plan.Work == "" && c.Name == "operations" {
 			if !slices.ContainsFunc(r.Counters, func(o run.Counter) bool { return o.Name == c.Name }) {
 				r.Counters = append(r.Counters, run.Counter{Name: c.Name, Unit: "count", Value: c.Value})
 			}
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: %s says nothing of the work %s", r.Name, filepath.Join(dir, record.FileName), strconv.Quote(rec.Plan.Work))
+	return fmt.Errorf("%s: %s does not say what work it did; give --ops N", r.Name, filepath.Join(f.dir, record.FileName))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"profdiff/internal/perffile"
 	"profdiff/internal/run"
 )
 
@@ -58,6 +59,12 @@ func (o *offCPU) derive(t *tally, off uint32) (blocked int) {
 
 // switchEvent is what is sampled when a thread leaves the CPU.
 const switchEvent = "sched:sched_switch"
+
+// countsSwitches reports whether an event samples each PERF_COUNT_SW_CONTEXT_SWITCHES,
+// which the kernel counts where a thread leaves the CPU (linux/perf_event.h).
+func countsSwitches(a *perffile.Attr) bool {
+	return a.Type == perffile.TypeSoftware && a.Config == 3 && a.FixedPeriod() == 1
+}
 
 // blockedWarning tells of time off the CPU that is not counted.
 func blockedWarning(threads int) string {

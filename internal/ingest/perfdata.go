@@ -110,16 +110,21 @@ func (p *perfData) addEvents() {
 func (p *perfData) simpleperfTraceOff() bool { return p.file.Info.MetaInfo["trace_offcpu"] == "true" }
 
 // leavesCPU reports whether samples of an event say where threads leave the CPU: all
-// but the first of simpleperf record --trace-offcpu, and each sched:sched_switch of
-// perf record --switch-events, whose records say when the threads are back.
+// but the first of simpleperf record --trace-offcpu, and each context switch, or else
+// each sched:sched_switch, of perf record --switch-events, whose records say when the
+// threads are back. Of both, the kernel takes that of the context switch last.
 func (p *perfData) leavesCPU(event int) bool {
 	if p.file.Info.Simpleperf() {
 		return p.simpleperfTraceOff() && event > 0
 	}
+	var counted, timed bool
+	for i := range p.file.Attrs {
+		a := &p.file.Attrs[i]
+		counted = counted || countsSwitches(a)
+		timed = timed || a.Flags.Has(perffile.FlagContextSwitch)
+	}
 	a := &p.file.Attrs[event]
-	return a.Name == switchEvent && a.FixedPeriod() == 1 && slices.ContainsFunc(p.file.Attrs, func(a perffile.Attr) bool {
-		return a.Flags.Has(perffile.FlagContextSwitch)
-	})
+	return timed && (countsSwitches(a) || !counted && a.Name == switchEvent && a.FixedPeriod() == 1)
 }
 
 const noEvent = 1<<32 - 1

@@ -247,6 +247,45 @@ feature EVENT_DESC events=[{attr={type=software,config=0,size=128},name="cpu-clo
 			},
 			in: 3,
 		},
+		{
+			// The same without the names of other threads, which the tracepoint has.
+			name: "time off the CPU, of context switches",
+			text: `header
+attr type=software config=0 size=128 sample_period=10 sample_type=IP|TID|TIME|ID flags=sample_id_all|context_switch ids=[1]
+attr type=software config=3 size=128 sample_period=1 sample_type=IP|TID|TIME|ID flags=sample_id_all ids=[2]
+SAMPLE misc=USER ip=0x10 pid=1 tid=1 time=100 id=1
+SAMPLE misc=KERNEL ip=0xffffffff81000020 pid=1 tid=1 time=110 id=2
+SWITCH misc=SWITCH_OUT sample_id={pid=1,tid=1,time=111,id=1}
+SWITCH sample_id={pid=1,tid=1,time=150,id=1}
+SAMPLE misc=USER ip=0x10 pid=1 tid=1 time=160 id=1
+`,
+			want: []string{
+				"context-switches /,off-cpu [kernel.kallsyms] 1 1",
+				"cpu-clock /,on-cpu [unknown] 2 20",
+				"off-cpu /,off-cpu [kernel.kallsyms] 1 40",
+			},
+			in: 3,
+		},
+		{
+			// Both say the same: one of them is counted.
+			name: "time off the CPU, of switches and context switches",
+			text: `header
+attr type=software config=0 size=128 sample_period=10 sample_type=IP|TID|TIME|ID flags=sample_id_all|context_switch ids=[1]
+attr type=software config=3 size=128 sample_period=1 sample_type=IP|TID|TIME|ID flags=sample_id_all ids=[2]
+attr type=tracepoint config=46 size=128 sample_period=1 sample_type=IP|TID|TIME|ID|PERIOD flags=sample_id_all ids=[3]
+SAMPLE misc=KERNEL ip=0xffffffff81000020 pid=1 tid=1 time=109 id=3 period=1
+SAMPLE misc=KERNEL ip=0xffffffff81000020 pid=1 tid=1 time=110 id=2
+SWITCH misc=SWITCH_OUT sample_id={pid=1,tid=1,time=111,id=1}
+SWITCH sample_id={pid=1,tid=1,time=150,id=1}
+feature EVENT_DESC events=[{attr={type=software,config=0,size=128},name="cpu-clock",ids=[1]},{attr={type=software,config=3,size=128},name="context-switches",ids=[2]},{attr={type=tracepoint,config=46,size=128},name="sched:sched_switch",ids=[3]}]
+`,
+			want: []string{
+				"context-switches /,off-cpu [kernel.kallsyms] 1 1",
+				"off-cpu /,off-cpu [kernel.kallsyms] 1 40",
+				"sched:sched_switch /,on-cpu [kernel.kallsyms] 1 1",
+			},
+			in: 2,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := readFixture(t, test.text, &test.opt)

@@ -20,7 +20,23 @@ type Machine struct {
 	Governor string   `yaml:"governor,omitempty"`
 	Virtual  bool     `yaml:"virtual,omitempty"`
 	Device   string   `yaml:"device,omitempty"` // of Android
+	Serial   string   `yaml:"serial,omitempty"` // as adb lists the device
 	Tools    []string `yaml:"tools"`
+}
+
+// differs says in what two machines differ that makes their runs another experiment, ""
+// if they do not.
+func (m *Machine) differs(o *Machine) string {
+	for _, f := range []struct{ name, have, want string }{
+		{"device", m.Device, o.Device},
+		{"serial number", m.Serial, o.Serial},
+		{"CPU", m.CPU, o.CPU},
+	} {
+		if f.have != f.want {
+			return fmt.Sprintf("%s was %q, is %q", f.name, f.have, f.want)
+		}
+	}
+	return ""
 }
 
 // Conditions are what a machine was doing during a run.
@@ -29,15 +45,25 @@ type Conditions struct {
 	Load float64 `yaml:"load"`
 	// BackgroundCPUs is how many CPUs were busy with something else.
 	BackgroundCPUs float64 `yaml:"background_cpus"`
+	// BackgroundUnknown says that it is not known.
+	BackgroundUnknown bool `yaml:"background_unknown,omitempty"`
 	// StolenCPUs is how many the host of a virtual machine took.
 	StolenCPUs   float64 `yaml:"stolen_cpus,omitempty"`
 	FrequencyMHz float64 `yaml:"frequency_mhz,omitempty"`
+	// FrequencyLimitMHz is what the CPUs may run at when the run ended, their mean.
+	FrequencyLimitMHz float64 `yaml:"frequency_limit_mhz,omitempty"`
 	// Throttled is how often a CPU was slowed down because it was hot.
 	Throttled int64 `yaml:"throttled,omitempty"`
 	// CelsiusBefore is the highest temperature when the run began.
 	CelsiusBefore float64 `yaml:"celsius_before,omitempty"`
+	// ThermalStatus is that of Android, the worse of those before and after: 0 none,
+	// 1 light, 2 moderate, 3 severe, 4 critical, 5 emergency, 6 shutdown.
+	ThermalStatus int `yaml:"thermal_status,omitempty"`
 
-	busy, stolen float64 // CPU seconds since boot
+	busy, stolen float64            // CPU seconds since boot
+	uptime       float64            // seconds since boot, 0 if not known
+	processes    map[string]float64 // CPU seconds of what is recorded by process ID, if the recorder does not start it
+	limitChange  float64            // of FrequencyLimitMHz
 }
 
 // between are the conditions of a run from those before and after it.
@@ -46,18 +72,53 @@ func between(before, after *Conditions, r *Result) Conditions {
 		Load: before.Load, FrequencyMHz: (before.FrequencyMHz + after.FrequencyMHz) / 2,
 		Throttled: after.Throttled - before.Throttled, CelsiusBefore: before.CelsiusBefore,
 	}
-	if s := r.Duration.Seconds(); s > 0 {
-		own := r.User.Seconds() + r.System.Seconds()
+	c.FrequencyLimitMHz = after.FrequencyLimitMHz
+	c.limitChange = after.FrequencyLimitMHz - before.FrequencyLimitMHz
+	c.ThermalStatus = max(before.ThermalStatus, after.ThermalStatus)
+	c.BackgroundUnknown = before.BackgroundUnknown || after.BackgroundUnknown
+	s := r.Duration.Seconds()
+	if before.uptime > 0 && after.uptime > before.uptime {
+		s = after.uptime - before.uptime // with what the recorder does before and after
+	}
+	own := r.User.Seconds() + r.System.Seconds()
+	if before.processes != nil || after.processes != nil {
+		seconds, known := processTime(before.processes, after.processes)
+		own += seconds
+		c.BackgroundUnknown = c.BackgroundUnknown || !known
+	}
+	// Times are in ticks of 10 ms.
+	c.BackgroundUnknown = c.BackgroundUnknown || s < 0.1
+	if !c.BackgroundUnknown {
 		c.BackgroundCPUs = round(max(0, after.busy-before.busy-own)/s, 2)
 		c.StolenCPUs = round(max(0, after.stolen-before.stolen)/s, 2)
 	}
 	return c
 }
 
+// processTime is the CPU time that processes took between two moments. It is not known
+// if one of them ended.
+func processTime(before, after map[string]float64) (seconds float64, known bool) {
+	for pid, s := range after {
+		seconds += s - before[pid]
+	}
+	for pid := range before {
+		if _, ok := after[pid]; !ok {
+			return 0, false
+		}
+	}
+	return seconds, len(after) > 0
+}
+
 // notes are what makes a run less trustworthy.
 func (c *Conditions) notes(cores int) (notes []string) {
 	if c.Throttled > 0 {
 		notes = append(notes, fmt.Sprintf("CPUs were throttled %d times: they are too hot", c.Throttled))
+	}
+	if c.ThermalStatus > 0 {
+		notes = append(notes, fmt.Sprintf("the device is hot and slows down: thermal status %s", thermalStatus(c.ThermalStatus)))
+	}
+	if c.limitChange != 0 {
+		notes = append(notes, fmt.Sprintf("the limit of the CPUs changed by %+.0f MHz to %.0f MHz", c.limitChange, c.FrequencyLimitMHz))
 	}
 	if c.BackgroundCPUs > 0.1*float64(max(cores, 1)) {
 		notes = append(notes, fmt.Sprintf("other programs took %.2f CPUs", c.BackgroundCPUs))
@@ -119,6 +180,7 @@ func (host) conditions() *Conditions {
 		c.Load = number(f[0])
 	}
 	c.busy, c.stolen = cpuSeconds(readText("/proc/stat"))
+	c.uptime = number(firstWord(readText("/proc/uptime")))
 	frequencies, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq")
 	for _, name := range frequencies {
 		c.FrequencyMHz += number(readText(name)) / 1000 / float64(len(frequencies))

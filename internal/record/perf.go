@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -170,13 +173,17 @@ func (b *Perf) Warm(ctx context.Context, p *Plan, side Side) (*Result, error) {
 	return run(ctx, words(p.Side(side).Run), nil)
 }
 
-// Record implements [Backend].
+// Record implements [Backend]. The file is in the folder of the recording.
 func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Result, error) {
 	args := []string{b.program(), "record", "-q", "-N", "-o", file}
-	args = append(args, perfEvents(p.Events)...)
+	events := p.Events
 	if p.OffCPU {
-		args = append(args, "-e", "sched:sched_switch/period=1/", "--switch-events")
+		// Not the tracepoint sched:sched_switch, whose samples name the threads that run
+		// instead, whoever's they are.
+		events = append(slices.Clip(events), Event{Name: "context-switches", Period: 1})
+		args = append(args, "--switch-events")
 	}
+	args = append(args, perfEvents(events)...)
 	if p.CallGraph != "none" {
 		args = append(args, "--call-graph", p.CallGraph)
 	}
@@ -189,8 +196,11 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 	if err != nil {
 		return nil, b.explain(err, stderr.Bytes())
 	}
-	result.Samples, result.Lost, err = countSamples(file)
-	return result, err
+	result.After = b.conditions() // reading the recording takes CPU time, too
+	if result.Samples, result.Lost, err = countSamples(file); err != nil {
+		return nil, err
+	}
+	return result, keepSymbols(filepath.Dir(file), file)
 }
 
 // perfEvents are the flags for events. One period for all is a flag of its own, which
@@ -222,8 +232,8 @@ func perfEvents(events []Event) (args []string) {
 	return args
 }
 
-// withTerm adds a term to an event, as perf-list(1) has them: cycles:u is
-// cycles/period=1/u, cpu/event=0xc4/ is cpu/event=0xc4,period=1/.
+// withTerm adds a term to an event, as perf-list(1) has them: cpu-clock:u is
+// cpu-clock/period=1,name=cpu-clock/u, cpu/event=0xc4/ is cpu/event=0xc4,period=1/.
 func withTerm(event, term string) string {
 	if open := strings.IndexByte(event, '/'); open >= 0 {
 		end := strings.LastIndexByte(event, '/')
@@ -233,8 +243,16 @@ func withTerm(event, term string) string {
 		return event[:end] + "," + term + event[end:]
 	}
 	name, modifiers, _ := strings.Cut(event, ":")
-	return name + "/" + term + "/" + modifiers
+	if name == "cycles" {
+		name = "cpu-cycles" // cycles/…/ is an event of a PMU
+	}
+	if rawEvent.MatchString(name) { // would not be read as a name
+		return name + "/" + term + "/" + modifiers
+	}
+	return name + "/" + term + ",name=" + name + "/" + modifiers
 }
+
+var rawEvent = regexp.MustCompile("^r[0-9a-fA-F]+$")
 
 // Conditions implements [Backend].
 func (b *Perf) Conditions(context.Context) (*Conditions, error) { return b.conditions(), nil }

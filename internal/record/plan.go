@@ -24,6 +24,12 @@ type Plan struct {
 	CallGraph  string `yaml:"call_graph"`
 	SystemWide bool   `yaml:"system_wide,omitempty"`
 	OffCPU     bool   `yaml:"off_cpu,omitempty"`
+	// App is a package of Android and Process a name or ID: they are recorded while the
+	// commands run, not the commands.
+	App     string `yaml:"app,omitempty"`
+	Process string `yaml:"process,omitempty"`
+	// Duration is for how many seconds they are recorded, 0 until the command ends.
+	Duration float64 `yaml:"duration,omitempty"`
 	// Arguments are passed to the recorder as they are.
 	Arguments []string `yaml:"arguments,omitempty"`
 	// Work is the counter of work done, as the commands print it: a line NAME NUMBER.
@@ -69,6 +75,8 @@ func (p *Plan) check() error {
 		return errors.New("work is counted by the commands or given, not both")
 	case math.IsNaN(p.Operations) || math.IsInf(p.Operations, 0) || p.Operations < 0:
 		return fmt.Errorf("%v operations", p.Operations)
+	case math.IsNaN(p.Duration) || math.IsInf(p.Duration, 0) || p.Duration < 0:
+		return fmt.Errorf("a duration of %v s", p.Duration)
 	}
 	return nil
 }
@@ -83,6 +91,9 @@ func (p *Plan) differs(o *Plan) string {
 		{"prepare after", p.After.Prepare, o.After.Prepare},
 		{"call graph", p.CallGraph, o.CallGraph},
 		{"system-wide", fmt.Sprint(p.SystemWide), fmt.Sprint(o.SystemWide)},
+		{"app", p.App, o.App},
+		{"process", p.Process, o.Process},
+		{"duration", fmt.Sprint(p.Duration), fmt.Sprint(o.Duration)},
 		{"off-CPU time", fmt.Sprint(p.OffCPU), fmt.Sprint(o.OffCPU)},
 		{"arguments", strings.Join(p.Arguments, " "), strings.Join(o.Arguments, " ")},
 		{"work", p.Work, o.Work},

@@ -63,7 +63,8 @@ type Backend interface {
 	Probe(ctx context.Context, p *Plan) (m *Machine, notes []string, err error)
 	// Warm runs the command of a side without recording it.
 	Warm(ctx context.Context, p *Plan, side Side) (*Result, error)
-	// Record records one run to a file that is not there.
+	// Record records one run to a file that is not there, in the folder of the
+	// recording, where it may also keep what names addresses.
 	Record(ctx context.Context, p *Plan, side Side, file string) (*Result, error)
 	// Conditions says what the machine is doing.
 	Conditions(ctx context.Context) (*Conditions, error)
@@ -81,6 +82,11 @@ type Result struct {
 	Lost         int64
 	// Counters are totals that the backend counted itself.
 	Counters []Counter
+	// After are the conditions when the command ended, before the recording was read,
+	// if the backend took them; nil leaves that to [Backend.Conditions].
+	After *Conditions
+	// Notes are what the user should know of the run.
+	Notes []string
 }
 
 // A Progress is told before and after each run.
@@ -165,8 +171,12 @@ func (r *Recorder) begin(ctx context.Context, dir string, plan *Plan) (*Recordin
 		}
 		// More runs can be asked for than at first.
 		rec.Plan.Runs = max(rec.Plan.Runs, plan.Runs)
-		if _, _, err := r.Backend.Probe(ctx, &rec.Plan); err != nil {
+		machine, _, err := r.Backend.Probe(ctx, &rec.Plan)
+		if err != nil {
 			return nil, err
+		}
+		if diff := rec.Machine.differs(machine); diff != "" {
+			return nil, fmt.Errorf("%s: was recorded on another machine: %s; give another folder", dir, diff)
 		}
 		return rec, rec.check(dir)
 	case !errors.Is(err, fs.ErrNotExist):
@@ -242,9 +252,11 @@ func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job)
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.Backend.Conditions(ctx)
-	if err != nil {
-		return nil, err
+	after := result.After
+	if after == nil {
+		if after, err = r.Backend.Conditions(ctx); err != nil {
+			return nil, err
+		}
 	}
 	run := &Run{
 		Side: job.Side, Number: job.Number, File: filepath.ToSlash(name),
@@ -261,7 +273,7 @@ func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job)
 		return nil, errors.New("the recorder left no file")
 	}
 	run.Bytes = info.Size()
-	for _, note := range run.Conditions.notes(rec.Machine.Cores) {
+	for _, note := range append(result.Notes, run.Conditions.notes(rec.Machine.Cores)...) {
 		r.tell(Progress{Job: job, Note: note})
 	}
 	return run, os.Rename(partial, file)

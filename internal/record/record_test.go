@@ -280,7 +280,7 @@ func TestPerfEvents(t *testing.T) {
 		{[]Event{{Name: "cpu-clock", Period: 1009}}, "-c 1009 -e cpu-clock"},
 		{[]Event{{Name: "cycles:u", Frequency: 99}}, "-F 99 -e cycles:u"},
 		{[]Event{{Name: "cycles:u", Period: 7}, {Name: "r10", Period: 7}}, "-c 7 -e cycles:u -e r10"},
-		{[]Event{{Name: "cycles:u", Period: 7}, {Name: "cpu/event=0xc4/pp", Period: 3}}, "-e cycles/period=7/u -e cpu/event=0xc4,period=3/pp"},
+		{[]Event{{Name: "cycles:u", Period: 7}, {Name: "cpu/event=0xc4/pp", Period: 3}}, "-e cpu-cycles/period=7,name=cpu-cycles/u -e cpu/event=0xc4,period=3/pp"},
 	} {
 		if got := strings.Join(perfEvents(test.events), " "); got != test.want {
 			t.Errorf("%v: %s, want %s", test.events, got, test.want)

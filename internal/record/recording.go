@@ -118,12 +118,7 @@ func (r *Recording) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(dir, FileName)
-	temporary := filepath.Join(dir, "."+FileName)
-	if err := os.WriteFile(temporary, text, 0o666); err != nil {
-		return errors.Join(err, os.Remove(temporary))
-	}
-	return os.Rename(temporary, name)
+	return write(filepath.Join(dir, FileName), bytes.NewReader(text))
 }
 
 // AddLook notes a look.

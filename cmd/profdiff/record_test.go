@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"profdiff/internal/record"
+)
+
+func needTool(t *testing.T, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skipf("%s is not installed", name)
+	}
+}
+
+// TestRecordScripts records for real. Scripts whose names begin with android have a
+// device, see [androidDevice].
+func TestRecordScripts(t *testing.T) {
+	t.Run("perf", func(t *testing.T) {
+		needTool(t, "perf")
+		runRecordScripts(t, "[^a]*.txtar", nil)
+	})
+	t.Run("simpleperf", func(t *testing.T) {
+		runRecordScripts(t, "android*.txtar", func(e *testscript.Env) error {
+			env, err := androidDevice(e.WorkDir, devicePrograms)
+			if err != nil {
+				return err
+			}
+			e.Vars = append(e.Vars, env...)
+			return deviceRecordings(filepath.Join(e.WorkDir, "device"))
+		})
+	})
+}
+
+func runRecordScripts(t *testing.T, pattern string, setup func(*testscript.Env) error) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata/record", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("scripts %s: %v, %v", pattern, files, err)
+	}
+	testscript.Run(t, testscript.Params{
+		Files:               files,
+		Setup:               setup,
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":  exits,
+			"filled": filled,
+		},
+	})
+}
+
+// A stopper interrupts a command that has printed some text.
+type stopper struct {
+	bytes.Buffer
+	after string
+	stop  func()
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	n, err := s.Buffer.Write(p)
+	if strings.Contains(s.String(), s.after) {
+		s.stop()
+	}
+	return n, err
+}
+
+// An interrupted recording goes on where it was.
+func TestRecordInterrupted(t *testing.T) {
+	needTool(t, "perf")
+	dir := t.TempDir()
+	args := []string{"record", "--before", "sleep 0.3", "--after", "sleep 0.2", "--runs", "3", "--warmup", "0", "-o", dir}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	stderr := &stopper{after: "2 of 6", stop: stop}
+	if code := execute(ctx, args, nil, new(bytes.Buffer), stderr); code != exitInput {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if want := "(2 of 6 runs are in " + dir + ": the same command goes on)"; !strings.Contains(stderr.String(), want) {
+		t.Errorf("it says %s, want %s", stderr, want)
+	}
+	files := func() (names []string) {
+		for _, pattern := range []string{"before/*", "after/*", ".*"} {
+			found, err := filepath.Glob(filepath.Join(dir, pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range found {
+				name, err := filepath.Rel(dir, name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	if diff := cmp.Diff([]string{"before/01.data", "after/01.data"}, files()); diff != "" {
+		t.Errorf("files: %s", diff)
+	}
+	var again bytes.Buffer
+	if code := execute(t.Context(), args, nil, new(bytes.Buffer), &again); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, &again)
+	}
+	if rec, err := record.Open(dir); err != nil || len(rec.Runs) != 6 || len(files()) != 6 {
+		t.Errorf("after going on: %v, %v", files(), err)
+	}
+}
+
+// A disk without room is noticed before a run is lost.
+func TestRecordFullDisk(t *testing.T) {
+	needTool(t, "perf")
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
+		t.Skipf("cannot mount a small disk: %v", err)
+	}
+	defer syscall.Unmount(dir, 0)
+	var stderr bytes.Buffer
+	code := execute(t.Context(), []string{"record", "--before", "true", "--after", "true", "-o", filepath.Join(dir, "rec")}, nil, new(bytes.Buffer), &stderr)
+	if code != exitInput || !strings.Contains(stderr.String(), "MB free, the runs left need about") {
+		t.Errorf("exit code %d: %s", code, &stderr)
+	}
+}
+
+func TestRecordCallgrind(t *testing.T) {
+	needTool(t, "valgrind")
+	dir := t.TempDir()
+	var stdout, stderr bytes.Buffer
+	code := execute(t.Context(), []string{"record", "--with", "callgrind", "--before", "seq 2000", "--after", "seq 1000", "--runs", "1", "--warmup", "0", "-o", dir}, nil, &stdout, &stderr)
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	code = execute(t.Context(), []string{"diff", dir, "--event", "Ir", "--limit", "1"}, nil, &stdout, &stderr)
+	if code != exitOK || !strings.Contains(stdout.String(), "Ir: ") {
+		t.Errorf("exit code %d: %s%s", code, &stdout, &stderr)
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"profdiff/internal/compare"
+	"profdiff/internal/record"
+	"profdiff/internal/report"
+	"profdiff/internal/run"
+)
+
+func newSelfTestCmd(std *stdio) *cobra.Command {
+	var (
+		in     inputFlags
+		f      recordFlags
+		runs   int
+		limit  int
+		output string
+	)
+	cmd := &cobra.Command{
+		Use:   "selftest [flags] -- CMD",
+		Short: "Record one program many times, and say how much it varies",
+		Long: `Record one program many times and compare the runs with each other: how often does
+the comparison call a change where there is none, how much does each function vary
+from run to run, and what change could so many runs show? With -o DIR, the runs are
+kept, and a DIR that has them is only read.
+
+The runs are split into two sides twenty times so that neighbours are on different
+sides, as profdiff record has them, and once into the first half and the last: that
+is how runs differ when one side is recorded after the other.`,
+		Args: args(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, command []string) error {
+			switch {
+			case runs < compare.MinSelfTestRuns || runs > 2*record.MaxRuns:
+				return usagef(cmd, "--runs is %d to %d, not %d", compare.MinSelfTestRuns, 2*record.MaxRuns, runs)
+			case limit < 0:
+				return usagef(cmd, "--limit is 0 or more, not %d", limit)
+			case len(command) == 0 && output == "":
+				return usagef(cmd, "name the program: profdiff selftest -- CMD")
+			}
+			f.plan.Runs = (runs + 1) / 2
+			if err := f.complete(cmd); err != nil {
+				return err
+			}
+			l, err := in.loader(cmd, std)
+			if err != nil {
+				return err
+			}
+			dir := output
+			if dir == "" {
+				if dir, err = os.MkdirTemp("", "profdiff-selftest-"); err != nil {
+					return err
+				}
+				defer os.RemoveAll(dir)
+			}
+			rec, err := record.Open(dir)
+			if err != nil || len(command) > 0 {
+				line := quoteWords(command)
+				f.plan.Before.Run, f.plan.After.Run = line, line
+				backend, err := f.backend(cmd)
+				if err != nil {
+					return err
+				}
+				r := &record.Recorder{Backend: backend, Version: version(), Tell: std.progress(f.quiet)}
+				if rec, err = r.Record(cmd.Context(), dir, &f.plan); err != nil {
+					return err
+				}
+			}
+			loaded, err := l.loadRecorded(dir, rec)
+			if err != nil {
+				return err
+			}
+			t, err := compare.NewSelfTest(loaded, compare.Options{})
+			if err != nil {
+				return err
+			}
+			return std.writeOutput("-", func(w io.Writer) error { return report.WriteSelfTest(w, t, limit) })
+		},
+	}
+	f.register(cmd)
+	fs := cmd.Flags()
+	fs.StringArrayVar(&in.symfs, "symfs", nil, "look for object files with symbols in `DIR`, by build ID, then by path (repeatable)")
+	fs.StringVar(&in.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded boot")
+	in.unknown = "dso"
+	fs.IntVar(&runs, "runs", 20, "record `N` runs in all")
+	fs.IntVar(&limit, "limit", 20, "show `N` functions, 0 for all")
+	fs.StringVarP(&output, "output", "o", "", "keep the recordings in the folder `DIR`")
+	return cmd
+}
+
+// quoteWords makes one command line of words.
+func quoteWords(command []string) string {
+	if len(command) == 1 {
+		return command[0]
+	}
+	quoted := slices.Clone(command)
+	for i, w := range quoted {
+		if w == "" || strings.ContainsAny(w, " \t\n|&;<>()$`\\\"'*?[]#~{}!") {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// loadRecorded reads the runs of both sides in the order of recording.
+func (l *loader) loadRecorded(dir string, rec *record.Recording) (runs []*run.Run, err error) {
+	own := *l
+	f := &folder{dir, rec}
+	if err := f.names(&own); err != nil {
+		return nil, err
+	}
+	for _, r := range rec.Runs {
+		one, err := own.load(filepath.Join(dir, filepath.FromSlash(r.File)))
+		if err != nil {
+			return nil, err
+		}
+		if err := f.addWork(one); err != nil {
+			return nil, err
+		}
+		runs = append(runs, one)
+	}
+	return runs, nil
+}
