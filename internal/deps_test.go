@@ -24,7 +24,7 @@ var policy = map[string][]string{
 	"run/runtest":           {"run"},
 	"callgrind":             {},
 	"ingest":                {"perffile", "perfsession", "symbolizer", "objfile", "run", "callgrind"},
-	"branch":                {"perffile", "perfsession", "symbolizer", "objfile", "disasm", "stats", "callgrind", "align"},
+	"branch":                {"perffile", "perfsession", "symbolizer", "objfile", "disasm", "llvm", "stats", "callgrind", "align"},
 	"branch/skid":           {"branch", "perffile", "perfsession", "objfile", "disasm"},
 	"category":              {"run"},
 	"stats":                 {},
