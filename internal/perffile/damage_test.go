@@ -307,7 +307,7 @@ func TestDecodeErrors(t *testing.T) {
 	}{
 		{"MMAP", head + "MMAP raw=00", "MMAP record: needs 4 bytes, has 1 at 0x100"},
 		{"MMAP2", head + "MMAP2 raw=" + strings.Repeat("00", 60), "MMAP2 record: needs 4 bytes, has 0 at 0x13c"},
-		{"MMAP2 build ID", head + "MMAP2 misc=MMAP_BUILD_ID build_id_size=21 filename=\"x\"", "MMAP2 record: build ID of 21 bytes at 0x138"},
+		{"MMAP2 build ID", "header\nattr sample_type=IP flags=build_id\n" + "MMAP2 misc=MMAP_BUILD_ID build_id_size=21 filename=\"x\"", "MMAP2 record: build ID of 21 bytes at 0x138"},
 		{"COMM", head + "COMM raw=0000", "COMM record: needs 4 bytes, has 2 at 0x100"},
 		{"FORK", head + "FORK raw=" + strings.Repeat("00", 23), "FORK record: needs 8 bytes, has 7 at 0x110"},
 		{"LOST", head + "LOST raw=", "LOST record: needs 8 bytes, has 0 at 0x100"},

@@ -193,7 +193,7 @@ func (r *Record) Mmap() (Mmap, error) {
 		Start: c.u64(), Len: c.u64(), PgOff: c.u64(),
 	}
 	if r.Type == RecordMmap2 {
-		if r.Misc&MiscMmapBuildID != 0 {
+		if r.hasMmapBuildID(&c) {
 			size := c.u8()
 			c.skip(3)
 			id := c.bytes(20)
@@ -209,6 +209,22 @@ func (r *Record) Mmap() (Mmap, error) {
 	}
 	m.File = cutNUL(c.rest())
 	return m, c.failure()
+}
+
+// hasMmapBuildID reports whether an MMAP2 record has a build ID where others have an
+// inode. The kernel keeps the flag that says so in a place that all recordings share: as
+// long as one asks for build IDs, the records of others have the flag, too
+// (perf_event_mmap_event in kernel/events/core.c). So the flag counts if the event asked
+// for build IDs, or if the field looks like one that a tool put there.
+func (r *Record) hasMmapBuildID(field *cursor) bool {
+	if r.Misc&MiscMmapBuildID == 0 {
+		return false
+	}
+	if r.Attr >= 0 && r.file.Attrs[r.Attr].Flags.Has(FlagBuildID) {
+		return true
+	}
+	size := field.peek(0)
+	return (size == 16 || size == 20) && field.peek(1) == 0 && field.peek(2) == 0 && field.peek(3) == 0
 }
 
 // A Comm names a thread. Must match struct perf_record_comm.

@@ -1,6 +1,7 @@
 package perffile_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/perffile"
+	"profdiff/internal/perffile/perffiletest"
 )
 
 // A record is what the tests compare of a Record: its head, and what its decode
@@ -429,6 +431,51 @@ func TestBranchFlagBits(t *testing.T) {
 			got := records(t, fixtureText(t, text))[0].Value.(perffile.Sample).Branches
 			if diff := cmp.Diff([]perffile.Branch{tt.want}, got); diff != "" {
 				t.Errorf("branch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// While any recording of the machine asks for build IDs, the MMAP2 records of all have
+// the flag, also those with inodes.
+func TestMmapBuildIDFlag(t *testing.T) {
+	const (
+		inode   = `MMAP2 pid=1 tid=1 start=0x1000 len=4096 maj=254 min=1 ino=77 ino_generation=5 filename="/bin/x"`
+		buildID = `MMAP2 pid=1 tid=1 start=0x1000 len=4096 misc=MMAP_BUILD_ID build_id=0123456789abcdef0123456789abcdef01234567 filename="/bin/x"`
+	)
+	for _, test := range []struct {
+		name, flags, record string
+		leaked              bool // set the flag afterwards
+		inode               uint64
+		buildID             int
+	}{
+		{name: "inode", flags: "mmap2", record: inode, inode: 77},
+		{name: "inode with the flag of others", flags: "mmap2", record: inode, leaked: true, inode: 77},
+		{name: "build ID", flags: "mmap2|build_id", record: buildID, buildID: 20},
+		{name: "build ID of a tool", flags: "mmap2", record: buildID, buildID: 20},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			data := perffiletest.Fixture(t, "header\nattr sample_type=IP flags="+test.flags+"\n"+test.record+"\n")
+			if test.leaked {
+				const mmap2 = 10
+				at := bytes.Index(data, []byte{mmap2, 0, 0, 0, 0, 0})
+				if at < 0 {
+					t.Fatal("no MMAP2 record")
+				}
+				data[at+5] |= byte(perffile.MiscMmapBuildID >> 8)
+			}
+			file, err := perffile.New(bytes.NewReader(data), int64(len(data)), perffile.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r, err := range file.Records() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				m, err := r.Mmap()
+				if err != nil || m.Inode != test.inode || len(m.BuildID) != test.buildID || string(m.File) != "/bin/x" {
+					t.Errorf("%+v, error %v", m, err)
+				}
 			}
 		})
 	}

@@ -242,7 +242,7 @@ func (r *reply) failed(command string) error {
 	case 126, 127:
 		return fmt.Errorf("the device cannot run %s: %s (commands run in %s; adb push copies a program there)", firstWord(command), unknownText(lastLine(withoutLog(r.stderr))), deviceTemp)
 	}
-	return &exitError{firstWord(command), fmt.Sprintf("exit status %d on the device", r.status), lastLine(withoutLog(r.stderr))}
+	return &exitError{firstWord(command), fmt.Sprintf("exit status %d on the device", r.status), lastLine(withoutLog(r.stderr)), false}
 }
 
 func (r *reply) lastError() string {

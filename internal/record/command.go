@@ -51,6 +51,7 @@ type exitError struct {
 	name   string
 	state  string
 	stderr string // last line
+	killed bool   // by a signal
 }
 
 func (e *exitError) Error() string {
@@ -86,7 +87,8 @@ func run(ctx context.Context, argv []string, stderr *tail) (*Result, error) {
 	case ctx.Err() != nil:
 		return r, context.Cause(ctx)
 	case failed:
-		return r, &exitError{argv[0], exit.Error(), lastLine(stderr.Bytes())}
+		status, ok := exit.Sys().(syscall.WaitStatus)
+		return r, &exitError{argv[0], exit.Error(), lastLine(stderr.Bytes()), ok && status.Signaled()}
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, fmt.Errorf("%s: is not installed: %w", argv[0], exec.ErrNotFound)
 	}

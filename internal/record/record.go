@@ -233,22 +233,16 @@ func (r *Recorder) warm(ctx context.Context, dir string, rec *Recording) error {
 
 // one records one run under a temporary name and moves it to its place.
 func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job) (*Run, error) {
-	if err := prepare(ctx, &rec.Plan, job.Side); err != nil {
-		return nil, err
-	}
 	name := filepath.Join(string(job.Side), fmt.Sprintf("%02d%s", job.Number, r.Backend.Suffix()))
 	file := filepath.Join(dir, name)
 	// Not among the runs of the side, where a comparison would take it for one.
 	partial := filepath.Join(dir, ".partial"+r.Backend.Suffix())
-	if err := os.RemoveAll(partial); err != nil {
-		return nil, err
-	}
 	defer os.RemoveAll(partial)
-	before, err := r.Backend.Conditions(ctx)
-	if err != nil {
-		return nil, err
+	before, result, err := r.attempt(ctx, &rec.Plan, job, partial)
+	for again := 0; again < attempts-1 && crashed(err) && ctx.Err() == nil; again++ {
+		r.tell(Progress{Job: job, Note: fmt.Sprintf("%v: recording it again", err)})
+		before, result, err = r.attempt(ctx, &rec.Plan, job, partial)
 	}
-	result, err := r.Backend.Record(ctx, &rec.Plan, job.Side, partial)
 	if err != nil {
 		return nil, err
 	}
@@ -277,6 +271,30 @@ func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job)
 		r.tell(Progress{Job: job, Note: note})
 	}
 	return run, os.Rename(partial, file)
+}
+
+// attempts is how often a run is recorded if a signal ends it. A command that always
+// crashes does so when it warms up; what is left are recorders that do now and then, as
+// perf 6.1 does while another recording asks for build IDs of mappings.
+const attempts = 3
+
+func crashed(err error) bool {
+	exit, ok := errors.AsType[*exitError](err)
+	return ok && exit.killed
+}
+
+func (r *Recorder) attempt(ctx context.Context, p *Plan, job Job, file string) (before *Conditions, result *Result, err error) {
+	if err := os.RemoveAll(file); err != nil {
+		return nil, nil, err
+	}
+	if err := prepare(ctx, p, job.Side); err != nil {
+		return nil, nil, err
+	}
+	if before, err = r.Backend.Conditions(ctx); err != nil {
+		return nil, nil, err
+	}
+	result, err = r.Backend.Record(ctx, p, job.Side, file)
+	return before, result, err
 }
 
 // prepare runs what the plan has to run before each run of a side.

@@ -16,10 +16,12 @@ import (
 
 // A fake is a backend that records the order in which it was called.
 type fake struct {
-	calls  []string
-	fail   int // the call to Record that fails, 0 for none
-	output string
-	stop   context.CancelFunc // called by the run after which recording is interrupted
+	calls []string
+	fail  int // the call to Record that fails, 0 for none
+	// crashes is how often the recorder dies of a signal before it works.
+	crashes int
+	output  string
+	stop    context.CancelFunc // called by the run after which recording is interrupted
 }
 
 func (f *fake) Name() string   { return "fake" }
@@ -41,6 +43,9 @@ func (f *fake) Record(ctx context.Context, _ *Plan, side Side, file string) (*Re
 	f.calls = append(f.calls, string(side))
 	if f.fail--; f.fail == 0 {
 		return nil, errors.New("it broke")
+	}
+	if f.crashes--; f.crashes >= 0 {
+		return nil, &exitError{name: "fake", state: "signal: aborted", killed: true}
 	}
 	if f.stop != nil && len(f.calls) >= 4 {
 		f.stop()
@@ -131,6 +136,23 @@ func TestResume(t *testing.T) {
 				t.Errorf("%d runs in the end", len(rec.Runs))
 			}
 		})
+	}
+}
+
+// A recorder that crashes gets another chance, but not for ever.
+func TestCrash(t *testing.T) {
+	for _, test := range []struct {
+		crashes, calls int
+		err            string
+	}{
+		{crashes: 2, calls: 4},
+		{crashes: 3, calls: 3, err: "before, run 1: fake: signal: aborted"},
+	} {
+		f := &fake{crashes: test.crashes}
+		_, err := (&Recorder{Backend: f}).Record(t.Context(), t.TempDir(), plan(1))
+		if len(f.calls) != test.calls || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
+			t.Errorf("%d crashes: recorded %d times, error %v", test.crashes, len(f.calls), err)
+		}
 	}
 }
 
@@ -303,7 +325,7 @@ func TestChoosePeriod(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	b := new(Perf)
-	failed := &exitError{"perf", "exit status 255", "last line"}
+	failed := &exitError{"perf", "exit status 255", "last line", false}
 	for _, test := range []struct{ stderr, want string }{
 		{"Error:\nAccess to performance monitoring and observability operations is limited.\nConsider adjusting /proc/sys/kernel/perf_event_paranoid setting", "perf may not record: perf_event_paranoid is"},
 		{"failed to write perf data, error: No space left on device\n", "no space left on the disk"},
