@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,12 +37,7 @@ type outTarget struct{ format, file string }
 // parseOuts reads --format and --out.
 func parseOuts(cmd *cobra.Command, format string, outs []string) (list []outTarget, err error) {
 	known := func(s string) bool {
-		for _, f := range outFormats {
-			if f == s {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(outFormats, s)
 	}
 	if format != "none" {
 		if !known(format) {

@@ -67,4 +67,3 @@ func WriteSelfTest(w io.Writer, t *compare.SelfTest, limit int) error {
 	}
 	return nil
 }
-
