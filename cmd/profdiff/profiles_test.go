@@ -38,6 +38,7 @@ type caseFile struct {
 		SHA256  string
 	}
 	OtherInputs map[string]string `yaml:"other_inputs_sha256"`
+	Expected    expectations
 }
 
 // Sizes of case studies in bytes.

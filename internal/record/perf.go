@@ -18,6 +18,9 @@ type Perf struct {
 	host
 	// Program is perf if it is "".
 	Program string
+	// bpfEvents says that perf collects BPF programs in a thread that polls once a
+	// second. perf waits for it at the end of each recording.
+	bpfEvents bool
 }
 
 // Name implements [Backend].
@@ -52,6 +55,7 @@ func (b *Perf) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
 		return nil, nil, err
 	}
 	m.Tools = []string{strings.TrimSpace(string(version.Output))}
+	b.bpfEvents = hasBPFEvents(m.Tools[0])
 	var notes []string
 	if len(p.Events) == 0 {
 		p.Events = []Event{{Name: "cpu-cycles"}}
@@ -98,6 +102,17 @@ func (b *Perf) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
 		}
 	}
 	return m, notes, nil
+}
+
+var perfVersion = regexp.MustCompile(`([0-9]+)\.([0-9]+)`)
+
+// hasBPFEvents reports whether perf record has --no-bpf-event, which came with 5.1.
+func hasBPFEvents(version string) bool {
+	m := perfVersion.FindStringSubmatch(version)
+	if m == nil {
+		return false
+	}
+	return number(m[1]) > 5 || number(m[1]) == 5 && number(m[2]) >= 1
 }
 
 func isClock(event string) bool {
@@ -189,6 +204,9 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 	}
 	if p.SystemWide {
 		args = append(args, "-a")
+	}
+	if b.bpfEvents {
+		args = append(args, "--no-bpf-event")
 	}
 	args = append(append(args, p.Arguments...), "--")
 	stderr := &tail{max: 64 << 10}

@@ -310,6 +310,17 @@ func TestPerfEvents(t *testing.T) {
 	}
 }
 
+func TestBPFEvents(t *testing.T) {
+	for version, want := range map[string]bool{
+		"perf version 6.1.187": true, "perf version 5.1.rc1.g1234": true, "perf version 5.0.21": false,
+		"perf version 4.19.0": false, "perf version 10.0": true, "": false, "perf": false,
+	} {
+		if got := hasBPFEvents(version); got != want {
+			t.Errorf("%q: %v, want %v", version, got, want)
+		}
+	}
+}
+
 func TestChoosePeriod(t *testing.T) {
 	for _, test := range []struct {
 		count, seconds float64

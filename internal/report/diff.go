@@ -394,12 +394,25 @@ func functionText(f *compare.Function) string {
 	return f.Name
 }
 
-// shiftText names the parts of a cost shift.
+// maxShiftParts is how many parts of a cost shift are named.
+const maxShiftParts = 4
+
+// shiftText names the parts of a cost shift, and sums up those beyond maxShiftParts.
 func shiftText(e *compare.Event, s *compare.Shift, format costFormat) string {
-	var parts []string
-	for _, p := range s.Parts {
+	var (
+		parts []string
+		rest  float64
+	)
+	for i, p := range s.Parts {
 		f := &e.Functions[p]
+		if i >= maxShiftParts {
+			rest += f.Self.Delta()
+			continue
+		}
 		parts = append(parts, functionText(f)+" "+format.delta(f.Self.Delta()))
+	}
+	if more := len(s.Parts) - maxShiftParts; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more %s", more, format.delta(rest)))
 	}
 	return fmt.Sprintf("moved under %s: %s", e.Functions[s.Caller].Name, strings.Join(parts, ", "))
 }

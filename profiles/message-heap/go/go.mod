@@ -1,0 +1,3 @@
+module message-heap
+
+go 1.26.0
