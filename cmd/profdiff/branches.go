@@ -25,6 +25,7 @@ func newBranchesCmd(std *stdio) *cobra.Command {
 		stat     string
 		two      branchesDiffFlags
 		out      branchesOutputFlags
+		page     htmlFlags
 
 		calibration string
 	)
@@ -43,7 +44,8 @@ branch-misses,branches,instructions,cycles; on Arm, simpleperf record -e
 r22:u,r21:u,instructions:u,cpu-cycles:u -c 100003) or counters of them in other
 samples (simpleperf record --add-counter, perf record -e '{cycles,branch-misses}:S').
 Unless they are precise such samples are not at their branches: with the binary in
---symfs, the branches that may be behind them are named, by how likely each is.
+--symfs, the branches that may be behind them are named, by how likely each is (32-bit
+Arm code takes an llvm-objdump).
 INPUT may also be what perf stat or simpleperf stat printed, for the totals alone.
 
 Stacks hold branches that were taken. How often a conditional branch was not taken
@@ -84,6 +86,9 @@ function and line, or by the code around them if --symfs has the binaries.`,
 			if err := out.check(cmd, std, format, output, base != nil); err != nil {
 				return err
 			}
+			if err := page.check(cmd, output); err != nil {
+				return err
+			}
 			l, err := in.loader(cmd, std)
 			if err != nil {
 				return err
@@ -110,7 +115,7 @@ function and line, or by the code around them if --symfs has the binaries.`,
 				}
 			}
 			if base != nil && stat != "" {
-				return usagef(cmd, "--stat is for one input")
+				return usagef(cmd, "--stat is for one input: of two sides, --stat-base and --stat-head are")
 			}
 			if base != nil {
 				diff, err := two.options(cmd)
@@ -118,7 +123,11 @@ function and line, or by the code around them if --symfs has the binaries.`,
 					return err
 				}
 				diff.Symfs = l.opt.Symfs
-				return std.diffBranches(base, head, &options, diff, opt.Limit, format, output)
+				stats, err := two.stats(std)
+				if err != nil {
+					return err
+				}
+				return std.diffBranches(base, head, &options, stats, diff, &page, opt.Limit, format, output)
 			}
 			if stat != "" {
 				if options.Stat, err = std.readStat(stat); err != nil {
@@ -130,6 +139,11 @@ function and line, or by the code around them if --symfs has the binaries.`,
 				return err
 			}
 			t.Advise(l.opt.Symfs)
+			if page.file != "" {
+				if err := page.write(std, page.branches(t, l.opt.Symfs)); err != nil {
+					return err
+				}
+			}
 			if err := out.write(std, t, l.opt.Symfs, format, output, opt); err != nil {
 				return err
 			}
@@ -145,6 +159,7 @@ function and line, or by the code around them if --symfs has the binaries.`,
 	}
 	two.register(cmd)
 	out.register(cmd)
+	page.register(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&in.events, "event", nil, "read only the event `NAME` (repeatable; default all)")
 	f.StringArrayVar(&in.symfs, "symfs", nil, "look for binaries and symbols in `DIR`, by build ID, then by path (repeatable)")

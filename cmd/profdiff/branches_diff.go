@@ -22,12 +22,16 @@ type branchesDiffFlags struct {
 	cycles     []float64
 	margin     float64
 	renames    []string
+
+	statBase, statHead string
 }
 
 func (f *branchesDiffFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.base, "base", nil, "a recording, or a directory of them, before the change: `PATH` (repeatable)")
 	fs.StringArrayVar(&f.head, "head", nil, "a recording, or a directory of them, after the change: `PATH` (repeatable)")
+	fs.StringVar(&f.statBase, "stat-base", "", "of two sides, take the totals of base from `FILE`, what perf stat or simpleperf stat printed")
+	fs.StringVar(&f.statHead, "stat-head", "", "of two sides, take the totals of head from `FILE`")
 	fs.StringVar(&f.normalize, "normalize", "auto", "of two sides, divide misses by `MODE`: work, instructions, reference (branches of both), none, or auto to choose")
 	fs.Float64SliceVar(&f.ops, "ops", nil, "of two sides, divide by `N` operations done in each run, or BASE,HEAD")
 	fs.Float64SliceVar(&f.cycles, "cycles", nil, "of two sides, compare what fewer misses save with these cycles of a run: `BASE,HEAD`")
@@ -46,7 +50,7 @@ func (f *branchesDiffFlags) sides(cmd *cobra.Command, paths []string) (base, hea
 		if isDir(before) && isDir(after) {
 			return []string{before}, []string{after}, nil
 		}
-		for _, name := range []string{"normalize", "ops", "cycles", "margin", "rename"} {
+		for _, name := range []string{"normalize", "ops", "cycles", "margin", "rename", "stat-base", "stat-head"} {
 			if cmd.Flags().Changed(name) {
 				return nil, nil, usagef(cmd, "--%s is for two sides", name)
 			}
@@ -110,8 +114,21 @@ func baseHead(cmd *cobra.Command, name string, list []float64, one bool) (*[2]fl
 	return &[2]float64{list[0], list[1]}, nil
 }
 
-// branchSides reads the runs of both sides.
-func (s *stdio) branchSides(base, head []string, opt *branch.Options) (baseRuns, headRuns []*branch.Table, err error) {
+// stats reads the totals of base and head, nil where there are none.
+func (f *branchesDiffFlags) stats(std *stdio) (stats [2]*branch.Stat, err error) {
+	for i, name := range []string{f.statBase, f.statHead} {
+		if name == "" {
+			continue
+		}
+		if stats[i], err = std.readStat(name); err != nil {
+			return stats, fmt.Errorf("%s: %w", []string{"--stat-base", "--stat-head"}[i], err)
+		}
+	}
+	return stats, nil
+}
+
+// branchSides reads the runs of both sides, with the totals of each.
+func (s *stdio) branchSides(base, head []string, opt *branch.Options, stats [2]*branch.Stat) (baseRuns, headRuns []*branch.Table, err error) {
 	baseFiles, err := sideFiles(base)
 	if err != nil {
 		return nil, nil, err
@@ -123,8 +140,18 @@ func (s *stdio) branchSides(base, head []string, opt *branch.Options) (baseRuns,
 	if err := checkDistinct(slices.Concat(baseFiles, headFiles)); err != nil {
 		return nil, nil, err
 	}
+	for i, files := range [][]string{baseFiles, headFiles} {
+		if stats[i] != nil && len(files) > 1 {
+			return nil, nil, fmt.Errorf("%s: is of one run, but the side has %d", stats[i].Name, len(files))
+		}
+	}
 	for i, name := range slices.Concat(baseFiles, headFiles) {
-		t, err := s.readBranches(name, opt)
+		of := *opt
+		of.Stat = stats[0]
+		if i >= len(baseFiles) {
+			of.Stat = stats[1]
+		}
+		t, err := s.readBranches(name, &of)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -138,14 +165,19 @@ func (s *stdio) branchSides(base, head []string, opt *branch.Options) (baseRuns,
 }
 
 // diffBranches compares the branches of two sides and prints the result.
-func (s *stdio) diffBranches(base, head []string, read *branch.Options, opt branch.DiffOptions, limit int, format, output string) error {
-	baseRuns, headRuns, err := s.branchSides(base, head, read)
+func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2]*branch.Stat, opt branch.DiffOptions, page *htmlFlags, limit int, format, output string) error {
+	baseRuns, headRuns, err := s.branchSides(base, head, read, stats)
 	if err != nil {
 		return err
 	}
 	d, err := branch.Compare(baseRuns, headRuns, opt)
 	if err != nil {
 		return err
+	}
+	if page.file != "" {
+		if err := page.write(s, page.branchDiff(d, opt.Symfs)); err != nil {
+			return err
+		}
 	}
 	err = s.writeOutput(output, func(w io.Writer) error {
 		if format == "json" {

@@ -173,6 +173,9 @@ func TestBranchesValgrind(t *testing.T) {
 		b.Function == nil || b.Function.Name != "below" || b.Function.BaseBranches != 2 || b.Function.HeadBranches != 1 {
 		t.Errorf("the branch is %s: %+v, function %+v", b.Verdict, b.Base, b.Function)
 	}
+	if r := doc.Branches[0].ReplacedBy; r == nil || r.By == "" || r.HeadInstructions <= r.BaseInstructions {
+		t.Errorf("the branch is replaced by %+v", r)
+	}
 	loop := false
 	for _, b := range doc.Branches {
 		if b.Base != nil && b.Base.Function == "below" && b.Head != nil {

@@ -103,12 +103,29 @@ func (w *wantedFunction) matches(p *functionPlace) bool {
 // or the address of one of its instructions, 0x and hexadecimal; FILE: before it says
 // which file it is of. The binary is looked for under the search paths.
 func (t *Table) Annotate(want string, paths []symbolizer.SearchPath) (*Listing, error) {
+	a := newAnnotator(paths)
+	defer a.close()
+	return a.annotate(t, want)
+}
+
+// Listings are those of several functions, nil for what cannot be listed.
+func (t *Table) Listings(wanted []string, paths []symbolizer.SearchPath) []*Listing {
+	a := newAnnotator(paths)
+	defer a.close()
+	list := make([]*Listing, len(wanted))
+	for i, want := range wanted {
+		if l, err := a.annotate(t, want); err == nil {
+			list[i] = l
+		}
+	}
+	return list
+}
+
+func (a *annotator) annotate(t *Table, want string) (*Listing, error) {
 	if slices.ContainsFunc(t.Branches, func(b Branch) bool { return b.ByLine }) {
 		return nil, errors.New("names lines, not instructions: record with callgrind --dump-instr=yes")
 	}
 	w := parseWanted(want)
-	a := newAnnotator(paths)
-	defer a.close()
 	var found []functionPlace
 	var failed error
 	named := false

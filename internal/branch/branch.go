@@ -157,6 +157,9 @@ type Event struct {
 	Name    string
 	Samples int64
 	Weight  float64
+	// Unsettled are samples with stacks that are not in Weight, nor in rates: their period
+	// had not settled yet.
+	Unsettled int64
 	// Unplaced is what a simulation counted at no place, beside Weight.
 	Unplaced  float64
 	Period    uint64 // 0 if the recorder varied it

@@ -72,14 +72,11 @@ func (b *binaries) find(d *perfsession.DSO, off uint64) *binary {
 	if why != "" {
 		b.why[d.ID] = why
 	}
-	if !isArchive(d) {
+	if !symbolizer.IsArchive(d.Path) {
 		b.byDSO[d.ID] = found
 	}
 	return found
 }
-
-// isArchive reports whether a DSO is an APK with libraries in it.
-func isArchive(d *perfsession.DSO) bool { return strings.HasSuffix(d.Path, ".apk") }
 
 // at returns the binary with a path, as recordings or tables have it, or why there is
 // none, "" if it is not found.
@@ -134,21 +131,12 @@ func (b *binaries) open(o *symbolizer.Object, base uint64, path string) opened {
 // place is what tables call the file at an offset of a DSO: libraries in an archive have
 // the name of it in front of theirs.
 func (b *binaries) place(d *perfsession.DSO, off uint64) (path, buildID string) {
-	if isArchive(d) {
+	if symbolizer.IsArchive(d.Path) {
 		if found := b.find(d, off); found != nil && found.object.Entry() != "" {
 			return d.Path + "!/" + found.object.Entry(), found.object.File().BuildID()
 		}
 	}
 	return d.Path, d.BuildID
-}
-
-// trimID removes the zeros with which recorders fill up build IDs of less than 20
-// bytes.
-func trimID(id string) string {
-	for strings.HasSuffix(id, "00000000") {
-		id = id[:len(id)-8]
-	}
-	return id
 }
 
 // close closes the files.

@@ -186,7 +186,7 @@ func TestFiles(t *testing.T) {
 			if test.noID {
 				build, misc = "", "USER"
 			}
-			const start = 0x7000000000
+			const start uint64 = 0x7000000000
 			text := "header\n" + attrs + fmt.Sprintf("MMAP2 misc=%s pid=10 tid=10 start=%#x len=0x100000 pgoff=%#x prot=READ|EXEC%s filename=%q sample_id={pid=10,tid=10,time=1,id=1,cpu=0}\n", misc, start, test.at, build, test.path)
 			text += smSamples(20, 1, 10, start+branch.Next()+offset, "") + smSamples(40, 2, 100, start+f.Start+offset, "")
 			text += "feature ARCH arch=\"aarch64\"\n"
@@ -249,7 +249,7 @@ func TestFilesOfStacks(t *testing.T) {
 	const entry = "lib/arm64-v8a/libx.so"
 	apk := stored(t, entry, whole)
 	at := uint64(bytes.Index(apk, whole[:64]))
-	const start = 0x7000000000
+	const start uint64 = 0x7000000000
 	from, to := start+branch.Addr+offset, start+branch.Target+offset
 	jump := fmt.Sprintf("from=%#x,to=%#x,flags=MISPRED", from, to)
 	other := fmt.Sprintf("from=%#x,to=%#x,flags=PREDICTED", from, to+4)

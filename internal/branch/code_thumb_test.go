@@ -105,6 +105,80 @@ int _start(void) {
 }
 `
 
+// TestArmITBlocks decodes branches of Thumb that an IT block makes conditional.
+func TestArmITBlocks(t *testing.T) {
+	mustLLVM(t)
+	dir := t.TempDir()
+	source, object, program := filepath.Join(dir, "it.s"), filepath.Join(dir, "it.o"), filepath.Join(dir, "it")
+	const text = `
+	.syntax unified
+	.thumb
+	.globl _start, g
+	.type _start, %function
+	.type g, %function
+	.thumb_func
+_start:
+	push {r4, lr}
+1:	cmp r0, #3
+	it eq
+	bleq g
+	it lt
+	poplt {r4, pc}
+	ite gt
+	subgt r0, #1
+	bxle lr
+	b 1b
+	.size _start, . - _start
+	.thumb_func
+g:
+	bx lr
+	.size g, . - g
+`
+	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	runIn(t, dir, "clang", "--target=armv7-linux-gnueabihf", "-c", "-o", object, source)
+	runIn(t, dir, "ld.lld", "-o", program, object)
+	_, code, file := openArm(t, program)
+	symbols, err := file.File().Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := code.FunctionAt(addressOf(symbols, "_start"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range f.Insts {
+		if in := &f.Insts[i]; in.Kind != disasm.Other {
+			mnemonic, _, _ := strings.Cut(f.Text(i), " ")
+			got = append(got, fmt.Sprintf("%s %v, %d ways", mnemonic, in.Kind, len(f.Blocks[f.Block(in.Addr)].Succs)))
+		}
+	}
+	// Calls and returns leave the function: there is one way on in it.
+	want := []string{"bleq conditional, 1 ways", "poplt conditional, 1 ways", "bxle conditional, 1 ways", "b direct, 1 ways"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if len(f.Loops) != 1 || f.Incomplete != "" {
+		t.Errorf("%d loops, %q", len(f.Loops), f.Incomplete)
+	}
+	// All three may be behind a sample at the end of the loop.
+	list, err := NewWalker(code).Walk(f.Insts[len(f.Insts)-1].Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conditional := 0
+	for _, c := range list {
+		if c.Kind == Conditional {
+			conditional++
+		}
+	}
+	if conditional != 3 {
+		t.Errorf("candidates %+v", list)
+	}
+}
+
 // armPrograms builds armSource as Thumb and as A32 code, with the compilers there are.
 func armPrograms(t *testing.T) map[string]string {
 	t.Helper()

@@ -48,13 +48,35 @@ func newCounterReads() counterReads {
 	return counterReads{last: make(map[counterKey]counterState)}
 }
 
-// add takes the differences to the values of the sample before.
-func (c *counterReads) add(file *perffile.File, s *perfsession.Sample, place int32) {
-	leader := &file.Attrs[s.Event]
-	group := leader.ReadFormat.Has(perffile.ReadGroup)
-	read := &s.Raw.Read
+// note takes the values of a sample, for the totals.
+func (c *counterReads) note(file *perffile.File, s *perfsession.Sample) {
 	first := len(c.deltas)
-	ok := true
+	c.read(file, s)
+	c.deltas = c.deltas[:first]
+}
+
+// add takes the differences to the values of the sample before, which are of a place.
+func (c *counterReads) add(file *perffile.File, s *perfsession.Sample, place int32) {
+	first := len(c.deltas)
+	group, ok := c.read(file, s)
+	switch {
+	case !ok:
+		c.broken++
+		fallthrough
+	case !group || len(c.deltas)-first > math.MaxUint16 || uint64(len(c.deltas)) > math.MaxUint32:
+		c.deltas = c.deltas[:first]
+		return
+	}
+	c.samples = append(c.samples, counterSample{place: place, first: uint32(first), n: uint16(len(c.deltas) - first), event: uint16(s.Event)})
+}
+
+// read appends the differences to the values of the sample before. group is set if they
+// are of a group, ok if none has gone back.
+func (c *counterReads) read(file *perffile.File, s *perfsession.Sample) (group, ok bool) {
+	leader := &file.Attrs[s.Event]
+	group = leader.ReadFormat.Has(perffile.ReadGroup)
+	read := &s.Raw.Read
+	ok = true
 	for _, v := range read.Values {
 		id := v.ID
 		if id == 0 && !group {
@@ -80,15 +102,7 @@ func (c *counterReads) add(file *perffile.File, s *perfsession.Sample, place int
 		}
 		c.deltas = append(c.deltas, counterDelta{attr, v.Value - last.value})
 	}
-	switch {
-	case !ok:
-		c.broken++
-		fallthrough
-	case !group || len(c.deltas)-first > math.MaxUint16 || uint64(len(c.deltas)) > math.MaxUint32:
-		c.deltas = c.deltas[:first]
-		return
-	}
-	c.samples = append(c.samples, counterSample{place: place, first: uint32(first), n: uint16(len(c.deltas) - first), event: uint16(s.Event)})
+	return group, ok
 }
 
 // A counterTotal is what all counters of an event say.

@@ -142,7 +142,10 @@ type BranchChange struct {
 	// Function are the misses of all branches of its function, of a branch that is
 	// removed or new.
 	Function *FunctionChange
-	Note     string
+	// ReplacedBy is what the code has instead of a branch that is removed, nil if that is
+	// not known.
+	ReplacedBy *Replacement
+	Note       string
 }
 
 // A SideBranch is a branch in the runs of one side.
@@ -207,6 +210,7 @@ func Compare(base, head []*Table, opt DiffOptions) (*Diff, error) {
 	}
 	c.total()
 	c.verdicts()
+	c.replaced()
 	c.savings()
 	c.warn()
 	return c.d, nil
@@ -307,7 +311,7 @@ func (c *comparison) count(b *Branch, u units, visible bool) stats.WeightedCount
 		switch {
 		case c.d.Counted:
 		case b.MissesCI != nil && b.MissesCI[1] > b.MissesCI[0]:
-			se := (b.MissesCI[1] - b.MissesCI[0]) / (2 * 1.959964)
+			se := (b.MissesCI[1] - b.MissesCI[0]) / (2 * z95)
 			n.WeightSq = se * se
 		default:
 			n.WeightSq = n.Weight * n.Weight / float64(max(b.NMisses, 1))
@@ -455,7 +459,7 @@ func (c *comparison) warn() {
 				if builds[r.DSO] == nil {
 					builds[r.DSO] = make(map[string]bool)
 				}
-				builds[r.DSO][trimID(r.BuildID)] = true
+				builds[r.DSO][symbolizer.TrimBuildID(r.BuildID)] = true
 			}
 		}
 		for i := range s.rows {

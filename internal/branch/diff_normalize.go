@@ -159,7 +159,11 @@ func (c *comparison) units() {
 // instructionUnits are the instructions of a run, in thousands.
 func instructionUnits(t *Table) units {
 	if len(t.Totals) < 2 {
-		return units{n: *t.Instructions / 1000, variance: t.relativeVariance(CountsInstructions)}
+		u := units{n: *t.Instructions / 1000}
+		if len(t.Totals) == 0 || t.Totals[0].Instructions == nil || !t.Totals[0].Instructions.Counted {
+			u.variance = t.relativeVariance(CountsInstructions)
+		}
+		return u
 	}
 	u := units{n: math.NaN(), byPMU: make(map[string]units)}
 	for i := range t.Totals {

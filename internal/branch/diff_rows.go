@@ -163,7 +163,7 @@ func (c *comparison) rates(runs []*Branch, ofAll bool) (list []stats.WeightedCou
 // interval.
 func withVariance(value, variance float64, ci [2]float64) stats.WeightedCount {
 	if variance == 0 && value > 0 && ci[0] > 0 && ci[1] > ci[0] {
-		se := math.Log(ci[1]/ci[0]) / (2 * 1.959964)
+		se := math.Log(ci[1]/ci[0]) / (2 * z95)
 		variance = se * se * value * value
 	}
 	return stats.WeightedCount{Weight: value, WeightSq: variance}
@@ -206,8 +206,14 @@ func (c *comparison) sumFunctions() {
 
 // total compares the misses of all branches.
 func (c *comparison) total() {
-	total := c.compare(c.totals(c.base, c.baseUnits), c.totals(c.head, c.headUnits))
+	base, head := c.totals(c.base, c.baseUnits), c.totals(c.head, c.headUnits)
+	total := c.compare(base, head)
 	c.d.Method = total.Method
+	sampled := func(n stats.WeightedCount) bool { return n.WeightSq > 0 || n.Weight == 0 }
+	if len(base) == 1 && len(head) == 1 && !sampled(base[0]) && !sampled(head[0]) {
+		// perf stat or simpleperf stat counted both.
+		total.CI, total.P = stats.Interval{Lo: total.Ratio, Hi: total.Ratio}, math.NaN()
+	}
 	for _, t := range slices.Concat(c.base.tables, c.head.tables) {
 		if len(t.Totals) > 1 {
 			return

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"profdiff/internal/align"
+	"profdiff/internal/symbolizer"
 )
 
 // A side is the runs before a change, or those after it.
@@ -44,7 +45,7 @@ type rowKey struct {
 }
 
 func keyOf(b *Branch) rowKey {
-	k := rowKey{dso: b.DSO, buildID: trimID(b.BuildID), pmu: b.PMU, address: b.Address, function: b.Function}
+	k := rowKey{dso: b.DSO, buildID: symbolizer.TrimBuildID(b.BuildID), pmu: b.PMU, address: b.Address, function: b.Function}
 	if b.ByLine {
 		k.file, k.line = b.File, b.Line
 	}

@@ -111,12 +111,20 @@ func TestDiffMessageHeap(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	// The binaries tell what the comparator has instead, though no branch of it is left.
+	d, err = Compare([]*Table{base}, []*Table{head}, DiffOptions{Symfs: searchPath("../../profiles/message-heap/symbols")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := d.Branches[0].ReplacedBy; r == nil || r.By != ConditionalSet || r.Text != "setg %dl" || r.Line != 104 || r.Head <= r.Base {
+		t.Errorf("replaced by %+v", *r)
+	}
 	if rows := len(d.Branches) + d.Hidden; rows >= len(base.Branches)+len(head.Branches) || rows < max(len(base.Branches), len(head.Branches)) {
 		t.Errorf("%d rows of %d and %d branches", rows, len(base.Branches), len(head.Branches))
 	}
 }
 
-// machineTable runs the loop of simulate_test.go with a miss rate and returns the table
+// machineTable runs the loop of stack_machine_test.go with a miss rate and returns the table
 // of its stacks.
 func machineTable(seed uint64, miss float64, iterations int) *Table {
 	c := withProgram(loop)

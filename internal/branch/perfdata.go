@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"profdiff/internal/objfile"
@@ -20,8 +21,12 @@ func ReadPerfData(name string, r io.ReaderAt, size int64, opt *Options) (*Table,
 	if err != nil {
 		return nil, err
 	}
+	least, err := settledWeights(file, r, size, opt)
+	if err != nil {
+		return nil, err
+	}
 	session := perfsession.New(file)
-	p := &perfData{file: file, opt: opt, names: opt.names(), sampler: newSampler()}
+	p := &perfData{file: file, opt: opt, names: opt.names(), least: least, sampler: newSampler()}
 	p.c = newCollector(&session.Spaces, newBinaries(p.names.Files))
 	defer p.c.binaries.close()
 	if err := session.Replay(p); err != nil {
@@ -29,6 +34,14 @@ func ReadPerfData(name string, r io.ReaderAt, size int64, opt *Options) (*Table,
 	}
 	p.addEvents()
 	p.account(&session.Stats)
+	for i, c := range p.sampler.counters.totals() {
+		p.c.events[p.events[i]].counted = c
+	}
+	for k, g := range file.Info.Groups {
+		for i := uint64(g.Leader); i < min(uint64(g.Leader)+uint64(g.N), uint64(len(p.events))); i++ {
+			p.c.events[p.events[i]].group = k + 1
+		}
+	}
 	var names []string
 	for i := range file.Attrs {
 		names = append(names, file.Attrs[i].Name)
@@ -110,7 +123,50 @@ type perfData struct {
 	stack  stack
 	// sampler has the addresses of samples while there are no stacks; nil to have none.
 	sampler  *sampler
-	unwanted int64 // samples of events that are not to be read
+	unwanted int64    // samples of events that are not to be read
+	least    []uint64 // by index in File.Attrs, see settledWeights
+}
+
+// settledWeights returns for each event the weight below which the period of samples
+// with stacks had not settled. If the recorder varied it, which weights
+// are usual is known only when all have been read.
+func settledWeights(file *perffile.File, r io.ReaderAt, size int64, opt *Options) ([]uint64, error) {
+	varies := func(a *perffile.Attr) bool {
+		return a.FixedPeriod() == 0 && a.SampleType.Has(perffile.SamplePeriod|perffile.SampleBranchStack)
+	}
+	// Recordings of pipes have their events among the records.
+	if len(file.Attrs) > 0 && !slices.ContainsFunc(file.Attrs, func(a perffile.Attr) bool { return varies(&a) }) {
+		return nil, nil
+	}
+	first, err := perffile.New(r, size, perffile.Options{AllowTruncated: opt.AllowTruncated})
+	if err != nil {
+		return nil, err
+	}
+	var weights [][]uint64
+	var sample perffile.Sample
+	for record, err := range first.Records() {
+		if err != nil {
+			return nil, err
+		}
+		if record.Type != perffile.RecordSample {
+			continue
+		}
+		if err := record.DecodeSample(&sample); err != nil {
+			return nil, err
+		}
+		if sample.Attr < 0 || !varies(&first.Attrs[sample.Attr]) {
+			continue
+		}
+		for len(weights) <= sample.Attr {
+			weights = append(weights, nil)
+		}
+		weights[sample.Attr] = append(weights[sample.Attr], sample.Period)
+	}
+	least := make([]uint64, len(weights))
+	for i := range weights {
+		least[i] = settled(weights[i])
+	}
+	return least, nil
 }
 
 // addEvents adds the events that have become known.
@@ -120,6 +176,9 @@ func (p *perfData) addEvents() {
 		e := Event{Name: a.Name, Period: a.FixedPeriod(), Precise: a.Flags.PreciseIP() > 0, Counts: attrCounts(a, &p.file.Info)}
 		const anyBranch = 1 << 3 // PERF_SAMPLE_BRANCH_ANY
 		n := p.c.event(e, a.BranchSampleType.Has(anyBranch))
+		if i < len(p.least) {
+			p.c.events[n].least = float64(p.least[i])
+		}
 		p.events = append(p.events, n)
 	}
 }
@@ -136,8 +195,12 @@ func (p *perfData) Sample(s *perfsession.Sample) error {
 		p.unwanted++
 		return nil
 	}
-	if p.sampler != nil && p.c.entries.In == 0 {
+	switch {
+	case p.sampler == nil:
+	case p.c.entries.In == 0:
 		p.sampler.add(p.file, s)
+	case len(s.Raw.Read.Values) > 0:
+		p.sampler.counters.note(p.file, s)
 	}
 	st := &p.stack
 	st.event, st.pid, st.weight = p.events[s.Event], s.Raw.PID, float64(s.Weight)

@@ -118,6 +118,58 @@ func TestPerfData(t *testing.T) {
 	}
 }
 
+// TestPerfDataWeights drops samples whose period had not settled, and takes what
+// counters say that ran for a part of the time.
+func TestPerfDataWeights(t *testing.T) {
+	const attr = "header\nattr type=raw config=0x20c4 sample_period=1000 sample_type=IP|TID|TIME|PERIOD|BRANCH_STACK|READ|ID flags=sample_id_all|freq read_format=TOTAL_TIME_ENABLED|TOTAL_TIME_RUNNING|ID branch_sample_type=USER|ANY ids=[1]\n" +
+		"attr type=hardware config=1 sample_period=1000 sample_type=IP|TID|TIME|PERIOD|BRANCH_STACK|READ|ID flags=sample_id_all|freq read_format=TOTAL_TIME_ENABLED|TOTAL_TIME_RUNNING|ID branch_sample_type=USER|ANY ids=[2]\n"
+	sample := func(time, id, period, value int, running float64, entries ...string) string {
+		return fmt.Sprintf("SAMPLE misc=USER ip=0x400000 pid=10 tid=10 time=%d id=%d period=%d read={value=%d,time_enabled=%d,time_running=%d,id=%d} lbr=[{%s}]\n",
+			time, id, period, value, time*1000, int(float64(time)*1000*running), id, strings.Join(entries, "},{"))
+	}
+	recording := func(instructions float64) string {
+		var b strings.Builder
+		b.WriteString(attr + brApp)
+		value := 0
+		for i, period := range []int{1, 30, 999, 1000, 100000, 100000, 100000, 100000, 100000, 100000} {
+			value += period
+			b.WriteString(sample(10+i, 1, period, value, 0.5, hit, miss, hit, miss, hit, miss, hit, miss))
+		}
+		b.WriteString(sample(50, 2, 4000000, 4000000, instructions, hit) + brIntel)
+		return b.String()
+	}
+	table, err := readFixture(t, recording(0.8), &Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkTable(t, table)
+	// 1 % of the median is 1000; half the time is as long again.
+	if b := table.Branches[0]; b.Entries.Taken != 81 || b.N >= 81-24 || b.N < 7 {
+		t.Errorf("%+v of %d", b.Entries, b.N)
+	}
+	if e := table.Events[0]; e.Samples != 10 || e.Unsettled != 3 || e.Weight != 601000 || !table.Scaled || table.Rated != 2*602030 {
+		t.Errorf("%+v, rated %v", e, table.Rated)
+	}
+	if *table.Instructions != 5000000 {
+		t.Errorf("%v instructions", *table.Instructions)
+	}
+	all := strings.Join(table.Warnings, "\n")
+	for _, want := range []string{"3 of 10 samples of r20c4 came before its period had settled", "r20c4 counted 1204060, its samples stand for 601000: the counter is taken", "r20c4 ran 50 % of the time: its count is extrapolated", "instructions ran 80 % of the time"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no warning %q in:\n%s", want, all)
+		}
+	}
+	for running, want := range map[float64]string{0.2: "instructions is not used: it ran 20 % of the time only", 0.5: "instructions is not used: it did not run at the same time as r20c4: record them as a group"} {
+		table, err := readFixture(t, recording(running), &Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := strings.Join(table.Warnings, "\n"); table.Instructions != nil || !strings.Contains(all, want) {
+			t.Errorf("%v: instructions %v, warnings:\n%s", running, table.Instructions, all)
+		}
+	}
+}
+
 func TestPerfDataErrors(t *testing.T) {
 	const callStack = "header\nattr type=hardware config=0 sample_period=1 sample_type=IP|TID|TIME|CALLCHAIN|BRANCH_STACK flags=sample_id_all branch_sample_type=USER|CALL_STACK\n"
 	for _, test := range []struct {

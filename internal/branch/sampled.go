@@ -186,13 +186,9 @@ func (s *sampler) place(sample *perfsession.Sample) int32 {
 // settled returns the weight below which samples are dropped: while the kernel still
 // looks for the period that gives the frequency, samples weigh next to nothing. The
 // bound is 1 % of the median.
-func settled(samples []sampledAt) uint64 {
-	if len(samples) == 0 {
+func settled(weights []uint64) uint64 {
+	if len(weights) == 0 {
 		return 0
-	}
-	weights := make([]uint64, len(samples))
-	for i := range samples {
-		weights[i] = samples[i].weight
 	}
 	slices.Sort(weights)
 	return weights[len(weights)/2] / 100

@@ -209,7 +209,7 @@ func (f *sampledTable) locate(i int32) *located {
 			l.file, l.line = sym.Frames[0].File, sym.Frames[0].Line
 		}
 	}
-	if m != nil && isArchive(m.DSO) {
+	if m != nil && symbolizer.IsArchive(m.DSO.Path) {
 		l.dso, l.buildID = f.binaries.place(m.DSO, p.key.rel)
 	}
 	switch {

@@ -8,7 +8,6 @@ import (
 
 	"profdiff/internal/disasm"
 	"profdiff/internal/perfsession"
-	"profdiff/internal/symbolizer"
 )
 
 // A namer names the branches behind samples of misses.
@@ -343,24 +342,6 @@ func (n *namer) place(key candidateKey, near int32) Branch {
 	sym := n.z.Symbolize(perfsession.Frame{Addr: addr, Map: m}, n.kernel, 0)
 	named(&b, &sym)
 	return b
-}
-
-// named fills in what a symbol says of a branch.
-func named(b *Branch, sym *symbolizer.Symbol) {
-	if sym.DSO != nil {
-		b.Address = sym.Vaddr
-	}
-	if len(sym.Frames) == 0 {
-		return
-	}
-	last := sym.Frames[len(sym.Frames)-1]
-	b.Function = last.Name
-	if sym.Start != 0 {
-		offset := sym.Vaddr - sym.Start
-		b.Offset = &offset
-	}
-	b.File, b.Line = sym.Frames[0].File, sym.Frames[0].Line
-	b.Inlined = sym.Frames
 }
 
 // A blockKey is a basic block as one PMU sees it.

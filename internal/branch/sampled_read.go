@@ -48,7 +48,11 @@ func (f *sampledTable) kept(attr int, yield func(*sampledAt)) (dropped int64) {
 	list := f.s.events[attr].samples
 	least := uint64(0)
 	if f.file.Attrs[attr].FixedPeriod() == 0 {
-		least = settled(list)
+		weights := make([]uint64, len(list))
+		for i := range list {
+			weights[i] = list[i].weight
+		}
+		least = settled(weights)
 	}
 	for i := range list {
 		if list[i].weight < least {

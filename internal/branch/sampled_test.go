@@ -122,7 +122,7 @@ func TestSampledRecordings(t *testing.T) {
 	for _, test := range []struct{ name, rate, mpki, unnamed string }{
 		{
 			"linux/perf.data.armv7-3.4", "0.0760 [0.0607, 0.0951]", "16.07 [12.71, 20.31]",
-			"map[32-bit Arm code, which is not decoded:131 kernel code, which is not read:563]",
+			"map[kernel code, which is not read:563 no binary:131]",
 		},
 		{"linux/perf.data.busy.1-3.4", "0.0374 [0.0333, 0.0420]", "8.43 [7.56, 9.40]", ""},
 		{"linux/perf.data.i686-3.4", "0.0700 [0.0501, 0.0979]", "9.60 [7.16, 12.87]", ""},

@@ -97,6 +97,9 @@ func checkTable(t testing.TB, table *Table) {
 			onlyTaken = onlyTaken && e.Counts == CountsTaken
 		}
 	}
+	if strings.Contains(strings.Join(table.Warnings, "\n"), "the counter is taken") {
+		counted = table.Rated
+	}
 	if onlyTaken && math.Abs(executed/counted-1) > 1e-6 {
 		t.Errorf("branches were taken %v times, the events counted %v", executed, counted)
 	}

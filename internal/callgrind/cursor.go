@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strings"
+	"unicode"
 )
 
 // A cursor takes a line apart. It keeps the first error; after it all numbers are
@@ -166,7 +168,7 @@ func (c *cursor) wordAt(start int) string {
 	return clip(c.word())
 }
 
-func (c *cursor) overflow(start int) { c.fail("%s exceeds 2^64", c.wordAt(start)) }
+func (c *cursor) overflow(start int) { c.fail("%s exceeds 2^64", plain(c.wordAt(start))) }
 
 func (c *cursor) noNumber(start int) {
 	if start >= len(c.line) {
@@ -213,7 +215,7 @@ func (c *cursor) signed() int64 {
 	v := c.uint()
 	switch {
 	case v > math.MaxInt64:
-		c.fail("%s exceeds 2^63", c.wordAt(start))
+		c.fail("%s exceeds 2^63", plain(c.wordAt(start)))
 		return 0
 	case negative:
 		return -int64(v)
@@ -232,12 +234,12 @@ func (c *cursor) position(base uint64) uint64 {
 		d := c.distance(start)
 		v += d
 		if v < d {
-			c.fail("position %s is above 2^64", c.wordAt(start))
+			c.fail("position %s is above 2^64", plain(c.wordAt(start)))
 		}
 	case '-':
 		d := c.distance(start)
 		if d > v {
-			c.fail("position %s is below zero", c.wordAt(start))
+			c.fail("position %s is below zero", plain(c.wordAt(start)))
 		}
 		v -= d
 	case '*':
@@ -260,6 +262,16 @@ func (c *cursor) distance(start int) uint64 {
 		return 0
 	}
 	return c.uint()
+}
+
+// plain is input for a message that does not quote it.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // clip shortens input for a message.

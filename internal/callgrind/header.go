@@ -159,7 +159,7 @@ func (p *parser) events(c *cursor) {
 	for word := c.word(); word != nil; word = c.word() {
 		event := string(word)
 		if seen[event] {
-			c.fail("event %s is there twice", clip(word))
+			c.fail("event %s is there twice", plain(clip(word)))
 			return
 		}
 		if len(events) == maxEvents {
@@ -182,7 +182,7 @@ func (p *parser) events(c *cursor) {
 // sumLine reads the costs behind summary: or totals:.
 func (p *parser) sumLine(key string, c *cursor) {
 	if !p.hasEvents() {
-		c.fail("%s: before the line events:", key)
+		c.fail("%s: before the line events:", plain(string(key)))
 		return
 	}
 	if !p.endPending(c) {

@@ -173,7 +173,7 @@ func (p *parser) costLine(c *cursor) {
 	for i, v := range costs {
 		sum := &p.part.Sum[i]
 		if v > 0 && *sum > math.MaxInt64-v || v < 0 && *sum < math.MinInt64-v {
-			c.fail("costs of %s sum to more than 2^63", p.part.Events[i])
+			c.fail("costs of %s sum to more than 2^63", plain(p.part.Events[i]))
 			return
 		}
 		*sum += v
@@ -215,7 +215,7 @@ func (p *parser) place(f *Function, file string, at *[numPositions]uint64) Place
 // bodyLine reads a line "key=value" and returns false if there is no such key.
 func (p *parser) bodyLine(key []byte, c *cursor) bool {
 	if !p.hasEvents() {
-		c.fail("%s= before the line events:", clip(key))
+		c.fail("%s= before the line events:", plain(clip(key)))
 		return true
 	}
 	p.hasBody = true

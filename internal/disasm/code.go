@@ -24,8 +24,9 @@ type Code struct {
 	// is to fill in are not known.
 	relocatable bool
 
-	last atomic.Pointer[window] // that Decode last read
-	end  atomic.Pointer[frame]  // code up to the end of its section, the last that was met
+	// windows are what Decode has read, by page.
+	windows [windowCount]atomic.Pointer[window]
+	end     atomic.Pointer[frame] // code up to the end of its section, the last that was met
 
 	pool  sync.Pool // of *descent
 	once  sync.Once
@@ -45,10 +46,16 @@ const (
 type window struct {
 	addr uint64
 	data []byte
+	last bool // the code ends with it
 }
 
-// windowSize is how much code is read at once, in bytes.
-const windowSize = 64 << 10
+// Branches of a recording are all over a file: Decode reads a page at once, Range more.
+// All sizes are bytes.
+const (
+	pageSize    = 4 << 10
+	windowCount = 512
+	rangeSize   = 64 << 10
+)
 
 // New returns the code of a file. The error wraps [ErrArch] if its machine is not
 // decoded.
@@ -144,21 +151,27 @@ func (c *Code) decode(data []byte, addr uint64) (i Inst, ok bool) {
 	return i, true
 }
 
-// window returns code from addr on, at least one instruction of any length unless
-// the code ends there.
+// window returns code around addr, at least one instruction of any length from there on
+// unless the code ends there.
 func (c *Code) window(addr uint64) (*window, error) {
-	w := c.last.Load()
-	if w != nil && addr >= w.addr && addr-w.addr < uint64(len(w.data)) {
-		if left := uint64(len(w.data)) - (addr - w.addr); left >= uint64(c.maxInst()) || len(w.data) < windowSize {
+	slot := &c.windows[addr/pageSize%windowCount]
+	if w := slot.Load(); w != nil && addr >= w.addr && addr-w.addr < uint64(len(w.data)) {
+		if w.last || uint64(len(w.data))-(addr-w.addr) >= uint64(c.maxInst()) {
 			return w, nil
 		}
 	}
-	data, err := c.text(addr, windowSize)
-	if err != nil {
-		return nil, err
+	start := addr &^ (pageSize - 1)
+	size := uint64(pageSize + c.maxInst())
+	data, err := c.text(start, size)
+	if err != nil || uint64(len(data)) <= addr-start {
+		// The code starts in the page, or anew.
+		start = addr
+		if data, err = c.text(start, size); err != nil {
+			return nil, err
+		}
 	}
-	w = &window{addr, data}
-	c.last.Store(w)
+	w := &window{start, data, uint64(len(data)) < size}
+	slot.Store(w)
 	return w, nil
 }
 
@@ -192,11 +205,11 @@ func (c *Code) Range(from, to uint64) iter.Seq[Inst] {
 			}
 		}
 		for addr := from; addr < to; {
-			data, err := c.text(addr, min(windowSize, to-addr+uint64(c.maxInst())))
+			data, err := c.text(addr, min(rangeSize, to-addr+uint64(c.maxInst())))
 			if err != nil {
 				return
 			}
-			whole := len(data) < windowSize // what follows is not code
+			whole := len(data) < rangeSize // what follows is not code
 			for addr < to && len(data) > 0 && (whole || len(data) >= c.maxInst()) {
 				i, ok := c.decode(data, addr)
 				if !ok || !yield(i) {

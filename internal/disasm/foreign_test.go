@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -114,11 +115,12 @@ func TestDecoder(t *testing.T) {
 	var got []string
 	for i := range f.Blocks {
 		b := &f.Blocks[i]
-		s := fmt.Sprint(b.Succs)
+		var s strings.Builder
+		s.WriteString(fmt.Sprint(b.Succs))
 		for n := b.First; n < b.End; n++ {
-			s += fmt.Sprintf(" %x %s", f.Insts[n].Addr, f.Text(n))
+			s.WriteString(fmt.Sprintf(" %x %s", f.Insts[n].Addr, f.Text(n)))
 		}
-		got = append(got, s)
+		got = append(got, s.String())
 	}
 	want := []string{"[1] 1000 cmp", "[2 3] 1002 beq", "[3] 1004 add", "[4 5] 1006 tbb", "[1] 100a b", "[6] 100c bxne lr", "[] 100e bx lr"}
 	if diff := cmp.Diff(want, got); diff != "" {

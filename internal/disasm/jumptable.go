@@ -135,7 +135,7 @@ func (g *graph) analyze(states []state) []state {
 		first.regs[r] = value{kind: number, id: origin{f.Start, uint8(r), met}}
 	}
 	queue := []int{f.entry}
-	var s state
+	var s, edge state
 	// A register changes twice at most in a block, bounds only get fewer or
 	// greater; the limit is for what would take too long.
 	for steps := 0; len(queue) > 0 && steps < 40*len(f.Blocks); steps++ {
@@ -149,19 +149,21 @@ func (g *graph) analyze(states []state) []state {
 		}
 		last := &f.Insts[blk.End-1]
 		for _, to := range blk.Succs {
-			out := s
+			out := &s
 			head := f.Insts[f.Blocks[to].First].Addr
 			if last.Cond && last.Target != last.Next() {
 				if bound, ok := g.flow.edge(&s, last, head == last.Target); ok {
-					out.bind(bound)
+					edge = s
+					edge.bind(bound)
+					out = &edge
 				}
 			}
 			changed := false
 			if !states[to].reached {
 				changed = true
-				states[to] = out
+				states[to] = *out
 			} else {
-				changed = states[to].meet(&out, head)
+				changed = states[to].meet(out, head)
 			}
 			if changed && !queued[to] {
 				queued[to] = true

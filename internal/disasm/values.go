@@ -184,26 +184,60 @@ func (s *state) maximum(v value) (b bound, ok bool) {
 // meet merges what is known on another way to the same block, whose address is
 // addr. It reports whether that changed s.
 func (s *state) meet(o *state, addr uint64) bool {
-	before := *s
+	bounds, count, flags, slotted := s.bounds, s.count, s.flags, s.slot
+	changed := false
+	if s.regs == o.regs {
+		s.meetBounds(o, addr, nil)
+	} else {
+		changed = s.meetRegs(o, addr)
+	}
+	if s.flags != o.flags {
+		s.flags = compared{}
+	}
+	if s.slot != o.slot {
+		s.slot = slot{}
+	}
+	return changed || s.count != count || s.bounds != bounds || s.flags != flags || s.slot != slotted
+}
+
+// meetRegs merges registers and bounds, and reports whether that changed a register.
+func (s *state) meetRegs(o *state, addr uint64) (changed bool) {
 	var merged [maxRegs]bound // of registers that get a number here
 	var bounded [maxRegs]bool
 	for r := range s.regs {
-		v, w := s.regs[r], o.regs[r]
-		here := value{kind: number, id: origin{addr, uint8(r), met}}
-		if v == w || v == here && !s.isBounded(here.id) {
+		v, w := &s.regs[r], &o.regs[r]
+		if *v == *w {
 			continue
 		}
-		x, ok := s.maximum(v)
-		y, also := o.maximum(w)
+		here := value{kind: number, id: origin{addr, uint8(r), met}}
+		same := *v == here
+		if same && !s.isBounded(here.id) {
+			continue
+		}
+		x, ok := s.maximum(*v)
+		y, also := o.maximum(*w)
 		merged[r] = bound{here.id, max(x.max, y.max), x.weak || y.weak}
 		bounded[r] = ok && also && v.shift == 0 && w.shift == 0 && v.kind != entry && w.kind != entry &&
 			(v.kind == constant || v.base == 0) && (w.kind == constant || w.base == 0)
-		s.regs[r] = here
+		if !same {
+			s.regs[r], changed = here, true
+		}
 	}
+	s.meetBounds(o, addr, &merged)
+	for r := range merged {
+		if bounded[r] {
+			s.bind(merged[r])
+		}
+	}
+	return changed
+}
+
+// meetBounds keeps the bounds that hold on both ways, without those of merged registers.
+func (s *state) meetBounds(o *state, addr uint64, merged *[maxRegs]bound) {
 	n := uint8(0)
-	for _, b := range before.bounds[:before.count] {
-		if b.id.how == met && b.id.addr == addr && merged[b.id.reg].id == b.id {
-			continue // comes below
+	for _, b := range s.bounds[:s.count] {
+		if b.id.how == met && b.id.addr == addr && merged != nil && merged[b.id.reg].id == b.id {
+			continue // comes later
 		}
 		for _, other := range o.bounds[:o.count] {
 			if other.id == b.id {
@@ -217,18 +251,6 @@ func (s *state) meet(o *state, addr uint64) bool {
 	}
 	clear(s.bounds[n:])
 	s.count = n
-	for r := range merged {
-		if bounded[r] {
-			s.bind(merged[r])
-		}
-	}
-	if s.flags != o.flags {
-		s.flags = compared{}
-	}
-	if s.slot != o.slot {
-		s.slot = slot{}
-	}
-	return *s != before
 }
 
 func (s *state) isBounded(id origin) bool {

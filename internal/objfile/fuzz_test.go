@@ -96,7 +96,10 @@ func FuzzELF(f *testing.F) {
 	}}
 	for _, class32 := range []bool{false, true} {
 		for _, big := range []bool{false, true} {
-			im.class32, im.big = class32, big
+			im.class32, im.big, im.machine = class32, big, elf.EM_X86_64
+			if class32 {
+				im.machine = elf.EM_ARM
+			}
 			f.Add(im.build(f))
 		}
 	}
@@ -139,6 +142,7 @@ func checkELF(t *testing.T, data []byte) {
 		}
 		table, err := file.Symbols()
 		checkTable(t, table, err)
+		file.CodeStates().Thumb(vaddr)
 		l, err := file.Lines()
 		if (l == nil) == (err == nil) {
 			t.Fatalf("value and error: %v, %v", l, err)

@@ -299,6 +299,9 @@ func branchDiffColumns(d *branch.Diff) []branchDiffColumn {
 			if b.Note != "" {
 				s += ": " + b.Note
 			}
+			if b.ReplacedBy != nil {
+				s += "; " + b.ReplacedBy.String()
+			}
 			return s
 		}},
 	}

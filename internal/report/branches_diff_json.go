@@ -81,7 +81,21 @@ type BranchesDiffBranch struct {
 	Rate      *BranchesDiffChange   `json:"rate"`    // misses per execution
 	RateOfAll bool                  `json:"rate_of_all"`
 	Function  *BranchesDiffFunction `json:"function"`
-	Note      string                `json:"note"`
+	// ReplacedBy is what the code has instead of a branch that is removed.
+	ReplacedBy *BranchesReplacement `json:"replaced_by"`
+	Note       string               `json:"note"`
+}
+
+// A BranchesReplacement is an instruction that decides without a branch.
+type BranchesReplacement struct {
+	By      string `json:"by"`      // conditional move, conditional set, carry or vector select; "" if it is not known which instruction it is
+	Text    string `json:"text"`    // in GNU syntax
+	Address string `json:"address"` // in the file of head
+	File    string `json:"file"`
+	Line    int64  `json:"line"`
+	// BaseInstructions and HeadInstructions are how many such the function has.
+	BaseInstructions int `json:"base_instructions"`
+	HeadInstructions int `json:"head_instructions"`
 }
 
 // A BranchesDiffSide is a branch on one side.
@@ -154,6 +168,12 @@ func WriteBranchesDiffJSON(w io.Writer, d *branch.Diff) error {
 		}
 		if f := b.Function; f != nil {
 			row.Function = &BranchesDiffFunction{Name: f.Name, Base: f.Base, Head: f.Head, BaseBranches: f.BaseBranches, HeadBranches: f.HeadBranches}
+		}
+		if r := b.ReplacedBy; r != nil {
+			row.ReplacedBy = &BranchesReplacement{By: string(r.By), Text: r.Text, File: r.File, Line: r.Line, BaseInstructions: r.Base, HeadInstructions: r.Head}
+			if r.Text != "" {
+				row.ReplacedBy.Address = fmt.Sprintf("%#x", r.Address)
+			}
 		}
 		out.Branches = append(out.Branches, row)
 	}

@@ -50,12 +50,18 @@ func branchDiffs(t *testing.T) map[string]*branch.Diff {
 	}
 	simulated := simulatedTable()
 	simulated.Branches = append(simulated.Branches[:0:0], simulated.Branches[0])
+	replaced := branchDiff(t, branch.DiffOptions{}, side(simulatedTable()), side(simulated))
+	for i := range replaced.Branches {
+		if b := &replaced.Branches[i]; b.Verdict == branch.Removed {
+			b.ReplacedBy = &branch.Replacement{By: branch.ConditionalMove, Text: "cmovl %eax,%edx", Address: 0x1234, File: "/src/a.c", Line: 7, Base: 1, Head: 3}
+		}
+	}
 	return map[string]*branch.Diff{
 		"branches_diff":           branchDiff(t, branch.DiffOptions{}, side(before), side(after)),
 		"branches_diff_work":      branchDiff(t, branch.DiffOptions{Ops: &[2]float64{1e9, 2e9}}, side(before), side(after)),
 		"branches_diff_different": branchDiff(t, branch.DiffOptions{}, side(before), side(other)),
 		"branches_diff_functions": branchDiff(t, branch.DiffOptions{}, side(functions(900)), side(functions(400))),
-		"branches_diff_simulated": branchDiff(t, branch.DiffOptions{}, side(simulatedTable()), side(simulated)),
+		"branches_diff_simulated": replaced,
 		"branches_diff_runs": branchDiff(t, branch.DiffOptions{Normalize: branch.PerRun},
 			side(before, branchSide("before2.data", 1.25e7, true), branchSide("before3.data", 1.15e7, true)),
 			side(after, branchSide("after2.data", 4.2e6, false), branchSide("after3.data", 4.1e6, false))),

@@ -76,7 +76,7 @@ func (f *Files) Close() error {
 // the library at an offset; base is where that starts, else 0. The error is [ErrNoFile]
 // or [ErrOtherBuild].
 func (f *Files) Find(path, buildID string, off uint64) (o *Object, base uint64, err error) {
-	if isArchive(path) {
+	if IsArchive(path) {
 		if a := f.archive(path); a != nil {
 			if o, base = f.inArchive(a, off); o != nil {
 				return o, base, nil
@@ -148,7 +148,8 @@ func hasCode(o *objfile.File) bool {
 	return false
 }
 
-func isArchive(path string) bool { return strings.HasSuffix(path, ".apk") }
+// IsArchive reports whether the path of a DSO is that of an APK, with libraries in it.
+func IsArchive(path string) bool { return strings.HasSuffix(path, ".apk") }
 
 // archive opens an APK, nil if it is not here.
 func (f *Files) archive(path string) *archive {

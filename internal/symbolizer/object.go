@@ -30,7 +30,7 @@ func (z *Symbolizer) object(d *dso, off uint64) (o *Object, base uint64) {
 		case d.kind == SymbolMapFile, d.exec == JIT:
 		case d.kind == KernelImage:
 			d.object = z.vmlinux(d)
-		case isArchive(d.Path):
+		case IsArchive(d.Path):
 			d.apk = z.files.archive(d.Path)
 		default:
 			d.object = z.files.find(d.Path, d.BuildID).object

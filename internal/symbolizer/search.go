@@ -27,7 +27,7 @@ const maxIndexed = 100_000
 type searcher struct {
 	paths []SearchPath
 	// byID holds the files of each path by build ID, made when first asked for.
-	byID  []map[string]string
+	byID  []map[string][]string
 	lists []map[string]string // of build_id_list files, likewise
 	warn  func(format string, args ...any)
 	// otherBuild is set if the latest find came across a file of another build.
@@ -37,7 +37,7 @@ type searcher struct {
 func newSearcher(paths []SearchPath, warn func(string, ...any)) *searcher {
 	return &searcher{
 		paths: paths, warn: warn,
-		byID: make([]map[string]string, len(paths)), lists: make([]map[string]string, len(paths)),
+		byID: make([]map[string][]string, len(paths)), lists: make([]map[string]string, len(paths)),
 	}
 }
 
@@ -103,7 +103,7 @@ func (s *searcher) find(file, buildID string, want func(*objfile.File) bool) *ob
 			}
 		}
 		if buildID != "" {
-			if name, ok := s.index(i)[trimID(buildID)]; ok {
+			for _, name := range s.index(i)[TrimBuildID(buildID)] {
 				if o := s.object(i, name, buildID, false); wanted(o) {
 					return o
 				}
@@ -124,7 +124,7 @@ func (s *searcher) idNames(i int, buildID string) []string {
 		at := ".build-id/" + buildID[:2] + "/" + buildID[2:]
 		names = append(names, at+"/elf", at+".debug", "usr/lib/debug/"+at+".debug", at)
 	}
-	if name, ok := s.list(i)[trimID(buildID)]; ok {
+	if name, ok := s.list(i)[TrimBuildID(buildID)]; ok {
 		names = append(names, name)
 	}
 	return names
@@ -144,19 +144,19 @@ func (s *searcher) list(i int) map[string]string {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		if id, name, ok := strings.Cut(lines.Text(), "="); ok {
-			s.lists[i][trimID(strings.TrimPrefix(id, "0x"))] = strings.TrimPrefix(path.Clean("/"+name), "/")
+			s.lists[i][TrimBuildID(strings.TrimPrefix(id, "0x"))] = strings.TrimPrefix(path.Clean("/"+name), "/")
 		}
 	}
 	return s.lists[i]
 }
 
 // index finds the build IDs of all object files below a search path, unless that is
-// the root of a system.
-func (s *searcher) index(i int) map[string]string {
+// the root of a system. Separate debug files have the ID of the file they are of.
+func (s *searcher) index(i int) map[string][]string {
 	if s.byID[i] != nil {
 		return s.byID[i]
 	}
-	index := make(map[string]string)
+	index := make(map[string][]string)
 	s.byID[i] = index
 	if _, err := fs.Stat(s.paths[i].FS, "proc/self"); err == nil {
 		return index
@@ -170,9 +170,7 @@ func (s *searcher) index(i int) map[string]string {
 			return errTooMany
 		}
 		if id := s.buildID(i, name); id != "" {
-			if _, ok := index[trimID(id)]; !ok {
-				index[trimID(id)] = name
-			}
+			index[TrimBuildID(id)] = append(index[TrimBuildID(id)], name)
 		}
 		return nil
 	})
@@ -226,7 +224,7 @@ func (s *searcher) object(i int, name, buildID string, warn bool) *objfileSource
 // matches reports whether o, which is called name, has the build ID.
 func (s *searcher) matches(o *objfile.File, buildID, name string, warn bool) bool {
 	id := o.BuildID()
-	if buildID == "" || trimID(id) == trimID(buildID) {
+	if buildID == "" || TrimBuildID(id) == TrimBuildID(buildID) {
 		return true
 	}
 	s.otherBuild = true
@@ -311,9 +309,9 @@ func (s *searcher) supplementary(o *objfileSource, name, buildID string) *objfil
 	return nil
 }
 
-// trimID removes the zeros with which recorders fill up build IDs of less than 20
+// TrimBuildID removes the zeros with which recorders fill up build IDs of less than 20
 // bytes.
-func trimID(id string) string {
+func TrimBuildID(id string) string {
 	for strings.HasSuffix(id, "00000000") {
 		id = id[:len(id)-8]
 	}

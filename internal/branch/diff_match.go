@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"profdiff/internal/align"
+	"profdiff/internal/symbolizer"
 )
 
 // A MatchKind says by what two branches were found to be the same.
@@ -120,7 +121,7 @@ func (m *matcher) sameBuilds() {
 	builds := make(map[string]bool)
 	for i := range m.head.rows {
 		if r := &m.head.rows[i]; r.BuildID != "" && !r.ByLine {
-			id := trimID(r.BuildID)
+			id := symbolizer.TrimBuildID(r.BuildID)
 			at[buildAddress{id, r.PMU, r.Address}] = i
 			builds[id] = true
 		}
@@ -131,7 +132,7 @@ func (m *matcher) sameBuilds() {
 		if r.BuildID == "" || r.ByLine {
 			continue
 		}
-		id := trimID(r.BuildID)
+		id := symbolizer.TrimBuildID(r.BuildID)
 		seen[id] = true
 		if h, ok := at[buildAddress{id, r.PMU, r.Address}]; ok && m.toBase[h] < 0 {
 			m.pair(i, h, ByAddress)
@@ -140,7 +141,7 @@ func (m *matcher) sameBuilds() {
 		}
 	}
 	for i := range m.head.rows {
-		if r := &m.head.rows[i]; m.toBase[i] < 0 && r.BuildID != "" && !r.ByLine && seen[trimID(r.BuildID)] {
+		if r := &m.head.rows[i]; m.toBase[i] < 0 && r.BuildID != "" && !r.ByLine && seen[symbolizer.TrimBuildID(r.BuildID)] {
 			m.headPresence[i] = sameBuild
 		}
 	}

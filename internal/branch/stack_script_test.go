@@ -342,6 +342,22 @@ func TestTotals(t *testing.T) {
 	}
 }
 
+// TestScriptUnsettled leaves samples whose period had not settled out of rates.
+func TestScriptUnsettled(t *testing.T) {
+	var text strings.Builder
+	for i, period := range []int{1, 9, 5000, 5000, 5000} {
+		fmt.Fprintf(&text, "a 1/1 %d.0: %d br:taken: 0x1000/0x2000/P/-/-/0/IND 0x1000/0x2000/P/-/-/0/IND 0x1000/0x2000/P/-/-/0/IND 0x1000/0x2000/M/-/-/0/IND 0x1000/0x2000/P/-/-/0/IND 0x1000/0x2000/P/-/-/0/IND 0x1000/0x2000/P/-/-/0/IND\n", i, period)
+	}
+	table, err := readText(text.String(), &Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkTable(t, table)
+	if e, b := table.Events[0], table.Branches[0]; e.Samples != 5 || e.Unsettled != 2 || e.Weight != 15000 || b.Entries.Taken != 35 || b.N != 6 {
+		t.Errorf("%+v, %+v, %d", e, b.Entries, b.N)
+	}
+}
+
 // FuzzStacks counts stacks of a program that may contradict it.
 func FuzzStacks(f *testing.F) {
 	f.Add([]byte{0x10, 0x00, 1, 5, 0x04, 0x10, 2, 30, 0x14, 0x00, 1, 1})

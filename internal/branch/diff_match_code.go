@@ -74,22 +74,7 @@ const maxEdits = 1000
 // before and one of the two after beside them. Code with more than maxEdits differences
 // has no counterparts, nor do branches that many others look like.
 func alignCode(a, b *disasm.Function) map[uint64]uint64 {
-	number := make(map[string]int32)
-	texts := func(f *disasm.Function) []int32 {
-		list := make([]int32, len(f.Insts))
-		for i := range f.Insts {
-			text := normalText(f, i)
-			n, ok := number[text]
-			if !ok {
-				n = int32(len(number))
-				number[text] = n
-			}
-			list[i] = n
-		}
-		return list
-	}
-	x, y := texts(a), texts(b)
-	to := common(x, y)
+	to := alignInsts(a, b)
 	same := make(map[uint64]uint64)
 	near := func(i, step int) bool {
 		for n := 1; n <= 2; n++ {
@@ -109,6 +94,26 @@ func alignCode(a, b *disasm.Function) map[uint64]uint64 {
 		}
 	}
 	return same
+}
+
+// alignInsts finds a longest common subsequence of the instructions of two functions:
+// for each of a the index in b, -1 if it has none.
+func alignInsts(a, b *disasm.Function) []int {
+	number := make(map[string]int32)
+	texts := func(f *disasm.Function) []int32 {
+		list := make([]int32, len(f.Insts))
+		for i := range f.Insts {
+			text := normalText(f, i)
+			n, ok := number[text]
+			if !ok {
+				n = int32(len(number))
+				number[text] = n
+			}
+			list[i] = n
+		}
+		return list
+	}
+	return common(texts(a), texts(b))
 }
 
 func abs(n int) int { return max(n, -n) }

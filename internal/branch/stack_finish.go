@@ -13,51 +13,6 @@ import (
 	"profdiff/internal/symbolizer"
 )
 
-// Options say what is read and how.
-type Options struct {
-	// Events are the names of those to read, nil for all.
-	Events []string
-	Names  symbolizer.Options
-	// Cost is that of a miss, nil to take that of the CPU that the recording names.
-	Cost *Cost
-	// Calibrated are costs that were measured on cores: those of the CPU that the
-	// recording names count more than the table, less than the recording's own.
-	Calibrated []CalibratedCost
-	// Stat has totals that are taken instead of those of samples, nil for none.
-	Stat           *Stat
-	AllowTruncated bool
-}
-
-// names are the options for names, with the files that code is taken from too.
-func (o *Options) names() symbolizer.Options {
-	names := o.Names
-	if names.Files == nil {
-		names.Files = symbolizer.NewFiles(names.Symfs)
-	}
-	return names
-}
-
-// wanted reports whether an event is to be read, by its name with or without
-// modifiers.
-func (o *Options) wanted(name string) bool {
-	if len(o.Events) == 0 || slices.Contains(o.Events, name) {
-		return true
-	}
-	base, _, ok := strings.Cut(name, ":")
-	return ok && slices.Contains(o.Events, base)
-}
-
-// missing says which event is to be read and is not among those with these names.
-func (o *Options) missing(names []string) error {
-	for _, want := range o.Events {
-		one := Options{Events: []string{want}}
-		if !slices.ContainsFunc(names, one.wanted) {
-			return fmt.Errorf("no event %q, there are %s", want, strings.Join(names, ", "))
-		}
-	}
-	return nil
-}
-
 // finisher turns what was collected into a Table.
 type finisher struct {
 	*collector
@@ -171,9 +126,9 @@ func (f *finisher) totals() {
 		e := f.events[i]
 		weight += e.Weight
 		rated += e.rated
-		scaled += e.Weight * (1 + float64(e.lost)/float64(max(e.Samples, 1)))
+		scaled += e.Weight * e.scale()
 		switch {
-		case e.weightless, e.Counts != CountsTaken && e.Counts != CountsBranches:
+		case e.weightless, e.refused(nil) != "", e.Counts != CountsTaken && e.Counts != CountsBranches:
 			whole = false
 		case e.Counts == CountsBranches && (!e.every || float64(e.gaps) > 0.05*float64(e.spans)):
 			// Without the code, branches that were not taken are not known.
@@ -189,7 +144,11 @@ func (f *finisher) totals() {
 		if e.weightless || e.Weight == 0 {
 			continue
 		}
-		sum := e.Weight * (1 + float64(e.lost)/float64(max(e.Samples, 1)))
+		sum := e.Weight * e.scale()
+		if reason := e.refused(f.ratedEvent()); reason != "" {
+			f.t.Warnings = append(f.t.Warnings, fmt.Sprintf("%s is not used: %s", e.Name, reason))
+			continue
+		}
 		switch e.Counts {
 		case CountsInstructions:
 			f.t.Instructions = plus(f.t.Instructions, sum)
@@ -197,6 +156,36 @@ func (f *finisher) totals() {
 			f.t.Cycles = plus(f.t.Cycles, sum)
 		}
 	}
+}
+
+// ratedEvent is the first event that rates are made from, nil if there is none.
+func (f *finisher) ratedEvent() *eventState {
+	if len(f.rated) == 0 {
+		return nil
+	}
+	return f.events[f.rated[0]]
+}
+
+// scale turns the weights of samples into what the event counted: as its counter says,
+// which was extrapolated to the time in which it did not run, else by what was lost.
+func (e *eventState) scale() float64 {
+	if e.counted.value > 0 && e.Weight > 0 {
+		return e.counted.value / e.Weight
+	}
+	return 1 + float64(e.lost)/float64(max(e.Samples-e.Unsettled, 1))
+}
+
+// refused says why amounts of an event, or its ratio to another, are not to be trusted,
+// "" if they are.
+func (e *eventState) refused(other *eventState) string {
+	switch running := e.counted.running; {
+	case running == 0:
+	case running < runningRefuse:
+		return fmt.Sprintf("it ran %.0f %% of the time only", 100*running)
+	case other != nil && other != e && (e.group == 0 || e.group != other.group) && other.counted.running > 0 && running+other.counted.running <= 1:
+		return fmt.Sprintf("it did not run at the same time as %s: record them as a group", other.Name)
+	}
+	return ""
 }
 
 func plus(a *float64, b float64) *float64 {
@@ -313,7 +302,7 @@ func (f *finisher) amounts(b *Branch, s *site, m *moments) {
 	if !f.t.Scaled || b.NMisses < MinMisses {
 		return
 	}
-	half := 1.959964 * f.scale * math.Sqrt(m.squares(misses))
+	half := z95 * f.scale * math.Sqrt(m.squares(misses))
 	n := Estimate{Value: *b.Misses, Lo: max(0, *b.Misses-half), Hi: *b.Misses + half}
 	b.MissesCI = &[2]float64{n.Lo, n.Hi}
 	if f.t.Instructions != nil {
@@ -359,6 +348,11 @@ func (f *finisher) name(s *site, b *Branch) {
 		return
 	}
 	sym := f.z.Symbolize(perfsession.Frame{Addr: s.addr, Map: s.m, Kernel: int64(s.addr) < 0}, f.spaces.Kernel(), 0)
+	named(b, &sym)
+}
+
+// named fills in what a symbol says of a branch.
+func named(b *Branch, sym *symbolizer.Symbol) {
 	if sym.DSO != nil {
 		b.Address = sym.Vaddr
 	}
@@ -392,6 +386,18 @@ func (f *finisher) warn() {
 	if n := t.Samples.Dropped[dropInconsistent]; n > 0 && n*20 > t.Samples.In {
 		warn("%d of %d samples contradict the binaries, which may be of another build", n, t.Samples.In)
 	}
+	for _, e := range f.events {
+		c := e.counted
+		if e.Unsettled > 0 {
+			warn("%d of %d samples of %s came before its period had settled: their entries are counted, but are not in rates", e.Unsettled, e.Samples, e.Name)
+		}
+		if by := 1 + float64(e.lost)/float64(max(e.Samples-e.Unsettled, 1)); c.value > 0 && e.Weight > 0 && (e.scale() > 1.05*by || e.scale() < 0.95*by) {
+			warn("%s counted %.0f, its samples stand for %.0f: the counter is taken", e.Name, c.value, e.Weight)
+		}
+		if c.running > 0 && c.running < runningWarn {
+			warn("%s ran %.0f %% of the time: its count is extrapolated", e.Name, 100*c.running)
+		}
+	}
 	if t.Unknown != "" {
 		return
 	}
@@ -402,6 +408,8 @@ func (f *finisher) warn() {
 			warn("stacks are those of %s: rates are of the branches before a miss, and too high where misses come together", e.Name)
 		case !t.Scaled && e.Counts == CountsBranches:
 			warn("%s counts branches that are not taken too, of which stacks without the binaries do not tell: counts are entries of stacks", e.Name)
+		case !t.Scaled && e.refused(nil) != "":
+			warn("counts are entries of stacks, not scaled to %s: %s", e.Name, e.refused(nil))
 		case !t.Scaled && e.weightless:
 			warn("the periods of %s are not known: counts are entries of stacks", e.Name)
 		case !t.Scaled:

@@ -130,7 +130,7 @@ func (r ratio) effective() float64 {
 		n = math.Min(n, r.value*(1-r.value)/r.variance)
 	}
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(r.clusters - 1)}.Quantile(0.975)
-	shrink := 1.959964 / t
+	shrink := z95 / t
 	return n * shrink * shrink
 }
 

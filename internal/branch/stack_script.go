@@ -31,9 +31,11 @@ func ReadScript(name string, r io.ReaderAt, size int64, opt *Options) (*Table, e
 	names := opt.names()
 	s.c = newCollector(&spaces, newBinaries(names.Files))
 	defer s.c.binaries.close()
-	// Whether there are branches that were not taken decides how the others count.
+	// Whether there are branches that were not taken decides how the others count, and
+	// the usual weight which samples count.
 	err := eachLine(r, size, func(line string) error {
 		s.idle = s.idle || hasNotTaken(line)
+		s.weigh(line)
 		return nil
 	})
 	if err != nil {
@@ -52,7 +54,7 @@ func ReadScript(name string, r io.ReaderAt, size int64, opt *Options) (*Table, e
 }
 
 func newScript(opt *Options) *script {
-	return &script{opt: opt, events: make(map[string]int), periods: make(map[string]uint64), some: make(map[string]bool), processes: make(map[int32]bool)}
+	return &script{opt: opt, events: make(map[string]int), periods: make(map[string]uint64), some: make(map[string]bool), processes: make(map[int32]bool), weights: make(map[string][]uint64)}
 }
 
 // maxLine bounds a line, in bytes.
@@ -86,7 +88,8 @@ type script struct {
 	events                 map[string]int
 	names                  []string          // of all events
 	periods                map[string]uint64 // fixed ones, by the name in the comments
-	some                   map[string]bool   // events that record branches of some kinds only
+	weights                map[string][]uint64
+	some                   map[string]bool // events that record branches of some kinds only
 	tool, arch, cpu, cpuid string
 
 	processes map[int32]bool // that have mappings
@@ -145,6 +148,18 @@ func (s *script) line(line string) error {
 	return nil
 }
 
+// weigh notes the weight of the sample that starts in a line.
+func (s *script) weigh(line string) {
+	if line == "" || line[0] == '#' || line[0] == '\t' || strings.Contains(line, "PERF_RECORD_") {
+		return
+	}
+	if at := firstEntry(line); at != 0 {
+		if h, ok := parseHeader(line[:at]); ok && h.named && h.period > 0 {
+			s.weights[h.event] = append(s.weights[h.event], h.period)
+		}
+	}
+}
+
 // end adds the current sample.
 func (s *script) end() {
 	if !s.open {
@@ -194,6 +209,9 @@ func (s *script) event(name string) int {
 			e.Name = "unknown"
 		}
 		i = s.c.event(e, !s.some[name])
+		if e.Period == 0 {
+			s.c.events[i].least = float64(settled(s.weights[name]))
+		}
 		if s.idle {
 			s.c.events[i].first, s.c.events[i].single = 0, true
 		}

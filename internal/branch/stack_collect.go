@@ -157,6 +157,13 @@ type eventState struct {
 	lost  int64
 	// weightless is set if samples do not say what they weigh.
 	weightless bool
+	// least is the weight below which samples are not used for rates, 0 for none: their
+	// period had not settled.
+	least float64
+	// counted is what a counter that samples hold has of the event, all 0 if there is
+	// none.
+	counted counterTotal
+	group   int // events of one number were always counted together; 0 for none
 }
 
 // resolved is an entry with its places.
@@ -201,7 +208,14 @@ func (c *collector) add(s *stack) {
 	ev := c.events[s.event]
 	c.samples.In++
 	ev.Samples++
-	ev.Weight += s.weight
+	// Until the period has settled weights are next to nothing, but stacks are as good as
+	// others.
+	unsettled := s.weight < ev.least
+	if unsettled {
+		ev.Unsettled++
+	} else {
+		ev.Weight += s.weight
+	}
 	if len(s.entries) == 0 {
 		c.samples.drop(dropNoStack, 1)
 		return
@@ -218,7 +232,7 @@ func (c *collector) add(s *stack) {
 	c.stamp++
 	c.touched = c.touched[:0]
 	for i := range c.valid {
-		c.count(ev, i)
+		c.count(ev, i, !unsettled)
 	}
 	c.fold(s, ev)
 }
@@ -304,11 +318,12 @@ func (c *collector) consistent(r *resolved) bool {
 
 // count adds the entry i of the current sample, and what ran before it. Rates are
 // made from entries of which it is known what ran before: else executions that were
-// taken would count where those that were not do not.
-func (c *collector) count(ev *eventState, i int) {
+// taken would count where those that were not do not. weighs is not set if the sample
+// counts for the entries alone.
+func (c *collector) count(ev *eventState, i int, weighs bool) {
 	e := &c.valid[i]
 	s := e.site
-	rate := e.index >= ev.first
+	rate := weighs && e.index >= ev.first
 	if ev.every && !ev.single {
 		rate = c.before(ev, i, rate) && rate
 	}

@@ -22,7 +22,7 @@ type codeMark struct {
 // count as far as they can be read.
 func (f *File) CodeStates() *CodeStates {
 	t := &CodeStates{}
-	if f.machine != elf.EM_ARM {
+	if f.machine != elf.EM_ARM || f.class64 {
 		return t
 	}
 	t.read(f, elf.SHT_SYMTAB)

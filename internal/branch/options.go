@@ -1,0 +1,53 @@
+package branch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"profdiff/internal/symbolizer"
+)
+
+// Options say what is read and how.
+type Options struct {
+	// Events are the names of those to read, nil for all.
+	Events []string
+	// Names say where names and binaries are looked for. Files is not used.
+	Names symbolizer.Options
+	// Cost is that of a miss, nil to take that of the CPU that the recording names.
+	Cost *Cost
+	// Calibrated are costs that were measured on cores: those of the CPU that the
+	// recording names count more than the table, less than the recording's own.
+	Calibrated []CalibratedCost
+	// Stat has totals that are taken instead of those of samples, nil for none.
+	Stat           *Stat
+	AllowTruncated bool
+}
+
+// names are the options for names, with the files that code is taken from too.
+func (o *Options) names() symbolizer.Options {
+	names := o.Names
+	names.Files = symbolizer.NewFiles(names.Symfs)
+	return names
+}
+
+// wanted reports whether an event is to be read, by its name with or without
+// modifiers.
+func (o *Options) wanted(name string) bool {
+	if len(o.Events) == 0 || slices.Contains(o.Events, name) {
+		return true
+	}
+	base, _, ok := strings.Cut(name, ":")
+	return ok && slices.Contains(o.Events, base)
+}
+
+// missing says which event is to be read and is not among those with these names.
+func (o *Options) missing(names []string) error {
+	for _, want := range o.Events {
+		one := Options{Events: []string{want}}
+		if !slices.ContainsFunc(names, one.wanted) {
+			return fmt.Errorf("no event %q, there are %s", want, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
