@@ -38,6 +38,10 @@ type checkFlags struct {
 	cpu        string
 	missCost   string
 	categories string
+	sections   htmlSections
+	page       htmlFlags
+	tables     [2]*branch.Table // of the sections
+	model      *headModel
 }
 
 func (f *checkFlags) register(cmd *cobra.Command) {
@@ -53,8 +57,9 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 		fs.StringArrayVar(&f.values[side], name+"-values", nil, "take the measured values of a stream from a file, or a directory with one for each run: `NAME=PATH` (repeatable)")
 	}
 	fs.IntVar(&f.badRuns, "allow-bad-runs", 0, "leave out up to `K` recordings that cannot be read")
-	fs.StringVar(&f.cpu, "cpu", "", "take the cost of a mispredicted branch of the core `NAME`, as LLVM calls it")
+	fs.StringVar(&f.cpu, "cpu", "", "take the cost of a mispredicted branch of the core `NAME`, as LLVM calls it, and predict cycles for it")
 	fs.StringVar(&f.missCost, "miss-cost", "", "a mispredicted branch costs `CYCLES`, a number or a range LO-HI")
+	f.sections.register(cmd)
 	fs.StringVar(&f.categories, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
 }
 
@@ -94,6 +99,9 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 		return nil, nil, err
 	}
 	in.Ops, in.Options.Ops = in.Options.Ops, nil
+	if in.Ops != nil && !file.TakesOps() {
+		return nil, nil, usagef(cmd, "--ops needs defaults.normalize: work:COUNTER or auto in %s", f.budget)
+	}
 	if f.categories != "" {
 		if in.Categories, err = readCategories(f.categories); err != nil {
 			return nil, nil, err
@@ -125,6 +133,14 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 		if in.Branches, err = f.branches(cmd, std, l, files); err != nil {
 			return nil, nil, err
 		}
+	}
+	if f.tables, err = f.sections.tables(std, branchOptions(&f.in, l)); err != nil {
+		return nil, nil, err
+	}
+	f.model = f.headModel(cmd, std, in.Head, files[1])
+	in.Predict = f.model.predict
+	if f.page.file != "" {
+		in.Options.GroupBy = htmlGroups(in.Options.GroupBy)
 	}
 	return in, l, nil
 }
@@ -337,6 +353,12 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 			if err != nil {
 				return err
 			}
+			if err := cmp.Or(f.page.check(cmd, ""), f.sections.check(cmd, &f.page)); err != nil {
+				return err
+			}
+			if slices.ContainsFunc(targets, func(t outTarget) bool { return t.file == f.page.file }) {
+				return usagef(cmd, "--html and --out both write to %s", f.page.file)
+			}
 			file, err := f.read()
 			if err != nil {
 				return err
@@ -358,6 +380,11 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 					return err
 				}
 			}
+			if f.page.file != "" {
+				if err := f.writePage(cmd, std, o, in, l); err != nil {
+					return err
+				}
+			}
 			for _, t := range targets {
 				if err := std.writeCheck(t, o, sourceRoot); err != nil {
 					return err
@@ -373,6 +400,7 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 		},
 	}
 	f.register(cmd)
+	f.page.register(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&format, "format", "text", "write to standard output in `FORMAT`, one of those of --out, or none")
 	fs.StringArrayVar(&outs, "out", nil, "write to a file, too: `FORMAT=FILE` (repeatable)")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -165,6 +166,8 @@ func newDiffCmd(std *stdio) *cobra.Command {
 		opt      report.DiffOptions
 		tree     = report.DiffTreeOptions{}
 		page     htmlFlags
+		sections htmlSections
+		cpu      string
 		format   string
 		output   string
 		showTree bool
@@ -198,8 +201,14 @@ One argument is a directory with both sides, before and after.`,
 			case flags.categories != "" && format != "json" && run.GroupBy(flags.by) != run.ByCategory:
 				return usagef(cmd, "--categories needs --by category or --format json")
 			}
-			if err := page.check(cmd, output); err != nil {
+			if err := cmp.Or(page.check(cmd, output), sections.check(cmd, &page)); err != nil {
 				return err
+			}
+			switch {
+			case page.file == "" && sections.branches[0] != "":
+				return usagef(cmd, "--branches-before and --branches-after need --html FILE")
+			case !sections.predict && (cpu != "" || sections.llvm != ""):
+				return usagef(cmd, "--cpu and --llvm go with --predict")
 			}
 			view := showTree || lines || callers
 			if err := checkDiffView(cmd, showTree, view); err != nil {
@@ -239,8 +248,18 @@ One argument is a directory with both sides, before and after.`,
 			if view {
 				std.warnOf(c)
 			}
-			if err := page.writeComparison(std, c, l); err != nil {
-				return err
+			if page.file != "" {
+				d := page.comparison(c, l)
+				x := &sectionInputs{base: baseRuns, head: headRuns, loader: l, in: &in, cpu: cpu}
+				if x.tables, err = sections.tables(std, branchOptions(&in, l)); err != nil {
+					return err
+				}
+				if err := sections.add(cmd, std, &page, d, x); err != nil {
+					return err
+				}
+				if err := page.write(std, d); err != nil {
+					return err
+				}
 			}
 			err = std.writeOutput(output, func(w io.Writer) error {
 				switch {
@@ -266,7 +285,9 @@ One argument is a directory with both sides, before and after.`,
 	in.register(cmd)
 	flags.register(cmd)
 	page.register(cmd)
+	sections.register(cmd)
 	f := cmd.Flags()
+	f.StringVar(&cpu, "cpu", "", "with --predict, predict for the CPU `NAME`, as LLVM calls it (default: that of the recording, else of this machine)")
 	f.Lookup("focus").Usage = "show functions that match `REGEXP`, and test them as declared"
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each table, 0 for all")
 	f.StringVar(&flags.by, "by", "function", "compare by `GROUP`: function, file, dso, thread, process or category")

@@ -68,15 +68,17 @@ func (f *htmlFlags) options() html.Options {
 	return opt
 }
 
-// writeComparison writes the report of a comparison.
-func (f *htmlFlags) writeComparison(std *stdio, c *compare.Comparison, l *loader) error {
-	if f.file == "" {
-		return nil
-	}
+// write writes a document, if one was asked for.
+func (f *htmlFlags) write(std *stdio, d *html.Document) error {
+	return std.writeOutput(f.file, func(w io.Writer) error { return html.Write(w, d) })
+}
+
+// comparison is the document of a comparison.
+func (f *htmlFlags) comparison(c *compare.Comparison, l *loader) *html.Document {
 	opt := f.options()
 	d := html.FromComparison(c, opt)
 	d.Listings = l.listings(c, opt)
-	return std.writeOutput(f.file, func(w io.Writer) error { return html.Write(w, d) })
+	return d
 }
 
 // digest is the SHA-256 of a file, "" if it cannot be read again.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -183,10 +182,6 @@ func (b *binaryFinder) open(p symbolizer.SearchPath, name, buildID string) *bina
 	return nil
 }
 
-// movingNumber is what differs between builds though the code is the same: addresses and
-// displacements from the instruction pointer.
-var movingNumber = regexp.MustCompile(`-?0x[0-9a-f]+\(%rip\)|\b0x[0-9a-f]{5,}\b`)
-
 // code is that of the function in which the samples are, nil if it is not known.
 func (b *binaryFinder) code(s *sampledCode, opt html.Options) []html.Instruction {
 	if s == nil || len(s.at) == 0 {
@@ -216,7 +211,7 @@ func (b *binaryFinder) code(s *sampledCode, opt html.Options) []html.Instruction
 	for i := range f.Insts {
 		inst := &f.Insts[i]
 		text := f.Text(i)
-		x := html.Instruction{Offset: int64(inst.Addr - f.Start), Text: text, Key: movingNumber.ReplaceAllString(text, "@")}
+		x := html.Instruction{Offset: int64(inst.Addr - f.Start), Text: text, Key: html.InstructionKey(text)}
 		if inst.Target != 0 {
 			target := fmt.Sprintf("0x%x", inst.Target)
 			mnemonic, _, _ := strings.Cut(text, " ")

@@ -18,7 +18,11 @@ import (
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
 	"profdiff/internal/report"
+	"profdiff/internal/report/html"
 )
+
+// defaultTimeout bounds a run of a tool of LLVM.
+const defaultTimeout = 2 * time.Minute
 
 // predictFlags are those of predict and loops.
 type predictFlags struct {
@@ -37,10 +41,15 @@ type predictFlags struct {
 	width                         int
 	format, output                string
 	timeout                       time.Duration
+	drawn                         int // loops that a report shows timelines of
 }
+
+// maxDrawn is the number of loops that a report shows timelines of.
+const maxDrawn = 8
 
 func newPredictCmd(std *stdio) *cobra.Command {
 	f := predictFlags{in: inputFlags{unknown: "dso"}}
+	var page htmlFlags
 	cmd := &cobra.Command{
 		Use:   "predict BEFORE AFTER [flags]",
 		Short: "Predict what a change of a hot loop gains, and from which miss rate",
@@ -71,10 +80,26 @@ llvm-mca is part of LLVM (Debian: llvm-19); nothing else of profdiff needs it.`,
 			if err := f.check(cmd); err != nil {
 				return err
 			}
+			if err := page.check(cmd, f.output); err != nil {
+				return err
+			}
+			if page.file != "" {
+				f.drawn = maxDrawn
+			}
 			p, closeAll, err := std.predict(cmd, &f, inputs)
 			defer closeAll()
 			if err != nil {
 				return err
+			}
+			if page.file != "" {
+				if err := page.write(std, html.FromPrediction(p.Machine, p.Results, page.options())); err != nil {
+					return err
+				}
+			}
+			if !f.timeline {
+				for _, r := range p.Results {
+					r.Timelines = nil
+				}
 			}
 			return std.writeOutput(f.output, func(w io.Writer) error {
 				if f.format == "json" {
@@ -86,6 +111,7 @@ llvm-mca is part of LLVM (Debian: llvm-19); nothing else of profdiff needs it.`,
 	}
 	fs := cmd.Flags()
 	f.register(cmd)
+	page.register(cmd)
 	fs.StringVar(&f.unit, "unit", "", "an iteration before does A and one after B of the work: `A:B`")
 	fs.StringArrayVar(&f.taken, "taken", nil, "the branch to LABEL, or of a line, is taken with the probability P: `[before:|after:]LABEL=P` (repeatable)")
 	fs.StringArrayVar(&f.miss, "miss", nil, "the branch is mispredicted with the probability P, of its executions: `[before:|after:]LABEL=P` (repeatable)")
@@ -108,7 +134,7 @@ func (f *predictFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.cpu, "cpu", "", "predict for the CPU `NAME`, as LLVM calls it (default: that of the recording, else of this machine)")
 	fs.StringVar(&f.llvm, "llvm", "", "take llvm-mca and llvm-objdump from `DIR` (default: from PATH and /usr/lib/llvm-*)")
-	fs.DurationVar(&f.timeout, "timeout", 2*time.Minute, "give up on a run of llvm-mca or llvm-objdump after `TIME`")
+	fs.DurationVar(&f.timeout, "timeout", defaultTimeout, "give up on a run of llvm-mca or llvm-objdump after `TIME`")
 	fs.StringVar(&f.calibration, "calibration", "", "take the cost of a miss from `FILE`, which calibrate wrote")
 	fs.StringVar(&f.missCost, "miss-cost", "", "a miss costs `CYCLES`, a number or a range LO-HI")
 	fs.StringVar(&f.function, "function", "", "take the loop of the function `NAME`, or BEFORE=AFTER where they differ")
@@ -235,6 +261,8 @@ func (s *stdio) predict(cmd *cobra.Command, f *predictFlags, inputs []string) (p
 	switch {
 	case len(inputs) == 1 && isCase(inputs[0]):
 		p, err = s.predictCase(cmd, f, inputs[0])
+	case len(inputs) == 2 && (isCase(inputs[0]) || isCase(inputs[1])):
+		err = usagef(cmd, "a directory of mca-cases has both sides: name one alone")
 	case len(inputs) == 1:
 		err = usagef(cmd, "%s is no directory of mca-cases: name BEFORE and AFTER", inputs[0])
 	case isAssembly(inputs[0]) && isAssembly(inputs[1]):
@@ -340,13 +368,11 @@ func (s *stdio) finishPrediction(ctx context.Context, f *predictFlags, tool *llv
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range results {
-		if r.Pair.Source == predict.SourceAssumed || r.Pair.Straight() {
-			if err := predictor.AddPaths(ctx, r); err != nil {
-				return nil, err
-			}
-		}
-		if f.timeline {
+	if err := predictor.AddPaths(ctx, results); err != nil {
+		return nil, err
+	}
+	for i, r := range results {
+		if f.timeline || i < f.drawn {
 			if err := predictor.AddTimelines(ctx, r, heat); err != nil {
 				return nil, err
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -45,24 +46,28 @@ func (s *stdio) predictRecordings(cmd *cobra.Command, f *predictFlags, inputs []
 			return nil, closeAll, err
 		}
 		sides[i] = side
-		for _, r := range runs {
-			cpus = append(cpus, r.Recording.CPUID, r.Recording.Device)
-		}
+		cpus = append(cpus, cpuNames(runs)...)
 	}
+	p, err := s.predictSides(cmd, f, sides, cpus, opt)
+	return p, closeAll, err
+}
+
+// predictSides predicts the hottest loops of two sides. cpus are what the recordings say
+// of their CPU.
+func (s *stdio) predictSides(cmd *cobra.Command, f *predictFlags, sides [2]*predict.SideInput, cpus []string, opt predict.PairOptions) (*report.Prediction, error) {
 	if a, b := sides[0].Binary.Arch, sides[1].Binary.Arch; a != b {
-		return nil, closeAll, fmt.Errorf("%s is for %s and %s for %s", sides[0].Binary.Path, a, sides[1].Binary.Path, b)
+		return nil, fmt.Errorf("%s is for %s and %s for %s", sides[0].Binary.Path, a, sides[1].Binary.Path, b)
 	}
 	ctx := cmd.Context()
 	tool, machine, err := f.machine(ctx, cmd, sides[0].Binary.Arch, cpus...)
 	if err != nil {
-		return nil, closeAll, err
+		return nil, err
 	}
 	pairs, err := predict.PairsOf(ctx, tool, sides[0], sides[1], opt)
 	if err != nil {
-		return nil, closeAll, err
+		return nil, err
 	}
-	p, err := s.finishPrediction(ctx, f, tool, machine, pairs, [2]predict.Heat{sides[0].Heat(), sides[1].Heat()})
-	return p, closeAll, err
+	return s.finishPrediction(ctx, f, tool, machine, pairs, [2]predict.Heat{sides[0].Heat(), sides[1].Heat()})
 }
 
 // recordedSide reads one side: runs, binary and branches.
@@ -82,20 +87,12 @@ func (s *stdio) recordedSide(cmd *cobra.Command, f *predictFlags, input, binary,
 	for _, r := range runs {
 		l.account(r)
 	}
-	side := &predict.SideInput{Name: input}
-	if binary != "" {
-		side.Binary, err = openBinary(binary)
-	} else {
-		side.Binary, err = findBinary(runs, f.in.symfs)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
 	event := ""
 	if len(f.in.events) > 0 {
 		event = f.in.events[0]
 	}
-	if side.Profile, err = predict.NewProfile(runs, side.Binary, event); err != nil {
+	side, err := sideInput(input, runs, binary, f.in.symfs, event)
+	if err != nil {
 		return side, nil, err
 	}
 	if branches != "" {
@@ -106,6 +103,30 @@ func (s *stdio) recordedSide(cmd *cobra.Command, f *predictFlags, input, binary,
 		}
 	}
 	return side, runs, nil
+}
+
+// sideInput is one side of runs whose binary has a name, or else is in a symfs. If there
+// is an error, the side is nil or its binary is open.
+func sideInput(name string, runs []*run.Run, binary string, symfs []string, event string) (side *predict.SideInput, err error) {
+	side = &predict.SideInput{Name: name}
+	if binary != "" {
+		side.Binary, err = openBinary(binary)
+	} else {
+		side.Binary, err = findBinary(runs, symfs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	side.Profile, err = predict.NewProfile(runs, side.Binary, event)
+	return side, err
+}
+
+// cpuNames are what recordings say of their CPU.
+func cpuNames(runs []*run.Run) (names []string) {
+	for _, r := range runs {
+		names = append(names, r.Recording.CPUID, r.Recording.Device)
+	}
+	return names
 }
 
 func openBinary(name string) (*predict.Binary, error) {
@@ -126,10 +147,12 @@ func openBinary(name string) (*predict.Binary, error) {
 	return b, nil
 }
 
+// A binaryName is what recordings call a binary.
+type binaryName struct{ file, buildID string }
+
 // findBinary opens the binary with most samples that is in the symfs.
 func findBinary(runs []*run.Run, symfs []string) (*predict.Binary, error) {
-	weights := make(map[string]int64)
-	ids := make(map[string]string)
+	weights := make(map[binaryName]int64)
 	for _, r := range runs {
 		for i := range r.Samples {
 			sample := &r.Samples[i]
@@ -138,25 +161,32 @@ func findBinary(runs []*run.Run, symfs []string) (*predict.Binary, error) {
 			}
 			m := &r.Mappings[r.Locations[r.Stacks.Location(sample.Stack)].Mapping]
 			if m.File != "" && m.Kind != run.KernelMapping && m.Kind != run.ModuleMapping {
-				weights[m.File] += sample.Weight
-				ids[m.File] = m.BuildID
+				weights[binaryName{m.File, m.BuildID}] += sample.Weight
 			}
 		}
 	}
-	var names []string
-	for name := range weights {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(-cmp.Compare(weights[a], weights[b]), strings.Compare(a, b))
-	})
-	if len(names) == 0 {
+	if len(weights) == 0 {
 		return nil, errors.New("no samples in a binary: --binary-before and --binary-after name those of the loops")
 	}
+	b, err := heaviestBinary(weights, symfs)
+	if errors.Is(err, errNoBinary) {
+		return nil, fmt.Errorf("%w: --symfs, or --binary-before and --binary-after, say where it is", err)
+	}
+	return b, err
+}
+
+// errNoBinary is returned if no binary was found.
+var errNoBinary = errors.New("no binary of")
+
+// heaviestBinary opens the binary with most samples that is in the symfs.
+func heaviestBinary(weights map[binaryName]int64, symfs []string) (*predict.Binary, error) {
+	names := slices.SortedFunc(maps.Keys(weights), func(a, b binaryName) int {
+		return cmp.Or(-cmp.Compare(weights[a], weights[b]), strings.Compare(a.file, b.file), strings.Compare(a.buildID, b.buildID))
+	})
 	var other error
 	for _, name := range names {
 		for _, dir := range symfs {
-			for _, candidate := range candidates(dir, name, ids[name]) {
+			for _, candidate := range candidates(dir, name.file, name.buildID) {
 				b, err := predict.OpenBinary(candidate)
 				if errors.Is(err, fs.ErrNotExist) {
 					continue
@@ -165,8 +195,8 @@ func findBinary(runs []*run.Run, symfs []string) (*predict.Binary, error) {
 					other = cmp.Or(other, err)
 					continue
 				}
-				if id := ids[name]; id != "" && b.BuildID != "" && !predict.SameBuildID(id, b.BuildID) {
-					other = cmp.Or(other, fmt.Errorf("%s has build ID %s, %s was recorded with %s: give the binary that ran", candidate, b.BuildID, name, id))
+				if id := name.buildID; id != "" && b.BuildID != "" && !predict.SameBuildID(id, b.BuildID) {
+					other = cmp.Or(other, fmt.Errorf("%s has build ID %s, %s was recorded with %s: give the binary that ran", candidate, b.BuildID, name.file, id))
 					b.Close()
 					continue
 				}
@@ -177,7 +207,7 @@ func findBinary(runs []*run.Run, symfs []string) (*predict.Binary, error) {
 	if other != nil {
 		return nil, other
 	}
-	return nil, fmt.Errorf("no binary of %s: --symfs, or --binary-before and --binary-after, say where it is", names[0])
+	return nil, fmt.Errorf("%w %s", errNoBinary, names[0].file)
 }
 
 // candidates are where a binary may be under a directory.

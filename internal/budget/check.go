@@ -79,7 +79,7 @@ func (f *File) Check(in *Inputs) (*Outcome, error) {
 		return nil, fe
 	}
 	f.judge(k.results)
-	o := &Outcome{File: f.name, Alpha: f.alpha(), Tests: k.family(), Design: k.design(), Notes: k.notes}
+	o := &Outcome{File: f.name, Alpha: f.alpha(), Tests: k.family(), Design: k.design(), Comparison: k.comparison, Notes: k.notes}
 	for _, r := range k.results {
 		o.Results = append(o.Results, *r)
 	}
@@ -167,6 +167,12 @@ func (f *File) needsProfiles() bool {
 // NeedsBase reports whether any limit is relative.
 func (f *File) NeedsBase() bool {
 	return slices.ContainsFunc(f.Budgets, func(b Budget) bool { return b.Limit != nil })
+}
+
+// TakesOps reports whether costs are divided by work, so that operations can be given
+// instead of a counter of it.
+func (f *File) TakesOps() bool {
+	return f.Defaults.Normalize.Mode == "work" || f.Defaults.Normalize.Mode == "auto"
 }
 
 // NeedsBranches reports whether any budget is of branches.
@@ -396,7 +402,10 @@ func (k *check) design() Design {
 	if c == nil {
 		return d
 	}
-	d.Order, d.Warnings = c.Order, c.Warnings
+	d.Order, d.Warnings = c.Order, slices.Clone(c.Warnings)
+	if d.Order == compare.UnknownOrder && d.RunsBase > 1 && d.RunsHead > 1 && k.file.Defaults.Require.Order != "any" {
+		d.Warnings = append(d.Warnings, "the recordings do not tell in what order they were made: if one side came first, drift of the machine looks like a change")
+	}
 	if at := k.eventIndex(k.event); at >= 0 {
 		n := c.Events[at].Normalization
 		d.Normalization = "none"
@@ -404,7 +413,7 @@ func (k *check) design() Design {
 			d.Normalization = fmt.Sprintf("%s: %s, head/base %.4g", n.Mode, n.By, n.Factor)
 		}
 		if n.Mode == compare.Total {
-			d.Warnings = append(slices.Clone(d.Warnings), "composition: costs are shares of the total, so that the gain of one function is a loss of all others; normalize by work or a reference")
+			d.Warnings = append(d.Warnings, "composition: costs are shares of the total, so that the gain of one function is a loss of all others; normalize by work or a reference")
 		}
 	}
 	return d

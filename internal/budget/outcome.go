@@ -67,7 +67,10 @@ type Outcome struct {
 	Results     []Result
 	Discoveries []Discovery
 	Design      Design
-	Notes       []string
+	// Comparison is that of the sides by which limits relative to base were checked, nil
+	// if there is none.
+	Comparison *compare.Comparison
+	Notes      []string
 }
 
 // Count is the number of results with a verdict.

@@ -9,8 +9,14 @@ import (
 // Of returns the category of each of r.Samples as an index of Names. Each name of a
 // function is looked at once, and so is each stack for all labels of which the rules
 // say the same.
-func (s *Set) Of(r *run.Run) []int {
-	c := classifier{set: s, run: r, frames: make(map[frameKey]*frame), names: make(map[[2]string][]condition)}
+func (s *Set) Of(r *run.Run) []int { return s.of(r, make(knownNames)) }
+
+// knownNames are the conditions that names of functions fulfil, those for people and for
+// linkers.
+type knownNames map[[2]string][]condition
+
+func (s *Set) of(r *run.Run, names knownNames) []int {
+	c := classifier{set: s, run: r, frames: make(map[frameKey]*frame), names: names, files: make([][]bool, len(r.Mappings))}
 	c.split()
 	c.locations = make([][]*frame, len(r.Locations))
 	c.states = make([]state, r.Stacks.Len())
@@ -39,7 +45,8 @@ type classifier struct {
 	bare    []int32  // by class: the first rule that holds without a frame
 
 	frames    map[frameKey]*frame
-	names     map[[2]string][]condition
+	names     knownNames
+	files     [][]bool   // by mapping: the rules that hold for its file; nil if not yet looked at
 	locations [][]*frame // outermost function first; nil if not yet looked at
 	states    []state    // by stack
 	path      []run.StackID
@@ -198,7 +205,7 @@ func (c *classifier) frame(key frameKey) *frame {
 
 func (c *classifier) newFrame(key frameKey) *frame {
 	f := new(frame)
-	m := &c.run.Mappings[key.mapping]
+	files := c.file(key.mapping)
 	found := c.conditions(key.function)
 	for i := range c.set.rules {
 		rule := &c.set.rules[i]
@@ -207,10 +214,8 @@ func (c *classifier) newFrame(key frameKey) *frame {
 		}
 		switch {
 		case !rule.framed(),
-			rule.match != noCondition && !slices.Contains(found, rule.match),
-			rule.kinds != 0 && rule.kinds&(1<<m.Kind) == 0,
-			len(rule.dso) > 0 && !rule.dso.match(m.File),
-			rule.syscalls && !maySyscall(m):
+			!files[i],
+			rule.match != noCondition && !slices.Contains(found, rule.match):
 		case rule.leaf:
 			f.leaf = append(f.leaf, int32(i))
 		default:
@@ -218,6 +223,20 @@ func (c *classifier) newFrame(key frameKey) *frame {
 		}
 	}
 	return f
+}
+
+// file returns which rules hold for the file of a mapping.
+func (c *classifier) file(mapping uint32) []bool {
+	if c.files[mapping] == nil {
+		m := &c.run.Mappings[mapping]
+		holds := make([]bool, len(c.set.rules))
+		for i := range c.set.rules {
+			rule := &c.set.rules[i]
+			holds[i] = (rule.kinds == 0 || rule.kinds&(1<<m.Kind) != 0) && (len(rule.dso) == 0 || rule.dso.match(m.File)) && (!rule.syscalls || maySyscall(m))
+		}
+		c.files[mapping] = holds
+	}
+	return c.files[mapping]
 }
 
 // conditions returns which of Set.functions the names of a function fulfil.

@@ -408,15 +408,19 @@ func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
 	g := Group{By: by}
 	index := make(map[string]int)
 	var sums []cost
-	categories := c.Options.Categories
-	if by == run.ByCategory && categories == nil {
-		categories = category.Builtin()
+	var known [][]run.Row // of all runs
+	if by == run.ByCategory {
+		categories := c.Options.Categories
+		if categories == nil {
+			categories = category.Builtin()
+		}
+		known = categories.Groups(slices.Concat(c.Base, c.Head))
 	}
 	for side, runs := range [][]*run.Run{c.Base, c.Head} {
 		for i, r := range runs {
 			var rows []run.Row
 			if by == run.ByCategory {
-				rows = categories.Group(r)
+				rows = known[side*len(c.Base)+i]
 			} else {
 				rows = r.Group(by)
 			}

@@ -26,7 +26,11 @@ type Line struct {
 
 // Lines are the source lines of one event by absolute change; functions without line
 // numbers have one for all of them. Heavy ones are tested as a family.
-func (c *Comparison) Lines(event int) []Line {
+func (c *Comparison) Lines(event int) []Line { return c.LinesAbove(event, 0) }
+
+// LinesAbove are the lines that have at least so much of the total of either side, from 0
+// to 1. No more than Options.MinShare counts: the family stays the same.
+func (c *Comparison) LinesAbove(event int, share float64) []Line {
 	e := &c.Events[event]
 	byRow := make([]int, len(c.rows.rows))
 	for i := range e.Functions {
@@ -42,6 +46,7 @@ func (c *Comparison) Lines(event int) []Line {
 	var sums []cost
 	add := func(s *side, rowOf []int32, at []int, head bool) {
 		for i, r := range s.runs {
+			known := make([]int32, len(r.Locations)) // in list, +1
 			for j := range r.Samples {
 				sample := &r.Samples[j]
 				if int(sample.Event) != at[i] || sample.Stack == 0 {
@@ -49,17 +54,21 @@ func (c *Comparison) Lines(event int) []Line {
 				}
 				id := r.Stacks.Location(sample.Stack)
 				line := r.Locations[id].Lines[0]
-				fn := &r.Functions[line.Function]
-				key := place{row: rowOf[s.frames[i].at(id)[0]]}
-				if line.Line > 0 {
-					key.file, key.line = fn.File[strings.LastIndexByte(fn.File, '/')+1:], line.Line-fn.StartLine
-				}
-				k, ok := index[key]
-				if !ok {
-					k = len(list)
-					index[key] = k
-					list = append(list, Line{Function: byRow[key.row], File: key.file})
-					sums = append(sums, newCost(len(c.Base), len(c.Head)))
+				k := int(known[id]) - 1
+				if k < 0 {
+					fn := &r.Functions[line.Function]
+					key := place{row: rowOf[s.frames[i].at(id)[0]]}
+					if line.Line > 0 {
+						key.file, key.line = fn.File[strings.LastIndexByte(fn.File, '/')+1:], line.Line-fn.StartLine
+					}
+					var ok bool
+					if k, ok = index[key]; !ok {
+						k = len(list)
+						index[key] = k
+						list = append(list, Line{Function: byRow[key.row], File: key.file})
+						sums = append(sums, newCost(len(c.Base), len(c.Head)))
+					}
+					known[id] = int32(k) + 1
 				}
 				sum := run.Sum{Weight: sample.Weight, Count: sample.Count, WeightSq: sample.WeightSq}
 				if head {
@@ -74,6 +83,7 @@ func (c *Comparison) Lines(event int) []Line {
 	}
 	add(c.base, c.rows.base, e.pair.base, false)
 	add(c.head, c.rows.head, e.pair.head, true)
+	list, sums = heaviestLines(list, sums, min(share, c.Options.MinShare))
 	tests := stats.New(level)
 	for i := range list {
 		list[i].Self = e.Normalization.newChange(tests, sums[i])
@@ -95,6 +105,32 @@ func (c *Comparison) Lines(event int) []Line {
 		}
 	}
 	return list
+}
+
+// heaviestLines are those with at least a share of the total of either side.
+func heaviestLines(list []Line, sums []cost, share float64) ([]Line, []cost) {
+	if share <= 0 {
+		return list, sums
+	}
+	weight := func(sums []run.Sum) (w float64) {
+		for i := range sums {
+			w += float64(sums[i].Weight)
+		}
+		return w
+	}
+	var base, head float64
+	for i := range sums {
+		base += weight(sums[i].base)
+		head += weight(sums[i].head)
+	}
+	n := 0
+	for i := range list {
+		if weight(sums[i].base) >= share*base || weight(sums[i].head) >= share*head {
+			list[n], sums[n] = list[i], sums[i]
+			n++
+		}
+	}
+	return list[:n], sums[:n]
 }
 
 // Name is file:line of head, with base's line where it is another.

@@ -51,34 +51,31 @@ func (c *Comparison) tree(event int, up bool) *Tree {
 	var stacks stackTree
 	// All nodes are made before sums are, which are large.
 	var nodeOf [][]int32 // by run and stack: where it ends
-	each := func(visit func(t *stackTree, run int, rowOf []int32)) {
-		for i, r := range c.base.runs {
-			stacks.reset(r, &c.base.frames[i])
-			stacks.load(e.pair.base[i])
-			visit(&stacks, i, c.rows.base)
-		}
-		for i, r := range c.head.runs {
-			stacks.reset(r, &c.head.frames[i])
-			stacks.load(e.pair.head[i])
-			visit(&stacks, len(c.Base)+i, c.rows.head)
+	add := func(r *run.Run, f *frames, event int, rowOf []int32) {
+		stacks.reset(r, f)
+		stacks.load(event)
+		if up {
+			nodeOf = append(nodeOf, b.callers(&stacks, rowOf, byRow))
+		} else {
+			nodeOf = append(nodeOf, b.callees(&stacks, rowOf, byRow))
 		}
 	}
-	each(func(t *stackTree, _ int, rowOf []int32) {
-		if up {
-			nodeOf = append(nodeOf, b.callers(t, rowOf, byRow))
-		} else {
-			nodeOf = append(nodeOf, b.callees(t, rowOf, byRow))
-		}
-	})
+	for i, r := range c.base.runs {
+		add(r, &c.base.frames[i], e.pair.base[i], c.rows.base)
+	}
+	for i, r := range c.head.runs {
+		add(r, &c.head.frames[i], e.pair.head[i], c.rows.head)
+	}
 	n := len(b.parent)
 	b.self = make([]run.Sum, n*b.runs)
-	each(func(t *stackTree, run int, _ []int32) {
-		for id := range t.own {
-			if own := &t.own[id]; own.Count != 0 || own.Weight != 0 {
-				addSum(&b.sums(b.self, nodeOf[run][id])[run], own)
+	events := slices.Concat(e.pair.base, e.pair.head)
+	for i, r := range slices.Concat(c.base.runs, c.head.runs) {
+		for j := range r.Samples {
+			if x := &r.Samples[j]; int(x.Event) == events[i] && (x.Count != 0 || x.Weight != 0) {
+				addSum(&b.sums(b.self, nodeOf[i][x.Stack])[i], &run.Sum{Weight: x.Weight, Count: x.Count, WeightSq: x.WeightSq})
 			}
 		}
-	})
+	}
 	// Until here self is what the stacks that end in a node cost. Parents precede their
 	// children.
 	b.total = slices.Clone(b.self)

@@ -7,11 +7,23 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// compilers of the listings.
-var compilers = map[string]string{"x86-64": "gcc", "aarch64": "aarch64-linux-gnu-gcc"}
+// compilers of the listings, by the compiler of the case and the machine. GNU as, which
+// checks what gcc has made, reads what Clang has made too.
+var compilers = map[string]map[string][]string{
+	"gcc":   {"x86-64": {"gcc"}, "aarch64": {"aarch64-linux-gnu-gcc"}},
+	"clang": {"x86-64": {"clang", "--target=x86_64-linux-gnu"}, "aarch64": {"clang", "--target=aarch64-linux-gnu"}},
+}
+
+// compilerFlags are those that only one compiler has or needs. Clang would unroll loops,
+// so that an iteration was more than a unit.
+var compilerFlags = map[string][]string{
+	"gcc":   {"-fno-tree-loop-distribute-patterns"},
+	"clang": {"-fno-unroll-loops", "-fno-slp-vectorize", "-fno-builtin", "-fno-addrsig", "-fno-verbose-asm"},
+}
 
 // flags are those of the listings. Without vectors, as most code with branches stays;
 // for the oldest machine of each kind; functions at the start of a cache line.
@@ -22,8 +34,8 @@ var flags = map[string][]string{
 
 var commonFlags = []string{
 	"-std=gnu11", "-ffreestanding", "-Wall", "-Wextra", "-Werror", "-O2", "-fno-tree-vectorize",
-	"-fno-tree-loop-distribute-patterns", "-falign-functions=64", "-fno-asynchronous-unwind-tables",
-	"-fno-unwind-tables", "-fno-stack-protector", "-fcf-protection=none",
+	"-falign-functions=64", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
+	"-fno-stack-protector", "-fcf-protection=none",
 }
 
 // output runs a program and returns its standard output.
@@ -40,14 +52,18 @@ func output(ctx context.Context, name string, args ...string) ([]byte, error) {
 
 // compile returns the listing of one side.
 func compile(ctx context.Context, c *Case, side, arch string) ([]byte, error) {
-	var args []string
+	compiler := compilers[c.Compiler][arch]
+	if compiler == nil {
+		return nil, fmt.Errorf("%s: compiler %q for %s", c.Name, c.Compiler, arch)
+	}
+	args := append(slices.Clone(compiler[1:]), compilerFlags[c.Compiler]...)
 	for _, f := range flags[arch] {
 		if arch != "x86-64" && strings.HasPrefix(f, "-fcf-") {
 			continue // known to x86 only
 		}
 		args = append(args, f)
 	}
-	out, err := output(ctx, compilers[arch], append(args, "-S", "-o", "-", c.source(side))...)
+	out, err := output(ctx, compiler[0], append(args, "-S", "-o", "-", c.source(side))...)
 	if err != nil {
 		return nil, err
 	}

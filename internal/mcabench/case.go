@@ -24,9 +24,11 @@ var Arches = [...]string{"x86-64", "aarch64"}
 type Case struct {
 	Name   string
 	Origin string // recorded, published or synthetic
-	// Set says what a recorded case is for: "tune" the prediction, or "report" how good
-	// it is.
-	Set       string
+	// Set says when a recorded case came to be: "tune" and "report" before, "blind" after
+	// the prediction was adjusted to all that there were.
+	Set string
+	// Compiler of the listings: gcc, which is the default, or clang.
+	Compiler  string
 	Mechanism string
 	Function  string
 	// Unit is the unit of work, and Units how many one call of the function does.
@@ -69,7 +71,7 @@ func load(root string, names []string) ([]*Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &Case{Dir: filepath.Dir(file)}
+		c := &Case{Dir: filepath.Dir(file), Compiler: "gcc"}
 		if err := yaml.Unmarshal(text, c); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}

@@ -54,7 +54,7 @@ func (l *line) transfers(arch string) bool {
 func canonical(output []byte) []byte {
 	var kept strings.Builder
 	for s := range strings.Lines(string(output)) {
-		if s != "\n" && s[0] != '#' {
+		if t := strings.TrimSpace(s); t != "" && t[0] != '#' && !strings.HasPrefix(t, "//") {
 			kept.WriteString(s)
 		}
 	}

@@ -138,7 +138,19 @@ func writeMeasured(ctx context.Context, cases []*Case, dir, out string, args []s
 	for i, c := range all {
 		multiplications[i], widths[i] = c.multiplication, c.width
 	}
+	var names []string
+	for _, c := range cases {
+		names = append(names, c.Name)
+	}
+	header, others, err := keep(out, names)
+	if err != nil {
+		return err
+	}
 	var b strings.Builder
+	b.WriteString(header)
+	if header != "" {
+		fmt.Fprintf(&b, "# measured apart: %s\n", strings.Join(names, " "))
+	}
 	fmt.Fprintf(&b, "# cycles per unit of work; lo and hi are the 95%% interval\n")
 	fmt.Fprintf(&b, "# machine: %s, %s\n", cpu, kernel)
 	fmt.Fprintf(&b, "# compiler: %s\n", compiler)
@@ -149,7 +161,39 @@ func writeMeasured(ctx context.Context, cases []*Case, dir, out string, args []s
 		median(multiplications), median(widths), slices.Min(widths))
 	fmt.Fprintln(&b, measuredColumns)
 	for i := range rows {
-		fmt.Fprintln(&b, rows[i].row())
+		others = append(others, rows[i].row()+"\n")
 	}
+	slices.SortStableFunc(others, func(a, b string) int {
+		x, _, _ := strings.Cut(a, "\t")
+		y, _, _ := strings.Cut(b, "\t")
+		return strings.Compare(x, y)
+	})
+	b.WriteString(strings.Join(others, ""))
 	return os.WriteFile(out, []byte(b.String()), 0o666)
+}
+
+// keep returns of an earlier measured.tsv the header and the rows of other cases than
+// these; nothing if there is no such file or it has no others.
+func keep(file string, cases []string) (header string, rows []string, err error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil, nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	var comments strings.Builder
+	for line := range strings.Lines(string(text)) {
+		name, _, _ := strings.Cut(line, "\t")
+		switch {
+		case strings.HasPrefix(line, "#"):
+			comments.WriteString(line)
+		case strings.TrimSuffix(line, "\n") != measuredColumns && !slices.Contains(cases, name):
+			rows = append(rows, line)
+		}
+	}
+	if len(rows) == 0 {
+		return "", nil, nil
+	}
+	return comments.String(), rows, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -241,5 +243,24 @@ func TestParseCPU(t *testing.T) {
 	}
 	if _, err := parseCPU(bufio.NewScanner(strings.NewReader("processor: 0\n"))); err == nil {
 		t.Error("a file without a name is no error")
+	}
+}
+
+// TestKeep measures some cases again: the others stay as they are.
+func TestKeep(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "measured.tsv")
+	if header, rows, err := keep(file, []string{"a"}); header != "" || rows != nil || err != nil {
+		t.Errorf("no file: %q, %q, %v", header, rows, err)
+	}
+	text := "# first\n" + measuredColumns + "\na\tx\nb\ty\nb\tz\n"
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	header, rows, err := keep(file, []string{"a", "c"})
+	if diff := cmp.Diff([]string{"b\ty\n", "b\tz\n"}, rows); diff != "" || header != "# first\n" || err != nil {
+		t.Errorf("%q, %v, %s", header, err, diff)
+	}
+	if header, rows, err := keep(file, []string{"a", "b"}); header != "" || rows != nil || err != nil {
+		t.Errorf("all anew: %q, %q, %v", header, rows, err)
 	}
 }

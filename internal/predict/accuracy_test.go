@@ -176,7 +176,7 @@ func accuracyRows(list []*measuredPair) string {
 	var b strings.Builder
 	b.WriteString("| Set | Misses | Pairs | Error of cycles | Error of the speed-up | Worst | Right winner | In the interval |\n")
 	b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- |\n")
-	for _, set := range []string{"tune", "report", ""} {
+	for _, set := range []string{"tune", "report", "blind", ""} {
 		for _, source := range []Source{SourceKnown, SourceSimulated} {
 			s := scoreOf(list, set, source)
 			fmt.Fprintf(&b, "| %s | %s | %d | %.1f %% | ×%.2f | ×%.2f, %s | %d of %d | %.0f %% |\n", cmp.Or(set, "all"), source, s.pairs, 100*s.cycles,
@@ -186,6 +186,29 @@ func accuracyRows(list []*measuredPair) string {
 	s := scoreOf(list, "", SourceKnown)
 	fmt.Fprintf(&b, "| all | none: llvm-mca alone | %d | %.1f %% | ×%.2f | ×%.1f, %s | %d of %d | - |\n", s.pairs, 100*s.mca.cycles, s.mca.geometric, s.mca.worst, s.mca.worstPair, s.mca.winners, s.decided)
 	return b.String()
+}
+
+// TestModelIntervals checks that the intervals of what LLVM's models alone predict are as
+// wide as their errors: here those of other cores than the one that was measured.
+func TestModelIntervals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates some hundred loops with llvm-mca")
+	}
+	tool := findLLVM(t)
+	for _, cpu := range []string{"znver4", "skylake"} {
+		list := predictCases(t, tool, cpu)
+		for _, set := range []string{"tune", "report", "blind", ""} {
+			for _, source := range []Source{SourceKnown, SourceSimulated} {
+				s := scoreOf(list, set, source)
+				share := float64(s.covered) / float64(s.pairs)
+				t.Logf("%s, %s, misses %s: error of cycles %.1f %%, of the speed-up ×%.2f, worst ×%.2f, %s, winner %d of %d, in the interval %.0f %%", cpu, cmp.Or(set, "all"), source,
+					100*s.cycles, s.geometric, s.worst, s.worstPair, s.winners, s.decided, 100*share)
+				if share < 0.9 {
+					t.Errorf("%s, %s, misses %s: %.0f %% of what was measured is in the intervals", cpu, cmp.Or(set, "all"), source, 100*share)
+				}
+			}
+		}
+	}
 }
 
 const (
@@ -209,7 +232,7 @@ func TestAccuracy(t *testing.T) {
 		source    Source
 		geometric float64
 	}{{SourceKnown, 1.15}, {SourceSimulated, 1.20}} {
-		for _, set := range []string{"tune", "report"} {
+		for _, set := range []string{"tune", "report", "blind"} {
 			s := scoreOf(list, set, limit.source)
 			if s.geometric > limit.geometric {
 				t.Errorf("%s, misses %s: typical error of the speed-up ×%.3f, the limit is ×%.2f", set, limit.source, s.geometric, limit.geometric)

@@ -38,7 +38,8 @@ type Inst struct {
 	// Target is the label or address that it jumps to or calls, "" if it is not known.
 	Target string
 
-	to int // index of the instruction it jumps to in its listing, -1 if it is not there
+	aligned []alignment // wanted by directives before it
+	to      int         // index of the instruction it jumps to in its listing, -1 if it is not there
 }
 
 // A Listing is a file of assembly.
@@ -123,6 +124,7 @@ type parser struct {
 	comment   int // line of a comment that has not ended, or 0
 	code      bool
 	pending   []string // labels before the next instruction
+	aligned   []alignment
 	functions map[string]bool
 	ends      map[string]int   // by .size
 	numeric   map[string][]int // where "1:" stands, to which 1b and 1f refer
@@ -330,6 +332,10 @@ func (p *parser) directive(s string) error {
 			}
 			p.ends[symbol] = len(p.list.Insts)
 		}
+	case ".p2align", ".balign", ".align":
+		if a, ok := alignmentOf(name, arguments); ok && p.code && len(p.aligned) < maxAligned {
+			p.aligned = append(p.aligned, a)
+		}
 	case ".intel_syntax":
 		return p.errorf(p.at, "Intel syntax is not read, only that of AT&T")
 	case ".macro", ".rept", ".irp", ".irpc", ".if", ".ifdef", ".ifndef", ".include", ".incbin":
@@ -337,6 +343,9 @@ func (p *parser) directive(s string) error {
 	}
 	return nil
 }
+
+// maxAligned is how many alignments before an instruction are kept.
+const maxAligned = 8
 
 // instruction reads one instruction.
 func (p *parser) instruction(s string) error {
@@ -360,7 +369,8 @@ func (p *parser) instruction(s string) error {
 	if at, c := unbalanced(s); at >= 0 {
 		return p.errorf(p.at+at, "%q without its other half", c)
 	}
-	in := Inst{Text: strings.Join(strings.Fields(s), " "), Line: p.line, Column: p.at + 1, to: -1}
+	in := Inst{Text: strings.Join(strings.Fields(s), " "), Line: p.line, Column: p.at + 1, aligned: p.aligned, to: -1}
+	p.aligned = nil
 	in.Kind, in.Target = flowOf(p.list.Arch, in.Text)
 	here := len(p.list.Insts)
 	for _, name := range p.pending {

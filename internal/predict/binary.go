@@ -77,8 +77,9 @@ func (b *Binary) Function(addr uint64) (*disasm.Function, error) {
 }
 
 // Graph is the control flow of the function that an address is in, with the text that
-// llvm-mca reads.
-func (b *Binary) Graph(ctx context.Context, tool Disassembler, addr uint64) (*Graph, error) {
+// llvm-mca reads: that of llvm-objdump, or if own is set and all can be decoded here that
+// of package disasm, which takes no process for each function.
+func (b *Binary) Graph(ctx context.Context, tool Disassembler, addr uint64, own bool) (*Graph, error) {
 	f, err := b.Function(addr)
 	if err != nil {
 		return nil, err
@@ -86,13 +87,26 @@ func (b *Binary) Graph(ctx context.Context, tool Disassembler, addr uint64) (*Gr
 	if g := b.graphs[f.Start]; g != nil {
 		return g, nil
 	}
-	text, err := tool.Disassemble(ctx, b.Path, f.Start, f.End, llvm.DisassembleOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", b.Path, err)
+	var text []llvm.Instruction
+	if !own || b.Arch != X8664 || !decoded(f) {
+		text, err = tool.Disassemble(ctx, b.Path, f.Start, f.End, llvm.DisassembleOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", b.Path, err)
+		}
 	}
 	g := graphOf(f, b.Arch, text)
 	b.graphs[f.Start] = g
 	return g, nil
+}
+
+// decoded reports whether package disasm has the text of all instructions.
+func decoded(f *disasm.Function) bool {
+	for i := range f.Insts {
+		if strings.HasPrefix(f.Text(i), ".") {
+			return false
+		}
+	}
+	return true
 }
 
 // graphOf joins the graph of a function and the text of its instructions.
@@ -115,6 +129,9 @@ func graphOf(f *disasm.Function, arch Arch, text []llvm.Instruction) *Graph {
 			line.Text = strings.Join(strings.Fields(text[at].Text), " ")
 		} else {
 			line.Text = strings.Join(strings.Fields(f.Text(i)), " ")
+			if in.Target != 0 { // labels need not be there, addresses must be near
+				line.Text = strings.Replace(line.Text, fmt.Sprintf("%#x", in.Target), fmt.Sprintf(".Lx%#x", in.Target), 1)
+			}
 		}
 		if in.Target != 0 {
 			line.Target = fmt.Sprintf("%#x", in.Target)

@@ -17,7 +17,7 @@ import (
 type Case struct {
 	Name      string
 	Origin    string // recorded, published or synthetic
-	Set       string // of recorded cases: tune or report
+	Set       string // of recorded cases: tune, report or blind
 	Mechanism string
 	Function  string
 	Unit      string // of work

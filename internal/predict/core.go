@@ -1,5 +1,7 @@
 package predict
 
+import "profdiff/internal/disasm"
+
 // A Core is what is known of a core beside the scheduling model of LLVM: of cores that
 // LLVM has no model of its own for, or a wrong one, by measurement.
 type Core struct {
@@ -11,7 +13,7 @@ type Core struct {
 	// Registers are those for the results of instructions in flight.
 	Registers int
 	Units     [classes]int // by class; those up to classLea are part of the ALUs
-	// Loads and Stores are per cycle.
+	// Loads and Stores are per cycle; half as many loads to vector registers.
 	Loads, Stores int
 	// Schedulers are how many operations wait for operands or a unit: of general
 	// registers, of addresses, of vectors.
@@ -22,9 +24,11 @@ type Core struct {
 	// Load is the cycles from an address to its value in a register, Forward those
 	// from a store to a load of the same address.
 	Load, Forward float64
-	// TakenPerCycle is the taken branches that the front end follows in a cycle, in a
-	// loop without loops within and with such.
+	// TakenPerCycle is the taken branches that the front end follows in a cycle: in a loop
+	// without loops within, of those between two backward ones, and in other loops on
+	// average.
 	TakenPerCycle, TakenNested float64
+	Fetch                      Fetch
 	// Refill is the cycles from the execution of a mispredicted branch until what
 	// follows is dispatched.
 	Refill float64
@@ -69,8 +73,8 @@ func (t *timing) renames() (n int) {
 func (t *timing) queues() (q [3]bool) {
 	q[1] = t.op.load || t.op.store
 	if !t.op.free && t.op.class != classNone && !t.fused {
-		q[0] = t.op.class != classVector
-		q[2] = t.op.class == classVector
+		q[0] = !t.op.class.vector()
+		q[2] = t.op.class.vector()
 	}
 	return q
 }
@@ -81,6 +85,8 @@ type runOptions struct {
 	straight    bool // the front end follows any number of branches
 	misses      bool // mispredictions cost something
 	nested      bool // there are loops within the loop
+	single      bool // the front end follows one taken branch in a cycle
+	variant     int  // of where the code is
 }
 
 // memoryKey is where a store went: the operand and the values of the registers in it.
@@ -98,6 +104,7 @@ type flow struct {
 	version [maxRegister]int
 	stores  map[memoryKey]float64
 	alu     pipes
+	wide    ports // for loads to vector registers
 	units   [classes]ports
 	loads   ports
 	storing ports
@@ -106,19 +113,23 @@ type flow struct {
 	cycle      float64 // of dispatch
 	dispatched int     // in it
 	front      float64 // when the front end delivers
-	taken      float64
+	fetching
 }
 
 // run runs steps and returns when each is retired.
 func (c *Core) run(steps []step, timings []*timing, opt runOptions) (retired []float64) {
-	f := &flow{Core: c, opt: opt, stores: make(map[memoryKey]float64), alu: newPipes(c.Units[classALU]), loads: newPorts(c.Loads), storing: newPorts(c.Stores)}
+	f := &flow{Core: c, opt: opt, stores: make(map[memoryKey]float64), alu: newPipes(c.Units[classALU]), loads: newPorts(c.Loads), storing: newPorts(c.Stores), wide: newPorts(max(1, c.Loads/2))}
 	for i := range f.units {
 		f.units[i] = newPorts(max(1, c.Units[i]))
 	}
-	takenPerCycle := c.TakenPerCycle
+	f.fetching = fetching{Fetch: &c.Fetch, takenPerCycle: c.TakenPerCycle}
 	if opt.nested {
-		takenPerCycle = c.TakenNested
+		f.takenPerCycle, f.parts = c.TakenNested, true
 	}
+	if opt.single {
+		f.takenPerCycle = 1
+	}
+	ends := make(map[*Graph][]uint64)
 	retired = make([]float64, len(steps))
 	var head, inFlight, renames, inCycle int
 	var last float64
@@ -172,16 +183,32 @@ func (c *Core) run(steps []step, timings []*timing, opt runOptions) (retired []f
 			}
 			committed = append(committed, at)
 		}
-		if steps[i].taken && !opt.straight {
-			f.taken++
-			f.front = max(f.front, f.taken/takenPerCycle)
+		if !opt.straight {
+			f.deliver(&steps[i], i+1 < len(steps) && timings[i+1].fused && steps[i+1].g.Insts[steps[i+1].at].Kind == disasm.Conditional, ends)
 		}
 		if steps[i].miss && opt.misses {
 			f.front = end + c.Refill
-			f.taken = f.front * takenPerCycle
+			f.restart(f.front)
 		}
 	}
 	return retired
+}
+
+// deliver lets the front end go on by a step. What is fused with the branch after it
+// counts as a part of that.
+func (f *flow) deliver(s *step, fused bool, ends map[*Graph][]uint64) {
+	at, ok := ends[s.g]
+	if !ok {
+		_, at = placesOf(s.g, f.opt.variant)
+		ends[s.g] = at
+	}
+	if !fused {
+		f.fetch(at[s.at])
+	}
+	if s.taken {
+		in := &s.g.Insts[s.at]
+		f.front = max(f.front, f.fetching.taken(in.Kind, in.to >= 0 && in.to <= s.at))
+	}
 }
 
 // until lets time go on.
@@ -234,6 +261,9 @@ func (f *flow) execute(t *timing, i int) float64 {
 		address = max(address, f.ready[r])
 	}
 	if op.load {
+		if op.vector {
+			address = f.wide.issue(address)
+		}
 		from := f.loads.issue(address)
 		f.waiting[1].push(from)
 		value := from + t.load
@@ -252,7 +282,7 @@ func (f *flow) execute(t *timing, i int) float64 {
 			for range t.slots - 1 {
 				f.units[op.class].issue(at)
 			}
-			if op.class == classVector {
+			if op.class.vector() {
 				queue = &f.waiting[2]
 			}
 		}

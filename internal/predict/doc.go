@@ -7,4 +7,9 @@
 // the front end has been refilled (Eyerman, Smith, Eeckhout, "Characterizing the branch
 // misprediction penalty", ISPASS 2006). Code of both sides goes through the same model,
 // so that much of its error cancels in the ratio.
+//
+// Of some cores ([Core]) more is known than LLVM's model says, or other things. There the
+// walk is scheduled here, mispredictions included, with the latencies and
+// micro-operations that llvm-mca gives for each instruction, except for what was
+// measured. How good either is stands in mca-cases/README.md, see TestAccuracy.
 package predict

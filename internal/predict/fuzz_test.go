@@ -1,9 +1,13 @@
 package predict
 
 import (
+	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"profdiff/internal/llvm"
 )
 
 // FuzzParseAsm reads anything as assembly and walks through what comes out.
@@ -71,4 +75,81 @@ var asmSeeds = []string{
 	"a = 5\n.set b, 6\nnop\n",
 	"jmp *(%rax)\n",
 	"\tbr x0\n\tadd x0, x1, x2\n",
+}
+
+// numbersSimulator makes up simulations of some numbers, in turn.
+type numbersSimulator struct {
+	numbers []byte
+	at      int
+}
+
+func (s *numbersSimulator) next() int {
+	if len(s.numbers) == 0 {
+		return 1
+	}
+	n := s.numbers[s.at%len(s.numbers)]
+	s.at++
+	if n >= 0x80 {
+		return int(n-0x7f) * 257
+	}
+	return int(n)
+}
+
+func (s *numbersSimulator) Simulate(_ context.Context, _ llvm.Options, regions []llvm.Region) ([]llvm.Simulation, error) {
+	var out []llvm.Simulation
+	for i := range regions {
+		r := llvm.Simulation{Name: regions[i].Name, Iterations: 1, TotalCycles: float64(s.next()), RThroughput: float64(s.next())}
+		for k := range regions[i].Lines {
+			if s.next() == 0 {
+				r.Unmodelled = append(r.Unmodelled, llvm.Unmodelled{})
+				continue // left out
+			}
+			r.Instructions = append(r.Instructions, regions[i].Lines[k])
+			r.Source = append(r.Source, k)
+			r.Latencies = append(r.Latencies, llvm.Latency{Latency: float64(s.next()), Uops: s.next(), RThroughput: float64(s.next())})
+			d := int32(s.next())
+			r.Timeline = append(r.Timeline, llvm.Row{Dispatched: d, Executed: d + int32(s.next()), Retired: d + int32(s.next())})
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// FuzzPredict predicts any assembly with any numbers of llvm-mca.
+func FuzzPredict(f *testing.F) {
+	for _, seed := range asmSeeds {
+		f.Add(seed, []byte{4, 1, 1, 2})
+	}
+	f.Add(".L1: divl (%rdi)\naddl $1,(%rdx,%rax,4)\ncall f\njne .L1\nret\n", []byte{200, 0, 255, 1})
+	f.Fuzz(func(t *testing.T, text string, numbers []byte) {
+		if len(text) > 4096 {
+			return
+		}
+		l, err := ParseAsm(text, "")
+		if err != nil || l.Functions[0].First == l.Functions[0].End {
+			return
+		}
+		c := l.Code(l.Functions[0])
+		loop, err := c.Root.MainLoop()
+		if err != nil {
+			loop = -1
+		}
+		side := &Side{Code: c, Loop: loop, Work: 1, Rates: Rates{Source: SourceAssumed}}
+		for _, core := range []*Core{nil, coreOf("znver5")} {
+			p := Predictor{Tool: &numbersSimulator{numbers: numbers}, Machine: &Machine{Arch: l.Arch, Core: core, Refill: 13, Taken: 1}, Seeds: 1}
+			results, err := p.Predict(t.Context(), []*Pair{{Base: side, Head: side, Source: SourceAssumed}})
+			if err != nil {
+				continue
+			}
+			s := results[0].Speedup
+			for _, v := range []float64{s.Value, s.Lo, s.Hi, results[0].Base.Total, results[0].Head.Total} {
+				if !(v > 0) || math.IsInf(v, 0) {
+					t.Fatalf("speed-up %+v of %g and %g cycles", s, results[0].Base.Total, results[0].Head.Total)
+				}
+			}
+			if s.Lo > s.Value || s.Hi < s.Value {
+				t.Fatalf("speed-up %+v", s)
+			}
+		}
+	})
 }

@@ -106,33 +106,72 @@ func (p *Pair) Straight() bool {
 	return len(p.Base.Code.Root.Loops) == 0 && len(p.Head.Code.Root.Loops) == 0
 }
 
-// AddPaths simulates the ways through both sides of a result, and if nothing is known of
-// the branches widens the interval to what these ways take.
-func (p *Predictor) AddPaths(ctx context.Context, r *Result) error {
-	r.AllPaths = true
+// AddPaths simulates the ways through both sides of results of which nothing is known of
+// the branches, and widens their intervals to what these ways take, and of code without
+// loops. All are simulated at once.
+func (p *Predictor) AddPaths(ctx context.Context, results []*Result) error {
+	limit, text := maxPaths, copiedText
+	if len(results) > 3 { // they are not shown
+		limit, text = 4, 400
+	}
+	var all []*Path
+	var wanted []*Result
+	for _, r := range results {
+		if r.Pair.Source != SourceAssumed && !r.Pair.Straight() {
+			continue
+		}
+		wanted = append(wanted, r)
+		r.AllPaths = true
+		for i, side := range []*Side{r.Pair.Base, r.Pair.Head} {
+			paths, complete, err := side.Code.Root.pathsOf(side.Loop, limit)
+			if err != nil {
+				if len(results) > 1 {
+					r.AllPaths = false
+					continue
+				}
+				return fmt.Errorf("%s: %w", side.Name, err)
+			}
+			r.Paths[i] = paths
+			r.AllPaths = r.AllPaths && complete
+			all = append(all, paths...)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if err := simulatePaths(ctx, p.Tool, p.Machine, all, text); err != nil {
+		if len(results) > 1 {
+			return nil // the prediction stands without them
+		}
+		return err
+	}
+	for _, r := range wanted {
+		r.usePaths()
+	}
+	return nil
+}
+
+// usePaths takes into account what the ways through both sides take.
+func (r *Result) usePaths() {
 	var lowest [2]float64
 	for i, side := range []*Side{r.Pair.Base, r.Pair.Head} {
-		paths, all, err := Paths(ctx, p.Tool, p.Machine, side.Code.Root, side.Loop)
-		if err != nil {
-			return fmt.Errorf("%s: %w", side.Name, err)
+		if len(r.Paths[i]) == 0 {
+			return
 		}
-		r.Paths[i] = paths
-		r.AllPaths = r.AllPaths && all
 		lowest[i] = math.Inf(1)
-		for _, path := range paths {
-			if !path.Listing {
+		for _, path := range r.Paths[i] {
+			if !path.Listing && path.Steady > 0 {
 				lowest[i] = min(lowest[i], path.Steady/side.Work)
 			}
 		}
-		if paths[0].Listing {
+		if r.Paths[i][0].Listing {
 			r.Flags = append(r.Flags, fmt.Sprintf("%s has branches: a listing is no way through them, each of its ways was simulated", side.Name))
 		}
 	}
-	if r.Pair.Source == SourceAssumed && r.Base.Mispredicted+r.Head.Mispredicted > 0 {
+	if r.Pair.Source == SourceAssumed && r.Base.Mispredicted+r.Head.Mispredicted > 0 && !math.IsInf(lowest[0]+lowest[1], 1) {
 		r.Speedup.Lo = min(r.Speedup.Lo, lowest[0]/r.Head.Total*r.Speedup.Lo/r.Speedup.Value)
 		r.Speedup.Hi = max(r.Speedup.Hi, r.Base.Total/lowest[1]*r.Speedup.Hi/r.Speedup.Value)
 	}
-	return nil
 }
 
 // AddTimelines draws both sides of a result: the code as it stands if it has no loop,

@@ -155,7 +155,7 @@ func HotSides(ctx context.Context, tool Disassembler, in *SideInput, opt PairOpt
 		return nil, err
 	}
 	for _, h := range hot[:min(len(hot), max(1, opt.Limit))] {
-		s, err := in.side(ctx, tool, h, opt.Loops[0])
+		s, err := in.side(ctx, tool, h, opt.Loops[0], opt.Limit > manyLoops)
 		if err != nil {
 			return nil, err
 		}

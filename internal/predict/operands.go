@@ -47,9 +47,13 @@ const (
 	classBranch
 	classLea
 	classVector
-	classNone // loads, stores, nothing
+	classFloat // arithmetic of floating-point numbers
+	classNone  // loads, stores, nothing
 	classes
 )
+
+// vector reports whether the units of a class are those of vectors.
+func (c class) vector() bool { return c == classVector || c == classFloat }
 
 // operationOf reads the operands of an instruction. ok is false if it is not known what
 // it reads and writes; then it reads and writes all that it names.

@@ -451,6 +451,11 @@ func vectorX86(op operation, name string, operands []operandX86, same bool) oper
 			op.reads = append(op.reads, o.register)
 		}
 	}
+	for _, name := range []string{"add", "sub", "mul", "min", "max", "cmp", "ucomi", "comi", "fmadd", "fmsub", "fnmadd", "fnmsub"} {
+		if rest, ok := strings.CutPrefix(base, name); ok && len(rest) >= 2 && strings.IndexByte("sp", rest[len(rest)-2]) >= 0 && strings.IndexByte("sd", rest[len(rest)-1]) >= 0 {
+			op.class = classFloat
+		}
+	}
 	compare := strings.HasPrefix(base, "ucomi") || strings.HasPrefix(base, "comi") || strings.HasPrefix(base, "ptest")
 	if compare {
 		for i := range operands {

@@ -110,16 +110,27 @@ func (g *Graph) back(from, to int) bool {
 	return false
 }
 
-// copies of a path in a row, of which the second half is steady.
-const pathCopies = 40
+// The copies of a path in a row, of which the second half is steady: an even number.
+const (
+	maxCopies  = 40
+	copiedText = 2000 // instructions
+)
 
-// Paths simulates the ways through code with llvm-mca. Code without a loop is simulated
-// as it stands too if it has branches: that is what llvm-mca makes of such a listing,
-// though nothing ever runs so.
-func Paths(ctx context.Context, tool Simulator, m *Machine, g *Graph, loop int) (paths []*Path, all bool, err error) {
+// copies is how often a path is repeated if so much text may come of it.
+func copies(instructions, text int) int {
+	return max(4, min(maxCopies, text/max(1, instructions))&^1)
+}
+
+// pathsOf are the ways through a unit, without cycles: code without a loop as it stands
+// too if it has branches, which is what llvm-mca makes of such a listing, though nothing
+// ever runs so.
+func (g *Graph) pathsOf(loop, limit int) (paths []*Path, all bool, err error) {
 	list, all := g.paths(loop)
 	if len(list) == 0 {
 		return nil, false, errors.New("no way leads through the code")
+	}
+	if len(list) > limit {
+		list, all = list[:limit], false
 	}
 	if loop < 0 && g.branches() > 0 {
 		var steps []step
@@ -135,34 +146,44 @@ func Paths(ctx context.Context, tool Simulator, m *Machine, g *Graph, loop int) 
 		}
 		paths = append(paths, &Path{Name: name, steps: steps})
 	}
+	return paths, all, nil
+}
+
+// simulatePaths simulates paths with llvm-mca, repeated up to so many instructions.
+func simulatePaths(ctx context.Context, tool Simulator, m *Machine, paths []*Path, text int) error {
 	var regions []llvm.Region
 	for _, p := range paths {
 		p.Instructions = len(p.steps)
 		once := llvm.Region{Name: p.Name}
 		for i := range p.steps {
-			if line := mcaText(g.Arch, &g.Insts[p.steps[i].at]); line != "" {
+			s := p.steps[i].site
+			if line := mcaText(s.g.Arch, &s.g.Insts[s.at]); line != "" {
 				once.Lines = append(once.Lines, line)
 			}
 		}
+		if len(once.Lines) == 0 {
+			once.Lines = []string{"nop"}
+		}
 		many := llvm.Region{Name: p.Name + " repeated"}
-		for range pathCopies {
+		for range copies(len(once.Lines), text) {
 			many.Lines = append(many.Lines, once.Lines...)
 		}
 		regions = append(regions, once, many)
 	}
 	simulations, err := tool.Simulate(ctx, m.options(), regions)
 	if err != nil {
-		return nil, false, g.asmError(err, paths)
+		return pathError(err, paths)
 	}
 	for i, p := range paths {
 		once, many := &simulations[2*i], &simulations[2*i+1]
 		p.Once = once.TotalCycles
 		p.Timeline = once.TimelineText()
-		if n := len(many.Timeline); n > 0 && n%pathCopies == 0 {
-			p.Steady = float64(many.Timeline[n-1].Retired-many.Timeline[n/2-1].Retired) / (pathCopies / 2)
+		n, copied := len(many.Timeline), copies(len(regions[2*i].Lines), text)
+		if n > 0 && n%copied == 0 {
+			p.Steady = float64(many.Timeline[n-1].Retired-many.Timeline[n/2-1].Retired) / float64(copied/2)
 		}
 	}
-	return paths, all, nil
+	return nil
 }
 
 // mcaText is the text of an instruction for a timeline: as it is where llvm-mca can
@@ -174,8 +195,8 @@ func mcaText(arch Arch, in *Inst) string {
 	return standIn(arch, in, nil)
 }
 
-// asmError names the line of the assembly that llvm-mca cannot parse.
-func (g *Graph) asmError(err error, paths []*Path) error {
+// pathError names the line of the assembly that llvm-mca cannot parse.
+func pathError(err error, paths []*Path) error {
 	var parse *llvm.ParseError
 	if !errors.As(err, &parse) {
 		return err
@@ -186,8 +207,9 @@ func (g *Graph) asmError(err error, paths []*Path) error {
 	}
 	k := 0
 	for i := range paths[p].steps {
-		in := &g.Insts[paths[p].steps[i].at]
-		if mcaText(g.Arch, in) == "" {
+		s := paths[p].steps[i].site
+		in := &s.g.Insts[s.at]
+		if mcaText(s.g.Arch, in) == "" {
 			continue
 		}
 		if k == parse.Line {

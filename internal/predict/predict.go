@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"profdiff/internal/branch"
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
 )
@@ -14,48 +13,6 @@ import (
 // A Simulator runs llvm-mca. [llvm.Toolchain] is one.
 type Simulator interface {
 	Simulate(ctx context.Context, opt llvm.Options, regions []llvm.Region) ([]llvm.Simulation, error)
-}
-
-// A Machine is what code is predicted for.
-type Machine struct {
-	Arch    Arch
-	Version string // of LLVM
-	Model   llvm.Model
-	Core    *Core // nil if llvm-mca's model is all that is known
-	Refill  float64
-	// RefillSource says where Refill is from.
-	RefillSource string
-	Taken        float64 // taken branches per cycle
-}
-
-// resolveOfCalibration is the cycles until a mispredicted branch on a loaded value is
-// executed, which are part of what a calibration measures.
-const resolveOfCalibration = 7
-
-// NewMachine returns the machine with a CPU by LLVM's name. cost is what a misprediction
-// costs there if it was measured, or nil.
-func NewMachine(tool *llvm.Toolchain, arch Arch, cpu string, cost *branch.Cost) (*Machine, error) {
-	model, err := llvm.ModelOf(tool.Major, string(arch), cpu)
-	if err != nil {
-		return nil, err
-	}
-	m := &Machine{Arch: arch, Version: tool.Version, Model: model, Core: coreOf(cpu), Taken: float64(model.TakenPerCycle)}
-	m.Refill, m.RefillSource = float64(model.MispredictPenalty), "LLVM "+tool.Version
-	if m.Core != nil {
-		m.Refill, m.RefillSource, m.Taken = m.Core.Refill, m.Core.Source, m.Core.TakenPerCycle
-	}
-	if m.Taken == 0 {
-		m.Taken = 1
-	}
-	if cost != nil {
-		m.Refill, m.RefillSource = max(1, cost.Centre-resolveOfCalibration), cost.Source
-	}
-	if m.Core != nil {
-		core := *m.Core
-		core.Refill = m.Refill
-		m.Core = &core
-	}
-	return m, nil
 }
 
 // A Side is a loop before or after a change.
@@ -92,7 +49,9 @@ type Cycles struct {
 	// instructions wait for each other beyond that, Taken what the front end takes for
 	// taken branches beyond that, Misses what mispredicted branches cost.
 	Issue, Dependency, Taken, Misses float64
-	Lo, Hi                           float64 // of Total, over the seeds
+	// Lo and Hi are those of Total over the seeds, places of the code, and what the front
+	// end and the memory may add.
+	Lo, Hi float64
 
 	Instructions, TakenBranches, DataBranches float64 // executed per unit of work
 	Mispredicted                              float64 // branches per unit of work
@@ -104,6 +63,7 @@ type Cycles struct {
 	Flags           []string
 
 	missed map[site]float64 // mispredictions per unit by branch
+	doubt  float64          // standard error of the logarithm that the code adds
 }
 
 // A BreakEven says from how many mispredictions on the side without branches is faster.
@@ -168,7 +128,10 @@ type work struct {
 	plans    []*plan // with llvm-mca's engine: of each walk; else of a part of the first
 	first    int     // region
 	sites    []site  // of the last region, with the core's engine
-	regions  []llvm.Region
+	// unparsable are instructions that llvm-mca does not know, in all sides after which
+	// they were found.
+	unparsable int
+	regions    []llvm.Region
 }
 
 // Predict predicts pairs. All code of all pairs is simulated at once by one llvm-mca.
@@ -186,9 +149,9 @@ func (p *Predictor) Predict(ctx context.Context, pairs []*Pair) ([]*Result, erro
 			works = append(works, w)
 		}
 	}
-	simulations, err := p.Tool.Simulate(ctx, p.Machine.options(), regions)
+	simulations, err := p.simulate(ctx, works, regions)
 	if err != nil {
-		return nil, asmError(err, works)
+		return nil, err
 	}
 	var results []*Result
 	for i, pair := range pairs {
@@ -205,12 +168,40 @@ func (p *Predictor) Predict(ctx context.Context, pairs []*Pair) ([]*Result, erro
 	return results, nil
 }
 
-// asmError names the instruction that llvm-mca cannot parse.
-func asmError(err error, works []*work) error {
-	var parse *llvm.ParseError
-	if !errors.As(err, &parse) {
-		return err
+// maxUnparsable is how many instructions of binaries llvm-mca may refuse.
+const maxUnparsable = 20
+
+// simulate simulates the regions of all sides. What of a binary llvm-mca cannot parse is
+// replaced by a nop and counted; a listing has to be right.
+func (p *Predictor) simulate(ctx context.Context, works []*work, regions []llvm.Region) ([]llvm.Simulation, error) {
+	for range maxUnparsable {
+		s, err := p.Tool.Simulate(ctx, p.Machine.options(), regions)
+		var parse *llvm.ParseError
+		if err == nil || !errors.As(err, &parse) {
+			return s, err
+		}
+		w, in := instructionOf(parse, works)
+		if in == nil {
+			return nil, err
+		}
+		if in.Line > 0 {
+			return nil, fmt.Errorf("%s: %w", w.side.Name, instError(in, parse))
+		}
+		text := parse.Text
+		for i := range regions {
+			for k, line := range regions[i].Lines {
+				if line == text {
+					regions[i].Lines[k] = "nop"
+				}
+			}
+		}
+		w.unparsable++
 	}
+	return nil, fmt.Errorf("llvm-mca does not know more than %d instructions of the code", maxUnparsable)
+}
+
+// instructionOf is the instruction that llvm-mca cannot parse.
+func instructionOf(parse *llvm.ParseError, works []*work) (*work, *Inst) {
 	for _, w := range works {
 		i := parse.Index - w.first
 		if i < 0 || i >= len(w.regions) {
@@ -218,21 +209,17 @@ func asmError(err error, works []*work) error {
 		}
 		if i == len(w.regions)-1 && w.sites != nil && parse.Line < len(w.sites) {
 			s := w.sites[parse.Line]
-			return fmt.Errorf("%s: %w", w.side.Name, instError(&s.g.Insts[s.at], parse))
+			return w, &s.g.Insts[s.at]
 		}
 		for _, p := range w.plans {
 			if i == 0 && parse.Line < len(p.source) {
 				s := p.trace.steps[p.source[parse.Line]]
-				return fmt.Errorf("%s: %w", w.side.Name, instError(&s.g.Insts[s.at], parse))
+				return w, &s.g.Insts[s.at]
 			}
 			i -= len(p.regions)
 		}
 	}
-	return err
-}
-
-func (m *Machine) options() llvm.Options {
-	return llvm.Options{Triple: string(m.Arch), CPU: m.Model.CPU, Iterations: 1, Timeline: true}
+	return nil, nil
 }
 
 func (p *Predictor) seeds() int {
@@ -340,6 +327,10 @@ func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
 			}
 		}
 	}
+	if w.side.Code.Root.storesByData(w.side.Loop) {
+		c.Hi += memoryWait * (c.Total - c.Misses)
+	}
+	c.doubt = w.doubt(&c)
 	c.scale(1 / w.side.Work)
 	c.Flags = append(c.Flags, w.flags(&c)...)
 	return c, nil
@@ -367,6 +358,12 @@ func (w *work) flags(c *Cycles) (flags []string) {
 	}
 	if root.Incomplete != "" {
 		flags = append(flags, "the control flow is incomplete: "+root.Incomplete)
+	}
+	if w.unparsable > 0 {
+		flags = append(flags, fmt.Sprintf("llvm-mca cannot parse %d instructions, which count as nothing", w.unparsable))
+	}
+	if root.storesByData(w.side.Loop) {
+		flags = append(flags, memoryFlag)
 	}
 	if c.Unmodelled > 0 {
 		flags = append(flags, fmt.Sprintf("LLVM's model does not know %.2g%% of the executed instructions", 100*c.Unmodelled))
@@ -431,6 +428,7 @@ func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err erro
 	n := float64(len(w.walks))
 	nested := w.side.nested()
 	var split [2]float64
+	var single float64
 	for i, t := range w.walks {
 		list := make([]*timing, len(t.steps))
 		m := walked{Units: float64(len(t.units)), Trace: mca.Trace, Issue: mca.Issue, Unmodelled: mca.Unmodelled}
@@ -447,7 +445,7 @@ func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err erro
 		m.Misses /= m.Units
 		m.Instructions = float64(len(t.steps)) / m.Units
 		cycles := func(o runOptions) float64 {
-			o.nested = nested
+			o.variant, o.nested = i, nested
 			return steadyCycles(core.run(t.steps, list, o)) * m.Instructions
 		}
 		base := cycles(runOptions{})
@@ -459,9 +457,14 @@ func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err erro
 			split[0] = min(base, cycles(runOptions{independent: true, straight: true})) / base
 			split[1] = max(split[0], min(base, cycles(runOptions{straight: true}))/base)
 		}
+		if m.Taken > 1 {
+			// Two branches in a cycle are not always foreseen, which depends on addresses.
+			single = max(single, cycles(runOptions{misses: m.Misses > 0, single: true}))
+		}
 		issue, dependency := split[0]*base, split[1]*base
 		c.add(1/n, total, issue, dependency, base, &m)
 	}
+	c.Hi = max(c.Hi, single)
 	c.finishCost()
 	return c, nil
 }
@@ -474,95 +477,4 @@ func (s *Side) nested() bool {
 		}
 	}
 	return false
-}
-
-// result joins the sides of a pair.
-func (p *Predictor) result(pair *Pair, base, head Cycles) *Result {
-	r := &Result{Pair: pair, Base: base, Head: head}
-	r.Flags = p.flags(pair, r)
-	v := base.Total / head.Total
-	spread := math.Log(base.Hi/base.Lo)/2 + math.Log(head.Hi/head.Lo)/2
-	half := math.Hypot(1.96*modelError(p.Machine, pair.Source), spread)
-	r.Speedup = Interval{v, v * math.Exp(-half), v * math.Exp(half)}
-	if s := pair.ProgramShare; s != nil {
-		amdahl := func(v float64) float64 { return 1 / (1 - *s + *s/v) }
-		r.Program = &Interval{amdahl(v), amdahl(r.Speedup.Lo), amdahl(r.Speedup.Hi)}
-	}
-	r.BreakEven = breakEven(&base, &head, p.Machine.Refill+resolveOfCalibration)
-	return r
-}
-
-// modelError is the standard error of the logarithm of a predicted speed-up, as the
-// kernels of mca-cases show it.
-func modelError(m *Machine, s Source) float64 {
-	e := 0.20
-	if m.Core != nil {
-		e = 0.13
-	}
-	switch s {
-	case SourceSimulated:
-		e = math.Hypot(e, 0.10)
-	case SourceAssumed:
-		e = math.Hypot(e, 0.50)
-	}
-	return e
-}
-
-// breakEven finds the rate of mispredictions at which both sides take as long.
-func breakEven(base, head *Cycles, cost float64) *BreakEven {
-	b := &BreakEven{Base: base.DataBranches >= head.DataBranches}
-	branchy, branchless := base, head
-	if !b.Base {
-		branchy, branchless = head, base
-	}
-	if branchy.DataBranches < 0.01 || branchy.DataBranches-branchless.DataBranches < 0.01 {
-		b.Verdict = NoBranches
-		return b
-	}
-	if branchy.Mispredicted > 0.005 && branchy.MissCost > 0 {
-		cost = branchy.MissCost
-	}
-	b.MeasuredMisses = branchy.Mispredicted
-	b.MeasuredRate = branchy.Mispredicted / branchy.DataBranches
-	b.Misses = (branchless.Total - (branchy.Total - branchy.Misses)) / cost
-	b.Rate = b.Misses / branchy.DataBranches
-	switch {
-	case b.Misses <= 0:
-		b.Verdict = AlwaysBranchless
-	case b.Rate > 0.5:
-		b.Verdict = NeverBranchless
-	case math.Abs(b.MeasuredRate-b.Rate) < min(0.05, 0.25*b.Rate):
-		b.Verdict = Undecided
-	case b.MeasuredRate > b.Rate:
-		b.Verdict = AboveRate
-	default:
-		b.Verdict = BelowRate
-	}
-	return b
-}
-
-func (p *Predictor) flags(pair *Pair, r *Result) (flags []string) {
-	m := p.Machine
-	if s := m.Model.StandIn; s != "" {
-		flag := fmt.Sprintf("LLVM has no model of %s and takes that of %s", m.Model.CPU, s)
-		if m.Core != nil {
-			flag += ", here with the widths and latencies measured on " + m.Core.Name
-		}
-		flags = append(flags, flag)
-	}
-	for _, side := range []struct {
-		name   string
-		cycles *Cycles
-	}{{"before", &r.Base}, {"after", &r.Head}} {
-		for _, f := range side.cycles.Flags {
-			flags = append(flags, side.name+": "+f)
-		}
-		if side.cycles.Unmodelled > 0.1 {
-			flags = append(flags, side.name+": too much of the code is not modelled for the prediction to be of use")
-		}
-	}
-	if pair.Source == SourceAssumed {
-		flags = append(flags, "how often branches are taken is not known: each way as often as the other, half of them mispredicted")
-	}
-	return append(flags, pair.Flags...)
 }

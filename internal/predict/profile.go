@@ -447,18 +447,20 @@ func (in *SideInput) executions() map[uint64]float64 {
 
 // code is the code of a function of the side with those it calls that have no loops, or
 // of whose branches something is known.
-func (in *SideInput) code(ctx context.Context, tool Disassembler, start uint64, rates *Rates) (*Code, error) {
-	root, err := in.Binary.Graph(ctx, tool, start)
+func (in *SideInput) code(ctx context.Context, tool Disassembler, start uint64, rates *Rates, own bool) (*Code, error) {
+	root, err := in.Binary.Graph(ctx, tool, start, own)
 	if err != nil {
 		return nil, err
 	}
 	code := &Code{Root: root}
+	few := maxObjdump
 	code.Callee = func(_ *Graph, call *Inst) *Graph {
 		var addr uint64
 		if _, err := fmt.Sscanf(call.Target, "0x%x", &addr); err != nil {
 			return nil
 		}
-		g, err := in.Binary.Graph(ctx, tool, addr)
+		few--
+		g, err := in.Binary.Graph(ctx, tool, addr, own || few < 0)
 		if err != nil || len(g.Insts) == 0 || g.Insts[0].Addr != addr || len(g.Insts) > maxCallee {
 			return nil // counted as a call of unknown code
 		}
@@ -485,6 +487,9 @@ func (r *Rates) anyKnown(g *Graph) bool {
 	}
 	return false
 }
+
+// maxObjdump is how many callees are disassembled by llvm-objdump, a process each.
+const maxObjdump = 6
 
 // maxCallee is the size of functions in instructions that are followed into.
 const maxCallee = 512

@@ -180,7 +180,7 @@ func newPair(ctx context.Context, tool Disassembler, base, head *SideInput, b, a
 	var iterations [2]float64
 	for i, in := range []*SideInput{base, head} {
 		h := []*HotLoop{b, a}[i]
-		side, err := in.side(ctx, tool, h, opt.Loops[i])
+		side, err := in.side(ctx, tool, h, opt.Loops[i], opt.Limit > manyLoops)
 		if err != nil {
 			return nil, err
 		}
@@ -233,10 +233,13 @@ type unitSide struct {
 	iterations float64 // in the recording of the branches, 0 if unknown
 }
 
-// side makes a side of a hot loop.
-func (in *SideInput) side(ctx context.Context, tool Disassembler, h *HotLoop, number int) (*unitSide, error) {
+// manyLoops is how many loops are disassembled by llvm-objdump, a process each.
+const manyLoops = 4
+
+// side makes a side of a hot loop, one of many or few.
+func (in *SideInput) side(ctx context.Context, tool Disassembler, h *HotLoop, number int, many bool) (*unitSide, error) {
 	rates := in.rates()
-	code, err := in.code(ctx, tool, h.Function.Start, &rates)
+	code, err := in.code(ctx, tool, h.Function.Start, &rates, many)
 	if err != nil {
 		return nil, err
 	}

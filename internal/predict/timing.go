@@ -8,6 +8,12 @@ import (
 	"profdiff/internal/llvm"
 )
 
+// Limits of what an instruction takes, far beyond those that there are.
+const (
+	mostUops  = 256
+	mostSlots = 256
+)
+
 // timingsOf are those of instructions, of which llvm-mca has simulated each once.
 func (c *Core) timingsOf(arch Arch, sites []site, s *llvm.Simulation) map[site]*timing {
 	out := make(map[site]*timing, len(sites))
@@ -22,7 +28,7 @@ func (c *Core) timingsOf(arch Arch, sites []site, s *llvm.Simulation) map[site]*
 		t := &timing{op: op, uops: 1, cycle: 1, slots: 1}
 		if at, ok := of[i]; ok {
 			l := s.Latencies[at]
-			t.uops = l.Uops
+			t.uops = min(l.Uops, mostUops)
 			t.cycle = l.Latency
 			if op.load {
 				t.load = c.Load
@@ -37,6 +43,7 @@ func (c *Core) timingsOf(arch Arch, sites []site, s *llvm.Simulation) map[site]*
 				t.slots = int(math.Round(l.RThroughput))
 			}
 		}
+		t.slots = max(1, min(t.slots, mostSlots))
 		switch op.class {
 		case classLea:
 			t.cycle, t.slots = c.Lea, 1

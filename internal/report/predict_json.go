@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"math"
 
 	"profdiff/internal/predict"
 )
@@ -115,7 +116,10 @@ func predictLoop(r *predict.Result) PredictLoop {
 		ProgramShare: r.Pair.ProgramShare, Flags: append([]string{}, r.Flags...), Timelines: []PredictTimeline{},
 	}
 	if i := r.Pair.Measured; i != nil {
-		l.MeasuredSpeedup, l.MeasuredCI = &i.Value, []float64{i.Lo, i.Hi}
+		l.MeasuredSpeedup = &i.Value
+		if !math.IsInf(i.Hi, 1) { // a side without enough samples has no upper end
+			l.MeasuredCI = []float64{i.Lo, i.Hi}
+		}
 	}
 	if i := r.Program; i != nil {
 		l.ProgramSpeedup, l.ProgramInterval = &i.Value, []float64{i.Lo, i.Hi}

@@ -54,7 +54,7 @@ func TestBranches(t *testing.T) {
 	}
 	linked := 0
 	for _, row := range d.Branches.Code[0].Rows {
-		if row.Branch >= 0 {
+		if row.Base.Branch >= 0 {
 			linked++
 		}
 	}
@@ -73,7 +73,7 @@ func TestBranchDiff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := FromBranchDiff(c, Options{})
+	d := FromBranchDiff(c, nil, Options{})
 	if len(d.Branches.Rows) != len(c.Branches) || d.Branches.Hidden != c.Hidden {
 		t.Errorf("%d branches and %d hidden, want %d and %d", len(d.Branches.Rows), d.Branches.Hidden, len(c.Branches), c.Hidden)
 	}
@@ -101,13 +101,15 @@ Index     0123456789
 [1,1]     . D=====eER .   jne	.LBB0_1
 [1,2]     . D=====    .   cut off`, "\n")
 	want := []Step{
-		{0, 0, "addq $8, %rax", 0, 1, 1, 3, 3},
-		{0, 1, "vmulps %xmm0, %xmm1, %xmm2", 0, 2, 2, 6, 6},
-		{0, 2, "xorl %eax, %eax", 0, 1, 1, 1, 4},
-		{1, 0, "RDTSC", 2, 3, 3, 5, 11},
-		{1, 1, "jne .LBB0_1", 2, 8, 8, 10, 10},
+		{0, 0, "addq $8, %rax", "", 0, 1, 1, 2, 3},
+		{0, 1, "vmulps %xmm0, %xmm1, %xmm2", "5% of samples", 0, 2, 2, 5, 6},
+		{0, 2, "xorl %eax, %eax", "", 0, 1, 1, 1, 4},
+		{1, 0, "RDTSC", "", 2, 3, 3, 4, 11},
+		{1, 1, "jne .LBB0_1", "", 2, 8, 8, 9, 10},
 	}
-	got := timelineSteps(lines)
+	marks := make([]string, len(lines))
+	marks[5] = "5% of samples"
+	got := timelineSteps(&predict.Timeline{Lines: lines, Marks: marks})
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("steps (-want +got):\n%s", d)
 	}

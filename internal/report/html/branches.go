@@ -14,10 +14,10 @@ import (
 // the code of functions with their branches.
 func FromBranches(t *branch.Table, listings []*branch.Listing, opt Options) *Document {
 	d := &Document{
-		Title: "Branch misses", Base: opt.name(t.Name), Tool: opt.Tool,
+		Title: "Branches", Base: opt.name(t.Name), Tool: opt.Tool,
 		Branches: &Branches{Base: opt.branchSource(t)},
 	}
-	at := make(map[*branch.Branch]int)
+	places := make(branchPlaces)
 	for i := range t.Branches {
 		b := &t.Branches[i]
 		if !b.Enough {
@@ -26,11 +26,16 @@ func FromBranches(t *branch.Table, listings []*branch.Listing, opt Options) *Doc
 		}
 		row := placeOf(b)
 		row.Base = branchSide(b)
-		at[b] = len(d.Branches.Rows)
+		places.add(b, len(d.Branches.Rows))
 		d.Branches.Rows = append(d.Branches.Rows, row)
 	}
+	for i := range t.Functions {
+		if f := &t.Functions[i]; f.Enough {
+			d.Branches.Functions = append(d.Branches.Functions, branchFunction(f))
+		}
+	}
 	for _, l := range listings {
-		d.Branches.addCode(l, at, opt)
+		d.Branches.addCode(l, nil, places, nil, opt)
 	}
 	d.Verdict = Verdict{Outcome: Info, Sentence: worstBranch(t, d.Branches), Ground: []string{
 		fmt.Sprintf("Made from: %s (tier %s).", t.Tier.Describe(), t.Tier),
@@ -51,16 +56,36 @@ func worstBranch(t *branch.Table, b *Branches) string {
 	switch {
 	case t.Unknown != "":
 		return "Which branches were mispredicted is not known: " + t.Unknown
+	case len(b.Rows) == 0 && len(b.Functions) > 0:
+		f := &b.Functions[0]
+		s := fmt.Sprintf("%s has the most misses: %s from %s", short(f.Name, 80), weight(f.Base.Misses, "count"), plural(int(min(f.Base.Samples, math.MaxInt32)), "sample"))
+		if f.Base.Rate != "" {
+			s += ", " + f.Base.Rate + " of its branches"
+		}
+		return s
+	case t.Tier == branch.TierTotals:
+		return "Totals say how many misses there are, not where"
 	case len(b.Rows) == 0:
 		return fmt.Sprintf("No branch has the %d misses that it takes to say anything", branch.MinMisses)
 	}
 	w := &b.Rows[0]
 	s := fmt.Sprintf("%s %s costs most", short(w.Function, 80), w.Place)
-	if r := w.Base.Rate; r != nil {
-		s += ": " + share(*r) + " of its executions are mispredicted"
-		if ci := w.Base.CI; ci != nil && ci[0] != ci[1] {
-			s += fmt.Sprintf(" [95"+thin+"%% interval %s to %s]", share(ci[0]), share(ci[1]))
+	interval := func(ci *[2]float64) string {
+		if ci == nil || ci[0] == ci[1] {
+			return ""
 		}
+		return fmt.Sprintf(" [95"+thin+"%% interval %s to %s]", share(ci[0]), share(ci[1]))
+	}
+	switch b := w.Base; {
+	case b.Rate != nil:
+		s += ": " + share(*b.Rate) + " of its executions are mispredicted" + interval(b.CI)
+	case b.Bounds != nil:
+		s += fmt.Sprintf(": %s to %s of its executions are mispredicted", share(b.Bounds[0]), share(b.Bounds[1])) + interval(b.CI)
+	case b.OfTaken != nil:
+		s += ": " + share(*b.OfTaken) + " of its executions that are taken are mispredicted" + interval(b.OfTakenCI)
+	}
+	if l := w.Base.Lost; l != nil {
+		s += fmt.Sprintf("; %s to %s cycles lost", weight(l[0], "count"), weight(l[1], "count"))
 	}
 	return s
 }
@@ -79,7 +104,7 @@ func branchCards(t *branch.Table) []Card {
 	if c := t.Cost; c != nil {
 		cards = append(cards, Card{Name: "Cost of a miss", Base: fmt.Sprintf("%.3g to %.3g cycles", c.Lo, c.Hi), Outcome: Info, Note: c.Source})
 	}
-	quality := Card{Name: "Data quality", Base: count(t.Samples.Used) + " samples used", Outcome: Info}
+	quality := Card{Name: qualityName, Base: count(t.Samples.Used) + " samples used", Outcome: Info}
 	if t.Samples.In > 0 {
 		quality.Note = fmt.Sprintf("of %s, %s lost", count(t.Samples.In), count(t.Samples.Lost))
 	}
@@ -108,8 +133,15 @@ func (o *Options) branchSource(t *branch.Table) *BranchSource {
 		s.Counts = "counted by a simulator"
 	case t.Scaled:
 		s.Counts = "estimates for the whole recording"
+	case t.Attribution != nil:
+		s.Counts = "misses of samples, shared among the branches that may be behind them"
+	case t.Tier == branch.TierTotals:
+		s.Counts = "totals: no branch can be named"
 	default:
 		s.Counts = "entries of branch stacks"
+	}
+	for i := range t.Totals {
+		s.Facts = append(s.Facts, totalFacts(&t.Totals[i])...)
 	}
 	if r := t.Ranges; r.Decoded+r.Broken+r.NoCode > 0 {
 		s.Facts = append(s.Facts, Fact{"code", fmt.Sprintf("%s stretches between branches decoded, %s lack a branch, %s without a binary", count(r.Decoded), count(r.Broken), count(r.NoCode))})
@@ -148,6 +180,10 @@ func branchSide(b *branch.Branch) *BranchSide {
 		s.Taken = finiteOf(&b.PTaken.Value)
 		s.TakenCI = &[2]float64{b.PTaken.Lo, b.PTaken.Hi}
 	}
+	if b.TakenRate != nil {
+		s.OfTaken = finiteOf(&b.TakenRate.Value)
+		s.OfTakenCI = &[2]float64{b.TakenRate.Lo, b.TakenRate.Hi}
+	}
 	if b.MPKI != nil {
 		s.MPKI = finiteOf(&b.MPKI.Value)
 	}
@@ -165,6 +201,9 @@ func branchSide(b *branch.Branch) *BranchSide {
 	if r := b.Rate; r != nil {
 		s.Rate, s.Bounded = finiteOf(r.Value), r.Method == branch.ByBounds
 		s.CI = &[2]float64{r.CI[0], r.CI[1]}
+		if r.Value == nil {
+			s.Bounds = &[2]float64{r.Bounds[0], r.Bounds[1]}
+		}
 		known = append(known, map[branch.RateMethod]string{
 			branch.AllSeen: "all misses seen", branch.ByCycles: "misses not taken told by cycles", branch.ByBounds: "misses not taken unseen", branch.Counted: "counted",
 		}[r.Method])
@@ -186,113 +225,59 @@ func finiteOf(v *float64) *float64 {
 	return finite(*v)
 }
 
-// addCode adds the code of a function, and links its branches to it.
-func (b *Branches) addCode(l *branch.Listing, at map[*branch.Branch]int, opt Options) {
-	code := BranchCode{Function: l.Function, DSO: path.Base(l.DSO)}
-	for i := range l.Insts {
-		inst := &l.Insts[i]
-		row := CodeRow{Offset: int64(inst.Addr - l.Start), Text: inst.Text, Branch: -1}
-		if len(inst.Frames) > 0 {
-			f := &inst.Frames[0]
-			row.File, row.Line = path.Base(f.File), int64(f.Line)
-			if f.File == "" {
-				row.File = ""
-			}
-			if opt.Source != nil {
-				row.Source = opt.Source(row.File, row.Line)
-			}
-		}
-		for _, x := range inst.Branches {
-			if k, ok := at[x]; ok {
-				row.Branch = k
-				b.Rows[k].Code = len(b.Code)
-			}
-		}
-		code.Rows = append(code.Rows, row)
+func branchFunction(f *branch.Function) BranchFunction {
+	ci := f.Misses.CI
+	m := &FunctionMisses{Misses: f.Misses.Value, CI: &ci, Samples: f.Misses.Samples, Rate: missRatio(f.Rate, share), MPKI: missRatio(f.MPKI, digits)}
+	if f.Misses.Counted {
+		m.CI = nil
 	}
-	b.Code = append(b.Code, code)
+	return BranchFunction{Name: f.Name, DSO: path.Base(f.DSO), PMU: f.PMU, Base: m}
 }
 
-// FromBranchDiff is the document of the branches of two sides.
-func FromBranchDiff(c *branch.Diff, opt Options) *Document {
-	d := &Document{
-		Title: "Branch misses", Base: opt.tables(c.Base), Head: opt.tables(c.Head), Tool: opt.Tool,
-		Branches: &Branches{Base: opt.branchSource(c.Base[0]), Head: opt.branchSource(c.Head[0]), Hidden: c.Hidden},
+// missRatio is a ratio with its interval, "" if it is not known.
+func missRatio(r *branch.Ratio, write func(float64) string) string {
+	switch {
+	case r == nil:
+		return ""
+	case r.Value == nil:
+		return "< " + write(r.CI[1])
+	case r.CI == nil:
+		return write(*r.Value)
 	}
-	counts := make(map[branch.Verdict]int)
-	for i := range c.Branches {
-		b := &c.Branches[i]
-		counts[b.Verdict]++
-		d.Branches.Rows = append(d.Branches.Rows, branchChange(b))
-	}
-	for _, w := range c.Warnings {
-		d.Warnings = append(d.Warnings, opt.text(w))
-	}
-	for _, w := range c.Different {
-		d.Warnings = append(d.Warnings, opt.text(w))
-	}
-	d.Verdict = Verdict{Outcome: Info, Sentence: fmt.Sprintf("%s improved, %d regressed, %d unchanged, %d inconclusive, %d new, %d removed",
-		strings.Replace(plural(counts[branch.Improved], "branch"), "branchs", "branches", 1),
-		counts[branch.Regressed], counts[branch.Unchanged], counts[branch.Inconclusive], counts[branch.New], counts[branch.Removed])}
-	if t := c.Total; t != nil {
-		ch := Change{Base: t.Base, Head: t.Head, Ratio: t.Ratio, Lo: t.CI.Lo, Hi: t.CI.Hi}
-		d.Cards = append(d.Cards, Card{
-			Name: "Branch misses per " + c.Normalization.Unit, Base: weight(t.Base, "count"), Head: weight(t.Head, "count"),
-			Change: strings.TrimSpace(ch.relative() + " " + ch.interval()), Outcome: Info,
-		})
-		d.Verdict.Sentence = fmt.Sprintf("Branch misses per %s: %s → %s, %s %s; ", c.Normalization.Unit, weight(t.Base, "count"), weight(t.Head, "count"), ch.relative(), ch.interval()) + d.Verdict.Sentence
-	}
-	d.Verdict.Ground = []string{
-		fmt.Sprintf("%s before, %d after, %s.", plural(len(c.Base), "run"), len(c.Head), c.Base[0].Tier.Describe()),
-	}
-	if c.Counted {
-		d.Verdict.Ground = append(d.Verdict.Ground, "A simulator counted: there are no tests.")
-	}
-	return d
+	return fmt.Sprintf("%s [%s, %s]", write(*r.Value), write(r.CI[0]), write(r.CI[1]))
 }
 
-func (o *Options) tables(list []*branch.Table) string {
-	if len(list) == 1 {
-		return o.name(list[0].Name)
+// totalFacts are what a PMU counted.
+func totalFacts(t *branch.Totals) (list []Fact) {
+	of := ""
+	if t.PMU != "" {
+		of = t.PMU + ": "
 	}
-	return o.name(list[0].Name) + " … " + o.name(list[len(list)-1].Name)
-}
-
-func branchChange(b *branch.BranchChange) Branch {
-	side := b.Head
-	if side == nil {
-		side = b.Base
-	}
-	row := placeOf(side.Branch)
-	of := func(s *branch.SideBranch) *BranchSide {
-		if s == nil {
-			return nil
+	line := func(name, event string, a *branch.Amount) {
+		if a == nil {
+			return
 		}
-		out := branchSide(s.Branch)
-		out.Misses, out.Executed, out.N = finiteOf(&s.Misses), finiteOf(s.Executed), s.N
-		return out
+		text := of + weight(a.Value, "count")
+		if !a.Counted {
+			text += fmt.Sprintf(" [%s, %s], from %s", weight(a.CI[0], "count"), weight(a.CI[1], "count"), plural(int(min(a.Samples, math.MaxInt32)), "sample"))
+		}
+		list = append(list, Fact{name, text + " of " + event})
 	}
-	row.Base, row.Head = of(b.Base), of(b.Head)
-	switch b.Verdict {
-	case branch.Improved:
-		row.Verdict = Improved
-	case branch.Regressed:
-		row.Verdict = Regressed
-	case branch.Unchanged:
-		row.Verdict = Unchanged
-	default:
-		row.Verdict = Inconclusive
+	line("misses", t.MissEvent, t.Misses)
+	line("branches", t.BranchEvent, t.Branches)
+	line("instructions", t.InstructionEvent, t.Instructions)
+	line("cycles", t.CycleEvent, t.Cycles)
+	switch {
+	case t.Rate != nil:
+		list = append(list, Fact{"miss rate", of + missRatio(t.Rate, share) + " of branches"})
+	case t.RateRefused != "":
+		list = append(list, Fact{"miss rate", of + "refused: " + t.RateRefused})
 	}
-	m := Change{Base: b.Misses.Base, Head: b.Misses.Head, Ratio: b.Misses.Ratio, Lo: b.Misses.CI.Lo, Hi: b.Misses.CI.Hi}
-	row.Change = strings.TrimSpace("misses " + m.relative() + " " + m.interval())
-	if word := string(b.Verdict); b.Verdict != branch.Improved && b.Verdict != branch.Regressed {
-		row.Change = word + ": " + row.Change
+	switch {
+	case t.MPKI != nil:
+		list = append(list, Fact{"misses per 1,000 instructions", of + missRatio(t.MPKI, digits)})
+	case t.MPKIRefused != "":
+		list = append(list, Fact{"misses per 1,000 instructions", of + "refused: " + t.MPKIRefused})
 	}
-	if b.Note != "" {
-		row.Change += "; " + b.Note
-	}
-	if b.Misses.Tested {
-		row.Adjusted = b.Misses.Q
-	}
-	return row
+	return list
 }

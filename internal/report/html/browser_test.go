@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,6 +169,34 @@ func TestBrowserFunctions(t *testing.T) {
 	}
 }
 
+// TestBrowserNumbers checks that the table of functions has the numbers of the first
+// screen, though it rounds and subtracts on its own.
+func TestBrowserNumbers(t *testing.T) {
+	for _, share := range []bool{false, true} {
+		d := sample(t, small())
+		d.Events[0].Share = share
+		if share {
+			for i := range d.Events[0].Functions {
+				for _, c := range []*Change{&d.Events[0].Functions[i].Self, &d.Events[0].Functions[i].Total} {
+					c.Base, c.Head = c.Base/d.Events[0].Total.Base, c.Head/d.Events[0].Total.Head
+				}
+			}
+		}
+		p := show(t, d, "#view=functions&only=decided", browser.Options{Height: 2000, Width: 1440})
+		const cells = `(rows, cell) => [...document.querySelectorAll(rows)].map(r => [...r.querySelectorAll(cell)].map(c => c.textContent.replace(/[▲▼\s]/g, "")).join(" ")).sort()`
+		first := eval[[]string](t, p, `(`+cells+`)(".mover tbody tr", "a, td.n")`)
+		table := eval[[]string](t, p, `(`+cells+`)(".grid .body .row", ".name, .cell:nth-child(3), .cell:nth-child(4), .cell:nth-child(5), .cell:nth-child(6)")`)
+		if len(first) == 0 {
+			t.Fatal("nothing changed")
+		}
+		for _, row := range first {
+			if !slices.Contains(table, row) {
+				t.Errorf("the table does not have %q but\n%s", row, strings.Join(table, "\n"))
+			}
+		}
+	}
+}
+
 func TestBrowserFlameGraph(t *testing.T) {
 	d := sample(t, small())
 	p := show(t, d, "#view=flame", browser.Options{})
@@ -270,7 +299,7 @@ func hostileDocument(t *testing.T) *Document {
 	}
 	d.Base, d.Head, d.Tool = hostileNames()[0], hostileNames()[1], hostileNames()[2]
 	d.Verdict.Sentence += hostileNames()[0]
-	d.Branches = &Branches{Base: &BranchSource{Name: "</script>", Tier: "S"}, Code: []BranchCode{{Function: "<b>", Rows: []CodeRow{{Text: "<img src=x onerror=__canary=9>", Branch: 0}}}}}
+	d.Branches = &Branches{Base: &BranchSource{Name: "</script>", Tier: "S"}, Code: []BranchCode{{Function: "<b>", Rows: []CodeRow{{Base: &CodeInst{Text: "<img src=x onerror=__canary=9>", Branch: 0}}}}}}
 	for _, n := range hostileNames() {
 		d.Branches.Rows = append(d.Branches.Rows, Branch{Function: n, DSO: n, Place: n, File: n, Kind: n, Base: &BranchSide{Confidence: n, Class: n}, Change: n})
 	}
@@ -345,7 +374,7 @@ func TestBrowserAccessible(t *testing.T) {
 	rate := 0.2
 	d.Branches = &Branches{
 		Base: &BranchSource{Name: "x", Tier: "B", Means: "stacks"}, Rows: []Branch{{Function: "f", Place: "+a", Base: &BranchSide{Rate: &rate, N: 100}, Code: 0}},
-		Code: []BranchCode{{Function: "f", Rows: []CodeRow{{Text: "jl", Branch: 0}}}},
+		Code: []BranchCode{{Function: "f", Rows: []CodeRow{{Base: &CodeInst{Text: "jl", Branch: 0}}}}},
 	}
 	d.Pipeline = &Pipeline{Model: "m", Tool: "llvm-mca", Loops: []Loop{{
 		Name: "loop", Base: &LoopSide{Throughput: 2, Cycles: []Part{{"a", 1}, {"b", 2}}, Timeline: []Step{{Text: "add", Issued: 2, Executed: 3, Retired: 5}}},

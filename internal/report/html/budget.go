@@ -3,19 +3,34 @@ package html
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"profdiff/internal/budget"
+	"profdiff/internal/run"
 	"profdiff/internal/stats"
 )
 
-// AddOutcome adds what a budget file says, which is then the verdict of the document.
+// AddOutcome adds what a budget file says, which is then the verdict of the document. If
+// nothing was compared, the recordings are those of the outcome.
 func (d *Document) AddOutcome(o *budget.Outcome, opt Options) {
 	d.Title = "Performance budget"
 	if d.Tool == "" {
 		d.Tool = opt.Tool
 	}
 	measured := d.Verdict
+	if len(d.Runs) == 0 {
+		for i, side := range [][]*run.Run{o.Design.Base, o.Design.Head} {
+			for _, r := range side {
+				d.Runs = append(d.Runs, opt.run(r, i == 1))
+			}
+		}
+		if len(o.Design.Base) > 0 && len(o.Design.Head) > 0 {
+			d.Base, d.Head = opt.side(o.Design.Base), opt.side(o.Design.Head)
+		} else if len(o.Design.Head) > 0 {
+			d.Base = opt.side(o.Design.Head)
+		}
+	}
 	var counts []string
 	for _, v := range []budget.Verdict{budget.Fail, budget.Inconclusive, budget.Warn, budget.Pass} {
 		if n := o.Count(v); n > 0 {
@@ -45,9 +60,9 @@ func (d *Document) AddOutcome(o *budget.Outcome, opt Options) {
 	for _, n := range o.Notes {
 		d.Facts = append(d.Facts, Fact{"note", opt.text(n)})
 	}
-	if d.Warnings == nil {
-		for _, w := range o.Design.Warnings {
-			d.Warnings = append(d.Warnings, opt.text(w))
+	for _, w := range o.Design.Warnings {
+		if w = opt.text(w); !slices.Contains(d.Warnings, w) {
+			d.Warnings = append(d.Warnings, w)
 		}
 	}
 }
@@ -89,6 +104,17 @@ func budgetOf(r *budget.Result) Budget {
 				hi = write(c.CI.Hi)
 			}
 			b.Interval = "[" + write(c.CI.Lo) + ", " + hi + "]"
+		}
+		if c.Kind == budget.PredictedKind {
+			b.Interval = ""
+			if c.Unit != "" {
+				b.Measured += " " + c.Unit + ", predicted"
+			}
+			what := c.What
+			if c.CI.Lo < c.CI.Hi {
+				what += fmt.Sprintf(", %s to %s over ways through it", write(c.CI.Lo), write(c.CI.Hi))
+			}
+			reasons = append(reasons, what)
 		}
 		b.Limit = minus(c.FailText)
 		if c.FailText == "" && c.WarnText != "" {

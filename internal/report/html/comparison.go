@@ -174,7 +174,7 @@ const (
 // lines are the heaviest source lines of each function.
 func (o *Options) lines(c *compare.Comparison, index int) (list []Line) {
 	e := &c.Events[index]
-	all := c.Lines(index)
+	all := c.LinesAbove(index, leastOfLine)
 	slices.SortStableFunc(all, func(a, b compare.Line) int {
 		return -cmp.Compare(max(a.Self.Base, a.Self.Head), max(b.Self.Base, b.Self.Head))
 	})

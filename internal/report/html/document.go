@@ -17,6 +17,8 @@ type Document struct {
 	Tool string
 	// Verdict is the answer in one sentence.
 	Verdict Verdict
+	// Also are the answers of further sections, by their names.
+	Also []Fact
 	// Warnings say why numbers deserve less trust.
 	Warnings []string
 	Budgets  []Budget

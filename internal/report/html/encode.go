@@ -81,7 +81,7 @@ type jsonChange struct {
 
 func toJSON(c *Change) jsonChange {
 	j := jsonChange{
-		Base: round(c.Base, 6), Head: round(c.Head, 6), NBase: c.BaseSamples, NHead: c.HeadSamples,
+		Base: round(c.Base, maxDigits), Head: round(c.Head, maxDigits), NBase: c.BaseSamples, NHead: c.HeadSamples,
 		Ratio: finite(c.Ratio), Lo: finite(c.Lo), Hi: finite(c.Hi), RunsNeeded: c.RunsNeeded,
 		BaseRuns: rounded(c.BaseRuns), HeadRuns: rounded(c.HeadRuns),
 	}
@@ -115,7 +115,7 @@ func finite(v float64) *float64 {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return nil
 	}
-	v = round(v, 5)
+	v = round(v, maxDigits)
 	return &v
 }
 
@@ -310,7 +310,55 @@ func writeInt(buf []byte, v int) []byte      { return strconv.AppendInt(buf, int
 func writeInt64(buf []byte, v int64) []byte  { return strconv.AppendInt(buf, v, 10) }
 func writeCost(buf []byte, v float64) []byte { return writeFloat(buf, v, 5) }
 
-func writeRatio(buf []byte, v float64) []byte { return writeFloat(buf, v, 4) }
+// writeRatio writes a ratio with so many digits that the change is the same in percent.
+func writeRatio(buf []byte, v float64) []byte {
+	for n := 4; n < maxDigits; n++ {
+		if percent(round(v, n)) == percent(v) {
+			return writeFloat(buf, v, n)
+		}
+	}
+	return writeFloat(buf, v, maxDigits)
+}
+
+// maxDigits are those of numbers that must not be rounded twice.
+const maxDigits = 10
+
+// exactDigits is how many digits a cost on both sides needs, so that it and the
+// difference look as they do in outputs that round once: as weights with four digits, as
+// shares with two decimals.
+func (e *Event) exactDigits(c *Change) int {
+	alike := func(a, b float64) bool { return round(a, 4) == round(b, 4) }
+	if e.Share {
+		alike = func(a, b float64) bool { return share(a) == share(b) }
+	}
+	for n := 5; n < maxDigits; n++ {
+		base, head := round(c.Base, n), round(c.Head, n)
+		if alike(base, c.Base) && alike(head, c.Head) && alike(head-base, c.Head-c.Base) {
+			return n
+		}
+	}
+	return maxDigits
+}
+
+// costs are two columns of costs. Those of functions that were tested are on the first
+// screen and in other outputs, too, and look the same there.
+func costs(c *columns, e *Event, name string, n int, at func(i int) *Change) {
+	for _, side := range []string{"Base", "Head"} {
+		i := 0
+		column(c, name+side, n, func(k int) float64 {
+			i = k
+			if side == "Head" {
+				return at(k).Head
+			}
+			return at(k).Base
+		}, func(buf []byte, v float64) []byte {
+			if x := at(i); x.Tested {
+				return writeFloat(buf, v, e.exactDigits(x))
+			}
+			return writeCost(buf, v)
+		})
+	}
+}
 
 // writeFloat writes a number with few digits, null if JSON has none for it.
 func writeFloat(buf []byte, v float64, digits int) []byte {
@@ -364,10 +412,8 @@ func functionColumns(e *Event, f []Function, index []int, texts *textTable) []by
 		return step
 	}, writeInt)
 	column(c, "dso", n, func(i int) int { return texts.id(f[i].DSO) }, writeInt)
-	column(c, "selfBase", n, func(i int) float64 { return f[i].Self.Base }, writeCost)
-	column(c, "selfHead", n, func(i int) float64 { return f[i].Self.Head }, writeCost)
-	column(c, "totalBase", n, func(i int) float64 { return f[i].Total.Base }, writeCost)
-	column(c, "totalHead", n, func(i int) float64 { return f[i].Total.Head }, writeCost)
+	costs(c, e, "self", n, func(i int) *Change { return &f[i].Self })
+	costs(c, e, "total", n, func(i int) *Change { return &f[i].Total })
 	column(c, "nBase", n, func(i int) int64 { return f[i].Self.BaseSamples }, writeInt64)
 	column(c, "nHead", n, func(i int) int64 { return f[i].Self.HeadSamples }, writeInt64)
 	// How they were matched, where that says something.

@@ -33,7 +33,7 @@ func NewListing(function, dso, event string, base, head []Instruction) Listing {
 	for i := range head {
 		l.HeadSamples += head[i].Samples
 	}
-	row := func(b, h *Instruction) {
+	alignRows(base, head, func(b, h *Instruction) {
 		r := ListingRow{BaseOffset: -1, HeadOffset: -1}
 		if b != nil {
 			r.BaseOffset, r.BaseText, r.BaseSamples = b.Offset, b.Text, b.Samples
@@ -44,7 +44,14 @@ func NewListing(function, dso, event string, base, head []Instruction) Listing {
 			r.File, r.Line, r.Source = h.File, h.Line, h.Source
 		}
 		l.Rows = append(l.Rows, r)
-	}
+	})
+	l.shorten()
+	return l
+}
+
+// alignRows calls row for the instructions of both sides in order, with nil where a side
+// does not have it.
+func alignRows(base, head []Instruction, row func(b, h *Instruction)) {
 	at, of := 0, 0
 	for _, p := range alignKeys(base, head) {
 		for ; at < p[0]; at++ {
@@ -62,8 +69,6 @@ func NewListing(function, dso, event string, base, head []Instruction) Listing {
 	for ; of < len(head); of++ {
 		row(nil, &head[of])
 	}
-	l.shorten()
-	return l
 }
 
 // shorten leaves out rows far from samples if there are many.

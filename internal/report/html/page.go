@@ -149,6 +149,7 @@ type screen struct {
 	Outcome                          Outcome
 	Mark, Word, Sentence             string
 	Ground, Warnings                 []string
+	Also                             []Fact
 	MoreWarnings                     int
 	Budgets                          []budgetRow
 	Cards                            []cardView
@@ -201,11 +202,15 @@ func screenOf(d *Document) *screen {
 	s := &screen{
 		Heading: d.Title, Base: d.Base, Head: d.Head, Tool: d.Tool,
 		Outcome: d.Verdict.Outcome, Mark: d.Verdict.Outcome.mark(), Word: d.Verdict.Outcome.word(), Sentence: d.Verdict.Sentence,
-		Ground: d.Verdict.Ground, Explorer: len(d.Events) > 0 || d.Branches != nil || d.Pipeline != nil || len(d.Runs) > 0,
+		Ground: d.Verdict.Ground, Also: d.Also, Explorer: len(d.Events) > 0 || d.Branches != nil || d.Pipeline != nil || len(d.Runs) > 0,
 	}
-	s.Title = strings.TrimSpace(s.Mark + " " + s.Word + ": " + s.Sentence)
-	if s.Sentence == "" {
+	switch {
+	case s.Sentence == "":
 		s.Title = d.Title
+	case s.Word == "":
+		s.Title = s.Sentence
+	default:
+		s.Title = s.Mark + " " + s.Word + ": " + s.Sentence
 	}
 	s.Warnings = d.Warnings
 	if n := len(d.Warnings) - maxShown; n > 0 {

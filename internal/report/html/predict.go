@@ -3,6 +3,7 @@ package html
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,29 +12,94 @@ import (
 	"profdiff/internal/predict"
 )
 
-// FromPrediction is the document of predictions on one machine.
+// maxSaid is the number of loops on the first screen.
+const maxSaid = 8
+
+// FromPrediction is the document of predictions on one machine. The base of a pair may be
+// nil: then it is head alone that was predicted.
 func FromPrediction(m *predict.Machine, results []*predict.Result, opt Options) *Document {
 	d := &Document{Title: "Prediction", Tool: opt.Tool, Pipeline: &Pipeline{
 		Model: m.Model.Name, Tool: "llvm-mca of LLVM " + m.Version + " for " + m.Model.CPU, StandIn: m.Model.StandIn,
+		Refill: fmt.Sprintf("%.4g cycles (%s)", m.Refill, m.RefillSource),
 	}}
-	for _, r := range results {
-		d.Pipeline.Loops = append(d.Pipeline.Loops, loopOf(r))
+	if m.Core != nil {
+		d.Pipeline.Core = m.Core.Name
 	}
-	d.Verdict.Outcome = Info
-	if len(results) > 0 {
-		r := results[0]
-		d.Base, d.Head = r.Pair.Base.Name, r.Pair.Head.Name
-		d.Verdict.Sentence = fmt.Sprintf("%s: a speed-up of %s is predicted", r.Pair.Name, speedup(&r.Speedup))
-		if measured := r.Pair.Measured; measured != nil {
-			d.Verdict.Sentence += fmt.Sprintf(", %s was measured", speedup(measured))
+	for _, r := range results {
+		d.Pipeline.Loops = append(d.Pipeline.Loops, loopOf(r, opt))
+	}
+	d.Verdict = Verdict{Outcome: Info, Ground: []string{"A static model, not a measurement: what is not called measured is predicted."}}
+	for i, r := range results {
+		l := &d.Pipeline.Loops[i]
+		if i == 0 {
+			d.Head = opt.name(r.Pair.Head.Name)
+			if r.Pair.Base != nil {
+				d.Base = opt.name(r.Pair.Base.Name)
+			}
+			d.Verdict.Sentence = l.sentence()
+			d.predictionCards(l)
+		} else if i < maxSaid {
+			d.Verdict.Ground = append(d.Verdict.Ground, l.sentence()+".")
 		}
 	}
-	d.Verdict.Ground = []string{"A static model, not a measurement: what is not called measured is predicted."}
+	if n := len(results) - maxSaid; n > 0 {
+		d.Verdict.Ground = append(d.Verdict.Ground, plural(n, "more loop")+" in the tab Pipeline.")
+	}
 	return d
 }
 
-func speedup(v *predict.Interval) string {
-	return fmt.Sprintf("%.2f× [%.2f, %.2f]", v.Value, v.Lo, v.Hi)
+// sentence is what a prediction says first.
+func (l *Loop) sentence() string {
+	if l.Base == nil {
+		return fmt.Sprintf("%s cycles for %s are predicted", digits(l.Head.Throughput), l.Unit)
+	}
+	s := fmt.Sprintf("%s: a speed-up of %s is predicted", l.Name, l.Predicted)
+	if l.Measured != nil {
+		s += fmt.Sprintf(", %s was measured", l.Measured)
+	}
+	return s
+}
+
+// String is "1.50× [1.20, 1.90]".
+func (e *Estimate) String() string {
+	return fmt.Sprintf("%s× [%s, %s]", factor(e.Value), factor(e.Lo), factor(e.Hi))
+}
+
+// factor writes a factor with three significant digits.
+func factor(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "∞"
+	case v >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// predictionCards are the numbers of the loop that stands first.
+func (d *Document) predictionCards(l *Loop) {
+	card := Card{Name: "Cycles of the loop, predicted", Base: digits(l.Head.Throughput), Outcome: Info}
+	if l.Base != nil {
+		card.Base, card.Head = digits(l.Base.Throughput), digits(l.Head.Throughput)
+		card.Change = "speed-up " + l.Predicted.String()
+	}
+	card.Note = "for " + short(l.Unit, 100) + "; a static model"
+	if l.Measured != nil {
+		card.Note += "; measured " + l.Measured.String()
+	}
+	d.Cards = append(d.Cards, card)
+	if l.Says != "" {
+		card := Card{Name: "Break-even rate of misses, predicted", Base: "any", Outcome: Info, Note: l.Says}
+		switch {
+		case l.At != nil:
+			card.Base = share(*l.At)
+		case l.Never:
+			card.Base = "none"
+		}
+		d.Cards = append(d.Cards, card)
+	}
 }
 
 func estimateOf(v *predict.Interval) *Estimate {
@@ -43,28 +109,71 @@ func estimateOf(v *predict.Interval) *Estimate {
 	return &Estimate{v.Value, v.Lo, v.Hi}
 }
 
-func loopOf(r *predict.Result) Loop {
+func loopOf(r *predict.Result, opt Options) Loop {
 	l := Loop{
-		Name: r.Pair.Name, Unit: r.Pair.Unit, Base: loopSide(&r.Base), Head: loopSide(&r.Head),
-		Predicted: estimateOf(&r.Speedup), Measured: estimateOf(r.Pair.Measured), RateSource: string(r.Pair.Source),
+		Name: opt.text(r.Pair.Name), Unit: opt.text(r.Pair.Unit), Head: loopSide(&r.Head), RateSource: string(r.Pair.Source),
 		Notes: slices.Clone(r.Flags),
 	}
-	if t := r.Timelines; t != nil {
-		l.Base.Timeline, l.Head.Timeline = timelineSteps(t[0].Lines), timelineSteps(t[1].Lines)
+	sides := []*LoopSide{nil, l.Head}
+	if r.Pair.Base != nil {
+		l.Base = loopSide(&r.Base)
+		sides[0] = l.Base
+		l.Predicted, l.Measured, l.MeasuredBy = estimateOf(&r.Speedup), estimateOf(r.Pair.Measured), r.Pair.MeasuredBy
+		l.Program, l.Share = estimateOf(r.Program), r.Pair.ProgramShare
+		l.breakEven(r)
 	}
-	l.breakEven(r)
+	for i, side := range sides {
+		if side == nil {
+			continue
+		}
+		for _, p := range r.Paths[i] {
+			name := p.Name
+			if p.Listing {
+				name = "listing, which is no way"
+			}
+			side.Ways = append(side.Ways, Way{name, p.Instructions, p.Once, p.Steady})
+		}
+		side.AllWays = r.AllPaths
+		if r.Timelines != nil {
+			side.Timeline, side.Drawn = timelineSteps(&r.Timelines[i]), r.Timelines[i].Note
+		}
+	}
+	for i := range l.Notes {
+		l.Notes[i] = opt.text(l.Notes[i])
+	}
 	return l
 }
 
 func loopSide(c *predict.Cycles) *LoopSide {
-	s := &LoopSide{Throughput: c.Total, Cycles: []Part{
-		{"units and width", c.Issue}, {"dependencies", c.Dependency}, {"taken branches", c.Taken}, {"mispredictions", c.Misses},
-	}}
+	s := &LoopSide{
+		Throughput: c.Total, Lo: c.Lo, Hi: c.Hi, Instructions: c.Instructions, Mispredicted: c.Mispredicted, MissCost: c.MissCost,
+		Cycles: []Part{{"issue", c.Issue}, {"dependency", c.Dependency}, {"taken branches", c.Taken}, {"mispredictions", c.Misses}},
+	}
 	if c.Total > 0 {
 		s.IPC = c.Instructions / c.Total
 	}
 	s.Bottleneck = slices.MaxFunc(s.Cycles, func(a, b Part) int { return cmp.Compare(a.Cycles, b.Cycles) }).Name
 	return s
+}
+
+// breakEvenText says from how many mispredictions the side without branches is faster.
+func breakEvenText(b *predict.BreakEven, assumed bool) string {
+	side, word := "after", "now"
+	if !b.Base {
+		side = "before"
+	}
+	if assumed {
+		word = "assumed"
+	}
+	now := word + " " + share(b.MeasuredRate)
+	switch b.Verdict {
+	case predict.AlwaysBranchless:
+		return fmt.Sprintf("the side without branches (%s) wins at any rate; %s", side, now)
+	case predict.NeverBranchless:
+		return fmt.Sprintf("the side without branches (%s) wins at no rate up to 50"+thin+"%%; %s", side, now)
+	}
+	says := map[predict.BreakEvenVerdict]string{predict.AboveRate: "it wins", predict.BelowRate: "it loses", predict.Undecided: "too close to say"}[b.Verdict]
+	return fmt.Sprintf("the side without branches (%s) wins above it; %s: %s", side, now, says)
 }
 
 // Points of a break-even plot, up to the rate at which nothing is learnt.
@@ -84,10 +193,12 @@ func (l *Loop) breakEven(r *predict.Result) {
 	if !b.Base {
 		branchy, branchless = branchless, branchy
 	}
+	l.Says = breakEvenText(b, r.Pair.Source == predict.SourceAssumed)
 	fixed := branchy.Total - branchy.Misses
 	cost := (branchless.Total - fixed) / b.Misses
+	most := max(worstRate, min(1, 1.1*b.MeasuredRate))
 	for i := range breakEvenPoints {
-		rate := worstRate * float64(i) / (breakEvenPoints - 1)
+		rate := most * float64(i) / (breakEvenPoints - 1)
 		cycles := fixed + rate*branchy.DataBranches*cost
 		if !(cycles > 0) || !(branchless.Total > 0) {
 			return
@@ -101,12 +212,12 @@ func (l *Loop) breakEven(r *predict.Result) {
 		}
 		l.BreakEven = append(l.BreakEven, p)
 	}
-	if b.Verdict != predict.AlwaysBranchless && b.Verdict != predict.NeverBranchless {
+	l.Never = b.Verdict == predict.NeverBranchless
+	if b.Verdict != predict.AlwaysBranchless && !l.Never {
 		at := b.Rate
 		l.At = &at
 	}
 	l.Rate = &Estimate{b.MeasuredRate, b.MeasuredRate, b.MeasuredRate}
-	l.Notes = append(l.Notes, "The band around the speed-up is the relative interval of the prediction.")
 }
 
 // timelineRow is an instruction of llvm-mca -timeline: [iteration,index], a column for
@@ -115,9 +226,9 @@ var timelineRow = regexp.MustCompile(`^\[(\d+),(\d+)\]`)
 
 // timelineSteps reads a timeline that llvm-mca drew. D is dispatched, = waiting, e
 // executing, E executed, - waiting to retire, R retired.
-func timelineSteps(lines []string) (steps []Step) {
+func timelineSteps(t *predict.Timeline) (steps []Step) {
 	const start = 10
-	for _, line := range lines {
+	for i, line := range t.Lines {
 		m := timelineRow.FindStringSubmatch(line)
 		if m == nil || len(line) <= start {
 			continue
@@ -133,13 +244,16 @@ func timelineSteps(lines []string) (steps []Step) {
 		s := Step{Dispatched: dispatched, Retired: end, Issued: min(dispatched+1, end), Executed: min(dispatched+1, end)}
 		s.Iteration, _ = strconv.Atoi(m[1])
 		s.Index, _ = strconv.Atoi(m[2])
-		if i := strings.IndexAny(cycles, "eE"); i >= 0 {
-			s.Issued = i
-			s.Executed = strings.LastIndexAny(cycles, "eE") + 1
+		if k := strings.IndexByte(cycles, 'e'); k >= 0 {
+			s.Issued = k
+			s.Executed = strings.LastIndexByte(cycles, 'e') + 1
 		}
 		s.Ready = s.Issued
 		text := strings.TrimLeft(drawn[end+1:], " .")
 		s.Text = strings.Join(strings.Fields(text), " ")
+		if i < len(t.Marks) {
+			s.Mark = t.Marks[i]
+		}
 		steps = append(steps, s)
 	}
 	return steps

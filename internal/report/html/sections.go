@@ -7,6 +7,8 @@ type Branches struct {
 	Rows       []Branch
 	// Hidden are branches that were left out.
 	Hidden int
+	// Functions are what samples say that tell the function and not the branch.
+	Functions []BranchFunction
 	// Code is that around branches, by Branch.Code.
 	Code []BranchCode
 }
@@ -47,10 +49,14 @@ type BranchSide struct {
 	Executed, Misses *float64
 	// N executions are what the rates are made from, in so many Samples.
 	N, Samples int64
-	// Rate is that of misses with its interval. Without a value, the interval is that
-	// of the bounds.
-	Rate *float64
-	CI   *[2]float64
+	// Rate is that of misses with its interval. Without a value, it is between Bounds,
+	// and the interval is that of the bounds.
+	Rate   *float64
+	Bounds *[2]float64
+	CI     *[2]float64
+	// OfTaken is the rate of misses among the executions that were taken.
+	OfTaken   *float64
+	OfTakenCI *[2]float64
 	// Bounded is set if the rate is known by bounds only.
 	Bounded bool
 	Taken   *float64 // share
@@ -63,19 +69,42 @@ type BranchSide struct {
 	Enough     bool
 }
 
-// A BranchCode is the code of a function with its branches.
+// A BranchFunction is a function with its misses, on both sides.
+type BranchFunction struct {
+	Name, DSO, PMU string
+	Base, Head     *FunctionMisses // nil if the side does not have it
+	Verdict        Outcome
+	Change         string // of what was tested, in words
+}
+
+// FunctionMisses are those of samples in a function.
+type FunctionMisses struct {
+	Misses  float64
+	CI      *[2]float64
+	Samples int64
+	// Rate is misses per branch and MPKI misses per 1,000 instructions, in words.
+	Rate, MPKI string
+}
+
+// A BranchCode is the code of a function with its branches, on both sides.
 type BranchCode struct {
 	Function, DSO string
 	Rows          []CodeRow
 }
 
-// A CodeRow is an instruction.
+// A CodeRow is an instruction, on one side or both.
 type CodeRow struct {
-	Offset int64
-	Text   string
+	Base, Head *CodeInst // nil if the side does not have it
+	// File and Line are head's, or base's if head does not have the instruction.
 	File   string
 	Line   int64
 	Source string
+}
+
+// A CodeInst is an instruction of a side.
+type CodeInst struct {
+	Offset int64
+	Text   string
 	// Branch is an index in Branches.Rows, or -1.
 	Branch int
 }
@@ -86,7 +115,11 @@ type Pipeline struct {
 	Model, Tool string
 	// StandIn says that the model stands for another CPU, "" if it does not.
 	StandIn string
-	Loops   []Loop
+	// Core is the core whose widths and latencies were measured, "" if they are LLVM's.
+	Core string
+	// Refill is what follows a misprediction, with where that is from.
+	Refill string
+	Loops  []Loop
 }
 
 // A Loop is a loop before and after.
@@ -102,8 +135,18 @@ type Loop struct {
 	BreakEven []Point
 	At        *float64
 	Rate      *Estimate
+	// Never is set if the side without branches wins at no rate, and Says is the
+	// break-even in words.
+	Never bool
+	Says  string
 	// RateSource says where Rate is from: measured, given, simulated, …
 	RateSource string
+	// Program is the speed-up of the program with so much of it in the loop, nil if that
+	// is not known.
+	Program *Estimate
+	Share   *float64
+	// MeasuredBy says how Measured was.
+	MeasuredBy string
 	Notes      []string
 }
 
@@ -119,9 +162,25 @@ type LoopSide struct {
 	Throughput float64
 	IPC        float64
 	Bottleneck string
+	// Lo and Hi are the lowest and highest Throughput of several walks.
+	Lo, Hi float64
 	// Cycles are parts of the predicted cycles of a unit.
-	Cycles   []Part
+	Cycles []Part
+	// Instructions, Mispredicted branches and what each costs, in cycles, are of a unit.
+	Instructions, Mispredicted, MissCost float64
+	// Ways are those through the loop, where it is not known how often each is gone.
+	Ways     []Way
+	AllWays  bool
 	Timeline []Step
+	// Drawn says which way the timeline is of.
+	Drawn string
+}
+
+// A Way is one through a loop, in cycles of one run and of each of many.
+type Way struct {
+	Name         string
+	Instructions int
+	Once, Steady float64
 }
 
 // A Part is a number of cycles that are spent for something.
@@ -134,5 +193,6 @@ type Part struct {
 type Step struct {
 	Iteration, Index                             int
 	Text                                         string
+	Mark                                         string // how hot it is
 	Dispatched, Ready, Issued, Executed, Retired int
 }

@@ -14,11 +14,8 @@ import (
 
 // metric names what an event costs.
 func (e *Event) metric() string {
-	switch {
-	case e.Share || e.Per == "":
-		return e.Name + " a run"
-	case e.Per == "run":
-		return e.Name + " a run"
+	if e.Share || e.Per == "" {
+		return e.Name + " per run"
 	}
 	return e.Name + " per " + e.Per
 }
@@ -62,7 +59,12 @@ func verdictOf(c *compare.Comparison, e *Event) Verdict {
 	v.Ground = append(v.Ground, ground(c))
 	grew, shrank := e.movers()
 	largest := func(word string, list []mover) string {
-		return fmt.Sprintf("%s: %s (%s).", word, short(list[0].name, 80), e.delta(list[0].change.Head-list[0].change.Base))
+		m := &list[0]
+		name := short(m.name, 80)
+		if m.moved {
+			name += ": " + short(m.note, 120)
+		}
+		return fmt.Sprintf("%s: %s (%s).", word, name, e.delta(m.change.Head-m.change.Base))
 	}
 	if len(grew) > 0 {
 		v.Ground = append(v.Ground, largest("Largest growth", grew))
@@ -118,6 +120,7 @@ type mover struct {
 	name, note string
 	function   int // index in Event.Functions
 	change     *Change
+	moved      bool // between functions that function calls
 }
 
 // movers are the functions whose self cost was shown to have grown or shrunk, by what
@@ -137,7 +140,9 @@ func (e *Event) movers() (grew, shrank []mover) {
 			for _, p := range e.Shifts[s].Parts {
 				names = append(names, short(e.Functions[p].Name, 40))
 			}
-			m.note = "moved under " + short(e.Functions[e.Shifts[s].Caller].Name, 40) + ": " + strings.Join(names, ", ")
+			m.function = e.Shifts[s].Caller
+			m.moved = true
+			m.name, m.note = "moved under "+e.Functions[m.function].Name, strings.Join(names, ", ")
 		}
 		switch {
 		case !m.change.decided():
@@ -271,7 +276,7 @@ func quality(c *compare.Comparison) Card {
 	for _, r := range slices.Concat(c.Base, c.Head) {
 		all.Add(r.Accounting)
 	}
-	card := Card{Name: "Data quality", Base: "Good", Outcome: Info}
+	card := Card{Name: qualityName, Base: "Good", Outcome: Info}
 	parts := []string{share(all.LostShare()) + " lost", share(all.UnknownShare()) + " of frames unknown"}
 	stacks := part(float64(all.TruncatedStacks), float64(all.Out))
 	if stacks > 0 {

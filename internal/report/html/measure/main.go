@@ -1,5 +1,9 @@
 // Measure prints what HTML reports cost: bytes, the time to write them, and the time
-// of a browser to show them.
+// of a browser to show them. With arguments, those of profdiff diff, it prints what the
+// report adds to the CPU time of that command.
+//
+//	go run ./internal/report/html/measure [-n N]
+//	go run ./internal/report/html/measure [-n N] -profdiff PROGRAM BEFORE AFTER [flag…]
 package main
 
 import (
@@ -8,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
@@ -20,9 +25,16 @@ import (
 )
 
 func main() {
-	repeat := flag.Int("n", 3, "open each page `N` times and print medians")
+	repeat := flag.Int("n", 3, "open each page `N` times and print medians, or run each command N times and print the least")
+	program := flag.String("profdiff", "profdiff", "the `PROGRAM` to run")
 	flag.Parse()
-	if err := measure(*repeat); err != nil {
+	var err error
+	if args := flag.Args(); len(args) > 0 {
+		err = measureDiff(*repeat, *program, args)
+	} else {
+		err = measure(*repeat)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
 		os.Exit(1)
 	}
@@ -132,4 +144,39 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 func median(list []float64) float64 {
 	sorted := slices.Sorted(slices.Values(list))
 	return sorted[len(sorted)/2]
+}
+
+// measureDiff compares the CPU time of a comparison with that of one which writes a
+// report, too. The runs take turns.
+func measureDiff(repeat int, program string, args []string) error {
+	dir, err := os.MkdirTemp("", "profdiff-measure-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	page := filepath.Join(dir, "report.html")
+	var plain, report []float64
+	for range repeat {
+		for _, x := range []struct {
+			to   *[]float64
+			more []string
+		}{{&plain, nil}, {&report, []string{"--html", page}}} {
+			cmd := exec.Command(program, slices.Concat([]string{"diff"}, args, x.more)...)
+			var errs bytes.Buffer
+			cmd.Stderr = &errs
+			if err := cmd.Run(); err != nil {
+				return fmt.Errorf("%w: %s", err, errs.Bytes())
+			}
+			*x.to = append(*x.to, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
+		}
+	}
+	info, err := os.Stat(page)
+	if err != nil {
+		return err
+	}
+	least, with := slices.Min(plain), slices.Min(report)
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(out, "diff\tdiff --html\tmore\tbytes\t")
+	fmt.Fprintf(out, "%.3f s\t%.3f s\t%+.1f%%\t%d\t\n", least, with, 100*(with/least-1), info.Size())
+	return out.Flush()
 }

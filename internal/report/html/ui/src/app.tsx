@@ -123,7 +123,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const app = document.getElementById("app");
   if (!app) return;
   if (typeof DecompressionStream === "undefined") {
-    app.textContent = "This browser is too old for the tables and graphs behind this page: they need DecompressionStream (Chrome 94, Firefox 113, Safari 16.4).";
+    app.textContent = "Tables and graphs need Chrome 94, Firefox 113 or Safari 16.4.";
     ready();
   } else render(<App meta={readMeta()} />, app);
 });

@@ -2,16 +2,20 @@
 
 import { Facts, count, h, heads, matcher, minus, plural, useState, weight } from "./kit";
 import type { State } from "./state";
-import type { Branch, BranchSide, BranchSource, Branches } from "./types";
+import type { Branch, BranchFunction, BranchSide, BranchSource, Branches, CodeInst, CodeRow, FunctionMisses } from "./types";
 
 const pct = (v: number) => minus((100 * v).toFixed(v < 0.1 ? 2 : 1)) + "\u202f%";
 
+const range = (ci: [number, number] | null) => (ci && ci[0] !== ci[1] ? ` [${pct(ci[0])}, ${pct(ci[1])}]` : "");
+
 function Rate({ b }: { b: BranchSide | null }) {
   if (!b) return <span class="dim">–</span>;
-  if (b.Rate === null && b.CI === null) return <span class="dim">{b.Enough ? "not known" : "too few"}, n {count(b.N)}</span>;
-  return (
-    <span>{b.Rate !== null ? <b>{pct(b.Rate)}</b> : <b>{pct(b.CI![0])} to {pct(b.CI![1])}</b>} <span class="dim">{b.Rate !== null && b.CI && b.CI[0] !== b.CI[1] ? `[${pct(b.CI[0])}, ${pct(b.CI[1])}] ` : ""}n {count(b.N)}{b.Bounded ? ", bounds" : ""}</span></span>
-  );
+  const taken = b.OfTaken ?? null;
+  const ofTaken = taken === null ? null : <span><b>{pct(taken)}</b><span class="dim">{range(b.OfTakenCI)} of taken</span></span>;
+  if (b.Rate !== null) return <span><b>{pct(b.Rate)}</b><span class="dim">{range(b.CI)} n {count(b.N)}</span></span>;
+  if (b.Bounds) return <span><span class="block"><b>{pct(b.Bounds[0])} to {pct(b.Bounds[1])}</b><span class="dim">{range(b.CI)}, n {count(b.N)}</span></span>{ofTaken}</span>;
+  if (ofTaken) return <span>{ofTaken}<span class="dim">, n {count(b.N)}</span></span>;
+  return <span class="dim">{b.Enough ? "not known" : "too few"}, n {count(b.N)}</span>;
 }
 
 const Taken = ({ b }: { b: BranchSide | null }) => (b && b.Taken !== null ? <span>{pct(b.Taken)}</span> : <span class="dim">–</span>);
@@ -42,18 +46,21 @@ export function BranchView({ s, b }: { s: State; b: Branches }) {
     if (!f) byFunction.push((f = { name: x.r.Function, dso: x.r.DSO, rows: [] }));
     f.rows.push(x);
   }
+  const functions = (b.Functions ?? []).filter((f) => match.test(f.Name) || match.test(f.DSO));
   // What no branch has is no column.
   const priced = (b.Rows ?? []).some((r) => r.Base?.Lost || r.Head?.Lost);
-  const columns = (two ? 11 : 8) + (priced ? 1 : 0);
+  const scaled = (b.Rows ?? []).some((r) => typeof r.Base?.MPKI === "number" || typeof r.Head?.MPKI === "number");
+  const columns = (two ? 10 : 7) + (priced ? 1 : 0) + (scaled ? 1 : 0);
   const lost = (x: BranchSide | null) => (x && x.Lost ? `${weight(x.Lost[0], "count", 3)} to ${weight(x.Lost[1], "count", 3)}` : "–");
   return (
     <div>
       <div class="two">{b.Base ? <Source title={two ? "Before" : ""} b={b.Base} /> : null}{b.Head ? <Source title="After" b={b.Head} /> : null}</div>
-      <p class="dim" role="status">{plural(rows.length, "branch").replace("branchs", "branches")} in {plural(byFunction.length, "function")}{b.Hidden > 0 ? `; ${count(b.Hidden)} with too few misses are left out` : ""}. A rate stands with its 95 % interval and the executions n that it is made from.</p>
+      <p class="dim" role="status">{plural(rows.length, "branch").replace("branchs", "branches")} in {plural(byFunction.length, "function")}{b.Hidden > 0 ? `; ${count(b.Hidden)} with too few misses are left out` : ""}. A rate is of executions, with its 95 % interval and the executions n that it is made from.</p>
+      {functions.length > 0 ? <FunctionTable list={functions} two={two} /> : null}
       {byFunction.slice(0, 100).map((f) => (
         <section key={f.name + "\0" + f.dso}>
           <h2><bdi class="name">{f.name || "[unknown]"}</bdi> <span class="note"><bdi>{f.dso}</bdi></span></h2>
-          <div class="wide"><table>{heads((two ? "Branch|Kind|Line|Miss rate before|after|Change|>Misses before|>after|>Taken|>per 1,000 instr." : "Branch|Kind|Line|Miss rate|>Misses|>Taken|>per 1,000 instr.") + (priced ? "|>Cycles lost" : "") + "|Confidence")}<tbody>
+          <div class="wide"><table>{heads((two ? "Branch|Kind|Line|Miss rate before|after|Change|>Misses before|>after|>Taken" : "Branch|Kind|Line|Miss rate|>Misses|>Taken") + (scaled ? "|>per 1,000 instr." : "") + (priced ? "|>Cycles lost" : "") + "|Confidence")}<tbody>
             {f.rows.map(({ r, i }) => {
               const latest = r.Head ?? r.Base;
               const code = r.Code >= 0 ? (b.Code ?? [])[r.Code] : undefined;
@@ -65,13 +72,13 @@ export function BranchView({ s, b }: { s: State; b: Branches }) {
                   {two ? [<td><Rate b={r.Base} /></td>, <td><Rate b={r.Head} /></td>, <td class={r.Verdict}>{r.Verdict === "regressed" ? "▲ " : r.Verdict === "improved" ? "▼ " : ""}{r.Change}</td>] : <td><Rate b={r.Base} /></td>}
                   {two ? [<td class="n">{number(r.Base?.Misses)}</td>, <td class="n">{number(r.Head?.Misses)}</td>] : <td class="n">{number(r.Base?.Misses)}</td>}
                   <td class="n">{two ? <span><Taken b={r.Base} /> → <Taken b={r.Head} /></span> : <Taken b={r.Base} />}</td>
-                  <td class="n">{two ? `${number(r.Base?.MPKI)} → ${number(r.Head?.MPKI)}` : number(r.Base?.MPKI)}</td>
+                  {scaled ? <td class="n">{two ? `${number(r.Base?.MPKI)} → ${number(r.Head?.MPKI)}` : number(r.Base?.MPKI)}</td> : null}
                   {priced ? <td class="n">{two ? `${lost(r.Base)} → ${lost(r.Head)}` : lost(r.Base)}</td> : null}
                   <td class="dim">{latest?.Confidence}</td>
                 </tr>,
                 open === i && code ? (
                   <tr key={"c" + i}><td colSpan={columns}>
-                    <div class="scroll" tabIndex={0} role="region" aria-label={"Code of " + code.Function}><table class="code">{heads(">Offset|Instruction|Misses")}<tbody>{codeRows(code.Rows, b, i)}</tbody></table></div>
+                    <Code code={code} b={b} chosen={i} />
                   </td></tr>
                 ) : null,
               ];
@@ -83,18 +90,61 @@ export function BranchView({ s, b }: { s: State; b: Branches }) {
   );
 }
 
-function codeRows(rows: { Offset: number; Text: string; File: string; Line: number; Source: string; Branch: number }[], b: Branches, chosen: number) {
+/** Scrolls to the branch that was chosen, once. */
+const showChosen = (el: HTMLElement | null) => {
+  const at = el?.querySelector<HTMLElement>(".chosen");
+  if (el && at) el.scrollTop += at.getBoundingClientRect().top - el.getBoundingClientRect().top - el.clientHeight / 2;
+};
+
+/** The code of a function, on the sides that have it. */
+function Code({ code, b, chosen }: { code: { Function: string; Rows: CodeRow[] }; b: Branches; chosen: number }) {
+  const base = code.Rows.some((r) => r.Base), head = code.Rows.some((r) => r.Head), both = base && head;
   const out: preact.VNode[] = [];
   let last = "";
-  rows.forEach((r, i) => {
+  const cells = (x: CodeInst | null, own: boolean, after: boolean) => {
+    if (!own) return [];
+    const branch = x && x.Branch >= 0 ? (b.Rows ?? [])[x.Branch] : undefined;
+    const side = branch ? (after ? branch.Head : branch.Base) : null;
+    return [
+      <td class="n dim">{x ? "+" + x.Offset.toString(16) : ""}</td>, <td class={"ins" + (x && x.Branch === chosen && chosen >= 0 ? " chosen" : "")}><bdi>{x?.Text}</bdi></td>,
+      <td class="rate">{side ? <Rate b={side} /> : null}{side && side.Rate !== null ? <span class="heat" style={{ width: Math.max(1, 60 * side.Rate) + "px" }} /> : null}</td>,
+    ];
+  };
+  code.Rows.forEach((r, i) => {
     const where = r.File ? `${r.File}:${r.Line}` : "";
     if (where && where !== last) {
-      out.push(<tr key={"s" + i} class="src"><td /><td class="ins" colSpan={2}><bdi>{where}{r.Source ? "  " + r.Source : ""}</bdi></td></tr>);
+      out.push(<tr key={"s" + i} class="src"><td /><td class="ins" colSpan={both ? 5 : 2}><bdi>{where}{r.Source ? "  " + r.Source : ""}</bdi></td></tr>);
       last = where;
     }
-    const branch = r.Branch >= 0 ? (b.Rows ?? [])[r.Branch] : undefined;
-    const side = branch?.Head ?? branch?.Base ?? null;
-    out.push(<tr key={i} class={r.Branch === chosen ? "hot" : ""}><td class="n dim">+{r.Offset.toString(16)}</td><td class="ins"><bdi>{r.Text}</bdi></td><td>{branch ? <Rate b={side} /> : null}{side && side.Rate !== null ? <span class="heat" style={{ width: Math.max(1, 60 * side.Rate) + "px" }} /> : null}</td></tr>);
+    out.push(<tr key={i} class={both && !r.Head ? "gone" : both && !r.Base ? "new" : ""}>{cells(r.Base, base, false)}{cells(r.Head, head, true)}</tr>);
   });
-  return out;
+  const two = b.Head !== null;
+  const title = (of: string) => `>Offset|${two ? of + ": instruction" : "Instruction"}|Misses`;
+  const labels = [base ? title("Before") : "", head ? title("After") : ""].filter((x) => x !== "").join("|");
+  return <div class="scroll" ref={showChosen} tabIndex={0} role="region" aria-label={"Code of " + code.Function}><table class={"code" + (both ? " both" : "")}>{heads(labels)}<tbody>{out}</tbody></table></div>;
+}
+
+/** Functions with misses, where it is not known which of their branches had them. */
+function FunctionTable({ list, two }: { list: BranchFunction[]; two: boolean }) {
+  const has = (of: (m: FunctionMisses) => string) => list.some((f) => (f.Base && of(f.Base) !== "") || (f.Head && of(f.Head) !== ""));
+  const pmu = list.some((f) => f.PMU !== "");
+  const rate = !two && has((m) => m.Rate), mpki = !two && has((m) => m.MPKI);
+  const misses = (m: FunctionMisses | null) => (m ? <span>{weight(m.Misses, "count")}{m.CI && m.CI[0] !== m.CI[1] ? <span class="dim"> [{weight(m.CI[0], "count", 3)}, {weight(m.CI[1], "count", 3)}]</span> : null}</span> : "–");
+  return (
+    <section>
+      <h2>Functions</h2>
+      <div class="wide"><table>{heads("Function|File" + (pmu ? "|Core" : "") + (two ? "|>Misses before|>after|>Samples|Change" : "|>Misses|>Samples") + (rate ? "|>of branches" : "") + (mpki ? "|>per 1,000 instr." : ""))}<tbody>
+        {list.slice(0, 100).map((f, i) => (
+          <tr key={i}>
+            <th scope="row" class="name"><bdi>{f.Name || "[unknown]"}</bdi></th><td><bdi>{f.DSO}</bdi></td>{pmu ? <td>{f.PMU}</td> : null}
+            <td class="n">{misses(f.Base)}</td>{two ? <td class="n">{misses(f.Head)}</td> : null}
+            <td class="n">{two ? `${count(f.Base?.Samples ?? 0)} → ${count(f.Head?.Samples ?? 0)}` : count(f.Base?.Samples ?? 0)}</td>
+            {two ? <td class={f.Verdict}>{f.Verdict === "regressed" ? "▲ " : f.Verdict === "improved" ? "▼ " : ""}{f.Change}</td> : null}
+            {rate ? <td class="n">{f.Base?.Rate}</td> : null}{mpki ? <td class="n">{f.Base?.MPKI}</td> : null}
+          </tr>
+        ))}
+      </tbody></table></div>
+      {list.length > 100 ? <p class="legend">{plural(list.length - 100, "more function")}.</p> : null}
+    </section>
+  );
 }

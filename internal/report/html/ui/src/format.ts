@@ -8,8 +8,14 @@ const TIMES: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "n
 
 export const minus = (s: string) => s.replace(/-/g, "−");
 
-function digits(v: number, n: number): string {
-  v = Number(v.toPrecision(n));
+/** Rounds halves to even, as the first screen does. */
+const even = (v: number, n: number, f: "toFixed" | "toPrecision" = "toFixed"): string => {
+  const s = v[f](n), t = (v * (1 - 2 ** -52))[f](n);
+  return s !== t && /[13579]$/.test(s) ? t : s;
+};
+
+export function digits(v: number, n = 4): string {
+  v = Number(even(v, n, "toPrecision"));
   const a = Math.abs(v);
   const places = a >= 1000 ? 0 : a >= 100 ? Math.max(0, n - 3) : a >= 10 ? n - 2 : n - 1;
   return minus(v.toFixed(places));
@@ -22,7 +28,7 @@ export function weight(v: number, unit: string, n = 4): string {
   return u[1] === "" ? s : s + THIN + u[1];
 }
 
-export const share = (v: number) => (isFinite(v) ? minus((100 * v).toFixed(2)) + THIN + "%" : "–");
+export const share = (v: number) => (isFinite(v) ? minus(even(100 * v, 2)) + THIN + "%" : "–");
 
 export function cost(e: EventMeta, v: number, n = 4): string {
   return e.share ? share(v) : weight(v, e.unit, n);
@@ -33,7 +39,7 @@ export function delta(e: EventMeta, v: number, n = 4): string {
   return v > 0 && !s.startsWith("+") ? "+" + s : s;
 }
 
-export const points = (v: number) => (v > 0 ? "+" : "") + minus((100 * v).toFixed(2)) + THIN + "pp";
+export const points = (v: number) => (v > 0 ? "+" : "") + minus(even(100 * v, 2)) + THIN + "pp";
 
 /** A ratio as a relative change, without the sign of percent. */
 export function percent(ratio: number | null): string {
@@ -42,7 +48,7 @@ export function percent(ratio: number | null): string {
   const p = 100 * (ratio - 1);
   if (!isFinite(p)) return "∞";
   if (p >= 1000) return "×" + Number(ratio.toPrecision(3));
-  const s = Math.abs(p) >= 99.95 ? String(Math.round(p)) : p.toFixed(1);
+  const s = Math.abs(p) >= 99.95 ? String(Math.round(p)) : even(p, 1);
   if (s === "-0.0" || s === "0.0") return "0.0";
   return p > 0 ? "+" + s : minus(s);
 }

@@ -25,17 +25,17 @@ export function Functions({ s, data }: { s: State; data: EventData }) {
   const [ascending, setAscending] = useState(false);
   const reach = useMemo(() => reachOf(data.functions.map((f) => f.self)), [data]);
   const columns = useMemo<Column<Fn>[]>(() => [
-    { key: "name", label: "Function", width: "minmax(17em,1fr)", cell: (f) => <span title={f.name}><bdi class="name">{f.name}</bdi>{note(f) ? <span class="note"> <bdi>{note(f)}</bdi></span> : null}</span>, value: (f) => f.name, text: (f) => f.name },
-    { key: "dso", label: "Module", width: "minmax(4em,7em)", cell: (f) => <bdi class="dim">{f.dso}</bdi>, value: (f) => f.dso, text: (f) => f.dso },
+    { key: "name", label: "Function", width: "minmax(14em,1fr)", cell: (f) => <span title={f.name}><bdi class="name">{f.name}</bdi>{note(f) ? <span class="note"> <bdi>{note(f)}</bdi></span> : null}</span>, value: (f) => f.name, text: (f) => f.name },
+    { key: "dso", label: "Module", width: "minmax(4em,8em)", cell: (f) => <bdi class="dim">{f.dso}</bdi>, value: (f) => f.dso, text: (f) => f.dso },
     { key: "base", label: "Self before", width: "5.4em", numeric: true, cell: (f) => cost(e, f.self.base), value: (f) => f.self.base, text: (f) => String(f.self.base) },
     { key: "head", label: "after", width: "5.4em", numeric: true, cell: (f) => cost(e, f.self.head), value: (f) => f.self.head, text: (f) => String(f.self.head) },
-    { key: "delta", label: "|Δ|", width: "6.2em", numeric: true, title: "ordered by the size of the change", cell: (f) => <Delta e={e} c={f.self} />, value: (f) => Math.abs(f.self.head - f.self.base), text: (f) => String(f.self.head - f.self.base) },
+    { key: "delta", label: "|Δ|", width: "7.2em", numeric: true, title: "ordered by the size of the change", cell: (f) => <Delta e={e} c={f.self} />, value: (f) => Math.abs(f.self.head - f.self.base), text: (f) => String(f.self.head - f.self.base) },
     { key: "change", label: "Change, % [95 %]", width: "13.5em", numeric: true, cell: (f) => <Change_ c={f.self} />, value: (f) => f.self.ratio ?? Infinity, text: (f) => relative(f.self) + " " + interval(f.self) },
     { key: "bar", label: "", width: "100px", cell: (f) => <Bar c={f.self} reach={reach} /> },
-    { key: "verdict", label: "Verdict", width: "11.5em", cell: (f) => <Verdict c={f.self} />, value: (f) => f.self.verdict || "~", text: (f) => f.self.verdict },
+    { key: "verdict", label: "Verdict", width: "13em", cell: (f) => <Verdict c={f.self} />, value: (f) => f.self.verdict || "~", text: (f) => f.self.verdict },
     { key: "q", label: "adj. p", width: "3.6em", numeric: true, title: "p-value, adjusted for the number of tests", cell: (f) => (f.self.verdict ? <span class="dim">{pValue(f.self.adjusted_p)}</span> : null), value: (f) => (f.self.verdict ? f.self.adjusted_p : 2), text: (f) => (f.self.verdict ? String(f.self.adjusted_p) : "") },
-    { key: "total", label: "Δ total", width: "6.2em", numeric: true, title: "with what it calls", cell: (f) => <Delta e={e} c={f.total} />, value: (f) => Math.abs(f.total.head - f.total.base), text: (f) => String(f.total.head - f.total.base) },
-    { key: "samples", label: "Samples", width: "7em", numeric: true, cell: (f) => <span class="dim">{count(f.self.base_samples)} → {count(f.self.head_samples)}</span>, value: (f) => f.self.base_samples + f.self.head_samples, text: (f) => f.self.base_samples + " → " + f.self.head_samples },
+    { key: "total", label: "Δ total", width: "7.2em", numeric: true, title: "with what it calls", cell: (f) => <Delta e={e} c={f.total} />, value: (f) => Math.abs(f.total.head - f.total.base), text: (f) => String(f.total.head - f.total.base) },
+    { key: "samples", label: "Samples", width: "8.6em", numeric: true, cell: (f) => <span class="dim">{count(f.self.base_samples)} → {count(f.self.head_samples)}</span>, value: (f) => f.self.base_samples + f.self.head_samples, text: (f) => f.self.base_samples + " → " + f.self.head_samples },
   ], [e, reach]);
   const match = matcher(s.q);
   const rows = useMemo(() => {

@@ -4,5 +4,5 @@ import type * as kit from "./kit";
 
 const shared = (globalThis as unknown as { profdiff: typeof kit }).profdiff;
 export const {
-  h, useState, cost, count, delta, minus, plural, relative, share, shorter, weight, GroupTable, Bar, Change_, Delta, Facts, Strip, Verdict, heads, reachOf, matcher, format,
+  Fragment, h, useState, cost, count, delta, digits, minus, plural, relative, share, shorter, weight, GroupTable, Bar, Change_, Delta, Facts, Strip, Verdict, heads, reachOf, matcher, format,
 } = shared;

@@ -5,6 +5,19 @@ import { Bar, Change_, Delta, GroupTable, Strip, Verdict, cost, count, delta, fo
 import type { State } from "./state";
 import type { Meta } from "./types";
 
+/** What of the program led to a wait, and what the kernel waited in. */
+function stackOf(data: EventData, leaf: number): string {
+  const t = data.tree, user: string[] = [], kernel: string[] = [];
+  let more = false;
+  for (let k = leaf; k > 0; k = t.parent[k]) {
+    const f = t.fn[k] >= 0 ? data.functions[t.fn[k]] : undefined;
+    const side = user.length === 0 && f && /^\[kernel|^\[guest|\.ko\b|^\[\w+\]$/.test(f.dso) ? kernel : user;
+    if (side.length === (side === user ? 4 : 3)) more ||= side === user;
+    else side.unshift(shorter(data.label(t.fn[k]), 30));
+  }
+  return [...(more ? ["…"] : []), ...user, ...kernel].join(" › ");
+}
+
 export function OffCPU({ s, data, meta }: { s: State; data: EventData; meta: Meta }) {
   const e = data.meta, t = data.tree;
   const match = matcher(s.q);
@@ -23,9 +36,8 @@ export function OffCPU({ s, data, meta }: { s: State; data: EventData; meta: Met
       <h2>Where they waited</h2>
       <div class="wide"><table>{heads("Stack, the innermost last|>Before|>After|>Δ|>%")}<tbody>
         {leaves.slice(0, 15).map((i) => {
-          const path: string[] = [];
-          for (let k = i; k > 0 && path.length < 6; k = t.parent[k]) path.unshift(shorter(data.label(t.fn[k]), 30));
-          return <tr key={i}><th scope="row" class="name"><a href={format({ ...s, view: "flame", event: data.index, frame: i, report: meta.id, dir: "down", tree: false })}><bdi>{(t.level[i] > 6 ? "… › " : "") + path.join(" › ")}</bdi></a></th><td class="n">{cost(e, t.selfBase[i], 3)}</td><td class="n">{cost(e, t.selfHead[i], 3)}</td><td class="n">{delta(e, t.selfHead[i] - t.selfBase[i], 3)}</td><td class="n dim">{relative({ base: t.selfBase[i], head: t.selfHead[i], ratio: null })}</td></tr>;
+          const path = stackOf(data, i);
+          return <tr key={i}><th scope="row" class="name"><a href={format({ ...s, view: "flame", event: data.index, frame: i, report: meta.id, dir: "down", tree: false })}><bdi>{path}</bdi></a></th><td class="n">{cost(e, t.selfBase[i], 3)}</td><td class="n">{cost(e, t.selfHead[i], 3)}</td><td class="n">{delta(e, t.selfHead[i] - t.selfBase[i], 3)}</td><td class="n dim">{relative({ base: t.selfBase[i], head: t.selfHead[i], ratio: null })}</td></tr>;
         })}
       </tbody></table></div>
       <h2>Functions that waited</h2>

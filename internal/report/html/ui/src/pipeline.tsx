@@ -1,108 +1,191 @@
 // What llvm-mca predicts of loops.
 
-import { h, heads, matcher } from "./kit";
+import { Facts, Fragment, digits, h, heads, matcher, share } from "./kit";
 import type { State } from "./state";
 import type { Estimate, Loop, LoopSide, Pipeline, Step } from "./types";
 
 const n3 = (v: number) => String(Number(v.toPrecision(3)));
-const estimate = (e: Estimate | null) => (e ? `${n3(e.Value)}× [${n3(e.Lo)}, ${n3(e.Hi)}]` : "–");
+const cyc = (v: number) => (v < 0.0005 ? "0" : digits(v));
+const factor = (v: number) => (v >= 100 ? v.toFixed(0) : v >= 10 ? v.toFixed(1) : v.toFixed(2));
+const estimate = (e: Estimate) => `${factor(e.Value)}× [${factor(e.Lo)}, ${factor(e.Hi)}]`;
+
+const RATES: Record<string, string> = {
+  measured: "measured: from branch stacks", given: "given by the user", known: "known: counted, and the data is random with known odds",
+  simulated: "simulated: how often branches are taken was counted, mispredictions are Callgrind's where they are no more than the rarer direction",
+  assumed: "assumed: nothing is known, each way is taken half of the time and half is mispredicted",
+};
 
 export function PipelineView({ s, p }: { s: State; p: Pipeline }) {
   const match = matcher(s.q);
   const loops = (p.Loops ?? []).filter((l) => match.test(l.Name));
   return (
     <div>
-      <p><span class="static-model">Static model, not a measurement</span> {p.Tool}, model <code>{p.Model}</code>{p.StandIn ? `, which stands in for ${p.StandIn}` : ""}.</p>
+      <p><span class="static-model">Static model, not a measurement</span> What is not called measured is predicted, for code in the first-level cache.</p>
+      <Facts list={[
+        ["predicted by", `${p.Tool}, model ${p.Model}${p.StandIn ? ` of ${p.StandIn} in its place` : ""}${p.Core ? `; scheduled with the widths and latencies measured on ${p.Core}` : ""}`],
+        ["refill after a misprediction", p.Refill],
+      ]} />
       {loops.length === 0 ? <p class="none">No loops{match.all ? "" : " that match"}.</p> : loops.map((l, i) => <LoopView key={i} l={l} id={i} />)}
     </div>
   );
 }
 
+type Named = [string, LoopSide];
+
 function LoopView({ l, id }: { l: Loop; id: number }) {
-  const sides: [string, LoopSide | null][] = [["before", l.Base], ["after", l.Head]];
-  const cycles = Math.max(1, ...sides.map(([, x]) => Math.max(0, ...(x?.Timeline ?? []).map((t) => t.Retired))));
-  const most = Math.max(0.001, ...sides.map(([, x]) => (x?.Cycles ?? []).reduce((a, c) => a + c.Cycles, 0)));
-  const row = (name: string, of: (x: LoopSide) => string) => <tr><th scope="row">{name}</th>{sides.map(([k, x]) => <td key={k} class="n">{x ? of(x) : "–"}</td>)}</tr>;
+  const sides: Named[] = ([["before", l.Base], ["after", l.Head]] as [string, LoopSide | null][]).filter((x): x is Named => x[1] !== null);
+  const cycles = Math.max(1, ...sides.map(([, x]) => Math.max(0, ...(x.Timeline ?? []).map((t) => t.Retired + 1))));
+  const most = Math.max(0.001, ...sides.map(([, x]) => x.Throughput));
+  const ways = sides.flatMap(([k, x]) => (x.Ways ?? []).map((w) => [k, w] as const));
+  const drawn = sides.filter(([, x]) => x.Timeline?.length);
+  // Instructions take the same room on both sides, for the axis is the same.
+  const wide = Math.min(60, Math.max(...drawn.flatMap(([, x]) => x.Timeline!.map((t) => t.Text.length + (t.Mark ? t.Mark.length + 1 : 0))), 12) + 1);
+  const row = (name: string, of: (x: LoopSide) => string) => <tr><th scope="row">{name}</th>{sides.map(([k, x]) => <td key={k} class="n">{of(x)}</td>)}</tr>;
   return (
     <section aria-labelledby={"loop" + id}>
       <h2 id={"loop" + id}><bdi class="name">{l.Name}</bdi></h2>
+      <Facts list={[
+        ["unit", <bdi>{l.Unit}</bdi>],
+        ["rates of branches", RATES[l.RateSource] ?? l.RateSource],
+        ["speed-up, predicted", l.Predicted ? <b>{estimate(l.Predicted)}</b> : ""],
+        ["speed-up, measured", l.Measured ? <span><b>{estimate(l.Measured)}</b> <span class="dim">{l.MeasuredBy}</span></span> : ""],
+        ["of the program, predicted", l.Program ? <span><b>{estimate(l.Program)}</b>{l.Share !== null ? <span class="dim"> with {share(l.Share)} of the samples in the loop</span> : null}</span> : ""],
+      ]} />
       <div class="two">
         <div>
-          <table>{heads("Predicted|>Before|>After")}<tbody>
-            {row("cycles per " + (l.Unit || "iteration"), (x) => n3(x.Throughput))}
-            {row("instructions per cycle", (x) => n3(x.IPC))}
-            {row("bottleneck", (x) => x.Bottleneck || "none named")}
+          <table>{heads("Predicted per unit" + sides.map(([k]) => "|>" + k[0].toUpperCase() + k.slice(1)).join(""))}<tbody>
+            {row("cycles", (x) => cyc(x.Throughput))}
+            {row("from several walks", (x) => `${cyc(x.Lo)} to ${cyc(x.Hi)}`)}
+            {row("instructions", (x) => cyc(x.Instructions))}
+            {row("instructions per cycle", (x) => cyc(x.IPC))}
+            {row("mispredicted branches", (x) => cyc(x.Mispredicted))}
+            {row("cycles a misprediction", (x) => (x.Mispredicted > 0 ? cyc(x.MissCost) : "–"))}
+            {row("most cycles go to", (x) => x.Bottleneck)}
           </tbody></table>
-          <p>Speed-up predicted <b>{estimate(l.Predicted)}</b>{l.Measured ? <span>, measured <b>{estimate(l.Measured)}</b></span> : null}</p>
-          {sides.map(([k, x]) => x && (x.Cycles ?? []).length > 0 ? <Split key={k} name={k} parts={x.Cycles!} most={most} /> : null)}
+          <h3>Where the cycles go</h3>
+          {sides.map(([k, x]) => <Split key={k} name={k} parts={x.Cycles ?? []} most={most} />)}
+          <Legend parts={sides[0]?.[1].Cycles ?? []} />
         </div>
-        {l.BreakEven && l.BreakEven.length > 1 ? <BreakEven l={l} /> : null}
+        {l.BreakEven && l.BreakEven.length > 1 ? <BreakEven l={l} /> : l.Says ? <p>Break-even: {l.Says}.</p> : null}
       </div>
+      {ways.length > 0 ? (
+        <Fragment>
+          <h3>Ways through the code</h3>
+          <table>{heads("Side|Way|>Instructions|>Cycles of one run|>of each of many")}<tbody>{ways.map(([k, w], i) => <tr key={i}><td>{k}</td><th scope="row">{w.Name}</th><td class="n">{w.Instructions}</td><td class="n">{cyc(w.Once)}</td><td class="n">{cyc(w.Steady)}</td></tr>)}</tbody></table>
+          <p class="legend">As llvm-mca says: no branch is mispredicted.{sides.every(([, x]) => x.AllWays) ? "" : " There are more ways."}</p>
+        </Fragment>
+      ) : null}
+      {drawn.length > 0 ? (
+        <Fragment>
+          <h3>Timeline</h3>
+          <p class="legend">Cycles from the dispatch of the first instruction, on one axis for both sides. <Key cls="wait" text="dispatched, waits for operands or a unit" /> <Key cls="run" text="executes" /> <Key cls="done" text="executed, waits to retire in order" /></p>
+          {drawn.map(([k, x]) => <Timeline key={k} name={k} x={x} cycles={cycles} wide={wide} />)}
+        </Fragment>
+      ) : null}
       {(l.Notes ?? []).map((n, i) => <p key={i} class="legend">{n}</p>)}
-      {sides.map(([k, x]) => x?.Timeline?.length ? <Timeline key={k} name={k} steps={x.Timeline} cycles={cycles} /> : null)}
     </section>
   );
 }
 
-const SHADES = ["var(--frame)", "var(--shrank-fill)", "var(--grew-fill)", "var(--match)", "var(--frame-line)"];
+const SHADES = ["part-0", "part-1", "part-2", "part-3"];
+type Parts = { Name: string; Cycles: number }[];
 
-function Split({ name, parts, most }: { name: string; parts: { Name: string; Cycles: number }[]; most: number }) {
+function Split({ name, parts, most }: { name: string; parts: Parts; most: number }) {
   const sum = parts.reduce((a, c) => a + c.Cycles, 0);
   return (
     <div>
-      <div class="dim">{name}: {n3(sum)} cycles = {parts.map((c) => `${c.Name} ${n3(c.Cycles)}`).join(" + ")}</div>
-      <div class="split" style={{ width: (100 * sum) / most + "%" }} aria-hidden="true">{parts.map((c, i) => <span key={i} title={`${c.Name}: ${n3(c.Cycles)}`} style={{ width: (100 * c.Cycles) / (sum || 1) + "%", background: SHADES[i % SHADES.length], borderRight: "1px solid var(--frame-line)" }} />)}</div>
+      <div><b>{name}</b> <span class="dim">{cyc(sum)} = {parts.filter((c) => cyc(c.Cycles) !== "0").map((c) => `${c.Name} ${cyc(c.Cycles)}`).join(" + ")}</span></div>
+      <div class="split" style={{ width: (100 * sum) / most + "%" }} aria-hidden="true">{parts.map((c, i) => (c.Cycles > 0 ? <span key={i} class={SHADES[i % 4]} title={`${c.Name}: ${cyc(c.Cycles)}`} style={{ flexGrow: c.Cycles }} /> : null))}</div>
     </div>
   );
 }
 
-/** Speed-up against the rate of misses, with the rate that was measured. */
+const Legend = ({ parts }: { parts: Parts }) => <p class="legend" aria-hidden="true">{parts.map((c, i) => <span key={i} class="key"><span class={"swatch " + SHADES[i % 4]} /> {c.Name}</span>)}</p>;
+
+/** Round numbers up to most, a few of them. */
+function ticks(most: number, few: number): number[] {
+  const raw = most / few, scale = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((m) => m * scale).find((x) => x >= raw)!;
+  const list = [];
+  for (let v = 0; v <= most * 1.0001; v += step) list.push(Number(v.toPrecision(6)));
+  return list;
+}
+
+/** Speed-up against the rate of misses, with the rate that the prediction was made with. */
 function BreakEven({ l }: { l: Loop }) {
-  const pts = l.BreakEven!, W = 460, H = 210, L = 46, B = 34;
-  const maxRate = Math.max(...pts.map((p) => p.Rate), l.Rate?.Hi ?? 0) || 1;
-  const hi = Math.max(1.05, ...pts.map((p) => p.Hi)), lo = Math.min(0.95, ...pts.map((p) => p.Lo));
-  const x = (r: number) => L + (r / maxRate) * (W - L - 12), y = (v: number) => 10 + ((hi - v) / (hi - lo)) * (H - B - 10);
-  const line = pts.map((p, i) => (i ? "L" : "M") + x(p.Rate).toFixed(1) + " " + y(p.Speedup).toFixed(1)).join("");
-  const band = pts.map((p, i) => (i ? "L" : "M") + x(p.Rate).toFixed(1) + " " + y(p.Hi).toFixed(1)).join("") + pts.slice().reverse().map((p) => "L" + x(p.Rate).toFixed(1) + " " + y(p.Lo).toFixed(1)).join("") + "Z";
-  const from = l.RateSource || "measured";
-  const text = `Break-even: ${l.At !== null ? `no gain at a miss rate of ${n3(100 * l.At)} %` : "no rate of misses makes both alike"}${l.Rate ? `; ${from} ${n3(100 * l.Rate.Value)} %${l.Rate.Lo < l.Rate.Hi ? ` [${n3(100 * l.Rate.Lo)}, ${n3(100 * l.Rate.Hi)}]` : ""}` : "; the rate was not measured"}`;
+  const pts = l.BreakEven!, W = 520, H = 250, L = 44, R = 14, T = 18, B = 40;
+  const far = Math.max(l.At ?? 0, l.Rate?.Hi ?? 0) * 1.5;
+  const shown = pts.filter((p, i) => i < 3 || p.Rate <= Math.max(far, 0.1));
+  const maxRate = shown[shown.length - 1].Rate;
+  const hi = Math.max(1.05, ...shown.map((p) => p.Hi)), lo = 0;
+  const x = (r: number) => L + (r / maxRate) * (W - L - R), y = (v: number) => T + ((hi - v) / (hi - lo)) * (H - B - T);
+  const at = (p: { Rate: number }, v: number) => x(p.Rate).toFixed(1) + " " + y(v).toFixed(1);
+  const line = "M" + shown.map((p) => at(p, p.Speedup)).join("L");
+  const band = "M" + shown.map((p) => at(p, p.Hi)).join("L") + shown.slice().reverse().map((p) => "L" + at(p, p.Lo)).join("") + "Z";
+  const from = l.RateSource || "measured", rate = l.Rate;
+  const where = (r: number) => (x(r) > W - 130 ? { x: x(r) - 5, "text-anchor": "end" } : { x: x(r) + 5, "text-anchor": "start" });
+  const text = `${l.At !== null ? `Break-even at ${n3(100 * l.At)} % of the branches mispredicted` : "No break-even"}: ${l.Says}`;
   return (
-    <figure style={{ margin: 0 }}>
-      <svg width={W} height={H} viewBox={`0 0 ${W} ${H}`} role="img" aria-label={text}>
-        <path class="axis" d={`M${L} 10V${H - B}H${W - 12}`} fill="none" />
+    <figure>
+      <figcaption><b>Predicted speed-up by the rate of misses</b></figcaption>
+      <svg width={W} height={H} viewBox={`0 0 ${W} ${H}`} role="img" aria-label={`${text}. ${rate ? `${from} ${n3(100 * rate.Value)} %` : ""}`}>
+        {ticks(hi, 4).map((v) => <g key={v}><path class="tick" d={`M${L} ${y(v)}H${W - R}`} /><text x={L - 6} y={y(v) + 4} text-anchor="end">{n3(v)}×</text></g>)}
+        {ticks(100 * maxRate, 5).map((v) => <text key={"x" + v} x={x(v / 100)} y={H - B + 15} text-anchor="middle">{n3(v)} %</text>)}
+        <path class="axis" d={`M${L} ${T}V${H - B}H${W - R}`} fill="none" />
         <path class="band" d={band} />
-        <path class="even" d={`M${L} ${y(1)}H${W - 12}`} />
+        <path class="even" d={`M${L} ${y(1)}H${W - R}`} />
         <path class="curve" d={line} />
-        {l.Rate ? <path class="band" d={`M${x(l.Rate.Lo)} 10H${x(l.Rate.Hi)}V${H - B}H${x(l.Rate.Lo)}Z`} /> : null}
-        {l.Rate ? <path class="rate" d={`M${x(l.Rate.Value)} 10V${H - B}`} /> : null}
-        <text x={L - 5} y={y(1) + 4} text-anchor="end">1×</text><text x={L - 5} y="16" text-anchor="end">{n3(hi)}×</text><text x={L - 5} y={H - B} text-anchor="end">{n3(lo)}×</text>
-        <text x={L} y={H - 18} text-anchor="middle">0</text><text x={W - 12} y={H - 18} text-anchor="end">{n3(100 * maxRate)} %</text>
-        <text x={(L + W) / 2} y={H - 4} text-anchor="middle">rate of misses before</text>
-        {l.Rate ? <text x={Math.min(x(l.Rate.Value) + 5, W - 60)} y="22">{from}</text> : null}
+        {l.At !== null && l.At <= maxRate ? <g><path class="even" d={`M${x(l.At)} ${y(1)}V${H - B}`} /><circle class="at" cx={x(l.At)} cy={y(1)} r="4" /><text {...where(l.At)} y={y(1) + 16}>break-even {n3(100 * l.At)} %</text></g> : null}
+        {rate && rate.Value <= maxRate ? <g><path class="rate" d={`M${x(rate.Value)} ${T - 4}V${H - B}`} /><text {...where(rate.Value)} y={T + 4}>{from} {n3(100 * rate.Value)} %</text></g> : null}
+        <text x={(L + W - R) / 2} y={H - 6} text-anchor="middle">rate of misses of the branches that data decide</text>
       </svg>
-      <figcaption class="legend">Predicted speed-up. {text}.</figcaption>
+      <p class="legend">{text}. Above 1× the change gains; the band is the interval of the prediction.</p>
     </figure>
   );
 }
 
-/** One row an instruction: waiting thin, in execution filled, waiting to retire dashed. */
-function Timeline({ name, steps, cycles }: { name: string; steps: Step[]; cycles: number }) {
-  const W = 760, x = (c: number) => (c / (cycles + 1)) * W;
-  const all = `0 0 ${W} 14`;
+const W = 900;
+const scale = (cycles: number) => Math.max(W, 7 * cycles);
+
+function Axis({ cycles }: { cycles: number }) {
+  const w = scale(cycles), x = (c: number) => (c / cycles) * w;
   return (
-    <div>
-      <h3>Timeline {name}, cycles 0 to {cycles} on the axis of both sides</h3>
-      <div class="scroll" tabIndex={0} role="region" aria-label={"Timeline " + name}><table class="code">{heads("[iteration, index]|Instruction|dispatched – ready ▬ issued to executed ┄ retired")}<tbody>
-        {steps.map((t, i) => (
-          <tr key={i}><td class="dim">[{t.Iteration},{t.Index}]</td><td><bdi>{t.Text}</bdi></td><td>
-            <svg width={W} height="14" viewBox={all} role="img" aria-label={`dispatched in cycle ${t.Dispatched}, ready ${t.Ready}, issued ${t.Issued}, executed ${t.Executed}, retired ${t.Retired}`}>
-              <path class="wait" d={`M${x(t.Dispatched)} 7H${x(t.Issued)}`} />
-              <rect class="run" x={x(t.Issued)} y="2" width={Math.max(2, x(t.Executed) - x(t.Issued))} height="10" />
-              <path class="done" d={`M${x(t.Executed)} 7H${x(t.Retired + 1)}`} />
-            </svg>
-          </td></tr>
-        ))}
-      </tbody></table></div>
-    </div>
+    <svg width={w} height="16" viewBox={`0 0 ${w} 16`} aria-hidden="true">
+      {ticks(cycles, w / 70).filter(Number.isInteger).map((c) => <g key={c}><path class="tick" d={`M${x(c)} 12V16`} /><text x={x(c)} y="11" text-anchor={c === 0 ? "start" : x(c) > w - 12 ? "end" : "middle"}>{c}</text></g>)}
+    </svg>
+  );
+}
+
+const Key = ({ cls, text }: { cls: string; text: string }) => (
+  <span class="key"><svg width="26" height="12" viewBox="0 0 26 12" aria-hidden="true">{cls === "run" ? <rect class="run" x="1" y="1" width="24" height="10" /> : <path class={cls} d="M0 6H26" />}</svg> {text}</span>
+);
+
+/** One row an instruction, on the axis of both sides. */
+function Timeline({ name, x: side, cycles, wide }: { name: string; x: LoopSide; cycles: number; wide: number }) {
+  const steps = side.Timeline!, w = scale(cycles), x = (c: number) => ((c / cycles) * w).toFixed(1);
+  const lines = ticks(cycles, w / 70).filter(Number.isInteger);
+  const last = Math.max(...steps.map((t) => t.Retired + 1));
+  const draw = (t: Step) => {
+    const text = `dispatched in cycle ${t.Dispatched}, issued ${t.Issued}, executed ${t.Executed}, retired ${t.Retired}`;
+    return (
+      <svg width={w} height="14" viewBox={`0 0 ${w} 14`} role="img" aria-label={text}>
+        <title>{text}</title>
+        <path class="tick" d={lines.map((c) => `M${x(c)} 0V14`).join("")} />
+        <path class="wait" d={`M${x(t.Dispatched)} 7H${x(t.Issued)}`} />
+        <path class="done" d={`M${x(t.Executed)} 7H${x(t.Retired + 1)}`} />
+        {t.Executed > t.Issued ? <rect class="run" x={x(t.Issued)} y="2" width={((t.Executed - t.Issued) / cycles) * w} height="10" /> : null}
+      </svg>
+    );
+  };
+  return (
+    <Fragment>
+      <p><b>{name}</b> <span class="dim">{last} cycles for {steps.length} instructions{side.Drawn ? ", " + side.Drawn : ""}</span></p>
+      <div class={"scroll timeline" + (steps.length > 40 ? " long" : "")} tabIndex={0} role="region" aria-label={"Timeline " + name}><table class="code">
+        <thead><tr><th scope="col" class="n">#</th><th scope="col">Instruction</th><th scope="col"><span class="vh">Cycles</span><Axis cycles={cycles} /></th></tr></thead>
+        <tbody>{steps.map((t, i) => (
+          <tr key={i}><td class="n dim"><div class="at">{t.Index}</div></td><td><div class="asm" style={{ width: wide + "ch" }} title={t.Text}><bdi>{t.Text}</bdi>{t.Mark ? <span class="mark-hot"> {t.Mark}</span> : null}</div></td><td>{draw(t)}</td></tr>
+        ))}</tbody>
+      </table></div>
+    </Fragment>
   );
 }

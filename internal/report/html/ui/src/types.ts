@@ -48,27 +48,35 @@ export type Listing = { Function: string; DSO: string; Event: string; BaseSample
 export type Fact = { Name: string; Text: string };
 export type BranchSource = { Name: string; Tool: string; CPU: string; Tier: string; Means: string; Events: string[] | null; Unknown: string; Counts: string; Facts: Fact[] | null };
 export type BranchSide = {
-  Executed: number | null; Misses: number | null; N: number; Samples: number; Rate: number | null; CI: [number, number] | null; Bounded: boolean;
+  Executed: number | null; Misses: number | null; OfTaken: number | null; OfTakenCI: [number, number] | null; N: number; Samples: number; Rate: number | null; Bounds: [number, number] | null; CI: [number, number] | null; Bounded: boolean;
   Taken: number | null; TakenCI: [number, number] | null; MPKI: number | null; Lost: [number, number] | null; Confidence: string; Class: string; Enough: boolean;
 };
 export type Branch = {
   Function: string; DSO: string; Place: string; File: string; Line: number; Kind: string; Base: BranchSide | null; Head: BranchSide | null;
   Verdict: string; Adjusted: number; Change: string; Code: number;
 };
-export type CodeRow = { Offset: number; Text: string; File: string; Line: number; Source: string; Branch: number };
+export type CodeInst = { Offset: number; Text: string; Branch: number };
+export type CodeRow = { Base: CodeInst | null; Head: CodeInst | null; File: string; Line: number; Source: string };
+export type FunctionMisses = { Misses: number; CI: [number, number] | null; Samples: number; Rate: string; MPKI: string };
+export type BranchFunction = { Name: string; DSO: string; PMU: string; Base: FunctionMisses | null; Head: FunctionMisses | null; Verdict: string; Change: string };
 export type Branches = {
-  Base: BranchSource | null; Head: BranchSource | null; Rows: Branch[] | null; Hidden: number;
+  Base: BranchSource | null; Head: BranchSource | null; Rows: Branch[] | null; Hidden: number; Functions: BranchFunction[] | null;
   Code: { Function: string; DSO: string; Rows: CodeRow[] }[] | null;
 };
 
 export type Estimate = { Value: number; Lo: number; Hi: number };
-export type Step = { Iteration: number; Index: number; Text: string; Dispatched: number; Ready: number; Issued: number; Executed: number; Retired: number };
-export type LoopSide = { Throughput: number; IPC: number; Bottleneck: string; Cycles: { Name: string; Cycles: number }[] | null; Timeline: Step[] | null };
-export type Loop = {
-  Name: string; Unit: string; RateSource: string; Base: LoopSide | null; Head: LoopSide | null; Predicted: Estimate | null; Measured: Estimate | null;
-  BreakEven: { Rate: number; Speedup: number; Lo: number; Hi: number }[] | null; At: number | null; Rate: Estimate | null; Notes: string[] | null;
+export type Step = { Iteration: number; Index: number; Text: string; Mark: string; Dispatched: number; Ready: number; Issued: number; Executed: number; Retired: number };
+export type LoopSide = {
+  Throughput: number; Lo: number; Hi: number; IPC: number; Bottleneck: string; Cycles: { Name: string; Cycles: number }[] | null;
+  Instructions: number; Mispredicted: number; MissCost: number;
+  Ways: { Name: string; Instructions: number; Once: number; Steady: number }[] | null; AllWays: boolean; Timeline: Step[] | null; Drawn: string;
 };
-export type Pipeline = { Model: string; Tool: string; StandIn: string; Loops: Loop[] | null };
+export type Loop = {
+  Name: string; Unit: string; RateSource: string; Base: LoopSide | null; Head: LoopSide | null; Predicted: Estimate | null; Measured: Estimate | null; MeasuredBy: string;
+  Program: Estimate | null; Share: number | null;
+  BreakEven: { Rate: number; Speedup: number; Lo: number; Hi: number }[] | null; At: number | null; Rate: Estimate | null; Says: string; Notes: string[] | null;
+};
+export type Pipeline = { Model: string; Tool: string; StandIn: string; Core: string; Refill: string; Loops: Loop[] | null };
 
 export type Run = {
   Head: boolean; Name: string; Format: string; Tool: string; Command: string; Machine: string; Kernel: string; Start: string; At: number; DurationNS: number;

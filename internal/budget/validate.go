@@ -242,6 +242,8 @@ func (m *Match) equal(o Match) bool {
 func (f *File) checkLimits(path string, b *Budget) error {
 	if l := b.Limit; l != nil {
 		switch {
+		case b.Match == nil && b.Samples == "" && b.Rate.Of == "" && f.Defaults.Normalize.Mode == "total":
+			return f.fail(path+".limit", "everything is 100%% of the total: the limit can never fail; add a match, or change defaults.normalize")
 		case l.Warn == nil && l.Fail == nil:
 			return f.fail(path+".limit", "is empty: give warn, fail or both")
 		case l.Warn != nil && l.Fail != nil && *l.Warn >= *l.Fail:

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/predict"
+	"profdiff/internal/report/html"
+	"profdiff/internal/run"
+)
+
+// htmlSections are what a report of a comparison may have beside it.
+type htmlSections struct {
+	branches [2]string
+	predict  bool
+	llvm     string
+}
+
+func (s *htmlSections) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&s.branches[0], "branches-before", "", "show branches in the report; take those of BEFORE from `FILE`, of callgrind or with branch stacks")
+	fs.StringVar(&s.branches[1], "branches-after", "", "take the branches of AFTER from `FILE`")
+	fs.BoolVar(&s.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop; --symfs has the binaries")
+	fs.StringVar(&s.llvm, "llvm", "", "take llvm-mca and llvm-objdump from `DIR` (default: from PATH and /usr/lib/llvm-*)")
+}
+
+// check refuses sections without a report.
+func (s *htmlSections) check(cmd *cobra.Command, page *htmlFlags) error {
+	switch {
+	case (s.branches[0] == "") != (s.branches[1] == ""):
+		return usagef(cmd, "--branches-before and --branches-after go together")
+	case s.predict && page.file == "":
+		return usagef(cmd, "--predict needs --html FILE")
+	}
+	return nil
+}
+
+// tables reads the branches of both sides, nil if they are not named.
+func (s *htmlSections) tables(std *stdio, opt *branch.Options) (tables [2]*branch.Table, err error) {
+	for i, name := range s.branches {
+		if name == "" {
+			continue
+		}
+		if tables[i], err = std.readBranches(name, opt); err != nil {
+			return tables, err
+		}
+	}
+	return tables, nil
+}
+
+// branchOptions are those of reading branches for a comparison.
+func branchOptions(in *inputFlags, l *loader) *branch.Options {
+	opt := &branch.Options{AllowTruncated: in.allowTruncated}
+	opt.Names.Symfs, opt.Names.Kallsyms = l.opt.Symfs, l.opt.Kallsyms
+	return opt
+}
+
+// defaultMargin is that of the flag --margin.
+const defaultMargin = 0.02
+
+// sectionInputs are what sections are made from.
+type sectionInputs struct {
+	base, head []*run.Run
+	loader     *loader
+	in         *inputFlags
+	tables     [2]*branch.Table // nil if there are none
+	cpu        string
+	missCost   string
+}
+
+// add adds to a document what was asked for.
+func (s *htmlSections) add(cmd *cobra.Command, std *stdio, page *htmlFlags, d *html.Document, x *sectionInputs) error {
+	if x.tables[0] != nil && x.tables[1] != nil {
+		c, err := branch.Compare([]*branch.Table{x.tables[0]}, []*branch.Table{x.tables[1]}, branch.DiffOptions{Margin: defaultMargin, Symfs: x.loader.opt.Symfs})
+		if err != nil {
+			return err
+		}
+		d.Add(page.branchDiff(c, x.loader.opt.Symfs))
+	}
+	if !s.predict {
+		return nil
+	}
+	f := s.predictFlags(x)
+	var sides [2]*predict.SideInput
+	for i, runs := range [][]*run.Run{x.base, x.head} {
+		event := ""
+		if len(x.in.events) > 0 {
+			event = x.in.events[0]
+		}
+		side, err := sideInput([]string{"before", "after"}[i], runs, "", x.in.symfs, event)
+		if side != nil {
+			defer side.Binary.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("--predict: %w", err)
+		}
+		side.Branches = x.tables[i]
+		sides[i] = side
+	}
+	p, err := std.predictSides(cmd, f, sides, append(cpuNames(x.base), cpuNames(x.head)...), predict.PairOptions{})
+	if err != nil {
+		return fmt.Errorf("--predict: %w", err)
+	}
+	d.Add(html.FromPrediction(p.Machine, p.Results, page.options()))
+	return nil
+}
+
+// predictFlags are those of predict that sections have, too.
+func (s *htmlSections) predictFlags(x *sectionInputs) *predictFlags {
+	return &predictFlags{cpu: x.cpu, llvm: s.llvm, missCost: x.missCost, timeout: defaultTimeout, drawn: maxDrawn}
+}

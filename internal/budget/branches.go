@@ -1,0 +1,150 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+// branchClaims limit the mispredicted branches of functions: their number, or the cycles
+// that they cost.
+func (k *check) branchClaims(r *Result) {
+	b := r.Budget
+	kind := RelativeKind
+	if b.Limit == nil {
+		kind = AbsoluteKind
+	}
+	m := newMatcher(b.Match)
+	if len(k.in.Branches[1]) == 0 {
+		force(r, kind, Verdict(k.file.Defaults.OnMissing), "no branches of head are known", Missing)
+		return
+	}
+	var found [2]bool
+	// lo and hi are by run: without a cost of a miss they differ.
+	misses := func(side int) (lo, hi []stats.WeightedCount, n int64, counted bool, reason string) {
+		counted = true
+		for i, t := range k.in.Branches[side] {
+			var low, high float64
+			for j := range t.Branches {
+				x := &t.Branches[j]
+				if !m.matchBranch(x) {
+					continue
+				}
+				found[side] = true
+				switch {
+				case x.Misses == nil:
+					continue
+				case b.BranchCost == "misses":
+					low, high = low+*x.Misses, high+*x.Misses
+				case x.CyclesLost == nil:
+					return nil, nil, 0, false, fmt.Sprintf("%s: what a miss costs is not known; give the CPU", t.Name)
+				default:
+					low, high = low+x.CyclesLost[0], high+x.CyclesLost[1]
+				}
+				n += x.NMisses
+			}
+			counted = counted && t.Tier == branch.TierSimulated
+			divisor := 1.0
+			if k.byWork() {
+				var err error
+				if divisor, err = k.workOf(side, i); err != nil {
+					return nil, nil, 0, false, err.Error()
+				}
+			}
+			count := func(v float64) stats.WeightedCount {
+				w := stats.WeightedCount{Weight: v / divisor}
+				if t.Tier != branch.TierSimulated && v > 0 {
+					// Misses that are seen are independent at best.
+					w.WeightSq = w.Weight * w.Weight / max(1, float64(n))
+				}
+				return w
+			}
+			lo, hi = append(lo, count(low)), append(hi, count(high))
+		}
+		return lo, hi, n, counted, ""
+	}
+	headLo, headHi, nHead, countedHead, reason := misses(1)
+	if reason != "" {
+		force(r, kind, Inconclusive, reason)
+		return
+	}
+	what := "mispredicted branches"
+	if b.BranchCost == "cycles" {
+		what = "cycles lost to mispredicted branches"
+	}
+	per := " a run"
+	if k.byWork() {
+		per = " per " + k.file.Defaults.Normalize.Work
+	}
+	defer func() {
+		if !found[0] && !found[1] {
+			r.Claims, r.Notes = nil, nil
+			k.forceMissing(r, "no branch is in a function that matches "+k.file.matchText(b.Match), nil)
+		}
+	}()
+	if b.Limit != nil {
+		baseLo, baseHi, nBase, countedBase, reason := misses(0)
+		switch {
+		case reason != "":
+			force(r, RelativeKind, Inconclusive, reason)
+		case len(baseLo) == 0:
+			force(r, RelativeKind, Verdict(k.file.Defaults.OnMissing), errNoBase.Error(), Missing)
+		default:
+			// A cost that is the same on both sides does not move their ratio.
+			middle := func(lo, hi []stats.WeightedCount) (list []stats.WeightedCount) {
+				for i := range lo {
+					list = append(list, stats.WeightedCount{Weight: (lo[i].Weight + hi[i].Weight) / 2, WeightSq: (lo[i].WeightSq + hi[i].WeightSq) / 2})
+				}
+				return list
+			}
+			c := k.ratio(r, what+per, middle(baseLo, baseHi), middle(headLo, headHi), countedBase && countedHead)
+			c.SamplesBase, c.SamplesHead = nBase, nHead
+			if at := k.eventIndex(k.event); at >= 0 {
+				c.blocked = k.blockedRate(at, k.event)
+			}
+		}
+	}
+	if b.Max != nil {
+		c := &Claim{Kind: AbsoluteKind, What: what + per, Base: math.NaN(), RunsHead: len(headLo), SamplesHead: nHead}
+		// What is proven to be above rests on the lowest cost of a miss, what is excluded
+		// on the highest.
+		k.setLevel(c, headHi, countedHead)
+		c.pass = c.est
+		k.setLevel(c, headLo, countedHead)
+		k.absoluteLimits(c, b.Max, r.Waiver)
+		c.blocked = k.lost(k.in.Head)
+		if c.Head == 0 {
+			c.forced, c.Reason = Pass, "no mispredicted branches"
+		}
+		r.Claims = append(r.Claims, c)
+	}
+}
+
+// byWork reports whether branches are counted per unit of work.
+func (k *check) byWork() bool { return k.file.Defaults.Normalize.Work != "" || k.in.Ops != nil }
+
+// workOf is the work that a run did.
+func (k *check) workOf(side, i int) (float64, error) {
+	if k.in.Ops != nil {
+		return k.in.Ops[side], nil
+	}
+	runs := [][]*run.Run{k.in.Base, k.in.Head}[side]
+	if i >= len(runs) {
+		return 0, fmt.Errorf("no counter %s beside the branches", k.file.Defaults.Normalize.Work)
+	}
+	return k.work(runs[i])
+}
+
+// matchBranch reports whether a branch is in a function that matches, inlined or not.
+func (m *matcher) matchBranch(b *branch.Branch) bool {
+	if m.dso != "" && !dsoMatch(m.dso, b.DSO) || m.file != "" && !fileMatch(m.file, b.File) {
+		return false
+	}
+	if m.matchFunction(spellings(b.Function, "")) {
+		return true
+	}
+	return len(b.Inlined) > 0 && m.matchFunction(spellings(b.Inlined[0].Name, b.Inlined[0].SystemName))
+}

@@ -1,0 +1,57 @@
+package predict
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestStoresByData(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"histogram", ".L1: movl (%rdi), %eax\naddq $4, %rdi\naddl $1, (%rdx,%rax,4)\ncmpq %rdi, %rsi\njne .L1\n", true},
+		{"place by a comparison, in the array itself", ".L1: movl (%rdi,%rax,4), %ecx\nmovl (%rdi,%r8,4), %r9d\nmovl %r9d, (%rdi,%rax,4)\nmovl %ecx, (%rdi,%r8,4)\ncmpl %edx, %ecx\nsetl %cl\nmovzbl %cl, %ecx\naddq %rcx, %r8\naddq $1, %rax\njne .L1\n", true},
+		{"place by a comparison, elsewhere", ".L1: movl (%rdi), %ecx\nmovl %ecx, (%r10,%r8,4)\ncmpl %edx, %ecx\nsetl %cl\nmovzbl %cl, %ecx\naddq %rcx, %r8\naddq $4, %rdi\njne .L1\n", false},
+		{"in order", ".L1: movl (%rdi,%rax,4), %ecx\naddl $1, %ecx\nmovl %ecx, (%rdi,%rax,4)\naddq $1, %rax\njne .L1\n", false},
+		{"on the stack", ".L1: movl 8(%rsp), %eax\naddl $1, %eax\nmovl %eax, 8(%rsp)\ncmpl %eax, %ecx\njne .L1\n", false},
+		{"nothing stored", ".L1: movl (%rdi,%rax,4), %eax\ncmpl %eax, %ecx\njne .L1\n", false},
+	} {
+		g := listing(t, test.text)
+		if got := g.storesByData(0); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+		if g.storesByData(-1) {
+			t.Errorf("%s: without a loop", test.name)
+		}
+	}
+}
+
+// TestDoubt checks that intervals are wider where less is known.
+func TestDoubt(t *testing.T) {
+	tool := findLLVM(t)
+	machine, err := NewMachine(tool, X8664, "znver5", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const end = "addq $4, %rdi\ncmpq %rdi, %rsi\njne .L1\nret\n"
+	width := func(body string) (float64, []string) {
+		g := listing(t, ".L1:\n"+body+end)
+		side := &Side{Name: "side", Code: &Code{Root: g}, Loop: 0, Work: 1, Rates: Rates{Source: SourceKnown, Branch: func(*Graph, int) (Branch, bool) { return Branch{Taken: 0.9999}, true }}}
+		p := Predictor{Tool: tool, Machine: machine}
+		r, err := p.Predict(t.Context(), []*Pair{{Name: "pair", Base: side, Head: side, Source: SourceKnown}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r[0].Speedup.Hi / r[0].Speedup.Lo, r[0].Flags
+	}
+	plain, _ := width("addl (%rdi), %eax\n")
+	for _, body := range []string{"call unknown\naddl %eax, %ecx\n", "movl (%rdi), %eax\nxorl %edx, %edx\ndivl %ecx\n", "movl (%rdi), %eax\naddl $1, (%rdx,%rax,4)\n", "cmpl %eax, %eax\nje .L2\nnop\n.L2: addl $1, %eax\n"} {
+		if w, _ := width(body); w < 1.05*plain {
+			t.Errorf("%q: the interval is ×%.2f wide, that of a plain loop ×%.2f", body, w, plain)
+		}
+	}
+	if _, flags := width("movl (%rdi), %eax\naddl $1, (%rdx,%rax,4)\n"); !slices.Contains(flags, "before: "+memoryFlag) {
+		t.Errorf("flags %q", flags)
+	}
+}

@@ -1,0 +1,126 @@
+package predict
+
+import (
+	"bufio"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestFetchMeasured compares loops with what they take on the machine whose core is known:
+// rows of copies, which nothing but the front end limits, and calls.
+func TestFetchMeasured(t *testing.T) {
+	tool := findLLVM(t)
+	machine, err := NewMachine(tool, X8664, "znver5", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies := func(n int) string { return strings.Repeat("movq %rax, %r8\n", n) }
+	const skip = "cmpl %eax, %eax\nje 2f\naddq $1, %r9\n2:\n"
+	for _, test := range []struct {
+		name, code string
+		cycles     float64
+	}{
+		{"8", copies(7), 1.07},
+		{"12", copies(11), 1.52},
+		{"13", copies(12), 3.00},
+		{"20", copies(19), 2.99},
+		{"21 in two regions", copies(20), 3.98},
+		{"48", copies(48), 6.95},
+		{"blocks of 4 and 4", copies(3) + skip + copies(3), 1.05},
+		{"blocks of 7 and 4", copies(6) + skip + copies(3), 1.55},
+		{"two jumps", "jmp 2f\naddq $1, %r10\n2: addq $1, %r11\njmp 3f\naddq $1, %r10\n3: addq $1, %r11\n", 2.03},
+		{"call", "call g\n", 3.98},
+		{"call and jump", "call g\n" + skip + "addq $1, %r11\n", 4.97},
+	} {
+		text := "\t.p2align 6\n\t.type f, @function\nf:\n1:\n" + test.code + "decq %rdi\njne 1b\nret\n\t.p2align 6\n\t.type g, @function\ng:\naddq $1, %r8\nret\n"
+		l, err := ParseAsm(text, X8664)
+		if err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		f, ok := l.Function("f")
+		if !ok {
+			t.Fatal("no function")
+		}
+		side := &Side{Name: test.name, Code: l.Code(f), Loop: 0, Work: 1, Rates: Rates{Source: SourceKnown, Branch: func(*Graph, int) (Branch, bool) {
+			return Branch{Taken: 1}, true
+		}}}
+		p := Predictor{Tool: tool, Machine: machine}
+		r, err := p.Predict(t.Context(), []*Pair{{Name: test.name, Base: side, Head: side, Source: SourceKnown}})
+		if err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		if got := r[0].Base.Total; math.Abs(math.Log(got/test.cycles)) > math.Log(1.12) {
+			t.Errorf("%s: %.2f cycles, measured %.2f", test.name, got, test.cycles)
+		}
+	}
+}
+
+// TestPlaces compares the addresses of the instructions of the kernels with those that
+// the assembler gives them.
+func TestPlaces(t *testing.T) {
+	for _, tool := range []string{"gcc", "objdump"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed", tool)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(casesDir, "*", "*.x86-64.s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "objdump", "-i").Output(); err != nil || !strings.Contains(string(out), "elf64-x86-64") {
+		t.Skip("objdump does not read code for x86-64")
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := ParseAsm(string(text), X8664)
+		if err != nil {
+			t.Fatal(err)
+		}
+		object := filepath.Join(t.TempDir(), "kernel.o")
+		if out, err := exec.CommandContext(t.Context(), "gcc", "-c", "-o", object, file).CombinedOutput(); err != nil {
+			t.Skipf("gcc does not assemble code for x86-64: %s", out)
+		}
+		out, err := exec.CommandContext(t.Context(), "objdump", "-d", "--no-show-raw-insn", object).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []uint64
+		scan := bufio.NewScanner(strings.NewReader(string(out)))
+		for scan.Scan() {
+			f := strings.SplitN(scan.Text(), ":\t", 2)
+			if len(f) != 2 || strings.Contains(f[1], "nop") || f[1] == "" || strings.Contains(f[1], "xchg   %ax,%ax") {
+				continue
+			}
+			at, err := strconv.ParseUint(strings.TrimSpace(f[0]), 16, 64)
+			if err != nil {
+				continue
+			}
+			want = append(want, at)
+		}
+		if len(want) != len(l.Insts) {
+			t.Errorf("%s: %d instructions, objdump has %d", file, len(l.Insts), len(want))
+			continue
+		}
+		k := 0
+		for _, f := range l.Functions {
+			g := l.Graph(f)
+			places, _ := placesOf(g, 0)
+			for i := range g.Insts {
+				if got := places[i]; got != want[k]-want[f.First] {
+					t.Errorf("%s: line %d: %s at %#x, want %#x", file, g.Insts[i].Line, g.Insts[i].Text, got, want[k]-want[f.First])
+					k += len(g.Insts) - i
+					break
+				}
+				k++
+			}
+		}
+	}
+}

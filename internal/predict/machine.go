@@ -1,0 +1,52 @@
+package predict
+
+import (
+	"profdiff/internal/branch"
+	"profdiff/internal/llvm"
+)
+
+// A Machine is what code is predicted for.
+type Machine struct {
+	Arch    Arch
+	Version string // of LLVM
+	Model   llvm.Model
+	Core    *Core // nil if llvm-mca's model is all that is known
+	Refill  float64
+	// RefillSource says where Refill is from.
+	RefillSource string
+	Taken        float64 // taken branches per cycle
+}
+
+// resolveOfCalibration is the cycles until a mispredicted branch on a loaded value is
+// executed, which are part of what a calibration measures.
+const resolveOfCalibration = 7
+
+// NewMachine returns the machine with a CPU by LLVM's name. cost is what a misprediction
+// costs there if it was measured, or nil.
+func NewMachine(tool *llvm.Toolchain, arch Arch, cpu string, cost *branch.Cost) (*Machine, error) {
+	model, err := llvm.ModelOf(tool.Major, string(arch), cpu)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{Arch: arch, Version: tool.Version, Model: model, Core: coreOf(cpu), Taken: float64(model.TakenPerCycle)}
+	m.Refill, m.RefillSource = float64(model.MispredictPenalty), "LLVM "+tool.Version
+	if m.Core != nil {
+		m.Refill, m.RefillSource, m.Taken = m.Core.Refill, m.Core.Source, m.Core.TakenPerCycle
+	}
+	if m.Taken == 0 {
+		m.Taken = 1
+	}
+	if cost != nil {
+		m.Refill, m.RefillSource = max(1, cost.Centre-resolveOfCalibration), cost.Source
+	}
+	if m.Core != nil {
+		core := *m.Core
+		core.Refill = m.Refill
+		m.Core = &core
+	}
+	return m, nil
+}
+
+func (m *Machine) options() llvm.Options {
+	return llvm.Options{Triple: string(m.Arch), CPU: m.Model.CPU, Iterations: 1, Timeline: true}
+}

@@ -1,0 +1,532 @@
+package predict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/disasm"
+	"profdiff/internal/llvm"
+	"profdiff/internal/run"
+)
+
+// twoLoops has a function with a loop and one with a short loop within a loop.
+const twoLoops = `
+	.text
+	.globl	hot
+	.type	hot, @function
+hot:
+	xorl	%eax, %eax
+.L3:
+	movl	(%rdi), %edx
+	cmpl	$100, %edx
+	jge	.L2
+	addl	%edx, %eax
+.L2:
+	addq	$4, %rdi
+	cmpq	%rdi, %rsi
+	jne	.L3
+	ret
+	.size	hot, .-hot
+	.globl	nest
+	.type	nest, @function
+nest:
+	xorl	%eax, %eax
+.L5:
+	xorl	%ecx, %ecx
+.L6:
+	addl	%ecx, %eax
+	incl	%ecx
+	cmpl	$4, %ecx
+	jne	.L6
+	decq	%rdi
+	jne	.L5
+	ret
+	.size	nest, .-nest
+	.section	.note.GNU-stack,"",@progbits
+`
+
+// noLLVM is a Toolchain for tests of what is done before any simulation. Package disasm
+// has the text of its instructions.
+type noLLVM struct{ Simulator }
+
+func (noLLVM) Disassemble(context.Context, string, uint64, uint64, llvm.DisassembleOptions) ([]llvm.Instruction, error) {
+	return nil, nil
+}
+
+// binaryOf assembles a listing.
+func binaryOf(t *testing.T, name, text string) *Binary {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed")
+	}
+	machine, err := exec.CommandContext(t.Context(), "gcc", "-dumpmachine").Output()
+	if err != nil || !strings.HasPrefix(string(machine), "x86_64-linux") {
+		t.Skipf("gcc makes code for %s, not x86_64-linux", strings.TrimSpace(string(machine)))
+	}
+	dir := t.TempDir()
+	source, file := filepath.Join(dir, "code.s"), filepath.Join(dir, name)
+	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "gcc", "-shared", "-nostdlib", "-o", file, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	b, err := OpenBinary(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// address is that of an instruction of a function.
+func address(t *testing.T, b *Binary, function string, at int) uint64 {
+	t.Helper()
+	start, _, err := b.FunctionNamed(func(name string) bool { return name == function })
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := b.Function(start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Insts[at].Addr
+}
+
+// A sampled is weight at an instruction of a function.
+type sampled struct {
+	function string
+	at       int
+	weight   int64
+}
+
+// mapped is where recordings have a binary. Offsets in the file are addresses there, as
+// the linker makes them of so small a file.
+const mapped = 0x7f0000000000
+
+// recording is a run with samples in a binary.
+func recording(t *testing.T, name string, b *Binary, samples ...sampled) *run.Run {
+	t.Helper()
+	rb := run.NewBuilder(name)
+	event := rb.Event(run.Event{Name: "cycles"})
+	m := rb.Mapping(run.Mapping{File: "/lib/" + filepath.Base(b.Path), Start: mapped, Limit: mapped + 1<<20, BuildID: b.BuildID})
+	for _, s := range samples {
+		addr := address(t, b, s.function, s.at)
+		if v, ok := b.Vaddr(addr); !ok || v != addr {
+			t.Fatalf("offset %#x is address %#x", addr, v)
+		}
+		f := rb.Function(run.Function{Name: s.function})
+		rb.Add(event, rb.Stack(0, rb.Location(m, mapped+addr, run.Line{Function: f})), 0, s.weight)
+	}
+	return finish(t, rb)
+}
+
+func finish(t *testing.T, rb *run.Builder) *run.Run {
+	t.Helper()
+	r, err := rb.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// sideOf is a side with the samples of one run.
+func sideOf(t *testing.T, b *Binary, table *branch.Table, samples ...sampled) *SideInput {
+	t.Helper()
+	p, err := NewProfile([]*run.Run{recording(t, "run", b, samples...)}, b, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &SideInput{Name: "side", Binary: b, Profile: p, Branches: table}
+}
+
+// branchAt is a conditional branch that was executed, jumped and was mispredicted so often.
+func branchAt(t *testing.T, b *Binary, function string, at int, executed, taken, miss float64) branch.Branch {
+	return branch.Branch{
+		DSO: "/lib/" + filepath.Base(b.Path), Address: address(t, b, function, at), Kind: branch.Conditional,
+		Executed: new(executed), PTaken: &branch.Estimate{Value: taken}, Rate: &branch.Rate{Value: new(miss)},
+	}
+}
+
+func TestHotLoops(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	for _, test := range []struct {
+		name    string
+		samples []sampled
+		want    []string
+	}{
+		{"one", []sampled{{"hot", 1, 10}}, []string{"hot depth 1: 1.00"}},
+		{"hottest first", []sampled{{"hot", 1, 3}, {"nest", 2, 5}}, []string{"nest depth 2: 0.62", "hot depth 1: 0.38"}},
+		{"outside of loops", []sampled{{"hot", 0, 5}, {"hot", 4, 5}}, []string{"hot depth 1: 0.50"}},
+		{"inner loop with less than three quarters", []sampled{{"nest", 1, 6}, {"nest", 2, 4}}, []string{"nest depth 1: 1.00"}},
+		{"inner loop with three quarters", []sampled{{"nest", 1, 1}, {"nest", 2, 3}}, []string{"nest depth 2: 0.75"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			list, err := sideOf(t, b, nil, test.samples...).Profile.HotLoops(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, h := range list {
+				got = append(got, fmt.Sprintf("%s depth %d: %.2f", h.Function.Name, h.Function.Loops[h.Loop].Depth, h.Share))
+			}
+			if diff := gocmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if _, err := sideOf(t, b, nil, sampled{"hot", 0, 1}).Profile.HotLoops(b); err == nil || !strings.Contains(err.Error(), "no samples in a loop") {
+		t.Errorf("samples outside of loops: %v", err)
+	}
+}
+
+func TestPairsOf(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	both := []sampled{{"hot", 1, 6}, {"nest", 2, 4}}
+	for _, test := range []struct {
+		name       string
+		base, head []sampled
+		opt        PairOptions
+		want       []string // function, unit
+		err        string
+	}{
+		{"hottest", both, both, PairOptions{}, []string{"hot 1"}, ""},
+		{"two", both, both, PairOptions{Limit: 2}, []string{"hot 1", "nest 2"}, ""},
+		{"named", both, both, PairOptions{Functions: [2]string{"nest", "nest"}}, []string{"nest 2"}, ""},
+		{"loop by its number", both, both, PairOptions{Functions: [2]string{"nest", "nest"}, Loops: [2]int{1, 1}}, []string{"nest 1"}, ""},
+		{"other function", both, []sampled{{"nest", 2, 1}}, PairOptions{}, nil, "no function like it has any in a loop after"},
+		{"no samples in it", both, []sampled{{"nest", 2, 1}}, PairOptions{Functions: [2]string{"hot", "hot"}}, nil, "no samples in a loop of hot"},
+		{"loop that is not there", both, both, PairOptions{Functions: [2]string{"hot", "hot"}, Loops: [2]int{2, 0}}, nil, "hot has no loop 2, only 1"},
+		{"none in common", both[:1], both[1:], PairOptions{Limit: 3}, nil, "no loop is on both sides"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			pairs, err := PairsOf(t.Context(), noLLVM{}, sideOf(t, b, nil, test.base...), sideOf(t, b, nil, test.head...), test.opt)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Fatalf("error %v, want %q", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, p := range pairs {
+				got = append(got, fmt.Sprintf("%s %d", p.Base.Code.Root.Name, p.Base.Code.Root.Loops[p.Base.Loop].Depth))
+				if p.Source != SourceAssumed {
+					t.Errorf("%s: source %s without branches", p.Name, p.Source)
+				}
+			}
+			if diff := gocmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestShortLoopUnit checks that a loop of four trips is a part of the one around it.
+func TestShortLoopUnit(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	table := &branch.Table{Tier: branch.TierStacks, Scaled: true, Branches: []branch.Branch{
+		branchAt(t, b, "nest", 5, 4000, 0.75, 0),
+		branchAt(t, b, "nest", 7, 1000, 0.999, 0),
+	}}
+	in := sideOf(t, b, table, sampled{"nest", 2, 1})
+	pairs, err := PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := pairs[0]
+	if depth := p.Base.Code.Root.Loops[p.Base.Loop].Depth; depth != 1 || p.Source != SourceMeasured {
+		t.Errorf("unit %s of depth %d, rates %s", p.Unit, depth, p.Source)
+	}
+	if p.ProgramShare == nil || *p.ProgramShare != 1 {
+		t.Errorf("share %v", p.ProgramShare)
+	}
+}
+
+// TestTableRates checks what becomes of the branches of a table.
+func TestTableRates(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	g, err := b.Graph(t.Context(), noLLVM{}, address(t, b, "hot", 0), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(change func(*branch.Branch)) *branch.Table {
+		one := branchAt(t, b, "hot", 3, 1000, 0.3, 0.2)
+		change(&one)
+		return &branch.Table{Tier: branch.TierStacks, Branches: []branch.Branch{one}}
+	}
+	simulated := func(counted bool) *branch.Table {
+		table := with(func(one *branch.Branch) { one.PTaken = nil })
+		table.Tier = branch.TierSimulated
+		if counted {
+			table.Branches = append(table.Branches, branchAt(t, b, "hot", 7, 1000, 0.9, 0))
+		}
+		return table
+	}
+	for _, test := range []struct {
+		name   string
+		table  *branch.Table
+		source Source
+		want   Branch
+		ok     bool
+	}{
+		{"none", nil, SourceAssumed, Branch{}, false},
+		{"measured", with(func(*branch.Branch) {}), SourceMeasured, Branch{Taken: 0.3, Miss: 0.2}, true},
+		{"bounds", with(func(o *branch.Branch) { o.Rate = &branch.Rate{Bounds: [2]float64{0.1, 0.2}} }), SourceMeasured, Branch{Taken: 0.3, Miss: 0.15000000000000002}, true},
+		{"misses unknown", with(func(o *branch.Branch) { o.Rate = nil }), SourceMeasured, Branch{Taken: 0.3, Miss: 0.3}, true},
+		{"jumps unknown", with(func(o *branch.Branch) { o.PTaken = nil }), SourceMeasured, Branch{}, false},
+		{"by line", with(func(o *branch.Branch) { o.ByLine = true }), SourceMeasured, Branch{}, false},
+		{"call", with(func(o *branch.Branch) { o.Kind = branch.Call }), SourceMeasured, Branch{}, false},
+		{"other binary", with(func(o *branch.Branch) { o.DSO = "/lib/other.so" }), SourceMeasured, Branch{}, false},
+		{"never jumped in a simulation", simulated(true), SourceSimulated, Branch{Taken: 0, Miss: 0.2}, true},
+		{"simulation without jumps", simulated(false), SourceSimulated, Branch{}, false},
+	} {
+		in := &SideInput{Name: "side", Binary: b, Branches: test.table}
+		rates := in.rates()
+		if rates.Source != test.source {
+			t.Errorf("%s: source %s", test.name, rates.Source)
+		}
+		if rates.Branch == nil {
+			if test.ok {
+				t.Errorf("%s: nothing known", test.name)
+			}
+			continue
+		}
+		got, ok := rates.Branch(g, 3)
+		if got != test.want || ok != test.ok {
+			t.Errorf("%s: %+v, %v", test.name, got, ok)
+		}
+	}
+}
+
+// TestIterations checks the counting of units and that sides with different numbers of
+// them are refused.
+func TestIterations(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	side := func(executed float64) *SideInput {
+		table := &branch.Table{Tier: branch.TierStacks, Scaled: true, Branches: []branch.Branch{
+			branchAt(t, b, "hot", 3, executed, 0.5, 0.1),
+			branchAt(t, b, "hot", 7, executed, 0.9999, 0),
+		}}
+		return sideOf(t, b, table, sampled{"hot", 1, 1})
+	}
+	for _, test := range []struct {
+		name       string
+		base, head float64
+		work       *[2]float64
+		err        string
+	}{
+		{"alike", 1000, 1000, nil, ""},
+		{"nearly alike", 1000, 1100, nil, ""},
+		{"twice", 2000, 1000, nil, "it is --unit 1:2"},
+		{"a quarter", 1000, 4000, nil, "it is --unit 4:1"},
+		{"no multiple", 1000, 1400, nil, "--unit says how much an iteration of each does"},
+		{"twice with work", 2000, 1000, &[2]float64{1, 2}, ""},
+	} {
+		pairs, err := PairsOf(t.Context(), noLLVM{}, side(test.base), side(test.head), PairOptions{Work: test.work})
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s: %v", test.name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if test.work != nil && (pairs[0].Base.Work != 1 || pairs[0].Head.Work != 2) {
+			t.Errorf("%s: work %g and %g", test.name, pairs[0].Base.Work, pairs[0].Head.Work)
+		}
+	}
+}
+
+// TestMeasuredSpeedup checks the speed-up that the samples of several runs give.
+func TestMeasuredSpeedup(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	side := func(weights ...int64) *SideInput {
+		var runs []*run.Run
+		for i, w := range weights {
+			runs = append(runs, recording(t, fmt.Sprint("run ", i), b, sampled{"hot", 1, w}, sampled{"nest", 2, 500}))
+		}
+		p, err := NewProfile(runs, b, "cycles")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &SideInput{Name: "side", Binary: b, Profile: p}
+	}
+	pairs, err := PairsOf(t.Context(), noLLVM{}, side(2000, 2100, 1900), side(1000, 1050, 950), PairOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := pairs[0].Measured
+	if m == nil || m.Value < 1.99 || m.Value > 2.01 || m.Lo >= m.Value || m.Hi <= m.Value {
+		t.Fatalf("measured %+v", m)
+	}
+	if share := pairs[0].ProgramShare; share == nil || *share < 0.79 || *share > 0.81 {
+		t.Errorf("share %v", share)
+	}
+}
+
+// TestWithoutAddresses is a recording that names functions only.
+func TestWithoutAddresses(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	rb := run.NewBuilder("folded")
+	event := rb.Event(run.Event{Name: "samples"})
+	for name, weight := range map[string]int64{"hot": 30, "main": 70} {
+		f := rb.Function(run.Function{Name: name})
+		rb.Add(event, rb.Stack(0, rb.Location(0, 0, run.Line{Function: f})), 0, weight)
+	}
+	p, err := NewProfile([]*run.Run{finish(t, rb)}, b, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &SideInput{Name: "side", Binary: b, Profile: p}
+	if in.Heat() != nil {
+		t.Error("there is heat without addresses")
+	}
+	pairs, err := PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{Functions: [2]string{"hot", "hot"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if share := pairs[0].ProgramShare; share == nil || *share != 0.3 || pairs[0].Base.Loop != 0 {
+		t.Errorf("share %v, loop %d", share, pairs[0].Base.Loop)
+	}
+	for function, want := range map[string]string{"": "names the function", "main": "no function main"} {
+		if _, err := PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{Functions: [2]string{function, function}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("function %q: %v", function, err)
+		}
+	}
+}
+
+func TestProfileErrors(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	good := recording(t, "good", b, sampled{"hot", 1, 1})
+	other := *good
+	other.Mappings = append([]run.Mapping(nil), good.Mappings...)
+	other.Mappings[1].File, other.Mappings[1].BuildID = "/lib/other.so", "00"
+	rebuilt := *good
+	rebuilt.Mappings = append([]run.Mapping(nil), good.Mappings...)
+	rebuilt.Mappings[1].BuildID = "00112233445566778899aabbccddeeff00112233"
+	for _, test := range []struct {
+		name, event, want string
+		run               *run.Run
+	}{
+		{"event", "branch-misses", `no event "branch-misses", there are cycles`, good},
+		{"no samples", "", "no samples", finish(t, run.NewBuilder("empty"))},
+		{"elsewhere", "", "only in other.so", &other},
+	} {
+		if _, err := NewProfile([]*run.Run{test.run}, b, test.event); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	_, err := NewProfile([]*run.Run{&rebuilt}, b, "")
+	if b.BuildID == "" {
+		t.Skip("the linker writes no build ID")
+	}
+	if err == nil || !strings.Contains(err.Error(), "give the binary that ran") {
+		t.Errorf("other build ID: %v", err)
+	}
+}
+
+func TestHeat(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	in := sideOf(t, b, nil, sampled{"hot", 1, 3}, sampled{"hot", 2, 1})
+	g, err := b.Graph(t.Context(), noLLVM{}, address(t, b, "hot", 0), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heat := in.Heat()
+	if heat(g, 1) != 0.75 || heat(g, 2) != 0.25 || heat(g, 3) != 0 {
+		t.Errorf("heat %g, %g, %g", heat(g, 1), heat(g, 2), heat(g, 3))
+	}
+}
+
+// TestStride checks by how many bytes loops go on, which tells sides apart that do not
+// do the same work.
+func TestStride(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       int
+	}{
+		{"pointer", ".L1: movl (%rdi), %eax\naddq $4, %rdi\ncmpq %rdi, %rsi\njne .L1\n", 4},
+		{"scaled index", ".L1: addl (%rdi,%rax,8), %ecx\nincq %rax\ncmpq %rax, %rsi\njne .L1\n", 8},
+		{"unrolled", ".L1: addl (%rdi), %ecx\naddl 4(%rdi), %ecx\naddq $8, %rdi\ncmpq %rdi, %rsi\njne .L1\n", 8},
+		{"two pointers", ".L1: movl (%rdi), %eax\nmovl %eax, (%rsi)\naddq $4, %rdi\naddq $4, %rsi\ncmpq %rdi, %rdx\njne .L1\n", 4},
+		{"two widths", ".L1: movzbl (%rdi), %eax\nmovl %eax, (%rsi)\naddq $1, %rdi\naddq $4, %rsi\ncmpq %rdi, %rdx\njne .L1\n", 0},
+		{"counter only", ".L1: addl %ecx, %eax\naddq $1, %rcx\ncmpq %rcx, %rsi\njne .L1\n", 0},
+		{"aarch64", ".L1:\nldr w1, [x0], #4\nadd w2, w2, w1\ncmp x0, x3\nb.ne .L1\n", 4},
+	} {
+		g := listing(t, test.text)
+		loop, err := g.MainLoop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Side{Code: &Code{Root: g}, Loop: loop, Work: 1}
+		if got := s.stride(); got != test.want {
+			t.Errorf("%s: %d, want %d", test.name, got, test.want)
+		}
+	}
+	side := func(text string) *Side {
+		return &Side{Code: &Code{Root: listing(t, text)}, Loop: 0, Work: 1}
+	}
+	one, four := side(".L1: movl (%rdi), %eax\naddq $4, %rdi\njne .L1\n"), side(".L1: movl (%rdi), %eax\naddq $16, %rdi\njne .L1\n")
+	if err := SameUnits(one, four); err == nil || !strings.Contains(err.Error(), "--unit 1:4") {
+		t.Errorf("strides of 4 and 16: %v", err)
+	}
+	if err := SameUnits(one, one); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSameBuildID(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want bool
+	}{
+		{"00112233445566778899aabbccddeeff", "00112233445566778899aabbccddeeff00000000", true},
+		{"0011", "0012", false},
+		{"", "00000000", true},
+	} {
+		if got := SameBuildID(test.a, test.b); got != test.want {
+			t.Errorf("%q, %q: %v", test.a, test.b, got)
+		}
+	}
+}
+
+// TestOutsideOfMapping is a sample beside the mapping, and an address beside all code.
+func TestOutsideOfMapping(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	rb := run.NewBuilder("outside")
+	event := rb.Event(run.Event{Name: "cycles"})
+	m := rb.Mapping(run.Mapping{File: b.Path, Start: mapped, Limit: mapped + 16})
+	f := rb.Function(run.Function{Name: "hot"})
+	rb.Add(event, rb.Stack(0, rb.Location(m, mapped+0x1000, run.Line{Function: f})), 0, 1)
+	p, err := NewProfile([]*run.Run{finish(t, rb)}, b, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Weights) != 0 {
+		t.Errorf("weights %v", p.Weights)
+	}
+	if p.Runs[0].Total.Weight != 1 {
+		t.Errorf("total %v", p.Runs[0].Total)
+	}
+	if _, err := b.Function(1 << 40); err == nil || errors.Is(err, disasm.ErrNoFunction) {
+		t.Errorf("no function: %v", err)
+	}
+}

@@ -1,0 +1,40 @@
+package predict
+
+import (
+	"context"
+	"fmt"
+)
+
+// HottestLoop is the hottest loop of a recording in those functions whose names match
+// accepts: the name of the pair that is returned, with one iteration as its unit and the
+// loop as both sides.
+func HottestLoop(ctx context.Context, tool Disassembler, in *SideInput, match func(name string) bool) (*Pair, error) {
+	if len(in.Profile.leaves) == 0 {
+		return nil, fmt.Errorf("%s: has no addresses, which tell what loop is hot", in.Name)
+	}
+	loops, err := in.Profile.HotLoops(in.Binary)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range loops {
+		if !match(h.Function.Name) {
+			continue
+		}
+		u, err := in.side(ctx, tool, h, 0, false)
+		if err != nil {
+			return nil, err
+		}
+		// Of a loop with few trips the unit is what is around it.
+		root := u.Code.Root
+		for i := range root.Loops {
+			if root.Insts[root.Blocks[root.Loops[i].Header].First].Addr == h.Address() {
+				u.Loop = i
+			}
+		}
+		return &Pair{
+			Name: h.Name(), Unit: fmt.Sprintf("an iteration of the loop at %#x of %s", h.Address(), root.Name),
+			Base: u.Side, Head: u.Side, Source: u.Rates.Source,
+		}, nil
+	}
+	return nil, fmt.Errorf("%s: no samples in a loop of a function that matches", in.Name)
+}

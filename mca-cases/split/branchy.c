@@ -1,0 +1,15 @@
+#include "../kernel.h"
+
+size_t split(const int32_t *values, size_t n, int32_t pivot, int32_t *below, int32_t *others)
+{
+	size_t b = 0, o = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (values[i] < pivot) {
+			ARM();
+			below[b++] = values[i];
+		} else {
+			others[o++] = values[i];
+		}
+	}
+	return b;
+}
