@@ -59,7 +59,7 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 	fs.IntVar(&f.badRuns, "allow-bad-runs", 0, "leave out up to `K` recordings that cannot be read")
 	fs.StringVar(&f.cpu, "cpu", "", "take the cost of a mispredicted branch of the core `NAME`, as LLVM calls it, and predict cycles for it")
 	fs.StringVar(&f.missCost, "miss-cost", "", "a mispredicted branch costs `CYCLES`, a number or a range LO-HI")
-	f.sections.register(cmd)
+	f.sections.registerInputs(cmd, "for predicted cycles and the report")
 	fs.StringVar(&f.categories, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
 }
 
@@ -402,6 +402,7 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 	f.register(cmd)
 	f.page.register(cmd)
 	fs := cmd.Flags()
+	fs.BoolVar(&f.sections.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop on both sides; --symfs has the binaries")
 	fs.StringVar(&format, "format", "text", "write to standard output in `FORMAT`, one of those of --out, or none")
 	fs.StringArrayVar(&outs, "out", nil, "write to a file, too: `FORMAT=FILE` (repeatable)")
 	fs.StringVar(&history, "history", "", "add the verdicts to `FILE`, and say which budgets passed far below their limits in the last ten")

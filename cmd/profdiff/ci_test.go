@@ -223,8 +223,7 @@ func TestCIScripts(t *testing.T) {
 	script := ciFile(t, "perf-budget")
 	for command, flags := range map[string][]string{
 		"record": {"before", "after", "runs", "event", "output", "work"},
-		"check":  {"budget", "source-root", "out"},
-		"diff":   {"html"},
+		"check":  {"budget", "source-root", "out", "html"},
 	} {
 		cmd, _, err := root.Find([]string{command})
 		if err != nil || cmd == root || !strings.Contains(script, `"$profdiff" `+command) {

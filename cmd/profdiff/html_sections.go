@@ -18,11 +18,17 @@ type htmlSections struct {
 	llvm     string
 }
 
+// register adds all flags.
 func (s *htmlSections) register(cmd *cobra.Command) {
+	s.registerInputs(cmd, "for the report")
+	cmd.Flags().BoolVar(&s.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop; --symfs has the binaries")
+}
+
+// registerInputs adds the flags of what else is read, and what for.
+func (s *htmlSections) registerInputs(cmd *cobra.Command, purpose string) {
 	fs := cmd.Flags()
-	fs.StringVar(&s.branches[0], "branches-before", "", "show branches in the report; take those of BEFORE from `FILE`, of callgrind or with branch stacks")
-	fs.StringVar(&s.branches[1], "branches-after", "", "take the branches of AFTER from `FILE`")
-	fs.BoolVar(&s.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop; --symfs has the binaries")
+	fs.StringVar(&s.branches[0], "branches-before", "", purpose+", take the branches of BEFORE from `FILE`, of callgrind or with branch stacks")
+	fs.StringVar(&s.branches[1], "branches-after", "", purpose+", take the branches of AFTER from `FILE`")
 	fs.StringVar(&s.llvm, "llvm", "", "take llvm-mca and llvm-objdump from `DIR` (default: from PATH and /usr/lib/llvm-*)")
 }
 

@@ -23,7 +23,7 @@ const (
 
 // A Replacement is what head has where base had a branch.
 type Replacement struct {
-	By Select
+	By Select // "" if it is not known
 	// Text is the instruction in GNU syntax, Address where it is in the head's file, File
 	// and Line where that is in the source, if known. Text is "" if it is not known which
 	// of the function's instructions it is.
@@ -187,10 +187,21 @@ func (c *comparison) replacement(b *SideBranch, base *disasm.Function, head *hea
 			return r
 		}
 	}
-	if r.Head > r.Base {
-		return r
+	if r.Head <= r.Base {
+		return nil
 	}
-	return nil
+	// If all are alike, it is one of them.
+	for i := range head.Insts {
+		switch by := selects(head.Text(i)); {
+		case by == "":
+		case r.By == "":
+			r.By = by
+		case r.By != by:
+			r.By = ""
+			return r
+		}
+	}
+	return r
 }
 
 // armsEnd is the index of the first instruction behind the arms of a branch: where both

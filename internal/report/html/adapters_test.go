@@ -3,6 +3,7 @@ package html
 import (
 	"math"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -87,6 +88,90 @@ func TestBranchDiff(t *testing.T) {
 		}
 	}
 	render(t, d)
+}
+
+// TestBranchCode checks that the code of both sides is aligned, and linked to branches by
+// their places.
+func TestBranchCode(t *testing.T) {
+	before, after := readBranches(t, "before.out"), readBranches(t, "after.out")
+	c, err := branch.Compare([]*branch.Table{before}, []*branch.Table{after}, branch.DiffOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	symfs := []symbolizer.SearchPath{{Name: "symbols", FS: os.DirFS(heap + "symbols")}}
+	wanted := []string{"heap_sift_down", "message_compare", "no_such_function"}
+	base, head := before.Listings(wanted, symfs), after.Listings(wanted, symfs)
+	// Without branches, message_compare is not in the table of head.
+	if base[0] == nil || head[0] == nil || base[1] == nil || head[1] != nil || base[2] != nil {
+		t.Fatalf("listings %v and %v", base, head)
+	}
+	d := FromBranchDiff(c, []BranchListing{{base[0], head[0]}, {base[1], head[1]}}, Options{})
+	if len(d.Branches.Code) != 2 {
+		t.Fatalf("%d functions have code", len(d.Branches.Code))
+	}
+	linked := func(code *BranchCode) (both, base, head int) {
+		for i := range code.Rows {
+			r := &code.Rows[i]
+			if r.Base != nil && r.Head != nil {
+				both++
+			}
+			if r.Base != nil && r.Base.Branch >= 0 {
+				if d.Branches.Rows[r.Base.Branch].Base == nil {
+					t.Errorf("+%x is linked to a branch that base does not have", r.Base.Offset)
+				}
+				base++
+			}
+			if r.Head != nil && r.Head.Branch >= 0 {
+				head++
+			}
+		}
+		return both, base, head
+	}
+	if both, x, y := linked(&d.Branches.Code[0]); both < 50 || x != 4 || y != 4 {
+		t.Errorf("heap_sift_down: %d rows of both sides, %d and %d branches", both, x, y)
+	}
+	if both, x, y := linked(&d.Branches.Code[1]); both != 0 || x != 3 || y != 0 {
+		t.Errorf("message_compare: %d rows of both sides, %d and %d branches", both, x, y)
+	}
+	for i := range d.Branches.Rows {
+		if r := &d.Branches.Rows[i]; r.Code >= 0 && d.Branches.Code[r.Code].Function != r.Function {
+			t.Errorf("%s %s has the code of %s", r.Function, r.Place, d.Branches.Code[r.Code].Function)
+		}
+	}
+	p := show(t, d, "", browser.Options{})
+	do(t, p.Do(`document.querySelector("#panel [aria-expanded]").click()`))
+	if got := eval[string](t, p, text); !strings.Contains(got, "Before: instruction") || strings.Contains(got, "After: instruction") {
+		t.Error("the code of one side is not shown as such")
+	}
+}
+
+// TestAdd checks what a document takes over from others.
+func TestAdd(t *testing.T) {
+	d := sample(t, small())
+	sentence := d.Verdict.Sentence
+	branches := FromBranches(readBranches(t, "before.out"), nil, Options{})
+	d.Add(branches)
+	side := &predict.Side{Name: "head"}
+	r := &predict.Result{Pair: &predict.Pair{Name: "loop", Unit: "an iteration", Head: side, Source: predict.SourceAssumed}, Head: predict.Cycles{Total: 7.5, Lo: 7, Hi: 8}}
+	d.Add(FromPrediction(&predict.Machine{}, []*predict.Result{r}, Options{}))
+	if d.Verdict.Sentence != sentence || d.Branches == nil || d.Pipeline == nil || len(d.Also) != 2 {
+		t.Errorf("the document has %+v and %+v", d.Verdict, d.Also)
+	}
+	if got, want := d.Also[1].Text, "7.500 cycles for an iteration are predicted. A static model, not a measurement: what is not called measured is predicted."; got != want {
+		t.Errorf("prediction %q, want %q", got, want)
+	}
+	if last := d.Cards[len(d.Cards)-1]; last.Name != qualityName || !strings.HasSuffix(last.Change, "samples") {
+		t.Errorf("the last card is %+v", last)
+	}
+	p := show(t, d, "#view=pipeline", browser.Options{})
+	if got := eval[string](t, p, text); strings.Contains(got, "Before\n") || !strings.Contains(got, "7.500") || !strings.Contains(got, "Static model, not a measurement") {
+		t.Errorf("the page of head alone says %q", got)
+	}
+	data, err := p.PDF()
+	do(t, err)
+	if n := len(regexp.MustCompile(`/Type\s*/Page\b`).FindAll(data, -1)); n != 1 {
+		t.Errorf("%d pages are printed", n)
+	}
 }
 
 func TestTimeline(t *testing.T) {

@@ -112,7 +112,7 @@ func budgetOf(r *budget.Result) Budget {
 			}
 			what := c.What
 			if c.CI.Lo < c.CI.Hi {
-				what += fmt.Sprintf(", %s to %s over ways through it", write(c.CI.Lo), write(c.CI.Hi))
+				what += fmt.Sprintf(", %s to %s over several walks", write(c.CI.Lo), write(c.CI.Hi))
 			}
 			reasons = append(reasons, what)
 		}
