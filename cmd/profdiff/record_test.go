@@ -22,11 +22,20 @@ func needTool(t *testing.T, name string) {
 	}
 }
 
+// needPerf skips the test where perf is not there, or may not record.
+func needPerf(t *testing.T) {
+	t.Helper()
+	needTool(t, "perf")
+	if out, err := exec.Command("perf", "record", "-q", "-e", "cpu-clock", "-o", filepath.Join(t.TempDir(), "perf.data"), "true").CombinedOutput(); err != nil && bytes.Contains(out, []byte("perf_event_paranoid")) {
+		t.Skipf("perf cannot record here: %s", out)
+	}
+}
+
 // TestRecordScripts records for real. Scripts whose names begin with android have a
 // device, see [androidDevice].
 func TestRecordScripts(t *testing.T) {
 	t.Run("perf", func(t *testing.T) {
-		needTool(t, "perf")
+		needPerf(t)
 		runRecordScripts(t, "[^a]*.txtar", nil)
 	})
 	t.Run("simpleperf", func(t *testing.T) {
@@ -77,7 +86,7 @@ func (s *stopper) Write(p []byte) (int, error) {
 
 // An interrupted recording goes on where it was.
 func TestRecordInterrupted(t *testing.T) {
-	needTool(t, "perf")
+	needPerf(t)
 	dir := t.TempDir()
 	args := []string{"record", "--before", "sleep 0.3", "--after", "sleep 0.2", "--runs", "3", "--warmup", "0", "-o", dir}
 	ctx, stop := context.WithCancel(t.Context())
@@ -119,7 +128,7 @@ func TestRecordInterrupted(t *testing.T) {
 
 // A disk without room is noticed before a run is lost.
 func TestRecordFullDisk(t *testing.T) {
-	needTool(t, "perf")
+	needPerf(t)
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
 		t.Skipf("cannot mount a small disk: %v", err)

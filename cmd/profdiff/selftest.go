@@ -1,11 +1,12 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -60,8 +61,17 @@ is how runs differ when one side is recorded after the other.`,
 				defer os.RemoveAll(dir)
 			}
 			rec, err := record.Open(dir)
-			if err != nil || len(command) > 0 {
-				line := quoteWords(command)
+			if len(command) == 0 && errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s: has no %s: name the program to record, profdiff selftest -o DIR -- CMD", dir, record.FileName)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			if len(command) > 0 {
+				line := command[0] // which may be for a shell
+				if len(command) > 1 {
+					line = record.Quote(command)
+				}
 				f.plan.Before.Run, f.plan.After.Run = line, line
 				backend, err := f.backend(cmd)
 				if err != nil {
@@ -92,20 +102,6 @@ is how runs differ when one side is recorded after the other.`,
 	fs.IntVar(&limit, "limit", 20, "show `N` functions, 0 for all")
 	fs.StringVarP(&output, "output", "o", "", "keep the recordings in the folder `DIR`")
 	return cmd
-}
-
-// quoteWords makes one command line of words.
-func quoteWords(command []string) string {
-	if len(command) == 1 {
-		return command[0]
-	}
-	quoted := slices.Clone(command)
-	for i, w := range quoted {
-		if w == "" || strings.ContainsAny(w, " \t\n|&;<>()$`\\\"'*?[]#~{}!") {
-			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }
 
 // loadRecorded reads the runs of both sides in the order of recording.

@@ -183,7 +183,7 @@ g:
 func armPrograms(t *testing.T) map[string]string {
 	t.Helper()
 	if _, err := llvm.Find(context.Background(), ""); err != nil {
-		t.Skipf("no llvm-objdump to decode 32-bit Arm code: %v", err)
+		t.Skipf("llvm-objdump is not installed: %v", err)
 	}
 	dir := t.TempDir()
 	source := filepath.Join(dir, "a.c")
@@ -206,7 +206,7 @@ func armPrograms(t *testing.T) map[string]string {
 		}
 	}
 	if len(programs) == 0 {
-		t.Skip("neither arm-linux-gnueabihf-gcc nor clang with ld.lld is installed")
+		t.Skip("arm-linux-gnueabihf-gcc is not installed, nor clang with ld.lld")
 	}
 	return programs
 }

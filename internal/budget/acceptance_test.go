@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"profdiff/internal/run"
+	"profdiff/internal/run/runtest"
 	"profdiff/internal/stats"
 )
 
@@ -185,7 +185,7 @@ func TestAcceptance(t *testing.T) {
 	}
 	drifting := func(blocked bool, drift float64) func(uint64) ([]*run.Run, []*run.Run) {
 		return func(seed uint64) (base, head []*run.Run) {
-			return newModel(seed, 0.03).sides(10, blocked, drift, nil)
+			return runtest.NewModel(9, seed, 0.03).Sides(10, blocked, drift, nil)
 		}
 	}
 	measure("V7", "all runs of base first, 10 % drift: builds with a verdict other than inconclusive for blocked order", false, 0, whole("normalize: none", drifting(true, 0.1), func(o *Outcome) float64 {
@@ -199,7 +199,7 @@ func TestAcceptance(t *testing.T) {
 	measure("V7", "the same with 30 % drift if the file allows any order, the negative control: builds with a fail", true, 0.9, whole("normalize: none, require: {order: any}", drifting(true, 0.3), failed("")))
 	measure("V7", "ABBA, 10 % drift: builds with a fail", false, nominal, whole("normalize: none", drifting(false, 0.1), failed("")))
 	halved := func(seed uint64) (base, head []*run.Run) {
-		return newModel(seed, 0.03).sides(10, false, 0, map[int]float64{0: 0.5})
+		return runtest.NewModel(9, seed, 0.03).Sides(10, false, 0, map[int]float64{0: 0.5})
 	}
 	measure("V12", "one function −50 %, normalized by work: builds in which any other fails", false, nominal, whole("normalize: work:operations", halved, failed("f0")))
 	measure("V12", "one function −50 %, normalized by reference: builds in which any other fails", false, nominal, whole("normalize: reference", halved, failed("f0")))
@@ -218,68 +218,4 @@ func TestAcceptance(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// A model draws runs of a program of a few functions under main.
-type model struct {
-	rng       *rand.Rand
-	functions []float64 // mean samples a run
-	cv        float64   // of each function between runs
-}
-
-func newModel(seed uint64, cv float64) *model {
-	m := &model{rng: rand.New(rand.NewPCG(seed, 7)), cv: cv}
-	for i := range 9 {
-		m.functions = append(m.functions, 9000/float64(i+3))
-	}
-	return m
-}
-
-// draw makes a run that was recorded at a time and costs factor more throughout; each
-// names the functions that cost another factor more.
-func (m *model) draw(at int, factor float64, each map[int]float64) *run.Run {
-	b := run.NewBuilder(fmt.Sprint("run ", at))
-	event := b.Event(run.Event{Name: "cpu-clock", Unit: "nanoseconds"})
-	mapping := b.Mapping(run.Mapping{File: "/bin/program", Limit: 1 << 20})
-	labels := b.Labels(run.Labels{Process: "program", Thread: "program", PID: -1, TID: -1, CPU: -1})
-	location := func(name string) uint32 {
-		return b.Location(mapping, 0, run.Line{Function: b.Function(run.Function{Name: name, File: "/src/program.c"})})
-	}
-	root := b.Stack(0, location("main"))
-	for i, mean := range m.functions {
-		mean *= factor
-		if f, ok := each[i]; ok {
-			mean *= f
-		}
-		mean *= math.Exp(m.cv*m.rng.NormFloat64() - m.cv*m.cv/2)
-		n := int64(math.Max(0, math.Round(mean+math.Sqrt(mean)*m.rng.NormFloat64())))
-		b.AddSum(event, b.Stack(root, location(fmt.Sprintf("f%d", i))), labels, n, n*1e6, float64(n)*1e12)
-		b.Run().Accounting.In += n
-	}
-	r := b.Run()
-	r.Recording.Start = time.Unix(int64(at), 0)
-	r.Counters = []run.Counter{{Name: "operations", Value: 1000}}
-	r, err := b.Finish()
-	if err != nil {
-		panic(err)
-	}
-	return r
-}
-
-// sides draws n runs a side, in ABBA order or all of base first, with drift over the
-// recording; each is of head.
-func (m *model) sides(n int, blocked bool, drift float64, each map[int]float64) (base, head []*run.Run) {
-	factor := func(at int) float64 { return 1 + drift*float64(at-1)/float64(2*n-1) }
-	for i := range n {
-		atBase, atHead := 1+2*i, 2+2*i
-		switch {
-		case blocked:
-			atBase, atHead = 1+i, 1+n+i
-		case i%2 == 1:
-			atBase, atHead = atHead, atBase
-		}
-		base = append(base, m.draw(atBase, factor(atBase), nil))
-		head = append(head, m.draw(atHead, factor(atHead), each))
-	}
-	return base, head
 }

@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/ingest"
 	"profdiff/internal/objfile"
 	"profdiff/internal/run"
+	"profdiff/internal/run/runtest"
 	"profdiff/internal/symbolizer"
 )
 
@@ -165,7 +166,7 @@ func TestProve(t *testing.T) {
 // TestMetamorphic is V14: what does not matter changes nothing.
 func TestMetamorphic(t *testing.T) {
 	each := map[int]float64{0: 0.8, 3: 1.3, 5: 1.04}
-	draw := func() (base, head []*run.Run) { return newModel(77, 0.02).sides(9, false, 0, each) }
+	draw := func() (base, head []*run.Run) { return runtest.NewModel(9, 77, 0.02).Sides(9, false, 0, each) }
 	f := budgets(t, 9, "+10%", "normalize: work:operations")
 	verdicts := func(f *File, base, head []*run.Run) (list []Verdict) {
 		o := mustCheck(t, f, &Inputs{Base: base, Head: head})

@@ -88,7 +88,7 @@ func TestOutcomes(t *testing.T) {
 func TestKernelsARM64(t *testing.T) {
 	const qemu = "qemu-aarch64"
 	if _, err := exec.LookPath(qemu); err != nil {
-		t.Skipf("no %s (package qemu-user) to run the kernels of arm64", qemu)
+		t.Skipf("%s is not installed (package qemu-user)", qemu)
 	}
 	if testing.Short() {
 		t.Skip("builds the package for arm64")

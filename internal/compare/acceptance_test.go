@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"profdiff/internal/align"
 	"profdiff/internal/run"
+	"profdiff/internal/run/runtest"
 	"profdiff/internal/stats"
 )
 
@@ -21,78 +21,6 @@ var (
 	update         = flag.Bool("update", false, "with -acceptance-long, write the table of acceptance.md")
 	acceptanceLong = flag.Bool("acceptance-long", false, "simulate 4,000 builds of each scenario")
 )
-
-// A model draws runs of a program of a few functions under main.
-type model struct {
-	rng       *rand.Rand
-	functions []float64 // mean samples a run
-	cv        float64   // of each function between runs
-}
-
-func newModel(seed uint64, cv float64) *model {
-	m := &model{rng: rand.New(rand.NewPCG(seed, 7)), cv: cv}
-	for i := range 20 {
-		m.functions = append(m.functions, 9000/float64(i+3))
-	}
-	return m
-}
-
-// draw makes a run that was recorded at a time and costs factor more throughout; each
-// names the functions that cost another factor more.
-func (m *model) draw(at int, factor float64, each map[int]float64) *run.Run {
-	b := run.NewBuilder(fmt.Sprint("run ", at))
-	event := b.Event(run.Event{Name: "cpu-clock", Unit: "nanoseconds"})
-	mapping := b.Mapping(run.Mapping{File: "/bin/program", Limit: 1 << 20})
-	labels := b.Labels(run.Labels{Process: "program", Thread: "program", PID: -1, TID: -1, CPU: -1})
-	location := func(name string) uint32 {
-		return b.Location(mapping, 0, run.Line{Function: b.Function(run.Function{Name: name})})
-	}
-	root := b.Stack(0, location("main"))
-	for i, mean := range m.functions {
-		mean *= factor
-		if f, ok := each[i]; ok {
-			mean *= f
-		}
-		mean *= math.Exp(m.cv*m.rng.NormFloat64() - m.cv*m.cv/2)
-		n := int64(math.Max(0, math.Round(mean+math.Sqrt(mean)*m.rng.NormFloat64())))
-		b.AddSum(event, b.Stack(root, location(fmt.Sprintf("f%d", i))), labels, n, n*1e6, float64(n)*1e12)
-		b.Run().Accounting.In += n
-	}
-	r := b.Run()
-	r.Recording.Start = time.Unix(int64(at), 0)
-	r.Counters = []run.Counter{{Name: "operations", Value: 1000}}
-	r, err := b.Finish()
-	if err != nil {
-		panic(err)
-	}
-	return r
-}
-
-// order is the times at which the runs of a side were recorded.
-func order(n int, blocked bool) (base, head []int) {
-	for i := range n {
-		switch {
-		case blocked:
-			base, head = append(base, 1+i), append(head, 1+n+i)
-		case i%2 == 0: // ABBA
-			base, head = append(base, 1+2*i), append(head, 2+2*i)
-		default:
-			base, head = append(base, 2+2*i), append(head, 1+2*i)
-		}
-	}
-	return base, head
-}
-
-// sides draws n runs a side with drift over the recording; each is of head.
-func (m *model) sides(n int, blocked bool, drift float64, each map[int]float64) (base, head []*run.Run) {
-	atBase, atHead := order(n, blocked)
-	factor := func(at int) float64 { return 1 + drift*float64(at-1)/float64(2*n-1) }
-	for i := range n {
-		base = append(base, m.draw(atBase[i], factor(atBase[i]), nil))
-		head = append(head, m.draw(atHead[i], factor(atHead[i]), each))
-	}
-	return base, head
-}
 
 // fails counts the functions proven to cost more than limit more, as a budget on each
 // of them would; skip is not among them.
@@ -177,8 +105,8 @@ func TestAcceptance(t *testing.T) {
 	for _, mode := range []Mode{Work, Reference} {
 		seen, improved := 0, 0
 		measure("V12", fmt.Sprintf("one function −50 %%, normalized by %s: builds in which any other fails at +5 %%", mode), false, nominal, func(seed uint64) bool {
-			m := newModel(seed, 0.03)
-			base, head := m.sides(10, false, 0, halved)
+			m := runtest.NewModel(20, seed, 0.03)
+			base, head := m.Sides(10, false, 0, halved)
 			e := compare(base, head, Options{Normalize: mode})
 			seen++
 			if function(t, e, "f0").Self.Verdict == Improved {
@@ -191,8 +119,8 @@ func TestAcceptance(t *testing.T) {
 		}
 	}
 	measure("V12", "the same as shares, the negative control: others fail, or the warning of composition is given", true, 0.2, func(seed uint64) bool {
-		m := newModel(seed, 0.03)
-		base, head := m.sides(10, false, 0, halved)
+		m := runtest.NewModel(20, seed, 0.03)
+		base, head := m.Sides(10, false, 0, halved)
 		e := compare(base, head, Options{Normalize: Total})
 		return e.Withheld != "" || fails(e, 0.05, "f0") > 0
 	})
@@ -209,8 +137,8 @@ func TestAcceptance(t *testing.T) {
 
 // newModelSides draws 10 runs a side with 3 % of noise.
 func newModelSides(seed uint64, blocked bool, drift float64, opt Options) (base, head []*run.Run, o Options) {
-	m := newModel(seed, 0.03)
-	base, head = m.sides(10, blocked, drift, nil)
+	m := runtest.NewModel(20, seed, 0.03)
+	base, head = m.Sides(10, blocked, drift, nil)
 	return base, head, opt
 }
 
@@ -227,7 +155,7 @@ func verdicts(e *Event) map[string]Verdict {
 // TestMetamorphic is V14: what does not matter changes nothing.
 func TestMetamorphic(t *testing.T) {
 	each := map[int]float64{0: 0.8, 3: 1.3, 5: 1.04}
-	draw := func() (base, head []*run.Run) { return newModel(77, 0.02).sides(9, false, 0, each) }
+	draw := func() (base, head []*run.Run) { return runtest.NewModel(20, 77, 0.02).Sides(9, false, 0, each) }
 	base, head := draw()
 	opt := Options{Normalize: Work}
 	want := verdicts(&mustCompare(t, base, head, opt).Events[0])

@@ -205,23 +205,6 @@ func (a *adb) copyError(ctx context.Context, err error, stderr *tail, where stri
 	return fmt.Errorf("copying %s: %w", where, err)
 }
 
-// quote makes one word for the shell of the device.
-func quote(word string) string {
-	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%"
-	if word != "" && strings.Trim(word, safe) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-func quoteAll(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quote(w)
-	}
-	return strings.Join(quoted, " ")
-}
-
 // deviceWords splits a command line as words does, for the device, which has its shell
 // elsewhere.
 func deviceWords(command string) []string {
@@ -232,7 +215,7 @@ func deviceWords(command string) []string {
 	return w
 }
 
-func deviceCommand(command string) string { return quoteAll(deviceWords(command)) }
+func deviceCommand(command string) string { return Quote(deviceWords(command)) }
 
 // failed says that a command failed, if it did.
 func (r *reply) failed(command string) error {

@@ -48,7 +48,7 @@ func (b *Android) arguments(p *Plan) []string {
 
 // withPID runs a program as the process whose ID it leaves for [Android.end].
 func withPID(argv []string) string {
-	return "sh -c " + quote("echo $$ >"+deviceDir+"/pid; exec \"$@\"") + " sh " + quoteAll(argv)
+	return "sh -c " + quote("echo $$ >"+deviceDir+"/pid; exec \"$@\"") + " sh " + Quote(argv)
 }
 
 // recordCommand records a command that simpleperf starts.
@@ -218,7 +218,7 @@ func (b *Android) count(ctx context.Context, p *Plan, c *Command) (*counts, erro
 	if p.SystemWide {
 		argv = append(argv, "-a")
 	}
-	if reply, err = b.adb.shell(ctx, "cd "+deviceTemp+"; "+quoteAll(append(argv, command...)), ""); err != nil {
+	if reply, err = b.adb.shell(ctx, "cd "+deviceTemp+"; "+Quote(append(argv, command...)), ""); err != nil {
 		return nil, err
 	}
 	if reply.status != 0 {

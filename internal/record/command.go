@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -18,6 +19,24 @@ func words(command string) []string {
 		return []string{"/bin/sh", "-c", command}
 	}
 	return strings.Fields(command)
+}
+
+// quote makes one word for a shell.
+func quote(word string) string {
+	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%"
+	if word != "" && strings.Trim(word, safe) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Quote makes one command line of words, for a shell or for a [Command].
+func Quote(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return strings.Join(quoted, " ")
 }
 
 func firstWord(command string) string {
@@ -91,6 +110,9 @@ func run(ctx context.Context, argv []string, stderr *tail) (*Result, error) {
 		return r, &exitError{argv[0], exit.Error(), lastLine(stderr.Bytes()), ok && status.Signaled()}
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, fmt.Errorf("%s: is not installed: %w", argv[0], exec.ErrNotFound)
+	}
+	if pe, ok := errors.AsType[*fs.PathError](err); ok { // fork/exec
+		return nil, fmt.Errorf("%s: %w", argv[0], pe.Err)
 	}
 	return r, err
 }

@@ -143,7 +143,7 @@ func TestLLVMProfdata(t *testing.T) {
 		tools = append(tools, tool)
 	}
 	if len(tools) == 0 {
-		t.Skip("no llvm-profdata to read the profiles")
+		t.Skip("llvm-profdata is not installed")
 	}
 	p, err := NewLLVMProfiles(llvmTable())
 	if err != nil {
@@ -176,7 +176,7 @@ func TestClangReadsProfiles(t *testing.T) {
 	if err != nil {
 		found, _ := filepath.Glob("/usr/lib/llvm-*/bin/clang")
 		if len(found) == 0 {
-			t.Skip("no clang to read the profiles")
+			t.Skip("clang is not installed")
 		}
 		clang = found[0]
 	}

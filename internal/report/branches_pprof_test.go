@@ -125,7 +125,7 @@ func TestBranchesProfileUnknown(t *testing.T) {
 func TestBranchesProfileTop(t *testing.T) {
 	tool, err := exec.LookPath("go")
 	if err != nil {
-		t.Skip("no go tool pprof to read the profile")
+		t.Skip("go tool pprof is not installed")
 	}
 	var b bytes.Buffer
 	if err := WriteBranchesProfile(&b, branchTable()); err != nil {
