@@ -16,16 +16,18 @@ func _() {
 	_ = x[geckoFormat-5]
 	_ = x[perfScriptFormat-6]
 	_ = x[foldedFormat-7]
-	_ = x[reportCSVFormat-8]
-	_ = x[simpleperfStat-9]
-	_ = x[perfStatCSV-10]
-	_ = x[perfStatJSON-11]
-	_ = x[callgrindFormat-12]
+	_ = x[stackDumpFormat-8]
+	_ = x[tombstoneFormat-9]
+	_ = x[reportCSVFormat-10]
+	_ = x[simpleperfStat-11]
+	_ = x[perfStatCSV-12]
+	_ = x[perfStatJSON-13]
+	_ = x[callgrindFormat-14]
 }
 
-const _format_name = "unknownperf.datasimpleperf report-sample --protobufsimpleperf report-samplepprofFirefox Profiler JSONperf scriptfolded stackssimpleperf report --csvsimpleperf stat --csvperf stat -xperf stat -jcallgrind.out or cachegrind.out"
+const _format_name = "unknownperf.datasimpleperf report-sample --protobufsimpleperf report-samplepprofFirefox Profiler JSONperf scriptfolded stacksAndroid stack dumpsAndroid tombstones in protobufsimpleperf report --csvsimpleperf stat --csvperf stat -xperf stat -jcallgrind.out or cachegrind.out"
 
-var _format_index = [...]uint8{0, 7, 16, 51, 75, 80, 101, 112, 125, 148, 169, 181, 193, 224}
+var _format_index = [...]uint16{0, 7, 16, 51, 75, 80, 101, 112, 125, 144, 174, 197, 218, 230, 242, 273}
 
 func (i format) String() string {
 	idx := int(i) - 0

@@ -22,6 +22,7 @@ type reader func(*source, *Options) (*run.Run, error)
 var readers = map[format]reader{
 	reportSampleFormat: readReportSample, reportTextFormat: readReportSampleText, pprofFormat: readPprof,
 	geckoFormat: readGecko, perfScriptFormat: readPerfScript, foldedFormat: readFolded,
+	stackDumpFormat: readStackDump, tombstoneFormat: readTombstoneProto,
 	reportCSVFormat: readReportCSV, simpleperfStat: readSimpleperfStat,
 	perfStatCSV: readPerfStatCSV, perfStatJSON: readPerfStatJSON,
 }

@@ -36,6 +36,10 @@ func Read(name string, r io.Reader, opt *Options) (*run.Run, error) {
 		return readPerfScript(src, opt)
 	case foldedFormat:
 		return readFolded(src, opt)
+	case stackDumpFormat:
+		return readStackDump(src, opt)
+	case tombstoneFormat:
+		return readTombstoneProto(src, opt)
 	case reportCSVFormat:
 		return readReportCSV(src, opt)
 	case simpleperfStat:

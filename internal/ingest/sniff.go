@@ -30,6 +30,8 @@ const (
 	geckoFormat                      // Firefox Profiler JSON
 	perfScriptFormat                 // perf script
 	foldedFormat                     // folded stacks
+	stackDumpFormat                  // Android stack dumps
+	tombstoneFormat                  // Android tombstones in protobuf
 	reportCSVFormat                  // simpleperf report --csv
 	simpleperfStat                   // simpleperf stat --csv
 	perfStatCSV                      // perf stat -x
@@ -69,6 +71,9 @@ func sniff(head []byte) format {
 	if isPprof(head) {
 		return pprofFormat
 	}
+	if isTombstoneProto(head) {
+		return tombstoneFormat
+	}
 	if !isText(head) {
 		return unknownFormat
 	}
@@ -85,6 +90,8 @@ func sniff(head []byte) format {
 		return reportCSVFormat
 	case bytes.Equal(first, []byte("meta_info:")) || bytes.Equal(first, []byte("sample:")) || bytes.Equal(first, []byte("magic: "+reportSampleMagic)):
 		return reportTextFormat
+	case isStackDump(head):
+		return stackDumpFormat
 	case isPerfStat(head):
 		return perfStatCSV
 	case isPerfScript(head):

@@ -82,7 +82,7 @@ func TestDetectErrors(t *testing.T) {
 		{"white space", " \n\n", "has nothing but white space"},
 		{"binary", "\x01\x02\x03", "looks like binary data of an unknown format"},
 		{"text", "Hello, world!\nbye\n", `looks like text of an unknown format, which starts "Hello, world!"`},
-		{"formats", "x\n", "perf.data, simpleperf report-sample --protobuf, simpleperf report-sample, pprof, Firefox Profiler JSON, perf script, folded stacks, simpleperf report --csv, simpleperf stat --csv, perf stat -x, perf stat -j and callgrind.out or cachegrind.out"},
+		{"formats", "x\n", "perf.data, simpleperf report-sample --protobuf, simpleperf report-sample, pprof, Firefox Profiler JSON, perf script, folded stacks, Android stack dumps, Android tombstones in protobuf, simpleperf report --csv, simpleperf stat --csv, perf stat -x, perf stat -j and callgrind.out or cachegrind.out"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f, err := detect(sourceOf(t, []byte(tt.data)))

@@ -1,0 +1,422 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"profdiff/internal/run"
+)
+
+// stackDumpEvent is the event of stack dumps: each stack of a thread is one sample.
+const stackDumpEvent = "stack-dumps"
+
+// notShown stands for frames that a dump has left out.
+const notShown = "[not shown]"
+
+// Why threads of a dump are no samples.
+const (
+	noStackDropped  = "thread without a stack"
+	emulatedDropped = "stack of emulated code"
+)
+
+// readStackDump reads the stacks of threads that Android dumps as text: traces of ART
+// (SIGQUIT, /data/anr), tombstones, and what debuggerd -b prints, several of them in a
+// file or parts of one. Each stack is one sample; threads without one are dropped.
+//
+// A stack of ART has the native frames and, below them, the Java frames. Where the
+// native ones go on through compiled Java code, which the Java frames show as well,
+// they are cut off there; in other stacks, frames of the runtime that call Java code are
+// left out. ShowARTFrames keeps both.
+//
+// Frames missing from the numbers of a stack and those for which a line of dots stands
+// are one frame [not shown].
+//
+// Must match, in AOSP from Android 5 to 15, Thread::Dump in art/runtime/thread.cc,
+// DumpNativeStack in art/runtime/native_stack_dump.cc, libdebuggerd/backtrace.cpp and
+// libdebuggerd/tombstone_proto_to_text.cpp (before: tombstone.cpp) in system/core, and
+// Unwinder::FormatFrame in system/unwinding/libunwindstack.
+func readStackDump(src *source, opt *Options) (*run.Run, error) {
+	d := newStackDump(src, opt)
+	defer d.names.close()
+	for {
+		line, ok := d.lines.next()
+		if !ok {
+			break
+		}
+		d.line(bytes.TrimSpace(line))
+	}
+	d.end()
+	if d.lines.err != nil {
+		return nil, d.lines.err
+	}
+	return d.finish(stackDumpFormat)
+}
+
+func newStackDump(src *source, opt *Options) *stackDump {
+	b := run.NewBuilder(src.Name)
+	d := &stackDump{b: b, opt: opt, lines: newLineReader(src), names: newDumpNames(b, opt), process: dumpProcess{pid: -1}}
+	d.event = b.Event(run.Event{Name: stackDumpEvent, Unit: "count"})
+	return d
+}
+
+type stackDump struct {
+	b     *run.Builder
+	opt   *Options
+	lines *lineReader
+	names *dumpNames
+	event uint32
+
+	process dumpProcess
+	thread  dumpThread
+
+	arch, build        agreed
+	zoned, unzoned     timeSpan
+	gaps, unwindFailed int64
+}
+
+// dumpProcess is the process whose threads follow.
+type dumpProcess struct {
+	name string
+	pid  int64 // -1 if unknown
+}
+
+// dumpThread is the thread that is being read.
+type dumpThread struct {
+	open    bool
+	reading bool // frames are those of its stack
+	// tombstone is set if other sections follow its stack, until the next thread.
+	tombstone bool
+	emulated  bool
+	name      string
+	state     string
+	tid       int64
+	// native holds the locations of kernel and native frames, java those of Java
+	// frames, leaf first. next is the number of the next native frame.
+	native, java []uint32
+	next         int
+	gap, failed  bool
+}
+
+// begin starts a thread.
+func (d *stackDump) begin(t dumpThread) {
+	d.end()
+	t.open = true
+	t.native, t.java = d.thread.native[:0], d.thread.java[:0]
+	d.thread = t
+}
+
+// end adds the stack of the current thread.
+func (d *stackDump) end() {
+	t := &d.thread
+	if !t.open {
+		return
+	}
+	t.open = false
+	a := &d.b.Run().Accounting
+	a.In++
+	switch {
+	case len(t.native)+len(t.java) == 0:
+		a.Drop(noStackDropped, 1)
+		return
+	case t.emulated:
+		a.Drop(emulatedDropped, 1)
+		return
+	}
+	if t.gap {
+		d.gaps++
+	}
+	if t.failed {
+		d.unwindFailed++
+	}
+	if t.gap || t.failed {
+		a.TruncatedStacks++
+	}
+	frames := t.native
+	if !d.opt.ShowARTFrames {
+		frames = d.names.withoutRuntime(frames, len(t.java) > 0)
+	}
+	var stack run.StackID
+	for _, list := range [][]uint32{t.java, frames} {
+		for i := len(list) - 1; i >= 0; i-- {
+			stack = d.b.Stack(stack, list[i])
+		}
+	}
+	l := run.Labels{Process: d.process.name, Thread: t.name, PID: -1, TID: -1, CPU: -1, State: t.state}
+	if d.opt.PID {
+		l.PID = d.process.pid
+	}
+	if d.opt.TID {
+		l.TID = t.tid
+	}
+	d.b.Add(d.event, stack, d.b.Labels(l), 1)
+}
+
+// line reads one line without the space around it: what a line is does not depend on
+// how far it is indented.
+func (d *stackDump) line(line []byte) {
+	switch {
+	case len(line) == 0:
+		d.emptyLine()
+		return
+	case d.frame(line):
+		return
+	}
+	if h, ok := parseTombstoneThread(line); ok {
+		d.end()
+		d.process = h.process
+		d.begin(dumpThread{tombstone: true, name: h.name, tid: h.tid})
+		return
+	}
+	if h, ok := parseDumpThread(line); ok {
+		d.begin(dumpThread{reading: true, name: h.name, tid: h.tid, state: h.state})
+		return
+	}
+	switch {
+	case bytes.HasPrefix(line, []byte("-----")), bytes.HasPrefix(line, []byte(tombstoneRule)):
+		d.rule(line)
+	case bytes.HasPrefix(line, []byte(threadRule)):
+		d.end()
+	case bytes.HasPrefix(line, []byte("Guest thread information for tid:")):
+		d.emulated()
+	case bytes.Equal(line, []byte("backtrace:")):
+		d.backtrace()
+	case d.thread.open && d.thread.tombstone:
+		// Stacks of other times follow, such as where memory was freed.
+		d.thread.reading = d.thread.reading && len(d.thread.native) == 0
+	default:
+		d.fact(line)
+	}
+}
+
+// emptyLine ends the stack of a thread. A tombstone has more of the thread behind it.
+func (d *stackDump) emptyLine() {
+	t := &d.thread
+	switch {
+	case !t.open || len(t.native)+len(t.java) == 0:
+	case t.tombstone:
+		t.reading = false
+	default:
+		d.end()
+	}
+}
+
+// rule reads a line that separates dumps.
+func (d *stackDump) rule(line []byte) {
+	if bytes.HasPrefix(line, []byte("---------")) {
+		d.thread.reading = false // what was logged
+		return
+	}
+	d.end()
+	d.process = dumpProcess{pid: -1}
+	if pid, at, ok := parseDumpHeader(line); ok {
+		d.process.pid = pid
+		d.time(at)
+	}
+}
+
+// backtrace starts the stack of a tombstone's thread, or of one whose head is missing.
+func (d *stackDump) backtrace() {
+	t := &d.thread
+	if !t.open {
+		d.begin(dumpThread{tombstone: true, tid: -1})
+	}
+	t.reading = len(t.native) == 0
+}
+
+// emulated starts the thread that an emulator of another architecture runs in the one
+// before: its own stack is that of the emulator.
+func (d *stackDump) emulated() {
+	d.begin(dumpThread{tombstone: true, emulated: true, name: d.thread.name, tid: d.thread.tid})
+}
+
+// fact reads a line "key: value" of a dump.
+func (d *stackDump) fact(line []byte) {
+	key, value, ok := bytes.Cut(line, []byte(": "))
+	if !ok {
+		if d.thread.open && bytes.HasPrefix(line, []byte("|")) {
+			d.threadField(line)
+		}
+		return
+	}
+	v := bytes.Trim(bytes.TrimSpace(value), "'")
+	switch string(key) {
+	case "Build fingerprint":
+		d.build.add(text(v))
+	case "ABI":
+		d.arch.add(archOfABI(text(v)))
+	case "Timestamp":
+		d.time(v)
+	case "Cmd line", "Cmdline":
+		d.process.name = commandName(v)
+	}
+}
+
+// threadField reads "| sysTid=8269 nice=0 …".
+func (d *stackDump) threadField(line []byte) {
+	_, rest, ok := bytes.Cut(line, []byte("sysTid="))
+	if !ok {
+		return
+	}
+	id, _, _ := bytes.Cut(rest, []byte(" "))
+	if tid, ok := parseID(id); ok {
+		d.thread.tid = tid
+	}
+}
+
+// time notes when a dump was made.
+func (d *stackDump) time(at []byte) {
+	if t, err := time.Parse("2006-01-02 15:04:05-0700", string(at)); err == nil {
+		d.zoned.add(t)
+	} else if t, err := time.Parse(time.DateTime, string(at)); err == nil {
+		d.unzoned.add(t) // where the device was is unknown
+	}
+}
+
+// frame adds a frame to the current thread, or starts one whose head is missing. It
+// returns false for other lines.
+func (d *stackDump) frame(line []byte) bool {
+	t := &d.thread
+	native, art := bytes.CutPrefix(line, []byte("native: "))
+	if number, rest, ok := cutFrameNumber(native); ok {
+		if !t.open {
+			d.begin(dumpThread{reading: true, tid: -1})
+		}
+		if t.reading {
+			d.native(number, rest)
+		}
+		return true
+	}
+	if !t.open || !t.reading {
+		return false
+	}
+	if art {
+		t.failed = true // (Unwind failed for thread 8269: …)
+		return true
+	}
+	if bytes.Equal(line, []byte("...")) || bytes.Equal(line, []byte("…")) {
+		d.notShown(len(t.java) > 0)
+		return true
+	}
+	if rest, ok := bytes.CutPrefix(line, []byte("kernel: ")); ok {
+		d.kernel(rest)
+		return true
+	}
+	if rest, ok := bytes.CutPrefix(line, []byte("at ")); ok {
+		if loc, err := d.names.java(rest); err != nil {
+			d.lines.fail("%w", err)
+		} else {
+			t.java = append(t.java, loc)
+		}
+		return true
+	}
+	return false
+}
+
+// native adds the native frame with a number.
+func (d *stackDump) native(number int, frame []byte) {
+	t := &d.thread
+	switch {
+	case len(t.java) > 0:
+		d.lines.fail("native frame #%02d calls a Java frame in one stack", number)
+		return
+	case number < t.next:
+		d.lines.fail("frame #%02d follows #%02d", number, t.next-1)
+		return
+	case number > t.next:
+		d.notShown(false)
+	}
+	t.next = number + 1
+	loc, err := d.names.native(frame)
+	if err != nil {
+		d.lines.fail("frame #%02d: %w", number, err)
+		return
+	}
+	t.native = append(t.native, loc)
+}
+
+// kernel adds a frame of the kernel, which stand above the native frames.
+func (d *stackDump) kernel(frame []byte) {
+	t := &d.thread
+	loc, ok := d.names.kernel(frame)
+	switch {
+	case !ok:
+	case t.next > 0 || len(t.java) > 0:
+		d.lines.fail("a frame of the kernel stands below others of its stack")
+	default:
+		t.native = append(t.native, loc)
+	}
+}
+
+// notShown adds the frame that stands for those that are left out.
+func (d *stackDump) notShown(java bool) {
+	t := &d.thread
+	t.gap = true
+	list := &t.native
+	if java {
+		list = &t.java
+	}
+	loc := d.names.notShown()
+	if n := len(*list); n == 0 || (*list)[n-1] != loc {
+		*list = append(*list, loc)
+	}
+}
+
+// finish completes the run.
+func (d *stackDump) finish(f format) (*run.Run, error) {
+	r := d.b.Run()
+	a := &r.Accounting
+	if a.In == 0 {
+		return nil, errors.New("is a dump without threads")
+	}
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	if a.In == a.TotalDropped() {
+		warn("there are no samples")
+	}
+	if d.gaps > 0 {
+		warn("frames are left out in %d of %d stacks: %s stands for them", d.gaps, a.In-a.TotalDropped(), notShown)
+	}
+	if d.unwindFailed > 0 {
+		warn("native frames are missing in %d of %d stacks: the device could not unwind them", d.unwindFailed, a.In-a.TotalDropped())
+	}
+	r.Warnings = append(r.Warnings, d.names.warnings()...)
+	r.Recording = run.Recording{Format: f.String(), Arch: d.arch.value(), Build: d.build.value()}
+	switch {
+	case d.unzoned.first.IsZero():
+		r.Recording.Start, r.Recording.Duration = d.zoned.first.UTC(), d.zoned.last.Sub(d.zoned.first)
+	case d.zoned.first.IsZero():
+		r.Recording.Duration = d.unzoned.last.Sub(d.unzoned.first)
+	}
+	return d.b.Finish()
+}
+
+// agreed is a fact that holds if all dumps say the same.
+type agreed struct {
+	said     string
+	disputed bool
+}
+
+func (a *agreed) add(value string) {
+	a.disputed = a.disputed || a.said != "" && a.said != value
+	a.said = value
+}
+
+func (a *agreed) value() string {
+	if a.disputed {
+		return ""
+	}
+	return a.said
+}
+
+// timeSpan is from the first to the last of several times.
+type timeSpan struct{ first, last time.Time }
+
+func (s *timeSpan) add(t time.Time) {
+	if s.first.IsZero() || t.Before(s.first) {
+		s.first = t
+	}
+	if t.After(s.last) {
+		s.last = t
+	}
+}

@@ -1,0 +1,319 @@
+package ingest
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Lines between the parts of dumps.
+const (
+	// tombstoneRule starts a tombstone, threadRule stands between its threads.
+	tombstoneRule = "*** *** *** *** "
+	threadRule    = "--- --- --- --- "
+)
+
+// isStackDump reports whether head has the first line of a dump or of one of its
+// threads, or a native frame. Dumps for ANRs have other lines above them.
+func isStackDump(head []byte) bool {
+	for line := range headLines(head) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		switch line[0] {
+		case '-', '*', 'p', '"', 'n', '#':
+		default:
+			continue
+		}
+		if _, ok := parseDumpThread(line); ok {
+			return true
+		}
+		if _, ok := parseTombstoneThread(line); ok {
+			return true
+		}
+		if _, _, ok := parseDumpHeader(line); ok || bytes.HasPrefix(line, []byte(tombstoneRule)) {
+			return true
+		}
+		if _, _, ok := cutFrameNumber(bytes.TrimPrefix(line, []byte("native: "))); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// dumpThreadHeader is what the line above a thread's stack tells.
+type dumpThreadHeader struct {
+	name, state string
+	tid         int64
+	process     dumpProcess // of tombstones
+}
+
+// parseDumpThread reads the line above a thread of ART or of debuggerd -b:
+//
+//	"main" prio=5 tid=1 Native
+//	"Signal Catcher" daemon prio=10 tid=6 Runnable (still starting up)
+//	"RenderThread" prio=7 (not attached)
+//	"Binder:653_17" sysTid=3212
+//
+// The tid of ART is no thread of the kernel.
+func parseDumpThread(line []byte) (h dumpThreadHeader, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`"`))
+	if !ok {
+		return h, false
+	}
+	for _, key := range []string{`" prio=`, `" daemon prio=`, `" sysTid=`} {
+		name, fields, ok := cutLast(rest, key)
+		if !ok {
+			continue
+		}
+		first, fields, _ := bytes.Cut(fields, []byte(" "))
+		id, ok := parseID(first)
+		if !ok {
+			continue
+		}
+		h = dumpThreadHeader{name: text(name), tid: -1}
+		if key == `" sysTid=` {
+			h.tid = id
+			return h, true
+		}
+		if after, ok := bytes.CutPrefix(fields, []byte("tid=")); ok {
+			_, fields, _ = bytes.Cut(after, []byte(" "))
+			fields, _, _ = bytes.Cut(fields, []byte(" ("))
+		}
+		h.state = text(bytes.Trim(fields, "()"))
+		return h, true
+	}
+	return h, false
+}
+
+// parseTombstoneThread reads the line above a thread of a tombstone:
+//
+//	pid: 718, tid: 721, name: Binder:718_1  >>> zygote64 <<<
+func parseTombstoneThread(line []byte) (h dumpThreadHeader, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte("pid: "))
+	if !ok {
+		return h, false
+	}
+	pid, rest, _ := bytes.Cut(rest, []byte(", tid: "))
+	rest, process, ok := cutLast(rest, "  >>> ")
+	if !ok {
+		return h, false
+	}
+	tid, name, _ := bytes.Cut(rest, []byte(", name: "))
+	if h.process.pid, ok = parseID(pid); !ok {
+		return h, false
+	}
+	if h.tid, ok = parseID(tid); !ok {
+		return h, false
+	}
+	h.name = text(name)
+	h.process.name = commandName(bytes.TrimSuffix(process, []byte(" <<<")))
+	return h, true
+}
+
+// parseDumpHeader reads the line above a process:
+//
+//	----- pid 15609 at 2022-01-01 12:00:00.123456789+0000 -----
+func parseDumpHeader(line []byte) (pid int64, at []byte, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte("----- pid "))
+	if !ok {
+		return 0, nil, false
+	}
+	id, at, ok := bytes.Cut(rest, []byte(" at "))
+	if !ok {
+		return 0, nil, false
+	}
+	pid, ok = parseID(id)
+	return pid, bytes.TrimSpace(bytes.TrimRight(at, "-")), ok
+}
+
+// commandName is the name of a process from its command line.
+func commandName(b []byte) string {
+	name, _, _ := strings.Cut(text(b), " ")
+	return name[strings.LastIndexByte(name, '/')+1:]
+}
+
+// parseID reads the number of a process or a thread.
+func parseID(b []byte) (int64, bool) {
+	if !isDigits(b) {
+		return 0, false
+	}
+	id, err := strconv.ParseInt(string(b), 10, 32)
+	return id, err == nil
+}
+
+// cutLast is bytes.Cut around the last separator.
+func cutLast(b []byte, sep string) (before, after []byte, ok bool) {
+	i := bytes.LastIndex(b, []byte(sep))
+	if i < 0 {
+		return b, nil, false
+	}
+	return b[:i], b[i+len(sep):], true
+}
+
+// archOfABI is what uname -m prints on a device with an ABI of Android.
+func archOfABI(abi string) string {
+	switch abi {
+	case "arm64", "arm64-v8a":
+		return "aarch64"
+	case "x86":
+		return "i686"
+	}
+	return abi
+}
+
+// cutFrameNumber cuts "#04 pc " off a native frame.
+func cutFrameNumber(line []byte) (number int, rest []byte, ok bool) {
+	rest, ok = bytes.CutPrefix(line, []byte("#"))
+	if !ok {
+		return 0, nil, false
+	}
+	digits, rest, ok := bytes.Cut(rest, []byte(" "))
+	const most = 6 // digits
+	if !ok || !isDigits(digits) || len(digits) > most {
+		return 0, nil, false
+	}
+	if rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " "), []byte("pc ")); !ok {
+		return 0, nil, false
+	}
+	number, err := strconv.Atoi(string(digits))
+	return number, bytes.TrimLeft(rest, " "), err == nil
+}
+
+// A nativeFrame is a frame as libunwindstack and ART print it.
+type nativeFrame struct {
+	pc uint64 // address in the ELF file, of the call
+	// file is the path of the file, [anon:NAME], or "" if the address is in none.
+	// offset is where in the file the ELF file starts, such as a library in an APK.
+	file    string
+	offset  uint64
+	name    string // "" if unknown
+	cut     bool   // the end of the line is missing
+	buildID string
+}
+
+// parseNativeFrame reads what follows the number of a frame:
+//
+//	000000000009ad68  /system/lib64/libc.so (__ioctl+8) (BuildId: cd95…)
+//	00984478  /data/app/x/base.apk!libx.so (offset 0x9c0000) (x::f(int)+12)
+//	00012345  /memfd:jit-cache (deleted) (offset 2000) (a.b.c+96)
+//	00049794  <anonymous:7c3d2000> (???)
+func parseNativeFrame(b []byte) (f nativeFrame, err error) {
+	pc, rest, _ := bytes.Cut(b, []byte(" "))
+	f.pc, err = strconv.ParseUint(strings.TrimPrefix(string(pc), "0x"), 16, 64)
+	if err != nil {
+		return f, fmt.Errorf("%q is no address", clip(pc))
+	}
+	rest = bytes.TrimLeft(rest, " ")
+	if before, id, ok := cutLast(rest, " (BuildId: "); ok {
+		id, _ = bytes.CutSuffix(id, []byte(")"))
+		if isHex(id) {
+			f.buildID, rest = string(id), before
+		}
+	}
+	file, rest := cutDumpFile(rest)
+	if isKnownDumpFile(file) {
+		f.file = text(file)
+	}
+	if after, ok := bytes.CutPrefix(rest, []byte("(offset ")); ok {
+		offset, after, _ := bytes.Cut(after, []byte(")"))
+		f.offset, err = strconv.ParseUint(strings.TrimPrefix(string(offset), "0x"), 16, 64)
+		if err != nil {
+			return f, fmt.Errorf("%q is no offset", clip(offset))
+		}
+		rest = bytes.TrimLeft(after, " ")
+	}
+	f.name, f.cut = parseDumpSymbol(rest)
+	return f, nil
+}
+
+// cutDumpFile cuts the file off the front of a frame. Its name may have spaces and,
+// at its end, (deleted).
+func cutDumpFile(b []byte) (file, rest []byte) {
+	end := 0
+	if bytes.HasPrefix(b, []byte("[")) { // [anon:dalvik-main space (region space)]
+		end = bytes.IndexByte(b, ']') + 1
+	}
+	i := bytes.Index(b[end:], []byte(" ("))
+	if i < 0 {
+		return b, nil
+	}
+	i += end
+	if deleted := []byte(" (deleted)"); bytes.HasPrefix(b[i:], deleted) {
+		i += len(deleted)
+	}
+	return b[:i], bytes.TrimLeft(b[i:], " ")
+}
+
+func isKnownDumpFile(file []byte) bool {
+	return len(file) > 0 && file[0] != '<' && !bytes.Equal(file, []byte("???"))
+}
+
+// parseDumpSymbol reads "(name+offset)".
+func parseDumpSymbol(b []byte) (name string, cut bool) {
+	b, ok := bytes.CutPrefix(b, []byte("("))
+	if !ok {
+		return "", false
+	}
+	if b, ok = bytes.CutSuffix(b, []byte(")")); ok {
+		if before, offset, found := cutLast(b, "+"); found && len(before) > 0 && isDigits(offset) {
+			b = before
+		}
+	}
+	if bytes.Equal(b, []byte("???")) {
+		return "", !ok
+	}
+	return text(b), !ok
+}
+
+// A javaFrame is a frame of Java code as ART prints it.
+type javaFrame struct {
+	class, method string
+	file          string // "" if unknown
+	line          int    // 0 if unknown
+}
+
+// parseJavaFrame reads what follows "at ":
+//
+//	android.os.MessageQueue.next(MessageQueue.java:335)
+//	java.lang.Object.wait!(Native method)
+//
+// The mark ! of Android 7 and 8 says that the method is called without a change of
+// the thread's state.
+func parseJavaFrame(b []byte) (f javaFrame, err error) {
+	name, place, ok := cutLast(b, "(")
+	class, method, dotted := cutLast(bytes.TrimSuffix(name, []byte("!")), ".")
+	if place, closed := bytes.CutSuffix(place, []byte(")")); ok && closed && dotted && len(class) > 0 && len(method) > 0 {
+		f = javaFrame{class: text(class), method: text(method)}
+		file, line, _ := cutLast(place, ":")
+		switch string(file) {
+		case "Native method", "Unknown Source", "unavailable", "SourceFile": // the last is what R8 leaves
+		default:
+			f.file = text(file)
+		}
+		if n, ok := parseID(line); ok {
+			f.line = int(n)
+		}
+		return f, nil
+	}
+	return f, fmt.Errorf("%q is no Java frame", clip(b))
+}
+
+// parseKernelFrame reads what follows "kernel: ": [<0>] SyS_renameat2+0x178/0x3b4 [ext4].
+// It returns false for other lines, such as that there is no stack.
+func parseKernelFrame(b []byte) (name, module string, ok bool) {
+	if after, found := bytes.CutPrefix(b, []byte("[<")); found {
+		_, b, _ = bytes.Cut(after, []byte("] "))
+	}
+	symbol, rest, found := bytes.Cut(b, []byte("+0x"))
+	if !found || len(symbol) == 0 || bytes.ContainsAny(symbol, " (") {
+		return "", "", false
+	}
+	_, rest, _ = bytes.Cut(rest, []byte(" ["))
+	if rest, found = bytes.CutSuffix(rest, []byte("]")); found {
+		module = text(rest)
+	}
+	return text(symbol), module, true
+}

@@ -1,0 +1,307 @@
+package ingest
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"profdiff/internal/perfsession"
+	"profdiff/internal/run"
+	"profdiff/internal/symbolizer"
+)
+
+// dumpNames makes the locations of the frames of stack dumps.
+type dumpNames struct {
+	b     *run.Builder
+	opt   *Options
+	files *symbolizer.Files
+	z     *symbolizer.Symbolizer
+	// texts holds the location of each text of a frame, code what a location is in.
+	texts map[string]uint32
+	code  []dumpCode
+	// mappings holds that of each file, with its build ID.
+	mappings map[dumpFile]dumpMapping
+	// otherBuild are files that name functions otherwise than the dump does.
+	otherBuild map[string]bool
+	ambiguous  map[string]bool // see namer
+}
+
+type dumpFile struct{ path, buildID string }
+
+type dumpMapping struct {
+	index uint32
+	dso   *perfsession.DSO
+}
+
+// dumpCode tells what code of Java and its runtime there is in native frames.
+type dumpCode uint8
+
+const (
+	otherCode      dumpCode = iota
+	javaCode                // Java code, compiled or interpreted
+	runtimeCode             // the runtime
+	trampolineCode          // what calls a native method
+)
+
+func newDumpNames(b *run.Builder, opt *Options) *dumpNames {
+	n := &dumpNames{
+		b: b, opt: opt, files: symbolizer.NewFiles(opt.Symfs),
+		texts: make(map[string]uint32), mappings: make(map[dumpFile]dumpMapping),
+		otherBuild: make(map[string]bool), ambiguous: make(map[string]bool),
+	}
+	// As of simpleperf, addresses are those of the symbol table.
+	n.z = symbolizer.New(symbolizer.Options{Simpleperf: true, Symfs: opt.Symfs, Files: n.files})
+	return n
+}
+
+func (n *dumpNames) close() { n.files.Close() }
+
+func (n *dumpNames) warnings() []string {
+	warnings := slices.Clone(n.z.Warnings())
+	for _, file := range slices.Sorted(maps.Keys(n.otherBuild)) {
+		warnings = append(warnings, fmt.Sprintf("%s is of another build than the file under --symfs, which names functions otherwise: it is used only where they agree", file))
+	}
+	if k := len(n.ambiguous); k > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d obfuscated methods have several original names, of which the last in the mapping is shown", k))
+	}
+	return warnings
+}
+
+// location returns the location of the text of a frame, which add adds if it is new.
+func (n *dumpNames) location(kind string, frame []byte, add func() (uint32, dumpCode, error)) (uint32, error) {
+	key := kind + string(frame)
+	if loc, ok := n.texts[key]; ok {
+		return loc, nil
+	}
+	loc, code, err := add()
+	if err != nil {
+		return 0, err
+	}
+	for uint64(len(n.code)) <= uint64(loc) {
+		n.code = append(n.code, otherCode)
+	}
+	n.code[loc] = code
+	n.texts[key] = loc
+	return loc, nil
+}
+
+// mapping returns that of a file; addresses are those that the dump prints, so it
+// covers all of them, see fileTable.
+func (n *dumpNames) mapping(file dumpFile) dumpMapping {
+	m, ok := n.mappings[file]
+	if !ok && file.path != "" {
+		_, lookup, inAPK := strings.Cut(file.path, "!")
+		if !inAPK || strings.HasPrefix(lookup, "/") {
+			lookup = file.path
+		}
+		m.dso = &perfsession.DSO{ID: len(n.mappings), Path: lookup, BuildID: file.buildID}
+		m.index = n.b.Mapping(run.Mapping{File: file.path, BuildID: file.buildID, Limit: math.MaxUint64, Kind: mappingKind(file.path)})
+		n.mappings[file] = m
+	}
+	return m
+}
+
+func (n *dumpNames) notShown() uint32 {
+	loc, _ := n.location("", nil, func() (uint32, dumpCode, error) {
+		f := n.b.Function(run.Function{Name: notShown, SystemName: notShown, Unknown: true})
+		return n.b.Location(0, 0, run.Line{Function: f}), otherCode, nil
+	})
+	return loc
+}
+
+// kernel returns the location of a frame of the kernel.
+func (n *dumpNames) kernel(frame []byte) (uint32, bool) {
+	name, module, ok := parseKernelFrame(frame)
+	if !ok {
+		return 0, false
+	}
+	file := perfsession.KernelPath
+	if module != "" {
+		file = "[" + module + "]"
+	}
+	loc, _ := n.location("kernel ", []byte(name+" "+file), func() (uint32, dumpCode, error) {
+		m := n.mapping(dumpFile{path: file}).index
+		n.b.Run().Mappings[m].HasFunctions = true
+		return n.b.Location(m, 0, run.Line{Function: n.b.Function(run.Function{Name: name, SystemName: name})}), otherCode, nil
+	})
+	return loc, true
+}
+
+// java returns the location of a Java frame.
+func (n *dumpNames) java(frame []byte) (uint32, error) {
+	return n.location("at ", frame, func() (uint32, dumpCode, error) {
+		f, err := parseJavaFrame(frame)
+		if err != nil {
+			return 0, 0, err
+		}
+		name := f.class + "." + f.method
+		var lines []run.Line
+		if n.opt.Retrace != nil {
+			lines = n.retraced(name, n.opt.Retrace.Frames(f.class, f.method, f.line))
+		}
+		if lines == nil {
+			fn := n.b.Function(run.Function{Name: name, SystemName: name, File: f.file})
+			lines = []run.Line{{Function: fn, Line: int64(f.line)}}
+		}
+		m := n.mapping(dumpFile{path: "[java]"}).index
+		n.name(m, lines)
+		n.b.Run().Mappings[m].Kind = run.JavaMapping
+		return n.b.Location(m, 0, lines...), javaCode, nil
+	})
+}
+
+// retraced are the lines of an obfuscated method, nil if it was not renamed.
+func (n *dumpNames) retraced(name string, frames []symbolizer.RetracedFrame) []run.Line {
+	var lines []run.Line
+	for _, f := range frames {
+		if f.Ambiguous {
+			n.ambiguous[name] = true
+		}
+		lines = append(lines, run.Line{Line: int64(f.Line), Function: n.b.Function(run.Function{
+			Name: f.Name(), SystemName: name, File: f.File,
+		})})
+	}
+	return lines
+}
+
+// native returns the location of the text of a native frame.
+func (n *dumpNames) native(frame []byte) (uint32, error) {
+	return n.location("pc ", frame, func() (uint32, dumpCode, error) {
+		f, err := parseNativeFrame(frame)
+		if err != nil {
+			return 0, 0, err
+		}
+		loc, code := n.place(&f)
+		return loc, code, nil
+	})
+}
+
+// place returns the location of a native frame and what it is in.
+func (n *dumpNames) place(f *nativeFrame) (uint32, dumpCode) {
+	code := f.code()
+	m := n.mapping(dumpFile{f.file, f.buildID})
+	lines := n.lines(f, m, code)
+	if lines == nil {
+		return n.b.Location(m.index, f.pc, run.Line{Function: n.b.Function(unknownFunction(f.file, f.pc, n.opt))}), code
+	}
+	n.name(m.index, lines)
+	return n.b.Location(m.index, f.pc, lines...), code
+}
+
+// name notes what is known of the places in a mapping.
+func (n *dumpNames) name(mapping uint32, lines []run.Line) {
+	if mapping == 0 {
+		return
+	}
+	r := n.b.Run()
+	m := &r.Mappings[mapping]
+	m.HasFunctions = true
+	m.HasInlineFrames = m.HasInlineFrames || len(lines) > 1
+	for _, l := range lines {
+		m.HasFilenames = m.HasFilenames || r.Functions[l.Function].File != ""
+		m.HasLineNumbers = m.HasLineNumbers || l.Line != 0
+	}
+}
+
+// lines names a native frame: as the dump does, with the functions inlined there and
+// source lines of its file under Symfs, or else as that file does. nil if it has no
+// name.
+func (n *dumpNames) lines(f *nativeFrame, m dumpMapping, code dumpCode) []run.Line {
+	if code == javaCode && n.opt.Retrace != nil && f.name != "" && !f.cut {
+		if lines := n.retraced(f.name, n.opt.Retrace.Method(f.name, 0)); lines != nil {
+			return lines
+		}
+	}
+	printed := run.Function{Name: symbolizer.Demangle(f.name), SystemName: f.name}
+	if f.cut && f.name != "" {
+		printed.Name = f.name + "…"
+	}
+	frames := n.symbolize(f, m)
+	if k := len(frames); k > 0 && f.name != "" {
+		switch outer := &frames[k-1]; {
+		case f.cut && strings.HasPrefix(outer.Name, f.name): // it has all of the name
+		case f.buildID != "", outer.Name == printed.Name, outer.SystemName == f.name:
+			outer.Name, outer.SystemName = printed.Name, printed.SystemName
+		default:
+			n.otherBuild[f.file] = true
+			frames = nil
+		}
+	}
+	var lines []run.Line
+	for _, fr := range frames {
+		lines = append(lines, run.Line{Line: fr.Line, Column: fr.Column, Function: n.b.Function(run.Function{
+			Name: fr.Name, SystemName: fr.SystemName, File: fr.File, StartLine: fr.StartLine,
+		})})
+	}
+	if lines == nil && printed.Name != "" {
+		lines = []run.Line{{Function: n.b.Function(printed)}}
+	}
+	return lines
+}
+
+// symbolize returns what the file of a frame has for its address, innermost first.
+func (n *dumpNames) symbolize(f *nativeFrame, m dumpMapping) []symbolizer.Frame {
+	if len(n.opt.Symfs) == 0 || m.dso == nil || strings.HasPrefix(f.file, "[") {
+		return nil
+	}
+	if symbolizer.IsArchive(f.file) {
+		o, base, err := n.files.Find(f.file, "", f.offset)
+		if err != nil || base != f.offset {
+			return nil
+		}
+		return n.z.FramesAt(o, f.pc)
+	}
+	frame := perfsession.Frame{Addr: f.pc, Map: &perfsession.Mapping{DSO: m.dso, End: math.MaxUint64, PID: -1}}
+	return n.z.Symbolize(frame, nil, 0).Frames
+}
+
+// code tells what a native frame is in.
+func (f *nativeFrame) code() dumpCode {
+	path := strings.TrimSuffix(f.file, " (deleted)")
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	if strings.HasSuffix(f.name, "jni_trampoline") {
+		return trampolineCode
+	}
+	if base == "libart.so" || base == "libartd.so" {
+		return runtimeCode
+	}
+	for _, suffix := range []string{".oat", ".odex", ".dex", ".vdex", ".jar"} {
+		if strings.HasSuffix(base, suffix) {
+			return javaCode
+		}
+	}
+	switch {
+	case strings.HasPrefix(path, "[anon:dalvik-"), mappingKind(path) == run.JITMapping:
+		return javaCode
+	case strings.HasSuffix(base, ".apk") && isJavaName(f.name): // interpreted
+		return javaCode
+	}
+	return otherCode
+}
+
+// isJavaName reports whether a function is called as those of Java are: a.b.C.method.
+func isJavaName(name string) bool {
+	return strings.Contains(name, ".") && !strings.Contains(name, "::") && !strings.HasPrefix(name, "_")
+}
+
+// withoutRuntime leaves out of native frames, leaf first, what Java frames show: if
+// those follow, all from the first Java frame on, else the frames of the runtime that
+// call Java code, but for native methods. It changes frames.
+func (n *dumpNames) withoutRuntime(frames []uint32, java bool) []uint32 {
+	out := frames[:0]
+	calls := false // Java code
+	for i, loc := range frames {
+		code := n.code[loc]
+		if java && (code == javaCode || code == trampolineCode) {
+			break
+		}
+		native := i+1 < len(frames) && n.code[frames[i+1]] == trampolineCode
+		if code != trampolineCode && !(code == runtimeCode && calls && !native) {
+			out = append(out, loc)
+		}
+		calls = code == javaCode || calls && (code == runtimeCode || code == trampolineCode)
+	}
+	return out
+}

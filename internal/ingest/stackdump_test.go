@@ -1,0 +1,388 @@
+package ingest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"profdiff/internal/objfile"
+	"profdiff/internal/run"
+	"profdiff/internal/symbolizer"
+)
+
+func dumpFileOf(t testing.TB, name string) []byte {
+	t.Helper()
+	return readFile(t, filepath.Join("testdata", "stackdump", name))
+}
+
+// dumpSample is a sample of a stack dump.
+type dumpSample struct {
+	process, thread, state string
+	pid, tid               int64
+	stack                  string
+}
+
+func dumpSamples(t testing.TB, r *run.Run) []dumpSample {
+	t.Helper()
+	var list []dumpSample
+	for _, s := range r.Samples {
+		if s.Count != 1 || s.Weight != 1 {
+			t.Errorf("a sample counts %d and weighs %d", s.Count, s.Weight)
+		}
+		l := r.Labels[s.Labels]
+		var frames []string
+		for _, loc := range slices.Backward(r.Stacks.Append(nil, s.Stack)) {
+			for _, line := range slices.Backward(r.Locations[loc].Lines) {
+				frames = append(frames, r.Functions[line.Function].Name)
+			}
+		}
+		list = append(list, dumpSample{l.Process, l.Thread, l.State, l.PID, l.TID, strings.Join(frames, ";")})
+	}
+	return list
+}
+
+func TestStackDump(t *testing.T) {
+	for _, tt := range []struct {
+		file       string
+		want       []dumpSample
+		accounting string
+		recording  run.Recording
+		warnings   []string
+	}{
+		{
+			"anr.txt",
+			[]dumpSample{
+				{"com.example.shop", "Signal Catcher", "Runnable", 4100, 4106, "__pthread_start(void*);art::SignalCatcher::Run(void*);art::DumpNativeStack(std::__1::basic_ostream<char, std::__1::char_traits<char> >&, int)"},
+				{"com.example.shop", "main", "Native", 4100, 4100, "android.app.ActivityThread.main;android.os.Looper.loop;android.os.MessageQueue.next;android.os.MessageQueue.nativePollOnce;android::Looper::pollOnce(int, int*, int*, void**);__epoll_pwait;el0_svc;do_epoll_wait"},
+				{"com.example.shop", `Worker "quoted"`, "Blocked", 4100, 4112, "java.lang.Thread.run;com.example.shop.Cart.access$000;com.example.shop.a.b"},
+				{"com.example.shop", "pool-1", "Native", 4100, 4114, "java.io.File.renameTo;java.io.UnixFileSystem.rename0"},
+				{"com.example.shop", "RenderThread", "not attached", 4100, 4125, "[unknown];engine::Queue::pop() (.cfi);syscall"},
+				{"surfaceflinger", "surfaceflinger", "", 653, 653, "[libbinder.so];__ioctl"},
+			},
+			"samples: 8 in = 6 out + 0 filtered + 2 dropped (thread without a stack: 2); 0 lost; 9.5% of frames unknown",
+			run.Recording{
+				Format: "Android stack dumps", Arch: "aarch64", Build: "example/device/device:13/TQ1A.230105.002/1:user/release-keys",
+				Start: time.Date(2023, 11, 14, 22, 13, 20, 5e8, time.UTC), Duration: 2 * time.Second,
+			},
+			[]string{"native frames are missing in 1 of 6 stacks: the device could not unwind them"},
+		},
+		{
+			"tombstone.txt",
+			[]dumpSample{
+				{"com.example.shop:renderer", "Render", "", 2875, 2896, "__libc_init;main;com.example.shop.Main.run;com.example.shop.a.c;art::interpreter::Native(int);render::Tile::raster(render::Rect const&)"},
+				{"com.example.shop:renderer", "hop:renderer", "", 2875, 2875, "__epoll_pwait"},
+			},
+			"samples: 4 in = 2 out + 0 filtered + 2 dropped (stack of emulated code: 1, thread without a stack: 1); 0 lost; 0.0% of frames unknown",
+			run.Recording{
+				Format: "Android stack dumps", Arch: "x86_64", Build: "example/device/device:14/UP1A.231005.007/1:user/release-keys",
+				Start: time.Date(2023, 11, 14, 22, 13, 20, 175592859, time.UTC),
+			},
+			nil,
+		},
+		{
+			"old.txt",
+			[]dumpSample{
+				{"system_server", "main", "WaitingForGcToComplete", 718, 718, "java.lang.reflect.Constructor.newInstance;android.widget.TextView.<init>;art::ConditionVariable::WaitHoldingLocks(art::Thread*);syscall"},
+				{"mediaserver", "", "", 1200, 1201, "[unknown];pthread_kill;tgkill"},
+			},
+			"samples: 2 in = 2 out + 0 filtered + 0 dropped; 0 lost; 14.3% of frames unknown",
+			run.Recording{Format: "Android stack dumps", Arch: "arm", Build: "example/old/old:5.1/LMY47D/1:user/release-keys"},
+			nil,
+		},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			data := dumpFileOf(t, tt.file)
+			if f := sniff(data); f != stackDumpFormat {
+				t.Errorf("is taken for %v", f)
+			}
+			r := mustRead(t, readStackDump, data, &Options{PID: true, TID: true})
+			if d := cmp.Diff(tt.want, dumpSamples(t, r), cmp.AllowUnexported(dumpSample{})); d != "" {
+				t.Errorf("samples (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(tt.recording, r.Recording); d != "" {
+				t.Errorf("recording (-want +got):\n%s", d)
+			}
+			if got := r.Accounting.String(); got != tt.accounting {
+				t.Errorf("accounting %s, want %s", got, tt.accounting)
+			}
+			if d := cmp.Diff(tt.warnings, readerWarnings(r)); d != "" {
+				t.Errorf("warnings (-want +got):\n%s", d)
+			}
+			if e := r.Events[0]; len(r.Events) != 1 || e.Name != "stack-dumps" || e.Unit != "count" || e.WeightSqLowerBound {
+				t.Errorf("events %+v", r.Events)
+			}
+		})
+	}
+}
+
+// TestStackDumpParts reads parts of dumps, as people quote them.
+func TestStackDumpParts(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       map[string]int64
+		warning    string
+	}{
+		{"frames only", "#00 pc 00001  /lib/a.so (f+1)\n#01 pc 0002  /lib/a.so (g)\n", map[string]int64{"g;f": 1}, ""},
+		{"two", "native: #00 pc 01 /lib/a.so (f+1)\nat a.B.c(B.java:1)\n\nnative: #00 pc 01 /lib/a.so (f+1)\nat a.B.c(B.java:1)\n", map[string]int64{"a.B.c;f": 2}, ""},
+		{"CR LF", "native: #00 pc 01 /lib/a.so (f+1)\r\nat a.B.c(B.java:1)\r\n\r\n", map[string]int64{"a.B.c;f": 1}, ""},
+		{"middle", "native: #04 pc 01 /lib/a.so (f+1)\nnative: #05 pc 02 /lib/a.so (g+1)\nnative: #08 pc 02 /lib/a.so (h+1)\nat a.B.c(B.java:1)\n...\n…\n", map[string]int64{"[not shown];a.B.c;h;[not shown];g;f;[not shown]": 1}, "frames are left out in 1 of 1 stacks: [not shown] stands for them"},
+		{"cut names", "native: #00 pc 01 /lib/a.so (a::f(int, std::pair<ch\nnative: #01 pc 02 /lib/a.so (g+1)\n", map[string]int64{"g;a::f(int, std::pair<ch…": 1}, ""},
+		{"header above an empty line", "\"main\" prio=5 tid=1 Waiting\n\n  native: #00 pc 01  /lib/a.so (f+1)\n  at a.B.c(B.java:1)\n", map[string]int64{"a.B.c;f": 1}, ""},
+		{"backtrace without a thread", "backtrace:\n      #00 pc 01  /lib/a.so (f+1)\n\nmemory map:\n#00 pc 02  /lib/a.so (g+1)\n", map[string]int64{"f": 1}, ""},
+		{"thread without a stack", "\"main\" prio=5 tid=1 Waiting\n", map[string]int64{}, "there are no samples"},
+		{"truncated", "\"main\" prio=5 tid=1 Waiting\n  at a.B.c(B.java:1)\n  at a.B.d(B.java:2)", map[string]int64{"a.B.d;a.B.c": 1}, ""},
+		{"anonymous memory", "#00 pc 01  [anon:thread signal stack]\n#01 pc 02  <anonymous:7000> (f+1)\n#02 pc 03  ???\n", map[string]int64{"[unknown];f;[anon:thread signal stack]": 1}, ""},
+		{"operator", "#00 pc 01  /lib/a.so (x::operator+(x const&)+12)\n#01 pc 01  /lib/a.so (x::operator+)\n", map[string]int64{"x::operator+;x::operator+(x const&)": 1}, ""},
+		{"invalid UTF-8", "#00 pc 01  /lib/\xff.so (f\xff)\n", map[string]int64{"f\ufffd": 1}, ""},
+		{"native method of the runtime", "#00 pc 01  /lib/libart.so (art::Verify()+1)\n#01 pc 02  /oat/base.odex (art_jni_trampoline+1)\n#02 pc 03  /oat/base.odex (a.B.c+1)\n", map[string]int64{"a.B.c;art::Verify()": 1}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := mustRead(t, readStackDump, []byte(tt.text), &Options{})
+			got := make(map[string]int64)
+			for stack, sum := range r.Folded(0) {
+				got[stack] = sum.Count
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("stacks (-want +got):\n%s", d)
+			}
+			if got := strings.Join(readerWarnings(r), "\n"); got != tt.warning {
+				t.Errorf("warnings %q, want %q", got, tt.warning)
+			}
+			if f := sniff([]byte(tt.text)); f != stackDumpFormat && tt.name != "backtrace without a thread" {
+				t.Errorf("is taken for %v", f)
+			}
+		})
+	}
+}
+
+// TestStackDumpPlaces checks addresses, build IDs and source lines.
+func TestStackDumpPlaces(t *testing.T) {
+	text := `"main" prio=5 tid=1 Native
+  kernel: f+0x1/0x2 [ext4]
+  native: #00 pc 00984478  /data/app/x/base.apk (offset 9c0000)
+  native: #01 pc 00000abc  /memfd:jit-cache (deleted) (offset 2000) (???)
+  native: #02 pc 00000def  /lib/a.so (offset 0x1000) (_Z1gv+12) (BuildId: 0a0b)
+  at a.B.<init>(B.java:7)
+  at a.B.c(Unknown Source:3)
+`
+	r := mustRead(t, readStackDump, []byte(text), &Options{ShowARTFrames: true, UnknownOffset: true})
+	type place struct {
+		name, systemName, source string
+		line                     int64
+		file, buildID            string
+		address                  uint64
+		kind                     run.MappingKind
+	}
+	var got []place
+	for _, loc := range r.Stacks.Append(nil, r.Samples[0].Stack) {
+		l := r.Locations[loc]
+		f, m := r.Functions[l.Lines[0].Function], r.Mappings[l.Mapping]
+		got = append(got, place{f.Name, f.SystemName, f.File, l.Lines[0].Line, m.File, m.BuildID, l.Address, m.Kind})
+	}
+	want := []place{
+		{"f", "f", "", 0, "[ext4]", "", 0, run.ModuleMapping},
+		{"base.apk[+984478]", "base.apk[+984478]", "", 0, "/data/app/x/base.apk", "", 0x984478, run.JavaMapping},
+		{"memfd:jit-cache (deleted)[+abc]", "memfd:jit-cache (deleted)[+abc]", "", 0, "/memfd:jit-cache (deleted)", "", 0xabc, run.JITMapping},
+		{"g()", "_Z1gv", "", 0, "/lib/a.so", "0a0b", 0xdef, run.NativeMapping},
+		{"a.B.<init>", "a.B.<init>", "B.java", 7, "[java]", "", 0, run.JavaMapping},
+		{"a.B.c", "a.B.c", "", 3, "[java]", "", 0, run.JavaMapping},
+	}
+	if d := cmp.Diff(want, got, cmp.AllowUnexported(place{})); d != "" {
+		t.Errorf("places (-want +got):\n%s", d)
+	}
+}
+
+// TestStackDumpRuntime checks what ShowARTFrames keeps.
+func TestStackDumpRuntime(t *testing.T) {
+	for file, want := range map[string][]string{
+		"anr.txt": {
+			"com.example.shop main android.app.ActivityThread.main;android.os.Looper.loop;android.os.MessageQueue.next;android.os.MessageQueue.nativePollOnce;" +
+				"android.os.MessageQueue.next;nterp_helper;art_jni_trampoline;android::Looper::pollOnce(int, int*, int*, void**);__epoll_pwait;el0_svc;do_epoll_wait",
+		},
+		"tombstone.txt": {
+			"com.example.shop:renderer Render __libc_init;main;art_quick_invoke_stub;com.example.shop.Main.run;nterp_helper;com.example.shop.a.c;art_jni_trampoline;art::interpreter::Native(int);render::Tile::raster(render::Rect const&)",
+		},
+	} {
+		var got []string
+		for _, s := range dumpSamples(t, mustRead(t, readStackDump, dumpFileOf(t, file), &Options{ShowARTFrames: true})) {
+			if s.thread == "main" || s.thread == "Render" {
+				got = append(got, s.process+" "+s.thread+" "+s.stack)
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", file, d)
+		}
+	}
+}
+
+func TestStackDumpRetrace(t *testing.T) {
+	mapping, err := symbolizer.ParseMapping(strings.NewReader(`com.example.shop.Checkout -> com.example.shop.a:
+# {"id":"sourceFile","fileName":"Checkout.kt"}
+    1:5:void com.example.shop.Price.sum(int):30:34 -> b
+    1:5:void pay():12 -> b
+    void cancel() -> c
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		"anr.txt":       "java.lang.Thread.run;com.example.shop.Cart.access$000;com.example.shop.Checkout.pay;com.example.shop.Price.sum",
+		"tombstone.txt": "__libc_init;main;com.example.shop.Main.run;com.example.shop.Checkout.cancel;art::interpreter::Native(int);render::Tile::raster(render::Rect const&)",
+	} {
+		found := false
+		for _, s := range dumpSamples(t, mustRead(t, readStackDump, dumpFileOf(t, file), &Options{Retrace: mapping})) {
+			found = found || s.stack == want
+		}
+		if !found {
+			t.Errorf("%s has no stack %s", file, want)
+		}
+	}
+}
+
+// TestStackDumpSymfs names addresses by a library that is compiled here.
+func TestStackDumpSymfs(t *testing.T) {
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("cc is not installed")
+	}
+	dir := t.TempDir()
+	source := "static inline __attribute__((always_inline)) int inner(int x) {\n  while (x % 7) x += x / 3;\n  return x;\n}\nint outer(int x) {\n  return inner(x) + 1;\n}\n"
+	if err := os.WriteFile(filepath.Join(dir, "x.c"), []byte(source), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), cc, "-g", "-O1", "-shared", "-fPIC", "-Wl,--build-id", "-o", "libx.so", "x.c")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Skipf("cc does not make a shared library: %v: %s", err, out)
+	}
+	lib := readFile(t, filepath.Join(dir, "libx.so"))
+	o, err := objfile.New(bytes.NewReader(lib), int64(len(lib)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := o.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outer objfile.Symbol
+	for s := range table.All() {
+		if s.Name == "outer" {
+			outer = s
+		}
+	}
+	lines, err := o.Lines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pc := outer.Addr
+	for len(lines.Frames(pc)) < 2 {
+		if pc++; pc == outer.Addr+outer.Len {
+			t.Fatal("nothing is inlined into outer")
+		}
+	}
+	symfs := []symbolizer.SearchPath{{Name: "symfs", FS: fstest.MapFS{"system/lib64/libx.so": {Data: lib}}}}
+	id := o.BuildID()
+	for _, tt := range []struct {
+		name, frame, want, warning string
+	}{
+		{"no name, build ID", fmt.Sprintf("/system/lib64/libx.so (BuildId: %s)", id), "outer;inner", ""},
+		{"name, build ID", fmt.Sprintf("/data/app/q/libx.so (alias+1) (BuildId: %s)", id), "alias;inner", ""},
+		{"in an APK", fmt.Sprintf("/data/app/q/base.apk!libx.so (offset 0x1000) (BuildId: %s)", id), "outer;inner", ""},
+		{"other build", "/system/lib64/libx.so (BuildId: 00112233)", "[libx.so]", "symfs/system/lib64/libx.so is not used: its build ID is " + id + ", that of the recording 00112233"},
+		{"name, no build ID", "/system/lib64/libx.so (outer+1)", "outer;inner", ""},
+		{"cut name, no build ID", "/system/lib64/libx.so (out", "outer;inner", ""},
+		{"other name, no build ID", "/system/lib64/libx.so (elsewhere+1)", "elsewhere", "/system/lib64/libx.so is of another build than the file under --symfs, which names functions otherwise: it is used only where they agree"},
+		{"memory", "[anon:x]", "[anon:x]", ""},
+		{"APK that is not here", "/data/app/q/base.apk (offset 0x1000)", "[base.apk]", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := mustRead(t, readStackDump, fmt.Appendf(nil, "#00 pc %016x  %s\n", pc, tt.frame), &Options{Symfs: symfs})
+			if got := dumpSamples(t, r)[0].stack; got != tt.want {
+				t.Errorf("stack %s, want %s", got, tt.want)
+			}
+			if got := strings.Join(readerWarnings(r), "\n"); got != tt.warning {
+				t.Errorf("warnings %q, want %q", got, tt.warning)
+			}
+		})
+	}
+}
+
+func TestStackDumpErrors(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"address", "\"main\" prio=5 tid=1 Native\n  native: #00 pc ...  /lib/a.so\n", `line 2: frame #00: "..." is no address`},
+		{"huge address", "#00 pc 10000000000000000  /lib/a.so\n", `line 1: frame #00: "10000000000000000" is no address`},
+		{"offset", "#00 pc 1  /lib/a.so (offset x) (f)\n", `line 1: frame #00: "x" is no offset`},
+		{"order", "#00 pc 1  /lib/a.so (f)\n#00 pc 1  /lib/a.so (f)\n", "line 2: frame #00 follows #00"},
+		{"native below Java", "#00 pc 1  /lib/a.so (f)\nat a.b(A.java:1)\n#01 pc 1  /lib/a.so (f)\n", "line 3: native frame #01 calls a Java frame in one stack"},
+		{"kernel below native", "#00 pc 1  /lib/a.so (f)\nkernel: f+0x1/0x2\n", "line 2: a frame of the kernel stands below others of its stack"},
+		{"Java", "\"main\" prio=5 tid=1 Native\nat somewhere\n", `line 2: "somewhere" is no Java frame`},
+		{"cut Java", "\"main\" prio=5 tid=1 Native\nat a.B.c(B.jav\n", `line 2: "a.B.c(B.jav" is no Java frame`},
+		{"no threads", "----- pid 12 at 2023-11-14 22:13:20 -----\nCmd line: x\n\n----- end 12 -----\n", "is a dump without threads"},
+		{"waiting channels", "----- Waiting Channels: pid 12 at 2023-11-14 22:13:20 -----\n\nsysTid=12  futex_wait\n", "is a dump without threads"},
+		{"long line", "#00 pc 1 /lib/" + strings.Repeat("x", maxLine) + "\n", "line 1: is longer than"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := readStackDump(sourceOf(t, []byte(tt.text)), &Options{})
+			if err == nil || r != nil || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestStackDumpNot checks what is no stack dump.
+func TestStackDumpNot(t *testing.T) {
+	for _, text := range []string{
+		"main;#00 pc 12;f 10\n", "# 00 pc 12\nmain;f 1\n", `"main" 10` + "\n", "*** 10\n", "-----;x 1\n", "pid: 12, tid: 13;f 1\n",
+		"prog 12 1.5: 100 cycles:\n\t12 f (x)\n\n", "----- end 12 -----\n", "native: f 1\n",
+	} {
+		if f := sniff([]byte(text)); f == stackDumpFormat {
+			t.Errorf("%q is taken for %v", text, f)
+		}
+	}
+}
+
+func FuzzStackDump(f *testing.F) {
+	for _, name := range []string{"anr.txt", "tombstone.txt", "old.txt"} {
+		f.Add(dumpFileOf(f, name))
+	}
+	for _, s := range []string{
+		"native: #04 pc 01 /lib/a.so (a::f(ch\n...\nat a.b.c(B.java:2)\n",
+		"\"a\" daemon prio=5 tid=1 X (y)\n| sysTid=9\nkernel: [<0>] f+0x1/0x2 [m]\nnative: (Unwind failed)\n",
+		"#00 pc 1  [a (b] (c\n#01 pc 2  /x.apk (offset 9c) (a.b+1)\n#02 pc 3  y (deleted) ()\n",
+		"backtrace:\n#00 pc 1 \nGuest thread information for tid: 1\nbacktrace:\n#00 pc 1 x\n--- --- --- --- \n",
+	} {
+		f.Add([]byte(s))
+	}
+	symfs := []symbolizer.SearchPath{{Name: "symfs", FS: fstest.MapFS{"lib/a.so": {Data: []byte("\x7fELF")}, "x.apk": {Data: []byte("PK")}}}}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+			return // gzip is undone before
+		}
+		fuzzReader(t, readStackDump, data, &Options{PID: true, TID: true})
+		fuzzReader(t, readStackDump, data, &Options{ShowARTFrames: true, UnknownOffset: true, Symfs: symfs})
+		sniff(data)
+	})
+}
+
+// BenchmarkStackDump reads dumps of 20 MB.
+func BenchmarkStackDump(b *testing.B) {
+	one := dumpFileOf(b, "anr.txt")
+	text := bytes.Repeat(one, 20<<20/len(one))
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := readStackDump(sourceOf(b, text), &Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
