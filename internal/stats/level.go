@@ -25,7 +25,8 @@ const (
 //	         interval of Hodges and Lehmann (1963)
 //
 // The least p of signed ranks is 2⁻ⁿ, so that the caller chooses by the number of tests.
-// Zeros are taken as by [Tests.Ratio].
+// Zeros are taken as by [Tests.Ratio]: what stands in for them can show that a level is
+// below a limit, not that it is above one, and is no part of the estimate.
 func (t *Tests) Level(runs []WeightedCount, ranks bool) Estimate {
 	n := len(runs)
 	e := Estimate{Method: StudentT, Ratio: math.NaN(), CI: everything(), P: 1, Capped: n < fewRuns, HeadRuns: n}
@@ -49,10 +50,10 @@ func (t *Tests) Level(runs []WeightedCount, ranks bool) Estimate {
 		t.signedRanks(&e, s)
 	default:
 		m := newMoments(s.head, s.half, s.sampled)
-		l := level{shift{log: m.mean, se: math.Sqrt(m.variance / m.n), df: m.n - 1}, n}
-		e.Ratio, e.CI = math.Exp(l.log), l.interval(t.level)
-		if s.zeroHead == n {
-			e.Ratio, e.CI.Lo = 0, 0
+		l := level{shift{log: m.mean, se: math.Sqrt(m.variance / m.n), df: m.n - 1}, n, s.zeroHead > 0}
+		e.Ratio, e.CI = s.withoutHalf(l.log), l.interval(t.level)
+		if l.zeros {
+			e.CI.Lo = 0
 		}
 		e.finishLevel(l)
 	}
@@ -80,10 +81,27 @@ func ExactLevel(value float64) Estimate {
 	return e
 }
 
+// withoutHalf is the weight of which log is the logarithm after half was added.
+func (s *sides) withoutHalf(log float64) float64 {
+	w := math.Exp(log)
+	if w <= s.half*(1+rounding) {
+		return 0
+	}
+	return w - s.half
+}
+
 // A level is a mean of logarithms whose estimate varies as t does.
 type level struct {
 	shift
-	runs int
+	runs  int
+	zeros bool // something stands in for zeros, which shows nothing to be above a limit
+}
+
+func (l level) above(limit float64) float64 {
+	if l.zeros {
+		return 1
+	}
+	return l.shift.above(limit)
 }
 
 // spread is that of one run. The formulas of numbers of runs are for the difference of two
@@ -101,7 +119,7 @@ func (t *Tests) levelOfOne(e *Estimate, c WeightedCount) {
 	}
 	k := c.Effective()
 	if k >= fewSamples {
-		l := level{shift{log: math.Log(c.Weight), se: math.Sqrt(1 / k), df: math.Inf(1)}, 1}
+		l := level{shift{log: math.Log(c.Weight), se: math.Sqrt(1 / k), df: math.Inf(1)}, 1, false}
 		e.CI = l.interval(t.level)
 		e.finishLevel(l)
 		return
@@ -133,17 +151,11 @@ func (poissonCount) spread() spread { return spread{} }
 // signedRanks estimates by Wilcoxon's test of whether the logarithms lie symmetrically
 // around a limit.
 func (t *Tests) signedRanks(e *Estimate, s sides) {
-	x := logs(s.head, s.half)
-	slices.Sort(x)
-	n := len(x)
-	walsh := make([]float64, 0, n*(n+1)/2)
-	for i := range x {
-		for j := i; j < n; j++ {
-			walsh = append(walsh, (x[i]+x[j])/2)
-		}
-	}
-	slices.Sort(walsh)
-	w := signed{x: x, n: n}
+	n := len(s.head)
+	w := signed{x: logs(s.head, s.half), floor: logs(s.head, 0), n: n}
+	slices.Sort(w.x)
+	slices.Sort(w.floor)
+	walsh, floor := averages(w.x), averages(w.floor)
 	mid := len(walsh) / 2
 	log := walsh[mid]
 	if len(walsh)%2 == 0 {
@@ -156,34 +168,44 @@ func (t *Tests) signedRanks(e *Estimate, s sides) {
 	for k < len(walsh)/2 && w.atMost(float64(k)) <= alpha {
 		k++
 	}
-	e.Method, e.Ratio, e.CI = SignedRank, math.Exp(log), everything()
+	e.Method, e.Ratio, e.CI = SignedRank, s.withoutHalf(log), everything()
 	if k > 0 {
 		w.lo, w.hi, w.alpha = walsh[k-1], walsh[len(walsh)-k], w.atMost(float64(k-1))
-		e.CI = Interval{math.Exp(w.lo), math.Exp(w.hi)}
-	}
-	if s.zeroHead == n {
-		e.Ratio, e.CI.Lo = 0, 0
+		e.CI = Interval{math.Exp(floor[k-1]), math.Exp(w.hi)}
 	}
 	e.finishLevel(w)
 }
 
-// signed are the sorted logarithms of runs. lo and hi are the ends of the interval, at which
+// averages are those of all pairs and of each x with itself (Walsh), sorted.
+func averages(x []float64) []float64 {
+	walsh := make([]float64, 0, len(x)*(len(x)+1)/2)
+	for i := range x {
+		for j := i; j < len(x); j++ {
+			walsh = append(walsh, (x[i]+x[j])/2)
+		}
+	}
+	slices.Sort(walsh)
+	return walsh
+}
+
+// signed are the sorted logarithms of runs: x with half a sample added if there are zeros,
+// floor without, where a zero is -Inf. lo and hi are the ends of the interval of x, at which
 // the one-sided p is alpha; 0 if there is none.
 type signed struct {
-	x             []float64
+	x, floor      []float64
 	n             int
 	lo, hi, alpha float64
 }
 
-// sum is the sum of the ranks of the distances of the runs above limit; what is on it
-// counts half, and equal distances share their ranks.
-func (w signed) sum(limit float64) float64 {
+// sum is the sum of the ranks of the distances of x above limit; what is on it counts
+// half, and equal distances share their ranks.
+func (w signed) sum(x []float64, limit float64) float64 {
 	type distance struct {
 		d     float64
 		above float64
 	}
 	list := make([]distance, w.n)
-	for i, v := range w.x {
+	for i, v := range x {
 		d := distance{math.Abs(v - limit), 0}
 		switch {
 		case d.d <= rounding:
@@ -216,9 +238,9 @@ func (w signed) sum(limit float64) float64 {
 }
 
 func (w signed) above(limit float64) float64 {
-	return w.atMost(float64(w.n*(w.n+1)/2) - w.sum(limit))
+	return w.atMost(float64(w.n*(w.n+1)/2) - w.sum(w.floor, limit))
 }
-func (w signed) below(limit float64) float64 { return w.atMost(w.sum(limit)) }
+func (w signed) below(limit float64) float64 { return w.atMost(w.sum(w.x, limit)) }
 
 // exactRanks is the number of runs up to which the distribution of sums of ranks is
 // counted; beyond it is normal.

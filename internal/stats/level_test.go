@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 func countedRuns(values []float64) (runs []WeightedCount) {
@@ -95,6 +97,66 @@ func TestLevelErrs(t *testing.T) {
 		}
 		if float64(shown) < 0.95*builds {
 			t.Errorf("%d runs: a limit exceeded by 20 %% is shown in %d of %d", n, shown, builds)
+		}
+	}
+}
+
+// TestLevelZeros has runs without a sample. They are not above anything, and what stands
+// in for them is neither the estimate nor the lower end of the interval.
+func TestLevelZeros(t *testing.T) {
+	const unit = 100
+	samples := func(counts ...float64) (runs []WeightedCount) {
+		for _, n := range counts {
+			runs = append(runs, WeightedCount{Weight: n * unit, WeightSq: n * unit * unit})
+		}
+		return runs
+	}
+	for _, tt := range []struct {
+		name  string
+		runs  []WeightedCount
+		ranks bool
+		want  float64 // estimate
+	}{
+		{"ranks, most without", samples(0, 0, 1, 0, 0, 0, 1, 0, 1, 0), true, 0},
+		{"ranks, all without but one", samples(0, 0, 0, 0, 2, 0, 0, 0, 0, 0), true, 0},
+		{"ranks, one without", samples(4, 4, 4, 4, 4, 4, 0, 4, 4, 4), true, 4 * unit},
+		{"t, one without", samples(1, 1, 0, 1), false, unit * (math.Pow(1.5, 0.75)*math.Pow(0.5, 0.25) - 0.5)},
+	} {
+		e := New(0.95).Level(tt.runs, tt.ranks)
+		if math.Abs(e.Ratio-tt.want) > 1e-9*unit || e.CI.Lo != 0 || !(e.CI.Hi >= e.Ratio) {
+			t.Errorf("%s: estimate %v in %v, want %v in [0, …]", tt.name, e.Ratio, e.CI, tt.want)
+		}
+		if p := e.Above(unit / 100); p <= 0.025 {
+			t.Errorf("%s: is above a hundredth of a sample, p %v", tt.name, p)
+		}
+		if p := e.Below(1000 * unit); p > 0.025 {
+			t.Errorf("%s: is not below a thousand samples, p %v", tt.name, p)
+		}
+	}
+}
+
+// TestLevelFewSamplesErrs simulates limits that are the truth, with so few samples that
+// there are runs without.
+func TestLevelFewSamplesErrs(t *testing.T) {
+	const builds = 2000
+	for _, n := range []int{5, 8, 10, 20} {
+		for _, mean := range []float64{0.1, 0.3, 0.5, 0.9, 1.5, 3} {
+			poisson := distuv.Poisson{Lambda: mean, Src: rand.NewPCG(uint64(n), uint64(1000*mean))}
+			tests := New(0.95)
+			above := 0
+			for range builds {
+				runs := make([]WeightedCount, n)
+				for i := range runs {
+					k := poisson.Rand()
+					runs[i] = WeightedCount{Weight: k, WeightSq: k}
+				}
+				if e := tests.Level(runs, true); e.Refused == "" && e.Above(mean) <= 0.025 {
+					above++
+				}
+			}
+			if share := float64(above) / builds; share > 0.03 {
+				t.Errorf("%d runs of %v samples: above the truth in %.4f", n, mean, share)
+			}
 		}
 	}
 }

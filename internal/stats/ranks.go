@@ -12,8 +12,15 @@ import (
 // base have one distribution. The ratios that it does not reject are the interval, and
 // the one that agrees best, the median of the ratios of all pairs, is the estimate
 // (Hodges and Lehmann, 1963).
-func (t *Tests) ranks(e *Estimate, s sides) {
+func (t *Tests) ranks(e *Estimate, s sides, interval bool) {
 	r := newRanked(t, s)
+	if interval {
+		t.rankInterval(e, s, r)
+	}
+	e.finish(r)
+}
+
+func (t *Tests) rankInterval(e *Estimate, s sides, r *ranked) {
 	zeros := 0
 	if !s.sampled && s.zeroBase > 0 && s.zeroHead > 0 {
 		zeros = s.zeroBase + s.zeroHead // tied at any ratio
@@ -35,7 +42,6 @@ func (t *Tests) ranks(e *Estimate, s sides) {
 	if !s.sampled {
 		r.alpha = null.above(null.leastAbove(alpha))
 	}
-	e.finish(r)
 }
 
 // A spot is where the cost of a run can be: anywhere within width around at, with the

@@ -176,7 +176,13 @@ func Ratio(base, head []WeightedCount, level float64) Estimate {
 
 // Ratio compares the runs of two sides. Weights that are negative, infinite or NaN,
 // and quantities that are zero in all runs, are refused.
-func (t *Tests) Ratio(base, head []WeightedCount) Estimate {
+func (t *Tests) Ratio(base, head []WeightedCount) Estimate { return t.ratio(base, head, true) }
+
+// Test is [Tests.Ratio] without Ratio, CI and what follows from them, at a small part of
+// the cost: P, Above and Below are the same.
+func (t *Tests) Test(base, head []WeightedCount) Estimate { return t.ratio(base, head, false) }
+
+func (t *Tests) ratio(base, head []WeightedCount, intervals bool) Estimate {
 	n, m := len(base), len(head)
 	few := min(n, m)
 	e := Estimate{
@@ -209,9 +215,9 @@ func (t *Tests) Ratio(base, head []WeightedCount) Estimate {
 	case s.constant():
 		t.exact(&e, s)
 	case few >= t.ranked:
-		t.ranks(&e, s)
+		t.ranks(&e, s, intervals)
 	default:
-		t.welch(&e, s)
+		t.welch(&e, s, intervals)
 	}
 	return e
 }

@@ -12,7 +12,7 @@ import (
 // Runs with few samples can agree by chance. Where a side has less than 30 effective
 // samples a run, its variance is taken to be no less than sampling noise; in any
 // case the variance is no less than that of rounding to whole samples.
-func (t *Tests) welch(e *Estimate, s sides) {
+func (t *Tests) welch(e *Estimate, s sides, interval bool) {
 	base, head := newMoments(s.base, s.half, s.sampled), newMoments(s.head, s.half, s.sampled)
 	m := shift{log: head.mean - base.mean, n: len(s.base), m: len(s.head)}
 	switch {
@@ -25,6 +25,13 @@ func (t *Tests) welch(e *Estimate, s sides) {
 		m.se = math.Sqrt(va + vb)
 		m.df = freedom(va, vb, base.n, head.n)
 	}
+	if interval {
+		t.shiftInterval(e, s, m)
+	}
+	e.finish(m)
+}
+
+func (t *Tests) shiftInterval(e *Estimate, s sides, m shift) {
 	e.Ratio, e.CI = math.Exp(m.log), m.interval(t.level)
 	if r, ok := s.without(); ok {
 		// What stands in for zeros bounds the ratio on one side only.
@@ -35,7 +42,6 @@ func (t *Tests) welch(e *Estimate, s sides) {
 			e.CI.Hi = r
 		}
 	}
-	e.finish(m)
 }
 
 // freedom are the degrees of freedom of the difference of two means with variances va

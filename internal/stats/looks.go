@@ -1,0 +1,88 @@
+package stats
+
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/mathext"
+)
+
+// A Look says when runs are compared, where it was planned beforehand to look twice:
+// after half of the runs, and after all of them only if the first look left the question
+// open. Both looks together err no more often than a single one would (O'Brien and
+// Fleming, 1979, "A multiple testing procedure for clinical trials"): the first needs
+// much stronger evidence, the second little more than without it.
+//
+// All p and levels are one-sided. With several hypotheses, a procedure for families such
+// as [Holm] takes [Look.Overall] of each p (Ye, Li, Liu and Yao, 2013, "A group sequential
+// Holm procedure with multiple primary endpoints").
+type Look int
+
+// The looks.
+const (
+	OnlyLook Look = iota
+	FirstLook
+	SecondLook
+)
+
+// Overall is the level of both looks together at which p would be just enough at this one.
+func (l Look) Overall(p float64) float64 {
+	switch {
+	case l != FirstLook && l != SecondLook || math.IsNaN(p) || p <= 0:
+		return p
+	case p >= 1:
+		return 1
+	}
+	b := -mathext.NormalQuantile(p)
+	if l == SecondLook {
+		b *= math.Sqrt2
+	}
+	return min(1, crossing(b))
+}
+
+// Level is how small a p has to be at this look for both together to err at most with the
+// probability alpha: .0088 and .0467 for .05.
+func (l Look) Level(alpha float64) float64 {
+	if l != FirstLook && l != SecondLook || !(alpha > 0 && alpha < 1) {
+		return alpha
+	}
+	// Of two looks each is at most as likely to err as both.
+	lo, hi := -9.0, 40.0
+	for range 60 {
+		if b := (lo + hi) / 2; crossing(b) > alpha {
+			lo = b
+		} else {
+			hi = b
+		}
+	}
+	if l == SecondLook {
+		hi /= math.Sqrt2
+	}
+	return normalSurvival(hi)
+}
+
+// crossing is the probability that a walk of two steps, each standard normal, is above b
+// after the first or the second. The sum of the runs up to a look is such a walk.
+func crossing(b float64) float64 {
+	// Above b at the end and not before. The product peaks near b/2.
+	step := func(z float64) float64 {
+		return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * normalSurvival(b-z)
+	}
+	const far = 9
+	lo, hi := min(b, b/2)-far, min(b, b/2+far)
+	sum, n := 0.0, legendre()
+	for i, x := range n.x {
+		sum += n.weight[i] * step(lo+(hi-lo)*x)
+	}
+	return normalSurvival(b) + (hi-lo)*sum
+}
+
+// nodes are those of a quadrature over 0 to 1.
+type nodes struct{ x, weight []float64 }
+
+var legendre = sync.OnceValue(func() nodes {
+	n := nodes{make([]float64, 64), make([]float64, 64)}
+	quad.Legendre{}.FixedLocations(n.x, n.weight, 0, 1)
+	return n
+})
