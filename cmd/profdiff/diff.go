@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -349,6 +351,7 @@ func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
 		if err := recorded.addWork(r); err != nil {
 			return nil, err
 		}
+		recorded.addConditions(r)
 	}
 	return runs, nil
 }
@@ -380,14 +383,34 @@ func (l *loader) accountSide(name string, runs []*run.Run) {
 		l.account(runs[0])
 		return
 	}
-	var sum run.Accounting
-	for _, r := range runs {
-		sum.Add(r.Accounting)
-	}
-	fmt.Fprintf(l.io.err, "profdiff: %s, %d runs: %s\n", name, len(runs), sum.String())
+	fmt.Fprintf(l.io.err, "profdiff: %s, %d runs: %s\n", name, len(runs), accounting(runs...))
 	for _, r := range runs {
 		for _, w := range r.Warnings {
 			l.io.warn("%s: %s", r.Name, w)
 		}
 	}
+}
+
+// accounting is what became of the samples of runs, in one line. What was derived from
+// them is no part of the balance: an event like off-cpu may be all that is left of a
+// recording of which no sample is.
+func accounting(runs ...*run.Run) string {
+	var sum run.Accounting
+	derived := make(map[string]int64)
+	for _, r := range runs {
+		sum.Add(r.Accounting)
+		for i := range r.Events {
+			if e := &r.Events[i]; e.Derived && e.Samples > 0 {
+				derived[e.Name] += e.Samples
+			}
+		}
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(derived)) {
+		list = append(list, fmt.Sprintf("%d %s", derived[name], name))
+	}
+	if len(list) == 0 {
+		return sum.String()
+	}
+	return sum.String() + "; derived from what came in: " + strings.Join(list, ", ")
 }

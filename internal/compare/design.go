@@ -145,6 +145,7 @@ var facts = []fact{
 		}
 		return fmt.Sprint(r.CPUs)
 	}, false},
+	{"frequency governor", func(r *run.Recording) string { return r.Conditions.Governor }, false},
 }
 
 // audit says what makes the sides hard to compare.
@@ -180,7 +181,7 @@ func audit(base, head []*run.Run) (warnings []string) {
 		round := func(s float64) time.Duration { return time.Duration(s * 1e9).Round(time.Millisecond) }
 		warn("duration differs: base %v a run, head %v", round(a), round(b))
 	}
-	if a, b := missing(threads(base), threads(head)), missing(threads(head), threads(base)); len(a)+len(b) > 0 {
+	if a, b := missing(threads(base, 0.01), threads(head, 0)), missing(threads(head, 0.01), threads(base, 0)); len(a)+len(b) > 0 {
 		side := func(name string, list []string) string {
 			if len(list) == 0 {
 				return ""
@@ -192,6 +193,7 @@ func audit(base, head []*run.Run) (warnings []string) {
 		}
 		warn("threads differ%s%s", side("base", a), side("head", b))
 	}
+	warnings = append(warnings, DisturbanceWarnings(base, head)...)
 	for _, side := range [][]*run.Run{base, head} {
 		for _, r := range side {
 			for _, w := range r.Warnings {
@@ -222,9 +224,9 @@ func meanOf(runs []*run.Run, of func(*run.Run) float64) float64 {
 	return sum / float64(len(runs))
 }
 
-// threads are the thread pools with at least a hundredth of the weight of any event
-// in any run.
-func threads(runs []*run.Run) map[string]bool {
+// threads are the thread pools with at least a share of the weight of any event in any
+// run.
+func threads(runs []*run.Run, share float64) map[string]bool {
 	pools := make(map[string]bool)
 	for _, r := range runs {
 		type key struct {
@@ -241,7 +243,7 @@ func threads(runs []*run.Run) map[string]bool {
 			byPool[key{run.ThreadPool(k.pool), k.event}] += w
 		}
 		for k, w := range byPool {
-			if k.pool != "" && float64(w) >= 0.01*float64(r.Events[k.event].Weight) {
+			if k.pool != "" && float64(w) >= share*float64(r.Events[k.event].Weight) {
 				pools[k.pool] = true
 			}
 		}

@@ -64,6 +64,21 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// TestThreadsOfFewSamples has a thread that costs little on one side: it is there.
+func TestThreadsOfFewSamples(t *testing.T) {
+	spec := "cpu-cycles main a!main;a!f" + strings.Repeat(" 10", 200) + "\ncpu-cycles worker a!main;a!f"
+	side := func(samples int) []*run.Run {
+		return []*run.Run{runtest.Build(t, "run", spec+strings.Repeat(" 10", samples))}
+	}
+	for _, sides := range [][2][]*run.Run{{side(1), side(20)}, {side(20), side(1)}} {
+		for _, w := range mustCompare(t, sides[0], sides[1], Options{Normalize: None}).Warnings {
+			if strings.Contains(w, "threads differ") {
+				t.Error(w)
+			}
+		}
+	}
+}
+
 func TestRecordedOrder(t *testing.T) {
 	side := func(times ...int) (list []*run.Run) {
 		for _, at := range times {

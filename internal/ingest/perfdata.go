@@ -151,6 +151,11 @@ func (p *perfData) account() {
 			r.Events[p.events[event]].Lost += n
 		}
 	}
+	for event, t := range s.Times {
+		if event < len(p.events) && p.events[event] != noEvent && t.Enabled > 0 {
+			r.Events[p.events[event]].Running = t.Running / t.Enabled
+		}
+	}
 	if s.Late > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d records were out of order by more than a round: names of threads and mappings near them may be wrong", s.Late))
 	}

@@ -83,6 +83,9 @@ func (s *Session) sample(r *perffile.Record) error {
 	if len(raw.Read.Values) > 0 && attr.ReadFormat.Has(perffile.ReadGroup|perffile.ReadID) {
 		s.counters(out)
 	}
+	if len(raw.Read.Values) > 0 && raw.Read.TimeRunning > 0 {
+		s.time(attr, raw)
+	}
 	return s.handler.Sample(out)
 }
 
@@ -104,6 +107,30 @@ func (s *Session) counters(out *Sample) {
 			out.Counters = append(out.Counters, Counter{Event: event, Delta: v.Value - last})
 		}
 	}
+}
+
+// time adds how long the event of a sample was enabled, and on the hardware, since the same
+// counter was read before.
+func (s *Session) time(attr *perffile.Attr, raw *perffile.Sample) {
+	key := counterKey{id: raw.Read.Values[0].ID}
+	if key.id == 0 {
+		return // of which thread or CPU is not known
+	}
+	if attr.Flags.Has(perffile.FlagInherit) {
+		key.tid = raw.TID
+	}
+	now, last := CounterTime{float64(raw.Read.TimeEnabled), float64(raw.Read.TimeRunning)}, s.times[key]
+	s.times[key] = now
+	if now.Enabled < last.Enabled || now.Running < last.Running || now.Running > now.Enabled {
+		return
+	}
+	if s.Stats.Times == nil {
+		s.Stats.Times = make(map[int]CounterTime)
+	}
+	sum := s.Stats.Times[raw.Attr]
+	sum.Enabled += float64(now.Enabled - last.Enabled)
+	sum.Running += float64(now.Running - last.Running)
+	s.Stats.Times[raw.Attr] = sum
 }
 
 type counterKey struct {

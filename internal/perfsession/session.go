@@ -51,6 +51,7 @@ type Session struct {
 	names       []string
 	nameIDs     map[string]NameID
 	counts      map[counterKey]uint64
+	times       map[counterKey]CounterTime
 	unwindError bool  // of the next sample's stack
 	lostSum     int64 // of Stats.Lost
 	out         Sample
@@ -69,6 +70,9 @@ type Stats struct {
 	Lost map[int]int64
 	// Throttled counts how often the kernel paused an event that fired too often.
 	Throttled int64
+	// Times are, by event, for how long it was to count and did, as far as counters that
+	// are read with samples say.
+	Times map[int]CounterTime
 	// AuxTruncated counts traces cut off because the buffer was full.
 	AuxTruncated int64
 	// Late counts records that came after newer ones had been replayed.
@@ -77,6 +81,10 @@ type Stats struct {
 	// of the recording's clock.
 	First, Last uint64
 }
+
+// A CounterTime is for how long a counter was to count, and for how long it was on the
+// hardware, in nanoseconds, over all its instances.
+type CounterTime struct{ Enabled, Running float64 }
 
 // LostSamples is the sum of Lost.
 func (s *Stats) LostSamples() (n int64) {
@@ -95,6 +103,7 @@ func New(f *perffile.File) *Session {
 		names:      []string{""},
 		nameIDs:    map[string]NameID{"": 0},
 		counts:     make(map[counterKey]uint64),
+		times:      make(map[counterKey]CounterTime),
 		simpleperf: f.Info.Simpleperf(),
 	}
 	s.Stats.Lost = make(map[int]int64)

@@ -91,6 +91,21 @@ func (r *Run) Group(by GroupBy) []Row {
 	return g.rows
 }
 
+// GroupSelf is [Run.Group] for those who need Self only, and in no order: it looks at no
+// more than the innermost frame of each stack. Total is not filled in.
+func (r *Run) GroupSelf(by GroupBy) []Row {
+	g := grouper{r: r, ids: make(map[rowKey]int)}
+	switch by {
+	case ByCategory:
+		return nil
+	case ByThread, ByEachThread, ByProcess:
+		g.byLabel(by)
+	default:
+		g.byLeaf(by)
+	}
+	return g.rows
+}
+
 type grouper struct {
 	r    *Run
 	ids  map[rowKey]int
@@ -194,28 +209,48 @@ func (g *grouper) byFrame(by GroupBy) {
 	})
 }
 
-func (g *grouper) locationRows(by GroupBy, l *Location) []int {
+// byLeaf sums by what the innermost frames are in.
+func (g *grouper) byLeaf(by GroupBy) {
 	r := g.r
-	m := &r.Mappings[l.Mapping]
+	of := make([]int, len(r.Locations)) // row of each location, +1
+	for i := range r.Samples {
+		s := &r.Samples[i]
+		if s.Stack == 0 {
+			g.rows[g.row(rowKey{name: noStack}, nil)].Self[s.Event].Add(s)
+			continue
+		}
+		at := &of[r.Stacks.Location(s.Stack)]
+		if *at == 0 {
+			l := &r.Locations[r.Stacks.Location(s.Stack)]
+			*at = g.frameRow(by, l, l.Lines[0]) + 1
+		}
+		g.rows[*at-1].Self[s.Event].Add(s)
+	}
+}
+
+// locationRows are the rows of the functions at a location, innermost first.
+func (g *grouper) locationRows(by GroupBy, l *Location) []int {
 	if by == ByDSO {
-		name := cmp.Or(m.File, "[unknown]")
-		return []int{g.row(rowKey{name: name, dso: name}, nil)}
+		return []int{g.frameRow(by, l, Line{})}
 	}
 	rows := make([]int, len(l.Lines))
 	for i, line := range l.Lines {
-		f := &r.Functions[line.Function]
-		key := rowKey{name: f.Name, dso: m.File}
-		if by == ByFile {
-			key = rowKey{name: f.File}
-			if f.File == "" {
-				key.name = "[unknown]"
-			}
-		}
-		rows[i] = g.row(key, func(row *Row) {
-			if by == ByFunction {
-				row.SystemName, row.File, row.Unknown = f.SystemName, f.File, f.Unknown
-			}
-		})
+		rows[i] = g.frameRow(by, l, line)
 	}
 	return rows
+}
+
+func (g *grouper) frameRow(by GroupBy, l *Location, line Line) int {
+	m := &g.r.Mappings[l.Mapping]
+	f := &g.r.Functions[line.Function]
+	switch by {
+	case ByDSO:
+		name := cmp.Or(m.File, "[unknown]")
+		return g.row(rowKey{name: name, dso: name}, nil)
+	case ByFile:
+		return g.row(rowKey{name: cmp.Or(f.File, "[unknown]")}, nil)
+	}
+	return g.row(rowKey{name: f.Name, dso: m.File}, func(row *Row) {
+		row.SystemName, row.File, row.Unknown = f.SystemName, f.File, f.Unknown
+	})
 }

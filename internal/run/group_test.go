@@ -1,6 +1,8 @@
 package run_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,5 +77,44 @@ func TestTreeWithoutStacks(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, r.Tree(0)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestGroupSelf checks that Self is that of Group.
+func TestGroupSelf(t *testing.T) {
+	b := NewBuilder("r")
+	e := []uint32{b.Event(Event{Name: "cpu-cycles"}), b.Event(Event{Name: "instructions"})}
+	mappings := []uint32{b.Mapping(Mapping{File: "/bin/a"}), b.Mapping(Mapping{File: "/lib/b"}), 0}
+	var locations []uint32
+	for i := range 12 {
+		f := b.Function(Function{Name: fmt.Sprint("f", i%5), File: []string{"a.c", "b.c", ""}[i%3]})
+		g := b.Function(Function{Name: fmt.Sprint("g", i%4)})
+		locations = append(locations, b.Location(mappings[i%3], uint64(i), Line{Function: f}, Line{Function: g}))
+	}
+	for i := range 200 {
+		var stack StackID
+		for d := range i % 4 {
+			stack = b.Stack(stack, locations[(i*7+d*5)%len(locations)])
+		}
+		b.Add(e[i%2], stack, b.Labels(Labels{Process: fmt.Sprint("p", i%2), Thread: []string{"main", "reader", "writer"}[i%3]}), int64(i+1))
+	}
+	r, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	self := func(rows []Row) map[string][]Sum {
+		sums := make(map[string][]Sum)
+		for _, row := range rows {
+			if slices.ContainsFunc(row.Self, func(s Sum) bool { return s != Sum{} }) {
+				sums[row.Name+"!"+row.DSO] = row.Self
+			}
+		}
+		return sums
+	}
+	for _, by := range []GroupBy{ByFunction, ByFile, ByDSO, ByThread, ByEachThread, ByProcess} {
+		want, got := self(r.Group(by)), self(r.GroupSelf(by))
+		if diff := cmp.Diff(want, got); diff != "" || len(want) < 2 {
+			t.Errorf("%s, %d rows: %s", by, len(want), diff)
+		}
 	}
 }

@@ -46,6 +46,7 @@ func (m *merger) add(r *Run) {
 			known.Frequency = 0
 		}
 		known.WeightSqLowerBound = known.WeightSqLowerBound || e.WeightSqLowerBound
+		known.Running = min(known.Running, e.Running)
 		if known != &r.Events[i] && b.r.Accounting.In > 0 {
 			known.Lost += e.Lost
 		}
@@ -110,6 +111,9 @@ func (a *Recording) agree(b *Recording) {
 		if *x != y {
 			*x = ""
 		}
+	}
+	if a.Conditions != b.Conditions {
+		a.Conditions = Conditions{}
 	}
 	same(&a.Format, b.Format)
 	same(&a.Tool, b.Tool)

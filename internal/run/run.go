@@ -75,6 +75,7 @@ type Recording struct {
 	// recording was made: "available", "unavailable", or "" (not said).
 	KernelSymbols string
 	TraceOffCPU   bool
+	Conditions    Conditions
 }
 
 // An Event is something that was sampled.
@@ -106,6 +107,9 @@ type Event struct {
 	// Lost is the number of samples of this event that the kernel or the
 	// recorder reports as lost, where the input says so by event.
 	Lost int64
+	// Running is the share of the time in which the event was on the hardware, 0 to 1,
+	// as counters that are read with samples tell it; 0 if unknown.
+	Running float64
 }
 
 // EffectiveSamples is Kish's effective sample size (Σw)²/Σw²: the number of

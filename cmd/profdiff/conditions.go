@@ -1,0 +1,23 @@
+package main
+
+import (
+	"path/filepath"
+
+	"profdiff/internal/run"
+)
+
+// addConditions adds what the folder notes of the machine during a run.
+func (f *folder) addConditions(r *run.Run) {
+	r.Recording.Conditions.Governor = f.Machine.Governor
+	for i := range f.Runs {
+		noted := &f.Runs[i]
+		if filepath.Join(f.dir, filepath.FromSlash(noted.File)) != filepath.Clean(r.Name) {
+			continue
+		}
+		c := &noted.Conditions
+		r.Recording.Conditions = run.Conditions{
+			Governor: f.Machine.Governor, FrequencyMHz: c.FrequencyMHz, FrequencyLimitMHz: c.FrequencyLimitMHz,
+			Throttled: c.Throttled, ThermalStatus: c.ThermalStatus,
+		}
+	}
+}

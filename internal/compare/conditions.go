@@ -1,0 +1,144 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+
+	"profdiff/internal/run"
+)
+
+// A Disturbance is evidence, noted when a run was recorded, that its costs are not those of
+// the program alone. Runs are judged by such evidence, never by how they came out.
+type Disturbance struct {
+	Run  *run.Run
+	What string
+	// Event is the index of the event that is concerned, -1 for all.
+	Event int
+	// Clock is set if only costs in time and in cycles are concerned.
+	Clock bool
+	// Distorts is set if no verdict should rest on the run.
+	Distorts bool
+
+	kind disturbanceKind
+}
+
+// A disturbanceKind is what runs share that are disturbed alike.
+type disturbanceKind uint8
+
+const (
+	sampleThrottling disturbanceKind = iota
+	multiplexing
+	heat
+	thermalStatus
+	lowLimit
+	lowFrequency
+)
+
+// What is evidence enough.
+const (
+	maxThrottled   = 0.01 // of the time, as of samples lost
+	minRunning     = 0.8  // of the time that a counter was on the hardware
+	minLimit       = 0.95 // of the highest limit of frequencies among the runs
+	minFrequency   = 0.8  // of the median of frequencies, which are those of a moment
+	moderateStatus = 2    // of Android, from which apps are slowed down for long
+)
+
+// Disturbances are those of runs that are compared with each other.
+func Disturbances(base, head []*run.Run) (list []Disturbance) {
+	var limit float64
+	var frequencies []float64
+	runs := slices.Concat(base, head)
+	for _, r := range runs {
+		c := &r.Recording.Conditions
+		limit = max(limit, c.FrequencyLimitMHz)
+		if c.FrequencyMHz > 0 {
+			frequencies = append(frequencies, c.FrequencyMHz)
+		}
+	}
+	usual := 0.0
+	if len(frequencies) > 1 {
+		usual = median(frequencies)
+	}
+	for _, r := range runs {
+		add := func(kind disturbanceKind, distorts bool, format string, args ...any) {
+			list = append(list, Disturbance{Run: r, What: fmt.Sprintf(format, args...), Event: -1, Clock: kind >= heat, Distorts: distorts, kind: kind})
+		}
+		if share := r.ThrottledShare(); share > 0 {
+			times := "times"
+			if r.Accounting.Throttled == 1 {
+				times = "time"
+			}
+			add(sampleThrottling, share > maxThrottled, "the kernel throttled sampling %d %s, up to %.2g%% of the time: samples are missing; sample less often", r.Accounting.Throttled, times, 100*share)
+		}
+		for i := range r.Events {
+			if e := &r.Events[i]; e.Running > 0 && e.Running < minRunning {
+				add(multiplexing, true, "%s was on the hardware %.0f%% of the time only: record fewer events at once", e.Name, 100*e.Running)
+				list[len(list)-1].Event = i
+			}
+		}
+		c := &r.Recording.Conditions
+		if c.Throttled > 0 {
+			times := "times"
+			if c.Throttled == 1 {
+				times = "time"
+			}
+			add(heat, true, "CPUs were slowed down %d %s because they were hot", c.Throttled, times)
+		}
+		if c.ThermalStatus > 0 {
+			add(thermalStatus, c.ThermalStatus >= moderateStatus, "the device was hot: thermal status %d", c.ThermalStatus)
+		}
+		if c.FrequencyLimitMHz > 0 && c.FrequencyLimitMHz < minLimit*limit {
+			add(lowLimit, true, "CPUs were limited to %.0f MHz, in other runs to %.0f MHz", c.FrequencyLimitMHz, limit)
+		}
+		if c.FrequencyMHz > 0 && c.FrequencyMHz < minFrequency*usual {
+			add(lowFrequency, false, "CPUs ran at %.0f MHz, in most runs at %.0f MHz or more", c.FrequencyMHz, usual)
+		}
+	}
+	return list
+}
+
+// Concerns reports whether costs of an event of the run are disturbed.
+func (d *Disturbance) Concerns(e *run.Event) bool {
+	switch {
+	case e.Simulated:
+		return false
+	case d.Event >= 0:
+		return d.Run.Events[d.Event].Name == e.Name
+	case d.Clock:
+		return e.Unit == "nanoseconds" || e.Unit == "cpu-cycles"
+	}
+	return true
+}
+
+// DisturbanceWarnings tell of disturbances, one line for all runs that are disturbed alike.
+func DisturbanceWarnings(base, head []*run.Run) (warnings []string) {
+	type group struct {
+		first *Disturbance
+		more  int
+	}
+	groups := make(map[disturbanceKind]*group)
+	list := Disturbances(base, head)
+	for i := range list {
+		d := &list[i]
+		if g, ok := groups[d.kind]; !ok {
+			groups[d.kind] = &group{first: d}
+		} else if g.first.Run != d.Run {
+			g.more++
+		}
+	}
+	for kind := sampleThrottling; kind <= lowFrequency; kind++ {
+		g, ok := groups[kind]
+		if !ok {
+			continue
+		}
+		others := ""
+		switch {
+		case g.more == 1:
+			others = " and another run"
+		case g.more > 1:
+			others = fmt.Sprintf(" and %d more runs", g.more)
+		}
+		warnings = append(warnings, fmt.Sprintf("%s%s: %s", g.first.Run.Name, others, g.first.What))
+	}
+	return warnings
+}

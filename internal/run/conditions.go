@@ -1,0 +1,34 @@
+package run
+
+import "time"
+
+// Conditions are what the machine was doing during a recording, as far as the recorder
+// noted it. What is not known is zero.
+type Conditions struct {
+	Governor string // of the frequency of the CPUs: performance, schedutil, …
+	// FrequencyMHz and FrequencyLimitMHz are means over the CPUs: what they ran at around
+	// the recording, and what they were allowed to.
+	FrequencyMHz, FrequencyLimitMHz float64
+	// Throttled is how often a CPU was slowed down because it was hot.
+	Throttled int64
+	// ThermalStatus is that of Android, 0 none to 6 shutdown.
+	ThermalStatus int
+}
+
+// throttleTick is the longest time for which the kernel stops an event that it throttles:
+// until the next tick of the timer, of which there are 100 a second or more.
+const throttleTick = 10 * time.Millisecond
+
+// ThrottledShare is the most of the time, 0 to 1, in which the kernel may have stopped an
+// event that took too much of it (PERF_RECORD_THROTTLE): samples are missing there, and
+// cost with them.
+func (r *Run) ThrottledShare() float64 {
+	n := r.Accounting.Throttled
+	if n == 0 {
+		return 0
+	}
+	if r.Recording.Duration <= 0 {
+		return 1
+	}
+	return min(1, float64(n)*float64(throttleTick)/float64(r.Recording.Duration))
+}
