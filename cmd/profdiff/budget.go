@@ -18,7 +18,7 @@ func newBudgetCmd(std *stdio) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newBudgetExplainCmd(std), newBudgetInitCmd(std), newBudgetTightenCmd(std), newBudgetSchemaCmd(std))
+	cmd.AddCommand(newBudgetExplainCmd(std), newBudgetInitCmd(std), newBudgetTightenCmd(std), newBudgetStoreCmd(std), newBudgetSchemaCmd(std))
 	return cmd
 }
 

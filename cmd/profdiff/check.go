@@ -32,9 +32,13 @@ type checkFlags struct {
 	in         inputFlags
 	diff       diffFlags
 	budget     string
+	hash       string // of the budget file
 	today      string
 	values     [2][]string // NAME=PATH
 	badRuns    int
+	stored     string
+	noise      string
+	benchmark  string
 	cpu        string
 	missCost   string
 	categories string
@@ -56,6 +60,9 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 	for side, name := range []string{"base", "head"} {
 		fs.StringArrayVar(&f.values[side], name+"-values", nil, "take the measured values of a stream from a file, or a directory with one for each run: `NAME=PATH` (repeatable)")
 	}
+	fs.StringVar(&f.stored, "stored-baseline", "", "compare with the runs that profdiff budget store wrote to `DIR`, instead of base: limits relative to it can warn, not fail")
+	fs.StringVar(&f.noise, "noise", "", "take how much runs differ from those that profdiff budget store wrote to `DIR`, where there is one run a side")
+	fs.StringVar(&f.benchmark, "benchmark", "", "take the stored runs of the benchmark `NAME`")
 	fs.IntVar(&f.badRuns, "allow-bad-runs", 0, "leave out up to `K` recordings that cannot be read")
 	fs.StringVar(&f.cpu, "cpu", "", "take the cost of a mispredicted branch of the core `NAME`, as LLVM calls it, and predict cycles for it")
 	fs.StringVar(&f.missCost, "miss-cost", "", "a mispredicted branch costs `CYCLES`, a number or a range LO-HI")
@@ -74,6 +81,7 @@ func (f *checkFlags) read() (*budget.File, error) {
 	if err != nil {
 		return nil, &usageError{nil, pathError(err)}
 	}
+	f.hash = budget.Hash(data)
 	file, err := budget.Parse(f.budget, data)
 	if err != nil {
 		return nil, &usageError{nil, err}
@@ -118,13 +126,19 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	if err != nil {
 		return nil, nil, err
 	}
-	l.opt.Timeline = len(files[0]) == 1 && len(files[1]) == 1
+	l.opt.Timeline = (len(files[0]) == 1 || f.stored != "") && len(files[1]) == 1
 	bad := f.badRuns
 	for side, flags := range []*sideFlags{&f.diff.base, &f.diff.head} {
 		to := []*[]*run.Run{&in.Base, &in.Head}[side]
 		if *to, err = f.load(l, flags, files[side], &bad); err != nil {
 			return nil, nil, err
 		}
+	}
+	if err := f.baselines(in); err != nil {
+		return nil, nil, err
+	}
+	if err := warnStopped(l, files, file); err != nil {
+		return nil, nil, err
 	}
 	if in.Streams, err = f.streams(cmd); err != nil {
 		return nil, nil, err
@@ -145,6 +159,23 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	return in, l, nil
 }
 
+// baselines reads the stored runs.
+func (f *checkFlags) baselines(in *budget.Inputs) (err error) {
+	if len(in.Head) == 0 || f.stored == "" && f.noise == "" {
+		return nil
+	}
+	if f.stored != "" {
+		if in.Stored, err = readBaseline(f.stored, f.benchmark, in.Head[0]); err != nil {
+			return err
+		}
+		in.Base = in.Stored.Runs
+	}
+	if f.noise != "" {
+		in.Noise, err = readBaseline(f.noise, f.benchmark, in.Head[0])
+	}
+	return err
+}
+
 // date is the day on which waivers hold.
 func (f *checkFlags) date(cmd *cobra.Command) (budget.Date, error) {
 	text := f.today
@@ -161,6 +192,15 @@ func (f *checkFlags) date(cmd *cobra.Command) (budget.Date, error) {
 // sides fills in the paths of both sides. Without base, limits relative to it are missing.
 func (f *checkFlags) sides(cmd *cobra.Command, file *budget.File, paths []string) error {
 	named := len(f.diff.base.paths) + len(f.diff.head.paths)
+	if f.stored != "" {
+		switch {
+		case len(f.diff.base.paths) > 0 || len(paths) > 1:
+			return usagef(cmd, "--stored-baseline is base: name head only")
+		case len(paths) == 1 && len(f.diff.head.paths) == 0:
+			f.diff.head.paths = paths
+			return nil
+		}
+	}
 	if len(paths) == 0 && len(f.diff.base.paths) == 0 && (len(f.diff.head.paths) > 0 || len(f.values[1]) > 0) {
 		return nil
 	}
@@ -330,6 +370,7 @@ func newCheckCmd(std *stdio) *cobra.Command {
 		strictWarn bool
 		strict     bool
 		prove      bool
+		looks      lookFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "check [BEFORE AFTER] [flags]",
@@ -344,6 +385,11 @@ The exit code is 0 if all budgets pass or warn, 1 if one fails, 4 if one is
 inconclusive and the file says that this blocks. It is 2 if the budget file is wrong
 and 3 if a recording is: then nothing was checked. With --prove it is 1 if a budget
 cannot fail, or fails with the runs of one side split in two.
+
+If the file plans two looks (defaults.looks: 2), the first check is one of half of
+the runs. What it leaves open is checked again with --look 2 when as many runs again
+were recorded, and then it is over. Both together fail wrongly no more often than a
+single check. --look-file has the notes that say so.
 
 Outputs for CI systems are written by --out, as in --out junit=report.xml:
 ` + outFormatsHelp,
@@ -368,12 +414,18 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 				return err
 			}
 			in.Strict = strict
+			if err := looks.begin(cmd, file, &f, in, prove); err != nil {
+				return err
+			}
 			if prove {
 				return std.prove(file, in)
 			}
 			o, err := file.Check(in)
 			if err != nil {
 				return fileError(err)
+			}
+			if err := looks.note(std, o, &f); err != nil {
+				return err
 			}
 			if history != "" {
 				if err := updateHistory(history, o); err != nil {
@@ -401,11 +453,12 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 	}
 	f.register(cmd)
 	f.page.register(cmd)
+	looks.register(cmd)
 	fs := cmd.Flags()
 	fs.BoolVar(&f.sections.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop on both sides; --symfs has the binaries")
 	fs.StringVar(&format, "format", "text", "write to standard output in `FORMAT`, one of those of --out, or none")
 	fs.StringArrayVar(&outs, "out", nil, "write to a file, too: `FORMAT=FILE` (repeatable)")
-	fs.StringVar(&history, "history", "", "add the verdicts to `FILE`, and say which budgets passed far below their limits in the last ten")
+	fs.StringVar(&history, "history", "", "add the verdicts and costs to `FILE`, and note budgets that passed far below their limits in the last ten checks, or whose cost made a step")
 	fs.StringVar(&sourceRoot, "source-root", "", "source files are named relative to `DIR` (default: the working directory)")
 	fs.BoolVar(&reportOnly, "report-only", false, "exit with 0 whatever the budgets say")
 	fs.BoolVar(&strictWarn, "strict-warn", false, "exit with 1 if a budget warns")

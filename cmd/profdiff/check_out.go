@@ -102,55 +102,17 @@ func appendOutput(name string, write func(io.Writer) error) error {
 	return errors.Join(write(out), out.Flush(), f.Close())
 }
 
-// A historyLine is one check in a file of checks.
-type historyLine struct {
-	Schema  string          `json:"schema"`
-	Budgets []historyBudget `json:"budgets"`
-}
+// maxHistory is the most bytes that are read of a file of checks.
+const maxHistory = 16 << 20
 
-type historyBudget struct {
-	ID      string `json:"id"`
-	Verdict string `json:"verdict"`
-	// Headroom is what is left of the limit, 0 to 1.
-	Headroom float64 `json:"headroom"`
-}
-
-const historySchema = "profdiff.history/v1"
-
-// What makes a budget stale: in so many checks it passed with so much of its limit left.
-const (
-	staleChecks   = 10
-	staleHeadroom = 0.5
-	maxHistory    = 16 << 20
-)
-
-// updateHistory marks budgets that are stale, and adds the outcome to the file.
+// updateHistory notes in the outcome what follows from a file of checks, and adds the outcome
+// to it.
 func updateHistory(name string, o *budget.Outcome) error {
 	past, err := readHistory(name)
 	if err != nil {
 		return err
 	}
-	line := historyLine{Schema: historySchema}
-	for i := range o.Results {
-		r := &o.Results[i]
-		line.Budgets = append(line.Budgets, historyBudget{r.ID, string(r.Verdict), r.Headroom()})
-	}
-	past = append(past, line)
-	past = past[max(0, len(past)-staleChecks):]
-	for i := range o.Results {
-		passed := 0
-		for _, l := range past {
-			for _, b := range l.Budgets {
-				if b.ID == o.Results[i].ID && b.Verdict == string(budget.Pass) && b.Headroom > staleHeadroom {
-					passed++
-				}
-			}
-		}
-		if passed == staleChecks {
-			o.Results[i].SetStale(staleChecks)
-		}
-	}
-	text, err := json.Marshal(line)
+	text, err := json.Marshal(o.Remember(past))
 	if err != nil {
 		return err
 	}
@@ -161,7 +123,7 @@ func updateHistory(name string, o *budget.Outcome) error {
 }
 
 // readHistory reads the lines of a file of checks; a file that does not exist has none.
-func readHistory(name string) (list []historyLine, err error) {
+func readHistory(name string) (list []budget.HistoryLine, err error) {
 	f, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -176,9 +138,9 @@ func readHistory(name string) (list []historyLine, err error) {
 		if len(bytes.TrimSpace(s.Bytes())) == 0 {
 			continue
 		}
-		var l historyLine
-		if err := json.Unmarshal(s.Bytes(), &l); err != nil || l.Schema != historySchema {
-			return nil, fmt.Errorf("%s:%d: is no line of %s", name, line, historySchema)
+		var l budget.HistoryLine
+		if err := json.Unmarshal(s.Bytes(), &l); err != nil || l.Schema != budget.HistorySchema {
+			return nil, fmt.Errorf("%s:%d: is no line of %s", name, line, budget.HistorySchema)
 		}
 		list = append(list, l)
 	}

@@ -56,16 +56,56 @@ func (m *noiseModel) side(n int, cost float64) (counts []stats.WeightedCount) {
 
 // judged is what a file says if its budgets cost in head what ratios say of base.
 func judged(f *File, m *noiseModel, tests *stats.Tests, n int, ratio func(i int) float64) []*Result {
+	return judgedRuns(f, tests, m.sides(f, n, ratio), n)
+}
+
+// sides are the runs of both sides for each budget.
+func (m *noiseModel) sides(f *File, n int, ratio func(i int) float64) (sides [][2][]stats.WeightedCount) {
+	for i := range f.Budgets {
+		base := m.side(n, 1000)
+		sides = append(sides, [2][]stats.WeightedCount{base, m.side(n, 1000*ratio(i))})
+	}
+	return sides
+}
+
+// judgedRuns is what a file says of the first n runs of sides.
+func judgedRuns(f *File, tests *stats.Tests, sides [][2][]stats.WeightedCount, n int) []*Result {
 	k := &check{file: f, in: &Inputs{}, tests: tests}
 	var results []*Result
 	for i := range f.Budgets {
 		r := &Result{ID: f.Budgets[i].ID, Budget: &f.Budgets[i]}
-		c := k.ratio(r, "cost", m.side(n, 1000), m.side(n, 1000*ratio(i)), false)
+		c := k.ratio(r, "cost", sides[i][0][:n], sides[i][1][:n], false)
 		c.SamplesBase, c.SamplesHead = 1e6, 1e6
 		results = append(results, r)
 	}
 	f.judge(results)
 	return results
+}
+
+// A lookedAt is what a file says of the first n runs of sides and, where that leaves something
+// open, of twice as many: by budget, whether it ever failed and whether it ever passed. runs
+// is how many were looked at in the end.
+type lookedAt struct {
+	failed, passed []bool
+	runs           int
+}
+
+func looked(f *File, tests *stats.Tests, sides [][2][]stats.WeightedCount, n int, looks [2]stats.Look) (l lookedAt) {
+	l.failed, l.passed = make([]bool, len(f.Budgets)), make([]bool, len(f.Budgets))
+	own := *f
+	for i, look := range looks {
+		own.look = look
+		l.runs = n << i
+		results := judgedRuns(&own, tests, sides, l.runs)
+		for b, r := range results {
+			l.failed[b] = l.failed[b] || r.Verdict == Fail
+			l.passed[b] = l.passed[b] || r.Verdict == Pass
+		}
+		if count(results, Fail, all) > 0 || count(results, Inconclusive, all) == 0 {
+			break
+		}
+	}
+	return l
 }
 
 func count(results []*Result, v Verdict, of func(i int) bool) (n int) {
@@ -160,6 +200,56 @@ func TestAcceptance(t *testing.T) {
 	measure("V6", "the same: builds with a pass", false, 0, simulate(1, 0.05, 0, "+5%", unchanged, func(r []*Result) float64 { return min(1, share(Pass)(r)) }))
 	measure("V10", "20 budgets of +5 %, all cost that much more, 10 runs, noise 5 %, a tenth of the runs ×1.5: builds with a wrong fail", false, nominal, simulate(10, 0.05, 0.1, "+5%", everyone(1.05), anyFail))
 	measure("V10", "one of 20 costs +20 %, limit +10 %, 20 runs, noise 5 %, a tenth of the runs ×1.5: it fails", true, 0.75, simulate(20, 0.05, 0.1, "+10%", one(1.2), first(Fail)))
+
+	// Two looks, the second at twice the runs where the first leaves something open. Rows of
+	// one scenario share its builds.
+	twice := func(n int, cv float64, ratio func(i int) float64, looks [2]stats.Look) func(of func(lookedAt) float64) func(uint64) float64 {
+		f := budgets(t, 20, "+5%", "looks: 2, require: {runs: 5}")
+		known := make(map[uint64]lookedAt)
+		return func(of func(lookedAt) float64) func(uint64) float64 {
+			return func(seed uint64) float64 {
+				l, ok := known[seed]
+				if !ok {
+					m := &noiseModel{rng: rand.New(rand.NewPCG(seed, uint64(n)+100)), cv: cv}
+					l = looked(f, tests, m.sides(f, 2*n, ratio), n, looks)
+					known[seed] = l
+				}
+				return of(l)
+			}
+		}
+	}
+	planned, unplanned := [2]stats.Look{stats.FirstLook, stats.SecondLook}, [2]stats.Look{}
+	anyOf := func(yes []bool) float64 {
+		if slices.Contains(yes, true) {
+			return 1
+		}
+		return 0
+	}
+	anyFailed := func(l lookedAt) float64 { return anyOf(l.failed) }
+	firstFailed := func(l lookedAt) float64 { return anyOf(l.failed[:1]) }
+	sharePassed := func(l lookedAt) float64 {
+		n := 0.0
+		for _, yes := range l.passed {
+			n += anyOf([]bool{yes})
+		}
+		return n / float64(len(l.passed))
+	}
+	runs := func(l lookedAt) float64 { return float64(l.runs) }
+	measure("looks", "20 budgets of +5 %, nothing changed, 10 then 20 runs, noise 3 %: builds with a fail at either look", false, 0.05, twice(10, 0.03, unchanged, planned)(anyFailed))
+	at := twice(10, 0.03, everyone(1.05), planned)
+	measure("looks", "20 budgets of +5 %, all cost that much more, 10 then 20 runs, noise 3 %: builds with a wrong fail at either look", false, 0.05, at(anyFailed))
+	measure("looks", "the same: budgets with a wrong pass at either look", false, single, at(sharePassed))
+	at = twice(5, 0.03, everyone(1.05), planned)
+	measure("looks", "the same with 5 then 10 runs: builds with a wrong fail at either look", false, 0.05, at(anyFailed))
+	measure("looks", "the same with 5 then 10 runs: budgets with a wrong pass at either look", false, single, at(sharePassed))
+	measure("looks", "10 then 20 runs, each at the whole level, the negative control: budgets with a wrong pass at either look", true, 0.066, twice(10, 0.03, everyone(1.05), unplanned)(sharePassed))
+	measure("looks", "one of 20 costs +10 %, limit +5 %, noise 3 %, one look at 10 runs: it fails", true, 0.4, simulate(10, 0.03, 0, "+5%", one(1.1), first(Fail)))
+	at = twice(10, 0.03, one(1.1), planned)
+	measure("looks", "the same, two looks at 10 and 20 runs: it fails at either", true, 0.9, at(firstFailed))
+	measure("looks", "the same: runs a side in the mean", false, 20, at(runs))
+	at = twice(10, 0.015, one(1.1), planned)
+	measure("looks", "the same with noise 1.5 %: it fails at either", true, 0.9, at(firstFailed))
+	measure("looks", "the same with noise 1.5 %: runs a side in the mean", false, 15, at(runs))
 
 	// Whole checks of recordings.
 	whole := func(defaults string, sides func(seed uint64) (base, head []*run.Run), yes func(o *Outcome) float64) func(uint64) float64 {

@@ -115,7 +115,7 @@ func (k *check) branchClaims(r *Result) {
 		c.pass = c.est
 		k.setLevel(c, headLo, countedHead)
 		k.absoluteLimits(c, b.Max, r.Waiver)
-		c.blocked = k.lost(k.in.Head)
+		c.blocked = k.unfit(k.event, nil, k.in.Head)
 		if c.Head == 0 {
 			c.forced, c.Reason = Pass, "no mispredicted branches"
 		}

@@ -7,8 +7,14 @@
 // family: the chance that any fails wrongly is alpha (Holm, 1979). A pass is a claim of its
 // own at that level.
 //
+// A file may plan two looks: what the first leaves open is decided by a second one at twice
+// the runs. Base may also be runs that were stored, which can warn only. Runs whose recording
+// shows that their costs are distorted prove nothing.
+//
 // The file is YAML; its form is that of [File], and budget.schema.json has it for editors.
 package budget
+
+import "profdiff/internal/stats"
 
 // A File is a budget file.
 type File struct {
@@ -20,6 +26,7 @@ type File struct {
 
 	name string
 	at   map[string]Position
+	look stats.Look
 }
 
 // A Position is a place in the budget file, counted from 1.
@@ -30,6 +37,7 @@ type Defaults struct {
 	Event          string     `json:"event,omitempty" jsonschema:"event that is limited, such as cpu-cycles; default: the first of the recordings"`
 	Normalize      Normalize  `json:"normalize,omitzero" jsonschema:"what costs are divided by: work:COUNTER, reference, instructions, total, none; default: auto"`
 	Reference      *Reference `json:"reference,omitempty" jsonschema:"the functions that normalize: reference divides by"`
+	Looks          int        `json:"looks,omitempty" jsonschema:"1 or 2: how often runs are looked at; at the second look, which is for what the first left open, there are twice as many, and both are at levels by O'Brien and Fleming; default 1"`
 	Test           TestName   `json:"test,omitempty" jsonschema:"auto, rank or welch; auto goes by the number of runs"`
 	Alpha          *Fraction  `json:"alpha,omitempty" jsonschema:"chance of any wrong fail, over all budgets; default 0.05"`
 	Require        Require    `json:"require,omitzero" jsonschema:"what recordings must be like for a budget to fail"`
@@ -58,6 +66,8 @@ type Require struct {
 	Samples int       `json:"samples,omitempty" jsonschema:"samples a side from which a limit relative to base can fail; default 30"`
 	Order   OrderName `json:"order,omitempty" jsonschema:"interleaved or any; default interleaved"`
 	Same    *[]Fact   `json:"same,omitempty" jsonschema:"what may not differ between the sides"`
+	// Throttling is of sampling by the kernel, and of the CPUs by heat.
+	Throttling ThrottlingName `json:"throttling,omitempty" jsonschema:"none: no verdict from runs whose sampling or CPUs were throttled; any: warn of it; default none"`
 }
 
 // Exclude says what samples count in no budget.

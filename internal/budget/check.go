@@ -19,6 +19,12 @@ import (
 type Inputs struct {
 	// Base may be empty if all limits are absolute.
 	Base, Head []*run.Run
+	// Stored, if set, is where Base is from: it was recorded at another time than Head, so
+	// that it can warn, and not fail.
+	Stored *Stored
+	// Noise, if set, are stored runs that tell how runs differ, where there is one run a
+	// side.
+	Noise *Stored
 	// Today is the day, in UTC, on which waivers hold.
 	Today Date
 	// Streams are measured values by name, for budgets with samples.
@@ -36,6 +42,9 @@ type Inputs struct {
 	Options compare.Options
 	// Strict fails also where cost only moved.
 	Strict bool
+	// Look says which of two planned looks this is, 0 for the first of those that the file
+	// plans.
+	Look stats.Look
 }
 
 // A Stream is measured values, by run of each side.
@@ -61,10 +70,9 @@ var errNoBase = errors.New("no base to compare with")
 
 // Check checks a budget file.
 func (f *File) Check(in *Inputs) (*Outcome, error) {
-	if in.Strict {
-		strict := *f
-		strict.Defaults.Strict = true
-		f = &strict
+	f, err := f.with(in)
+	if err != nil {
+		return nil, err
 	}
 	if err := f.CheckDates(in.Today); err != nil {
 		return nil, err
@@ -79,13 +87,28 @@ func (f *File) Check(in *Inputs) (*Outcome, error) {
 		return nil, fe
 	}
 	f.judge(k.results)
-	o := &Outcome{File: f.name, Alpha: f.alpha(), Tests: k.family(), Design: k.design(), Comparison: k.comparison, Notes: k.notes}
+	o := &Outcome{File: f.name, Alpha: f.alpha(), Look: f.look, Tests: k.family(), Design: k.design(), Comparison: k.comparison, Notes: k.notes}
 	for _, r := range k.results {
 		o.Results = append(o.Results, *r)
 	}
 	o.Discoveries = k.discoveries()
 	f.outcome(o)
+	o.Notes = append(o.Notes, o.lookNotes()...)
 	return o, nil
+}
+
+// with is the file with what the inputs say of it.
+func (f *File) with(in *Inputs) (*File, error) {
+	own := *f
+	own.Defaults.Strict = f.Defaults.Strict || in.Strict
+	own.look = in.Look
+	switch {
+	case f.Defaults.Looks == 2:
+		own.look = max(in.Look, stats.FirstLook)
+	case in.Look != stats.OnlyLook:
+		return nil, ErrNoSecondLook
+	}
+	return &own, nil
 }
 
 // maxWaiver is for how long a waiver may hold.
@@ -146,17 +169,18 @@ func (f *File) measure(in *Inputs) (*check, error) {
 		return nil, err
 	}
 	k.tally = newTally(in.Base, in.Head, k.comparison, in.Categories, &f.Defaults.Exclude)
+	k.tally.stored = in.Stored
 	if err := k.count(); err != nil {
 		return nil, err
 	}
 	n := len(in.Head)
-	k.ranks = f.Defaults.Test != "welch" && n < 60 && 1/float64(int64(1)<<max(n, 1)) <= f.alpha()/float64(max(k.family(), 1))
+	k.ranks = f.Defaults.Test != "welch" && n < 60 && 1/float64(int64(1)<<max(n, 1)) <= f.look.Level(f.alpha()/float64(max(k.family(), 1)))
 	for i, r := range k.results {
 		if err := k.claims(r, k.targets[i]); err != nil {
 			return nil, err
 		}
 	}
-	return k, nil
+	return k, k.addNoise()
 }
 
 // needsProfiles reports whether any budget is of recordings.
@@ -198,7 +222,7 @@ func (k *check) compare() error {
 	d := &k.file.Defaults
 	opt := k.in.Options
 	opt.Ops = k.in.Ops
-	opt.AllowBlockedOrder = d.Require.Order == "any"
+	opt.AllowBlockedOrder = d.Require.Order == "any" || k.in.Stored != nil
 	if d.Test != "auto" {
 		opt.RankRuns = k.file.rankRuns()
 	}
@@ -400,10 +424,18 @@ func (k *check) design() Design {
 	d := Design{Order: compare.UnknownOrder, RunsBase: len(k.in.Base), RunsHead: len(k.in.Head), Base: k.in.Base, Head: k.in.Head}
 	c := k.comparison
 	if c == nil {
+		d.Warnings = compare.DisturbanceWarnings(nil, k.in.Head)
 		return d
 	}
 	d.Order, d.Warnings = c.Order, slices.Clone(c.Warnings)
-	if d.Order == compare.UnknownOrder && d.RunsBase > 1 && d.RunsHead > 1 && k.file.Defaults.Require.Order != "any" {
+	if k.in.Stored != nil {
+		when := ""
+		if !k.in.Base[0].Recording.Start.IsZero() {
+			when = fmt.Sprintf(" (%s)", span(k.in.Base))
+		}
+		d.Warnings = append(d.Warnings, fmt.Sprintf("base was stored%s: what changed on the machine since then looks like a change of the program", when))
+	}
+	if d.Order == compare.UnknownOrder && k.in.Stored == nil && d.RunsBase > 1 && d.RunsHead > 1 && k.file.Defaults.Require.Order != "any" {
 		d.Warnings = append(d.Warnings, "the recordings do not tell in what order they were made: if one side came first, drift of the machine looks like a change")
 	}
 	if at := k.eventIndex(k.event); at >= 0 {

@@ -103,6 +103,12 @@ func (k *check) relativeClaim(r *Result, x *target) {
 		return
 	}
 	reason := k.noCompare
+	if reason == "" && k.in.Stored != nil {
+		if reason := storedReason(x); reason != "" {
+			force(r, RelativeKind, Inconclusive, reason)
+			return
+		}
+	}
 	if reason == "" {
 		reason = k.differ(x.events[0])
 	}
@@ -121,7 +127,7 @@ func (k *check) relativeClaim(r *Result, x *target) {
 	c := &Claim{
 		Kind: RelativeKind, What: e.Name, Unit: e.Unit, Base: ch.Base, Head: ch.Head, est: &est,
 		RunsBase: len(k.in.Base), RunsHead: len(k.in.Head), SamplesBase: ch.BaseSamples, SamplesHead: ch.HeadSamples,
-		exact: est.Method == stats.Exact,
+		exact: est.Method == stats.Exact, stored: k.in.Stored != nil,
 	}
 	switch n := e.Normalization; n.Mode {
 	case compare.Work:
@@ -331,8 +337,8 @@ func (k *check) absoluteClaim(r *Result, x *target) error {
 	}
 	k.setLevel(c, counts, simulated)
 	k.absoluteLimits(c, b.Max, r.Waiver)
-	c.blocked = k.lost(k.in.Head)
-	if x.weight(1, 0) == 0 {
+	c.blocked = k.unfit(x.events[0], nil, k.in.Head)
+	if x.weight(1, 0) == 0 && c.blocked == "" {
 		c.forced, c.Reason = Pass, "no samples"
 		c.Value, c.CI = 0, stats.Interval{Lo: 0, Hi: math.NaN()}
 		if b.Max.Of == "total" {
@@ -430,7 +436,11 @@ func (k *check) noSamplesClaim(r *Result, x *target) {
 	c.RunsBase = len(k.in.Base)
 	c.CI = stats.Interval{Lo: float64(n), Hi: float64(n)}
 	c.Capped = c.RunsHead < max(leastRuns, k.file.Defaults.Require.Runs)
+	unfit := k.unfit(x.events[0], nil, k.in.Head)
 	switch {
+	case n == 0 && unfit != "":
+		// It may be among what was not sampled.
+		c.forced, c.Reason = Inconclusive, unfit
 	case n == 0:
 		c.Reason = fmt.Sprintf("0 of %d samples, rules out > %.2g%%", all, 100*k.rulesOut(x))
 		if x.framed() && len(x.matched[0])+len(x.matched[1]) == 0 && x.matcher.under == nil {
@@ -440,8 +450,8 @@ func (k *check) noSamplesClaim(r *Result, x *target) {
 		c.forced, c.Reason, c.marks = Warn, fmt.Sprintf("%d of %d samples, waived", n, all), []Mark{Waived}
 	case r.Budget.Max.Fail == nil:
 		c.forced, c.Reason = Warn, fmt.Sprintf("%d of %d samples", n, all)
-	case k.lost(k.in.Head) != "":
-		c.forced, c.Reason = Inconclusive, k.lost(k.in.Head)
+	case unfit != "":
+		c.forced, c.Reason = Inconclusive, unfit
 	case c.Capped:
 		c.forced, c.Reason = Warn, fmt.Sprintf("%d of %d samples, but %s can warn only", n, all, k.file.capReason(c))
 	default:

@@ -29,6 +29,7 @@ var facts = []struct {
 	{"build", "build", func(r *run.Recording) string { return r.Build }},
 	{"kernel", "kernel", func(r *run.Recording) string { return r.Kernel }},
 	{"recorder", "recorder", func(r *run.Recording) string { return r.Tool }},
+	{"governor", "frequency governor", func(r *run.Recording) string { return r.Conditions.Governor }},
 	{"symbols", "kernel symbols", func(r *run.Recording) string { return r.KernelSymbols }},
 }
 
@@ -49,12 +50,12 @@ func (k *check) blocked(e *compare.Event, name string) string {
 			return fmt.Sprintf("the sides were sampled differently: base %s, head %s", strings.Join(a, ", "), strings.Join(b, ", "))
 		}
 	}
-	if k.comparison.Order == compare.Blocked && len(k.in.Base) > 1 && len(k.in.Head) > 1 && require.Order != "any" {
+	if k.in.Stored == nil && k.comparison.Order == compare.Blocked && len(k.in.Base) > 1 && len(k.in.Head) > 1 && require.Order != "any" {
 		return fmt.Sprintf("blocked order: all runs of one side were recorded first (base %s, head %s), so that drift of the machine looks like a change; record them in turns (ABBA)",
 			span(k.in.Base), span(k.in.Head))
 	}
-	if lost := cmp.Or(k.lost(k.in.Base), k.lost(k.in.Head)); lost != "" {
-		return lost
+	if reason := k.unfit(name, k.in.Base, k.in.Head); reason != "" {
+		return reason
 	}
 	if e.Normalization.Mode == compare.Work && k.in.Ops == nil {
 		for _, r := range slices.Concat(k.in.Base, k.in.Head) {
@@ -71,11 +72,20 @@ func (k *check) blocked(e *compare.Event, name string) string {
 // maxLost is the share of samples that may be lost.
 const maxLost = 0.01
 
-// lost says which run lost samples.
-func (k *check) lost(runs []*run.Run) string {
-	for _, r := range runs {
+// unfit says which run is not fit to prove anything of an event: it lost samples, or what was
+// noted when it was recorded says that its costs are distorted. "" if all are.
+func (k *check) unfit(event string, base, head []*run.Run) string {
+	for _, r := range slices.Concat(base, head) {
 		if s := r.Accounting.LostShare(); s > maxLost {
 			return fmt.Sprintf("%s lost %.1f%% of its samples", r.Name, 100*s)
+		}
+	}
+	if k.file.Defaults.Require.Throttling == "any" {
+		return ""
+	}
+	for _, d := range compare.Disturbances(base, head) {
+		if at, ok := d.Run.EventIndex(event); d.Distorts && ok && d.Concerns(&d.Run.Events[at]) {
+			return fmt.Sprintf("%s: %s", d.Run.Name, d.What)
 		}
 	}
 	return ""

@@ -33,12 +33,16 @@ type Explanation struct {
 
 // Explain says what each limit costs. Without head, the runs of base stand for both sides.
 func (f *File) Explain(in *Inputs) ([]Explanation, error) {
+	f, err := f.with(in)
+	if err != nil {
+		return nil, err
+	}
 	k, err := f.measure(in)
 	if err != nil {
 		return nil, err
 	}
 	f.judge(k.results)
-	corrected := f.alpha() / float64(max(k.family(), 1))
+	corrected := f.lastLook().Level(f.alpha() / float64(max(k.family(), 1)))
 	var list []Explanation
 	for i, r := range k.results {
 		for _, c := range r.Claims {

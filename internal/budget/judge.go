@@ -36,22 +36,23 @@ func (f *File) judge(results []*Result) {
 	p := make([]float64, len(failures))
 	for i, c := range failures {
 		c.P = c.est.Above(*c.Fail)
-		p[i] = c.P
+		p[i] = f.look.Overall(c.P)
 	}
 	for i, adjusted := range stats.Holm(p) {
 		failures[i].Holm = adjusted
 	}
 	p = make([]float64, len(warnings))
 	for i, c := range warnings {
-		p[i] = c.est.Above(*c.Warn)
+		p[i] = f.look.Overall(c.est.Above(*c.Warn))
 	}
 	warned := make(map[*Claim]bool)
 	for i, adjusted := range stats.Holm(p) {
 		warned[warnings[i]] = adjusted <= f.alpha()
 	}
+	levels := f.levels(len(failures))
 	for _, r := range results {
 		for _, c := range r.Claims {
-			f.decide(c, len(failures), warned[c])
+			f.decide(c, levels, warned[c])
 			for _, m := range c.marks {
 				r.mark(m)
 			}
@@ -62,8 +63,27 @@ func (f *File) judge(results []*Result) {
 
 func (f *File) alpha() float64 { return float64(*f.Defaults.Alpha) }
 
-// decide gives a verdict to a claim, of a family of so many.
-func (f *File) decide(c *Claim, family int, warned bool) {
+// lastLook is the look after which no other follows.
+func (f *File) lastLook() stats.Look {
+	if f.Defaults.Looks == 2 {
+		return stats.SecondLook
+	}
+	return stats.OnlyLook
+}
+
+// levels are how small the p of a claim has to be.
+type levels struct {
+	fail              float64 // at this look, for the least of a family
+	lastFail, lastOne float64 // at the last look, for the least of a family and for one alone
+}
+
+func (f *File) levels(family int) *levels {
+	corrected := f.alpha() / float64(max(family, 1))
+	return &levels{f.look.Level(corrected), f.lastLook().Level(corrected), f.lastLook().Level(f.alpha())}
+}
+
+// decide gives a verdict to a claim.
+func (f *File) decide(c *Claim, l *levels, warned bool) {
 	if c.forced != "" {
 		c.Verdict = c.forced
 		return
@@ -71,10 +91,10 @@ func (f *File) decide(c *Claim, family int, warned bool) {
 	if c.est != nil {
 		c.Value, c.CI, c.Method = c.est.Ratio, c.est.CI, c.est.Method
 	}
-	f.shows(c, family)
+	f.shows(c, l)
 	defer func() {
 		if c.Verdict == Inconclusive && c.blocked == "" && c.est.Refused == "" && !c.fewSamples {
-			c.RunsNeeded = f.needs(c, family)
+			c.RunsNeeded = f.needs(c, l)
 		}
 	}()
 	switch {
@@ -100,7 +120,7 @@ func (f *File) decide(c *Claim, family int, warned bool) {
 		if c.exact {
 			return pass.Above(limit) != 0
 		}
-		return !silent && pass.Below(limit) <= alpha
+		return !silent && f.look.Overall(pass.Below(limit)) <= alpha
 	}
 	over := c.FailText
 	switch {
@@ -110,6 +130,9 @@ func (f *File) decide(c *Claim, family int, warned bool) {
 	case proven && c.Capped:
 		c.Verdict = Warn
 		c.Reason = fmt.Sprintf("more than %s, but %s can warn only", over, f.capReason(c))
+		if c.stored {
+			c.Reason = fmt.Sprintf("more than %s, but base was stored and not recorded in turn with head: that can warn only", over)
+		}
 	case proven:
 		c.Verdict = Fail
 		c.Reason = "more than " + over
@@ -120,7 +143,7 @@ func (f *File) decide(c *Claim, family int, warned bool) {
 		if warned {
 			c.Reason = fmt.Sprintf("more than %s; %s", c.WarnText, c.Reason)
 		}
-		if silent || c.Capped {
+		if silent || c.runs() < f.Defaults.Require.Runs && c.Capped {
 			c.Reason += "; " + f.capReason(c)
 		}
 	case warned:
@@ -137,7 +160,7 @@ func (f *File) decide(c *Claim, family int, warned bool) {
 			c.Notes = append(c.Notes, fmt.Sprintf("more than %s is not excluded", c.WarnText))
 		}
 	}
-	if c.Relative() && c.Verdict == Pass && c.SamplesBase >= int64(f.Defaults.Require.Samples) && c.est.Below(0.5) <= alpha {
+	if c.Relative() && c.Verdict == Pass && c.SamplesBase >= int64(f.Defaults.Require.Samples) && f.look.Overall(c.est.Below(0.5)) <= alpha {
 		c.Verdict = Warn
 		c.marks = append(c.marks, Collapse)
 		c.Reason = "suspicious collapse: less than half of the cost is left; was anything measured?"
@@ -165,17 +188,17 @@ func (f *File) capReason(c *Claim) string {
 }
 
 // shows computes what could have been shown.
-func (f *File) shows(c *Claim, family int) {
+func (f *File) shows(c *Claim, l *levels) {
 	c.Smallest = math.Inf(1)
 	if c.est == nil {
 		return
 	}
-	c.Capped = !c.exact && (c.est.Capped || c.runs() < f.Defaults.Require.Runs)
+	c.Capped = c.stored || !c.exact && (c.est.Capped || c.runs() < f.Defaults.Require.Runs)
 	if c.exact {
 		c.Smallest = *c.limit()
 		return
 	}
-	c.Smallest = *c.limit() * (1 + c.est.SmallestDetectable(2*f.alpha()/float64(max(family, 1)), power))
+	c.Smallest = *c.limit() * (1 + c.est.SmallestDetectable(2*l.fail, power))
 }
 
 // limit is the one that decides.
@@ -188,13 +211,13 @@ func (c *Claim) limit() *float64 {
 
 // needs is the number of runs a side that would probably settle what is inconclusive, 0 if
 // unknown.
-func (f *File) needs(c *Claim, family int) int {
+func (f *File) needs(c *Claim, l *levels) int {
 	if c.exact || !(c.Value > 0) || math.IsInf(c.Value, 0) {
 		return 0
 	}
-	alpha := f.alpha()
+	alpha := l.lastOne
 	if c.Value > *c.limit() {
-		alpha /= float64(max(family, 1))
+		alpha = l.lastFail
 	}
 	n := c.est.RunsNeeded(math.Log(c.Value / *c.limit()), alpha, power)
 	if n == 0 {

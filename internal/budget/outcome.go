@@ -62,6 +62,8 @@ type Outcome struct {
 	// File is the budget file, and Alpha the chance of any wrong fail.
 	File  string
 	Alpha float64
+	// Look is which of two planned looks it is.
+	Look stats.Look
 	// Tests is the number of hypotheses of the family.
 	Tests       int
 	Results     []Result
@@ -199,6 +201,8 @@ type Claim struct {
 	blocked string
 	// exact claims are known without error: they are in no family.
 	exact bool
+	// stored is set if base was stored.
+	stored bool
 	// fewSamples is set if a side has fewer samples than the file requires.
 	fewSamples bool
 	marks      []Mark

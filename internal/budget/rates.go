@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -42,6 +43,12 @@ func (k *check) rateClaims(r *Result, x *target) {
 			return
 		}
 	}
+	if k.in.Stored != nil && b.Limit != nil {
+		if reason := storedReason(x); reason != "" {
+			force(r, RelativeKind, Inconclusive, reason)
+			return
+		}
+	}
 	head, simulatedHead, reason := rates(1)
 	if reason != "" {
 		force(r, AbsoluteKind, Inconclusive, reason)
@@ -58,7 +65,7 @@ func (k *check) rateClaims(r *Result, x *target) {
 			c.SamplesBase, c.SamplesHead = x.samples(0), x.samples(1)
 			c.fewSamples = !c.exact && c.SamplesHead < int64(k.file.Defaults.Require.Samples)
 			if at := k.eventIndex(x.events[0]); at >= 0 {
-				c.blocked = k.blockedRate(at, x.events[0])
+				c.blocked = cmp.Or(k.blockedRate(at, x.events[0]), k.unfit(x.events[1], k.in.Base, k.in.Head))
 			}
 		}
 	}
@@ -72,7 +79,7 @@ func (k *check) rateClaims(r *Result, x *target) {
 		}
 		k.setLevel(c, head, simulatedHead)
 		k.absoluteLimits(c, b.Max, r.Waiver)
-		c.blocked = k.lost(k.in.Head)
+		c.blocked = cmp.Or(k.unfit(x.events[0], nil, k.in.Head), k.unfit(x.events[1], nil, k.in.Head))
 		r.Claims = append(r.Claims, c)
 	}
 }
@@ -87,7 +94,7 @@ func (k *check) blockedRate(at int, name string) string {
 
 // ratio adds a claim on the ratio of values that were not normalized by the comparison.
 func (k *check) ratio(r *Result, what string, base, head []stats.WeightedCount, simulated bool) *Claim {
-	c := &Claim{Kind: RelativeKind, What: what, RunsBase: len(base), RunsHead: len(head)}
+	c := &Claim{Kind: RelativeKind, What: what, RunsBase: len(base), RunsHead: len(head), stored: k.in.Stored != nil}
 	for _, n := range base {
 		c.Base += n.Weight / float64(len(base))
 	}

@@ -55,7 +55,7 @@ func TestParseErrors(t *testing.T) {
 		{head + "    limit: {fail: +1%}\ndefaults: {reference: {dso: [x]}}\n", "b.yaml:5:23: defaults.reference: needs defaults.normalize: reference, not auto"},
 		{head + "    limit: {fail: +1%}\ndefaults: {normalize: 'work:'}\n", "b.yaml:5:23: defaults.normalize: want work:COUNTER, reference, instructions, total, none or auto, not work:"},
 		{head + "    limit: {fail: +1%}\ndefaults: {on_missing: pass}\n", "b.yaml:5:24: defaults.on_missing: want fail or warn, not pass"},
-		{head + "    limit: {fail: +1%}\ndefaults: {require: {same: [clock]}}\n", "b.yaml:5:29: defaults.require.same[0]: want arch, cpu_model, cpus, device, build, kernel, recorder, event, period_mode or symbols, not clock"},
+		{head + "    limit: {fail: +1%}\ndefaults: {require: {same: [clock]}}\n", "b.yaml:5:29: defaults.require.same[0]: want arch, cpu_model, cpus, device, build, kernel, governor, recorder, event, period_mode or symbols, not clock"},
 		{head + "    limit: {fail: +1%}\nwaivers: [{budget: a, ceiling: 5%, until: 2026-01-01, reason: x}]\n", `b.yaml:5:32: waivers[0].ceiling: 5% is absolute, but budget "a" has no max.fail: a relative one has a sign`},
 		{head + "    limit: {fail: +1%}\nwaivers: [{budget: a, ceiling: +5%, until: 2026-02-30, reason: x}]\n", "b.yaml:5:44: waivers[0].until: want a date as 2006-01-02, not 2026-02-30"},
 		{"version: 1\nbudgets: " + strings.Repeat("[", 600) + "\n", "b.yaml:2:522: nested too deeply"},

@@ -62,6 +62,7 @@ type tally struct {
 	rows       int
 	frames     [2][]frames // by run
 	excluded   [2][]bool   // by symbol: samples that end there count in no budget
+	stored     *Stored     // base, if it was stored
 }
 
 // frames are the symbols at each location of a run, innermost first.
@@ -306,7 +307,7 @@ func (t *tally) countChunk(list []*target, categories [2][][]int) {
 			}
 		}
 	}
-	if len(t.runs[0]) == 1 && len(t.runs[1]) == 1 && len(t.runs[0][0].Timeline) > 0 && len(t.runs[1][0].Timeline) > 0 {
+	if len(t.runs[0]) == 1 && len(t.runs[1]) == 1 && (len(t.runs[0][0].Timeline) > 0 || t.stored != nil) && len(t.runs[1][0].Timeline) > 0 {
 		t.addBursts(list, m)
 	}
 }
@@ -467,6 +468,10 @@ func (t *tally) addBursts(list []*target, m *masks) {
 		c.walk()
 		c.labels()
 		events := c.eventMasks()[0]
+		if side == 0 && t.stored != nil {
+			factors[side] = t.storedBursts(list, &c, events)
+			continue
+		}
 		samples := make([]int, len(r.Events))
 		for i := range r.Timeline {
 			samples[r.Timeline[i].Event]++
@@ -496,14 +501,7 @@ func (t *tally) addBursts(list []*target, m *masks) {
 			factor := 1.0
 			k, ok := r.EventIndex(x.events[0])
 			if p := &part[b]; ok && samples[k] >= 2*stats.PhiBlocks && p.weight > 0 && x.category == "" {
-				// A sample of the target is its weight above the target's share of
-				// all weight, any other below.
-				share := p.weight / whole[k].weight
-				var residuals [stats.PhiBlocks]float64
-				for j := range residuals {
-					residuals[j] = p.blocks[j] - share*whole[k].blocks[j]
-				}
-				factor = stats.BlockSumsPhi(&residuals, (1-share)*(1-share)*p.square+share*share*(whole[k].square-p.square))
+				factor = residualPhi(&p.blocks, &whole[k].blocks, p.weight, p.square, whole[k].weight, whole[k].square)
 			}
 			factors[side] = append(factors[side], factor)
 		}
@@ -511,4 +509,19 @@ func (t *tally) addBursts(list []*target, m *masks) {
 	for b, x := range list {
 		x.bursts = &[2]float64{factors[0][b], factors[1][b]}
 	}
+}
+
+// storedBursts are the factors of targets in a run that was stored.
+func (t *tally) storedBursts(list []*target, c *counter, events []mask) (factors []float64) {
+	for b, x := range list {
+		factor := 1.0
+		if k, ok := c.run.EventIndex(x.events[0]); ok && x.category == "" {
+			factor = t.stored.phi(k, func(i int) bool {
+				s := &c.run.Samples[i]
+				return c.of(s.Stack, s.Labels)&events[s.Event]&(1<<b) != 0
+			})
+		}
+		factors = append(factors, factor)
+	}
+	return factors
 }

@@ -38,6 +38,12 @@ func (f *File) check() error {
 	if d.MinEffect == nil {
 		d.MinEffect = new(Share)
 	}
+	if _, given := f.at["defaults.looks"]; !given {
+		d.Looks = 1
+	}
+	if d.Looks != 1 && d.Looks != 2 {
+		return f.fail("defaults.looks", "want 1 or 2, not %d: more looks are not worth their levels", d.Looks)
+	}
 	if *d.Alpha > 0.5 {
 		return f.fail("defaults.alpha", "a chance of %v of wrong fails is no gate: want at most 0.5", float64(*d.Alpha))
 	}
@@ -105,8 +111,9 @@ func (f *File) checkRequire() error {
 		r.Samples = defaultSamples
 	}
 	r.Order = cmp.Or(r.Order, "interleaved")
+	r.Throttling = cmp.Or(r.Throttling, "none")
 	if r.Same == nil {
-		r.Same = &[]Fact{"arch", "cpu_model", "device", "kernel", "event", "period_mode", "symbols"}
+		r.Same = &[]Fact{"arch", "cpu_model", "device", "kernel", "governor", "event", "period_mode", "symbols"}
 	}
 	return nil
 }
@@ -454,10 +461,17 @@ func (f *File) canFail(tests, runs int) error {
 // resolves reports whether the test of so many runs a side can be as rare as the level that
 // is left for so many hypotheses.
 func (f *File) resolves(tests, runs int) bool {
+	if f.Defaults.Looks == 2 {
+		return f.resolvesAt(stats.FirstLook, tests, runs) || runs >= leastRuns && f.resolvesAt(stats.SecondLook, tests, 2*runs)
+	}
+	return f.resolvesAt(stats.OnlyLook, tests, runs)
+}
+
+func (f *File) resolvesAt(look stats.Look, tests, runs int) bool {
 	if runs < leastRuns {
 		return false
 	}
-	level := float64(*f.Defaults.Alpha) / float64(tests)
+	level := look.Level(float64(*f.Defaults.Alpha) / float64(tests))
 	if slices.Contains([]TestName{"auto", "rank"}, f.Defaults.Test) && runs >= f.rankRuns() {
 		return stats.LeastRankP(runs, runs) <= level
 	}

@@ -244,6 +244,9 @@ type OnMissing string
 // OrderName is interleaved or any.
 type OrderName string
 
+// ThrottlingName is none or any.
+type ThrottlingName string
+
 // A Fact of recordings that may not differ between the sides.
 type Fact string
 
@@ -263,23 +266,27 @@ func (TestName) words() []string   { return []string{"auto", "rank", "welch"} }
 func (OnUnproven) words() []string { return []string{"pass", "warn", "fail"} }
 func (OnMissing) words() []string  { return []string{"fail", "warn"} }
 func (OrderName) words() []string  { return []string{"interleaved", "any"} }
-func (Metric) words() []string     { return []string{"self", "total"} }
-func (BranchOf) words() []string   { return []string{"misses", "cycles"} }
-func (Of) words() []string         { return []string{"total", "work", "run"} }
-func (Level) words() []string      { return []string{"note", "off"} }
+func (ThrottlingName) words() []string {
+	return []string{"none", "any"}
+}
+func (Metric) words() []string   { return []string{"self", "total"} }
+func (BranchOf) words() []string { return []string{"misses", "cycles"} }
+func (Of) words() []string       { return []string{"total", "work", "run"} }
+func (Level) words() []string    { return []string{"note", "off"} }
 func (Fact) words() []string {
-	return []string{"arch", "cpu_model", "cpus", "device", "build", "kernel", "recorder", "event", "period_mode", "symbols"}
+	return []string{"arch", "cpu_model", "cpus", "device", "build", "kernel", "governor", "recorder", "event", "period_mode", "symbols"}
 }
 
-func (v *TestName) parse(text string) error   { return parseWord(v, text) }
-func (v *OnUnproven) parse(text string) error { return parseWord(v, text) }
-func (v *OnMissing) parse(text string) error  { return parseWord(v, text) }
-func (v *OrderName) parse(text string) error  { return parseWord(v, text) }
-func (v *Metric) parse(text string) error     { return parseWord(v, text) }
-func (v *BranchOf) parse(text string) error   { return parseWord(v, text) }
-func (v *Of) parse(text string) error         { return parseWord(v, text) }
-func (v *Level) parse(text string) error      { return parseWord(v, text) }
-func (v *Fact) parse(text string) error       { return parseWord(v, text) }
+func (v *TestName) parse(text string) error       { return parseWord(v, text) }
+func (v *OnUnproven) parse(text string) error     { return parseWord(v, text) }
+func (v *OnMissing) parse(text string) error      { return parseWord(v, text) }
+func (v *OrderName) parse(text string) error      { return parseWord(v, text) }
+func (v *ThrottlingName) parse(text string) error { return parseWord(v, text) }
+func (v *Metric) parse(text string) error         { return parseWord(v, text) }
+func (v *BranchOf) parse(text string) error       { return parseWord(v, text) }
+func (v *Of) parse(text string) error             { return parseWord(v, text) }
+func (v *Level) parse(text string) error          { return parseWord(v, text) }
+func (v *Fact) parse(text string) error           { return parseWord(v, text) }
 
 // clip shortens text of the file for a message.
 func clip(s string) string {

@@ -5,6 +5,7 @@ import (
 
 	"profdiff/internal/budget"
 	"profdiff/internal/run"
+	"profdiff/internal/stats"
 )
 
 // CheckSchema is the version of CheckDocument.
@@ -19,11 +20,20 @@ type CheckDocument struct {
 	Alpha   float64 `json:"alpha"` // chance of any wrong fail
 	Tests   int     `json:"tests"` // hypotheses of the family
 	Tool    string  `json:"tool"`
+	// Look is which of two planned looks it is, null if one only is planned.
+	Look *CheckLook `json:"look"`
 	// Budgets are in the order of the file.
 	Budgets     []CheckBudget    `json:"budgets"`
 	Discoveries []CheckDiscovery `json:"discoveries"`
 	Design      CheckDesign      `json:"design"`
 	Notes       []string         `json:"notes"`
+}
+
+// A CheckLook is one of two looks that the budget file plans.
+type CheckLook struct {
+	Number int     `json:"number"` // 1 or 2
+	Level  float64 `json:"level"`  // one-sided, of a single budget
+	Open   bool    `json:"open"`   // more runs may settle what is inconclusive
 }
 
 // A CheckBudget is the answer to one budget; the numbers are those of the claim that
@@ -124,6 +134,9 @@ func WriteCheckJSON(w io.Writer, o *budget.Outcome, tool string) error {
 			Normalization: o.Design.Normalization, Warnings: append([]string{}, o.Design.Warnings...),
 			Base: side(o.Design.Base), Head: side(o.Design.Head),
 		},
+	}
+	if o.Look != stats.OnlyLook {
+		d.Look = &CheckLook{int(o.Look), significant(o.Look.Level(o.Alpha)), o.Open()}
 	}
 	for i := range o.Results {
 		d.Budgets = append(d.Budgets, checkBudget(&o.Results[i]))
