@@ -216,7 +216,7 @@ func (l *loader) loadEach(names []string) (runs []*run.Run, err error) {
 
 // account prints what became of the samples of a run.
 func (l *loader) account(r *run.Run) {
-	fmt.Fprintf(l.io.err, "profdiff: %s: %s\n", r.Name, r.Accounting.String())
+	fmt.Fprintf(l.io.err, "profdiff: %s: %s\n", r.Name, accounting(r))
 	for _, w := range r.Warnings {
 		l.io.warn("%s: %s", r.Name, w)
 	}

@@ -18,6 +18,7 @@ import (
 	"profdiff/internal/compare"
 	"profdiff/internal/record"
 	"profdiff/internal/run"
+	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
 )
 
@@ -219,7 +220,17 @@ The first has to show more than a single look would (levels by O'Brien and Flemi
 
 // record records, and says on standard error what there is.
 func (s *stdio) record(ctx context.Context, r *record.Recorder, dir string, p *record.Plan) (*record.Recording, error) {
-	rec, err := r.Record(ctx, dir, p)
+	var last record.Progress // of the runs that are recorded now
+	recorded := 0
+	own, tell := *r, r.Tell
+	own.Tell = func(p record.Progress) {
+		if p.Run != nil {
+			last = p
+			recorded++
+		}
+		tell(p)
+	}
+	rec, err := own.Record(ctx, dir, p)
 	if err != nil {
 		if rec != nil && len(rec.Runs) > 0 {
 			return nil, fmt.Errorf("%w (%d of %d runs are in %s: the same command goes on)", err, len(rec.Runs), 2*rec.Plan.Runs, dir)
@@ -231,8 +242,26 @@ func (s *stdio) record(ctx context.Context, r *record.Recorder, dir string, p *r
 		samples += run.Samples
 		lost += run.Lost
 	}
+	if recorded > 0 {
+		fmt.Fprintf(s.err, "profdiff: %s\n", overhead(r.Backend.Name(), recorded, &last))
+	}
 	fmt.Fprintf(s.err, "profdiff: %s: %d runs a side, %d samples, %d lost; compare them: profdiff diff %s\n", dir, rec.Plan.Runs, samples, lost, dir)
 	return rec, nil
+}
+
+// overhead says how long recording took, warming up aside, and what of it the commands
+// did not.
+func overhead(name string, runs int, p *record.Progress) string {
+	commands := p.Spent.Commands.Seconds()
+	text := fmt.Sprintf("%d runs in %.1f s: the commands %.1f s", runs, p.Elapsed.Seconds(), commands)
+	share := func(what string, d time.Duration) {
+		if commands > 0 && d > 0 {
+			text += fmt.Sprintf(", %s %.1f s (%.1f %% of that)", what, d.Seconds(), 100*d.Seconds()/commands)
+		}
+	}
+	share(name+" before and after them", p.Spent.Recorder)
+	share("the rest", p.Elapsed-p.Spent.Commands-p.Spent.Recorder)
+	return text
 }
 
 // progress shows what is being recorded: on a terminal one line that is rewritten,
@@ -267,14 +296,18 @@ func (s *stdio) progress(quiet bool) func(record.Progress) {
 	}
 }
 
-// Levels of two looks, one after half of the runs, that together are 5 % two-sided:
-// 1.977 √2 and 1.977 standard errors (O'Brien and Fleming, 1979).
-var lookLevels = [2]float64{0.0052, 0.0480}
+// lookLevels are those of two looks, the first at half of the runs, that together are 5 %
+// two-sided: 0.0052 and 0.048.
+func lookLevels() [2]float64 {
+	const alpha = 0.05
+	return [2]float64{2 * stats.FirstLook.Level(alpha/2), 2 * stats.SecondLook.Level(alpha/2)}
+}
 
 // recordUntil records until the total is decided, or twice the runs are there.
 func (s *stdio) recordUntil(ctx context.Context, r *record.Recorder, dir string, p *record.Plan) error {
-	if p.Runs < 8 {
-		return fmt.Errorf("--until decided needs --runs 8 or more: fewer cannot reach the level of the first look, %v", lookLevels[0])
+	levels := lookLevels()
+	if p.Runs < stats.RanksFrom {
+		return fmt.Errorf("--until decided needs --runs %d or more: fewer cannot reach the level of the first look, %.2g", stats.RanksFrom, levels[0])
 	}
 	first := p.Runs
 	if rec, err := record.Open(dir); err == nil && len(rec.Looks) > 0 {
@@ -285,7 +318,7 @@ func (s *stdio) recordUntil(ctx context.Context, r *record.Recorder, dir string,
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for look, level := range lookLevels {
+	for look, level := range levels {
 		plan := *p
 		plan.Runs = first << look
 		rec, err := s.record(ctx, r, dir, &plan)
@@ -304,10 +337,10 @@ func (s *stdio) recordUntil(ctx context.Context, r *record.Recorder, dir string,
 			return err
 		}
 		if l.Decided {
-			fmt.Fprintf(s.err, "profdiff: decided after %d runs a side: ratio %.3f, p %.2g at most %v\n", plan.Runs, total.Ratio, total.P, level)
+			fmt.Fprintf(s.err, "profdiff: decided after %d runs a side: ratio %.3f, p %.2g at most %.2g\n", plan.Runs, total.Ratio, total.P, level)
 			return nil
 		}
-		fmt.Fprintf(s.err, "profdiff: not decided after %d runs a side: p %.2g, has to be %v at most\n", plan.Runs, total.P, level)
+		fmt.Fprintf(s.err, "profdiff: not decided after %d runs a side: p %.2g, has to be %.2g at most\n", plan.Runs, total.P, level)
 	}
 	return nil
 }
@@ -360,11 +393,17 @@ func (f *folder) names(l *loader) error {
 	if isDir(symbols) {
 		l.opt.Symfs = append(slices.Clip(l.opt.Symfs), symbolizer.SearchPath{Name: symbols, FS: os.DirFS(symbols)})
 	}
-	kallsyms := filepath.Join(f.dir, record.KallsymsName)
-	if _, err := os.Stat(kallsyms); err != nil || l.opt.Kallsyms != nil {
+	if l.opt.Kallsyms != nil {
 		return nil
 	}
-	return l.readNames(kallsyms, nil)
+	// A symfs may have the symbols of the kernel, too, as that of simpleperf does.
+	for _, dir := range []string{f.dir, symbols} {
+		kallsyms := filepath.Join(dir, record.KallsymsName)
+		if _, err := os.Stat(kallsyms); err == nil {
+			return l.readNames(kallsyms, nil)
+		}
+	}
+	return nil
 }
 
 // addWork adds the counter of work that the folder has for a run.

@@ -3,11 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -141,6 +144,77 @@ func TestRecordFullDisk(t *testing.T) {
 	}
 }
 
+// A disk that fills up while a run is recorded costs that run only.
+func TestRecordDiskFills(t *testing.T) {
+	needPerf(t)
+	disk, count := t.TempDir(), filepath.Join(t.TempDir(), "count")
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=72m"); err != nil {
+		t.Skipf("cannot mount a small disk: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	dir, filler := filepath.Join(disk, "rec"), filepath.Join(disk, "filler")
+	command := "echo x >>" + count + "; [ $(wc -l <" + count + ") != 3 ] || cat /dev/zero >" + filler + " 2>/dev/null; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done"
+	args := []string{"record", "-q", "--before", command, "--after", command, "--runs", "2", "--warmup", "0", "-e", "cpu-clock", "-c", "100003", "-o", dir}
+	var stderr bytes.Buffer
+	if code := execute(t.Context(), args, nil, new(bytes.Buffer), &stderr); code != exitInput {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	want := "profdiff: after, run 2: no space left on the disk: make room and call again, runs that are there are kept (2 of 4 runs are in " + dir + ": the same command goes on)"
+	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	lines = slices.DeleteFunc(lines, func(l string) bool { // what else the machine does
+		return strings.Contains(l, "other programs") || strings.Contains(l, "the host took")
+	})
+	if diff := cmp.Diff([]string{want}, lines); diff != "" {
+		t.Error(diff)
+	}
+	diffs(t, dir)
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	stderr.Reset()
+	if code := execute(t.Context(), args, nil, new(bytes.Buffer), &stderr); code != exitOK {
+		t.Errorf("exit code %d: %s", code, &stderr)
+	}
+	if rec, err := record.Open(dir); err != nil || len(rec.Runs) != 4 {
+		t.Errorf("after going on: %v", err)
+	}
+}
+
+// Without perf, one line says so, and what was recorded is of use.
+func TestRecordWithoutPerf(t *testing.T) {
+	needPerf(t)
+	dir := t.TempDir()
+	args := func(runs string) []string {
+		return []string{"record", "-q", "--before", "/bin/sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'", "--after", "/bin/sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'", "--runs", runs, "--warmup", "0", "-e", "cpu-clock", "-o", dir}
+	}
+	var stderr bytes.Buffer
+	if code := execute(t.Context(), args("1"), nil, new(bytes.Buffer), &stderr); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	stderr.Reset()
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", t.TempDir())
+	const want = "profdiff: perf is not installed: install the package linux-perf (linux-tools-generic on Ubuntu), or record --with callgrind\n"
+	if code := execute(t.Context(), args("2"), nil, new(bytes.Buffer), &stderr); code != exitInput || stderr.String() != want {
+		t.Errorf("exit code %d: %s", code, &stderr)
+	}
+	diffs(t, dir)
+	t.Setenv("PATH", path)
+	if code := execute(t.Context(), args("2"), nil, new(bytes.Buffer), &stderr); code != exitOK {
+		t.Errorf("exit code %d: %s", code, &stderr)
+	}
+}
+
+// diffs checks that diff takes a folder as it is.
+func diffs(t *testing.T, dir string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := execute(t.Context(), []string{"diff", dir, "--limit", "1"}, nil, &stdout, &stderr)
+	if code != exitOK || !strings.Contains(stdout.String(), "\ncpu-clock: ") {
+		t.Errorf("diff: exit code %d: %s%s", code, &stdout, &stderr)
+	}
+}
+
 func TestRecordCallgrind(t *testing.T) {
 	needTool(t, "valgrind")
 	dir := t.TempDir()
@@ -152,5 +226,27 @@ func TestRecordCallgrind(t *testing.T) {
 	code = execute(t.Context(), []string{"diff", dir, "--event", "Ir", "--limit", "1"}, nil, &stdout, &stderr)
 	if code != exitOK || !strings.Contains(stdout.String(), "Ir: ") {
 		t.Errorf("exit code %d: %s%s", code, &stdout, &stderr)
+	}
+}
+
+// What recording costs is said without the commands.
+func TestOverhead(t *testing.T) {
+	for _, test := range []struct {
+		progress record.Progress
+		want     string
+	}{
+		{
+			record.Progress{Elapsed: 43100 * time.Millisecond, Spent: record.Spent{Commands: 40 * time.Second, Recorder: 2800 * time.Millisecond}},
+			"20 runs in 43.1 s: the commands 40.0 s, perf before and after them 2.8 s (7.0 % of that), the rest 0.3 s (0.8 % of that)",
+		},
+		{
+			record.Progress{Elapsed: 41 * time.Second, Spent: record.Spent{Commands: 40 * time.Second}},
+			"20 runs in 41.0 s: the commands 40.0 s, the rest 1.0 s (2.5 % of that)",
+		},
+		{record.Progress{}, "20 runs in 0.0 s: the commands 0.0 s"},
+	} {
+		if diff := cmp.Diff(test.want, overhead("perf", 20, &test.progress)); diff != "" {
+			t.Error(diff)
+		}
 	}
 }

@@ -331,9 +331,11 @@ func (b *Android) Record(ctx context.Context, p *Plan, side Side, file string) (
 	if _, err := b.adb.ask(ctx, "rm -rf "+deviceDir, ""); err != nil {
 		return nil, err
 	}
-	if result.Samples, result.Lost, err = countSamples(file); err != nil {
+	s, err := summarize(file)
+	if err != nil {
 		return nil, err
 	}
+	result.Samples, result.Lost = s.samples, s.lost
 	if result.Notes, err = b.keepObjects(ctx, file); result.Samples == 0 {
 		result.Notes = append(result.Notes, "simpleperf took no sample: did what it recorded run?")
 	}

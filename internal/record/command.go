@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -81,7 +82,7 @@ func (e *exitError) Error() string {
 }
 
 // run runs a program to its end. If ctx ends first, the program and what it started
-// end too. stderr receives what the program writes there, it may be nil.
+// end too; if this process is killed, the program is told to end. stderr receives what the program writes there, it may be nil.
 func run(ctx context.Context, argv []string, stderr *tail) (*Result, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("an empty command")
@@ -92,9 +93,12 @@ func run(ctx context.Context, argv []string, stderr *tail) (*Result, error) {
 		stderr = &tail{max: 64 << 10}
 	}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
+	// The signal is sent when the thread ends that started the program.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	r := &Result{Start: time.Now()}
 	err := cmd.Run()
 	r.Duration = time.Since(r.Start)

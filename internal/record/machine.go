@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -241,4 +242,13 @@ func checkSpace(dir string, bytes int64) error {
 		return fmt.Errorf("%s: %d MB free, the runs left need about %d MB and %d MB to spare: make room, or record to another disk", dir, free>>20, bytes>>20, spare>>20)
 	}
 	return nil
+}
+
+// errFull is the error of a disk that filled up while a run was recorded.
+var errFull = errors.New("no space left on the disk: make room and call again, runs that are there are kept")
+
+// full reports whether the disk of a folder has next to nothing left.
+func full(dir string) bool {
+	var fs syscall.Statfs_t
+	return syscall.Statfs(dir, &fs) == nil && int64(min(fs.Bavail, 1<<40))*int64(fs.Bsize) < 64<<10
 }

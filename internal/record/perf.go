@@ -21,6 +21,8 @@ type Perf struct {
 	// bpfEvents says that perf collects BPF programs in a thread that polls once a
 	// second. perf waits for it at the end of each recording.
 	bpfEvents bool
+	// mmapBuildIDs says that perf can note build IDs with mappings.
+	mmapBuildIDs bool
 }
 
 // Name implements [Backend].
@@ -55,8 +57,12 @@ func (b *Perf) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
 		return nil, nil, err
 	}
 	m.Tools = []string{strings.TrimSpace(string(version.Output))}
-	b.bpfEvents = hasBPFEvents(m.Tools[0])
+	b.bpfEvents = atLeast(m.Tools[0], 5, 1)     // --no-bpf-event
+	b.mmapBuildIDs = atLeast(m.Tools[0], 5, 12) // --buildid-mmap
 	var notes []string
+	if compresses(p.Arguments) && !b.mmapBuildIDs {
+		notes = append(notes, "perf before 5.12 notes no build IDs in compressed recordings: binaries are not kept; leave -z out")
+	}
 	if len(p.Events) == 0 {
 		p.Events = []Event{{Name: "cpu-cycles"}}
 		counts, err := b.count(ctx, p.Events, []string{"true"})
@@ -106,13 +112,21 @@ func (b *Perf) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
 
 var perfVersion = regexp.MustCompile(`([0-9]+)\.([0-9]+)`)
 
-// hasBPFEvents reports whether perf record has --no-bpf-event, which came with 5.1.
-func hasBPFEvents(version string) bool {
+// atLeast reports whether a version of perf is that one or a later one.
+func atLeast(version string, major, minor float64) bool {
 	m := perfVersion.FindStringSubmatch(version)
 	if m == nil {
 		return false
 	}
-	return number(m[1]) > 5 || number(m[1]) == 5 && number(m[2]) >= 1
+	return number(m[1]) > major || number(m[1]) == major && number(m[2]) >= minor
+}
+
+var compression = regexp.MustCompile(`^(-z[0-9]*|--compression-level(=.*)?)$`)
+
+// compresses reports whether arguments of perf record have it compress, which leaves out
+// the build IDs that it else collects at the end.
+func compresses(args []string) bool {
+	return slices.ContainsFunc(args, compression.MatchString)
 }
 
 func isClock(event string) bool {
@@ -189,6 +203,11 @@ func (b *Perf) Warm(ctx context.Context, p *Plan, side Side) (*Result, error) {
 }
 
 // Record implements [Backend]. The file is in the folder of the recording.
+//
+// perf takes some 0.1 s before and after the command: it reads /proc/kallsyms twice, up to
+// 6.6 three times, whatever it is asked to record. One perf for several runs would do so
+// once (--switch-output), but what it compresses cannot be read from the second file on,
+// and whatever starts the commands one after the other would be in the recordings.
 func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Result, error) {
 	args := []string{b.program(), "record", "-q", "-N", "-o", file}
 	events := p.Events
@@ -208,15 +227,26 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 	if b.bpfEvents {
 		args = append(args, "--no-bpf-event")
 	}
+	if b.mmapBuildIDs && compresses(p.Arguments) && !slices.Contains(p.Arguments, "--buildid-mmap") {
+		args = append(args, "--buildid-mmap")
+	}
 	args = append(append(args, p.Arguments...), "--")
 	stderr := &tail{max: 64 << 10}
 	result, err := run(ctx, append(args, words(p.Side(side).Run)...), stderr)
+	if err != nil && ctx.Err() == nil && full(filepath.Dir(file)) {
+		return nil, errFull // of which perf record -q says nothing
+	}
 	if err != nil {
 		return nil, b.explain(err, stderr.Bytes())
 	}
 	result.After = b.conditions() // reading the recording takes CPU time, too
-	if result.Samples, result.Lost, err = countSamples(file); err != nil {
+	s, err := summarize(file)
+	if err != nil {
 		return nil, err
+	}
+	result.Samples, result.Lost = s.samples, s.lost
+	if !p.SystemWide { // where it may be the first that starts, or any other
+		result.Command = s.command
 	}
 	return result, keepSymbols(filepath.Dir(file), file)
 }
@@ -279,16 +309,24 @@ func (b *Perf) Conditions(context.Context) (*Conditions, error) { return b.condi
 func (b *Perf) explain(err error, stderr []byte) error {
 	text := string(stderr)
 	switch {
-	case strings.Contains(text, "perf_event_paranoid"), strings.Contains(text, "Access to performance monitoring"), strings.Contains(text, "Permission denied") && strings.Contains(text, "perf_event_open"):
-		return fmt.Errorf("perf may not record: perf_event_paranoid is %s; as root: sysctl kernel.perf_event_paranoid=1 (-1 for --system-wide)", readText("/proc/sys/kernel/perf_event_paranoid"))
+	case strings.Contains(text, "perf_event_paranoid"), strings.Contains(text, "Access to performance monitoring"), strings.Contains(text, "No permission to enable"), strings.Contains(text, "Permission denied") && strings.Contains(text, "perf_event_open"):
+		return errors.New(denied(readText("/proc/sys/kernel/perf_event_paranoid")))
 	case strings.Contains(text, "No space left on device"):
-		return errors.New("no space left on the disk: make room and call again, runs that are there are kept")
+		return errFull
 	case strings.Contains(text, "event syntax error"), strings.Contains(text, "Cannot find PMU"):
 		return fmt.Errorf("perf does not know the event: %s", firstError(text))
 	case strings.Contains(text, "Workload failed: "):
 		return errors.New("the command cannot be run: " + afterText(text, "Workload failed: "))
 	}
 	return err
+}
+
+// denied says why perf may not record with a value of perf_event_paranoid, and what helps.
+func denied(paranoid string) string {
+	if level, err := strconv.Atoi(paranoid); err == nil && level < 1 {
+		return "perf may not record, though perf_event_paranoid is " + paranoid + ": containers and security policies forbid perf_event_open, too (docker run --cap-add PERFMON --security-opt seccomp=unconfined)"
+	}
+	return "perf may not record: perf_event_paranoid is " + paranoid + "; as root: sysctl kernel.perf_event_paranoid=1 (-1 for --system-wide)"
 }
 
 func afterText(text, marker string) string {

@@ -10,6 +10,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,9 @@ type Backend interface {
 type Result struct {
 	Start    time.Time
 	Duration time.Duration
+	// Command is how long the command itself ran, without what the recorder does before
+	// and after it; 0 if it is not known.
+	Command time.Duration
 	// User and System are the CPU time of the command, with the recorder if that is
 	// its parent; 0 if it is not known.
 	User, System time.Duration
@@ -95,10 +99,22 @@ type Progress struct {
 	Done, Total int
 	Elapsed     time.Duration
 	Left        time.Duration // 0 if it is not known
+	// Spent is what the runs so far took of Elapsed. The rest went into checks, notes and
+	// copies.
+	Spent Spent
 	// Run is set after a run.
 	Run *Run
 	// Note is something the user should know, with the other fields as they are.
 	Note string
+}
+
+// Spent is where the time of runs went.
+type Spent struct {
+	// Commands ran for so long, with what prepares them; with the recorder, if that does
+	// not tell them apart.
+	Commands time.Duration
+	// Recorder is what the recorder took before and after the commands.
+	Recorder time.Duration
 }
 
 // A Recorder records what a plan says.
@@ -131,8 +147,9 @@ func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recordi
 		return rec, err
 	}
 	begin := time.Now()
+	var spent Spent
 	for i, job := range jobs {
-		p := Progress{Job: job, Done: 2*rec.Plan.Runs - len(jobs) + i, Total: 2 * rec.Plan.Runs, Elapsed: time.Since(begin)}
+		p := Progress{Job: job, Done: 2*rec.Plan.Runs - len(jobs) + i, Total: 2 * rec.Plan.Runs, Elapsed: time.Since(begin), Spent: spent}
 		if i > 0 {
 			p.Left = p.Elapsed / time.Duration(i) * time.Duration(len(jobs)-i)
 		}
@@ -140,7 +157,7 @@ func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recordi
 		if err := checkSpace(dir, rec.bytesLeft(len(jobs)-i)); err != nil {
 			return rec, err
 		}
-		run, err := r.one(ctx, dir, rec, job)
+		run, took, err := r.one(ctx, dir, rec, job)
 		if err != nil {
 			return rec, fmt.Errorf("%s, run %d: %w", job.Side, job.Number, err)
 		}
@@ -148,7 +165,9 @@ func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recordi
 		if err := rec.write(dir); err != nil {
 			return rec, err
 		}
-		p.Done, p.Elapsed, p.Run = p.Done+1, time.Since(begin), run
+		spent.Commands += took.Commands
+		spent.Recorder += took.Recorder
+		p.Done, p.Elapsed, p.Spent, p.Run = p.Done+1, time.Since(begin), spent, run
 		p.Left = p.Elapsed / time.Duration(i+1) * time.Duration(len(jobs)-i-1)
 		r.tell(p)
 	}
@@ -232,45 +251,48 @@ func (r *Recorder) warm(ctx context.Context, dir string, rec *Recording) error {
 }
 
 // one records one run under a temporary name and moves it to its place.
-func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job) (*Run, error) {
+func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job) (_ *Run, spent Spent, err error) {
 	name := filepath.Join(string(job.Side), fmt.Sprintf("%02d%s", job.Number, r.Backend.Suffix()))
 	file := filepath.Join(dir, name)
 	// Not among the runs of the side, where a comparison would take it for one.
 	partial := filepath.Join(dir, ".partial"+r.Backend.Suffix())
 	defer os.RemoveAll(partial)
-	before, result, err := r.attempt(ctx, &rec.Plan, job, partial)
+	t, err := r.attempt(ctx, &rec.Plan, job, partial)
 	for again := 0; again < attempts-1 && crashed(err) && ctx.Err() == nil; again++ {
 		r.tell(Progress{Job: job, Note: fmt.Sprintf("%v: recording it again", err)})
-		before, result, err = r.attempt(ctx, &rec.Plan, job, partial)
+		t, err = r.attempt(ctx, &rec.Plan, job, partial)
 	}
 	if err != nil {
-		return nil, err
+		return nil, spent, err
 	}
-	after := result.After
+	result, after := t.result, t.result.After
 	if after == nil {
 		if after, err = r.Backend.Conditions(ctx); err != nil {
-			return nil, err
+			return nil, spent, err
 		}
 	}
 	run := &Run{
 		Side: job.Side, Number: job.Number, File: filepath.ToSlash(name),
-		Start: result.Start.UTC().Truncate(time.Millisecond), Seconds: result.Duration.Seconds(),
+		Start: result.Start.UTC().Truncate(time.Millisecond), Seconds: result.Duration.Seconds(), CommandSeconds: result.Command.Seconds(),
 		UserSeconds: result.User.Seconds(), SystemSeconds: result.System.Seconds(),
 		Samples: result.Samples, Lost: result.Lost,
-		Conditions: between(before, after, result),
+		Conditions: between(t.before, after, result),
 	}
 	if run.Counters, err = rec.Plan.counters(result); err != nil {
-		return nil, err
+		return nil, spent, err
 	}
 	info, err := os.Stat(partial)
 	if err != nil {
-		return nil, errors.New("the recorder left no file")
+		return nil, spent, errors.New("the recorder left no file")
 	}
 	run.Bytes = info.Size()
 	for _, note := range append(result.Notes, run.Conditions.notes(rec.Machine.Cores)...) {
 		r.tell(Progress{Job: job, Note: note})
 	}
-	return run, os.Rename(partial, file)
+	spent.Commands = cmp.Or(result.Command, result.Duration)
+	spent.Recorder = result.Duration - spent.Commands
+	spent.Commands += t.prepared
+	return run, spent, os.Rename(partial, file)
 }
 
 // attempts is how often a run is recorded if a signal ends it. A command that always
@@ -283,18 +305,27 @@ func crashed(err error) bool {
 	return ok && exit.killed
 }
 
-func (r *Recorder) attempt(ctx context.Context, p *Plan, job Job, file string) (before *Conditions, result *Result, err error) {
+// An attempt is one try to record a run.
+type attempt struct {
+	prepared time.Duration // how long it took to prepare
+	before   *Conditions
+	result   *Result
+}
+
+func (r *Recorder) attempt(ctx context.Context, p *Plan, job Job, file string) (t attempt, err error) {
 	if err := os.RemoveAll(file); err != nil {
-		return nil, nil, err
+		return t, err
 	}
+	begin := time.Now()
 	if err := prepare(ctx, p, job.Side); err != nil {
-		return nil, nil, err
+		return t, err
 	}
-	if before, err = r.Backend.Conditions(ctx); err != nil {
-		return nil, nil, err
+	t.prepared = time.Since(begin)
+	if t.before, err = r.Backend.Conditions(ctx); err != nil {
+		return t, err
 	}
-	result, err = r.Backend.Record(ctx, p, job.Side, file)
-	return before, result, err
+	t.result, err = r.Backend.Record(ctx, p, job.Side, file)
+	return t, err
 }
 
 // prepare runs what the plan has to run before each run of a side.

@@ -51,7 +51,7 @@ func (f *fake) Record(ctx context.Context, _ *Plan, side Side, file string) (*Re
 		f.stop()
 		return nil, context.Cause(ctx)
 	}
-	return &Result{Duration: 2 * time.Second, Samples: 7, Output: []byte(f.output)}, os.WriteFile(file, []byte(side), 0o666)
+	return &Result{Duration: 2 * time.Second, Command: 1500 * time.Millisecond, Samples: 7, Output: []byte(f.output)}, os.WriteFile(file, []byte(side), 0o666)
 }
 
 func (f *fake) Conditions(context.Context) (*Conditions, error) { return new(Conditions), nil }
@@ -95,6 +95,45 @@ func TestOrder(t *testing.T) {
 	for _, name := range []string{"before/01.data", "before/03.data", "after/03.data"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// What the recorder takes is told apart from the commands.
+func TestSpent(t *testing.T) {
+	var last Progress
+	r := &Recorder{Backend: new(fake), Tell: func(p Progress) { last = p }}
+	p := plan(2)
+	p.After.Prepare = "sleep 0.05"
+	rec, err := r.Record(t.Context(), t.TempDir(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := last.Spent.Commands - 4*1500*time.Millisecond
+	if last.Spent.Recorder != 2*time.Second || commands < 100*time.Millisecond || commands > 30*time.Second {
+		t.Errorf("recorder %v, commands %v", last.Spent.Recorder, last.Spent.Commands)
+	}
+	if run := rec.Runs[0]; run.Seconds != 2 || run.CommandSeconds != 1.5 {
+		t.Errorf("a run took %v s, its command %v s", run.Seconds, run.CommandSeconds)
+	}
+}
+
+// A recording says how long its command ran: at least as long as it was on the CPU, which
+// is what the samples of a clock tell, if it has one thread.
+func TestSummarize(t *testing.T) {
+	const period = 1003009 * time.Nanosecond
+	names, err := filepath.Glob("../../profiles/message-heap/before/*.data")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	for _, name := range names {
+		s, err := summarize(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if cpu := time.Duration(s.samples) * period; s.samples < 100 || s.lost != 0 || s.command < cpu-10*period || s.command > 100*cpu {
+			t.Errorf("%s: %d samples, %d lost: %v on the CPU of %v", name, s.samples, s.lost, cpu, s.command)
 		}
 	}
 }
@@ -310,13 +349,27 @@ func TestPerfEvents(t *testing.T) {
 	}
 }
 
-func TestBPFEvents(t *testing.T) {
-	for version, want := range map[string]bool{
-		"perf version 6.1.187": true, "perf version 5.1.rc1.g1234": true, "perf version 5.0.21": false,
-		"perf version 4.19.0": false, "perf version 10.0": true, "": false, "perf": false,
+func TestPerfVersions(t *testing.T) {
+	for version, want := range map[string][2]bool{
+		"perf version 6.1.187": {true, true}, "perf version 5.1.rc1.g1234": {true, false}, "perf version 5.0.21": {},
+		"perf version 5.12.0": {true, true}, "perf version 5.11.1": {true, false},
+		"perf version 4.19.0": {}, "perf version 10.0": {true, true}, "": {}, "perf": {},
 	} {
-		if got := hasBPFEvents(version); got != want {
+		if got := [2]bool{atLeast(version, 5, 1), atLeast(version, 5, 12)}; got != want {
 			t.Errorf("%q: %v, want %v", version, got, want)
+		}
+	}
+}
+
+func TestCompresses(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		want bool
+	}{
+		{"", false}, {"-z", true}, {"-z3", true}, {"-m 8 --compression-level=5", true}, {"--compression-level 5", true}, {"-zz --clockid", false},
+	} {
+		if got := compresses(strings.Fields(test.args)); got != test.want {
+			t.Errorf("%q: %v", test.args, got)
 		}
 	}
 }
@@ -338,7 +391,8 @@ func TestExplain(t *testing.T) {
 	b := new(Perf)
 	failed := &exitError{"perf", "exit status 255", "last line", false}
 	for _, test := range []struct{ stderr, want string }{
-		{"Error:\nAccess to performance monitoring and observability operations is limited.\nConsider adjusting /proc/sys/kernel/perf_event_paranoid setting", "perf may not record: perf_event_paranoid is"},
+		{"Error:\nAccess to performance monitoring and observability operations is limited.\nConsider adjusting /proc/sys/kernel/perf_event_paranoid setting", "perf may not record"},
+		{"No permission to enable cpu-clock event.\n", "perf may not record"},
 		{"failed to write perf data, error: No space left on device\n", "no space left on the disk"},
 		{"event syntax error: 'cpu-clok'\n                     \\___ parser error\nRun 'perf list'", "perf does not know the event: event syntax error: 'cpu-clok'"},
 		{"Workload failed: No such file or directory\n", "the command cannot be run: No such file or directory"},
@@ -346,6 +400,17 @@ func TestExplain(t *testing.T) {
 	} {
 		if got := b.explain(failed, []byte(test.stderr)).Error(); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%q: %s, want %s", test.stderr, got, test.want)
+		}
+	}
+}
+
+func TestDenied(t *testing.T) {
+	for paranoid, want := range map[string]string{
+		"4": "as root: sysctl kernel.perf_event_paranoid=1", "2": "as root: sysctl", "1": "as root: sysctl", "": "as root: sysctl",
+		"0": "containers and security policies", "-1": "containers and security policies",
+	} {
+		if got := denied(paranoid); !strings.Contains(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("%q: %s, want %s", paranoid, got, want)
 		}
 	}
 }

@@ -42,6 +42,8 @@ type Run struct {
 	File    string    `yaml:"file"` // in the folder, with slashes
 	Start   time.Time `yaml:"start"`
 	Seconds float64   `yaml:"seconds"`
+	// CommandSeconds is without what the recorder does before and after the command.
+	CommandSeconds float64 `yaml:"command_seconds,omitempty"`
 	// UserSeconds and SystemSeconds include the recorder.
 	UserSeconds   float64    `yaml:"user_seconds,omitempty"`
 	SystemSeconds float64    `yaml:"system_seconds,omitempty"`
