@@ -14,13 +14,16 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
@@ -42,9 +45,18 @@ type expectations struct {
 	Categories map[string]expectation
 }
 
+// An expectation is of one change; what is empty may be anything.
 type expectation struct {
-	Verdict string // or not VERDICT
-	Ratio   *float64
+	Verdict  string // or not VERDICT, or no change
+	Ratio    *float64
+	Match    string // of functions
+	BaseName string `yaml:"base_name"`
+}
+
+// A comparison is one of several of a case study. Sides are folders or files.
+type comparison struct {
+	Base, Head []string
+	Expected   expectations
 }
 
 // compared is what the tests read of the output of diff --format json.
@@ -61,8 +73,11 @@ type comparedEvent struct {
 }
 
 type comparedFunction struct {
-	Name, Event string
-	Self        comparedChange
+	Name     string
+	BaseName string `json:"base_name"`
+	Match    string
+	Event    string
+	Self     comparedChange
 }
 
 type comparedGroup struct {
@@ -77,6 +92,12 @@ type comparedChange struct {
 
 // holds reports whether a verdict is the expected one.
 func (want *expectation) holds(verdict string) bool {
+	switch want.Verdict {
+	case "":
+		return true
+	case "no change":
+		return verdict == "unchanged" || verdict == "inconclusive"
+	}
 	if other, ok := strings.CutPrefix(want.Verdict, "not "); ok {
 		return verdict != other
 	}
@@ -105,17 +126,41 @@ func ratioText(r *float64) string {
 	return fmt.Sprintf("%.3f", *r)
 }
 
-// checkExpected compares the recordings in folder, made as those of the case study dir
-// are, with what its case.yaml expects.
-func checkExpected(t *testing.T, folder, dir string, e *expectations) {
+// checkCase makes the comparisons of the case study dir with the recordings in folder,
+// made as its own are, and compares the results with what its case.yaml expects.
+func checkCase(t *testing.T, folder, dir string, c *caseFile) {
+	t.Helper()
+	var flags []string
+	if categories := filepath.Join(dir, "categories.yaml"); isFile(categories) {
+		flags = append(flags, "--categories", categories)
+	}
+	if !isFile(filepath.Join(folder, record.FileName)) { // of both sides
+		symbols := filepath.Join(folder, record.SymbolsName)
+		flags = append(flags, "--symfs", symbols, "--kallsyms", filepath.Join(symbols, record.KallsymsName), "--ops", fmt.Sprint(c.Operations))
+	}
+	if len(c.Comparisons) == 0 {
+		checkExpected(t, append([]string{folder}, flags...), &c.Expected)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Comparisons)) {
+		pair := c.Comparisons[name]
+		var args []string
+		for _, path := range pair.Base {
+			args = append(args, "--base", filepath.Join(folder, path))
+		}
+		for _, path := range pair.Head {
+			args = append(args, "--head", filepath.Join(folder, path))
+		}
+		t.Run(name, func(t *testing.T) { checkExpected(t, append(args, flags...), &pair.Expected) })
+	}
+}
+
+// checkExpected makes one comparison.
+func checkExpected(t *testing.T, args []string, e *expectations) {
 	t.Helper()
 	if e.Event.Name == "" || !(e.Within > 1) {
 		t.Fatalf("case.yaml: expected: event %q, within %v: want an event, and a factor above 1", e.Event.Name, e.Within)
 	}
-	args := []string{"diff", folder, "--format", "json", "--event", e.Event.Name}
-	if categories := filepath.Join(dir, "categories.yaml"); isFile(categories) {
-		args = append(args, "--categories", categories)
-	}
+	args = append([]string{"diff", "--format", "json", "--event", e.Event.Name}, args...)
 	var out, errs bytes.Buffer
 	if code := execute(context.Background(), args, strings.NewReader(""), &out, &errs); code != exitOK {
 		t.Fatalf("%v: exit code %d: %s", args, code, &errs)
@@ -127,13 +172,18 @@ func checkExpected(t *testing.T, folder, dir string, e *expectations) {
 	if len(got.Events) != 1 {
 		t.Fatalf("%d events are %s", len(got.Events), e.Event.Name)
 	}
-	e.check(t, e.Event.Name, expectation{e.Event.Verdict, e.Event.Ratio}, &got.Events[0].comparedChange)
+	e.check(t, e.Event.Name, expectation{Verdict: e.Event.Verdict, Ratio: e.Event.Ratio}, &got.Events[0].comparedChange)
 	for _, name := range slices.Sorted(maps.Keys(e.Functions)) {
 		var change *comparedChange
+		want := e.Functions[name]
 		if i := slices.IndexFunc(got.Functions, func(f comparedFunction) bool { return f.Name == name }); i >= 0 {
-			change = &got.Functions[i].Self
+			f := &got.Functions[i]
+			change = &f.Self
+			if want.Match != "" && f.Match != want.Match || want.BaseName != "" && f.BaseName != want.BaseName {
+				t.Errorf("function %s: %s, was %s; want %s, was %s", name, f.Match, f.BaseName, want.Match, want.BaseName)
+			}
 		}
-		e.check(t, "function "+name, e.Functions[name], change)
+		e.check(t, "function "+name, want, change)
 	}
 	groups := func(kind string, want map[string]expectation, rows []comparedGroup) {
 		for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -169,22 +219,17 @@ func readCase(t *testing.T, dir string) *caseFile {
 // TestCases compares the recordings that are kept with what is expected of them.
 func TestCases(t *testing.T) {
 	const root = "../../profiles"
-	n := 0
 	for _, dir := range cases(t, root) {
-		if !isFile(filepath.Join(dir, record.FileName)) {
-			continue // not made by profdiff record
-		}
-		n++
 		c := readCase(t, dir)
+		if c.Origin != "recorded" {
+			continue // has tests of its own
+		}
 		t.Run(c.Name, func(t *testing.T) {
 			if c.Commands["again"] == "" {
 				t.Error("case.yaml has no command to record again")
 			}
-			checkExpected(t, dir, dir, &c.Expected)
+			checkCase(t, dir, dir, c)
 		})
-	}
-	if n == 0 {
-		t.Error("no case study was made by profdiff record")
 	}
 }
 
@@ -239,6 +284,64 @@ func TestCasesNameNoMachine(t *testing.T) {
 	}
 }
 
+// TestOffCPUAccounting checks that of a recording with --off-cpu every sample is
+// accounted for, those of an event that is derived from others, too.
+func TestOffCPUAccounting(t *testing.T) {
+	const dir = "../../profiles/lock-free-queue/off-cpu"
+	var out, errs bytes.Buffer
+	if code := execute(context.Background(), []string{"diff", dir, "--event", "off-cpu"}, strings.NewReader(""), &out, &errs); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, &errs)
+	}
+	waiting := 0 // when the recordings ended
+	for _, m := range regexp.MustCompile(`: ([0-9]+) threads were off the CPU at the end`).FindAllStringSubmatch(errs.String(), -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting += n
+	}
+	want, switches := map[string]int{}, map[string]int{}
+	for _, r := range readCase(t, dir).Runs {
+		data, err := os.ReadFile(filepath.Join(dir, r.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := perffile.New(bytes.NewReader(data), int64(len(data)), perffile.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for record, err := range f.Records() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if record.Type == perffile.RecordSample {
+				want[path.Dir(r.File)]++
+				if f.Attrs[record.Attr].Name == "context-switches" {
+					switches[path.Dir(r.File)]++
+				}
+			}
+		}
+	}
+	shown := 0
+	for side, name := range map[string]string{"before": "base", "after": "head"} {
+		m := regexp.MustCompile(`(?m)^profdiff: ` + name + `, [0-9]+ runs: samples: ([0-9]+) in = 0 out \+ ([0-9]+) filtered \+ 0 dropped; .*; derived from what came in: ([0-9]+) off-cpu$`).FindStringSubmatch(errs.String())
+		if m == nil {
+			t.Fatalf("no accounting of %s in %s", name, &errs)
+		}
+		if in := fmt.Sprint(want[side]); m[1] != in || m[2] != in {
+			t.Errorf("%s: %s in, %s filtered, want %s", name, m[1], m[2], in)
+		}
+		n, err := strconv.Atoi(m[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown += n
+	}
+	if got := switches["before"] + switches["after"]; got == 0 || got != shown+waiting {
+		t.Errorf("%d context switches, %d times off the CPU derived and %d threads waiting at the end", got, shown, waiting)
+	}
+}
+
 // TestCaseAgain builds and records a case study again, and compares the result with
 // what is expected of it:
 //
@@ -261,7 +364,8 @@ func TestCaseAgain(t *testing.T) {
 	shell(t, ".", nil, "go build -o '"+programs+"/profdiff' ./cmd/profdiff")
 	env := []string{"PROFDIFF=" + programs + "/profdiff", "PATH=" + programs + ":" + os.Getenv("PATH"), "DIR=" + folder}
 	shell(t, dir, env, c.Commands["again"])
-	checkExpected(t, folder, dir, &c.Expected)
+	checkCase(t, folder, dir, c)
+	checkCallgrind(t, folder, dir)
 	if *update {
 		keepRecording(t, dir, folder, c)
 		rewriteReadme(t, dir, env)
@@ -286,12 +390,16 @@ const generated = "# What follows is written by TestCaseAgain.\n"
 // keepRecording replaces the recordings of a case study.
 func keepRecording(t *testing.T, dir, folder string, c *caseFile) {
 	t.Helper()
-	for _, name := range []string{string(record.Before), string(record.After), record.SymbolsName, record.KallsymsName, record.FileName} {
-		to := filepath.Join(dir, name)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		to := filepath.Join(dir, e.Name())
 		if err := os.RemoveAll(to); err != nil {
 			t.Fatal(err)
 		}
-		shell(t, ".", nil, "cp -r '"+filepath.Join(folder, name)+"' '"+to+"'")
+		shell(t, ".", nil, "cp -r '"+filepath.Join(folder, e.Name())+"' '"+to+"'")
 	}
 	name := filepath.Join(dir, "case.yaml")
 	text, err := os.ReadFile(name)
@@ -304,15 +412,52 @@ func keepRecording(t *testing.T, dir, folder string, c *caseFile) {
 	}
 }
 
-// facts are those of case.yaml that follow from the files of a case study.
-func facts(t *testing.T, dir, event string) string {
+// notes are those of profdiff record in a case study: one file, or one for each pair of
+// several sides.
+func notes(t *testing.T, dir string) (list []*record.Recording) {
 	t.Helper()
-	rec, err := record.Open(dir)
+	found, err := filepath.Glob(filepath.Join(dir, "recordings", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(found) == 0 {
+		found = []string{dir}
+	}
+	for _, dir := range found {
+		rec, err := record.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, rec)
+	}
+	return list
+}
+
+// facts are those of case.yaml that follow from the files of a case study.
+func facts(t *testing.T, dir, event string) string {
+	t.Helper()
+	list := notes(t, dir)
+	var runs []record.Run
+	for _, rec := range list {
+		runs = append(runs, rec.Runs...)
+	}
+	slices.SortStableFunc(runs, func(a, b record.Run) int { return a.Start.Compare(b.Start) })
+	counts := map[string]int{} // by build
+	for _, r := range runs {
+		counts[path.Dir(r.File)]++
+	}
+	names := slices.Sorted(maps.Keys(counts))
+	if counts[string(record.Before)] > 0 {
+		names = []string{string(record.Before), string(record.After)}
+	}
+	order := list[0].Order + " # before, after, after, before, …: the order of the list"
+	if len(list) > 1 {
+		order = "interleaved # pairs in turn, each in ABBA order: the order of the list"
+	}
+
 	var b strings.Builder
-	m := &rec.Machine
+	fmt.Fprintf(&b, "recorded_with: '%s'\n", perfCommand(t, filepath.Join(dir, filepath.FromSlash(runs[0].File))))
+	m := &list[0].Machine
 	fmt.Fprintf(&b, "machine:\n  cpu: %s\n  cores: %d\n  vm: %v\n  hostname: perf-lab # set for the recording\n", m.CPU, m.Cores, m.Virtual)
 	fmt.Fprintf(&b, "kernel: Linux %s %s\ntools:\n  perf: %s\n", m.Kernel, m.Arch, strings.TrimPrefix(m.Tools[0], "perf version "))
 
@@ -320,23 +465,27 @@ func facts(t *testing.T, dir, event string) string {
 	builds := map[string]string{} // by side
 	for _, name := range caseFiles(t, dir) {
 		rest, ok := strings.CutPrefix(name, record.SymbolsName+"/")
-		if !ok {
+		if !ok || rest == record.KallsymsName {
 			continue
 		}
 		side := filepath.Base(filepath.Dir(rest))
-		if builds[side] != "" || side != string(record.Before) && side != string(record.After) {
+		if builds[side] != "" || counts[side] == 0 {
 			t.Fatalf("%s: is no binary of a side", name)
 		}
 		builds[side], listed[name] = rest, true
 	}
-	fmt.Fprintf(&b, "  compiler: '%s'\n", compiler(t, filepath.Join(dir, record.SymbolsName, builds[string(record.After)])))
+	fmt.Fprintf(&b, "  compiler: '%s'\n", compiler(t, filepath.Join(dir, record.SymbolsName, builds[names[len(names)-1]])))
 	b.WriteString("builds:\n")
-	for _, side := range []string{string(record.Before), string(record.After)} {
+	least := slices.Min(slices.Collect(maps.Values(counts)))
+	for _, side := range names {
 		name := filepath.Join(dir, record.SymbolsName, builds[side])
 		fmt.Fprintf(&b, "  %s:\n    path: /%s\n    build_id: %s\n    sha256: %s\n", side, builds[side], buildID(t, name), fileHash(t, name))
+		if counts[side] != least {
+			fmt.Fprintf(&b, "    runs: %d\n", counts[side])
+		}
 	}
-	fmt.Fprintf(&b, "runs_per_side: %d\norder: %s # before, after, after, before, …: the order of the list\nruns:\n", rec.Plan.Runs, rec.Order)
-	for _, r := range rec.Runs {
+	fmt.Fprintf(&b, "runs_per_side: %d\norder: %s\nruns:\n", least, order)
+	for _, r := range runs {
 		name := filepath.Join(dir, filepath.FromSlash(r.File))
 		listed[r.File] = true
 		var samples int64
@@ -350,6 +499,21 @@ func facts(t *testing.T, dir, event string) string {
 		fmt.Fprintf(&b, "  - {file: %s, user_seconds: %.3f, system_seconds: %.3f, load: %.2f, samples: %d, bytes: %d, sha256: %s}\n",
 			r.File, r.UserSeconds, r.SystemSeconds, r.Conditions.Load, samples, r.Bytes, fileHash(t, name))
 	}
+	totals := callgrindTotals(t, dir)
+	for i, build := range slices.Sorted(maps.Keys(totals)) {
+		if i == 0 {
+			b.WriteString("callgrind:\n")
+		}
+		file := "callgrind/" + build + ".out"
+		listed[file] = true
+		fmt.Fprintf(&b, "  %s: {file: %s, ", build, file)
+		for _, event := range []string{"Ir", "Bc", "Bcm", "Bi", "Bim"} {
+			if n, ok := totals[build][event]; ok {
+				fmt.Fprintf(&b, "%s: %.0f, ", event, n)
+			}
+		}
+		fmt.Fprintf(&b, "sha256: %s}\n", fileHash(t, filepath.Join(dir, file)))
+	}
 	b.WriteString("other_inputs_sha256:\n")
 	for _, name := range caseFiles(t, dir) {
 		if !listed[name] {
@@ -357,6 +521,86 @@ func facts(t *testing.T, dir, event string) string {
 		}
 	}
 	return b.String()
+}
+
+// perfCommand is the command that a recording says it was made with.
+func perfCommand(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := perffile.New(bytes.NewReader(data), int64(len(data)), perffile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimPrefix(strings.Join(f.Info.Cmdline, " "), "/usr/bin/")
+}
+
+// callgrindTotals are what callgrind counted of each build of a case study, by event.
+func callgrindTotals(t *testing.T, dir string) map[string]map[string]float64 {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "callgrind", "*.out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	totals := make(map[string]map[string]float64)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events []string
+		counts := make(map[string]float64)
+		for line := range strings.Lines(string(text)) {
+			key, rest, _ := strings.Cut(line, ":")
+			switch key {
+			case "events":
+				events = strings.Fields(rest)
+			case "summary", "totals":
+				for i, n := range strings.Fields(rest) {
+					if counts[events[i]], err = strconv.ParseFloat(n, 64); err != nil {
+						t.Fatalf("%s: %v", file, err)
+					}
+				}
+			}
+		}
+		if len(counts) == 0 {
+			t.Fatalf("%s: has no totals", file)
+		}
+		totals[strings.TrimSuffix(filepath.Base(file), ".out")] = counts
+	}
+	return totals
+}
+
+// checkCallgrind compares what callgrind counts of new builds, as ratios to the one before
+// the change, with what is kept.
+func checkCallgrind(t *testing.T, folder, dir string) {
+	t.Helper()
+	got, want := callgrindTotals(t, folder), callgrindTotals(t, dir)
+	builds := slices.Sorted(maps.Keys(want))
+	if diff := cmp.Diff(builds, slices.Sorted(maps.Keys(got))); diff != "" {
+		t.Fatalf("callgrind: %s", diff)
+	}
+	reference := "same" // of more than two builds
+	if _, ok := want[string(record.Before)]; ok {
+		reference = string(record.Before)
+	}
+	for _, build := range builds {
+		for _, event := range []string{"Ir", "Bcm"} { // instructions, mispredictions
+			ratio := func(totals map[string]map[string]float64) float64 {
+				return totals[build][event] / totals[reference][event]
+			}
+			if _, known := want[build][event]; !known {
+				continue
+			}
+			if g, w := ratio(got), ratio(want); !(math.Abs(g-w) < 0.02*w) {
+				t.Errorf("callgrind: %s of %s are %.3f of those of %s, want %.3f", event, build, g, reference, w)
+			} else {
+				t.Logf("callgrind: %s of %s are %.3f of those of %s, expected %.3f", event, build, g, reference, w)
+			}
+		}
+	}
 }
 
 // caseFiles lists the files of a case study, with slashes, without those of cases

@@ -39,6 +39,10 @@ type caseFile struct {
 	}
 	OtherInputs map[string]string `yaml:"other_inputs_sha256"`
 	Expected    expectations
+	// Comparisons are those of a case with more than two sides.
+	Comparisons map[string]comparison
+	// Operations is the work that each run does, if no notes of profdiff record say it.
+	Operations float64
 }
 
 // Sizes of case studies in bytes.
@@ -57,6 +61,9 @@ func cases(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
+		if !e.IsDir() {
+			continue // record.sh
+		}
 		story := len(found)
 		for _, pattern := range []string{"case.yaml", "*/case.yaml"} {
 			files, err := filepath.Glob(filepath.Join(dir, e.Name(), pattern))

@@ -1,91 +1,75 @@
 #!/bin/sh
-# Records the four builds with perf, 20 runs of same and 10 of each other in one
+# Builds the four builds and records them, 20 runs of same and 10 of each other in one
 # interleaved order, then counts their instructions with callgrind.
 #
-#   usage: record.sh [DIR]
+#   usage: record.sh DIR
 #
-# Writes DIR/{same,slow10,slow30,half}/NN.data, DIR/callgrind/BUILD.out and
-# DIR/symbols/kallsyms (default: the directory of this script). Prints one line
-# of YAML a run. Needs root and the binaries that build.sh has put under
-# symbols/; they run from /data/local/tmp.
+# Writes DIR/{same,slow10,slow30,half}/NN.data, DIR/callgrind/BUILD.out, DIR/symbols and the
+# notes of `profdiff record`, DIR/recordings/{slow10,slow30,half}/recording.yaml. See
+# ../record.sh for what it needs and where it runs. Runs go before other programs. $RUNS
+# says how many runs a side, an even number.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-out=${1:-$here}
-callgrind_requests=100
+[ $# = 1 ] || { echo "usage: record.sh DIR" >&2; exit 2; }
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+runs=${RUNS:-10}
 stage=/data/local/tmp/known-slowdown
-builds="same slow10 slow30 half"
+"$here/build.sh" "$out/symbols"
 
-fail() {
-	echo "record.sh: $*" >&2
-	exit 1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+for build in same slow10 slow30 half; do # all answer the same requests
+	"$out/symbols$stage/$build/known-slowdown" 1000 2>/dev/null >"$scratch/printed.$build"
+	cmp "$scratch/printed.same" "$scratch/printed.$build"
+done
+
+# record NAME BEFORE AFTER RUNS records what is missing of so many runs a side.
+warmup=1
+record() {
+	mkdir -p "$out/recordings/$1"
+	ln -sfn ../../symbols "$out/recordings/$1/symbols"
+	nice -n -20 "$here/../record.sh" $stage "$out/recordings/$1" --runs "$4" --warmup $warmup --work ops \
+		--before "$stage/$2/known-slowdown" --after "$stage/$3/known-slowdown"
 }
 
-# ---- checks ---------------------------------------------------------------
-
-for tool in perf valgrind unshare hostname awk sha256sum; do
-	command -v $tool >/dev/null || fail "$tool is missing"
+# Ten blocks, each with a run of slow10 and of slow30, each beside one of same, and every
+# other one with two of half. profdiff record turns the order of a pair round from one
+# block to the next.
+export KALLSYMS=
+block=1
+while [ "$block" -le "$runs" ]; do
+	record slow10 same slow10 "$block"
+	record slow30 same slow30 "$block"
+	if [ $((block % 2)) = 0 ]; then
+		record half half half $((block / 2))
+	fi
+	[ $block = 1 ] || warmup=0 # all builds have run
+	block=$((block + 1))
 done
-[ "$(id -u)" = 0 ] || fail "must run as root"
-[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 1 ] ||
-	fail "kernel stacks are not allowed: sysctl kernel.perf_event_paranoid=-1"
-[ "$(cat /proc/sys/kernel/kptr_restrict)" = 0 ] ||
-	fail "kernel addresses are hidden: sysctl kernel.kptr_restrict=0"
-[ ! -e $stage ] || fail "$stage exists"
-for build in $builds; do
-	[ -x "$here/symbols$stage/$build/known-slowdown" ] || fail "no binary of $build: run build.sh"
-	[ ! -e "$out/$build" ] || fail "$out/$build exists: give another directory"
-done
+export CALLGRIND=100
+record slow10 same slow10 "$runs" # has all runs: only callgrind is missing
+mv "$out/recordings/slow10/callgrind" "$out/callgrind"
 
-made=$stage # the topmost directory that is not there yet
-while [ ! -e "${made%/*}/" ]; do
-	made=${made%/*}
-done
-scratch=$(mktemp -d)
-trap 'rm -rf "$made" "$scratch"' EXIT
-trap 'exit 1' HUP INT PIPE TERM
-mkdir -p "$out/callgrind" "$out/symbols" $stage
-out=$(cd "$out" && pwd)
-cp -r "$here/symbols$stage/." $stage
-for build in $builds; do
-	mkdir "$out/$build"
-	echo 0 >"$scratch/$build"
-	$stage/$build/known-slowdown >/dev/null 2>&1 # the first run reads the binary from the disk
-done
-
-# ---- recordings -----------------------------------------------------------
-
-# Ten blocks, each with one run of the three changed builds between two of same.
-# Every other block is the one before it backwards, so that no build comes
-# earlier than another on average.
-order() {
-	for round in 1 2 3 4 5; do
-		case $((round % 3)) in
-		1) set -- slow10 slow30 half ;;
-		2) set -- slow30 half slow10 ;;
-		0) set -- half slow10 slow30 ;;
-		esac
-		echo same "$1" "$2" "$3" same same "$3" "$2" "$1" same
+# move RECORDING SIDE BUILD FACTOR OFFSET moves run N of a side to BUILD/(FACTOR·N+OFFSET).data.
+move() {
+	mkdir -p "$out/$3"
+	for file in "$out/recordings/$1/$2"/*.data; do
+		number=$(basename "$file" .data)
+		to=$3/$(printf %02d $(($4 * ${number#0} + $5))).data
+		mv "$file" "$out/$to"
+		sed -i "s|file: $2/$number.data\$|file: $to|" "$out/recordings/$1/recording.yaml"
 	done
 }
-
-echo "# load before: $(cat /proc/loadavg)"
-for build in $(order); do
-	number=$(($(cat "$scratch/$build") + 1))
-	echo $number >"$scratch/$build"
-	file=$build/$(printf %02d $number).data
-	"$here/record-run.sh" $stage/$build/known-slowdown "$out/$file" "$file"
-done
-echo "# load after: $(cat /proc/loadavg)"
-
-# ---- kernel names, instructions -------------------------------------------
+move slow10 before same 2 -1
+move slow10 after slow10 1 0
+move slow30 before same 2 0
+move slow30 after slow30 1 0
+move half before half 2 -1
+move half after half 2 0
 
 "$here/../message-heap/trim-kallsyms.sh" "$out"/*/*.data >"$out/symbols/kallsyms"
-echo "# symbols/kallsyms: $(wc -l <"$out/symbols/kallsyms") of $(wc -l </proc/kallsyms) lines"
-
-for build in $builds; do
-	valgrind -q --tool=callgrind --callgrind-out-file="$out/callgrind/$build.out" \
-		$stage/$build/known-slowdown $callgrind_requests >/dev/null 2>&1
-	chmod 644 "$out/callgrind/$build.out"
-	awk -v build=$build '/^summary:/ { print "# callgrind/" build ".out: " $0 }' "$out/callgrind/$build.out"
+for recording in "$out"/recordings/*; do
+	rm -rf "$recording/before" "$recording/after" "$recording/symbols" "$recording/kallsyms"
 done

@@ -3,43 +3,24 @@
 #
 #   usage: record.sh DIR
 #
-# DIR becomes a folder that `profdiff diff DIR` compares. Needs root and perf. The
-# programs run from /data/local/tmp under a host name of their own, and perf in DIR: a
-# recording names no machine and none of its folders. profdiff is $PROFDIFF (default:
-# from PATH), $RUNS says how many runs a side.
+# See ../../record.sh for what it needs and where it runs. $RUNS says how many runs a side.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# = 1 ] || { echo "usage: record.sh DIR" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
-profdiff=$(realpath "$(command -v "${PROFDIFF:-profdiff}")")
 name=nearly-sorted
 stage=/data/local/tmp/$name
-
-made=$stage # the topmost directory that is not there yet
-while [ ! -e "${made%/*}/" ]; do
-	made=${made%/*}
-done
-[ ! -e $stage ] || { echo "record.sh: $stage exists" >&2; exit 1; }
-trap 'rm -rf "$made"' EXIT
-trap 'exit 1' HUP INT PIPE TERM
 "$here/build.sh" "$out/symbols"
-mkdir -p $stage
-cp -r "$out/symbols$stage/before" "$out/symbols$stage/after" $stage
 
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 for side in before after; do # both dispatch the same messages in the same order
-	$stage/$side/$name 100000 >$stage/printed.$side
+	"$out/symbols$stage/$side/$name" 100000 >"$scratch/$side"
 done
-cmp $stage/printed.before $stage/printed.after
+cmp "$scratch/before" "$scratch/after"
 
-cd "$out"
-unshare --uts sh -c 'hostname perf-lab; exec "$@"' - "$profdiff" record -o . \
-	--runs "${RUNS:-10}" --work messages -e cpu-clock -c 1003009 \
+"$here/../../record.sh" $stage "$out" --runs "${RUNS:-10}" --work messages \
 	--recorder-arg=-z --recorder-arg=--buildid-mmap \
 	--before "$stage/before/$name" --after "$stage/after/$name"
-
-rm -rf symbols/.build-id # the same files as those under data/
-"$here/../trim-kallsyms.sh" before/*.data after/*.data >kallsyms.trimmed
-mv kallsyms.trimmed kallsyms
-chmod 644 before/*.data after/*.data
