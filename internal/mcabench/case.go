@@ -25,7 +25,7 @@ type Case struct {
 	Name   string
 	Origin string // recorded, published or synthetic
 	// Set says when a recorded case came to be: "tune" and "report" before, "blind" after
-	// the prediction was adjusted to all that there were.
+	// the prediction was adjusted to all that there were, "fresh" without knowing it.
 	Set string
 	// Compiler of the listings: gcc, which is the default, or clang.
 	Compiler  string

@@ -149,7 +149,7 @@ func writeMeasured(ctx context.Context, cases []*Case, dir, out string, args []s
 	var b strings.Builder
 	b.WriteString(header)
 	if header != "" {
-		fmt.Fprintf(&b, "# measured apart: %s\n", strings.Join(names, " "))
+		fmt.Fprintf(&b, "%s%s\n", measuredApart, strings.Join(names, " "))
 	}
 	fmt.Fprintf(&b, "# cycles per unit of work; lo and hi are the 95%% interval\n")
 	fmt.Fprintf(&b, "# machine: %s, %s\n", cpu, kernel)
@@ -172,8 +172,12 @@ func writeMeasured(ctx context.Context, cases []*Case, dir, out string, args []s
 	return os.WriteFile(out, []byte(b.String()), 0o666)
 }
 
+// measuredApart begins the part of the header of measured.tsv that is of these cases only.
+const measuredApart = "# measured apart: "
+
 // keep returns of an earlier measured.tsv the header and the rows of other cases than
-// these; nothing if there is no such file or it has no others.
+// these; nothing if there is no such file or it has no others. Parts of the header whose
+// cases are all measured again are left out.
 func keep(file string, cases []string) (header string, rows []string, err error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -183,11 +187,17 @@ func keep(file string, cases []string) (header string, rows []string, err error)
 		return "", nil, err
 	}
 	var comments strings.Builder
+	replaced := false
 	for line := range strings.Lines(string(text)) {
 		name, _, _ := strings.Cut(line, "\t")
 		switch {
 		case strings.HasPrefix(line, "#"):
-			comments.WriteString(line)
+			if apart, ok := strings.CutPrefix(line, measuredApart); ok {
+				replaced = !slices.ContainsFunc(strings.Fields(apart), func(s string) bool { return !slices.Contains(cases, s) })
+			}
+			if !replaced {
+				comments.WriteString(line)
+			}
 		case strings.TrimSuffix(line, "\n") != measuredColumns && !slices.Contains(cases, name):
 			rows = append(rows, line)
 		}

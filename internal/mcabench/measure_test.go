@@ -252,12 +252,12 @@ func TestKeep(t *testing.T) {
 	if header, rows, err := keep(file, []string{"a"}); header != "" || rows != nil || err != nil {
 		t.Errorf("no file: %q, %q, %v", header, rows, err)
 	}
-	text := "# first\n" + measuredColumns + "\na\tx\nb\ty\nb\tz\n"
+	text := "# first\n# measured apart: a\n# second\n# measured apart: a b\n# third\n" + measuredColumns + "\na\tx\nb\ty\nb\tz\n"
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	header, rows, err := keep(file, []string{"a", "c"})
-	if diff := cmp.Diff([]string{"b\ty\n", "b\tz\n"}, rows); diff != "" || header != "# first\n" || err != nil {
+	if diff := cmp.Diff([]string{"b\ty\n", "b\tz\n"}, rows); diff != "" || header != "# first\n# measured apart: a b\n# third\n" || err != nil {
 		t.Errorf("%q, %v, %s", header, err, diff)
 	}
 	if header, rows, err := keep(file, []string{"a", "b"}); header != "" || rows != nil || err != nil {
