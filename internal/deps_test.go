@@ -39,6 +39,7 @@ var policy = map[string][]string{
 	"report/html/browser":   {},
 	"report/html/bundle":    {},
 	"report/html/measure":   {"report/html", "report/html/browser", "report/html/synthetic", "compare"},
+	"report/html/picture":   {"report/html/browser"},
 	"report/html/synthetic": {"run", "compare"},
 	"mcabench":              {"callgrind"},
 	"report":                {"run", "category", "compare", "align", "stats", "branch", "predict", "llvm", "budget"},

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -185,7 +187,7 @@ func TestBrowserNumbers(t *testing.T) {
 		p := show(t, d, "#view=functions&only=decided", browser.Options{Height: 2000, Width: 1440})
 		const cells = `(rows, cell) => [...document.querySelectorAll(rows)].map(r => [...r.querySelectorAll(cell)].map(c => c.textContent.replace(/[▲▼\s]/g, "")).join(" ")).sort()`
 		first := eval[[]string](t, p, `(`+cells+`)(".mover tbody tr", "a, td.n")`)
-		table := eval[[]string](t, p, `(`+cells+`)(".grid .body .row", ".name, .cell:nth-child(3), .cell:nth-child(4), .cell:nth-child(5), .cell:nth-child(6)")`)
+		table := eval[[]string](t, p, `(`+cells+`)(".grid .body .row", ".name, .cell:nth-child(2), .cell:nth-child(3), .cell:nth-child(4), .cell:nth-child(5)")`)
 		if len(first) == 0 {
 			t.Fatal("nothing changed")
 		}
@@ -256,32 +258,155 @@ func TestBrowserFlameGraph(t *testing.T) {
 	}
 }
 
-// coloredPixels counts those of the flame graph that stand for a decided change.
-const coloredPixels = `(() => {
-	const c = document.querySelector("canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
-	let n = 0;
-	for (let i = 0; i < d.length; i += 4) {
-		const spread = Math.max(d[i], d[i+1], d[i+2]) - Math.min(d[i], d[i+1], d[i+2]);
-		if (spread > 50) n++;
-	}
-	return n;
-})()`
+func colored(t *testing.T, p *browser.Page) float64 {
+	t.Helper()
+	return eval[float64](t, p, browser.ColoredPixels)
+}
 
 func TestBrowserNull(t *testing.T) {
 	d := sample(t, synthetic.Options{Frames: 400, Depth: 12, Runs: 8})
 	p := show(t, d, "#view=flame", browser.Options{})
-	do(t, p.Do(`document.querySelector(".tabs button").focus(); location.hash = "#view=flame&frame=1"`)) // the root is selected: its mark is blue
 	if got := eval[string](t, p, text); !strings.Contains(got, "No function changed decidably") || !strings.Contains(got, "no change in view is decided") {
 		t.Error("a comparison without changes does not say so")
 	}
-	selection := `(() => { const c = document.querySelector("canvas"); return 2 * 2 * (c.width + 19) })()`
-	if n, most := eval[float64](t, p, coloredPixels), eval[float64](t, p, selection); n > most {
-		t.Errorf("%v pixels are colored, the selection has %v", n, most)
+	for _, view := range []string{"", "&dir=up", "&scale=share", "&mode=after", "&frame=1"} {
+		look(t, p, "#view=flame"+view)
+		if n := colored(t, p); n != 0 {
+			t.Errorf("%s: %v pixels are colored", view, n)
+		}
 	}
-	changed := show(t, sample(t, small()), "#view=flame", browser.Options{})
-	if n, most := eval[float64](t, changed, coloredPixels), eval[float64](t, changed, selection); n <= most {
-		t.Errorf("with changes %v pixels are colored, the selection has %v", n, most)
+}
+
+// listed are the names of the frames whose change is listed as decided.
+const listed = `[...document.querySelectorAll(".changes button")].map(b => b.title)`
+
+// TestBrowserMarks checks that only those frames are marked of which just that was tested
+// which is shown.
+func TestBrowserMarks(t *testing.T) {
+	d := sample(t, small())
+	e := &d.Events[0]
+	decided := 0
+	for _, f := range e.Frames.Flags {
+		if f&(Grew|Shrank) != 0 {
+			decided++
+		}
 	}
+	p := show(t, d, "#view=flame", browser.Options{})
+	if n := colored(t, p); n == 0 || decided == 0 {
+		t.Fatalf("%v pixels are colored, %d frames changed", n, decided)
+	}
+	// One side alone is no change.
+	look(t, p, "#view=flame&mode=before")
+	if n := colored(t, p); n != 0 {
+		t.Errorf("of one side %v pixels are colored", n)
+	}
+	// Costs were tested, their shares were not.
+	for _, dir := range []string{"down", "up"} {
+		look(t, p, "#view=flame&scale=share&dir="+dir)
+		if n := colored(t, p); n != 0 {
+			t.Errorf("shares, %s: %v pixels are colored", dir, n)
+		}
+		if got := eval[string](t, p, text); !strings.Contains(got, "None: shares were not tested") || !strings.Contains(got, "the cost") {
+			t.Errorf("shares, %s: the page does not say what was tested", dir)
+		}
+		look(t, p, "#view=flame&as=table&scale=share&dir="+dir)
+		if got := eval[string](t, p, `document.querySelector("[role=treegrid]").innerText`); strings.ContainsAny(got, "▲▼") {
+			t.Errorf("shares, %s: the table marks a change", dir)
+		}
+	}
+	// Bottom-up, the first row has the self costs of functions, and no other is marked.
+	var want []string
+	for i := range e.Functions {
+		if e.Functions[i].Self.decided() {
+			want = append(want, e.Functions[i].Name)
+		}
+	}
+	slices.Sort(want)
+	look(t, p, "#view=flame&dir=up")
+	got := eval[[]string](t, p, listed)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("bottom-up %q changed, want %q", got, want)
+	}
+	rowHeight := 19.0
+	below := fmt.Sprintf(`(() => { const c = document.querySelector("canvas"), d = c.getContext("2d").getImageData(0, %v, c.width, c.height - %v).data;
+		let n = 0; for (let i = 0; i < d.length; i += 4) if (Math.max(d[i], d[i+1], d[i+2]) - Math.min(d[i], d[i+1], d[i+2]) > 50) n++; return n })()`, 2*rowHeight, 2*rowHeight)
+	if n := eval[float64](t, p, below); n != 0 || colored(t, p) == 0 {
+		t.Errorf("bottom-up %v pixels below the first row are colored", n)
+	}
+	do(t, p.Do(`document.querySelector("canvas").focus()`))
+	do(t, p.Keys(browser.Down+browser.Down))
+	if got := eval[string](t, p, `document.getElementById("selected").textContent`); !strings.Contains(got, "not tested: a part of the self cost") {
+		t.Errorf("a caller says %q", got)
+	}
+	// What was compared as shares was tested as shares.
+	e.Share = true
+	for i := range e.Functions {
+		for _, c := range []*Change{&e.Functions[i].Self, &e.Functions[i].Total} {
+			c.Base, c.Head = c.Base/e.Total.Base, c.Head/e.Total.Head
+		}
+	}
+	for i := range e.Frames.Base {
+		e.Frames.Base[i] /= e.Total.Base
+		e.Frames.Head[i] /= e.Total.Head
+	}
+	p = show(t, d, "#view=flame&scale=share", browser.Options{})
+	if n := colored(t, p); n == 0 || strings.Contains(eval[string](t, p, text), "share of each side") {
+		t.Errorf("compared as shares, %v pixels are colored", n)
+	}
+}
+
+// TestBrowserPruned checks that the first row of a tree from the leaves up has all of the
+// self cost of functions, which is what was tested, though frames were left out.
+func TestBrowserPruned(t *testing.T) {
+	d := sample(t, small())
+	e := &d.Events[0]
+	all := len(e.Frames.Level)
+	e.Frames = e.Frames.pruned(all / 8)
+	p := show(t, d, "#view=flame&dir=up&as=table", browser.Options{Height: 2000})
+	// Only the root is open.
+	do(t, p.Do(`document.querySelector("[role=treegrid]").focus()`))
+	do(t, p.Keys(browser.Left+browser.Right))
+	for range 40 {
+		do(t, p.Do(`const open = [...document.querySelectorAll("[role=treegrid] [aria-level='2'][aria-expanded=true] .twist")]; open[0]?.click()`))
+	}
+	rows := eval[[][]string](t, p, `[...document.querySelectorAll("[role=treegrid] [aria-level='2']")].map(r => [...r.querySelectorAll(".name, .cell:nth-child(2), .cell:nth-child(3)")].map(c => c.textContent))`)
+	if len(rows) < 15 {
+		t.Fatalf("%d functions are shown", len(rows))
+	}
+	at := make(map[string]*Function)
+	for i := range e.Functions {
+		at[e.Functions[i].Name] = &e.Functions[i]
+	}
+	for _, row := range rows {
+		f := at[row[0]]
+		if f == nil {
+			t.Errorf("%s is no function", row[0])
+			continue
+		}
+		for i, want := range []float64{f.Self.Base, f.Self.Head} {
+			if got := parseWeight(t, row[1+i]); math.Abs(got-want) > 0.006*want {
+				t.Errorf("%s: %s, want %s", row[0], row[1+i], e.cost(want))
+			}
+		}
+	}
+}
+
+// parseWeight reads a time in nanoseconds.
+func parseWeight(t *testing.T, s string) float64 {
+	t.Helper()
+	number, unit, _ := strings.Cut(s, thin)
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range timeUnits {
+		if u.name == unit {
+			return v * u.scale
+		}
+	}
+	t.Fatalf("%q has the unit %q", s, unit)
+	return 0
 }
 
 func hostileDocument(t *testing.T) *Document {
@@ -368,34 +493,162 @@ func TestBrowserAccessible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	page, card := render(t, everything(t)), everything(t)
+	for _, opt := range []browser.Options{{}, {Dark: true}, {Width: 390, Height: 844}} {
+		p := showFile(t, page, "", opt)
+		if _, err := browser.Eval[bool](p, string(axe)+";true"); err != nil {
+			t.Fatal(err)
+		}
+		views := []string{functionLink(&card.Events[0].Functions[0])[1:]}
+		for _, tab := range eval[[]string](t, p, tabNames) {
+			views = append(views, "view="+tab)
+		}
+		views = append(views, "view=flame&as=table", "view=flame&dir=up&scale=share", "view=flame&as=table&dir=up", "view=flame&mode=after&q=a", "view=functions&only=decided", "view=functions&q=nothing+has+this")
+		for _, view := range views {
+			look(t, p, "#"+view)
+			do(t, p.Do(`document.querySelectorAll("#panel [aria-expanded=false]:not(.row), details:not([open]) summary").forEach(e => e.click())`))
+			found := eval[[]string](t, p, `(async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
+				.map(v => v.impact + " " + v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " " + n.html.slice(0, 160) + " " + (n.any[0]?.message ?? "")).join(" | ")))()`)
+			for _, v := range found {
+				t.Errorf("%s, %+v: %s", view, opt, v)
+			}
+		}
+	}
+}
+
+// TestBrowserPhone checks that nothing is wider than a small window, in any tab, but what
+// can be scrolled by itself.
+func TestBrowserPhone(t *testing.T) {
+	for _, d := range []*Document{everything(t), hostileDocument(t)} {
+		p := show(t, d, "", browser.Options{Width: 390, Height: 844})
+		views := []string{functionLink(&d.Events[0].Functions[0])[1:], "view=flame&as=table"}
+		for _, tab := range eval[[]string](t, p, tabNames) {
+			views = append(views, "view="+tab)
+		}
+		for _, view := range views {
+			look(t, p, "#"+view)
+			do(t, p.Do(`document.querySelectorAll("#panel [aria-expanded=false]:not(.row), details:not([open]) summary").forEach(e => e.click())`))
+			if wide := eval[float64](t, p, `document.documentElement.scrollWidth - 390`); wide > 0 {
+				who := eval[[]string](t, p, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > 391 && !e.closest(".wide, .grid, .scroll, .view, .vh, .skip")).slice(0, 3).map(e => e.outerHTML.slice(0, 120))`)
+				t.Errorf("%s is %v pixels wider than the window: %q", view, wide, who)
+			}
+		}
+	}
+}
+
+const tabNames = `[...document.querySelectorAll("[role=tab]")].map(t => t.id.slice(4))`
+
+// everything is a document with all sections.
+func everything(t *testing.T) *Document {
+	t.Helper()
 	d := sample(t, synthetic.Options{Frames: 400, Depth: 12, Runs: 8, Change: true, Events: []string{"cpu-clock", "off-cpu"}})
 	d.Budgets = []Budget{{Name: "total", Limit: "+1 %", Measured: "+2 %", Outcome: Fail}, {Name: "other", Outcome: Inconclusive}}
 	d.Warnings = []string{"a warning"}
-	rate := 0.2
+	rate, number, pair := 0.2, 1200.0, [2]float64{0.1, 0.3}
+	side := &BranchSide{Rate: &rate, CI: &pair, N: 100, Misses: &number, Taken: &rate, MPKI: &rate, Lost: &pair, Confidence: "place exact", Class: "random"}
+	bounded := &BranchSide{Bounds: &pair, CI: &pair, OfTaken: &rate, OfTakenCI: &pair, N: 100}
+	inst := func(text string, branch int) *CodeInst { return &CodeInst{Text: text, Branch: branch} }
 	d.Branches = &Branches{
-		Base: &BranchSource{Name: "x", Tier: "B", Means: "stacks"}, Rows: []Branch{{Function: "f", Place: "+a", Base: &BranchSide{Rate: &rate, N: 100}, Code: 0}},
-		Code: []BranchCode{{Function: "f", Rows: []CodeRow{{Base: &CodeInst{Text: "jl", Branch: 0}}}}},
+		Base: &BranchSource{Name: "x", Tier: "B", Means: "stacks"}, Head: &BranchSource{Name: "y", Tier: "B", Means: "stacks", Unknown: "not recorded"},
+		Rows: []Branch{
+			{Function: "f", Place: "+a", File: "f.c", Line: 7, Kind: "conditional", Base: side, Head: bounded, Verdict: Regressed, Change: "misses +3 %", Code: 0},
+			{Function: "f", Place: "+c", Base: side, Change: "removed", Code: -1},
+			{Function: "g", Place: "+0", Head: &BranchSide{N: 2}, Verdict: Unchanged, Change: "unchanged", Code: -1},
+		},
+		Functions: []BranchFunction{{Name: "f", DSO: "program", PMU: "cpu_atom", Base: &FunctionMisses{Misses: 10, CI: &pair, Samples: 9}, Head: &FunctionMisses{Misses: 5, Samples: 4}, Verdict: Improved, Change: "misses −50 %"}},
+		Code:      []BranchCode{{Function: "f", Rows: []CodeRow{{Base: inst("jl", 0), Head: inst("jl", 0), File: "f.c", Line: 7}, {Base: inst("jg", 1)}, {Head: inst("ret", -1)}}}},
 	}
 	d.Pipeline = &Pipeline{Model: "m", Tool: "llvm-mca", Loops: []Loop{{
-		Name: "loop", Base: &LoopSide{Throughput: 2, Cycles: []Part{{"a", 1}, {"b", 2}}, Timeline: []Step{{Text: "add", Issued: 2, Executed: 3, Retired: 5}}},
+		Name: "loop", Base: &LoopSide{Throughput: 2, Cycles: []Part{{"a", 0.5}, {"b", 1.5}}, Timeline: []Step{{Text: "add", Issued: 2, Executed: 3, Retired: 5}}},
 		BreakEven: []Point{{0, 1, 0.9, 1.1}, {0.5, 2, 1.5, 2.5}}, Rate: &Estimate{0.1, 0.05, 0.2},
 	}}}
 	code := []Instruction{{Text: "push", Key: "push", Samples: 3}, {Text: "ret", Key: "ret"}}
 	fn := &d.Events[0].Functions[0]
 	d.Listings = []Listing{NewListing(fn.Name, fn.DSO, "cpu-clock", code, code)}
-	page := render(t, d)
-	for _, opt := range []browser.Options{{}, {Dark: true}} {
-		p := showFile(t, page, "", opt)
-		if _, err := browser.Eval[bool](p, string(axe)+";true"); err != nil {
-			t.Fatal(err)
+	return d
+}
+
+// TestBrowserKeyboard checks that what reacts to a click is reached and used by keys, in
+// all tabs, and that the addresses of tabs lead there again.
+func TestBrowserKeyboard(t *testing.T) {
+	d := everything(t)
+	p := show(t, d, "", browser.Options{})
+	tabs := eval[[]string](t, p, tabNames)
+	if want := []string{"functions", "flame", "groups", "branches", "pipeline", "offcpu", "data"}; !slices.Equal(tabs, want) {
+		t.Fatalf("tabs %q, want %q", tabs, want)
+	}
+	const (
+		chosen = `document.querySelector("[role=tab][aria-selected=true]").id.slice(4)`
+		focus  = `document.activeElement.id.slice(4)`
+		// What can be clicked is a control, or in one that takes keys.
+		unreached = `[...document.querySelectorAll("#app *")].filter(e => getComputedStyle(e).cursor === "pointer" && e.checkVisibility()
+			&& !e.closest("a[href], button, input, select, label, summary, canvas[tabindex], [role=grid], [role=treegrid]")).map(e => e.outerHTML.slice(0, 100))`
+		// All controls have a place in the order of Tab, but for tabs that arrows reach, and
+		// buttons of rows that do what keys of the table do.
+		skipped = `[...document.querySelectorAll("#app :is(button, input, select, summary, canvas)")].filter(e => e.tabIndex < 0 && e.getAttribute("role") !== "tab" && !e.matches(".twist")).map(e => e.outerHTML.slice(0, 100))`
+	)
+	do(t, p.Do(`document.getElementById("tab-functions").focus()`))
+	for i := 1; i <= len(tabs); i++ {
+		want := tabs[i%len(tabs)]
+		do(t, p.Keys(browser.Right))
+		look(t, p, eval[string](t, p, "location.hash"))
+		if got := eval[string](t, p, chosen); got != want || eval[string](t, p, focus) != want {
+			t.Errorf("right of %s is %s, want %s", tabs[i-1], got, want)
 		}
-		for _, view := range []string{"view=functions", "view=flame", "view=flame&as=table", "view=groups", "view=branches", "view=pipeline", "view=offcpu", "view=data", functionLink(fn)[1:]} {
-			look(t, p, "#"+view)
-			found := eval[[]string](t, p, `(async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.filter(v => v.impact === "serious" || v.impact === "critical")
-				.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " " + n.html.slice(0, 160) + " " + (n.any[0]?.message ?? "")).join(" | ")))()`)
-			for _, v := range found {
-				t.Errorf("%s, dark %v: %s", view, opt.Dark, v)
+		for _, script := range []string{unreached, skipped} {
+			for _, e := range eval[[]string](t, p, script) {
+				t.Errorf("%s: no key reaches %s", want, e)
 			}
 		}
+	}
+	// Back and forward, and again from the address.
+	for i := len(tabs) - 1; i >= 0; i-- {
+		do(t, p.Back())
+		if got := eval[string](t, p, chosen); got != tabs[i] {
+			t.Errorf("back leads to %s, want %s", got, tabs[i])
+		}
+	}
+	for _, want := range tabs[1:] {
+		do(t, p.Forward())
+		if got := eval[string](t, p, chosen); got != want {
+			t.Errorf("forward leads to %s, want %s", got, want)
+		}
+	}
+	// Links into a view, opened anew.
+	fn := &d.Events[0].Functions[2]
+	for _, test := range []struct{ fragment, script, want string }{
+		{functionLink(fn), `document.getElementById("fn").firstChild.textContent`, fn.Name},
+		{"#view=flame&frame=2", `document.querySelector("#selected .name").textContent`, d.Events[0].Functions[d.Events[0].Frames.Function[2]].Name},
+		{"#view=flame&dir=up&scale=share", `[...document.querySelectorAll("#panel input:checked")].map(i => i.parentElement.textContent.trim()).join()`, "before + after,share of each side,bottom-up"},
+		{"#view=functions&q=%2F^__%2F", `document.querySelector("input[type=search]").value`, "/^__/"},
+		{"#view=branches&q=f", `document.querySelector("#panel [aria-expanded]") !== null ? "code" : "none"`, "code"},
+		{"#view=groups&event=1", `document.querySelector("select").selectedOptions[0].textContent`, "off-cpu"},
+		{"#view=data&theme=dark", `document.documentElement.dataset.theme`, "dark"},
+	} {
+		look(t, p, test.fragment)
+		do(t, p.Reload())
+		look(t, p, eval[string](t, p, "location.hash"))
+		if got := eval[string](t, p, test.script); got != test.want {
+			t.Errorf("%s shows %q, want %q", test.fragment, got, test.want)
+		}
+	}
+	// From the list of changes keys go on in the graph.
+	look(t, p, "#view=flame")
+	do(t, p.Do(`document.querySelector(".changes button").focus()`))
+	do(t, p.Keys(browser.Enter))
+	do(t, p.Keys(browser.Enter))
+	if hash := eval[string](t, p, "location.hash"); !strings.Contains(hash, "frame=") {
+		t.Errorf("Enter, twice, leads to %s", hash)
+	}
+	do(t, p.Keys(browser.Escape))
+	if hash := eval[string](t, p, "location.hash"); strings.Contains(hash, "frame=") {
+		t.Errorf("Escape leads to %s", hash)
+	}
+	// The code of a branch opens.
+	look(t, p, "#view=branches")
+	do(t, p.Do(`document.querySelector("#panel [aria-expanded]").focus()`))
+	do(t, p.Keys(browser.Enter))
+	if !eval[bool](t, p, `document.querySelector("#panel [aria-expanded=true]") !== null && document.querySelector(".code") !== null`) {
+		t.Error("the code of a branch does not open")
 	}
 }

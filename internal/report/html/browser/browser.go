@@ -2,11 +2,13 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,11 +23,13 @@ import (
 
 // Keys for Page.Keys, beside letters.
 const (
-	Up    = kb.ArrowUp
-	Down  = kb.ArrowDown
-	Left  = kb.ArrowLeft
-	Right = kb.ArrowRight
-	Enter = kb.Enter
+	Up     = kb.ArrowUp
+	Down   = kb.ArrowDown
+	Left   = kb.ArrowLeft
+	Right  = kb.ArrowRight
+	Enter  = kb.Enter
+	Tab    = kb.Tab
+	Escape = kb.Escape
 )
 
 // ErrMissing is returned where there is no browser.
@@ -65,9 +69,6 @@ func Open(parent context.Context, url string, opt Options) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.Width == 0 {
-		opt.Width, opt.Height = 1440, 900
-	}
 	p := &Page{cancel: []func(){func() { os.RemoveAll(dir) }}}
 	flags := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
@@ -106,6 +107,10 @@ func (p *Page) open(url string, opt Options) error {
 	if err := p.prepare(opt); err != nil {
 		return err
 	}
+	return p.show(url, opt)
+}
+
+func (p *Page) show(url string, opt Options) error {
 	steps := []chromedp.Action[chromedp.Void]{chromedp.Navigate(url)}
 	if !opt.NoScript {
 		steps = append(steps, chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
@@ -113,8 +118,28 @@ func (p *Page) open(url string, opt Options) error {
 	return chromedp.Do(p.ctx, steps...)
 }
 
+// Show shows another address in the same browser, and waits until it is ready. Problems
+// and Requests are those of this page then.
+func (p *Page) Show(url string, opt Options) error {
+	if err := p.prepare(opt); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.problems, p.requests = nil, nil
+	p.mu.Unlock()
+	return p.show(url, opt)
+}
+
+// Reload reads the page again, with the state that its address has.
+func (p *Page) Reload() error {
+	return chromedp.Do(p.ctx, chromedp.Reload(), chromedp.WaitReady(chromedp.CSS("html[data-ready]")))
+}
+
 // prepare sets what the page is seen with.
 func (p *Page) prepare(opt Options) error {
+	if opt.Width == 0 {
+		opt.Width, opt.Height = 1440, 900
+	}
 	var features []*emulation.MediaFeature
 	if opt.Dark {
 		features = append(features, &emulation.MediaFeature{Name: "prefers-color-scheme", Value: "dark"})
@@ -133,18 +158,14 @@ func (p *Page) prepare(opt Options) error {
 	add(err)
 	_, err = chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
 	add(err)
-	if opt.Deficiency != "" {
-		_, err = chromedp.Call(p.ctx, emulation.SetEmulatedVisionDeficiency, emulation.SetEmulatedVisionDeficiencyParams{Type: emulation.SetEmulatedVisionDeficiencyType(opt.Deficiency)})
-		add(err)
-	}
-	if opt.NoScript {
-		_, err = chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-		add(err)
-	}
+	_, err = chromedp.Call(p.ctx, emulation.SetEmulatedVisionDeficiency, emulation.SetEmulatedVisionDeficiencyParams{Type: emulation.SetEmulatedVisionDeficiencyType(cmp.Or(opt.Deficiency, "none"))})
+	add(err)
+	_, err = chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: opt.NoScript})
+	add(err)
 	return errors.Join(errs...)
 }
 
-// heard keeps errors, violations of the policy, and what is loaded.
+// heard keeps what is written to the console, errors, violations of the policy, and what is loaded.
 func (p *Page) heard(ev any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,8 +174,16 @@ func (p *Page) heard(ev any) {
 		p.exception(e.ExceptionDetails)
 	case *log.EventEntryAdded:
 		p.problems = append(p.problems, fmt.Sprintf("%s: %s", e.Entry.Level, e.Entry.Text))
+	case *runtime.EventConsoleAPICalled:
+		var text []string
+		for _, a := range e.Args {
+			text = append(text, cmp.Or(string(a.Value), a.Description))
+		}
+		p.problems = append(p.problems, fmt.Sprintf("console.%s: %s", e.Type, strings.Join(text, " ")))
 	case *network.EventRequestWillBeSent:
 		p.requests = append(p.requests, e.Request.URL)
+	case *network.EventWebSocketCreated:
+		p.requests = append(p.requests, e.URL)
 	}
 }
 
@@ -193,6 +222,22 @@ func Eval[T any](p *Page, script string) (T, error) {
 	return chromedp.Run(p.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
+// ColoredPixels is a script that counts the pixels of the flame graph that stand for
+// decided changes: those with a color that is not the mark of the selection.
+const ColoredPixels = `(() => {
+	const c = document.querySelector("canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+	const m = document.createElement("canvas").getContext("2d");
+	m.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--focus").trim();
+	m.fillRect(0, 0, 1, 1);
+	const mark = m.getImageData(0, 0, 1, 1).data;
+	let n = 0;
+	for (let i = 0; i < d.length; i += 4) {
+		if (d[i] === mark[0] && d[i+1] === mark[1] && d[i+2] === mark[2]) continue;
+		if (Math.max(d[i], d[i+1], d[i+2]) - Math.min(d[i], d[i+1], d[i+2]) > 50) n++;
+	}
+	return n;
+})()`
+
 // Do runs a script, and waits until the page has drawn what follows from it.
 func (p *Page) Do(script string) error {
 	_, err := Eval[bool](p, `(async () => { `+script+`; await new Promise(r => setTimeout(r, 0)); await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))); return true })()`)
@@ -216,8 +261,17 @@ func (p *Page) Click(x, y float64) error {
 }
 
 // Back goes back in the history.
-func (p *Page) Back() error {
-	return p.Do("history.back(); await new Promise(r => setTimeout(r, 100))")
+func (p *Page) Back() error { return p.travel(-1) }
+
+// Forward goes forward in the history.
+func (p *Page) Forward() error { return p.travel(1) }
+
+func (p *Page) travel(steps int) error {
+	return p.Do(fmt.Sprintf(`await new Promise(r => {
+		addEventListener("popstate", r, {once: true});
+		setTimeout(r, 500); // where there is nothing to go to
+		history.go(%d);
+	})`, steps))
 }
 
 // Screenshot is a PNG of the view, or of all of the page.

@@ -4,42 +4,37 @@ import { Fragment, h, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { BranchView } from "./branches";
 import { Card, useBlock } from "./card";
-import { type EventData, loadEvent, readMeta } from "./data";
+import { type EventData, byID, loadEvent, readMeta } from "./data";
 import { DataView } from "./datatab";
 import { Flame } from "./flame";
 import { Functions } from "./functions";
 import { Groups } from "./groups";
 import * as kit from "./kit";
 import type { OffCPU } from "./offcpu";
+import { None } from "./parts";
 import type { PipelineView } from "./pipeline";
 import { type State, go, parse } from "./state";
 import type { Branches, Data, Meta, Pipeline } from "./types";
 
 // What the script of sections adds, if the page has it.
-const shared: typeof kit & Partial<{ BranchView: typeof BranchView; OffCPU: typeof OffCPU; PipelineView: typeof PipelineView }> = { ...kit };
+const shared: typeof kit & Partial<{ branches: typeof BranchView; offcpu: typeof OffCPU; pipeline: typeof PipelineView }> = { ...kit };
 Object.assign(globalThis, { profdiff: shared });
 
-type Tab = { key: string; label: string };
-
-function tabs(meta: Meta, s: State): Tab[] {
-  const list: Tab[] = [];
-  const add = (key: string, label: string, on: boolean) => { if (on) list.push({ key, label }); };
-  const events = meta.events.length > 0;
-  add("functions", "Functions", events);
-  add("flame", "Flame graph", events);
-  add("function", "Function", s.fn !== "" && events);
-  add("groups", "Threads and categories", events);
-  add("branches", "Branches", meta.blocks.includes("branches"));
-  add("pipeline", "Pipeline", meta.blocks.includes("pipeline"));
-  add("offcpu", "Off-CPU", meta.events.some((e) => e.off_cpu));
-  add("data", "Data", meta.blocks.includes("data"));
-  return list;
+function tabs(meta: Meta, s: State) {
+  const events = meta.events.length > 0, has = (name: string) => meta.blocks.includes(name);
+  const all: [string, string, boolean][] = [
+    ["functions", "Functions", events], ["flame", "Flame graph", events], ["function", "Function", s.fn !== "" && events], ["groups", "Threads and categories", events],
+    ["branches", "Branches", has("branches")], ["pipeline", "Pipeline", has("pipeline")], ["offcpu", "Off-CPU", meta.events.some((e) => e.off_cpu)], ["data", "Data", has("data")],
+  ];
+  return all.filter((t) => t[2]);
 }
+
+const root = document.documentElement.dataset;
 
 function App({ meta }: { meta: Meta }) {
   const [s, setState] = useState<State>(() => parse(location.hash));
   const list = tabs(meta, s);
-  const view = list.some((t) => t.key === s.view) ? s.view : (list[0]?.key ?? "");
+  const view = list.some((t) => t[0] === s.view) ? s.view : (list[0]?.[0] ?? "");
   const offCPU = meta.events.findIndex((e) => e.off_cpu);
   const index = view === "offcpu" ? offCPU : Math.min(s.event, meta.events.length - 1);
   const [data, setData] = useState<EventData>();
@@ -56,8 +51,8 @@ function App({ meta }: { meta: Meta }) {
     return () => { live = false; };
   }, [index]);
   useEffect(() => {
-    if (s.theme === "") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = s.theme;
+    if (s.theme === "") delete root.theme;
+    else root.theme = s.theme;
     // Canvases read their colors from the style.
     dispatchEvent(new Event("resize"));
   }, [s.theme]);
@@ -65,28 +60,27 @@ function App({ meta }: { meta: Meta }) {
   // A link leads to what it is about; without one the verdict comes first.
   const target = s.fn !== "" || s.frame > 0 ? s.view + "\0" + s.fn + "\0" + s.dso + "\0" + s.report : "";
   useEffect(() => {
-    const el = document.getElementById("app")!;
+    const el = byID("app")!;
     if (target !== "" && el.getBoundingClientRect().top > innerHeight * 0.6) el.scrollIntoView();
   }, [target]);
   const own = data && data.index === index ? data : undefined;
-  const wait = <p class="none">Reading…</p>;
   const dark = s.theme === "dark" || (s.theme === "" && matchMedia("(prefers-color-scheme: dark)").matches);
-  const search = view === "functions" || view === "flame" || view === "groups" || view === "branches" || view === "pipeline" || view === "offcpu";
+  const search = view !== "function" && view !== "data";
   return (
     <Fragment>
       <div class="bar-top">
         <div class="tabs" role="tablist" aria-label="Details" onKeyDown={(e: KeyboardEvent) => {
           const step = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
           if (step === 0) return;
-          const next = list[(list.findIndex((t) => t.key === view) + step + list.length) % list.length];
-          go(s, { view: next.key });
-          document.getElementById("tab-" + next.key)?.focus();
+          const [next] = list[(list.findIndex((t) => t[0] === view) + step + list.length) % list.length];
+          go(s, { view: next });
+          byID("tab-" + next)?.focus();
           e.preventDefault();
         }}>
-          {list.map((t) => <button key={t.key} id={"tab-" + t.key} type="button" role="tab" aria-selected={t.key === view} aria-controls="panel" tabIndex={t.key === view ? 0 : -1} onClick={() => go(s, { view: t.key })}>{t.label}</button>)}
+          {list.map(([key, label]) => <button key={key} id={"tab-" + key} type="button" role="tab" aria-selected={key === view} aria-controls="panel" tabIndex={key === view ? 0 : -1} onClick={() => go(s, { view: key })}>{label}</button>)}
         </div>
         <div class="tools">
-          {meta.events.length > 1 && view !== "data" && view !== "offcpu" && view !== "branches" && view !== "pipeline" ? (
+          {meta.events.length > 1 && !/^(branches|pipeline|offcpu|data)$/.test(view) ? (
             <label><span class="vh">Event</span><select value={String(index)} onChange={(e: Event) => go(s, { event: Number((e.target as HTMLSelectElement).value), frame: 0, report: "" })}>{meta.events.map((e, i) => <option key={i} value={String(i)}>{e.name}</option>)}</select></label>
           ) : null}
           {search ? <label><span class="vh">Search names; /…/ is a regular expression</span><input type="search" placeholder="Search, or /regular expression/" value={s.q} onInput={(e: Event) => go(s, { q: (e.target as HTMLInputElement).value }, true)} /></label> : null}
@@ -95,15 +89,14 @@ function App({ meta }: { meta: Meta }) {
       </div>
       <div class="panel" id="panel" role="tabpanel" aria-labelledby={"tab-" + view}>
         {failed ? <p class="error">The data of this page cannot be read: {failed}</p>
-          : view === "branches" ? <BlockOf<Branches> meta={meta} name="branches" show={(b) => shared.BranchView ? h(shared.BranchView, { s, b }) : null} />
-          : view === "pipeline" ? <BlockOf<Pipeline> meta={meta} name="pipeline" show={(p) => shared.PipelineView ? h(shared.PipelineView, { s, p }) : null} />
+          : view === "branches" || view === "pipeline" ? <BlockOf<Branches & Pipeline> key={view} meta={meta} name={view} show={(block) => shared[view] ? h<{ s: State; block: Branches & Pipeline }>(shared[view], { s, block }) : null} />
           : view === "data" ? <BlockOf<Data> meta={meta} name="data" show={(d) => <DataView meta={meta} data={d} />} />
-          : !own ? wait
+          : !own ? wait()
           : view === "functions" ? <Functions s={s} data={own} />
           : view === "flame" ? <Flame key={String(own.index)} s={s} data={own} report={meta.id} />
           : view === "function" ? <Card s={s} data={own} meta={meta} />
           : view === "groups" ? <Groups s={s} data={own} />
-          : view === "offcpu" && shared.OffCPU ? h(shared.OffCPU, { s, data: own, meta }) : null}
+          : view === "offcpu" && shared.offcpu ? h(shared.offcpu, { s, data: own, meta }) : null}
       </div>
     </Fragment>
   );
@@ -111,16 +104,18 @@ function App({ meta }: { meta: Meta }) {
 
 function BlockOf<T>({ meta, name, show }: { meta: Meta; name: string; show: (v: T) => preact.ComponentChildren }) {
   const v = useBlock<T>(meta, name);
-  return <Fragment>{v === undefined ? <p class="none">Reading…</p> : show(v)}</Fragment>;
+  return <Fragment>{v === undefined ? wait() : show(v)}</Fragment>;
 }
 
+const wait = () => <None>Reading…</None>;
+
 function ready() {
-  requestAnimationFrame(() => requestAnimationFrame(() => { document.documentElement.dataset.ready ??= String(Math.round(performance.now())); }));
+  requestAnimationFrame(() => requestAnimationFrame(() => { root.ready ??= String(Math.round(performance.now())); }));
 }
 
 // Scripts that follow this one have run then.
 document.addEventListener("DOMContentLoaded", () => {
-  const app = document.getElementById("app");
+  const app = byID("app");
   if (!app) return;
   if (typeof DecompressionStream === "undefined") {
     app.textContent = "Tables and graphs need Chrome 94, Firefox 113 or Safari 16.4.";

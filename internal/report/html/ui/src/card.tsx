@@ -2,12 +2,13 @@
 
 import { h } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type EventData, type Fn, GREW, SHRANK, type Tree, block, fill, untested } from "./data";
-import { cost, count, delta, pValue, relative, share, shorter } from "./format";
+import { type EventData, type Fn, type Tree, block, fill, untested } from "./data";
+import { cost, count, pValue, plural, samples, shares, shorter, wholeOf } from "./format";
 import { note } from "./functions";
-import { Bar, Change_, Copy, Delta, Facts, Strip, Verdict, changeCells, heads, reachOf } from "./parts";
-import { type State, format } from "./state";
-import type { Branches, Line, LineColumns, Listing, Meta } from "./types";
+import { Layout } from "./layout";
+import { CHANGE, COSTS, Change_, Copy, Delta, Dim, Facts, FnLink, Legend, Name, None, Strip, Verdict, Wide, changeCells, costCells, heads, reachOf } from "./parts";
+import { type State, format, frameOf } from "./state";
+import type { Branches, Line, LineColumns, Listing, ListingRow, Meta } from "./types";
 
 const MATCH: Record<string, string> = {
   exact: "same name in the same module", normalized: "same name but for what compilers add", renamed: "renamed", moved: "same name in another module",
@@ -40,18 +41,16 @@ export function around(t: Tree, fn: number) {
 }
 
 function Neighbors({ s, data, title, list, none }: { s: State; data: EventData; title: string; list: Neighbor[]; none: string }) {
-  const e = data.meta;
   return (
     <div>
       <h3>{title}</h3>
-      {list.length === 0 ? <p class="none">{none}</p> : (
-        <div class="wide"><table>{heads("Function|>Before|>After|>Δ|>%")}<tbody>
+      {list.length === 0 ? <None>{none}</None> : (
+        <Wide labels={"Function" + COSTS} more={list.length > 12 ? <Legend>{list.length - 12} more</Legend> : null}>
           {list.slice(0, 12).map((n) => {
             const f = data.functions[n.fn];
-            return <tr key={n.fn}><th scope="row" class="name">{f ? <a href={format({ ...s, view: "function", fn: f.name, dso: f.dso })} title={f.name}><bdi>{shorter(f.name, 52)}</bdi></a> : n.fn === -1 ? "[outermost]" : "(smaller frames)"}</th>
-              <td class="n">{cost(e, n.base, 3)}</td><td class="n">{cost(e, n.head, 3)}</td><td class="n">{delta(e, n.head - n.base, 3)}</td><td class="n dim">{relative({ base: n.base, head: n.head, ratio: null })}</td></tr>;
+            return <tr key={n.fn}><Name>{f ? <FnLink s={s} f={f} room={52} /> : n.fn === -1 ? "[outermost]" : "(smaller frames)"}</Name>{costCells(data.meta, n.base, n.head)}</tr>;
           })}
-        </tbody></table>{list.length > 12 ? <p class="legend">{list.length - 12} more</p> : null}</div>
+        </Wide>
       )}
     </div>
   );
@@ -74,8 +73,9 @@ export function Card({ s, data, meta }: { s: State; data: EventData; meta: Meta 
   const listings = useBlock<Listing[]>(meta, "listings");
   const branches = useBlock<Branches>(meta, "branches");
   const near = useMemo(() => (f ? around(data.tree, f.id) : undefined), [data, f]);
-  if (!f || !near) return <p class="none">This report has no function <bdi class="name">{s.fn}</bdi>{meta.events.length > 1 ? " with samples of " + data.meta.name : ""}.</p>;
-  const e = data.meta;
+  const layout = useMemo(() => new Layout(data, "diff", "absolute", "down"), [data]);
+  if (!f || !near) return <None>This report has no function <bdi class="name">{s.fn}</bdi>{meta.events.length > 1 ? " with samples of " + data.meta.name : ""}.</None>;
+  const e = data.meta, paired = f.match !== "added" && f.match !== "removed";
   const own = lines ? linesOf(lines, f.id) : [];
   const listing = (listings ?? []).find((l) => l.Function === f.name && l.DSO === f.dso);
   const branch = (branches?.Rows ?? []).filter((b) => b.Function === f.name || b.Function === f.baseName);
@@ -84,10 +84,10 @@ export function Card({ s, data, meta }: { s: State; data: EventData; meta: Meta 
     <div>
       <h3>{title}</h3>
       <Facts list={[
-        ["cost", <span><b>{cost(e, c.base)} → {cost(e, c.head)}</b> <span class="dim">({share(c.base / (e.share ? 1 : e.total.base))} → {share(c.head / (e.share ? 1 : e.total.head))} of the total)</span></span>],
+        ["cost", <span><b>{cost(e, c.base)} → {cost(e, c.head)}</b> <Dim>({shares(c, wholeOf(e))} of the total)</Dim></span>],
         ["change", <span><Delta e={e} c={c} /> · <Change_ c={c} /></span>],
-        ["verdict", <span><Verdict c={c} />{c.verdict ? <span class="dim"> (adjusted p {pValue(c.adjusted_p)})</span> : <span class="dim">: below the share that is tested</span>}</span>],
-        ["samples", c.base_samples + c.head_samples > 0 ? `${count(c.base_samples)} → ${count(c.head_samples)}` : ""],
+        ["verdict", <span><Verdict c={c} />{c.verdict ? <Dim> (adjusted p {pValue(c.adjusted_p)})</Dim> : <Dim>: below the share that is tested</Dim>}</span>],
+        ["samples", c.base_samples + c.head_samples > 0 ? samples(c) : ""],
       ]} />
       <Strip e={e} c={c} />
     </div>
@@ -97,7 +97,7 @@ export function Card({ s, data, meta }: { s: State; data: EventData; meta: Meta 
       <h2 id="fn" class="title"><bdi>{f.name}</bdi> <Copy text={() => f.name} /></h2>
       <Facts list={[
         ["module", <bdi>{f.dso || "unknown"}</bdi>],
-        ["matched", <span>{MATCH[f.match] ?? f.match}{note(f) && f.match !== "added" && f.match !== "removed" ? <span>: <bdi>{note(f)}</bdi></span> : null}{f.match !== "exact" && f.match !== "added" && f.match !== "removed" ? `, confidence ${f.confidence.toFixed(2)}` : ""}{f.reason ? <span class="dim"> ({f.reason})</span> : null}</span>],
+        ["matched", <span>{MATCH[f.match] ?? f.match}{paired && note(f) ? <span>: <bdi>{note(f)}</bdi></span> : null}{paired && f.match !== "exact" ? `, confidence ${f.confidence.toFixed(2)}` : ""}{f.reason ? <Dim> ({f.reason})</Dim> : null}</span>],
         ["moved", shift ? <span>one of {shift.parts.length} functions between which cost moved under <bdi class="name">{data.label(shift.caller)}</bdi>; together <Delta e={e} c={shift.net} />, <Verdict c={shift.net} /></span> : ""],
       ]} />
       <div class="two">{strip("Self", f.self)}{strip("Total, with what it calls", f.total)}</div>
@@ -105,21 +105,20 @@ export function Card({ s, data, meta }: { s: State; data: EventData; meta: Meta 
         <Neighbors s={s} data={data} title="Callers" list={near.callers} none="No callers are known." />
         <Neighbors s={s} data={data} title="Callees" list={near.callees} none="It calls nothing that was sampled." />
       </div>
-      <p class="legend">Of a recursive function the outermost call counts. Single calls are not tested.</p>
+      <Legend>Of a recursive function the outermost call counts. Single calls are not tested.</Legend>
       <h3>Widest paths{near.all > near.paths.length ? `, ${near.paths.length} of ${near.all}` : ""}</h3>
-      <div class="wide"><table>{heads("Path|>Before|>After|>Δ")}<tbody>
+      <Wide labels={"Path" + COSTS + "|Test"}>
         {near.paths.map((i) => {
           const t = data.tree, path: number[] = [];
           for (let k = i; k > 0; k = t.parent[k]) path.push(k);
           const names = path.slice(0, 7).reverse().map((k) => shorter(data.label(t.fn[k]), 34));
-          const mark = t.flags[i] & GREW ? "regressed" : t.flags[i] & SHRANK ? "improved" : "";
-          return <tr key={i}><th scope="row" class="name"><a href={format({ ...s, view: "flame", frame: i, report: meta.id, dir: "down", tree: false })}><bdi>{(path.length > 7 ? `… ${path.length - 7} more › ` : "") + names.join(" › ")}</bdi></a></th>
-            <td class="n">{cost(e, t.totalBase[i], 3)}</td><td class="n">{cost(e, t.totalHead[i], 3)}</td><td class={"n " + mark}>{mark ? <span class="mark" aria-hidden="true">{mark === "regressed" ? "▲ " : "▼ "}</span> : null}{delta(e, t.totalHead[i] - t.totalBase[i], 3)}</td></tr>;
+          return <tr key={i}><Name><a href={format({ ...s, ...frameOf(i, meta.id) })}><bdi>{(path.length > 7 ? `… ${path.length - 7} more › ` : "") + names.join(" › ")}</bdi></a></Name>
+            {costCells(e, t.totalBase[i], t.totalHead[i])}<td class={layout.decided(i) || "dim"}>{layout.said(i)}</td></tr>;
         })}
-      </tbody></table></div>
+      </Wide>
       {own.length > 0 ? <Lines e={data} list={own} /> : null}
       {listing ? <Code listing={listing} /> : null}
-      {branch.length > 0 ? <p><a href={format({ ...s, view: "branches", q: f.name })}>{branch.length} branches of this function</a></p> : null}
+      {branch.length > 0 ? <p><a href={format({ ...s, view: "branches", q: f.name })}>{plural(branch.length, "branch", "branches")} of this function</a></p> : null}
     </article>
   );
 }
@@ -136,17 +135,19 @@ function Lines({ e, list }: { e: EventData; list: Line[] }) {
   return (
     <div>
       <h3>Hottest source lines</h3>
-      <div class="wide"><table>{heads("Line|>Before|>After|>Δ|>Change, % [95 %]|_Interval|Verdict")}<tbody>
-        {list.map((l, i) => <tr key={i}><th scope="row" class="name"><bdi>{place(l)}</bdi>{l.text ? <code class="dim"> {l.text.trim()}</code> : null}</th>{changeCells(e.meta, l.self)}<td class="bar"><Bar c={l.self} reach={reach} /></td><td><Verdict c={l.self} /></td></tr>)}
-      </tbody></table></div>
-      <p class="legend">Lines are counted from the start of the function where it is known, so that code inserted above does not move them.</p>
+      <Wide labels={"Line" + CHANGE}>
+        {list.map((l, i) => <tr key={i}><Name><bdi>{place(l)}</bdi>{l.text ? <code class="dim"> {l.text.trim()}</code> : null}</Name>{changeCells(e.meta, l.self, reach)}</tr>)}
+      </Wide>
+      <Legend>Lines are counted from the start of the function where it is known, so that code inserted above does not move them.</Legend>
     </div>
   );
 }
 
 function Code({ listing }: { listing: Listing }) {
-  const peak = listing.Rows.reduce((m, r) => Math.max(m, r.BaseSamples / (listing.BaseSamples || 1), r.HeadSamples / (listing.HeadSamples || 1)), 0) || 1;
-  const cell = (n: number, all: number) => <td class="n">{n > 0 ? <span>{count(n)} <span class="dim">{((100 * n) / all).toFixed(1)}%</span></span> : ""}<span class="heat" style={heat(n > 0 ? Math.max(1, (46 * n) / all / peak) : 0)} /></td>;
+  const B = listing.BaseSamples || 1, H = listing.HeadSamples || 1;
+  const most = (r: ListingRow) => Math.max(r.BaseSamples / B, r.HeadSamples / H);
+  const peak = listing.Rows.reduce((m, r) => Math.max(m, most(r)), 0) || 1;
+  const cell = (n: number, all: number) => <td class="n">{n > 0 ? <span>{count(n)} <Dim>{((100 * n) / all).toFixed(1)}%</Dim></span> : ""}<span class="heat" style={heat(n > 0 ? Math.max(1, (46 * n) / all / peak) : 0)} /></td>;
   const heat = (w: number) => ({ width: w + "px", marginRight: 46 - w + "px" });
   const at = (n: number) => (n < 0 ? "" : "+" + n.toString(16));
   let last = "";
@@ -158,19 +159,18 @@ function Code({ listing }: { listing: Listing }) {
       last = where;
     }
     const side = r.BaseOffset < 0 ? "new" : r.HeadOffset < 0 ? "gone" : "";
-    const share = Math.max(r.BaseSamples / (listing.BaseSamples || 1), r.HeadSamples / (listing.HeadSamples || 1));
     rows.push(
-      <tr key={i} class={side + (share > 0.05 ? " hot" : "")}>
+      <tr key={i} class={side + (most(r) > 0.05 ? " hot" : "")}>
         <td class="n dim">{at(r.BaseOffset)}</td><td class="n dim">{at(r.HeadOffset)}</td>
-        <td class="ins"><bdi>{side === "gone" ? "− " : side === "new" ? "+ " : "  "}{r.HeadText || r.BaseText}</bdi>{r.BaseText && r.HeadText && r.BaseText !== r.HeadText ? <span class="dim">  was {r.BaseText}</span> : null}</td>
-        {cell(r.BaseSamples, listing.BaseSamples || 1)}{cell(r.HeadSamples, listing.HeadSamples || 1)}
+        <td class="ins"><bdi>{side === "gone" ? "− " : side === "new" ? "+ " : "  "}{r.HeadText || r.BaseText}</bdi>{r.BaseText && r.HeadText && r.BaseText !== r.HeadText ? <Dim>  was {r.BaseText}</Dim> : null}</td>
+        {cell(r.BaseSamples, B)}{cell(r.HeadSamples, H)}
       </tr>,
     );
   });
   return (
     <div>
       <h3>Instructions of {listing.Event}</h3>
-      <p class="legend">Aligned by what the instructions are, not by their addresses: + is after only, − before only. Samples, and their part of the function’s. {listing.Note}</p>
+      <Legend>Aligned by what the instructions are, not by their addresses: + is after only, − before only. Samples, and their part of the function’s. {listing.Note}</Legend>
       <div class="scroll" tabIndex={0} role="region" aria-label="Instructions"><table class="code">{heads(">Before|>After|Instruction|>Samples before|>Samples after")}<tbody>{rows}</tbody></table></div>
     </div>
   );

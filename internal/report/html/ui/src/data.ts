@@ -2,13 +2,15 @@
 
 import type { Change, EventBlock, EventMeta, Meta, TestColumns } from "./types";
 
+export const byID = (id: string) => document.getElementById(id);
+
 export function readMeta(): Meta {
-  return JSON.parse(document.getElementById("meta")!.textContent!);
+  return JSON.parse(byID("meta")!.textContent!);
 }
 
 /** Decodes base64 and gunzips. */
 export async function inflate<T>(name: string): Promise<T> {
-  const text = document.getElementById(name)!.textContent!;
+  const text = byID(name)!.textContent!;
   const raw = atob(text);
   const bytes = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
@@ -18,12 +20,14 @@ export async function inflate<T>(name: string): Promise<T> {
 
 const pending = new Map<string, Promise<unknown>>();
 
-/** A block, inflated once. */
-export function block<T>(name: string): Promise<T> {
-  let p = pending.get(name);
-  if (!p) pending.set(name, (p = inflate(name)));
+function once<T>(key: string, make: () => Promise<T>): Promise<T> {
+  let p = pending.get(key);
+  if (!p) pending.set(key, (p = make()));
   return p as Promise<T>;
 }
+
+/** A block, inflated once. */
+export const block = <T>(name: string) => once(name, () => inflate<T>(name));
 
 export const GREW = 1, SHRANK = 2, ONLY_HEAD = 4, ONLY_BASE = 8;
 
@@ -138,12 +142,13 @@ function decode(f: EventBlock["frames"]): Tree {
 
 /** What is below this share of the total on both sides is one row in a tree of callers. */
 const LEAST_CALLER = 0.0002;
+/** Of the cost of a frame: what callers leave of it is that of rounding. */
+const LEAST_REST = 0.0005;
 
 function invert(t: Tree, functions: Fn[]): Tree {
-  const level: number[] = [0], fn: number[] = [-1], base: number[] = [0], head: number[] = [0], flags: number[] = [t.flags[0]];
   const totalBase = t.totalBase[0] || 1, totalHead = t.totalHead[0] || 1;
   type Item = { leaf: number; at: number };
-  type Node = { level: number; fn: number; base: number; head: number; items: Item[] };
+  type Node = { level: number; fn: number; base: number; head: number; flags?: number; items: Item[] };
   const group = (items: Item[], depth: number): Node[] => {
     const by = new Map<number, Node>();
     for (const it of items) {
@@ -161,35 +166,38 @@ function invert(t: Tree, functions: Fn[]): Tree {
   };
   let items: Item[] = [];
   for (let i = 0; i < t.size; i++) if (t.selfBase[i] !== 0 || t.selfHead[i] !== 0) items.push({ leaf: i, at: i });
-  base[0] = t.selfBase[0];
-  head[0] = t.selfHead[0];
-  const stack = group(items, 1).reverse();
+  const out: Node[] = [{ level: 0, fn: -1, base: t.selfBase[0], head: t.selfHead[0], flags: t.flags[0], items: [] }];
+  // The first row is what was tested: all of the self cost of a function, with that of
+  // frames which were left out.
+  const found = new Map(group(items, 1).map((n) => [n.fn, n]));
+  const stack: Node[] = [];
+  for (const f of functions) {
+    if (f.self.base !== 0 || f.self.head !== 0) stack.push({ ...(found.get(f.id) ?? { items: [] }), level: 1, fn: f.id, base: f.self.base, head: f.self.head });
+  }
+  stack.sort((a, b) => a.base + a.head - b.base - b.head || b.fn - a.fn);
   items = [];
   while (stack.length > 0) {
     const node = stack.pop()!;
     const small = Math.max(node.base / totalBase, node.head / totalHead) < LEAST_CALLER;
     const children = small || node.fn < 0 ? [] : group(node.items.map((it) => ({ leaf: it.leaf, at: t.parent[it.at] })), node.level + 1);
-    let b = node.base, h = node.head;
-    for (const c of children) { b -= c.base; h -= c.head; }
-    let f = node.base === 0 && node.head > 0 ? ONLY_HEAD : node.head === 0 && node.base > 0 ? ONLY_BASE : 0;
-    if (node.level === 1 && node.fn >= 0) {
-      const v = functions[node.fn].self.verdict;
-      if (v === "regressed") f |= GREW;
-      if (v === "improved") f |= SHRANK;
+    const { base, head, level, fn } = node;
+    let flags = base === 0 && head > 0 ? ONLY_HEAD : head === 0 && base > 0 ? ONLY_BASE : 0;
+    if (level === 1) {
+      const v = functions[fn].self.verdict;
+      flags |= v === "regressed" ? GREW : v === "improved" ? SHRANK : 0;
     }
-    level.push(node.level); fn.push(node.fn); base.push(Math.abs(b) < 1e-9 * totalBase ? 0 : b); head.push(Math.abs(h) < 1e-9 * totalHead ? 0 : h); flags.push(f);
-    for (let i = children.length - 1; i >= 0; i--) stack.push(children[i]);
+    // From here on the costs are those that no caller has.
+    const own = (side: "base" | "head") => {
+      const rest = children.reduce((sum, c) => sum - c[side], node[side]);
+      return rest > LEAST_REST * node[side] ? rest : 0;
+    };
+    out.push({ level, fn, base: own("base"), head: own("head"), flags, items: [] });
+    stack.push(...children.reverse());
   }
-  return new Tree(Int32Array.from(level), Int32Array.from(fn), Float64Array.from(base), Float64Array.from(head), Uint8Array.from(flags));
+  return new Tree(Int32Array.from(out, (n) => n.level), Int32Array.from(out, (n) => n.fn), Float64Array.from(out, (n) => n.base), Float64Array.from(out, (n) => n.head), Uint8Array.from(out, (n) => n.flags!));
 }
 
-const events = new Map<number, Promise<EventData>>();
-
-export function loadEvent(meta: Meta, index: number): Promise<EventData> {
-  let p = events.get(index);
-  if (!p) {
-    p = Promise.all([block<string[]>("names"), block<EventBlock>("event" + index)]).then(([names, b]) => new EventData(meta.events[index], index, b, names));
-    events.set(index, p);
-  }
-  return p;
-}
+export const loadEvent = (meta: Meta, index: number) => once("loaded" + index, async () => {
+  const [names, b] = await Promise.all([block<string[]>("names"), block<EventBlock>("event" + index)]);
+  return new EventData(meta.events[index], index, b, names);
+});

@@ -2,9 +2,11 @@
 
 import { h } from "preact";
 import { block } from "./data";
-import { count, plural, share, weight } from "./format";
-import { Download, Facts, heads } from "./parts";
+import { count, leftOut, plural, share, weight } from "./format";
+import { Dim, Download, Facts, Wide, num, reached } from "./parts";
 import type { Data, Meta, Run } from "./types";
+
+type Fact = [string, preact.ComponentChildren];
 
 const seconds = (ns: number) => weight(ns, "nanoseconds");
 
@@ -15,7 +17,7 @@ function Order({ runs }: { runs: Run[] }) {
   const start = Math.min(...known.map((r) => r.At)), end = Math.max(...known.map((r) => r.At + r.DurationNS));
   const W = 900, x = (t: number) => 60 + ((t - start) / (end - start || 1)) * (W - 80);
   return (
-    <div class="wide"><svg width={W} height="78" viewBox={`0 0 ${W} 78`} role="img" aria-label={"Order of the runs: " + known.slice().sort((a, b) => a.At - b.At).map((r) => (r.Head ? "after" : "before")).join(", ")}>
+    <div class="wide" ref={reached}><svg width={W} height="78" viewBox={`0 0 ${W} 78`} role="img" aria-label={"Order of the runs: " + known.slice().sort((a, b) => a.At - b.At).map((r) => (r.Head ? "after" : "before")).join(", ")}>
       <text x="0" y="22">before</text><text x="0" y="48">after</text>
       <path class="axis" d={`M60 18H${W - 12}M60 44H${W - 12}`} />
       {known.map((r, i) => <rect key={i} class={r.Head ? "head" : "base"} x={x(r.At)} y={r.Head ? 37 : 11} width={Math.max(4, x(r.At + r.DurationNS) - x(r.At))} height="14" rx="2"><title>{r.Name + ", " + seconds(r.DurationNS)}</title></rect>)}
@@ -26,9 +28,8 @@ function Order({ runs }: { runs: Run[] }) {
 
 export function DataView({ meta, data }: { meta: Meta; data: Data }) {
   const runs = data.Runs ?? [];
-  const machines = [...new Set(runs.map((r) => [r.Machine, r.Kernel && "Linux " + r.Kernel, r.Tool].filter(Boolean).join(", ")))];
-  const commands = [...new Set(runs.map((r) => r.Command.replace(/ -o \S+/, " -o …")).filter(Boolean))];
-  const events = runs[0]?.Events ?? [];
+  const each = (name: string, texts: string[], code = false) => [...new Set(texts)].filter(Boolean).map((t): Fact => [name, code ? <code>{t}</code> : t]);
+  const events = runs[0]?.Events ?? [], started = runs.some((r) => r.Start);
   const raw = async () => {
     const out: [string, unknown][] = [["meta", meta]];
     for (const name of meta.blocks) out.push([name, await block<unknown>(name)]);
@@ -36,25 +37,26 @@ export function DataView({ meta, data }: { meta: Meta; data: Data }) {
   };
   return (
     <div>
-      <p class="controls"><Download name={`profdiff-${meta.id}.json`} label="Download all data as JSON" data={raw} /><span class="dim">report {meta.id}, {meta.schema}, {meta.tool}</span></p>
+      <p class="controls"><Download name={`profdiff-${meta.id}.json`} label="Download all data as JSON" data={raw} /><Dim>report {meta.id}, {meta.schema}, {meta.tool}</Dim></p>
       {meta.warnings.length > 0 ? <section><h2>Warnings</h2><ul>{meta.warnings.map((w, i) => <li key={i}><bdi>{w}</bdi></li>)}</ul></section> : null}
       {runs.length > 1 ? <section><h2>Order of recording</h2><Order runs={runs} /></section> : null}
       {runs.length > 0 ? <section>
         <h2>Runs</h2>
-        <div class="wide"><table>{heads("Side|Run|Format|Started|>Duration|>Samples in|>= out|>+ filtered|+ dropped|>Lost|>Unknown frames" + events.map((e) => "|>" + e.Name.replace(/\|/g, "¦")).join(""))}<tbody>
+        <Wide labels={`Side|Run|Format${started ? "|Started" : ""}|>Duration|>Samples in|>= out|>+ filtered|>+ dropped|>Lost|>Unknown frames` + events.map((e) => "|>" + e.Name.replace(/\|/g, "¦")).join("")}>
           {runs.map((r, i) => <tr key={i}>
-            <td>{r.Head ? "after" : "before"}</td><th scope="row"><bdi>{r.Name}</bdi></th><td>{r.Format}</td><td>{r.Start ? r.Start.replace("T", " ").replace(/\.(\d{3})\d*Z$/, ".$1Z") : ""}</td><td class="n">{r.DurationNS ? seconds(r.DurationNS) : ""}</td>
-            <td class="n">{count(r.In)}</td><td class="n">{count(r.Out)}</td><td class="n">{count(r.Filtered)}</td><td>{(r.Dropped ?? []).map((d) => `${d.Name}: ${count(d.N)}`).join(", ") || "0"}</td><td class="n">{count(r.Lost)}</td><td class="n">{share(r.UnknownShare)}</td>
-            {events.map((e) => { const own = (r.Events ?? []).find((x) => x.Name === e.Name); return <td class="n" key={e.Name}>{own ? weight(own.Weight, own.Unit) : "–"}</td>; })}
+            <td>{r.Head ? "after" : "before"}</td><th scope="row"><bdi>{r.Name}</bdi></th><td>{r.Format}</td>{started ? <td>{r.Start.replace("T", " ").replace(/\.(\d{3})\d*Z$/, ".$1Z")}</td> : null}
+            {[r.DurationNS ? seconds(r.DurationNS) : "–", count(r.In), count(r.Out), count(r.Filtered), (r.Dropped ?? []).map((d) => `${d.Name}: ${count(d.N)}`).join(", ") || "0", count(r.Lost), share(r.UnknownShare)].map((v) => num(v))}
+            {events.map((e) => { const own = (r.Events ?? []).find((x) => x.Name === e.Name); return num(own ? weight(own.Weight, own.Unit) : "–"); })}
           </tr>)}
-        </tbody></table></div>
+        </Wide>
       </section> : null}
       <section><h2>How it was made</h2><Facts list={[
-        ...(machines.filter(Boolean).map((m): [string, string] => ["machine", m])), ...commands.map((c): [string, preact.ComponentChildren] => ["recorded by", <code>{c}</code>]),
-        ...[...new Set(runs.flatMap((r) => (r.Builds ?? []).map((b) => (r.Head ? "after: " : "before: ") + b)))].map((b): [string, preact.ComponentChildren] => ["build ID", <code>{b}</code>]),
-        ...(data.Facts ?? []).map((f): [string, string] => [f.Name, f.Text]),
-        ...meta.events.map((e): [string, string] => ["tree of " + e.name, e.all_frames > e.frames ? `${count(e.all_frames)} frames merged to ${count(e.frames)} rows; left out are those below ${share(e.least)} of either side` : `${plural(e.frames, "frame")}, none left out`]),
-        ...runs.filter((r) => r.Digest).map((r): [string, preact.ComponentChildren] => ["SHA-256", <span><bdi>{r.Name}</bdi> <code>{r.Digest}</code></span>]),
+        ...each("machine", runs.map((r) => [r.Machine, r.Kernel && "Linux " + r.Kernel, r.Tool].filter(Boolean).join(", "))),
+        ...each("recorded by", runs.map((r) => r.Command.replace(/ -o \S+/, " -o …")), true),
+        ...each("build ID", runs.flatMap((r) => (r.Builds ?? []).map((b) => (r.Head ? "after: " : "before: ") + b)), true),
+        ...(data.Facts ?? []).map((f): Fact => [f.Name, f.Text]),
+        ...meta.events.map((e): Fact => ["tree of " + e.name, leftOut(e) || plural(e.frames, "frame") + ", none left out"]),
+        ...runs.filter((r) => r.Digest).map((r): Fact => ["SHA-256", <span><bdi>{r.Name}</bdi> <code>{r.Digest}</code></span>]),
       ]} /></section>
     </div>
   );

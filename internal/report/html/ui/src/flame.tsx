@@ -2,39 +2,17 @@
 
 import { h } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type EventData, GREW, ONLY_BASE, ONLY_HEAD, SHRANK, type Tree } from "./data";
-import { cost, count, delta, plural, relative, share, points, shorter } from "./format";
-import { Copy } from "./parts";
+import { type EventData, ONLY_BASE, ONLY_HEAD } from "./data";
+import { cost, delta, leftOut, plural, relative, share, points, shorter } from "./format";
+import { Layout } from "./layout";
+import { Button, Copy, Dim, Marked, None } from "./parts";
 import { matcher } from "./search";
-import { type State, go } from "./state";
+import { type State, go, openCard } from "./state";
 import { TreeTable } from "./treetable";
 
-const ROW = 19, FONT = "11.5px ui-monospace, \"SF Mono\", Menlo, Consolas, \"Liberation Mono\", \"DejaVu Sans Mono\", monospace";
-
-/** What is drawn: where each frame starts and how wide it is, in units of cost. */
-export class Layout {
-  readonly x: Float64Array;
-  constructor(readonly tree: Tree, readonly mode: State["mode"], readonly byShare: boolean) {
-    const n = tree.size, x = (this.x = new Float64Array(n)), cursor = new Float64Array(tree.depth + 1);
-    for (let i = 0; i < n; i++) {
-      const level = tree.level[i];
-      x[i] = cursor[level];
-      cursor[level] += this.width(i);
-      cursor[level + 1] = x[i];
-    }
-  }
-  before(i: number) { return this.byShare ? this.tree.totalBase[i] / (this.tree.totalBase[0] || 1) : this.tree.totalBase[i]; }
-  after(i: number) { return this.byShare ? this.tree.totalHead[i] / (this.tree.totalHead[0] || 1) : this.tree.totalHead[i]; }
-  width(i: number) {
-    return this.mode === "before" ? this.before(i) : this.mode === "after" ? this.after(i) : this.before(i) + this.after(i);
-  }
-  /** +1 or -1 if the change of a frame was decided and is shown as it was tested. */
-  sign(i: number): number {
-    if (this.mode !== "diff") return 0;
-    const f = this.tree.flags[i], d = this.after(i) - this.before(i);
-    return f & GREW && d > 0 ? 1 : f & SHRANK && d < 0 ? -1 : 0;
-  }
-}
+/** Keys, and between them what they do. */
+const KEYS = "↑| |↓| |←| |→| move · |Enter| or click zoom · |Esc| all · |n| |p| next, previous decided change · |f| function";
+const ROW = 19;
 
 type Rect = { i: number; x: number; w: number };
 
@@ -42,21 +20,18 @@ type Colors = Record<"bg" | "frame" | "alt" | "text" | "line" | "grew" | "shrank
 
 function colors(): Colors {
   const css = getComputedStyle(document.documentElement);
-  const v = (name: string) => css.getPropertyValue(name).trim();
   if (matchMedia("(forced-colors: active)").matches) {
     return { bg: "Canvas", frame: "ButtonFace", alt: "ButtonFace", text: "ButtonText", line: "CanvasText", grew: "Mark", shrank: "Canvas", shrankLine: "CanvasText", match: "Mark", focus: "Highlight", boxes: true };
   }
-  return {
-    bg: v("--bg"), frame: v("--frame"), alt: v("--frame-alt"), text: v("--frame-text"), line: v("--frame-line"), grew: v("--grew-fill"),
-    shrank: v("--shrank-fill"), shrankLine: v("--shrank-line"), match: v("--match"), focus: v("--focus"),
-  };
+  const [bg, frame, alt, text, line, grew, shrank, shrankLine, match, focus] = "bg|frame|frame-alt|frame-text|frame-line|grew-fill|shrank-fill|shrank-line|match|focus".split("|").map((name) => css.getPropertyValue("--" + name).trim());
+  return { bg, frame, alt, text, line, grew, shrank, shrankLine, match, focus };
 }
 
 export function Flame({ s, data, report }: { s: State; data: EventData; report: string }) {
   const e = data.meta;
-  const tree = s.dir === "up" ? data.callers : data.tree;
-  const layout = useMemo(() => new Layout(tree, s.mode, s.scale === "share"), [tree, s.mode, s.scale]);
-  const zoom = s.frame < tree.size && (s.report === "" || s.report === report) ? s.frame : 0;
+  const layout = useMemo(() => new Layout(data, s.mode, s.scale, s.dir), [data, s.mode, s.scale, s.dir]);
+  const { tree, up, byShare } = layout, diff = s.mode === "diff";
+  const foreign = s.report !== "" && s.report !== report, zoom = s.frame < tree.size && !foreign ? s.frame : 0;
   const [selected, setSelected] = useState(zoom);
   const [tip, setTip] = useState<{ i: number; x: number; y: number } | null>(null);
   const canvas = useRef<HTMLCanvasElement>(null), view = useRef<HTMLDivElement>(null);
@@ -76,8 +51,8 @@ export function Flame({ s, data, report }: { s: State; data: EventData; report: 
       hit[i] = 1;
       frames++;
       if (i >= until) {
-        before += s.dir === "up" ? 0 : tree.totalBase[i];
-        after += s.dir === "up" ? 0 : tree.totalHead[i];
+        before += tree.totalBase[i];
+        after += tree.totalHead[i];
         until = tree.end[i];
       }
     }
@@ -86,12 +61,17 @@ export function Flame({ s, data, report }: { s: State; data: EventData; report: 
   // What was decided in view, in preorder.
   const decided = useMemo(() => {
     const list: number[] = [];
-    for (let i = zoom; i < tree.end[zoom]; i++) if (i > 0 && layout.sign(i) !== 0) list.push(i);
+    for (let i = zoom; i < tree.end[zoom]; i++) if (i > 0 && diff && layout.decided(i)) list.push(i);
     return list;
   }, [layout, zoom]);
+  // Of callers that pass a change on, the last is listed.
   const largest = useMemo(() => {
-    const d = (i: number) => Math.abs(layout.after(i) - layout.before(i));
-    return decided.slice().sort((a, b) => d(b) - d(a) || a - b).slice(0, 14);
+    const d = (i: number) => Math.abs(layout.delta(i));
+    const passes = (i: number, at: number) => {
+      for (let k = at + 1; decided[k] < tree.end[i]; k++) if (layout.decided(decided[k]) === layout.decided(i) && d(decided[k]) > 0.9 * d(i)) return true;
+      return false;
+    };
+    return decided.filter((i, at) => !passes(i, at)).sort((a, b) => d(b) - d(a) || a - b);
   }, [decided]);
   const depth = useMemo(() => {
     let max = 0;
@@ -102,7 +82,7 @@ export function Flame({ s, data, report }: { s: State; data: EventData; report: 
   function draw() {
     const c = canvas.current, v = view.current;
     if (!c || !v) return;
-    const ratio = window.devicePixelRatio || 1, W = v.clientWidth, H = v.clientHeight, top = v.scrollTop;
+    const ratio = devicePixelRatio || 1, W = v.clientWidth, H = v.clientHeight, top = v.scrollTop;
     if (c.width !== Math.round(W * ratio) || c.height !== Math.round(H * ratio)) {
       c.width = Math.round(W * ratio);
       c.height = Math.round(H * ratio);
@@ -113,7 +93,7 @@ export function Flame({ s, data, report }: { s: State; data: EventData; report: 
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     g.fillStyle = k.bg;
     g.fillRect(0, 0, W, H);
-    g.font = FONT;
+    g.font = "11.5px " + getComputedStyle(document.documentElement).getPropertyValue("--mono");
     g.textBaseline = "middle";
     const char = g.measureText("mmmmmmmmmm").width / 10 || 7;
     const firstRow = Math.floor(top / ROW), lastRow = Math.ceil((top + H) / ROW);
@@ -128,17 +108,17 @@ export function Flame({ s, data, report }: { s: State; data: EventData; report: 
       g.globalAlpha = found && !found.hit[i] ? 0.55 : 1;
       g.fillRect(x, y, width, height);
       g.globalAlpha = 1;
-      const sign = layout.sign(i);
-      if (sign !== 0) {
+      const decided = diff ? layout.decided(i) : "";
+      const left = Math.max(x, 0), room = Math.floor((Math.min(x + width, W) - left - 6) / char);
+      const label = room >= 3 ? shorter(data.label(tree.fn[i]), room) : "";
+      if (decided) {
         const b = layout.before(i), a = layout.after(i), net = Math.max(2, (Math.abs(a - b) / (a + b || 1)) * width);
         // Grew is solid and on the right, shrank is hatched and on the left: both are seen
         // without color.
-        if (sign > 0) {
-          g.fillStyle = k.grew;
-          g.fillRect(x + width - net, y, net, height);
-        } else {
-          g.fillStyle = k.shrank;
-          g.fillRect(x, y, net, height);
+        const grew = decided === "regressed";
+        g.fillStyle = grew ? k.grew : k.shrank;
+        g.fillRect(grew ? x + width - net : x, y, net, height);
+        if (!grew) {
           g.save();
           g.beginPath();
           g.rect(x, y, net, height);
@@ -151,39 +131,35 @@ export function Flame({ s, data, report }: { s: State; data: EventData; report: 
             g.lineTo(t + height, y);
           }
           g.stroke();
+          // No line runs through the name.
+          g.strokeStyle = k.shrank;
+          g.lineWidth = 4;
+          g.strokeText(label, left + 4, y + height / 2 + 0.5);
           g.restore();
         }
       }
       const flags = tree.flags[i];
-      if (k.boxes && width > 2) {
-        g.strokeStyle = k.line;
-        g.lineWidth = 0.5;
-        g.strokeRect(x, y, width, height);
-      }
-      if (s.mode === "diff" && flags & (ONLY_HEAD | ONLY_BASE) && width > 4) {
-        g.strokeStyle = k.line;
-        g.lineWidth = 1;
+      const box = (color: string, line: number) => {
+        g.strokeStyle = color;
+        g.lineWidth = line;
+        g.strokeRect(x + line / 2, y + line / 2, Math.max(width - line, 1), height - line);
+      };
+      if (k.boxes && width > 2) box(k.line, 0.5);
+      if (diff && flags & (ONLY_HEAD | ONLY_BASE) && width > 4) {
         g.setLineDash(flags & ONLY_BASE ? [3, 3] : []);
-        g.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+        box(k.line, 1);
         g.setLineDash([]);
       }
-      const left = Math.max(x, 0), room = Math.floor((Math.min(x + width, W) - left - 6) / char);
-      if (room >= 3) {
-        g.fillStyle = k.text;
-        g.fillText(shorter(data.label(tree.fn[i]), room), left + 4, y + height / 2 + 0.5);
-      }
-      if (i === selected) {
-        g.strokeStyle = k.focus;
-        g.lineWidth = 2;
-        g.strokeRect(x + 1, y + 1, Math.max(width - 2, 1), height - 2);
-      }
+      g.fillStyle = k.text;
+      g.fillText(label, left + 4, y + height / 2 + 0.5);
+      if (i === selected) box(k.focus, 2);
     };
     for (let i = tree.parent[zoom]; i >= 0; i = tree.parent[i]) one(i, 0, W);
     for (let i = zoom; i < tree.end[zoom]; ) {
       const x = (layout.x[i] - x0) * scale, w = layout.width(i) * scale;
       if (w < 0.5) {
         // Nothing below is wider; a decided change is at least seen.
-        if (layout.sign(i) !== 0 && w > 0) one(i, x, 2);
+        if (w > 0 && layout.decided(i)) one(i, x, 2);
         i = tree.end[i];
         continue;
       }
@@ -250,51 +226,48 @@ export function Flame({ s, data, report }: { s: State; data: EventData; report: 
       case "Backspace": if (t.parent[zoom] >= 0) zoomTo(t.parent[zoom]); break;
       case "n": jump(1); break;
       case "p": jump(-1); break;
-      case "f": open(i); break;
+      case "f": openCard(s, data.functions[t.fn[i]]); break;
       default: return;
     }
     ev.preventDefault();
   }
-  function open(i: number) {
-    const fn = tree.fn[i];
-    if (fn >= 0) go(s, { view: "function", fn: data.functions[fn].name, dso: data.functions[fn].dso });
-  }
-  const text = (i: number) => {
+  const name = (i: number) => data.label(tree.fn[i]);
+  const sum = (i: number) => {
     const b = tree.totalBase[i], a = tree.totalHead[i], B = tree.totalBase[0], A = tree.totalHead[0];
     return `before ${cost(e, b, 3)} (${share(b / B)}), after ${cost(e, a, 3)} (${share(a / A)}), ` +
-      (s.scale === "share" ? points(a / A - b / B) : `${delta(e, a - b, 3)}, ${relative({ base: b, head: a, ratio: null })}`);
+      (byShare ? points(layout.delta(i)) : `${delta(e, a - b, 3)}, means ${relative({ base: b, head: a, ratio: null })}`);
   };
-  const state = (i: number) => {
-    const f = tree.flags[i];
-    return (f & GREW ? "▲ decided: grew" : f & SHRANK ? "▼ decided: shrank" : "no decided change") + (f & ONLY_HEAD ? "; only after" : f & ONLY_BASE ? "; only before" : "");
-  };
-  const self = (i: number) => `self ${cost(e, tree.selfBase[i], 3)} → ${cost(e, tree.selfHead[i], 3)}`;
+  const about = (i: number) => <span><br />{sum(i)}{up ? "" : `; self ${cost(e, tree.selfBase[i], 3)} → ${cost(e, tree.selfHead[i], 3)}`} <Dim>· {layout.said(i)}</Dim></span>;
   const sel = Math.min(selected, tree.size - 1);
   const height = Math.min(Math.max(depth * ROW + 2, 240), 620);
-  const choice = (name: "mode" | "scale" | "dir", legend: string, options: [string, string][]) => (
-    <fieldset><legend>{legend}</legend>{options.map(([value, label]) => (
-      <label key={value}><input type="radio" name={name} checked={s[name] === value} onChange={() => go(s, { [name]: value, ...(name === "dir" ? { frame: 0, report: "" } : {}) } as Partial<State>)} /> {label}</label>
-    ))}</fieldset>
+  const choice = (name: "mode" | "scale" | "dir", legend: string, options: string) => (
+    <fieldset><legend>{legend}</legend>{options.split("|").map((o) => {
+      const [value, label = value] = o.split(":");
+      return <label key={value}><input type="radio" name={name} checked={s[name] === value} onChange={() => go(s, { [name]: value, ...(name === "dir" ? { frame: 0, report: "" } : {}) } as Partial<State>)} /> {label}</label>;
+    })}</fieldset>
   );
   return (
     <div>
       <div class="controls">
-        {choice("mode", "Width:", [["diff", "before + after"], ["before", "before"], ["after", "after"]])}
-        {choice("scale", "Cost:", [["absolute", e.share ? "as compared" : e.per === "operation" ? "absolute, per operation" : "absolute, a run"], ["share", "share of each side"]])}
-        {choice("dir", "Order:", [["down", "top-down"], ["up", "bottom-up"]])}
+        {choice("mode", "Width:", "diff:before + after|before|after")}
+        {e.share ? null : choice("scale", "Cost:", "absolute:absolute, " + (e.per === "operation" ? "per operation" : "a run") + "|share:share of each side")}
+        {choice("dir", "Order:", "down:top-down|up:bottom-up")}
         <label><input type="checkbox" checked={s.tree} onChange={() => go(s, { tree: !s.tree })} /> as a table</label>
       </div>
       <div class="controls dim">
-        {s.mode === "diff" ? <span><span class="swatch" />no decided change <span> · </span><span class="swatch grew" />grew <span> · </span><span class="swatch shrank" />shrank (decided; the part filled is the net change) <span> · </span><span class="swatch new" />only after <span> · </span><span class="swatch gone" />only before</span> : <span>Widths are those of one side; changes are marked with both.</span>}
-        {s.scale === "share" && s.mode === "diff" ? <span>Shares have no test of their own: filled where the absolute change was decided and the share changed the same way.</span> : null}
-        {s.dir === "up" ? <span>Decided here are self costs of functions, in the first row.</span> : null}
+        {diff ? <span>{["|no decided change", "grew|grew", "shrank|shrank (decided; the part filled is the net change)", "new|only after", "gone|only before"].map((l, i) => {
+          const [cls, text] = l.split("|");
+          return [i > 0 ? " · " : "", <span class={"swatch " + cls} />, text];
+        })}</span> : <span>Widths are those of one side; changes are marked with both.</span>}
+        {byShare ? <span>Nothing is filled: costs were tested, not shares of a side. --normalize total tests shares.</span>
+          : up ? <span>Filled is the self cost of functions, the first row. What each caller has of it was not tested.</span> : null}
       </div>
       <p class="dim" role="status">
-        {found ? <span>{match.error ? <b class="error">{match.error}</b> : <span>{plural(found.frames, "frame")} match{found.frames === 1 ? "es" : ""}{s.dir === "down" ? <span>: before {cost(e, found.before, 3)} ({share(found.before / tree.totalBase[0])}), after {cost(e, found.after, 3)} ({share(found.after / tree.totalHead[0])}), {delta(e, found.after - found.before, 3)}</span> : null}.</span>}</span> : null}
-        {e.all_frames > e.frames ? <span> {count(e.all_frames)} frames were merged to {count(e.frames)} rows: those left out are below {share(e.least)} of either side and stand as “smaller frames” with exact sums.</span> : null}
-        {s.frame > 0 && s.report !== "" && s.report !== report ? <b class="error"> The link is to a frame of another report ({s.report}); this one is {report}.</b> : null}
+        {found ? <span>{match.error ? <b class="error">{match.error}</b> : <span>{plural(found.frames, "frame")} match{found.frames === 1 ? "es" : ""}{up ? null : <span>: before {cost(e, found.before, 3)} ({share(found.before / tree.totalBase[0])}), after {cost(e, found.after, 3)} ({share(found.after / tree.totalHead[0])}), {delta(e, found.after - found.before, 3)}</span>}.</span>}</span> : null}
+        {" " + leftOut(e)}
+        {s.frame > 0 && foreign ? <b class="error"> The link is to a frame of another report ({s.report}); this one is {report}.</b> : null}
       </p>
-      {s.tree ? <TreeTable s={s} data={data} tree={tree} zoom={zoom} /> : (
+      {s.tree ? <TreeTable key={s.dir} s={s} layout={layout} zoom={zoom} /> : (
         <div class="flame">
           <div>
             <div class="view" ref={view} style={{ height: height + "px" }} onScroll={draw} onMouseLeave={() => setTip(null)}>
@@ -305,26 +278,26 @@ export function Flame({ s, data, report }: { s: State; data: EventData; report: 
               <div style={{ height: Math.max(0, depth * ROW - height + 2) + "px" }} />
             </div>
             <div class="selected" id="selected" aria-live="polite">
-              <bdi class="name"><b>{data.label(tree.fn[sel])}</b></bdi>
-              {tree.fn[sel] >= 0 ? <span><button type="button" class="button" onClick={() => open(sel)}>Function</button><Copy text={() => data.label(tree.fn[sel])} label="Copy name" /></span> : null}
-              {zoom > 0 ? <button type="button" class="button" onClick={() => zoomTo(0)}>Show all</button> : null}
-              <br />{text(sel)}; {self(sel)} <span class="dim">· {state(sel)}</span>
+              <bdi class="name"><b>{name(sel)}</b></bdi>
+              {tree.fn[sel] >= 0 ? <span><Button on={() => openCard(s, data.functions[tree.fn[sel]])}>Function</Button><Copy text={() => name(sel)} label="Copy name" /></span> : null}
+              {zoom > 0 ? <Button on={() => zoomTo(0)}>Show all</Button> : null}
+              {about(sel)}
             </div>
           </div>
           <div>
             <h3 style={{ marginTop: 0 }}>Largest decided changes in view</h3>
-            {largest.length === 0 ? <p class="none">{e.single ? "None: one run a side decides nothing." : e.withheld ? "None: verdicts are withheld." : s.mode !== "diff" ? "Shown with the width of both sides." : "None: no change in view is decided."}</p> : (
-              <ul class="changes">{largest.map((i) => (
-                <li key={i}><button type="button" aria-current={i === sel} onClick={() => select(i)} onDblClick={() => zoomTo(i)} title={data.label(tree.fn[i])}>
-                  <bdi class="name elide">{shorter(data.label(tree.fn[i]), 40)}</bdi>
-                  <span class={layout.sign(i) > 0 ? "regressed" : "improved"}><span class="mark" aria-hidden="true">{layout.sign(i) > 0 ? "▲ " : "▼ "}</span>{s.scale === "share" ? points(layout.after(i) - layout.before(i)) : delta(e, tree.totalHead[i] - tree.totalBase[i], 3)}</span>
+            {largest.length === 0 ? <None>{e.single ? "None: one run a side decides nothing." : e.withheld ? "None: verdicts are withheld." : byShare ? "None: shares were not tested." : !diff ? "Shown with the width of both sides." : "None: no change in view is decided."}</None> : (
+              <ul class="changes">{largest.slice(0, 10).map((i) => (
+                <li key={i}><button type="button" aria-current={i === sel} onClick={() => { select(i); canvas.current!.focus(); }} title={name(i)}>
+                  <span class="elide"><bdi class="name">{shorter(name(i), 40)}</bdi>{tree.parent[i] > 0 ? <span class="note block elide">in <bdi>{shorter(name(tree.parent[i]), 36)}</bdi></span> : null}</span>
+                  <Marked v={layout.decided(i)}>{delta(e, layout.delta(i), 3)}</Marked>
                 </button></li>
               ))}</ul>
             )}
-            {decided.length > 0 ? <p class="controls"><button type="button" class="button" onClick={() => jump(-1)}>← previous</button><button type="button" class="button" onClick={() => jump(1)}>next →</button><span class="dim">{plural(decided.length, "decided frame")}</span></p> : null}
-            <p class="keys" id="keys"><kbd>↑</kbd> <kbd>↓</kbd> <kbd>←</kbd> <kbd>→</kbd> move · <kbd>Enter</kbd> or click zoom · <kbd>Esc</kbd> all · <kbd>n</kbd> <kbd>p</kbd> next, previous decided change · <kbd>f</kbd> function</p>
+            {decided.length > 0 ? <p class="controls"><Button on={() => jump(-1)}>← previous</Button><Button on={() => jump(1)}>next →</Button><Dim>{plural(decided.length, "decided frame")}{largest.length < decided.length ? ", with callers that pass a change on" : ""}</Dim></p> : null}
+            <p class="keys" id="keys">{KEYS.split("|").map((k) => k[0] === " " ? k : <kbd>{k}</kbd>)}</p>
           </div>
-          {tip ? <div class="tip" style={{ left: Math.max(4, Math.min(tip.x + 14, window.innerWidth - 600)) + "px", top: Math.min(tip.y + 16, window.innerHeight - 110) + "px" }}><bdi class="name"><b>{data.label(tree.fn[tip.i]).slice(0, 600)}</b></bdi><br />{text(tip.i)}<br />{self(tip.i)} <span class="dim">· {state(tip.i)}</span></div> : null}
+          {tip ? <div class="tip" style={{ left: Math.max(4, Math.min(tip.x + 14, innerWidth - 600)) + "px", top: Math.min(tip.y + 16, innerHeight - 110) + "px" }}><bdi class="name"><b>{name(tip.i).slice(0, 600)}</b></bdi>{about(tip.i)}</div> : null}
         </div>
       )}
     </div>

@@ -24,7 +24,8 @@ export function digits(v: number, n = 4): string {
 export function weight(v: number, unit: string, n = 4): string {
   const units = unit === "nanoseconds" ? TIMES : COUNTS;
   const u = units.find((x) => Math.abs(v) >= x[0]) ?? units[units.length - 1];
-  const s = u[0] === 1 && Number.isInteger(v) ? minus(String(v)) : digits(v / u[0], n);
+  // A time that happens to be whole is no count.
+  const s = u[0] === 1 && Number.isInteger(v) && (v === 0 || units === COUNTS) ? minus(String(v)) : digits(v / u[0], n);
   return u[1] === "" ? s : s + THIN + u[1];
 }
 
@@ -66,12 +67,12 @@ export const interval = (c: Change) => (known(c) ? "[" + percent(c.lo) + ", " + 
 
 export const count = (n: number) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 
-export const plural = (n: number, what: string) => count(n) + " " + what + (n === 1 ? "" : "s");
+export const plural = (n: number, what: string, many = what + "s") => count(n) + " " + (n === 1 ? what : many);
 
 /** What a verdict looks like and is called. */
 export const MARKS: Record<string, [string, string]> = {
   regressed: ["▲", "regressed"], improved: ["▼", "improved"], unchanged: ["=", "unchanged"], inconclusive: ["?", "undecided"],
-  pass: ["✓", "pass"], fail: ["✗", "fail"], warn: ["!", "warning"], "": ["", "not tested"],
+  "": ["", "not tested"],
 };
 
 /** The end of what opens at i. */
@@ -114,3 +115,14 @@ export function shorter(name: string, room: number): string {
 }
 
 export const pValue = (p: number) => (p < 0.001 ? "<.001" : p >= 0.9995 ? "1" : p.toFixed(3).slice(1));
+
+export const samples = (c: Change) => count(c.base_samples) + " → " + count(c.head_samples);
+
+/** What shares are parts of. */
+export const wholeOf = (e: EventMeta): { base: number; head: number } => (e.share ? { base: 1, head: 1 } : e.total);
+
+/** Both shares of a cost. */
+export const shares = (c: { base: number; head: number }, whole: { base: number; head: number }) => share(c.base / whole.base) + " → " + share(c.head / whole.head);
+
+/** What was left out of a tree, if anything was. */
+export const leftOut = (e: EventMeta) => (e.all_frames > e.frames ? `${count(e.all_frames)} frames were merged to ${count(e.frames)} rows: those left out are below ${share(e.least)} of either side and stand as “smaller frames” with exact sums.` : "");

@@ -2,8 +2,8 @@
 
 import { h } from "preact";
 import type { EventData } from "./data";
-import { plural } from "./format";
-import { Bar, Verdict, changeCells, heads, reachOf } from "./parts";
+import { plural, wholeOf } from "./format";
+import { CHANGE, Legend, None, Wide, changeCells, reachOf } from "./parts";
 import { matcher } from "./search";
 import type { State } from "./state";
 import type { EventMeta, Group } from "./types";
@@ -18,12 +18,12 @@ export function GroupTable({ s, e, g }: { s: State; e: EventMeta; g: Group }) {
   return (
     <section>
       <h2>{TITLES[g.by] ?? g.by}</h2>
-      {rows.length === 0 ? <p class="none">None{match.all ? "" : " that match"}.</p> : (
-        <div class="wide"><table>{heads("Name|>Before|>After|>Share|>Δ|>Change, % [95 %]|_Interval|Verdict")}<tbody>
-          {rows.slice(0, MOST).map((r) => <tr key={r.name}><th scope="row"><bdi>{r.name}</bdi></th>{changeCells(e, r.change, e.share ? { ...e.total, base: 1, head: 1 } : e.total)}<td class="bar"><Bar c={r.change} reach={reach} /></td><td><Verdict c={r.change} /></td></tr>)}
-        </tbody></table></div>
+      {rows.length === 0 ? <None>None{match.all ? "" : " that match"}.</None> : (
+        <Wide labels={"Name" + CHANGE.replace("|>Δ", "|>Share|>Δ")}>
+          {rows.slice(0, MOST).map((r) => <tr key={r.name}><th scope="row"><bdi>{r.name}</bdi></th>{changeCells(e, r.change, reach, wholeOf(e))}</tr>)}
+        </Wide>
       )}
-      {rows.length > MOST ? <p class="legend">{plural(rows.length - MOST, "more row")}: search to find them.</p> : null}
+      {rows.length > MOST ? <Legend>{plural(rows.length - MOST, "more row")}: search to find them.</Legend> : null}
     </section>
   );
 }
@@ -33,7 +33,7 @@ export function Groups({ s, data }: { s: State; data: EventData }) {
   const groups = data.block.groups.slice().sort((a, b) => order.indexOf(a.by) - order.indexOf(b.by));
   return (
     <div>
-      <p class="dim">Self cost of {data.meta.name}. Categories are tested as declared (Holm), others as found. Threads of a pool are one row.</p>
+      <p class="dim">Self cost of {data.meta.name}. Categories are tested so that no false alarm is likely among them (Holm), the others as functions are (Benjamini–Hochberg). Threads of a pool are one row.</p>
       {groups.map((g) => <GroupTable key={g.by} s={s} e={data.meta} g={g} />)}
     </div>
   );

@@ -4,5 +4,5 @@ import type * as kit from "./kit";
 
 const shared = (globalThis as unknown as { profdiff: typeof kit }).profdiff;
 export const {
-  Fragment, h, useState, cost, count, delta, digits, minus, plural, relative, share, shorter, weight, GroupTable, Bar, Change_, Delta, Facts, Strip, Verdict, heads, reachOf, matcher, format,
+  CHANGE, COSTS, Change_, Dim, Facts, FnLink, Fragment, GroupTable, Legend, Marked, Name, None, Strip, Verdict, Wide, changeCells, cost, costCells, count, digits, format, frameOf, h, heads, matcher, minus, num, plural, reachOf, share, shorter, useState, weight,
 } = shared;

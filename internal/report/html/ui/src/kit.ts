@@ -2,8 +2,8 @@
 
 export { Fragment, h } from "preact";
 export { useState } from "preact/hooks";
-export { cost, count, delta, digits, minus, plural, relative, share, shorter, weight } from "./format";
+export { cost, count, digits, minus, plural, share, shorter, weight } from "./format";
 export { GroupTable } from "./groups";
-export { Bar, Change_, Delta, Facts, Strip, Verdict, heads, reachOf } from "./parts";
+export { CHANGE, COSTS, Change_, Dim, Facts, FnLink, Legend, Marked, Name, None, Strip, Verdict, Wide, changeCells, costCells, heads, num, reachOf } from "./parts";
 export { matcher } from "./search";
-export { format } from "./state";
+export { format, frameOf } from "./state";

@@ -1,7 +1,7 @@
 // The time in which threads waited.
 
 import type { EventData } from "./data";
-import { Bar, Change_, Delta, GroupTable, Strip, Verdict, cost, count, delta, format, h, heads, matcher, reachOf, relative, share, shorter } from "./kit";
+import { CHANGE, COSTS, Change_, FnLink, GroupTable, Legend, Name, Strip, Verdict, Wide, changeCells, cost, costCells, count, format, frameOf, h, matcher, reachOf, share, shorter } from "./kit";
 import type { State } from "./state";
 import type { Meta } from "./types";
 
@@ -34,16 +34,14 @@ export function OffCPU({ s, data, meta }: { s: State; data: EventData; meta: Met
       <p>Time in which threads waited, {e.per === "operation" ? "per operation" : "a run"}: <b>{cost(e, e.total.base)} → {cost(e, e.total.head)}</b>, <Change_ c={e.total} />, <Verdict c={e.total} />. <a href={format({ ...s, view: "flame", event: data.index, frame: 0, report: "" })}>Flame graph of {e.name}</a></p>
       <Strip e={e} c={e.total} />
       <h2>Where they waited</h2>
-      <div class="wide"><table>{heads("Stack, the innermost last|>Before|>After|>Δ|>%")}<tbody>
-        {leaves.slice(0, 15).map((i) => {
-          const path = stackOf(data, i);
-          return <tr key={i}><th scope="row" class="name"><a href={format({ ...s, view: "flame", event: data.index, frame: i, report: meta.id, dir: "down", tree: false })}><bdi>{path}</bdi></a></th><td class="n">{cost(e, t.selfBase[i], 3)}</td><td class="n">{cost(e, t.selfHead[i], 3)}</td><td class="n">{delta(e, t.selfHead[i] - t.selfBase[i], 3)}</td><td class="n dim">{relative({ base: t.selfBase[i], head: t.selfHead[i], ratio: null })}</td></tr>;
-        })}
-      </tbody></table></div>
+      <Wide labels={"Stack, the innermost last" + COSTS}>
+        {leaves.slice(0, 15).map((i) => <tr key={i}><Name><a href={format({ ...s, event: data.index, ...frameOf(i, meta.id) })}><bdi>{stackOf(data, i)}</bdi></a></Name>{costCells(e, t.selfBase[i], t.selfHead[i])}</tr>)}
+      </Wide>
+      <Legend>Means over runs; single stacks are not tested.</Legend>
       <h2>Functions that waited</h2>
-      <div class="wide"><table>{heads("Function|>Before|>After|>Δ|>Change, % [95 %]|_Interval|Verdict")}<tbody>
-        {functions.slice(0, 25).map((f) => <tr key={f.id}><th scope="row" class="name"><a href={format({ ...s, view: "function", event: data.index, fn: f.name, dso: f.dso })}><bdi>{shorter(f.name, 60)}</bdi></a></th><td class="n">{cost(e, f.self.base)}</td><td class="n">{cost(e, f.self.head)}</td><td class="n"><Delta e={e} c={f.self} /></td><td class="n"><Change_ c={f.self} /></td><td class="bar"><Bar c={f.self} reach={reach} /></td><td><Verdict c={f.self} /></td></tr>)}
-      </tbody></table>{functions.length > 25 ? <p class="legend">{count(functions.length - 25)} more in the table of functions; {share(functions.slice(25).reduce((a, f) => a + f.self.head, 0) / (e.total.head || 1))} of the time after.</p> : null}</div>
+      <Wide labels={"Function" + CHANGE} more={functions.length > 25 ? <Legend>{count(functions.length - 25)} more in the table of functions; {share(functions.slice(25).reduce((a, f) => a + f.self.head, 0) / (e.total.head || 1))} of the time after.</Legend> : null}>
+        {functions.slice(0, 25).map((f) => <tr key={f.id}><Name><FnLink s={{ ...s, event: data.index }} f={f} room={60} /></Name>{changeCells(e, f.self, reach)}</tr>)}
+      </Wide>
       {threads ? <GroupTable s={s} e={e} g={threads} /> : null}
     </div>
   );

@@ -2,26 +2,42 @@
 
 import { h } from "preact";
 import { useState } from "preact/hooks";
-import { MARKS, cost, delta, interval, known, relative, share } from "./format";
+import type { Fn } from "./data";
+import { MARKS, cost, delta, interval, known, relative, shares, shorter } from "./format";
+import { type State, cardOf, format } from "./state";
 import type { Change, EventMeta } from "./types";
 
+type Children = { children?: preact.ComponentChildren };
+export const Dim = ({ children }: Children) => <span class="dim">{children}</span>;
+export const Legend = ({ children }: Children) => <p class="legend">{children}</p>;
+/** Says why there is nothing. */
+export const None = ({ children }: Children) => <p class="none">{children}</p>;
+export const Button = ({ on, children }: { on: () => void } & Children) => <button type="button" class="button" onClick={on}>{children}</button>;
+
+export const isDecided = (c: Change) => c.verdict === "regressed" || c.verdict === "improved";
+
+/** Text in the color of a verdict, and with its sign, which says the same. */
+export function Marked({ v, children }: { v: string } & Children) {
+  const mark = MARKS[v]?.[0];
+  return <span class={v || "dim"}>{mark ? <span class="mark" aria-hidden="true">{mark} </span> : null}{children}</span>;
+}
+
 export function Verdict({ c }: { c: Change }) {
-  const [mark, word] = MARKS[c.verdict] ?? ["", c.verdict];
-  const more = c.verdict === "inconclusive" && c.runs_needed > 0 ? (c.runs_needed >= 1000 ? ", 1000+ runs" : ", ~" + c.runs_needed + " runs") : "";
-  return <span class={c.verdict || "dim"}>{mark ? <span class="mark" aria-hidden="true">{mark} </span> : null}{word}{more}</span>;
+  const n = c.verdict === "inconclusive" ? c.runs_needed : 0;
+  return <Marked v={c.verdict}>{MARKS[c.verdict]?.[1] ?? c.verdict}{n > 0 ? (n >= 1000 ? ", 1000+ runs" : ", ~" + n + " runs") : null}</Marked>;
 }
 
 /** A difference, marked if it was decided. */
 export function Delta({ e, c }: { e: EventMeta; c: Change }) {
-  const decided = c.verdict === "regressed" || c.verdict === "improved";
-  return <span class={decided ? c.verdict : ""}>{decided ? <span class="mark" aria-hidden="true">{MARKS[c.verdict][0]} </span> : null}{decided ? <b>{delta(e, c.head - c.base)}</b> : delta(e, c.head - c.base)}</span>;
+  const text = delta(e, c.head - c.base);
+  return isDecided(c) ? <Marked v={c.verdict}><b>{text}</b></Marked> : <span>{text}</span>;
 }
 
 /** The interval of a ratio as a picture; reach is the logarithm at its ends. */
 export function Bar({ c, reach }: { c: Change; reach: number }) {
   if (!known(c) || c.ratio === null || !(c.ratio > 0)) return null;
   const x = (ratio: number | null) => (ratio === null ? 96 : 50 + 46 * Math.max(-1, Math.min(1, Math.log(ratio) / reach)));
-  const cls = c.verdict === "regressed" || c.verdict === "improved" ? c.verdict : "dim";
+  const cls = isDecided(c) ? c.verdict : "dim";
   return (
     <svg width="100" height="12" viewBox="0 0 100 12" aria-hidden="true">
       <path d="M50 0V12" stroke="#888" stroke-dasharray="1.5 2" fill="none" />
@@ -79,7 +95,7 @@ export function Copy({ text, label = "Copy" }: { text: () => string; label?: str
     }
     setTimeout(() => setDone(""), 2000);
   };
-  return <button type="button" class="button" onClick={copy}>{label}<span role="status">{done ? " · " + done : ""}</span></button>;
+  return <Button on={copy}>{label}<span role="status">{done ? " · " + done : ""}</span></Button>;
 }
 
 export function Download({ name, label, data }: { name: string; label: string; data: () => Promise<string> }) {
@@ -91,26 +107,53 @@ export function Download({ name, label, data }: { name: string; label: string; d
     a.click();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
   };
-  return <button type="button" class="button" onClick={save}>{label}</button>;
+  return <Button on={save}>{label}</Button>;
 }
 
-/** The head of a table: labels between bars, of numbers with > in front, hidden ones with _. */
+/** A label; one with _ in front is not seen. */
+export const label = (l: string) => (l[0] === "_" ? <span class="vh">{l.slice(1)}</span> : l);
+
+/** The head of a table: labels between bars, of numbers with > in front. */
 export const heads = (labels: string) => (
-  <thead><tr>{labels.split("|").map((l) => <th key={l} scope="col" class={l[0] === ">" ? "n" : undefined}>{l[0] === "_" ? <span class="vh">{l.slice(1)}</span> : l.replace(/^>/, "")}</th>)}</tr></thead>
+  <thead><tr>{labels.split("|").map((l) => <th key={l} scope="col" class={l[0] === ">" ? "n" : undefined}>{label(l.replace(/^>/, ""))}</th>)}</tr></thead>
 );
 
 export function Facts({ list }: { list: [string, preact.ComponentChildren][] }) {
   return <dl class="fact">{list.filter((f) => f[1] !== "" && f[1] !== null).map((f, i) => [<dt key={"t" + i}>{f[0]}</dt>, <dd key={"d" + i}>{f[1]}</dd>])}</dl>;
 }
 
-/** A change as cells of a table. */
-export function changeCells(e: EventMeta, c: Change, whole?: Change) {
-  return [
-    <td class="n">{cost(e, c.base)}</td>, <td class="n">{cost(e, c.head)}</td>,
-    whole ? <td class="n dim">{share(c.base / whole.base)} → {share(c.head / whole.head)}</td> : null,
-    <td class="n"><Delta e={e} c={c} /></td>, <td class="n"><Change_ c={c} /></td>,
-  ];
+/** What can be scrolled can be so by keys. */
+export const reached = (el: HTMLElement | null) => { if (el) el.tabIndex = el.scrollWidth > el.clientWidth ? 0 : -1; };
+
+/** A table that may be wider than the page; what follows is below it. */
+export function Wide({ labels, children, more }: { labels: string; more?: preact.ComponentChildren } & Children) {
+  return <div class="wide" ref={reached}><table>{heads(labels)}<tbody>{children}</tbody></table>{more}</div>;
 }
+
+export const num = (v: preact.ComponentChildren, cls = "") => <td class={"n " + cls}>{v}</td>;
+
+/** The name of a row. */
+export const Name = ({ children }: Children) => <th scope="row" class="name">{children}</th>;
+
+export const FnLink = ({ s, f, room }: { s: State; f: Fn; room: number }) => <a href={format({ ...s, ...cardOf(f) })} title={f.name}><bdi>{shorter(f.name, room)}</bdi></a>;
+
+/** The heads of costCells. */
+export const COSTS = "|>Before|>After|>Δ|>%";
+
+/** Costs that were not tested, as cells of a table. */
+export const costCells = (e: EventMeta, base: number, head: number) => [
+  num(cost(e, base, 3)), num(cost(e, head, 3)), num(delta(e, head - base, 3)), num(relative({ base, head, ratio: null }), "dim"),
+];
+
+/** The heads of changeCells. */
+export const CHANGE = COSTS.replace("%", "Change, % [95 %]|_Interval|Verdict");
+
+/** A change as cells of a table. */
+export const changeCells = (e: EventMeta, c: Change, reach: number, whole?: { base: number; head: number }) => [
+  num(cost(e, c.base)), num(cost(e, c.head)),
+  whole ? num(shares(c, whole), "dim") : null,
+  num(<Delta e={e} c={c} />), num(<Change_ c={c} />), <td class="bar"><Bar c={c} reach={reach} /></td>, <td><Verdict c={c} /></td>,
+];
 
 export const reachOf = (list: Change[]) => {
   let reach = Math.log(1.1);

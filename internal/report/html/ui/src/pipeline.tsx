@@ -1,6 +1,6 @@
 // What llvm-mca predicts of loops.
 
-import { Facts, Fragment, digits, h, heads, matcher, share } from "./kit";
+import { Dim, Facts, Fragment, Legend as Note, None, digits, h, heads, matcher, share } from "./kit";
 import type { State } from "./state";
 import type { Estimate, Loop, LoopSide, Pipeline, Step } from "./types";
 
@@ -15,7 +15,7 @@ const RATES: Record<string, string> = {
   assumed: "assumed: nothing is known, each way is taken half of the time and half is mispredicted",
 };
 
-export function PipelineView({ s, p }: { s: State; p: Pipeline }) {
+export function PipelineView({ s, block: p }: { s: State; block: Pipeline }) {
   const match = matcher(s.q);
   const loops = (p.Loops ?? []).filter((l) => match.test(l.Name));
   return (
@@ -25,14 +25,14 @@ export function PipelineView({ s, p }: { s: State; p: Pipeline }) {
         ["predicted by", `${p.Tool}, model ${p.Model}${p.StandIn ? ` of ${p.StandIn} in its place` : ""}${p.Core ? `; scheduled with the widths and latencies measured on ${p.Core}` : ""}`],
         ["refill after a misprediction", p.Refill],
       ]} />
-      {loops.length === 0 ? <p class="none">No loops{match.all ? "" : " that match"}.</p> : loops.map((l, i) => <LoopView key={i} l={l} id={i} />)}
+      {loops.length === 0 ? <None>No loops{match.all ? "" : " that match"}.</None> : loops.map((l, i) => <LoopView key={i} l={l} id={i} only={loops.length === 1} />)}
     </div>
   );
 }
 
 type Named = [string, LoopSide];
 
-function LoopView({ l, id }: { l: Loop; id: number }) {
+function LoopView({ l, id, only }: { l: Loop; id: number; only: boolean }) {
   const sides: Named[] = ([["before", l.Base], ["after", l.Head]] as [string, LoopSide | null][]).filter((x): x is Named => x[1] !== null);
   const cycles = Math.max(1, ...sides.map(([, x]) => Math.max(0, ...(x.Timeline ?? []).map((t) => t.Retired + 1))));
   const most = Math.max(0.001, ...sides.map(([, x]) => x.Throughput));
@@ -45,17 +45,16 @@ function LoopView({ l, id }: { l: Loop; id: number }) {
     <section aria-labelledby={"loop" + id}>
       <h2 id={"loop" + id}><bdi class="name">{l.Name}</bdi></h2>
       <Facts list={[
-        ["unit", <bdi>{l.Unit}</bdi>],
         ["rates of branches", RATES[l.RateSource] ?? l.RateSource],
         ["speed-up, predicted", l.Predicted ? <b>{estimate(l.Predicted)}</b> : ""],
-        ["speed-up, measured", l.Measured ? <span><b>{estimate(l.Measured)}</b> <span class="dim">{l.MeasuredBy}</span></span> : ""],
-        ["of the program, predicted", l.Program ? <span><b>{estimate(l.Program)}</b>{l.Share !== null ? <span class="dim"> with {share(l.Share)} of the samples in the loop</span> : null}</span> : ""],
+        ["speed-up, measured", l.Measured ? <span><b>{estimate(l.Measured)}</b> <Dim>{l.MeasuredBy}</Dim></span> : ""],
+        ["of the program, predicted", l.Program ? <span><b>{estimate(l.Program)}</b>{l.Share !== null ? <Dim> with {share(l.Share)} of the samples in the loop</Dim> : null}</span> : ""],
       ]} />
       <div class="two">
         <div>
-          <table>{heads("Predicted per unit" + sides.map(([k]) => "|>" + k[0].toUpperCase() + k.slice(1)).join(""))}<tbody>
+          <table>{heads("Predicted for " + l.Unit.replace(/\|/g, "¦") + sides.map(([k]) => "|>" + k[0].toUpperCase() + k.slice(1)).join(""))}<tbody>
             {row("cycles", (x) => cyc(x.Throughput))}
-            {row("from several walks", (x) => `${cyc(x.Lo)} to ${cyc(x.Hi)}`)}
+            {row("least and most of several walks", (x) => `${cyc(x.Lo)} to ${cyc(x.Hi)}`)}
             {row("instructions", (x) => cyc(x.Instructions))}
             {row("instructions per cycle", (x) => cyc(x.IPC))}
             {row("mispredicted branches", (x) => cyc(x.Mispredicted))}
@@ -72,15 +71,15 @@ function LoopView({ l, id }: { l: Loop; id: number }) {
         <Fragment>
           <h3>Ways through the code</h3>
           <table>{heads("Side|Way|>Instructions|>Cycles of one run|>of each of many")}<tbody>{ways.map(([k, w], i) => <tr key={i}><td>{k}</td><th scope="row">{w.Name}</th><td class="n">{w.Instructions}</td><td class="n">{cyc(w.Once)}</td><td class="n">{cyc(w.Steady)}</td></tr>)}</tbody></table>
-          <p class="legend">As llvm-mca says: no branch is mispredicted.{sides.every(([, x]) => x.AllWays) ? "" : " There are more ways."}</p>
+          <Note>As llvm-mca says: no branch is mispredicted.{sides.every(([, x]) => x.AllWays) ? "" : " There are more ways."}</Note>
         </Fragment>
       ) : null}
       {drawn.length > 0 ? (
-        <Fragment>
-          <h3>Timeline</h3>
-          <p class="legend">Cycles from the dispatch of the first instruction, on one axis for both sides. <Key cls="wait" text="dispatched, waits for operands or a unit" /> <Key cls="run" text="executes" /> <Key cls="done" text="executed, waits to retire in order" /></p>
+        <details open={only}>
+          <summary><b>Timeline</b></summary>
+          <Note>Cycles from the dispatch of the first instruction, on one axis for both sides. <Key cls="wait" text="dispatched, waits for operands or a unit" /> <Key cls="run" text="executes" /> <Key cls="done" text="executed, waits to retire in order" /></Note>
           {drawn.map(([k, x]) => <Timeline key={k} name={k} x={x} cycles={cycles} wide={wide} />)}
-        </Fragment>
+        </details>
       ) : null}
       {(l.Notes ?? []).map((n, i) => <p key={i} class="legend">{n}</p>)}
     </section>
@@ -94,8 +93,8 @@ function Split({ name, parts, most }: { name: string; parts: Parts; most: number
   const sum = parts.reduce((a, c) => a + c.Cycles, 0);
   return (
     <div>
-      <div><b>{name}</b> <span class="dim">{cyc(sum)} = {parts.filter((c) => cyc(c.Cycles) !== "0").map((c) => `${c.Name} ${cyc(c.Cycles)}`).join(" + ")}</span></div>
-      <div class="split" style={{ width: (100 * sum) / most + "%" }} aria-hidden="true">{parts.map((c, i) => (c.Cycles > 0 ? <span key={i} class={SHADES[i % 4]} title={`${c.Name}: ${cyc(c.Cycles)}`} style={{ flexGrow: c.Cycles }} /> : null))}</div>
+      <div><b>{name}</b> <Dim>{cyc(sum)} = {parts.filter((c) => cyc(c.Cycles) !== "0").map((c) => `${c.Name} ${cyc(c.Cycles)}`).join(" + ")}</Dim></div>
+      <div class="split" style={{ width: Math.min(100, (100 * sum) / most) + "%" }} aria-hidden="true">{parts.map((c, i) => (c.Cycles > 0 ? <span key={i} class={SHADES[i % 4]} title={`${c.Name}: ${cyc(c.Cycles)}`} style={{ flexGrow: c.Cycles }} /> : null))}</div>
     </div>
   );
 }
@@ -139,7 +138,7 @@ function BreakEven({ l }: { l: Loop }) {
         {rate && rate.Value <= maxRate ? <g><path class="rate" d={`M${x(rate.Value)} ${T - 4}V${H - B}`} /><text {...where(rate.Value)} y={T + 4}>{from} {n3(100 * rate.Value)} %</text></g> : null}
         <text x={(L + W - R) / 2} y={H - 6} text-anchor="middle">rate of misses of the branches that data decide</text>
       </svg>
-      <p class="legend">{text}. Above 1× the change gains; the band is the interval of the prediction.</p>
+      <Note>{text}. Above 1× the change gains; the band is the interval of the prediction.</Note>
     </figure>
   );
 }
@@ -179,7 +178,7 @@ function Timeline({ name, x: side, cycles, wide }: { name: string; x: LoopSide; 
   };
   return (
     <Fragment>
-      <p><b>{name}</b> <span class="dim">{last} cycles for {steps.length} instructions{side.Drawn ? ", " + side.Drawn : ""}</span></p>
+      <p><b>{name}</b> <Dim>{last} cycles for {steps.length} instructions{side.Drawn ? ", " + side.Drawn : ""}</Dim></p>
       <div class={"scroll timeline" + (steps.length > 40 ? " long" : "")} tabIndex={0} role="region" aria-label={"Timeline " + name}><table class="code">
         <thead><tr><th scope="col" class="n">#</th><th scope="col">Instruction</th><th scope="col"><span class="vh">Cycles</span><Axis cycles={cycles} /></th></tr></thead>
         <tbody>{steps.map((t, i) => (

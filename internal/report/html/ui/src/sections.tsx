@@ -4,4 +4,4 @@ import { BranchView } from "./branches";
 import { OffCPU } from "./offcpu";
 import { PipelineView } from "./pipeline";
 
-Object.assign((globalThis as unknown as { profdiff: object }).profdiff, { BranchView, OffCPU, PipelineView });
+Object.assign((globalThis as unknown as { profdiff: object }).profdiff, { branches: BranchView, offcpu: OffCPU, pipeline: PipelineView });

@@ -9,10 +9,11 @@ export type State = {
 export function parse(hash: string): State {
   const p = new URLSearchParams(hash.replace(/^#/, "").replace(/\+/g, "%2B"));
   const one = <T extends string>(key: string, all: readonly T[]): T => all.find((x) => x === p.get(key)) ?? all[0];
+  const text = (key: string) => p.get(key) ?? "";
   const number = (key: string) => Math.max(0, Math.floor(Number(p.get(key)) || 0));
   return {
-    view: p.get("view") ?? (p.has("function") ? "function" : ""), fn: p.get("function") ?? "", dso: p.get("dso") ?? "",
-    event: number("event"), frame: number("frame"), report: p.get("report") ?? "", q: p.get("q") ?? "",
+    view: p.get("view") ?? (p.has("function") ? "function" : ""), fn: text("function"), dso: text("dso"),
+    event: number("event"), frame: number("frame"), report: text("report"), q: text("q"),
     mode: one("mode", ["diff", "before", "after"] as const), scale: one("scale", ["absolute", "share"] as const), dir: one("dir", ["down", "up"] as const),
     tree: p.get("as") === "table", only: p.get("only") === "decided", theme: one("theme", ["", "light", "dark"] as const),
   };
@@ -45,6 +46,18 @@ export function go(s: State, change: Partial<State>, replace = false) {
   if (next === location.hash || (next === "#" && location.hash === "")) return;
   if (replace) {
     history.replaceState(null, "", next);
-    window.dispatchEvent(new HashChangeEvent("hashchange"));
+    dispatchEvent(new HashChangeEvent("hashchange"));
   } else location.hash = next;
 }
+
+type Named = { name: string; dso: string };
+
+/** What shows the card of a function. */
+export const cardOf = (f: Named): Partial<State> => ({ view: "function", fn: f.name, dso: f.dso });
+
+export function openCard(s: State, f: Named | undefined) {
+  if (f) go(s, cardOf(f));
+}
+
+/** What shows a frame of the tree. */
+export const frameOf = (frame: number, report: string): Partial<State> => ({ view: "flame", frame, report, dir: "down", tree: false });

@@ -3,21 +3,23 @@
 
 import { h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { label } from "./parts";
 
 export type Column<R> = {
   key: string; label: string; width: string; numeric?: boolean; title?: string;
   cell: (r: R) => preact.ComponentChildren;
   /** What rows are ordered by; none if the column orders nothing. */
   value?: (r: R) => number | string;
+  /** As text, where that is not the value. */
   text?: (r: R) => string;
 };
 
 type Props<R> = {
-  label: string; columns: Column<R>[]; rows: R[]; id: (r: R) => string | number; height?: string;
+  label: string; columns: Column<R>[]; rows: R[]; id: (r: R) => string | number;
   sort?: string; ascending?: boolean; onSort?: (key: string) => void; onOpen?: (r: R) => void;
-  active?: string | number; onActive?: (r: R) => void;
+  active?: string | number;
   /** Of a tree. */
-  level?: (r: R) => number; expanded?: (r: R) => boolean | undefined; onToggle?: (r: R, open: boolean) => void; name?: (r: R) => string;
+  level?: (r: R) => number; expanded?: (r: R) => boolean | undefined; onToggle?: (r: R, open: boolean) => void;
 };
 
 const ROW = 28, HEAD = 32;
@@ -49,7 +51,6 @@ export function Table<R>(p: Props<R>) {
     i = Math.max(0, Math.min(n - 1, i));
     setActive(i);
     reveal(i);
-    if (n > 0) p.onActive?.(p.rows[i]);
   }
   function key(e: KeyboardEvent) {
     if (e.target !== ref.current || e.ctrlKey || e.metaKey || e.altKey) return;
@@ -63,20 +64,18 @@ export function Table<R>(p: Props<R>) {
       case "Home": move(0); break;
       case "End": move(n - 1); break;
       case "Enter": if (n > 0) p.onOpen?.(r); break;
-      case "ArrowRight":
+      case "ArrowRight": case "ArrowLeft": {
         if (!tree || n === 0) return;
-        if (p.expanded!(r) === false) p.onToggle!(r, true);
-        else if (p.expanded!(r)) move(current + 1);
-        break;
-      case "ArrowLeft":
-        if (!tree || n === 0) return;
-        if (p.expanded!(r)) p.onToggle!(r, false);
+        const open = p.expanded!(r), right = e.key === "ArrowRight";
+        if (open === !right) p.onToggle!(r, right);
+        else if (right) { if (open) move(current + 1); }
         else {
           let i = current - 1;
           while (i > 0 && p.level!(p.rows[i]) >= p.level!(r)) i--;
           move(i);
         }
         break;
+      }
       default: return;
     }
     e.preventDefault();
@@ -89,7 +88,7 @@ export function Table<R>(p: Props<R>) {
       <div key={p.id(r)} id={"row" + i} role="row" class={"row" + (i === current ? " active" : "")} aria-rowindex={i + 2} aria-selected={i === current}
         aria-level={tree ? p.level!(r) + 1 : undefined} aria-expanded={open}
         style={{ ...style, transform: `translateY(${i * ROW}px)` }}
-        onClick={(e: MouseEvent) => { setActive(i); p.onActive?.(r); if (!(e.target as Element).closest("button")) p.onOpen?.(r); }}>
+        onClick={(e: MouseEvent) => { setActive(i); if (!(e.target as Element).closest("button")) p.onOpen?.(r); }}>
         {p.columns.map((c, k) => (
           <div key={c.key} role={k === 0 && !tree ? "rowheader" : "gridcell"} class={"cell" + (c.numeric ? " n" : "")} style={k === 0 && tree ? { paddingLeft: Math.min(p.level!(r), 24) * 14 + "px" } : undefined}>
             {k === 0 && tree ? (
@@ -104,13 +103,13 @@ export function Table<R>(p: Props<R>) {
   return (
     <div ref={ref} class="grid" role={tree ? "treegrid" : "grid"} tabIndex={0} aria-label={p.label} aria-rowcount={n + 1}
       aria-activedescendant={n > 0 && current >= first && current < last ? "row" + current : undefined}
-      style={{ height: p.height ?? Math.min(n, 22) * ROW + HEAD + 3 + "px" }}
+      style={{ height: Math.min(n, 20) * ROW + HEAD + 20 + "px" }}
       onKeyDown={key} onScroll={(e: Event) => setTop((e.currentTarget as HTMLElement).scrollTop)}>
       <div class="row head" role="row" aria-rowindex={1} style={style}>
         {p.columns.map((c) => (
           <div key={c.key} role="columnheader" class={"cell" + (c.numeric ? " n" : "")} title={c.title}
             aria-sort={c.key === p.sort ? (p.ascending ? "ascending" : "descending") : undefined}>
-            {c.value && p.onSort ? <button type="button" onClick={() => p.onSort!(c.key)}>{c.label}{c.key === p.sort ? (p.ascending ? " ↑" : " ↓") : ""}</button> : c.label}
+            {c.value && p.onSort ? <button type="button" onClick={() => p.onSort!(c.key)}>{c.label}{c.key === p.sort ? (p.ascending ? " ↑" : " ↓") : ""}</button> : label(c.label)}
           </div>
         ))}
       </div>
@@ -132,6 +131,6 @@ export function ordered<R>(rows: R[], column: Column<R> | undefined, ascending: 
 /** Rows as text for a spreadsheet: one that starts like a formula gets a quote in front. */
 export function tsv<R>(columns: Column<R>[], rows: R[]): string {
   const clean = (s: string) => (/^[=+\-@]/.test(s) && !/^[+\-−]?[\d.,]+/.test(s) ? "'" + s : s).replace(/[\t\r\n]/g, " ");
-  const used = columns.filter((c) => c.text);
-  return [used.map((c) => c.label), ...rows.map((r) => used.map((c) => clean(c.text!(r))))].map((l) => l.join("\t")).join("\n") + "\n";
+  const used = columns.filter((c) => c.value);
+  return [used.map((c) => c.label), ...rows.map((r) => used.map((c) => clean(c.text ? c.text(r) : String(c.value!(r)))))].map((l) => l.join("\t")).join("\n") + "\n";
 }

@@ -3,13 +3,13 @@
 
 import { h } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { type EventData, GREW, ONLY_BASE, ONLY_HEAD, SHRANK, type Tree } from "./data";
 import { cost, delta, points, share } from "./format";
-import { type State, go } from "./state";
+import type { Layout } from "./layout";
+import { type State, openCard } from "./state";
 import { type Column, Table } from "./table";
 
-export function TreeTable({ s, data, tree, zoom }: { s: State; data: EventData; tree: Tree; zoom: number }) {
-  const e = data.meta;
+export function TreeTable({ s, layout, zoom }: { s: State; layout: Layout; zoom: number }) {
+  const { data, tree, byShare, up } = layout, e = data.meta;
   // Open at first: the widest path.
   const [open, setOpen] = useState<Set<number>>(() => {
     const set = new Set<number>([zoom]);
@@ -27,26 +27,20 @@ export function TreeTable({ s, data, tree, zoom }: { s: State; data: EventData; 
     }
     return list;
   }, [tree, zoom, open]);
-  const B = tree.totalBase[0] || 1, A = tree.totalHead[0] || 1, byShare = s.scale === "share";
-  const show = (v: number, whole: number) => (byShare ? share(v / whole) : cost(e, v, 3));
+  const B = tree.totalBase[0] || 1, A = tree.totalHead[0] || 1;
+  const number = (key: string, label: string, of: Float64Array, whole: number): Column<number> => ({ key, label, width: "6em", numeric: true, cell: (i) => (byShare ? share(of[i] / whole) : cost(e, of[i], 3)) });
   const columns: Column<number>[] = [
-    { key: "name", label: s.dir === "up" ? "Function, and below it its callers" : "Function, and below it what it calls", width: "minmax(20em,1fr)", cell: (i) => <bdi class="name" title={data.label(tree.fn[i])}>{data.label(tree.fn[i])}</bdi> },
-    { key: "base", label: "Before", width: "6em", numeric: true, cell: (i) => show(tree.totalBase[i], B) },
-    { key: "head", label: "After", width: "6em", numeric: true, cell: (i) => show(tree.totalHead[i], A) },
-    { key: "delta", label: "Δ", width: "7em", numeric: true, cell: (i) => (byShare ? points(tree.totalHead[i] / A - tree.totalBase[i] / B) : delta(e, tree.totalHead[i] - tree.totalBase[i], 3)) },
-    { key: "selfBase", label: "Self before", width: "6em", numeric: true, cell: (i) => show(tree.selfBase[i], B) },
-    { key: "selfHead", label: "Self after", width: "6em", numeric: true, cell: (i) => show(tree.selfHead[i], A) },
-    {
-      key: "state", label: "Change", width: "13em", cell: (i) => {
-        const f = tree.flags[i];
-        return <span class={f & GREW ? "regressed" : f & SHRANK ? "improved" : "dim"}>{f & GREW ? "▲ grew" : f & SHRANK ? "▼ shrank" : "not decided"}{f & ONLY_HEAD ? ", only after" : f & ONLY_BASE ? ", only before" : ""}</span>;
-      },
-    },
+    { key: "name", label: "Function, and below it " + (up ? "its callers" : "what it calls"), width: "minmax(20em,1fr)", cell: (i) => <bdi class="name" title={data.label(tree.fn[i])}>{data.label(tree.fn[i])}</bdi> },
+    number("base", "Before", tree.totalBase, B), number("head", "After", tree.totalHead, A),
+    { key: "delta", label: "Δ", width: "7em", numeric: true, cell: (i) => (byShare ? points : (d: number) => delta(e, d, 3))(layout.delta(i)) },
+    // Bottom-up all is self cost, that of the first row.
+    ...(up ? [] : [number("selfBase", "Self before", tree.selfBase, B), number("selfHead", "Self after", tree.selfHead, A)]),
+    { key: "said", label: "Change", width: "24em", cell: (i) => <span class={layout.decided(i) || "dim"} title={layout.said(i)}>{layout.said(i)}</span> },
   ];
   return (
-    <Table label={"Call tree of " + e.name} columns={columns} rows={rows} id={(i) => i} height="36rem"
+    <Table label={"Call tree of " + e.name} columns={columns} rows={rows} id={(i) => i}
       level={(i) => tree.level[i] - tree.level[zoom]} expanded={(i) => (tree.end[i] === i + 1 ? undefined : open.has(i))}
       onToggle={(i, on) => { const next = new Set(open); if (on) next.add(i); else next.delete(i); setOpen(next); }}
-      onOpen={(i) => { const f = data.functions[tree.fn[i]]; if (f) go(s, { view: "function", fn: f.name, dso: f.dso }); }} />
+      onOpen={(i) => openCard(s, data.functions[tree.fn[i]])} />
   );
 }
