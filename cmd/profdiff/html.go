@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -73,13 +74,22 @@ func (f *htmlFlags) write(std *stdio, d *html.Document) error {
 	return std.writeOutput(f.file, func(w io.Writer) error { return html.Write(w, d) })
 }
 
+// reportGC is by how many percent the heap may grow while a report is written.
+const reportGC = 100
+
 // comparison is the document of a comparison.
 func (f *htmlFlags) comparison(c *compare.Comparison, l *loader) *html.Document {
+	// A report is small beside what was compared: to look for garbage in all that as often
+	// as while it grew would cost more than there is to gain.
+	debug.SetGCPercent(reportGC)
 	opt := f.options()
 	d := html.FromComparison(c, opt)
 	d.Listings = l.listings(c, opt)
 	return d
 }
+
+// digestBuffer is how much of a file is read at a time.
+const digestBuffer = 256 << 10
 
 // digest is the SHA-256 of a file, "" if it cannot be read again.
 func digest(name string) string {
@@ -93,7 +103,7 @@ func digest(name string) string {
 	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if _, err := io.CopyBuffer(h, struct{ io.Reader }{f}, make([]byte, min(info.Size()+1, digestBuffer))); err != nil {
 		return ""
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -71,19 +71,28 @@ type sampledCode struct {
 // them: the code of a function is that of its symbol.
 func sampledAddresses(runs []*run.Run, event string, wanted map[sampledFunction]bool) map[sampledFunction]*sampledCode {
 	found := make(map[sampledFunction]*sampledCode)
+	names := make(map[string]bool)
+	for f := range wanted {
+		names[f.name] = true
+	}
 	for _, r := range runs {
 		at, ok := r.EventIndex(event)
 		if !ok {
 			continue
 		}
 		of := make([]*sampledCode, len(r.Locations))
+		functions := make([]bool, len(r.Functions)) // whose names are wanted in some file
+		for i := range r.Functions {
+			functions[i] = names[r.Functions[i].Name]
+		}
 		for i := range r.Locations {
 			loc := &r.Locations[i]
 			m := &r.Mappings[loc.Mapping]
-			if loc.Address < m.Start || loc.Address >= m.Limit || m.Kind != run.NativeMapping {
+			function := loc.Lines[len(loc.Lines)-1].Function
+			if !functions[function] || loc.Address < m.Start || loc.Address >= m.Limit || m.Kind != run.NativeMapping {
 				continue
 			}
-			key := sampledFunction{r.Functions[loc.Lines[len(loc.Lines)-1].Function].Name, path.Base(m.File)}
+			key := sampledFunction{r.Functions[function].Name, path.Base(m.File)}
 			if !wanted[key] {
 				continue
 			}

@@ -79,19 +79,19 @@ func (s *Set) Names() []string { return append([]string(nil), s.names...) }
 // Group sums the samples of all events by category. Rows are in the order of the
 // set; categories without samples are left out. A sample is in one category only,
 // so that Total is Self.
-func (s *Set) Group(r *run.Run) []run.Row { return s.group(r, make(knownNames)) }
+func (s *Set) Group(r *run.Run) []run.Row { return s.group(r, newKnown()) }
 
 // Groups are those of several runs. Names that they share are looked at once.
 func (s *Set) Groups(runs []*run.Run) [][]run.Row {
-	names := make(knownNames)
+	k := newKnown()
 	list := make([][]run.Row, len(runs))
 	for i, r := range runs {
-		list[i] = s.group(r, names)
+		list[i] = s.group(r, k)
 	}
 	return list
 }
 
-func (s *Set) group(r *run.Run, names knownNames) []run.Row {
+func (s *Set) group(r *run.Run, k *known) []run.Row {
 	n := len(r.Events)
 	sums := make([]run.Sum, 2*n*len(s.names))
 	rows := make([]run.Row, len(s.names))
@@ -100,7 +100,7 @@ func (s *Set) group(r *run.Run, names knownNames) []run.Row {
 		sums = sums[2*n:]
 	}
 	used := make([]bool, len(rows))
-	for i, c := range s.of(r, names) {
+	for i, c := range s.of(r, k) {
 		x := &r.Samples[i]
 		rows[c].Self[x.Event].Add(x)
 		rows[c].Total[x.Event].Add(x)

@@ -9,25 +9,21 @@ import (
 // Of returns the category of each of r.Samples as an index of Names. Each name of a
 // function is looked at once, and so is each stack for all labels of which the rules
 // say the same.
-func (s *Set) Of(r *run.Run) []int { return s.of(r, make(knownNames)) }
+func (s *Set) Of(r *run.Run) []int { return s.of(r, newKnown()) }
 
-// knownNames are the conditions that names of functions fulfil, those for people and for
-// linkers.
-type knownNames map[[2]string][]condition
-
-func (s *Set) of(r *run.Run, names knownNames) []int {
-	c := classifier{set: s, run: r, frames: make(map[frameKey]*frame), names: names, files: make([][]bool, len(r.Mappings))}
+func (s *Set) of(r *run.Run, k *known) []int {
+	k.frames = emptied(k.frames, len(r.Functions))
+	k.fileOf = emptied(k.fileOf, len(r.Mappings))
+	k.listOf = emptied(k.listOf, len(r.Locations))
+	k.states = emptied(k.states, r.Stacks.Len())
+	k.lists = k.lists[:noFrames+1]
+	c := classifier{known: k, set: s, run: r}
 	c.split()
-	c.locations = make([][]*frame, len(r.Locations))
-	c.states = make([]state, r.Stacks.Len())
 	categories := make([]int, len(r.Samples))
-	// Samples in the order of their classes: a class overwrites the states of others.
-	byClass := make([][]int, len(c.enabled))
-	for i := range r.Samples {
-		class := c.classes[r.Samples[i].Labels]
-		byClass[class] = append(byClass[class], i)
-	}
-	for class, samples := range byClass {
+	for class, samples := range c.byClass() {
+		if len(samples) >= r.Stacks.Len()/manyStacks {
+			c.fill(int32(class))
+		}
 		for _, i := range samples {
 			categories[i] = c.category(int32(class), r.Samples[i].Stack)
 		}
@@ -35,7 +31,41 @@ func (s *Set) of(r *run.Run, names knownNames) []int {
 	return categories
 }
 
+// manyStacks is the part of all stacks from which on it is cheaper to find the states of
+// all, one after the other, than those of samples, back and forth.
+const manyStacks = 4
+
+// emptied is a slice of n zeros, in the memory of s if that is enough.
+func emptied[T any](s []T, n int) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}
+
+// byClass are the samples of each class: one class overwrites the states of others.
+func (c *classifier) byClass() [][]int32 {
+	end := make([]int32, len(c.enabled)+1)
+	for i := range c.run.Samples {
+		end[c.classes[c.run.Samples[i].Labels]+1]++
+	}
+	for class := range c.enabled {
+		end[class+1] += end[class]
+	}
+	order := make([]int32, len(c.run.Samples))
+	for i := range c.run.Samples {
+		at := &end[c.classes[c.run.Samples[i].Labels]]
+		order[*at] = int32(i)
+		*at++
+	}
+	list, start := make([][]int32, len(c.enabled)), int32(0)
+	for class := range list {
+		list[class], start = order[start:end[class]], end[class]
+	}
+	return list
+}
+
 type classifier struct {
+	*known
 	set *Set
 	run *run.Run
 	// classes has the class of each of Run.Labels: those for which the same rules are
@@ -43,23 +73,65 @@ type classifier struct {
 	classes []int32
 	enabled [][]bool // by class and rule
 	bare    []int32  // by class: the first rule that holds without a frame
-
-	frames    map[frameKey]*frame
-	names     knownNames
-	files     [][]bool   // by mapping: the rules that hold for its file; nil if not yet looked at
-	locations [][]*frame // outermost function first; nil if not yet looked at
-	states    []state    // by stack
-	path      []run.StackID
+	path    []run.StackID
 }
 
-// A frameKey is what rules see of a frame.
-type frameKey struct{ function, mapping uint32 }
+// known is what was found out about names, for one run after the other.
+type known struct {
+	// names are those of functions, for people and for linkers.
+	names map[[2]string]*name
+	// none is of all names that fulfil no condition, which are most.
+	none *name
+	// files are by number the rules that hold for files, as far as these tell, and numbers
+	// finds them.
+	files   [][]bool
+	numbers map[string]int32
+
+	// The rest is of the run that is looked at. frames are by function, fileOf by mapping
+	// the number in files, +1, and listOf by location that in lists, both 0 if not yet
+	// looked at.
+	frames []functionFrame
+	fileOf []int32
+	listOf []int32
+	states []state // by stack
+
+	// lists are the frames of locations, outermost function first, for locations with one
+	// about which there is a rule; lists[noFrames] is of all others.
+	lists [][]*frame
+}
+
+const noFrames = 1
+
+func newKnown() *known {
+	return &known{
+		names: make(map[[2]string]*name), none: new(name), numbers: make(map[string]int32),
+		lists: make([][]*frame, noFrames+1),
+	}
+}
+
+// A name has the conditions that a function fulfils, and by number of the file it is in
+// its frames.
+type name struct {
+	conditions []condition
+	frames     []*frame
+}
+
+// A functionFrame is the frame of a function that was looked at last: most functions are
+// in one mapping.
+type functionFrame struct {
+	name    *name
+	frame   *frame
+	mapping uint32
+}
 
 // A frame has the rules that hold for a frame, sorted, as far as it alone tells.
 type frame struct {
 	anywhere, leaf []int32
 	under          uint64
 }
+
+// plain reports whether no rule is about the frame.
+func (f *frame) plain() bool { return len(f.anywhere) == 0 && len(f.leaf) == 0 && f.under == 0 }
 
 // A state is what is known of a stack.
 type state struct {
@@ -132,6 +204,9 @@ func (c *classifier) category(class int32, stack run.StackID) int {
 	best := st.rule
 	if stack != 0 {
 		frames := c.location(c.run.Stacks.Location(stack))
+		if len(frames) == 0 {
+			return c.categoryOf(best)
+		}
 		inner := frames[len(frames)-1]
 		if len(inner.leaf) > 0 {
 			under := c.states[c.run.Stacks.Parent(stack)].under
@@ -141,10 +216,15 @@ func (c *classifier) category(class int32, stack run.StackID) int {
 			best = c.first(class, best, inner.leaf, under)
 		}
 	}
-	if int(best) == len(c.set.rules) {
+	return c.categoryOf(best)
+}
+
+// categoryOf is the category of a rule, Other if none holds.
+func (c *classifier) categoryOf(rule int32) int {
+	if int(rule) == len(c.set.rules) {
 		return len(c.set.names) - 1
 	}
-	return c.set.rules[best].category
+	return c.set.rules[rule].category
 }
 
 // first returns the first of rules that is enabled, if it is before best.
@@ -171,51 +251,81 @@ func (c *classifier) state(class int32, stack run.StackID) state {
 		c.path = append(c.path, id)
 	}
 	for _, id := range slices.Backward(c.path) {
-		st := c.states[c.run.Stacks.Parent(id)]
-		for _, f := range c.location(c.run.Stacks.Location(id)) {
-			st.rule = c.first(class, st.rule, f.anywhere, st.under)
-			st.under |= f.under
-		}
-		c.states[id] = st
+		c.extend(class, id)
 	}
 	return c.states[stack]
 }
 
-// location returns the frames of a location, outermost function first.
-func (c *classifier) location(i uint32) []*frame {
-	if c.locations[i] == nil {
-		l := &c.run.Locations[i]
-		frames := make([]*frame, len(l.Lines))
-		for j, line := range l.Lines {
-			frames[len(frames)-1-j] = c.frame(frameKey{line.Function, l.Mapping})
-		}
-		c.locations[i] = frames
+// extend finds the state of a stack from that of its caller.
+func (c *classifier) extend(class int32, id run.StackID) {
+	st := c.states[c.run.Stacks.Parent(id)]
+	for _, f := range c.location(c.run.Stacks.Location(id)) {
+		st.rule = c.first(class, st.rule, f.anywhere, st.under)
+		st.under |= f.under
 	}
-	return c.locations[i]
+	c.states[id] = st
 }
 
-func (c *classifier) frame(key frameKey) *frame {
-	f, ok := c.frames[key]
-	if !ok {
-		f = c.newFrame(key)
-		c.frames[key] = f
+// fill finds the states of all stacks. Callers precede their callees.
+func (c *classifier) fill(class int32) {
+	c.states[0] = state{class: class + 1, rule: c.bare[class]}
+	for id := 1; id < len(c.states); id++ {
+		c.extend(class, run.StackID(id))
 	}
+}
+
+// location returns the frames of a location, outermost function first, or none if no
+// rule is about any of them.
+func (c *classifier) location(i uint32) []*frame {
+	if c.listOf[i] == 0 {
+		l := &c.run.Locations[i]
+		c.listOf[i] = noFrames
+		if slices.ContainsFunc(l.Lines, func(line run.Line) bool { return !c.frame(line.Function, l.Mapping).plain() }) {
+			frames := make([]*frame, len(l.Lines))
+			for j, line := range l.Lines {
+				frames[len(frames)-1-j] = c.frame(line.Function, l.Mapping)
+			}
+			c.listOf[i] = int32(len(c.lists))
+			c.lists = append(c.lists, frames)
+		}
+	}
+	return c.lists[c.listOf[i]]
+}
+
+func (c *classifier) frame(function, mapping uint32) *frame {
+	last := &c.frames[function]
+	if last.frame != nil && last.mapping == mapping {
+		return last.frame
+	}
+	if last.name == nil {
+		last.name = c.name(function)
+	}
+	file := c.file(mapping)
+	for int(file) >= len(last.name.frames) {
+		last.name.frames = append(last.name.frames, nil)
+	}
+	f := last.name.frames[file]
+	if f == nil {
+		f = c.newFrame(last.name.conditions, c.files[file])
+		last.name.frames[file] = f
+	}
+	last.frame, last.mapping = f, mapping
 	return f
 }
 
-func (c *classifier) newFrame(key frameKey) *frame {
+// newFrame makes the frame of a function that fulfils conditions, in a file for which
+// rules hold.
+func (c *classifier) newFrame(conditions []condition, file []bool) *frame {
 	f := new(frame)
-	files := c.file(key.mapping)
-	found := c.conditions(key.function)
 	for i := range c.set.rules {
 		rule := &c.set.rules[i]
-		if rule.underBit != 0 && slices.Contains(found, rule.under) {
+		if rule.underBit != 0 && slices.Contains(conditions, rule.under) {
 			f.under |= rule.underBit
 		}
 		switch {
 		case !rule.framed(),
-			!files[i],
-			rule.match != noCondition && !slices.Contains(found, rule.match):
+			!file[i],
+			rule.match != noCondition && !slices.Contains(conditions, rule.match):
 		case rule.leaf:
 			f.leaf = append(f.leaf, int32(i))
 		default:
@@ -225,31 +335,44 @@ func (c *classifier) newFrame(key frameKey) *frame {
 	return f
 }
 
-// file returns which rules hold for the file of a mapping.
-func (c *classifier) file(mapping uint32) []bool {
-	if c.files[mapping] == nil {
+// file is the number of the rules that hold for the file of a mapping.
+func (c *classifier) file(mapping uint32) int32 {
+	if c.fileOf[mapping] == 0 {
 		m := &c.run.Mappings[mapping]
-		holds := make([]bool, len(c.set.rules))
+		holds, key := make([]bool, len(c.set.rules)), make([]byte, len(c.set.rules))
 		for i := range c.set.rules {
 			rule := &c.set.rules[i]
 			holds[i] = (rule.kinds == 0 || rule.kinds&(1<<m.Kind) != 0) && (len(rule.dso) == 0 || rule.dso.match(m.File)) && (!rule.syscalls || maySyscall(m))
+			if holds[i] {
+				key[i] = 1
+			}
 		}
-		c.files[mapping] = holds
+		n, ok := c.numbers[string(key)]
+		if !ok {
+			n = int32(len(c.files))
+			c.numbers[string(key)] = n
+			c.files = append(c.files, holds)
+		}
+		c.fileOf[mapping] = n + 1
 	}
-	return c.files[mapping]
+	return c.fileOf[mapping] - 1
 }
 
-// conditions returns which of Set.functions the names of a function fulfil.
-func (c *classifier) conditions(function uint32) []condition {
+// name has the conditions of Set.functions that the names of a function fulfil.
+func (c *classifier) name(function uint32) *name {
 	f := &c.run.Functions[function]
 	key := [2]string{f.Name, f.SystemName}
-	found, ok := c.names[key]
+	n, ok := c.names[key]
 	if !ok {
-		found = c.set.functions.match(nil, f.Name)
+		found := c.set.functions.match(nil, f.Name)
 		if f.SystemName != "" && f.SystemName != f.Name {
 			found = c.set.functions.match(found, f.SystemName)
 		}
-		c.names[key] = found
+		n = c.none
+		if len(found) > 0 {
+			n = &name{conditions: found}
+		}
+		c.names[key] = n
 	}
-	return found
+	return n
 }

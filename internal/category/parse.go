@@ -480,14 +480,11 @@ func (p *parser) patterns(key string, items []*yaml.Node) (patterns, error) {
 		if p.size > maxTotalSize {
 			return nil, failAt(item, "the regular expressions up to here are too large together: make several files of them")
 		}
-		re, err := regexp.Compile(expr)
-		if err != nil {
-			return nil, failAt(item, "bad regular expression %q: %w", clip(expr), err)
-		}
-		if re.MatchString("") && key != "dso" {
+		one := analyze(expr, tree)
+		if key != "dso" && one.match("") {
 			return nil, failAt(item, "%s has %q, which matches names of no length and so perhaps all: ask for a character", key, clip(expr))
 		}
-		all = append(all, analyze(re, tree))
+		all = append(all, one)
 	}
 	return all, nil
 }

@@ -89,7 +89,7 @@ func checkPattern(t *testing.T, expr, s string) {
 		return
 	}
 	want := re.MatchString(s)
-	p := analyze(re, tree)
+	p := analyze(expr, tree)
 	if got := p.match(s); got != want {
 		t.Errorf("%q matches %q: %v, want %v; names %q, prefixes %q", expr, s, got, want, p.names, p.prefixes)
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -16,8 +17,9 @@ type pattern struct {
 	// prefixes are such that each string that matches starts with one of them; nil
 	// if the pattern does not tell.
 	prefixes []string
-	// re is nil if all strings that start so match, or if names are all.
-	re *regexp.Regexp
+	// re is nil if all strings that start so match, or if names are all. It is compiled
+	// when it is first needed: few are.
+	re func() *regexp.Regexp
 }
 
 // Limits of patterns. maxPatternSize is in nodes of the expression with its
@@ -35,12 +37,12 @@ func (p *pattern) match(s string) bool {
 	case p.prefixes != nil:
 		for _, prefix := range p.prefixes {
 			if strings.HasPrefix(s, prefix) {
-				return p.re == nil || p.re.MatchString(s)
+				return p.re == nil || p.re().MatchString(s)
 			}
 		}
 		return false
 	}
-	return p.re.MatchString(s)
+	return p.re().MatchString(s)
 }
 
 type patterns []pattern
@@ -54,9 +56,10 @@ func (p patterns) match(s string) bool {
 	return false
 }
 
-// analyze takes the shape of a pattern apart.
-func analyze(re *regexp.Regexp, tree *syntax.Regexp) pattern {
-	p := pattern{re: re}
+// analyze takes the shape of a pattern apart, of which tree is the syntax: what has one
+// compiles.
+func analyze(expr string, tree *syntax.Regexp) pattern {
+	p := pattern{re: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 	parts := []*syntax.Regexp{tree}
 	if tree.Op == syntax.OpConcat {
 		parts = tree.Sub

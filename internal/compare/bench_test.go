@@ -65,10 +65,14 @@ func BenchmarkCompare(b *testing.B) {
 }
 
 func BenchmarkTree(b *testing.B) {
-	base, head := generateSides(1, 10_000, 100_000)
-	c := mustCompare(b, base, head, Options{Normalize: None})
-	b.ReportAllocs()
-	for b.Loop() {
-		c.Tree(0)
+	for _, size := range []struct{ runs, stacks int }{{1, 100_000}, {10, 20_000}} {
+		b.Run(fmt.Sprintf("%d×%d", size.runs, size.stacks), func(b *testing.B) {
+			base, head := generateSides(size.runs, 10_000, size.stacks)
+			c := mustCompare(b, base, head, Options{Normalize: None})
+			b.ReportAllocs()
+			for b.Loop() {
+				c.Tree(0)
+			}
+		})
 	}
 }

@@ -201,19 +201,19 @@ func TestRefactorings(t *testing.T) {
 		}
 		gone := false
 		tree := c.Tree(0)
-		var walk func(n *TreeNode, path string)
-		walk = func(n *TreeNode, path string) {
-			if n.Function >= 0 {
-				path += ";" + e.Functions[n.Function].Name
+		var walk func(n TreeNode, path string)
+		walk = func(n TreeNode, path string) {
+			if fn := tree.Function[n]; fn >= 0 {
+				path += ";" + e.Functions[fn].Name
 			}
-			if strings.HasSuffix(path, "handle_refresh;normalize_text") && n.Base > 0 && n.Head == 0 && tree.Total(n).Base > 0.2*e.Total.Base {
+			if strings.HasSuffix(path, "handle_refresh;normalize_text") && tree.Base[n] > 0 && tree.Head[n] == 0 && tree.Costs([]TreeNode{n}).Change(0).Base > 0.2*e.Total.Base {
 				gone = true
 			}
-			for _, child := range n.Children {
+			for _, child := range tree.Children(n) {
 				walk(child, path)
 			}
 		}
-		walk(tree.Root, "")
+		walk(TreeRoot, "")
 		if !gone {
 			t.Error("the call of normalize_text by handle_refresh is not seen to be gone")
 		}

@@ -422,7 +422,7 @@ func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
 			if by == run.ByCategory {
 				rows = known[side*len(c.Base)+i]
 			} else {
-				rows = r.Group(by)
+				rows = r.GroupSelf(by)
 			}
 			for j := range rows {
 				name := rows[j].Name

@@ -29,24 +29,30 @@ type Line struct {
 func (c *Comparison) Lines(event int) []Line { return c.LinesAbove(event, 0) }
 
 // LinesAbove are the lines that have at least so much of the total of either side, from 0
-// to 1. No more than Options.MinShare counts: the family stays the same.
+// to 1. No more than Options.MinShare counts: the family stays the same. If the share is not
+// 0, lines that are not tested have no interval either.
 func (c *Comparison) LinesAbove(event int, share float64) []Line {
 	e := &c.Events[event]
+	share = min(share, c.Options.MinShare)
 	byRow := make([]int, len(c.rows.rows))
 	for i := range e.Functions {
 		byRow[e.Functions[i].row] = i
 	}
 	type place struct {
 		row  int32
-		file string
+		file int32
 		line int64 // from the start of the function, if known
 	}
 	index := make(map[place]int)
+	files := map[string]int32{"": 0}
 	var list []Line
 	var sums []cost
+	whole := c.linesTotal(event)
+	may := e.rowsAbove(share, whole)
 	add := func(s *side, rowOf []int32, at []int, head bool) {
 		for i, r := range s.runs {
-			known := make([]int32, len(r.Locations)) // in list, +1
+			known := make([]int32, len(r.Locations))  // in list, +1; -1 if it is left out
+			fileOf := make([]int32, len(r.Functions)) // number of the file, +1
 			for j := range r.Samples {
 				sample := &r.Samples[j]
 				if int(sample.Event) != at[i] || sample.Stack == 0 {
@@ -54,21 +60,38 @@ func (c *Comparison) LinesAbove(event int, share float64) []Line {
 				}
 				id := r.Stacks.Location(sample.Stack)
 				line := r.Locations[id].Lines[0]
-				k := int(known[id]) - 1
-				if k < 0 {
-					fn := &r.Functions[line.Function]
+				if known[id] == 0 {
 					key := place{row: rowOf[s.frames[i].at(id)[0]]}
-					if line.Line > 0 {
-						key.file, key.line = fn.File[strings.LastIndexByte(fn.File, '/')+1:], line.Line-fn.StartLine
+					if !may[key.row] {
+						known[id] = -1
+						continue
 					}
-					var ok bool
-					if k, ok = index[key]; !ok {
+					name := ""
+					if fn := &r.Functions[line.Function]; line.Line > 0 {
+						name = fn.File[strings.LastIndexByte(fn.File, '/')+1:]
+						file := &fileOf[line.Function]
+						if *file == 0 {
+							n, ok := files[name]
+							if !ok {
+								n = int32(len(files))
+								files[name] = n
+							}
+							*file = n + 1
+						}
+						key.file, key.line = *file-1, line.Line-fn.StartLine
+					}
+					k, ok := index[key]
+					if !ok {
 						k = len(list)
 						index[key] = k
-						list = append(list, Line{Function: byRow[key.row], File: key.file})
+						list = append(list, Line{Function: byRow[key.row], File: name})
 						sums = append(sums, newCost(len(c.Base), len(c.Head)))
 					}
 					known[id] = int32(k) + 1
+				}
+				k := known[id] - 1
+				if k < 0 {
+					continue
 				}
 				sum := run.Sum{Weight: sample.Weight, Count: sample.Count, WeightSq: sample.WeightSq}
 				if head {
@@ -83,10 +106,15 @@ func (c *Comparison) LinesAbove(event int, share float64) []Line {
 	}
 	add(c.base, c.rows.base, e.pair.base, false)
 	add(c.head, c.rows.head, e.pair.head, true)
-	list, sums = heaviestLines(list, sums, min(share, c.Options.MinShare))
+	list, sums = heaviestLines(list, sums, share, whole)
 	tests := stats.New(level)
 	for i := range list {
-		list[i].Self = e.Normalization.newChange(tests, sums[i])
+		ch := &list[i].Self
+		if *ch, _, _ = e.Normalization.measure(sums[i]); share == 0 || c.heavy(e, ch) {
+			*ch = e.Normalization.newChange(tests, sums[i])
+		} else {
+			ch.unknown()
+		}
 	}
 	slices.SortFunc(list, func(a, b Line) int {
 		return cmp.Or(-cmp.Compare(math.Abs(a.Self.Delta()), math.Abs(b.Self.Delta())), a.Function-b.Function,
@@ -107,25 +135,39 @@ func (c *Comparison) LinesAbove(event int, share float64) []Line {
 	return list
 }
 
+// linesTotal is the weight of all lines of both sides: that of samples with a stack.
+func (c *Comparison) linesTotal(event int) (whole [2]float64) {
+	p := &c.Events[event].pair
+	for side, at := range [][]int{p.base, p.head} {
+		for i, r := range [][]*run.Run{c.Base, c.Head}[side] {
+			for j := range r.Samples {
+				if s := &r.Samples[j]; int(s.Event) == at[i] && s.Stack != 0 {
+					whole[side] += float64(s.Weight)
+				}
+			}
+		}
+	}
+	return whole
+}
+
+// rowsAbove are the rows that may have lines with a share of the total of either side.
+func (e *Event) rowsAbove(share float64, whole [2]float64) []bool {
+	may := make([]bool, len(e.costs.self))
+	for i := range may {
+		base, head := e.costs.self[i].weights()
+		may[i] = share <= 0 || base >= share*whole[0] || head >= share*whole[1]
+	}
+	return may
+}
+
 // heaviestLines are those with at least a share of the total of either side.
-func heaviestLines(list []Line, sums []cost, share float64) ([]Line, []cost) {
+func heaviestLines(list []Line, sums []cost, share float64, whole [2]float64) ([]Line, []cost) {
 	if share <= 0 {
 		return list, sums
 	}
-	weight := func(sums []run.Sum) (w float64) {
-		for i := range sums {
-			w += float64(sums[i].Weight)
-		}
-		return w
-	}
-	var base, head float64
-	for i := range sums {
-		base += weight(sums[i].base)
-		head += weight(sums[i].head)
-	}
 	n := 0
 	for i := range list {
-		if weight(sums[i].base) >= share*base || weight(sums[i].head) >= share*head {
+		if base, head := sums[i].weights(); base >= share*whole[0] || head >= share*whole[1] {
 			list[n], sums[n] = list[i], sums[i]
 			n++
 		}

@@ -12,173 +12,196 @@ import (
 
 // A Tree is the call tree of both sides in one event: paths of functions, aligned, from
 // the root down. Paths that one side does not have are in it too.
+//
+// Recordings of whole machines have millions of nodes, of which few are looked at: nodes
+// are numbers, and what they cost in each run is added up for those that
+// [Tree.Costs] is asked for.
 type Tree struct {
-	// Root stands for all samples and has no function.
-	Root *TreeNode
+	// Function is by node an index in Event.Functions, -1 for the root.
+	Function []int32
+	// Base and Head are by node normalized total weights, means over runs.
+	Base, Head []float64
 
-	c     *Comparison
-	event *Event
-	tests *stats.Tests
+	c      *Comparison
+	event  *Event
+	parent []TreeNode
+	// The children of node n are children[first[n]:first[n+1]].
+	first    []int32
+	children []TreeNode
+	nodeOf   [][]TreeNode // by run, base's first, and stack: where it ends
 }
 
-// A TreeNode is a function as it is called along one path.
-type TreeNode struct {
-	// Function is an index in Event.Functions, -1 for the root.
-	Function int
-	// Base and Head are normalized total weights, means over runs.
-	Base, Head float64
-	// Children by absolute change of the total weight, largest first.
-	Children []*TreeNode
+// A TreeNode is the number of a node of a [Tree]: a function as it is called along one
+// path. Parents precede their children.
+type TreeNode int32
 
-	self, total cost
-}
+// TreeRoot stands for all samples and has no function.
+const TreeRoot TreeNode = 0
 
 // Tree builds the call tree of one event.
-func (c *Comparison) Tree(event int) *Tree { return c.tree(event, false) }
+func (c *Comparison) Tree(event int) *Tree { return c.tree(event, (*treeBuilder).callees) }
 
 // CallerTree builds the tree from the leaves up: the children of a node are its
 // callers, and a node's total weight is what the path down from it to the leaf cost.
-func (c *Comparison) CallerTree(event int) *Tree { return c.tree(event, true) }
+func (c *Comparison) CallerTree(event int) *Tree { return c.tree(event, (*treeBuilder).callers) }
 
-func (c *Comparison) tree(event int, up bool) *Tree {
+func (c *Comparison) tree(event int, add func(b *treeBuilder, own []bool) []TreeNode) *Tree {
 	e := &c.Events[event]
 	byRow := make([]int32, len(c.rows.rows))
 	for i := range e.Functions {
 		byRow[e.Functions[i].row] = int32(i)
 	}
-	b := treeBuilder{runs: len(c.Base) + len(c.Head)}
+	t := &Tree{c: c, event: e}
+	var b treeBuilder
 	b.add(-1, -1)
-	var stacks stackTree
-	// All nodes are made before sums are, which are large.
-	var nodeOf [][]int32 // by run and stack: where it ends
-	add := func(r *run.Run, f *frames, event int, rowOf []int32) {
-		stacks.reset(r, f)
-		stacks.load(event)
-		if up {
-			nodeOf = append(nodeOf, b.callers(&stacks, rowOf, byRow))
-		} else {
-			nodeOf = append(nodeOf, b.callees(&stacks, rowOf, byRow))
+	var own []bool // by stack: samples end here
+	t.eachRun(func(_ int, r *run.Run, f *frames, event int, rowOf []int32) {
+		b.run, b.frames = r, f
+		b.functionOf = resized(b.functionOf, len(rowOf))
+		for symbol, row := range rowOf {
+			b.functionOf[symbol] = byRow[row]
 		}
-	}
-	for i, r := range c.base.runs {
-		add(r, &c.base.frames[i], e.pair.base[i], c.rows.base)
-	}
-	for i, r := range c.head.runs {
-		add(r, &c.head.frames[i], e.pair.head[i], c.rows.head)
-	}
-	n := len(b.parent)
-	b.self = make([]run.Sum, n*b.runs)
-	events := slices.Concat(e.pair.base, e.pair.head)
-	for i, r := range slices.Concat(c.base.runs, c.head.runs) {
-		for j := range r.Samples {
-			if x := &r.Samples[j]; int(x.Event) == events[i] && (x.Count != 0 || x.Weight != 0) {
-				addSum(&b.sums(b.self, nodeOf[i][x.Stack])[i], &run.Sum{Weight: x.Weight, Count: x.Count, WeightSq: x.WeightSq})
+		own = resized(own, r.Stacks.Len())
+		clear(own)
+		for i := range r.Samples {
+			if s := &r.Samples[i]; int(s.Event) == event && (s.Count != 0 || s.Weight != 0) {
+				own[s.Stack] = true
 			}
 		}
+		t.nodeOf = append(t.nodeOf, add(&b, own))
+	})
+	t.parent, t.Function = make([]TreeNode, len(b.nodes)), make([]int32, len(b.nodes))
+	for n := range b.nodes {
+		t.parent[n], t.Function[n] = b.nodes[n].parent, b.nodes[n].function
 	}
-	// Until here self is what the stacks that end in a node cost. Parents precede their
-	// children.
-	b.total = slices.Clone(b.self)
-	for id := n - 1; id > 0; id-- {
-		to, from := b.sums(b.total, b.parent[id]), b.sums(b.total, int32(id))
-		for k := range to {
-			addSum(&to[k], &from[k])
-		}
-	}
-	if up {
-		// What ends in a caller is of the innermost function.
-		clear(b.self)
-		for id := 1; id < n; id++ {
-			if b.parent[id] == 0 {
-				copy(b.sums(b.self, int32(id)), b.sums(b.total, int32(id)))
-			}
-		}
-	}
-	t := &Tree{Root: b.nodes(len(c.Base)), c: c, event: e, tests: stats.New(level)}
-	t.finish(t.Root)
+	t.means()
+	t.link()
 	return t
 }
 
-// A treeBuilder makes nodes and sums the runs in them.
+// eachRun visits the runs of base, then those of head.
+func (t *Tree) eachRun(visit func(i int, r *run.Run, f *frames, event int, rowOf []int32)) {
+	for i, r := range t.c.base.runs {
+		visit(i, r, &t.c.base.frames[i], t.event.pair.base[i], t.c.rows.base)
+	}
+	for i, r := range t.c.head.runs {
+		visit(len(t.c.base.runs)+i, r, &t.c.head.frames[i], t.event.pair.head[i], t.c.rows.head)
+	}
+}
+
+// A treeBuilder makes nodes.
 type treeBuilder struct {
-	runs             int
-	parent, function []int32
-	self, total      []run.Sum // by node and run
+	run        *run.Run
+	frames     *frames
+	functionOf []int32 // by symbol of the side: index in Event.Functions
+
+	nodes []treeNode
 	// slots find nodes by parent and function: open addressing with linear probing,
-	// 0 is free.
-	slots []int32
+	// 0 is free. A first child that directly follows its parent, as most nodes do, is
+	// not in it.
+	slots []TreeNode
+	used  int
 }
 
-func (b *treeBuilder) add(parent, function int32) int32 {
-	b.parent = append(b.parent, parent)
-	b.function = append(b.function, function)
-	return int32(len(b.parent) - 1)
+type treeNode struct {
+	parent   TreeNode
+	function int32
 }
 
-func (b *treeBuilder) sums(of []run.Sum, id int32) []run.Sum {
-	return of[int(id)*b.runs : (int(id)+1)*b.runs]
+func (k treeNode) hash() uint64 {
+	h := (uint64(uint32(k.parent))<<32 | uint64(uint32(k.function))) * 0x9e3779b97f4a7c15
+	return h ^ h>>32
 }
 
-// slot is where a node is, or where it goes if there is none.
-func (b *treeBuilder) slot(parent, function int32) *int32 {
+func (b *treeBuilder) add(parent TreeNode, function int32) TreeNode {
+	b.nodes = append(b.nodes, treeNode{parent, function})
+	return TreeNode(len(b.nodes) - 1)
+}
+
+// child is the node of a function below another.
+func (b *treeBuilder) child(parent TreeNode, function int32) TreeNode {
+	if int(parent) == len(b.nodes)-1 {
+		return b.add(parent, function)
+	}
+	key := treeNode{parent, function}
+	if b.nodes[parent+1] == key {
+		return parent + 1
+	}
+	if 4*b.used >= 3*len(b.slots) {
+		b.grow()
+	}
 	mask := uint64(len(b.slots) - 1)
-	h := (uint64(uint32(parent))<<32 | uint64(uint32(function))) * 0x9e3779b97f4a7c15
-	for i := (h ^ h>>32) & mask; ; i = (i + 1) & mask {
-		if id := b.slots[i]; id == 0 || b.parent[id] == parent && b.function[id] == function {
-			return &b.slots[i]
+	i := key.hash() & mask
+	for ; b.slots[i] != 0; i = (i + 1) & mask {
+		if b.nodes[b.slots[i]] == key {
+			return b.slots[i]
 		}
 	}
+	b.slots[i] = b.add(parent, function)
+	b.used++
+	return b.slots[i]
 }
 
-func (b *treeBuilder) child(parent, function int32) int32 {
-	if 4*len(b.parent) >= 3*len(b.slots) {
-		b.slots = make([]int32, max(1<<10, 2*len(b.slots)))
-		for id := 1; id < len(b.parent); id++ {
-			*b.slot(b.parent[id], b.function[id]) = int32(id)
+func (b *treeBuilder) grow() {
+	old := b.slots
+	b.slots = make([]TreeNode, max(1<<10, 2*len(old)))
+	mask := uint64(len(b.slots) - 1)
+	for _, n := range old {
+		if n == 0 {
+			continue
 		}
+		i := b.nodes[n].hash() & mask
+		for b.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		b.slots[i] = n
 	}
-	s := b.slot(parent, function)
-	if *s == 0 {
-		*s = b.add(parent, function)
-	}
-	return *s
 }
 
 // callees adds the stacks of a run from the outermost function on. It returns the node at
 // which each ends.
-func (b *treeBuilder) callees(t *stackTree, rowOf, byRow []int32) (nodeOf []int32) {
-	nodeOf = make([]int32, len(t.own))
+func (b *treeBuilder) callees(own []bool) (nodeOf []TreeNode) {
+	stacks := &b.run.Stacks
+	onPath := slices.Clone(own) // samples end here or below
+	for id := len(onPath) - 1; id > 0; id-- {
+		if onPath[id] {
+			onPath[stacks.Parent(run.StackID(id))] = true
+		}
+	}
+	nodeOf = make([]TreeNode, len(own))
 	for id := 1; id < len(nodeOf); id++ {
-		if t.all[id].Count == 0 && t.all[id].Weight == 0 {
+		if !onPath[id] {
 			continue
 		}
-		node := nodeOf[t.run.Stacks.Parent(run.StackID(id))]
-		for _, sym := range slices.Backward(t.frames.at(t.run.Stacks.Location(run.StackID(id)))) {
-			node = b.child(node, byRow[rowOf[sym]])
+		node := nodeOf[stacks.Parent(run.StackID(id))]
+		list := b.frames.at(stacks.Location(run.StackID(id)))
+		for i := len(list) - 1; i >= 0; i-- {
+			node = b.child(node, b.functionOf[list[i]])
 		}
 		nodeOf[id] = node
 	}
 	// The empty stack is the start of all others, but its own samples end elsewhere.
-	if own := &t.own[0]; own.Count != 0 || own.Weight != 0 {
-		nodeOf[0] = b.child(0, byRow[rowOf[0]])
+	if own[0] {
+		nodeOf[0] = b.child(TreeRoot, b.functionOf[0])
 	}
 	return nodeOf
 }
 
 // callers adds the stacks of a run from the innermost function on.
-func (b *treeBuilder) callers(t *stackTree, rowOf, byRow []int32) (nodeOf []int32) {
-	nodeOf = make([]int32, len(t.own))
-	for id := range t.own {
-		if own := &t.own[id]; own.Count == 0 && own.Weight == 0 {
+func (b *treeBuilder) callers(own []bool) (nodeOf []TreeNode) {
+	stacks := &b.run.Stacks
+	nodeOf = make([]TreeNode, len(own))
+	for id := range own {
+		if !own[id] {
 			continue
 		}
 		if id == 0 {
-			nodeOf[0] = b.child(0, byRow[rowOf[0]])
+			nodeOf[0] = b.child(TreeRoot, b.functionOf[0])
 		}
 		node := nodeOf[id]
-		for at := run.StackID(id); at != 0; at = t.run.Stacks.Parent(at) {
-			for _, sym := range t.frames.at(t.run.Stacks.Location(at)) {
-				node = b.child(node, byRow[rowOf[sym]])
+		for at := run.StackID(id); at != 0; at = stacks.Parent(at) {
+			for _, symbol := range b.frames.at(stacks.Location(at)) {
+				node = b.child(node, b.functionOf[symbol])
 			}
 		}
 		nodeOf[id] = node
@@ -186,57 +209,157 @@ func (b *treeBuilder) callers(t *stackTree, rowOf, byRow []int32) (nodeOf []int3
 	return nodeOf
 }
 
-// nodes makes the nodes that are returned.
-func (b *treeBuilder) nodes(runsBase int) *TreeNode {
-	n := len(b.parent)
-	nodes, children, count := make([]TreeNode, n), make([]*TreeNode, n), make([]int32, n+1)
-	for _, p := range b.parent[1:] {
-		count[p+1]++
+// means computes Base and Head.
+func (t *Tree) means() {
+	n := len(t.parent)
+	t.Base, t.Head = make([]float64, n), make([]float64, n)
+	weights := make([]int64, n)
+	t.eachRun(func(i int, r *run.Run, _ *frames, event int, _ []int32) {
+		clear(weights)
+		for j := range r.Samples {
+			if s := &r.Samples[j]; int(s.Event) == event {
+				weights[t.nodeOf[i][s.Stack]] += s.Weight
+			}
+		}
+		for id := n - 1; id > 0; id-- {
+			weights[t.parent[id]] += weights[id]
+		}
+		to, divisor := t.Base, t.event.Normalization.base
+		if k := i - len(divisor); k >= 0 {
+			to, divisor, i = t.Head, t.event.Normalization.head, k
+		}
+		for id, w := range weights {
+			if w != 0 {
+				to[id] += float64(w) / divisor[i].value
+			}
+		}
+	})
+	base, head := float64(len(t.c.Base)), float64(len(t.c.Head))
+	for id := range n {
+		t.Base[id] /= base
+		t.Head[id] /= head
 	}
-	for i := range n {
-		count[i+1] += count[i]
+}
+
+// link makes the lists of children.
+func (t *Tree) link() {
+	n := len(t.parent)
+	t.first, t.children = make([]int32, n+2), make([]TreeNode, n-1)
+	// Counted two further on, then one further as the start of what is filled.
+	for _, p := range t.parent[1:] {
+		t.first[p+2]++
+	}
+	for id := 2; id < len(t.first); id++ {
+		t.first[id] += t.first[id-1]
+	}
+	for id := 1; id < n; id++ {
+		at := &t.first[t.parent[id]+1]
+		t.children[*at] = TreeNode(id)
+		*at++
 	}
 	for id := range n {
-		self, total := b.sums(b.self, int32(id)), b.sums(b.total, int32(id))
-		nodes[id] = TreeNode{
-			Function: int(b.function[id]), Children: children[count[id]:count[id]:count[id+1]],
-			self:  cost{base: self[:runsBase:runsBase], head: self[runsBase:]},
-			total: cost{base: total[:runsBase:runsBase], head: total[runsBase:]},
+		if list := t.Children(TreeNode(id)); len(list) > 1 {
+			slices.SortFunc(list, t.compare)
 		}
+	}
+}
+
+// compare orders siblings by absolute change, then by cost, then by name.
+func (t *Tree) compare(a, b TreeNode) int {
+	if c := cmp.Compare(math.Abs(t.Head[b]-t.Base[b]), math.Abs(t.Head[a]-t.Base[a])); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(t.Head[b]+t.Base[b], t.Head[a]+t.Base[a]); c != 0 {
+		return c
+	}
+	f, g := &t.event.Functions[t.Function[a]], &t.event.Functions[t.Function[b]]
+	return cmp.Or(strings.Compare(f.Name, g.Name), strings.Compare(f.DSO, g.DSO), int(t.Function[a]-t.Function[b]))
+}
+
+// Len is the number of nodes.
+func (t *Tree) Len() int { return len(t.parent) }
+
+// Children are the nodes below one by absolute change of the total weight, largest first.
+// They must not be changed.
+func (t *Tree) Children(n TreeNode) []TreeNode { return t.children[t.first[n]:t.first[n+1]] }
+
+// Parent is the node above one that is not the root.
+func (t *Tree) Parent(n TreeNode) TreeNode { return t.parent[n] }
+
+// TreeCosts are what was spent on the paths of some nodes of a [Tree] and below them, in
+// each run.
+type TreeCosts struct {
+	normalization  *Normalization
+	tests          *stats.Tests
+	runs, runsBase int
+	sums           []run.Sum // by index of the node and run
+}
+
+// Costs adds up what was spent on the paths of nodes, which are distinct, and below them.
+func (t *Tree) Costs(nodes []TreeNode) *TreeCosts {
+	// wanted is by node the one of nodes that it is or is nearest below, +1: what was spent
+	// in other nodes is of that one.
+	wanted := make([]int32, len(t.parent))
+	for i, n := range nodes {
+		wanted[n] = int32(i) + 1
+	}
+	above := make([]int32, len(nodes)) // likewise by index in nodes
+	for id := range wanted {
+		up := int32(0)
 		if id > 0 {
-			p := &nodes[b.parent[id]]
-			p.Children = append(p.Children, &nodes[id])
+			up = wanted[t.parent[id]]
+		}
+		if k := wanted[id]; k > 0 {
+			above[k-1] = up
+		} else {
+			wanted[id] = up
 		}
 	}
-	return &nodes[0]
-}
-
-// finish computes means and sorts.
-func (t *Tree) finish(n *TreeNode) {
-	n.Base, n.Head = t.event.Normalization.means(&n.total)
-	for _, c := range n.Children {
-		t.finish(c)
+	c := &TreeCosts{
+		normalization: t.event.Normalization, tests: stats.New(level),
+		runs: len(t.nodeOf), runsBase: len(t.c.Base), sums: make([]run.Sum, len(nodes)*len(t.nodeOf)),
 	}
-	name := func(n *TreeNode) (string, string) {
-		f := &t.event.Functions[n.Function]
-		return f.Name, f.DSO
-	}
-	slices.SortFunc(n.Children, func(a, b *TreeNode) int {
-		nameA, dsoA := name(a)
-		nameB, dsoB := name(b)
-		return cmp.Or(
-			-cmp.Compare(math.Abs(a.Head-a.Base), math.Abs(b.Head-b.Base)),
-			-cmp.Compare(a.Head+a.Base, b.Head+b.Base),
-			strings.Compare(nameA, nameB), strings.Compare(dsoA, dsoB), a.Function-b.Function)
+	t.eachRun(func(i int, r *run.Run, _ *frames, event int, _ []int32) {
+		for j := range r.Samples {
+			if s := &r.Samples[j]; int(s.Event) == event {
+				if k := int(wanted[t.nodeOf[i][s.Stack]]); k > 0 {
+					addSum(&c.of(k - 1)[i], &run.Sum{Weight: s.Weight, Count: s.Count, WeightSq: s.WeightSq})
+				}
+			}
+		}
 	})
+	// Children before their parents.
+	order := make([]int, len(nodes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(nodes[b], nodes[a]) })
+	for _, k := range order {
+		if up := int(above[k]); up > 0 {
+			to, from := c.of(up-1), c.of(k)
+			for i := range to {
+				addSum(&to[i], &from[i])
+			}
+		}
+	}
+	return c
 }
 
-// Self is what was spent in the function itself on this path.
-func (t *Tree) Self(n *TreeNode) Change { return t.event.Normalization.newChange(t.tests, n.self) }
+// of is what the k-th node cost in each run.
+func (c *TreeCosts) of(k int) []run.Sum { return c.sums[k*c.runs : (k+1)*c.runs : (k+1)*c.runs] }
 
-// Total is what was spent on this path and below it. It is not tested: the paths to
-// look at are chosen by what they cost.
-func (t *Tree) Total(n *TreeNode) Change { return t.event.Normalization.newChange(t.tests, n.total) }
+func (c *TreeCosts) cost(k int) cost {
+	sums := c.of(k)
+	return cost{base: sums[:c.runsBase:c.runsBase], head: sums[c.runsBase:]}
+}
+
+// Change is that of the k-th node. It is not tested: the paths to look at are chosen by
+// what they cost.
+func (c *TreeCosts) Change(k int) Change { return c.normalization.newChange(c.tests, c.cost(k)) }
+
+// Test is Change without Ratio, CI and what follows from them, at a small part of the
+// cost: P, Grew and Within are the same.
+func (c *TreeCosts) Test(k int) Change { return c.normalization.testedChange(c.tests, c.cost(k)) }
 
 // means are the normalized means over runs.
 func (n *Normalization) means(c *cost) (base, head float64) {
@@ -247,84 +370,4 @@ func (n *Normalization) means(c *cost) (base, head float64) {
 		head += float64(c.head[i].Weight) / n.head[i].value
 	}
 	return base / float64(len(c.base)), head / float64(len(c.head))
-}
-
-// A Neighbor is a caller or a callee of a function: what is spent in and below their
-// direct calls.
-type Neighbor struct {
-	// Function is an index in Event.Functions; -1 as a caller means that the
-	// function is outermost.
-	Function int
-	Calls    Change
-}
-
-// Neighbors are the direct callers and callees of a function of an event, by absolute
-// change. Of a recursive function the outermost call counts.
-func (c *Comparison) Neighbors(event, function int) (callers, callees []Neighbor) {
-	e := &c.Events[event]
-	row := int32(e.Functions[function].row)
-	byRow := make([]int, len(c.rows.rows))
-	for i := range e.Functions {
-		byRow[e.Functions[i].row] = i
-	}
-	in, out := make(map[int]*cost), make(map[int]*cost)
-	add := func(s *side, rowOf []int32, at []int, of func(*cost) []run.Sum) {
-		var path []int32
-		for i, r := range s.runs {
-			f := &s.frames[i]
-			for j := range r.Samples {
-				sample := &r.Samples[j]
-				if int(sample.Event) != at[i] {
-					continue
-				}
-				path = path[:0]
-				for id := sample.Stack; id != 0; id = r.Stacks.Parent(id) {
-					for _, sym := range f.at(r.Stacks.Location(id)) {
-						path = append(path, rowOf[sym])
-					}
-				}
-				slices.Reverse(path)
-				k := slices.Index(path, row)
-				if k < 0 {
-					continue
-				}
-				sum := run.Sum{Weight: sample.Weight, Count: sample.Count, WeightSq: sample.WeightSq}
-				count := func(m map[int]*cost, fn int) {
-					n, ok := m[fn]
-					if !ok {
-						fresh := newCost(len(c.Base), len(c.Head))
-						n = &fresh
-						m[fn] = n
-					}
-					addSum(&of(n)[i], &sum)
-				}
-				caller := -1
-				if k > 0 {
-					caller = byRow[path[k-1]]
-				}
-				count(in, caller)
-				// A sample counts once for each callee, however deep the recursion.
-				called := make(map[int]bool)
-				for ; k+1 < len(path); k++ {
-					if callee := byRow[path[k+1]]; path[k] == row && !called[callee] {
-						called[callee] = true
-						count(out, callee)
-					}
-				}
-			}
-		}
-	}
-	add(c.base, c.rows.base, e.pair.base, func(c *cost) []run.Sum { return c.base })
-	add(c.head, c.rows.head, e.pair.head, func(c *cost) []run.Sum { return c.head })
-	tests := stats.New(level)
-	list := func(m map[int]*cost) (list []Neighbor) {
-		for fn, sums := range m {
-			list = append(list, Neighbor{fn, e.Normalization.newChange(tests, *sums)})
-		}
-		slices.SortFunc(list, func(a, b Neighbor) int {
-			return cmp.Or(-cmp.Compare(math.Abs(a.Calls.Delta()), math.Abs(b.Calls.Delta())), a.Function-b.Function)
-		})
-		return list
-	}
-	return list(in), list(out)
 }

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,15 +25,14 @@ cpu-cycles main a!main;a!sort;a!fresh 5
 cpu-cycles main a!main 7
 `
 
-// render prints a tree: base, head, self of both sides.
-func render(e *Event, t *Tree, n *TreeNode, depth int, b *strings.Builder) {
+// render prints a tree: base and head of each node.
+func render(e *Event, t *Tree, n TreeNode, depth int, b *strings.Builder) {
 	name := "all"
-	if n.Function >= 0 {
-		name = e.Functions[n.Function].Name
+	if fn := t.Function[n]; fn >= 0 {
+		name = e.Functions[fn].Name
 	}
-	self := t.Self(n)
-	fmt.Fprintf(b, "%s%s %v %v (%v %v)\n", strings.Repeat(" ", depth), name, n.Base, n.Head, self.Base, self.Head)
-	for _, c := range n.Children {
+	fmt.Fprintf(b, "%s%s %v %v\n", strings.Repeat(" ", depth), name, t.Base[n], t.Head[n])
+	for _, c := range t.Children(n) {
 		render(e, t, c, depth+1, b)
 	}
 }
@@ -44,64 +44,154 @@ func TestTree(t *testing.T) {
 		tree *Tree
 		want string
 	}{
-		{c.Tree(0), `all 110 52 (0 0)
- main 110 52 (0 7)
-  sort 80 45 (20 0)
-   less 50 40 (50 40)
-   sort 10 0 (0 0)
-    less 10 0 (10 0)
-   fresh 0 5 (0 5)
-  old 30 0 (0 0)
-   hash_v1 30 0 (30 0)
+		{c.Tree(0), `all 110 52
+ main 110 52
+  sort 80 45
+   less 50 40
+   sort 10 0
+    less 10 0
+   fresh 0 5
+  old 30 0
+   hash_v1 30 0
 `},
-		{c.CallerTree(0), `all 110 52 (0 0)
- hash_v1 30 0 (30 0)
-  old 30 0 (0 0)
-   main 30 0 (0 0)
- less 60 40 (60 40)
-  sort 60 40 (0 0)
-   main 50 40 (0 0)
-   sort 10 0 (0 0)
-    main 10 0 (0 0)
- sort 20 0 (20 0)
-  main 20 0 (0 0)
- main 0 7 (0 7)
- fresh 0 5 (0 5)
-  sort 0 5 (0 0)
-   main 0 5 (0 0)
+		{c.CallerTree(0), `all 110 52
+ hash_v1 30 0
+  old 30 0
+   main 30 0
+ less 60 40
+  sort 60 40
+   main 50 40
+   sort 10 0
+    main 10 0
+ sort 20 0
+  main 20 0
+ main 0 7
+ fresh 0 5
+  sort 0 5
+   main 0 5
 `},
 	} {
 		var b strings.Builder
-		render(e, test.tree, test.tree.Root, 0, &b)
+		render(e, test.tree, TreeRoot, 0, &b)
 		if diff := cmp.Diff(test.want, b.String()); diff != "" {
 			t.Error(diff)
 		}
 	}
 }
 
-// TestTreeSums checks on both trees that what a node costs is what it costs itself and
-// what its children do, for every run.
-func TestTreeSums(t *testing.T) {
-	c := mustCompare(t, runs(t, treeBase, treeBase+"cpu-cycles main a!main;b!f 3"), runs(t, treeHead), Options{Normalize: None})
-	down, up := c.Tree(0), c.CallerTree(0)
-	var check func(n *TreeNode)
-	check = func(n *TreeNode) {
-		sum := newCost(2, 1)
-		sum.add(&n.self)
-		for _, child := range n.Children {
-			sum.add(&child.total)
-			check(child)
+// TestTreeOracle compares both trees with sums over the paths of all samples, for every
+// run, and what Costs adds up for all nodes with what it does for some.
+func TestTreeOracle(t *testing.T) {
+	base, head := generateSides(3, 60, 400)
+	for _, r := range []*run.Run{base[1], head[2]} { // one with samples that have no stack
+		r.Samples = append(r.Samples, run.Sample{Weight: 5e6, Count: 5, WeightSq: 5e12})
+		r.Events[0].Weight += 5e6
+		r.Events[0].Samples += 5
+	}
+	c := mustCompare(t, base, head, Options{Normalize: Total})
+	e := &c.Events[0]
+	for _, up := range []bool{false, true} {
+		want := make(map[string]*cost)
+		for i, r := range slices.Concat(base, head) {
+			for _, s := range r.Samples {
+				path := []string{noStack}
+				if s.Stack != 0 {
+					path = path[:0]
+					for _, l := range r.Stacks.Append(nil, s.Stack) {
+						path = append(path, r.Functions[r.Locations[l].Lines[0].Function].Name)
+					}
+				}
+				if !up {
+					slices.Reverse(path)
+				}
+				for k := range len(path) + 1 {
+					key := strings.Join(path[:k], ";")
+					if want[key] == nil {
+						fresh := newCost(len(base), len(head))
+						want[key] = &fresh
+					}
+					sums := slices.Concat(want[key].base, want[key].head)
+					addSum(&sums[i], &run.Sum{Weight: s.Weight, Count: s.Count, WeightSq: s.WeightSq})
+					copy(want[key].base, sums)
+					copy(want[key].head, sums[len(base):])
+				}
+			}
 		}
-		if diff := cmp.Diff(sum, n.total, cmp.AllowUnexported(cost{})); diff != "" {
-			t.Errorf("node of function %d: %s", n.Function, diff)
+		tree := c.Tree(0)
+		if up {
+			tree = c.CallerTree(0)
+		}
+		if tree.Len() != len(want) {
+			t.Fatalf("%d nodes, want %d", tree.Len(), len(want))
+		}
+		all, some := make([]TreeNode, tree.Len()), []TreeNode{}
+		for n := range all {
+			all[n] = TreeNode(n)
+			if n%3 == 1 {
+				some = append(some, TreeNode(n))
+			}
+		}
+		slices.Reverse(some)
+		costs := tree.Costs(all)
+		paths := make([]string, tree.Len())
+		for n := range all {
+			if n > 0 {
+				paths[n] = strings.TrimPrefix(paths[tree.Parent(TreeNode(n))]+";"+e.Functions[tree.Function[n]].Name, ";")
+				if !slices.Contains(tree.Children(tree.Parent(TreeNode(n))), TreeNode(n)) {
+					t.Fatalf("node %d is no child of its parent", n)
+				}
+			}
+			got := costs.cost(n)
+			if diff := cmp.Diff(want[paths[n]], &got, cmp.AllowUnexported(cost{})); diff != "" {
+				t.Fatalf("%q: %s", paths[n], diff)
+			}
+			ch := costs.Change(n)
+			if ch.Base != tree.Base[n] && math.Abs(ch.Base/tree.Base[n]-1) > 1e-12 || ch.Head != tree.Head[n] && math.Abs(ch.Head/tree.Head[n]-1) > 1e-12 {
+				t.Fatalf("%q: %v %v, and %v %v of runs", paths[n], tree.Base[n], tree.Head[n], ch.Base, ch.Head)
+			}
+			if tested := costs.Test(n); tested.P != ch.P {
+				t.Fatalf("%q: p %v, with an interval %v", paths[n], tested.P, ch.P)
+			}
+		}
+		for k, n := range some {
+			if diff := cmp.Diff(costs.cost(int(n)), tree.Costs(some).cost(k), cmp.AllowUnexported(cost{})); diff != "" {
+				t.Fatalf("%q among some: %s", paths[n], diff)
+			}
 		}
 	}
-	check(down.Root)
-	if diff := cmp.Diff(down.Root.total, up.Root.total, cmp.AllowUnexported(cost{})); diff != "" {
-		t.Error(diff)
+}
+
+// TestWithin checks that tests without intervals say the same as intervals do.
+func TestWithin(t *testing.T) {
+	base, head := generateSides(8, 200, 3000)
+	c := mustCompare(t, base, head, Options{Normalize: None})
+	tree := c.Tree(0)
+	var all []TreeNode
+	for n := range tree.Len() {
+		all = append(all, TreeNode(n))
 	}
-	if down.Root.total.base[1].Weight != 113 {
-		t.Errorf("root %+v", down.Root.total)
+	costs := tree.Costs(all)
+	within, grew := 0, 0
+	for k := range all {
+		ch, tested := costs.Change(k), costs.Test(k)
+		for _, margin := range []float64{0.02, 0.1, 0.3} {
+			inside := ch.CI.Lo >= 1/(1+margin) && ch.CI.Hi <= 1+margin
+			if ch.Within(margin) != inside || tested.Within(margin) != inside {
+				t.Errorf("%v is within %v: %v, %v without the interval", ch.CI, margin, ch.Within(margin), tested.Within(margin))
+			}
+			if inside {
+				within++
+			}
+		}
+		if ch.P <= 0.05 {
+			if tested.Grew() != (ch.Ratio > 1) {
+				t.Errorf("ratio %v, p %v: grew %v", ch.Ratio, ch.P, tested.Grew())
+			}
+			grew++
+		}
+	}
+	if within == 0 || grew == 0 {
+		t.Errorf("%d changes are within a margin, %d are shown", within, grew)
 	}
 }
 

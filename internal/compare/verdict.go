@@ -78,7 +78,45 @@ func (c *Change) WithinNoise() bool { return c.CI.Contains(1) }
 
 // newChange estimates one change. c stays in use.
 func (n *Normalization) newChange(tests *stats.Tests, c cost) Change {
-	ch := Change{cost: c, P: 1, Adjusted: 1, Verdict: Inconclusive}
+	return n.change(tests, c, (*stats.Tests).Ratio)
+}
+
+// testedChange is newChange without Ratio, CI and what follows from them: P, Grew and
+// Within are the same, at a small part of the cost.
+func (n *Normalization) testedChange(tests *stats.Tests, c cost) Change {
+	return n.change(tests, c, (*stats.Tests).Test)
+}
+
+func (n *Normalization) change(tests *stats.Tests, c cost, estimate func(t *stats.Tests, base, head []stats.WeightedCount) stats.Estimate) Change {
+	ch, base, head := n.measure(c)
+	switch {
+	case !ch.tells():
+		// Most functions of a large profile.
+		ch.unknown()
+		return ch
+	case n.exact(base, head):
+		ch.estimate = tests.Exact(stats.WeightedCount{Weight: base[0].Weight}, stats.WeightedCount{Weight: head[0].Weight})
+	default:
+		ch.estimate = estimate(tests, base, head)
+	}
+	e := &ch.estimate
+	ch.Ratio, ch.CI, ch.Method, ch.P, ch.Capped = e.Ratio, e.CI, e.Method, e.P, e.Capped
+	return ch
+}
+
+// Grew reports whether P is that of a growth.
+func (c *Change) Grew() bool { return c.estimate.Above(1) < c.estimate.Below(1) }
+
+// Within reports whether a relative change beyond margin is excluded, by two one-sided
+// tests (Schuirmann, 1987) at the level at which the interval lies within the margin.
+func (c *Change) Within(margin float64) bool {
+	const alpha = 1 - level
+	return c.estimate.Below(1+margin) <= alpha/2 && c.estimate.Above(1/(1+margin)) <= alpha/2
+}
+
+// measure is a change that was not estimated, and the normalized costs of its runs.
+func (n *Normalization) measure(c cost) (ch Change, base, head []stats.WeightedCount) {
+	ch = Change{cost: c, P: 1, Adjusted: 1, Verdict: Inconclusive}
 	ch.BaseSamples, ch.HeadSamples = c.samples()
 	bursts := [2]float64{1, 1}
 	if c.bursts != nil {
@@ -86,36 +124,34 @@ func (n *Normalization) newChange(tests *stats.Tests, c cost) Change {
 		ch.Bursts = max(bursts[0], bursts[1])
 	}
 	few := c.few(bursts)
-	base, baseEffective := n.normalize(c.base, n.base, bursts[0], few)
-	head, headEffective := n.normalize(c.head, n.head, bursts[1], few)
+	base, ch.BaseEffective = n.normalize(c.base, n.base, bursts[0], few)
+	head, ch.HeadEffective = n.normalize(c.head, n.head, bursts[1], few)
 	for _, w := range base {
 		ch.Base += w.Weight / float64(len(base))
 	}
 	for _, w := range head {
 		ch.Head += w.Weight / float64(len(head))
 	}
-	ch.BaseEffective, ch.HeadEffective = baseEffective, headEffective
-	if samples := ch.BaseSamples + ch.HeadSamples; samples > 0 && samples < telling && len(base) > 1 && len(head) > 1 {
-		// Most functions of a large profile.
-		ch.Ratio, ch.CI = ch.Head/ch.Base, stats.Interval{Lo: 0, Hi: math.Inf(1)}
-		return ch
-	}
-	e := n.estimate(tests, base, head)
-	ch.estimate = e
-	ch.Ratio, ch.CI, ch.Method, ch.P, ch.Capped = e.Ratio, e.CI, e.Method, e.P, e.Capped
-	return ch
+	return ch, base, head
 }
 
-// estimate compares normalized costs. What a simulator counted is known, if all runs of a
-// side agree.
-func (n *Normalization) estimate(tests *stats.Tests, base, head []stats.WeightedCount) stats.Estimate {
+// unknown says that nothing is known of the ratio but what it is in the means.
+func (c *Change) unknown() { c.Ratio, c.CI = c.Head/c.Base, stats.Interval{Lo: 0, Hi: math.Inf(1)} }
+
+// tells reports whether there are samples enough for differences between runs to tell
+// something.
+func (c *Change) tells() bool {
+	samples := c.BaseSamples + c.HeadSamples
+	return samples <= 0 || samples >= telling || len(c.cost.base) == 1 || len(c.cost.head) == 1
+}
+
+// exact reports whether costs are known: a simulator counted, and all runs of a side
+// agree.
+func (n *Normalization) exact(base, head []stats.WeightedCount) bool {
 	same := func(list []stats.WeightedCount) bool {
 		return !slices.ContainsFunc(list, func(c stats.WeightedCount) bool { return c.Weight != list[0].Weight })
 	}
-	if n.simulated && same(base) && same(head) {
-		return tests.Exact(stats.WeightedCount{Weight: base[0].Weight}, stats.WeightedCount{Weight: head[0].Weight})
-	}
-	return tests.Ratio(base, head)
+	return n.simulated && same(base) && same(head)
 }
 
 // telling is the number of samples in all runs below which their differences tell
@@ -192,7 +228,6 @@ func judge(family []*Change, declared bool, opt *Options) {
 // have, show a change if the interval does too.
 func (c *Change) decide(bound, enough float64, opt *Options) {
 	e := &c.estimate
-	hi, lo := 1+opt.Margin, 1/(1+opt.Margin)
 	alpha := 1 - level
 	c.Smallest = e.SmallestDetectable(enough, power)
 	if e.Method == stats.Sampling || e.Method == stats.SamplingExact {
@@ -202,9 +237,7 @@ func (c *Change) decide(bound, enough float64, opt *Options) {
 	}
 	shown := c.Adjusted <= bound && c.P <= alpha
 	switch {
-	// Two one-sided tests (Schuirmann, 1987), at the level at which the interval that is
-	// printed beside it lies within the margin.
-	case e.Below(hi) <= alpha/2 && e.Above(lo) <= alpha/2:
+	case c.Within(opt.Margin):
 		c.Verdict = Unchanged
 	case shown && c.Ratio < 1:
 		c.Verdict = Improved
@@ -215,7 +248,7 @@ func (c *Change) decide(bound, enough float64, opt *Options) {
 		// To show the change that is seen, or to exclude one beyond the margin,
 		// whatever is nearer.
 		seen := math.Abs(math.Log(c.Ratio))
-		distance := max(seen, math.Log(hi)-seen)
+		distance := max(seen, math.Log(1+opt.Margin)-seen)
 		c.RunsNeeded = e.RunsNeeded(distance, alpha/2, power)
 	}
 }

@@ -173,31 +173,37 @@ func WriteDiffTree(w io.Writer, c *compare.Comparison, opt DiffTreeOptions) erro
 		t := table{right: []bool{true, true, true, true, false}}
 		t.add("base", "head", "delta", "ratio", "95% interval", "function")
 		hidden := 0
-		floor := opt.MinShare * max(tree.Root.Base, tree.Root.Head)
-		var walk func(n *compare.TreeNode, depth int)
-		walk = func(n *compare.TreeNode, depth int) {
-			name := "[everything]"
-			if n.Function >= 0 {
-				f := &e.Functions[n.Function]
-				name = functionText(f)
-				switch {
-				case n.Base == 0 && n.Head > 0 && !strings.HasSuffix(name, "(new)"):
-					name += " (new path)"
-				case n.Head == 0 && n.Base > 0 && !strings.HasSuffix(name, "(gone)"):
-					name += " (path gone)"
-				}
-			}
-			total := tree.Total(n)
-			t.add(format.cost(n.Base), format.cost(n.Head), format.delta(n.Head-n.Base), formatRatio(total.Ratio), formatInterval(total.CI), indent(depth)+name)
-			for _, child := range n.Children {
-				if max(child.Base, child.Head) < floor {
+		floor := opt.MinShare * max(tree.Base[compare.TreeRoot], tree.Head[compare.TreeRoot])
+		var shown []compare.TreeNode
+		var depths []int
+		var walk func(n compare.TreeNode, depth int)
+		walk = func(n compare.TreeNode, depth int) {
+			shown, depths = append(shown, n), append(depths, depth)
+			for _, child := range tree.Children(n) {
+				if max(tree.Base[child], tree.Head[child]) < floor {
 					hidden++
 					continue
 				}
 				walk(child, depth+1)
 			}
 		}
-		walk(tree.Root, 0)
+		walk(compare.TreeRoot, 0)
+		costs := tree.Costs(shown)
+		for i := range shown {
+			total := costs.Change(i)
+			base, head := tree.Base[shown[i]], tree.Head[shown[i]]
+			name := "[everything]"
+			if fn := tree.Function[shown[i]]; fn >= 0 {
+				name = functionText(&e.Functions[fn])
+				switch {
+				case base == 0 && head > 0 && !strings.HasSuffix(name, "(new)"):
+					name += " (new path)"
+				case head == 0 && base > 0 && !strings.HasSuffix(name, "(gone)"):
+					name += " (path gone)"
+				}
+			}
+			t.add(format.cost(base), format.cost(head), format.delta(head-base), formatRatio(total.Ratio), formatInterval(total.CI), indent(depths[i])+name)
+		}
 		if err := t.write(w); err != nil {
 			return err
 		}

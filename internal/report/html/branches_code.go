@@ -3,6 +3,7 @@ package html
 import (
 	"path"
 	"regexp"
+	"strings"
 
 	"profdiff/internal/branch"
 )
@@ -33,7 +34,27 @@ var movingNumber = regexp.MustCompile(`-?0x[0-9a-f]+\(%rip\)|\b0x[0-9a-f]{5,}\b`
 
 // InstructionKey is the text of an instruction without what differs between builds though
 // the code is the same.
-func InstructionKey(text string) string { return movingNumber.ReplaceAllString(text, "@") }
+func InstructionKey(text string) string {
+	if !strings.Contains(text, "(%rip)") && !hasAddress(text) {
+		return text // most, which need no search
+	}
+	return movingNumber.ReplaceAllString(text, "@")
+}
+
+// hasAddress reports whether a text has a number of five hexadecimal digits and more.
+func hasAddress(text string) bool {
+	for {
+		_, rest, ok := strings.Cut(text, "0x")
+		if !ok {
+			return false
+		}
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789abcdef"))
+		if digits >= 5 {
+			return true
+		}
+		text = rest
+	}
+}
 
 // addCode adds the code of a function, and links its branches to it. base or head may be
 // nil; with base alone, there is one side.

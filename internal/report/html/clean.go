@@ -19,6 +19,9 @@ const maxText = 4096
 // UTF-8.
 func clean(s string) string {
 	dirty := len(s) > maxText
+	if !dirty && plain(s) {
+		return s
+	}
 	for i, r := range s {
 		if r == utf8.RuneError || !visible(r) {
 			dirty = dirty || r != utf8.RuneError || !strings.HasPrefix(s[i:], "\ufffd")
@@ -50,6 +53,16 @@ func clean(s string) string {
 	return b.String()
 }
 
+// plain reports whether a text is of visible ASCII characters and spaces: most are.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
 // visible reports whether a character is one that is seen, or a space.
 func visible(r rune) bool {
 	if r >= ' ' && r < 0x7f {
@@ -67,9 +80,12 @@ func visible(r rune) bool {
 
 // cleanAll cleans all strings that are reachable from a pointer. Going by type, it
 // cannot miss a field that is added later.
-func cleanAll(p any) { cleanValue(reflect.ValueOf(p)) }
+func cleanAll(p any) { make(cleaner).value(reflect.ValueOf(p)) }
 
-func cleanValue(v reflect.Value) {
+// A cleaner knows by type of a structure the fields that may hold strings.
+type cleaner map[reflect.Type][]int
+
+func (c cleaner) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if s := v.String(); s != "" {
@@ -79,22 +95,33 @@ func cleanValue(v reflect.Value) {
 		}
 	case reflect.Pointer:
 		if !v.IsNil() {
-			cleanValue(v.Elem())
+			c.value(v.Elem())
 		}
 	case reflect.Slice, reflect.Array:
 		if !hasText(v.Type().Elem()) {
 			return
 		}
 		for i := range v.Len() {
-			cleanValue(v.Index(i))
+			c.value(v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if hasText(v.Type().Field(i).Type) {
-				cleanValue(v.Field(i))
-			}
+		for _, i := range c.fields(v.Type()) {
+			c.value(v.Field(i))
 		}
 	}
+}
+
+func (c cleaner) fields(t reflect.Type) []int {
+	fields, ok := c[t]
+	if !ok {
+		for i := range t.NumField() {
+			if hasText(t.Field(i).Type) {
+				fields = append(fields, i)
+			}
+		}
+		c[t] = fields
+	}
+	return fields
 }
 
 // hasText reports whether values of a type may hold strings.

@@ -237,8 +237,9 @@ func encode(d *Document) ([]block, error) {
 		e := &d.Events[i]
 		limit := MaxFrames / len(d.Events)
 		all := e.Frames
+		prune := pruner{all: &all}
 		for {
-			e.Frames = all.pruned(limit)
+			e.Frames = prune.pruned(limit)
 			data := append(append(bytes.Clone(own[i]), `,"frames":`...), frameColumns(e, indexes[i])...)
 			data = append(data, '}')
 			small, err := gz.compress(data)
@@ -257,6 +258,9 @@ func encode(d *Document) ([]block, error) {
 	return blocks, nil
 }
 
+// gzipLevel is the last before a slower algorithm, which makes pages no smaller.
+const gzipLevel = 6
+
 // A compressor compresses one block after the other. It is deterministic: the header has
 // no time and no name.
 type compressor struct{ z *gzip.Writer }
@@ -265,7 +269,7 @@ func (c *compressor) compress(data []byte) ([]byte, error) {
 	var buf bytes.Buffer
 	if c.z == nil {
 		var err error
-		if c.z, err = gzip.NewWriterLevel(&buf, 7); err != nil {
+		if c.z, err = gzip.NewWriterLevel(&buf, gzipLevel); err != nil {
 			return nil, err
 		}
 	} else {
@@ -378,7 +382,7 @@ func writeFloat(buf []byte, v float64, digits int) []byte {
 
 // byFrequency orders the functions of an event, those of most frames first: small numbers
 // take less room. It returns the functions, and the new index of each.
-func byFrequency(e *Event) (ordered []Function, index []int) {
+func byFrequency(e *Event) (ordered []*Function, index []int) {
 	frames := make([]int, len(e.Functions))
 	for _, fn := range e.Frames.Function {
 		if fn >= 0 {
@@ -390,17 +394,17 @@ func byFrequency(e *Event) (ordered []Function, index []int) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return frames[b] - frames[a] })
-	index = make([]int, len(order))
+	index, ordered = make([]int, len(order)), make([]*Function, len(order))
 	for at, i := range order {
 		index[i] = at
-		ordered = append(ordered, e.Functions[i])
+		ordered[at] = &e.Functions[i]
 	}
 	return ordered, index
 }
 
 // functionColumns are the functions of an event and what goes with them, a JSON object
 // without its end.
-func functionColumns(e *Event, f []Function, index []int, texts *textTable) []byte {
+func functionColumns(e *Event, f []*Function, index []int, texts *textTable) []byte {
 	n := len(f)
 	c := &columns{}
 	// Most names are new: as differences they take no room.

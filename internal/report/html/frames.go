@@ -15,115 +15,143 @@ const significance = 0.05
 // frames is the call tree of one event. Heavy frames are tested by what they and what
 // they call cost, as a family of their own, by the rules that functions are.
 func frames(c *compare.Comparison, event int) Frames {
-	e := &c.Events[event]
 	tree := c.Tree(event)
-	t := treeBuilder{opt: &c.Options, event: e, tree: tree, decided: make(map[*compare.TreeNode]FrameFlags)}
-	t.decide()
-	t.add(tree.Root, 0)
-	t.f.All = len(t.f.Level)
-	return t.f
+	n := tree.Len()
+	f := newFrames(n)
+	f.All = n
+	at := make([]int32, n) // index in f by node
+	size := sizes(tree)
+	var byCost []compare.TreeNode
+	for id := range compare.TreeNode(n) {
+		k := at[id]
+		f.Function[k] = tree.Function[id]
+		base, head := tree.Base[id], tree.Head[id]
+		switch {
+		case base == 0 && head > 0:
+			f.Flags[k] = OnlyHead
+		case head == 0 && base > 0:
+			f.Flags[k] = OnlyBase
+		}
+		children := tree.Children(id)
+		for _, child := range children {
+			base -= tree.Base[child]
+			head -= tree.Head[child]
+		}
+		// What is left of a subtraction of equal numbers is no cost.
+		if math.Abs(base) < 1e-9*tree.Base[id] {
+			base = 0
+		}
+		if math.Abs(head) < 1e-9*tree.Head[id] {
+			head = 0
+		}
+		f.Base[k], f.Head[k] = base, head
+		// What it calls, the widest first.
+		if len(children) > 1 {
+			byCost = append(byCost[:0], children...)
+			slices.SortFunc(byCost, func(a, b compare.TreeNode) int {
+				if c := cmp.Compare(tree.Base[b]+tree.Head[b], tree.Base[a]+tree.Head[a]); c != 0 {
+					return c
+				}
+				return cmp.Compare(tree.Function[a], tree.Function[b])
+			})
+			children = byCost
+		}
+		next := k + 1
+		for _, child := range children {
+			at[child], f.Level[next] = next, f.Level[k]+1
+			next += size[child]
+		}
+	}
+	decide(c, event, tree, func(n compare.TreeNode, flag FrameFlags) { f.Flags[at[n]] |= flag })
+	return f
 }
 
-type treeBuilder struct {
-	opt     *compare.Options
-	event   *compare.Event
-	tree    *compare.Tree
-	decided map[*compare.TreeNode]FrameFlags
-	f       Frames
+func newFrames(n int) Frames {
+	costs := make([]float64, 2*n)
+	numbers := make([]int32, 2*n)
+	return Frames{
+		Level: numbers[:n:n], Function: numbers[n:], Base: costs[:n:n], Head: costs[n:], Flags: make([]FrameFlags, n),
+	}
+}
+
+// sizes are the numbers of nodes of the subtrees of a tree.
+func sizes(t *compare.Tree) []int32 {
+	size := make([]int32, t.Len())
+	for id := len(size) - 1; id >= 0; id-- {
+		size[id]++
+		if id > 0 {
+			size[t.Parent(compare.TreeNode(id))] += size[id]
+		}
+	}
+	return size
 }
 
 // decide finds the frames that changed.
-func (t *treeBuilder) decide() {
-	if t.event.Withheld != "" || single(t.event.Total.Method) || t.event.Total.Withheld {
+func decide(c *compare.Comparison, event int, tree *compare.Tree, found func(compare.TreeNode, FrameFlags)) {
+	e, opt := &c.Events[event], &c.Options
+	if e.Withheld != "" || single(e.Total.Method) || e.Total.Withheld {
 		return
 	}
-	type test struct {
-		node   *compare.TreeNode
-		change compare.Change
-	}
-	var tests []test
-	floor := t.opt.MinShare * (t.tree.Root.Base + t.tree.Root.Head)
-	var walk func(n *compare.TreeNode)
-	walk = func(n *compare.TreeNode) {
-		if n.Base+n.Head < floor {
-			return
-		}
-		tests = append(tests, test{n, t.tree.Total(n)})
-		for _, child := range n.Children {
-			walk(child)
+	var heavy []compare.TreeNode
+	floor := opt.MinShare * (tree.Base[compare.TreeRoot] + tree.Head[compare.TreeRoot])
+	for id := range compare.TreeNode(tree.Len()) {
+		if tree.Base[id]+tree.Head[id] >= floor {
+			heavy = append(heavy, id)
 		}
 	}
-	walk(t.tree.Root)
-	p := make([]float64, len(tests))
-	for i := range tests {
-		p[i] = tests[i].change.P
+	costs := tree.Costs(heavy)
+	changes, p := make([]compare.Change, len(heavy)), make([]float64, len(heavy))
+	for i := range heavy {
+		changes[i] = costs.Test(i)
+		p[i] = changes[i].P
 	}
-	lo, hi := 1/(1+t.opt.Margin), 1+t.opt.Margin
 	for i, q := range stats.BenjaminiHochberg(p) {
-		ch := &tests[i].change
+		ch := &changes[i]
 		switch {
-		case q > t.opt.FalseDiscovery || ch.P > significance || ch.CI.Lo >= lo && ch.CI.Hi <= hi:
-		case ch.Ratio > 1 && ch.Delta() > 0:
-			t.decided[tests[i].node] = Grew
-		case ch.Ratio < 1 && ch.Delta() < 0:
-			t.decided[tests[i].node] = Shrank
+		case q > opt.FalseDiscovery || ch.P > significance || ch.Within(opt.Margin):
+		case ch.Grew() && ch.Delta() > 0:
+			found(heavy[i], Grew)
+		case !ch.Grew() && ch.Delta() < 0:
+			found(heavy[i], Shrank)
 		}
 	}
 }
 
-// add adds a node and what it calls, the widest first.
-func (t *treeBuilder) add(n *compare.TreeNode, level int32) {
-	base, head := n.Base, n.Head
-	for _, c := range n.Children {
-		base -= c.Base
-		head -= c.Head
-	}
-	// What is left of a subtraction of equal numbers is no cost.
-	if math.Abs(base) < 1e-9*n.Base {
-		base = 0
-	}
-	if math.Abs(head) < 1e-9*n.Head {
-		head = 0
-	}
-	flags := t.decided[n]
-	switch {
-	case n.Base == 0 && n.Head > 0:
-		flags |= OnlyHead
-	case n.Head == 0 && n.Base > 0:
-		flags |= OnlyBase
-	}
-	t.f.append(level, int32(n.Function), base, head, flags)
-	children := slices.Clone(n.Children)
-	slices.SortStableFunc(children, func(a, b *compare.TreeNode) int {
-		return cmp.Or(-cmp.Compare(a.Base+a.Head, b.Base+b.Head), a.Function-b.Function)
-	})
-	for _, c := range children {
-		t.add(c, level+1)
+// A pruner leaves light frames out of a tree.
+type pruner struct {
+	all        *Frames
+	end        []int32   // by frame: the one after the last below it
+	base, head []float64 // by frame: the costs of it and what it calls
+	weight     []float64 // by frame: the larger share of a side
+}
+
+// weigh computes what limits go by.
+func (p *pruner) weigh() {
+	p.end = p.all.ends()
+	p.base, p.head = p.all.totals(p.end)
+	p.weight = make([]float64, len(p.end))
+	for i := range p.weight {
+		p.weight[i] = max(part(p.base[i], p.base[0]), part(p.head[i], p.head[0]))
 	}
 }
 
 // pruned keeps about limit frames: the heaviest, and those whose change was decided with
 // their callers. What is left out below a frame is one row, with the sum of its costs.
-func (f *Frames) pruned(limit int) Frames {
-	n := len(f.Level)
+func (p *pruner) pruned(limit int) Frames {
+	f, n := p.all, len(p.all.Level)
 	if n <= limit {
 		return *f
 	}
-	end := f.ends()
-	base, head := f.totals(end)
-	weight := make([]float64, n)
-	for i := range weight {
-		weight[i] = max(part(base[i], base[0]), part(head[i], head[0]))
+	if p.end == nil {
+		p.weigh()
 	}
-	sorted := slices.Clone(weight)
-	slices.Sort(sorted)
-	least := sorted[n-max(limit, 1)-1] // the heaviest that is left out
+	least := nthSmallest(p.weight, n-max(limit, 1)-1) // the heaviest that is left out
 	keep := make([]bool, n)
 	keep[0] = true
 	var path []int // of the frame
 	for i := range n {
 		path = append(path[:f.Level[i]], i)
-		if weight[i] > least || f.Flags[i]&(Grew|Shrank) != 0 {
+		if p.weight[i] > least || f.Flags[i]&(Grew|Shrank) != 0 {
 			for k := len(path) - 1; k >= 0 && !keep[path[k]]; k-- {
 				keep[path[k]] = true
 			}
@@ -148,10 +176,10 @@ func (f *Frames) pruned(limit int) Frames {
 		close(f.Level[i])
 		if !keep[i] {
 			parent := &stack[len(stack)-1]
-			parent.n += end[i] - int32(i)
-			parent.base += base[i]
-			parent.head += head[i]
-			i = int(end[i])
+			parent.n += p.end[i] - int32(i)
+			parent.base += p.base[i]
+			parent.head += p.head[i]
+			i = int(p.end[i])
 			continue
 		}
 		stack = append(stack, open{})
@@ -160,6 +188,39 @@ func (f *Frames) pruned(limit int) Frames {
 	}
 	close(0)
 	return out
+}
+
+// nthSmallest is the element that sorting would put at index k. It looks at the values by
+// 16 bits at a time, from the highest.
+func nthSmallest(values []float64, k int) float64 {
+	// The order of these is that of the numbers.
+	ordered := func(v float64) uint64 {
+		if b := math.Float64bits(v); b>>63 == 0 {
+			return b | 1<<63
+		} else {
+			return ^b
+		}
+	}
+	const digit = 1<<16 - 1
+	var known, mask uint64 // the bits of the result that are known
+	for shift := 48; shift >= 0; shift -= 16 {
+		var count [digit + 1]int
+		for _, v := range values {
+			if b := ordered(v); b&mask == known {
+				count[b>>shift&digit]++
+			}
+		}
+		d := 0
+		for ; k >= count[d]; d++ {
+			k -= count[d]
+		}
+		known |= uint64(d) << shift
+		mask |= digit << shift
+	}
+	if known>>63 == 0 {
+		return math.Float64frombits(^known)
+	}
+	return math.Float64frombits(known &^ (1 << 63))
 }
 
 func (f *Frames) append(level, function int32, base, head float64, flags FrameFlags) {

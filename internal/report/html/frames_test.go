@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,6 +23,8 @@ func totalsOf(f *Frames) (base, head float64) {
 	}
 	return base, head
 }
+
+func (f *Frames) pruned(limit int) Frames { return (&pruner{all: f}).pruned(limit) }
 
 func TestPruned(t *testing.T) {
 	// main: a (x, y), b (x); of them a.y is heavy, b.x decided though light.
@@ -49,6 +53,20 @@ func TestPruned(t *testing.T) {
 	}
 }
 
+func TestNthSmallest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	values := []float64{0, math.Copysign(0, -1), -3, 1e-300, math.Inf(1), 7, 7, 7}
+	for range 2000 {
+		values = append(values, math.Exp(20*rng.NormFloat64()), math.Round(rng.NormFloat64()))
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	for k, want := range sorted {
+		if got := nthSmallest(values, k); got != want {
+			t.Errorf("the %dth is %v, want %v", k, got, want)
+		}
+	}
+}
+
 func TestPrunedSums(t *testing.T) {
 	c, err := synthetic.Compare(synthetic.Options{Frames: 5000, Depth: 40, Runs: 8, Change: true})
 	if err != nil {
@@ -66,8 +84,9 @@ func TestPrunedSums(t *testing.T) {
 	if decided(&all) == 0 {
 		t.Fatal("no frame changed")
 	}
+	prune := &pruner{all: &all}
 	for _, limit := range []int{4999, 2000, 300, 1} {
-		got := all.pruned(limit)
+		got := prune.pruned(limit)
 		kept, left := 0, 0
 		for _, fn := range got.Function[1:] {
 			if fn < 0 {
@@ -156,6 +175,18 @@ func TestNull(t *testing.T) {
 	for i, f := range e.Frames.Flags {
 		if f&(Grew|Shrank) != 0 {
 			t.Errorf("frame %d is decided", i)
+		}
+	}
+}
+
+// TestInstructionKey compares with the expression alone.
+func TestInstructionKey(t *testing.T) {
+	for _, text := range []string{
+		"mov 0x1234(%rip),%rax", "mov -0x8(%rip),%rax", "mov (%rip),%rax", "call 0x401000", "jmp 401000", "add $0x1234,%eax",
+		"lea 0x12(%rsi,%r8,8),%r9", "movabs $0xdeadbeef,%rax", "mov 0x0x12345,%eax", "mov $0xfffff_x,%eax", "bl 0x1000c", "",
+	} {
+		if got, want := InstructionKey(text), movingNumber.ReplaceAllString(text, "@"); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -321,19 +321,21 @@ func (o *Options) run(r *run.Run, head bool) Run {
 		out.Events = append(out.Events, RunEvent{e.Name, e.Samples, float64(e.Weight), e.Unit, e.Lost})
 	}
 	// The binaries that samples were in, by their build IDs.
-	weights := make(map[uint32]int64)
+	weights, sampled := make([]int64, len(r.Mappings)), make([]bool, len(r.Mappings))
 	for i := range r.Samples {
 		if s := &r.Samples[i]; s.Stack != 0 {
-			weights[r.Locations[r.Stacks.Location(s.Stack)].Mapping] += s.Count
+			m := r.Locations[r.Stacks.Location(s.Stack)].Mapping
+			weights[m] += s.Count
+			sampled[m] = true
 		}
 	}
-	var builds []uint32
+	var builds []int
 	for m := range weights {
-		if r.Mappings[m].BuildID != "" {
+		if sampled[m] && r.Mappings[m].BuildID != "" {
 			builds = append(builds, m)
 		}
 	}
-	slices.SortFunc(builds, func(a, b uint32) int { return cmp.Or(-cmp.Compare(weights[a], weights[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(builds, func(a, b int) int { return cmp.Or(-cmp.Compare(weights[a], weights[b]), cmp.Compare(a, b)) })
 	for _, m := range builds[:min(len(builds), 3)] {
 		out.Builds = append(out.Builds, o.name(r.Mappings[m].File)+" "+r.Mappings[m].BuildID)
 	}
