@@ -191,7 +191,7 @@ func (c *Case) Side(l *Listing, side, p string, source Source) (*Side, error) {
 		if k.Side != side || k.P != p || k.Executed == 0 || k.Function == "(total)" {
 			continue
 		}
-		b := Branch{Taken: k.Taken / k.Executed, Miss: k.Known / k.Executed}
+		b := Branch{Taken: k.Taken / k.Executed, Miss: k.Known / k.Executed, Executed: k.Executed}
 		if source == SourceSimulated {
 			b.Miss = k.Misses / k.Executed
 		}

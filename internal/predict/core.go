@@ -22,8 +22,10 @@ type Core struct {
 	// with the same registers in their addresses.
 	StoreQueue int
 	// Load is the cycles from an address to its value in a register, Forward those
-	// from a store to a load of the same address.
+	// from a store to a load of the same operand, or to one that is expected to get what
+	// was stored; Forwarding is about other loads of what was stored just before.
 	Load, Forward float64
+	Forwarding    Forwarding
 	// TakenPerCycle is the taken branches that the front end follows in a cycle: in a loop
 	// without loops within, of those between two backward ones, and in other loops on
 	// average.
@@ -81,12 +83,13 @@ func (t *timing) queues() (q [3]bool) {
 
 // runOptions say what costs time.
 type runOptions struct {
-	independent bool // no instruction waits for another
-	straight    bool // the front end follows any number of branches
-	misses      bool // mispredictions cost something
-	nested      bool // there are loops within the loop
-	single      bool // the front end follows one taken branch in a cycle
-	variant     int  // of where the code is
+	independent bool     // no instruction waits for another
+	straight    bool     // the front end follows any number of branches
+	misses      bool     // mispredictions cost something
+	nested      bool     // there are loops within the loop
+	single      bool     // the front end follows one taken branch in a cycle
+	variant     int      // of where the code is
+	sources     []source // of loads, nil if none has its value from a store of late
 }
 
 // memoryKey is where a store went: the operand and the values of the registers in it.
@@ -103,6 +106,7 @@ type flow struct {
 	ready   [maxRegister]float64
 	version [maxRegister]int
 	stores  map[memoryKey]float64
+	values  []float64 // when what a step stores can be had, with sources
 	alu     pipes
 	wide    ports // for loads to vector registers
 	units   [classes]ports
@@ -128,6 +132,9 @@ func (c *Core) run(steps []step, timings []*timing, opt runOptions) (retired []f
 	}
 	if opt.single {
 		f.takenPerCycle = 1
+	}
+	if opt.sources != nil {
+		f.values = make([]float64, len(steps))
 	}
 	ends := make(map[*Graph][]uint64)
 	retired = make([]float64, len(steps))
@@ -185,6 +192,10 @@ func (c *Core) run(steps []step, timings []*timing, opt runOptions) (retired []f
 		}
 		if !opt.straight {
 			f.deliver(&steps[i], i+1 < len(steps) && timings[i+1].fused && steps[i+1].g.Insts[steps[i+1].at].Kind == disasm.Conditional, ends)
+		}
+		if opt.sources != nil && opt.sources[i].replay {
+			f.front = max(f.front, last+c.Forwarding.Replay)
+			f.restart(f.front)
 		}
 		if steps[i].miss && opt.misses {
 			f.front = end + c.Refill
@@ -267,12 +278,19 @@ func (f *flow) execute(t *timing, i int) float64 {
 		from := f.loads.issue(address)
 		f.waiting[1].push(from)
 		value := from + t.load
-		if stored, ok := f.stores[f.key(t)]; ok {
+		if stored, ok := f.stores[f.key(t)]; ok && (f.values == nil || !f.opt.sources[i].narrow) {
 			value = max(from+min(t.load, f.Forward), stored+f.Forward)
+		} else if f.values != nil {
+			value = f.forwarded(i, from, value)
 		}
 		at = max(at, value)
 	}
 	end := at
+	data := at // when what is stored can be had
+	if op.store && op.class == classNone && !op.vector {
+		data = f.alu.issue(len(f.alu.used), at, 1) + 1
+		f.waiting[0].push(data - 1)
+	}
 	if !op.free && op.class != classNone && !t.fused {
 		queue := &f.waiting[0]
 		if op.class <= classLea {
@@ -290,9 +308,12 @@ func (f *flow) execute(t *timing, i int) float64 {
 		end = at + t.cycle
 	}
 	if op.store {
-		f.waiting[1].push(f.storing.issue(max(address, end)))
+		f.waiting[1].push(f.storing.issue(max(address, end, data)))
 		if t.memory > 0 && !f.opt.independent {
 			f.stores[f.key(t)] = end
+		}
+		if f.values != nil {
+			f.values[i] = max(end, data)
 		}
 	}
 	for _, r := range op.writes {
@@ -309,6 +330,23 @@ func (f *flow) execute(t *timing, i int) float64 {
 		}
 	}
 	return end
+}
+
+// forwarded returns when the load of step i has its value, from which it would have it
+// of the cache.
+func (f *flow) forwarded(i int, issued, cached float64) float64 {
+	s := &f.opt.sources[i]
+	if s.store < 0 || f.opt.independent {
+		return cached
+	}
+	at := f.values[s.store]
+	switch {
+	case s.renamed:
+		return max(f.cycle+1, at+f.Forward)
+	case s.blocked:
+		return max(cached, at+f.Forwarding.Blocked)
+	}
+	return max(cached, at+f.Forwarding.Cycles)
 }
 
 func (f *flow) key(t *timing) memoryKey {

@@ -8,6 +8,10 @@
 // misprediction penalty", ISPASS 2006). Code of both sides goes through the same model,
 // so that much of its error cancels in the ratio.
 //
+// Which loads get what was stored just before is found by interpreting the walk with
+// random values for what is not known, where comparisons of data come out as often as the
+// branches of the other side do.
+//
 // Of some cores ([Core]) more is known than LLVM's model says, or other things. There the
 // walk is scheduled here, mispredictions included, with the latencies and
 // micro-operations that llvm-mca gives for each instruction, except for what was

@@ -14,11 +14,11 @@ import (
 type Fetch struct {
 	Region uint64 // bytes, a power of two
 	Line   int    // operations
-	// Lines are delivered at once; for more of the same region there is a pause of a
-	// cycle after each such number. The next region, without a branch to it and after more
-	// than a line, takes a
-	// cycle at least.
-	Lines int
+	// Lines are delivered at once; for more of the region that a loop starts in there is a
+	// pause of a cycle after each such number. The next region, without a branch to it and
+	// after more than a line, takes a cycle at least, and of a region that no loop starts
+	// in Later operations are delivered in a cycle if there was no pause before.
+	Lines, Later int
 	// Call is the cycles of a call or a return.
 	Call float64
 }
@@ -33,6 +33,14 @@ func (f *Fetch) cycles(operations int) float64 {
 	return float64(2*groups - 1)
 }
 
+// later is what so many operations take of a region that no loop starts in.
+func (f *Fetch) later(operations int) float64 {
+	if lines := (operations + f.Line - 1) / f.Line; lines <= f.Lines {
+		return float64(lines) / float64(f.Lines)
+	}
+	return float64((operations + f.Later - 1) / f.Later)
+}
+
 // A fetching is the state of the front end. A group is what is fetched from one backward
 // branch to the next.
 type fetching struct {
@@ -45,14 +53,17 @@ type fetching struct {
 	region        uint64
 	operations    int  // of the region
 	fell          bool // into the region, without a branch, after more than a line
+	inside        bool // the region is not the first of its group
+	paused        bool // within the group
 }
 
 // fetch adds an operation whose last byte is at an address.
 func (f *fetching) fetch(at uint64) {
 	if region := at / f.Region; region != f.region || f.operations == 0 {
 		fell := f.operations > f.Line
+		inside := f.operations > 0 || f.inside
 		f.flush()
-		f.region, f.fell = region, fell
+		f.region, f.fell, f.inside = region, fell, inside
 	}
 	f.operations++
 }
@@ -61,6 +72,11 @@ func (f *fetching) fetch(at uint64) {
 func (f *fetching) flush() {
 	if f.operations > 0 {
 		cycles := f.Fetch.cycles(f.operations)
+		if f.inside && !(f.paused && f.operations > f.Later) {
+			cycles = f.later(f.operations)
+		} else if f.operations > f.Lines*f.Line {
+			f.paused = true
+		}
 		if f.fell {
 			cycles = max(1, cycles)
 		}
@@ -91,7 +107,7 @@ func (f *fetching) taken(kind disasm.Kind, backward bool) float64 {
 
 // restart begins a group.
 func (f *fetching) restart(at float64) {
-	f.start, f.cycles, f.branches, f.operations = at, 0, 0, 0
+	f.start, f.cycles, f.branches, f.operations, f.inside, f.paused = at, 0, 0, 0, false, false
 }
 
 // An alignment is what a listing wants of an address: a multiple of bytes unless that

@@ -55,7 +55,15 @@ func FuzzParseAsm(f *testing.F) {
 				loop = -1
 			}
 			s := &Side{Code: c, Loop: loop, Work: 1, Rates: Rates{Source: SourceAssumed}}
-			newWalker(c, s.Rates.branches(loop, g), 1).walk(loop, walkLimits{200, 20})
+			way := newWalker(c, s.Rates.branches(loop, g), 1).walk(loop, walkLimits{200, 20})
+			x := newInterpreter(1, chancesOf(nil))
+			x.start(g, loop)
+			x.comparisons(way, func(site) bool { return true })
+			for i, from := range x.sources(way, &Forwarding{}) {
+				if int(from.store) >= i {
+					t.Fatalf("step %d loads what step %d stores", i, from.store)
+				}
+			}
 			s.stride()
 			g.paths(loop)
 		}

@@ -128,10 +128,32 @@ type work struct {
 	plans    []*plan // with llvm-mca's engine: of each walk; else of a part of the first
 	first    int     // region
 	sites    []site  // of the last region, with the core's engine
+	// chance is how likely comparisons are by the branches of the other side; doubted is
+	// set if what is not known decides where the code stores.
+	chance func(comparison) (float64, bool)
 	// unparsable are instructions that llvm-mca does not know, in all sides after which
 	// they were found.
 	unparsable int
 	regions    []llvm.Region
+	doubted    bool
+}
+
+// chances are the comparisons of the branches that data decide.
+func (w *work) chances() (list []chance) {
+	g := w.side.Code.Root
+	x := newInterpreter(1, nil)
+	x.start(g, w.side.Loop)
+	asked := x.comparisons(w.walks[0], func(s site) bool {
+		unit := -1
+		if s.g == g {
+			unit = w.side.Loop
+		}
+		return w.side.Rates.Source != SourceAssumed && !s.g.exitOf(s.at, unit).loop
+	})
+	for _, a := range asked {
+		list = append(list, chance{a.comparison, w.branches(a.site).Taken})
+	}
+	return list
 }
 
 // Predict predicts pairs. All code of all pairs is simulated at once by one llvm-mca.
@@ -148,6 +170,8 @@ func (p *Predictor) Predict(ctx context.Context, pairs []*Pair) ([]*Result, erro
 			regions = append(regions, w.regions...)
 			works = append(works, w)
 		}
+		base, head := works[len(works)-2], works[len(works)-1]
+		base.chance, head.chance = chancesOf(head.chances()), chancesOf(base.chances())
 	}
 	simulations, err := p.simulate(ctx, works, regions)
 	if err != nil {
@@ -311,11 +335,12 @@ func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
 	}
 	c.missed = make(map[site]float64)
 	t := w.walks[0]
-	units := float64(len(t.units)) * w.side.Work
+	units, foreseen := float64(len(t.units))*w.side.Work, 0.0
 	for i := range t.steps {
 		st := &t.steps[i]
 		if st.miss {
 			c.missed[st.site] += 1 / units
+			foreseen += w.branches(st.site).foreseen / units
 		}
 		if st.g.Insts[st.at].Kind == disasm.Conditional {
 			unit := -1
@@ -327,7 +352,8 @@ func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
 			}
 		}
 	}
-	if w.side.Code.Root.storesByData(w.side.Loop) {
+	c.Lo = min(c.Lo, c.Total-min(foreseen*w.side.Work*c.MissCost, c.Misses))
+	if w.doubted {
 		c.Hi += memoryWait * (c.Total - c.Misses)
 	}
 	c.doubt = w.doubt(&c)
@@ -362,7 +388,7 @@ func (w *work) flags(c *Cycles) (flags []string) {
 	if w.unparsable > 0 {
 		flags = append(flags, fmt.Sprintf("llvm-mca cannot parse %d instructions, which count as nothing", w.unparsable))
 	}
-	if root.storesByData(w.side.Loop) {
+	if w.doubted {
 		flags = append(flags, memoryFlag)
 	}
 	if c.Unmodelled > 0 {
@@ -371,18 +397,29 @@ func (w *work) flags(c *Cycles) (flags []string) {
 	return flags
 }
 
+// sources are those of the loads of a walk.
+func (w *work) sources(walk int, f *Forwarding) []source {
+	g := w.side.Code.Root
+	x := newInterpreter(uint64(walk+1), w.chance)
+	x.start(g, w.side.Loop)
+	list := x.sources(w.walks[walk], f)
+	w.doubted = w.doubted || x.doubted && g.storesByData(w.side.Loop)
+	return list
+}
+
 // finishMCA makes the cycles of llvm-mca's simulations of the walks.
 func (p *Predictor) finishMCA(w *work, s []llvm.Simulation) (c Cycles, err error) {
 	cpu := &CPU{Name: p.Machine.Model.CPU, Refill: p.Machine.Refill, TakenPerCycle: p.Machine.Taken}
 	c.Lo = math.Inf(1)
 	n := float64(len(w.plans))
-	for _, plan := range w.plans {
+	for i, plan := range w.plans {
 		m, err := plan.measure(cpu, s[:len(plan.regions)])
 		if err != nil {
 			return c, err
 		}
+		chains := s[0]
 		s = s[len(plan.regions):]
-		base := m.base(cpu)
+		base := max(m.base(cpu), plan.memoryChain(&chains, w.sources(i, &Forwarding{Renamed: math.MaxInt})))
 		total := base
 		if m.Misses > 0 {
 			total = max(base, m.Missed)
@@ -444,8 +481,9 @@ func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err erro
 		m.Taken /= m.Units
 		m.Misses /= m.Units
 		m.Instructions = float64(len(t.steps)) / m.Units
+		sources := w.sources(i, &core.Forwarding)
 		cycles := func(o runOptions) float64 {
-			o.variant, o.nested = i, nested
+			o.variant, o.nested, o.sources = i, nested, sources
 			return steadyCycles(core.run(t.steps, list, o)) * m.Instructions
 		}
 		base := cycles(runOptions{})

@@ -93,8 +93,9 @@ func (r *Rates) at(g *Graph, at, unit int) Branch {
 	rarer := min(b.Taken, 1-b.Taken)
 	switch r.Source {
 	case SourceSimulated:
+		b.foreseen = foreseen(b.Taken, b.Miss)
 		b.Miss = min(b.Miss, rarer)
-		if exit.loop && !g.dependsOnData(at) {
+		if exit.loop && (!g.dependsOnData(at) || r.regular(g, at, unit)) {
 			b.Miss = 0
 		}
 		b.Miss = noisy(b.Miss)
@@ -105,6 +106,109 @@ func (r *Rates) at(g *Graph, at, unit int) Branch {
 		b.Miss = r.historyMiss(g, at, unit, b, exit)
 	}
 	return b
+}
+
+// foreseenTrips is the conditional branches that a loop may run through, from its start to
+// its end, for the end to be foreseen if there are always as many: of loops without other
+// branches the core that was measured foresees the ends after 128 trips, and not those
+// after 192.
+const foreseenTrips = 128
+
+// regularLoops is how often a loop has to be entered for its trips not to be as many by
+// chance.
+const regularLoops = 16
+
+// regular reports whether the loop that a branch ends makes as many trips each time it is
+// entered, and few enough for the end to be foreseen: exactly so many times more often
+// than it was left it was run through.
+func (r *Rates) regular(g *Graph, at, unit int) bool {
+	_, loop := g.exitFrom(at, unit)
+	if loop < 0 || r.Branch == nil {
+		return false
+	}
+	iterations := r.iterations(g, loop)
+	left, branches := 0.0, 0
+	for b := range g.Blocks {
+		if !g.inLoop(b, loop) {
+			continue
+		}
+		last := g.Blocks[b].End - 1
+		if g.Insts[last].Kind != disasm.Conditional {
+			continue
+		}
+		branches++
+		block := &g.Blocks[b]
+		jumpStays := block.Taken >= 0 && g.inLoop(block.Taken, loop)
+		nextStays := block.Next >= 0 && g.inLoop(block.Next, loop)
+		counted, ok := r.Branch(g, last)
+		if !ok { // never executed
+			continue
+		}
+		if !jumpStays {
+			left += counted.Executed * counted.Taken
+		}
+		if !nextStays {
+			left += counted.Executed * (1 - counted.Taken)
+		}
+	}
+	left = math.Round(left)
+	if left < regularLoops {
+		return false
+	}
+	trips := math.Round(iterations / left)
+	return trips*float64(branches) <= foreseenTrips && math.Abs(iterations-trips*left) < 0.5
+}
+
+// iterations is how often the first branch of a loop was executed, 0 if that is not known
+// or not as often as the loop was run through.
+func (r *Rates) iterations(g *Graph, loop int) float64 {
+	block := g.Loops[loop].Header
+	for range g.Loops[loop].Blocks {
+		if g.loopOf[block] != loop {
+			return 0
+		}
+		b := &g.Blocks[block]
+		switch g.Insts[b.End-1].Kind {
+		case disasm.Conditional:
+			counted, _ := r.Branch(g, b.End-1)
+			return counted.Executed
+		case disasm.Jump:
+			block = b.Taken
+		default:
+			block = b.Next
+		}
+		if block < 0 || !g.inLoop(block, loop) {
+			return 0
+		}
+	}
+	return 0
+}
+
+// counterMiss is the share of random outcomes that a counter of two bits mispredicts.
+func counterMiss(p float64) float64 {
+	if p <= 0 || p >= 1 {
+		return 0
+	}
+	r := p / (1 - p)
+	low, high := 1+r, r*r+r*r*r
+	return (p*low + (1-p)*high) / (low + high)
+}
+
+// foreseen is the share of the mispredictions that a simulation with counters of two bits
+// found that a real predictor may foresee: outcomes that alternate confuse counters more
+// than random ones, and of those that come in runs, or follow others, longer histories
+// tell more.
+func foreseen(taken, miss float64) float64 {
+	random := counterMiss(taken)
+	switch {
+	case random <= 0 || miss <= 0:
+		return 0
+	case miss > 1.3*random:
+		return 1
+	case miss < 0.75*random:
+		return (1 - miss/random) / 2
+	}
+	return 0
 }
 
 // unknownBranch is a branch of which nothing is known: a loop goes on, all others go

@@ -2,6 +2,7 @@ package predict
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -86,5 +87,93 @@ func TestBreakEven(t *testing.T) {
 		if other.Verdict != test.want || other.Base && test.want != NoBranches {
 			t.Errorf("%s, sides exchanged: %+v", test.name, other)
 		}
+	}
+}
+
+// TestRegularTrips checks that the end of a loop of data that is always run through as
+// often is foreseen, whatever was simulated.
+func TestRegularTrips(t *testing.T) {
+	g := listing(t, `.L1: movq %rdx, %rax
+.L2: movq (%rdi,%rax,8), %rax
+cmpq %rax, %rcx
+jb .L3
+addq $1, %r8
+.L3: cmpq $0, %rax
+jne .L2
+addq $8, %rdx
+cmpq %rsi, %rdx
+jne .L1
+ret
+`)
+	at := func(iterations, entries float64) Branch {
+		r := Rates{Source: SourceSimulated, Branch: func(g *Graph, at int) (Branch, bool) {
+			switch g.Insts[at].Target {
+			case ".L3":
+				return Branch{Taken: 0, Executed: iterations}, true
+			case ".L2":
+				return Branch{Taken: 1 - entries/iterations, Miss: entries / iterations, Executed: iterations}, true
+			}
+			return Branch{Taken: 1 - 1/entries, Executed: entries}, true
+		}}
+		for i := range g.Insts {
+			if g.Insts[i].Target == ".L2" {
+				return r.at(g, i, 0)
+			}
+		}
+		t.Fatal("no branch")
+		return Branch{}
+	}
+	if b := at(5*256, 256); b.Miss != 0 {
+		t.Errorf("five trips each time: %v", b)
+	}
+	if b := at(5*256+1, 256); b.Miss < 0.15 {
+		t.Errorf("one trip more: %v", b)
+	}
+	if b := at(100*256, 256); b.Miss < 0.005 {
+		t.Errorf("a hundred trips with two branches each: %v", b)
+	}
+	if b := at(5*3, 3); b.Miss < 0.15 {
+		t.Errorf("too few to tell: %v", b)
+	}
+}
+
+// TestForeseen checks what is taken from mispredictions of counters: those of random
+// outcomes stay, those of a pattern may be foreseen.
+func TestForeseen(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	misses := func(outcome func(i int) bool) (taken, missed float64) {
+		const n = 100000
+		counter := 0
+		for i := range n {
+			is := outcome(i)
+			if is != (counter >= 2) {
+				missed++
+			}
+			if is {
+				taken++
+				counter = min(counter+1, 3)
+			} else {
+				counter = max(counter-1, 0)
+			}
+		}
+		return taken / n, missed / n
+	}
+	for _, p := range []float64{0.02, 0.1, 0.3, 0.5, 0.8} {
+		taken, missed := misses(func(int) bool { return random.Float64() < p })
+		if math.Abs(missed-counterMiss(p)) > 0.01 {
+			t.Errorf("p %g: %.3f mispredicted, computed %.3f", p, missed, counterMiss(p))
+		}
+		if f := foreseen(taken, missed); f != 0 {
+			t.Errorf("p %g: %.2f may be foreseen", p, f)
+		}
+	}
+	if f := foreseen(0.5, 1); f != 1 {
+		t.Errorf("of alternating outcomes %.2f may be foreseen", f)
+	}
+	if f := foreseen(misses(func(i int) bool { return i/50%2 == 0 })); f < 0.4 {
+		t.Errorf("of runs %.2f may be foreseen", f)
+	}
+	if f := foreseen(1, 0); f != 0 {
+		t.Errorf("of no misses %.2f", f)
 	}
 }

@@ -27,7 +27,7 @@ func (p *Predictor) result(pair *Pair, base, head Cycles) *Result {
 func modelError(m *Machine, s Source) float64 {
 	e := 0.37
 	if m.Core != nil {
-		e = 0.13
+		e = 0.11
 	}
 	switch s {
 	case SourceSimulated:

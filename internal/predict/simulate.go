@@ -168,3 +168,68 @@ func (p *plan) steady(s *llvm.Simulation) (float64, error) {
 func (w *walked) base(cpu *CPU) float64 {
 	return max(w.Trace, w.Taken/cpu.TakenPerCycle)
 }
+
+// memoryChain is the cycles per unit of the longest chain of instructions that wait for
+// each other in a walk, loads for stores to the same places included, with the latencies
+// of llvm-mca, which takes all places for different. It is 0 if no load waits for a store.
+func (p *plan) memoryChain(s *llvm.Simulation, sources []source) float64 {
+	if sources == nil {
+		return 0
+	}
+	steps := p.trace.steps
+	latency := make([]float64, len(steps))
+	for i, line := range s.Source {
+		if i < len(s.Latencies) && line < len(p.source) {
+			latency[p.source[line]] = s.Latencies[i].Latency
+		}
+	}
+	with, without := p.longest(latency, sources), p.longest(latency, nil)
+	if with <= without {
+		return 0
+	}
+	return with
+}
+
+// longest is the cycles per unit of the longest chain in a walk with the latencies of its
+// steps; without sources no load waits for a store.
+func (p *plan) longest(latency []float64, sources []source) float64 {
+	steps := p.trace.steps
+	operations := make(map[site]*operation)
+	var ready [maxRegister]float64
+	ends := make([]float64, len(steps))
+	halfway, end := 0.0, 0.0
+	for i := range steps {
+		at := steps[i].site
+		op := operations[at]
+		if op == nil {
+			of, _ := operationOf(p.arch, at.g.Insts[at.at].Text)
+			op = &of
+			operations[at] = op
+		}
+		start := 0.0
+		for _, r := range op.reads {
+			start = max(start, ready[r])
+		}
+		for _, r := range op.address {
+			start = max(start, ready[r])
+		}
+		if op.load && sources != nil && sources[i].store >= 0 {
+			start = max(start, ends[sources[i].store])
+		}
+		ends[i] = start + latency[i]
+		if op.store && !op.load {
+			ends[i] = start
+		}
+		if op.free {
+			ends[i] = start
+		}
+		for _, r := range op.writes {
+			ready[r] = ends[i]
+		}
+		end = max(end, ends[i])
+		if i == len(steps)/2 {
+			halfway = end
+		}
+	}
+	return (end - halfway) * 2 / float64(len(p.trace.units))
+}

@@ -54,11 +54,11 @@ func (c *Core) timingsOf(arch Arch, sites []site, s *llvm.Simulation) map[site]*
 		case classSelect:
 			t.slots, t.cycle = 1, 1
 			if op.flags == 2 {
-				t.slots, t.uops = 3, 2
+				t.slots, t.uops = 2, 2
 			}
 		case classBranch, classSet, classALU, classShift:
 			t.slots = 1
-			if op.class != classALU {
+			if op.class != classALU || op.load && op.store {
 				t.cycle = 1
 			}
 		}

@@ -31,6 +31,10 @@ type site struct {
 type Branch struct {
 	Taken float64 // share of its executions that jump
 	Miss  float64 // share of its executions that are mispredicted
+	// Executed is how often it was while this was counted, 0 if that is not known.
+	Executed float64
+
+	foreseen float64 // share of Miss that a better predictor than the simulated one may foresee
 }
 
 // A step is one executed instruction.
@@ -164,22 +168,28 @@ func (w *walker) outcome(s site, unit int) (taken, miss bool) {
 
 // exitOf says whether a branch leaves a loop within the loop unit, -1 for none.
 func (g *Graph) exitOf(at, unit int) exits {
+	e, _ := g.exitFrom(at, unit)
+	return e
+}
+
+// exitFrom is exitOf with the loop that is left, -1 for none.
+func (g *Graph) exitFrom(at, unit int) (e exits, loop int) {
 	b := g.blockOf[at]
 	block := &g.Blocks[b]
 	if at != block.End-1 {
-		return exits{}
+		return exits{}, -1
 	}
 	for l := g.loopOf[b]; l >= 0; l = g.Loops[l].Parent {
 		staysJump := block.Taken >= 0 && g.inLoop(block.Taken, l)
 		staysNext := block.Next >= 0 && g.inLoop(block.Next, l)
 		if staysJump != staysNext {
-			return exits{true, !staysJump}
+			return exits{true, !staysJump}, l
 		}
 		if l == unit {
 			break
 		}
 	}
-	return exits{}
+	return exits{}, -1
 }
 
 // walkLimits end a walk.

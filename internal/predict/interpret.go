@@ -1,0 +1,486 @@
+package predict
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"strings"
+
+	"profdiff/internal/disasm"
+)
+
+// A value is what a register or a place in memory holds while a trace is interpreted.
+// What is not known is a random number: expressions that are equal for all inputs are
+// equal then, and hardly any others (Gulwani, Necula, "Discovering Affine Equalities
+// Using Random Interpretation", POPL 2003).
+type value struct {
+	bits uint64
+	from origin
+}
+
+// An origin says what a value depends on.
+type origin uint8
+
+const (
+	fromLoad  origin = 1 << iota // what the code loads
+	fromDraw                     // outcomes of comparisons of what it loads
+	fromGuess                    // outcomes whose probability is not known
+)
+
+// A flagState is the comparison that condition flags are of: of a with b.
+type flagState struct {
+	a, b value
+	// bytes is the width of the operands, constant set if b is in the code.
+	bytes    int
+	constant bool
+	// carry says what the carry is, if not that a is below b.
+	carry carryKind
+	draw  float64
+	drawn bool
+}
+
+type carryKind uint8
+
+const (
+	carryBelow   carryKind = iota
+	carryNonzero           // a is not zero: neg, bt
+	carryUnknown
+)
+
+// A storedValue is what is in memory at an address.
+type storedValue struct {
+	value
+	bytes int
+}
+
+// An interpreter runs the instructions of a trace with random values. Where branches go
+// the trace says; outcomes of other comparisons of what was loaded are drawn.
+type interpreter struct {
+	registers [maxRegister]value
+	flags     flagState
+	memory    map[uint64]storedValue
+	writers   map[uint64]int32 // step of the last store, by byte
+	before    map[site]uint64  // address of the last load of an instruction
+	effects   map[*Graph][]effect
+	random    *rand.Rand
+	chance    func(comparison) (p float64, known bool)
+
+	at      site
+	step    int32
+	loaded  int    // bytes of this step
+	source  source // of them
+	stores  bool   // this step does
+	doubted bool   // data themselves decide where is stored, or what is not known
+}
+
+// An effect is what an instruction does.
+type effect func(*interpreter)
+
+func newInterpreter(seed uint64, chance func(comparison) (float64, bool)) *interpreter {
+	x := &interpreter{
+		memory: make(map[uint64]storedValue), writers: make(map[uint64]int32), before: make(map[site]uint64),
+		effects: make(map[*Graph][]effect), random: rand.New(rand.NewPCG(seed, 0x616c696173)), chance: chance,
+	}
+	for i := range x.registers {
+		x.registers[i].bits = x.random.Uint64() &^ 63
+	}
+	return x
+}
+
+// do runs one instruction.
+func (x *interpreter) do(s site, step int32) {
+	list := x.effects[s.g]
+	if list == nil {
+		list = make([]effect, len(s.g.Insts))
+		x.effects[s.g] = list
+	}
+	if list[s.at] == nil {
+		list[s.at] = effectOf(s.g.Arch, &s.g.Insts[s.at])
+	}
+	x.at, x.step, x.loaded, x.stores = s, step, 0, false
+	list[s.at](x)
+}
+
+// run runs step i of a trace. A call that the trace follows passes its arguments on.
+func (x *interpreter) run(t *trace, i int) {
+	s := t.steps[i].site
+	if s.g.Insts[s.at].Kind == disasm.Call && i+1 < len(t.steps) && t.steps[i+1].g != s.g && t.steps[i+1].at == 0 {
+		x.loaded, x.stores = 0, false
+		return
+	}
+	x.do(s, int32(i))
+}
+
+// effectOf is that of an instruction.
+func effectOf(arch Arch, in *Inst) effect {
+	if arch == X8664 {
+		return effectX86(in.Text)
+	}
+	return effectA64(in.Text)
+}
+
+func (x *interpreter) fresh(from origin) value { return value{x.random.Uint64(), from} }
+
+func (x *interpreter) read(r register) value {
+	if int(r) >= len(x.registers) {
+		return value{}
+	}
+	return x.registers[r]
+}
+
+func (x *interpreter) write(r register, v value) {
+	if int(r) < len(x.registers) {
+		x.registers[r] = v
+	}
+}
+
+// load reads memory.
+func (x *interpreter) load(address value, bytes int) value {
+	x.note(address.bits, bytes)
+	if m, ok := x.memory[address.bits]; ok && m.bytes >= bytes {
+		v := m.value
+		if last, ok := x.before[x.at]; ok && last == address.bits && v.from == fromLoad {
+			v.from = 0 // the same each time
+		}
+		x.before[x.at] = address.bits
+		return value{truncate(v.bits, bytes), v.from}
+	}
+	x.before[x.at] = address.bits
+	v := x.fresh(fromLoad)
+	v.bits = truncate(v.bits, bytes)
+	x.memory[address.bits] = storedValue{v, bytes}
+	return v
+}
+
+// store writes memory.
+func (x *interpreter) store(address value, bytes int, v value) {
+	x.stores = true
+	x.memory[address.bits] = storedValue{value{truncate(v.bits, bytes), v.from}, bytes}
+	for i := range uint64(min(bytes, 64)) {
+		x.writers[address.bits+i] = x.step
+	}
+	if address.from&(fromLoad|fromGuess) != 0 {
+		x.doubted = true
+	}
+}
+
+// compare sets the flags to those of a - b.
+func (x *interpreter) compare(a, b value, bytes int, constant bool, carry carryKind) {
+	x.flags = flagState{a: value{truncate(a.bits, bytes), a.from}, b: value{truncate(b.bits, bytes), b.from}, bytes: bytes, constant: constant, carry: carry}
+}
+
+// comparisonOf is what a condition asks of the flags.
+func (f *flagState) comparisonOf(c condition) comparison {
+	k := comparison{relation: c.relation, unsigned: c.unsigned, constant: f.constant}
+	if f.constant {
+		k.with = signed(f.b.bits, f.bytes)
+	}
+	switch {
+	case c.carry && f.carry == carryNonzero:
+		k = comparison{relation: unequal, constant: true, oriented: true}
+		if c.relation == atLeast {
+			k.relation = equal
+		}
+	case c.carry && f.carry == carryUnknown:
+		k.relation = unknownRelation
+	case f.a.from == 0 && f.b.from != 0:
+		k.relation = k.relation.swapped()
+		k.constant = false
+		k.oriented = true
+	}
+	k.oriented = k.oriented || (f.a.from == 0) != (f.b.from == 0)
+	k.data = f.a.from|f.b.from != 0
+	return k.normal()
+}
+
+// holds says whether a condition is met: by the values if they are not data, else drawn.
+func (x *interpreter) holds(c condition) value {
+	f := &x.flags
+	from := f.a.from | f.b.from
+	if from == 0 {
+		return value{bits: truth(f.holds(c))}
+	}
+	k := f.comparisonOf(c)
+	p, known := 0.5, false
+	if x.chance != nil {
+		p, known = x.chance(k)
+	}
+	if !f.drawn {
+		f.draw, f.drawn = x.random.Float64(), true
+	}
+	// Opposite conditions of one comparison have opposite outcomes.
+	met := f.draw < p
+	if k.relation.negative() {
+		met = f.draw >= 1-p
+	}
+	v := value{truth(met), fromDraw}
+	if !known {
+		v.from |= fromGuess
+	}
+	return v
+}
+
+func truth(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// holds is whether the condition is met by the values themselves.
+func (f *flagState) holds(c condition) bool {
+	a, b := f.a.bits, f.b.bits
+	if c.carry && f.carry == carryNonzero {
+		a, b = 0, f.a.bits
+	}
+	less := a < b
+	if !c.unsigned {
+		less = signed(a, f.bytes) < signed(b, f.bytes)
+	}
+	switch c.relation {
+	case lessThan:
+		return less
+	case atMost:
+		return less || a == b
+	case greaterThan:
+		return !less && a != b
+	case atLeast:
+		return !less
+	case equal:
+		return a == b
+	case unequal:
+		return a != b
+	}
+	return false
+}
+
+func truncate(v uint64, bytes int) uint64 {
+	if bytes <= 0 || bytes >= 8 {
+		return v
+	}
+	return v & (1<<(8*bytes) - 1)
+}
+
+func signed(v uint64, bytes int) int64 {
+	if bytes <= 0 || bytes >= 8 {
+		return int64(v)
+	}
+	shift := 64 - 8*bytes
+	return int64(v<<shift) >> shift
+}
+
+// masked is v & mask. One bit of what was loaded is an outcome.
+func (x *interpreter) masked(v, mask value) value {
+	out := value{v.bits & mask.bits, v.from | mask.from}
+	for _, m := range [2]value{mask, v} {
+		if m.from == 0 && bits.OnesCount64(m.bits) == 1 && out.from&fromLoad != 0 {
+			return x.outcome(comparison{relation: unequal, constant: true, with: int64(m.bits), oriented: true}, m.bits)
+		}
+	}
+	return out
+}
+
+// outcome draws whether a comparison holds, and is a number if it does.
+func (x *interpreter) outcome(k comparison, bits uint64) value {
+	p, known := 0.5, false
+	if x.chance != nil {
+		p, known = x.chance(k)
+	}
+	v := value{from: fromDraw}
+	if !known {
+		v.from |= fromGuess
+	}
+	if x.random.Float64() < p {
+		v.bits = bits
+	}
+	return v
+}
+
+// shiftRight is v >> n. The sign of what was loaded is an outcome.
+func (x *interpreter) shiftRight(v value, n uint64, bytes int, arithmetic bool) value {
+	n &= 63
+	if bytes <= 4 {
+		n &= 31
+	}
+	if v.from&fromLoad != 0 && n == uint64(8*bytes-1) {
+		set := uint64(1)
+		if arithmetic {
+			set = truncate(^uint64(0), bytes)
+		}
+		return x.outcome(comparison{relation: lessThan, constant: true, oriented: true}, set)
+	}
+	if arithmetic {
+		return value{truncate(uint64(signed(v.bits, bytes)>>n), bytes), v.from}
+	}
+	return value{truncate(v.bits, bytes) >> n, v.from}
+}
+
+// An operand in memory: base + index * scale + displacement.
+type memoryOperand struct {
+	base, index  register
+	scale        uint64
+	displacement uint64
+}
+
+func (m *memoryOperand) address(x *interpreter) value {
+	v := value{bits: m.displacement}
+	if m.base != regNone {
+		b := x.read(m.base)
+		v.bits, v.from = v.bits+b.bits, b.from
+	}
+	if m.index != regNone {
+		i := x.read(m.index)
+		v.bits, v.from = v.bits+i.bits*m.scale, v.from|i.from
+	}
+	return v
+}
+
+// symbol is a number for what is known by its name only.
+func symbol(name string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * 1099511628211
+	}
+	return h &^ 63
+}
+
+// otherwise is what is done for an instruction of which only the operands are known: all
+// it writes gets new values.
+func (x *interpreter) otherwise(op *operation, memory *memoryOperand, bytes int) {
+	from := origin(0)
+	for _, r := range op.reads {
+		if r < regCF {
+			from |= x.read(r).from
+		} else {
+			from |= (x.flags.a.from | x.flags.b.from)
+		}
+	}
+	var at value
+	if memory != nil {
+		at = memory.address(x)
+		if op.load {
+			from |= x.load(at, bytes).from
+		}
+	}
+	flags := false
+	for _, r := range op.writes {
+		if r < regCF {
+			x.write(r, x.fresh(from))
+		} else {
+			flags = true
+		}
+	}
+	if flags {
+		x.compare(x.fresh(from), value{}, 8, true, carryUnknown)
+	}
+	if memory != nil && op.store {
+		x.store(at, bytes, x.fresh(from))
+	}
+}
+
+// enter runs the instructions on the shortest way from the start of a function to a
+// loop, so that what is equal there is known to be.
+func (x *interpreter) enter(g *Graph, header int) {
+	before := make(map[int]int)
+	todo := []int{0}
+	seen := map[int]bool{0: true}
+	for len(todo) > 0 && !seen[header] {
+		b := todo[0]
+		todo = todo[1:]
+		g.Blocks[b].succs(func(s int) {
+			if !seen[s] {
+				seen[s] = true
+				before[s] = b
+				todo = append(todo, s)
+			}
+		})
+	}
+	if !seen[header] || header == 0 {
+		return
+	}
+	var way []int
+	for b := before[header]; ; b = before[b] {
+		way = append(way, b)
+		if b == 0 {
+			break
+		}
+	}
+	for i := len(way) - 1; i >= 0; i-- {
+		for at := g.Blocks[way[i]].First; at < g.Blocks[way[i]].End; at++ {
+			x.do(site{g, at}, -1)
+		}
+	}
+}
+
+// start prepares for a walk through a loop, -1 for all of the code.
+func (x *interpreter) start(g *Graph, loop int) {
+	if loop >= 0 {
+		x.enter(g, g.Loops[loop].Header)
+	}
+}
+
+// A branchAsked is a branch and what it asks.
+type branchAsked struct {
+	site
+	comparison
+}
+
+// comparisons are those of the branches that a trace runs through and that are wanted, in
+// the order in which they are first run.
+func (x *interpreter) comparisons(t *trace, wanted func(site) bool) (list []branchAsked) {
+	known := make(map[site]bool)
+	for i := range t.steps {
+		s := t.steps[i].site
+		in := &s.g.Insts[s.at]
+		if in.Kind == disasm.Conditional && !known[s] && wanted(s) {
+			if k, ok := x.branchComparison(s.g.Arch, in); ok && k.data {
+				known[s] = true
+				list = append(list, branchAsked{s, k})
+			}
+		}
+		x.run(t, i)
+	}
+	return list
+}
+
+// branchComparison is what a conditional branch asks now.
+func (x *interpreter) branchComparison(arch Arch, in *Inst) (comparison, bool) {
+	name, rest := mnemonic(arch, in.Text)
+	of := func(k comparison) (comparison, bool) {
+		operands := splitOperands(rest)
+		k.data = len(operands) > 0 && x.read(registerA64(operands[0])).from != 0
+		return k, true
+	}
+	if arch == X8664 {
+		c, ok := conditionNamed(conditionsOfX86, name, "j")
+		return x.flags.comparisonOf(c), ok
+	}
+	operands := splitOperands(rest)
+	switch name {
+	case "cbz":
+		return of(comparison{relation: equal, constant: true, oriented: true})
+	case "cbnz":
+		return of(comparison{relation: unequal, constant: true, oriented: true})
+	case "tbz", "tbnz":
+		if len(operands) < 2 {
+			return comparison{}, false
+		}
+		bit, ok := immediateA64(operands[1])
+		if !ok {
+			return comparison{}, false
+		}
+		k := comparison{relation: equal, constant: true, with: 1 << (bit & 63), oriented: true}
+		if bit == 63 || bit == 31 && strings.HasPrefix(operands[0], "w") {
+			k.relation, k.with = atLeast, 0
+		}
+		if name == "tbnz" {
+			k.relation = k.relation.opposite()
+		}
+		return of(k)
+	}
+	for _, prefix := range []string{"b.", "bc.", "b"} {
+		if c, ok := conditionNamed(conditionsOfA64, name, prefix); ok {
+			return x.flags.comparisonOf(c), true
+		}
+	}
+	return comparison{}, false
+}
