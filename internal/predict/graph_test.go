@@ -194,7 +194,10 @@ func TestDataDependentExits(t *testing.T) {
 		{"compares memory", ".L1: subq $4, %rdi\ncmpl %eax, (%rdi)\njg .L1\nret\n", true},
 		{"compares what was loaded", ".L1: movl (%rdi), %eax\naddq $4, %rdi\ntestl %eax, %eax\njne .L1\nret\n", true},
 		{"made of what was loaded", ".L1: movl (%rdi), %eax\nleal 1(%rax), %ecx\naddq $4, %rdi\ncmpl %ecx, %esi\njne .L1\nret\n", true},
+		{"compares what a call returned", ".L1: movq %rbx, %rdi\ncall compare\naddq $8, %rbx\ntestl %eax, %eax\njle .L1\nret\n", true},
+		{"calls and counts", ".L1: call next\ndecl %ebx\njne .L1\nret\n", false},
 		{"aarch64, counted", ".L1: ldr w1, [x0], #4\nadd w2, w2, w1\ncmp x0, x3\nb.ne .L1\nret\n", false},
+		{"aarch64, returned", ".L1: mov x0, x19\nbl compare\nadd x19, x19, #8\ncbz w0, .L1\nret\n", true},
 		{"aarch64, loaded", ".L1: ldrb w1, [x0], #1\ncbnz w1, .L1\nret\n", true},
 	} {
 		g := listing(t, test.text)

@@ -14,6 +14,9 @@ const (
 	regNone register = 255
 )
 
+// resultRegister is where functions leave what they return: %rax or x0.
+const resultRegister register = 0
+
 // maxRegister is the number of registers.
 const maxRegister = 104
 

@@ -272,6 +272,9 @@ func (g *Graph) dependsOnData(at int) bool {
 	// The comparison is in the same block, or in one before it.
 	var compared []register
 	for i := at - 1; i >= 0 && i >= at-16; i-- {
+		if calls(g.Insts[i].Kind) && wanted[resultRegister] {
+			return true
+		}
 		o, _ := operationOf(g.Arch, g.Insts[i].Text)
 		for _, w := range o.writes {
 			if wanted[w] {
@@ -291,6 +294,8 @@ func (g *Graph) dependsOnData(at int) bool {
 	return g.loadedIn(loop, compared, 4)
 }
 
+func calls(k disasm.Kind) bool { return k == disasm.Call || k == disasm.IndirectCall }
+
 func stackAddress(o *operation) bool {
 	return len(o.address) == 1 && (o.address[0] == regRSP || o.address[0] == 5)
 }
@@ -302,6 +307,9 @@ func (g *Graph) loadedIn(loop int, registers []register, depth int) bool {
 	}
 	for _, b := range g.Loops[loop].Blocks {
 		for i := g.Blocks[b].First; i < g.Blocks[b].End; i++ {
+			if calls(g.Insts[i].Kind) && slices.Contains(registers, resultRegister) {
+				return true // what a function answers may be anything
+			}
 			o, _ := operationOf(g.Arch, g.Insts[i].Text)
 			for _, w := range o.writes {
 				for _, r := range registers {
