@@ -46,6 +46,49 @@ func (w *work) doubt(c *Cycles) float64 {
 	return e
 }
 
+// sharedFactor is how many times more, or fewer, mispredictions than on the average of all
+// callers a function may have when it is called from the loop.
+const sharedFactor = 2
+
+// shared are the mispredictions of the first walk in functions that are called from
+// elsewhere too: what was counted of their branches is of all callers.
+func (w *work) shared() (misses float64, names []string) {
+	t, root := w.walks[0], w.side.Code.Root
+	visits := make(map[site]float64)
+	missed := make(map[site]float64)
+	for i := range t.steps {
+		st := &t.steps[i]
+		if st.g.Insts[st.at].Kind != disasm.Conditional {
+			continue
+		}
+		visits[st.site]++
+		if st.miss {
+			missed[st.site]++
+		}
+	}
+	var here, counted float64
+	for s, n := range visits {
+		if s.g == root {
+			here, counted = here+n, counted+w.branches(s).Executed
+		}
+	}
+	if here == 0 || counted == 0 {
+		return 0, nil
+	}
+	for s, n := range missed {
+		from := visits[s]
+		if s.g == root || (from+3*math.Sqrt(from))*counted/here > 0.8*w.branches(s).Executed {
+			continue
+		}
+		misses += n
+		if !slices.Contains(names, s.g.Name) {
+			names = append(names, s.g.Name)
+		}
+	}
+	slices.Sort(names)
+	return misses, names
+}
+
 // storesByData reports whether data decide where a loop stores, while it loads from
 // there: through the same register, or with the same instruction.
 func (g *Graph) storesByData(loop int) bool {

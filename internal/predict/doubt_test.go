@@ -55,3 +55,52 @@ func TestDoubt(t *testing.T) {
 		t.Errorf("flags %q", flags)
 	}
 }
+
+func TestSharedFunctions(t *testing.T) {
+	l, err := ParseAsm(`	.type	compare, @function
+compare:
+	cmpl	%edi, %esi
+	jl	.Lless
+	movl	$1, %eax
+	ret
+.Lless:	movl	$0, %eax
+	ret
+	.size	compare, .-compare
+	.type	f, @function
+f:
+.L1:	movl	(%rbx), %edi
+	call	compare
+	addq	$4, %rbx
+	cmpq	%rbx, %rbp
+	jne	.L1
+	ret
+	.size	f, .-f
+`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := l.Function("f")
+	code := l.Code(f)
+	for _, test := range []struct {
+		executed float64 // of the branch in compare, where the loop runs a million times
+		want     bool
+	}{
+		{1e6, false},
+		{1.1e6, false},
+		{9e6, true},
+		{0, false}, // not known
+	} {
+		rates := Rates{Source: SourceSimulated, Branch: func(g *Graph, at int) (Branch, bool) {
+			if g.Name == "compare" {
+				return Branch{Taken: 0.5, Miss: 0.5, Executed: test.executed}, true
+			}
+			return Branch{Taken: 0.999, Executed: 1e6}, true
+		}}
+		w := work{side: &Side{Code: code, Rates: rates}, branches: rates.branches(0, code.Root)}
+		w.walks = []*trace{newWalker(code, w.branches, 1).walk(0, walkLimits{2000, 200})}
+		misses, names := w.shared()
+		if got := misses > 0; got != test.want || test.want != slices.Equal(names, []string{"compare"}) {
+			t.Errorf("executed %g times: %g mispredictions in %q, want some: %t", test.executed, misses, names, test.want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
@@ -85,7 +86,7 @@ const (
 	NeverBranchless  BreakEvenVerdict = "never"     // it loses even if half of all are
 	AboveRate        BreakEvenVerdict = "above"     // it wins: more are mispredicted than it takes
 	BelowRate        BreakEvenVerdict = "below"     // it loses
-	Undecided        BreakEvenVerdict = "undecided" // too close
+	Undecided        BreakEvenVerdict = "undecided" // too close, or either may win
 	NoBranches       BreakEvenVerdict = "none"      // neither side has such branches
 )
 
@@ -355,6 +356,13 @@ func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
 	c.Lo = min(c.Lo, c.Total-min(foreseen*w.side.Work*c.MissCost, c.Misses))
 	if w.doubted {
 		c.Hi += memoryWait * (c.Total - c.Misses)
+	}
+	shared, names := w.shared()
+	if shared > 0 {
+		cost := min(shared/float64(len(t.units))*c.MissCost, c.Misses)
+		c.Lo = min(c.Lo, c.Total-cost*(1-1.0/sharedFactor))
+		c.Hi = max(c.Hi, c.Total+cost*(sharedFactor-1))
+		c.Flags = append(c.Flags, "what is known of branches in "+strings.Join(names, ", ")+" is of all its callers, not of this loop")
 	}
 	c.doubt = w.doubt(&c)
 	c.scale(1 / w.side.Work)

@@ -424,6 +424,9 @@ func (in *SideInput) rates() Rates {
 		default:
 			out.Miss = (b.Rate.Bounds[0] + b.Rate.Bounds[1]) / 2
 		}
+		if b.Executed != nil {
+			out.Executed = *b.Executed
+		}
 		known[b.Address] = out
 	}
 	return Rates{Source: source, Branch: func(g *Graph, at int) (Branch, bool) {

@@ -286,14 +286,14 @@ func TestTableRates(t *testing.T) {
 		ok     bool
 	}{
 		{"none", nil, SourceAssumed, Branch{}, false},
-		{"measured", with(func(*branch.Branch) {}), SourceMeasured, Branch{Taken: 0.3, Miss: 0.2}, true},
-		{"bounds", with(func(o *branch.Branch) { o.Rate = &branch.Rate{Bounds: [2]float64{0.1, 0.2}} }), SourceMeasured, Branch{Taken: 0.3, Miss: 0.15000000000000002}, true},
-		{"misses unknown", with(func(o *branch.Branch) { o.Rate = nil }), SourceMeasured, Branch{Taken: 0.3, Miss: 0.3}, true},
+		{"measured", with(func(*branch.Branch) {}), SourceMeasured, Branch{Taken: 0.3, Miss: 0.2, Executed: 1000}, true},
+		{"bounds", with(func(o *branch.Branch) { o.Rate = &branch.Rate{Bounds: [2]float64{0.1, 0.2}} }), SourceMeasured, Branch{Taken: 0.3, Miss: 0.15000000000000002, Executed: 1000}, true},
+		{"misses unknown", with(func(o *branch.Branch) { o.Rate = nil }), SourceMeasured, Branch{Taken: 0.3, Miss: 0.3, Executed: 1000}, true},
 		{"jumps unknown", with(func(o *branch.Branch) { o.PTaken = nil }), SourceMeasured, Branch{}, false},
 		{"by line", with(func(o *branch.Branch) { o.ByLine = true }), SourceMeasured, Branch{}, false},
 		{"call", with(func(o *branch.Branch) { o.Kind = branch.Call }), SourceMeasured, Branch{}, false},
 		{"other binary", with(func(o *branch.Branch) { o.DSO = "/lib/other.so" }), SourceMeasured, Branch{}, false},
-		{"never jumped in a simulation", simulated(true), SourceSimulated, Branch{Taken: 0, Miss: 0.2}, true},
+		{"never jumped in a simulation", simulated(true), SourceSimulated, Branch{Taken: 0, Miss: 0.2, Executed: 1000}, true},
 		{"simulation without jumps", simulated(false), SourceSimulated, Branch{}, false},
 	} {
 		in := &SideInput{Name: "side", Binary: b, Branches: test.table}

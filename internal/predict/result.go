@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// result joins the sides of a pair.
+// result joins the sides of a pair. No side wins while the interval of the speed-up has 1
+// in it.
 func (p *Predictor) result(pair *Pair, base, head Cycles) *Result {
 	r := &Result{Pair: pair, Base: base, Head: head}
 	r.Flags = p.flags(pair, r)
@@ -19,6 +20,9 @@ func (p *Predictor) result(pair *Pair, base, head Cycles) *Result {
 		r.Program = &Interval{amdahl(v), amdahl(r.Speedup.Lo), amdahl(r.Speedup.Hi)}
 	}
 	r.BreakEven = breakEven(&base, &head, p.Machine.Refill+resolveOfCalibration)
+	if b := r.BreakEven; (b.Verdict == AboveRate || b.Verdict == BelowRate) && r.Speedup.Lo < 1 && r.Speedup.Hi > 1 {
+		b.Verdict = Undecided
+	}
 	return r
 }
 
