@@ -122,6 +122,7 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	if err != nil {
 		return nil, nil, err
 	}
+	f.page.watch(l)
 	files, err := f.files()
 	if err != nil {
 		return nil, nil, err

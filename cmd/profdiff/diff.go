@@ -234,6 +234,7 @@ One argument is a directory with both sides, before and after.`,
 			if err != nil {
 				return err
 			}
+			page.watch(l)
 			baseRuns, headRuns, err := l.loadSides(&flags.base, &flags.head)
 			if err != nil {
 				return err

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,6 +23,7 @@ import (
 type htmlFlags struct {
 	file   string
 	source string
+	read   digests // of the inputs, if there is to be a report
 }
 
 func (f *htmlFlags) register(cmd *cobra.Command) {
@@ -48,6 +47,14 @@ func (f *htmlFlags) check(cmd *cobra.Command, output string) error {
 	return nil
 }
 
+// watch digests what a loader reads, if there is to be a report.
+func (f *htmlFlags) watch(l *loader) {
+	if f.file != "" {
+		f.read = make(digests)
+		l.watch = f.read.watch
+	}
+}
+
 // htmlGroups are by what a report compares beside functions, and what was asked for.
 func htmlGroups(asked []run.GroupBy) []run.GroupBy {
 	groups := []run.GroupBy{run.ByThread, run.ByCategory, run.ByDSO, run.ByProcess}
@@ -59,9 +66,12 @@ func htmlGroups(asked []run.GroupBy) []run.GroupBy {
 	return groups
 }
 
+// reportTool is what a report says it is of.
+func reportTool() string { return "profdiff " + version() }
+
 // options are those of a report.
 func (f *htmlFlags) options() html.Options {
-	opt := html.Options{Tool: "profdiff " + version(), Digest: digest}
+	opt := html.Options{Tool: reportTool(), Digest: f.read.of}
 	if f.source != "" {
 		opt.Paths = true
 		opt.Source = newSourceText(f.source).line
@@ -86,27 +96,6 @@ func (f *htmlFlags) comparison(c *compare.Comparison, l *loader) *html.Document 
 	d := html.FromComparison(c, opt)
 	d.Listings = l.listings(c, opt)
 	return d
-}
-
-// digestBuffer is how much of a file is read at a time.
-const digestBuffer = 256 << 10
-
-// digest is the SHA-256 of a file, "" if it cannot be read again.
-func digest(name string) string {
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.CopyBuffer(h, struct{ io.Reader }{f}, make([]byte, min(info.Size()+1, digestBuffer))); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // maxSource is the size of a source file that is read.

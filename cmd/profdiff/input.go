@@ -58,6 +58,8 @@ type loader struct {
 	io     *stdio
 	opt    ingest.Options
 	filter run.Filter
+	// watch, if set, is what files are read by.
+	watch func(name string, in io.Reader) io.Reader
 }
 
 func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
@@ -176,6 +178,9 @@ func (l *loader) load(name string) (*run.Run, error) {
 		err = errThreadsRecording(name)
 	} else {
 		err = withFile(name, func(in io.Reader) (err error) {
+			if l.watch != nil {
+				in = l.watch(name, in)
+			}
 			r, err = ingest.Read(name, in, &l.opt)
 			return err
 		})

@@ -88,7 +88,7 @@ slower.`,
 	root.SetErr(io.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newConvertCmd(io), newShowCmd(io), newDumpCmd(io), newDiffCmd(io), newBranchesCmd(io), newCalibrateCmd(io), newPredictCmd(io), newLoopsCmd(io), newRecordCmd(io), newSelfTestCmd(io), newCheckCmd(io), newBudgetCmd(io))
+	root.AddCommand(newConvertCmd(io), newShowCmd(io), newDumpCmd(io), newDiffCmd(io), newBranchesCmd(io), newCalibrateCmd(io), newPredictCmd(io), newLoopsCmd(io), newRecordCmd(io), newSelfTestCmd(io), newCheckCmd(io), newBudgetCmd(io), newReportCmd(io))
 	return root
 }
 

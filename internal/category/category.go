@@ -9,8 +9,6 @@
 package category
 
 import (
-	_ "embed"
-	"fmt"
 	"sync"
 
 	"profdiff/internal/run"
@@ -59,16 +57,9 @@ func (r *rule) framed() bool {
 // labelled reports whether the rule depends on labels.
 func (r *rule) labelled() bool { return len(r.thread) > 0 || len(r.process) > 0 }
 
-//go:embed builtin.yaml
-var builtinYAML []byte
-
-var builtin = sync.OnceValue(func() *Set {
-	s, err := parse("builtin.yaml", builtinYAML, nil)
-	if err != nil {
-		panic(fmt.Sprintf("category: %v", err))
-	}
-	return s
-})
+// builtin makes the built-in set of builtin.go, which is builtin.yaml as it was parsed: to
+// parse it costs more than to sort the samples of a few runs.
+var builtin = sync.OnceValue(builtinSet)
 
 // Builtin is the set for Linux and Android.
 func Builtin() *Set { return builtin() }

@@ -76,6 +76,8 @@ func TestParseErrors(t *testing.T) {
 var samplePatterns = []string{
 	"^abc$", "^(a|b)c$", "^a?b?c$", "^[a-c]x$", "^abc", "^(foo|bar)::", "^a.*b$", "abc", "a|^b$", "(?i)^abc$",
 	"^$", "^\ufffdx$", "^x[\ufff0-\U00010000]", "^(a|b*)c", "^a(bc)+", "^ab$|^cd$", "\\Aab\\z", "^a\\b", "(?m)^a$", "^(?:a|)$", "^a{2,3}b",
+	"^_*abc$", "^_*(x_)?a(b|c)$", "^_*abc", "^_*(ab|b).*c", "^_*_a", "^a*abc", "^a*(b|)$", "^_*$", "^_*", "^_*?abc$", "(?i)^_*abc$", "^_+abc$", "^(?:_)*abc$",
+	"(^|/)abc$", "(^|/)a(b|c)?$", "(?:^|/)abc$", "(/|^)abc$", "(^|/)$", "(^|/)", "(^|/)abc", "(^|/)a/b$", "(^|/).*c$", "((^|/))abc$", "(?m)(^|/)abc$",
 }
 
 func checkPattern(t *testing.T, expr, s string) {
@@ -100,6 +102,8 @@ func TestPatterns(t *testing.T) {
 		for _, s := range []string{
 			"", "a", "b", "c", "ab", "abc", "abcd", "xabc", "ac", "bc", "ax", "ABC", "foo::x", "bar::", "foo", "axxb", "aab", "aaab",
 			"cd", "a\nb", "b\na", "\xffx", "\ufffdx", "x\uffff", "x\xff", "abcbc",
+			"_", "_a", "__a", "_abc", "___abc", "_ABC", "_ab", "_x_ab", "x_ac", "_abx", "__bxc", "aabc", "aaabc", "aa", "_abcd",
+			"/", "/abc", "x/abc", "x/", "x/ab", "x/a", "xabc/", "a/b", "x/a/b", "xa/b", "x\n/abc", "x\nabc", "x/abc\n", "\xff/abc",
 		} {
 			checkPattern(t, expr, s)
 		}
@@ -138,7 +142,7 @@ func FuzzPattern(f *testing.F) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add(builtinYAML)
+	f.Add(builtinYAML(f))
 	f.Add([]byte("categories: [{name: a, match: [x], under: [y]}, {include: builtin}]"))
 	f.Add([]byte("categories:\n- {name: a, any: [{thread: x, kind: jit}, {leaf: ['^a$'], dso: [b]}]}\n"))
 	f.Add([]byte("categories:\n- &a {name: *a}\n--- x"))

@@ -17,9 +17,25 @@ type pattern struct {
 	// prefixes are such that each string that matches starts with one of them; nil
 	// if the pattern does not tell.
 	prefixes []string
-	// re is nil if all strings that start so match, or if names are all. It is compiled
-	// when it is first needed: few are.
-	re func() *regexp.Regexp
+	// strip, if it is not "", is a character, any number of which may stand in front of
+	// names and prefixes.
+	strip string
+	// path is set if a directory may stand in front of names.
+	path bool
+	// re is nil if all strings that start so match, or if names are all.
+	re *lazyRegexp
+}
+
+// A lazyRegexp is compiled when it is first needed: few are.
+type lazyRegexp struct {
+	expr string // which compiles
+	once sync.Once
+	re   *regexp.Regexp
+}
+
+func (l *lazyRegexp) match(s string) bool {
+	l.once.Do(func() { l.re = regexp.MustCompile(l.expr) })
+	return l.re.MatchString(s)
 }
 
 // Limits of patterns. maxPatternSize is in nodes of the expression with its
@@ -31,19 +47,33 @@ const (
 )
 
 func (p *pattern) match(s string) bool {
+	start := s
+	if p.strip != "" {
+		start = strings.TrimLeft(s, p.strip)
+	}
 	switch {
+	case p.path:
+		for _, name := range p.names {
+			if dir, ok := strings.CutSuffix(s, name); ok && (dir == "" || dir[len(dir)-1] == '/') {
+				return true
+			}
+		}
+		return false
 	case p.names != nil:
-		return slices.Contains(p.names, s)
+		return slices.Contains(p.names, start)
 	case p.prefixes != nil:
 		for _, prefix := range p.prefixes {
-			if strings.HasPrefix(s, prefix) {
-				return p.re == nil || p.re().MatchString(s)
+			if strings.HasPrefix(start, prefix) {
+				return p.re == nil || p.re.match(s)
 			}
 		}
 		return false
 	}
-	return p.re().MatchString(s)
+	return p.re.match(s)
 }
+
+// whole reports whether names are all strings that match, as they are.
+func (p *pattern) whole() bool { return p.names != nil && p.strip == "" && !p.path }
 
 type patterns []pattern
 
@@ -59,24 +89,40 @@ func (p patterns) match(s string) bool {
 // analyze takes the shape of a pattern apart, of which tree is the syntax: what has one
 // compiles.
 func analyze(expr string, tree *syntax.Regexp) pattern {
-	p := pattern{re: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+	p := pattern{re: &lazyRegexp{expr: expr}}
 	parts := []*syntax.Regexp{tree}
 	if tree.Op == syntax.OpConcat {
 		parts = tree.Sub
 	}
-	if parts[0].Op != syntax.OpBeginText {
+	ends := parts[len(parts)-1].Op == syntax.OpEndText
+	switch {
+	case parts[0].Op == syntax.OpBeginText:
+		parts = parts[1:]
+	case startsPath(parts[0]) && ends:
+		if all, ok := literals(parts[1 : len(parts)-1]); ok {
+			return pattern{names: all, path: true}
+		}
+		return p
+	default:
 		return p
 	}
-	parts = parts[1:]
-	if n := len(parts); n > 0 && parts[n-1].Op == syntax.OpEndText {
-		if all, ok := literals(parts[:n-1]); ok {
-			return pattern{names: all}
+	strip := ""
+	if len(parts) > 0 {
+		if strip = repeated(parts[0]); strip != "" {
+			parts = parts[1:]
+		}
+	}
+	// What is stripped must not be the start of what is looked for.
+	stripped := func(s string) bool { return strip != "" && (s == "" || strings.HasPrefix(s, strip)) }
+	if n := len(parts); n > 0 && ends {
+		if all, ok := literals(parts[:n-1]); ok && !slices.ContainsFunc(all, stripped) {
+			return pattern{names: all, strip: strip}
 		}
 	}
 	// The longest beginning that is one of a few strings.
 	for n := len(parts); n > 0; n-- {
-		if starts, ok := literals(parts[:n]); ok && !slices.Contains(starts, "") {
-			p.prefixes = starts
+		if starts, ok := literals(parts[:n]); ok && !slices.Contains(starts, "") && !slices.ContainsFunc(starts, stripped) {
+			p.prefixes, p.strip = starts, strip
 			if n == len(parts) {
 				p.re = nil
 			}
@@ -84,6 +130,27 @@ func analyze(expr string, tree *syntax.Regexp) pattern {
 		}
 	}
 	return p
+}
+
+// repeated is the ASCII character of which an expression matches any number, "" if it is
+// another one.
+func repeated(re *syntax.Regexp) string {
+	if re.Op != syntax.OpStar || re.Flags&syntax.NonGreedy != 0 {
+		return ""
+	}
+	if c := re.Sub[0]; c.Op == syntax.OpLiteral && c.Flags&syntax.FoldCase == 0 && len(c.Rune) == 1 && c.Rune[0] < utf8.RuneSelf {
+		return string(c.Rune)
+	}
+	return ""
+}
+
+// startsPath reports whether an expression is (^|/).
+func startsPath(re *syntax.Regexp) bool {
+	for re.Op == syntax.OpCapture {
+		re = re.Sub[0]
+	}
+	return re.Op == syntax.OpAlternate && len(re.Sub) == 2 && re.Sub[0].Op == syntax.OpBeginText &&
+		re.Sub[1].Op == syntax.OpLiteral && re.Sub[1].Flags&syntax.FoldCase == 0 && string(re.Sub[1].Rune) == "/"
 }
 
 // literals lists the strings that a sequence of expressions matches, if they are few.
@@ -185,7 +252,7 @@ func (x *nameIndex) add(ps patterns) condition {
 	c := x.n
 	x.n++
 	for _, p := range ps {
-		if p.names == nil {
+		if !p.whole() {
 			x.rest = append(x.rest, indexedPattern{p, c})
 			continue
 		}
@@ -200,6 +267,20 @@ func (x *nameIndex) addSyscalls(names []string) condition {
 	x.n++
 	x.calls = addNames(x.calls, names, c)
 	return c
+}
+
+// conditionNames are whole names that fulfil a condition.
+type conditionNames struct {
+	condition condition
+	names     []string
+}
+
+// indexed finds conditions by names, nil if there are none.
+func indexed(list []conditionNames) (m map[string][]condition) {
+	for _, c := range list {
+		m = addNames(m, c.names, c.condition)
+	}
+	return m
 }
 
 func addNames(m map[string][]condition, names []string, c condition) map[string][]condition {

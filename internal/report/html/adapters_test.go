@@ -259,3 +259,39 @@ func TestOutcome(t *testing.T) {
 		t.Error("the title does not have the verdict")
 	}
 }
+
+// TestGain checks that what is slower is not called a speed-up.
+func TestGain(t *testing.T) {
+	for _, test := range []struct {
+		loop Loop
+		want string
+	}{
+		{Loop{Predicted: &Estimate{1.5, 1.2, 1.9}}, "f: a speed-up of 1.50× [1.20, 1.90] is predicted"},
+		{Loop{Predicted: &Estimate{0.2, 0.16, 0.25}}, "f: a slow-down of 5.00× [4.00, 6.25] is predicted"},
+		{Loop{Predicted: &Estimate{0.2, 0.16, 0.25}, Measured: &Estimate{0.25, 0.2, 0.5}}, "f: a slow-down of 5.00× [4.00, 6.25] is predicted, 4.00× [2.00, 5.00] was measured"},
+		{Loop{Predicted: &Estimate{1.1, 0.9, 1.2}, Measured: &Estimate{0.8, 0.8, 0.8}}, "f: a speed-up of 1.10× [0.90, 1.20] is predicted, a slow-down of 1.25× [1.25, 1.25] was measured"},
+	} {
+		test.loop.Name, test.loop.Base = "f", &LoopSide{}
+		if got := test.loop.sentence(); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// TestApart checks that it is said why the change is not that of the means.
+func TestApart(t *testing.T) {
+	for _, test := range []struct {
+		c    Change
+		want string
+	}{
+		{Change{Base: 16.9, Head: 16.64, Ratio: 1.0001, Lo: 0.9, Hi: 1.1}, "0.0\u202f% is the typical change from run to run, which is what was tested; the means beside it, which odd runs move, differ by −1.5\u202f%."},
+		{Change{Base: 118.3, Head: 97.2, Ratio: 0.8225, Lo: 0.8, Hi: 0.83}, ""},
+		{Change{Base: 0, Head: 5, Ratio: math.Inf(1), Lo: 3, Hi: math.Inf(1)}, ""},
+		{Change{Base: 5, Head: 0, Ratio: 0, Lo: 0, Hi: 0.5}, ""},
+		{Change{Base: 5, Head: 6, Ratio: math.NaN(), Hi: math.Inf(1)}, ""},
+	} {
+		if got := test.c.apart(); got != test.want {
+			t.Errorf("%v → %v: %q, want %q", test.c.Base, test.c.Head, got, test.want)
+		}
+	}
+}

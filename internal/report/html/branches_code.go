@@ -2,7 +2,6 @@ package html
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"profdiff/internal/branch"
@@ -28,32 +27,50 @@ func (p branchPlaces) add(b *branch.Branch, row int) {
 	}
 }
 
-// movingNumber is what differs between builds though the code is the same: addresses and
-// displacements from the instruction pointer.
-var movingNumber = regexp.MustCompile(`-?0x[0-9a-f]+\(%rip\)|\b0x[0-9a-f]{5,}\b`)
+// ripRelative is what follows a displacement from the instruction pointer, and
+// addressDigits how many digits make a number an address.
+const (
+	ripRelative   = "(%rip)"
+	addressDigits = 5
+)
 
 // InstructionKey is the text of an instruction without what differs between builds though
-// the code is the same.
+// the code is the same: addresses and displacements from the instruction pointer.
 func InstructionKey(text string) string {
-	if !strings.Contains(text, "(%rip)") && !hasAddress(text) {
-		return text // most, which need no search
+	var out []byte
+	done := 0
+	for at := 0; ; {
+		next := strings.Index(text[at:], "0x")
+		if next < 0 {
+			break
+		}
+		start := at + next
+		end := start + 2
+		for end < len(text) && (text[end] >= '0' && text[end] <= '9' || text[end] >= 'a' && text[end] <= 'f') {
+			end++
+		}
+		at = start + 1
+		digits := end - start - 2
+		switch {
+		case digits > 0 && strings.HasPrefix(text[end:], ripRelative):
+			end += len(ripRelative)
+			if start > done && text[start-1] == '-' {
+				start--
+			}
+		case digits < addressDigits || start > 0 && isWord(text[start-1]) || end < len(text) && isWord(text[end]):
+			continue
+		}
+		out = append(append(out, text[done:start]...), '@')
+		at, done = end, end
 	}
-	return movingNumber.ReplaceAllString(text, "@")
+	if done == 0 {
+		return text // most
+	}
+	return string(append(out, text[done:]...))
 }
 
-// hasAddress reports whether a text has a number of five hexadecimal digits and more.
-func hasAddress(text string) bool {
-	for {
-		_, rest, ok := strings.Cut(text, "0x")
-		if !ok {
-			return false
-		}
-		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789abcdef"))
-		if digits >= 5 {
-			return true
-		}
-		text = rest
-	}
+func isWord(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
 }
 
 // addCode adds the code of a function, and links its branches to it. base or head may be

@@ -409,7 +409,7 @@ func parseWeight(t *testing.T, s string) float64 {
 	return 0
 }
 
-func hostileDocument(t *testing.T) *Document {
+func hostileDocument(t testing.TB) *Document {
 	t.Helper()
 	opt := synthetic.Options{Frames: 300, Depth: 20, Runs: 4, Change: true, Names: hostileNames()}
 	d := sample(t, opt)
@@ -443,7 +443,7 @@ func TestBrowserHostile(t *testing.T) {
 	}
 	for i := range d.Events[0].Functions {
 		f := &d.Events[0].Functions[i]
-		look(t, p, functionLink(f))
+		look(t, p, functionLink(f.Name, f.DSO))
 		if got := eval[string](t, p, `document.getElementById("fn")?.firstChild.textContent ?? document.getElementById("panel").textContent`); got != f.Name && f.Name != "" {
 			t.Errorf("the card of %.80q is of %.80q", f.Name, got)
 		}
@@ -499,7 +499,7 @@ func TestBrowserAccessible(t *testing.T) {
 		if _, err := browser.Eval[bool](p, string(axe)+";true"); err != nil {
 			t.Fatal(err)
 		}
-		views := []string{functionLink(&card.Events[0].Functions[0])[1:]}
+		views := []string{functionLink(card.Events[0].Functions[0].Name, card.Events[0].Functions[0].DSO)[1:]}
 		for _, tab := range eval[[]string](t, p, tabNames) {
 			views = append(views, "view="+tab)
 		}
@@ -521,7 +521,7 @@ func TestBrowserAccessible(t *testing.T) {
 func TestBrowserPhone(t *testing.T) {
 	for _, d := range []*Document{everything(t), hostileDocument(t)} {
 		p := show(t, d, "", browser.Options{Width: 390, Height: 844})
-		views := []string{functionLink(&d.Events[0].Functions[0])[1:], "view=flame&as=table"}
+		views := []string{functionLink(d.Events[0].Functions[0].Name, d.Events[0].Functions[0].DSO)[1:], "view=flame&as=table"}
 		for _, tab := range eval[[]string](t, p, tabNames) {
 			views = append(views, "view="+tab)
 		}
@@ -617,7 +617,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	// Links into a view, opened anew.
 	fn := &d.Events[0].Functions[2]
 	for _, test := range []struct{ fragment, script, want string }{
-		{functionLink(fn), `document.getElementById("fn").firstChild.textContent`, fn.Name},
+		{functionLink(fn.Name, fn.DSO), `document.getElementById("fn").firstChild.textContent`, fn.Name},
 		{"#view=flame&frame=2", `document.querySelector("#selected .name").textContent`, d.Events[0].Functions[d.Events[0].Frames.Function[2]].Name},
 		{"#view=flame&dir=up&scale=share", `[...document.querySelectorAll("#panel input:checked")].map(i => i.parentElement.textContent.trim()).join()`, "before + after,share of each side,bottom-up"},
 		{"#view=functions&q=%2F^__%2F", `document.querySelector("input[type=search]").value`, "/^__/"},

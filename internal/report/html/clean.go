@@ -10,8 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxText is the number of bytes of a text that are kept.
-const maxText = 4096
+// maxText is the number of bytes that a text may have, and maxKept the number that are
+// kept of a longer one: what is said of the rest has room, so that a text that was
+// cleaned stays as it is.
+const (
+	maxText = 4096
+	maxKept = maxText - 64
+)
 
 // clean makes a foreign text one that can be shown anywhere: valid UTF-8 in which
 // nothing is invisible, breaks the line or reorders what is around it, and of bounded
@@ -36,7 +41,7 @@ func clean(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if b.Len() >= maxText {
+		if b.Len() >= maxKept {
 			fmt.Fprintf(&b, "… (%d bytes in all)", len(s))
 			break
 		}

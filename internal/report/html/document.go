@@ -4,7 +4,8 @@
 //
 // A [Document] has sections, any of which may be absent. [FromComparison] and
 // [FromBranches] make documents, [Write] writes them. All text of a document is taken to
-// be hostile: names come from recordings.
+// be hostile: names come from recordings. A page is a function of its blocks, which are
+// data: [Read] reads a page, so that it can be written again.
 package html
 
 // A Document is a report. Sections that are nil or empty are left out.
@@ -104,20 +105,24 @@ type Verdict struct {
 
 // A Budget is a limit and what was measured.
 type Budget struct {
-	Name, Limit, Measured, Interval string
-	Outcome                         Outcome
+	Name     string  `json:"name"`
+	Limit    string  `json:"limit"`
+	Measured string  `json:"measured"`
+	Interval string  `json:"interval"`
+	Outcome  Outcome `json:"outcome"`
 	// Reason is further text, such as how many runs would decide.
-	Reason string
+	Reason string `json:"reason"`
 }
 
 // A Card is a number of the first screen.
 type Card struct {
-	Name string
+	Name string `json:"name"`
 	// Base and Head are values with their units. Head is "" if there is one value.
-	Base, Head string
-	Change     string // "−17.7 % [−18.6, −16.9]"
-	Outcome    Outcome
-	Note       string // what the value is of, or why it has no interval
+	Base    string  `json:"base"`
+	Head    string  `json:"head"`
+	Change  string  `json:"change"` // "−17.7 % [−18.6, −16.9]"
+	Outcome Outcome `json:"outcome"`
+	Note    string  `json:"note"` // what the value is of, or why it has no interval
 }
 
 // A Change is a cost on both sides.

@@ -18,79 +18,6 @@ type block struct {
 	data []byte
 }
 
-// A meta is what the script needs to know at once, and what other programs may look at.
-type meta struct {
-	Schema   string      `json:"schema"`
-	ID       string      `json:"id"`
-	Tool     string      `json:"tool"`
-	Title    string      `json:"title"`
-	Base     string      `json:"base"`
-	Head     string      `json:"head"`
-	Verdict  metaVerdict `json:"verdict"`
-	Warnings []string    `json:"warnings"`
-	Events   []metaEvent `json:"events"`
-	Blocks   []string    `json:"blocks"`
-}
-
-type metaVerdict struct {
-	Outcome  Outcome  `json:"outcome"`
-	Sentence string   `json:"sentence"`
-	Ground   []string `json:"ground"`
-}
-
-type metaEvent struct {
-	Name      string      `json:"name"`
-	Unit      string      `json:"unit"`
-	Per       string      `json:"per"`
-	Share     bool        `json:"share"`
-	Single    bool        `json:"single"`
-	OffCPU    bool        `json:"off_cpu"`
-	Withheld  string      `json:"withheld"`
-	How       []string    `json:"how"`
-	Total     jsonChange  `json:"total"`
-	Functions int         `json:"functions"`
-	Frames    int         `json:"frames"`
-	AllFrames int         `json:"all_frames"` // before pruning
-	Least     float64     `json:"least"`
-	Grew      []metaMover `json:"grew"`
-	Shrank    []metaMover `json:"shrank"`
-}
-
-type metaMover struct {
-	Name string `json:"name"`
-	DSO  string `json:"dso"`
-	jsonChange
-}
-
-// A jsonChange is a Change. Ratio and ends of its interval are null where they are not
-// finite.
-type jsonChange struct {
-	Base       float64   `json:"base"`
-	Head       float64   `json:"head"`
-	NBase      int64     `json:"base_samples"`
-	NHead      int64     `json:"head_samples"`
-	Ratio      *float64  `json:"ratio"`
-	Lo         *float64  `json:"lo"`
-	Hi         *float64  `json:"hi"`
-	Verdict    Outcome   `json:"verdict"` // "" if it was not tested
-	Adjusted   float64   `json:"adjusted_p"`
-	RunsNeeded int       `json:"runs_needed"`
-	BaseRuns   []float64 `json:"base_runs,omitempty"`
-	HeadRuns   []float64 `json:"head_runs,omitempty"`
-}
-
-func toJSON(c *Change) jsonChange {
-	j := jsonChange{
-		Base: round(c.Base, maxDigits), Head: round(c.Head, maxDigits), NBase: c.BaseSamples, NHead: c.HeadSamples,
-		Ratio: finite(c.Ratio), Lo: finite(c.Lo), Hi: finite(c.Hi), RunsNeeded: c.RunsNeeded,
-		BaseRuns: rounded(c.BaseRuns), HeadRuns: rounded(c.HeadRuns),
-	}
-	if c.Tested {
-		j.Verdict, j.Adjusted = c.Verdict, round(c.Adjusted, 4)
-	}
-	return j
-}
-
 func rounded(list []float64) []float64 {
 	var out []float64
 	for _, v := range list {
@@ -118,39 +45,6 @@ func finite(v float64) *float64 {
 	v = round(v, maxDigits)
 	return &v
 }
-
-func metaOf(d *Document, blocks []block) *meta {
-	m := &meta{
-		Schema: Schema, Tool: d.Tool, Title: d.Title, Base: d.Base, Head: d.Head,
-		Verdict:  metaVerdict{d.Verdict.Outcome, d.Verdict.Sentence, list(d.Verdict.Ground)},
-		Warnings: list(d.Warnings), Events: []metaEvent{}, Blocks: []string{},
-	}
-	for i := range d.Events {
-		e := &d.Events[i]
-		me := metaEvent{
-			Name: e.Name, Unit: e.Unit, Per: e.Per, Share: e.Share, Single: e.Single, OffCPU: e.OffCPU, Withheld: e.Withheld, How: list(e.How),
-			Total: toJSON(&e.Total), Functions: len(e.Functions), Frames: len(e.Frames.Level), AllFrames: e.Frames.All, Least: e.Frames.Least,
-		}
-		grew, shrank := e.movers()
-		named := func(list []mover) []metaMover {
-			out := []metaMover{}
-			for _, m := range list[:min(len(list), maxMovers)] {
-				c := toJSON(m.change)
-				c.BaseRuns, c.HeadRuns = nil, nil
-				out = append(out, metaMover{m.name, e.Functions[m.function].DSO, c})
-			}
-			return out
-		}
-		me.Grew, me.Shrank = named(grew), named(shrank)
-		m.Events = append(m.Events, me)
-	}
-	for _, b := range blocks {
-		m.Blocks = append(m.Blocks, b.name)
-	}
-	return m
-}
-
-func list(s []string) []string { return append([]string{}, s...) }
 
 // A textTable numbers texts.
 type textTable struct {
@@ -202,10 +96,7 @@ func encode(d *Document) ([]block, error) {
 		}
 	}
 	if len(d.Runs) > 0 || len(d.Facts) > 0 {
-		if err := add("data", struct {
-			Runs  []Run
-			Facts []Fact
-		}{d.Runs, d.Facts}); err != nil {
+		if err := add("data", dataBlock{d.Runs, d.Facts}); err != nil {
 			return nil, err
 		}
 	}
@@ -448,11 +339,7 @@ func functionColumns(e *Event, f []*Function, index []int, texts *textTable) []b
 			c.buf = append(c.buf, ',')
 		}
 		s := &e.Shifts[i]
-		data, err := json.Marshal(struct {
-			Caller int        `json:"caller"`
-			Parts  []int      `json:"parts"`
-			Net    jsonChange `json:"net"`
-		}{index[s.Caller], mapped(s.Parts, index), toJSON(&s.Net)})
+		data, err := json.Marshal(jsonShift{index[s.Caller], mapped(s.Parts, index), toJSON(&s.Net)})
 		if err != nil {
 			data = []byte("null") // numbers were made finite
 		}
@@ -462,19 +349,11 @@ func functionColumns(e *Event, f []*Function, index []int, texts *textTable) []b
 	tests(c, "self", n, func(i int) *Change { return &f[i].Self })
 	tests(c, "total", n, func(i int) *Change { return &f[i].Total })
 	c.key("groups")
-	type row struct {
-		Name   string     `json:"name"`
-		Change jsonChange `json:"change"`
-	}
-	type group struct {
-		By   string `json:"by"`
-		Rows []row  `json:"rows"`
-	}
-	groups := []group{}
+	groups := []jsonGroup{}
 	for _, g := range e.Groups {
-		out := group{g.By, []row{}}
+		out := jsonGroup{g.By, []jsonGroupRow{}}
 		for i := range g.Rows {
-			out.Rows = append(out.Rows, row{g.Rows[i].Name, toJSON(&g.Rows[i].Self)})
+			out.Rows = append(out.Rows, jsonGroupRow{g.Rows[i].Name, toJSON(&g.Rows[i].Self)})
 		}
 		groups = append(groups, out)
 	}

@@ -29,23 +29,80 @@ func FromPrediction(m *predict.Machine, results []*predict.Result, opt Options) 
 		d.Pipeline.Loops = append(d.Pipeline.Loops, loopOf(r, opt))
 	}
 	d.Verdict = Verdict{Outcome: Info, Ground: []string{"A static model, not a measurement: what is not called measured is predicted."}}
-	for i, r := range results {
-		l := &d.Pipeline.Loops[i]
-		if i == 0 {
-			d.Head = opt.name(r.Pair.Head.Name)
-			if r.Pair.Base != nil {
-				d.Base = opt.name(r.Pair.Base.Name)
-			}
-			d.Verdict.Sentence = l.sentence()
-			d.predictionCards(l)
-		} else if i < maxSaid {
-			d.Verdict.Ground = append(d.Verdict.Ground, l.sentence()+".")
+	if len(results) > 0 {
+		first := results[0]
+		d.Head = opt.name(first.Pair.Head.Name)
+		if first.Pair.Base != nil {
+			d.Base = opt.name(first.Pair.Base.Name)
+		}
+		loops := d.Pipeline.Loops
+		if name, rates := ratesOf(loops); name != "" {
+			d.Verdict.Sentence = rangeSentence(name, rates, loops)
+			d.rangeCard(loops)
+		} else {
+			d.Verdict.Sentence = loops[0].sentence()
+			d.predictionCards(&loops[0])
+			loops = loops[1:]
+		}
+		shown := min(len(loops), maxSaid-1)
+		for i := range shown {
+			d.Verdict.Ground = append(d.Verdict.Ground, loops[i].sentence()+".")
+		}
+		if n := len(loops) - shown; n > 0 {
+			d.Verdict.Ground = append(d.Verdict.Ground, plural(n, "more loop")+" in the tab Pipeline.")
 		}
 	}
-	if n := len(results) - maxSaid; n > 0 {
-		d.Verdict.Ground = append(d.Verdict.Ground, plural(n, "more loop")+" in the tab Pipeline.")
-	}
 	return d
+}
+
+// ratesOf are the last parts of the names of loops if these are one loop at several rates,
+// and what its name is without them. It is "" if they are not.
+func ratesOf(loops []Loop) (name string, rates []string) {
+	for i := range loops {
+		of, rate, ok := strings.Cut(loops[i].Name, ", p = ")
+		if !ok || loops[i].Base == nil || i > 0 && of != name {
+			return "", nil
+		}
+		name = of
+		rates = append(rates, "p = "+rate)
+	}
+	if len(rates) < 2 {
+		return "", nil
+	}
+	return name, rates
+}
+
+// rangeSentence says between which speed-ups the rates make a loop.
+func rangeSentence(name string, rates []string, loops []Loop) string {
+	least, most := 0, 0
+	for i := range loops {
+		if loops[i].Predicted.Value < loops[least].Predicted.Value {
+			least = i
+		}
+		if loops[i].Predicted.Value > loops[most].Predicted.Value {
+			most = i
+		}
+	}
+	return fmt.Sprintf("%s: from a %s at %s to a %s at %s is predicted", name, loops[least].Predicted.gain(), rates[least], loops[most].Predicted.gain(), rates[most])
+}
+
+// rangeCard is the card of a loop at several rates.
+func (d *Document) rangeCard(loops []Loop) {
+	card := Card{Name: "Cycles of the loop, predicted", Outcome: Info, Note: "for " + short(loops[0].Unit, 100) + ", at " + plural(len(loops), "rate") + "; a static model"}
+	span := func(of func(*Loop) float64) string {
+		least, most := of(&loops[0]), of(&loops[0])
+		for i := range loops {
+			v := of(&loops[i])
+			least, most = min(least, v), max(most, v)
+		}
+		if digits(least) == digits(most) {
+			return digits(least)
+		}
+		return digits(least) + " to " + digits(most)
+	}
+	card.Base = span(func(l *Loop) float64 { return l.Base.Throughput })
+	card.Head = span(func(l *Loop) float64 { return l.Head.Throughput })
+	d.Cards = append(d.Cards, card)
 }
 
 // sentence is what a prediction says first.
@@ -53,11 +110,35 @@ func (l *Loop) sentence() string {
 	if l.Base == nil {
 		return fmt.Sprintf("%s cycles for %s are predicted", digits(l.Head.Throughput), l.Unit)
 	}
-	s := fmt.Sprintf("%s: a speed-up of %s is predicted", l.Name, l.Predicted)
-	if l.Measured != nil {
-		s += fmt.Sprintf(", %s was measured", l.Measured)
+	s := fmt.Sprintf("%s: a %s is predicted", l.Name, l.Predicted.gain())
+	switch m := l.Measured; {
+	case m == nil:
+	case m.slower() == l.Predicted.slower():
+		s += fmt.Sprintf(", %s was measured", m.factors())
+	default:
+		s += fmt.Sprintf(", a %s was measured", m.gain())
 	}
 	return s
+}
+
+// slower reports whether a speed-up is none.
+func (e *Estimate) slower() bool { return e.Value < 1 }
+
+// gain is a speed-up, or a slow-down, which is its inverse, in words: "slow-down of 5.26×
+// [4.76, 6.67]".
+func (e *Estimate) gain() string {
+	if e.slower() {
+		return "slow-down of " + e.factors()
+	}
+	return "speed-up of " + e.factors()
+}
+
+// factors is a speed-up or a slow-down as a factor above 1.
+func (e *Estimate) factors() string {
+	if e.slower() {
+		return (&Estimate{1 / e.Value, 1 / e.Hi, 1 / e.Lo}).String()
+	}
+	return e.String()
 }
 
 // String is "1.50× [1.20, 1.90]".
@@ -83,11 +164,11 @@ func (d *Document) predictionCards(l *Loop) {
 	card := Card{Name: "Cycles of the loop, predicted", Base: digits(l.Head.Throughput), Outcome: Info}
 	if l.Base != nil {
 		card.Base, card.Head = digits(l.Base.Throughput), digits(l.Head.Throughput)
-		card.Change = "speed-up " + l.Predicted.String()
+		card.Change = strings.Replace(l.Predicted.gain(), " of ", " ", 1)
 	}
 	card.Note = "for " + short(l.Unit, 100) + "; a static model"
 	if l.Measured != nil {
-		card.Note += "; measured " + l.Measured.String()
+		card.Note += "; measured " + strings.Replace(l.Measured.gain(), " of ", " ", 1)
 	}
 	d.Cards = append(d.Cards, card)
 	if l.Says != "" {

@@ -3,6 +3,7 @@ package html
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -57,6 +58,9 @@ func verdictOf(c *compare.Comparison, e *Event) Verdict {
 		}
 	}
 	v.Ground = append(v.Ground, ground(c))
+	if said := t.apart(); said != "" {
+		v.Ground = append(v.Ground, said)
+	}
 	grew, shrank := e.movers()
 	largest := func(word string, list []mover) string {
 		m := &list[0]
@@ -73,6 +77,21 @@ func verdictOf(c *compare.Comparison, e *Event) Verdict {
 		v.Ground = append(v.Ground, largest("Largest reduction", shrank))
 	}
 	return v
+}
+
+// leastApart is the logarithm of a factor by which two ratios visibly differ.
+const leastApart = 0.005
+
+// apart says why the ratio of the means that are shown is not the one that was tested, ""
+// if they look alike.
+func (c *Change) apart() string {
+	means := c.Head / c.Base
+	if !c.known() || !(means > 0) || math.IsInf(means, 1) || !(math.Abs(math.Log(means/c.Ratio)) >= leastApart) {
+		return ""
+	}
+	of := Change{Base: c.Base, Head: c.Head, Ratio: means}
+	return fmt.Sprintf("%s is the typical change from run to run, which is what was tested; the means beside it, which odd runs move, differ by %s.",
+		c.relative(), of.relative())
 }
 
 func short(s string, limit int) string {
@@ -106,7 +125,10 @@ func ground(c *compare.Comparison) string {
 		}
 		return strings.Join(list, " and ")
 	}
-	if m := of(func(r *run.Recording) string { return cmp.Or(r.Device, r.CPU) }); m != "" {
+	switch m := of(func(r *run.Recording) string { return cmp.Or(r.Device, r.CPU) }); {
+	case strings.HasPrefix(m, "simulated "): // by a program, which is no machine
+		s += ", " + m
+	case m != "":
 		s += ", on " + m
 	}
 	if k := of(func(r *run.Recording) string { return r.Kernel }); k != "" {
@@ -182,35 +204,37 @@ func (f *Function) note() string {
 // cards are the numbers of the first screen, as far as the events give them.
 func cards(c *compare.Comparison, events []Event) []Card {
 	var list []Card
-	of := func(e *Event, name string) Card {
-		t := &e.Total
-		card := Card{Name: name, Base: weight(t.Base, e.Unit), Head: weight(t.Head, e.Unit), Change: t.relative(), Outcome: Inconclusive}
-		if i := t.interval(); i != "" {
-			card.Change += " " + i
-		}
-		if t.Tested {
-			card.Outcome = t.Verdict
-		}
-		switch {
-		case e.Withheld != "":
-			card.Note = "verdict withheld"
-		case e.Single:
-			card.Note = "sampling noise only"
-		}
-		return card
-	}
-	list = append(list, of(&events[0], events[0].metric()))
+	list = append(list, totalCard(&events[0]))
 	for i := range events[1:] {
 		e := &events[i+1]
 		name, _ := run.SplitEvent(run.CanonicalEvent(e.Name))
 		if name == "instructions" || e.OffCPU {
-			list = append(list, of(e, e.metric()))
+			list = append(list, totalCard(e))
 		}
 	}
 	if m := c.Metrics(); m != nil {
 		list = append(list, rates(c, &m[0])...)
 	}
 	return append(list, quality(c))
+}
+
+// totalCard is the total of an event.
+func totalCard(e *Event) Card {
+	t := &e.Total
+	card := Card{Name: e.metric(), Base: weight(t.Base, e.Unit), Head: weight(t.Head, e.Unit), Change: t.relative(), Outcome: Inconclusive}
+	if i := t.interval(); i != "" {
+		card.Change += " " + i
+	}
+	if t.Tested {
+		card.Outcome = t.Verdict
+	}
+	switch {
+	case e.Withheld != "":
+		card.Note = "verdict withheld"
+	case e.Single:
+		card.Note = "sampling noise only"
+	}
+	return card
 }
 
 // rates are instructions per cycle and branch misses per 1,000 instructions, tested

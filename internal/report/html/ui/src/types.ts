@@ -1,4 +1,4 @@
-// The form of the blocks: see encode.go and document.go.
+// The form of the blocks: see meta.go, blocks.go and document.go.
 
 export type Change = {
   base: number; head: number; base_samples: number; head_samples: number;
@@ -12,7 +12,7 @@ export type EventMeta = {
 };
 
 export type Meta = {
-  schema: string; id: string; tool: string; title: string; base: string; head: string;
+  schema: string; id: string; tool: string; drawn_by?: string; title: string; base: string; head: string;
   verdict: { outcome: string; sentence: string; ground: string[] };
   warnings: string[]; events: EventMeta[]; blocks: string[];
 };

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io"
+	"os"
+	"sync"
+)
+
+// digests are the SHA-256 of inputs by their names: of what was read of them while they
+// were read, so that no more than the rest is read again.
+type digests map[string]*digested
+
+// A digested is a file of which what is read in order is digested.
+type digested struct {
+	*os.File
+	info os.FileInfo
+
+	mu   sync.Mutex
+	sum  hash.Hash
+	done int64 // bytes in sum
+}
+
+// watch returns the reader to read an input by.
+func (d digests) watch(name string, in io.Reader) io.Reader {
+	f, ok := in.(*os.File)
+	if !ok {
+		return in
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return in
+	}
+	x := &digested{File: f, info: info, sum: sha256.New()}
+	d[name] = x
+	return x
+}
+
+// Size is that of the file.
+func (x *digested) Size() int64 { return x.info.Size() }
+
+// mostSkipped is how many bytes that nobody read are read for the digest: it goes on then
+// with what follows them.
+const mostSkipped = 16 << 10
+
+// ReadAt reads as the file does.
+func (x *digested) ReadAt(p []byte, off int64) (int, error) {
+	n, err := x.File.ReadAt(p, off)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if gap := off - x.done; gap > 0 && gap <= mostSkipped {
+		skipped := make([]byte, gap)
+		if _, err := x.File.ReadAt(skipped, x.done); err == nil {
+			x.sum.Write(skipped)
+			x.done = off
+		}
+	}
+	if end := off + int64(n); off <= x.done && end > x.done {
+		x.sum.Write(p[x.done-off : n])
+		x.done = end
+	}
+	return n, err
+}
+
+// digestBuffer is how much of a file is read at a time.
+const digestBuffer = 256 << 10
+
+// of is the SHA-256 of a file, "" if it cannot be read again.
+func (d digests) of(name string) string {
+	f, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	sum, done := sha256.New(), int64(0)
+	if x := d[name]; x != nil && os.SameFile(x.info, info) && x.info.Size() == info.Size() && x.info.ModTime().Equal(info.ModTime()) {
+		sum, done = x.sum, x.done
+		delete(d, name) // the sum goes on to the end of the file, once
+	}
+	rest := io.NewSectionReader(f, done, max(0, info.Size()-done))
+	if _, err := io.CopyBuffer(sum, struct{ io.Reader }{rest}, make([]byte, min(rest.Size()+1, digestBuffer))); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,178 @@
+package html
+
+import "math"
+
+// Schema names the form of the block called meta.
+const Schema = "profdiff.report/v1"
+
+// A meta is what the first screen is made from, what the script needs to know at once,
+// and what other programs may look at.
+type meta struct {
+	Schema string `json:"schema"`
+	ID     string `json:"id"`
+	// Tool made the data, and DrawnBy the page, if that is another.
+	Tool     string      `json:"tool"`
+	DrawnBy  string      `json:"drawn_by,omitempty"`
+	Title    string      `json:"title"`
+	Base     string      `json:"base"`
+	Head     string      `json:"head"`
+	Verdict  metaVerdict `json:"verdict"`
+	Also     []metaFact  `json:"also"`
+	Warnings []string    `json:"warnings"`
+	Budgets  []Budget    `json:"budgets"`
+	// Cards is nil in pages of versions that did not keep those and budgets.
+	Cards  []Card      `json:"cards"`
+	Events []metaEvent `json:"events"`
+	Blocks []string    `json:"blocks"`
+}
+
+type metaVerdict struct {
+	Outcome  Outcome  `json:"outcome"`
+	Sentence string   `json:"sentence"`
+	Ground   []string `json:"ground"`
+}
+
+type metaFact struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+type metaEvent struct {
+	Name      string     `json:"name"`
+	Unit      string     `json:"unit"`
+	Per       string     `json:"per"`
+	Share     bool       `json:"share"`
+	Single    bool       `json:"single"`
+	OffCPU    bool       `json:"off_cpu"`
+	Withheld  string     `json:"withheld"`
+	How       []string   `json:"how"`
+	Total     jsonChange `json:"total"`
+	Functions int        `json:"functions"`
+	Tested    int        `json:"tested"` // functions
+	Frames    int        `json:"frames"`
+	AllFrames int        `json:"all_frames"` // before pruning
+	Least     float64    `json:"least"`
+	// Grew and Shrank are the first of so many in all.
+	Grew        []metaMover `json:"grew"`
+	GrewInAll   int         `json:"grew_in_all"`
+	Shrank      []metaMover `json:"shrank"`
+	ShrankInAll int         `json:"shrank_in_all"`
+}
+
+type metaMover struct {
+	Name string `json:"name"`
+	DSO  string `json:"dso"`
+	Note string `json:"note,omitempty"`
+	// Function is whose card says more, Name if it is "".
+	Function string `json:"function,omitempty"`
+	jsonChange
+}
+
+// A jsonChange is a Change. Ratio and ends of its interval are null where they are not
+// finite.
+type jsonChange struct {
+	Base       float64   `json:"base"`
+	Head       float64   `json:"head"`
+	NBase      int64     `json:"base_samples"`
+	NHead      int64     `json:"head_samples"`
+	Ratio      *float64  `json:"ratio"`
+	Lo         *float64  `json:"lo"`
+	Hi         *float64  `json:"hi"`
+	Verdict    Outcome   `json:"verdict"` // "" if it was not tested
+	Adjusted   float64   `json:"adjusted_p"`
+	RunsNeeded int       `json:"runs_needed"`
+	BaseRuns   []float64 `json:"base_runs,omitempty"`
+	HeadRuns   []float64 `json:"head_runs,omitempty"`
+}
+
+func toJSON(c *Change) jsonChange {
+	j := jsonChange{
+		Base: round(c.Base, maxDigits), Head: round(c.Head, maxDigits), NBase: c.BaseSamples, NHead: c.HeadSamples,
+		Ratio: finite(c.Ratio), Lo: finite(c.Lo), Hi: finite(c.Hi), RunsNeeded: c.RunsNeeded,
+		BaseRuns: rounded(c.BaseRuns), HeadRuns: rounded(c.HeadRuns),
+	}
+	if c.Tested {
+		j.Verdict, j.Adjusted = c.Verdict, round(c.Adjusted, 4)
+	}
+	return j
+}
+
+// change is what toJSON was given, as far as the first screen shows it.
+func (j *jsonChange) change() *Change {
+	number := func(v *float64, missing float64) float64 {
+		if v == nil {
+			return missing
+		}
+		return *v
+	}
+	c := &Change{
+		Base: j.Base, Head: j.Head, BaseSamples: j.NBase, HeadSamples: j.NHead,
+		Ratio: number(j.Ratio, math.NaN()), Lo: number(j.Lo, 0), Hi: number(j.Hi, math.Inf(1)),
+		Tested: j.Verdict != "", Verdict: j.Verdict, Adjusted: j.Adjusted, RunsNeeded: j.RunsNeeded,
+	}
+	if j.Ratio == nil && c.decided() {
+		c.Ratio = math.Inf(1) // no number would decide nothing
+	}
+	return c
+}
+
+func metaOf(d *Document, blocks []block) *meta {
+	m := &meta{
+		Schema: Schema, Tool: d.Tool, Title: d.Title, Base: d.Base, Head: d.Head,
+		Verdict: metaVerdict{d.Verdict.Outcome, d.Verdict.Sentence, list(d.Verdict.Ground)},
+		Also:    []metaFact{}, Warnings: list(d.Warnings), Budgets: list(d.Budgets), Cards: list(d.Cards),
+		Events: []metaEvent{}, Blocks: []string{},
+	}
+	for _, f := range d.Also {
+		m.Also = append(m.Also, metaFact(f))
+	}
+	for i := range d.Events {
+		m.Events = append(m.Events, metaEventOf(&d.Events[i]))
+	}
+	for _, b := range blocks {
+		m.Blocks = append(m.Blocks, b.name)
+	}
+	// What is put together here may be longer than its parts.
+	cleanAll(m)
+	return m
+}
+
+func metaEventOf(e *Event) metaEvent {
+	m := metaEvent{
+		Name: e.Name, Unit: e.Unit, Per: e.Per, Share: e.Share, Single: e.Single, OffCPU: e.OffCPU, Withheld: e.Withheld, How: list(e.How),
+		Total: toJSON(&e.Total), Functions: len(e.Functions), Frames: len(e.Frames.Level), AllFrames: e.Frames.All, Least: e.Frames.Least,
+	}
+	for i := range e.Functions {
+		if e.Functions[i].Self.Tested {
+			m.Tested++
+		}
+	}
+	grew, shrank := e.movers()
+	first := func(all []mover) []metaMover {
+		out := []metaMover{}
+		for _, x := range all[:min(len(all), maxMovers)] {
+			f := &e.Functions[x.function]
+			row := metaMover{Name: x.name, DSO: f.DSO, Note: x.note, jsonChange: toJSON(x.change)}
+			if f.Name != x.name {
+				row.Function = f.Name
+			}
+			row.BaseRuns, row.HeadRuns = nil, nil
+			out = append(out, row)
+		}
+		return out
+	}
+	m.Grew, m.GrewInAll = first(grew), len(grew)
+	m.Shrank, m.ShrankInAll = first(shrank), len(shrank)
+	return m
+}
+
+// event is what of an event its numbers are written by.
+func (m *metaEvent) event() *Event {
+	return &Event{
+		Name: m.Name, Unit: m.Unit, Per: m.Per, Share: m.Share, Single: m.Single, OffCPU: m.OffCPU, Withheld: m.Withheld,
+		Total: *m.Total.change(),
+	}
+}
+
+// list is never nil: JSON has an array for it.
+func list[T any](s []T) []T { return append([]T{}, s...) }

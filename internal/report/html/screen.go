@@ -1,0 +1,213 @@
+package html
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// A screen is what the template shows: text that is ready.
+type screen struct {
+	Title, Heading, Base, Head string
+	Schema, Tool, DrawnBy      string
+	Outcome                    Outcome
+	Mark, Word, Sentence       string
+	Ground, Warnings           []string
+	Also                       []metaFact
+	MoreWarnings               int
+	Budgets                    []budgetRow
+	Cards                      []cardView
+	Movers                     *moversView
+	How                        []string
+	Explorer                   bool
+	Inputs                     []inputView
+}
+
+type inputView struct {
+	Side, Name, Digest string
+}
+
+type budgetRow struct {
+	Budget
+	Mark, Word string
+}
+
+type cardView struct {
+	Card
+	Mark string
+}
+
+type moversView struct {
+	Event, Per   string
+	Grew, Shrank moversTable
+	// None says why there are none.
+	None string
+}
+
+type moversTable struct {
+	Title, Mark string
+	Class       Outcome
+	Rows        []moverRow
+	More        int
+}
+
+type moverRow struct {
+	Name, Link, Note, Base, Head, Delta, Change, Interval string
+	Bar                                                   bar
+}
+
+// A bar is an interval of a ratio as a picture of 100 by 12.
+type bar struct {
+	Lo, Hi, At       string
+	CutLo, CutHi, OK bool
+}
+
+// screen is what the page shows first.
+func (p *Page) screen() *screen {
+	m := p.meta
+	s := &screen{
+		Heading: m.Title, Base: m.Base, Head: m.Head, Schema: m.Schema, Tool: m.Tool, DrawnBy: m.DrawnBy,
+		Outcome: m.Verdict.Outcome, Mark: m.Verdict.Outcome.mark(), Word: m.Verdict.Outcome.word(), Sentence: m.Verdict.Sentence,
+		Ground: m.Verdict.Ground, Also: m.Also, Inputs: p.inputs,
+		Explorer: len(m.Events) > 0 || p.has("branches") || p.has("pipeline") || p.runs > 0,
+	}
+	switch {
+	case s.Sentence == "":
+		s.Title = m.Title
+	case s.Word == "":
+		s.Title = s.Sentence
+	default:
+		s.Title = s.Mark + " " + s.Word + ": " + s.Sentence
+	}
+	s.Warnings = m.Warnings
+	if n := len(m.Warnings) - maxShown; n > 0 {
+		s.Warnings, s.MoreWarnings = m.Warnings[:maxShown], n
+	}
+	for _, b := range m.Budgets {
+		s.Budgets = append(s.Budgets, budgetRow{b, b.Outcome.mark(), budgetWord(b.Outcome)})
+	}
+	cards := m.Cards
+	if cards == nil {
+		cards = m.totals()
+	}
+	for _, c := range cards {
+		s.Cards = append(s.Cards, cardView{c, c.Outcome.mark()})
+	}
+	if len(m.Events) > 0 {
+		s.Movers = m.Events[0].movers(m.Cards != nil)
+		s.How = m.Events[0].How
+	}
+	return s
+}
+
+// totals are cards of pages that keep none.
+func (m *meta) totals() (list []Card) {
+	for i := range m.Events {
+		list = append(list, totalCard(m.Events[i].event()))
+	}
+	return list
+}
+
+func inputsOf(runs []Run) (list []inputView) {
+	for _, r := range runs {
+		if r.Digest != "" {
+			list = append(list, inputView{map[bool]string{false: "before", true: "after"}[r.Head], r.Name, r.Digest})
+		}
+	}
+	return list
+}
+
+func budgetWord(o Outcome) string {
+	switch o {
+	case Pass:
+		return "within"
+	case Fail:
+		return "exceeded"
+	case Warn:
+		return "warning"
+	}
+	return "not decidable"
+}
+
+// movers are the functions that changed. counted is set if the page says how many were
+// tested.
+func (m *metaEvent) movers(counted bool) *moversView {
+	e := m.event()
+	v := &moversView{Event: e.Name, Per: e.Per}
+	if e.Share {
+		v.Per = "share of the total"
+	}
+	if len(m.Grew)+len(m.Shrank) == 0 {
+		v.None = "No function changed decidably."
+		switch {
+		case e.Withheld != "":
+			v.None += " Verdicts are withheld: " + e.Withheld + "."
+		case e.Single:
+			v.None += " One run a side does not tell how much runs differ: record several, in turns."
+		case counted:
+			v.None += fmt.Sprintf(" %s of %s tested.", plural(m.Tested, "function"), count(int64(m.Functions)))
+		}
+		return v
+	}
+	reach := math.Log(1.1)
+	for _, list := range [][]metaMover{m.Grew, m.Shrank} {
+		for i := range list {
+			c := list[i].change()
+			for _, x := range []float64{c.Ratio, c.Lo, c.Hi} {
+				if x > 0 && !math.IsInf(x, 1) {
+					reach = max(reach, math.Abs(math.Log(x)))
+				}
+			}
+		}
+	}
+	reach = min(reach, math.Log(4))
+	table := func(title string, class Outcome, list []metaMover, all int) moversTable {
+		t := moversTable{Title: title, Class: class, Mark: class.mark(), More: max(0, all-len(list))}
+		for i := range list {
+			row := &list[i]
+			c := row.change()
+			t.Rows = append(t.Rows, moverRow{
+				Name: row.Name, Link: functionLink(cmp.Or(row.Function, row.Name), row.DSO), Note: row.Note,
+				Base: e.cost(c.Base), Head: e.cost(c.Head), Delta: e.delta(c.Head - c.Base),
+				Change: c.relative(), Interval: c.interval(), Bar: barOf(c, reach),
+			})
+		}
+		return t
+	}
+	v.Grew, v.Shrank = table("Grew", Regressed, m.Grew, m.GrewInAll), table("Shrank", Improved, m.Shrank, m.ShrankInAll)
+	return v
+}
+
+// functionLink is the fragment that opens the card of a function.
+func functionLink(name, dso string) string {
+	const hexDigits = "0123456789ABCDEF"
+	escape := func(s string) string {
+		var b strings.Builder
+		for i := range len(s) {
+			switch c := s[i]; {
+			case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-_.~", c) >= 0:
+				b.WriteByte(c)
+			default:
+				b.Write([]byte{'%', hexDigits[c>>4], hexDigits[c&15]})
+			}
+		}
+		return b.String()
+	}
+	return "#function=" + escape(name) + "&dso=" + escape(dso)
+}
+
+func barOf(c *Change, reach float64) bar {
+	if !c.known() {
+		return bar{}
+	}
+	place := func(ratio float64) (x float64, cut bool) {
+		l := math.Log(ratio) / reach
+		return 50 + 46*max(-1, min(1, l)), math.Abs(l) > 1.0001
+	}
+	text := func(x float64) string { return fmt.Sprintf("%.1f", x) }
+	lo, cutLo := place(c.Lo)
+	hi, cutHi := place(c.Hi)
+	at, _ := place(c.Ratio)
+	return bar{text(lo), text(hi), text(at), cutLo, cutHi, true}
+}
