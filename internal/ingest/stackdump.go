@@ -33,6 +33,8 @@ const (
 // Frames missing from the numbers of a stack and those for which a line of dots stands
 // are one frame [not shown].
 //
+// Tombstones may also be in the output of logcat, of which all else is skipped.
+//
 // Must match, in AOSP from Android 5 to 15, Thread::Dump in art/runtime/thread.cc,
 // DumpNativeStack in art/runtime/native_stack_dump.cc, libdebuggerd/backtrace.cpp and
 // libdebuggerd/tombstone_proto_to_text.cpp (before: tombstone.cpp) in system/core, and
@@ -70,6 +72,9 @@ type stackDump struct {
 
 	process dumpProcess
 	thread  dumpThread
+	// logged is set if the current line is of a log, plain once a thread is not: logs
+	// that tombstones quote are then nothing else.
+	logged, plain bool
 
 	arch, build        agreed
 	zoned, unzoned     timeSpan
@@ -97,12 +102,19 @@ type dumpThread struct {
 	native, java []uint32
 	next         int
 	gap, failed  bool
+	// headed is set if there is a line above the stack, short if that is a short one,
+	// zeros if all native frames are number 0, as the Play Console shows some.
+	headed, short, zeros bool
 }
 
 // begin starts a thread.
 func (d *stackDump) begin(t dumpThread) {
+	if old := &d.thread; old.open && old.short && !t.short && old.name == t.name && len(old.native)+len(old.java) == 0 {
+		old.open = false
+	}
 	d.end()
 	t.open = true
+	d.plain = d.plain || !d.logged
 	t.native, t.java = d.thread.native[:0], d.thread.java[:0]
 	d.thread = t
 }
@@ -156,6 +168,13 @@ func (d *stackDump) end() {
 // line reads one line without the space around it: what a line is does not depend on
 // how far it is indented.
 func (d *stackDump) line(line []byte) {
+	tag, message, logged := cutLog(line)
+	if d.logged = logged; logged {
+		if d.plain || string(tag) != logTag {
+			return
+		}
+		line = message
+	}
 	switch {
 	case len(line) == 0:
 		d.emptyLine()
@@ -170,7 +189,7 @@ func (d *stackDump) line(line []byte) {
 		return
 	}
 	if h, ok := parseDumpThread(line); ok {
-		d.begin(dumpThread{reading: true, name: h.name, tid: h.tid, state: h.state})
+		d.begin(dumpThread{reading: true, headed: true, short: h.short, name: h.name, tid: h.tid, state: h.state})
 		return
 	}
 	switch {
@@ -321,7 +340,9 @@ func (d *stackDump) native(number int, frame []byte) {
 	case len(t.java) > 0:
 		d.lines.fail("native frame #%02d calls a Java frame in one stack", number)
 		return
-	case number < t.next:
+	case number == 0 && t.headed && (t.zeros || t.next == 1):
+		t.zeros = true
+	case number < t.next, t.zeros:
 		d.lines.fail("frame #%02d follows #%02d", number, t.next-1)
 		return
 	case number > t.next:

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -14,11 +15,45 @@ const (
 	threadRule    = "--- --- --- --- "
 )
 
+// Lines of logcat, in its formats threadtime and brief or time, and as Android Studio
+// shows them: when, where, level, tag, message.
+var (
+	logTime     = `(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.\d+(?: [+-]\d{4})?:?\s+`
+	logThread   = regexp.MustCompile(`^(?:` + logTime + `(?:\S+\s+){0,3}?)?[VDIWEFA] (\S*)\s*:(?: (.*))?$`)
+	logBrief    = regexp.MustCompile(`^(?:` + logTime + `(?:\S+\s+){0,2}?)?[VDIWEFA]/(\S*?)\s*(?:\(\s*\d+\))?:(?: (.*))?$`)
+	logOfStudio = regexp.MustCompile(`^` + logTime + `\d+-\d+\s+(\S+)\s+\S+\s+[VDIWEFA](?:\s+(.*))?$`)
+)
+
+// logTag is that of tombstones in the log.
+const logTag = "DEBUG"
+
+// cutLog cuts what logcat prints in front of a message off a line.
+func cutLog(line []byte) (tag, message []byte, ok bool) {
+	if len(line) < len("F A:") || !isDigits(line[:1]) && (bytes.IndexByte([]byte("VDIWEFA"), line[0]) < 0 || line[1] != ' ' && line[1] != '/') {
+		return nil, nil, false
+	}
+	for _, form := range []*regexp.Regexp{logThread, logBrief, logOfStudio} {
+		if m := form.FindSubmatch(line); m != nil {
+			return m[1], bytes.TrimSpace(m[2]), true
+		}
+	}
+	return nil, nil, false
+}
+
 // isStackDump reports whether head has the first line of a dump or of one of its
-// threads, or a native frame. Dumps for ANRs have other lines above them.
+// threads, or a native frame, or is a log, which may have them later. Dumps for ANRs have
+// other lines above them.
 func isStackDump(head []byte) bool {
 	for line := range headLines(head) {
 		line = bytes.TrimSpace(line)
+		if tag, message, ok := cutLog(line); ok {
+			if isDigits(line[:1]) {
+				return true
+			}
+			if string(tag) == logTag {
+				line = message
+			}
+		}
 		if len(line) == 0 {
 			continue
 		}
@@ -48,6 +83,7 @@ type dumpThreadHeader struct {
 	name, state string
 	tid         int64
 	process     dumpProcess // of tombstones
+	short       bool        // another one of the same thread may follow
 }
 
 // parseDumpThread reads the line above a thread of ART or of debuggerd -b:
@@ -56,14 +92,16 @@ type dumpThreadHeader struct {
 //	"Signal Catcher" daemon prio=10 tid=6 Runnable (still starting up)
 //	"RenderThread" prio=7 (not attached)
 //	"Binder:653_17" sysTid=3212
+//	"main" tid=1 Native
 //
+// The last is how the Play Console shows them.
 // The tid of ART is no thread of the kernel.
 func parseDumpThread(line []byte) (h dumpThreadHeader, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`"`))
 	if !ok {
 		return h, false
 	}
-	for _, key := range []string{`" prio=`, `" daemon prio=`, `" sysTid=`} {
+	for _, key := range []string{`" prio=`, `" daemon prio=`, `" sysTid=`, `" tid=`} {
 		name, fields, ok := cutLast(rest, key)
 		if !ok {
 			continue
@@ -78,6 +116,7 @@ func parseDumpThread(line []byte) (h dumpThreadHeader, ok bool) {
 			h.tid = id
 			return h, true
 		}
+		h.short = key == `" tid=`
 		if after, ok := bytes.CutPrefix(fields, []byte("tid=")); ok {
 			_, fields, _ = bytes.Cut(after, []byte(" "))
 			fields, _, _ = bytes.Cut(fields, []byte(" ("))
@@ -279,17 +318,18 @@ type javaFrame struct {
 //
 //	android.os.MessageQueue.next(MessageQueue.java:335)
 //	java.lang.Object.wait!(Native method)
+//	android.os.MessageQueue.next (MessageQueue.java:335)
 //
 // The mark ! of Android 7 and 8 says that the method is called without a change of
-// the thread's state.
+// the thread's state. The space is of the Play Console.
 func parseJavaFrame(b []byte) (f javaFrame, err error) {
 	name, place, ok := cutLast(b, "(")
-	class, method, dotted := cutLast(bytes.TrimSuffix(name, []byte("!")), ".")
+	class, method, dotted := cutLast(bytes.TrimSuffix(bytes.TrimRight(name, " "), []byte("!")), ".")
 	if place, closed := bytes.CutSuffix(place, []byte(")")); ok && closed && dotted && len(class) > 0 && len(method) > 0 {
 		f = javaFrame{class: text(class), method: text(method)}
 		file, line, _ := cutLast(place, ":")
 		switch string(file) {
-		case "Native method", "Unknown Source", "unavailable", "SourceFile": // the last is what R8 leaves
+		case "Native method", "Native Method", "Unknown Source", "unavailable", "SourceFile": // the last is what R8 leaves
 		default:
 			f.file = text(file)
 		}

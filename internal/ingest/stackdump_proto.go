@@ -90,7 +90,7 @@ func readTombstoneProto(src *source, opt *Options) (*run.Run, error) {
 
 // tombstone reads message Tombstone.
 func (d *stackDump) tombstone(c *protoCursor) {
-	var threads, guests []protoCursor
+	threads := *c // once the process is known, whose fields may follow theirs
 	arch := uint64(0)
 	d.process.pid = 0
 	for c.next() {
@@ -107,10 +107,6 @@ func (d *stackDump) tombstone(c *protoCursor) {
 			if name := c.bytes(); d.process.name == "" {
 				d.process.name = commandName(name)
 			}
-		case tombstoneThreads:
-			threads = append(threads, c.message())
-		case tombstoneGuests:
-			guests = append(guests, c.message())
 		default:
 			c.skip()
 		}
@@ -119,14 +115,16 @@ func (d *stackDump) tombstone(c *protoCursor) {
 	if arch < uint64(len(abis)) {
 		d.arch.add(archOfABI(abis[arch]))
 	}
-	for i := range threads {
-		d.tombstoneThread(&threads[i], false)
-		c.take(threads[i].err)
+	for c.err == nil && threads.next() {
+		if threads.num != tombstoneThreads && threads.num != tombstoneGuests {
+			threads.skip()
+			continue
+		}
+		entry := threads.message()
+		d.tombstoneThread(&entry, threads.num == tombstoneGuests)
+		c.take(entry.err)
 	}
-	for i := range guests {
-		d.tombstoneThread(&guests[i], true)
-		c.take(guests[i].err)
-	}
+	c.take(threads.err)
 }
 
 // tombstoneThread reads an entry of a map from the id of a thread to message Thread.

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -132,4 +133,26 @@ func FuzzTombstoneProto(f *testing.F) {
 		fuzzReader(t, readTombstoneProto, data, &Options{ShowARTFrames: true, UnknownOffset: true})
 		sniff(data)
 	})
+}
+
+// TestTombstoneProtoMemory checks that threads take no memory until they are read.
+func TestTombstoneProtoMemory(t *testing.T) {
+	data := []byte("\x08\x01\x12\x03a/b\x22\x01x\x28\x01\x30\x01")
+	for range 1 << 20 {
+		data = append(data, 0x82, 0x01, 0x00) // a thread
+	}
+	src := sourceOf(t, data)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := readTombstoneProto(src, &Options{})
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Accounting.In != 1<<20 || r.Accounting.TotalDropped() != 1<<20 {
+		t.Errorf("accounting %s", &r.Accounting)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 12*uint64(len(data)) {
+		t.Errorf("%d bytes are allocated for %d", n, len(data))
+	}
 }

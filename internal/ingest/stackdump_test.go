@@ -124,6 +124,13 @@ func TestStackDump(t *testing.T) {
 	}
 }
 
+// logged is a tombstone with a prefix of its lines, and a line of others in its stack.
+func logged(prefix, other string) string {
+	return prefix + tombstoneRule + "\n" + prefix + "ABI: 'arm64'\n" + prefix + "pid: 4171, tid: 18233, name: codec  >>> media <<<\n" +
+		prefix + "    sp  0000007e78dfaf90  lr  0000007e9def3cb8\n" + prefix + "\n" + prefix + "backtrace:\n" + prefix + "    #00 pc 01  /lib/a.so (f+1)\n" +
+		other + prefix + "    #01 pc 02  /lib/a.so (g(int)+1)\n"
+}
+
 // TestStackDumpParts reads parts of dumps, as people quote them.
 func TestStackDumpParts(t *testing.T) {
 	for _, tt := range []struct {
@@ -144,6 +151,28 @@ func TestStackDumpParts(t *testing.T) {
 		{"operator", "#00 pc 01  /lib/a.so (x::operator+(x const&)+12)\n#01 pc 01  /lib/a.so (x::operator+)\n", map[string]int64{"x::operator+;x::operator+(x const&)": 1}, ""},
 		{"invalid UTF-8", "#00 pc 01  /lib/\xff.so (f\xff)\n", map[string]int64{"f\ufffd": 1}, ""},
 		{"native method of the runtime", "#00 pc 01  /lib/libart.so (art::Verify()+1)\n#01 pc 02  /oat/base.odex (art_jni_trampoline+1)\n#02 pc 03  /oat/base.odex (a.B.c+1)\n", map[string]int64{"a.B.c;art::Verify()": 1}, ""},
+		{"Play Console", "\"main\" tid=1 Native\n  #00  pc 0x01  /lib/a.so (f+1)\n  at a.B.c (Native method)\n  at a.B.d (B.java:5)\n", map[string]int64{"a.B.d;a.B.c;f": 1}, ""},
+		{"Play Console without numbers", "\"main\" tid=1 Native\n  #00  pc 0x01  /lib/a.so (f+1)\n  #00  pc 0x02  /lib/a.so (g+1)\n  #00  pc 0x03  /lib/a.so (h+1)\n", map[string]int64{"h;g;f": 1}, ""},
+		{"Play Console with two heads", "\"x\" tid=1 Waiting\n\"x\" prio=5 tid=1 Waiting\n  at a.B.c (B.java:5)\n", map[string]int64{"a.B.c": 1}, ""},
+		{"Dalvik", "\"main\" prio=5 tid=1 NATIVE\n  at a.B.c(Native Method)\n", map[string]int64{"a.B.c": 1}, ""},
+		{
+			"log with threads and others between",
+			"--------- beginning of crash\n07-27 17:42:46.314  4171 18233 F libc    : Fatal signal 11 (SIGSEGV)\n" +
+				logged("07-27 17:42:46.314 14723 14723 F DEBUG   : ", "07-27 17:42:46.414  1000  1022 I ActivityManager: Process x died\n"),
+			map[string]int64{"g(int);f": 1},
+			"",
+		},
+		{"log with users", logged("11-27 11:39:45.974  1041 26144 26144 F DEBUG   : ", ""), map[string]int64{"g(int);f": 1}, ""},
+		{"brief log", logged("I/DEBUG   (   31): ", "W/art     (  12): x\n"), map[string]int64{"g(int);f": 1}, ""},
+		{"log with times", logged("07-24 02:25:19.222 I/DEBUG   (   31): ", ""), map[string]int64{"g(int);f": 1}, ""},
+		{"log of Android Studio before 2021", logged("07-24 02:25:19.222 13786-13786/? I/DEBUG: ", ""), map[string]int64{"g(int);f": 1}, ""},
+		{"log of Android Studio", logged("2026-06-02 16:33:30.020 25823-25823 DEBUG                   crash_dump64                         A  ", ""), map[string]int64{"g(int);f": 1}, ""},
+		{"log without times", logged("F DEBUG   : ", ""), map[string]int64{"g(int);f": 1}, ""},
+		{
+			"log that a tombstone quotes", logged("", "") + "\n--------- log main\n" + logged("07-27 17:42:46.314 14723 14723 F DEBUG   : ", ""),
+			map[string]int64{"g(int);f": 1},
+			"",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := mustRead(t, readStackDump, []byte(tt.text), &Options{})
@@ -161,6 +190,16 @@ func TestStackDumpParts(t *testing.T) {
 				t.Errorf("is taken for %v", f)
 			}
 		})
+	}
+}
+
+// TestStackDumpHeads checks that threads without stacks are counted, and what heads are of
+// one thread.
+func TestStackDumpHeads(t *testing.T) {
+	const text = "\"a\" tid=1 Native\n\"a\" tid=1 Native\n\"a\" prio=5 tid=1 Native\n\"a\" prio=5 tid=1 Native\nat a.B.c(B.java:1)\n"
+	r := mustRead(t, readStackDump, []byte(text), &Options{})
+	if got, want := r.Accounting.String(), "samples: 3 in = 1 out + 0 filtered + 2 dropped (thread without a stack: 2); 0 lost; 0.0% of frames unknown"; got != want {
+		t.Errorf("accounting %s, want %s", got, want)
 	}
 }
 
@@ -328,6 +367,8 @@ func TestStackDumpErrors(t *testing.T) {
 		{"cut Java", "\"main\" prio=5 tid=1 Native\nat a.B.c(B.jav\n", `line 2: "a.B.c(B.jav" is no Java frame`},
 		{"no threads", "----- pid 12 at 2023-11-14 22:13:20 -----\nCmd line: x\n\n----- end 12 -----\n", "is a dump without threads"},
 		{"waiting channels", "----- Waiting Channels: pid 12 at 2023-11-14 22:13:20 -----\n\nsysTid=12  futex_wait\n", "is a dump without threads"},
+		{"log without tombstones", "07-27 17:42:46.314  4171 18233 I art     : x\n", "is a dump without threads"},
+		{"zeros and others", "\"main\" tid=1 Native\n#00 pc 1  /a (f)\n#00 pc 1  /a (f)\n#01 pc 1  /a (f)\n", "line 4: frame #01 follows #00"},
 		{"long line", "#00 pc 1 /lib/" + strings.Repeat("x", maxLine) + "\n", "line 1: is longer than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -343,7 +384,7 @@ func TestStackDumpErrors(t *testing.T) {
 func TestStackDumpNot(t *testing.T) {
 	for _, text := range []string{
 		"main;#00 pc 12;f 10\n", "# 00 pc 12\nmain;f 1\n", `"main" 10` + "\n", "*** 10\n", "-----;x 1\n", "pid: 12, tid: 13;f 1\n",
-		"prog 12 1.5: 100 cycles:\n\t12 f (x)\n\n", "----- end 12 -----\n", "native: f 1\n",
+		"prog 12 1.5: 100 cycles:\n\t12 f (x)\n\n", "----- end 12 -----\n", "native: f 1\n", "F DEBUG   : f 1\n", "F/DEBUG;f 1\n",
 	} {
 		if f := sniff([]byte(text)); f == stackDumpFormat {
 			t.Errorf("%q is taken for %v", text, f)
@@ -359,6 +400,8 @@ func FuzzStackDump(f *testing.F) {
 		"native: #04 pc 01 /lib/a.so (a::f(ch\n...\nat a.b.c(B.java:2)\n",
 		"\"a\" daemon prio=5 tid=1 X (y)\n| sysTid=9\nkernel: [<0>] f+0x1/0x2 [m]\nnative: (Unwind failed)\n",
 		"#00 pc 1  [a (b] (c\n#01 pc 2  /x.apk (offset 9c) (a.b+1)\n#02 pc 3  y (deleted) ()\n",
+		logged("07-24 02:25:19.222 I/DEBUG   (   31): ", "I/x: y\n"),
+		"\"a\" tid=9 X\n\"a\" prio=1 tid=9 X\n#00 pc 1 x\n#00 pc 1 y\n",
 		"backtrace:\n#00 pc 1 \nGuest thread information for tid: 1\nbacktrace:\n#00 pc 1 x\n--- --- --- --- \n",
 	} {
 		f.Add([]byte(s))
