@@ -1,7 +1,7 @@
 #!/bin/sh
 # Records the sides of a case study, and counts their instructions and branches.
 #
-#   usage: record.sh STAGE DIR FLAGS OF profdiff record
+#   usage: record.sh /STAGE DIR FLAGS OF profdiff record
 #
 # DIR/symbols has the binaries as STAGE/BUILD/PROGRAM, as the build.sh of the case study
 # puts them there. They are copied to STAGE and run from there under a host name of their
@@ -15,7 +15,8 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -gt 2 ] || { echo "usage: record.sh STAGE DIR FLAGS" >&2; exit 2; }
+case ${1-} in /*) ;; *) set -- ;; esac
+[ $# -gt 2 ] || { echo "usage: record.sh /STAGE DIR FLAGS" >&2; exit 2; }
 stage=$1
 out=$(cd "$2" && pwd)
 shift 2

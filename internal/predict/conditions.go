@@ -40,26 +40,38 @@ func (r relation) orders() bool { return r >= lessThan && r <= atLeast }
 type condition struct {
 	relation relation
 	unsigned bool
-	carry    bool // only the carry flag is asked for
+	flag     askedFlag // only this one is asked for
 }
 
+// An askedFlag is one that conditions ask for.
+type askedFlag uint8
+
+const (
+	severalFlags askedFlag = iota
+	carryFlag              // relation: below
+	signFlag               // relation: less than, if nothing overflows
+	overflowFlag           // equal asks that it is not set
+	parityFlag             // equal asks that it is not set
+)
+
 var conditionsOfX86 = map[string]condition{
-	"b": {lessThan, true, true}, "c": {lessThan, true, true}, "nae": {lessThan, true, true},
-	"ae": {atLeast, true, true}, "nb": {atLeast, true, true}, "nc": {atLeast, true, true},
-	"be": {atMost, true, false}, "na": {atMost, true, false}, "a": {greaterThan, true, false}, "nbe": {greaterThan, true, false},
-	"l": {lessThan, false, false}, "nge": {lessThan, false, false}, "ge": {atLeast, false, false}, "nl": {atLeast, false, false},
-	"le": {atMost, false, false}, "ng": {atMost, false, false}, "g": {greaterThan, false, false}, "nle": {greaterThan, false, false},
-	"e": {equal, false, false}, "z": {equal, false, false}, "ne": {unequal, false, false}, "nz": {unequal, false, false},
-	"s": {lessThan, false, false}, "ns": {atLeast, false, false},
-	"o": {}, "no": {}, "p": {}, "np": {}, "pe": {}, "po": {},
+	"b": {lessThan, true, carryFlag}, "c": {lessThan, true, carryFlag}, "nae": {lessThan, true, carryFlag},
+	"ae": {atLeast, true, carryFlag}, "nb": {atLeast, true, carryFlag}, "nc": {atLeast, true, carryFlag},
+	"be": {atMost, true, severalFlags}, "na": {atMost, true, severalFlags}, "a": {greaterThan, true, severalFlags}, "nbe": {greaterThan, true, severalFlags},
+	"l": {lessThan, false, severalFlags}, "nge": {lessThan, false, severalFlags}, "ge": {atLeast, false, severalFlags}, "nl": {atLeast, false, severalFlags},
+	"le": {atMost, false, severalFlags}, "ng": {atMost, false, severalFlags}, "g": {greaterThan, false, severalFlags}, "nle": {greaterThan, false, severalFlags},
+	"e": {equal, false, severalFlags}, "z": {equal, false, severalFlags}, "ne": {unequal, false, severalFlags}, "nz": {unequal, false, severalFlags},
+	"s": {lessThan, false, signFlag}, "ns": {atLeast, false, signFlag},
+	"o": {unequal, false, overflowFlag}, "no": {equal, false, overflowFlag},
+	"p": {unequal, false, parityFlag}, "pe": {unequal, false, parityFlag}, "np": {equal, false, parityFlag}, "po": {equal, false, parityFlag},
 }
 
 var conditionsOfA64 = map[string]condition{
-	"lo": {lessThan, true, true}, "cc": {lessThan, true, true}, "hs": {atLeast, true, true}, "cs": {atLeast, true, true},
-	"ls": {atMost, true, false}, "hi": {greaterThan, true, false},
-	"lt": {lessThan, false, false}, "ge": {atLeast, false, false}, "le": {atMost, false, false}, "gt": {greaterThan, false, false},
-	"eq": {equal, false, false}, "ne": {unequal, false, false}, "mi": {lessThan, false, false}, "pl": {atLeast, false, false},
-	"vs": {}, "vc": {},
+	"lo": {lessThan, true, carryFlag}, "cc": {lessThan, true, carryFlag}, "hs": {atLeast, true, carryFlag}, "cs": {atLeast, true, carryFlag},
+	"ls": {atMost, true, severalFlags}, "hi": {greaterThan, true, severalFlags},
+	"lt": {lessThan, false, severalFlags}, "ge": {atLeast, false, severalFlags}, "le": {atMost, false, severalFlags}, "gt": {greaterThan, false, severalFlags},
+	"eq": {equal, false, severalFlags}, "ne": {unequal, false, severalFlags}, "mi": {lessThan, false, signFlag}, "pl": {atLeast, false, signFlag},
+	"vs": {unequal, false, overflowFlag}, "vc": {equal, false, overflowFlag},
 }
 
 // conditionNamed is the condition that a mnemonic has after a prefix.

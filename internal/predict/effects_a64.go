@@ -210,7 +210,7 @@ func memoryA64(name string, operands []string, op *operation) effect {
 		after = &s
 	}
 	base, _, _ := strings.Cut(name, ".")
-	signs := strings.Contains(base, "rs") // ldrsw
+	signs := strings.Contains(base, "rs") || base == "ldpsw" // ldrsw
 	bytes := bytesA64(operands[0])
 	switch {
 	case strings.HasSuffix(base, "sw"):
@@ -275,12 +275,12 @@ func memoryA64(name string, operands []string, op *operation) effect {
 // are not followed.
 func arithmeticA64(name string, operands []string) effect {
 	n := len(operands)
-	if n == 0 || registerA64(operands[0]) >= 32 && registerA64(operands[0]) != regNone {
+	if n == 0 || registerA64(operands[0]) >= 32 && registerA64(operands[0]) != regNone && !strings.HasPrefix(name, "fcmp") {
 		return nil
 	}
 	target := targetA64Of(operands[0])
 	bytes := target.bytes
-	compares := func(i int, negated bool) effect {
+	compares := func(i int, negated bool, operands []string) effect {
 		a, ok1 := sourceA64Of(operands[:i+1], i)
 		b, ok2 := sourceA64Of(operands, i+1)
 		if !ok1 || !ok2 {
@@ -288,15 +288,43 @@ func arithmeticA64(name string, operands []string) effect {
 		}
 		return func(x *interpreter) {
 			u, v := a.get(x), b.get(x)
+			w := v
 			if negated {
-				v.bits = -v.bits
+				w.bits = -v.bits
 			}
-			x.compare(u, v, a.bytes, b.constant || b.zero, carryBelow)
+			x.compare(u, w, a.bytes, b.constant || b.zero, carryBelow)
+			if negated {
+				x.giveSum(u, v, u.bits+v.bits, a.bytes)
+			}
 		}
 	}
 	switch name {
 	case "cmp", "cmn":
-		return compares(0, name == "cmn")
+		return compares(0, name == "cmn", operands)
+	case "ccmp", "ccmn":
+		if n != 4 {
+			return nil
+		}
+		compare := compares(0, name == "ccmn", operands[:2])
+		bits, ok1 := immediateA64(operands[2])
+		c, ok2 := conditionsOfA64[strings.ToLower(operands[3])]
+		if compare == nil || !ok1 || !ok2 {
+			return nil
+		}
+		return func(x *interpreter) { x.compareIf(c, compare, bits) }
+	case "fcmp", "fcmpe":
+		if n != 2 {
+			return nil
+		}
+		a, b := registerA64(operands[0]), registerA64(operands[1])
+		return func(x *interpreter) {
+			v := value{}
+			if b != regNone {
+				v = x.read(b)
+			}
+			x.compare(x.read(a), v, 8, b == regNone, carryBelow)
+			x.flags.ordered = true
+		}
 	case "tst":
 		a, ok1 := sourceA64Of(operands[:1], 0)
 		b, ok2 := sourceA64Of(operands, 1)
@@ -306,6 +334,7 @@ func arithmeticA64(name string, operands []string) effect {
 		return func(x *interpreter) {
 			u, v := a.get(x), b.get(x)
 			x.compare(value{u.bits & v.bits, u.from | v.from}, value{}, a.bytes, true, carryUnknown)
+			x.giveFixed(true)
 			if b.constant && v.bits&(v.bits-1) == 0 && u.from != 0 {
 				x.flags.b.bits = v.bits
 			}
@@ -324,7 +353,40 @@ func arithmeticA64(name string, operands []string) effect {
 			}
 			target.set(x, v)
 		}
-	case "neg", "mvn", "sxtw", "sxth", "sxtb", "uxtw", "uxth", "uxtb":
+	case "adr", "adrp":
+		if n != 2 {
+			return nil
+		}
+		v := value{bits: symbol(operands[1])}
+		return func(x *interpreter) { target.set(x, v) }
+	case "movk":
+		s, ok := sourceA64Of(operands, 1)
+		if !ok || !s.constant || s.shift > 48 {
+			return nil
+		}
+		return func(x *interpreter) {
+			v := x.read(target.register)
+			v.bits = v.bits&^(0xffff<<s.shift) | s.get(x).bits
+			target.set(x, v)
+		}
+	case "smull", "umull", "smaddl", "umaddl":
+		a, ok1 := sourceA64Of(operands[:min(n, 2)], 1)
+		b, ok2 := sourceA64Of(operands[:min(n, 3)], 2)
+		c, ok3 := sourceA64{zero: true}, n == 3
+		if n == 4 {
+			c, ok3 = sourceA64Of(operands, 3)
+		}
+		if !ok1 || !ok2 || !ok3 {
+			return nil
+		}
+		return func(x *interpreter) {
+			u, v, w := a.get(x), b.get(x), c.get(x)
+			if name[0] == 's' {
+				u.bits, v.bits = uint64(signed(u.bits, 4)), uint64(signed(v.bits, 4))
+			}
+			target.set(x, value{u.bits*v.bits + w.bits, u.from | v.from | w.from})
+		}
+	case "neg", "negs", "mvn", "sxtw", "sxth", "sxtb", "uxtw", "uxth", "uxtb":
 		s, ok := sourceA64Of(operands, 1)
 		if !ok {
 			return nil
@@ -336,6 +398,9 @@ func arithmeticA64(name string, operands []string) effect {
 		return func(x *interpreter) {
 			v := s.get(x)
 			switch name {
+			case "negs":
+				x.compare(value{}, v, bytes, true, carryNonzero)
+				v.bits = -v.bits
 			case "neg":
 				v.bits = -v.bits
 			case "mvn":
@@ -343,7 +408,7 @@ func arithmeticA64(name string, operands []string) effect {
 			}
 			target.set(x, v)
 		}
-	case "ubfiz", "sbfiz", "ubfx", "sbfx":
+	case "ubfiz", "sbfiz", "ubfx", "sbfx", "bfi", "bfxil":
 		if n != 4 {
 			return nil
 		}
@@ -358,7 +423,17 @@ func arithmeticA64(name string, operands []string) effect {
 		}
 		return func(x *interpreter) {
 			v := s.get(x)
-			if name[3] == 'x' {
+			mask := ^uint64(0) >> (64 - width)
+			switch {
+			case name == "bfi":
+				old := x.read(target.register)
+				target.set(x, value{old.bits&^(mask<<(low&63)) | v.bits&mask<<(low&63), v.from | old.from})
+				return
+			case name == "bfxil":
+				old := x.read(target.register)
+				target.set(x, value{old.bits&^mask | v.bits>>(low&63)&mask, v.from | old.from})
+				return
+			case name[3] == 'x':
 				v.bits >>= low & 63
 			}
 			shift := 64 - width
@@ -382,7 +457,7 @@ func arithmeticA64(name string, operands []string) effect {
 		return nil
 	}
 	switch name {
-	case "add", "adds", "sub", "subs", "and", "ands", "orr", "eor", "bic", "lsl", "lsr", "asr", "mul", "adc", "sbc":
+	case "add", "adds", "sub", "subs", "and", "ands", "orr", "orn", "eor", "eon", "bic", "bics", "lsl", "lsr", "asr", "mul", "adc", "adcs", "sbc", "sbcs":
 	case "madd", "msub":
 		if n != 4 {
 			return nil
@@ -413,13 +488,17 @@ func arithmeticA64(name string, operands []string) effect {
 			out.bits = u.bits - v.bits
 		case "and", "ands":
 			out = x.masked(u, v)
-		case "bic":
+		case "bic", "bics":
 			v.bits = ^v.bits
 			out = x.masked(u, v)
 		case "orr":
 			out.bits = u.bits | v.bits
+		case "orn":
+			out.bits = u.bits | ^v.bits
 		case "eor":
 			out.bits = u.bits ^ v.bits
+		case "eon":
+			out.bits = u.bits ^ ^v.bits
 		case "lsl":
 			out.bits = u.bits << (v.bits & uint64(8*bytes-1))
 		case "lsr", "asr":
@@ -427,73 +506,57 @@ func arithmeticA64(name string, operands []string) effect {
 			out.from |= v.from
 		case "mul":
 			out.bits = u.bits * v.bits
-		case "adc", "sbc":
-			c := x.holds(condition{atLeast, true, true})
-			out.bits = u.bits + v.bits + c.bits
-			if name == "sbc" {
-				out.bits = u.bits - v.bits - 1 + c.bits
+		case "adc", "adcs", "sbc", "sbcs":
+			if name[0] == 's' {
+				v.bits = truncate(^v.bits, bytes)
 			}
+			c := x.holds(condition{atLeast, true, carryFlag})
+			out.bits = u.bits + v.bits + c.bits
 			out.from |= c.from
 		}
 		switch name {
 		case "subs":
 			x.compare(u, v, bytes, b.constant, carryBelow)
-		case "adds", "ands":
+		case "adds", "adcs", "sbcs":
 			x.compare(out, value{}, bytes, true, carryUnknown)
+			x.giveSum(u, v, out.bits, bytes)
+		case "ands", "bics":
+			x.compare(out, value{}, bytes, true, carryUnknown)
+			x.giveFixed(true)
 		}
 		target.set(x, out)
 	}
 }
 
-// selectA64 is the effect of conditional selections.
-func selectA64(name string, operands []string, target targetA64) effect {
-	n := len(operands)
-	c, ok := conditionsOfA64[strings.ToLower(operands[n-1])]
-	if !ok {
-		return nil
-	}
-	a, b := sourceA64{zero: true}, sourceA64{zero: true}
-	other := name
-	switch name {
-	case "cset", "csetm":
-		other = map[string]string{"cset": "csinc", "csetm": "csinv"}[name]
-		c.relation = c.relation.opposite()
-	case "cinc", "cinv", "cneg":
-		if n != 3 {
-			return nil
-		}
-		if a, ok = sourceA64Of(operands[:2], 1); !ok {
-			return nil
-		}
-		b = a
-		other = map[string]string{"cinc": "csinc", "cinv": "csinv", "cneg": "csneg"}[name]
-		c.relation = c.relation.opposite()
+// compareIf sets the flags by a comparison if a condition is met, else to the bits of an
+// instruction: N, Z, C, V.
+func (x *interpreter) compareIf(c condition, compare effect, bits uint64) {
+	const negative, zero, carry, overflow = 8, 4, 2, 1
+	from := x.flags.a.from | x.flags.b.from
+	met := x.holds(c)
+	switch {
+	case met.from != 0, bits&negative != 0 && bits&zero != 0:
+		compare(x)
+		from |= met.from | x.flags.a.from | x.flags.b.from
+		x.compare(x.fresh(from), value{}, 8, true, carryUnknown)
+		x.flags.unknown = true
+	case met.bits != 0:
+		compare(x)
 	default:
-		if n != 4 {
-			return nil
+		v := value{bits: 1}
+		if bits&negative != 0 {
+			v.bits = 1 << 63
+		} else if bits&zero != 0 {
+			v.bits = 0
 		}
-		var ok2 bool
-		a, ok = sourceA64Of(operands[:2], 1)
-		b, ok2 = sourceA64Of(operands[:3], 2)
-		if !ok || !ok2 {
-			return nil
-		}
+		x.compare(v, value{}, 8, true, carryBelow)
+		x.give(bits&carry == 0, bits&overflow != 0)
 	}
-	return func(x *interpreter) {
-		u, v := a.get(x), b.get(x)
-		met := x.holds(c)
-		switch other {
-		case "csinc":
-			v.bits++
-		case "csinv":
-			v.bits = ^v.bits
-		case "csneg":
-			v.bits = -v.bits
-		}
-		if met.bits == 0 {
-			u = v
-		}
-		u.from |= met.from
-		target.set(x, u)
-	}
+}
+
+// giveSum says what the carry and the overflow of u + v are.
+func (x *interpreter) giveSum(u, v value, sum uint64, bytes int) {
+	u.bits, v.bits = truncate(u.bits, bytes), truncate(v.bits, bytes)
+	carry := truncate(sum, bytes) < u.bits || truncate(sum, bytes) == u.bits && v.bits != 0 // one more was added
+	x.give(!carry, signed((u.bits^sum)&(v.bits^sum), bytes) < 0)
 }

@@ -160,6 +160,7 @@ func effectX86(text string) effect {
 				first = x.read(op.reads[0])
 			}
 			x.compare(x.read(op.reads[len(op.reads)-1]), first, 8, false, carryBelow)
+			x.flags.ordered = true
 		}
 	}
 	return func(x *interpreter) { x.otherwise(&op, memory, bytes) }
@@ -339,6 +340,7 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 		x.compare(v, value{}, bytes, true, carryUnknown)
 		last.set(x, v)
 	}
+	top := func(bits uint64) bool { return signed(bits, bytes) < 0 }
 	same := n == 2 && texts[0] == texts[1] && first.register != regNone
 	constant := first.immediate != nil
 	switch base {
@@ -363,6 +365,11 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 				}
 			}
 			result(x, v)
+			if base == "add" {
+				x.give(truncate(v.bits, bytes) < b.bits, top((a.bits^v.bits)&(b.bits^v.bits)))
+			} else {
+				x.giveFixed(false)
+			}
 		}
 	case "sub", "cmp":
 		if n != 2 {
@@ -386,6 +393,7 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 		return func(x *interpreter) {
 			a, b := first.get(x), last.get(x)
 			x.compare(value{a.bits & b.bits, a.from | b.from}, value{}, bytes, true, carryUnknown)
+			x.giveFixed(false)
 			if mask := signed(a.bits, bytes); constant && mask > 0 && mask&(mask-1) == 0 { // asks for one bit
 				x.flags.b.bits = uint64(mask)
 				if b.from == 0 {
@@ -397,7 +405,7 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 		if n != 2 {
 			return nil
 		}
-		carry := condition{lessThan, true, true}
+		carry := condition{lessThan, true, carryFlag}
 		return func(x *interpreter) {
 			c := x.holds(carry)
 			a, b := first.get(x), last.get(x)
@@ -410,7 +418,15 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 			}
 			flags := x.flags
 			result(x, v)
-			if base == "sbb" && same {
+			switch all := truncate(v.bits, bytes); {
+			case base == "adc":
+				x.give(all < b.bits || all == b.bits && c.bits != 0, top((a.bits^v.bits)&(b.bits^v.bits)))
+			case !same:
+				less := truncate(a.bits, bytes)
+				x.give(b.bits < less || b.bits == less && c.bits != 0, top((a.bits^b.bits)&(b.bits^v.bits)))
+			case flags.a.from|flags.b.from == 0:
+				x.give(c.bits != 0, false)
+			default:
 				x.flags = flags // the carry stays
 			}
 		}
@@ -420,7 +436,7 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 		}
 		return func(x *interpreter) {
 			v := last.get(x)
-			old := v
+			old, flags := v, x.flags
 			switch base {
 			case "inc":
 				v.bits++
@@ -435,8 +451,12 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 			}
 			result(x, v)
 			if base == "neg" {
-				x.compare(old, value{}, bytes, true, carryNonzero)
+				x.compare(value{}, old, bytes, true, carryNonzero)
+				return
 			}
+			x.give(false, top(old.bits^v.bits) && top(old.bits) == (base == "dec"))
+			x.flags.below, x.flags.carried = flags.holds(condition{lessThan, true, carryFlag}) // it stays
+			x.flags.carried = x.flags.carried && flags.a.from|flags.b.from == 0
 		}
 	case "shl", "sal", "shr", "sar":
 		if n > 2 {
@@ -447,18 +467,33 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 			if n == 2 {
 				count = first.get(x)
 			}
-			v := last.get(x)
+			old := last.get(x)
+			limit := uint64(31)
+			if bytes == 8 {
+				limit = 63
+			}
+			k := count.bits & limit
+			v := old
+			var out uint64 // the last bit that is shifted out
 			if base == "shl" || base == "sal" {
-				limit := uint64(63)
-				if bytes <= 4 {
-					limit = 31
-				}
-				v.bits <<= count.bits & limit
+				v.bits <<= k
+				out = old.bits >> ((8*uint64(bytes) - k) & 63)
 			} else {
-				v = x.shiftRight(v, count.bits, bytes, base == "sar")
+				v = x.shiftRight(v, k, bytes, base == "sar")
+				out = uint64(signed(old.bits, bytes)) >> ((k - 1) & 63)
+				if base == "shr" {
+					out = old.bits >> ((k - 1) & 63)
+				}
 			}
 			v.from |= count.from
+			if k == 0 && count.from == 0 {
+				last.set(x, v)
+				return // the flags stay
+			}
 			result(x, v)
+			if k <= 8*uint64(bytes) {
+				x.give(out&1 != 0, base != "sar" && top(old.bits^v.bits))
+			}
 		}
 	case "imul":
 		if n < 2 {
@@ -468,14 +503,26 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 			a, b := first.get(x), places[1].get(x)
 			result(x, value{a.bits * b.bits, a.from | b.from})
 		}
-	case "bt":
-		if n != 2 {
+	case "bt", "bts", "btr", "btc":
+		if n != 2 || last.memory != nil && first.immediate == nil { // of all that follows there
 			return nil
 		}
 		return func(x *interpreter) {
 			a, b := first.get(x), last.get(x)
-			bit := value{b.bits >> (a.bits & 63) & 1, a.from | b.from}
-			x.compare(bit, value{}, 8, true, carryNonzero)
+			at := a.bits & uint64(8*bytes-1)
+			x.compare(value{}, value{b.bits >> at & 1, a.from | b.from}, 8, true, carryNonzero)
+			v := value{b.bits, a.from | b.from}
+			switch base {
+			case "bt":
+				return
+			case "bts":
+				v.bits |= 1 << at
+			case "btr":
+				v.bits &^= 1 << at
+			case "btc":
+				v.bits ^= 1 << at
+			}
+			last.set(x, v)
 		}
 	}
 	return nil

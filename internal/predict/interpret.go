@@ -36,13 +36,22 @@ type flagState struct {
 	carry carryKind
 	draw  float64
 	drawn bool
+	// below and overflow are the flags if carried and overflown are set, as x86 has them: of
+	// A64, below is that the carry is not set. They are used where a and b are not data.
+	below, overflow    bool
+	carried, overflown bool
+	fixed              bool // below and overflow are the same for all data
+	// ordered is set if the parity, or of A64 the overflow, says that floating-point
+	// numbers are not ordered: they are.
+	ordered bool
+	unknown bool // all of it
 }
 
 type carryKind uint8
 
 const (
 	carryBelow   carryKind = iota
-	carryNonzero           // a is not zero: neg, bt
+	carryNonzero           // a is 0, and b is not: neg, bt
 	carryUnknown
 )
 
@@ -58,6 +67,7 @@ type interpreter struct {
 	registers [maxRegister]value
 	flags     flagState
 	memory    map[uint64]storedValue
+	widest    int              // of memory, bytes
 	writers   map[uint64]int32 // step of the last store, by byte
 	before    map[site]uint64  // address of the last load of an instruction
 	effects   map[*Graph][]effect
@@ -147,14 +157,22 @@ func (x *interpreter) load(address value, bytes int) value {
 	x.before[x.at] = address.bits
 	v := x.fresh(fromLoad)
 	v.bits = truncate(v.bits, bytes)
-	x.memory[address.bits] = storedValue{v, bytes}
+	x.remember(address.bits, storedValue{v, bytes})
 	return v
 }
 
 // store writes memory.
 func (x *interpreter) store(address value, bytes int, v value) {
 	x.stores = true
-	x.memory[address.bits] = storedValue{value{truncate(v.bits, bytes), v.from}, bytes}
+	for d := uint64(1); d < uint64(x.widest); d++ { // what is only partly there now
+		if m, ok := x.memory[address.bits-d]; ok && uint64(m.bytes) > d {
+			delete(x.memory, address.bits-d)
+		}
+	}
+	for d := uint64(1); d < uint64(min(bytes, 64)); d++ {
+		delete(x.memory, address.bits+d)
+	}
+	x.remember(address.bits, storedValue{value{truncate(v.bits, bytes), v.from}, bytes})
 	for i := range uint64(min(bytes, 64)) {
 		x.writers[address.bits+i] = x.step
 	}
@@ -163,9 +181,25 @@ func (x *interpreter) store(address value, bytes int, v value) {
 	}
 }
 
+func (x *interpreter) remember(address uint64, m storedValue) {
+	x.memory[address] = m
+	x.widest = max(x.widest, min(m.bytes, 64))
+}
+
 // compare sets the flags to those of a - b.
 func (x *interpreter) compare(a, b value, bytes int, constant bool, carry carryKind) {
 	x.flags = flagState{a: value{truncate(a.bits, bytes), a.from}, b: value{truncate(b.bits, bytes), b.from}, bytes: bytes, constant: constant, carry: carry}
+}
+
+// give says what the carry and the overflow are of flags that were set just now.
+func (x *interpreter) give(below, overflow bool) {
+	x.flags.carried, x.flags.overflown, x.flags.below, x.flags.overflow = true, true, below, overflow
+}
+
+// giveFixed is give for operations that always set them so.
+func (x *interpreter) giveFixed(below bool) {
+	x.give(below, false)
+	x.flags.fixed = true
 }
 
 // comparisonOf is what a condition asks of the flags.
@@ -175,13 +209,18 @@ func (f *flagState) comparisonOf(c condition) comparison {
 		k.with = signed(f.b.bits, f.bytes)
 	}
 	switch {
-	case c.carry && f.carry == carryNonzero:
+	case f.unknown || c.flag == overflowFlag || c.flag == parityFlag:
+		k.relation = unknownRelation
+	case c.flag == carryFlag && f.carry == carryNonzero:
 		k = comparison{relation: unequal, constant: true, oriented: true}
 		if c.relation == atLeast {
 			k.relation = equal
 		}
-	case c.carry && f.carry == carryUnknown:
+	case c.flag == carryFlag && f.carry == carryUnknown:
 		k.relation = unknownRelation
+	case f.carry == carryNonzero:
+		k.relation = k.relation.swapped()
+		k.constant, k.with, k.oriented = true, 0, true
 	case f.a.from == 0 && f.b.from != 0:
 		k.relation = k.relation.swapped()
 		k.constant = false
@@ -196,20 +235,31 @@ func (f *flagState) comparisonOf(c condition) comparison {
 func (x *interpreter) holds(c condition) value {
 	f := &x.flags
 	from := f.a.from | f.b.from
-	if from == 0 {
-		return value{bits: truth(f.holds(c))}
+	if f.ordered && (c.flag == parityFlag || c.flag == overflowFlag) {
+		return value{bits: truth(c.relation == equal)}
+	}
+	if (from == 0 || f.fixed && (c.flag == carryFlag || c.flag == overflowFlag)) && !f.unknown {
+		if met, known := f.holds(c); known {
+			return value{bits: truth(met)}
+		}
 	}
 	k := f.comparisonOf(c)
 	p, known := 0.5, false
-	if x.chance != nil {
+	if from == 0 {
+		k.relation = unknownRelation
+	} else if x.chance != nil {
 		p, known = x.chance(k)
 	}
 	if !f.drawn {
 		f.draw, f.drawn = x.random.Float64(), true
 	}
 	// Opposite conditions of one comparison have opposite outcomes.
+	negative := k.relation.negative()
+	if k.relation == unknownRelation {
+		negative = c.relation.negative()
+	}
 	met := f.draw < p
-	if k.relation.negative() {
+	if negative {
 		met = f.draw >= 1-p
 	}
 	v := value{truth(met), fromDraw}
@@ -226,31 +276,45 @@ func truth(b bool) uint64 {
 	return 0
 }
 
-// holds is whether the condition is met by the values themselves.
-func (f *flagState) holds(c condition) bool {
+// holds is whether the condition is met by the values themselves, if they tell.
+func (f *flagState) holds(c condition) (met, known bool) {
 	a, b := f.a.bits, f.b.bits
-	if c.carry && f.carry == carryNonzero {
-		a, b = 0, f.a.bits
+	difference := truncate(a-b, f.bytes)
+	negative := signed(difference, f.bytes) < 0
+	below, overflow := a < b, negative != (signed(a, f.bytes) < signed(b, f.bytes))
+	carried, overflown := f.carry != carryUnknown, f.carry != carryUnknown
+	if f.carried {
+		below, carried = f.below, true
 	}
-	less := a < b
-	if !c.unsigned {
-		less = signed(a, f.bytes) < signed(b, f.bytes)
+	if f.overflown {
+		overflow, overflown = f.overflow, true
+	}
+	less, known := below, carried
+	switch {
+	case c.flag == signFlag:
+		less, known = negative, true
+	case c.flag == overflowFlag:
+		return overflow == (c.relation == unequal), overflown
+	case c.flag == parityFlag:
+		return bits.OnesCount8(uint8(difference))%2 == 0 == (c.relation == unequal), true
+	case !c.unsigned:
+		less, known = negative != overflow, overflown
 	}
 	switch c.relation {
 	case lessThan:
-		return less
+		return less, known
 	case atMost:
-		return less || a == b
+		return less || a == b, known
 	case greaterThan:
-		return !less && a != b
+		return !less && a != b, known
 	case atLeast:
-		return !less
+		return !less, known
 	case equal:
-		return a == b
+		return a == b, true
 	case unequal:
-		return a != b
+		return a != b, true
 	}
-	return false
+	return false, false
 }
 
 func truncate(v uint64, bytes int) uint64 {

@@ -300,38 +300,57 @@ func stackAddress(o *operation) bool {
 	return len(o.address) == 1 && (o.address[0] == regRSP || o.address[0] == 5)
 }
 
-// loadedIn reports whether a loop loads one of the registers, or makes it of such.
+// loadedIn reports whether a loop loads one of the registers, or makes it of such: by at
+// most so many instructions that follow from each other.
 func (g *Graph) loadedIn(loop int, registers []register, depth int) bool {
-	if depth == 0 {
-		return false
-	}
-	for _, b := range g.Loops[loop].Blocks {
-		for i := g.Blocks[b].First; i < g.Blocks[b].End; i++ {
-			if calls(g.Insts[i].Kind) && slices.Contains(registers, resultRegister) {
+	var seen [maxRegister]bool
+	for ; depth > 0 && len(registers) > 0; depth-- {
+		var wanted, next [maxRegister]bool
+		for _, r := range registers {
+			if r < regCF {
+				wanted[r], seen[r] = true, true
+			}
+			if r == resultRegister && g.callsIn(loop) {
 				return true // what a function answers may be anything
 			}
-			o, _ := operationOf(g.Arch, g.Insts[i].Text)
-			for _, w := range o.writes {
-				for _, r := range registers {
-					if w != r || r >= regCF {
+		}
+		for _, b := range g.Loops[loop].Blocks {
+			for i := g.Blocks[b].First; i < g.Blocks[b].End; i++ {
+				o, _ := operationOf(g.Arch, g.Insts[i].Text)
+				for _, w := range o.writes {
+					if w >= regCF || !wanted[w] {
 						continue
 					}
-					if o.load && slices.Contains(o.address, w) && w != regNone && !slices.Contains(o.writes[:1], w) {
+					if o.load && slices.Contains(o.address, w) && !slices.Contains(o.writes[:1], w) {
 						continue // goes on with each load
 					}
 					if o.load && !stackAddress(&o) {
 						return true
 					}
-					var from []register
 					for _, s := range o.reads {
-						if s != r && s < regCF {
-							from = append(from, s)
+						if s < regCF && s != w {
+							next[s] = true
 						}
 					}
-					if len(from) > 0 && g.loadedIn(loop, from, depth-1) {
-						return true
-					}
 				}
+			}
+		}
+		registers = registers[:0:0]
+		for r := range next {
+			if next[r] && !seen[r] {
+				registers = append(registers, register(r))
+			}
+		}
+	}
+	return false
+}
+
+// callsIn reports whether a loop calls functions.
+func (g *Graph) callsIn(loop int) bool {
+	for _, b := range g.Loops[loop].Blocks {
+		for i := g.Blocks[b].First; i < g.Blocks[b].End; i++ {
+			if calls(g.Insts[i].Kind) {
+				return true
 			}
 		}
 	}

@@ -3,7 +3,9 @@ package predict
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestNoise(t *testing.T) {
@@ -175,5 +177,28 @@ func TestForeseen(t *testing.T) {
 	}
 	if f := foreseen(1, 0); f != 0 {
 		t.Errorf("of no misses %.2f", f)
+	}
+}
+
+// TestLongLoop checks that what a branch depends on is found out in time in a long loop, and
+// that it is found.
+func TestLongLoop(t *testing.T) {
+	mixed := strings.Repeat("addq %rax,%rbx\naddq %rbx,%rax\nxorq %rbx,%rdx\n", 400)
+	for text, want := range map[string]bool{
+		"1:\n" + mixed + "cmpq %rbx,%rcx\njne 1b\n":                   false,
+		"1:\nmovq (%rdi),%rax\n" + mixed + "cmpq %rdx,%rcx\njne 1b\n": true,
+	} {
+		l, err := ParseAsm(text, X8664)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := l.Code(l.Functions[0]).Root
+		start := time.Now()
+		if got := g.dependsOnData(len(g.Insts) - 1); got != want {
+			t.Errorf("depends on data: %v", got)
+		}
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("takes %v", d)
+		}
 	}
 }
