@@ -40,6 +40,8 @@ turn.`,
 				return usagef(cmd, "name what was run: --benchmark NAME")
 			case output == "":
 				return usagef(cmd, "give a directory for the baseline: -o DIR")
+			case in.chosen() != "":
+				return usagef(cmd, "%s: a baseline has all samples: budgets choose", in.chosen())
 			}
 			l, err := in.loader(cmd, std)
 			if err != nil {
@@ -69,6 +71,18 @@ turn.`,
 	fs.StringVar(&benchmark, "benchmark", "", "the runs are of the benchmark `NAME`")
 	fs.StringVarP(&output, "output", "o", "", "write to directories of `DIR`")
 	return cmd
+}
+
+// chosen is the flag that leaves out samples of an event, "" if there is none.
+func (f *inputFlags) chosen() string {
+	for _, flag := range []struct{ name, value string }{
+		{"--process", f.process}, {"--thread", f.thread}, {"--dso", f.dso}, {"--focus", f.focus}, {"--ignore", f.ignore},
+	} {
+		if flag.value != "" {
+			return flag.name
+		}
+	}
+	return ""
 }
 
 // store adds runs to a baseline. What is there stays.
@@ -119,8 +133,11 @@ func (s *stdio) store(dir, benchmark string, runs []*run.Run) error {
 	return nil
 }
 
-// maxStored is the most runs of a baseline.
-const maxStored = 1000
+// The most runs of a baseline, and bytes of all of them.
+const (
+	maxStored      = 1000
+	maxStoredBytes = 256 << 20
+)
 
 // storedFiles are the stored runs in a directory of a baseline.
 func storedFiles(dir string) (files []string, err error) {
@@ -128,10 +145,20 @@ func storedFiles(dir string) (files []string, err error) {
 	if err != nil {
 		return nil, pathError(err)
 	}
+	bytes := int64(0)
 	for _, e := range entries {
 		if name := e.Name(); strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") && !e.IsDir() {
-			files = append(files, filepath.Join(dir, name))
+			name = filepath.Join(dir, name)
+			info, err := os.Stat(name)
+			if err != nil {
+				return nil, pathError(err)
+			}
+			files = append(files, name)
+			bytes += info.Size()
 		}
+	}
+	if bytes > maxStoredBytes {
+		return nil, fmt.Errorf("%s: has %d bytes, of at most %d: remove old runs", dir, bytes, maxStoredBytes)
 	}
 	if len(files) > maxStored {
 		return nil, fmt.Errorf("%s: has %d runs, of at most %d: remove old ones", dir, len(files), maxStored)
@@ -175,9 +202,13 @@ func readBaseline(dir, benchmark string, head *run.Run) (*budget.Stored, error) 
 			others = append(others, diff)
 		}
 	}
-	switch {
-	case len(benchmarks) > 1:
-		return nil, fmt.Errorf("%s: has several benchmarks, choose with --benchmark: %s", dir, strings.Join(benchmarks, ", "))
+	names := slices.Clone(benchmarks)
+	slices.Sort(names)
+	switch names = slices.Compact(names); {
+	case len(names) == 1 && len(benchmarks) > 1:
+		return nil, fmt.Errorf("%s: has the runs of one key in %d directories: is one a copy?", dir, len(benchmarks))
+	case len(names) > 1:
+		return nil, fmt.Errorf("%s: has several benchmarks, choose with --benchmark: %s", dir, strings.Join(names, "; "))
 	case len(found) == 0 && len(others) == 0:
 		return nil, fmt.Errorf("%s: has no stored runs: profdiff budget store writes them", dir)
 	case len(found) == 0:

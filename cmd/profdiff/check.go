@@ -165,6 +165,9 @@ func (f *checkFlags) baselines(in *budget.Inputs) (err error) {
 	if len(in.Head) == 0 || f.stored == "" && f.noise == "" {
 		return nil
 	}
+	if flag := f.in.chosen(); flag != "" {
+		return &usageError{nil, fmt.Errorf("%s: stored runs have all samples, head would not: budgets choose", flag)}
+	}
 	if f.stored != "" {
 		if in.Stored, err = readBaseline(f.stored, f.benchmark, in.Head[0]); err != nil {
 			return err

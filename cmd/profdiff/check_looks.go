@@ -45,6 +45,8 @@ func (f *lookFlags) begin(cmd *cobra.Command, file *budget.File, check *checkFla
 		return nil
 	case check.stored != "":
 		return usagef(cmd, "--stored-baseline can warn only: no looks are taken at it")
+	case f.file == "-":
+		return usagef(cmd, "--look-file is a file that later looks read, not -")
 	case f.file == "" && !proof:
 		return usagef(cmd, "%s plans two looks: give --look-file FILE to note them", check.budget)
 	}

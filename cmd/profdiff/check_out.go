@@ -116,10 +116,35 @@ func updateHistory(name string, o *budget.Outcome) error {
 	if err != nil {
 		return err
 	}
+	text = append(text, '\n')
+	if open, err := endsOpen(name); err != nil {
+		return err
+	} else if open {
+		text = append([]byte{'\n'}, text...)
+	}
 	return appendOutput(name, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
+		_, err := w.Write(text)
 		return err
 	})
+}
+
+// endsOpen reports whether the last line of a file has no end.
+func endsOpen(name string) (bool, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, pathError(err)
+	}
+	defer f.Close()
+	last := make([]byte, 1)
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false, err
+	} else if _, err := f.ReadAt(last, info.Size()-1); err != nil {
+		return false, pathError(err)
+	}
+	return last[0] != '\n', nil
 }
 
 // readHistory reads the lines of a file of checks; a file that does not exist has none.
@@ -132,7 +157,12 @@ func readHistory(name string) (list []budget.HistoryLine, err error) {
 		return nil, pathError(err)
 	}
 	defer f.Close()
-	s := bufio.NewScanner(io.LimitReader(f, maxHistory+1))
+	if info, err := f.Stat(); err != nil {
+		return nil, pathError(err)
+	} else if info.Size() > maxHistory {
+		return nil, fmt.Errorf("%s: has more than %d bytes: remove the first lines, which are the oldest", name, maxHistory)
+	}
+	s := bufio.NewScanner(io.LimitReader(f, maxHistory))
 	s.Buffer(nil, maxHistory)
 	for line := 1; s.Scan(); line++ {
 		if len(bytes.TrimSpace(s.Bytes())) == 0 {

@@ -50,7 +50,7 @@ func (k BaselineKey) Differs(o BaselineKey) string {
 		{"events", k.Events, o.Events},
 	} {
 		if f.a != f.b {
-			return fmt.Sprintf("%s %s", f.name, cmp.Or(f.a, "unknown"))
+			return fmt.Sprintf("%s %s", f.name, cmp.Or(clip(f.a), "unknown"))
 		}
 	}
 	return ""
@@ -123,6 +123,7 @@ type StoredEvent struct {
 	Period    uint64  `json:"period"`
 	Frequency uint64  `json:"frequency"`
 	Simulated bool    `json:"simulated"`
+	Derived   bool    `json:"derived,omitempty"` // computed from other events
 	Running   float64 `json:"running"`
 	StoredSum
 	// Functions are the costs of functions themselves, by process and thread.
@@ -188,7 +189,7 @@ func NewStoredRun(benchmark string, r *run.Run) *StoredRun {
 	for i := range r.Events {
 		e := &r.Events[i]
 		s.Events = append(s.Events, StoredEvent{
-			Name: e.Name, Unit: e.Unit, Period: e.Period, Frequency: e.Frequency, Simulated: e.Simulated, Running: e.Running,
+			Name: e.Name, Unit: e.Unit, Period: e.Period, Frequency: e.Frequency, Simulated: e.Simulated, Derived: e.Derived, Running: e.Running,
 			StoredSum: StoredSum{Samples: e.Samples, Weight: e.Weight, WeightSq: e.WeightSq}, Functions: []StoredFunction{},
 		})
 	}
@@ -245,6 +246,9 @@ func ParseStoredRun(data []byte) (*StoredRun, error) {
 	if len(data) > MaxStoredSize {
 		return nil, fmt.Errorf("has more than %d bytes", MaxStoredSize)
 	}
+	if n := objects(data); (n-fewObjects)*leastObject > len(data) {
+		return nil, fmt.Errorf("has %d objects in %d bytes, more than a stored run can have", n, len(data))
+	}
 	s := new(StoredRun)
 	if err := json.Unmarshal(data, s); err != nil {
 		return nil, fmt.Errorf("is no %s: %w", BaselineSchema, err)
@@ -269,6 +273,29 @@ func ParseStoredRun(data []byte) (*StoredRun, error) {
 	return s, nil
 }
 
+// What bounds the memory that a stored run takes: a row of it has at least so many bytes,
+// except for few.
+const (
+	leastObject = 48
+	fewObjects  = 100
+)
+
+// objects is the number of objects in JSON.
+func objects(data []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && c == '{':
+			n++
+		}
+	}
+	return n
+}
+
 func (e *StoredEvent) check() error {
 	if err := e.valid(); err != nil {
 		return err
@@ -279,13 +306,31 @@ func (e *StoredEvent) check() error {
 		if err := f.valid(); err != nil {
 			return fmt.Errorf("function %s: %w", clip(f.Name), err)
 		}
+		if e.lessThanLeast(&f.StoredSum) {
+			return fmt.Errorf("function %s: %w", clip(f.Name), errTooEven)
+		}
 		if f.Samples > e.Samples-sum.Samples || f.Weight > e.Weight-sum.Weight {
 			return errors.New("its functions have more than it has")
 		}
 		sum.Samples += f.Samples
 		sum.Weight += f.Weight
 	}
+	if e.lessThanLeast(&e.StoredSum) {
+		return errTooEven
+	}
 	return nil
+}
+
+var errTooEven = errors.New("weight_sq is less than that of samples with equal weights")
+
+// lessThanLeast reports whether a sum of squares is less than (Σw)²/n, which makes a run
+// look less noisy than it can be. What was simulated has none.
+func (e *StoredEvent) lessThanLeast(s *StoredSum) bool {
+	if e.Simulated || s.Samples == 0 {
+		return false
+	}
+	w := float64(s.Weight)
+	return s.WeightSq < w*w/float64(s.Samples)*(1-1e-6)
 }
 
 func (s *StoredSum) valid() error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"profdiff/internal/compare"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
 )
@@ -60,7 +61,7 @@ func (s *Stored) add(x *StoredRun) error {
 	mappings := make(map[string]uint32)
 	for i := range x.Events {
 		e := &x.Events[i]
-		event := b.Event(run.Event{Name: e.Name, Unit: e.Unit, Period: e.Period, Frequency: e.Frequency, Simulated: e.Simulated, Running: e.Running})
+		event := b.Event(run.Event{Name: e.Name, Unit: e.Unit, Period: e.Period, Frequency: e.Frequency, Simulated: e.Simulated, Derived: e.Derived, Running: e.Running})
 		whole[e.Name] = e.StoredSum
 		rest := e.StoredSum
 		for j := range e.Functions {
@@ -101,6 +102,47 @@ func (s *Stored) add(x *StoredRun) error {
 	}
 	s.Runs, s.whole, s.parts = append(s.Runs, r), append(s.whole, all), append(s.parts, parts)
 	return nil
+}
+
+// lacks refuses runs that were stored: compared with itself, nothing changes.
+func (s *Stored) lacks(runs []*run.Run) error {
+	for _, r := range runs {
+		for _, stored := range s.Runs {
+			if sameRecording(r, stored) {
+				return fmt.Errorf("%w: %s was stored as %s", compare.ErrSameRecording, r.Name, stored.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// sameRecording reports whether two runs are of one recording, by what does not depend on how
+// its functions were named: when and how long it was, and what was sampled. Counts of a
+// simulator may be equal.
+func sameRecording(a, b *run.Run) bool {
+	x, y := &a.Recording, &b.Recording
+	if len(a.Events) != len(b.Events) || !x.Start.Equal(y.Start) || x.Duration != y.Duration || x.Start.IsZero() && x.Duration == 0 {
+		return false
+	}
+	for i := range a.Events {
+		e, f := &a.Events[i], &b.Events[i]
+		if e.Name != f.Name || e.Simulated || e.Samples != f.Samples || e.Weight != f.Weight {
+			return false
+		}
+	}
+	return true
+}
+
+// machineLacks names what a recording does not say of its machine, "" if it says enough.
+func machineLacks(r *run.Run) string {
+	var list []string
+	key := NewBaselineKey("", r)
+	for _, f := range []struct{ name, value string }{{"architecture", key.Arch}, {"CPU", key.CPU}, {"kernel", key.Kernel}} {
+		if f.value == "" {
+			list = append(list, f.name)
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // merged is the sum of two, of which the parts are in order.

@@ -2,6 +2,7 @@ package budget
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"profdiff/internal/compare"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
 )
@@ -196,7 +198,9 @@ func TestParseStoredRunErrors(t *testing.T) {
 		{`"samples":6001,"weight"`, `"samples":60,"weight"`, "event cpu-clock: its functions have more than it has"},
 		{`"blocks":[[0,`, `"blocks":[[31,`, "event cpu-clock: parts have more than all of them, or are not in order"},
 		{`"blocks":[[0,`, `"blocks":[[0,9000000000`, "event cpu-clock: parts have more than all of them, or are not in order"},
+		{`"weight_sq":`, `"weight_sq":0.0`, "event cpu-clock: weight_sq is less than that of samples with equal weights"},
 		{`"schema"`, `"schema`, "is no profdiff.baseline/v1: "},
+		{`"functions":[`, `"functions":[` + strings.Repeat("{},", 2000), "has 2011 objects in "},
 	} {
 		text := strings.Replace(string(good), test.from, test.to, 1)
 		if text == string(good) {
@@ -237,4 +241,39 @@ func FuzzParseStoredRun(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestStoredAgain refuses a run that was stored, whatever its functions were called then.
+func TestStoredAgain(t *testing.T) {
+	base := sideOf(t, 8, 0, clock(stackSpec{"m", "app!main;app!f", 300}))
+	stored := storedAgain(t, base...)
+	f := parseFile(t, noWork+"- {id: f, match: {function: f}, limit: {fail: +5%}}\n")
+	named := sideOf(t, 8, 0, clock(stackSpec{"m", "app!main;app!g", 300}))
+	for name, head := range map[string][]*run.Run{"the same": base[3:4], "with other names": named[3:4]} {
+		_, err := f.Check(&Inputs{Base: stored.Runs, Stored: stored, Head: head})
+		if !errors.Is(err, compare.ErrSameRecording) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	o := mustCheck(t, f, &Inputs{Base: stored.Runs, Stored: stored, Head: sideOf(t, 8, 1, clock(stackSpec{"m", "app!main;app!f", 300}))})
+	if got := strings.Join(o.Design.Warnings, "\n"); !strings.Contains(got, "neither base nor head says on which architecture, CPU, kernel it was recorded") {
+		t.Errorf("warnings %q", got)
+	}
+}
+
+// TestStoredDerived keeps apart what was computed of other events: it is in no accounting.
+func TestStoredDerived(t *testing.T) {
+	b := run.NewBuilder("r")
+	for i, event := range []run.Event{{Name: "cpu-clock", Unit: "nanoseconds"}, {Name: "off-cpu", Unit: "nanoseconds", Derived: true}} {
+		b.AddSum(b.Event(event), 0, b.Labels(run.Labels{PID: -1, TID: -1, CPU: -1}), int64(10+i), 1000, 100_000)
+	}
+	b.Run().Accounting.In = 10
+	r, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := storedAgain(t, r).Runs[0]
+	if at, ok := got.EventIndex("off-cpu"); !ok || !got.Events[at].Derived || got.Accounting.Out != 10 || got.Accounting.In != 10 {
+		t.Errorf("events %+v, accounting %+v", got.Events, got.Accounting)
+	}
 }

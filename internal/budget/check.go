@@ -265,6 +265,11 @@ func (k *check) compare() error {
 			opt.MinShare = float64(*x.MinShare)
 		}
 	}
+	if k.in.Stored != nil {
+		if err := k.in.Stored.lacks(head); err != nil {
+			return err
+		}
+	}
 	c, err := compare.Compare(base, head, opt)
 	switch {
 	case errors.Is(err, compare.ErrNoCommonEvent):
@@ -434,6 +439,9 @@ func (k *check) design() Design {
 			when = fmt.Sprintf(" (%s)", span(k.in.Base))
 		}
 		d.Warnings = append(d.Warnings, fmt.Sprintf("base was stored%s: what changed on the machine since then looks like a change of the program", when))
+		if lacks := machineLacks(k.in.Head[0]); lacks != "" {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("neither base nor head says on which %s it was recorded: nothing shows that it was one machine", lacks))
+		}
 	}
 	if d.Order == compare.UnknownOrder && k.in.Stored == nil && d.RunsBase > 1 && d.RunsHead > 1 && k.file.Defaults.Require.Order != "any" {
 		d.Warnings = append(d.Warnings, "the recordings do not tell in what order they were made: if one side came first, drift of the machine looks like a change")

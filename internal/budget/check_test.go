@@ -521,3 +521,67 @@ func TestInstructions(t *testing.T) {
 		t.Errorf("twice the work: %s, ratio %v", r.Verdict, r.Deciding.Value)
 	}
 }
+
+// TestNoSamples does not take for proof what a few samples do not show.
+func TestNoSamples(t *testing.T) {
+	f := parseFile(t, "version: 1\nbudgets:\n- {id: share, match: {function: malloc}, max: {fail: 1%}}\n- {id: time, match: {function: malloc}, max: {fail: 1ms, of: run}}\n")
+	base := sideOf(t, 8, 0, clock(stackSpec{"m", "app!main", 20}, stackSpec{"m", "libc!malloc", 1}))
+	for _, test := range []struct {
+		samples float64 // in each run, of 1 ms
+		want    Verdict
+	}{
+		{10, Inconclusive}, // 3 of 80 samples: 3.7%
+		{100, Pass},
+	} {
+		o := mustCheck(t, f, &Inputs{Base: base, Head: sideOf(t, 8, 1, clock(stackSpec{"m", "app!main", test.samples}))})
+		share, time := result(t, o, "share"), result(t, o, "time")
+		if share.Verdict != test.want || time.Verdict != Pass {
+			t.Errorf("%v samples a run: %s %q, %s %q", test.samples, share.Verdict, share.Reasons, time.Verdict, time.Reasons)
+		}
+		if hi := time.Deciding.CI.Hi; math.Abs(hi/(3e6/8)-1) > 0.05 {
+			t.Errorf("%v samples a run: up to %v ns", test.samples, hi)
+		}
+	}
+}
+
+// TestRunsNeeded does not ask for fewer runs than there are.
+func TestRunsNeeded(t *testing.T) {
+	f := parseFile(t, "version: 1\ndefaults: {test: welch}\nbudgets:\n- {id: a, match: {function: rare}, max: {fail: 0.01%}}\n")
+	head := sideOf(t, 10, 1, clock(stackSpec{"m", "app!main", 1000}, stackSpec{"m", "app!rare", 40}))
+	for _, i := range []int{2, 6, 8} {
+		head[i] = sideOf(t, 1, 1+2*i, clock(stackSpec{"m", "app!main", 1000}))[0]
+	}
+	r := result(t, mustCheck(t, f, &Inputs{Head: head}), "a")
+	if n := r.Deciding.RunsNeeded; r.Verdict != Inconclusive || n != 0 && n <= 10 {
+		t.Errorf("%s %q: needs %d runs, has 10", r.Verdict, r.Reasons, n)
+	}
+}
+
+// TestShiftUnder looks for moved cost where the budget counts: below a caller.
+func TestShiftUnder(t *testing.T) {
+	const elsewhere = "app!main;app!load;app!decode;app!slow"
+	side := func(first int, fast, slow, load float64) []*run.Run {
+		return sideOf(t, 10, first, clock(
+			stackSpec{"m", "app!main;app!play;app!decode;app!fast", fast}, stackSpec{"m", "app!main;app!play;app!decode;app!slow", slow},
+			stackSpec{"m", elsewhere, load}, stackSpec{"m", "app!main;app!rest", 4000}))
+	}
+	f := parseFile(t, noWork+"- {id: slow, match: {function: slow, under: play}, limit: {fail: +20%}}\n")
+	base := side(0, 600, 200, 900)
+	r := result(t, mustCheck(t, f, &Inputs{Base: base, Head: side(1, 400, 400, 900)}), "slow")
+	if !r.Has(Shifted) || !strings.Contains(strings.Join(r.Reasons, " "), "what decode calls") {
+		t.Errorf("moved below play: %s %v %q", r.Verdict, r.Marks, r.Reasons)
+	}
+	// What is also called from elsewhere is not in the way.
+	called := func(first int, fast, slow float64) []*run.Run {
+		return sideOf(t, 10, first, clock(
+			stackSpec{"m", "app!main;app!play;app!fast", fast}, stackSpec{"m", "app!main;app!play;app!slow", slow},
+			stackSpec{"m", "app!main;app!load;app!slow", 900}, stackSpec{"m", "app!main;app!rest", 4000}))
+	}
+	if r := result(t, mustCheck(t, f, &Inputs{Base: called(0, 600, 200), Head: called(1, 400, 400)}), "slow"); !r.Has(Shifted) {
+		t.Errorf("moved below play, also called from load: %s %v %q", r.Verdict, r.Marks, r.Reasons)
+	}
+	// What comes from another caller is more cost below this one.
+	if r := result(t, mustCheck(t, f, &Inputs{Base: base, Head: side(1, 600, 400, 700)}), "slow"); r.Verdict != Fail {
+		t.Errorf("moved from load: %s %v %q", r.Verdict, r.Marks, r.Reasons)
+	}
+}

@@ -303,9 +303,12 @@ func (k *check) absoluteClaim(r *Result, x *target) error {
 	}
 	var counts []stats.WeightedCount
 	simulated := true
+	whole := 1.0 // what a share is of, in the unit of the limit
 	if b.Max.Of == "total" {
 		counts = shareCounts(x.sums[1][0], k.in.Head, x.events[0])
 		c.What, c.Unit = "share of "+event.Name, "percent"
+	} else {
+		whole = 0
 	}
 	for i, r := range k.in.Head {
 		at, _ := r.EventIndex(x.events[0])
@@ -326,6 +329,7 @@ func (k *check) absoluteClaim(r *Result, x *target) error {
 			n.WeightSq = 0
 		}
 		counts = append(counts, n)
+		whole += float64(r.Events[at].Weight) / divisor / float64(len(k.in.Head))
 	}
 	switch {
 	case b.Max.Of == "work" && k.in.Ops != nil:
@@ -340,9 +344,12 @@ func (k *check) absoluteClaim(r *Result, x *target) error {
 	c.blocked = k.unfit(x.events[0], nil, k.in.Head)
 	if x.weight(1, 0) == 0 && c.blocked == "" {
 		c.forced, c.Reason = Pass, "no samples"
-		c.Value, c.CI = 0, stats.Interval{Lo: 0, Hi: math.NaN()}
-		if b.Max.Of == "total" {
-			c.CI.Hi = k.rulesOut(x)
+		c.Value, c.CI = 0, stats.Interval{}
+		if !simulated {
+			c.CI.Hi = whole * k.rulesOut(x, 1-level)
+			if limit := *c.limit(); !(whole*k.rulesOut(x, k.file.look.Level(k.file.alpha())) <= limit) {
+				c.forced, c.Reason = Inconclusive, fmt.Sprintf("no samples, but too few in all to exclude more than %s", cmp.Or(c.FailText, c.WarnText))
+			}
 		}
 	}
 	r.Claims = append(r.Claims, c)
@@ -410,16 +417,16 @@ func (k *check) absoluteLimits(c *Claim, m *Max, w *Waiver) {
 	}
 }
 
-// rulesOut is the share of the samples in head that no sample rules out, at the level of
-// the intervals, one-sided.
-func (k *check) rulesOut(x *target) float64 {
+// rulesOut is the share of the samples in head that no sample rules out: if it were more, no
+// sample would be as rare as alpha.
+func (k *check) rulesOut(x *target, alpha float64) float64 {
 	effective := 0.0
 	for _, r := range k.in.Head {
 		if at, ok := r.EventIndex(x.events[0]); ok {
 			effective += r.Events[at].EffectiveSamples()
 		}
 	}
-	return stats.Proportion(0, effective, 1-2*(1-level)).Hi
+	return stats.Proportion(0, effective, 1-2*alpha).Hi
 }
 
 // noSamplesClaim is the limit of 0 samples: what is seen is there.
@@ -442,7 +449,7 @@ func (k *check) noSamplesClaim(r *Result, x *target) {
 		// It may be among what was not sampled.
 		c.forced, c.Reason = Inconclusive, unfit
 	case n == 0:
-		c.Reason = fmt.Sprintf("0 of %d samples, rules out > %.2g%%", all, 100*k.rulesOut(x))
+		c.Reason = fmt.Sprintf("0 of %d samples, rules out > %.2g%%", all, 100*k.rulesOut(x, 1-level))
 		if x.framed() && len(x.matched[0])+len(x.matched[1]) == 0 && x.matcher.under == nil {
 			c.Notes = append(c.Notes, "no function matches: a misspelt name would pass too")
 		}

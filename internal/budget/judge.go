@@ -223,7 +223,11 @@ func (f *File) needs(c *Claim, l *levels) int {
 	if n == 0 {
 		return 0
 	}
-	return max(n, f.Defaults.Require.Runs)
+	// As many as there are did not settle it: then it is not their number.
+	if n = max(n, f.Defaults.Require.Runs); n <= c.runs() {
+		return 0
+	}
+	return n
 }
 
 // combine gives a result the verdict of the claim that asks for most.

@@ -71,7 +71,7 @@ func ParseLooks(data []byte) (*Looks, error) {
 }
 
 // Admit says whether a look at inputs may be taken. l is nil if none was taken yet. A look
-// that was taken may be repeated with the same inputs, which gives the same answer.
+// that was taken may be repeated with the same inputs, as after an interruption.
 func (l *Looks) Admit(look stats.Look, budget string, inputs []LookInput) error {
 	if l == nil {
 		if look == stats.SecondLook {
@@ -89,6 +89,9 @@ func (l *Looks) Admit(look stats.Look, budget string, inputs []LookInput) error 
 		}
 		if look == stats.SecondLook {
 			return errors.New("both looks were taken: a third one would not be worth its level")
+		}
+		if !l.Looks[0].Open || len(l.Looks) > 1 {
+			return errors.New("the looks of this file are over, and were at other runs: another change has notes of its own")
 		}
 		return fmt.Errorf("the first look was taken at %d other files; the next is --look 2, with those and as many again", len(l.Looks[0].Inputs))
 	}

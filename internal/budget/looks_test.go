@@ -41,6 +41,7 @@ func TestAdmit(t *testing.T) {
 		{"a second without a first", nil, stats.SecondLook, "b", lookInputs(16), "a second look without a first"},
 		{"the first again", first, stats.FirstLook, "b", lookInputs(8), ""},
 		{"the first again, moved", first, stats.FirstLook, "b", renamed, ""},
+		{"runs of another change", decided, stats.FirstLook, "b", lookInputs(9), "the looks of this file are over"},
 		{"another first", first, stats.FirstLook, "b", lookInputs(9), "the first look was taken at 16 other files"},
 		{"the second", first, stats.SecondLook, "b", lookInputs(16), ""},
 		{"another budget", first, stats.SecondLook, "c", lookInputs(16), "the budget file was changed"},

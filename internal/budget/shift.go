@@ -34,7 +34,7 @@ func (k *check) shifted(x *target, event int, grown *compare.Change) string {
 			continue
 		}
 		limit := 1 + domainGrowth*grown.Delta()/ch.Base
-		if est := ch.Estimate(); est.Method != "" && est.Below(limit) <= k.file.alpha() {
+		if est := ch.Estimate(); est.Method != "" && k.file.look.Overall(est.Below(limit)) <= k.file.alpha() {
 			return fmt.Sprintf("shifted within %s, which costs %+.1f%% [%+.1f%%, %+.1f%%]", d.name, 100*(ch.Ratio-1), 100*(ch.CI.Lo-1), 100*(ch.CI.Hi-1))
 		}
 	}
@@ -47,9 +47,14 @@ type domain struct {
 	target *target
 }
 
-// sub is a target of other symbols of the same samples.
-func (x *target) sub(self bool, only [2]map[int32]bool) *target {
-	return &target{budget: x.budget, matcher: &matcher{dso: "*", thread: x.thread, process: x.process}, self: self, events: x.events[:1], only: only}
+// sub is a target of other symbols of the same samples, below the same caller if under is
+// set.
+func (x *target) sub(self, under bool, only [2]map[int32]bool) *target {
+	m := &matcher{dso: "*", thread: x.thread, process: x.process}
+	if under {
+		m.under = x.matcher.under
+	}
+	return &target{budget: x.budget, matcher: m, self: self, events: x.events[:1], only: only}
 }
 
 // fileDomain is all functions of the source files that the functions are in.
@@ -83,22 +88,23 @@ func (k *check) fileDomain(x *target) *domain {
 	if len(files) > 1 {
 		name = fmt.Sprintf("%s and %d more files", first, len(files)-1)
 	}
-	return &domain{name, x.sub(true, only)}
+	return &domain{name, x.sub(true, true, only)}
 }
 
 // callerDomain is the nearest function that is further out on nearly all stacks with the
 // functions, on both sides, with all that it calls.
 func (k *check) callerDomain(x *target) *domain {
-	weight, distance := make([]float64, k.tally.rows), make([]float64, k.tally.rows)
+	weight, distance, inside := make([]float64, k.tally.rows), make([]float64, k.tally.rows), make([]float64, k.tally.rows)
 	lacks := make([]bool, k.tally.rows)
 	for side := range k.tally.runs {
-		w, d, total := k.callers(x, side)
+		w, d, in, total := k.callers(x, side)
 		for row := range w {
 			if w[row] < domainCoverage*total {
 				lacks[row] = true
 			}
 			weight[row] += w[row]
 			distance[row] += d[row]
+			inside[row] += in[row]
 		}
 	}
 	best := -1
@@ -120,14 +126,24 @@ func (k *check) callerDomain(x *target) *domain {
 			}
 		}
 	}
-	return &domain{"what " + name + " calls", x.sub(false, only)}
+	// What is itself called below the caller that the budget names, is a domain there only:
+	// cost that comes from elsewhere has not moved within it.
+	return &domain{"what " + name + " calls", x.sub(false, inside[best] > weight[best]/2, only)}
 }
 
-// callers are the weights of the samples of a target by the rows further out, and times
-// the distance to them.
-func (k *check) callers(x *target, side int) (weight, distance []float64, total float64) {
+// callers are the weights of the samples of a target by the rows further out, times the
+// distance to them, and of those rows that the caller that the budget names is further out
+// than.
+func (k *check) callers(x *target, side int) (weight, distance, inside []float64, total float64) {
 	rows := k.tally.rows
-	weight, distance = make([]float64, rows), make([]float64, rows)
+	weight, distance, inside = make([]float64, rows), make([]float64, rows), make([]float64, rows)
+	list := k.tally.symbols[side].list
+	under := make([]bool, len(list))
+	if p := x.matcher.under; p != nil {
+		for i := range list {
+			under[i] = p.match(list[i].names...)
+		}
+	}
 	own := make(map[int32]bool)
 	ownRow := make(map[int]bool)
 	for _, id := range x.matched[side] {
@@ -136,6 +152,12 @@ func (k *check) callers(x *target, side int) (weight, distance []float64, total 
 	}
 	seen := make([]int, rows)
 	stamp := 0
+	type caller struct {
+		row    int
+		depth  float64
+		inside bool
+	}
+	var found []caller
 	for i, r := range k.tally.runs[side] {
 		f := &k.tally.frames[side][i]
 		at, ok := r.EventIndex(x.events[0])
@@ -151,25 +173,35 @@ func (k *check) callers(x *target, side int) (weight, distance []float64, total 
 				continue
 			}
 			stamp++
-			below, depth := false, 0.0
+			found = found[:0]
+			below, called, depth := false, false, 0.0
 			for id := s.Stack; id != 0; id = r.Stacks.Parent(id) {
 				for _, sym := range f.at(r.Stacks.Location(id)) {
+					called = called || below && under[sym]
 					if own[sym] {
 						below, depth = true, 0
 						continue
 					}
-					row := k.tally.symbols[side].list[sym].row
+					row := list[sym].row
 					if depth++; below && !ownRow[row] && seen[row] != stamp {
 						seen[row] = stamp
-						weight[row] += float64(s.Weight)
-						distance[row] += float64(s.Weight) * depth
+						found = append(found, caller{row, depth, x.matcher.under != nil && !called})
 					}
 				}
 			}
-			if below {
-				total += float64(s.Weight)
+			if !below || x.matcher.under != nil && !called {
+				continue
+			}
+			w := float64(s.Weight)
+			total += w
+			for _, c := range found {
+				weight[c.row] += w
+				distance[c.row] += w * c.depth
+				if c.inside {
+					inside[c.row] += w
+				}
 			}
 		}
 	}
-	return weight, distance, total
+	return weight, distance, inside, total
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -110,27 +111,36 @@ func (d *Disturbance) Concerns(e *run.Event) bool {
 	return true
 }
 
-// DisturbanceWarnings tell of disturbances, one line for all runs that are disturbed alike.
+// DisturbanceWarnings tell of disturbances, one line for all runs that are disturbed alike,
+// and in the same event if only one is concerned.
 func DisturbanceWarnings(base, head []*run.Run) (warnings []string) {
+	type key struct {
+		kind  disturbanceKind
+		event string
+	}
 	type group struct {
+		key
 		first *Disturbance
 		more  int
 	}
-	groups := make(map[disturbanceKind]*group)
+	at := make(map[key]int)
+	var groups []group
 	list := Disturbances(base, head)
 	for i := range list {
 		d := &list[i]
-		if g, ok := groups[d.kind]; !ok {
-			groups[d.kind] = &group{first: d}
-		} else if g.first.Run != d.Run {
-			g.more++
+		k := key{kind: d.kind}
+		if d.Event >= 0 {
+			k.event = d.Run.Events[d.Event].Name
 		}
-	}
-	for kind := sampleThrottling; kind <= lowFrequency; kind++ {
-		g, ok := groups[kind]
-		if !ok {
+		if j, ok := at[k]; ok {
+			groups[j].more++
 			continue
 		}
+		at[k] = len(groups)
+		groups = append(groups, group{key: k, first: d})
+	}
+	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(a.kind, b.kind) })
+	for _, g := range groups {
 		others := ""
 		switch {
 		case g.more == 1:

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,5 +66,22 @@ func TestDisturbances(t *testing.T) {
 		if d.Concerns(&events[0]) != test.time || d.Concerns(&events[1]) != test.count || d.Concerns(&events[2]) {
 			t.Errorf("%s concerns time %v, events %v, simulated ones %v", test.name, d.Concerns(&events[0]), d.Concerns(&events[1]), d.Concerns(&events[2]))
 		}
+	}
+}
+
+// TestDisturbedEvents counts runs, not events, and tells of each event.
+func TestDisturbedEvents(t *testing.T) {
+	var runs []*run.Run
+	for _, name := range []string{"a", "b"} {
+		r := &run.Run{Name: name, Events: []run.Event{{Name: "cycles", Running: 0.5}, {Name: "branches", Running: 0.6}}}
+		runs = append(runs, r)
+	}
+	got := DisturbanceWarnings(runs[:1], runs[1:])
+	want := []string{
+		"a and another run: cycles was on the hardware 50% of the time only: record fewer events at once",
+		"a and another run: branches was on the hardware 60% of the time only: record fewer events at once",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
 	}
 }

@@ -282,11 +282,14 @@ func auditEvent(p *eventPair, base, head []*run.Run) (warnings []string) {
 	if a, b := modes(base, p.base), modes(head, p.head); len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) {
 		warn("sampled differently: base %s, head %s", strings.Join(a, ", "), strings.Join(b, ", "))
 	}
-	// Samples a second show what the recorder really did.
+	// Samples a second show what the recorder really did. Those of a derived event are
+	// what the program did, such as to leave the CPU.
 	rate := func(runs []*run.Run, at []int) float64 {
 		samples, seconds := 0.0, 0.0
 		for i, r := range runs {
-			samples += float64(r.Events[at[i]].Samples)
+			if e := &r.Events[at[i]]; !e.Derived {
+				samples += float64(e.Samples)
+			}
 			seconds += r.Recording.Duration.Seconds()
 		}
 		if seconds == 0 {

@@ -45,6 +45,7 @@ func TestAudit(t *testing.T) {
 		{"frequency", build(spec+" 10", func(r *run.Run) { r.Events[0].Frequency = 1000 }), "cpu-cycles: sampled differently: base 4000 a second, head 1000 a second"},
 		{"period", build(spec+" 10", func(r *run.Run) { r.Events[0].Frequency, r.Events[0].Period = 0, 100 }), "cpu-cycles: sampled differently: base 4000 a second, head every 100"},
 		{"rate", build(spec + strings.Repeat(" 10", 300)), "cpu-cycles: base has 100 samples a second, head 250"},
+		{"rate of what is derived", build(spec+strings.Repeat(" 10", 300), func(r *run.Run) { r.Events[0].Derived = true }), ""},
 		{"lost", build(spec+" 10", func(r *run.Run) { r.Accounting.Lost = 50 }), "lost samples differ: base 0.0%, head 19.9%"},
 		{"truncated", build(spec+" 10", func(r *run.Run) { r.Accounting.TruncatedStacks = 40 }), "incomplete call chains differ: base 0.0%, head 19.9%"},
 		{"unknown", build(spec + "\ncpu-cycles main a!main;a![a]" + strings.Repeat(" 10", 60)), "unknown frames differ: base 0.0%, head 11.5%"},
