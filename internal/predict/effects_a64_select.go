@@ -1,5 +1,7 @@
 package predict
 
+import "strings"
+
 // selectA64 is the effect of conditional selections.
 func selectA64(name string, operands []string, target targetA64) effect {
 	n := len(operands)
