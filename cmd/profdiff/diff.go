@@ -200,8 +200,8 @@ One argument is a directory with both sides, before and after.`,
 				return usagef(cmd, "--tree, --lines and --callers exclude each other")
 			case callers && in.focus == "":
 				return usagef(cmd, "--callers needs --focus REGEXP")
-			case flags.categories != "" && format != "json" && run.GroupBy(flags.by) != run.ByCategory:
-				return usagef(cmd, "--categories needs --by category or --format json")
+			case flags.categories != "" && format != "json" && page.file == "" && run.GroupBy(flags.by) != run.ByCategory:
+				return usagef(cmd, "--categories needs --by category, --format json or --html FILE")
 			}
 			if err := cmp.Or(page.check(cmd, output), sections.check(cmd, &page)); err != nil {
 				return err

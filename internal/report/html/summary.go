@@ -3,6 +3,7 @@ package html
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -297,11 +298,20 @@ const (
 // quality says what part of the data is missing.
 func quality(c *compare.Comparison) Card {
 	var all run.Accounting
+	derived := make(map[string]int64)
 	for _, r := range slices.Concat(c.Base, c.Head) {
 		all.Add(r.Accounting)
+		for i := range r.Events {
+			if e := &r.Events[i]; e.Derived && e.Samples > 0 {
+				derived[e.Name] += e.Samples
+			}
+		}
 	}
 	card := Card{Name: qualityName, Base: "Good", Outcome: Info}
-	parts := []string{share(all.LostShare()) + " lost", share(all.UnknownShare()) + " of frames unknown"}
+	parts := []string{share(all.LostShare()) + " lost"}
+	if all.Frames > 0 {
+		parts = append(parts, share(all.UnknownShare())+" of frames unknown")
+	}
 	stacks := part(float64(all.TruncatedStacks), float64(all.Out))
 	if stacks > 0 {
 		parts = append(parts, share(stacks)+" of stacks cut off")
@@ -314,6 +324,14 @@ func quality(c *compare.Comparison) Card {
 		parts = []string{"no samples: a simulator counted all"}
 	}
 	card.Change = count(all.Out) + " samples"
+	if all.Out == 0 && len(derived) > 0 {
+		// Nothing that was sampled is compared, but what follows from it.
+		var list []string
+		for _, name := range slices.Sorted(maps.Keys(derived)) {
+			list = append(list, count(derived[name])+" "+name)
+		}
+		card.Change = strings.Join(list, ", ") + " derived from " + count(all.In) + " samples"
+	}
 	card.Note = strings.Join(parts, ", ")
 	return card
 }
