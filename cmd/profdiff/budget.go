@@ -100,14 +100,7 @@ run, only the noise of sampling is known; five runs or more tell how runs differ
 			if err != nil {
 				return err
 			}
-			files, err := sideFiles(paths)
-			if err != nil {
-				return err
-			}
-			if err := checkDistinct(files); err != nil {
-				return err
-			}
-			runs, err := l.loadSide(&sideFlags{}, files)
+			runs, err := l.loadPaths(paths)
 			if err != nil {
 				return err
 			}

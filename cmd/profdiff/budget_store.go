@@ -48,14 +48,7 @@ turn.`,
 				return err
 			}
 			l.opt.Timeline = true
-			files, err := sideFiles(paths)
-			if err != nil {
-				return err
-			}
-			if err := checkDistinct(files); err != nil {
-				return err
-			}
-			runs, err := l.loadSide(&sideFlags{}, files)
+			runs, err := l.loadPaths(paths)
 			if err != nil {
 				return err
 			}

@@ -357,6 +357,18 @@ func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
 	return runs, nil
 }
 
+// loadPaths reads the runs of one side, files or directories, where there is no other.
+func (l *loader) loadPaths(paths []string) ([]*run.Run, error) {
+	files, err := sideFiles(paths)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDistinct(files); err != nil {
+		return nil, err
+	}
+	return l.loadSide(&sideFlags{}, files)
+}
+
 // checkDistinct refuses a file that is named twice.
 func checkDistinct(files []string) error {
 	var infos []os.FileInfo

@@ -204,8 +204,8 @@ func (b *Perf) Warm(ctx context.Context, p *Plan, side Side) (*Result, error) {
 
 // Record implements [Backend]. The file is in the folder of the recording.
 //
-// perf takes some 0.1 s before and after the command: it reads /proc/kallsyms twice, up to
-// 6.6 three times, whatever it is asked to record. One perf for several runs would do so
+// perf takes some 0.1 s before and after the command: perf 6.1 reads /proc/kallsyms three
+// times, whatever it is asked to record. One perf for several runs would do so
 // once (--switch-output), but what it compresses cannot be read from the second file on,
 // and whatever starts the commands one after the other would be in the recordings.
 func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Result, error) {

@@ -108,7 +108,7 @@ func splitPage(data []byte) (m rawBlock, blocks []rawBlock, err error) {
 		}
 	}
 	if m.text == nil {
-		return m, nil, errors.New("is no report of profdiff: it has no block meta")
+		return m, nil, errors.New("is no report of profdiff: it has no block meta; give a file that --html wrote")
 	}
 	return m, blocks, nil
 }

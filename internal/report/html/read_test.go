@@ -179,7 +179,7 @@ func TestReadErrors(t *testing.T) {
 		page []byte
 		want string
 	}{
-		{"empty", nil, `^is no report of profdiff: it has no block meta$`},
+		{"empty", nil, `^is no report of profdiff: it has no block meta; give a file that --html wrote$`},
 		{"something else", []byte("<!DOCTYPE html><p>Hello"), `it has no block meta`},
 		{"cut off in meta", page[:bytes.Index(page, []byte(metaStart))+100], `^block meta at 0x[0-9a-f]+ has no end$`},
 		{"cut off in a block", page[:bytes.Index(page, []byte(`id="event0"`))+100], `^block event0 at 0x[0-9a-f]+ has no end$`},
