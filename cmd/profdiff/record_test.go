@@ -3,10 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,11 +35,14 @@ func needPerf(t *testing.T) {
 }
 
 // TestRecordScripts records for real. Scripts whose names begin with android have a
-// device, see [androidDevice].
+// device, see [androidDevice]; those whose names begin with fake bring a perf of their own.
 func TestRecordScripts(t *testing.T) {
 	t.Run("perf", func(t *testing.T) {
 		needPerf(t)
-		runRecordScripts(t, "[^a]*.txtar", nil)
+		runRecordScripts(t, "[^af]*.txtar", nil)
+	})
+	t.Run("fake perf", func(t *testing.T) {
+		runRecordScripts(t, "fake*.txtar", nil)
 	})
 	t.Run("simpleperf", func(t *testing.T) {
 		runRecordScripts(t, "android*.txtar", func(e *testscript.Env) error {
@@ -65,10 +68,41 @@ func runRecordScripts(t *testing.T, pattern string, setup func(*testscript.Env) 
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition:           mountsDisks,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":  exits,
-			"filled": filled,
+			"exits":    exits,
+			"filled":   filled,
+			"perfdata": perfData,
+			"disk":     smallDisk,
 		},
+	})
+}
+
+// mountsDisks tells a script whether disk works here: [disk].
+func mountsDisks(condition string) (bool, error) {
+	if condition != "disk" {
+		return false, fmt.Errorf("condition %q is not known", condition)
+	}
+	dir, err := os.MkdirTemp("", "disk")
+	if err != nil {
+		return false, err
+	}
+	defer os.Remove(dir)
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+		return false, nil
+	}
+	return true, syscall.Unmount(dir, syscall.MNT_DETACH)
+}
+
+// disk DIR MB makes a folder that is a disk of so many megabytes.
+func smallDisk(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.Mkdir(dir, 0o777))
+	ts.Check(syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+args[1]+"m"))
+	ts.Defer(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			ts.Logf("%s stays mounted: %v", dir, err)
+		}
 	})
 }
 
@@ -126,57 +160,6 @@ func TestRecordInterrupted(t *testing.T) {
 	}
 	if rec, err := record.Open(dir); err != nil || len(rec.Runs) != 6 || len(files()) != 6 {
 		t.Errorf("after going on: %v, %v", files(), err)
-	}
-}
-
-// A disk without room is noticed before a run is lost.
-func TestRecordFullDisk(t *testing.T) {
-	needPerf(t)
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
-		t.Skipf("cannot mount a small disk: %v", err)
-	}
-	defer syscall.Unmount(dir, 0)
-	var stderr bytes.Buffer
-	code := execute(t.Context(), []string{"record", "--before", "true", "--after", "true", "-o", filepath.Join(dir, "rec")}, nil, new(bytes.Buffer), &stderr)
-	if code != exitInput || !strings.Contains(stderr.String(), "MB free, the runs left need about") {
-		t.Errorf("exit code %d: %s", code, &stderr)
-	}
-}
-
-// A disk that fills up while a run is recorded costs that run only.
-func TestRecordDiskFills(t *testing.T) {
-	needPerf(t)
-	disk, count := t.TempDir(), filepath.Join(t.TempDir(), "count")
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=72m"); err != nil {
-		t.Skipf("cannot mount a small disk: %v", err)
-	}
-	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
-	dir, filler := filepath.Join(disk, "rec"), filepath.Join(disk, "filler")
-	command := "echo x >>" + count + "; [ $(wc -l <" + count + ") != 3 ] || cat /dev/zero >" + filler + " 2>/dev/null; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done"
-	args := []string{"record", "-q", "--before", command, "--after", command, "--runs", "2", "--warmup", "0", "-e", "cpu-clock", "-c", "100003", "-o", dir}
-	var stderr bytes.Buffer
-	if code := execute(t.Context(), args, nil, new(bytes.Buffer), &stderr); code != exitInput {
-		t.Fatalf("exit code %d: %s", code, &stderr)
-	}
-	want := "profdiff: after, run 2: no space left on the disk: make room and call again, runs that are there are kept (2 of 4 runs are in " + dir + ": the same command goes on)"
-	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-	lines = slices.DeleteFunc(lines, func(l string) bool { // what else the machine does
-		return strings.Contains(l, "other programs") || strings.Contains(l, "the host took")
-	})
-	if diff := cmp.Diff([]string{want}, lines); diff != "" {
-		t.Error(diff)
-	}
-	diffs(t, dir)
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
-	stderr.Reset()
-	if code := execute(t.Context(), args, nil, new(bytes.Buffer), &stderr); code != exitOK {
-		t.Errorf("exit code %d: %s", code, &stderr)
-	}
-	if rec, err := record.Open(dir); err != nil || len(rec.Runs) != 4 {
-		t.Errorf("after going on: %v", err)
 	}
 }
 

@@ -101,7 +101,7 @@ func (b *Android) pullObject(ctx context.Context, from, to string) error {
 	case size > maxObject:
 		return &passError{fmt.Sprintf("%.0f MB are more than %d", size/(1<<20), maxObject>>20)}
 	}
-	if err := checkSpace(filepath.Dir(to), int64(size)); err != nil {
+	if err := checkSpace(filepath.Dir(to), int64(size), freeBytes); err != nil {
 		return err
 	}
 	if err := b.adb.pull(ctx, from, to); err == nil {

@@ -231,14 +231,19 @@ func readText(name string) string {
 // spare is what is left free on a disk, for other programs and for the notes.
 const spare = 64 << 20
 
-// checkSpace says whether so many bytes fit on the disk of a folder.
-func checkSpace(dir string, bytes int64) error {
+// freeBytes is how much is free on the disk of a folder; false if it cannot be asked.
+func freeBytes(dir string) (int64, bool) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {
-		return nil // what cannot be asked is found out
+		return 0, false
 	}
-	free := int64(min(fs.Bavail, 1<<40)) * int64(fs.Bsize)
-	if free < bytes+spare {
+	return int64(min(fs.Bavail, 1<<40)) * int64(fs.Bsize), true
+}
+
+// checkSpace says whether so many bytes fit on the disk of a folder.
+func checkSpace(dir string, bytes int64, freeBytes func(string) (int64, bool)) error {
+	free, known := freeBytes(dir)
+	if known && free < bytes+spare { // what cannot be asked is found out
 		return fmt.Errorf("%s: %d MB free, the runs left need about %d MB and %d MB to spare: make room, or record to another disk", dir, free>>20, bytes>>20, spare>>20)
 	}
 	return nil
@@ -249,6 +254,6 @@ var errFull = errors.New("no space left on the disk: make room and call again, r
 
 // full reports whether the disk of a folder has next to nothing left.
 func full(dir string) bool {
-	var fs syscall.Statfs_t
-	return syscall.Statfs(dir, &fs) == nil && int64(min(fs.Bavail, 1<<40))*int64(fs.Bsize) < 64<<10
+	free, known := freeBytes(dir)
+	return known && free < 64<<10
 }

@@ -124,6 +124,8 @@ type Recorder struct {
 	Tell func(Progress)
 	// Version is that of this program, for the notes.
 	Version string
+	// free is [freeBytes], unless a test has a disk of its own.
+	free func(dir string) (int64, bool)
 }
 
 // ErrOtherPlan says that a folder holds a recording of another plan.
@@ -146,6 +148,10 @@ func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recordi
 	if err := r.warm(ctx, dir, rec); err != nil {
 		return rec, err
 	}
+	free := r.free
+	if free == nil {
+		free = freeBytes
+	}
 	begin := time.Now()
 	var spent Spent
 	for i, job := range jobs {
@@ -154,7 +160,7 @@ func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recordi
 			p.Left = p.Elapsed / time.Duration(i) * time.Duration(len(jobs)-i)
 		}
 		r.tell(p)
-		if err := checkSpace(dir, rec.bytesLeft(len(jobs)-i)); err != nil {
+		if err := checkSpace(dir, rec.bytesLeft(len(jobs)-i), free); err != nil {
 			return rec, err
 		}
 		run, took, err := r.one(ctx, dir, rec, job)

@@ -21,6 +21,7 @@ type fake struct {
 	// crashes is how often the recorder dies of a signal before it works.
 	crashes int
 	output  string
+	size    int64 // of each run, with holes; 0 for a few bytes
 	stop    context.CancelFunc // called by the run after which recording is interrupted
 }
 
@@ -51,7 +52,11 @@ func (f *fake) Record(ctx context.Context, _ *Plan, side Side, file string) (*Re
 		f.stop()
 		return nil, context.Cause(ctx)
 	}
-	return &Result{Duration: 2 * time.Second, Command: 1500 * time.Millisecond, Samples: 7, Output: []byte(f.output)}, os.WriteFile(file, []byte(side), 0o666)
+	if err := os.WriteFile(file, []byte(side), 0o666); err != nil {
+		return nil, err
+	}
+	result := &Result{Duration: 2 * time.Second, Command: 1500 * time.Millisecond, Samples: 7, Output: []byte(f.output)}
+	return result, os.Truncate(file, max(f.size, int64(len(side))))
 }
 
 func (f *fake) Conditions(context.Context) (*Conditions, error) { return new(Conditions), nil }
@@ -192,6 +197,49 @@ func TestCrash(t *testing.T) {
 		if len(f.calls) != test.calls || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
 			t.Errorf("%d crashes: recorded %d times, error %v", test.crashes, len(f.calls), err)
 		}
+	}
+}
+
+// Before each run it is looked whether the runs left fit on the disk, by the largest one
+// so far, with something to spare.
+func TestSpace(t *testing.T) {
+	const mb = 1 << 20
+	for _, test := range []struct {
+		name  string
+		bytes int64   // of each run
+		free  []int64 // before each run
+		runs  int     // that are recorded
+		err   string
+	}{
+		{"room for all", 10 * mb, []int64{104 * mb, 94 * mb, 84 * mb, 74 * mb}, 4, ""},
+		{"nothing is known of the first", 1000 * mb, []int64{64 * mb, 3063 * mb}, 1, "3063 MB free, the runs left need about 3000 MB and 64 MB to spare: make room, or record to another disk"},
+		{"none to spare", 10 * mb, []int64{64*mb - 1}, 0, "63 MB free, the runs left need about 0 MB and 64 MB to spare: make room, or record to another disk"},
+		{"others write, too", 10 * mb, []int64{104 * mb, 94 * mb, 83 * mb}, 2, "83 MB free, the runs left need about 20 MB and 64 MB to spare: make room, or record to another disk"},
+		{"a disk that cannot be asked", 1000 * mb, []int64{-1, -1, -1, -1}, 4, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir, asked := t.TempDir(), 0
+			r := &Recorder{Backend: &fake{size: test.bytes}, free: func(string) (int64, bool) {
+				asked++
+				return test.free[asked-1], test.free[asked-1] >= 0
+			}}
+			want := test.err
+			if want != "" {
+				want = dir + ": " + want
+			}
+			rec, err := r.Record(t.Context(), dir, plan(2))
+			if got := fmt.Sprint(err); got != want && (err != nil || want != "") {
+				t.Errorf("error %v, want %s", err, want)
+			}
+			if len(rec.Runs) != test.runs {
+				t.Errorf("%d runs, want %d", len(rec.Runs), test.runs)
+			}
+			// With room, the same call goes on.
+			again := &Recorder{Backend: &fake{size: test.bytes}, free: func(string) (int64, bool) { return 5000 * mb, true }}
+			if rec, err := again.Record(t.Context(), dir, plan(2)); err != nil || len(rec.Runs) != 4 {
+				t.Errorf("with room: %v", err)
+			}
+		})
 	}
 }
 
