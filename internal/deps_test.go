@@ -36,13 +36,19 @@ var policy = map[string][]string{
 	"budget":                {"run", "category", "compare", "align", "stats", "branch", "predict"},
 	"record":                {"perffile", "objfile"},
 	"report/html":           {"run", "category", "compare", "align", "stats", "branch", "predict", "llvm", "budget"},
+	"report/text":           {},
+	"report/reporttest":     {},
+	"report/show":           {"report/text", "run", "category"},
+	"report/diff":           {"report/text", "run", "compare", "align", "stats"},
+	"report/branches":       {"report/text", "branch", "stats", "llvm"},
+	"report/check":          {"report/text", "report/diff", "budget", "compare", "run", "stats"},
+	"report/predict":        {"report/text", "predict"},
 	"report/html/browser":   {},
 	"report/html/bundle":    {},
 	"report/html/measure":   {"report/html", "report/html/browser", "report/html/synthetic", "compare"},
 	"report/html/picture":   {"report/html/browser"},
 	"report/html/synthetic": {"run", "compare"},
 	"mcabench":              {"callgrind"},
-	"report":                {"run", "category", "compare", "align", "stats", "branch", "predict", "llvm", "budget"},
 }
 
 func TestImports(t *testing.T) {

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/branch"
-	"profdiff/internal/report"
+	"profdiff/internal/report/branches"
 )
 
 func newBranchesCmd(std *stdio) *cobra.Command {
 	var (
 		in       = inputFlags{unknown: "dso"}
-		opt      report.BranchesOptions
+		opt      branches.Options
 		cpu      string
 		missCost string
 		format   string
@@ -147,7 +147,7 @@ function and line, or by the code around them if --symfs has the binaries.`,
 			if err := out.write(std, t, l.opt.Symfs, format, output, opt); err != nil {
 				return err
 			}
-			fmt.Fprintf(std.err, "profdiff: %s: %s\n", t.Name, report.BranchesAccounting(t))
+			fmt.Fprintf(std.err, "profdiff: %s: %s\n", t.Name, branches.Accounting(t))
 			if t.Unknown != "" {
 				std.warn("%s: prediction is unknown: %s", t.Name, t.Unknown)
 			}

@@ -11,7 +11,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/branch"
-	"profdiff/internal/report"
+	"profdiff/internal/report/branches"
 )
 
 // branchesDiffFlags are the flags of branches that are for two sides.
@@ -181,15 +181,15 @@ func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2
 	}
 	err = s.writeOutput(output, func(w io.Writer) error {
 		if format == "json" {
-			return report.WriteBranchesDiffJSON(w, d)
+			return branches.WriteDiffJSON(w, d)
 		}
-		return report.WriteBranchesDiff(w, d, report.BranchesDiffOptions{Limit: limit})
+		return branches.WriteDiffText(w, d, branches.DiffOptions{Limit: limit})
 	})
 	if err != nil {
 		return err
 	}
 	for _, t := range slices.Concat(baseRuns, headRuns) {
-		fmt.Fprintf(s.err, "profdiff: %s: %s\n", t.Name, report.BranchesAccounting(t))
+		fmt.Fprintf(s.err, "profdiff: %s: %s\n", t.Name, branches.Accounting(t))
 		for _, w := range t.Warnings {
 			s.warn("%s: %s", t.Name, w)
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"profdiff/internal/report"
+	"profdiff/internal/report/branches"
 )
 
 // countProgram counts values below a limit, with a branch that cannot be predicted or
@@ -115,7 +115,7 @@ func TestBranchesValgrind(t *testing.T) {
 				want = append(want, n)
 			}
 		}
-		var doc report.BranchesDocument
+		var doc branches.Document
 		if err := json.Unmarshal([]byte(runProfdiff(t, "branches", side+".out", "--all", "--format", "json")), &doc); err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestBranchesValgrind(t *testing.T) {
 		}
 	}
 
-	var doc report.BranchesDiffDocument
+	var doc branches.DiffDocument
 	if err := json.Unmarshal([]byte(diff("before.out", "after.out", "--symfs", "/", "--format", "json")), &doc); err != nil {
 		t.Fatal(err)
 	}

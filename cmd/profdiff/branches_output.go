@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/branch"
-	"profdiff/internal/report"
+	"profdiff/internal/report/branches"
 	"profdiff/internal/symbolizer"
 )
 
@@ -52,7 +52,7 @@ func (f *branchesOutputFlags) check(cmd *cobra.Command, std *stdio, format, outp
 }
 
 // write writes a table as the flags say.
-func (f *branchesOutputFlags) write(std *stdio, t *branch.Table, symfs []symbolizer.SearchPath, format, output string, opt report.BranchesOptions) error {
+func (f *branchesOutputFlags) write(std *stdio, t *branch.Table, symfs []symbolizer.SearchPath, format, output string, opt branches.Options) error {
 	switch {
 	case format == "llvm-profile":
 		return std.writeLLVMProfiles(t, symfs, output)
@@ -62,26 +62,26 @@ func (f *branchesOutputFlags) write(std *stdio, t *branch.Table, symfs []symboli
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 		return std.writeOutput(output, func(w io.Writer) error {
-			return report.WriteBranchesListing(w, t, l, sourceLines(f.sources))
+			return branches.WriteListing(w, t, l, sourceLines(f.sources))
 		})
 	}
 	return std.writeOutput(output, func(w io.Writer) error {
 		switch format {
 		case "json":
-			return report.WriteBranchesJSON(w, t, opt)
+			return branches.WriteJSON(w, t, opt)
 		case "pprof":
-			if err := report.WriteBranchesProfile(w, t); err != nil {
+			if err := branches.WritePprof(w, t); err != nil {
 				return fmt.Errorf("%s: %w", t.Name, err)
 			}
 			return nil
 		}
-		return report.WriteBranches(w, t, opt)
+		return branches.WriteText(w, t, opt)
 	})
 }
 
 // writeLLVMProfiles writes PREFIX.freq.prof and PREFIX.misp.prof.
 func (s *stdio) writeLLVMProfiles(t *branch.Table, symfs []symbolizer.SearchPath, prefix string) error {
-	p, err := report.NewLLVMProfiles(t, t.SourceFrames(symfs))
+	p, err := branches.NewLLVMProfiles(t, t.SourceFrames(symfs))
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -100,7 +100,7 @@ const largestSource = 32 << 20
 
 // sourceLines looks for source files under directories, nil if there are none. Of a file
 // a/b/c.h the one at a/b/c.h is taken, else that at b/c.h, else that at c.h.
-func sourceLines(dirs []string) report.SourceLines {
+func sourceLines(dirs []string) branches.SourceLines {
 	if len(dirs) == 0 {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/budget"
-	"profdiff/internal/report"
+	"profdiff/internal/report/check"
 )
 
 func newBudgetCmd(std *stdio) *cobra.Command {
@@ -31,7 +31,7 @@ at hand can show, and how many runs it would take to tell twice the limit from i
 			if err != nil {
 				return err
 			}
-			return report.WriteExplanation(w, list)
+			return check.WriteExplanation(w, list)
 		})
 }
 
@@ -44,7 +44,7 @@ that the runs at hand can show, and above what they measure. The file is not cha
 			if err != nil {
 				return err
 			}
-			return report.WriteProposals(w, list)
+			return check.WriteProposals(w, list)
 		})
 }
 
@@ -112,7 +112,7 @@ run, only the noise of sampling is known; five runs or more tell how runs differ
 			if err != nil {
 				return err
 			}
-			if err := std.writeOutput(output, func(w io.Writer) error { return report.WriteDraft(w, d, normalize) }); err != nil {
+			if err := std.writeOutput(output, func(w io.Writer) error { return check.WriteDraft(w, d, normalize) }); err != nil {
 				return err
 			}
 			l.accountSide("side", runs)
@@ -146,7 +146,7 @@ func (s *stdio) prove(file *budget.File, in *budget.Inputs) error {
 	if err != nil {
 		return fileError(err)
 	}
-	if err := s.writeOutput("-", func(w io.Writer) error { return report.WriteProof(w, p) }); err != nil {
+	if err := s.writeOutput("-", func(w io.Writer) error { return check.WriteProof(w, p) }); err != nil {
 		return err
 	}
 	if !p.Holds() {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/budget"
-	"profdiff/internal/report"
+	"profdiff/internal/report/check"
 )
 
 // outFormats are the formats of check.
@@ -64,27 +64,27 @@ func parseOuts(cmd *cobra.Command, format string, outs []string) (list []outTarg
 
 // writeCheck writes one output.
 func (s *stdio) writeCheck(t outTarget, o *budget.Outcome, sourceRoot string) error {
-	opt := report.CheckOptions{Tool: "profdiff", Version: version(), SourceRoot: checkRoot(sourceRoot)}
+	opt := check.Options{Tool: "profdiff", Version: version(), SourceRoot: checkRoot(sourceRoot)}
 	write := func(w io.Writer) error {
 		switch t.format {
 		case "json":
-			return report.WriteCheckJSON(w, o, opt.Tool+" "+opt.Version)
+			return check.WriteJSON(w, o, opt.Tool+" "+opt.Version)
 		case "markdown":
-			return report.WriteCheckMarkdown(w, o, report.MaxComment)
+			return check.WriteMarkdown(w, o, check.MaxComment)
 		case "github":
-			return report.WriteCheckAnnotations(w, o, opt)
+			return check.WriteAnnotations(w, o, opt)
 		case "github-summary":
-			return report.WriteCheckMarkdown(w, o, report.MaxStepSummary)
+			return check.WriteMarkdown(w, o, check.MaxStepSummary)
 		case "sarif":
-			return report.WriteCheckSARIF(w, o, opt)
+			return check.WriteSARIF(w, o, opt)
 		case "junit":
-			return report.WriteCheckJUnit(w, o)
+			return check.WriteJUnit(w, o)
 		case "codequality":
-			return report.WriteCheckCodeQuality(w, o, opt)
+			return check.WriteCodeQuality(w, o, opt)
 		case "openmetrics":
-			return report.WriteCheckOpenMetrics(w, o)
+			return check.WriteOpenMetrics(w, o)
 		}
-		return report.WriteCheck(w, o)
+		return check.WriteText(w, o)
 	}
 	if t.format == "github-summary" && t.file != "-" {
 		return appendOutput(t.file, write)

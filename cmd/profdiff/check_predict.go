@@ -13,7 +13,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/budget"
 	"profdiff/internal/predict"
-	"profdiff/internal/report"
+	report "profdiff/internal/report/predict"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"profdiff/internal/report"
+	"profdiff/internal/report/show"
 	"profdiff/internal/run"
 )
 
@@ -59,7 +59,7 @@ output.`,
 					}
 					return r.WriteFolded(w, 0, count)
 				case "json":
-					return report.WriteShowJSON(w, r, report.ShowOptions{})
+					return show.WriteJSON(w, r, show.Options{})
 				}
 				return r.WriteProfile(w, run.ProfileOptions{Names: form})
 			})

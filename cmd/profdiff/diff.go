@@ -16,7 +16,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/compare"
-	"profdiff/internal/report"
+	"profdiff/internal/report/diff"
 	"profdiff/internal/run"
 )
 
@@ -165,8 +165,8 @@ func newDiffCmd(std *stdio) *cobra.Command {
 	var (
 		in       inputFlags
 		flags    diffFlags
-		opt      report.DiffOptions
-		tree     = report.DiffTreeOptions{}
+		opt      diff.Options
+		tree     = diff.TreeOptions{}
 		page     htmlFlags
 		sections htmlSections
 		cpu      string
@@ -269,13 +269,13 @@ One argument is a directory with both sides, before and after.`,
 				case formatted != nil:
 					return formatted(w)
 				case showTree:
-					return report.WriteDiffTree(w, c, tree)
+					return diff.WriteTree(w, c, tree)
 				case lines:
-					return report.WriteDiffLines(w, c, opt)
+					return diff.WriteLines(w, c, opt)
 				case callers:
-					return report.WriteNeighbors(w, c, opt)
+					return diff.WriteNeighbors(w, c, opt)
 				}
-				return report.WriteDiff(w, c, opt)
+				return diff.WriteText(w, c, opt)
 			})
 			if err != nil {
 				return err

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/compare"
-	"profdiff/internal/report"
+	"profdiff/internal/report/diff"
 )
 
 // diffFormat checks --format and what goes with it. Without the flag the name of the
@@ -58,12 +58,12 @@ func checkDiffView(cmd *cobra.Command, tree, view bool) error {
 // diffWriter returns what writes a comparison in a format that other programs read, or
 // nil if the format is none of these. Warnings that the output has no place for go to
 // standard error.
-func diffWriter(cmd *cobra.Command, std *stdio, format string, c *compare.Comparison, opt report.DiffOptions) (func(io.Writer) error, error) {
+func diffWriter(cmd *cobra.Command, std *stdio, format string, c *compare.Comparison, opt diff.Options) (func(io.Writer) error, error) {
 	switch format {
 	case "json":
-		return func(w io.Writer) error { return report.WriteDiffJSON(w, c) }, nil
+		return func(w io.Writer) error { return diff.WriteJSON(w, c) }, nil
 	case "markdown":
-		return func(w io.Writer) error { return report.WriteDiffMarkdown(w, c, opt) }, nil
+		return func(w io.Writer) error { return diff.WriteMarkdown(w, c, opt) }, nil
 	case "folded":
 		if len(c.Events) > 1 {
 			names := make([]string, len(c.Events))
@@ -78,9 +78,9 @@ func diffWriter(cmd *cobra.Command, std *stdio, format string, c *compare.Compar
 	}
 	std.warnOf(c)
 	if format == "folded" {
-		return func(w io.Writer) error { return report.WriteDiffFolded(w, c, 0) }, nil
+		return func(w io.Writer) error { return diff.WriteFolded(w, c, 0) }, nil
 	}
-	return func(w io.Writer) error { return report.WriteDiffProfile(w, c) }, nil
+	return func(w io.Writer) error { return diff.WritePprof(w, c) }, nil
 }
 
 // warnOf prints the warnings of a comparison whose output has no place for them.

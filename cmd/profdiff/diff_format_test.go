@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"profdiff/internal/report"
+	"profdiff/internal/report/diff"
 )
 
 // diffDocument compares with a format of JSON.
-func diffDocument(t *testing.T, args ...string) (d report.DiffDocument) {
+func diffDocument(t *testing.T, args ...string) (d diff.Document) {
 	t.Helper()
 	out, _ := profdiff(t, append([]string{"diff", "--format", "json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &d); err != nil {
@@ -78,7 +78,7 @@ func TestDiffFormatsOfRecordings(t *testing.T) {
 
 // scaledTotals are the totals of an event on the scale of base's mean run, and what costs
 // of the document are multiplied by to have that scale.
-func scaledTotals(d report.DiffDocument, i int) (scale, base, head float64) {
+func scaledTotals(d diff.Document, i int) (scale, base, head float64) {
 	e := &d.Events[i]
 	if e.Normalization.Mode == "total" {
 		return e.Raw.Base, e.Raw.Base, e.Raw.Base
@@ -87,7 +87,7 @@ func scaledTotals(d report.DiffDocument, i int) (scale, base, head float64) {
 	return scale, e.Base * scale, e.Head * scale
 }
 
-func checkDiffProfile(t *testing.T, d report.DiffDocument, file string) {
+func checkDiffProfile(t *testing.T, d diff.Document, file string) {
 	t.Helper()
 	p := readProfile(t, file)
 	if len(p.SampleType) != len(d.Events) {
@@ -134,7 +134,7 @@ func checkDiffProfile(t *testing.T, d report.DiffDocument, file string) {
 
 // checkDiffViews opens the profile with pprof: percentages are of base, and no frame
 // vanishes.
-func checkDiffViews(t *testing.T, p *profile.Profile, d report.DiffDocument, file string) {
+func checkDiffViews(t *testing.T, p *profile.Profile, d diff.Document, file string) {
 	t.Helper()
 	get, errs := servePprof(t, file)
 	_, base, _ := scaledTotals(d, 0)
@@ -170,7 +170,7 @@ func checkDiffViews(t *testing.T, p *profile.Profile, d report.DiffDocument, fil
 	}
 }
 
-func checkDiffFolded(t *testing.T, d report.DiffDocument, text string) {
+func checkDiffFolded(t *testing.T, d diff.Document, text string) {
 	t.Helper()
 	scale, base, head := scaledTotals(d, 0)
 	var sums [2]float64

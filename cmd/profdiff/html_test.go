@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"profdiff/internal/report"
+	"profdiff/internal/report/diff"
 )
 
 // htmlMeta is what other programs may read of a report.
@@ -69,7 +69,7 @@ func TestHTMLAgrees(t *testing.T) {
 			if err := json.Unmarshal([]byte(metaBlock.FindStringSubmatch(readText(t, page))[1]), &meta); err != nil {
 				t.Fatal(err)
 			}
-			var diff report.DiffDocument
+			var diff diff.Document
 			if err := json.Unmarshal([]byte(readText(t, document)), &diff); err != nil {
 				t.Fatal(err)
 			}
@@ -124,23 +124,23 @@ func TestHTMLAgrees(t *testing.T) {
 
 // checkMovers compares the functions of the first screen with those that the JSON says
 // changed, by how much.
-func checkMovers(t *testing.T, meta *htmlMeta, diff *report.DiffDocument) {
+func checkMovers(t *testing.T, meta *htmlMeta, document *diff.Document) {
 	t.Helper()
 	for _, side := range []struct {
 		verdict string
 		got     []htmlMover
 	}{{"regressed", meta.Events[0].Grew}, {"improved", meta.Events[0].Shrank}} {
-		var want []*report.DiffFunction
-		for i := range diff.Functions {
-			if f := &diff.Functions[i]; f.Event == diff.Events[0].Event && f.Self.Verdict == side.verdict && f.Shift == nil {
+		var want []*diff.Function
+		for i := range document.Functions {
+			if f := &document.Functions[i]; f.Event == document.Events[0].Event && f.Self.Verdict == side.verdict && f.Shift == nil {
 				want = append(want, f)
 			}
 		}
-		slices.SortStableFunc(want, func(a, b *report.DiffFunction) int {
+		slices.SortStableFunc(want, func(a, b *diff.Function) int {
 			return -cmp.Compare(math.Abs(a.Self.Delta), math.Abs(b.Self.Delta))
 		})
 		got := slices.DeleteFunc(slices.Clone(side.got), func(m htmlMover) bool { return strings.HasPrefix(m.Name, "moved under ") })
-		if len(got) < min(len(want), 8)-len(diff.Shifts) {
+		if len(got) < min(len(want), 8)-len(document.Shifts) {
 			t.Errorf("%d functions %s, want %d", len(got), side.verdict, len(want))
 		}
 		for i, m := range got {

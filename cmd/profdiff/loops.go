@@ -8,7 +8,7 @@ import (
 
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
-	"profdiff/internal/report"
+	report "profdiff/internal/report/predict"
 )
 
 func newLoopsCmd(std *stdio) *cobra.Command {

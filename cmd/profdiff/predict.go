@@ -17,8 +17,8 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
-	"profdiff/internal/report"
 	"profdiff/internal/report/html"
+	report "profdiff/internal/report/predict"
 )
 
 // defaultTimeout bounds a run of a tool of LLVM.
@@ -103,9 +103,9 @@ llvm-mca is part of LLVM (Debian: llvm-19); nothing else of profdiff needs it.`,
 			}
 			return std.writeOutput(f.output, func(w io.Writer) error {
 				if f.format == "json" {
-					return report.WritePredictionJSON(w, p)
+					return report.WriteJSON(w, p)
 				}
-				return report.WritePrediction(w, p, report.PredictOptions{Width: f.width})
+				return report.WriteText(w, p, report.Options{Width: f.width})
 			})
 		},
 	}

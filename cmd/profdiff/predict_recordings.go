@@ -16,7 +16,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/predict"
-	"profdiff/internal/report"
+	report "profdiff/internal/report/predict"
 	"profdiff/internal/run"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"profdiff/internal/compare"
 	"profdiff/internal/record"
-	"profdiff/internal/report"
+	"profdiff/internal/report/diff"
 	"profdiff/internal/run"
 )
 
@@ -90,7 +90,7 @@ is how runs differ when one side is recorded after the other.`,
 			if err != nil {
 				return err
 			}
-			return std.writeOutput("-", func(w io.Writer) error { return report.WriteSelfTest(w, t, limit) })
+			return std.writeOutput("-", func(w io.Writer) error { return diff.WriteSelfTest(w, t, limit) })
 		},
 	}
 	f.register(cmd)

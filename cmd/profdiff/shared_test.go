@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/pprof/profile"
 
-	"profdiff/internal/report"
+	"profdiff/internal/report/show"
 )
 
 // sharedPerfdata is a folder of recordings that others made, with what simpleperf and
@@ -168,7 +168,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 // event.
 func TestOracleTotals(t *testing.T) {
 	dir := sharedPerfdata(t)
-	shown := make(map[string]report.ShowDocument)
+	shown := make(map[string]show.Document)
 	for _, e := range oracleEvents(t, dir) {
 		doc, ok := shown[e.path]
 		if !ok {

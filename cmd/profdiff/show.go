@@ -7,14 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/category"
-	"profdiff/internal/report"
+	"profdiff/internal/report/show"
 	"profdiff/internal/run"
 )
 
 func newShowCmd(std *stdio) *cobra.Command {
 	var (
 		in       inputFlags
-		opt      report.ShowOptions
+		opt      show.Options
 		by       string
 		sets     string
 		format   string
@@ -63,11 +63,11 @@ func newShowCmd(std *stdio) *cobra.Command {
 			err = std.writeOutput(output, func(w io.Writer) error {
 				switch {
 				case format == "json":
-					return report.WriteShowJSON(w, r, opt)
+					return show.WriteJSON(w, r, opt)
 				case tree:
-					return report.WriteTree(w, r, opt)
+					return show.WriteTree(w, r, opt)
 				}
-				return report.WriteShow(w, r, opt)
+				return show.WriteText(w, r, opt)
 			})
 			if err != nil {
 				return err

@@ -1,0 +1,343 @@
+package branches
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/report/text"
+	"profdiff/internal/stats"
+)
+
+// DiffOptions say what of a comparison is shown.
+type DiffOptions struct {
+	// Limit is the number of rows of text, 0 for all.
+	Limit int
+}
+
+// WriteDiffText writes a comparison of branches as text: what was compared and how,
+// what it should save, and the branches, those whose misses changed most first.
+func WriteDiffText(w io.Writer, d *branch.Diff, opt DiffOptions) error {
+	if err := writeBranchesDiffFacts(w, d); err != nil {
+		return err
+	}
+	rows := d.Branches
+	if opt.Limit > 0 {
+		rows = rows[:min(opt.Limit, len(rows))]
+	}
+	if len(rows) > 0 {
+		if err := writeBranchesDiffRows(w, d, rows); err != nil {
+			return err
+		}
+		if err := writeBranchesDiffFunctions(w, d, rows); err != nil {
+			return err
+		}
+	}
+	if err := writeFunctionsDiff(w, d, opt); err != nil {
+		return err
+	}
+	var left []string
+	if n := len(d.Branches) - len(rows); n > 0 {
+		left = append(left, text.Count(int64(n))+" more")
+	}
+	if d.Hidden > 0 {
+		left = append(left, fmt.Sprintf("%s with fewer than %d misses on either side", text.Count(int64(d.Hidden)), branch.MinMisses))
+	}
+	if n := d.HiddenFunctions; n > 0 {
+		left = append(left, fmt.Sprintf("%s functions with fewer than %d samples on either side", text.Count(int64(n)), branch.MinMisses))
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "(not shown: %s)\n", strings.Join(left, ", "))
+	return err
+}
+
+func writeBranchesDiffFacts(w io.Writer, d *branch.Diff) error {
+	t := text.Table{}
+	t.Add("base", sideText(d.Base))
+	t.Add("head", sideText(d.Head))
+	for _, s := range d.Different {
+		t.Add("different", s+": nothing can be said of the program")
+	}
+	t.Add("misses", normalizedText(d))
+	t.Add("tests", branchTests(d))
+	if total := d.Total; total == nil {
+		t.Add("total", "not added up: cores of several kinds had the misses")
+	} else {
+		t.Add("total", fmt.Sprintf("%s → %s misses per %s, ratio %s", text.Per(total.Base), text.Per(total.Head), d.Normalization.Unit, branchRatio(d, total)))
+	}
+	if s := d.Savings; s != nil {
+		for _, line := range savingsText(d, s) {
+			t.Add(line[0], line[1])
+		}
+	} else if len(d.Different) == 0 && d.Normalization.Mode != branch.PerEntry {
+		t.Add("predicted", "nothing, as what a miss costs is unknown: --cpu or --miss-cost tell it")
+	}
+	counts := make(map[branch.Verdict]int)
+	for i := range d.Branches {
+		counts[d.Branches[i].Verdict]++
+	}
+	var verdicts []string
+	for _, v := range []branch.Verdict{branch.Improved, branch.Regressed, branch.Removed, branch.New, branch.Unchanged, branch.Inconclusive, branch.NotComparable} {
+		if n := counts[v]; n > 0 {
+			verdicts = append(verdicts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	if len(verdicts) > 0 {
+		t.Add("branches", strings.Join(verdicts, ", "))
+	}
+	for _, warning := range d.Warnings {
+		t.Add("warning", warning)
+	}
+	return t.Write(w)
+}
+
+// sideText names the runs of a side.
+func sideText(runs []*branch.Table) string {
+	t := runs[0]
+	kind := fmt.Sprintf("tier %s, %s", t.Tier, t.Tier.Describe())
+	if t.Tier == branch.TierSimulated {
+		kind += " by " + t.Format
+	}
+	if len(runs) == 1 {
+		return fmt.Sprintf("%s (%s)", t.Name, kind)
+	}
+	return fmt.Sprintf("%d runs, %s … %s (%s)", len(runs), t.Name, runs[len(runs)-1].Name, kind)
+}
+
+func normalizedText(d *branch.Diff) string {
+	n := &d.Normalization
+	s := "per " + n.Unit
+	switch n.Mode {
+	case branch.PerWork:
+		s += fmt.Sprintf(" (--ops), of which head did %s times as many", text.Ratio(n.Factor))
+	case branch.PerInstruction:
+		s += fmt.Sprintf(", of which head executed %s times as many", text.Ratio(n.Factor))
+	case branch.PerReference:
+		s += fmt.Sprintf(": head did %s times the work, by the branches of both", text.Ratio(n.Factor))
+	case branch.PerEntry:
+		s += ": how often branches were executed in all is not known"
+	default:
+		s += ", as if both did the same work; --ops tells if not"
+	}
+	if n.Branches > 0 {
+		s += fmt.Sprintf("; the branches of both were executed %s times as often (median of %d)", text.Ratio(n.Executions), n.Branches)
+	}
+	return s
+}
+
+// branchTests says how verdicts were found.
+func branchTests(d *branch.Diff) string {
+	if d.Counted {
+		return fmt.Sprintf("none: all was counted. Unchanged is within %s", formatMargin(d.Margin))
+	}
+	how := ""
+	switch d.Method {
+	case stats.Sampling, stats.SamplingExact:
+		how = "sampling noise of one run a side, exact for few misses"
+	case stats.Prediction:
+		how = "one run against how much several differ"
+	case stats.Welch:
+		how = fmt.Sprintf("Welch's t between runs, %d and %d", len(d.Base), len(d.Head))
+	case stats.MannWhitney:
+		how = fmt.Sprintf("Mann-Whitney between runs, %d and %d", len(d.Base), len(d.Head))
+	default:
+		how = string(d.Method)
+	}
+	return how + "; of the verdicts at most 5 % are wrong on average (Benjamini-Hochberg over the branches shown)"
+}
+
+func formatMargin(m float64) string { return strconv.FormatFloat(100*m, 'g', 3, 64) + " %" }
+
+// savingsText says what the misses should save and what was measured.
+func savingsText(d *branch.Diff, s *branch.Savings) (lines [][2]string) {
+	unit := d.Normalization.Unit
+	terms := fmt.Sprintf("%s misses at %s to %s cycles", text.Signed(s.Misses.Value), text.Cycles(s.Cost.Lo), text.Cycles(s.Cost.Hi))
+	if i := s.Instructions; i != nil && *i != 0 {
+		terms += fmt.Sprintf(", %s instructions at %.2f to %.2f a cycle (%s)", text.Signed(*i), s.IPC[0], s.IPC[1], s.IPCSource)
+	}
+	lines = append(lines, [2]string{"predicted", fmt.Sprintf("%s [%s, %s] cycles per %s: %s", text.Signed(s.Predicted.Value), text.Signed(s.Predicted.Lo), text.Signed(s.Predicted.Hi), unit, terms)})
+	if s.Measured != nil {
+		lines = append(lines, [2]string{"measured", fmt.Sprintf("%s cycles per %s: %s", text.Signed(*s.Measured), unit, s.Finding)})
+	} else {
+		lines = append(lines, [2]string{"measured", "nothing: neither the recordings nor --cycles tell the cycles of both sides"})
+	}
+	return lines
+}
+
+// branchRatio is a ratio with its interval if it was sampled.
+func branchRatio(d *branch.Diff, c *branch.Change) string {
+	if d.Counted {
+		return text.Ratio(c.Ratio)
+	}
+	return fmt.Sprintf("%s [%s, %s]", text.Ratio(c.Ratio), text.Bound(c.CI.Lo), text.Bound(c.CI.Hi))
+}
+
+func writeBranchesDiffRows(w io.Writer, d *branch.Diff, rows []branch.BranchChange) error {
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	list := make([]*branch.BranchChange, len(rows))
+	for i := range rows {
+		list[i] = &rows[i]
+	}
+	return text.WriteColumns(w, diffColumns(d), list)
+}
+
+func diffColumns(d *branch.Diff) []text.Column[*branch.BranchChange] {
+	either := func(b *branch.BranchChange) *branch.SideBranch {
+		if b.Base != nil {
+			return b.Base
+		}
+		return b.Head
+	}
+	side := func(s *branch.SideBranch, v float64) string {
+		if s == nil && v == 0 {
+			return "-"
+		}
+		return text.Per(v)
+	}
+	misses := func(s *branch.SideBranch) string {
+		if s == nil {
+			return "0"
+		}
+		return text.Count(s.NMisses)
+	}
+	return []text.Column[*branch.BranchChange]{
+		text.Right("base", func(b *branch.BranchChange) string { return side(b.Base, b.Misses.Base) }),
+		text.Right("head", func(b *branch.BranchChange) string { return side(b.Head, b.Misses.Head) }),
+		text.Right("change", func(b *branch.BranchChange) string { return text.Signed(b.Misses.Delta()) }),
+		text.Right("ratio", func(b *branch.BranchChange) string { return branchRatio(d, &b.Misses) }),
+		text.Right("q", func(b *branch.BranchChange) string {
+			if !b.Misses.Tested {
+				return "-"
+			}
+			return strconv.FormatFloat(b.Misses.Q, 'g', 2, 64)
+		}),
+		text.Right("n: missed", func(b *branch.BranchChange) string {
+			if d.Counted {
+				return "-"
+			}
+			return misses(b.Base) + " → " + misses(b.Head)
+		}),
+		text.Right("rate", func(b *branch.BranchChange) string {
+			if b.Rate == nil {
+				return "-"
+			}
+			s := text.Percent(b.Rate.Base) + " → " + text.Percent(b.Rate.Head)
+			if !b.RateOfAll {
+				s += " of taken"
+			}
+			if !d.Counted {
+				s += fmt.Sprintf(" (× %s [%s, %s])", text.Ratio(b.Rate.Ratio), text.Bound(b.Rate.CI.Lo), text.Bound(b.Rate.CI.Hi))
+			}
+			return s
+		}),
+		text.Left("verdict", func(b *branch.BranchChange) string { return string(b.Verdict) }),
+		text.Left("match", func(b *branch.BranchChange) string {
+			if b.Match == branch.NoMatch {
+				return "-"
+			}
+			return string(b.Match)
+		}),
+		text.Left("kind", func(b *branch.BranchChange) string {
+			if k := either(b).Kind; k != branch.UnknownKind {
+				return string(k)
+			}
+			return "-"
+		}),
+		text.Left("dso", func(b *branch.BranchChange) string { return path.Base(either(b).DSO) }),
+		text.Left("branch", func(b *branch.BranchChange) string {
+			s := branchPlace(either(b).Branch)
+			if b.Base != nil && b.Head != nil && b.Base.Line != b.Head.Line {
+				s += fmt.Sprintf(", line %d in head", b.Head.Line)
+			}
+			if b.Note != "" {
+				s += ": " + b.Note
+			}
+			if b.ReplacedBy != nil {
+				s += "; " + b.ReplacedBy.String()
+			}
+			return s
+		}),
+	}
+}
+
+// writeBranchesDiffFunctions writes the misses of functions that lost branches or got
+// new ones.
+func writeBranchesDiffFunctions(w io.Writer, d *branch.Diff, rows []branch.BranchChange) error {
+	seen := make(map[*branch.FunctionChange]bool)
+	out := text.Table{Right: []bool{true, true, true}}
+	out.Add("base", "head", "change", "all branches of a function that lost some or got new ones")
+	for i := range rows {
+		f := rows[i].Function
+		if f == nil || seen[f] {
+			continue
+		}
+		seen[f] = true
+		out.Add(text.Per(f.Base), text.Per(f.Head), text.Signed(f.Head-f.Base), fmt.Sprintf("%s (%d → %d branches)", f.Name, f.BaseBranches, f.HeadBranches))
+	}
+	if len(seen) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return out.Write(w)
+}
+
+// writeFunctionsDiff writes the misses in functions, of samples that do not tell the
+// branch for sure.
+func writeFunctionsDiff(w io.Writer, d *branch.Diff, opt DiffOptions) error {
+	rows := d.Functions
+	if opt.Limit > 0 {
+		rows = rows[:min(opt.Limit, len(rows))]
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	cores := slices.ContainsFunc(rows, func(f branch.FunctionDiff) bool { return f.PMU != "" })
+	out := text.Table{Right: []bool{true, true, true, true, true, true}}
+	head := []string{"base", "head", "change", "ratio", "q", "samples", "verdict", "dso", "function"}
+	if cores {
+		head = append(head[:7], "core", "dso", "function")
+	}
+	out.Add(head...)
+	for i := range rows {
+		f := &rows[i]
+		name, q := f.Name, "-"
+		switch {
+		case name == "":
+			name = f.BaseName
+		case f.BaseName != "" && f.BaseName != name:
+			name += ", in base " + f.BaseName
+		}
+		if f.Misses.Tested {
+			q = strconv.FormatFloat(f.Misses.Q, 'g', 2, 64)
+		}
+		line := []string{
+			text.Per(f.Misses.Base), text.Per(f.Misses.Head), text.Signed(f.Misses.Delta()), branchRatio(d, &f.Misses), q,
+			text.Count(f.BaseSamples) + " → " + text.Count(f.HeadSamples), string(f.Verdict), f.DSO, name,
+		}
+		if cores {
+			line = append(line[:7], f.PMU, f.DSO, name)
+		}
+		out.Add(line...)
+	}
+	if err := out.Write(w); err != nil {
+		return err
+	}
+	if n := len(d.Functions) - len(rows); n > 0 {
+		_, err := fmt.Fprintf(w, "(not shown: %s more functions)\n", text.Count(int64(n)))
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"profdiff/internal/budget"
+	"profdiff/internal/report/text"
+)
+
+// A codeQualityIssue is an entry of GitLab's code quality report.
+type codeQualityIssue struct {
+	Description string              `json:"description"`
+	CheckName   string              `json:"check_name"`
+	Fingerprint string              `json:"fingerprint"`
+	Severity    string              `json:"severity"` // info, minor, major, critical, blocker
+	Location    codeQualityLocation `json:"location"`
+}
+
+type codeQualityLocation struct {
+	Path  string           `json:"path"`
+	Lines codeQualityLines `json:"lines"`
+}
+
+type codeQualityLines struct {
+	Begin int64 `json:"begin"`
+}
+
+// WriteCodeQuality writes the results that did not pass as a code quality report of
+// GitLab, which compares it with that of the target branch by fingerprint.
+func WriteCodeQuality(w io.Writer, o *budget.Outcome, opt Options) error {
+	list := []codeQualityIssue{}
+	for _, r := range worstFirst(o) {
+		severity := map[budget.Verdict]string{budget.Fail: "critical", budget.Inconclusive: "info", budget.Warn: "minor"}[r.Verdict]
+		if severity == "" {
+			continue
+		}
+		file, line := place(r, o, opt)
+		list = append(list, codeQualityIssue{
+			Description: r.ID + ": " + message(r), CheckName: "profdiff-" + r.Budget.ID, Fingerprint: fingerprint(r),
+			Severity: severity, Location: codeQualityLocation{strings.ToValidUTF8(file, "\ufffd"), codeQualityLines{line}},
+		})
+	}
+	return text.WriteJSON(w, list)
+}
+
+// WriteOpenMetrics writes an outcome as OpenMetrics text, for the metrics report of
+// GitLab. GitLab compares values as text, so that measured ones have two digits: with more,
+// every line would be a change.
+func WriteOpenMetrics(w io.Writer, o *budget.Outcome) error {
+	var b strings.Builder
+	family := func(name, help string, digits int, value func(r *budget.Result) float64) {
+		fmt.Fprintf(&b, "# TYPE %s gauge\n# HELP %s %s\n", name, name, help)
+		for i := range o.Results {
+			r := &o.Results[i]
+			if v := value(r); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				fmt.Fprintf(&b, "%s{budget=\"%s\"} %s\n", name, metricsLabel(r.ID), strconv.FormatFloat(v, 'g', digits, 64))
+			}
+		}
+	}
+	family("profdiff_budget_verdict", "0 pass, 1 warn, 2 inconclusive, 3 fail", 2, func(r *budget.Result) float64 {
+		return map[budget.Verdict]float64{budget.Pass: 0, budget.Warn: 1, budget.Inconclusive: 2, budget.Fail: 3}[r.Verdict]
+	})
+	value := func(relative bool, of func(c *budget.Claim) float64) func(r *budget.Result) float64 {
+		return func(r *budget.Result) float64 {
+			if r.Deciding == nil || r.Deciding.Relative() != relative {
+				return math.NaN()
+			}
+			return of(r.Deciding)
+		}
+	}
+	limit := func(c *budget.Claim) float64 {
+		if c.Fail == nil {
+			return math.NaN()
+		}
+		return *c.Fail
+	}
+	family("profdiff_budget_ratio", "cost of head over that of base", 2, value(true, func(c *budget.Claim) float64 { return c.Value }))
+	family("profdiff_budget_ratio_limit", "ratio from which the budget fails", -1, value(true, limit))
+	family("profdiff_budget_value", "cost of head, in the unit of the event, or as a part of 1", 2, value(false, func(c *budget.Claim) float64 { return c.Value }))
+	family("profdiff_budget_value_limit", "cost from which the budget fails", -1, value(false, limit))
+	b.WriteString("# EOF\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// metricsLabel escapes the value of a label.
+func metricsLabel(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(strings.ToValidUTF8(text.Printable(s), "\ufffd"))
+}

@@ -1,0 +1,82 @@
+package check
+
+import (
+	"cmp"
+	"encoding/xml"
+	"io"
+	"strings"
+
+	"profdiff/internal/budget"
+	"profdiff/internal/report/text"
+)
+
+// The elements of JUnit XML that GitLab, Jenkins, Azure, CircleCI and Bitbucket read.
+type (
+	junitSuites struct {
+		XMLName xml.Name   `xml:"testsuites"`
+		Suite   junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Skipped  int         `xml:"skipped,attr"`
+		Errors   int         `xml:"errors,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name      string        `xml:"name,attr"`
+		Class     string        `xml:"classname,attr"`
+		File      string        `xml:"file,attr"`
+		Failure   *junitFailure `xml:"failure"`
+		Skipped   *junitSkipped `xml:"skipped"`
+		SystemOut string        `xml:"system-out,omitempty"`
+	}
+	junitFailure struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
+		Text    string `xml:",chardata"`
+	}
+	junitSkipped struct {
+		Message string `xml:"message,attr"`
+	}
+)
+
+// WriteJUnit writes an outcome as JUnit XML: what fails as a failure, what is
+// inconclusive as skipped, and a warning as a pass with output.
+func WriteJUnit(w io.Writer, o *budget.Outcome) error {
+	suite := junitSuite{
+		Name: "profdiff budgets", Tests: len(o.Results), Failures: o.Count(budget.Fail), Skipped: o.Count(budget.Inconclusive),
+	}
+	for i := range o.Results {
+		r := &o.Results[i]
+		message := xmlText(message(r))
+		c := junitCase{Name: xmlText(r.ID), Class: "profdiff.budgets", File: xmlText(cmp.Or(r.Location.File, o.File))}
+		switch r.Verdict {
+		case budget.Fail:
+			c.Failure = &junitFailure{Message: message, Type: "budget", Text: message}
+		case budget.Inconclusive:
+			c.Skipped = &junitSkipped{message}
+		case budget.Warn:
+			c.SystemOut = message
+		}
+		for _, note := range r.Notes {
+			c.SystemOut += "\n" + xmlText(note)
+		}
+		c.SystemOut = strings.TrimPrefix(c.SystemOut, "\n")
+		suite.Cases = append(suite.Cases, c)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(junitSuites{Suite: suite}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// xmlText is a text of characters that XML 1.0 has.
+func xmlText(s string) string { return strings.ToValidUTF8(text.Printable(s), "\ufffd") }

@@ -1,0 +1,118 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"profdiff/internal/budget"
+	"profdiff/internal/report/text"
+)
+
+// Sizes of Markdown in bytes. GitHub refuses comments of more than 65,536 characters, and
+// drops a step summary of more than 1,024 KiB as a whole.
+const (
+	MaxComment     = 60_000
+	MaxStepSummary = 900 << 10
+)
+
+// WriteMarkdown writes an outcome as Markdown of up to limit bytes: what failed first.
+// What does not fit is left out and counted.
+func WriteMarkdown(w io.Writer, o *budget.Outcome, limit int) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### Performance budgets: %s\n\n%s; %s\n\n", o.Verdict, summary(o), orderText(&o.Design))
+	const header = "| Verdict | Budget | Estimate | 95% interval | Limit | Runs | p (Holm) | Shows | Owner |\n| --- | --- | ---: | --- | --- | ---: | ---: | ---: | --- |\n"
+	b.WriteString(header)
+	const reserve = 1000 // for what is counted
+	left := 0
+	for _, r := range worstFirst(o) {
+		c := row(r)
+		line := "| " + strings.Join([]string{
+			verdictMark(r.Verdict) + " " + verdict(r), text.MarkdownCell(text.MarkdownCode(r.ID, text.MaxName)),
+			text.MarkdownCell(c.estimate), text.MarkdownCell(c.interval), text.MarkdownCell(text.MarkdownProse(c.limit, text.MaxName)), c.runs, text.MarkdownCell(c.p), c.shows,
+			text.MarkdownCell(ownerMarkdown(r.Owner)),
+		}, " | ") + " |\n"
+		if b.Len()+len(line) > limit*2/3-reserve {
+			left++
+			continue
+		}
+		b.WriteString(line)
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "\n%d more budgets are not shown.\n", left)
+	}
+	list := remarks(o)
+	if len(list) > 0 {
+		b.WriteString("\n")
+	}
+	for i, line := range list {
+		if b.Len()+len(line) > limit-reserve {
+			fmt.Fprintf(&b, "\n%d more remarks are not shown.\n", len(list)-i)
+			break
+		}
+		b.WriteString(line)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// remarks are the reasons and notes as a list.
+func remarks(o *budget.Outcome) (list []string) {
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf("* "+format+"\n", args...)) }
+	for _, r := range worstFirst(o) {
+		id := text.MarkdownCode(r.ID, text.MaxName)
+		for _, reason := range reasons(r) {
+			add("%s: %s", id, text.MarkdownProse(reason, 4*text.MaxName))
+		}
+		if r.Has(budget.Waived) {
+			add("%s: %s", id, text.MarkdownProse(waiverText(r.Waiver), 4*text.MaxName))
+		}
+		for _, note := range r.Notes {
+			add("%s: %s", id, text.MarkdownProse(note, 4*text.MaxName))
+		}
+	}
+	for _, d := range o.Discoveries {
+		add("%s has no budget and costs %s %s", text.MarkdownCode(d.Name, text.MaxName), text.Change(d.Ratio), interval(d.CI, relativeValue))
+	}
+	for _, note := range o.Notes {
+		add("%s", text.MarkdownProse(note, 4*text.MaxName))
+	}
+	for _, warning := range o.Design.Warnings {
+		add("Warning: %s", text.MarkdownProse(warning, 4*text.MaxName))
+	}
+	return list
+}
+
+// ownerMarkdown mentions the owner only by name: who is asked is for people to decide, and a
+// mention in each comment of a job is a nuisance.
+func ownerMarkdown(owner string) string {
+	if owner == "" {
+		return ""
+	}
+	return text.MarkdownCode(owner, text.MaxName)
+}
+
+// verdictMark is a sign that is seen before a table is read.
+func verdictMark(v budget.Verdict) string {
+	switch v {
+	case budget.Fail:
+		return "❌"
+	case budget.Inconclusive:
+		return "❔"
+	case budget.Warn:
+		return "⚠️"
+	}
+	return "✅"
+}
+
+// worstFirst are the results by verdict, fail first, and else in their order.
+func worstFirst(o *budget.Outcome) (list []*budget.Result) {
+	for _, v := range []budget.Verdict{budget.Fail, budget.Inconclusive, budget.Warn, budget.Pass} {
+		for i := range o.Results {
+			if o.Results[i].Verdict == v {
+				list = append(list, &o.Results[i])
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,268 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"profdiff/internal/budget"
+	"profdiff/internal/compare"
+	"profdiff/internal/report/text"
+	"profdiff/internal/stats"
+)
+
+// WriteText writes an outcome as text: a line for each budget, why those that did not pass
+// did not, and the outcome of the build.
+func WriteText(w io.Writer, o *budget.Outcome) error {
+	t := text.Table{Right: []bool{false, false, true, false, false, true, true, true}}
+	t.Add("verdict", "budget", "estimate", "95% interval", "limit", "runs", "p (Holm)", "shows", "owner")
+	for i := range o.Results {
+		r := &o.Results[i]
+		c := row(r)
+		t.Add(verdict(r), r.ID, c.estimate, c.interval, c.limit, c.runs, c.p, c.shows, cmp.Or(r.Owner, "-"))
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for i := range o.Results {
+		r := &o.Results[i]
+		for _, reason := range reasons(r) {
+			fmt.Fprintf(&b, "%s: %s\n", text.Printable(r.ID), text.Printable(reason))
+		}
+		for _, note := range r.Notes {
+			fmt.Fprintf(&b, "note: %s: %s\n", text.Printable(r.ID), text.Printable(note))
+		}
+		if r.Has(budget.Waived) {
+			fmt.Fprintf(&b, "note: %s: %s\n", text.Printable(r.ID), text.Printable(waiverText(r.Waiver)))
+		}
+	}
+	for _, d := range o.Discoveries {
+		fmt.Fprintf(&b, "note: %s has no budget and costs %s %s\n", text.Printable(d.Name), text.Change(d.Ratio), interval(d.CI, relativeValue))
+	}
+	for _, note := range o.Notes {
+		fmt.Fprintf(&b, "note: %s\n", text.Printable(note))
+	}
+	for _, warning := range o.Design.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", text.Printable(warning))
+	}
+	if o.Design.Normalization != "" {
+		fmt.Fprintf(&b, "normalization: %s\n", text.Printable(o.Design.Normalization))
+	}
+	fmt.Fprintf(&b, "%s\n", summary(o))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// summary is the outcome of the build in one line.
+func summary(o *budget.Outcome) string {
+	var parts []string
+	for _, v := range []budget.Verdict{budget.Fail, budget.Inconclusive, budget.Warn, budget.Pass} {
+		if n := o.Count(v); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	outcome := string(o.Verdict)
+	if o.Blocks {
+		outcome += ", which blocks"
+	}
+	budgets := "budgets"
+	if len(o.Results) == 1 {
+		budgets = "budget"
+	}
+	return fmt.Sprintf("outcome: %s (%d %s: %s)", outcome, len(o.Results), budgets, strings.Join(parts, ", "))
+}
+
+// verdict is a verdict with the circumstances.
+func verdict(r *budget.Result) string {
+	if len(r.Marks) == 0 {
+		return string(r.Verdict)
+	}
+	var marks []string
+	for _, m := range r.Marks {
+		marks = append(marks, string(m))
+	}
+	return fmt.Sprintf("%s (%s)", r.Verdict, strings.Join(marks, ", "))
+}
+
+// reasons say why a budget did not pass, and what it would take.
+func reasons(r *budget.Result) []string {
+	list := append([]string{}, r.Reasons...)
+	if r.Verdict == budget.Inconclusive && r.Deciding != nil && r.Deciding.RunsNeeded > 0 && len(list) > 0 {
+		list[len(list)-1] += "; " + runsNeededText(r.Deciding)
+	}
+	return list
+}
+
+func runsNeededText(c *budget.Claim) string {
+	n := strconv.Itoa(c.RunsNeeded)
+	if c.RunsNeeded >= stats.MaxRuns {
+		n = strconv.Itoa(stats.MaxRuns) + " or more"
+	}
+	if c.Relative() {
+		return "needs about " + n + " runs a side"
+	}
+	return "needs about " + n + " runs"
+}
+
+func waiverText(w *budget.Waiver) string {
+	s := fmt.Sprintf("waived up to %s until %s: %s", w.Ceiling, w.Until, w.Reason)
+	if w.By != "" {
+		s += ", by " + w.By
+	}
+	if w.Issue != "" {
+		s += ", " + w.Issue
+	}
+	return s
+}
+
+// cells are the cells of one budget.
+type cells struct{ what, estimate, interval, limit, runs, p, shows string }
+
+func row(r *budget.Result) cells {
+	c := r.Deciding
+	if c == nil {
+		return cells{"-", "-", "-", "-", "-", "-", "-"}
+	}
+	format := claimFormat(c)
+	row := cells{what: c.What, estimate: format(c.Value), interval: interval(c.CI, format), limit: limit(c), runs: "-", p: "-", shows: "-"}
+	switch {
+	case c.Relative() && c.RunsBase+c.RunsHead > 0:
+		row.runs = fmt.Sprintf("%d+%d", c.RunsBase, c.RunsHead)
+	case c.RunsHead > 0:
+		row.runs = strconv.Itoa(c.RunsHead)
+	}
+	if c.Fail != nil && c.Method != "" && c.Method != stats.Exact && c.Kind != budget.PredictedKind {
+		row.p = text.P(c.Holm)
+	}
+	if !math.IsInf(c.Smallest, 0) && !math.IsNaN(c.Smallest) && c.Smallest > 0 {
+		row.shows = format(c.Smallest)
+	}
+	return row
+}
+
+func limit(c *budget.Claim) string {
+	sign := ""
+	if !c.Relative() {
+		sign = "≤ "
+	}
+	switch {
+	case c.FailText != "" && c.WarnText != "":
+		return fmt.Sprintf("%s%s, warn %s", sign, c.FailText, c.WarnText)
+	case c.FailText != "":
+		return sign + c.FailText
+	case c.WarnText != "":
+		return "warn " + sign + c.WarnText
+	}
+	return "-"
+}
+
+// claimFormat formats values of a claim.
+func claimFormat(c *budget.Claim) func(float64) string {
+	if c.Relative() {
+		return relativeValue
+	}
+	switch c.Unit {
+	case "percent":
+		return percentValue
+	case "nanoseconds":
+		return func(v float64) string {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return "-"
+			}
+			return text.Weight(v, "nanoseconds")
+		}
+	case "samples":
+		return func(v float64) string { return checkNumber(v) }
+	}
+	return func(v float64) string {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return "-"
+		}
+		if math.Abs(v) < 1 {
+			return checkNumber(v)
+		}
+		return strings.TrimSpace(text.Weight(v, c.Unit))
+	}
+}
+
+// percentValue writes a part of 1 as a percentage.
+func percentValue(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "-"
+	}
+	if v > 0 && v < 0.01 {
+		return strconv.FormatFloat(100*v, 'g', 3, 64) + "%"
+	}
+	return strconv.FormatFloat(100*v, 'f', 2, 64) + "%"
+}
+
+// checkNumber writes three significant digits.
+func checkNumber(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "-"
+	}
+	return strconv.FormatFloat(v, 'g', max(3, digitsBefore(v)), 64)
+}
+
+// digitsBefore is the number of digits before the point.
+func digitsBefore(v float64) int {
+	if math.Abs(v) < 1 {
+		return 0
+	}
+	return int(math.Log10(math.Abs(v))) + 1
+}
+
+func relativeValue(ratio float64) string { return text.Change(ratio) }
+
+func interval(i stats.Interval, format func(float64) string) string {
+	if math.IsNaN(i.Lo) && math.IsNaN(i.Hi) || i.Lo <= 0 && math.IsInf(i.Hi, 1) {
+		return "-"
+	}
+	hi := format(i.Hi)
+	if math.IsInf(i.Hi, 1) {
+		hi = "∞"
+	}
+	return fmt.Sprintf("[%s, %s]", format(i.Lo), hi)
+}
+
+// message says in one line what a budget says.
+func message(r *budget.Result) string {
+	c := row(r)
+	var b strings.Builder
+	b.WriteString(verdict(r))
+	if c.estimate != "-" {
+		fmt.Fprintf(&b, ": %s", c.estimate)
+		if c.interval != "-" {
+			fmt.Fprintf(&b, " %s", c.interval)
+		}
+		if c.what != "" && c.what != "-" {
+			fmt.Fprintf(&b, " of %s", c.what)
+		}
+	}
+	if reasons := reasons(r); len(reasons) > 0 {
+		fmt.Fprintf(&b, ": %s", strings.Join(reasons, "; "))
+	}
+	if c.limit != "-" {
+		fmt.Fprintf(&b, " (limit %s)", c.limit)
+	}
+	if r.Owner != "" {
+		fmt.Fprintf(&b, ", owner %s", r.Owner)
+	}
+	return text.Printable(b.String())
+}
+
+// orderText says how the runs were recorded.
+func orderText(d *budget.Design) string {
+	if d.RunsBase == 0 {
+		return fmt.Sprintf("%d runs", d.RunsHead)
+	}
+	order := string(d.Order)
+	if d.Order == compare.UnknownOrder {
+		order = "order unknown"
+	}
+	return fmt.Sprintf("%d runs against %d, %s", d.RunsHead, d.RunsBase, order)
+}

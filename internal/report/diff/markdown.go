@@ -1,0 +1,412 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"profdiff/internal/align"
+	"profdiff/internal/compare"
+	"profdiff/internal/report/text"
+)
+
+// Limits of a comparison as Markdown. GitHub refuses comments of more characters.
+const (
+	maxMarkdownLines      = 60
+	maxMarkdownCharacters = 65536
+	maxMarkdownRows       = 8
+	minMarkdownRows       = 2 // a table of less is left out
+	maxMarkdownWarnings   = 5
+	maxMarkdownWarning    = 300 // runes
+	maxMarkdownEvents     = 20
+	maxMarkdownParts      = 4 // of a cost shift
+	maxMarkdownPart       = 40
+	maxMarkdownDSO        = 40
+)
+
+// WriteMarkdown writes a comparison as GitHub Flavored Markdown for a pull request:
+// a verdict per event, warnings, and the functions that improved and regressed. It has
+// at most 60 lines: with many events tables are shorter, then left out.
+func WriteMarkdown(w io.Writer, c *compare.Comparison, opt Options) error {
+	d := &markdownDiff{c: c, opt: opt}
+	for i := range c.Events {
+		if i == maxMarkdownEvents {
+			break
+		}
+		d.events = append(d.events, d.event(&c.Events[i]))
+	}
+	_, err := io.WriteString(w, d.fitting())
+	return err
+}
+
+// A markdownDiff is a comparison and what of it fits.
+type markdownDiff struct {
+	c      *compare.Comparison
+	opt    Options
+	events []markdownEvent
+	// shown is the number of events, tables that of events with tables, and rows
+	// that of each table.
+	shown, tables, rows int
+}
+
+// A markdownEvent is an event and the rows of its tables, largest change first.
+type markdownEvent struct {
+	*compare.Event
+	format              costFormat
+	improved, regressed []markdownRow
+	moved               []markdownRow // cost shifts without a verdict
+}
+
+// A markdownRow is a function, or a cost shift.
+type markdownRow struct {
+	function, shift int // shift is -1 for a function
+	change          *compare.Change
+}
+
+func (d *markdownDiff) event(e *compare.Event) markdownEvent {
+	m := markdownEvent{Event: e, format: newCostFormat(e)}
+	add := func(r markdownRow) {
+		switch {
+		case r.change.Verdict == compare.Improved:
+			m.improved = append(m.improved, r)
+		case r.change.Verdict == compare.Regressed:
+			m.regressed = append(m.regressed, r)
+		case r.shift >= 0:
+			m.moved = append(m.moved, r)
+		}
+	}
+	seen := make([]bool, len(e.Shifts))
+	for _, i := range functionOrder(d.c, e, d.opt) {
+		f := &e.Functions[i]
+		switch {
+		case d.opt.Total:
+			add(markdownRow{i, -1, &f.Total})
+		case f.Shift < 0:
+			add(markdownRow{i, -1, &f.Self})
+		case !seen[f.Shift]:
+			seen[f.Shift] = true
+			add(markdownRow{i, f.Shift, &e.Shifts[f.Shift].Net})
+		}
+	}
+	for _, rows := range [][]markdownRow{m.improved, m.regressed} {
+		slices.SortStableFunc(rows, func(a, b markdownRow) int {
+			return -cmp.Compare(math.Abs(a.change.Delta()), math.Abs(b.change.Delta()))
+		})
+	}
+	return m
+}
+
+// fitting is the longest form within the limits.
+func (d *markdownDiff) fitting() string {
+	fits := func(s string) bool {
+		return strings.Count(s, "\n") <= maxMarkdownLines && utf8.RuneCountInString(s) <= maxMarkdownCharacters
+	}
+	most := maxMarkdownRows
+	if d.opt.Limit > 0 {
+		most = min(most, d.opt.Limit)
+	}
+	d.shown = len(d.events)
+	for d.tables = d.shown; d.tables > 0; d.tables-- {
+		for d.rows = most; d.rows >= min(most, minMarkdownRows); d.rows-- {
+			if s := d.String(); fits(s) {
+				return s
+			}
+		}
+	}
+	for d.shown > 1 {
+		if s := d.String(); fits(s) {
+			return s
+		}
+		d.shown--
+	}
+	return d.String()
+}
+
+func (d *markdownDiff) String() string {
+	out := &strings.Builder{}
+	events := d.events[:d.shown]
+	for i := range events {
+		if len(events) > 1 {
+			out.WriteString("- ")
+		}
+		fmt.Fprintf(out, "%s\n", d.verdict(&events[i]))
+	}
+	if n := len(d.c.Events) - len(events); n > 0 {
+		fmt.Fprintf(out, "- %d more events are not shown.\n", n)
+	}
+	fmt.Fprintf(out, "\n%s\n", d.ground())
+	d.warnings(out)
+	for i := range events {
+		d.functions(out, &events[i], i < d.tables)
+	}
+	d.legend(out)
+	return out.String()
+}
+
+// verdict says in one sentence what the total of an event does.
+func (d *markdownDiff) verdict(e *markdownEvent) string {
+	total, n := &e.Total, e.Normalization
+	name := text.MarkdownCode(e.Name, text.MaxName)
+	out := &strings.Builder{}
+	switch {
+	case total.Verdict == compare.Improved:
+		fmt.Fprintf(out, "**%s improved by %s**", name, text.CappedPercent(1-total.Ratio))
+	case total.Verdict == compare.Regressed:
+		fmt.Fprintf(out, "**%s regressed by %s**", name, text.CappedPercent(total.Ratio-1))
+	case total.Verdict == compare.Unchanged:
+		fmt.Fprintf(out, "**%s is unchanged** within %s", name, text.RoughPercent(d.c.Options.Margin))
+	case total.Withheld:
+		fmt.Fprintf(out, "**%s: no verdict**, it is withheld (%s)", name, text.MarkdownProse(e.Withheld, maxMarkdownWarning))
+	case single(total.Method) && total.WithinNoise():
+		fmt.Fprintf(out, "**%s: no verdict**, the difference is within sampling noise", name)
+	case single(total.Method):
+		fmt.Fprintf(out, "**%s: no verdict** from one run a side, though the difference is beyond sampling noise", name)
+	case total.RunsNeeded >= 1000:
+		fmt.Fprintf(out, "**%s: inconclusive**, 1000 runs a side and more would be needed", name)
+	case total.RunsNeeded > 0:
+		fmt.Fprintf(out, "**%s: inconclusive**, %d runs a side would probably settle it", name, total.RunsNeeded)
+	default:
+		fmt.Fprintf(out, "**%s: inconclusive**", name)
+	}
+	fmt.Fprintf(out, ": %s → %s", text.Weight(total.Base, e.Unit), text.Weight(total.Head, e.Unit))
+	switch n.Mode {
+	case compare.Work:
+		fmt.Fprintf(out, " per operation (%s)", text.MarkdownProse(n.By, text.MaxName))
+	case compare.Reference:
+		fmt.Fprintf(out, " relative to the %s, which differs by a factor of %s %s", text.MarkdownProse(n.By, text.MaxName), text.Ratio(n.Factor), formatInterval(n.CI))
+	default:
+		fmt.Fprintf(out, " a run, not normalized")
+	}
+	fmt.Fprintf(out, ", ratio %s with 95%% interval %s", text.Ratio(total.Ratio), formatInterval(total.CI))
+	if m := total.Method; m != d.events[0].Total.Method {
+		fmt.Fprintf(out, " by %s", m)
+	}
+	fmt.Fprintf(out, ", from %s and %s samples.", text.Count(total.BaseSamples), text.Count(total.HeadSamples))
+	return out.String()
+}
+
+// ground says what the verdicts rest on.
+func (d *markdownDiff) ground() string {
+	base, head := len(d.c.Base), len(d.c.Head)
+	runs := func(n int) string {
+		if n == 1 {
+			return "1 run"
+		}
+		return fmt.Sprintf("%d runs", n)
+	}
+	s := runs(base) + " a side"
+	if base != head {
+		s = runs(base) + " of base and " + runs(head) + " of head"
+	}
+	if base > 1 && head > 1 {
+		s += map[compare.Order]string{
+			compare.Interleaved: ", recorded in turns",
+			compare.Blocked:     ", all of one side recorded before those of the other",
+		}[d.c.Order]
+		if d.c.Order == compare.UnknownOrder {
+			s += ", recorded in unknown order"
+		}
+	}
+	return fmt.Sprintf("It rests on %s; intervals cover %s.", s, noise(&d.c.Events[0], d.c))
+}
+
+func (d *markdownDiff) warnings(out *strings.Builder) {
+	list := d.c.Warnings
+	if len(list) == 0 {
+		return
+	}
+	shown := list[:min(len(list), maxMarkdownWarnings)]
+	head := fmt.Sprintf("%d warnings", len(list))
+	if len(list) == 1 {
+		head = "1 warning"
+	}
+	if len(shown) < len(list) {
+		head += fmt.Sprintf(", the first %d", len(shown))
+	}
+	fmt.Fprintf(out, "\n**%s:**\n", head)
+	for _, warning := range shown {
+		fmt.Fprintf(out, "- %s\n", text.MarkdownProse(warning, maxMarkdownWarning))
+	}
+}
+
+// functions writes the tables of an event, and what was tested.
+func (d *markdownDiff) functions(out *strings.Builder, e *markdownEvent, tables bool) {
+	out.WriteString("\n")
+	if d.shown > 1 {
+		fmt.Fprintf(out, "%s: ", text.MarkdownCode(e.Name, text.MaxName))
+	}
+	if len(e.improved)+len(e.regressed) == 0 {
+		why := ""
+		switch {
+		case e.Withheld != "":
+			why = ": verdicts are withheld, " + text.MarkdownProse(e.Withheld, maxMarkdownWarning)
+		case single(e.Total.Method):
+			why = ": one run a side does not tell how runs differ"
+		}
+		fmt.Fprintf(out, "**No function changed decidably**%s. ", why)
+	}
+	fmt.Fprintf(out, "%s\n", d.counts(e))
+	if len(e.moved) > 0 {
+		fmt.Fprintf(out, "\n%s\n", d.movedText(e))
+	}
+	if tables {
+		d.table(out, e, "Improved", e.improved)
+		d.table(out, e, "Regressed", e.regressed)
+	}
+}
+
+// counts says how many functions were tested, with which results, and what could have
+// been shown.
+func (d *markdownDiff) counts(e *markdownEvent) string {
+	changes := functionChanges(e.Event, d.opt)
+	tested, counts := changes.verdicts()
+	beyond := 0
+	var smallest []float64
+	for _, ch := range changes.changes {
+		if !ch.Tested {
+			continue
+		}
+		if !ch.WithinNoise() {
+			beyond++
+		}
+		smallest = append(smallest, ch.Smallest)
+	}
+	shifts := ""
+	if !d.opt.Total && len(e.Shifts) > 0 {
+		shifts = " (cost that moved between functions counts once)"
+	}
+	s := fmt.Sprintf("%d of %d functions were tested%s: ", tested, len(e.Functions), shifts)
+	if single(e.Total.Method) {
+		s += fmt.Sprintf("%d differ by more than sampling noise.", beyond)
+	} else {
+		s += fmt.Sprintf("%d improved, %d regressed, %d unchanged within %s, %d inconclusive", counts[compare.Improved], counts[compare.Regressed],
+			counts[compare.Unchanged], text.RoughPercent(d.c.Options.Margin), counts[compare.Inconclusive])
+		s += "."
+	}
+	slices.Sort(smallest)
+	var could []string
+	add := func(what string, v float64) {
+		if v > 0 && !math.IsInf(v, 0) {
+			could = append(could, fmt.Sprintf("%s for %s", text.RoughPercent(v), what))
+		}
+	}
+	add("the total", e.Total.Smallest)
+	if tested > 0 {
+		add("the function that was measured best", smallest[0])
+	}
+	if tested > 1 {
+		add("half of the functions", smallest[(tested-1)/2])
+	}
+	if len(could) > 0 {
+		s += " The smallest change that could have been shown is " + strings.Join(could, ", ") + "."
+	}
+	return s
+}
+
+// movedText names cost shifts whose sum has no verdict.
+func (d *markdownDiff) movedText(e *markdownEvent) string {
+	const most = 2
+	var list []string
+	for _, r := range e.moved[:min(len(e.moved), most)] {
+		s := &e.Shifts[r.shift]
+		list = append(list, fmt.Sprintf("%s, together %s", d.shift(e, s), e.format.delta(s.Net.Delta())))
+	}
+	if n := len(e.moved) - most; n > 0 {
+		list = append(list, fmt.Sprintf("and %d more", n))
+	}
+	return "Cost that moved, with no change decided in all: " + strings.Join(list, "; ") + "."
+}
+
+func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title string, rows []markdownRow) {
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\n| %s | base | head | delta | ratio | 95%% interval | samples | dso |\n", title)
+	out.WriteString("| --- | ---: | ---: | ---: | ---: | --- | ---: | --- |\n")
+	hidden, hiddenDelta := 0, 0.0
+	for i, r := range rows {
+		ch := r.change
+		if i >= d.rows {
+			hidden++
+			hiddenDelta += ch.Delta()
+			continue
+		}
+		f := &e.Functions[r.function]
+		name := d.function(f, text.MaxName)
+		if r.shift >= 0 {
+			name = d.shift(e, &e.Shifts[r.shift])
+		}
+		dso := ""
+		if f.DSO != "" {
+			dso = text.MarkdownCode(f.DSO, maxMarkdownDSO)
+		}
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s → %s | %s |\n", text.MarkdownCell(name), e.format.cost(ch.Base), e.format.cost(ch.Head), e.format.delta(ch.Delta()),
+			text.Ratio(ch.Ratio), formatInterval(ch.CI), text.Count(ch.BaseSamples), text.Count(ch.HeadSamples), text.MarkdownCell(dso))
+	}
+	if hidden > 0 {
+		fmt.Fprintf(out, "| %d more | | | %s | | | | |\n", hidden, e.format.delta(hiddenDelta))
+	}
+}
+
+// function names a function, and says how it was matched if not by its name.
+func (d *markdownDiff) function(f *compare.Function, limit int) string {
+	name := text.MarkdownCode(f.Name, limit)
+	switch f.Match.Kind {
+	case align.Added:
+		return name + " (new)"
+	case align.Removed:
+		return name + " (gone)"
+	case align.Renamed, align.Normalized:
+		if f.BaseName != f.Name {
+			return fmt.Sprintf("%s (was %s: %s, confidence %.2f)", name, text.MarkdownCode(f.BaseName, limit), f.Match.Kind, f.Match.Confidence)
+		}
+	case align.Moved:
+		return fmt.Sprintf("%s (was in %s)", name, text.MarkdownCode(f.BaseDSO, maxMarkdownDSO))
+	}
+	return name
+}
+
+// shift names the parts of a cost shift.
+func (d *markdownDiff) shift(e *markdownEvent, s *compare.Shift) string {
+	var parts []string
+	for _, p := range s.Parts[:min(len(s.Parts), maxMarkdownParts)] {
+		f := &e.Functions[p]
+		parts = append(parts, d.function(f, maxMarkdownPart)+" "+e.format.delta(f.Self.Delta()))
+	}
+	if n := len(s.Parts) - maxMarkdownParts; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", n))
+	}
+	return fmt.Sprintf("moved under %s: %s", text.MarkdownCode(e.Functions[s.Caller].Name, maxMarkdownPart), strings.Join(parts, ", "))
+}
+
+// legend says how to read it.
+func (d *markdownDiff) legend(out *strings.Builder) {
+	opt := &d.c.Options
+	what := "what functions cost themselves"
+	if d.opt.Total {
+		what = "what functions and their callees cost"
+	}
+	costs := "as recorded"
+	switch d.c.Events[0].Normalization.Mode {
+	case compare.Work:
+		costs = "divided by the operations of each run"
+	case compare.Reference:
+		costs = "divided by what functions cost that should not have changed"
+	case compare.Total:
+		costs = "as shares of the total, so that a gain in one function is a loss in all others"
+	}
+	out.WriteString("\n<details><summary>How to read this</summary>\n\n")
+	fmt.Fprintf(out, "- Base and head are %s, %s, means over runs. The ratio is head over base as the test estimates it.\n", what, costs)
+	if single(d.c.Events[0].Total.Method) {
+		out.WriteString("- Nothing is called improved or regressed from one run a side: how much runs of one side differ is unknown.\n")
+	} else {
+		fmt.Fprintf(out, "- Improved and regressed hold against the noise between runs: of the functions called so, up to %s may be false. Unchanged means that a change of more than %s is excluded, inconclusive that neither is shown.\n",
+			text.RoughPercent(opt.FalseDiscovery), text.RoughPercent(opt.Margin))
+	}
+	fmt.Fprintf(out, "- Functions with less than %s of the cost of both sides are not tested. Cost that moved between functions under one caller, as by inlining, is one row.\n", text.Share(opt.MinShare, 1))
+	out.WriteString("\n</details>\n")
+}

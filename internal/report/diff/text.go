@@ -1,0 +1,439 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"profdiff/internal/align"
+	"profdiff/internal/compare"
+	"profdiff/internal/report/text"
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+// Options say what of a comparison is shown.
+type Options struct {
+	// Limit is the number of rows of each table, 0 for all.
+	Limit int
+	// By is what tables are of: functions, or one of the comparison's groups.
+	By run.GroupBy
+	// Total orders functions by what they and their callees cost, instead of by
+	// what they cost themselves.
+	Total bool
+}
+
+// WriteText writes a comparison as text: what was compared and how, and per event the
+// total and the changes, largest first.
+func WriteText(w io.Writer, c *compare.Comparison, opt Options) error {
+	t := text.Table{}
+	t.Add("base", sideName(c.Base))
+	t.Add("head", sideName(c.Head))
+	if len(c.Base) > 1 && len(c.Head) > 1 {
+		t.Add("order", string(c.Order))
+	}
+	for _, warning := range c.Warnings {
+		t.Add("warning", warning)
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	for i := range c.Events {
+		if err := writeDiffEvent(w, c, &c.Events[i], opt); err != nil {
+			return err
+		}
+	}
+	return writeMetrics(w, c, opt)
+}
+
+func sideName(side []*run.Run) string {
+	if len(side) == 1 {
+		return side[0].Name
+	}
+	return fmt.Sprintf("%d runs, %s … %s", len(side), side[0].Name, side[len(side)-1].Name)
+}
+
+// A costFormat writes normalized costs of an event.
+type costFormat struct {
+	unit  string
+	share bool
+}
+
+func newCostFormat(e *compare.Event) costFormat {
+	return costFormat{e.Unit, e.Normalization.Mode == compare.Total}
+}
+
+func (f costFormat) cost(v float64) string {
+	if f.share {
+		return text.Share(v, 1)
+	}
+	return text.Weight(v, f.unit)
+}
+
+func (f costFormat) delta(v float64) string {
+	if f.share {
+		return fmt.Sprintf("%+.2f points", 100*v)
+	}
+	return text.Delta(v, f.unit)
+}
+
+func writeDiffEvent(w io.Writer, c *compare.Comparison, e *compare.Event, opt Options) error {
+	if opt.By != "" && opt.By != run.ByFunction {
+		for i := range e.Groups {
+			if e.Groups[i].By == opt.By {
+				return writeGroup(w, c, e, &e.Groups[i], opt)
+			}
+		}
+	}
+	if err := writeEventSummary(w, c, e, functionChanges(e, opt)); err != nil {
+		return err
+	}
+	return writeFunctions(w, c, e, opt)
+}
+
+// A tally counts verdicts.
+type tally struct {
+	what    string // plural
+	all     int
+	changes []*compare.Change // also those that were not tested
+}
+
+// functionChanges are what a table of functions shows, a cost shift once.
+func functionChanges(e *compare.Event, opt Options) tally {
+	t := tally{what: "functions", all: len(e.Functions)}
+	for i := range e.Functions {
+		switch f := &e.Functions[i]; {
+		case opt.Total:
+			t.changes = append(t.changes, &f.Total)
+		case f.Shift < 0:
+			t.changes = append(t.changes, &f.Self)
+		}
+	}
+	if !opt.Total {
+		for i := range e.Shifts {
+			t.changes = append(t.changes, &e.Shifts[i].Net)
+		}
+	}
+	return t
+}
+
+// verdicts counts those that were tested, and each verdict.
+func (t *tally) verdicts() (tested int, counts map[compare.Verdict]int) {
+	counts = make(map[compare.Verdict]int)
+	for _, ch := range t.changes {
+		if ch.Tested {
+			tested++
+			counts[ch.Verdict]++
+		}
+	}
+	return tested, counts
+}
+
+// writeEventSummary says in a few lines what one event shows, and how sure that is.
+func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event, t tally) error {
+	per := ""
+	if len(c.Base) > 1 || len(c.Head) > 1 {
+		per = " a run"
+	}
+	n := e.Normalization
+	out := &strings.Builder{}
+	fmt.Fprintf(out, "\n%s: %s → %s%s%s\n", text.Printable(e.Name),
+		text.Weight(e.Raw.Base, e.Unit), text.Weight(e.Raw.Head, e.Unit), per, samplesText(&e.Raw))
+	total := &e.Total
+	switch n.Mode {
+	case compare.Work:
+		fmt.Fprintf(out, "per operation (%s%s): %s → %s", text.Printable(n.By), factorText(n), text.Weight(total.Base, e.Unit), text.Weight(total.Head, e.Unit))
+	case compare.Reference:
+		fmt.Fprintf(out, "relative to the %s, which differs by a factor of %s %s: %s → %s", text.Printable(n.By), text.Ratio(n.Factor), formatInterval(n.CI),
+			text.Weight(total.Base, e.Unit), text.Weight(total.Head, e.Unit))
+	case compare.Total:
+		fmt.Fprintf(out, "functions as shares of the total, a gain in one is a loss in all others; the total")
+	default:
+		fmt.Fprintf(out, "not normalized, the total")
+	}
+	fmt.Fprintf(out, ", ratio %s %s: %s\n", text.Ratio(total.Ratio), formatInterval(total.CI), verdictText(total))
+	if total.Method == stats.Exact {
+		out.WriteString("a simulator counted: ratios are exact")
+	} else {
+		fmt.Fprintf(out, "95%% intervals cover %s", noise(e, c))
+	}
+	tested, counts := t.verdicts()
+	if single(total.Method) {
+		out.WriteString("; ~ marks changes within it\n")
+	} else {
+		fmt.Fprintf(out, "\n%d of %d %s tested: %d improved, %d regressed, %d unchanged within %s, %d inconclusive\n", tested, t.all, t.what,
+			counts[compare.Improved], counts[compare.Regressed], counts[compare.Unchanged], text.RoughPercent(c.Options.Margin), counts[compare.Inconclusive])
+	}
+	if e.Withheld != "" {
+		fmt.Fprintf(out, "verdicts withheld: %s\n", text.Printable(e.Withheld))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// samplesText says how many samples there are, and how many equally weighted ones would
+// tell as much if these are less. What was counted has none.
+func samplesText(c *compare.Change) string {
+	if c.BaseSamples == 0 && c.HeadSamples == 0 {
+		return ""
+	}
+	s := fmt.Sprintf(", %s → %s samples", text.Count(c.BaseSamples), text.Count(c.HeadSamples))
+	if c.BaseEffective > 0.9*float64(c.BaseSamples) && c.HeadEffective > 0.9*float64(c.HeadSamples) {
+		return s
+	}
+	return s + fmt.Sprintf(", effective sample size %.0f → %.0f", c.BaseEffective, c.HeadEffective)
+}
+
+// factorText says by what factor the work of the sides differs, if it does.
+func factorText(n *compare.Normalization) string {
+	if n.Factor == 1 && n.CI.Lo == 1 && n.CI.Hi == 1 {
+		return ""
+	}
+	interval := ""
+	if n.CI.Lo != n.CI.Hi {
+		interval = " " + formatInterval(n.CI)
+	}
+	return fmt.Sprintf(", %s%s times as many in head", text.Ratio(n.Factor), interval)
+}
+
+// single reports whether a method knows sampling noise only.
+func single(m stats.Method) bool { return m == stats.Sampling || m == stats.SamplingExact }
+
+// noise says what intervals cover.
+func noise(e *compare.Event, c *compare.Comparison) string {
+	m := e.Total.Method
+	switch {
+	case single(m):
+		for i := range e.Functions {
+			if e.Functions[i].Self.Bursts > 2 {
+				return "sampling noise and bursts only, one run a side: how runs differ is unknown"
+			}
+		}
+		return "sampling noise only, one run a side: how runs differ is unknown"
+	case m == stats.Prediction:
+		return "noise between the runs of one side, the other has one run: enough to warn, not to prove"
+	case min(len(c.Base), len(c.Head)) < 4:
+		return fmt.Sprintf("noise between runs (%s), with fewer than 4 runs a side: enough to warn, not to prove", m)
+	}
+	return fmt.Sprintf("noise between runs (%s)", m)
+}
+
+// verdictText is a verdict for a table: "~" for no difference, "?" for none shown, "-"
+// for not tested.
+func verdictText(c *compare.Change) string {
+	switch {
+	case !c.Tested:
+		return "-"
+	case single(c.Method) && c.WithinNoise() && !unknown(c.CI) || c.Verdict == compare.Unchanged:
+		return "~"
+	case c.Verdict != compare.Inconclusive:
+		return string(c.Verdict)
+	case c.RunsNeeded >= 1000:
+		return "? 1000+ runs"
+	case c.RunsNeeded > 0:
+		return fmt.Sprintf("? %d runs", c.RunsNeeded)
+	}
+	return "?"
+}
+
+var changeColumns = []string{"verdict", "base", "samples", "head", "samples", "delta", "ratio", "95% interval", "shows"}
+
+func changeTable(names ...string) text.Table {
+	t := text.Table{Right: []bool{false, true, true, true, true, true, true, false, true}}
+	t.Add(append(changeColumns[:len(changeColumns):len(changeColumns)], names...)...)
+	return t
+}
+
+// changeCells are the cells of changeColumns.
+func changeCells(c *compare.Change, f costFormat) []string {
+	return []string{
+		verdictText(c),
+		f.cost(c.Base), sampleCount(c.BaseSamples, c.Base), f.cost(c.Head), sampleCount(c.HeadSamples, c.Head),
+		f.delta(c.Delta()), text.Ratio(c.Ratio), formatInterval(c.CI), formatSmallest(c),
+	}
+}
+
+// sampleCount is a number of samples, "-" for a cost without.
+func sampleCount(n int64, cost float64) string {
+	if n == 0 && cost != 0 {
+		return "-"
+	}
+	return text.Count(n)
+}
+
+// formatSmallest is the smallest change that the data could have shown.
+func formatSmallest(c *compare.Change) string {
+	if !c.Tested || math.IsInf(c.Smallest, 0) || math.IsNaN(c.Smallest) || c.Smallest <= 0 {
+		return "-"
+	}
+	return "±" + text.RoughPercent(c.Smallest)
+}
+
+// unknown reports whether an interval excludes nothing.
+func unknown(i stats.Interval) bool { return i.Lo == 0 && math.IsInf(i.Hi, 1) }
+
+func formatInterval(i stats.Interval) string {
+	if unknown(i) {
+		return "[unknown]"
+	}
+	return "[" + text.Bound(i.Lo) + ", " + text.Bound(i.Hi) + "]"
+}
+
+// writeFunctions writes the functions of an event; a cost shift is one row.
+func writeFunctions(w io.Writer, c *compare.Comparison, e *compare.Event, opt Options) error {
+	format := newCostFormat(e)
+	t := changeTable("dso", "function")
+	hidden, hiddenDelta, callersOnly := 0, 0.0, 0
+	shown := make([]bool, len(e.Shifts))
+	for _, i := range functionOrder(c, e, opt) {
+		f := &e.Functions[i]
+		c := &f.Self
+		if opt.Total {
+			c = &f.Total
+		}
+		if c.BaseSamples == 0 && c.HeadSamples == 0 && c.Base == 0 && c.Head == 0 {
+			callersOnly++ // only calls others
+			continue
+		}
+		shift := f.Shift
+		if opt.Total {
+			shift = -1
+		}
+		if shift >= 0 && shown[shift] {
+			continue
+		}
+		if opt.Limit > 0 && len(t.Rows) > opt.Limit {
+			hidden++
+			hiddenDelta += c.Delta()
+			continue
+		}
+		if shift >= 0 {
+			shown[shift] = true
+			s := &e.Shifts[shift]
+			t.Add(append(changeCells(&s.Net, format), f.DSO, shiftText(e, s, format))...)
+			continue
+		}
+		t.Add(append(changeCells(c, format), f.DSO, functionText(f))...)
+	}
+	if len(t.Rows) > 1 {
+		if err := t.Write(w); err != nil {
+			return err
+		}
+	}
+	sum := ", " + format.delta(hiddenDelta) + " in all"
+	if opt.Total {
+		sum = "" // one is part of another
+	}
+	var err error
+	switch {
+	case hidden > 0:
+		_, err = fmt.Fprintf(w, "(%s%s)\n", more(hidden, "function"), sum)
+	case len(c.Options.Focus) > 0 && callersOnly > 0:
+		_, err = fmt.Fprintf(w, "(of the functions that match --focus, %d only call others: see --total)\n", callersOnly)
+	case len(c.Options.Focus) > 0 && len(t.Rows) == 1:
+		_, err = fmt.Fprintln(w, noFocus)
+	}
+	return err
+}
+
+// noFocus stands for a table without rows.
+const noFocus = "(no function that matches --focus has samples)"
+
+// more says that n things follow.
+func more(n int, what string) string {
+	if n == 1 {
+		return "1 more " + what
+	}
+	return fmt.Sprintf("%d more %ss", n, what)
+}
+
+// functionOrder is the order of functions in a table: only those that the user named, if
+// any.
+func functionOrder(c *compare.Comparison, e *compare.Event, opt Options) []int {
+	var list []int
+	for i := range e.Functions {
+		if len(c.Options.Focus) == 0 || e.Functions[i].Focus {
+			list = append(list, i)
+		}
+	}
+	if opt.Total {
+		sortByTotal(e, list)
+	}
+	return list
+}
+
+// functionText names a function, and says how it was matched if not by its name.
+func functionText(f *compare.Function) string {
+	switch f.Match.Kind {
+	case align.Added:
+		return f.Name + " (new)"
+	case align.Removed:
+		return f.Name + " (gone)"
+	case align.Renamed, align.Normalized:
+		if f.BaseName != f.Name {
+			return fmt.Sprintf("%s (was %s: %s, confidence %.2f)", f.Name, f.BaseName, f.Match.Kind, f.Match.Confidence)
+		}
+	case align.Moved:
+		if f.Match.Confidence == 1 {
+			break // all of the file moved
+		}
+		return fmt.Sprintf("%s (was in %s)", f.Name, f.BaseDSO)
+	}
+	return f.Name
+}
+
+// maxShiftParts is how many parts of a cost shift are named.
+const maxShiftParts = 4
+
+// shiftText names the parts of a cost shift, and sums up those beyond maxShiftParts.
+func shiftText(e *compare.Event, s *compare.Shift, format costFormat) string {
+	var (
+		parts []string
+		rest  float64
+	)
+	for i, p := range s.Parts {
+		f := &e.Functions[p]
+		if i >= maxShiftParts {
+			rest += f.Self.Delta()
+			continue
+		}
+		parts = append(parts, functionText(f)+" "+format.delta(f.Self.Delta()))
+	}
+	if more := len(s.Parts) - maxShiftParts; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more %s", more, format.delta(rest)))
+	}
+	return fmt.Sprintf("moved under %s: %s", e.Functions[s.Caller].Name, strings.Join(parts, ", "))
+}
+
+func writeGroup(w io.Writer, c *compare.Comparison, e *compare.Event, g *compare.Group, opt Options) error {
+	plural := map[run.GroupBy]string{run.ByDSO: "DSOs", run.ByProcess: "processes", run.ByCategory: "categories"}
+	rows := tally{what: cmp.Or(plural[g.By], string(g.By)+"s"), all: len(g.Rows)}
+	for i := range g.Rows {
+		rows.changes = append(rows.changes, &g.Rows[i].Self)
+	}
+	if err := writeEventSummary(w, c, e, rows); err != nil {
+		return err
+	}
+	format := newCostFormat(e)
+	t := changeTable(string(g.By))
+	hidden, hiddenDelta := 0, 0.0
+	for i := range g.Rows {
+		c := &g.Rows[i].Self
+		if opt.Limit > 0 && len(t.Rows) > opt.Limit {
+			hidden++
+			hiddenDelta += c.Delta()
+			continue
+		}
+		t.Add(append(changeCells(c, format), g.Rows[i].Name)...)
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	if hidden > 0 {
+		_, err := fmt.Fprintf(w, "(%s, %s in all)\n", more(hidden, "row"), format.delta(hiddenDelta))
+		return err
+	}
+	return nil
+}

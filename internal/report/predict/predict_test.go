@@ -1,0 +1,94 @@
+package predict
+
+import (
+	"bytes"
+	"testing"
+
+	"profdiff/internal/llvm"
+	"profdiff/internal/predict"
+	"profdiff/internal/report/reporttest"
+)
+
+// prediction has a loop of which all is known, and code without a loop.
+func prediction() *Prediction {
+	base := predict.Cycles{
+		Total: 15, Issue: 0.75, Dependency: 0.25, Taken: 0.5, Misses: 13.5, Lo: 14.8, Hi: 15.3,
+		Instructions: 6.5, TakenBranches: 1.5, DataBranches: 1, Mispredicted: 0.5, MissCost: 27, MCA: 1, Throughput: 0.75,
+	}
+	head := predict.Cycles{Total: 2, Issue: 1.5, Dependency: 0.5, Lo: 2, Hi: 2, Instructions: 8, TakenBranches: 1, MCA: 3, Throughput: 1.17, Unmodelled: 0.125}
+	share := 0.4
+	timelines := &[2]predict.Timeline{
+		{Title: "before.s", Note: "the most frequent way, of 50% of the units", Lines: []string{"Index     0123", "", "[0,0]     DeER   addl\t$1, %eax", "[0,1]     D=eE   jge\t.L3"}, Marks: []string{"", "", "12% of samples", "0.5 misses a unit"}},
+		{Title: "after.s", Note: "path", Lines: []string{"Index     012", "", "[0,0]     DeE   nop"}, Marks: []string{"", "", ""}},
+	}
+	return &Prediction{
+		Machine: &predict.Machine{Arch: predict.X8664, Version: "22.1.8", Model: llvm.Model{CPU: "znver5", MCPU: "znver4", Name: "Znver4", StandIn: "znver4"}, Core: &predict.Core{Name: "znver5"}, Refill: 20, RefillSource: "measured"},
+		Results: []*predict.Result{
+			{
+				Pair: &predict.Pair{Name: "sum_below, loop 1 at 0x1000", Unit: "an iteration", Source: predict.SourceSimulated, Measured: &predict.Interval{Value: 7.48, Lo: 7.4, Hi: 7.6}, MeasuredBy: "cycles a run, 10 and 10 runs", ProgramShare: &share},
+				Base: base, Head: head, Speedup: predict.Interval{Value: 7.5, Lo: 5.8, Hi: 9.7}, Program: &predict.Interval{Value: 1.53, Lo: 1.49, Hi: 1.56},
+				BreakEven: &predict.BreakEven{Base: true, Misses: 0.0185, Rate: 0.0185, MeasuredMisses: 0.5, MeasuredRate: 0.5, Verdict: predict.AboveRate},
+				Flags:     []string{"LLVM has no model of znver5 and takes that of znver4"}, Timelines: timelines, AllPaths: true,
+			},
+			{
+				Pair: &predict.Pair{Name: "a.s → b.s\x1b", Unit: "one run of the code", Source: predict.SourceAssumed},
+				Base: head, Head: head, Speedup: predict.Interval{Value: 1, Lo: 0.5, Hi: 2},
+				BreakEven: &predict.BreakEven{Verdict: predict.NoBranches},
+				Paths: [2][]*predict.Path{
+					{{Name: "listing", Listing: true, Instructions: 21, Once: 14, Steady: 8}, {Name: "P1", Instructions: 10, Once: 9, Steady: 3.5}},
+					{{Name: "path", Instructions: 10, Once: 9, Steady: 4}},
+				},
+			},
+		},
+	}
+}
+
+func TestPredictionText(t *testing.T) {
+	p := prediction()
+	var b bytes.Buffer
+	for _, width := range []int{200, 80} {
+		if err := WriteText(&b, p, Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Results = append(p.Results, p.Results...)
+	if err := WriteText(&b, p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	reporttest.Golden(t, "testdata/predict.txt", b.Bytes())
+}
+
+func TestPredictionJSON(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteJSON(&b, prediction()); err != nil {
+		t.Fatal(err)
+	}
+	reporttest.Golden(t, "testdata/predict.json", b.Bytes())
+	reporttest.Validate(t, reporttest.Schema[Document](t, "predict.schema.json"), b.Bytes())
+}
+
+func TestBreakEvenText(t *testing.T) {
+	var b bytes.Buffer
+	for _, verdict := range []predict.BreakEvenVerdict{predict.AboveRate, predict.BelowRate, predict.AlwaysBranchless, predict.NeverBranchless, predict.Undecided, predict.NoBranches} {
+		for _, base := range []bool{true, false} {
+			e := &predict.BreakEven{Base: base, Misses: 0.2, Rate: 0.1, MeasuredMisses: 0.3, MeasuredRate: 0.15, Verdict: verdict}
+			b.WriteString(breakEvenText(e, !base) + "\n")
+		}
+	}
+	reporttest.Golden(t, "testdata/predict_break_even.txt", b.Bytes())
+}
+
+func TestLoopsText(t *testing.T) {
+	share, half := 0.5, 0.75
+	loops := []*predict.Annotated{
+		{Name: "f, loop 1 at 0x10", Arch: predict.X8664, Share: &share, Count: 1234, Source: predict.SourceSimulated, Ways: []predict.Way{{Name: "f, loop 1 at 0x10, way 1", Share: &half, Lines: []predict.WayLine{
+			{Text: "addl $1, %eax", Place: "0x10", Heat: 0.25}, {Text: "movq $0, -8(%rsp)", Raw: "call g\x1b", Place: "0x13"}, {Raw: "ud2", Place: "0x18"},
+		}}}},
+		{Name: "g", Arch: predict.AArch64, Source: predict.SourceAssumed, Flags: []string{"the loop has several entries"}, Ways: []predict.Way{{Name: "g\n, way 1", Lines: []predict.WayLine{{Text: "add x0, x0, #1", Place: "line 3"}}}}},
+	}
+	var b bytes.Buffer
+	if err := WriteLoops(&b, loops, "app.data", ""); err != nil {
+		t.Fatal(err)
+	}
+	reporttest.Golden(t, "testdata/loops.s", b.Bytes())
+}

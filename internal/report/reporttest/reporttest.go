@@ -1,0 +1,98 @@
+// Package reporttest compares what reports write with expected files and schemas.
+package reporttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+var update = flag.Bool("update", false, "rewrite expected outputs")
+
+// Golden compares got with a file, or rewrites the file with -update.
+func Golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs, -update rewrites it: %s", file, diff)
+	}
+}
+
+// Schema infers the schema of a document from its Go type and checks that the
+// published one is the same.
+func Schema[T any](t *testing.T, file string) *jsonschema.Resolved {
+	t.Helper()
+	s, err := jsonschema.For[T](nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	Golden(t, file, append(text, '\n'))
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolved
+}
+
+// Validate checks a document against a schema.
+func Validate(t *testing.T, s *jsonschema.Resolved, document []byte) {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(document, &v); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(v); err != nil {
+		t.Error(err)
+	}
+}
+
+// BaseRun is a small recording as runtest builds it.
+const BaseRun = `
+cpu-cycles main app!main;app!work;libc!memcpy 100 300
+cpu-cycles pool-1 app!main;app!work 50
+branch-misses main app!main;libc![libc.so] 1 1
+`
+
+// HeadRun is the other side of BaseRun.
+const HeadRun = `
+cpu-cycles main app!main;app!work;libc!memcpy 200
+cpu-cycles pool-2 app!main;app!fresh 70
+branch-misses main app!main 1
+`
+
+// Written is what write writes: UTF-8 without control characters.
+func Written(t *testing.T, write func(w io.Writer) error) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !utf8.Valid(b.Bytes()) {
+		t.Error("output is not UTF-8")
+	}
+	for _, r := range b.String() {
+		if r < ' ' && r != '\n' || r == 0x7f {
+			t.Fatalf("output has the control character %#x", r)
+		}
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,126 @@
+package show
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"profdiff/internal/category"
+	"profdiff/internal/report/reporttest"
+	"profdiff/internal/run"
+	"profdiff/internal/run/runtest"
+)
+
+// TestShowExact checks how numbers are written with and without Exact.
+func TestShowExact(t *testing.T) {
+	count := run.Event{Name: "cpu-cycles", Weight: 14_219_200_000}
+	clock := run.Event{Name: "cpu-clock", Unit: "nanoseconds", Weight: 1_000_000}
+	for _, test := range []struct {
+		event         *run.Event
+		v             int64
+		exact         bool
+		weight, share string
+	}{
+		{&count, 14_214_485_212, true, "14,214,485,212", "99.97%"},
+		{&count, 14_214_485_212, false, "14.21 G", "99.97%"},
+		{&count, 1_178_822_451, true, "1,178,822,451", "8.290%"},
+		{&count, 1_178_822_451, false, "1.179 G", "8.29%"},
+		{&count, 2_042_501, true, "2,042,501", "0.014%"},
+		{&count, 0, true, "0", "0%"},
+		{&count, 1, true, "1", "0.000%"},
+		{&count, 1_421_915_000, true, "1,421,915,000", "10.00%"},
+		{&count, 14_219_200_000, true, "14,219,200,000", "100.00%"},
+		{&clock, 12_345, true, "12,345 ns", "1.234%"},
+		{&run.Event{}, 0, true, "0", "-"},
+	} {
+		opt := Options{Exact: test.exact}
+		if w, s := opt.weight(test.v, test.event), opt.share(test.v, test.event); w != test.weight || s != test.share {
+			t.Errorf("%d of %d, exact %v: %s and %s, want %s and %s", test.v, test.event.Weight, test.exact, w, s, test.weight, test.share)
+		}
+	}
+}
+
+// TestShowWithoutCounts checks that weights without numbers of samples are shown, and
+// that no number is made up.
+func TestShowWithoutCounts(t *testing.T) {
+	b := run.NewBuilder("r")
+	e := b.Event(run.Event{Name: "cpu-cycles", WeightSqLowerBound: true})
+	f := b.Function(run.Function{Name: "f"})
+	b.AddSum(e, b.Stack(0, b.Location(0, 1, run.Line{Function: f})), 0, 0, 3000, 0)
+	r, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	for _, write := range []func() error{
+		func() error { return WriteText(&out, r, Options{By: run.ByThread}) },
+		func() error { return WriteTree(&out, r, Options{Exact: true}) },
+	} {
+		if err := write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `input  r
+
+cpu-cycles: 3.000 k, number of samples unknown
+   self    share  samples  thread
+3.000 k  100.00%        -  [unknown]
+input  r
+
+cpu-cycles: 3,000, number of samples unknown
+total    share   self    share  samples  function
+3,000  100.00%  3,000  100.00%        -  f
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// TestShowGroups checks categories of a file and threads one by one.
+func TestShowGroups(t *testing.T) {
+	set, err := category.Parse("c.yaml", []byte("categories: [{name: copying, match: [memcpy]}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runtest.Build(t, "r", "cpu-cycles pool-1 app!main;libc!memcpy 3\ncpu-cycles pool-2 app!main 1")
+	for _, test := range []struct {
+		opt  Options
+		want string
+	}{
+		{Options{By: run.ByCategory, Categories: set}, "self   share  samples  category\n   3  75.00%        1  copying\n   1  25.00%        1  other\n"},
+		{Options{By: run.ByCategory}, "self   share  samples  category\n   3  75.00%        1  memcpy and memset\n   1  25.00%        1  native code\n"},
+		{Options{By: run.ByThread}, "self    share  samples  thread\n   4  100.00%        2  pool-%d\n"},
+		{Options{By: run.ByThread, EachThread: true}, "self   share  samples  thread\n   3  75.00%        1  pool-1\n   1  25.00%        1  pool-2\n"},
+	} {
+		var out bytes.Buffer
+		if err := WriteText(&out, r, test.opt); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(out.String(), test.want) {
+			t.Errorf("%+v: got\n%s\nwant\n%s", test.opt, out.String(), test.want)
+		}
+	}
+}
+
+func TestShowJSON(t *testing.T) {
+	r := runtest.Build(t, "base", reporttest.BaseRun)
+	r.Counters = []run.Counter{{Name: "merges", Unit: "count", Value: 12, Running: 1}}
+	var b bytes.Buffer
+	if err := WriteJSON(&b, r, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	reporttest.Golden(t, "testdata/show.json", b.Bytes())
+	reporttest.Validate(t, reporttest.Schema[Document](t, "show.schema.json"), b.Bytes())
+}
+
+func TestShowText(t *testing.T) {
+	r := runtest.Build(t, "base", reporttest.BaseRun)
+	var b bytes.Buffer
+	if err := WriteText(&b, r, Options{By: run.ByFunction}); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteTree(&b, r, Options{MinShare: 0.2}); err != nil {
+		t.Fatal(err)
+	}
+	reporttest.Golden(t, "testdata/show.txt", b.Bytes())
+}

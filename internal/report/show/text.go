@@ -1,0 +1,254 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"profdiff/internal/category"
+	"profdiff/internal/report/text"
+	"profdiff/internal/run"
+)
+
+// Options say what of a run is shown.
+type Options struct {
+	By run.GroupBy
+	// Categories are those of run.ByCategory, nil is the built-in set.
+	Categories *category.Set
+	// EachThread tells the threads of a pool apart.
+	EachThread bool
+	// Exact writes weights in full and small shares with another digit, as simpleperf's
+	// HTML report does.
+	Exact bool
+	// Limit is the number of rows, 0 for all.
+	Limit int
+	// MinShare leaves out nodes of a tree with less of the total, 0 to 1.
+	MinShare float64
+}
+
+// group sums the samples of a run.
+func (o *Options) group(r *run.Run, by run.GroupBy) []run.Row {
+	switch {
+	case by == run.ByCategory && o.Categories == nil:
+		return category.Builtin().Group(r)
+	case by == run.ByCategory:
+		return o.Categories.Group(r)
+	case by == run.ByThread && o.EachThread:
+		by = run.ByEachThread
+	}
+	return r.Group(by)
+}
+
+func (o *Options) weight(v int64, e *run.Event) string {
+	switch {
+	case !o.Exact:
+		return text.Weight(float64(v), e.Unit)
+	case e.Unit == "nanoseconds":
+		return text.Count(v) + " ns"
+	}
+	return text.Count(v)
+}
+
+// share is the share of an event's weight.
+func (o *Options) share(v int64, e *run.Event) string {
+	if !o.Exact || e.Weight == 0 {
+		return text.Share(float64(v), float64(e.Weight))
+	}
+	percent := 100 * float64(v) / float64(e.Weight)
+	switch {
+	case v == 0:
+		return "0%"
+	case math.Abs(percent) < 9.9995:
+		return strconv.FormatFloat(percent, 'f', 3, 64) + "%"
+	}
+	return strconv.FormatFloat(percent, 'f', 2, 64) + "%"
+}
+
+// samples is a number of samples of an event.
+func samples(n int64, e *run.Event) string {
+	if e.Samples == 0 && e.Weight != 0 {
+		return "-" // the input does not tell
+	}
+	return text.Count(n)
+}
+
+// WriteText writes one table per event of what costs most.
+func WriteText(w io.Writer, r *run.Run, opt Options) error {
+	if err := writeFacts(w, r); err != nil {
+		return err
+	}
+	rows := opt.group(r, opt.By)
+	for e := range r.Events {
+		if err := writeEventHeader(w, &r.Events[e], &opt); err != nil {
+			return err
+		}
+		if r.Events[e].Samples == 0 && r.Events[e].Weight == 0 {
+			continue
+		}
+		if err := writeTop(w, r, e, rows, opt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeEventHeader(w io.Writer, e *run.Event, opt *Options) error {
+	derived := ""
+	if e.Derived {
+		derived = " (derived)"
+	}
+	if e.Samples == 0 && e.Weight != 0 {
+		samples := "number of samples unknown"
+		if e.Simulated {
+			samples = "counted by a simulator"
+		}
+		_, err := fmt.Fprintf(w, "\n%s%s: %s, %s\n", e.Name, derived, opt.weight(e.Weight, e), samples)
+		return err
+	}
+	neff := strconv.FormatFloat(e.EffectiveSamples(), 'f', 0, 64)
+	if e.WeightSqLowerBound {
+		neff = "at most " + neff
+	}
+	_, err := fmt.Fprintf(w, "\n%s%s: %s in %s samples, effective sample size %s\n",
+		e.Name, derived, opt.weight(e.Weight, e), text.Count(e.Samples), neff)
+	return err
+}
+
+func writeTop(w io.Writer, r *run.Run, e int, rows []run.Row, opt Options) error {
+	ev := &r.Events[e]
+	// A sample is in one thread and in one category, so that their totals are their own.
+	framed := opt.By != run.ByThread && opt.By != run.ByProcess && opt.By != run.ByCategory
+	t := text.Table{Right: []bool{true, true, true, true, true, true}}
+	head := []string{"self", "share", "samples"}
+	if framed {
+		head = append(head, "total", "share", "samples")
+	} else {
+		t.Right = t.Right[:3]
+	}
+	// Names of functions may be long: they are last.
+	if opt.By == run.ByFunction {
+		head = append(head, "dso")
+	}
+	t.Add(append(head, string(opt.By))...)
+	// Rows come sorted by the first event; each event has its own order.
+	sorted := sortRows(rows, e)
+	shown := 0
+	var rest run.Sum
+	for i := range sorted {
+		row := &sorted[i]
+		self, total := row.Self[e], row.Total[e]
+		if total.Count == 0 && total.Weight == 0 {
+			continue
+		}
+		if opt.Limit > 0 && shown == opt.Limit {
+			rest.Weight += self.Weight
+			rest.Count += self.Count
+			continue
+		}
+		shown++
+		cells := []string{
+			opt.weight(self.Weight, ev), opt.share(self.Weight, ev), samples(self.Count, ev),
+		}
+		if framed {
+			cells = append(cells, opt.weight(total.Weight, ev), opt.share(total.Weight, ev), samples(total.Count, ev))
+		}
+		if opt.By == run.ByFunction {
+			cells = append(cells, text.BaseName(row.DSO))
+		}
+		t.Add(append(cells, row.Name)...)
+	}
+	if rest.Count > 0 || rest.Weight > 0 {
+		cells := []string{opt.weight(rest.Weight, ev), opt.share(rest.Weight, ev), samples(rest.Count, ev)}
+		if framed {
+			cells = append(cells, "", "", "")
+		}
+		if opt.By == run.ByFunction {
+			cells = append(cells, "")
+		}
+		t.Add(append(cells, "(all others)")...)
+	}
+	return t.Write(w)
+}
+
+// writeFacts writes what is known of a recording.
+func writeFacts(w io.Writer, r *run.Run) error {
+	rec := &r.Recording
+	t := text.Table{}
+	add := func(key, value string) {
+		if value != "" {
+			t.Add(key, value)
+		}
+	}
+	add("input", r.Name)
+	add("format", rec.Format)
+	add("tool", rec.Tool)
+	add("command", rec.CommandLine)
+	add("device", rec.Device)
+	add("build", rec.Build)
+	add("app", rec.App)
+	add("machine", strings.TrimSpace(strings.Join([]string{rec.Arch, rec.CPU}, " ")))
+	add("kernel", rec.Kernel)
+	if !rec.Start.IsZero() {
+		add("recorded", rec.Start.Format(time.RFC3339))
+	}
+	if rec.Duration > 0 {
+		add("duration", rec.Duration.Round(time.Millisecond).String())
+	}
+	for _, c := range r.Counters {
+		value := text.Weight(c.Value, c.Unit)
+		if c.Running > 0 && c.Running < 1 {
+			value += fmt.Sprintf(" (extrapolated from %.1f%% of the time)", 100*c.Running)
+		}
+		add("counter", c.Name+" "+value)
+	}
+	for _, warning := range r.Warnings {
+		add("warning", warning)
+	}
+	return t.Write(w)
+}
+
+// WriteTree writes the call tree of every event, root first, the heaviest path
+// first.
+func WriteTree(w io.Writer, r *run.Run, opt Options) error {
+	if err := writeFacts(w, r); err != nil {
+		return err
+	}
+	for e := range r.Events {
+		ev := &r.Events[e]
+		if err := writeEventHeader(w, ev, &opt); err != nil {
+			return err
+		}
+		if ev.Samples == 0 && ev.Weight == 0 {
+			continue
+		}
+		t := text.Table{Right: []bool{true, true, true, true, true}}
+		t.Add("total", "share", "self", "share", "samples", "function")
+		least := int64(opt.MinShare * float64(ev.Weight))
+		hidden := 0
+		var walk func(n *run.Node, depth int)
+		walk = func(n *run.Node, depth int) {
+			for _, c := range n.Children {
+				if c.Total < least {
+					hidden++
+					continue
+				}
+				t.Add(opt.weight(c.Total, ev), opt.share(c.Total, ev), opt.weight(c.Self, ev), opt.share(c.Self, ev),
+					samples(c.Samples, ev), text.Indent(depth)+c.Name)
+				walk(c, depth+1)
+			}
+		}
+		walk(r.Tree(e), 0)
+		if err := t.Write(w); err != nil {
+			return err
+		}
+		if hidden > 0 {
+			if _, err := fmt.Fprintf(w, "(%d subtrees below %s of the total are not shown)\n", hidden, text.Share(opt.MinShare, 1)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+// Package text writes numbers, units, names and tables: each output says the same thing in
+// the same words.
+package text
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// siUnits scale weights of events that are counted.
+var siUnits = []struct {
+	scale  float64
+	suffix string
+}{{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}}
+
+// timeUnits scale nanoseconds.
+var timeUnits = []struct {
+	scale  float64
+	suffix string
+}{{1e9, " s"}, {1e6, " ms"}, {1e3, " µs"}}
+
+// Weight writes a weight with four significant digits: nanoseconds as time,
+// others as numbers.
+func Weight(v float64, unit string) string {
+	units := siUnits
+	suffix := ""
+	if unit == "nanoseconds" {
+		units, suffix = timeUnits, " ns"
+	}
+	for _, u := range units {
+		if math.Abs(v) >= u.scale {
+			return Digits(v/u.scale) + u.suffix
+		}
+	}
+	if v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', 0, 64) + suffix
+	}
+	return Digits(v) + suffix
+}
+
+// Digits writes four significant digits of a number below 10,000.
+func Digits(v float64) string {
+	// Rounding may add a digit: 9.9999 has two before the point.
+	if rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 3, 64), 64); err == nil {
+		v = rounded
+	}
+	switch a := math.Abs(v); {
+	case a >= 1000:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a >= 100:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case a >= 10:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 3, 64)
+}
+
+// Delta is Weight with a sign.
+func Delta(v float64, unit string) string {
+	s := Weight(v, unit)
+	if v > 0 {
+		return "+" + s
+	}
+	return s
+}
+
+// Ratio writes a ratio of two costs.
+func Ratio(r float64) string {
+	switch {
+	case math.IsNaN(r):
+		return "-"
+	case math.IsInf(r, 1):
+		return "new"
+	case r == 0:
+		return "gone"
+	case r >= 1000:
+		return ">1000"
+	case r < 0.001:
+		return "<0.001"
+	}
+	return strconv.FormatFloat(r, 'f', 3, 64)
+}
+
+// Bound writes a bound of a ratio's interval.
+func Bound(r float64) string {
+	switch {
+	case math.IsInf(r, 1):
+		return "∞"
+	case r == 0:
+		return "0"
+	case r >= 1000:
+		return ">1000"
+	case r < 0.001:
+		return "<0.001"
+	}
+	return strconv.FormatFloat(r, 'f', 3, 64)
+}
+
+// Share writes a share of 0 to 1 as a percentage.
+func Share(part, whole float64) string {
+	if whole == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(100*part/whole, 'f', 2, 64) + "%"
+}
+
+// Count writes a number with separators.
+func Count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	neg := strings.HasPrefix(s, "-")
+	s = strings.TrimPrefix(s, "-")
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	if neg {
+		s = "-" + s
+	}
+	return s
+}
+
+// RoughPercent writes a share of 0 to 1 as a percentage with one decimal, from 10 % with
+// none, and says only that it is more than 1000 %.
+func RoughPercent(v float64) string {
+	switch p := 100 * v; {
+	case p >= 1000:
+		return ">1000%"
+	case p >= 10:
+		return fmt.Sprintf("%.0f%%", p)
+	default:
+		return fmt.Sprintf("%.1f%%", p)
+	}
+}
+
+// Percent writes a share of 0 to 1 as a percentage with one decimal.
+func Percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) + "%" }
+
+// Cycles writes what a miss costs with four significant digits.
+func Cycles(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+
+// CappedPercent is Percent, and says only that it is more than 1000 %.
+func CappedPercent(v float64) string {
+	if !(v < 10) {
+		return RoughPercent(v)
+	}
+	return strconv.FormatFloat(100*v, 'f', 1, 64) + "%"
+}
+
+// Factor writes a factor with three significant digits.
+func Factor(v float64) string {
+	switch {
+	case math.IsInf(v, 0) || math.IsNaN(v):
+		return "∞"
+	case v >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// Change writes a ratio as a change in percent.
+func Change(ratio float64) string {
+	switch {
+	case math.IsNaN(ratio):
+		return "-"
+	case math.IsInf(ratio, 1):
+		return "new"
+	case ratio == 0:
+		return "gone"
+	case ratio >= 100:
+		return ">+9900%"
+	}
+	s := strconv.FormatFloat(100*(ratio-1), 'f', 1, 64)
+	if s == "-0.0" {
+		s = "0.0"
+	}
+	if !strings.HasPrefix(s, "-") {
+		s = "+" + s
+	}
+	return s + "%"
+}
+
+// P writes a p-value.
+func P(p float64) string {
+	switch {
+	case p >= 0.9995:
+		return "1"
+	case p < 0.0001:
+		return "<0.0001"
+	case p < 0.001:
+		return strconv.FormatFloat(p, 'f', 4, 64)
+	}
+	return strconv.FormatFloat(p, 'f', 3, 64)
+}
+
+// Plural is a noun in the number that goes with n.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// A Carry rounds the numbers of a series to whole ones so that those of any stretch of
+// it add up to their exact sum, at most one more or less: what rounding takes from a
+// number is given to the next that is not zero. From the start of the series it is at
+// most a half. A series of whole numbers stays as it is.
+type Carry float64
+
+// Round is the whole number for v, the next of the series.
+func (c *Carry) Round(v float64) int64 {
+	if v == 0 {
+		return 0 // or a stack would cost something that a side does not have
+	}
+	v += float64(*c)
+	r := math.Round(v)
+	// Weights saturate, and so do their means.
+	switch {
+	case r >= math.MaxInt64:
+		return math.MaxInt64
+	case r <= -math.MaxInt64:
+		return -math.MaxInt64
+	}
+	*c = Carry(v - r)
+	return int64(r)
+}
+
+// Per writes what is per unit of work, with small values.
+func Per(v float64) string {
+	if math.IsInf(v, 0) {
+		return strings.TrimPrefix(strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), "Inf", "∞", 1), "+")
+	}
+	if a := math.Abs(v); a > 0 && a < 1 || math.IsNaN(v) {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return Weight(v, "count")
+}
+
+// Signed is Per with a sign.
+func Signed(v float64) string {
+	if v > 0 {
+		return "+" + Per(v)
+	}
+	return Per(v)
+}
