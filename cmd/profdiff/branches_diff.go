@@ -11,6 +11,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/diff"
 	"profdiff/internal/report/branches"
 )
 
@@ -63,8 +64,8 @@ func (f *branchesDiffFlags) sides(cmd *cobra.Command, paths []string) (base, hea
 }
 
 // options checks the flags.
-func (f *branchesDiffFlags) options(cmd *cobra.Command) (opt branch.DiffOptions, err error) {
-	if opt.Normalize, err = branch.ParseNormalization(f.normalize); err != nil {
+func (f *branchesDiffFlags) options(cmd *cobra.Command) (opt diff.Options, err error) {
+	if opt.Normalize, err = diff.ParseNormalization(f.normalize); err != nil {
 		return opt, usagef(cmd, "--normalize: %v", err)
 	}
 	if opt.Ops, err = baseHead(cmd, "ops", f.ops, true); err != nil {
@@ -74,9 +75,9 @@ func (f *branchesDiffFlags) options(cmd *cobra.Command) (opt branch.DiffOptions,
 		return opt, err
 	}
 	switch {
-	case opt.Ops != nil && opt.Normalize != branch.NormalizeAuto && opt.Normalize != branch.PerWork:
+	case opt.Ops != nil && opt.Normalize != diff.NormalizeAuto && opt.Normalize != diff.PerWork:
 		return opt, usagef(cmd, "--ops needs --normalize work, not %s", f.normalize)
-	case opt.Ops == nil && opt.Normalize == branch.PerWork:
+	case opt.Ops == nil && opt.Normalize == diff.PerWork:
 		return opt, usagef(cmd, "--normalize work needs --ops")
 	case !(f.margin > 0) || f.margin > 1000:
 		return opt, usagef(cmd, "--margin is a percentage above 0 and up to 1000, not %v", f.margin)
@@ -165,12 +166,12 @@ func (s *stdio) branchSides(base, head []string, opt *branch.Options, stats [2]*
 }
 
 // diffBranches compares the branches of two sides and prints the result.
-func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2]*branch.Stat, opt branch.DiffOptions, page *htmlFlags, limit int, format, output string) error {
+func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2]*branch.Stat, opt diff.Options, page *htmlFlags, limit int, format, output string) error {
 	baseRuns, headRuns, err := s.branchSides(base, head, read, stats)
 	if err != nil {
 		return err
 	}
-	d, err := branch.Compare(baseRuns, headRuns, opt)
+	d, err := diff.Compare(baseRuns, headRuns, opt)
 	if err != nil {
 		return err
 	}

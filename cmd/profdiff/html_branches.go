@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/symbolizer"
 )
@@ -25,7 +26,7 @@ func (f *htmlFlags) branches(t *branch.Table, symfs []symbolizer.SearchPath) *ht
 }
 
 // branchDiff is the document of the branches of two sides.
-func (f *htmlFlags) branchDiff(c *branch.Diff, symfs []symbolizer.SearchPath) *html.Document {
+func (f *htmlFlags) branchDiff(c *diff.Result, symfs []symbolizer.SearchPath) *html.Document {
 	type pair struct{ base, head string }
 	var pairs []pair
 	var wanted [2][]string

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"profdiff/internal/branch"
+	"profdiff/internal/branch/diff"
 	"profdiff/internal/budget"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/html"
@@ -26,7 +26,7 @@ func (f *checkFlags) writePage(cmd *cobra.Command, std *stdio, o *budget.Outcome
 		return err
 	}
 	if d.Branches == nil && len(in.Branches[0]) > 0 && len(in.Branches[1]) > 0 {
-		if c, err := branch.Compare(in.Branches[0], in.Branches[1], branch.DiffOptions{Margin: defaultMargin, Symfs: l.opt.Symfs}); err != nil {
+		if c, err := diff.Compare(in.Branches[0], in.Branches[1], diff.Options{Margin: defaultMargin, Symfs: l.opt.Symfs}); err != nil {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("branches are not compared: %v", err))
 		} else {
 			d.Add(f.page.branchDiff(c, l.opt.Symfs))

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/diff"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/html"
 	"profdiff/internal/run"
@@ -79,7 +80,7 @@ type sectionInputs struct {
 // add adds to a document what was asked for.
 func (s *htmlSections) add(cmd *cobra.Command, std *stdio, page *htmlFlags, d *html.Document, x *sectionInputs) error {
 	if x.tables[0] != nil && x.tables[1] != nil {
-		c, err := branch.Compare([]*branch.Table{x.tables[0]}, []*branch.Table{x.tables[1]}, branch.DiffOptions{Margin: defaultMargin, Symfs: x.loader.opt.Symfs})
+		c, err := diff.Compare([]*branch.Table{x.tables[0]}, []*branch.Table{x.tables[1]}, diff.Options{Margin: defaultMargin, Symfs: x.loader.opt.Symfs})
 		if err != nil {
 			return err
 		}

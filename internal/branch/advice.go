@@ -91,8 +91,8 @@ func (t *Table) Advise(paths []symbolizer.SearchPath) {
 	if t.Unknown != "" {
 		return
 	}
-	code := newCodes(paths)
-	defer code.close()
+	code := OpenCode(paths)
+	defer code.Close()
 	for i := range t.Branches {
 		b := &t.Branches[i]
 		b.Advice = t.advise(b, code)
@@ -151,7 +151,7 @@ func (t *Table) stake(b *Branch) (share float64, of Stake, ok bool) {
 	return 0, "", false
 }
 
-func (t *Table) advise(b *Branch, code *codes) *Advice {
+func (t *Table) advise(b *Branch, code *Code) *Advice {
 	share, of, ok := t.stake(b)
 	if !ok || share < leastLoss || !b.Enough || b.ByLine {
 		return nil
@@ -254,7 +254,7 @@ func missedAtLeast(rate *float64) string {
 func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
 
 // conditional advises on a conditional branch that is missed often.
-func (t *Table) conditional(b *Branch, a *Advice, code *codes) {
+func (t *Table) conditional(b *Branch, a *Advice, code *Code) {
 	a.Condition = a.threshold()
 	s, why := code.shape(b)
 	if s == nil {
@@ -306,9 +306,9 @@ func (s *shape) loopExit(b *Branch, a *Advice) {
 }
 
 // indirect advises on an indirect jump or call that is missed often.
-func indirect(b *Branch, a *Advice, code *codes) {
+func indirect(b *Branch, a *Advice, code *Code) {
 	jump := false
-	if f := code.function(b); f != nil {
+	if f := code.Function(b); f != nil {
 		a.CodeSeen = true
 		jump = f.Insts[f.Inst(b.Address)].Kind.String() == "indirect" && f.Block(b.Address) >= 0 && lastOfBlock(f, b.Address)
 	}

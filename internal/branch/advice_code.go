@@ -35,12 +35,12 @@ const (
 )
 
 // shape is the shape of the code around a branch, or why it is not known.
-func (c *codes) shape(b *Branch) (s *shape, why string) {
+func (c *Code) shape(b *Branch) (s *shape, why string) {
 	const missing = "the code is not there to look at"
 	if code := c.of(b); code != nil && code.Arch() == "arm" {
 		return nil, "what 32-bit Arm code does is not looked at"
 	}
-	f := c.function(b)
+	f := c.Function(b)
 	if f == nil {
 		return nil, missing
 	}

@@ -227,7 +227,7 @@ func nameDistance(a, b string) int {
 	}
 	a, b = a[:min(len(a), clipped)], b[:min(len(b), clipped)]
 	if a != "" && strings.Contains(b, a) || len(b) > 2 && strings.Contains(a, b) {
-		return abs(len(a)-len(b)) - clipped
+		return max(len(a), len(b)) - min(len(a), len(b)) - clipped
 	}
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -286,20 +286,20 @@ type Branch struct {
 	// Advice is what to do about the branch, nil if nothing can be recommended. See
 	// [Table.Advise].
 	Advice *Advice
+	Noise  Noise
 
 	runtime uint64 // address of the first entry, as recorded
 	rel     uint64 // in the file, of the kernel image the address
-	noise   noise
 }
 
-// noise is how sampling varies what is known of a branch. It is all 0 where that is
+// Noise is how sampling varies what is known of a branch. It is all 0 where that is
 // not known, and for what was counted.
-type noise struct {
-	// seen is the weight of the misses that are seen, misses that of Branch.Misses
+type Noise struct {
+	// Seen is the weight of the misses that are seen, Misses that of Branch.Misses
 	// with those that are inferred, both in units of Table.Rated.
-	seen, misses stats.WeightedCount
-	// Variances of the values.
-	rate, takenRate float64
+	Seen, Misses stats.WeightedCount
+	// Rate and TakenRate are variances of the values of those names.
+	Rate, TakenRate float64
 }
 
 // Samples that it takes to show a branch, and a rate.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"profdiff/internal/align"
 	"profdiff/internal/disasm"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perfsession"
@@ -209,17 +210,19 @@ func kindOf(i *disasm.Inst) Kind {
 	return UnknownKind
 }
 
-// codes are the instructions of the files that branches of tables are in.
-type codes struct{ binaries *binaries }
+// Code is the instructions of the files that the branches of tables are in.
+type Code struct{ binaries *binaries }
 
-func newCodes(paths []symbolizer.SearchPath) *codes {
-	return &codes{newBinaries(symbolizer.NewFiles(paths))}
+// OpenCode finds files under search paths, when a branch of them is asked for.
+func OpenCode(paths []symbolizer.SearchPath) *Code {
+	return &Code{newBinaries(symbolizer.NewFiles(paths))}
 }
 
-func (c *codes) close() { c.binaries.close() }
+// Close closes the files.
+func (c *Code) Close() { c.binaries.close() }
 
 // of returns the code of a branch's file, nil if it is not there.
-func (c *codes) of(b *Branch) *disasm.Code {
+func (c *Code) of(b *Branch) *disasm.Code {
 	if b.ByLine {
 		return nil
 	}
@@ -234,9 +237,9 @@ func (c *codes) of(b *Branch) *disasm.Code {
 	return code.Code
 }
 
-// function returns the function that a branch is in. It is nil if the code is not there
+// Function returns the function that a branch is in. It is nil if the code is not there
 // or is of another build, so that there is no such branch.
-func (c *codes) function(b *Branch) *disasm.Function {
+func (c *Code) Function(b *Branch) *disasm.Function {
 	code := c.of(b)
 	if code == nil {
 		return nil
@@ -249,4 +252,53 @@ func (c *codes) function(b *Branch) *disasm.Function {
 		return nil
 	}
 	return f
+}
+
+// Named returns the only function of a name in the file that a branch is in, with or
+// without what compilers append to names, nil if there is none.
+func (c *Code) Named(b *Branch, name string) *disasm.Function {
+	found, _ := c.binaries.at(b.DSO, b.BuildID, 0)
+	if found == nil || found.object == nil || found.object.Symbols() == nil {
+		return nil
+	}
+	addr, ok := symbolAddress(found.object.Symbols(), name)
+	if !ok {
+		return nil
+	}
+	f, err := found.code.(decoded).FunctionAt(addr)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// symbolAddress is the address of the only function of a name, with or without what
+// compilers append.
+func symbolAddress(symbols *objfile.SymbolTable, name string) (addr uint64, ok bool) {
+	want := align.Normalize(name)
+	for s := range symbols.All() {
+		switch {
+		case s.Name == name:
+			return s.Addr, true
+		case align.Normalize(s.Name) != want:
+		case ok:
+			return 0, false
+		default:
+			addr, ok = s.Addr, true
+		}
+	}
+	return addr, ok
+}
+
+// Line returns the place in the source of an address in the file that a branch is in, 0
+// and "" if it is not known.
+func (c *Code) Line(b *Branch, addr uint64) (file string, line int64) {
+	found, _ := c.binaries.at(b.DSO, b.BuildID, 0)
+	if found == nil || found.object == nil || found.object.Lines() == nil {
+		return "", 0
+	}
+	if frames := found.object.Lines().Frames(addr); len(frames) > 0 {
+		return frames[0].File, int64(frames[0].Line)
+	}
+	return "", 0
 }

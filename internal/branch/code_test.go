@@ -34,6 +34,62 @@ __attribute__((noinline)) int pick(int *p, int n) {
 }
 `
 
+func addressOf(symbols *objfile.SymbolTable, name string) uint64 {
+	for s := range symbols.All() {
+		if s.Name == name {
+			return s.Addr
+		}
+	}
+	return 0
+}
+
+// branchesOf lists the conditional branches of a function, with their lines.
+func branchesOf(t *testing.T, file, dso, function string) (list []Branch, lines map[uint64]int64) {
+	t.Helper()
+	f, err := objfile.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := f.Lines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := disasm.New(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn, err := code.FunctionAt(addressOf(symbols, function))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines = make(map[uint64]int64)
+	for _, in := range fn.Insts {
+		if in.Kind != disasm.Conditional {
+			continue
+		}
+		b := branchAt(function, in.Addr, 0)
+		b.DSO, b.File = dso, ""
+		list = append(list, b)
+		if frames := table.Frames(in.Addr); len(frames) > 0 {
+			lines[in.Addr] = int64(frames[0].Line)
+		}
+	}
+	return list, lines
+}
+
+// branchAt makes a branch for tests.
+func branchAt(function string, address uint64, line int64) Branch {
+	return Branch{
+		DSO: "/bin/app", Function: function, Address: address, File: "/src/app.c", Line: line, Kind: Conditional,
+		N: 1000, NMisses: 100, Executed: new(1000.0), Misses: new(100.0), Enough: true,
+	}
+}
+
 // tool skips the test if a program is not installed.
 func tool(t testing.TB, name string) string {
 	t.Helper()

@@ -1,36 +1,134 @@
-package branch
+package branch_test
 
 import (
+	"bytes"
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/branch/diff"
+	"profdiff/internal/perffile/perffiletest"
 )
+
+// diffRecordings compares two recordings of the same program.
+func diffRecordings(t *testing.T, base, head string, opt diff.Options) *diff.Result {
+	t.Helper()
+	read := branch.WithApp(branch.ReadSlowdown(t))
+	opt.Symfs = read.Names.Symfs
+	var tables []*branch.Table
+	for i, text := range []string{base, head} {
+		data := perffiletest.Fixture(t, text)
+		table, err := branch.Read([]string{"base.data", "head.data"}[i], bytes.NewReader(data), int64(len(data)), read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		branch.CheckTable(t, table)
+		table.Advise(read.Names.Symfs)
+		tables = append(tables, table)
+	}
+	d, err := diff.Compare(tables[:1], tables[1:], opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// diffText is a comparison in a few words.
+func diffText(d *diff.Result) (list []string) {
+	number := func(v float64) string { return fmt.Sprintf("%.4g", v) }
+	ratio := func(c *diff.Change) string { return number(c.Base) + " → " + number(c.Head) }
+	list = append(list, fmt.Sprintf("total %s per %s", ratio(d.Total), d.Normalization.Unit))
+	for i := range d.Branches {
+		b := &d.Branches[i]
+		side := b.Base
+		if side == nil {
+			side = b.Head
+		}
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%#x %s %s %s %s %s", side.Address, side.Known(), b.Match, ratio(&b.Misses), b.Verdict, b.Note)))
+	}
+	for i := range d.Functions {
+		f := &d.Functions[i]
+		list = append(list, fmt.Sprintf("%s %s %s", f.Name, ratio(&f.Misses), f.Verdict))
+	}
+	return list
+}
+
+// TestDiffSampledRecordings compares imprecise samples of two runs: 400 misses of the
+// loop of read_varints become 100, those of find_fields stay.
+func TestDiffSampledRecordings(t *testing.T) {
+	side := func(varints, fields int) string {
+		return "header\n" + branch.MissAttr + branch.BranchAttr + branch.InstAttr + branch.SMMap + branch.SMSamples(varints, 1, 10, 0x40130c, "") + branch.SMSamples(fields, 1, 2000, 0x401271, "") +
+			branch.SMSamples(200, 2, 4000, 0x4012f8, "") + branch.SMSamples(1000, 3, 5000, 0x4012f8, "")
+	}
+	d := diffRecordings(t, side(400, 100), side(100, 100), diff.Options{})
+	got := diffText(d)
+	want := []string{
+		"total 5 → 2 per 1000 instructions",
+		"0x401307 high offset 4 → 1 improved",
+		"0x40126a high offset 1 → 1 inconclusive",
+		"read_varints 4 → 1 improved",
+		"find_fields 1 → 1 inconclusive",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	// Twice the work with as many misses.
+	d = diffRecordings(t, side(400, 100), side(400, 100), diff.Options{Ops: &[2]float64{1000, 2000}})
+	if f := &d.Functions[0]; math.Abs(f.Misses.Ratio-0.5) > 1e-9 || f.Verdict != diff.Improved || d.Branches[0].Verdict != diff.Improved {
+		t.Errorf("%v", diffText(d))
+	}
+	// The same twice.
+	for _, f := range diffRecordings(t, side(400, 100), side(400, 100), diff.Options{}).Functions {
+		if f.Verdict != diff.Inconclusive || f.Misses.Ratio != 1 {
+			t.Errorf("%s: %s", f.Name, f.Verdict)
+		}
+	}
+}
+
+// TestDiffCounterRecordings compares counters read with samples of cycles: read_varints
+// has half the misses, find_fields as many.
+func TestDiffCounterRecordings(t *testing.T) {
+	side := func(varints int) string {
+		var b strings.Builder
+		b.WriteString(branch.CNGroup)
+		v := make([]int, 4)
+		for i := range 120 {
+			ip, misses := uint64(0x4012f8), varints
+			if i%3 == 2 {
+				ip, misses = 0x401271, 1000
+			}
+			v[0], v[1], v[2], v[3] = v[0]+100000, v[1]+misses, v[2]+10000, v[3]+50000
+			b.WriteString(branch.CNSample(0, 10+i, ip, 1, v...))
+		}
+		return b.String()
+	}
+	got := diffText(diffRecordings(t, side(4000), side(2000), diff.Options{}))
+	want := []string{
+		"total 60 → 33.33 per 1000 instructions",
+		"read_varints 53.33 → 26.67 improved",
+		"find_fields 6.667 → 6.667 inconclusive",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
 
 // TestDiffSplits compares halves of one recording, between which there is no
 // difference: at a level of 5 % at most 6 % of the branches may seem to differ, and
 // corrected for their number, verdicts are rare.
 func TestDiffSplits(t *testing.T) {
-	stacks, empty := keep(t, recording(t, "lbr/test.lbr"), recording(t, "lbr"))
+	halves := branch.RandomHalves(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	var misses, rates, flaggedMisses, flaggedRates, verdicts, matched, unmatched int
 	const splits = 31
 	for split := range splits {
-		halves := [2]*collector{empty(), empty()}
-		order := r.Perm(len(stacks))
-		for i := range stacks {
-			half := order[i] & 1
-			if split == 0 { // odd and even samples
-				half = i & 1
-			}
-			halves[half].add(&stacks[i])
-		}
-		var tables [2]*Table
-		for i, h := range halves {
-			tables[i] = &Table{Name: "half"}
-			h.finish(tables[i], &Options{}, nil, "")
-		}
-		d, err := Compare(tables[:1], tables[1:], DiffOptions{})
+		tables := halves(r, split == 0)
+		d, err := diff.Compare(tables[:1], tables[1:], diff.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +150,7 @@ func TestDiffSplits(t *testing.T) {
 					flaggedRates++
 				}
 			}
-			any = any || b.Verdict != Inconclusive && b.Verdict != Unchanged
+			any = any || b.Verdict != diff.Inconclusive && b.Verdict != diff.Unchanged
 		}
 		if any {
 			verdicts++
@@ -70,85 +168,16 @@ func TestDiffSplits(t *testing.T) {
 	}
 }
 
-// TestDiffMessageHeap compares a comparator with branches with one without.
-func TestDiffMessageHeap(t *testing.T) {
-	dir := "../../profiles/message-heap/callgrind/"
-	base, head := readSimulated(t, dir+"before.out", &Options{}), readSimulated(t, dir+"after.out", &Options{})
-	d, err := Compare([]*Table{base}, []*Table{head}, DiffOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !d.Counted || d.Normalization.Mode != PerRun || d.Normalization.Executions != 1 || d.Normalization.Branches < 50 {
-		t.Errorf("counted %t, %+v", d.Counted, d.Normalization)
-	}
-	if d.Total.Base != float64(base.Misses) || d.Total.Head != float64(head.Misses) {
-		t.Errorf("total %v → %v, want %d → %d", d.Total.Base, d.Total.Head, base.Misses, head.Misses)
-	}
-	type row struct {
-		Function   string
-		Line       int64
-		Base, Head float64
-		Verdict    Verdict
-	}
-	var got []row
-	for _, b := range d.Branches[:5] {
-		place := b.Base
-		if place == nil {
-			place = b.Head
-		}
-		got = append(got, row{place.Function, place.Line, b.Misses.Base, b.Misses.Head, b.Verdict})
-		if b.Verdict == Removed && (b.Function == nil || *b.Function != FunctionChange{Name: "message_compare", Base: 1826923, BaseBranches: 3}) {
-			t.Errorf("line %d: function %+v", place.Line, b.Function)
-		}
-	}
-	want := []row{
-		{"message_compare", 108, 1678970, 0, Removed},
-		{"heap_sift_up", 138, 6, 298493, Regressed}, // which tests the result
-		{"message_compare", 110, 101806, 0, Removed},
-		{"heap_sift_down", 151, 324, 51186, Regressed},
-		{"message_compare", 112, 46147, 0, Removed},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	// The binaries tell what the comparator has instead, though no branch of it is left.
-	d, err = Compare([]*Table{base}, []*Table{head}, DiffOptions{Symfs: searchPath("../../profiles/message-heap/symbols")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r := d.Branches[0].ReplacedBy; r == nil || r.By != ConditionalSet || r.Text != "setg %dl" || r.Line != 104 || r.Head <= r.Base {
-		t.Errorf("replaced by %+v", *r)
-	}
-	if rows := len(d.Branches) + d.Hidden; rows >= len(base.Branches)+len(head.Branches) || rows < max(len(base.Branches), len(head.Branches)) {
-		t.Errorf("%d rows of %d and %d branches", rows, len(base.Branches), len(head.Branches))
-	}
-}
-
-// machineTable runs the loop of stack_machine_test.go with a miss rate and returns the table
-// of its stacks.
-func machineTable(seed uint64, miss float64, iterations int) *Table {
-	c := withProgram(loop)
-	m := &machine{
-		r: rand.New(rand.NewPCG(11, seed)), collector: c, period: 97, elsewhere: 0.6,
-		seen: make(map[uint64]*truth), every: func(e string) bool { return e == "taken" },
-	}
-	m.event = c.event(Event{Name: "event", Period: 97, Counts: CountsTaken}, true)
-	m.run(iterations, 0.6, miss, false)
-	t := &Table{Name: "machine"}
-	c.finish(t, &Options{}, nil, "")
-	return t
-}
-
 // changeAt is the change of the branch that machineTable changes.
-func changeAt(t *testing.T, d *Diff, runtime uint64) *BranchChange {
+func changeAt(t *testing.T, d *diff.Result, address uint64) *diff.BranchChange {
 	t.Helper()
 	for i := range d.Branches {
 		b := &d.Branches[i]
-		if b.Base != nil && b.Base.runtime == runtime {
+		if b.Base != nil && b.Base.Address == address {
 			return b
 		}
 	}
-	t.Fatalf("no branch %#x", runtime)
+	t.Fatalf("no branch %#x", address)
 	return nil
 }
 
@@ -174,18 +203,18 @@ func TestDiffPower(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			improved, held, rates, rateHeld := 0, 0, 0, 0
 			for round := range rounds {
-				var sides [2][]*Table
+				var sides [2][]*branch.Table
 				for run := range test.runs {
 					seed := uint64(round*100 + run)
-					sides[0] = append(sides[0], machineTable(seed, test.base, 20000/test.runs))
-					sides[1] = append(sides[1], machineTable(seed+50, test.head, 20000/test.runs))
+					sides[0] = append(sides[0], branch.MachineTable(seed, test.base, 20000/test.runs))
+					sides[1] = append(sides[1], branch.MachineTable(seed+50, test.head, 20000/test.runs))
 				}
-				d, err := Compare(sides[0], sides[1], DiffOptions{})
+				d, err := diff.Compare(sides[0], sides[1], diff.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				b := changeAt(t, d, 0x1004)
-				if b.Verdict == Improved {
+				if b.Verdict == diff.Improved {
 					improved++
 				}
 				if b.Misses.CI.Contains(test.ratio) {

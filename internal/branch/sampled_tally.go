@@ -52,8 +52,7 @@ func (t tally) unit() float64 {
 }
 
 const (
-	// z95 is the normal quantile of a two-sided interval of 95 %.
-	z95 = 1.959964
+	z95 = stats.Z95
 	// fewSamples are those below which the logarithm of a count is not normal.
 	fewSamples = 30
 )

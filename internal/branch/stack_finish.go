@@ -287,8 +287,8 @@ func (f *finisher) amounts(b *Branch, s *site, m *moments) {
 	if !known {
 		return
 	}
-	b.noise.seen = f.weight(m, missedTotal)
-	b.noise.misses = f.weight(m, misses)
+	b.Noise.Seen = f.weight(m, missedTotal)
+	b.Noise.Misses = f.weight(m, misses)
 	switch {
 	case f.t.Scaled && f.misses > 0:
 		b.MissShare = plus(nil, m.total(missedTotal)/f.misses)

@@ -33,7 +33,7 @@ func (f *finisher) rate(b *Branch, s *site, m *moments, all bool) {
 	}
 	if r, ok := m.ratio(vector{missed: 1}, vector{taken: 1}); ok && m.count[taken] >= MinExecutions {
 		e := r.estimate()
-		b.TakenRate, b.noise.takenRate = &e, r.variance
+		b.TakenRate, b.Noise.TakenRate = &e, r.variance
 	}
 	num, den := missedTotal, vector{taken: 1, notTaken: 1, entered: 1}
 	if b.Entries.NotTaken == nil {
@@ -45,7 +45,7 @@ func (f *finisher) rate(b *Branch, s *site, m *moments, all bool) {
 	}
 	if all || b.Kind != Conditional {
 		e := lo.estimate()
-		b.noise.rate = lo.variance
+		b.Noise.Rate = lo.variance
 		b.Rate = &Rate{Value: &e.Value, Bounds: [2]float64{e.Value, e.Value}, CI: [2]float64{e.Lo, e.Hi}, Method: AllSeen}
 		b.Rate.classify(b)
 		return
@@ -60,7 +60,7 @@ func (f *finisher) rate(b *Branch, s *site, m *moments, all bool) {
 		// The part that is slow is an estimate of its own, from other paths.
 		r.variance += idle * idle * part * (1 - part) / float64(n)
 		e := r.estimate()
-		b.noise.rate = r.variance
+		b.Noise.Rate = r.variance
 		*b.Rate = Rate{Value: &e.Value, Bounds: b.Rate.Bounds, CI: [2]float64{e.Lo, e.Hi}, Method: ByCycles}
 	}
 	b.Rate.classify(b)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"profdiff/internal/run"
+	"profdiff/internal/stats"
 )
 
 // A Disturbance is evidence, noted when a run was recorded, that its costs are not those of
@@ -58,7 +59,7 @@ func Disturbances(base, head []*run.Run) (list []Disturbance) {
 	}
 	usual := 0.0
 	if len(frequencies) > 1 {
-		usual = median(frequencies)
+		usual = stats.Median(frequencies)
 	}
 	for _, r := range runs {
 		add := func(kind disturbanceKind, distorts bool, format string, args ...any) {

@@ -343,7 +343,7 @@ func (n *Normalization) byMedian(c *costs, samples int64) bool {
 		for i := range logs {
 			column[i] = logs[i][j]
 		}
-		d := divisor{value: math.Exp(median(column)), variance: variance}
+		d := divisor{value: math.Exp(stats.Median(column)), variance: variance}
 		if j < nb {
 			n.base[j] = d
 		} else {
@@ -351,16 +351,6 @@ func (n *Normalization) byMedian(c *costs, samples int64) bool {
 		}
 	}
 	return true
-}
-
-// median sorts x.
-func median(x []float64) float64 {
-	slices.Sort(x)
-	k := len(x) / 2
-	if len(x)%2 == 1 {
-		return x[k]
-	}
-	return (x[k-1] + x[k]) / 2
 }
 
 // factor computes Factor and CI from the divisors.

@@ -2,10 +2,21 @@ package stats
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
+
+// Z95 is the quantile of the normal distribution for a two-sided interval of 95 %.
+const Z95 = 1.959964
+
+// Median sorts values, of which there is one at least.
+func Median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
+}
 
 // QuantileInterval is the distribution-free interval of the q quantile, 0 to 1, of
 // independent events, from order statistics. An end that the number of events does not

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/diff"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 )
@@ -21,7 +22,7 @@ type DiffOptions struct {
 
 // WriteDiffText writes a comparison of branches as text: what was compared and how,
 // what it should save, and the branches, those whose misses changed most first.
-func WriteDiffText(w io.Writer, d *branch.Diff, opt DiffOptions) error {
+func WriteDiffText(w io.Writer, d *diff.Result, opt DiffOptions) error {
 	if err := writeBranchesDiffFacts(w, d); err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func WriteDiffText(w io.Writer, d *branch.Diff, opt DiffOptions) error {
 	return err
 }
 
-func writeBranchesDiffFacts(w io.Writer, d *branch.Diff) error {
+func writeBranchesDiffFacts(w io.Writer, d *diff.Result) error {
 	t := text.Table{}
 	t.Add("base", sideText(d.Base))
 	t.Add("head", sideText(d.Head))
@@ -75,15 +76,15 @@ func writeBranchesDiffFacts(w io.Writer, d *branch.Diff) error {
 		for _, line := range savingsText(d, s) {
 			t.Add(line[0], line[1])
 		}
-	} else if len(d.Different) == 0 && d.Normalization.Mode != branch.PerEntry {
+	} else if len(d.Different) == 0 && d.Normalization.Mode != diff.PerEntry {
 		t.Add("predicted", "nothing, as what a miss costs is unknown: --cpu or --miss-cost tell it")
 	}
-	counts := make(map[branch.Verdict]int)
+	counts := make(map[diff.Verdict]int)
 	for i := range d.Branches {
 		counts[d.Branches[i].Verdict]++
 	}
 	var verdicts []string
-	for _, v := range []branch.Verdict{branch.Improved, branch.Regressed, branch.Removed, branch.New, branch.Unchanged, branch.Inconclusive, branch.NotComparable} {
+	for _, v := range []diff.Verdict{diff.Improved, diff.Regressed, diff.Removed, diff.New, diff.Unchanged, diff.Inconclusive, diff.NotComparable} {
 		if n := counts[v]; n > 0 {
 			verdicts = append(verdicts, fmt.Sprintf("%d %s", n, v))
 		}
@@ -110,17 +111,17 @@ func sideText(runs []*branch.Table) string {
 	return fmt.Sprintf("%d runs, %s … %s (%s)", len(runs), t.Name, runs[len(runs)-1].Name, kind)
 }
 
-func normalizedText(d *branch.Diff) string {
+func normalizedText(d *diff.Result) string {
 	n := &d.Normalization
 	s := "per " + n.Unit
 	switch n.Mode {
-	case branch.PerWork:
+	case diff.PerWork:
 		s += fmt.Sprintf(" (--ops), of which head did %s times as many", text.Ratio(n.Factor))
-	case branch.PerInstruction:
+	case diff.PerInstruction:
 		s += fmt.Sprintf(", of which head executed %s times as many", text.Ratio(n.Factor))
-	case branch.PerReference:
+	case diff.PerReference:
 		s += fmt.Sprintf(": head did %s times the work, by the branches of both", text.Ratio(n.Factor))
-	case branch.PerEntry:
+	case diff.PerEntry:
 		s += ": how often branches were executed in all is not known"
 	default:
 		s += ", as if both did the same work; --ops tells if not"
@@ -132,7 +133,7 @@ func normalizedText(d *branch.Diff) string {
 }
 
 // branchTests says how verdicts were found.
-func branchTests(d *branch.Diff) string {
+func branchTests(d *diff.Result) string {
 	if d.Counted {
 		return fmt.Sprintf("none: all was counted. Unchanged is within %s", formatMargin(d.Margin))
 	}
@@ -155,7 +156,7 @@ func branchTests(d *branch.Diff) string {
 func formatMargin(m float64) string { return strconv.FormatFloat(100*m, 'g', 3, 64) + " %" }
 
 // savingsText says what the misses should save and what was measured.
-func savingsText(d *branch.Diff, s *branch.Savings) (lines [][2]string) {
+func savingsText(d *diff.Result, s *diff.Savings) (lines [][2]string) {
 	unit := d.Normalization.Unit
 	terms := fmt.Sprintf("%s misses at %s to %s cycles", text.Signed(s.Misses.Value), text.Cycles(s.Cost.Lo), text.Cycles(s.Cost.Hi))
 	if i := s.Instructions; i != nil && *i != 0 {
@@ -171,61 +172,61 @@ func savingsText(d *branch.Diff, s *branch.Savings) (lines [][2]string) {
 }
 
 // branchRatio is a ratio with its interval if it was sampled.
-func branchRatio(d *branch.Diff, c *branch.Change) string {
+func branchRatio(d *diff.Result, c *diff.Change) string {
 	if d.Counted {
 		return text.Ratio(c.Ratio)
 	}
 	return fmt.Sprintf("%s [%s, %s]", text.Ratio(c.Ratio), text.Bound(c.CI.Lo), text.Bound(c.CI.Hi))
 }
 
-func writeBranchesDiffRows(w io.Writer, d *branch.Diff, rows []branch.BranchChange) error {
+func writeBranchesDiffRows(w io.Writer, d *diff.Result, rows []diff.BranchChange) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	list := make([]*branch.BranchChange, len(rows))
+	list := make([]*diff.BranchChange, len(rows))
 	for i := range rows {
 		list[i] = &rows[i]
 	}
 	return text.WriteColumns(w, diffColumns(d), list)
 }
 
-func diffColumns(d *branch.Diff) []text.Column[*branch.BranchChange] {
-	either := func(b *branch.BranchChange) *branch.SideBranch {
+func diffColumns(d *diff.Result) []text.Column[*diff.BranchChange] {
+	either := func(b *diff.BranchChange) *diff.SideBranch {
 		if b.Base != nil {
 			return b.Base
 		}
 		return b.Head
 	}
-	side := func(s *branch.SideBranch, v float64) string {
+	side := func(s *diff.SideBranch, v float64) string {
 		if s == nil && v == 0 {
 			return "-"
 		}
 		return text.Per(v)
 	}
-	misses := func(s *branch.SideBranch) string {
+	misses := func(s *diff.SideBranch) string {
 		if s == nil {
 			return "0"
 		}
 		return text.Count(s.NMisses)
 	}
-	return []text.Column[*branch.BranchChange]{
-		text.Right("base", func(b *branch.BranchChange) string { return side(b.Base, b.Misses.Base) }),
-		text.Right("head", func(b *branch.BranchChange) string { return side(b.Head, b.Misses.Head) }),
-		text.Right("change", func(b *branch.BranchChange) string { return text.Signed(b.Misses.Delta()) }),
-		text.Right("ratio", func(b *branch.BranchChange) string { return branchRatio(d, &b.Misses) }),
-		text.Right("q", func(b *branch.BranchChange) string {
+	return []text.Column[*diff.BranchChange]{
+		text.Right("base", func(b *diff.BranchChange) string { return side(b.Base, b.Misses.Base) }),
+		text.Right("head", func(b *diff.BranchChange) string { return side(b.Head, b.Misses.Head) }),
+		text.Right("change", func(b *diff.BranchChange) string { return text.Signed(b.Misses.Delta()) }),
+		text.Right("ratio", func(b *diff.BranchChange) string { return branchRatio(d, &b.Misses) }),
+		text.Right("q", func(b *diff.BranchChange) string {
 			if !b.Misses.Tested {
 				return "-"
 			}
 			return strconv.FormatFloat(b.Misses.Q, 'g', 2, 64)
 		}),
-		text.Right("n: missed", func(b *branch.BranchChange) string {
+		text.Right("n: missed", func(b *diff.BranchChange) string {
 			if d.Counted {
 				return "-"
 			}
 			return misses(b.Base) + " → " + misses(b.Head)
 		}),
-		text.Right("rate", func(b *branch.BranchChange) string {
+		text.Right("rate", func(b *diff.BranchChange) string {
 			if b.Rate == nil {
 				return "-"
 			}
@@ -238,21 +239,21 @@ func diffColumns(d *branch.Diff) []text.Column[*branch.BranchChange] {
 			}
 			return s
 		}),
-		text.Left("verdict", func(b *branch.BranchChange) string { return string(b.Verdict) }),
-		text.Left("match", func(b *branch.BranchChange) string {
-			if b.Match == branch.NoMatch {
+		text.Left("verdict", func(b *diff.BranchChange) string { return string(b.Verdict) }),
+		text.Left("match", func(b *diff.BranchChange) string {
+			if b.Match == diff.NoMatch {
 				return "-"
 			}
 			return string(b.Match)
 		}),
-		text.Left("kind", func(b *branch.BranchChange) string {
+		text.Left("kind", func(b *diff.BranchChange) string {
 			if k := either(b).Kind; k != branch.UnknownKind {
 				return string(k)
 			}
 			return "-"
 		}),
-		text.Left("dso", func(b *branch.BranchChange) string { return path.Base(either(b).DSO) }),
-		text.Left("branch", func(b *branch.BranchChange) string {
+		text.Left("dso", func(b *diff.BranchChange) string { return path.Base(either(b).DSO) }),
+		text.Left("branch", func(b *diff.BranchChange) string {
 			s := branchPlace(either(b).Branch)
 			if b.Base != nil && b.Head != nil && b.Base.Line != b.Head.Line {
 				s += fmt.Sprintf(", line %d in head", b.Head.Line)
@@ -270,8 +271,8 @@ func diffColumns(d *branch.Diff) []text.Column[*branch.BranchChange] {
 
 // writeBranchesDiffFunctions writes the misses of functions that lost branches or got
 // new ones.
-func writeBranchesDiffFunctions(w io.Writer, d *branch.Diff, rows []branch.BranchChange) error {
-	seen := make(map[*branch.FunctionChange]bool)
+func writeBranchesDiffFunctions(w io.Writer, d *diff.Result, rows []diff.BranchChange) error {
+	seen := make(map[*diff.FunctionChange]bool)
 	out := text.Table{Right: []bool{true, true, true}}
 	out.Add("base", "head", "change", "all branches of a function that lost some or got new ones")
 	for i := range rows {
@@ -293,7 +294,7 @@ func writeBranchesDiffFunctions(w io.Writer, d *branch.Diff, rows []branch.Branc
 
 // writeFunctionsDiff writes the misses in functions, of samples that do not tell the
 // branch for sure.
-func writeFunctionsDiff(w io.Writer, d *branch.Diff, opt DiffOptions) error {
+func writeFunctionsDiff(w io.Writer, d *diff.Result, opt DiffOptions) error {
 	rows := d.Functions
 	if opt.Limit > 0 {
 		rows = rows[:min(opt.Limit, len(rows))]
@@ -304,7 +305,7 @@ func writeFunctionsDiff(w io.Writer, d *branch.Diff, opt DiffOptions) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	cores := slices.ContainsFunc(rows, func(f branch.FunctionDiff) bool { return f.PMU != "" })
+	cores := slices.ContainsFunc(rows, func(f diff.Function) bool { return f.PMU != "" })
 	out := text.Table{Right: []bool{true, true, true, true, true, true}}
 	head := []string{"base", "head", "change", "ratio", "q", "samples", "verdict", "dso", "function"}
 	if cores {

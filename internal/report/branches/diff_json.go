@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/diff"
 	"profdiff/internal/report/text"
 )
 
@@ -139,7 +140,7 @@ type FunctionDiff struct {
 }
 
 // WriteDiffJSON writes a DiffDocument.
-func WriteDiffJSON(w io.Writer, d *branch.Diff) error {
+func WriteDiffJSON(w io.Writer, d *diff.Result) error {
 	n := &d.Normalization
 	out := DiffDocument{
 		Schema: DiffSchema, Tier: string(d.Base[0].Tier), Base: newInputs(d.Base), Head: newInputs(d.Head),
@@ -195,7 +196,7 @@ func newInputs(runs []*branch.Table) (list []Input) {
 	return list
 }
 
-func newDiffChange(d *branch.Diff, c *branch.Change) DiffChange {
+func newDiffChange(d *diff.Result, c *diff.Change) DiffChange {
 	out := DiffChange{Base: c.Base, Head: c.Head, Delta: c.Delta(), Ratio: text.Finite(c.Ratio)}
 	if !d.Counted {
 		out.CI, out.P = []*float64{text.Finite(c.CI.Lo), text.Finite(c.CI.Hi)}, text.Finite(c.P)
@@ -210,7 +211,7 @@ func newDiffEstimate(e branch.Estimate) DiffEstimate {
 	return DiffEstimate{Value: e.Value, CI: []*float64{text.Finite(e.Lo), text.Finite(e.Hi)}}
 }
 
-func newDiffSide(s *branch.SideBranch) *DiffSide {
+func newDiffSide(s *diff.SideBranch) *DiffSide {
 	if s == nil {
 		return nil
 	}

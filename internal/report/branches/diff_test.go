@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/diff"
 	"profdiff/internal/report/reporttest"
 )
 
@@ -26,16 +27,16 @@ func branchSide(name string, misses float64, all bool) *branch.Table {
 	return t
 }
 
-func branchDiff(t *testing.T, opt branch.DiffOptions, base, head []*branch.Table) *branch.Diff {
+func branchDiff(t *testing.T, opt diff.Options, base, head []*branch.Table) *diff.Result {
 	t.Helper()
-	d, err := branch.Compare(base, head, opt)
+	d, err := diff.Compare(base, head, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func branchDiffs(t *testing.T) map[string]*branch.Diff {
+func branchDiffs(t *testing.T) map[string]*diff.Result {
 	before, after := branchSide("before.data", 1.2e7, true), branchSide("after.data", 4e6, false)
 	after.Cycles = new(3.2e8)
 	side := func(tables ...*branch.Table) []*branch.Table { return tables }
@@ -51,19 +52,19 @@ func branchDiffs(t *testing.T) map[string]*branch.Diff {
 	}
 	simulated := simulatedTable()
 	simulated.Branches = append(simulated.Branches[:0:0], simulated.Branches[0])
-	replaced := branchDiff(t, branch.DiffOptions{}, side(simulatedTable()), side(simulated))
+	replaced := branchDiff(t, diff.Options{}, side(simulatedTable()), side(simulated))
 	for i := range replaced.Branches {
-		if b := &replaced.Branches[i]; b.Verdict == branch.Removed {
-			b.ReplacedBy = &branch.Replacement{By: branch.ConditionalMove, Text: "cmovl %eax,%edx", Address: 0x1234, File: "/src/a.c", Line: 7, Base: 1, Head: 3}
+		if b := &replaced.Branches[i]; b.Verdict == diff.Removed {
+			b.ReplacedBy = &diff.Replacement{By: branch.ConditionalMove, Text: "cmovl %eax,%edx", Address: 0x1234, File: "/src/a.c", Line: 7, Base: 1, Head: 3}
 		}
 	}
-	return map[string]*branch.Diff{
-		"branches_diff":           branchDiff(t, branch.DiffOptions{}, side(before), side(after)),
-		"branches_diff_work":      branchDiff(t, branch.DiffOptions{Ops: &[2]float64{1e9, 2e9}}, side(before), side(after)),
-		"branches_diff_different": branchDiff(t, branch.DiffOptions{}, side(before), side(other)),
-		"branches_diff_functions": branchDiff(t, branch.DiffOptions{}, side(functions(900)), side(functions(400))),
+	return map[string]*diff.Result{
+		"branches_diff":           branchDiff(t, diff.Options{}, side(before), side(after)),
+		"branches_diff_work":      branchDiff(t, diff.Options{Ops: &[2]float64{1e9, 2e9}}, side(before), side(after)),
+		"branches_diff_different": branchDiff(t, diff.Options{}, side(before), side(other)),
+		"branches_diff_functions": branchDiff(t, diff.Options{}, side(functions(900)), side(functions(400))),
 		"branches_diff_simulated": replaced,
-		"branches_diff_runs": branchDiff(t, branch.DiffOptions{Normalize: branch.PerRun},
+		"branches_diff_runs": branchDiff(t, diff.Options{Normalize: diff.PerRun},
 			side(before, branchSide("before2.data", 1.25e7, true), branchSide("before3.data", 1.15e7, true)),
 			side(after, branchSide("after2.data", 4.2e6, false), branchSide("after3.data", 4.1e6, false))),
 	}

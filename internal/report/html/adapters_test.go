@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/diff"
 	"profdiff/internal/budget"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
@@ -70,7 +71,7 @@ func TestBranches(t *testing.T) {
 }
 
 func TestBranchDiff(t *testing.T) {
-	c, err := branch.Compare([]*branch.Table{readBranches(t, "before.out")}, []*branch.Table{readBranches(t, "after.out")}, branch.DiffOptions{})
+	c, err := diff.Compare([]*branch.Table{readBranches(t, "before.out")}, []*branch.Table{readBranches(t, "after.out")}, diff.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestBranchDiff(t *testing.T) {
 		if (got.Base == nil) != (want.Base == nil) || (got.Head == nil) != (want.Head == nil) {
 			t.Errorf("row %d has other sides", i)
 		}
-		if want.Verdict == branch.Regressed && got.Verdict != Regressed || want.Verdict == branch.Improved && got.Verdict != Improved {
+		if want.Verdict == diff.Regressed && got.Verdict != Regressed || want.Verdict == diff.Improved && got.Verdict != Improved {
 			t.Errorf("row %d is %s, want %s", i, got.Verdict, want.Verdict)
 		}
 	}
@@ -94,7 +95,7 @@ func TestBranchDiff(t *testing.T) {
 // their places.
 func TestBranchCode(t *testing.T) {
 	before, after := readBranches(t, "before.out"), readBranches(t, "after.out")
-	c, err := branch.Compare([]*branch.Table{before}, []*branch.Table{after}, branch.DiffOptions{})
+	c, err := diff.Compare([]*branch.Table{before}, []*branch.Table{after}, diff.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/diff"
 )
 
 // FromBranchDiff is the document of the branches of two sides. Listings, if any, are the
 // code of functions with their branches.
-func FromBranchDiff(c *branch.Diff, listings []BranchListing, opt Options) *Document {
+func FromBranchDiff(c *diff.Result, listings []BranchListing, opt Options) *Document {
 	d := &Document{
 		Title: "Branches", Base: opt.tables(c.Base), Head: opt.tables(c.Head), Tool: opt.Tool,
 		Branches: &Branches{Base: opt.branchSource(c.Base[0]), Head: opt.branchSource(c.Head[0]), Hidden: c.Hidden},
@@ -45,7 +46,7 @@ func FromBranchDiff(c *branch.Diff, listings []BranchListing, opt Options) *Docu
 	return d
 }
 
-func branchDiffVerdict(c *branch.Diff) Verdict {
+func branchDiffVerdict(c *diff.Result) Verdict {
 	v := Verdict{Outcome: Info}
 	if len(c.Different) > 0 {
 		v.Outcome = Inconclusive
@@ -57,7 +58,7 @@ func branchDiffVerdict(c *branch.Diff) Verdict {
 			v.Sentence += fmt.Sprintf(" [95"+thin+"%% interval %s to %s"+thin+"%%]", percent(t.CI.Lo), percent(t.CI.Hi))
 		}
 	}
-	counts := make(map[branch.Verdict]int)
+	counts := make(map[diff.Verdict]int)
 	for i := range c.Branches {
 		counts[c.Branches[i].Verdict]++
 	}
@@ -65,7 +66,7 @@ func branchDiffVerdict(c *branch.Diff) Verdict {
 		counts[c.Functions[i].Verdict]++
 	}
 	var verdicts []string
-	for _, k := range []branch.Verdict{branch.Improved, branch.Regressed, branch.Removed, branch.New, branch.Unchanged, branch.Inconclusive, branch.NotComparable} {
+	for _, k := range []diff.Verdict{diff.Improved, diff.Regressed, diff.Removed, diff.New, diff.Unchanged, diff.Inconclusive, diff.NotComparable} {
 		if n := counts[k]; n > 0 {
 			verdicts = append(verdicts, fmt.Sprintf("%d %s", n, k))
 		}
@@ -93,17 +94,17 @@ func branchDiffVerdict(c *branch.Diff) Verdict {
 
 // largestMissChanges names the branches whose misses grew and shrank most, of those that
 // were shown to.
-func largestMissChanges(c *branch.Diff) (list []string) {
-	var grew, shrank *branch.BranchChange
+func largestMissChanges(c *diff.Result) (list []string) {
+	var grew, shrank *diff.BranchChange
 	for i := range c.Branches {
 		b := &c.Branches[i]
 		d := b.Misses.Delta()
 		switch b.Verdict {
-		case branch.Regressed, branch.New:
+		case diff.Regressed, diff.New:
 			if grew == nil || d > grew.Misses.Delta() {
 				grew = b
 			}
-		case branch.Improved, branch.Removed:
+		case diff.Improved, diff.Removed:
 			if shrank == nil || d < shrank.Misses.Delta() {
 				shrank = b
 			}
@@ -111,7 +112,7 @@ func largestMissChanges(c *branch.Diff) (list []string) {
 	}
 	for _, x := range []struct {
 		word string
-		b    *branch.BranchChange
+		b    *diff.BranchChange
 	}{{"Largest growth", grew}, {"Largest reduction", shrank}} {
 		if x.b != nil {
 			row := branchChange(x.b)
@@ -122,7 +123,7 @@ func largestMissChanges(c *branch.Diff) (list []string) {
 }
 
 // addBranchCards are the misses, and the cycles that they cost.
-func (d *Document) addBranchCards(c *branch.Diff) {
+func (d *Document) addBranchCards(c *diff.Result) {
 	if t := c.Total; t != nil {
 		ch := Change{Base: t.Base, Head: t.Head, Ratio: t.Ratio, Lo: t.CI.Lo, Hi: t.CI.Hi}
 		card := Card{Name: "Branch misses per " + c.Normalization.Unit, Base: weight(t.Base, "count"), Head: weight(t.Head, "count"), Change: ch.relative(), Outcome: Info}
@@ -161,13 +162,13 @@ func (o *Options) tables(list []*branch.Table) string {
 	return o.name(list[0].Name) + " … " + o.name(list[len(list)-1].Name)
 }
 
-func branchChange(b *branch.BranchChange) Branch {
+func branchChange(b *diff.BranchChange) Branch {
 	side := b.Head
 	if side == nil {
 		side = b.Base
 	}
 	row := placeOf(side.Branch)
-	of := func(s *branch.SideBranch) *BranchSide {
+	of := func(s *diff.SideBranch) *BranchSide {
 		if s == nil {
 			return nil
 		}
@@ -187,13 +188,13 @@ func branchChange(b *branch.BranchChange) Branch {
 	return row
 }
 
-func branchOutcome(v branch.Verdict) Outcome {
+func branchOutcome(v diff.Verdict) Outcome {
 	switch v {
-	case branch.Improved:
+	case diff.Improved:
 		return Improved
-	case branch.Regressed:
+	case diff.Regressed:
 		return Regressed
-	case branch.Unchanged:
+	case diff.Unchanged:
 		return Unchanged
 	}
 	return Inconclusive
@@ -201,21 +202,21 @@ func branchOutcome(v branch.Verdict) Outcome {
 
 // missChange is a change of misses in words. Of what one side alone has there is no
 // ratio.
-func missChange(c *branch.Change, v branch.Verdict) string {
+func missChange(c *diff.Change, v diff.Verdict) string {
 	ch := Change{Base: c.Base, Head: c.Head, Ratio: c.Ratio, Lo: c.CI.Lo, Hi: c.CI.Hi}
 	if ch.Lo == ch.Hi { // counted
 		ch.Lo, ch.Hi = 0, math.Inf(1)
 	}
 	switch v {
-	case branch.New, branch.Removed:
+	case diff.New, diff.Removed:
 		return string(v)
-	case branch.Improved, branch.Regressed:
+	case diff.Improved, diff.Regressed:
 		return strings.TrimSpace("misses " + ch.relative() + " " + ch.interval())
 	}
 	return strings.TrimSpace(string(v) + ": misses " + ch.relative() + " " + ch.interval())
 }
 
-func functionChange(f *branch.FunctionDiff) BranchFunction {
+func functionChange(f *diff.Function) BranchFunction {
 	out := BranchFunction{Name: f.Name, DSO: path.Base(f.DSO), PMU: f.PMU, Verdict: branchOutcome(f.Verdict), Change: missChange(&f.Misses, f.Verdict)}
 	if f.Name == "" {
 		out.Name = f.BaseName

@@ -1,4 +1,4 @@
-package branch
+package diff
 
 import (
 	"cmp"
@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"profdiff/internal/align"
+	"profdiff/internal/branch"
 	"profdiff/internal/stats"
 )
 
 // A FunctionDiff compares the misses in a function, of samples that tell the function
 // and not the branch.
-type FunctionDiff struct {
+type Function struct {
 	// Name is that in head, BaseName that in base; "" where it was not seen.
 	Name, BaseName string
 	DSO, PMU       string
@@ -27,7 +28,7 @@ type functionSide struct {
 	list []align.Function
 	at   map[functionName]int
 	// misses by PMU of each function, of each run.
-	misses []map[string][]Amount
+	misses []map[string][]branch.Amount
 }
 
 // A functionPMU is a group of functions that are the same, on cores of one kind.
@@ -36,7 +37,7 @@ type functionPMU struct {
 	pmu   string
 }
 
-func functionsOf(tables []*Table) *functionSide {
+func functionsOf(tables []*branch.Table) *functionSide {
 	s := &functionSide{at: make(map[functionName]int)}
 	for run, t := range tables {
 		for i := range t.Functions {
@@ -51,19 +52,19 @@ func functionsOf(tables []*Table) *functionSide {
 					fn.Name, fn.Unknown = unnamed(name.dso), true
 				}
 				s.list = append(s.list, fn)
-				s.misses = append(s.misses, make(map[string][]Amount))
+				s.misses = append(s.misses, make(map[string][]branch.Amount))
 			}
 			if s.misses[n][f.PMU] == nil {
-				s.misses[n][f.PMU] = make([]Amount, len(tables))
+				s.misses[n][f.PMU] = make([]branch.Amount, len(tables))
 			}
-			s.misses[n][f.PMU][run].add(&f.Misses)
+			addAmount(&s.misses[n][f.PMU][run], &f.Misses)
 		}
 	}
 	return s
 }
 
-func (a *Amount) add(b *Amount) {
-	v := a.squares() + b.squares()
+func addAmount(a, b *branch.Amount) {
+	v := squares(a) + squares(b)
 	a.Value += b.Value
 	a.Samples += b.Samples
 	if v > 0 {
@@ -72,7 +73,7 @@ func (a *Amount) add(b *Amount) {
 }
 
 // squares is the variance of a Poisson count of weighted samples.
-func (a *Amount) squares() float64 {
+func squares(a *branch.Amount) float64 {
 	switch {
 	case a.Counted || a.Value == 0:
 		return 0
@@ -82,13 +83,13 @@ func (a *Amount) squares() float64 {
 	return a.Value * a.Value / float64(max(a.Samples, 1))
 }
 
-// per is an amount per unit of work.
-func (a *Amount) per(u units) stats.WeightedCount {
+// amountPer is an amount per unit of work.
+func amountPer(a *branch.Amount, u units) stats.WeightedCount {
 	if !(a.Value > 0) || !(u.n > 0) {
 		return stats.WeightedCount{}
 	}
 	w := a.Value / u.n
-	return stats.WeightedCount{Weight: w, WeightSq: a.squares()/(u.n*u.n) + w*w*u.variance}
+	return stats.WeightedCount{Weight: w, WeightSq: squares(a)/(u.n*u.n) + w*w*u.variance}
 }
 
 // ofPMU are the units of a PMU.
@@ -109,15 +110,15 @@ func (c *comparison) functions() error {
 	if err != nil {
 		return err
 	}
-	rows := make(map[functionPMU]*FunctionDiff)
-	sums := make(map[functionPMU]*[2][]Amount)
+	rows := make(map[functionPMU]*Function)
+	sums := make(map[functionPMU]*[2][]branch.Amount)
 	var keys []functionPMU
 	add := func(group, function, side int, s *functionSide) {
 		for pmu, runs := range s.misses[function] {
 			at := functionPMU{group, pmu}
 			if rows[at] == nil {
-				rows[at] = &FunctionDiff{PMU: pmu}
-				sums[at] = &[2][]Amount{make([]Amount, len(c.base.tables)), make([]Amount, len(c.head.tables))}
+				rows[at] = &Function{PMU: pmu}
+				sums[at] = &[2][]branch.Amount{make([]branch.Amount, len(c.base.tables)), make([]branch.Amount, len(c.head.tables))}
 				keys = append(keys, at)
 			}
 			r := rows[at]
@@ -128,7 +129,7 @@ func (c *comparison) functions() error {
 				r.Name = cmp.Or(r.Name, name)
 			}
 			for run := range runs {
-				sums[at][side][run].add(&runs[run])
+				addAmount(&sums[at][side][run], &runs[run])
 			}
 		}
 	}
@@ -151,7 +152,7 @@ func (c *comparison) functions() error {
 		var counts [2][]stats.WeightedCount
 		for side, u := range [][]units{c.baseUnits, c.headUnits} {
 			for run := range sum[side] {
-				counts[side] = append(counts[side], sum[side][run].per(u[run].ofPMU(key.pmu)))
+				counts[side] = append(counts[side], amountPer(&sum[side][run], u[run].ofPMU(key.pmu)))
 			}
 		}
 		for i := range sum[0] {
@@ -160,7 +161,7 @@ func (c *comparison) functions() error {
 		for i := range sum[1] {
 			r.HeadSamples += sum[1][i].Samples
 		}
-		if max(r.BaseSamples, r.HeadSamples) < MinMisses {
+		if max(r.BaseSamples, r.HeadSamples) < branch.MinMisses {
 			c.d.HiddenFunctions++
 			continue
 		}
@@ -168,7 +169,7 @@ func (c *comparison) functions() error {
 		c.d.Functions = append(c.d.Functions, *r)
 	}
 	c.functionVerdicts()
-	slices.SortStableFunc(c.d.Functions, func(a, b FunctionDiff) int {
+	slices.SortStableFunc(c.d.Functions, func(a, b Function) int {
 		return -cmp.Compare(math.Abs(a.Misses.Delta()), math.Abs(b.Misses.Delta()))
 	})
 	return nil

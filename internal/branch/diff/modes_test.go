@@ -1,4 +1,4 @@
-package branch
+package diff
 
 import (
 	"math"
@@ -7,36 +7,37 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/branch"
 	"profdiff/internal/stats"
 )
 
 // sampledBranch is one of a table of stacks with so many misses, each in a sample of
 // its own that weighs 1000.
-func sampledBranch(address uint64, line int64, misses float64) Branch {
+func sampledBranch(address uint64, line int64, misses float64) branch.Branch {
 	b := branchAt("f", address, line)
 	b.NMisses = int64(misses)
 	b.Misses = new(1000 * misses)
 	n := stats.WeightedCount{Weight: 1000 * misses, WeightSq: 1e6 * misses}
-	b.noise = noise{seen: n, misses: n}
+	b.Noise = branch.Noise{Seen: n, Misses: n}
 	b.Executed = new(1e6)
-	b.Enough = misses >= MinMisses
+	b.Enough = misses >= branch.MinMisses
 	return b
 }
 
-func stacksTable(name string, branches ...Branch) *Table {
-	t := &Table{
-		Name: name, Tier: TierStacks, Scaled: true, Rated: 1e9, Arch: "x86_64", CPU: "cpu",
-		Events:       []Event{{Name: "taken", Period: 1000, Counts: CountsTaken, Rates: true, Samples: 100000}, {Name: "instructions", Period: 1e6, Counts: CountsInstructions, Samples: 4000}},
-		Instructions: new(4e9), Cycles: new(2e9), Branches: branches, Cost: &Cost{Lo: 10, Centre: 15, Hi: 20},
+func stacksTable(name string, branches ...branch.Branch) *branch.Table {
+	t := &branch.Table{
+		Name: name, Tier: branch.TierStacks, Scaled: true, Rated: 1e9, Arch: "x86_64", CPU: "cpu",
+		Events:       []branch.Event{{Name: "taken", Period: 1000, Counts: branch.CountsTaken, Rates: true, Samples: 100000}, {Name: "instructions", Period: 1e6, Counts: branch.CountsInstructions, Samples: 4000}},
+		Instructions: new(4e9), Cycles: new(2e9), Branches: branches, Cost: &branch.Cost{Lo: 10, Centre: 15, Hi: 20},
 	}
-	t.Samples = Account{In: 100000, Used: 100000}
+	t.Samples = branch.Account{In: 100000, Used: 100000}
 	return t
 }
 
 func TestDiffVerdicts(t *testing.T) {
 	base := stacksTable("base", sampledBranch(0x10, 5, 4000), sampledBranch(0x20, 6, 40), sampledBranch(0x30, 7, 40000), sampledBranch(0x40, 8, 400), sampledBranch(0x50, 9, 12), sampledBranch(0x70, 12, 100))
 	head := stacksTable("head", sampledBranch(0x11, 5, 2000), sampledBranch(0x23, 6, 44), sampledBranch(0x38, 7, 40100), sampledBranch(0x60, 11, 300), sampledBranch(0x72, 12, 3))
-	d, err := Compare([]*Table{base}, []*Table{head}, DiffOptions{})
+	d, err := Compare([]*branch.Table{base}, []*branch.Table{head}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,32 +69,32 @@ func TestDiffVerdicts(t *testing.T) {
 }
 
 func TestDiffNormalize(t *testing.T) {
-	table := func(misses, executed, instructions float64) *Table {
+	table := func(misses, executed, instructions float64) *branch.Table {
 		b := sampledBranch(0x10, 5, misses)
 		b.Executed = &executed
 		t := stacksTable("t", b)
 		t.Instructions = &instructions
 		return t
 	}
-	bare := func(t *Table) *Table { t.Instructions, t.Cycles = nil, nil; return t }
+	bare := func(t *branch.Table) *branch.Table { t.Instructions, t.Cycles = nil, nil; return t }
 	for _, test := range []struct {
 		name          string
-		base, head    *Table
-		opt           DiffOptions
+		base, head    *branch.Table
+		opt           Options
 		mode          Normalization
 		ratio, factor float64
 		warning       string
 	}{
-		{"instructions", table(100, 1e6, 1e9), table(300, 2e6, 2e9), DiffOptions{}, PerInstruction, 1.5, 2, ""},
-		{"work", table(100, 1e6, 1e9), table(300, 2e6, 2e9), DiffOptions{Ops: &[2]float64{10, 30}}, PerWork, 1, 3, ""},
-		{"reference", table(100, 1e6, 1e9), table(300, 2e6, 1e9), DiffOptions{Normalize: PerReference}, PerReference, 1.5, 2, ""},
-		{"none", table(100, 1e6, 1e9), table(300, 1e6, 2e9), DiffOptions{Normalize: PerRun}, PerRun, 3, 1, ""},
-		{"nothing is known", bare(table(100, 1e6, 1)), bare(table(300, 1e6, 1)), DiffOptions{}, PerRun, 3, 1, ""},
-		{"other work", bare(table(100, 1e6, 1)), bare(table(300, 2e6, 1)), DiffOptions{}, PerRun, 3, 1, "executed 2 times as often"},
-		{"longer code", table(100, 1e6, 1e9), table(100, 1e6, 2e9), DiffOptions{}, PerInstruction, 0.5, 2, "executed 0.5 times as often per instruction"},
-		{"counted", simulatedTableOf(branchAt("f", 1, 2)), simulatedTableOf(branchAt("f", 1, 2)), DiffOptions{}, PerRun, 1, 1, ""},
+		{"instructions", table(100, 1e6, 1e9), table(300, 2e6, 2e9), Options{}, PerInstruction, 1.5, 2, ""},
+		{"work", table(100, 1e6, 1e9), table(300, 2e6, 2e9), Options{Ops: &[2]float64{10, 30}}, PerWork, 1, 3, ""},
+		{"reference", table(100, 1e6, 1e9), table(300, 2e6, 1e9), Options{Normalize: PerReference}, PerReference, 1.5, 2, ""},
+		{"none", table(100, 1e6, 1e9), table(300, 1e6, 2e9), Options{Normalize: PerRun}, PerRun, 3, 1, ""},
+		{"nothing is known", bare(table(100, 1e6, 1)), bare(table(300, 1e6, 1)), Options{}, PerRun, 3, 1, ""},
+		{"other work", bare(table(100, 1e6, 1)), bare(table(300, 2e6, 1)), Options{}, PerRun, 3, 1, "executed 2 times as often"},
+		{"longer code", table(100, 1e6, 1e9), table(100, 1e6, 2e9), Options{}, PerInstruction, 0.5, 2, "executed 0.5 times as often per instruction"},
+		{"counted", simulatedTableOf(branchAt("f", 1, 2)), simulatedTableOf(branchAt("f", 1, 2)), Options{}, PerRun, 1, 1, ""},
 	} {
-		d, err := Compare([]*Table{test.base}, []*Table{test.head}, test.opt)
+		d, err := Compare([]*branch.Table{test.base}, []*branch.Table{test.head}, test.opt)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -108,7 +109,7 @@ func TestDiffNormalize(t *testing.T) {
 	// Entries of stacks, where these are all that is known.
 	base, head := table(100, 1e6, 1e9), table(300, 1e6, 1e9)
 	base.Scaled, head.Scaled, head.Rated = false, false, 2e9
-	d, err := Compare([]*Table{base}, []*Table{head}, DiffOptions{})
+	d, err := Compare([]*branch.Table{base}, []*branch.Table{head}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestDiffNormalize(t *testing.T) {
 }
 
 func TestDiffRefusals(t *testing.T) {
-	table := func(change func(*Table)) *Table {
+	table := func(change func(*branch.Table)) *branch.Table {
 		t := stacksTable("t", sampledBranch(0x10, 5, 100))
 		if change != nil {
 			change(t)
@@ -127,46 +128,46 @@ func TestDiffRefusals(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name string
-		head *Table
-		opt  DiffOptions
+		head *branch.Table
+		opt  Options
 		want string
 	}{
-		{"simulated", simulatedTableOf(branchAt("f", 1, 2)), DiffOptions{}, "x is simulated, t is not: a simulated predictor cannot be compared with a CPU"},
-		{"much longer", table(func(t *Table) { t.Cycles = new(2.2e10) }), DiffOptions{}, "cycles of the sides differ by a factor of 11: they did not do the same work; tell how much each did with --ops"},
-		{"unknown", table(func(t *Table) { t.Unknown = "of a trace" }), DiffOptions{}, "t: does not tell which branches were mispredicted: of a trace"},
-		{"instructions", table(func(t *Table) { t.Instructions = nil }), DiffOptions{Normalize: PerInstruction}, "t: does not tell how many instructions were executed"},
-		{"work", table(nil), DiffOptions{Normalize: PerWork}, "normalizing by work needs the number of operations"},
-		{"totals", table(func(t *Table) { t.Tier = TierTotals }), DiffOptions{}, "t: has totals only, not those of branches or functions"},
+		{"simulated", simulatedTableOf(branchAt("f", 1, 2)), Options{}, "x is simulated, t is not: a simulated predictor cannot be compared with a CPU"},
+		{"much longer", table(func(t *branch.Table) { t.Cycles = new(2.2e10) }), Options{}, "cycles of the sides differ by a factor of 11: they did not do the same work; tell how much each did with --ops"},
+		{"unknown", table(func(t *branch.Table) { t.Unknown = "of a trace" }), Options{}, "t: does not tell which branches were mispredicted: of a trace"},
+		{"instructions", table(func(t *branch.Table) { t.Instructions = nil }), Options{Normalize: PerInstruction}, "t: does not tell how many instructions were executed"},
+		{"work", table(nil), Options{Normalize: PerWork}, "normalizing by work needs the number of operations"},
+		{"totals", table(func(t *branch.Table) { t.Tier = branch.TierTotals }), Options{}, "t: has totals only, not those of branches or functions"},
 	} {
-		_, err := Compare([]*Table{table(nil)}, []*Table{test.head}, test.opt)
+		_, err := Compare([]*branch.Table{table(nil)}, []*branch.Table{test.head}, test.opt)
 		if err == nil || err.Error() != test.want {
 			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
 		}
 	}
 	// With the work told, sides may be as different as they like.
-	if _, err := Compare([]*Table{table(nil)}, []*Table{table(func(t *Table) { t.Cycles = new(2.2e10) })}, DiffOptions{Ops: &[2]float64{1, 11}}); err != nil {
+	if _, err := Compare([]*branch.Table{table(nil)}, []*branch.Table{table(func(t *branch.Table) { t.Cycles = new(2.2e10) })}, Options{Ops: &[2]float64{1, 11}}); err != nil {
 		t.Error(err)
 	}
 	lines := branchAt("f", 0, 5)
 	lines.ByLine = true
-	_, err := Compare([]*Table{simulatedTableOf(lines)}, []*Table{simulatedTableOf(branchAt("f", 1, 5))}, DiffOptions{})
+	_, err := Compare([]*branch.Table{simulatedTableOf(lines)}, []*branch.Table{simulatedTableOf(branchAt("f", 1, 5))}, Options{})
 	if want := "x and x: one names branches, the other lines only: record both with --dump-instr=yes"; err == nil || err.Error() != want {
 		t.Errorf("lines: got %v, want %s", err, want)
 	}
-	_, err = Compare([]*Table{table(nil), table(func(t *Table) { t.CPU = "another"; t.Name = "u" })}, []*Table{table(nil)}, DiffOptions{})
+	_, err = Compare([]*branch.Table{table(nil), table(func(t *branch.Table) { t.CPU = "another"; t.Name = "u" })}, []*branch.Table{table(nil)}, Options{})
 	if want := "t and u are of one side but CPU differs (cpu, another)"; err == nil || err.Error() != want {
 		t.Errorf("one side: got %v, want %s", err, want)
 	}
 	for _, test := range []struct {
-		change func(*Table)
+		change func(*branch.Table)
 		want   string
 	}{
-		{func(t *Table) { t.CPU = "another" }, "CPU differs (cpu, another)"},
-		{func(t *Table) { t.Events[0].Name = "other" }, "event differs (taken, other)"},
-		{func(t *Table) { t.Events[0].Period = 0 }, "period differs (fixed, varies)"},
-		{func(t *Table) { t.Tier = TierPrecise }, "tier differs (B, A)"},
+		{func(t *branch.Table) { t.CPU = "another" }, "CPU differs (cpu, another)"},
+		{func(t *branch.Table) { t.Events[0].Name = "other" }, "event differs (taken, other)"},
+		{func(t *branch.Table) { t.Events[0].Period = 0 }, "period differs (fixed, varies)"},
+		{func(t *branch.Table) { t.Tier = branch.TierPrecise }, "tier differs (B, A)"},
 	} {
-		d, err := Compare([]*Table{table(nil)}, []*Table{table(test.change)}, DiffOptions{})
+		d, err := Compare([]*branch.Table{table(nil)}, []*branch.Table{table(test.change)}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,27 +178,27 @@ func TestDiffRefusals(t *testing.T) {
 }
 
 func TestDiffSavings(t *testing.T) {
-	table := func(misses, cycles float64) *Table {
+	table := func(misses, cycles float64) *branch.Table {
 		t := stacksTable("t", sampledBranch(0x10, 5, misses))
 		t.Cycles = &cycles
 		return t
 	}
 	for _, test := range []struct {
 		name              string
-		base, head        *Table
-		opt               DiffOptions
+		base, head        *branch.Table
+		opt               Options
 		predicted, cycles float64
 		finding           string
 	}{
 		// 50,000 samples are 50 M misses, of 15 cycles.
-		{"as predicted", table(50000, 2e9), table(5000, 1.4e9), DiffOptions{Normalize: PerRun}, -45e6 * 15, -6e8, "they agree within a factor of two"},
-		{"not critical", table(50000, 2e9), table(5000, 1.95e9), DiffOptions{Normalize: PerRun}, -45e6 * 15, -5e7, "they differ by more than a factor of two: the misses were not on the critical path, or something else changed too"},
-		{"more", table(5000, 2e9), table(2000, 1e9), DiffOptions{Normalize: PerRun}, -3e6 * 15, -1e9, "22.2 times what was predicted was measured: misses are not all that changed"},
-		{"too little", table(5000, 2e9), table(4900, 2.001e9), DiffOptions{Normalize: PerRun}, -1e5 * 15, 1e6, "both are below 1 % of the cycles"},
-		{"told", table(50000, 2e9), table(5000, 2e9), DiffOptions{Normalize: PerRun, Cycles: &[2]float64{2e9, 1.4e9}}, -45e6 * 15, -6e8, "they agree within a factor of two"},
-		{"per operation", table(50000, 2e9), table(5000, 1.4e9), DiffOptions{Ops: &[2]float64{1e6, 1e6}}, -45 * 15, -600, "they agree within a factor of two"},
+		{"as predicted", table(50000, 2e9), table(5000, 1.4e9), Options{Normalize: PerRun}, -45e6 * 15, -6e8, "they agree within a factor of two"},
+		{"not critical", table(50000, 2e9), table(5000, 1.95e9), Options{Normalize: PerRun}, -45e6 * 15, -5e7, "they differ by more than a factor of two: the misses were not on the critical path, or something else changed too"},
+		{"more", table(5000, 2e9), table(2000, 1e9), Options{Normalize: PerRun}, -3e6 * 15, -1e9, "22.2 times what was predicted was measured: misses are not all that changed"},
+		{"too little", table(5000, 2e9), table(4900, 2.001e9), Options{Normalize: PerRun}, -1e5 * 15, 1e6, "both are below 1 % of the cycles"},
+		{"told", table(50000, 2e9), table(5000, 2e9), Options{Normalize: PerRun, Cycles: &[2]float64{2e9, 1.4e9}}, -45e6 * 15, -6e8, "they agree within a factor of two"},
+		{"per operation", table(50000, 2e9), table(5000, 1.4e9), Options{Ops: &[2]float64{1e6, 1e6}}, -45 * 15, -600, "they agree within a factor of two"},
 	} {
-		d, err := Compare([]*Table{test.base}, []*Table{test.head}, test.opt)
+		d, err := Compare([]*branch.Table{test.base}, []*branch.Table{test.head}, test.opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +213,7 @@ func TestDiffSavings(t *testing.T) {
 	// More instructions cost cycles, at what they had in base.
 	base, head := table(50000, 2e9), table(5000, 2e9)
 	head.Instructions = new(5e9)
-	d, err := Compare([]*Table{base}, []*Table{head}, DiffOptions{Normalize: PerRun})
+	d, err := Compare([]*branch.Table{base}, []*branch.Table{head}, Options{Normalize: PerRun})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,27 +226,29 @@ func TestDiffSavings(t *testing.T) {
 
 // TestDiffUnseen shows what is said of a branch that one side does not have.
 func TestDiffUnseen(t *testing.T) {
-	build := func(t *Table) *Table {
+	build := func(t *branch.Table) *branch.Table {
 		for i := range t.Branches {
 			t.Branches[i].BuildID = "aa"
 		}
 		return t
 	}
-	base, head := func() *Table { return stacksTable("base", sampledBranch(0x10, 5, 400), sampledBranch(0x20, 6, 500)) }, func() *Table { return stacksTable("head", sampledBranch(0x20, 6, 500)) }
+	base, head := func() *branch.Table {
+		return stacksTable("base", sampledBranch(0x10, 5, 400), sampledBranch(0x20, 6, 500))
+	}, func() *branch.Table { return stacksTable("head", sampledBranch(0x20, 6, 500)) }
 	for _, test := range []struct {
 		name       string
-		base, head *Table
+		base, head *branch.Table
 		want       Verdict
 		match      MatchKind
 	}{
 		{"the same build has it", build(base()), build(head()), Improved, ByAddress},
 		{"another build may not", base(), head(), Removed, NoMatch},
 	} {
-		d, err := Compare([]*Table{test.base}, []*Table{test.head}, DiffOptions{})
+		d, err := Compare([]*branch.Table{test.base}, []*branch.Table{test.head}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := changeAt(t, d, 0)
+		var b *BranchChange
 		for i := range d.Branches {
 			if d.Branches[i].Head == nil {
 				b = &d.Branches[i]
@@ -256,13 +259,13 @@ func TestDiffUnseen(t *testing.T) {
 		}
 	}
 	// What is taken where it was not, and seen only when taken, is not an improvement.
-	turned := func(taken float64, misses float64) *Table {
+	turned := func(taken float64, misses float64) *branch.Table {
 		b := sampledBranch(0x10, 5, misses)
-		b.PTaken = &Estimate{Value: taken}
-		b.Rate = &Rate{Method: ByBounds}
+		b.PTaken = &branch.Estimate{Value: taken}
+		b.Rate = &branch.Rate{Method: branch.ByBounds}
 		return stacksTable("t", b)
 	}
-	d, err := Compare([]*Table{turned(0.8, 4000)}, []*Table{turned(0.2, 1000)}, DiffOptions{})
+	d, err := Compare([]*branch.Table{turned(0.8, 4000)}, []*branch.Table{turned(0.2, 1000)}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,20 +276,20 @@ func TestDiffUnseen(t *testing.T) {
 
 // TestDiffFunctions compares samples that tell the function only, on cores of two kinds.
 func TestDiffFunctions(t *testing.T) {
-	amount := func(n float64) Amount {
-		return Amount{Value: 1000 * n, Samples: int64(n), Effective: n}
+	amount := func(n float64) branch.Amount {
+		return branch.Amount{Value: 1000 * n, Samples: int64(n), Effective: n}
 	}
-	table := func(list ...Function) *Table {
-		return &Table{Name: "t", Tier: TierSampled, Scaled: true, Functions: list}
+	table := func(list ...branch.Function) *branch.Table {
+		return &branch.Table{Name: "t", Tier: branch.TierSampled, Scaled: true, Functions: list}
 	}
-	function := func(name, pmu string, n float64) Function {
-		return Function{Name: name, DSO: "/lib/libapp.so", PMU: pmu, Misses: amount(n)}
+	function := func(name, pmu string, n float64) branch.Function {
+		return branch.Function{Name: name, DSO: "/lib/libapp.so", PMU: pmu, Misses: amount(n)}
 	}
 	base := table(function("hot", "", 2000), function("cold.part.0", "", 50), function("gone", "", 400), function("few", "", 3))
 	head := table(function("hot", "", 1000), function("cold", "", 50), function("fresh", "", 300))
-	base.Totals = []Totals{{Misses: new(amount(2500))}}
-	head.Totals = []Totals{{Misses: new(amount(1400))}}
-	d, err := Compare([]*Table{base}, []*Table{head}, DiffOptions{})
+	base.Totals = []branch.Totals{{Misses: new(amount(2500))}}
+	head.Totals = []branch.Totals{{Misses: new(amount(1400))}}
+	d, err := Compare([]*branch.Table{base}, []*branch.Table{head}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,15 +314,15 @@ func TestDiffFunctions(t *testing.T) {
 	}
 
 	// Cores are never added up, and each has its own instructions.
-	cores := func(small, big, instructions float64) *Table {
+	cores := func(small, big, instructions float64) *branch.Table {
 		t := table(function("hot", "small", small), function("hot", "big", big))
 		for _, pmu := range []string{"small", "big"} {
-			t.Totals = append(t.Totals, Totals{PMU: pmu, Instructions: &Amount{Value: instructions, Counted: true}})
+			t.Totals = append(t.Totals, branch.Totals{PMU: pmu, Instructions: &branch.Amount{Value: instructions, Counted: true}})
 		}
-		t.Totals[1].Instructions = &Amount{Value: 1e9, Counted: true}
+		t.Totals[1].Instructions = &branch.Amount{Value: 1e9, Counted: true}
 		return t
 	}
-	d, err = Compare([]*Table{cores(1000, 1000, 1e9)}, []*Table{cores(1000, 500, 4e9)}, DiffOptions{})
+	d, err = Compare([]*branch.Table{cores(1000, 1000, 1e9)}, []*branch.Table{cores(1000, 500, 4e9)}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,11 @@
-package branch
+package diff
 
 import (
 	"cmp"
 	"math"
 	"slices"
 
+	"profdiff/internal/branch"
 	"profdiff/internal/stats"
 )
 
@@ -34,7 +35,7 @@ func (c *comparison) branches() {
 // branch makes the row of a branch of base and one of head, of which one may be -1.
 func (c *comparison) branch(i, j int) BranchChange {
 	var out BranchChange
-	var base, head []*Branch
+	var base, head []*branch.Branch
 	gone := unknownPresence
 	if i >= 0 {
 		base, out.Base = c.base.rows[i].runs, sideBranch(&c.base.rows[i])
@@ -64,7 +65,7 @@ func (c *comparison) branch(i, j int) BranchChange {
 		if out.Match = ByCode; gone == sameBuild {
 			out.Match = ByAddress
 		}
-		if c.base.tables[0].Tier != TierSimulated {
+		if c.base.tables[0].Tier != branch.TierSimulated {
 			out.Note = "not seen on the other side, where it is"
 		}
 	case absent:
@@ -74,12 +75,12 @@ func (c *comparison) branch(i, j int) BranchChange {
 		}
 	}
 	for _, s := range []*SideBranch{out.Base, out.Head} {
-		if s != nil && out.Match != ByAddress && s.Known().Rank() < High.Rank() {
+		if s != nil && out.Match != ByAddress && s.Known().Rank() < branch.High.Rank() {
 			out.Verdict = Inconclusive
 			out.Note = "it is not sure which branch it is"
 		}
 	}
-	if i >= 0 && j >= 0 && out.Match != ByAddress && a == ByBounds && b == ByBounds && turned(out.Base.Branch, out.Head.Branch) {
+	if i >= 0 && j >= 0 && out.Match != ByAddress && a == branch.ByBounds && b == branch.ByBounds && turned(out.Base.Branch, out.Head.Branch) {
 		out.Verdict = Inconclusive
 		out.Note = "what was taken is not taken now: misses that ended not taken are not seen"
 	}
@@ -87,7 +88,7 @@ func (c *comparison) branch(i, j int) BranchChange {
 }
 
 // turned reports whether a branch seems to jump in the cases in which it did not.
-func turned(a, b *Branch) bool {
+func turned(a, b *branch.Branch) bool {
 	if a.PTaken == nil || b.PTaken == nil {
 		return false
 	}
@@ -96,7 +97,7 @@ func turned(a, b *Branch) bool {
 }
 
 // methodOf is how misses were found in the first run that has a rate.
-func methodOf(runs []*Branch) RateMethod {
+func methodOf(runs []*branch.Branch) branch.RateMethod {
 	for _, b := range runs {
 		if b != nil && b.Rate != nil {
 			return b.Rate.Method
@@ -128,7 +129,7 @@ func sideBranch(r *sideRow) *SideBranch {
 
 // rate compares the misses per execution: of all executions if both sides know these,
 // else of those that were taken. Every run has to have it.
-func (c *comparison) rate(base, head []*Branch) (*Change, bool) {
+func (c *comparison) rate(base, head []*branch.Branch) (*Change, bool) {
 	for _, ofAll := range []bool{true, false} {
 		if ofAll && methodOf(base) != methodOf(head) {
 			continue
@@ -143,15 +144,15 @@ func (c *comparison) rate(base, head []*Branch) (*Change, bool) {
 	return nil, false
 }
 
-func (c *comparison) rates(runs []*Branch, ofAll bool) (list []stats.WeightedCount, ok bool) {
+func (c *comparison) rates(runs []*branch.Branch, ofAll bool) (list []stats.WeightedCount, ok bool) {
 	for _, b := range runs {
 		switch {
 		case b == nil:
 			return nil, false
 		case ofAll && b.Rate != nil && b.Rate.Value != nil:
-			list = append(list, withVariance(*b.Rate.Value, b.noise.rate, b.Rate.CI))
+			list = append(list, withVariance(*b.Rate.Value, b.Noise.Rate, b.Rate.CI))
 		case !ofAll && b.TakenRate != nil:
-			list = append(list, withVariance(b.TakenRate.Value, b.noise.takenRate, [2]float64{b.TakenRate.Lo, b.TakenRate.Hi}))
+			list = append(list, withVariance(b.TakenRate.Value, b.Noise.TakenRate, [2]float64{b.TakenRate.Lo, b.TakenRate.Hi}))
 		default:
 			return nil, false
 		}
@@ -163,7 +164,7 @@ func (c *comparison) rates(runs []*Branch, ofAll bool) (list []stats.WeightedCou
 // interval.
 func withVariance(value, variance float64, ci [2]float64) stats.WeightedCount {
 	if variance == 0 && value > 0 && ci[0] > 0 && ci[1] > ci[0] {
-		se := math.Log(ci[1]/ci[0]) / (2 * z95)
+		se := math.Log(ci[1]/ci[0]) / (2 * stats.Z95)
 		variance = se * se * value * value
 	}
 	return stats.WeightedCount{Weight: value, WeightSq: variance}
@@ -226,10 +227,10 @@ func (c *comparison) total() {
 // branches: there are no more independent ones than samples.
 func (c *comparison) totals(s *side, u []units) []stats.WeightedCount {
 	list := make([]stats.WeightedCount, len(u))
-	sampled := !slices.ContainsFunc(s.tables, func(t *Table) bool { return len(t.Totals) != 1 || t.Totals[0].Misses == nil })
+	sampled := !slices.ContainsFunc(s.tables, func(t *branch.Table) bool { return len(t.Totals) != 1 || t.Totals[0].Misses == nil })
 	if sampled { // of which some are of no branch
 		for run, t := range s.tables {
-			list[run] = t.Totals[0].Misses.per(u[run])
+			list[run] = amountPer(t.Totals[0].Misses, u[run])
 		}
 		return list
 	}

@@ -1,10 +1,11 @@
-package branch
+package diff
 
 import (
 	"regexp"
 	"slices"
 	"strings"
 
+	"profdiff/internal/branch"
 	"profdiff/internal/disasm"
 )
 
@@ -18,9 +19,9 @@ func (c *codeOf) has(r *sideRow) bool {
 	return !r.ByLine && r.Address >= c.code.Start && r.Address < c.code.End
 }
 
-// functions finds the code of functions. Those with a row that is no branch there are
+// functionCode finds the code of functions. Those with a row that is no branch there are
 // left out.
-func (c *codes) functions(s *side, functions []int) (list []*codeOf) {
+func functionCode(code *branch.Code, s *side, functions []int) (list []*codeOf) {
 	for _, fn := range functions {
 		var found []*codeOf
 		for _, i := range s.ofFunction[fn] {
@@ -29,7 +30,7 @@ func (c *codes) functions(s *side, functions []int) (list []*codeOf) {
 				found[n-1].rows = append(found[n-1].rows, i)
 				continue
 			}
-			f := c.function(r.Branch)
+			f := code.Function(r.Branch)
 			if f == nil {
 				found = nil
 				break

@@ -1,4 +1,4 @@
-package branch
+package diff
 
 import (
 	"path"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"profdiff/internal/align"
+	"profdiff/internal/branch"
 	"profdiff/internal/symbolizer"
 )
 
@@ -36,8 +37,8 @@ const (
 // A matcher pairs the branches of two sides.
 type matcher struct {
 	base, head *side
-	code       *codes // nil without binaries
-	toHead     []int  // by row of base, -1 is none
+	code       *branch.Code // nil without binaries
+	toHead     []int        // by row of base, -1 is none
 	toBase     []int
 	how        []MatchKind // by row of base
 	// Of rows that have no match.
@@ -54,7 +55,7 @@ type functionGroup struct {
 }
 
 // match pairs the branches of two sides. Each is in one pair at most.
-func match(base, head *side, code *codes, renames []align.Rename) (*matcher, error) {
+func match(base, head *side, code *branch.Code, renames []align.Rename) (*matcher, error) {
 	m := &matcher{
 		base: base, head: head, code: code,
 		toHead: make([]int, len(base.rows)), toBase: make([]int, len(head.rows)), how: make([]MatchKind, len(base.rows)),
@@ -205,7 +206,7 @@ func elected(votes map[int64]int) (value int64, n int) {
 
 type addressKind struct {
 	address uint64
-	kind    Kind
+	kind    branch.Kind
 	pmu     string
 }
 
@@ -274,7 +275,7 @@ type sourceKey struct {
 	file   string
 	line   int64
 	stack  string // of what is inlined
-	kind   Kind
+	kind   branch.Kind
 	pmu    string
 	byLine bool
 }
@@ -398,7 +399,7 @@ func (m *matcher) shifts(a, b []int) map[string]int64 {
 // byOrder pairs what is left of functions of which no lines are known, if there are as
 // many branches of each kind and all that were executed are known.
 func (m *matcher) byOrder(g *functionGroup) {
-	if m.base.tables[0].Tier != TierSimulated {
+	if m.base.tables[0].Tier != branch.TierSimulated {
 		return
 	}
 	a, b := m.openBase(g), m.openHead(g)
@@ -427,7 +428,7 @@ func (m *matcher) byCode(g *functionGroup) {
 		return
 	}
 	// All rows of the group tell where the functions are.
-	base, head := m.code.functions(m.base, g.base), m.code.functions(m.head, g.head)
+	base, head := functionCode(m.code, m.base, g.base), functionCode(m.code, m.head, g.head)
 	for _, f := range base {
 		o := counterpart(f, base, head)
 		if o == nil {

@@ -1,39 +1,13 @@
-package branch
+package diff
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-func TestSelects(t *testing.T) {
-	for text, want := range map[string]Select{
-		"cmovl %eax,%edx":            ConditionalMove,
-		"cmovae 0x8(%rdi),%rax":      ConditionalMove,
-		"csel w0, w1, w2, lt":        ConditionalMove,
-		"csinc w0, w1, wzr, eq":      ConditionalMove,
-		"cinc w0, w1, lo":            ConditionalMove,
-		"fcsel d0, d1, d2, mi":       ConditionalMove,
-		"moveq r0, #1":               ConditionalMove,
-		"setb %al":                   ConditionalSet,
-		"cset w0, hi":                ConditionalSet,
-		"adc $0x0,%eax":              CarryArithmetic,
-		"sbb $0xffffffff,%eax":       CarryArithmetic,
-		"pblendvb %xmm0,%xmm1,%xmm2": VectorSelect,
-		"bsl v0.16b, v1.16b, v2.16b": VectorSelect,
-		"mov %eax,%edx":              "",
-		"adc %rax,%rdx":              "", // of wide numbers
-		"sete":                       "",
-		"movne pc, lr":               "",
-		"jl 0x10":                    "",
-		"cmp %eax,%edx":              "",
-	} {
-		if got := selects(text); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
-	}
-}
+	"profdiff/internal/branch"
+)
 
 // replacedProgram has a branch that becomes a conditional move, in a function that keeps
 // other branches or none.
@@ -71,13 +45,12 @@ int main(int argc, char **argv) { int in[4] = {argc, 2, 3, 4}; return choose(in,
 func TestDiffReplaced(t *testing.T) {
 	for _, cc := range []string{"gcc", "aarch64-linux-gnu-gcc", "clang"} {
 		t.Run(cc, func(t *testing.T) {
-			tool(t, cc)
 			dir := t.TempDir()
 			source := filepath.Join(dir, "a.c")
 			if err := os.WriteFile(source, []byte(replacedProgram), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			var sides [2][]Branch
+			var sides [2][]branch.Branch
 			for i, side := range []string{"before", "after"} {
 				program := filepath.Join(dir, side, "program")
 				if err := os.Mkdir(filepath.Dir(program), 0o777); err != nil {
@@ -96,7 +69,7 @@ func TestDiffReplaced(t *testing.T) {
 					sides[i] = append(sides[i], list...)
 				}
 			}
-			d, err := Compare([]*Table{simulatedTableOf(sides[0]...)}, []*Table{simulatedTableOf(sides[1]...)}, DiffOptions{Symfs: searchPath(dir)})
+			d, err := Compare([]*branch.Table{simulatedTableOf(sides[0]...)}, []*branch.Table{simulatedTableOf(sides[1]...)}, Options{Symfs: searchPath(dir)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +86,7 @@ func TestDiffReplaced(t *testing.T) {
 				t.Fatalf("choose: %+v", r)
 			}
 			// clang puts the conditional move elsewhere in the loop.
-			if cc != "clang" && (r.By != ConditionalMove || filepath.Base(r.File) != "a.c" || !strings.Contains(r.String(), "now a conditional move (0x")) {
+			if cc != "clang" && (r.By != branch.ConditionalMove || filepath.Base(r.File) != "a.c" || !strings.Contains(r.String(), "now a conditional move (0x")) {
 				t.Errorf("choose: %+v", r)
 			}
 			// Nothing of larger is left in the table of head.

@@ -1,4 +1,4 @@
-package branch
+package diff
 
 import (
 	"cmp"
@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"profdiff/internal/align"
+	"profdiff/internal/branch"
 	"profdiff/internal/symbolizer"
 )
 
 // A side is the runs before a change, or those after it.
 type side struct {
 	name   string
-	tables []*Table
+	tables []*branch.Table
 	rows   []sideRow
 	// functions are those that have branches. ofFunction lists the rows of each, in
 	// the order of their places.
@@ -23,8 +24,8 @@ type side struct {
 
 // A sideRow is one branch in the runs of a side.
 type sideRow struct {
-	*Branch           // in the first run that has it
-	runs    []*Branch // by run, nil where it was not seen
+	*branch.Branch                  // in the first run that has it
+	runs           []*branch.Branch // by run, nil where it was not seen
 	// misses and executions that the rates of all runs are made from.
 	nMisses, n int64
 	enough     bool
@@ -44,7 +45,7 @@ type rowKey struct {
 	again int
 }
 
-func keyOf(b *Branch) rowKey {
+func keyOf(b *branch.Branch) rowKey {
 	k := rowKey{dso: b.DSO, buildID: symbolizer.TrimBuildID(b.BuildID), pmu: b.PMU, address: b.Address, function: b.Function}
 	if b.ByLine {
 		k.file, k.line = b.File, b.Line
@@ -52,7 +53,7 @@ func keyOf(b *Branch) rowKey {
 	return k
 }
 
-func newSide(name string, tables []*Table) *side {
+func newSide(name string, tables []*branch.Table) *side {
 	s := &side{name: name, tables: tables, rows: make([]sideRow, 0, len(tables[0].Branches))}
 	at := make(map[rowKey]int, len(tables[0].Branches))
 	for run, t := range tables {
@@ -67,7 +68,7 @@ func newSide(name string, tables []*Table) *side {
 			if !ok {
 				n = len(s.rows)
 				at[key] = n
-				s.rows = append(s.rows, sideRow{Branch: b, runs: make([]*Branch, len(tables))})
+				s.rows = append(s.rows, sideRow{Branch: b, runs: make([]*branch.Branch, len(tables))})
 			}
 			r := &s.rows[n]
 			r.runs[run] = b
@@ -77,7 +78,7 @@ func newSide(name string, tables []*Table) *side {
 		}
 	}
 	for i := range s.rows {
-		s.rows[i].enough = s.rows[i].enough || s.rows[i].nMisses >= MinMisses
+		s.rows[i].enough = s.rows[i].enough || s.rows[i].nMisses >= branch.MinMisses
 	}
 	s.group()
 	return s

@@ -1,20 +1,22 @@
-package branch
+package diff
 
 import (
 	"fmt"
 	"math"
+
+	"profdiff/internal/branch"
 )
 
 // Savings are the cycles that follow from the change of misses, beside those that were
 // measured. All are head less base, per unit of work: negative is saved.
 type Savings struct {
-	Misses       Estimate
+	Misses       branch.Estimate
 	Instructions *float64 // nil if unknown
 	// IPC are the instructions per cycle without misses, from lowest to highest.
 	IPC       [2]float64
 	IPCSource string
-	Cost      *Cost
-	Predicted Estimate
+	Cost      *branch.Cost
+	Predicted branch.Estimate
 	Measured  *float64 // nil if cycles are not known
 	// Finding says how the two agree, "" if only one is known.
 	Finding string
@@ -33,11 +35,11 @@ func (c *comparison) savings() {
 		return
 	}
 	s := &Savings{Cost: cost, Misses: c.missDelta()}
-	baseCycles, headCycles := mean(c.base.tables, func(t *Table) *float64 { return t.Cycles }), mean(c.head.tables, func(t *Table) *float64 { return t.Cycles })
+	baseCycles, headCycles := mean(c.base.tables, func(t *branch.Table) *float64 { return t.Cycles }), mean(c.head.tables, func(t *branch.Table) *float64 { return t.Cycles })
 	if c.opt.Cycles != nil {
 		baseCycles, headCycles = &c.opt.Cycles[0], &c.opt.Cycles[1]
 	}
-	instructions := func(t *Table) *float64 { return t.Instructions }
+	instructions := func(t *branch.Table) *float64 { return t.Instructions }
 	baseI, headI := mean(c.base.tables, instructions), mean(c.head.tables, instructions)
 	baseUnits, headUnits := meanUnits(c.baseUnits), meanUnits(c.headUnits)
 	if baseI != nil && headI != nil {
@@ -65,7 +67,7 @@ func meanUnits(list []units) (sum float64) {
 }
 
 // commonCost is what a miss costs on either side.
-func commonCost(a, b *Cost) *Cost {
+func commonCost(a, b *branch.Cost) *branch.Cost {
 	switch {
 	case a == nil || b == nil:
 		return nil
@@ -78,9 +80,9 @@ func commonCost(a, b *Cost) *Cost {
 }
 
 // missDelta is the change of all misses with its interval, from that of the ratio.
-func (c *comparison) missDelta() Estimate {
+func (c *comparison) missDelta() branch.Estimate {
 	t := c.d.Total
-	e := Estimate{Value: t.Delta(), Lo: math.Inf(-1), Hi: math.Inf(1)}
+	e := branch.Estimate{Value: t.Delta(), Lo: math.Inf(-1), Hi: math.Inf(1)}
 	if t.Base > 0 {
 		e.Lo, e.Hi = t.Base*(t.CI.Lo-1), t.Base*(t.CI.Hi-1)
 	}
@@ -91,7 +93,7 @@ func (c *comparison) missDelta() Estimate {
 }
 
 // ipc is between all instructions by all cycles and by those without misses.
-func ipc(instructions, cycles *float64, misses float64, cost *Cost) (span [2]float64, source string) {
+func ipc(instructions, cycles *float64, misses float64, cost *branch.Cost) (span [2]float64, source string) {
 	if instructions == nil || cycles == nil || *cycles <= 0 || *instructions <= 0 {
 		return [2]float64{leastIPC, mostIPC}, "assumed, cycles being unknown"
 	}
@@ -104,8 +106,8 @@ func ipc(instructions, cycles *float64, misses float64, cost *Cost) (span [2]flo
 }
 
 // predict is -ΔN·P + ΔI/IPC. Its interval spans what each of the terms may be.
-func (s *Savings) predict() Estimate {
-	e := Estimate{Value: s.Misses.Value * s.Cost.Centre, Lo: math.Inf(1), Hi: math.Inf(-1)}
+func (s *Savings) predict() branch.Estimate {
+	e := branch.Estimate{Value: s.Misses.Value * s.Cost.Centre, Lo: math.Inf(1), Hi: math.Inf(-1)}
 	for _, m := range []float64{s.Misses.Lo, s.Misses.Hi} {
 		for _, p := range []float64{s.Cost.Lo, s.Cost.Hi} {
 			e.Lo, e.Hi = min(e.Lo, m*p), max(e.Hi, m*p)

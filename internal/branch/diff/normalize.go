@@ -1,10 +1,13 @@
-package branch
+package diff
 
 import (
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/stats"
 )
 
 // units are those of one run, in n, and of cores of one kind if there are several.
@@ -25,21 +28,21 @@ func (c *comparison) normalize() error {
 		n.Mode = NormalizeAuto
 	}
 	all := slices.Concat(c.base.tables, c.head.tables)
-	lacks := func(has func(*Table) bool) *Table {
-		if i := slices.IndexFunc(all, func(t *Table) bool { return !has(t) }); i >= 0 {
+	lacks := func(has func(*branch.Table) bool) *branch.Table {
+		if i := slices.IndexFunc(all, func(t *branch.Table) bool { return !has(t) }); i >= 0 {
 			return all[i]
 		}
 		return nil
 	}
-	instructions := func(t *Table) bool {
+	instructions := func(t *branch.Table) bool {
 		if len(t.Totals) > 1 {
-			return !slices.ContainsFunc(t.Totals, func(p Totals) bool { return p.Instructions == nil || p.Instructions.Value <= 0 })
+			return !slices.ContainsFunc(t.Totals, func(p branch.Totals) bool { return p.Instructions == nil || p.Instructions.Value <= 0 })
 		}
 		return t.Instructions != nil && *t.Instructions > 0
 	}
-	c.entries = lacks(func(t *Table) bool { return t.Scaled }) != nil
+	c.entries = lacks(func(t *branch.Table) bool { return t.Scaled }) != nil
 	if c.entries {
-		if t := lacks(func(t *Table) bool { return t.Rated > 0 }); t != nil {
+		if t := lacks(func(t *branch.Table) bool { return t.Rated > 0 }); t != nil {
 			return fmt.Errorf("%s: does not tell how often branches were executed", t.Name)
 		}
 	}
@@ -89,10 +92,10 @@ func (c *comparison) normalize() error {
 func (c *comparison) sameWork() error {
 	for _, what := range []struct {
 		name string
-		of   func(*Table) *float64
+		of   func(*branch.Table) *float64
 	}{
-		{"cycles", func(t *Table) *float64 { return t.Cycles }},
-		{"instructions", func(t *Table) *float64 { return t.Instructions }},
+		{"cycles", func(t *branch.Table) *float64 { return t.Cycles }},
+		{"instructions", func(t *branch.Table) *float64 { return t.Instructions }},
 	} {
 		a, b := mean(c.base.tables, what.of), mean(c.head.tables, what.of)
 		if what.name == "cycles" && c.opt.Cycles != nil {
@@ -110,7 +113,7 @@ func (c *comparison) sameWork() error {
 }
 
 // mean is that over runs, nil if one of them does not have it.
-func mean(tables []*Table, of func(*Table) *float64) *float64 {
+func mean(tables []*branch.Table, of func(*branch.Table) *float64) *float64 {
 	var sum float64
 	for _, t := range tables {
 		v := of(t)
@@ -125,7 +128,7 @@ func mean(tables []*Table, of func(*Table) *float64) *float64 {
 // units sets the units of work of each run.
 func (c *comparison) units() {
 	n := &c.d.Normalization
-	of := func(t *Table, side int) units {
+	of := func(t *branch.Table, side int) units {
 		switch n.Mode {
 		case PerWork:
 			return units{n: c.opt.Ops[side]}
@@ -157,11 +160,11 @@ func (c *comparison) units() {
 }
 
 // instructionUnits are the instructions of a run, in thousands.
-func instructionUnits(t *Table) units {
+func instructionUnits(t *branch.Table) units {
 	if len(t.Totals) < 2 {
 		u := units{n: *t.Instructions / 1000}
 		if len(t.Totals) == 0 || t.Totals[0].Instructions == nil || !t.Totals[0].Instructions.Counted {
-			u.variance = t.relativeVariance(CountsInstructions)
+			u.variance = relativeVariance(t, branch.CountsInstructions)
 		}
 		return u
 	}
@@ -178,14 +181,14 @@ func instructionUnits(t *Table) units {
 }
 
 // relativeVariance is that of a total, by the samples it is the sum of.
-func (t *Table) relativeVariance(counts Counts) float64 {
+func relativeVariance(t *branch.Table, counts branch.Counts) float64 {
 	var samples int64
 	for _, e := range t.Events {
 		if e.Counts == counts {
 			samples += e.Samples
 		}
 	}
-	if t.Tier == TierSimulated || samples == 0 {
+	if t.Tier == branch.TierSimulated || samples == 0 {
 		return 0
 	}
 	return 1 / float64(samples)
@@ -201,7 +204,7 @@ func (c *comparison) executions() {
 	var ratios []float64
 	for i := range c.base.rows {
 		j := c.m.toHead[i]
-		if j < 0 || min(c.base.rows[i].n, c.head.rows[j].n) < MinExecutions {
+		if j < 0 || min(c.base.rows[i].n, c.head.rows[j].n) < branch.MinExecutions {
 			continue
 		}
 		a, okA := perUnit(c.base.rows[i].runs, c.baseUnits)
@@ -211,14 +214,13 @@ func (c *comparison) executions() {
 		}
 	}
 	if n.Branches = len(ratios); n.Branches > 0 {
-		slices.Sort(ratios)
-		n.Executions = median(ratios)
+		n.Executions = stats.Median(ratios)
 	}
 }
 
 // perUnit is how often a branch was executed per unit of work: of what is known in all
 // runs where it was seen.
-func perUnit(runs []*Branch, u []units) (sum float64, ok bool) {
+func perUnit(runs []*branch.Branch, u []units) (sum float64, ok bool) {
 	for i, b := range runs {
 		if b == nil {
 			continue

@@ -1,4 +1,13 @@
-package branch
+// Package diff compares the branches of two sides, each a table of package branch or
+// several: the runs before a change, and those after it.
+//
+//  1. The branches of both sides are paired: by address in the same build, else in
+//     functions that are the same by offset, source line, code and order.
+//  2. What misses are divided by is chosen: operations, instructions, or nothing.
+//  3. Misses and rates of each pair are estimated, with intervals, and given a verdict.
+//  4. What the code has in place of branches that are gone is looked up.
+//  5. The cycles that follow from the change of misses are put beside those measured.
+package diff
 
 import (
 	"errors"
@@ -8,6 +17,7 @@ import (
 	"strings"
 
 	"profdiff/internal/align"
+	"profdiff/internal/branch"
 	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
 )
@@ -60,12 +70,12 @@ const fewRuns = 3
 
 // Level of intervals, and the share of wrong ones among the verdicts that is allowed.
 const (
-	diffLevel = 0.95
-	diffQ     = 0.05
+	level = 0.95
+	maxQ  = 0.05
 )
 
 // DiffOptions say how sides are compared.
-type DiffOptions struct {
+type Options struct {
 	// Ops are the operations of each run of base and head, nil if unknown.
 	Ops *[2]float64
 	// Cycles are those of a run of base and of head, nil for what the recordings say.
@@ -78,8 +88,8 @@ type DiffOptions struct {
 }
 
 // A Diff is what two sides say of the branches of a program.
-type Diff struct {
-	Base, Head    []*Table // runs
+type Result struct {
+	Base, Head    []*branch.Table // runs
 	Normalization Normalized
 	// Counted is set if nothing was sampled: there are no tests.
 	Counted bool
@@ -98,7 +108,7 @@ type Diff struct {
 	Hidden   int
 	// Functions are what samples say that tell the function and not the branch, by how
 	// much their misses changed.
-	Functions       []FunctionDiff
+	Functions       []Function
 	HiddenFunctions int
 	Warnings        []string
 }
@@ -150,8 +160,8 @@ type BranchChange struct {
 
 // A SideBranch is a branch in the runs of one side.
 type SideBranch struct {
-	*Branch      // in the first run that has it
-	Runs, Of int // seen in Runs of so many
+	*branch.Branch     // in the first run that has it
+	Runs, Of       int // seen in Runs of so many
 	// Misses and Executed are the means of the runs; Executed is nil if unknown.
 	Misses   float64
 	Executed *float64
@@ -170,7 +180,7 @@ type FunctionChange struct {
 }
 
 // Compare compares the runs before a change with those after it.
-func Compare(base, head []*Table, opt DiffOptions) (*Diff, error) {
+func Compare(base, head []*branch.Table, opt Options) (*Result, error) {
 	if len(base) == 0 || len(head) == 0 {
 		return nil, errors.New("a side has no runs")
 	}
@@ -178,7 +188,7 @@ func Compare(base, head []*Table, opt DiffOptions) (*Diff, error) {
 		opt.Margin = 0.02
 	}
 	for _, t := range slices.Concat(base, head) {
-		if t.Tier == TierTotals {
+		if t.Tier == branch.TierTotals {
 			return nil, fmt.Errorf("%s: has totals only, not those of branches or functions", t.Name)
 		}
 		if t.Unknown != "" {
@@ -186,16 +196,16 @@ func Compare(base, head []*Table, opt DiffOptions) (*Diff, error) {
 		}
 	}
 	c := &comparison{
-		opt: &opt, d: &Diff{Base: base, Head: head, Margin: opt.Margin, Counted: base[0].Tier == TierSimulated},
-		base: newSide("base", base), head: newSide("head", head), tests: stats.New(diffLevel),
+		opt: &opt, d: &Result{Base: base, Head: head, Margin: opt.Margin, Counted: base[0].Tier == branch.TierSimulated},
+		base: newSide("base", base), head: newSide("head", head), tests: stats.New(level),
 	}
 	if err := c.comparable(); err != nil {
 		return nil, err
 	}
-	var code *codes
+	var code *branch.Code
 	if len(opt.Symfs) > 0 {
-		code = newCodes(opt.Symfs)
-		defer code.close()
+		code = branch.OpenCode(opt.Symfs)
+		defer code.Close()
 	}
 	var err error
 	if c.m, err = match(c.base, c.head, code, opt.Renames); err != nil {
@@ -218,8 +228,8 @@ func Compare(base, head []*Table, opt DiffOptions) (*Diff, error) {
 
 // A comparison is one on its way.
 type comparison struct {
-	opt        *DiffOptions
-	d          *Diff
+	opt        *Options
+	d          *Result
 	base, head *side
 	m          *matcher
 	tests      *stats.Tests
@@ -232,8 +242,8 @@ type comparison struct {
 // comparable refuses what can never be compared, and notes what differs.
 func (c *comparison) comparable() error {
 	a, b := c.base.tables[0], c.head.tables[0]
-	if (a.Tier == TierSimulated) != (b.Tier == TierSimulated) {
-		if b.Tier == TierSimulated {
+	if (a.Tier == branch.TierSimulated) != (b.Tier == branch.TierSimulated) {
+		if b.Tier == branch.TierSimulated {
 			a, b = b, a
 		}
 		return fmt.Errorf("%s is simulated, %s is not: a simulated predictor cannot be compared with a CPU", a.Name, b.Name)
@@ -245,7 +255,7 @@ func (c *comparison) comparable() error {
 			}
 		}
 	}
-	if a.Tier == TierSimulated && len(c.base.rows) > 0 && len(c.head.rows) > 0 && c.base.byLine() != c.head.byLine() {
+	if a.Tier == branch.TierSimulated && len(c.base.rows) > 0 && len(c.head.rows) > 0 && c.base.byLine() != c.head.byLine() {
 		return fmt.Errorf("%s and %s: one names branches, the other lines only: record both with --dump-instr=yes", a.Name, b.Name)
 	}
 	c.d.Different = differences(a, b)
@@ -253,7 +263,7 @@ func (c *comparison) comparable() error {
 }
 
 // differences are what of two recordings differs beside the program.
-func differences(a, b *Table) (list []string) {
+func differences(a, b *branch.Table) (list []string) {
 	differ := func(what, x, y string) {
 		if x != y && x != "" && y != "" {
 			list = append(list, fmt.Sprintf("%s differs (%s, %s)", what, x, y))
@@ -262,28 +272,28 @@ func differences(a, b *Table) (list []string) {
 	differ("tier", string(a.Tier), string(b.Tier))
 	differ("architecture", a.Arch, b.Arch)
 	differ("CPU", a.CPU, b.CPU)
-	if a.Tier == TierSimulated {
+	if a.Tier == branch.TierSimulated {
 		return list
 	}
-	events := func(t *Table) string {
+	events := func(t *branch.Table) string {
 		var names []string
 		for _, e := range t.Events {
-			if e.Rates || t.Tier != TierStacks && e.Counts == CountsMisses {
+			if e.Rates || t.Tier != branch.TierStacks && e.Counts == branch.CountsMisses {
 				names = append(names, e.Name)
 			}
 		}
 		slices.Sort(names)
 		return strings.Join(names, "+")
 	}
-	period := func(t *Table) string {
+	period := func(t *branch.Table) string {
 		for _, e := range t.Events {
-			if (e.Rates || t.Tier != TierStacks && e.Counts == CountsMisses) && e.Period > 0 {
+			if (e.Rates || t.Tier != branch.TierStacks && e.Counts == branch.CountsMisses) && e.Period > 0 {
 				return "fixed"
 			}
 		}
 		return "varies"
 	}
-	cores := func(t *Table) string {
+	cores := func(t *branch.Table) string {
 		var names []string
 		for i := range t.Totals {
 			names = append(names, t.Totals[i].PMU)
@@ -298,20 +308,20 @@ func differences(a, b *Table) (list []string) {
 }
 
 // count is how many misses a branch has per unit of work in a run.
-func (c *comparison) count(b *Branch, u units, visible bool) stats.WeightedCount {
+func (c *comparison) count(b *branch.Branch, u units, visible bool) stats.WeightedCount {
 	if b == nil {
 		return stats.WeightedCount{}
 	}
-	n := b.noise.misses
+	n := b.Noise.Misses
 	switch {
-	case c.entries || visible && b.noise.seen.Weight > 0:
-		n = b.noise.seen
+	case c.entries || visible && b.Noise.Seen.Weight > 0:
+		n = b.Noise.Seen
 	case n.Weight == 0 && b.Misses != nil && *b.Misses > 0:
 		n = stats.WeightedCount{Weight: *b.Misses}
 		switch {
 		case c.d.Counted:
 		case b.MissesCI != nil && b.MissesCI[1] > b.MissesCI[0]:
-			se := (b.MissesCI[1] - b.MissesCI[0]) / (2 * z95)
+			se := (b.MissesCI[1] - b.MissesCI[0]) / (2 * stats.Z95)
 			n.WeightSq = se * se
 		default:
 			n.WeightSq = n.Weight * n.Weight / float64(max(b.NMisses, 1))
@@ -325,7 +335,7 @@ func (c *comparison) count(b *Branch, u units, visible bool) stats.WeightedCount
 	return stats.WeightedCount{Weight: w, WeightSq: n.WeightSq/(u.n*u.n) + w*w*u.variance}
 }
 
-func (c *comparison) counts(runs []*Branch, u []units, visible bool) []stats.WeightedCount {
+func (c *comparison) counts(runs []*branch.Branch, u []units, visible bool) []stats.WeightedCount {
 	list := make([]stats.WeightedCount, len(u))
 	if runs == nil {
 		return list
@@ -415,7 +425,7 @@ func (c *comparison) tested(b *BranchChange) Verdict {
 
 // significant is the verdict on what is or may not be on the sides.
 func (c *comparison) significant(m *Change, base, head bool) Verdict {
-	significant := m.Q <= diffQ
+	significant := m.Q <= maxQ
 	switch {
 	case significant && !head:
 		return Removed

@@ -1,4 +1,4 @@
-package branch
+package diff
 
 import (
 	"fmt"
@@ -11,27 +11,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/branch"
 	"profdiff/internal/disasm"
 	"profdiff/internal/objfile"
 	"profdiff/internal/symbolizer"
 )
 
 // branchAt makes a branch for tests of matching.
-func branchAt(function string, address uint64, line int64) Branch {
-	return Branch{
-		DSO: "/bin/app", Function: function, Address: address, File: "/src/app.c", Line: line, Kind: Conditional,
+func branchAt(function string, address uint64, line int64) branch.Branch {
+	return branch.Branch{
+		DSO: "/bin/app", Function: function, Address: address, File: "/src/app.c", Line: line, Kind: branch.Conditional,
 		N: 1000, NMisses: 100, Executed: new(1000.0), Misses: new(100.0), Enough: true,
 	}
 }
 
-func simulatedTableOf(branches ...Branch) *Table {
-	return &Table{Name: "x", Tier: TierSimulated, Scaled: true, Branches: branches}
+func simulatedTableOf(branches ...branch.Branch) *branch.Table {
+	return &branch.Table{Name: "x", Tier: branch.TierSimulated, Scaled: true, Branches: branches}
 }
 
 // matches lists what was paired as "base=head how", and what was not.
-func matches(t *testing.T, base, head []Branch, opt DiffOptions) []string {
+func matches(t *testing.T, base, head []branch.Branch, opt Options) []string {
 	t.Helper()
-	d, err := Compare([]*Table{simulatedTableOf(base...)}, []*Table{simulatedTableOf(head...)}, opt)
+	d, err := Compare([]*branch.Table{simulatedTableOf(base...)}, []*branch.Table{simulatedTableOf(head...)}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,21 +52,21 @@ func matches(t *testing.T, base, head []Branch, opt DiffOptions) []string {
 }
 
 func TestMatch(t *testing.T) {
-	build := func(id string, list ...Branch) []Branch {
+	build := func(id string, list ...branch.Branch) []branch.Branch {
 		for i := range list {
 			list[i].BuildID = id
 		}
 		return list
 	}
-	kind := func(b Branch, k Kind) Branch { b.Kind = k; return b }
-	inlined := func(b Branch, name string) Branch {
+	kind := func(b branch.Branch, k branch.Kind) branch.Branch { b.Kind = k; return b }
+	inlined := func(b branch.Branch, name string) branch.Branch {
 		b.Inlined = []symbolizer.Frame{{Name: name}, {Name: b.Function}}
 		return b
 	}
-	offset := func(b Branch, o uint64) Branch { b.Offset = &o; return b }
+	offset := func(b branch.Branch, o uint64) branch.Branch { b.Offset = &o; return b }
 	for _, test := range []struct {
 		name       string
-		base, head []Branch
+		base, head []branch.Branch
 		want       []string
 	}{
 		{
@@ -74,67 +75,67 @@ func TestMatch(t *testing.T) {
 		},
 		{
 			"nothing changed but where it is",
-			[]Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 6), branchAt("f", 0x34, 7)},
-			[]Branch{branchAt("f", 0x110, 15), branchAt("f", 0x120, 16), branchAt("f", 0x134, 17)},
+			[]branch.Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 6), branchAt("f", 0x34, 7)},
+			[]branch.Branch{branchAt("f", 0x110, 15), branchAt("f", 0x120, 16), branchAt("f", 0x134, 17)},
 			[]string{"10=110 offset", "20=120 offset", "34=134 offset"},
 		},
 		{
 			"one branch, by its offset",
-			[]Branch{offset(branchAt("f", 0x10, 0), 4)},
-			[]Branch{offset(branchAt("f", 0x110, 0), 4)},
+			[]branch.Branch{offset(branchAt("f", 0x10, 0), 4)},
+			[]branch.Branch{offset(branchAt("f", 0x110, 0), 4)},
 			[]string{"10=110 offset"},
 		},
 		{
 			"one branch, by nothing",
-			[]Branch{offset(branchAt("f", 0x10, 0), 4), branchAt("g", 0x80, 0)},
-			[]Branch{offset(branchAt("f", 0x110, 0), 8), branchAt("h", 0x190, 0)},
+			[]branch.Branch{offset(branchAt("f", 0x10, 0), 4), branchAt("g", 0x80, 0)},
+			[]branch.Branch{offset(branchAt("f", 0x110, 0), 8), branchAt("h", 0x190, 0)},
 			[]string{"10=110 order", "new 190", "removed 80"},
 		},
 		{
 			"by lines, in another order",
-			[]Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 6)},
-			[]Branch{branchAt("f", 0x10, 6), branchAt("f", 0x23, 5)},
+			[]branch.Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 6)},
+			[]branch.Branch{branchAt("f", 0x10, 6), branchAt("f", 0x23, 5)},
 			[]string{"10=23 line", "20=10 line"},
 		},
 		{
 			"lines moved by one edit",
-			[]Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 6), branchAt("f", 0x30, 9)},
-			[]Branch{branchAt("f", 0x11, 15), branchAt("f", 0x23, 16), branchAt("f", 0x38, 30)},
+			[]branch.Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 6), branchAt("f", 0x30, 9)},
+			[]branch.Branch{branchAt("f", 0x11, 15), branchAt("f", 0x23, 16), branchAt("f", 0x38, 30)},
 			[]string{"10=11 line", "20=23 line", "new 38", "removed 30"},
 		},
 		{
 			"lines that may have moved by 9 or 10",
-			[]Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 6), branchAt("f", 0x30, 9)},
-			[]Branch{branchAt("f", 0x11, 15), branchAt("f", 0x23, 16), branchAt("f", 0x38, 18)},
+			[]branch.Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 6), branchAt("f", 0x30, 9)},
+			[]branch.Branch{branchAt("f", 0x11, 15), branchAt("f", 0x23, 16), branchAt("f", 0x38, 18)},
 			[]string{"new 11", "new 23", "new 38", "removed 10", "removed 20", "removed 30"},
 		},
 		{
 			"one line is no evidence of a move",
-			[]Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 7)},
-			[]Branch{branchAt("f", 0x11, 17)},
+			[]branch.Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 7)},
+			[]branch.Branch{branchAt("f", 0x11, 17)},
 			[]string{"new 11", "removed 10", "removed 20"},
 		},
 		{
 			"the first with the first of a line",
-			[]Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 5)},
-			[]Branch{branchAt("f", 0x14, 5), branchAt("f", 0x2a, 5)},
+			[]branch.Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 5)},
+			[]branch.Branch{branchAt("f", 0x14, 5), branchAt("f", 0x2a, 5)},
 			[]string{"10=14 line", "20=2a line"},
 		},
 		{
 			"kinds and what is inlined tell apart",
-			[]Branch{branchAt("f", 0x10, 5), kind(branchAt("f", 0x20, 5), Indirect), inlined(branchAt("f", 0x30, 5), "a")},
-			[]Branch{inlined(branchAt("f", 0x14, 5), "a"), kind(branchAt("f", 0x2a, 5), Indirect), inlined(branchAt("f", 0x38, 5), "b")},
+			[]branch.Branch{branchAt("f", 0x10, 5), kind(branchAt("f", 0x20, 5), branch.Indirect), inlined(branchAt("f", 0x30, 5), "a")},
+			[]branch.Branch{inlined(branchAt("f", 0x14, 5), "a"), kind(branchAt("f", 0x2a, 5), branch.Indirect), inlined(branchAt("f", 0x38, 5), "b")},
 			[]string{"20=2a line", "30=14 line", "new 38", "removed 10"},
 		},
 		{
 			"clones of compilers",
-			[]Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 6)},
-			[]Branch{branchAt("f.constprop.0", 0x14, 5), branchAt("f.constprop.0", 0x2a, 6)},
+			[]branch.Branch{branchAt("f", 0x10, 5), branchAt("f", 0x20, 6)},
+			[]branch.Branch{branchAt("f.constprop.0", 0x14, 5), branchAt("f.constprop.0", 0x2a, 6)},
 			[]string{"10=14 line", "20=2a line"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := matches(t, test.base, test.head, DiffOptions{})
+			got := matches(t, test.base, test.head, Options{})
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -212,7 +213,7 @@ func addressOf(symbols *objfile.SymbolTable, name string) uint64 {
 }
 
 // branchesOf lists the conditional branches of a function, with their lines.
-func branchesOf(t *testing.T, file, dso, function string) (list []Branch, lines map[uint64]int64) {
+func branchesOf(t *testing.T, file, dso, function string) (list []branch.Branch, lines map[uint64]int64) {
 	t.Helper()
 	f, err := objfile.Open(file)
 	if err != nil {
@@ -256,7 +257,7 @@ func TestMatchCode(t *testing.T) {
 	for _, level := range []string{"-O1", "-O2"} {
 		t.Run(level, func(t *testing.T) {
 			dir := t.TempDir()
-			var sides [2][]Branch
+			var sides [2][]branch.Branch
 			var lines [2]map[uint64]int64
 			for i, side := range []string{"before", "after"} {
 				text := strings.NewReplacer("INSERT", "", "DELETE", "\t\tif (in[i] == -b) { sum *= 11; BARRIER; }")
@@ -267,11 +268,11 @@ func TestMatchCode(t *testing.T) {
 				if err := os.WriteFile(source, []byte(text.Replace(matchProgram)), 0o666); err != nil {
 					t.Fatal(err)
 				}
-				runTool(t, "gcc", "-g", level, "-fno-unroll-loops", "-o", program, source)
+				runIn(t, dir, "gcc", "-g", level, "-fno-unroll-loops", "-o", program, source)
 				sides[i], lines[i] = branchesOf(t, program, "/"+side, "work")
 			}
-			m, err := match(newSide("base", []*Table{simulatedTableOf(sides[0]...)}), newSide("head", []*Table{simulatedTableOf(sides[1]...)}),
-				newCodes([]symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}}), nil)
+			m, err := match(newSide("base", []*branch.Table{simulatedTableOf(sides[0]...)}), newSide("head", []*branch.Table{simulatedTableOf(sides[1]...)}),
+				branch.OpenCode([]symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}}), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
