@@ -136,6 +136,13 @@ func (a *Account) drop(reason string, n int64) {
 	a.Dropped[reason] += n
 }
 
+// Reasons to drop samples, of all kinds of recordings.
+const (
+	dropEvent        = "other events"
+	dropUnknownEvent = "unknown event"
+	dropBadPeriod    = "weight over 2^63"
+)
+
 // Balanced reports whether all is accounted for.
 func (a *Account) Balanced() bool {
 	n := a.Used
@@ -290,6 +297,24 @@ type Branch struct {
 
 	runtime uint64 // address of the first entry, as recorded
 	rel     uint64 // in the file, of the kernel image the address
+}
+
+// named fills in what a symbol says of a branch.
+func (b *Branch) named(sym *symbolizer.Symbol) {
+	if sym.DSO != nil {
+		b.Address = sym.Vaddr
+	}
+	if len(sym.Frames) == 0 {
+		return
+	}
+	last := sym.Frames[len(sym.Frames)-1]
+	b.Function = last.Name
+	if sym.Start != 0 {
+		offset := sym.Vaddr - sym.Start
+		b.Offset = &offset
+	}
+	b.File, b.Line = sym.Frames[0].File, sym.Frames[0].Line
+	b.Inlined = sym.Frames
 }
 
 // Noise is how sampling varies what is known of a branch. It is all 0 where that is

@@ -105,6 +105,11 @@ func (c *counterReads) read(file *perffile.File, s *perfsession.Sample) (group, 
 	return group, ok
 }
 
+// of returns the differences of a sample.
+func (c *counterReads) of(s *counterSample) []counterDelta {
+	return c.deltas[s.first : s.first+uint32(s.n)]
+}
+
 // A counterTotal is what all counters of an event say.
 type counterTotal struct {
 	// value is extrapolated to the time in which the counters did not run.
@@ -149,46 +154,5 @@ func (c *counterReads) totals() map[int]counterTotal {
 		}
 		out[attr] = t
 	}
-	return out
-}
-
-// pairSums are the sums that the ratio of two counters and its variance need, over
-// samples (Cochran, Sampling Techniques, 6.4).
-type pairSums struct {
-	n          int64
-	m, t       float64
-	mm, mt, tt float64
-}
-
-func (p *pairSums) add(m, t float64) {
-	p.n++
-	p.m += m
-	p.t += t
-	p.mm += m * m
-	p.mt += m * t
-	p.tt += t * t
-}
-
-// ratio estimates Σm/Σt, times a factor.
-func (p *pairSums) ratio(factor float64) *Ratio {
-	if p.t <= 0 || p.n < MinMisses {
-		return nil // too few samples to say how they vary
-	}
-	r := ratio{value: p.m / p.t, executions: int64(min(p.t, 1<<62)), clusters: p.n}
-	n := float64(p.n)
-	r.variance = n / (n - 1) * max(0, p.mm-2*r.value*p.mt+r.value*r.value*p.tt) / (p.t * p.t)
-	out := &Ratio{Misses: float64(p.n)}
-	if p.m == 0 {
-		out.Misses = 0
-	} else {
-		out.Value = plus(nil, factor*r.value)
-	}
-	if r.value > 1 {
-		half := z95 * math.Sqrt(r.variance)
-		out.CI = &[2]float64{factor * max(0, r.value-half), factor * (r.value + half)}
-		return out
-	}
-	e := r.estimate()
-	out.CI = &[2]float64{factor * e.Lo, factor * e.Hi}
 	return out
 }

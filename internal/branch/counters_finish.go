@@ -30,8 +30,9 @@ func (f *sampledTable) readCounters() {
 		}
 	}
 	var values [roles]uint64
-	for _, c := range f.s.counters.samples {
-		deltas := f.s.counters.deltas[c.first : c.first+uint32(c.n)]
+	for i := range f.s.counters.samples {
+		c := &f.s.counters.samples[i]
+		deltas := f.s.counters.of(c)
 		used := false
 		for _, s := range f.sets {
 			var has [roles]bool
@@ -80,36 +81,12 @@ func (f *sampledTable) readCounters() {
 func (f *sampledTable) countedTotals(s *roleSet) {
 	t := &s.totals
 	t.Source = "counters"
-	for r, p := range t.parts() {
+	for r, p := range partsOf(t) {
 		if attr := s.attrs[r]; attr >= 0 {
 			*p.amount = countedAmount(f.counted[attr].value)
 		}
 	}
-	t.ratios()
-}
-
-// ratios makes the ratios of totals of which one at least was counted.
-func (t *Totals) ratios() {
-	t.Rate = t.ratio(t.Branches, t.Rate, t.RateRefused, 1)
-	t.MPKI = t.ratio(t.Instructions, t.MPKI, t.MPKIRefused, 1000)
-}
-
-// ratio returns old if both numbers were sampled.
-func (t *Totals) ratio(of *Amount, old *Ratio, refused string, factor float64) *Ratio {
-	m := t.Misses
-	switch {
-	case m == nil || of == nil || of.Value <= 0 || refused != "":
-		return nil
-	case !m.Counted && !of.Counted:
-		return old
-	case of.CI[0] <= 0:
-		return nil
-	}
-	r := &Ratio{Value: plus(nil, factor*m.Value/of.Value), Misses: m.Effective, Of: of.Effective}
-	if !m.Counted || !of.Counted {
-		r.CI = &[2]float64{factor * m.CI[0] / of.CI[1], factor * m.CI[1] / of.CI[0]}
-	}
-	return r
+	setRatios(t)
 }
 
 // unnamedCounters says that counters name no branch.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 
@@ -74,7 +73,9 @@ func ReadPerfData(name string, r io.ReaderAt, size int64, opt *Options) (*Table,
 		t.Warnings = append(t.Warnings, "recording is incomplete: "+e.Error())
 	}
 	if sampled {
-		err = p.finishSampled(t, session, z, tier)
+		err = p.sampler.finish(t, tier, &sampledRecording{
+			file: file, opt: opt, names: p.names, z: z, kernel: session.Kernel(), stats: &session.Stats, unwanted: p.unwanted,
+		})
 	} else {
 		p.c.unknown = synthesized(file)
 		p.c.finish(t, opt, z, info.CPUID)
@@ -98,19 +99,6 @@ func howToRecord(info *perffile.Info) string {
 		return stacks + " if the CPU has them, or samples of branch misses with perf record -e '{r22:u,r21:u,instructions:u,cycles:u}' -c 100003"
 	}
 	return stacks + ", or samples of branch misses with perf record -e '{branch-misses:u,branches:u,instructions:u,cycles:u}' -c 100003"
-}
-
-// finishSampled makes the table of samples without stacks.
-func (p *perfData) finishSampled(t *Table, session *perfsession.Session, z *symbolizer.Symbolizer, tier Tier) error {
-	f := &sampledTable{t: t, opt: p.opt, file: p.file, s: p.sampler, z: z, kernel: session.Kernel(), binaries: newBinaries(p.names.Files)}
-	f.binaries.recorded = z.RecordedFunctions
-	defer f.binaries.arm.close()
-	stats := &session.Stats
-	t.Samples = Account{In: stats.Samples, Lost: stats.LostSamples()}
-	t.Samples.drop(dropUnknownEvent, stats.UnknownEvent)
-	t.Samples.drop(dropBadPeriod, stats.BadPeriod)
-	t.Samples.drop(dropEvent, p.unwanted)
-	return f.finish(tier, stats.Lost, p.file.Info.CPUID)
 }
 
 // A perfData hands the stacks of a recording to a collector.
@@ -228,12 +216,6 @@ func (p *perfData) Sample(s *perfsession.Sample) error {
 // Switch implements [perfsession.Handler].
 func (p *perfData) Switch(perfsession.Switch) error { return nil }
 
-const (
-	dropEvent        = "other events"
-	dropUnknownEvent = "unknown event"
-	dropBadPeriod    = "weight over 2^63"
-)
-
 func (p *perfData) account(s *perfsession.Stats) {
 	a := &p.c.samples
 	a.In += s.UnknownEvent + s.BadPeriod
@@ -285,49 +267,4 @@ func recordedFile(f *perffile.SymbolFile) *symbolizer.RecordedFile {
 		r.Symbols = append(r.Symbols, symbolizer.RecordedSymbol{Addr: s.Addr, Len: uint64(s.Len), Name: s.Name})
 	}
 	return r
-}
-
-// synthesized says from what software made the branch stacks of a recording, "" if
-// they are the hardware's. Made-up stacks have no predictions.
-func synthesized(file *perffile.File) string {
-	if from := injected(file.Info.Cmdline); from != "" {
-		return from
-	}
-	pmus := make(map[perffile.EventType]string)
-	for _, p := range file.Info.PMUs {
-		pmus[p.Type] = p.Name
-	}
-	for i := range file.Attrs {
-		a := &file.Attrs[i]
-		if trace := tracer(pmus[a.Type]); trace != "" && a.Type > perffile.TypeBreakpoint {
-			return trace
-		}
-		if trace := tracer(a.Name); trace != "" {
-			return trace
-		}
-	}
-	return ""
-}
-
-// tracer says that stacks are made from a trace, by the name of its event or PMU.
-func tracer(name string) string {
-	for _, pmu := range []string{"cs_etm", "intel_pt", "intel_bts"} {
-		if strings.HasPrefix(name, pmu) {
-			return "stacks were made from a trace of " + pmu + ", which does not have predictions"
-		}
-	}
-	return ""
-}
-
-// injected says that perf inject or simpleperf inject made the recording, by its
-// command line.
-func injected(args []string) string {
-	if len(args) < 2 || args[1] != "inject" {
-		return ""
-	}
-	switch tool := path.Base(args[0]); tool {
-	case "perf", "simpleperf":
-		return "stacks were made by " + tool + " inject, which does not know predictions"
-	}
-	return ""
 }

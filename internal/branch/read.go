@@ -15,7 +15,7 @@ import (
 func Read(name string, r io.ReaderAt, size int64, opt *Options) (*Table, error) {
 	t, err := read(name, r, size, opt)
 	if err == nil && opt.Stat != nil && t.Attribution == nil {
-		err = t.useStat(opt.Stat)
+		err = useStat(t, opt.Stat)
 	}
 	if err != nil {
 		return nil, err

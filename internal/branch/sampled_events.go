@@ -92,18 +92,11 @@ func eventSets(file *perffile.File, has func(attr int) bool) (sets []eventSet, w
 	if len(sets) > 1 {
 		var list []string
 		for _, s := range sets {
-			list = append(list, orName(s.pmu, "others"))
+			list = append(list, cmp.Or(s.pmu, "others"))
 		}
 		warn("cores of different kinds (%s) have misses: their numbers are not comparable and are never added up", strings.Join(list, ", "))
 	}
 	return sets, warnings
-}
-
-func orName(name, other string) string {
-	if name == "" {
-		return other
-	}
-	return name
 }
 
 // best picks one of several events that count the same: retired instructions are what

@@ -10,14 +10,22 @@ import (
 	"profdiff/internal/symbolizer"
 )
 
-// sampledTable turns the samples of single addresses into a table.
-type sampledTable struct {
-	t        *Table
-	opt      *Options
+// A sampledRecording is what samples are of, when all have been read.
+type sampledRecording struct {
 	file     *perffile.File
-	s        *sampler
+	opt      *Options
+	names    symbolizer.Options // for the binaries
 	z        *symbolizer.Symbolizer
 	kernel   *perfsession.DSO
+	stats    *perfsession.Stats
+	unwanted int64 // samples of events that are not to be read
+}
+
+// sampledTable turns the samples of single addresses into a table.
+type sampledTable struct {
+	*sampledRecording
+	t        *Table
+	s        *sampler
 	binaries *binaries
 	counted  map[int]counterTotal
 
@@ -81,7 +89,7 @@ func (s *sampler) tierOf(file *perffile.File, opt *Options) (tier Tier, ok bool)
 		if !opt.wanted(a.Name) || attrCounts(a, &file.Info) != CountsMisses {
 			continue
 		}
-		asked = asked || samples(a)
+		asked = asked || hasSamples(a)
 		if i < len(s.events) && len(s.events[i].samples) > 0 {
 			sampled = true
 			precise = precise && a.Flags.PreciseIP() > 0
@@ -93,8 +101,8 @@ func (s *sampler) tierOf(file *perffile.File, opt *Options) (tier Tier, ok bool)
 		}
 		return TierSampled, true
 	}
-	for _, c := range s.counters.samples {
-		for _, d := range s.counters.deltas[c.first : c.first+uint32(c.n)] {
+	for i := range s.counters.samples {
+		for _, d := range s.counters.of(&s.counters.samples[i]) {
 			if a := &file.Attrs[d.attr]; opt.wanted(a.Name) && attrCounts(a, &file.Info) == CountsMisses {
 				return TierCounters, true
 			}
@@ -103,33 +111,38 @@ func (s *sampler) tierOf(file *perffile.File, opt *Options) (tier Tier, ok bool)
 	return TierSampled, asked && len(s.places) > 0
 }
 
-// samples reports whether an event has samples of its own, beside being counted with
+// hasSamples reports whether an event has samples of its own, beside being counted with
 // those of another.
-func samples(a *perffile.Attr) bool {
+func hasSamples(a *perffile.Attr) bool {
 	return a.Frequency() > 0 || a.FixedPeriod() > 0 && a.FixedPeriod() < 1<<62
 }
 
-// finish fills in the table. lost are samples by index in File.Attrs, or -1.
-func (f *sampledTable) finish(tier Tier, lost map[int]int64, cpuid string) error {
-	t := f.t
+// finish fills in a table of a tier.
+func (s *sampler) finish(t *Table, tier Tier, r *sampledRecording) error {
+	f := &sampledTable{
+		sampledRecording: r, t: t, s: s, binaries: newBinaries(r.names.Files), counted: s.counters.totals(),
+		places: make([]located, len(s.places)), walkers: make(map[*binary]*Walker), functions: make(map[functionKey]*functionRow),
+	}
+	f.binaries.recorded = f.z.RecordedFunctions
+	defer f.binaries.arm.close()
+	t.Samples = Account{In: f.stats.Samples, Lost: f.stats.LostSamples()}
+	t.Samples.drop(dropUnknownEvent, f.stats.UnknownEvent)
+	t.Samples.drop(dropBadPeriod, f.stats.BadPeriod)
+	t.Samples.drop(dropEvent, f.unwanted)
 	t.Tier, t.Scaled = tier, true
-	f.places = make([]located, len(f.s.places))
-	f.walkers = make(map[*binary]*Walker)
-	f.functions = make(map[functionKey]*functionRow)
-	f.counted = f.s.counters.totals()
 	has := func(i int) bool {
 		a := &f.file.Attrs[i]
 		if tier == TierCounters {
 			_, ok := f.counted[i]
 			return ok // also the group of an event that was asked for
 		}
-		return f.opt.wanted(a.Name) && samples(a)
+		return f.opt.wanted(a.Name) && hasSamples(a)
 	}
 	sets, warnings := eventSets(f.file, has)
 	t.Warnings = append(t.Warnings, warnings...)
 	if t.Cost = f.opt.Cost; t.Cost == nil {
 		var warning string
-		if t.Cost, warning = f.opt.cost(cpuid); warning != "" {
+		if t.Cost, warning = f.opt.cost(f.file.Info.CPUID); warning != "" {
 			f.warn("%s", warning)
 		}
 	}
@@ -158,7 +171,7 @@ func (f *sampledTable) finish(tier Tier, lost map[int]int64, cpuid string) error
 	if tier == TierCounters {
 		f.readCounters()
 	} else {
-		err = f.readSamples(lost)
+		err = f.readSamples(f.stats.Lost)
 	}
 	if err != nil {
 		return err
@@ -169,10 +182,10 @@ func (f *sampledTable) finish(tier Tier, lost map[int]int64, cpuid string) error
 	}
 	if len(f.sets) == 1 {
 		if a := f.sets[0].totals.Instructions; a != nil {
-			t.Instructions = plus(nil, a.Value)
+			t.Instructions = new(a.Value)
 		}
 		if a := f.sets[0].totals.Cycles; a != nil {
-			t.Cycles = plus(nil, a.Value)
+			t.Cycles = new(a.Value)
 		}
 	}
 	if len(f.s.cpus) > 1 && isArm(f.file.Info.Arch) && len(f.sets) == 1 && f.sets[0].pmu == "" && f.file.Info.Simpleperf() {
@@ -231,7 +244,7 @@ func (f *sampledTable) locate(i int32) *located {
 func (f *sampledTable) findCode(l *located, m *perfsession.Mapping, rel uint64) string {
 	b := f.binaries.find(m.DSO, rel)
 	if b == nil {
-		return orName(f.binaries.why[m.DSO.ID], "no binary")
+		return cmp.Or(f.binaries.why[m.DSO.ID], "no binary")
 	}
 	code, ok := b.code.(functions)
 	if !ok {
@@ -303,7 +316,7 @@ func (f *sampledTable) finishFunctions() {
 			fn.MPKI = r
 		}
 		if all := s.totals.Misses; all != nil && all.Value > 0 {
-			fn.Share = plus(nil, fn.Misses.Value/all.Value)
+			fn.Share = new(fn.Misses.Value / all.Value)
 		}
 		fn.Enough = fn.Misses.Samples >= MinMisses
 		if f.t.Tier == TierCounters {

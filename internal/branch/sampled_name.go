@@ -159,7 +159,7 @@ func (n *namer) rate(b *Branch, r *candidateRow, s *roleSet) {
 		return
 	}
 	of := executed.scaled(s.k[roleBranches])
-	b.Executed, b.N = plus(nil, of.sum), of.n
+	b.Executed, b.N = new(of.sum), of.n
 	ratio := ratioOf(r.any.scaled(s.k[roleMisses]), of, 1)
 	if s.refused[roleBranches] != "" || !ratio.enough() || ratio.Value == nil {
 		return
@@ -256,7 +256,7 @@ func (n *namer) branch(r *candidateRow) Branch {
 	counts.Exclusive, counts.ExclusiveSamples = k*r.only.sum, r.only.n
 	counts.Shared, counts.SharedSamples = k*(part-r.only.sum), r.any.n-r.only.n
 	b.Sampled = counts
-	b.Misses = plus(nil, k*part)
+	b.Misses = new(k * part)
 	b.Samples, b.NMisses = r.any.n, int64(samples+1e-9)
 	b.Enough = b.NMisses >= MinMisses
 	// The interval holds that all samples in common are of this branch, or none.
@@ -266,7 +266,7 @@ func (n *namer) branch(r *candidateRow) Branch {
 		b.MissesCI[0] = 0
 	}
 	if all := s.totals.Misses; all != nil && all.Value > 0 {
-		b.MissShare = plus(nil, *b.Misses/all.Value)
+		b.MissShare = new(*b.Misses / all.Value)
 	}
 	if i := s.totals.Instructions; i != nil && i.Value > 0 && s.refused[roleInstructions] == "" && b.Enough {
 		of := s.tallies[roleInstructions].scaled(s.k[roleInstructions])
@@ -283,7 +283,7 @@ func (n *namer) branch(r *candidateRow) Branch {
 		b.CyclesLost = &[2]float64{b.MissesCI[0] * s.cost.Lo, b.MissesCI[1] * s.cost.Hi}
 		b.centre = *b.Misses * s.cost.Centre
 		if c := s.totals.Cycles; c != nil && c.Value > 0 {
-			b.Share = plus(nil, b.centre/c.Value)
+			b.Share = new(b.centre / c.Value)
 		}
 	}
 	b.Confidence = n.confidence(r, confidence, part)
@@ -340,7 +340,7 @@ func (n *namer) place(key candidateKey, near int32) Branch {
 		return b
 	}
 	sym := n.z.Symbolize(perfsession.Frame{Addr: addr, Map: m}, n.kernel, 0)
-	named(&b, &sym)
+	b.named(&sym)
 	return b
 }
 

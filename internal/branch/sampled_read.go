@@ -300,3 +300,28 @@ func (f *sampledTable) runs() {
 		}
 	}
 }
+
+// takeStat replaces the totals of a set by those of perf stat, if the options have any.
+func (f *sampledTable) takeStat(s *roleSet) {
+	stat := f.opt.Stat
+	if stat == nil {
+		return
+	}
+	mode := f.file.Attrs[s.attrs[roleMisses]].Flags & modes
+	if c, _ := findCounter(stat, roleMisses, f.file.Info.Arch, s.pmu, mode); c == nil {
+		f.warn("%s has no count of what %s counts", stat.Name, f.file.Attrs[s.attrs[roleMisses]].Name)
+	} else if seen := s.tallies[roleMisses].sum; seen > 0 && (c.Value > 2*seen || c.Value < seen/2) {
+		f.warn("%s has %.0f %s, the samples stand for %.0f: the runs may differ", stat.Name, c.Value, c.Name, seen)
+	}
+	s.totals.Source = stat.Name
+	takeTotals(&s.totals, stat, f.file.Info.Arch, mode, f.t)
+}
+
+// statOf returns the counter of a role for a set, nil if there is none.
+func (f *sampledTable) statOf(s *roleSet, r role) *Counter {
+	if f.opt.Stat == nil {
+		return nil
+	}
+	c, _ := findCounter(f.opt.Stat, r, f.file.Info.Arch, s.pmu, f.file.Attrs[s.attrs[roleMisses]].Flags&modes)
+	return c
+}

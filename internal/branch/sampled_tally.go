@@ -110,7 +110,7 @@ func ratioOf(m, of tally, factor float64) *Ratio {
 	}
 	r := &Ratio{Misses: nm, Of: nOf}
 	if nm > 0 {
-		r.Value = plus(nil, factor*m.sum/of.sum)
+		r.Value = new(factor * m.sum / of.sum)
 	}
 	if nm >= fewSamples && nOf >= fewSamples {
 		d := math.Exp(z95 * math.Sqrt(1/nm+1/nOf))

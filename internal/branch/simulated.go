@@ -208,7 +208,7 @@ func (s *simulated) finish(t *Table, parts []*callgrind.Part) {
 		t.Events = append(t.Events, event)
 	}
 	if s.seen[eventIr] {
-		t.Instructions = plus(nil, float64(s.totals[eventIr]))
+		t.Instructions = new(float64(s.totals[eventIr]))
 	}
 	t.Misses = s.totals[eventBcm] + s.totals[eventBim]
 	for place, c := range s.places {
@@ -245,18 +245,18 @@ func (c *simulatedCounts) branch(place simulatedPlace, t *Table) Branch {
 	switch {
 	case c.costs[eventBc] == 0:
 		b.Kind = Indirect
-		b.NTaken, b.Taken, b.NotTaken = b.N, plus(nil, executed), new(float64)
+		b.NTaken, b.Taken, b.NotTaken = b.N, new(executed), new(float64)
 	case c.costs[eventBi] == 0:
 		b.Kind = Conditional
 		if c.executed == b.N {
 			b.NTaken = c.taken
-			b.Taken, b.NotTaken = plus(nil, float64(c.taken)), plus(nil, float64(b.N-c.taken))
+			b.Taken, b.NotTaken = new(float64(c.taken)), new(float64(b.N-c.taken))
 			b.PTaken = counted(float64(c.taken) / executed)
 		}
 	}
-	b.Rate.classify(&b)
+	b.classify()
 	if t.Misses > 0 {
-		b.MissShare = plus(nil, misses/float64(t.Misses))
+		b.MissShare = new(misses / float64(t.Misses))
 	}
 	if n := t.Instructions; n != nil && *n > 0 {
 		b.MPKI = counted(1000 * misses / *n)

@@ -188,6 +188,7 @@ func (e *eventState) refused(other *eventState) string {
 	return ""
 }
 
+// plus adds to an amount that may not be known yet.
 func plus(a *float64, b float64) *float64 {
 	if a != nil {
 		b += *a
@@ -265,24 +266,24 @@ func (f *finisher) amounts(b *Branch, s *site, m *moments) {
 		misses[notTaken] = float64(s.slow) / float64(s.slow+s.fast)
 	}
 	if f.t.Scaled {
-		b.Taken = plus(nil, f.scale*m.total(takenTotal))
+		b.Taken = new(f.scale * m.total(takenTotal))
 		if b.Entries.NotTaken != nil {
-			b.NotTaken = plus(nil, f.scale*m.total(idleTotal))
+			b.NotTaken = new(f.scale * m.total(idleTotal))
 		}
 		if known {
-			b.Misses = plus(nil, f.scale*m.total(misses))
+			b.Misses = new(f.scale * m.total(misses))
 		}
 	} else {
-		b.Taken = plus(nil, float64(b.Entries.Taken))
+		b.Taken = new(float64(b.Entries.Taken))
 		if n := b.Entries.NotTaken; n != nil {
-			b.NotTaken = plus(nil, float64(*n))
+			b.NotTaken = new(float64(*n))
 		}
 		if known {
-			b.Misses = plus(nil, float64(b.Entries.Mispredicted))
+			b.Misses = new(float64(b.Entries.Mispredicted))
 		}
 	}
 	if b.NotTaken != nil {
-		b.Executed = plus(nil, *b.Taken+*b.NotTaken)
+		b.Executed = new(*b.Taken + *b.NotTaken)
 	}
 	if !known {
 		return
@@ -291,9 +292,9 @@ func (f *finisher) amounts(b *Branch, s *site, m *moments) {
 	b.Noise.Misses = f.weight(m, misses)
 	switch {
 	case f.t.Scaled && f.misses > 0:
-		b.MissShare = plus(nil, m.total(missedTotal)/f.misses)
+		b.MissShare = new(m.total(missedTotal) / f.misses)
 	case !f.t.Scaled && f.t.Misses > 0:
-		b.MissShare = plus(nil, float64(b.Entries.Mispredicted)/float64(f.t.Misses))
+		b.MissShare = new(float64(b.Entries.Mispredicted) / float64(f.t.Misses))
 	}
 	b.Cost = s.cost
 	if b.Cost == nil {
@@ -313,7 +314,7 @@ func (f *finisher) amounts(b *Branch, s *site, m *moments) {
 		b.CyclesLost = &[2]float64{n.Lo * c.Lo, n.Hi * c.Hi}
 		b.centre = n.Value * c.Centre
 		if f.t.Cycles != nil {
-			b.Share = plus(nil, b.centre / *f.t.Cycles)
+			b.Share = new(b.centre / *f.t.Cycles)
 		}
 	}
 }
@@ -348,25 +349,7 @@ func (f *finisher) name(s *site, b *Branch) {
 		return
 	}
 	sym := f.z.Symbolize(perfsession.Frame{Addr: s.addr, Map: s.m, Kernel: int64(s.addr) < 0}, f.spaces.Kernel(), 0)
-	named(b, &sym)
-}
-
-// named fills in what a symbol says of a branch.
-func named(b *Branch, sym *symbolizer.Symbol) {
-	if sym.DSO != nil {
-		b.Address = sym.Vaddr
-	}
-	if len(sym.Frames) == 0 {
-		return
-	}
-	last := sym.Frames[len(sym.Frames)-1]
-	b.Function = last.Name
-	if sym.Start != 0 {
-		offset := sym.Vaddr - sym.Start
-		b.Offset = &offset
-	}
-	b.File, b.Line = sym.Frames[0].File, sym.Frames[0].Line
-	b.Inlined = sym.Frames
+	b.named(&sym)
 }
 
 func order(list []Branch) {

@@ -1,13 +1,5 @@
 package branch
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
-
-	"profdiff/internal/stats"
-)
-
 // Executions of a branch in one sample, by what is known of them.
 const (
 	taken     = iota // with a prediction
@@ -89,13 +81,6 @@ func (m *moments) number(a vector) (n int64) {
 	return n
 }
 
-// A ratio is that of two sums over clusters (Cochran, Sampling Techniques, 6.4).
-type ratio struct {
-	value, variance float64
-	executions      int64 // in the denominator
-	clusters        int64
-}
-
 // ratio estimates num·v / den·v. ok is false if the denominator is 0.
 func (m *moments) ratio(num, den vector) (r ratio, ok bool) {
 	d := m.total(den)
@@ -112,31 +97,4 @@ func (m *moments) ratio(num, den vector) (r ratio, ok bool) {
 		r.variance = n / (n - 1) * m.squares(e) / (d * d)
 	}
 	return r, true
-}
-
-// effective is the number of independent executions that would tell as much: at most
-// those there are, less where the executions of a sample are alike, and less where
-// few samples say how alike (Korn and Graubard, 1998).
-func (r ratio) effective() float64 {
-	if r.clusters < 2 {
-		return 0
-	}
-	n := float64(r.executions)
-	if r.value <= 0 || r.value >= 1 {
-		// No variance is seen: the samples may be all that is independent.
-		return math.Min(n, float64(r.clusters))
-	}
-	if r.variance > 0 {
-		n = math.Min(n, r.value*(1-r.value)/r.variance)
-	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(r.clusters - 1)}.Quantile(0.975)
-	shrink := z95 / t
-	return n * shrink * shrink
-}
-
-// estimate is the ratio, a proportion, with its interval.
-func (r ratio) estimate() Estimate {
-	n := r.effective()
-	ci := stats.Proportion(r.value*n, n, 0.95)
-	return Estimate{Value: r.value, Lo: ci.Lo, Hi: ci.Hi}
 }

@@ -1,0 +1,31 @@
+package branch
+
+import "slices"
+
+// A Confidence says how well it is known which branch a row is of.
+type Confidence string
+
+// The confidences.
+const (
+	Exact  Confidence = "exact"  // the recording or a simulation names it
+	OfLine Confidence = "line"   // only the line is named, with all branches there
+	High   Confidence = "high"   // the only candidate, at most 4 instructions before
+	Medium Confidence = "medium" // the likeliest of at most 3, and the nearest
+	Low    Confidence = "low"    // the likeliest of several
+)
+
+// Known says how well it is known which branch the row is of.
+func (b *Branch) Known() Confidence {
+	switch {
+	case b.Confidence != "":
+		return b.Confidence
+	case b.ByLine:
+		return OfLine
+	}
+	return Exact
+}
+
+// Rank is higher for more.
+func (c Confidence) Rank() int {
+	return slices.Index([]Confidence{Low, Medium, High, OfLine, Exact}, c)
+}
