@@ -1,6 +1,8 @@
 package branch
 
-import "profdiff/internal/perfsession"
+import (
+	"profdiff/internal/perfsession"
+)
 
 // A stack is the branch stack of one sample, newest entry first.
 type stack struct {
@@ -18,25 +20,6 @@ type entry struct {
 	wrongPath bool
 	cycles    uint16 // since the entry before, 0 if unknown
 	kind      Kind   // by the kernel
-}
-
-// Kinds of PERF_BR_* of enum perf_branch_type in include/uapi/linux/perf_event.h.
-func kernelKind(t uint8) Kind {
-	switch t {
-	case 1, 9, 10: // COND, COND_CALL, COND_RET
-		return Conditional
-	case 2: // UNCOND
-		return Direct
-	case 3, 5: // IND, IND_CALL
-		return Indirect
-	case 4: // CALL
-		return Call
-	case 6: // RET
-		return Return
-	case 7, 8, 11, 12, 13, 14: // SYSCALL, SYSRET, ERET, IRQ, SERROR, NO_TX
-		return Transfer
-	}
-	return UnknownKind
 }
 
 // firstUnbiased is the first entry of a stack, from the newest, in which misses are as
@@ -136,6 +119,10 @@ type collector struct {
 	stamp   int64
 	touched []*site
 	valid   []resolved
+
+	// Of perf.data: the current sample, and what settledWeights says of each event.
+	sample stack
+	least  []uint64
 	// unknown says why predictions are not to be trusted, "" if nothing is wrong.
 	unknown                       string
 	mispredicted, predicted, none int64
@@ -202,6 +189,12 @@ const (
 	dropInSample     = "in a dropped sample"
 	dropCallStack    = "call stack, not branches"
 )
+
+// leaveOut counts a sample that is not used.
+func (c *collector) leaveOut(reason string) {
+	c.samples.In++
+	c.samples.drop(reason, 1)
+}
 
 // add counts one stack.
 func (c *collector) add(s *stack) {

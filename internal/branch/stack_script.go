@@ -171,8 +171,7 @@ func (s *script) end() {
 		s.names = append(s.names, h.event)
 	}
 	if h.named && !s.opt.wanted(h.event) {
-		s.c.samples.In++
-		s.c.samples.drop(dropEvent, 1)
+		s.c.leaveOut(dropEvent)
 	} else {
 		st.event = s.event(h.event)
 		st.pid = h.pid

@@ -15,17 +15,20 @@ import (
 
 // A keeper keeps the stacks of a recording.
 type keeper struct {
-	*perfData
+	*collector
+	file   *perffile.File
 	stacks []stack
 }
 
 func (k *keeper) Sample(s *perfsession.Sample) error {
-	err := k.perfData.Sample(s)
-	st := k.stack
+	k.addSample(k.file, s)
+	st := k.sample
 	st.entries = slices.Clone(st.entries)
 	k.stacks = append(k.stacks, st)
-	return err
+	return nil
 }
+
+func (k *keeper) Switch(perfsession.Switch) error { return nil }
 
 // keep returns the stacks of a recording and an empty collector for each call of the
 // function.
@@ -44,14 +47,14 @@ func keep(t *testing.T, file string, dirs ...string) ([]stack, func() *collector
 		t.Fatal(err)
 	}
 	session := perfsession.New(f)
-	k := &keeper{perfData: &perfData{file: f, opt: opt, c: newCollector(&session.Spaces, newBinaries(opt.names().Files))}}
-	t.Cleanup(k.c.binaries.close)
+	k := &keeper{collector: newCollector(&session.Spaces, newBinaries(opt.names().Files)), file: f}
+	t.Cleanup(k.binaries.close)
 	if err := session.Replay(k); err != nil {
 		t.Fatal(err)
 	}
 	return k.stacks, func() *collector {
-		c := newCollector(k.c.spaces, k.c.binaries)
-		for _, e := range k.c.events {
+		c := newCollector(k.spaces, k.binaries)
+		for _, e := range k.events {
 			c.event(Event{Name: e.Name, Period: e.Period, Precise: e.Precise, Counts: e.Counts}, e.every)
 		}
 		return c
