@@ -16,7 +16,7 @@ var benchDiff = flag.String("diff", "../../profiles/message-heap/before ../../pr
 // the process: what a report adds may be 20 % of what the comparison costs. Both in turns,
 // and their ratio, are what
 //
-//	go run ./internal/report/html/measure -profdiff PROGRAM BEFORE AFTER
+//	go -C internal/tools run ./measure -profdiff PROGRAM BEFORE AFTER
 //
 // prints. Of other recordings:
 //

@@ -8,7 +8,7 @@
 //
 // Samples of misses that are imprecise are some instructions behind their branches. A
 // [Walker] finds the branches that may have led there, a [Skid] how likely each is;
-// acceptance.md says how often that is right.
+// internal/tools/skid/acceptance.md says how often that is right.
 //
 // Entries follow struct perf_branch_entry in include/uapi/linux/perf_event.h and the
 // field brstack of perf-script(1).

@@ -33,7 +33,7 @@ type File struct {
 // A Format tells whose subset of the format a file keeps to.
 type Format uint8
 
-//go:generate go tool stringer -type=Format -linecomment
+//go:generate go -C ../tools tool stringer -type=Format -linecomment -output=../callgrind/format_string.go ../callgrind
 const (
 	Callgrind  Format = iota // callgrind
 	Cachegrind               // cachegrind

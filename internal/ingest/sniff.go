@@ -20,7 +20,7 @@ import (
 // A format is a kind of input.
 type format uint8
 
-//go:generate go tool stringer -type=format -linecomment
+//go:generate go -C ../tools tool stringer -type=format -linecomment -output=../ingest/format_string.go ../ingest
 const (
 	unknownFormat      format = iota // unknown
 	perfDataFormat                   // perf.data

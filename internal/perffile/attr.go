@@ -63,7 +63,7 @@ func (a *Attr) Frequency() uint64 {
 // on are numbers of PMUs that vary by machine.
 type EventType uint32
 
-//go:generate go tool stringer -type=EventType,RecordType,Feature -linecomment -output=names.go
+//go:generate go -C ../tools tool stringer -type=EventType,RecordType,Feature -linecomment -output=../perffile/names.go ../perffile
 const (
 	TypeHardware   EventType = 0 // hardware
 	TypeSoftware   EventType = 1 // software

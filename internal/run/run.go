@@ -138,7 +138,7 @@ type Mapping struct {
 // A MappingKind tells code of different nature apart.
 type MappingKind uint8
 
-//go:generate go tool stringer -type=MappingKind -linecomment
+//go:generate go -C ../tools tool stringer -type=MappingKind -linecomment -output=../run/mappingkind_string.go ../run
 const (
 	UnknownMapping MappingKind = iota // unknown
 	NativeMapping                     // native

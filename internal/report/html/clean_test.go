@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"profdiff/internal/compare/comparetest"
 )
 
 func TestClean(t *testing.T) {
@@ -40,7 +42,7 @@ func TestCleanBounds(t *testing.T) {
 }
 
 func FuzzClean(f *testing.F) {
-	for _, s := range hostileNames() {
+	for _, s := range comparetest.HostileNames() {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -67,17 +69,6 @@ func FuzzClean(f *testing.F) {
 			t.Fatalf("JSON has markup: %s", data)
 		}
 	})
-}
-
-// hostileNames are names as a recording could have them to break a page.
-func hostileNames() []string {
-	return []string{
-		"</script><script>__canary=1</script>", "<img src=x onerror=__canary=2>", "<svg onload=__canary=3>", "'\"><b onmouseover=__canary=4>",
-		"javascript:__canary=5", "{{.Title}}", "${__canary=6}", "`__canary=7`", "__proto__", "constructor", "toString", "hasOwnProperty",
-		"a\u202egnp.exe\u202c", "zero\u200bwidth\ufeff", "nul\x00nul", "line\nbreak\r\n\u2028\u2029", "surrogate \xed\xa0\x80 half", "\xff\xfe\xfa",
-		"=1+2", "+cmd|' /C calc'!A0", "-->", "<!--", "]]>", "&lt;b&gt;&amp;", "%00%3Cscript%3E", "#function=x&dso=y", "",
-		" ", strings.Repeat("long<", 20_000), "a;b;c", "\\u003cscript\\u003e", "</style><style>*{display:none}", "</title><script>__canary=8</script>",
-	}
 }
 
 func TestTrimPaths(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 
-	"profdiff/internal/report/html/synthetic"
+	"profdiff/internal/compare/comparetest"
 )
 
 // totalsOf are the costs of a tree by level: what pruning must not change.
@@ -70,7 +70,7 @@ func TestNthSmallest(t *testing.T) {
 }
 
 func TestPrunedSums(t *testing.T) {
-	c, err := synthetic.Compare(synthetic.Options{Frames: 5000, Depth: 40, Runs: 8, Change: true})
+	c, err := comparetest.Compare(comparetest.Options{Frames: 5000, Depth: 40, Runs: 8, Change: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestPrunedSums(t *testing.T) {
 // TestFrameSums checks that no total of a frame is off by more than a quantum after
 // encoding, which is a hundredth of a sample.
 func TestFrameSums(t *testing.T) {
-	c, err := synthetic.Compare(synthetic.Options{Frames: 3000, Depth: 30, Runs: 3, Change: true})
+	c, err := comparetest.Compare(comparetest.Options{Frames: 3000, Depth: 30, Runs: 3, Change: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestFrameSums(t *testing.T) {
 
 // TestNull checks that runs of the same program have no movers and no decided frames.
 func TestNull(t *testing.T) {
-	c, err := synthetic.Compare(synthetic.Options{Frames: 4000, Depth: 40, Runs: 8})
+	c, err := comparetest.Compare(comparetest.Options{Frames: 4000, Depth: 40, Runs: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // What the page is made of. The script and the style sheet are built from ui by go
 // generate.
 //
-//go:generate go run ./bundle
+//go:generate go -C ../../tools run ./bundle ../report/html
 var (
 	//go:embed dist/app.js
 	script string

@@ -2,14 +2,12 @@ package html
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"regexp"
@@ -18,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"profdiff/internal/report/html/synthetic"
+	"profdiff/internal/compare/comparetest"
 )
 
 var update = flag.Bool("update", false, "rewrite expected outputs")
@@ -32,17 +30,17 @@ func render(t testing.TB, d *Document) []byte {
 	return out.Bytes()
 }
 
-func sample(t testing.TB, opt synthetic.Options) *Document {
+func sample(t testing.TB, opt comparetest.Options) *Document {
 	t.Helper()
-	c, err := synthetic.Compare(opt)
+	c, err := comparetest.Compare(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return FromComparison(c, Options{Tool: "profdiff test"})
 }
 
-func small() synthetic.Options {
-	return synthetic.Options{Frames: 400, Depth: 12, Runs: 8, Change: true}
+func small() comparetest.Options {
+	return comparetest.Options{Frames: 400, Depth: 12, Runs: 8, Change: true}
 }
 
 // TestFirstScreen compares what is read without scripts and styles.
@@ -168,7 +166,7 @@ func TestSizes(t *testing.T) {
 	if len(script) > 60_000 {
 		t.Errorf("the script has %d bytes", len(script))
 	}
-	d := sample(t, synthetic.Options{Frames: 50_000, Depth: 100, Runs: 5, Change: true})
+	d := sample(t, comparetest.Options{Frames: 50_000, Depth: 100, Runs: 5, Change: true})
 	if n := len(render(t, d)); n > 400_000 {
 		t.Errorf("50,000 frames make %d bytes", n)
 	}
@@ -189,7 +187,7 @@ func TestSizes(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	d = sample(t, synthetic.Options{Frames: 200_000, Depth: 120, Runs: 2, Change: true})
+	d = sample(t, comparetest.Options{Frames: 200_000, Depth: 120, Runs: 2, Change: true})
 	if n := len(render(t, d)); n > 1_500_000 {
 		t.Errorf("200,000 frames make %d bytes", n)
 	}
@@ -201,7 +199,7 @@ func TestPrunedPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large")
 	}
-	d := sample(t, synthetic.Options{Frames: 330_000, Depth: 60, Runs: 1})
+	d := sample(t, comparetest.Options{Frames: 330_000, Depth: 60, Runs: 1})
 	page := render(t, d)
 	if len(page) > MaxBytes*11/10 {
 		t.Errorf("%d bytes", len(page))
@@ -221,21 +219,10 @@ func TestVendored(t *testing.T) {
 		"ui/vendor/preact/preact.mjs": "c30e721ebfdc6e2ad4c18c14d2dfb82667829c8aec27de1207774e3fc16858a8",
 		"ui/vendor/preact/hooks.mjs":  "a6ee626f2d01570592dd569a792e3f050154aa02890eead8c223fa3ed5aa3d5a",
 		"ui/vendor/preact/LICENSE":    "1fe6958409c8c257a70c587a18b6f7f412b179b456630790d30b2ec9a8e4b7d4",
-		"testdata/axe/axe.min.js.gz":  "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c",
-		"testdata/axe/LICENSE":        "af175b9d96ee93c21a036152e1b905b0b95304d4ae8c2c921c7609100ba8df7e",
 	} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
-		}
-		if strings.HasSuffix(name, ".gz") {
-			z, err := gzip.NewReader(bytes.NewReader(data))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if data, err = io.ReadAll(z); err != nil {
-				t.Fatal(err)
-			}
 		}
 		sum := sha256.Sum256(data)
 		if got := hex.EncodeToString(sum[:]); got != want {
@@ -271,7 +258,7 @@ func TestNumbers(t *testing.T) {
 
 func BenchmarkWrite(b *testing.B) {
 	for _, frames := range []int{1000, 50_000} {
-		c, err := synthetic.Compare(synthetic.Options{Frames: frames, Depth: 100, Runs: 5, Change: true})
+		c, err := comparetest.Compare(comparetest.Options{Frames: frames, Depth: 100, Runs: 5, Change: true})
 		if err != nil {
 			b.Fatal(err)
 		}

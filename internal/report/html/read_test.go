@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"profdiff/internal/compare/comparetest"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
-	"profdiff/internal/report/html/synthetic"
 )
 
 // again reads a page and writes it.
@@ -60,6 +60,30 @@ func pages(t testing.TB) map[string][]byte {
 	all["long names"] = render(t, sample(t, long))
 	all["empty"] = render(t, &Document{})
 	return all
+}
+
+// hostileDocument has names everywhere that would break a page.
+func hostileDocument(t testing.TB) *Document {
+	t.Helper()
+	opt := comparetest.Options{Frames: 300, Depth: 20, Runs: 4, Change: true, Names: comparetest.HostileNames()}
+	d := sample(t, opt)
+	for i, n := range comparetest.HostileNames() {
+		d.Warnings = append(d.Warnings, n)
+		d.Budgets = append(d.Budgets, Budget{Name: n, Limit: n, Measured: n, Interval: n, Outcome: Fail, Reason: n})
+		d.Events[0].Functions[i].DSO = n
+		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, GroupRow{Name: n})
+		d.Runs = append(d.Runs, Run{Name: n, Command: n, Tool: n, Warnings: []string{n}})
+		d.Facts = append(d.Facts, Fact{n, n})
+		d.Listings = append(d.Listings, NewListing(d.Events[0].Functions[i].Name, n, "e", []Instruction{{Text: n, Key: n, File: n, Line: 1, Source: n}}, nil))
+	}
+	d.Base, d.Head, d.Tool = comparetest.HostileNames()[0], comparetest.HostileNames()[1], comparetest.HostileNames()[2]
+	d.Verdict.Sentence += comparetest.HostileNames()[0]
+	d.Branches = &Branches{Base: &BranchSource{Name: "</script>", Tier: "S"}, Code: []BranchCode{{Function: "<b>", Rows: []CodeRow{{Base: &CodeInst{Text: "<img src=x onerror=__canary=9>", Branch: 0}}}}}}
+	for _, n := range comparetest.HostileNames() {
+		d.Branches.Rows = append(d.Branches.Rows, Branch{Function: n, DSO: n, Place: n, File: n, Kind: n, Base: &BranchSide{Confidence: n, Class: n}, Change: n})
+	}
+	d.Pipeline = &Pipeline{Model: comparetest.HostileNames()[0], Tool: comparetest.HostileNames()[1], Loops: []Loop{{Name: comparetest.HostileNames()[1], Notes: comparetest.HostileNames(), Base: &LoopSide{Bottleneck: "<b>", Timeline: []Step{{Text: "</script>", Retired: 3}}}}}}
+	return d
 }
 
 // TestWriteAgain checks that a page is a function of its blocks.
@@ -161,7 +185,7 @@ func pack(t testing.TB, text string) []byte {
 }
 
 func TestReadErrors(t *testing.T) {
-	d := sample(t, synthetic.Options{Frames: 60, Depth: 6, Runs: 3, Change: true})
+	d := sample(t, comparetest.Options{Frames: 60, Depth: 6, Runs: 3, Change: true})
 	d.Branches = &Branches{Base: &BranchSource{Tier: "S"}, Rows: []Branch{{Function: "f", Base: &BranchSide{}, Code: 0}}, Code: []BranchCode{{Function: "f"}}}
 	page := render(t, d)
 	text := unpack(t, page)
@@ -310,7 +334,7 @@ func TestReadBounds(t *testing.T) {
 
 // FuzzReadPage reads pages, as they are or packed of the text of their data.
 func FuzzReadPage(f *testing.F) {
-	d := sample(f, synthetic.Options{Frames: 40, Depth: 6, Runs: 2, Change: true})
+	d := sample(f, comparetest.Options{Frames: 40, Depth: 6, Runs: 2, Change: true})
 	d.Branches = &Branches{Base: &BranchSource{Tier: "S"}, Rows: []Branch{{Function: "f", Base: &BranchSide{}}}}
 	page := render(f, d)
 	_, blocks, _ := bytes.Cut(page, []byte("</footer>"))

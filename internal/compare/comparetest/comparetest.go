@@ -1,6 +1,6 @@
-// Package synthetic makes comparisons of a given size, for tests and measurements of
+// Package comparetest makes comparisons of a given size, for tests and measurements of
 // reports.
-package synthetic
+package comparetest
 
 import (
 	"fmt"
@@ -180,5 +180,16 @@ func poisson(rng *rand.Rand, mean float64) int64 {
 			return n
 		}
 		n++
+	}
+}
+
+// HostileNames are names as a recording could have them to break a page.
+func HostileNames() []string {
+	return []string{
+		"</script><script>__canary=1</script>", "<img src=x onerror=__canary=2>", "<svg onload=__canary=3>", "'\"><b onmouseover=__canary=4>",
+		"javascript:__canary=5", "{{.Title}}", "${__canary=6}", "`__canary=7`", "__proto__", "constructor", "toString", "hasOwnProperty",
+		"a\u202egnp.exe\u202c", "zero\u200bwidth\ufeff", "nul\x00nul", "line\nbreak\r\n\u2028\u2029", "surrogate \xed\xa0\x80 half", "\xff\xfe\xfa",
+		"=1+2", "+cmd|' /C calc'!A0", "-->", "<!--", "]]>", "&lt;b&gt;&amp;", "%00%3Cscript%3E", "#function=x&dso=y", "",
+		" ", strings.Repeat("long<", 20_000), "a;b;c", "\\u003cscript\\u003e", "</style><style>*{display:none}", "</title><script>__canary=8</script>",
 	}
 }

@@ -1,4 +1,6 @@
 // Bundle builds the script and the style sheet of HTML reports from their sources.
+//
+//	go -C internal/tools run ./bundle ../report/html
 package main
 
 import (
@@ -11,7 +13,11 @@ import (
 )
 
 func main() {
-	if err := write("."); err != nil {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: bundle FOLDER, which is that of the package html")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
 		os.Exit(1)
 	}

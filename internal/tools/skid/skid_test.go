@@ -14,14 +14,14 @@ import (
 	"profdiff/internal/branch"
 )
 
-var update = flag.Bool("update", false, "write the table of ../acceptance.md")
+var update = flag.Bool("update", false, "write the table of acceptance.md")
 
 const (
 	recordings = "../../../../shared/perfdata/lbr"
-	document   = "../acceptance.md"
+	document   = "acceptance.md"
 	text       = `# How well the branch behind an imprecise sample is found
 
-Written by ` + "`go test ./internal/branch/skid -update`" + `.
+Written by ` + "`go -C internal/tools test ./skid -update`" + `.
 
 The recording is test.lbr of AutoFDO: branch stacks of gzip on an Intel Westmere, with
 its binary. Where the newest entry of a sample's stack is a conditional branch that was

@@ -1,27 +1,56 @@
-package html
+// Package walk holds only tests: they open HTML reports in a browser, look at all views
+// and use them as a reader does.
+package walk
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+	"time"
 
-	"profdiff/internal/report/html/browser"
-	"profdiff/internal/report/html/synthetic"
+	"profdiff/internal/compare/comparetest"
+	"profdiff/internal/report/html"
+	"profdiff/internal/tools/browser"
 )
+
+func render(t *testing.T, d *html.Document) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := html.Write(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func sample(t *testing.T, opt comparetest.Options) *html.Document {
+	t.Helper()
+	c, err := comparetest.Compare(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return html.FromComparison(c, html.Options{Tool: "profdiff test"})
+}
+
+func small() comparetest.Options {
+	return comparetest.Options{Frames: 400, Depth: 12, Runs: 8, Change: true}
+}
 
 // show writes a document and opens it. The page may load nothing but itself, and may not
 // have errors nor violate its policy.
-func show(t *testing.T, d *Document, fragment string, opt browser.Options) *browser.Page {
+func show(t *testing.T, d *html.Document, fragment string, opt browser.Options) *browser.Page {
 	t.Helper()
 	return showFile(t, render(t, d), fragment, opt)
 }
@@ -165,9 +194,14 @@ func TestBrowserFunctions(t *testing.T) {
 	}
 	// Only decided changes.
 	do(t, p.Do(`document.querySelector("#panel input[type=checkbox]").click()`))
-	grew, shrank := e.movers()
-	if got := eval[string](t, p, statusText); !strings.HasPrefix(got, fmt.Sprintf("%d of ", len(grew)+len(shrank))) {
-		t.Errorf("decided: %q, want %d", got, len(grew)+len(shrank))
+	n := 0
+	for i := range e.Functions {
+		if decided(&e.Functions[i].Self) {
+			n++
+		}
+	}
+	if got := eval[string](t, p, statusText); n == 0 || !strings.HasPrefix(got, fmt.Sprintf("%d of ", n)) {
+		t.Errorf("decided: %q, want %d", got, n)
 	}
 }
 
@@ -179,7 +213,7 @@ func TestBrowserNumbers(t *testing.T) {
 		d.Events[0].Share = share
 		if share {
 			for i := range d.Events[0].Functions {
-				for _, c := range []*Change{&d.Events[0].Functions[i].Self, &d.Events[0].Functions[i].Total} {
+				for _, c := range []*html.Change{&d.Events[0].Functions[i].Self, &d.Events[0].Functions[i].Total} {
 					c.Base, c.Head = c.Base/d.Events[0].Total.Base, c.Head/d.Events[0].Total.Head
 				}
 			}
@@ -264,7 +298,7 @@ func colored(t *testing.T, p *browser.Page) float64 {
 }
 
 func TestBrowserNull(t *testing.T) {
-	d := sample(t, synthetic.Options{Frames: 400, Depth: 12, Runs: 8})
+	d := sample(t, comparetest.Options{Frames: 400, Depth: 12, Runs: 8})
 	p := show(t, d, "#view=flame", browser.Options{})
 	if got := eval[string](t, p, text); !strings.Contains(got, "No function changed decidably") || !strings.Contains(got, "no change in view is decided") {
 		t.Error("a comparison without changes does not say so")
@@ -285,15 +319,15 @@ const listed = `[...document.querySelectorAll(".changes button")].map(b => b.tit
 func TestBrowserMarks(t *testing.T) {
 	d := sample(t, small())
 	e := &d.Events[0]
-	decided := 0
+	marked := 0
 	for _, f := range e.Frames.Flags {
-		if f&(Grew|Shrank) != 0 {
-			decided++
+		if f&(html.Grew|html.Shrank) != 0 {
+			marked++
 		}
 	}
 	p := show(t, d, "#view=flame", browser.Options{})
-	if n := colored(t, p); n == 0 || decided == 0 {
-		t.Fatalf("%v pixels are colored, %d frames changed", n, decided)
+	if n := colored(t, p); n == 0 || marked == 0 {
+		t.Fatalf("%v pixels are colored, %d frames changed", n, marked)
 	}
 	// One side alone is no change.
 	look(t, p, "#view=flame&mode=before")
@@ -317,7 +351,7 @@ func TestBrowserMarks(t *testing.T) {
 	// Bottom-up, the first row has the self costs of functions, and no other is marked.
 	var want []string
 	for i := range e.Functions {
-		if e.Functions[i].Self.decided() {
+		if decided(&e.Functions[i].Self) {
 			want = append(want, e.Functions[i].Name)
 		}
 	}
@@ -342,7 +376,7 @@ func TestBrowserMarks(t *testing.T) {
 	// What was compared as shares was tested as shares.
 	e.Share = true
 	for i := range e.Functions {
-		for _, c := range []*Change{&e.Functions[i].Self, &e.Functions[i].Total} {
+		for _, c := range []*html.Change{&e.Functions[i].Self, &e.Functions[i].Total} {
 			c.Base, c.Head = c.Base/e.Total.Base, c.Head/e.Total.Head
 		}
 	}
@@ -359,11 +393,15 @@ func TestBrowserMarks(t *testing.T) {
 // TestBrowserPruned checks that the first row of a tree from the leaves up has all of the
 // self cost of functions, which is what was tested, though frames were left out.
 func TestBrowserPruned(t *testing.T) {
-	d := sample(t, small())
+	if testing.Short() {
+		t.Skip("large")
+	}
+	d := sample(t, comparetest.Options{Frames: html.MaxFrames * 11 / 10, Depth: 60, Runs: 1})
 	e := &d.Events[0]
-	all := len(e.Frames.Level)
-	e.Frames = e.Frames.pruned(all / 8)
 	p := show(t, d, "#view=flame&dir=up&as=table", browser.Options{Height: 2000})
+	if len(e.Frames.Level) >= e.Frames.All {
+		t.Fatalf("all of %d frames are in the page", e.Frames.All)
+	}
 	// Only the root is open.
 	do(t, p.Do(`document.querySelector("[role=treegrid]").focus()`))
 	do(t, p.Keys(browser.Left+browser.Right))
@@ -374,7 +412,7 @@ func TestBrowserPruned(t *testing.T) {
 	if len(rows) < 15 {
 		t.Fatalf("%d functions are shown", len(rows))
 	}
-	at := make(map[string]*Function)
+	at := make(map[string]*html.Function)
 	for i := range e.Functions {
 		at[e.Functions[i].Name] = &e.Functions[i]
 	}
@@ -386,49 +424,53 @@ func TestBrowserPruned(t *testing.T) {
 		}
 		for i, want := range []float64{f.Self.Base, f.Self.Head} {
 			if got := parseWeight(t, row[1+i]); math.Abs(got-want) > 0.006*want {
-				t.Errorf("%s: %s, want %s", row[0], row[1+i], e.cost(want))
+				t.Errorf("%s: %s, want %v ns", row[0], row[1+i], want)
 			}
 		}
 	}
 }
 
-// parseWeight reads a time in nanoseconds.
+// parseWeight reads a time, in nanoseconds.
 func parseWeight(t *testing.T, s string) float64 {
 	t.Helper()
-	number, unit, _ := strings.Cut(s, thin)
-	v, err := strconv.ParseFloat(number, 64)
+	d, err := time.ParseDuration(strings.ReplaceAll(s, "\u202f", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, u := range timeUnits {
-		if u.name == unit {
-			return v * u.scale
-		}
-	}
-	t.Fatalf("%q has the unit %q", s, unit)
-	return 0
+	return float64(d)
 }
 
-func hostileDocument(t testing.TB) *Document {
+// cardOf is the fragment that opens the card of a function.
+func cardOf(name, dso string) string {
+	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+	return "#function=" + escape(name) + "&dso=" + escape(dso)
+}
+
+// decided reports whether a change was shown.
+func decided(c *html.Change) bool {
+	return c.Tested && (c.Verdict == html.Improved || c.Verdict == html.Regressed)
+}
+
+func hostileDocument(t *testing.T) *html.Document {
 	t.Helper()
-	opt := synthetic.Options{Frames: 300, Depth: 20, Runs: 4, Change: true, Names: hostileNames()}
+	opt := comparetest.Options{Frames: 300, Depth: 20, Runs: 4, Change: true, Names: comparetest.HostileNames()}
 	d := sample(t, opt)
-	for i, n := range hostileNames() {
+	for i, n := range comparetest.HostileNames() {
 		d.Warnings = append(d.Warnings, n)
-		d.Budgets = append(d.Budgets, Budget{Name: n, Limit: n, Measured: n, Interval: n, Outcome: Fail, Reason: n})
+		d.Budgets = append(d.Budgets, html.Budget{Name: n, Limit: n, Measured: n, Interval: n, Outcome: html.Fail, Reason: n})
 		d.Events[0].Functions[i].DSO = n
-		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, GroupRow{Name: n})
-		d.Runs = append(d.Runs, Run{Name: n, Command: n, Tool: n, Warnings: []string{n}})
-		d.Facts = append(d.Facts, Fact{n, n})
-		d.Listings = append(d.Listings, NewListing(d.Events[0].Functions[i].Name, n, "e", []Instruction{{Text: n, Key: n, File: n, Line: 1, Source: n}}, nil))
+		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, html.GroupRow{Name: n})
+		d.Runs = append(d.Runs, html.Run{Name: n, Command: n, Tool: n, Warnings: []string{n}})
+		d.Facts = append(d.Facts, html.Fact{Name: n, Text: n})
+		d.Listings = append(d.Listings, html.NewListing(d.Events[0].Functions[i].Name, n, "e", []html.Instruction{{Text: n, Key: n, File: n, Line: 1, Source: n}}, nil))
 	}
-	d.Base, d.Head, d.Tool = hostileNames()[0], hostileNames()[1], hostileNames()[2]
-	d.Verdict.Sentence += hostileNames()[0]
-	d.Branches = &Branches{Base: &BranchSource{Name: "</script>", Tier: "S"}, Code: []BranchCode{{Function: "<b>", Rows: []CodeRow{{Base: &CodeInst{Text: "<img src=x onerror=__canary=9>", Branch: 0}}}}}}
-	for _, n := range hostileNames() {
-		d.Branches.Rows = append(d.Branches.Rows, Branch{Function: n, DSO: n, Place: n, File: n, Kind: n, Base: &BranchSide{Confidence: n, Class: n}, Change: n})
+	d.Base, d.Head, d.Tool = comparetest.HostileNames()[0], comparetest.HostileNames()[1], comparetest.HostileNames()[2]
+	d.Verdict.Sentence += comparetest.HostileNames()[0]
+	d.Branches = &html.Branches{Base: &html.BranchSource{Name: "</script>", Tier: "S"}, Code: []html.BranchCode{{Function: "<b>", Rows: []html.CodeRow{{Base: &html.CodeInst{Text: "<img src=x onerror=__canary=9>", Branch: 0}}}}}}
+	for _, n := range comparetest.HostileNames() {
+		d.Branches.Rows = append(d.Branches.Rows, html.Branch{Function: n, DSO: n, Place: n, File: n, Kind: n, Base: &html.BranchSide{Confidence: n, Class: n}, Change: n})
 	}
-	d.Pipeline = &Pipeline{Model: hostileNames()[0], Tool: hostileNames()[1], Loops: []Loop{{Name: hostileNames()[1], Notes: hostileNames(), Base: &LoopSide{Bottleneck: "<b>", Timeline: []Step{{Text: "</script>", Retired: 3}}}}}}
+	d.Pipeline = &html.Pipeline{Model: comparetest.HostileNames()[0], Tool: comparetest.HostileNames()[1], Loops: []html.Loop{{Name: comparetest.HostileNames()[1], Notes: comparetest.HostileNames(), Base: &html.LoopSide{Bottleneck: "<b>", Timeline: []html.Step{{Text: "</script>", Retired: 3}}}}}}
 	return d
 }
 
@@ -443,13 +485,15 @@ func TestBrowserHostile(t *testing.T) {
 	}
 	for i := range d.Events[0].Functions {
 		f := &d.Events[0].Functions[i]
-		look(t, p, functionLink(f.Name, f.DSO))
+		look(t, p, cardOf(f.Name, f.DSO))
 		if got := eval[string](t, p, `document.getElementById("fn")?.firstChild.textContent ?? document.getElementById("panel").textContent`); got != f.Name && f.Name != "" {
 			t.Errorf("the card of %.80q is of %.80q", f.Name, got)
 		}
 	}
-	for _, q := range hostileNames() {
-		do(t, p.Do(fmt.Sprintf(`location.hash = "#view=functions&q=" + encodeURIComponent(%q.slice(0, 500))`, clean(q))))
+	for _, q := range comparetest.HostileNames() {
+		literal, err := json.Marshal(q)
+		do(t, err)
+		do(t, p.Do(fmt.Sprintf(`location.hash = "#view=functions&q=" + encodeURIComponent(%s.slice(0, 500))`, literal)))
 	}
 	if got := eval[string](t, p, `String(globalThis.__canary) + String(({}).polluted) + document.querySelectorAll("img,iframe,object,b[onmouseover]").length`); got != "undefinedundefined0" {
 		t.Errorf("a name was run: %s", got)
@@ -457,7 +501,7 @@ func TestBrowserHostile(t *testing.T) {
 }
 
 func TestBrowserDeep(t *testing.T) {
-	d := sample(t, synthetic.Options{Frames: 4000, Depth: 3000, Runs: 2})
+	d := sample(t, comparetest.Options{Frames: 4000, Depth: 3000, Runs: 2})
 	p := show(t, d, "#view=flame", browser.Options{})
 	painted := `(() => { const c = document.querySelector("canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
 		for (let i = 0; i < d.length; i += 4) seen.add(d[i] << 16 | d[i+1] << 8 | d[i+2]); return seen.size })()`
@@ -479,27 +523,41 @@ func TestBrowserDeep(t *testing.T) {
 	do(t, p.Do(`location.hash = "#view=flame&as=table"`))
 }
 
-func TestBrowserAccessible(t *testing.T) {
+// readAxe returns the script of axe, and checks that it is what its authors published.
+func readAxe(t *testing.T) []byte {
+	t.Helper()
 	f, err := os.Open("testdata/axe/axe.min.js.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	do(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	do(t, err)
 	axe, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
+	do(t, err)
+	license, err := os.ReadFile("testdata/axe/LICENSE")
+	do(t, err)
+	for _, file := range []struct {
+		name, want string
+		data       []byte
+	}{
+		{"axe.min.js", "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c", axe},
+		{"LICENSE", "af175b9d96ee93c21a036152e1b905b0b95304d4ae8c2c921c7609100ba8df7e", license},
+	} {
+		if got := fmt.Sprintf("%x", sha256.Sum256(file.data)); got != file.want {
+			t.Errorf("%s: SHA-256 %s, want %s", file.name, got, file.want)
+		}
 	}
+	return axe
+}
+
+func TestBrowserAccessible(t *testing.T) {
+	axe := readAxe(t)
 	page, card := render(t, everything(t)), everything(t)
 	for _, opt := range []browser.Options{{}, {Dark: true}, {Width: 390, Height: 844}} {
 		p := showFile(t, page, "", opt)
 		if _, err := browser.Eval[bool](p, string(axe)+";true"); err != nil {
 			t.Fatal(err)
 		}
-		views := []string{functionLink(card.Events[0].Functions[0].Name, card.Events[0].Functions[0].DSO)[1:]}
+		views := []string{cardOf(card.Events[0].Functions[0].Name, card.Events[0].Functions[0].DSO)[1:]}
 		for _, tab := range eval[[]string](t, p, tabNames) {
 			views = append(views, "view="+tab)
 		}
@@ -519,9 +577,9 @@ func TestBrowserAccessible(t *testing.T) {
 // TestBrowserPhone checks that nothing is wider than a small window, in any tab, but what
 // can be scrolled by itself.
 func TestBrowserPhone(t *testing.T) {
-	for _, d := range []*Document{everything(t), hostileDocument(t)} {
+	for _, d := range []*html.Document{everything(t), hostileDocument(t)} {
 		p := show(t, d, "", browser.Options{Width: 390, Height: 844})
-		views := []string{functionLink(d.Events[0].Functions[0].Name, d.Events[0].Functions[0].DSO)[1:], "view=flame&as=table"}
+		views := []string{cardOf(d.Events[0].Functions[0].Name, d.Events[0].Functions[0].DSO)[1:], "view=flame&as=table"}
 		for _, tab := range eval[[]string](t, p, tabNames) {
 			views = append(views, "view="+tab)
 		}
@@ -539,32 +597,32 @@ func TestBrowserPhone(t *testing.T) {
 const tabNames = `[...document.querySelectorAll("[role=tab]")].map(t => t.id.slice(4))`
 
 // everything is a document with all sections.
-func everything(t *testing.T) *Document {
+func everything(t *testing.T) *html.Document {
 	t.Helper()
-	d := sample(t, synthetic.Options{Frames: 400, Depth: 12, Runs: 8, Change: true, Events: []string{"cpu-clock", "off-cpu"}})
-	d.Budgets = []Budget{{Name: "total", Limit: "+1 %", Measured: "+2 %", Outcome: Fail}, {Name: "other", Outcome: Inconclusive}}
+	d := sample(t, comparetest.Options{Frames: 400, Depth: 12, Runs: 8, Change: true, Events: []string{"cpu-clock", "off-cpu"}})
+	d.Budgets = []html.Budget{{Name: "total", Limit: "+1 %", Measured: "+2 %", Outcome: html.Fail}, {Name: "other", Outcome: html.Inconclusive}}
 	d.Warnings = []string{"a warning"}
 	rate, number, pair := 0.2, 1200.0, [2]float64{0.1, 0.3}
-	side := &BranchSide{Rate: &rate, CI: &pair, N: 100, Misses: &number, Taken: &rate, MPKI: &rate, Lost: &pair, Confidence: "place exact", Class: "random"}
-	bounded := &BranchSide{Bounds: &pair, CI: &pair, OfTaken: &rate, OfTakenCI: &pair, N: 100}
-	inst := func(text string, branch int) *CodeInst { return &CodeInst{Text: text, Branch: branch} }
-	d.Branches = &Branches{
-		Base: &BranchSource{Name: "x", Tier: "B", Means: "stacks"}, Head: &BranchSource{Name: "y", Tier: "B", Means: "stacks", Unknown: "not recorded"},
-		Rows: []Branch{
-			{Function: "f", Place: "+a", File: "f.c", Line: 7, Kind: "conditional", Base: side, Head: bounded, Verdict: Regressed, Change: "misses +3 %", Code: 0},
+	side := &html.BranchSide{Rate: &rate, CI: &pair, N: 100, Misses: &number, Taken: &rate, MPKI: &rate, Lost: &pair, Confidence: "place exact", Class: "random"}
+	bounded := &html.BranchSide{Bounds: &pair, CI: &pair, OfTaken: &rate, OfTakenCI: &pair, N: 100}
+	inst := func(text string, branch int) *html.CodeInst { return &html.CodeInst{Text: text, Branch: branch} }
+	d.Branches = &html.Branches{
+		Base: &html.BranchSource{Name: "x", Tier: "B", Means: "stacks"}, Head: &html.BranchSource{Name: "y", Tier: "B", Means: "stacks", Unknown: "not recorded"},
+		Rows: []html.Branch{
+			{Function: "f", Place: "+a", File: "f.c", Line: 7, Kind: "conditional", Base: side, Head: bounded, Verdict: html.Regressed, Change: "misses +3 %", Code: 0},
 			{Function: "f", Place: "+c", Base: side, Change: "removed", Code: -1},
-			{Function: "g", Place: "+0", Head: &BranchSide{N: 2}, Verdict: Unchanged, Change: "unchanged", Code: -1},
+			{Function: "g", Place: "+0", Head: &html.BranchSide{N: 2}, Verdict: html.Unchanged, Change: "unchanged", Code: -1},
 		},
-		Functions: []BranchFunction{{Name: "f", DSO: "program", PMU: "cpu_atom", Base: &FunctionMisses{Misses: 10, CI: &pair, Samples: 9}, Head: &FunctionMisses{Misses: 5, Samples: 4}, Verdict: Improved, Change: "misses −50 %"}},
-		Code:      []BranchCode{{Function: "f", Rows: []CodeRow{{Base: inst("jl", 0), Head: inst("jl", 0), File: "f.c", Line: 7}, {Base: inst("jg", 1)}, {Head: inst("ret", -1)}}}},
+		Functions: []html.BranchFunction{{Name: "f", DSO: "program", PMU: "cpu_atom", Base: &html.FunctionMisses{Misses: 10, CI: &pair, Samples: 9}, Head: &html.FunctionMisses{Misses: 5, Samples: 4}, Verdict: html.Improved, Change: "misses −50 %"}},
+		Code:      []html.BranchCode{{Function: "f", Rows: []html.CodeRow{{Base: inst("jl", 0), Head: inst("jl", 0), File: "f.c", Line: 7}, {Base: inst("jg", 1)}, {Head: inst("ret", -1)}}}},
 	}
-	d.Pipeline = &Pipeline{Model: "m", Tool: "llvm-mca", Loops: []Loop{{
-		Name: "loop", Base: &LoopSide{Throughput: 2, Cycles: []Part{{"a", 0.5}, {"b", 1.5}}, Timeline: []Step{{Text: "add", Issued: 2, Executed: 3, Retired: 5}}},
-		BreakEven: []Point{{0, 1, 0.9, 1.1}, {0.5, 2, 1.5, 2.5}}, Rate: &Estimate{0.1, 0.05, 0.2},
+	d.Pipeline = &html.Pipeline{Model: "m", Tool: "llvm-mca", Loops: []html.Loop{{
+		Name: "loop", Base: &html.LoopSide{Throughput: 2, Cycles: []html.Part{{Name: "a", Cycles: 0.5}, {Name: "b", Cycles: 1.5}}, Timeline: []html.Step{{Text: "add", Issued: 2, Executed: 3, Retired: 5}}},
+		BreakEven: []html.Point{{Rate: 0, Speedup: 1, Lo: 0.9, Hi: 1.1}, {Rate: 0.5, Speedup: 2, Lo: 1.5, Hi: 2.5}}, Rate: &html.Estimate{Value: 0.1, Lo: 0.05, Hi: 0.2},
 	}}}
-	code := []Instruction{{Text: "push", Key: "push", Samples: 3}, {Text: "ret", Key: "ret"}}
+	code := []html.Instruction{{Text: "push", Key: "push", Samples: 3}, {Text: "ret", Key: "ret"}}
 	fn := &d.Events[0].Functions[0]
-	d.Listings = []Listing{NewListing(fn.Name, fn.DSO, "cpu-clock", code, code)}
+	d.Listings = []html.Listing{html.NewListing(fn.Name, fn.DSO, "cpu-clock", code, code)}
 	return d
 }
 
@@ -617,7 +675,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	// Links into a view, opened anew.
 	fn := &d.Events[0].Functions[2]
 	for _, test := range []struct{ fragment, script, want string }{
-		{functionLink(fn.Name, fn.DSO), `document.getElementById("fn").firstChild.textContent`, fn.Name},
+		{cardOf(fn.Name, fn.DSO), `document.getElementById("fn").firstChild.textContent`, fn.Name},
 		{"#view=flame&frame=2", `document.querySelector("#selected .name").textContent`, d.Events[0].Functions[d.Events[0].Frames.Function[2]].Name},
 		{"#view=flame&dir=up&scale=share", `[...document.querySelectorAll("#panel input:checked")].map(i => i.parentElement.textContent.trim()).join()`, "before + after,share of each side,bottom-up"},
 		{"#view=functions&q=%2F^__%2F", `document.querySelector("input[type=search]").value`, "/^__/"},

@@ -1,7 +1,7 @@
 // Picture makes a picture of a report, as that in the README:
 //
 //	go run ./cmd/profdiff diff … --html profdiff-report.html
-//	go run ./internal/report/html/picture profdiff-report.html#view=flame testdata/report.png
+//	go -C internal/tools run ./picture $PWD/profdiff-report.html#view=flame $PWD/testdata/report.png
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"profdiff/internal/report/html/browser"
+	"profdiff/internal/tools/browser"
 )
 
 func main() {

@@ -5,7 +5,7 @@ import (
 	"image/color"
 	"testing"
 
-	"profdiff/internal/report/html/browser"
+	"profdiff/internal/tools/browser"
 )
 
 func TestPaletted(t *testing.T) {

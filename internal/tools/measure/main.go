@@ -2,8 +2,10 @@
 // of a browser to show them. With arguments, those of profdiff diff, it prints what the
 // report adds to the CPU time of that command.
 //
-//	go run ./internal/report/html/measure [-n N]
-//	go run ./internal/report/html/measure [-n N] -profdiff PROGRAM BEFORE AFTER [flag…]
+//	go -C internal/tools run ./measure [-n N]
+//	go -C internal/tools run ./measure [-n N] -profdiff PROGRAM BEFORE AFTER [flag…]
+//
+// Names of files are relative to internal/tools.
 package main
 
 import (
@@ -19,9 +21,9 @@ import (
 	"time"
 
 	"profdiff/internal/compare"
+	"profdiff/internal/compare/comparetest"
 	"profdiff/internal/report/html"
-	"profdiff/internal/report/html/browser"
-	"profdiff/internal/report/html/synthetic"
+	"profdiff/internal/tools/browser"
 )
 
 func main() {
@@ -62,7 +64,7 @@ func measure(repeat int) error {
 }
 
 func (s *size) measure(out *tabwriter.Writer, dir string, repeat int) error {
-	c, err := synthetic.Compare(synthetic.Options{Frames: s.frames, Depth: s.depth, Runs: 5, Change: true})
+	c, err := comparetest.Compare(comparetest.Options{Frames: s.frames, Depth: s.depth, Runs: 5, Change: true})
 	if err != nil {
 		return err
 	}

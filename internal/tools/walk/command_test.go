@@ -1,4 +1,4 @@
-package main
+package walk
 
 import (
 	"bytes"
@@ -8,16 +8,18 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"profdiff/internal/llvm"
 	"profdiff/internal/record"
-	"profdiff/internal/report/html/browser"
+	"profdiff/internal/tools/browser"
 )
 
 // A reportCommand writes a report of a case study.
@@ -29,6 +31,29 @@ type reportCommand struct {
 	mca  bool     // needs llvm-mca
 	tabs []string // beside those of a comparison
 }
+
+// built is a folder for the program, which is built when it is first needed.
+var built string
+
+func TestMain(m *testing.M) {
+	var err error
+	if built, err = os.MkdirTemp("", "profdiff-walk-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(built)
+	os.Exit(code)
+}
+
+// profdiff builds the program, once. The working directory is the folder of the repository.
+var profdiff = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(built, "profdiff")
+	if out, err := exec.Command("go", "build", "-o", program, "./cmd/profdiff").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return program, nil
+})
 
 const (
 	heapDir  = "profiles/message-heap"
@@ -109,9 +134,16 @@ func (c *reportCommand) write(t *testing.T) (page, text string) {
 			t.Fatal(err)
 		}
 	}
+	program, err := profdiff()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	var out, errs bytes.Buffer
-	if code := execute(context.Background(), args, strings.NewReader(""), &out, &errs); code != c.exit {
-		t.Fatalf("exit code %d, want %d: %s", code, c.exit, &errs)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != c.exit {
+		t.Fatalf("%v, want exit code %d: %s", err, c.exit, &errs)
 	}
 	return page, out.String()
 }
@@ -144,7 +176,7 @@ func (r *reader) open(t *testing.T, file, fragment string, opt browser.Options) 
 
 // TestMarkedFrames checks which frames of real comparisons the flame graph marks.
 func TestMarkedFrames(t *testing.T) {
-	t.Chdir("../..")
+	t.Chdir("../../..")
 	r := new(reader)
 	defer func() {
 		if r.Page != nil {
@@ -309,11 +341,11 @@ func (r *reader) agrees(sentence, outcome, text string) {
 // TestReportsInBrowser writes a report of each case study and of each command that writes
 // one, and walks through it in a browser. With -artifacts it leaves screenshots:
 //
-//	go test ./cmd/profdiff -run TestReportsInBrowser -artifacts -outputdir DIR
+//	go -C internal/tools test ./walk -run TestReportsInBrowser -artifacts -outputdir DIR
 func TestReportsInBrowser(t *testing.T) {
-	t.Chdir("../..")
+	t.Chdir("../../..")
 	commands := reportCommands()
-	for _, dir := range cases(t, "profiles") {
+	for _, dir := range cases(t) {
 		name, _ := filepath.Rel("profiles", dir)
 		if name == "snapshot-merge/published" {
 			continue // without numbers of samples nothing can be compared
@@ -321,8 +353,8 @@ func TestReportsInBrowser(t *testing.T) {
 		if slices.ContainsFunc(commands, func(c reportCommand) bool { return c.dir == filepath.ToSlash(name) }) {
 			continue
 		}
-		if !isFile(filepath.Join(dir, record.FileName)) {
-			if _, err := os.Stat(filepath.Join(dir, "before")); err == nil {
+		if !exists(filepath.Join(dir, record.FileName)) {
+			if exists(filepath.Join(dir, "before")) {
 				t.Errorf("no report is made of %s", name)
 			}
 			continue
@@ -352,11 +384,42 @@ func TestReportsInBrowser(t *testing.T) {
 	}
 }
 
+// cases lists the case studies: folders with a case.yaml. One may hold others.
+func cases(t *testing.T) (found []string) {
+	t.Helper()
+	for _, pattern := range []string{"profiles/*/case.yaml", "profiles/*/*/case.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			found = append(found, filepath.Dir(file))
+		}
+	}
+	if len(found) == 0 {
+		t.Fatal("no case studies")
+	}
+	return found
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// typewritten writes numbers of reports as texts have them.
+func typewritten(s string) string {
+	return strings.NewReplacer("\u202f%", "%", "\u202f", " ", "−", "-").Replace(s)
+}
+
 // walk looks at everything.
 func (r *reader) walk(c *reportCommand, text string) {
 	t := r.t
 	t.Helper()
-	var meta htmlMeta
+	var meta struct {
+		Verdict struct{ Outcome, Sentence string }
+		Events  []struct{}
+	}
 	if err := json.Unmarshal([]byte(read[string](r, `document.getElementById("meta").textContent`)), &meta); err != nil {
 		t.Fatal(err)
 	}

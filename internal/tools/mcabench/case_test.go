@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-const root = "../../mca-cases"
+const root = "../../../mca-cases"
 
 func loadAll(t *testing.T) []*Case {
 	t.Helper()
@@ -383,7 +383,7 @@ func TestDocuments(t *testing.T) {
 	}
 	for file, want := range all {
 		if diff := cmp.Diff(string(want), readFile(t, file)); diff != "" {
-			t.Errorf("%s: run go run ./internal/mcabench readme: %s", file, diff)
+			t.Errorf("%s: run go -C internal/tools run ./mcabench readme: %s", file, diff)
 		}
 	}
 }
@@ -400,7 +400,7 @@ func sameListing(t *testing.T, file, compiler string, compiled []byte) {
 	}
 	if ident.FindString(kept) == ident.FindString(string(compiled)) {
 		if diff := cmp.Diff(kept, string(compiled)); diff != "" {
-			t.Errorf("%s: run go run ./internal/mcabench assemble: %s", file, diff)
+			t.Errorf("%s: run go -C internal/tools run ./mcabench assemble: %s", file, diff)
 		}
 		return
 	}

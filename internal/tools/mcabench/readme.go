@@ -11,7 +11,7 @@ import (
 
 // Marks of the tables in documents.
 const (
-	measuredBegin = "<!-- measured: begin, by go run ./internal/mcabench readme -->\n"
+	measuredBegin = "<!-- measured: begin, by go -C internal/tools run ./mcabench readme -->\n"
 	measuredEnd   = "<!-- measured: end -->\n"
 )
 

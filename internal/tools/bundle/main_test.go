@@ -7,13 +7,15 @@ import (
 	"testing"
 )
 
+const page = "../../report/html"
+
 // TestFresh builds what is checked in, in memory.
 func TestFresh(t *testing.T) {
-	files, err := build("..")
+	files, err := build(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, err := os.ReadDir("../dist")
+	entries, err := os.ReadDir(filepath.Join(page, "dist"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +23,7 @@ func TestFresh(t *testing.T) {
 		t.Errorf("dist holds %d files, %d are built", len(entries), len(files))
 	}
 	for name, want := range files {
-		got, err := os.ReadFile(filepath.Join("../dist", name))
+		got, err := os.ReadFile(filepath.Join(page, "dist", name))
 		if err != nil {
 			t.Error(err)
 			continue

@@ -1,6 +1,6 @@
 // Mcabench builds, counts and measures the kernels of mca-cases.
 //
-//	usage: go run ./internal/mcabench [flags] assemble|count|measure|readme [case ...]
+//	usage: go -C internal/tools run ./mcabench [flags] assemble|count|measure|readme [case ...]
 //
 // Assemble writes the listings of the sources, count writes counts.tsv of each case by
 // Callgrind, measure writes measured.tsv, readme writes its figures into the documents.
@@ -41,7 +41,7 @@ var errUsage = errors.New("usage")
 func run(ctx context.Context, args []string, stderr io.Writer) error {
 	fs := flag.NewFlagSet("mcabench", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	root := fs.String("cases", "mca-cases", "`folder` of the cases")
+	root := fs.String("cases", "../../mca-cases", "`folder` of the cases")
 	out := fs.String("o", "", "`file` for what was measured (default measured.tsv in the folder of the cases)")
 	pl := plan{}
 	fs.IntVar(&pl.rounds, "rounds", 48, "`runs` for each case and p, which take turns among programs of eight layouts")
@@ -155,7 +155,7 @@ func writeMeasured(ctx context.Context, cases []*Case, dir, out string, args []s
 	fmt.Fprintf(&b, "# machine: %s, %s\n", cpu, kernel)
 	fmt.Fprintf(&b, "# compiler: %s\n", compiler)
 	fmt.Fprintf(&b, "# date: %s\n", start.Format("2006-01-02 15:04 MST"))
-	fmt.Fprintf(&b, "# command: go run ./internal/mcabench %s\n", strings.Join(args, " "))
+	fmt.Fprintf(&b, "# command: go -C internal/tools run ./mcabench %s\n", strings.Join(args, " "))
 	fmt.Fprintf(&b, "# %d rounds of %d repetitions\n", pl.rounds, pl.repetitions)
 	fmt.Fprintf(&b, "# checks: a multiplication takes %.3f cycles; %.2f independent additions in a cycle, %.2f in the worst run\n",
 		median(multiplications), median(widths), slices.Min(widths))
