@@ -21,7 +21,7 @@ type fake struct {
 	// crashes is how often the recorder dies of a signal before it works.
 	crashes int
 	output  string
-	size    int64 // of each run, with holes; 0 for a few bytes
+	size    int64              // of each run, with holes; 0 for a few bytes
 	stop    context.CancelFunc // called by the run after which recording is interrupted
 }
 
