@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	update         = flag.Bool("update", false, "with -acceptance-long, write the table of acceptance.md")
-	acceptanceLong = flag.Bool("acceptance-long", false, "simulate 4,000 builds of each scenario")
+	update   = flag.Bool("update", false, "with -long, write the table of acceptance.md")
+	longMode = flag.Bool("long", false, "simulate 4,000 builds of each scenario")
 )
 
 // fails counts the functions proven to cost more than limit more, as a budget on each
@@ -42,16 +42,28 @@ func fails(e *Event, limit float64, skip string) (n int) {
 	return n
 }
 
+// builds are how many builds of a scenario are simulated: first few, which is enough where
+// the rate is far from the bound, then more of another seed.
+func builds() []int {
+	switch {
+	case *longMode:
+		return []int{4000, 40_000}
+	case testing.Short():
+		return []int{50, 250, 1000, 4000, 10_000}
+	}
+	return []int{250, 1000, 4000, 10_000}
+}
+
 // TestAcceptance measures how often whole comparisons err. Scenarios are numbered with
 // those of the tests in package stats.
 func TestAcceptance(t *testing.T) {
-	builds, nominal := 1000, 0.066
-	if *acceptanceLong {
-		builds, nominal = 4000, 0.058
+	nominal := 0.066
+	if *longMode {
+		nominal = 0.058
 	}
 	var rows []string
-	// A bound is never widened: what breaches it is simulated once more, with ten
-	// times as many builds and another seed, and then fails.
+	// A bound is never widened: what breaches it is simulated once more, with more builds
+	// and another seed, and fails if it breaches it each time.
 	measure := func(id, scenario string, atLeast bool, bound float64, yes func(seed uint64) bool) {
 		t.Helper()
 		rate := func(from, n int) float64 {
@@ -64,12 +76,18 @@ func TestAcceptance(t *testing.T) {
 			return float64(count) / float64(n)
 		}
 		ok := func(r float64) bool { return atLeast && r >= bound || !atLeast && r <= bound }
-		got, note := rate(0, builds), ""
-		if !ok(got) {
-			note = fmt.Sprintf(" (%d builds; %.4f in the first %d)", 10*builds, got, builds)
-			if got = rate(1e6, 10*builds); !ok(got) {
-				t.Errorf("%s %s: %.4f%s, bound %v", id, scenario, got, note, bound)
+		got, note := 0.0, ""
+		for i, n := range builds() {
+			first := got
+			if got = rate(i*1_000_000, n); i > 0 {
+				note = fmt.Sprintf(" (%d builds; %.4f in the first %d)", n, first, builds()[i-1])
 			}
+			if ok(got) {
+				break
+			}
+		}
+		if !ok(got) {
+			t.Errorf("%s %s: %.4f%s, bound %v", id, scenario, got, note, bound)
 		}
 		sign := "≤"
 		if atLeast {
@@ -125,9 +143,9 @@ func TestAcceptance(t *testing.T) {
 		return e.Withheld != "" || fails(e, 0.05, "f0") > 0
 	})
 
-	if *acceptanceLong && *update {
+	if *longMode && *update {
 		text := "# Acceptance of comparisons\n\nHow often whole comparisons err, simulated with runs of 20 functions. Made by\n\n" +
-			"```sh\ngo test ./internal/compare -run Acceptance -acceptance-long -update -timeout 60m\n```\n\n" +
+			"```sh\ngo test ./internal/compare -run Acceptance -long -update -timeout 60m\n```\n\n" +
 			"| | Scenario | Bound | Measured |\n| --- | --- | --- | --- |\n" + strings.Join(rows, "\n") + "\n"
 		if err := os.WriteFile("acceptance.md", []byte(text), 0o666); err != nil {
 			t.Fatal(err)
