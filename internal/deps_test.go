@@ -15,16 +15,18 @@ import (
 // recordings knows nothing of comparisons, and what compares knows nothing of perf.data.
 // Test files are free. Tools are a module of their own, which nothing here can import.
 var policy = map[string][]string{
+	"input":                 {"input/xz"},
+	"input/xz":              {},
 	"perffile":              {},
 	"perffile/perffiletest": {"perffile"},
 	"perfsession":           {"perffile"},
-	"objfile":               {},
+	"objfile":               {"input/xz"},
 	"disasm":                {"objfile"},
 	"symbolizer":            {"objfile", "perfsession"},
 	"run":                   {},
 	"run/runtest":           {"run"},
 	"callgrind":             {},
-	"ingest":                {"perffile", "perfsession", "symbolizer", "objfile", "run", "callgrind"},
+	"ingest":                {"input", "perffile", "perfsession", "symbolizer", "objfile", "run", "callgrind"},
 	"branch":                {"perffile", "perfsession", "symbolizer", "objfile", "disasm", "llvm", "stats", "callgrind", "align"},
 	"branch/diff":           {"branch", "disasm", "stats", "symbolizer", "align"},
 	"category":              {"run"},
@@ -46,7 +48,7 @@ var policy = map[string][]string{
 	"report/check":          {"report/text", "report/diff", "budget", "compare", "run", "stats"},
 	"report/predict":        {"report/text", "predict"},
 	"cmd/profdiff": {
-		"align", "branch", "branch/diff", "budget", "calibrate", "category", "compare", "disasm", "ingest", "llvm", "objfile", "perffile",
+		"align", "branch", "branch/diff", "budget", "calibrate", "category", "compare", "disasm", "ingest", "input", "llvm", "objfile", "perffile",
 		"predict", "record", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "run",
 		"stats", "symbolizer",
 	},
@@ -59,10 +61,10 @@ var libraries = map[string][]string{
 	"debug/elf":                          {"objfile"},
 	"github.com/chromedp/chromedp":       {},
 	"github.com/ianlancetaylor/demangle": {"symbolizer"},
-	"github.com/klauspost/compress/gzip": {"ingest", "report/diff", "report/html", "run"},
-	"github.com/klauspost/compress/zstd": {"objfile", "perffile"},
+	"github.com/klauspost/compress/gzip": {"input", "report/diff", "report/html", "run"},
+	"github.com/klauspost/compress/zstd": {"input", "objfile", "perffile"},
 	"github.com/ulikunitz/xz":            {},
-	"github.com/ulikunitz/xz/lzma":       {"objfile"},
+	"github.com/ulikunitz/xz/lzma":       {"input/xz"},
 	"golang.org/x/arch/x86/x86asm":       {"disasm"},
 	"os/exec":                            {"llvm", "record"},
 }

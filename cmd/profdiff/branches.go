@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/input"
 	"profdiff/internal/report/branches"
 )
 
@@ -191,36 +191,16 @@ func parseMissCost(text string) (*branch.Cost, error) {
 }
 
 // readBranches reads one input; "-" is standard input.
-func (s *stdio) readBranches(name string, opt *branch.Options) (*branch.Table, error) {
-	if name == "-" {
-		copied, err := spool(s.in)
+func (s *stdio) readBranches(name string, opt *branch.Options) (t *branch.Table, err error) {
+	err = input.Read(name, s.in, func(src *input.Source) error {
+		r, size, err := src.Random()
 		if err != nil {
-			return nil, fmt.Errorf("standard input: %w", err)
+			return err
 		}
-		return branchTable("standard input", copied, copied.Size(), opt)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, pathError(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, pathError(err)
-	}
-	switch {
-	case isThreadsRecording(name):
-		return nil, errThreadsRecording(name)
-	case info.IsDir():
-		return nil, fmt.Errorf("%s: is a directory", name)
-	case info.Mode().IsRegular():
-		return branchTable(name, f, info.Size(), opt)
-	}
-	copied, err := spool(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return branchTable(name, copied, copied.Size(), opt)
+		t, err = branchTable(src.Name, r, size, opt)
+		return err
+	})
+	return t, err
 }
 
 func branchTable(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
@@ -230,8 +210,5 @@ func branchTable(name string, r io.ReaderAt, size int64, opt *branch.Options) (*
 			t, err = totals, statErr
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return t, nil
+	return t, err
 }

@@ -12,6 +12,7 @@ import (
 	"profdiff/internal/align"
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/diff"
+	"profdiff/internal/input"
 	"profdiff/internal/report/branches"
 )
 
@@ -130,11 +131,11 @@ func (f *branchesDiffFlags) stats(std *stdio) (stats [2]*branch.Stat, err error)
 
 // branchSides reads the runs of both sides, with the totals of each.
 func (s *stdio) branchSides(base, head []string, opt *branch.Options, stats [2]*branch.Stat) (baseRuns, headRuns []*branch.Table, err error) {
-	baseFiles, err := sideFiles(base)
+	baseFiles, err := input.Files(base)
 	if err != nil {
 		return nil, nil, err
 	}
-	headFiles, err := sideFiles(head)
+	headFiles, err := input.Files(head)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/ingest"
+	"profdiff/internal/input"
 )
 
 // errNoStat is for files that are not what perf stat or simpleperf stat prints.
@@ -44,7 +45,11 @@ func parseStat(name string, data []byte) (*branch.Stat, error) {
 	if branch.IsStatText(data[:min(len(data), 4096)]) {
 		return branch.ReadStatText(name, bytes.NewReader(data))
 	}
-	r, err := ingest.Read(name, bytes.NewReader(data), &ingest.Options{})
+	src, err := input.New(name, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	r, err := ingest.Read(src, &ingest.Options{})
 	switch {
 	case err != nil:
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/budget"
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -94,7 +95,7 @@ func (s *stdio) store(dir, benchmark string, runs []*run.Run) error {
 		text = append(text, '\n')
 		to := filepath.Join(dir, stored.Key.Dir())
 		if err := os.MkdirAll(to, 0o777); err != nil {
-			return pathError(err)
+			return input.PathError(err)
 		}
 		if !slices.Contains(dirs, to) {
 			dirs = append(dirs, to)
@@ -136,7 +137,7 @@ const (
 func storedFiles(dir string) (files []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, pathError(err)
+		return nil, input.PathError(err)
 	}
 	bytes := int64(0)
 	for _, e := range entries {
@@ -144,7 +145,7 @@ func storedFiles(dir string) (files []string, err error) {
 			name = filepath.Join(dir, name)
 			info, err := os.Stat(name)
 			if err != nil {
-				return nil, pathError(err)
+				return nil, input.PathError(err)
 			}
 			files = append(files, name)
 			bytes += info.Size()
@@ -164,7 +165,7 @@ func storedFiles(dir string) (files []string, err error) {
 func readBaseline(dir, benchmark string, head *run.Run) (*budget.Stored, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, pathError(err)
+		return nil, input.PathError(err)
 	}
 	want := budget.NewBaselineKey(benchmark, head)
 	var found, others, benchmarks []string

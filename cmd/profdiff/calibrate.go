@@ -16,6 +16,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/calibrate"
+	"profdiff/internal/input"
 )
 
 func newCalibrateCmd(std *stdio) *cobra.Command {
@@ -99,7 +100,7 @@ func calibratedCPUs(only int, all bool) ([][]calibrate.CPU, error) {
 	}
 	list, err := calibrate.CPUs(os.DirFS("/"))
 	if err != nil {
-		return nil, pathError(err)
+		return nil, input.PathError(err)
 	}
 	for _, i := range allowed {
 		if !slices.ContainsFunc(list, func(c calibrate.CPU) bool { return c.Index == i }) {

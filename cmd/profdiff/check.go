@@ -18,6 +18,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/budget"
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -74,12 +75,12 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 func (f *checkFlags) read() (*budget.File, error) {
 	in, err := os.Open(f.budget)
 	if err != nil {
-		return nil, &usageError{nil, pathError(err)}
+		return nil, &usageError{nil, input.PathError(err)}
 	}
 	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, budget.MaxSize+1))
 	if err != nil {
-		return nil, &usageError{nil, pathError(err)}
+		return nil, &usageError{nil, input.PathError(err)}
 	}
 	f.hash = budget.Hash(data)
 	file, err := budget.Parse(f.budget, data)
@@ -233,7 +234,7 @@ func (f *checkFlags) files() (files [2][]string, err error) {
 			}
 			paths = append(paths, found...)
 		}
-		if files[side], err = sideFiles(paths); err != nil {
+		if files[side], err = input.Files(paths); err != nil {
 			return files, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -301,7 +302,7 @@ func (f *checkFlags) streams(cmd *cobra.Command) (map[string]budget.Stream, erro
 			if !ok || name == "" || path == "" {
 				return nil, usagef(cmd, "%s wants NAME=PATH, not %q", flag, text)
 			}
-			files, err := sideFiles([]string{path})
+			files, err := input.Files([]string{path})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}

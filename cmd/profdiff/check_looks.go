@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/budget"
+	"profdiff/internal/input"
 	"profdiff/internal/stats"
 )
 
@@ -119,7 +120,7 @@ func lookInputs(f *checkFlags) (list []budget.LookInput, err error) {
 		}
 		for _, text := range f.values[side] {
 			stream, path, _ := strings.Cut(text, "=")
-			files, err := sideFiles([]string{path})
+			files, err := input.Files([]string{path})
 			if err != nil {
 				return nil, err
 			}

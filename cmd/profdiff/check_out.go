@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/budget"
+	"profdiff/internal/input"
 	"profdiff/internal/report/check"
 )
 
@@ -96,7 +97,7 @@ func (s *stdio) writeCheck(t outTarget, o *budget.Outcome, sourceRoot string) er
 func appendOutput(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
-		return pathError(err)
+		return input.PathError(err)
 	}
 	out := bufio.NewWriter(f)
 	return errors.Join(write(out), out.Flush(), f.Close())
@@ -135,14 +136,14 @@ func endsOpen(name string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, pathError(err)
+		return false, input.PathError(err)
 	}
 	defer f.Close()
 	last := make([]byte, 1)
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return false, err
 	} else if _, err := f.ReadAt(last, info.Size()-1); err != nil {
-		return false, pathError(err)
+		return false, input.PathError(err)
 	}
 	return last[0] != '\n', nil
 }
@@ -154,11 +155,11 @@ func readHistory(name string) (list []budget.HistoryLine, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, pathError(err)
+		return nil, input.PathError(err)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil {
-		return nil, pathError(err)
+		return nil, input.PathError(err)
 	} else if info.Size() > maxHistory {
 		return nil, fmt.Errorf("%s: has more than %d bytes: remove the first lines, which are the oldest", name, maxHistory)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/compare"
+	"profdiff/internal/input"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/run"
 )
@@ -308,11 +309,11 @@ One argument is a directory with both sides, before and after.`,
 
 // loadSides reads the runs of both sides.
 func (l *loader) loadSides(base, head *sideFlags) (baseRuns, headRuns []*run.Run, err error) {
-	baseFiles, err := sideFiles(base.paths)
+	baseFiles, err := input.Files(base.paths)
 	if err != nil {
 		return nil, nil, err
 	}
-	headFiles, err := sideFiles(head.paths)
+	headFiles, err := input.Files(head.paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -359,7 +360,7 @@ func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
 
 // loadPaths reads the runs of one side, files or directories, where there is no other.
 func (l *loader) loadPaths(paths []string) ([]*run.Run, error) {
-	files, err := sideFiles(paths)
+	files, err := input.Files(paths)
 	if err != nil {
 		return nil, err
 	}

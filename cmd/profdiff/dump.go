@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"profdiff/internal/input"
 	"profdiff/internal/perffile"
 )
 
@@ -43,12 +44,12 @@ func (s *stdio) dump(w io.Writer, name string, opt perffile.Options) error {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return pathError(err)
+		return input.PathError(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return pathError(err)
+		return input.PathError(err)
 	}
 	if info.IsDir() {
 		return fmt.Errorf("%s: is a directory", name)

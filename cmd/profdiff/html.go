@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/compare"
+	"profdiff/internal/input"
 	"profdiff/internal/report/html"
 	"profdiff/internal/run"
 )
@@ -23,7 +24,7 @@ import (
 type htmlFlags struct {
 	file   string
 	source string
-	read   digests // of the inputs, if there is to be a report
+	read   input.Digests // of the inputs, if there is to be a report
 }
 
 func (f *htmlFlags) register(cmd *cobra.Command) {
@@ -50,8 +51,8 @@ func (f *htmlFlags) check(cmd *cobra.Command, output string) error {
 // watch digests what a loader reads, if there is to be a report.
 func (f *htmlFlags) watch(l *loader) {
 	if f.file != "" {
-		f.read = make(digests)
-		l.watch = f.read.watch
+		f.read = make(input.Digests)
+		l.digests = f.read
 	}
 }
 
@@ -71,7 +72,7 @@ func reportTool() string { return "profdiff " + version() }
 
 // options are those of a report.
 func (f *htmlFlags) options() html.Options {
-	opt := html.Options{Tool: reportTool(), Digest: f.read.of}
+	opt := html.Options{Tool: reportTool(), Digest: f.read.Of}
 	if f.source != "" {
 		opt.Paths = true
 		opt.Source = newSourceText(f.source).line

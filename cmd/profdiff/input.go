@@ -1,20 +1,17 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/ingest"
+	"profdiff/internal/input"
 	"profdiff/internal/objfile"
-	"profdiff/internal/perffile"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
@@ -55,11 +52,10 @@ func (f *inputFlags) register(cmd *cobra.Command) {
 
 // A loader reads inputs as the flags say.
 type loader struct {
-	io     *stdio
-	opt    ingest.Options
-	filter run.Filter
-	// watch, if set, is what files are read by.
-	watch func(name string, in io.Reader) io.Reader
+	io      *stdio
+	opt     ingest.Options
+	filter  run.Filter
+	digests input.Digests // of what is read, if they are asked for
 }
 
 func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
@@ -100,11 +96,10 @@ func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
 	}
 	l.opt.ShowARTFrames = f.showART
 	l.opt.AllowTruncated = f.allowTruncated
-	l.opt.Spool = spool
 	for _, dir := range f.symfs {
 		info, err := os.Stat(dir)
 		if err != nil {
-			return nil, fmt.Errorf("--symfs: %w", pathError(err))
+			return nil, fmt.Errorf("--symfs: %w", input.PathError(err))
 		}
 		if !info.IsDir() {
 			return nil, fmt.Errorf("--symfs: %s is not a directory", dir)
@@ -145,46 +140,17 @@ func (l *loader) readNames(kallsyms string, mappings []string) error {
 	return nil
 }
 
+// withFile reads a file that goes with the inputs.
 func withFile(name string, read func(io.Reader) error) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return pathError(err)
-	}
-	defer f.Close()
-	if err := read(f); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// pathError says "FILE: reason", without the system call.
-func pathError(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
-	}
-	return err
+	return input.Read(name, nil, func(src *input.Source) error { return read(src.Reader) })
 }
 
 // load reads one input; "-" is standard input.
-func (l *loader) load(name string) (*run.Run, error) {
-	var r *run.Run
-	var err error
-	if name == "-" {
-		r, err = ingest.Read("standard input", l.io.in, &l.opt)
-		if err != nil {
-			err = fmt.Errorf("standard input: %w", err)
-		}
-	} else if isThreadsRecording(name) {
-		err = errThreadsRecording(name)
-	} else {
-		err = withFile(name, func(in io.Reader) (err error) {
-			if l.watch != nil {
-				in = l.watch(name, in)
-			}
-			r, err = ingest.Read(name, in, &l.opt)
-			return err
-		})
-	}
+func (l *loader) load(name string) (r *run.Run, err error) {
+	err = l.digests.Read(name, l.io.in, func(src *input.Source) (err error) {
+		r, err = ingest.Read(src, &l.opt)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -226,88 +192,3 @@ func (l *loader) account(r *run.Run) {
 		l.io.warn("%s: %s", r.Name, w)
 	}
 }
-
-// sideFiles lists the recordings of a side: files themselves, and the files in
-// directories in the order of their names.
-func sideFiles(paths []string) ([]string, error) {
-	var files []string
-	for _, path := range paths {
-		if path == "-" {
-			files = append(files, path)
-			continue
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, pathError(err)
-		}
-		if !info.IsDir() {
-			files = append(files, path)
-			continue
-		}
-		entries, err := os.ReadDir(path)
-		if err != nil {
-			return nil, pathError(err)
-		}
-		if isThreadsRecording(path) {
-			return nil, errThreadsRecording(path)
-		}
-		before := len(files)
-		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), ".") {
-				continue
-			}
-			name := filepath.Join(path, e.Name())
-			info, err := os.Stat(name) // of what a link points to
-			switch {
-			case err != nil:
-				return nil, pathError(err)
-			case info.IsDir():
-				return nil, fmt.Errorf("%s is a directory within a side: name the recordings, or the directories that have them alone", name)
-			}
-			files = append(files, name)
-		}
-		if len(files) == before {
-			return nil, fmt.Errorf("%s: directory has no recordings", path)
-		}
-	}
-	return files, nil
-}
-
-// isThreadsRecording reports whether a directory is what perf record --threads writes.
-func isThreadsRecording(dir string) bool {
-	f, err := os.Open(filepath.Join(dir, "data"))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 8)
-	_, err = io.ReadFull(f, head)
-	return err == nil && perffile.IsPerfData(head)
-}
-
-func errThreadsRecording(dir string) error {
-	return fmt.Errorf("%s: is a directory of perf record --threads, which is not read: record without --threads", dir)
-}
-
-// spool copies a stream to a temporary file that vanishes with the process.
-func spool(r io.Reader) (ingest.ReaderAtSize, error) {
-	f, err := os.CreateTemp("", "profdiff-")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	n, err := io.Copy(f, r)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return spooled{f, n}, nil
-}
-
-type spooled struct {
-	*os.File
-	size int64
-}
-
-func (s spooled) Size() int64 { return s.size }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"profdiff/internal/input"
 )
 
 // writeOutput calls write for the file called name, or for standard output if it
@@ -44,7 +46,7 @@ func (s *stdio) writeOutput(name string, write func(io.Writer) error) (err error
 func writeSpecial(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
-		return pathError(err)
+		return input.PathError(err)
 	}
 	out := bufio.NewWriter(f)
 	return errors.Join(write(out), out.Flush(), f.Close())

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/input"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/html"
@@ -292,7 +293,7 @@ func isCase(name string) bool {
 func readAssembly(name string, arch predict.Arch) (*predict.Listing, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return nil, pathError(err)
+		return nil, input.PathError(err)
 	}
 	l, err := predict.ParseAsm(string(text), arch)
 	if err != nil {
@@ -435,7 +436,7 @@ func caseCycles(name string) ([]predict.CaseCycles, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, pathError(err)
+		return nil, input.PathError(err)
 	}
 	rows, err := predict.ReadCaseCycles(text)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/input"
 	"profdiff/internal/predict"
 	report "profdiff/internal/report/predict"
 	"profdiff/internal/run"
@@ -71,12 +72,12 @@ func (s *stdio) predictSides(cmd *cobra.Command, f *predictFlags, sides [2]*pred
 }
 
 // recordedSide reads one side: runs, binary and branches.
-func (s *stdio) recordedSide(cmd *cobra.Command, f *predictFlags, input, binary, branches string) (*predict.SideInput, []*run.Run, error) {
+func (s *stdio) recordedSide(cmd *cobra.Command, f *predictFlags, name, binary, branches string) (*predict.SideInput, []*run.Run, error) {
 	l, err := f.in.loader(cmd, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := sideFiles([]string{input})
+	files, err := input.Files([]string{name})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,7 +92,7 @@ func (s *stdio) recordedSide(cmd *cobra.Command, f *predictFlags, input, binary,
 	if len(f.in.events) > 0 {
 		event = f.in.events[0]
 	}
-	side, err := sideInput(input, runs, binary, f.in.symfs, event)
+	side, err := sideInput(name, runs, binary, f.in.symfs, event)
 	if err != nil {
 		return side, nil, err
 	}
@@ -132,7 +133,7 @@ func cpuNames(runs []*run.Run) (names []string) {
 func openBinary(name string) (*predict.Binary, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, pathError(err)
+		return nil, input.PathError(err)
 	}
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s: is a directory", name)

@@ -348,7 +348,6 @@ func (s *stdio) recordUntil(ctx context.Context, r *record.Recorder, dir string,
 // total compares the total of the first event of a recording.
 func (s *stdio) total(dir string) (*compare.Change, error) {
 	l := &loader{io: s}
-	l.opt.Spool = spool
 	base, head, err := l.loadSides(&sideFlags{paths: []string{filepath.Join(dir, string(record.Before))}}, &sideFlags{paths: []string{filepath.Join(dir, string(record.After))}})
 	if err != nil {
 		return nil, err

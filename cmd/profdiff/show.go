@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/category"
+	"profdiff/internal/input"
 	"profdiff/internal/report/show"
 	"profdiff/internal/run"
 )
@@ -95,12 +96,12 @@ func newShowCmd(std *stdio) *cobra.Command {
 func readCategories(name string) (set *category.Set, err error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, pathError(err)
+		return nil, input.PathError(err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, category.MaxSize+1))
 	if err != nil {
-		return nil, pathError(err)
+		return nil, input.PathError(err)
 	}
 	return category.Parse(name, data)
 }

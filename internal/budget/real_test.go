@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"profdiff/internal/ingest"
+	"profdiff/internal/input"
 	"profdiff/internal/objfile"
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
@@ -36,16 +37,14 @@ func loadCase(t testing.TB, build string) (list []*run.Run) {
 		t.Fatalf("no recordings of %s: %v", build, err)
 	}
 	for _, name := range files {
-		f, err := os.Open(name)
+		err := input.Read(name, nil, func(src *input.Source) error {
+			r, err := ingest.Read(src, &ingest.Options{Symfs: []symbolizer.SearchPath{{Name: symbols, FS: os.DirFS(symbols)}}, Kallsyms: kallsyms})
+			list = append(list, r)
+			return err
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := ingest.Read(name, f, &ingest.Options{Symfs: []symbolizer.SearchPath{{Name: symbols, FS: os.DirFS(symbols)}}, Kallsyms: kallsyms})
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, r)
 	}
 	return list
 }

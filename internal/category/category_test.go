@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/ingest"
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -207,12 +208,12 @@ func TestRecordings(t *testing.T) {
 	}
 	checked := 0
 	for _, file := range files {
-		f, err := os.Open(file)
+		src, err := input.Open(file, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := ingest.Read(file, f, &ingest.Options{})
-		f.Close()
+		r, err := ingest.Read(src, &ingest.Options{})
+		src.Close()
 		if err != nil {
 			continue // not all of them are whole
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"profdiff/internal/ingest"
+	"profdiff/internal/input"
 	"profdiff/internal/objfile"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
@@ -36,18 +37,16 @@ func loadCase(t testing.TB, study, side string) (list []*run.Run) {
 		t.Fatalf("no recordings in %s/%s: %v", dir, side, err)
 	}
 	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := ingest.Read(name, f, &ingest.Options{
-			Symfs: []symbolizer.SearchPath{{Name: symbols, FS: os.DirFS(symbols)}}, Kallsyms: kallsyms,
+		err := input.Read(name, nil, func(src *input.Source) error {
+			r, err := ingest.Read(src, &ingest.Options{
+				Symfs: []symbolizer.SearchPath{{Name: symbols, FS: os.DirFS(symbols)}}, Kallsyms: kallsyms,
+			})
+			list = append(list, r)
+			return err
 		})
-		f.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, r)
 	}
 	return list
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"profdiff/internal/callgrind"
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -17,7 +18,7 @@ import (
 // are those of a stack of one frame; calls and jumps are left out. Recursion levels
 // (f'2) of a function are joined. What is counted is no sample and has no noise of
 // sampling: samples and Σw² are zero.
-func readCallgrind(src *source, opt *Options) (*run.Run, error) {
+func readCallgrind(src *input.Source, opt *Options) (*run.Run, error) {
 	b := run.NewBuilder(src.Name)
 	c := callgrindReader{
 		b: b, opt: opt, files: newFileTable(b), mappings: make(map[string]uint32),

@@ -160,7 +160,7 @@ func TestReadCallgrindErrors(t *testing.T) {
 		{name: "nothing counted", in: "version: 1\ncreator: callgrind-3.19.0\nevents: Ir\ntotals: 0\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := Read("test", strings.NewReader(tt.in), &tt.opt)
+			r, err := readBytes("test", []byte(tt.in), &tt.opt)
 			if tt.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Fatalf("got the error %v, want %q", err, tt.want)
@@ -181,19 +181,19 @@ func TestReadCallgrindErrors(t *testing.T) {
 func TestSniffCallgrind(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
-		want format
+		want string
 	}{
-		{callgrindFile, callgrindFormat},
-		{"# callgrind format\n", callgrindFormat},
-		{"\ufeffversion: 1\r\nevents: Ir\r\n", callgrindFormat},
-		{"desc: I1 cache: 1 B\ncmd: p\nevents: Ir\nfl=f\n", callgrindFormat},
-		{"positions: line\nevents: cpu(ms)\n", callgrindFormat},
-		{"events: Ir\nfn=main 5\n", callgrindFormat},
-		{"cmd: a 5\n", foldedFormat},
-		{"main;f 5\n", foldedFormat},
-		{"Cmdline: /bin/simpleperf record\nArch: arm64\n", unknownFormat},
+		{callgrindFile, Callgrind},
+		{"# callgrind format\n", Callgrind},
+		{"\ufeffversion: 1\r\nevents: Ir\r\n", Callgrind},
+		{"desc: I1 cache: 1 B\ncmd: p\nevents: Ir\nfl=f\n", Callgrind},
+		{"positions: line\nevents: cpu(ms)\n", Callgrind},
+		{"events: Ir\nfn=main 5\n", Callgrind},
+		{"cmd: a 5\n", Folded},
+		{"main;f 5\n", Folded},
+		{"Cmdline: /bin/simpleperf record\nArch: arm64\n", ""},
 	} {
-		if got := sniff([]byte(tt.in)); got != tt.want {
+		if got := detected([]byte(tt.in)); got != tt.want {
 			t.Errorf("%q is taken for %v, want %v", tt.in, got, tt.want)
 		}
 	}
@@ -295,7 +295,7 @@ func BenchmarkReadCallgrind(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Read("benchmark", bytes.NewReader(data), &Options{}); err != nil {
+		if _, err := readBytes("benchmark", []byte(data), &Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -26,24 +27,24 @@ const foldedCounts = 10_000_000
 //
 // The format does not tell what weights are. They are taken as sample counts, unless
 // there is a column of them; Σw² is then the least that is possible.
-func readFolded(src *source, opt *Options) (*run.Run, error) {
+func readFolded(src *input.Source, opt *Options) (*run.Run, error) {
 	if err := refuseDifference(src.Head); err != nil {
 		return nil, err
 	}
-	f := folded{b: run.NewBuilder(src.Name), opt: opt, lines: newLineReader(src), frames: make(map[string]uint32)}
+	f := folded{b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), frames: make(map[string]uint32)}
 	f.b.Run().Recording.Format = "folded"
 	f.event = f.b.Event(run.Event{Name: "samples", Unit: "count", WeightSqLowerBound: true})
 	f.kinds = make(map[run.MappingKind]uint32)
 	f.files = newFileTable(f.b)
 	for {
-		line, ok := f.lines.next()
+		line, ok := f.lines.Next()
 		if !ok {
 			break
 		}
 		f.line(line)
 	}
-	if f.lines.err != nil {
-		return nil, f.lines.err
+	if f.lines.Err() != nil {
+		return nil, f.lines.Err()
 	}
 	return f.finish()
 }
@@ -51,7 +52,7 @@ func readFolded(src *source, opt *Options) (*run.Run, error) {
 type folded struct {
 	b     *run.Builder
 	opt   *Options
-	lines *lineReader
+	lines *input.Lines
 	event uint32
 	// frames holds the location of each text of a frame and those inlined into it.
 	frames  map[string]uint32
@@ -81,7 +82,7 @@ func (f *folded) line(line []byte) {
 	}
 	stack, weight, count, err := f.split(line)
 	if err != nil {
-		f.lines.fail("%w", err)
+		f.lines.Fail("%w", err)
 		return
 	}
 	var id run.StackID
@@ -112,7 +113,7 @@ func (f *folded) line(line []byte) {
 	}
 	in := &f.b.Run().Accounting.In
 	if count > math.MaxInt64-*in {
-		f.lines.fail("weights sum to more than 2^63")
+		f.lines.Fail("weights sum to more than 2^63")
 		return
 	}
 	*in += count
@@ -125,7 +126,7 @@ func (f *folded) split(line []byte) (stack []byte, weight, count int64, err erro
 	line = bytes.TrimRight(line, " ")
 	i := bytes.LastIndexAny(line, " \t")
 	if i < 0 {
-		return nil, 0, 0, fmt.Errorf("%q has no weight", clip(line))
+		return nil, 0, 0, fmt.Errorf("%q has no weight", input.Clip(line))
 	}
 	last := line[i+1:]
 	stack = bytes.TrimRight(line[:i], " ")
@@ -156,11 +157,11 @@ func (f *folded) weight(b []byte) (int64, error) {
 	v, err := strconv.ParseFloat(string(b), 64)
 	switch {
 	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
-		return 0, fmt.Errorf("%q is no weight", clip(b))
+		return 0, fmt.Errorf("%q is no weight", input.Clip(b))
 	case v < 0:
-		return 0, fmt.Errorf("weight %s is negative: this is no recording but a difference", clip(b))
+		return 0, fmt.Errorf("weight %s is negative: this is no recording but a difference", input.Clip(b))
 	case v >= math.MaxInt64:
-		return 0, fmt.Errorf("weight %s exceeds 2^63", clip(b))
+		return 0, fmt.Errorf("weight %s exceeds 2^63", input.Clip(b))
 	}
 	if v != math.Trunc(v) {
 		f.rounded++
@@ -289,9 +290,9 @@ func unescapeFrame(b []byte) string {
 
 // refuseDifference recognizes the output of difffolded.pl and inferno-diff-folded:
 // each line has the weights of two recordings.
-func refuseDifference(head []byte) error {
+func refuseDifference(head input.Head) error {
 	lines, pairs := 0, 0
-	for line := range headLines(head) {
+	for line := range head.Lines() {
 		if line = bytes.TrimRight(line, " "); len(line) == 0 || line[0] == '#' {
 			continue
 		}
@@ -309,4 +310,27 @@ func refuseDifference(head []byte) error {
 		return fmt.Errorf("every line has two weights, as difffolded.pl writes them: give the two recordings that it was made of")
 	}
 	return nil
+}
+
+// isFolded reports whether all lines of head end with a weight.
+func isFolded(head input.Head) bool {
+	n := 0
+	for line := range head.Lines() {
+		line = bytes.TrimRight(line, " ")
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		i := bytes.LastIndexAny(line, " \t")
+		if i <= 0 || !isNumber(line[i+1:]) && !isExponent(line[i+1:]) {
+			return false
+		}
+		n++
+	}
+	// Not even the first line may have an end in head.
+	return n > 0 || len(head) >= input.HeadSize-8 && bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, ';') >= 0
+}
+
+func isExponent(b []byte) bool {
+	mantissa, exponent, ok := bytes.Cut(bytes.ToLower(b), []byte("e"))
+	return ok && isNumber(mantissa) && isDigits(bytes.TrimLeft(exponent, "+-"))
 }

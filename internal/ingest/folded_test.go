@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -49,7 +50,7 @@ func TestFolded(t *testing.T) {
 			if got := strings.Join(readerWarnings(r), "\n"); !strings.Contains(got, tt.warning) || tt.warning == "" && got != "" {
 				t.Errorf("warnings %q, want %q", got, tt.warning)
 			}
-			if f := sniff([]byte(tt.text)); f != foldedFormat {
+			if f := detected([]byte(tt.text)); f != Folded {
 				t.Errorf("is taken for %v", f)
 			}
 		})
@@ -98,7 +99,7 @@ func TestFoldedErrors(t *testing.T) {
 		{"huge fraction", "a;b 1e30\n", "line 1: weight 1e30 exceeds 2^63"},
 		{"sum", "a 9223372036854775807\nb 1\n", "line 2: weights sum to more than 2^63"},
 		{"difference", "a;b 1 2\n\nc 3 4\n", "every line has two weights, as difffolded.pl writes them"},
-		{"long line", "a 1\n" + strings.Repeat("x", maxLine+1) + " 1\n", "line 2: is longer than"},
+		{"long line", "a 1\n" + strings.Repeat("x", input.MaxLine+1) + " 1\n", "line 2: is longer than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := readFolded(sourceOf(t, []byte(tt.text)), &Options{})

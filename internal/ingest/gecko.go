@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -22,7 +23,7 @@ import (
 //
 // Samples weigh what their weight column says. The Gecko format has none, and does
 // not tell events apart: every sample weighs 1 there.
-func readGecko(src *source, opt *Options) (*run.Run, error) {
+func readGecko(src *input.Source, opt *Options) (*run.Run, error) {
 	g := gecko{b: run.NewBuilder(src.Name), opt: opt, first: math.Inf(1), last: math.Inf(-1)}
 	g.files = newFileTable(g.b)
 	g.in.dec = json.NewDecoder(skipBOM(src.Reader))
@@ -417,4 +418,17 @@ func (g *gecko) describe(m *geckoMeta) {
 		warn("weights with a fraction were rounded to integers")
 	}
 	r.Accounting.Drop("negative weight", g.negative)
+}
+
+// isGecko reports whether head starts a profile of the Firefox Profiler, by the keys of
+// the outermost object, raw or processed.
+func isGecko(head input.Head) bool {
+	keys := head.Keys()
+	switch {
+	case keys["traceEvents"] || keys["nodes"] || keys["$schema"]:
+		return false
+	case keys["threads"] || keys["libs"] || keys["counters"] || keys["profilerOverhead"] || keys["pausedRanges"]:
+		return true
+	}
+	return keys["meta"] && !keys["profile"]
 }

@@ -12,29 +12,37 @@ import (
 	"strings"
 	"testing"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
-// reader is what reads a format.
-type reader func(*source, *Options) (*run.Run, error)
-
-// readers are those of all formats but perf.data.
-var readers = map[format]reader{
-	reportSampleFormat: readReportSample, reportTextFormat: readReportSampleText, pprofFormat: readPprof,
-	geckoFormat: readGecko, perfScriptFormat: readPerfScript, foldedFormat: readFolded,
-	stackDumpFormat: readStackDump, tombstoneFormat: readTombstoneProto,
-	reportCSVFormat: readReportCSV, simpleperfStat: readSimpleperfStat,
-	perfStatCSV: readPerfStatCSV, perfStatJSON: readPerfStatJSON,
+// detected is the name of the format of an input that starts with head, "" if there is
+// none.
+func detected(head input.Head) string {
+	f, err := formats.Detect(head)
+	if err != nil {
+		return ""
+	}
+	return f.Name
 }
 
 // sourceOf is an input that holds data.
-func sourceOf(t testing.TB, data []byte) *source {
+func sourceOf(t testing.TB, data []byte) *input.Source {
 	t.Helper()
-	src, err := newSource("test", bytes.NewReader(data))
+	src, err := input.New("test", bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return src
+}
+
+// readBytes reads data of any format.
+func readBytes(name string, data []byte, opt *Options) (*run.Run, error) {
+	src, err := input.New(name, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return Read(src, opt)
 }
 
 // mustRead reads data, which must balance.

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"profdiff/internal/input"
 )
 
 // A jsonReader reads JSON piece by piece and keeps the first error; after it, it
@@ -226,7 +228,7 @@ func (r *jsonReader) row(columns [][]float64, row int) [][]float64 {
 			}
 			// Columns that start late cost more memory than the input takes.
 			r.padding += row - len(columns[i])
-			if r.padding > 8*r.cells+headSize {
+			if r.padding > 8*r.cells+input.HeadSize {
 				r.fail("rows have too uneven lengths")
 				return
 			}

@@ -1,8 +1,6 @@
 package ingest
 
 import (
-	"io"
-
 	"profdiff/internal/objfile"
 	"profdiff/internal/symbolizer"
 )
@@ -28,12 +26,4 @@ type Options struct {
 	// Timeline keeps every sample in the order of time where the input tells it
 	// (run.Run.Timeline), for the noise of a single run.
 	Timeline bool
-	// Spool copies an input that cannot be read at random to where it can.
-	Spool func(io.Reader) (ReaderAtSize, error)
-}
-
-// ReaderAtSize is an input that can be read at random.
-type ReaderAtSize interface {
-	io.ReaderAt
-	Size() int64
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"profdiff/internal/input"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
@@ -294,4 +295,27 @@ func recordedFile(f *perffile.SymbolFile) *symbolizer.RecordedFile {
 		r.Symbols[i] = symbolizer.RecordedSymbol{Addr: s.Addr, Len: uint64(s.Len), Name: s.Name}
 	}
 	return r
+}
+
+// readPerfDataSource reads perf.data from a file, or, if it comes in the format of
+// perf record -o -, from a stream. Other streams are copied to where they can be
+// read at random.
+func readPerfDataSource(src *input.Source, opt *Options) (*run.Run, error) {
+	options := perffile.Options{AllowTruncated: opt.AllowTruncated}
+	if src.IsStream() && perffile.IsPipe(src.Head) {
+		f, err := perffile.NewPipe(src.Reader, options)
+		if err != nil {
+			return nil, err
+		}
+		return readPerfData(src.Name, f, opt)
+	}
+	at, size, err := src.Random()
+	if err != nil {
+		return nil, err
+	}
+	f, err := perffile.New(at, size, options)
+	if err != nil {
+		return nil, err
+	}
+	return readPerfData(src.Name, f, opt)
 }

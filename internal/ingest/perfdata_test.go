@@ -20,7 +20,7 @@ import (
 func readFixture(t testing.TB, text string, opt *Options) *run.Run {
 	t.Helper()
 	data := perffiletest.Fixture(t, text)
-	r, err := Read("fixture", bytes.NewReader(data), opt)
+	r, err := readBytes("fixture", []byte(data), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +409,7 @@ func TestPerfDataAllocations(t *testing.T) {
 		// As many records of other types in both.
 		data := generated(t, perffiletest.Spec{Samples: samples, CPUs: 4, RoundSamples: samples / 40})
 		n[i] = testing.AllocsPerRun(2, func() {
-			if _, err := Read("generated", bytes.NewReader(data), &Options{}); err != nil {
+			if _, err := readBytes("generated", []byte(data), &Options{}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -429,7 +429,7 @@ func BenchmarkPerfData(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Read("generated", bytes.NewReader(data), &Options{}); err != nil {
+		if _, err := readBytes("generated", []byte(data), &Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

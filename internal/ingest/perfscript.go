@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -23,17 +24,17 @@ import (
 // by form: those that are missing are missing in all lines. A single number before
 // the time is a thread. Must match process_event in tools/perf/builtin-script.c and
 // sample__fprintf_callchain in tools/perf/util/evsel_fprintf.c of Linux.
-func readPerfScript(src *source, opt *Options) (*run.Run, error) {
+func readPerfScript(src *input.Source, opt *Options) (*run.Run, error) {
 	s := newPerfScript(src, opt)
 	for {
-		line, ok := s.lines.next()
+		line, ok := s.lines.Next()
 		if !ok {
 			break
 		}
 		s.line(line)
 	}
-	if s.lines.err != nil {
-		return nil, s.lines.err
+	if s.lines.Err() != nil {
+		return nil, s.lines.Err()
 	}
 	return s.finish()
 }
@@ -41,7 +42,7 @@ func readPerfScript(src *source, opt *Options) (*run.Run, error) {
 type perfScript struct {
 	b     *run.Builder
 	opt   *Options
-	lines *lineReader
+	lines *input.Lines
 	files fileTable
 	tally *tally
 	facts scriptFacts
@@ -83,9 +84,9 @@ type scriptSample struct {
 	skip   bool // other fields follow until the sample ends
 }
 
-func newPerfScript(src *source, opt *Options) *perfScript {
+func newPerfScript(src *input.Source, opt *Options) *perfScript {
 	s := &perfScript{
-		b: run.NewBuilder(src.Name), opt: opt, lines: newLineReader(src), tally: newTally(),
+		b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), tally: newTally(),
 		events: make(map[string]uint32), comms: make(map[string]string), frames: make(map[string]uint32),
 		first: math.MaxInt64, last: math.MinInt64,
 	}
@@ -99,7 +100,7 @@ func (s *perfScript) line(line []byte) {
 	s.nameOnly, s.isName = "", false
 	line = bytes.TrimRight(line, " \t")
 	if isName && (len(line) == 0 || line[0] != '\t') {
-		s.unknown(s.lines.n - 1)
+		s.unknown(s.lines.Number() - 1)
 	}
 	switch {
 	case len(line) == 0:
@@ -142,7 +143,7 @@ func (s *perfScript) line(line []byte) {
 		s.nameOnly, s.isName = string(line), true
 	default:
 		s.end()
-		s.unknown(s.lines.n)
+		s.unknown(s.lines.Number())
 	}
 }
 
@@ -222,7 +223,7 @@ func (s *perfScript) begin(h *scriptHeader) {
 		sm.weight = h.period
 	}
 	if h.overflow != nil {
-		s.lines.fail("period %w", h.overflow)
+		s.lines.Fail("period %w", h.overflow)
 	}
 	if h.hasTime {
 		s.hasTime = true
@@ -254,7 +255,7 @@ func (s *perfScript) newEvent(h *scriptHeader) uint32 {
 func (s *perfScript) indented(line []byte) {
 	if !s.sample.open {
 		if _, ok := parseScriptFrame(line); s.headers || !ok {
-			s.unknown(s.lines.n)
+			s.unknown(s.lines.Number())
 			return
 		}
 		h := noHeader // -F ip,sym,dso
@@ -392,7 +393,7 @@ func (s *perfScript) end() {
 
 func (s *perfScript) finish() (*run.Run, error) {
 	if s.isName {
-		s.unknown(s.lines.n)
+		s.unknown(s.lines.Number())
 	}
 	s.end()
 	if s.samples == 0 && s.unknownLines > 0 {

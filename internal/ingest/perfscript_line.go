@@ -3,6 +3,8 @@ package ingest
 import (
 	"bytes"
 	"strconv"
+
+	"profdiff/internal/input"
 )
 
 // scriptHeader is the line that starts a sample.
@@ -391,4 +393,48 @@ func parseSourceLine(line []byte) (file []byte, n int64) {
 		return nil, 0
 	}
 	return line[:i], n
+}
+
+// isPerfScript reports whether head has a sample of perf script: a line with time and
+// event or with a frame, or, below a line of its own, a frame.
+func isPerfScript(head input.Head) bool {
+	below := false // a line that may start a sample was above
+	for line := range head.Lines() {
+		line = bytes.TrimRight(line, " \t")
+		switch {
+		case len(line) == 0:
+			below = true
+			continue
+		case bytes.HasPrefix(line, []byte("# ========")):
+			return true
+		case line[0] == '#':
+			continue
+		case line[0] == '\t':
+			if inlined, ok := isScriptFrame(line); below && ok && (inlined || skipSpace(line, 1) > 1 || wordEnd(line, 1) == 1+frameWidth) {
+				return true
+			}
+			return false
+		}
+		h, ok := parseScriptHeader(line)
+		switch {
+		case ok && h.hasTime && (h.event != nil || h.hasIDs):
+			return true
+		case ok && h.event != nil && h.rest == len(line) && (h.hasIDs || h.hasPeriod || len(h.comm) > 0 && line[0] == ' '):
+			return true
+		}
+		// Without time and event the only thing to go by is a frame: with its file, or
+		// an address that is padded, behind other fields.
+		if at := inlineFrame(line, 0); at >= 0 {
+			w := scriptWord{line: line}
+			w.move(at)
+			if line[len(line)-1] == ')' || ok && w.width() >= frameWidth {
+				return true
+			}
+		}
+		if below && line[0] == ' ' {
+			return false
+		}
+		below = true
+	}
+	return false
 }

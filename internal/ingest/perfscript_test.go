@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -108,7 +109,7 @@ func TestPerfScriptLive(t *testing.T) {
 			out := tool(t, "perf", append([]string{"script", "-i", data}, strings.Fields(args)...)...)
 			src := sourceOf(t, out)
 			bare := args == "-F ip -G" || args == "-F comm,tid,pid" // anything might look like this
-			if f := sniff(src.Head); f != perfScriptFormat && !bare {
+			if f := detected(src.Head); f != PerfScript && !bare {
 				t.Errorf("is taken for %v", f)
 			}
 			r, err := readPerfScript(src, &Options{})
@@ -253,7 +254,7 @@ func TestPerfScript(t *testing.T) {
 			if got := strings.Join(readerWarnings(r), "\n"); !strings.Contains(got, tt.warnings) || tt.warnings == "" && got != "" {
 				t.Errorf("warnings %q, want %q", got, tt.warnings)
 			}
-			if f := sniff([]byte(tt.text)); f != perfScriptFormat {
+			if f := detected([]byte(tt.text)); f != PerfScript {
 				t.Errorf("is taken for %v", f)
 			}
 		})
@@ -383,7 +384,7 @@ a	1/1 [001] 2.000000: 7000000 sched:sched_switch:
 func TestPerfScriptErrors(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"other text", "hello\nworld\n", "line 1: is none of perf script"},
-		{"long line", "a 1 1.000000: 1 cycles:\n\t12 " + strings.Repeat("x", maxLine) + "\n", "line 2: is longer than"},
+		{"long line", "a 1 1.000000: 1 cycles:\n\t12 " + strings.Repeat("x", input.MaxLine) + "\n", "line 2: is longer than"},
 		{"period", "a 1 1.000000: 99999999999999999999999 cycles:\n\t12 x\n", `line 1: period "99999999999999999999999" is no number of events`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -24,13 +25,11 @@ const (
 //
 // It is decoded here instead of through profile.Profile so that memory stays near that
 // of the Run itself.
-func readPprof(src *source, _ *Options) (*run.Run, error) {
-	if src.inflater != nil {
-		src.inflater.limit = maxProfileInflation
-	}
+func readPprof(src *input.Source, _ *Options) (*run.Run, error) {
+	src.LimitInflation(maxProfileInflation)
 	b := run.NewBuilder(src.Name)
 	p := pprofReader{b: b}
-	if err := p.split(&protoStream{r: src.Reader, limit: maxProfile}); err != nil {
+	if err := p.split(src.Fields(maxProfile)); err != nil {
 		return nil, err
 	}
 	if err := p.decode(); err != nil {

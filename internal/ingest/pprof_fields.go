@@ -1,5 +1,7 @@
 package ingest
 
+import "profdiff/internal/input"
+
 // Field numbers of the messages in pprof's proto/profile.proto.
 const (
 	pprofSampleType        = 1
@@ -57,3 +59,43 @@ const (
 	pprofFunctionFilename   = 4
 	pprofFunctionStartLine  = 5
 )
+
+// profileFields are the wire types of the fields of message Profile in pprof's
+// profile.proto: v varint, b bytes, p either (packed).
+const profileFields = " bbbbbbvvvvbvpvv"
+
+// isPprof reports whether head starts with fields of a pprof profile, among them a
+// sample type. All that write them put those first.
+func isPprof(head input.Head) bool {
+	c := input.NewFields(head, 0)
+	typed := false
+	for c.Next() {
+		if int(c.Num) >= len(profileFields) {
+			return false
+		}
+		const varint, bytesType = 0, 2
+		switch want := profileFields[c.Num]; {
+		case want != 'v' && c.Type == bytesType:
+		case want != 'b' && c.Type == varint:
+		default:
+			return false
+		}
+		if c.Num != 1 { // not sample_type
+			c.Skip()
+		} else {
+			m := c.Message()
+			for m.Next() {
+				if m.Num > 2 {
+					return false
+				}
+				m.Uint()
+			}
+			if m.Err != nil && c.Err == nil {
+				return false
+			}
+			typed = typed || c.Err == nil
+		}
+	}
+	// A field that head cuts off is fine.
+	return typed && (c.Err == nil || len(head) >= input.HeadSize)
+}

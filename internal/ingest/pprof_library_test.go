@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,12 +20,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/pprof/profile"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
 // readPprofLibrary reads a profile through google/pprof's own decoder: what readPprof
 // must come to.
-func readPprofLibrary(src *source, _ *Options) (*run.Run, error) {
+func readPprofLibrary(src *input.Source, _ *Options) (*run.Run, error) {
 	data, err := io.ReadAll(src.Reader)
 	if err != nil {
 		return nil, err
@@ -271,7 +271,7 @@ func TestPprofLibrary(t *testing.T) {
 			t.Run(strings.ReplaceAll(strings.TrimLeft(file, "./"), "/", "_"), func(t *testing.T) {
 				data := readFile(t, file)
 				if !strings.HasSuffix(file, ".pb.gz") {
-					r, err := Read(file, bytes.NewReader(data), &Options{PID: true, TID: true, CPU: true, Mode: true, UnknownOffset: true, AllowTruncated: true})
+					r, err := readBytes(file, []byte(data), &Options{PID: true, TID: true, CPU: true, Mode: true, UnknownOffset: true, AllowTruncated: true})
 					if err != nil {
 						t.Skipf("is no recording of samples: %v", err)
 					}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -42,27 +43,27 @@ func (p *pprofReader) addEvents(types []valueType, periodType valueType, period 
 }
 
 // sample adds a sample to the Run.
-func (p *pprofReader) sample(c *protoCursor) {
+func (p *pprofReader) sample(c *input.Fields) {
 	ids, values, labels := p.ids[:0], p.values[:0], p.labelBytes[:0]
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case pprofSampleLocationID:
-			ids = c.uints(ids)
+			ids = c.Uints(ids)
 		case pprofSampleValue:
-			values = c.uints(values)
+			values = c.Uints(values)
 		case pprofSampleLabel:
-			label := c.bytes()
+			label := c.Bytes()
 			labels = binary.AppendUvarint(labels, uint64(len(label)))
 			labels = append(labels, label...)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	p.ids, p.values, p.labelBytes = ids, values, labels
 	p.checkValues(c)
 	label := p.label(c)
 	stack := p.stack(c, ids)
-	if c.err != nil {
+	if c.Err != nil {
 		return
 	}
 	for i, pair := range p.pairs {
@@ -84,19 +85,19 @@ func (p *pprofReader) sample(c *protoCursor) {
 }
 
 // checkValues refuses values that are no sums of samples.
-func (p *pprofReader) checkValues(c *protoCursor) {
+func (p *pprofReader) checkValues(c *input.Fields) {
 	if len(p.values) != len(p.types) {
-		c.take(fmt.Errorf("sample at %#x: has %d values, the profile has %d sample types", c.base, len(p.values), len(p.types)))
+		c.Take(fmt.Errorf("sample at %#x: has %d values, the profile has %d sample types", c.Base, len(p.values), len(p.types)))
 		return
 	}
 	for i, value := range p.values {
 		v := int64(value)
 		if v < 0 {
-			c.take(fmt.Errorf("sample at %#x: value %d of %s is negative: a difference of profiles is no recording, give the two profiles", c.base, v, p.types[i].name))
+			c.Take(fmt.Errorf("sample at %#x: value %d of %s is negative: a difference of profiles is no recording, give the two profiles", c.Base, v, p.types[i].name))
 			return
 		}
 		if v > math.MaxInt64-p.sums[i] {
-			c.take(fmt.Errorf("sample at %#x: values of %s sum to more than 2^63", c.base, p.types[i].name))
+			c.Take(fmt.Errorf("sample at %#x: values of %s sum to more than 2^63", c.Base, p.types[i].name))
 			return
 		}
 		p.sums[i] += v
@@ -104,7 +105,7 @@ func (p *pprofReader) checkValues(c *protoCursor) {
 }
 
 // stack returns the stack of locations, given by id, leaf first.
-func (p *pprofReader) stack(c *protoCursor, ids []uint64) run.StackID {
+func (p *pprofReader) stack(c *input.Fields, ids []uint64) run.StackID {
 	if p.drop != nil {
 		for _, id := range ids {
 			p.locationIndex(c, id)
@@ -120,18 +121,18 @@ func (p *pprofReader) stack(c *protoCursor, ids []uint64) run.StackID {
 	return stack
 }
 
-func (p *pprofReader) locationIndex(c *protoCursor, id uint64) uint32 {
+func (p *pprofReader) locationIndex(c *input.Fields, id uint64) uint32 {
 	i, ok := p.locationIDs.get(id)
 	if !ok {
-		c.take(fmt.Errorf("sample at %#x: refers to location %d, which the profile does not have", c.base, id))
+		c.Take(fmt.Errorf("sample at %#x: refers to location %d, which the profile does not have", c.Base, id))
 	}
 	return i
 }
 
 // label returns the index of the labels of a sample. Most samples have labels that
 // another one has.
-func (p *pprofReader) label(c *protoCursor) uint32 {
-	if len(p.labelBytes) == 0 || c.err != nil {
+func (p *pprofReader) label(c *input.Fields) uint32 {
+	if len(p.labelBytes) == 0 || c.Err != nil {
 		return 0
 	}
 	i, ok := p.labels[string(p.labelBytes)]
@@ -151,40 +152,40 @@ type pprofLabel struct {
 }
 
 // decodeLabels decodes the labels of a sample.
-func (p *pprofReader) decodeLabels(sample *protoCursor) run.Labels {
+func (p *pprofReader) decodeLabels(sample *input.Fields) run.Labels {
 	var labels []pprofLabel
-	c := protoCursor{data: sample.data, base: sample.base}
-	for c.next() {
-		if c.num != pprofSampleLabel {
-			c.skip()
+	c := sample.Again()
+	for c.Next() {
+		if c.Num != pprofSampleLabel {
+			c.Skip()
 			continue
 		}
-		m := c.message()
+		m := c.Message()
 		if l, ok := p.decodeLabel(&m); ok {
 			labels = append(labels, l)
 		}
-		c.take(m.err)
+		c.Take(m.Err)
 	}
-	sample.take(c.err)
+	sample.Take(c.Err)
 	slices.SortStableFunc(labels, func(a, b pprofLabel) int { return cmp.Compare(a.key, b.key) })
 	return joinLabels(labels)
 }
 
 // decodeLabel decodes one label. It returns false if that has no value.
-func (p *pprofReader) decodeLabel(c *protoCursor) (l pprofLabel, ok bool) {
+func (p *pprofReader) decodeLabel(c *input.Fields) (l pprofLabel, ok bool) {
 	var key, str, unit uint64
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case pprofLabelKey:
-			key = c.uint()
+			key = c.Uint()
 		case pprofLabelStr:
-			str = c.uint()
+			str = c.Uint()
 		case pprofLabelNum:
-			l.number = int64(c.uint())
+			l.number = int64(c.Uint())
 		case pprofLabelNumUnit:
-			unit = c.uint()
+			unit = c.Uint()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	l.key = p.str(c, "label", key)

@@ -3,6 +3,8 @@ package ingest
 import (
 	"encoding/binary"
 	"strings"
+
+	"profdiff/internal/input"
 )
 
 // A messageSpool keeps the messages of one kind until what they refer to is known,
@@ -19,24 +21,24 @@ type messageSpool struct {
 const maxSpoolBlock = 256 << 10
 
 // add moves a message from the input to the spool.
-func (p *messageSpool) add(s *protoStream) {
-	size := s.length()
+func (p *messageSpool) add(s *input.FieldStream) {
+	size := s.Length()
 	last := len(p.blocks) - 1
 	if last < 0 || cap(p.blocks[last])-len(p.blocks[last]) < 2*binary.MaxVarintLen64+size {
 		last++
 		p.blocks = append(p.blocks, make([]byte, 0, maxSpoolBlock>>max(0, 6-last)))
 	}
-	b := binary.AppendUvarint(p.blocks[last], uint64(s.off-p.end))
+	b := binary.AppendUvarint(p.blocks[last], uint64(s.Offset()-p.end))
 	b = binary.AppendUvarint(b, uint64(size))
-	p.blocks[last] = s.read(b, size)
+	p.blocks[last] = s.Read(b, size)
 	p.n++
 	p.size += int64(size)
-	p.end = s.off
+	p.end = s.Offset()
 }
 
 // each gives all messages to read, in the order of the input, and forgets them.
-func (p *messageSpool) each(read func(c *protoCursor)) error {
-	var c protoCursor
+func (p *messageSpool) each(read func(c *input.Fields)) error {
+	var c input.Fields
 	var end int64
 	for i, b := range p.blocks {
 		p.blocks[i] = nil
@@ -45,12 +47,12 @@ func (p *messageSpool) each(read func(c *protoCursor)) error {
 			b = b[n:]
 			size, n := binary.Uvarint(b)
 			b = b[n:]
-			c = protoCursor{data: b[:size], base: end + int64(distance)}
-			if read(&c); c.err != nil {
-				return c.err
+			c = input.NewFields(b[:size], end+int64(distance))
+			if read(&c); c.Err != nil {
+				return c.Err
 			}
 			b = b[size:]
-			end = c.base + int64(size)
+			end = c.Base + int64(size)
 		}
 	}
 	*p = messageSpool{}
@@ -69,8 +71,8 @@ func newStringTable(spool *messageSpool) stringTable {
 	all.Grow(int(spool.size))
 	ends := make([]uint32, 0, spool.n)
 	// There is no error: strings are not decoded.
-	_ = spool.each(func(c *protoCursor) {
-		all.Write(c.data)
+	_ = spool.each(func(c *input.Fields) {
+		all.Write(c.Data())
 		ends = append(ends, uint32(all.Len()))
 	})
 	return stringTable{all.String(), ends}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -49,9 +50,9 @@ type functionRow struct {
 const maxSampleTypes = 1 << 12
 
 // split reads all of the profile.
-func (p *pprofReader) split(s *protoStream) error {
-	for s.next() {
-		switch s.num {
+func (p *pprofReader) split(s *input.FieldStream) error {
+	for s.Next() {
+		switch s.Num {
 		case pprofSampleType:
 			p.sampleTypes = append(p.sampleTypes, readValueType(s))
 			if len(p.sampleTypes) > maxSampleTypes {
@@ -68,50 +69,50 @@ func (p *pprofReader) split(s *protoStream) error {
 		case pprofStringTable:
 			p.strings.add(s)
 			if p.strings.n == 1 && p.strings.size != 0 {
-				s.fail(errors.New("the first string is not empty"))
+				s.Fail(errors.New("the first string is not empty"))
 			}
 		case pprofDropFrames:
-			p.dropFrames = s.uint()
+			p.dropFrames = s.Uint()
 		case pprofKeepFrames:
-			p.keepFrames = s.uint()
+			p.keepFrames = s.Uint()
 		case pprofTimeNanos:
 			if p.timeNanos != 0 {
-				s.fail(errors.New("a second time: these are several profiles, one behind the other"))
+				s.Fail(errors.New("a second time: these are several profiles, one behind the other"))
 			}
-			p.timeNanos = int64(s.uint())
+			p.timeNanos = int64(s.Uint())
 		case pprofDurationNanos:
-			p.durationNanos = int64(s.uint())
+			p.durationNanos = int64(s.Uint())
 		case pprofPeriodType:
 			p.periodType = readValueType(s)
 		case pprofPeriod:
-			p.period = int64(s.uint())
+			p.period = int64(s.Uint())
 		case pprofComment:
-			p.commentStrings = s.uints(p.commentStrings)
+			p.commentStrings = s.Uints(p.commentStrings)
 		case pprofDefaultSampleType:
-			p.defaultSampleType = s.uint()
+			p.defaultSampleType = s.Uint()
 		case pprofDocURL:
-			p.docURL = s.uint()
+			p.docURL = s.Uint()
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
-	return s.err
+	return s.Err
 }
 
 // readValueType reads the strings of type and unit.
-func readValueType(s *protoStream) (t [2]uint64) {
-	c := s.message()
-	for c.next() {
-		switch c.num {
+func readValueType(s *input.FieldStream) (t [2]uint64) {
+	c := s.Message()
+	for c.Next() {
+		switch c.Num {
 		case pprofValueTypeType:
-			t[0] = c.uint()
+			t[0] = c.Uint()
 		case pprofValueTypeUnit:
-			t[1] = c.uint()
+			t[1] = c.Uint()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
-	s.take(c.err)
+	s.Take(c.Err)
 	return t
 }
 
@@ -184,52 +185,52 @@ func clean(s string) string {
 }
 
 // str returns a string that a message refers to.
-func (p *pprofReader) str(c *protoCursor, message string, i uint64) string {
+func (p *pprofReader) str(c *input.Fields, message string, i uint64) string {
 	s, ok := p.table.at(i)
 	if !ok {
-		c.take(fmt.Errorf("%s at %#x: refers to string %d, the profile has %d", message, c.base, i, len(p.table.ends)))
+		c.Take(fmt.Errorf("%s at %#x: refers to string %d, the profile has %d", message, c.Base, i, len(p.table.ends)))
 	}
 	return clean(s)
 }
 
 // define makes the id of a message stand for index.
-func (t *idTable) define(c *protoCursor, message string, id uint64, index uint32) {
+func (t *idTable) define(c *input.Fields, message string, id uint64, index uint32) {
 	switch {
-	case c.err != nil:
+	case c.Err != nil:
 	case id == 0:
-		c.take(fmt.Errorf("%s at %#x: has no id", message, c.base))
+		c.Take(fmt.Errorf("%s at %#x: has no id", message, c.Base))
 	case !t.add(id, index):
-		c.take(fmt.Errorf("%s at %#x: a %s with id %d is there already", message, c.base, message, id))
+		c.Take(fmt.Errorf("%s at %#x: a %s with id %d is there already", message, c.Base, message, id))
 	}
 }
 
-func (p *pprofReader) mapping(c *protoCursor) {
+func (p *pprofReader) mapping(c *input.Fields) {
 	var id, file, buildID uint64
 	var m run.Mapping
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case pprofMappingID:
-			id = c.uint()
+			id = c.Uint()
 		case pprofMappingStart:
-			m.Start = c.uint()
+			m.Start = c.Uint()
 		case pprofMappingLimit:
-			m.Limit = c.uint()
+			m.Limit = c.Uint()
 		case pprofMappingOffset:
-			m.Offset = c.uint()
+			m.Offset = c.Uint()
 		case pprofMappingFilename:
-			file = c.uint()
+			file = c.Uint()
 		case pprofMappingBuildID:
-			buildID = c.uint()
+			buildID = c.Uint()
 		case pprofMappingHasFunctions:
-			m.HasFunctions = c.uint() != 0
+			m.HasFunctions = c.Uint() != 0
 		case pprofMappingHasFilenames:
-			m.HasFilenames = c.uint() != 0
+			m.HasFilenames = c.Uint() != 0
 		case pprofMappingHasLineNumbers:
-			m.HasLineNumbers = c.uint() != 0
+			m.HasLineNumbers = c.Uint() != 0
 		case pprofMappingHasInlineFrames:
-			m.HasInlineFrames = c.uint() != 0
+			m.HasInlineFrames = c.Uint() != 0
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	m.File, m.BuildID = p.str(c, "mapping", file), p.str(c, "mapping", buildID)
@@ -240,23 +241,23 @@ func (p *pprofReader) mapping(c *protoCursor) {
 }
 
 // function reads a function. Those without a name get one.
-func (p *pprofReader) function(c *protoCursor) {
+func (p *pprofReader) function(c *input.Fields) {
 	var id, name, systemName, file uint64
 	var f run.Function
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case pprofFunctionID:
-			id = c.uint()
+			id = c.Uint()
 		case pprofFunctionName:
-			name = c.uint()
+			name = c.Uint()
 		case pprofFunctionSystemName:
-			systemName = c.uint()
+			systemName = c.Uint()
 		case pprofFunctionFilename:
-			file = c.uint()
+			file = c.Uint()
 		case pprofFunctionStartLine:
-			f.StartLine = int64(c.uint())
+			f.StartLine = int64(c.Uint())
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	f.Name, f.SystemName, f.File = p.str(c, "function", name), p.str(c, "function", systemName), p.str(c, "function", file)
@@ -268,27 +269,27 @@ func (p *pprofReader) function(c *protoCursor) {
 
 // location reads a location. One without lines is kept under the name of its mapping,
 // and one with a mapping that is not there as one without.
-func (p *pprofReader) location(c *protoCursor) {
+func (p *pprofReader) location(c *input.Fields) {
 	var id, mappingID, address uint64
 	lines := p.lines[:0] // with the row of the function
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case pprofLocationID:
-			id = c.uint()
+			id = c.Uint()
 		case pprofLocationMappingID:
-			mappingID = c.uint()
+			mappingID = c.Uint()
 		case pprofLocationAddress:
-			address = c.uint()
+			address = c.Uint()
 		case pprofLocationLine:
 			lines = append(lines, p.line(c))
 		case pprofLocationIsFolded: // says what pprof did with the samples
-			c.uint()
+			c.Uint()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	p.lines = lines
-	if c.err != nil {
+	if c.Err != nil {
 		return
 	}
 	mapping := uint32(0)
@@ -316,27 +317,27 @@ func (p *pprofReader) location(c *protoCursor) {
 	p.locationIDs.define(c, "location", id, p.b.Location(mapping, address, lines...))
 }
 
-func (p *pprofReader) line(location *protoCursor) run.Line {
+func (p *pprofReader) line(location *input.Fields) run.Line {
 	var id uint64
 	var l run.Line
-	c := location.message()
-	for c.next() {
-		switch c.num {
+	c := location.Message()
+	for c.Next() {
+		switch c.Num {
 		case pprofLineFunctionID:
-			id = c.uint()
+			id = c.Uint()
 		case pprofLineLine:
-			l.Line = int64(c.uint())
+			l.Line = int64(c.Uint())
 		case pprofLineColumn:
-			l.Column = int64(c.uint())
+			l.Column = int64(c.Uint())
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	row, ok := p.functionIDs.get(id)
 	if !ok {
-		c.take(fmt.Errorf("line at %#x: refers to function %d, which the profile does not have", c.base, id))
+		c.Take(fmt.Errorf("line at %#x: refers to function %d, which the profile does not have", c.Base, id))
 	}
 	l.Function = row
-	location.take(c.err)
+	location.Take(c.Err)
 	return l
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/pprof/profile"
+	"github.com/klauspost/compress/gzip"
 
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
@@ -32,7 +33,7 @@ func TestPprofGo(t *testing.T) {
 	}
 	pprof.StopCPUProfile()
 	src := sourceOf(t, out.Bytes())
-	if f := sniff(src.Head); f != pprofFormat {
+	if f := detected(src.Head); f != Pprof {
 		t.Errorf("is taken for %v", f)
 	}
 	r, err := readPprof(src, &Options{})
@@ -285,4 +286,17 @@ func FuzzPprof(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fuzzReader(t, readPprof, data, &Options{})
 	})
+}
+
+func gzipped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -18,27 +19,27 @@ import (
 // Weights come from the columns EventCount or SelfEventCount; of reports that lack
 // them, from the overhead, which has two decimals. Must match SampleDisplayer in
 // simpleperf/SampleDisplayer.h and ReportCommand in cmd_report.cpp.
-func readReportCSV(src *source, opt *Options) (*run.Run, error) {
+func readReportCSV(src *input.Source, opt *Options) (*run.Run, error) {
 	r := reportCSV{
-		b: run.NewBuilder(src.Name), opt: opt, lines: newLineReader(src), tally: newTally(),
+		b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), tally: newTally(),
 		places: make(map[string]run.StackID),
 	}
 	r.files = newFileTable(r.b)
 	rec := &r.b.Run().Recording
 	rec.Format, rec.Tool = "simpleperf report --csv", "simpleperf"
 	for {
-		line, ok := r.lines.next()
+		line, ok := r.lines.Next()
 		if !ok {
 			break
 		}
 		r.line(line)
 	}
 	r.endSection()
-	if r.lines.err == nil && r.tables == 0 {
-		r.lines.fail("file ends without a table")
+	if r.lines.Err() == nil && r.tables == 0 {
+		r.lines.Fail("file ends without a table")
 	}
-	if r.lines.err != nil {
-		return nil, r.lines.err
+	if r.lines.Err() != nil {
+		return nil, r.lines.Err()
 	}
 	if r.estimated {
 		r.warn("weights are estimates from percentages: make the report with --print-event-count")
@@ -56,7 +57,7 @@ func readReportCSV(src *source, opt *Options) (*run.Run, error) {
 type reportCSV struct {
 	b      *run.Builder
 	opt    *Options
-	lines  *lineReader
+	lines  *input.Lines
 	files  fileTable
 	tally  *tally
 	places map[string]run.StackID // by file, symbol and address
@@ -164,7 +165,7 @@ func reportSeparator(rest []byte) []byte {
 func (r *reportCSV) fact(line []byte) {
 	key, value, ok := strings.Cut(text(line), ": ")
 	if !ok {
-		r.lines.fail("%q is none of simpleperf report --csv", clip(line))
+		r.lines.Fail("%q is none of simpleperf report --csv", input.Clip(line))
 		return
 	}
 	rec := &r.b.Run().Recording
@@ -180,7 +181,7 @@ func (r *reportCSV) fact(line []byte) {
 	case "Samples", "Event count", "Time in ns":
 		n, err := parseCount([]byte(value))
 		if err != nil {
-			r.lines.fail("%s: %w", key, err)
+			r.lines.Fail("%s: %w", key, err)
 			return
 		}
 		if key == "Samples" {
@@ -209,21 +210,21 @@ func (r *reportCSV) header(line []byte) {
 		}
 		switch c.kind {
 		case branchColumn:
-			r.lines.fail("is a report of branches (-b), not of samples")
+			r.lines.Fail("is a report of branches (-b), not of samples")
 			return
 		case weightColumn:
 			weights++
 		}
 		s.columns = append(s.columns, c)
 		if len(s.columns) > maxReportColumns {
-			r.lines.fail("table has more than %d columns", maxReportColumns)
+			r.lines.Fail("table has more than %d columns", maxReportColumns)
 			return
 		}
 	}
 	r.tables++
 	r.estimated = r.estimated || weights == 0
 	if weights == 0 && s.total < 0 {
-		r.lines.fail("table has neither event counts nor an event count above it")
+		r.lines.Fail("table has neither event counts nor an event count above it")
 	}
 	if s.event == "" && !slices.ContainsFunc(s.columns, func(c reportColumn) bool {
 		return c.kind == eventNameColumn || c.kind == weightColumn && c.event != ""
@@ -237,7 +238,7 @@ func (r *reportCSV) row(line []byte) {
 	s := &r.section
 	var err error
 	if r.fields, err = splitReportRow(r.fields[:0], line, s.separator, len(s.columns)); err != nil {
-		r.lines.fail("%w", err)
+		r.lines.Fail("%w", err)
 		return
 	}
 	th := thread{pid: -1, tid: -1, cpu: -1}
@@ -275,7 +276,7 @@ func (r *reportCSV) row(line []byte) {
 			overhead, err = parseOverhead(f, s.total)
 		}
 		if err != nil {
-			r.lines.fail("column %d: %w", i+1, err)
+			r.lines.Fail("column %d: %w", i+1, err)
 			return
 		}
 	}
@@ -305,7 +306,7 @@ func (r *reportCSV) row(line []byte) {
 			s.sumOfWeights = addSaturating(s.sumOfWeights, w)
 			in := &r.b.Run().Accounting.In
 			if n > math.MaxInt64-*in {
-				r.lines.fail("there are more than 2^63 samples")
+				r.lines.Fail("there are more than 2^63 samples")
 				return
 			}
 			*in += n
@@ -326,7 +327,7 @@ func parseOverhead(f []byte, total int64) (float64, error) {
 	number, percent := bytes.CutSuffix(f, []byte("%"))
 	v, err := strconv.ParseFloat(string(number), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-		return 0, fmt.Errorf("%q is no overhead", clip(f))
+		return 0, fmt.Errorf("%q is no overhead", input.Clip(f))
 	}
 	if percent {
 		return v / 100, nil
@@ -415,4 +416,18 @@ func splitReportRow(fields [][]byte, line, separator []byte, n int) ([][]byte, e
 		return fields, fmt.Errorf("row has %d fields, the table %d columns", len(fields), n)
 	}
 	return fields, nil
+}
+
+// isReportCSV reports whether a table of simpleperf report --csv is in head, behind
+// lines "Key: value".
+func isReportCSV(head input.Head) bool {
+	for line := range head.Lines() {
+		if isReportHeader(line) {
+			return true
+		}
+		if len(bytes.TrimSpace(line)) > 0 && (line[0] == ' ' || line[0] == '\t' || !bytes.Contains(line, []byte(": "))) {
+			return false
+		}
+	}
+	return false
 }

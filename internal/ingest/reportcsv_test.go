@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -30,7 +31,7 @@ func TestReportCSVRecordings(t *testing.T) {
 				t.Parallel()
 				out := tool(t, "simpleperf", append([]string{"report", "--csv", "-i", path}, strings.Split(args, " ")...)...)
 				r := mustRead(t, readReportCSV, out, &Options{})
-				if f := sniff(out[:min(len(out), headSize)]); f != reportCSVFormat {
+				if f := detected(out[:min(len(out), input.HeadSize)]); f != ReportCSV {
 					t.Errorf("is taken for %v", f)
 				}
 				got := make(map[string]run.FoldedSum)

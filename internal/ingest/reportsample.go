@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -63,7 +64,7 @@ const (
 // readReportSample reads what simpleperf report-sample --protobuf writes: records of
 // which each is a message behind its size in four bytes, the last of size 0. Names of
 // files, symbols and threads come after the samples that refer to them.
-func readReportSample(src *source, opt *Options) (*run.Run, error) {
+func readReportSample(src *input.Source, opt *Options) (*run.Run, error) {
 	r := newReportSample(src, opt)
 	err := r.records()
 	if errors.Is(err, io.ErrUnexpectedEOF) && opt.AllowTruncated {
@@ -80,7 +81,7 @@ func readReportSample(src *source, opt *Options) (*run.Run, error) {
 	return r.b.Finish()
 }
 
-func newReportSample(src *source, opt *Options) *reportSample {
+func newReportSample(src *input.Source, opt *Options) *reportSample {
 	r := &reportSample{
 		src: src, opt: opt, b: run.NewBuilder(src.Name), tally: newTally(),
 		files: make(map[uint32]*reportFile), locations: make(map[reportFrame]uint32),
@@ -92,7 +93,7 @@ func newReportSample(src *source, opt *Options) *reportSample {
 }
 
 type reportSample struct {
-	src       *source
+	src       *input.Source
 	opt       *Options
 	b         *run.Builder
 	tally     *tally // by event_type_id
@@ -170,7 +171,7 @@ func (r *reportSample) records() error {
 		if buf, err = r.message(buf[:0], int64(length)); err != nil {
 			return fail(err)
 		}
-		c := protoCursor{data: buf, base: r.off - int64(len(buf))}
+		c := input.NewFields(buf, r.off-int64(len(buf)))
 		if err := r.record(&c); err != nil {
 			return fail(err)
 		}
@@ -201,10 +202,10 @@ func (r *reportSample) message(buf []byte, size int64) ([]byte, error) {
 	return buf, nil
 }
 
-func (r *reportSample) record(c *protoCursor) error {
-	for c.next() {
-		var read func(*protoCursor)
-		switch c.num {
+func (r *reportSample) record(c *input.Fields) error {
+	for c.Next() {
+		var read func(*input.Fields)
+		switch c.Num {
 		case recordSample:
 			read = r.sample
 		case recordLost:
@@ -218,45 +219,45 @@ func (r *reportSample) record(c *protoCursor) error {
 		case recordContextSwitch:
 			read = r.contextSwitch
 		default:
-			c.skip() // of a later version
+			c.Skip() // of a later version
 			continue
 		}
-		m := c.message()
+		m := c.Message()
 		read(&m)
-		c.take(m.err)
+		c.Take(m.Err)
 	}
-	return c.err
+	return c.Err
 }
 
-func (r *reportSample) sample(c *protoCursor) {
+func (r *reportSample) sample(c *input.Fields) {
 	s := reported{thread: thread{pid: -1, cpu: -1}}
 	r.stack = r.stack[:0]
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case reportTime:
-			s.time = c.uint()
+			s.time = c.Uint()
 		case reportThreadID:
-			s.tid = int64(int32(c.uint()))
+			s.tid = int64(int32(c.Uint()))
 		case reportCallchain:
-			e := c.message()
+			e := c.Message()
 			r.stack = append(r.stack, r.frame(&e))
-			c.take(e.err)
+			c.Take(e.Err)
 		case reportEventCount:
-			s.weight = c.uint()
+			s.weight = c.Uint()
 		case reportEventTypeID:
-			s.event = uint32(c.uint())
+			s.event = uint32(c.Uint())
 		case reportUnwindingResult:
-			u := c.message()
+			u := c.Message()
 			s.truncated = unwindingFailed(&u)
-			c.take(u.err)
+			c.Take(u.Err)
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	if s.event >= mostEventTypes {
-		c.fail(fmt.Errorf("event type %d", s.event))
+		c.Fail(fmt.Errorf("event type %d", s.event))
 	}
-	if c.err == nil {
+	if c.Err == nil {
 		r.add(&s)
 	}
 }
@@ -264,12 +265,12 @@ func (r *reportSample) sample(c *protoCursor) {
 // mostEventTypes is more than a recording can have.
 const mostEventTypes = 1 << 16
 
-func unwindingFailed(c *protoCursor) (failed bool) {
-	for c.next() {
-		if c.num == unwindingErrorCode {
-			failed = c.uint() != 0
+func unwindingFailed(c *input.Fields) (failed bool) {
+	for c.Next() {
+		if c.Num == unwindingErrorCode {
+			failed = c.Uint() != 0
 		} else {
-			c.skip()
+			c.Skip()
 		}
 	}
 	return failed
@@ -313,18 +314,18 @@ func (r *reportSample) add(s *reported) {
 }
 
 // frame reads an entry of a call chain.
-func (r *reportSample) frame(c *protoCursor) uint32 {
+func (r *reportSample) frame(c *input.Fields) uint32 {
 	f := reportFrame{symbol: -1}
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case entryVaddr:
-			f.vaddr = c.uint()
+			f.vaddr = c.Uint()
 		case entryFileID:
-			f.file = uint32(c.uint())
+			f.file = uint32(c.Uint())
 		case entrySymbolID:
-			f.symbol = int32(c.uint())
+			f.symbol = int32(c.Uint())
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	loc, ok := r.locations[f]
@@ -346,64 +347,64 @@ func (r *reportSample) fileByID(id uint32) *reportFile {
 	return f
 }
 
-func (r *reportSample) lost(c *protoCursor) {
+func (r *reportSample) lost(c *input.Fields) {
 	r.hasLost = true
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case lostSampleCount:
-			r.sampleCount += c.uint()
+			r.sampleCount += c.Uint()
 		case lostLostCount:
-			r.lostCount += c.uint()
+			r.lostCount += c.Uint()
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }
 
-func (r *reportSample) file(c *protoCursor) {
+func (r *reportSample) file(c *input.Fields) {
 	var id uint32
 	var path string
 	var symbols, mangled []string
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case fileID:
-			id = uint32(c.uint())
+			id = uint32(c.Uint())
 		case filePath:
-			path = text(c.bytes())
+			path = text(c.Bytes())
 		case fileSymbol:
-			symbols = append(symbols, text(c.bytes()))
+			symbols = append(symbols, text(c.Bytes()))
 		case fileMangledSymbol:
-			mangled = append(mangled, text(c.bytes()))
+			mangled = append(mangled, text(c.Bytes()))
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		return
 	}
 	f := r.fileByID(id)
 	switch {
 	case f.known:
-		c.fail(fmt.Errorf("file %d occurs twice", id))
+		c.Fail(fmt.Errorf("file %d occurs twice", id))
 	case len(mangled) > 0 && len(mangled) != len(symbols):
-		c.fail(fmt.Errorf("file %d has %d symbols and %d mangled symbols", id, len(symbols), len(mangled)))
+		c.Fail(fmt.Errorf("file %d has %d symbols and %d mangled symbols", id, len(symbols), len(mangled)))
 	}
 	f.known, f.path, f.symbols, f.mangled = true, path, symbols, mangled
 }
 
-func (r *reportSample) thread(c *protoCursor) {
+func (r *reportSample) thread(c *input.Fields) {
 	var tid, pid int32
 	var name string
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case threadID:
-			tid = int32(c.uint())
+			tid = int32(c.Uint())
 		case threadProcessID:
-			pid = int32(c.uint())
+			pid = int32(c.Uint())
 		case threadName:
-			name = text(c.bytes())
+			name = text(c.Bytes())
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	if _, ok := r.threads[tid]; !ok {
@@ -411,38 +412,38 @@ func (r *reportSample) thread(c *protoCursor) {
 	}
 }
 
-func (r *reportSample) meta(c *protoCursor) {
+func (r *reportSample) meta(c *input.Fields) {
 	rec := &r.b.Run().Recording
 	r.hasMeta = true
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case metaEventType:
-			r.events = append(r.events, text(c.bytes()))
+			r.events = append(r.events, text(c.Bytes()))
 		case metaAppPackage:
-			rec.App = text(c.bytes())
+			rec.App = text(c.Bytes())
 		case metaSDK:
-			rec.SDK = text(c.bytes())
+			rec.SDK = text(c.Bytes())
 		case metaTraceOffCPU:
-			r.traceOffCPU = c.uint() != 0
+			r.traceOffCPU = c.Uint() != 0
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 }
 
-func (r *reportSample) contextSwitch(c *protoCursor) {
+func (r *reportSample) contextSwitch(c *input.Fields) {
 	t := tick{kind: switchOnTick}
 	on := false
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case switchOn:
-			on = c.uint() != 0
+			on = c.Uint() != 0
 		case switchTime:
-			t.time = c.uint()
+			t.time = c.Uint()
 		case switchThreadID:
-			t.tid = int32(c.uint())
+			t.tid = int32(c.Uint())
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	if on {

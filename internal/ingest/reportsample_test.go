@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -376,7 +377,7 @@ func FuzzReportSample(f *testing.F) {
 
 // fuzzReader reads data: value xor error, and what is read is sound.
 func fuzzReader(t *testing.T, read reader, data []byte, opt *Options) {
-	src, err := newSource("fuzz", bytes.NewReader(data))
+	src, err := input.New("fuzz", bytes.NewReader(data))
 	if err != nil {
 		return
 	}

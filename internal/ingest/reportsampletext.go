@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -14,21 +15,21 @@ import (
 // the same records as text, a name and a colon, and below it fields "key: value",
 // two spaces deeper. Must match ReportSampleCommand::PrintSample in
 // simpleperf/cmd_report_sample.cpp.
-func readReportSampleText(src *source, opt *Options) (*run.Run, error) {
-	t := reportSampleText{r: newReportSample(src, opt), lines: newLineReader(src), frames: make(map[string]uint32)}
+func readReportSampleText(src *input.Source, opt *Options) (*run.Run, error) {
+	t := reportSampleText{r: newReportSample(src, opt), lines: src.Lines(), frames: make(map[string]uint32)}
 	t.files = newFileTable(t.r.b)
 	for {
-		line, ok := t.lines.next()
+		line, ok := t.lines.Next()
 		if !ok {
 			break
 		}
 		t.line(line)
 	}
-	if t.lines.err == nil {
+	if t.lines.Err() == nil {
 		t.end()
 	}
-	if t.lines.err != nil {
-		return nil, t.lines.err
+	if t.lines.Err() != nil {
+		return nil, t.lines.Err()
 	}
 	if err := t.r.finish(); err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func readReportSampleText(src *source, opt *Options) (*run.Run, error) {
 
 type reportSampleText struct {
 	r      *reportSample
-	lines  *lineReader
+	lines  *input.Lines
 	files  fileTable
 	frames map[string]uint32 // locations, by their lines
 
@@ -61,13 +62,13 @@ func (t *reportSampleText) line(line []byte) {
 	switch {
 	case len(line) == 0:
 	case !ok:
-		t.lines.fail("%q is no field", clip(line))
+		t.lines.Fail("%q is no field", input.Clip(line))
 	case depth == 0:
 		t.end()
 		t.begin(string(key))
 	default:
 		if err := t.field(string(key), value); err != nil {
-			t.lines.fail("%s of %s: %w", key, t.record, err)
+			t.lines.Fail("%s of %s: %w", key, t.record, err)
 		}
 	}
 }
@@ -76,9 +77,9 @@ func (t *reportSampleText) begin(record string) {
 	switch record {
 	case "meta_info", "sample", "context_switch", "lost_situation":
 	case "magic":
-		t.lines.fail("is the text of a protobuf report: read the report itself")
+		t.lines.Fail("is the text of a protobuf report: read the report itself")
 	default:
-		t.lines.fail("unknown record %q", clip([]byte(record)))
+		t.lines.Fail("unknown record %q", input.Clip([]byte(record)))
 	}
 	t.record = record
 	t.sample = reported{thread: thread{pid: -1, tid: -1, cpu: -1}, event: noEventType}
@@ -98,7 +99,7 @@ func (t *reportSampleText) end() {
 	case "sample":
 		t.endFrame()
 		if t.sample.event == noEventType {
-			t.lines.fail("sample of an event type that meta_info does not have")
+			t.lines.Fail("sample of an event type that meta_info does not have")
 			return
 		}
 		t.r.add(&t.sample)
@@ -112,14 +113,14 @@ func (t *reportSampleText) end() {
 func (t *reportSampleText) field(key string, value []byte) (err error) {
 	number := func() (v uint64) {
 		if v, err = strconv.ParseUint(string(value), 10, 64); err != nil {
-			err = errors.New(clip(value) + " is no number")
+			err = errors.New(input.Clip(value) + " is no number")
 		}
 		return v
 	}
 	threadID := func() int32 {
 		v, perr := strconv.ParseInt(string(value), 10, 32)
 		if perr != nil {
-			err = fmt.Errorf("%q is no thread", clip(value))
+			err = fmt.Errorf("%q is no thread", input.Clip(value))
 		}
 		return int32(v)
 	}
@@ -179,7 +180,7 @@ func (t *reportSampleText) endFrame() {
 		return
 	}
 	if t.has < len(t.frame) {
-		t.lines.fail("frame above lacks its file or symbol")
+		t.lines.Fail("frame above lacks its file or symbol")
 		return
 	}
 	t.has = 0
@@ -188,7 +189,7 @@ func (t *reportSampleText) endFrame() {
 	if !ok {
 		addr, err := strconv.ParseUint(string(t.frame[0]), 16, 64)
 		if err != nil {
-			t.lines.fail("vaddr_in_file above: %q is no address", clip(t.frame[0]))
+			t.lines.Fail("vaddr_in_file above: %q is no address", input.Clip(t.frame[0]))
 			return
 		}
 		file, symbol := text(t.frame[1]), text(t.frame[2])
@@ -203,4 +204,13 @@ func (t *reportSampleText) endFrame() {
 		t.frames[string(key)] = loc
 	}
 	t.r.stack = append(t.r.stack, loc)
+}
+
+// isReportSampleText reports whether head starts what simpleperf report-sample prints.
+func isReportSampleText(head input.Head) bool {
+	switch string(head.FirstLine()) {
+	case "meta_info:", "sample:", "magic: " + reportSampleMagic:
+		return true
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -39,26 +40,26 @@ const (
 // DumpNativeStack in art/runtime/native_stack_dump.cc, libdebuggerd/backtrace.cpp and
 // libdebuggerd/tombstone_proto_to_text.cpp (before: tombstone.cpp) in system/core, and
 // Unwinder::FormatFrame in system/unwinding/libunwindstack.
-func readStackDump(src *source, opt *Options) (*run.Run, error) {
+func readStackDump(src *input.Source, opt *Options) (*run.Run, error) {
 	d := newStackDump(src, opt)
 	defer d.names.close()
 	for {
-		line, ok := d.lines.next()
+		line, ok := d.lines.Next()
 		if !ok {
 			break
 		}
 		d.line(bytes.TrimSpace(line))
 	}
 	d.end()
-	if d.lines.err != nil {
-		return nil, d.lines.err
+	if d.lines.Err() != nil {
+		return nil, d.lines.Err()
 	}
-	return d.finish(stackDumpFormat)
+	return d.finish(StackDump)
 }
 
-func newStackDump(src *source, opt *Options) *stackDump {
+func newStackDump(src *input.Source, opt *Options) *stackDump {
 	b := run.NewBuilder(src.Name)
-	d := &stackDump{b: b, opt: opt, lines: newLineReader(src), names: newDumpNames(b, opt), process: dumpProcess{pid: -1}}
+	d := &stackDump{b: b, opt: opt, lines: src.Lines(), names: newDumpNames(b, opt), process: dumpProcess{pid: -1}}
 	d.event = b.Event(run.Event{Name: stackDumpEvent, Unit: "count"})
 	return d
 }
@@ -66,7 +67,7 @@ func newStackDump(src *source, opt *Options) *stackDump {
 type stackDump struct {
 	b     *run.Builder
 	opt   *Options
-	lines *lineReader
+	lines *input.Lines
 	names *dumpNames
 	event uint32
 
@@ -324,7 +325,7 @@ func (d *stackDump) frame(line []byte) bool {
 	}
 	if rest, ok := bytes.CutPrefix(line, []byte("at ")); ok {
 		if loc, err := d.names.java(rest); err != nil {
-			d.lines.fail("%w", err)
+			d.lines.Fail("%w", err)
 		} else {
 			t.java = append(t.java, loc)
 		}
@@ -338,12 +339,12 @@ func (d *stackDump) native(number int, frame []byte) {
 	t := &d.thread
 	switch {
 	case len(t.java) > 0:
-		d.lines.fail("native frame #%02d calls a Java frame in one stack", number)
+		d.lines.Fail("native frame #%02d calls a Java frame in one stack", number)
 		return
 	case number == 0 && t.headed && (t.zeros || t.next == 1):
 		t.zeros = true
 	case number < t.next, t.zeros:
-		d.lines.fail("frame #%02d follows #%02d", number, t.next-1)
+		d.lines.Fail("frame #%02d follows #%02d", number, t.next-1)
 		return
 	case number > t.next:
 		d.notShown(false)
@@ -351,7 +352,7 @@ func (d *stackDump) native(number int, frame []byte) {
 	t.next = number + 1
 	loc, err := d.names.native(frame)
 	if err != nil {
-		d.lines.fail("frame #%02d: %w", number, err)
+		d.lines.Fail("frame #%02d: %w", number, err)
 		return
 	}
 	t.native = append(t.native, loc)
@@ -364,7 +365,7 @@ func (d *stackDump) kernel(frame []byte) {
 	switch {
 	case !ok:
 	case t.next > 0 || len(t.java) > 0:
-		d.lines.fail("a frame of the kernel stands below others of its stack")
+		d.lines.Fail("a frame of the kernel stands below others of its stack")
 	default:
 		t.native = append(t.native, loc)
 	}
@@ -385,7 +386,7 @@ func (d *stackDump) notShown(java bool) {
 }
 
 // finish completes the run.
-func (d *stackDump) finish(f format) (*run.Run, error) {
+func (d *stackDump) finish(name string) (*run.Run, error) {
 	r := d.b.Run()
 	a := &r.Accounting
 	if a.In == 0 {
@@ -402,7 +403,7 @@ func (d *stackDump) finish(f format) (*run.Run, error) {
 		warn("native frames are missing in %d of %d stacks: the device could not unwind them", d.unwindFailed, a.In-a.TotalDropped())
 	}
 	r.Warnings = append(r.Warnings, d.names.warnings()...)
-	r.Recording = run.Recording{Format: f.String(), Arch: d.arch.value(), Build: d.build.value()}
+	r.Recording = run.Recording{Format: name, Arch: d.arch.value(), Build: d.build.value()}
 	switch {
 	case d.unzoned.first.IsZero():
 		r.Recording.Start, r.Recording.Duration = d.zoned.first.UTC(), d.zoned.last.Sub(d.zoned.first)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"profdiff/internal/input"
 )
 
 // Lines between the parts of dumps.
@@ -43,8 +45,8 @@ func cutLog(line []byte) (tag, message []byte, ok bool) {
 // isStackDump reports whether head has the first line of a dump or of one of its
 // threads, or a native frame, or is a log, which may have them later. Dumps for ANRs have
 // other lines above them.
-func isStackDump(head []byte) bool {
-	for line := range headLines(head) {
+func isStackDump(head input.Head) bool {
+	for line := range head.Lines() {
 		line = bytes.TrimSpace(line)
 		if tag, message, ok := cutLog(line); ok {
 			if isDigits(line[:1]) {
@@ -243,7 +245,7 @@ func parseNativeFrame(b []byte) (f nativeFrame, err error) {
 	pc, rest, _ := bytes.Cut(b, []byte(" "))
 	f.pc, err = strconv.ParseUint(strings.TrimPrefix(string(pc), "0x"), 16, 64)
 	if err != nil {
-		return f, fmt.Errorf("%q is no address", clip(pc))
+		return f, fmt.Errorf("%q is no address", input.Clip(pc))
 	}
 	rest = bytes.TrimLeft(rest, " ")
 	if before, id, ok := cutLast(rest, " (BuildId: "); ok {
@@ -260,7 +262,7 @@ func parseNativeFrame(b []byte) (f nativeFrame, err error) {
 		offset, after, _ := bytes.Cut(after, []byte(")"))
 		f.offset, err = strconv.ParseUint(strings.TrimPrefix(string(offset), "0x"), 16, 64)
 		if err != nil {
-			return f, fmt.Errorf("%q is no offset", clip(offset))
+			return f, fmt.Errorf("%q is no offset", input.Clip(offset))
 		}
 		rest = bytes.TrimLeft(after, " ")
 	}
@@ -338,7 +340,7 @@ func parseJavaFrame(b []byte) (f javaFrame, err error) {
 		}
 		return f, nil
 	}
-	return f, fmt.Errorf("%q is no Java frame", clip(b))
+	return f, fmt.Errorf("%q is no Java frame", input.Clip(b))
 }
 
 // parseKernelFrame reads what follows "kernel: ": [<0>] SyS_renameat2+0x178/0x3b4 [ext4].

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -42,35 +43,35 @@ const tombstoneFields = "-vbbbvvvbbb---bbbbbbvbvvvbb"
 
 // isTombstoneProto reports whether head starts with the fields of a tombstone that
 // debuggerd always writes: the build, the time, the process and its thread.
-func isTombstoneProto(head []byte) bool {
-	c := protoCursor{data: head}
+func isTombstoneProto(head input.Head) bool {
+	c := input.NewFields(head, 0)
 	seen := make(map[int]bool)
-	for c.next() {
-		if int(c.num) < len(tombstoneFields) {
+	for c.Next() {
+		if int(c.Num) < len(tombstoneFields) {
 			const varint, bytesType = 0, 2
-			switch want := tombstoneFields[c.num]; {
-			case want == 'v' && c.typ == varint:
-			case want == 'b' && c.typ == bytesType:
+			switch want := tombstoneFields[c.Num]; {
+			case want == 'v' && c.Type == varint:
+			case want == 'b' && c.Type == bytesType:
 			default:
 				return false
 			}
-			seen[int(c.num)] = true
+			seen[int(c.Num)] = true
 		}
-		if c.num != tombstoneFingerprint {
-			c.skip()
-		} else if b := c.bytes(); c.err == nil && bytes.IndexByte(b, '/') < 0 {
+		if c.Num != tombstoneFingerprint {
+			c.Skip()
+		} else if b := c.Bytes(); c.Err == nil && bytes.IndexByte(b, '/') < 0 {
 			return false
 		}
 	}
 	// A field that head cuts off is fine.
 	return seen[tombstoneFingerprint] && seen[tombstoneTimestamp] && seen[tombstonePID] && seen[tombstoneTID] &&
-		(c.err == nil || len(head) >= headSize)
+		(c.Err == nil || len(head) >= input.HeadSize)
 }
 
 // readTombstoneProto reads a tombstone in protobuf (/data/tombstones/tombstone_NN.pb, and
 // what ApplicationExitInfo has of a native crash, from Android 12 on) as readStackDump
 // reads its text.
-func readTombstoneProto(src *source, opt *Options) (*run.Run, error) {
+func readTombstoneProto(src *input.Source, opt *Options) (*run.Run, error) {
 	data, err := io.ReadAll(io.LimitReader(src.Reader, maxTombstone+1))
 	if err != nil {
 		return nil, err
@@ -80,108 +81,108 @@ func readTombstoneProto(src *source, opt *Options) (*run.Run, error) {
 	}
 	d := newStackDump(src, opt)
 	defer d.names.close()
-	c := protoCursor{data: data}
+	c := input.NewFields(data, 0)
 	d.tombstone(&c)
-	if c.err != nil {
-		return nil, fmt.Errorf("tombstone: %w", c.err)
+	if c.Err != nil {
+		return nil, fmt.Errorf("tombstone: %w", c.Err)
 	}
-	return d.finish(tombstoneFormat)
+	return d.finish(Tombstone)
 }
 
 // tombstone reads message Tombstone.
-func (d *stackDump) tombstone(c *protoCursor) {
+func (d *stackDump) tombstone(c *input.Fields) {
 	threads := *c // once the process is known, whose fields may follow theirs
 	arch := uint64(0)
 	d.process.pid = 0
-	for c.next() {
-		switch c.num {
+	for c.Next() {
+		switch c.Num {
 		case tombstoneArch:
-			arch = c.uint()
+			arch = c.Uint()
 		case tombstoneFingerprint:
-			d.build.add(text(c.bytes()))
+			d.build.add(text(c.Bytes()))
 		case tombstoneTimestamp:
-			d.time(c.bytes())
+			d.time(c.Bytes())
 		case tombstonePID:
-			d.process.pid = int64(uint32(c.uint()))
+			d.process.pid = int64(uint32(c.Uint()))
 		case tombstoneCommandLine:
-			if name := c.bytes(); d.process.name == "" {
+			if name := c.Bytes(); d.process.name == "" {
 				d.process.name = commandName(name)
 			}
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	abis := []string{"arm", "arm64", "x86", "x86_64", "riscv64"}
 	if arch < uint64(len(abis)) {
 		d.arch.add(archOfABI(abis[arch]))
 	}
-	for c.err == nil && threads.next() {
-		if threads.num != tombstoneThreads && threads.num != tombstoneGuests {
-			threads.skip()
+	for c.Err == nil && threads.Next() {
+		if threads.Num != tombstoneThreads && threads.Num != tombstoneGuests {
+			threads.Skip()
 			continue
 		}
-		entry := threads.message()
-		d.tombstoneThread(&entry, threads.num == tombstoneGuests)
-		c.take(entry.err)
+		entry := threads.Message()
+		d.tombstoneThread(&entry, threads.Num == tombstoneGuests)
+		c.Take(entry.Err)
 	}
-	c.take(threads.err)
+	c.Take(threads.Err)
 }
 
 // tombstoneThread reads an entry of a map from the id of a thread to message Thread.
-func (d *stackDump) tombstoneThread(entry *protoCursor, emulated bool) {
+func (d *stackDump) tombstoneThread(entry *input.Fields, emulated bool) {
 	d.begin(dumpThread{emulated: emulated})
 	defer d.end()
-	for entry.next() {
-		if entry.num != mapValue {
-			entry.skip()
+	for entry.Next() {
+		if entry.Num != mapValue {
+			entry.Skip()
 			continue
 		}
-		c := entry.message()
-		for c.next() {
-			switch c.num {
+		c := entry.Message()
+		for c.Next() {
+			switch c.Num {
 			case dumpThreadID:
-				d.thread.tid = int64(uint32(c.uint()))
+				d.thread.tid = int64(uint32(c.Uint()))
 			case dumpThreadName:
-				d.thread.name = text(c.bytes())
+				d.thread.name = text(c.Bytes())
 			case dumpThreadBacktrace:
-				raw := c.message()
-				loc, err := d.names.location("frame ", raw.data, func() (uint32, dumpCode, error) {
-					f := raw.frame()
+				raw := c.Message()
+				loc, err := d.names.location("frame ", raw.Data(), func() (uint32, dumpCode, error) {
+					f := readDumpFrame(&raw)
 					loc, code := d.names.place(&f)
-					return loc, code, raw.err
+					return loc, code, raw.Err
 				})
 				if err == nil {
 					d.thread.native = append(d.thread.native, loc)
 				}
-				c.take(err)
+				c.Take(err)
 			default:
-				c.skip()
+				c.Skip()
 			}
 		}
-		entry.take(c.err)
+		entry.Take(c.Err)
 	}
 }
 
-// frame reads message BacktraceFrame.
-func (c *protoCursor) frame() (f nativeFrame) {
-	for c.next() {
-		switch c.num {
+// readDumpFrame reads message BacktraceFrame.
+func readDumpFrame(c *input.Fields) (f nativeFrame) {
+	for c.Next() {
+		switch c.Num {
 		case frameRelPC:
-			f.pc = c.uint()
+			f.pc = c.Uint()
 		case frameFunctionName:
-			f.name = text(c.bytes())
+			f.name = text(c.Bytes())
 		case frameFileName:
-			if file := c.bytes(); isKnownDumpFile(file) {
+			if file := c.Bytes(); isKnownDumpFile(file) {
 				f.file = text(file)
 			}
 		case frameMapOffset:
-			f.offset = c.uint()
+			f.offset = c.Uint()
 		case frameBuildID:
-			if id := c.bytes(); isHex(id) {
+			if id := c.Bytes(); isHex(id) {
 				f.buildID = string(id)
 			}
 		default:
-			c.skip()
+			c.Skip()
 		}
 	}
 	return f

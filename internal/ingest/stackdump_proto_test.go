@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -53,7 +54,7 @@ func tombstoneOf() []byte {
 // TestTombstoneProto compares a tombstone in both forms.
 func TestTombstoneProto(t *testing.T) {
 	data := tombstoneOf()
-	if f := sniff(data); f != tombstoneFormat {
+	if f := detected(data); f != Tombstone {
 		t.Errorf("is taken for %v", f)
 	}
 	for _, opt := range []Options{{PID: true, TID: true}, {ShowARTFrames: true, UnknownOffset: true}} {
@@ -105,18 +106,18 @@ func TestTombstoneProtoErrors(t *testing.T) {
 		})
 	}
 	for _, data := range [][]byte{nil, msg(2, "a/b"), msg(2, "ab", 4, "", 5, 1, 6, 1), msg(2, "a/b", 4, "", 5, 1, 6, "x"), tombstoneOf()[:200]} {
-		if f := sniff(data); f == tombstoneFormat {
+		if f := detected(data); f == Tombstone {
 			t.Errorf("%q is taken for %v", data, f)
 		}
 	}
-	if f := sniff(head); f != tombstoneFormat {
+	if f := detected(head); f != Tombstone {
 		t.Errorf("%q is taken for %v", head, f)
 	}
-	long := append(head[:len(head):len(head)], bytes.Repeat(msg(19, "x"), headSize)...) // only its start is known
-	if f := sniff(long[:headSize-2]); f == tombstoneFormat {
+	long := append(head[:len(head):len(head)], bytes.Repeat(msg(19, "x"), input.HeadSize)...) // only its start is known
+	if f := detected(long[:input.HeadSize-2]); f == Tombstone {
 		t.Errorf("what ends within a field is taken for %v", f)
 	}
-	if f := sniff(sourceOf(t, long).Head); f != tombstoneFormat {
+	if f := detected(sourceOf(t, long).Head); f != Tombstone {
 		t.Errorf("a long tombstone is taken for %v", f)
 	}
 }
@@ -131,7 +132,7 @@ func FuzzTombstoneProto(f *testing.F) {
 		}
 		fuzzReader(t, readTombstoneProto, data, &Options{PID: true, TID: true})
 		fuzzReader(t, readTombstoneProto, data, &Options{ShowARTFrames: true, UnknownOffset: true})
-		sniff(data)
+		detected(data)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/input"
 	"profdiff/internal/objfile"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
@@ -101,7 +102,7 @@ func TestStackDump(t *testing.T) {
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			data := dumpFileOf(t, tt.file)
-			if f := sniff(data); f != stackDumpFormat {
+			if f := detected(data); f != StackDump {
 				t.Errorf("is taken for %v", f)
 			}
 			r := mustRead(t, readStackDump, data, &Options{PID: true, TID: true})
@@ -186,7 +187,7 @@ func TestStackDumpParts(t *testing.T) {
 			if got := strings.Join(readerWarnings(r), "\n"); got != tt.warning {
 				t.Errorf("warnings %q, want %q", got, tt.warning)
 			}
-			if f := sniff([]byte(tt.text)); f != stackDumpFormat && tt.name != "backtrace without a thread" {
+			if f := detected([]byte(tt.text)); f != StackDump && tt.name != "backtrace without a thread" {
 				t.Errorf("is taken for %v", f)
 			}
 		})
@@ -369,7 +370,7 @@ func TestStackDumpErrors(t *testing.T) {
 		{"waiting channels", "----- Waiting Channels: pid 12 at 2023-11-14 22:13:20 -----\n\nsysTid=12  futex_wait\n", "is a dump without threads"},
 		{"log without tombstones", "07-27 17:42:46.314  4171 18233 I art     : x\n", "is a dump without threads"},
 		{"zeros and others", "\"main\" tid=1 Native\n#00 pc 1  /a (f)\n#00 pc 1  /a (f)\n#01 pc 1  /a (f)\n", "line 4: frame #01 follows #00"},
-		{"long line", "#00 pc 1 /lib/" + strings.Repeat("x", maxLine) + "\n", "line 1: is longer than"},
+		{"long line", "#00 pc 1 /lib/" + strings.Repeat("x", input.MaxLine) + "\n", "line 1: is longer than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := readStackDump(sourceOf(t, []byte(tt.text)), &Options{})
@@ -386,7 +387,7 @@ func TestStackDumpNot(t *testing.T) {
 		"main;#00 pc 12;f 10\n", "# 00 pc 12\nmain;f 1\n", `"main" 10` + "\n", "*** 10\n", "-----;x 1\n", "pid: 12, tid: 13;f 1\n",
 		"prog 12 1.5: 100 cycles:\n\t12 f (x)\n\n", "----- end 12 -----\n", "native: f 1\n", "F DEBUG   : f 1\n", "F/DEBUG;f 1\n",
 	} {
-		if f := sniff([]byte(text)); f == stackDumpFormat {
+		if f := detected([]byte(text)); f == StackDump {
 			t.Errorf("%q is taken for %v", text, f)
 		}
 	}
@@ -413,7 +414,7 @@ func FuzzStackDump(f *testing.F) {
 		}
 		fuzzReader(t, readStackDump, data, &Options{PID: true, TID: true})
 		fuzzReader(t, readStackDump, data, &Options{ShowARTFrames: true, UnknownOffset: true, Symfs: symfs})
-		sniff(data)
+		detected(data)
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 func TestStat(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		format format
+		format string
 		text   string
 		want   []run.Counter
 		// warnings are the starts of warnings.
@@ -25,7 +25,7 @@ func TestStat(t *testing.T) {
 		duration time.Duration
 	}{
 		{
-			"perf -x", perfStatCSV,
+			"perf -x", PerfStatCSV,
 			"# started on Fri Nov 20 10:35:07 2026\n\n0.96,msec,cpu-clock,961945,100.00,0.009,CPUs utilized\n75,,page-faults,961945,100.00,78.195,K/sec\n<not supported>,,cycles,0,100.00,,\n" +
 				"1000,,instructions:u,400,40.00,0.5,insn per cycle\n,,,,,1.2,stalled cycles per insn\n",
 			[]run.Counter{
@@ -37,7 +37,7 @@ func TestStat(t *testing.T) {
 			0,
 		},
 		{
-			"perf of old versions", perfStatCSV, "1.500000,,task-clock,1500000,100.00\n1234567,,cycles,1500000,100.00\n",
+			"perf of old versions", PerfStatCSV, "1.500000,,task-clock,1500000,100.00\n1234567,,cycles,1500000,100.00\n",
 			[]run.Counter{
 				{Name: "task-clock", Unit: "nanoseconds", Value: 1500000, Running: 1},
 				{Name: "cycles", Unit: "cpu-cycles", Value: 1234567, Running: 1},
@@ -45,7 +45,7 @@ func TestStat(t *testing.T) {
 			nil, 0,
 		},
 		{
-			"perf -I", perfStatCSV,
+			"perf -I", PerfStatCSV,
 			"     0.050215886;0.90;msec;cpu-clock;900423;100.00;0.018;CPUs utilized\n     0.050215886;10;;cycles;600;100.00;;\n" +
 				"     0.100569769;<not counted>;msec;cpu-clock;0;100.00;;\n     0.100569769;20;;cycles;200;50.00;;\n" +
 				"     0.121989756;0.07;msec;cpu-clock;73269;100.00;0.001;CPUs utilized\n     0.121989756;30;;cycles;200;100.00;;\n",
@@ -57,43 +57,43 @@ func TestStat(t *testing.T) {
 			121989756,
 		},
 		{
-			"perf -I --summary", perfStatCSV,
+			"perf -I --summary", PerfStatCSV,
 			"     0.050189087,1.03,msec,cpu-clock,1032450,100.00,0.021,CPUs utilized\n     0.100556429,<not counted>,msec,cpu-clock,0,100.00,,\n" +
 				"         summary,1.10,msec,cpu-clock,1107892,100.00,0.009,CPUs utilized\n",
 			[]run.Counter{{Name: "cpu-clock", Unit: "nanoseconds", Value: 1.1e6, Running: 1}},
 			nil, 100556429,
 		},
 		{
-			"perf -I --summary --no-csv-summary", perfStatCSV,
+			"perf -I --summary --no-csv-summary", PerfStatCSV,
 			"     0.050189087,1.03,msec,cpu-clock,1032450,100.00,0.021,CPUs utilized\n1.10,msec,cpu-clock,1107892,100.00,0.009,CPUs utilized\n",
 			[]run.Counter{{Name: "cpu-clock", Unit: "nanoseconds", Value: 1.1e6, Running: 1}},
 			nil, 50189087,
 		},
 		{
-			"perf -A", perfStatCSV, "CPU0,122,,cycles,5,100.00,1.000,CPUs utilized\nCPU1,100,,cycles,5,100.00,1.000,CPUs utilized\n",
+			"perf -A", PerfStatCSV, "CPU0,122,,cycles,5,100.00,1.000,CPUs utilized\nCPU1,100,,cycles,5,100.00,1.000,CPUs utilized\n",
 			[]run.Counter{{Name: "cycles", Unit: "cpu-cycles", Value: 222, Running: 1}},
 			nil, 0,
 		},
 		{
-			"perf -I --per-core", perfStatCSV,
+			"perf -I --per-core", PerfStatCSV,
 			"     0.100244714,S0-D0-C0,1,100.42,msec,cpu-clock,100422854,100.00,1.004,CPUs utilized\n     0.100244714,S0-D0-C1,1,100.47,msec,cpu-clock,100473660,100.00,1.005,CPUs utilized\n" +
 				"     0.121701376,S0-D0-C0,1,21.44,msec,cpu-clock,21439258,100.00,0.214,CPUs utilized\n",
 			[]run.Counter{{Name: "cpu-clock", Unit: "nanoseconds", Value: 222.33e6, Running: 1}},
 			nil, 121701376,
 		},
 		{
-			"perf --per-thread", perfStatCSV, "perf-14783,0.62,msec,cpu-clock,622328,100.00,0.006,CPUs utilized\nkworker/0:0-events-9,0.01,msec,cpu-clock,11117,100.00,0.000,CPUs utilized\n",
+			"perf --per-thread", PerfStatCSV, "perf-14783,0.62,msec,cpu-clock,622328,100.00,0.006,CPUs utilized\nkworker/0:0-events-9,0.01,msec,cpu-clock,11117,100.00,0.000,CPUs utilized\n",
 			[]run.Counter{{Name: "cpu-clock", Unit: "nanoseconds", Value: 630000, Running: 1}},
 			nil, 0,
 		},
 		{
-			"perf -r", perfStatCSV, "1.02,msec,cpu-clock,8.52%,1028073,100.00,0.010,CPUs utilized\n",
+			"perf -r", PerfStatCSV, "1.02,msec,cpu-clock,8.52%,1028073,100.00,0.010,CPUs utilized\n",
 			[]run.Counter{{Name: "cpu-clock", Unit: "nanoseconds", Value: 1.02e6, Running: 1}},
 			[]string{"values are means of repeated runs"},
 			0,
 		},
 		{
-			"perf in another locale", perfStatCSV, "1.234,56;msec;cpu-clock;961945;100,00;0,009;CPUs utilized\n12.345.678;;cycles;961945;100,00;;\n",
+			"perf in another locale", PerfStatCSV, "1.234,56;msec;cpu-clock;961945;100,00;0,009;CPUs utilized\n12.345.678;;cycles;961945;100,00;;\n",
 			[]run.Counter{
 				{Name: "cpu-clock", Unit: "nanoseconds", Value: 1234.56e6, Running: 1},
 				{Name: "cycles", Unit: "cpu-cycles", Value: 12345678, Running: 1},
@@ -101,7 +101,7 @@ func TestStat(t *testing.T) {
 			nil, 0,
 		},
 		{
-			"perf with tabs", perfStatCSV, "0.97\tmsec\tcpu-clock\t974824\t100.00\t0.082\tCPUs utilized\n1\t\tcs\t974824\t100.00\t1.031\tK/sec\n",
+			"perf with tabs", PerfStatCSV, "0.97\tmsec\tcpu-clock\t974824\t100.00\t0.082\tCPUs utilized\n1\t\tcs\t974824\t100.00\t1.031\tK/sec\n",
 			[]run.Counter{
 				{Name: "cpu-clock", Unit: "nanoseconds", Value: 970000, Running: 1},
 				{Name: "cs", Unit: "count", Value: 1, Running: 1},
@@ -109,7 +109,7 @@ func TestStat(t *testing.T) {
 			nil, 0,
 		},
 		{
-			"perf with spaces", perfStatCSV, "1.10 msec cpu-clock 1103516 100.00 0.093 CPUs utilized\n1  cs 1103516 100.00 910.733 /sec\n",
+			"perf with spaces", PerfStatCSV, "1.10 msec cpu-clock 1103516 100.00 0.093 CPUs utilized\n1  cs 1103516 100.00 910.733 /sec\n",
 			[]run.Counter{
 				{Name: "cpu-clock", Unit: "nanoseconds", Value: 1.1e6, Running: 1},
 				{Name: "cs", Unit: "count", Value: 1, Running: 1},
@@ -117,7 +117,7 @@ func TestStat(t *testing.T) {
 			nil, 0,
 		},
 		{
-			"perf with units", perfStatCSV, "12,ns,duration_time,12,100.00,,\n3.5,Joules,power/energy-pkg/,12,100.00,,\n5,us,user_time,12,100.00,,\n",
+			"perf with units", PerfStatCSV, "12,ns,duration_time,12,100.00,,\n3.5,Joules,power/energy-pkg/,12,100.00,,\n5,us,user_time,12,100.00,,\n",
 			[]run.Counter{
 				{Name: "duration_time", Unit: "nanoseconds", Value: 12, Running: 1},
 				{Name: "power/energy-pkg/", Unit: "Joules", Value: 3.5, Running: 1},
@@ -126,7 +126,7 @@ func TestStat(t *testing.T) {
 			nil, 0,
 		},
 		{
-			"perf with cgroups", perfStatCSV, "12,,cycles,/a,12,100.00,,\n13,,cycles,/b,12,100.00,,\n",
+			"perf with cgroups", PerfStatCSV, "12,,cycles,/a,12,100.00,,\n13,,cycles,/b,12,100.00,,\n",
 			[]run.Counter{
 				{Name: "cycles cgroup=/a", Unit: "count", Value: 12, Running: 1},
 				{Name: "cycles cgroup=/b", Unit: "count", Value: 13, Running: 1},
@@ -134,13 +134,13 @@ func TestStat(t *testing.T) {
 			nil, 0,
 		},
 		{
-			"perf with an event twice", perfStatCSV, "12,,cycles,12,100.00,,\n13,,cycles,12,100.00,,\n",
+			"perf with an event twice", PerfStatCSV, "12,,cycles,12,100.00,,\n13,,cycles,12,100.00,,\n",
 			[]run.Counter{{Name: "cycles", Unit: "cpu-cycles", Value: 12, Running: 1}},
 			[]string{"cycles is counted more than once, the first is taken"},
 			0,
 		},
 		{
-			"perf -j", perfStatJSON,
+			"perf -j", PerfStatJSON,
 			`{"counter-value" : "1.023146", "unit" : "msec", "event" : "cpu-clock", "event-runtime" : 1028695, "pcnt-running" : 100.00, "metric-value" : 0.010034, "metric-unit" : "CPUs utilized"}
 {"counter-value" : "<not supported>", "unit" : "", "event" : "cycles", "event-runtime" : 0, "pcnt-running" : 100.00, "metric-value" : 0.000000, "metric-unit" : ""}
 {"counter-value" : "74.000000", "unit" : "", "event" : "page-faults", "event-runtime" : 1028695, "pcnt-running" : 50.00, "metric-value" : nan, "metric-unit" : "K/sec"}
@@ -154,7 +154,7 @@ func TestStat(t *testing.T) {
 			0,
 		},
 		{
-			"perf -j -I --summary", perfStatJSON,
+			"perf -j -I --summary", PerfStatJSON,
 			`{"interval" : 0.050138100, "counter-value" : "0.838120", "unit" : "msec", "event" : "cpu-clock", "event-runtime" : 840233, "pcnt-running" : 100.00}
 {"interval" : 0.100477571, "counter-value" : "0.069464", "unit" : "msec", "event" : "cpu-clock", "event-runtime" : 71346, "pcnt-running" : 100.00}
 {"counter-value" : "0.907584", "unit" : "msec", "event" : "cpu-clock", "event-runtime" : 911579, "pcnt-running" : 100.00}
@@ -163,7 +163,7 @@ func TestStat(t *testing.T) {
 			nil, 100477571,
 		},
 		{
-			"perf -j -A -r", perfStatJSON,
+			"perf -j -A -r", PerfStatJSON,
 			`{"cpu" : "0", "counter-value" : "5.0", "unit" : "", "event" : "cycles", "variance" : 8.54, "event-runtime" : 10, "pcnt-running" : 100.00}
 {"cpu" : "1", "counter-value" : 6.0, "unit" : "", "event" : "cycles", "variance" : 8.54, "event-runtime" : 10, "pcnt-running" : 100.00}
 {"cpu" : "1", "counter-value" : "7.0", "unit" : "", "event" : "cycles", "cgroup" : "/a", "event-runtime" : 10, "pcnt-running" : 100.00}
@@ -178,10 +178,10 @@ func TestStat(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, text := range []string{tt.text, strings.ReplaceAll(tt.text, "\n", "\r\n")} {
-				if f := sniff([]byte(text)); f != tt.format {
+				if f := detected([]byte(text)); f != tt.format {
 					t.Fatalf("is taken for %v", f)
 				}
-				r := mustRead(t, readers[tt.format], []byte(text), &Options{})
+				r := mustRead(t, Read, []byte(text), &Options{})
 				if d := cmp.Diff(tt.want, r.Counters, cmpopts.EquateApprox(1e-12, 0)); d != "" {
 					t.Errorf("counters (-want +got):\n%s", d)
 				}
@@ -255,7 +255,7 @@ func TestSimpleperfStat(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if f := sniff([]byte(tt.text)); f != simpleperfStat {
+			if f := detected([]byte(tt.text)); f != SimpleperfStatCSV {
 				t.Errorf("is taken for %v", f)
 			}
 			r := mustRead(t, readSimpleperfStat, []byte(tt.text), &Options{})
@@ -288,7 +288,7 @@ func TestStatLive(t *testing.T) {
 			if err := cmd.Run(); err != nil {
 				t.Skipf("perf cannot count here: %v", err)
 			}
-			checkLiveCounters(t, out.Bytes(), perfStatCSV, perfStatJSON)
+			checkLiveCounters(t, out.Bytes(), PerfStatCSV, PerfStatJSON)
 		})
 	}
 	for _, args := range []string{"", "--interval 10", "--per-thread", "--interval 10 --interval-only-values"} {
@@ -301,18 +301,21 @@ func TestStatLive(t *testing.T) {
 			if err != nil {
 				t.Skipf("simpleperf cannot count here: %v", err)
 			}
-			checkLiveCounters(t, out, simpleperfStat)
+			checkLiveCounters(t, out, SimpleperfStatCSV)
 		})
 	}
 }
 
-func checkLiveCounters(t *testing.T, out []byte, want ...format) {
+func checkLiveCounters(t *testing.T, out []byte, want ...string) {
 	t.Helper()
-	f := sniff(out)
+	f := detected(out)
 	if f != want[0] && f != want[len(want)-1] {
 		t.Fatalf("is taken for %v:\n%s", f, out)
 	}
-	r := mustRead(t, readers[f], out, &Options{})
+	r, err := Read(sourceOf(t, out), &Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	got := make(map[string]float64)
 	for _, c := range r.Counters {
 		got[c.Name] = c.Value

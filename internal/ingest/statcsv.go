@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -17,15 +18,15 @@ import (
 // like. The separator may be any text. With --summary, rows without a time follow;
 // they are what counts then. Must match print_counter_aggrdata and its callees in
 // tools/perf/util/stat-display.c of Linux.
-func readPerfStatCSV(src *source, _ *Options) (*run.Run, error) {
-	lines := newLineReader(src)
+func readPerfStatCSV(src *input.Source, _ *Options) (*run.Run, error) {
+	lines := src.Lines()
 	intervals, totals := newCounters(), newCounters()
 	separator := statSeparator(src.Head)
 	var last float64
 	hasIntervals := false
 	scope := -1 // number of fields before the value, as the first rows have it
 	for {
-		raw, ok := lines.next()
+		raw, ok := lines.Next()
 		if !ok {
 			break
 		}
@@ -43,7 +44,7 @@ func readPerfStatCSV(src *source, _ *Options) (*run.Run, error) {
 		case isMetricRow(fields):
 			continue
 		default:
-			lines.fail("%q is no row of perf stat", clip(raw))
+			lines.Fail("%q is no row of perf stat", input.Clip(raw))
 			continue
 		}
 		at, isInterval := statTime(prefix)
@@ -65,11 +66,11 @@ func readPerfStatCSV(src *source, _ *Options) (*run.Run, error) {
 		}
 		scope = len(prefix)
 	}
-	if lines.err == nil && scope < 0 {
-		lines.fail("file ends without a counter")
+	if lines.Err() == nil && scope < 0 {
+		lines.Fail("file ends without a counter")
 	}
-	if lines.err != nil {
-		return nil, lines.err
+	if lines.Err() != nil {
+		return nil, lines.Err()
 	}
 	return statRun(src, "perf stat -x", totals, intervals, hasIntervals, last)
 }
@@ -79,7 +80,7 @@ const maxStatFields = 64
 
 // statRun makes the run of counters that perf stat printed. If there are totals they
 // are the sums of the intervals.
-func statRun(src *source, format string, totals, intervals *counters, hasIntervals bool, last float64) (*run.Run, error) {
+func statRun(src *input.Source, format string, totals, intervals *counters, hasIntervals bool, last float64) (*run.Run, error) {
 	b := run.NewBuilder(src.Name)
 	r := b.Run()
 	r.Recording.Format, r.Recording.Tool = format, "perf"
@@ -107,8 +108,8 @@ func statTime(prefix []string) (seconds float64, ok bool) {
 
 // statSeparator finds the separator of perf stat -x in the first row: what stands
 // around the event and before the running time and the share, 100.00.
-func statSeparator(head []byte) string {
-	for line := range headLines(head) {
+func statSeparator(head input.Head) string {
+	for line := range head.Lines() {
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
@@ -124,12 +125,12 @@ func statSeparator(head []byte) string {
 
 // isPerfStat reports whether head has rows of perf stat -x. Separators that texts are
 // full of must make a row of every line.
-func isPerfStat(head []byte) bool {
+func isPerfStat(head input.Head) bool {
 	sep := statSeparator(head)
 	if sep == "" || sep == "," || sep == ";" || sep == "\t" {
 		return sep != ""
 	}
-	for line := range headLines(head) {
+	for line := range head.Lines() {
 		fields := strings.SplitN(strings.Trim(string(line), " "), sep, maxStatFields)
 		if _, _, ok := parseStatRow(fields); !ok && len(line) > 0 && line[0] != '#' && !isMetricRow(fields) {
 			return false
@@ -215,13 +216,13 @@ func isMetricRow(fields []string) bool {
 // where the value may have its unit: 0.688190(ms). With --interval there is a
 // section per interval, each the sum since the start unless --interval-only-values
 // was given. Must match CounterSummaries::ShowCSV in simpleperf/cmd_stat.cpp.
-func readSimpleperfStat(src *source, _ *Options) (*run.Run, error) {
-	lines := newLineReader(src)
+func readSimpleperfStat(src *input.Source, _ *Options) (*run.Run, error) {
+	lines := src.Lines()
 	var sections []*counters
 	var seconds float64
 	open := false
 	for {
-		raw, ok := lines.next()
+		raw, ok := lines.Next()
 		if !ok {
 			break
 		}
@@ -231,24 +232,24 @@ func readSimpleperfStat(src *source, _ *Options) (*run.Run, error) {
 		case line == "":
 		case fields[0] == "Performance counter statistics":
 			if open {
-				lines.fail("section before has no end")
+				lines.Fail("section before has no end")
 			}
 			sections = append(sections, newCounters())
 			open = true
 		case fields[0] == "Total test time" && len(fields) > 1:
 			if seconds, ok = parseCounter(fields[1]); !ok || !open {
-				lines.fail("%q is no test time", clip(raw))
+				lines.Fail("%q is no test time", input.Clip(raw))
 			}
 			open = false
 		case !open:
-			lines.fail("%q is none of simpleperf stat --csv", clip(raw))
+			lines.Fail("%q is none of simpleperf stat --csv", input.Clip(raw))
 		default:
 			if strings.Contains(line, ",tid,") && strings.Contains(line, ",time_enabled,") {
 				continue // --verbose
 			}
 			row, ok := parseSimpleperfRow(fields)
 			if !ok {
-				lines.fail("%q is no row of simpleperf stat --csv", clip(raw))
+				lines.Fail("%q is no row of simpleperf stat --csv", input.Clip(raw))
 				continue
 			}
 			if !slices.Contains(fields, "(generated)") { // the sum of :u and :k
@@ -257,14 +258,14 @@ func readSimpleperfStat(src *source, _ *Options) (*run.Run, error) {
 		}
 	}
 	switch {
-	case lines.err != nil:
+	case lines.Err() != nil:
 	case len(sections) == 0:
-		lines.fail("file ends without a counter")
+		lines.Fail("file ends without a counter")
 	case open:
-		lines.fail("file ends within a section")
+		lines.Fail("file ends within a section")
 	}
-	if lines.err != nil {
-		return nil, lines.err
+	if lines.Err() != nil {
+		return nil, lines.Err()
 	}
 	b := run.NewBuilder(src.Name)
 	r := b.Run()
@@ -340,6 +341,6 @@ func parseSimpleperfRow(fields []string) (row counterRow, ok bool) {
 }
 
 // isSimpleperfStat reports whether head starts like simpleperf stat --csv.
-func isSimpleperfStat(head []byte) bool {
+func isSimpleperfStat(head input.Head) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(head, "\ufeff\r\n"), []byte("Performance counter statistics,"))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -28,14 +29,14 @@ type statJSON struct {
 // readPerfStatJSON reads what perf stat -j writes: an object per line. With --summary,
 // lines without an interval follow; they are what counts then. Must match the section
 // JSON FORMAT of perf-stat(1).
-func readPerfStatJSON(src *source, _ *Options) (*run.Run, error) {
-	lines := newLineReader(src)
+func readPerfStatJSON(src *input.Source, _ *Options) (*run.Run, error) {
+	lines := src.Lines()
 	intervals, totals := newCounters(), newCounters()
 	var last float64
 	hasIntervals := false
 	rows := 0
 	for {
-		line, ok := lines.next()
+		line, ok := lines.Next()
 		if !ok {
 			break
 		}
@@ -45,14 +46,14 @@ func readPerfStatJSON(src *source, _ *Options) (*run.Run, error) {
 		}
 		var j statJSON
 		if err := unmarshalStat(line, &j); err != nil {
-			lines.fail("is no line of perf stat -j: %w", err)
+			lines.Fail("is no line of perf stat -j: %w", err)
 			continue
 		}
 		switch {
 		case j.Value == nil && j.Metric != nil: // a further metric of the counter above
 			continue
 		case j.Value == nil || !isEventName(j.Event):
-			lines.fail("lacks counter-value or event")
+			lines.Fail("lacks counter-value or event")
 			continue
 		}
 		row := counterRow{name: text([]byte(j.Event)), unit: text([]byte(j.Unit)), running: j.Runtime, mean: j.Variance != nil}
@@ -72,11 +73,11 @@ func readPerfStatJSON(src *source, _ *Options) (*run.Run, error) {
 			ok = false
 		}
 		if !ok {
-			lines.fail("counter-value %q is no number", clip(fmt.Append(nil, j.Value)))
+			lines.Fail("counter-value %q is no number", input.Clip(fmt.Append(nil, j.Value)))
 			continue
 		}
 		if j.Share < 0 || j.Share > 100.5 || j.Runtime < 0 {
-			lines.fail("event-runtime %v or pcnt-running %v is impossible", j.Runtime, j.Share)
+			lines.Fail("event-runtime %v or pcnt-running %v is impossible", j.Runtime, j.Share)
 			continue
 		}
 		row.share = min(j.Share/100, 1)
@@ -97,11 +98,11 @@ func readPerfStatJSON(src *source, _ *Options) (*run.Run, error) {
 		hasIntervals = true
 		intervals.add(row)
 	}
-	if lines.err == nil && rows == 0 {
-		lines.fail("file ends without a counter")
+	if lines.Err() == nil && rows == 0 {
+		lines.Fail("file ends without a counter")
 	}
-	if lines.err != nil {
-		return nil, lines.err
+	if lines.Err() != nil {
+		return nil, lines.Err()
 	}
 	return statRun(src, "perf stat -j", totals, intervals, hasIntervals, last)
 }
@@ -121,4 +122,10 @@ func unmarshalStat(line []byte, j *statJSON) error {
 		return err
 	}
 	return nil
+}
+
+// isPerfStatJSON reports whether head has an object of perf stat -j.
+func isPerfStatJSON(head input.Head) bool {
+	keys := head.Keys()
+	return keys["counter-value"] || keys["event"] && keys["event-runtime"] || keys["metric-value"] && keys["metric-unit"]
 }

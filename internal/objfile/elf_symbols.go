@@ -3,8 +3,12 @@ package objfile
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
+	"io"
 	"math"
+
+	"profdiff/internal/input/xz"
 )
 
 // elfSymbol must match Elf64_Sym and Elf32_Sym of the gABI.
@@ -238,7 +242,7 @@ func (f *File) debugData(s *section) (*File, error) {
 		return nil, err
 	}
 	limit := int64(len(packed))*maxDebugData + 1<<16
-	data, err := decompressXZ(packed, name, min(limit, math.MaxInt32))
+	data, err := inflateXZ(packed, name, min(limit, math.MaxInt32))
 	if err != nil {
 		return nil, err
 	}
@@ -247,6 +251,21 @@ func (f *File) debugData(s *section) (*File, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return mini, nil
+}
+
+// inflateXZ returns what the xz stream in packed holds, at most limit bytes.
+func inflateXZ(packed []byte, section string, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(xz.NewReader(bytes.NewReader(packed), limit), limit+1))
+	if need, ok := errors.AsType[xz.UnsupportedError](err); ok {
+		return nil, fmt.Errorf("%s: xz %s: %w", section, string(need), ErrUnsupported)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: xz: %w", section, err)
+	}
+	if int64(len(data)) > limit {
+		return nil, formatError(section, 0, "expands to more than %d bytes", limit)
+	}
+	return data, nil
 }
 
 // addPLT adds the sections with stubs of functions of other files.

@@ -104,17 +104,17 @@ func TestSectionStrings(t *testing.T) {
 func TestXZErrors(t *testing.T) {
 	plain := bytes.Repeat([]byte("symbols "), 1000)
 	good := compressXZ(t, plain)
-	if got, err := decompressXZ(good, "xz", 1<<20); !bytes.Equal(got, plain) || err != nil {
+	if got, err := inflateXZ(good, "xz", 1<<20); !bytes.Equal(got, plain) || err != nil {
 		t.Fatalf("got %d bytes, %v", len(got), err)
 	}
-	if _, err := decompressXZ(good, "xz", 7999); err == nil || !strings.Contains(err.Error(), "expands to more than") {
+	if _, err := inflateXZ(good, "xz", 7999); err == nil || !strings.Contains(err.Error(), "expands to more than") {
 		t.Errorf("limit: got error %v", err)
 	}
-	if got, err := decompressXZ(good, "xz", 8000); len(got) != 8000 || err != nil {
+	if got, err := inflateXZ(good, "xz", 8000); len(got) != 8000 || err != nil {
 		t.Errorf("limit just reached: got %d bytes, %v", len(got), err)
 	}
 	for n := range len(good) - 24 { // index and footer are not needed
-		if _, err := decompressXZ(good[:n], "xz", 1<<20); err == nil {
+		if _, err := inflateXZ(good[:n], "xz", 1<<20); err == nil {
 			t.Errorf("cut to %d of %d bytes: no error", n, len(good))
 		}
 	}
@@ -122,7 +122,7 @@ func TestXZErrors(t *testing.T) {
 	for i := range len(good) - 24 {
 		data := slices.Clone(good)
 		data[i] ^= 0x10
-		if got, err := decompressXZ(data, "xz", 1<<20); err == nil && !bytes.Equal(got, plain) {
+		if got, err := inflateXZ(data, "xz", 1<<20); err == nil && !bytes.Equal(got, plain) {
 			t.Errorf("bit flipped in byte %d: no error", i)
 		} else if err != nil {
 			flipped++
@@ -133,7 +133,7 @@ func TestXZErrors(t *testing.T) {
 	}
 	unknown := slices.Clone(good)
 	unknown[7] = 2 // check
-	if _, err := decompressXZ(unknown, "xz", 1<<20); !errors.Is(err, ErrUnsupported) {
+	if _, err := inflateXZ(unknown, "xz", 1<<20); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("unknown check: got error %v, want ErrUnsupported", err)
 	}
 }

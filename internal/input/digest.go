@@ -1,17 +1,19 @@
-package main
+package input
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"os"
 	"sync"
 )
 
-// digests are the SHA-256 of inputs by their names: of what was read of them while they
+// Digests are the SHA-256 of inputs by their names: of what was read of them while they
 // were read, so that no more than the rest is read again.
-type digests map[string]*digested
+type Digests map[string]*digested
 
 // A digested is a file of which what is read in order is digested.
 type digested struct {
@@ -23,15 +25,26 @@ type digested struct {
 	done int64 // bytes in sum
 }
 
-// watch returns the reader to read an input by.
-func (d digests) watch(name string, in io.Reader) io.Reader {
-	f, ok := in.(*os.File)
-	if !ok {
-		return in
+// Read does what [Read] does and digests the input, unless d is nil.
+func (d Digests) Read(name string, stdin io.Reader, read func(*Source) error) error {
+	src, err := open(name, stdin, d)
+	if err != nil {
+		return err
+	}
+	if err := read(src); err != nil {
+		return fmt.Errorf("%s: %w", src.Name, errors.Join(err, src.Close()))
+	}
+	return src.Close()
+}
+
+// watch returns the reader to read a file by.
+func (d Digests) watch(name string, f *os.File) io.Reader {
+	if d == nil {
+		return f
 	}
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return in
+		return f
 	}
 	x := &digested{File: f, info: info, sum: sha256.New()}
 	d[name] = x
@@ -67,8 +80,8 @@ func (x *digested) ReadAt(p []byte, off int64) (int, error) {
 // digestBuffer is how much of a file is read at a time.
 const digestBuffer = 256 << 10
 
-// of is the SHA-256 of a file, "" if it cannot be read again.
-func (d digests) of(name string) string {
+// Of is the SHA-256 of a file, "" if it cannot be read again.
+func (d Digests) Of(name string) string {
 	f, err := os.Open(name)
 	if err != nil {
 		return ""

@@ -1,4 +1,4 @@
-package main
+package input
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func TestDigests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := make(digests)
+		d := make(Digests)
 		in := d.watch(file, f).(io.ReaderAt)
 		for _, p := range parts {
 			got := make([]byte, p.n)
@@ -48,7 +48,7 @@ func TestDigests(t *testing.T) {
 		}
 		sum := sha256.Sum256(content)
 		for range 2 {
-			if got, want := d.of(file), hex.EncodeToString(sum[:]); got != want {
+			if got, want := d.Of(file), hex.EncodeToString(sum[:]); got != want {
 				t.Errorf("%s: %s, want %s", name, got, want)
 			}
 		}
@@ -58,7 +58,7 @@ func TestDigests(t *testing.T) {
 	if err := os.WriteFile(file, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	d := make(digests)
+	d := make(Digests)
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -71,10 +71,10 @@ func TestDigests(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("other"))
-	if got, want := d.of(file), hex.EncodeToString(sum[:]); got != want {
+	if got, want := d.Of(file), hex.EncodeToString(sum[:]); got != want {
 		t.Errorf("changed: %s, want %s", got, want)
 	}
-	if got := d.of("none"); got != "" {
+	if got := d.Of("none"); got != "" {
 		t.Errorf("of no file: %s", got)
 	}
 }

@@ -1,0 +1,141 @@
+package input
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Format is one line of a table of formats. R is the type of what reads it.
+type Format[R any] struct {
+	// Name is what the format is called in messages.
+	Name string
+	// Recognise says how much of the start of an input is of the format. It sees all
+	// inputs, text and binary.
+	Recognise func(Head) Evidence
+	// Read reads the format.
+	Read R
+}
+
+// Evidence is what a recogniser found.
+type Evidence struct {
+	// Is reports whether the input is of the format. That takes something that no
+	// other text or data has.
+	Is bool
+	// Known is how many lines are of the format, of Seen lines that were looked at.
+	Known, Seen int
+	// Why says what speaks against the format where there are such lines.
+	Why string
+}
+
+// A Table has the formats that a program reads. Where two recognise an input, the first
+// one reads it.
+type Table[R any] []Format[R]
+
+// Detect tells the format of an input by its content; the name does not matter. The
+// error says what the input looks like, which formats came closest, and which there are.
+func (t Table[R]) Detect(head Head) (*Format[R], error) {
+	if len(head) == 0 {
+		return nil, errors.New("is empty")
+	}
+	closest := make([]Evidence, len(t))
+	for i := range t {
+		if closest[i] = t[i].Recognise(head); closest[i].Is {
+			return &t[i], nil
+		}
+	}
+	return nil, fmt.Errorf("%s%s; profdiff reads %s", describe(head), t.closest(closest), t.names())
+}
+
+// closest says which formats came closest, and why they are not it.
+func (t Table[R]) closest(evidence []Evidence) string {
+	const most = 2
+	var order []int
+	for i, e := range evidence {
+		if e.Known > 0 && e.Why != "" {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := evidence[i], evidence[j]
+		return cmp.Compare(b.Known*a.Seen, a.Known*b.Seen)
+	})
+	var list []string
+	for _, i := range order[:min(len(order), most)] {
+		e := evidence[i]
+		list = append(list, fmt.Sprintf("%s (%d of %d lines, but %s)", t[i].Name, e.Known, e.Seen, e.Why))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return ", closest to " + strings.Join(list, " and ")
+}
+
+// names lists what is read.
+func (t Table[R]) names() string {
+	var names []string
+	for i := range t {
+		names = append(names, t[i].Name)
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// describe says what an input of no known format looks like.
+func describe(head Head) string {
+	for _, m := range []struct{ magic, what string }{
+		{"\x7fELF", "looks like an ELF binary"},
+		{"PK\x03\x04", "looks like a zip archive"},
+		{"\x1f\x8b", "is compressed twice: decompress it first"},
+		{"\xfd7zXZ\x00", "is compressed twice: decompress it first"},
+		{"\x28\xb5\x2f\xfd", "is compressed twice: decompress it first"},
+		{"BZh", "is compressed with bzip2: decompress it first"},
+		{"\xff\xfe", "looks like text in UTF-16: convert it to UTF-8"},
+		{"\xfe\xff", "looks like text in UTF-16: convert it to UTF-8"},
+		{"\xcf\xfa\xed\xfe", "looks like a Mach-O binary"},
+		{"MZ", "looks like a Windows binary"},
+		{"#!", "looks like a script"},
+	} {
+		if bytes.HasPrefix(head, []byte(m.magic)) {
+			return m.what
+		}
+	}
+	if !head.IsText() {
+		return "looks like binary data of an unknown format"
+	}
+	start := bytes.TrimSpace(head.text())
+	switch lower := bytes.ToLower(start[:min(len(start), 32)]); {
+	case len(start) == 0:
+		return "has nothing but white space"
+	case bytes.HasPrefix(lower, []byte("<!doctype html")), bytes.HasPrefix(lower, []byte("<html")):
+		return "looks like HTML"
+	case bytes.HasPrefix(lower, []byte("<?xml")), bytes.HasPrefix(lower, []byte("<svg")):
+		return "looks like XML"
+	case lower[0] == '{' || lower[0] == '[':
+		return "looks like JSON of another kind" + jsonKind(start)
+	}
+	line, _, _ := bytes.Cut(start, []byte("\n"))
+	if !utf8.Valid(line) {
+		line = bytes.ToValidUTF8(line, []byte("\ufffd"))
+	}
+	return fmt.Sprintf("looks like text of an unknown format, which starts %q", Clip(bytes.TrimSpace(line)))
+}
+
+// jsonKind names JSON that profilers write but profdiff does not read.
+func jsonKind(start Head) string {
+	switch keys := start.Keys(); {
+	case keys["traceEvents"]:
+		return " (a trace of Chrome)"
+	case keys["nodes"]:
+		return " (a profile of V8)"
+	case bytes.Contains(start[:min(len(start), 4096)], []byte("speedscope")):
+		return " (a profile of speedscope)"
+	}
+	return ""
+}

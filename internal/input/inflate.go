@@ -1,0 +1,102 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"profdiff/internal/input/xz"
+)
+
+// A compressed input may grow to maxInflation times its size and inflationAllowance
+// bytes. Real recordings stay below 100 times even where nearly all stacks are equal.
+const (
+	maxInflation       = 200
+	inflationAllowance = 64 << 20
+)
+
+// How far back compressed data may refer, in bytes of memory: as zstd and xz -9 do it.
+const (
+	maxWindow     = 128 << 20
+	maxDictionary = 64 << 20
+)
+
+// An inflater inflates no more than the limit allows.
+type inflater struct {
+	form  string
+	z     io.ReadCloser
+	in    *countingReader
+	out   int64
+	limit int64 // times the size of what comes in
+}
+
+// newInflater returns nil if head is of nothing that is inflated. r reads in.
+func newInflater(head Head, r io.Reader, in *countingReader) (*inflater, error) {
+	f := &inflater{in: in, limit: maxInflation}
+	var err error
+	switch {
+	case strings.HasPrefix(string(head), "\x1f\x8b\x08"):
+		f.form = "gzip"
+		f.z, err = gzip.NewReader(r)
+	case strings.HasPrefix(string(head), "\x28\xb5\x2f\xfd"):
+		f.form = "zstd"
+		var z *zstd.Decoder
+		z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err == nil {
+			f.z = z.IOReadCloser()
+		}
+	case strings.HasPrefix(string(head), xz.Magic):
+		f.form = "xz"
+		f.z = io.NopCloser(xz.NewReader(r, maxDictionary))
+	default:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, f.error(err)
+	}
+	return f, nil
+}
+
+func (f *inflater) Read(p []byte) (int, error) {
+	n, err := f.z.Read(p)
+	f.out += int64(n)
+	if f.out > f.limit*f.in.n+inflationAllowance {
+		return 0, fmt.Errorf("%s: decompresses to more than %d times its size", f.form, f.limit)
+	}
+	if err != nil && err != io.EOF {
+		err = f.error(err)
+	}
+	return n, err
+}
+
+func (f *inflater) error(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: data ends too early: %w", f.form, io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("%s: %w", f.form, err)
+}
+
+func (f *inflater) Close() error { return f.z.Close() }
+
+// LimitInflation lowers to how many times its size the input may grow, if it is
+// compressed.
+func (s *Source) LimitInflation(times int64) {
+	if s.inflater != nil {
+		s.inflater.limit = min(s.inflater.limit, times)
+	}
+}
+
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,180 @@
+package input
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+)
+
+func gzipped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func zstded(t testing.TB, data []byte) []byte {
+	t.Helper()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	return z.EncodeAll(data, nil)
+}
+
+func xzed(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z, err := xz.NewWriter(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestSource(t *testing.T) {
+	data := bytes.Repeat([]byte("main;f 1\n"), 20000)
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := func(skip int64) io.Reader {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		if _, err := f.Seek(skip, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, tt := range []struct {
+		name string
+		r    io.Reader
+		want []byte
+		size int64
+	}{
+		{"file", open(0), data, int64(len(data))},
+		{"file that was read", open(9), data[9:], int64(len(data) - 9)},
+		{"memory", bytes.NewReader(data), data, int64(len(data))},
+		{"stream", io.MultiReader(bytes.NewReader(data)), data, -1},
+		{"slow stream", iotest.OneByteReader(bytes.NewReader(data)), data, -1},
+		{"gzip", bytes.NewReader(gzipped(t, data)), data, -1},
+		{"gzip of two parts", bytes.NewReader(append(gzipped(t, data[:99]), gzipped(t, data[99:])...)), data, -1},
+		{"zstd", bytes.NewReader(zstded(t, data)), data, -1},
+		{"zstd of two parts", bytes.NewReader(append(zstded(t, data[:99]), zstded(t, data[99:])...)), data, -1},
+		{"xz", bytes.NewReader(xzed(t, data)), data, -1},
+		{"xz of two parts", bytes.NewReader(slices.Concat(xzed(t, data[:99]), make([]byte, 8), xzed(t, data[99:]))), data, -1},
+		{"xz of a slow stream", iotest.OneByteReader(bytes.NewReader(xzed(t, data))), data, -1},
+		{"empty", bytes.NewReader(nil), nil, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			src, err := New(tt.name, tt.r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(src.Reader)
+			if err != nil || !bytes.Equal(got, tt.want) {
+				t.Errorf("read %d bytes and %v, want %d", len(got), err, len(tt.want))
+			}
+			if want := tt.want[:min(len(tt.want), HeadSize)]; !bytes.Equal(src.Head, want) {
+				t.Errorf("head has %d bytes, want %d", len(src.Head), len(want))
+			}
+			if src.IsStream() != (tt.size < 0) {
+				t.Errorf("is a stream: %v, want %v", src.IsStream(), tt.size < 0)
+			}
+			if src.IsStream() {
+				return
+			}
+			at, size, err := src.Random()
+			if err != nil || size != tt.size {
+				t.Fatalf("%d bytes at random and %v, want %d", size, err, tt.size)
+			}
+			all := make([]byte, size)
+			if _, err := at.ReadAt(all, 0); err != nil && err != io.EOF || !bytes.Equal(all, tt.want) {
+				t.Errorf("read at random: %v", err)
+			}
+		})
+	}
+}
+
+func TestSourceErrors(t *testing.T) {
+	dir, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	if _, err := New("x", dir); err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("of a directory: %v", err)
+	}
+	if _, err := New("x", iotest.ErrReader(errors.New("disk on fire"))); err == nil || !strings.Contains(err.Error(), "disk on fire") {
+		t.Errorf("of a reader that fails: %v", err)
+	}
+	data := bytes.Repeat([]byte("main;f 1\n"), 1<<16)
+	for form, whole := range map[string][]byte{"gzip": gzipped(t, data), "zstd": zstded(t, data), "xz": xzed(t, data)} {
+		damaged := bytes.Clone(whole)
+		damaged[len(damaged)-6] ^= 1
+		for _, tt := range []struct {
+			name string
+			data []byte
+			want string
+		}{
+			{"header", whole[:6], form + ": data ends too early"},
+			{"end", whole[:len(whole)-9], form + ": data ends too early"},
+			{"checksum", damaged, form + ": "},
+			{"garbage behind", append(bytes.Clone(whole), "xxxx"...), form + ": "},
+		} {
+			t.Run(form+" "+tt.name, func(t *testing.T) {
+				src, err := New("x", bytes.NewReader(tt.data))
+				if err == nil {
+					_, err = io.Copy(io.Discard, src.Reader)
+				}
+				if err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("got %v, want %q", err, tt.want)
+				}
+			})
+		}
+	}
+}
+
+// TestInflation reads small inputs that decompress to large ones.
+func TestInflation(t *testing.T) {
+	data := bytes.Repeat([]byte("a;"+strings.Repeat("x", 1<<20)+" 1\n"), 96)
+	for form, small := range map[string][]byte{"gzip": gzipped(t, data), "zstd": zstded(t, data), "xz": xzed(t, data)} {
+		src, err := New("x", bytes.NewReader(small))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, src.Reader)
+		if want := form + ": decompresses to more than 200 times its size"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+		if n > inflationAllowance+maxInflation*int64(len(small)) {
+			t.Errorf("%s: %d bytes became %d", form, len(small), n)
+		}
+	}
+}
