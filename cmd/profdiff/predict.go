@@ -18,6 +18,7 @@ import (
 	"profdiff/internal/input"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
+	"profdiff/internal/predict/asm"
 	"profdiff/internal/report/html"
 	report "profdiff/internal/report/predict"
 )
@@ -203,7 +204,7 @@ func (f *predictFlags) tool(ctx context.Context) (*llvm.Toolchain, error) {
 }
 
 // machine finds LLVM and the CPU. names are what the inputs say of it.
-func (f *predictFlags) machine(ctx context.Context, cmd *cobra.Command, arch predict.Arch, names ...string) (*llvm.Toolchain, *predict.Machine, error) {
+func (f *predictFlags) machine(ctx context.Context, cmd *cobra.Command, arch asm.Arch, names ...string) (*llvm.Toolchain, *predict.Machine, error) {
 	tool, err := f.tool(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -290,12 +291,12 @@ func isCase(name string) bool {
 }
 
 // readAssembly reads a listing.
-func readAssembly(name string, arch predict.Arch) (*predict.Listing, error) {
+func readAssembly(name string, arch asm.Arch) (*asm.Listing, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, input.PathError(err)
 	}
-	l, err := predict.ParseAsm(string(text), arch)
+	l, err := asm.Parse(string(text), arch)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -304,7 +305,7 @@ func readAssembly(name string, arch predict.Arch) (*predict.Listing, error) {
 
 // predictAssembly predicts two listings.
 func (s *stdio) predictAssembly(cmd *cobra.Command, f *predictFlags, inputs []string) (*report.Prediction, error) {
-	var lists [2]*predict.Listing
+	var lists [2]*asm.Listing
 	for i, name := range inputs {
 		l, err := readAssembly(name, "")
 		if err != nil {
@@ -391,8 +392,8 @@ func (s *stdio) predictCase(cmd *cobra.Command, f *predictFlags, dir string) (*r
 	if len(c.Counts) == 0 {
 		return nil, fmt.Errorf("%s: has no counts.tsv: give two of its listings", dir)
 	}
-	const arch = predict.X8664
-	var lists [2]*predict.Listing
+	const arch = asm.X8664
+	var lists [2]*asm.Listing
 	for i, side := range []string{predict.Branchy, predict.Branchless} {
 		if lists[i], err = readAssembly(filepath.Join(dir, c.Listing(side, arch)), arch); err != nil {
 			return nil, err

@@ -9,15 +9,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/predict"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
 )
 
 // hostArch is the machine that profdiff runs on.
-func hostArch() predict.Arch {
+func hostArch() asm.Arch {
 	switch runtime.GOARCH {
 	case "amd64":
-		return predict.X8664
+		return asm.X8664
 	case "arm64":
-		return predict.AArch64
+		return asm.AArch64
 	}
 	return ""
 }
@@ -77,9 +79,9 @@ func (g *givenRates) side(side int) predict.Rates {
 	if g == nil {
 		return predict.Rates{Source: predict.SourceAssumed}
 	}
-	return predict.Rates{Source: predict.SourceGiven, Branch: func(graph *predict.Graph, at int) (predict.Branch, bool) {
+	return predict.Rates{Source: predict.SourceGiven, Branch: func(graph *flow.Graph, at int) (flow.Branch, bool) {
 		in := &graph.Insts[at]
-		b, known := predict.Branch{Taken: 0.5}, false
+		b, known := flow.Branch{Taken: 0.5}, false
 		if g.missRate != nil && !graph.EndsLoop(at) {
 			b.Miss, known = *g.missRate, true
 		}

@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/llvm"
+	"profdiff/internal/predict/asm"
 )
 
 var update = flag.Bool("update", false, "rewrite expected outputs")
@@ -57,7 +58,7 @@ func predictCases(t testing.TB, tool *llvm.Toolchain, cpu, set string) []*measur
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, err := NewMachine(tool, X8664, cpu, nil)
+	machine, err := NewMachine(tool, asm.X8664, cpu, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,13 +83,13 @@ func predictCases(t testing.TB, tool *llvm.Toolchain, cpu, set string) []*measur
 			m = &measuredPair{name: r.Case, p: r.P, set: c.Set}
 			byKey[key] = m
 			list = append(list, m)
-			var sides [2]*Listing
+			var sides [2]*asm.Listing
 			for i, side := range []string{Branchy, Branchless} {
-				text, err := os.ReadFile(filepath.Join(casesDir, r.Case, c.Listing(side, X8664)))
+				text, err := os.ReadFile(filepath.Join(casesDir, r.Case, c.Listing(side, asm.X8664)))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if sides[i], err = ParseAsm(string(text), X8664); err != nil {
+				if sides[i], err = asm.Parse(string(text), asm.X8664); err != nil {
 					t.Fatal(err)
 				}
 			}

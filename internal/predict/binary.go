@@ -11,6 +11,8 @@ import (
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
 	"profdiff/internal/objfile"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
 )
 
 // A Disassembler gives the text of instructions. [llvm.Toolchain] is one.
@@ -22,11 +24,11 @@ type Disassembler interface {
 type Binary struct {
 	Path    string
 	BuildID string
-	Arch    Arch
+	Arch    asm.Arch
 
 	file   *objfile.File
 	code   *disasm.Code
-	graphs map[uint64]*Graph // by start of the function
+	graphs map[uint64]*flow.Graph // by start of the function
 }
 
 // OpenBinary opens an ELF file.
@@ -39,9 +41,9 @@ func OpenBinary(path string) (*Binary, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
-	b := &Binary{Path: path, BuildID: f.BuildID(), Arch: Arch(f.Arch()), file: f, code: code, graphs: make(map[uint64]*Graph)}
-	if b.Arch != X8664 && b.Arch != AArch64 {
-		return nil, errors.Join(fmt.Errorf("%s: is for %s: loops are predicted for %s and %s", path, f.Arch(), X8664, AArch64), f.Close())
+	b := &Binary{Path: path, BuildID: f.BuildID(), Arch: asm.Arch(f.Arch()), file: f, code: code, graphs: make(map[uint64]*flow.Graph)}
+	if b.Arch != asm.X8664 && b.Arch != asm.AArch64 {
+		return nil, errors.Join(fmt.Errorf("%s: is for %s: loops are predicted for %s and %s", path, f.Arch(), asm.X8664, asm.AArch64), f.Close())
 	}
 	return b, nil
 }
@@ -79,7 +81,7 @@ func (b *Binary) Function(addr uint64) (*disasm.Function, error) {
 // Graph is the control flow of the function that an address is in, with the text that
 // llvm-mca reads: that of llvm-objdump, or if own is set and all can be decoded here that
 // of package disasm, which takes no process for each function.
-func (b *Binary) Graph(ctx context.Context, tool Disassembler, addr uint64, own bool) (*Graph, error) {
+func (b *Binary) Graph(ctx context.Context, tool Disassembler, addr uint64, own bool) (*flow.Graph, error) {
 	f, err := b.Function(addr)
 	if err != nil {
 		return nil, err
@@ -88,7 +90,7 @@ func (b *Binary) Graph(ctx context.Context, tool Disassembler, addr uint64, own 
 		return g, nil
 	}
 	var text []llvm.Instruction
-	if !own || b.Arch != X8664 || !decoded(f) {
+	if !own || b.Arch != asm.X8664 || !decoded(f) {
 		text, err = tool.Disassemble(ctx, b.Path, f.Start, f.End, llvm.DisassembleOptions{})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.Path, err)
@@ -110,11 +112,8 @@ func decoded(f *disasm.Function) bool {
 }
 
 // graphOf joins the graph of a function and the text of its instructions.
-func graphOf(f *disasm.Function, arch Arch, text []llvm.Instruction) *Graph {
-	g := &Graph{Name: f.Name, Arch: arch, Incomplete: f.Incomplete}
-	if g.Name == "" {
-		g.Name = fmt.Sprintf("%#x", f.Start)
-	}
+func graphOf(f *disasm.Function, arch asm.Arch, text []llvm.Instruction) *flow.Graph {
+	var insts []asm.Inst
 	index := make(map[uint64]int, len(f.Insts))
 	var next uint64
 	for i := range f.Insts {
@@ -123,7 +122,7 @@ func graphOf(f *disasm.Function, arch Arch, text []llvm.Instruction) *Graph {
 			continue // code that jumps into an instruction
 		}
 		next = in.Next()
-		line := Inst{Addr: in.Addr, Len: in.Len, Kind: in.Kind, to: -1}
+		line := asm.Inst{Addr: in.Addr, Len: in.Len, Kind: in.Kind, To: -1}
 		at, found := slices.BinarySearchFunc(text, in.Addr, func(t llvm.Instruction, addr uint64) int { return cmp.Compare(t.Addr, addr) })
 		if found && !text[at].Data {
 			line.Text = strings.Join(strings.Fields(text[at].Text), " ")
@@ -136,8 +135,8 @@ func graphOf(f *disasm.Function, arch Arch, text []llvm.Instruction) *Graph {
 		if in.Target != 0 {
 			line.Target = fmt.Sprintf("%#x", in.Target)
 		}
-		index[in.Addr] = len(g.Insts)
-		g.Insts = append(g.Insts, line)
+		index[in.Addr] = len(insts)
+		insts = append(insts, line)
 	}
 	others := make(map[int][]int)
 	for i := range f.Insts {
@@ -147,7 +146,7 @@ func graphOf(f *disasm.Function, arch Arch, text []llvm.Instruction) *Graph {
 			continue
 		}
 		if to, ok := index[in.Target]; ok && in.Target != 0 && (in.Kind == disasm.Conditional || in.Kind == disasm.Jump) {
-			g.Insts[at].to = to
+			insts[at].To = to
 		}
 		if in.Kind == disasm.IndirectJump {
 			if b := f.Block(in.Addr); b >= 0 && f.Blocks[b].End == i+1 {
@@ -159,18 +158,11 @@ func graphOf(f *disasm.Function, arch Arch, text []llvm.Instruction) *Graph {
 			}
 		}
 	}
-	g.build(others)
+	name := f.Name
+	if name == "" {
+		name = fmt.Sprintf("%#x", f.Start)
+	}
+	g := flow.New(name, arch, insts, others)
+	g.Incomplete = f.Incomplete
 	return g
-}
-
-// At is the index of the instruction that an address is in, -1 if it is in none.
-func (g *Graph) At(addr uint64) int {
-	i, found := slices.BinarySearchFunc(g.Insts, addr, func(in Inst, addr uint64) int { return cmp.Compare(in.Addr, addr) })
-	if found {
-		return i
-	}
-	if i > 0 && addr < g.Insts[i-1].Addr+uint64(g.Insts[i-1].Len) {
-		return i - 1
-	}
-	return -1
 }

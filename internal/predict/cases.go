@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
+
 	"github.com/goccy/go-yaml"
 )
 
@@ -76,7 +79,7 @@ func ReadCase(dir fs.FS) (*Case, error) {
 }
 
 // Listing is the name of the listing of a side of a case.
-func (c *Case) Listing(side string, arch Arch) string {
+func (c *Case) Listing(side string, arch asm.Arch) string {
 	return side + "." + strings.ReplaceAll(string(arch), "_", "-") + ".s"
 }
 
@@ -180,31 +183,31 @@ func ListCases(dir fs.FS) ([]string, error) {
 }
 
 // Side is a side of the case with the branches of one p.
-func (c *Case) Side(l *Listing, side, p string, source Source) (*Side, error) {
+func (c *Case) Side(l *asm.Listing, side, p string, source Source) (*Side, error) {
 	f, ok := l.Function(c.Function)
 	if !ok {
 		return nil, fmt.Errorf("%s: no function %s", c.Listing(side, l.Arch), c.Function)
 	}
-	byLine := make(map[int]Branch)
+	byLine := make(map[int]flow.Branch)
 	for i := range c.Counts {
 		k := &c.Counts[i]
 		if k.Side != side || k.P != p || k.Executed == 0 || k.Function == "(total)" {
 			continue
 		}
-		b := Branch{Taken: k.Taken / k.Executed, Miss: k.Known / k.Executed, Executed: k.Executed}
+		b := flow.Branch{Taken: k.Taken / k.Executed, Miss: k.Known / k.Executed, Executed: k.Executed}
 		if source == SourceSimulated {
 			b.Miss = k.Misses / k.Executed
 		}
 		byLine[k.Line] = b
 	}
-	code := l.Code(f)
+	code := flow.CodeOf(l, f)
 	loop, err := code.Root.MainLoop()
 	if err != nil {
 		return nil, err
 	}
 	return &Side{
 		Name: c.Name + ", " + side, Code: code, Loop: loop, Work: 1,
-		Rates: Rates{Source: source, Branch: func(g *Graph, at int) (Branch, bool) {
+		Rates: Rates{Source: source, Branch: func(g *flow.Graph, at int) (flow.Branch, bool) {
 			b, ok := byLine[g.Insts[at].Line]
 			return b, ok
 		}},

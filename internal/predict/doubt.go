@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"profdiff/internal/disasm"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
 )
 
 // Standard errors of the logarithm of cycles by what is not modelled. They are judgement
@@ -35,13 +37,13 @@ func (w *work) doubt(c *Cycles) float64 {
 			e = math.Hypot(e, more)
 		}
 	}
-	add(t.calls > 0, doubtCalls)
-	add(t.indirect > 0, doubtIndirect)
+	add(t.Calls > 0, doubtCalls)
+	add(t.Indirect > 0, doubtIndirect)
 	add(c.Unmodelled > 0.1 || w.unparsable > 0, doubtUnknown)
 	add(w.side.Loop >= 0 && root.Loops[w.side.Loop].Irreducible || root.Incomplete != "", doubtEntries)
-	add(slices.ContainsFunc(t.steps, func(s step) bool {
-		op, _ := operationOf(s.g.Arch, s.g.Insts[s.at].Text)
-		return op.class == classDivide
+	add(slices.ContainsFunc(t.Steps, func(s flow.Step) bool {
+		op, _ := asm.OperationOf(s.Graph.Arch, s.Inst().Text)
+		return op.Class == asm.ClassDivide
 	}), doubtDivide)
 	return e
 }
@@ -54,21 +56,21 @@ const sharedFactor = 2
 // elsewhere too: what was counted of their branches is of all callers.
 func (w *work) shared() (misses float64, names []string) {
 	t, root := w.walks[0], w.side.Code.Root
-	visits := make(map[site]float64)
-	missed := make(map[site]float64)
-	for i := range t.steps {
-		st := &t.steps[i]
-		if st.g.Insts[st.at].Kind != disasm.Conditional {
+	visits := make(map[flow.Site]float64)
+	missed := make(map[flow.Site]float64)
+	for i := range t.Steps {
+		st := &t.Steps[i]
+		if st.Inst().Kind != disasm.Conditional {
 			continue
 		}
-		visits[st.site]++
-		if st.miss {
-			missed[st.site]++
+		visits[st.Site]++
+		if st.Miss {
+			missed[st.Site]++
 		}
 	}
 	var here, counted float64
 	for s, n := range visits {
-		if s.g == root {
+		if s.Graph == root {
 			here, counted = here+n, counted+w.branches(s).Executed
 		}
 	}
@@ -77,60 +79,14 @@ func (w *work) shared() (misses float64, names []string) {
 	}
 	for s, n := range missed {
 		from := visits[s]
-		if s.g == root || (from+3*math.Sqrt(from))*counted/here > 0.8*w.branches(s).Executed {
+		if s.Graph == root || (from+3*math.Sqrt(from))*counted/here > 0.8*w.branches(s).Executed {
 			continue
 		}
 		misses += n
-		if !slices.Contains(names, s.g.Name) {
-			names = append(names, s.g.Name)
+		if !slices.Contains(names, s.Graph.Name) {
+			names = append(names, s.Graph.Name)
 		}
 	}
 	slices.Sort(names)
 	return misses, names
-}
-
-// storesByData reports whether data decide where a loop stores, while it loads from
-// there: through the same register, or with the same instruction.
-func (g *Graph) storesByData(loop int) bool {
-	if loop < 0 {
-		return false
-	}
-	var ops []operation
-	for _, b := range g.Loops[loop].Blocks {
-		for i := g.Blocks[b].First; i < g.Blocks[b].End; i++ {
-			if g.Insts[i].Kind == disasm.Other {
-				op, _ := operationOf(g.Arch, g.Insts[i].Text)
-				ops = append(ops, op)
-			}
-		}
-	}
-	data := make(map[register]bool) // what comes of loaded values
-	isData := func(r register) bool { return data[r] }
-	for changed := true; changed; {
-		changed = false
-		for i := range ops {
-			op := &ops[i]
-			if !(op.load && !stackAddress(op) || slices.ContainsFunc(op.reads, isData)) {
-				continue
-			}
-			for _, r := range op.writes {
-				if !data[r] {
-					data[r], changed = true, true
-				}
-			}
-		}
-	}
-	for i := range ops {
-		store := &ops[i]
-		if !store.store || stackAddress(store) || !slices.ContainsFunc(store.address, isData) {
-			continue
-		}
-		for k := range ops {
-			load := &ops[k]
-			if load.load && (i == k || slices.ContainsFunc(load.address, func(r register) bool { return !data[r] && slices.Contains(store.address, r) })) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -3,41 +3,22 @@ package predict
 import (
 	"slices"
 	"testing"
-)
 
-func TestStoresByData(t *testing.T) {
-	for _, test := range []struct {
-		name, text string
-		want       bool
-	}{
-		{"histogram", ".L1: movl (%rdi), %eax\naddq $4, %rdi\naddl $1, (%rdx,%rax,4)\ncmpq %rdi, %rsi\njne .L1\n", true},
-		{"place by a comparison, in the array itself", ".L1: movl (%rdi,%rax,4), %ecx\nmovl (%rdi,%r8,4), %r9d\nmovl %r9d, (%rdi,%rax,4)\nmovl %ecx, (%rdi,%r8,4)\ncmpl %edx, %ecx\nsetl %cl\nmovzbl %cl, %ecx\naddq %rcx, %r8\naddq $1, %rax\njne .L1\n", true},
-		{"place by a comparison, elsewhere", ".L1: movl (%rdi), %ecx\nmovl %ecx, (%r10,%r8,4)\ncmpl %edx, %ecx\nsetl %cl\nmovzbl %cl, %ecx\naddq %rcx, %r8\naddq $4, %rdi\njne .L1\n", false},
-		{"in order", ".L1: movl (%rdi,%rax,4), %ecx\naddl $1, %ecx\nmovl %ecx, (%rdi,%rax,4)\naddq $1, %rax\njne .L1\n", false},
-		{"on the stack", ".L1: movl 8(%rsp), %eax\naddl $1, %eax\nmovl %eax, 8(%rsp)\ncmpl %eax, %ecx\njne .L1\n", false},
-		{"nothing stored", ".L1: movl (%rdi,%rax,4), %eax\ncmpl %eax, %ecx\njne .L1\n", false},
-	} {
-		g := listing(t, test.text)
-		if got := g.storesByData(0); got != test.want {
-			t.Errorf("%s: %v", test.name, got)
-		}
-		if g.storesByData(-1) {
-			t.Errorf("%s: without a loop", test.name)
-		}
-	}
-}
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
+)
 
 // TestDoubt checks that intervals are wider where less is known.
 func TestDoubt(t *testing.T) {
 	tool := findLLVM(t)
-	machine, err := NewMachine(tool, X8664, "znver5", nil)
+	machine, err := NewMachine(tool, asm.X8664, "znver5", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const end = "addq $4, %rdi\ncmpq %rdi, %rsi\njne .L1\nret\n"
 	width := func(body string) (float64, []string) {
-		g := listing(t, ".L1:\n"+body+end)
-		side := &Side{Name: "side", Code: &Code{Root: g}, Loop: 0, Work: 1, Rates: Rates{Source: SourceKnown, Branch: func(*Graph, int) (Branch, bool) { return Branch{Taken: 0.9999}, true }}}
+		g := graphOfText(t, ".L1:\n"+body+end)
+		side := &Side{Name: "side", Code: &flow.Code{Root: g}, Loop: 0, Work: 1, Rates: Rates{Source: SourceKnown, Branch: func(*flow.Graph, int) (flow.Branch, bool) { return flow.Branch{Taken: 0.9999}, true }}}
 		p := Predictor{Tool: tool, Machine: machine}
 		r, err := p.Predict(t.Context(), []*Pair{{Name: "pair", Base: side, Head: side, Source: SourceKnown}})
 		if err != nil {
@@ -57,7 +38,7 @@ func TestDoubt(t *testing.T) {
 }
 
 func TestSharedFunctions(t *testing.T) {
-	l, err := ParseAsm(`	.type	compare, @function
+	l, err := asm.Parse(`	.type	compare, @function
 compare:
 	cmpl	%edi, %esi
 	jl	.Lless
@@ -80,7 +61,7 @@ f:
 		t.Fatal(err)
 	}
 	f, _ := l.Function("f")
-	code := l.Code(f)
+	code := flow.CodeOf(l, f)
 	for _, test := range []struct {
 		executed float64 // of the branch in compare, where the loop runs a million times
 		want     bool
@@ -90,14 +71,14 @@ f:
 		{9e6, true},
 		{0, false}, // not known
 	} {
-		rates := Rates{Source: SourceSimulated, Branch: func(g *Graph, at int) (Branch, bool) {
+		rates := Rates{Source: SourceSimulated, Branch: func(g *flow.Graph, at int) (flow.Branch, bool) {
 			if g.Name == "compare" {
-				return Branch{Taken: 0.5, Miss: 0.5, Executed: test.executed}, true
+				return flow.Branch{Taken: 0.5, Miss: 0.5, Executed: test.executed}, true
 			}
-			return Branch{Taken: 0.999, Executed: 1e6}, true
+			return flow.Branch{Taken: 0.999, Executed: 1e6}, true
 		}}
 		w := work{side: &Side{Code: code, Rates: rates}, branches: rates.branches(0, code.Root)}
-		w.walks = []*trace{newWalker(code, w.branches, 1).walk(0, walkLimits{2000, 200})}
+		w.walks = []*flow.Trace{flow.Walk(code, w.branches, 1, 0, flow.Limits{Steps: 2000, Units: 200})}
 		misses, names := w.shared()
 		if got := misses > 0; got != test.want || test.want != slices.Equal(names, []string{"compare"}) {
 			t.Errorf("executed %g times: %g mispredictions in %q, want some: %t", test.executed, misses, names, test.want)

@@ -1,21 +1,19 @@
 package predict
 
 import (
-	"bufio"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
+
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
 )
 
 // TestFetchMeasured compares loops with what they take on the machine whose core is known:
 // rows of copies, which nothing but the front end limits, and calls.
 func TestFetchMeasured(t *testing.T) {
 	tool := findLLVM(t)
-	machine, err := NewMachine(tool, X8664, "znver5", nil)
+	machine, err := NewMachine(tool, asm.X8664, "znver5", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +50,7 @@ func TestFetchMeasured(t *testing.T) {
 			text += "1:\n"
 		}
 		text += test.code + "decq %rdi\njne 1b\nret\n\t.p2align 6\n\t.type g, @function\ng:\naddq $1, %r8\nret\n"
-		l, err := ParseAsm(text, X8664)
+		l, err := asm.Parse(text, asm.X8664)
 		if err != nil {
 			t.Fatalf("%s: %v", test.name, err)
 		}
@@ -60,8 +58,8 @@ func TestFetchMeasured(t *testing.T) {
 		if !ok {
 			t.Fatal("no function")
 		}
-		side := &Side{Name: test.name, Code: l.Code(f), Loop: 0, Work: 1, Rates: Rates{Source: SourceKnown, Branch: func(*Graph, int) (Branch, bool) {
-			return Branch{Taken: 1}, true
+		side := &Side{Name: test.name, Code: flow.CodeOf(l, f), Loop: 0, Work: 1, Rates: Rates{Source: SourceKnown, Branch: func(*flow.Graph, int) (flow.Branch, bool) {
+			return flow.Branch{Taken: 1}, true
 		}}}
 		p := Predictor{Tool: tool, Machine: machine}
 		r, err := p.Predict(t.Context(), []*Pair{{Name: test.name, Base: side, Head: side, Source: SourceKnown}})
@@ -70,71 +68,6 @@ func TestFetchMeasured(t *testing.T) {
 		}
 		if got := r[0].Base.Total; math.Abs(math.Log(got/test.cycles)) > math.Log(1.12) {
 			t.Errorf("%s: %.2f cycles, measured %.2f", test.name, got, test.cycles)
-		}
-	}
-}
-
-// TestPlaces compares the addresses of the instructions of the kernels with those that
-// the assembler gives them.
-func TestPlaces(t *testing.T) {
-	for _, tool := range []string{"gcc", "objdump"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not installed", tool)
-		}
-	}
-	files, err := filepath.Glob(filepath.Join(casesDir, "*", "*.x86-64.s"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.CommandContext(t.Context(), "objdump", "-i").Output(); err != nil || !strings.Contains(string(out), "elf64-x86-64") {
-		t.Skip("objdump does not read code for x86-64")
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := ParseAsm(string(text), X8664)
-		if err != nil {
-			t.Fatal(err)
-		}
-		object := filepath.Join(t.TempDir(), "kernel.o")
-		if out, err := exec.CommandContext(t.Context(), "gcc", "-c", "-o", object, file).CombinedOutput(); err != nil {
-			t.Skipf("gcc does not assemble code for x86-64: %s", out)
-		}
-		out, err := exec.CommandContext(t.Context(), "objdump", "-d", "--no-show-raw-insn", object).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want []uint64
-		scan := bufio.NewScanner(strings.NewReader(string(out)))
-		for scan.Scan() {
-			f := strings.SplitN(scan.Text(), ":\t", 2)
-			if len(f) != 2 || strings.Contains(f[1], "nop") || f[1] == "" || strings.Contains(f[1], "xchg   %ax,%ax") {
-				continue
-			}
-			at, err := strconv.ParseUint(strings.TrimSpace(f[0]), 16, 64)
-			if err != nil {
-				continue
-			}
-			want = append(want, at)
-		}
-		if len(want) != len(l.Insts) {
-			t.Errorf("%s: %d instructions, objdump has %d", file, len(l.Insts), len(want))
-			continue
-		}
-		k := 0
-		for _, f := range l.Functions {
-			g := l.Graph(f)
-			places, _ := placesOf(g, 0)
-			for i := range g.Insts {
-				if got := places[i]; got != want[k]-want[f.First] {
-					t.Errorf("%s: line %d: %s at %#x, want %#x", file, g.Insts[i].Line, g.Insts[i].Text, got, want[k]-want[f.First])
-					k += len(g.Insts) - i
-					break
-				}
-				k++
-			}
 		}
 	}
 }

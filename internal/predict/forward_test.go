@@ -5,19 +5,23 @@ import (
 	"math"
 	"strconv"
 	"testing"
+
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
+	"profdiff/internal/predict/interpret"
 )
 
 // coreCycles is what a loop takes on a core, by its own model of memory, if comparisons
 // of data hold as often as chance says.
-func coreCycles(t *testing.T, machine *Machine, text string, chance func(comparison) (float64, bool)) float64 {
+func coreCycles(t *testing.T, machine *Machine, text string, chance func(interpret.Comparison) (float64, bool)) float64 {
 	t.Helper()
 	tool := findLLVM(t)
-	l, err := ParseAsm(text, X8664)
+	l, err := asm.Parse(text, asm.X8664)
 	if err != nil {
 		t.Fatal(err)
 	}
-	side := &Side{Code: l.Code(l.Functions[0]), Loop: 0, Work: 1, Rates: Rates{Source: SourceKnown, Branch: func(*Graph, int) (Branch, bool) {
-		return Branch{Taken: 1}, true
+	side := &Side{Code: flow.CodeOf(l, l.Functions[0]), Loop: 0, Work: 1, Rates: Rates{Source: SourceKnown, Branch: func(*flow.Graph, int) (flow.Branch, bool) {
+		return flow.Branch{Taken: 1}, true
 	}}}
 	p := Predictor{Tool: tool, Machine: machine}
 	w, err := p.prepare(side)
@@ -40,7 +44,7 @@ func coreCycles(t *testing.T, machine *Machine, text string, chance func(compari
 // they take on the machine whose core is known.
 func TestForwardingMeasured(t *testing.T) {
 	tool := findLLVM(t)
-	machine, err := NewMachine(tool, X8664, "znver5", nil)
+	machine, err := NewMachine(tool, asm.X8664, "znver5", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +78,8 @@ func TestForwardingMeasured(t *testing.T) {
 		for p, want := range test.cycles {
 			t.Run(test.name+" at "+strconv.FormatFloat(p, 'g', -1, 64), func(t *testing.T) {
 				text := "\t.p2align 6\nxorl %eax,%eax\n1:\n" + test.code + "decq %rsi\njne 1b\nret\n"
-				got := coreCycles(t, machine, text, func(k comparison) (float64, bool) {
-					if k.relation.negative() {
+				got := coreCycles(t, machine, text, func(k interpret.Comparison) (float64, bool) {
+					if k.Relation.Negative() {
 						return p, true
 					}
 					return 1 - p, true

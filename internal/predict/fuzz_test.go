@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"profdiff/internal/llvm"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/core"
+	"profdiff/internal/predict/flow"
+	"profdiff/internal/predict/interpret"
 )
 
 // FuzzParseAsm reads anything as assembly and walks through what comes out.
@@ -27,7 +31,7 @@ func FuzzParseAsm(f *testing.F) {
 		f.Add(string(text))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		l, err := ParseAsm(text, "")
+		l, err := asm.Parse(text, "")
 		if (l == nil) == (err == nil) {
 			t.Fatalf("listing %v and error %v", l, err)
 		}
@@ -41,31 +45,31 @@ func FuzzParseAsm(f *testing.F) {
 			if fn.First == fn.End {
 				continue
 			}
-			c := l.Code(fn)
+			c := flow.CodeOf(l, fn)
 			g := c.Root
 			for i := range g.Insts {
-				if to := g.Insts[i].to; to < -1 || to >= len(g.Insts) {
+				if to := g.Insts[i].To; to < -1 || to >= len(g.Insts) {
 					t.Fatalf("target %d of %d", to, len(g.Insts))
 				}
-				operationOf(g.Arch, g.Insts[i].Text)
-				standIn(g.Arch, &g.Insts[i], nil)
+				asm.OperationOf(g.Arch, g.Insts[i].Text)
+				asm.StandIn(g.Arch, &g.Insts[i], nil)
 			}
 			loop, err := g.MainLoop()
 			if err != nil {
 				loop = -1
 			}
 			s := &Side{Code: c, Loop: loop, Work: 1, Rates: Rates{Source: SourceAssumed}}
-			way := newWalker(c, s.Rates.branches(loop, g), 1).walk(loop, walkLimits{200, 20})
-			x := newInterpreter(1, chancesOf(nil))
-			x.start(g, loop)
-			x.comparisons(way, func(site) bool { return true })
-			for i, from := range x.sources(way, &Forwarding{}) {
-				if int(from.store) >= i {
-					t.Fatalf("step %d loads what step %d stores", i, from.store)
+			way := flow.Walk(c, s.Rates.branches(loop, g), 1, loop, flow.Limits{Steps: 200, Units: 20})
+			x := interpret.New(1, interpret.ChancesOf(nil))
+			x.Start(g, loop)
+			x.Comparisons(way, func(flow.Site) bool { return true })
+			for i, from := range x.Accesses(way) {
+				if int(from.Store) >= i {
+					t.Fatalf("step %d loads what step %d stores", i, from.Store)
 				}
 			}
 			s.stride()
-			g.paths(loop)
+			g.Paths(loop)
 		}
 	})
 }
@@ -133,17 +137,17 @@ func FuzzPredict(f *testing.F) {
 		if len(text) > 4096 {
 			return
 		}
-		l, err := ParseAsm(text, "")
+		l, err := asm.Parse(text, "")
 		if err != nil || l.Functions[0].First == l.Functions[0].End {
 			return
 		}
-		c := l.Code(l.Functions[0])
+		c := flow.CodeOf(l, l.Functions[0])
 		loop, err := c.Root.MainLoop()
 		if err != nil {
 			loop = -1
 		}
 		side := &Side{Code: c, Loop: loop, Work: 1, Rates: Rates{Source: SourceAssumed}}
-		for _, core := range []*Core{nil, coreOf("znver5")} {
+		for _, core := range []*core.Core{nil, core.Of("znver5")} {
 			p := Predictor{Tool: &numbersSimulator{numbers: numbers}, Machine: &Machine{Arch: l.Arch, Core: core, Refill: 13, Taken: 1}, Seeds: 1}
 			results, err := p.Predict(t.Context(), []*Pair{{Base: side, Head: side, Source: SourceAssumed}})
 			if err != nil {

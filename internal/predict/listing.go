@@ -7,33 +7,24 @@ import (
 	"regexp"
 
 	"profdiff/internal/disasm"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
 )
-
-// Straighten makes a listing one way: of its branches none jumps. It is for listings of
-// what was executed.
-func (l *Listing) Straighten() {
-	for i := range l.Insts {
-		in := &l.Insts[i]
-		if in.Kind == disasm.Conditional || in.Kind == disasm.Jump || in.Kind == disasm.IndirectJump {
-			in.Kind, in.to = disasm.Other, -1
-		}
-	}
-}
 
 // ListingSide is the side of a listing: the loop with a number in a function, or what is
 // largest. Marked regions go before functions.
-func ListingSide(l *Listing, name, function string, loop int) (*Side, error) {
+func ListingSide(l *asm.Listing, name, function string, loop int) (*Side, error) {
 	parts := l.Functions
 	if len(l.Regions) > 0 && function == "" {
 		parts = l.Regions
 	}
-	var best *Code
+	var best *flow.Code
 	number := -1
 	for _, f := range parts {
 		if f.End <= f.First || function != "" && f.Name != function {
 			continue
 		}
-		code := l.Code(f)
+		code := flow.CodeOf(l, f)
 		main, err := code.Root.MainLoop()
 		if err != nil {
 			main = -1
@@ -67,9 +58,6 @@ func (s *Side) Branches() {
 		}
 	}
 }
-
-// EndsLoop reports whether a branch leaves a loop.
-func (g *Graph) EndsLoop(at int) bool { return g.exitOf(at, -1).loop }
 
 // place is where the unit of a side is.
 func (s *Side) place() string {
@@ -110,7 +98,7 @@ func (p *Pair) Straight() bool {
 // the branches, and widens their intervals to what these ways take, and of code without
 // loops. All are simulated at once.
 func (p *Predictor) AddPaths(ctx context.Context, results []*Result) error {
-	limit, text := maxPaths, copiedText
+	limit, text := flow.MaxPaths, copiedText
 	if len(results) > 3 { // they are not shown
 		limit, text = 4, 400
 	}
@@ -123,7 +111,7 @@ func (p *Predictor) AddPaths(ctx context.Context, results []*Result) error {
 		wanted = append(wanted, r)
 		r.AllPaths = true
 		for i, side := range []*Side{r.Pair.Base, r.Pair.Head} {
-			paths, complete, err := side.Code.Root.pathsOf(side.Loop, limit)
+			paths, complete, err := pathsOf(side.Code.Root, side.Loop, limit)
 			if err != nil {
 				if len(results) > 1 {
 					r.AllPaths = false
@@ -190,7 +178,7 @@ func (p *Predictor) AddTimelines(ctx context.Context, r *Result, heat [2]Heat) e
 }
 
 // Pairs are the pairs of a case, one for each p, or only for one.
-func (c *Case) Pairs(lists [2]*Listing, source Source, only string) ([]*Pair, error) {
+func (c *Case) Pairs(lists [2]*asm.Listing, source Source, only string) ([]*Pair, error) {
 	var pairs []*Pair
 	for _, p := range c.Ps() {
 		if only != "" && p != only {

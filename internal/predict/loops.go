@@ -7,12 +7,14 @@ import (
 	"sort"
 
 	"profdiff/internal/disasm"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
 )
 
 // An Annotated is a loop as llvm-mca reads it.
 type Annotated struct {
 	Name   string
-	Arch   Arch
+	Arch   asm.Arch
 	CPU    string // "" if unknown
 	Share  *float64
 	Count  int64 // samples
@@ -53,7 +55,7 @@ func (s *Side) Annotate(name string, heat Heat) (*Annotated, error) {
 		a.Flags = append(a.Flags, "the control flow is incomplete: "+g.Incomplete)
 	}
 	if s.Rates.Source == SourceAssumed {
-		paths, all := g.paths(s.Loop)
+		paths, all := g.Paths(s.Loop)
 		if len(paths) == 0 {
 			return nil, errors.New("no way leads through the loop")
 		}
@@ -65,23 +67,23 @@ func (s *Side) Annotate(name string, heat Heat) (*Annotated, error) {
 		}
 		return a, nil
 	}
-	t := newWalker(s.Code, s.Rates.branches(s.Loop, g), 1).walk(s.Loop, walkLimits{mcaSteps, mcaUnits})
-	if t.calls > 0 {
+	t := flow.Walk(s.Code, s.Rates.branches(s.Loop, g), 1, s.Loop, flow.Limits{Steps: mcaSteps, Units: mcaUnits})
+	if t.Calls > 0 {
 		a.Flags = append(a.Flags, "calls of code that is not known are left out")
 	}
 	type group struct{ from, to, n int }
 	groups := make(map[string]*group)
 	var keys []string
-	for u, from := range t.units {
-		to := len(t.steps)
-		if u+1 < len(t.units) {
-			to = t.units[u+1]
+	for u, from := range t.Units {
+		to := len(t.Steps)
+		if u+1 < len(t.Units) {
+			to = t.Units[u+1]
 		}
 		key := make([]byte, 0, 64)
 		for i := from; i < to; i++ {
-			if st := &t.steps[i]; st.g.Insts[st.at].Kind == disasm.Conditional {
+			if st := &t.Steps[i]; st.Inst().Kind == disasm.Conditional {
 				key = append(key, 'n')
-				if st.taken {
+				if st.Taken {
 					key[len(key)-1] = 't'
 				}
 			}
@@ -96,18 +98,18 @@ func (s *Side) Annotate(name string, heat Heat) (*Annotated, error) {
 	sort.SliceStable(keys, func(i, j int) bool { return groups[keys[i]].n > groups[keys[j]].n })
 	for i, k := range keys[:min(len(keys), maxWays)] {
 		w := groups[k]
-		share := float64(w.n) / float64(len(t.units))
-		a.Ways = append(a.Ways, newWay(fmt.Sprintf("%s, way %d", name, i+1), t.steps[w.from:w.to], &share, heat))
+		share := float64(w.n) / float64(len(t.Units))
+		a.Ways = append(a.Ways, newWay(fmt.Sprintf("%s, way %d", name, i+1), t.Steps[w.from:w.to], &share, heat))
 	}
 	return a, nil
 }
 
-func newWay(name string, steps []step, share *float64, heat Heat) Way {
+func newWay(name string, steps []flow.Step, share *float64, heat Heat) Way {
 	w := Way{Name: name, Share: share}
 	for i := range steps {
-		g := steps[i].g
-		in := &g.Insts[steps[i].at]
-		line := WayLine{Text: mcaText(g.Arch, in)}
+		g := steps[i].Graph
+		in := &g.Insts[steps[i].At]
+		line := WayLine{Text: asm.TimelineText(g.Arch, in)}
 		if line.Text != in.Text {
 			line.Raw = in.Text
 		}
@@ -116,7 +118,7 @@ func newWay(name string, steps []step, share *float64, heat Heat) Way {
 			line.Place = fmt.Sprintf("line %d", in.Line)
 		}
 		if heat != nil {
-			line.Heat = heat(g, steps[i].at)
+			line.Heat = heat(g, steps[i].At)
 		}
 		w.Lines = append(w.Lines, line)
 	}
@@ -124,14 +126,14 @@ func newWay(name string, steps []step, share *float64, heat Heat) Way {
 }
 
 // ListingLoops are all loops of a listing, those of a function if it is named.
-func ListingLoops(l *Listing, name, function string) (sides []*Side, err error) {
+func ListingLoops(l *asm.Listing, name, function string) (sides []*Side, err error) {
 	found := false
 	for _, f := range l.Functions {
 		if f.End <= f.First || function != "" && f.Name != function {
 			continue
 		}
 		found = true
-		code := l.Code(f)
+		code := flow.CodeOf(l, f)
 		for i := range code.Root.Loops {
 			sides = append(sides, &Side{Name: name, Code: code, Loop: i, Work: 1, Rates: Rates{Source: SourceAssumed}})
 		}

@@ -3,14 +3,16 @@ package predict
 import (
 	"profdiff/internal/branch"
 	"profdiff/internal/llvm"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/core"
 )
 
 // A Machine is what code is predicted for.
 type Machine struct {
-	Arch    Arch
+	Arch    asm.Arch
 	Version string // of LLVM
 	Model   llvm.Model
-	Core    *Core // nil if llvm-mca's model is all that is known
+	Core    *core.Core // nil if llvm-mca's model is all that is known
 	Refill  float64
 	// RefillSource says where Refill is from.
 	RefillSource string
@@ -23,12 +25,12 @@ const resolveOfCalibration = 7
 
 // NewMachine returns the machine with a CPU by LLVM's name. cost is what a misprediction
 // costs there if it was measured, or nil.
-func NewMachine(tool *llvm.Toolchain, arch Arch, cpu string, cost *branch.Cost) (*Machine, error) {
+func NewMachine(tool *llvm.Toolchain, arch asm.Arch, cpu string, cost *branch.Cost) (*Machine, error) {
 	model, err := llvm.ModelOf(tool.Major, string(arch), cpu)
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{Arch: arch, Version: tool.Version, Model: model, Core: coreOf(cpu), Taken: float64(model.TakenPerCycle)}
+	m := &Machine{Arch: arch, Version: tool.Version, Model: model, Core: core.Of(cpu), Taken: float64(model.TakenPerCycle)}
 	m.Refill, m.RefillSource = float64(model.MispredictPenalty), "LLVM "+tool.Version
 	if m.Core != nil {
 		m.Refill, m.RefillSource, m.Taken = m.Core.Refill, m.Core.Source, m.Core.TakenPerCycle

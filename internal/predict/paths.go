@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
 )
-
-// maxPaths is how many paths through code are looked at.
-const maxPaths = 64
 
 // A Path is one way through code without loops, or once through a loop.
 type Path struct {
@@ -25,89 +23,7 @@ type Path struct {
 	// Timeline is that of one run, as llvm-mca draws it.
 	Timeline string
 
-	steps []step
-}
-
-// paths are the ways through a loop, or through all code if loop is -1, and whether
-// these are all. Calls are not followed. A way goes through the loops within at most
-// once.
-func (g *Graph) paths(loop int) (paths [][]step, all bool) {
-	start := 0
-	if loop >= 0 {
-		start = g.Loops[loop].Header
-	}
-	visits := make([]int, len(g.Blocks))
-	all = true
-	budget := 1 << 14 // blocks
-	var steps []step
-	var walk func(b int)
-	next := func(from, to int) {
-		switch {
-		case to < 0 || to == start || loop >= 0 && !g.inLoop(to, loop):
-			if loop >= 0 && to != start {
-				return // a way out of the loop
-			}
-			if len(paths) == maxPaths {
-				all = false
-				return
-			}
-			paths = append(paths, append([]step(nil), steps...))
-		case visits[to] > 1 || visits[to] == 1 && !g.back(from, to):
-		default:
-			walk(to)
-		}
-	}
-	walk = func(b int) {
-		if budget--; budget < 0 || len(paths) == maxPaths {
-			all = false
-			return
-		}
-		visits[b]++
-		n := len(steps)
-		block := &g.Blocks[b]
-		for i := block.First; i < block.End; i++ {
-			steps = append(steps, step{site: site{g, i}})
-		}
-		last := &steps[len(steps)-1]
-		switch kind := g.Insts[block.End-1].Kind; kind {
-		case disasm.Conditional:
-			if block.Next != block.Taken {
-				next(b, block.Next)
-			}
-			steps[n+block.End-block.First-1].taken = true
-			next(b, block.Taken)
-		case disasm.Jump:
-			last.taken = true
-			next(b, block.Taken)
-		case disasm.IndirectJump:
-			last.taken = true
-			for _, to := range block.Others {
-				next(b, to)
-			}
-			if len(block.Others) == 0 {
-				next(b, -1)
-			}
-		case disasm.Return, disasm.Trap:
-			last.taken = kind == disasm.Return
-			next(b, -1)
-		default:
-			next(b, block.Next)
-		}
-		steps = steps[:n]
-		visits[b]--
-	}
-	walk(start)
-	return paths, all
-}
-
-// back reports whether an edge goes to the header of a loop that it is in.
-func (g *Graph) back(from, to int) bool {
-	for l := g.loopOf[from]; l >= 0; l = g.Loops[l].Parent {
-		if g.Loops[l].Header == to {
-			return true
-		}
-	}
-	return false
+	steps []flow.Step
 }
 
 // The copies of a path in a row, of which the second half is steady: an even number.
@@ -124,18 +40,18 @@ func copies(instructions, text int) int {
 // pathsOf are the ways through a unit, without cycles: code without a loop as it stands
 // too if it has branches, which is what llvm-mca makes of such a listing, though nothing
 // ever runs so.
-func (g *Graph) pathsOf(loop, limit int) (paths []*Path, all bool, err error) {
-	list, all := g.paths(loop)
+func pathsOf(g *flow.Graph, loop, limit int) (paths []*Path, all bool, err error) {
+	list, all := g.Paths(loop)
 	if len(list) == 0 {
 		return nil, false, errors.New("no way leads through the code")
 	}
 	if len(list) > limit {
 		list, all = list[:limit], false
 	}
-	if loop < 0 && g.branches() > 0 {
-		var steps []step
+	if loop < 0 && g.Branches() > 0 {
+		var steps []flow.Step
 		for i := range g.Insts {
-			steps = append(steps, step{site: site{g, i}})
+			steps = append(steps, flow.Step{Site: flow.Site{Graph: g, At: i}})
 		}
 		paths = append(paths, &Path{Name: "listing", Listing: true, steps: steps})
 	}
@@ -156,8 +72,8 @@ func simulatePaths(ctx context.Context, tool Simulator, m *Machine, paths []*Pat
 		p.Instructions = len(p.steps)
 		once := llvm.Region{Name: p.Name}
 		for i := range p.steps {
-			s := p.steps[i].site
-			if line := mcaText(s.g.Arch, &s.g.Insts[s.at]); line != "" {
+			s := p.steps[i].Site
+			if line := asm.TimelineText(s.Graph.Arch, s.Inst()); line != "" {
 				once.Lines = append(once.Lines, line)
 			}
 		}
@@ -186,15 +102,6 @@ func simulatePaths(ctx context.Context, tool Simulator, m *Machine, paths []*Pat
 	return nil
 }
 
-// mcaText is the text of an instruction for a timeline: as it is where llvm-mca can
-// simulate that.
-func mcaText(arch Arch, in *Inst) string {
-	if arch == X8664 && in.Kind == disasm.Return {
-		return in.Text
-	}
-	return standIn(arch, in, nil)
-}
-
 // pathError names the line of the assembly that llvm-mca cannot parse.
 func pathError(err error, paths []*Path) error {
 	var parse *llvm.ParseError
@@ -207,9 +114,9 @@ func pathError(err error, paths []*Path) error {
 	}
 	k := 0
 	for i := range paths[p].steps {
-		s := paths[p].steps[i].site
-		in := &s.g.Insts[s.at]
-		if mcaText(s.g.Arch, in) == "" {
+		s := paths[p].steps[i].Site
+		in := s.Inst()
+		if asm.TimelineText(s.Graph.Arch, in) == "" {
 			continue
 		}
 		if k == parse.Line {
@@ -221,10 +128,10 @@ func pathError(err error, paths []*Path) error {
 }
 
 // instError is the error of an instruction that llvm-mca cannot parse.
-func instError(in *Inst, parse *llvm.ParseError) error {
+func instError(in *asm.Inst, parse *llvm.ParseError) error {
 	message := strings.TrimSpace(parse.Message)
 	if in.Line > 0 {
-		return &AsmError{in.Line, in.Column + parse.Column, fmt.Sprintf("llvm-mca: %s: %s", message, in.Text)}
+		return &asm.Error{Line: in.Line, Column: in.Column + parse.Column, Msg: fmt.Sprintf("llvm-mca: %s: %s", message, in.Text)}
 	}
 	return fmt.Errorf("%#x: llvm-mca: %s: %s", in.Addr, message, in.Text)
 }

@@ -9,6 +9,10 @@ import (
 
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/core"
+	"profdiff/internal/predict/flow"
+	"profdiff/internal/predict/interpret"
 )
 
 // A Simulator runs llvm-mca. [llvm.Toolchain] is one.
@@ -19,7 +23,7 @@ type Simulator interface {
 // A Side is a loop before or after a change.
 type Side struct {
 	Name  string
-	Code  *Code
+	Code  *flow.Code
 	Loop  int // of the root of Code, -1 for all of it once
 	Rates Rates
 	// Work is how much is done in one iteration.
@@ -63,8 +67,8 @@ type Cycles struct {
 	Unmodelled      float64 // share of instructions that LLVM's model does not know
 	Flags           []string
 
-	missed map[site]float64 // mispredictions per unit by branch
-	doubt  float64          // standard error of the logarithm that the code adds
+	missed map[flow.Site]float64 // mispredictions per unit by branch
+	doubt  float64               // standard error of the logarithm that the code adds
 }
 
 // A BreakEven says from how many mispredictions on the side without branches is faster.
@@ -124,14 +128,14 @@ const (
 // A work is one side on its way.
 type work struct {
 	side     *Side
-	branches func(site) Branch
-	walks    []*trace
-	plans    []*plan // with llvm-mca's engine: of each walk; else of a part of the first
-	first    int     // region
-	sites    []site  // of the last region, with the core's engine
+	branches func(flow.Site) flow.Branch
+	walks    []*flow.Trace
+	plans    []*plan     // with llvm-mca's engine: of each walk; else of a part of the first
+	first    int         // region
+	sites    []flow.Site // of the last region, with the core's engine
 	// chance is how likely comparisons are by the branches of the other side; doubted is
 	// set if what is not known decides where the code stores.
-	chance func(comparison) (float64, bool)
+	chance func(interpret.Comparison) (float64, bool)
 	// unparsable are instructions that llvm-mca does not know, in all sides after which
 	// they were found.
 	unparsable int
@@ -140,19 +144,19 @@ type work struct {
 }
 
 // chances are the comparisons of the branches that data decide.
-func (w *work) chances() (list []chance) {
+func (w *work) chances() (list []interpret.Chance) {
 	g := w.side.Code.Root
-	x := newInterpreter(1, nil)
-	x.start(g, w.side.Loop)
-	asked := x.comparisons(w.walks[0], func(s site) bool {
+	x := interpret.New(1, nil)
+	x.Start(g, w.side.Loop)
+	asked := x.Comparisons(w.walks[0], func(s flow.Site) bool {
 		unit := -1
-		if s.g == g {
+		if s.Graph == g {
 			unit = w.side.Loop
 		}
-		return w.side.Rates.Source != SourceAssumed && !s.g.exitOf(s.at, unit).loop
+		return w.side.Rates.Source != SourceAssumed && !s.Graph.ExitOf(s.At, unit).Loop
 	})
 	for _, a := range asked {
-		list = append(list, chance{a.comparison, w.branches(a.site).Taken})
+		list = append(list, interpret.Chance{Comparison: a.Comparison, P: w.branches(a.Site).Taken})
 	}
 	return list
 }
@@ -172,7 +176,7 @@ func (p *Predictor) Predict(ctx context.Context, pairs []*Pair) ([]*Result, erro
 			works = append(works, w)
 		}
 		base, head := works[len(works)-2], works[len(works)-1]
-		base.chance, head.chance = chancesOf(head.chances()), chancesOf(base.chances())
+		base.chance, head.chance = interpret.ChancesOf(head.chances()), interpret.ChancesOf(base.chances())
 	}
 	simulations, err := p.simulate(ctx, works, regions)
 	if err != nil {
@@ -226,7 +230,7 @@ func (p *Predictor) simulate(ctx context.Context, works []*work, regions []llvm.
 }
 
 // instructionOf is the instruction that llvm-mca cannot parse.
-func instructionOf(parse *llvm.ParseError, works []*work) (*work, *Inst) {
+func instructionOf(parse *llvm.ParseError, works []*work) (*work, *asm.Inst) {
 	for _, w := range works {
 		i := parse.Index - w.first
 		if i < 0 || i >= len(w.regions) {
@@ -234,12 +238,12 @@ func instructionOf(parse *llvm.ParseError, works []*work) (*work, *Inst) {
 		}
 		if i == len(w.regions)-1 && w.sites != nil && parse.Line < len(w.sites) {
 			s := w.sites[parse.Line]
-			return w, &s.g.Insts[s.at]
+			return w, s.Inst()
 		}
 		for _, p := range w.plans {
 			if i == 0 && parse.Line < len(p.source) {
-				s := p.trace.steps[p.source[parse.Line]]
-				return w, &s.g.Insts[s.at]
+				s := p.trace.Steps[p.source[parse.Line]]
+				return w, s.Inst()
 			}
 			i -= len(p.regions)
 		}
@@ -261,13 +265,13 @@ func (p *Predictor) prepare(side *Side) (*work, error) {
 		return nil, fmt.Errorf("there is no loop %d", side.Loop+1)
 	}
 	w := &work{side: side, branches: side.Rates.branches(side.Loop, root)}
-	limits := walkLimits{mcaSteps, mcaUnits}
+	limits := flow.Limits{Steps: mcaSteps, Units: mcaUnits}
 	if p.Machine.Core != nil {
-		limits = walkLimits{coreSteps, coreSteps}
+		limits = flow.Limits{Steps: coreSteps, Units: coreSteps}
 	}
 	for seed := range p.seeds() {
-		t := newWalker(side.Code, w.branches, uint64(seed+1)).walk(side.Loop, limits)
-		if !t.works() {
+		t := flow.Walk(side.Code, w.branches, uint64(seed+1), side.Loop, limits)
+		if !t.Works() {
 			return nil, errors.New("the loop is empty: it has nothing but branches")
 		}
 		w.walks = append(w.walks, t)
@@ -280,46 +284,14 @@ func (p *Predictor) prepare(side *Side) (*work, error) {
 		}
 		return w, nil
 	}
-	short := newWalker(side.Code, func(s site) Branch { b := w.branches(s); b.Miss = 0; return b }, 1).walk(side.Loop, walkLimits{mcaSteps / 2, mcaUnits})
+	short := flow.Walk(side.Code, func(s flow.Site) flow.Branch { b := w.branches(s); b.Miss = 0; return b }, 1, side.Loop, flow.Limits{Steps: mcaSteps / 2, Units: mcaUnits})
 	plan := newPlan(p.Machine.Arch, short, side.Name)
 	w.plans = append(w.plans, plan)
 	w.regions = append(w.regions, plan.regions...)
 	var region llvm.Region
-	region, w.sites = sitesRegion(p.Machine.Arch, side.Name, w.walks)
+	region, w.sites = core.Region(p.Machine.Arch, side.Name, w.walks)
 	w.regions = append(w.regions, region)
 	return w, nil
-}
-
-// works reports whether there is anything but branches.
-func (t *trace) works() bool {
-	for i := range t.steps {
-		if s := &t.steps[i]; s.g.Insts[s.at].Kind == disasm.Other {
-			return true
-		}
-	}
-	return false
-}
-
-// sitesRegion is every instruction that walks run, once, to ask what it takes.
-func sitesRegion(arch Arch, name string, walks []*trace) (r llvm.Region, sites []site) {
-	r.Name = name + ", instructions"
-	seen := make(map[site]bool)
-	for _, t := range walks {
-		for i := range t.steps {
-			s := t.steps[i].site
-			if seen[s] {
-				continue
-			}
-			seen[s] = true
-			line := standIn(arch, &s.g.Insts[s.at], nil)
-			if line == "" {
-				line = "nop"
-			}
-			r.Lines = append(r.Lines, line)
-			sites = append(sites, s)
-		}
-	}
-	return r, sites
 }
 
 // finish makes the cycles of a side of its simulations.
@@ -334,21 +306,21 @@ func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
 	if err != nil {
 		return c, err
 	}
-	c.missed = make(map[site]float64)
+	c.missed = make(map[flow.Site]float64)
 	t := w.walks[0]
-	units, foreseen := float64(len(t.units))*w.side.Work, 0.0
-	for i := range t.steps {
-		st := &t.steps[i]
-		if st.miss {
-			c.missed[st.site] += 1 / units
-			foreseen += w.branches(st.site).foreseen / units
+	units, foreseen := float64(len(t.Units))*w.side.Work, 0.0
+	for i := range t.Steps {
+		st := &t.Steps[i]
+		if st.Miss {
+			c.missed[st.Site] += 1 / units
+			foreseen += w.branches(st.Site).Foreseen / units
 		}
-		if st.g.Insts[st.at].Kind == disasm.Conditional {
+		if st.Inst().Kind == disasm.Conditional {
 			unit := -1
-			if st.g == w.side.Code.Root {
+			if st.Graph == w.side.Code.Root {
 				unit = w.side.Loop
 			}
-			if !st.g.exitOf(st.at, unit).loop {
+			if !st.Graph.ExitOf(st.At, unit).Loop {
 				c.DataBranches += 1 / units
 			}
 		}
@@ -359,7 +331,7 @@ func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
 	}
 	shared, names := w.shared()
 	if shared > 0 {
-		cost := min(shared/float64(len(t.units))*c.MissCost, c.Misses)
+		cost := min(shared/float64(len(t.Units))*c.MissCost, c.Misses)
 		c.Lo = min(c.Lo, c.Total-cost*(1-1.0/sharedFactor))
 		c.Hi = max(c.Hi, c.Total+cost*(sharedFactor-1))
 		c.Flags = append(c.Flags, "what is known of branches in "+strings.Join(names, ", ")+" is of all its callers, not of this loop")
@@ -381,10 +353,10 @@ func (c *Cycles) scale(f float64) {
 func (w *work) flags(c *Cycles) (flags []string) {
 	t := w.walks[0]
 	root := w.side.Code.Root
-	if t.calls > 0 {
-		flags = append(flags, fmt.Sprintf("%.3g calls per unit go to code that is not known and count as nothing", float64(t.calls)/float64(len(t.units))))
+	if t.Calls > 0 {
+		flags = append(flags, fmt.Sprintf("%.3g calls per unit go to code that is not known and count as nothing", float64(t.Calls)/float64(len(t.Units))))
 	}
-	if t.indirect > 0 {
+	if t.Indirect > 0 {
 		flags = append(flags, "where indirect jumps go is guessed")
 	}
 	if w.side.Loop >= 0 && root.Loops[w.side.Loop].Irreducible {
@@ -405,14 +377,14 @@ func (w *work) flags(c *Cycles) (flags []string) {
 	return flags
 }
 
-// sources are those of the loads of a walk.
-func (w *work) sources(walk int, f *Forwarding) []source {
+// accesses says how the steps of a walk use memory, in a first and a second pass.
+func (w *work) accesses(walk int) [][]interpret.Access {
 	g := w.side.Code.Root
-	x := newInterpreter(uint64(walk+1), w.chance)
-	x.start(g, w.side.Loop)
-	list := x.sources(w.walks[walk], f)
-	w.doubted = w.doubted || x.doubted && g.storesByData(w.side.Loop)
-	return list
+	x := interpret.New(uint64(walk+1), w.chance)
+	x.Start(g, w.side.Loop)
+	passes := [][]interpret.Access{x.Accesses(w.walks[walk]), x.Accesses(w.walks[walk])}
+	w.doubted = w.doubted || x.Doubted && g.StoresByData(w.side.Loop)
+	return passes
 }
 
 // finishMCA makes the cycles of llvm-mca's simulations of the walks.
@@ -427,7 +399,7 @@ func (p *Predictor) finishMCA(w *work, s []llvm.Simulation) (c Cycles, err error
 		}
 		chains := s[0]
 		s = s[len(plan.regions):]
-		base := max(m.base(cpu), plan.memoryChain(&chains, w.sources(i, &Forwarding{Renamed: math.MaxInt})))
+		base := max(m.base(cpu), plan.memoryChain(&chains, w.accesses(i)[1]))
 		total := base
 		if m.Misses > 0 {
 			total = max(base, m.Missed)
@@ -463,9 +435,9 @@ func (c *Cycles) finishCost() {
 // finishCore makes the cycles of the model of the core, with llvm-mca's numbers of each
 // instruction.
 func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err error) {
-	core := p.Machine.Core
-	timings := core.timingsOf(p.Machine.Arch, w.sites, &s[len(s)-1])
-	mca, err := w.plans[0].measure(&CPU{Refill: core.Refill, TakenPerCycle: core.TakenPerCycle}, s)
+	model := p.Machine.Core
+	timings := model.TimingsOf(p.Machine.Arch, w.sites, &s[len(s)-1])
+	mca, err := w.plans[0].measure(&CPU{Refill: model.Refill, TakenPerCycle: model.TakenPerCycle}, s)
 	if err != nil {
 		return c, err
 	}
@@ -475,37 +447,32 @@ func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err erro
 	var split [2]float64
 	var single float64
 	for i, t := range w.walks {
-		list := make([]*timing, len(t.steps))
-		m := walked{Units: float64(len(t.units)), Trace: mca.Trace, Issue: mca.Issue, Unmodelled: mca.Unmodelled}
-		for k := range t.steps {
-			list[k] = timings[t.steps[k].site]
-			if t.steps[k].taken {
+		m := walked{Units: float64(len(t.Units)), Trace: mca.Trace, Issue: mca.Issue, Unmodelled: mca.Unmodelled}
+		for k := range t.Steps {
+			if t.Steps[k].Taken {
 				m.Taken++
 			}
-			if t.steps[k].miss {
+			if t.Steps[k].Miss {
 				m.Misses++
 			}
 		}
 		m.Taken /= m.Units
 		m.Misses /= m.Units
-		m.Instructions = float64(len(t.steps)) / m.Units
-		sources := w.sources(i, &core.Forwarding)
-		cycles := func(o runOptions) float64 {
-			o.variant, o.nested, o.sources = i, nested, sources
-			return steadyCycles(core.run(t.steps, list, o)) * m.Instructions
-		}
-		base := cycles(runOptions{})
+		m.Instructions = float64(len(t.Steps)) / m.Units
+		schedule := model.Schedule(t, timings, w.accesses(i), i, nested)
+		cycles := func(c core.Costs) float64 { return schedule.Cycles(c) * m.Instructions }
+		base := cycles(core.Costs{})
 		total := base
 		if m.Misses > 0 {
-			total = max(base, cycles(runOptions{misses: true}))
+			total = max(base, cycles(core.Costs{Misses: true}))
 		}
 		if i == 0 {
-			split[0] = min(base, cycles(runOptions{independent: true, straight: true})) / base
-			split[1] = max(split[0], min(base, cycles(runOptions{straight: true}))/base)
+			split[0] = min(base, cycles(core.Costs{Independent: true, Straight: true})) / base
+			split[1] = max(split[0], min(base, cycles(core.Costs{Straight: true}))/base)
 		}
 		if m.Taken > 1 {
 			// Two branches in a cycle are not always foreseen, which depends on addresses.
-			single = max(single, cycles(runOptions{misses: m.Misses > 0, single: true}))
+			single = max(single, cycles(core.Costs{Misses: m.Misses > 0, Single: true}))
 		}
 		issue, dependency := split[0]*base, split[1]*base
 		c.add(1/n, total, issue, dependency, base, &m)

@@ -10,6 +10,8 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/disasm"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
 )
@@ -397,7 +399,7 @@ func (in *SideInput) rates() Rates {
 	if t.Tier == branch.TierSimulated {
 		source = SourceSimulated
 	}
-	known := make(map[uint64]Branch)
+	known := make(map[uint64]flow.Branch)
 	counted := false
 	for i := range t.Branches {
 		counted = counted || t.Branches[i].PTaken != nil
@@ -407,7 +409,7 @@ func (in *SideInput) rates() Rates {
 		if b.Kind != branch.Conditional || b.ByLine || path.Base(b.DSO) != path.Base(in.Binary.Path) {
 			continue
 		}
-		var out Branch
+		var out flow.Branch
 		switch {
 		case b.PTaken != nil:
 			out.Taken = b.PTaken.Value
@@ -429,7 +431,7 @@ func (in *SideInput) rates() Rates {
 		}
 		known[b.Address] = out
 	}
-	return Rates{Source: source, Branch: func(g *Graph, at int) (Branch, bool) {
+	return Rates{Source: source, Branch: func(g *flow.Graph, at int) (flow.Branch, bool) {
 		b, ok := known[g.Insts[at].Addr]
 		return b, ok
 	}}
@@ -450,14 +452,14 @@ func (in *SideInput) executions() map[uint64]float64 {
 
 // code is the code of a function of the side with those it calls that have no loops, or
 // of whose branches something is known.
-func (in *SideInput) code(ctx context.Context, tool Disassembler, start uint64, rates *Rates, own bool) (*Code, error) {
+func (in *SideInput) code(ctx context.Context, tool Disassembler, start uint64, rates *Rates, own bool) (*flow.Code, error) {
 	root, err := in.Binary.Graph(ctx, tool, start, own)
 	if err != nil {
 		return nil, err
 	}
-	code := &Code{Root: root}
+	code := &flow.Code{Root: root}
 	few := maxObjdump
-	code.Callee = func(_ *Graph, call *Inst) *Graph {
+	code.Callee = func(_ *flow.Graph, call *asm.Inst) *flow.Graph {
 		var addr uint64
 		if _, err := fmt.Sscanf(call.Target, "0x%x", &addr); err != nil {
 			return nil
@@ -476,7 +478,7 @@ func (in *SideInput) code(ctx context.Context, tool Disassembler, start uint64, 
 }
 
 // anyKnown reports whether anything is known of the branches of a function.
-func (r *Rates) anyKnown(g *Graph) bool {
+func (r *Rates) anyKnown(g *flow.Graph) bool {
 	if r.Branch == nil {
 		return false
 	}
@@ -506,7 +508,7 @@ func (in *SideInput) Heat() Heat {
 	for i := range in.Profile.Runs {
 		total += in.Profile.Runs[i].Total.Weight
 	}
-	return func(g *Graph, at int) float64 {
+	return func(g *flow.Graph, at int) float64 {
 		return in.Profile.Weights[g.Insts[at].Addr] / total
 	}
 }

@@ -2,10 +2,9 @@ package predict
 
 import (
 	"math"
-	"slices"
-	"strings"
 
 	"profdiff/internal/disasm"
+	"profdiff/internal/predict/flow"
 )
 
 // A Source says where the rates of branches are from.
@@ -24,7 +23,7 @@ const (
 type Rates struct {
 	Source Source
 	// Branch returns what is known of the conditional branch at an instruction.
-	Branch func(g *Graph, at int) (b Branch, ok bool)
+	Branch func(g *flow.Graph, at int) (b flow.Branch, ok bool)
 }
 
 // A predictor is not perfect: of random outcomes it mispredicts somewhat more than the
@@ -62,26 +61,26 @@ const shortTrip = 64
 const unknownTrips = 8
 
 // branches returns what a walk needs to know of each branch of a unit.
-func (r *Rates) branches(unit int, root *Graph) func(site) Branch {
-	known := make(map[site]Branch)
-	return func(s site) Branch {
+func (r *Rates) branches(unit int, root *flow.Graph) func(flow.Site) flow.Branch {
+	known := make(map[flow.Site]flow.Branch)
+	return func(s flow.Site) flow.Branch {
 		if b, ok := known[s]; ok {
 			return b
 		}
 		loop := -1
-		if s.g == root {
+		if s.Graph == root {
 			loop = unit
 		}
-		b := r.at(s.g, s.at, loop)
+		b := r.at(s.Graph, s.At, loop)
 		known[s] = b
 		return b
 	}
 }
 
 // at is what is taken for a branch.
-func (r *Rates) at(g *Graph, at, unit int) Branch {
-	exit := g.exitOf(at, unit)
-	var b Branch
+func (r *Rates) at(g *flow.Graph, at, unit int) flow.Branch {
+	exit := g.ExitOf(at, unit)
+	var b flow.Branch
 	var ok bool
 	if r.Branch != nil {
 		b, ok = r.Branch(g, at)
@@ -93,16 +92,16 @@ func (r *Rates) at(g *Graph, at, unit int) Branch {
 	rarer := min(b.Taken, 1-b.Taken)
 	switch r.Source {
 	case SourceSimulated:
-		b.foreseen = foreseen(b.Taken, b.Miss)
+		b.Foreseen = foreseen(b.Taken, b.Miss)
 		b.Miss = min(b.Miss, rarer)
-		if exit.loop && (!g.dependsOnData(at) || r.regular(g, at, unit)) {
+		if exit.Loop && (!g.DependsOnData(at) || r.regular(g, at, unit)) {
 			b.Miss = 0
 		}
 		b.Miss = noisy(b.Miss)
 	case SourceKnown:
 		b.Miss = noisy(b.Miss)
 	}
-	if (r.Source == SourceSimulated || r.Source == SourceKnown) && exit.loop && b.Miss == 0 {
+	if (r.Source == SourceSimulated || r.Source == SourceKnown) && exit.Loop && b.Miss == 0 {
 		b.Miss = r.historyMiss(g, at, unit, b, exit)
 	}
 	return b
@@ -121,15 +120,15 @@ const regularLoops = 16
 // regular reports whether the loop that a branch ends makes as many trips each time it is
 // entered, and few enough for the end to be foreseen: exactly so many times more often
 // than it was left it was run through.
-func (r *Rates) regular(g *Graph, at, unit int) bool {
-	_, loop := g.exitFrom(at, unit)
+func (r *Rates) regular(g *flow.Graph, at, unit int) bool {
+	_, loop := g.ExitFrom(at, unit)
 	if loop < 0 || r.Branch == nil {
 		return false
 	}
 	iterations := r.iterations(g, loop)
 	left, branches := 0.0, 0
 	for b := range g.Blocks {
-		if !g.inLoop(b, loop) {
+		if !g.InLoop(b, loop) {
 			continue
 		}
 		last := g.Blocks[b].End - 1
@@ -138,8 +137,8 @@ func (r *Rates) regular(g *Graph, at, unit int) bool {
 		}
 		branches++
 		block := &g.Blocks[b]
-		jumpStays := block.Taken >= 0 && g.inLoop(block.Taken, loop)
-		nextStays := block.Next >= 0 && g.inLoop(block.Next, loop)
+		jumpStays := block.Taken >= 0 && g.InLoop(block.Taken, loop)
+		nextStays := block.Next >= 0 && g.InLoop(block.Next, loop)
 		counted, ok := r.Branch(g, last)
 		if !ok { // never executed
 			continue
@@ -161,10 +160,10 @@ func (r *Rates) regular(g *Graph, at, unit int) bool {
 
 // iterations is how often the first branch of a loop was executed, 0 if that is not known
 // or not as often as the loop was run through.
-func (r *Rates) iterations(g *Graph, loop int) float64 {
+func (r *Rates) iterations(g *flow.Graph, loop int) float64 {
 	block := g.Loops[loop].Header
 	for range g.Loops[loop].Blocks {
-		if g.loopOf[block] != loop {
+		if g.LoopOf[block] != loop {
 			return 0
 		}
 		b := &g.Blocks[block]
@@ -177,7 +176,7 @@ func (r *Rates) iterations(g *Graph, loop int) float64 {
 		default:
 			block = b.Next
 		}
-		if block < 0 || !g.inLoop(block, loop) {
+		if block < 0 || !g.InLoop(block, loop) {
 			return 0
 		}
 	}
@@ -213,29 +212,29 @@ func foreseen(taken, miss float64) float64 {
 
 // unknownBranch is a branch of which nothing is known: a loop goes on, all others go
 // either way.
-func unknownBranch(g *Graph, at, unit int, exit exits) Branch {
-	if !exit.loop {
-		return Branch{Taken: 0.5, Miss: 0.5}
+func unknownBranch(g *flow.Graph, at, unit int, exit flow.Exit) flow.Branch {
+	if !exit.Loop {
+		return flow.Branch{Taken: 0.5, Miss: 0.5}
 	}
 	p := 1.0 / unknownTrips
-	if b := g.blockOf[at]; g.loopOf[b] == unit {
+	if b := g.BlockOf[at]; g.LoopOf[b] == unit {
 		p = 0.001
 	}
-	if !exit.byJump {
+	if !exit.ByJump {
 		p = 1 - p
 	}
-	return Branch{Taken: p}
+	return flow.Branch{Taken: p}
 }
 
 // historyMiss is the rate of mispredictions of the end of a short loop whose other
 // branches are random.
-func (r *Rates) historyMiss(g *Graph, at, unit int, b Branch, exit exits) float64 {
-	loop := g.loopOf[g.blockOf[at]]
+func (r *Rates) historyMiss(g *flow.Graph, at, unit int, b flow.Branch, exit flow.Exit) float64 {
+	loop := g.LoopOf[g.BlockOf[at]]
 	if loop < 0 || loop == unit || r.Branch == nil {
 		return 0
 	}
 	p := b.Taken
-	if !exit.byJump {
+	if !exit.ByJump {
 		p = 1 - p
 	}
 	if p <= 1.0/shortTrip || p >= 1 {
@@ -244,115 +243,12 @@ func (r *Rates) historyMiss(g *Graph, at, unit int, b Branch, exit exits) float6
 	bits := 0.0
 	for _, block := range g.Loops[loop].Blocks {
 		i := g.Blocks[block].End - 1
-		if i == at || g.Insts[i].Kind != disasm.Conditional || g.loopOf[block] != loop {
+		if i == at || g.Insts[i].Kind != disasm.Conditional || g.LoopOf[block] != loop {
 			continue
 		}
-		if other, ok := r.Branch(g, i); ok && other.Miss > 0 && !g.exitOf(i, unit).loop {
+		if other, ok := r.Branch(g, i); ok && other.Miss > 0 && !g.ExitOf(i, unit).Loop {
 			bits += entropy(min(other.Miss, 0.5)) / p
 		}
 	}
 	return p * min(0.5, historyNoise*bits)
-}
-
-// dependsOnData reports whether a branch compares what was loaded, so that a loop that
-// it ends has no regular number of trips.
-func (g *Graph) dependsOnData(at int) bool {
-	loop := g.loopOf[g.blockOf[at]]
-	if loop < 0 {
-		return true
-	}
-	op, ok := operationOf(g.Arch, g.Insts[at].Text)
-	if !ok {
-		return false
-	}
-	wanted := make(map[register]bool)
-	for _, r := range op.reads {
-		wanted[r] = true
-	}
-	// The comparison is in the same block, or in one before it.
-	var compared []register
-	for i := at - 1; i >= 0 && i >= at-16; i-- {
-		if calls(g.Insts[i].Kind) && wanted[resultRegister] {
-			return true
-		}
-		o, _ := operationOf(g.Arch, g.Insts[i].Text)
-		for _, w := range o.writes {
-			if wanted[w] {
-				if o.load && !strings.HasPrefix(o.memory, "-") && !stackAddress(&o) {
-					return true
-				}
-				compared = o.reads
-			}
-		}
-		if compared != nil {
-			break
-		}
-	}
-	if g.Arch == AArch64 && compared == nil {
-		compared = op.reads
-	}
-	return g.loadedIn(loop, compared, 4)
-}
-
-func calls(k disasm.Kind) bool { return k == disasm.Call || k == disasm.IndirectCall }
-
-func stackAddress(o *operation) bool {
-	return len(o.address) == 1 && (o.address[0] == regRSP || o.address[0] == 5)
-}
-
-// loadedIn reports whether a loop loads one of the registers, or makes it of such: by at
-// most so many instructions that follow from each other.
-func (g *Graph) loadedIn(loop int, registers []register, depth int) bool {
-	var seen [maxRegister]bool
-	for ; depth > 0 && len(registers) > 0; depth-- {
-		var wanted, next [maxRegister]bool
-		for _, r := range registers {
-			if r < regCF {
-				wanted[r], seen[r] = true, true
-			}
-			if r == resultRegister && g.callsIn(loop) {
-				return true // what a function answers may be anything
-			}
-		}
-		for _, b := range g.Loops[loop].Blocks {
-			for i := g.Blocks[b].First; i < g.Blocks[b].End; i++ {
-				o, _ := operationOf(g.Arch, g.Insts[i].Text)
-				for _, w := range o.writes {
-					if w >= regCF || !wanted[w] {
-						continue
-					}
-					if o.load && slices.Contains(o.address, w) && !slices.Contains(o.writes[:1], w) {
-						continue // goes on with each load
-					}
-					if o.load && !stackAddress(&o) {
-						return true
-					}
-					for _, s := range o.reads {
-						if s < regCF && s != w {
-							next[s] = true
-						}
-					}
-				}
-			}
-		}
-		registers = registers[:0:0]
-		for r := range next {
-			if next[r] && !seen[r] {
-				registers = append(registers, register(r))
-			}
-		}
-	}
-	return false
-}
-
-// callsIn reports whether a loop calls functions.
-func (g *Graph) callsIn(loop int) bool {
-	for _, b := range g.Loops[loop].Blocks {
-		for i := g.Blocks[b].First; i < g.Blocks[b].End; i++ {
-			if calls(g.Insts[i].Kind) {
-				return true
-			}
-		}
-	}
-	return false
 }

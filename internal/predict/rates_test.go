@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
 )
 
 func TestNoise(t *testing.T) {
@@ -22,7 +25,7 @@ func TestNoise(t *testing.T) {
 // TestSimulatedRates checks what is taken of a simulation: no more misses than the rarer
 // direction has, and none where a loop of regular trips ends.
 func TestSimulatedRates(t *testing.T) {
-	g := listing(t, `.L1: movl (%rdi), %eax
+	g := graphOfText(t, `.L1: movl (%rdi), %eax
 testl %eax, %eax
 je .L2
 addl %eax, %ecx
@@ -34,24 +37,24 @@ cmpq %rsi, %rdi
 jne .L1
 ret
 `)
-	r := Rates{Source: SourceSimulated, Branch: func(g *Graph, at int) (Branch, bool) {
+	r := Rates{Source: SourceSimulated, Branch: func(g *flow.Graph, at int) (flow.Branch, bool) {
 		switch g.Insts[at].Target {
 		case ".L2":
-			return Branch{Taken: 0.1, Miss: 0.19}, true
+			return flow.Branch{Taken: 0.1, Miss: 0.19}, true
 		case ".L3":
-			return Branch{Taken: 7.0 / 8, Miss: 1.0 / 8}, true
+			return flow.Branch{Taken: 7.0 / 8, Miss: 1.0 / 8}, true
 		}
-		return Branch{Taken: 0.999, Miss: 0.001}, true
+		return flow.Branch{Taken: 0.999, Miss: 0.001}, true
 	}}
 	branches := r.branches(0, g)
-	at := func(target string) Branch {
+	at := func(target string) flow.Branch {
 		for i := range g.Insts {
 			if g.Insts[i].Target == target {
-				return branches(site{g, i})
+				return branches(flow.Site{Graph: g, At: i})
 			}
 		}
 		t.Fatalf("no branch to %s", target)
-		return Branch{}
+		return flow.Branch{}
 	}
 	if b := at(".L2"); math.Abs(b.Miss-noisy(0.1)) > 1e-9 {
 		t.Errorf("random branch: %v", b)
@@ -62,7 +65,7 @@ ret
 	if b := at(".L1"); b.Miss != 0 {
 		t.Errorf("end of the loop: %v", b)
 	}
-	if b := (&Rates{Source: SourceAssumed}).at(g, 2, 0); b != (Branch{Taken: 0.5, Miss: 0.5}) {
+	if b := (&Rates{Source: SourceAssumed}).at(g, 2, 0); b != (flow.Branch{Taken: 0.5, Miss: 0.5}) {
 		t.Errorf("nothing known: %v", b)
 	}
 }
@@ -95,7 +98,7 @@ func TestBreakEven(t *testing.T) {
 // TestRegularTrips checks that the end of a loop of data that is always run through as
 // often is foreseen, whatever was simulated.
 func TestRegularTrips(t *testing.T) {
-	g := listing(t, `.L1: movq %rdx, %rax
+	g := graphOfText(t, `.L1: movq %rdx, %rax
 .L2: movq (%rdi,%rax,8), %rax
 cmpq %rax, %rcx
 jb .L3
@@ -107,15 +110,15 @@ cmpq %rsi, %rdx
 jne .L1
 ret
 `)
-	at := func(iterations, entries float64) Branch {
-		r := Rates{Source: SourceSimulated, Branch: func(g *Graph, at int) (Branch, bool) {
+	at := func(iterations, entries float64) flow.Branch {
+		r := Rates{Source: SourceSimulated, Branch: func(g *flow.Graph, at int) (flow.Branch, bool) {
 			switch g.Insts[at].Target {
 			case ".L3":
-				return Branch{Taken: 0, Executed: iterations}, true
+				return flow.Branch{Taken: 0, Executed: iterations}, true
 			case ".L2":
-				return Branch{Taken: 1 - entries/iterations, Miss: entries / iterations, Executed: iterations}, true
+				return flow.Branch{Taken: 1 - entries/iterations, Miss: entries / iterations, Executed: iterations}, true
 			}
-			return Branch{Taken: 1 - 1/entries, Executed: entries}, true
+			return flow.Branch{Taken: 1 - 1/entries, Executed: entries}, true
 		}}
 		for i := range g.Insts {
 			if g.Insts[i].Target == ".L2" {
@@ -123,7 +126,7 @@ ret
 			}
 		}
 		t.Fatal("no branch")
-		return Branch{}
+		return flow.Branch{}
 	}
 	if b := at(5*256, 256); b.Miss != 0 {
 		t.Errorf("five trips each time: %v", b)
@@ -188,17 +191,26 @@ func TestLongLoop(t *testing.T) {
 		"1:\n" + mixed + "cmpq %rbx,%rcx\njne 1b\n":                   false,
 		"1:\nmovq (%rdi),%rax\n" + mixed + "cmpq %rdx,%rcx\njne 1b\n": true,
 	} {
-		l, err := ParseAsm(text, X8664)
+		l, err := asm.Parse(text, asm.X8664)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := l.Code(l.Functions[0]).Root
+		g := flow.CodeOf(l, l.Functions[0]).Root
 		start := time.Now()
-		if got := g.dependsOnData(len(g.Insts) - 1); got != want {
+		if got := g.DependsOnData(len(g.Insts) - 1); got != want {
 			t.Errorf("depends on data: %v", got)
 		}
 		if d := time.Since(start); d > 5*time.Second {
 			t.Errorf("takes %v", d)
 		}
 	}
+}
+
+func graphOfText(t testing.TB, text string) *flow.Graph {
+	t.Helper()
+	l, err := asm.Parse(text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return flow.Of(l, l.Functions[0])
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"profdiff/internal/align"
 	"profdiff/internal/disasm"
+	"profdiff/internal/predict/flow"
 	"profdiff/internal/stats"
 )
 
@@ -266,8 +266,8 @@ func (in *SideInput) side(ctx context.Context, tool Disassembler, h *HotLoop, nu
 	s := &unitSide{Side: &Side{Name: in.Name, Code: code, Loop: loop, Rates: rates, Work: 1}}
 	// Short loops are part of what is around them.
 	for number == 0 && s.Loop >= 0 && rates.Source != SourceAssumed {
-		t := newWalker(code, rates.branches(s.Loop, root), 1).walk(s.Loop, walkLimits{coreSteps, coreSteps})
-		if float64(len(t.units)) >= shortLoop*float64(max(1, t.left)) {
+		t := flow.Walk(code, rates.branches(s.Loop, root), 1, s.Loop, flow.Limits{Steps: coreSteps, Units: coreSteps})
+		if float64(len(t.Units)) >= shortLoop*float64(max(1, t.Left)) {
 			break
 		}
 		s.Loop = root.Loops[s.Loop].Parent
@@ -287,12 +287,12 @@ func (in *SideInput) iterations(s *Side) float64 {
 	if len(executed) == 0 || s.Rates.Source == SourceAssumed {
 		return 0
 	}
-	t := newWalker(s.Code, s.Rates.branches(s.Loop, s.Code.Root), 1).walk(s.Loop, walkLimits{coreSteps, coreSteps})
+	t := flow.Walk(s.Code, s.Rates.branches(s.Loop, s.Code.Root), 1, s.Loop, flow.Limits{Steps: coreSteps, Units: coreSteps})
 	per := make(map[uint64]float64)
-	for i := range t.steps {
-		in := &t.steps[i].g.Insts[t.steps[i].at]
-		if t.steps[i].g == s.Code.Root && in.Kind == disasm.Conditional {
-			per[in.Addr] += 1 / float64(len(t.units))
+	for i := range t.Steps {
+		in := t.Steps[i].Inst()
+		if t.Steps[i].Graph == s.Code.Root && in.Kind == disasm.Conditional {
+			per[in.Addr] += 1 / float64(len(t.Units))
 		}
 	}
 	var best, iterations float64
@@ -340,99 +340,4 @@ func strideUnit(a, b int) string {
 // of bytes.
 func SameUnits(base, head *Side) error {
 	return sameUnits([2]*Side{base, head}, [2]float64{})
-}
-
-// stride is by how many bytes the addresses of an iteration go on, 0 if that is not the
-// same for all or not known.
-func (s *Side) stride() int {
-	if s.Loop < 0 {
-		return 0
-	}
-	g := s.Code.Root
-	steps := make(map[register]int)
-	writes := make(map[register]int)
-	scales := make(map[register]int)
-	for _, b := range g.Loops[s.Loop].Blocks {
-		for i := g.Blocks[b].First; i < g.Blocks[b].End; i++ {
-			op, _ := operationOf(g.Arch, g.Insts[i].Text)
-			for _, w := range op.writes {
-				writes[w]++
-			}
-			if r, step := inductionStep(g.Arch, g.Insts[i].Text); step != 0 && g.loopOf[b] == s.Loop {
-				steps[r] += step
-			}
-			if op.memory != "" && (op.load || op.store) {
-				for k, r := range op.address {
-					scale := 1
-					if k > 0 || len(op.address) == 1 && strings.Contains(op.memory, "(,") {
-						scale = memoryScale(g.Arch, op.memory)
-					}
-					scales[r] = max(scales[r], scale)
-				}
-			}
-		}
-	}
-	found := 0
-	for r, step := range steps {
-		scale, used := scales[r]
-		if !used || writes[r] != 1 || step <= 0 {
-			continue
-		}
-		if found != 0 && found != step*scale {
-			return 0
-		}
-		found = step * scale
-	}
-	return found
-}
-
-// inductionStep is by how much an instruction adds to a register, 0 if it does not.
-func inductionStep(arch Arch, text string) (register, int) {
-	name, rest := mnemonic(arch, text)
-	operands := splitOperands(rest)
-	var step int
-	if arch == X8664 {
-		if base := baseX86(name); len(operands) == 2 && base == "add" {
-			if _, err := fmt.Sscanf(operands[0], "$%v", &step); err == nil {
-				r, _ := registerX86(operands[1])
-				return r, step
-			}
-		} else if base == "inc" && len(operands) == 1 {
-			r, _ := registerX86(operands[0])
-			return r, 1
-		}
-		return regNone, 0
-	}
-	if name == "add" && len(operands) == 3 && operands[0] == operands[1] {
-		if _, err := fmt.Sscanf(strings.TrimPrefix(operands[2], "#"), "%v", &step); err == nil {
-			return registerA64(operands[0]), step
-		}
-	}
-	if n := len(operands); (strings.HasPrefix(name, "ld") || strings.HasPrefix(name, "st")) && n >= 2 && strings.HasPrefix(operands[n-2], "[") {
-		if _, err := fmt.Sscanf(strings.TrimPrefix(operands[n-1], "#"), "%v", &step); err == nil {
-			if list := registersA64(operands[n-2]); len(list) > 0 {
-				return list[0], step
-			}
-		}
-	}
-	return regNone, 0
-}
-
-// memoryScale is what the index of an address is multiplied by.
-func memoryScale(arch Arch, memory string) int {
-	var n int
-	if arch == X8664 {
-		if i := strings.LastIndexByte(memory, ','); i >= 0 {
-			if _, err := fmt.Sscanf(memory[i+1:], "%d", &n); err == nil && n > 0 {
-				return n
-			}
-		}
-		return 1
-	}
-	if i := strings.LastIndex(memory, "lsl"); i >= 0 {
-		if _, err := fmt.Sscanf(strings.TrimLeft(memory[i+3:], " #"), "%d", &n); err == nil && n > 0 && n < 8 {
-			return 1 << n
-		}
-	}
-	return 1
 }

@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
+	"profdiff/internal/predict/flow"
 	"profdiff/internal/run"
 )
 
@@ -282,19 +283,19 @@ func TestTableRates(t *testing.T) {
 		name   string
 		table  *branch.Table
 		source Source
-		want   Branch
+		want   flow.Branch
 		ok     bool
 	}{
-		{"none", nil, SourceAssumed, Branch{}, false},
-		{"measured", with(func(*branch.Branch) {}), SourceMeasured, Branch{Taken: 0.3, Miss: 0.2, Executed: 1000}, true},
-		{"bounds", with(func(o *branch.Branch) { o.Rate = &branch.Rate{Bounds: [2]float64{0.1, 0.2}} }), SourceMeasured, Branch{Taken: 0.3, Miss: 0.15000000000000002, Executed: 1000}, true},
-		{"misses unknown", with(func(o *branch.Branch) { o.Rate = nil }), SourceMeasured, Branch{Taken: 0.3, Miss: 0.3, Executed: 1000}, true},
-		{"jumps unknown", with(func(o *branch.Branch) { o.PTaken = nil }), SourceMeasured, Branch{}, false},
-		{"by line", with(func(o *branch.Branch) { o.ByLine = true }), SourceMeasured, Branch{}, false},
-		{"call", with(func(o *branch.Branch) { o.Kind = branch.Call }), SourceMeasured, Branch{}, false},
-		{"other binary", with(func(o *branch.Branch) { o.DSO = "/lib/other.so" }), SourceMeasured, Branch{}, false},
-		{"never jumped in a simulation", simulated(true), SourceSimulated, Branch{Taken: 0, Miss: 0.2, Executed: 1000}, true},
-		{"simulation without jumps", simulated(false), SourceSimulated, Branch{}, false},
+		{"none", nil, SourceAssumed, flow.Branch{}, false},
+		{"measured", with(func(*branch.Branch) {}), SourceMeasured, flow.Branch{Taken: 0.3, Miss: 0.2, Executed: 1000}, true},
+		{"bounds", with(func(o *branch.Branch) { o.Rate = &branch.Rate{Bounds: [2]float64{0.1, 0.2}} }), SourceMeasured, flow.Branch{Taken: 0.3, Miss: 0.15000000000000002, Executed: 1000}, true},
+		{"misses unknown", with(func(o *branch.Branch) { o.Rate = nil }), SourceMeasured, flow.Branch{Taken: 0.3, Miss: 0.3, Executed: 1000}, true},
+		{"jumps unknown", with(func(o *branch.Branch) { o.PTaken = nil }), SourceMeasured, flow.Branch{}, false},
+		{"by line", with(func(o *branch.Branch) { o.ByLine = true }), SourceMeasured, flow.Branch{}, false},
+		{"call", with(func(o *branch.Branch) { o.Kind = branch.Call }), SourceMeasured, flow.Branch{}, false},
+		{"other binary", with(func(o *branch.Branch) { o.DSO = "/lib/other.so" }), SourceMeasured, flow.Branch{}, false},
+		{"never jumped in a simulation", simulated(true), SourceSimulated, flow.Branch{Taken: 0, Miss: 0.2, Executed: 1000}, true},
+		{"simulation without jumps", simulated(false), SourceSimulated, flow.Branch{}, false},
 	} {
 		in := &SideInput{Name: "side", Binary: b, Branches: test.table}
 		rates := in.rates()
@@ -471,18 +472,18 @@ func TestStride(t *testing.T) {
 		{"counter only", ".L1: addl %ecx, %eax\naddq $1, %rcx\ncmpq %rcx, %rsi\njne .L1\n", 0},
 		{"aarch64", ".L1:\nldr w1, [x0], #4\nadd w2, w2, w1\ncmp x0, x3\nb.ne .L1\n", 4},
 	} {
-		g := listing(t, test.text)
+		g := graphOfText(t, test.text)
 		loop, err := g.MainLoop()
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &Side{Code: &Code{Root: g}, Loop: loop, Work: 1}
+		s := &Side{Code: &flow.Code{Root: g}, Loop: loop, Work: 1}
 		if got := s.stride(); got != test.want {
 			t.Errorf("%s: %d, want %d", test.name, got, test.want)
 		}
 	}
 	side := func(text string) *Side {
-		return &Side{Code: &Code{Root: listing(t, text)}, Loop: 0, Work: 1}
+		return &Side{Code: &flow.Code{Root: graphOfText(t, text)}, Loop: 0, Work: 1}
 	}
 	one, four := side(".L1: movl (%rdi), %eax\naddq $4, %rdi\njne .L1\n"), side(".L1: movl (%rdi), %eax\naddq $16, %rdi\njne .L1\n")
 	if err := SameUnits(one, four); err == nil || !strings.Contains(err.Error(), "--unit 1:4") {

@@ -2,9 +2,13 @@ package predict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"profdiff/internal/llvm"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
+	"profdiff/internal/predict/interpret"
 )
 
 // A CPU is what the model of a core has beside llvm-mca's.
@@ -19,8 +23,8 @@ const maxSegments = 400
 
 // A plan is the regions that are simulated for one walk.
 type plan struct {
-	arch     Arch
-	trace    *trace
+	arch     asm.Arch
+	trace    *flow.Trace
 	lines    []string // of the whole trace
 	source   []int    // step of each line
 	segments []segment
@@ -38,17 +42,17 @@ type segment struct {
 
 // newPlan makes the regions of a walk: the whole of it, and what is between two
 // mispredictions.
-func newPlan(arch Arch, t *trace, name string) *plan {
+func newPlan(arch asm.Arch, t *flow.Trace, name string) *plan {
 	p := &plan{arch: arch, trace: t}
-	p.lines, p.source = p.text(0, len(t.steps))
+	p.lines, p.source = p.text(0, len(t.Steps))
 	p.regions = []llvm.Region{{Name: name, Lines: p.lines}}
 	known := make(map[string]int)
 	from, taken := 0, 0
-	for i := range t.steps {
-		if t.steps[i].taken {
+	for i := range t.Steps {
+		if t.Steps[i].Taken {
 			taken++
 		}
-		if !t.steps[i].miss {
+		if !t.Steps[i].Miss {
 			continue
 		}
 		lines, _ := p.text(from, i+1)
@@ -70,15 +74,15 @@ func newPlan(arch Arch, t *trace, name string) *plan {
 
 // text is what llvm-mca gets for a stretch.
 func (p *plan) text(from, to int) (lines []string, source []int) {
-	steps := p.trace.steps
+	steps := p.trace.Steps
 	for i := from; i < to; i++ {
 		s := &steps[i]
-		in := &s.g.Insts[s.at]
-		var before *Inst
-		if s.at > 0 && i > from && steps[i-1].g == s.g && steps[i-1].at == s.at-1 {
-			before = &s.g.Insts[s.at-1]
+		in := s.Inst()
+		var before *asm.Inst
+		if s.At > 0 && i > from && steps[i-1].Graph == s.Graph && steps[i-1].At == s.At-1 {
+			before = &s.Graph.Insts[s.At-1]
 		}
-		if line := standIn(p.arch, in, before); line != "" {
+		if line := asm.StandIn(p.arch, in, before); line != "" {
 			lines = append(lines, line)
 			source = append(source, i)
 		}
@@ -105,14 +109,14 @@ type walked struct {
 // measure reads the results of a plan.
 func (p *plan) measure(cpu *CPU, results []llvm.Simulation) (walked, error) {
 	t := p.trace
-	w := walked{Units: float64(len(t.units))}
-	for i := range t.steps {
-		if t.steps[i].taken {
+	w := walked{Units: float64(len(t.Units))}
+	for i := range t.Steps {
+		if t.Steps[i].Taken {
 			w.Taken++
 		}
 	}
 	w.Taken /= w.Units
-	w.Instructions = float64(len(t.steps)) / w.Units
+	w.Instructions = float64(len(t.Steps)) / w.Units
 	whole := &results[0]
 	w.Issue = whole.RThroughput / w.Units
 	w.Unmodelled = float64(len(whole.Unmodelled)) / float64(len(p.lines))
@@ -152,7 +156,7 @@ func (p *plan) steady(s *llvm.Simulation) (float64, error) {
 		return 0, fmt.Errorf("region %s: nothing that can be simulated", s.Name)
 	}
 	if n < 64 {
-		return s.TotalCycles / float64(len(p.trace.units)), nil
+		return s.TotalCycles / float64(len(p.trace.Units)), nil
 	}
 	from := n / 4
 	cycles := float64(s.Timeline[n-1].Retired - s.Timeline[from].Retired)
@@ -161,7 +165,7 @@ func (p *plan) steady(s *llvm.Simulation) (float64, error) {
 	if cycles <= 0 || instructions <= 0 {
 		return 0, fmt.Errorf("region %s: no cycles", s.Name)
 	}
-	return cycles / instructions * float64(len(p.trace.steps)) / float64(len(p.trace.units)), nil
+	return cycles / instructions * float64(len(p.trace.Steps)) / float64(len(p.trace.Units)), nil
 }
 
 // base is the cycles per unit without mispredictions.
@@ -172,18 +176,18 @@ func (w *walked) base(cpu *CPU) float64 {
 // memoryChain is the cycles per unit of the longest chain of instructions that wait for
 // each other in a walk, loads for stores to the same places included, with the latencies
 // of llvm-mca, which takes all places for different. It is 0 if no load waits for a store.
-func (p *plan) memoryChain(s *llvm.Simulation, sources []source) float64 {
-	if sources == nil {
+func (p *plan) memoryChain(s *llvm.Simulation, accesses []interpret.Access) float64 {
+	if !slices.ContainsFunc(accesses, func(a interpret.Access) bool { return a.Store >= 0 }) {
 		return 0
 	}
-	steps := p.trace.steps
+	steps := p.trace.Steps
 	latency := make([]float64, len(steps))
 	for i, line := range s.Source {
 		if i < len(s.Latencies) && line < len(p.source) {
 			latency[p.source[line]] = s.Latencies[i].Latency
 		}
 	}
-	with, without := p.longest(latency, sources), p.longest(latency, nil)
+	with, without := p.longest(latency, accesses), p.longest(latency, nil)
 	if with <= without {
 		return 0
 	}
@@ -191,39 +195,39 @@ func (p *plan) memoryChain(s *llvm.Simulation, sources []source) float64 {
 }
 
 // longest is the cycles per unit of the longest chain in a walk with the latencies of its
-// steps; without sources no load waits for a store.
-func (p *plan) longest(latency []float64, sources []source) float64 {
-	steps := p.trace.steps
-	operations := make(map[site]*operation)
-	var ready [maxRegister]float64
+// steps; without accesses no load waits for a store.
+func (p *plan) longest(latency []float64, accesses []interpret.Access) float64 {
+	steps := p.trace.Steps
+	operations := make(map[flow.Site]*asm.Operation)
+	var ready [asm.Registers]float64
 	ends := make([]float64, len(steps))
 	halfway, end := 0.0, 0.0
 	for i := range steps {
-		at := steps[i].site
+		at := steps[i].Site
 		op := operations[at]
 		if op == nil {
-			of, _ := operationOf(p.arch, at.g.Insts[at.at].Text)
+			of, _ := asm.OperationOf(p.arch, at.Inst().Text)
 			op = &of
 			operations[at] = op
 		}
 		start := 0.0
-		for _, r := range op.reads {
+		for _, r := range op.Reads {
 			start = max(start, ready[r])
 		}
-		for _, r := range op.address {
+		for _, r := range op.Address {
 			start = max(start, ready[r])
 		}
-		if op.load && sources != nil && sources[i].store >= 0 {
-			start = max(start, ends[sources[i].store])
+		if op.Load && accesses != nil && accesses[i].Store >= 0 {
+			start = max(start, ends[accesses[i].Store])
 		}
 		ends[i] = start + latency[i]
-		if op.store && !op.load {
+		if op.Store && !op.Load {
 			ends[i] = start
 		}
-		if op.free {
+		if op.Free {
 			ends[i] = start
 		}
-		for _, r := range op.writes {
+		for _, r := range op.Writes {
 			ready[r] = ends[i]
 		}
 		end = max(end, ends[i])
@@ -231,5 +235,5 @@ func (p *plan) longest(latency []float64, sources []source) float64 {
 			halfway = end
 		}
 	}
-	return (end - halfway) * 2 / float64(len(p.trace.units))
+	return (end - halfway) * 2 / float64(len(p.trace.Units))
 }

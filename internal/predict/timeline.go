@@ -9,6 +9,8 @@ import (
 
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
 )
 
 // A Timeline is what llvm-mca draws of one way through a unit.
@@ -28,20 +30,20 @@ const timelineSteps = 200
 const hotMark = 0.05
 
 // Heat is how much of a side's samples fell on an instruction, 0 to 1; nil if unknown.
-type Heat func(g *Graph, at int) float64
+type Heat func(g *flow.Graph, at int) float64
 
 // Timelines draws the most frequent way through a unit of both sides.
 func (p *Predictor) Timelines(ctx context.Context, r *Result, heat [2]Heat) ([2]Timeline, error) {
 	var out [2]Timeline
 	var regions []llvm.Region
-	var ways [2][]step
+	var ways [2][]flow.Step
 	var sources [2][]int
 	for i, side := range []*Side{r.Pair.Base, r.Pair.Head} {
 		way, note := side.frequentWay()
 		out[i] = Timeline{Title: side.Name, Note: note}
 		region := llvm.Region{Name: side.Name}
 		for k := range way {
-			if line := mcaText(p.Machine.Arch, &way[k].g.Insts[way[k].at]); line != "" {
+			if line := asm.TimelineText(p.Machine.Arch, way[k].Inst()); line != "" {
 				region.Lines = append(region.Lines, line)
 				sources[i] = append(sources[i], k)
 			}
@@ -57,7 +59,7 @@ func (p *Predictor) Timelines(ctx context.Context, r *Result, heat [2]Heat) ([2]
 		var parse *llvm.ParseError
 		if errors.As(err, &parse) && parse.Index < 2 && parse.Line < len(sources[parse.Index]) {
 			s := ways[parse.Index][sources[parse.Index][parse.Line]]
-			return out, instError(&s.g.Insts[s.at], parse)
+			return out, instError(s.Inst(), parse)
 		}
 		return out, err
 	}
@@ -67,7 +69,7 @@ func (p *Predictor) Timelines(ctx context.Context, r *Result, heat [2]Heat) ([2]
 			if index >= len(s.Source) {
 				return ""
 			}
-			at := ways[i][sources[i][s.Source[index]]].site
+			at := ways[i][sources[i][s.Source[index]]].Site
 			return c.mark(at, heat[i])
 		})
 	}
@@ -75,10 +77,10 @@ func (p *Predictor) Timelines(ctx context.Context, r *Result, heat [2]Heat) ([2]
 }
 
 // mark says how hot an instruction is.
-func (c *Cycles) mark(s site, heat Heat) string {
+func (c *Cycles) mark(s flow.Site, heat Heat) string {
 	var parts []string
 	if heat != nil {
-		if h := heat(s.g, s.at); h >= hotMark {
+		if h := heat(s.Graph, s.At); h >= hotMark {
 			parts = append(parts, fmt.Sprintf("%.0f%% of samples", 100*h))
 		}
 	}
@@ -113,20 +115,20 @@ func TimelineOf(title string, p *Path) Timeline {
 }
 
 // frequentWay is the way that most units of a walk take, and how frequent it is.
-func (s *Side) frequentWay() (way []step, note string) {
-	t := newWalker(s.Code, s.Rates.branches(s.Loop, s.Code.Root), 1).walk(s.Loop, walkLimits{mcaSteps, mcaUnits})
+func (s *Side) frequentWay() (way []flow.Step, note string) {
+	t := flow.Walk(s.Code, s.Rates.branches(s.Loop, s.Code.Root), 1, s.Loop, flow.Limits{Steps: mcaSteps, Units: mcaUnits})
 	type group struct{ first, n int }
 	groups := make(map[string]*group)
 	var keys []string
-	for u := range t.units {
-		from, to := t.units[u], len(t.steps)
-		if u+1 < len(t.units) {
-			to = t.units[u+1]
+	for u := range t.Units {
+		from, to := t.Units[u], len(t.Steps)
+		if u+1 < len(t.Units) {
+			to = t.Units[u+1]
 		}
 		var key strings.Builder
 		for i := from; i < to; i++ {
-			if st := &t.steps[i]; st.g.Insts[st.at].Kind == disasm.Conditional {
-				if st.taken {
+			if st := &t.Steps[i]; st.Inst().Kind == disasm.Conditional {
+				if st.Taken {
 					key.WriteByte('t')
 				} else {
 					key.WriteByte('n')
@@ -142,14 +144,14 @@ func (s *Side) frequentWay() (way []step, note string) {
 	}
 	sort.SliceStable(keys, func(i, j int) bool { return groups[keys[i]].n > groups[keys[j]].n })
 	g := groups[keys[0]]
-	from, to := t.units[g.first], len(t.steps)
-	if g.first+1 < len(t.units) {
-		to = t.units[g.first+1]
+	from, to := t.Units[g.first], len(t.Steps)
+	if g.first+1 < len(t.Units) {
+		to = t.Units[g.first+1]
 	}
-	note = fmt.Sprintf("the most frequent way, of %.0f%% of the units", 100*float64(g.n)/float64(len(t.units)))
+	note = fmt.Sprintf("the most frequent way, of %.0f%% of the units", 100*float64(g.n)/float64(len(t.Units)))
 	if to-from > timelineSteps {
 		note += fmt.Sprintf(", its first %d of %d instructions", timelineSteps, to-from)
 		to = from + timelineSteps
 	}
-	return t.steps[from:to], note
+	return t.Steps[from:to], note
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"profdiff/internal/predict"
+	"profdiff/internal/predict/asm"
 	"profdiff/internal/report/text"
 )
 
@@ -19,7 +20,7 @@ func WriteLoops(w io.Writer, loops []*predict.Annotated, input, cpu string) erro
 	command := "llvm-mca"
 	if len(loops) > 0 {
 		command += " -mtriple=" + string(loops[0].Arch)
-		if loops[0].Arch == predict.AArch64 {
+		if loops[0].Arch == asm.AArch64 {
 			command += " -mattr=+all"
 		}
 	}
@@ -29,7 +30,7 @@ func WriteLoops(w io.Writer, loops []*predict.Annotated, input, cpu string) erro
 	p.Printf("# %s -mcpu=%s FILE simulates each way: no branch is mispredicted, all data is in the L1 cache", command, cpu)
 	for _, l := range loops {
 		comment := "#"
-		if l.Arch == predict.AArch64 {
+		if l.Arch == asm.AArch64 {
 			comment = "//"
 		}
 		p.Printf("")

@@ -6,6 +6,8 @@ import (
 
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/core"
 	"profdiff/internal/report/reporttest"
 )
 
@@ -22,7 +24,7 @@ func prediction() *Prediction {
 		{Title: "after.s", Note: "path", Lines: []string{"Index     012", "", "[0,0]     DeE   nop"}, Marks: []string{"", "", ""}},
 	}
 	return &Prediction{
-		Machine: &predict.Machine{Arch: predict.X8664, Version: "22.1.8", Model: llvm.Model{CPU: "znver5", MCPU: "znver4", Name: "Znver4", StandIn: "znver4"}, Core: &predict.Core{Name: "znver5"}, Refill: 20, RefillSource: "measured"},
+		Machine: &predict.Machine{Arch: asm.X8664, Version: "22.1.8", Model: llvm.Model{CPU: "znver5", MCPU: "znver4", Name: "Znver4", StandIn: "znver4"}, Core: &core.Core{Name: "znver5"}, Refill: 20, RefillSource: "measured"},
 		Results: []*predict.Result{
 			{
 				Pair: &predict.Pair{Name: "sum_below, loop 1 at 0x1000", Unit: "an iteration", Source: predict.SourceSimulated, Measured: &predict.Interval{Value: 7.48, Lo: 7.4, Hi: 7.6}, MeasuredBy: "cycles a run, 10 and 10 runs", ProgramShare: &share},
@@ -81,10 +83,10 @@ func TestBreakEvenText(t *testing.T) {
 func TestLoopsText(t *testing.T) {
 	share, half := 0.5, 0.75
 	loops := []*predict.Annotated{
-		{Name: "f, loop 1 at 0x10", Arch: predict.X8664, Share: &share, Count: 1234, Source: predict.SourceSimulated, Ways: []predict.Way{{Name: "f, loop 1 at 0x10, way 1", Share: &half, Lines: []predict.WayLine{
+		{Name: "f, loop 1 at 0x10", Arch: asm.X8664, Share: &share, Count: 1234, Source: predict.SourceSimulated, Ways: []predict.Way{{Name: "f, loop 1 at 0x10, way 1", Share: &half, Lines: []predict.WayLine{
 			{Text: "addl $1, %eax", Place: "0x10", Heat: 0.25}, {Text: "movq $0, -8(%rsp)", Raw: "call g\x1b", Place: "0x13"}, {Raw: "ud2", Place: "0x18"},
 		}}}},
-		{Name: "g", Arch: predict.AArch64, Source: predict.SourceAssumed, Flags: []string{"the loop has several entries"}, Ways: []predict.Way{{Name: "g\n, way 1", Lines: []predict.WayLine{{Text: "add x0, x0, #1", Place: "line 3"}}}}},
+		{Name: "g", Arch: asm.AArch64, Source: predict.SourceAssumed, Flags: []string{"the loop has several entries"}, Ways: []predict.Way{{Name: "g\n, way 1", Lines: []predict.WayLine{{Text: "add x0, x0, #1", Place: "line 3"}}}}},
 	}
 	var b bytes.Buffer
 	if err := WriteLoops(&b, loops, "app.data", ""); err != nil {

@@ -1,0 +1,90 @@
+package asm
+
+import "strings"
+
+// A Register is one whose value instructions pass on. Parts of a register are the same.
+type Register uint8
+
+// Registers: 64 of general use and vectors, then flags in groups that cores rename
+// apart, then those that never change.
+const (
+	CF         Register = 100 // carry
+	ZF         Register = 101 // zero, sign and the rest
+	OF         Register = 102 // overflow
+	NoRegister Register = 255
+)
+
+// ResultRegister is where functions leave what they return: %rax or x0.
+const ResultRegister Register = 0
+
+// Registers is the number of registers.
+const Registers = 104
+
+// An Operation is what the core does for an instruction, as far as it concerns time.
+type Operation struct {
+	Reads, Writes []Register
+	Address       []Register // that a load or store needs first
+	Memory        string     // the operand in memory, "" if there is none
+	Load, Store   bool
+	// Free is set for copies and zeroing that register renaming does.
+	Free bool
+	// Class is the kind of execution unit.
+	Class Class
+	// Flags is how many groups of flags a condition needs.
+	Flags int
+	// Components is those of the address of an lea.
+	Components int
+	Vector     bool
+}
+
+// A Class is a kind of execution unit.
+type Class uint8
+
+const (
+	ClassALU Class = iota
+	ClassShift
+	ClassMultiply
+	ClassDivide
+	ClassSelect // conditional moves
+	ClassSet
+	ClassBranch
+	ClassLea
+	ClassVector
+	ClassFloat // arithmetic of floating-point numbers
+	ClassNone  // loads, stores, nothing
+	Classes
+)
+
+// Vector reports whether the units of a class are those of vectors.
+func (c Class) Vector() bool { return c == ClassVector || c == ClassFloat }
+
+// OperationOf reads the operands of an instruction. ok is false if it is not known what
+// it reads and writes; then it reads and writes all that it names.
+func OperationOf(arch Arch, text string) (op Operation, ok bool) {
+	if arch == X8664 {
+		return operationX86(text)
+	}
+	return operationARM64(text)
+}
+
+// SplitOperands splits at the commas outside of brackets.
+func SplitOperands(s string) (operands []string) {
+	depth, from := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		case ',':
+			if depth == 0 {
+				operands = append(operands, strings.TrimSpace(s[from:i]))
+				from = i + 1
+			}
+		}
+	}
+	if last := strings.TrimSpace(s[from:]); last != "" {
+		operands = append(operands, last)
+	}
+	return operands
+}

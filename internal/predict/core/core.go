@@ -1,0 +1,391 @@
+package core
+
+import (
+	"profdiff/internal/disasm"
+	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/flow"
+)
+
+// A Core is what is known of a core beside the scheduling model of LLVM: of cores that
+// LLVM has no model of its own for, or a wrong one, by measurement.
+type Core struct {
+	Name   string
+	Source string
+	// Dispatch is micro-operations per cycle, Window those between dispatch and
+	// retirement.
+	Dispatch, Window int
+	// Registers are those for the results of instructions in flight.
+	Registers int
+	Units     [asm.Classes]int // by class; those up to classLea are part of the ALUs
+	// Loads and Stores are per cycle; half as many loads to vector registers.
+	Loads, Stores int
+	// Schedulers are how many operations wait for operands or a unit: of general
+	// registers, of addresses, of vectors.
+	Schedulers [3]int
+	// StoreQueue is the stores that wait for the cache, which takes one a cycle, or two
+	// with the same registers in their addresses.
+	StoreQueue int
+	// Load is the cycles from an address to its value in a register, Forward those
+	// from a store to a load of the same operand, or to one that is expected to get what
+	// was stored; Forwarding is about other loads of what was stored just before.
+	Load, Forward float64
+	Forwarding    Forwarding
+	// TakenPerCycle is the taken branches that the front end follows in a cycle: in a loop
+	// without loops within, of those between two backward ones, and in other loops on
+	// average.
+	TakenPerCycle, TakenNested float64
+	Fetch                      Fetch
+	// Refill is the cycles from the execution of a mispredicted branch until what
+	// follows is dispatched.
+	Refill float64
+	// Lea and LeaThree are latencies, of up to two components and of three, and
+	// TwoFlags what a conditional move waits more if its condition needs two groups of
+	// flags.
+	Lea, LeaThree, TwoFlags float64
+	// MoveFusion is set if a copy and the operation on it are one.
+	MoveFusion bool
+	// Divide is what a division takes of LLVM's throughput.
+	Divide float64
+	// ModelLoad is the load latency of LLVM's model within an instruction that also
+	// computes.
+	ModelLoad float64
+}
+
+// A timing is how long the operation of one instruction takes.
+type timing struct {
+	op     asm.Operation
+	memory int // number of the operand in memory, 0 for none
+	uops   int
+	cycle  float64 // latency from its operands in registers
+	load   float64 // latency of its load, 0 if it has none
+	slots  int     // of its unit
+	fused  bool    // one operation with the instruction before it
+}
+
+// renames is how many general registers an operation needs for its results.
+func (t *timing) renames() (n int) {
+	if t.op.Free {
+		return 0
+	}
+	for _, r := range t.op.Writes {
+		if r < 16 {
+			n++
+		}
+	}
+	return n
+}
+
+// queues are the schedulers that an operation waits in.
+func (t *timing) queues() (q [3]bool) {
+	q[1] = t.op.Load || t.op.Store
+	if !t.op.Free && t.op.Class != asm.ClassNone && !t.fused {
+		q[0] = !t.op.Class.Vector()
+		q[2] = t.op.Class.Vector()
+	}
+	return q
+}
+
+// Costs say what costs time.
+type Costs struct {
+	Independent bool // no instruction waits for another
+	Straight    bool // the front end follows any number of branches
+	Misses      bool // mispredictions cost something
+	Single      bool // the front end follows one taken branch in a cycle
+}
+
+// runOptions are how a trace is run.
+type runOptions struct {
+	Costs
+	nested  bool     // there are loops within the loop
+	variant int      // of where the code is
+	sources []source // of loads, nil if none has its value from a store of late
+}
+
+// memoryKey is where a store went: the operand and the values of the registers in it.
+type memoryKey struct {
+	memory    int
+	registers [2]asm.Register
+	versions  [2]int
+}
+
+// A pipeline is the state of a core that runs a trace.
+type pipeline struct {
+	*Core
+	opt     runOptions
+	ready   [asm.Registers]float64
+	version [asm.Registers]int
+	stores  map[memoryKey]float64
+	values  []float64 // when what a step stores can be had, with sources
+	alu     pipes
+	wide    ports // for loads to vector registers
+	units   [asm.Classes]ports
+	loads   ports
+	storing ports
+	waiting [3]times
+
+	cycle      float64 // of dispatch
+	dispatched int     // in it
+	front      float64 // when the front end delivers
+	fetching
+}
+
+// run runs steps and returns when each is retired.
+func (c *Core) run(steps []flow.Step, timings []*timing, opt runOptions) (retired []float64) {
+	f := &pipeline{Core: c, opt: opt, stores: make(map[memoryKey]float64), alu: newPipes(c.Units[asm.ClassALU]), loads: newPorts(c.Loads), storing: newPorts(c.Stores), wide: newPorts(max(1, c.Loads/2))}
+	for i := range f.units {
+		f.units[i] = newPorts(max(1, c.Units[i]))
+	}
+	f.fetching = fetching{Fetch: &c.Fetch, takenPerCycle: c.TakenPerCycle}
+	if opt.nested {
+		f.takenPerCycle, f.parts = c.TakenNested, true
+	}
+	if opt.Single {
+		f.takenPerCycle = 1
+	}
+	if opt.sources != nil {
+		f.values = make([]float64, len(steps))
+	}
+	ends := make(map[*flow.Graph][]uint64)
+	retired = make([]float64, len(steps))
+	var head, inFlight, renames, inCycle int
+	var last float64
+	var committed []float64
+	var lastStore memoryKey
+	paired := false
+	for i := range steps {
+		t := timings[i]
+		uops := max(1, t.uops)
+		if t.fused {
+			uops = 0
+		}
+		if f.front > f.cycle {
+			f.cycle, f.dispatched = f.front, 0
+		}
+		renamed := t.renames()
+		for (inFlight+uops > c.Window || c.Registers > 0 && renames+renamed > c.Registers) && head < i {
+			before := timings[head]
+			if !before.fused {
+				inFlight -= max(1, before.uops)
+			}
+			renames -= before.renames()
+			f.until(retired[head])
+			head++
+		}
+		if n := len(committed) - c.StoreQueue; t.op.Store && n >= 0 {
+			f.until(committed[n])
+		}
+		f.dispatch(uops)
+		inFlight += uops
+		renames += renamed
+		f.wait(t)
+		end := f.execute(t, i)
+		// Retirement, in order.
+		if r := max(end, f.cycle+1); r > last {
+			last, inCycle = r, 0
+		}
+		if inCycle += uops; inCycle > c.Dispatch {
+			last, inCycle = last+1, uops
+		}
+		retired[i] = last
+		if t.op.Store {
+			at := last
+			if n := len(committed); n > 0 {
+				at = max(at, committed[n-1]+1)
+				if key := f.base(t); key == lastStore && !paired {
+					at, paired = max(last, committed[n-1]), true
+				} else {
+					lastStore, paired = key, false
+				}
+			}
+			committed = append(committed, at)
+		}
+		if !opt.Straight {
+			f.deliver(&steps[i], i+1 < len(steps) && timings[i+1].fused && steps[i+1].Inst().Kind == disasm.Conditional, ends)
+		}
+		if opt.sources != nil && opt.sources[i].replay {
+			f.front = max(f.front, last+c.Forwarding.Replay)
+			f.restart(f.front)
+		}
+		if steps[i].Miss && opt.Misses {
+			f.front = end + c.Refill
+			f.restart(f.front)
+		}
+	}
+	return retired
+}
+
+// deliver lets the front end go on by a step. What is fused with the branch after it
+// counts as a part of that.
+func (f *pipeline) deliver(s *flow.Step, fused bool, ends map[*flow.Graph][]uint64) {
+	at, ok := ends[s.Graph]
+	if !ok {
+		_, at = placesOf(s.Graph, f.opt.variant)
+		ends[s.Graph] = at
+	}
+	if !fused {
+		f.fetch(at[s.At])
+	}
+	if s.Taken {
+		in := s.Inst()
+		f.front = max(f.front, f.fetching.taken(in.Kind, in.To >= 0 && in.To <= s.At))
+	}
+}
+
+// until lets time go on.
+func (f *pipeline) until(cycle float64) {
+	if cycle > f.cycle {
+		f.cycle, f.dispatched = cycle, 0
+	}
+}
+
+func (f *pipeline) dispatch(uops int) {
+	if f.dispatched+uops > f.Dispatch && f.dispatched > 0 {
+		f.cycle, f.dispatched = f.cycle+1, 0
+	}
+	f.dispatched += uops
+	for f.dispatched > f.Dispatch {
+		f.dispatched -= f.Dispatch
+		f.cycle++
+	}
+}
+
+// wait waits for room in the schedulers.
+func (f *pipeline) wait(t *timing) {
+	for q, wanted := range t.queues() {
+		if !wanted || f.Schedulers[q] == 0 {
+			continue
+		}
+		queue := &f.waiting[q]
+		for len(*queue) > 0 && (*queue)[0] <= f.cycle {
+			queue.pop()
+		}
+		if len(*queue) >= f.Schedulers[q] {
+			f.until(queue.pop())
+		}
+	}
+}
+
+// execute returns when the result of step i is there.
+func (f *pipeline) execute(t *timing, i int) float64 {
+	op := &t.op
+	at := f.cycle + 1
+	for _, r := range op.Reads {
+		ready := f.ready[r]
+		if op.Class == asm.ClassSelect && op.Flags == 2 && r >= asm.CF {
+			ready += f.TwoFlags
+		}
+		at = max(at, ready)
+	}
+	address := f.cycle + 1
+	for _, r := range op.Address {
+		address = max(address, f.ready[r])
+	}
+	if op.Load {
+		if op.Vector {
+			address = f.wide.issue(address)
+		}
+		from := f.loads.issue(address)
+		f.waiting[1].push(from)
+		value := from + t.load
+		if stored, ok := f.stores[f.key(t)]; ok && (f.values == nil || !f.opt.sources[i].narrow) {
+			value = max(from+min(t.load, f.Forward), stored+f.Forward)
+		} else if f.values != nil {
+			value = f.forwarded(i, from, value)
+		}
+		at = max(at, value)
+	}
+	end := at
+	data := at // when what is stored can be had
+	if op.Store && op.Class == asm.ClassNone && !op.Vector {
+		data = f.alu.issue(len(f.alu.used), at, 1) + 1
+		f.waiting[0].push(data - 1)
+	}
+	if !op.Free && op.Class != asm.ClassNone && !t.fused {
+		queue := &f.waiting[0]
+		if op.Class <= asm.ClassLea {
+			at = f.alu.issue(min(f.Units[op.Class], len(f.alu.used)), at, t.slots)
+		} else {
+			at = f.units[op.Class].issue(at)
+			for range t.slots - 1 {
+				f.units[op.Class].issue(at)
+			}
+			if op.Class.Vector() {
+				queue = &f.waiting[2]
+			}
+		}
+		queue.push(at)
+		end = at + t.cycle
+	}
+	if op.Store {
+		f.waiting[1].push(f.storing.issue(max(address, end, data)))
+		if t.memory > 0 && !f.opt.Independent {
+			f.stores[f.key(t)] = end
+		}
+		if f.values != nil {
+			f.values[i] = max(end, data)
+		}
+	}
+	for _, r := range op.Writes {
+		if !f.opt.Independent {
+			f.ready[r] = end
+		}
+		f.version[r] = i + 1
+	}
+	if op.Free && len(op.Reads) == 1 && len(op.Writes) == 1 {
+		from, to := op.Reads[0], op.Writes[0]
+		f.version[to] = f.version[from]
+		if !f.opt.Independent {
+			f.ready[to] = f.ready[from]
+		}
+	}
+	return end
+}
+
+// forwarded returns when the load of step i has its value, from which it would have it
+// of the cache.
+func (f *pipeline) forwarded(i int, issued, cached float64) float64 {
+	s := &f.opt.sources[i]
+	if s.store < 0 || f.opt.Independent {
+		return cached
+	}
+	at := f.values[s.store]
+	switch {
+	case s.renamed:
+		return max(f.cycle+1, at+f.Forward)
+	case s.blocked:
+		return max(cached, at+f.Forwarding.Blocked)
+	}
+	return max(cached, at+f.Forwarding.Cycles)
+}
+
+func (f *pipeline) key(t *timing) memoryKey {
+	k := memoryKey{memory: t.memory}
+	for i, r := range t.op.Address {
+		if i < len(k.versions) {
+			k.versions[i] = f.version[r]
+		}
+	}
+	return k
+}
+
+// base is the registers in the address of an operation.
+func (f *pipeline) base(t *timing) memoryKey {
+	k := f.key(t)
+	k.memory = 0
+	for i, r := range t.op.Address {
+		if i < len(k.registers) {
+			k.registers[i] = r
+		}
+	}
+	return k
+}
+
+// steadyCycles is the cycles per step of a run once the pipeline is full.
+func steadyCycles(retired []float64) float64 {
+	n := len(retired)
+	if n < 64 {
+		return retired[n-1] / float64(n)
+	}
+	from := n / 8
+	return (retired[n-1] - retired[from]) / float64(n-1-from)
+}

@@ -1,0 +1,343 @@
+package flow
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"profdiff/internal/disasm"
+	"profdiff/internal/predict/asm"
+)
+
+// A Graph is the control flow of one function, or of a listing without functions.
+type Graph struct {
+	Name   string
+	Arch   asm.Arch
+	Insts  []asm.Inst
+	Blocks []Block
+	Loops  []disasm.Loop // each outer before the inner
+	// Incomplete says why edges are missing, "" if none are.
+	Incomplete string
+
+	BlockOf []int // of an instruction
+	LoopOf  []int // innermost loop of a block, or -1
+}
+
+// A Block is a basic block. Calls do not end one.
+type Block struct {
+	First, End int // Insts[First:End]
+	// Taken and Next are the blocks after it if its last instruction jumps, and if it
+	// does not; -1 for ways out of the function.
+	Taken, Next int
+	// Others are what an indirect jump at its end may reach.
+	Others []int
+}
+
+// Succs calls f for the successors of a block.
+func (b *Block) Succs(f func(int)) {
+	if b.Taken >= 0 {
+		f(b.Taken)
+	}
+	if b.Next >= 0 && b.Next != b.Taken {
+		f(b.Next)
+	}
+	for _, s := range b.Others {
+		f(s)
+	}
+}
+
+// Of returns the control flow of a part of a listing.
+func Of(l *asm.Listing, f asm.Function) *Graph {
+	insts, incomplete := slices.Clone(l.Insts[f.First:f.End]), ""
+	for i := range insts {
+		in := &insts[i]
+		if in.To -= f.First; in.To < 0 || in.To >= len(insts) {
+			in.To = -1
+		}
+		if in.Kind == disasm.IndirectJump && incomplete == "" {
+			incomplete = "the targets of " + in.Text + " are not known"
+		}
+	}
+	g := New(f.Name, l.Arch, insts, nil)
+	g.Incomplete = incomplete
+	return g
+}
+
+// New finds the blocks and loops of instructions. others are the instructions that
+// indirect jumps go to, by instruction.
+func New(name string, arch asm.Arch, insts []asm.Inst, others map[int][]int) *Graph {
+	g := &Graph{Name: name, Arch: arch, Insts: insts}
+	g.build(others)
+	return g
+}
+
+// build finds blocks and loops. others are the targets of indirect jumps by
+// instruction.
+func (g *Graph) build(others map[int][]int) {
+	starts := make([]bool, len(g.Insts)+1)
+	starts[0] = true
+	for i := range g.Insts {
+		in := &g.Insts[i]
+		switch in.Kind {
+		case disasm.Other, disasm.Call, disasm.IndirectCall:
+			continue
+		case disasm.Conditional, disasm.Jump:
+			if in.To >= 0 {
+				starts[in.To] = true
+			}
+		}
+		starts[i+1] = true
+	}
+	for _, targets := range others {
+		for _, t := range targets {
+			starts[t] = true
+		}
+	}
+	g.BlockOf = make([]int, len(g.Insts))
+	for i := range g.Insts {
+		if starts[i] {
+			g.Blocks = append(g.Blocks, Block{First: i, Taken: -1, Next: -1})
+		}
+		g.Blocks[len(g.Blocks)-1].End = i + 1
+		g.BlockOf[i] = len(g.Blocks) - 1
+	}
+	for b := range g.Blocks {
+		block := &g.Blocks[b]
+		last := block.End - 1
+		in := &g.Insts[last]
+		if in.To >= 0 && (in.Kind == disasm.Conditional || in.Kind == disasm.Jump) {
+			block.Taken = g.BlockOf[in.To]
+		}
+		falls := in.Kind == disasm.Other || in.Kind == disasm.Conditional || in.Kind == disasm.Call || in.Kind == disasm.IndirectCall
+		if falls && b+1 < len(g.Blocks) {
+			block.Next = b + 1
+		}
+		for _, t := range others[last] {
+			block.Others = append(block.Others, g.BlockOf[t])
+		}
+	}
+	g.findLoops()
+}
+
+// findLoops finds the loops: a strongly connected component with its one entry is a
+// loop, and without the edges to the header its components are the inner ones
+// (Steensgaard, "Sequentializing Program Dependence Graphs for Irreducible Programs").
+func (g *Graph) findLoops() {
+	g.LoopOf = make([]int, len(g.Blocks))
+	all := make([]int, len(g.Blocks))
+	for b := range g.Blocks {
+		g.LoopOf[b] = -1
+		all[b] = b
+	}
+	preds := make([][]int, len(g.Blocks))
+	for b := range g.Blocks {
+		g.Blocks[b].Succs(func(s int) { preds[s] = append(preds[s], b) })
+	}
+	g.loopsAmong(all, -1, -1, preds, g.reachable())
+}
+
+// reachable are the blocks that can be reached from the first one.
+func (g *Graph) reachable() []bool {
+	reached := make([]bool, len(g.Blocks))
+	if len(g.Blocks) == 0 {
+		return reached
+	}
+	todo := []int{0}
+	reached[0] = true
+	for len(todo) > 0 {
+		b := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		g.Blocks[b].Succs(func(s int) {
+			if !reached[s] {
+				reached[s] = true
+				todo = append(todo, s)
+			}
+		})
+	}
+	return reached
+}
+
+// maxDepth limits how deep loops are nested in what is looked at.
+const maxDepth = 64
+
+func (g *Graph) loopsAmong(blocks []int, header, parent int, preds [][]int, reached []bool) {
+	in := make(map[int]bool, len(blocks))
+	for _, b := range blocks {
+		in[b] = true
+	}
+	var found [][]int
+	for _, component := range g.components(blocks, func(b int) bool { return in[b] && b != header }) {
+		if len(component) == 1 {
+			b, self := component[0], false
+			g.Blocks[b].Succs(func(s int) { self = self || s == b })
+			if !self || b == header {
+				continue
+			}
+		}
+		slices.Sort(component)
+		found = append(found, component)
+	}
+	slices.SortFunc(found, func(a, b []int) int { return a[0] - b[0] })
+	for _, component := range found {
+		member := make(map[int]bool, len(component))
+		for _, b := range component {
+			member[b] = true
+		}
+		loop := disasm.Loop{Header: -1, Blocks: component, Parent: parent, Depth: 1}
+		if parent >= 0 {
+			loop.Depth = g.Loops[parent].Depth + 1
+		}
+		entered := make(map[int]bool)
+		for _, b := range component {
+			for _, p := range preds[b] {
+				if !member[p] && (reached[p] || !reached[b]) {
+					entered[b] = true
+				}
+			}
+		}
+		if member[0] {
+			entered[0] = true
+		}
+		for _, b := range component {
+			if !entered[b] {
+				continue
+			}
+			if loop.Header >= 0 {
+				loop.Irreducible = true
+				break
+			}
+			loop.Header = b
+		}
+		if loop.Header < 0 {
+			loop.Header = component[0]
+		}
+		for _, b := range component {
+			back := false
+			g.Blocks[b].Succs(func(s int) { back = back || s == loop.Header })
+			if back {
+				loop.BackEdges = append(loop.BackEdges, b)
+			}
+		}
+		id := len(g.Loops)
+		g.Loops = append(g.Loops, loop)
+		for _, b := range component {
+			g.LoopOf[b] = id
+		}
+		if loop.Depth < maxDepth {
+			g.loopsAmong(component, loop.Header, id, preds, reached)
+		}
+	}
+}
+
+// components are the strongly connected components of blocks by the edges to blocks
+// that pass (Tarjan).
+func (g *Graph) components(blocks []int, pass func(int) bool) (found [][]int) {
+	type vertex struct {
+		index, low int
+		onStack    bool
+	}
+	type visit struct {
+		block int
+		succs []int
+	}
+	vertices := make(map[int]*vertex, len(blocks))
+	var stack []int
+	var visits []visit
+	open := func(b int) {
+		vertices[b] = &vertex{len(vertices), len(vertices), true}
+		stack = append(stack, b)
+		var succs []int
+		g.Blocks[b].Succs(func(s int) {
+			if pass(s) {
+				succs = append(succs, s)
+			}
+		})
+		visits = append(visits, visit{b, succs})
+	}
+	for _, root := range blocks {
+		if vertices[root] != nil {
+			continue
+		}
+		open(root)
+		for len(visits) > 0 {
+			top := &visits[len(visits)-1]
+			v := vertices[top.block]
+			if len(top.succs) > 0 {
+				s := top.succs[0]
+				top.succs = top.succs[1:]
+				if w := vertices[s]; w == nil {
+					open(s)
+				} else if w.onStack {
+					v.low = min(v.low, w.index)
+				}
+				continue
+			}
+			b := top.block
+			visits = visits[:len(visits)-1]
+			if len(visits) > 0 {
+				up := vertices[visits[len(visits)-1].block]
+				up.low = min(up.low, v.low)
+			}
+			if v.low == v.index {
+				first := slices.Index(stack, b)
+				component := slices.Clone(stack[first:])
+				for _, b := range component {
+					vertices[b].onStack = false
+				}
+				stack = stack[:first]
+				found = append(found, component)
+			}
+		}
+	}
+	return found
+}
+
+// InLoop reports whether a block is in a loop or in one within it.
+func (g *Graph) InLoop(block, loop int) bool {
+	for l := g.LoopOf[block]; l >= 0; l = g.Loops[l].Parent {
+		if l == loop {
+			return true
+		}
+	}
+	return false
+}
+
+// Branches counts the instructions of a part that may jump and go on.
+func (g *Graph) Branches() (n int) {
+	for i := range g.Insts {
+		if g.Insts[i].Kind == disasm.Conditional {
+			n++
+		}
+	}
+	return n
+}
+
+// MainLoop is the outermost loop with the most instructions.
+func (g *Graph) MainLoop() (int, error) {
+	best, size := -1, 0
+	for i := range g.Loops {
+		n := 0
+		for _, b := range g.Loops[i].Blocks {
+			n += g.Blocks[b].End - g.Blocks[b].First
+		}
+		if g.Loops[i].Parent < 0 && n > size {
+			best, size = i, n
+		}
+	}
+	if best < 0 {
+		return -1, fmt.Errorf("%s has no loop", g.Name)
+	}
+	return best, nil
+}
+
+// At is the index of the instruction that an address is in, -1 if it is in none.
+func (g *Graph) At(addr uint64) int {
+	i, found := slices.BinarySearchFunc(g.Insts, addr, func(in asm.Inst, addr uint64) int { return cmp.Compare(in.Addr, addr) })
+	if found {
+		return i
+	}
+	if i > 0 && addr < g.Insts[i-1].Addr+uint64(g.Insts[i-1].Len) {
+		return i - 1
+	}
+	return -1
+}
