@@ -374,3 +374,23 @@ func TestSeeds(t *testing.T) {
 		}
 	}
 }
+
+// TestReadEarlier reads a report that an earlier version wrote, of a check with all
+// sections, and writes it again: first screen and data are what they were.
+func TestReadEarlier(t *testing.T) {
+	earlier, err := os.ReadFile("testdata/earlier.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAll(again(t, earlier), []byte("<style>…</style>"))
+	got = regexp.MustCompile(`'sha256-[^']*'`).ReplaceAll(got, []byte("'sha256-…'"))
+	got = got[:bytes.LastIndex(got, []byte("<!-- The script"))]
+	if !bytes.Equal(got, earlier) {
+		t.Errorf("written again, the report is another, from %q on", different(earlier, got))
+	}
+	for _, block := range []string{"event0", "listings", "branches", "pipeline", "data"} {
+		if !bytes.Contains(got, []byte(blockStart+dataStart+block)) {
+			t.Errorf("the report has no block %s", block)
+		}
+	}
+}
