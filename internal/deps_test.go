@@ -43,7 +43,8 @@ var policy = map[string][]string{
 	"predict":               {"predict/asm", "predict/flow", "predict/interpret", "predict/core", "objfile", "disasm", "llvm", "branch", "run", "align", "stats"},
 	"budget":                {"run", "category", "compare", "align", "stats", "branch"},
 	"record":                {"perffile", "objfile"},
-	"report/html":           {"run", "compare", "stats", "branch", "branch/diff", "predict", "budget"},
+	"listing":               {"run", "symbolizer", "objfile", "disasm"},
+	"report/html":           {"listing", "run", "compare", "stats", "branch", "branch/diff", "predict", "budget"},
 	"report/text":           {},
 	"report/reporttest":     {},
 	"report/show":           {"report/text", "run", "category"},
@@ -52,7 +53,7 @@ var policy = map[string][]string{
 	"report/check":          {"report/text", "report/diff", "budget", "compare", "run", "stats"},
 	"report/predict":        {"report/text", "predict", "predict/asm"},
 	"cmd/profdiff": {
-		"align", "branch", "branch/diff", "budget", "calibrate", "category", "compare", "disasm", "ingest", "input", "llvm", "objfile", "perffile",
+		"align", "branch", "branch/diff", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "objfile", "perffile",
 		"predict", "predict/asm", "predict/flow", "record", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "run",
 		"stats", "symbolizer",
 	},

@@ -1,21 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/compare"
 	"profdiff/internal/input"
+	"profdiff/internal/listing"
 	"profdiff/internal/report/html"
 	"profdiff/internal/run"
 )
@@ -75,7 +71,7 @@ func (f *htmlFlags) options() html.Options {
 	opt := html.Options{Tool: reportTool(), Digest: f.read.Of}
 	if f.source != "" {
 		opt.Paths = true
-		opt.Source = newSourceText(f.source).line
+		opt.Source = listing.NewSource(os.DirFS(f.source))
 	}
 	return opt
 }
@@ -95,63 +91,6 @@ func (f *htmlFlags) comparison(c *compare.Comparison, l *loader) *html.Document 
 	debug.SetGCPercent(reportGC)
 	opt := f.options()
 	d := html.FromComparison(c, opt)
-	d.Listings = l.listings(c, opt)
+	d.Listings = listing.Of(c.Base, c.Head, c.Events[0].Name, html.HottestFunctions(c), listing.Options{Symfs: l.opt.Symfs, Source: opt.Source})
 	return d
-}
-
-// maxSource is the size of a source file that is read.
-const maxSource = 8 << 20
-
-// A sourceText has the lines of source files below a directory, by the base names that
-// debug information gives. A name that several files have is not resolved: the wrong
-// text would be worse than none.
-type sourceText struct {
-	files map[string][]string // paths by base name
-	lines map[string][]string
-}
-
-func newSourceText(dir string) *sourceText {
-	s := &sourceText{files: make(map[string][]string), lines: make(map[string][]string)}
-	_ = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil // what cannot be read is not shown
-		case e.IsDir() && strings.HasPrefix(e.Name(), ".") && name != dir:
-			return filepath.SkipDir
-		case e.Type().IsRegular():
-			s.files[e.Name()] = append(s.files[e.Name()], name)
-		}
-		return nil
-	})
-	return s
-}
-
-// line is the text of a line, "" if it is not known.
-func (s *sourceText) line(file string, line int64) string {
-	base := path.Base(file)
-	lines, ok := s.lines[base]
-	if !ok {
-		if found := s.files[base]; len(found) == 1 {
-			lines = readLines(found[0])
-		}
-		s.lines[base] = lines
-	}
-	if line < 1 || line > int64(len(lines)) {
-		return ""
-	}
-	return lines[line-1]
-}
-
-func readLines(name string) (lines []string) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	in := bufio.NewScanner(io.LimitReader(f, maxSource))
-	in.Buffer(nil, maxSource)
-	for in.Scan() {
-		lines = append(lines, strings.TrimRight(in.Text(), " \t\r"))
-	}
-	return slices.Clip(lines)
 }

@@ -2,6 +2,7 @@ package html
 
 import (
 	"fmt"
+	"profdiff/internal/listing"
 	"reflect"
 	"strings"
 )
@@ -89,6 +90,27 @@ type lineBlock struct {
 	Texts    []string    `json:"texts"`
 }
 
+// A listingBlock is a listing.
+type listingBlock struct {
+	Function, DSO            string
+	Event                    string
+	BaseSamples, HeadSamples int64
+	Rows                     []listing.Row
+	Note                     string
+}
+
+func listingBlocks(list []listing.Listing) (blocks []listingBlock) {
+	for i := range list {
+		l := &list[i]
+		b := listingBlock{Function: l.Function, DSO: l.DSO, Event: l.Event, BaseSamples: l.BaseSamples, HeadSamples: l.HeadSamples, Rows: l.Rows}
+		if l.LeftOut > 0 {
+			b.Note = plural(l.LeftOut, "instruction") + " without samples nearby are left out."
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
+}
+
 // A dataBlock is what the numbers rest on.
 type dataBlock struct {
 	Runs  []Run
@@ -121,7 +143,7 @@ func (Outcome) has(text string) error {
 func blockType(name string) reflect.Type {
 	switch name {
 	case "listings":
-		return reflect.TypeFor[[]Listing]()
+		return reflect.TypeFor[[]listingBlock]()
 	case "branches":
 		return reflect.TypeFor[Branches]()
 	case "pipeline":

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"profdiff/internal/compare"
+	"profdiff/internal/listing"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
 )
@@ -18,8 +19,8 @@ type Options struct {
 	Tool string
 	// Paths keeps full paths, which tell of the machine of whoever recorded.
 	Paths bool
-	// Source, if set, is the text of a line of a source file, "" if it is not known.
-	Source func(file string, line int64) string
+	// Source has the text of source files, nil if it is not asked for.
+	Source *listing.Source
 	// Digest, if set, is the SHA-256 of an input.
 	Digest func(name string) string
 }
@@ -191,8 +192,8 @@ func (o *Options) lines(c *compare.Comparison, index int) (list []Line) {
 		of[l.Function]++
 		line := Line{Function: l.Function, File: l.File, BaseLine: l.BaseLine, HeadLine: l.HeadLine, Self: change(e.Normalization, &l.Self)}
 		line.Self.BaseRuns, line.Self.HeadRuns = nil, nil
-		if o.Source != nil && l.HeadLine > 0 {
-			line.Text = o.Source(l.File, l.HeadLine)
+		if l.HeadLine > 0 {
+			line.Text = o.Source.Line(l.File, l.HeadLine)
 		}
 		list = append(list, line)
 	}
@@ -245,4 +246,28 @@ func noise(c *compare.Comparison, e *compare.Event) string {
 		return "Intervals of 95" + thin + "% cover noise between runs (" + name + "); with fewer than 4 runs a side they are enough to warn, not to prove."
 	}
 	return "Intervals of 95" + thin + "% cover noise between runs (" + name + ")."
+}
+
+// maxListings is the number of functions whose code is in a report.
+const maxListings = 40
+
+// HottestFunctions are those of the first event that were tested, the most expensive
+// first: a report lists their code.
+func HottestFunctions(c *compare.Comparison) (list []listing.Function) {
+	e := &c.Events[0]
+	var order []*compare.Function
+	for i := range e.Functions {
+		if f := &e.Functions[i]; f.Self.Tested {
+			order = append(order, f)
+		}
+	}
+	weight := func(f *compare.Function) float64 { return f.Self.Base + f.Self.Head }
+	slices.SortStableFunc(order, func(a, b *compare.Function) int { return -cmp.Compare(weight(a), weight(b)) })
+	for _, f := range order[:min(len(order), maxListings)] {
+		list = append(list, listing.Function{
+			Name: f.Name, DSO: f.DSO, BaseName: f.BaseName, BaseDSO: f.BaseDSO,
+			BaseSamples: f.Self.BaseSamples, HeadSamples: f.Self.HeadSamples,
+		})
+	}
+	return list
 }

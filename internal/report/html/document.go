@@ -8,6 +8,8 @@
 // data: [Read] reads a page, so that it can be written again.
 package html
 
+import "profdiff/internal/listing"
+
 // A Document is a report. Sections that are nil or empty are left out.
 type Document struct {
 	// Title says what the report is of.
@@ -27,7 +29,7 @@ type Document struct {
 	// Events are those compared, the one to look at first in front.
 	Events []Event
 	// Listings are the machine code of functions on both sides.
-	Listings []Listing
+	Listings []listing.Listing
 	Branches *Branches
 	Pipeline *Pipeline
 	// Runs are the recordings of base, then those of head.
@@ -242,32 +244,6 @@ const (
 	OnlyHead                        // base does not have the path
 	OnlyBase                        // head does not have the path
 )
-
-// A Listing is the machine code of a function on both sides, aligned by what the
-// instructions are.
-type Listing struct {
-	// Function and DSO are names of a function of the events.
-	Function, DSO string
-	Event         string
-	// BaseSamples and HeadSamples are all in the function.
-	BaseSamples, HeadSamples int64
-	Rows                     []ListingRow
-	Note                     string
-}
-
-// A ListingRow is an instruction on one side or both.
-type ListingRow struct {
-	// BaseOffset and HeadOffset are from the start of the function, -1 if the side does
-	// not have the instruction.
-	BaseOffset, HeadOffset   int64
-	BaseText, HeadText       string
-	BaseSamples, HeadSamples int64
-	// File and Line are head's, or base's if head does not have the instruction.
-	File string
-	Line int64
-	// Source is the text of the line, "" if that was not asked for.
-	Source string
-}
 
 // A Run is a recording and what became of its samples.
 type Run struct {

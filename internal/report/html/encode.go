@@ -81,7 +81,7 @@ func encode(d *Document) ([]block, error) {
 	}
 	room := MaxBytes * 3 / 4 // base64
 	if len(d.Listings) > 0 {
-		if err := add("listings", d.Listings); err != nil {
+		if err := add("listings", listingBlocks(d.Listings)); err != nil {
 			return nil, err
 		}
 	}

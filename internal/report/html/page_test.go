@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/compare/comparetest"
+	"profdiff/internal/listing"
 )
 
 var update = flag.Bool("update", false, "rewrite expected outputs")
@@ -172,14 +173,14 @@ func TestSizes(t *testing.T) {
 	}
 	// With the code of 40 functions.
 	for i := range 40 {
-		var code []Instruction
+		var code []listing.Instruction
 		for k := range 1000 {
-			code = append(code, Instruction{
+			code = append(code, listing.Instruction{
 				Offset: int64(5 * k), Text: fmt.Sprintf("mov 0x%x(%%rsi,%%r%d,8),%%r%d", (k*7919+i*13)%512, k%8, (k+i)%16), Key: fmt.Sprint(k * 31 % 977),
 				Samples: int64(k % 50), File: "program.cc", Line: int64(k / 3),
 			})
 		}
-		d.Listings = append(d.Listings, NewListing(d.Events[0].Functions[i].Name, "program", "cpu-clock", code, code[:900]))
+		d.Listings = append(d.Listings, listing.New(d.Events[0].Functions[i].Name, "program", "cpu-clock", code, code[:900]))
 	}
 	if n := len(render(t, d)); n > MaxBytes {
 		t.Errorf("50,000 frames and 40 listings make %d bytes", n)

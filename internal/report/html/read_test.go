@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"profdiff/internal/compare/comparetest"
+	"profdiff/internal/listing"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
 )
@@ -74,7 +75,7 @@ func hostileDocument(t testing.TB) *Document {
 		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, GroupRow{Name: n})
 		d.Runs = append(d.Runs, Run{Name: n, Command: n, Tool: n, Warnings: []string{n}})
 		d.Facts = append(d.Facts, Fact{n, n})
-		d.Listings = append(d.Listings, NewListing(d.Events[0].Functions[i].Name, n, "e", []Instruction{{Text: n, Key: n, File: n, Line: 1, Source: n}}, nil))
+		d.Listings = append(d.Listings, listing.New(d.Events[0].Functions[i].Name, n, "e", []listing.Instruction{{Text: n, Key: n, File: n, Line: 1, Source: n}}, nil))
 	}
 	d.Base, d.Head, d.Tool = comparetest.HostileNames()[0], comparetest.HostileNames()[1], comparetest.HostileNames()[2]
 	d.Verdict.Sentence += comparetest.HostileNames()[0]

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"profdiff/internal/compare/comparetest"
+	"profdiff/internal/listing"
 	"profdiff/internal/report/html"
 	"profdiff/internal/tools/browser"
 )
@@ -462,7 +463,7 @@ func hostileDocument(t *testing.T) *html.Document {
 		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, html.GroupRow{Name: n})
 		d.Runs = append(d.Runs, html.Run{Name: n, Command: n, Tool: n, Warnings: []string{n}})
 		d.Facts = append(d.Facts, html.Fact{Name: n, Text: n})
-		d.Listings = append(d.Listings, html.NewListing(d.Events[0].Functions[i].Name, n, "e", []html.Instruction{{Text: n, Key: n, File: n, Line: 1, Source: n}}, nil))
+		d.Listings = append(d.Listings, listing.New(d.Events[0].Functions[i].Name, n, "e", []listing.Instruction{{Text: n, Key: n, File: n, Line: 1, Source: n}}, nil))
 	}
 	d.Base, d.Head, d.Tool = comparetest.HostileNames()[0], comparetest.HostileNames()[1], comparetest.HostileNames()[2]
 	d.Verdict.Sentence += comparetest.HostileNames()[0]
@@ -620,9 +621,9 @@ func everything(t *testing.T) *html.Document {
 		Name: "loop", Base: &html.LoopSide{Throughput: 2, Cycles: []html.Part{{Name: "a", Cycles: 0.5}, {Name: "b", Cycles: 1.5}}, Timeline: []html.Step{{Text: "add", Issued: 2, Executed: 3, Retired: 5}}},
 		BreakEven: []html.Point{{Rate: 0, Speedup: 1, Lo: 0.9, Hi: 1.1}, {Rate: 0.5, Speedup: 2, Lo: 1.5, Hi: 2.5}}, Rate: &html.Estimate{Value: 0.1, Lo: 0.05, Hi: 0.2},
 	}}}
-	code := []html.Instruction{{Text: "push", Key: "push", Samples: 3}, {Text: "ret", Key: "ret"}}
+	code := []listing.Instruction{{Text: "push", Key: "push", Samples: 3}, {Text: "ret", Key: "ret"}}
 	fn := &d.Events[0].Functions[0]
-	d.Listings = []html.Listing{html.NewListing(fn.Name, fn.DSO, "cpu-clock", code, code)}
+	d.Listings = []listing.Listing{listing.New(fn.Name, fn.DSO, "cpu-clock", code, code)}
 	return d
 }
 

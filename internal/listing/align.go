@@ -1,57 +1,13 @@
-package html
+package listing
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
-// An Instruction is one of the code of a function on one side.
-type Instruction struct {
-	Offset int64 // from the start of the function
-	Text   string
-	// Key is what tells instructions apart that are the same on both sides: the text
-	// without addresses, which move.
-	Key     string
-	Samples int64
-	File    string
-	Line    int64
-	Source  string
-}
-
-// maxListing is the number of rows of a listing from which those far from samples are
-// left out.
-const maxListing = 1200
-
-// NewListing aligns the code of both sides. The code of a side that does not have the
-// function is nil.
-func NewListing(function, dso, event string, base, head []Instruction) Listing {
-	l := Listing{Function: function, DSO: dso, Event: event}
-	for i := range base {
-		l.BaseSamples += base[i].Samples
-	}
-	for i := range head {
-		l.HeadSamples += head[i].Samples
-	}
-	alignRows(base, head, func(b, h *Instruction) {
-		r := ListingRow{BaseOffset: -1, HeadOffset: -1}
-		if b != nil {
-			r.BaseOffset, r.BaseText, r.BaseSamples = b.Offset, b.Text, b.Samples
-			r.File, r.Line, r.Source = b.File, b.Line, b.Source
-		}
-		if h != nil {
-			r.HeadOffset, r.HeadText, r.HeadSamples = h.Offset, h.Text, h.Samples
-			r.File, r.Line, r.Source = h.File, h.Line, h.Source
-		}
-		l.Rows = append(l.Rows, r)
-	})
-	l.shorten()
-	return l
-}
-
-// alignRows calls row for the instructions of both sides in order, with nil where a side
+// Align calls row for the instructions of both sides in order, with nil where a side
 // does not have it.
-func alignRows(base, head []Instruction, row func(b, h *Instruction)) {
+func Align(base, head []Instruction, row func(b, h *Instruction)) {
 	at, of := 0, 0
 	for _, p := range alignKeys(base, head) {
 		for ; at < p[0]; at++ {
@@ -68,40 +24,6 @@ func alignRows(base, head []Instruction, row func(b, h *Instruction)) {
 	}
 	for ; of < len(head); of++ {
 		row(nil, &head[of])
-	}
-}
-
-// shorten leaves out rows far from samples if there are many.
-func (l *Listing) shorten() {
-	if len(l.Rows) <= maxListing {
-		return
-	}
-	for near := 24; ; near /= 2 {
-		keep := make([]bool, len(l.Rows))
-		n := 0
-		for i := range l.Rows {
-			if r := &l.Rows[i]; r.BaseSamples+r.HeadSamples == 0 {
-				continue
-			}
-			for k := max(0, i-near); k < min(len(keep), i+near+1); k++ {
-				if !keep[k] {
-					keep[k] = true
-					n++
-				}
-			}
-		}
-		if n > maxListing && near > 0 {
-			continue
-		}
-		rows := make([]ListingRow, 0, n)
-		for i, k := range keep {
-			if k {
-				rows = append(rows, l.Rows[i])
-			}
-		}
-		l.Note = fmt.Sprintf("%s without samples nearby are left out.", plural(len(l.Rows)-n, "instruction"))
-		l.Rows = rows
-		return
 	}
 }
 
