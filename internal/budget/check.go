@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/compare"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // Inputs are what a budget file is checked against.
@@ -426,7 +427,7 @@ func (k *check) family() (n int) {
 
 // design describes how the sides were recorded and compared.
 func (k *check) design() Design {
-	d := Design{Order: compare.UnknownOrder, RunsBase: len(k.in.Base), RunsHead: len(k.in.Head), Base: k.in.Base, Head: k.in.Head}
+	d := Design{Order: verdict.UnknownOrder, RunsBase: len(k.in.Base), RunsHead: len(k.in.Head), Base: k.in.Base, Head: k.in.Head}
 	c := k.comparison
 	if c == nil {
 		d.Warnings = compare.DisturbanceWarnings(nil, k.in.Head)
@@ -443,7 +444,7 @@ func (k *check) design() Design {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("neither base nor head says on which %s it was recorded: nothing shows that it was one machine", lacks))
 		}
 	}
-	if d.Order == compare.UnknownOrder && k.in.Stored == nil && d.RunsBase > 1 && d.RunsHead > 1 && k.file.Defaults.Require.Order != "any" {
+	if d.Order == verdict.UnknownOrder && k.in.Stored == nil && d.RunsBase > 1 && d.RunsHead > 1 && k.file.Defaults.Require.Order != "any" {
 		d.Warnings = append(d.Warnings, "the recordings do not tell in what order they were made: if one side came first, drift of the machine looks like a change")
 	}
 	if at := k.eventIndex(k.event); at >= 0 {
@@ -491,7 +492,7 @@ func (k *check) discoveries() (list []Discovery) {
 	e := &k.comparison.Events[at]
 	for i := range e.Functions {
 		fn := &e.Functions[i]
-		if fn.Self.Verdict != compare.Regressed {
+		if fn.Self.Verdict != verdict.Regressed {
 			continue
 		}
 		if id, ok := k.tally.symbols[1].ids[symbol{fn.Name, fn.DSO}]; ok && counted[k.tally.symbols[1].list[id].row] {

@@ -9,6 +9,7 @@ import (
 
 	"profdiff/internal/compare"
 	"profdiff/internal/run"
+	"profdiff/internal/verdict"
 )
 
 // facts are those of recordings that may not differ between the sides.
@@ -50,7 +51,7 @@ func (k *check) blocked(e *compare.Event, name string) string {
 			return fmt.Sprintf("the sides were sampled differently: base %s, head %s", strings.Join(a, ", "), strings.Join(b, ", "))
 		}
 	}
-	if k.in.Stored == nil && k.comparison.Order == compare.Blocked && len(k.in.Base) > 1 && len(k.in.Head) > 1 && require.Order != "any" {
+	if k.in.Stored == nil && k.comparison.Order == verdict.Blocked && len(k.in.Base) > 1 && len(k.in.Head) > 1 && require.Order != "any" {
 		return fmt.Sprintf("blocked order: all runs of one side were recorded first (base %s, head %s), so that drift of the machine looks like a change; record them in turns (ABBA)",
 			span(k.in.Base), span(k.in.Head))
 	}

@@ -8,6 +8,7 @@ import (
 	"profdiff/internal/compare"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // A Verdict is the answer to a budget.
@@ -87,7 +88,7 @@ func (o *Outcome) Count(v Verdict) (n int) {
 
 // Design says how the sides were recorded and compared.
 type Design struct {
-	Order              compare.Order
+	Order              verdict.Order
 	RunsBase, RunsHead int
 	// Normalization says what costs of the default event were divided by, "" without
 	// base.

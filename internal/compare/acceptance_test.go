@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 var (
@@ -31,7 +32,7 @@ func fails(e *Event, limit float64, skip string) (n int) {
 	var p []float64
 	for i := range e.Functions {
 		if f := &e.Functions[i]; f.Name != skip && f.Name != "main" {
-			p = append(p, f.Self.estimate.Above(1+limit))
+			p = append(p, f.Self.Estimate().Above(1+limit))
 		}
 	}
 	for _, p := range stats.Holm(p) {
@@ -102,8 +103,8 @@ func TestAcceptance(t *testing.T) {
 
 	raw := Options{Normalize: None}
 	changed := func(e *Event) bool {
-		moved, _ := e.moved()
-		return moved > 0 || e.Total.Verdict == Improved || e.Total.Verdict == Regressed
+		moved, _ := verdict.Moved(e.findings())
+		return moved > 0 || e.Total.Verdict == verdict.Improved || e.Total.Verdict == verdict.Regressed
 	}
 	measure("V7", "all runs of base first, 10 % drift: builds with a verdict", false, 0, func(seed uint64) bool {
 		e := compare(newModelSides(seed, true, 0.1, raw))
@@ -127,7 +128,7 @@ func TestAcceptance(t *testing.T) {
 			base, head := m.Sides(10, false, 0, halved)
 			e := compare(base, head, Options{Normalize: mode})
 			seen++
-			if function(t, e, "f0").Self.Verdict == Improved {
+			if function(t, e, "f0").Self.Verdict == verdict.Improved {
 				improved++
 			}
 			return fails(e, 0.05, "f0") > 0
@@ -162,8 +163,8 @@ func newModelSides(seed uint64, blocked bool, drift float64, opt Options) (base,
 
 // verdicts lists what a comparison says of each function, in an order that does not
 // depend on the names.
-func verdicts(e *Event) map[string]Verdict {
-	m := map[string]Verdict{"": e.Total.Verdict}
+func verdicts(e *Event) map[string]verdict.Verdict {
+	m := map[string]verdict.Verdict{"": e.Total.Verdict}
 	for i := range e.Functions {
 		m[e.Functions[i].Name] = e.Functions[i].Self.Verdict
 	}
@@ -177,10 +178,10 @@ func TestMetamorphic(t *testing.T) {
 	base, head := draw()
 	opt := Options{Normalize: Work}
 	want := verdicts(&mustCompare(t, base, head, opt).Events[0])
-	if want["f0"] != Improved || want["f3"] != Regressed {
+	if want["f0"] != verdict.Improved || want["f3"] != verdict.Regressed {
 		t.Fatalf("verdicts %v", want)
 	}
-	check := func(name string, got, want map[string]Verdict) {
+	check := func(name string, got, want map[string]verdict.Verdict) {
 		t.Helper()
 		for f, v := range want {
 			if got[f] != v {
@@ -189,9 +190,9 @@ func TestMetamorphic(t *testing.T) {
 		}
 	}
 
-	mirror := make(map[string]Verdict)
+	mirror := make(map[string]verdict.Verdict)
 	for f, v := range want {
-		mirror[f] = map[Verdict]Verdict{Improved: Regressed, Regressed: Improved, Unchanged: Unchanged, Inconclusive: Inconclusive}[v]
+		mirror[f] = map[verdict.Verdict]verdict.Verdict{verdict.Improved: verdict.Regressed, verdict.Regressed: verdict.Improved, verdict.Unchanged: verdict.Unchanged, verdict.Inconclusive: verdict.Inconclusive}[v]
 	}
 	check("sides swapped", verdicts(&mustCompare(t, head, base, opt).Events[0]), mirror)
 
@@ -217,7 +218,7 @@ func TestMetamorphic(t *testing.T) {
 			r.Functions[i].Name = "x" + r.Functions[i].Name[1:] + "y"
 		}
 	})
-	renamed := make(map[string]Verdict)
+	renamed := make(map[string]verdict.Verdict)
 	for f, v := range want {
 		if f != "" {
 			f = "x" + f[1:] + "y"
@@ -261,7 +262,7 @@ func TestGateCanFail(t *testing.T) {
 			if f.Self.Base < 0.1*e.Total.Base || f.Match.Kind != align.Exact {
 				continue
 			}
-			shown := math.Log1p(f.Self.estimate.SmallestDetectable(0.05/4, 0.95))
+			shown := math.Log1p(f.Self.Estimate().SmallestDetectable(0.05/4, 0.95))
 			limit := 0.05
 			for math.Log((1+2*limit)/(1+limit)) < shown {
 				limit += 0.05
@@ -275,7 +276,7 @@ func TestGateCanFail(t *testing.T) {
 			var p []float64
 			list := slices.Sorted(maps.Keys(limits))
 			for _, name := range list {
-				p = append(p, function(t, e, name).Self.estimate.Above(1+limits[name]))
+				p = append(p, function(t, e, name).Self.Estimate().Above(1+limits[name]))
 			}
 			for i, p := range stats.Holm(p) {
 				if p <= 0.05 {

@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/objfile"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
+	"profdiff/internal/verdict"
 )
 
 // loadCase reads the recordings of a directory of a case study.
@@ -80,12 +81,12 @@ func TestUnchangedProgram(t *testing.T) {
 				if c.P <= 0.05 {
 					below++
 				}
-				if c.Verdict == Improved || c.Verdict == Regressed {
+				if c.Verdict == verdict.Improved || c.Verdict == verdict.Regressed {
 					called++
 					any = true
 				}
 			}
-			if any || e.Total.Verdict == Improved || e.Total.Verdict == Regressed {
+			if any || e.Total.Verdict == verdict.Improved || e.Total.Verdict == verdict.Regressed {
 				splits++
 			}
 		}
@@ -109,11 +110,11 @@ func TestKnownSlowdown(t *testing.T) {
 	for _, test := range []struct {
 		side, function string
 		ratio          float64
-		verdict        Verdict
+		verdict        verdict.Verdict
 	}{
-		{"slow10", "digest_block", 1.1, Regressed},
-		{"slow30", "digest_block", 1.3, Regressed},
-		{"half", "smooth_signal", 0.5, Improved},
+		{"slow10", "digest_block", 1.1, verdict.Regressed},
+		{"slow30", "digest_block", 1.3, verdict.Regressed},
+		{"half", "smooth_signal", 0.5, verdict.Improved},
 	} {
 		head := loadCase(t, "known-slowdown", test.side)
 		for _, opt := range []Options{{Normalize: None}, {Ops: &[2]float64{66000, 66000}}, {Normalize: Reference}} {
@@ -124,7 +125,7 @@ func TestKnownSlowdown(t *testing.T) {
 			}
 			for i := range e.Functions {
 				g := &e.Functions[i]
-				if v := g.Self.Verdict; v == Improved || v == Regressed {
+				if v := g.Self.Verdict; v == verdict.Improved || v == verdict.Regressed {
 					called++
 					if g.Name != test.function {
 						wrong++
@@ -150,7 +151,7 @@ func TestRefactorings(t *testing.T) {
 	t.Run("rename", func(t *testing.T) {
 		_, e := load("rename")
 		f := function(t, e, "hash_v2")
-		if f.BaseName != "hash_v1" || f.Match.Kind != "renamed" || f.Self.BaseSamples == 0 || f.Self.HeadSamples == 0 || f.Self.Verdict == Improved || f.Self.Verdict == Regressed {
+		if f.BaseName != "hash_v1" || f.Match.Kind != "renamed" || f.Self.BaseSamples == 0 || f.Self.HeadSamples == 0 || f.Self.Verdict == verdict.Improved || f.Self.Verdict == verdict.Regressed {
 			t.Errorf("%+v", f)
 		}
 		for i := range e.Functions {
@@ -179,7 +180,7 @@ func TestRefactorings(t *testing.T) {
 			if got := strings.Join(parts, " "); !strings.Contains(got, test.part) || !strings.Contains(got, test.other) || len(parts) != 2 {
 				t.Errorf("parts %s", got)
 			}
-			if s.Net.Verdict == Improved || s.Net.Verdict == Regressed || !s.Net.CI.Contains(1) {
+			if s.Net.Verdict == verdict.Improved || s.Net.Verdict == verdict.Regressed || !s.Net.CI.Contains(1) {
 				t.Errorf("net %+v", s.Net)
 			}
 		})
@@ -188,14 +189,14 @@ func TestRefactorings(t *testing.T) {
 		_, e := load("lambda")
 		for i := range e.Functions {
 			f := &e.Functions[i]
-			if v := f.Self.Verdict; strings.Contains(f.Name, "lambda") && (v == Improved || v == Regressed) {
+			if v := f.Self.Verdict; strings.Contains(f.Name, "lambda") && (v == verdict.Improved || v == verdict.Regressed) {
 				t.Errorf("%s (was %s) is %s, ratio %.3f", f.Name, f.BaseName, v, f.Self.Ratio)
 			}
 		}
 	})
 	t.Run("removed path", func(t *testing.T) {
 		c, e := load("removed-path")
-		if f := function(t, e, "normalize_text"); f.Self.Verdict != Improved {
+		if f := function(t, e, "normalize_text"); f.Self.Verdict != verdict.Improved {
 			t.Errorf("normalize_text is %s", f.Self.Verdict)
 		}
 		gone := false

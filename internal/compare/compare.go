@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/category"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // Options say how to compare. Zero values are replaced by the defaults named.
@@ -51,9 +52,9 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Normalize = cmp.Or(o.Normalize, Auto)
-	o.Margin = cmp.Or(o.Margin, 0.02)
+	o.Margin = cmp.Or(o.Margin, verdict.Margin)
 	o.ReferenceSamples = cmp.Or(o.ReferenceSamples, minReferenceSamples)
-	o.FalseDiscovery = cmp.Or(o.FalseDiscovery, 0.10)
+	o.FalseDiscovery = cmp.Or(o.FalseDiscovery, verdict.FalseDiscovery)
 	o.MinShare = cmp.Or(o.MinShare, 0.002)
 	return o
 }
@@ -62,7 +63,7 @@ func (o Options) withDefaults() Options {
 type Comparison struct {
 	Base, Head []*run.Run
 	Options    Options
-	Order      Order
+	Order      verdict.Order
 	Events     []Event
 	// Warnings tell why numbers of this comparison deserve less trust.
 	Warnings []string
@@ -148,9 +149,9 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("no function matches --focus %s", re))
 		}
 	}
-	c.tests = stats.New(level)
+	c.tests = stats.New(verdict.Level)
 	if opt.RankRuns > 0 {
-		c.tests = stats.NewRanked(level, opt.RankRuns)
+		c.tests = stats.NewRanked(verdict.Level, opt.RankRuns)
 	}
 	for i := range pairs {
 		e, err := c.compareEvent(&pairs[i], c.tests)
@@ -163,8 +164,10 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 }
 
 // blocked reports whether the order of recording forbids verdicts.
-func (c *Comparison) blocked() bool {
-	return c.Order == Blocked && len(c.Base) > 1 && len(c.Head) > 1
+func (c *Comparison) blocked() bool { return c.Order.Forbids(len(c.Base), len(c.Head)) }
+
+func (o *Options) rule() verdict.Rule {
+	return verdict.Rule{Margin: o.Margin, FalseDiscovery: o.FalseDiscovery}
 }
 
 // match finds the symbols of both sides and their counterparts.
@@ -318,28 +321,29 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 		e.Total = raw.newChange(tests, e.costs.whole)
 	}
 	e.Functions = c.functions(e, tests)
-	declared := []*Change{&e.Total}
+	rule := c.Options.rule()
+	declared := []*verdict.Finding{&e.Total.Finding}
 	for i := range e.Functions {
 		if f := &e.Functions[i]; f.Focus {
-			declared = append(declared, &f.Self)
+			declared = append(declared, &f.Self.Finding)
 		}
 	}
-	judge(declared, true, &c.Options)
+	rule.Declared(declared)
 	declared = nil
 	for i := range e.Functions {
 		if f := &e.Functions[i]; f.Focus {
-			declared = append(declared, &f.Total)
+			declared = append(declared, &f.Total.Finding)
 		}
 	}
-	judge(declared, true, &c.Options)
+	rule.Declared(declared)
 	for _, by := range c.Options.GroupBy {
 		e.Groups = append(e.Groups, c.group(by, e, tests))
 	}
-	judge([]*Change{&e.Raw}, true, &c.Options)
+	rule.Declared([]*verdict.Finding{&e.Raw.Finding})
 	c.discover(e)
 	e.Shifts = c.shifts(e, tests)
 	c.Warnings = append(c.Warnings, auditEvent(p, c.Base, c.Head)...)
-	if n.Mode == Work && c.Options.Ops == nil && (n.Factor > maxFactor || n.Factor < 1/maxFactor) {
+	if n.Mode == Work && c.Options.Ops == nil && verdict.FarApart(n.Factor) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: head did %.3g times as many operations (%s) as base: what a run costs once is shared by more or fewer", e.Name, n.Factor, n.By))
 	}
 	if found := workCounters(c.base, c.head); c.Options.Normalize == Auto && n.Mode != Work && len(found) > 1 {
@@ -460,28 +464,33 @@ func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
 // verdict. The filter by pooled share does not depend on the difference between the
 // sides (Bourgon, Gentleman and Huber, 2010). Categories are declared, a family too.
 func (c *Comparison) discover(e *Event) {
-	var self, total []*Change
+	var self, total []*verdict.Finding
 	heavy := func(ch *Change) bool { return c.heavy(e, ch) }
 	for i := range e.Functions {
 		f := &e.Functions[i]
 		if heavy(&f.Self) && !f.Focus {
-			self = append(self, &f.Self)
+			self = append(self, &f.Self.Finding)
 		}
 		if heavy(&f.Total) && !f.Focus {
-			total = append(total, &f.Total)
+			total = append(total, &f.Total.Finding)
 		}
 	}
-	judge(self, false, &c.Options)
-	judge(total, false, &c.Options)
+	rule := c.Options.rule()
+	rule.Discovered(self)
+	rule.Discovered(total)
 	for i := range e.Groups {
 		categories := e.Groups[i].By == run.ByCategory
-		var rows []*Change
+		var rows []*verdict.Finding
 		for j := range e.Groups[i].Rows {
 			if ch := &e.Groups[i].Rows[j].Self; categories || heavy(ch) {
-				rows = append(rows, ch)
+				rows = append(rows, &ch.Finding)
 			}
 		}
-		judge(rows, categories, &c.Options)
+		if categories {
+			rule.Declared(rows)
+		} else {
+			rule.Discovered(rows)
+		}
 	}
 }
 
@@ -497,20 +506,14 @@ func (c *Comparison) heavy(e *Event, ch *Change) bool {
 // withhold takes verdicts back that the recordings cannot bear, and says why.
 func (c *Comparison) withhold(e *Event) {
 	n := e.Normalization
-	estimated := n.Mode == Reference && len(c.Options.Reference)+len(c.Options.ReferenceDSO) == 0
-	switch moved, tested := e.moved(); {
-	case c.blocked() && !c.Options.AllowBlockedOrder:
-		e.Withheld = "blocked order of recording"
-	case estimated && (n.Factor > maxFactor || n.Factor < 1/maxFactor):
-		e.Withheld = fmt.Sprintf("the %s differs by a factor of %.3f between the sides: either the amount of work did, or most functions changed", n.By, n.Factor)
-	case estimated && 2*moved > tested:
-		e.Withheld = fmt.Sprintf("%d of %d functions changed relative to the %s, which is therefore no firm ground", moved, tested, n.By)
-	case n.Mode == Total && 2*moved > tested:
-		e.Withheld = fmt.Sprintf("%d of %d shares changed: the gain of one function is a loss of all others", moved, tested)
-	default:
-		if margin := 1 + c.Options.Margin; estimated && (n.CI.Lo > margin || n.CI.Hi < 1/margin) {
-			e.Total.withhold()
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: the %s differs by a factor of %.3f between the sides: a change that most functions share cannot be told from one of the amount of work; give the work done with --ops or --work", e.Name, n.By, n.Factor))
+	ground := verdict.Ground{
+		Blocked: c.blocked() && !c.Options.AllowBlockedOrder, By: n.By, Factor: n.Factor, CI: n.CI, Shares: n.Mode == Total,
+		Estimated: n.Mode == Reference && len(c.Options.Reference)+len(c.Options.ReferenceDSO) == 0,
+	}
+	if e.Withheld = ground.Refuses(e.findings()); e.Withheld == "" {
+		if why := ground.RefusesTotal(c.Options.Margin); why != "" {
+			e.Total.Withhold()
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s; give the work done with --ops or --work", e.Name, why))
 		}
 		return
 	}
@@ -518,21 +521,30 @@ func (c *Comparison) withhold(e *Event) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s; give the work done with --ops or --work, or compare as it is with --normalize none", e.Name, e.Withheld))
 	}
 	if c.blocked() {
-		e.Raw.withhold()
+		e.Raw.Withhold()
 	}
-	e.Total.withhold()
+	e.Total.Withhold()
 	for i := range e.Functions {
-		e.Functions[i].Self.withhold()
-		e.Functions[i].Total.withhold()
+		e.Functions[i].Self.Withhold()
+		e.Functions[i].Total.Withhold()
 	}
 	for i := range e.Groups {
 		for j := range e.Groups[i].Rows {
-			e.Groups[i].Rows[j].Self.withhold()
+			e.Groups[i].Rows[j].Self.Withhold()
 		}
 	}
 	for i := range e.Shifts {
-		e.Shifts[i].Net.withhold()
+		e.Shifts[i].Net.Withhold()
 	}
+}
+
+// findings are what is said of the functions by their self cost.
+func (e *Event) findings() []*verdict.Finding {
+	list := make([]*verdict.Finding, len(e.Functions))
+	for i := range e.Functions {
+		list[i] = &e.Functions[i].Self.Finding
+	}
+	return list
 }
 
 // contradictions warns of functions whose mean cost moves against what most runs show.
@@ -540,7 +552,7 @@ func (c *Comparison) contradictions(e *Event) {
 	var names []string
 	for i := range e.Functions {
 		for _, ch := range []*Change{&e.Functions[i].Self, &e.Functions[i].Total} {
-			if ch.Verdict == Improved && ch.Delta() > 0 || ch.Verdict == Regressed && ch.Delta() < 0 {
+			if ch.Verdict.Better() && ch.Delta() > 0 || ch.Verdict.Worse() && ch.Delta() < 0 {
 				names = append(names, e.Functions[i].Name)
 				break
 			}
@@ -552,20 +564,4 @@ func (c *Comparison) contradictions(e *Event) {
 	if len(names) > 0 {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: means move against the verdict, which goes by most runs: a few runs differ much from the others; see %s", e.Name, strings.Join(names, ", ")))
 	}
-}
-
-// maxFactor is how much an estimated divisor may differ between the sides.
-const maxFactor = 1.2
-
-// moved counts the functions that are called changed, and those tested.
-func (e *Event) moved() (moved, tested int) {
-	for i := range e.Functions {
-		if ch := &e.Functions[i].Self; ch.Tested {
-			tested++
-			if ch.Verdict == Improved || ch.Verdict == Regressed {
-				moved++
-			}
-		}
-	}
-	return moved, tested
 }

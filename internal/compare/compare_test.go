@@ -14,6 +14,7 @@ import (
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // runs builds the runs of a side.
@@ -70,7 +71,7 @@ instructions main app!main 1
 			return [4]float64{c.Base, c.Head, float64(c.BaseSamples), float64(c.HeadSamples)}
 		}
 		got = append(got, row{f.Name, f.DSO, string(f.Match.Kind), list(f.Self), list(f.Total)})
-		if f.Self.Verdict != Inconclusive || f.Total.Verdict != Inconclusive {
+		if f.Self.Verdict != verdict.Inconclusive || f.Total.Verdict != verdict.Inconclusive {
 			t.Errorf("one run a side gives the verdict %s, %s on %s", f.Self.Verdict, f.Total.Verdict, f.Name)
 		}
 	}
@@ -203,16 +204,16 @@ func TestRunsAreTheUnit(t *testing.T) {
 		meanBase   float64
 		meanHead   float64
 		method     stats.Method
-		verdict    Verdict
+		verdict    verdict.Verdict
 		capped     bool
 	}{
-		{"clear", []int{100, 101, 99}, []int{50, 51, 49, 50}, 100, 50, stats.Welch, Improved, true},
-		{"noise", []int{100, 140, 60}, []int{80, 120, 100}, 100, 100, stats.Welch, Inconclusive, true},
-		{"clear and many", []int{100, 101, 99, 102, 98}, []int{150, 151, 149, 152, 148}, 100, 150, stats.Welch, Regressed, false},
-		{"ranks", []int{100, 101, 99, 102, 98, 103, 97, 96}, []int{150, 151, 149, 152, 148, 153, 147, 146}, 99.5, 149.5, stats.MannWhitney, Regressed, false},
-		{"the same", []int{1000, 1001, 999, 1002, 998, 1003, 997, 996}, []int{1000, 1001, 999, 1002, 998, 1003, 997, 994}, 999.5, 999.25, stats.MannWhitney, Unchanged, false},
-		{"absent from one run", []int{100, 0, 100}, []int{50, 50}, 200.0 / 3, 50, stats.Welch, Inconclusive, true},
-		{"one against many", []int{100}, []int{50, 50}, 100, 50, stats.Prediction, Inconclusive, true},
+		{"clear", []int{100, 101, 99}, []int{50, 51, 49, 50}, 100, 50, stats.Welch, verdict.Improved, true},
+		{"noise", []int{100, 140, 60}, []int{80, 120, 100}, 100, 100, stats.Welch, verdict.Inconclusive, true},
+		{"clear and many", []int{100, 101, 99, 102, 98}, []int{150, 151, 149, 152, 148}, 100, 150, stats.Welch, verdict.Regressed, false},
+		{"ranks", []int{100, 101, 99, 102, 98, 103, 97, 96}, []int{150, 151, 149, 152, 148, 153, 147, 146}, 99.5, 149.5, stats.MannWhitney, verdict.Regressed, false},
+		{"the same", []int{1000, 1001, 999, 1002, 998, 1003, 997, 996}, []int{1000, 1001, 999, 1002, 998, 1003, 997, 994}, 999.5, 999.25, stats.MannWhitney, verdict.Unchanged, false},
+		{"absent from one run", []int{100, 0, 100}, []int{50, 50}, 200.0 / 3, 50, stats.Welch, verdict.Inconclusive, true},
+		{"one against many", []int{100}, []int{50, 50}, 100, 50, stats.Prediction, verdict.Inconclusive, true},
 	} {
 		c := mustCompare(t, side(test.base...), side(test.head...), Options{Normalize: None})
 		f := function(t, &c.Events[0], "f")
@@ -283,15 +284,15 @@ func TestSimulated(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		ratio   float64
-		verdict Verdict
-	}{{"f", 1.5, Regressed}, {"g", 501.0 / 500, Unchanged}} {
+		verdict verdict.Verdict
+	}{{"f", 1.5, verdict.Regressed}, {"g", 501.0 / 500, verdict.Unchanged}} {
 		f := function(t, e, test.name).Self
 		if f.Method != stats.Exact || math.Abs(f.Ratio-test.ratio) > 1e-12 || f.CI != (stats.Interval{Lo: f.Ratio, Hi: f.Ratio}) || f.Verdict != test.verdict || f.Capped {
 			t.Errorf("%s: %+v", test.name, f)
 		}
 	}
 	e = &mustCompare(t, side(1000, 500), side(1000, 0), Options{}).Events[0]
-	if g := function(t, e, "g").Self; g.Verdict != Improved || g.Ratio != 0 {
+	if g := function(t, e, "g").Self; g.Verdict != verdict.Improved || g.Ratio != 0 {
 		t.Errorf("g is gone: %+v", g)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"profdiff/internal/run"
+	"profdiff/internal/verdict"
 )
 
 // Errors of inputs that cannot be compared.
@@ -23,18 +24,6 @@ var (
 	ErrSameRecording = errors.New("the same recording")
 	// ErrNoSamples is returned if for every common event a run has no samples of it.
 	ErrNoSamples = errors.New("no samples")
-)
-
-// Order is how the recordings of both sides follow each other in time.
-type Order string
-
-const (
-	UnknownOrder Order = "unknown"
-	// Interleaved: the sides take turns, so that drift meets both alike.
-	Interleaved Order = "interleaved"
-	// Blocked: all runs of one side precede those of the other, so that drift looks
-	// like a change.
-	Blocked Order = "blocked"
 )
 
 // checkSides refuses what cannot be compared at all.
@@ -313,7 +302,7 @@ func auditEvent(p *eventPair, base, head []*run.Run) (warnings []string) {
 
 // recordedOrder says how the runs follow each other: by the time of day where all
 // recordings have it, else by the clock of the machine if they are of one machine.
-func recordedOrder(base, head []*run.Run) Order {
+func recordedOrder(base, head []*run.Run) verdict.Order {
 	type entry struct {
 		at   int64
 		head bool
@@ -340,17 +329,12 @@ func recordedOrder(base, head []*run.Run) Order {
 		}
 		return r.Start.UnixNano()
 	}) && (len(slices.Compact(hosts)) > 1 || !byClock(func(r *run.Recording) int64 { return int64(r.FirstSample) })) {
-		return UnknownOrder
+		return verdict.UnknownOrder
 	}
 	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
-	changes := 0
-	for i := range list[1:] {
-		if list[i].head != list[i+1].head {
-			changes++
-		}
+	turns := make([]bool, len(list))
+	for i := range list {
+		turns[i] = list[i].head
 	}
-	if changes > 1 {
-		return Interleaved
-	}
-	return Blocked
+	return verdict.OrderOf(turns)
 }

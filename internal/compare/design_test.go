@@ -9,6 +9,7 @@ import (
 
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
+	"profdiff/internal/verdict"
 )
 
 // TestAudit checks each warning of recordings that are not alike, and that alike ones
@@ -99,18 +100,18 @@ func TestRecordedOrder(t *testing.T) {
 	}
 	for _, test := range []struct {
 		base, head []*run.Run
-		want       Order
+		want       verdict.Order
 	}{
-		{side(1, 4, 5), side(2, 3, 6), Interleaved},
-		{side(1, 4), side(2, 3), Interleaved},
-		{side(1, 3), side(2, 4), Interleaved},
-		{side(1, 2), side(3, 4), Blocked},
-		{side(3, 4, 5), side(1, 2), Blocked},
-		{side(1, 2), side(3, 0), UnknownOrder},
-		{side(0), side(0), UnknownOrder},
-		{clock("a", 10, 40), clock("a", 20, 30), Interleaved},
-		{clock("a", 10, 20), clock("a", 30, 40), Blocked},
-		{clock("a", 10, 20), clock("b", 30, 40), UnknownOrder},
+		{side(1, 4, 5), side(2, 3, 6), verdict.Interleaved},
+		{side(1, 4), side(2, 3), verdict.Interleaved},
+		{side(1, 3), side(2, 4), verdict.Interleaved},
+		{side(1, 2), side(3, 4), verdict.Blocked},
+		{side(3, 4, 5), side(1, 2), verdict.Blocked},
+		{side(1, 2), side(3, 0), verdict.UnknownOrder},
+		{side(0), side(0), verdict.UnknownOrder},
+		{clock("a", 10, 40), clock("a", 20, 30), verdict.Interleaved},
+		{clock("a", 10, 20), clock("a", 30, 40), verdict.Blocked},
+		{clock("a", 10, 20), clock("b", 30, 40), verdict.UnknownOrder},
 	} {
 		if got := recordedOrder(test.base, test.head); got != test.want {
 			t.Errorf("%v and %v: %s, want %s", test.base[0].Recording, test.head[0].Recording, got, test.want)
@@ -133,11 +134,11 @@ func TestBlockedOrder(t *testing.T) {
 	for _, allow := range []bool{false, true} {
 		c := mustCompare(t, base, head, Options{Normalize: None, AllowBlockedOrder: allow})
 		f := function(t, &c.Events[0], "f")
-		want := Inconclusive
+		want := verdict.Inconclusive
 		if allow {
-			want = Regressed
+			want = verdict.Regressed
 		}
-		if c.Order != Blocked || f.Self.Verdict != want || c.Events[0].Total.Verdict != want || f.Self.Withheld == allow || len(c.Warnings) != 1 {
+		if c.Order != verdict.Blocked || f.Self.Verdict != want || c.Events[0].Total.Verdict != want || f.Self.Withheld == allow || len(c.Warnings) != 1 {
 			t.Errorf("allowed %v: %s, %s, %q", allow, c.Order, f.Self.Verdict, c.Warnings)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/run"
+	"profdiff/internal/verdict"
 )
 
 // TestShownIsShown checks that nothing is called changed whose interval has no change in
@@ -28,7 +29,7 @@ func TestShownIsShown(t *testing.T) {
 	if !(row.P > 0.05 && row.Adjusted <= 0.10) {
 		t.Fatalf("p %v, q %v: the example is none", row.P, row.Adjusted)
 	}
-	if row.Verdict != e.Total.Verdict || row.Verdict == Regressed || !row.WithinNoise() {
+	if row.Verdict != e.Total.Verdict || row.Verdict == verdict.Regressed || !row.WithinNoise() {
 		t.Errorf("the only thread is %s %v, the total %s", row.Verdict, row.CI, e.Total.Verdict)
 	}
 }
@@ -115,7 +116,7 @@ func TestContradiction(t *testing.T) {
 	})
 	c := mustCompare(t, runs(t, base...), runs(t, head...), Options{Normalize: None})
 	f := function(t, &c.Events[0], "f").Self
-	if f.Verdict != Improved || f.Delta() < 0 {
+	if f.Verdict != verdict.Improved || f.Delta() < 0 {
 		t.Fatalf("f is %s by %v", f.Verdict, f.Delta())
 	}
 	want := "cpu-cycles: means move against the verdict, which goes by most runs: a few runs differ much from the others; see f"
@@ -163,11 +164,11 @@ func TestNothingIsUnchangedIfWithheld(t *testing.T) {
 		}
 		if test.withheld {
 			for i := range e.Functions {
-				if f := &e.Functions[i]; f.Self.Verdict != Inconclusive || f.Total.Verdict != Inconclusive {
+				if f := &e.Functions[i]; f.Self.Verdict != verdict.Inconclusive || f.Total.Verdict != verdict.Inconclusive {
 					t.Errorf("%s is %s, with callees %s", f.Name, f.Self.Verdict, f.Total.Verdict)
 				}
 			}
-			if e.Total.Verdict != Inconclusive {
+			if e.Total.Verdict != verdict.Inconclusive {
 				t.Errorf("the total is %s", e.Total.Verdict)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // A Line is a source line of a function on both sides: self weight. Lines are counted
@@ -107,29 +108,29 @@ func (c *Comparison) LinesAbove(event int, share float64) []Line {
 	add(c.base, c.rows.base, e.pair.base, false)
 	add(c.head, c.rows.head, e.pair.head, true)
 	list, sums = heaviestLines(list, sums, share, whole)
-	tests := stats.New(level)
+	tests := stats.New(verdict.Level)
 	for i := range list {
 		ch := &list[i].Self
 		if *ch, _, _ = e.Normalization.measure(sums[i]); share == 0 || c.heavy(e, ch) {
 			*ch = e.Normalization.newChange(tests, sums[i])
 		} else {
-			ch.unknown()
+			ch.Finding = verdict.Unknown(ch.Head / ch.Base)
 		}
 	}
 	slices.SortFunc(list, func(a, b Line) int {
 		return cmp.Or(-cmp.Compare(math.Abs(a.Self.Delta()), math.Abs(b.Self.Delta())), a.Function-b.Function,
 			strings.Compare(a.File, b.File), cmp.Compare(a.HeadLine, b.HeadLine), cmp.Compare(a.BaseLine, b.BaseLine))
 	})
-	var family []*Change
+	var family []*verdict.Finding
 	for i := range list {
 		if c.heavy(e, &list[i].Self) {
-			family = append(family, &list[i].Self)
+			family = append(family, &list[i].Self.Finding)
 		}
 	}
-	judge(family, false, &c.Options)
+	c.Options.rule().Discovered(family)
 	if e.Withheld != "" {
-		for _, ch := range family {
-			ch.withhold()
+		for _, f := range family {
+			f.Withhold()
 		}
 	}
 	return list

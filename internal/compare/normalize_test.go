@@ -11,6 +11,7 @@ import (
 
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
+	"profdiff/internal/verdict"
 )
 
 // program makes runs of a program of functions f0, f1, … called by main, which cost
@@ -90,10 +91,10 @@ func TestHalved(t *testing.T) {
 			f := &e.Functions[i]
 			switch {
 			case f.Name == "f0":
-				if test.mode != Total && (f.Self.Verdict != Improved || !f.Self.CI.Contains(0.5)) {
+				if test.mode != Total && (f.Self.Verdict != verdict.Improved || !f.Self.CI.Contains(0.5)) {
 					t.Errorf("%s: f0 is %s, ratio %.3f %v", test.name, f.Self.Verdict, f.Self.Ratio, f.Self.CI)
 				}
-			case f.Self.Verdict == Improved || f.Self.Verdict == Regressed || f.Self.Withheld:
+			case f.Self.Verdict == verdict.Improved || f.Self.Verdict == verdict.Regressed || f.Self.Withheld:
 				moved++
 			}
 		}
@@ -125,7 +126,7 @@ func TestReferenceMoved(t *testing.T) {
 		t.Errorf("withheld %q, warnings %q", e.Withheld, c.Warnings)
 	}
 	for i := range e.Functions {
-		if v := e.Functions[i].Self.Verdict; v != Inconclusive && v != Unchanged {
+		if v := e.Functions[i].Self.Verdict; v != verdict.Inconclusive && v != verdict.Unchanged {
 			t.Errorf("%s is %s", e.Functions[i].Name, v)
 		}
 	}
@@ -148,7 +149,7 @@ func TestSingletons(t *testing.T) {
 			if f.Self.BaseSamples != f.Self.HeadSamples {
 				changed++
 			}
-			if f.Self.Verdict != Inconclusive || !f.Self.WithinNoise() {
+			if f.Self.Verdict != verdict.Inconclusive || !f.Self.WithinNoise() {
 				t.Fatalf("%s: %s of one sample: %+v", mode, f.Name, f.Self)
 			}
 		}

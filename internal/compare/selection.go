@@ -16,10 +16,6 @@ func (c *Comparison) ChangeOf(event int, base, head []run.Sum, bursts *[2]float6
 	return c.Events[event].Normalization.newChange(c.tests, cost{base: base, head: head, bursts: bursts})
 }
 
-// Estimate is what the test of the change says. It is valid as long as the Change, and
-// says nothing of changes with few samples.
-func (c *Change) Estimate() *stats.Estimate { return &c.estimate }
-
 // Whole is the normalized cost of everything: the means over the runs of a side. In shares
 // it is 1.
 func (c *Comparison) Whole(event int) (base, head float64) {

@@ -10,6 +10,7 @@ import (
 
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // A SelfTest says how runs of one and the same program differ, and how often a
@@ -56,7 +57,7 @@ type FunctionNoise struct {
 const selfTestSplits = 20
 
 // nominal is the level that the rates are of.
-const nominal = 0.05
+const nominal = 1 - verdict.Level
 
 // MinSelfTestRuns is the least number of runs of a self-test.
 const MinSelfTestRuns = 8
@@ -123,7 +124,7 @@ func (s *Splits) add(base, head []*run.Run, opt Options) (*Event, error) {
 		if f.P <= nominal {
 			s.Significant++
 		}
-		if f.Verdict == Improved || f.Verdict == Regressed {
+		if f.Verdict.Changed() {
 			s.Called++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"profdiff/internal/align"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // A Shift is cost that moved between functions under one caller, as when a helper is
@@ -59,11 +60,11 @@ func (c *Comparison) shifts(e *Event, tests *stats.Tests) []Shift {
 		s.Net = e.Normalization.newChange(tests, net)
 		found = append(found, s)
 	}
-	var family []*Change
+	var family []*verdict.Finding
 	for i := range found {
-		family = append(family, &found[i].Net)
+		family = append(family, &found[i].Net.Finding)
 	}
-	judge(family, false, &c.Options)
+	c.Options.rule().Discovered(family)
 	return found
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // A Tree is the call tree of both sides in one event: paths of functions, aligned, from
@@ -316,7 +317,7 @@ func (t *Tree) Costs(nodes []TreeNode) *TreeCosts {
 		}
 	}
 	c := &TreeCosts{
-		normalization: t.event.Normalization, tests: stats.New(level),
+		normalization: t.event.Normalization, tests: stats.New(verdict.Level),
 		runs: len(t.nodeOf), runsBase: len(t.c.Base), sums: make([]run.Sum, len(nodes)*len(t.nodeOf)),
 	}
 	t.eachRun(func(i int, r *run.Run, _ *frames, event int, _ []int32) {

@@ -60,7 +60,7 @@ func FuzzRatio(f *testing.F) {
 		if d := e.SmallestDetectable(0.05, 0.9); !(d >= 0) {
 			t.Errorf("detects %v of %v against %v", d, base, head)
 		}
-		if needed := e.RunsNeeded(0.05, 0.05, 0.9); needed != 0 && (needed < fewRuns || needed > MaxRuns) {
+		if needed := e.RunsNeeded(0.05, 0.05, 0.9); needed != 0 && (needed < LeastRuns || needed > MaxRuns) {
 			t.Errorf("%d runs needed of %v against %v", needed, base, head)
 		}
 	})

@@ -29,7 +29,7 @@ const (
 // below a limit, not that it is above one, and is no part of the estimate.
 func (t *Tests) Level(runs []WeightedCount, ranks bool) Estimate {
 	n := len(runs)
-	e := Estimate{Method: StudentT, Ratio: math.NaN(), CI: everything(), P: 1, Capped: n < fewRuns, HeadRuns: n}
+	e := Estimate{Method: StudentT, Ratio: math.NaN(), CI: everything(), P: 1, Capped: n < LeastRuns, HeadRuns: n}
 	if n == 0 {
 		e.Refused = "there are no runs"
 		return e

@@ -61,8 +61,8 @@ func (e *Estimate) RunsNeeded(distance, alpha, power float64) int {
 	if !(normal < MaxRuns) {
 		return MaxRuns
 	}
-	n := max(int(normal), fewRuns)
-	for ; n > fewRuns && enough(n-1); n-- {
+	n := max(int(normal), LeastRuns)
+	for ; n > LeastRuns && enough(n-1); n-- {
 	}
 	for ; n < MaxRuns && !enough(n); n++ {
 	}

@@ -85,9 +85,11 @@ const (
 	Exact         Method = "exact" // counted, not sampled, and without any variance
 )
 
+// LeastRuns is the number of runs a side below which a verdict is capped: no test tells a
+// change of the program from one of the machine then.
+const LeastRuns = 4
+
 const (
-	// fewRuns is the number of runs below which a verdict is capped.
-	fewRuns = 4
 	// rankRuns is the number of runs from which ranks are used: below it they
 	// cannot reach a level that is corrected for many budgets.
 	rankRuns = 8
@@ -165,7 +167,7 @@ func New(level float64) *Tests {
 // on, at least 4, instead of 8.
 func NewRanked(level float64, runs int) *Tests {
 	t := New(level)
-	t.ranked = max(runs, fewRuns)
+	t.ranked = max(runs, LeastRuns)
 	return t
 }
 
@@ -187,7 +189,7 @@ func (t *Tests) ratio(base, head []WeightedCount, intervals bool) Estimate {
 	few := min(n, m)
 	e := Estimate{
 		Method: Welch, Ratio: math.NaN(), CI: everything(), P: 1,
-		Capped: few < fewRuns, BaseRuns: n, HeadRuns: m,
+		Capped: few < LeastRuns, BaseRuns: n, HeadRuns: m,
 	}
 	switch {
 	case few >= t.ranked:

@@ -56,7 +56,7 @@ func freedom(va, vb, n, m float64) float64 {
 	switch few := min(n, m); {
 	case max(n, m) <= 2*few:
 		return 1 / (a*a/(n-1) + b*b/(m-1))
-	case few < fewRuns:
+	case few < LeastRuns:
 		return few - 1
 	default:
 		return 1 / (a/(n-1) + b/(m-1))

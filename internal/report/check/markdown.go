@@ -28,7 +28,7 @@ func WriteMarkdown(w io.Writer, o *budget.Outcome, limit int) error {
 	for _, r := range worstFirst(o) {
 		c := row(r)
 		line := "| " + strings.Join([]string{
-			verdictMark(r.Verdict) + " " + verdict(r), text.MarkdownCell(text.MarkdownCode(r.ID, text.MaxName)),
+			verdictMark(r.Verdict) + " " + markedVerdict(r), text.MarkdownCell(text.MarkdownCode(r.ID, text.MaxName)),
 			text.MarkdownCell(c.estimate), text.MarkdownCell(c.interval), text.MarkdownCell(text.MarkdownProse(c.limit, text.MaxName)), c.runs, text.MarkdownCell(c.p), c.shows,
 			text.MarkdownCell(ownerMarkdown(r.Owner)),
 		}, " | ") + " |\n"

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"profdiff/internal/budget"
-	"profdiff/internal/compare"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // WriteText writes an outcome as text: a line for each budget, why those that did not pass
@@ -22,7 +22,7 @@ func WriteText(w io.Writer, o *budget.Outcome) error {
 	for i := range o.Results {
 		r := &o.Results[i]
 		c := row(r)
-		t.Add(verdict(r), r.ID, c.estimate, c.interval, c.limit, c.runs, c.p, c.shows, cmp.Or(r.Owner, "-"))
+		t.Add(markedVerdict(r), r.ID, c.estimate, c.interval, c.limit, c.runs, c.p, c.shows, cmp.Or(r.Owner, "-"))
 	}
 	if err := t.Write(w); err != nil {
 		return err
@@ -76,8 +76,8 @@ func summary(o *budget.Outcome) string {
 	return fmt.Sprintf("outcome: %s (%d %s: %s)", outcome, len(o.Results), budgets, strings.Join(parts, ", "))
 }
 
-// verdict is a verdict with the circumstances.
-func verdict(r *budget.Result) string {
+// markedVerdict is a verdict with the circumstances.
+func markedVerdict(r *budget.Result) string {
 	if len(r.Marks) == 0 {
 		return string(r.Verdict)
 	}
@@ -233,7 +233,7 @@ func interval(i stats.Interval, format func(float64) string) string {
 func message(r *budget.Result) string {
 	c := row(r)
 	var b strings.Builder
-	b.WriteString(verdict(r))
+	b.WriteString(markedVerdict(r))
 	if c.estimate != "-" {
 		fmt.Fprintf(&b, ": %s", c.estimate)
 		if c.interval != "-" {
@@ -261,7 +261,7 @@ func orderText(d *budget.Design) string {
 		return fmt.Sprintf("%d runs", d.RunsHead)
 	}
 	order := string(d.Order)
-	if d.Order == compare.UnknownOrder {
+	if d.Order == verdict.UnknownOrder {
 		order = "order unknown"
 	}
 	return fmt.Sprintf("%d runs against %d, %s", d.RunsHead, d.RunsBase, order)

@@ -12,6 +12,7 @@ import (
 	"profdiff/internal/align"
 	"profdiff/internal/compare"
 	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
 )
 
 // Limits of a comparison as Markdown. GitHub refuses comments of more characters.
@@ -71,9 +72,9 @@ func (d *markdownDiff) event(e *compare.Event) markdownEvent {
 	m := markdownEvent{Event: e, format: newCostFormat(e)}
 	add := func(r markdownRow) {
 		switch {
-		case r.change.Verdict == compare.Improved:
+		case r.change.Verdict == verdict.Improved:
 			m.improved = append(m.improved, r)
-		case r.change.Verdict == compare.Regressed:
+		case r.change.Verdict == verdict.Regressed:
 			m.regressed = append(m.regressed, r)
 		case r.shift >= 0:
 			m.moved = append(m.moved, r)
@@ -153,11 +154,11 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 	name := text.MarkdownCode(e.Name, text.MaxName)
 	out := &strings.Builder{}
 	switch {
-	case total.Verdict == compare.Improved:
+	case total.Verdict == verdict.Improved:
 		fmt.Fprintf(out, "**%s improved by %s**", name, text.CappedPercent(1-total.Ratio))
-	case total.Verdict == compare.Regressed:
+	case total.Verdict == verdict.Regressed:
 		fmt.Fprintf(out, "**%s regressed by %s**", name, text.CappedPercent(total.Ratio-1))
-	case total.Verdict == compare.Unchanged:
+	case total.Verdict == verdict.Unchanged:
 		fmt.Fprintf(out, "**%s is unchanged** within %s", name, text.RoughPercent(d.c.Options.Margin))
 	case total.Withheld:
 		fmt.Fprintf(out, "**%s: no verdict**, it is withheld (%s)", name, text.MarkdownProse(e.Withheld, maxMarkdownWarning))
@@ -203,11 +204,11 @@ func (d *markdownDiff) ground() string {
 		s = runs(base) + " of base and " + runs(head) + " of head"
 	}
 	if base > 1 && head > 1 {
-		s += map[compare.Order]string{
-			compare.Interleaved: ", recorded in turns",
-			compare.Blocked:     ", all of one side recorded before those of the other",
+		s += map[verdict.Order]string{
+			verdict.Interleaved: ", recorded in turns",
+			verdict.Blocked:     ", all of one side recorded before those of the other",
 		}[d.c.Order]
-		if d.c.Order == compare.UnknownOrder {
+		if d.c.Order == verdict.UnknownOrder {
 			s += ", recorded in unknown order"
 		}
 	}
@@ -283,8 +284,8 @@ func (d *markdownDiff) counts(e *markdownEvent) string {
 	if single(e.Total.Method) {
 		s += fmt.Sprintf("%d differ by more than sampling noise.", beyond)
 	} else {
-		s += fmt.Sprintf("%d improved, %d regressed, %d unchanged within %s, %d inconclusive", counts[compare.Improved], counts[compare.Regressed],
-			counts[compare.Unchanged], text.RoughPercent(d.c.Options.Margin), counts[compare.Inconclusive])
+		s += fmt.Sprintf("%d improved, %d regressed, %d unchanged within %s, %d inconclusive", counts[verdict.Improved], counts[verdict.Regressed],
+			counts[verdict.Unchanged], text.RoughPercent(d.c.Options.Margin), counts[verdict.Inconclusive])
 		s += "."
 	}
 	slices.Sort(smallest)

@@ -12,6 +12,7 @@ import (
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // Options say what of a comparison is shown.
@@ -120,8 +121,8 @@ func functionChanges(e *compare.Event, opt Options) tally {
 }
 
 // verdicts counts those that were tested, and each verdict.
-func (t *tally) verdicts() (tested int, counts map[compare.Verdict]int) {
-	counts = make(map[compare.Verdict]int)
+func (t *tally) verdicts() (tested int, counts map[verdict.Verdict]int) {
+	counts = make(map[verdict.Verdict]int)
 	for _, ch := range t.changes {
 		if ch.Tested {
 			tested++
@@ -153,7 +154,7 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event, t t
 	default:
 		fmt.Fprintf(out, "not normalized, the total")
 	}
-	fmt.Fprintf(out, ", ratio %s %s: %s\n", text.Ratio(total.Ratio), formatInterval(total.CI), verdictText(total))
+	fmt.Fprintf(out, ", ratio %s %s: %s\n", text.Ratio(total.Ratio), formatInterval(total.CI), total.Text())
 	if total.Method == stats.Exact {
 		out.WriteString("a simulator counted: ratios are exact")
 	} else {
@@ -164,7 +165,7 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event, t t
 		out.WriteString("; ~ marks changes within it\n")
 	} else {
 		fmt.Fprintf(out, "\n%d of %d %s tested: %d improved, %d regressed, %d unchanged within %s, %d inconclusive\n", tested, t.all, t.what,
-			counts[compare.Improved], counts[compare.Regressed], counts[compare.Unchanged], text.RoughPercent(c.Options.Margin), counts[compare.Inconclusive])
+			counts[verdict.Improved], counts[verdict.Regressed], counts[verdict.Unchanged], text.RoughPercent(c.Options.Margin), counts[verdict.Inconclusive])
 	}
 	if e.Withheld != "" {
 		fmt.Fprintf(out, "verdicts withheld: %s\n", text.Printable(e.Withheld))
@@ -220,24 +221,6 @@ func noise(e *compare.Event, c *compare.Comparison) string {
 	return fmt.Sprintf("noise between runs (%s)", m)
 }
 
-// verdictText is a verdict for a table: "~" for no difference, "?" for none shown, "-"
-// for not tested.
-func verdictText(c *compare.Change) string {
-	switch {
-	case !c.Tested:
-		return "-"
-	case single(c.Method) && c.WithinNoise() && !unknown(c.CI) || c.Verdict == compare.Unchanged:
-		return "~"
-	case c.Verdict != compare.Inconclusive:
-		return string(c.Verdict)
-	case c.RunsNeeded >= 1000:
-		return "? 1000+ runs"
-	case c.RunsNeeded > 0:
-		return fmt.Sprintf("? %d runs", c.RunsNeeded)
-	}
-	return "?"
-}
-
 var changeColumns = []string{"verdict", "base", "samples", "head", "samples", "delta", "ratio", "95% interval", "shows"}
 
 func changeTable(names ...string) text.Table {
@@ -249,7 +232,7 @@ func changeTable(names ...string) text.Table {
 // changeCells are the cells of changeColumns.
 func changeCells(c *compare.Change, f costFormat) []string {
 	return []string{
-		verdictText(c),
+		c.Text(),
 		f.cost(c.Base), sampleCount(c.BaseSamples, c.Base), f.cost(c.Head), sampleCount(c.HeadSamples, c.Head),
 		f.delta(c.Delta()), text.Ratio(c.Ratio), formatInterval(c.CI), formatSmallest(c),
 	}

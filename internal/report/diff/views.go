@@ -92,12 +92,10 @@ func writeMetrics(w io.Writer, c *compare.Comparison, opt Options) error {
 
 // changeMark is a verdict in one character.
 func changeMark(c *compare.Change) string {
-	switch v := verdictText(c); v {
-	case "improved", "regressed":
+	if c.Verdict.Changed() {
 		return " "
-	default:
-		return v[:1]
 	}
+	return c.Text()[:1]
 }
 
 func formatMetric(v float64) string {

@@ -11,6 +11,7 @@ import (
 	"profdiff/internal/listing"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // Options say what goes into a document.
@@ -110,13 +111,13 @@ func change(n *compare.Normalization, c *compare.Change) Change {
 	return out
 }
 
-func outcome(v compare.Verdict) Outcome {
+func outcome(v verdict.Verdict) Outcome {
 	switch v {
-	case compare.Improved:
+	case verdict.Improved:
 		return Improved
-	case compare.Regressed:
+	case verdict.Regressed:
 		return Regressed
-	case compare.Unchanged:
+	case verdict.Unchanged:
 		return Unchanged
 	}
 	return Inconclusive

@@ -12,6 +12,7 @@ import (
 	"profdiff/internal/compare"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // metric names what an event costs.
@@ -109,9 +110,9 @@ func ground(c *compare.Comparison) string {
 	s := fmt.Sprintf("%s before, %d after", plural(base, "run"), head)
 	if base > 1 && head > 1 {
 		switch c.Order {
-		case compare.Interleaved:
+		case verdict.Interleaved:
 			s += ", recorded in turns"
-		case compare.Blocked:
+		case verdict.Blocked:
 			s += ", all of one side recorded before those of the other"
 		default:
 			s += ", recorded in unknown order"

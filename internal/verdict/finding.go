@@ -1,0 +1,201 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+
+	"profdiff/internal/stats"
+)
+
+const (
+	// Level is the confidence level of all intervals. 1-Level is the error rate of each
+	// claim that is not controlled as part of a family.
+	Level = 0.95
+	// Margin is the relative change that does not matter, unless the user says what does.
+	Margin = 0.02
+	// FalseDiscovery is the share of false ones among the discoveries, likewise.
+	FalseDiscovery = 0.10
+	// Power is the chance of showing a change for which numbers of runs are computed.
+	Power = 0.9
+	// LeastRuns is the number of runs a side from which a finding is not capped.
+	LeastRuns = stats.LeastRuns
+)
+
+// A Rule says how much evidence it takes to decide on two sides.
+type Rule struct {
+	Margin         float64
+	FalseDiscovery float64
+}
+
+// A Presence says on which sides there is something.
+type Presence uint8
+
+// The presences.
+const (
+	Both Presence = iota
+	BaseOnly
+	HeadOnly
+)
+
+// A Finding is the ratio of head by base of one quantity, and what is said of it.
+type Finding struct {
+	// Ratio is head over base as the test estimates it, with its 95 % interval. Hi is
+	// +Inf where there is no upper bound.
+	Ratio  float64
+	CI     stats.Interval
+	Method stats.Method
+	// P is the two-sided p-value of there being no change, Adjusted what is left of it in
+	// its family: Holm's if Declared, else Benjamini and Hochberg's q. Both are 1 for
+	// what was not tested.
+	P, Adjusted float64
+	Declared    bool
+	Tested      bool
+	Verdict     Verdict
+	// Capped is set if the design cannot show a cause.
+	Capped bool
+	// Withheld is set if the verdict was taken back, see [Finding.Withhold].
+	Withheld bool
+	// RunsNeeded is the number of runs a side, those recorded included, that would
+	// probably settle what is inconclusive, 0 if unknown.
+	RunsNeeded int
+	// Smallest is the smallest relative change that this data could have shown with a
+	// chance of 90 %; +Inf if none.
+	Smallest float64
+
+	// Presence says on which sides it is, where a side that does not have it has a word of
+	// its own: [Removed] and [New].
+	Presence Presence
+	// Given is a verdict that no test gives, as where the code of the program tells. Its
+	// p-value is one of the family all the same.
+	Given Verdict
+
+	estimate stats.Estimate
+}
+
+// Of is the finding that an estimate makes.
+func Of(e *stats.Estimate) Finding {
+	return Finding{
+		Ratio: e.Ratio, CI: e.CI, Method: e.Method, P: e.P, Adjusted: 1, Capped: e.Capped,
+		Verdict: Inconclusive, estimate: *e,
+	}
+}
+
+// Unknown is a finding of a ratio of which nothing is known but that of the means.
+func Unknown(ratio float64) Finding {
+	return Finding{Ratio: ratio, CI: stats.Interval{Lo: 0, Hi: math.Inf(1)}, P: 1, Adjusted: 1, Verdict: Inconclusive}
+}
+
+// Estimate is what the finding was made of. It has no method if nothing was estimated.
+func (f *Finding) Estimate() *stats.Estimate { return &f.estimate }
+
+// WithinNoise reports whether noise alone can explain the change.
+func (f *Finding) WithinNoise() bool { return f.CI.Contains(1) }
+
+// Single reports whether there is one sampled run a side, of which only the noise of
+// sampling is known.
+func (f *Finding) Single() bool { return single(f.Method) }
+
+func single(m stats.Method) bool { return m == stats.Sampling || m == stats.SamplingExact }
+
+// Grew reports whether P is that of a growth.
+func (f *Finding) Grew() bool { return f.estimate.Above(1) < f.estimate.Below(1) }
+
+// Within reports whether a relative change beyond margin is excluded, by two one-sided
+// tests (Schuirmann, 1987) at the level at which the interval lies within the margin.
+func (f *Finding) Within(margin float64) bool {
+	const alpha = 1 - Level
+	return f.estimate.Below(1+margin) <= alpha/2 && f.estimate.Above(1/(1+margin)) <= alpha/2
+}
+
+// Declared gives verdicts to a family that the user named.
+func (r Rule) Declared(family []*Finding) { r.judge(family, true) }
+
+// Discovered gives verdicts to a family that nobody named. In a small family the rate of
+// false discoveries alone would let a change pass whose interval has no change in it.
+func (r Rule) Discovered(family []*Finding) { r.judge(family, false) }
+
+func (r Rule) judge(family []*Finding, declared bool) {
+	p := make([]float64, len(family))
+	for i, f := range family {
+		p[i] = f.P
+	}
+	adjust, bound := stats.BenjaminiHochberg, r.FalseDiscovery
+	if declared {
+		adjust, bound = stats.Holm, 1-Level
+	}
+	adjusted := adjust(p)
+	found := 0
+	for _, q := range adjusted {
+		if q <= bound {
+			found++
+		}
+	}
+	// The p-value that would just have been enough.
+	enough := bound / float64(max(1, len(family)))
+	if !declared {
+		enough = min(enough*float64(max(1, found)), 1-Level)
+	}
+	for i, f := range family {
+		f.Tested, f.Declared, f.Adjusted = true, declared, adjusted[i]
+		f.decide(bound, enough, r.Margin)
+	}
+}
+
+// decide gives a verdict: adjusted values up to bound, which p-values up to enough have,
+// show a change if the interval does too.
+func (f *Finding) decide(bound, enough, margin float64) {
+	const alpha = 1 - Level
+	f.Smallest = f.estimate.SmallestDetectable(enough, Power)
+	shown := f.Adjusted <= bound && f.P <= alpha
+	switch {
+	case f.Given != "":
+		f.Verdict = f.Given
+	case f.Single():
+		// One run a side tells nothing of how runs differ.
+		f.Verdict = Inconclusive
+	case shown && f.Presence == BaseOnly:
+		f.Verdict = Removed
+	case shown && f.Presence == HeadOnly:
+		f.Verdict = New
+	case f.Within(margin):
+		f.Verdict = Unchanged
+	case shown && f.Ratio < 1:
+		f.Verdict = Improved
+	case shown && f.Ratio > 1:
+		f.Verdict = Regressed
+	default:
+		f.Verdict = Inconclusive
+		// To show the change that is seen, or to exclude one beyond the margin, whatever is
+		// nearer.
+		seen := math.Abs(math.Log(f.Ratio))
+		distance := max(seen, math.Log(1+margin)-seen)
+		f.RunsNeeded = f.estimate.RunsNeeded(distance, alpha/2, Power)
+	}
+}
+
+// Withhold takes a verdict back, also that of no change: what makes a difference may hide
+// one too.
+func (f *Finding) Withhold() {
+	if f.Verdict != Inconclusive {
+		f.Verdict, f.Withheld = Inconclusive, true
+	}
+}
+
+// Text is the verdict for a table: "~" for no difference, "?" for none shown, "-" for not
+// tested.
+func (f *Finding) Text() string {
+	known := f.CI.Lo > 0 || !math.IsInf(f.CI.Hi, 1)
+	switch {
+	case !f.Tested:
+		return "-"
+	case f.Single() && f.WithinNoise() && known || f.Verdict == Unchanged:
+		return "~"
+	case f.Verdict != Inconclusive:
+		return string(f.Verdict)
+	case f.RunsNeeded >= 1000:
+		return "? 1000+ runs"
+	case f.RunsNeeded > 0:
+		return fmt.Sprintf("? %d runs", f.RunsNeeded)
+	}
+	return "?"
+}

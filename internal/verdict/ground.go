@@ -1,0 +1,99 @@
+package verdict
+
+import (
+	"fmt"
+
+	"profdiff/internal/stats"
+)
+
+// Order is how the recordings of both sides follow each other in time.
+type Order string
+
+// The orders.
+const (
+	UnknownOrder Order = "unknown"
+	// Interleaved: the sides take turns, so that drift meets both alike.
+	Interleaved Order = "interleaved"
+	// Blocked: all runs of one side precede those of the other, so that drift looks like
+	// a change.
+	Blocked Order = "blocked"
+)
+
+// OrderOf is the order of runs, each true if it is one of head, from the first recorded
+// to the last.
+func OrderOf(head []bool) Order {
+	changes := 0
+	for i := range head[1:] {
+		if head[i] != head[i+1] {
+			changes++
+		}
+	}
+	if changes > 1 {
+		return Interleaved
+	}
+	return Blocked
+}
+
+// Forbids reports whether the order of so many runs a side forbids verdicts.
+func (o Order) Forbids(base, head int) bool { return o == Blocked && base > 1 && head > 1 }
+
+// A Ground is what all findings of an event rest on.
+type Ground struct {
+	// Blocked is set if the order of recording forbids verdicts.
+	Blocked bool
+	// By names what costs were divided by, and Factor is that of head over base, with its
+	// interval.
+	By     string
+	Factor float64
+	CI     stats.Interval
+	// Estimated is set if the divisor comes from the functions that are judged, Shares if
+	// it is their sum.
+	Estimated, Shares bool
+}
+
+// maxFactor is how much an estimated divisor may differ between the sides.
+const maxFactor = 1.2
+
+// FarApart reports whether the work of two sides differs so much, as a factor, that what a
+// run costs once is shared by many more or fewer operations.
+func FarApart(factor float64) bool { return factor > maxFactor || factor < 1/maxFactor }
+
+// Refuses says why the ground bears no verdict, "" if it does. It asks how many of
+// the functions moved.
+func (g *Ground) Refuses(functions []*Finding) string {
+	moved, tested := Moved(functions)
+	switch {
+	case g.Blocked:
+		return "blocked order of recording"
+	case g.Estimated && FarApart(g.Factor):
+		return fmt.Sprintf("the %s differs by a factor of %.3f between the sides: either the amount of work did, or most functions changed", g.By, g.Factor)
+	case g.Estimated && 2*moved > tested:
+		return fmt.Sprintf("%d of %d functions changed relative to the %s, which is therefore no firm ground", moved, tested, g.By)
+	case g.Shares && 2*moved > tested:
+		return fmt.Sprintf("%d of %d shares changed: the gain of one function is a loss of all others", moved, tested)
+	}
+	return ""
+}
+
+// Moved counts the findings that are called changed, and those tested.
+func Moved(list []*Finding) (moved, tested int) {
+	for _, f := range list {
+		if f.Tested {
+			tested++
+			if f.Verdict.Changed() {
+				moved++
+			}
+		}
+	}
+	return moved, tested
+}
+
+// RefusesTotal says why the ground bears no verdict on all costs together, "" if it does:
+// an estimated divisor that differs between the sides hides a change that most functions
+// share.
+func (g *Ground) RefusesTotal(margin float64) string {
+	if g.Estimated && (g.CI.Lo > 1+margin || g.CI.Hi < 1/(1+margin)) {
+		return fmt.Sprintf("the %s differs by a factor of %.3f between the sides: a change that most functions share cannot be told from one of the amount of work", g.By, g.Factor)
+	}
+	return ""
+}

@@ -1,0 +1,119 @@
+// Package verdict decides what estimates show, and names it. Everything that is compared
+// asks this package: costs of functions, mispredictions of branches, budgets, and the
+// runs of one program against each other. So the same estimate has the same name wherever
+// it is printed.
+//
+// A comparison of two sides goes like this:
+//
+//  1. Each ratio of head by base is estimated with package stats: a [Finding]. Findings
+//     that are tested together are a family.
+//  2. The p-values of a family are corrected for their number. What the user named is
+//     [Rule.Declared]: any false alarm among it is one too many (Holm, 1979, "A simple
+//     sequentially rejective multiple test procedure"). What was only found is
+//     [Rule.Discovered]: of those called changed, a share may be false (Benjamini and
+//     Hochberg, 1995, "Controlling the false discovery rate").
+//  3. One run a side gives no verdict: how runs differ is not known. Counts of a
+//     simulator do not vary, so that one run of these is enough. With fewer than 4 runs
+//     a side a finding is capped: it is reason to look, not to fail a build.
+//  4. A change beyond the margin is excluded by two one-sided tests (Schuirmann, 1987,
+//     "A comparison of the two one-sided tests procedure"): [Unchanged].
+//  5. Else a change is shown if the corrected p-value is small enough and the interval
+//     does not contain 1: [Improved] or [Regressed], or [Removed] or [New] where a side
+//     has nothing.
+//  6. Else the finding is [Inconclusive], and the number of runs is computed that would
+//     probably settle it.
+//  7. Verdicts are withheld where the ground under all of them does not bear them: runs
+//     of one side recorded before those of the other, or a divisor that was estimated
+//     from functions most of which moved: [Ground].
+package verdict
+
+// A Verdict names what was shown.
+type Verdict string
+
+// The verdicts on two sides.
+const (
+	Improved  Verdict = "improved"
+	Regressed Verdict = "regressed"
+	// Unchanged: a change beyond the margin is excluded.
+	Unchanged Verdict = "unchanged"
+	// Inconclusive: neither is shown. Limits have it too.
+	Inconclusive Verdict = "inconclusive"
+	// Removed: head has nothing of it. New: base has not.
+	Removed Verdict = "removed"
+	New     Verdict = "new"
+	// NotComparable: the sides were recorded in different ways.
+	NotComparable Verdict = "not comparable"
+)
+
+// The verdicts on a limit.
+const (
+	// Pass: more than the limit is excluded.
+	Pass Verdict = "pass"
+	// Warn: more than the warning limit is proven, or what would fail cannot by design.
+	Warn Verdict = "warn"
+	// Fail: more than the limit is proven.
+	Fail Verdict = "fail"
+)
+
+// TwoSided are the verdicts on two sides, in the order in which they are counted.
+var TwoSided = []Verdict{Improved, Regressed, Removed, New, Unchanged, Inconclusive, NotComparable}
+
+// Limits are the verdicts on limits, what asks for most first.
+var Limits = []Verdict{Fail, Inconclusive, Warn, Pass}
+
+// Changed reports whether a change was shown.
+func (v Verdict) Changed() bool {
+	switch v {
+	case Improved, Regressed, Removed, New:
+		return true
+	}
+	return false
+}
+
+// Better reports whether less was shown to be there than before, and Worse whether more.
+func (v Verdict) Better() bool { return v == Improved || v == Removed }
+
+// Worse is the opposite of Better.
+func (v Verdict) Worse() bool { return v == Regressed || v == New }
+
+// names are how a verdict is shown beside its word: by a sign of one column, by one with a
+// color of its own for Markdown, and as the head of a page.
+var names = map[Verdict]struct{ sign, color, title string }{
+	Pass:         {"✓", "✅", "Pass"},
+	Warn:         {"!", "⚠️", "Warning"},
+	Fail:         {"✗", "❌", "Fail"},
+	Improved:     {"▼", "", "Improved"},
+	Regressed:    {"▲", "", "Regressed"},
+	Unchanged:    {"=", "", "Unchanged"},
+	Inconclusive: {"?", "❔", "Not decidable"},
+}
+
+// Sign is the verdict without words and without color, "" if it has none.
+func (v Verdict) Sign() string { return names[v].sign }
+
+// ColorSign is the verdict on a limit as a sign that is seen before a table is read.
+func (v Verdict) ColorSign() string { return names[v].color }
+
+// Title is the verdict as the head of a page, "" if it has none.
+func (v Verdict) Title() string { return names[v].title }
+
+// rank orders the verdicts on limits by what they ask for.
+func (v Verdict) rank() int {
+	switch v {
+	case Fail:
+		return 3
+	case Inconclusive:
+		return 2
+	case Warn:
+		return 1
+	}
+	return 0
+}
+
+// Worst is the verdict on a limit that asks for more.
+func Worst(a, b Verdict) Verdict {
+	if b.rank() > a.rank() {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,203 @@
+package verdict
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"profdiff/internal/stats"
+)
+
+// sampled are runs of so many samples each.
+func sampled(counts ...float64) (runs []stats.WeightedCount) {
+	for _, n := range counts {
+		runs = append(runs, stats.WeightedCount{Weight: n, WeightSq: n})
+	}
+	return runs
+}
+
+// counted are runs of a simulator.
+func counted(values ...float64) (runs []stats.WeightedCount) {
+	for _, v := range values {
+		runs = append(runs, stats.WeightedCount{Weight: v})
+	}
+	return runs
+}
+
+func find(base, head []stats.WeightedCount) *Finding {
+	tests := stats.New(Level)
+	e := tests.Ratio(base, head)
+	if len(base) == 1 && len(head) == 1 && base[0].WeightSq == 0 && head[0].WeightSq == 0 {
+		e = tests.Exact(base[0], head[0])
+	}
+	f := Of(&e)
+	return &f
+}
+
+var rule = Rule{Margin: Margin, FalseDiscovery: FalseDiscovery}
+
+func TestRule(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		base, head []stats.WeightedCount
+		presence   Presence
+		given      Verdict
+		want       Verdict
+		capped     bool
+		text       string
+	}{
+		{"one run a side, however far apart", sampled(100000), sampled(1000000), Both, "", Inconclusive, true, "?"},
+		{"one run a side, gone", sampled(100000), sampled(0), BaseOnly, "", Inconclusive, true, "?"},
+		{"one run a side, within noise", sampled(1000), sampled(1010), Both, "", Inconclusive, true, "~"},
+		{"one run of a simulator a side", counted(1000), counted(1100), Both, "", Regressed, false, "regressed"},
+		{"one run of a simulator a side, within the margin", counted(1000), counted(1010), Both, "", Unchanged, false, "~"},
+		{"one run of a simulator a side, gone", counted(1000), counted(0), BaseOnly, "", Removed, false, "removed"},
+		{"one run of a simulator a side, new", counted(0), counted(1000), HeadOnly, "", New, false, "new"},
+		{"one run of a simulator a side, gone, without a word of its own", counted(1000), counted(0), Both, "", Improved, false, "improved"},
+		{"the code says so", sampled(100000), sampled(0), BaseOnly, Removed, Removed, true, "removed"},
+		{"two runs a side", sampled(10000, 10010), sampled(20000, 20010), Both, "", Regressed, true, "regressed"},
+		{"four runs a side", sampled(10000, 10100, 9900, 10000), sampled(5000, 5050, 4950, 5000), Both, "", Improved, false, "improved"},
+		{"four runs a side that agree", sampled(10000, 10010, 9990, 10000), sampled(10005, 9995, 10001, 10003), Both, "", Unchanged, false, "~"},
+		{"four runs a side that vary", sampled(10000, 12000, 8000, 11000), sampled(11000, 9000, 13000, 10000), Both, "", Inconclusive, false, "? 248 runs"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for name, judge := range map[string]func([]*Finding){"declared": rule.Declared, "discovered": rule.Discovered} {
+				f := find(test.base, test.head)
+				f.Presence, f.Given = test.presence, test.given
+				judge([]*Finding{f})
+				if f.Verdict != test.want || f.Capped != test.capped || f.Text() != test.text {
+					t.Errorf("%s: %s, capped %t, %q, want %s, %t, %q", name, f.Verdict, f.Capped, f.Text(), test.want, test.capped, test.text)
+				}
+			}
+		})
+	}
+}
+
+// TestFamilies checks that a finding that is shown alone is not among many: the many are
+// halves of one program, whose p-values are what they are by chance.
+func TestFamilies(t *testing.T) {
+	noise := func() (list []*Finding) {
+		for i := range 40 {
+			d := float64(i)
+			list = append(list, find(sampled(10000, 10200+d, 9800, 10100), sampled(10150, 9900, 10050+d, 10000)))
+		}
+		return list
+	}
+	barely := func() *Finding {
+		return find(sampled(10000, 10100, 9900, 10050), sampled(10300, 10450, 10200, 10350))
+	}
+	alone := barely()
+	rule.Declared([]*Finding{alone})
+	if alone.Verdict != Regressed || !alone.Declared || alone.Adjusted != alone.P {
+		t.Fatalf("alone: %s, p %v, adjusted %v", alone.Verdict, alone.P, alone.Adjusted)
+	}
+	for name, judge := range map[string]func([]*Finding){"declared": rule.Declared, "discovered": rule.Discovered} {
+		among := barely()
+		judge(append(noise(), among))
+		if among.Verdict != Inconclusive || among.Adjusted <= among.P || among.Smallest <= alone.Smallest {
+			t.Errorf("%s: %s, p %v, adjusted %v", name, among.Verdict, among.P, among.Adjusted)
+		}
+	}
+	// In a family of one a false discovery rate of 10 % is a level of 10 %: the interval
+	// has to say so too.
+	f := find(sampled(10000, 10300, 9800, 10100, 9700), sampled(10300, 10600, 10200, 10300, 10000))
+	if f.P <= 0.05 || f.P > 0.1 {
+		t.Fatalf("p is %v: the example is none", f.P)
+	}
+	if rule.Discovered([]*Finding{f}); f.Verdict != Inconclusive || !f.WithinNoise() {
+		t.Errorf("%s %v", f.Verdict, f.CI)
+	}
+}
+
+func TestWithhold(t *testing.T) {
+	f := find(counted(1000), counted(2000))
+	rule.Declared([]*Finding{f})
+	if f.Withhold(); f.Verdict != Inconclusive || !f.Withheld {
+		t.Errorf("%s, withheld %t", f.Verdict, f.Withheld)
+	}
+	f = find(sampled(1000), sampled(2000))
+	if f.Withhold(); f.Withheld {
+		t.Error("there was nothing to withhold")
+	}
+}
+
+func TestGround(t *testing.T) {
+	changed, same := &Finding{Tested: true, Verdict: Improved}, &Finding{Tested: true, Verdict: Unchanged}
+	for _, test := range []struct {
+		name        string
+		ground      Ground
+		functions   []*Finding
+		want, total string
+	}{
+		{"work", Ground{By: "frames", Factor: 3, CI: stats.Interval{Lo: 3, Hi: 3}}, []*Finding{changed}, "", ""},
+		{"blocked", Ground{Blocked: true, Factor: 1}, nil, "blocked order of recording", ""},
+		{"far apart", Ground{Estimated: true, By: "median", Factor: 1.3, CI: stats.Interval{Lo: 1, Hi: 1.5}}, nil, "the median differs by a factor of 1.300 between the sides: either the amount of work did, or most functions changed", ""},
+		{"most moved", Ground{Estimated: true, By: "median", Factor: 1, CI: stats.Interval{Lo: 0.99, Hi: 1.01}}, []*Finding{changed, changed, same, {}}, "2 of 3 functions changed relative to the median, which is therefore no firm ground", ""},
+		{"shares", Ground{Shares: true, Factor: 1, CI: stats.Interval{Lo: 1, Hi: 1}}, []*Finding{changed, changed, same}, "2 of 3 shares changed: the gain of one function is a loss of all others", ""},
+		{
+			"apart",
+			Ground{Estimated: true, By: "median", Factor: 1.1, CI: stats.Interval{Lo: 1.08, Hi: 1.12}},
+			[]*Finding{changed, same},
+			"",
+			"the median differs by a factor of 1.100 between the sides: a change that most functions share cannot be told from one of the amount of work",
+		},
+	} {
+		if got := test.ground.Refuses(test.functions); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+		if got := test.ground.RefusesTotal(Margin); got != test.total {
+			t.Errorf("%s: total %q, want %q", test.name, got, test.total)
+		}
+	}
+}
+
+func TestOrder(t *testing.T) {
+	for _, test := range []struct {
+		head []bool
+		want Order
+	}{
+		{[]bool{false, true}, Blocked},
+		{[]bool{false, false, true, true}, Blocked},
+		{[]bool{false, true, true, false}, Interleaved},
+		{[]bool{true, false, true, false}, Interleaved},
+	} {
+		if got := OrderOf(test.head); got != test.want {
+			t.Errorf("%v: %s, want %s", test.head, got, test.want)
+		}
+	}
+	if Blocked.Forbids(1, 1) || Blocked.Forbids(1, 5) || !Blocked.Forbids(2, 2) || Interleaved.Forbids(2, 2) || UnknownOrder.Forbids(2, 2) {
+		t.Error("an order forbids what it should not, or not what it should")
+	}
+}
+
+// TestNames checks that every verdict that tables or pages mark has all it needs.
+func TestNames(t *testing.T) {
+	var untitled []Verdict
+	for _, list := range [][]Verdict{TwoSided, Limits} {
+		for _, v := range list {
+			if v.Title() == "" || v.Sign() == "" {
+				untitled = append(untitled, v)
+			}
+		}
+	}
+	if diff := cmp.Diff([]Verdict{Removed, New, NotComparable}, untitled); diff != "" {
+		t.Errorf("without a title or a sign, -want +got:\n%s", diff)
+	}
+	for _, v := range Limits {
+		if v.ColorSign() == "" {
+			t.Errorf("%s has no sign for Markdown", v)
+		}
+	}
+	if Worst(Pass, Warn) != Warn || Worst(Fail, Inconclusive) != Fail || Worst(Inconclusive, Warn) != Inconclusive {
+		t.Error("the order of verdicts on limits is not that of what they ask for")
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	f := Unknown(math.NaN())
+	rule.Discovered([]*Finding{&f})
+	if f.Verdict != Inconclusive || f.RunsNeeded != 0 || f.Estimate().Method != "" || f.Text() != "?" {
+		t.Errorf("%s, %d runs, %q", f.Verdict, f.RunsNeeded, f.Text())
+	}
+}
