@@ -184,7 +184,10 @@ func changeAt(t *testing.T, d *diff.Result, address uint64) *diff.BranchChange {
 // TestDiffPower counts how often a miss rate that falls by half is seen, that one that
 // stays is not said to change, and that intervals hold the truth.
 func TestDiffPower(t *testing.T) {
-	const rounds = 20
+	rounds := 20
+	if testing.Short() {
+		rounds = 10
+	}
 	for _, test := range []struct {
 		name       string
 		runs       int

@@ -129,7 +129,10 @@ func (m *machine) run(n int, p, miss float64, phases bool) {
 // TestSimulation compares tables with what happened in a simulated machine, many times:
 // intervals hold the truth as often as they say, and are no wider than they have to be.
 func TestSimulation(t *testing.T) {
-	const rounds = 60
+	rounds := 60
+	if testing.Short() {
+		rounds = 12
+	}
 	for _, test := range []struct {
 		name     string
 		counts   Counts
