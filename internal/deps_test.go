@@ -17,6 +17,7 @@ import (
 var policy = map[string][]string{
 	"input":                 {"input/xz"},
 	"input/xz":              {},
+	"cputime":               {},
 	"perffile":              {},
 	"perffile/perffiletest": {"perffile"},
 	"perfsession":           {"perffile"},

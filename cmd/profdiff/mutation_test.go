@@ -12,21 +12,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
-)
 
-// cpuTime returns the CPU time that this process has used. Unlike the time that
-// passed, it does not depend on what else the machine does.
-func cpuTime(t *testing.T) time.Duration {
-	t.Helper()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
+	"profdiff/internal/cputime"
+)
 
 // mutate damages data in place, or returns a shorter or longer copy.
 func mutate(rng *rand.Rand, data []byte) []byte {
@@ -97,9 +87,9 @@ func TestMutations(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		start := cpuTime(t)
+		start := cputime.Now()
 		code := execute(context.Background(), args, strings.NewReader(""), &stdout, &stderr)
-		took := cpuTime(t) - start
+		took := cputime.Now() - start
 		runtime.ReadMemStats(&after)
 		codes[code]++
 		left, err := filepath.Glob(filepath.Join(dir, "*"))

@@ -152,6 +152,10 @@ func TestCompiledAgainstLLVM(t *testing.T) {
 // TestBytesAgainstLLVM compares random bytes, most of which no compiler emits.
 func TestBytesAgainstLLVM(t *testing.T) {
 	tool(t, "llvm-objdump")
+	n := 20000
+	if testing.Short() {
+		n = 2000
+	}
 	// What may differ: whether a 66 prefix makes a near branch 16 bits (AMD) or not
 	// (Intel), prefixes before VEX and EVEX, which fault, and an operand or address
 	// size prefix, or REX, that llvm-objdump does not apply because another prefix
@@ -170,7 +174,7 @@ func TestBytesAgainstLLVM(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, uint64(len(name))))
 			var text []byte
-			for range 20000 {
+			for range n {
 				at := len(text)
 				text = append(text, first...)
 				for range 16 {

@@ -227,7 +227,10 @@ func basicBlocks(a arch, list []Instruction, limit int) [][]string {
 
 // TestAcceptance feeds llvm-mca what llvm-objdump prints of whole programs.
 func TestAcceptance(t *testing.T) {
-	const blocks = 400
+	blocks := 400
+	if testing.Short() {
+		blocks = 60
+	}
 	thumb := []string{"clang", "--target=armv7-linux-gnueabihf", "-mthumb", "-ffreestanding", "-O2", "-c"}
 	tests := []struct {
 		name        string

@@ -261,6 +261,9 @@ func TestWarnings(t *testing.T) {
 // TestBatches compares regions simulated together, with the limits of a process
 // reached, with the same regions alone.
 func TestBatches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("has llvm-mca print more than one process may")
+	}
 	tc := toolchain(t, 19)
 	opt := Options{Triple: "aarch64", CPU: "neoverse-n1", Iterations: 4500, Timeline: true}
 	var regions []Region

@@ -271,16 +271,19 @@ func testDebugFormats(t *testing.T, exe5, exe4 string) {
 		}
 	}
 	t.Run("-gdwarf-4", func(t *testing.T) { compare(t, lines(t, open(t, exe4))) })
-	for _, flags := range [][]string{
-		{"-gdwarf-3"},
-		{"-gdwarf-2"},
-		{"-gdwarf-5", "-gdwarf64"},
-	} {
+	others := [][]string{{"-gdwarf-5", "-gdwarf64"}, {"-gdwarf-3"}, {"-gdwarf-2"}}
+	if testing.Short() {
+		others = nil // each takes the compiler seconds
+	}
+	for _, flags := range others {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			compare(t, lines(t, open(t, library(t, append([]string{"-g", "-rdynamic"}, flags...)...))))
 		})
 	}
 	t.Run("type units", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("takes the compiler seconds")
+		}
 		// GCC does not say in which namespace a class is that has a type unit.
 		l := lines(t, open(t, library(t, "-g", "-rdynamic", "-gdwarf-4", "-fdebug-types-section")))
 		got := framesAt(l, addrs)
@@ -325,6 +328,9 @@ func testDebugFormats(t *testing.T, exe5, exe4 string) {
 		compare(t, l)
 	})
 	t.Run("split", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("takes the compiler seconds")
+		}
 		// There are only lines.
 		l := lines(t, open(t, library(t, "-g", "-gdwarf-5", "-rdynamic", "-gsplit-dwarf")))
 		for i, got := range framesAt(l, addrs) {

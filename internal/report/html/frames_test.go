@@ -56,7 +56,7 @@ func TestPruned(t *testing.T) {
 func TestNthSmallest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	values := []float64{0, math.Copysign(0, -1), -3, 1e-300, math.Inf(1), 7, 7, 7}
-	for range 2000 {
+	for range 200 {
 		values = append(values, math.Exp(20*rng.NormFloat64()), math.Round(rng.NormFloat64()))
 	}
 	sorted := slices.Sorted(slices.Values(values))
