@@ -14,7 +14,10 @@
 // The file is YAML; its form is that of [File], and budget.schema.json has it for editors.
 package budget
 
-import "profdiff/internal/stats"
+import (
+	"profdiff/internal/stats"
+	"profdiff/internal/yaml"
+)
 
 // A File is a budget file.
 type File struct {
@@ -25,12 +28,9 @@ type File struct {
 	Waivers  []Waiver  `json:"waivers,omitempty" jsonschema:"budgets that may be exceeded for a while"`
 
 	name string
-	at   map[string]Position
+	at   map[string]yaml.Position
 	look stats.Look
 }
-
-// A Position is a place in the budget file, counted from 1.
-type Position struct{ Line, Column int }
 
 // Defaults hold for all budgets of a file.
 type Defaults struct {
@@ -94,7 +94,7 @@ type Budget struct {
 	Strict     bool      `json:"strict,omitempty" jsonschema:"fail also if cost only moved within a file or below a caller"`
 	Owner      string    `json:"owner,omitempty" jsonschema:"who is asked"`
 
-	Position Position `json:"-"`
+	Position yaml.Position `json:"-"`
 }
 
 // A Match chooses samples. All that is given must hold.
@@ -145,5 +145,5 @@ type Waiver struct {
 	Reason  string  `json:"reason" jsonschema:"why"`
 	By      string  `json:"by,omitempty" jsonschema:"who allowed it"`
 
-	Position Position `json:"-"`
+	Position yaml.Position `json:"-"`
 }

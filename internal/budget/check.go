@@ -14,6 +14,7 @@ import (
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
+	"profdiff/internal/yaml"
 )
 
 // Inputs are what a budget file is checked against.
@@ -83,9 +84,7 @@ func (f *File) Check(in *Inputs) (*Outcome, error) {
 		return nil, err
 	}
 	if err := f.canFail(k.family(), f.Defaults.Require.Runs); err != nil {
-		fe, _ := errors.AsType[*FileError](err)
-		fe.Name = f.name
-		return nil, fe
+		return nil, yaml.Name(f.name, err)
 	}
 	f.judge(k.results)
 	o := &Outcome{File: f.name, Alpha: f.alpha(), Look: f.look, Tests: k.family(), Design: k.design(), Comparison: k.comparison, Notes: k.notes}
@@ -120,9 +119,7 @@ func (f *File) CheckDates(today Date) error {
 	for i := range f.Waivers {
 		if w := &f.Waivers[i]; w.Until.Sub(today.Time) > maxWaiver {
 			err := f.fail(fmt.Sprintf("waivers[%d].until", i), "%s is more than 180 days from %s", w.Until, today)
-			fe, _ := errors.AsType[*FileError](err)
-			fe.Name = f.name
-			return fe
+			return yaml.Name(f.name, err)
 		}
 	}
 	return nil

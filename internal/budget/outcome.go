@@ -9,6 +9,7 @@ import (
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
+	"profdiff/internal/yaml"
 )
 
 // A Verdict is the answer to a budget.
@@ -122,7 +123,7 @@ type Result struct {
 	// Functions are those that were counted, the heaviest first; Location is of that one.
 	Functions []string
 	Location  Location
-	Position  Position // in the budget file
+	Position  yaml.Position // in the budget file
 	Budget    *Budget
 
 	shift func() string

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"profdiff/internal/stats"
+	"profdiff/internal/yaml"
 )
 
 // Defaults of what a file leaves out.
@@ -85,8 +86,6 @@ func (f *File) check() error {
 	return f.canFail(f.tests(), d.Require.Runs)
 }
 
-func (p Position) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
-
 // fail is an error of the value at path, or of the innermost mapping that has a place.
 func (f *File) fail(path, format string, args ...any) error {
 	at, ok := f.at[path]
@@ -99,7 +98,7 @@ func (f *File) fail(path, format string, args ...any) error {
 		}
 		at, ok = f.at[p]
 	}
-	return failAt(at, "%s", prefix(path)+fmt.Sprintf(format, args...))
+	return yaml.Errorf(at, "%s", yaml.Prefix(path)+fmt.Sprintf(format, args...))
 }
 
 func (f *File) checkRequire() error {

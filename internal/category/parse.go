@@ -1,20 +1,15 @@
 package category
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"regexp/syntax"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
-
-	"go.yaml.in/yaml/v3"
 
 	"profdiff/internal/run"
+	"profdiff/internal/yaml"
 )
 
 // Limits of a file of categories.
@@ -67,78 +62,23 @@ func parse(name string, data []byte, included func() *Set) (*Set, error) {
 	if len(data) > MaxSize {
 		return nil, fmt.Errorf("%s: has %d bytes, of at most %d: make several files of it", name, len(data), MaxSize)
 	}
-	if i := invalidUTF8(data); i >= 0 {
-		return nil, fmt.Errorf("%s:%d: byte %#x is not UTF-8: convert the file", name, 1+bytes.Count(data[:i], []byte("\n")), data[i])
-	}
 	p := parser{set: new(Set), included: included, lines: make(map[string]int), ids: make(map[string]int)}
-	root, err := document(data)
-	if err == nil {
+	root, err := yaml.Parse(data)
+	switch {
+	case err != nil:
+	case root == nil:
+		err = errors.New(`has no categories: it needs a list "categories:"`)
+	default:
 		err = p.file(root)
 	}
 	if err != nil {
-		if at, ok := errors.AsType[*lineError](err); ok && at.line > 0 {
-			return nil, fmt.Errorf("%s:%d: %w", name, at.line, at.err)
+		if at := yaml.Name(name, err); at.Position.Line > 0 {
+			return nil, fmt.Errorf("%s:%d: %w", name, at.Position.Line, at.Err)
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	p.set.names = append(p.set.names, Other)
 	return p.set, nil
-}
-
-func invalidUTF8(data []byte) int {
-	for i := 0; i < len(data); {
-		r, n := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
-}
-
-// A lineError is an error in a line of the file.
-type lineError struct {
-	line int
-	err  error
-}
-
-func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
-func (e *lineError) Unwrap() error { return e.err }
-
-func failAt(n *yaml.Node, format string, args ...any) error {
-	return &lineError{n.Line, fmt.Errorf(format, args...)}
-}
-
-var yamlLine = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?`)
-
-// yamlError makes a lineError of what package yaml says.
-func yamlError(err error) error {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	m := yamlLine.FindStringSubmatch(text)
-	if m == nil {
-		return fmt.Errorf("is no YAML: %s", text)
-	}
-	line, _ := strconv.Atoi(m[1]) // 0 if there is none
-	return &lineError{line, fmt.Errorf("is no YAML: %s", text[len(m[0]):])}
-}
-
-// document reads the only document.
-func document(data []byte) (*yaml.Node, error) {
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	var first, second yaml.Node
-	if err := dec.Decode(&first); err != nil {
-		if len(bytes.TrimSpace(data)) == 0 || err.Error() == "EOF" {
-			return nil, errors.New(`has no categories: it needs a list "categories:"`)
-		}
-		return nil, yamlError(err)
-	}
-	switch err := dec.Decode(&second); {
-	case err == nil:
-		return nil, failAt(&second, "a second document starts here: give one file for each")
-	case err.Error() != "EOF":
-		return nil, yamlError(err)
-	}
-	return first.Content[0], nil
 }
 
 type parser struct {
@@ -151,22 +91,25 @@ type parser struct {
 	isInside bool // the built-in set has been included
 }
 
+func failAt(n *yaml.Node, format string, args ...any) error {
+	return yaml.Errorf(n.Position, format, args...)
+}
+
 // fields calls read for each key of a mapping, which must be one of keys.
 func fields(n *yaml.Node, what string, keys []string, read func(key string, value *yaml.Node) error) error {
-	if n.Kind != yaml.MappingNode {
+	if n.Kind != yaml.Mapping {
 		return failAt(n, "%s is %s: it must be a mapping with the keys %s", what, kindOf(n), strings.Join(keys, ", "))
 	}
 	seen := make(map[string]int)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		switch line, twice := seen[key.Value]; {
-		case key.Kind != yaml.ScalarNode || !slices.Contains(keys, key.Value):
-			return failAt(key, "unknown key %q in %s: known are %s", clip(key.Value), what, strings.Join(keys, ", "))
+	for _, e := range n.Entries {
+		switch line, twice := seen[e.Key]; {
+		case !slices.Contains(keys, e.Key):
+			return yaml.Errorf(e.Position, "unknown key %q in %s: known are %s", clip(e.Key), what, strings.Join(keys, ", "))
 		case twice:
-			return failAt(key, "key %q was given in line %d already: join the two", key.Value, line)
+			return yaml.Errorf(e.Position, "key %q was given in line %d already: join the two", e.Key, line)
 		}
-		seen[key.Value] = key.Line
-		if err := read(key.Value, value); err != nil {
+		seen[e.Key] = e.Position.Line
+		if err := read(e.Key, e.Value); err != nil {
 			return err
 		}
 	}
@@ -174,17 +117,15 @@ func fields(n *yaml.Node, what string, keys []string, read func(key string, valu
 }
 
 func kindOf(n *yaml.Node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
+	switch n.Kind {
+	case yaml.Mapping:
 		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
+	case yaml.List:
 		return "a list"
-	case n.Kind == yaml.AliasNode:
-		return "an alias, which is not supported"
-	case n.Tag == "!!null":
+	case yaml.Null:
 		return "empty"
 	}
-	return fmt.Sprintf("%q", clip(n.Value))
+	return fmt.Sprintf("%q", clip(n.Text))
 }
 
 // clip shortens text of the file for a message.
@@ -204,16 +145,16 @@ func (p *parser) file(root *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	if list == root || list.Kind != yaml.SequenceNode && list.Tag == "!!null" {
+	if list == root || list.Kind == yaml.Null {
 		return failAt(list, `has no categories: list them under "categories:"`)
 	}
-	if list.Kind != yaml.SequenceNode {
+	if list.Kind != yaml.List {
 		return failAt(list, "categories is %s: it must be a list", kindOf(list))
 	}
-	if len(list.Content) == 0 {
+	if len(list.List) == 0 {
 		return failAt(list, "has no categories: list at least one")
 	}
-	for _, n := range list.Content {
+	for _, n := range list.List {
 		if err := p.entry(n); err != nil {
 			return err
 		}
@@ -257,7 +198,7 @@ func (p *parser) entry(n *yaml.Node) error {
 	case alternatives != nil && parts > 0:
 		return failAt(alternatives, "category has any and a rule beside it: move the rule into any")
 	case alternatives == nil && parts == 0:
-		return failAt(n, "category %q has no rule: give one of %s, or any", clip(name.Value), strings.Join(ruleKeys, ", "))
+		return failAt(n, "category %q has no rule: give one of %s, or any", clip(name.Text), strings.Join(ruleKeys, ", "))
 	}
 	id, err := p.name(name)
 	if err != nil {
@@ -266,10 +207,10 @@ func (p *parser) entry(n *yaml.Node) error {
 	if alternatives == nil {
 		return p.add(n, id, r)
 	}
-	if alternatives.Kind != yaml.SequenceNode || len(alternatives.Content) == 0 {
+	if alternatives.Kind != yaml.List || len(alternatives.List) == 0 {
 		return failAt(alternatives, "any is %s: it must be a list of rules", kindOf(alternatives))
 	}
-	for _, a := range alternatives.Content {
+	for _, a := range alternatives.List {
 		r := newRule()
 		if err := fields(a, "a rule", ruleKeys, func(key string, value *yaml.Node) error { return p.part(&r, key, value) }); err != nil {
 			return err
@@ -283,9 +224,9 @@ func (p *parser) entry(n *yaml.Node) error {
 
 // name adds a category.
 func (p *parser) name(n *yaml.Node) (int, error) {
-	name := n.Value
+	name := n.Text
 	switch line, twice := p.lines[name]; {
-	case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
+	case !n.IsText():
 		return 0, failAt(n, "name is %s: it must be text", kindOf(n))
 	case strings.TrimSpace(name) != name || name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return 0, failAt(n, "name %q is empty, or has spaces around it or characters that cannot be printed", clip(name))
@@ -294,7 +235,7 @@ func (p *parser) name(n *yaml.Node) (int, error) {
 	case twice:
 		return 0, failAt(n, "name %q was given in line %d already: join the two with any", clip(name), line)
 	}
-	p.lines[name] = n.Line
+	p.lines[name] = n.Position.Line
 	return p.id(name), nil
 }
 
@@ -311,7 +252,7 @@ func (p *parser) id(name string) int {
 // include adds the rules of the built-in set.
 func (p *parser) include(n *yaml.Node) error {
 	switch {
-	case n.Kind != yaml.ScalarNode || n.Value != "builtin":
+	case n.Text != "builtin":
 		return failAt(n, "include is %s: only builtin can be included", kindOf(n))
 	case p.included == nil || p.isInside:
 		return failAt(n, "builtin is included twice: remove one")
@@ -413,17 +354,17 @@ func (p *parser) part(r *rule, key string, value *yaml.Node) error {
 // texts reads a list of strings that are not empty, or one.
 func texts(key string, n *yaml.Node) ([]*yaml.Node, error) {
 	items := []*yaml.Node{n}
-	if n.Kind == yaml.SequenceNode {
-		items = n.Content
+	if n.Kind == yaml.List {
+		items = n.List
 	}
 	if len(items) == 0 {
 		return nil, failAt(n, "%s is an empty list: remove it, or list what it is for", key)
 	}
 	for _, item := range items {
 		switch {
-		case item.Kind != yaml.ScalarNode || item.Tag == "!!null":
+		case !item.IsText():
 			return nil, failAt(item, "%s has an entry that is %s: it must be text", key, kindOf(item))
-		case item.Value == "":
+		case item.Text == "":
 			return nil, failAt(item, "%s has an empty entry, which would match everything: remove it", key)
 		}
 	}
@@ -437,12 +378,12 @@ func kinds(r *rule, items []*yaml.Node) error {
 		bit := uint(0)
 		for k := run.UnknownMapping; k <= run.VDSOMapping; k++ {
 			known = append(known, k.String())
-			if k.String() == item.Value {
+			if k.String() == item.Text {
 				bit = 1 << k
 			}
 		}
 		if bit == 0 {
-			return failAt(item, "unknown kind %q: known are %s", clip(item.Value), strings.Join(known, ", "))
+			return failAt(item, "unknown kind %q: known are %s", clip(item.Text), strings.Join(known, ", "))
 		}
 		r.kinds |= bit
 	}
@@ -452,10 +393,10 @@ func kinds(r *rule, items []*yaml.Node) error {
 func syscalls(items []*yaml.Node) ([]string, error) {
 	var names []string
 	for _, item := range items {
-		if !syscallName.MatchString(item.Value) {
-			return nil, failAt(item, "%q is no name of a system call: those have small letters, digits and _ only", clip(item.Value))
+		if !syscallName.MatchString(item.Text) {
+			return nil, failAt(item, "%q is no name of a system call: those have small letters, digits and _ only", clip(item.Text))
 		}
-		names = append(names, item.Value)
+		names = append(names, item.Text)
 	}
 	return names, nil
 }
@@ -464,7 +405,7 @@ func syscalls(items []*yaml.Node) ([]string, error) {
 func (p *parser) patterns(key string, items []*yaml.Node) (patterns, error) {
 	var all patterns
 	for _, item := range items {
-		expr := item.Value
+		expr := item.Text
 		tree, err := syntax.Parse(expr, syntax.Perl)
 		if err != nil {
 			reason := err.Error()

@@ -20,6 +20,7 @@ import (
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
+	"profdiff/internal/yaml"
 )
 
 // hostileNames are names that mean something in some format.
@@ -70,7 +71,7 @@ func outcome() *budget.Outcome {
 			}
 			r := budget.Result{
 				ID: id, Verdict: v, Reasons: []string{"more than +5% in " + name}, Notes: []string{"note of " + name}, Owner: "@" + name,
-				Claims: []*budget.Claim{c}, Deciding: c, Functions: []string{name}, Position: budget.Position{Line: 4 + i, Column: 5},
+				Claims: []*budget.Claim{c}, Deciding: c, Functions: []string{name}, Position: yaml.Position{Line: 4 + i, Column: 5},
 				Location: budget.Location{Function: name, File: "/src/" + name + ".c", Line: 12}, Budget: &budget.Budget{ID: id},
 			}
 			if i == 5 {
