@@ -76,6 +76,9 @@ func runProfdiff(t *testing.T, args ...string) string {
 // the totals are those of callgrind_annotate, the branch that costs most is named by
 // its line, a second run gives the same bytes, and after the change the branch is gone.
 func TestBranchesValgrind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs valgrind several times")
+	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "count.c"), []byte(countProgram), 0o666); err != nil {
 		t.Fatal(err)

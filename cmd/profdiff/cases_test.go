@@ -225,6 +225,7 @@ func TestCases(t *testing.T) {
 			continue // has tests of its own
 		}
 		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
 			if c.Commands["again"] == "" {
 				t.Error("case.yaml has no command to record again")
 			}

@@ -52,6 +52,7 @@ func TestHTMLAgrees(t *testing.T) {
 		{"snapshot-merge", nil},
 	} {
 		t.Run(strings.Join(append([]string{test.name}, test.args[:min(len(test.args), 2)]...), " "), func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			page, document := filepath.Join(dir, "report.html"), filepath.Join(dir, "diff.json")
 			args := append([]string{"diff", "../../profiles/" + test.name}, test.args...)

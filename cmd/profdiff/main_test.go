@@ -13,7 +13,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-var update = flag.Bool("update", false, "rewrite expected outputs")
+var (
+	update   = flag.Bool("update", false, "rewrite expected outputs")
+	longMode = flag.Bool("long", false, "try thousands of damaged recordings")
+)
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"profdiff": main})

@@ -59,7 +59,14 @@ func mutate(rng *rand.Rand, data []byte) []byte {
 // success or with exit code 3 and one line, within 5 s of CPU time, without a file left behind,
 // and with memory in proportion to the input.
 func TestMutations(t *testing.T) {
-	const mutations, timeLimit = 1200, 5 * time.Second
+	const timeLimit = 5 * time.Second
+	mutations := 1200
+	switch {
+	case *longMode:
+		mutations = 10_000
+	case testing.Short():
+		mutations = 150
+	}
 	files := recordings(t)
 	rng := rand.New(rand.NewPCG(15, 16))
 	dir := t.TempDir()

@@ -94,7 +94,10 @@ func TestProfiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		name = filepath.ToSlash(name)
-		t.Run(name, func(t *testing.T) { testProfile(t, dir, name) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testProfile(t, dir, name)
+		})
 	}
 }
 

@@ -37,14 +37,18 @@ func needPerf(t *testing.T) {
 // TestRecordScripts records for real. Scripts whose names begin with android have a
 // device, see [androidDevice]; those whose names begin with fake bring a perf of their own.
 func TestRecordScripts(t *testing.T) {
+	t.Parallel()
 	t.Run("perf", func(t *testing.T) {
+		t.Parallel()
 		needPerf(t)
 		runRecordScripts(t, "[^af]*.txtar", nil)
 	})
 	t.Run("fake perf", func(t *testing.T) {
+		t.Parallel()
 		runRecordScripts(t, "fake*.txtar", nil)
 	})
 	t.Run("simpleperf", func(t *testing.T) {
+		t.Parallel()
 		runRecordScripts(t, "android*.txtar", func(e *testscript.Env) error {
 			env, err := androidDevice(e.WorkDir, devicePrograms)
 			if err != nil {
@@ -123,6 +127,7 @@ func (s *stopper) Write(p []byte) (int, error) {
 
 // An interrupted recording goes on where it was.
 func TestRecordInterrupted(t *testing.T) {
+	t.Parallel()
 	needPerf(t)
 	dir := t.TempDir()
 	args := []string{"record", "--before", "sleep 0.3", "--after", "sleep 0.2", "--runs", "3", "--warmup", "0", "-o", dir}
@@ -199,6 +204,7 @@ func diffs(t *testing.T, dir string) {
 }
 
 func TestRecordCallgrind(t *testing.T) {
+	t.Parallel()
 	needTool(t, "valgrind")
 	dir := t.TempDir()
 	var stdout, stderr bytes.Buffer

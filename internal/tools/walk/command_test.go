@@ -338,8 +338,16 @@ func (r *reader) agrees(sentence, outcome, text string) {
 	}
 }
 
+var longMode = flag.Bool("long", false, "walk through the reports of all case studies")
+
+// daily are the reports that are looked at without -long, some of each kind.
+var daily = []string{
+	"known-slowdown one run", "lock-free-queue off-cpu", "message-heap predicted", "snapshot-merge", "branches before", "branches", "predict case", "check fail", "refactorings split",
+}
+
 // TestReportsInBrowser writes a report of each case study and of each command that writes
-// one, and walks through it in a browser. With -artifacts it leaves screenshots:
+// one, and walks through it in a browser: through some of each kind, with -long through
+// all. With -artifacts it leaves screenshots:
 //
 //	go -C internal/tools test ./walk -run TestReportsInBrowser -artifacts -outputdir DIR
 func TestReportsInBrowser(t *testing.T) {
@@ -360,6 +368,15 @@ func TestReportsInBrowser(t *testing.T) {
 			continue
 		}
 		commands = append(commands, reportCommand{name: name, dir: name, args: []string{"diff", dir}})
+	}
+	if !*longMode {
+		commands = slices.DeleteFunc(commands, func(c reportCommand) bool { return !slices.Contains(daily, c.name) })
+		if len(commands) != len(daily) {
+			t.Fatalf("%d of the reports %q are made", len(commands), daily)
+		}
+	}
+	if testing.Short() {
+		commands = commands[:1]
 	}
 	_, missing := llvm.Find(t.Context(), "")
 	r, dir := new(reader), t.ArtifactDir()
