@@ -138,7 +138,7 @@ function and line, or by the code around them if --symfs has the binaries.`,
 			if err != nil {
 				return err
 			}
-			t.Advise(l.opt.Symfs)
+			branch.Advise(t, l.opt.Symfs)
 			if page.file != "" {
 				if err := page.write(std, page.branches(t, l.opt.Symfs)); err != nil {
 					return err

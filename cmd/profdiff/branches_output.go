@@ -57,7 +57,7 @@ func (f *branchesOutputFlags) write(std *stdio, t *branch.Table, symfs []symboli
 	case format == "llvm-profile":
 		return std.writeLLVMProfiles(t, symfs, output)
 	case f.annotate != "":
-		l, err := t.Annotate(f.annotate, symfs)
+		l, err := branch.List(t, f.annotate, symfs)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
@@ -81,7 +81,7 @@ func (f *branchesOutputFlags) write(std *stdio, t *branch.Table, symfs []symboli
 
 // writeLLVMProfiles writes PREFIX.freq.prof and PREFIX.misp.prof.
 func (s *stdio) writeLLVMProfiles(t *branch.Table, symfs []symbolizer.SearchPath, prefix string) error {
-	p, err := branches.NewLLVMProfiles(t, t.SourceFrames(symfs))
+	p, err := branches.NewLLVMProfiles(t, branch.SourceFrames(t, symfs))
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}

@@ -91,5 +91,5 @@ func listingsOf(t *branch.Table, wanted []string, symfs []symbolizer.SearchPath)
 	if len(symfs) == 0 {
 		return make([]*branch.Listing, len(wanted))
 	}
-	return t.Listings(wanted, symfs)
+	return branch.ListAll(t, wanted, symfs)
 }

@@ -83,10 +83,10 @@ const (
 // instructions, or 1 % of the misses. Imprecise samples do not tell the rate: the advice
 // then says so, and if it is not known which branch it is, that alone. paths are where
 // the binaries are looked for.
-func (t *Table) Advise(paths []symbolizer.SearchPath) {
-	t.Advice = t.spread()
+func Advise(t *Table, paths []symbolizer.SearchPath) {
+	t.Advice = spread(t)
 	if t.Tier == TierCounters {
-		t.Advice = t.sampleFunction()
+		t.Advice = sampleFunction(t)
 	}
 	if t.Unknown != "" {
 		return
@@ -95,12 +95,12 @@ func (t *Table) Advise(paths []symbolizer.SearchPath) {
 	defer code.Close()
 	for i := range t.Branches {
 		b := &t.Branches[i]
-		b.Advice = t.advise(b, code)
+		b.Advice = advise(t, b, code)
 	}
 }
 
 // spread is the advice if no branch has much of the misses.
-func (t *Table) spread() string {
+func spread(t *Table) string {
 	var misses []float64
 	var sum float64
 	for i := range t.Branches {
@@ -125,7 +125,7 @@ func (t *Table) spread() string {
 }
 
 // sampleFunction is the advice if it is only known how many misses functions have.
-func (t *Table) sampleFunction() string {
+func sampleFunction(t *Table) string {
 	for i := range t.Functions {
 		if f := &t.Functions[i]; f.Enough && f.Name != "" && f.Share != nil && *f.Share > 0 {
 			return fmt.Sprintf("counters tell how many misses functions have, not which branches: sample branch misses to see those of %s, which has %s of them", f.Name, percent(*f.Share))
@@ -134,8 +134,8 @@ func (t *Table) sampleFunction() string {
 	return ""
 }
 
-// stake is what the misses of a branch cost.
-func (t *Table) stake(b *Branch) (share float64, of Stake, ok bool) {
+// stakeOf is what the misses of a branch cost.
+func stakeOf(t *Table, b *Branch) (share float64, of Stake, ok bool) {
 	switch {
 	case b.Share != nil:
 		return *b.Share, OfCycles, true
@@ -151,8 +151,8 @@ func (t *Table) stake(b *Branch) (share float64, of Stake, ok bool) {
 	return 0, "", false
 }
 
-func (t *Table) advise(b *Branch, code *Code) *Advice {
-	share, of, ok := t.stake(b)
+func advise(t *Table, b *Branch, code *Binaries) *Advice {
+	share, of, ok := stakeOf(t, b)
 	if !ok || share < leastLoss || !b.Enough || b.ByLine {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (t *Table) advise(b *Branch, code *Code) *Advice {
 	}
 	switch {
 	case b.Known().Rank() < Medium.Rank():
-		a.identify(b)
+		identify(a, b)
 		return a
 	case b.Rate == nil && b.Sampled == nil:
 		return nil
@@ -173,7 +173,7 @@ func (t *Table) advise(b *Branch, code *Code) *Advice {
 	if b.Rate != nil {
 		if b.Rate.CI[1] < a.BreakEven {
 			a.Rate = &b.Rate.CI[1]
-			t.leave(b, a)
+			leave(b, a)
 			return a
 		}
 		if a.Rate = &b.Rate.CI[0]; *a.Rate <= a.BreakEven {
@@ -185,7 +185,7 @@ func (t *Table) advise(b *Branch, code *Code) *Advice {
 	}
 	switch b.Kind {
 	case Conditional:
-		t.conditional(b, a, code)
+		conditional(b, a, code)
 	case Indirect:
 		indirect(b, a, code)
 	case Return:
@@ -201,15 +201,15 @@ func (t *Table) advise(b *Branch, code *Code) *Advice {
 }
 
 // identify is the advice on misses of which the branch is not known.
-func (a *Advice) identify(b *Branch) {
+func identify(a *Advice, b *Branch) {
 	a.ID, a.Text = Identify, "find out which branch it is: record branch stacks or precise samples, if the CPU has them"
 	a.Condition = fmt.Sprintf("it is not known: the samples have %d candidates", 1+len(b.Candidates)+b.MoreCandidates)
 }
 
 // leave is the advice on a branch that is missed too seldom for more.
-func (t *Table) leave(b *Branch, a *Advice) {
+func leave(b *Branch, a *Advice) {
 	a.ID, a.Text = Leave, "leave it: it is missed too seldom for code without it to be faster"
-	a.Condition = a.threshold()
+	a.Condition = threshold(a)
 	h, ok := b.MinP()
 	if b.Kind != Conditional || !ok || h >= rareSide || h == 0 {
 		return
@@ -228,7 +228,7 @@ func (t *Table) leave(b *Branch, a *Advice) {
 }
 
 // threshold compares the rate with that from which code without the branch is faster.
-func (a *Advice) threshold() string {
+func threshold(a *Advice) string {
 	s := fmt.Sprintf("code without the branch is faster above a miss rate of %s, ", percent(a.BreakEven))
 	switch {
 	case a.Rate == nil:
@@ -254,18 +254,18 @@ func missedAtLeast(rate *float64) string {
 func percent(v float64) string { return fmt.Sprintf("%.1f%%", 100*v) }
 
 // conditional advises on a conditional branch that is missed often.
-func (t *Table) conditional(b *Branch, a *Advice, code *Code) {
-	a.Condition = a.threshold()
-	s, why := code.shape(b)
+func conditional(b *Branch, a *Advice, code *Binaries) {
+	a.Condition = threshold(a)
+	s, why := shapeAt(code, b)
 	if s == nil {
 		a.ID, a.Text = IfConvert, "compute both sides and choose (a ternary, min or max, cmov or csel), or sort the data first"
 		a.Against = append(a.Against, why+": only if both sides are a few cheap instructions without a store, a call, a division or a load that may fault")
 		return
 	}
 	a.CodeSeen = true
-	switch against := s.against(); {
+	switch against := against(s); {
 	case s.exit:
-		s.loopExit(b, a)
+		loopExit(s, b, a)
 	case s.compares >= manyCompares:
 		a.ID, a.Text = LookupTable, fmt.Sprintf("replace the %d comparisons of one value by a table or a switch", s.compares)
 		a.Condition = "the table stays in the first cache and one check of bounds is all that is left; " + a.Condition
@@ -283,8 +283,56 @@ func (t *Table) conditional(b *Branch, a *Advice, code *Code) {
 	}
 }
 
+// shapeAt is the shape of the code around a branch, or why it is not known.
+func shapeAt(c *Binaries, b *Branch) (s *shape, why string) {
+	const missing = "the code is not there to look at"
+	if code := c.of(b); code != nil && code.Arch() == "arm" {
+		return nil, "what 32-bit Arm code does is not looked at"
+	}
+	f := c.FunctionOf(b)
+	if f == nil {
+		return nil, missing
+	}
+	if s = shapeOf(f, b.Address); s == nil {
+		return nil, missing
+	}
+	return s, ""
+}
+
+// against says why the branch should not be replaced by code that computes both sides.
+func against(s *shape) (list []string) {
+	if !s.meets {
+		return []string{"the two ways do not meet again soon"}
+	}
+	for i, side := range s.sides {
+		name := "the side not taken"
+		if i == 1 {
+			name = "the side taken"
+		}
+		has := func(n int, what string) {
+			if n > 0 {
+				list = append(list, name+" has "+what)
+			}
+		}
+		has(side.stores, "a store")
+		has(side.calls, "a call")
+		has(side.divisions, "a division")
+		has(side.loads, "a load that may fault or miss the cache")
+		switch {
+		case side.n > longSide:
+			list = append(list, fmt.Sprintf("%s is long, %d instructions", name, side.n))
+		case side.n > cheapSide:
+			list = append(list, fmt.Sprintf("%s is not short, %d instructions", name, side.n))
+		}
+	}
+	if s.feeds != "" {
+		list = append(list, "what it decides is "+s.feeds)
+	}
+	return list
+}
+
 // loopExit advises on a branch that leaves a loop or goes on with it.
-func (s *shape) loopExit(b *Branch, a *Advice) {
+func loopExit(s *shape, b *Branch, a *Advice) {
 	a.ID, a.Text = Leave, "leave it: it ends a loop, whose end is a miss if it does not run as often every time"
 	a.Condition = "how often it runs is not known"
 	if b.PTaken == nil {
@@ -306,9 +354,9 @@ func (s *shape) loopExit(b *Branch, a *Advice) {
 }
 
 // indirect advises on an indirect jump or call that is missed often.
-func indirect(b *Branch, a *Advice, code *Code) {
+func indirect(b *Branch, a *Advice, code *Binaries) {
 	jump := false
-	if f := code.Function(b); f != nil {
+	if f := code.FunctionOf(b); f != nil {
 		a.CodeSeen = true
 		jump = f.Insts[f.Inst(b.Address)].Kind.String() == "indirect" && f.Block(b.Address) >= 0 && lastOfBlock(f, b.Address)
 	}

@@ -1,7 +1,6 @@
 package branch
 
 import (
-	"fmt"
 	"slices"
 
 	"profdiff/internal/disasm"
@@ -33,22 +32,6 @@ const (
 	maxSideBlocks = 8
 	maxMeetDepth  = 4
 )
-
-// shape is the shape of the code around a branch, or why it is not known.
-func (c *Code) shape(b *Branch) (s *shape, why string) {
-	const missing = "the code is not there to look at"
-	if code := c.of(b); code != nil && code.Arch() == "arm" {
-		return nil, "what 32-bit Arm code does is not looked at"
-	}
-	f := c.Function(b)
-	if f == nil {
-		return nil, missing
-	}
-	if s = shapeOf(f, b.Address); s == nil {
-		return nil, missing
-	}
-	return s, ""
-}
 
 // shapeOf looks at the code around the branch at an address, nil if it is not understood.
 func shapeOf(f *disasm.Function, addr uint64) *shape {
@@ -85,38 +68,6 @@ func shapeOf(f *disasm.Function, addr uint64) *shape {
 		s.feeds = c.feeds(loop, block, join, slices.Concat(sides[0], sides[1]))
 	}
 	return s
-}
-
-// against says why the branch should not be replaced by code that computes both sides.
-func (s *shape) against() (list []string) {
-	if !s.meets {
-		return []string{"the two ways do not meet again soon"}
-	}
-	for i, side := range s.sides {
-		name := "the side not taken"
-		if i == 1 {
-			name = "the side taken"
-		}
-		has := func(n int, what string) {
-			if n > 0 {
-				list = append(list, name+" has "+what)
-			}
-		}
-		has(side.stores, "a store")
-		has(side.calls, "a call")
-		has(side.divisions, "a division")
-		has(side.loads, "a load that may fault or miss the cache")
-		switch {
-		case side.n > longSide:
-			list = append(list, fmt.Sprintf("%s is long, %d instructions", name, side.n))
-		case side.n > cheapSide:
-			list = append(list, fmt.Sprintf("%s is not short, %d instructions", name, side.n))
-		}
-	}
-	if s.feeds != "" {
-		list = append(list, "what it decides is "+s.feeds)
-	}
-	return list
 }
 
 // meet finds where the ways from a branch meet, with the least code before: a block, or

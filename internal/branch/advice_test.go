@@ -56,7 +56,7 @@ func TestAdvise(t *testing.T) {
 		{"call", adviceBranch(Call, 0.5, 1), "", 0},
 	} {
 		table := &Table{Tier: TierStacks, Scaled: true, Branches: []Branch{test.branch}}
-		table.Advise(nil)
+		Advise(table, nil)
 		a := table.Branches[0].Advice
 		if a == nil {
 			a = &Advice{}
@@ -91,7 +91,7 @@ func TestStake(t *testing.T) {
 		ok    bool
 	}
 	get := func(table *Table, b Branch) (s stake) {
-		s.share, s.of, s.ok = table.stake(&b)
+		s.share, s.of, s.ok = stakeOf(table, &b)
 		return s
 	}
 	bare := b
@@ -122,8 +122,8 @@ func TestSpread(t *testing.T) {
 		return t
 	}
 	few, many := table(200, 10), table(400, 10)
-	few.Advise(nil)
-	many.Advise(nil)
+	Advise(few, nil)
+	Advise(many, nil)
 	if few.Advice != "" || !strings.HasPrefix(many.Advice, "it takes 320 branches to have 80 % of the misses") {
 		t.Errorf("few: %q, many: %q", few.Advice, many.Advice)
 	}
@@ -238,7 +238,7 @@ func TestAdviseCode(t *testing.T) {
 					a.Address = b.Address
 					table.Branches = append(table.Branches, a)
 				}
-				table.Advise([]symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}})
+				Advise(table, []symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}})
 				for _, b := range table.Branches {
 					// A line may have branches of the loop too.
 					a := b.Advice

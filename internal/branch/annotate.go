@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -49,8 +50,8 @@ type functionPlace struct {
 	start              uint64
 }
 
-// functionPlaces are the functions that a table names, each address of them once.
-func (t *Table) functionPlaces() []functionPlace {
+// placesOf are the functions that a table names, each address of them once.
+func placesOf(t *Table) []functionPlace {
 	var list []functionPlace
 	for i := range t.Branches {
 		if b := &t.Branches[i]; b.Function != "" {
@@ -99,17 +100,17 @@ func (w *wantedFunction) matches(p *functionPlace) bool {
 	return p.name != "" && (p.name == w.name || name == w.name)
 }
 
-// Annotate lists the code of a function. want is its name, without or with parameters,
+// List lists the code of a function. want is its name, without or with parameters,
 // or the address of one of its instructions, 0x and hexadecimal; FILE: before it says
 // which file it is of. The binary is looked for under the search paths.
-func (t *Table) Annotate(want string, paths []symbolizer.SearchPath) (*Listing, error) {
+func List(t *Table, want string, paths []symbolizer.SearchPath) (*Listing, error) {
 	a := newAnnotator(paths)
 	defer a.close()
 	return a.annotate(t, want)
 }
 
-// Listings are those of several functions, nil for what cannot be listed.
-func (t *Table) Listings(wanted []string, paths []symbolizer.SearchPath) []*Listing {
+// ListAll lists several functions, nil for what cannot be listed.
+func ListAll(t *Table, wanted []string, paths []symbolizer.SearchPath) []*Listing {
 	a := newAnnotator(paths)
 	defer a.close()
 	list := make([]*Listing, len(wanted))
@@ -129,7 +130,7 @@ func (a *annotator) annotate(t *Table, want string) (*Listing, error) {
 	var found []functionPlace
 	var failed error
 	named := false
-	for _, p := range t.functionPlaces() {
+	for _, p := range placesOf(t) {
 		if !w.matches(&p) {
 			continue
 		}
@@ -181,7 +182,7 @@ func noFunction(want string, t *Table) error {
 	inlined := make(map[string]bool)
 	distance := make(map[string]int)
 	w := parseWanted(want)
-	for _, p := range t.functionPlaces() {
+	for _, p := range placesOf(t) {
 		if p.name != "" {
 			distance[p.name] = nameDistance(w.name, p.name)
 		}
@@ -195,9 +196,9 @@ func noFunction(want string, t *Table) error {
 		}
 	}
 	if len(inlined) > 0 {
-		return fmt.Errorf("no function %s, but it is inlined into %s", want, strings.Join(sortedKeys(inlined), ", "))
+		return fmt.Errorf("no function %s, but it is inlined into %s", want, strings.Join(slices.Sorted(maps.Keys(inlined)), ", "))
 	}
-	names := sortedKeys(distance)
+	names := slices.Sorted(maps.Keys(distance))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance[a], distance[b]) })
 	if len(names) == 0 {
 		return fmt.Errorf("no function %s: no branch has the name of its function, which --symfs may have", want)
@@ -206,15 +207,6 @@ func noFunction(want string, t *Table) error {
 		names = append(names[:most], fmt.Sprintf("%d others", n-most))
 	}
 	return fmt.Errorf("no function %s with branches, there are %s", want, strings.Join(names, ", "))
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // nameDistance is small for names that are alike: those that have one another in them
@@ -250,7 +242,7 @@ func nameDistance(a, b string) int {
 
 // annotator finds the code of functions.
 type annotator struct {
-	binaries *binaries
+	binaries *Binaries
 	z        *symbolizer.Symbolizer
 	files    map[fileKey]*annotatedFile
 }
@@ -274,7 +266,7 @@ func newAnnotator(paths []symbolizer.SearchPath) *annotator {
 	}
 }
 
-func (a *annotator) close() { a.binaries.close() }
+func (a *annotator) close() { a.binaries.Close() }
 
 func (a *annotator) open(p *functionPlace) *annotatedFile {
 	key := fileKey{p.dso, p.buildID}
@@ -285,7 +277,7 @@ func (a *annotator) open(p *functionPlace) *annotatedFile {
 	a.files[key] = f
 	switch found, why := a.binaries.at(p.dso, p.buildID, 0); {
 	case found != nil:
-		f.object, f.code = found.object, found.code.(decoded).Code
+		f.object, f.code = found.object, found.code
 	case why != "":
 		f.err = fmt.Errorf("%s: %s", p.dso, why)
 	case strings.HasPrefix(p.dso, "["):

@@ -37,7 +37,7 @@ func searchPath(dir string) []symbolizer.SearchPath {
 func TestAnnotate(t *testing.T) {
 	table := simulatedHeap(t)
 	symfs := searchPath(messageHeap + "/symbols")
-	l, err := table.Annotate("message_compare", symfs)
+	l, err := List(table, "message_compare", symfs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,12 +64,12 @@ func TestAnnotate(t *testing.T) {
 		t.Errorf("branches at %#x, want %#x", at, want)
 	}
 	for _, same := range []string{"message-heap:message_compare", "0x40199b", "message-heap:0x401980"} {
-		again, err := table.Annotate(same, symfs)
+		again, err := List(table, same, symfs)
 		if err != nil || again.Start != l.Start {
 			t.Errorf("%s: %+v, %v", same, again, err)
 		}
 	}
-	inner, err := table.Annotate("heap_sift_down", symfs)
+	inner, err := List(table, "heap_sift_down", symfs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,13 +132,13 @@ func TestAnnotateErrors(t *testing.T) {
 			if test.change != nil {
 				test.change(table)
 			}
-			l, err := table.Annotate(test.want, test.symfs)
+			l, err := List(table, test.want, test.symfs)
 			if err == nil || !strings.Contains(err.Error(), test.err) || l != nil {
 				t.Errorf("got %v, %v, want an error with %q", l, err, test.err)
 			}
 		})
 	}
-	if _, err := (&Table{}).Annotate("f", nil); err == nil || !strings.Contains(err.Error(), "no branch has the name of its function") {
+	if _, err := List(&Table{}, "f", nil); err == nil || !strings.Contains(err.Error(), "no branch has the name of its function") {
 		t.Errorf("empty table: %v", err)
 	}
 }

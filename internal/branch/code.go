@@ -12,8 +12,8 @@ import (
 	"profdiff/internal/symbolizer"
 )
 
-// code reads instructions of one file.
-type code interface {
+// A decoder reads instructions of one file.
+type decoder interface {
 	// decode decodes the instruction at an address of the file. ok is false if there
 	// is none.
 	decode(vaddr uint64) (i instruction, ok bool)
@@ -30,16 +30,17 @@ type instruction struct {
 
 // A binary is the file of a DSO, or of a library in it.
 type binary struct {
-	code
+	decoder
+	code *disasm.Code
 	// vaddr is the address of an offset in the DSO.
 	vaddr  func(off uint64) (uint64, bool)
 	object *symbolizer.Object
 }
 
-// binaries finds the code of DSOs under search paths, each once. It is taken from files
+// Binaries finds the code of DSOs under search paths, each once. It is taken from files
 // with the recorded build ID, or of the recorded path or name if there is none. Kernel
 // code is not read: it changes while it runs.
-type binaries struct {
+type Binaries struct {
 	files  *symbolizer.Files
 	arm    armTools
 	byDSO  map[int]*binary // of those that are one file
@@ -55,13 +56,13 @@ type opened struct {
 	why    string
 }
 
-func newBinaries(files *symbolizer.Files) *binaries {
-	return &binaries{files: files, byDSO: make(map[int]*binary), opened: make(map[*symbolizer.Object]opened), why: make(map[int]string)}
+func newBinaries(files *symbolizer.Files) *Binaries {
+	return &Binaries{files: files, byDSO: make(map[int]*binary), opened: make(map[*symbolizer.Object]opened), why: make(map[int]string)}
 }
 
 // find returns the binary at an offset of a DSO, nil if there is none: then why may have
 // the reason.
-func (b *binaries) find(d *perfsession.DSO, off uint64) *binary {
+func (b *Binaries) find(d *perfsession.DSO, off uint64) *binary {
 	if found, ok := b.byDSO[d.ID]; ok {
 		return found
 	}
@@ -81,7 +82,7 @@ func (b *binaries) find(d *perfsession.DSO, off uint64) *binary {
 
 // at returns the binary with a path, as recordings or tables have it, or why there is
 // none, "" if it is not found.
-func (b *binaries) at(path, buildID string, off uint64) (found *binary, why string) {
+func (b *Binaries) at(path, buildID string, off uint64) (found *binary, why string) {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
 		return nil, ""
 	}
@@ -100,7 +101,7 @@ func (b *binaries) at(path, buildID string, off uint64) (found *binary, why stri
 	return known.binary, known.why
 }
 
-func (b *binaries) open(o *symbolizer.Object, base uint64, path string) opened {
+func (b *Binaries) open(o *symbolizer.Object, base uint64, path string) opened {
 	var tables []*objfile.SymbolTable
 	if t := o.Symbols(); t != nil {
 		tables = append(tables, t)
@@ -126,12 +127,12 @@ func (b *binaries) open(o *symbolizer.Object, base uint64, path string) opened {
 		return opened{why: fmt.Sprintf("the binary has no code that can be read (%v)", err)}
 	}
 	vaddr := func(off uint64) (uint64, bool) { return o.File().VaddrOfOffset(off - base) }
-	return opened{binary: &binary{decoded{c}, vaddr, o}}
+	return opened{binary: &binary{decoder: decoded{c}, code: c, vaddr: vaddr, object: o}}
 }
 
 // place is what tables call the file at an offset of a DSO: libraries in an archive have
 // the name of it in front of theirs.
-func (b *binaries) place(d *perfsession.DSO, off uint64) (path, buildID string) {
+func (b *Binaries) place(d *perfsession.DSO, off uint64) (path, buildID string) {
 	if symbolizer.IsArchive(d.Path) {
 		if found := b.find(d, off); found != nil && found.object.Entry() != "" {
 			return d.Path + "!/" + found.object.Entry(), found.object.File().BuildID()
@@ -140,8 +141,8 @@ func (b *binaries) place(d *perfsession.DSO, off uint64) (path, buildID string) 
 	return d.Path, d.BuildID
 }
 
-// close closes the files.
-func (b *binaries) close() {
+// Close closes the files.
+func (b *Binaries) Close() {
 	b.arm.close()
 	if b.files != nil {
 		b.files.Close()
@@ -149,10 +150,10 @@ func (b *binaries) close() {
 }
 
 // decoded is code that disasm decodes.
-type decoded struct{ *disasm.Code }
+type decoded struct{ code *disasm.Code }
 
 func (d decoded) decode(vaddr uint64) (instruction, bool) {
-	i, err := d.Decode(vaddr)
+	i, err := d.code.Decode(vaddr)
 	if err != nil || i.Len <= 0 {
 		return instruction{}, false
 	}
@@ -210,36 +211,26 @@ func kindOf(i *disasm.Inst) Kind {
 	return UnknownKind
 }
 
-// Code is the instructions of the files that the branches of tables are in.
-type Code struct{ binaries *binaries }
-
 // OpenCode finds files under search paths, when a branch of them is asked for.
-func OpenCode(paths []symbolizer.SearchPath) *Code {
-	return &Code{newBinaries(symbolizer.NewFiles(paths))}
+func OpenCode(paths []symbolizer.SearchPath) *Binaries {
+	return newBinaries(symbolizer.NewFiles(paths))
 }
 
-// Close closes the files.
-func (c *Code) Close() { c.binaries.close() }
-
 // of returns the code of a branch's file, nil if it is not there.
-func (c *Code) of(b *Branch) *disasm.Code {
+func (c *Binaries) of(b *Branch) *disasm.Code {
 	if b.ByLine {
 		return nil
 	}
-	found, _ := c.binaries.at(b.DSO, b.BuildID, 0)
+	found, _ := c.at(b.DSO, b.BuildID, 0)
 	if found == nil {
 		return nil
 	}
-	code, ok := found.code.(decoded)
-	if !ok {
-		return nil
-	}
-	return code.Code
+	return found.code
 }
 
-// Function returns the function that a branch is in. It is nil if the code is not there
-// or is of another build, so that there is no such branch.
-func (c *Code) Function(b *Branch) *disasm.Function {
+// FunctionOf returns the function that a branch is in. It is nil if the code is not
+// there or is of another build, so that there is no such branch.
+func (c *Binaries) FunctionOf(b *Branch) *disasm.Function {
 	code := c.of(b)
 	if code == nil {
 		return nil
@@ -256,8 +247,8 @@ func (c *Code) Function(b *Branch) *disasm.Function {
 
 // Named returns the only function of a name in the file that a branch is in, with or
 // without what compilers append to names, nil if there is none.
-func (c *Code) Named(b *Branch, name string) *disasm.Function {
-	found, _ := c.binaries.at(b.DSO, b.BuildID, 0)
+func (c *Binaries) Named(b *Branch, name string) *disasm.Function {
+	found, _ := c.at(b.DSO, b.BuildID, 0)
 	if found == nil || found.object == nil || found.object.Symbols() == nil {
 		return nil
 	}
@@ -265,7 +256,7 @@ func (c *Code) Named(b *Branch, name string) *disasm.Function {
 	if !ok {
 		return nil
 	}
-	f, err := found.code.(decoded).FunctionAt(addr)
+	f, err := found.code.FunctionAt(addr)
 	if err != nil {
 		return nil
 	}
@@ -292,8 +283,8 @@ func symbolAddress(symbols *objfile.SymbolTable, name string) (addr uint64, ok b
 
 // Line returns the place in the source of an address in the file that a branch is in, 0
 // and "" if it is not known.
-func (c *Code) Line(b *Branch, addr uint64) (file string, line int64) {
-	found, _ := c.binaries.at(b.DSO, b.BuildID, 0)
+func (c *Binaries) Line(b *Branch, addr uint64) (file string, line int64) {
+	found, _ := c.at(b.DSO, b.BuildID, 0)
 	if found == nil || found.object == nil || found.object.Lines() == nil {
 		return "", 0
 	}

@@ -281,7 +281,7 @@ func TestFiles(t *testing.T) {
 			if test.simpleperf {
 				return
 			}
-			if l, err := table.Annotate("pick", opt.Names.Symfs); err != nil || l.Start != f.Start {
+			if l, err := List(table, "pick", opt.Names.Symfs); err != nil || l.Start != f.Start {
 				t.Errorf("annotated: %+v, %v", l, err)
 			}
 		})

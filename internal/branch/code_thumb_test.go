@@ -212,15 +212,15 @@ func armPrograms(t *testing.T) map[string]string {
 }
 
 // openArm opens a program below a search path.
-func openArm(t *testing.T, path string) (*binaries, *disasm.Code, *symbolizer.Object) {
+func openArm(t *testing.T, path string) (*Binaries, *disasm.Code, *symbolizer.Object) {
 	t.Helper()
 	b := newBinaries(symbolizer.NewFiles(searchPath(filepath.Dir(path))))
-	t.Cleanup(b.close)
+	t.Cleanup(b.Close)
 	found, why := b.at("/"+filepath.Base(path), "", 0)
 	if found == nil {
 		t.Fatal(why)
 	}
-	return b, found.code.(decoded).Code, found.object
+	return b, found.code, found.object
 }
 
 func TestArmCode(t *testing.T) {
@@ -400,7 +400,7 @@ func TestArmArchive(t *testing.T) {
 			t.Errorf("%+v", i)
 		}
 		copies := b.arm.copies
-		b.close()
+		b.Close()
 		for _, name := range copies {
 			if _, err := os.Stat(name); err == nil {
 				t.Errorf("%s is left", name)

@@ -28,7 +28,7 @@ func diffRecordings(t *testing.T, base, head string, opt diff.Options) *diff.Res
 			t.Fatal(err)
 		}
 		branch.CheckTable(t, table)
-		table.Advise(read.Names.Symfs)
+		branch.Advise(table, read.Names.Symfs)
 		tables = append(tables, table)
 	}
 	d, err := diff.Compare(tables[:1], tables[1:], opt)

@@ -88,7 +88,7 @@ func (p *largeProgram) read(b *testing.B, text string) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		table.Advise(paths)
+		Advise(table, paths)
 		if len(table.Branches) < 1000 {
 			b.Fatalf("%d branches, warnings %v, %+v", len(table.Branches), table.Warnings, table.Samples)
 		}

@@ -25,9 +25,10 @@ func ReadPerfData(name string, r io.ReaderAt, size int64, opt *Options) (*Table,
 	}
 	session := perfsession.New(file)
 	p := &perfData{file: file, opt: opt, names: opt.names(), sampler: newSampler()}
-	p.c = newCollector(&session.Spaces, newBinaries(p.names.Files))
+	code := newBinaries(p.names.Files)
+	defer code.Close()
+	p.c = newCollector(&session.Spaces, code)
 	p.c.least = least
-	defer p.c.binaries.close()
 	if err := session.Replay(p); err != nil {
 		return nil, err
 	}
@@ -64,8 +65,9 @@ func ReadPerfData(name string, r io.ReaderAt, size int64, opt *Options) (*Table,
 		t.Warnings = append(t.Warnings, "recording is incomplete: "+e.Error())
 	}
 	if sampled {
+		code.recorded = z.RecordedFunctions
 		err = p.sampler.finish(t, tier, &sampledRecording{
-			file: file, opt: opt, names: p.names, z: z, kernel: session.Kernel(), stats: &session.Stats, unwanted: p.unwanted,
+			file: file, opt: opt, binaries: code, z: z, kernel: session.Kernel(), stats: &session.Stats, unwanted: p.unwanted,
 		})
 	} else {
 		p.c.unknown = synthesized(file)

@@ -237,7 +237,7 @@ func TestRanges(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := withProgram(loop)
 			e := c.event(Event{Name: "br:taken", Precise: true, Counts: CountsTaken}, true)
-			target := c.binaries.byDSO[0].code.(program)[test.next].target
+			target := loop[test.next].target
 			entries := []entry{{from: test.next, to: target, predicted: true}}
 			if test.gap {
 				entries = append(entries, entry{to: 0x1000})

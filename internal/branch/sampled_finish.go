@@ -14,7 +14,7 @@ import (
 type sampledRecording struct {
 	file     *perffile.File
 	opt      *Options
-	names    symbolizer.Options // for the binaries
+	binaries *Binaries
 	z        *symbolizer.Symbolizer
 	kernel   *perfsession.DSO
 	stats    *perfsession.Stats
@@ -24,10 +24,9 @@ type sampledRecording struct {
 // sampledTable turns the samples of single addresses into a table.
 type sampledTable struct {
 	*sampledRecording
-	t        *Table
-	s        *sampler
-	binaries *binaries
-	counted  map[int]counterTotal
+	t       *Table
+	s       *sampler
+	counted map[int]counterTotal
 
 	places []located // by index in sampler.places
 	// walkers are of files with code.
@@ -120,11 +119,9 @@ func hasSamples(a *perffile.Attr) bool {
 // finish fills in a table of a tier.
 func (s *sampler) finish(t *Table, tier Tier, r *sampledRecording) error {
 	f := &sampledTable{
-		sampledRecording: r, t: t, s: s, binaries: newBinaries(r.names.Files), counted: s.counters.totals(),
+		sampledRecording: r, t: t, s: s, counted: s.counters.totals(),
 		places: make([]located, len(s.places)), walkers: make(map[*binary]*Walker), functions: make(map[functionKey]*functionRow),
 	}
-	f.binaries.recorded = f.z.RecordedFunctions
-	defer f.binaries.arm.close()
 	t.Samples = Account{In: f.stats.Samples, Lost: f.stats.LostSamples()}
 	t.Samples.drop(dropUnknownEvent, f.stats.UnknownEvent)
 	t.Samples.drop(dropBadPeriod, f.stats.BadPeriod)
@@ -246,16 +243,13 @@ func (f *sampledTable) findCode(l *located, m *perfsession.Mapping, rel uint64) 
 	if b == nil {
 		return cmp.Or(f.binaries.why[m.DSO.ID], "no binary")
 	}
-	code, ok := b.code.(functions)
-	if !ok {
-		return "no binary"
-	}
+	var ok bool
 	if l.addr, ok = b.vaddr(rel); !ok {
 		return "not in the binary"
 	}
 	l.walker = f.walkers[b]
 	if l.walker == nil {
-		l.walker = newWalker(code)
+		l.walker = newWalker(b.code)
 		f.walkers[b] = l.walker
 	}
 	if _, err := l.walker.function(l.addr); err != nil {

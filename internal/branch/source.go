@@ -8,7 +8,7 @@ type Frame = symbolizer.Frame
 // SourceFrames returns for each branch of the table, in their order, the functions at
 // it, innermost first; nil if these are not known. Where the recording does not have
 // them they are those of binaries under the search paths.
-func (t *Table) SourceFrames(paths []symbolizer.SearchPath) [][]Frame {
+func SourceFrames(t *Table, paths []symbolizer.SearchPath) [][]Frame {
 	a := newAnnotator(paths)
 	defer a.close()
 	list := make([][]Frame, len(t.Branches))

@@ -105,7 +105,8 @@ const maxRange = 1 << 14
 // A collector counts the branches of stacks.
 type collector struct {
 	spaces   *perfsession.Spaces
-	binaries *binaries
+	binaries *Binaries
+	find     func(*perfsession.DSO, uint64) *binary // of binaries, for tests
 	events   []*eventState
 	samples  Account
 	entries  Account
@@ -163,9 +164,9 @@ type resolved struct {
 	gap    bool // an entry between this one and the older one is missing
 }
 
-func newCollector(s *perfsession.Spaces, b *binaries) *collector {
+func newCollector(s *perfsession.Spaces, b *Binaries) *collector {
 	return &collector{
-		spaces: s, binaries: b, sites: make(map[siteKey]*site),
+		spaces: s, binaries: b, find: b.find, sites: make(map[siteKey]*site),
 		known: make(map[rangeKey]*codeRange), paths: make(map[pathKey]*pathCycles),
 	}
 }
@@ -281,7 +282,7 @@ func (c *collector) look(s *site) {
 	if s.m == nil {
 		return
 	}
-	if b := c.binaries.find(s.m.DSO, s.key.rel); b != nil {
+	if b := c.find(s.m.DSO, s.key.rel); b != nil {
 		if v, ok := b.vaddr(s.key.rel); ok {
 			s.inst, s.known = b.decode(v)
 		}
@@ -303,7 +304,7 @@ func (c *collector) consistent(r *resolved) bool {
 	case r.notTaken:
 		return s.inst.kind == Conditional
 	case s.inst.direct && same:
-		v, ok := c.binaries.find(s.m.DSO, s.key.rel).vaddr(r.to.rel)
+		v, ok := c.find(s.m.DSO, s.key.rel).vaddr(r.to.rel)
 		return ok && v == s.inst.target
 	}
 	return !s.inst.direct || r.target == nil
@@ -407,7 +408,7 @@ func (c *collector) between(older, e *resolved) *codeRange {
 		e.site.key.rel-older.to.rel > maxRange {
 		return &codeRange{state: rangeBroken}
 	}
-	b := c.binaries.find(older.target.DSO, older.to.rel)
+	b := c.find(older.target.DSO, older.to.rel)
 	if b == nil {
 		return &codeRange{state: rangeNoCode}
 	}

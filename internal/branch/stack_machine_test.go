@@ -45,7 +45,9 @@ func collectorOf(p program, m perfsession.Mapping, path string) *collector {
 	c := newCollector(&spaces, newBinaries(symbolizer.NewFiles(nil)))
 	m.DSO = spaces.DSO(path, "", false)
 	spaces.Map(m)
-	c.binaries.byDSO[m.DSO.ID] = &binary{code: p, vaddr: func(off uint64) (uint64, bool) { return off, true }}
+	c.find = func(*perfsession.DSO, uint64) *binary {
+		return &binary{decoder: p, vaddr: func(off uint64) (uint64, bool) { return off, true }}
+	}
 	return c
 }
 

@@ -30,7 +30,7 @@ func ReadScript(name string, r io.ReaderAt, size int64, opt *Options) (*Table, e
 	spaces := perfsession.NewSpaces()
 	names := opt.names()
 	s.c = newCollector(&spaces, newBinaries(names.Files))
-	defer s.c.binaries.close()
+	defer s.c.binaries.Close()
 	// Whether there are branches that were not taken decides how the others count, and
 	// the usual weight which samples count.
 	err := eachLine(r, size, func(line string) error {

@@ -48,7 +48,7 @@ func keep(t *testing.T, file string, dirs ...string) ([]stack, func() *collector
 	}
 	session := perfsession.New(f)
 	k := &keeper{collector: newCollector(&session.Spaces, newBinaries(opt.names().Files)), file: f}
-	t.Cleanup(k.binaries.close)
+	t.Cleanup(k.binaries.Close)
 	if err := session.Replay(k); err != nil {
 		t.Fatal(err)
 	}

@@ -202,7 +202,7 @@ func Compare(base, head []*branch.Table, opt Options) (*Result, error) {
 	if err := c.comparable(); err != nil {
 		return nil, err
 	}
-	var code *branch.Code
+	var code *branch.Binaries
 	if len(opt.Symfs) > 0 {
 		code = branch.OpenCode(opt.Symfs)
 		defer code.Close()

@@ -21,7 +21,7 @@ func (c *codeOf) has(r *sideRow) bool {
 
 // functionCode finds the code of functions. Those with a row that is no branch there are
 // left out.
-func functionCode(code *branch.Code, s *side, functions []int) (list []*codeOf) {
+func functionCode(code *branch.Binaries, s *side, functions []int) (list []*codeOf) {
 	for _, fn := range functions {
 		var found []*codeOf
 		for _, i := range s.ofFunction[fn] {
@@ -30,7 +30,7 @@ func functionCode(code *branch.Code, s *side, functions []int) (list []*codeOf) 
 				found[n-1].rows = append(found[n-1].rows, i)
 				continue
 			}
-			f := code.Function(r.Branch)
+			f := code.FunctionOf(r.Branch)
 			if f == nil {
 				found = nil
 				break

@@ -44,7 +44,7 @@ func (c *comparison) replaced() {
 		if b.Verdict != Removed || b.Base == nil || b.Base.Kind != branch.Conditional && b.Base.Kind != branch.UnknownKind {
 			continue
 		}
-		if base, head := c.m.code.Function(b.Base.Branch), c.headFunction(b.Base); base != nil && head != nil {
+		if base, head := c.m.code.FunctionOf(b.Base.Branch), c.headFunction(b.Base); base != nil && head != nil {
 			b.ReplacedBy = c.replacement(b.Base, base, head)
 		}
 	}
@@ -61,7 +61,7 @@ type headCode struct {
 func (c *comparison) headFunction(b *SideBranch) *headCode {
 	code := c.m.code
 	group := &c.m.groups[c.m.groupOfBase[b.function]]
-	own := code.Function(b.Branch)
+	own := code.FunctionOf(b.Branch)
 	if own == nil {
 		return nil
 	}

@@ -94,7 +94,7 @@ func TestBranchAdvice(t *testing.T) {
 			r.CI = [2]float64{0.3, 0.5}
 		}
 	}
-	table.Advise(nil)
+	branch.Advise(table, nil)
 	table.Advice = "all of them"
 	for range maxAdvice {
 		table.Branches = append(table.Branches, table.Branches[0])

@@ -40,7 +40,7 @@ func readBranches(t *testing.T, name string) *branch.Table {
 func TestBranches(t *testing.T) {
 	table := readBranches(t, "before.out")
 	symfs := []symbolizer.SearchPath{{Name: "symbols", FS: os.DirFS(heap + "symbols")}}
-	listing, err := table.Annotate("message_compare", symfs)
+	listing, err := branch.List(table, "message_compare", symfs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestBranchCode(t *testing.T) {
 	}
 	symfs := []symbolizer.SearchPath{{Name: "symbols", FS: os.DirFS(heap + "symbols")}}
 	wanted := []string{"heap_sift_down", "message_compare", "no_such_function"}
-	base, head := before.Listings(wanted, symfs), after.Listings(wanted, symfs)
+	base, head := branch.ListAll(before, wanted, symfs), branch.ListAll(after, wanted, symfs)
 	// Without branches, message_compare is not in the table of head.
 	if base[0] == nil || head[0] == nil || base[1] == nil || head[1] != nil || base[2] != nil {
 		t.Fatalf("listings %v and %v", base, head)
