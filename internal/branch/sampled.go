@@ -71,7 +71,9 @@ type Attribution struct {
 	Unmapped int64
 	// Exact is the number of those named whose branch the sample is at.
 	Exact int64
-	Skid  *Skid // nil if there are no imprecise samples with candidates
+	// Skid is how likely a sample is 0, 1, 2, … instructions behind its branch, nil if
+	// there are no imprecise samples with candidates.
+	Skid []float64
 }
 
 // Balanced reports whether all samples are accounted for.

@@ -73,9 +73,7 @@ type step struct {
 func (s step) at() *disasm.Inst { return &s.in.Insts[s.inst] }
 
 // NewWalker returns a Walker through code.
-func NewWalker(code *disasm.Code) *Walker { return newWalker(code) }
-
-func newWalker(code functions) *Walker {
+func NewWalker(code functions) *Walker {
 	return &Walker{code: code, known: make(map[uint64]*flow), entries: make(map[uint64][]step)}
 }
 

@@ -110,7 +110,7 @@ func TestWalk(t *testing.T) {
 		{"the tail of another function", listing{assemble(0x1000, "c 2000; r"), assemble(0x2000, ".; r")}, 0x2000, "1000/0+"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWalker(test.code)
+			w := NewWalker(test.code)
 			for _, f := range test.code {
 				if err := w.Add(f.Start, 1); err != nil {
 					t.Fatal(err)
@@ -133,7 +133,7 @@ func TestWalk(t *testing.T) {
 			}
 		})
 	}
-	w := newWalker(listing{assemble(0x1000, ".; r")})
+	w := NewWalker(listing{assemble(0x1000, ".; r")})
 	if _, err := w.Walk(0x3000); !errors.Is(err, disasm.ErrNoFunction) {
 		t.Errorf("outside: %v", err)
 	}

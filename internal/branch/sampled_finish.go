@@ -249,7 +249,7 @@ func (f *sampledTable) findCode(l *located, m *perfsession.Mapping, rel uint64) 
 	}
 	l.walker = f.walkers[b]
 	if l.walker == nil {
-		l.walker = newWalker(b.code)
+		l.walker = NewWalker(b.code)
 		f.walkers[b] = l.walker
 	}
 	if _, err := l.walker.function(l.addr); err != nil {

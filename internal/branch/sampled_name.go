@@ -108,7 +108,7 @@ func (n *namer) finish() {
 	}
 	if len(lists) > 0 {
 		skid := LearnSkid(lists, weights)
-		n.at.Skid = &skid
+		n.at.Skid = skid[:]
 		for i := range n.sets {
 			if s := &n.sets[i]; !s.named {
 				s.list = skid.Rank(s.list)

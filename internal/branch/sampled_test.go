@@ -260,7 +260,7 @@ func TestSampledBranches(t *testing.T) {
 	if hits < 5 || inside < 9 {
 		t.Errorf("of the first 10 rows %d are among the first 12 branches, %d have an interval that holds", hits, inside)
 	}
-	t.Logf("%.1f %% with the wrong branch; first 10: %d right, %d intervals hold; skid %.3f", 100*wrong, hits, inside, *a.Skid)
+	t.Logf("%.1f %% with the wrong branch; first 10: %d right, %d intervals hold; skid %.3f", 100*wrong, hits, inside, a.Skid)
 }
 
 // Text of fixtures.

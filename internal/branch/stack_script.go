@@ -408,12 +408,3 @@ func isTime(text string) bool {
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-// clip shortens text for messages.
-func clip(text string) string {
-	const most = 60
-	if len(text) > most {
-		return text[:most] + "…"
-	}
-	return text
-}

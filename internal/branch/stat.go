@@ -166,3 +166,12 @@ func parseStatLine(line string) (c Counter, counted bool, err error) {
 	}
 	return c, true, nil
 }
+
+// clip shortens text for messages.
+func clip(text string) string {
+	const most = 60
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}

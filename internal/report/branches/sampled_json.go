@@ -148,7 +148,7 @@ func newAttribution(a *branch.Attribution) *Attribution {
 	}
 	out := &Attribution{In: a.In, Named: a.Named, Exact: a.Exact, Unnamed: counts(a.Unnamed), Unmapped: a.Unmapped}
 	if a.Skid != nil {
-		out.Skid = a.Skid[:]
+		out.Skid = a.Skid
 	}
 	return out
 }

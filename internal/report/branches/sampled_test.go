@@ -46,7 +46,7 @@ func sampledBranchTable() *branch.Table {
 			{PMU: "cpu_core", DSO: "/lib/ld.so", Misses: *amount(1e3, 1e2, 2e3, 1)},
 		},
 		Blocks:      []branch.Block{{PMU: "cpu_core", DSO: "/usr/bin/app", Function: "longest_match", Start: 0x401700, End: 0x401733, Misses: *amount(4e5, 3e5, 5e5, 40), Branches: *amount(4e6, 3e6, 5e6, 40), Rate: ratio(0.1, 0.08, 0.12)}},
-		Attribution: &branch.Attribution{In: 60, Named: 48, Exact: 3, Unnamed: map[string]int64{"no branch within 8 instructions before": 2, "no binary": 9}, Unmapped: 1, Skid: &branch.Skid{0.1, 0.4, 0.3, 0.2}},
+		Attribution: &branch.Attribution{In: 60, Named: 48, Exact: 3, Unnamed: map[string]int64{"no branch within 8 instructions before": 2, "no binary": 9}, Unmapped: 1, Skid: []float64{0.1, 0.4, 0.3, 0.2, 0, 0, 0, 0, 0}},
 		Cost:        cost,
 		Branches: []branch.Branch{
 			{
