@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/advice"
+	"profdiff/internal/branch/recording"
 	"profdiff/internal/input"
 	"profdiff/internal/report/branches"
 )
@@ -138,7 +140,7 @@ function and line, or by the code around them if --symfs has the binaries.`,
 			if err != nil {
 				return err
 			}
-			branch.Advise(t, l.opt.Symfs)
+			advice.Add(t, l.opt.Symfs)
 			if page.file != "" {
 				if err := page.write(std, page.branches(t, l.opt.Symfs)); err != nil {
 					return err
@@ -204,7 +206,7 @@ func (s *stdio) readBranches(name string, opt *branch.Options) (t *branch.Table,
 }
 
 func branchTable(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
-	t, err := branch.Read(name, r, size, opt)
+	t, err := recording.Read(name, r, size, opt)
 	if err != nil {
 		if totals, ok, statErr := statTable(name, r, size, opt); ok {
 			t, err = totals, statErr

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/annotate"
 	"profdiff/internal/report/branches"
 	"profdiff/internal/symbolizer"
 )
@@ -57,7 +58,7 @@ func (f *branchesOutputFlags) write(std *stdio, t *branch.Table, symfs []symboli
 	case format == "llvm-profile":
 		return std.writeLLVMProfiles(t, symfs, output)
 	case f.annotate != "":
-		l, err := branch.List(t, f.annotate, symfs)
+		l, err := annotate.Function(t, f.annotate, symfs)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
@@ -81,7 +82,7 @@ func (f *branchesOutputFlags) write(std *stdio, t *branch.Table, symfs []symboli
 
 // writeLLVMProfiles writes PREFIX.freq.prof and PREFIX.misp.prof.
 func (s *stdio) writeLLVMProfiles(t *branch.Table, symfs []symbolizer.SearchPath, prefix string) error {
-	p, err := branches.NewLLVMProfiles(t, branch.SourceFrames(t, symfs))
+	p, err := branches.NewLLVMProfiles(t, annotate.Frames(t, symfs))
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}

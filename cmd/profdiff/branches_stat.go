@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/totals"
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
 )
@@ -77,6 +78,6 @@ func statTable(name string, r io.ReaderAt, size int64, opt *branch.Options) (t *
 	if err != nil {
 		return nil, false, nil
 	}
-	t, err = branch.StatTable(stat, opt)
+	t, err = totals.Table(stat, opt)
 	return t, true, err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/annotate"
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/symbolizer"
@@ -21,7 +22,7 @@ func (f *htmlFlags) branches(t *branch.Table, symfs []symbolizer.SearchPath) *ht
 			wanted = addFunction(wanted, functionOf(b))
 		}
 	}
-	listings := slices.DeleteFunc(listingsOf(t, wanted, symfs), func(l *branch.Listing) bool { return l == nil })
+	listings := slices.DeleteFunc(listingsOf(t, wanted, symfs), func(l *annotate.Listing) bool { return l == nil })
 	return html.FromBranches(t, listings, f.options())
 }
 
@@ -87,9 +88,9 @@ func names(t *branch.Table, function string) bool {
 }
 
 // listingsOf are those of functions, nil for what has none.
-func listingsOf(t *branch.Table, wanted []string, symfs []symbolizer.SearchPath) []*branch.Listing {
+func listingsOf(t *branch.Table, wanted []string, symfs []symbolizer.SearchPath) []*annotate.Listing {
 	if len(symfs) == 0 {
-		return make([]*branch.Listing, len(wanted))
+		return make([]*annotate.Listing, len(wanted))
 	}
-	return branch.ListAll(t, wanted, symfs)
+	return annotate.Functions(t, wanted, symfs)
 }

@@ -126,7 +126,7 @@ type Account struct {
 	Lost     int64 // never reached the recording, not part of In
 }
 
-func (a *Account) drop(reason string, n int64) {
+func (a *Account) Drop(reason string, n int64) {
 	if n == 0 {
 		return
 	}
@@ -138,9 +138,9 @@ func (a *Account) drop(reason string, n int64) {
 
 // Reasons to drop samples, of all kinds of recordings.
 const (
-	dropEvent        = "other events"
-	dropUnknownEvent = "unknown event"
-	dropBadPeriod    = "weight over 2^63"
+	DropEvent        = "other events"
+	DropUnknownEvent = "unknown event"
+	DropBadPeriod    = "weight over 2^63"
 )
 
 // Balanced reports whether all is accounted for.
@@ -266,7 +266,7 @@ type Branch struct {
 	// Cost is what one miss costs, and CyclesLost what all do, from lowest to highest.
 	Cost       *Cost
 	CyclesLost *[2]float64
-	centre     float64  // of CyclesLost
+	Centre     float64  // of CyclesLost
 	Share      *float64 // of all cycles
 	MissShare  *float64 // of all misses that are seen
 	// Classes are those that the rate may be in, none if there are too few samples.
@@ -295,12 +295,12 @@ type Branch struct {
 	Advice *Advice
 	Noise  Noise
 
-	runtime uint64 // address of the first entry, as recorded
-	rel     uint64 // in the file, of the kernel image the address
+	Runtime uint64 // address of the first entry, as recorded
+	Rel     uint64 // in the file, of the kernel image the address
 }
 
-// named fills in what a symbol says of a branch.
-func (b *Branch) named(sym *symbolizer.Symbol) {
+// SetSymbol fills in what a symbol says of a branch.
+func (b *Branch) SetSymbol(sym *symbolizer.Symbol) {
 	if sym.DSO != nil {
 		b.Address = sym.Vaddr
 	}

@@ -4,8 +4,8 @@ package branch
 // predictor that has learnt a branch from one that has not.
 const leastHint = 0.01
 
-// classify sets the classes that the rate allows.
-func (b *Branch) classify() {
+// Classify sets the classes that the rate allows.
+func (b *Branch) Classify() {
 	r := b.Rate
 	if b.PTaken == nil {
 		return

@@ -1,10 +1,5 @@
 package branch
 
-import "slices"
-
-// A Confidence says how well it is known which branch a row is of.
-type Confidence string
-
 // The confidences.
 const (
 	Exact  Confidence = "exact"  // the recording or a simulation names it
@@ -23,9 +18,4 @@ func (b *Branch) Known() Confidence {
 		return OfLine
 	}
 	return Exact
-}
-
-// Rank is higher for more.
-func (c Confidence) Rank() int {
-	return slices.Index([]Confidence{Low, Medium, High, OfLine, Exact}, c)
 }

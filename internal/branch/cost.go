@@ -145,10 +145,10 @@ func SpanCalibrated(list []CalibratedCost) *Cost {
 	return &c
 }
 
-// cost is that of a miss without one from the recording itself: what the user says, what
+// CostOn is that of a miss without one from the recording itself: what the user says, what
 // was calibrated on the core that the recording names, or what the table has. Nothing
 // is taken from another core in silence: the warning is "" if there is none.
-func (o *Options) cost(cpuid string) (c *Cost, warning string) {
+func (o *Options) CostOn(cpuid string) (c *Cost, warning string) {
 	switch {
 	case o.Cost != nil:
 		return o.Cost, ""
@@ -170,9 +170,9 @@ func (o *Options) cost(cpuid string) (c *Cost, warning string) {
 	return SpanCalibrated(same), ""
 }
 
-// costOfPMU is that on the core that the PMU of Arm is named after, armv8_cortex_a55,
+// CostOfPMU is that on the core that the PMU of Arm is named after, armv8_cortex_a55,
 // nil if it is unknown.
-func (o *Options) costOfPMU(pmu string) *Cost {
+func (o *Options) CostOfPMU(pmu string) *Cost {
 	_, name, ok := strings.Cut(pmu, "_")
 	if !ok {
 		return nil

@@ -49,7 +49,7 @@ func TestCalibratedCost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			opt := Options{Calibrated: test.known}
-			got, warning := opt.cost(test.cpuid)
+			got, warning := opt.CostOn(test.cpuid)
 			if !strings.Contains(warning, test.warns) || (test.warns == "") != (warning == "") {
 				t.Errorf("warning %q, want %q", warning, test.warns)
 			}
@@ -66,16 +66,16 @@ func TestCalibratedCost(t *testing.T) {
 	}
 	explicit := &Cost{Lo: 1, Centre: 2, Hi: 3}
 	opt := Options{Cost: explicit, Calibrated: []CalibratedCost{zen, little}}
-	if got, warning := opt.cost("AuthenticAMD,26,2,1"); got != explicit || warning != "" {
+	if got, warning := opt.CostOn("AuthenticAMD,26,2,1"); got != explicit || warning != "" {
 		t.Errorf("explicit cost: %+v, %q", got, warning)
 	}
-	if got := opt.costOfPMU("armv8_cortex_a55"); got == nil || got.Lo != 8 {
+	if got := opt.CostOfPMU("armv8_cortex_a55"); got == nil || got.Lo != 8 {
 		t.Errorf("PMU of a calibrated core: %+v", got)
 	}
-	if got := opt.costOfPMU("armv8_cortex_a78"); got == nil || got.Lo != 14 {
+	if got := opt.CostOfPMU("armv8_cortex_a78"); got == nil || got.Lo != 14 {
 		t.Errorf("PMU of another core: %+v", got)
 	}
-	if got := opt.costOfPMU("cpu"); got != nil {
+	if got := opt.CostOfPMU("cpu"); got != nil {
 		t.Errorf("PMU without a name: %+v", got)
 	}
 	if got := CoreName("AuthenticAMD,26,2,1") + CoreName("") + CoreName("0x411fd440"); got != "znver5cortex-x1" {

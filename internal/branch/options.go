@@ -24,16 +24,16 @@ type Options struct {
 	AllowTruncated bool
 }
 
-// names are the options for names, with the files that code is taken from too.
-func (o *Options) names() symbolizer.Options {
+// Symbols are the options for names, with the files that code is taken from too.
+func (o *Options) Symbols() symbolizer.Options {
 	names := o.Names
 	names.Files = symbolizer.NewFiles(names.Symfs)
 	return names
 }
 
-// wanted reports whether an event is to be read, by its name with or without
+// Wanted reports whether an event is to be read, by its name with or without
 // modifiers.
-func (o *Options) wanted(name string) bool {
+func (o *Options) Wanted(name string) bool {
 	if len(o.Events) == 0 || slices.Contains(o.Events, name) {
 		return true
 	}
@@ -41,11 +41,11 @@ func (o *Options) wanted(name string) bool {
 	return ok && slices.Contains(o.Events, base)
 }
 
-// missing says which event is to be read and is not among those with these names.
-func (o *Options) missing(names []string) error {
+// Missing says which event is to be read and is not among those with these names.
+func (o *Options) Missing(names []string) error {
 	for _, want := range o.Events {
 		one := Options{Events: []string{want}}
-		if !slices.ContainsFunc(names, one.wanted) {
+		if !slices.ContainsFunc(names, one.Wanted) {
 			return fmt.Errorf("no event %q, there are %s", want, strings.Join(names, ", "))
 		}
 	}

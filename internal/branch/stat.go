@@ -127,7 +127,7 @@ func parseStatLine(line string) (c Counter, counted bool, err error) {
 		if text, ok := strings.CutSuffix(strings.TrimSpace(line[i+1:]), "%)"); ok && !strings.Contains(text, "+-") {
 			part, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 			if err != nil || !(part >= 0 && part <= 100) {
-				return c, false, fmt.Errorf("%q is no part of the time", clip(line[i:]))
+				return c, false, fmt.Errorf("%q is no part of the time", Clip(line[i:]))
 			}
 			c.Running = part / 100
 			line = line[:i]
@@ -152,7 +152,7 @@ func parseStatLine(line string) (c Counter, counted bool, err error) {
 		if strings.HasSuffix(f[0], "%") {
 			return c, false, nil
 		}
-		return c, false, fmt.Errorf("%q is no count of perf stat or simpleperf stat", clip(line))
+		return c, false, fmt.Errorf("%q is no count of perf stat or simpleperf stat", Clip(line))
 	}
 	if last := f[len(f)-1]; last[0] == '(' { // task-clock (msec) of old versions
 		f = f[:len(f)-1]
@@ -162,13 +162,13 @@ func parseStatLine(line string) (c Counter, counted bool, err error) {
 	}
 	c.Name = f[len(f)-1]
 	if len(f) < 2 || len(f) > 3 || !(c.Value >= 0 && c.Value < 1e19) {
-		return c, false, fmt.Errorf("%q is no count of perf stat or simpleperf stat", clip(line))
+		return c, false, fmt.Errorf("%q is no count of perf stat or simpleperf stat", Clip(line))
 	}
 	return c, true, nil
 }
 
-// clip shortens text for messages.
-func clip(text string) string {
+// Clip shortens text for messages.
+func Clip(text string) string {
 	const most = 60
 	if len(text) > most {
 		return text[:most] + "…"

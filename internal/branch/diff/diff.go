@@ -18,6 +18,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/code"
 	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
 )
@@ -202,13 +203,13 @@ func Compare(base, head []*branch.Table, opt Options) (*Result, error) {
 	if err := c.comparable(); err != nil {
 		return nil, err
 	}
-	var code *branch.Binaries
+	var binaries *code.Files
 	if len(opt.Symfs) > 0 {
-		code = branch.OpenCode(opt.Symfs)
-		defer code.Close()
+		binaries = code.Open(opt.Symfs)
+		defer binaries.Close()
 	}
 	var err error
-	if c.m, err = match(c.base, c.head, code, opt.Renames); err != nil {
+	if c.m, err = match(c.base, c.head, binaries, opt.Renames); err != nil {
 		return nil, err
 	}
 	if err := c.normalize(); err != nil {

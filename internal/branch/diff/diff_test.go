@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/shape"
 )
 
 // TestDiffMessageHeap compares a comparator with branches with one without.
@@ -54,7 +55,7 @@ func TestDiffMessageHeap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := d.Branches[0].ReplacedBy; r == nil || r.By != branch.ConditionalSet || r.Text != "setg %dl" || r.Line != 104 || r.Head <= r.Base {
+	if r := d.Branches[0].ReplacedBy; r == nil || r.By != shape.ConditionalSet || r.Text != "setg %dl" || r.Line != 104 || r.Head <= r.Base {
 		t.Errorf("replaced by %+v", *r)
 	}
 	if rows := len(d.Branches) + d.Hidden; rows >= len(base.Branches)+len(head.Branches) || rows < max(len(base.Branches), len(head.Branches)) {

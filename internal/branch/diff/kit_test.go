@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/recording"
 	"profdiff/internal/symbolizer"
 )
 
@@ -35,7 +36,7 @@ func readSimulated(t *testing.T, file string) *branch.Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := branch.Read("x", bytes.NewReader(data), int64(len(data)), &branch.Options{})
+	table, err := recording.Read("x", bytes.NewReader(data), int64(len(data)), &branch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/code"
 	"profdiff/internal/symbolizer"
 )
 
@@ -37,8 +38,8 @@ const (
 // A matcher pairs the branches of two sides.
 type matcher struct {
 	base, head *side
-	code       *branch.Binaries // nil without binaries
-	toHead     []int        // by row of base, -1 is none
+	code       *code.Files // nil without binaries
+	toHead     []int       // by row of base, -1 is none
 	toBase     []int
 	how        []MatchKind // by row of base
 	// Of rows that have no match.
@@ -55,7 +56,7 @@ type functionGroup struct {
 }
 
 // match pairs the branches of two sides. Each is in one pair at most.
-func match(base, head *side, code *branch.Binaries, renames []align.Rename) (*matcher, error) {
+func match(base, head *side, code *code.Files, renames []align.Rename) (*matcher, error) {
 	m := &matcher{
 		base: base, head: head, code: code,
 		toHead: make([]int, len(base.rows)), toBase: make([]int, len(head.rows)), how: make([]MatchKind, len(base.rows)),

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"profdiff/internal/branch"
+	"profdiff/internal/branch/code"
 	"profdiff/internal/disasm"
 )
 
@@ -21,7 +21,7 @@ func (c *codeOf) has(r *sideRow) bool {
 
 // functionCode finds the code of functions. Those with a row that is no branch there are
 // left out.
-func functionCode(code *branch.Binaries, s *side, functions []int) (list []*codeOf) {
+func functionCode(code *code.Files, s *side, functions []int) (list []*codeOf) {
 	for _, fn := range functions {
 		var found []*codeOf
 		for _, i := range s.ofFunction[fn] {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/code"
 	"profdiff/internal/disasm"
 	"profdiff/internal/objfile"
 	"profdiff/internal/symbolizer"
@@ -272,7 +273,7 @@ func TestMatchCode(t *testing.T) {
 				sides[i], lines[i] = branchesOf(t, program, "/"+side, "work")
 			}
 			m, err := match(newSide("base", []*branch.Table{simulatedTableOf(sides[0]...)}), newSide("head", []*branch.Table{simulatedTableOf(sides[1]...)}),
-				branch.OpenCode([]symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}}), nil)
+				code.Open([]symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}}), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

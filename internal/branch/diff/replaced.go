@@ -5,12 +5,13 @@ import (
 	"path"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/shape"
 	"profdiff/internal/disasm"
 )
 
 // A Replacement is what head has where base had a branch.
 type Replacement struct {
-	By branch.Select // "" if it is not known
+	By shape.Select // "" if it is not known
 	// Text is the instruction in GNU syntax, Address where it is in the head's file, File
 	// and Line where that is in the source, if known. Text is "" if it is not known which
 	// of the function's instructions it is.
@@ -95,7 +96,7 @@ func (c *comparison) replacement(b *SideBranch, base *disasm.Function, head *hea
 		n *int
 	}{{base, &r.Base}, {head.Function, &r.Head}} {
 		for i := range side.f.Insts {
-			if branch.Selects(side.f.Text(i)) != "" {
+			if shape.Selects(side.f.Text(i)) != "" {
 				*side.n++
 			}
 		}
@@ -106,7 +107,7 @@ func (c *comparison) replacement(b *SideBranch, base *disasm.Function, head *hea
 	for i := at - 1; i >= 0 && first < 0; i-- {
 		first = to[i]
 	}
-	for i := branch.ArmsEnd(base, at); i < len(to); i++ {
+	for i := shape.ArmsEnd(base, at); i < len(to); i++ {
 		if to[i] >= 0 {
 			last = to[i]
 			break
@@ -115,7 +116,7 @@ func (c *comparison) replacement(b *SideBranch, base *disasm.Function, head *hea
 	if first >= 0 && last < len(head.Insts) {
 		for i := first + 1; i < last; i++ {
 			text := head.Text(i)
-			by := branch.Selects(text)
+			by := shape.Selects(text)
 			if by == "" {
 				continue
 			}
@@ -129,7 +130,7 @@ func (c *comparison) replacement(b *SideBranch, base *disasm.Function, head *hea
 	}
 	// If all are alike, it is one of them.
 	for i := range head.Insts {
-		switch by := branch.Selects(head.Text(i)); {
+		switch by := shape.Selects(head.Text(i)); {
 		case by == "":
 		case r.By == "":
 			r.By = by

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/shape"
 )
 
 // replacedProgram has a branch that becomes a conditional move, in a function that keeps
@@ -86,7 +87,7 @@ func TestDiffReplaced(t *testing.T) {
 				t.Fatalf("choose: %+v", r)
 			}
 			// clang puts the conditional move elsewhere in the loop.
-			if cc != "clang" && (r.By != branch.ConditionalMove || filepath.Base(r.File) != "a.c" || !strings.Contains(r.String(), "now a conditional move (0x")) {
+			if cc != "clang" && (r.By != shape.ConditionalMove || filepath.Base(r.File) != "a.c" || !strings.Contains(r.String(), "now a conditional move (0x")) {
 				t.Errorf("choose: %+v", r)
 			}
 			// Nothing of larger is left in the table of head.

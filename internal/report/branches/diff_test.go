@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/advice"
 	"profdiff/internal/branch/diff"
+	"profdiff/internal/branch/shape"
 	"profdiff/internal/report/reporttest"
 )
 
@@ -55,7 +57,7 @@ func branchDiffs(t *testing.T) map[string]*diff.Result {
 	replaced := branchDiff(t, diff.Options{}, side(simulatedTable()), side(simulated))
 	for i := range replaced.Branches {
 		if b := &replaced.Branches[i]; b.Verdict == diff.Removed {
-			b.ReplacedBy = &diff.Replacement{By: branch.ConditionalMove, Text: "cmovl %eax,%edx", Address: 0x1234, File: "/src/a.c", Line: 7, Base: 1, Head: 3}
+			b.ReplacedBy = &diff.Replacement{By: shape.ConditionalMove, Text: "cmovl %eax,%edx", Address: 0x1234, File: "/src/a.c", Line: 7, Base: 1, Head: 3}
 		}
 	}
 	return map[string]*diff.Result{
@@ -94,7 +96,7 @@ func TestBranchAdvice(t *testing.T) {
 			r.CI = [2]float64{0.3, 0.5}
 		}
 	}
-	branch.Advise(table, nil)
+	advice.Add(table, nil)
 	table.Advice = "all of them"
 	for range maxAdvice {
 		table.Branches = append(table.Branches, table.Branches[0])

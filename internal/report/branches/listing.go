@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/annotate"
 	"profdiff/internal/report/text"
 )
 
@@ -16,7 +17,7 @@ type SourceLines func(file string) []string
 
 // WriteListing writes the disassembly of a function with what is known of its
 // branches beside each, as text. source may be nil.
-func WriteListing(w io.Writer, t *branch.Table, l *branch.Listing, source SourceLines) error {
+func WriteListing(w io.Writer, t *branch.Table, l *annotate.Listing, source SourceLines) error {
 	var names []string
 	for i := range t.Events {
 		if isSampled(t) && !t.Events[i].Rates {
@@ -66,7 +67,7 @@ func listingCounts(t *branch.Table) string {
 }
 
 // listingMisses is how many of all misses are in the function.
-func listingMisses(t *branch.Table, l *branch.Listing) string {
+func listingMisses(t *branch.Table, l *annotate.Listing) string {
 	if t.Unknown != "" {
 		return "unknown: " + t.Unknown
 	}
@@ -106,7 +107,7 @@ func listingColumns(t *branch.Table) []text.Column[*branch.Branch] {
 	})
 }
 
-func writeListingRows(w io.Writer, t *branch.Table, l *branch.Listing, source SourceLines) error {
+func writeListingRows(w io.Writer, t *branch.Table, l *annotate.Listing, source SourceLines) error {
 	var rows []*branch.Branch
 	for i := range l.Insts {
 		rows = append(rows, l.Insts[i].Branches...)
@@ -127,7 +128,7 @@ func writeListingRows(w io.Writer, t *branch.Table, l *branch.Listing, source So
 		out.Add(append(make([]string, len(columns)+2), "; "+text)...)
 	}
 	files := make(map[string][]string)
-	sourceLine := func(f *branch.Frame) string {
+	sourceLine := func(f *annotate.Frame) string {
 		if source == nil || f.File == "" {
 			return ""
 		}
@@ -185,7 +186,7 @@ func writeListingRows(w io.Writer, t *branch.Table, l *branch.Listing, source So
 }
 
 // listingPlace is where code comes from: the line, and what it is inlined into.
-func listingPlace(frames []branch.Frame) string {
+func listingPlace(frames []annotate.Frame) string {
 	var parts []string
 	for i := range frames {
 		f := &frames[i]

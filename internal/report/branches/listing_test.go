@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/annotate"
 	"profdiff/internal/report/reporttest"
 	"profdiff/internal/symbolizer"
 )
@@ -15,10 +16,10 @@ func TestBranchesListing(t *testing.T) {
 	at := func(line int64) []symbolizer.Frame {
 		return []symbolizer.Frame{{Name: "longest_match", File: "/src/deflate.c", Line: line}}
 	}
-	l := &branch.Listing{
+	l := &annotate.Listing{
 		Function: "longest_match", DSO: "/usr/bin/app", BuildID: "0123456789abcdef", Start: 0x401680, End: 0x401735,
 		Incomplete: "jump table at 0x401690",
-		Insts: []branch.ListedInst{
+		Insts: []annotate.Inst{
 			{Addr: 0x401680, Text: "push %rbp", Block: true, Frames: at(430)},
 			{Addr: 0x401681, Text: "mov %rsp,%rbp", Frames: at(430)},
 			{Addr: 0x401731, Text: "jne 0x401680", Block: true, Loop: 1, Frames: table.Branches[0].Inlined, Branches: []*branch.Branch{&table.Branches[0]}},
@@ -62,7 +63,7 @@ func TestBranchesListingSampled(t *testing.T) {
 		Events:   []branch.Event{{Name: "branch-misses", Rates: true}, {Name: "cpu-clock"}},
 		Branches: []branch.Branch{*row("armv8_cortex_a55", 1000), *row("armv8_cortex_x1", 500)},
 	}
-	l := &branch.Listing{Function: "f", DSO: "/system/lib64/liba.so", Start: 0x10, End: 0x14, Insts: []branch.ListedInst{{
+	l := &annotate.Listing{Function: "f", DSO: "/system/lib64/liba.so", Start: 0x10, End: 0x14, Insts: []annotate.Inst{{
 		Addr: 0x10, Text: "b.eq 0x18", Block: true,
 		Branches: []*branch.Branch{&table.Branches[0], &table.Branches[1]},
 		Blocks:   []*branch.Block{{PMU: "armv8_cortex_x1", Start: 0x10, End: 0x14, Misses: branch.Amount{Value: 40, CI: [2]float64{20, 70}}}},

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/annotate"
 	"profdiff/internal/report/text"
 )
 
@@ -82,7 +83,7 @@ const (
 
 // NewLLVMProfiles makes the profiles. frames are the functions at the branches of the
 // table, as [branch.Table.SourceFrames] has them.
-func NewLLVMProfiles(t *branch.Table, frames [][]branch.Frame) (*LLVMProfiles, error) {
+func NewLLVMProfiles(t *branch.Table, frames [][]annotate.Frame) (*LLVMProfiles, error) {
 	if t.Unknown != "" {
 		return nil, errors.New("prediction is unknown: " + t.Unknown)
 	}
@@ -117,7 +118,7 @@ func NewLLVMProfiles(t *branch.Table, frames [][]branch.Frame) (*LLVMProfiles, e
 }
 
 // add adds a branch, or says why not.
-func (p *LLVMProfiles) add(b *branch.Branch, frames []branch.Frame) string {
+func (p *LLVMProfiles) add(b *branch.Branch, frames []annotate.Frame) string {
 	switch {
 	case b.Kind == branch.UnknownKind:
 		return llvmNoKind
@@ -169,7 +170,7 @@ func (p *LLVMProfiles) add(b *branch.Branch, frames []branch.Frame) string {
 
 // llvmFunctionName is the mangled name without what compilers append to parts of
 // functions, as FunctionSamples::getCanonicalFnName of SampleProf.h does.
-func llvmFunctionName(f *branch.Frame) string {
+func llvmFunctionName(f *annotate.Frame) string {
 	name := cmp.Or(f.SystemName, f.Name)
 	for _, suffix := range []string{".llvm.", ".part.", ".isra.", ".constprop.", ".cold"} {
 		if i := strings.Index(name, suffix); i > 0 {
@@ -181,7 +182,7 @@ func llvmFunctionName(f *branch.Frame) string {
 
 // llvmPlaceOf is the place of a branch or call in its function, with the offset of
 // FunctionSamples::getOffset: 16 bits of the difference.
-func llvmPlaceOf(f *branch.Frame) llvmPlace {
+func llvmPlaceOf(f *annotate.Frame) llvmPlace {
 	return llvmPlace{uint32(f.Line-f.StartLine) & 0xffff, baseDiscriminator(f.Discriminator)}
 }
 

@@ -11,12 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/annotate"
 	"profdiff/internal/symbolizer"
 )
 
 // llvmTable has two copies of an inlined branch, one with a discriminator, and branches
 // that are left out.
-func llvmTable() (*branch.Table, [][]branch.Frame) {
+func llvmTable() (*branch.Table, [][]annotate.Frame) {
 	row := func(kind branch.Kind, executed, misses float64) branch.Branch {
 		return branch.Branch{Function: "work", Address: 0x10, Kind: kind, Executed: &executed, Misses: &misses}
 	}
@@ -43,7 +44,7 @@ func llvmTable() (*branch.Table, [][]branch.Frame) {
 		f.Discriminator = d
 		return f
 	}
-	return t, [][]branch.Frame{
+	return t, [][]annotate.Frame{
 		{inner, work(24)},
 		{discriminated(inner, 514), work(24)}, // a copy
 		{discriminated(work(24), 2)},
@@ -112,7 +113,7 @@ func TestLLVMProfilesErrors(t *testing.T) {
 		t.Errorf("unknown prediction: %v", err)
 	}
 	table.Unknown = ""
-	if _, err := NewLLVMProfiles(table, make([][]branch.Frame, len(table.Branches))); err == nil || !strings.Contains(err.Error(), "no branch can be in the profile: 1 it is not known") {
+	if _, err := NewLLVMProfiles(table, make([][]annotate.Frame, len(table.Branches))); err == nil || !strings.Contains(err.Error(), "no branch can be in the profile: 1 it is not known") {
 		t.Errorf("no lines: %v", err)
 	}
 	table, places = llvmTable()
@@ -197,7 +198,7 @@ int work(const int *a, int *out, int n) {
 		t.Fatal(err)
 	}
 	table := &branch.Table{Branches: []branch.Branch{{Kind: branch.Conditional, Executed: new(1000.0), Misses: new(480.0)}}}
-	p, err := NewLLVMProfiles(table, [][]branch.Frame{{
+	p, err := NewLLVMProfiles(table, [][]annotate.Frame{{
 		{Name: "keep", File: source, StartLine: 1, Line: 4}, {Name: "work", File: source, StartLine: 8, Line: 9},
 	}})
 	if err != nil {

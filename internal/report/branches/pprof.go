@@ -11,6 +11,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/annotate"
 	"profdiff/internal/report/text"
 )
 
@@ -86,7 +87,7 @@ func pprofOf(t *branch.Table) (*profile.Profile, error) {
 	for _, v := range values {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: v.name, Unit: v.unit})
 	}
-	build := branchLocations{p: p, mappings: make(map[[2]string]*profile.Mapping), functions: make(map[branch.Frame]*profile.Function), locations: make(map[branchSite]*profile.Location)}
+	build := branchLocations{p: p, mappings: make(map[[2]string]*profile.Mapping), functions: make(map[annotate.Frame]*profile.Function), locations: make(map[branchSite]*profile.Location)}
 	carries := make([]text.Carry, len(values))
 	for i := range t.Branches {
 		b := &t.Branches[i]
@@ -171,7 +172,7 @@ type branchSite struct {
 type branchLocations struct {
 	p         *profile.Profile
 	mappings  map[[2]string]*profile.Mapping
-	functions map[branch.Frame]*profile.Function
+	functions map[annotate.Frame]*profile.Function
 	locations map[branchSite]*profile.Location
 }
 
@@ -186,7 +187,7 @@ func (m *branchLocations) location(b *branch.Branch) *profile.Location {
 	l := &profile.Location{ID: uint64(len(m.p.Location) + 1), Mapping: m.mapping(b), Address: b.Address}
 	frames := b.Inlined
 	if len(frames) == 0 && b.Function != "" {
-		frames = []branch.Frame{{Name: b.Function, File: b.File, Line: b.Line}}
+		frames = []annotate.Frame{{Name: b.Function, File: b.File, Line: b.Line}}
 	}
 	for _, f := range frames {
 		l.Line = append(l.Line, profile.Line{Function: m.function(f), Line: f.Line, Column: f.Column})
@@ -216,7 +217,7 @@ func (m *branchLocations) mapping(b *branch.Branch) *profile.Mapping {
 	return found
 }
 
-func (m *branchLocations) function(f branch.Frame) *profile.Function {
+func (m *branchLocations) function(f annotate.Frame) *profile.Function {
 	f.Line, f.Column = 0, 0
 	if found := m.functions[f]; found != nil {
 		return found

@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/annotate"
 	"profdiff/internal/branch/diff"
+	"profdiff/internal/branch/recording"
 	"profdiff/internal/budget"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
@@ -30,7 +32,7 @@ func readBranches(t *testing.T, name string) *branch.Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := branch.Read(name, f, info.Size(), &branch.Options{})
+	table, err := recording.Read(name, f, info.Size(), &branch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,11 +42,11 @@ func readBranches(t *testing.T, name string) *branch.Table {
 func TestBranches(t *testing.T) {
 	table := readBranches(t, "before.out")
 	symfs := []symbolizer.SearchPath{{Name: "symbols", FS: os.DirFS(heap + "symbols")}}
-	listing, err := branch.List(table, "message_compare", symfs)
+	code, err := annotate.Function(table, "message_compare", symfs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := FromBranches(table, []*branch.Listing{listing}, Options{})
+	d := FromBranches(table, []*annotate.Listing{code}, Options{})
 	if len(d.Branches.Rows)+d.Branches.Hidden != len(table.Branches) {
 		t.Errorf("%d branches are shown and %d hidden, of %d", len(d.Branches.Rows), d.Branches.Hidden, len(table.Branches))
 	}
@@ -94,7 +96,7 @@ func TestBranchCode(t *testing.T) {
 	}
 	symfs := []symbolizer.SearchPath{{Name: "symbols", FS: os.DirFS(heap + "symbols")}}
 	wanted := []string{"heap_sift_down", "message_compare", "no_such_function"}
-	base, head := branch.ListAll(before, wanted, symfs), branch.ListAll(after, wanted, symfs)
+	base, head := annotate.Functions(before, wanted, symfs), annotate.Functions(after, wanted, symfs)
 	// Without branches, message_compare is not in the table of head.
 	if base[0] == nil || head[0] == nil || base[1] == nil || head[1] != nil || base[2] != nil {
 		t.Fatalf("listings %v and %v", base, head)

@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/annotate"
 )
 
 // FromBranches is the document of the branches of one recording. Listings, if any, are
 // the code of functions with their branches.
-func FromBranches(t *branch.Table, listings []*branch.Listing, opt Options) *Document {
+func FromBranches(t *branch.Table, listings []*annotate.Listing, opt Options) *Document {
 	d := &Document{
 		Title: "Branches", Base: opt.name(t.Name), Tool: opt.Tool,
 		Branches: &Branches{Base: opt.branchSource(t)},

@@ -4,11 +4,12 @@ import (
 	"path"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/annotate"
 	"profdiff/internal/listing"
 )
 
 // A BranchListing is the code of a function on both sides, nil where there is none.
-type BranchListing struct{ Base, Head *branch.Listing }
+type BranchListing struct{ Base, Head *annotate.Listing }
 
 // A branchPlace is where a branch is, as all runs of a side have it.
 type branchPlace struct {
@@ -29,7 +30,7 @@ func (p branchPlaces) add(b *branch.Branch, row int) {
 
 // addCode adds the code of a function, and links its branches to it. base or head may be
 // nil; with base alone, there is one side.
-func (b *Branches) addCode(base, head *branch.Listing, basePlaces, headPlaces branchPlaces, opt Options) {
+func (b *Branches) addCode(base, head *annotate.Listing, basePlaces, headPlaces branchPlaces, opt Options) {
 	before, after := instructionsOf(base, opt), instructionsOf(head, opt)
 	latest := head
 	if latest == nil {
@@ -37,7 +38,7 @@ func (b *Branches) addCode(base, head *branch.Listing, basePlaces, headPlaces br
 	}
 	code := BranchCode{Function: latest.Function, DSO: path.Base(latest.DSO)}
 	linked := false
-	inst := func(l *branch.Listing, places branchPlaces, in *listing.Instruction) *CodeInst {
+	inst := func(l *annotate.Listing, places branchPlaces, in *listing.Instruction) *CodeInst {
 		if in == nil {
 			return nil
 		}
@@ -61,7 +62,7 @@ func (b *Branches) addCode(base, head *branch.Listing, basePlaces, headPlaces br
 	}
 }
 
-func instructionsOf(l *branch.Listing, opt Options) []listing.Instruction {
+func instructionsOf(l *annotate.Listing, opt Options) []listing.Instruction {
 	if l == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/skid"
 	"profdiff/internal/disasm"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
@@ -114,8 +115,8 @@ func part(n, of int) float64 { return float64(n) / float64(of) }
 
 // evaluate attributes the samples of answers. learned are those whose addresses tell
 // how far samples are behind branches; without any, candidates are ranked by distance.
-func (e *experiment) evaluate(answers, learned []answer, ran bool) (*score, branch.Skid) {
-	w := branch.NewWalker(e.code)
+func (e *experiment) evaluate(answers, learned []answer, ran bool) (*score, skid.Skid) {
+	w := skid.NewWalker(e.code)
 	for _, ip := range slices.Sorted(maps.Keys(e.all)) {
 		n := e.all[ip]
 		if !ran {
@@ -124,16 +125,16 @@ func (e *experiment) evaluate(answers, learned []answer, ran bool) (*score, bran
 		// Addresses without a function are counted when they are looked up.
 		_ = w.Add(ip, n)
 	}
-	var skid branch.Skid
+	var distances skid.Skid
 	if learned != nil {
-		var sets [][]branch.Candidate
+		var sets [][]skid.Candidate
 		var weights []float64
 		for _, a := range learned {
 			if set, err := w.Walk(a.ip); err == nil && len(set) > 0 {
 				sets, weights = append(sets, set), append(weights, 1)
 			}
 		}
-		skid = branch.LearnSkid(sets, weights)
+		distances = skid.Learn(sets, weights)
 	}
 	s := &score{samples: len(answers), confidence: make(map[branch.Confidence]*[2]int)}
 	truth, found, equal, nearest := make(map[uint64]float64), make(map[uint64]float64), make(map[uint64]float64), make(map[uint64]float64)
@@ -149,10 +150,10 @@ func (e *experiment) evaluate(answers, learned []answer, ran bool) (*score, bran
 		}
 		nearest[set[0].Address]++
 		if learned != nil {
-			set = skid.Rank(set)
+			set = distances.Rank(set)
 		}
 		s.candidates = append(s.candidates, len(set))
-		c := branch.Confide(set)
+		c := skid.Confide(set)
 		if s.confidence[c] == nil {
 			s.confidence[c] = new([2]int)
 		}
@@ -178,14 +179,14 @@ func (e *experiment) evaluate(answers, learned []answer, ran bool) (*score, bran
 		s.equal += max(0, n-equal[from]) / total
 		s.nearest += max(0, n-nearest[from]) / total
 	}
-	return s, skid
+	return s, distances
 }
 
 // A result is a way to rank and what came of it.
 type result struct {
 	name string
 	*score
-	skid branch.Skid
+	skid skid.Skid
 }
 
 // results evaluates ways to rank candidates. The last is the one that tables have.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/branch/annotate"
+	"profdiff/internal/branch/recording"
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
@@ -26,16 +28,16 @@ func readBranches(t *testing.T, name string) *branch.Table {
 	defer f.Close()
 	info, err := f.Stat()
 	do(t, err)
-	table, err := branch.Read(name, f, info.Size(), &branch.Options{})
+	table, err := recording.Read(name, f, info.Size(), &branch.Options{})
 	do(t, err)
 	return table
 }
 
 func TestBrowserBranches(t *testing.T) {
 	table := readBranches(t, "before.out")
-	listing, err := table.Annotate("message_compare", symfs)
+	listing, err := annotate.Function(table, "message_compare", symfs)
 	do(t, err)
-	p := show(t, html.FromBranches(table, []*branch.Listing{listing}, html.Options{}), "", browser.Options{})
+	p := show(t, html.FromBranches(table, []*annotate.Listing{listing}, html.Options{}), "", browser.Options{})
 	do(t, p.Do(`document.querySelector("#panel [aria-expanded]").click()`))
 	if got := eval[string](t, p, text); !strings.Contains(got, "tier S") || !strings.Contains(got, "push %rbp") {
 		t.Error("the page does not show the tier and the code")
@@ -48,7 +50,7 @@ func TestBrowserBranchCode(t *testing.T) {
 	c, err := diff.Compare([]*branch.Table{before}, []*branch.Table{after}, diff.Options{})
 	do(t, err)
 	wanted := []string{"heap_sift_down", "message_compare"}
-	base, head := before.Listings(wanted, symfs), after.Listings(wanted, symfs)
+	base, head := annotate.Functions(before, wanted, symfs), annotate.Functions(after, wanted, symfs)
 	p := show(t, html.FromBranchDiff(c, []html.BranchListing{{Base: base[0], Head: head[0]}, {Base: base[1], Head: head[1]}}, html.Options{}), "", browser.Options{})
 	do(t, p.Do(`document.querySelector("#panel [aria-expanded]").click()`))
 	if got := eval[string](t, p, text); !strings.Contains(got, "Before: instruction") || strings.Contains(got, "After: instruction") {

@@ -1,0 +1,105 @@
+package estimate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/stats"
+)
+
+// A Tally sums the weights of samples.
+type Tally struct {
+	N        int64
+	Sum, Sq  float64 // of weights, of their squares
+	Unitless float64 // weight of a sample where there is none
+}
+
+func (t *Tally) Add(w float64) {
+	t.N++
+	t.Sum += w
+	t.Sq += w * w
+}
+
+func (t *Tally) Merge(o Tally) {
+	t.N += o.N
+	t.Sum += o.Sum
+	t.Sq += o.Sq
+}
+
+// Scaled is the tally with weights of k times as much.
+func (t Tally) Scaled(k float64) Tally {
+	t.Sum *= k
+	t.Sq *= k * k
+	t.Unitless *= k
+	return t
+}
+
+// Effective is Kish's effective number of samples, (Σw)²/Σw².
+func (t Tally) Effective() float64 {
+	if t.Sq == 0 {
+		return 0
+	}
+	return t.Sum * t.Sum / t.Sq
+}
+
+// Unit is what an effective sample weighs.
+func (t Tally) Unit() float64 {
+	if t.Sum == 0 {
+		return t.Unitless
+	}
+	return t.Sq / t.Sum
+}
+
+const (
+	Z95 = stats.Z95
+	// fewSamples are those below which the logarithm of a count is not normal.
+	fewSamples = 30
+)
+
+// Amount estimates a Poisson count.
+func (t Tally) Amount() branch.Amount {
+	a := branch.Amount{Value: t.Sum, Samples: t.N, Effective: t.Effective()}
+	if a.Effective >= fewSamples {
+		d := math.Exp(Z95 / math.Sqrt(a.Effective))
+		a.CI = [2]float64{a.Value / d, a.Value * d}
+		return a
+	}
+	unit := t.Unit()
+	if a.Effective > 0 {
+		a.CI[0] = unit * distuv.Gamma{Alpha: a.Effective, Beta: 1}.Quantile(0.025)
+	}
+	a.CI[1] = unit * distuv.Gamma{Alpha: a.Effective + 1, Beta: 1}.Quantile(0.975)
+	return a
+}
+
+func Counted(v float64) *branch.Amount {
+	return &branch.Amount{Value: v, CI: [2]float64{v, v}, Counted: true}
+}
+
+// RatioOf is the ratio of two independent counts, times a factor: log-normal, or if
+// there are few samples exact, by how they divide among the two (Clopper and Pearson).
+// nil if nothing is known.
+func RatioOf(m, of Tally, factor float64) *branch.Ratio {
+	nm, nOf := m.Effective(), of.Effective()
+	if nOf == 0 || m.Unit() == 0 {
+		return nil
+	}
+	r := &branch.Ratio{Misses: nm, Of: nOf}
+	if nm > 0 {
+		r.Value = new(factor * m.Sum / of.Sum)
+	}
+	if nm >= fewSamples && nOf >= fewSamples {
+		d := math.Exp(Z95 * math.Sqrt(1/nm+1/nOf))
+		r.CI = &[2]float64{*r.Value / d, *r.Value * d}
+		return r
+	}
+	q := stats.Proportion(nm, nm+nOf, 0.95)
+	if q.Hi > 1-1e-12 {
+		return nil // there is no upper bound
+	}
+	unit := factor * m.Unit() / of.Unit()
+	r.CI = &[2]float64{unit * q.Lo / (1 - q.Lo), unit * q.Hi / (1 - q.Hi)}
+	return r
+}

@@ -1,0 +1,170 @@
+package recording
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/branch/code"
+	"profdiff/internal/branch/events"
+	"profdiff/internal/branch/samples"
+	"profdiff/internal/branch/stacks"
+	"profdiff/internal/objfile"
+	"profdiff/internal/perffile"
+	"profdiff/internal/perfsession"
+	"profdiff/internal/symbolizer"
+)
+
+// readPerfData reads the branch stacks of a perf.data file of size bytes. name is what
+// the user called it.
+func readPerfData(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
+	file, err := perffile.New(r, size, perffile.Options{AllowTruncated: opt.AllowTruncated})
+	if err != nil {
+		return nil, err
+	}
+	least, err := stacks.SettledWeights(file, r, size, opt)
+	if err != nil {
+		return nil, err
+	}
+	session := perfsession.New(file)
+	p := &perfData{file: file, opt: opt, names: opt.Symbols(), sampler: samples.New()}
+	code := code.New(p.names.Files)
+	defer code.Close()
+	p.c = stacks.New(&session.Spaces, code)
+	p.c.Least = least
+	if err := session.Replay(p); err != nil {
+		return nil, err
+	}
+	p.c.Account(file, &session.Stats, p.sampler.Counters.Totals())
+	var names []string
+	for i := range file.Attrs {
+		names = append(names, file.Attrs[i].Name)
+	}
+	tier, sampled := p.sampler.Tier(file, opt)
+	sampled = sampled && p.c.Entries.In == 0
+	err = opt.Missing(names)
+	if err == nil && !sampled {
+		err = p.c.Check(opt, names, howToRecord(&file.Info))
+	}
+	if err != nil {
+		return nil, err
+	}
+	z, err := p.symbolizer(session)
+	if err != nil {
+		return nil, err
+	}
+	info := &file.Info
+	t := &branch.Table{Name: name, Format: "perf.data", Arch: info.Arch, CPU: info.CPUDesc}
+	if info.Version != "" {
+		t.Tool = "perf " + info.Version
+	}
+	if info.Simpleperf() {
+		t.Tool = strings.TrimSpace("simpleperf " + info.MetaInfo["simpleperf_version"])
+	}
+	if session.Stats.Late > 0 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records were out of order by more than a round", session.Stats.Late))
+	}
+	if e := file.Stats.Truncated; e != nil {
+		t.Warnings = append(t.Warnings, "recording is incomplete: "+e.Error())
+	}
+	if sampled {
+		code.Recorded = z.RecordedFunctions
+		err = p.sampler.Finish(t, tier, &samples.Recording{
+			File: file, Options: opt, Code: code, Symbolizer: z, Kernel: session.Kernel(), Stats: &session.Stats, Unwanted: p.unwanted,
+		})
+	} else {
+		p.c.Unknown = stacks.Synthesized(file)
+		p.c.Finish(t, opt, z, info.CPUID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.Warnings = append(t.Warnings, z.Warnings()...)
+	return t, nil
+}
+
+// howToRecord says what to record on the machine of a recording.
+func howToRecord(info *perffile.Info) string {
+	const stacks = "record them with perf record -b or simpleperf record -b"
+	switch {
+	case info.Simpleperf() && events.IsArm(info.Arch):
+		return stacks + " if the CPU has them, or samples of branch misses with simpleperf record -e r22:u,r21:u,instructions:u,cpu-cycles:u -c 100003"
+	case info.Simpleperf():
+		return stacks + ", or samples of branch misses with simpleperf record -e branch-misses:u,branch-instructions:u,instructions:u,cpu-cycles:u -c 100003"
+	case events.IsArm(info.Arch):
+		return stacks + " if the CPU has them, or samples of branch misses with perf record -e '{r22:u,r21:u,instructions:u,cycles:u}' -c 100003"
+	}
+	return stacks + ", or samples of branch misses with perf record -e '{branch-misses:u,branches:u,instructions:u,cycles:u}' -c 100003"
+}
+
+// A perfData hands the samples of a recording to those who collect them.
+type perfData struct {
+	file     *perffile.File
+	opt      *branch.Options
+	names    symbolizer.Options
+	c        *stacks.Collector
+	sampler  *samples.Sampler // has the addresses of samples while there are no stacks
+	unwanted int64            // samples of events that are not to be read
+}
+
+// Sample implements [perfsession.Handler].
+func (p *perfData) Sample(s *perfsession.Sample) error {
+	if !p.opt.Wanted(p.file.Attrs[s.Event].Name) {
+		p.c.LeaveOut(branch.DropEvent)
+		p.unwanted++
+		return nil
+	}
+	switch {
+	case p.c.Entries.In == 0:
+		p.sampler.Add(p.file, s)
+	case len(s.Raw.Read.Values) > 0:
+		p.sampler.Counters.Note(p.file, s)
+	}
+	p.c.AddSample(p.file, s)
+	return nil
+}
+
+// Switch implements [perfsession.Handler].
+func (p *perfData) Switch(perfsession.Switch) error { return nil }
+
+// symbolizer names addresses by the symbols of the recording and those that the
+// options have.
+func (p *perfData) symbolizer(session *perfsession.Session) (*symbolizer.Symbolizer, error) {
+	names := p.names
+	names.Simpleperf = p.file.Info.Simpleperf()
+	z := symbolizer.New(names)
+	for f, err := range p.file.SymbolFiles() {
+		if err != nil {
+			return nil, err
+		}
+		z.AddRecorded(recordedFile(f))
+	}
+	if k := session.Kallsyms; k != nil {
+		if t, err := objfile.ParseKallsyms(bytes.NewReader(k)); err == nil {
+			z.SetKallsyms(t)
+		}
+	}
+	return z, nil
+}
+
+func recordedFile(f *perffile.SymbolFile) *symbolizer.RecordedFile {
+	r := &symbolizer.RecordedFile{Path: f.Path, Kind: symbolizer.UnknownFile, MinVaddr: f.MinVaddr, Offset: f.OffsetOfMinVaddr, HasOffset: f.HasOffset, DexOffsets: f.DexFileOffsets}
+	switch f.Type {
+	case perffile.DSOKernel:
+		r.Kind = symbolizer.KernelImage
+	case perffile.DSOKernelModule:
+		r.Kind = symbolizer.KernelModule
+	case perffile.DSOELF:
+		r.Kind = symbolizer.ELFFile
+	case perffile.DSODex:
+		r.Kind = symbolizer.DEXFile
+	case perffile.DSOSymbolMap:
+		r.Kind = symbolizer.SymbolMapFile
+	}
+	for _, s := range f.Symbols {
+		r.Symbols = append(r.Symbols, symbolizer.RecordedSymbol{Addr: s.Addr, Len: uint64(s.Len), Name: s.Name})
+	}
+	return r
+}

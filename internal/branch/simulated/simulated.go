@@ -1,0 +1,272 @@
+package simulated
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"profdiff/internal/branch"
+	"profdiff/internal/callgrind"
+)
+
+// simulatedEvents are those that are read: instructions and what the predictor of
+// Callgrind and Cachegrind (--branch-sim=yes) counts, conditional and indirect.
+var simulatedEvents = [...]struct {
+	name   string
+	counts branch.Counts
+}{
+	{"Ir", branch.CountsInstructions},
+	{"Bc", branch.CountsBranches},
+	{"Bcm", branch.CountsMisses},
+	{"Bi", branch.CountsBranches},
+	{"Bim", branch.CountsMisses},
+}
+
+// Indices of simulatedEvents.
+const (
+	eventIr = iota
+	eventBc
+	eventBcm
+	eventBi
+	eventBim
+)
+
+// Read reads callgrind.out or cachegrind.out. Parts of a file are those of one
+// run and sum up.
+//
+// With --dump-instr=yes rows are instructions, at the addresses that Callgrind gives,
+// else lines of source. How often a conditional branch was taken is known where the
+// jumps (--collect-jumps=yes) account for all its executions: Callgrind writes no jump
+// for a branch that was never taken, nor for one into another function.
+func Read(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
+	s := simulated{places: make(map[simulatedPlace]*simulatedCounts)}
+	file, err := callgrind.Read(io.NewSectionReader(r, 0, size), callgrind.Visitor{Cost: s.cost, Jump: s.jump})
+	if err != nil {
+		return nil, err
+	}
+	t := &branch.Table{Name: name, Format: file.Format.String(), Tier: branch.TierSimulated, Scaled: true}
+	var warning string
+	if t.Cost, warning = opt.CostOn(""); warning != "" {
+		t.Warnings = append(t.Warnings, warning)
+	}
+	if len(opt.Events) > 0 {
+		return nil, fmt.Errorf("is of %s, which counts all events: --event is for samples", t.Format)
+	}
+	for _, part := range file.Parts {
+		if err := s.begin(part); err != nil { // also those without costs
+			return nil, err
+		}
+		for _, d := range part.Desc {
+			if d.Type == "Files compared" {
+				return nil, errors.New("is a difference that cg_diff made: give one of the recordings")
+			}
+		}
+	}
+	if file.Truncated {
+		err := fmt.Errorf("line %d: ends without the sum of costs, which %s writes last", file.Lines, t.Format)
+		if !opt.AllowTruncated {
+			return nil, err
+		}
+		t.Warnings = append(t.Warnings, err.Error())
+	}
+	t.Warnings = append(t.Warnings, file.Warnings...)
+	t.Tool = t.Format
+	if version, ok := strings.CutPrefix(file.Parts[0].Creator, "callgrind-"); ok {
+		t.Tool = "valgrind " + version
+	}
+	s.finish(t, file.Parts)
+	return t, nil
+}
+
+// A simulatedPlace is what a row is of: an instruction, or a line if the address is 0.
+type simulatedPlace struct {
+	object, function, file string
+	line                   int64
+	address                uint64
+}
+
+type simulatedCounts struct {
+	file            string
+	line            int64
+	costs           [len(simulatedEvents)]int64
+	taken, executed int64 // by the jumps
+}
+
+// simulated sums up by place.
+type simulated struct {
+	places map[simulatedPlace]*simulatedCounts
+	totals [len(simulatedEvents)]int64
+	// seen are the events that all parts have.
+	seen [len(simulatedEvents)]bool
+	part *callgrind.Part
+	// index is where each event is in the costs of the part, -1 if it is not.
+	index [len(simulatedEvents)]int
+}
+
+// begin begins a part.
+func (s *simulated) begin(part *callgrind.Part) error {
+	first := s.part == nil
+	s.part = part
+	for i, e := range simulatedEvents {
+		s.index[i] = slices.Index(part.Events, e.name)
+		s.seen[i] = s.index[i] >= 0 && (first || s.seen[i])
+	}
+	for _, e := range []int{eventBc, eventBcm, eventBi, eventBim} {
+		if s.index[e] < 0 {
+			return fmt.Errorf("no event %s: record with --branch-sim=yes", simulatedEvents[e].name)
+		}
+	}
+	return nil
+}
+
+func (s *simulated) at(p *callgrind.Place) *simulatedCounts {
+	function := p.Function.Name
+	// Levels of recursion (--separate-recs) have the same code.
+	if i := strings.LastIndexByte(function, '\''); i > 0 && strings.Trim(function[i+1:], "0123456789") == "" {
+		function = function[:i]
+	}
+	key := simulatedPlace{object: p.Function.Object, function: function, file: p.File, line: p.Line}
+	if p.Address != 0 {
+		key.address, key.file, key.line = p.Address, "", 0
+	}
+	c := s.places[key]
+	if c == nil {
+		c = &simulatedCounts{file: p.File, line: p.Line}
+		s.places[key] = c
+	}
+	return c
+}
+
+func (s *simulated) cost(cost *callgrind.Cost) error {
+	if cost.Part != s.part {
+		if err := s.begin(cost.Part); err != nil {
+			return err
+		}
+	}
+	var costs [len(simulatedEvents)]int64
+	for i, at := range s.index {
+		if at < 0 {
+			continue
+		}
+		v := cost.Costs[at]
+		switch {
+		case v < 0:
+			return fmt.Errorf("%d %s is negative: a difference is no recording", v, simulatedEvents[i].name)
+		case v > math.MaxInt64-s.totals[i]:
+			return fmt.Errorf("costs of %s sum to more than 2^63", simulatedEvents[i].name)
+		}
+		costs[i] = v
+		s.totals[i] += v
+	}
+	if costs[eventBcm] > costs[eventBc] || costs[eventBim] > costs[eventBi] {
+		return fmt.Errorf("more misses than branches: Bc %d, Bcm %d, Bi %d, Bim %d", costs[eventBc], costs[eventBcm], costs[eventBi], costs[eventBim])
+	}
+	if s.totals[eventBc] > math.MaxInt64-s.totals[eventBi] {
+		return errors.New("branches sum to more than 2^63")
+	}
+	if costs[eventBc] == 0 && costs[eventBi] == 0 {
+		return nil
+	}
+	c := s.at(&cost.Place)
+	for i, v := range costs {
+		c.costs[i] += v
+	}
+	return nil
+}
+
+func (s *simulated) jump(j *callgrind.Jump) error {
+	if !j.Conditional || j.From.Address == 0 {
+		return nil // a line may have several branches
+	}
+	if j.Taken < 0 || j.Taken > j.Executed {
+		return fmt.Errorf("%d of %d jumps taken", j.Taken, j.Executed)
+	}
+	c := s.at(&j.From)
+	if j.Executed > math.MaxInt64-c.executed {
+		return errors.New("jumps sum to more than 2^63")
+	}
+	c.taken += j.Taken
+	c.executed += j.Executed
+	return nil
+}
+
+func (s *simulated) finish(t *branch.Table, parts []*callgrind.Part) {
+	for i, e := range simulatedEvents {
+		if !s.seen[i] {
+			continue
+		}
+		event := branch.Event{Name: e.name, Weight: float64(s.totals[i]), Period: 1, Counts: e.counts}
+		for _, part := range parts {
+			// The start of a program is in the summary of Callgrind, but on no line.
+			if at := slices.Index(part.Events, e.name); part.Summary != nil && part.Summary[at] > part.Sum[at] {
+				event.Unplaced += float64(part.Summary[at]) - float64(part.Sum[at])
+			}
+		}
+		t.Events = append(t.Events, event)
+	}
+	if s.seen[eventIr] {
+		t.Instructions = new(float64(s.totals[eventIr]))
+	}
+	t.Misses = s.totals[eventBcm] + s.totals[eventBim]
+	for place, c := range s.places {
+		if c.costs[eventBc]+c.costs[eventBi] > 0 {
+			t.Branches = append(t.Branches, c.branch(place, t))
+		}
+	}
+	slices.SortFunc(t.Branches, func(a, b branch.Branch) int {
+		return cmp.Or(
+			-cmp.Compare(a.NMisses, b.NMisses), -cmp.Compare(a.N, b.N), strings.Compare(a.DSO, b.DSO), cmp.Compare(a.Address, b.Address),
+			strings.Compare(a.Function, b.Function), strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+		)
+	})
+}
+
+func (c *simulatedCounts) branch(place simulatedPlace, t *branch.Table) branch.Branch {
+	known := func(name string) string {
+		if name == "???" {
+			return ""
+		}
+		return name
+	}
+	b := branch.Branch{
+		DSO: known(place.object), Address: place.address, ByLine: place.address == 0,
+		Function: known(place.function), File: known(c.file), Line: c.line,
+		N: c.costs[eventBc] + c.costs[eventBi], NMisses: c.costs[eventBcm] + c.costs[eventBim],
+		Cost: t.Cost,
+	}
+	executed, misses := float64(b.N), float64(b.NMisses)
+	b.Executed, b.Misses = &executed, &misses
+	b.Enough = b.NMisses >= branch.MinMisses
+	rate := misses / executed
+	b.Rate = &branch.Rate{Value: &rate, Bounds: [2]float64{rate, rate}, CI: [2]float64{rate, rate}, Method: branch.Counted}
+	switch {
+	case c.costs[eventBc] == 0:
+		b.Kind = branch.Indirect
+		b.NTaken, b.Taken, b.NotTaken = b.N, new(executed), new(float64)
+	case c.costs[eventBi] == 0:
+		b.Kind = branch.Conditional
+		if c.executed == b.N {
+			b.NTaken = c.taken
+			b.Taken, b.NotTaken = new(float64(c.taken)), new(float64(b.N-c.taken))
+			b.PTaken = counted(float64(c.taken) / executed)
+		}
+	}
+	b.Classify()
+	if t.Misses > 0 {
+		b.MissShare = new(misses / float64(t.Misses))
+	}
+	if n := t.Instructions; n != nil && *n > 0 {
+		b.MPKI = counted(1000 * misses / *n)
+	}
+	if b.Cost != nil {
+		b.CyclesLost = &[2]float64{misses * b.Cost.Lo, misses * b.Cost.Hi}
+		b.Centre = misses * b.Cost.Centre
+	}
+	return b
+}
+
+func counted(v float64) *branch.Estimate { return &branch.Estimate{Value: v, Lo: v, Hi: v} }
