@@ -474,12 +474,9 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 
 // checkCode is the exit code of an outcome, as an error.
 func checkCode(o *budget.Outcome, reportOnly, strictWarn bool) error {
-	warned := slices.ContainsFunc(o.Results, func(r budget.Result) bool {
-		return r.Verdict == budget.Warn && !r.Has(budget.Waived) || slices.ContainsFunc(r.Claims, func(c *budget.Claim) bool { return c.Warned })
-	})
 	code := exitOK
 	switch {
-	case o.Verdict == budget.Fail, strictWarn && warned:
+	case o.Fails(strictWarn):
 		code = exitBudget
 	case o.Blocks:
 		code = exitInconclusive

@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 var (
@@ -98,17 +99,17 @@ func looked(f *File, tests *stats.Tests, sides [][2][]stats.WeightedCount, n int
 		l.runs = n << i
 		results := judgedRuns(&own, tests, sides, l.runs)
 		for b, r := range results {
-			l.failed[b] = l.failed[b] || r.Verdict == Fail
-			l.passed[b] = l.passed[b] || r.Verdict == Pass
+			l.failed[b] = l.failed[b] || r.Verdict == verdict.Fail
+			l.passed[b] = l.passed[b] || r.Verdict == verdict.Pass
 		}
-		if count(results, Fail, all) > 0 || count(results, Inconclusive, all) == 0 {
+		if count(results, verdict.Fail, all) > 0 || count(results, verdict.Inconclusive, all) == 0 {
 			break
 		}
 	}
 	return l
 }
 
-func count(results []*Result, v Verdict, of func(i int) bool) (n int) {
+func count(results []*Result, v verdict.Verdict, of func(i int) bool) (n int) {
 	for i, r := range results {
 		if r.Verdict == v && of(i) {
 			n++
@@ -170,7 +171,7 @@ func TestAcceptance(t *testing.T) {
 		rows = append(rows, fmt.Sprintf("| %s | %s | %s %v | %.4f%s |", id, scenario, sign, bound, got, note))
 		t.Log(rows[len(rows)-1])
 	}
-	tests := stats.New(level)
+	tests := stats.New(verdict.Level)
 	// simulate measures a share of budgets, or with any of builds, in files of 20 budgets.
 	simulate := func(n int, cv, bad float64, limit string, ratio func(i int) float64, yes func(results []*Result) float64) func(uint64) float64 {
 		f := budgets(t, 20, limit, "require: {runs: 4}")
@@ -189,35 +190,35 @@ func TestAcceptance(t *testing.T) {
 		}
 	}
 	everyone := func(v float64) func(int) float64 { return func(int) float64 { return v } }
-	anyFail := func(results []*Result) float64 { return min(1, float64(count(results, Fail, all))) }
-	share := func(v Verdict) func([]*Result) float64 {
+	anyFail := func(results []*Result) float64 { return min(1, float64(count(results, verdict.Fail, all))) }
+	share := func(v verdict.Verdict) func([]*Result) float64 {
 		return func(results []*Result) float64 {
 			return float64(count(results, v, all)) / float64(len(results))
 		}
 	}
-	first := func(v Verdict) func([]*Result) float64 {
+	first := func(v verdict.Verdict) func([]*Result) float64 {
 		return func(results []*Result) float64 {
 			return float64(count(results, v, func(i int) bool { return i == 0 }))
 		}
 	}
 	others := func(results []*Result) float64 {
-		return min(1, float64(count(results, Fail, func(i int) bool { return i > 0 })))
+		return min(1, float64(count(results, verdict.Fail, func(i int) bool { return i > 0 })))
 	}
 
 	measure("V2", "20 budgets of +5 %, nothing changed, 10 runs, noise 3 %: builds with a fail", false, 0.05, simulate(10, 0.03, 0, "+5%", unchanged, anyFail))
 	measure("V3", "20 budgets of +5 %, all cost that much more, 10 runs, noise 3 %: builds with a wrong fail", false, 0.05, simulate(10, 0.03, 0, "+5%", everyone(1.05), anyFail))
-	measure("V3", "the same: budgets with a wrong pass", false, single, simulate(10, 0.03, 0, "+5%", everyone(1.05), share(Pass)))
+	measure("V3", "the same: budgets with a wrong pass", false, single, simulate(10, 0.03, 0, "+5%", everyone(1.05), share(verdict.Pass)))
 	measure("V3", "the same with 5 runs: builds with a wrong fail", false, 0.05, simulate(5, 0.03, 0, "+5%", everyone(1.05), anyFail))
-	measure("V3", "the same with 5 runs: budgets with a wrong pass", false, single, simulate(5, 0.03, 0, "+5%", everyone(1.05), share(Pass)))
-	measure("V4", "one of 20 costs +10 %, limit +5 %, 10 runs, noise 2 %: it fails", true, 0.9, simulate(10, 0.02, 0, "+5%", one(1.1), first(Fail)))
-	measure("V4", "one of 20 costs +10 %, limit +5 %, 20 runs, noise 3 %: it fails", true, 0.9, simulate(20, 0.03, 0, "+5%", one(1.1), first(Fail)))
-	measure("V4", "one of 20 costs +20 %, limit +10 %, 20 runs, noise 5 %: it fails", true, 0.95, simulate(20, 0.05, 0, "+10%", one(1.2), first(Fail)))
+	measure("V3", "the same with 5 runs: budgets with a wrong pass", false, single, simulate(5, 0.03, 0, "+5%", everyone(1.05), share(verdict.Pass)))
+	measure("V4", "one of 20 costs +10 %, limit +5 %, 10 runs, noise 2 %: it fails", true, 0.9, simulate(10, 0.02, 0, "+5%", one(1.1), first(verdict.Fail)))
+	measure("V4", "one of 20 costs +10 %, limit +5 %, 20 runs, noise 3 %: it fails", true, 0.9, simulate(20, 0.03, 0, "+5%", one(1.1), first(verdict.Fail)))
+	measure("V4", "one of 20 costs +20 %, limit +10 %, 20 runs, noise 5 %: it fails", true, 0.95, simulate(20, 0.05, 0, "+10%", one(1.2), first(verdict.Fail)))
 	measure("V4", "the same: builds in which any other fails", false, 0.05, simulate(20, 0.05, 0, "+10%", one(1.2), others))
-	measure("V5", "20 budgets of +5 %, nothing changed, 10 runs, noise 3 %: budgets that pass", true, 0.9, simulate(10, 0.03, 0, "+5%", unchanged, share(Pass)))
+	measure("V5", "20 budgets of +5 %, nothing changed, 10 runs, noise 3 %: budgets that pass", true, 0.9, simulate(10, 0.03, 0, "+5%", unchanged, share(verdict.Pass)))
 	measure("V6", "one run a side, noise 5 %, samples 100,000: builds with a fail", false, 0, simulate(1, 0.05, 0, "+5%", unchanged, anyFail))
-	measure("V6", "the same: builds with a pass", false, 0, simulate(1, 0.05, 0, "+5%", unchanged, func(r []*Result) float64 { return min(1, share(Pass)(r)) }))
+	measure("V6", "the same: builds with a pass", false, 0, simulate(1, 0.05, 0, "+5%", unchanged, func(r []*Result) float64 { return min(1, share(verdict.Pass)(r)) }))
 	measure("V10", "20 budgets of +5 %, all cost that much more, 10 runs, noise 5 %, a tenth of the runs ×1.5: builds with a wrong fail", false, nominal, simulate(10, 0.05, 0.1, "+5%", everyone(1.05), anyFail))
-	measure("V10", "one of 20 costs +20 %, limit +10 %, 20 runs, noise 5 %, a tenth of the runs ×1.5: it fails", true, 0.75, simulate(20, 0.05, 0.1, "+10%", one(1.2), first(Fail)))
+	measure("V10", "one of 20 costs +20 %, limit +10 %, 20 runs, noise 5 %, a tenth of the runs ×1.5: it fails", true, 0.75, simulate(20, 0.05, 0.1, "+10%", one(1.2), first(verdict.Fail)))
 
 	// Two looks, the second at twice the runs where the first leaves something open. Rows of
 	// one scenario share its builds.
@@ -261,7 +262,7 @@ func TestAcceptance(t *testing.T) {
 	measure("looks", "the same with 5 then 10 runs: builds with a wrong fail at either look", false, 0.05, at(anyFailed))
 	measure("looks", "the same with 5 then 10 runs: budgets with a wrong pass at either look", false, single, at(sharePassed))
 	measure("looks", "10 then 20 runs, each at the whole level, the negative control: budgets with a wrong pass at either look", true, 0.066, twice(10, 0.03, everyone(1.05), unplanned)(sharePassed))
-	measure("looks", "one of 20 costs +10 %, limit +5 %, noise 3 %, one look at 10 runs: it fails", true, 0.4, simulate(10, 0.03, 0, "+5%", one(1.1), first(Fail)))
+	measure("looks", "one of 20 costs +10 %, limit +5 %, noise 3 %, one look at 10 runs: it fails", true, 0.4, simulate(10, 0.03, 0, "+5%", one(1.1), first(verdict.Fail)))
 	at = twice(10, 0.03, one(1.1), planned)
 	measure("looks", "the same, two looks at 10 and 20 runs: it fails at either", true, 0.9, at(firstFailed))
 	measure("looks", "the same: runs a side in the mean", false, 20, at(runs))
@@ -284,7 +285,7 @@ func TestAcceptance(t *testing.T) {
 	failed := func(skip string) func(o *Outcome) float64 {
 		return func(o *Outcome) float64 {
 			for i := range o.Results {
-				if r := &o.Results[i]; r.Verdict == Fail && r.ID != skip {
+				if r := &o.Results[i]; r.Verdict == verdict.Fail && r.ID != skip {
 					return 1
 				}
 			}
@@ -298,7 +299,7 @@ func TestAcceptance(t *testing.T) {
 	}
 	measure("V7", "all runs of base first, 10 % drift: builds with a verdict other than inconclusive for blocked order", false, 0, whole("normalize: none", drifting(true, 0.1), func(o *Outcome) float64 {
 		for i := range o.Results {
-			if r := &o.Results[i]; r.Verdict != Inconclusive || !strings.HasPrefix(r.Reasons[0], "blocked order") {
+			if r := &o.Results[i]; r.Verdict != verdict.Inconclusive || !strings.HasPrefix(r.Reasons[0], "blocked order") {
 				return 1
 			}
 		}

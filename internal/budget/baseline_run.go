@@ -246,7 +246,7 @@ func (k *check) addNoise() error {
 			continue
 		}
 		for _, c := range r.Claims {
-			if c.forced != "" || !c.Relative() || c.est.Method != stats.Sampling {
+			if c.Given != "" || !c.Relative() || c.Estimate.Method != stats.Sampling {
 				continue
 			}
 			noise, sampling := others.noise(x)
@@ -254,8 +254,8 @@ func (k *check) addNoise() error {
 			if math.IsNaN(between) {
 				continue
 			}
-			est := k.tests.WithNoise(*c.est, between, n)
-			c.est = &est
+			est := k.tests.WithNoise(*c.Estimate, between, n)
+			c.Estimate = &est
 			c.Notes = append(c.Notes, fmt.Sprintf("%d stored runs differ by %.2g%% beyond sampling, which counts for both runs here", n, 100*between))
 		}
 	}

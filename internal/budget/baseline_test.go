@@ -14,6 +14,7 @@ import (
 	"profdiff/internal/compare"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // timed makes a run of single samples of three functions in two threads, where sort comes in
@@ -132,13 +133,13 @@ func TestStoredCap(t *testing.T) {
 - {id: max, match: {function: f}, max: {fail: 1ms}}
 `)
 	o := mustCheck(t, f, &Inputs{Base: stored.Runs, Stored: stored, Head: head})
-	for id, want := range map[string]Verdict{"self": Warn, "whole": Warn, "total": Inconclusive, "under": Inconclusive, "max": Fail} {
+	for id, want := range map[string]verdict.Verdict{"self": verdict.Warn, "whole": verdict.Warn, "total": verdict.Inconclusive, "under": verdict.Inconclusive, "max": verdict.Fail} {
 		if r := result(t, o, id); r.Verdict != want {
 			t.Errorf("%s is %s %q, want %s", id, r.Verdict, r.Reasons, want)
 		}
 	}
 	o = mustCheck(t, f, &Inputs{Base: base, Head: head})
-	if r := result(t, o, "self"); r.Verdict != Fail {
+	if r := result(t, o, "self"); r.Verdict != verdict.Fail {
 		t.Errorf("recorded in turn, self is %s %q", r.Verdict, r.Reasons)
 	}
 }
@@ -158,7 +159,7 @@ func TestNoise(t *testing.T) {
 	if !(b.Hi/b.Lo > a.Hi/a.Lo*1.03) {
 		t.Errorf("intervals %v alone, %v with noise", a, b)
 	}
-	if with.Verdict != Pass || !strings.Contains(strings.Join(with.Notes, "\n"), "10 stored runs differ by ") {
+	if with.Verdict != verdict.Pass || !strings.Contains(strings.Join(with.Notes, "\n"), "10 stored runs differ by ") {
 		t.Errorf("%s %q %q", with.Verdict, with.Reasons, with.Notes)
 	}
 	few := mustCheck(t, f, &Inputs{Base: base, Head: head, Noise: storedAgain(t, sideOf(t, 3, 0, clock(stackSpec{"m", "app!main;app!f", 30000}))...)})

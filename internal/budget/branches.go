@@ -7,6 +7,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // branchClaims limit the mispredicted branches of functions: their number, or the cycles
@@ -19,7 +20,7 @@ func (k *check) branchClaims(r *Result) {
 	}
 	m := newMatcher(b.Match)
 	if len(k.in.Branches[1]) == 0 {
-		force(r, kind, Verdict(k.file.Defaults.OnMissing), "no branches of head are known", Missing)
+		force(r, kind, verdict.Verdict(k.file.Defaults.OnMissing), "no branches of head are known", Missing)
 		return
 	}
 	var found [2]bool
@@ -68,7 +69,7 @@ func (k *check) branchClaims(r *Result) {
 	}
 	headLo, headHi, nHead, countedHead, reason := misses(1)
 	if reason != "" {
-		force(r, kind, Inconclusive, reason)
+		force(r, kind, verdict.Inconclusive, reason)
 		return
 	}
 	what := "mispredicted branches"
@@ -89,9 +90,9 @@ func (k *check) branchClaims(r *Result) {
 		baseLo, baseHi, nBase, countedBase, reason := misses(0)
 		switch {
 		case reason != "":
-			force(r, RelativeKind, Inconclusive, reason)
+			force(r, RelativeKind, verdict.Inconclusive, reason)
 		case len(baseLo) == 0:
-			force(r, RelativeKind, Verdict(k.file.Defaults.OnMissing), errNoBase.Error(), Missing)
+			force(r, RelativeKind, verdict.Verdict(k.file.Defaults.OnMissing), errNoBase.Error(), Missing)
 		default:
 			// A cost that is the same on both sides does not move their ratio.
 			middle := func(lo, hi []stats.WeightedCount) (list []stats.WeightedCount) {
@@ -112,12 +113,12 @@ func (k *check) branchClaims(r *Result) {
 		// What is proven to be above rests on the lowest cost of a miss, what is excluded
 		// on the highest.
 		k.setLevel(c, headHi, countedHead)
-		c.pass = c.est
+		c.Highest = c.Estimate
 		k.setLevel(c, headLo, countedHead)
 		k.absoluteLimits(c, b.Max, r.Waiver)
 		c.blocked = k.unfit(k.event, nil, k.in.Head)
 		if c.Head == 0 {
-			c.forced, c.Reason = Pass, "no mispredicted branches"
+			c.Given, c.Reason = verdict.Pass, "no mispredicted branches"
 		}
 		r.Claims = append(r.Claims, c)
 	}

@@ -87,7 +87,7 @@ func (f *File) Check(in *Inputs) (*Outcome, error) {
 		return nil, yaml.Name(f.name, err)
 	}
 	f.judge(k.results)
-	o := &Outcome{File: f.name, Alpha: f.alpha(), Look: f.look, Tests: k.family(), Design: k.design(), Comparison: k.comparison, Notes: k.notes}
+	o := &Outcome{File: f.name, Alpha: f.rule().Alpha, Look: f.look, Tests: k.family(), Design: k.design(), Comparison: k.comparison, Notes: k.notes}
 	for _, r := range k.results {
 		o.Results = append(o.Results, *r)
 	}
@@ -142,9 +142,9 @@ type check struct {
 }
 
 func (f *File) measure(in *Inputs) (*check, error) {
-	k := &check{file: f, in: in, tests: stats.New(level), waivers: make(map[string]*Waiver)}
+	k := &check{file: f, in: in, tests: stats.New(verdict.Level), waivers: make(map[string]*Waiver)}
 	if f.Defaults.Test != "auto" {
-		k.tests = stats.NewRanked(level, f.rankRuns())
+		k.tests = stats.NewRanked(verdict.Level, f.rankRuns())
 	}
 	if f.needsProfiles() && len(in.Head) == 0 {
 		return nil, errors.New("head has no runs")
@@ -172,7 +172,7 @@ func (f *File) measure(in *Inputs) (*check, error) {
 		return nil, err
 	}
 	n := len(in.Head)
-	k.ranks = f.Defaults.Test != "welch" && n < 60 && 1/float64(int64(1)<<max(n, 1)) <= f.look.Level(f.alpha()/float64(max(k.family(), 1)))
+	k.ranks = f.Defaults.Test != "welch" && n < 60 && 1/float64(int64(1)<<max(n, 1)) <= f.rule().Corrected(f.look, k.family())
 	for i, r := range k.results {
 		if err := k.claims(r, k.targets[i]); err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/compare"
 	"profdiff/internal/run"
+	"profdiff/internal/verdict"
 )
 
 // A spec is what a run of sides is made from: stacks with numbers of samples.
@@ -170,7 +171,7 @@ func TestAlignment(t *testing.T) {
 	base := sideOf(t, 8, 0, clock(stackSpec{"m", "app!main;app!decode", 300}, stackSpec{"m", "app!main;app!other", 300}))
 	head := sideOf(t, 8, 1, clock(stackSpec{"m", "app!main;app!decode", 100}, stackSpec{"m", "app!main;app!decode.part.0", 200}, stackSpec{"m", "app!main;app!other", 300}))
 	f := parseFile(t, noWork+"- {id: a, match: {function: decode}, limit: {fail: +10%}}\n")
-	if r := result(t, mustCheck(t, f, &Inputs{Base: base, Head: head}), "a"); r.Verdict != Pass || r.Deciding.SamplesHead < 2300 {
+	if r := result(t, mustCheck(t, f, &Inputs{Base: base, Head: head}), "a"); r.Verdict != verdict.Pass || r.Deciding.SamplesHead < 2300 {
 		t.Errorf("a clone is not counted: %s, %d samples", r.Verdict, r.Deciding.SamplesHead)
 	}
 }
@@ -181,13 +182,13 @@ func TestEach(t *testing.T) {
 	head := sideOf(t, 8, 1, clock(stackSpec{"m", "app!main;app!js::a", 450}, stackSpec{"m", "app!main;app!js::b", 150}, stackSpec{"m", "app!main;app!js::rare", 1}))
 	f := parseFile(t, noWork+"- {id: sum, match: {function: 'js::*'}, limit: {fail: +10%}}\n- {id: js, match: {function: 'js::*'}, each: true, limit: {fail: +10%}}\n")
 	o := mustCheck(t, f, &Inputs{Base: base, Head: head})
-	if v := result(t, o, "sum").Verdict; v != Pass {
+	if v := result(t, o, "sum").Verdict; v != verdict.Pass {
 		t.Errorf("the sum is %s", v)
 	}
-	if v := result(t, o, "js/js::a").Verdict; v != Fail {
+	if v := result(t, o, "js/js::a").Verdict; v != verdict.Fail {
 		t.Errorf("js::a is %s", v)
 	}
-	if r := result(t, o, "js/js::b"); r.Verdict != Warn && r.Verdict != Pass {
+	if r := result(t, o, "js/js::b"); r.Verdict != verdict.Warn && r.Verdict != verdict.Pass {
 		t.Errorf("js::b is %s", r.Verdict)
 	}
 	if len(o.Results) != 3 || o.Tests != 3 {
@@ -211,13 +212,13 @@ func TestShift(t *testing.T) {
 		name, file string
 		head       []*run.Run
 		strict     bool
-		want       Verdict
+		want       verdict.Verdict
 		shifted    bool
 	}{
-		{"moved", noWork + slow + "}\n", moved, false, Warn, true},
-		{"moved, strict budget", noWork + slow + ", strict: true}\n", moved, false, Fail, false},
-		{"moved, strict check", noWork + slow + "}\n", moved, true, Fail, false},
-		{"grown", noWork + slow + "}\n", grown, false, Fail, false},
+		{"moved", noWork + slow + "}\n", moved, false, verdict.Warn, true},
+		{"moved, strict budget", noWork + slow + ", strict: true}\n", moved, false, verdict.Fail, false},
+		{"moved, strict check", noWork + slow + "}\n", moved, true, verdict.Fail, false},
+		{"grown", noWork + slow + "}\n", grown, false, verdict.Fail, false},
 	} {
 		r := result(t, mustCheck(t, parseFile(t, test.file), &Inputs{Base: base, Head: test.head, Strict: test.strict}), "slow")
 		if r.Verdict != test.want || r.Has(Shifted) != test.shifted {
@@ -245,8 +246,8 @@ func TestMinEffect(t *testing.T) {
 	head := sideOf(t, 10, 1, clock(stackSpec{"m", "app!main;app!small", 120}, stackSpec{"m", "app!main;app!rest", 4900}))
 	for _, test := range []struct {
 		effect string
-		want   Verdict
-	}{{"0%", Fail}, {"0.1%", Fail}, {"0.4%", Inconclusive}, {"1%", Pass}} {
+		want   verdict.Verdict
+	}{{"0%", verdict.Fail}, {"0.1%", verdict.Fail}, {"0.4%", verdict.Inconclusive}, {"1%", verdict.Pass}} {
 		f := parseFile(t, "version: 1\ndefaults: {normalize: none, min_effect: "+test.effect+"}\nbudgets:\n- {id: a, match: {function: small}, limit: {fail: +5%}}\n")
 		if r := result(t, mustCheck(t, f, &Inputs{Base: base, Head: head}), "a"); r.Verdict != test.want {
 			t.Errorf("min_effect %s: %s %q, want %s", test.effect, r.Verdict, r.Reasons, test.want)
@@ -268,10 +269,10 @@ func TestRates(t *testing.T) {
 		"- {id: absent, match: {function: parse}, rate: cycles / branches, max: {fail: 5}}\n")
 	for _, test := range []struct {
 		misses   float64
-		rel, abs Verdict
-	}{{200, Pass, Pass}, {400, Fail, Fail}} {
+		rel, abs verdict.Verdict
+	}{{200, verdict.Pass, verdict.Pass}, {400, verdict.Fail, verdict.Fail}} {
 		o := mustCheck(t, f, &Inputs{Base: side(0, 200), Head: side(1, test.misses)})
-		for id, want := range map[string]Verdict{"rel": test.rel, "abs": test.abs, "number": test.abs, "absent": Fail} {
+		for id, want := range map[string]verdict.Verdict{"rel": test.rel, "abs": test.abs, "number": test.abs, "absent": verdict.Fail} {
 			if r := result(t, o, id); r.Verdict != want {
 				t.Errorf("%v misses: %s is %s %q, want %s", test.misses, id, r.Verdict, r.Reasons, want)
 			}
@@ -297,8 +298,8 @@ func TestStreams(t *testing.T) {
 	f := parseFile(t, "version: 1\nbudgets:\n- {id: p95, samples: frame_ms, quantile: 0.95, max: {fail: 16.6ms}, limit: {fail: +5%}}\n- {id: plain, samples: frame_ms, quantile: 0.5, max: {fail: 14}}\n- {id: p99, samples: frame_ms, quantile: 0.99, max: {fail: 20ms}}\n")
 	for _, test := range []struct {
 		scale float64
-		want  Verdict
-	}{{1, Pass}, {1.2, Fail}} {
+		want  verdict.Verdict
+	}{{1, verdict.Pass}, {1.2, verdict.Fail}} {
 		o := mustCheck(t, f, &Inputs{Streams: map[string]Stream{"frame_ms": {values(10, 100, 1), values(10, 100, test.scale)}}})
 		r := result(t, o, "p95")
 		if r.Verdict != test.want || len(r.Claims) != 2 {
@@ -310,15 +311,15 @@ func TestStreams(t *testing.T) {
 		if r := result(t, o, "plain"); r.Verdict != test.want {
 			t.Errorf("scale %v: plain is %s %q", test.scale, r.Verdict, r.Reasons)
 		}
-		if r := result(t, o, "p99"); r.Verdict != Inconclusive || r.Reasons[0] != "p99 needs 368 values a run, run 1 has 100" {
+		if r := result(t, o, "p99"); r.Verdict != verdict.Inconclusive || r.Reasons[0] != "p99 needs 368 values a run, run 1 has 100" {
 			t.Errorf("p99 is %s %q", r.Verdict, r.Reasons)
 		}
 	}
-	if r := result(t, mustCheck(t, f, &Inputs{}), "p95"); r.Verdict != Fail || !r.Has(Missing) {
+	if r := result(t, mustCheck(t, f, &Inputs{}), "p95"); r.Verdict != verdict.Fail || !r.Has(Missing) {
 		t.Errorf("without values: %s %v", r.Verdict, r.Marks)
 	}
 	one := mustCheck(t, f, &Inputs{Streams: map[string]Stream{"frame_ms": {values(1, 100, 1), values(1, 100, 3)}}})
-	if r := result(t, one, "p95"); r.Verdict == Fail || r.Verdict == Pass {
+	if r := result(t, one, "p95"); r.Verdict == verdict.Fail || r.Verdict == verdict.Pass {
 		t.Errorf("one run: %s %q", r.Verdict, r.Reasons)
 	}
 }
@@ -328,13 +329,13 @@ func TestPredictions(t *testing.T) {
 	f := parseFile(t, "version: 1\nbudgets:\n- {id: loop, match: {function: 'codec::Idct8x8'}, mca: {cycles_per_iteration: {warn: 12, fail: 14.0}, target: cortex-x3}}\n")
 	for _, test := range []struct {
 		p    Prediction
-		want Verdict
+		want verdict.Verdict
 	}{
-		{Prediction{Cycles: 11}, Pass},
-		{Prediction{Cycles: 13}, Warn},
-		{Prediction{Cycles: 15}, Fail},
-		{Prediction{Cycles: 15, Lo: 13, Hi: 17}, Inconclusive},
-		{Prediction{Cycles: 15, Lo: 14.5, Hi: 17}, Fail},
+		{Prediction{Cycles: 11}, verdict.Pass},
+		{Prediction{Cycles: 13}, verdict.Warn},
+		{Prediction{Cycles: 15}, verdict.Fail},
+		{Prediction{Cycles: 15, Lo: 13, Hi: 17}, verdict.Inconclusive},
+		{Prediction{Cycles: 15, Lo: 14.5, Hi: 17}, verdict.Fail},
 	} {
 		o := mustCheck(t, f, &Inputs{Predict: func(r PredictionRequest) (Prediction, error) {
 			if r.Target != "cortex-x3" || !r.Match("codec::Idct8x8(short*)", "_ZN5codec7Idct8x8EPs", "libcodec.so", "") || r.Match("codec::Other()", "", "", "") {
@@ -346,11 +347,11 @@ func TestPredictions(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", test.p, r.Verdict, test.want)
 		}
 	}
-	if r := result(t, mustCheck(t, f, &Inputs{}), "loop"); r.Verdict != Inconclusive || r.Reasons[0] != "cycles are not predicted: no model is available" {
+	if r := result(t, mustCheck(t, f, &Inputs{}), "loop"); r.Verdict != verdict.Inconclusive || r.Reasons[0] != "cycles are not predicted: no model is available" {
 		t.Errorf("without a model: %s %q", r.Verdict, r.Reasons)
 	}
 	o := mustCheck(t, f, &Inputs{Predict: func(PredictionRequest) (Prediction, error) { return Prediction{}, errors.New("no loop") }})
-	if r := result(t, o, "loop"); r.Verdict != Inconclusive || r.Reasons[0] != "cycles are not predicted: no loop" {
+	if r := result(t, o, "loop"); r.Verdict != verdict.Inconclusive || r.Reasons[0] != "cycles are not predicted: no loop" {
 		t.Errorf("with an error: %s %q", r.Verdict, r.Reasons)
 	}
 }
@@ -378,13 +379,13 @@ func TestBranches(t *testing.T) {
 		"- {id: high, match: {function: ring_push}, branch_cost: cycles, max: {fail: 25000}}\n"+
 		"- {id: absent, match: {function: ring_pop}, branch_cost: misses, max: {fail: 1}}\n")
 	o := mustCheck(t, f, &Inputs{Base: base, Head: head, Branches: [2][]*branch.Table{tables(1), tables(1)}})
-	for id, want := range map[string]Verdict{"misses": Pass, "low": Fail, "between": Inconclusive, "high": Pass, "absent": Fail} {
+	for id, want := range map[string]verdict.Verdict{"misses": verdict.Pass, "low": verdict.Fail, "between": verdict.Inconclusive, "high": verdict.Pass, "absent": verdict.Fail} {
 		if r := result(t, o, id); r.Verdict != want {
 			t.Errorf("%s is %s %q, want %s", id, r.Verdict, r.Reasons, want)
 		}
 	}
 	o = mustCheck(t, f, &Inputs{Base: base, Head: head, Branches: [2][]*branch.Table{tables(1), tables(1.5)}})
-	if r := result(t, o, "misses"); r.Verdict != Fail {
+	if r := result(t, o, "misses"); r.Verdict != verdict.Fail {
 		t.Errorf("half as many misses again: %s %q", r.Verdict, r.Reasons)
 	}
 	if r := result(t, mustCheck(t, f, &Inputs{Base: base, Head: head}), "misses"); !r.Has(Missing) {
@@ -405,7 +406,7 @@ func TestWork(t *testing.T) {
 	}
 	o := mustCheck(t, f, &Inputs{Base: side(0, 300, 100, 1), Head: side(1, 450, 150, 1)})
 	for _, id := range []string{"rel", "abs"} {
-		if r := result(t, o, id); r.Verdict != Pass {
+		if r := result(t, o, id); r.Verdict != verdict.Pass {
 			t.Errorf("%s is %s %q", id, r.Verdict, r.Reasons)
 		}
 	}
@@ -413,10 +414,10 @@ func TestWork(t *testing.T) {
 		t.Errorf("no warning of work that differs: %q", o.Design.Warnings)
 	}
 	o = mustCheck(t, f, &Inputs{Base: side(0, 300, 100, 1), Head: side(1, 600, 100, 0.5)})
-	if r := result(t, o, "rel"); r.Verdict != Inconclusive || r.Reasons[0] != "the counter frames of run 1-0 was on the hardware 50% of the time only" {
+	if r := result(t, o, "rel"); r.Verdict != verdict.Inconclusive || r.Reasons[0] != "the counter frames of run 1-0 was on the hardware 50% of the time only" {
 		t.Errorf("multiplexed: %s %q", r.Verdict, r.Reasons)
 	}
-	if r := result(t, o, "abs"); r.Verdict != Fail {
+	if r := result(t, o, "abs"); r.Verdict != verdict.Fail {
 		t.Errorf("abs is %s %q", r.Verdict, r.Reasons)
 	}
 	for _, frames := range []float64{0, -1, math.NaN()} {
@@ -434,27 +435,27 @@ func TestDesign(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		edit     func(base, head []*run.Run)
-		rel, abs Verdict
+		rel, abs verdict.Verdict
 		reason   string
 	}{
-		{"nothing", func(_, _ []*run.Run) {}, Fail, Fail, "more than +10%"},
+		{"nothing", func(_, _ []*run.Run) {}, verdict.Fail, verdict.Fail, "more than +10%"},
 		{"kernel", func(base, head []*run.Run) {
 			for i := range base {
 				base[i].Recording.Kernel, head[i].Recording.Kernel = "6.1", "6.6"
 			}
-		}, Inconclusive, Fail, "the sides differ in kernel: base 6.1, head 6.6"},
-		{"lost in base", func(base, _ []*run.Run) { base[3].Accounting.Lost = 100 }, Inconclusive, Fail, "run 0-3 lost 24.8% of its samples"},
-		{"lost in head", func(_, head []*run.Run) { head[3].Accounting.Lost = 100 }, Inconclusive, Inconclusive, "run 1-3 lost 14.2% of its samples"},
+		}, verdict.Inconclusive, verdict.Fail, "the sides differ in kernel: base 6.1, head 6.6"},
+		{"lost in base", func(base, _ []*run.Run) { base[3].Accounting.Lost = 100 }, verdict.Inconclusive, verdict.Fail, "run 0-3 lost 24.8% of its samples"},
+		{"lost in head", func(_, head []*run.Run) { head[3].Accounting.Lost = 100 }, verdict.Inconclusive, verdict.Inconclusive, "run 1-3 lost 14.2% of its samples"},
 		{"period", func(base, head []*run.Run) {
 			for i := range base {
 				base[i].Events[0].Period, head[i].Events[0].Frequency = 1000, 99
 			}
-		}, Inconclusive, Fail, "the sides were sampled differently: base every 1000, head 99 a second"},
+		}, verdict.Inconclusive, verdict.Fail, "the sides were sampled differently: base every 1000, head 99 a second"},
 		{"symbols", func(base, head []*run.Run) {
 			for i := range base {
 				base[i].Recording.KernelSymbols, head[i].Recording.KernelSymbols = "available", "unavailable"
 			}
-		}, Inconclusive, Fail, "the sides differ in kernel symbols: base available, head unavailable"},
+		}, verdict.Inconclusive, verdict.Fail, "the sides differ in kernel symbols: base available, head unavailable"},
 	} {
 		b, h := base(), head()
 		test.edit(b, h)
@@ -476,7 +477,7 @@ func TestDiscover(t *testing.T) {
 		want     int
 	}{{"", 0}, {"discover: {}\n", 1}, {"discover: {level: off}\n", 0}} {
 		o := mustCheck(t, parseFile(t, text+test.discover), &Inputs{Base: base, Head: head})
-		if len(o.Discoveries) != test.want || o.Verdict != Pass {
+		if len(o.Discoveries) != test.want || o.Verdict != verdict.Pass {
 			t.Errorf("%q: %+v, %s", test.discover, o.Discoveries, o.Verdict)
 		}
 		if test.want == 1 && o.Discoveries[0].Name != "g" {
@@ -492,12 +493,12 @@ func TestZeroSamples(t *testing.T) {
 	for _, test := range []struct {
 		stacks []stackSpec
 		runs   int
-		want   Verdict
+		want   verdict.Verdict
 	}{
-		{quiet, 8, Pass},
-		{append(slices.Clone(quiet), stackSpec{"m", "app!main;app!audio;libc!malloc", 1}), 8, Fail},
-		{append(slices.Clone(quiet), stackSpec{"m", "app!main;app!audio;libc!malloc", 1}), 1, Warn},
-		{[]stackSpec{{"m", "app!main", 1000}}, 8, Fail}, // nobody called audio: missing
+		{quiet, 8, verdict.Pass},
+		{append(slices.Clone(quiet), stackSpec{"m", "app!main;app!audio;libc!malloc", 1}), 8, verdict.Fail},
+		{append(slices.Clone(quiet), stackSpec{"m", "app!main;app!audio;libc!malloc", 1}), 1, verdict.Warn},
+		{[]stackSpec{{"m", "app!main", 1000}}, 8, verdict.Fail}, // nobody called audio: missing
 	} {
 		o := mustCheck(t, parseFile(t, file), &Inputs{Head: sideOf(t, test.runs, 1, clock(test.stacks...))})
 		if r := result(t, o, "a"); r.Verdict != test.want {
@@ -517,7 +518,7 @@ func TestInstructions(t *testing.T) {
 			spec{"instructions", []stackSpec{{"m", "app!main;app!f", 1000 * scale}}})
 	}
 	f := parseFile(t, "version: 1\ndefaults: {normalize: instructions, event: cpu-cycles}\nbudgets:\n- {id: a, match: {function: f}, limit: {fail: +10%}}\n")
-	if r := result(t, mustCheck(t, f, &Inputs{Base: side(0, 1), Head: side(1, 2)}), "a"); r.Verdict != Pass || math.Abs(r.Deciding.Value-1) > 0.02 {
+	if r := result(t, mustCheck(t, f, &Inputs{Base: side(0, 1), Head: side(1, 2)}), "a"); r.Verdict != verdict.Pass || math.Abs(r.Deciding.Value-1) > 0.02 {
 		t.Errorf("twice the work: %s, ratio %v", r.Verdict, r.Deciding.Value)
 	}
 }
@@ -528,14 +529,14 @@ func TestNoSamples(t *testing.T) {
 	base := sideOf(t, 8, 0, clock(stackSpec{"m", "app!main", 20}, stackSpec{"m", "libc!malloc", 1}))
 	for _, test := range []struct {
 		samples float64 // in each run, of 1 ms
-		want    Verdict
+		want    verdict.Verdict
 	}{
-		{10, Inconclusive}, // 3 of 80 samples: 3.7%
-		{100, Pass},
+		{10, verdict.Inconclusive}, // 3 of 80 samples: 3.7%
+		{100, verdict.Pass},
 	} {
 		o := mustCheck(t, f, &Inputs{Base: base, Head: sideOf(t, 8, 1, clock(stackSpec{"m", "app!main", test.samples}))})
 		share, time := result(t, o, "share"), result(t, o, "time")
-		if share.Verdict != test.want || time.Verdict != Pass {
+		if share.Verdict != test.want || time.Verdict != verdict.Pass {
 			t.Errorf("%v samples a run: %s %q, %s %q", test.samples, share.Verdict, share.Reasons, time.Verdict, time.Reasons)
 		}
 		if hi := time.Deciding.CI.Hi; math.Abs(hi/(3e6/8)-1) > 0.05 {
@@ -552,7 +553,7 @@ func TestRunsNeeded(t *testing.T) {
 		head[i] = sideOf(t, 1, 1+2*i, clock(stackSpec{"m", "app!main", 1000}))[0]
 	}
 	r := result(t, mustCheck(t, f, &Inputs{Head: head}), "a")
-	if n := r.Deciding.RunsNeeded; r.Verdict != Inconclusive || n != 0 && n <= 10 {
+	if n := r.Deciding.RunsNeeded; r.Verdict != verdict.Inconclusive || n != 0 && n <= 10 {
 		t.Errorf("%s %q: needs %d runs, has 10", r.Verdict, r.Reasons, n)
 	}
 }
@@ -581,7 +582,7 @@ func TestShiftUnder(t *testing.T) {
 		t.Errorf("moved below play, also called from load: %s %v %q", r.Verdict, r.Marks, r.Reasons)
 	}
 	// What comes from another caller is more cost below this one.
-	if r := result(t, mustCheck(t, f, &Inputs{Base: base, Head: side(1, 600, 400, 700)}), "slow"); r.Verdict != Fail {
+	if r := result(t, mustCheck(t, f, &Inputs{Base: base, Head: side(1, 600, 400, 700)}), "slow"); r.Verdict != verdict.Fail {
 		t.Errorf("moved from load: %s %v %q", r.Verdict, r.Marks, r.Reasons)
 	}
 }

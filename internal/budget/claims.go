@@ -10,6 +10,7 @@ import (
 	"profdiff/internal/compare"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // claims fills in the claims of a result, without verdicts.
@@ -48,10 +49,10 @@ func (k *check) claims(r *Result, x *target) error {
 }
 
 // force adds a claim with a verdict that no test gives.
-func force(r *Result, kind Kind, v Verdict, reason string, marks ...Mark) *Claim {
+func force(r *Result, kind Kind, v verdict.Verdict, reason string, marks ...Mark) *Claim {
 	c := &Claim{
-		Kind: kind, Base: math.NaN(), Head: math.NaN(), Value: math.NaN(), CI: stats.Interval{Lo: math.NaN(), Hi: math.NaN()},
-		Smallest: math.Inf(1), forced: v, Reason: reason, marks: marks,
+		Kind: kind, Base: math.NaN(), Head: math.NaN(), Reason: reason, marks: marks,
+		Limit: verdict.Limit{Given: v, Value: math.NaN(), CI: stats.Interval{Lo: math.NaN(), Hi: math.NaN()}, Smallest: math.Inf(1)},
 	}
 	setTexts(c, r.Budget, kind)
 	r.Claims = append(r.Claims, c)
@@ -84,7 +85,7 @@ func (k *check) forceMissing(r *Result, reason string, hint []string) {
 	if r.Budget.Limit == nil {
 		kind = AbsoluteKind
 	}
-	force(r, kind, Verdict(k.file.Defaults.OnMissing), reason, Missing)
+	force(r, kind, verdict.Verdict(k.file.Defaults.OnMissing), reason, Missing)
 }
 
 // differ says that the sides differ in an event, "" if they do not.
@@ -99,13 +100,13 @@ func (k *check) differ(name string) string {
 func (k *check) relativeClaim(r *Result, x *target) {
 	b := r.Budget
 	if len(k.in.Base) == 0 {
-		force(r, RelativeKind, Verdict(k.file.Defaults.OnMissing), errNoBase.Error(), Missing)
+		force(r, RelativeKind, verdict.Verdict(k.file.Defaults.OnMissing), errNoBase.Error(), Missing)
 		return
 	}
 	reason := k.noCompare
 	if reason == "" && k.in.Stored != nil {
 		if reason := storedReason(x); reason != "" {
-			force(r, RelativeKind, Inconclusive, reason)
+			force(r, RelativeKind, verdict.Inconclusive, reason)
 			return
 		}
 	}
@@ -113,9 +114,9 @@ func (k *check) relativeClaim(r *Result, x *target) {
 		reason = k.differ(x.events[0])
 	}
 	if reason != "" {
-		v := Inconclusive
+		v := verdict.Inconclusive
 		if !slices.Contains(*k.file.Defaults.Require.Same, "event") {
-			v = Verdict(k.file.Defaults.OnMissing)
+			v = verdict.Verdict(k.file.Defaults.OnMissing)
 		}
 		force(r, RelativeKind, v, reason)
 		return
@@ -125,9 +126,9 @@ func (k *check) relativeClaim(r *Result, x *target) {
 	ch := k.comparison.ChangeOf(at, x.sums[0][0], x.sums[1][0], x.bursts)
 	est := *ch.Estimate()
 	c := &Claim{
-		Kind: RelativeKind, What: e.Name, Unit: e.Unit, Base: ch.Base, Head: ch.Head, est: &est,
+		Kind: RelativeKind, What: e.Name, Unit: e.Unit, Base: ch.Base, Head: ch.Head,
 		RunsBase: len(k.in.Base), RunsHead: len(k.in.Head), SamplesBase: ch.BaseSamples, SamplesHead: ch.HeadSamples,
-		exact: est.Method == stats.Exact, stored: k.in.Stored != nil,
+		Limit: verdict.Limit{Estimate: &est, Exact: est.Method == stats.Exact, Stored: k.in.Stored != nil},
 	}
 	switch n := e.Normalization; n.Mode {
 	case compare.Work:
@@ -145,7 +146,7 @@ func (k *check) relativeClaim(r *Result, x *target) {
 	c.blocked = k.blocked(e, x.events[0])
 	need := int64(k.file.Defaults.Require.Samples)
 	// What fails costs more in head: base may have few, or none.
-	c.fewSamples = !c.exact && ch.HeadSamples < need
+	c.FewSamples = !c.Exact && ch.HeadSamples < need
 	if b.Match == nil && e.Normalization.Mode == compare.Total && c.blocked == "" {
 		c.blocked = "everything is 100% of the total: give the work done, by defaults.normalize: work:COUNTER or --ops"
 	}
@@ -153,14 +154,14 @@ func (k *check) relativeClaim(r *Result, x *target) {
 	zeroBase, zeroHead := x.weight(0, 0) == 0, x.weight(1, 0) == 0
 	switch {
 	case zeroBase && zeroHead:
-		c.forced, c.Reason = Inconclusive, "no samples on either side"
+		c.Given, c.Reason = verdict.Inconclusive, "no samples on either side"
 		if x.framed() && x.self {
 			c.Reason = "no sample ends in it on either side; metric: total counts what it calls"
 		}
 	case zeroBase:
 		k.newFunction(c, x, wholeHead, ch.Head)
-	case zeroHead && ch.BaseSamples >= need || zeroHead && c.exact:
-		c.forced = Warn
+	case zeroHead && ch.BaseSamples >= need || zeroHead && c.Exact:
+		c.Given = verdict.Warn
 		c.marks = append(c.marks, Collapse)
 		c.Reason = "suspicious collapse: nothing of it is left; was anything measured?"
 		if x.framed() && len(x.matched[1]) == 0 {
@@ -173,9 +174,9 @@ func (k *check) relativeClaim(r *Result, x *target) {
 			}
 		}
 	case zeroHead:
-		c.forced, c.marks = Pass, append(c.marks, Gone)
+		c.Given, c.marks = verdict.Pass, append(c.marks, Gone)
 	}
-	if c.forced != "" {
+	if c.Given != "" {
 		c.Value, c.CI, c.Method, c.Smallest = est.Ratio, est.CI, est.Method, math.Inf(1)
 	}
 	if cached(x.sums[0][0]) && cached(x.sums[1][0]) && x.samples(0) > 0 && !e.Normalization.Simulated() {
@@ -231,16 +232,16 @@ func (k *check) newFunction(c *Claim, x *target, whole, head float64) {
 	least := float64(*k.file.Defaults.MinEffect)
 	switch b := x.budget; {
 	case b.Max != nil:
-		c.forced, c.Reason = Pass, "new: max decides"
+		c.Given, c.Reason = verdict.Pass, "new: max decides"
 		return
 	case least == 0:
-		c.forced, c.Reason = Warn, "new: base has no samples of it; max or min_effect would limit it"
+		c.Given, c.Reason = verdict.Warn, "new: base has no samples of it; max or min_effect would limit it"
 		return
 	}
 	counts := shareCounts(x.sums[1][0], k.in.Head, x.events[0])
 	est := k.tests.Level(counts, false)
-	c.est, c.Kind, c.Unit, c.What = &est, AbsoluteKind, "percent", "share of "+c.What
-	c.exact = est.Method == stats.Exact
+	c.Estimate, c.Kind, c.Unit, c.What = &est, AbsoluteKind, "percent", "share of "+c.What
+	c.Exact = est.Method == stats.Exact
 	c.Base, c.Head = 0, head/whole
 	limit := least
 	c.Warn, c.WarnText = nil, ""
@@ -249,7 +250,7 @@ func (k *check) newFunction(c *Claim, x *target, whole, head float64) {
 		return
 	}
 	c.Fail, c.FailText = &limit, "new, min_effect "+k.file.Defaults.MinEffect.String()
-	c.fewSamples = false
+	c.FewSamples = false
 }
 
 // shareCounts are the shares of a target in the event of each run. The parts of a share s
@@ -343,12 +344,12 @@ func (k *check) absoluteClaim(r *Result, x *target) error {
 	k.absoluteLimits(c, b.Max, r.Waiver)
 	c.blocked = k.unfit(x.events[0], nil, k.in.Head)
 	if x.weight(1, 0) == 0 && c.blocked == "" {
-		c.forced, c.Reason = Pass, "no samples"
+		c.Given, c.Reason = verdict.Pass, "no samples"
 		c.Value, c.CI = 0, stats.Interval{}
 		if !simulated {
-			c.CI.Hi = whole * k.rulesOut(x, 1-level)
-			if limit := *c.limit(); !(whole*k.rulesOut(x, k.file.look.Level(k.file.alpha())) <= limit) {
-				c.forced, c.Reason = Inconclusive, fmt.Sprintf("no samples, but too few in all to exclude more than %s", cmp.Or(c.FailText, c.WarnText))
+			c.CI.Hi = whole * k.rulesOut(x, 1-verdict.Level)
+			if limit := c.Bound(); !(whole*k.rulesOut(x, k.file.rule().Corrected(k.file.look, 1)) <= limit) {
+				c.Given, c.Reason = verdict.Inconclusive, fmt.Sprintf("no samples, but too few in all to exclude more than %s", cmp.Or(c.FailText, c.WarnText))
 			}
 		}
 	}
@@ -392,12 +393,12 @@ func (k *check) setLevel(c *Claim, counts []stats.WeightedCount, simulated bool)
 	est := stats.Estimate{}
 	if simulated && same && len(counts) > 0 {
 		est = stats.ExactLevel(counts[0].Weight)
-		c.exact = true
+		c.Exact = true
 	} else {
 		est = k.tests.Level(counts, k.ranks)
-		c.exact = est.Method == stats.Exact
+		c.Exact = est.Method == stats.Exact
 	}
-	c.est = &est
+	c.Estimate = &est
 }
 
 func (k *check) absoluteLimits(c *Claim, m *Max, w *Waiver) {
@@ -437,31 +438,31 @@ func (k *check) noSamplesClaim(r *Result, x *target) {
 			all += run.Events[at].Samples
 		}
 	}
-	c := force(r, AbsoluteKind, Pass, "")
+	c := force(r, AbsoluteKind, verdict.Pass, "")
 	c.What, c.Unit, c.Value, c.Head = x.events[0], "samples", float64(n), float64(n)
 	c.RunsHead, c.SamplesHead, c.SamplesBase = len(k.in.Head), n, x.samples(0)
 	c.RunsBase = len(k.in.Base)
 	c.CI = stats.Interval{Lo: float64(n), Hi: float64(n)}
-	c.Capped = c.RunsHead < max(leastRuns, k.file.Defaults.Require.Runs)
+	c.Capped = c.RunsHead < max(verdict.LeastRuns, k.file.Defaults.Require.Runs)
 	unfit := k.unfit(x.events[0], nil, k.in.Head)
 	switch {
 	case n == 0 && unfit != "":
 		// It may be among what was not sampled.
-		c.forced, c.Reason = Inconclusive, unfit
+		c.Given, c.Reason = verdict.Inconclusive, unfit
 	case n == 0:
-		c.Reason = fmt.Sprintf("0 of %d samples, rules out > %.2g%%", all, 100*k.rulesOut(x, 1-level))
+		c.Reason = fmt.Sprintf("0 of %d samples, rules out > %.2g%%", all, 100*k.rulesOut(x, 1-verdict.Level))
 		if x.framed() && len(x.matched[0])+len(x.matched[1]) == 0 && x.matcher.under == nil {
 			c.Notes = append(c.Notes, "no function matches: a misspelt name would pass too")
 		}
 	case r.Waiver != nil:
-		c.forced, c.Reason, c.marks = Warn, fmt.Sprintf("%d of %d samples, waived", n, all), []Mark{Waived}
+		c.Given, c.Reason, c.marks = verdict.Warn, fmt.Sprintf("%d of %d samples, waived", n, all), []Mark{Waived}
 	case r.Budget.Max.Fail == nil:
-		c.forced, c.Reason = Warn, fmt.Sprintf("%d of %d samples", n, all)
+		c.Given, c.Reason = verdict.Warn, fmt.Sprintf("%d of %d samples", n, all)
 	case unfit != "":
-		c.forced, c.Reason = Inconclusive, unfit
+		c.Given, c.Reason = verdict.Inconclusive, unfit
 	case c.Capped:
-		c.forced, c.Reason = Warn, fmt.Sprintf("%d of %d samples, but %s can warn only", n, all, k.file.capReason(c))
+		c.Given, c.Reason = verdict.Warn, fmt.Sprintf("%d of %d samples, but %s can warn only", n, all, k.file.capReason(c))
 	default:
-		c.forced, c.Reason = Fail, fmt.Sprintf("%d of %d samples", n, all)
+		c.Given, c.Reason = verdict.Fail, fmt.Sprintf("%d of %d samples", n, all)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // An Explanation is the price of one limit: how much what it limits varies, what it can show,
@@ -42,7 +43,7 @@ func (f *File) Explain(in *Inputs) ([]Explanation, error) {
 		return nil, err
 	}
 	f.judge(k.results)
-	corrected := f.lastLook().Level(f.alpha() / float64(max(k.family(), 1)))
+	corrected := f.rule().Corrected(f.rule().Last, k.family())
 	var list []Explanation
 	for i, r := range k.results {
 		for _, c := range r.Claims {
@@ -54,39 +55,35 @@ func (f *File) Explain(in *Inputs) ([]Explanation, error) {
 
 func (f *File) explain(k *check, r *Result, x *target, c *Claim, corrected float64) Explanation {
 	e := Explanation{
-		ID: r.ID, Kind: c.Kind, Limit: cmp.Or(c.FailText, c.WarnText), Runs: c.runs(),
+		ID: r.ID, Kind: c.Kind, Limit: cmp.Or(c.FailText, c.WarnText), Runs: c.Runs,
 		Noise: math.NaN(), Sampling: math.NaN(), Between: math.NaN(), Smallest: math.Inf(1), Claim: c,
 	}
-	if c.forced != "" || c.est == nil {
+	if c.Given != "" || c.Estimate == nil {
 		e.Reason = c.Reason
 		return e
 	}
-	if c.exact {
+	if c.Exact {
 		e.Noise, e.Sampling, e.Between = 0, 0, 0
 		e.Smallest, e.RunsNeeded, e.Reason = c.Smallest, 1, "counted exactly"
 		return e
 	}
-	limit := c.Fail
-	if limit == nil {
-		limit = c.Warn
-	}
 	e.Smallest = c.Smallest
-	if c.est.Refused != "" {
-		e.Reason = c.est.Refused
+	if c.Estimate.Refused != "" {
+		e.Reason = c.Estimate.Refused
 		return e
 	}
 	// RunsNeeded is a function of the noise of one run: it is found back from what two
 	// sides of so many runs can show.
 	distance := math.Log(2)
 	if c.Relative() {
-		distance = math.Min(math.Log((1+2*(*limit-1)) / *limit), math.Log(*limit))
+		distance = math.Min(math.Log((1+2*(c.Bound()-1))/c.Bound()), math.Log(c.Bound()))
 	}
 	if distance > 0 {
-		if n := c.est.RunsNeeded(distance, corrected, power); n > 0 {
+		if n := c.Estimate.RunsNeeded(distance, corrected, verdict.Power); n > 0 {
 			e.RunsNeeded = max(n, f.Defaults.Require.Runs)
 		}
 	}
-	if d := c.est.SmallestDetectable(2*corrected, power); !math.IsInf(d, 0) {
+	if d := c.Estimate.SmallestDetectable(2*corrected, verdict.Power); !math.IsInf(d, 0) {
 		e.Tight = roundUp(2 * d)
 	}
 	if x != nil && c.Relative() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"profdiff/internal/run"
+	"profdiff/internal/verdict"
 )
 
 // HistorySchema is that of HistoryLine.
@@ -25,8 +26,8 @@ type HistoryLine struct {
 
 // A HistoryBudget is what one check said of a budget.
 type HistoryBudget struct {
-	ID      string  `json:"id"`
-	Verdict Verdict `json:"verdict"`
+	ID      string          `json:"id"`
+	Verdict verdict.Verdict `json:"verdict"`
 	// Headroom is what is left of the limit, 0 to 1.
 	Headroom float64 `json:"headroom"`
 	// What was limited, and what head cost in it; 0 if it is not known.
@@ -92,7 +93,7 @@ func (r *Result) noteStale(past []HistoryLine) {
 	}
 	for i := range past[len(past)-staleChecks:] {
 		b := past[len(past)-staleChecks+i].budget(r.ID)
-		if b == nil || b.Verdict != Pass || !(b.Headroom > staleHeadroom) {
+		if b == nil || b.Verdict != verdict.Pass || !(b.Headroom > staleHeadroom) {
 			return
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
+	"profdiff/internal/verdict"
 )
 
 // remembered runs checks of costs, and says for each whether it noted a step.
@@ -15,7 +16,7 @@ func remembered(costs []float64, kernel func(i int) string) (steps []bool) {
 	for i, cost := range costs {
 		o := &Outcome{
 			Design:  Design{Head: []*run.Run{{Recording: run.Recording{Arch: "x86_64", Kernel: kernel(i)}}}},
-			Results: []Result{{ID: "a", Verdict: Pass, Deciding: &Claim{Kind: RelativeKind, What: "cost", Head: cost}}},
+			Results: []Result{{ID: "a", Verdict: verdict.Pass, Deciding: &Claim{Kind: RelativeKind, What: "cost", Head: cost}}},
 		}
 		past = append(past, o.Remember(past))
 		steps = append(steps, strings.Contains(strings.Join(o.Results[0].Notes, "\n"), "a step, or another machine?"))
@@ -83,10 +84,10 @@ func TestRemember(t *testing.T) {
 	if line.Schema != HistorySchema || line.Recorded.IsZero() || len(line.Budgets) != 2 {
 		t.Errorf("line %+v", line)
 	}
-	if b := line.Budgets[0]; b.Verdict != Pass || b.What != "cpu-clock" || b.Head != o.Results[0].Deciding.Head || !(b.Headroom > 0.5) {
+	if b := line.Budgets[0]; b.Verdict != verdict.Pass || b.What != "cpu-clock" || b.Head != o.Results[0].Deciding.Head || !(b.Headroom > 0.5) {
 		t.Errorf("budget %+v", b)
 	}
-	if b := line.Budgets[1]; b.Head != 0 || b.Verdict != Fail {
+	if b := line.Budgets[1]; b.Head != 0 || b.Verdict != verdict.Fail {
 		t.Errorf("budget that matches nothing %+v", b)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // ErrNoSecondLook is returned if a second look is asked for that was not planned.
@@ -32,7 +33,7 @@ const MaxLooksSize = 4 << 20
 
 // A LookNote is one look.
 type LookNote struct {
-	Outcome Verdict `json:"outcome"`
+	Outcome verdict.Verdict `json:"outcome"`
 	// Open is set if more runs may settle what the look left open.
 	Open bool `json:"open"`
 	// Level is how small a one-sided p had to be with one budget.
@@ -158,9 +159,9 @@ func (l *Looks) Add(o *Outcome, budget string, inputs []LookInput) *Looks {
 // Open reports whether more runs may settle what an outcome leaves open: no budget fails, and
 // some are inconclusive by chance, and not because their runs are not fit for it.
 func (o *Outcome) Open() bool {
-	return o.Verdict != Fail && slices.ContainsFunc(o.Results, func(r Result) bool {
+	return o.Verdict != verdict.Fail && slices.ContainsFunc(o.Results, func(r Result) bool {
 		c := r.Deciding
-		return r.Verdict == Inconclusive && c != nil && c.forced == "" && c.blocked == "" && c.est != nil && c.est.Refused == ""
+		return r.Verdict == verdict.Inconclusive && c != nil && c.Given == "" && c.blocked == "" && c.Estimate != nil && c.Estimate.Refused == ""
 	})
 }
 

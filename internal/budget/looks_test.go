@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // lookInputs are n files of each side.
@@ -20,9 +21,9 @@ func lookInputs(n int) (list []LookInput) {
 }
 
 func TestAdmit(t *testing.T) {
-	first := &Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{{Outcome: Inconclusive, Open: true, Inputs: lookInputs(8)}}}
-	decided := &Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{{Outcome: Fail, Inputs: lookInputs(8)}}}
-	both := &Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{first.Looks[0], {Outcome: Fail, Inputs: lookInputs(16)}}}
+	first := &Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{{Outcome: verdict.Inconclusive, Open: true, Inputs: lookInputs(8)}}}
+	decided := &Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{{Outcome: verdict.Fail, Inputs: lookInputs(8)}}}
+	both := &Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{first.Looks[0], {Outcome: verdict.Fail, Inputs: lookInputs(16)}}}
 	renamed := lookInputs(8)
 	for i := range renamed {
 		renamed[i].Name = "elsewhere"
@@ -71,20 +72,20 @@ func TestLookLevelsOfFile(t *testing.T) {
 		Head: sideOf(t, 8, 1, clock(stackSpec{"m", "app!main;app!f", 1120})),
 	}
 	o := mustCheck(t, f, in)
-	if r := result(t, o, "f"); o.Look != stats.FirstLook || r.Verdict != Inconclusive || !o.Open() {
+	if r := result(t, o, "f"); o.Look != stats.FirstLook || r.Verdict != verdict.Inconclusive || !o.Open() {
 		t.Errorf("first look %d: %s %q", o.Look, r.Verdict, r.Reasons)
 	}
 	p := result(t, o, "f").Deciding
-	if want := stats.FirstLook.Overall(p.P); p.Holm != want || !(p.Holm > p.P) {
-		t.Errorf("p %v is %v for both looks, want %v", p.P, p.Holm, want)
+	if want := stats.FirstLook.Overall(p.P); p.Adjusted != want || !(p.Adjusted > p.P) {
+		t.Errorf("p %v is %v for both looks, want %v", p.P, p.Adjusted, want)
 	}
 	second := *in
 	second.Look = stats.SecondLook
-	if r := result(t, mustCheck(t, f, &second), "f"); !(r.Deciding.Holm < p.Holm) {
-		t.Errorf("the level of the second look is %v, of the first %v", r.Deciding.Holm, p.Holm)
+	if r := result(t, mustCheck(t, f, &second), "f"); !(r.Deciding.Adjusted < p.Adjusted) {
+		t.Errorf("the level of the second look is %v, of the first %v", r.Deciding.Adjusted, p.Adjusted)
 	}
-	if r := result(t, mustCheck(t, one, in), "f"); r.Deciding.Holm != r.Deciding.P {
-		t.Errorf("one look: p %v became %v", r.Deciding.P, r.Deciding.Holm)
+	if r := result(t, mustCheck(t, one, in), "f"); r.Deciding.Adjusted != r.Deciding.P {
+		t.Errorf("one look: p %v became %v", r.Deciding.P, r.Deciding.Adjusted)
 	}
 	if _, err := one.Check(&second); err != ErrNoSecondLook {
 		t.Errorf("second look of a file that plans one: %v", err)
@@ -124,7 +125,7 @@ func TestLooksCanFail(t *testing.T) {
 
 // FuzzParseLooks reads anything; what it accepts can be asked.
 func FuzzParseLooks(f *testing.F) {
-	good, err := json.Marshal(&Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{{Outcome: Inconclusive, Open: true, Level: 0.0088, Inputs: lookInputs(4)}}})
+	good, err := json.Marshal(&Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{{Outcome: verdict.Inconclusive, Open: true, Level: 0.0088, Inputs: lookInputs(4)}}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -12,34 +12,6 @@ import (
 	"profdiff/internal/yaml"
 )
 
-// A Verdict is the answer to a budget.
-type Verdict string
-
-// The verdicts.
-const (
-	// Pass: more than the limit is excluded.
-	Pass Verdict = "pass"
-	// Warn: more than the warning limit is proven, or what would fail cannot by design.
-	Warn Verdict = "warn"
-	// Fail: more than the limit is proven.
-	Fail Verdict = "fail"
-	// Inconclusive: neither is shown.
-	Inconclusive Verdict = "inconclusive"
-)
-
-// rank orders verdicts by what they ask for.
-func (v Verdict) rank() int {
-	switch v {
-	case Fail:
-		return 3
-	case Inconclusive:
-		return 2
-	case Warn:
-		return 1
-	}
-	return 0
-}
-
 // A Mark is a circumstance of a result.
 type Mark string
 
@@ -58,7 +30,7 @@ const (
 type Outcome struct {
 	// Verdict is that of the build: fail if any budget does, else inconclusive if any is
 	// and OnInconclusive is not pass, else warn if any does, else pass.
-	Verdict Verdict
+	Verdict verdict.Verdict
 	// Blocks is set if the outcome is Inconclusive and the file says that it blocks.
 	Blocks bool
 	// File is the budget file, and Alpha the chance of any wrong fail.
@@ -78,13 +50,20 @@ type Outcome struct {
 }
 
 // Count is the number of results with a verdict.
-func (o *Outcome) Count(v Verdict) (n int) {
+func (o *Outcome) Count(v verdict.Verdict) (n int) {
 	for i := range o.Results {
 		if o.Results[i].Verdict == v {
 			n++
 		}
 	}
 	return n
+}
+
+// Fails reports whether a budget fails, or if strict one warns that is not waived.
+func (o *Outcome) Fails(strict bool) bool {
+	return o.Verdict == verdict.Fail || strict && slices.ContainsFunc(o.Results, func(r Result) bool {
+		return r.Verdict == verdict.Warn && !r.Has(Waived) || slices.ContainsFunc(r.Claims, func(c *Claim) bool { return c.Warned })
+	})
 }
 
 // Design says how the sides were recorded and compared.
@@ -109,7 +88,7 @@ type Discovery struct {
 // A Result is the answer to one budget.
 type Result struct {
 	ID      string
-	Verdict Verdict
+	Verdict verdict.Verdict
 	Marks   []Mark
 	// Reasons say why, in the order of the claims.
 	Reasons []string
@@ -156,8 +135,10 @@ const (
 	PredictedKind Kind = "predicted" // what a model says of head
 )
 
-// A Claim is one limit of a budget, with what the runs say.
+// A Claim is one limit of a budget, with what the runs say: Value is a ratio, or an absolute
+// value.
 type Claim struct {
+	verdict.Limit
 	Kind Kind
 	// What is limited, for people: "cpu-cycles per frames", "p95 of frame_ms".
 	What string
@@ -166,48 +147,16 @@ type Claim struct {
 	Unit string
 	// Base and Head are means over the runs of a side, NaN if there are none.
 	Base, Head float64
-	// Value is what is limited: a ratio, or an absolute value. CI is its 95 % interval.
-	Value  float64
-	CI     stats.Interval
-	Method stats.Method
-	// Warn and Fail are the limits in the unit of Value, nil if there is none; their
-	// texts are as the file has them.
-	Warn, Fail         *float64
-	WarnText, FailText string
-	// P is the one-sided p of Fail not being exceeded, and Holm what is left of it in the
-	// family; both are 1 for claims that are not tested.
-	P, Holm                  float64
+	// WarnText and FailText are the limits as the file has them.
+	WarnText, FailText       string
 	RunsBase, RunsHead       int
 	SamplesBase, SamplesHead int64
-	// Smallest is the smallest true value that this data would have proven to exceed Fail
-	// with a chance of 90 %; +Inf if none.
-	Smallest float64
-	// RunsNeeded is the number of runs a side, those recorded included, that would
-	// probably settle it, 0 if unknown.
-	RunsNeeded int
-	Verdict    Verdict
-	Reason     string
-	Notes      []string
-	// Capped is set if the design cannot prove that the claim fails.
-	Capped bool
-	// Warned is set if Warn is proven to be exceeded though Verdict is not Warn.
-	Warned bool
+	Reason                   string
+	Notes                    []string
 
-	est *stats.Estimate
-	// pass, if set, is the estimate that excludes more than the limit: that of the highest
-	// values, where est is of the lowest.
-	pass *stats.Estimate
-	// forced is a verdict that no test gives, with Reason.
-	forced Verdict
 	// blocked says why nothing is proven, "" if nothing is in the way.
 	blocked string
-	// exact claims are known without error: they are in no family.
-	exact bool
-	// stored is set if base was stored.
-	stored bool
-	// fewSamples is set if a side has fewer samples than the file requires.
-	fewSamples bool
-	marks      []Mark
+	marks   []Mark
 }
 
 // Relative reports whether Value is a ratio.

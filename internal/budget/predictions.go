@@ -2,13 +2,14 @@ package budget
 
 import (
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // predictedClaim limits what a model says.
 func (k *check) predictedClaim(r *Result) error {
 	b := r.Budget
 	if k.in.Predict == nil {
-		force(r, PredictedKind, Inconclusive, "cycles are not predicted: no model is available")
+		force(r, PredictedKind, verdict.Inconclusive, "cycles are not predicted: no model is available")
 		return nil
 	}
 	m := newMatcher(b.Match)
@@ -20,10 +21,10 @@ func (k *check) predictedClaim(r *Result) error {
 	})
 	if err != nil {
 		// What cannot be predicted was not checked: it must not look like a pass.
-		force(r, PredictedKind, Inconclusive, "cycles are not predicted: "+err.Error())
+		force(r, PredictedKind, verdict.Inconclusive, "cycles are not predicted: "+err.Error())
 		return nil
 	}
-	c := force(r, PredictedKind, Pass, "")
+	c := force(r, PredictedKind, verdict.Pass, "")
 	limits := &Claim{}
 	k.absoluteLimits(limits, b.MCA.CyclesPerIteration, r.Waiver)
 	c.Warn, c.Fail, c.WarnText, c.FailText, c.marks = limits.Warn, limits.Fail, limits.WarnText, limits.FailText, limits.marks
@@ -35,11 +36,11 @@ func (k *check) predictedClaim(r *Result) error {
 	c.CI = stats.Interval{Lo: lo, Hi: hi}
 	switch {
 	case c.Fail != nil && lo > *c.Fail:
-		c.forced, c.Reason = Fail, "more than "+c.FailText+" predicted"
+		c.Given, c.Reason = verdict.Fail, "more than "+c.FailText+" predicted"
 	case c.Fail != nil && hi > *c.Fail:
-		c.forced, c.Reason = Inconclusive, "more than "+c.FailText+" is neither predicted nor excluded"
+		c.Given, c.Reason = verdict.Inconclusive, "more than "+c.FailText+" is neither predicted nor excluded"
 	case c.Warn != nil && lo > *c.Warn:
-		c.forced, c.Reason = Warn, "more than "+c.WarnText+" predicted"
+		c.Given, c.Reason = verdict.Warn, "more than "+c.WarnText+" predicted"
 	}
 	return nil
 }

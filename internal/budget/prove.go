@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"profdiff/internal/run"
+	"profdiff/internal/verdict"
 )
 
 // A Proof says whether budgets can fail and whether they stay silent: with a regression of
@@ -24,13 +25,13 @@ type Injection struct {
 	ID string
 	// What was injected, "" if nothing could be, for which Reason is.
 	What    string
-	Verdict Verdict
+	Verdict verdict.Verdict
 	Reason  string
 	Claim   *Claim
 }
 
 // Red reports whether the budget failed.
-func (i *Injection) Red() bool { return i.Verdict == Fail }
+func (i *Injection) Red() bool { return i.Verdict == verdict.Fail }
 
 // A Replay is the runs of one side against each other.
 type Replay struct {
@@ -85,7 +86,7 @@ func (b *Budget) canFail() bool { return (&Result{Budget: b}).canFail() }
 
 // inject makes head cost twice the limit more in what one budget counts, and checks.
 func (f *File) inject(in *Inputs, b *Budget) (*Injection, error) {
-	x := &Injection{ID: b.ID, Verdict: Inconclusive}
+	x := &Injection{ID: b.ID, Verdict: verdict.Inconclusive}
 	changed := *in
 	switch {
 	case b.MCA != nil || b.BranchCost != "":
@@ -100,7 +101,7 @@ func (f *File) inject(in *Inputs, b *Budget) (*Injection, error) {
 		x.What = what
 	case b.Max != nil && b.Max.Fail != nil && b.Max.unit() == Samples && (b.Limit == nil || b.Limit.Fail == nil):
 		x.Reason = "nothing is injected where the limit is no samples: any sample fails"
-		x.Verdict = Fail
+		x.Verdict = verdict.Fail
 		return x, nil
 	default:
 		factor, err := f.factor(in, b)
@@ -121,7 +122,7 @@ func (f *File) inject(in *Inputs, b *Budget) (*Injection, error) {
 	// Of budgets of each function, one that fails is enough.
 	for i := range o.Results {
 		r := &o.Results[i]
-		if r.Budget.ID == b.ID && (x.Claim == nil || r.Verdict.rank() > x.Verdict.rank()) {
+		if r.Budget.ID == b.ID && (x.Claim == nil || r.Verdict.Outranks(x.Verdict)) {
 			x.Verdict, x.Claim, x.Reason = r.Verdict, r.Deciding, ""
 			if len(r.Reasons) > 0 {
 				x.Reason = r.Reasons[0]
@@ -265,8 +266,8 @@ func (f *File) injectValues(in *Inputs, b *Budget) (what string, ok bool) {
 // other. The halves have fewer runs than the file requires, which is left out of account.
 func (f *File) replay(in *Inputs, runs []*run.Run, side string) (*Replay, error) {
 	r := &Replay{Side: side, Runs: len(runs) / 2}
-	if r.Runs < leastRuns {
-		r.Reason = fmt.Sprintf("%d runs are too few to split, %d are needed", len(runs), 2*leastRuns)
+	if r.Runs < verdict.LeastRuns {
+		r.Reason = fmt.Sprintf("%d runs are too few to split, %d are needed", len(runs), 2*verdict.LeastRuns)
 		return r, nil
 	}
 	var halves [2][]*run.Run
@@ -303,7 +304,7 @@ func (f *File) replay(in *Inputs, runs []*run.Run, side string) (*Replay, error)
 	}
 	r.Tested = len(o.Results)
 	for i := range o.Results {
-		if o.Results[i].Verdict == Fail {
+		if o.Results[i].Verdict == verdict.Fail {
 			r.Failed = append(r.Failed, o.Results[i].ID)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // rateClaims limit one event per another: the rate of each run, and then between runs.
@@ -39,31 +40,31 @@ func (k *check) rateClaims(r *Result, x *target) {
 			if b.Limit != nil {
 				kind = RelativeKind
 			}
-			force(r, kind, Inconclusive, k.differ(name))
+			force(r, kind, verdict.Inconclusive, k.differ(name))
 			return
 		}
 	}
 	if k.in.Stored != nil && b.Limit != nil {
 		if reason := storedReason(x); reason != "" {
-			force(r, RelativeKind, Inconclusive, reason)
+			force(r, RelativeKind, verdict.Inconclusive, reason)
 			return
 		}
 	}
 	head, simulatedHead, reason := rates(1)
 	if reason != "" {
-		force(r, AbsoluteKind, Inconclusive, reason)
+		force(r, AbsoluteKind, verdict.Inconclusive, reason)
 		return
 	}
 	what := b.Rate.String()
 	if b.Limit != nil {
 		if len(k.in.Base) == 0 {
-			force(r, RelativeKind, Verdict(k.file.Defaults.OnMissing), errNoBase.Error(), Missing)
+			force(r, RelativeKind, verdict.Verdict(k.file.Defaults.OnMissing), errNoBase.Error(), Missing)
 		} else if base, simulatedBase, reason := rates(0); reason != "" {
-			force(r, RelativeKind, Inconclusive, reason)
+			force(r, RelativeKind, verdict.Inconclusive, reason)
 		} else {
 			c := k.ratio(r, what, base, head, simulatedBase && simulatedHead)
 			c.SamplesBase, c.SamplesHead = x.samples(0), x.samples(1)
-			c.fewSamples = !c.exact && c.SamplesHead < int64(k.file.Defaults.Require.Samples)
+			c.FewSamples = !c.Exact && c.SamplesHead < int64(k.file.Defaults.Require.Samples)
 			if at := k.eventIndex(x.events[0]); at >= 0 {
 				c.blocked = cmp.Or(k.blockedRate(at, x.events[0]), k.unfit(x.events[1], k.in.Base, k.in.Head))
 			}
@@ -94,7 +95,7 @@ func (k *check) blockedRate(at int, name string) string {
 
 // ratio adds a claim on the ratio of values that were not normalized by the comparison.
 func (k *check) ratio(r *Result, what string, base, head []stats.WeightedCount, simulated bool) *Claim {
-	c := &Claim{Kind: RelativeKind, What: what, RunsBase: len(base), RunsHead: len(head), stored: k.in.Stored != nil}
+	c := &Claim{Kind: RelativeKind, What: what, RunsBase: len(base), RunsHead: len(head), Limit: verdict.Limit{Stored: k.in.Stored != nil}}
 	for _, n := range base {
 		c.Base += n.Weight / float64(len(base))
 	}
@@ -108,15 +109,15 @@ func (k *check) ratio(r *Result, what string, base, head []stats.WeightedCount, 
 	if simulated && same(base) && same(head) {
 		est = k.tests.Exact(stats.WeightedCount{Weight: base[0].Weight}, stats.WeightedCount{Weight: head[0].Weight})
 	}
-	c.est, c.exact = &est, est.Method == stats.Exact
+	c.Estimate, c.Exact = &est, est.Method == stats.Exact
 	k.relativeLimits(c, r.Budget, r.Waiver, 0, 0)
 	switch {
 	case c.Base == 0 && c.Head == 0:
-		c.forced, c.Reason = Pass, "zero on both sides"
+		c.Given, c.Reason = verdict.Pass, "zero on both sides"
 	case c.Base == 0:
-		c.forced, c.Reason, c.marks = Warn, "base is zero: max would limit it", append(c.marks, New)
+		c.Given, c.Reason, c.marks = verdict.Warn, "base is zero: max would limit it", append(c.marks, New)
 	}
-	if c.forced != "" {
+	if c.Given != "" {
 		c.Value, c.CI, c.Smallest = est.Ratio, est.CI, math.Inf(1)
 	}
 	r.Claims = append(r.Claims, c)

@@ -16,6 +16,7 @@ import (
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
 	"profdiff/internal/symbolizer"
+	"profdiff/internal/verdict"
 )
 
 // loadCase reads the recordings of one build of profiles/known-slowdown.
@@ -65,7 +66,7 @@ func known(t testing.TB, limit string) *File {
 
 func failures(o *Outcome) (ids []string) {
 	for i := range o.Results {
-		if o.Results[i].Verdict == Fail {
+		if o.Results[i].Verdict == verdict.Fail {
 			ids = append(ids, o.Results[i].ID)
 		}
 	}
@@ -107,7 +108,7 @@ func TestKnownSlowdown(t *testing.T) {
 		for i := range head {
 			o := mustCheck(t, known(t, "+1%"), &Inputs{Base: same[2*i : 2*i+1], Head: head[i : i+1], Ops: &ops})
 			for j := range o.Results {
-				if v := o.Results[j].Verdict; v == Fail || v == Pass {
+				if v := o.Results[j].Verdict; v == verdict.Fail || v == verdict.Pass {
 					t.Errorf("%s, one run a side: %s is %s", build, o.Results[j].ID, v)
 				}
 			}
@@ -167,7 +168,7 @@ func TestMetamorphic(t *testing.T) {
 	each := map[int]float64{0: 0.8, 3: 1.3, 5: 1.04}
 	draw := func() (base, head []*run.Run) { return runtest.NewModel(9, 77, 0.02).Sides(9, false, 0, each) }
 	f := budgets(t, 9, "+10%", "normalize: work:operations")
-	verdicts := func(f *File, base, head []*run.Run) (list []Verdict) {
+	verdicts := func(f *File, base, head []*run.Run) (list []verdict.Verdict) {
 		o := mustCheck(t, f, &Inputs{Base: base, Head: head})
 		for i := range o.Results {
 			list = append(list, o.Results[i].Verdict)
@@ -176,10 +177,10 @@ func TestMetamorphic(t *testing.T) {
 	}
 	base, head := draw()
 	want := verdicts(f, base, head)
-	if want[0] != Pass || want[3] != Fail {
+	if want[0] != verdict.Pass || want[3] != verdict.Fail {
 		t.Fatalf("verdicts %v", want)
 	}
-	check := func(name string, got []Verdict) {
+	check := func(name string, got []verdict.Verdict) {
 		t.Helper()
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
@@ -218,7 +219,7 @@ func TestMetamorphic(t *testing.T) {
 	}
 	// With the sides swapped what failed cannot fail.
 	base, head = draw()
-	if swapped := verdicts(f, head, base); swapped[3] == Fail || swapped[0] != Fail {
+	if swapped := verdicts(f, head, base); swapped[3] == verdict.Fail || swapped[0] != verdict.Fail {
 		t.Errorf("sides swapped: %v", swapped)
 	}
 }

@@ -34,7 +34,7 @@ func (k *check) shifted(x *target, event int, grown *compare.Change) string {
 			continue
 		}
 		limit := 1 + domainGrowth*grown.Delta()/ch.Base
-		if est := ch.Estimate(); est.Method != "" && k.file.look.Overall(est.Below(limit)) <= k.file.alpha() {
+		if est := ch.Estimate(); est.Method != "" && k.file.rule().Excludes(est, limit) {
 			return fmt.Sprintf("shifted within %s, which costs %+.1f%% [%+.1f%%, %+.1f%%]", d.name, 100*(ch.Ratio-1), 100*(ch.CI.Lo-1), 100*(ch.CI.Hi-1))
 		}
 	}

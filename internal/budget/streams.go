@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // streamClaims limit a quantile of measured values: that of each run, and then between
@@ -20,13 +21,13 @@ func (k *check) streamClaims(r *Result) {
 	}
 	s, ok := k.in.Streams[b.Samples]
 	if !ok || len(s.Head) == 0 {
-		force(r, kind, Verdict(k.file.Defaults.OnMissing), fmt.Sprintf("no values of %s are given for head", clip(b.Samples)), Missing)
+		force(r, kind, verdict.Verdict(k.file.Defaults.OnMissing), fmt.Sprintf("no values of %s are given for head", clip(b.Samples)), Missing)
 		return
 	}
 	q := float64(*b.Quantile)
 	what := fmt.Sprintf("p%.6g of %s", 100*q, b.Samples)
 	unit, scale := streamUnit(b.Samples)
-	need := stats.QuantileEvents(q, level)
+	need := stats.QuantileEvents(q, verdict.Level)
 	quantiles := func(runs [][]float64) (counts []stats.WeightedCount, n int64, reason string) {
 		for i, values := range runs {
 			n += int64(len(values))
@@ -40,7 +41,7 @@ func (k *check) streamClaims(r *Result) {
 	head, nHead, blockedHead := quantiles(s.Head)
 	if b.Limit != nil {
 		if len(s.Base) == 0 {
-			force(r, RelativeKind, Verdict(k.file.Defaults.OnMissing), fmt.Sprintf("no values of %s are given for base", clip(b.Samples)), Missing)
+			force(r, RelativeKind, verdict.Verdict(k.file.Defaults.OnMissing), fmt.Sprintf("no values of %s are given for base", clip(b.Samples)), Missing)
 		} else {
 			base, nBase, blocked := quantiles(s.Base)
 			c := k.ratio(r, what, base, head, false)
@@ -48,7 +49,7 @@ func (k *check) streamClaims(r *Result) {
 			if c.blocked = blockedHead; blocked != "" {
 				c.blocked = blocked
 			}
-			if c.exact && c.forced == "" {
+			if c.Exact && c.Given == "" {
 				k.cachedValues(c, len(base), len(head))
 			}
 		}
@@ -71,8 +72,8 @@ func (k *check) streamClaims(r *Result) {
 	if b.Max.unit() == Nanoseconds && unit != "nanoseconds" {
 		c.blocked = fmt.Sprintf("%s is a time, but the name %s does not end in the unit of its values: _ns, _us, _ms or _s", b.Max.any(), clip(b.Samples))
 	}
-	if c.exact {
-		k.cachedValues(c, leastRuns, len(head))
+	if c.Exact {
+		k.cachedValues(c, verdict.LeastRuns, len(head))
 	}
 	r.Claims = append(r.Claims, c)
 }
@@ -80,9 +81,9 @@ func (k *check) streamClaims(r *Result) {
 // cachedValues caps what is equal in all runs: measured values never are.
 func (k *check) cachedValues(c *Claim, base, head int) {
 	c.Notes = append(c.Notes, "identical values in all runs of a side: is this a cached result?")
-	if need := max(leastRuns, k.file.Defaults.Require.Runs); min(base, head) < need {
-		c.exact = false
-		c.est.Capped = true
+	if need := max(verdict.LeastRuns, k.file.Defaults.Require.Runs); min(base, head) < need {
+		c.Exact = false
+		c.Estimate.Capped = true
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 	"profdiff/internal/yaml"
 )
 
@@ -16,7 +17,6 @@ const (
 	defaultAlpha   = 0.05
 	defaultRuns    = 8
 	defaultSamples = 30
-	leastRuns      = 4 // below, no test tells a change of the program from one of the machine
 )
 
 // check completes the file and refuses what contradicts itself.
@@ -461,13 +461,13 @@ func (f *File) canFail(tests, runs int) error {
 // is left for so many hypotheses.
 func (f *File) resolves(tests, runs int) bool {
 	if f.Defaults.Looks == 2 {
-		return f.resolvesAt(stats.FirstLook, tests, runs) || runs >= leastRuns && f.resolvesAt(stats.SecondLook, tests, 2*runs)
+		return f.resolvesAt(stats.FirstLook, tests, runs) || runs >= verdict.LeastRuns && f.resolvesAt(stats.SecondLook, tests, 2*runs)
 	}
 	return f.resolvesAt(stats.OnlyLook, tests, runs)
 }
 
 func (f *File) resolvesAt(look stats.Look, tests, runs int) bool {
-	if runs < leastRuns {
+	if runs < verdict.LeastRuns {
 		return false
 	}
 	level := look.Level(float64(*f.Defaults.Alpha) / float64(tests))
@@ -481,7 +481,7 @@ func (f *File) resolvesAt(look stats.Look, tests, runs int) bool {
 func (f *File) rankRuns() int {
 	switch f.Defaults.Test {
 	case "rank":
-		return leastRuns
+		return verdict.LeastRuns
 	case "welch":
 		return stats.MaxRuns * 1000
 	}

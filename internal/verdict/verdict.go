@@ -25,6 +25,17 @@
 //  7. Verdicts are withheld where the ground under all of them does not bear them: runs
 //     of one side recorded before those of the other, or a divisor that was estimated
 //     from functions most of which moved: [Ground].
+//
+// A limit is decided by a [LimitRule]:
+//
+//  1. The limits of a file that fail are one family of one-sided hypotheses "no more than
+//     the limit" (Holm, 1979), those that warn another, at the level of the look that was
+//     planned (O'Brien and Fleming, 1979, see [stats.Look]).
+//  2. More than the limit is proven: [Fail]. Where the design is capped it is [Warn], and
+//     with too few samples [Inconclusive].
+//  3. More than the limit is excluded, by a test that is not corrected: [Pass], or [Warn]
+//     if more than the warning limit is proven. One run excludes nothing.
+//  4. Neither: [Inconclusive], with the number of runs that would probably settle it.
 package verdict
 
 // A Verdict names what was shown.
@@ -110,10 +121,5 @@ func (v Verdict) rank() int {
 	return 0
 }
 
-// Worst is the verdict on a limit that asks for more.
-func Worst(a, b Verdict) Verdict {
-	if b.rank() > a.rank() {
-		return b
-	}
-	return a
-}
+// Outranks reports whether a verdict on a limit asks for more than another.
+func (v Verdict) Outranks(other Verdict) bool { return v.rank() > other.rank() }

@@ -189,7 +189,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s has no sign for Markdown", v)
 		}
 	}
-	if Worst(Pass, Warn) != Warn || Worst(Fail, Inconclusive) != Fail || Worst(Inconclusive, Warn) != Inconclusive {
+	if !Warn.Outranks(Pass) || !Fail.Outranks(Inconclusive) || !Inconclusive.Outranks(Warn) || Pass.Outranks(Pass) {
 		t.Error("the order of verdicts on limits is not that of what they ask for")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // WriteProof writes whether budgets can fail and stay silent.
@@ -31,7 +32,7 @@ func WriteProof(w io.Writer, p *budget.Proof) error {
 			if x.What != "" {
 				remark = "red, as it must be"
 			}
-		} else if x.Claim != nil && x.Claim.RunsNeeded > 0 && x.Verdict == budget.Inconclusive {
+		} else if x.Claim != nil && x.Claim.RunsNeeded > 0 && x.Verdict == verdict.Inconclusive {
 			remark += "; " + runsNeededText(x.Claim)
 		}
 		t.Add(text.Dash(x.What), x.ID, string(x.Verdict), columns.estimate, columns.interval, columns.limit, remark)

@@ -42,7 +42,7 @@ var hostileNames = []string{
 func outcome() *budget.Outcome {
 	five, three := 1.05, 1.03
 	o := &budget.Outcome{
-		Verdict: budget.Fail, File: "perf/.profdiff.yaml", Alpha: 0.05, Tests: 30,
+		Verdict: verdict.Fail, File: "perf/.profdiff.yaml", Alpha: 0.05, Tests: 30,
 		Design:      budget.Design{Order: verdict.Interleaved, RunsBase: 10, RunsHead: 10, Normalization: "work: frames, head/base 1", Warnings: []string{"different kernel: base <b>6.1</b>, head 6.6\n"}},
 		Notes:       []string{"the waiver of x expired on 2026-01-01: its limit counts again"},
 		Discoveries: []budget.Discovery{{Name: hostileNames[2], Event: "cpu-cycles", Ratio: 1.2, CI: stats.Interval{Lo: 1.1, Hi: 1.3}, Q: 0.01}},
@@ -52,12 +52,15 @@ func outcome() *budget.Outcome {
 		panic(err)
 	}
 	for i, name := range hostileNames {
-		for j, v := range []budget.Verdict{budget.Fail, budget.Inconclusive, budget.Warn, budget.Pass} {
+		for j, v := range verdict.Limits {
 			id := fmt.Sprintf("%d %s", 4*i+j, name)
 			c := &budget.Claim{
-				Kind: budget.RelativeKind, What: "cpu-cycles per " + name, Base: 100, Head: 110, Value: 1.1, CI: stats.Interval{Lo: 1.04, Hi: 1.16},
-				Method: stats.MannWhitney, Warn: &three, Fail: &five, WarnText: "+3%", FailText: "+5%", P: 0.0001, Holm: 0.003,
-				RunsBase: 10, RunsHead: 10, SamplesBase: 1000, SamplesHead: 1100, Smallest: 1.09, Verdict: v, RunsNeeded: 19,
+				Kind: budget.RelativeKind, What: "cpu-cycles per " + name, Base: 100, Head: 110, WarnText: "+3%", FailText: "+5%",
+				RunsBase: 10, RunsHead: 10, SamplesBase: 1000, SamplesHead: 1100,
+				Limit: verdict.Limit{
+					Value: 1.1, CI: stats.Interval{Lo: 1.04, Hi: 1.16}, Method: stats.MannWhitney, Warn: &three, Fail: &five,
+					P: 0.0001, Adjusted: 0.003, Smallest: 1.09, Verdict: v, RunsNeeded: 19,
+				},
 			}
 			switch i {
 			case 1:
@@ -77,7 +80,7 @@ func outcome() *budget.Outcome {
 			if i == 5 {
 				r.Deciding, r.Claims, r.Location = nil, nil, budget.Location{}
 			}
-			if v == budget.Warn {
+			if v == verdict.Warn {
 				r.Marks = []budget.Mark{budget.Waived, budget.Shifted}
 				r.Waiver = &budget.Waiver{Until: date, Reason: name, By: name, Issue: "https://bugs/" + name}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
 )
 
 // Options say how outcomes are written for CI systems.
@@ -29,9 +30,9 @@ func WriteAnnotations(w io.Writer, o *budget.Outcome, opt Options) error {
 	for _, r := range worstFirst(o) {
 		command := ""
 		switch r.Verdict {
-		case budget.Fail:
+		case verdict.Fail:
 			command = "error"
-		case budget.Inconclusive, budget.Warn:
+		case verdict.Inconclusive, verdict.Warn:
 			command = "warning"
 		default:
 			continue

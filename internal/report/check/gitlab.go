@@ -9,6 +9,7 @@ import (
 
 	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
 )
 
 // A codeQualityIssue is an entry of GitLab's code quality report.
@@ -34,7 +35,7 @@ type codeQualityLines struct {
 func WriteCodeQuality(w io.Writer, o *budget.Outcome, opt Options) error {
 	list := []codeQualityIssue{}
 	for _, r := range worstFirst(o) {
-		severity := map[budget.Verdict]string{budget.Fail: "critical", budget.Inconclusive: "info", budget.Warn: "minor"}[r.Verdict]
+		severity := map[verdict.Verdict]string{verdict.Fail: "critical", verdict.Inconclusive: "info", verdict.Warn: "minor"}[r.Verdict]
 		if severity == "" {
 			continue
 		}
@@ -62,7 +63,7 @@ func WriteOpenMetrics(w io.Writer, o *budget.Outcome) error {
 		}
 	}
 	family("profdiff_budget_verdict", "0 pass, 1 warn, 2 inconclusive, 3 fail", 2, func(r *budget.Result) float64 {
-		return map[budget.Verdict]float64{budget.Pass: 0, budget.Warn: 1, budget.Inconclusive: 2, budget.Fail: 3}[r.Verdict]
+		return map[verdict.Verdict]float64{verdict.Pass: 0, verdict.Warn: 1, verdict.Inconclusive: 2, verdict.Fail: 3}[r.Verdict]
 	})
 	value := func(relative bool, of func(c *budget.Claim) float64) func(r *budget.Result) float64 {
 		return func(r *budget.Result) float64 {

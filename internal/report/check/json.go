@@ -196,7 +196,7 @@ func newNumbers(c *budget.Claim) Numbers {
 		Limit: c.Fail, Warn: c.Warn,
 	}
 	if c.Fail != nil && c.Method != "" {
-		p, adjusted := text.Significant(c.P), text.Significant(c.Holm)
+		p, adjusted := text.Significant(c.P), text.Significant(c.Adjusted)
 		n.P, n.PHolm = &p, &adjusted
 	}
 	return n

@@ -8,6 +8,7 @@ import (
 
 	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
 )
 
 // The elements of JUnit XML that GitLab, Jenkins, Azure, CircleCI and Bitbucket read.
@@ -46,18 +47,18 @@ type (
 // inconclusive as skipped, and a warning as a pass with output.
 func WriteJUnit(w io.Writer, o *budget.Outcome) error {
 	suite := junitSuite{
-		Name: "profdiff budgets", Tests: len(o.Results), Failures: o.Count(budget.Fail), Skipped: o.Count(budget.Inconclusive),
+		Name: "profdiff budgets", Tests: len(o.Results), Failures: o.Count(verdict.Fail), Skipped: o.Count(verdict.Inconclusive),
 	}
 	for i := range o.Results {
 		r := &o.Results[i]
 		message := xmlText(message(r))
 		c := junitCase{Name: xmlText(r.ID), Class: "profdiff.budgets", File: xmlText(cmp.Or(r.Location.File, o.File))}
 		switch r.Verdict {
-		case budget.Fail:
+		case verdict.Fail:
 			c.Failure = &junitFailure{Message: message, Type: "budget", Text: message}
-		case budget.Inconclusive:
+		case verdict.Inconclusive:
 			c.Skipped = &junitSkipped{message}
-		case budget.Warn:
+		case verdict.Warn:
 			c.SystemOut = message
 		}
 		for _, note := range r.Notes {

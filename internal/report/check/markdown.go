@@ -7,6 +7,7 @@ import (
 
 	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
 )
 
 // Sizes of Markdown in bytes. GitHub refuses comments of more than 65,536 characters, and
@@ -93,13 +94,13 @@ func ownerMarkdown(owner string) string {
 }
 
 // verdictMark is a sign that is seen before a table is read.
-func verdictMark(v budget.Verdict) string {
+func verdictMark(v verdict.Verdict) string {
 	switch v {
-	case budget.Fail:
+	case verdict.Fail:
 		return "❌"
-	case budget.Inconclusive:
+	case verdict.Inconclusive:
 		return "❔"
-	case budget.Warn:
+	case verdict.Warn:
 		return "⚠️"
 	}
 	return "✅"
@@ -107,7 +108,7 @@ func verdictMark(v budget.Verdict) string {
 
 // worstFirst are the results by verdict, fail first, and else in their order.
 func worstFirst(o *budget.Outcome) (list []*budget.Result) {
-	for _, v := range []budget.Verdict{budget.Fail, budget.Inconclusive, budget.Warn, budget.Pass} {
+	for _, v := range verdict.Limits {
 		for i := range o.Results {
 			if o.Results[i].Verdict == v {
 				list = append(list, &o.Results[i])

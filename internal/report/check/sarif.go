@@ -10,6 +10,7 @@ import (
 
 	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
 )
 
 // maxSARIF is the number of results that GitHub shows of a run.
@@ -109,7 +110,7 @@ func WriteSARIF(w io.Writer, o *budget.Outcome, opt Options) error {
 	}
 	more := 0
 	for _, r := range worstFirst(o) {
-		level := map[budget.Verdict]string{budget.Fail: "error", budget.Inconclusive: "warning", budget.Warn: "warning"}[r.Verdict]
+		level := map[verdict.Verdict]string{verdict.Fail: "error", verdict.Inconclusive: "warning", verdict.Warn: "warning"}[r.Verdict]
 		if level == "" {
 			continue
 		}

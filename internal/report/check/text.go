@@ -60,7 +60,7 @@ func WriteText(w io.Writer, o *budget.Outcome) error {
 // summary is the outcome of the build in one line.
 func summary(o *budget.Outcome) string {
 	var parts []string
-	for _, v := range []budget.Verdict{budget.Fail, budget.Inconclusive, budget.Warn, budget.Pass} {
+	for _, v := range verdict.Limits {
 		if n := o.Count(v); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
@@ -91,7 +91,7 @@ func markedVerdict(r *budget.Result) string {
 // reasons say why a budget did not pass, and what it would take.
 func reasons(r *budget.Result) []string {
 	list := append([]string{}, r.Reasons...)
-	if r.Verdict == budget.Inconclusive && r.Deciding != nil && r.Deciding.RunsNeeded > 0 && len(list) > 0 {
+	if r.Verdict == verdict.Inconclusive && r.Deciding != nil && r.Deciding.RunsNeeded > 0 && len(list) > 0 {
 		list[len(list)-1] += "; " + runsNeededText(r.Deciding)
 	}
 	return list
@@ -136,7 +136,7 @@ func row(r *budget.Result) cells {
 		row.runs = strconv.Itoa(c.RunsHead)
 	}
 	if c.Fail != nil && c.Method != "" && c.Method != stats.Exact && c.Kind != budget.PredictedKind {
-		row.p = text.P(c.Holm)
+		row.p = text.P(c.Adjusted)
 	}
 	if !math.IsInf(c.Smallest, 0) && !math.IsNaN(c.Smallest) && c.Smallest > 0 {
 		row.shows = format(c.Smallest)

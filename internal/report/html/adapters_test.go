@@ -17,6 +17,7 @@ import (
 	"profdiff/internal/predict"
 	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
+	"profdiff/internal/verdict"
 )
 
 const heap = "../../../profiles/message-heap/"
@@ -214,10 +215,13 @@ func TestPrediction(t *testing.T) {
 
 func TestOutcome(t *testing.T) {
 	limit := 1.01
-	claim := &budget.Claim{Kind: budget.RelativeKind, Value: 1.014, CI: stats.Interval{Lo: 1.008, Hi: 1.02}, Fail: &limit, FailText: "+1%", Verdict: budget.Fail}
-	o := &budget.Outcome{Verdict: budget.Fail, Results: []budget.Result{
-		{ID: "total", Verdict: budget.Fail, Deciding: claim, Claims: []*budget.Claim{claim}, Reasons: []string{"exceeds its limit"}},
-		{ID: "nothing measured", Verdict: budget.Inconclusive},
+	claim := &budget.Claim{
+		Kind: budget.RelativeKind, FailText: "+1%",
+		Limit: verdict.Limit{Value: 1.014, CI: stats.Interval{Lo: 1.008, Hi: 1.02}, Fail: &limit, Verdict: verdict.Fail},
+	}
+	o := &budget.Outcome{Verdict: verdict.Fail, Results: []budget.Result{
+		{ID: "total", Verdict: verdict.Fail, Deciding: claim, Claims: []*budget.Claim{claim}, Reasons: []string{"exceeds its limit"}},
+		{ID: "nothing measured", Verdict: verdict.Inconclusive},
 	}}
 	d := sample(t, small())
 	before := d.Verdict.Sentence

@@ -9,6 +9,7 @@ import (
 	"profdiff/internal/budget"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // AddOutcome adds what a budget file says, which is then the verdict of the document. If
@@ -32,7 +33,7 @@ func (d *Document) AddOutcome(o *budget.Outcome, opt Options) {
 		}
 	}
 	var counts []string
-	for _, v := range []budget.Verdict{budget.Fail, budget.Inconclusive, budget.Warn, budget.Pass} {
+	for _, v := range verdict.Limits {
 		if n := o.Count(v); n > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", n, v))
 		}
@@ -45,7 +46,7 @@ func (d *Document) AddOutcome(o *budget.Outcome, opt Options) {
 		r := &o.Results[i]
 		row := budgetOf(r)
 		// What decides the build, in the sentence.
-		if r.Verdict == o.Verdict && o.Verdict != budget.Pass && !strings.Contains(d.Verdict.Sentence, "; ") {
+		if r.Verdict == o.Verdict && o.Verdict != verdict.Pass && !strings.Contains(d.Verdict.Sentence, "; ") {
 			d.Verdict.Sentence += fmt.Sprintf("; %s: %s %s, limit %s", r.ID, row.Measured, row.Interval, row.Limit)
 		}
 		d.Budgets = append(d.Budgets, row)
@@ -67,13 +68,13 @@ func (d *Document) AddOutcome(o *budget.Outcome, opt Options) {
 	}
 }
 
-func budgetOutcome(v budget.Verdict) Outcome {
+func budgetOutcome(v verdict.Verdict) Outcome {
 	switch v {
-	case budget.Pass:
+	case verdict.Pass:
 		return Pass
-	case budget.Warn:
+	case verdict.Warn:
 		return Warn
-	case budget.Fail:
+	case verdict.Fail:
 		return Fail
 	}
 	return Inconclusive
@@ -120,7 +121,7 @@ func budgetOf(r *budget.Result) Budget {
 		if c.FailText == "" && c.WarnText != "" {
 			b.Limit = "warn " + minus(c.WarnText)
 		}
-		if c.RunsNeeded > 0 && r.Verdict == budget.Inconclusive {
+		if c.RunsNeeded > 0 && r.Verdict == verdict.Inconclusive {
 			n := plural(c.RunsNeeded, "run")
 			if c.RunsNeeded >= stats.MaxRuns {
 				n += " and more"

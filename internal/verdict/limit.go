@@ -1,0 +1,242 @@
+package verdict
+
+import (
+	"math"
+
+	"profdiff/internal/stats"
+)
+
+// A LimitRule says how much evidence it takes to decide on limits. All p-values are
+// one-sided.
+type LimitRule struct {
+	// Alpha is the chance of any wrong [Fail] among all limits that are judged together,
+	// and that of each [Pass] that is wrong.
+	Alpha float64
+	// Look is which of the planned looks this is, Last that after which no other follows.
+	Look, Last stats.Look
+	// Runs is the number of runs, a side if there are two, below which a limit is capped.
+	Runs int
+}
+
+// A Basis is what the verdict on a limit rests on.
+type Basis uint8
+
+// The bases.
+const (
+	// NoTest: the verdict was given, or something is in the way of one.
+	NoTest Basis = iota
+	// Exceeded: more than the limit is proven.
+	Exceeded
+	// ExceededByFew: likewise, of too few samples to fail.
+	ExceededByFew
+	// ExceededByDesign: likewise, of too few runs to fail, or of runs that were not
+	// recorded in turn.
+	ExceededByDesign
+	// Open: more than the limit is neither shown nor excluded.
+	Open
+	// WarnExceeded: more than the warning limit is proven, and more than the limit excluded.
+	WarnExceeded
+	// WarnOpen: there is only a warning limit, and it is open.
+	WarnOpen
+	// Excluded: more than the limit is excluded.
+	Excluded
+	// Collapsed: likewise, but less than half is left of what was there.
+	Collapsed
+)
+
+// A Limit is a value that must not be more than Fail, and should not be more than Warn.
+type Limit struct {
+	// Warn and Fail are in the unit of Value, nil if there is none.
+	Warn, Fail *float64
+	// Estimate is what has to prove more than a limit, and Highest what has to exclude it:
+	// nil unless what was measured is known between bounds only. Both are estimates of a
+	// ratio or of a level.
+	Estimate, Highest *stats.Estimate
+	// Runs is the number of runs that count: of the smaller side if there are two.
+	Runs int
+	// Exact is set if the value is known without error: it is in no family.
+	Exact bool
+	// FewSamples is set if there are too few samples to fail, Stored if base was not
+	// recorded in turn with head, and Blocked if nothing may be proven.
+	FewSamples, Stored, Blocked bool
+	// Compared is set if Value is a ratio of head by base whose base has samples enough for
+	// a collapse to be seen.
+	Compared bool
+	// Given is a verdict that no test gives.
+	Given Verdict
+
+	// Value is what is limited. CI is its 95 % interval.
+	Value  float64
+	CI     stats.Interval
+	Method stats.Method
+	// P is the one-sided p of Fail not being exceeded, and Adjusted what is left of it in
+	// the family; both are 1 for limits that are not tested.
+	P, Adjusted float64
+	// Smallest is the smallest true value that this data would have proven to exceed Fail
+	// with a chance of 90 %; +Inf if none.
+	Smallest float64
+	// RunsNeeded is the number of runs a side, those recorded included, that would
+	// probably settle what is inconclusive, 0 if unknown.
+	RunsNeeded int
+	Verdict    Verdict
+	Basis      Basis
+	// Capped is set if the design cannot prove that the limit is exceeded.
+	Capped bool
+	// Warned is set if Warn is proven to be exceeded though the verdict is not [Warn].
+	// WarnLeftOpen is set if a limit passes and Warn is not excluded.
+	Warned, WarnLeftOpen bool
+}
+
+// Single reports whether there is one sampled run a side.
+func (l *Limit) Single() bool { return single(l.Method) }
+
+// Bound is the limit that decides.
+func (l *Limit) Bound() float64 {
+	if l.Fail != nil {
+		return *l.Fail
+	}
+	return *l.Warn
+}
+
+func (l *Limit) tested() bool { return l.Given == "" && !l.Exact }
+
+// Judge gives verdicts to limits. Those that fail are one family of one-sided hypotheses
+// "no more than the limit", and those that warn another (Holm, 1979). A pass is not
+// corrected: it is a claim of its own.
+func (r *LimitRule) Judge(limits []*Limit) {
+	family := func(of func(*Limit) *float64) (list []*Limit, p []float64) {
+		for _, l := range limits {
+			if limit := of(l); limit != nil && l.tested() {
+				list = append(list, l)
+				p = append(p, l.Estimate.Above(*limit))
+			}
+		}
+		return list, p
+	}
+	overall := func(p []float64) []float64 {
+		list := make([]float64, len(p))
+		for i := range p {
+			list[i] = r.Look.Overall(p[i])
+		}
+		return list
+	}
+	for _, l := range limits {
+		l.P, l.Adjusted = 1, 1
+	}
+	failures, p := family(func(l *Limit) *float64 { return l.Fail })
+	for i, adjusted := range stats.Holm(overall(p)) {
+		failures[i].P, failures[i].Adjusted = p[i], adjusted
+	}
+	warnings, p := family(func(l *Limit) *float64 { return l.Warn })
+	warned := make(map[*Limit]bool)
+	for i, adjusted := range stats.Holm(overall(p)) {
+		warned[warnings[i]] = adjusted <= r.Alpha
+	}
+	for _, l := range limits {
+		r.decide(l, len(failures), warned[l])
+	}
+}
+
+// Corrected is how small the p of a limit has to be at a look, for the least of a family.
+func (r *LimitRule) Corrected(look stats.Look, family int) float64 {
+	return look.Level(r.Alpha / float64(max(family, 1)))
+}
+
+// decide gives a verdict to one limit of a family of so many.
+func (r *LimitRule) decide(l *Limit, family int, warned bool) {
+	if l.Given != "" {
+		l.Verdict = l.Given
+		return
+	}
+	if l.Estimate != nil {
+		l.Value, l.CI, l.Method = l.Estimate.Ratio, l.Estimate.CI, l.Estimate.Method
+	}
+	r.shows(l, family)
+	if l.Blocked || l.Estimate.Refused != "" {
+		l.Verdict = Inconclusive
+		return
+	}
+	l.Verdict, l.Basis = r.says(l, warned)
+	if l.Compared && l.Verdict == Pass && r.Excludes(l.Estimate, 0.5) {
+		l.Verdict, l.Basis = Warn, Collapsed
+	}
+	if l.Verdict == Inconclusive && !l.FewSamples {
+		l.RunsNeeded = r.needs(l, family)
+	}
+}
+
+// says is the verdict of the tests.
+func (r *LimitRule) says(l *Limit, warned bool) (Verdict, Basis) {
+	proven := l.Fail != nil && (l.Adjusted <= r.Alpha || l.Exact && l.Estimate.Above(*l.Fail) == 0)
+	if l.Exact {
+		warned = l.Warn != nil && l.Estimate.Above(*l.Warn) == 0
+	}
+	highest := l.Highest
+	if highest == nil {
+		highest = l.Estimate
+	}
+	excluded := func(limit float64) bool {
+		if l.Exact {
+			return highest.Above(limit) != 0
+		}
+		// One run tells nothing of how runs differ.
+		return !l.Single() && r.Excludes(highest, limit)
+	}
+	switch {
+	case proven && l.FewSamples:
+		return Inconclusive, ExceededByFew
+	case proven && l.Capped:
+		return Warn, ExceededByDesign
+	case proven:
+		return Fail, Exceeded
+	case l.Fail != nil && !excluded(*l.Fail):
+		l.Warned = warned
+		return Inconclusive, Open
+	case warned:
+		return Warn, WarnExceeded
+	case l.Fail == nil && !excluded(*l.Warn):
+		return Inconclusive, WarnOpen
+	}
+	l.WarnLeftOpen = l.Warn != nil && l.Fail != nil && !excluded(*l.Warn)
+	return Pass, Excluded
+}
+
+// Excludes reports whether an estimate alone excludes more than a limit.
+func (r *LimitRule) Excludes(e *stats.Estimate, limit float64) bool {
+	return r.Look.Overall(e.Below(limit)) <= r.Alpha
+}
+
+// shows computes what could have been shown.
+func (r *LimitRule) shows(l *Limit, family int) {
+	l.Smallest = math.Inf(1)
+	if l.Estimate == nil {
+		return
+	}
+	l.Capped = l.Stored || !l.Exact && (l.Estimate.Capped || l.Runs < r.Runs)
+	l.Smallest = l.Bound()
+	if !l.Exact {
+		l.Smallest *= 1 + l.Estimate.SmallestDetectable(2*r.Corrected(r.Look, family), Power)
+	}
+}
+
+// needs is the number of runs a side that would probably settle what is inconclusive, 0 if
+// unknown.
+func (r *LimitRule) needs(l *Limit, family int) int {
+	if l.Exact || !(l.Value > 0) || math.IsInf(l.Value, 0) {
+		return 0
+	}
+	// What is above has to be proven in its family, what is below excluded alone.
+	alpha := r.Corrected(r.Last, 1)
+	if l.Value > l.Bound() {
+		alpha = r.Corrected(r.Last, family)
+	}
+	n := l.Estimate.RunsNeeded(math.Log(l.Value/l.Bound()), alpha, Power)
+	if n == 0 {
+		return 0
+	}
+	// As many as there are did not settle it: then it is not their number.
+	if n = max(n, r.Runs); n <= l.Runs {
+		return 0
+	}
+	return n
+}
