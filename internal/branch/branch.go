@@ -126,6 +126,7 @@ type Account struct {
 	Lost     int64 // never reached the recording, not part of In
 }
 
+// Drop counts what is not used, for a reason.
 func (a *Account) Drop(reason string, n int64) {
 	if n == 0 {
 		return

@@ -1,3 +1,12 @@
+// Package advice says what to do about branches that are mispredicted.
+//
+//  1. What the misses of a branch cost is compared with all cycles, else with all
+//     instructions, else with all misses. Below 1 % nothing is said.
+//  2. The end of the interval of its miss rate is compared with the rate from which code
+//     without the branch is faster: its own if that was estimated, else 20 %, a rule of
+//     thumb. Above it, something can be done; below it, the branch is left alone.
+//  3. The code around the branch ([shape.Of]) decides what: both sides computed, a table,
+//     sorted data, an unrolled loop, or nothing.
 package advice
 
 import (

@@ -1,3 +1,10 @@
+// Package annotate lists the code of functions with what a table says of their branches.
+//
+//  1. The functions that rows of the table name are searched for the one that is wanted,
+//     by name or by an address. What may be several is refused with their addresses.
+//  2. Its file is looked for under search paths by build ID, else by path or name.
+//  3. The function is decoded, and each instruction gets the rows and blocks at its
+//     address, its loop depth and its places in the source.
 package annotate
 
 import (

@@ -1,3 +1,5 @@
+// Package branchtest has what tests of several packages of branches need: recordings,
+// programs that are built for a test, and what holds for every table.
 package branchtest
 
 import (
@@ -17,10 +19,12 @@ import (
 	"profdiff/internal/symbolizer"
 )
 
+// SearchPath is a directory as a search path.
 func SearchPath(dir string) []symbolizer.SearchPath {
 	return []symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}}
 }
 
+// AddressOf is the address of a symbol, 0 if there is none.
 func AddressOf(symbols *objfile.SymbolTable, name string) uint64 {
 	for s := range symbols.All() {
 		if s.Name == name {
@@ -40,6 +44,7 @@ func tool(t testing.TB, name string) string {
 	return path
 }
 
+// RunIn runs a tool in a directory. The test is skipped where it is not installed.
 func RunIn(t testing.TB, dir, name string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(tool(t, name), args...)
@@ -81,6 +86,7 @@ func ArmPrograms(t *testing.T) map[string]string {
 	return programs
 }
 
+// MustLLVM finds the tools of LLVM. The test is skipped where they are not installed.
 func MustLLVM(t *testing.T) *llvm.Toolchain {
 	t.Helper()
 	tools, err := llvm.Find(context.Background(), "")
@@ -90,6 +96,7 @@ func MustLLVM(t *testing.T) *llvm.Toolchain {
 	return tools
 }
 
+// RunTool returns what a tool prints. The test is skipped where it is not installed.
 func RunTool(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -80,6 +80,7 @@ func checkSampled(t testing.TB, table *branch.Table) {
 	}
 }
 
+// CheckRatio checks what holds for every ratio.
 func CheckRatio(t testing.TB, r *branch.Ratio) {
 	t.Helper()
 	if r == nil || r.CI == nil {

@@ -2,13 +2,13 @@ package code
 
 import "profdiff/internal/perfsession"
 
-// Place is a place in a DSO, or in memory that no DSO has.
+// A Place is a place in a DSO, or in memory that no DSO has.
 type Place struct {
 	DSO int // DSO.ID, -1 if there is none
 	Rel uint64
 }
 
-// PlaceOf finds the site key of an address: offsets in files, addresses in the kernel
+// PlaceOf finds the place of an address: offsets in files, addresses in the kernel
 // image.
 func PlaceOf(m *perfsession.Mapping, addr uint64) Place {
 	switch {

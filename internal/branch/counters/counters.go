@@ -1,3 +1,11 @@
+// Package counters reads the values of counters that samples hold (PERF_SAMPLE_READ,
+// perf_event_open(2)).
+//
+//  1. A counter is an event on a CPU or of a thread. Its value less the one in the sample
+//     before is what was counted since; one that fell is dropped and counted as broken.
+//  2. Samples of a group keep the differences of all its events.
+//  3. The last values sum up to the totals of each event, extrapolated to the time in which
+//     a counter did not run.
 package counters
 
 import (
@@ -32,6 +40,7 @@ type state struct {
 	enabled, running uint64
 }
 
+// A Sample is one that holds a group of counters, by its place.
 type Sample struct {
 	Place int32
 	First uint32
@@ -39,11 +48,13 @@ type Sample struct {
 	event uint16 // that fired
 }
 
+// A Delta is what an event counted since the sample before.
 type Delta struct {
 	Attr int
 	By   uint64
 }
 
+// New returns Reads without any.
 func New() Reads {
 	return Reads{last: make(map[key]state)}
 }
@@ -157,7 +168,8 @@ func (c *Reads) Totals() map[int]Total {
 	return out
 }
 
-// Parts of the time in which events ran.
+// Parts of the time in which an event ran: below WarnBelow the reader is told that its
+// count is extrapolated, below RefuseBelow no ratio is made with it.
 const (
 	WarnBelow   = 0.90
 	RefuseBelow = 0.25

@@ -9,7 +9,7 @@ import (
 	"profdiff/internal/stats"
 )
 
-// A Clustered is that of two sums over clusters (Cochran, Sampling Techniques, 6.4).
+// A Clustered is the ratio of two sums over clusters.
 type Clustered struct {
 	Value, Variance float64
 	Executions      int64 // in the denominator
@@ -32,7 +32,7 @@ func (r Clustered) Effective() float64 {
 		n = math.Min(n, r.Value*(1-r.Value)/r.Variance)
 	}
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(r.Clusters - 1)}.Quantile(0.975)
-	shrink := Z95 / t
+	shrink := stats.Z95 / t
 	return n * shrink * shrink
 }
 
@@ -43,14 +43,14 @@ func (r Clustered) Estimate() branch.Estimate {
 	return branch.Estimate{Value: r.Value, Lo: ci.Lo, Hi: ci.Hi}
 }
 
-// Pairs are the sums that the ratio of two counters and its variance need, over
-// samples (Cochran, Sampling Techniques, 6.4).
+// Pairs are the sums over samples that the ratio of two counters and its variance need.
 type Pairs struct {
 	N          int64
 	m, t       float64
 	mm, mt, tt float64
 }
 
+// Add adds a sample: misses and what they are compared with.
 func (p *Pairs) Add(m, t float64) {
 	p.N++
 	p.m += m
@@ -75,7 +75,7 @@ func (p *Pairs) Ratio(factor float64) *branch.Ratio {
 		out.Value = new(factor * r.Value)
 	}
 	if r.Value > 1 {
-		half := Z95 * math.Sqrt(r.Variance)
+		half := stats.Z95 * math.Sqrt(r.Variance)
 		out.CI = &[2]float64{factor * max(0, r.Value-half), factor * (r.Value + half)}
 		return out
 	}

@@ -1,3 +1,12 @@
+// Package estimate has the estimates from samples that differ in weight.
+//
+//  1. A [Tally] is a count whose samples are independent: Poisson, with Kish's effective
+//     number of samples. Its interval is log-normal, of few samples that of the Gamma
+//     distribution.
+//  2. [RatioOf] compares two such counts: log-normal, of few samples by how they divide
+//     among the two (Clopper and Pearson, 1934).
+//  3. A [Clustered] ratio is of executions that come in samples and are alike within one
+//     (Cochran, Sampling Techniques, 3rd edition, 6.4; Korn and Graubard, 1998).
 package estimate
 
 import (
@@ -16,12 +25,14 @@ type Tally struct {
 	Unitless float64 // weight of a sample where there is none
 }
 
+// Add adds a sample of a weight.
 func (t *Tally) Add(w float64) {
 	t.N++
 	t.Sum += w
 	t.Sq += w * w
 }
 
+// Merge adds the samples of another tally.
 func (t *Tally) Merge(o Tally) {
 	t.N += o.N
 	t.Sum += o.Sum
@@ -53,7 +64,6 @@ func (t Tally) Unit() float64 {
 }
 
 const (
-	Z95 = stats.Z95
 	// fewSamples are those below which the logarithm of a count is not normal.
 	fewSamples = 30
 )
@@ -62,7 +72,7 @@ const (
 func (t Tally) Amount() branch.Amount {
 	a := branch.Amount{Value: t.Sum, Samples: t.N, Effective: t.Effective()}
 	if a.Effective >= fewSamples {
-		d := math.Exp(Z95 / math.Sqrt(a.Effective))
+		d := math.Exp(stats.Z95 / math.Sqrt(a.Effective))
 		a.CI = [2]float64{a.Value / d, a.Value * d}
 		return a
 	}
@@ -74,6 +84,7 @@ func (t Tally) Amount() branch.Amount {
 	return a
 }
 
+// Counted is an amount that was counted, not sampled.
 func Counted(v float64) *branch.Amount {
 	return &branch.Amount{Value: v, CI: [2]float64{v, v}, Counted: true}
 }
@@ -91,7 +102,7 @@ func RatioOf(m, of Tally, factor float64) *branch.Ratio {
 		r.Value = new(factor * m.Sum / of.Sum)
 	}
 	if nm >= fewSamples && nOf >= fewSamples {
-		d := math.Exp(Z95 * math.Sqrt(1/nm+1/nOf))
+		d := math.Exp(stats.Z95 * math.Sqrt(1/nm+1/nOf))
 		r.CI = &[2]float64{*r.Value / d, *r.Value * d}
 		return r
 	}

@@ -1,3 +1,10 @@
+// Package events tells what the events of recordings count, and which go together.
+//
+//  1. An event is known by its number if it is one of the kernel's or of a CPU that is
+//     known, else by its name.
+//  2. Events of one PMU that count in the same modes, user or kernel or both, make a [Set]:
+//     misses, branches, instructions and cycles. Of several that count the same, the one of
+//     retired instructions is taken.
 package events
 
 import (

@@ -13,6 +13,7 @@ import (
 // A Role is what an event is used for.
 type Role int
 
+// The roles, and how many there are.
 const (
 	Misses Role = iota
 	Branches
@@ -21,9 +22,12 @@ const (
 	Roles
 )
 
-var ByRole = [Roles]branch.Counts{branch.CountsMisses, branch.CountsBranches, branch.CountsInstructions, branch.CountsCycles}
+// Counts is what an event of a role counts.
+func (r Role) Counts() branch.Counts {
+	return [Roles]branch.Counts{branch.CountsMisses, branch.CountsBranches, branch.CountsInstructions, branch.CountsCycles}[r]
+}
 
-// An Set are events of one PMU that count in the same modes: user, kernel or both.
+// A Set is the events events of one PMU that count in the same modes: user, kernel or both.
 type Set struct {
 	PMU string
 	// Attrs are indices in File.Attrs, -1 if there is none.
@@ -64,7 +68,7 @@ func Sets(file *perffile.File, has func(attr int) bool) (sets []Set, warnings []
 			var same, other []int
 			for i := range file.Attrs {
 				a := &file.Attrs[i]
-				if !has(i) || pmus[i] != pmu || CountsOf(a, &file.Info) != ByRole[r] {
+				if !has(i) || pmus[i] != pmu || CountsOf(a, &file.Info) != r.Counts() {
 					continue
 				}
 				if a.Flags&Modes == miss.Flags&Modes {

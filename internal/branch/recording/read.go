@@ -1,3 +1,10 @@
+// Package recording is the door to what recordings say of branches.
+//
+//  1. The start of a file tells its format.
+//  2. Of perf.data, samples go to both who collect branch stacks and who collect single
+//     addresses and counters; when all have been read, stacks are taken if there are any.
+//     Other formats have one reader each.
+//  3. Totals of perf stat, if the user gave any, replace those of samples.
 package recording
 
 import (

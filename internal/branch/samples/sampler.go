@@ -1,3 +1,16 @@
+// Package samples makes tables of samples of single addresses: misses, precise or not, and
+// counters that samples of other events hold.
+//
+//  1. Samples are counted by address, while the recording is read.
+//  2. Events are put together in sets of one PMU each, and it is decided which ratios can be
+//     made of them.
+//  3. Samples are counted by function and by basic block.
+//  4. The branches that may have led to the address of an imprecise sample are its
+//     candidates; package skid says how likely each is. A precise sample is at its branch.
+//  5. Branches that are candidates of the same samples only cannot be told apart: they are
+//     one row. Its interval holds that all samples in common are of it, or none.
+//  6. Counters say how many misses there were from one sample to the next: these are given
+//     to the function of the later, and to no branch.
 package samples
 
 import (
@@ -44,6 +57,7 @@ const (
 	noGuestDSO  = -3
 )
 
+// New returns a Sampler without samples.
 func New() *Sampler {
 	return &Sampler{byKey: make(map[code.Place]int32), cpus: make(map[uint32]struct{}), Counters: counters.New()}
 }
@@ -88,6 +102,8 @@ func (s *Sampler) place(sample *perfsession.Sample) int32 {
 	return i
 }
 
+// DropUnsettled is the reason to drop samples that weigh next to nothing, see
+// [estimate.Settled].
 const DropUnsettled = "period not settled"
 
 // orderRows orders rows by what they cost, then by misses.

@@ -1,3 +1,11 @@
+// Package shape looks at the code around conditional branches.
+//
+//  1. The two ways from a branch are followed for a few blocks to where they meet again with
+//     the least code between. What is there are the sides.
+//  2. The instructions of the sides are read from their text: stores, calls, divisions, and
+//     loads that may fault.
+//  3. In a loop, it is looked for where a register that a side writes is read before it is
+//     written: for an address, or by way of other instructions by the branch itself.
 package shape
 
 import (

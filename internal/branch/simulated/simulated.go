@@ -1,3 +1,10 @@
+// Package simulated reads what simulated predictors counted: callgrind.out and
+// cachegrind.out of Valgrind.
+//
+//  1. Costs sum up by instruction, or by line where instructions were not dumped.
+//  2. How often a branch was taken is known where the jumps of Callgrind account for all its
+//     executions.
+//  3. Everything was counted: estimates have no interval.
 package simulated
 
 import (

@@ -1,3 +1,17 @@
+// Package skid finds the branches that imprecise samples of misses may be of. The interrupt
+// comes some instructions behind the branch, on the way that turned out to be right.
+//
+//  1. A [Walker] goes backwards from the address of a sample, through at most [Max]
+//     instructions, over the edges of the control flow graph, into functions that were
+//     called and back to callers. The branches on the way are [Candidate]s.
+//  2. [Learn] finds how many instructions samples are behind their branches: the distances
+//     that make the candidates of all samples most likely (expectation maximisation, over
+//     the distances and not over the branches).
+//  3. Candidates are ranked by that, by how often their block ran, and by how many branches
+//     were crossed on the way.
+//
+// How often that is right is measured with recordings that tell the branch
+// (internal/tools/skid/acceptance.md).
 package skid
 
 import (

@@ -162,7 +162,8 @@ func (w *Walker) FunctionAt(addr uint64) (*disasm.Function, error) {
 var (
 	// errNoInstruction is for addresses that no instruction of their function has.
 	errNoInstruction = errors.New("no instruction")
-	ErrMuchCode      = errors.New("functions have more than 4 million instructions")
+	// ErrMuchCode is for files with more functions than are kept.
+	ErrMuchCode = errors.New("functions have more than 4 million instructions")
 )
 
 // A walk is a breadth-first search.

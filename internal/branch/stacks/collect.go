@@ -1,3 +1,17 @@
+// Package stacks makes tables of branch stacks: LBR of Intel and AMD, BRBE of Arm, SPE.
+//
+//  1. Each entry is a branch that was taken, with its prediction. The code between the
+//     target of one and the next is decoded: conditional branches in it were not taken.
+//  2. A sample is a cluster of executions that are not independent. Sums over samples of
+//     executions and of their products give rates with intervals.
+//  3. The newest entries of a stack are left out of rates: a sample is likelier to be taken
+//     behind a miss. So are samples from before the period of an event had settled.
+//  4. The median of the cycles behind misses less that behind hits is the cost of a miss.
+//  5. Misses that ended not taken have no entry. A path with one such branch that took
+//     longer than usual by half the cost of a miss tells of one, else rates are bounds.
+//
+// Entries follow struct perf_branch_entry in include/uapi/linux/perf_event.h and the field
+// brstack of perf-script(1).
 package stacks
 
 import (
@@ -149,6 +163,7 @@ type resolved struct {
 	gap    bool // an entry between this one and the older one is missing
 }
 
+// New returns a Collector of stacks in address spaces, with the code of files.
 func New(s *perfsession.Spaces, b *code.Files) *Collector {
 	return &Collector{
 		spaces: s, binaries: b, find: b.Find, sites: make(map[code.Place]*site),

@@ -11,7 +11,6 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/code"
 	"profdiff/internal/branch/counters"
-	"profdiff/internal/branch/estimate"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
@@ -29,6 +28,8 @@ type finisher struct {
 	misses float64 // of all branches, in such weights
 }
 
+// Finish makes the table of what was collected. z names addresses, nil to leave them
+// without names; cpuid is what the recording calls its CPU.
 func (c *Collector) Finish(t *branch.Table, opt *branch.Options, z *symbolizer.Symbolizer, cpuid string) {
 	f := &finisher{Collector: c, t: t, z: z, scale: 1}
 	t.Tier = branch.TierStacks
@@ -307,7 +308,7 @@ func (f *finisher) amounts(b *branch.Branch, s *site, m *moments) {
 	if !f.t.Scaled || b.NMisses < branch.MinMisses {
 		return
 	}
-	half := estimate.Z95 * f.scale * math.Sqrt(m.squares(misses))
+	half := stats.Z95 * f.scale * math.Sqrt(m.squares(misses))
 	n := branch.Estimate{Value: *b.Misses, Lo: max(0, *b.Misses-half), Hi: *b.Misses + half}
 	b.MissesCI = &[2]float64{n.Lo, n.Hi}
 	if f.t.Instructions != nil {

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"profdiff/internal/branch/code"
 	"slices"
 	"strings"
 	"testing"
+
+	"profdiff/internal/branch/code"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"

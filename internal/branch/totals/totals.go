@@ -1,3 +1,5 @@
+// Package totals takes totals from perf stat and simpleperf stat, as a table of their own or
+// in place of those of samples.
 package totals
 
 import (
@@ -58,7 +60,7 @@ func Find(s *branch.Stat, r events.Role, arch, pmu string, mode perffile.AttrFla
 	for i := range s.Counters {
 		c := &s.Counters[i]
 		counts, on := counterCounts(c, arch)
-		if counts != events.ByRole[r] || on != pmu {
+		if counts != r.Counts() || on != pmu {
 			continue
 		}
 		if counterModes(c.Name) != mode {

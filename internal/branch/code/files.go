@@ -1,3 +1,10 @@
+// Package code finds the binaries of recordings and decodes their instructions.
+//
+//  1. A DSO is looked for under search paths by its build ID, or by its path or name if it
+//     has none; in archives, by the offset that is mapped.
+//  2. Its symbols, and those that the recording has of it, bound the functions.
+//  3. Instructions are decoded by package disasm; 32-bit Arm code, A32 and Thumb, by
+//     llvm-objdump, one function at a time.
 package code
 
 import (
@@ -12,22 +19,6 @@ import (
 	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
 )
-
-// A Decoder reads instructions of one file.
-type Decoder interface {
-	// decode decodes the instruction at an address of the file. ok is false if there
-	// is none.
-	Decode(vaddr uint64) (i Instruction, ok bool)
-}
-
-// An Instruction is what matters here of one.
-type Instruction struct {
-	Len    int
-	Kind   branch.Kind // UnknownKind if it is no branch
-	Target uint64
-	Direct bool // target is known
-	Ends   bool // the next instruction does not follow
-}
 
 // A File is the file of a DSO, or of a library in it.
 type File struct {
@@ -57,58 +48,59 @@ type opened struct {
 	why    string
 }
 
+// New finds code in files.
 func New(files *symbolizer.Files) *Files {
 	return &Files{files: files, byDSO: make(map[int]*File), opened: make(map[*symbolizer.Object]opened), Why: make(map[int]string)}
 }
 
 // Find returns the binary at an offset of a DSO, nil if there is none: then why may have
 // the reason.
-func (b *Files) Find(d *perfsession.DSO, off uint64) *File {
-	if found, ok := b.byDSO[d.ID]; ok {
+func (c *Files) Find(d *perfsession.DSO, off uint64) *File {
+	if found, ok := c.byDSO[d.ID]; ok {
 		return found
 	}
 	if d.Kernel {
-		b.byDSO[d.ID] = nil
+		c.byDSO[d.ID] = nil
 		return nil
 	}
-	found, why := b.At(d.Path, d.BuildID, off)
+	found, why := c.At(d.Path, d.BuildID, off)
 	if why != "" {
-		b.Why[d.ID] = why
+		c.Why[d.ID] = why
 	}
 	if !symbolizer.IsArchive(d.Path) {
-		b.byDSO[d.ID] = found
+		c.byDSO[d.ID] = found
 	}
 	return found
 }
 
 // At returns the binary with a path, as recordings or tables have it, or why there is
 // none, "" if it is not found.
-func (b *Files) At(path, buildID string, off uint64) (found *File, why string) {
+func (c *Files) At(path, buildID string, off uint64) (found *File, why string) {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
 		return nil, ""
 	}
-	o, base, err := b.files.Find(path, buildID, off)
+	o, base, err := c.files.Find(path, buildID, off)
 	switch {
 	case errors.Is(err, symbolizer.ErrOtherBuild):
 		return nil, "the binary is of another build"
 	case err != nil:
 		return nil, ""
 	}
-	known, ok := b.opened[o]
+	known, ok := c.opened[o]
 	if !ok {
-		known = b.open(o, base, path)
-		b.opened[o] = known
+		known = c.open(o, base, path)
+		c.opened[o] = known
 	}
 	return known.binary, known.why
 }
 
-func (b *Files) open(o *symbolizer.Object, base uint64, path string) opened {
+func (c *Files) open(o *symbolizer.Object, base uint64, path string) opened {
 	var tables []*objfile.SymbolTable
 	if t := o.Symbols(); t != nil {
 		tables = append(tables, t)
 	}
-	if b.Recorded != nil {
-		if t := b.Recorded(path); t != nil {
+	if c.Recorded != nil {
+		if t := c.Recorded(path); t != nil {
 			tables = append(tables, t)
 		}
 	}
@@ -117,25 +109,25 @@ func (b *Files) open(o *symbolizer.Object, base uint64, path string) opened {
 		opt.Symbols = objfile.MergeSymbols(tables...)
 	}
 	if o.File().Arch() == "arm" {
-		d, err := b.Arm.decoder(o)
+		d, err := c.Arm.decoder(o)
 		if err != nil {
 			return opened{why: fmt.Sprintf("32-bit Arm code, which llvm-objdump decodes (%v)", err)}
 		}
 		opt.Decoder = d
 	}
-	c, err := disasm.NewWith(o.File(), opt)
+	code, err := disasm.NewWith(o.File(), opt)
 	if err != nil {
 		return opened{why: fmt.Sprintf("the binary has no code that can be read (%v)", err)}
 	}
 	vaddr := func(off uint64) (uint64, bool) { return o.File().VaddrOfOffset(off - base) }
-	return opened{binary: &File{Decoder: decoded{c}, Code: c, Vaddr: vaddr, Object: o}}
+	return opened{binary: &File{Decoder: decoded{code}, Code: code, Vaddr: vaddr, Object: o}}
 }
 
 // NameOf is what tables call the file at an offset of a DSO: libraries in an archive have
 // the name of it in front of theirs.
-func (b *Files) NameOf(d *perfsession.DSO, off uint64) (path, buildID string) {
+func (c *Files) NameOf(d *perfsession.DSO, off uint64) (path, buildID string) {
 	if symbolizer.IsArchive(d.Path) {
-		if found := b.Find(d, off); found != nil && found.Object.Entry() != "" {
+		if found := c.Find(d, off); found != nil && found.Object.Entry() != "" {
 			return d.Path + "!/" + found.Object.Entry(), found.Object.File().BuildID()
 		}
 	}
@@ -143,73 +135,11 @@ func (b *Files) NameOf(d *perfsession.DSO, off uint64) (path, buildID string) {
 }
 
 // Close closes the files.
-func (b *Files) Close() {
-	b.Arm.close()
-	if b.files != nil {
-		b.files.Close()
+func (c *Files) Close() {
+	c.Arm.close()
+	if c.files != nil {
+		c.files.Close()
 	}
-}
-
-// decoded is code that disasm decodes.
-type decoded struct{ code *disasm.Code }
-
-func (d decoded) Decode(vaddr uint64) (Instruction, bool) {
-	i, err := d.code.Decode(vaddr)
-	if err != nil || i.Len <= 0 {
-		return Instruction{}, false
-	}
-	out := Instruction{Len: i.Len, Target: i.Target}
-	switch i.Kind {
-	case disasm.Conditional:
-		out.Kind, out.Direct = branch.Conditional, i.Target != 0
-	case disasm.Jump:
-		out.Kind, out.Direct, out.Ends = branch.Direct, i.Target != 0, true
-	case disasm.IndirectJump:
-		out.Kind, out.Ends = branch.Indirect, true
-	case disasm.Call:
-		out.Kind, out.Direct = branch.Call, i.Target != 0
-	case disasm.IndirectCall:
-		out.Kind = branch.Indirect
-	case disasm.Return:
-		out.Kind, out.Ends = branch.Return, true
-	case disasm.Trap:
-		out.Ends = true
-	}
-	return out, true
-}
-
-// IsKind reports whether an instruction can be a branch of a kind.
-func IsKind(i disasm.Kind, kind branch.Kind) bool {
-	switch kind {
-	case branch.Conditional:
-		return i == disasm.Conditional
-	case branch.Direct:
-		return i == disasm.Jump
-	case branch.Indirect:
-		return i == disasm.IndirectJump || i == disasm.IndirectCall
-	case branch.Call:
-		return i == disasm.Call || i == disasm.IndirectCall
-	case branch.Return:
-		return i == disasm.Return
-	}
-	return i != disasm.Other
-}
-
-// KindOf is the kind of a branch instruction, UnknownKind if it is none.
-func KindOf(i *disasm.Inst) branch.Kind {
-	switch i.Kind {
-	case disasm.Conditional:
-		return branch.Conditional
-	case disasm.Jump:
-		return branch.Direct
-	case disasm.IndirectJump, disasm.IndirectCall:
-		return branch.Indirect
-	case disasm.Call:
-		return branch.Call
-	case disasm.Return:
-		return branch.Return
-	}
-	return branch.UnknownKind
 }
 
 // Open finds files under search paths, when a branch of them is asked for.
