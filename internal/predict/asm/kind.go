@@ -79,7 +79,7 @@ func flowX86(name, operands string) disasm.Kind {
 
 func flowARM64(name string) disasm.Kind {
 	switch name {
-	case "b":
+	case "b", "b.al", "b.nv", "bc.al", "bc.nv", "bal", "bnv":
 		return disasm.Jump
 	case "bl":
 		return disasm.Call
@@ -94,23 +94,11 @@ func flowARM64(name string) disasm.Kind {
 	case "brk", "udf", "hlt":
 		return disasm.Trap
 	}
-	condition, ok := strings.CutPrefix(name, "b.")
-	if !ok {
-		condition, ok = strings.CutPrefix(name, "bc.")
-	}
-	if !ok {
-		condition, ok = strings.CutPrefix(name, "b")
-	}
-	if ok && slices.Contains(conditionsARM64, condition) {
-		if condition == "al" || condition == "nv" {
-			return disasm.Jump
-		}
+	if _, ok := BranchCondition(name); ok {
 		return disasm.Conditional
 	}
 	return disasm.Other
 }
-
-var conditionsARM64 = []string{"eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv"}
 
 // offset reads a branch target that is a number of bytes from the branch: #12, -8, .+0x10.
 func offset(target string) (bytes int64, ok bool) {

@@ -1,9 +1,7 @@
 package asm
 
 import (
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"profdiff/internal/disasm"
@@ -23,7 +21,6 @@ func (in *Inst) Size(arch Arch) int {
 // lengthX86 is the length of an instruction in bytes as an assembler chooses it, for
 // those that are frequent in loops. The targets of branches are taken for near.
 func lengthX86(text string, kind disasm.Kind) int {
-	name, rest := Mnemonic(X8664, text)
 	switch kind {
 	case disasm.Conditional, disasm.Jump:
 		return 2
@@ -32,133 +29,159 @@ func lengthX86(text string, kind disasm.Kind) int {
 	case disasm.Return:
 		return 1
 	}
-	texts := SplitOperands(rest)
-	var immediate int64
-	hasImmediate, wide, extended, short, modrm := false, false, false, false, false
-	length, width := 1, 0
-	var memory *operandX86
-	vector := false
-	for i, s := range texts {
-		if v, ok := strings.CutPrefix(s, "$"); ok {
-			hasImmediate = true
-			n, err := strconv.ParseInt(v, 0, 64)
-			if err != nil {
-				n = math.MaxInt32
-			}
-			immediate = n
+	e := newEncodingX86(text)
+	return e.prefixes() + e.opcode() + e.addressing() + e.immediateBytes()
+}
+
+// An encodingX86 is what decides how long an instruction is.
+type encodingX86 struct {
+	name, base string
+	texts      []string
+	width      int // of the operands in bytes, 0 if nothing tells
+	wide       bool
+	extended   bool // a register beyond the first eight
+	short      bool // %sil and the like, which need a prefix
+	vector     bool
+	modrm      bool // there is a byte for the operands
+	memory     *Memory
+	immediate  *uint64
+}
+
+func newEncodingX86(text string) *encodingX86 {
+	name, rest := Mnemonic(X8664, text)
+	e := &encodingX86{name: name, base: BaseX86(name), texts: SplitOperands(rest)}
+	for i, s := range e.texts {
+		o := OperandX86Of(s)
+		if o.Immediate != nil {
+			e.immediate = o.Immediate
 			continue
 		}
-		o := operandX86Of(s)
-		modrm = true
-		if o.memory {
-			memory = &o
-			for _, r := range o.address {
-				extended = extended || r >= 8 && r < 16
+		e.modrm = true
+		switch {
+		case o.Memory != nil:
+			e.memory = o.Memory
+			for _, r := range o.Memory.registers() {
+				e.extended = e.extended || r >= 8 && r < 16
 			}
-			index := strings.Count(s[max(0, strings.LastIndexByte(s, '(')):], ",") > 0
-			base := NoRegister
-			if len(o.address) > 0 {
-				base = o.address[0]
+		case o.isVector():
+			e.vector = true
+			e.extended = e.extended || o.Register >= 40
+		default:
+			e.extended = e.extended || o.Register >= 8 && o.Register < 16
+			e.short = e.short || slices.Contains([]string{"%sil", "%dil", "%bpl", "%spl"}, s)
+			e.wide = e.wide || o.Width == 8
+			if i == len(e.texts)-1 || e.width == 0 {
+				e.width = o.Width
 			}
-			if index || base == RSP || base == 12 {
-				length++
-			}
-			if strings.HasPrefix(s[max(0, strings.LastIndexByte(s, '(')):], "(,") {
-				base = NoRegister // there is an index only
-			}
-			open := strings.LastIndexByte(s, '(')
-			displacement, err := strconv.ParseInt(s[:max(0, open)], 0, 64)
-			switch {
-			case open > 0 && err == nil && displacement >= -128 && displacement < 128 && base != NoRegister:
-				length++
-			case open == 0 && base != NoRegister:
-				if base == 5 || base == 13 {
-					length++
-				}
-			default:
-				length += 4
-			}
-			continue
-		}
-		if o.register >= 32 && o.register < 64 {
-			vector = true
-			extended = extended || o.register >= 40
-			continue
-		}
-		extended = extended || o.register >= 8 && o.register < 16
-		short = short || o.width == 1 && slices.Contains([]string{"%sil", "%dil", "%bpl", "%spl"}, s)
-		wide = wide || o.width == 8
-		if i == len(texts)-1 || width == 0 {
-			width = o.width
 		}
 	}
-	base := BaseX86(name)
-	if base != name && width == 0 {
-		width = map[byte]int{'b': 1, 'w': 2, 'l': 4, 'q': 8}[name[len(name)-1]]
-		wide = wide || width == 8
-	}
-	if _, ok := conditionX86(name, "cmov"); ok {
-		length++
-	} else if _, ok := conditionX86(name, "set"); ok {
-		length++
+	if e.base != name && e.width == 0 {
+		e.width = SuffixX86(name)
+		e.wide = e.wide || e.width == 8
 	}
 	switch {
-	case base == "push" || base == "pop":
-		modrm, wide = memory != nil, false
-	case len(texts) == 0:
-		wide = strings.HasSuffix(name, "tq") || strings.HasSuffix(name, "qe") || name == "cqto" || name == "cqo"
-	case base == "bt" || base == "bts" || base == "btr" || base == "btc" || base == "imul" && len(texts) == 2 && !hasImmediate ||
-		strings.HasPrefix(name, "movz") || strings.HasPrefix(name, "movs") && !strings.HasPrefix(name, "movsl") && !vector:
-		length++
-	case base == "popcnt" || base == "tzcnt" || base == "lzcnt":
-		length += 2
-	case strings.HasPrefix(name, "v"):
-		length += 2
-	case vector:
-		length++
-		if !strings.HasSuffix(name, "ps") && !strings.HasSuffix(name, "comiss") || strings.HasPrefix(name, "cvt") {
-			length++
+	case e.base == "push" || e.base == "pop":
+		e.modrm, e.wide = e.memory != nil, false
+	case len(e.texts) == 0:
+		e.wide = strings.HasSuffix(name, "tq") || strings.HasSuffix(name, "qe") || name == "cqto" || name == "cqo"
+	}
+	return e
+}
+
+// prefixes are the bytes before the opcode but for those that belong to it.
+func (e *encodingX86) prefixes() (n int) {
+	if e.wide || e.extended || e.short {
+		n++
+	}
+	if e.width == 2 && !e.vector && !strings.HasPrefix(e.name, "movz") {
+		n++
+	}
+	return n
+}
+
+// opcode is the bytes of the opcode.
+func (e *encodingX86) opcode() int {
+	n := 1
+	if _, ok := ConditionX86(e.name, "cmov"); ok {
+		n++
+	} else if _, ok := ConditionX86(e.name, "set"); ok {
+		n++
+	}
+	switch {
+	case e.base == "push" || e.base == "pop" || len(e.texts) == 0:
+	case e.base == "bt" || e.base == "bts" || e.base == "btr" || e.base == "btc" || e.base == "imul" && len(e.texts) == 2 && e.immediate == nil ||
+		strings.HasPrefix(e.name, "movz") || strings.HasPrefix(e.name, "movs") && !strings.HasPrefix(e.name, "movsl") && !e.vector:
+		n++
+	case e.base == "popcnt" || e.base == "tzcnt" || e.base == "lzcnt":
+		n += 2
+	case strings.HasPrefix(e.name, "v"):
+		n += 2
+	case e.vector:
+		n++
+		if !strings.HasSuffix(e.name, "ps") && !strings.HasSuffix(e.name, "comiss") || strings.HasPrefix(e.name, "cvt") {
+			n++
 		}
 	}
-	if modrm {
-		length++
+	return n
+}
+
+// addressing is the bytes that say which operands there are: ModRM, SIB, displacement.
+func (e *encodingX86) addressing() (n int) {
+	if e.modrm {
+		n++
 	}
-	if wide || extended || short {
-		length++
+	m := e.memory
+	if m == nil {
+		return n
 	}
-	if width == 2 && !vector && !strings.HasPrefix(name, "movz") {
-		length++
+	if m.Index != NoRegister || m.Base == RSP || m.Base == 12 {
+		n++ // SIB
 	}
-	if hasImmediate {
-		small := immediate >= -128 && immediate < 128
-		switch {
-		case name == "movabs" || name == "movabsq":
-			length += 7 // without a byte for the operands
-		case base == "mov":
-			length += min(4, max(1, width))
-			if memory == nil && width <= 4 {
-				length--
-			}
-		case base == "test":
-			length += min(4, max(1, width))
-			if memory == nil && texts[len(texts)-1] == "%eax" {
-				length--
-			}
-		case slices.Contains([]string{"shl", "sal", "shr", "sar", "rol", "ror"}, base):
-			if immediate != 1 {
-				length++
-			}
-		case small || width == 1:
-			length++
-			if width == 1 && texts[len(texts)-1] == "%al" {
-				length--
-			}
-		default:
-			length += min(4, max(2, width))
-			if memory == nil && base != "imul" && (texts[len(texts)-1] == "%eax" || texts[len(texts)-1] == "%rax") {
-				length--
-			}
+	displacement := int64(m.Displacement)
+	switch {
+	case m.Base == NoRegister || m.symbol || displacement < -128 || displacement > 127:
+		return n + 4
+	case m.displaced || m.Base == RBP || m.Base == 13:
+		return n + 1
+	}
+	return n
+}
+
+// immediateBytes is the length of the immediate, less what shorter opcodes for it save.
+func (e *encodingX86) immediateBytes() int {
+	if e.immediate == nil {
+		return 0
+	}
+	small := int64(*e.immediate) >= -128 && int64(*e.immediate) < 128
+	full := min(4, max(1, e.width))
+	to := e.texts[len(e.texts)-1]
+	switch {
+	case e.name == "movabs" || e.name == "movabsq":
+		return 7 // without a byte for the operands
+	case e.base == "mov":
+		if e.memory == nil && e.width <= 4 {
+			return full - 1
 		}
+		return full
+	case e.base == "test":
+		if e.memory == nil && to == "%eax" {
+			return full - 1
+		}
+		return full
+	case slices.Contains([]string{"shl", "sal", "shr", "sar", "rol", "ror"}, e.base):
+		if *e.immediate == 1 {
+			return 0
+		}
+		return 1
+	case small || e.width == 1:
+		if e.width == 1 && to == "%al" {
+			return 0
+		}
+		return 1
 	}
-	return length
+	full = min(4, max(2, e.width))
+	if e.memory == nil && e.base != "imul" && (to == "%eax" || to == "%rax") {
+		return full - 1
+	}
+	return full
 }

@@ -14,6 +14,15 @@ const (
 	NoRegister Register = 255
 )
 
+// Registers of x86-64 that instructions use without naming them, or address the stack by.
+const (
+	RAX Register = 0
+	RCX Register = 1
+	RDX Register = 2
+	RSP Register = 4
+	RBP Register = 5
+)
+
 // ResultRegister is where functions leave what they return: %rax or x0.
 const ResultRegister Register = 0
 
@@ -87,4 +96,34 @@ func SplitOperands(s string) (operands []string) {
 		operands = append(operands, last)
 	}
 	return operands
+}
+
+// A Memory is an operand in memory: Base + Index * Scale + Displacement.
+type Memory struct {
+	Base, Index  Register // NoRegister if there is none
+	Scale        uint64
+	Displacement uint64 // a number for the name of a symbol, see [Symbol]
+
+	displaced bool // there is a displacement
+	symbol    bool // it is the name of a symbol
+	parts     int  // how many there are of base, index and displacement
+}
+
+// registers are the base and the index.
+func (m *Memory) registers() (list []Register) {
+	for _, r := range []Register{m.Base, m.Index} {
+		if r != NoRegister {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// Symbol is a number for what is known by its name only.
+func Symbol(name string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * 1099511628211
+	}
+	return h &^ 63
 }

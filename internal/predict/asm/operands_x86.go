@@ -6,19 +6,16 @@ import (
 	"strings"
 )
 
-var (
-	generalX86 = [16][]string{
-		{"rax", "eax", "ax", "al", "ah"},
-		{"rcx", "ecx", "cx", "cl", "ch"},
-		{"rdx", "edx", "dx", "dl", "dh"},
-		{"rbx", "ebx", "bx", "bl", "bh"},
-		{"rsp", "esp", "sp", "spl"},
-		{"rbp", "ebp", "bp", "bpl"},
-		{"rsi", "esi", "si", "sil"},
-		{"rdi", "edi", "di", "dil"},
-	}
-	RAX, RCX, RDX, RSP Register = 0, 1, 2, 4
-)
+var generalX86 = [16][]string{
+	{"rax", "eax", "ax", "al", "ah"},
+	{"rcx", "ecx", "cx", "cl", "ch"},
+	{"rdx", "edx", "dx", "dl", "dh"},
+	{"rbx", "ebx", "bx", "bl", "bh"},
+	{"rsp", "esp", "sp", "spl"},
+	{"rbp", "ebp", "bp", "bpl"},
+	{"rsi", "esi", "si", "sil"},
+	{"rdi", "edi", "di", "dil"},
+}
 
 // RegisterX86 is the register called %name and its width in bytes.
 func RegisterX86(name string) (r Register, width int) {
@@ -66,66 +63,96 @@ func RegisterX86(name string) (r Register, width int) {
 	return NoRegister, 0
 }
 
-// An operandX86 is one operand of an instruction.
-type operandX86 struct {
-	register Register
-	width    int
-	memory   bool
-	address  []Register
-	parts    int // of the address: base, index, displacement
-	scaled   bool
-	indirect bool
+// An OperandX86 is one operand of an instruction in AT&T syntax.
+type OperandX86 struct {
+	Text      string
+	Register  Register // NoRegister if it is none
+	Width     int      // of the register, bytes
+	High      bool     // the second byte of the register: %ah
+	Immediate *uint64  // nil if it is none
+	Memory    *Memory  // nil if it is not in memory
+	indirect  bool     // the target of a jump: *%rax, *(%rax)
 }
 
-func operandX86Of(s string) (o operandX86) {
-	o.register = NoRegister
+// OperandX86Of reads an operand.
+func OperandX86Of(s string) OperandX86 {
+	o := OperandX86{Text: s, Register: NoRegister}
 	if rest, ok := strings.CutPrefix(s, "*"); ok {
 		s, o.indirect = rest, true
 	}
-	if strings.HasPrefix(s, "$") {
+	if v, ok := strings.CutPrefix(s, "$"); ok {
+		n, _ := numberX86(v)
+		o.Immediate = &n
 		return o
 	}
-	open := strings.LastIndexByte(s, '(')
 	if r, width := RegisterX86(s); r != NoRegister {
-		o.register, o.width = r, width
+		o.Register, o.Width, o.High = r, width, width == 1 && strings.HasSuffix(s, "h")
 		return o
 	}
-	if strings.HasPrefix(s, "{") {
-		return o
-	}
-	o.memory = true
-	if open < 0 || !strings.HasSuffix(s, ")") {
-		return o
-	}
-	if open > 0 {
-		o.parts++
-	}
-	for i, part := range strings.Split(s[open+1:len(s)-1], ",") {
-		part = strings.TrimSpace(part)
-		if i == 2 {
-			o.scaled = part != "1" && part != ""
-			continue
-		}
-		if part == "" {
-			continue
-		}
-		o.parts++
-		if r, _ := RegisterX86(part); r != NoRegister {
-			o.address = append(o.address, r)
-		}
+	if !strings.HasPrefix(s, "{") { // a mask or a rounding mode
+		o.Memory = memoryX86(s)
 	}
 	return o
 }
 
-var conditionsX86 = map[string][]Register{
-	"o": {OF}, "no": {OF}, "b": {CF}, "c": {CF}, "nae": {CF}, "ae": {CF}, "nb": {CF}, "nc": {CF},
-	"e": {ZF}, "z": {ZF}, "ne": {ZF}, "nz": {ZF}, "s": {ZF}, "ns": {ZF}, "p": {ZF}, "np": {ZF}, "pe": {ZF}, "po": {ZF},
-	"be": {CF, ZF}, "na": {CF, ZF}, "a": {CF, ZF}, "nbe": {CF, ZF},
-	"l": {OF, ZF}, "nge": {OF, ZF}, "ge": {OF, ZF}, "nl": {OF, ZF},
-	"le": {OF, ZF}, "ng": {OF, ZF}, "g": {OF, ZF}, "nle": {OF, ZF},
+// isVector reports whether an operand is a register of vectors.
+func (o *OperandX86) isVector() bool { return o.Register >= 32 && o.Register < 64 }
+
+// memoryX86 reads an operand in memory: displacement(base, index, scale).
+func memoryX86(s string) *Memory {
+	m := &Memory{Base: NoRegister, Index: NoRegister, Scale: 1}
+	open := strings.LastIndexByte(s, '(')
+	if open < 0 || !strings.HasSuffix(s, ")") {
+		m.Displacement, m.symbol = numberX86(s)
+		return m
+	}
+	if open > 0 {
+		m.Displacement, m.symbol = numberX86(strings.TrimSpace(s[:open]))
+		m.displaced = true
+		m.parts++
+	}
+	for i, part := range strings.Split(s[open+1:len(s)-1], ",") {
+		part = strings.TrimSpace(part)
+		if part != "" && i < 2 {
+			m.parts++
+		}
+		switch i {
+		case 0:
+			m.Base, _ = RegisterX86(part)
+		case 1:
+			m.Index, _ = RegisterX86(part)
+		case 2:
+			if n, err := strconv.ParseUint(part, 0, 8); err == nil {
+				m.Scale = n
+			}
+		}
+	}
+	return m
 }
 
-var allFlags = []Register{CF, ZF, OF}
+// numberX86 is a number, or one for the name of a symbol.
+func numberX86(s string) (n uint64, symbol bool) {
+	if s == "" {
+		return 0, false
+	}
+	if n, err := strconv.ParseInt(s, 0, 64); err == nil {
+		return uint64(n), false
+	}
+	if n, err := strconv.ParseUint(s, 0, 64); err == nil {
+		return n, false
+	}
+	if i := strings.LastIndexAny(s, "+-"); i > 0 {
+		if n, err := strconv.ParseInt(s[i:], 0, 64); err == nil {
+			return Symbol(s[:i]) + uint64(n), true
+		}
+	}
+	return Symbol(s), true
+}
+
+var (
+	carry    = []Register{CF}
+	allFlags = []Register{CF, ZF, OF}
+)
 
 // unsuffixed are the mnemonics of general instructions that take a suffix for the width.
 var unsuffixed = []string{
@@ -146,354 +173,284 @@ func BaseX86(name string) string {
 	return name
 }
 
-// conditionX86 is the flags that a conditional instruction needs: cmovl, setne, jae.
-func conditionX86(name, prefix string) ([]Register, bool) {
-	rest, ok := strings.CutPrefix(name, prefix)
-	if !ok {
-		return nil, false
+// SuffixX86 is the width in bytes that the suffix of a mnemonic says: 4 for addl.
+func SuffixX86(name string) int {
+	return map[byte]int{'b': 1, 'w': 2, 'l': 4, 'q': 8}[name[len(name)-1]]
+}
+
+// A span says which operands of an instruction are meant.
+type span uint8
+
+const (
+	noOperand span = iota
+	sources        // all but the last
+	last
+	all
+)
+
+// A ruleX86 says what instructions read and write.
+type ruleX86 struct {
+	names                 string
+	operands              int // how many there must be, 0 for any number
+	reads, writes         span
+	alsoReads, alsoWrites []Register
+	class                 Class
+}
+
+// rulesX86 are the rules by mnemonic without suffix. What they do not say is in
+// operationX86.
+var rulesX86 = func() map[string]ruleX86 {
+	byName := make(map[string]ruleX86)
+	for _, r := range []ruleX86{
+		{names: "mov movabs movabsq movnti", operands: 2, reads: sources, writes: last},
+		{names: "lea", operands: 2, writes: last, class: ClassLea},
+		{names: "add sub and or xor", operands: 2, reads: all, writes: last, alsoWrites: allFlags},
+		{names: "adc sbb", operands: 2, reads: all, writes: last, alsoReads: carry, alsoWrites: allFlags},
+		{names: "cmp test", reads: all, alsoWrites: allFlags},
+		{names: "bt", reads: all, alsoWrites: carry},
+		{names: "bts btr btc", reads: all, writes: last, alsoWrites: carry},
+		{names: "inc dec", reads: all, writes: last, alsoWrites: []Register{ZF, OF}},
+		{names: "neg", reads: all, writes: last, alsoWrites: allFlags},
+		{names: "not bswap", reads: all, writes: last},
+		{names: "shl sal shr sar rol ror shld shrd", reads: all, writes: last, alsoWrites: allFlags, class: ClassShift},
+		{names: "rcl rcr", reads: all, writes: last, alsoReads: carry, alsoWrites: allFlags, class: ClassShift},
+		{names: "shlx shrx sarx rorx", reads: sources, writes: last, class: ClassShift},
+		{names: "andn blsr blsi blsmsk bextr bzhi bsf bsr popcnt lzcnt tzcnt pdep pext crc32", reads: sources, writes: last, alsoWrites: allFlags},
+		{names: "imul", reads: all, writes: last, alsoWrites: allFlags, class: ClassMultiply},
+		{names: "mul", reads: all, alsoReads: []Register{RAX}, alsoWrites: []Register{RAX, RDX, CF, ZF, OF}, class: ClassMultiply},
+		{names: "mulx", reads: all, writes: last, alsoReads: []Register{RAX}, class: ClassMultiply},
+		{names: "div idiv", reads: all, alsoReads: []Register{RAX, RDX}, alsoWrites: []Register{RAX, RDX, CF, ZF, OF}, class: ClassDivide},
+		{names: "xchg", reads: all, writes: all},
+		{names: "xadd", reads: all, writes: all, alsoWrites: allFlags},
+		{names: "cmpxchg", reads: all, writes: last, alsoReads: []Register{RAX}, alsoWrites: []Register{RAX, CF, ZF, OF}},
+		{names: "push", reads: all, class: ClassNone},
+		{names: "pop", writes: last, class: ClassNone},
+		{names: "leave leaveq", alsoReads: []Register{RBP}, alsoWrites: []Register{RSP, RBP}, class: ClassNone},
+		{names: "cltq cwtl cbtw cdqe", alsoReads: []Register{RAX}, alsoWrites: []Register{RAX}},
+		{names: "cqto cltd cqo cdq cwtd", alsoReads: []Register{RAX}, alsoWrites: []Register{RDX}},
+		{names: "clc stc cmc", alsoReads: carry, alsoWrites: carry},
+	} {
+		for name := range strings.FieldsSeq(r.names) {
+			byName[name] = r
+		}
 	}
-	if f, ok := conditionsX86[rest]; ok {
-		return f, true
+	return byName
+}()
+
+// accessesX86 are the operands of one instruction, and what is known of it so far.
+type accessesX86 struct {
+	Operation
+	operands []OperandX86
+}
+
+func (a *accessesX86) read(o *OperandX86) {
+	if o.Memory != nil {
+		a.Load = true
+	} else if o.Register != NoRegister {
+		a.Reads = append(a.Reads, o.Register)
 	}
-	if prefix == "cmov" && len(rest) > 1 && strings.IndexByte("wlq", rest[len(rest)-1]) >= 0 {
-		f, ok := conditionsX86[rest[:len(rest)-1]]
-		return f, ok
+}
+
+func (a *accessesX86) write(o *OperandX86) {
+	switch {
+	case o.Memory != nil:
+		a.Store = true
+	case o.Register != NoRegister:
+		if o.Width < 4 && o.Register < 16 {
+			a.Reads = append(a.Reads, o.Register) // the rest of it stays
+		}
+		a.Writes = append(a.Writes, o.Register)
 	}
-	return nil, false
+}
+
+// each calls f for some of the operands.
+func (a *accessesX86) each(which span, f func(*OperandX86)) {
+	from, to := 0, len(a.operands)
+	switch which {
+	case noOperand:
+		to = 0
+	case sources:
+		to = max(0, to-1)
+	case last:
+		from = max(0, to-1)
+	}
+	for i := range a.operands[from:to] {
+		f(&a.operands[from+i])
+	}
+}
+
+// apply does what a rule says.
+func (a *accessesX86) apply(r *ruleX86) {
+	a.Class = r.class
+	a.each(r.reads, a.read)
+	a.each(r.writes, a.write)
+	a.Reads = append(a.Reads, r.alsoReads...)
+	a.Writes = append(a.Writes, r.alsoWrites...)
 }
 
 func operationX86(text string) (op Operation, known bool) {
 	name, rest := Mnemonic(X8664, text)
 	texts := SplitOperands(rest)
-	operands := make([]operandX86, len(texts))
+	a := accessesX86{operands: make([]OperandX86, len(texts))}
 	for i, s := range texts {
-		operands[i] = operandX86Of(s)
-		if o := &operands[i]; o.memory {
-			op.Memory, op.Address = s, o.address
+		a.operands[i] = OperandX86Of(s)
+		if m := a.operands[i].Memory; m != nil {
+			a.Memory, a.Address = s, m.registers()
 		}
 	}
-	read := func(o *operandX86) {
-		switch {
-		case o == nil: // the assembler will refuse it
-		case o.memory:
-			op.Load = true
-		case o.register != NoRegister:
-			op.Reads = append(op.Reads, o.register)
+	n := len(texts)
+	for _, conditional := range []ruleX86{
+		{names: "cmov", operands: 2, reads: all, writes: last, class: ClassSelect},
+		{names: "set", operands: 1, writes: last, class: ClassSet},
+		{names: "j", class: ClassBranch},
+	} {
+		c, ok := ConditionX86(name, conditional.names)
+		if !ok || conditional.operands > 0 && conditional.operands != n {
+			continue
 		}
+		if conditional.class == ClassBranch {
+			a.Memory, a.Address = "", nil
+		}
+		conditional.alsoReads = c.flags()
+		a.apply(&conditional)
+		a.Flags = len(conditional.alsoReads)
+		return a.Operation, true
 	}
-	write := func(o *operandX86) {
-		switch {
-		case o == nil:
-		case o.memory:
-			op.Store = true
-		case o.register != NoRegister:
-			if o.width < 4 && o.register < 16 {
-				op.Reads = append(op.Reads, o.register) // the rest of it stays
-			}
-			op.Writes = append(op.Writes, o.register)
-		}
+	same := n >= 2 && a.operands[n-1].Register != NoRegister && texts[n-2] == texts[n-1]
+	if n > 0 && (a.operands[n-1].isVector() || n > 1 && a.operands[0].isVector()) {
+		return vectorX86(a.Operation, name, a.operands, same), true
 	}
-	flags := func() { op.Writes = append(op.Writes, allFlags...) }
-	n := len(operands)
-	var last *operandX86
-	if n > 0 {
-		last = &operands[n-1]
+	base := BaseX86(name)
+	rule, ok := rulesX86[base]
+	if !ok || rule.operands > 0 && rule.operands != n {
+		return a.other(name)
 	}
-	same := n >= 2 && operands[n-1].register != NoRegister && operands[n-2].register == operands[n-1].register && texts[n-2] == texts[n-1]
-	readAll := func() {
-		for i := range operands {
-			read(&operands[i])
+	switch base {
+	case "xor", "sub", "sbb":
+		if same { // no register decides what comes out
+			rule.reads, a.Free = noOperand, base != "sbb"
 		}
-	}
-	readSources := func() {
-		for i := range operands[:max(0, n-1)] {
-			read(&operands[i])
-		}
-	}
-	if f, ok := conditionX86(name, "cmov"); ok && n == 2 {
-		readAll()
-		write(last)
-		op.Reads = append(op.Reads, f...)
-		op.Class, op.Flags = ClassSelect, len(f)
-		return op, true
-	}
-	if f, ok := conditionX86(name, "set"); ok && n == 1 {
-		write(last)
-		op.Reads = append(op.Reads, f...)
-		op.Class, op.Flags = ClassSet, len(f)
-		return op, true
-	}
-	if f, ok := conditionX86(name, "j"); ok {
-		op.Reads, op.Class, op.Flags = f, ClassBranch, len(f)
-		op.Memory, op.Address = "", nil
-		return op, true
-	}
-	if n > 0 && last.register >= 32 && last.register < 64 || n > 1 && operands[0].register >= 32 && operands[0].register < 64 {
-		return vectorX86(op, name, operands, same), true
-	}
-	switch base := BaseX86(name); base {
-	case "mov", "movabs", "movabsq", "movnti":
-		if n != 2 {
-			break
-		}
-		read(&operands[0])
-		write(last)
-		if op.Load || op.Store {
-			op.Class = ClassNone
-		} else if operands[0].register != NoRegister && last.width >= 4 {
-			op.Free = true
-		}
-		return op, true
-	case "lea":
-		if n != 2 {
-			break
-		}
-		op.Reads, op.Address, op.Memory = operands[0].address, nil, ""
-		op.Components = operands[0].parts
-		write(last)
-		op.Class = ClassLea
-		return op, true
-	case "add", "sub", "and", "or", "xor", "adc", "sbb":
-		if n != 2 {
-			break
-		}
-		if base == "adc" || base == "sbb" {
-			op.Reads = append(op.Reads, CF)
-		}
-		switch {
-		case same && (base == "xor" || base == "sub"):
-			op.Free = true
-		case same && base == "sbb":
-		default:
-			readAll()
-		}
-		write(last)
-		flags()
-		return op, true
-	case "cmp", "test":
-		readAll()
-		flags()
-		return op, true
-	case "bt":
-		readAll()
-		op.Writes = append(op.Writes, CF)
-		return op, true
-	case "bts", "btr", "btc":
-		readAll()
-		write(last)
-		op.Writes = append(op.Writes, CF)
-		return op, true
-	case "inc", "dec":
-		readAll()
-		if n == 1 {
-			write(last)
-		}
-		op.Writes = append(op.Writes, ZF, OF)
-		return op, true
-	case "neg":
-		readAll()
-		if n == 1 {
-			write(last)
-		}
-		flags()
-		return op, true
-	case "not", "bswap":
-		readAll()
-		if n == 1 {
-			write(last)
-		}
-		return op, true
 	case "shl", "sal", "shr", "sar", "rol", "ror", "rcl", "rcr", "shld", "shrd":
-		if n == 0 {
-			break
+		if n > 1 && a.operands[0].Register == RCX { // by nothing leaves the flags as they are
+			rule.alsoReads = allFlags
 		}
-		readAll()
-		if n > 1 && operands[0].register == RCX {
-			op.Reads = append(op.Reads, allFlags...)
-		}
-		if base == "rcl" || base == "rcr" {
-			op.Reads = append(op.Reads, CF)
-		}
-		write(last)
-		flags()
-		op.Class = ClassShift
-		return op, true
-	case "shlx", "shrx", "sarx", "rorx":
-		readSources()
-		write(last)
-		op.Class = ClassShift
-		return op, true
-	case "andn", "blsr", "blsi", "blsmsk", "bextr", "bzhi", "bsf", "bsr", "popcnt", "lzcnt", "tzcnt", "pdep", "pext", "crc32":
-		readSources()
-		write(last)
-		flags()
-		return op, true
 	case "imul":
-		op.Class = ClassMultiply
-		switch n {
-		case 1:
-			readAll()
-			op.Reads = append(op.Reads, RAX)
-			op.Writes = append(op.Writes, RAX, RDX)
-		case 2:
-			readAll()
-			write(last)
-		default:
-			readSources()
-			write(last)
+		switch {
+		case n == 1:
+			rule.writes, rule.alsoReads, rule.alsoWrites = noOperand, []Register{RAX}, []Register{RAX, RDX, CF, ZF, OF}
+		case n > 2:
+			rule.reads = sources
 		}
-		flags()
-		return op, true
-	case "mul", "mulx":
-		op.Class = ClassMultiply
-		readAll()
-		op.Reads = append(op.Reads, RAX)
+	case "mulx":
 		if n > 1 {
-			write(&operands[n-2])
-			write(last)
-			return op, true
+			a.write(&a.operands[n-2])
 		}
-		op.Writes = append(op.Writes, RAX, RDX)
-		flags()
-		return op, true
-	case "div", "idiv":
-		readAll()
-		op.Reads = append(op.Reads, RAX, RDX)
-		op.Writes = append(op.Writes, RAX, RDX)
-		op.Class = ClassDivide
-		flags()
-		return op, true
-	case "xchg", "xadd":
-		readAll()
-		for i := range operands {
-			write(&operands[i])
+	case "lea":
+		if m := a.operands[0].Memory; m != nil {
+			a.Reads, a.Components = m.registers(), m.parts
 		}
-		if base == "xadd" {
-			flags()
-		}
-		return op, true
-	case "cmpxchg":
-		readAll()
-		op.Reads = append(op.Reads, RAX)
-		if n > 0 {
-			write(last)
-		}
-		op.Writes = append(op.Writes, RAX)
-		flags()
-		return op, true
-	case "push":
-		readAll()
-		op.Store, op.Class, op.Memory, op.Address = true, ClassNone, "-8(%rsp)", []Register{RSP}
-		return op, true
-	case "pop":
-		if n == 1 {
-			write(last)
-		}
-		op.Load, op.Class, op.Memory, op.Address = true, ClassNone, "(%rsp)", []Register{RSP}
-		return op, true
+		a.Address, a.Memory = nil, ""
 	}
-	switch {
-	case name == "jmp" || strings.HasPrefix(name, "call") || strings.HasPrefix(name, "ret") || name == "jmpq":
-		op.Class = ClassBranch
-		if n == 1 && operands[0].indirect {
-			read(last)
+	a.apply(&rule)
+	switch base {
+	case "mov", "movabs", "movabsq", "movnti":
+		if a.Load || a.Store {
+			a.Class = ClassNone
 		} else {
-			op.Memory, op.Address = "", nil
+			a.Free = a.operands[0].Register != NoRegister && a.operands[1].Width >= 4
 		}
-		if strings.HasPrefix(name, "call") {
-			op.Store = true
+	case "push":
+		a.Store, a.Memory, a.Address = true, "-8(%rsp)", []Register{RSP}
+	case "pop":
+		a.Load, a.Memory, a.Address = true, "(%rsp)", []Register{RSP}
+	case "leave", "leaveq":
+		a.Load, a.Memory, a.Address = true, "(%rbp)", []Register{RBP}
+	}
+	return a.Operation, true
+}
+
+// other is the operation of what has no rule.
+func (a *accessesX86) other(name string) (op Operation, known bool) {
+	call, ret := strings.HasPrefix(name, "call"), strings.HasPrefix(name, "ret")
+	switch {
+	case name == "jmp" || name == "jmpq" || call || ret:
+		a.Class = ClassBranch
+		if len(a.operands) == 1 && a.operands[0].indirect {
+			a.read(&a.operands[0])
+		} else {
+			a.Memory, a.Address = "", nil
 		}
-		if strings.HasPrefix(name, "ret") {
-			op.Load = true
-		}
-		return op, true
-	case name == "nop" || strings.HasPrefix(name, "nop") || strings.HasPrefix(name, "endbr") || strings.HasPrefix(name, "prefetch"):
+		a.Store, a.Load = call, a.Load || ret
+		return a.Operation, true
+	case hasPrefix(name, "nop", "endbr", "prefetch"):
 		return Operation{Free: true, Class: ClassNone}, true
-	case name == "cltq" || name == "cwtl" || name == "cbtw" || name == "cdqe":
-		op.Reads, op.Writes = []Register{RAX}, []Register{RAX}
-		return op, true
-	case name == "cqto" || name == "cltd" || name == "cqo" || name == "cdq" || name == "cwtd":
-		op.Reads, op.Writes = []Register{RAX}, []Register{RDX}
-		return op, true
-	case n == 2 && (strings.HasPrefix(name, "movz") || strings.HasPrefix(name, "movs") || strings.HasPrefix(name, "movbe")):
-		read(&operands[0])
-		write(last)
-		if op.Load && strings.HasPrefix(name, "movz") {
-			op.Class = ClassNone
+	case len(a.operands) == 2 && hasPrefix(name, "movz", "movs", "movbe"):
+		a.apply(&ruleX86{reads: sources, writes: last})
+		if a.Load && strings.HasPrefix(name, "movz") {
+			a.Class = ClassNone
 		}
-		return op, true
-	case name == "clc" || name == "stc" || name == "cmc":
-		op.Reads, op.Writes = []Register{CF}, []Register{CF}
-		return op, true
-	case name == "leave" || name == "leaveq":
-		op.Load, op.Class, op.Memory = true, ClassNone, "(%rbp)"
-		op.Address, op.Reads, op.Writes = []Register{5}, []Register{5}, []Register{4, 5}
-		return op, true
+		return a.Operation, true
 	}
-	readAll()
-	if n > 0 {
-		write(last)
-	}
-	flags()
-	return op, false
+	a.apply(&ruleX86{reads: all, writes: last, alsoWrites: allFlags})
+	return a.Operation, false
+}
+
+func hasPrefix(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // vectorX86 is operationX86 for the instructions of SSE and AVX.
-func vectorX86(op Operation, name string, operands []operandX86, same bool) Operation {
-	n := len(operands)
-	last := &operands[n-1]
-	op.Class, op.Vector = ClassVector, true
+func vectorX86(op Operation, name string, operands []OperandX86, same bool) Operation {
+	a := accessesX86{Operation: op, operands: operands}
+	a.Class, a.Vector = ClassVector, true
 	base := strings.TrimPrefix(name, "v")
-	add := func(o *operandX86) {
-		if o.memory {
-			op.Load = true
-		} else if o.register != NoRegister {
-			op.Reads = append(op.Reads, o.register)
-		}
+	to := &operands[len(operands)-1]
+	if isFloat(base) {
+		a.Class = ClassFloat
 	}
-	for _, name := range []string{"add", "sub", "mul", "min", "max", "cmp", "ucomi", "comi", "fmadd", "fmsub", "fnmadd", "fnmsub"} {
-		if rest, ok := strings.CutPrefix(base, name); ok && len(rest) >= 2 && strings.IndexByte("sp", rest[len(rest)-2]) >= 0 && strings.IndexByte("sd", rest[len(rest)-1]) >= 0 {
-			op.Class = ClassFloat
-		}
+	if hasPrefix(base, "ucomi", "comi", "ptest") {
+		a.each(all, a.read)
+		a.Writes = append(a.Writes, allFlags...)
+		return a.Operation
 	}
-	compare := strings.HasPrefix(base, "ucomi") || strings.HasPrefix(base, "comi") || strings.HasPrefix(base, "ptest")
-	if compare {
-		for i := range operands {
-			add(&operands[i])
-		}
-		op.Writes = append(op.Writes, allFlags...)
-		return op
-	}
-	for i := range operands[:n-1] {
-		add(&operands[i])
-	}
-	zeroing := same && (strings.HasPrefix(base, "pxor") || strings.HasPrefix(base, "xorp") || strings.HasPrefix(base, "pcmpgt") || strings.HasPrefix(base, "psub"))
-	move := strings.HasPrefix(base, "mov") || strings.HasPrefix(base, "lddqu") || strings.HasPrefix(base, "pmov") || strings.HasPrefix(base, "pbroadcast") ||
-		strings.HasPrefix(base, "broadcast") || strings.HasPrefix(base, "pabs") || strings.HasPrefix(base, "pshufd") || strings.HasPrefix(base, "pshuflw") ||
-		strings.HasPrefix(base, "pshufhw") || strings.HasPrefix(base, "extract") || strings.HasPrefix(base, "pextr") || strings.HasPrefix(base, "cvtdq") ||
-		strings.HasPrefix(base, "cvttp") || strings.HasPrefix(base, "cvtp") || strings.HasPrefix(base, "cvttsd2si") || strings.HasPrefix(base, "cvttss2si") || strings.HasPrefix(base, "cvtsd2si")
-	partial := (strings.HasPrefix(base, "movsd") || strings.HasPrefix(base, "movss") || strings.HasPrefix(base, "movhp") || strings.HasPrefix(base, "movlp")) && !op.Load
+	a.each(sources, a.read)
+	zeroing := same && hasPrefix(base, "pxor", "xorp", "pcmpgt", "psub")
+	move := hasPrefix(base, "mov", "lddqu", "pmov", "pbroadcast", "broadcast", "pabs", "pshufd", "pshuflw", "pshufhw", "extract", "pextr",
+		"cvtdq", "cvttp", "cvtp", "cvttsd2si", "cvttss2si", "cvtsd2si")
+	partial := hasPrefix(base, "movsd", "movss", "movhp", "movlp") && !a.Load
 	switch {
-	case last.memory:
-		op.Store = true
+	case to.Memory != nil:
+		a.Store = true
 	case zeroing:
-		op.Reads, op.Free = nil, true
-		op.Writes = append(op.Writes, last.register)
+		a.Reads, a.Free = nil, true
+		a.Writes = append(a.Writes, to.Register)
 	default:
-		if (!move || partial) && base == name && last.register >= 32 {
-			op.Reads = append(op.Reads, last.register) // legacy instructions change it
+		if (!move || partial) && base == name && to.Register >= 32 {
+			a.Reads = append(a.Reads, to.Register) // legacy instructions change it
 		}
-		op.Writes = append(op.Writes, last.register)
+		a.Writes = append(a.Writes, to.Register)
 	}
-	if strings.HasPrefix(base, "mova") || strings.HasPrefix(base, "movu") || strings.HasPrefix(base, "movdq") {
-		if op.Load || op.Store {
-			op.Class = ClassNone
+	switch {
+	case hasPrefix(base, "mova", "movu", "movdq"):
+		if a.Load || a.Store {
+			a.Class = ClassNone
 		} else {
-			op.Free = last.register >= 32 && operands[0].register >= 32
+			a.Free = to.Register >= 32 && operands[0].Register >= 32
+		}
+	case a.Load && hasPrefix(base, "movsd", "movss", "movq", "movd"):
+		a.Class = ClassNone
+	}
+	return a.Operation
+}
+
+// isFloat reports whether an instruction computes with floating-point numbers: addsd,
+// vfmadd213ps without its v.
+func isFloat(base string) bool {
+	n := len(base)
+	for _, name := range []string{"add", "sub", "mul", "min", "max", "cmp", "ucomi", "comi", "fmadd", "fmsub", "fnmadd", "fnmsub"} {
+		if strings.HasPrefix(base, name) && n >= len(name)+2 && strings.IndexByte("sp", base[n-2]) >= 0 && strings.IndexByte("sd", base[n-1]) >= 0 {
+			return true
 		}
 	}
-	if op.Load && (strings.HasPrefix(base, "movsd") || strings.HasPrefix(base, "movss") || strings.HasPrefix(base, "movq") || strings.HasPrefix(base, "movd")) {
-		op.Class = ClassNone
-	}
-	return op
+	return false
 }

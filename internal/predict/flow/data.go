@@ -51,7 +51,7 @@ func (g *Graph) DependsOnData(at int) bool {
 func calls(k disasm.Kind) bool { return k == disasm.Call || k == disasm.IndirectCall }
 
 func stackAddress(o *asm.Operation) bool {
-	return len(o.Address) == 1 && (o.Address[0] == asm.RSP || o.Address[0] == 5)
+	return len(o.Address) == 1 && (o.Address[0] == asm.RSP || o.Address[0] == asm.RBP)
 }
 
 // loadedIn reports whether a loop loads one of the registers, or makes it of such: by at

@@ -65,7 +65,7 @@ func sourceA64Of(operands []string, i int) (s sourceA64, ok bool) {
 	if n, is := immediateA64(operands[i]); is {
 		s.immediate, s.constant = n, true
 	} else if strings.HasPrefix(operands[i], "#") || strings.HasPrefix(operands[i], ":") {
-		s.immediate, s.constant = symbol(operands[i]), true
+		s.immediate, s.constant = asm.Symbol(operands[i]), true
 	} else if operands[i] == "xzr" || operands[i] == "wzr" {
 		s.zero = true
 	} else if s.register = asm.RegisterA64(operands[i]); s.register == asm.NoRegister || s.register >= 32 {
@@ -154,7 +154,7 @@ func effectA64(text string) effect {
 	if e := arithmeticA64(name, operands); e != nil {
 		return e
 	}
-	var memory *memoryOperand
+	var memory *asm.Memory
 	if m, index, ok := addressA64(op.Memory); ok && index == nil {
 		memory = &m
 	}
@@ -162,7 +162,7 @@ func effectA64(text string) effect {
 }
 
 // addressA64 reads [x0, x1, lsl #2]!, and what follows it.
-func addressA64(operand string) (m memoryOperand, s *sourceA64, ok bool) {
+func addressA64(operand string) (m asm.Memory, s *sourceA64, ok bool) {
 	inner := strings.TrimSuffix(operand, "!")
 	if !strings.HasPrefix(inner, "[") || !strings.HasSuffix(inner, "]") {
 		return m, nil, false
@@ -171,8 +171,8 @@ func addressA64(operand string) (m memoryOperand, s *sourceA64, ok bool) {
 	if len(parts) == 0 {
 		return m, nil, false
 	}
-	m = memoryOperand{base: asm.RegisterA64(parts[0]), index: asm.NoRegister, scale: 1}
-	if m.base == asm.NoRegister {
+	m = asm.Memory{Base: asm.RegisterA64(parts[0]), Index: asm.NoRegister, Scale: 1}
+	if m.Base == asm.NoRegister {
 		return m, nil, false
 	}
 	if len(parts) > 1 {
@@ -235,7 +235,7 @@ func memoryA64(name string, operands []string, op *asm.Operation) effect {
 	load := op.Load
 	writes := op.Writes
 	return func(x *Interpreter) {
-		address := m.address(x)
+		address := x.address(&m)
 		offset := value{}
 		if index != nil {
 			offset = index.get(x)
@@ -264,10 +264,10 @@ func memoryA64(name string, operands []string, op *asm.Operation) effect {
 		}
 		switch {
 		case before:
-			x.write(m.base, address)
+			x.write(m.Base, address)
 		case after != nil:
 			step := after.get(x)
-			x.write(m.base, value{address.bits + step.bits, address.from | step.from})
+			x.write(m.Base, value{address.bits + step.bits, address.from | step.from})
 		}
 	}
 }
@@ -308,7 +308,7 @@ func arithmeticA64(name string, operands []string) effect {
 		}
 		compare := compares(0, name == "ccmn", operands[:2])
 		bits, ok1 := immediateA64(operands[2])
-		c, ok2 := conditionsOfA64[strings.ToLower(operands[3])]
+		c, ok2 := asm.ConditionA64(operands[3])
 		if compare == nil || !ok1 || !ok2 {
 			return nil
 		}
@@ -358,7 +358,7 @@ func arithmeticA64(name string, operands []string) effect {
 		if n != 2 {
 			return nil
 		}
-		v := value{bits: symbol(operands[1])}
+		v := value{bits: asm.Symbol(operands[1])}
 		return func(x *Interpreter) { target.set(x, v) }
 	case "movk":
 		s, ok := sourceA64Of(operands, 1)
@@ -511,7 +511,7 @@ func arithmeticA64(name string, operands []string) effect {
 			if name[0] == 's' {
 				v.bits = truncate(^v.bits, bytes)
 			}
-			c := x.holds(condition{atLeast, true, carryFlag})
+			c := x.holds(asm.Condition{Relation: asm.AtLeast, Unsigned: true, Flag: asm.CarryFlag})
 			out.bits = u.bits + v.bits + c.bits
 			out.from |= c.from
 		}
@@ -531,7 +531,7 @@ func arithmeticA64(name string, operands []string) effect {
 
 // compareIf sets the flags by a comparison if a condition is met, else to the bits of an
 // instruction: N, Z, C, V.
-func (x *Interpreter) compareIf(c condition, compare effect, bits uint64) {
+func (x *Interpreter) compareIf(c asm.Condition, compare effect, bits uint64) {
 	const negative, zero, carry, overflow = 8, 4, 2, 1
 	from := x.flags.a.from | x.flags.b.from
 	met := x.holds(c)

@@ -1,11 +1,11 @@
 package interpret
 
-import "strings"
+import "profdiff/internal/predict/asm"
 
 // selectA64 is the effect of conditional selections.
 func selectA64(name string, operands []string, target targetA64) effect {
 	n := len(operands)
-	c, ok := conditionsOfA64[strings.ToLower(operands[n-1])]
+	c, ok := asm.ConditionA64(operands[n-1])
 	if !ok {
 		return nil
 	}
@@ -14,7 +14,7 @@ func selectA64(name string, operands []string, target targetA64) effect {
 	switch name {
 	case "cset", "csetm":
 		other = map[string]string{"cset": "csinc", "csetm": "csinv"}[name]
-		c.relation = c.relation.opposite()
+		c.Relation = c.Relation.Opposite()
 	case "cinc", "cinv", "cneg":
 		if n != 3 {
 			return nil
@@ -24,7 +24,7 @@ func selectA64(name string, operands []string, target targetA64) effect {
 		}
 		b = a
 		other = map[string]string{"cinc": "csinc", "cinv": "csinv", "cneg": "csneg"}[name]
-		c.relation = c.relation.opposite()
+		c.Relation = c.Relation.Opposite()
 	default:
 		if n != 4 {
 			return nil

@@ -1,7 +1,6 @@
 package interpret
 
 import (
-	"strconv"
 	"strings"
 
 	"profdiff/internal/disasm"
@@ -10,84 +9,28 @@ import (
 
 // A placeX86 is an operand that is read or written.
 type placeX86 struct {
-	register  asm.Register
-	bytes     int
-	high      bool // the second byte of a register
-	memory    *memoryOperand
-	immediate *uint64
+	asm.OperandX86
+	bytes int
 }
 
-// placeX86Of reads an operand; bytes is the width of those in memory.
+// placeX86Of reads an operand; bytes is the width of operands that are no registers.
 func placeX86Of(s string, bytes int) placeX86 {
-	p := placeX86{register: asm.NoRegister, bytes: bytes}
-	if v, ok := strings.CutPrefix(s, "$"); ok {
-		n := numberX86(v)
-		p.immediate = &n
-		return p
+	p := placeX86{asm.OperandX86Of(s), bytes}
+	if p.Register != asm.NoRegister {
+		p.bytes = p.Width
 	}
-	if r, width := asm.RegisterX86(s); r != asm.NoRegister {
-		p.register, p.bytes = r, width
-		p.high = width == 1 && strings.HasSuffix(s, "h")
-		return p
-	}
-	p.memory = memoryX86(s)
 	return p
-}
-
-// numberX86 is a number, or one for the name of a symbol.
-func numberX86(s string) uint64 {
-	if s == "" {
-		return 0
-	}
-	if n, err := strconv.ParseInt(s, 0, 64); err == nil {
-		return uint64(n)
-	}
-	if n, err := strconv.ParseUint(s, 0, 64); err == nil {
-		return n
-	}
-	if i := strings.LastIndexAny(s, "+-"); i > 0 {
-		if n, err := strconv.ParseInt(s[i:], 0, 64); err == nil {
-			return symbol(s[:i]) + uint64(n)
-		}
-	}
-	return symbol(s)
-}
-
-// memoryX86 reads an operand in memory: displacement(base, index, scale).
-func memoryX86(s string) *memoryOperand {
-	s = strings.TrimPrefix(s, "*")
-	m := &memoryOperand{base: asm.NoRegister, index: asm.NoRegister, scale: 1}
-	open := strings.LastIndexByte(s, '(')
-	if open < 0 || !strings.HasSuffix(s, ")") {
-		m.displacement = numberX86(s)
-		return m
-	}
-	m.displacement = numberX86(strings.TrimSpace(s[:open]))
-	for i, part := range strings.Split(s[open+1:len(s)-1], ",") {
-		part = strings.TrimSpace(part)
-		switch i {
-		case 0:
-			m.base, _ = asm.RegisterX86(part)
-		case 1:
-			m.index, _ = asm.RegisterX86(part)
-		case 2:
-			if n, err := strconv.ParseUint(part, 0, 8); err == nil {
-				m.scale = n
-			}
-		}
-	}
-	return m
 }
 
 func (p *placeX86) get(x *Interpreter) value {
 	switch {
-	case p.immediate != nil:
-		return value{bits: *p.immediate}
-	case p.memory != nil:
-		return x.load(p.memory.address(x), p.bytes)
+	case p.Immediate != nil:
+		return value{bits: *p.Immediate}
+	case p.Memory != nil:
+		return x.load(x.address(p.Memory), p.bytes)
 	}
-	v := x.read(p.register)
-	if p.high {
+	v := x.read(p.Register)
+	if p.High {
 		v.bits >>= 8
 	}
 	v.bits = truncate(v.bits, p.bytes)
@@ -96,20 +39,20 @@ func (p *placeX86) get(x *Interpreter) value {
 
 func (p *placeX86) set(x *Interpreter, v value) {
 	switch {
-	case p.memory != nil:
-		x.store(p.memory.address(x), p.bytes, v)
-	case p.register == asm.NoRegister:
-	case p.bytes >= 4 || p.register >= 16:
+	case p.Memory != nil:
+		x.store(x.address(p.Memory), p.bytes, v)
+	case p.Register == asm.NoRegister:
+	case p.bytes >= 4 || p.Register >= 16:
 		v.bits = truncate(v.bits, p.bytes)
-		x.write(p.register, v)
+		x.write(p.Register, v)
 	default: // the rest of it stays
-		old := x.read(p.register)
+		old := x.read(p.Register)
 		shift := 0
-		if p.high {
+		if p.High {
 			shift = 8
 		}
 		mask := truncate(^uint64(0), p.bytes) << shift
-		x.write(p.register, value{old.bits&^mask | v.bits<<shift&mask, v.from | old.from})
+		x.write(p.Register, value{old.bits&^mask | v.bits<<shift&mask, v.from | old.from})
 	}
 }
 
@@ -121,7 +64,7 @@ func widthX86(name, base string, operands []string) int {
 		}
 	}
 	if base != name {
-		return map[byte]int{'b': 1, 'w': 2, 'l': 4, 'q': 8}[name[len(name)-1]]
+		return asm.SuffixX86(name)
 	}
 	return 8
 }
@@ -137,10 +80,10 @@ func effectX86(text string) effect {
 		return e
 	}
 	bytes := widthX86(name, asm.BaseX86(name), texts)
-	var memory *memoryOperand
+	var memory *asm.Memory
 	for _, s := range texts {
-		if p := placeX86Of(s, bytes); p.memory != nil && op.Memory != "" {
-			memory = p.memory
+		if p := placeX86Of(s, bytes); p.Memory != nil && op.Memory != "" {
+			memory = p.Memory
 		}
 	}
 	if op.Class.Vector() || op.Vector {
@@ -156,7 +99,7 @@ func effectX86(text string) effect {
 		return func(x *Interpreter) {
 			var first value
 			if memory != nil {
-				first = x.load(memory.address(x), bytes)
+				first = x.load(x.address(memory), bytes)
 			} else {
 				first = x.read(op.Reads[0])
 			}
@@ -202,7 +145,7 @@ func effectGeneralX86(name string, texts []string) effect {
 	places := make([]placeX86, n)
 	for i, s := range texts {
 		places[i] = placeX86Of(s, bytes)
-		if r := places[i].register; r != asm.NoRegister && r >= 16 {
+		if r := places[i].Register; r != asm.NoRegister && r >= 16 {
 			return nil // vectors
 		}
 	}
@@ -227,18 +170,10 @@ func effectGeneralX86(name string, texts []string) effect {
 	}
 	last := &places[n-1]
 	first := &places[0]
-	if c, ok := conditionNamed(conditionsOfX86, strings.TrimRight(name, "wq"), "cmov"); ok && n == 2 {
+	if c, ok := asm.ConditionX86(name, "cmov"); ok && n == 2 {
 		return selectX86(c, first, last)
 	}
-	if c, ok := conditionNamed(conditionsOfX86, name, "cmov"); ok && n == 2 {
-		return selectX86(c, first, last)
-	}
-	if strings.HasPrefix(name, "cmov") && strings.HasSuffix(name, "l") && n == 2 { // cmovgel
-		if c, ok := conditionNamed(conditionsOfX86, name[:len(name)-1], "cmov"); ok {
-			return selectX86(c, first, last)
-		}
-	}
-	if c, ok := conditionNamed(conditionsOfX86, name, "set"); ok && n == 1 {
+	if c, ok := asm.ConditionX86(name, "set"); ok && n == 1 {
 		last.bytes = 1
 		return func(x *Interpreter) { last.set(x, x.holds(c)) }
 	}
@@ -263,8 +198,8 @@ func effectGeneralX86(name string, texts []string) effect {
 			return func(x *Interpreter) { last.set(x, first.get(x)) }
 		}
 	case "lea":
-		if n == 2 && first.memory != nil {
-			return func(x *Interpreter) { last.set(x, first.memory.address(x)) }
+		if n == 2 && first.Memory != nil {
+			return func(x *Interpreter) { last.set(x, x.address(first.Memory)) }
 		}
 	case "push":
 		return func(x *Interpreter) {
@@ -294,7 +229,7 @@ func effectGeneralX86(name string, texts []string) effect {
 	return nil
 }
 
-func selectX86(c condition, from, to *placeX86) effect {
+func selectX86(c asm.Condition, from, to *placeX86) effect {
 	return func(x *Interpreter) {
 		a, b := from.get(x), to.get(x)
 		met := x.holds(c)
@@ -342,8 +277,8 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 		last.set(x, v)
 	}
 	top := func(bits uint64) bool { return signed(bits, bytes) < 0 }
-	same := n == 2 && texts[0] == texts[1] && first.register != asm.NoRegister
-	constant := first.immediate != nil
+	same := n == 2 && texts[0] == texts[1] && first.Register != asm.NoRegister
+	constant := first.Immediate != nil
 	switch base {
 	case "add", "and", "or", "xor":
 		if n != 2 {
@@ -406,7 +341,7 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 		if n != 2 {
 			return nil
 		}
-		carry := condition{lessThan, true, carryFlag}
+		carry := asm.Condition{Relation: asm.LessThan, Unsigned: true, Flag: asm.CarryFlag}
 		return func(x *Interpreter) {
 			c := x.holds(carry)
 			a, b := first.get(x), last.get(x)
@@ -456,7 +391,7 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 				return
 			}
 			x.give(false, top(old.bits^v.bits) && top(old.bits) == (base == "dec"))
-			x.flags.below, x.flags.carried = flags.holds(condition{lessThan, true, carryFlag}) // it stays
+			x.flags.below, x.flags.carried = flags.holds(asm.Condition{Relation: asm.LessThan, Unsigned: true, Flag: asm.CarryFlag}) // it stays
 			x.flags.carried = x.flags.carried && flags.a.from|flags.b.from == 0
 		}
 	case "shl", "sal", "shr", "sar":
@@ -505,7 +440,7 @@ func arithmeticX86(base string, texts []string, places []placeX86, bytes int) ef
 			result(x, value{a.bits * b.bits, a.from | b.from})
 		}
 	case "bt", "bts", "btr", "btc":
-		if n != 2 || last.memory != nil && first.immediate == nil { // of all that follows there
+		if n != 2 || last.Memory != nil && first.Immediate == nil { // of all that follows there
 			return nil
 		}
 		return func(x *Interpreter) {

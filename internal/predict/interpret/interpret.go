@@ -203,26 +203,26 @@ func (x *Interpreter) giveFixed(below bool) {
 }
 
 // comparisonOf is what a condition asks of the flags.
-func (f *flagState) comparisonOf(c condition) Comparison {
-	k := Comparison{Relation: c.relation, unsigned: c.unsigned, constant: f.constant}
+func (f *flagState) comparisonOf(c asm.Condition) Comparison {
+	k := Comparison{Relation: c.Relation, unsigned: c.Unsigned, constant: f.constant}
 	if f.constant {
 		k.with = signed(f.b.bits, f.bytes)
 	}
 	switch {
-	case f.unknown || c.flag == overflowFlag || c.flag == parityFlag:
-		k.Relation = unknownRelation
-	case c.flag == carryFlag && f.carry == carryNonzero:
-		k = Comparison{Relation: unequal, constant: true, oriented: true}
-		if c.relation == atLeast {
-			k.Relation = equal
+	case f.unknown || c.Flag == asm.OverflowFlag || c.Flag == asm.ParityFlag:
+		k.Relation = asm.UnknownRelation
+	case c.Flag == asm.CarryFlag && f.carry == carryNonzero:
+		k = Comparison{Relation: asm.Unequal, constant: true, oriented: true}
+		if c.Relation == asm.AtLeast {
+			k.Relation = asm.Equal
 		}
-	case c.flag == carryFlag && f.carry == carryUnknown:
-		k.Relation = unknownRelation
+	case c.Flag == asm.CarryFlag && f.carry == carryUnknown:
+		k.Relation = asm.UnknownRelation
 	case f.carry == carryNonzero:
-		k.Relation = k.Relation.swapped()
+		k.Relation = k.Relation.Swapped()
 		k.constant, k.with, k.oriented = true, 0, true
 	case f.a.from == 0 && f.b.from != 0:
-		k.Relation = k.Relation.swapped()
+		k.Relation = k.Relation.Swapped()
 		k.constant = false
 		k.oriented = true
 	}
@@ -232,13 +232,13 @@ func (f *flagState) comparisonOf(c condition) Comparison {
 }
 
 // holds says whether a condition is met: by the values if they are not data, else drawn.
-func (x *Interpreter) holds(c condition) value {
+func (x *Interpreter) holds(c asm.Condition) value {
 	f := &x.flags
 	from := f.a.from | f.b.from
-	if f.ordered && (c.flag == parityFlag || c.flag == overflowFlag) {
-		return value{bits: truth(c.relation == equal)}
+	if f.ordered && (c.Flag == asm.ParityFlag || c.Flag == asm.OverflowFlag) {
+		return value{bits: truth(c.Relation == asm.Equal)}
 	}
-	if (from == 0 || f.fixed && (c.flag == carryFlag || c.flag == overflowFlag)) && !f.unknown {
+	if (from == 0 || f.fixed && (c.Flag == asm.CarryFlag || c.Flag == asm.OverflowFlag)) && !f.unknown {
 		if met, known := f.holds(c); known {
 			return value{bits: truth(met)}
 		}
@@ -246,7 +246,7 @@ func (x *Interpreter) holds(c condition) value {
 	k := f.comparisonOf(c)
 	p, known := 0.5, false
 	if from == 0 {
-		k.Relation = unknownRelation
+		k.Relation = asm.UnknownRelation
 	} else if x.chance != nil {
 		p, known = x.chance(k)
 	}
@@ -255,8 +255,8 @@ func (x *Interpreter) holds(c condition) value {
 	}
 	// Opposite conditions of one comparison have opposite outcomes.
 	negative := k.Relation.Negative()
-	if k.Relation == unknownRelation {
-		negative = c.relation.Negative()
+	if k.Relation == asm.UnknownRelation {
+		negative = c.Relation.Negative()
 	}
 	met := f.draw < p
 	if negative {
@@ -277,7 +277,7 @@ func truth(b bool) uint64 {
 }
 
 // holds is whether the condition is met by the values themselves, if they tell.
-func (f *flagState) holds(c condition) (met, known bool) {
+func (f *flagState) holds(c asm.Condition) (met, known bool) {
 	a, b := f.a.bits, f.b.bits
 	difference := truncate(a-b, f.bytes)
 	negative := signed(difference, f.bytes) < 0
@@ -291,27 +291,27 @@ func (f *flagState) holds(c condition) (met, known bool) {
 	}
 	less, known := below, carried
 	switch {
-	case c.flag == signFlag:
+	case c.Flag == asm.SignFlag:
 		less, known = negative, true
-	case c.flag == overflowFlag:
-		return overflow == (c.relation == unequal), overflown
-	case c.flag == parityFlag:
-		return bits.OnesCount8(uint8(difference))%2 == 0 == (c.relation == unequal), true
-	case !c.unsigned:
+	case c.Flag == asm.OverflowFlag:
+		return overflow == (c.Relation == asm.Unequal), overflown
+	case c.Flag == asm.ParityFlag:
+		return bits.OnesCount8(uint8(difference))%2 == 0 == (c.Relation == asm.Unequal), true
+	case !c.Unsigned:
 		less, known = negative != overflow, overflown
 	}
-	switch c.relation {
-	case lessThan:
+	switch c.Relation {
+	case asm.LessThan:
 		return less, known
-	case atMost:
+	case asm.AtMost:
 		return less || a == b, known
-	case greaterThan:
+	case asm.GreaterThan:
 		return !less && a != b, known
-	case atLeast:
+	case asm.AtLeast:
 		return !less, known
-	case equal:
+	case asm.Equal:
 		return a == b, true
-	case unequal:
+	case asm.Unequal:
 		return a != b, true
 	}
 	return false, false
@@ -337,7 +337,7 @@ func (x *Interpreter) masked(v, mask value) value {
 	out := value{v.bits & mask.bits, v.from | mask.from}
 	for _, m := range [2]value{mask, v} {
 		if m.from == 0 && bits.OnesCount64(m.bits) == 1 && out.from&fromLoad != 0 {
-			return x.outcome(Comparison{Relation: unequal, constant: true, with: int64(m.bits), oriented: true}, m.bits)
+			return x.outcome(Comparison{Relation: asm.Unequal, constant: true, with: int64(m.bits), oriented: true}, m.bits)
 		}
 	}
 	return out
@@ -370,7 +370,7 @@ func (x *Interpreter) shiftRight(v value, n uint64, bytes int, arithmetic bool) 
 		if arithmetic {
 			set = truncate(^uint64(0), bytes)
 		}
-		return x.outcome(Comparison{Relation: lessThan, constant: true, oriented: true}, set)
+		return x.outcome(Comparison{Relation: asm.LessThan, constant: true, oriented: true}, set)
 	}
 	if arithmetic {
 		return value{truncate(uint64(signed(v.bits, bytes)>>n), bytes), v.from}
@@ -378,38 +378,23 @@ func (x *Interpreter) shiftRight(v value, n uint64, bytes int, arithmetic bool) 
 	return value{truncate(v.bits, bytes) >> n, v.from}
 }
 
-// An operand in memory: base + index * scale + displacement.
-type memoryOperand struct {
-	base, index  asm.Register
-	scale        uint64
-	displacement uint64
-}
-
-func (m *memoryOperand) address(x *Interpreter) value {
-	v := value{bits: m.displacement}
-	if m.base != asm.NoRegister {
-		b := x.read(m.base)
+// address is where an operand in memory is.
+func (x *Interpreter) address(m *asm.Memory) value {
+	v := value{bits: m.Displacement}
+	if m.Base != asm.NoRegister {
+		b := x.read(m.Base)
 		v.bits, v.from = v.bits+b.bits, b.from
 	}
-	if m.index != asm.NoRegister {
-		i := x.read(m.index)
-		v.bits, v.from = v.bits+i.bits*m.scale, v.from|i.from
+	if m.Index != asm.NoRegister {
+		i := x.read(m.Index)
+		v.bits, v.from = v.bits+i.bits*m.Scale, v.from|i.from
 	}
 	return v
 }
 
-// symbol is a number for what is known by its name only.
-func symbol(name string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(name) {
-		h = (h ^ uint64(name[i])) * 1099511628211
-	}
-	return h &^ 63
-}
-
 // otherwise is what is done for an instruction of which only the operands are known: all
 // it writes gets new values.
-func (x *Interpreter) otherwise(op *asm.Operation, memory *memoryOperand, bytes int) {
+func (x *Interpreter) otherwise(op *asm.Operation, memory *asm.Memory, bytes int) {
 	from := origin(0)
 	for _, r := range op.Reads {
 		if r < asm.CF {
@@ -420,7 +405,7 @@ func (x *Interpreter) otherwise(op *asm.Operation, memory *memoryOperand, bytes 
 	}
 	var at value
 	if memory != nil {
-		at = memory.address(x)
+		at = x.address(memory)
 		if op.Load {
 			from |= x.load(at, bytes).from
 		}
@@ -515,15 +500,15 @@ func (x *Interpreter) branchComparison(arch asm.Arch, in *asm.Inst) (Comparison,
 		return k, true
 	}
 	if arch == asm.X8664 {
-		c, ok := conditionNamed(conditionsOfX86, name, "j")
+		c, ok := asm.ConditionX86(name, "j")
 		return x.flags.comparisonOf(c), ok
 	}
 	operands := asm.SplitOperands(rest)
 	switch name {
 	case "cbz":
-		return of(Comparison{Relation: equal, constant: true, oriented: true})
+		return of(Comparison{Relation: asm.Equal, constant: true, oriented: true})
 	case "cbnz":
-		return of(Comparison{Relation: unequal, constant: true, oriented: true})
+		return of(Comparison{Relation: asm.Unequal, constant: true, oriented: true})
 	case "tbz", "tbnz":
 		if len(operands) < 2 {
 			return Comparison{}, false
@@ -532,19 +517,15 @@ func (x *Interpreter) branchComparison(arch asm.Arch, in *asm.Inst) (Comparison,
 		if !ok {
 			return Comparison{}, false
 		}
-		k := Comparison{Relation: equal, constant: true, with: 1 << (bit & 63), oriented: true}
+		k := Comparison{Relation: asm.Equal, constant: true, with: 1 << (bit & 63), oriented: true}
 		if bit == 63 || bit == 31 && strings.HasPrefix(operands[0], "w") {
-			k.Relation, k.with = atLeast, 0
+			k.Relation, k.with = asm.AtLeast, 0
 		}
 		if name == "tbnz" {
-			k.Relation = k.Relation.opposite()
+			k.Relation = k.Relation.Opposite()
 		}
 		return of(k)
 	}
-	for _, prefix := range []string{"b.", "bc.", "b"} {
-		if c, ok := conditionNamed(conditionsOfA64, name, prefix); ok {
-			return x.flags.comparisonOf(c), true
-		}
-	}
-	return Comparison{}, false
+	c, ok := asm.BranchCondition(name)
+	return x.flags.comparisonOf(c), ok
 }
