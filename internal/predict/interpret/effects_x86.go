@@ -136,46 +136,71 @@ func vectorBytesX86(name string, texts []string) int {
 	return width
 }
 
+// An instX86 is an instruction whose values are followed.
+type instX86 struct {
+	base        string // the mnemonic without its suffix
+	places      []placeX86
+	first, last *placeX86 // nil without operands
+	bytes       int       // width
+	same        bool      // both operands are one register
+}
+
+// effectsX86 are the effects by mnemonic, and how many operands there must be.
+var effectsX86 = func() map[string]followedX86 {
+	byName := make(map[string]followedX86)
+	for names, f := range map[string]followedX86{
+		"add and or xor":              {2, 2, (*instX86).logic},
+		"sub cmp":                     {2, 2, (*instX86).subtract},
+		"test":                        {2, 2, (*instX86).test},
+		"adc sbb":                     {2, 2, (*instX86).withCarry},
+		"inc dec":                     {1, 1, (*instX86).count},
+		"neg":                         {1, 1, (*instX86).negate},
+		"not":                         {1, 1, (*instX86).invert},
+		"shl sal shr sar":             {1, 2, (*instX86).shift},
+		"imul":                        {2, 3, (*instX86).multiply},
+		"bt bts btr btc":              {2, 2, (*instX86).bit},
+		"mov movabs movabsq movnti":   {2, 2, (*instX86).move},
+		"lea":                         {2, 2, (*instX86).addressOf},
+		"push":                        {1, 1, (*instX86).push},
+		"pop":                         {1, 1, (*instX86).pop},
+		"xchg":                        {2, 2, (*instX86).exchange},
+		"cltq cdqe cltd cdq cqto cqo": {0, 0, (*instX86).signOfAccumulator},
+	} {
+		for name := range strings.FieldsSeq(names) {
+			byName[name] = f
+		}
+	}
+	return byName
+}()
+
+// A followedX86 is the effect of instructions with so many operands.
+type followedX86 struct {
+	least, most int
+	do          func(*instX86, *Interpreter)
+}
+
 // effectGeneralX86 is the effect of the instructions whose values are followed, nil of
 // others.
 func effectGeneralX86(name string, texts []string) effect {
 	n := len(texts)
-	base := asm.BaseX86(name)
-	bytes := widthX86(name, base, texts)
-	places := make([]placeX86, n)
+	in := &instX86{base: asm.BaseX86(name), places: make([]placeX86, n)}
+	in.bytes = widthX86(name, in.base, texts)
 	for i, s := range texts {
-		places[i] = placeX86Of(s, bytes)
-		if r := places[i].Register; r != asm.NoRegister && r >= 16 {
+		in.places[i] = placeX86Of(s, in.bytes)
+		if r := in.places[i].Register; r != asm.NoRegister && r >= 16 {
 			return nil // vectors
 		}
 	}
-	if n == 0 {
-		switch name {
-		case "cltq", "cdqe":
-			return func(x *Interpreter) {
-				v := x.read(asm.RAX)
-				x.write(asm.RAX, value{uint64(signed(v.bits, 4)), v.from})
-			}
-		case "cltd", "cdq", "cqto", "cqo":
-			bytes := 4
-			if name == "cqto" || name == "cqo" {
-				bytes = 8
-			}
-			return func(x *Interpreter) {
-				v := x.shiftRight(x.read(asm.RAX), uint64(8*bytes-1), bytes, true)
-				x.write(asm.RDX, v)
-			}
-		}
-		return nil
+	if n > 0 {
+		in.first, in.last = &in.places[0], &in.places[n-1]
+		in.same = n == 2 && texts[0] == texts[1] && in.first.Register != asm.NoRegister
 	}
-	last := &places[n-1]
-	first := &places[0]
 	if c, ok := asm.ConditionX86(name, "cmov"); ok && n == 2 {
-		return selectX86(c, first, last)
+		return selectX86(c, in.first, in.last)
 	}
 	if c, ok := asm.ConditionX86(name, "set"); ok && n == 1 {
-		last.bytes = 1
-		return func(x *Interpreter) { last.set(x, x.holds(c)) }
+		in.last.bytes = 1
+		return func(x *Interpreter) { in.last.set(x, x.holds(c)) }
 	}
 	if n == 2 {
 		if from, signs, ok := extensionX86(name, texts[0]); ok {
@@ -185,48 +210,20 @@ func effectGeneralX86(name string, texts []string) effect {
 				if signs {
 					v.bits = uint64(signed(v.bits, from))
 				}
-				last.set(x, v)
+				in.last.set(x, v)
 			}
 		}
 	}
-	if e := arithmeticX86(base, texts, places, bytes); e != nil {
-		return e
+	f, ok := effectsX86[in.base]
+	switch {
+	case !ok || n < f.least || n > f.most:
+		return nil
+	case in.base == "lea" && in.first.Memory == nil:
+		return nil
+	case strings.HasPrefix(in.base, "bt") && in.last.Memory != nil && in.first.Immediate == nil:
+		return nil // of all bits that follow there
 	}
-	switch base {
-	case "mov", "movabs", "movabsq", "movnti":
-		if n == 2 {
-			return func(x *Interpreter) { last.set(x, first.get(x)) }
-		}
-	case "lea":
-		if n == 2 && first.Memory != nil {
-			return func(x *Interpreter) { last.set(x, x.address(first.Memory)) }
-		}
-	case "push":
-		return func(x *Interpreter) {
-			v := first.get(x)
-			top := x.read(asm.RSP)
-			top.bits -= 8
-			x.write(asm.RSP, top)
-			x.store(top, 8, v)
-		}
-	case "pop":
-		return func(x *Interpreter) {
-			top := x.read(asm.RSP)
-			v := x.load(top, 8)
-			top.bits += 8
-			x.write(asm.RSP, top)
-			last.set(x, v)
-		}
-	case "xchg":
-		if n == 2 {
-			return func(x *Interpreter) {
-				a, b := first.get(x), last.get(x)
-				first.set(x, b)
-				last.set(x, a)
-			}
-		}
-	}
-	return nil
+	return func(x *Interpreter) { f.do(in, x) }
 }
 
 func selectX86(c asm.Condition, from, to *placeX86) effect {
@@ -266,200 +263,4 @@ func extensionX86(name, source string) (bytes int, signs, ok bool) {
 		return 2, !zero, len(rest) <= 2
 	}
 	return 0, false, false
-}
-
-// arithmeticX86 is the effect of instructions that compute.
-func arithmeticX86(base string, texts []string, places []placeX86, bytes int) effect {
-	n := len(places)
-	first, last := &places[0], &places[n-1]
-	result := func(x *Interpreter, v value) {
-		x.compare(v, value{}, bytes, true, carryUnknown)
-		last.set(x, v)
-	}
-	top := func(bits uint64) bool { return signed(bits, bytes) < 0 }
-	same := n == 2 && texts[0] == texts[1] && first.Register != asm.NoRegister
-	constant := first.Immediate != nil
-	switch base {
-	case "add", "and", "or", "xor":
-		if n != 2 {
-			return nil
-		}
-		return func(x *Interpreter) {
-			a, b := first.get(x), last.get(x)
-			v := value{from: a.from | b.from}
-			switch base {
-			case "add":
-				v.bits = a.bits + b.bits
-			case "and":
-				v = x.masked(a, b)
-			case "or":
-				v.bits = a.bits | b.bits
-			case "xor":
-				v.bits = a.bits ^ b.bits
-				if same {
-					v.from = 0
-				}
-			}
-			result(x, v)
-			if base == "add" {
-				x.give(truncate(v.bits, bytes) < b.bits, top((a.bits^v.bits)&(b.bits^v.bits)))
-			} else {
-				x.giveFixed(false)
-			}
-		}
-	case "sub", "cmp":
-		if n != 2 {
-			return nil
-		}
-		return func(x *Interpreter) {
-			a, b := first.get(x), last.get(x)
-			v := value{b.bits - a.bits, a.from | b.from}
-			if same {
-				v, a, b = value{}, value{}, value{}
-			}
-			x.compare(b, a, bytes, constant, carryBelow)
-			if base == "sub" {
-				last.set(x, v)
-			}
-		}
-	case "test":
-		if n != 2 {
-			return nil
-		}
-		return func(x *Interpreter) {
-			a, b := first.get(x), last.get(x)
-			x.compare(value{a.bits & b.bits, a.from | b.from}, value{}, bytes, true, carryUnknown)
-			x.giveFixed(false)
-			if mask := signed(a.bits, bytes); constant && mask > 0 && mask&(mask-1) == 0 { // asks for one bit
-				x.flags.b.bits = uint64(mask)
-				if b.from == 0 {
-					x.flags.b.bits = 0
-				}
-			}
-		}
-	case "adc", "sbb":
-		if n != 2 {
-			return nil
-		}
-		carry := asm.Condition{Relation: asm.LessThan, Unsigned: true, Flag: asm.CarryFlag}
-		return func(x *Interpreter) {
-			c := x.holds(carry)
-			a, b := first.get(x), last.get(x)
-			if same && base == "sbb" {
-				a, b = value{}, value{}
-			}
-			v := value{b.bits + a.bits + c.bits, a.from | b.from | c.from}
-			if base == "sbb" {
-				v.bits = b.bits - a.bits - c.bits
-			}
-			flags := x.flags
-			result(x, v)
-			switch all := truncate(v.bits, bytes); {
-			case base == "adc":
-				x.give(all < b.bits || all == b.bits && c.bits != 0, top((a.bits^v.bits)&(b.bits^v.bits)))
-			case !same:
-				less := truncate(a.bits, bytes)
-				x.give(b.bits < less || b.bits == less && c.bits != 0, top((a.bits^b.bits)&(b.bits^v.bits)))
-			case flags.a.from|flags.b.from == 0:
-				x.give(c.bits != 0, false)
-			default:
-				x.flags = flags // the carry stays
-			}
-		}
-	case "inc", "dec", "neg", "not":
-		if n != 1 {
-			return nil
-		}
-		return func(x *Interpreter) {
-			v := last.get(x)
-			old, flags := v, x.flags
-			switch base {
-			case "inc":
-				v.bits++
-			case "dec":
-				v.bits--
-			case "neg":
-				v.bits = -v.bits
-			case "not":
-				v.bits = ^v.bits
-				last.set(x, v)
-				return
-			}
-			result(x, v)
-			if base == "neg" {
-				x.compare(value{}, old, bytes, true, carryNonzero)
-				return
-			}
-			x.give(false, top(old.bits^v.bits) && top(old.bits) == (base == "dec"))
-			x.flags.below, x.flags.carried = flags.holds(asm.Condition{Relation: asm.LessThan, Unsigned: true, Flag: asm.CarryFlag}) // it stays
-			x.flags.carried = x.flags.carried && flags.a.from|flags.b.from == 0
-		}
-	case "shl", "sal", "shr", "sar":
-		if n > 2 {
-			return nil
-		}
-		return func(x *Interpreter) {
-			count := value{bits: 1}
-			if n == 2 {
-				count = first.get(x)
-			}
-			old := last.get(x)
-			limit := uint64(31)
-			if bytes == 8 {
-				limit = 63
-			}
-			k := count.bits & limit
-			v := old
-			var out uint64 // the last bit that is shifted out
-			if base == "shl" || base == "sal" {
-				v.bits <<= k
-				out = old.bits >> ((8*uint64(bytes) - k) & 63)
-			} else {
-				v = x.shiftRight(v, k, bytes, base == "sar")
-				out = uint64(signed(old.bits, bytes)) >> ((k - 1) & 63)
-				if base == "shr" {
-					out = old.bits >> ((k - 1) & 63)
-				}
-			}
-			v.from |= count.from
-			if k == 0 && count.from == 0 {
-				last.set(x, v)
-				return // the flags stay
-			}
-			result(x, v)
-			if k <= 8*uint64(bytes) {
-				x.give(out&1 != 0, base != "sar" && top(old.bits^v.bits))
-			}
-		}
-	case "imul":
-		if n < 2 {
-			return nil
-		}
-		return func(x *Interpreter) {
-			a, b := first.get(x), places[1].get(x)
-			result(x, value{a.bits * b.bits, a.from | b.from})
-		}
-	case "bt", "bts", "btr", "btc":
-		if n != 2 || last.Memory != nil && first.Immediate == nil { // of all that follows there
-			return nil
-		}
-		return func(x *Interpreter) {
-			a, b := first.get(x), last.get(x)
-			at := a.bits & uint64(8*bytes-1)
-			x.compare(value{}, value{b.bits >> at & 1, a.from | b.from}, 8, true, carryNonzero)
-			v := value{b.bits, a.from | b.from}
-			switch base {
-			case "bt":
-				return
-			case "bts":
-				v.bits |= 1 << at
-			case "btr":
-				v.bits &^= 1 << at
-			case "btc":
-				v.bits ^= 1 << at
-			}
-			last.set(x, v)
-		}
-	}
-	return nil
 }
