@@ -75,7 +75,8 @@ func (d *descent) run() {
 	d.order()
 	d.f.buildBlocks(d)
 	d.f.findDominators(d.isRoot)
-	if !d.f.findLoops() {
+	var ok bool
+	if d.f.Loops, d.f.loopOf, ok = FindLoops(d.f.Blocks, 0); !ok {
 		d.incomplete("loops nested too deeply")
 	}
 }

@@ -30,7 +30,7 @@ type Function struct {
 	code    *Code
 	text    []byte
 	blockOf []int32 // block of an instruction
-	loopOf  []int32 // innermost loop of a block, or -1
+	loopOf  []int   // innermost loop of a block, or -1
 	entry   int     // block at Start
 }
 
@@ -126,7 +126,7 @@ func (f *Function) LoopOf(block int) int {
 	if block < 0 || block >= len(f.loopOf) {
 		return -1
 	}
-	return int(f.loopOf[block])
+	return f.loopOf[block]
 }
 
 // Text returns the assembly of instruction i in GNU syntax, that of AT&T for x86.

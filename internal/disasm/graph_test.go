@@ -118,7 +118,8 @@ func TestDominatorsAndLoops(t *testing.T) {
 		succs := randomGraph(r)
 		f := graphOf(succs)
 		f.findDominators(func(uint64) bool { return false })
-		if !f.findLoops() {
+		var ok bool
+		if f.Loops, f.loopOf, ok = FindLoops(f.Blocks, 0); !ok {
 			t.Fatalf("%v: no room", succs)
 		}
 		dominates := slowDominators(f)

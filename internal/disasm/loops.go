@@ -5,21 +5,23 @@ import (
 	"slices"
 )
 
-// findLoops finds the loops of all blocks, reachable or not. It reports whether
-// there was room for all: every loop lists its blocks, so that loops nested in each
-// other a thousand times over would take a million times their code.
+// FindLoops finds the loops of blocks, reachable or not, in order of their headers, each
+// outer before the inner, and the innermost loop that each block is in, -1 for none. Of
+// loops within each other the deepest so many are found, all if that is 0. ok is false if
+// there was no room: every loop lists its blocks, so that loops nested in each other a
+// thousand times over would take a million times their code.
+//
+// Of the blocks it asks for Succs and Preds, for Reachable, and whether Dominator is
+// negative, which says that control comes there from outside.
 //
 // A strongly connected component that is entered at one block is the natural loop
 // of that header. Without the edges to it, its components are the inner loops
 // (Steensgaard, "Sequentializing Program Dependence Graphs for Irreducible
 // Programs", 1993, with one header for components with several entries).
-func (f *Function) findLoops() bool {
-	n := len(f.Blocks)
-	f.loopOf = make([]int32, n)
-	for i := range f.loopOf {
-		f.loopOf[i] = -1
-	}
-	l := loopFinder{blocks: f.Blocks, loopOf: f.loopOf, scc: make([]vertex, n), room: 64*n + 4096}
+func FindLoops(blocks []Block, deepest int) (loops []Loop, loopOf []int, ok bool) {
+	n := len(blocks)
+	loopOf = slices.Repeat([]int{-1}, n)
+	l := loopFinder{blocks: blocks, loopOf: loopOf, scc: make([]vertex, n), room: 64*n + 4096, deepest: deepest}
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
@@ -31,25 +33,23 @@ func (f *Function) findLoops() bool {
 		l.components(l.loops[i].Blocks, i)
 	}
 	if l.room < 0 {
-		for i := range f.loopOf {
-			f.loopOf[i] = -1
-		}
-		return false
+		return nil, slices.Repeat([]int{-1}, n), false
 	}
-	f.Loops = l.inOrder()
-	return true
+	return l.inOrder(), loopOf, true
 }
 
 type loopFinder struct {
 	blocks []Block
 	loops  []Loop
-	loopOf []int32 // innermost loop so far
-	todo   []int   // loops whose insides have not been looked at
-	room   int     // blocks that the loops may list in all
-	scc    []vertex
-	epoch  int32
-	stack  []int
-	visits []visit
+	loopOf []int // innermost loop so far
+	todo   []int // loops whose insides have not been looked at
+	room   int   // blocks that the loops may list in all
+
+	deepest int // depth of the innermost loops to look for, 0 for any
+	scc     []vertex
+	epoch   int32
+	stack   []int
+	visits  []visit
 }
 
 // vertex is the state of Tarjan's algorithm for strongly connected components.
@@ -122,7 +122,7 @@ func (l *loopFinder) within(b, outer int) bool {
 // isIn reports whether b is in the loop, of which no inner loops but those found in
 // this pass are known.
 func (l *loopFinder) isIn(b, loop int) bool {
-	i := int(l.loopOf[b])
+	i := l.loopOf[b]
 	return i == loop || i >= 0 && l.loops[i].Parent == loop
 }
 
@@ -146,7 +146,7 @@ func (l *loopFinder) add(component []int, outer int) {
 		loop.Depth = l.loops[outer].Depth + 1
 	}
 	for _, b := range loop.Blocks {
-		l.loopOf[b] = int32(id)
+		l.loopOf[b] = id
 	}
 	for _, b := range loop.Blocks {
 		if !l.entered(b, id) {
@@ -162,12 +162,14 @@ func (l *loopFinder) add(component []int, outer int) {
 		loop.Header = loop.Blocks[0] // unreachable
 	}
 	for _, p := range l.blocks[loop.Header].Preds {
-		if int(l.loopOf[p]) == id {
+		if l.loopOf[p] == id {
 			loop.BackEdges = append(loop.BackEdges, p)
 		}
 	}
 	l.loops = append(l.loops, loop)
-	l.todo = append(l.todo, id)
+	if loop.Depth != l.deepest {
+		l.todo = append(l.todo, id)
+	}
 }
 
 // entered reports whether control comes to block b of a loop from outside. Code
@@ -177,7 +179,7 @@ func (l *loopFinder) entered(b, loop int) bool {
 		return true
 	}
 	for _, p := range l.blocks[b].Preds {
-		if int(l.loopOf[p]) != loop && (l.blocks[p].Reachable || !l.blocks[b].Reachable) {
+		if l.loopOf[p] != loop && (l.blocks[p].Reachable || !l.blocks[b].Reachable) {
 			return true
 		}
 	}
@@ -199,7 +201,7 @@ func (l *loopFinder) inOrder() []Loop {
 		slices.SortFunc(siblings, func(a, b int) int { return cmp.Compare(l.loops[a].Header, l.loops[b].Header) })
 	}
 	sorted := make([]Loop, 0, len(l.loops))
-	renumbered := make([]int32, len(l.loops))
+	renumbered := make([]int, len(l.loops))
 	for todo := [][]int{inner[0]}; len(todo) > 0; {
 		siblings := &todo[len(todo)-1]
 		if len(*siblings) == 0 {
@@ -210,9 +212,9 @@ func (l *loopFinder) inOrder() []Loop {
 		*siblings = (*siblings)[1:]
 		loop := l.loops[i]
 		if loop.Parent >= 0 {
-			loop.Parent = int(renumbered[loop.Parent])
+			loop.Parent = renumbered[loop.Parent]
 		}
-		renumbered[i] = int32(len(sorted))
+		renumbered[i] = len(sorted)
 		sorted = append(sorted, loop)
 		todo = append(todo, inner[i+1])
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
 
-	"profdiff/internal/disasm"
 	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 )
@@ -71,35 +69,9 @@ func (s *Side) Annotate(name string, heat Heat) (*Annotated, error) {
 	if t.Calls > 0 {
 		a.Flags = append(a.Flags, "calls of code that is not known are left out")
 	}
-	type group struct{ from, to, n int }
-	groups := make(map[string]*group)
-	var keys []string
-	for u, from := range t.Units {
-		to := len(t.Steps)
-		if u+1 < len(t.Units) {
-			to = t.Units[u+1]
-		}
-		key := make([]byte, 0, 64)
-		for i := from; i < to; i++ {
-			if st := &t.Steps[i]; st.Inst().Kind == disasm.Conditional {
-				key = append(key, 'n')
-				if st.Taken {
-					key[len(key)-1] = 't'
-				}
-			}
-		}
-		k := string(key)
-		if groups[k] == nil {
-			groups[k] = &group{from: from, to: to}
-			keys = append(keys, k)
-		}
-		groups[k].n++
-	}
-	sort.SliceStable(keys, func(i, j int) bool { return groups[keys[i]].n > groups[keys[j]].n })
-	for i, k := range keys[:min(len(keys), maxWays)] {
-		w := groups[k]
-		share := float64(w.n) / float64(len(t.Units))
-		a.Ways = append(a.Ways, newWay(fmt.Sprintf("%s, way %d", name, i+1), t.Steps[w.from:w.to], &share, heat))
+	ways := t.Ways()
+	for i, w := range ways[:min(len(ways), maxWays)] {
+		a.Ways = append(a.Ways, newWay(fmt.Sprintf("%s, way %d", name, i+1), w.Steps, &w.Share, heat))
 	}
 	return a, nil
 }

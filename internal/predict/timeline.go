@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
 	"strings"
 
-	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
@@ -117,41 +115,12 @@ func TimelineOf(title string, p *Path) Timeline {
 // frequentWay is the way that most units of a walk take, and how frequent it is.
 func (s *Side) frequentWay() (way []flow.Step, note string) {
 	t := flow.Walk(s.Code, s.Rates.branches(s.Loop, s.Code.Root), 1, s.Loop, flow.Limits{Steps: mcaSteps, Units: mcaUnits})
-	type group struct{ first, n int }
-	groups := make(map[string]*group)
-	var keys []string
-	for u := range t.Units {
-		from, to := t.Units[u], len(t.Steps)
-		if u+1 < len(t.Units) {
-			to = t.Units[u+1]
-		}
-		var key strings.Builder
-		for i := from; i < to; i++ {
-			if st := &t.Steps[i]; st.Inst().Kind == disasm.Conditional {
-				if st.Taken {
-					key.WriteByte('t')
-				} else {
-					key.WriteByte('n')
-				}
-			}
-		}
-		k := key.String()
-		if groups[k] == nil {
-			groups[k] = &group{first: u}
-			keys = append(keys, k)
-		}
-		groups[k].n++
+	frequent := t.Ways()[0]
+	way = frequent.Steps
+	note = fmt.Sprintf("the most frequent way, of %.0f%% of the units", 100*frequent.Share)
+	if n := len(way); n > timelineSteps {
+		note += fmt.Sprintf(", its first %d of %d instructions", timelineSteps, n)
+		way = way[:timelineSteps]
 	}
-	sort.SliceStable(keys, func(i, j int) bool { return groups[keys[i]].n > groups[keys[j]].n })
-	g := groups[keys[0]]
-	from, to := t.Units[g.first], len(t.Steps)
-	if g.first+1 < len(t.Units) {
-		to = t.Units[g.first+1]
-	}
-	note = fmt.Sprintf("the most frequent way, of %.0f%% of the units", 100*float64(g.n)/float64(len(t.Units)))
-	if to-from > timelineSteps {
-		note += fmt.Sprintf(", its first %d of %d instructions", timelineSteps, to-from)
-		to = from + timelineSteps
-	}
-	return t.Steps[from:to], note
+	return way, note
 }

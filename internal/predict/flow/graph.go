@@ -119,21 +119,25 @@ func (g *Graph) build(others map[int][]int) {
 	g.findLoops()
 }
 
-// findLoops finds the loops: a strongly connected component with its one entry is a
-// loop, and without the edges to the header its components are the inner ones
-// (Steensgaard, "Sequentializing Program Dependence Graphs for Irreducible Programs").
+// maxDepth limits how deep loops are nested in what is looked at.
+const maxDepth = 64
+
+// findLoops finds the loops as package disasm does.
 func (g *Graph) findLoops() {
-	g.LoopOf = make([]int, len(g.Blocks))
-	all := make([]int, len(g.Blocks))
-	for b := range g.Blocks {
-		g.LoopOf[b] = -1
-		all[b] = b
+	blocks := make([]disasm.Block, len(g.Blocks))
+	for b, reached := range g.reachable() {
+		blocks[b].Reachable = reached
+		g.Blocks[b].Succs(func(s int) { blocks[b].Succs = append(blocks[b].Succs, s) })
+		slices.Sort(blocks[b].Succs)
+		blocks[b].Succs = slices.Compact(blocks[b].Succs)
+		for _, s := range blocks[b].Succs {
+			blocks[s].Preds = append(blocks[s].Preds, b)
+		}
 	}
-	preds := make([][]int, len(g.Blocks))
-	for b := range g.Blocks {
-		g.Blocks[b].Succs(func(s int) { preds[s] = append(preds[s], b) })
+	if len(blocks) > 0 {
+		blocks[0].Dominator = -1
 	}
-	g.loopsAmong(all, -1, -1, preds, g.reachable())
+	g.Loops, g.LoopOf, _ = disasm.FindLoops(blocks, maxDepth)
 }
 
 // reachable are the blocks that can be reached from the first one.
@@ -155,141 +159,6 @@ func (g *Graph) reachable() []bool {
 		})
 	}
 	return reached
-}
-
-// maxDepth limits how deep loops are nested in what is looked at.
-const maxDepth = 64
-
-func (g *Graph) loopsAmong(blocks []int, header, parent int, preds [][]int, reached []bool) {
-	in := make(map[int]bool, len(blocks))
-	for _, b := range blocks {
-		in[b] = true
-	}
-	var found [][]int
-	for _, component := range g.components(blocks, func(b int) bool { return in[b] && b != header }) {
-		if len(component) == 1 {
-			b, self := component[0], false
-			g.Blocks[b].Succs(func(s int) { self = self || s == b })
-			if !self || b == header {
-				continue
-			}
-		}
-		slices.Sort(component)
-		found = append(found, component)
-	}
-	slices.SortFunc(found, func(a, b []int) int { return a[0] - b[0] })
-	for _, component := range found {
-		member := make(map[int]bool, len(component))
-		for _, b := range component {
-			member[b] = true
-		}
-		loop := disasm.Loop{Header: -1, Blocks: component, Parent: parent, Depth: 1}
-		if parent >= 0 {
-			loop.Depth = g.Loops[parent].Depth + 1
-		}
-		entered := make(map[int]bool)
-		for _, b := range component {
-			for _, p := range preds[b] {
-				if !member[p] && (reached[p] || !reached[b]) {
-					entered[b] = true
-				}
-			}
-		}
-		if member[0] {
-			entered[0] = true
-		}
-		for _, b := range component {
-			if !entered[b] {
-				continue
-			}
-			if loop.Header >= 0 {
-				loop.Irreducible = true
-				break
-			}
-			loop.Header = b
-		}
-		if loop.Header < 0 {
-			loop.Header = component[0]
-		}
-		for _, b := range component {
-			back := false
-			g.Blocks[b].Succs(func(s int) { back = back || s == loop.Header })
-			if back {
-				loop.BackEdges = append(loop.BackEdges, b)
-			}
-		}
-		id := len(g.Loops)
-		g.Loops = append(g.Loops, loop)
-		for _, b := range component {
-			g.LoopOf[b] = id
-		}
-		if loop.Depth < maxDepth {
-			g.loopsAmong(component, loop.Header, id, preds, reached)
-		}
-	}
-}
-
-// components are the strongly connected components of blocks by the edges to blocks
-// that pass (Tarjan).
-func (g *Graph) components(blocks []int, pass func(int) bool) (found [][]int) {
-	type vertex struct {
-		index, low int
-		onStack    bool
-	}
-	type visit struct {
-		block int
-		succs []int
-	}
-	vertices := make(map[int]*vertex, len(blocks))
-	var stack []int
-	var visits []visit
-	open := func(b int) {
-		vertices[b] = &vertex{len(vertices), len(vertices), true}
-		stack = append(stack, b)
-		var succs []int
-		g.Blocks[b].Succs(func(s int) {
-			if pass(s) {
-				succs = append(succs, s)
-			}
-		})
-		visits = append(visits, visit{b, succs})
-	}
-	for _, root := range blocks {
-		if vertices[root] != nil {
-			continue
-		}
-		open(root)
-		for len(visits) > 0 {
-			top := &visits[len(visits)-1]
-			v := vertices[top.block]
-			if len(top.succs) > 0 {
-				s := top.succs[0]
-				top.succs = top.succs[1:]
-				if w := vertices[s]; w == nil {
-					open(s)
-				} else if w.onStack {
-					v.low = min(v.low, w.index)
-				}
-				continue
-			}
-			b := top.block
-			visits = visits[:len(visits)-1]
-			if len(visits) > 0 {
-				up := vertices[visits[len(visits)-1].block]
-				up.low = min(up.low, v.low)
-			}
-			if v.low == v.index {
-				first := slices.Index(stack, b)
-				component := slices.Clone(stack[first:])
-				for _, b := range component {
-					vertices[b].onStack = false
-				}
-				stack = stack[:first]
-				found = append(found, component)
-			}
-		}
-	}
-	return found
 }
 
 // InLoop reports whether a block is in a loop or in one within it.

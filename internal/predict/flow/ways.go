@@ -1,6 +1,10 @@
 package flow
 
 import (
+	"cmp"
+	"slices"
+	"strconv"
+
 	"profdiff/internal/disasm"
 )
 
@@ -87,4 +91,40 @@ func (g *Graph) back(from, to int) bool {
 		}
 	}
 	return false
+}
+
+// A Way is what some of the units of a trace do: their branches go the same way.
+type Way struct {
+	Steps []Step // of the first of these units
+	Units int
+	Share float64 // of all units
+}
+
+// Ways are the ways that the units of a trace go, the most frequent first.
+func (t *Trace) Ways() []Way {
+	var ways []Way
+	index := make(map[string]int)
+	var key []byte
+	for u, from := range t.Units {
+		to := len(t.Steps)
+		if u+1 < len(t.Units) {
+			to = t.Units[u+1]
+		}
+		key = key[:0]
+		for i := from; i < to; i++ {
+			if s := &t.Steps[i]; s.Inst().Kind == disasm.Conditional {
+				key = strconv.AppendBool(key, s.Taken)
+			}
+		}
+		at, known := index[string(key)]
+		if !known {
+			at = len(ways)
+			index[string(key)] = at
+			ways = append(ways, Way{Steps: t.Steps[from:to]})
+		}
+		ways[at].Units++
+		ways[at].Share = float64(ways[at].Units) / float64(len(t.Units))
+	}
+	slices.SortStableFunc(ways, func(a, b Way) int { return cmp.Compare(b.Units, a.Units) })
+	return ways
 }
