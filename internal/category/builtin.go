@@ -2,6 +2,7 @@
 
 package category
 
+// builtinSet is one literal of all rules, so that nothing is parsed when the program starts.
 func builtinSet() *Set {
 	return &Set{
 		names: []string{"interrupts", "idle", "garbage collection", "JIT compilation", "networking", "poll", "io_uring wait", "io_uring submit", "io_uring workers", "read", "write", "fsync", "other file calls", "binder", "locks", "sleep and scheduling", "processes", "memory mapping", "page faults", "other system calls", "memory allocation", "memcpy and memset", "kernel", "Java code", "JIT-compiled code", "Android runtime", "native code", "other"},

@@ -201,53 +201,12 @@ func (f *x86Flow) one(s *state, x *x86Inst, in *Inst) bool {
 		size = 2
 	}
 	switch op := x.op; {
-	case op == 0x38 || op == 0x39: // cmp rm, reg
-		if v := s.regs[x.reg()]; v.kind == constant {
-			f.compare(s, x, in, v.base, op == 0x38, size)
-		}
-	case op == 0x3a || op == 0x3b: // cmp reg, rm
-		if x.inRegister() && s.regs[x.rm()].kind == constant {
-			s.compare(x.reg(), s.regs[x.rm()].base, in.Addr)
-		}
-	case op == 0x3c || op == 0x3d: // cmp imm, rax
-		s.compare(rax, ofSize(uint64(x.imm), op == 0x3c, size), in.Addr)
-	case (op == 0x80 || op == 0x81 || op == 0x83) && x.reg()&7 == 7:
-		f.compare(s, x, in, uint64(x.imm), op == 0x80, size)
-	case op == 0x01 && x.inRegister() && (size == 8 || !f.bits64): // add reg, rm
-		v, ok := add(s.regs[x.rm()], s.regs[x.reg()])
-		assign(s, x.rm(), in.Addr, v, ok)
-	case op == 0x03 && (size == 8 || !f.bits64): // add rm, reg
-		v, ok := value{}, false
-		if x.inRegister() {
-			v, ok = add(s.regs[x.reg()], s.regs[x.rm()])
-		} else if table, found := f.loaded(s, x, in, f.pointer(), true); found {
-			v, ok = add(s.regs[x.reg()], table)
-		}
-		assign(s, x.reg(), in.Addr, v, ok)
-	case (op == 0x31 || op == 0x33 || op == 0x29 || op == 0x2b) && x.inRegister() && x.reg() == x.rm():
-		s.set(x.reg(), value{kind: constant})
-	case (op == 0x81 || op == 0x83) && x.reg()&7 == 4 && x.inRegister() && x.imm > 0: // and imm, rm
-		id := s.define(x.rm(), in.Addr)
-		s.bind(bound{id, uint64(x.imm), true})
-	case op == 0x25 && x.imm > 0: // and imm, rax
-		id := s.define(rax, in.Addr)
-		s.bind(bound{id, uint64(x.imm), true})
-	case (op == 0x81 || op == 0x83) && x.reg()&7 == 0 && x.inRegister() && (size == 8 || !f.bits64) && s.regs[x.rm()].kind == constant:
-		v := s.regs[x.rm()]
-		v.base += uint64(x.imm)
-		s.set(x.rm(), v)
 	case op < 0x40:
-		switch op & 7 {
-		case 0, 1:
-			f.written(s, x, in, op&1 == 0)
-		case 2, 3:
-			s.define(x.reg(), in.Addr)
-			if op&1 == 0 {
-				s.define(x.reg()&^4, in.Addr)
-			}
-		default:
-			s.define(rax, in.Addr)
-		}
+		f.arithmetic(s, x, in, size)
+	case op == 0x80 || op == 0x81 || op == 0x83:
+		f.withImmediate(s, x, in, size)
+	case op >= 0x84 && op <= 0x98:
+		return f.moves(s, x, in, size)
 	case op < 0x50: // inc, dec
 		s.define(int8(op&7), in.Addr)
 	case op < 0x58: // push
@@ -271,62 +230,10 @@ func (f *x86Flow) one(s *state, x *x86Inst, in *Inst) bool {
 		return true
 	case op >= 0x70 && op <= 0x7f:
 		return true
-	case op == 0x80 || op == 0x81 || op == 0x83:
-		f.written(s, x, in, op == 0x80)
-	case op == 0x84 || op == 0x85 || op == 0xa8 || op == 0xa9: // test
-	case op == 0x89 && x.inRegister():
-		f.move(s, x.rm(), s.regs[x.reg()], in, size)
-		return true
-	case op == 0x88 || op == 0x89:
-		f.written(s, x, in, op == 0x88)
-		return true
-	case op == 0x86 || op == 0x87: // xchg
-		f.written(s, x, in, op == 0x86)
-		f.clobber(s, in, x.reg(), x.reg()&^4)
-		return true
-	case op == 0x8a:
-		f.clobber(s, in, x.reg(), x.reg()&^4)
-		return true
-	case op == 0x8c:
-		f.written(s, x, in, false)
-		return true
-	case op == 0x8b:
-		v, ok := f.operand(s, x, in, size, false)
-		if !ok {
-			s.define(x.reg(), in.Addr)
-		} else {
-			f.move(s, x.reg(), v, in, size)
-		}
-		return true
-	case op == 0x8d:
-		v, ok := f.address(s, x, in)
-		if !f.wide(x) {
-			if ok {
-				v, ok = truncated(v)
-			}
-		}
-		assign(s, x.reg(), in.Addr, v, ok)
-		return true
-	case op == 0x90:
-		return true
-	case op == 0x98:
-		// Extends eax, which is taken to be as it was.
-		v := s.regs[rax]
-		switch {
-		case size == 8 && v.kind == entry && v.width == 4 && v.base == 0 && v.shift == 0:
-			v.signed = true
-			s.set(rax, v)
-		case size == 8 && v.kind == number && v.base == 0:
-		default:
-			s.define(rax, in.Addr)
-		}
-		return true
 	case op == 0x99:
 		s.define(rdx, in.Addr)
 		return true
-	case op > 0x90 && op < 0x98: // xchg
-		f.clobber(s, in, rax, int8(op&7|x.rex&1<<3))
-		return true
+	case op == 0xa8 || op == 0xa9: // test
 	case op >= 0xa4 && op <= 0xa7, op >= 0xaa && op <= 0xaf: // movs, stos and so on
 		f.clobber(s, in, rax, rcx, rsi, rdi)
 		s.slot.ok = false
@@ -375,10 +282,138 @@ func (f *x86Flow) one(s *state, x *x86Inst, in *Inst) bool {
 		s.define(rax, in.Addr) // fnstsw
 		s.slot.ok = false
 	case in.Kind.falls():
-		for r := range int8(16) {
-			s.define(r, in.Addr)
+		f.unknown(s, in)
+	}
+	return false
+}
+
+// unknown applies an instruction that may change anything.
+func (f *x86Flow) unknown(s *state, in *Inst) {
+	for r := range int8(16) {
+		s.define(r, in.Addr)
+	}
+	s.slot.ok = false
+}
+
+// arithmetic applies the operations on a register and another one or memory, and on rax
+// and an immediate.
+func (f *x86Flow) arithmetic(s *state, x *x86Inst, in *Inst, size uint8) {
+	switch op := x.op; {
+	case op == 0x38 || op == 0x39: // cmp rm, reg
+		if v := s.regs[x.reg()]; v.kind == constant {
+			f.compare(s, x, in, v.base, op == 0x38, size)
 		}
-		s.slot.ok = false
+	case op == 0x3a || op == 0x3b: // cmp reg, rm
+		if x.inRegister() && s.regs[x.rm()].kind == constant {
+			s.compare(x.reg(), s.regs[x.rm()].base, in.Addr)
+		}
+	case op == 0x3c || op == 0x3d: // cmp imm, rax
+		s.compare(rax, ofSize(uint64(x.imm), op == 0x3c, size), in.Addr)
+	case op == 0x01 && x.inRegister() && (size == 8 || !f.bits64): // add reg, rm
+		v, ok := add(s.regs[x.rm()], s.regs[x.reg()])
+		assign(s, x.rm(), in.Addr, v, ok)
+	case op == 0x03 && (size == 8 || !f.bits64): // add rm, reg
+		v, ok := value{}, false
+		if x.inRegister() {
+			v, ok = add(s.regs[x.reg()], s.regs[x.rm()])
+		} else if table, found := f.loaded(s, x, in, f.pointer(), true); found {
+			v, ok = add(s.regs[x.reg()], table)
+		}
+		assign(s, x.reg(), in.Addr, v, ok)
+	case (op == 0x31 || op == 0x33 || op == 0x29 || op == 0x2b) && x.inRegister() && x.reg() == x.rm():
+		s.set(x.reg(), value{kind: constant})
+	case op == 0x25 && x.imm > 0: // and imm, rax
+		id := s.define(rax, in.Addr)
+		s.bind(bound{id, uint64(x.imm), true})
+	default:
+		switch op & 7 {
+		case 0, 1:
+			f.written(s, x, in, op&1 == 0)
+		case 2, 3:
+			s.define(x.reg(), in.Addr)
+			if op&1 == 0 {
+				s.define(x.reg()&^4, in.Addr)
+			}
+		default:
+			s.define(rax, in.Addr)
+		}
+	}
+}
+
+// withImmediate applies the same operations with an immediate.
+func (f *x86Flow) withImmediate(s *state, x *x86Inst, in *Inst, size uint8) {
+	switch operation := x.reg() & 7; {
+	case operation == 7: // cmp
+		f.compare(s, x, in, uint64(x.imm), x.op == 0x80, size)
+	case operation == 4 && x.op != 0x80 && x.inRegister() && x.imm > 0: // and imm, rm
+		id := s.define(x.rm(), in.Addr)
+		s.bind(bound{id, uint64(x.imm), true})
+	case operation == 0 && x.op != 0x80 && x.inRegister() && (size == 8 || !f.bits64) && s.regs[x.rm()].kind == constant:
+		v := s.regs[x.rm()]
+		v.base += uint64(x.imm)
+		s.set(x.rm(), v)
+	default:
+		f.written(s, x, in, x.op == 0x80)
+	}
+}
+
+// moves applies what copies, exchanges, tests and extends. It reports whether the flags are
+// as before.
+func (f *x86Flow) moves(s *state, x *x86Inst, in *Inst, size uint8) bool {
+	switch op := x.op; {
+	case op == 0x84 || op == 0x85: // test
+	case op == 0x89 && x.inRegister():
+		f.move(s, x.rm(), s.regs[x.reg()], in, size)
+		return true
+	case op == 0x88 || op == 0x89:
+		f.written(s, x, in, op == 0x88)
+		return true
+	case op == 0x86 || op == 0x87: // xchg
+		f.written(s, x, in, op == 0x86)
+		f.clobber(s, in, x.reg(), x.reg()&^4)
+		return true
+	case op == 0x8a:
+		f.clobber(s, in, x.reg(), x.reg()&^4)
+		return true
+	case op == 0x8c:
+		f.written(s, x, in, false)
+		return true
+	case op == 0x8b:
+		v, ok := f.operand(s, x, in, size, false)
+		if !ok {
+			s.define(x.reg(), in.Addr)
+		} else {
+			f.move(s, x.reg(), v, in, size)
+		}
+		return true
+	case op == 0x8d:
+		v, ok := f.address(s, x, in)
+		if !f.wide(x) {
+			if ok {
+				v, ok = truncated(v)
+			}
+		}
+		assign(s, x.reg(), in.Addr, v, ok)
+		return true
+	case op == 0x90:
+		return true
+	case op > 0x90 && op < 0x98: // xchg
+		f.clobber(s, in, rax, int8(op&7|x.rex&1<<3))
+		return true
+	case op == 0x98:
+		// Extends eax, which is taken to be as it was.
+		v := s.regs[rax]
+		switch {
+		case size == 8 && v.kind == entry && v.width == 4 && v.base == 0 && v.shift == 0:
+			v.signed = true
+			s.set(rax, v)
+		case size == 8 && v.kind == number && v.base == 0:
+		default:
+			s.define(rax, in.Addr)
+		}
+		return true
+	default:
+		f.unknown(s, in)
 	}
 	return false
 }
