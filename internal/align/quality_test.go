@@ -140,9 +140,13 @@ func TestQuality(t *testing.T) {
 	for _, rn := range renamings {
 		t.Run(rn.name, func(t *testing.T) {
 			var all quality
+			seeds := uint64(5)
+			if testing.Short() {
+				seeds = 3
+			}
 			for _, share := range []float64{0.02, 0.1, 0.3} {
 				var sum quality
-				for seed := range uint64(5) {
+				for seed := range seeds {
 					q := measure(t, rn, share, seed)
 					sum.right += q.right
 					sum.wrong += q.wrong

@@ -18,6 +18,9 @@ import (
 // comments describe. Names come from the symbol table, demangled as in recordings, and
 // the call graph from the call instructions.
 func TestToolchain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs compilers")
+	}
 	for _, test := range []struct {
 		name, compiler, source string
 		flags, edited          []string

@@ -404,6 +404,9 @@ func generated(tb testing.TB, spec perffiletest.Spec) []byte {
 // TestPerfDataAllocations: what is allocated depends on the number of distinct
 // stacks, not on that of samples.
 func TestPerfDataAllocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 330,000 samples")
+	}
 	var n [2]float64
 	for i, samples := range []int{10_000, 100_000} {
 		// As many records of other types in both.

@@ -197,6 +197,9 @@ func TestSimulatedValgrind(t *testing.T) {
 		{"cachegrind", "cachegrind", []string{"--cache-sim=no"}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if testing.Short() && test.name != "instructions" {
+				t.Skip("runs valgrind")
+			}
 			record := func(name string) string {
 				file := filepath.Join(dir, name)
 				args := append([]string{"-q", "--tool=" + test.tool, "--branch-sim=yes", "--" + test.tool + "-out-file=" + file}, test.options...)
