@@ -18,6 +18,7 @@ import (
 	"profdiff/internal/compare"
 	"profdiff/internal/input"
 	"profdiff/internal/report/diff"
+	"profdiff/internal/report/html"
 	"profdiff/internal/run"
 )
 
@@ -244,16 +245,21 @@ One argument is a directory with both sides, before and after.`,
 			if err != nil {
 				return err
 			}
-			tree.MinShare = minShare / 100
-			formatted, err := diffWriter(cmd, std, format, c, opt)
+			parts := diff.Parts{Lines: lines, Neighbors: callers, Stacks: format == "folded" || format == "pprof", Page: page.parts(l)}
+			if showTree {
+				tree.MinShare = minShare / 100
+				parts.Tree = &tree
+			}
+			document := diff.New(c, parts)
+			formatted, err := diffWriter(cmd, std, format, document, opt)
 			if err != nil {
 				return err
 			}
 			if view {
-				std.warnOf(c)
+				std.warnOf(document)
 			}
 			if page.file != "" {
-				d := page.comparison(c, l)
+				d := html.FromComparison(document, page.options())
 				x := &sectionInputs{base: baseRuns, head: headRuns, loader: l, in: &in, cpu: cpu}
 				if x.tables, err = sections.tables(std, branchOptions(&in, l)); err != nil {
 					return err
@@ -270,13 +276,13 @@ One argument is a directory with both sides, before and after.`,
 				case formatted != nil:
 					return formatted(w)
 				case showTree:
-					return diff.WriteTree(w, c, tree)
+					return diff.WriteTree(w, document)
 				case lines:
-					return diff.WriteLines(w, c, opt)
+					return diff.WriteLines(w, document, opt)
 				case callers:
-					return diff.WriteNeighbors(w, c, opt)
+					return diff.WriteNeighbors(w, document, opt)
 				}
-				return diff.WriteText(w, c, opt)
+				return diff.WriteText(w, document, opt)
 			})
 			if err != nil {
 				return err

@@ -2,12 +2,10 @@ package main
 
 import (
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"profdiff/internal/compare"
 	"profdiff/internal/report/diff"
 )
 
@@ -58,17 +56,17 @@ func checkDiffView(cmd *cobra.Command, tree, view bool) error {
 // diffWriter returns what writes a comparison in a format that other programs read, or
 // nil if the format is none of these. Warnings that the output has no place for go to
 // standard error.
-func diffWriter(cmd *cobra.Command, std *stdio, format string, c *compare.Comparison, opt diff.Options) (func(io.Writer) error, error) {
+func diffWriter(cmd *cobra.Command, std *stdio, format string, d *diff.Document, opt diff.Options) (func(io.Writer) error, error) {
 	switch format {
 	case "json":
-		return func(w io.Writer) error { return diff.WriteJSON(w, c) }, nil
+		return func(w io.Writer) error { return diff.WriteJSON(w, d) }, nil
 	case "markdown":
-		return func(w io.Writer) error { return diff.WriteMarkdown(w, c, opt) }, nil
+		return func(w io.Writer) error { return diff.WriteMarkdown(w, d, opt) }, nil
 	case "folded":
-		if len(c.Events) > 1 {
-			names := make([]string, len(c.Events))
+		if len(d.Events) > 1 {
+			names := make([]string, len(d.Events))
 			for i := range names {
-				names[i] = c.Events[i].Name
+				names[i] = d.Events[i].Name
 			}
 			return nil, usagef(cmd, "folded stacks hold one event: choose by --event: it has %s", strings.Join(names, ", "))
 		}
@@ -76,28 +74,17 @@ func diffWriter(cmd *cobra.Command, std *stdio, format string, c *compare.Compar
 	default:
 		return nil, nil
 	}
-	std.warnOf(c)
+	std.warnOf(d)
 	if format == "folded" {
-		return func(w io.Writer) error { return diff.WriteFolded(w, c, 0) }, nil
+		return func(w io.Writer) error { return diff.WriteFolded(w, d, 0) }, nil
 	}
-	return func(w io.Writer) error { return diff.WritePprof(w, c) }, nil
+	return func(w io.Writer) error { return diff.WritePprof(w, d) }, nil
 }
 
-// warnOf prints the warnings of a comparison whose output has no place for them.
-func (s *stdio) warnOf(c *compare.Comparison) {
-	for _, warning := range comparisonWarnings(c) {
+// warnOf prints the warnings of a comparison whose output has no place for them, but for
+// those about a run alone, which are printed with the accounting of its samples.
+func (s *stdio) warnOf(d *diff.Document) {
+	for _, warning := range d.OwnWarnings() {
 		s.warn("%s", warning)
 	}
-}
-
-// comparisonWarnings are those that are not about a run alone, which are printed with
-// the accounting of its samples.
-func comparisonWarnings(c *compare.Comparison) []string {
-	ofRuns := make(map[string]bool)
-	for _, r := range slices.Concat(c.Base, c.Head) {
-		for _, w := range r.Warnings {
-			ofRuns[r.Name+": "+w] = true
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(c.Warnings), func(w string) bool { return ofRuns[w] })
 }

@@ -94,8 +94,8 @@ func checkDiffProfile(t *testing.T, d diff.Document, file string) {
 		t.Fatalf("%d sample types, %d events", len(p.SampleType), len(d.Events))
 	}
 	for i, e := range d.Events {
-		if p.SampleType[i].Type != e.Event || p.SampleType[i].Unit != e.Unit {
-			t.Errorf("sample type %v, want %s in %s", p.SampleType[i], e.Event, e.Unit)
+		if p.SampleType[i].Type != e.Name || p.SampleType[i].Unit != e.Unit {
+			t.Errorf("sample type %v, want %s in %s", p.SampleType[i], e.Name, e.Unit)
 		}
 		scale, base, head := scaledTotals(d, i)
 		var sums [2]int64 // of base, of head
@@ -115,17 +115,17 @@ func checkDiffProfile(t *testing.T, d diff.Document, file string) {
 			stacks[leaf]++
 		}
 		if sums[0] != -int64(math.Round(base)) || sums[1] != int64(math.Round(head)) {
-			t.Errorf("%s: sums are %v, want %v and %v rounded", e.Event, sums, -base, head)
+			t.Errorf("%s: sums are %v, want %v and %v rounded", e.Name, sums, -base, head)
 		}
 		want := make(map[string]float64)
 		for _, f := range d.Functions {
-			if f.Event == e.Event {
+			if f.Event == e.Name {
 				want[f.Name] += f.Self.Delta * scale
 			}
 		}
 		for name, delta := range want {
 			if math.Abs(flat[name]-delta) > stacks[name]+1e-6*math.Abs(delta) {
-				t.Errorf("%s: %s has %v, want %v", e.Event, name, flat[name], delta)
+				t.Errorf("%s: %s has %v, want %v", e.Name, name, flat[name], delta)
 			}
 		}
 	}

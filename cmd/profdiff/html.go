@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"profdiff/internal/compare"
 	"profdiff/internal/input"
 	"profdiff/internal/listing"
+	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/run"
 )
@@ -68,29 +67,27 @@ func reportTool() string { return "profdiff " + version() }
 
 // options are those of a report.
 func (f *htmlFlags) options() html.Options {
-	opt := html.Options{Tool: reportTool(), Digest: f.read.Of}
+	opt := html.Options{Tool: reportTool(), Paths: f.source != ""}
 	if f.source != "" {
-		opt.Paths = true
 		opt.Source = listing.NewSource(os.DirFS(f.source))
 	}
 	return opt
 }
 
+// parts are what a report has of a comparison, nil if there is to be none.
+func (f *htmlFlags) parts(l *loader) *diff.Page {
+	if f.file == "" {
+		return nil
+	}
+	recordingsRead()
+	p := &diff.Page{Listing: listing.Options{Symfs: l.opt.Symfs}, Digest: f.read.Of}
+	if f.source != "" {
+		p.Listing.Source = listing.NewSource(os.DirFS(f.source))
+	}
+	return p
+}
+
 // write writes a document, if one was asked for.
 func (f *htmlFlags) write(std *stdio, d *html.Document) error {
 	return std.writeOutput(f.file, func(w io.Writer) error { return html.Write(w, d) })
-}
-
-// reportGC is by how many percent the heap may grow while a report is written.
-const reportGC = 100
-
-// comparison is the document of a comparison.
-func (f *htmlFlags) comparison(c *compare.Comparison, l *loader) *html.Document {
-	// A report is small beside what was compared: to look for garbage in all that as often
-	// as while it grew would cost more than there is to gain.
-	debug.SetGCPercent(reportGC)
-	opt := f.options()
-	d := html.FromComparison(c, opt)
-	d.Listings = listing.Of(c.Base, c.Head, c.Events[0].Name, html.HottestFunctions(c), listing.Options{Symfs: l.opt.Symfs, Source: opt.Source})
-	return d
 }

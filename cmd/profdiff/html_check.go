@@ -5,9 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"profdiff/internal/branch/diff"
+	branchdiff "profdiff/internal/branch/diff"
 	"profdiff/internal/budget"
 	"profdiff/internal/predict"
+	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/run"
 )
@@ -16,17 +17,18 @@ import (
 // the budgets say first.
 func (f *checkFlags) writePage(cmd *cobra.Command, std *stdio, o *budget.Outcome, in *budget.Inputs, l *loader) error {
 	opt := f.page.options()
+	page := f.page.parts(l)
 	d := &html.Document{Tool: opt.Tool}
 	if o.Comparison != nil {
-		d = f.page.comparison(o.Comparison, l)
+		d = html.FromComparison(diff.New(o.Comparison, diff.Parts{Page: page}), opt)
 	}
-	d.AddOutcome(o, opt)
+	d.AddOutcome(o, diff.NewPageSide(o.Design.Base, page), diff.NewPageSide(o.Design.Head, page), opt)
 	x := &sectionInputs{base: in.Base, head: in.Head, loader: l, in: &f.in, tables: f.tables, cpu: f.cpu, missCost: f.missCost}
 	if err := f.sections.add(cmd, std, &f.page, d, x); err != nil {
 		return err
 	}
 	if d.Branches == nil && len(in.Branches[0]) > 0 && len(in.Branches[1]) > 0 {
-		if c, err := diff.Compare(in.Branches[0], in.Branches[1], diff.Options{Margin: defaultMargin, Symfs: l.opt.Symfs}); err != nil {
+		if c, err := branchdiff.Compare(in.Branches[0], in.Branches[1], branchdiff.Options{Margin: defaultMargin, Symfs: l.opt.Symfs}); err != nil {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("branches are not compared: %v", err))
 		} else {
 			d.Add(f.page.branchDiff(c, l.opt.Symfs))

@@ -75,13 +75,13 @@ func TestHTMLAgrees(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := &diff.Events[0]
-			if meta.Verdict.Outcome != e.Verdict {
+			if meta.Verdict.Outcome != string(e.Verdict) {
 				t.Errorf("the verdict is %s, want %s", meta.Verdict.Outcome, e.Verdict)
 			}
 			sentence := typewritten(meta.Verdict.Sentence)
 			for _, want := range []string{
-				fmt.Sprintf("%.1f%%", math.Abs(100*(*e.Ratio-1))),
-				fmt.Sprintf("[95%% interval %+.1f to %+.1f%%]", 100*(*e.CI[0]-1), 100*(*e.CI[1]-1)),
+				fmt.Sprintf("%.1f%%", math.Abs(100*(float64(e.Ratio)-1))),
+				fmt.Sprintf("[95%% interval %+.1f to %+.1f%%]", 100*(e.CI.Lo-1), 100*(e.CI.Hi-1)),
 			} {
 				if !strings.Contains(sentence, want) {
 					t.Errorf("the verdict %q does not have %s", sentence, want)
@@ -133,7 +133,7 @@ func checkMovers(t *testing.T, meta *htmlMeta, document *diff.Document) {
 	}{{"regressed", meta.Events[0].Grew}, {"improved", meta.Events[0].Shrank}} {
 		var want []*diff.Function
 		for i := range document.Functions {
-			if f := &document.Functions[i]; f.Event == document.Events[0].Event && f.Self.Verdict == side.verdict && f.Shift == nil {
+			if f := &document.Functions[i]; f.Event == document.Events[0].Name && string(f.Self.Verdict) == side.verdict && f.InShift == nil {
 				want = append(want, f)
 			}
 		}
@@ -146,10 +146,10 @@ func checkMovers(t *testing.T, meta *htmlMeta, document *diff.Document) {
 		}
 		for i, m := range got {
 			f := want[i]
-			if m.Name != f.Name || !near(m.Base, f.Self.Base) || !near(m.Head, f.Self.Head) || m.Ratio != nil && !near(*m.Ratio, *f.Self.Ratio) {
+			if m.Name != f.Name || !near(m.Base, f.Self.Base) || !near(m.Head, f.Self.Head) || m.Ratio != nil && !near(*m.Ratio, float64(f.Self.Ratio)) {
 				t.Errorf("%s %d is %+v, want %s %+v", side.verdict, i, m, f.Name, f.Self)
 			}
-			if m.BaseSamples != f.Self.BaseSamples || m.HeadSamples != f.Self.HeadSamples || m.Verdict != f.Self.Verdict {
+			if m.BaseSamples != f.Self.BaseSamples || m.HeadSamples != f.Self.HeadSamples || m.Verdict != string(f.Self.Verdict) {
 				t.Errorf("%s has %d and %d samples, want %d and %d", m.Name, m.BaseSamples, m.HeadSamples, f.Self.BaseSamples, f.Self.HeadSamples)
 			}
 		}

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -174,17 +173,4 @@ func heaviestLines(list []Line, sums []cost, share float64, whole [2]float64) ([
 		}
 	}
 	return list[:n], sums[:n]
-}
-
-// Name is file:line of head, with base's line where it is another.
-func (l *Line) Name() string {
-	switch {
-	case l.HeadLine == 0 && l.BaseLine == 0:
-		return "[no line]"
-	case l.HeadLine == 0:
-		return fmt.Sprintf("%s:%d", l.File, l.BaseLine)
-	case l.BaseLine == 0 || l.BaseLine == l.HeadLine:
-		return fmt.Sprintf("%s:%d", l.File, l.HeadLine)
-	}
-	return fmt.Sprintf("%s:%d (was %d)", l.File, l.HeadLine, l.BaseLine)
 }

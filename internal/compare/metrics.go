@@ -22,6 +22,11 @@ type Metrics struct {
 	// Changes are those of each event of the comparison, nil for events that have no
 	// samples of the function.
 	Changes []*Change
+	// At are indices in the functions of each event, -1 for events that have no samples
+	// of the function.
+	At []int
+	// CyclesAt, InstructionsAt and BranchMissesAt are indices of events, -1 if absent.
+	CyclesAt, InstructionsAt, BranchMissesAt int
 	// Cycles, Instructions and BranchMisses are among Changes, nil if absent.
 	Cycles, Instructions, BranchMisses *Change
 
@@ -69,6 +74,7 @@ func (c *Comparison) Metrics() []Metrics {
 			return m.Changes[i]
 		}
 		m.Cycles, m.Instructions, m.BranchMisses = at(cycles), at(instructions), at(misses)
+		m.CyclesAt, m.InstructionsAt, m.BranchMissesAt = cycles, instructions, misses
 		m.compute(instructions >= 0, misses >= 0)
 		if cycles >= 0 && c.Events[cycles].Normalization.Mode == Total {
 			m.FromInstructions, m.FromIPC = math.NaN(), math.NaN()
@@ -79,7 +85,7 @@ func (c *Comparison) Metrics() []Metrics {
 	byRow := make([]map[int]int, len(c.Events))
 	for i := range c.Events {
 		e := &c.Events[i]
-		whole.Changes = append(whole.Changes, &e.Total)
+		whole.Changes, whole.At = append(whole.Changes, &e.Total), append(whole.At, -1)
 		byRow[i] = make(map[int]int)
 		for j := range e.Functions {
 			byRow[i][e.Functions[j].row] = j
@@ -98,11 +104,12 @@ func (c *Comparison) Metrics() []Metrics {
 			seen[f.row] = true
 			m := Metrics{Function: f.row, Name: f.Name, DSO: f.DSO, Focus: f.Focus}
 			for j := range c.Events {
-				var ch *Change
-				if at, ok := byRow[j][f.row]; ok {
-					ch = &c.Events[j].Functions[at].Self
+				at, ok := byRow[j][f.row]
+				if !ok {
+					m.Changes, m.At = append(m.Changes, nil), append(m.At, -1)
+					continue
 				}
-				m.Changes = append(m.Changes, ch)
+				m.Changes, m.At = append(m.Changes, &c.Events[j].Functions[at].Self), append(m.At, at)
 			}
 			list = append(list, join(m))
 		}

@@ -16,7 +16,7 @@ func TestDiffJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := WriteJSON(&b, c); err != nil {
+	if err := WriteJSON(&b, New(c, Parts{})); err != nil {
 		t.Fatal(err)
 	}
 	reporttest.Golden(t, "testdata/diff.json", b.Bytes())
@@ -29,7 +29,7 @@ func TestDiffText(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := WriteText(&b, c, Options{}); err != nil {
+	if err := WriteText(&b, New(c, Parts{}), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	reporttest.Golden(t, "testdata/diff.txt", b.Bytes())

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"profdiff/internal/compare"
 	"profdiff/internal/report/text"
 )
 
@@ -23,8 +22,8 @@ var foldedEscapes = strings.NewReplacer(";", `\;`, `\`, `\\`, "\t", `\t`, "\n", 
 // head, or of base if head does not have them. Costs are those of [compare.Stacks]:
 // whole numbers if nothing was normalized, rounded so that their sums are right, else
 // up to three decimals.
-func WriteFolded(w io.Writer, c *compare.Comparison, event int) error {
-	stacks := c.Stacks()
+func WriteFolded(w io.Writer, c *Document, event int) error {
+	stacks := c.Stacks
 	names := make([]string, len(stacks.Frames))
 	for i := range names {
 		names[i] = foldedEscapes.Replace(stacks.Frames[i].Name)
@@ -44,7 +43,7 @@ func WriteFolded(w io.Writer, c *compare.Comparison, event int) error {
 		sum[1] += s.Head[event]
 		sums[string(key)] = sum
 	}
-	whole := c.Events[event].Normalization.Mode == compare.None
+	whole := c.Events[event].Normalization.Mode == AsRecorded
 	var carry [2]text.Carry
 	out := bufio.NewWriter(w)
 	var line []byte

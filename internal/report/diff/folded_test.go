@@ -39,7 +39,7 @@ func sideOf(t *testing.T, specs ...string) (list []*run.Run) {
 func foldedDiff(t *testing.T, c *compare.Comparison) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteFolded(&b, c, 0); err != nil {
+	if err := WriteFolded(&b, New(c, Parts{Stacks: true}), 0); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -148,7 +148,7 @@ func TestDiffFoldedNames(t *testing.T) {
 
 func TestDiffFoldedNegative(t *testing.T) {
 	negative := sideOf(t, "e m a!main 10\ne m a!main;a!f -3")
-	err := WriteFolded(&bytes.Buffer{}, comparison(t, negative, sideOf(t, "e m a!main 10"), compare.Options{Normalize: compare.None}), 0)
+	err := WriteFolded(&bytes.Buffer{}, New(comparison(t, negative, sideOf(t, "e m a!main 10"), compare.Options{Normalize: compare.None}), Parts{Stacks: true}), 0)
 	const want = "stack main;f has the negative weight -3: folded stacks of two sides cannot hold it"
 	if err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"profdiff/internal/align"
-	"profdiff/internal/compare"
 	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
 )
@@ -32,7 +31,7 @@ const (
 // WriteMarkdown writes a comparison as GitHub Flavored Markdown for a pull request:
 // a verdict per event, warnings, and the functions that improved and regressed. It has
 // at most 60 lines: with many events tables are shorter, then left out.
-func WriteMarkdown(w io.Writer, c *compare.Comparison, opt Options) error {
+func WriteMarkdown(w io.Writer, c *Document, opt Options) error {
 	d := &markdownDiff{c: c, opt: opt}
 	for i := range c.Events {
 		if i == maxMarkdownEvents {
@@ -46,7 +45,7 @@ func WriteMarkdown(w io.Writer, c *compare.Comparison, opt Options) error {
 
 // A markdownDiff is a comparison and what of it fits.
 type markdownDiff struct {
-	c      *compare.Comparison
+	c      *Document
 	opt    Options
 	events []markdownEvent
 	// shown is the number of events, tables that of events with tables, and rows
@@ -56,7 +55,7 @@ type markdownDiff struct {
 
 // A markdownEvent is an event and the rows of its tables, largest change first.
 type markdownEvent struct {
-	*compare.Event
+	*Event
 	format              costFormat
 	improved, regressed []markdownRow
 	moved               []markdownRow // cost shifts without a verdict
@@ -65,10 +64,10 @@ type markdownEvent struct {
 // A markdownRow is a function, or a cost shift.
 type markdownRow struct {
 	function, shift int // shift is -1 for a function
-	change          *compare.Change
+	change          *Change
 }
 
-func (d *markdownDiff) event(e *compare.Event) markdownEvent {
+func (d *markdownDiff) event(e *Event) markdownEvent {
 	m := markdownEvent{Event: e, format: newCostFormat(e)}
 	add := func(r markdownRow) {
 		switch {
@@ -95,7 +94,7 @@ func (d *markdownDiff) event(e *compare.Event) markdownEvent {
 	}
 	for _, rows := range [][]markdownRow{m.improved, m.regressed} {
 		slices.SortStableFunc(rows, func(a, b markdownRow) int {
-			return -cmp.Compare(math.Abs(a.change.Delta()), math.Abs(b.change.Delta()))
+			return -cmp.Compare(math.Abs(a.change.Delta), math.Abs(b.change.Delta))
 		})
 	}
 	return m
@@ -155,14 +154,14 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 	out := &strings.Builder{}
 	switch {
 	case total.Verdict == verdict.Improved:
-		fmt.Fprintf(out, "**%s improved by %s**", name, text.CappedPercent(1-total.Ratio))
+		fmt.Fprintf(out, "**%s improved by %s**", name, text.CappedPercent(float64(1-total.Ratio)))
 	case total.Verdict == verdict.Regressed:
-		fmt.Fprintf(out, "**%s regressed by %s**", name, text.CappedPercent(total.Ratio-1))
+		fmt.Fprintf(out, "**%s regressed by %s**", name, text.CappedPercent(float64(total.Ratio-1)))
 	case total.Verdict == verdict.Unchanged:
-		fmt.Fprintf(out, "**%s is unchanged** within %s", name, text.RoughPercent(d.c.Options.Margin))
+		fmt.Fprintf(out, "**%s is unchanged** within %s", name, text.RoughPercent(d.c.Design.Margin))
 	case total.Withheld:
 		fmt.Fprintf(out, "**%s: no verdict**, it is withheld (%s)", name, text.MarkdownProse(e.Withheld, maxMarkdownWarning))
-	case single(total.Method) && total.WithinNoise():
+	case single(total.Method) && total.WithinNoise:
 		fmt.Fprintf(out, "**%s: no verdict**, the difference is within sampling noise", name)
 	case single(total.Method):
 		fmt.Fprintf(out, "**%s: no verdict** from one run a side, though the difference is beyond sampling noise", name)
@@ -175,14 +174,14 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 	}
 	fmt.Fprintf(out, ": %s → %s", text.Weight(total.Base, e.Unit), text.Weight(total.Head, e.Unit))
 	switch n.Mode {
-	case compare.Work:
+	case PerWork:
 		fmt.Fprintf(out, " per operation (%s)", text.MarkdownProse(n.By, text.MaxName))
-	case compare.Reference:
-		fmt.Fprintf(out, " relative to the %s, which differs by a factor of %s %s", text.MarkdownProse(n.By, text.MaxName), text.Ratio(n.Factor), formatInterval(n.CI))
+	case PerReference:
+		fmt.Fprintf(out, " relative to the %s, which differs by a factor of %s %s", text.MarkdownProse(n.By, text.MaxName), text.Ratio(float64(n.Factor)), n.CI.String())
 	default:
 		fmt.Fprintf(out, " a run, not normalized")
 	}
-	fmt.Fprintf(out, ", ratio %s with 95%% interval %s", text.Ratio(total.Ratio), formatInterval(total.CI))
+	fmt.Fprintf(out, ", ratio %s with 95%% interval %s", text.Ratio(float64(total.Ratio)), total.CI.String())
 	if m := total.Method; m != d.events[0].Total.Method {
 		fmt.Fprintf(out, " by %s", m)
 	}
@@ -192,7 +191,7 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 
 // ground says what the verdicts rest on.
 func (d *markdownDiff) ground() string {
-	base, head := len(d.c.Base), len(d.c.Head)
+	base, head := d.c.Design.RunsBase, d.c.Design.RunsHead
 	runs := func(n int) string {
 		if n == 1 {
 			return "1 run"
@@ -207,8 +206,8 @@ func (d *markdownDiff) ground() string {
 		s += map[verdict.Order]string{
 			verdict.Interleaved: ", recorded in turns",
 			verdict.Blocked:     ", all of one side recorded before those of the other",
-		}[d.c.Order]
-		if d.c.Order == verdict.UnknownOrder {
+		}[d.c.Design.Order]
+		if d.c.Design.Order == verdict.UnknownOrder {
 			s += ", recorded in unknown order"
 		}
 	}
@@ -216,7 +215,7 @@ func (d *markdownDiff) ground() string {
 }
 
 func (d *markdownDiff) warnings(out *strings.Builder) {
-	list := d.c.Warnings
+	list := d.c.Design.Warnings
 	if len(list) == 0 {
 		return
 	}
@@ -271,10 +270,10 @@ func (d *markdownDiff) counts(e *markdownEvent) string {
 		if !ch.Tested {
 			continue
 		}
-		if !ch.WithinNoise() {
+		if !ch.WithinNoise {
 			beyond++
 		}
-		smallest = append(smallest, ch.Smallest)
+		smallest = append(smallest, float64(ch.Smallest))
 	}
 	shifts := ""
 	if !d.opt.Total && len(e.Shifts) > 0 {
@@ -285,7 +284,7 @@ func (d *markdownDiff) counts(e *markdownEvent) string {
 		s += fmt.Sprintf("%d differ by more than sampling noise.", beyond)
 	} else {
 		s += fmt.Sprintf("%d improved, %d regressed, %d unchanged within %s, %d inconclusive", counts[verdict.Improved], counts[verdict.Regressed],
-			counts[verdict.Unchanged], text.RoughPercent(d.c.Options.Margin), counts[verdict.Inconclusive])
+			counts[verdict.Unchanged], text.RoughPercent(d.c.Design.Margin), counts[verdict.Inconclusive])
 		s += "."
 	}
 	slices.Sort(smallest)
@@ -295,7 +294,7 @@ func (d *markdownDiff) counts(e *markdownEvent) string {
 			could = append(could, fmt.Sprintf("%s for %s", text.RoughPercent(v), what))
 		}
 	}
-	add("the total", e.Total.Smallest)
+	add("the total", float64(e.Total.Smallest))
 	if tested > 0 {
 		add("the function that was measured best", smallest[0])
 	}
@@ -314,7 +313,7 @@ func (d *markdownDiff) movedText(e *markdownEvent) string {
 	var list []string
 	for _, r := range e.moved[:min(len(e.moved), most)] {
 		s := &e.Shifts[r.shift]
-		list = append(list, fmt.Sprintf("%s, together %s", d.shift(e, s), e.format.delta(s.Net.Delta())))
+		list = append(list, fmt.Sprintf("%s, together %s", d.shift(e, s), e.format.delta(s.Net.Delta)))
 	}
 	if n := len(e.moved) - most; n > 0 {
 		list = append(list, fmt.Sprintf("and %d more", n))
@@ -333,7 +332,7 @@ func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title strin
 		ch := r.change
 		if i >= d.rows {
 			hidden++
-			hiddenDelta += ch.Delta()
+			hiddenDelta += ch.Delta
 			continue
 		}
 		f := &e.Functions[r.function]
@@ -345,8 +344,8 @@ func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title strin
 		if f.DSO != "" {
 			dso = text.MarkdownCode(f.DSO, maxMarkdownDSO)
 		}
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s → %s | %s |\n", text.MarkdownCell(name), e.format.cost(ch.Base), e.format.cost(ch.Head), e.format.delta(ch.Delta()),
-			text.Ratio(ch.Ratio), formatInterval(ch.CI), text.Count(ch.BaseSamples), text.Count(ch.HeadSamples), text.MarkdownCell(dso))
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s → %s | %s |\n", text.MarkdownCell(name), e.format.cost(ch.Base), e.format.cost(ch.Head), e.format.delta(ch.Delta),
+			text.Ratio(float64(ch.Ratio)), ch.CI.String(), text.Count(ch.BaseSamples), text.Count(ch.HeadSamples), text.MarkdownCell(dso))
 	}
 	if hidden > 0 {
 		fmt.Fprintf(out, "| %d more | | | %s | | | | |\n", hidden, e.format.delta(hiddenDelta))
@@ -354,29 +353,29 @@ func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title strin
 }
 
 // function names a function, and says how it was matched if not by its name.
-func (d *markdownDiff) function(f *compare.Function, limit int) string {
+func (d *markdownDiff) function(f *Function, limit int) string {
 	name := text.MarkdownCode(f.Name, limit)
-	switch f.Match.Kind {
-	case align.Added:
+	switch f.Match {
+	case string(align.Added):
 		return name + " (new)"
-	case align.Removed:
+	case string(align.Removed):
 		return name + " (gone)"
-	case align.Renamed, align.Normalized:
+	case string(align.Renamed), string(align.Normalized):
 		if f.BaseName != f.Name {
-			return fmt.Sprintf("%s (was %s: %s, confidence %.2f)", name, text.MarkdownCode(f.BaseName, limit), f.Match.Kind, f.Match.Confidence)
+			return fmt.Sprintf("%s (was %s: %s, confidence %.2f)", name, text.MarkdownCode(f.BaseName, limit), f.Match, f.Confidence)
 		}
-	case align.Moved:
+	case string(align.Moved):
 		return fmt.Sprintf("%s (was in %s)", name, text.MarkdownCode(f.BaseDSO, maxMarkdownDSO))
 	}
 	return name
 }
 
 // shift names the parts of a cost shift.
-func (d *markdownDiff) shift(e *markdownEvent, s *compare.Shift) string {
+func (d *markdownDiff) shift(e *markdownEvent, s *Shift) string {
 	var parts []string
 	for _, p := range s.Parts[:min(len(s.Parts), maxMarkdownParts)] {
 		f := &e.Functions[p]
-		parts = append(parts, d.function(f, maxMarkdownPart)+" "+e.format.delta(f.Self.Delta()))
+		parts = append(parts, d.function(f, maxMarkdownPart)+" "+e.format.delta(f.Self.Delta))
 	}
 	if n := len(s.Parts) - maxMarkdownParts; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", n))
@@ -386,18 +385,18 @@ func (d *markdownDiff) shift(e *markdownEvent, s *compare.Shift) string {
 
 // legend says how to read it.
 func (d *markdownDiff) legend(out *strings.Builder) {
-	opt := &d.c.Options
+	opt := &d.c.Design
 	what := "what functions cost themselves"
 	if d.opt.Total {
 		what = "what functions and their callees cost"
 	}
 	costs := "as recorded"
 	switch d.c.Events[0].Normalization.Mode {
-	case compare.Work:
+	case PerWork:
 		costs = "divided by the operations of each run"
-	case compare.Reference:
+	case PerReference:
 		costs = "divided by what functions cost that should not have changed"
-	case compare.Total:
+	case OfTotal:
 		costs = "as shares of the total, so that a gain in one function is a loss in all others"
 	}
 	out.WriteString("\n<details><summary>How to read this</summary>\n\n")

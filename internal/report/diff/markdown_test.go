@@ -18,7 +18,7 @@ import (
 func markdownOf(t *testing.T, c *compare.Comparison, opt Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteMarkdown(&b, c, opt); err != nil {
+	if err := WriteMarkdown(&b, New(c, Parts{}), opt); err != nil {
 		t.Fatal(err)
 	}
 	s := b.String()

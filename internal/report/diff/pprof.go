@@ -11,7 +11,6 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/klauspost/compress/gzip"
 
-	"profdiff/internal/compare"
 	"profdiff/internal/report/text"
 )
 
@@ -28,7 +27,7 @@ import (
 // in the order of the call tree so that what rounding takes from a stack is given to the
 // next: a value is off by less than one, and so is the sum of a side over everything in
 // and below one call path; the sum over all stacks is the exact one rounded.
-func WritePprof(w io.Writer, c *compare.Comparison) error {
+func WritePprof(w io.Writer, c *Document) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {
 		return err
@@ -39,13 +38,13 @@ func WritePprof(w io.Writer, c *compare.Comparison) error {
 	return z.Close()
 }
 
-func pprofOf(c *compare.Comparison) *profile.Profile {
+func pprofOf(c *Document) *profile.Profile {
 	p := &profile.Profile{DefaultSampleType: text.Valid(c.Events[0].Name)}
 	for i := range c.Events {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: text.Valid(c.Events[i].Name), Unit: text.Valid(c.Events[i].Unit)})
 	}
 	p.Comments = comments(c)
-	stacks := c.Stacks()
+	stacks := c.Stacks
 	locations := make([]*profile.Location, len(stacks.Frames))
 	mappings := make(map[string]*profile.Mapping)
 	for _, dso := range files(stacks) {
@@ -95,7 +94,7 @@ func pprofOf(c *compare.Comparison) *profile.Profile {
 
 // files are those that frames are in, the main one first, which pprof takes the profile
 // to be of: the one that costs most in the first event and is not the kernel's.
-func files(stacks *compare.Stacks) (list []string) {
+func files(stacks *Stacks) (list []string) {
 	costs := make(map[string]float64)
 	for s := range stacks.All() {
 		for i, frame := range s.Frames {
@@ -121,26 +120,26 @@ func files(stacks *compare.Stacks) (list []string) {
 }
 
 // comments say what the values of the profile are.
-func comments(c *compare.Comparison) []string {
+func comments(c *Document) []string {
 	list := []string{
 		"difference of two sides: base is negative, head is positive",
-		"base: " + sideName(c.Base),
-		"head: " + sideName(c.Head),
+		"base: " + c.Base.Name(),
+		"head: " + c.Head.Name(),
 	}
 	for i := range c.Events {
 		e := &c.Events[i]
 		how := "not normalized"
 		switch n := e.Normalization; n.Mode {
-		case compare.Work:
+		case PerWork:
 			how = fmt.Sprintf("per operation (%s), on the scale of base's mean run", n.By)
-		case compare.Reference:
+		case PerReference:
 			how = fmt.Sprintf("relative to the %s, on the scale of base's mean run", n.By)
-		case compare.Total:
+		case OfTotal:
 			how = "shares of the total, on the scale of base's mean run"
 		}
 		list = append(list, fmt.Sprintf("%s: means over runs, %s; %d samples of base, %d of head", e.Name, how, e.Raw.BaseSamples, e.Raw.HeadSamples))
 	}
-	for _, w := range c.Warnings {
+	for _, w := range c.Design.Warnings {
 		list = append(list, "warning: "+w)
 	}
 	for i := range list {

@@ -18,10 +18,10 @@ import (
 func diffProfileOf(t *testing.T, c *compare.Comparison) *profile.Profile {
 	t.Helper()
 	var b, again bytes.Buffer
-	if err := WritePprof(&b, c); err != nil {
+	if err := WritePprof(&b, New(c, Parts{Stacks: true})); err != nil {
 		t.Fatal(err)
 	}
-	if err := WritePprof(&again, c); err != nil {
+	if err := WritePprof(&again, New(c, Parts{Stacks: true})); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(b.Bytes(), again.Bytes()) {

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"profdiff/internal/align"
-	"profdiff/internal/compare"
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
@@ -28,14 +26,14 @@ type Options struct {
 
 // WriteText writes a comparison as text: what was compared and how, and per event the
 // total and the changes, largest first.
-func WriteText(w io.Writer, c *compare.Comparison, opt Options) error {
+func WriteText(w io.Writer, c *Document, opt Options) error {
 	t := text.Table{}
-	t.Add("base", sideName(c.Base))
-	t.Add("head", sideName(c.Head))
-	if len(c.Base) > 1 && len(c.Head) > 1 {
-		t.Add("order", string(c.Order))
+	t.Add("base", c.Base.Name())
+	t.Add("head", c.Head.Name())
+	if c.Design.RunsBase > 1 && c.Design.RunsHead > 1 {
+		t.Add("order", string(c.Design.Order))
 	}
-	for _, warning := range c.Warnings {
+	for _, warning := range c.Design.Warnings {
 		t.Add("warning", warning)
 	}
 	if err := t.Write(w); err != nil {
@@ -49,21 +47,14 @@ func WriteText(w io.Writer, c *compare.Comparison, opt Options) error {
 	return writeMetrics(w, c, opt)
 }
 
-func sideName(side []*run.Run) string {
-	if len(side) == 1 {
-		return side[0].Name
-	}
-	return fmt.Sprintf("%d runs, %s … %s", len(side), side[0].Name, side[len(side)-1].Name)
-}
-
 // A costFormat writes normalized costs of an event.
 type costFormat struct {
 	unit  string
 	share bool
 }
 
-func newCostFormat(e *compare.Event) costFormat {
-	return costFormat{e.Unit, e.Normalization.Mode == compare.Total}
+func newCostFormat(e *Event) costFormat {
+	return costFormat{e.Unit, e.Shares()}
 }
 
 func (f costFormat) cost(v float64) string {
@@ -80,7 +71,7 @@ func (f costFormat) delta(v float64) string {
 	return text.Delta(v, f.unit)
 }
 
-func writeDiffEvent(w io.Writer, c *compare.Comparison, e *compare.Event, opt Options) error {
+func writeDiffEvent(w io.Writer, c *Document, e *Event, opt Options) error {
 	if opt.By != "" && opt.By != run.ByFunction {
 		for i := range e.Groups {
 			if e.Groups[i].By == opt.By {
@@ -98,11 +89,11 @@ func writeDiffEvent(w io.Writer, c *compare.Comparison, e *compare.Event, opt Op
 type tally struct {
 	what    string // plural
 	all     int
-	changes []*compare.Change // also those that were not tested
+	changes []*Change // also those that were not tested
 }
 
 // functionChanges are what a table of functions shows, a cost shift once.
-func functionChanges(e *compare.Event, opt Options) tally {
+func functionChanges(e *Event, opt Options) tally {
 	t := tally{what: "functions", all: len(e.Functions)}
 	for i := range e.Functions {
 		switch f := &e.Functions[i]; {
@@ -133,28 +124,28 @@ func (t *tally) verdicts() (tested int, counts map[verdict.Verdict]int) {
 }
 
 // writeEventSummary says in a few lines what one event shows, and how sure that is.
-func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event, t tally) error {
+func writeEventSummary(w io.Writer, c *Document, e *Event, t tally) error {
 	per := ""
-	if len(c.Base) > 1 || len(c.Head) > 1 {
+	if c.Design.RunsBase > 1 || c.Design.RunsHead > 1 {
 		per = " a run"
 	}
-	n := e.Normalization
+	n := &e.Normalization
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "\n%s: %s → %s%s%s\n", text.Printable(e.Name),
 		text.Weight(e.Raw.Base, e.Unit), text.Weight(e.Raw.Head, e.Unit), per, samplesText(&e.Raw))
 	total := &e.Total
 	switch n.Mode {
-	case compare.Work:
+	case PerWork:
 		fmt.Fprintf(out, "per operation (%s%s): %s → %s", text.Printable(n.By), factorText(n), text.Weight(total.Base, e.Unit), text.Weight(total.Head, e.Unit))
-	case compare.Reference:
-		fmt.Fprintf(out, "relative to the %s, which differs by a factor of %s %s: %s → %s", text.Printable(n.By), text.Ratio(n.Factor), formatInterval(n.CI),
+	case PerReference:
+		fmt.Fprintf(out, "relative to the %s, which differs by a factor of %s %s: %s → %s", text.Printable(n.By), text.Ratio(float64(n.Factor)), n.CI.String(),
 			text.Weight(total.Base, e.Unit), text.Weight(total.Head, e.Unit))
-	case compare.Total:
+	case OfTotal:
 		fmt.Fprintf(out, "functions as shares of the total, a gain in one is a loss in all others; the total")
 	default:
 		fmt.Fprintf(out, "not normalized, the total")
 	}
-	fmt.Fprintf(out, ", ratio %s %s: %s\n", text.Ratio(total.Ratio), formatInterval(total.CI), total.Text())
+	fmt.Fprintf(out, ", ratio %s %s: %s\n", text.Ratio(float64(total.Ratio)), total.CI.String(), total.Text())
 	if total.Method == stats.Exact {
 		out.WriteString("a simulator counted: ratios are exact")
 	} else {
@@ -165,7 +156,7 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event, t t
 		out.WriteString("; ~ marks changes within it\n")
 	} else {
 		fmt.Fprintf(out, "\n%d of %d %s tested: %d improved, %d regressed, %d unchanged within %s, %d inconclusive\n", tested, t.all, t.what,
-			counts[verdict.Improved], counts[verdict.Regressed], counts[verdict.Unchanged], text.RoughPercent(c.Options.Margin), counts[verdict.Inconclusive])
+			counts[verdict.Improved], counts[verdict.Regressed], counts[verdict.Unchanged], text.RoughPercent(c.Design.Margin), counts[verdict.Inconclusive])
 	}
 	if e.Withheld != "" {
 		fmt.Fprintf(out, "verdicts withheld: %s\n", text.Printable(e.Withheld))
@@ -176,46 +167,41 @@ func writeEventSummary(w io.Writer, c *compare.Comparison, e *compare.Event, t t
 
 // samplesText says how many samples there are, and how many equally weighted ones would
 // tell as much if these are less. What was counted has none.
-func samplesText(c *compare.Change) string {
+func samplesText(c *Change) string {
 	if c.BaseSamples == 0 && c.HeadSamples == 0 {
 		return ""
 	}
 	s := fmt.Sprintf(", %s → %s samples", text.Count(c.BaseSamples), text.Count(c.HeadSamples))
-	if c.BaseEffective > 0.9*float64(c.BaseSamples) && c.HeadEffective > 0.9*float64(c.HeadSamples) {
+	if c.BaseNEff > 0.9*float64(c.BaseSamples) && c.HeadNEff > 0.9*float64(c.HeadSamples) {
 		return s
 	}
-	return s + fmt.Sprintf(", effective sample size %.0f → %.0f", c.BaseEffective, c.HeadEffective)
+	return s + fmt.Sprintf(", effective sample size %.0f → %.0f", c.BaseNEff, c.HeadNEff)
 }
 
 // factorText says by what factor the work of the sides differs, if it does.
-func factorText(n *compare.Normalization) string {
+func factorText(n *Normalization) string {
 	if n.Factor == 1 && n.CI.Lo == 1 && n.CI.Hi == 1 {
 		return ""
 	}
 	interval := ""
 	if n.CI.Lo != n.CI.Hi {
-		interval = " " + formatInterval(n.CI)
+		interval = " " + n.CI.String()
 	}
-	return fmt.Sprintf(", %s%s times as many in head", text.Ratio(n.Factor), interval)
+	return fmt.Sprintf(", %s%s times as many in head", text.Ratio(float64(n.Factor)), interval)
 }
 
-// single reports whether a method knows sampling noise only.
-func single(m stats.Method) bool { return m == stats.Sampling || m == stats.SamplingExact }
-
 // noise says what intervals cover.
-func noise(e *compare.Event, c *compare.Comparison) string {
+func noise(e *Event, c *Document) string {
 	m := e.Total.Method
 	switch {
 	case single(m):
-		for i := range e.Functions {
-			if e.Functions[i].Self.Bursts > 2 {
-				return "sampling noise and bursts only, one run a side: how runs differ is unknown"
-			}
+		if e.Bursts {
+			return "sampling noise and bursts only, one run a side: how runs differ is unknown"
 		}
 		return "sampling noise only, one run a side: how runs differ is unknown"
 	case m == stats.Prediction:
 		return "noise between the runs of one side, the other has one run: enough to warn, not to prove"
-	case min(len(c.Base), len(c.Head)) < 4:
+	case min(c.Design.RunsBase, c.Design.RunsHead) < 4:
 		return fmt.Sprintf("noise between runs (%s), with fewer than 4 runs a side: enough to warn, not to prove", m)
 	}
 	return fmt.Sprintf("noise between runs (%s)", m)
@@ -230,11 +216,11 @@ func changeTable(names ...string) text.Table {
 }
 
 // changeCells are the cells of changeColumns.
-func changeCells(c *compare.Change, f costFormat) []string {
+func changeCells(c *Change, f costFormat) []string {
 	return []string{
 		c.Text(),
 		f.cost(c.Base), sampleCount(c.BaseSamples, c.Base), f.cost(c.Head), sampleCount(c.HeadSamples, c.Head),
-		f.delta(c.Delta()), text.Ratio(c.Ratio), formatInterval(c.CI), formatSmallest(c),
+		f.delta(c.Delta), text.Ratio(float64(c.Ratio)), c.CI.String(), formatSmallest(c),
 	}
 }
 
@@ -247,25 +233,15 @@ func sampleCount(n int64, cost float64) string {
 }
 
 // formatSmallest is the smallest change that the data could have shown.
-func formatSmallest(c *compare.Change) string {
-	if !c.Tested || math.IsInf(c.Smallest, 0) || math.IsNaN(c.Smallest) || c.Smallest <= 0 {
+func formatSmallest(c *Change) string {
+	if !c.Smallest.Known() || c.Smallest <= 0 {
 		return "-"
 	}
-	return "±" + text.RoughPercent(c.Smallest)
-}
-
-// unknown reports whether an interval excludes nothing.
-func unknown(i stats.Interval) bool { return i.Lo == 0 && math.IsInf(i.Hi, 1) }
-
-func formatInterval(i stats.Interval) string {
-	if unknown(i) {
-		return "[unknown]"
-	}
-	return "[" + text.Bound(i.Lo) + ", " + text.Bound(i.Hi) + "]"
+	return "±" + text.RoughPercent(float64(c.Smallest))
 }
 
 // writeFunctions writes the functions of an event; a cost shift is one row.
-func writeFunctions(w io.Writer, c *compare.Comparison, e *compare.Event, opt Options) error {
+func writeFunctions(w io.Writer, c *Document, e *Event, opt Options) error {
 	format := newCostFormat(e)
 	t := changeTable("dso", "function")
 	hidden, hiddenDelta, callersOnly := 0, 0.0, 0
@@ -289,7 +265,7 @@ func writeFunctions(w io.Writer, c *compare.Comparison, e *compare.Event, opt Op
 		}
 		if opt.Limit > 0 && len(t.Rows) > opt.Limit {
 			hidden++
-			hiddenDelta += c.Delta()
+			hiddenDelta += c.Delta
 			continue
 		}
 		if shift >= 0 {
@@ -313,9 +289,9 @@ func writeFunctions(w io.Writer, c *compare.Comparison, e *compare.Event, opt Op
 	switch {
 	case hidden > 0:
 		_, err = fmt.Fprintf(w, "(%s%s)\n", more(hidden, "function"), sum)
-	case len(c.Options.Focus) > 0 && callersOnly > 0:
+	case c.Design.Focus && callersOnly > 0:
 		_, err = fmt.Fprintf(w, "(of the functions that match --focus, %d only call others: see --total)\n", callersOnly)
-	case len(c.Options.Focus) > 0 && len(t.Rows) == 1:
+	case c.Design.Focus && len(t.Rows) == 1:
 		_, err = fmt.Fprintln(w, noFocus)
 	}
 	return err
@@ -334,10 +310,10 @@ func more(n int, what string) string {
 
 // functionOrder is the order of functions in a table: only those that the user named, if
 // any.
-func functionOrder(c *compare.Comparison, e *compare.Event, opt Options) []int {
+func functionOrder(c *Document, e *Event, opt Options) []int {
 	var list []int
 	for i := range e.Functions {
-		if len(c.Options.Focus) == 0 || e.Functions[i].Focus {
+		if !c.Design.Focus || e.Functions[i].Focus {
 			list = append(list, i)
 		}
 	}
@@ -348,18 +324,18 @@ func functionOrder(c *compare.Comparison, e *compare.Event, opt Options) []int {
 }
 
 // functionText names a function, and says how it was matched if not by its name.
-func functionText(f *compare.Function) string {
-	switch f.Match.Kind {
-	case align.Added:
+func functionText(f *Function) string {
+	switch f.Match {
+	case string(align.Added):
 		return f.Name + " (new)"
-	case align.Removed:
+	case string(align.Removed):
 		return f.Name + " (gone)"
-	case align.Renamed, align.Normalized:
+	case string(align.Renamed), string(align.Normalized):
 		if f.BaseName != f.Name {
-			return fmt.Sprintf("%s (was %s: %s, confidence %.2f)", f.Name, f.BaseName, f.Match.Kind, f.Match.Confidence)
+			return fmt.Sprintf("%s (was %s: %s, confidence %.2f)", f.Name, f.BaseName, f.Match, f.Confidence)
 		}
-	case align.Moved:
-		if f.Match.Confidence == 1 {
+	case string(align.Moved):
+		if f.Confidence == 1 {
 			break // all of the file moved
 		}
 		return fmt.Sprintf("%s (was in %s)", f.Name, f.BaseDSO)
@@ -371,7 +347,7 @@ func functionText(f *compare.Function) string {
 const maxShiftParts = 4
 
 // shiftText names the parts of a cost shift, and sums up those beyond maxShiftParts.
-func shiftText(e *compare.Event, s *compare.Shift, format costFormat) string {
+func shiftText(e *Event, s *Shift, format costFormat) string {
 	var (
 		parts []string
 		rest  float64
@@ -379,10 +355,10 @@ func shiftText(e *compare.Event, s *compare.Shift, format costFormat) string {
 	for i, p := range s.Parts {
 		f := &e.Functions[p]
 		if i >= maxShiftParts {
-			rest += f.Self.Delta()
+			rest += f.Self.Delta
 			continue
 		}
-		parts = append(parts, functionText(f)+" "+format.delta(f.Self.Delta()))
+		parts = append(parts, functionText(f)+" "+format.delta(f.Self.Delta))
 	}
 	if more := len(s.Parts) - maxShiftParts; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more %s", more, format.delta(rest)))
@@ -390,7 +366,7 @@ func shiftText(e *compare.Event, s *compare.Shift, format costFormat) string {
 	return fmt.Sprintf("moved under %s: %s", e.Functions[s.Caller].Name, strings.Join(parts, ", "))
 }
 
-func writeGroup(w io.Writer, c *compare.Comparison, e *compare.Event, g *compare.Group, opt Options) error {
+func writeGroup(w io.Writer, c *Document, e *Event, g *Group, opt Options) error {
 	plural := map[run.GroupBy]string{run.ByDSO: "DSOs", run.ByProcess: "processes", run.ByCategory: "categories"}
 	rows := tally{what: cmp.Or(plural[g.By], string(g.By)+"s"), all: len(g.Rows)}
 	for i := range g.Rows {
@@ -406,7 +382,7 @@ func writeGroup(w io.Writer, c *compare.Comparison, e *compare.Event, g *compare
 		c := &g.Rows[i].Self
 		if opt.Limit > 0 && len(t.Rows) > opt.Limit {
 			hidden++
-			hiddenDelta += c.Delta()
+			hiddenDelta += c.Delta
 			continue
 		}
 		t.Add(append(changeCells(c, format), g.Rows[i].Name)...)

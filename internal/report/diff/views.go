@@ -8,26 +8,24 @@ import (
 	"slices"
 	"strings"
 
-	"profdiff/internal/compare"
 	"profdiff/internal/report/text"
 )
 
-func sortByTotal(e *compare.Event, list []int) {
+func sortByTotal(e *Event, list []int) {
 	slices.SortStableFunc(list, func(a, b int) int {
-		return -cmp.Compare(math.Abs(e.Functions[a].Total.Delta()), math.Abs(e.Functions[b].Total.Delta()))
+		return -cmp.Compare(math.Abs(e.Functions[a].Total.Delta), math.Abs(e.Functions[b].Total.Delta))
 	})
 }
 
 // writeMetrics writes the events of a comparison side by side, if it has several: the
 // change of each function in each event, with ~ for no difference and ? for none shown,
 // and what cycles, instructions and branch misses say together.
-func writeMetrics(w io.Writer, c *compare.Comparison, opt Options) error {
-	metrics := c.Metrics()
-	if metrics == nil {
+func writeMetrics(w io.Writer, c *Document, opt Options) error {
+	metrics := c.Metrics
+	if len(metrics) == 0 {
 		return nil
 	}
-	whole := &metrics[0]
-	rates := whole.Cycles != nil && whole.Instructions != nil
+	rates := metrics[0].Rates
 	title := "\nevents side by side"
 	if rates {
 		title += "; the change of cycles as that of instructions at base's IPC, and that of IPC"
@@ -58,12 +56,12 @@ func writeMetrics(w io.Writer, c *compare.Comparison, opt Options) error {
 			}
 			heavy = heavy || ch.Tested
 			format := newCostFormat(&c.Events[j])
-			if m.Function < 0 {
+			if i == 0 {
 				format.share = false // the total is no share
 			}
-			cells = append(cells, changeMark(ch), format.delta(ch.Delta()))
+			cells = append(cells, changeMark(ch), format.delta(ch.Delta))
 		}
-		if !heavy || len(c.Options.Focus) > 0 && i > 0 && !m.Focus {
+		if !heavy || c.Design.Focus && i > 0 && !m.Focus {
 			continue
 		}
 		if opt.Limit > 0 && len(t.Rows) > opt.Limit {
@@ -72,10 +70,10 @@ func writeMetrics(w io.Writer, c *compare.Comparison, opt Options) error {
 		}
 		if rates {
 			cells = append(cells, formatMetric(m.FromInstructions), formatMetric(m.FromIPC),
-				formatRate(m.IPC.Base), formatRate(m.IPC.Head), formatRate(m.MPKI.Base), formatRate(m.MPKI.Head))
+				formatRate(m.IPCBase), formatRate(m.IPCHead), formatRate(m.MPKIBase), formatRate(m.MPKIHead))
 		}
 		name := m.Name
-		if m.Function < 0 {
+		if i == 0 {
 			name = "[everything]"
 		}
 		t.Add(append(cells, name)...)
@@ -91,32 +89,32 @@ func writeMetrics(w io.Writer, c *compare.Comparison, opt Options) error {
 }
 
 // changeMark is a verdict in one character.
-func changeMark(c *compare.Change) string {
+func changeMark(c *Change) string {
 	if c.Verdict.Changed() {
 		return " "
 	}
 	return c.Text()[:1]
 }
 
-func formatMetric(v float64) string {
-	if math.IsNaN(v) {
+func formatMetric(v text.Number) string {
+	if math.IsNaN(float64(v)) {
 		return "-"
 	}
-	return text.Delta(v, "cpu-cycles")
+	return text.Delta(float64(v), "cpu-cycles")
 }
 
-func formatRate(v float64) string {
-	if math.IsNaN(v) {
+func formatRate(v text.Number) string {
+	if math.IsNaN(float64(v)) {
 		return "-"
 	}
-	return text.Digits(v)
+	return text.Digits(float64(v))
 }
 
 // WriteLines writes the source lines of every event by absolute change.
-func WriteLines(w io.Writer, c *compare.Comparison, opt Options) error {
+func WriteLines(w io.Writer, c *Document, opt Options) error {
 	for i := range c.Events {
 		e := &c.Events[i]
-		lines := c.Lines(i)
+		lines := e.Lines
 		all := tally{what: "lines", all: len(lines)}
 		for j := range lines {
 			all.changes = append(all.changes, &lines[j].Self)
@@ -131,7 +129,7 @@ func WriteLines(w io.Writer, c *compare.Comparison, opt Options) error {
 			l := &lines[j]
 			if opt.Limit > 0 && len(t.Rows) > opt.Limit {
 				hidden++
-				hiddenDelta += l.Self.Delta()
+				hiddenDelta += l.Self.Delta
 				continue
 			}
 			t.Add(append(changeCells(&l.Self, format), l.Name(), e.Functions[l.Function].Name)...)
@@ -148,66 +146,35 @@ func WriteLines(w io.Writer, c *compare.Comparison, opt Options) error {
 	return nil
 }
 
-// A TreeOptions says which nodes of a call tree are shown.
-type TreeOptions struct {
-	// MinShare leaves out nodes that cost less of the total on both sides, 0 to 1.
-	MinShare float64
-	// Callers has the leaves as roots.
-	Callers bool
-}
-
 // WriteTree writes the call tree of every event with the change of each node and
 // all below it; what was left out is counted.
-func WriteTree(w io.Writer, c *compare.Comparison, opt TreeOptions) error {
-	for i := range c.Events {
-		e := &c.Events[i]
-		if err := writeEventSummary(w, c, e, functionChanges(e, Options{})); err != nil {
+func WriteTree(w io.Writer, d *Document) error {
+	for i := range d.Events {
+		e := &d.Events[i]
+		if err := writeEventSummary(w, d, e, functionChanges(e, Options{})); err != nil {
 			return err
-		}
-		tree := c.Tree(i)
-		if opt.Callers {
-			tree = c.CallerTree(i)
 		}
 		format := newCostFormat(e)
 		t := text.Table{Right: []bool{true, true, true, true, false}}
 		t.Add("base", "head", "delta", "ratio", "95% interval", "function")
-		hidden := 0
-		floor := opt.MinShare * max(tree.Base[compare.TreeRoot], tree.Head[compare.TreeRoot])
-		var shown []compare.TreeNode
-		var depths []int
-		var walk func(n compare.TreeNode, depth int)
-		walk = func(n compare.TreeNode, depth int) {
-			shown, depths = append(shown, n), append(depths, depth)
-			for _, child := range tree.Children(n) {
-				if max(tree.Base[child], tree.Head[child]) < floor {
-					hidden++
-					continue
-				}
-				walk(child, depth+1)
-			}
-		}
-		walk(compare.TreeRoot, 0)
-		costs := tree.Costs(shown)
-		for i := range shown {
-			total := costs.Change(i)
-			base, head := tree.Base[shown[i]], tree.Head[shown[i]]
+		for _, n := range e.Tree.Nodes {
 			name := "[everything]"
-			if fn := tree.Function[shown[i]]; fn >= 0 {
-				name = functionText(&e.Functions[fn])
+			if n.Function >= 0 {
+				name = functionText(&e.Functions[n.Function])
 				switch {
-				case base == 0 && head > 0 && !strings.HasSuffix(name, "(new)"):
+				case n.Base == 0 && n.Head > 0 && !strings.HasSuffix(name, "(new)"):
 					name += " (new path)"
-				case head == 0 && base > 0 && !strings.HasSuffix(name, "(gone)"):
+				case n.Head == 0 && n.Base > 0 && !strings.HasSuffix(name, "(gone)"):
 					name += " (path gone)"
 				}
 			}
-			t.Add(format.cost(base), format.cost(head), format.delta(head-base), text.Ratio(total.Ratio), formatInterval(total.CI), text.Indent(depths[i])+name)
+			t.Add(format.cost(n.Base), format.cost(n.Head), format.delta(n.Head-n.Base), text.Ratio(float64(n.Ratio)), n.CI.String(), text.Indent(n.Depth)+name)
 		}
 		if err := t.Write(w); err != nil {
 			return err
 		}
-		if hidden > 0 {
-			if _, err := fmt.Fprintf(w, "(%d subtrees below %s of the total are not shown)\n", hidden, text.Share(opt.MinShare, 1)); err != nil {
+		if e.Tree.Hidden > 0 {
+			if _, err := fmt.Fprintf(w, "(%d subtrees below %s of the total are not shown)\n", e.Tree.Hidden, text.Share(e.Tree.MinShare, 1)); err != nil {
 				return err
 			}
 		}
@@ -216,23 +183,17 @@ func WriteTree(w io.Writer, c *compare.Comparison, opt TreeOptions) error {
 }
 
 // WriteNeighbors writes the callers and callees of the functions that the user named.
-func WriteNeighbors(w io.Writer, c *compare.Comparison, opt Options) error {
+func WriteNeighbors(w io.Writer, c *Document, opt Options) error {
 	for i := range c.Events {
 		e := &c.Events[i]
 		if err := writeEventSummary(w, c, e, functionChanges(e, Options{})); err != nil {
 			return err
 		}
 		format := newCostFormat(e)
-		found := false
-		for j := range e.Functions {
-			f := &e.Functions[j]
-			if !f.Focus {
-				continue
-			}
-			found = true
-			callers, callees := c.Neighbors(i, j)
+		for _, n := range e.Neighbors {
+			f := &e.Functions[n.Function]
 			t := changeTable("", "function")
-			add := func(what string, list []compare.Neighbor) {
+			add := func(what string, list []Neighbor) {
 				for k, n := range list {
 					if opt.Limit > 0 && k >= opt.Limit {
 						break
@@ -244,10 +205,10 @@ func WriteNeighbors(w io.Writer, c *compare.Comparison, opt Options) error {
 					t.Add(append(changeCells(&n.Calls, format), what, name)...)
 				}
 			}
-			add("caller", callers)
+			add("caller", n.Callers)
 			t.Add(append(changeCells(&f.Total, format), "total", functionText(f))...)
 			t.Add(append(changeCells(&f.Self, format), "self", functionText(f))...)
-			add("callee", callees)
+			add("callee", n.Callees)
 			if _, err := fmt.Fprintf(w, "\n%s\n", text.Printable(f.Name)); err != nil {
 				return err
 			}
@@ -255,7 +216,7 @@ func WriteNeighbors(w io.Writer, c *compare.Comparison, opt Options) error {
 				return err
 			}
 		}
-		if !found {
+		if len(e.Neighbors) == 0 {
 			if _, err := fmt.Fprintln(w, noFocus); err != nil {
 				return err
 			}

@@ -14,7 +14,7 @@ import (
 func textOf(t *testing.T, c *compare.Comparison, opt Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteText(&b, c, opt); err != nil {
+	if err := WriteText(&b, New(c, Parts{}), opt); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -48,7 +48,7 @@ cpu-cycles main app!main;app!k 10
 	var b bytes.Buffer
 	c := comparison(t, sideOf(t, spec), sideOf(t, spec+"cpu-cycles main app!main;app!k 10\n"),
 		compare.Options{Normalize: compare.None, Focus: []*regexp.Regexp{regexp.MustCompile("nothing")}})
-	if err := WriteNeighbors(&b, c, Options{}); err != nil || !strings.HasSuffix(b.String(), noFocus+"\n") {
+	if err := WriteNeighbors(&b, New(c, Parts{Neighbors: true}), Options{}); err != nil || !strings.HasSuffix(b.String(), noFocus+"\n") {
 		t.Errorf("callers of nothing, %v:\n%s", err, b.String())
 	}
 }
@@ -91,7 +91,7 @@ func TestDeepTree(t *testing.T) {
 	spec := "cpu-cycles main " + stack.String()[1:] + " 10 10\n"
 	c := comparison(t, sideOf(t, spec), sideOf(t, spec+spec), compare.Options{Normalize: compare.None})
 	var b bytes.Buffer
-	if err := WriteTree(&b, c, TreeOptions{}); err != nil {
+	if err := WriteTree(&b, New(c, Parts{Tree: &TreeOptions{}})); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() > 400*depth {

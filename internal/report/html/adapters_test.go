@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/budget"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
+	report "profdiff/internal/report/diff"
 	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
 	"profdiff/internal/verdict"
@@ -225,7 +226,7 @@ func TestOutcome(t *testing.T) {
 	}}
 	d := sample(t, small())
 	before := d.Verdict.Sentence
-	d.AddOutcome(o, Options{})
+	d.AddOutcome(o, report.Side{}, report.Side{}, Options{})
 	want := []Budget{
 		{Name: "total", Limit: "+1%", Measured: "+1.4\u202f%", Interval: "[+0.8\u202f%, +2.0\u202f%]", Outcome: Fail, Reason: "exceeds its limit"},
 		{Name: "nothing measured", Limit: "–", Measured: "–", Outcome: Inconclusive},
@@ -263,16 +264,16 @@ func TestGain(t *testing.T) {
 // TestApart checks that it is said why the change is not that of the means.
 func TestApart(t *testing.T) {
 	for _, test := range []struct {
-		c    Change
+		c    *report.Change
 		want string
 	}{
-		{Change{Base: 16.9, Head: 16.64, Ratio: 1.0001, Lo: 0.9, Hi: 1.1}, "0.0\u202f% is the typical change from run to run, which is what was tested; the means beside it, which odd runs move, differ by −1.5\u202f%."},
-		{Change{Base: 118.3, Head: 97.2, Ratio: 0.8225, Lo: 0.8, Hi: 0.83}, ""},
-		{Change{Base: 0, Head: 5, Ratio: math.Inf(1), Lo: 3, Hi: math.Inf(1)}, ""},
-		{Change{Base: 5, Head: 0, Ratio: 0, Lo: 0, Hi: 0.5}, ""},
-		{Change{Base: 5, Head: 6, Ratio: math.NaN(), Hi: math.Inf(1)}, ""},
+		{changeOf(16.9, 16.64, 1.0001, stats.Interval{Lo: 0.9, Hi: 1.1}), "0.0\u202f% is the typical change from run to run, which is what was tested; the means beside it, which odd runs move, differ by −1.5\u202f%."},
+		{changeOf(118.3, 97.2, 0.8225, stats.Interval{Lo: 0.8, Hi: 0.83}), ""},
+		{changeOf(0, 5, math.Inf(1), stats.Interval{Lo: 3, Hi: math.Inf(1)}), ""},
+		{changeOf(5, 0, 0, stats.Interval{Lo: 0, Hi: 0.5}), ""},
+		{changeOf(5, 6, math.NaN(), stats.Interval{Hi: math.Inf(1)}), ""},
 	} {
-		if got := test.c.apart(); got != test.want {
+		if got := apart(test.c); got != test.want {
 			t.Errorf("%v → %v: %q, want %q", test.c.Base, test.c.Head, got, test.want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"profdiff/internal/listing"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -102,12 +103,13 @@ type listingBlock struct {
 func listingBlocks(list []listing.Listing) (blocks []listingBlock) {
 	for i := range list {
 		l := &list[i]
-		b := listingBlock{Function: l.Function, DSO: l.DSO, Event: l.Event, BaseSamples: l.BaseSamples, HeadSamples: l.HeadSamples, Rows: l.Rows}
+		b := listingBlock{Function: l.Function, DSO: l.DSO, Event: l.Event, BaseSamples: l.BaseSamples, HeadSamples: l.HeadSamples, Rows: slices.Clone(l.Rows)}
 		if l.LeftOut > 0 {
 			b.Note = plural(l.LeftOut, "instruction") + " without samples nearby are left out."
 		}
 		blocks = append(blocks, b)
 	}
+	cleanAll(&blocks)
 	return blocks
 }
 

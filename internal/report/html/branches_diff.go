@@ -52,9 +52,9 @@ func branchDiffVerdict(c *diff.Result) Verdict {
 		v.Outcome = Inconclusive
 	}
 	if t := c.Total; t != nil {
-		ch := Change{Base: t.Base, Head: t.Head, Ratio: t.Ratio, Lo: t.CI.Lo, Hi: t.CI.Hi}
-		v.Sentence = fmt.Sprintf("Branch misses per %s, %s: %s → %s, %s", c.Normalization.Unit, c.Base[0].Tier.Describe(), weight(t.Base, "count"), weight(t.Head, "count"), ch.relative())
-		if !c.Counted && ch.known() {
+		ch := changeOf(t.Base, t.Head, t.Ratio, t.CI)
+		v.Sentence = fmt.Sprintf("Branch misses per %s, %s: %s → %s, %s", c.Normalization.Unit, c.Base[0].Tier.Describe(), weight(t.Base, "count"), weight(t.Head, "count"), relative(ch))
+		if !c.Counted && known(&ch.CI) {
 			v.Sentence += fmt.Sprintf(" [95"+thin+"%% interval %s to %s"+thin+"%%]", percent(t.CI.Lo), percent(t.CI.Hi))
 		}
 	}
@@ -125,12 +125,12 @@ func largestMissChanges(c *diff.Result) (list []string) {
 // addBranchCards are the misses, and the cycles that they cost.
 func (d *Document) addBranchCards(c *diff.Result) {
 	if t := c.Total; t != nil {
-		ch := Change{Base: t.Base, Head: t.Head, Ratio: t.Ratio, Lo: t.CI.Lo, Hi: t.CI.Hi}
-		card := Card{Name: "Branch misses per " + c.Normalization.Unit, Base: weight(t.Base, "count"), Head: weight(t.Head, "count"), Change: ch.relative(), Outcome: Info}
+		ch := changeOf(t.Base, t.Head, t.Ratio, t.CI)
+		card := Card{Name: "Branch misses per " + c.Normalization.Unit, Base: weight(t.Base, "count"), Head: weight(t.Head, "count"), Change: relative(ch), Outcome: Info}
 		if c.Counted {
 			card.Note = "counted by a simulator"
 		} else {
-			card.Change = strings.TrimSpace(card.Change + " " + ch.interval())
+			card.Change = strings.TrimSpace(card.Change + " " + interval(ch))
 		}
 		d.Cards = append(d.Cards, card)
 	}
@@ -203,17 +203,17 @@ func branchOutcome(v diff.Verdict) Outcome {
 // missChange is a change of misses in words. Of what one side alone has there is no
 // ratio.
 func missChange(c *diff.Change, v diff.Verdict) string {
-	ch := Change{Base: c.Base, Head: c.Head, Ratio: c.Ratio, Lo: c.CI.Lo, Hi: c.CI.Hi}
-	if ch.Lo == ch.Hi { // counted
-		ch.Lo, ch.Hi = 0, math.Inf(1)
+	ch := changeOf(c.Base, c.Head, c.Ratio, c.CI)
+	if ch.CI.Lo == ch.CI.Hi { // counted
+		ch.CI.Lo, ch.CI.Hi = 0, math.Inf(1)
 	}
 	switch v {
 	case diff.New, diff.Removed:
 		return string(v)
 	case diff.Improved, diff.Regressed:
-		return strings.TrimSpace("misses " + ch.relative() + " " + ch.interval())
+		return strings.TrimSpace("misses " + relative(ch) + " " + interval(ch))
 	}
-	return strings.TrimSpace(string(v) + ": misses " + ch.relative() + " " + ch.interval())
+	return strings.TrimSpace(string(v) + ": misses " + relative(ch) + " " + interval(ch))
 }
 
 func functionChange(f *diff.Function) BranchFunction {

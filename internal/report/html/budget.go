@@ -7,29 +7,29 @@ import (
 	"strings"
 
 	"profdiff/internal/budget"
-	"profdiff/internal/run"
+	"profdiff/internal/report/diff"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
 
 // AddOutcome adds what a budget file says, which is then the verdict of the document. If
-// nothing was compared, the recordings are those of the outcome.
-func (d *Document) AddOutcome(o *budget.Outcome, opt Options) {
+// nothing was compared, base and head are the recordings.
+func (d *Document) AddOutcome(o *budget.Outcome, base, head diff.Side, opt Options) {
 	d.Title = "Performance budget"
 	if d.Tool == "" {
 		d.Tool = opt.Tool
 	}
 	measured := d.Verdict
 	if len(d.Runs) == 0 {
-		for i, side := range [][]*run.Run{o.Design.Base, o.Design.Head} {
-			for _, r := range side {
-				d.Runs = append(d.Runs, opt.run(r, i == 1))
+		for i, side := range []*diff.Side{&base, &head} {
+			for k := range side.Runs {
+				d.Runs = append(d.Runs, opt.run(&side.Runs[k], i == 1))
 			}
 		}
-		if len(o.Design.Base) > 0 && len(o.Design.Head) > 0 {
-			d.Base, d.Head = opt.side(o.Design.Base), opt.side(o.Design.Head)
-		} else if len(o.Design.Head) > 0 {
-			d.Base = opt.side(o.Design.Head)
+		if len(base.Runs) > 0 && len(head.Runs) > 0 {
+			d.Base, d.Head = opt.side(&base), opt.side(&head)
+		} else if len(head.Runs) > 0 {
+			d.Base = opt.side(&head)
 		}
 	}
 	var counts []string

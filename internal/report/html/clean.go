@@ -8,6 +8,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"profdiff/internal/listing"
+	"profdiff/internal/report/diff"
 )
 
 // maxText is the number of bytes that a text may have, and maxKept the number that are
@@ -83,8 +86,9 @@ func visible(r rune) bool {
 	return unicode.IsGraphic(r) && !unicode.Is(unicode.Variation_Selector, r)
 }
 
-// cleanAll cleans all strings that are reachable from a pointer. Going by type, it
-// cannot miss a field that is added later.
+// cleanAll cleans all strings that are reachable from a pointer, but for those of the
+// document of a comparison, which other outputs have too: they are cleaned where they are
+// encoded. Going by type, it cannot miss a field that is added later.
 func cleanAll(p any) { make(cleaner).value(reflect.ValueOf(p)) }
 
 // A cleaner knows by type of a structure the fields that may hold strings.
@@ -131,6 +135,9 @@ func (c cleaner) fields(t reflect.Type) []int {
 
 // hasText reports whether values of a type may hold strings.
 func hasText(t reflect.Type) bool {
+	if t == reflect.TypeFor[diff.Event]() || t == reflect.TypeFor[listing.Listing]() {
+		return false
+	}
 	switch t.Kind() {
 	case reflect.String, reflect.Struct:
 		return true

@@ -8,7 +8,11 @@
 // data: [Read] reads a page, so that it can be written again.
 package html
 
-import "profdiff/internal/listing"
+import (
+	"profdiff/internal/listing"
+	"profdiff/internal/report/diff"
+	"profdiff/internal/verdict"
+)
 
 // A Document is a report. Sections that are nil or empty are left out.
 type Document struct {
@@ -43,13 +47,13 @@ type Outcome string
 
 // The outcomes, those of budgets first.
 const (
-	Pass         Outcome = "pass"
-	Warn         Outcome = "warn"
-	Fail         Outcome = "fail"
-	Improved     Outcome = "improved"
-	Regressed    Outcome = "regressed"
-	Unchanged    Outcome = "unchanged"
-	Inconclusive Outcome = "inconclusive"
+	Pass         Outcome = Outcome(verdict.Pass)
+	Warn         Outcome = Outcome(verdict.Warn)
+	Fail         Outcome = Outcome(verdict.Fail)
+	Improved     Outcome = Outcome(verdict.Improved)
+	Regressed    Outcome = Outcome(verdict.Regressed)
+	Unchanged    Outcome = Outcome(verdict.Unchanged)
+	Inconclusive Outcome = Outcome(verdict.Inconclusive)
 	// Info is for results that are no comparison.
 	Info Outcome = "info"
 )
@@ -127,123 +131,35 @@ type Card struct {
 	Note    string  `json:"note"` // what the value is of, or why it has no interval
 }
 
-// A Change is a cost on both sides.
-type Change struct {
-	Base, Head               float64 // means over runs
-	BaseSamples, HeadSamples int64   // sums over runs
-	// Ratio is head over base, with its 95 % interval. Hi is +Inf if it has no upper
-	// end. Lo 0 and Hi +Inf say that nothing is known.
-	Ratio, Lo, Hi float64
-	// Tested is set if the change was part of a family of tests: Verdict and Adjusted,
-	// a p-value, are set then.
-	Tested   bool
-	Verdict  Outcome
-	Adjusted float64
-	// RunsNeeded would probably settle an inconclusive change, 0 if unknown.
-	RunsNeeded int
-	// BaseRuns and HeadRuns are the values of each run, nil if they are not known.
-	BaseRuns, HeadRuns []float64
-}
-
 // decided reports whether a change was shown.
-func (c *Change) decided() bool {
-	return c.Tested && (c.Verdict == Improved || c.Verdict == Regressed)
+func decided(c *diff.Change) bool { return c.Tested && c.Verdict.Changed() }
+
+// outcome is the verdict of a change, "" if it was not tested.
+func outcome(c *diff.Change) Outcome {
+	if !c.Tested {
+		return ""
+	}
+	return Outcome(c.Verdict)
 }
 
 // An Event is what was compared of one event.
 type Event struct {
-	Name, Unit string
-	// Per is what costs are per: "operation", "run", or "" for shares.
+	*diff.Event
+	// Per is what costs are per: "operation" or "run".
 	Per string
 	// Share is set if costs are parts of the total, from 0 to 1.
 	Share bool
-	Total Change
-	// How are lines on normalization and tests, and Withheld says why there are no
-	// verdicts.
-	How      []string
-	Withheld string
+	// How are lines on normalization and tests.
+	How []string
 	// Single is set if one run a side was recorded: nothing can be decided.
-	Single    bool
-	Functions []Function
-	Shifts    []Shift
-	Groups    []Group
-	Lines     []Line
-	Frames    Frames
+	Single bool
 	// OffCPU is set if the event is time in which threads did not run.
 	OffCPU bool
+	// Groups have names without the directories of whoever recorded.
+	Groups []diff.Group
+	// Frames are those of the event, or the heaviest of them.
+	Frames diff.Frames
 }
-
-// A Function is a function on both sides.
-type Function struct {
-	Name, DSO string
-	// BaseName and BaseDSO are those of base, "" if the function is new.
-	BaseName, BaseDSO string
-	// Match is the rule by which both were found to be one, with a Confidence from 0
-	// to 1 and a Reason.
-	Match       string
-	Confidence  float64
-	Reason      string
-	Self, Total Change
-	// Shift is an index in Event.Shifts, or -1.
-	Shift int
-}
-
-// A Shift is cost that moved between functions under one caller.
-type Shift struct {
-	Caller int   // index in Event.Functions
-	Parts  []int // likewise
-	Net    Change
-}
-
-// A Group is the cost by threads, categories, …
-type Group struct {
-	By   string // "thread", "category", "dso", "process"
-	Rows []GroupRow
-}
-
-// A GroupRow is one thread, category, … on both sides.
-type GroupRow struct {
-	Name string
-	Self Change
-}
-
-// A Line is a source line of a function: self cost.
-type Line struct {
-	Function int // index in Event.Functions
-	File     string
-	// BaseLine and HeadLine are 0 if the side has no samples there.
-	BaseLine, HeadLine int64
-	Self               Change
-	// Text is the line in the source, "" if that was not asked for.
-	Text string
-}
-
-// Frames are a call tree in preorder, callers before callees, by columns. The first is
-// the root, which stands for everything.
-type Frames struct {
-	Level []int32
-	// Function is an index in Event.Functions, -1 for the root; of a row that stands
-	// for n frames that were left out it is -1-n.
-	Function []int32
-	// Base and Head are self costs.
-	Base, Head []float64
-	Flags      []FrameFlags
-	// All is how many frames there were, Least the share of the total of a side that
-	// each of those left out was below; 0 if none were.
-	All   int
-	Least float64
-}
-
-// FrameFlags say what is known of a frame.
-type FrameFlags uint8
-
-// The flags.
-const (
-	Grew     FrameFlags = 1 << iota // decided: the frame and what it calls cost more
-	Shrank                          // decided: less
-	OnlyHead                        // base does not have the path
-	OnlyBase                        // head does not have the path
-)
 
 // A Run is a recording and what became of its samples.
 type Run struct {

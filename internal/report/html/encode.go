@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
+	"profdiff/internal/report/diff"
+	"profdiff/internal/verdict"
 	"slices"
 	"strconv"
 	"time"
@@ -46,7 +48,7 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// A textTable numbers texts.
+// A textTable numbers texts, which it cleans.
 type textTable struct {
 	index map[string]int
 	list  []string
@@ -54,6 +56,10 @@ type textTable struct {
 
 func (t *textTable) id(s string) int {
 	i, ok := t.index[s]
+	if c := clean(s); !ok && c != s {
+		i, ok = t.id(c), true
+		t.index[s] = i
+	}
 	if !ok {
 		i = len(t.list)
 		t.index[s] = i
@@ -107,7 +113,7 @@ func encode(d *Document) ([]block, error) {
 		functions, index := byFrequency(e)
 		own = append(own, functionColumns(e, functions, index, texts))
 		indexes = append(indexes, index)
-		if len(e.Lines) > 0 {
+		if len(e.HotLines) > 0 {
 			if err := add("lines"+strconv.Itoa(i), linesOf(e, index)); err != nil {
 				return nil, err
 			}
@@ -221,7 +227,7 @@ const maxDigits = 10
 // exactDigits is how many digits a cost on both sides needs, so that it and the
 // difference look as they do in outputs that round once: as weights with four digits, as
 // shares with two decimals.
-func (e *Event) exactDigits(c *Change) int {
+func (e *Event) exactDigits(c *diff.Change) int {
 	alike := func(a, b float64) bool { return round(a, 4) == round(b, 4) }
 	if e.Share {
 		alike = func(a, b float64) bool { return share(a) == share(b) }
@@ -237,7 +243,7 @@ func (e *Event) exactDigits(c *Change) int {
 
 // costs are two columns of costs. Those of functions that were tested are on the first
 // screen and in other outputs, too, and look the same there.
-func costs(c *columns, e *Event, name string, n int, at func(i int) *Change) {
+func costs(c *columns, e *Event, name string, n int, at func(i int) *diff.Change) {
 	for _, side := range []string{"Base", "Head"} {
 		i := 0
 		column(c, name+side, n, func(k int) float64 {
@@ -273,7 +279,7 @@ func writeFloat(buf []byte, v float64, digits int) []byte {
 
 // byFrequency orders the functions of an event, those of most frames first: small numbers
 // take less room. It returns the functions, and the new index of each.
-func byFrequency(e *Event) (ordered []*Function, index []int) {
+func byFrequency(e *Event) (ordered []*diff.Function, index []int) {
 	frames := make([]int, len(e.Functions))
 	for _, fn := range e.Frames.Function {
 		if fn >= 0 {
@@ -285,7 +291,7 @@ func byFrequency(e *Event) (ordered []*Function, index []int) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return frames[b] - frames[a] })
-	index, ordered = make([]int, len(order)), make([]*Function, len(order))
+	index, ordered = make([]int, len(order)), make([]*diff.Function, len(order))
 	for at, i := range order {
 		index[i] = at
 		ordered[at] = &e.Functions[i]
@@ -295,7 +301,7 @@ func byFrequency(e *Event) (ordered []*Function, index []int) {
 
 // functionColumns are the functions of an event and what goes with them, a JSON object
 // without its end.
-func functionColumns(e *Event, f []*Function, index []int, texts *textTable) []byte {
+func functionColumns(e *Event, f []*diff.Function, index []int, texts *textTable) []byte {
 	n := len(f)
 	c := &columns{}
 	// Most names are new: as differences they take no room.
@@ -307,8 +313,8 @@ func functionColumns(e *Event, f []*Function, index []int, texts *textTable) []b
 		return step
 	}, writeInt)
 	column(c, "dso", n, func(i int) int { return texts.id(f[i].DSO) }, writeInt)
-	costs(c, e, "self", n, func(i int) *Change { return &f[i].Self })
-	costs(c, e, "total", n, func(i int) *Change { return &f[i].Total })
+	costs(c, e, "self", n, func(i int) *diff.Change { return &f[i].Self })
+	costs(c, e, "total", n, func(i int) *diff.Change { return &f[i].Total })
 	column(c, "nBase", n, func(i int) int64 { return f[i].Self.BaseSamples }, writeInt64)
 	column(c, "nHead", n, func(i int) int64 { return f[i].Self.HeadSamples }, writeInt64)
 	// How they were matched, where that says something.
@@ -346,12 +352,12 @@ func functionColumns(e *Event, f []*Function, index []int, texts *textTable) []b
 		c.buf = append(c.buf, data...)
 	}
 	c.buf = append(c.buf, ']')
-	tests(c, "self", n, func(i int) *Change { return &f[i].Self })
-	tests(c, "total", n, func(i int) *Change { return &f[i].Total })
+	tests(c, "self", n, func(i int) *diff.Change { return &f[i].Self })
+	tests(c, "total", n, func(i int) *diff.Change { return &f[i].Total })
 	c.key("groups")
 	groups := []jsonGroup{}
 	for _, g := range e.Groups {
-		out := jsonGroup{g.By, []jsonGroupRow{}}
+		out := jsonGroup{string(g.By), []jsonGroupRow{}}
 		for i := range g.Rows {
 			out.Rows = append(out.Rows, jsonGroupRow{g.Rows[i].Name, toJSON(&g.Rows[i].Self)})
 		}
@@ -377,14 +383,14 @@ func mapped(list, index []int) []int {
 const maxWithRuns = 250
 
 // tests are the results of those changes that were tested.
-func tests(c *columns, name string, n int, at func(int) *Change) {
+func tests(c *columns, name string, n int, at func(int) *diff.Change) {
 	var known []int
 	for i := range n {
 		if at(i).Tested {
 			known = append(known, i)
 		}
 	}
-	of := func(i int) *Change { return at(known[i]) }
+	of := func(i int) *diff.Change { return at(known[i]) }
 	m := len(known)
 	t := &columns{}
 	last := 0
@@ -393,9 +399,9 @@ func tests(c *columns, name string, n int, at func(int) *Change) {
 		last = known[i]
 		return step
 	}, writeInt)
-	column(t, "ratio", m, func(i int) float64 { return of(i).Ratio }, writeRatio)
-	column(t, "lo", m, func(i int) float64 { return of(i).Lo }, writeRatio)
-	column(t, "hi", m, func(i int) float64 { return of(i).Hi }, writeRatio)
+	column(t, "ratio", m, func(i int) float64 { return float64(of(i).Ratio) }, writeRatio)
+	column(t, "lo", m, func(i int) float64 { return of(i).CI.Lo }, writeRatio)
+	column(t, "hi", m, func(i int) float64 { return of(i).CI.Hi }, writeRatio)
 	column(t, "p", m, func(i int) float64 { return of(i).Adjusted }, func(b []byte, v float64) []byte { return writeFloat(b, v, 3) })
 	column(t, "runs", m, func(i int) int { return of(i).RunsNeeded }, writeInt)
 	t.key("verdict")
@@ -434,15 +440,15 @@ func tests(c *columns, name string, n int, at func(int) *Change) {
 }
 
 // verdictLetter stands for a verdict, - for a change that was not tested.
-func verdictLetter(c *Change) byte {
+func verdictLetter(c *diff.Change) byte {
 	switch {
 	case !c.Tested:
 		return '-'
-	case c.Verdict == Improved:
+	case c.Verdict == verdict.Improved:
 		return 'i'
-	case c.Verdict == Regressed:
+	case c.Verdict == verdict.Regressed:
 		return 'r'
-	case c.Verdict == Unchanged:
+	case c.Verdict == verdict.Unchanged:
 		return 'u'
 	}
 	return '?'
@@ -503,7 +509,7 @@ func frameColumns(e *Event, index []int) []byte {
 
 // linesOf are lines by columns.
 func linesOf(e *Event, index []int) []byte {
-	l := e.Lines
+	l := e.HotLines
 	n := len(l)
 	texts := &textTable{index: make(map[string]int)}
 	c := &columns{}
@@ -514,7 +520,7 @@ func linesOf(e *Event, index []int) []byte {
 	column(c, "head", n, func(i int) int64 { return l[i].HeadLine }, writeInt64)
 	column(c, "selfBase", n, func(i int) float64 { return l[i].Self.Base }, writeCost)
 	column(c, "selfHead", n, func(i int) float64 { return l[i].Self.Head }, writeCost)
-	tests(c, "self", n, func(i int) *Change { return &l[i].Self })
+	tests(c, "self", n, func(i int) *diff.Change { return &l[i].Self })
 	names, err := json.Marshal(texts.list)
 	if err != nil {
 		names = []byte("[]") // texts were cleaned

@@ -2,6 +2,9 @@ package html
 
 import (
 	"math"
+	"profdiff/internal/report/diff"
+	"profdiff/internal/report/text"
+	"profdiff/internal/stats"
 	"strconv"
 	"strings"
 )
@@ -116,15 +119,20 @@ func percent(ratio float64) string {
 	return minus(s)
 }
 
+// changeOf is a change by its numbers.
+func changeOf(base, head, ratio float64, ci stats.Interval) *diff.Change {
+	return &diff.Change{Base: base, Head: head, Ratio: text.Number(ratio), CI: text.Interval(ci)}
+}
+
 // relative is the change of a cost in words: "−17.7 %", "new", "gone".
-func (c *Change) relative() string {
+func relative(c *diff.Change) string {
 	switch {
 	case c.Base == 0 && c.Head > 0:
 		return "new"
 	case c.Head == 0 && c.Base > 0:
 		return "gone"
 	}
-	s := percent(c.Ratio)
+	s := percent(float64(c.Ratio))
 	if s == "–" || s == "∞" || strings.HasPrefix(s, "×") {
 		return s
 	}
@@ -132,15 +140,15 @@ func (c *Change) relative() string {
 }
 
 // interval is that of a change: "[−18.6, −16.9]", "" if nothing is known.
-func (c *Change) interval() string {
-	if !c.known() {
+func interval(c *diff.Change) string {
+	if !known(&c.CI) {
 		return ""
 	}
-	return "[" + percent(c.Lo) + ", " + percent(c.Hi) + "]"
+	return "[" + percent(c.CI.Lo) + ", " + percent(c.CI.Hi) + "]"
 }
 
 // known reports whether the interval excludes anything.
-func (c *Change) known() bool { return c.Lo > 0 || c.Hi > 0 && !math.IsInf(c.Hi, 1) }
+func known(i *text.Interval) bool { return i.Lo > 0 || i.Hi > 0 && !math.IsInf(i.Hi, 1) }
 
 // plural is "1 run", "2 runs".
 func plural(n int, what string) string {

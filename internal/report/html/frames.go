@@ -1,125 +1,14 @@
 package html
 
 import (
-	"cmp"
 	"math"
+	"profdiff/internal/report/diff"
 	"slices"
-
-	"profdiff/internal/compare"
-	"profdiff/internal/stats"
 )
-
-// significance is the level of intervals, beyond which a p-value shows nothing.
-const significance = 0.05
-
-// frames is the call tree of one event. Heavy frames are tested by what they and what
-// they call cost, as a family of their own, by the rules that functions are.
-func frames(c *compare.Comparison, event int) Frames {
-	tree := c.Tree(event)
-	n := tree.Len()
-	f := newFrames(n)
-	f.All = n
-	at := make([]int32, n) // index in f by node
-	size := sizes(tree)
-	var byCost []compare.TreeNode
-	for id := range compare.TreeNode(n) {
-		k := at[id]
-		f.Function[k] = tree.Function[id]
-		base, head := tree.Base[id], tree.Head[id]
-		switch {
-		case base == 0 && head > 0:
-			f.Flags[k] = OnlyHead
-		case head == 0 && base > 0:
-			f.Flags[k] = OnlyBase
-		}
-		children := tree.Children(id)
-		for _, child := range children {
-			base -= tree.Base[child]
-			head -= tree.Head[child]
-		}
-		// What is left of a subtraction of equal numbers is no cost.
-		if math.Abs(base) < 1e-9*tree.Base[id] {
-			base = 0
-		}
-		if math.Abs(head) < 1e-9*tree.Head[id] {
-			head = 0
-		}
-		f.Base[k], f.Head[k] = base, head
-		// What it calls, the widest first.
-		if len(children) > 1 {
-			byCost = append(byCost[:0], children...)
-			slices.SortFunc(byCost, func(a, b compare.TreeNode) int {
-				if c := cmp.Compare(tree.Base[b]+tree.Head[b], tree.Base[a]+tree.Head[a]); c != 0 {
-					return c
-				}
-				return cmp.Compare(tree.Function[a], tree.Function[b])
-			})
-			children = byCost
-		}
-		next := k + 1
-		for _, child := range children {
-			at[child], f.Level[next] = next, f.Level[k]+1
-			next += size[child]
-		}
-	}
-	decide(c, event, tree, func(n compare.TreeNode, flag FrameFlags) { f.Flags[at[n]] |= flag })
-	return f
-}
-
-func newFrames(n int) Frames {
-	costs := make([]float64, 2*n)
-	numbers := make([]int32, 2*n)
-	return Frames{
-		Level: numbers[:n:n], Function: numbers[n:], Base: costs[:n:n], Head: costs[n:], Flags: make([]FrameFlags, n),
-	}
-}
-
-// sizes are the numbers of nodes of the subtrees of a tree.
-func sizes(t *compare.Tree) []int32 {
-	size := make([]int32, t.Len())
-	for id := len(size) - 1; id >= 0; id-- {
-		size[id]++
-		if id > 0 {
-			size[t.Parent(compare.TreeNode(id))] += size[id]
-		}
-	}
-	return size
-}
-
-// decide finds the frames that changed.
-func decide(c *compare.Comparison, event int, tree *compare.Tree, found func(compare.TreeNode, FrameFlags)) {
-	e, opt := &c.Events[event], &c.Options
-	if e.Withheld != "" || single(e.Total.Method) || e.Total.Withheld {
-		return
-	}
-	var heavy []compare.TreeNode
-	floor := opt.MinShare * (tree.Base[compare.TreeRoot] + tree.Head[compare.TreeRoot])
-	for id := range compare.TreeNode(tree.Len()) {
-		if tree.Base[id]+tree.Head[id] >= floor {
-			heavy = append(heavy, id)
-		}
-	}
-	costs := tree.Costs(heavy)
-	changes, p := make([]compare.Change, len(heavy)), make([]float64, len(heavy))
-	for i := range heavy {
-		changes[i] = costs.Test(i)
-		p[i] = changes[i].P
-	}
-	for i, q := range stats.BenjaminiHochberg(p) {
-		ch := &changes[i]
-		switch {
-		case q > opt.FalseDiscovery || ch.P > significance || ch.Within(opt.Margin):
-		case ch.Grew() && ch.Delta() > 0:
-			found(heavy[i], Grew)
-		case !ch.Grew() && ch.Delta() < 0:
-			found(heavy[i], Shrank)
-		}
-	}
-}
 
 // A pruner leaves light frames out of a tree.
 type pruner struct {
-	all        *Frames
+	all        *diff.Frames
 	end        []int32   // by frame: the one after the last below it
 	base, head []float64 // by frame: the costs of it and what it calls
 	weight     []float64 // by frame: the larger share of a side
@@ -127,8 +16,8 @@ type pruner struct {
 
 // weigh computes what limits go by.
 func (p *pruner) weigh() {
-	p.end = p.all.ends()
-	p.base, p.head = p.all.totals(p.end)
+	p.end = ends(p.all)
+	p.base, p.head = totals(p.all, p.end)
 	p.weight = make([]float64, len(p.end))
 	for i := range p.weight {
 		p.weight[i] = max(part(p.base[i], p.base[0]), part(p.head[i], p.head[0]))
@@ -137,7 +26,7 @@ func (p *pruner) weigh() {
 
 // pruned keeps about limit frames: the heaviest, and those whose change was decided with
 // their callers. What is left out below a frame is one row, with the sum of its costs.
-func (p *pruner) pruned(limit int) Frames {
+func (p *pruner) pruned(limit int) diff.Frames {
 	f, n := p.all, len(p.all.Level)
 	if n <= limit {
 		return *f
@@ -151,13 +40,13 @@ func (p *pruner) pruned(limit int) Frames {
 	var path []int // of the frame
 	for i := range n {
 		path = append(path[:f.Level[i]], i)
-		if p.weight[i] > least || f.Flags[i]&(Grew|Shrank) != 0 {
+		if p.weight[i] > least || f.Flags[i]&(diff.Grew|diff.Shrank) != 0 {
 			for k := len(path) - 1; k >= 0 && !keep[path[k]]; k-- {
 				keep[path[k]] = true
 			}
 		}
 	}
-	out := Frames{All: f.All, Least: least}
+	out := diff.Frames{All: f.All, Least: least}
 	type open struct {
 		n          int32
 		base, head float64
@@ -168,7 +57,7 @@ func (p *pruner) pruned(limit int) Frames {
 			top := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			if top.n > 0 {
-				out.append(int32(len(stack))+1, -1-top.n, top.base, top.head, 0)
+				appendFrame(&out, int32(len(stack))+1, -1-top.n, top.base, top.head, 0)
 			}
 		}
 	}
@@ -183,7 +72,7 @@ func (p *pruner) pruned(limit int) Frames {
 			continue
 		}
 		stack = append(stack, open{})
-		out.append(f.Level[i], f.Function[i], f.Base[i], f.Head[i], f.Flags[i])
+		appendFrame(&out, f.Level[i], f.Function[i], f.Base[i], f.Head[i], f.Flags[i])
 		i++
 	}
 	close(0)
@@ -223,7 +112,7 @@ func nthSmallest(values []float64, k int) float64 {
 	return math.Float64frombits(known &^ (1 << 63))
 }
 
-func (f *Frames) append(level, function int32, base, head float64, flags FrameFlags) {
+func appendFrame(f *diff.Frames, level, function int32, base, head float64, flags diff.FrameFlags) {
 	f.Level = append(f.Level, level)
 	f.Function = append(f.Function, function)
 	f.Base = append(f.Base, base)
@@ -232,7 +121,7 @@ func (f *Frames) append(level, function int32, base, head float64, flags FrameFl
 }
 
 // ends are the indices after the last frame below each.
-func (f *Frames) ends() []int32 {
+func ends(f *diff.Frames) []int32 {
 	n := int32(len(f.Level))
 	end := make([]int32, n)
 	var open []int32
@@ -250,7 +139,7 @@ func (f *Frames) ends() []int32 {
 }
 
 // totals are the costs of each frame and what it calls.
-func (f *Frames) totals(end []int32) (base, head []float64) {
+func totals(f *diff.Frames, end []int32) (base, head []float64) {
 	n := len(f.Level)
 	base, head = slices.Clone(f.Base), slices.Clone(f.Head)
 	for i := n - 1; i >= 0; i-- {

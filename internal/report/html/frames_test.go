@@ -13,10 +13,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"profdiff/internal/compare/comparetest"
+	"profdiff/internal/report/diff"
 )
 
 // totalsOf are the costs of a tree by level: what pruning must not change.
-func totalsOf(f *Frames) (base, head float64) {
+func totalsOf(f *diff.Frames) (base, head float64) {
 	for i := range f.Base {
 		base += f.Base[i]
 		head += f.Head[i]
@@ -24,31 +25,31 @@ func totalsOf(f *Frames) (base, head float64) {
 	return base, head
 }
 
-func (f *Frames) pruned(limit int) Frames { return (&pruner{all: f}).pruned(limit) }
+func pruned(f *diff.Frames, limit int) diff.Frames { return (&pruner{all: f}).pruned(limit) }
 
 func TestPruned(t *testing.T) {
 	// main: a (x, y), b (x); of them a.y is heavy, b.x decided though light.
-	all := Frames{
+	all := diff.Frames{
 		Level:    []int32{0, 1, 2, 3, 3, 2, 3, 4},
 		Function: []int32{-1, 0, 1, 2, 3, 4, 2, 5},
 		Base:     []float64{0, 0, 1, 2, 90, 3, 1, 1},
 		Head:     []float64{0, 0, 1, 3, 80, 4, 2, 1},
-		Flags:    []FrameFlags{0, 0, 0, 0, 0, 0, Grew, OnlyHead},
+		Flags:    []diff.FrameFlags{0, 0, 0, 0, 0, 0, diff.Grew, diff.OnlyHead},
 		All:      8,
 	}
-	got := all.pruned(4)
-	want := Frames{
+	got := pruned(&all, 4)
+	want := diff.Frames{
 		Level:    []int32{0, 1, 2, 3, 3, 2, 3, 4},
 		Function: []int32{-1, 0, 1, 3, -2, 4, 2, -2},
 		Base:     []float64{0, 0, 1, 90, 2, 3, 1, 1},
 		Head:     []float64{0, 0, 1, 80, 3, 4, 2, 1},
-		Flags:    []FrameFlags{0, 0, 0, 0, 0, 0, Grew, 0},
+		Flags:    []diff.FrameFlags{0, 0, 0, 0, 0, 0, diff.Grew, 0},
 		All:      8, Least: got.Least,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("pruned (-want +got):\n%s", d)
 	}
-	if unchanged := all.pruned(8); cmp.Diff(all, unchanged) != "" {
+	if unchanged := pruned(&all, 8); cmp.Diff(all, unchanged) != "" {
 		t.Error("a tree within the limit changed")
 	}
 }
@@ -72,10 +73,10 @@ func TestPrunedSums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := frames(c, 0)
-	decided := func(f *Frames) (n int) {
+	all := document(c).Events[0].Frames
+	decided := func(f *diff.Frames) (n int) {
 		for _, flags := range f.Flags {
-			if flags&(Grew|Shrank) != 0 {
+			if flags&(diff.Grew|diff.Shrank) != 0 {
 				n++
 			}
 		}
@@ -119,7 +120,7 @@ func TestFrameSums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := FromComparison(c, Options{})
+	d := FromComparison(document(c), Options{})
 	e := &d.Events[0]
 	index := make([]int, len(e.Functions))
 	for i := range index {
@@ -137,7 +138,7 @@ func TestFrameSums(t *testing.T) {
 	if len(got.Up) != len(e.Frames.Level) || len(got.Flags) != len(e.Frames.Level) {
 		t.Fatalf("%d frames, want %d", len(got.Up), len(e.Frames.Level))
 	}
-	decoded := Frames{Base: got.Base, Head: got.Head}
+	decoded := diff.Frames{Base: got.Base, Head: got.Head}
 	last := int32(-1)
 	for i, up := range got.Up {
 		last += int32(1 - up)
@@ -148,9 +149,9 @@ func TestFrameSums(t *testing.T) {
 	if d := cmp.Diff(e.Frames.Level, decoded.Level); d != "" {
 		t.Fatalf("levels (-want +got):\n%s", d)
 	}
-	end := decoded.ends()
-	gotBase, gotHead := decoded.totals(end)
-	wantBase, wantHead := e.Frames.totals(end)
+	end := ends(&decoded)
+	gotBase, gotHead := totals(&decoded, end)
+	wantBase, wantHead := totals(&e.Frames, end)
 	for i := range gotBase {
 		if math.Abs(gotBase[i]-wantBase[i]) > 1.0001*got.Quantum || math.Abs(gotHead[i]-wantHead[i]) > 1.0001*got.Quantum {
 			t.Fatalf("frame %d: %v and %v, want %v and %v; the quantum is %v", i, gotBase[i], gotHead[i], wantBase[i], wantHead[i], got.Quantum)
@@ -167,13 +168,13 @@ func TestNull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := FromComparison(c, Options{})
+	d := FromComparison(document(c), Options{})
 	e := &d.Events[0]
 	if grew, shrank := e.movers(); len(grew)+len(shrank) > 0 {
 		t.Errorf("%d functions grew, %d shrank", len(grew), len(shrank))
 	}
 	for i, f := range e.Frames.Flags {
-		if f&(Grew|Shrank) != 0 {
+		if f&(diff.Grew|diff.Shrank) != 0 {
 			t.Errorf("frame %d is decided", i)
 		}
 	}

@@ -1,6 +1,11 @@
 package html
 
-import "math"
+import (
+	"math"
+	"profdiff/internal/report/diff"
+	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
+)
 
 // Schema names the form of the block called meta.
 const Schema = "profdiff.report/v1"
@@ -85,33 +90,33 @@ type jsonChange struct {
 	HeadRuns   []float64 `json:"head_runs,omitempty"`
 }
 
-func toJSON(c *Change) jsonChange {
+func toJSON(c *diff.Change) jsonChange {
 	j := jsonChange{
 		Base: round(c.Base, maxDigits), Head: round(c.Head, maxDigits), NBase: c.BaseSamples, NHead: c.HeadSamples,
-		Ratio: finite(c.Ratio), Lo: finite(c.Lo), Hi: finite(c.Hi), RunsNeeded: c.RunsNeeded,
+		Ratio: finite(float64(c.Ratio)), Lo: finite(c.CI.Lo), Hi: finite(c.CI.Hi), RunsNeeded: c.RunsNeeded,
 		BaseRuns: rounded(c.BaseRuns), HeadRuns: rounded(c.HeadRuns),
 	}
 	if c.Tested {
-		j.Verdict, j.Adjusted = c.Verdict, round(c.Adjusted, 4)
+		j.Verdict, j.Adjusted = outcome(c), round(c.Adjusted, 4)
 	}
 	return j
 }
 
 // change is what toJSON was given, as far as the first screen shows it.
-func (j *jsonChange) change() *Change {
+func (j *jsonChange) change() *diff.Change {
 	number := func(v *float64, missing float64) float64 {
 		if v == nil {
 			return missing
 		}
 		return *v
 	}
-	c := &Change{
+	c := &diff.Change{
 		Base: j.Base, Head: j.Head, BaseSamples: j.NBase, HeadSamples: j.NHead,
-		Ratio: number(j.Ratio, math.NaN()), Lo: number(j.Lo, 0), Hi: number(j.Hi, math.Inf(1)),
-		Tested: j.Verdict != "", Verdict: j.Verdict, Adjusted: j.Adjusted, RunsNeeded: j.RunsNeeded,
+		Ratio: text.Number(number(j.Ratio, math.NaN())), CI: text.Interval{Lo: number(j.Lo, 0), Hi: number(j.Hi, math.Inf(1))},
+		Tested: j.Verdict != "", Verdict: verdict.Verdict(j.Verdict), Adjusted: j.Adjusted, RunsNeeded: j.RunsNeeded,
 	}
-	if j.Ratio == nil && c.decided() {
-		c.Ratio = math.Inf(1) // no number would decide nothing
+	if j.Ratio == nil && decided(c) {
+		c.Ratio = text.Number(math.Inf(1)) // no number would decide nothing
 	}
 	return c
 }
@@ -169,8 +174,8 @@ func metaEventOf(e *Event) metaEvent {
 // event is what of an event its numbers are written by.
 func (m *metaEvent) event() *Event {
 	return &Event{
-		Name: m.Name, Unit: m.Unit, Per: m.Per, Share: m.Share, Single: m.Single, OffCPU: m.OffCPU, Withheld: m.Withheld,
-		Total: *m.Total.change(),
+		Event: &diff.Event{Name: m.Name, Unit: m.Unit, Withheld: m.Withheld, Total: *m.Total.change()},
+		Per:   m.Per, Share: m.Share, Single: m.Single, OffCPU: m.OffCPU,
 	}
 }
 

@@ -40,7 +40,7 @@ const (
 	maxShown  = 12
 )
 
-// Write writes a document as one HTML file. Its text is cleaned in place. Equal documents
+// Write writes a document as one HTML file. The text of its own is cleaned in place. Equal documents
 // give equal bytes.
 func Write(w io.Writer, d *Document) error {
 	cleanAll(d)

@@ -16,8 +16,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/compare"
 	"profdiff/internal/compare/comparetest"
 	"profdiff/internal/listing"
+	"profdiff/internal/report/diff"
 )
 
 var update = flag.Bool("update", false, "rewrite expected outputs")
@@ -37,7 +39,12 @@ func sample(t testing.TB, opt comparetest.Options) *Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return FromComparison(c, Options{Tool: "profdiff test"})
+	return FromComparison(document(c), Options{Tool: "profdiff test"})
+}
+
+// document is a comparison with all that a page has.
+func document(c *compare.Comparison) *diff.Document {
+	return diff.New(c, diff.Parts{Page: &diff.Page{}})
 }
 
 func small() comparetest.Options {
@@ -266,7 +273,7 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(fmt.Sprint(frames), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				d := FromComparison(c, Options{})
+				d := FromComparison(document(c), Options{})
 				var n counter
 				if err := Write(&n, d); err != nil {
 					b.Fatal(err)

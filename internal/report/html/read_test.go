@@ -14,6 +14,7 @@ import (
 	"profdiff/internal/listing"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
+	"profdiff/internal/report/diff"
 )
 
 // again reads a page and writes it.
@@ -72,7 +73,7 @@ func hostileDocument(t testing.TB) *Document {
 		d.Warnings = append(d.Warnings, n)
 		d.Budgets = append(d.Budgets, Budget{Name: n, Limit: n, Measured: n, Interval: n, Outcome: Fail, Reason: n})
 		d.Events[0].Functions[i].DSO = n
-		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, GroupRow{Name: n})
+		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, diff.Row{Name: n})
 		d.Runs = append(d.Runs, Run{Name: n, Command: n, Tool: n, Warnings: []string{n}})
 		d.Facts = append(d.Facts, Fact{n, n})
 		d.Listings = append(d.Listings, listing.New(d.Events[0].Functions[i].Name, n, "e", []listing.Instruction{{Text: n, Key: n, File: n, Line: 1, Source: n}}, nil))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"profdiff/internal/report/diff"
 	"strings"
 )
 
@@ -154,7 +155,7 @@ func (m *metaEvent) movers(counted bool) *moversView {
 	for _, list := range [][]metaMover{m.Grew, m.Shrank} {
 		for i := range list {
 			c := list[i].change()
-			for _, x := range []float64{c.Ratio, c.Lo, c.Hi} {
+			for _, x := range []float64{float64(c.Ratio), c.CI.Lo, c.CI.Hi} {
 				if x > 0 && !math.IsInf(x, 1) {
 					reach = max(reach, math.Abs(math.Log(x)))
 				}
@@ -170,7 +171,7 @@ func (m *metaEvent) movers(counted bool) *moversView {
 			t.Rows = append(t.Rows, moverRow{
 				Name: row.Name, Link: functionLink(cmp.Or(row.Function, row.Name), row.DSO), Note: row.Note,
 				Base: e.cost(c.Base), Head: e.cost(c.Head), Delta: e.delta(c.Head - c.Base),
-				Change: c.relative(), Interval: c.interval(), Bar: barOf(c, reach),
+				Change: relative(c), Interval: interval(c), Bar: barOf(c, reach),
 			})
 		}
 		return t
@@ -197,8 +198,8 @@ func functionLink(name, dso string) string {
 	return "#function=" + escape(name) + "&dso=" + escape(dso)
 }
 
-func barOf(c *Change, reach float64) bar {
-	if !c.known() {
+func barOf(c *diff.Change, reach float64) bar {
+	if !known(&c.CI) {
 		return bar{}
 	}
 	place := func(ratio float64) (x float64, cut bool) {
@@ -206,8 +207,8 @@ func barOf(c *Change, reach float64) bar {
 		return 50 + 46*max(-1, min(1, l)), math.Abs(l) > 1.0001
 	}
 	text := func(x float64) string { return fmt.Sprintf("%.1f", x) }
-	lo, cutLo := place(c.Lo)
-	hi, cutHi := place(c.Hi)
-	at, _ := place(c.Ratio)
+	lo, cutLo := place(c.CI.Lo)
+	hi, cutHi := place(c.CI.Hi)
+	at, _ := place(float64(c.Ratio))
 	return bar{text(lo), text(hi), text(at), cutLo, cutHi, true}
 }

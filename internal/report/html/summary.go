@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"profdiff/internal/compare"
+	"profdiff/internal/report/diff"
+	"profdiff/internal/report/text"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
@@ -24,34 +25,34 @@ func (e *Event) metric() string {
 }
 
 // verdictOf says in one sentence what the total of an event does.
-func verdictOf(c *compare.Comparison, e *Event) Verdict {
+func verdictOf(c *diff.Document, e *Event) Verdict {
 	t := &e.Total
-	v := Verdict{Outcome: t.Verdict}
+	v := Verdict{Outcome: outcome(t)}
 	from := weight(t.Base, e.Unit) + " → " + weight(t.Head, e.Unit)
 	interval := ""
-	if t.known() {
-		interval = fmt.Sprintf(" [95"+thin+"%% interval %s to %s"+thin+"%%]", percent(t.Lo), percent(t.Hi))
+	if known(&t.CI) {
+		interval = fmt.Sprintf(" [95"+thin+"%% interval %s to %s"+thin+"%%]", percent(t.CI.Lo), percent(t.CI.Hi))
 	}
-	amount := strings.TrimLeft(t.relative(), "+−")
+	amount := strings.TrimLeft(relative(t), "+−")
 	switch {
 	case e.Withheld != "" || c.Events[0].Total.Withheld:
 		v.Outcome = Inconclusive
-		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s, but no verdict holds", e.metric(), t.relative(), interval, from)
+		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s, but no verdict holds", e.metric(), relative(t), interval, from)
 		if e.Withheld != "" {
 			v.Sentence += ": " + e.Withheld
 		}
 	case e.Single:
 		v.Outcome = Inconclusive
-		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s; one run a side does not tell how much runs differ", e.metric(), t.relative(), interval, from)
-	case t.Verdict == Regressed:
+		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s; one run a side does not tell how much runs differ", e.metric(), relative(t), interval, from)
+	case outcome(t) == Regressed:
 		v.Sentence = fmt.Sprintf("%s rose by %s%s, %s", e.metric(), amount, interval, from)
-	case t.Verdict == Improved:
+	case outcome(t) == Improved:
 		v.Sentence = fmt.Sprintf("%s fell by %s%s, %s", e.metric(), amount, interval, from)
-	case t.Verdict == Unchanged:
-		v.Sentence = fmt.Sprintf("%s changed by no more than %s: %s%s, %s", e.metric(), shortPercent(c.Options.Margin), t.relative(), interval, from)
+	case outcome(t) == Unchanged:
+		v.Sentence = fmt.Sprintf("%s changed by no more than %s: %s%s, %s", e.metric(), shortPercent(c.Design.Margin), relative(t), interval, from)
 	default:
 		v.Outcome = Inconclusive
-		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s", e.metric(), t.relative(), interval, from)
+		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s", e.metric(), relative(t), interval, from)
 		switch {
 		case t.RunsNeeded >= stats.MaxRuns:
 			v.Sentence += fmt.Sprintf("; %d runs a side and more would be needed", stats.MaxRuns)
@@ -60,7 +61,7 @@ func verdictOf(c *compare.Comparison, e *Event) Verdict {
 		}
 	}
 	v.Ground = append(v.Ground, ground(c))
-	if said := t.apart(); said != "" {
+	if said := apart(t); said != "" {
 		v.Ground = append(v.Ground, said)
 	}
 	grew, shrank := e.movers()
@@ -86,14 +87,14 @@ const leastApart = 0.005
 
 // apart says why the ratio of the means that are shown is not the one that was tested, ""
 // if they look alike.
-func (c *Change) apart() string {
+func apart(c *diff.Change) string {
 	means := c.Head / c.Base
-	if !c.known() || !(means > 0) || math.IsInf(means, 1) || !(math.Abs(math.Log(means/c.Ratio)) >= leastApart) {
+	if !known(&c.CI) || !(means > 0) || math.IsInf(means, 1) || !(math.Abs(math.Log(means/float64(c.Ratio))) >= leastApart) {
 		return ""
 	}
-	of := Change{Base: c.Base, Head: c.Head, Ratio: means}
+	of := diff.Change{Base: c.Base, Head: c.Head, Ratio: text.Number(means)}
 	return fmt.Sprintf("%s is the typical change from run to run, which is what was tested; the means beside it, which odd runs move, differ by %s.",
-		c.relative(), of.relative())
+		relative(c), relative(&of))
 }
 
 func short(s string, limit int) string {
@@ -105,11 +106,11 @@ func short(s string, limit int) string {
 }
 
 // ground says how many runs there are, in which order and of which machine.
-func ground(c *compare.Comparison) string {
-	base, head := len(c.Base), len(c.Head)
+func ground(c *diff.Document) string {
+	base, head := c.Design.RunsBase, c.Design.RunsHead
 	s := fmt.Sprintf("%s before, %d after", plural(base, "run"), head)
 	if base > 1 && head > 1 {
-		switch c.Order {
+		switch c.Design.Order {
 		case verdict.Interleaved:
 			s += ", recorded in turns"
 		case verdict.Blocked:
@@ -120,7 +121,7 @@ func ground(c *compare.Comparison) string {
 	}
 	of := func(get func(*run.Recording) string) string {
 		var list []string
-		for _, r := range slices.Concat(c.Base, c.Head) {
+		for _, r := range slices.Concat(c.Base.Runs, c.Head.Runs) {
 			if v := get(&r.Recording); v != "" && !slices.Contains(list, v) {
 				list = append(list, v)
 			}
@@ -143,7 +144,7 @@ func ground(c *compare.Comparison) string {
 type mover struct {
 	name, note string
 	function   int // index in Event.Functions
-	change     *Change
+	change     *diff.Change
 	moved      bool // between functions that function calls
 }
 
@@ -153,7 +154,7 @@ func (e *Event) movers() (grew, shrank []mover) {
 	seen := make([]bool, len(e.Shifts))
 	for i := range e.Functions {
 		f := &e.Functions[i]
-		m := mover{name: f.Name, function: i, change: &f.Self, note: f.note()}
+		m := mover{name: f.Name, function: i, change: &f.Self, note: note(f)}
 		if s := f.Shift; s >= 0 {
 			if seen[s] {
 				continue
@@ -169,8 +170,8 @@ func (e *Event) movers() (grew, shrank []mover) {
 			m.name, m.note = "moved under "+e.Functions[m.function].Name, strings.Join(names, ", ")
 		}
 		switch {
-		case !m.change.decided():
-		case m.change.Verdict == Regressed:
+		case !decided(m.change):
+		case outcome(m.change) == Regressed:
 			grew = append(grew, m)
 		default:
 			shrank = append(shrank, m)
@@ -187,7 +188,7 @@ func (e *Event) movers() (grew, shrank []mover) {
 func abs(v float64) float64 { return max(v, -v) }
 
 // note says how a function was matched, if not by its name.
-func (f *Function) note() string {
+func note(f *diff.Function) string {
 	switch f.Match {
 	case "added":
 		return "new"
@@ -204,7 +205,7 @@ func (f *Function) note() string {
 }
 
 // cards are the numbers of the first screen, as far as the events give them.
-func cards(c *compare.Comparison, events []Event) []Card {
+func cards(c *diff.Document, events []Event) []Card {
 	var list []Card
 	list = append(list, totalCard(&events[0]))
 	for i := range events[1:] {
@@ -214,8 +215,8 @@ func cards(c *compare.Comparison, events []Event) []Card {
 			list = append(list, totalCard(e))
 		}
 	}
-	if m := c.Metrics(); m != nil {
-		list = append(list, rates(c, &m[0])...)
+	for i := range c.Rates {
+		list = append(list, rateCard(&c.Rates[i]))
 	}
 	return append(list, quality(c))
 }
@@ -223,12 +224,12 @@ func cards(c *compare.Comparison, events []Event) []Card {
 // totalCard is the total of an event.
 func totalCard(e *Event) Card {
 	t := &e.Total
-	card := Card{Name: e.metric(), Base: weight(t.Base, e.Unit), Head: weight(t.Head, e.Unit), Change: t.relative(), Outcome: Inconclusive}
-	if i := t.interval(); i != "" {
+	card := Card{Name: e.metric(), Base: weight(t.Base, e.Unit), Head: weight(t.Head, e.Unit), Change: relative(t), Outcome: Inconclusive}
+	if i := interval(t); i != "" {
 		card.Change += " " + i
 	}
 	if t.Tested {
-		card.Outcome = t.Verdict
+		card.Outcome = outcome(t)
 	}
 	switch {
 	case e.Withheld != "":
@@ -239,54 +240,21 @@ func totalCard(e *Event) Card {
 	return card
 }
 
-// rates are instructions per cycle and branch misses per 1,000 instructions, tested
-// between runs.
-func rates(c *compare.Comparison, m *compare.Metrics) (list []Card) {
-	name := func(ch *compare.Change) string {
-		for i := range m.Changes {
-			if ch != nil && m.Changes[i] == ch {
-				return c.Events[i].Name
-			}
-		}
-		return ""
+// rateCard is what a rate of everything does.
+func rateCard(r *diff.Rate) Card {
+	card := Card{Name: "Instructions per cycle", Base: digits(r.Base), Head: digits(r.Head), Outcome: Info}
+	if r.Kind == diff.MPKI {
+		card.Name = "Branch misses per 1,000 instructions"
 	}
-	add := func(title string, r compare.Rate, num, den string, scale float64, more Outcome, less Outcome) {
-		if r.Base != r.Base || r.Head != r.Head || num == "" || den == "" {
-			return
-		}
-		card := Card{Name: title, Base: digits(r.Base), Head: digits(r.Head), Outcome: Inconclusive}
-		if len(c.Base) < 2 || len(c.Head) < 2 {
-			card.Change, card.Outcome = percent(r.Head/r.Base)+thin+"%", Info
-			card.Note = "one run a side: not tested"
-			list = append(list, card)
-			return
-		}
-		values := func(side []*run.Run) (list []stats.WeightedCount) {
-			for _, r := range side {
-				i, okNum := r.EventIndex(num)
-				j, okDen := r.EventIndex(den)
-				if okNum && okDen && r.Events[j].Weight > 0 {
-					list = append(list, stats.WeightedCount{Weight: scale * float64(r.Events[i].Weight) / float64(r.Events[j].Weight)})
-				}
-			}
-			return list
-		}
-		e := stats.Ratio(values(c.Base), values(c.Head), 1-significance)
-		ch := Change{Base: r.Base, Head: r.Head, Ratio: e.Ratio, Lo: e.CI.Lo, Hi: e.CI.Hi}
-		card.Change = ch.relative() + " " + ch.interval()
-		card.Note = "between runs"
-		switch {
-		case e.P > significance:
-		case e.Ratio > 1:
-			card.Outcome = more
-		default:
-			card.Outcome = less
-		}
-		list = append(list, card)
+	if !r.Tested {
+		card.Change = percent(float64(r.Ratio)) + thin + "%"
+		card.Note = "one run a side: not tested"
+		return card
 	}
-	add("Instructions per cycle", m.IPC, name(m.Instructions), name(m.Cycles), 1, Improved, Regressed)
-	add("Branch misses per 1,000 instructions", m.MPKI, name(m.BranchMisses), name(m.Instructions), 1000, Regressed, Improved)
-	return list
+	card.Outcome = outcome(&r.Change)
+	card.Change = relative(&r.Change) + " " + interval(&r.Change)
+	card.Note = "between runs"
+	return card
 }
 
 // Shares of samples and frames above which data is called poor.
@@ -297,10 +265,10 @@ const (
 )
 
 // quality says what part of the data is missing.
-func quality(c *compare.Comparison) Card {
+func quality(c *diff.Document) Card {
 	var all run.Accounting
 	derived := make(map[string]int64)
-	for _, r := range slices.Concat(c.Base, c.Head) {
+	for _, r := range slices.Concat(c.Base.Runs, c.Head.Runs) {
 		all.Add(r.Accounting)
 		for i := range r.Events {
 			if e := &r.Events[i]; e.Derived && e.Samples > 0 {
@@ -338,10 +306,10 @@ func quality(c *compare.Comparison) Card {
 }
 
 // run is a recording for the table of runs.
-func (o *Options) run(r *run.Run, head bool) Run {
+func (o *Options) run(r *diff.Run, head bool) Run {
 	rec, acc := &r.Recording, &r.Accounting
 	out := Run{
-		Head: head, Name: o.name(r.Name), Format: rec.Format, Tool: rec.Tool, Command: o.text(rec.CommandLine),
+		Head: head, Name: o.name(r.Path), Format: rec.Format, Tool: rec.Tool, Command: o.text(rec.CommandLine),
 		Machine: cmp.Or(rec.Device, rec.CPU), Kernel: rec.Kernel, DurationNS: rec.Duration.Nanoseconds(),
 		In: acc.In, Out: acc.Out, Filtered: acc.Filtered, Lost: acc.Lost, UnknownShare: acc.UnknownShare(), Truncated: acc.TruncatedStacks,
 	}
@@ -363,38 +331,20 @@ func (o *Options) run(r *run.Run, head bool) Run {
 		e := &r.Events[i]
 		out.Events = append(out.Events, RunEvent{e.Name, e.Samples, float64(e.Weight), e.Unit, e.Lost})
 	}
-	// The binaries that samples were in, by their build IDs.
-	weights, sampled := make([]int64, len(r.Mappings)), make([]bool, len(r.Mappings))
-	for i := range r.Samples {
-		if s := &r.Samples[i]; s.Stack != 0 {
-			m := r.Locations[r.Stacks.Location(s.Stack)].Mapping
-			weights[m] += s.Count
-			sampled[m] = true
-		}
+	for _, b := range r.Builds {
+		out.Builds = append(out.Builds, o.name(b.File)+" "+b.ID)
 	}
-	var builds []int
-	for m := range weights {
-		if sampled[m] && r.Mappings[m].BuildID != "" {
-			builds = append(builds, m)
-		}
-	}
-	slices.SortFunc(builds, func(a, b int) int { return cmp.Or(-cmp.Compare(weights[a], weights[b]), cmp.Compare(a, b)) })
-	for _, m := range builds[:min(len(builds), 3)] {
-		out.Builds = append(out.Builds, o.name(r.Mappings[m].File)+" "+r.Mappings[m].BuildID)
-	}
-	if o.Digest != nil {
-		out.Digest = o.Digest(r.Name)
-	}
+	out.Digest = r.Digest
 	return out
 }
 
 // facts say how the report was made.
-func facts(c *compare.Comparison, d *Document) []Fact {
+func facts(c *diff.Document, d *Document) []Fact {
 	list := []Fact{
-		{"Order of recording", string(c.Order)},
-		{"Margin that does not matter", shortPercent(c.Options.Margin)},
-		{"False ones among functions called changed", "up to " + shortPercent(c.Options.FalseDiscovery)},
-		{"Least share of a function that is tested", shortPercent(c.Options.MinShare)},
+		{"Order of recording", string(c.Design.Order)},
+		{"Margin that does not matter", shortPercent(c.Design.Margin)},
+		{"False ones among functions called changed", "up to " + shortPercent(c.Design.FalseDiscovery)},
+		{"Least share of a function that is tested", shortPercent(c.Design.MinShare)},
 	}
 	for i := range d.Events {
 		e := &d.Events[i]

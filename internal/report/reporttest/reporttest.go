@@ -7,6 +7,8 @@ import (
 	"flag"
 	"io"
 	"os"
+	"profdiff/internal/report/text"
+	"reflect"
 	"testing"
 	"unicode/utf8"
 
@@ -37,7 +39,10 @@ func Golden(t *testing.T, file string, got []byte) {
 // published one is the same.
 func Schema[T any](t *testing.T, file string) *jsonschema.Resolved {
 	t.Helper()
-	s, err := jsonschema.For[T](nil)
+	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[text.Number]():   {Types: []string{"null", "number"}},
+		reflect.TypeFor[text.Interval](): {Types: []string{"null", "array"}, Items: &jsonschema.Schema{Types: []string{"null", "number"}}},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

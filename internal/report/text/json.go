@@ -35,3 +35,59 @@ func Significant(v float64) float64 {
 
 // FinitePair is an interval in JSON: a bound that is not a number is null.
 func FinitePair(lo, hi float64) []*float64 { return []*float64{Finite(lo), Finite(hi)} }
+
+// A Number is one that JSON has no form for if it is not finite: null stands for it.
+type Number float64
+
+// Missing is a number that is not known.
+var Missing = Number(math.NaN())
+
+// Known reports whether a number is finite.
+func (n Number) Known() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
+
+// MarshalJSON writes a number, or null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if !n.Known() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes; of null it makes [Missing].
+func (n *Number) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*n = Missing
+		return nil
+	}
+	return json.Unmarshal(data, (*float64)(n))
+}
+
+// An Interval is the 95 % interval of a ratio: in JSON a list of both bounds, null where
+// there is none.
+type Interval struct{ Lo, Hi float64 }
+
+// Unknown reports whether the interval of a ratio excludes nothing.
+func (i Interval) Unknown() bool { return i.Lo == 0 && math.IsInf(i.Hi, 1) }
+
+// String is the interval of a ratio in brackets.
+func (i Interval) String() string {
+	if i.Unknown() {
+		return "[unknown]"
+	}
+	return "[" + Bound(i.Lo) + ", " + Bound(i.Hi) + "]"
+}
+
+// MarshalJSON writes both bounds.
+func (i Interval) MarshalJSON() ([]byte, error) {
+	return json.Marshal([2]Number{Number(i.Lo), Number(i.Hi)})
+}
+
+// UnmarshalJSON reads both bounds.
+func (i *Interval) UnmarshalJSON(data []byte) error {
+	var bounds [2]Number
+	if err := json.Unmarshal(data, &bounds); err != nil {
+		return err
+	}
+	*i = Interval{float64(bounds[0]), float64(bounds[1])}
+	return nil
+}

@@ -22,6 +22,7 @@ import (
 
 	"profdiff/internal/compare"
 	"profdiff/internal/compare/comparetest"
+	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/tools/browser"
 )
@@ -74,7 +75,7 @@ func (s *size) measure(out *tabwriter.Writer, dir string, repeat int) error {
 	}
 	compared := time.Since(start)
 	start = time.Now()
-	d := html.FromComparison(c, html.Options{Tool: "profdiff"})
+	d := html.FromComparison(diff.New(c, diff.Parts{Page: &diff.Page{}}), html.Options{Tool: "profdiff"})
 	var page bytes.Buffer
 	if err := html.Write(&page, d); err != nil {
 		return err

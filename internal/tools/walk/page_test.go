@@ -23,6 +23,7 @@ import (
 
 	"profdiff/internal/compare/comparetest"
 	"profdiff/internal/listing"
+	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/tools/browser"
 )
@@ -42,7 +43,7 @@ func sample(t *testing.T, opt comparetest.Options) *html.Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return html.FromComparison(c, html.Options{Tool: "profdiff test"})
+	return html.FromComparison(diff.New(c, diff.Parts{Page: &diff.Page{}}), html.Options{Tool: "profdiff test"})
 }
 
 func small() comparetest.Options {
@@ -214,7 +215,7 @@ func TestBrowserNumbers(t *testing.T) {
 		d.Events[0].Share = share
 		if share {
 			for i := range d.Events[0].Functions {
-				for _, c := range []*html.Change{&d.Events[0].Functions[i].Self, &d.Events[0].Functions[i].Total} {
+				for _, c := range []*diff.Change{&d.Events[0].Functions[i].Self, &d.Events[0].Functions[i].Total} {
 					c.Base, c.Head = c.Base/d.Events[0].Total.Base, c.Head/d.Events[0].Total.Head
 				}
 			}
@@ -322,7 +323,7 @@ func TestBrowserMarks(t *testing.T) {
 	e := &d.Events[0]
 	marked := 0
 	for _, f := range e.Frames.Flags {
-		if f&(html.Grew|html.Shrank) != 0 {
+		if f&(diff.Grew|diff.Shrank) != 0 {
 			marked++
 		}
 	}
@@ -377,7 +378,7 @@ func TestBrowserMarks(t *testing.T) {
 	// What was compared as shares was tested as shares.
 	e.Share = true
 	for i := range e.Functions {
-		for _, c := range []*html.Change{&e.Functions[i].Self, &e.Functions[i].Total} {
+		for _, c := range []*diff.Change{&e.Functions[i].Self, &e.Functions[i].Total} {
 			c.Base, c.Head = c.Base/e.Total.Base, c.Head/e.Total.Head
 		}
 	}
@@ -413,7 +414,7 @@ func TestBrowserPruned(t *testing.T) {
 	if len(rows) < 15 {
 		t.Fatalf("%d functions are shown", len(rows))
 	}
-	at := make(map[string]*html.Function)
+	at := make(map[string]*diff.Function)
 	for i := range e.Functions {
 		at[e.Functions[i].Name] = &e.Functions[i]
 	}
@@ -448,8 +449,8 @@ func cardOf(name, dso string) string {
 }
 
 // decided reports whether a change was shown.
-func decided(c *html.Change) bool {
-	return c.Tested && (c.Verdict == html.Improved || c.Verdict == html.Regressed)
+func decided(c *diff.Change) bool {
+	return c.Tested && c.Verdict.Changed()
 }
 
 func hostileDocument(t *testing.T) *html.Document {
@@ -460,7 +461,7 @@ func hostileDocument(t *testing.T) *html.Document {
 		d.Warnings = append(d.Warnings, n)
 		d.Budgets = append(d.Budgets, html.Budget{Name: n, Limit: n, Measured: n, Interval: n, Outcome: html.Fail, Reason: n})
 		d.Events[0].Functions[i].DSO = n
-		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, html.GroupRow{Name: n})
+		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, diff.Row{Name: n})
 		d.Runs = append(d.Runs, html.Run{Name: n, Command: n, Tool: n, Warnings: []string{n}})
 		d.Facts = append(d.Facts, html.Fact{Name: n, Text: n})
 		d.Listings = append(d.Listings, listing.New(d.Events[0].Functions[i].Name, n, "e", []listing.Instruction{{Text: n, Key: n, File: n, Line: 1, Source: n}}, nil))

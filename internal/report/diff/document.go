@@ -1,0 +1,377 @@
+// Package diff is a comparison as it is written: one document, made once by [New], and what
+// draws it as text, JSON, Markdown, folded stacks and pprof.
+//
+//  1. New takes from a comparison what all outputs show.
+//  2. What only some of them show, as call trees, lines and stacks, are parts: New computes
+//     those that it is asked for.
+//  3. Writers read nothing but the document, and compute nothing but what fits.
+//
+// The JSON form is documented by diff.schema.json.
+package diff
+
+import (
+	"fmt"
+	"slices"
+
+	"profdiff/internal/compare"
+	"profdiff/internal/listing"
+	"profdiff/internal/report/text"
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
+)
+
+// Schema is the first field of what diff prints as JSON.
+const Schema = "profdiff.diff/v1"
+
+// A Document is what diff says, and as JSON what it prints. What has no name in JSON is for
+// other outputs.
+type Document struct {
+	Schema     string     `json:"schema"`
+	Base       Side       `json:"base"`
+	Head       Side       `json:"head"`
+	Design     Design     `json:"design"`
+	Events     []Event    `json:"events"`
+	Functions  []Function `json:"functions"`
+	Shifts     []Shift    `json:"shifts"`
+	Categories []Row      `json:"categories"`
+	Threads    []Row      `json:"threads"`
+	DSOs       []Row      `json:"dsos"`
+	Metrics    []Metrics  `json:"metrics"`
+
+	// Rates are of everything: instructions per cycle, and branch misses per 1,000
+	// instructions, as far as events tell.
+	Rates []Rate `json:"-"`
+	// Stacks are a part.
+	Stacks *Stacks `json:"-"`
+	// Listings are the code of the functions that cost most, a part.
+	Listings []listing.Listing `json:"-"`
+}
+
+// Stacks are the call stacks of both sides.
+type Stacks = compare.Stacks
+
+// A Side is the recordings of one side.
+type Side struct {
+	Runs []Run `json:"runs"`
+}
+
+// Name names a side by its recordings.
+func (s *Side) Name() string {
+	if len(s.Runs) == 1 {
+		return s.Runs[0].Path
+	}
+	return fmt.Sprintf("%d runs, %s … %s", len(s.Runs), s.Runs[0].Path, s.Runs[len(s.Runs)-1].Path)
+}
+
+// A Run is one recording and what became of its samples.
+type Run struct {
+	Path       string `json:"path"`
+	Format     string `json:"format"`
+	RecordedAt string `json:"recorded_at"` // RFC 3339, "" if unknown
+	DurationNS int64  `json:"duration_ns"`
+	SamplesIn  int64  `json:"samples_in"`
+	SamplesOut int64  `json:"samples_out"`
+	Lost       int64  `json:"lost"`
+
+	Recording  run.Recording  `json:"-"`
+	Accounting run.Accounting `json:"-"`
+	Events     []run.Event    `json:"-"`
+	Warnings   []string       `json:"-"`
+	// Builds are the binaries with most samples, and Digest is the SHA-256 of the input, ""
+	// if unknown: a part.
+	Builds []Build `json:"-"`
+	Digest string  `json:"-"`
+}
+
+// A Build is a binary by its build ID.
+type Build struct{ File, ID string }
+
+// Design says how the comparison was made.
+type Design struct {
+	Order    verdict.Order `json:"order"` // interleaved, blocked or unknown
+	RunsBase int           `json:"runs_base"`
+	RunsHead int           `json:"runs_head"`
+	Margin   float64       `json:"margin"` // relative change that does not matter
+	Warnings []string      `json:"warnings"`
+
+	// FalseDiscovery is the share of false ones among the functions called changed, and
+	// MinShare the share of the cost of both sides from which functions are tested.
+	FalseDiscovery float64 `json:"-"`
+	MinShare       float64 `json:"-"`
+	// Focus is set if the user named functions.
+	Focus bool `json:"-"`
+}
+
+// Normalization says what costs were divided by.
+type Normalization struct {
+	Mode   Mode          `json:"mode"`
+	By     string        `json:"by"`
+	Factor text.Number   `json:"factor"` // head's divisors over base's
+	CI     text.Interval `json:"ci"`
+}
+
+// A Mode says what costs are divided by.
+type Mode = compare.Mode
+
+// The modes.
+const (
+	PerWork      = compare.Work      // by the work that each run did
+	PerReference = compare.Reference // by what should not have changed
+	OfTotal      = compare.Total     // by everything: costs are shares of it
+	AsRecorded   = compare.None
+)
+
+// Total, Net and Self are changes whose fields stand among those of what they are of.
+type (
+	Total = Change
+	Net   = Change
+	Self  = Change
+)
+
+// An Event is the total of an event on both sides, and what belongs to it.
+type Event struct {
+	Name          string        `json:"event"`
+	Unit          string        `json:"unit"`
+	Normalization Normalization `json:"normalization"`
+	Raw           Change        `json:"raw"`      // not normalized
+	Withheld      string        `json:"withheld"` // why there are no verdicts, or ""
+	Total
+
+	// Functions and Shifts are those of the document that are in this event.
+	Functions []Function `json:"-"`
+	Shifts    []Shift    `json:"-"`
+	Groups    []Group    `json:"-"`
+	// Bursts is set if samples of a function come in bursts.
+	Bursts bool `json:"-"`
+	// What follows are parts.
+	Lines     []Line         `json:"-"` // by absolute change
+	HotLines  []Line         `json:"-"` // the heaviest of each function
+	Tree      *Tree          `json:"-"`
+	Frames    Frames         `json:"-"`
+	Neighbors []Neighborhood `json:"-"`
+}
+
+// Shares reports whether costs are parts of the total, from 0 to 1.
+func (e *Event) Shares() bool { return e.Normalization.Mode == OfTotal }
+
+// Single reports whether there is one run a side, whose intervals know sampling noise only.
+func (e *Event) Single() bool { return single(e.Total.Method) }
+
+func single(m stats.Method) bool { return m == stats.Sampling || m == stats.SamplingExact }
+
+// A Function is a function in one event.
+type Function struct {
+	Name       string  `json:"name"`
+	BaseName   string  `json:"base_name"` // "" if the function is new
+	DSO        string  `json:"dso"`
+	BaseDSO    string  `json:"base_dso"`
+	Match      string  `json:"match"`
+	Confidence float64 `json:"confidence"`
+	Reason     string  `json:"reason"`
+	Event      string  `json:"event"`
+	InShift    *int    `json:"shift"` // index in shifts, or null
+	Self       Change  `json:"self"`
+	Total      Change  `json:"total"`
+
+	// Shift is an index in Event.Shifts, or -1.
+	Shift int `json:"-"`
+	// Focus is set if the user named the function.
+	Focus bool `json:"-"`
+}
+
+// A Shift is cost that moved between functions under one caller.
+type Shift struct {
+	Event      string   `json:"event"`
+	CallerName string   `json:"caller"`
+	PartNames  []string `json:"parts"`
+	Net
+	Caller int   `json:"-"` // index in Event.Functions
+	Parts  []int `json:"-"` // likewise
+}
+
+// A Row is a category, thread or file in one event: self weight.
+type Row struct {
+	Name  string `json:"name"`
+	Event string `json:"event"`
+	Self
+}
+
+// A Group is the cost by threads, files, …
+type Group struct {
+	By   run.GroupBy
+	Rows []Row
+}
+
+// Metrics are several events of one function side by side; the first is for everything
+// and has no name.
+type Metrics struct {
+	Name             string      `json:"name"`
+	DSO              string      `json:"dso"`
+	DeltaCycles      text.Number `json:"delta_cycles"`
+	FromInstructions text.Number `json:"delta_cycles_from_instructions"`
+	FromIPC          text.Number `json:"delta_cycles_from_ipc"`
+	IPCBase          text.Number `json:"ipc_base"`
+	IPCHead          text.Number `json:"ipc_head"`
+	MPKIBase         text.Number `json:"mpki_base"`
+	MPKIHead         text.Number `json:"mpki_head"`
+
+	// Changes are by event, nil for events without samples of the function.
+	Changes []*Change `json:"-"`
+	Focus   bool      `json:"-"`
+	// Rates is set if there are cycles and instructions.
+	Rates bool `json:"-"`
+}
+
+// A Rate is one event per another on both sides.
+type Rate struct {
+	Kind RateKind
+	// Change has no samples. It is tested between runs if there are several on each side.
+	Change
+}
+
+// A RateKind says what a rate is of.
+type RateKind uint8
+
+// The rates.
+const (
+	IPC  RateKind = iota // instructions per cycle
+	MPKI                 // branch misses per 1,000 instructions
+)
+
+// A Line is a source line of a function: self cost.
+type Line struct {
+	Function int // index in Event.Functions
+	// File is the base name of the source file. BaseLine and HeadLine are 0 if the side
+	// has no samples there, or the line is not known.
+	File               string
+	BaseLine, HeadLine int64
+	Self               Change
+	// Text is the line in the source, "" if that was not asked for.
+	Text string
+}
+
+// Name is file:line of head, with base's line where it is another.
+func (l *Line) Name() string {
+	switch {
+	case l.HeadLine == 0 && l.BaseLine == 0:
+		return "[no line]"
+	case l.HeadLine == 0:
+		return fmt.Sprintf("%s:%d", l.File, l.BaseLine)
+	case l.BaseLine == 0 || l.BaseLine == l.HeadLine:
+		return fmt.Sprintf("%s:%d", l.File, l.HeadLine)
+	}
+	return fmt.Sprintf("%s:%d (was %d)", l.File, l.HeadLine, l.BaseLine)
+}
+
+// A Tree is the paths of a call tree that cost enough to be shown.
+type Tree struct {
+	Nodes []TreeNode // in preorder, the root first
+	// Hidden is the number of subtrees that were left out, all below MinShare.
+	Hidden   int
+	MinShare float64
+}
+
+// A TreeNode is a function along one path, with what is below it.
+type TreeNode struct {
+	Depth      int
+	Function   int // index in Event.Functions, -1 for the root
+	Base, Head float64
+	Ratio      text.Number
+	CI         text.Interval
+}
+
+// Frames are a call tree in preorder, callers before callees, by columns. The first is
+// the root, which stands for everything.
+type Frames struct {
+	Level []int32
+	// Function is an index in Event.Functions, -1 for the root; of a row that stands
+	// for n frames that were left out it is -1-n.
+	Function []int32
+	// Base and Head are self costs.
+	Base, Head []float64
+	Flags      []FrameFlags
+	// All is how many frames there were, Least the share of the total of a side that
+	// each of those left out was below; 0 if none were.
+	All   int
+	Least float64
+}
+
+// FrameFlags say what is known of a frame.
+type FrameFlags uint8
+
+// The flags.
+const (
+	Grew     FrameFlags = 1 << iota // decided: the frame and what it calls cost more
+	Shrank                          // decided: less
+	OnlyHead                        // base does not have the path
+	OnlyBase                        // head does not have the path
+)
+
+// A Neighborhood is a function with its direct callers and callees.
+type Neighborhood struct {
+	Function         int // index in Event.Functions
+	Callers, Callees []Neighbor
+}
+
+// A Neighbor is a caller or a callee: what is spent in and below their direct calls.
+type Neighbor struct {
+	// Function is an index in Event.Functions; -1 as a caller means that the function is
+	// outermost.
+	Function int
+	Calls    Change
+}
+
+// A Change is a normalized cost on both sides: means over runs, samples summed.
+type Change struct {
+	Base  float64 `json:"base"`
+	Head  float64 `json:"head"`
+	Delta float64 `json:"delta"`
+	// Ratio is head over base as the test estimates it, null where it is not finite;
+	// an absent bound of the interval is null.
+	Ratio       text.Number     `json:"ratio"`
+	CI          text.Interval   `json:"ci"`
+	Method      stats.Method    `json:"method"`
+	P           float64         `json:"p"`
+	Q           text.Number     `json:"q"`      // in a family of what was found
+	PHolm       text.Number     `json:"p_holm"` // in a family of what was declared
+	Verdict     verdict.Verdict `json:"verdict"`
+	Capped      bool            `json:"capped"` // enough to warn, not to prove
+	RunsNeeded  int             `json:"runs_needed"`
+	Smallest    text.Number     `json:"smallest_detectable"`
+	WithinNoise bool            `json:"within_noise"`
+	BaseSamples int64           `json:"base_samples"`
+	HeadSamples int64           `json:"head_samples"`
+	BaseNEff    float64         `json:"base_n_eff"`
+	HeadNEff    float64         `json:"head_n_eff"`
+
+	// Tested is set if the change is part of a family of tests, and Adjusted is its p-value
+	// there.
+	Tested   bool    `json:"-"`
+	Adjusted float64 `json:"-"`
+	// Withheld is set if the verdict was taken back.
+	Withheld bool `json:"-"`
+	// BaseRuns and HeadRuns are the costs of each run, a part.
+	BaseRuns []float64 `json:"-"`
+	HeadRuns []float64 `json:"-"`
+}
+
+// Text is the verdict for a table: "~" for no difference, "?" for none shown, "-" for not
+// tested.
+func (c *Change) Text() string {
+	f := verdict.Finding{Method: c.Method, CI: stats.Interval(c.CI), Tested: c.Tested, Verdict: c.Verdict, RunsNeeded: c.RunsNeeded}
+	return f.Text()
+}
+
+// OwnWarnings are the warnings that are not about one run alone.
+func (d *Document) OwnWarnings() []string {
+	ofRuns := make(map[string]bool)
+	for _, s := range []*Side{&d.Base, &d.Head} {
+		for i := range s.Runs {
+			for _, w := range s.Runs[i].Warnings {
+				ofRuns[s.Runs[i].Path+": "+w] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(d.Design.Warnings), func(w string) bool { return ofRuns[w] })
+}
