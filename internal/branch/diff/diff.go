@@ -21,20 +21,7 @@ import (
 	"profdiff/internal/branch/code"
 	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
-)
-
-// A Verdict says what became of a branch.
-type Verdict string
-
-// The verdicts.
-const (
-	Improved      Verdict = "improved"
-	Regressed     Verdict = "regressed"
-	Unchanged     Verdict = "unchanged"      // a change beyond the margin is excluded
-	Inconclusive  Verdict = "inconclusive"   // neither is shown
-	Removed       Verdict = "removed"        // there is no such branch after the change
-	New           Verdict = "new"            // nor before it
-	NotComparable Verdict = "not comparable" // the sides were recorded in different ways
+	"profdiff/internal/verdict"
 )
 
 // A Normalization says what misses are divided by.
@@ -66,16 +53,7 @@ func ParseNormalization(s string) (Normalization, error) {
 	return "", fmt.Errorf("%q is none of auto, work, instructions, reference and none", s)
 }
 
-// fewRuns is how many runs a side it takes to tell how much runs differ.
-const fewRuns = 3
-
-// Level of intervals, and the share of wrong ones among the verdicts that is allowed.
-const (
-	level = 0.95
-	maxQ  = 0.05
-)
-
-// DiffOptions say how sides are compared.
+// Options say how sides are compared.
 type Options struct {
 	// Ops are the operations of each run of base and head, nil if unknown.
 	Ops *[2]float64
@@ -88,7 +66,7 @@ type Options struct {
 	Symfs []symbolizer.SearchPath
 }
 
-// A Diff is what two sides say of the branches of a program.
+// A Result is what two sides say of the branches of a program.
 type Result struct {
 	Base, Head    []*branch.Table // runs
 	Normalization Normalized
@@ -129,12 +107,7 @@ type Normalized struct {
 // A Change is that of one quantity, per unit of work.
 type Change struct {
 	Base, Head float64 // mean of the runs
-	Ratio      float64 // head by base
-	CI         stats.Interval
-	P, Q       float64 // Q only if Tested
-	Method     stats.Method
-	// Tested is set if the change is one of those that Q is from.
-	Tested bool
+	verdict.Finding
 }
 
 // Delta is head less base.
@@ -144,8 +117,8 @@ func (c *Change) Delta() float64 { return c.Head - c.Base }
 type BranchChange struct {
 	Base, Head *SideBranch // nil where it was not seen
 	Match      MatchKind
-	Verdict    Verdict
-	Misses     Change // per unit of work
+	// Misses are per unit of work. Its verdict is that on the branch.
+	Misses Change
 	// Rate compares misses per execution, nil if they are not known. It is of the
 	// executions that were taken unless RateOfAll is set.
 	Rate      *Change
@@ -186,7 +159,7 @@ func Compare(base, head []*branch.Table, opt Options) (*Result, error) {
 		return nil, errors.New("a side has no runs")
 	}
 	if opt.Margin <= 0 {
-		opt.Margin = 0.02
+		opt.Margin = verdict.Margin
 	}
 	for _, t := range slices.Concat(base, head) {
 		if t.Tier == branch.TierTotals {
@@ -198,7 +171,7 @@ func Compare(base, head []*branch.Table, opt Options) (*Result, error) {
 	}
 	c := &comparison{
 		opt: &opt, d: &Result{Base: base, Head: head, Margin: opt.Margin, Counted: base[0].Tier == branch.TierSimulated},
-		base: newSide("base", base), head: newSide("head", head), tests: stats.New(level),
+		base: newSide("base", base), head: newSide("head", head), tests: stats.New(verdict.Level),
 	}
 	if err := c.comparable(); err != nil {
 		return nil, err
@@ -350,15 +323,19 @@ func (c *comparison) counts(runs []*branch.Branch, u []units, visible bool) []st
 // compare compares a quantity of both sides.
 func (c *comparison) compare(base, head []stats.WeightedCount) Change {
 	ch := Change{Base: meanWeight(base), Head: meanWeight(head)}
-	if c.d.Counted {
-		ch.Method, ch.P = stats.Exact, math.NaN()
-		ch.Ratio = ch.Head / ch.Base
-		ch.CI = stats.Interval{Lo: ch.Ratio, Hi: ch.Ratio}
-		return ch
+	var e stats.Estimate
+	if c.d.Counted && constant(base) && constant(head) {
+		e = c.tests.Exact(base[0], head[0])
+	} else {
+		e = c.tests.Ratio(base, head)
 	}
-	e := c.tests.Ratio(base, head)
-	ch.Ratio, ch.CI, ch.P, ch.Method = e.Ratio, e.CI, e.P, e.Method
+	ch.Finding = verdict.Of(&e)
 	return ch
+}
+
+// constant reports whether all runs of a side agree.
+func constant(runs []stats.WeightedCount) bool {
+	return !slices.ContainsFunc(runs, func(r stats.WeightedCount) bool { return r != runs[0] })
 }
 
 func meanWeight(runs []stats.WeightedCount) (sum float64) {
@@ -370,76 +347,46 @@ func meanWeight(runs []stats.WeightedCount) (sum float64) {
 
 // verdicts tests the branches that are shown.
 func (c *comparison) verdicts() {
-	var p []float64
-	var tested []*BranchChange
+	family := make([]*verdict.Finding, len(c.d.Branches))
 	for i := range c.d.Branches {
 		b := &c.d.Branches[i]
-		switch {
-		case len(c.d.Different) > 0:
-			b.Verdict = NotComparable
-		case c.d.Counted:
-			b.Verdict = c.counted(b)
-		case b.Verdict == NotComparable:
-		default:
-			p = append(p, b.Misses.P)
-			tested = append(tested, b)
+		family[i] = &b.Misses.Finding
+		family[i].Presence = presenceOf(b.Base != nil || b.Match != NoMatch, b.Head != nil || b.Match != NoMatch)
+		if c.d.Counted { // what was not seen is not there
+			family[i].Presence, family[i].Given = presenceOf(b.Base != nil, b.Head != nil), ""
 		}
 	}
-	for i, q := range stats.BenjaminiHochberg(p) {
-		b := tested[i]
-		b.Misses.Q, b.Misses.Tested = q, true
-		b.Verdict = c.tested(b)
-	}
+	c.judge(family)
 	for i := range c.d.Branches {
 		b := &c.d.Branches[i]
-		if b.Verdict == Removed || b.Verdict == New {
+		if v := b.Misses.Verdict; v == verdict.Removed || v == verdict.New {
 			b.Function = c.functionOf(b)
 		}
 	}
 }
 
-// counted is the verdict on a branch whose misses were counted.
-func (c *comparison) counted(b *BranchChange) Verdict {
-	switch ratio := b.Misses.Ratio; {
-	case b.Head == nil:
-		return Removed
-	case b.Base == nil:
-		return New
-	case ratio < 1/(1+c.opt.Margin):
-		return Improved
-	case ratio > 1+c.opt.Margin:
-		return Regressed
+// judge gives verdicts to a family that nobody named, unless the sides are not to be
+// compared.
+func (c *comparison) judge(family []*verdict.Finding) {
+	if len(c.d.Different) > 0 {
+		for _, f := range family {
+			f.Verdict = verdict.NotComparable
+		}
+		return
 	}
-	return Unchanged
+	rule := verdict.Rule{Margin: c.opt.Margin, FalseDiscovery: verdict.FalseDiscovery}
+	rule.Discovered(family)
 }
 
-// tested is the verdict on a branch whose misses were sampled.
-func (c *comparison) tested(b *BranchChange) Verdict {
-	switch b.Verdict {
-	case Removed, New: // the code says so
-		return b.Verdict
-	case Inconclusive:
-		return Inconclusive
-	}
-	return c.significant(&b.Misses, b.Base != nil || b.Match != NoMatch, b.Head != nil || b.Match != NoMatch)
-}
-
-// significant is the verdict on what is or may not be on the sides.
-func (c *comparison) significant(m *Change, base, head bool) Verdict {
-	significant := m.Q <= maxQ
+// presenceOf is on which sides there is what is or may be on one.
+func presenceOf(base, head bool) verdict.Presence {
 	switch {
-	case significant && !head:
-		return Removed
-	case significant && !base:
-		return New
-	case m.CI.Lo > 1/(1+c.opt.Margin) && m.CI.Hi < 1+c.opt.Margin:
-		return Unchanged
-	case significant && m.Ratio < 1:
-		return Improved
-	case significant:
-		return Regressed
+	case !head:
+		return verdict.BaseOnly
+	case !base:
+		return verdict.HeadOnly
 	}
-	return Inconclusive
+	return verdict.Both
 }
 
 // warn says what limits the comparison.
@@ -447,11 +394,11 @@ func (c *comparison) warn() {
 	d := c.d
 	warn := func(format string, args ...any) { d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...)) }
 	switch {
-	case d.Counted || min(len(d.Base), len(d.Head)) >= fewRuns:
+	case d.Counted || min(len(d.Base), len(d.Head)) >= verdict.LeastRuns:
 	case len(d.Base) == 1 && len(d.Head) == 1:
-		warn("with one run a side, intervals are of sampling alone: how much runs differ takes %d runs a side or more", fewRuns)
+		warn("with one run a side, intervals are of sampling alone and nothing is decided: how much runs differ takes %d runs a side or more", verdict.LeastRuns)
 	default:
-		warn("%d and %d runs are too few to tell how much runs differ: that takes %d a side or more", len(d.Base), len(d.Head), fewRuns)
+		warn("%d and %d runs are enough to warn, not to prove: how much runs differ takes %d a side or more", len(d.Base), len(d.Head), verdict.LeastRuns)
 	}
 	n := &d.Normalization
 	if n.Mode == PerInstruction && n.Branches > 0 && math.Abs(math.Log(n.Executions)) > math.Log(1.05) {

@@ -7,6 +7,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/shape"
+	"profdiff/internal/verdict"
 )
 
 // TestDiffMessageHeap compares a comparator with branches with one without.
@@ -27,7 +28,7 @@ func TestDiffMessageHeap(t *testing.T) {
 		Function   string
 		Line       int64
 		Base, Head float64
-		Verdict    Verdict
+		Verdict    verdict.Verdict
 	}
 	var got []row
 	for _, b := range d.Branches[:5] {
@@ -35,17 +36,17 @@ func TestDiffMessageHeap(t *testing.T) {
 		if place == nil {
 			place = b.Head
 		}
-		got = append(got, row{place.Function, place.Line, b.Misses.Base, b.Misses.Head, b.Verdict})
-		if b.Verdict == Removed && (b.Function == nil || *b.Function != FunctionChange{Name: "message_compare", Base: 1826923, BaseBranches: 3}) {
+		got = append(got, row{place.Function, place.Line, b.Misses.Base, b.Misses.Head, b.Misses.Verdict})
+		if b.Misses.Verdict == verdict.Removed && (b.Function == nil || *b.Function != FunctionChange{Name: "message_compare", Base: 1826923, BaseBranches: 3}) {
 			t.Errorf("line %d: function %+v", place.Line, b.Function)
 		}
 	}
 	want := []row{
-		{"message_compare", 108, 1678970, 0, Removed},
-		{"heap_sift_up", 138, 6, 298493, Regressed}, // which tests the result
-		{"message_compare", 110, 101806, 0, Removed},
-		{"heap_sift_down", 151, 324, 51186, Regressed},
-		{"message_compare", 112, 46147, 0, Removed},
+		{"message_compare", 108, 1678970, 0, verdict.Removed},
+		{"heap_sift_up", 138, 6, 298493, verdict.Regressed}, // which tests the result
+		{"message_compare", 110, 101806, 0, verdict.Removed},
+		{"heap_sift_down", 151, 324, 51186, verdict.Regressed},
+		{"message_compare", 112, 46147, 0, verdict.Removed},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

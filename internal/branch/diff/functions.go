@@ -9,18 +9,19 @@ import (
 	"profdiff/internal/align"
 	"profdiff/internal/branch"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
-// A FunctionDiff compares the misses in a function, of samples that tell the function
+// A Function compares the misses in a function, of samples that tell the function
 // and not the branch.
 type Function struct {
 	// Name is that in head, BaseName that in base; "" where it was not seen.
 	Name, BaseName string
 	DSO, PMU       string
-	Misses         Change // per unit of work
+	// Misses are per unit of work. Its verdict is that on the function.
+	Misses Change
 	// BaseSamples and HeadSamples are those that the misses are estimated from.
 	BaseSamples, HeadSamples int64
-	Verdict                  Verdict
 }
 
 // functionSide are the functions of one side.
@@ -176,17 +177,11 @@ func (c *comparison) functions() error {
 }
 
 func (c *comparison) functionVerdicts() {
-	p := make([]float64, len(c.d.Functions))
+	family := make([]*verdict.Finding, len(c.d.Functions))
 	for i := range c.d.Functions {
-		p[i] = c.d.Functions[i].Misses.P
-	}
-	for i, q := range stats.BenjaminiHochberg(p) {
 		f := &c.d.Functions[i]
-		if len(c.d.Different) > 0 {
-			f.Verdict = NotComparable
-			continue
-		}
-		f.Misses.Q, f.Misses.Tested = q, true
-		f.Verdict = c.significant(&f.Misses, f.BaseName != "", f.Name != "")
+		family[i] = &f.Misses.Finding
+		family[i].Presence = presenceOf(f.BaseName != "", f.Name != "")
 	}
+	c.judge(family)
 }

@@ -9,6 +9,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // sampledBranch is one of a table of stacks with so many misses, each in a sample of
@@ -34,24 +35,57 @@ func stacksTable(name string, branches ...branch.Branch) *branch.Table {
 	return t
 }
 
+// wobble is a number of misses in one of four runs, which differ by a percent.
+func wobble(misses float64, run int) float64 {
+	return math.Round(misses * []float64{1, 1.01, 0.99, 1}[run])
+}
+
 func TestDiffVerdicts(t *testing.T) {
+	verdicts := func(d *Result) map[int64]verdict.Verdict {
+		got := make(map[int64]verdict.Verdict)
+		for _, b := range d.Branches {
+			s := b.Base
+			if s == nil {
+				s = b.Head
+			}
+			got[s.Line] = b.Misses.Verdict
+		}
+		return got
+	}
+	// One run a side tells nothing of how runs differ, however small q is.
 	base := stacksTable("base", sampledBranch(0x10, 5, 4000), sampledBranch(0x20, 6, 40), sampledBranch(0x30, 7, 40000), sampledBranch(0x40, 8, 400), sampledBranch(0x50, 9, 12), sampledBranch(0x70, 12, 100))
 	head := stacksTable("head", sampledBranch(0x11, 5, 2000), sampledBranch(0x23, 6, 44), sampledBranch(0x38, 7, 40100), sampledBranch(0x60, 11, 300), sampledBranch(0x72, 12, 3))
 	d, err := Compare([]*branch.Table{base}, []*branch.Table{head}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make(map[int64]Verdict)
-	for _, b := range d.Branches {
-		s := b.Base
-		if s == nil {
-			s = b.Head
-		}
-		got[s.Line] = b.Verdict
+	want := make(map[int64]verdict.Verdict)
+	for _, line := range []int64{5, 6, 7, 8, 9, 11, 12} {
+		want[line] = verdict.Inconclusive
 	}
-	want := map[int64]Verdict{5: Improved, 6: Inconclusive, 7: Inconclusive, 8: Removed, 9: Removed, 11: New, 12: Improved}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, verdicts(d)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, b := range d.Branches {
+		if b.Base != nil && b.Base.Line == 5 && !(b.Misses.Adjusted < 1e-9) {
+			t.Errorf("q %v: the example is none", b.Misses.Adjusted)
+		}
+	}
+	var bases, heads []*branch.Table
+	for run := range 4 {
+		bases = append(bases, stacksTable("base", sampledBranch(0x10, 5, wobble(4000, run)), sampledBranch(0x20, 6, []float64{38, 45, 33, 44}[run]), sampledBranch(0x30, 7, wobble(40000, run)), sampledBranch(0x40, 8, wobble(400, run)), sampledBranch(0x70, 12, wobble(100, run))))
+		heads = append(heads, stacksTable("head", sampledBranch(0x11, 5, wobble(2000, run)), sampledBranch(0x23, 6, []float64{44, 36, 49, 47}[run]), sampledBranch(0x38, 7, wobble(40100, run)), sampledBranch(0x60, 11, wobble(300, run)), sampledBranch(0x72, 12, wobble(3, run))))
+	}
+	four, err := Compare(bases, heads, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = map[int64]verdict.Verdict{5: verdict.Improved, 6: verdict.Inconclusive, 7: verdict.Unchanged, 8: verdict.Removed, 11: verdict.New, 12: verdict.Improved}
+	if diff := cmp.Diff(want, verdicts(four)); diff != "" {
+		t.Errorf("four runs a side, -want +got:\n%s", diff)
+	}
+	if four.Branches[0].Misses.Capped || !d.Branches[0].Misses.Capped || len(four.Warnings) > 0 || len(d.Warnings) == 0 {
+		t.Errorf("four runs: capped %t, %q; one: capped %t, %q", four.Branches[0].Misses.Capped, four.Warnings, d.Branches[0].Misses.Capped, d.Warnings)
 	}
 	if d.Normalization.Mode != PerInstruction || d.Method != stats.Sampling || d.Counted {
 		t.Errorf("%+v by %s", d.Normalization, d.Method)
@@ -171,8 +205,8 @@ func TestDiffRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(d.Different) != 1 || d.Different[0] != test.want || d.Branches[0].Verdict != NotComparable || d.Savings != nil {
-			t.Errorf("%q, %s, want %q", d.Different, d.Branches[0].Verdict, test.want)
+		if len(d.Different) != 1 || d.Different[0] != test.want || d.Branches[0].Misses.Verdict != verdict.NotComparable || d.Savings != nil {
+			t.Errorf("%q, %s, want %q", d.Different, d.Branches[0].Misses.Verdict, test.want)
 		}
 	}
 }
@@ -232,19 +266,26 @@ func TestDiffUnseen(t *testing.T) {
 		}
 		return t
 	}
-	base, head := func() *branch.Table {
-		return stacksTable("base", sampledBranch(0x10, 5, 400), sampledBranch(0x20, 6, 500))
-	}, func() *branch.Table { return stacksTable("head", sampledBranch(0x20, 6, 500)) }
+	base, head := func(run int) *branch.Table {
+		return stacksTable("base", sampledBranch(0x10, 5, wobble(400, run)), sampledBranch(0x20, 6, wobble(500, run)))
+	}, func(run int) *branch.Table { return stacksTable("head", sampledBranch(0x20, 6, wobble(500, run))) }
+	same := func(t *branch.Table) *branch.Table { return t }
 	for _, test := range []struct {
-		name       string
-		base, head *branch.Table
-		want       Verdict
-		match      MatchKind
+		name  string
+		build func(*branch.Table) *branch.Table
+		runs  int
+		want  verdict.Verdict
+		match MatchKind
 	}{
-		{"the same build has it", build(base()), build(head()), Improved, ByAddress},
-		{"another build may not", base(), head(), Removed, NoMatch},
+		{"the same build has it", build, 4, verdict.Improved, ByAddress},
+		{"another build may not", same, 4, verdict.Removed, NoMatch},
+		{"another build may not, in one run a side", same, 1, verdict.Inconclusive, NoMatch},
 	} {
-		d, err := Compare([]*branch.Table{test.base}, []*branch.Table{test.head}, Options{})
+		var bases, heads []*branch.Table
+		for run := range test.runs {
+			bases, heads = append(bases, test.build(base(run))), append(heads, test.build(head(run)))
+		}
+		d, err := Compare(bases, heads, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,8 +295,8 @@ func TestDiffUnseen(t *testing.T) {
 				b = &d.Branches[i]
 			}
 		}
-		if b.Verdict != test.want || b.Match != test.match || (b.Function != nil) != (test.want == Removed) {
-			t.Errorf("%s: %s, %q, want %s, %q", test.name, b.Verdict, b.Match, test.want, test.match)
+		if b.Misses.Verdict != test.want || b.Match != test.match || (b.Function != nil) != (test.want == verdict.Removed) {
+			t.Errorf("%s: %s, %q, want %s, %q", test.name, b.Misses.Verdict, b.Match, test.want, test.match)
 		}
 	}
 	// What is taken where it was not, and seen only when taken, is not an improvement.
@@ -269,8 +310,8 @@ func TestDiffUnseen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := d.Branches[0]; b.Verdict != Inconclusive || b.Note == "" || !(b.Misses.P < 1e-9) {
-		t.Errorf("turned: %s, %q, p %v", b.Verdict, b.Note, b.Misses.P)
+	if b := d.Branches[0]; b.Misses.Verdict != verdict.Inconclusive || b.Note == "" || !(b.Misses.P < 1e-9) {
+		t.Errorf("turned: %s, %q, p %v", b.Misses.Verdict, b.Note, b.Misses.P)
 	}
 }
 
@@ -285,25 +326,38 @@ func TestDiffFunctions(t *testing.T) {
 	function := func(name, pmu string, n float64) branch.Function {
 		return branch.Function{Name: name, DSO: "/lib/libapp.so", PMU: pmu, Misses: amount(n)}
 	}
-	base := table(function("hot", "", 2000), function("cold.part.0", "", 50), function("gone", "", 400), function("few", "", 3))
-	head := table(function("hot", "", 1000), function("cold", "", 50), function("fresh", "", 300))
-	base.Totals = []branch.Totals{{Misses: new(amount(2500))}}
-	head.Totals = []branch.Totals{{Misses: new(amount(1400))}}
-	d, err := Compare([]*branch.Table{base}, []*branch.Table{head}, Options{})
+	var bases, heads []*branch.Table
+	for run := range 4 {
+		base := table(function("hot", "", wobble(2000, run)), function("cold.part.0", "", []float64{47, 54, 51, 48}[run]), function("gone", "", wobble(400, run)), function("few", "", 2))
+		head := table(function("hot", "", wobble(1000, run)), function("cold", "", []float64{53, 46, 49, 52}[run]), function("fresh", "", wobble(300, run)))
+		base.Totals = []branch.Totals{{Misses: new(amount(2500))}}
+		head.Totals = []branch.Totals{{Misses: new(amount(1400))}}
+		bases, heads = append(bases, base), append(heads, head)
+	}
+	d, err := Compare(bases, heads, Options{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	one, err := Compare(bases[:1], heads[:1], Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range one.Functions {
+		if f.Misses.Verdict != verdict.Inconclusive || f.Misses.P > 0.05 && f.Name != "cold" {
+			t.Errorf("one run a side: %s is %s, p %v", f.Name, f.Misses.Verdict, f.Misses.P)
+		}
 	}
 	type row struct {
 		Name, BaseName string
 		Base, Head     float64
-		Verdict        Verdict
+		Verdict        verdict.Verdict
 	}
 	var got []row
 	for _, f := range d.Functions {
-		got = append(got, row{f.Name, f.BaseName, f.Misses.Base, f.Misses.Head, f.Verdict})
+		got = append(got, row{f.Name, f.BaseName, f.Misses.Base, f.Misses.Head, f.Misses.Verdict})
 	}
 	want := []row{
-		{"hot", "hot", 2e6, 1e6, Improved}, {"", "gone", 4e5, 0, Removed}, {"fresh", "", 0, 3e5, New}, {"cold", "cold.part.0", 5e4, 5e4, Inconclusive},
+		{"hot", "hot", 2e6, 1e6, verdict.Improved}, {"", "gone", 4e5, 0, verdict.Removed}, {"fresh", "", 0, 3e5, verdict.New}, {"cold", "cold.part.0", 5e4, 5e4, verdict.Inconclusive},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

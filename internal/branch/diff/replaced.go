@@ -7,6 +7,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/shape"
 	"profdiff/internal/disasm"
+	"profdiff/internal/verdict"
 )
 
 // A Replacement is what head has where base had a branch.
@@ -42,7 +43,7 @@ func (c *comparison) replaced() {
 	}
 	for i := range c.d.Branches {
 		b := &c.d.Branches[i]
-		if b.Verdict != Removed || b.Base == nil || b.Base.Kind != branch.Conditional && b.Base.Kind != branch.UnknownKind {
+		if b.Misses.Verdict != verdict.Removed || b.Base == nil || b.Base.Kind != branch.Conditional && b.Base.Kind != branch.UnknownKind {
 			continue
 		}
 		if base, head := c.m.code.FunctionOf(b.Base.Branch), c.headFunction(b.Base); base != nil && head != nil {

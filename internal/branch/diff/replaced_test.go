@@ -8,6 +8,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/shape"
+	"profdiff/internal/verdict"
 )
 
 // replacedProgram has a branch that becomes a conditional move, in a function that keeps
@@ -76,10 +77,10 @@ func TestDiffReplaced(t *testing.T) {
 			}
 			got := make(map[string]*Replacement)
 			for i := range d.Branches {
-				if b := &d.Branches[i]; b.Verdict == Removed && b.ReplacedBy != nil {
+				if b := &d.Branches[i]; b.Misses.Verdict == verdict.Removed && b.ReplacedBy != nil {
 					got[b.Base.Branch.Function] = b.ReplacedBy
 				} else if b.ReplacedBy != nil {
-					t.Errorf("%s is %s, and replaced by %v", b.Base.Branch.Function, b.Verdict, b.ReplacedBy)
+					t.Errorf("%s is %s, and replaced by %v", b.Base.Branch.Function, b.Misses.Verdict, b.ReplacedBy)
 				}
 			}
 			r := got["choose"]

@@ -7,6 +7,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // branches makes the rows of branches with enough misses on a side.
@@ -69,19 +70,19 @@ func (c *comparison) branch(i, j int) BranchChange {
 			out.Note = "not seen on the other side, where it is"
 		}
 	case absent:
-		out.Verdict, out.Note = Removed, "the code has no such branch after"
+		out.Misses.Given, out.Note = verdict.Removed, "the code has no such branch after"
 		if i < 0 {
-			out.Verdict, out.Note = New, "the code had no such branch before"
+			out.Misses.Given, out.Note = verdict.New, "the code had no such branch before"
 		}
 	}
 	for _, s := range []*SideBranch{out.Base, out.Head} {
 		if s != nil && out.Match != ByAddress && s.Known().Rank() < branch.High.Rank() {
-			out.Verdict = Inconclusive
+			out.Misses.Given = verdict.Inconclusive
 			out.Note = "it is not sure which branch it is"
 		}
 	}
 	if i >= 0 && j >= 0 && out.Match != ByAddress && a == branch.ByBounds && b == branch.ByBounds && turned(out.Base.Branch, out.Head.Branch) {
-		out.Verdict = Inconclusive
+		out.Misses.Given = verdict.Inconclusive
 		out.Note = "what was taken is not taken now: misses that ended not taken are not seen"
 	}
 	return out
@@ -213,7 +214,8 @@ func (c *comparison) total() {
 	sampled := func(n stats.WeightedCount) bool { return n.WeightSq > 0 || n.Weight == 0 }
 	if len(base) == 1 && len(head) == 1 && !sampled(base[0]) && !sampled(head[0]) {
 		// perf stat or simpleperf stat counted both.
-		total.CI, total.P = stats.Interval{Lo: total.Ratio, Hi: total.Ratio}, math.NaN()
+		e := c.tests.Exact(base[0], head[0])
+		total.Finding = verdict.Of(&e)
 	}
 	for _, t := range slices.Concat(c.base.tables, c.head.tables) {
 		if len(t.Totals) > 1 {

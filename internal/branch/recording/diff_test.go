@@ -14,25 +14,28 @@ import (
 	"profdiff/internal/branch/branchtest"
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/perffile/perffiletest"
+	"profdiff/internal/verdict"
 )
 
-// diffRecordings compares two recordings of the same program.
-func diffRecordings(t *testing.T, base, head string, opt diff.Options) *diff.Result {
+// diffRecordings compares recordings of the same program.
+func diffRecordings(t *testing.T, base, head []string, opt diff.Options) *diff.Result {
 	t.Helper()
 	read := withApp(readSlowdown(t))
 	opt.Symfs = read.Names.Symfs
-	var tables []*branch.Table
-	for i, text := range []string{base, head} {
-		data := perffiletest.Fixture(t, text)
-		table, err := Read([]string{"base.data", "head.data"}[i], bytes.NewReader(data), int64(len(data)), read)
-		if err != nil {
-			t.Fatal(err)
+	tables := func(name string, runs []string) (list []*branch.Table) {
+		for _, text := range runs {
+			data := perffiletest.Fixture(t, text)
+			table, err := Read(name, bytes.NewReader(data), int64(len(data)), read)
+			if err != nil {
+				t.Fatal(err)
+			}
+			branchtest.CheckTable(t, table)
+			advice.Add(table, read.Names.Symfs)
+			list = append(list, table)
 		}
-		branchtest.CheckTable(t, table)
-		advice.Add(table, read.Names.Symfs)
-		tables = append(tables, table)
+		return list
 	}
-	d, err := diff.Compare(tables[:1], tables[1:], opt)
+	d, err := diff.Compare(tables("base.data", base), tables("head.data", head), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,43 +53,60 @@ func diffText(d *diff.Result) (list []string) {
 		if side == nil {
 			side = b.Head
 		}
-		list = append(list, strings.TrimSpace(fmt.Sprintf("%#x %s %s %s %s %s", side.Address, side.Known(), b.Match, ratio(&b.Misses), b.Verdict, b.Note)))
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%#x %s %s %s %s %s", side.Address, side.Known(), b.Match, ratio(&b.Misses), b.Misses.Verdict, b.Note)))
 	}
 	for i := range d.Functions {
 		f := &d.Functions[i]
-		list = append(list, fmt.Sprintf("%s %s %s", f.Name, ratio(&f.Misses), f.Verdict))
+		list = append(list, fmt.Sprintf("%s %s %s", f.Name, ratio(&f.Misses), f.Misses.Verdict))
 	}
 	return list
 }
 
-// TestDiffSampledRecordings compares imprecise samples of two runs: 400 misses of the
+// fourRuns are runs that differ a little, by what makes one of a number.
+func fourRuns(of func(n int) string, n int) (runs []string) {
+	for _, percent := range []int{100, 99, 101, 100} {
+		runs = append(runs, of(n*percent/100))
+	}
+	return runs
+}
+
+// TestDiffSampledRecordings compares imprecise samples: 400 misses of the
 // loop of read_varints become 100, those of find_fields stay.
 func TestDiffSampledRecordings(t *testing.T) {
-	side := func(varints, fields int) string {
+	side := func(varints int) string {
+		const fields = 100
 		return "header\n" + missAttr + branchAttr + instAttr + smMap + smSamples(varints, 1, 10, 0x40130c, "") + smSamples(fields, 1, 2000, 0x401271, "") +
 			smSamples(200, 2, 4000, 0x4012f8, "") + smSamples(1000, 3, 5000, 0x4012f8, "")
 	}
-	d := diffRecordings(t, side(400, 100), side(100, 100), diff.Options{})
+	d := diffRecordings(t, fourRuns(side, 400), fourRuns(side, 100), diff.Options{})
 	got := diffText(d)
 	want := []string{
 		"total 5 → 2 per 1000 instructions",
 		"0x401307 high offset 4 → 1 improved",
-		"0x40126a high offset 1 → 1 inconclusive",
+		"0x40126a high offset 1 → 1 unchanged",
 		"read_varints 4 → 1 improved",
-		"find_fields 1 → 1 inconclusive",
+		"find_fields 1 → 1 unchanged",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	// One run a side has the same costs, and no verdict.
+	one := diffText(diffRecordings(t, []string{side(400)}, []string{side(100)}, diff.Options{}))
+	for i := range want[1:] {
+		want[1+i] = strings.NewReplacer("improved", "inconclusive", "unchanged", "inconclusive").Replace(want[1+i])
+	}
+	if diff := cmp.Diff(want, one); diff != "" {
+		t.Errorf("one run a side, -want +got:\n%s", diff)
+	}
 	// Twice the work with as many misses.
-	d = diffRecordings(t, side(400, 100), side(400, 100), diff.Options{Ops: &[2]float64{1000, 2000}})
-	if f := &d.Functions[0]; math.Abs(f.Misses.Ratio-0.5) > 1e-9 || f.Verdict != diff.Improved || d.Branches[0].Verdict != diff.Improved {
+	d = diffRecordings(t, fourRuns(side, 400), fourRuns(side, 400), diff.Options{Ops: &[2]float64{1000, 2000}})
+	if f := &d.Functions[0]; math.Abs(f.Misses.Ratio-0.5) > 1e-9 || f.Misses.Verdict != verdict.Improved || d.Branches[0].Misses.Verdict != verdict.Improved {
 		t.Errorf("%v", diffText(d))
 	}
 	// The same twice.
-	for _, f := range diffRecordings(t, side(400, 100), side(400, 100), diff.Options{}).Functions {
-		if f.Verdict != diff.Inconclusive || f.Misses.Ratio != 1 {
-			t.Errorf("%s: %s", f.Name, f.Verdict)
+	for _, f := range diffRecordings(t, []string{side(400)}, []string{side(400)}, diff.Options{}).Functions {
+		if f.Misses.Verdict != verdict.Inconclusive || f.Misses.Ratio != 1 {
+			t.Errorf("%s: %s", f.Name, f.Misses.Verdict)
 		}
 	}
 }
@@ -108,11 +128,11 @@ func TestDiffCounterRecordings(t *testing.T) {
 		}
 		return b.String()
 	}
-	got := diffText(diffRecordings(t, side(4000), side(2000), diff.Options{}))
+	got := diffText(diffRecordings(t, fourRuns(side, 4000), fourRuns(side, 2000), diff.Options{}))
 	want := []string{
 		"total 60 → 33.33 per 1000 instructions",
 		"read_varints 53.33 → 26.67 improved",
-		"find_fields 6.667 → 6.667 inconclusive",
+		"find_fields 6.667 → 6.667 unchanged",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

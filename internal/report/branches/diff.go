@@ -12,6 +12,7 @@ import (
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // DiffOptions say what of a comparison is shown.
@@ -79,12 +80,12 @@ func writeBranchesDiffFacts(w io.Writer, d *diff.Result) error {
 	} else if len(d.Different) == 0 && d.Normalization.Mode != diff.PerEntry {
 		t.Add("predicted", "nothing, as what a miss costs is unknown: --cpu or --miss-cost tell it")
 	}
-	counts := make(map[diff.Verdict]int)
+	counts := make(map[verdict.Verdict]int)
 	for i := range d.Branches {
-		counts[d.Branches[i].Verdict]++
+		counts[d.Branches[i].Misses.Verdict]++
 	}
 	var verdicts []string
-	for _, v := range []diff.Verdict{diff.Improved, diff.Regressed, diff.Removed, diff.New, diff.Unchanged, diff.Inconclusive, diff.NotComparable} {
+	for _, v := range verdict.TwoSided {
 		if n := counts[v]; n > 0 {
 			verdicts = append(verdicts, fmt.Sprintf("%d %s", n, v))
 		}
@@ -140,7 +141,7 @@ func branchTests(d *diff.Result) string {
 	how := ""
 	switch d.Method {
 	case stats.Sampling, stats.SamplingExact:
-		how = "sampling noise of one run a side, exact for few misses"
+		return "sampling noise of one run a side, exact for few misses: no verdict, as how much runs differ is unknown"
 	case stats.Prediction:
 		how = "one run against how much several differ"
 	case stats.Welch:
@@ -150,7 +151,7 @@ func branchTests(d *diff.Result) string {
 	default:
 		how = string(d.Method)
 	}
-	return how + "; of the verdicts at most 5 % are wrong on average (Benjamini-Hochberg over the branches shown)"
+	return fmt.Sprintf("%s; of the verdicts at most %s are wrong on average (Benjamini-Hochberg over the branches shown)", how, formatMargin(verdict.FalseDiscovery))
 }
 
 func formatMargin(m float64) string { return strconv.FormatFloat(100*m, 'g', 3, 64) + " %" }
@@ -215,10 +216,10 @@ func diffColumns(d *diff.Result) []text.Column[*diff.BranchChange] {
 		text.Right("change", func(b *diff.BranchChange) string { return text.Signed(b.Misses.Delta()) }),
 		text.Right("ratio", func(b *diff.BranchChange) string { return branchRatio(d, &b.Misses) }),
 		text.Right("q", func(b *diff.BranchChange) string {
-			if !b.Misses.Tested {
+			if d.Counted || !b.Misses.Tested {
 				return "-"
 			}
-			return strconv.FormatFloat(b.Misses.Q, 'g', 2, 64)
+			return strconv.FormatFloat(b.Misses.Adjusted, 'g', 2, 64)
 		}),
 		text.Right("n: missed", func(b *diff.BranchChange) string {
 			if d.Counted {
@@ -239,7 +240,7 @@ func diffColumns(d *diff.Result) []text.Column[*diff.BranchChange] {
 			}
 			return s
 		}),
-		text.Left("verdict", func(b *diff.BranchChange) string { return string(b.Verdict) }),
+		text.Left("verdict", func(b *diff.BranchChange) string { return string(b.Misses.Verdict) }),
 		text.Left("match", func(b *diff.BranchChange) string {
 			if b.Match == diff.NoMatch {
 				return "-"
@@ -322,11 +323,11 @@ func writeFunctionsDiff(w io.Writer, d *diff.Result, opt DiffOptions) error {
 			name += ", in base " + f.BaseName
 		}
 		if f.Misses.Tested {
-			q = strconv.FormatFloat(f.Misses.Q, 'g', 2, 64)
+			q = strconv.FormatFloat(f.Misses.Adjusted, 'g', 2, 64)
 		}
 		line := []string{
 			text.Per(f.Misses.Base), text.Per(f.Misses.Head), text.Signed(f.Misses.Delta()), branchRatio(d, &f.Misses), q,
-			text.Count(f.BaseSamples) + " → " + text.Count(f.HeadSamples), string(f.Verdict), f.DSO, name,
+			text.Count(f.BaseSamples) + " → " + text.Count(f.HeadSamples), string(f.Misses.Verdict), f.DSO, name,
 		}
 		if cores {
 			line = append(line[:7], f.PMU, f.DSO, name)

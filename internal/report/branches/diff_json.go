@@ -161,7 +161,7 @@ func WriteDiffJSON(w io.Writer, d *diff.Result) error {
 	for i := range d.Branches {
 		b := &d.Branches[i]
 		row := DiffBranch{
-			Base: newDiffSide(b.Base), Head: newDiffSide(b.Head), Match: string(b.Match), Verdict: string(b.Verdict),
+			Base: newDiffSide(b.Base), Head: newDiffSide(b.Head), Match: string(b.Match), Verdict: string(b.Misses.Verdict),
 			Misses: newDiffChange(d, &b.Misses), RateOfAll: b.RateOfAll, Note: b.Note,
 		}
 		if b.Rate != nil {
@@ -183,7 +183,7 @@ func WriteDiffJSON(w io.Writer, d *diff.Result) error {
 		f := &d.Functions[i]
 		out.Functions = append(out.Functions, FunctionDiff{
 			Name: f.Name, BaseName: f.BaseName, DSO: f.DSO, Core: f.PMU, Misses: newDiffChange(d, &f.Misses),
-			BaseSamples: f.BaseSamples, HeadSamples: f.HeadSamples, Verdict: string(f.Verdict),
+			BaseSamples: f.BaseSamples, HeadSamples: f.HeadSamples, Verdict: string(f.Misses.Verdict),
 		})
 	}
 	return text.WriteJSON(w, out)
@@ -200,9 +200,9 @@ func newDiffChange(d *diff.Result, c *diff.Change) DiffChange {
 	out := DiffChange{Base: c.Base, Head: c.Head, Delta: c.Delta(), Ratio: text.Finite(c.Ratio)}
 	if !d.Counted {
 		out.CI, out.P = []*float64{text.Finite(c.CI.Lo), text.Finite(c.CI.Hi)}, text.Finite(c.P)
-	}
-	if c.Tested {
-		out.Q = text.Finite(c.Q)
+		if c.Tested {
+			out.Q = text.Finite(c.Adjusted)
+		}
 	}
 	return out
 }

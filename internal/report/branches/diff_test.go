@@ -9,6 +9,7 @@ import (
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/branch/shape"
 	"profdiff/internal/report/reporttest"
+	"profdiff/internal/verdict"
 )
 
 // branchSide is a table of stacks whose first branch has so many misses. Without all,
@@ -56,7 +57,7 @@ func branchDiffs(t *testing.T) map[string]*diff.Result {
 	simulated.Branches = append(simulated.Branches[:0:0], simulated.Branches[0])
 	replaced := branchDiff(t, diff.Options{}, side(simulatedTable()), side(simulated))
 	for i := range replaced.Branches {
-		if b := &replaced.Branches[i]; b.Verdict == diff.Removed {
+		if b := &replaced.Branches[i]; b.Misses.Verdict == verdict.Removed {
 			b.ReplacedBy = &diff.Replacement{By: shape.ConditionalMove, Text: "cmovl %eax,%edx", Address: 0x1234, File: "/src/a.c", Line: 7, Base: 1, Head: 3}
 		}
 	}

@@ -81,8 +81,8 @@ func TestBranchDiff(t *testing.T) {
 		if (got.Base == nil) != (want.Base == nil) || (got.Head == nil) != (want.Head == nil) {
 			t.Errorf("row %d has other sides", i)
 		}
-		if want.Verdict == diff.Regressed && got.Verdict != Regressed || want.Verdict == diff.Improved && got.Verdict != Improved {
-			t.Errorf("row %d is %s, want %s", i, got.Verdict, want.Verdict)
+		if want.Misses.Verdict == verdict.Regressed && got.Verdict != Regressed || want.Misses.Verdict == verdict.Improved && got.Verdict != Improved {
+			t.Errorf("row %d is %s, want %s", i, got.Verdict, want.Misses.Verdict)
 		}
 	}
 	render(t, d)

@@ -8,6 +8,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/diff"
+	"profdiff/internal/verdict"
 )
 
 // FromBranchDiff is the document of the branches of two sides. Listings, if any, are the
@@ -58,15 +59,15 @@ func branchDiffVerdict(c *diff.Result) Verdict {
 			v.Sentence += fmt.Sprintf(" [95"+thin+"%% interval %s to %s"+thin+"%%]", percent(t.CI.Lo), percent(t.CI.Hi))
 		}
 	}
-	counts := make(map[diff.Verdict]int)
+	counts := make(map[verdict.Verdict]int)
 	for i := range c.Branches {
-		counts[c.Branches[i].Verdict]++
+		counts[c.Branches[i].Misses.Verdict]++
 	}
 	for i := range c.Functions {
-		counts[c.Functions[i].Verdict]++
+		counts[c.Functions[i].Misses.Verdict]++
 	}
 	var verdicts []string
-	for _, k := range []diff.Verdict{diff.Improved, diff.Regressed, diff.Removed, diff.New, diff.Unchanged, diff.Inconclusive, diff.NotComparable} {
+	for _, k := range verdict.TwoSided {
 		if n := counts[k]; n > 0 {
 			verdicts = append(verdicts, fmt.Sprintf("%d %s", n, k))
 		}
@@ -99,12 +100,12 @@ func largestMissChanges(c *diff.Result) (list []string) {
 	for i := range c.Branches {
 		b := &c.Branches[i]
 		d := b.Misses.Delta()
-		switch b.Verdict {
-		case diff.Regressed, diff.New:
+		switch b.Misses.Verdict {
+		case verdict.Regressed, verdict.New:
 			if grew == nil || d > grew.Misses.Delta() {
 				grew = b
 			}
-		case diff.Improved, diff.Removed:
+		case verdict.Improved, verdict.Removed:
 			if shrank == nil || d < shrank.Misses.Delta() {
 				shrank = b
 			}
@@ -177,24 +178,24 @@ func branchChange(b *diff.BranchChange) Branch {
 		return out
 	}
 	row.Base, row.Head = of(b.Base), of(b.Head)
-	row.Verdict = branchOutcome(b.Verdict)
-	row.Change = missChange(&b.Misses, b.Verdict)
+	row.Verdict = branchOutcome(b.Misses.Verdict)
+	row.Change = missChange(&b.Misses, b.Misses.Verdict)
 	if b.Note != "" {
 		row.Change += "; " + b.Note
 	}
 	if b.Misses.Tested {
-		row.Adjusted = b.Misses.Q
+		row.Adjusted = b.Misses.Adjusted
 	}
 	return row
 }
 
-func branchOutcome(v diff.Verdict) Outcome {
+func branchOutcome(v verdict.Verdict) Outcome {
 	switch v {
-	case diff.Improved:
+	case verdict.Improved:
 		return Improved
-	case diff.Regressed:
+	case verdict.Regressed:
 		return Regressed
-	case diff.Unchanged:
+	case verdict.Unchanged:
 		return Unchanged
 	}
 	return Inconclusive
@@ -202,22 +203,22 @@ func branchOutcome(v diff.Verdict) Outcome {
 
 // missChange is a change of misses in words. Of what one side alone has there is no
 // ratio.
-func missChange(c *diff.Change, v diff.Verdict) string {
+func missChange(c *diff.Change, v verdict.Verdict) string {
 	ch := changeOf(c.Base, c.Head, c.Ratio, c.CI)
 	if ch.CI.Lo == ch.CI.Hi { // counted
 		ch.CI.Lo, ch.CI.Hi = 0, math.Inf(1)
 	}
 	switch v {
-	case diff.New, diff.Removed:
+	case verdict.New, verdict.Removed:
 		return string(v)
-	case diff.Improved, diff.Regressed:
+	case verdict.Improved, verdict.Regressed:
 		return strings.TrimSpace("misses " + relative(ch) + " " + interval(ch))
 	}
 	return strings.TrimSpace(string(v) + ": misses " + relative(ch) + " " + interval(ch))
 }
 
 func functionChange(f *diff.Function) BranchFunction {
-	out := BranchFunction{Name: f.Name, DSO: path.Base(f.DSO), PMU: f.PMU, Verdict: branchOutcome(f.Verdict), Change: missChange(&f.Misses, f.Verdict)}
+	out := BranchFunction{Name: f.Name, DSO: path.Base(f.DSO), PMU: f.PMU, Verdict: branchOutcome(f.Misses.Verdict), Change: missChange(&f.Misses, f.Misses.Verdict)}
 	if f.Name == "" {
 		out.Name = f.BaseName
 	}
