@@ -73,8 +73,8 @@ type Match struct {
 	//   - renames may be many to one and one to many (kind Renamed).
 	//
 	// Other matches of such a group may be Exact: f with f. As the functions
-	// of a group call each other, the inclusive weight of a group is that of
-	// the samples with any of them, not the sum of the inclusive weights.
+	// of a group call each other, the inclusive weight of a group counts each
+	// sample with any of them once: it is not the sum of the inclusive weights.
 	Group      int
 	Kind       Kind
 	Confidence float64 // 0 to 1; 1 for Exact, Added, Removed and Options.Renames

@@ -41,7 +41,7 @@ type Level struct {
 type Core struct {
 	// CPUs are the numbers of the CPUs of the kind, of which the first was measured.
 	CPUs []int `json:"cpus"`
-	// ID is that of the feature CPUID of perf.data: vendor,family,model,stepping on
+	// ID is what the feature CPUID of perf.data says: vendor,family,model,stepping on
 	// x86, MIDR_EL1 on Arm.
 	ID        string `json:"cpuid"`
 	Name      string `json:"name"`       // as -mcpu of LLVM has it, "" if unknown
@@ -50,7 +50,7 @@ type Core struct {
 	// processors of Intel, else "".
 	PMU string `json:"pmu"`
 
-	// Cost is in cycles by miss. Centre is that of Load; Lo and Hi are the ends of all that
+	// Cost is in cycles by miss. Centre is what Load costs; Lo and Hi are the ends of all that
 	// was measured, Register, Load at different rates and TwoLoads: what a miss costs
 	// depends on what the branch waits for and what comes before, which is far more
 	// uncertain than each of them.

@@ -15,7 +15,7 @@ const (
 	leastCost = 2
 	// mostLinear is by what factor the cost may depend on how frequent misses are.
 	mostLinear = 1.5
-	// leastProbability is that of misses at which their cost is known well.
+	// leastProbability of misses lets their cost be known well.
 	leastProbability = 0.1
 	// mostSelect is the part of the cost that the outcomes may cost without branches.
 	mostSelect = 0.05
@@ -115,8 +115,8 @@ func (c *Core) check() error {
 
 func index(t trial) int { return slices.Index(trials[:], t) }
 
-// median is that of the medians of consecutive parts of the rounds, whose order
-// statistics give the interval: noise lasts longer than a round.
+// median cuts the rounds into consecutive parts and takes the median of the medians of the
+// parts, whose order statistics give the interval: noise lasts longer than a round.
 func median(list []round, value func(*round) float64) Estimate {
 	var medians []float64
 	for i := range batches {

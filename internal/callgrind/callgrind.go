@@ -2,12 +2,12 @@
 //
 // They hold what Valgrind's tools Callgrind and Cachegrind counted: costs by source
 // line or instruction, and with Callgrind the calls and jumps between functions. The
-// format is that of the chapter "Callgrind Format Specification" of Valgrind's manual
+// format is in the chapter "Callgrind Format Specification" of Valgrind's manual
 // (https://valgrind.org/docs/manual/cl-format.html), version 1, of which Cachegrind
 // writes a subset. Where Valgrind 3.19 writes something else than the manual says, both
 // are read: see [Jump].
 //
-// [Read] streams: memory is that of the names.
+// [Read] streams: it keeps nothing but the names.
 package callgrind
 
 import (

@@ -32,8 +32,8 @@ type parser struct {
 	functionName, functionFile name
 	at                         [numPositions]uint64
 
-	// Where the next call or jump goes. Its object and file are those of the caller,
-	// and the function of a jump is that it comes from, if they are not named.
+	// Where the next call or jump goes. Where they are not named, it goes to the object
+	// and file of the caller, and a jump stays in its function.
 	callee                   *Function
 	calleeObject, calleeFile *name
 	jumpFile, jumpFunction   *name

@@ -72,7 +72,7 @@ func (s *Set) Names() []string { return append([]string(nil), s.names...) }
 // so that Total is Self.
 func (s *Set) Group(r *run.Run) []run.Row { return s.group(r, newKnown()) }
 
-// Groups are those of several runs. Names that they share are looked at once.
+// Groups groups several runs. Names that they share are looked at once.
 func (s *Set) Groups(runs []*run.Run) [][]run.Row {
 	k := newKnown()
 	list := make([][]run.Row, len(runs))

@@ -78,7 +78,7 @@ type classifier struct {
 
 // known is what was found out about names, for one run after the other.
 type known struct {
-	// names are those of functions, for people and for linkers.
+	// names is by the names of a function, for people and for linkers.
 	names map[[2]string]*name
 	// none is of all names that fulfil no condition, which are most.
 	none *name

@@ -22,7 +22,7 @@ const (
 	mostUnder = 64
 )
 
-// Parse reads a set from YAML. name is that of the file, for messages. Errors are one
+// Parse reads a set from YAML. name is what messages call the file. Errors are one
 // line and start with the file and the line in it.
 //
 //	categories:                 # the first that holds decides; the rest is "other"

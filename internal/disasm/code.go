@@ -177,7 +177,7 @@ func (c *Code) window(addr uint64) (*window, error) {
 
 // Decode decodes the instruction at addr. The error wraps [ErrNoCode] if there is
 // no code and [ErrInvalid] if the code cannot be decoded. With a Decoder it is decoded
-// with its function, and the errors are those of FunctionAt too.
+// with its function, and there may be any error of FunctionAt.
 func (c *Code) Decode(addr uint64) (Inst, error) {
 	if c.machine == other {
 		return c.decodeForeign(addr)

@@ -31,7 +31,7 @@ type Decoded struct {
 	Text string // in GNU syntax
 	// Padding is set if it is between functions and control does not reach it.
 	Padding bool
-	// Targets are those of an indirect jump through a table, nil if they are not known.
+	// Targets is where an indirect jump through a table may go, nil if that is not known.
 	// The table may follow the jump, with Table bytes.
 	Targets []uint64
 	Table   int

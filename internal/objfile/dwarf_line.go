@@ -133,7 +133,7 @@ func (t *LineTable) readLines(u *unit, r *unitRoot) (*lineProgram, error) {
 }
 
 // readFiles reads the tables of directories and files. Numbers of both count from
-// 0 in what results: in DWARF 2 to 4 directory 0 is that of the compilation, and
+// 0 in what results: in DWARF 2 to 4 directory 0 is where the compiler ran, and
 // there is no file 0.
 func (p *lineProgram) readFiles(c *cursor, e encoding, r *unitRoot) {
 	if e.version >= 5 {
@@ -302,7 +302,7 @@ func (m *lineMachine) addLine(n int64) { m.row.line = uint32(int64(m.row.line) +
 // differs in nothing else from its predecessor is not needed.
 func (m *lineMachine) emit() {
 	m.add()
-	m.row.discriminator = 0 // is that of one row
+	m.row.discriminator = 0 // holds for one row
 }
 
 func (m *lineMachine) add() {

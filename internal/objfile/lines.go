@@ -303,7 +303,7 @@ func (t *LineTable) SetSupplementary(sup *LineTable) {
 // attrMIPSLinkageName is what GCC before 4.5 wrote for DW_AT_linkage_name.
 const attrMIPSLinkageName = dwarf.Attr(0x2007)
 
-// attrGNUDiscriminator is that of the call of an inlined subroutine.
+// attrGNUDiscriminator is the discriminator of the call of an inlined subroutine.
 const attrGNUDiscriminator = dwarf.Attr(0x2136)
 
 // maxReferences bounds the chain from a function to its name: concrete instance,

@@ -17,8 +17,7 @@ type Sample struct {
 	Thread *Thread
 	// Frames is the call chain, leaf first. It has at least one frame.
 	Frames []Frame
-	// Shared is how many of the outermost frames are those of the thread's previous
-	// sample.
+	// Shared is how many of the outermost frames the thread's previous sample had too.
 	Shared int
 	// Incomplete is set if the recorder says that the call chain is cut off, or
 	// recorded the stack itself to be unwound later.

@@ -32,8 +32,8 @@ type Switch struct {
 
 // A Session is the replay of one recording.
 type Session struct {
-	// Spaces are those of the recording. While a Handler is called they are as of the
-	// time of what it is told.
+	// Spaces has all address spaces of the recording. While a Handler is called they are
+	// as they were at the time of what it is told.
 	Spaces
 	File  *perffile.File
 	Stats Stats

@@ -24,8 +24,8 @@ func generated(t testing.TB, spec perffiletest.Spec) []byte {
 	return b.Bytes()
 }
 
-// TestShared compares the mappings of frames, and how many of them are those of the
-// thread's previous sample, with what comes out without remembering anything: a search
+// TestShared compares the mappings of frames, and how many of them the thread's
+// previous sample had too, with what comes out without remembering anything: a search
 // through all mappings, and the longest common end of two samples. After mappings have
 // changed, none are taken over.
 func TestShared(t *testing.T) {

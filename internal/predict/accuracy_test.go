@@ -137,7 +137,7 @@ type score struct {
 	mca     accuracy
 }
 
-// An accuracy is that of one way to predict.
+// An accuracy says how good one way to predict is.
 type accuracy struct {
 	cycles           float64 // mean absolute error of cycles, relative
 	geometric, worst float64 // error of the speed-up as a factor

@@ -20,7 +20,7 @@ type Path struct {
 	Once, Steady float64
 	// Listing is set for the code as it stands, of which no way may lead through all.
 	Listing bool
-	// Timeline is that of one run, as llvm-mca draws it.
+	// Timeline is one run as llvm-mca draws it.
 	Timeline string
 
 	steps []flow.Step

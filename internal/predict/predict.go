@@ -54,8 +54,8 @@ type Cycles struct {
 	// instructions wait for each other beyond that, Taken what the front end takes for
 	// taken branches beyond that, Misses what mispredicted branches cost.
 	Issue, Dependency, Taken, Misses float64
-	// Lo and Hi are those of Total over the seeds, places of the code, and what the front
-	// end and the memory may add.
+	// Lo and Hi are the least and the most that Total may be: over the seeds and places of
+	// the code, and with what the front end and the memory may add.
 	Lo, Hi float64
 
 	Instructions, TakenBranches, DataBranches float64 // executed per unit of work
@@ -73,9 +73,9 @@ type Cycles struct {
 
 // A BreakEven says from how many mispredictions on the side without branches is faster.
 type BreakEven struct {
-	Base bool // the branches are those of the base side
+	Base bool // the base side has the branches
 	// Misses is per unit of work, Rate per execution of the branches that data decide.
-	// Measured are those that the prediction was made with.
+	// The prediction was made with MeasuredMisses and MeasuredRate.
 	Misses, Rate                 float64
 	MeasuredMisses, MeasuredRate float64
 	Verdict                      BreakEvenVerdict

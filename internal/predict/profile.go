@@ -21,7 +21,8 @@ type Profile struct {
 	Event string
 	Unit  string
 	Runs  []RunTotal
-	// Weights are those of instructions, by their address in the binary, over all runs.
+	// Weights and Samples are sums over all runs, by the address of the instruction in the
+	// binary.
 	Weights map[uint64]float64
 	Samples map[uint64]int64
 	// calls are samples by the address of the function they fell in and that of the call
@@ -191,7 +192,7 @@ func vaddrOf(r *run.Run, location, mapping uint32, b *Binary) (uint64, bool) {
 type HotLoop struct {
 	Function *disasm.Function
 	Loop     int // of Function, -1 for all of it
-	// Weight is by run; Share is that of all samples.
+	// Weight is by run; Share is the part of all samples.
 	Weight []stats.WeightedCount
 	Share  float64
 	Count  int64
@@ -211,7 +212,7 @@ func (h *HotLoop) Name() string {
 	return fmt.Sprintf("%s, loop at %#x", name, h.Address())
 }
 
-// Address is that of the loop's header, or of the function.
+// Address is where the header of the loop stands, or the function.
 func (h *HotLoop) Address() uint64 {
 	if h.Loop < 0 {
 		return h.Function.Start
@@ -385,11 +386,11 @@ type SideInput struct {
 	Name    string
 	Binary  *Binary
 	Profile *Profile
-	// Branches are those of the binary, nil if nothing is known of them.
+	// Branches is what is known of the branches of the binary, nil if that is nothing.
 	Branches *branch.Table
 }
 
-// rates are those of the branches of the table that are in the binary.
+// rates looks branches of the binary up in the table.
 func (in *SideInput) rates() Rates {
 	t := in.Branches
 	if t == nil {

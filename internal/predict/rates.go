@@ -45,7 +45,7 @@ func noisy(miss float64) float64 {
 // mispredictions of its end, which predictors foresee by the outcomes before it.
 const historyNoise = 0.04
 
-// entropy is that of an outcome, in bits.
+// entropy is the entropy of an outcome, in bits.
 func entropy(p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return 0

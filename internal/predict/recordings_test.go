@@ -93,7 +93,7 @@ func binaryOf(t *testing.T, name, text string) *Binary {
 	return b
 }
 
-// address is that of an instruction of a function.
+// address is where an instruction of a function stands.
 func address(t *testing.T, b *Binary, function string, at int) uint64 {
 	t.Helper()
 	start, _, err := b.FunctionNamed(func(name string) bool { return name == function })

@@ -18,7 +18,7 @@ func (b *Android) epilogue() string {
 	return "times; echo \"size=$(stat -c %s " + deviceData + " 2>/dev/null)\"\n" + b.conditionsScript() + thermalScript
 }
 
-// arguments are those of simpleperf record, without the target.
+// arguments is the command line of simpleperf record, without the target.
 func (b *Android) arguments(p *Plan) []string {
 	args := []string{b.program, "record", "-o", deviceData}
 	if b.options["--exit-with-parent"] {
@@ -171,7 +171,7 @@ type counts struct {
 	seconds float64
 }
 
-// errUnsupported is that of an event that the device does not have.
+// errUnsupported says that the device does not have an event.
 var errUnsupported = errors.New("is not supported on the device")
 
 // count counts the events while the command of a side runs, or while nothing does.

@@ -57,7 +57,7 @@ type Conditions struct {
 	Throttled int64 `yaml:"throttled,omitempty"`
 	// CelsiusBefore is the highest temperature when the run began.
 	CelsiusBefore float64 `yaml:"celsius_before,omitempty"`
-	// ThermalStatus is that of Android, the worse of those before and after: 0 none,
+	// ThermalStatus is what Android says, before or after, whichever is worse: 0 none,
 	// 1 light, 2 moderate, 3 severe, 4 critical, 5 emergency, 6 shutdown.
 	ThermalStatus int `yaml:"thermal_status,omitempty"`
 

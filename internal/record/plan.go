@@ -18,7 +18,7 @@ type Plan struct {
 	// Runs is how many of each side.
 	Runs   int `yaml:"runs"`
 	Warmup int `yaml:"warmup"`
-	// Events are those of the tool; none leaves the choice to the backend.
+	// Events are named as the tool names them; none leaves the choice to the backend.
 	Events []Event `yaml:"events,omitempty"`
 	// CallGraph is fp, dwarf, lbr or none.
 	CallGraph  string `yaml:"call_graph"`

@@ -57,7 +57,7 @@ func order(runs int) (jobs []Job) {
 type Backend interface {
 	// Name is how users call it.
 	Name() string
-	// Suffix is that of its files, with the dot.
+	// Suffix is how the names of its files end, with the dot.
 	Suffix() string
 	// Probe finds out what can be recorded here. It completes the plan where that
 	// leaves a choice, and says in notes what it chose, and why.
@@ -122,7 +122,7 @@ type Recorder struct {
 	Backend Backend
 	// Tell is told of progress. It may be nil.
 	Tell func(Progress)
-	// Version is that of this program, for the notes.
+	// Version of this program, for the notes.
 	Version string
 	// free is [freeBytes], unless a test has a disk of its own.
 	free func(dir string) (int64, bool)

@@ -15,7 +15,7 @@ import (
 // FileName is the name of the notes in a folder of recordings.
 const FileName = "recording.yaml"
 
-// Schema is that of the notes.
+// Schema names the form of the notes.
 const Schema = "profdiff.recording/v1"
 
 // maxNotes is the most bytes of notes that are read.
@@ -138,7 +138,7 @@ func (r *Recording) run(j Job) *Run {
 	return nil
 }
 
-// check says whether the files are those of the notes.
+// check says whether the files that the notes name are there as they were written.
 func (r *Recording) check(dir string) error {
 	for _, run := range r.Runs {
 		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(run.File)))
@@ -163,7 +163,7 @@ func (r *Recording) bytesLeft(runs int) int64 {
 	return largest * int64(runs)
 }
 
-// Counters are those of a file of the folder, given by its path.
+// Counters are what was counted beside a file of the folder, given by its path.
 func (r *Recording) Counters(dir, path string) []Counter {
 	for _, run := range r.Runs {
 		if filepath.Join(dir, filepath.FromSlash(run.File)) == filepath.Clean(path) {

@@ -11,7 +11,7 @@ type Conditions struct {
 	FrequencyMHz, FrequencyLimitMHz float64
 	// Throttled is how often a CPU was slowed down because it was hot.
 	Throttled int64
-	// ThermalStatus is that of Android, 0 none to 6 shutdown.
+	// ThermalStatus is what Android says, 0 none to 6 shutdown.
 	ThermalStatus int
 }
 

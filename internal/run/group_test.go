@@ -80,7 +80,7 @@ func TestTreeWithoutStacks(t *testing.T) {
 	}
 }
 
-// TestGroupSelf checks that Self is that of Group.
+// TestGroupSelf checks that Self is the same as in Group.
 func TestGroupSelf(t *testing.T) {
 	b := NewBuilder("r")
 	e := []uint32{b.Event(Event{Name: "cpu-cycles"}), b.Event(Event{Name: "instructions"})}

@@ -17,10 +17,10 @@ import (
 type SampleTypeNames int
 
 const (
-	// AOSPNames are those of AOSP's pprof_proto_generator.py:
+	// AOSPNames is how AOSP's pprof_proto_generator.py names them:
 	// <event>_samples/samples and <event>/<unit>.
 	AOSPNames SampleTypeNames = iota
-	// PerfToProfileNames are those of perf_to_profile: <event>_sample/count
+	// PerfToProfileNames is how perf_to_profile names them: <event>_sample/count
 	// and <event>_event/count.
 	PerfToProfileNames
 	// GoPGONames are those that the Go compiler takes for profile-guided

@@ -148,7 +148,7 @@ func hasCode(o *objfile.File) bool {
 	return false
 }
 
-// IsArchive reports whether the path of a DSO is that of an APK, with libraries in it.
+// IsArchive reports whether a DSO is an APK with libraries in it, by its path.
 func IsArchive(path string) bool { return strings.HasSuffix(path, ".apk") }
 
 // archive opens an APK, nil if it is not here.
@@ -193,7 +193,7 @@ func (o *Object) Name() string { return o.file.source.name }
 // Entry is the name of the file in the archive that the DSO is, "" if the DSO is none.
 func (o *Object) Entry() string { return o.entry }
 
-// Path is that of the file on this machine; ok is false if it is not a file of its own.
+// Path is where the file is on this machine; ok is false if it is not a file of its own.
 func (o *Object) Path() (name string, ok bool) {
 	file, ok := o.file.source.File.(*os.File)
 	if !ok || o.file.zipped {
@@ -202,8 +202,8 @@ func (o *Object) Path() (name string, ok bool) {
 	return file.Name(), true
 }
 
-// Symbols are those of the separate debug file if there is one, else of the file; nil
-// if there are none.
+// Symbols come from the separate debug file if there is one, else from the file; nil if
+// there are none.
 func (o *Object) Symbols() *objfile.SymbolTable {
 	o.load()
 	return o.symbols

@@ -17,8 +17,8 @@ type jitCode struct {
 	dump     *objfile.JITDump
 }
 
-// IsJITDump reports whether the path of a DSO is that of a jitdump file: compilers map
-// theirs so that the recording has its name.
+// IsJITDump reports whether a DSO is a jitdump file, by its path: compilers map the file
+// so that the recording has its name.
 func IsJITDump(path string) bool {
 	_, ok := jitDumpPID(path)
 	return ok

@@ -207,7 +207,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestNames: names are those of the source; the symbol table's are kept beside.
+// TestNames: names come from the source; the names in the symbol table are kept beside.
 func TestNames(t *testing.T) {
 	for _, test := range []struct{ system, name string }{
 		{"main", "main"},

@@ -151,12 +151,12 @@ type retraceSpan struct {
 	from, to             uint32 // lines in the obfuscated program
 	originalFrom         uint32
 	originalTo           uint32
-	class, name          uint32 // original; class 0 is that of the line above
+	class, name          uint32 // original; class 0 means the class of the line above
 	residual             uint32 // obfuscated name
 	hasRange             bool
 	hasOriginal          bool
 	synthesized, outline bool // as said below this very line
-	residualSignature    bool // signature is that of the obfuscated program
+	residualSignature    bool // the obfuscated program has this signature
 	head                 bool // first line of its residual name in a section of the file
 }
 

@@ -274,7 +274,7 @@ func (p *parser) statement(s string) error {
 	return p.instruction(rest)
 }
 
-// labelLength is that of the label at the start of s with its colon, 0 if there is none.
+// labelLength is the length of a label at the start of s, with its colon, 0 without one.
 func labelLength(s string) int {
 	if s[0] == '"' {
 		if end := strings.IndexByte(s[1:], '"'); end >= 0 && strings.HasPrefix(s[end+2:], ":") {

@@ -41,7 +41,7 @@ type Operation struct {
 	Class Class
 	// Flags is how many groups of flags a condition needs.
 	Flags int
-	// Components is those of the address of an lea.
+	// Components counts what an lea adds: base, index and displacement.
 	Components int
 	Vector     bool
 }
@@ -64,7 +64,7 @@ const (
 	Classes
 )
 
-// Vector reports whether the units of a class are those of vectors.
+// Vector reports whether vector units execute a class.
 func (c Class) Vector() bool { return c == ClassVector || c == ClassFloat }
 
 // OperationOf reads the operands of an instruction. ok is false if it is not known what

@@ -8,7 +8,7 @@ import (
 	"profdiff/internal/predict/flow"
 )
 
-// usualAlignment is that of functions by compilers for x86-64.
+// usualAlignment is how compilers for x86-64 align functions.
 const usualAlignment = 16
 
 // placesOf are the addresses of the first and the last bytes of the instructions of a

@@ -131,7 +131,7 @@ func (t targetA64) set(x *Interpreter, v value) {
 	}
 }
 
-// effectA64 is that of an instruction.
+// effectA64 says what an instruction does.
 func effectA64(text string) effect {
 	name, rest := asm.Mnemonic(asm.AArch64, text)
 	operands := asm.SplitOperands(rest)

@@ -71,7 +71,7 @@ func widthX86(name, base string, operands []string) int {
 
 var shiftsX86 = map[string]bool{"shl": true, "sal": true, "shr": true, "sar": true, "rol": true, "ror": true, "rcl": true, "rcr": true}
 
-// effectX86 is that of an instruction in AT&T syntax.
+// effectX86 says what an instruction in AT&T syntax does.
 func effectX86(text string) effect {
 	name, rest := asm.Mnemonic(asm.X8664, text)
 	texts := asm.SplitOperands(rest)

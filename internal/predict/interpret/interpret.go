@@ -120,7 +120,7 @@ func (x *Interpreter) run(t *flow.Trace, i int) {
 	x.do(s, int32(i))
 }
 
-// effectOf is that of an instruction.
+// effectOf says what an instruction does.
 func effectOf(arch asm.Arch, in *asm.Inst) effect {
 	if arch == asm.X8664 {
 		return effectX86(in.Text)
@@ -473,8 +473,8 @@ type Asked struct {
 	Comparison
 }
 
-// Comparisons are those of the branches that a trace runs through and that are wanted, in
-// the order in which they are first run.
+// Comparisons says what the wanted branches of a trace compare, in the order in which they
+// are first run.
 func (x *Interpreter) Comparisons(t *flow.Trace, wanted func(flow.Site) bool) (list []Asked) {
 	known := make(map[flow.Site]bool)
 	for i := range t.Steps {
