@@ -2,9 +2,15 @@
 //
 // A function is rarely spelled the same after an edit: compilers number clones and
 // lambdas, people rename and move code. Compared by name alone, such a function is
-// one that vanished and another that appeared. Functions tells them together, in
-// layers, the surest first: what the user said, the same name, the same name
-// without what compilers add, and last the place in the call graph.
+// one that vanished and another that appeared. [Functions] matches them in layers, the
+// surest first; what one layer matched the next leaves alone:
+//
+//  1. what the user said ([ParseRename]);
+//  2. the same name in the same file, then in another one;
+//  3. the same name without what compilers add (suffixes of GCC and LLVM for clones and
+//     parts, numbers of lambdas, hashes of Rust: [Normalize]);
+//  4. similar names, sources, neighbours in the call graph and weights, where one pair is
+//     clearly better than any other for both of its functions.
 //
 // A wrong match is worse than none: where the evidence leaves a choice between
 // several functions, there is no match.

@@ -1,16 +1,16 @@
 // Package calibrate measures what a mispredicted branch costs on the machine it runs
 // on, without hardware counters.
 //
-// The same branches run with outcomes that no predictor can know, and with outcomes
-// that it knows at once: the difference in time, over the number of misses, is the cost.
-// One half of the branches of a random sequence are mispredicted whatever the
-// predictor does, as long as it never sees the sequence again: outcomes are new in
-// every round, for a predictor learns thousands of them by heart. Branches are taken
-// half of the time in both, so that both run the same instructions.
-//
-// A cycle is the time of an addition in a chain of additions, measured in the same
-// round: costs in cycles do not depend on the frequency, nor does it have to be known.
-// Medians over many short rounds, in which the order changes, leave out interruptions.
+//  1. The same branches run with outcomes that no predictor can know, and with outcomes
+//     that it knows at once: the difference in time, over the number of misses, is the
+//     cost. Branches are taken half of the time in both, so that both run the same
+//     instructions.
+//  2. One half of the branches of a random sequence are mispredicted whatever the
+//     predictor does, as long as it never sees the sequence again: outcomes are new in
+//     every round, for a predictor learns thousands of them by heart.
+//  3. A cycle is the time of an addition in a chain of additions, measured in the same
+//     round: costs in cycles do not depend on the frequency, nor does it have to be known.
+//  4. Medians over many short rounds, in which the order changes, leave out interruptions.
 package calibrate
 
 import (

@@ -1,8 +1,13 @@
 // Package category sorts samples into categories by their stacks.
 //
-// A [Set] is an ordered list of categories. A sample belongs to the first one
-// that has a rule that holds for its stack, and to [Other] if there is none, so
-// that the categories of a run sum to its total. The order alone decides,
+//  1. A [Set] is an ordered list of categories, from YAML ([Parse]) or the built-in one
+//     ([Builtin]).
+//  2. The names of functions, files, threads and system calls of a run are matched with
+//     the patterns of the rules, each name once.
+//  3. A sample belongs to the first category that has a rule that holds for its stack, and
+//     to [Other] if there is none, so that the categories of a run sum to its total.
+//
+// The order of the categories alone decides,
 // neither the innermost nor the outermost frame: a page fault in read(2) is a
 // read because the built-in set has reads before page faults, and an interrupt
 // that hit during read(2) is an interrupt because it has those before reads.

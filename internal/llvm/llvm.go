@@ -2,6 +2,13 @@
 // text that llvm-mca accepts, simulates straight-line code on the scheduling models of
 // LLVM, and says what those models are worth for a CPU.
 //
+//  1. [Find] finds the tools and their version.
+//  2. [Toolchain.Disassemble] runs llvm-objdump and rewrites its text so that llvm-mca
+//     reads it: no comments, labels for addresses.
+//  3. [ModelOf] says which model the version has for a CPU, and whose that is.
+//  4. [Toolchain.Simulate] runs llvm-mca on regions of such text. What a model does not
+//     know is left out or replaced, and reported.
+//
 // llvm-mca ignores control flow, mispredictions and cache misses. Sources: the tools'
 // own documentation (llvm.org/docs/CommandGuide/llvm-mca.html, llvm-objdump.html) and
 // their output in LLVM 14, 19 and 22; where the versions differ, the code says so.

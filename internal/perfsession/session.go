@@ -1,8 +1,14 @@
 // Package perfsession replays the records of a perf.data file to tell which
 // process, thread and mapping each sample fell in.
 //
-// It follows tools/perf/util/machine.c and thread.c of Linux and
-// simpleperf/thread_tree.cpp of AOSP, whichever made the recording.
+//  1. Records are put in the order of their times: perf writes them by CPU and by round
+//     (tools/perf/util/ordered-events.c).
+//  2. MMAP, FORK, COMM and EXIT records change the address spaces and the threads, as in
+//     tools/perf/util/machine.c and thread.c of Linux or simpleperf/thread_tree.cpp of
+//     AOSP, whichever made the recording.
+//  3. Each frame of a sample's call chain is looked up in the address space of its
+//     process as it was at that time.
+//  4. Lost and dropped samples are counted ([Stats]).
 package perfsession
 
 import (

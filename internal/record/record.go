@@ -1,11 +1,16 @@
 // Package record records a program before and after a change: both sides in turn
 // under the same conditions, with the conditions noted.
 //
-// The runs of both sides go to a folder, before/01.data, after/01.data and so on, in
-// the order ABBA: what changes slowly on the machine (temperature, memory, other
-// programs) then changes for both sides alike. recording.yaml in that folder says how
-// and when each was recorded; it is rewritten after every run, so that an interrupted
-// recording can go on.
+//  1. The backend ([Backend]: perf, simpleperf on a device, Callgrind) finds out what can
+//     be recorded and completes the plan.
+//  2. Both sides run without being recorded, to warm up.
+//  3. The runs go to a folder, before/01.data, after/01.data and so on, in the order ABBA:
+//     what changes slowly on the machine (temperature, memory, other programs) then changes
+//     for both sides alike.
+//  4. The conditions before and after each run are noted in recording.yaml of that folder.
+//     It is rewritten after every run, so that an interrupted recording can go on.
+//  5. The binaries that the samples need are collected by build ID, in the form of perf's
+//     cache (tools/perf/util/build-id.c).
 package record
 
 import (

@@ -1,8 +1,14 @@
 // Package symbolizer names the addresses of samples.
 //
-// Names come from the recording itself first (simpleperf's FILE features, kernel
-// symbols, KSYMBOL records), then from files: object files under the search paths
-// that have the right build ID, kallsyms, perf map files, jitdump.
+//  1. The mapping of an address says which file it belongs to, and where in it.
+//  2. Symbols come from the recording itself first: simpleperf's FILE features, kernel
+//     symbols, KSYMBOL records.
+//  3. Then from files: object files under the search paths that have the right build ID
+//     ([Files]), kallsyms, perf map files, jitdump.
+//  4. Line tables add the functions that were inlined at the address, innermost first
+//     (DWARF 5, 3.3.8).
+//  5. Names are demangled ([Demangle]), and what R8 renamed is translated back
+//     ([Retrace]; https://r8.googlesource.com/r8/+/main/doc/retrace.md).
 package symbolizer
 
 import (
