@@ -56,7 +56,7 @@ var policy = map[string][]string{
 	"predict/flow":          {"predict/asm", "disasm"},
 	"predict/interpret":     {"predict/asm", "predict/flow", "disasm"},
 	"predict/core":          {"predict/asm", "predict/flow", "predict/interpret", "disasm", "llvm"},
-	"predict":               {"align", "branch", "disasm", "llvm", "objfile", "predict/asm", "predict/core", "predict/flow", "predict/interpret", "run", "stats"},
+	"predict":               {"align", "branch", "disasm", "input", "llvm", "objfile", "predict/asm", "predict/core", "predict/flow", "predict/interpret", "run", "stats"},
 	"budget":                {"align", "branch", "category", "compare", "run", "stats", "verdict", "yaml"},
 	"record":                {"perffile", "objfile"},
 	"listing":               {"disasm", "objfile", "run", "symbolizer"},
@@ -69,7 +69,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/text", "run", "stats", "verdict"},
 	"report/predict":        {"predict", "predict/asm", "report/text"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "branch/totals", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "objfile", "perffile", "predict", "predict/asm", "predict/flow", "record", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "run", "stats", "symbolizer"},
+	"cmd/profdiff":          {"align", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "branch/totals", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "objfile", "perffile", "predict", "predict/asm", "record", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "run", "stats", "symbolizer"},
 }
 
 // libraries are those that few packages may import: who needs what they give asks these.

@@ -19,6 +19,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/budget"
 	"profdiff/internal/input"
+	"profdiff/internal/predict"
 	"profdiff/internal/run"
 )
 
@@ -46,7 +47,7 @@ type checkFlags struct {
 	sections   htmlSections
 	page       htmlFlags
 	tables     [2]*branch.Table // of the sections
-	model      *headModel
+	model      *predict.Head
 }
 
 func (f *checkFlags) register(cmd *cobra.Command) {
@@ -154,7 +155,9 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 		return nil, nil, err
 	}
 	f.model = f.headModel(cmd, std, in.Head, files[1])
-	in.Predict = f.model.predict
+	in.Predict = func(req budget.PredictionRequest) (budget.Prediction, error) {
+		return predicted(cmd.Context(), f.model, req)
+	}
 	if f.page.file != "" {
 		in.Options.GroupBy = htmlGroups(in.Options.GroupBy)
 	}

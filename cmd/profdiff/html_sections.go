@@ -96,7 +96,7 @@ func (s *htmlSections) add(cmd *cobra.Command, std *stdio, page *htmlFlags, d *h
 		if len(x.in.events) > 0 {
 			event = x.in.events[0]
 		}
-		side, err := sideInput([]string{"before", "after"}[i], runs, "", x.in.symfs, event)
+		side, err := predict.NewSideInput([]string{"before", "after"}[i], runs, "", x.in.symfs, event)
 		if side != nil {
 			defer side.Binary.Close()
 		}
@@ -106,7 +106,7 @@ func (s *htmlSections) add(cmd *cobra.Command, std *stdio, page *htmlFlags, d *h
 		side.Branches = x.tables[i]
 		sides[i] = side
 	}
-	p, err := std.predictSides(cmd, f, sides, append(cpuNames(x.base), cpuNames(x.head)...), predict.PairOptions{})
+	p, err := std.predictSides(cmd, f, sides, append(predict.CPUNames(x.base), predict.CPUNames(x.head)...), predict.PairOptions{})
 	if err != nil {
 		return fmt.Errorf("--predict: %w", err)
 	}

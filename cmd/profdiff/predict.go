@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -149,6 +150,14 @@ func (f *predictFlags) register(cmd *cobra.Command) {
 	fs.StringVarP(&f.output, "output", "o", "-", "write to `FILE`, - for standard output")
 }
 
+// timelines is of how many loops timelines are drawn, -1 for all.
+func (f *predictFlags) timelines() int {
+	if f.timeline {
+		return -1
+	}
+	return f.drawn
+}
+
 func (f *predictFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.format != "" && f.format != "text" && f.format != "json":
@@ -201,6 +210,17 @@ func (f *predictFlags) tool(ctx context.Context) (*llvm.Toolchain, error) {
 	}
 	tool.Timeout = f.timeout
 	return tool, nil
+}
+
+// hostArch is the machine that profdiff runs on.
+func hostArch() asm.Arch {
+	switch runtime.GOARCH {
+	case "amd64":
+		return asm.X8664
+	case "arm64":
+		return asm.AArch64
+	}
+	return ""
 }
 
 // machine finds LLVM and the CPU. names are what the inputs say of it.
@@ -258,7 +278,7 @@ func (f *predictFlags) cost(cmd *cobra.Command, cpu string) (*branch.Cost, error
 
 // predict makes the prediction of what the inputs are. closeAll is to be called when it
 // was written.
-func (s *stdio) predict(cmd *cobra.Command, f *predictFlags, inputs []string) (p *report.Prediction, closeAll func(), err error) {
+func (s *stdio) predict(cmd *cobra.Command, f *predictFlags, inputs []string) (p *predict.Prediction, closeAll func(), err error) {
 	closeAll = func() {}
 	switch {
 	case len(inputs) == 1 && isCase(inputs[0]):
@@ -304,7 +324,7 @@ func readAssembly(name string, arch asm.Arch) (*asm.Listing, error) {
 }
 
 // predictAssembly predicts two listings.
-func (s *stdio) predictAssembly(cmd *cobra.Command, f *predictFlags, inputs []string) (*report.Prediction, error) {
+func (s *stdio) predictAssembly(cmd *cobra.Command, f *predictFlags, inputs []string) (*predict.Prediction, error) {
 	var lists [2]*asm.Listing
 	for i, name := range inputs {
 		l, err := readAssembly(name, "")
@@ -328,9 +348,13 @@ func (s *stdio) predictAssembly(cmd *cobra.Command, f *predictFlags, inputs []st
 	if err != nil {
 		return nil, err
 	}
-	given, err := f.givenRates(cmd)
+	var missRate *float64
+	if cmd.Flags().Changed("miss-rate") {
+		missRate = &f.missRate
+	}
+	given, err := predict.ParseGivenRates(f.taken, f.miss, missRate)
 	if err != nil {
-		return nil, err
+		return nil, usagef(cmd, "%v", err)
 	}
 	pair := &predict.Pair{Source: predict.SourceAssumed}
 	if given != nil {
@@ -342,12 +366,12 @@ func (s *stdio) predictAssembly(cmd *cobra.Command, f *predictFlags, inputs []st
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", inputs[i], err)
 		}
-		sides[i].Rates = given.side(i)
+		sides[i].Rates = given.Side(i)
 		if work != nil {
 			sides[i].Work = work[i]
 		}
 	}
-	if err := given.unused(sides); err != nil {
+	if err := given.Unused(sides); err != nil {
 		return nil, usagef(cmd, "%v", err)
 	}
 	if (sides[0].Loop < 0) != (sides[1].Loop < 0) && f.unit == "" {
@@ -360,31 +384,11 @@ func (s *stdio) predictAssembly(cmd *cobra.Command, f *predictFlags, inputs []st
 	}
 	pair.Base, pair.Head = sides[0], sides[1]
 	pair.Name, pair.Unit = predict.PairNames(sides[0], sides[1])
-	return s.finishPrediction(ctx, f, tool, machine, []*predict.Pair{pair}, [2]predict.Heat{})
-}
-
-// finishPrediction predicts pairs, with ways and timelines where they are wanted.
-func (s *stdio) finishPrediction(ctx context.Context, f *predictFlags, tool *llvm.Toolchain, m *predict.Machine, pairs []*predict.Pair, heat [2]predict.Heat) (*report.Prediction, error) {
-	predictor := &predict.Predictor{Tool: tool, Machine: m}
-	results, err := predictor.Predict(ctx, pairs)
-	if err != nil {
-		return nil, err
-	}
-	if err := predictor.AddPaths(ctx, results); err != nil {
-		return nil, err
-	}
-	for i, r := range results {
-		if f.timeline || i < f.drawn {
-			if err := predictor.AddTimelines(ctx, r, heat); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return &report.Prediction{Machine: m, Results: results}, nil
+	return (&predict.Predictor{Tool: tool, Machine: machine}).Predicted(ctx, []*predict.Pair{pair}, f.timelines(), [2]predict.Heat{})
 }
 
 // predictCase predicts a directory of mca-cases.
-func (s *stdio) predictCase(cmd *cobra.Command, f *predictFlags, dir string) (*report.Prediction, error) {
+func (s *stdio) predictCase(cmd *cobra.Command, f *predictFlags, dir string) (*predict.Prediction, error) {
 	c, err := predict.ReadCase(os.DirFS(dir))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, caseError(err))
@@ -420,7 +424,7 @@ func (s *stdio) predictCase(cmd *cobra.Command, f *predictFlags, dir string) (*r
 	for i, p := range pairs {
 		p.SetMeasured(cycles, c, c.Ps(), i, f.p)
 	}
-	return s.finishPrediction(cmd.Context(), f, tool, machine, pairs, [2]predict.Heat{})
+	return (&predict.Predictor{Tool: tool, Machine: machine}).Predicted(cmd.Context(), pairs, f.timelines(), [2]predict.Heat{})
 }
 
 func caseError(err error) error {

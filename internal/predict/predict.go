@@ -110,12 +110,50 @@ type Result struct {
 	Timelines *[2]Timeline
 }
 
+// HeadRange is from which to which number of cycles of head an iteration may take. If nothing
+// is known of the branches, any way may be that of all iterations.
+func (r *Result) HeadRange() (lo, hi float64) {
+	lo, hi = r.Head.Lo, r.Head.Hi
+	for _, way := range r.Paths[1] {
+		if way.Steady > 0 && !way.Listing {
+			lo, hi = min(lo, way.Steady), max(hi, way.Steady)
+		}
+	}
+	return lo, hi
+}
+
 // A Predictor predicts on one machine.
 type Predictor struct {
 	Tool    Simulator
 	Machine *Machine
 	// Seeds is the number of walks, 3 if it is 0.
 	Seeds int
+}
+
+// A Prediction is what is predicted on one machine.
+type Prediction struct {
+	Machine *Machine
+	Results []*Result
+}
+
+// Predicted is all that is predicted of pairs, with the ways through each and with timelines
+// of the first so many, -1 for all.
+func (p *Predictor) Predicted(ctx context.Context, pairs []*Pair, timelines int, heat [2]Heat) (*Prediction, error) {
+	results, err := p.Predict(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.AddPaths(ctx, results); err != nil {
+		return nil, err
+	}
+	for i, r := range results {
+		if timelines < 0 || i < timelines {
+			if err := p.AddTimelines(ctx, r, heat); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &Prediction{Machine: p.Machine, Results: results}, nil
 }
 
 // Limits of walks.

@@ -92,7 +92,7 @@ type Timeline struct {
 }
 
 // WriteJSON writes a Document.
-func WriteJSON(w io.Writer, p *Prediction) error {
+func WriteJSON(w io.Writer, p *predict.Prediction) error {
 	m := p.Machine
 	d := Document{
 		Schema: Schema, Loops: []Loop{},

@@ -12,7 +12,7 @@ import (
 )
 
 // prediction has a loop of which all is known, and code without a loop.
-func prediction() *Prediction {
+func prediction() *predict.Prediction {
 	base := predict.Cycles{
 		Total: 15, Issue: 0.75, Dependency: 0.25, Taken: 0.5, Misses: 13.5, Lo: 14.8, Hi: 15.3,
 		Instructions: 6.5, TakenBranches: 1.5, DataBranches: 1, Mispredicted: 0.5, MissCost: 27, MCA: 1, Throughput: 0.75,
@@ -23,7 +23,7 @@ func prediction() *Prediction {
 		{Title: "before.s", Note: "the most frequent way, of 50% of the units", Lines: []string{"Index     0123", "", "[0,0]     DeER   addl\t$1, %eax", "[0,1]     D=eE   jge\t.L3"}, Marks: []string{"", "", "12% of samples", "0.5 misses a unit"}},
 		{Title: "after.s", Note: "path", Lines: []string{"Index     012", "", "[0,0]     DeE   nop"}, Marks: []string{"", "", ""}},
 	}
-	return &Prediction{
+	return &predict.Prediction{
 		Machine: &predict.Machine{Arch: asm.X8664, Version: "22.1.8", Model: llvm.Model{CPU: "znver5", MCPU: "znver4", Name: "Znver4", StandIn: "znver4"}, Core: &core.Core{Name: "znver5"}, Refill: 20, RefillSource: "measured"},
 		Results: []*predict.Result{
 			{

@@ -12,12 +12,6 @@ import (
 	"profdiff/internal/report/text"
 )
 
-// A Prediction is what predict says.
-type Prediction struct {
-	Machine *predict.Machine
-	Results []*predict.Result
-}
-
 // Options say how a prediction is shown.
 type Options struct {
 	// Width is that of the terminal: timelines stand beside each other if they fit.
@@ -26,7 +20,7 @@ type Options struct {
 
 // WriteText writes a prediction as text: in full for one or a few loops, else a
 // row for each.
-func WriteText(w io.Writer, p *Prediction, opt Options) error {
+func WriteText(w io.Writer, p *predict.Prediction, opt Options) error {
 	if _, err := fmt.Fprintf(w, "predicted by %s\n", text.Printable(predictedBy(p.Machine))); err != nil {
 		return err
 	}
@@ -203,7 +197,7 @@ func breakEvenText(b *predict.BreakEven, assumed bool) string {
 }
 
 // writePredictionRows writes a row for each loop.
-func writePredictionRows(w io.Writer, p *Prediction) error {
+func writePredictionRows(w io.Writer, p *predict.Prediction) error {
 	t := text.Table{Right: []bool{false, true, true, true, true, true}}
 	t.Add("loop", "before, predicted", "after, predicted", "speed-up, predicted", "measured", "break-even rate, predicted")
 	for _, r := range p.Results {

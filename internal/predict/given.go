@@ -1,0 +1,101 @@
+package predict
+
+import (
+	"fmt"
+	"profdiff/internal/predict/flow"
+	"strconv"
+	"strings"
+)
+
+// GivenRates are probabilities of branches that the user gives, nil if there are none.
+type GivenRates struct {
+	list     []givenRate
+	missRate *float64
+}
+
+// A givenRate is that of one label.
+type givenRate struct {
+	kind, text string // kind is taken or miss
+	side       int    // -1 for both
+	label      string
+	p          float64
+	used       bool
+}
+
+// ParseGivenRates reads [before:|after:]LABEL=P: taken are probabilities of jumping, miss of
+// being mispredicted. missRate is that of all branches that do not end a loop, nil if none is
+// given.
+func ParseGivenRates(taken, miss []string, missRate *float64) (*GivenRates, error) {
+	g := &GivenRates{missRate: missRate}
+	for _, given := range []struct {
+		kind   string
+		values []string
+	}{{"taken", taken}, {"miss", miss}} {
+		for _, text := range given.values {
+			r := givenRate{kind: given.kind, text: text, side: -1}
+			rest := text
+			for i, side := range []string{"before:", "after:"} {
+				if after, ok := strings.CutPrefix(rest, side); ok {
+					r.side, rest = i, after
+				}
+			}
+			at := strings.LastIndexByte(rest, '=')
+			if at < 1 {
+				return nil, fmt.Errorf("--%s is LABEL=P, not %q", given.kind, text)
+			}
+			p, err := strconv.ParseFloat(rest[at+1:], 64)
+			if err != nil || !(p >= 0 && p <= 1) {
+				return nil, fmt.Errorf("--%s %s: %q is no probability", given.kind, text, rest[at+1:])
+			}
+			r.label, r.p = rest[:at], p
+			g.list = append(g.list, r)
+		}
+	}
+	if len(g.list) == 0 && g.missRate == nil {
+		return nil, nil
+	}
+	return g, nil
+}
+
+// Side are the rates of base, 0, or head, 1.
+func (g *GivenRates) Side(side int) Rates {
+	if g == nil {
+		return Rates{Source: SourceAssumed}
+	}
+	return Rates{Source: SourceGiven, Branch: func(graph *flow.Graph, at int) (flow.Branch, bool) {
+		in := &graph.Insts[at]
+		b, known := flow.Branch{Taken: 0.5}, false
+		if g.missRate != nil && !graph.EndsLoop(at) {
+			b.Miss, known = *g.missRate, true
+		}
+		for i := range g.list {
+			r := &g.list[i]
+			if r.side >= 0 && r.side != side || r.label != in.Target && r.label != strconv.Itoa(in.Line) {
+				continue
+			}
+			r.used, known = true, true
+			if r.kind == "taken" {
+				b.Taken = r.p
+			} else {
+				b.Miss = r.p
+			}
+		}
+		return b, known
+	}}
+}
+
+// Unused is an error if a label is on no branch of the sides.
+func (g *GivenRates) Unused(sides [2]*Side) error {
+	if g == nil {
+		return nil
+	}
+	for _, side := range sides {
+		side.Branches()
+	}
+	for _, r := range g.list {
+		if !r.used {
+			return fmt.Errorf("--%s %s: no branch goes to %s, nor is one in a line of that number", r.kind, r.text, r.label)
+		}
+	}
+	return nil
+}
