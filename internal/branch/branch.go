@@ -15,7 +15,6 @@
 package branch
 
 import (
-	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
 )
 
@@ -89,31 +88,22 @@ type Table struct {
 	// Scaled is set if Executed, Taken and Misses of the branches are estimates for
 	// the whole recording, or were counted in all of it ([TierSimulated]). Else they
 	// count entries of stacks.
-	Scaled bool
-	// FirstIndex is the newest entry of a stack that rates are made from.
-	FirstIndex int
-	Samples    Account // of the recording
-	Entries    Account // of the branch stacks of the used samples and those dropped
-	// Ranges counts what lies between two entries of a stack.
-	Ranges Ranges
+	Scaled  bool
+	Samples Account // of the recording
 	// Cost is that of a mispredicted branch without one of its own, nil if unknown.
 	Cost *Cost
 	// Instructions and Cycles are the totals of the recording, nil if unknown.
 	Instructions, Cycles *float64
-	// Rated is what the branches with rates sum to: executions if Scaled, else the
-	// weights of stacks, of which each entry has its part. 0 is unknown.
-	Rated  float64
-	Misses int64 // entries that were mispredicted, in simulations executions
+	Misses               int64 // entries that were mispredicted, in simulations executions
 	// Branches are ordered by cycles lost if these are known, else by misses, else by
 	// how often they were taken.
 	Branches []Branch
-	// Totals are those of each PMU, of samples of single addresses and counters.
+	// Totals are of each PMU: sampled, read from counters or taken from perf stat.
 	Totals []Totals
-	// Functions and Blocks are what such samples say of these, by what misses cost, and
-	// Attribution for how many samples branches are named, nil if there are no such.
-	Functions   []Function
-	Blocks      []Block
-	Attribution *Attribution
+	// Stacks and Sampled are what only branch stacks tell, and what only samples of single
+	// addresses and counters do. Each is nil for other recordings.
+	Stacks  *StackTable
+	Sampled *SampledTable
 	// Advice is what to do about the branches together, "" if nothing.
 	Advice   string
 	Warnings []string
@@ -151,13 +141,6 @@ func (a *Account) Balanced() bool {
 		n += v
 	}
 	return n == a.In
-}
-
-// Ranges counts the code between the target of one branch and the next branch.
-type Ranges struct {
-	Decoded int64 // runs from one to the other without a jump
-	Broken  int64 // does not: an entry is missing in between
-	NoCode  int64 // the binary is not there
 }
 
 // An Event is an event of the recording.
@@ -225,17 +208,10 @@ type Rate struct {
 	Method RateMethod
 }
 
-// EntryCounts counts the executions of a branch that stacks show, at any index.
-type EntryCounts struct {
-	Taken, Mispredicted, Predicted int64
-	// NotTaken is nil if it is not known, for want of code or of the kind.
-	NotTaken *int64
-}
-
-// A Branch is one branch of the program.
-type Branch struct {
+// A Place is where a branch is.
+type Place struct {
 	DSO, BuildID string
-	// Address is that in the symbol table of the DSO.
+	// Address is in the symbol table of the DSO.
 	Address uint64
 	// ByLine is set if this is all branches of a line, whose addresses are not known.
 	ByLine bool
@@ -247,85 +223,89 @@ type Branch struct {
 	// Inlined are the functions at the branch, innermost first and the function that
 	// holds the code last; nil if nothing is known.
 	Inlined []symbolizer.Frame
-	Kind    Kind
+}
 
-	Entries EntryCounts
+// A Loss is what misses cost.
+type Loss struct {
+	// Cost is what one miss costs, nil if unknown. CyclesLost is what all do, from the
+	// lowest to the highest, Centre with the usual cost.
+	Cost       *Cost
+	CyclesLost *[2]float64
+	Centre     float64
+	Share      *float64 // of all cycles
+}
+
+// Lose sets what a number of misses cost. cycles are all there were, nil if unknown.
+func (l *Loss) Lose(misses Estimate, cycles *float64) {
+	if l.Cost == nil {
+		return
+	}
+	l.CyclesLost = &[2]float64{misses.Lo * l.Cost.Lo, misses.Hi * l.Cost.Hi}
+	l.Centre = misses.Value * l.Cost.Centre
+	l.ShareOf(cycles)
+}
+
+// ShareOf compares the cycles lost with all there were, nil if unknown.
+func (l *Loss) ShareOf(cycles *float64) {
+	if l.CyclesLost != nil && cycles != nil && *cycles > 0 {
+		l.Share = new(l.Centre / *cycles)
+	}
+}
+
+// A Branch is one branch of the program.
+type Branch struct {
+	Place
+	Kind Kind
+	// PMU is that of the core that the misses were on, "" if there is one kind.
+	PMU string
+
 	// Executed, Taken, NotTaken and Misses are in executions of the recording, or in
 	// entries, see Table.Scaled. nil is unknown. Misses that ended not taken are in
 	// Misses only if Rate.Method is not ByBounds.
 	Executed, Taken, NotTaken, Misses *float64
 	// MissesCI is the 95 % interval of Misses if these are of the whole recording.
-	MissesCI *[2]float64
+	MissesCI  *[2]float64
+	MissShare *float64  // of all misses that are seen
+	MPKI      *Estimate // mispredictions per 1000 instructions
 	// N executions, of which NTaken were taken and NMisses missed, are what the rates
 	// are made from, in so many samples.
 	N, NTaken, NMisses, Samples int64
 	PTaken                      *Estimate
-	// TakenRate is the rate of misses among the executions that were taken.
-	TakenRate *Estimate
-	Rate      *Rate
-	MPKI      *Estimate // mispredictions per 1000 instructions
-	// Cost is what one miss costs, and CyclesLost what all do, from lowest to highest.
-	Cost       *Cost
-	CyclesLost *[2]float64
-	Centre     float64  // of CyclesLost
-	Share      *float64 // of all cycles
-	MissShare  *float64 // of all misses that are seen
+	Rate                        *Rate
 	// Classes are those that the rate may be in, none if there are too few samples.
 	Classes []Class
-	// Targets is how many targets were seen, TopTarget the share of the most frequent.
-	Targets   int
-	TopTarget float64
 	// Enough is set if there are at least MinMisses misses, or no misses are known.
 	Enough bool
-	// PMU is that of the core that the misses were on, "" if there is one kind.
-	PMU string
-	// Confidence says how well it is known that it is this branch, "" where it is exact
-	// or ByLine is set. See [Branch.Known].
-	Confidence Confidence
-	// Candidates are branches that it may be instead, the likeliest first, and
-	// MoreCandidates the number of those left out.
-	Candidates     []RowCandidate
-	MoreCandidates int
-	// Sampled is what imprecise samples say, nil for all others.
+	Loss
+
+	// Stacks and Sampled are what only branch stacks tell, and what only samples of single
+	// addresses do. Each is nil for other recordings.
+	Stacks  *StackCounts
 	Sampled *SampledCounts
+
 	// BreakEven is the rate of misses from which code without the branch is faster,
 	// nil if that is not known.
 	BreakEven *float64
-	// Advice is what to do about the branch, nil if nothing can be recommended. See
-	// [Table.Advise].
+	// Advice is what to do about the branch, nil if nothing can be recommended.
 	Advice *Advice
-	Noise  Noise
-
-	Runtime uint64 // address of the first entry, as recorded
-	Rel     uint64 // in the file, of the kernel image the address
 }
 
-// SetSymbol fills in what a symbol says of a branch.
-func (b *Branch) SetSymbol(sym *symbolizer.Symbol) {
+// SetSymbol fills in what a symbol says of a place.
+func (p *Place) SetSymbol(sym *symbolizer.Symbol) {
 	if sym.DSO != nil {
-		b.Address = sym.Vaddr
+		p.Address = sym.Vaddr
 	}
 	if len(sym.Frames) == 0 {
 		return
 	}
 	last := sym.Frames[len(sym.Frames)-1]
-	b.Function = last.Name
+	p.Function = last.Name
 	if sym.Start != 0 {
 		offset := sym.Vaddr - sym.Start
-		b.Offset = &offset
+		p.Offset = &offset
 	}
-	b.File, b.Line = sym.Frames[0].File, sym.Frames[0].Line
-	b.Inlined = sym.Frames
-}
-
-// Noise is how sampling varies what is known of a branch. It is all 0 where that is
-// not known, and for what was counted.
-type Noise struct {
-	// Seen is the weight of the misses that are seen, Misses that of Branch.Misses
-	// with those that are inferred, both in units of Table.Rated.
-	Seen, Misses stats.WeightedCount
-	// Rate and TakenRate are variances of the values of those names.
-	Rate, TakenRate float64
+	p.File, p.Line = sym.Frames[0].File, sym.Frames[0].Line
+	p.Inlined = sym.Frames
 }
 
 // Samples that it takes to show a branch, and a rate.

@@ -12,8 +12,8 @@ const (
 // Known says how well it is known which branch the row is of.
 func (b *Branch) Known() Confidence {
 	switch {
-	case b.Confidence != "":
-		return b.Confidence
+	case b.Sampled != nil:
+		return b.Sampled.Confidence
 	case b.ByLine:
 		return OfLine
 	}

@@ -87,23 +87,58 @@ func (a *Attribution) Balanced() bool {
 	return n == a.In
 }
 
-// SampledCounts are the samples that a row of imprecise samples is made from.
+// A SampledTable is what samples of single addresses or counters tell of a recording.
+type SampledTable struct {
+	// Attribution says for how many samples branches are named.
+	Attribution Attribution
+	// Functions and Blocks are ordered by what misses cost.
+	Functions []Function
+	Blocks    []Block
+}
+
+// Functions are what samples or counters say of functions, by what misses cost.
+func (t *Table) Functions() []Function {
+	if t.Sampled == nil {
+		return nil
+	}
+	return t.Sampled.Functions
+}
+
+// Blocks are what samples say of basic blocks, by their misses.
+func (t *Table) Blocks() []Block {
+	if t.Sampled == nil {
+		return nil
+	}
+	return t.Sampled.Blocks
+}
+
+// SampledCounts are what samples of single addresses tell of a branch.
 type SampledCounts struct {
 	// Exclusive are misses of samples without another candidate. Shared are the parts
 	// of others, by how likely each candidate is.
 	Exclusive, Shared float64
 	// ExclusiveSamples and SharedSamples are the numbers of such samples.
 	ExclusiveSamples, SharedSamples int64
+	// Confidence says how well it is known that it is this branch.
+	Confidence Confidence
+	// Candidates are branches that it may be instead, the likeliest first, and
+	// MoreCandidates the number of those left out.
+	Candidates     []RowCandidate
+	MoreCandidates int
+}
+
+// Alternatives are how many branches it may be instead.
+func (b *Branch) Alternatives() int {
+	if b.Sampled == nil {
+		return 0
+	}
+	return len(b.Sampled.Candidates) + b.Sampled.MoreCandidates
 }
 
 // A RowCandidate is a branch that may be what a row of imprecise samples is of.
 type RowCandidate struct {
-	Address  uint64
-	Kind     Kind
-	Function string
-	Offset   *uint64
-	File     string
-	Line     int64
+	Place
+	Kind Kind
 	// Part is how likely it is this one, on average over the samples of the row.
 	Part float64
 	// Grouped is set if it is part of the row: all its samples are those of the row.

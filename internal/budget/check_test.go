@@ -364,8 +364,8 @@ func TestBranches(t *testing.T) {
 			lost := [2]float64{10 * misses, 20 * misses}
 			other := 5.0
 			list = append(list, &branch.Table{Tier: branch.TierStacks, Branches: []branch.Branch{
-				{DSO: "/lib/app", Function: "ring_push", Misses: &misses, NMisses: int64(misses), CyclesLost: &lost},
-				{DSO: "/lib/app", Function: "other", Misses: &other, NMisses: 5},
+				{Place: branch.Place{DSO: "/lib/app", Function: "ring_push"}, Misses: &misses, NMisses: int64(misses), Loss: branch.Loss{CyclesLost: &lost}},
+				{Place: branch.Place{DSO: "/lib/app", Function: "other"}, Misses: &other, NMisses: 5},
 			}})
 		}
 		return list

@@ -157,7 +157,7 @@ func sideOf(t *testing.T, b *Binary, table *branch.Table, samples ...sampled) *S
 // branchAt is a conditional branch that was executed, jumped and was mispredicted so often.
 func branchAt(t *testing.T, b *Binary, function string, at int, executed, taken, miss float64) branch.Branch {
 	return branch.Branch{
-		DSO: "/lib/" + filepath.Base(b.Path), Address: address(t, b, function, at), Kind: branch.Conditional,
+		Place: branch.Place{DSO: "/lib/" + filepath.Base(b.Path), Address: address(t, b, function, at)}, Kind: branch.Conditional,
 		Executed: new(executed), PTaken: &branch.Estimate{Value: taken}, Rate: &branch.Rate{Value: new(miss)},
 	}
 }

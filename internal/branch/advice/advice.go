@@ -84,8 +84,8 @@ func spread(t *branch.Table) string {
 
 // sampleFunction is the advice if it is only known how many misses functions have.
 func sampleFunction(t *branch.Table) string {
-	for i := range t.Functions {
-		if f := &t.Functions[i]; f.Enough && f.Name != "" && f.Share != nil && *f.Share > 0 {
+	for i := range t.Functions() {
+		if f := &t.Functions()[i]; f.Enough && f.Name != "" && f.Share != nil && *f.Share > 0 {
 			return fmt.Sprintf("counters tell how many misses functions have, not which branches: sample branch misses to see those of %s, which has %s of them", f.Name, percent(*f.Share))
 		}
 	}
@@ -118,15 +118,16 @@ func advise(t *branch.Table, b *branch.Branch, code *code.Files) *branch.Advice 
 	if b.BreakEven != nil {
 		a.BreakEven, a.RuleOfThumb = *b.BreakEven, false
 	}
+	_, top := b.Targets()
 	switch {
 	case b.Known().Rank() < branch.Medium.Rank():
 		identify(a, b)
 		return a
 	case b.Rate == nil && b.Sampled == nil:
 		return nil
-	case b.Kind == branch.Indirect && b.Targets > 0 && b.TopTarget >= usualTarget:
+	case b.Kind == branch.Indirect && top >= usualTarget:
 		// A test for the usual target is wrong as often as it is not that.
-		a.BreakEven, a.RuleOfThumb = 1-b.TopTarget, false
+		a.BreakEven, a.RuleOfThumb = 1-top, false
 	}
 	if b.Rate != nil {
 		if b.Rate.CI[1] < a.BreakEven {
@@ -139,7 +140,7 @@ func advise(t *branch.Table, b *branch.Branch, code *code.Files) *branch.Advice 
 		}
 	}
 	if b.Known() == branch.Medium {
-		a.Against = append(a.Against, fmt.Sprintf("it may be another branch: the samples have %d candidates", 1+len(b.Candidates)+b.MoreCandidates))
+		a.Against = append(a.Against, fmt.Sprintf("it may be another branch: the samples have %d candidates", 1+b.Alternatives()))
 	}
 	switch b.Kind {
 	case branch.Conditional:
@@ -161,7 +162,7 @@ func advise(t *branch.Table, b *branch.Branch, code *code.Files) *branch.Advice 
 // identify is the advice on misses of which the branch is not known.
 func identify(a *branch.Advice, b *branch.Branch) {
 	a.ID, a.Text = branch.Identify, "find out which branch it is: record branch stacks or precise samples, if the CPU has them"
-	a.Condition = fmt.Sprintf("it is not known: the samples have %d candidates", 1+len(b.Candidates)+b.MoreCandidates)
+	a.Condition = fmt.Sprintf("it is not known: the samples have %d candidates", 1+b.Alternatives())
 }
 
 // leave is the advice on a branch that is missed too seldom for more.
@@ -174,8 +175,8 @@ func leave(b *branch.Branch, a *branch.Advice) {
 	}
 	rare, upTo := 0.0, "" // the rate of misses of the rarer direction
 	switch {
-	case b.PTaken.Value < 0.5 && b.TakenRate != nil:
-		rare = b.TakenRate.Value
+	case b.PTaken.Value < 0.5 && b.TakenRate() != nil:
+		rare = b.TakenRate().Value
 	case b.Rate.Value != nil: // as if all misses went there
 		rare, upTo = min(1, *b.Rate.Value/h), "up to "
 	}
@@ -313,23 +314,24 @@ func loopExit(s *shape.Shape, b *branch.Branch, a *branch.Advice) {
 
 // indirect advises on an indirect jump or call that is missed often.
 func indirect(b *branch.Branch, a *branch.Advice, code *code.Files) {
+	targets, top := b.Targets()
 	jump := false
 	if f := code.FunctionOf(b); f != nil {
 		a.CodeSeen = true
 		jump = f.Insts[f.Inst(b.Address)].Kind.String() == "indirect" && f.Block(b.Address) >= 0 && shape.EndsBlock(f, b.Address)
 	}
 	switch {
-	case b.Targets == 0:
+	case targets == 0:
 		a.ID, a.Text = branch.Devirtualize, "test for the usual target first and call it directly (PGO, a final or sealed class, an inline cache)"
 		a.Condition = "one target is far more frequent than the others, which is not known here"
-	case b.TopTarget >= usualTarget:
-		a.ID, a.Text = branch.Devirtualize, fmt.Sprintf("test for the usual target first and go there directly (PGO, a final or sealed class, an inline cache): it is %s of %d", percent(b.TopTarget), b.Targets)
+	case top >= usualTarget:
+		a.ID, a.Text = branch.Devirtualize, fmt.Sprintf("test for the usual target first and go there directly (PGO, a final or sealed class, an inline cache): it is %s of %d", percent(top), targets)
 		a.Condition = fmt.Sprintf("that test is wrong %s of the time, %s", percent(a.BreakEven), missedAtLeast(a.Rate))
 	case jump:
-		a.ID, a.Text = branch.Dispatch, fmt.Sprintf("repeat the jump at the end of each of its %d targets (threaded code, computed goto), so that each has a history of its own", b.Targets)
+		a.ID, a.Text = branch.Dispatch, fmt.Sprintf("repeat the jump at the end of each of its %d targets (threaded code, computed goto), so that each has a history of its own", targets)
 		a.Condition = "it is an interpreter or a state machine; look at misses per operation"
 	default:
-		a.ID, a.Text = branch.SortData, fmt.Sprintf("handle the data in batches of one type: %d targets, the usual one %s", b.Targets, percent(b.TopTarget))
+		a.ID, a.Text = branch.SortData, fmt.Sprintf("handle the data in batches of one type: %d targets, the usual one %s", targets, percent(top))
 		a.Condition = "the order may be changed for less than the misses cost"
 	}
 }

@@ -18,8 +18,8 @@ import (
 // adviceBranch is a conditional branch with a rate.
 func adviceBranch(kind branch.Kind, rate, taken float64) branch.Branch {
 	return branch.Branch{
-		DSO: "/app", Address: 0x10, Function: "f", Kind: kind, N: 1000, NMisses: 100, Enough: true,
-		Misses: new(1e6), Share: new(0.1), Rate: &branch.Rate{Value: &rate, CI: [2]float64{rate * 0.9, rate * 1.1}, Method: branch.AllSeen},
+		Place: branch.Place{DSO: "/app", Address: 0x10, Function: "f"}, Kind: kind, N: 1000, NMisses: 100, Enough: true,
+		Misses: new(1e6), Loss: branch.Loss{Share: new(0.1)}, Rate: &branch.Rate{Value: &rate, CI: [2]float64{rate * 0.9, rate * 1.1}, Method: branch.AllSeen},
 		PTaken: &branch.Estimate{Value: taken, Lo: taken, Hi: taken},
 	}
 }
@@ -38,29 +38,29 @@ func TestAdvise(t *testing.T) {
 		{"its own break-even", with(adviceBranch(branch.Conditional, 0.1, 0.5), func(b *branch.Branch) { b.BreakEven = new(0.05) }), branch.IfConvert, 0.05},
 		{"its own break-even, higher", with(adviceBranch(branch.Conditional, 0.4, 0.5), func(b *branch.Branch) { b.BreakEven = new(0.6) }), branch.Leave, 0.6},
 		{"rare", adviceBranch(branch.Conditional, 0.04, 0.95), branch.Layout, 0.2},
-		{"rare and taken", with(adviceBranch(branch.Conditional, 0.04, 0.05), func(b *branch.Branch) { b.TakenRate = &branch.Estimate{Value: 0.6} }), branch.Layout, 0.2},
-		{"rare but learnt", with(adviceBranch(branch.Conditional, 0.001, 0.05), func(b *branch.Branch) { b.TakenRate = &branch.Estimate{Value: 0.02} }), branch.Leave, 0.2},
+		{"rare and taken", with(adviceBranch(branch.Conditional, 0.04, 0.05), func(b *branch.Branch) { b.Stacks = &branch.StackCounts{TakenRate: &branch.Estimate{Value: 0.6}} }), branch.Layout, 0.2},
+		{"rare but learnt", with(adviceBranch(branch.Conditional, 0.001, 0.05), func(b *branch.Branch) { b.Stacks = &branch.StackCounts{TakenRate: &branch.Estimate{Value: 0.02}} }), branch.Leave, 0.2},
 		{"cheap", with(adviceBranch(branch.Conditional, 0.4, 0.5), func(b *branch.Branch) { b.Share = new(0.009) }), "", 0},
 		{"few misses", with(adviceBranch(branch.Conditional, 0.4, 0.5), func(b *branch.Branch) { b.Enough = false }), "", 0},
 		{"bounds", with(adviceBranch(branch.Conditional, 0.4, 0.5), func(b *branch.Branch) {
 			b.Rate = &branch.Rate{Bounds: [2]float64{0.1, 0.6}, CI: [2]float64{0.09, 0.65}, Method: branch.ByBounds}
 		}), "", 0},
 		{"a line", with(adviceBranch(branch.Conditional, 0.4, 0.5), func(b *branch.Branch) { b.ByLine = true }), "", 0},
-		{"a candidate", with(adviceBranch(branch.Conditional, 0.4, 0.5), func(b *branch.Branch) { b.Confidence = branch.Medium }), branch.IfConvert, 0.2},
-		{"one of many", with(adviceBranch(branch.Conditional, 0.4, 0.5), func(b *branch.Branch) { b.Confidence = branch.Low }), branch.Identify, 0.2},
+		{"a candidate", with(adviceBranch(branch.Conditional, 0.4, 0.5), func(b *branch.Branch) { b.Sampled = &branch.SampledCounts{Confidence: branch.Medium} }), branch.IfConvert, 0.2},
+		{"one of many", with(adviceBranch(branch.Conditional, 0.4, 0.5), func(b *branch.Branch) { b.Sampled = &branch.SampledCounts{Confidence: branch.Low} }), branch.Identify, 0.2},
 		{"imprecise", with(adviceBranch(branch.Conditional, 0, 0), func(b *branch.Branch) {
-			b.Rate, b.PTaken, b.Sampled, b.Confidence = nil, nil, &branch.SampledCounts{}, branch.High
+			b.Rate, b.PTaken, b.Sampled = nil, nil, &branch.SampledCounts{Confidence: branch.High}
 		}), branch.IfConvert, 0.2},
 		{"imprecise, one of many", with(adviceBranch(branch.Conditional, 0, 0), func(b *branch.Branch) {
-			b.Rate, b.PTaken, b.Sampled, b.Confidence = nil, nil, &branch.SampledCounts{}, branch.Low
+			b.Rate, b.PTaken, b.Sampled = nil, nil, &branch.SampledCounts{Confidence: branch.Low}
 		}), branch.Identify, 0.2},
 		{"imprecise, indirect", with(adviceBranch(branch.Indirect, 0, 0), func(b *branch.Branch) {
-			b.Rate, b.PTaken, b.Sampled, b.Confidence = nil, nil, &branch.SampledCounts{}, branch.Medium
+			b.Rate, b.PTaken, b.Sampled = nil, nil, &branch.SampledCounts{Confidence: branch.Medium}
 		}), branch.Devirtualize, 0.2},
 		{"no rate", with(adviceBranch(branch.Conditional, 0, 0), func(b *branch.Branch) { b.Rate = nil }), "", 0},
-		{"usual target", with(adviceBranch(branch.Indirect, 0.3, 1), func(b *branch.Branch) { b.Targets, b.TopTarget = 4, 0.9 }), branch.Devirtualize, 0.1},
-		{"usual target, learnt", with(adviceBranch(branch.Indirect, 0.05, 1), func(b *branch.Branch) { b.Targets, b.TopTarget = 4, 0.9 }), branch.Leave, 0.1},
-		{"many targets", with(adviceBranch(branch.Indirect, 0.5, 1), func(b *branch.Branch) { b.Targets, b.TopTarget = 40, 0.1 }), branch.SortData, 0.2},
+		{"usual target", with(adviceBranch(branch.Indirect, 0.3, 1), func(b *branch.Branch) { b.Stacks = &branch.StackCounts{Targets: 4, TopTarget: 0.9} }), branch.Devirtualize, 0.1},
+		{"usual target, learnt", with(adviceBranch(branch.Indirect, 0.05, 1), func(b *branch.Branch) { b.Stacks = &branch.StackCounts{Targets: 4, TopTarget: 0.9} }), branch.Leave, 0.1},
+		{"many targets", with(adviceBranch(branch.Indirect, 0.5, 1), func(b *branch.Branch) { b.Stacks = &branch.StackCounts{Targets: 40, TopTarget: 0.1} }), branch.SortData, 0.2},
 		{"targets unknown", adviceBranch(branch.Indirect, 0.5, 1), branch.Devirtualize, 0.2},
 		{"return", adviceBranch(branch.Return, 0.5, 1), branch.PairReturns, 0.2},
 		{"call", adviceBranch(branch.Call, 0.5, 1), "", 0},
@@ -77,13 +77,14 @@ func TestAdvise(t *testing.T) {
 		if a.ID != "" && (a.Text == "" || a.Condition == "" || a.CodeSeen) {
 			t.Errorf("%s: %+v", test.name, a)
 		}
-		if b := &test.branch; a.ID != "" && (a.Rate == nil) != (b.Rate == nil || b.Confidence == branch.Low) {
+		if b := &test.branch; a.ID != "" && (a.Rate == nil) != (b.Rate == nil || b.Known() == branch.Low) {
 			t.Errorf("%s: compared with the rate %v", test.name, a.Rate)
 		}
-		if unsure := strings.Contains(strings.Join(a.Against, ""), "may be another branch"); unsure != (test.branch.Confidence == branch.Medium) {
+		if unsure := strings.Contains(strings.Join(a.Against, ""), "may be another branch"); unsure != (test.branch.Known() == branch.Medium) {
 			t.Errorf("%s: against %q", test.name, a.Against)
 		}
-		own := test.branch.BreakEven != nil || test.branch.TopTarget >= usualTarget
+		_, top := test.branch.Targets()
+		own := test.branch.BreakEven != nil || top >= usualTarget
 		if a.ID != "" && (a.RuleOfThumb == own) {
 			t.Errorf("%s: rule of thumb is %t", test.name, a.RuleOfThumb)
 		}
@@ -312,7 +313,7 @@ func branchesOf(t *testing.T, file, dso, function string) (list []branch.Branch,
 // branchAt makes a branch for tests.
 func branchAt(function string, address uint64, line int64) branch.Branch {
 	return branch.Branch{
-		DSO: "/bin/app", Function: function, Address: address, File: "/src/app.c", Line: line, Kind: branch.Conditional,
+		Place: branch.Place{DSO: "/bin/app", Function: function, Address: address, File: "/src/app.c", Line: line}, Kind: branch.Conditional,
 		N: 1000, NMisses: 100, Executed: new(1000.0), Misses: new(100.0), Enough: true,
 	}
 }

@@ -67,12 +67,12 @@ func placesOf(t *branch.Table) []functionPlace {
 			list = append(list, functionPlace{name: b.Function, dso: b.DSO, buildID: b.BuildID, address: b.Address, known: !b.ByLine})
 		}
 	}
-	for i := range t.Blocks {
-		b := &t.Blocks[i]
+	for i := range t.Blocks() {
+		b := &t.Blocks()[i]
 		list = append(list, functionPlace{name: b.Function, dso: b.DSO, buildID: b.BuildID, address: b.Start, known: true})
 	}
-	for i := range t.Functions {
-		f := &t.Functions[i]
+	for i := range t.Functions() {
+		f := &t.Functions()[i]
 		list = append(list, functionPlace{name: f.Name, dso: f.DSO, buildID: f.BuildID})
 	}
 	return list
@@ -345,8 +345,8 @@ func (a *annotator) list(p *functionPlace, t *branch.Table) (*Listing, error) {
 		rows[b.Address] = append(rows[b.Address], b)
 	}
 	blocks := make(map[uint64][]*branch.Block)
-	for i := range t.Blocks {
-		b := &t.Blocks[i]
+	for i := range t.Blocks() {
+		b := &t.Blocks()[i]
 		if b.DSO == p.dso && b.BuildID == p.buildID && b.Start >= fn.Start && b.Start < fn.End {
 			blocks[b.Start] = append(blocks[b.Start], b)
 		}

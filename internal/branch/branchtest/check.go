@@ -15,7 +15,7 @@ func checkSampled(t testing.TB, table *branch.Table) {
 	if !table.Samples.Balanced() {
 		t.Errorf("samples do not add up: %+v", table.Samples)
 	}
-	a := table.Attribution
+	a := &table.Sampled.Attribution
 	if !a.Balanced() {
 		t.Errorf("samples of misses do not add up: %+v", a)
 	}
@@ -28,7 +28,7 @@ func checkSampled(t testing.TB, table *branch.Table) {
 	if table.Tier != branch.TierCounters {
 		var misses, all float64
 		var n, named int64
-		for _, f := range table.Functions {
+		for _, f := range table.Sampled.Functions {
 			misses += f.Misses.Value
 			n += f.Misses.Samples
 			named += f.Named
@@ -49,13 +49,13 @@ func checkSampled(t testing.TB, table *branch.Table) {
 			if b.MissesCI[0] > *b.Misses*(1+1e-9) || b.MissesCI[1] < *b.Misses*(1-1e-9) {
 				t.Errorf("%s+%#x: %v misses not in %v", b.DSO, b.Address, *b.Misses, *b.MissesCI)
 			}
-			for _, c := range b.Candidates {
+			for _, c := range b.Sampled.Candidates {
 				if c.Part < 0 || c.Part > 1+1e-9 || c.Address == b.Address {
 					t.Errorf("%s+%#x: candidate %+v", b.DSO, b.Address, c)
 				}
 			}
 		}
-		for _, b := range table.Blocks {
+		for _, b := range table.Sampled.Blocks {
 			blocks += b.Misses.Value
 			if b.Start >= b.End {
 				t.Errorf("block %+v", b)
@@ -69,7 +69,7 @@ func checkSampled(t testing.TB, table *branch.Table) {
 		CheckRatio(t, x.Rate)
 		CheckRatio(t, x.MPKI)
 	}
-	for _, f := range table.Functions {
+	for _, f := range table.Sampled.Functions {
 		CheckRatio(t, f.Rate)
 		CheckRatio(t, f.MPKI)
 		for _, a := range []*branch.Amount{&f.Misses, f.Branches, f.Instructions, f.Cycles} {
@@ -95,25 +95,25 @@ func CheckRatio(t testing.TB, r *branch.Ratio) {
 // CheckTable checks what holds for every table.
 func CheckTable(t testing.TB, table *branch.Table) {
 	t.Helper()
-	if table.Attribution != nil {
+	if table.Sampled != nil {
 		checkSampled(t, table)
 		return
 	}
 	if !table.Samples.Balanced() {
 		t.Errorf("samples do not add up: %+v", table.Samples)
 	}
-	if !table.Entries.Balanced() {
-		t.Errorf("entries do not add up: %+v", table.Entries)
+	if !table.Stacks.Entries.Balanced() {
+		t.Errorf("entries do not add up: %+v", table.Stacks.Entries)
 	}
 	var entries, misses int64
 	var executed float64
 	for i := range table.Branches {
 		b := &table.Branches[i]
-		misses += b.Entries.Mispredicted
-		entries += b.Entries.Taken
+		misses += b.Stacks.Mispredicted
+		entries += b.Stacks.Taken
 		executed += *b.Taken
 		if table.Tier == branch.TierPrecise {
-			entries += *b.Entries.NotTaken
+			entries += *b.Stacks.NotTaken
 		}
 		if r := b.Rate; r != nil {
 			if r.Method == branch.ByBounds && (r.CI[0] > r.Bounds[0] || r.CI[1] < r.Bounds[1]) || r.Bounds[0] > r.Bounds[1] {
@@ -123,7 +123,7 @@ func CheckTable(t testing.TB, table *branch.Table) {
 				t.Errorf("%s+%#x: rate %v not in %v", b.DSO, b.Address, *v, r.CI)
 			}
 		}
-		for _, e := range []*branch.Estimate{b.PTaken, b.TakenRate} {
+		for _, e := range []*branch.Estimate{b.PTaken, b.Stacks.TakenRate} {
 			if e != nil && (e.Lo > e.Value || e.Value > e.Hi || e.Lo < 0 || e.Hi > 1) {
 				t.Errorf("%s+%#x: estimate %+v", b.DSO, b.Address, *e)
 			}
@@ -138,13 +138,13 @@ func CheckTable(t testing.TB, table *branch.Table) {
 		}
 	}
 	if strings.Contains(strings.Join(table.Warnings, "\n"), "the counter is taken") {
-		counted = table.Rated
+		counted = table.Stacks.Rated
 	}
 	if onlyTaken && math.Abs(executed/counted-1) > 1e-6 {
 		t.Errorf("branches were taken %v times, the events counted %v", executed, counted)
 	}
-	if entries != table.Entries.Used {
-		t.Errorf("branches have %d entries, %d were used", entries, table.Entries.Used)
+	if entries != table.Stacks.Entries.Used {
+		t.Errorf("branches have %d entries, %d were used", entries, table.Stacks.Entries.Used)
 	}
 	if table.Unknown == "" && misses != table.Misses {
 		t.Errorf("branches have %d misses, entries %d", misses, table.Misses)

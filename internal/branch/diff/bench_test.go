@@ -11,7 +11,7 @@ import (
 // manyTable makes a table of functions with 50 branches each, whose addresses and
 // lines move from build to build.
 func manyTable(n int, build uint64) *branch.Table {
-	t := &branch.Table{Name: "many", Tier: branch.TierStacks, Scaled: true, Rated: 1e9, Instructions: new(1e12), Samples: branch.Account{In: 1e6, Used: 1e6}}
+	t := &branch.Table{Name: "many", Tier: branch.TierStacks, Scaled: true, Stacks: &branch.StackTable{Rated: 1e9}, Instructions: new(1e12), Samples: branch.Account{In: 1e6, Used: 1e6}}
 	for i := range n {
 		f := i / 50
 		b := branchAt(fmt.Sprintf("function%d", f), uint64(f)*0x10000+uint64(i%50)*(16+build)+build*64, int64(i%50*3)+int64(build)*7+1)
@@ -19,7 +19,7 @@ func manyTable(n int, build uint64) *branch.Table {
 		misses := float64(20 + i%1000)
 		b.NMisses, b.Misses = int64(misses), new(1000*misses)
 		w := stats.WeightedCount{Weight: 1000 * misses, WeightSq: 1e6 * misses}
-		b.Noise = branch.Noise{Seen: w, Misses: w}
+		b.Stacks = &branch.StackCounts{Noise: branch.Noise{Seen: w, Misses: w}}
 		t.Branches = append(t.Branches, b)
 	}
 	return t

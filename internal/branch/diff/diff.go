@@ -286,10 +286,10 @@ func (c *comparison) count(b *branch.Branch, u units, visible bool) stats.Weight
 	if b == nil {
 		return stats.WeightedCount{}
 	}
-	n := b.Noise.Misses
+	n := b.Noise().Misses
 	switch {
-	case c.entries || visible && b.Noise.Seen.Weight > 0:
-		n = b.Noise.Seen
+	case c.entries || visible && b.Noise().Seen.Weight > 0:
+		n = b.Noise().Seen
 	case n.Weight == 0 && b.Misses != nil && *b.Misses > 0:
 		n = stats.WeightedCount{Weight: *b.Misses}
 		switch {

@@ -41,8 +41,8 @@ type functionPMU struct {
 func functionsOf(tables []*branch.Table) *functionSide {
 	s := &functionSide{at: make(map[functionName]int)}
 	for run, t := range tables {
-		for i := range t.Functions {
-			f := &t.Functions[i]
+		for i := range t.Functions() {
+			f := &t.Functions()[i]
 			name := functionName{dso: path.Base(f.DSO), name: f.Name}
 			n, ok := s.at[name]
 			if !ok {

@@ -21,7 +21,7 @@ import (
 // branchAt makes a branch for tests of matching.
 func branchAt(function string, address uint64, line int64) branch.Branch {
 	return branch.Branch{
-		DSO: "/bin/app", Function: function, Address: address, File: "/src/app.c", Line: line, Kind: branch.Conditional,
+		Place: branch.Place{DSO: "/bin/app", Function: function, Address: address, File: "/src/app.c", Line: line}, Kind: branch.Conditional,
 		N: 1000, NMisses: 100, Executed: new(1000.0), Misses: new(100.0), Enough: true,
 	}
 }

@@ -19,7 +19,7 @@ func sampledBranch(address uint64, line int64, misses float64) branch.Branch {
 	b.NMisses = int64(misses)
 	b.Misses = new(1000 * misses)
 	n := stats.WeightedCount{Weight: 1000 * misses, WeightSq: 1e6 * misses}
-	b.Noise = branch.Noise{Seen: n, Misses: n}
+	b.Stacks = &branch.StackCounts{Noise: branch.Noise{Seen: n, Misses: n}}
 	b.Executed = new(1e6)
 	b.Enough = misses >= branch.MinMisses
 	return b
@@ -27,7 +27,7 @@ func sampledBranch(address uint64, line int64, misses float64) branch.Branch {
 
 func stacksTable(name string, branches ...branch.Branch) *branch.Table {
 	t := &branch.Table{
-		Name: name, Tier: branch.TierStacks, Scaled: true, Rated: 1e9, Arch: "x86_64", CPU: "cpu",
+		Name: name, Tier: branch.TierStacks, Scaled: true, Stacks: &branch.StackTable{Rated: 1e9}, Arch: "x86_64", CPU: "cpu",
 		Events:       []branch.Event{{Name: "taken", Period: 1000, Counts: branch.CountsTaken, Rates: true, Samples: 100000}, {Name: "instructions", Period: 1e6, Counts: branch.CountsInstructions, Samples: 4000}},
 		Instructions: new(4e9), Cycles: new(2e9), Branches: branches, Cost: &branch.Cost{Lo: 10, Centre: 15, Hi: 20},
 	}
@@ -142,7 +142,7 @@ func TestDiffNormalize(t *testing.T) {
 	}
 	// Entries of stacks, where these are all that is known.
 	base, head := table(100, 1e6, 1e9), table(300, 1e6, 1e9)
-	base.Scaled, head.Scaled, head.Rated = false, false, 2e9
+	base.Scaled, head.Scaled, head.Stacks.Rated = false, false, 2e9
 	d, err := Compare([]*branch.Table{base}, []*branch.Table{head}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -321,7 +321,7 @@ func TestDiffFunctions(t *testing.T) {
 		return branch.Amount{Value: 1000 * n, Samples: int64(n), Effective: n}
 	}
 	table := func(list ...branch.Function) *branch.Table {
-		return &branch.Table{Name: "t", Tier: branch.TierSampled, Scaled: true, Functions: list}
+		return &branch.Table{Name: "t", Tier: branch.TierSampled, Scaled: true, Sampled: &branch.SampledTable{Functions: list}}
 	}
 	function := func(name, pmu string, n float64) branch.Function {
 		return branch.Function{Name: name, DSO: "/lib/libapp.so", PMU: pmu, Misses: amount(n)}

@@ -42,7 +42,7 @@ func (c *comparison) normalize() error {
 	}
 	c.entries = lacks(func(t *branch.Table) bool { return t.Scaled }) != nil
 	if c.entries {
-		if t := lacks(func(t *branch.Table) bool { return t.Rated > 0 }); t != nil {
+		if t := lacks(func(t *branch.Table) bool { return t.Stacks != nil && t.Stacks.Rated > 0 }); t != nil {
 			return fmt.Errorf("%s: does not tell how often branches were executed", t.Name)
 		}
 	}
@@ -135,7 +135,7 @@ func (c *comparison) units() {
 		case PerInstruction:
 			return instructionUnits(t)
 		case PerEntry:
-			return units{n: t.Rated / 1000}
+			return units{n: t.Stacks.Rated / 1000}
 		}
 		return units{n: 1}
 	}

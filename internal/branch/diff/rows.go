@@ -151,9 +151,9 @@ func (c *comparison) rates(runs []*branch.Branch, ofAll bool) (list []stats.Weig
 		case b == nil:
 			return nil, false
 		case ofAll && b.Rate != nil && b.Rate.Value != nil:
-			list = append(list, withVariance(*b.Rate.Value, b.Noise.Rate, b.Rate.CI))
-		case !ofAll && b.TakenRate != nil:
-			list = append(list, withVariance(b.TakenRate.Value, b.Noise.TakenRate, [2]float64{b.TakenRate.Lo, b.TakenRate.Hi}))
+			list = append(list, withVariance(*b.Rate.Value, b.Noise().Rate, b.Rate.CI))
+		case !ofAll && b.TakenRate() != nil:
+			list = append(list, withVariance(b.TakenRate().Value, b.Noise().TakenRate, [2]float64{b.TakenRate().Lo, b.TakenRate().Hi}))
 		default:
 			return nil, false
 		}

@@ -154,20 +154,20 @@ func TestFiles(t *testing.T) {
 			}
 			branchtest.CheckTable(t, table)
 			if test.want != "" {
-				if diff := cmp.Diff(map[string]int64{test.want: 20}, table.Attribution.Unnamed); diff != "" {
+				if diff := cmp.Diff(map[string]int64{test.want: 20}, table.Sampled.Attribution.Unnamed); diff != "" {
 					t.Error(diff)
 				}
 				return
 			}
 			if len(table.Branches) == 0 {
-				t.Fatalf("no branches: %v", table.Attribution.Unnamed)
+				t.Fatalf("no branches: %v", table.Sampled.Attribution.Unnamed)
 			}
 			if test.dso == "" {
 				test.dso = test.path
 			}
 			b := &table.Branches[0]
-			found := b.Address == jump.Addr || slices.ContainsFunc(b.Candidates, func(c branch.RowCandidate) bool { return c.Address == jump.Addr })
-			if !found || b.DSO != test.dso || !strings.Contains(b.Function, "pick") || b.BuildID != id || table.Functions[0].DSO != test.dso {
+			found := b.Address == jump.Addr || slices.ContainsFunc(b.Sampled.Candidates, func(c branch.RowCandidate) bool { return c.Address == jump.Addr })
+			if !found || b.DSO != test.dso || !strings.Contains(b.Function, "pick") || b.BuildID != id || table.Sampled.Functions[0].DSO != test.dso {
 				t.Errorf("%s %s %#x %s, want %s %#x", b.DSO, b.BuildID, b.Address, b.Function, test.dso, jump.Addr)
 			}
 			// What the table says finds the code again.
@@ -211,7 +211,7 @@ func TestFilesOfStacks(t *testing.T) {
 	}
 	branchtest.CheckTable(t, table)
 	b := &table.Branches[0]
-	if b.DSO != "/data/app/base.apk!/"+entry || b.Function != "pick" || b.Address != jump.Addr || b.Kind != branch.Conditional || b.Entries.Taken != 2 {
+	if b.DSO != "/data/app/base.apk!/"+entry || b.Function != "pick" || b.Address != jump.Addr || b.Kind != branch.Conditional || b.Stacks.Taken != 2 {
 		t.Errorf("%+v", b)
 	}
 	if n := table.Samples.Dropped[stacks.DropInconsistent]; n != 1 {

@@ -69,7 +69,7 @@ func TestCounters(t *testing.T) {
 		string(table.Tier), fmt.Sprint(table.Samples.In, table.Samples.Used), x.Source, round(x.Rate, 4), round(x.MPKI, 2),
 		fmt.Sprint(x.Misses.Value, x.Branches.Value, x.Instructions.Value, x.Cycles.Value),
 	}
-	for _, f := range table.Functions {
+	for _, f := range table.Sampled.Functions {
 		got = append(got, fmt.Sprint(f.DSO, " ", f.Misses.Value, " ", f.Branches.Value, " ", math.Round(1000**f.Rate.Value), " ", math.Round(*f.MPKI.Value)))
 	}
 	want := []string{
@@ -236,7 +236,7 @@ func TestStatTotals(t *testing.T) {
 		t.Fatal(err)
 	}
 	branchtest.CheckTable(t, table)
-	x, f := table.Totals[0], table.Functions[0]
+	x, f := table.Totals[0], table.Sampled.Functions[0]
 	got := []string{x.Source, round(x.Rate, 4), round(x.MPKI, 2), fmt.Sprint(f.Misses.Value), round(f.Rate, 4)}
 	if diff := cmp.Diff([]string{"st.txt", "0.1600", "4.00", "80000", "0.1600 [0.1056, 0.2425]"}, got); diff != "" {
 		t.Error(diff)

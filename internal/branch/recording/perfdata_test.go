@@ -103,12 +103,12 @@ func TestPerfData(t *testing.T) {
 			branchtest.CheckTable(t, table)
 			var got []string
 			for _, b := range table.Branches {
-				got = append(got, fmt.Sprintf("%s %x %d %d", b.DSO, b.Address, b.Entries.Taken, b.Entries.Mispredicted))
+				got = append(got, fmt.Sprintf("%s %x %d %d", b.DSO, b.Address, b.Stacks.Taken, b.Stacks.Mispredicted))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("branches: %s", diff)
 			}
-			if diff := cmp.Diff(test.dropped, table.Entries.Dropped); diff != "" {
+			if diff := cmp.Diff(test.dropped, table.Stacks.Entries.Dropped); diff != "" {
 				t.Errorf("dropped: %s", diff)
 			}
 			if table.Unknown != test.unknown {
@@ -147,11 +147,11 @@ func TestPerfDataWeights(t *testing.T) {
 	}
 	branchtest.CheckTable(t, table)
 	// 1 % of the median is 1000; half the time is as long again.
-	if b := table.Branches[0]; b.Entries.Taken != 81 || b.N >= 81-24 || b.N < 7 {
-		t.Errorf("%+v of %d", b.Entries, b.N)
+	if b := table.Branches[0]; b.Stacks.Taken != 81 || b.N >= 81-24 || b.N < 7 {
+		t.Errorf("%+v of %d", b.Stacks, b.N)
 	}
-	if e := table.Events[0]; e.Samples != 10 || e.Unsettled != 3 || e.Weight != 601000 || !table.Scaled || table.Rated != 2*602030 {
-		t.Errorf("%+v, rated %v", e, table.Rated)
+	if e := table.Events[0]; e.Samples != 10 || e.Unsettled != 3 || e.Weight != 601000 || !table.Scaled || table.Stacks.Rated != 2*602030 {
+		t.Errorf("%+v, rated %v", e, table.Stacks.Rated)
 	}
 	if *table.Instructions != 5000000 {
 		t.Errorf("%v instructions", *table.Instructions)

@@ -25,7 +25,7 @@ import (
 // bytes. name is what the user called it.
 func Read(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
 	t, err := read(name, r, size, opt)
-	if err == nil && opt.Stat != nil && t.Attribution == nil {
+	if err == nil && opt.Stat != nil && t.Sampled == nil {
 		err = totals.Use(t, opt.Stat)
 	}
 	if err != nil {

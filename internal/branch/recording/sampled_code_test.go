@@ -39,7 +39,7 @@ func withApp(elf []byte) *branch.Options {
 func rows(table *branch.Table) (list []string) {
 	for _, b := range table.Branches {
 		words := []string{fmt.Sprintf("%#x %s+%#x %s %s %.0f", b.Address, b.Function, *b.Offset, b.Kind, b.Known(), *b.Misses)}
-		for _, c := range b.Candidates {
+		for _, c := range b.Sampled.Candidates {
 			words = append(words, fmt.Sprintf("%#x %.2f", c.Address, c.Part))
 		}
 		list = append(list, strings.Join(words, " or "))
@@ -108,7 +108,7 @@ func TestSampledCode(t *testing.T) {
 			if diff := cmp.Diff(test.want, rows(table)); diff != "" {
 				t.Error(diff)
 			}
-			a := table.Attribution
+			a := table.Sampled.Attribution
 			got := fmt.Sprintf("%d named, %d exact, %v", a.Named, a.Exact, a.Unnamed)
 			if a.Unmapped > 0 {
 				got += fmt.Sprintf(", %d not mapped", a.Unmapped)
@@ -157,7 +157,7 @@ func TestSampledBlocks(t *testing.T) {
 	}
 	branchtest.CheckTable(t, table)
 	var got []string
-	for _, b := range table.Blocks {
+	for _, b := range table.Sampled.Blocks {
 		got = append(got, fmt.Sprintf("%#x-%#x %s %v of %v: %s", b.Start, b.End, b.Function, b.Misses.Value, b.Branches.Value, round(b.Rate, 3)))
 	}
 	want := []string{"0x4012d8-0x401309 read_varints 30000 of 400000: 0.075 [0.047, 0.120]", "0x401309-0x40130e read_varints 12000 of 0: none"}

@@ -56,7 +56,7 @@ func TestSampledRecordings(t *testing.T) {
 			if diff := cmp.Diff([]string{test.rate, test.mpki}, got); diff != "" {
 				t.Error(diff)
 			}
-			if u := fmt.Sprint(table.Attribution.Unnamed); test.unnamed != "" && u != test.unnamed {
+			if u := fmt.Sprint(table.Sampled.Attribution.Unnamed); test.unnamed != "" && u != test.unnamed {
 				t.Errorf("not named: %s", u)
 			}
 			if len(table.Branches) > 0 {
@@ -143,7 +143,7 @@ func TestSampledBranches(t *testing.T) {
 		t.Fatal(err)
 	}
 	branchtest.CheckTable(t, table)
-	a := table.Attribution
+	a := table.Sampled.Attribution
 	if table.Tier != branch.TierSampled || a.In != misses || a.Named < misses*95/100 || a.Exact != 0 {
 		t.Errorf("tier %s, %+v", table.Tier, a)
 	}
@@ -316,7 +316,7 @@ func TestSampledPMUs(t *testing.T) {
 	for _, x := range table.Totals {
 		got = append(got, x.PMU+" "+round(x.Rate, 3))
 	}
-	for _, f := range table.Functions {
+	for _, f := range table.Sampled.Functions {
 		got = append(got, fmt.Sprintf("%s %s %v", f.PMU, f.DSO, f.Misses.Value))
 	}
 	want := []string{"cpu_atom 0.200 [0.137, 0.292]", "cpu_core 0.080 [0.053, 0.121]", "cpu_atom /app 80000", "cpu_core /app 40000"}

@@ -63,10 +63,10 @@ func TestSampledThumb(t *testing.T) {
 		}
 		branchtest.CheckTable(t, table)
 		if len(table.Branches) == 0 || table.Branches[0].Function != "pick" {
-			t.Fatalf("%s: %+v", name, table.Attribution)
+			t.Fatalf("%s: %+v", name, table.Sampled.Attribution)
 		}
 		got := map[uint64]bool{table.Branches[0].Address: true}
-		for _, c := range table.Branches[0].Candidates {
+		for _, c := range table.Branches[0].Sampled.Candidates {
 			got[c.Address] = true
 		}
 		if !got[want[0].Address] {

@@ -94,10 +94,10 @@ func truthRows(t *testing.T, file string) (rows []truthRow) {
 func truthOf(table *branch.Table) (rows []truthRow) {
 	for i := range table.Branches {
 		b := &table.Branches[i]
-		if b.Entries.Taken == 0 {
+		if b.Stacks.Taken == 0 {
 			continue // not taken
 		}
-		row := truthRow{Module: b.DSO, Offset: b.Rel, Taken: b.Entries.Taken, Missed: b.Entries.Mispredicted, Right: b.Entries.Predicted}
+		row := truthRow{Module: b.DSO, Offset: b.Stacks.Rel, Taken: b.Stacks.Taken, Missed: b.Stacks.Mispredicted, Right: b.Stacks.Predicted}
 		if table.Unknown != "" {
 			row.Right = row.Taken // not told
 		}
@@ -123,7 +123,7 @@ func TestTruth(t *testing.T) {
 				if r.Module != "[unmapped]" || r.Offset != 0 {
 					return false
 				}
-				if n := table.Entries.Dropped[stacks.DropHalf]; n != r.Taken {
+				if n := table.Stacks.Entries.Dropped[stacks.DropHalf]; n != r.Taken {
 					t.Errorf("%d entries without a source dropped, want %d", n, r.Taken)
 				}
 				return true
@@ -138,7 +138,7 @@ func TestTruth(t *testing.T) {
 			if diff := gocmp.Diff(want, got); diff != "" {
 				t.Errorf("branches (-want +got):\n%s", diff)
 			}
-			if got, want := table.Entries.In, int64(number(t, index["entries"], 10)); got != want {
+			if got, want := table.Stacks.Entries.In, int64(number(t, index["entries"], 10)); got != want {
 				t.Errorf("%d entries, want %d", got, want)
 			}
 			if got, want := table.Samples.In-table.Samples.Dropped[branch.DropEvent], int64(number(t, index["samples"], 10)); got != want {
@@ -172,7 +172,7 @@ func TestNotTaken(t *testing.T) {
 	got := make(map[uint64]*branch.Branch)
 	for i := range table.Branches {
 		if b := &table.Branches[i]; strings.HasSuffix(b.DSO, "/test.binary") {
-			got[b.Runtime] = b
+			got[b.Stacks.Runtime] = b
 		}
 	}
 	n := 0
@@ -184,14 +184,14 @@ func TestNotTaken(t *testing.T) {
 		}
 		n++
 		want := fmt.Sprint(row["taken"], " ", row["not_taken"], " ", row["mispred_when_taken"], " ", row["func"])
-		if got := fmt.Sprint(b.Entries.Taken, " ", *b.Entries.NotTaken, " ", b.Entries.Mispredicted, " ", b.Function); got != want {
+		if got := fmt.Sprint(b.Stacks.Taken, " ", *b.Stacks.NotTaken, " ", b.Stacks.Mispredicted, " ", b.Function); got != want {
 			t.Errorf("%s: taken, not taken, mispredicted %s, want %s", row["addr"], got, want)
 		}
 	}
 	if n < 100 {
 		t.Errorf("only %d conditional branches", n)
 	}
-	t.Logf("%d conditional branches; samples %+v; ranges %+v", n, table.Samples, table.Ranges)
+	t.Logf("%d conditional branches; samples %+v; ranges %+v", n, table.Samples, table.Stacks.Ranges)
 }
 
 // TestScriptOfPerf checks that the text of perf script gives the table of perf.data.
@@ -231,9 +231,9 @@ func TestScriptOfPerf(t *testing.T) {
 func rates(table *branch.Table) (list []string) {
 	for i := range table.Branches {
 		b := &table.Branches[i]
-		line := fmt.Sprintf("%x %s", b.Runtime, b.Kind)
-		if b.TakenRate != nil {
-			line += fmt.Sprintf(" %.9f", *b.TakenRate)
+		line := fmt.Sprintf("%x %s", b.Stacks.Runtime, b.Kind)
+		if b.Stacks.TakenRate != nil {
+			line += fmt.Sprintf(" %.9f", *b.Stacks.TakenRate)
 		}
 		if b.Rate != nil {
 			line += fmt.Sprintf(" %.9f %.9f", b.Rate.Bounds, b.Rate.CI)

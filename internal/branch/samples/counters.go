@@ -99,8 +99,7 @@ func (f *table) countedTotals(s *roleSet) {
 
 // unnamedCounters says that counters name no branch.
 func (f *table) unnamedCounters() {
-	a := &branch.Attribution{Unnamed: make(map[string]int64)}
-	f.t.Attribution = a
+	a := &f.t.Sampled.Attribution
 	const reason = "counters say how many, not where"
 	for _, row := range f.order {
 		n := row.tallies[events.Misses].N

@@ -241,8 +241,7 @@ func (n *namer) branch(r *candidateRow) branch.Branch {
 	s := n.table.sets[r.set]
 	first := r.group[0]
 	k := s.k[events.Misses]
-	b := n.place(first.candidateKey, r.place)
-	b.Kind, b.PMU, b.Cost = first.kind, s.PMU, s.cost
+	b := branch.Branch{Place: n.place(first.candidateKey, r.place), Kind: first.kind, PMU: s.PMU, Loss: branch.Loss{Cost: s.cost}}
 	counts := &branch.SampledCounts{}
 	var part, samples float64
 	var confidence [3]float64
@@ -284,14 +283,14 @@ func (n *namer) branch(r *candidateRow) branch.Branch {
 			b.MPKI = &e
 		}
 	}
-	if s.cost != nil && b.Enough {
-		b.CyclesLost = &[2]float64{b.MissesCI[0] * s.cost.Lo, b.MissesCI[1] * s.cost.Hi}
-		b.Centre = *b.Misses * s.cost.Centre
-		if c := s.totals.Cycles; c != nil && c.Value > 0 {
-			b.Share = new(b.Centre / c.Value)
+	if b.Enough {
+		var cycles *float64
+		if c := s.totals.Cycles; c != nil {
+			cycles = &c.Value
 		}
+		b.Lose(branch.Estimate{Value: *b.Misses, Lo: b.MissesCI[0], Hi: b.MissesCI[1]}, cycles)
 	}
-	b.Confidence = n.confidence(r, confidence, part)
+	b.Sampled.Confidence = n.confidence(r, confidence, part)
 	n.rate(&b, r, s)
 	n.candidates(&b, r, others)
 	return b
@@ -325,28 +324,27 @@ func (n *namer) candidates(b *branch.Branch, r *candidateRow, others map[*candid
 		return cmp.Or(-cmp.Compare(others[x], others[y]), cmp.Compare(x.addr, y.addr))
 	})
 	list = slices.DeleteFunc(list, func(m *candidateRow) bool { return m == r.group[0] })
-	b.MoreCandidates = max(0, len(list)-maxCandidates)
+	b.Sampled.MoreCandidates = max(0, len(list)-maxCandidates)
 	for _, m := range list[:min(len(list), maxCandidates)] {
-		at := n.place(m.candidateKey, r.place)
-		b.Candidates = append(b.Candidates, branch.RowCandidate{
-			Address: at.Address, Kind: m.kind, Function: at.Function, Offset: at.Offset, File: at.File, Line: at.Line,
+		b.Sampled.Candidates = append(b.Sampled.Candidates, branch.RowCandidate{
+			Place: n.place(m.candidateKey, r.place), Kind: m.kind,
 			Part: others[m] / r.any.Sum, Grouped: slices.Contains(r.group, m),
 		})
 	}
 }
 
 // place fills in where a branch is, given a place in the same file.
-func (n *namer) place(key candidateKey, near int32) branch.Branch {
+func (n *namer) place(key candidateKey, near int32) branch.Place {
 	l, p := n.locate(near), &n.s.places[near]
 	m := p.frame.Map
 	addr := p.frame.Addr + (key.addr - l.addr)
-	b := branch.Branch{DSO: l.dso, BuildID: l.buildID, Address: l.vaddr + (key.addr - l.addr), Runtime: addr, Rel: p.key.Rel + (key.addr - l.addr)}
+	at := branch.Place{DSO: l.dso, BuildID: l.buildID, Address: l.vaddr + (key.addr - l.addr)}
 	if n.Symbolizer == nil || addr < m.Start || addr >= m.End {
-		return b
+		return at
 	}
 	sym := n.Symbolizer.Symbolize(perfsession.Frame{Addr: addr, Map: m}, n.Kernel, 0)
-	b.SetSymbol(&sym)
-	return b
+	at.SetSymbol(&sym)
+	return at
 }
 
 // A blockKey is a basic block as one PMU sees it.
@@ -417,9 +415,9 @@ func (f *table) blocks() {
 				b.Rate = r
 			}
 		}
-		f.t.Blocks = append(f.t.Blocks, b)
+		f.t.Sampled.Blocks = append(f.t.Sampled.Blocks, b)
 	}
-	slices.SortFunc(f.t.Blocks, func(a, b branch.Block) int {
+	slices.SortFunc(f.t.Sampled.Blocks, func(a, b branch.Block) int {
 		return cmp.Or(-cmp.Compare(a.Misses.Value, b.Misses.Value), cmp.Compare(a.DSO, b.DSO), cmp.Compare(a.BuildID, b.BuildID), cmp.Compare(a.Start, b.Start), cmp.Compare(a.PMU, b.PMU))
 	})
 }

@@ -223,9 +223,7 @@ type placeOfMisses struct {
 
 // attribute counts samples by function and block, and names branches.
 func (f *table) attribute() {
-	a := &branch.Attribution{Unnamed: make(map[string]int64)}
-	f.t.Attribution = a
-	n := &namer{table: f, at: a}
+	n := &namer{table: f, at: &f.t.Sampled.Attribution}
 	for _, s := range f.sets {
 		for r := events.Branches; r < events.Roles; r++ {
 			if s.Attrs[r] < 0 || s.k[r] == 0 {

@@ -133,6 +133,7 @@ func (s *Sampler) Finish(t *branch.Table, tier branch.Tier, r *Recording) error 
 	t.Samples.Drop(branch.DropBadPeriod, f.Stats.BadPeriod)
 	t.Samples.Drop(branch.DropEvent, f.Unwanted)
 	t.Tier, t.Scaled = tier, true
+	t.Sampled = &branch.SampledTable{Attribution: branch.Attribution{Unnamed: make(map[string]int64)}}
 	has := func(i int) bool {
 		a := &f.File.Attrs[i]
 		if tier == branch.TierCounters {
@@ -326,9 +327,9 @@ func (f *table) finishFunctions() {
 			fn.CyclesLost = &[2]float64{fn.Misses.CI[0] * s.cost.Lo, fn.Misses.CI[1] * s.cost.Hi}
 			fn.Centre = fn.Misses.Value * s.cost.Centre
 		}
-		f.t.Functions = append(f.t.Functions, *fn)
+		f.t.Sampled.Functions = append(f.t.Sampled.Functions, *fn)
 	}
-	slices.SortFunc(f.t.Functions, func(a, b branch.Function) int {
+	slices.SortFunc(f.t.Sampled.Functions, func(a, b branch.Function) int {
 		return cmp.Or(
 			-cmp.Compare(a.Centre, b.Centre), -cmp.Compare(a.Misses.Value, b.Misses.Value), -cmp.Compare(amountValue(a.Cycles), amountValue(b.Cycles)),
 			cmp.Compare(a.DSO, b.DSO), cmp.Compare(a.BuildID, b.BuildID), cmp.Compare(a.Name, b.Name), cmp.Compare(a.PMU, b.PMU),

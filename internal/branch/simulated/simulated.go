@@ -240,10 +240,9 @@ func (c *simulatedCounts) branch(place simulatedPlace, t *branch.Table) branch.B
 		return name
 	}
 	b := branch.Branch{
-		DSO: known(place.object), Address: place.address, ByLine: place.address == 0,
-		Function: known(place.function), File: known(c.file), Line: c.line,
-		N: c.costs[eventBc] + c.costs[eventBi], NMisses: c.costs[eventBcm] + c.costs[eventBim],
-		Cost: t.Cost,
+		Place: branch.Place{DSO: known(place.object), Address: place.address, ByLine: place.address == 0, Function: known(place.function), File: known(c.file), Line: c.line},
+		N:     c.costs[eventBc] + c.costs[eventBi], NMisses: c.costs[eventBcm] + c.costs[eventBim],
+		Loss: branch.Loss{Cost: t.Cost},
 	}
 	executed, misses := float64(b.N), float64(b.NMisses)
 	b.Executed, b.Misses = &executed, &misses
@@ -269,10 +268,7 @@ func (c *simulatedCounts) branch(place simulatedPlace, t *branch.Table) branch.B
 	if n := t.Instructions; n != nil && *n > 0 {
 		b.MPKI = counted(1000 * misses / *n)
 	}
-	if b.Cost != nil {
-		b.CyclesLost = &[2]float64{misses * b.Cost.Lo, misses * b.Cost.Hi}
-		b.Centre = misses * b.Cost.Centre
-	}
+	b.Lose(*counted(misses), nil)
 	return b
 }
 

@@ -283,21 +283,21 @@ func TestSimulatedRows(t *testing.T) {
 	}
 	want := []branch.Branch{
 		{
-			Address: 0x10, Function: "f", Line: 5, Kind: branch.Conditional, N: 100, NTaken: 50, NMisses: 21, Enough: true,
+			Place: branch.Place{Address: 0x10, Function: "f", Line: 5}, Kind: branch.Conditional, N: 100, NTaken: 50, NMisses: 21, Enough: true,
 			Executed: new(100.0), Taken: new(50.0), NotTaken: new(50.0), Misses: new(21.0), PTaken: &branch.Estimate{Value: 0.5, Lo: 0.5, Hi: 0.5}, Classes: []branch.Class{branch.PartlyLearnt},
-			Rate: exact(0.21), MPKI: per(21), CyclesLost: &[2]float64{210, 420}, MissShare: new(21.0 / 37),
+			Rate: exact(0.21), MPKI: per(21), Loss: branch.Loss{CyclesLost: &[2]float64{210, 420}}, MissShare: new(21.0 / 37),
 		},
 		{
-			Address: 0x12, Function: "f", Line: 6, Kind: branch.Conditional, N: 10, NMisses: 9, Executed: new(10.0), Misses: new(9.0),
-			Rate: exact(0.9), MPKI: per(9), CyclesLost: &[2]float64{90, 180}, MissShare: new(9.0 / 37),
+			Place: branch.Place{Address: 0x12, Function: "f", Line: 6}, Kind: branch.Conditional, N: 10, NMisses: 9, Executed: new(10.0), Misses: new(9.0),
+			Rate: exact(0.9), MPKI: per(9), Loss: branch.Loss{CyclesLost: &[2]float64{90, 180}}, MissShare: new(9.0 / 37),
 		},
 		{
-			Address: 0x14, Function: "f", Line: 7, Kind: branch.Indirect, N: 10, NTaken: 10, NMisses: 4, Executed: new(10.0), Misses: new(4.0),
-			Taken: new(10.0), NotTaken: new(0.0), Rate: exact(0.4), MPKI: per(4), CyclesLost: &[2]float64{40, 80}, MissShare: new(4.0 / 37),
+			Place: branch.Place{Address: 0x14, Function: "f", Line: 7}, Kind: branch.Indirect, N: 10, NTaken: 10, NMisses: 4, Executed: new(10.0), Misses: new(4.0),
+			Taken: new(10.0), NotTaken: new(0.0), Rate: exact(0.4), MPKI: per(4), Loss: branch.Loss{CyclesLost: &[2]float64{40, 80}}, MissShare: new(4.0 / 37),
 		},
 		{
-			ByLine: true, N: 5, NMisses: 3, Executed: new(5.0), Misses: new(3.0),
-			Rate: exact(0.6), MPKI: per(3), CyclesLost: &[2]float64{30, 60}, MissShare: new(3.0 / 37),
+			Place: branch.Place{ByLine: true}, N: 5, NMisses: 3, Executed: new(5.0), Misses: new(3.0),
+			Rate: exact(0.6), MPKI: per(3), Loss: branch.Loss{CyclesLost: &[2]float64{30, 60}}, MissShare: new(3.0 / 37),
 		},
 	}
 	for i := range want {

@@ -36,7 +36,7 @@ func (c *Collector) Finish(t *branch.Table, opt *branch.Options, z *symbolizer.S
 	if c.notTaken > 0 {
 		t.Tier = branch.TierPrecise
 	}
-	t.Samples, t.Entries, t.Ranges = c.samples, c.Entries, c.ranges
+	t.Samples, t.Stacks = c.samples, &branch.StackTable{Entries: c.Entries, Ranges: c.ranges}
 	t.Misses = c.mispredicted
 	t.Unknown = c.unknownPrediction()
 	f.chooseEvents()
@@ -54,7 +54,7 @@ func (c *Collector) Finish(t *branch.Table, opt *branch.Options, z *symbolizer.S
 	}
 	// Code that was decoded but never ran through has sites too.
 	t.Branches = slices.DeleteFunc(t.Branches, func(b branch.Branch) bool {
-		return b.Entries.Taken == 0 && (b.Entries.NotTaken == nil || *b.Entries.NotTaken == 0)
+		return b.Stacks.Taken == 0 && (b.Stacks.NotTaken == nil || *b.Stacks.NotTaken == 0)
 	})
 	f.warn()
 	order(t.Branches)
@@ -119,7 +119,7 @@ func (f *finisher) chooseEvents() {
 	}
 	for _, i := range f.rated {
 		f.events[i].Rates = true
-		f.t.FirstIndex = max(f.t.FirstIndex, f.events[i].first)
+		f.t.Stacks.FirstIndex = max(f.t.Stacks.FirstIndex, f.events[i].first)
 	}
 }
 
@@ -144,7 +144,7 @@ func (f *finisher) totals() {
 	if f.t.Scaled {
 		f.scale = scaled / rated
 	}
-	f.t.Rated = f.scale * rated
+	f.t.Stacks.Rated = f.scale * rated
 	for _, e := range f.events {
 		if e.weightless || e.Weight == 0 {
 			continue
@@ -216,14 +216,16 @@ func (f *finisher) moments(s *site) *moments {
 func (f *finisher) branch(s *site) branch.Branch {
 	f.look(s)
 	m := f.moments(s)
-	b := branch.Branch{Kind: s.kind, Runtime: s.addr, Rel: s.key.Rel}
+	b := branch.Branch{Kind: s.kind}
 	if s.known && s.inst.Kind != branch.UnknownKind {
 		b.Kind = s.inst.Kind
 	} else if s.known {
 		b.Kind = branch.Transfer
 	}
 	f.name(s, &b)
-	b.Entries = branch.EntryCounts{
+	b.Stacks = &branch.StackCounts{
+		Runtime:      s.addr,
+		Rel:          s.key.Rel,
 		Taken:        s.all[taken] + s.all[unsaid],
 		Mispredicted: s.all[missed] + s.all[enteredMS],
 		Predicted:    s.all[taken] - s.all[missed] + s.all[entered] - s.all[enteredMS],
@@ -233,14 +235,14 @@ func (f *finisher) branch(s *site) branch.Branch {
 	seesIdle := all || s.known && b.Kind == branch.Conditional && f.everyBranch()
 	switch {
 	case seesIdle:
-		b.Entries.NotTaken = &idle
+		b.Stacks.NotTaken = &idle
 	case b.Kind != branch.Conditional && b.Kind != branch.UnknownKind:
-		b.Entries.NotTaken = new(int64)
+		b.Stacks.NotTaken = new(int64)
 	}
 	if f.t.Unknown != "" {
-		b.Entries.Mispredicted, b.Entries.Predicted = 0, 0
+		b.Stacks.Mispredicted, b.Stacks.Predicted = 0, 0
 	}
-	b.Targets, b.TopTarget = topTarget(s.targets)
+	b.Stacks.Targets, b.Stacks.TopTarget = topTarget(s.targets)
 	b.N = m.count[taken] + m.count[unsaid] + m.count[notTaken] + m.count[entered]
 	b.NTaken = m.count[taken] + m.count[unsaid]
 	b.NMisses, b.Samples = m.count[missed]+m.count[enteredMS], m.n
@@ -249,7 +251,7 @@ func (f *finisher) branch(s *site) branch.Branch {
 		f.rate(&b, s, m, all)
 	}
 	f.amounts(&b, s, m)
-	b.Enough = f.t.Unknown != "" || b.Entries.Mispredicted >= branch.MinMisses
+	b.Enough = f.t.Unknown != "" || b.Stacks.Mispredicted >= branch.MinMisses
 	return b
 }
 
@@ -272,19 +274,19 @@ func (f *finisher) amounts(b *branch.Branch, s *site, m *moments) {
 	}
 	if f.t.Scaled {
 		b.Taken = new(f.scale * m.total(takenTotal))
-		if b.Entries.NotTaken != nil {
+		if b.Stacks.NotTaken != nil {
 			b.NotTaken = new(f.scale * m.total(idleTotal))
 		}
 		if known {
 			b.Misses = new(f.scale * m.total(misses))
 		}
 	} else {
-		b.Taken = new(float64(b.Entries.Taken))
-		if n := b.Entries.NotTaken; n != nil {
+		b.Taken = new(float64(b.Stacks.Taken))
+		if n := b.Stacks.NotTaken; n != nil {
 			b.NotTaken = new(float64(*n))
 		}
 		if known {
-			b.Misses = new(float64(b.Entries.Mispredicted))
+			b.Misses = new(float64(b.Stacks.Mispredicted))
 		}
 	}
 	if b.NotTaken != nil {
@@ -293,13 +295,13 @@ func (f *finisher) amounts(b *branch.Branch, s *site, m *moments) {
 	if !known {
 		return
 	}
-	b.Noise.Seen = f.weight(m, missedTotal)
-	b.Noise.Misses = f.weight(m, misses)
+	b.Stacks.Noise.Seen = f.weight(m, missedTotal)
+	b.Stacks.Noise.Misses = f.weight(m, misses)
 	switch {
 	case f.t.Scaled && f.misses > 0:
 		b.MissShare = new(m.total(missedTotal) / f.misses)
 	case !f.t.Scaled && f.t.Misses > 0:
-		b.MissShare = new(float64(b.Entries.Mispredicted) / float64(f.t.Misses))
+		b.MissShare = new(float64(b.Stacks.Mispredicted) / float64(f.t.Misses))
 	}
 	b.Cost = s.cost
 	if b.Cost == nil {
@@ -315,13 +317,7 @@ func (f *finisher) amounts(b *branch.Branch, s *site, m *moments) {
 		per := 1000 / *f.t.Instructions
 		b.MPKI = &branch.Estimate{Value: n.Value * per, Lo: n.Lo * per, Hi: n.Hi * per}
 	}
-	if c := b.Cost; c != nil {
-		b.CyclesLost = &[2]float64{n.Lo * c.Lo, n.Hi * c.Hi}
-		b.Centre = n.Value * c.Centre
-		if f.t.Cycles != nil {
-			b.Share = new(b.Centre / *f.t.Cycles)
-		}
-	}
+	b.Lose(n, f.t.Cycles)
 }
 
 // weight is that of some executions in the recording, with its variance. Those of one
@@ -360,9 +356,9 @@ func (f *finisher) name(s *site, b *branch.Branch) {
 func order(list []branch.Branch) {
 	slices.SortFunc(list, func(a, b branch.Branch) int {
 		return cmp.Or(
-			-cmp.Compare(a.Centre, b.Centre), -cmp.Compare(a.Entries.Mispredicted, b.Entries.Mispredicted),
-			-cmp.Compare(a.Entries.Taken, b.Entries.Taken), strings.Compare(a.DSO, b.DSO), strings.Compare(a.BuildID, b.BuildID),
-			cmp.Compare(a.Address, b.Address), cmp.Compare(a.Runtime, b.Runtime),
+			-cmp.Compare(a.Centre, b.Centre), -cmp.Compare(a.Stacks.Mispredicted, b.Stacks.Mispredicted),
+			-cmp.Compare(a.Stacks.Taken, b.Stacks.Taken), strings.Compare(a.DSO, b.DSO), strings.Compare(a.BuildID, b.BuildID),
+			cmp.Compare(a.Address, b.Address), cmp.Compare(a.Stacks.Runtime, b.Stacks.Runtime),
 		)
 	})
 }
@@ -410,7 +406,7 @@ func (f *finisher) warn() {
 	if c := f.none; c > 0 {
 		warn("%d entries do not say whether they were predicted: rates are of the others", c)
 	}
-	if r := t.Ranges; r.Decoded > 0 && r.Broken*50 > r.Decoded+r.Broken {
+	if r := t.Stacks.Ranges; r.Decoded > 0 && r.Broken*50 > r.Decoded+r.Broken {
 		warn("%d of %d stretches of code between branches lack a branch: executions that were not taken in these are not counted", r.Broken, r.Decoded+r.Broken)
 	}
 }

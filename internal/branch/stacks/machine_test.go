@@ -238,7 +238,7 @@ func TestSimulation(t *testing.T) {
 				}
 				for i := range table.Branches {
 					b := &table.Branches[i]
-					if b.Runtime != 0x1004 {
+					if b.Stacks.Runtime != 0x1004 {
 						continue
 					}
 					n++
@@ -250,7 +250,7 @@ func TestSimulation(t *testing.T) {
 						}
 						return 0
 					}
-					takenHeld += holds(b.TakenRate.Lo, float64(w.missTaken)/float64(w.taken), b.TakenRate.Hi)
+					takenHeld += holds(b.Stacks.TakenRate.Lo, float64(w.missTaken)/float64(w.taken), b.Stacks.TakenRate.Hi)
 					trueRate := float64(w.missTaken+w.missNotTaken) / all
 					boundsHeld += holds(b.Rate.CI[0], trueRate, b.Rate.CI[1])
 					pHeld += holds(b.PTaken.Lo, float64(w.taken)/all, b.PTaken.Hi)
@@ -307,8 +307,8 @@ func TestNewestEntry(t *testing.T) {
 		table := &branch.Table{}
 		c.Finish(table, &branch.Options{}, nil, "")
 		for i := range table.Branches {
-			if b := &table.Branches[i]; b.Runtime == 0x1004 {
-				rates[precise] = b.TakenRate.Value
+			if b := &table.Branches[i]; b.Stacks.Runtime == 0x1004 {
+				rates[precise] = b.Stacks.TakenRate.Value
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func (v vector) plus(o vector) vector {
 
 // probability fills in how often the branch is taken.
 func (f *finisher) probability(b *branch.Branch, m *moments) {
-	if b.Kind != branch.Conditional || b.Entries.NotTaken == nil || b.N < branch.MinExecutions {
+	if b.Kind != branch.Conditional || b.Stacks.NotTaken == nil || b.N < branch.MinExecutions {
 		return
 	}
 	if r, ok := m.ratio(takenTotal, takenTotal.plus(idleTotal)); ok {
@@ -35,10 +35,10 @@ func (f *finisher) rate(b *branch.Branch, s *site, m *moments, all bool) {
 	}
 	if r, ok := m.ratio(vector{missed: 1}, vector{taken: 1}); ok && m.count[taken] >= branch.MinExecutions {
 		e := r.Estimate()
-		b.TakenRate, b.Noise.TakenRate = &e, r.Variance
+		b.Stacks.TakenRate, b.Stacks.Noise.TakenRate = &e, r.Variance
 	}
 	num, den := missedTotal, vector{taken: 1, notTaken: 1, entered: 1}
-	if b.Entries.NotTaken == nil {
+	if b.Stacks.NotTaken == nil {
 		return
 	}
 	lo, ok := m.ratio(num, den)
@@ -47,7 +47,7 @@ func (f *finisher) rate(b *branch.Branch, s *site, m *moments, all bool) {
 	}
 	if all || b.Kind != branch.Conditional {
 		e := lo.Estimate()
-		b.Noise.Rate = lo.Variance
+		b.Stacks.Noise.Rate = lo.Variance
 		b.Rate = &branch.Rate{Value: &e.Value, Bounds: [2]float64{e.Value, e.Value}, CI: [2]float64{e.Lo, e.Hi}, Method: branch.AllSeen}
 		b.Classify()
 		return
@@ -62,7 +62,7 @@ func (f *finisher) rate(b *branch.Branch, s *site, m *moments, all bool) {
 		// The part that is slow is an estimate of its own, from other paths.
 		r.Variance += idle * idle * part * (1 - part) / float64(n)
 		e := r.Estimate()
-		b.Noise.Rate = r.Variance
+		b.Stacks.Noise.Rate = r.Variance
 		*b.Rate = branch.Rate{Value: &e.Value, Bounds: b.Rate.Bounds, CI: [2]float64{e.Lo, e.Hi}, Method: branch.ByCycles}
 	}
 	b.Classify()

@@ -103,7 +103,7 @@ func TestScriptForms(t *testing.T) {
 				t.Errorf("samples: %s", diff)
 			}
 			want = branch.Account{In: 5, Used: 3, Dropped: map[string]int64{DropHalf: 1, dropWrongPath: 1}}
-			if diff := cmp.Diff(want, table.Entries); diff != "" {
+			if diff := cmp.Diff(want, table.Stacks.Entries); diff != "" {
 				t.Errorf("entries: %s", diff)
 			}
 			if table.Events[0].Name != test.event || table.Branches[0].DSO != test.dso {
@@ -111,7 +111,7 @@ func TestScriptForms(t *testing.T) {
 			}
 			var got []string
 			for _, b := range table.Branches {
-				got = append(got, fmt.Sprintf("%x %d %d", b.Address, b.Entries.Taken, b.Entries.Mispredicted))
+				got = append(got, fmt.Sprintf("%x %d %d", b.Address, b.Stacks.Taken, b.Stacks.Mispredicted))
 			}
 			if diff := cmp.Diff([]string{"1010 2 1", "1014 1 1"}, got); diff != "" {
 				t.Errorf("branches: %s", diff)
@@ -136,12 +136,12 @@ func TestScriptFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &branch.Table{
-		Name: "text", Format: "perf script", Tool: "perf 6.14", Arch: "x86_64", CPU: "Some CPU", Tier: branch.TierStacks, FirstIndex: 4,
+		Name: "text", Format: "perf script", Tool: "perf 6.14", Arch: "x86_64", CPU: "Some CPU", Tier: branch.TierStacks, Stacks: &branch.StackTable{FirstIndex: 4, Entries: branch.Account{In: 2, Used: 2}},
 		Events: []branch.Event{
 			{Name: "br_inst_exec:taken", Samples: 1, Weight: 500000, Period: 500000, Counts: branch.CountsTaken, HasStacks: true, Rates: true},
 			{Name: "cycles:u", Samples: 1, Weight: 1, Counts: branch.CountsCycles, HasStacks: true},
 		},
-		Samples: branch.Account{In: 2, Used: 2, Lost: 3}, Entries: branch.Account{In: 2, Used: 2}, Misses: 1,
+		Samples: branch.Account{In: 2, Used: 2, Lost: 3}, Misses: 1,
 		Cost: &branch.Cost{Lo: 16, Centre: 25.6, Hi: 32, Source: "nehalem: 16 cycles by LLVM 22, in practice up to twice that"},
 	}
 	if diff := cmp.Diff(want, table, cmpopts.IgnoreFields(branch.Table{}, "Branches", "Warnings"), cmpopts.EquateApprox(1e-9, 0)); diff != "" {
@@ -181,7 +181,7 @@ func TestUnknownPrediction(t *testing.T) {
 			t.Errorf("unknown %q, want %q", table.Unknown, test.want)
 		}
 		b := table.Branches[0]
-		if b.Misses != nil || b.TakenRate != nil || b.Rate != nil || b.CyclesLost != nil || b.MissShare != nil || b.MPKI != nil || b.Classes != nil || b.Entries.Predicted != 0 {
+		if b.Misses != nil || b.Stacks.TakenRate != nil || b.Rate != nil || b.CyclesLost != nil || b.MissShare != nil || b.MPKI != nil || b.Classes != nil || b.Stacks.Predicted != 0 {
 			t.Errorf("%s: %+v", test.flag, b)
 		}
 		if b.Taken == nil || math.Abs(*b.Taken-50000) > 1e-6 || !b.Enough {
@@ -209,11 +209,11 @@ func TestNotTakenEntries(t *testing.T) {
 	}
 	branchtest.CheckTable(t, table)
 	b := table.Branches[0]
-	if table.Tier != branch.TierPrecise || len(table.Branches) != 1 || b.N != 200 || b.NMisses != 50 || *b.Entries.NotTaken != 120 {
+	if table.Tier != branch.TierPrecise || len(table.Branches) != 1 || b.N != 200 || b.NMisses != 50 || *b.Stacks.NotTaken != 120 {
 		t.Errorf("tier %s, branch %+v", table.Tier, b)
 	}
-	if b.Rate == nil || b.Rate.Method != branch.AllSeen || math.Abs(*b.Rate.Value-0.25) > 1e-9 || math.Abs(b.PTaken.Value-0.4) > 1e-9 || math.Abs(b.TakenRate.Value-0.25) > 1e-9 {
-		t.Errorf("rate %+v, P %+v, of taken %+v", b.Rate, b.PTaken, b.TakenRate)
+	if b.Rate == nil || b.Rate.Method != branch.AllSeen || math.Abs(*b.Rate.Value-0.25) > 1e-9 || math.Abs(b.PTaken.Value-0.4) > 1e-9 || math.Abs(b.Stacks.TakenRate.Value-0.25) > 1e-9 {
+		t.Errorf("rate %+v, P %+v, of taken %+v", b.Rate, b.PTaken, b.Stacks.TakenRate)
 	}
 	if diff := cmp.Diff([]branch.Class{branch.PartlyLearnt}, b.Classes); diff != "" {
 		t.Errorf("class: %s", diff)
@@ -249,11 +249,11 @@ func TestSlowPaths(t *testing.T) {
 	branchtest.CheckTable(t, table)
 	for i := range table.Branches {
 		b := &table.Branches[i]
-		if b.Runtime != 0x4012fa {
+		if b.Stacks.Runtime != 0x4012fa {
 			continue
 		}
-		if b.Entries.Taken != 68 || b.Entries.Mispredicted != 25 || *b.Entries.NotTaken < 53 {
-			t.Errorf("entries %+v", b.Entries)
+		if b.Stacks.Taken != 68 || b.Stacks.Mispredicted != 25 || *b.Stacks.NotTaken < 53 {
+			t.Errorf("entries %+v", b.Stacks)
 		}
 		if c := b.Cost; c == nil || c.Centre != 21 || !c.Measured {
 			t.Errorf("cost %+v, want 21", b.Cost)
@@ -285,8 +285,8 @@ func TestFilter(t *testing.T) {
 		if got := slices.Contains(table.Warnings, warning); got != want {
 			t.Errorf("%s: warnings %q", kinds, table.Warnings)
 		}
-		if got := table.Ranges == (branch.Ranges{}); got != want {
-			t.Errorf("%s: ranges %+v", kinds, table.Ranges)
+		if got := table.Stacks.Ranges == (branch.Ranges{}); got != want {
+			t.Errorf("%s: ranges %+v", kinds, table.Stacks.Ranges)
 		}
 	}
 }
@@ -354,8 +354,8 @@ func TestScriptUnsettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	branchtest.CheckTable(t, table)
-	if e, b := table.Events[0], table.Branches[0]; e.Samples != 5 || e.Unsettled != 2 || e.Weight != 15000 || b.Entries.Taken != 35 || b.N != 6 {
-		t.Errorf("%+v, %+v, %d", e, b.Entries, b.N)
+	if e, b := table.Events[0], table.Branches[0]; e.Samples != 5 || e.Unsettled != 2 || e.Weight != 15000 || b.Stacks.Taken != 35 || b.N != 6 {
+		t.Errorf("%+v, %+v, %d", e, b.Stacks, b.N)
 	}
 }
 

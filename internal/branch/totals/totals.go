@@ -201,8 +201,8 @@ func Use(t *branch.Table, s *branch.Stat) error {
 			per := 1000 / n.Value
 			b.MPKI = &branch.Estimate{Value: *b.Misses * per, Lo: b.MissesCI[0] * per, Hi: b.MissesCI[1] * per}
 		}
-		if c := totals.Cycles; c != nil && c.Value > 0 && b.CyclesLost != nil {
-			b.Share = new(b.Centre / c.Value)
+		if c := totals.Cycles; c != nil {
+			b.ShareOf(&c.Value)
 		}
 	}
 	return nil

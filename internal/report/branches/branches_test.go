@@ -15,50 +15,42 @@ func branchTable() *branch.Table {
 	measured := &branch.Cost{Lo: 20, Centre: 21, Hi: 23, Source: "cycles of the stacks, 240 misses and 430 hits", Measured: true}
 	return &branch.Table{
 		Name: "app.data", Format: "perf.data", Tool: "perf 6.14", Arch: "x86_64", CPU: "Some CPU",
-		Tier: branch.TierStacks, Scaled: true, FirstIndex: 4,
+		Tier: branch.TierStacks, Scaled: true, Stacks: &branch.StackTable{FirstIndex: 4, Entries: branch.Account{In: 16000, Used: 15980, Dropped: map[string]int64{"in a dropped sample": 16, "without source or target": 4}}, Ranges: branch.Ranges{Decoded: 14000, Broken: 12, NoCode: 900}},
 		Events: []branch.Event{
 			{Name: "br_inst_retired.near_taken:u", Samples: 1000, Weight: 1e8, Period: 100000, Counts: branch.CountsTaken, HasStacks: true, Rates: true},
 			{Name: "cycles:upp", Samples: 50, Weight: 5e8, Precise: true, Counts: branch.CountsCycles},
 		},
 		Samples: branch.Account{In: 1050, Used: 999, Dropped: map[string]int64{"no branch stack": 50, "contradicts the binary": 1}, Lost: 2},
-		Entries: branch.Account{In: 16000, Used: 15980, Dropped: map[string]int64{"in a dropped sample": 16, "without source or target": 4}},
-		Ranges:  branch.Ranges{Decoded: 14000, Broken: 12, NoCode: 900},
 		Cost:    cost, Instructions: new(1e9), Cycles: new(5e8), Misses: 1500,
 		Branches: []branch.Branch{
 			{
-				DSO: "/usr/bin/app", BuildID: "0123456789abcdef", Address: 0x401731, Function: "longest_match", Offset: new(uint64(0xb1)),
-				File: "/src/inner.h", Line: 12, Kind: branch.Conditional,
-				Inlined: []symbolizer.Frame{
+				Place: branch.Place{DSO: "/usr/bin/app", BuildID: "0123456789abcdef", Address: 0x401731, Function: "longest_match", Offset: new(uint64(0xb1)), File: "/src/inner.h", Line: 12, Inlined: []symbolizer.Frame{
 					{Name: "compare", File: "/src/inner.h", Line: 12}, {Name: "longest_match", File: "/src/deflate.c", Line: 439},
-				},
-				Entries:  branch.EntryCounts{Taken: 2400, Mispredicted: 800, Predicted: 1600, NotTaken: new(int64(1600))},
+				}}, Kind: branch.Conditional,
+				Stacks:   &branch.StackCounts{Taken: 2400, Mispredicted: 800, Predicted: 1600, NotTaken: new(int64(1600)), TakenRate: &branch.Estimate{Value: 0.3333, Lo: 0.31, Hi: 0.36}, Targets: 1, TopTarget: 1},
 				Executed: new(4e7), Taken: new(2.4e7), NotTaken: new(1.6e7), Misses: new(1.2e7),
 				MissesCI: &[2]float64{1.1e7, 1.3e7}, N: 3000, NTaken: 1800, NMisses: 600, Samples: 700,
-				PTaken:    &branch.Estimate{Value: 0.6, Lo: 0.58, Hi: 0.62},
-				TakenRate: &branch.Estimate{Value: 0.3333, Lo: 0.31, Hi: 0.36},
-				Rate:      &branch.Rate{Value: new(0.3), Bounds: [2]float64{0.2, 0.6}, CI: [2]float64{0.28, 0.32}, Method: branch.ByCycles},
-				MPKI:      &branch.Estimate{Value: 12, Lo: 11, Hi: 13}, Cost: measured, CyclesLost: &[2]float64{2.2e8, 2.9e8},
-				Share: new(0.504), MissShare: new(0.6), Classes: []branch.Class{branch.PartlyLearnt}, Targets: 1, TopTarget: 1, Enough: true,
+				PTaken: &branch.Estimate{Value: 0.6, Lo: 0.58, Hi: 0.62},
+				Rate:   &branch.Rate{Value: new(0.3), Bounds: [2]float64{0.2, 0.6}, CI: [2]float64{0.28, 0.32}, Method: branch.ByCycles},
+				MPKI:   &branch.Estimate{Value: 12, Lo: 11, Hi: 13}, Loss: branch.Loss{Cost: measured, CyclesLost: &[2]float64{2.2e8, 2.9e8}, Share: new(0.504)}, MissShare: new(0.6), Classes: []branch.Class{branch.PartlyLearnt}, Enough: true,
 			},
 			{
-				DSO: "/usr/bin/app", BuildID: "0123456789abcdef", Address: 0x401800, Function: "bare", Kind: branch.Conditional,
-				Entries:  branch.EntryCounts{Taken: 100, Mispredicted: 60, Predicted: 40, NotTaken: new(int64(900))},
+				Place: branch.Place{DSO: "/usr/bin/app", BuildID: "0123456789abcdef", Address: 0x401800, Function: "bare"}, Kind: branch.Conditional,
+				Stacks:   &branch.StackCounts{Taken: 100, Mispredicted: 60, Predicted: 40, NotTaken: new(int64(900)), TakenRate: &branch.Estimate{Value: 0.6, Lo: 0.5, Hi: 0.7}, Targets: 1, TopTarget: 1},
 				Executed: new(1e7), Taken: new(1e6), NotTaken: new(9e6), Misses: new(6e5), MissesCI: &[2]float64{5e5, 7e5}, N: 750, NTaken: 75, NMisses: 45, Samples: 75,
-				PTaken:    &branch.Estimate{Value: 0.1, Lo: 0.08, Hi: 0.12},
-				TakenRate: &branch.Estimate{Value: 0.6, Lo: 0.5, Hi: 0.7},
-				Rate:      &branch.Rate{Bounds: [2]float64{0.06, 0.96}, CI: [2]float64{0.05, 0.97}, Method: branch.ByBounds},
-				MPKI:      &branch.Estimate{Value: 0.6, Lo: 0.5, Hi: 0.7}, Cost: cost, CyclesLost: &[2]float64{7e6, 2e7},
-				Share: new(0.027), MissShare: new(0.03), Classes: []branch.Class{branch.PartlyLearnt, branch.Random}, Targets: 1, TopTarget: 1, Enough: true,
+				PTaken: &branch.Estimate{Value: 0.1, Lo: 0.08, Hi: 0.12},
+				Rate:   &branch.Rate{Bounds: [2]float64{0.06, 0.96}, CI: [2]float64{0.05, 0.97}, Method: branch.ByBounds},
+				MPKI:   &branch.Estimate{Value: 0.6, Lo: 0.5, Hi: 0.7}, Loss: branch.Loss{Cost: cost, CyclesLost: &[2]float64{7e6, 2e7}, Share: new(0.027)}, MissShare: new(0.03), Classes: []branch.Class{branch.PartlyLearnt, branch.Random}, Enough: true,
 			},
 			{
-				DSO: "[kernel.kallsyms]", Address: 0xffffffff81000100,
-				Entries: branch.EntryCounts{Taken: 30, Mispredicted: 12, Predicted: 18}, Taken: new(3e5), Misses: new(1.2e5),
-				N: 22, NTaken: 22, NMisses: 9, Samples: 9, Cost: cost, MissShare: new(0.01), Targets: 3, TopTarget: 0.5, Enough: true,
+				Place:  branch.Place{DSO: "[kernel.kallsyms]", Address: 0xffffffff81000100},
+				Stacks: &branch.StackCounts{Taken: 30, Mispredicted: 12, Predicted: 18, Targets: 3, TopTarget: 0.5}, Taken: new(3e5), Misses: new(1.2e5),
+				N: 22, NTaken: 22, NMisses: 9, Samples: 9, Loss: branch.Loss{Cost: cost}, MissShare: new(0.01), Enough: true,
 			},
 			{
-				DSO: "/usr/bin/app", Address: 0x401900, Kind: branch.Return,
-				Entries: branch.EntryCounts{Taken: 30, Predicted: 30, NotTaken: new(int64(0))}, Executed: new(3e5), Taken: new(3e5), NotTaken: new(0.0), Misses: new(0.0),
-				N: 22, NTaken: 22, Samples: 9, Cost: cost, MissShare: new(0.0), Targets: 3, TopTarget: 0.5,
+				Place: branch.Place{DSO: "/usr/bin/app", Address: 0x401900}, Kind: branch.Return,
+				Stacks: &branch.StackCounts{Taken: 30, Predicted: 30, NotTaken: new(int64(0)), Targets: 3, TopTarget: 0.5}, Executed: new(3e5), Taken: new(3e5), NotTaken: new(0.0), Misses: new(0.0),
+				N: 22, NTaken: 22, Samples: 9, Loss: branch.Loss{Cost: cost}, MissShare: new(0.0),
 			},
 		},
 		Warnings: []string{"12 entries do not say whether they were predicted: rates are of the others"},
@@ -71,10 +63,10 @@ func unknownTable() *branch.Table {
 		Name: "etm.data", Format: "perf.data", Tier: branch.TierStacks,
 		Unknown: "stacks were made by perf inject, which does not know predictions",
 		Events:  []branch.Event{{Name: "instructions:u", Samples: 5, Weight: 5000, Counts: branch.CountsInstructions, HasStacks: true, Rates: true}},
-		Samples: branch.Account{In: 5, Used: 5}, Entries: branch.Account{In: 116, Used: 116},
+		Samples: branch.Account{In: 5, Used: 5}, Stacks: &branch.StackTable{Entries: branch.Account{In: 116, Used: 116}},
 		Branches: []branch.Branch{
-			{DSO: "/lib/libc.so\x1b", Address: 0x1000, Kind: branch.Conditional, Entries: branch.EntryCounts{Taken: 100}, Taken: new(100.0), N: 80, NTaken: 80, Samples: 5, Targets: 1, TopTarget: 1, Enough: true},
-			{DSO: "/lib/libc.so\x1b", Address: 0x2000, Entries: branch.EntryCounts{Taken: 16}, Taken: new(16.0), N: 10, NTaken: 10, Samples: 5, Targets: 1, TopTarget: 1, Enough: true},
+			{Place: branch.Place{DSO: "/lib/libc.so\x1b", Address: 0x1000}, Kind: branch.Conditional, Stacks: &branch.StackCounts{Taken: 100, Targets: 1, TopTarget: 1}, Taken: new(100.0), N: 80, NTaken: 80, Samples: 5, Enough: true},
+			{Place: branch.Place{DSO: "/lib/libc.so\x1b", Address: 0x2000}, Stacks: &branch.StackCounts{Taken: 16, Targets: 1, TopTarget: 1}, Taken: new(16.0), N: 10, NTaken: 10, Samples: 5, Enough: true},
 		},
 	}
 }
@@ -97,15 +89,13 @@ func simulatedTable() *branch.Table {
 		Instructions: new(1e4), Misses: 702, Cost: cost,
 		Branches: []branch.Branch{
 			{
-				DSO: "/usr/bin/app", Address: 0x1137, Function: "less", File: "/src/heap.c", Line: 104, Kind: branch.Conditional, Cost: cost,
+				Place: branch.Place{DSO: "/usr/bin/app", Address: 0x1137, Function: "less", File: "/src/heap.c", Line: 104}, Kind: branch.Conditional, Loss: branch.Loss{Cost: cost, CyclesLost: &[2]float64{5000, 10000}},
 				N: 2000, NTaken: 900, NMisses: 500, Executed: new(2000.0), Taken: new(900.0), NotTaken: new(1100.0), Misses: new(500.0),
-				PTaken: &branch.Estimate{Value: 0.45, Lo: 0.45, Hi: 0.45}, Rate: exact(0.25), MPKI: &branch.Estimate{Value: 50, Lo: 50, Hi: 50},
-				CyclesLost: &[2]float64{5000, 10000}, MissShare: new(500.0 / 702), Enough: true,
+				PTaken: &branch.Estimate{Value: 0.45, Lo: 0.45, Hi: 0.45}, Rate: exact(0.25), MPKI: &branch.Estimate{Value: 50, Lo: 50, Hi: 50}, MissShare: new(500.0 / 702), Enough: true,
 			},
 			{
-				ByLine: true, Function: "lower", File: "/src/heap.c", Line: 120, Cost: cost,
-				N: 1040, NMisses: 202, Executed: new(1040.0), Misses: new(202.0), Rate: exact(202.0 / 1040), MPKI: &branch.Estimate{Value: 20.2, Lo: 20.2, Hi: 20.2},
-				CyclesLost: &[2]float64{2020, 4040}, MissShare: new(202.0 / 702), Enough: true,
+				Place: branch.Place{ByLine: true, Function: "lower", File: "/src/heap.c", Line: 120}, Loss: branch.Loss{Cost: cost, CyclesLost: &[2]float64{2020, 4040}},
+				N: 1040, NMisses: 202, Executed: new(1040.0), Misses: new(202.0), Rate: exact(202.0 / 1040), MPKI: &branch.Estimate{Value: 20.2, Lo: 20.2, Hi: 20.2}, MissShare: new(202.0 / 702), Enough: true,
 			},
 		},
 		Warnings: []string{"line 9: totals of Bc are 3001, but costs sum to 3000"},
@@ -123,7 +113,7 @@ func TestBranches(t *testing.T) {
 		{"testdata/branches_all.txt", branchTable(), Options{All: true, Limit: 1}},
 		{"testdata/branches_unknown.txt", unknownTable(), Options{}},
 		{"testdata/branches_simulated.txt", simulatedTable(), Options{}},
-		{"testdata/branches_empty.txt", &branch.Table{Tier: branch.TierStacks}, Options{}},
+		{"testdata/branches_empty.txt", &branch.Table{Tier: branch.TierStacks, Stacks: &branch.StackTable{}}, Options{}},
 	} {
 		var b bytes.Buffer
 		if err := WriteText(&b, test.Table, test.opt); err != nil {

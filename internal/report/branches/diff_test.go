@@ -50,7 +50,7 @@ func branchDiffs(t *testing.T) map[string]*diff.Result {
 		amount := branch.Amount{Value: 1000 * n, Samples: samples, Effective: n}
 		return &branch.Table{
 			Name: "phone.data", Tier: branch.TierSampled, Scaled: true, Totals: []branch.Totals{{Misses: &amount}},
-			Functions: []branch.Function{{Name: "sift", DSO: "/lib/libapp.so", Misses: amount}, {Name: "rare", DSO: "/lib/libapp.so", Misses: branch.Amount{Value: 1000, Samples: 1, Effective: 1}}},
+			Sampled: &branch.SampledTable{Functions: []branch.Function{{Name: "sift", DSO: "/lib/libapp.so", Misses: amount}, {Name: "rare", DSO: "/lib/libapp.so", Misses: branch.Amount{Value: 1000, Samples: 1, Effective: 1}}}},
 		}
 	}
 	simulated := simulatedTable()

@@ -3,6 +3,7 @@
 package branches
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -170,14 +171,15 @@ type EntryCounts struct {
 // WriteJSON writes a Document.
 func WriteJSON(w io.Writer, t *branch.Table, opt Options) error {
 	known := t.Unknown == ""
+	stacks := cmp.Or(t.Stacks, new(branch.StackTable))
 	d := Document{
 		Schema: Schema, Tier: string(t.Tier),
 		Input:  Input{Path: t.Name, Format: t.Format, Tool: t.Tool, Arch: t.Arch, CPU: t.CPU},
 		Events: []Event{}, Prediction: Known{Known: known, Reason: t.Unknown},
-		Unit: "entries", FirstIndex: t.FirstIndex,
-		Samples: newAccount(&t.Samples), Entries: newAccount(&t.Entries),
-		Ranges: Ranges(t.Ranges), Totals: Totals{Instructions: t.Instructions, Cycles: t.Cycles, PMUs: newPMUs(t)},
-		Attribution: newAttribution(t.Attribution), Functions: newFunctions(t), Blocks: newBlocks(t),
+		Unit: "entries", FirstIndex: stacks.FirstIndex,
+		Samples: newAccount(&t.Samples), Entries: newAccount(&stacks.Entries),
+		Ranges: Ranges(stacks.Ranges), Totals: Totals{Instructions: t.Instructions, Cycles: t.Cycles, PMUs: newPMUs(t)},
+		Attribution: newAttribution(t.Sampled), Functions: newFunctions(t), Blocks: newBlocks(t),
 		Branches: []Branch{}, Advice: t.Advice, Warnings: t.Warnings,
 	}
 	if t.Scaled {
@@ -188,7 +190,7 @@ func WriteJSON(w io.Writer, t *branch.Table, opt Options) error {
 	}
 	if known {
 		d.MissCost = newCost(t.Cost)
-		if t.Tier != branch.TierSimulated && t.Attribution == nil && t.Tier != branch.TierTotals {
+		if t.Stacks != nil {
 			d.Totals.MispredictedEntries = &t.Misses
 		}
 	}
@@ -227,14 +229,15 @@ func newEstimate(e *branch.Estimate) *Estimate {
 }
 
 func newBranch(b *branch.Branch, known bool) Branch {
+	stacks := cmp.Or(b.Stacks, new(branch.StackCounts))
 	out := Branch{
 		DSO: b.DSO, BuildID: b.BuildID, Address: fmt.Sprintf("%#x", b.Address), Function: b.Function, Offset: b.Offset,
 		File: b.File, Line: b.Line, Inlined: []Frame{}, Kind: string(b.Kind),
 		Executed: b.Executed, Taken: b.Taken, NotTaken: b.NotTaken, PTaken: newEstimate(b.PTaken),
-		Misses: b.Misses, MissShare: b.MissShare, TakenRate: newEstimate(b.TakenRate), MPKI: newEstimate(b.MPKI),
+		Misses: b.Misses, MissShare: b.MissShare, TakenRate: newEstimate(b.TakenRate()), MPKI: newEstimate(b.MPKI),
 		Share: b.Share, N: b.N, NTaken: &b.NTaken, Samples: b.Samples,
-		Entries: EntryCounts{Taken: b.Entries.Taken, NotTaken: b.Entries.NotTaken},
-		Targets: b.Targets, TopTarget: b.TopTarget, Classes: []string{}, Candidates: []Candidate{},
+		Entries: EntryCounts{Taken: stacks.Taken, NotTaken: stacks.NotTaken},
+		Targets: stacks.Targets, TopTarget: stacks.TopTarget, Classes: []string{}, Candidates: []Candidate{},
 		BreakEven: b.BreakEven, Advice: newAdvice(b.Advice),
 	}
 	if p, ok := b.MinP(); ok {
@@ -242,7 +245,7 @@ func newBranch(b *branch.Branch, known bool) Branch {
 	}
 	if known {
 		out.NMisses = &b.NMisses
-		out.Entries.Mispredicted, out.Entries.Predicted = &b.Entries.Mispredicted, &b.Entries.Predicted
+		out.Entries.Mispredicted, out.Entries.Predicted = &stacks.Mispredicted, &stacks.Predicted
 		out.MissCost = newCost(b.Cost)
 	}
 	if r := b.Rate; r != nil {

@@ -26,7 +26,7 @@ func TestBranchesListing(t *testing.T) {
 			{Addr: 0x401733, Text: "ja 0x401680", Block: true, Loop: 1, Frames: at(440), Branches: []*branch.Branch{&table.Branches[1]}},
 			{Addr: 0x401735, Text: "ret", Block: true},
 		},
-		Elsewhere: []*branch.Branch{{Address: 0x401682}},
+		Elsewhere: []*branch.Branch{{Place: branch.Place{Address: 0x401682}}},
 	}
 	source := func(file string) []string {
 		if file != "/src/inner.h" {
@@ -53,13 +53,12 @@ func TestBranchesListing(t *testing.T) {
 func TestBranchesListingSampled(t *testing.T) {
 	row := func(pmu string, misses float64) *branch.Branch {
 		return &branch.Branch{
-			DSO: "/system/lib64/liba.so", Address: 0x10, Kind: branch.Conditional, PMU: pmu, Misses: &misses,
-			Confidence: branch.Medium, Sampled: &branch.SampledCounts{Exclusive: 3, Shared: 2.5, ExclusiveSamples: 3, SharedSamples: 5},
-			Candidates: []branch.RowCandidate{{Address: 0x20, Part: 0.31}},
+			Place: branch.Place{DSO: "/system/lib64/liba.so", Address: 0x10}, Kind: branch.Conditional, PMU: pmu, Misses: &misses,
+			Sampled: &branch.SampledCounts{Confidence: branch.Medium, Exclusive: 3, Shared: 2.5, ExclusiveSamples: 3, SharedSamples: 5, Candidates: []branch.RowCandidate{{Place: branch.Place{Address: 0x20}, Part: 0.31}}},
 		}
 	}
 	table := &branch.Table{
-		Name: "perf.data", Tier: branch.TierSampled, Scaled: true, Attribution: new(branch.Attribution),
+		Name: "perf.data", Tier: branch.TierSampled, Scaled: true, Sampled: &branch.SampledTable{Attribution: branch.Attribution{}},
 		Events:   []branch.Event{{Name: "branch-misses", Rates: true}, {Name: "cpu-clock"}},
 		Branches: []branch.Branch{*row("armv8_cortex_a55", 1000), *row("armv8_cortex_x1", 500)},
 	}

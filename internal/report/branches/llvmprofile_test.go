@@ -19,7 +19,7 @@ import (
 // that are left out.
 func llvmTable() (*branch.Table, [][]annotate.Frame) {
 	row := func(kind branch.Kind, executed, misses float64) branch.Branch {
-		return branch.Branch{Function: "work", Address: 0x10, Kind: kind, Executed: &executed, Misses: &misses}
+		return branch.Branch{Place: branch.Place{Function: "work", Address: 0x10}, Kind: kind, Executed: &executed, Misses: &misses}
 	}
 	work := func(line int64) symbolizer.Frame {
 		return symbolizer.Frame{Name: "work(int)", SystemName: "_Z4worki.llvm.123", File: "a.cc", StartLine: 20, Line: line}
@@ -38,7 +38,7 @@ func llvmTable() (*branch.Table, [][]annotate.Frame) {
 		row(branch.Conditional, 0, 4),
 		row(branch.Conditional, 9, 9),
 	}}
-	t.Branches[6].Confidence = branch.Low
+	t.Branches[6].Sampled = &branch.SampledCounts{Confidence: branch.Low}
 	t.Branches[7].Executed = nil
 	discriminated := func(f symbolizer.Frame, d uint32) symbolizer.Frame {
 		f.Discriminator = d

@@ -15,7 +15,7 @@ import (
 // isSampled reports whether a table is of single addresses, counters or totals, not of
 // stacks or a simulation.
 func isSampled(t *branch.Table) bool {
-	return t.Attribution != nil || t.Tier == branch.TierTotals
+	return t.Sampled != nil || t.Tier == branch.TierTotals
 }
 
 // writeSampled writes a table of samples of single addresses, of counters or totals.
@@ -33,7 +33,7 @@ func writeSampled(w io.Writer, t *branch.Table, opt Options) error {
 	}
 	if len(rows) > 0 {
 		title := "branches that may be behind the samples"
-		if a := t.Attribution; a != nil && a.Exact == a.Named {
+		if s := t.Sampled; s != nil && s.Attribution.Exact == s.Attribution.Named {
 			title = "branches that the samples are at"
 		}
 		if _, err := fmt.Fprintf(w, "\n%s\n", title); err != nil {
@@ -75,7 +75,7 @@ func writeSampledFacts(w io.Writer, t *branch.Table) error {
 		}
 	}
 	head := fmt.Sprintf("tier %s (%s)", t.Tier, t.Tier.Describe())
-	if t.Tier == branch.TierPrecise && t.Attribution != nil && t.Attribution.Exact == 0 && t.Attribution.Named > 0 {
+	if t.Tier == branch.TierPrecise && t.Sampled != nil && t.Sampled.Attribution.Exact == 0 && t.Sampled.Attribution.Named > 0 {
 		head += ", none of them at its branch"
 	}
 	if len(names) > 0 {
@@ -100,7 +100,8 @@ func writeSampledFacts(w io.Writer, t *branch.Table) error {
 	for i := range t.Totals {
 		addTotals(add, &t.Totals[i])
 	}
-	if a := t.Attribution; a != nil {
+	if t.Sampled != nil {
+		a := &t.Sampled.Attribution
 		add("branches", attribution(a))
 		if a.Named > a.Exact {
 			add("names", "an interrupt comes some instructions behind the branch: candidates are the branches within 8 instructions before it, by how likely each is; misses of samples with several are shared")
@@ -164,7 +165,8 @@ func sampledAccounting(t *branch.Table) string {
 		return "no samples: totals of counters"
 	}
 	s := "samples: " + branchAccount(&t.Samples)
-	if a := t.Attribution; a != nil {
+	if t.Sampled != nil {
+		a := &t.Sampled.Attribution
 		var unnamed int64
 		for _, n := range a.Unnamed {
 			unnamed += n
@@ -220,14 +222,14 @@ func attribution(a *branch.Attribution) string {
 
 func writeSampledFunctions(w io.Writer, t *branch.Table, opt Options) error {
 	var rows []*branch.Function
-	for i := range t.Functions {
-		if f := &t.Functions[i]; opt.All || f.Enough {
+	for i := range t.Functions() {
+		if f := &t.Functions()[i]; opt.All || f.Enough {
 			rows = append(rows, f)
 		}
 	}
 	few := 0
-	for i := range t.Functions {
-		if f := &t.Functions[i]; !f.Enough && !opt.All && f.Misses.Value > 0 {
+	for i := range t.Functions() {
+		if f := &t.Functions()[i]; !f.Enough && !opt.All && f.Misses.Value > 0 {
 			few++
 		}
 	}
@@ -340,8 +342,11 @@ const textCandidates = 3
 
 // branchCandidates are the other branches that a row may be of.
 func branchCandidates(b *branch.Branch) string {
+	if b.Sampled == nil {
+		return ""
+	}
 	var s strings.Builder
-	shown := b.Candidates[:min(len(b.Candidates), textCandidates)]
+	shown := b.Sampled.Candidates[:min(len(b.Sampled.Candidates), textCandidates)]
 	for len(shown) > 0 && shown[len(shown)-1].Part < 0.01 {
 		shown = shown[:len(shown)-1]
 	}
@@ -356,7 +361,7 @@ func branchCandidates(b *branch.Branch) string {
 		}
 		fmt.Fprintf(&s, " (%.0f%%)", 100*c.Part)
 	}
-	if n := len(b.Candidates) - len(shown) + b.MoreCandidates; n > 0 {
+	if n := b.Alternatives() - len(shown); n > 0 {
 		fmt.Fprintf(&s, ", or %d more", n)
 	}
 	return s.String()

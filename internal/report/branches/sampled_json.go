@@ -142,10 +142,11 @@ func newPMUs(t *branch.Table) []PMU {
 	return list
 }
 
-func newAttribution(a *branch.Attribution) *Attribution {
-	if a == nil {
+func newAttribution(t *branch.SampledTable) *Attribution {
+	if t == nil {
 		return nil
 	}
+	a := &t.Attribution
 	out := &Attribution{In: a.In, Named: a.Named, Exact: a.Exact, Unnamed: counts(a.Unnamed), Unmapped: a.Unmapped}
 	if a.Skid != nil {
 		out.Skid = a.Skid
@@ -163,8 +164,8 @@ func counts(m map[string]int64) map[string]int64 {
 
 func newFunctions(t *branch.Table) []Function {
 	list := []Function{}
-	for i := range t.Functions {
-		f := &t.Functions[i]
+	for i := range t.Functions() {
+		f := &t.Functions()[i]
 		out := Function{
 			PMU: f.PMU, DSO: f.DSO, BuildID: f.BuildID, Function: f.Name, File: f.File, Line: f.Line,
 			Misses: newAmount(&f.Misses, ""), Branches: newAmount(f.Branches, ""), Instructions: newAmount(f.Instructions, ""), Cycles: newAmount(f.Cycles, ""),
@@ -180,8 +181,8 @@ func newFunctions(t *branch.Table) []Function {
 
 func newBlocks(t *branch.Table) []Block {
 	list := []Block{}
-	for i := range t.Blocks {
-		b := &t.Blocks[i]
+	for i := range t.Blocks() {
+		b := &t.Blocks()[i]
 		list = append(list, Block{
 			PMU: b.PMU, DSO: b.DSO, BuildID: b.BuildID, Function: b.Function, Start: fmt.Sprintf("%#x", b.Start), End: fmt.Sprintf("%#x", b.End),
 			Misses: newAmount(&b.Misses, ""), Branches: newAmount(&b.Branches, ""), Rate: newRatio(b.Rate),
@@ -192,16 +193,19 @@ func newBlocks(t *branch.Table) []Block {
 
 // sampledBranch fills in what imprecise samples say of a branch.
 func sampledBranch(out *Branch, b *branch.Branch) {
-	out.PMU, out.Confidence, out.MoreCandidates = b.PMU, string(b.Known()), b.MoreCandidates
-	for i := range b.Candidates {
-		c := &b.Candidates[i]
+	out.PMU, out.Confidence = b.PMU, string(b.Known())
+	s := b.Sampled
+	if s == nil {
+		return
+	}
+	out.MoreCandidates = s.MoreCandidates
+	for i := range s.Candidates {
+		c := &s.Candidates[i]
 		out.Candidates = append(out.Candidates, Candidate{
 			Address: fmt.Sprintf("%#x", c.Address), Kind: string(c.Kind), Function: c.Function, Offset: c.Offset,
 			File: c.File, Line: c.Line, Part: c.Part, Grouped: c.Grouped,
 		})
 	}
-	if s := b.Sampled; s != nil {
-		out.Sampled = &Sampled{Exclusive: s.Exclusive, Shared: s.Shared, ExclusiveSamples: s.ExclusiveSamples, SharedSamples: s.SharedSamples}
-		out.NTaken = nil
-	}
+	out.Sampled = &Sampled{Exclusive: s.Exclusive, Shared: s.Shared, ExclusiveSamples: s.ExclusiveSamples, SharedSamples: s.SharedSamples}
+	out.NTaken = nil
 }

@@ -33,7 +33,7 @@ func sampledBranchTable() *branch.Table {
 			},
 			{PMU: "cpu_atom", Source: "st.txt", MissEvent: "cpu_atom/branch-misses/u", Misses: amount(0, 0, 37000, 0), Rate: &branch.Ratio{CI: &[2]float64{0, 0.003}}},
 		},
-		Functions: []branch.Function{
+		Sampled: &branch.SampledTable{Functions: []branch.Function{
 			{
 				PMU: "cpu_core", DSO: "/usr/bin/app", BuildID: "0123456789abcdef", Name: "longest_match", File: "/src/deflate.c", Line: 400,
 				Misses: *amount(5e5, 4e5, 6e5, 50), Branches: amount(5e6, 4e6, 6e6, 50), Share: new(5.0 / 6), Rate: ratio(0.1, 0.08, 0.12), MPKI: ratio(12, 10, 14),
@@ -44,27 +44,22 @@ func sampledBranchTable() *branch.Table {
 				Unnamed: map[string]int64{"no binary": 9}, Enough: true,
 			},
 			{PMU: "cpu_core", DSO: "/lib/ld.so", Misses: *amount(1e3, 1e2, 2e3, 1)},
-		},
-		Blocks:      []branch.Block{{PMU: "cpu_core", DSO: "/usr/bin/app", Function: "longest_match", Start: 0x401700, End: 0x401733, Misses: *amount(4e5, 3e5, 5e5, 40), Branches: *amount(4e6, 3e6, 5e6, 40), Rate: ratio(0.1, 0.08, 0.12)}},
-		Attribution: &branch.Attribution{In: 60, Named: 48, Exact: 3, Unnamed: map[string]int64{"no branch within 8 instructions before": 2, "no binary": 9}, Unmapped: 1, Skid: []float64{0.1, 0.4, 0.3, 0.2, 0, 0, 0, 0, 0}},
-		Cost:        cost,
+		}, Blocks: []branch.Block{{PMU: "cpu_core", DSO: "/usr/bin/app", Function: "longest_match", Start: 0x401700, End: 0x401733, Misses: *amount(4e5, 3e5, 5e5, 40), Branches: *amount(4e6, 3e6, 5e6, 40), Rate: ratio(0.1, 0.08, 0.12)}}, Attribution: branch.Attribution{In: 60, Named: 48, Exact: 3, Unnamed: map[string]int64{"no branch within 8 instructions before": 2, "no binary": 9}, Unmapped: 1, Skid: []float64{0.1, 0.4, 0.3, 0.2, 0, 0, 0, 0, 0}}},
+		Cost: cost,
 		Branches: []branch.Branch{
 			{
-				PMU: "cpu_core", DSO: "/usr/bin/app", BuildID: "0123456789abcdef", Address: 0x401731, Function: "longest_match", Offset: new(uint64(0xb1)), File: "/src/deflate.c", Line: 439,
+				PMU: "cpu_core", Place: branch.Place{DSO: "/usr/bin/app", BuildID: "0123456789abcdef", Address: 0x401731, Function: "longest_match", Offset: new(uint64(0xb1)), File: "/src/deflate.c", Line: 439},
 				Kind: branch.Conditional, Misses: new(4e5), MissesCI: &[2]float64{2e5, 5e5}, MissShare: new(2.0 / 3), MPKI: &branch.Estimate{Value: 8, Lo: 4, Hi: 10},
-				Samples: 45, NMisses: 40, Cost: cost, CyclesLost: &[2]float64{2.8e6, 1.4e7}, Share: new(0.009), Confidence: branch.Medium, Enough: true,
-				Sampled: &branch.SampledCounts{Exclusive: 3e5, Shared: 1e5, ExclusiveSamples: 30, SharedSamples: 15},
-				Candidates: []branch.RowCandidate{
-					{Address: 0x401711, Kind: branch.Conditional, Function: "longest_match", Offset: new(uint64(0x91)), File: "/src/deflate.c", Line: 480, Part: 0.2},
-					{Address: 0x401900, Kind: branch.Return, Function: "helper", Part: 0.05, Grouped: true},
-					{Address: 0x401904, Part: 0.03},
-					{Address: 0x401908, Part: 0.02},
-				},
-				MoreCandidates: 2,
+				Samples: 45, NMisses: 40, Loss: branch.Loss{Cost: cost, CyclesLost: &[2]float64{2.8e6, 1.4e7}, Share: new(0.009)}, Sampled: &branch.SampledCounts{Confidence: branch.Medium, Exclusive: 3e5, Shared: 1e5, ExclusiveSamples: 30, SharedSamples: 15, Candidates: []branch.RowCandidate{
+					{Place: branch.Place{Address: 0x401711, Function: "longest_match", Offset: new(uint64(0x91)), File: "/src/deflate.c", Line: 480}, Kind: branch.Conditional, Part: 0.2},
+					{Place: branch.Place{Address: 0x401900, Function: "helper"}, Kind: branch.Return, Part: 0.05, Grouped: true},
+					{Place: branch.Place{Address: 0x401904}, Part: 0.03},
+					{Place: branch.Place{Address: 0x401908}, Part: 0.02},
+				}, MoreCandidates: 2}, Enough: true,
 			},
 			{
-				PMU: "cpu_core", DSO: "/usr/bin/app", Address: 0x401800, Kind: branch.Conditional, Misses: new(2e4), MissesCI: &[2]float64{0, 1e5}, MissShare: new(1.0 / 30),
-				Samples: 5, NMisses: 2, Cost: cost, Confidence: branch.Low, Sampled: &branch.SampledCounts{Shared: 2e4, SharedSamples: 5},
+				PMU: "cpu_core", Place: branch.Place{DSO: "/usr/bin/app", Address: 0x401800}, Kind: branch.Conditional, Misses: new(2e4), MissesCI: &[2]float64{0, 1e5}, MissShare: new(1.0 / 30),
+				Samples: 5, NMisses: 2, Loss: branch.Loss{Cost: cost}, Sampled: &branch.SampledCounts{Confidence: branch.Low, Shared: 2e4, SharedSamples: 5},
 			},
 		},
 		Warnings: []string{"cores of different kinds (cpu_atom, cpu_core) have misses: their numbers are not comparable and are never added up"},

@@ -97,8 +97,8 @@ func writeBranchFacts(w io.Writer, t *branch.Table) error {
 	add("tool", t.Tool)
 	add("machine", strings.TrimSpace(t.Arch+" "+t.CPU))
 	add("samples", branchAccount(&t.Samples))
-	add("entries", branchAccount(&t.Entries))
-	if r := t.Ranges; r.Decoded+r.Broken+r.NoCode > 0 {
+	add("entries", branchAccount(&t.Stacks.Entries))
+	if r := t.Stacks.Ranges; r != (branch.Ranges{}) {
 		add("code", fmt.Sprintf("%s stretches between branches decoded, %s lack a branch, %s without a binary", text.Count(r.Decoded), text.Count(r.Broken), text.Count(r.NoCode)))
 	}
 	switch {
@@ -109,14 +109,14 @@ func writeBranchFacts(w io.Writer, t *branch.Table) error {
 		if slices.ContainsFunc(t.Branches, func(b branch.Branch) bool { return b.Rate != nil && b.Rate.Method == branch.ByCycles }) {
 			idle = "which are counted where the cycles tell them"
 		}
-		add("prediction", fmt.Sprintf("of %s entries %s were mispredicted; stacks hold no misses that ended not taken, %s", text.Count(t.Entries.Used), text.Count(t.Misses), idle))
+		add("prediction", fmt.Sprintf("of %s entries %s were mispredicted; stacks hold no misses that ended not taken, %s", text.Count(t.Stacks.Entries.Used), text.Count(t.Misses), idle))
 	default:
-		add("prediction", fmt.Sprintf("of %s entries %s were mispredicted", text.Count(t.Entries.Used), text.Count(t.Misses)))
+		add("prediction", fmt.Sprintf("of %s entries %s were mispredicted", text.Count(t.Stacks.Entries.Used), text.Count(t.Misses)))
 	}
 	if t.Unknown == "" && t.Tier == branch.TierStacks {
 		without := "without the oldest entry of each stack, before which it is not known what ran"
-		if t.FirstIndex > 0 {
-			without += fmt.Sprintf(", and the newest %d, in which misses are not as frequent as they are", t.FirstIndex)
+		if t.Stacks.FirstIndex > 0 {
+			without += fmt.Sprintf(", and the newest %d, in which misses are not as frequent as they are", t.Stacks.FirstIndex)
 		}
 		add("rates", without)
 	}
@@ -175,7 +175,7 @@ func Accounting(t *branch.Table) string {
 	if isSampled(t) {
 		return sampledAccounting(t)
 	}
-	return "samples: " + branchAccount(&t.Samples) + "; entries: " + branchAccount(&t.Entries)
+	return "samples: " + branchAccount(&t.Samples) + "; entries: " + branchAccount(&t.Stacks.Entries)
 }
 
 type branchColumn = text.Column[*branch.Branch]
@@ -224,7 +224,7 @@ func branchColumns(t *branch.Table) []branchColumn {
 			}
 			return fmt.Sprintf("%s [%s, %s]", text.Digits(b.MPKI.Value), text.Digits(b.MPKI.Lo), text.Digits(b.MPKI.Hi))
 		}),
-		text.Right("of taken", func(b *branch.Branch) string { return branchEstimate(b.TakenRate) }),
+		text.Right("of taken", func(b *branch.Branch) string { return branchEstimate(b.TakenRate()) }),
 		text.Right("of executed", func(b *branch.Branch) string { return branchRate(b.Rate) }),
 		text.Right("n: missed/taken/all", func(b *branch.Branch) string {
 			if simulated {

@@ -30,8 +30,8 @@ func FromBranches(t *branch.Table, listings []*annotate.Listing, opt Options) *D
 		places.add(b, len(d.Branches.Rows))
 		d.Branches.Rows = append(d.Branches.Rows, row)
 	}
-	for i := range t.Functions {
-		if f := &t.Functions[i]; f.Enough {
+	for i := range t.Functions() {
+		if f := &t.Functions()[i]; f.Enough {
 			d.Branches.Functions = append(d.Branches.Functions, branchFunction(f))
 		}
 	}
@@ -134,7 +134,7 @@ func (o *Options) branchSource(t *branch.Table) *BranchSource {
 		s.Counts = "counted by a simulator"
 	case t.Scaled:
 		s.Counts = "estimates for the whole recording"
-	case t.Attribution != nil:
+	case t.Sampled != nil:
 		s.Counts = "misses of samples, shared among the branches that may be behind them"
 	case t.Tier == branch.TierTotals:
 		s.Counts = "totals: no branch can be named"
@@ -144,7 +144,8 @@ func (o *Options) branchSource(t *branch.Table) *BranchSource {
 	for i := range t.Totals {
 		s.Facts = append(s.Facts, totalFacts(&t.Totals[i])...)
 	}
-	if r := t.Ranges; r.Decoded+r.Broken+r.NoCode > 0 {
+	if t.Stacks != nil && t.Stacks.Ranges != (branch.Ranges{}) {
+		r := &t.Stacks.Ranges
 		s.Facts = append(s.Facts, Fact{"code", fmt.Sprintf("%s stretches between branches decoded, %s lack a branch, %s without a binary", count(r.Decoded), count(r.Broken), count(r.NoCode))})
 	}
 	if c := t.Cost; c != nil {
@@ -181,9 +182,9 @@ func branchSide(b *branch.Branch) *BranchSide {
 		s.Taken = finiteOf(&b.PTaken.Value)
 		s.TakenCI = &[2]float64{b.PTaken.Lo, b.PTaken.Hi}
 	}
-	if b.TakenRate != nil {
-		s.OfTaken = finiteOf(&b.TakenRate.Value)
-		s.OfTakenCI = &[2]float64{b.TakenRate.Lo, b.TakenRate.Hi}
+	if b.TakenRate() != nil {
+		s.OfTaken = finiteOf(&b.TakenRate().Value)
+		s.OfTakenCI = &[2]float64{b.TakenRate().Lo, b.TakenRate().Hi}
 	}
 	if b.MPKI != nil {
 		s.MPKI = finiteOf(&b.MPKI.Value)
@@ -196,7 +197,7 @@ func branchSide(b *branch.Branch) *BranchSide {
 	default:
 		known = append(known, "place "+string(k))
 	}
-	if n := len(b.Candidates) + b.MoreCandidates; n > 0 {
+	if n := b.Alternatives(); n > 0 {
 		known = append(known, "or one of "+plural(n, "other"))
 	}
 	if r := b.Rate; r != nil {
