@@ -26,7 +26,7 @@ var policy = map[string][]string{
 	"symbolizer":            {"objfile", "perfsession"},
 	"run":                   {},
 	"run/runtest":           {"run"},
-	"callgrind":             {},
+	"callgrind":             {"input"},
 	"ingest":                {"input", "perffile", "perfsession", "symbolizer", "objfile", "run", "callgrind"},
 	"branch":                {"stats", "symbolizer"},
 	"branch/branchtest":     {"branch", "llvm", "objfile", "symbolizer"},

@@ -191,10 +191,10 @@ func (p *parser) sumLine(key string, c *cursor) {
 	sum := make([]int64, len(p.part.Events))
 	p.costs(c, sum)
 	if key == "summary" {
-		p.part.Summary, p.summaryLine = sum, p.lines.n
+		p.part.Summary, p.summaryLine = sum, p.number
 		return
 	}
-	p.part.Totals, p.totalsLine = sum, p.lines.n
+	p.part.Totals, p.totalsLine = sum, p.number
 	p.hasBody, p.only = true, true
 }
 

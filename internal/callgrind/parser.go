@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"profdiff/internal/input"
 )
 
 // A parser reads a file line by line. It keeps the first error.
 type parser struct {
-	lines *lineReader
-	names nameTable
-	visit Visitor
-	file  File
-	err   error
+	lines  *input.Lines
+	number int // of the current line, from 1
+	names  nameTable
+	visit  Visitor
+	file   File
+	err    error
 
 	part *Part // nil before the first line of a header
 	// hasBody is set if the part has other lines than those of a header: one of a
@@ -55,26 +58,27 @@ const (
 )
 
 func newParser(r io.Reader, v Visitor) *parser {
-	return &parser{lines: newLineReader(r), names: newNameTable(), visit: v}
+	return &parser{lines: input.NewLines(r), names: newNameTable(), visit: v}
 }
 
 // fail sets the error, at the current line.
 func (p *parser) fail(format string, args ...any) {
 	if p.err == nil {
-		p.err = fmt.Errorf("line %d: "+format, append([]any{p.lines.n}, args...)...)
+		p.err = fmt.Errorf("line %d: "+format, append([]any{p.number}, args...)...)
 	}
 }
 
 // next reads a line and reports whether there may be more.
 func (p *parser) next() bool {
-	line, err := p.lines.next()
-	switch {
-	case err == io.EOF:
+	line, ok := p.lines.Next()
+	if !ok {
+		if p.err == nil {
+			p.err = p.lines.Err()
+		}
 		return false
-	case err != nil:
-		p.fail("%w", err)
-		return false
-	case p.lines.cut && p.lacksSum() && !bytes.HasPrefix(line, []byte("totals:")) && !bytes.HasPrefix(line, []byte("summary:")):
+	}
+	p.number = p.lines.Number()
+	if p.lines.Cut() && p.lacksSum() && !bytes.HasPrefix(line, []byte("totals:")) && !bytes.HasPrefix(line, []byte("summary:")) {
 		return false // a number may lack its last digits
 	}
 	c := cursor{line: line}
@@ -87,7 +91,7 @@ func (p *parser) next() bool {
 
 // finish checks what can be told at the end only.
 func (p *parser) finish() {
-	p.file.Lines = p.lines.n
+	p.file.Lines = p.number
 	if p.err != nil {
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"profdiff/internal/input"
 )
 
 // lines joins lines.
@@ -173,7 +175,7 @@ func TestReadErrors(t *testing.T) {
 		{"jump of negative", start + "jcnd=1/-2 3\n", `line 4: "1/-2" is no number`},
 		{"parts", many(maxParts+1, "events: a%d\nfn=f%d\n"), "there are more than 65536 parts"},
 		{"expanded name", "events: Ir\nfn=(1) " + strings.Repeat("x", 1000) + "\nfn=(2) (1)" + strings.Repeat("'(1)", 100) + "\n", "line 3: a name of several others is longer than 65536 bytes"},
-		{"long line", start + "fn=" + strings.Repeat("x", maxLine) + "\n", "line 4: is longer than 16777216 bytes"},
+		{"long line", start + "fn=" + strings.Repeat("x", input.MaxLine) + "\n", "line 4: is longer than 16777216 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file, err := Read(strings.NewReader(tt.in), Visitor{})

@@ -16,8 +16,12 @@ type Lines struct {
 	r    *bufio.Reader
 	long []byte // a line that does not fit into r's buffer
 	n    int    // number of the current line, from 1
+	cut  bool
 	err  error
 }
+
+// NewLines reads lines of text that is not compressed.
+func NewLines(r io.Reader) *Lines { return &Lines{r: bufio.NewReaderSize(r, 64<<10)} }
 
 // Next returns the next line without its end, LF or CR LF. It is valid until the
 // next call.
@@ -36,6 +40,7 @@ func (l *Lines) Next() (line []byte, ok bool) {
 		}
 		return nil, false
 	}
+	l.cut = err == io.EOF
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	if l.n == 1 {
@@ -64,6 +69,9 @@ func (l *Lines) Fail(format string, args ...any) {
 		l.err = fmt.Errorf("line %d: "+format, append([]any{l.n}, args...)...)
 	}
 }
+
+// Cut reports whether the current line, the last one, has no end.
+func (l *Lines) Cut() bool { return l.cut }
 
 // Number is the number of the current line, from 1.
 func (l *Lines) Number() int { return l.n }

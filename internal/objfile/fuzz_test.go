@@ -277,28 +277,6 @@ func FuzzDex(f *testing.F) {
 	})
 }
 
-func FuzzVdex(f *testing.F) {
-	one, _ := buildDex(dexKind{magic: dex035}, testClasses()[1:2])
-	f.Add(append([]byte("vdex019\x00002\x00\x01\x00\x00\x00"), one...))
-	f.Add(append([]byte("vdex027\x00\x01\x00\x00\x00\x01\x00\x00\x00\x18\x00\x00\x00\x00\x01\x00\x00"), one...))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		bounded(t, len(data), func() {
-			offsets, err := VdexDexOffsets(bytes.NewReader(data), int64(len(data)))
-			if err != nil && offsets != nil {
-				t.Fatalf("value and error: %v, %v", offsets, err)
-			}
-			last := uint64(0)
-			for _, off := range offsets {
-				if off <= last || off+dexHeaderSize > uint64(len(data)) {
-					t.Errorf("offset %#x after %#x in %d bytes", off, last, len(data))
-				}
-				last = off
-				_, _ = DexSymbols(bytes.NewReader(data), int64(len(data)), off)
-			}
-		})
-	})
-}
-
 func FuzzKallsyms(f *testing.F) {
 	f.Add("ffffffff81000000 T _text\nffffffff81000100 t b\n\nffffffffc0203ff0 t init\t[snd]\nffffffffc0209000 W last\t[usb]\n")
 	f.Add("0000000000000000 T a\n")

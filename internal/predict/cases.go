@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,21 +164,6 @@ func ReadCaseCycles(text []byte) (rows []CaseCycles, err error) {
 		return nil
 	})
 	return rows, err
-}
-
-// ListCases are the directories of a file system that hold cases.
-func ListCases(dir fs.FS) ([]string, error) {
-	entries, err := fs.ReadDir(dir, ".")
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		if _, err := fs.Stat(dir, path.Join(e.Name(), "case.yaml")); e.IsDir() && err == nil {
-			names = append(names, e.Name())
-		}
-	}
-	return names, nil
 }
 
 // Side is a side of the case with the branches of one p.
