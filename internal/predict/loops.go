@@ -13,7 +13,6 @@ import (
 type Annotated struct {
 	Name   string
 	Arch   asm.Arch
-	CPU    string // "" if unknown
 	Share  *float64
 	Count  int64 // samples
 	Number int   // in the function, from 1; 0 for all of it

@@ -13,7 +13,7 @@ type Machine struct {
 	Version string // of LLVM
 	Model   llvm.Model
 	Core    *core.Core // nil if llvm-mca's model is all that is known
-	Refill  float64
+	Refill  float64    // cycles from a mispredicted branch's execution until what follows is dispatched
 	// RefillSource says where Refill is from.
 	RefillSource string
 	Taken        float64 // taken branches per cycle

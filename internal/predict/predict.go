@@ -427,17 +427,16 @@ func (w *work) accesses(walk int) [][]interpret.Access {
 
 // finishMCA makes the cycles of llvm-mca's simulations of the walks.
 func (p *Predictor) finishMCA(w *work, s []llvm.Simulation) (c Cycles, err error) {
-	cpu := &CPU{Name: p.Machine.Model.CPU, Refill: p.Machine.Refill, TakenPerCycle: p.Machine.Taken}
 	c.Lo = math.Inf(1)
 	n := float64(len(w.plans))
 	for i, plan := range w.plans {
-		m, err := plan.measure(cpu, s[:len(plan.regions)])
+		m, err := plan.measure(p.Machine, s[:len(plan.regions)])
 		if err != nil {
 			return c, err
 		}
 		chains := s[0]
 		s = s[len(plan.regions):]
-		base := max(m.base(cpu), plan.memoryChain(&chains, w.accesses(i)[1]))
+		base := max(m.base(p.Machine), plan.memoryChain(&chains, w.accesses(i)[1]))
 		total := base
 		if m.Misses > 0 {
 			total = max(base, m.Missed)
@@ -475,7 +474,7 @@ func (c *Cycles) finishCost() {
 func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err error) {
 	model := p.Machine.Core
 	timings := model.TimingsOf(p.Machine.Arch, w.sites, &s[len(s)-1])
-	mca, err := w.plans[0].measure(&CPU{Refill: model.Refill, TakenPerCycle: model.TakenPerCycle}, s)
+	mca, err := w.plans[0].measure(p.Machine, s)
 	if err != nil {
 		return c, err
 	}

@@ -11,13 +11,6 @@ import (
 	"profdiff/internal/predict/interpret"
 )
 
-// A CPU is what the model of a core has beside llvm-mca's.
-type CPU struct {
-	Name          string
-	Refill        float64 // cycles from a mispredicted branch's execution until what follows is dispatched
-	TakenPerCycle float64
-}
-
 // maxSegments is how many different stretches between mispredictions are simulated.
 const maxSegments = 400
 
@@ -107,7 +100,7 @@ type walked struct {
 }
 
 // measure reads the results of a plan.
-func (p *plan) measure(cpu *CPU, results []llvm.Simulation) (walked, error) {
+func (p *plan) measure(m *Machine, results []llvm.Simulation) (walked, error) {
 	t := p.trace
 	w := walked{Units: float64(len(t.Units))}
 	for i := range t.Steps {
@@ -136,8 +129,8 @@ func (p *plan) measure(cpu *CPU, results []llvm.Simulation) (walked, error) {
 		}
 		row := r.Timeline[n-1]
 		dispatched, executed := float64(row.Dispatched), float64(row.Executed)
-		front := max(dispatched, float64(s.taken)/cpu.TakenPerCycle)
-		cycles += front + executed - dispatched + cpu.Refill
+		front := max(dispatched, float64(s.taken)/m.Taken)
+		cycles += front + executed - dispatched + m.Refill
 		last = s.to
 	}
 	if last > 0 {
@@ -169,8 +162,8 @@ func (p *plan) steady(s *llvm.Simulation) (float64, error) {
 }
 
 // base is the cycles per unit without mispredictions.
-func (w *walked) base(cpu *CPU) float64 {
-	return max(w.Trace, w.Taken/cpu.TakenPerCycle)
+func (w *walked) base(m *Machine) float64 {
+	return max(w.Trace, w.Taken/m.Taken)
 }
 
 // memoryChain is the cycles per unit of the longest chain of instructions that wait for

@@ -2,6 +2,7 @@ package interpret
 
 import (
 	"math"
+
 	"profdiff/internal/predict/asm"
 )
 

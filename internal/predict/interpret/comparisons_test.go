@@ -1,8 +1,9 @@
 package interpret
 
 import (
-	"profdiff/internal/predict/asm"
 	"testing"
+
+	"profdiff/internal/predict/asm"
 )
 
 // TestChances checks which branch tells how often a comparison holds.
