@@ -38,6 +38,8 @@
 //  4. Neither: [Inconclusive], with the number of runs that would probably settle it.
 package verdict
 
+import "strings"
+
 // A Verdict names what was shown.
 type Verdict string
 
@@ -87,26 +89,33 @@ func (v Verdict) Better() bool { return v == Improved || v == Removed }
 // Worse is the opposite of Better.
 func (v Verdict) Worse() bool { return v == Regressed || v == New }
 
-// names are how a verdict is shown beside its word: by a sign of one column, by one with a
-// color of its own for Markdown, and as the head of a page.
-var names = map[Verdict]struct{ sign, color, title string }{
-	Pass:         {"✓", "✅", "Pass"},
-	Warn:         {"!", "⚠️", "Warning"},
-	Fail:         {"✗", "❌", "Fail"},
-	Improved:     {"▼", "", "Improved"},
-	Regressed:    {"▲", "", "Regressed"},
-	Unchanged:    {"=", "", "Unchanged"},
-	Inconclusive: {"?", "❔", "Not decidable"},
+// signs are verdicts in one column, and in Markdown, where a color is seen before a word.
+var signs = map[Verdict]struct{ plain, color string }{
+	Improved:      {"▼", ""},
+	Removed:       {"▼", ""},
+	Regressed:     {"▲", ""},
+	New:           {"▲", ""},
+	Unchanged:     {"=", ""},
+	NotComparable: {"?", ""},
+	Inconclusive:  {"?", "❔"},
+	Pass:          {"✓", "✅"},
+	Warn:          {"!", "⚠️"},
+	Fail:          {"✗", "❌"},
 }
 
 // Sign is the verdict without words and without color, "" if it has none.
-func (v Verdict) Sign() string { return names[v].sign }
+func (v Verdict) Sign() string { return signs[v].plain }
 
 // ColorSign is the verdict on a limit as a sign that is seen before a table is read.
-func (v Verdict) ColorSign() string { return names[v].color }
+func (v Verdict) ColorSign() string { return signs[v].color }
 
-// Title is the verdict as the head of a page, "" if it has none.
-func (v Verdict) Title() string { return names[v].title }
+// Title is the verdict as the head of a page, "" if it is none.
+func (v Verdict) Title() string {
+	if _, ok := signs[v]; !ok {
+		return ""
+	}
+	return strings.ToUpper(string(v[:1])) + string(v[1:])
+}
 
 // rank orders the verdicts on limits by what they ask for.
 func (v Verdict) rank() int {

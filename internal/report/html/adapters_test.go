@@ -81,7 +81,7 @@ func TestBranchDiff(t *testing.T) {
 		if (got.Base == nil) != (want.Base == nil) || (got.Head == nil) != (want.Head == nil) {
 			t.Errorf("row %d has other sides", i)
 		}
-		if want.Misses.Verdict == verdict.Regressed && got.Verdict != Regressed || want.Misses.Verdict == verdict.Improved && got.Verdict != Improved {
+		if want.Misses.Verdict == verdict.Regressed && got.Verdict != verdict.Regressed || want.Misses.Verdict == verdict.Improved && got.Verdict != verdict.Improved {
 			t.Errorf("row %d is %s, want %s", i, got.Verdict, want.Misses.Verdict)
 		}
 	}
@@ -228,13 +228,13 @@ func TestOutcome(t *testing.T) {
 	before := d.Verdict.Sentence
 	d.AddOutcome(o, report.Side{}, report.Side{}, Options{})
 	want := []Budget{
-		{Name: "total", Limit: "+1%", Measured: "+1.4\u202f%", Interval: "[+0.8\u202f%, +2.0\u202f%]", Outcome: Fail, Reason: "exceeds its limit"},
-		{Name: "nothing measured", Limit: "–", Measured: "–", Outcome: Inconclusive},
+		{Name: "total", Limit: "+1%", Measured: "+1.4\u202f%", Interval: "[+0.8\u202f%, +2.0\u202f%]", Outcome: verdict.Fail, Reason: "exceeds its limit"},
+		{Name: "nothing measured", Limit: "–", Measured: "–", Outcome: verdict.Inconclusive},
 	}
 	if d := cmp.Diff(want, d.Budgets); d != "" {
 		t.Errorf("budgets (-want +got):\n%s", d)
 	}
-	if d.Verdict.Outcome != Fail || !strings.Contains(d.Verdict.Sentence, "total: +1.4") || d.Verdict.Ground[0] != before+"." {
+	if d.Verdict.Outcome != verdict.Fail || !strings.Contains(d.Verdict.Sentence, "total: +1.4") || d.Verdict.Ground[0] != before+"." {
 		t.Errorf("verdict %+v", d.Verdict)
 	}
 	page := string(render(t, d))

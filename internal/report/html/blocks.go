@@ -2,10 +2,11 @@ package html
 
 import (
 	"fmt"
-	"profdiff/internal/listing"
 	"reflect"
 	"slices"
 	"strings"
+
+	"profdiff/internal/listing"
 )
 
 // The forms of blocks that encode.go writes by columns. Those of others are types of
@@ -130,13 +131,6 @@ func (flagLetters) has(text string) error { return onlyOf(text, "0123456789:;<=>
 func onlyOf(text, set string) error {
 	if rest := strings.Trim(text, set); rest != "" {
 		return fmt.Errorf("%q is no mark", short(rest, 20))
-	}
-	return nil
-}
-
-func (Outcome) has(text string) error {
-	if o := Outcome(text); o != "" && o != Info && o.word() == "" {
-		return fmt.Errorf("%q is no outcome", short(text, 20))
 	}
 	return nil
 }

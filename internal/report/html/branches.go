@@ -9,6 +9,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/annotate"
+	"profdiff/internal/verdict"
 )
 
 // FromBranches is the document of the branches of one recording. Listings, if any, are
@@ -42,7 +43,7 @@ func FromBranches(t *branch.Table, listings []*annotate.Listing, opt Options) *D
 		fmt.Sprintf("Made from: %s (tier %s).", t.Tier.Describe(), t.Tier),
 	}}
 	if t.Unknown != "" {
-		d.Verdict.Outcome = Inconclusive
+		d.Verdict.Outcome = verdict.Inconclusive
 	}
 	for _, w := range t.Warnings {
 		d.Warnings = append(d.Warnings, opt.text(w))

@@ -50,7 +50,7 @@ func FromBranchDiff(c *diff.Result, listings []BranchListing, opt Options) *Docu
 func branchDiffVerdict(c *diff.Result) Verdict {
 	v := Verdict{Outcome: Info}
 	if len(c.Different) > 0 {
-		v.Outcome = Inconclusive
+		v.Outcome = verdict.Inconclusive
 	}
 	if t := c.Total; t != nil {
 		ch := changeOf(t.Base, t.Head, t.Ratio, t.CI)
@@ -178,7 +178,7 @@ func branchChange(b *diff.BranchChange) Branch {
 		return out
 	}
 	row.Base, row.Head = of(b.Base), of(b.Head)
-	row.Verdict = branchOutcome(b.Misses.Verdict)
+	row.Verdict = b.Misses.Verdict
 	row.Change = missChange(&b.Misses, b.Misses.Verdict)
 	if b.Note != "" {
 		row.Change += "; " + b.Note
@@ -187,18 +187,6 @@ func branchChange(b *diff.BranchChange) Branch {
 		row.Adjusted = b.Misses.Adjusted
 	}
 	return row
-}
-
-func branchOutcome(v verdict.Verdict) Outcome {
-	switch v {
-	case verdict.Improved:
-		return Improved
-	case verdict.Regressed:
-		return Regressed
-	case verdict.Unchanged:
-		return Unchanged
-	}
-	return Inconclusive
 }
 
 // missChange is a change of misses in words. Of what one side alone has there is no
@@ -218,7 +206,7 @@ func missChange(c *diff.Change, v verdict.Verdict) string {
 }
 
 func functionChange(f *diff.Function) BranchFunction {
-	out := BranchFunction{Name: f.Name, DSO: path.Base(f.DSO), PMU: f.PMU, Verdict: branchOutcome(f.Misses.Verdict), Change: missChange(&f.Misses, f.Misses.Verdict)}
+	out := BranchFunction{Name: f.Name, DSO: path.Base(f.DSO), PMU: f.PMU, Verdict: f.Misses.Verdict, Change: missChange(&f.Misses, f.Misses.Verdict)}
 	if f.Name == "" {
 		out.Name = f.BaseName
 	}

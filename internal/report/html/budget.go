@@ -39,7 +39,7 @@ func (d *Document) AddOutcome(o *budget.Outcome, base, head diff.Side, opt Optio
 		}
 	}
 	d.Verdict = Verdict{
-		Outcome:  budgetOutcome(o.Verdict),
+		Outcome:  o.Verdict,
 		Sentence: fmt.Sprintf("%s: %s", plural(len(o.Results), "budget"), strings.Join(counts, ", ")),
 	}
 	for i := range o.Results {
@@ -52,7 +52,7 @@ func (d *Document) AddOutcome(o *budget.Outcome, base, head diff.Side, opt Optio
 		d.Budgets = append(d.Budgets, row)
 	}
 	if o.Blocks {
-		d.Verdict.Ground = append(d.Verdict.Ground, "The file says that what is not decidable blocks.")
+		d.Verdict.Ground = append(d.Verdict.Ground, "The file says that what is inconclusive blocks.")
 	}
 	if measured.Sentence != "" {
 		d.Verdict.Ground = append(d.Verdict.Ground, measured.Sentence+".")
@@ -68,20 +68,8 @@ func (d *Document) AddOutcome(o *budget.Outcome, base, head diff.Side, opt Optio
 	}
 }
 
-func budgetOutcome(v verdict.Verdict) Outcome {
-	switch v {
-	case verdict.Pass:
-		return Pass
-	case verdict.Warn:
-		return Warn
-	case verdict.Fail:
-		return Fail
-	}
-	return Inconclusive
-}
-
 func budgetOf(r *budget.Result) Budget {
-	b := Budget{Name: r.ID, Limit: "–", Measured: "–", Outcome: budgetOutcome(r.Verdict)}
+	b := Budget{Name: r.ID, Limit: "–", Measured: "–", Outcome: r.Verdict}
 	reasons := append([]string(nil), r.Reasons...)
 	for _, m := range r.Marks {
 		reasons = append(reasons, string(m))

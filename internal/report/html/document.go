@@ -42,67 +42,12 @@ type Document struct {
 	Facts []Fact
 }
 
-// An Outcome is how a verdict is marked, beside its words.
-type Outcome string
-
-// The outcomes, those of budgets first.
-const (
-	Pass         Outcome = Outcome(verdict.Pass)
-	Warn         Outcome = Outcome(verdict.Warn)
-	Fail         Outcome = Outcome(verdict.Fail)
-	Improved     Outcome = Outcome(verdict.Improved)
-	Regressed    Outcome = Outcome(verdict.Regressed)
-	Unchanged    Outcome = Outcome(verdict.Unchanged)
-	Inconclusive Outcome = Outcome(verdict.Inconclusive)
-	// Info is for results that are no comparison.
-	Info Outcome = "info"
-)
-
-// mark is what an outcome looks like without color.
-func (o Outcome) mark() string {
-	switch o {
-	case Pass:
-		return "✓"
-	case Fail:
-		return "✗"
-	case Warn:
-		return "!"
-	case Improved:
-		return "▼"
-	case Regressed:
-		return "▲"
-	case Unchanged:
-		return "="
-	case Inconclusive:
-		return "?"
-	}
-	return ""
-}
-
-// word names an outcome in the verdict.
-func (o Outcome) word() string {
-	switch o {
-	case Pass:
-		return "Pass"
-	case Fail:
-		return "Fail"
-	case Warn:
-		return "Warning"
-	case Improved:
-		return "Improved"
-	case Regressed:
-		return "Regressed"
-	case Unchanged:
-		return "Unchanged"
-	case Inconclusive:
-		return "Not decidable"
-	}
-	return ""
-}
+// Info is the outcome of results that are no comparison.
+const Info verdict.Verdict = "info"
 
 // A Verdict is the answer of a report.
 type Verdict struct {
-	Outcome Outcome
+	Outcome verdict.Verdict
 	// Sentence has the metric, its change, the interval and the budget.
 	Sentence string
 	// Ground are further sentences: on what the verdict rests.
@@ -111,11 +56,11 @@ type Verdict struct {
 
 // A Budget is a limit and what was measured.
 type Budget struct {
-	Name     string  `json:"name"`
-	Limit    string  `json:"limit"`
-	Measured string  `json:"measured"`
-	Interval string  `json:"interval"`
-	Outcome  Outcome `json:"outcome"`
+	Name     string          `json:"name"`
+	Limit    string          `json:"limit"`
+	Measured string          `json:"measured"`
+	Interval string          `json:"interval"`
+	Outcome  verdict.Verdict `json:"outcome"`
 	// Reason is further text, such as how many runs would decide.
 	Reason string `json:"reason"`
 }
@@ -124,22 +69,22 @@ type Budget struct {
 type Card struct {
 	Name string `json:"name"`
 	// Base and Head are values with their units. Head is "" if there is one value.
-	Base    string  `json:"base"`
-	Head    string  `json:"head"`
-	Change  string  `json:"change"` // "−17.7 % [−18.6, −16.9]"
-	Outcome Outcome `json:"outcome"`
-	Note    string  `json:"note"` // what the value is of, or why it has no interval
+	Base    string          `json:"base"`
+	Head    string          `json:"head"`
+	Change  string          `json:"change"` // "−17.7 % [−18.6, −16.9]"
+	Outcome verdict.Verdict `json:"outcome"`
+	Note    string          `json:"note"` // what the value is of, or why it has no interval
 }
 
 // decided reports whether a change was shown.
 func decided(c *diff.Change) bool { return c.Tested && c.Verdict.Changed() }
 
 // outcome is the verdict of a change, "" if it was not tested.
-func outcome(c *diff.Change) Outcome {
+func outcome(c *diff.Change) verdict.Verdict {
 	if !c.Tested {
 		return ""
 	}
-	return Outcome(c.Verdict)
+	return c.Verdict
 }
 
 // An Event is what was compared of one event.

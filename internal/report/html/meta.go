@@ -2,6 +2,7 @@ package html
 
 import (
 	"math"
+
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
@@ -32,9 +33,9 @@ type meta struct {
 }
 
 type metaVerdict struct {
-	Outcome  Outcome  `json:"outcome"`
-	Sentence string   `json:"sentence"`
-	Ground   []string `json:"ground"`
+	Outcome  verdict.Verdict `json:"outcome"`
+	Sentence string          `json:"sentence"`
+	Ground   []string        `json:"ground"`
 }
 
 type metaFact struct {
@@ -76,18 +77,18 @@ type metaMover struct {
 // A jsonChange is a Change. Ratio and ends of its interval are null where they are not
 // finite.
 type jsonChange struct {
-	Base       float64   `json:"base"`
-	Head       float64   `json:"head"`
-	NBase      int64     `json:"base_samples"`
-	NHead      int64     `json:"head_samples"`
-	Ratio      *float64  `json:"ratio"`
-	Lo         *float64  `json:"lo"`
-	Hi         *float64  `json:"hi"`
-	Verdict    Outcome   `json:"verdict"` // "" if it was not tested
-	Adjusted   float64   `json:"adjusted_p"`
-	RunsNeeded int       `json:"runs_needed"`
-	BaseRuns   []float64 `json:"base_runs,omitempty"`
-	HeadRuns   []float64 `json:"head_runs,omitempty"`
+	Base       float64         `json:"base"`
+	Head       float64         `json:"head"`
+	NBase      int64           `json:"base_samples"`
+	NHead      int64           `json:"head_samples"`
+	Ratio      *float64        `json:"ratio"`
+	Lo         *float64        `json:"lo"`
+	Hi         *float64        `json:"hi"`
+	Verdict    verdict.Verdict `json:"verdict"` // "" if it was not tested
+	Adjusted   float64         `json:"adjusted_p"`
+	RunsNeeded int             `json:"runs_needed"`
+	BaseRuns   []float64       `json:"base_runs,omitempty"`
+	HeadRuns   []float64       `json:"head_runs,omitempty"`
 }
 
 func toJSON(c *diff.Change) jsonChange {

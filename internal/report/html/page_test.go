@@ -20,6 +20,7 @@ import (
 	"profdiff/internal/compare/comparetest"
 	"profdiff/internal/listing"
 	"profdiff/internal/report/diff"
+	"profdiff/internal/verdict"
 )
 
 var update = flag.Bool("update", false, "rewrite expected outputs")
@@ -55,8 +56,8 @@ func small() comparetest.Options {
 func TestFirstScreen(t *testing.T) {
 	d := sample(t, small())
 	d.Budgets = []Budget{
-		{Name: "total", Limit: "+1.0\u202f%", Measured: "+1.4\u202f%", Interval: "[+0.8, +2.0]", Outcome: Fail},
-		{Name: "any function", Limit: "+5\u202f%", Measured: "+0.3\u202f%", Interval: "[−1, +2]", Outcome: Inconclusive, Reason: "12 runs a side would decide"},
+		{Name: "total", Limit: "+1.0\u202f%", Measured: "+1.4\u202f%", Interval: "[+0.8, +2.0]", Outcome: verdict.Fail},
+		{Name: "any function", Limit: "+5\u202f%", Measured: "+0.3\u202f%", Interval: "[−1, +2]", Outcome: verdict.Inconclusive, Reason: "12 runs a side would decide"},
 	}
 	page := string(render(t, d))
 	got := regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAllString(page, "<style>…</style>")

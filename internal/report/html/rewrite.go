@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"profdiff/internal/verdict"
 )
 
 // A shape is what may stand at a place in JSON, by a Go type, and what stood there.
@@ -93,6 +95,24 @@ func (s *shape) at(path string) *shape {
 // A letters is a text whose letters are marks of columns.
 type letters interface{ has(text string) error }
 
+// checkOf is what text of a type has to pass instead of being cleaned, nil for none.
+func checkOf(t reflect.Type) func(text string) error {
+	if t == reflect.TypeFor[verdict.Verdict]() {
+		return isOutcome
+	}
+	if l, ok := reflect.Zero(t).Interface().(letters); ok {
+		return l.has
+	}
+	return nil
+}
+
+func isOutcome(text string) error {
+	if v := verdict.Verdict(text); v != "" && v != Info && v.Title() == "" {
+		return fmt.Errorf("%q is no outcome", short(text, 20))
+	}
+	return nil
+}
+
 // A rewriter writes JSON as encoding/json would, with nothing that the shape does not
 // have, and text that is clean.
 type rewriter struct {
@@ -157,8 +177,8 @@ func (w *rewriter) value(s *shape) error {
 		if s.of.Kind() != reflect.String {
 			return s.unexpected("a text")
 		}
-		if l, ok := reflect.Zero(s.of).Interface().(letters); ok {
-			if err := l.has(v); err != nil {
+		if check := checkOf(s.of); check != nil {
+			if err := check(v); err != nil {
 				return fmt.Errorf("%s: %w", s.path, err)
 			}
 			s.found, s.n = true, s.n+len(v)

@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"profdiff/internal/report/diff"
 	"strings"
+
+	"profdiff/internal/report/diff"
+	"profdiff/internal/verdict"
 )
 
 // A screen is what the template shows: text that is ready.
 type screen struct {
 	Title, Heading, Base, Head string
 	Schema, Tool, DrawnBy      string
-	Outcome                    Outcome
+	Outcome                    verdict.Verdict
 	Mark, Word, Sentence       string
 	Ground, Warnings           []string
 	Also                       []metaFact
@@ -48,7 +50,7 @@ type moversView struct {
 
 type moversTable struct {
 	Title, Mark string
-	Class       Outcome
+	Class       verdict.Verdict
 	Rows        []moverRow
 	More        int
 }
@@ -69,7 +71,7 @@ func (p *Page) screen() *screen {
 	m := p.meta
 	s := &screen{
 		Heading: m.Title, Base: m.Base, Head: m.Head, Schema: m.Schema, Tool: m.Tool, DrawnBy: m.DrawnBy,
-		Outcome: m.Verdict.Outcome, Mark: m.Verdict.Outcome.mark(), Word: m.Verdict.Outcome.word(), Sentence: m.Verdict.Sentence,
+		Outcome: m.Verdict.Outcome, Mark: m.Verdict.Outcome.Sign(), Word: m.Verdict.Outcome.Title(), Sentence: m.Verdict.Sentence,
 		Ground: m.Verdict.Ground, Also: m.Also, Inputs: p.inputs,
 		Explorer: len(m.Events) > 0 || p.has("branches") || p.has("pipeline") || p.runs > 0,
 	}
@@ -86,14 +88,14 @@ func (p *Page) screen() *screen {
 		s.Warnings, s.MoreWarnings = m.Warnings[:maxShown], n
 	}
 	for _, b := range m.Budgets {
-		s.Budgets = append(s.Budgets, budgetRow{b, b.Outcome.mark(), budgetWord(b.Outcome)})
+		s.Budgets = append(s.Budgets, budgetRow{b, b.Outcome.Sign(), string(b.Outcome)})
 	}
 	cards := m.Cards
 	if cards == nil {
 		cards = m.totals()
 	}
 	for _, c := range cards {
-		s.Cards = append(s.Cards, cardView{c, c.Outcome.mark()})
+		s.Cards = append(s.Cards, cardView{c, c.Outcome.Sign()})
 	}
 	if len(m.Events) > 0 {
 		s.Movers = m.Events[0].movers(m.Cards != nil)
@@ -117,18 +119,6 @@ func inputsOf(runs []Run) (list []inputView) {
 		}
 	}
 	return list
-}
-
-func budgetWord(o Outcome) string {
-	switch o {
-	case Pass:
-		return "within"
-	case Fail:
-		return "exceeded"
-	case Warn:
-		return "warning"
-	}
-	return "not decidable"
 }
 
 // movers are the functions that changed. counted is set if the page says how many were
@@ -163,8 +153,8 @@ func (m *metaEvent) movers(counted bool) *moversView {
 		}
 	}
 	reach = min(reach, math.Log(4))
-	table := func(title string, class Outcome, list []metaMover, all int) moversTable {
-		t := moversTable{Title: title, Class: class, Mark: class.mark(), More: max(0, all-len(list))}
+	table := func(title string, class verdict.Verdict, list []metaMover, all int) moversTable {
+		t := moversTable{Title: title, Class: class, Mark: class.Sign(), More: max(0, all-len(list))}
 		for i := range list {
 			row := &list[i]
 			c := row.change()
@@ -176,7 +166,7 @@ func (m *metaEvent) movers(counted bool) *moversView {
 		}
 		return t
 	}
-	v.Grew, v.Shrank = table("Grew", Regressed, m.Grew, m.GrewInAll), table("Shrank", Improved, m.Shrank, m.ShrankInAll)
+	v.Grew, v.Shrank = table("Grew", verdict.Regressed, m.Grew, m.GrewInAll), table("Shrank", verdict.Improved, m.Shrank, m.ShrankInAll)
 	return v
 }
 

@@ -1,5 +1,7 @@
 package html
 
+import "profdiff/internal/verdict"
+
 // Branches are branches and how they were predicted, on one side or both.
 type Branches struct {
 	// Base and Head say what each side was made from. Head is nil if there is one side.
@@ -37,7 +39,7 @@ type Branch struct {
 	// Base and Head are nil if the side does not have the branch.
 	Base, Head *BranchSide
 	// Verdict is set if the sides were compared: Improved is a lower rate.
-	Verdict  Outcome
+	Verdict  verdict.Verdict
 	Adjusted float64
 	Change   string // of what was tested, in words
 	// Code is an index in Branches.Code, or -1.
@@ -73,7 +75,7 @@ type BranchSide struct {
 type BranchFunction struct {
 	Name, DSO, PMU string
 	Base, Head     *FunctionMisses // nil if the side does not have it
-	Verdict        Outcome
+	Verdict        verdict.Verdict
 	Change         string // of what was tested, in words
 }
 

@@ -36,22 +36,22 @@ func verdictOf(c *diff.Document, e *Event) Verdict {
 	amount := strings.TrimLeft(relative(t), "+−")
 	switch {
 	case e.Withheld != "" || c.Events[0].Total.Withheld:
-		v.Outcome = Inconclusive
+		v.Outcome = verdict.Inconclusive
 		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s, but no verdict holds", e.metric(), relative(t), interval, from)
 		if e.Withheld != "" {
 			v.Sentence += ": " + e.Withheld
 		}
 	case e.Single:
-		v.Outcome = Inconclusive
+		v.Outcome = verdict.Inconclusive
 		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s; one run a side does not tell how much runs differ", e.metric(), relative(t), interval, from)
-	case outcome(t) == Regressed:
+	case outcome(t) == verdict.Regressed:
 		v.Sentence = fmt.Sprintf("%s rose by %s%s, %s", e.metric(), amount, interval, from)
-	case outcome(t) == Improved:
+	case outcome(t) == verdict.Improved:
 		v.Sentence = fmt.Sprintf("%s fell by %s%s, %s", e.metric(), amount, interval, from)
-	case outcome(t) == Unchanged:
+	case outcome(t) == verdict.Unchanged:
 		v.Sentence = fmt.Sprintf("%s changed by no more than %s: %s%s, %s", e.metric(), shortPercent(c.Design.Margin), relative(t), interval, from)
 	default:
-		v.Outcome = Inconclusive
+		v.Outcome = verdict.Inconclusive
 		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s", e.metric(), relative(t), interval, from)
 		switch {
 		case t.RunsNeeded >= stats.MaxRuns:
@@ -171,7 +171,7 @@ func (e *Event) movers() (grew, shrank []mover) {
 		}
 		switch {
 		case !decided(m.change):
-		case outcome(m.change) == Regressed:
+		case outcome(m.change) == verdict.Regressed:
 			grew = append(grew, m)
 		default:
 			shrank = append(shrank, m)
@@ -224,7 +224,7 @@ func cards(c *diff.Document, events []Event) []Card {
 // totalCard is the total of an event.
 func totalCard(e *Event) Card {
 	t := &e.Total
-	card := Card{Name: e.metric(), Base: weight(t.Base, e.Unit), Head: weight(t.Head, e.Unit), Change: relative(t), Outcome: Inconclusive}
+	card := Card{Name: e.metric(), Base: weight(t.Base, e.Unit), Head: weight(t.Head, e.Unit), Change: relative(t), Outcome: verdict.Inconclusive}
 	if i := interval(t); i != "" {
 		card.Change += " " + i
 	}
@@ -286,7 +286,7 @@ func quality(c *diff.Document) Card {
 		parts = append(parts, share(stacks)+" of stacks cut off")
 	}
 	if all.LostShare() > poorLost || all.UnknownShare() > poorUnknown || stacks > poorStacks {
-		card.Base, card.Outcome = "Poor", Warn
+		card.Base, card.Outcome = "Poor", verdict.Warn
 	}
 	if all.In == 0 {
 		card.Base = "Counted"

@@ -26,6 +26,7 @@ import (
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/tools/browser"
+	"profdiff/internal/verdict"
 )
 
 func render(t *testing.T, d *html.Document) []byte {
@@ -459,7 +460,7 @@ func hostileDocument(t *testing.T) *html.Document {
 	d := sample(t, opt)
 	for i, n := range comparetest.HostileNames() {
 		d.Warnings = append(d.Warnings, n)
-		d.Budgets = append(d.Budgets, html.Budget{Name: n, Limit: n, Measured: n, Interval: n, Outcome: html.Fail, Reason: n})
+		d.Budgets = append(d.Budgets, html.Budget{Name: n, Limit: n, Measured: n, Interval: n, Outcome: verdict.Fail, Reason: n})
 		d.Events[0].Functions[i].DSO = n
 		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, diff.Row{Name: n})
 		d.Runs = append(d.Runs, html.Run{Name: n, Command: n, Tool: n, Warnings: []string{n}})
@@ -602,7 +603,7 @@ const tabNames = `[...document.querySelectorAll("[role=tab]")].map(t => t.id.sli
 func everything(t *testing.T) *html.Document {
 	t.Helper()
 	d := sample(t, comparetest.Options{Frames: 400, Depth: 12, Runs: 8, Change: true, Events: []string{"cpu-clock", "off-cpu"}})
-	d.Budgets = []html.Budget{{Name: "total", Limit: "+1 %", Measured: "+2 %", Outcome: html.Fail}, {Name: "other", Outcome: html.Inconclusive}}
+	d.Budgets = []html.Budget{{Name: "total", Limit: "+1 %", Measured: "+2 %", Outcome: verdict.Fail}, {Name: "other", Outcome: verdict.Inconclusive}}
 	d.Warnings = []string{"a warning"}
 	rate, number, pair := 0.2, 1200.0, [2]float64{0.1, 0.3}
 	side := &html.BranchSide{Rate: &rate, CI: &pair, N: 100, Misses: &number, Taken: &rate, MPKI: &rate, Lost: &pair, Confidence: "place exact", Class: "random"}
@@ -611,11 +612,11 @@ func everything(t *testing.T) *html.Document {
 	d.Branches = &html.Branches{
 		Base: &html.BranchSource{Name: "x", Tier: "B", Means: "stacks"}, Head: &html.BranchSource{Name: "y", Tier: "B", Means: "stacks", Unknown: "not recorded"},
 		Rows: []html.Branch{
-			{Function: "f", Place: "+a", File: "f.c", Line: 7, Kind: "conditional", Base: side, Head: bounded, Verdict: html.Regressed, Change: "misses +3 %", Code: 0},
+			{Function: "f", Place: "+a", File: "f.c", Line: 7, Kind: "conditional", Base: side, Head: bounded, Verdict: verdict.Regressed, Change: "misses +3 %", Code: 0},
 			{Function: "f", Place: "+c", Base: side, Change: "removed", Code: -1},
-			{Function: "g", Place: "+0", Head: &html.BranchSide{N: 2}, Verdict: html.Unchanged, Change: "unchanged", Code: -1},
+			{Function: "g", Place: "+0", Head: &html.BranchSide{N: 2}, Verdict: verdict.Unchanged, Change: "unchanged", Code: -1},
 		},
-		Functions: []html.BranchFunction{{Name: "f", DSO: "program", PMU: "cpu_atom", Base: &html.FunctionMisses{Misses: 10, CI: &pair, Samples: 9}, Head: &html.FunctionMisses{Misses: 5, Samples: 4}, Verdict: html.Improved, Change: "misses −50 %"}},
+		Functions: []html.BranchFunction{{Name: "f", DSO: "program", PMU: "cpu_atom", Base: &html.FunctionMisses{Misses: 10, CI: &pair, Samples: 9}, Head: &html.FunctionMisses{Misses: 5, Samples: 4}, Verdict: verdict.Improved, Change: "misses −50 %"}},
 		Code:      []html.BranchCode{{Function: "f", Rows: []html.CodeRow{{Base: inst("jl", 0), Head: inst("jl", 0), File: "f.c", Line: 7}, {Base: inst("jg", 1)}, {Head: inst("ret", -1)}}}},
 	}
 	d.Pipeline = &html.Pipeline{Model: "m", Tool: "llvm-mca", Loops: []html.Loop{{

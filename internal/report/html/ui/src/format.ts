@@ -71,7 +71,7 @@ export const plural = (n: number, what: string, many = what + "s") => count(n) +
 
 /** What a verdict looks like and is called. */
 export const MARKS: Record<string, [string, string]> = {
-  regressed: ["▲", "regressed"], improved: ["▼", "improved"], unchanged: ["=", "unchanged"], inconclusive: ["?", "undecided"],
+  regressed: ["▲", "regressed"], improved: ["▼", "improved"], unchanged: ["=", "unchanged"], inconclusive: ["?", "inconclusive"],
   "": ["", "not tested"],
 };
 
