@@ -31,7 +31,7 @@ var policy = map[string][]string{
 	"branch":                {"stats", "symbolizer"},
 	"branch/branchtest":     {"branch", "llvm", "objfile", "symbolizer"},
 	"branch/code":           {"align", "branch", "disasm", "llvm", "objfile", "perfsession", "symbolizer"},
-	"branch/shape":          {"branch/code", "disasm"},
+	"branch/shape":          {"branch/code", "disasm", "predict/asm"},
 	"branch/advice":         {"branch", "branch/code", "branch/shape", "symbolizer"},
 	"branch/annotate":       {"branch", "branch/code", "disasm", "symbolizer"},
 	"branch/events":         {"branch", "perffile"},

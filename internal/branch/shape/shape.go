@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"profdiff/internal/disasm"
+	"profdiff/internal/predict/asm"
 )
 
 // A Shape is what the code around a conditional branch looks like.
@@ -158,12 +159,12 @@ func (c *codeText) side(block int, blocks []int) (s Side) {
 	for i := c.f.Blocks[block].First; i < c.f.Blocks[block].End; i++ {
 		op := c.operation(i)
 		loaded = slices.DeleteFunc(loaded, func(o operation) bool { return slices.Contains(op.defs, o.base()) })
-		if op.base() != "" && !slices.Contains(op.defs, op.base()) {
+		if op.base() != asm.NoRegister && !slices.Contains(op.defs, op.base()) {
 			loaded = append(loaded, op)
 		}
 	}
 	near := func(op operation) bool {
-		return op.base() != "" && slices.ContainsFunc(loaded, func(o operation) bool {
+		return op.base() != asm.NoRegister && slices.ContainsFunc(loaded, func(o operation) bool {
 			return o.base() == op.base() && max(o.displacement-op.displacement, op.displacement-o.displacement) <= nearby
 		})
 	}
@@ -197,7 +198,7 @@ func (c *codeText) side(block int, blocks []int) (s Side) {
 // constants.
 func (c *codeText) compares(block int) int {
 	register := c.compared(block)
-	if register == "" {
+	if register == asm.NoRegister {
 		return 0
 	}
 	seen := []int{block}
@@ -213,15 +214,15 @@ func (c *codeText) compares(block int) int {
 }
 
 // compared is the register that the last instructions of a block compare with a
-// constant to branch, "" if they do not.
-func (c *codeText) compared(block int) string {
+// constant to branch, asm.NoRegister if they do not.
+func (c *codeText) compared(block int) asm.Register {
 	b := &c.f.Blocks[block]
 	if b.End-b.First < 2 || c.f.Insts[b.End-1].Kind != disasm.Conditional {
-		return ""
+		return asm.NoRegister
 	}
 	op := c.operation(b.End - 2)
 	if !op.compares || !op.constant || len(op.uses) != 1 {
-		return ""
+		return asm.NoRegister
 	}
 	return op.uses[0]
 }
@@ -234,7 +235,7 @@ func (c *codeText) feeds(loop, block, join int, sides []int) string {
 		return ""
 	}
 	in := c.f.Loops[loop].Blocks
-	carried := make(map[string]bool)
+	carried := make(map[asm.Register]bool)
 	for _, b := range sides {
 		for i := c.f.Blocks[b].First; i < c.f.Blocks[b].End; i++ {
 			for _, r := range c.operation(i).defs {
@@ -259,7 +260,7 @@ func (c *codeText) feeds(loop, block, join int, sides []int) string {
 
 // read reports whether a register is read from a block on, in some blocks, before it is
 // written, and whether for the address of a load.
-func (c *codeText) read(register string, from int, in []int) (read, address bool) {
+func (c *codeText) read(register asm.Register, from int, in []int) (read, address bool) {
 	if !slices.Contains(in, from) {
 		return false, false
 	}
@@ -287,8 +288,8 @@ func (c *codeText) read(register string, from int, in []int) (read, address bool
 
 // needed are the registers that a branch depends on by way of the instructions of some
 // blocks.
-func (c *codeText) needed(block int, in []int) map[string]bool {
-	needed := make(map[string]bool)
+func (c *codeText) needed(block int, in []int) map[asm.Register]bool {
+	needed := make(map[asm.Register]bool)
 	for _, r := range c.tested(block) {
 		needed[r] = true
 	}
@@ -297,7 +298,7 @@ func (c *codeText) needed(block int, in []int) map[string]bool {
 		for _, b := range in {
 			for i := c.f.Blocks[b].First; i < c.f.Blocks[b].End; i++ {
 				op := c.operation(i)
-				if !slices.ContainsFunc(op.defs, func(r string) bool { return needed[r] }) {
+				if !slices.ContainsFunc(op.defs, func(r asm.Register) bool { return needed[r] }) {
 					continue
 				}
 				for _, r := range op.uses {
@@ -313,7 +314,7 @@ func (c *codeText) needed(block int, in []int) map[string]bool {
 
 // tested are the registers that a branch depends on: its own, or those of the last
 // comparison before it.
-func (c *codeText) tested(block int) []string {
+func (c *codeText) tested(block int) []asm.Register {
 	b := &c.f.Blocks[block]
 	uses := slices.Clone(c.operation(b.End - 1).uses)
 	for i := b.End - 2; i >= b.First && len(uses) == 0; i-- {

@@ -1,6 +1,8 @@
 package shape
 
 import (
+	"profdiff/internal/predict/asm"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,7 +25,7 @@ func TestOperations(t *testing.T) {
 		{"push   %rbx", false, "rbx", "", "s"},
 		{"mov    %rax,0x10(%rsp)", false, "rax rsp", "", "sk"},
 		{"call   401020", false, "", "", ""},
-		{"movsd  0x20(%rip),%xmm1", false, "rip", "xmm1", "lk"},
+		{"movsd  0x20(%rip),%xmm1", false, "", "xmm1", "lk"},
 		{"ldr x0, [x1,#8]", true, "x1", "x0", "l"},
 		{"ldp x29, x30, [sp],#16", true, "sp", "x29 x30 sp", "lkn"},
 		{"str w2, [x3,x4,lsl #2]", true, "x2 x3 x4", "", "s"},
@@ -33,10 +35,19 @@ func TestOperations(t *testing.T) {
 		{"add x0, x0, x1", true, "x0 x1", "x0", ""},
 		{"fadd d0, d1, d2", true, "v1 v2", "v0", ""},
 	} {
-		op := parseX86(test.text)
-		if test.arm {
-			op = parseArm64(test.text)
+		op := operationOf(test.text)
+		registers := func(names string) (list []asm.Register) {
+			for _, name := range strings.Fields(names) {
+				r, _ := asm.RegisterX86("%" + name)
+				if test.arm {
+					r = asm.RegisterA64(name)
+				}
+				list = append(list, r)
+			}
+			slices.Sort(list)
+			return list
 		}
+		slices.Sort(op.defs)
 		var flags []string
 		for _, f := range []struct {
 			set  bool
@@ -46,8 +57,8 @@ func TestOperations(t *testing.T) {
 				flags = append(flags, f.name)
 			}
 		}
-		if uses, defs := strings.Join(op.uses, " "), strings.Join(op.defs, " "); uses != test.uses || defs != test.defs || strings.Join(flags, "") != test.flags {
-			t.Errorf("%s: uses %q, defines %q, %q; want %q, %q, %q", test.text, uses, defs, flags, test.uses, test.defs, test.flags)
+		if !slices.Equal(op.uses, registers(test.uses)) || !slices.Equal(op.defs, registers(test.defs)) || strings.Join(flags, "") != test.flags {
+			t.Errorf("%s: uses %v, defines %v, %q; want %q, %q, %q", test.text, op.uses, op.defs, flags, test.uses, test.defs, test.flags)
 		}
 	}
 }
