@@ -146,10 +146,10 @@ func (f *File) outcome(o *Outcome) {
 		r := &o.Results[i]
 		v := r.Verdict
 		if v == verdict.Inconclusive {
-			switch f.Defaults.OnInconclusive {
-			case "pass":
+			switch verdict.Verdict(f.Defaults.OnInconclusive) {
+			case verdict.Pass:
 				v = verdict.Pass
-			case "fail":
+			case verdict.Fail:
 				blocks = blocks || r.canFail()
 			}
 		}

@@ -280,7 +280,7 @@ func (f *File) replay(in *Inputs, runs []*run.Run, side string) (*Replay, error)
 	// Waivers and absolute limits say nothing of noise.
 	replayed.Waivers = nil
 	replayed.Defaults.Require.Runs = min(f.Defaults.Require.Runs, r.Runs)
-	replayed.Defaults.OnMissing = "warn"
+	replayed.Defaults.OnMissing = OnMissing(verdict.Warn)
 	replayed.Budgets = nil
 	for _, b := range f.Budgets {
 		if b.Limit != nil && b.Samples == "" && b.MCA == nil && b.BranchCost == "" {

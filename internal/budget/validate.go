@@ -34,8 +34,8 @@ func (f *File) check() error {
 		d.Alpha = new(Fraction)
 		*d.Alpha = defaultAlpha
 	}
-	d.OnInconclusive = cmp.Or(d.OnInconclusive, "warn")
-	d.OnMissing = cmp.Or(d.OnMissing, "fail")
+	d.OnInconclusive = cmp.Or(d.OnInconclusive, OnUnproven(verdict.Warn))
+	d.OnMissing = cmp.Or(d.OnMissing, OnMissing(verdict.Fail))
 	if d.MinEffect == nil {
 		d.MinEffect = new(Share)
 	}

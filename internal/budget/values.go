@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"profdiff/internal/verdict"
 )
 
 // A scalar is a value that is written as one word of YAML. parse gets the word as the file
@@ -262,10 +264,12 @@ type Of string
 // Level is note or off.
 type Level string
 
-func (TestName) words() []string   { return []string{"auto", "rank", "welch"} }
-func (OnUnproven) words() []string { return []string{"pass", "warn", "fail"} }
-func (OnMissing) words() []string  { return []string{"fail", "warn"} }
-func (OrderName) words() []string  { return []string{"interleaved", "any"} }
+func (TestName) words() []string { return []string{"auto", "rank", "welch"} }
+func (OnUnproven) words() []string {
+	return []string{string(verdict.Pass), string(verdict.Warn), string(verdict.Fail)}
+}
+func (OnMissing) words() []string { return []string{string(verdict.Fail), string(verdict.Warn)} }
+func (OrderName) words() []string { return []string{"interleaved", "any"} }
 func (ThrottlingName) words() []string {
 	return []string{"none", "any"}
 }
