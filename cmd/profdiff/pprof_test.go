@@ -109,6 +109,9 @@ func pprofFlameGraph(t *testing.T, page string) (g flameGraph) {
 // TestPprofOpens lets pprof open, list and flame-graph what is made of every
 // recording, and compares the flame graph with the profile: no frame may vanish.
 func TestPprofOpens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("pprof opens each recording")
+	}
 	t.Setenv("HOME", t.TempDir()) // pprof looks for settings
 	for _, file := range readable(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {

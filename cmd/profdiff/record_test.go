@@ -127,6 +127,9 @@ func (s *stopper) Write(p []byte) (int, error) {
 
 // An interrupted recording goes on where it was.
 func TestRecordInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("records several times")
+	}
 	t.Parallel()
 	needPerf(t)
 	dir := t.TempDir()
@@ -170,6 +173,9 @@ func TestRecordInterrupted(t *testing.T) {
 
 // Without perf, one line says so, and what was recorded is of use.
 func TestRecordWithoutPerf(t *testing.T) {
+	if testing.Short() {
+		t.Skip("records several times")
+	}
 	needPerf(t)
 	dir := t.TempDir()
 	args := func(runs string) []string {
@@ -204,6 +210,9 @@ func diffs(t *testing.T, dir string) {
 }
 
 func TestRecordCallgrind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs valgrind")
+	}
 	t.Parallel()
 	needTool(t, "valgrind")
 	dir := t.TempDir()

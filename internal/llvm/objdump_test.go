@@ -229,7 +229,7 @@ func basicBlocks(a arch, list []Instruction, limit int) [][]string {
 func TestAcceptance(t *testing.T) {
 	blocks := 400
 	if testing.Short() {
-		blocks = 60
+		blocks = 40
 	}
 	thumb := []string{"clang", "--target=armv7-linux-gnueabihf", "-mthumb", "-ffreestanding", "-O2", "-c"}
 	tests := []struct {
