@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,22 +194,8 @@ func parseMissCost(text string) (*branch.Cost, error) {
 // readBranches reads one input; "-" is standard input.
 func (s *stdio) readBranches(name string, opt *branch.Options) (t *branch.Table, err error) {
 	err = input.Read(name, s.in, func(src *input.Source) error {
-		r, size, err := src.Random()
-		if err != nil {
-			return err
-		}
-		t, err = branchTable(src.Name, r, size, opt)
+		t, err = recording.Read(src, opt)
 		return err
 	})
-	return t, err
-}
-
-func branchTable(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
-	t, err := recording.Read(name, r, size, opt)
-	if err != nil {
-		if totals, ok, statErr := statTable(name, r, size, opt); ok {
-			t, err = totals, statErr
-		}
-	}
 	return t, err
 }

@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/input"
+	"profdiff/internal/perfstat"
 	"profdiff/internal/report/branches"
 )
 
@@ -117,7 +118,7 @@ func baseHead(cmd *cobra.Command, name string, list []float64, one bool) (*[2]fl
 }
 
 // stats reads the totals of base and head, nil where there are none.
-func (f *branchesDiffFlags) stats(std *stdio) (stats [2]*branch.Stat, err error) {
+func (f *branchesDiffFlags) stats(std *stdio) (stats [2]*perfstat.Stat, err error) {
 	for i, name := range []string{f.statBase, f.statHead} {
 		if name == "" {
 			continue
@@ -130,7 +131,7 @@ func (f *branchesDiffFlags) stats(std *stdio) (stats [2]*branch.Stat, err error)
 }
 
 // branchSides reads the runs of both sides, with the totals of each.
-func (s *stdio) branchSides(base, head []string, opt *branch.Options, stats [2]*branch.Stat) (baseRuns, headRuns []*branch.Table, err error) {
+func (s *stdio) branchSides(base, head []string, opt *branch.Options, stats [2]*perfstat.Stat) (baseRuns, headRuns []*branch.Table, err error) {
 	baseFiles, err := input.Files(base)
 	if err != nil {
 		return nil, nil, err
@@ -167,7 +168,7 @@ func (s *stdio) branchSides(base, head []string, opt *branch.Options, stats [2]*
 }
 
 // diffBranches compares the branches of two sides and prints the result.
-func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2]*branch.Stat, opt diff.Options, page *htmlFlags, limit int, format, output string) error {
+func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2]*perfstat.Stat, opt diff.Options, page *htmlFlags, limit int, format, output string) error {
 	baseRuns, headRuns, err := s.branchSides(base, head, read, stats)
 	if err != nil {
 		return err

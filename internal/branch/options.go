@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/perfstat"
 	"profdiff/internal/symbolizer"
 )
 
@@ -20,7 +21,7 @@ type Options struct {
 	// recording names count more than the table, less than the recording's own.
 	Calibrated []CalibratedCost
 	// Stat has totals that are taken instead of those of samples, nil for none.
-	Stat           *Stat
+	Stat           *perfstat.Stat
 	AllowTruncated bool
 }
 

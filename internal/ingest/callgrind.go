@@ -112,7 +112,7 @@ func (c *callgrindReader) begin(part *callgrind.Part) {
 	c.part, c.events, c.units = part, c.events[:0], c.units[:0]
 	for _, name := range part.Events {
 		unit, factor := callgrindUnit(part, name)
-		c.events = append(c.events, c.b.Event(run.Event{Name: text([]byte(name)), Unit: unit, Simulated: true}))
+		c.events = append(c.events, c.b.Event(run.Event{Name: input.Text([]byte(name)), Unit: unit, Simulated: true}))
 		c.units = append(c.units, factor)
 	}
 	l := run.Labels{PID: -1, TID: -1, CPU: -1}
@@ -150,7 +150,7 @@ func (c *callgrindReader) enter(place callgrindPlace) {
 	object := place.function.Object
 	m, ok := c.mappings[object]
 	if !ok {
-		m = c.files.mapping(text([]byte(knownName(object))))
+		m = c.files.mapping(input.Text([]byte(knownName(object))))
 		c.mappings[object] = m
 	}
 	c.mapping = m
@@ -164,17 +164,17 @@ func (c *callgrindReader) enter(place callgrindPlace) {
 
 // callgrindFunction is the function of a place without its recursion level.
 func callgrindFunction(place callgrindPlace) run.Function {
-	name := text([]byte(place.function.Name))
+	name := input.Text([]byte(place.function.Name))
 	if isCallgrindUnknown(name) {
-		f := unknownFunction(text([]byte(knownName(place.function.Object))), 0, &Options{})
-		f.File = text([]byte(knownName(place.file)))
+		f := unknownFunction(input.Text([]byte(knownName(place.function.Object))), 0, &Options{})
+		f.File = input.Text([]byte(knownName(place.file)))
 		return f
 	}
 	base := name
-	if i := strings.LastIndexByte(name, '\''); i > 0 && isDigits([]byte(name[i+1:])) {
+	if i := strings.LastIndexByte(name, '\''); i > 0 && input.IsDigits([]byte(name[i+1:])) {
 		base = name[:i]
 	}
-	return run.Function{Name: base, SystemName: base, File: text([]byte(knownName(place.file)))}
+	return run.Function{Name: base, SystemName: base, File: input.Text([]byte(knownName(place.file)))}
 }
 
 // isCallgrindUnknown reports whether a function has no name, only perhaps the address
@@ -207,7 +207,7 @@ func callgrindFacts(r *run.Run, file *callgrind.File, calls bool) {
 	rec := &r.Recording
 	rec.Format = file.Format.String()
 	part := file.Parts[0]
-	rec.CommandLine = text([]byte(part.Command))
+	rec.CommandLine = input.Text([]byte(part.Command))
 	for _, other := range file.Parts {
 		if other.Command != part.Command {
 			rec.CommandLine = ""
@@ -216,11 +216,11 @@ func callgrindFacts(r *run.Run, file *callgrind.File, calls bool) {
 	version, isCallgrind := strings.CutPrefix(part.Creator, "callgrind-")
 	switch {
 	case isCallgrind:
-		rec.Tool = text([]byte("callgrind (valgrind " + version + ")"))
+		rec.Tool = input.Text([]byte("callgrind (valgrind " + version + ")"))
 	case file.Format == callgrind.Cachegrind:
 		rec.Tool = "cachegrind (valgrind)"
 	default:
-		rec.Tool = text([]byte(part.Creator))
+		rec.Tool = input.Text([]byte(part.Creator))
 		r.Warnings = append(r.Warnings, "is not of callgrind or cachegrind: values are taken as exact counts, noise of sampling is not known")
 		return
 	}
@@ -231,7 +231,7 @@ func callgrindFacts(r *run.Run, file *callgrind.File, calls bool) {
 	}
 	for _, d := range part.Desc {
 		if strings.HasSuffix(d.Type, " cache") && d.Value != "" {
-			machine = append(machine, strings.TrimSuffix(d.Type, " cache")+" "+text([]byte(d.Value)))
+			machine = append(machine, strings.TrimSuffix(d.Type, " cache")+" "+input.Text([]byte(d.Value)))
 		}
 	}
 	rec.CPU = strings.Join(machine, "; ")

@@ -132,11 +132,11 @@ func (f *folded) split(line []byte) (stack []byte, weight, count int64, err erro
 	stack = bytes.TrimRight(line[:i], " ")
 	// stack TAB weight TAB samples
 	if line[i] == '\t' {
-		if j := bytes.LastIndexByte(stack, '\t'); j >= 0 && isNumber(stack[j+1:]) && isDigits(last) {
+		if j := bytes.LastIndexByte(stack, '\t'); j >= 0 && isNumber(stack[j+1:]) && input.IsDigits(last) {
 			if weight, err = f.weight(stack[j+1:]); err != nil {
 				return nil, 0, 0, err
 			}
-			if count, err = parseCount(last); err != nil {
+			if count, err = input.ParseCount(last); err != nil {
 				return nil, 0, 0, err
 			}
 			f.counted = true
@@ -151,8 +151,8 @@ func (f *folded) split(line []byte) (stack []byte, weight, count int64, err erro
 
 // weight reads a weight. Decimal fractions are rounded.
 func (f *folded) weight(b []byte) (int64, error) {
-	if isDigits(b) {
-		return parseCount(b)
+	if input.IsDigits(b) {
+		return input.ParseCount(b)
 	}
 	v, err := strconv.ParseFloat(string(b), 64)
 	switch {
@@ -173,7 +173,7 @@ func (f *folded) weight(b []byte) (int64, error) {
 func isNumber(b []byte) bool {
 	b = bytes.TrimPrefix(b, []byte("-"))
 	whole, fraction, ok := bytes.Cut(b, []byte("."))
-	return isDigits(whole) && (!ok || isDigits(fraction))
+	return input.IsDigits(whole) && (!ok || input.IsDigits(fraction))
 }
 
 // frameEnd is where the first frame of stack ends: at a ; without a backslash.
@@ -265,7 +265,7 @@ func cutAnnotation(name string) (string, run.MappingKind) {
 
 func unescapeFrame(b []byte) string {
 	if bytes.IndexByte(b, '\\') < 0 {
-		return text(b)
+		return input.Text(b)
 	}
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {
@@ -285,7 +285,7 @@ func unescapeFrame(b []byte) string {
 		}
 		out = append(out, b[i])
 	}
-	return text(out)
+	return input.Text(out)
 }
 
 // refuseDifference recognizes the output of difffolded.pl and inferno-diff-folded:
@@ -332,5 +332,5 @@ func isFolded(head input.Head) bool {
 
 func isExponent(b []byte) bool {
 	mantissa, exponent, ok := bytes.Cut(bytes.ToLower(b), []byte("e"))
-	return ok && isNumber(mantissa) && isDigits(bytes.TrimLeft(exponent, "+-"))
+	return ok && isNumber(mantissa) && input.IsDigits(bytes.TrimLeft(exponent, "+-"))
 }

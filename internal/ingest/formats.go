@@ -9,11 +9,11 @@
 package ingest
 
 import (
-	"bytes"
-
 	"profdiff/internal/callgrind"
 	"profdiff/internal/input"
 	"profdiff/internal/perffile"
+	"profdiff/internal/perfscript"
+	"profdiff/internal/perfstat"
 	"profdiff/internal/run"
 )
 
@@ -25,55 +25,44 @@ type Format = input.Format[reader]
 
 // The names of formats.
 const (
-	PerfData          = "perf.data"
-	ReportSample      = "simpleperf report-sample --protobuf"
-	ReportSampleText  = "simpleperf report-sample"
-	Pprof             = "pprof"
-	Gecko             = "Firefox Profiler JSON"
-	PerfScript        = "perf script"
-	Folded            = "folded stacks"
-	StackDump         = "Android stack dumps"
-	Tombstone         = "Android tombstones in protobuf"
-	ReportCSV         = "simpleperf report --csv"
-	SimpleperfStatCSV = "simpleperf stat --csv"
-	PerfStatCSV       = "perf stat -x"
-	PerfStatJSON      = "perf stat -j"
-	Callgrind         = "callgrind.out or cachegrind.out"
+	PerfData         = "perf.data"
+	ReportSample     = "simpleperf report-sample --protobuf"
+	ReportSampleText = "simpleperf report-sample"
+	Pprof            = "pprof"
+	Gecko            = "Firefox Profiler JSON"
+	PerfScript       = "perf script"
+	Folded           = "folded stacks"
+	StackDump        = "Android stack dumps"
+	Tombstone        = "Android tombstones in protobuf"
+	ReportCSV        = "simpleperf report --csv"
+	Callgrind        = "callgrind.out or cachegrind.out"
 )
 
 // formats has all formats that are read. Of those that recognise an input the first one
 // reads it: what has a magic number comes first, what is told by the form of its lines
 // last.
 var formats = input.Table[reader]{
-	{Name: PerfData, Recognise: only(func(head input.Head) bool { return perffile.IsPerfData(head) }), Read: readPerfDataSource},
-	{Name: ReportSample, Recognise: magic(reportSampleMagic), Read: readReportSample},
-	{Name: Pprof, Recognise: only(isPprof), Read: readPprof},
-	{Name: Tombstone, Recognise: only(isTombstoneProto), Read: readTombstoneProto},
-	{Name: Gecko, Recognise: ofText(isGecko), Read: readGecko},
-	{Name: PerfStatJSON, Recognise: ofText(isPerfStatJSON), Read: readPerfStatJSON},
-	{Name: Callgrind, Recognise: ofText(func(head input.Head) bool { return callgrind.Detect(head) }), Read: readCallgrind},
-	{Name: SimpleperfStatCSV, Recognise: ofText(isSimpleperfStat), Read: readSimpleperfStat},
-	{Name: ReportCSV, Recognise: ofText(isReportCSV), Read: readReportCSV},
-	{Name: ReportSampleText, Recognise: ofText(isReportSampleText), Read: readReportSampleText},
-	{Name: StackDump, Recognise: ofText(isStackDump), Read: readStackDump},
-	{Name: PerfStatCSV, Recognise: ofText(isPerfStat), Read: readPerfStatCSV},
-	{Name: PerfScript, Recognise: ofText(isPerfScript), Read: readPerfScript},
-	{Name: Folded, Recognise: ofText(isFolded), Read: readFolded},
+	{Name: PerfData, Recognise: is(func(head input.Head) bool { return perffile.IsPerfData(head) }), Read: readPerfDataSource},
+	{Name: ReportSample, Recognise: is(isReportSample), Read: readReportSample},
+	{Name: Pprof, Recognise: is(isPprof), Read: readPprof},
+	{Name: Tombstone, Recognise: is(isTombstoneProto), Read: readTombstoneProto},
+	{Name: Gecko, Text: true, Recognise: is(isGecko), Read: readGecko},
+	counters(perfstat.JSON),
+	{Name: Callgrind, Text: true, Recognise: is(func(head input.Head) bool { return callgrind.Detect(head) }), Read: readCallgrind},
+	counters(perfstat.Text),
+	counters(perfstat.SimpleperfText),
+	counters(perfstat.SimpleperfCSV),
+	{Name: ReportCSV, Text: true, Recognise: is(isReportCSV), Read: readReportCSV},
+	{Name: ReportSampleText, Text: true, Recognise: is(isReportSampleText), Read: readReportSampleText},
+	{Name: StackDump, Text: true, Recognise: is(isStackDump), Read: readStackDump},
+	counters(perfstat.CSV),
+	{Name: PerfScript, Text: true, Recognise: perfscript.Recognise, Read: readPerfScript},
+	{Name: Folded, Text: true, Recognise: is(isFolded), Read: readFolded},
 }
 
-// magic recognises formats by what they start with.
-func magic(start string) func(input.Head) input.Evidence {
-	return only(func(head input.Head) bool { return bytes.HasPrefix(head, []byte(start)) })
-}
-
-// only makes a recogniser of a function that knows its format or does not.
-func only(is func(input.Head) bool) func(input.Head) input.Evidence {
-	return func(head input.Head) input.Evidence { return input.Evidence{Is: is(head)} }
-}
-
-// ofText makes a recogniser of a function that is only asked about text.
-func ofText(is func(input.Head) bool) func(input.Head) input.Evidence {
-	return only(func(head input.Head) bool { return head.IsText() && is(head) })
+// is makes a recogniser of a function that knows its format or does not.
+func is(of func(input.Head) bool) func(input.Head) input.Evidence {
+	return func(head input.Head) input.Evidence { return input.Evidence{Is: of(head)} }
 }
 
 // Detect tells the format of an input by its content; the name does not matter.

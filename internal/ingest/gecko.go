@@ -178,7 +178,7 @@ func (g *gecko) libs() (libs []geckoLib) {
 			case "name":
 				name = in.text()
 			case "codeId":
-				if id := strings.ToLower(in.text()); isHex([]byte(id)) {
+				if id := strings.ToLower(in.text()); input.IsHex([]byte(id)) {
 					l.buildID = id
 				}
 			default:

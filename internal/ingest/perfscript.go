@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	"profdiff/internal/input"
+	"profdiff/internal/perfscript"
 	"profdiff/internal/run"
 )
 
@@ -111,31 +111,31 @@ func (s *perfScript) line(line []byte) {
 		return
 	case line[0] == '\t':
 		if isName {
-			h := noHeader
-			h.comm = []byte(name)
+			h := perfscript.NoHeader
+			h.Comm = []byte(name)
 			s.begin(&h)
 		}
 		s.indented(line)
 		return
 	}
-	h, ok := parseScriptHeader(line)
+	h, ok := perfscript.ParseHeader(line)
 	chain := line[0] == ' ' && s.sample.open && !s.sample.inline
 	switch {
-	case ok && (h.strong() || !chain):
+	case ok && (h.Strong() || !chain):
 		s.header(line, &h)
 	case chain && s.addFrame(line):
 	case ok:
 		s.header(line, &h)
 	case bytes.Contains(line, []byte("PERF_RECORD_")):
 		s.record(line)
-	case !chain && inlineFrame(line, 0) >= 0:
+	case !chain && perfscript.InlineFrame(line, 0) >= 0:
 		// -F comm,ip,sym,dso or less, without call chains.
-		h := noHeader
-		at := inlineFrame(line, 0)
-		h.comm = bytes.TrimSpace(line[:at])
+		h := perfscript.NoHeader
+		at := perfscript.InlineFrame(line, 0)
+		h.Comm = bytes.TrimSpace(line[:at])
 		s.begin(&h)
 		s.inline(line[at:])
-	case s.sample.open && isBranchStack(line):
+	case s.sample.open && perfscript.IsBranchStack(line):
 	case line[0] == ' ' && s.sample.open:
 		s.sourceLine(line)
 	case line[0] != ' ' && !s.oneLine:
@@ -156,96 +156,82 @@ func (s *perfScript) unknown(line int) {
 }
 
 // header reads the line that starts a sample, or tells of another record.
-func (s *perfScript) header(line []byte, h *scriptHeader) {
-	if i := bytes.Index(line, []byte("PERF_RECORD_")); i >= 0 && (i == h.rest || bytes.HasPrefix(h.event, line[i:i+len("PERF_RECORD_")])) {
+func (s *perfScript) header(line []byte, h *perfscript.Header) {
+	if i := bytes.Index(line, []byte("PERF_RECORD_")); i >= 0 && (i == h.Rest || bytes.HasPrefix(h.Event, line[i:i+len("PERF_RECORD_")])) {
 		s.record(line[i:])
 		return
 	}
 	s.headers = true
 	s.begin(h)
-	if at := inlineFrame(line, h.rest); at >= 0 {
+	if at := perfscript.InlineFrame(line, h.Rest); at >= 0 {
 		s.inline(line[at:])
 	}
 }
 
 // inline takes the frame that stands in the line of the sample.
 func (s *perfScript) inline(frame []byte) {
-	s.addFrame(cutBranches(frame))
+	s.addFrame(perfscript.CutBranches(frame))
 	s.sample.inline, s.oneLine = true, true
 }
 
 // record reads the line of a record that is no sample.
 func (s *perfScript) record(line []byte) {
 	s.end()
-	s.b.Run().Accounting.Lost += lostSamples(line[bytes.Index(line, []byte("PERF_RECORD_")):])
-}
-
-// lostSamples reads the number of samples that a PERF_RECORD_LOST line tells of.
-func lostSamples(record []byte) int64 {
-	kind, fields, _ := bytes.Cut(record, []byte(" "))
-	if !bytes.HasPrefix(kind, []byte("PERF_RECORD_LOST")) {
-		return 0
+	// Mappings are not needed: frames have their files.
+	if r, err := perfscript.ParseRecord(perfscript.FindRecord(line)); err == nil {
+		s.b.Run().Accounting.Lost += r.Lost
 	}
-	i := bytes.LastIndex(fields, []byte("lost"))
-	if i < 0 {
-		return 0
-	}
-	n, err := strconv.ParseUint(string(bytes.Trim(fields[i+len("lost"):], ": ")), 10, 32)
-	if err != nil {
-		return 0
-	}
-	return int64(n)
 }
 
 // begin starts a sample.
-func (s *perfScript) begin(h *scriptHeader) {
+func (s *perfScript) begin(h *perfscript.Header) {
 	s.end()
-	comm, ok := s.comms[string(h.comm)]
+	comm, ok := s.comms[string(h.Comm)]
 	if !ok {
-		comm = text(h.comm)
-		s.comms[string(h.comm)] = comm
+		comm = input.Text(h.Comm)
+		s.comms[string(h.Comm)] = comm
 	}
-	event, ok := s.events[string(h.event)]
+	event, ok := s.events[string(h.Event)]
 	if !ok {
 		event = s.newEvent(h)
-		s.events[string(h.event)] = event
+		s.events[string(h.Event)] = event
 	}
 	sm := &s.sample
 	*sm = scriptSample{
 		open: true, event: event, weight: -1,
-		thread: thread{comm: comm, pid: h.pid, tid: h.tid, cpu: -1},
+		thread: thread{comm: comm, pid: h.PID, tid: h.TID, cpu: -1},
 		stack:  sm.stack[:0], frame: sm.frame[:0],
 	}
 	if s.opt.CPU {
-		sm.thread.cpu = h.cpu
+		sm.thread.cpu = h.CPU
 	}
-	if h.hasPeriod {
-		sm.weight = h.period
+	if h.HasPeriod {
+		sm.weight = h.Period
 	}
-	if h.overflow != nil {
-		s.lines.Fail("period %w", h.overflow)
+	if h.Overflow != nil {
+		s.lines.Fail("period %w", h.Overflow)
 	}
-	if h.hasTime {
+	if h.HasTime {
 		s.hasTime = true
-		s.first, s.last = min(s.first, h.time), max(s.last, h.time)
+		s.first, s.last = min(s.first, h.Time), max(s.last, h.Time)
 	}
 }
 
 // newEvent adds an event. What samples weigh is known from the period of each, or,
 // if it was fixed, from the comments of --header.
-func (s *perfScript) newEvent(h *scriptHeader) uint32 {
-	e := run.Event{Name: text(h.event)}
-	if h.event == nil {
+func (s *perfScript) newEvent(h *perfscript.Header) uint32 {
+	e := run.Event{Name: input.Text(h.Event)}
+	if h.Event == nil {
 		s.noEvent = true
 		e.Name, e.Unit = "samples", "count"
-		if h.hasPeriod {
+		if h.HasPeriod {
 			e.Name = "events"
 		}
 		return s.b.Event(e)
 	}
-	attr := s.facts.attrs[e.Name]
-	e.Period, e.Frequency = attr.period, attr.frequency
-	if !h.hasPeriod && attr.period == 0 {
+	known := s.facts.events[e.Name]
+	e.Period, e.Frequency = known.Period, known.Frequency
+	if !h.HasPeriod && known.Period == 0 {
 		e.Unit = "count"
 	}
 	return s.b.Event(e)
@@ -254,11 +240,11 @@ func (s *perfScript) newEvent(h *scriptHeader) uint32 {
 // indented reads a line that starts with TAB.
 func (s *perfScript) indented(line []byte) {
 	if !s.sample.open {
-		if _, ok := parseScriptFrame(line); s.headers || !ok {
+		if _, ok := perfscript.ParseFrame(line); s.headers || !ok {
 			s.unknown(s.lines.Number())
 			return
 		}
-		h := noHeader // -F ip,sym,dso
+		h := perfscript.NoHeader // -F ip,sym,dso
 		s.begin(&h)
 	}
 	s.addFrame(line)
@@ -270,7 +256,7 @@ func (s *perfScript) addFrame(line []byte) bool {
 	if sm.skip || sm.inline {
 		return false
 	}
-	inlined, ok := isScriptFrame(line)
+	inlined, ok := perfscript.IsFrame(line)
 	if !ok {
 		sm.skip = line[0] == '\t'
 		return false
@@ -288,7 +274,7 @@ func (s *perfScript) addFrame(line []byte) bool {
 
 // sourceLine adds the place in the source of the last function.
 func (s *perfScript) sourceLine(line []byte) {
-	if file, _ := parseSourceLine(line); file != nil && len(s.sample.frame) > 0 {
+	if file, _ := perfscript.ParseSourceLine(line); file != nil && len(s.sample.frame) > 0 {
 		s.sample.frame = append(append(s.sample.frame, '\n'), line...)
 	}
 }
@@ -320,18 +306,18 @@ func (s *perfScript) location(lines []byte) uint32 {
 	var addr uint64
 	var mapping uint32
 	var known, sources bool
-	var last scriptFrame
+	var last perfscript.Frame
 	for line := range bytes.Lines(lines) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
-		if f, ok := parseScriptFrame(line); ok && (len(out) == 0 || line[0] != ' ') {
-			addr, last = f.addr, f
-			symbol, dso := text(f.symbol), text(f.dso)
+		if f, ok := perfscript.ParseFrame(line); ok && (len(out) == 0 || line[0] != ' ') {
+			addr, last = f.Addr, f
+			symbol, dso := input.Text(f.Symbol), input.Text(f.DSO)
 			file, offset, unknown := unknownSymbol(symbol)
 			if dso == "" {
 				dso = file
 			}
 			if file == "" || offset == 0 {
-				offset = f.addr
+				offset = f.Addr
 			}
 			mapping = s.files.mapping(dso)
 			fn := run.Function{Name: symbol}
@@ -342,7 +328,7 @@ func (s *perfScript) location(lines []byte) uint32 {
 			out = append(out, run.Line{Function: s.b.Function(fn)})
 			continue
 		}
-		file, n := parseSourceLine(line)
+		file, n := perfscript.ParseSourceLine(line)
 		if file == nil || len(out) == 0 {
 			continue
 		}
@@ -351,11 +337,11 @@ func (s *perfScript) location(lines []byte) uint32 {
 		if fn.Unknown {
 			continue
 		}
-		fn.File = text(file)
+		fn.File = input.Text(file)
 		l.Function, l.Line = s.b.Function(fn), n
 		sources = true
 	}
-	if len(out) == 1 && addr < 2 && !known && mapping == 0 && !last.inlined {
+	if len(out) == 1 && addr < 2 && !known && mapping == 0 && !last.Inlined {
 		return noLocation
 	}
 	s.files.named(mapping, known, sources, len(out) > 1)

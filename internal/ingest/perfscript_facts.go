@@ -1,11 +1,11 @@
 package ingest
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"time"
 
+	"profdiff/internal/perfscript"
 	"profdiff/internal/run"
 )
 
@@ -13,24 +13,18 @@ import (
 // META_INFO section of simpleperf.
 type scriptFacts struct {
 	recording run.Recording
-	attrs     map[string]scriptAttr // by event
-	end       time.Time             // of the recording, by simpleperf
-}
-
-// scriptAttr is how an event was sampled.
-type scriptAttr struct {
-	period, frequency uint64
+	events    map[string]perfscript.EventDesc
+	end       time.Time // of the recording, by simpleperf
 }
 
 // comment reads a line "# key : value".
 func (f *scriptFacts) comment(line []byte) {
-	key, value, ok := bytes.Cut(bytes.TrimLeft(line, "# "), []byte(" :"))
+	key, v, ok := perfscript.ParseComment(line)
 	if !ok {
 		return
 	}
-	v := text(bytes.TrimSpace(value))
 	r := &f.recording
-	switch strings.TrimSpace(string(key)) {
+	switch key {
 	case "hostname":
 		r.Host = v
 	case "os release", "kernel_version":
@@ -66,39 +60,13 @@ func (f *scriptFacts) comment(line []byte) {
 			f.end = time.Unix(t, 0).UTC()
 		}
 	case "event":
-		f.event(v)
-	}
-}
-
-// event reads the attributes of an event: name = cycles, , id = { 1, 2 }, type = 0,
-// { sample_period, sample_freq } = 4000, …, freq = 1, …. Must match
-// print_event_desc in tools/perf/util/header.c.
-func (f *scriptFacts) event(v string) {
-	name, ok := strings.CutPrefix(v, "name = ")
-	if !ok {
-		return
-	}
-	name, rest, _ := strings.Cut(name, ", , id")
-	field := func(key string) uint64 {
-		_, v, ok := strings.Cut(rest, ", "+key+" = ")
-		if !ok {
-			return 0
+		if e, ok := perfscript.ParseEventDesc(v); ok {
+			if f.events == nil {
+				f.events = make(map[string]perfscript.EventDesc)
+			}
+			f.events[e.Name] = e
 		}
-		v, _, _ = strings.Cut(v, ",")
-		n, err := strconv.ParseUint(strings.TrimSpace(v), 0, 64)
-		if err != nil {
-			return 0
-		}
-		return n
 	}
-	attr := scriptAttr{period: max(field("sample_period"), field("{ sample_period, sample_freq }"))}
-	if field("freq") == 1 {
-		attr = scriptAttr{frequency: attr.period}
-	}
-	if f.attrs == nil {
-		f.attrs = make(map[string]scriptAttr)
-	}
-	f.attrs[strings.TrimSpace(name)] = attr
 }
 
 // describe takes the facts over.

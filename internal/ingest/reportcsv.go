@@ -163,7 +163,7 @@ func reportSeparator(rest []byte) []byte {
 
 // fact reads a line "Key: value" above a table.
 func (r *reportCSV) fact(line []byte) {
-	key, value, ok := strings.Cut(text(line), ": ")
+	key, value, ok := strings.Cut(input.Text(line), ": ")
 	if !ok {
 		r.lines.Fail("%q is none of simpleperf report --csv", input.Clip(line))
 		return
@@ -179,7 +179,7 @@ func (r *reportCSV) fact(line []byte) {
 		name, _, _ := strings.Cut(value, " (type ")
 		*s = reportSection{event: name, samples: -1, total: -1}
 	case "Samples", "Event count", "Time in ns":
-		n, err := parseCount([]byte(value))
+		n, err := input.ParseCount([]byte(value))
 		if err != nil {
 			r.lines.Fail("%s: %w", key, err)
 			return
@@ -253,24 +253,24 @@ func (r *reportCSV) row(line []byte) {
 		c := s.columns[i]
 		switch c.kind {
 		case sampleColumn:
-			count, err = parseCount(f)
+			count, err = input.ParseCount(f)
 		case pidColumn:
-			th.pid, err = parseCount(f)
+			th.pid, err = input.ParseCount(f)
 		case tidColumn:
-			th.tid, err = parseCount(f)
+			th.tid, err = input.ParseCount(f)
 		case commColumn:
-			th.comm = text(f)
+			th.comm = input.Text(f)
 		case dsoColumn:
-			dso = text(f)
+			dso = input.Text(f)
 		case symbolColumn:
-			symbol, hasSymbol = text(f), true
+			symbol, hasSymbol = input.Text(f), true
 		case vaddrColumn:
 			vaddr, err = strconv.ParseUint(string(f), 0, 64)
 		case eventNameColumn:
-			event = text(f)
+			event = input.Text(f)
 		case weightColumn:
 			var w int64
-			w, err = parseWeight(f)
+			w, err = input.ParseWeight(f)
 			weights, events = append(weights, w), append(events, c.event)
 		case overheadColumn:
 			overhead, err = parseOverhead(f, s.total)

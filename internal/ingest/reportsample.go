@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -370,11 +371,11 @@ func (r *reportSample) file(c *input.Fields) {
 		case fileID:
 			id = uint32(c.Uint())
 		case filePath:
-			path = text(c.Bytes())
+			path = input.Text(c.Bytes())
 		case fileSymbol:
-			symbols = append(symbols, text(c.Bytes()))
+			symbols = append(symbols, input.Text(c.Bytes()))
 		case fileMangledSymbol:
-			mangled = append(mangled, text(c.Bytes()))
+			mangled = append(mangled, input.Text(c.Bytes()))
 		default:
 			c.Skip()
 		}
@@ -402,7 +403,7 @@ func (r *reportSample) thread(c *input.Fields) {
 		case threadProcessID:
 			pid = int32(c.Uint())
 		case threadName:
-			name = text(c.Bytes())
+			name = input.Text(c.Bytes())
 		default:
 			c.Skip()
 		}
@@ -418,11 +419,11 @@ func (r *reportSample) meta(c *input.Fields) {
 	for c.Next() {
 		switch c.Num {
 		case metaEventType:
-			r.events = append(r.events, text(c.Bytes()))
+			r.events = append(r.events, input.Text(c.Bytes()))
 		case metaAppPackage:
-			rec.App = text(c.Bytes())
+			rec.App = input.Text(c.Bytes())
 		case metaSDK:
-			rec.SDK = text(c.Bytes())
+			rec.SDK = input.Text(c.Bytes())
 		case metaTraceOffCPU:
 			r.traceOffCPU = c.Uint() != 0
 		default:
@@ -450,3 +451,7 @@ func (r *reportSample) contextSwitch(c *input.Fields) {
 		r.offCPU.ticks = append(r.offCPU.ticks, t)
 	}
 }
+
+// isReportSample reports whether head starts what simpleperf report-sample --protobuf
+// writes.
+func isReportSample(head input.Head) bool { return bytes.HasPrefix(head, []byte(reportSampleMagic)) }

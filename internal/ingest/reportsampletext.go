@@ -126,13 +126,13 @@ func (t *reportSampleText) field(key string, value []byte) (err error) {
 	}
 	switch t.record + "." + key {
 	case "meta_info.event_type":
-		t.r.events = append(t.r.events, text(value))
+		t.r.events = append(t.r.events, input.Text(value))
 	case "meta_info.trace_offcpu":
 		t.r.traceOffCPU = string(value) == "true"
 	case "meta_info.app_package_name":
-		t.r.b.Run().Recording.App = text(value)
+		t.r.b.Run().Recording.App = input.Text(value)
 	case "meta_info.android_sdk_version":
-		t.r.b.Run().Recording.SDK = text(value)
+		t.r.b.Run().Recording.SDK = input.Text(value)
 	case "lost_situation.sample_count":
 		t.r.hasLost = true
 		t.r.sampleCount += number()
@@ -145,7 +145,7 @@ func (t *reportSampleText) field(key string, value []byte) (err error) {
 	case "context_switch.thread_id":
 		t.tick.tid = threadID()
 	case "sample.event_type":
-		if i := slices.Index(t.r.events, text(value)); i >= 0 && i < mostEventTypes {
+		if i := slices.Index(t.r.events, input.Text(value)); i >= 0 && i < mostEventTypes {
 			t.sample.event = uint32(i)
 		}
 	case "sample.time":
@@ -155,7 +155,7 @@ func (t *reportSampleText) field(key string, value []byte) (err error) {
 	case "sample.thread_id":
 		t.sample.tid = int64(threadID())
 	case "sample.thread_name":
-		t.sample.comm = text(value)
+		t.sample.comm = input.Text(value)
 	case "sample.vaddr_in_file":
 		t.endFrame()
 		t.has = 1
@@ -192,7 +192,7 @@ func (t *reportSampleText) endFrame() {
 			t.lines.Fail("vaddr_in_file above: %q is no address", input.Clip(t.frame[0]))
 			return
 		}
-		file, symbol := text(t.frame[1]), text(t.frame[2])
+		file, symbol := input.Text(t.frame[1]), input.Text(t.frame[2])
 		fn := run.Function{Name: symbol}
 		_, _, unknown := unknownSymbol(symbol)
 		if unknown {

@@ -263,9 +263,9 @@ func (d *stackDump) fact(line []byte) {
 	v := bytes.Trim(bytes.TrimSpace(value), "'")
 	switch string(key) {
 	case "Build fingerprint":
-		d.build.add(text(v))
+		d.build.add(input.Text(v))
 	case "ABI":
-		d.arch.add(archOfABI(text(v)))
+		d.arch.add(archOfABI(input.Text(v)))
 	case "Timestamp":
 		d.time(v)
 	case "Cmd line", "Cmdline":

@@ -31,7 +31,7 @@ const logTag = "DEBUG"
 
 // cutLog cuts what logcat prints in front of a message off a line.
 func cutLog(line []byte) (tag, message []byte, ok bool) {
-	if len(line) < len("F A:") || !isDigits(line[:1]) && (bytes.IndexByte([]byte("VDIWEFA"), line[0]) < 0 || line[1] != ' ' && line[1] != '/') {
+	if len(line) < len("F A:") || !input.IsDigits(line[:1]) && (bytes.IndexByte([]byte("VDIWEFA"), line[0]) < 0 || line[1] != ' ' && line[1] != '/') {
 		return nil, nil, false
 	}
 	for _, form := range []*regexp.Regexp{logThread, logBrief, logOfStudio} {
@@ -49,7 +49,7 @@ func isStackDump(head input.Head) bool {
 	for line := range head.Lines() {
 		line = bytes.TrimSpace(line)
 		if tag, message, ok := cutLog(line); ok {
-			if isDigits(line[:1]) {
+			if input.IsDigits(line[:1]) {
 				return true
 			}
 			if string(tag) == logTag {
@@ -113,7 +113,7 @@ func parseDumpThread(line []byte) (h dumpThreadHeader, ok bool) {
 		if !ok {
 			continue
 		}
-		h = dumpThreadHeader{name: text(name), tid: -1}
+		h = dumpThreadHeader{name: input.Text(name), tid: -1}
 		if key == `" sysTid=` {
 			h.tid = id
 			return h, true
@@ -123,7 +123,7 @@ func parseDumpThread(line []byte) (h dumpThreadHeader, ok bool) {
 			_, fields, _ = bytes.Cut(after, []byte(" "))
 			fields, _, _ = bytes.Cut(fields, []byte(" ("))
 		}
-		h.state = text(bytes.Trim(fields, "()"))
+		h.state = input.Text(bytes.Trim(fields, "()"))
 		return h, true
 	}
 	return h, false
@@ -149,7 +149,7 @@ func parseTombstoneThread(line []byte) (h dumpThreadHeader, ok bool) {
 	if h.tid, ok = parseID(tid); !ok {
 		return h, false
 	}
-	h.name = text(name)
+	h.name = input.Text(name)
 	h.process.name = commandName(bytes.TrimSuffix(process, []byte(" <<<")))
 	return h, true
 }
@@ -172,13 +172,13 @@ func parseDumpHeader(line []byte) (pid int64, at []byte, ok bool) {
 
 // commandName is the name of a process from its command line.
 func commandName(b []byte) string {
-	name, _, _ := strings.Cut(text(b), " ")
+	name, _, _ := strings.Cut(input.Text(b), " ")
 	return name[strings.LastIndexByte(name, '/')+1:]
 }
 
 // parseID reads the number of a process or a thread.
 func parseID(b []byte) (int64, bool) {
-	if !isDigits(b) {
+	if !input.IsDigits(b) {
 		return 0, false
 	}
 	id, err := strconv.ParseInt(string(b), 10, 32)
@@ -213,7 +213,7 @@ func cutFrameNumber(line []byte) (number int, rest []byte, ok bool) {
 	}
 	digits, rest, ok := bytes.Cut(rest, []byte(" "))
 	const most = 6 // digits
-	if !ok || !isDigits(digits) || len(digits) > most {
+	if !ok || !input.IsDigits(digits) || len(digits) > most {
 		return 0, nil, false
 	}
 	if rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " "), []byte("pc ")); !ok {
@@ -250,13 +250,13 @@ func parseNativeFrame(b []byte) (f nativeFrame, err error) {
 	rest = bytes.TrimLeft(rest, " ")
 	if before, id, ok := cutLast(rest, " (BuildId: "); ok {
 		id, _ = bytes.CutSuffix(id, []byte(")"))
-		if isHex(id) {
+		if input.IsHex(id) {
 			f.buildID, rest = string(id), before
 		}
 	}
 	file, rest := cutDumpFile(rest)
 	if isKnownDumpFile(file) {
-		f.file = text(file)
+		f.file = input.Text(file)
 	}
 	if after, ok := bytes.CutPrefix(rest, []byte("(offset ")); ok {
 		offset, after, _ := bytes.Cut(after, []byte(")"))
@@ -299,14 +299,14 @@ func parseDumpSymbol(b []byte) (name string, cut bool) {
 		return "", false
 	}
 	if b, ok = bytes.CutSuffix(b, []byte(")")); ok {
-		if before, offset, found := cutLast(b, "+"); found && len(before) > 0 && isDigits(offset) {
+		if before, offset, found := cutLast(b, "+"); found && len(before) > 0 && input.IsDigits(offset) {
 			b = before
 		}
 	}
 	if bytes.Equal(b, []byte("???")) {
 		return "", !ok
 	}
-	return text(b), !ok
+	return input.Text(b), !ok
 }
 
 // A javaFrame is a frame of Java code as ART prints it.
@@ -328,12 +328,12 @@ func parseJavaFrame(b []byte) (f javaFrame, err error) {
 	name, place, ok := cutLast(b, "(")
 	class, method, dotted := cutLast(bytes.TrimSuffix(bytes.TrimRight(name, " "), []byte("!")), ".")
 	if place, closed := bytes.CutSuffix(place, []byte(")")); ok && closed && dotted && len(class) > 0 && len(method) > 0 {
-		f = javaFrame{class: text(class), method: text(method)}
+		f = javaFrame{class: input.Text(class), method: input.Text(method)}
 		file, line, _ := cutLast(place, ":")
 		switch string(file) {
 		case "Native method", "Native Method", "Unknown Source", "unavailable", "SourceFile": // the last is what R8 leaves
 		default:
-			f.file = text(file)
+			f.file = input.Text(file)
 		}
 		if n, ok := parseID(line); ok {
 			f.line = int(n)
@@ -355,7 +355,7 @@ func parseKernelFrame(b []byte) (name, module string, ok bool) {
 	}
 	_, rest, _ = bytes.Cut(rest, []byte(" ["))
 	if rest, found = bytes.CutSuffix(rest, []byte("]")); found {
-		module = text(rest)
+		module = input.Text(rest)
 	}
-	return text(symbol), module, true
+	return input.Text(symbol), module, true
 }

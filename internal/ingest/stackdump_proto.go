@@ -99,7 +99,7 @@ func (d *stackDump) tombstone(c *input.Fields) {
 		case tombstoneArch:
 			arch = c.Uint()
 		case tombstoneFingerprint:
-			d.build.add(text(c.Bytes()))
+			d.build.add(input.Text(c.Bytes()))
 		case tombstoneTimestamp:
 			d.time(c.Bytes())
 		case tombstonePID:
@@ -143,7 +143,7 @@ func (d *stackDump) tombstoneThread(entry *input.Fields, emulated bool) {
 			case dumpThreadID:
 				d.thread.tid = int64(uint32(c.Uint()))
 			case dumpThreadName:
-				d.thread.name = text(c.Bytes())
+				d.thread.name = input.Text(c.Bytes())
 			case dumpThreadBacktrace:
 				raw := c.Message()
 				loc, err := d.names.location("frame ", raw.Data(), func() (uint32, dumpCode, error) {
@@ -170,15 +170,15 @@ func readDumpFrame(c *input.Fields) (f nativeFrame) {
 		case frameRelPC:
 			f.pc = c.Uint()
 		case frameFunctionName:
-			f.name = text(c.Bytes())
+			f.name = input.Text(c.Bytes())
 		case frameFileName:
 			if file := c.Bytes(); isKnownDumpFile(file) {
-				f.file = text(file)
+				f.file = input.Text(file)
 			}
 		case frameMapOffset:
 			f.offset = c.Uint()
 		case frameBuildID:
-			if id := c.Bytes(); isHex(id) {
+			if id := c.Bytes(); input.IsHex(id) {
 				f.buildID = string(id)
 			}
 		default:

@@ -14,8 +14,9 @@ import (
 type Format[R any] struct {
 	// Name is what the format is called in messages.
 	Name string
-	// Recognise says how much of the start of an input is of the format. It sees all
-	// inputs, text and binary.
+	// Text is set if the format is text: then Recognise sees nothing else.
+	Text bool
+	// Recognise says how much of the start of an input is of the format.
 	Recognise func(Head) Evidence
 	// Read reads the format.
 	Read R
@@ -43,7 +44,11 @@ func (t Table[R]) Detect(head Head) (*Format[R], error) {
 		return nil, errors.New("is empty")
 	}
 	closest := make([]Evidence, len(t))
+	isText := head.IsText()
 	for i := range t {
+		if t[i].Text && !isText {
+			continue
+		}
 		if closest[i] = t[i].Recognise(head); closest[i].Is {
 			return &t[i], nil
 		}

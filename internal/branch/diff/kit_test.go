@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/recording"
+	"profdiff/internal/input"
 	"profdiff/internal/symbolizer"
 )
 
@@ -32,11 +32,12 @@ func searchPath(dir string) []symbolizer.SearchPath {
 // readSimulated reads a file of Callgrind.
 func readSimulated(t *testing.T, file string) *branch.Table {
 	t.Helper()
-	data, err := os.ReadFile(file)
+	src, err := input.Open(file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := recording.Read("x", bytes.NewReader(data), int64(len(data)), &branch.Options{})
+	defer src.Close()
+	table, err := recording.Read(src, &branch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

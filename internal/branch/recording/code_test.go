@@ -148,7 +148,7 @@ func TestFiles(t *testing.T) {
 			}
 			opt := &branch.Options{Names: symbolizer.Options{Symfs: []symbolizer.SearchPath{{Name: "symbols", FS: fs}}}}
 			data := perffiletest.Fixture(t, text)
-			table, err := Read("app.data", bytes.NewReader(data), int64(len(data)), opt)
+			table, err := readBytes("app.data", data, opt)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,6 +19,7 @@ import (
 	"profdiff/internal/branch/totals"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
+	"profdiff/internal/perfstat"
 )
 
 // cnGroup are cycles with counters of misses, branches and instructions.
@@ -117,7 +118,7 @@ func TestCountersOfSimpleperf(t *testing.T) {
 	if got := fmt.Sprint(totals[0].Value, " ", totals[1].Value, " ", len(c.Samples), " ", c.Broken); got != "2.034455e+06 2.048526e+06 12 0" {
 		t.Errorf("cycles, instructions, samples, broken: %s", got)
 	}
-	_, err = Read("x", bytes.NewReader(data), int64(len(data)), &branch.Options{})
+	_, err = readBytes("x", data, &branch.Options{})
 	if err == nil || !strings.HasPrefix(err.Error(), "no branch stacks: ") {
 		t.Errorf("error %v", err)
 	}
@@ -201,7 +202,7 @@ func TestCountersOfPerf(t *testing.T) {
 }
 
 func TestStatTable(t *testing.T) {
-	s := &branch.Stat{Name: "x", Format: "perf stat", Tool: "perf", Counters: []branch.Counter{
+	s := &perfstat.Stat{Name: "x", Format: "perf stat", Tool: "perf", Counters: []perfstat.Counter{
 		{Name: "branch-misses:u", Value: 1000, Running: 0.95},
 		{Name: "branches:u", Value: 20000, Running: 0.95},
 		{Name: "instructions:u", Value: 100000, Running: 0.2},
@@ -222,14 +223,14 @@ func TestStatTable(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := totals.Table(&branch.Stat{Counters: s.Counters[3:4]}, &branch.Options{}); err == nil || !strings.HasPrefix(err.Error(), "branch misses were not counted") {
+	if _, err := totals.Table(&perfstat.Stat{Counters: s.Counters[3:4]}, &branch.Options{}); err == nil || !strings.HasPrefix(err.Error(), "branch misses were not counted") {
 		t.Errorf("error %v", err)
 	}
 }
 
 // TestStatTotals takes the totals of samples from perf stat.
 func TestStatTotals(t *testing.T) {
-	stat := &branch.Stat{Name: "st.txt", Counters: []branch.Counter{{Name: "branch-misses:u", Value: 80000, Running: 1}, {Name: "branches:u", Value: 500000, Running: 1}, {Name: "instructions:u", Value: 2e7, Running: 1}}}
+	stat := &perfstat.Stat{Name: "st.txt", Counters: []perfstat.Counter{{Name: "branch-misses:u", Value: 80000, Running: 1}, {Name: "branches:u", Value: 500000, Running: 1}, {Name: "instructions:u", Value: 2e7, Running: 1}}}
 	text := "header\n" + missAttr + branchAttr + smMap + smSamples(40, 1, 10, 0x400100, "") + smSamples(50, 2, 100, 0x400100, "")
 	table, err := readFixture(t, text, &branch.Options{Stat: stat})
 	if err != nil {
@@ -244,14 +245,14 @@ func TestStatTotals(t *testing.T) {
 	// Of stacks, shares and MPKI.
 	precise := strings.Replace(brAttr, "branch_sample_type", "precise_ip=2 branch_sample_type", 1)
 	hits := strings.Repeat(brSample(10, 5, hit, miss), 20)
-	stat = &branch.Stat{Name: "st.txt", Counters: []branch.Counter{{Name: "branch-misses", Value: 80000, Running: 1}, {Name: "instructions", Value: 2e6, Running: 1}}}
+	stat = &perfstat.Stat{Name: "st.txt", Counters: []perfstat.Counter{{Name: "branch-misses", Value: 80000, Running: 1}, {Name: "instructions", Value: 2e6, Running: 1}}}
 	if table, err = readFixture(t, precise+brApp+hits+brIntel, &branch.Options{Stat: stat}); err != nil {
 		t.Fatal(err)
 	}
 	if b := table.Branches[0]; b.MissShare == nil || *b.MissShare != *b.Misses/80000 {
 		t.Errorf("%v misses, scaled %v", *b.Misses, table.Scaled)
 	}
-	stat.Counters = []branch.Counter{{Name: "page-faults", Value: 1, Running: 1}}
+	stat.Counters = []perfstat.Counter{{Name: "page-faults", Value: 1, Running: 1}}
 	if _, err = readFixture(t, brAttr+brApp+hits+brIntel, &branch.Options{Stat: stat}); err == nil || !strings.HasPrefix(err.Error(), "st.txt has no count of misses") {
 		t.Errorf("error %v", err)
 	}

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"strings"
@@ -25,7 +24,7 @@ func diffRecordings(t *testing.T, base, head []string, opt diff.Options) *diff.R
 	tables := func(name string, runs []string) (list []*branch.Table) {
 		for _, text := range runs {
 			data := perffiletest.Fixture(t, text)
-			table, err := Read(name, bytes.NewReader(data), int64(len(data)), read)
+			table, err := readBytes(name, data, read)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math/rand/v2"
@@ -87,7 +86,7 @@ func (p *largeProgram) read(b *testing.B, text string) {
 	for b.Loop() {
 		opt := &branch.Options{}
 		opt.Names.Symfs = paths
-		table, err := Read("large.data", bytes.NewReader(data), int64(len(data)), opt)
+		table, err := readBytes("large.data", data, opt)
 		if err != nil {
 			b.Fatal(err)
 		}

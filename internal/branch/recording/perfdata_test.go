@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -34,7 +33,7 @@ const (
 func readFixture(t *testing.T, text string, opt *branch.Options) (*branch.Table, error) {
 	t.Helper()
 	data := perffiletest.Fixture(t, text)
-	return Read("app.data", bytes.NewReader(data), int64(len(data)), opt)
+	return readBytes("app.data", data, opt)
 }
 
 func TestPerfData(t *testing.T) {

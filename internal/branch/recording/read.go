@@ -1,6 +1,6 @@
 // Package recording is the door to what recordings say of branches.
 //
-//  1. The start of a file tells its format.
+//  1. The table of formats of package ingest tells the format of an input.
 //  2. Of perf.data, samples go to both who collect branch stacks and who collect single
 //     addresses and counters; when all have been read, stacks are taken if there are any.
 //     Other formats have one reader each.
@@ -8,23 +8,42 @@
 package recording
 
 import (
-	"errors"
+	"fmt"
 	"io"
-	"slices"
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/simulated"
 	"profdiff/internal/branch/stacks"
 	"profdiff/internal/branch/totals"
-	"profdiff/internal/callgrind"
-	"profdiff/internal/perffile"
+	"profdiff/internal/ingest"
+	"profdiff/internal/input"
+	"profdiff/internal/perfstat"
 )
 
-// Read reads what a perf.data file, the text of perf script, callgrind.out or
-// cachegrind.out, or the text of perf stat or simpleperf stat says of branches, of size
-// bytes. name is what the user called it.
-func Read(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
-	t, err := read(name, r, size, opt)
+// readers has the formats that say something of branches.
+var readers = map[string]func(*input.Source, *branch.Options) (*branch.Table, error){
+	ingest.PerfData:              random(readPerfData),
+	ingest.PerfScript:            random(stacks.ReadScript),
+	ingest.Callgrind:             random(simulated.Read),
+	perfstat.Text.Name:           readStat,
+	perfstat.SimpleperfText.Name: readStat,
+	perfstat.CSV.Name:            readStat,
+	perfstat.JSON.Name:           readStat,
+	perfstat.SimpleperfCSV.Name:  readStat,
+}
+
+// Read reads what an input says of branches: perf.data, the text of perf script,
+// callgrind.out or cachegrind.out, or what perf stat or simpleperf stat printed.
+func Read(src *input.Source, opt *branch.Options) (*branch.Table, error) {
+	f, err := ingest.Detect(src)
+	if err != nil {
+		return nil, err
+	}
+	read, ok := readers[f.Name]
+	if !ok {
+		return nil, fmt.Errorf("is %s, which has no branches: give perf.data, the text of perf script -F +brstack, callgrind.out, or what perf stat printed", f.Name)
+	}
+	t, err := read(src, opt)
 	if err == nil && opt.Stat != nil && t.Sampled == nil {
 		err = totals.Use(t, opt.Stat)
 	}
@@ -34,32 +53,22 @@ func Read(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.
 	return t, nil
 }
 
-func read(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
-	head := make([]byte, 4096)
-	n, err := r.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	switch head = head[:n]; {
-	case n == 0:
-		return nil, errors.New("is empty")
-	case perffile.IsPerfData(head):
-		return readPerfData(name, r, size, opt)
-	case n > 2 && head[0] == 0x1f && head[1] == 0x8b:
-		return nil, errors.New("is compressed with gzip: decompress it first")
-	}
-	if slices.Contains(head[:min(n, 8)], 0) {
-		return nil, errors.New("is neither perf.data nor the text of perf script -F +brstack, nor callgrind.out")
-	}
-	if branch.IsStatText(head) {
-		s, err := branch.ReadStatText(name, io.NewSectionReader(r, 0, size))
+// random makes a reader of one that reads at random.
+func random(read func(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error)) func(*input.Source, *branch.Options) (*branch.Table, error) {
+	return func(src *input.Source, opt *branch.Options) (*branch.Table, error) {
+		r, size, err := src.Random()
 		if err != nil {
 			return nil, err
 		}
-		return totals.Table(s, opt)
+		return read(src.Name, r, size, opt)
 	}
-	if callgrind.Detect(head) {
-		return simulated.Read(name, r, size, opt)
+}
+
+// readStat reads the totals of counters.
+func readStat(src *input.Source, opt *branch.Options) (*branch.Table, error) {
+	s, err := perfstat.Read(src)
+	if err != nil {
+		return nil, err
 	}
-	return stacks.ReadScript(name, r, size, opt)
+	return totals.Table(s, opt)
 }

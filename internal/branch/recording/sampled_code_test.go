@@ -100,7 +100,7 @@ func TestSampledCode(t *testing.T) {
 				text = strings.Replace(text, "prot=", "build_id_size=20 build_id=0011223344556677889900112233445566778899 prot=", 1)
 			}
 			data := perffiletest.Fixture(t, text)
-			table, err := Read("app.data", bytes.NewReader(data), int64(len(data)), withApp(elf))
+			table, err := readBytes("app.data", data, withApp(elf))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +129,7 @@ func TestSampledPrecise(t *testing.T) {
 	text := "header\n" + precise(missAttr) + precise(branchAttr) + smMap + smSamples(40, 1, 10, 0x401307, "") + smSamples(12, 1, 60, 0x4012ca, "") +
 		smSamples(50, 2, 100, 0x401307, "") + smSamples(5, 2, 200, 0x4012ca, "")
 	data := perffiletest.Fixture(t, text)
-	table, err := Read("app.data", bytes.NewReader(data), int64(len(data)), withApp(readSlowdown(t)))
+	table, err := readBytes("app.data", data, withApp(readSlowdown(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestSampledBlocks(t *testing.T) {
 	text := "header\n" + missAttr + branchAttr + smMap + smSamples(20, 1, 10, 0x4012dd, "") + smSamples(10, 1, 40, 0x401304, "") + smSamples(12, 1, 60, 0x40130c, "") +
 		smSamples(40, 2, 100, 0x4012f8, "")
 	data := perffiletest.Fixture(t, text)
-	table, err := Read("app.data", bytes.NewReader(data), int64(len(data)), withApp(readSlowdown(t)))
+	table, err := readBytes("app.data", data, withApp(readSlowdown(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestSampledArm(t *testing.T) {
 		strings.Replace(smMap, "start=0x400000", "start=0x0", 1) + smSamples(20, 1, 10, 0x1098, "") + smSamples(12, 1, 40, 0x10b4, "") + smSamples(40, 2, 100, 0x10a0, "") +
 		"feature ARCH arch=\"aarch64\"\n"
 	data := perffiletest.Fixture(t, text)
-	table, err := Read("app.data", bytes.NewReader(data), int64(len(data)), withApp(elf))
+	table, err := readBytes("app.data", data, withApp(elf))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestSampledMutations(t *testing.T) {
 		}
 		opt := withApp(program)
 		opt.AllowTruncated = i%2 == 0
-		table, err := Read("x", bytes.NewReader(data), int64(len(data)), opt)
+		table, err := readBytes("x", data, opt)
 		if (table == nil) == (err == nil) {
 			t.Fatalf("mutation %d: table %v and error %v", i, table != nil, err)
 		}
@@ -273,7 +273,7 @@ func FuzzSampled(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data, change []byte, at uint16) {
 		program := bytes.Clone(elf)
 		copy(program[int(at)%len(program):], change)
-		table, err := Read("x", bytes.NewReader(data), int64(len(data)), withApp(program))
+		table, err := readBytes("x", data, withApp(program))
 		if (table == nil) == (err == nil) {
 			t.Fatalf("table %v and error %v", table != nil, err)
 		}

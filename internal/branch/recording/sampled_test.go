@@ -138,7 +138,7 @@ func TestSampledBranches(t *testing.T) {
 	data, answers, misses := lbrAnswers(t)
 	dir := filepath.Dir(branchtest.Recording(t, "lbr/test.binary"))
 	opt := &branch.Options{Names: symbolizer.Options{Symfs: []symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}}}}
-	table, err := Read("x.data", bytes.NewReader(data), int64(len(data)), opt)
+	table, err := readBytes("x.data", data, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +355,7 @@ func BenchmarkSampled(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := Read("x", bytes.NewReader(data), int64(len(data)), opt); err != nil {
+		if _, err := readBytes("x", data, opt); err != nil {
 			b.Fatal(err)
 		}
 	}

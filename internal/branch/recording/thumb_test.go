@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"bytes"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -57,7 +56,7 @@ func TestSampledThumb(t *testing.T) {
 		text := "header\n" + attrs + branchAttr + fmt.Sprintf("MMAP2 misc=USER pid=10 tid=10 start=%#x len=0x100000 pgoff=0 prot=READ|EXEC filename=\"/app\" sample_id={pid=10,tid=10,time=1,id=1,cpu=0}\n", offset) +
 			smSamples(20, 1, 10, at.Addr, "") + smSamples(40, 2, 100, want[0].Address, "") + "feature ARCH arch=\"armv7l\"\n"
 		recording := perffiletest.Fixture(t, text)
-		table, err := Read("app.data", bytes.NewReader(recording), int64(len(recording)), withApp(data))
+		table, err := readBytes("app.data", recording, withApp(data))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"profdiff/internal/branch/skid"
 	"profdiff/internal/branch/totals"
 	"profdiff/internal/perffile"
+	"profdiff/internal/perfstat"
 )
 
 // readSamples fills in totals, functions, blocks and branches from samples of misses.
@@ -316,7 +317,7 @@ func (f *table) takeStat(s *roleSet) {
 }
 
 // statOf returns the counter of a role for a set, nil if there is none.
-func (f *table) statOf(s *roleSet, r events.Role) *branch.Counter {
+func (f *table) statOf(s *roleSet, r events.Role) *perfstat.Counter {
 	if f.Options.Stat == nil {
 		return nil
 	}

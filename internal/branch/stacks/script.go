@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +14,9 @@ import (
 	"profdiff/internal/branch/code"
 	"profdiff/internal/branch/estimate"
 	"profdiff/internal/branch/events"
+	"profdiff/internal/input"
 	"profdiff/internal/perffile"
+	"profdiff/internal/perfscript"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
 )
@@ -37,8 +40,8 @@ func ReadScript(name string, r io.ReaderAt, size int64, opt *branch.Options) (*b
 	defer s.c.binaries.Close()
 	// Whether there are branches that were not taken decides how the others count, and
 	// the usual weight which samples count.
-	err := eachLine(r, size, func(line string) error {
-		s.idle = s.idle || hasNotTaken(line)
+	err := eachLine(r, size, func(line []byte) error {
+		s.idle = s.idle || perfscript.HasNotTaken(line)
 		s.weigh(line)
 		return nil
 	})
@@ -58,20 +61,20 @@ func ReadScript(name string, r io.ReaderAt, size int64, opt *branch.Options) (*b
 }
 
 func newScript(opt *branch.Options) *script {
-	return &script{opt: opt, events: make(map[string]int), periods: make(map[string]uint64), some: make(map[string]bool), processes: make(map[int32]bool), weights: make(map[string][]uint64)}
+	return &script{opt: opt, events: make(map[string]int), periods: make(map[string]uint64), some: make(map[string]bool), processes: make(map[int32]bool), weights: make(map[string][]uint64), intern: make(map[string]string)}
 }
 
 // maxLine bounds a line, in bytes.
 const maxLine = 1 << 20
 
 // eachLine calls fn for every line, without white space at its end.
-func eachLine(r io.ReaderAt, size int64, fn func(string) error) error {
+func eachLine(r io.ReaderAt, size int64, fn func([]byte) error) error {
 	lines := bufio.NewScanner(io.NewSectionReader(r, 0, size))
 	lines.Buffer(make([]byte, 64<<10), maxLine)
 	n := 0
 	for lines.Scan() {
 		n++
-		if err := fn(strings.TrimRight(lines.Text(), " \t\r")); err != nil {
+		if err := fn(bytes.TrimRight(lines.Bytes(), " \t\r")); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
@@ -89,6 +92,7 @@ type script struct {
 	// single branches then.
 	idle bool
 
+	intern                 map[string]string // names of events
 	events                 map[string]int
 	names                  []string          // of all events
 	periods                map[string]uint64 // fixed ones, by the name in the comments
@@ -111,22 +115,22 @@ type scriptHeader struct {
 	named  bool // there is an event
 }
 
-func (s *script) line(line string) error {
+func (s *script) line(line []byte) error {
 	switch {
-	case line == "":
+	case len(line) == 0:
 		s.end()
 		return nil
 	case line[0] == '#':
 		s.comment(line)
 		return nil
 	}
-	if i := strings.Index(line, "PERF_RECORD_"); i >= 0 {
+	if record := perfscript.FindRecord(line); record != nil {
 		s.end()
-		return s.record(line[i:])
+		return s.record(record)
 	}
-	at := firstEntry(line)
+	at := perfscript.FirstBranch(line)
 	if line[0] != '\t' && at != 0 {
-		if h, ok := parseHeader(line[:at]); ok {
+		if h, ok := s.parseHeader(line[:at]); ok {
 			s.end()
 			s.open, s.header = true, h
 		}
@@ -138,27 +142,69 @@ func (s *script) line(line string) error {
 		s.end()
 	}
 	s.open = true
-	for rest := line[at:]; rest != ""; {
-		e, n, err := parseEntry(rest)
+	for rest := line[at:]; len(rest) > 0; {
+		b, n, err := perfscript.ParseBranch(rest)
 		if err != nil {
 			return err
 		}
-		s.stack.entries = append(s.stack.entries, e)
-		rest = strings.TrimLeft(rest[n:], " \t")
-		if rest != "" && !strings.HasPrefix(rest, "0x") {
+		s.stack.entries = append(s.stack.entries, entryOf(&b))
+		rest = bytes.TrimLeft(rest[n:], " \t")
+		if len(rest) > 0 && !bytes.HasPrefix(rest, []byte("0x")) {
 			return nil // other fields follow
 		}
 	}
 	return nil
 }
 
+// parseHeader reads what stands before the stack. ok is false if that is not the line
+// of a sample.
+func (s *script) parseHeader(text []byte) (scriptHeader, bool) {
+	h, ok := perfscript.ParseHeader(text)
+	if !ok {
+		return scriptHeader{}, false
+	}
+	event, known := s.intern[string(h.Event)]
+	if !known {
+		event = input.Text(h.Event)
+		s.intern[event] = event
+	}
+	return scriptHeader{event: event, named: h.Event != nil, pid: int32(h.PID), period: uint64(h.Period)}, true
+}
+
+// entryOf is a branch of the text as an entry of a stack.
+func entryOf(b *perfscript.Branch) entry {
+	return entry{
+		from: b.From, to: b.To, mispredicted: b.Mispredicted, predicted: b.Predicted, notTaken: b.NotTaken,
+		wrongPath: b.WrongPath, cycles: b.Cycles, kind: scriptKind(b.Type),
+	}
+}
+
+// scriptKind turns the name of a type into a kind.
+func scriptKind(name string) branch.Kind {
+	switch name {
+	case "COND", "COND_CALL", "COND_RET":
+		return branch.Conditional
+	case "UNCOND":
+		return branch.Direct
+	case "IND", "IND_CALL":
+		return branch.Indirect
+	case "CALL":
+		return branch.Call
+	case "RET":
+		return branch.Return
+	case "SYSCALL", "SYSRET", "ERET", "IRQ", "SERROR", "NO_TX":
+		return branch.Transfer
+	}
+	return branch.UnknownKind
+}
+
 // weigh notes the weight of the sample that starts in a line.
-func (s *script) weigh(line string) {
-	if line == "" || line[0] == '#' || line[0] == '\t' || strings.Contains(line, "PERF_RECORD_") {
+func (s *script) weigh(line []byte) {
+	if len(line) == 0 || line[0] == '#' || line[0] == '\t' || perfscript.FindRecord(line) != nil {
 		return
 	}
-	if at := firstEntry(line); at != 0 {
-		if h, ok := parseHeader(line[:at]); ok && h.named && h.period > 0 {
+	if at := perfscript.FirstBranch(line); at != 0 {
+		if h, ok := s.parseHeader(line[:at]); ok && h.named && h.period > 0 {
 			s.weights[h.event] = append(s.weights[h.event], h.period)
 		}
 	}
@@ -249,13 +295,12 @@ func (s *script) onlyProcess() int32 {
 }
 
 // comment reads a line "# key : value" of --header.
-func (s *script) comment(line string) {
-	key, value, ok := strings.Cut(strings.TrimLeft(line, "# "), " :")
+func (s *script) comment(line []byte) {
+	key, value, ok := perfscript.ParseComment(line)
 	if !ok {
 		return
 	}
-	value = strings.TrimSpace(value)
-	switch strings.TrimSpace(key) {
+	switch key {
 	case "perf version":
 		s.tool = "perf " + value
 	case "arch":
@@ -269,64 +314,36 @@ func (s *script) comment(line string) {
 			s.c.Unknown = from
 		}
 	case "event":
-		name, rest, ok := strings.Cut(strings.TrimPrefix(value, "name = "), ", ")
-		_, period, has := strings.Cut(rest, "{ sample_period, sample_freq } = ")
-		if ok && has && !strings.Contains(rest, ", freq = 1,") {
-			period, _, _ = strings.Cut(period, ",")
-			if n, err := strconv.ParseUint(period, 10, 63); err == nil {
-				s.periods[name] = n
-			}
-		}
-		if _, kinds, has := strings.Cut(rest, "branch_sample_type = "); ok && has {
-			kinds, _, _ = strings.Cut(kinds, ",")
-			s.some[name] = !slices.Contains(strings.Split(strings.TrimSpace(kinds), "|"), "ANY")
+		if e, ok := perfscript.ParseEventDesc(value); ok {
+			s.periods[e.Name] = e.Period
+			s.some[e.Name] = e.BranchTypes != nil && !slices.Contains(e.BranchTypes, "ANY")
 		}
 	}
 }
 
-// record reads the lines of records that are no samples.
-func (s *script) record(line string) error {
-	kind, rest, _ := strings.Cut(line, " ")
+// record takes over a record that is no sample.
+func (s *script) record(text []byte) error {
+	r, err := perfscript.ParseRecord(text)
 	switch {
-	case kind == "PERF_RECORD_MMAP" || kind == "PERF_RECORD_MMAP2":
-		m, err := parseMmap(rest)
-		if err != nil {
-			return fmt.Errorf("%s: %w", kind, err)
-		}
-		s.add(&m)
-	case strings.HasPrefix(kind, "PERF_RECORD_FORK("):
-		// PERF_RECORD_FORK(pid:tid):(ppid:ptid)
-		var pid, tid, ppid, ptid int32
-		if n, _ := fmt.Sscanf(kind, "PERF_RECORD_FORK(%d:%d):(%d:%d)", &pid, &tid, &ppid, &ptid); n != 4 {
-			return errors.New("PERF_RECORD_FORK: is not (pid:tid):(ppid:ptid)")
-		}
-		s.fork(ppid, pid)
-	case strings.HasPrefix(kind, "PERF_RECORD_LOST"):
-		if _, n, ok := strings.Cut(rest, "lost "); ok {
-			if v, err := strconv.ParseUint(strings.Fields(n + " 0")[0], 10, 32); err == nil {
-				s.c.samples.Lost += int64(v)
-			}
-		}
+	case err != nil:
+		return err
+	case r.Mapping != nil:
+		s.add(r.Mapping)
+	case r.Fork != nil:
+		s.fork(r.Fork[0], r.Fork[1])
 	}
+	s.c.samples.Lost += r.Lost
 	return nil
 }
 
-// mapped is a mapping as text has it: of a process, or of the kernel.
-type mapped struct {
-	pid               int32
-	kernel            bool
-	start, len, pgoff uint64
-	path, buildID     string
-}
-
-func (s *script) add(m *mapped) {
-	if m.len == 0 {
+func (s *script) add(m *perfscript.Mapping) {
+	if m.Len == 0 {
 		return
 	}
-	if !m.kernel {
-		s.processes[m.pid] = true
+	if !m.Kernel {
+		s.processes[m.PID] = true
 	}
-	s.c.spaces.Map(perfsession.Mapping{Start: m.start, End: m.start + m.len, PgOff: m.pgoff, PID: m.pid, DSO: s.c.spaces.DSO(m.path, m.buildID, m.kernel)})
+	s.c.spaces.Map(perfsession.Mapping{Start: m.Start, End: m.Start + m.Len, PgOff: m.PgOff, PID: m.PID, DSO: s.c.spaces.DSO(m.Path, m.BuildID, m.Kernel)})
 }
 
 // fork starts a process with what its parent has mapped.
@@ -339,76 +356,3 @@ func (s *script) fork(parent, pid int32) {
 		s.processes[pid] = true
 	}
 }
-
-// parseMmap reads "PID/TID: [START(LEN) @ PGOFF …]: PROT FILE".
-func parseMmap(text string) (m mapped, err error) {
-	bad := func(what string) (mapped, error) {
-		return mapped{}, fmt.Errorf("%s in %q", what, branch.Clip(text))
-	}
-	head, rest, ok := strings.Cut(text, ": [")
-	pid, _, okPID := strings.Cut(head, "/")
-	n, errPID := strconv.ParseInt(pid, 10, 32)
-	if !ok || !okPID || errPID != nil {
-		return bad("no process")
-	}
-	m.pid, m.kernel = int32(n), n == -1
-	place, rest, ok := strings.Cut(rest, "]: ")
-	start, place, okLen := strings.Cut(place, "(")
-	length, place, okOff := strings.Cut(place, ") @ ")
-	f := strings.Fields(place)
-	if !ok || !okLen || !okOff || len(f) == 0 {
-		return bad("no [START(LEN) @ OFFSET]")
-	}
-	for _, v := range []struct {
-		text string
-		to   *uint64
-	}{{start, &m.start}, {length, &m.len}, {f[0], &m.pgoff}} {
-		if *v.to, err = strconv.ParseUint(v.text, 0, 64); err != nil {
-			return bad("no number " + strconv.Quote(branch.Clip(v.text)))
-		}
-	}
-	if len(f) > 1 && strings.HasPrefix(f[1], "<") {
-		m.buildID = strings.Trim(f[1], "<>")
-	}
-	_, m.path, _ = strings.Cut(rest, " ") // behind the protection
-	return m, nil
-}
-
-// parseHeader reads what stands before the stack. ok is false if that is not the line
-// of a sample.
-func parseHeader(text string) (h scriptHeader, ok bool) {
-	h.pid = -1
-	fields := strings.Fields(text)
-	for i, f := range fields {
-		if pid, tid, is := strings.Cut(f, "/"); is && h.pid < 0 {
-			p, errP := strconv.ParseInt(pid, 10, 32)
-			if _, errT := strconv.ParseInt(tid, 10, 32); errP == nil && errT == nil {
-				h.pid, ok = int32(p), true
-				continue
-			}
-		}
-		name, is := strings.CutSuffix(f, ":")
-		if !is || name == "" {
-			continue
-		}
-		ok = true
-		if isTime(name) {
-			continue
-		}
-		h.event, h.named, h.period = name, true, 0
-		if i > 0 {
-			if p, err := strconv.ParseUint(fields[i-1], 10, 63); err == nil {
-				h.period = p
-			}
-		}
-	}
-	return h, ok
-}
-
-// isTime reports whether text is a time in seconds.
-func isTime(text string) bool {
-	whole, part, ok := strings.Cut(text, ".")
-	return ok && isDigits(whole) && isDigits(part)
-}
-
-func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

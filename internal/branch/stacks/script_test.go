@@ -23,35 +23,6 @@ func readText(text string, opt *branch.Options) (*branch.Table, error) {
 	return ReadScript("text", strings.NewReader(text), int64(len(text)), opt)
 }
 
-func TestEntries(t *testing.T) {
-	for _, test := range []struct {
-		text string
-		want entry
-	}{
-		{"0x401310/0x4012f0/P/-/-/22//-", entry{from: 0x401310, to: 0x4012f0, predicted: true, cycles: 22}},
-		{"0x4012fa/0x4012ff/M/-/-/3//-", entry{from: 0x4012fa, to: 0x4012ff, mispredicted: true, cycles: 3}},
-		{"0x1/0x2/-/-/-/0/", entry{from: 1, to: 2}},
-		{"0x1/0x2/P/X/A/0", entry{from: 1, to: 2, predicted: true}},
-		{"0x1/0x2/M", entry{from: 1, to: 2, mispredicted: true}},
-		{"0x1(/usr/bin/a b (deleted))/0x2([kernel.kallsyms])/M/-/-/7/COND/-", entry{from: 1, to: 2, mispredicted: true, cycles: 7, kind: branch.Conditional}},
-		{"0x1/0x2/PN/-/-/11/COND/-", entry{from: 1, to: 2, predicted: true, notTaken: true, cycles: 11, kind: branch.Conditional}},
-		{"0x1/0x2/MN/-/-/8/COND/NON_SPEC_CORRECT_PATH", entry{from: 1, to: 2, mispredicted: true, notTaken: true, cycles: 8, kind: branch.Conditional}},
-		{"0x1/0x2/-N/-/-/8/COND", entry{from: 1, to: 2, notTaken: true, cycles: 8, kind: branch.Conditional}},
-		{"0x1/0x2/P/-/-/0/RET/SPEC_WRONG_PATH", entry{from: 1, to: 2, predicted: true, wrongPath: true, kind: branch.Return}},
-		{"0x1/0x2/P/-/-/0/IND_CALL/SPEC_CORRECT_PATH", entry{from: 1, to: 2, predicted: true, kind: branch.Indirect}},
-		{"0xffffffff80330812/0x0/P/-/-/-/SYSRET/-", entry{from: 0xffffffff80330812, predicted: true, kind: branch.Transfer}},
-	} {
-		got, n, err := parseEntry(test.text + "  0x3/0x4/P")
-		if err != nil || n != len(test.text) {
-			t.Errorf("parseEntry(%q) = %d, %v", test.text, n, err)
-			continue
-		}
-		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(entry{})); diff != "" {
-			t.Errorf("%q: %s", test.text, diff)
-		}
-	}
-}
-
 func TestScriptErrors(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"no stacks", "app 1/1 1.0: 100 cycles:u: 401000 main (/app)\n", "no branch stacks: print them with perf script -F +brstack, addresses as numbers"},
@@ -86,7 +57,7 @@ func TestScriptForms(t *testing.T) {
 	)
 	for _, test := range []struct{ name, text, event, dso string }{
 		{"fields", maps + "app 7/8 [000] 1.5: 100 br:taken: " + first + "\napp 7/7 1.6: 100 br:taken: " + second + "\n", "br:taken", "/app"},
-		{"one process", maps + "100 br:taken: " + first + "\n100 br:taken: " + second + "\n", "br:taken", "/app"},
+		{"one process", maps + "       100 br:taken: " + first + "\n       100 br:taken: " + second + "\n", "br:taken", "/app"},
 		{"only stacks", first + "\n " + second + "\n", "unknown", "[unmapped]"},
 		{"call chains", maps + "app 7/7 1.5: 100 br:taken: \n\t 1010 main+0x10 (/app)\n\t 999 [unknown] (0x12/0x3)\n " + first + "\n\napp 7/7 1.6: 100 br:taken: \n\t1 x\n " + second + "\n\n", "br:taken", "/app"},
 		{"forked", maps + "PERF_RECORD_FORK(9:9):(7:7)\napp 9/9 1.5: 100 br:taken: " + first + "\napp 9/9 1.6: 100 br:taken: " + second, "br:taken", "/app"},
@@ -172,7 +143,7 @@ func TestUnknownPrediction(t *testing.T) {
 		{"-", "no entry says whether it was predicted"},
 	} {
 		line := strings.Repeat(" 0x1010/0x1000/"+test.flag+"/-/-/5", 8)
-		table, err := readText(strings.Repeat("1000 br:taken:"+line+"\n", 50), &branch.Options{Cost: &branch.Cost{Lo: 1, Centre: 1, Hi: 1}})
+		table, err := readText(strings.Repeat("      1000 br:taken:"+line+"\n", 50), &branch.Options{Cost: &branch.Cost{Lo: 1, Centre: 1, Hi: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,10 +13,11 @@ import (
 	"profdiff/internal/branch/estimate"
 	"profdiff/internal/branch/events"
 	"profdiff/internal/perffile"
+	"profdiff/internal/perfstat"
 )
 
 // counterCounts says what a counter counts, and on which PMU.
-func counterCounts(c *branch.Counter, arch string) (counts branch.Counts, pmu string) {
+func counterCounts(c *perfstat.Counter, arch string) (counts branch.Counts, pmu string) {
 	pmu, name := events.SplitPMU(c.Name)
 	if !events.IsCorePMU(pmu) {
 		pmu = ""
@@ -50,8 +51,8 @@ func counterModes(name string) perffile.AttrFlags {
 
 // Find returns the counter for a role among those of a PMU and of modes; other is
 // one of other modes.
-func Find(s *branch.Stat, r events.Role, arch, pmu string, mode perffile.AttrFlags) (found, other *branch.Counter) {
-	rank := func(c *branch.Counter) int {
+func Find(s *perfstat.Stat, r events.Role, arch, pmu string, mode perffile.AttrFlags) (found, other *perfstat.Counter) {
+	rank := func(c *perfstat.Counter) int {
 		if strings.Contains(c.Name, "retired") || strings.Contains(c.Name, "r21") || strings.Contains(c.Name, "r22") {
 			return 0
 		}
@@ -73,7 +74,7 @@ func Find(s *branch.Stat, r events.Role, arch, pmu string, mode perffile.AttrFla
 }
 
 // Table makes a table of totals alone.
-func Table(s *branch.Stat, opt *branch.Options) (*branch.Table, error) {
+func Table(s *perfstat.Stat, opt *branch.Options) (*branch.Table, error) {
 	t := &branch.Table{Name: s.Name, Format: s.Format, Tool: s.Tool, Tier: branch.TierTotals, Scaled: true, Cost: opt.Cost, Warnings: slices.Clone(s.Warnings)}
 	type side struct {
 		pmu  string
@@ -114,7 +115,7 @@ func Table(s *branch.Stat, opt *branch.Options) (*branch.Table, error) {
 }
 
 // Take replaces amounts by those that were counted. Warnings go to a table.
-func Take(t *branch.Totals, s *branch.Stat, arch string, mode perffile.AttrFlags, to *branch.Table) {
+func Take(t *branch.Totals, s *perfstat.Stat, arch string, mode perffile.AttrFlags, to *branch.Table) {
 	warn := func(format string, args ...any) { to.Warnings = append(to.Warnings, fmt.Sprintf(format, args...)) }
 	var running [events.Roles]float64
 	var names [events.Roles]string
@@ -164,7 +165,7 @@ func Parts(t *branch.Totals) [events.Roles]Part {
 }
 
 // Use takes totals from perf stat for a table of branch stacks.
-func Use(t *branch.Table, s *branch.Stat) error {
+func Use(t *branch.Table, s *perfstat.Stat) error {
 	switch t.Tier {
 	case branch.TierSimulated:
 		return fmt.Errorf("is of %s, which counts all itself: --stat is for samples", t.Format)

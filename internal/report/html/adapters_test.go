@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/branch/recording"
 	"profdiff/internal/budget"
+	"profdiff/internal/input"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
 	report "profdiff/internal/report/diff"
@@ -25,16 +26,12 @@ const heap = "../../../profiles/message-heap/"
 
 func readBranches(t *testing.T, name string) *branch.Table {
 	t.Helper()
-	f, err := os.Open(heap + "callgrind/" + name)
+	src, err := input.Open(heap+"callgrind/"+name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := recording.Read(name, f, info.Size(), &branch.Options{})
+	defer src.Close()
+	table, err := recording.Read(src, &branch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

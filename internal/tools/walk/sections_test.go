@@ -8,8 +8,9 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/annotate"
-	"profdiff/internal/branch/recording"
 	"profdiff/internal/branch/diff"
+	"profdiff/internal/branch/recording"
+	"profdiff/internal/input"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/html"
@@ -23,12 +24,10 @@ var symfs = []symbolizer.SearchPath{{Name: "symbols", FS: os.DirFS(heap + "symbo
 
 func readBranches(t *testing.T, name string) *branch.Table {
 	t.Helper()
-	f, err := os.Open(heap + "callgrind/" + name)
+	src, err := input.Open(heap+"callgrind/"+name, nil)
 	do(t, err)
-	defer f.Close()
-	info, err := f.Stat()
-	do(t, err)
-	table, err := recording.Read(name, f, info.Size(), &branch.Options{})
+	defer src.Close()
+	table, err := recording.Read(src, &branch.Options{})
 	do(t, err)
 	return table
 }

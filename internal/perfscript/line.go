@@ -1,4 +1,4 @@
-package ingest
+package perfscript
 
 import (
 	"bytes"
@@ -7,25 +7,26 @@ import (
 	"profdiff/internal/input"
 )
 
-// scriptHeader is the line that starts a sample.
-type scriptHeader struct {
-	comm          []byte
-	pid, tid, cpu int64 // -1 is unknown
-	time          int64 // nanoseconds
-	period        int64
-	event         []byte // nil is unknown
-	rest          int    // where in the line other fields start
-	overflow      error  // of the period
+// A Header is the line that starts a sample.
+type Header struct {
+	Comm          []byte
+	PID, TID, CPU int64 // -1 is unknown
+	Time          int64 // nanoseconds
+	Period        int64
+	Event         []byte // nil is unknown
+	Rest          int    // where in the line other fields start
+	Overflow      error  // of the period
 
-	hasIDs, hasTime, hasPeriod bool
+	HasIDs, HasTime, HasPeriod bool
 }
 
-var noHeader = scriptHeader{pid: -1, tid: -1, cpu: -1}
+// NoHeader is a header without any field.
+var NoHeader = Header{PID: -1, TID: -1, CPU: -1}
 
 // fields is how many fields were told apart.
-func (h *scriptHeader) fields() int {
+func (h *Header) fields() int {
 	n := 0
-	for _, has := range [...]bool{h.hasIDs, h.cpu >= 0, h.hasTime, h.hasPeriod, h.event != nil} {
+	for _, has := range [...]bool{h.HasIDs, h.CPU >= 0, h.HasTime, h.HasPeriod, h.Event != nil} {
 		if has {
 			n++
 		}
@@ -33,59 +34,59 @@ func (h *scriptHeader) fields() int {
 	return n
 }
 
-// strong reports whether nothing but the start of a sample looks like this.
-func (h *scriptHeader) strong() bool {
-	return h.hasTime || (h.hasIDs || h.hasPeriod) && h.event != nil
+// Strong reports whether nothing but the start of a sample looks like this.
+func (h *Header) Strong() bool {
+	return h.HasTime || (h.HasIDs || h.HasPeriod) && h.Event != nil
 }
 
 // maxNameWords is the most words that the name of a thread, of up to 15 bytes, has.
 const maxNameWords = 9
 
-// parseScriptHeader takes a line apart. The name of the thread may hold anything, so
+// ParseHeader takes a line apart. The name of the thread may hold anything, so
 // it is whatever stands before the words that make the most fields.
-func parseScriptHeader(line []byte) (best scriptHeader, ok bool) {
-	best = noHeader
+func ParseHeader(line []byte) (best Header, ok bool) {
+	best = NoHeader
 	at := skipSpace(line, 0)
 	for range maxNameWords {
 		if at >= len(line) {
 			break
 		}
-		h := noHeader
+		h := NoHeader
 		h.parse(line, at)
 		if h.fields() > best.fields() {
-			h.comm = bytes.TrimSpace(line[:at])
+			h.Comm = bytes.TrimSpace(line[:at])
 			best = h
-			if h.event != nil && h.hasTime && h.hasIDs {
+			if h.Event != nil && h.HasTime && h.HasIDs {
 				return best, true
 			}
 		}
 		at = skipSpace(line, wordEnd(line, at))
 	}
-	if best.strong() {
+	if best.Strong() {
 		return best, true
 	}
 	if best.fields() == 0 {
-		return noHeader, false
+		return NoHeader, false
 	}
 	// So little may be chance: nothing else but a frame may be in the line, or what a
 	// tracepoint prints.
-	rest := line[best.rest:]
-	tracepoint := bytes.IndexByte(best.event, ':') > 0
-	return best, len(bytes.TrimSpace(rest)) == 0 || tracepoint || inlineFrame(line, best.rest) >= 0
+	rest := line[best.Rest:]
+	tracepoint := bytes.IndexByte(best.Event, ':') > 0
+	return best, len(bytes.TrimSpace(rest)) == 0 || tracepoint || InlineFrame(line, best.Rest) >= 0
 }
 
 // parse reads the fields that stand at line[at:].
-func (h *scriptHeader) parse(line []byte, at int) {
-	w := scriptWord{line: line}
+func (h *Header) parse(line []byte, at int) {
+	w := word{line: line}
 	w.move(at)
 	// pid/tid, or one number that is not padded like a period or an address.
 	if pid, tid, ok := parseIDs(w.text); ok && (pid >= 0 || w.width() < 10) {
-		h.pid, h.tid, h.hasIDs = pid, tid, true
+		h.PID, h.TID, h.HasIDs = pid, tid, true
 		w.next()
 	}
-	if c := w.text; len(c) > 2 && c[0] == '[' && c[len(c)-1] == ']' && isDigits(c[1:len(c)-1]) {
+	if c := w.text; len(c) > 2 && c[0] == '[' && c[len(c)-1] == ']' && input.IsDigits(c[1:len(c)-1]) {
 		if cpu, err := strconv.ParseInt(string(c[1:len(c)-1]), 10, 32); err == nil {
-			h.cpu = cpu
+			h.CPU = cpu
 			w.next()
 		}
 	}
@@ -94,45 +95,45 @@ func (h *scriptHeader) parse(line []byte, at int) {
 	}
 	if isTime(w.text) {
 		if ns, ok := parseTime(w.text[:len(w.text)-1]); ok {
-			h.time, h.hasTime = ns, true
+			h.Time, h.HasTime = ns, true
 			w.next()
 		}
 	}
 	// A period is padded to 10 digits by perf, but not by report_sample.py.
-	if isDigits(w.text) && (w.width() >= 10 && w.width() < frameWidth || h.fields() > 0 && isEvent(w.peek())) {
-		h.period, h.overflow = parseWeight(w.text)
-		h.hasPeriod = true
+	if input.IsDigits(w.text) && (w.width() >= 10 && w.width() < frameWidth || h.fields() > 0 && isEvent(w.peek())) {
+		h.Period, h.Overflow = input.ParseWeight(w.text)
+		h.HasPeriod = true
 		w.next()
 	}
 	if isEvent(w.text) {
-		h.event = w.text[:len(w.text)-1]
+		h.Event = w.text[:len(w.text)-1]
 		w.next()
 	}
-	h.rest = w.at
+	h.Rest = w.at
 }
 
-// scriptWord is a word of a line.
-type scriptWord struct {
+// A word is a word of a line.
+type word struct {
 	line []byte
 	at   int
 	text []byte
 }
 
-func (w *scriptWord) move(at int) {
+func (w *word) move(at int) {
 	w.at = at
 	w.text = w.line[at:wordEnd(w.line, at)]
 }
 
-func (w *scriptWord) next() { w.move(skipSpace(w.line, w.at+len(w.text))) }
+func (w *word) next() { w.move(skipSpace(w.line, w.at+len(w.text))) }
 
 // peek is the word after.
-func (w *scriptWord) peek() []byte {
+func (w *word) peek() []byte {
 	at := skipSpace(w.line, w.at+len(w.text))
 	return w.line[at:wordEnd(w.line, at)]
 }
 
 // width is the length of the word and the space before it.
-func (w *scriptWord) width() int {
+func (w *word) width() int {
 	at := w.at
 	for at > 0 && w.line[at-1] == ' ' {
 		at--
@@ -166,7 +167,7 @@ func parseIDs(word []byte) (pid, tid int64, ok bool) {
 		if string(b) == "-1" {
 			return -1, true
 		}
-		if !isDigits(b) || len(b) > most {
+		if !input.IsDigits(b) || len(b) > most {
 			return -1, false
 		}
 		v, err := strconv.ParseInt(string(b), 10, 64)
@@ -198,7 +199,7 @@ func isTime(word []byte) bool {
 		return false
 	}
 	seconds, fraction, ok := bytes.Cut(word[:len(word)-1], []byte("."))
-	return ok && isDigits(seconds) && isDigits(fraction)
+	return ok && input.IsDigits(seconds) && input.IsDigits(fraction)
 }
 
 // parseTime reads seconds with a fraction as nanoseconds.
@@ -219,63 +220,51 @@ func parseTime(b []byte) (ns int64, ok bool) {
 	return ns, true
 }
 
-// scriptFrame is a line of a call chain.
-type scriptFrame struct {
-	addr    uint64
-	symbol  []byte // without offset
-	dso     []byte
-	inlined bool
+// A Frame is a line of a call chain.
+type Frame struct {
+	Addr    uint64
+	Symbol  []byte // without offset
+	DSO     []byte
+	Inlined bool
 }
 
-// parseScriptFrame reads address symbol+0x1f (dso), of which only the address is
+// ParseFrame reads address symbol+0x1f (dso), of which only the address is
 // always there. The symbol may hold spaces and parentheses.
-func parseScriptFrame(line []byte) (f scriptFrame, ok bool) {
+func ParseFrame(line []byte) (f Frame, ok bool) {
 	line = bytes.TrimRight(line[skipSpace(line, 0):], " ")
-	if f.inlined, ok = isScriptFrame(line); !ok {
+	if f.Inlined, ok = IsFrame(line); !ok {
 		return f, false
 	}
 	end := wordEnd(line, 0)
 	for _, c := range line[:end] {
-		v, _ := hexDigit(c)
-		f.addr = f.addr<<4 | uint64(v)
+		f.Addr = f.Addr<<4 | uint64(hexDigit(c))
 	}
 	rest := bytes.TrimSpace(line[end:])
-	rest, f.dso = cutDSO(rest)
-	if f.inlined {
-		f.dso = nil
+	rest, f.DSO = cutDSO(rest)
+	if f.Inlined {
+		f.DSO = nil
 	}
-	f.symbol = cutOffset(rest)
+	f.Symbol = cutOffset(rest)
 	return f, true
 }
 
-// isScriptFrame reports whether line is a frame, and if so of a function that is
+// IsFrame reports whether line is a frame, and if so of a function that is
 // inlined into the next.
-func isScriptFrame(line []byte) (inlined, ok bool) {
+func IsFrame(line []byte) (inlined, ok bool) {
 	at := skipSpace(line, 0)
 	end := wordEnd(line, at)
-	if !isHex(line[at:end]) || end-at > frameWidth || end+1 < len(line) && (line[end] == '\t' || line[end+1] == ' ') {
+	if !input.IsHex(line[at:end]) || end-at > frameWidth || end+1 < len(line) && (line[end] == '\t' || line[end+1] == ' ') {
 		return false, false
 	}
 	return bytes.HasSuffix(line, []byte(" (inlined)")), true
 }
 
-func hexDigit(c byte) (byte, bool) {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0', true
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10, true
+// hexDigit is the value of a digit.
+func hexDigit(c byte) byte {
+	if c <= '9' {
+		return c - '0'
 	}
-	return 0, false
-}
-
-func isHex(b []byte) bool {
-	for _, c := range b {
-		if _, ok := hexDigit(c); !ok {
-			return false
-		}
-	}
-	return len(b) > 0
+	return c - 'a' + 10
 }
 
 // frameWidth is to how many digits addresses are padded.
@@ -301,7 +290,7 @@ func cutDSO(b []byte) (rest, dso []byte) {
 			}
 			dso = b[i+1 : len(b)-1]
 			// -F +dsoff prints dso+0x1f.
-			if j := bytes.LastIndex(dso, []byte("+0x")); j > 0 && isHex(dso[j+3:]) {
+			if j := bytes.LastIndex(dso, []byte("+0x")); j > 0 && input.IsHex(dso[j+3:]) {
 				dso = dso[:j]
 			}
 			return bytes.TrimRight(b[:i], " "), dso
@@ -312,34 +301,34 @@ func cutDSO(b []byte) (rest, dso []byte) {
 
 // cutOffset cuts +0x1f off a symbol.
 func cutOffset(symbol []byte) []byte {
-	if i := bytes.LastIndex(symbol, []byte("+0x")); i > 0 && isHex(symbol[i+3:]) {
+	if i := bytes.LastIndex(symbol, []byte("+0x")); i > 0 && input.IsHex(symbol[i+3:]) {
 		return symbol[:i]
 	}
 	return symbol
 }
 
-// inlineFrame finds the frame at the end of a sample's line, behind other fields that
+// InlineFrame finds the frame at the end of a sample's line, behind other fields that
 // start at from: its address is padded, or follows directly. It returns where the
 // frame starts, or -1.
-func inlineFrame(line []byte, from int) int {
+func InlineFrame(line []byte, from int) int {
 	found := -1
-	w := scriptWord{line: line}
+	w := word{line: line}
 	for w.move(skipSpace(line, from)); len(w.text) > 0; w.next() {
-		if isHex(w.text) && len(w.text) <= frameWidth && (w.width() >= frameWidth || w.at == from) {
+		if input.IsHex(w.text) && len(w.text) <= frameWidth && (w.width() >= frameWidth || w.at == from) {
 			found = w.at
 		}
 	}
 	if found >= 0 {
-		if _, ok := parseScriptFrame(line[found:]); !ok {
+		if _, ok := ParseFrame(line[found:]); !ok {
 			return -1
 		}
 	}
 	return found
 }
 
-// isBranchStack reports whether a line is the branch stack of a sample with a call
+// IsBranchStack reports whether a line is the branch stack of a sample with a call
 // chain.
-func isBranchStack(line []byte) bool {
+func IsBranchStack(line []byte) bool {
 	for _, flags := range []string{"/P/-/", "/M/-/", "/-/-/", "/P/X/", "/M/X/", "/PN/", "/MN/"} {
 		if bytes.Contains(line, []byte(flags)) {
 			return true
@@ -348,9 +337,9 @@ func isBranchStack(line []byte) bool {
 	return false
 }
 
-// cutBranches cuts off the branch stack, which follows the file of the sample's
+// CutBranches cuts off the branch stack, which follows the file of the sample's
 // frame: 0x12(dso)/0x34(dso)/P/-/-/0 or from+0x1/to+0x2/P/-/-/0.
-func cutBranches(rest []byte) []byte {
+func CutBranches(rest []byte) []byte {
 	if len(rest) == 0 || rest[len(rest)-1] == ')' {
 		return rest
 	}
@@ -375,9 +364,9 @@ func cutBranches(rest []byte) []byte {
 	return rest
 }
 
-// parseSourceLine reads the line that -F +srcline adds below a frame: file:12. It
+// ParseSourceLine reads the line that -F +srcline adds below a frame: file:12. It
 // returns nil if the place is unknown.
-func parseSourceLine(line []byte) (file []byte, n int64) {
+func ParseSourceLine(line []byte) (file []byte, n int64) {
 	line = bytes.TrimSpace(line)
 	i := bytes.LastIndexByte(line, ':')
 	if i <= 0 {
@@ -385,7 +374,7 @@ func parseSourceLine(line []byte) (file []byte, n int64) {
 	}
 	// Discriminators: file.c:12 (discriminator 3)
 	number, _, _ := bytes.Cut(line[i+1:], []byte(" "))
-	if !isDigits(number) || len(number) > 9 {
+	if !input.IsDigits(number) || len(number) > 9 {
 		return nil, 0
 	}
 	n, err := strconv.ParseInt(string(number), 10, 64)
@@ -393,48 +382,4 @@ func parseSourceLine(line []byte) (file []byte, n int64) {
 		return nil, 0
 	}
 	return line[:i], n
-}
-
-// isPerfScript reports whether head has a sample of perf script: a line with time and
-// event or with a frame, or, below a line of its own, a frame.
-func isPerfScript(head input.Head) bool {
-	below := false // a line that may start a sample was above
-	for line := range head.Lines() {
-		line = bytes.TrimRight(line, " \t")
-		switch {
-		case len(line) == 0:
-			below = true
-			continue
-		case bytes.HasPrefix(line, []byte("# ========")):
-			return true
-		case line[0] == '#':
-			continue
-		case line[0] == '\t':
-			if inlined, ok := isScriptFrame(line); below && ok && (inlined || skipSpace(line, 1) > 1 || wordEnd(line, 1) == 1+frameWidth) {
-				return true
-			}
-			return false
-		}
-		h, ok := parseScriptHeader(line)
-		switch {
-		case ok && h.hasTime && (h.event != nil || h.hasIDs):
-			return true
-		case ok && h.event != nil && h.rest == len(line) && (h.hasIDs || h.hasPeriod || len(h.comm) > 0 && line[0] == ' '):
-			return true
-		}
-		// Without time and event the only thing to go by is a frame: with its file, or
-		// an address that is padded, behind other fields.
-		if at := inlineFrame(line, 0); at >= 0 {
-			w := scriptWord{line: line}
-			w.move(at)
-			if line[len(line)-1] == ')' || ok && w.width() >= frameWidth {
-				return true
-			}
-		}
-		if below && line[0] == ' ' {
-			return false
-		}
-		below = true
-	}
-	return false
 }

@@ -1,4 +1,4 @@
-package ingest
+package perfstat
 
 import (
 	"bytes"
@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"profdiff/internal/input"
-	"profdiff/internal/run"
 )
 
-// statJSON is a line of perf stat -j. Values are strings, which may say <not counted>.
-type statJSON struct {
+// jsonLine is a line of perf stat -j. Values are strings, which may say <not counted>.
+type jsonLine struct {
 	Interval *float64 `json:"interval"`
 	Value    any      `json:"counter-value"`
 	Unit     string   `json:"unit"`
@@ -26,15 +25,11 @@ type statJSON struct {
 	CPU, Core, Die, Cluster, Socket, Node, Thread json.RawMessage
 }
 
-// readPerfStatJSON reads what perf stat -j writes: an object per line. With --summary,
+// readJSON reads what perf stat -j writes: an object per line. With --summary,
 // lines without an interval follow; they are what counts then. Must match the section
 // JSON FORMAT of perf-stat(1).
-func readPerfStatJSON(src *input.Source, _ *Options) (*run.Run, error) {
-	lines := src.Lines()
-	intervals, totals := newCounters(), newCounters()
-	var last float64
-	hasIntervals := false
-	rows := 0
+func readJSON(src *input.Source) (*Stat, error) {
+	lines, results := src.Lines(), newResults()
 	for {
 		line, ok := lines.Next()
 		if !ok {
@@ -44,8 +39,8 @@ func readPerfStatJSON(src *input.Source, _ *Options) (*run.Run, error) {
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		var j statJSON
-		if err := unmarshalStat(line, &j); err != nil {
+		var j jsonLine
+		if err := unmarshal(line, &j); err != nil {
 			lines.Fail("is no line of perf stat -j: %w", err)
 			continue
 		}
@@ -56,18 +51,18 @@ func readPerfStatJSON(src *input.Source, _ *Options) (*run.Run, error) {
 			lines.Fail("lacks counter-value or event")
 			continue
 		}
-		row := counterRow{name: text([]byte(j.Event)), unit: text([]byte(j.Unit)), running: j.Runtime, mean: j.Variance != nil}
+		r := reading{name: input.Text(j.Event), unit: input.Text(j.Unit), running: j.Runtime, mean: j.Variance != nil}
 		if j.Cgroup != "" {
-			row.name += " cgroup=" + text([]byte(j.Cgroup))
+			r.name += " cgroup=" + input.Text(j.Cgroup)
 		}
 		switch value := j.Value.(type) {
 		case string:
 			if value = strings.TrimSpace(value); !isUncounted(value) {
-				row.value, row.counted = parseCounter(value)
+				r.value, r.counted = parseValue(value)
 			}
-			ok = row.counted || isUncounted(value)
+			ok = r.counted || isUncounted(value)
 		case float64:
-			row.value, row.counted = value, true
+			r.value, r.counted = value, true
 			ok = value >= 0
 		default:
 			ok = false
@@ -80,36 +75,20 @@ func readPerfStatJSON(src *input.Source, _ *Options) (*run.Run, error) {
 			lines.Fail("event-runtime %v or pcnt-running %v is impossible", j.Runtime, j.Share)
 			continue
 		}
-		row.share = min(j.Share/100, 1)
+		r.share = min(j.Share/100, 1)
 		var scope [][]byte
 		for _, s := range []json.RawMessage{j.CPU, j.Core, j.Die, j.Cluster, j.Socket, j.Node, j.Thread} {
 			scope = append(scope, s)
 		}
-		row.scope = string(bytes.Join(scope, []byte("\x00")))
-		rows++
-		if j.Interval == nil {
-			totals.add(row)
-			continue
-		}
-		if *j.Interval != last {
-			intervals.interval()
-			last = *j.Interval
-		}
-		hasIntervals = true
-		intervals.add(row)
+		r.scope = string(bytes.Join(scope, []byte("\x00")))
+		results.add(r, j.Interval)
 	}
-	if lines.Err() == nil && rows == 0 {
-		lines.Fail("file ends without a counter")
-	}
-	if lines.Err() != nil {
-		return nil, lines.Err()
-	}
-	return statRun(src, "perf stat -j", totals, intervals, hasIntervals, last)
+	return results.stat(src, jsonName, lines)
 }
 
-// unmarshalStat decodes a line. perf prints metrics that are no numbers as nan, which
+// unmarshal decodes a line. perf prints metrics that are no numbers as nan, which
 // JSON does not have.
-func unmarshalStat(line []byte, j *statJSON) error {
+func unmarshal(line []byte, j *jsonLine) error {
 	err := json.Unmarshal(line, j)
 	if err == nil {
 		return nil
@@ -117,15 +96,9 @@ func unmarshalStat(line []byte, j *statJSON) error {
 	for _, s := range []string{"-nan", "nan", "-inf", "inf"} {
 		line = bytes.ReplaceAll(line, []byte(": "+s), []byte(": null"))
 	}
-	*j = statJSON{}
+	*j = jsonLine{}
 	if json.Unmarshal(line, j) != nil {
 		return err
 	}
 	return nil
-}
-
-// isPerfStatJSON reports whether head has an object of perf stat -j.
-func isPerfStatJSON(head input.Head) bool {
-	keys := head.Keys()
-	return keys["counter-value"] || keys["event"] && keys["event-runtime"] || keys["metric-value"] && keys["metric-unit"]
 }
