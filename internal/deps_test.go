@@ -23,7 +23,7 @@ var policy = map[string][]string{
 	"perfsession":           {"perffile"},
 	"objfile":               {"input/xz"},
 	"disasm":                {"objfile"},
-	"symbolizer":            {"objfile", "perfsession"},
+	"symbolizer":            {"objfile", "perffile", "perfsession"},
 	"run":                   {},
 	"run/runtest":           {"run"},
 	"callgrind":             {"input"},

@@ -237,13 +237,7 @@ func (p *perfData) prepareSymbols() error {
 	p.z = symbolizer.New(symbolizer.Options{
 		Simpleperf: p.file.Info.Simpleperf(), Symfs: p.opt.Symfs, Kallsyms: p.opt.Kallsyms,
 	})
-	for f, err := range p.file.SymbolFiles() {
-		if err != nil {
-			return err
-		}
-		p.z.AddRecorded(recordedFile(f))
-	}
-	return nil
+	return p.z.AddRecording(p.file)
 }
 
 // symbolize names all places.
@@ -277,24 +271,6 @@ func (p *perfData) kernelDSO() *perfsession.DSO {
 	d := &perfsession.DSO{ID: len(p.session.DSOs), Path: perfsession.KernelPath, Kernel: true}
 	p.session.DSOs = append(p.session.DSOs, d)
 	return d
-}
-
-func recordedFile(f *perffile.SymbolFile) *symbolizer.RecordedFile {
-	kinds := map[perffile.DSOType]symbolizer.FileKind{
-		perffile.DSOKernel: symbolizer.KernelImage, perffile.DSOKernelModule: symbolizer.KernelModule,
-		perffile.DSOELF: symbolizer.ELFFile, perffile.DSODex: symbolizer.DEXFile,
-		perffile.DSOSymbolMap: symbolizer.SymbolMapFile,
-	}
-	kind, ok := kinds[f.Type]
-	if !ok {
-		kind = symbolizer.UnknownFile
-	}
-	r := &symbolizer.RecordedFile{Path: f.Path, Kind: kind, MinVaddr: f.MinVaddr, Offset: f.OffsetOfMinVaddr, HasOffset: f.HasOffset, DexOffsets: f.DexFileOffsets}
-	r.Symbols = make([]symbolizer.RecordedSymbol, len(f.Symbols))
-	for i, s := range f.Symbols {
-		r.Symbols[i] = symbolizer.RecordedSymbol{Addr: s.Addr, Len: uint64(s.Len), Name: s.Name}
-	}
-	return r
 }
 
 // readPerfDataSource reads perf.data from a file, or, if it comes in the format of

@@ -135,11 +135,8 @@ func (p *perfData) symbolizer(session *perfsession.Session) (*symbolizer.Symboli
 	names := p.names
 	names.Simpleperf = p.file.Info.Simpleperf()
 	z := symbolizer.New(names)
-	for f, err := range p.file.SymbolFiles() {
-		if err != nil {
-			return nil, err
-		}
-		z.AddRecorded(recordedFile(f))
+	if err := z.AddRecording(p.file); err != nil {
+		return nil, err
 	}
 	if k := session.Kallsyms; k != nil {
 		if t, err := objfile.ParseKallsyms(bytes.NewReader(k)); err == nil {
@@ -147,24 +144,4 @@ func (p *perfData) symbolizer(session *perfsession.Session) (*symbolizer.Symboli
 		}
 	}
 	return z, nil
-}
-
-func recordedFile(f *perffile.SymbolFile) *symbolizer.RecordedFile {
-	r := &symbolizer.RecordedFile{Path: f.Path, Kind: symbolizer.UnknownFile, MinVaddr: f.MinVaddr, Offset: f.OffsetOfMinVaddr, HasOffset: f.HasOffset, DexOffsets: f.DexFileOffsets}
-	switch f.Type {
-	case perffile.DSOKernel:
-		r.Kind = symbolizer.KernelImage
-	case perffile.DSOKernelModule:
-		r.Kind = symbolizer.KernelModule
-	case perffile.DSOELF:
-		r.Kind = symbolizer.ELFFile
-	case perffile.DSODex:
-		r.Kind = symbolizer.DEXFile
-	case perffile.DSOSymbolMap:
-		r.Kind = symbolizer.SymbolMapFile
-	}
-	for _, s := range f.Symbols {
-		r.Symbols = append(r.Symbols, symbolizer.RecordedSymbol{Addr: s.Addr, Len: uint64(s.Len), Name: s.Name})
-	}
-	return r
 }

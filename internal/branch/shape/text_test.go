@@ -1,10 +1,11 @@
 package shape
 
 import (
-	"profdiff/internal/predict/asm"
 	"slices"
 	"strings"
 	"testing"
+
+	"profdiff/internal/predict/asm"
 )
 
 func TestOperations(t *testing.T) {
