@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/klauspost/compress/gzip"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // SampleTypeNames chooses how pprof sample types are called.
@@ -162,8 +164,23 @@ type profileEncoder struct {
 	strings    map[string]int64
 	table      []string
 
-	// Dense ids of what is referenced, from 1; 0 is not referenced.
-	mappingIDs, locationIDs, functionIDs []uint32
+	locationIDs, functionIDs idTable
+	mappingIDs               []uint32 // from 1; 0 is not referenced
+}
+
+// An idTable gives what is referenced dense ids from 1, in the order of the first
+// references.
+type idTable struct {
+	ids   []uint32 // by index, 0 is not referenced
+	order []uint32 // indices by id - 1
+}
+
+func (t *idTable) of(index uint32) uint64 {
+	if t.ids[index] == 0 {
+		t.order = append(t.order, index)
+		t.ids[index] = uint32(len(t.order))
+	}
+	return uint64(t.ids[index])
 }
 
 func (e *profileEncoder) flush(limit int) {
@@ -173,13 +190,7 @@ func (e *profileEncoder) flush(limit int) {
 	}
 }
 
-func (e *profileEncoder) uvarint(v uint64) {
-	for v >= 0x80 {
-		e.buf = append(e.buf, byte(v)|0x80)
-		v >>= 7
-	}
-	e.buf = append(e.buf, byte(v))
-}
+func (e *profileEncoder) uvarint(v uint64) { e.buf = binary.AppendUvarint(e.buf, v) }
 
 // uint writes an integer field; zero is the default and is left out.
 func (e *profileEncoder) uint(field int, v uint64) {
@@ -220,26 +231,13 @@ func (e *profileEncoder) open(field int) (start int) {
 }
 
 func (e *profileEncoder) close(start int) {
-	n := len(e.buf) - start
-	size := 1
-	for v := n; v >= 0x80; v >>= 7 {
-		size++
-	}
-	if size > lengthGap {
+	n := uint64(len(e.buf) - start)
+	if protowire.SizeVarint(n) > lengthGap {
 		e.err = fmt.Errorf("pprof message of %d bytes", n)
 		return
 	}
-	at := start - lengthGap
-	for i, v := 0, n; i < size; i, v = i+1, v>>7 {
-		b := byte(v) & 0x7f
-		if i < size-1 {
-			b |= 0x80
-		}
-		e.buf[at+i] = b
-	}
-	if size < lengthGap {
-		e.buf = append(e.buf[:at+size], e.buf[start:]...)
-	}
+	length := protowire.AppendVarint(e.buf[:start-lengthGap], n)
+	e.buf = append(length, e.buf[start:]...)
 }
 
 func (e *profileEncoder) encode(opt ProfileOptions) {
@@ -255,7 +253,7 @@ func (e *profileEncoder) encode(opt ProfileOptions) {
 		e.str(valueTypeUnit, t.Unit)
 		e.close(m)
 	}
-	e.locationIDs = make([]uint32, len(r.Locations))
+	e.locationIDs.ids = make([]uint32, len(r.Locations))
 	e.samples(len(events))
 	e.locations()
 	e.functions()
@@ -299,7 +297,6 @@ func (e *profileEncoder) samples(n int) {
 	}
 	next, heads := r.groupSamples(n)
 	values := make([]int64, 2*n)
-	var nextLocation uint32
 	for _, head := range heads {
 		clear(values)
 		for i := int(head); i >= 0; i = int(next[i]) {
@@ -316,13 +313,7 @@ func (e *profileEncoder) samples(n int) {
 			ids := e.open(sampleLocationID)
 			for id := s.Stack; id != 0; {
 				node := r.Stacks.node(id)
-				loc := e.locationIDs[node.location]
-				if loc == 0 {
-					nextLocation++
-					loc = nextLocation
-					e.locationIDs[node.location] = loc
-				}
-				e.uvarint(uint64(loc))
+				e.uvarint(e.locationIDs.of(node.location))
 				id = node.parent
 			}
 			e.close(ids)
@@ -432,38 +423,27 @@ func (e *profileEncoder) labels(l *Labels) {
 
 func (e *profileEncoder) locations() {
 	r := e.r
-	e.functionIDs = make([]uint32, len(r.Functions))
+	e.functionIDs.ids = make([]uint32, len(r.Functions))
 	e.mappingIDs = make([]uint32, len(r.Mappings))
 	// Mappings keep their order: the first is the main binary.
-	order := make([]uint32, 0, len(r.Locations))
-	for i, id := range e.locationIDs {
-		if id != 0 {
-			order = append(order, uint32(i))
-			e.mappingIDs[r.Locations[i].Mapping] = 1
-		}
-	}
-	var nextMapping, nextFunction uint32
-	for i := range e.mappingIDs {
-		if i > 0 && e.mappingIDs[i] != 0 {
-			nextMapping++
-			e.mappingIDs[i] = nextMapping
-		}
+	for _, i := range e.locationIDs.order {
+		e.mappingIDs[r.Locations[i].Mapping] = 1
 	}
 	e.mappingIDs[0] = 0
-	slices.SortFunc(order, func(a, b uint32) int { return int(e.locationIDs[a]) - int(e.locationIDs[b]) })
-	for _, i := range order {
+	next := uint32(0)
+	for i, used := range e.mappingIDs {
+		next += used
+		e.mappingIDs[i] = next * used
+	}
+	for _, i := range e.locationIDs.order {
 		l := &r.Locations[i]
 		m := e.open(profileLocation)
-		e.uint(locationID, uint64(e.locationIDs[i]))
+		e.uint(locationID, e.locationIDs.of(i))
 		e.uint(locationMappingID, uint64(e.mappingIDs[l.Mapping]))
 		e.uint(locationAddress, l.Address)
 		for _, line := range l.Lines {
-			if e.functionIDs[line.Function] == 0 {
-				nextFunction++
-				e.functionIDs[line.Function] = nextFunction
-			}
 			lm := e.open(locationLine)
-			e.uint(lineFunctionID, uint64(e.functionIDs[line.Function]))
+			e.uint(lineFunctionID, e.functionIDs.of(line.Function))
 			e.uint(lineLine, uint64(line.Line))
 			e.uint(lineColumn, uint64(line.Column))
 			e.close(lm)
@@ -474,17 +454,10 @@ func (e *profileEncoder) locations() {
 }
 
 func (e *profileEncoder) functions() {
-	order := make([]uint32, 0, len(e.functionIDs))
-	for i, id := range e.functionIDs {
-		if id != 0 {
-			order = append(order, uint32(i))
-		}
-	}
-	slices.SortFunc(order, func(a, b uint32) int { return int(e.functionIDs[a]) - int(e.functionIDs[b]) })
-	for _, i := range order {
+	for _, i := range e.functionIDs.order {
 		f := &e.r.Functions[i]
 		m := e.open(profileFunction)
-		e.uint(functionID, uint64(e.functionIDs[i]))
+		e.uint(functionID, e.functionIDs.of(i))
 		e.str(functionName, f.Name)
 		e.str(functionSystemName, f.SystemName)
 		e.str(functionFilename, f.File)
