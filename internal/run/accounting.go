@@ -2,7 +2,8 @@ package run
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -89,11 +90,7 @@ func (a *Accounting) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "samples: %d in = %d out + %d filtered + %d dropped", a.In, a.Out, a.Filtered, a.TotalDropped())
 	if len(a.Dropped) > 0 {
-		reasons := make([]string, 0, len(a.Dropped))
-		for r := range a.Dropped {
-			reasons = append(reasons, r)
-		}
-		sort.Strings(reasons)
+		reasons := slices.Sorted(maps.Keys(a.Dropped))
 		for i, r := range reasons {
 			reasons[i] = fmt.Sprintf("%s: %d", r, a.Dropped[r])
 		}

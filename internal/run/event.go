@@ -162,18 +162,18 @@ func (r *Run) sortEvents() {
 	if slices.IsSorted(order) {
 		return
 	}
+	r.pickEvents(order)
+}
+
+// pickEvents leaves the events with these indices, in this order. Samples are of no others.
+func (r *Run) pickEvents(order []int) {
 	events := make([]Event, len(order))
-	renumber := make([]uint32, len(order))
+	renumber := make([]uint32, len(r.Events))
 	for to, from := range order {
 		events[to] = r.Events[from]
 		renumber[from] = uint32(to)
 	}
 	r.Events = events
-	r.renumberEvents(renumber)
-}
-
-// renumberEvents gives the events of all samples the indices in renumber.
-func (r *Run) renumberEvents(renumber []uint32) {
 	for i := range r.Samples {
 		r.Samples[i].Event = renumber[r.Samples[i].Event]
 	}

@@ -26,9 +26,7 @@ var ErrNoEvent = errors.New("no such event")
 // Apply removes the samples that the filter does not choose.
 func (f *Filter) Apply(r *Run) error {
 	keepEvent := make([]bool, len(r.Events))
-	for i := range keepEvent {
-		keepEvent[i] = len(f.Events) == 0
-	}
+	var events []int
 	for _, name := range f.Events {
 		i, ok := r.EventIndex(name)
 		if !ok {
@@ -36,27 +34,29 @@ func (f *Filter) Apply(r *Run) error {
 		}
 		keepEvent[i] = true
 	}
+	for i := range keepEvent {
+		if keepEvent[i] = keepEvent[i] || len(f.Events) == 0; keepEvent[i] {
+			events = append(events, i)
+		}
+	}
 	keepLabels := make([]bool, len(r.Labels))
 	for i := range r.Labels {
 		l := &r.Labels[i]
 		keepLabels[i] = matches(f.Process, l.Process) && matches(f.Thread, l.Thread)
 	}
 	keepStack := f.stacks(r)
-	kept := r.Samples[:0]
-	for _, s := range r.Samples {
-		if keepEvent[s.Event] && keepLabels[s.Labels] && (keepStack == nil || keepStack[s.Stack]) {
-			kept = append(kept, s)
-		} else if !r.Events[s.Event].Derived {
+	drop := func(event uint32, labels uint32, stack StackID) bool {
+		return !keepEvent[event] || !keepLabels[labels] || keepStack != nil && !keepStack[stack]
+	}
+	r.Samples = slices.DeleteFunc(r.Samples, func(s Sample) bool {
+		dropped := drop(s.Event, s.Labels, s.Stack)
+		if dropped && !r.Events[s.Event].Derived {
 			r.Accounting.Filtered += s.Count
 		}
-	}
-	r.Samples = kept
-	r.Timeline = slices.DeleteFunc(r.Timeline, func(s TimedSample) bool {
-		return !keepEvent[s.Event] || !keepLabels[s.Labels] || keepStack != nil && !keepStack[s.Stack]
+		return dropped
 	})
-	if len(f.Events) > 0 {
-		r.dropEvents(keepEvent)
-	}
+	r.Timeline = slices.DeleteFunc(r.Timeline, func(s TimedSample) bool { return drop(s.Event, s.Labels, s.Stack) })
+	r.pickEvents(events)
 	r.total()
 	return nil
 }
@@ -94,20 +94,6 @@ func (f *Filter) stacks(r *Run) []bool {
 	}
 	keep[0] = f.DSO == nil && f.Focus == nil
 	return keep
-}
-
-// dropEvents removes events and renumbers samples.
-func (r *Run) dropEvents(keep []bool) {
-	renumber := make([]uint32, len(r.Events))
-	events := r.Events[:0]
-	for i := range r.Events {
-		renumber[i] = uint32(len(events))
-		if keep[i] {
-			events = append(events, r.Events[i])
-		}
-	}
-	r.Events = events
-	r.renumberEvents(renumber)
 }
 
 // An EventError names an event that a run does not have, and those that it has.

@@ -1,5 +1,7 @@
 package run
 
+import "reflect"
+
 // Merge makes one run of several: the samples are summed, and facts of the
 // recordings stay where they all agree. It is for joining the parts of one
 // recording; runs that are to be compared must stay apart.
@@ -105,37 +107,21 @@ func (m *merger) mapping(p *Mapping) uint32 {
 	return i
 }
 
-// agree keeps the facts that are the same in b.
+// agree keeps the facts that are the same in b, all but when it was recorded.
 func (a *Recording) agree(b *Recording) {
-	same := func(x *string, y string) {
-		if *x != y {
-			*x = ""
+	all := *a
+	x, y := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	for i := range x.NumField() {
+		if !x.Field(i).Equal(y.Field(i)) {
+			x.Field(i).SetZero()
 		}
 	}
-	if a.Conditions != b.Conditions {
-		a.Conditions = Conditions{}
-	}
-	same(&a.Format, b.Format)
-	same(&a.Tool, b.Tool)
-	same(&a.CommandLine, b.CommandLine)
-	same(&a.Arch, b.Arch)
-	same(&a.Kernel, b.Kernel)
-	same(&a.Host, b.Host)
-	same(&a.CPU, b.CPU)
-	same(&a.CPUID, b.CPUID)
-	same(&a.Device, b.Device)
-	same(&a.Build, b.Build)
-	same(&a.SDK, b.SDK)
-	same(&a.App, b.App)
-	same(&a.KernelSymbols, b.KernelSymbols)
-	if a.CPUs != b.CPUs {
-		a.CPUs = 0
-	}
+	a.Start = all.Start
 	if !b.Start.IsZero() && (a.Start.IsZero() || b.Start.Before(a.Start)) {
 		a.Start = b.Start
 	}
-	a.Duration += b.Duration
-	a.FirstSample = min(a.FirstSample, b.FirstSample)
-	a.LastSample = max(a.LastSample, b.LastSample)
-	a.TraceOffCPU = a.TraceOffCPU || b.TraceOffCPU
+	a.Duration = all.Duration + b.Duration
+	a.FirstSample = min(all.FirstSample, b.FirstSample)
+	a.LastSample = max(all.LastSample, b.LastSample)
+	a.TraceOffCPU = all.TraceOffCPU || b.TraceOffCPU
 }
