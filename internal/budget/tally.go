@@ -429,7 +429,7 @@ func (c *counter) sum(categories [][]int) {
 		}
 		for e := range events {
 			for bits2 := uint64(all & events[e][x.Event]); bits2 != 0; bits2 &= bits2 - 1 {
-				c.targets[bits.TrailingZeros64(bits2)].sums[c.side][e][c.index].Add(x)
+				c.targets[bits.TrailingZeros64(bits2)].sums[c.side][e][c.index].Add(&x.Sum)
 			}
 		}
 	}

@@ -98,8 +98,8 @@ func (s *Set) group(r *run.Run, k *known) []run.Row {
 	used := make([]bool, len(rows))
 	for i, c := range s.of(r, k) {
 		x := &r.Samples[i]
-		rows[c].Self[x.Event].Add(x)
-		rows[c].Total[x.Event].Add(x)
+		rows[c].Self[x.Event].Add(&x.Sum)
+		rows[c].Total[x.Event].Add(&x.Sum)
 		used[c] = true
 	}
 	kept := rows[:0]

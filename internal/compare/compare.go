@@ -442,9 +442,9 @@ func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
 					g.Rows = append(g.Rows, GroupRow{Name: name})
 				}
 				if side == 0 {
-					addSum(&sums[k].base[i], &rows[j].Self[e.pair.base[i]])
+					sums[k].base[i].Add(&rows[j].Self[e.pair.base[i]])
 				} else {
-					addSum(&sums[k].head[i], &rows[j].Self[e.pair.head[i]])
+					sums[k].head[i].Add(&rows[j].Self[e.pair.head[i]])
 				}
 			}
 		}

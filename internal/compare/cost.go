@@ -61,10 +61,10 @@ func (c *cost) zero() bool {
 // add adds the costs of d.
 func (c *cost) add(d *cost) {
 	for i := range c.base {
-		addSum(&c.base[i], &d.base[i])
+		c.base[i].Add(&d.base[i])
 	}
 	for i := range c.head {
-		addSum(&c.head[i], &d.head[i])
+		c.head[i].Add(&d.head[i])
 	}
 }
 
@@ -91,15 +91,15 @@ func rowCosts(base, head *side, rows *rowset, p *eventPair) *costs {
 			t.walk(func(id run.StackID, sym int32, leaf bool) {
 				row := rowOf[sym]
 				if id == 0 { // the samples without a stack
-					addSum(&of(&c.self[row])[i], &t.own[0])
-					addSum(&of(&c.total[row])[i], &t.own[0])
+					of(&c.self[row])[i].Add(&t.own[0])
+					of(&c.total[row])[i].Add(&t.own[0])
 					return
 				}
 				if leaf {
-					addSum(&of(&c.self[row])[i], &t.own[id])
+					of(&c.self[row])[i].Add(&t.own[id])
 				}
 				if on[row] == 0 {
-					addSum(&of(&c.total[row])[i], &t.all[id])
+					of(&c.total[row])[i].Add(&t.all[id])
 				}
 				on[row]++
 			}, func(sym int32) {

@@ -93,13 +93,12 @@ func (c *Comparison) LinesAbove(event int, share float64) []Line {
 				if k < 0 {
 					continue
 				}
-				sum := run.Sum{Weight: sample.Weight, Count: sample.Count, WeightSq: sample.WeightSq}
 				if head {
 					list[k].HeadLine = line.Line
-					addSum(&sums[k].head[i], &sum)
+					sums[k].head[i].Add(&sample.Sum)
 				} else {
 					list[k].BaseLine = line.Line
-					addSum(&sums[k].base[i], &sum)
+					sums[k].base[i].Add(&sample.Sum)
 				}
 			}
 		}

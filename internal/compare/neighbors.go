@@ -49,7 +49,6 @@ func (c *Comparison) Neighbors(event, function int) (callers, callees []Neighbor
 				if k < 0 {
 					continue
 				}
-				sum := run.Sum{Weight: sample.Weight, Count: sample.Count, WeightSq: sample.WeightSq}
 				count := func(m map[int]*cost, fn int) {
 					n, ok := m[fn]
 					if !ok {
@@ -57,7 +56,7 @@ func (c *Comparison) Neighbors(event, function int) (callers, callees []Neighbor
 						n = &fresh
 						m[fn] = n
 					}
-					addSum(&of(n)[i], &sum)
+					of(n)[i].Add(&sample.Sum)
 				}
 				caller := -1
 				if k > 0 {

@@ -111,20 +111,14 @@ func (t *stackTree) load(event int) {
 	clear(t.own)
 	for i := range t.run.Samples {
 		if s := &t.run.Samples[i]; int(s.Event) == event {
-			addSum(&t.own[s.Stack], &run.Sum{Weight: s.Weight, Count: s.Count, WeightSq: s.WeightSq})
+			t.own[s.Stack].Add(&s.Sum)
 		}
 	}
 	copy(t.all, t.own)
 	// Parents precede their children.
 	for id := len(t.all) - 1; id > 0; id-- {
-		addSum(&t.all[t.run.Stacks.Parent(run.StackID(id))], &t.all[id])
+		t.all[t.run.Stacks.Parent(run.StackID(id))].Add(&t.all[id])
 	}
-}
-
-func addSum(to, s *run.Sum) {
-	to.Weight += s.Weight
-	to.Count += s.Count
-	to.WeightSq += s.WeightSq
 }
 
 // walk visits all stacks that have samples, callers before callees. enter is called

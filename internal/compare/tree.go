@@ -324,7 +324,7 @@ func (t *Tree) Costs(nodes []TreeNode) *TreeCosts {
 		for j := range r.Samples {
 			if s := &r.Samples[j]; int(s.Event) == event {
 				if k := int(wanted[t.nodeOf[i][s.Stack]]); k > 0 {
-					addSum(&c.of(k - 1)[i], &run.Sum{Weight: s.Weight, Count: s.Count, WeightSq: s.WeightSq})
+					c.of(k - 1)[i].Add(&s.Sum)
 				}
 			}
 		}
@@ -339,7 +339,7 @@ func (t *Tree) Costs(nodes []TreeNode) *TreeCosts {
 		if up := int(above[k]); up > 0 {
 			to, from := c.of(up-1), c.of(k)
 			for i := range to {
-				addSum(&to[i], &from[i])
+				to[i].Add(&from[i])
 			}
 		}
 	}

@@ -84,7 +84,7 @@ func TestTree(t *testing.T) {
 func TestTreeOracle(t *testing.T) {
 	base, head := generateSides(3, 60, 400)
 	for _, r := range []*run.Run{base[1], head[2]} { // one with samples that have no stack
-		r.Samples = append(r.Samples, run.Sample{Weight: 5e6, Count: 5, WeightSq: 5e12})
+		r.Samples = append(r.Samples, run.Sample{Sum: run.Sum{Weight: 5e6, Count: 5, WeightSq: 5e12}})
 		r.Events[0].Weight += 5e6
 		r.Events[0].Samples += 5
 	}
@@ -111,7 +111,7 @@ func TestTreeOracle(t *testing.T) {
 						want[key] = &fresh
 					}
 					sums := slices.Concat(want[key].base, want[key].head)
-					addSum(&sums[i], &run.Sum{Weight: s.Weight, Count: s.Count, WeightSq: s.WeightSq})
+					sums[i].Add(&s.Sum)
 					copy(want[key].base, sums)
 					copy(want[key].head, sums[len(base):])
 				}

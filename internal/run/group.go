@@ -34,20 +34,6 @@ func ParseGroupBy(name string) (GroupBy, error) {
 	return "", fmt.Errorf("cannot group by %q; known are %s", name, strings.Trim(fmt.Sprint(all), "[]"))
 }
 
-// A Sum adds up samples.
-type Sum struct {
-	Weight   int64
-	Count    int64
-	WeightSq float64
-}
-
-// Add adds the samples that x stands for.
-func (s *Sum) Add(x *Sample) {
-	s.Weight += x.Weight
-	s.Count += x.Count
-	s.WeightSq += x.WeightSq
-}
-
 // A Row is what one function, file, … costs.
 type Row struct {
 	// Name is what the row stands for. Of a function it does not have to be
@@ -71,16 +57,8 @@ type rowKey struct{ name, dso string }
 // Group sums the samples of all events. Rows are sorted by the self weight of the
 // first event, largest first, then by name.
 func (r *Run) Group(by GroupBy) []Row {
-	g := grouper{r: r, ids: make(map[rowKey]int)}
-	switch by {
-	case ByCategory:
-		return nil
-	case ByThread, ByEachThread, ByProcess:
-		g.byLabel(by)
-	default:
-		g.byFrame(by)
-	}
-	slices.SortFunc(g.rows, func(a, b Row) int {
+	rows := r.group(by, true)
+	slices.SortFunc(rows, func(a, b Row) int {
 		for e := range r.Events {
 			if c := cmp.Or(-cmp.Compare(a.Self[e].Weight, b.Self[e].Weight), -cmp.Compare(a.Total[e].Weight, b.Total[e].Weight)); c != 0 {
 				return c
@@ -88,28 +66,33 @@ func (r *Run) Group(by GroupBy) []Row {
 		}
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.DSO, b.DSO))
 	})
-	return g.rows
+	return rows
 }
 
 // GroupSelf is [Run.Group] for those who need Self only, and in no order: it looks at no
 // more than the innermost frame of each stack. Total is not filled in.
-func (r *Run) GroupSelf(by GroupBy) []Row {
-	g := grouper{r: r, ids: make(map[rowKey]int)}
+func (r *Run) GroupSelf(by GroupBy) []Row { return r.group(by, false) }
+
+// group sums samples; without total only what Self is made of.
+func (r *Run) group(by GroupBy, total bool) []Row {
+	g := grouper{r: r, by: by, total: total, ids: make(map[rowKey]int)}
 	switch by {
 	case ByCategory:
 		return nil
 	case ByThread, ByEachThread, ByProcess:
-		g.byLabel(by)
+		g.labels()
 	default:
-		g.byLeaf(by)
+		g.frames()
 	}
 	return g.rows
 }
 
 type grouper struct {
-	r    *Run
-	ids  map[rowKey]int
-	rows []Row
+	r     *Run
+	by    GroupBy
+	total bool
+	ids   map[rowKey]int
+	rows  []Row
 }
 
 func (g *grouper) row(key rowKey, init func(*Row)) int {
@@ -128,20 +111,18 @@ func (g *grouper) row(key rowKey, init func(*Row)) int {
 	return i
 }
 
-func (g *grouper) byLabel(by GroupBy) {
+// labels sums by what the samples are labelled with.
+func (g *grouper) labels() {
 	r := g.r
-	of := make([]int, len(r.Labels))
-	for i := range of {
-		of[i] = -1
-	}
+	of := make([]int, len(r.Labels)) // row of each, +1
 	for i := range r.Samples {
 		s := &r.Samples[i]
-		if of[s.Labels] < 0 {
-			of[s.Labels] = g.row(rowKey{name: labelName(by, &r.Labels[s.Labels])}, nil)
+		if of[s.Labels] == 0 {
+			of[s.Labels] = g.row(rowKey{name: labelName(g.by, &r.Labels[s.Labels])}, nil) + 1
 		}
-		row := &g.rows[of[s.Labels]]
-		row.Self[s.Event].Add(s)
-		row.Total[s.Event].Add(s)
+		row := &g.rows[of[s.Labels]-1]
+		row.Self[s.Event].Add(&s.Sum)
+		row.Total[s.Event].Add(&s.Sum)
 	}
 }
 
@@ -167,83 +148,63 @@ func isIOWorker(thread string) bool {
 	return strings.HasPrefix(thread, "iou-wrk-") || strings.HasPrefix(thread, "iou-sqp-")
 }
 
-// byFrame sums by what the frames are in.
-func (g *grouper) byFrame(by GroupBy) {
+// frames sums by what the frames are in.
+func (g *grouper) frames() {
 	r := g.r
-	// rows of each location, innermost function first
-	of := make([][]int, len(r.Locations))
-	for i := range r.Locations {
-		of[i] = g.locationRows(by, &r.Locations[i])
+	of := make([][]int, len(r.Locations)) // rows of each, innermost function first
+	if g.total {
+		// Of functions of one name, the row shows the one of the first location.
+		for i := range of {
+			of[i] = g.locationRows(&r.Locations[i])
+		}
 	}
 	seen := make([]int, len(g.rows)) // sample that saw the row last, +1
-	none := -1
 	for i := range r.Samples {
 		s := &r.Samples[i]
 		if s.Stack == 0 {
-			if none < 0 {
-				none = g.row(rowKey{name: noStack}, nil)
-				seen = append(seen, make([]int, len(g.rows)-len(seen))...)
-			}
-			g.rows[none].Self[s.Event].Add(s)
-			g.rows[none].Total[s.Event].Add(s)
+			row := &g.rows[g.row(rowKey{name: noStack}, nil)]
+			row.Self[s.Event].Add(&s.Sum)
+			row.Total[s.Event].Add(&s.Sum)
 			continue
 		}
-		g.rows[of[r.Stacks.Location(s.Stack)][0]].Self[s.Event].Add(s)
-		for id := s.Stack; id != 0; id = r.Stacks.Parent(id) {
+		leaf := r.Stacks.Location(s.Stack)
+		if of[leaf] == nil {
+			of[leaf] = g.locationRows(&r.Locations[leaf])
+		}
+		g.rows[of[leaf][0]].Self[s.Event].Add(&s.Sum)
+		for id := s.Stack; g.total && id != 0; id = r.Stacks.Parent(id) {
 			for _, row := range of[r.Stacks.Location(id)] {
 				if seen[row] != i+1 {
 					seen[row] = i + 1
-					g.rows[row].Total[s.Event].Add(s)
+					g.rows[row].Total[s.Event].Add(&s.Sum)
 				}
 			}
 		}
 	}
 	// Locations that no sample has any more, by a filter, leave empty rows.
 	g.rows = slices.DeleteFunc(g.rows, func(row Row) bool {
-		for _, t := range row.Total {
-			if t.Count != 0 || t.Weight != 0 {
-				return false
-			}
-		}
-		return true
+		return g.total && !slices.ContainsFunc(row.Total, func(t Sum) bool { return t.Count != 0 || t.Weight != 0 })
 	})
 }
 
-// byLeaf sums by what the innermost frames are in.
-func (g *grouper) byLeaf(by GroupBy) {
-	r := g.r
-	of := make([]int, len(r.Locations)) // row of each location, +1
-	for i := range r.Samples {
-		s := &r.Samples[i]
-		if s.Stack == 0 {
-			g.rows[g.row(rowKey{name: noStack}, nil)].Self[s.Event].Add(s)
-			continue
-		}
-		at := &of[r.Stacks.Location(s.Stack)]
-		if *at == 0 {
-			l := &r.Locations[r.Stacks.Location(s.Stack)]
-			*at = g.frameRow(by, l, l.Lines[0]) + 1
-		}
-		g.rows[*at-1].Self[s.Event].Add(s)
+// locationRows are the rows that a location counts for: one for each function there,
+// innermost first, or the first of them.
+func (g *grouper) locationRows(l *Location) []int {
+	lines := l.Lines
+	if !g.total || g.by == ByDSO {
+		lines = lines[:1]
 	}
-}
-
-// locationRows are the rows of the functions at a location, innermost first.
-func (g *grouper) locationRows(by GroupBy, l *Location) []int {
-	if by == ByDSO {
-		return []int{g.frameRow(by, l, Line{})}
-	}
-	rows := make([]int, len(l.Lines))
-	for i, line := range l.Lines {
-		rows[i] = g.frameRow(by, l, line)
+	rows := make([]int, len(lines))
+	for i, line := range lines {
+		rows[i] = g.frameRow(l, line)
 	}
 	return rows
 }
 
-func (g *grouper) frameRow(by GroupBy, l *Location, line Line) int {
+func (g *grouper) frameRow(l *Location, line Line) int {
 	m := &g.r.Mappings[l.Mapping]
 	f := &g.r.Functions[line.Function]
-	switch by {
+	switch g.by {
 	case ByDSO:
 		name := cmp.Or(m.File, "[unknown]")
 		return g.row(rowKey{name: name, dso: name}, nil)

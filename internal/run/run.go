@@ -138,16 +138,21 @@ type Mapping struct {
 // A MappingKind tells code of different nature apart.
 type MappingKind uint8
 
-//go:generate go -C ../tools tool stringer -type=MappingKind -linecomment -output=../run/mappingkind_string.go ../run
+// Kinds of mappings.
 const (
-	UnknownMapping MappingKind = iota // unknown
-	NativeMapping                     // native
-	KernelMapping                     // kernel
-	ModuleMapping                     // kernel module
-	JavaMapping                       // java
-	JITMapping                        // jit
-	VDSOMapping                       // vdso
+	UnknownMapping MappingKind = iota
+	NativeMapping
+	KernelMapping
+	ModuleMapping
+	JavaMapping
+	JITMapping
+	VDSOMapping
 )
+
+// String is how users call the kind.
+func (k MappingKind) String() string {
+	return [...]string{"unknown", "native", "kernel", "kernel module", "java", "jit", "vdso"}[k]
+}
 
 // A Function is a function with the names under which it is known.
 type Function struct {
@@ -213,10 +218,22 @@ type Sample struct {
 	Event  uint32 // index in Run.Events
 	Stack  StackID
 	Labels uint32 // index in Run.Labels
-	Count  int64  // samples
-	Weight int64  // sum of weights w in the unit of the event
+	Sum
+}
+
+// A Sum adds up samples.
+type Sum struct {
+	Count  int64 // samples
+	Weight int64 // sum of weights w in the unit of the event
 	// WeightSq is Σw², from which sampling noise is computed.
 	WeightSq float64
+}
+
+// Add adds the samples that x stands for.
+func (s *Sum) Add(x *Sum) {
+	s.Count += x.Count
+	s.Weight += x.Weight
+	s.WeightSq += x.WeightSq
 }
 
 // A TimedSample is one sample.
