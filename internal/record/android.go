@@ -1,9 +1,11 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -203,16 +205,9 @@ func (b *Android) permit(ctx context.Context, f *facts) (notes []string, err err
 		return nil, err
 	}
 	if strings.TrimSpace(string(reply.output)) != "0" {
-		return nil, fmt.Errorf("the device does not allow to record: security.perf_harden is 1, perf_event_paranoid %s, and the shell may not change that; on a build that allows it: adb root", unknownText(f.values["paranoid"]))
+		return nil, fmt.Errorf("the device does not allow to record: security.perf_harden is 1, perf_event_paranoid %s, and the shell may not change that; on a build that allows it: adb root", cmp.Or(f.values["paranoid"], "unknown"))
 	}
 	return append(notes, "set security.perf_harden of the device to 0, which allows to record, until it restarts"), nil
-}
-
-func unknownText(text string) string {
-	if text == "" {
-		return "unknown"
-	}
-	return text
 }
 
 // checkTarget says whether the app or process is there. An app does not have to run
@@ -246,46 +241,16 @@ func noProcess(name string) error {
 
 // chooseEvents completes events and periods.
 func (b *Android) chooseEvents(ctx context.Context, p *Plan) (notes []string, err error) {
-	if len(p.Events) == 0 {
-		p.Events = []Event{{Name: "cpu-cycles"}}
-		if p.OffCPU {
-			p.Events[0].Name = "cpu-clock"
-		} else if _, err := b.count(ctx, p, nil); errors.Is(err, errUnsupported) {
-			p.Events[0].Name = "cpu-clock"
-			notes = append(notes, "the device has no hardware counters: recording cpu-clock, which is time")
-		} else if err != nil {
-			return nil, err
-		}
+	if len(p.Events) == 0 && p.OffCPU {
+		p.Events = []Event{{Name: "cpu-clock"}}
 	}
-	// What a command of no duration counts tells whether an event is there.
-	counts, err := b.count(ctx, p, nil)
-	if err != nil {
-		return nil, err
-	}
-	open := false
-	for _, e := range p.Events {
-		open = open || e.Period == 0 && e.Frequency == 0 && !isClock(e.Name)
-	}
-	if open {
-		if err := prepare(ctx, p, Before); err != nil {
-			return nil, fmt.Errorf("before: %w", err)
+	return chooseEvents(ctx, p, "the device has no hardware counters: recording cpu-clock, which is time", func(c *Command) (*counts, error) {
+		counted, err := b.count(ctx, p, c)
+		if err != nil && c != nil {
+			err = fmt.Errorf("before, counting events: %w", err)
 		}
-		if counts, err = b.count(ctx, p, &p.Before); err != nil {
-			return nil, fmt.Errorf("before, counting events: %w", err)
-		}
-	}
-	for i := range p.Events {
-		e := &p.Events[i]
-		if e.Period > 0 || e.Frequency > 0 {
-			continue
-		}
-		e.Period = clockPeriod
-		if !isClock(e.Name) {
-			e.Period = choosePeriod(counts.events[e.Name], counts.seconds)
-			notes = append(notes, fmt.Sprintf("%s: a sample every %d", e.Name, e.Period))
-		}
-	}
-	return notes, nil
+		return counted, err
+	})
 }
 
 // Warm implements [Backend].
@@ -336,7 +301,7 @@ func (b *Android) Record(ctx context.Context, p *Plan, side Side, file string) (
 		return nil, err
 	}
 	result.Samples, result.Lost = s.samples, s.lost
-	if result.Notes, err = b.keepObjects(ctx, file); result.Samples == 0 {
+	if result.Notes, err = b.keepObjects(ctx, filepath.Dir(file), s.objects); result.Samples == 0 {
 		result.Notes = append(result.Notes, "simpleperf took no sample: did what it recorded run?")
 	}
 	return result, err

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,7 +156,7 @@ func (a *adb) lost(ctx context.Context, err error, stderr *tail) error {
 	if why == "" && err != nil {
 		why = err.Error()
 	}
-	return fmt.Errorf("the shell of device %s ended early: %s", a.serial, unknownText(why))
+	return fmt.Errorf("the shell of device %s ended early: %s", a.serial, cmp.Or(why, "unknown"))
 }
 
 // state is device if it can be used, unknown if adb does not know.
@@ -223,7 +224,7 @@ func (r *reply) failed(command string) error {
 	case 0:
 		return commandError(command, r.output)
 	case 126, 127:
-		return fmt.Errorf("the device cannot run %s: %s (commands run in %s; adb push copies a program there)", firstWord(command), unknownText(lastLine(withoutLog(r.stderr))), deviceTemp)
+		return fmt.Errorf("the device cannot run %s: %s (commands run in %s; adb push copies a program there)", firstWord(command), cmp.Or(lastLine(withoutLog(r.stderr)), "unknown"), deviceTemp)
 	}
 	return &exitError{firstWord(command), fmt.Sprintf("exit status %d on the device", r.status), lastLine(withoutLog(r.stderr)), false}
 }
@@ -232,7 +233,7 @@ func (r *reply) lastError() string {
 	if line := lastLine(r.stderr); line != "" {
 		return line
 	}
-	return unknownText(lastLine(r.output))
+	return cmp.Or(lastLine(r.output), "unknown")
 }
 
 // commandError finds failures that am reports only in words.

@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -164,15 +163,6 @@ func shellTimes(text string) (user, system time.Duration) {
 	}
 	return 0, 0
 }
-
-// counts are what simpleperf stat counted.
-type counts struct {
-	events  map[string]float64
-	seconds float64
-}
-
-// errUnsupported says that the device does not have an event.
-var errUnsupported = errors.New("is not supported on the device")
 
 // count counts the events while the command of a side runs, or while nothing does.
 func (b *Android) count(ctx context.Context, p *Plan, c *Command) (*counts, error) {

@@ -39,11 +39,6 @@ func (b *Callgrind) Probe(ctx context.Context, p *Plan) (*Machine, []string, err
 	return m, nil, nil
 }
 
-// Warm implements [Backend]: a simulator needs no warming up.
-func (b *Callgrind) Warm(ctx context.Context, p *Plan, side Side) (*Result, error) {
-	return run(ctx, words(p.Side(side).Run), nil)
-}
-
 // Record implements [Backend].
 func (b *Callgrind) Record(ctx context.Context, p *Plan, side Side, file string) (*Result, error) {
 	if strings.Contains(file, "%") {
@@ -56,6 +51,3 @@ func (b *Callgrind) Record(ctx context.Context, p *Plan, side Side, file string)
 	args = append(args, p.Arguments...)
 	return run(ctx, append(args, words(p.Side(side).Run)...), nil)
 }
-
-// Conditions implements [Backend].
-func (b *Callgrind) Conditions(context.Context) (*Conditions, error) { return b.conditions(), nil }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -174,6 +175,15 @@ func cpuName(cpuinfo string) string {
 	}
 	return name
 }
+
+// Warm implements [Backend]. A simulator needs no warming up, but a command that fails does
+// so here.
+func (host) Warm(ctx context.Context, p *Plan, side Side) (*Result, error) {
+	return run(ctx, words(p.Side(side).Run), nil)
+}
+
+// Conditions implements [Backend].
+func (h host) Conditions(context.Context) (*Conditions, error) { return h.conditions(), nil }
 
 func (host) conditions() *Conditions {
 	c := new(Conditions)

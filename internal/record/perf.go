@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -38,14 +37,6 @@ func (b *Perf) program() string {
 	return "perf"
 }
 
-// Periods that the backend chooses are prime, so that they do not fall in step with
-// loops of the program.
-const (
-	clockPeriod = 1003009 // of cpu-clock and task-clock: nanoseconds, 997 times a second
-	// perSecond is about how many samples of other events are taken in a second.
-	perSecond = 1000
-)
-
 // Probe implements [Backend]. Without counters in hardware it records time.
 func (b *Perf) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
 	m := b.machine()
@@ -63,51 +54,10 @@ func (b *Perf) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
 	if compresses(p.Arguments) && !b.mmapBuildIDs {
 		notes = append(notes, "perf before 5.12 notes no build IDs in compressed recordings: binaries are not kept; leave -z out")
 	}
-	if len(p.Events) == 0 {
-		p.Events = []Event{{Name: "cpu-cycles"}}
-		counts, err := b.count(ctx, p.Events, []string{"true"})
-		if err != nil {
-			return nil, nil, err
-		}
-		if counts[0] == unsupported {
-			p.Events = []Event{{Name: "cpu-clock"}}
-			notes = append(notes, "this machine has no hardware counters: recording cpu-clock, which is time; --with callgrind counts instructions and simulates branch misses")
-		}
-	}
-	open := 0
-	for _, e := range p.Events {
-		if e.Period == 0 && e.Frequency == 0 {
-			open++
-		}
-	}
-	// What a command of no duration counts tells whether an event is there. To choose
-	// periods takes a run of the program.
-	argv := []string{"true"}
-	if open > 0 && !allClocks(p.Events) {
-		if err := prepare(ctx, p, Before); err != nil {
-			return nil, nil, fmt.Errorf("before: %w", err)
-		}
-		argv = words(p.Before.Run)
-	}
-	counts, err := b.count(ctx, p.Events, argv)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i := range p.Events {
-		e := &p.Events[i]
-		if counts[i] == unsupported {
-			return nil, nil, fmt.Errorf("%s is not supported here: -e cpu-clock records time, and --with callgrind simulates branch misses", e.Name)
-		}
-		if e.Period > 0 || e.Frequency > 0 {
-			continue
-		}
-		e.Period = clockPeriod
-		if !isClock(e.Name) {
-			e.Period = choosePeriod(counts[i], counts[len(p.Events)])
-			notes = append(notes, fmt.Sprintf("%s: a sample every %d", e.Name, e.Period))
-		}
-	}
-	return m, notes, nil
+	more, err := chooseEvents(ctx, p, "this machine has no hardware counters: recording cpu-clock, which is time; --with callgrind counts instructions and simulates branch misses", func(c *Command) (*counts, error) {
+		return b.count(ctx, p.Events, c)
+	})
+	return m, append(notes, more...), err
 }
 
 var perfVersion = regexp.MustCompile(`([0-9]+)\.([0-9]+)`)
@@ -129,77 +79,38 @@ func compresses(args []string) bool {
 	return slices.ContainsFunc(args, compression.MatchString)
 }
 
-func isClock(event string) bool {
-	name, _, _ := strings.Cut(event, ":")
-	return name == "cpu-clock" || name == "task-clock"
-}
-
-func allClocks(events []Event) bool {
-	for _, e := range events {
-		if !isClock(e.Name) {
-			return false
-		}
-	}
-	return true
-}
-
-// choosePeriod is a prime period that gives about perSecond samples a second of an
-// event that was counted so often in so many seconds. Rare events are all sampled.
-func choosePeriod(count, seconds float64) uint64 {
-	want := count / max(seconds, 1e-3) / perSecond
-	if !(want > 2) {
-		return 1
-	}
-	n := uint64(math.Min(want, 1<<40)) | 1
-	for !prime(n) {
-		n += 2
-	}
-	return n
-}
-
-func prime(n uint64) bool {
-	for d := uint64(3); d*d <= n; d += 2 {
-		if n%d == 0 {
-			return false
-		}
-	}
-	return n > 2
-}
-
-const unsupported = -1
-
-// count counts events while a command runs. The last number is the seconds it took.
-func (b *Perf) count(ctx context.Context, events []Event, argv []string) ([]float64, error) {
+// count counts events while a command runs, or none.
+func (b *Perf) count(ctx context.Context, events []Event, c *Command) (*counts, error) {
 	args := []string{b.program(), "stat", "-x", "\t"}
 	for _, e := range events {
 		args = append(args, "-e", e.Name)
+	}
+	argv := []string{"true"}
+	if c != nil {
+		argv = words(c.Run)
 	}
 	stderr := &tail{max: 256 << 10}
 	result, err := run(ctx, append(append(args, "--"), argv...), stderr)
 	if err != nil {
 		return nil, b.explain(err, stderr.Bytes())
 	}
-	var counts []float64
+	counted := &counts{events: make(map[string]float64), seconds: result.Duration.Seconds()}
+	n := 0
 	for line := range strings.Lines(string(stderr.Bytes())) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(f) < 3 || len(counts) == len(events) {
+		if len(f) < 3 || n == len(events) {
 			continue
 		}
-		v, err := strconv.ParseFloat(f[0], 64)
-		if err != nil {
-			v = unsupported // <not supported>, <not counted>
+		name := events[n].Name
+		if counted.events[name], err = strconv.ParseFloat(f[0], 64); err != nil { // <not supported>, <not counted>
+			return nil, fmt.Errorf("%s %w here: -e cpu-clock records time, and --with callgrind simulates branch misses", name, errUnsupported)
 		}
-		counts = append(counts, v)
+		n++
 	}
-	if len(counts) != len(events) {
-		return nil, fmt.Errorf("perf stat counted %d of %d events: %s", len(counts), len(events), lastLine(stderr.Bytes()))
+	if n != len(events) {
+		return nil, fmt.Errorf("perf stat counted %d of %d events: %s", n, len(events), lastLine(stderr.Bytes()))
 	}
-	return append(counts, result.Duration.Seconds()), nil
-}
-
-// Warm implements [Backend].
-func (b *Perf) Warm(ctx context.Context, p *Plan, side Side) (*Result, error) {
-	return run(ctx, words(p.Side(side).Run), nil)
+	return counted, nil
 }
 
 // Record implements [Backend]. The file is in the folder of the recording.
@@ -248,7 +159,17 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 	if !p.SystemWide { // where it may be the first that starts, or any other
 		result.Command = s.command
 	}
-	return result, keepSymbols(filepath.Dir(file), file)
+	dir := filepath.Dir(file)
+	for _, o := range s.objects {
+		if o.isKept(dir) {
+			continue
+		}
+		err := o.keep(dir, o.path, "")
+		if _, passed := errors.AsType[*passError](err); err != nil && !passed {
+			return nil, err
+		}
+	}
+	return result, keepKallsyms(filepath.Join(dir, KallsymsName))
 }
 
 // perfEvents are the flags for events. One period for all is a flag of its own, which
@@ -301,9 +222,6 @@ func withTerm(event, term string) string {
 }
 
 var rawEvent = regexp.MustCompile("^r[0-9a-fA-F]+$")
-
-// Conditions implements [Backend].
-func (b *Perf) Conditions(context.Context) (*Conditions, error) { return b.conditions(), nil }
 
 // explain says what to do about an error of perf, in one line.
 func (b *Perf) explain(err error, stderr []byte) error {

@@ -1,7 +1,12 @@
 package record
 
 import (
+	"cmp"
+	"encoding/hex"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"profdiff/internal/perffile"
@@ -13,7 +18,14 @@ type summary struct {
 	// command is for how long the first program that was started ran, 0 if the file does
 	// not say. The recorder, which starts it, takes longer.
 	command time.Duration
+	// objects have a build ID, and code that may be in the samples. They are in the order
+	// of their paths, so that the libraries of an APK are together.
+	objects []object
 }
+
+// An object is an object file of a recording: its path when it was recorded, with the file
+// in an archive after "!/", and its build ID in hexadecimal.
+type object struct{ path, id string }
 
 // summarize reads a perf.data file once, which shows that it is whole.
 func summarize(name string) (*summary, error) {
@@ -31,6 +43,18 @@ func summarize(name string) (*summary, error) {
 		return nil, err
 	}
 	s := new(summary)
+	objects := make(map[object]bool)
+	add := func(path string, build []byte) {
+		id := hex.EncodeToString(build)
+		if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "/dev/") && len(id) >= 4 && strings.Trim(id, "0") != "" {
+			objects[object{path, id}] = true
+		}
+	}
+	for _, b := range file.Info.BuildIDs {
+		if !b.Kernel {
+			add(b.Path, b.ID)
+		}
+	}
 	// Records of different CPUs are not in the order of time.
 	var process int32
 	var started uint64
@@ -56,6 +80,16 @@ func summarize(name string) (*summary, error) {
 			if c.Exec && r.Time > 0 && (started == 0 || r.Time < started) {
 				process, started = c.PID, r.Time
 			}
+		case perffile.RecordMmap2:
+			// perf record --buildid-mmap, its default from 6.17 on, has build IDs here.
+			if r.Misc&perffile.MiscMmapBuildID == 0 || r.Misc.Kernel() {
+				continue
+			}
+			m, err := r.Mmap()
+			if err != nil {
+				return nil, err
+			}
+			add(string(m.File), m.BuildID)
 		case perffile.RecordExit:
 			t, err := r.Task()
 			if err != nil {
@@ -67,5 +101,8 @@ func summarize(name string) (*summary, error) {
 	if end := ended[process]; started > 0 && end > started && end-started < 1<<62 {
 		s.command = time.Duration(end - started)
 	}
+	s.objects = slices.SortedFunc(maps.Keys(objects), func(a, b object) int {
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.id, b.id))
+	})
 	return s, nil
 }

@@ -2,8 +2,9 @@ package record
 
 import (
 	"bytes"
-	"encoding/hex"
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,7 +12,6 @@ import (
 	"strings"
 
 	"profdiff/internal/objfile"
-	"profdiff/internal/perffile"
 )
 
 // Names of what a folder has to name addresses: object files by build ID, laid out as
@@ -24,80 +24,56 @@ const (
 // maxObject is the largest object file that is copied.
 const maxObject = 1 << 30
 
-// keepSymbols copies the object files of a recording that are not there yet, so that
-// it can be read when they have been built anew, or elsewhere.
-func keepSymbols(dir, recording string) error {
-	f, err := os.Open(recording)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	file, err := perffile.New(f, info.Size(), perffile.Options{})
-	if err != nil {
-		return err
-	}
-	keep := func(path string, id []byte) error {
-		name := hex.EncodeToString(id)
-		if !strings.HasPrefix(path, "/") || len(name) < 4 {
-			return nil
-		}
-		to := filepath.Join(dir, SymbolsName, ".build-id", name[:2], name[2:], "elf")
-		if _, err := os.Stat(to); err == nil {
-			return nil
-		}
-		return copyObject(to, path, name)
-	}
-	for _, b := range file.Info.BuildIDs {
-		if b.Kernel {
-			continue
-		}
-		if err := keep(b.Path, b.ID); err != nil {
-			return err
-		}
-	}
-	// perf record --buildid-mmap, its default from 6.17 on, has them in the records.
-	for r, err := range file.Records() {
-		if err != nil {
-			return err
-		}
-		if r.Type != perffile.RecordMmap2 || r.Misc&perffile.MiscMmapBuildID == 0 || r.Misc.Kernel() {
-			continue
-		}
-		m, err := r.Mmap()
-		if err != nil {
-			return err
-		}
-		if err := keep(string(m.File), m.BuildID); err != nil {
-			return err
-		}
-	}
-	return keepKallsyms(filepath.Join(dir, KallsymsName))
+// kept is where the folder of a recording has an object file.
+func (o object) kept(dir string) string {
+	return filepath.Join(dir, SymbolsName, ".build-id", o.id[:2], o.id[2:], "elf")
 }
 
-// copyObject copies a file that has a build ID. One that is not there, or of another
-// build, is no error: the recording says that it was there.
-func copyObject(to, from, id string) error {
+// isKept reports whether the folder of a recording has an object file.
+func (o object) isKept(dir string) bool {
+	_, err := os.Stat(o.kept(dir))
+	return err == nil
+}
+
+// A passError says why an object file cannot be had, which does not end a recording: it
+// says that the file was there.
+type passError struct{ why string }
+
+func (e *passError) Error() string { return e.why }
+
+// keep copies an object file that is here as a file, or as an entry of that archive, to the
+// folder of a recording, so that this can be read when it has been built anew, or elsewhere.
+func (o object) keep(dir, from, entry string) error {
 	f, err := os.Open(from)
 	if err != nil {
-		return nil
+		return &passError{err.Error()}
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxObject {
-		return nil
+	if err != nil {
+		return err
 	}
-	o, err := objfile.New(f, info.Size())
-	if err != nil || !sameID(o.BuildID(), id) {
-		return nil
+	if !info.Mode().IsRegular() || info.Size() > maxObject {
+		return &passError{fmt.Sprintf("no file of up to %d MB", maxObject>>20)}
 	}
+	section := io.NewSectionReader(f, 0, info.Size())
+	if entry != "" {
+		if section, err = objfile.OpenZipEntry(f, info.Size(), entry); err != nil {
+			return &passError{err.Error()}
+		}
+	}
+	file, err := objfile.New(section, section.Size())
+	if err != nil {
+		return &passError{err.Error()}
+	}
+	if !sameID(file.BuildID(), o.id) {
+		return &passError{fmt.Sprintf("the device has it with the build ID %s, recorded was %s", cmp.Or(file.BuildID(), "unknown"), o.id)}
+	}
+	to := o.kept(dir)
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		return err
 	}
-	return write(to, io.NewSectionReader(f, 0, info.Size()))
+	return write(to, io.NewSectionReader(section, 0, section.Size()))
 }
 
 // sameID compares build IDs, of which recorders fill up short ones with zeros.
