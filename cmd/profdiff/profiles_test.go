@@ -49,6 +49,7 @@ type caseFile struct {
 const (
 	maxRecording = 256 << 10
 	maxCase      = 6 << 20
+	maxCases     = 20_000_000 // together
 )
 
 // cases lists the case studies below dir: folders with a case.yaml. One may hold others,
@@ -98,6 +99,23 @@ func TestProfiles(t *testing.T) {
 			t.Parallel()
 			testProfile(t, dir, name)
 		})
+	}
+	var total int64
+	err := filepath.WalkDir(root, func(_ string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total > maxCases {
+		t.Errorf("the case studies have %d bytes, at most %d: see internal/tools/slim", total, maxCases)
 	}
 }
 
