@@ -23,13 +23,14 @@ var policy = map[string][]string{
 	"perfsession":           {"perffile"},
 	"objfile":               {"input/xz"},
 	"disasm":                {"objfile"},
+	"retrace":               {},
 	"symbolizer":            {"objfile", "perffile", "perfsession"},
 	"run":                   {},
 	"run/runtest":           {"run"},
 	"callgrind":             {"input"},
 	"perfstat":              {"input"},
 	"perfscript":            {"input"},
-	"ingest":                {"callgrind", "input", "objfile", "perffile", "perfscript", "perfsession", "perfstat", "run", "symbolizer"},
+	"ingest":                {"callgrind", "input", "objfile", "perffile", "perfscript", "perfsession", "perfstat", "retrace", "run", "symbolizer"},
 	"branch":                {"perfstat", "stats", "symbolizer"},
 	"branch/branchtest":     {"branch", "llvm", "objfile", "symbolizer"},
 	"branch/code":           {"align", "branch", "disasm", "llvm", "objfile", "perfsession", "symbolizer"},
@@ -71,7 +72,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/text", "run", "stats", "verdict"},
 	"report/predict":        {"predict", "predict/asm", "report/text"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "objfile", "perffile", "perfstat", "predict", "predict/asm", "record", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "run", "stats", "symbolizer"},
+	"cmd/profdiff":          {"align", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "objfile", "perffile", "perfstat", "predict", "predict/asm", "record", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "retrace", "run", "stats", "symbolizer"},
 }
 
 // libraries are those that few packages may import: who needs what they give asks these.

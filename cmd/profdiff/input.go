@@ -12,6 +12,7 @@ import (
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
 	"profdiff/internal/objfile"
+	"profdiff/internal/retrace"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
@@ -122,20 +123,20 @@ func (l *loader) readNames(kallsyms string, mappings []string) error {
 			return err
 		}
 	}
-	var retrace *symbolizer.Retrace
+	var all *retrace.Mapping
 	for _, name := range mappings {
 		if err := withFile(name, func(r io.Reader) (err error) {
-			if retrace == nil {
-				retrace, err = symbolizer.ParseMapping(r)
+			if all == nil {
+				all, err = retrace.Parse(r)
 				return err
 			}
-			return retrace.Add(r)
+			return all.Add(r)
 		}); err != nil {
 			return err
 		}
 	}
-	if retrace != nil {
-		l.opt.Retrace = retrace
+	if all != nil {
+		l.opt.Retrace = all
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"profdiff/internal/objfile"
+	"profdiff/internal/retrace"
 	"profdiff/internal/symbolizer"
 )
 
@@ -12,7 +13,7 @@ type Options struct {
 	// Kallsyms names kernel addresses.
 	Kallsyms *objfile.SymbolTable
 	// Retrace holds the original names of obfuscated Java methods.
-	Retrace *symbolizer.Retrace
+	Retrace *retrace.Mapping
 	// ShowARTFrames keeps the frames of the Java runtime between Java frames, and
 	// compiled methods apart from interpreted ones.
 	ShowARTFrames bool

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"profdiff/internal/perfsession"
+	"profdiff/internal/retrace"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
@@ -153,7 +154,7 @@ func (n *dumpNames) java(frame []byte) (uint32, error) {
 }
 
 // retraced are the lines of an obfuscated method, nil if it was not renamed.
-func (n *dumpNames) retraced(name string, frames []symbolizer.RetracedFrame) []run.Line {
+func (n *dumpNames) retraced(name string, frames []retrace.Frame) []run.Line {
 	var lines []run.Line
 	for _, f := range frames {
 		if f.Ambiguous {

@@ -16,6 +16,7 @@ import (
 
 	"profdiff/internal/input"
 	"profdiff/internal/objfile"
+	"profdiff/internal/retrace"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
@@ -265,7 +266,7 @@ func TestStackDumpRuntime(t *testing.T) {
 }
 
 func TestStackDumpRetrace(t *testing.T) {
-	mapping, err := symbolizer.ParseMapping(strings.NewReader(`com.example.shop.Checkout -> com.example.shop.a:
+	mapping, err := retrace.Parse(strings.NewReader(`com.example.shop.Checkout -> com.example.shop.a:
 # {"id":"sourceFile","fileName":"Checkout.kt"}
     1:5:void com.example.shop.Price.sum(int):30:34 -> b
     1:5:void pay():12 -> b

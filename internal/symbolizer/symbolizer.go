@@ -7,8 +7,7 @@
 //     ([Files]), kallsyms, perf map files, jitdump.
 //  4. Line tables add the functions that were inlined at the address, innermost first
 //     (DWARF 5, 3.3.8).
-//  5. Names are demangled ([Demangle]), and what R8 renamed is translated back
-//     ([Retrace]; https://r8.googlesource.com/r8/+/main/doc/retrace.md).
+//  5. Names are demangled ([Demangle]).
 package symbolizer
 
 import (

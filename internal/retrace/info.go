@@ -1,4 +1,4 @@
-package symbolizer
+package retrace
 
 import (
 	"bytes"
@@ -6,18 +6,18 @@ import (
 	"strconv"
 )
 
-// A mappingInfo is what R8 writes in a comment as a JSON object: the keys that this
+// An info is what R8 writes in a comment as a JSON object: the keys that this
 // package uses, at the top level.
-type mappingInfo struct {
+type info struct {
 	id, version, fileName, signature []byte
 	positions                        map[uint32]uint32
 }
 
-// scanMappingInfo reads an object as R8 writes it, and as its documentation does:
+// scanInfo reads an object as R8 writes it, and as its documentation does:
 // with quotes of either kind, or none around a key. It keeps what stands before a
 // mistake.
-func scanMappingInfo(text []byte) mappingInfo {
-	var info mappingInfo
+func scanInfo(text []byte) info {
+	var info info
 	c := infoCursor{data: text}
 	c.object(func(key []byte) {
 		switch string(key) {

@@ -1,4 +1,4 @@
-package symbolizer
+package retrace
 
 import (
 	"errors"
@@ -115,16 +115,16 @@ func TestRetraceSimpleperfCases(t *testing.T) {
 	const head = "lib.support.Parcelizer -> x:\n"
 	tests := []struct {
 		name, mapping, method string
-		want                  RetracedFrame
+		want                  Frame
 	}{
-		{"method of the class", head + "    13:13:lib.Action read(lib.Parcel) -> m\n", "x.m", RetracedFrame{Class: "lib.support.Parcelizer", Method: "read"}},
-		{"name with the class", head + "    13:13:lib.Action lib.support.Parcelizer.read2(lib.Parcel) -> m\n", "x.m", RetracedFrame{Class: "lib.support.Parcelizer", Method: "read2"}},
-		{"only the class", head + "    13:13:lib.Action read(lib.Parcel) -> m\n", "x.java_method4", RetracedFrame{Class: "lib.support.Parcelizer", Method: "java_method4"}},
-		{"synthesized is kept and marked", head + "    13:13:lib.Action read(lib.Parcel) -> m\n" + synth, "x.m", RetracedFrame{Class: "lib.support.Parcelizer", Method: "read", Synthesized: true}},
-		{"signature", head + "    13:13:lib.Action read(lib.Parcel) -> v\n", "void x.v(cteo, ctgc, ctbn)", RetracedFrame{Class: "lib.support.Parcelizer", Method: "read"}},
+		{"method of the class", head + "    13:13:lib.Action read(lib.Parcel) -> m\n", "x.m", Frame{Class: "lib.support.Parcelizer", Method: "read"}},
+		{"name with the class", head + "    13:13:lib.Action lib.support.Parcelizer.read2(lib.Parcel) -> m\n", "x.m", Frame{Class: "lib.support.Parcelizer", Method: "read2"}},
+		{"only the class", head + "    13:13:lib.Action read(lib.Parcel) -> m\n", "x.java_method4", Frame{Class: "lib.support.Parcelizer", Method: "java_method4"}},
+		{"synthesized is kept and marked", head + "    13:13:lib.Action read(lib.Parcel) -> m\n" + synth, "x.m", Frame{Class: "lib.support.Parcelizer", Method: "read", Synthesized: true}},
+		{"signature", head + "    13:13:lib.Action read(lib.Parcel) -> v\n", "void x.v(cteo, ctgc, ctbn)", Frame{Class: "lib.support.Parcelizer", Method: "read"}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff([]RetracedFrame{tt.want}, parseMapping(t, tt.mapping).Method(tt.method, 0)); diff != "" {
+		if diff := cmp.Diff([]Frame{tt.want}, parseMapping(t, tt.mapping).Method(tt.method, 0)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 		checkSimpleperfParity(t, tt.mapping)
@@ -207,14 +207,14 @@ func TestRetraceRealMapping(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		line int
-		want RetracedFrame
+		want Frame
 	}{
-		{"a.h.a.c.onStart", 0, RetracedFrame{Class: "androidx.fragment.app.FragmentActivity", Method: "onStart"}},
-		{"void a.h.a.c.p()", 584, RetracedFrame{Class: "androidx.fragment.app.FragmentActivity", Method: "supportInvalidateOptionsMenu", Line: 584}},
-		{"a.h.a.c.startActivityForResult", 675, RetracedFrame{Class: "androidx.fragment.app.FragmentActivity", Method: "startActivityForResult", Line: 675}},
-		{"a.h.a.c.kept", 0, RetracedFrame{Class: "androidx.fragment.app.FragmentActivity", Method: "kept"}},
+		{"a.h.a.c.onStart", 0, Frame{Class: "androidx.fragment.app.FragmentActivity", Method: "onStart"}},
+		{"void a.h.a.c.p()", 584, Frame{Class: "androidx.fragment.app.FragmentActivity", Method: "supportInvalidateOptionsMenu", Line: 584}},
+		{"a.h.a.c.startActivityForResult", 675, Frame{Class: "androidx.fragment.app.FragmentActivity", Method: "startActivityForResult", Line: 675}},
+		{"a.h.a.c.kept", 0, Frame{Class: "androidx.fragment.app.FragmentActivity", Method: "kept"}},
 	} {
-		if diff := cmp.Diff([]RetracedFrame{tt.want}, r.Method(tt.name, tt.line)); diff != "" {
+		if diff := cmp.Diff([]Frame{tt.want}, r.Method(tt.name, tt.line)); diff != "" {
 			t.Errorf("%s:%d (-want +got):\n%s", tt.name, tt.line, diff)
 		}
 	}

@@ -1,4 +1,4 @@
-package symbolizer
+package retrace
 
 import (
 	"bytes"
@@ -38,7 +38,7 @@ func TestRetraceSkipped(t *testing.T) {
 			if got := r.Skipped(); got != tt.want {
 				t.Errorf("Skipped() = %d, want %d", got, tt.want)
 			}
-			want := []RetracedFrame{{Class: "org.App", Method: "a"}}
+			want := []Frame{{Class: "org.App", Method: "a"}}
 			if tt.want > 0 {
 				if diff := cmp.Diff(want, r.Frames("a.b", "a", 0)); diff != "" {
 					t.Errorf("a skipped line left a trace (-want +got):\n%s", diff)
@@ -50,14 +50,14 @@ func TestRetraceSkipped(t *testing.T) {
 
 func TestRetraceCommentAfterSkippedLine(t *testing.T) {
 	r := parseMapping(t, "org.App -> a.b:\n    void foo() -> a\n    void ( -> b\n    # {\"id\":\"com.android.tools.r8.synthesized\"}\n")
-	want := []RetracedFrame{{Class: "org.App", Method: "foo"}}
+	want := []Frame{{Class: "org.App", Method: "foo"}}
 	if diff := cmp.Diff(want, r.Frames("a.b", "a", 0)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestRetraceErrors(t *testing.T) {
-	long := strings.Repeat("x", maxMappingLine)
+	long := strings.Repeat("x", maxLine)
 	broken := errors.New("broken pipe")
 	tests := []struct {
 		name string
@@ -75,7 +75,7 @@ func TestRetraceErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := ParseMapping(tt.r)
+			r, err := Parse(tt.r)
 			if tt.want == "" {
 				if err != nil || r == nil {
 					t.Fatalf("got %v, %v", r, err)
@@ -90,7 +90,7 @@ func TestRetraceErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := ParseMapping(iotest.ErrReader(broken)); !errors.Is(err, broken) {
+	if _, err := Parse(iotest.ErrReader(broken)); !errors.Is(err, broken) {
 		t.Errorf("got error %v, want it to wrap %v", err, broken)
 	}
 }
@@ -139,7 +139,7 @@ func TestScanMappingInfo(t *testing.T) {
 		`[]`:                       {},
 	}
 	for text, want := range tests {
-		got := scanMappingInfo([]byte(text))
+		got := scanInfo([]byte(text))
 		if diff := cmp.Diff(want, info{string(got.id), string(got.fileName), string(got.signature), got.positions}); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
@@ -153,7 +153,7 @@ func TestRetraceHostileMappings(t *testing.T) {
 		"class in many sections": strings.Repeat("a -> b:\n  1:1:void f():2:2 -> c\n", n),
 		"one deep stack":         "a -> b:\n" + strings.Repeat("  1:1:void f():2:2 -> c\n", n),
 		"many candidates":        "a -> b:\n" + manyOverloads(n),
-		"deep comment":           "a -> b:\n# " + strings.Repeat(`{"x":[`, maxMappingLine/6-1) + "\n",
+		"deep comment":           "a -> b:\n# " + strings.Repeat(`{"x":[`, maxLine/6-1) + "\n",
 		"many informations":      "a -> b:\n  1:1:void f() -> c\n" + strings.Repeat("  # {\"id\":\"com.android.tools.r8.outlineCallsite\",\"positions\":{\"1\":2}}\n", n),
 		"many clashing classes":  manyClasses(n),
 	}
@@ -206,7 +206,7 @@ func FuzzMapping(f *testing.F) {
 		"    5:3:int[] org.Util$X.<init>(int, long):17:19 -> a\r\n    5:3:void foo(int):20 -> a\r\n      # {'id':'com.android.tools.r8.outline'}\r\n" +
 		"      # {'id':'com.android.tools.r8.outlineCallsite','positions':{'1':4,'2':5},'outline':'La;a()I'}\r\n    0:65535:void bar() -> b\r\n    int f -> f\r\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := ParseMapping(bytes.NewReader(data))
+		r, err := Parse(bytes.NewReader(data))
 		if (r == nil) == (err == nil) {
 			t.Fatalf("got %v, %v", r, err)
 		}
@@ -216,7 +216,7 @@ func FuzzMapping(f *testing.F) {
 		if n := bytes.Count(data, []byte("\n")) + 1; r.Skipped() > n {
 			t.Fatalf("skipped %d of %d lines", r.Skipped(), n)
 		}
-		again, err := ParseMapping(bytes.NewReader(data))
+		again, err := Parse(bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,10 +290,10 @@ func BenchmarkParseMapping(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	before := heapInUse()
-	var r *Retrace
+	var r *Mapping
 	for b.Loop() {
 		var err error
-		if r, err = ParseMapping(bytes.NewReader(text)); err != nil {
+		if r, err = Parse(bytes.NewReader(text)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -306,7 +306,7 @@ func BenchmarkParseMapping(b *testing.B) {
 }
 
 func BenchmarkRetraceMethod(b *testing.B) {
-	r, err := ParseMapping(bytes.NewReader(largeMapping(1 << 20)))
+	r, err := Parse(bytes.NewReader(largeMapping(1 << 20)))
 	if err != nil {
 		b.Fatal(err)
 	}

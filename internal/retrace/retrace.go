@@ -1,4 +1,4 @@
-package symbolizer
+package retrace
 
 import (
 	"io"
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Retrace holds the names that ProGuard or R8 replaced, read from one or more
-// mapping files (mapping.txt). [ParseMapping] makes one. Its lookups may run
+// A Mapping holds the names that ProGuard or R8 replaced, read from one or more
+// mapping files (mapping.txt). [Parse] makes one. Its lookups may run
 // concurrently; Add may not run beside them.
 //
 // It follows the manual of ProGuard's retrace and R8's doc/retrace.md up to map
@@ -21,19 +21,19 @@ import (
 //   - Lines that share a range stack up as inlined calls, except where no line
 //     has an original range and all belong to the class itself: nothing was
 //     inlined there, these are methods that share a source line.
-type Retrace struct {
+type Mapping struct {
 	names     []string          // interned, names[0] is ""
 	ids       map[string]uint32 // name to its index in names
-	classes   []retraceClass
+	classes   []mappedClass
 	byName    map[uint32]uint32 // obfuscated name of a class to its index in classes
 	files     map[uint32]uint32 // original name of a class to that of its source file
-	callsites map[retraceCallsite]map[uint32]uint32
+	callsites map[callSite]map[uint32]uint32
 	skipped   int
 	newer     string
 }
 
-// A RetracedFrame is one frame of the original program.
-type RetracedFrame struct {
+// A Frame is one frame of the original program.
+type Frame struct {
 	Class  string // with package, inner classes after '$': "a.b.Outer$Inner"
 	Method string // "<init>" and "<clinit>" too, without parameters
 	Line   int    // in File, 0 if the map does not settle it
@@ -43,23 +43,23 @@ type RetracedFrame struct {
 	Synthesized bool
 	// Outline is set if the method holds code that R8 moved out of other methods.
 	// R8's retrace hides such frames; the line of their caller is found by
-	// [Retrace.CallsiteLine].
+	// [Mapping.CallsiteLine].
 	Outline bool
 	// Ambiguous is set if other methods are as likely as this one.
 	Ambiguous bool
 }
 
 // Name returns the class and the method in the form of simpleperf: "a.b.c".
-func (f RetracedFrame) Name() string { return f.Class + "." + f.Method }
+func (f Frame) Name() string { return f.Class + "." + f.Method }
 
-// ParseMapping reads one mapping file. See [Retrace.Add].
-func ParseMapping(r io.Reader) (*Retrace, error) {
-	t := &Retrace{
+// Parse reads one mapping file. See [Mapping.Add].
+func Parse(r io.Reader) (*Mapping, error) {
+	t := &Mapping{
 		names:     []string{""},
 		ids:       map[string]uint32{"": 0},
 		byName:    make(map[uint32]uint32),
 		files:     make(map[uint32]uint32),
-		callsites: make(map[retraceCallsite]map[uint32]uint32),
+		callsites: make(map[callSite]map[uint32]uint32),
 	}
 	if err := t.Add(r); err != nil {
 		return nil, err
@@ -69,11 +69,11 @@ func ParseMapping(r io.Reader) (*Retrace, error) {
 
 // Skipped returns the number of lines that were neither blank, nor a comment, nor
 // understood.
-func (t *Retrace) Skipped() int { return t.skipped }
+func (t *Mapping) Skipped() int { return t.skipped }
 
 // NewerVersion returns the highest map version that a file declared above 2.2, the
 // last one that this package knows, or "". What such a file adds is ignored.
-func (t *Retrace) NewerVersion() string { return t.newer }
+func (t *Mapping) NewerVersion() string { return t.newer }
 
 // Frames returns the original frames, innermost first, of the method that is
 // called class.method in the obfuscated program. It returns nil if the class is
@@ -89,15 +89,15 @@ func (t *Retrace) NewerVersion() string { return t.newer }
 // not synthesized, or the first if all are. It is Ambiguous if the method may be
 // another one. A sample can hit any instruction of the method, so calls inlined in
 // it are no candidates unless all else is synthesized.
-func (t *Retrace) Frames(class, method string, line int) []RetracedFrame {
+func (t *Mapping) Frames(class, method string, line int) []Frame {
 	return t.frames(class, method, line, nil)
 }
 
-// Method is [Retrace.Frames] for a name as ART and simpleperf print it: "a.b.c" or
+// Method is [Mapping.Frames] for a name as ART and simpleperf print it: "a.b.c" or
 // "void a.b.c(int, a.d[])". A return type with parameters selects among overloads
 // if the map knows one that fits; simpleperf ignores them.
-func (t *Retrace) Method(name string, line int) []RetracedFrame {
-	var sig *retraceSignature
+func (t *Mapping) Method(name string, line int) []Frame {
+	var sig *signature
 	if open := strings.IndexByte(name, '('); open >= 0 {
 		params := name[open+1:]
 		name = name[:open]
@@ -115,11 +115,11 @@ func (t *Retrace) Method(name string, line int) []RetracedFrame {
 	return t.frames(name[:dot], name[dot+1:], line, sig)
 }
 
-// CallsiteLine returns the line to pass to [Retrace.Frames] for class.method at
+// CallsiteLine returns the line to pass to [Mapping.Frames] for class.method at
 // line if the frame it called is an outline at the obfuscated line outline. It is
 // line itself where the map has no entry for the two. If this frame is an outline
 // too, its caller needs the line returned.
-func (t *Retrace) CallsiteLine(class, method string, line, outline int) int {
+func (t *Mapping) CallsiteLine(class, method string, line, outline int) int {
 	at, ok := retraceLine(line)
 	from, known := retraceLine(outline)
 	c, id, found := t.class(class)
@@ -130,23 +130,23 @@ func (t *Retrace) CallsiteLine(class, method string, line, outline int) int {
 		if !s.contains(at) {
 			continue
 		}
-		if to, ok := t.callsites[retraceCallsite{id, s.residual, s.from, s.to}][from]; ok {
+		if to, ok := t.callsites[callSite{id, s.residual, s.from, s.to}][from]; ok {
 			return int(to)
 		}
 	}
 	return line
 }
 
-// A retraceClass is a class of the obfuscated program.
-type retraceClass struct {
+// A mappedClass is a class of the obfuscated program.
+type mappedClass struct {
 	original    uint32
 	synthesized bool
 	conflict    bool // the files give several original names
-	spans       []retraceSpan
+	spans       []mappedSpan
 }
 
-// A retraceSpan is a line of the map for a method.
-type retraceSpan struct {
+// A mappedSpan is a line of the map for a method.
+type mappedSpan struct {
 	signature            uint64 // hash of return type and parameters, see retraceSignature
 	from, to             uint32 // lines in the obfuscated program
 	originalFrom         uint32
@@ -160,25 +160,25 @@ type retraceSpan struct {
 	head                 bool // first line of its residual name in a section of the file
 }
 
-// A retraceCallsite is a range of a method that calls an outline.
-type retraceCallsite struct{ class, residual, from, to uint32 }
+// A callSite is a range of a method that calls an outline.
+type callSite struct{ class, residual, from, to uint32 }
 
-// A retraceMethod tells apart the methods that share a residual name.
-type retraceMethod struct {
+// A mappedMethod tells apart the methods that share a residual name.
+type mappedMethod struct {
 	class, name uint32
 	signature   uint64
 }
 
-func (s *retraceSpan) contains(line uint32) bool {
+func (s *mappedSpan) contains(line uint32) bool {
 	return s.hasRange && s.from <= line && line <= s.to
 }
 
-func (s *retraceSpan) method() retraceMethod {
-	return retraceMethod{s.class, s.name, s.signature}
+func (s *mappedSpan) method() mappedMethod {
+	return mappedMethod{s.class, s.name, s.signature}
 }
 
 // originalLine maps a line that the span contains.
-func (s *retraceSpan) originalLine(line uint32) uint32 {
+func (s *mappedSpan) originalLine(line uint32) uint32 {
 	switch {
 	case !s.hasOriginal:
 		return line
@@ -192,7 +192,7 @@ func (s *retraceSpan) originalLine(line uint32) uint32 {
 
 // callerOf reports whether s is the caller that the code of in, the line before,
 // was inlined into.
-func (s *retraceSpan) callerOf(in *retraceSpan) bool {
+func (s *mappedSpan) callerOf(in *mappedSpan) bool {
 	if s.head || !s.hasRange || !in.hasRange || s.from != in.from || s.to != in.to {
 		return false
 	}
@@ -201,9 +201,9 @@ func (s *retraceSpan) callerOf(in *retraceSpan) bool {
 
 // A retraceStack is the lines of the map for one place: the innermost call first,
 // the method itself last.
-type retraceStack []retraceSpan
+type retraceStack []mappedSpan
 
-func (s retraceStack) outermost() *retraceSpan { return &s[len(s)-1] }
+func (s retraceStack) outermost() *mappedSpan { return &s[len(s)-1] }
 
 // line maps a line that the stack contains to that of its frame i.
 func (s retraceStack) line(i int, line uint32) int {
@@ -213,7 +213,7 @@ func (s retraceStack) line(i int, line uint32) int {
 	return int(s[i].originalLine(line))
 }
 
-func (c *retraceClass) method(ids map[string]uint32, name string) []retraceSpan {
+func (c *mappedClass) method(ids map[string]uint32, name string) []mappedSpan {
 	residual, ok := ids[name]
 	if !ok {
 		return nil
@@ -237,7 +237,7 @@ func retraceLine(line int) (uint32, bool) {
 	return uint32(line), true
 }
 
-func (t *Retrace) class(name string) (c *retraceClass, index uint32, ok bool) {
+func (t *Mapping) class(name string) (c *mappedClass, index uint32, ok bool) {
 	id, ok := t.ids[name]
 	if !ok {
 		return nil, 0, false
@@ -249,7 +249,7 @@ func (t *Retrace) class(name string) (c *retraceClass, index uint32, ok bool) {
 	return &t.classes[index], index, true
 }
 
-func (t *Retrace) frames(class, method string, line int, sig *retraceSignature) []RetracedFrame {
+func (t *Mapping) frames(class, method string, line int, sig *signature) []Frame {
 	c, _, ok := t.class(class)
 	if !ok {
 		return nil
@@ -257,7 +257,7 @@ func (t *Retrace) frames(class, method string, line int, sig *retraceSignature) 
 	at, haveLine := retraceLine(line)
 	spans := c.method(t.ids, method)
 	if len(spans) == 0 {
-		return []RetracedFrame{{
+		return []Frame{{
 			Class:       t.names[c.original],
 			Method:      method,
 			Line:        int(at), // what R8 does not list it did not renumber
@@ -272,24 +272,24 @@ func (t *Retrace) frames(class, method string, line int, sig *retraceSignature) 
 			return m.framesOf(found, at)
 		}
 	}
-	return []RetracedFrame{m.frameWithoutLine()}
+	return []Frame{m.frameWithoutLine()}
 }
 
 // A retraceLookup is the state of one lookup: the stacks of one residual name.
 type retraceLookup struct {
-	t      *Retrace
-	class  *retraceClass
+	t      *Mapping
+	class  *mappedClass
 	stacks []retraceStack
 	// What the map says once, below one line of a method, holds for the method.
-	synthesized, outlines map[retraceMethod]bool
+	synthesized, outlines map[mappedMethod]bool
 }
 
-func (t *Retrace) lookup(c *retraceClass, spans []retraceSpan, sig *retraceSignature) *retraceLookup {
+func (t *Mapping) lookup(c *mappedClass, spans []mappedSpan, sig *signature) *retraceLookup {
 	m := &retraceLookup{
 		t:           t,
 		class:       c,
-		synthesized: make(map[retraceMethod]bool),
-		outlines:    make(map[retraceMethod]bool),
+		synthesized: make(map[mappedMethod]bool),
+		outlines:    make(map[mappedMethod]bool),
 	}
 	start := 0
 	for i := range spans {
@@ -333,7 +333,7 @@ func (m *retraceLookup) containing(line uint32) []retraceStack {
 	if len(found) < 2 {
 		return found
 	}
-	seen := make(map[retraceMethod]bool)
+	seen := make(map[mappedMethod]bool)
 	found = slices.DeleteFunc(found, func(s retraceStack) bool {
 		id := s.outermost().method()
 		dup := seen[id]
@@ -349,9 +349,9 @@ func (m *retraceLookup) containing(line uint32) []retraceStack {
 }
 
 // framesOf returns the frames of the last stack of found.
-func (m *retraceLookup) framesOf(found []retraceStack, line uint32) []RetracedFrame {
+func (m *retraceLookup) framesOf(found []retraceStack, line uint32) []Frame {
 	last := found[len(found)-1]
-	frames := make([]RetracedFrame, len(last))
+	frames := make([]Frame, len(last))
 	for i := range last {
 		frames[i] = m.frame(&last[i])
 		frames[i].Line = last.line(i, line)
@@ -376,11 +376,11 @@ func (m *retraceLookup) framesOf(found []retraceStack, line uint32) []RetracedFr
 }
 
 // frameWithoutLine returns the name that simpleperf's ProguardMappingRetrace gives.
-func (m *retraceLookup) frameWithoutLine() RetracedFrame {
+func (m *retraceLookup) frameWithoutLine() Frame {
 	pick := &m.stacks[0][0]
 	// Candidates are the methods themselves, else what was inlined in them, else
 	// what the compiler synthesized.
-	methods, inlined := make(map[retraceMethod]bool), make(map[retraceMethod]bool)
+	methods, inlined := make(map[mappedMethod]bool), make(map[mappedMethod]bool)
 	for _, stack := range m.stacks {
 		for i := range stack {
 			s := &stack[i]
@@ -411,22 +411,22 @@ func (m *retraceLookup) frameWithoutLine() RetracedFrame {
 }
 
 // original returns the method that a span names, whatever its signature.
-func (m *retraceLookup) original(s *retraceSpan) retraceMethod {
+func (m *retraceLookup) original(s *mappedSpan) mappedMethod {
 	if s.class == 0 {
-		return retraceMethod{class: m.class.original, name: s.name}
+		return mappedMethod{class: m.class.original, name: s.name}
 	}
-	return retraceMethod{class: s.class, name: s.name}
+	return mappedMethod{class: s.class, name: s.name}
 }
 
 func (m *retraceLookup) sameNames(a, b retraceStack) bool {
-	return slices.EqualFunc(a, b, func(a, b retraceSpan) bool {
+	return slices.EqualFunc(a, b, func(a, b mappedSpan) bool {
 		return m.original(&a) == m.original(&b)
 	})
 }
 
-func (m *retraceLookup) frame(s *retraceSpan) RetracedFrame {
+func (m *retraceLookup) frame(s *mappedSpan) Frame {
 	id := m.original(s)
-	return RetracedFrame{
+	return Frame{
 		Class:   m.t.names[id.class],
 		Method:  m.t.names[id.name],
 		File:    m.t.names[m.t.files[id.class]],

@@ -1,4 +1,4 @@
-package symbolizer
+package retrace
 
 import (
 	"bufio"
@@ -14,24 +14,24 @@ import (
 )
 
 // A longer line is no mapping.
-const maxMappingLine = 1 << 20
+const maxLine = 1 << 20
 
 // Add reads one more mapping file, such as that of a feature module. A class that is
 // in several files, or several times in one, has the methods of all; if the files
 // disagree on its original name, the last one counts and its frames are Ambiguous.
 //
-// Lines that are not understood are skipped and counted by [Retrace.Skipped]. It is
+// Lines that are not understood are skipped and counted by [Mapping.Skipped]. It is
 // an error if r fails, if a line is longer than 1 MiB or if there is no class at
-// all; the Retrace then holds what was read so far.
-func (t *Retrace) Add(r io.Reader) error {
-	p := mappingParser{t: t, methods: make(map[retraceMethod]uint64)}
+// all; the Mapping then holds what was read so far.
+func (t *Mapping) Add(r io.Reader) error {
+	p := parser{t: t, methods: make(map[mappedMethod]uint64)}
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 64<<10), maxMappingLine+len("\r\n"))
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine+len("\r\n"))
 	n, tooLong := 0, false
 	for lines.Scan() {
 		n++
 		line := lines.Bytes()
-		if tooLong = len(line) > maxMappingLine; tooLong {
+		if tooLong = len(line) > maxLine; tooLong {
 			break
 		}
 		if n == 1 {
@@ -42,9 +42,9 @@ func (t *Retrace) Add(r io.Reader) error {
 	p.finish()
 	switch err := lines.Err(); {
 	case tooLong:
-		return fmt.Errorf("line %d: longer than %d bytes", n, maxMappingLine)
+		return fmt.Errorf("line %d: longer than %d bytes", n, maxLine)
 	case errors.Is(err, bufio.ErrTooLong):
-		return fmt.Errorf("line %d: longer than %d bytes", n+1, maxMappingLine)
+		return fmt.Errorf("line %d: longer than %d bytes", n+1, maxLine)
 	case err != nil:
 		return fmt.Errorf("line %d: %w", n+1, err)
 	case !p.anyClass:
@@ -53,18 +53,18 @@ func (t *Retrace) Add(r io.Reader) error {
 	return nil
 }
 
-// A mappingParser reads one file.
-type mappingParser struct {
-	t        *Retrace
+// A parser reads one file.
+type parser struct {
+	t        *Mapping
 	anyClass bool
 	inClass  bool
-	class    uint32        // index in t.classes
-	spans    []retraceSpan // of the section of this class, in the order of the file
-	unsorted []uint32      // classes with several sections
+	class    uint32       // index in t.classes
+	spans    []mappedSpan // of the section of this class, in the order of the file
+	unsorted []uint32     // classes with several sections
 
 	// What an information in a comment is about.
 	about   mappingTarget
-	methods map[retraceMethod]uint64 // residual signatures of this section
+	methods map[mappedMethod]uint64 // residual signatures of this section
 }
 
 type mappingTarget uint8
@@ -76,7 +76,7 @@ const (
 	aboutMethod // the last of spans
 )
 
-func (p *mappingParser) line(line []byte) {
+func (p *parser) line(line []byte) {
 	line = bytes.TrimRight(line, " \t\r")
 	text := bytes.TrimLeft(line, " \t")
 	indented := len(text) < len(line)
@@ -96,7 +96,7 @@ func (p *mappingParser) line(line []byte) {
 }
 
 // startClass parses "original -> residual:".
-func (p *mappingParser) startClass(text []byte) bool {
+func (p *parser) startClass(text []byte) bool {
 	original, residual, ok := cutArrow(text)
 	if !ok {
 		return false
@@ -111,7 +111,7 @@ func (p *mappingParser) startClass(text []byte) bool {
 	index, known := t.byName[id]
 	if !known {
 		index = uint32(len(t.classes))
-		t.classes = append(t.classes, retraceClass{original: name})
+		t.classes = append(t.classes, mappedClass{original: name})
 		t.byName[id] = index
 	}
 	c := &t.classes[index]
@@ -124,12 +124,12 @@ func (p *mappingParser) startClass(text []byte) bool {
 // member parses "from:to:type class.name(types):from:to -> residual", where the
 // ranges, the class and the end of the second range are optional, or the field
 // "type name -> residual", which is of no use here.
-func (p *mappingParser) member(text []byte) bool {
+func (p *parser) member(text []byte) bool {
 	left, residual, ok := cutArrow(text)
 	if !ok || !isMappedName(residual) {
 		return false
 	}
-	var s retraceSpan
+	var s mappedSpan
 	if isDigit(left[0]) {
 		var to bool
 		s.from, s.to, to, left, ok = cutLines(left)
@@ -184,13 +184,13 @@ func (p *mappingParser) member(text []byte) bool {
 }
 
 // comment takes what R8 says in a comment about the line above.
-func (p *mappingParser) comment(text []byte) {
+func (p *parser) comment(text []byte) {
 	const r8 = "com.android.tools.r8."
 	text = bytes.TrimLeft(text, " \t")
 	if len(text) == 0 || text[0] != '{' {
 		return
 	}
-	info := scanMappingInfo(text)
+	info := scanInfo(text)
 	id := string(info.id)
 	if id == "sourceFile" {
 		if p.about == aboutClass && len(info.fileName) > 0 {
@@ -227,14 +227,14 @@ func (p *mappingParser) comment(text []byte) {
 		}
 	case "outlineCallsite":
 		if s.hasRange && len(info.positions) > 0 {
-			p.t.callsites[retraceCallsite{p.class, s.residual, s.from, s.to}] = info.positions
+			p.t.callsites[callSite{p.class, s.residual, s.from, s.to}] = info.positions
 		}
 	}
 }
 
 // version notes a version above the last known one. Others than "major.minor" are
 // left to R8: it calls maps that it may change at any time "experimental".
-func (p *mappingParser) version(v string) {
+func (p *parser) version(v string) {
 	if cmpMapVersion(v, "2.2") > 0 && (p.t.newer == "" || cmpMapVersion(v, p.t.newer) > 0) {
 		p.t.newer = v
 	}
@@ -253,7 +253,7 @@ func cmpMapVersion(a, b string) int {
 }
 
 // endClass stores the section of a class.
-func (p *mappingParser) endClass() {
+func (p *parser) endClass() {
 	p.inClass, p.about = false, aboutNothing
 	if len(p.spans) == 0 {
 		return
@@ -280,7 +280,7 @@ func (p *mappingParser) endClass() {
 	p.spans = p.spans[:0]
 }
 
-func (p *mappingParser) finish() {
+func (p *parser) finish() {
 	p.endClass()
 	slices.Sort(p.unsorted)
 	for _, c := range slices.Compact(p.unsorted) {
@@ -289,18 +289,18 @@ func (p *mappingParser) finish() {
 }
 
 // sortSpans gathers the lines of a residual name, in the order of the file.
-func sortSpans(spans []retraceSpan) {
-	byResidual := func(a, b retraceSpan) int { return cmp.Compare(a.residual, b.residual) }
+func sortSpans(spans []mappedSpan) {
+	byResidual := func(a, b mappedSpan) int { return cmp.Compare(a.residual, b.residual) }
 	if !slices.IsSortedFunc(spans, byResidual) {
 		slices.SortStableFunc(spans, byResidual)
 	}
 }
 
-func compareResidual(s retraceSpan, residual uint32) int {
+func compareResidual(s mappedSpan, residual uint32) int {
 	return cmp.Compare(s.residual, residual)
 }
 
-func (t *Retrace) intern(name []byte) uint32 {
+func (t *Mapping) intern(name []byte) uint32 {
 	if id, ok := t.ids[string(name)]; ok {
 		return id
 	}

@@ -1,4 +1,4 @@
-package symbolizer
+package retrace
 
 import "strings"
 
@@ -33,13 +33,13 @@ func (h *signatureHash) types(result, params []byte) {
 	}
 }
 
-// A retraceSignature is what a name of the obfuscated program says about its types.
-type retraceSignature struct {
+// A signature is what a name of the obfuscated program says about its types.
+type signature struct {
 	original uint64 // with the original names of the classes, as the map has it
 	residual uint64 // as a descriptor with the obfuscated ones, as residualsignature has it
 }
 
-func (sig *retraceSignature) fits(s *retraceSpan) bool {
+func (sig *signature) fits(s *mappedSpan) bool {
 	if s.residualSignature {
 		return s.signature == sig.residual
 	}
@@ -47,7 +47,7 @@ func (sig *retraceSignature) fits(s *retraceSpan) bool {
 }
 
 // signature takes types as ART prints them: "void" and "int, a.b[]".
-func (t *Retrace) signature(result, params string) *retraceSignature {
+func (t *Mapping) signature(result, params string) *signature {
 	var types []string
 	if params = strings.TrimSpace(params); params != "" {
 		types = strings.Split(params, ",")
@@ -67,11 +67,11 @@ func (t *Retrace) signature(result, params string) *retraceSignature {
 	var original, residual signatureHash
 	original.types([]byte(resultSource.String()), []byte(source.String()))
 	residual.bytes([]byte(descriptor.String()))
-	return &retraceSignature{original.sum, residual.sum}
+	return &signature{original.sum, residual.sum}
 }
 
 // writeType writes an obfuscated type with its original name, and as a descriptor.
-func (t *Retrace) writeType(source, descriptor *strings.Builder, typ string) {
+func (t *Mapping) writeType(source, descriptor *strings.Builder, typ string) {
 	typ = strings.TrimSpace(typ)
 	element := strings.TrimRight(typ, "[]")
 	dims := (len(typ) - len(element)) / len("[]")
