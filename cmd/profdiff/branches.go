@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,21 +13,20 @@ import (
 	"profdiff/internal/report/branches"
 )
 
-func newBranchesCmd(std *stdio) *cobra.Command {
-	var (
-		in       = inputFlags{unknown: "dso"}
-		opt      branches.Options
-		cpu      string
-		missCost string
-		format   string
-		output   string
-		stat     string
-		two      branchesDiffFlags
-		out      branchesOutputFlags
-		page     htmlFlags
+// branchesCommand is the command branches.
+type branchesCommand struct {
+	in                         inputFlags
+	opt                        branches.Options
+	cpu, missCost, calibration string
+	format, output             string
+	stat                       string
+	two                        branchesDiffFlags
+	out                        branchesOutputFlags
+	page                       htmlFlags
+}
 
-		calibration string
-	)
+func newBranchesCmd(std *stdio) *cobra.Command {
+	c := branchesCommand{in: inputFlags{unknown: "dso"}}
 	cmd := &cobra.Command{
 		Use:   "branches INPUT [AFTER] [flags]",
 		Short: "Show which branches are mispredicted, or what a change made of them",
@@ -66,129 +63,135 @@ With AFTER, or --base and --head, it compares the branches of two sides: each is
 recording or a directory of them. Branches of another build are told again by their
 function and line, or by the code around them if --symfs has the binaries.`,
 		Args: args(cobra.MaximumNArgs(2)),
-		RunE: func(cmd *cobra.Command, inputs []string) error {
-			if len(inputs) == 0 && stat != "" && len(two.base)+len(two.head) == 0 {
-				inputs, stat = []string{stat}, ""
-			}
-			base, head, err := two.sides(cmd, inputs)
-			if err != nil {
-				return err
-			}
-			switch {
-			case !slices.Contains([]string{"text", "json", "pprof", "llvm-profile"}, format):
-				return usagef(cmd, "--format is text, json, pprof or llvm-profile, not %q", format)
-			case opt.Limit < 0:
-				return usagef(cmd, "--limit is 0 or more, not %d", opt.Limit)
-			case cpu != "" && missCost != "":
-				return usagef(cmd, "--cpu and --miss-cost exclude each other")
-			case calibration != "" && missCost != "":
-				return usagef(cmd, "--calibration and --miss-cost exclude each other")
-			}
-			if err := out.check(cmd, std, format, output, base != nil); err != nil {
-				return err
-			}
-			if err := page.check(cmd, output); err != nil {
-				return err
-			}
-			l, err := in.loader(cmd, std)
-			if err != nil {
-				return err
-			}
-			options := branch.Options{Events: in.events, AllowTruncated: in.allowTruncated}
-			options.Names.Symfs, options.Names.Kallsyms = l.opt.Symfs, l.opt.Kallsyms
-			if calibration != "" {
-				if options.Calibrated, err = readCalibration(calibration); err != nil {
-					return fmt.Errorf("--calibration: %w", err)
-				}
-			}
-			switch {
-			case cpu != "" && calibration != "":
-				if options.Cost, err = calibratedCost(options.Calibrated, cpu); err != nil {
-					return usagef(cmd, "--cpu: %v", err)
-				}
-			case cpu != "":
-				if options.Cost, err = branch.CostOf(cpu); err != nil {
-					return usagef(cmd, "--cpu: %v", err)
-				}
-			case missCost != "":
-				if options.Cost, err = parseMissCost(missCost); err != nil {
-					return usagef(cmd, "--miss-cost: %v", err)
-				}
-			}
-			if base != nil && stat != "" {
-				return usagef(cmd, "--stat is for one input: of two sides, --stat-base and --stat-head are")
-			}
-			if base != nil {
-				diff, err := two.options(cmd)
-				if err != nil {
-					return err
-				}
-				diff.Symfs = l.opt.Symfs
-				stats, err := two.stats(std)
-				if err != nil {
-					return err
-				}
-				return std.diffBranches(base, head, &options, stats, diff, &page, opt.Limit, format, output)
-			}
-			if stat != "" {
-				if options.Stat, err = std.readStat(stat); err != nil {
-					return fmt.Errorf("--stat: %w", err)
-				}
-			}
-			t, err := std.readBranches(inputs[0], &options)
-			if err != nil {
-				return err
-			}
-			advice.Add(t, l.opt.Symfs)
-			if page.file != "" {
-				if err := page.write(std, page.branches(t, l.opt.Symfs)); err != nil {
-					return err
-				}
-			}
-			if err := out.write(std, t, l.opt.Symfs, format, output, opt); err != nil {
-				return err
-			}
-			fmt.Fprintf(std.err, "profdiff: %s: %s\n", t.Name, branches.Accounting(t))
-			if t.Unknown != "" {
-				std.warn("%s: prediction is unknown: %s", t.Name, t.Unknown)
-			}
-			for _, w := range t.Warnings {
-				std.warn("%s: %s", t.Name, w)
-			}
-			return nil
-		},
+		RunE: func(cmd *cobra.Command, inputs []string) error { return c.run(cmd, std, inputs) },
 	}
-	two.register(cmd)
-	out.register(cmd)
-	page.register(cmd)
+	c.two.register(cmd)
+	c.out.register(cmd)
+	c.page.register(cmd)
 	f := cmd.Flags()
-	f.StringArrayVar(&in.events, "event", nil, "read only the event `NAME` (repeatable; default all)")
-	f.StringArrayVar(&in.symfs, "symfs", nil, "look for binaries and symbols in `DIR`, by build ID, then by path (repeatable)")
-	f.StringVar(&in.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded boot")
-	f.BoolVar(&in.allowTruncated, "allow-truncated", false, "read what there is of a recording that ends too early")
-	f.BoolVar(&opt.All, "all", false, "show every branch, also those with few misses")
-	f.IntVar(&opt.Limit, "limit", 40, "show `N` branches, 0 for all that have enough misses")
-	f.StringVar(&stat, "stat", "", "take totals from `FILE`, what perf stat or simpleperf stat printed of the same program; alone it is the input")
-	f.StringVar(&cpu, "cpu", "", "take the cost of a miss of the core `NAME`, as LLVM calls it (default: that of the recording, if it says)")
-	f.StringVar(&calibration, "calibration", "", "take the cost of a miss from `FILE`, which calibrate wrote, if the recording is of its CPU or does not say; with --cpu, that of its core NAME")
-	f.StringVar(&missCost, "miss-cost", "", "a miss costs `CYCLES`, a number or a range LO-HI")
-	f.StringVar(&format, "format", "text", "output `FORMAT`: text, json, pprof, or llvm-profile for two sample profiles of LLVM, FILE.freq.prof and FILE.misp.prof")
-	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
+	f.StringArrayVar(&c.in.events, "event", nil, "read only the event `NAME` (repeatable; default all)")
+	f.StringArrayVar(&c.in.symfs, "symfs", nil, "look for binaries and symbols in `DIR`, by build ID, then by path (repeatable)")
+	f.StringVar(&c.in.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded boot")
+	f.BoolVar(&c.in.allowTruncated, "allow-truncated", false, "read what there is of a recording that ends too early")
+	f.BoolVar(&c.opt.All, "all", false, "show every branch, also those with few misses")
+	f.IntVar(&c.opt.Limit, "limit", 40, "show `N` branches, 0 for all that have enough misses")
+	f.StringVar(&c.stat, "stat", "", "take totals from `FILE`, what perf stat or simpleperf stat printed of the same program; alone it is the input")
+	f.StringVar(&c.cpu, "cpu", "", "take the cost of a miss of the core `NAME`, as LLVM calls it (default: that of the recording, if it says)")
+	f.StringVar(&c.calibration, "calibration", "", "take the cost of a miss from `FILE`, which calibrate wrote, if the recording is of its CPU or does not say; with --cpu, that of its core NAME")
+	f.StringVar(&c.missCost, "miss-cost", "", "a miss costs `CYCLES`, a number or a range LO-HI")
+	f.StringVar(&c.format, "format", "text", "output `FORMAT`: text, json, pprof, or llvm-profile for two sample profiles of LLVM, FILE.freq.prof and FILE.misp.prof")
+	f.StringVarP(&c.output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
 }
 
-// parseMissCost reads N or LO-HI.
-func parseMissCost(text string) (*branch.Cost, error) {
-	low, high, ok := strings.Cut(text, "-")
-	if !ok {
-		high = low
+func (c *branchesCommand) run(cmd *cobra.Command, std *stdio, inputs []string) error {
+	if len(inputs) == 0 && c.stat != "" && len(c.two.base)+len(c.two.head) == 0 {
+		inputs, c.stat = []string{c.stat}, ""
 	}
-	lo, err := strconv.ParseFloat(low, 64)
-	hi, errHi := strconv.ParseFloat(high, 64)
-	if err != nil || errHi != nil || !(lo > 0 && lo <= hi && hi <= 10000) {
-		return nil, fmt.Errorf("%q is no number of cycles from 0 to 10000, nor a range of such", text)
+	base, head, err := c.two.sides(cmd, inputs)
+	if err != nil {
+		return err
 	}
-	return &branch.Cost{Lo: lo, Centre: (lo + hi) / 2, Hi: hi, Source: "--miss-cost"}, nil
+	if err := c.check(cmd, std, base != nil); err != nil {
+		return err
+	}
+	l, err := c.in.loader(cmd, std)
+	if err != nil {
+		return err
+	}
+	options, err := c.options(cmd, l)
+	switch {
+	case err != nil:
+		return err
+	case base == nil:
+		return c.show(std, l, inputs[0], options)
+	case c.stat != "":
+		return usagef(cmd, "--stat is for one input: of two sides, --stat-base and --stat-head are")
+	}
+	diff, err := c.two.options(cmd)
+	if err != nil {
+		return err
+	}
+	diff.Symfs = l.opt.Symfs
+	stats, err := c.two.stats(std)
+	if err != nil {
+		return err
+	}
+	return std.diffBranches(base, head, options, stats, diff, &c.page, c.opt.Limit, c.format, c.output)
+}
+
+// check refuses flags that do not go together. two is set if there are two sides.
+func (c *branchesCommand) check(cmd *cobra.Command, std *stdio, two bool) error {
+	switch {
+	case !slices.Contains([]string{"text", "json", "pprof", "llvm-profile"}, c.format):
+		return usagef(cmd, "--format is text, json, pprof or llvm-profile, not %q", c.format)
+	case c.opt.Limit < 0:
+		return usagef(cmd, "--limit is 0 or more, not %d", c.opt.Limit)
+	case c.cpu != "" && c.missCost != "":
+		return usagef(cmd, "--cpu and --miss-cost exclude each other")
+	case c.calibration != "" && c.missCost != "":
+		return usagef(cmd, "--calibration and --miss-cost exclude each other")
+	}
+	if err := c.out.check(cmd, std, c.format, c.output, two); err != nil {
+		return err
+	}
+	return c.page.check(cmd, c.output)
+}
+
+// options say how inputs are read, and what a miss costs.
+func (c *branchesCommand) options(cmd *cobra.Command, l *loader) (_ *branch.Options, err error) {
+	options := &branch.Options{Events: c.in.events, AllowTruncated: c.in.allowTruncated}
+	options.Names.Symfs, options.Names.Kallsyms = l.opt.Symfs, l.opt.Kallsyms
+	if c.calibration != "" {
+		if options.Calibrated, err = readCalibration(c.calibration); err != nil {
+			return nil, fmt.Errorf("--calibration: %w", err)
+		}
+	}
+	switch {
+	case c.cpu != "" && c.calibration != "":
+		if options.Cost, err = branch.CalibratedFor(options.Calibrated, c.cpu); err != nil {
+			return nil, usagef(cmd, "--cpu: %v", err)
+		}
+	case c.cpu != "":
+		if options.Cost, err = branch.CostOf(c.cpu); err != nil {
+			return nil, usagef(cmd, "--cpu: %v", err)
+		}
+	case c.missCost != "":
+		if options.Cost, err = branch.ParseCost(c.missCost); err != nil {
+			return nil, usagef(cmd, "--miss-cost: %v", err)
+		}
+	}
+	return options, nil
+}
+
+// show writes the branches of one recording.
+func (c *branchesCommand) show(std *stdio, l *loader, name string, options *branch.Options) (err error) {
+	if c.stat != "" {
+		if options.Stat, err = std.readStat(c.stat); err != nil {
+			return fmt.Errorf("--stat: %w", err)
+		}
+	}
+	t, err := std.readBranches(name, options)
+	if err != nil {
+		return err
+	}
+	advice.Add(t, l.opt.Symfs)
+	if c.page.file != "" {
+		if err := c.page.write(std, c.page.branches(t, l.opt.Symfs)); err != nil {
+			return err
+		}
+	}
+	if err := c.out.write(std, t, l.opt.Symfs, c.format, c.output, c.opt); err != nil {
+		return err
+	}
+	fmt.Fprintf(std.err, "profdiff: %s: %s\n", t.Name, branches.Accounting(t))
+	if t.Unknown != "" {
+		std.warn("%s: prediction is unknown: %s", t.Name, t.Unknown)
+	}
+	for _, w := range t.Warnings {
+		std.warn("%s: %s", t.Name, w)
+	}
+	return nil
 }
 
 // readBranches reads one input; "-" is standard input.

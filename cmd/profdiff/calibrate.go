@@ -3,14 +3,9 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"runtime"
-	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -54,19 +49,20 @@ not those of branches, there is no result and the exit code is 3.`,
 			if cpu != "" {
 				only = int(index)
 			}
-			groups, err := calibratedCPUs(only, all)
+			groups, err := calibrate.ChooseCPUs(only, all)
 			if err != nil {
-				return err
+				return input.PathError(err)
 			}
 			f := calibrate.NewFile(version(), runtime.GOOS, runtime.GOARCH)
 			for _, g := range groups {
-				c, err := calibrateCPU(g, rounds)
+				c, err := calibrate.MeasureKind(g, rounds)
 				if _, noisy := errors.AsType[*calibrate.InconclusiveError](err); noisy && len(groups) > 1 {
 					std.warn("%v", err)
 					continue
 				} else if err != nil {
 					return err
 				}
+				c.Name = branch.CoreName(c.ID)
 				f.Cores = append(f.Cores, *c)
 			}
 			if len(f.Cores) == 0 {
@@ -91,60 +87,6 @@ not those of branches, there is no result and the exit code is 3.`,
 	return cmd
 }
 
-// calibratedCPUs are the CPUs to measure, the first of each group. only is the number of
-// one, or -1.
-func calibratedCPUs(only int, all bool) ([][]calibrate.CPU, error) {
-	allowed, err := calibrate.Allowed()
-	if err != nil {
-		return nil, err
-	}
-	list, err := calibrate.CPUs(os.DirFS("/"))
-	if err != nil {
-		return nil, input.PathError(err)
-	}
-	for _, i := range allowed {
-		if !slices.ContainsFunc(list, func(c calibrate.CPU) bool { return c.Index == i }) {
-			list = append(list, calibrate.CPU{Index: i})
-		}
-	}
-	list = slices.DeleteFunc(list, func(c calibrate.CPU) bool {
-		return !slices.Contains(allowed, c.Index) || only >= 0 && c.Index != only
-	})
-	switch {
-	case len(list) == 0 && only >= 0:
-		return nil, fmt.Errorf("cpu %d: may not be used, those allowed are %s", only, strings.Trim(fmt.Sprint(allowed), "[]"))
-	case len(list) == 0:
-		return nil, errors.New("no CPU may be used")
-	case all:
-		var groups [][]calibrate.CPU
-		for _, c := range list {
-			groups = append(groups, []calibrate.CPU{c})
-		}
-		return groups, nil
-	}
-	return calibrate.Kinds(list), nil
-}
-
-// calibrateCPU measures the first of CPUs of one kind.
-func calibrateCPU(kind []calibrate.CPU, rounds int) (*calibrate.Core, error) {
-	first := kind[0]
-	unpin, err := calibrate.Pin(first.Index)
-	if err != nil {
-		return nil, err
-	}
-	defer unpin()
-	start := time.Now()
-	c, err := calibrate.Measure(calibrate.Options{Now: func() time.Duration { return time.Since(start) }, Rounds: rounds})
-	if err != nil {
-		return nil, fmt.Errorf("cpu %d: %w", first.Index, err)
-	}
-	for _, k := range kind {
-		c.CPUs = append(c.CPUs, k.Index)
-	}
-	c.ID, c.ModelName, c.PMU, c.Name = first.ID, first.ModelName, first.PMU, branch.CoreName(first.ID)
-	return c, nil
-}
-
 // readCalibration reads the costs in a file.
 func readCalibration(name string) ([]branch.CalibratedCost, error) {
 	var file *calibrate.File
@@ -167,23 +109,4 @@ func readCalibration(name string) ([]branch.CalibratedCost, error) {
 		})
 	}
 	return list, nil
-}
-
-// calibratedCost is that of the core which --cpu names, whatever a recording says.
-func calibratedCost(list []branch.CalibratedCost, cpu string) (*branch.Cost, error) {
-	var found []branch.CalibratedCost
-	var names []string
-	for _, c := range list {
-		name, _, _ := strings.Cut(c.Name, " (")
-		if strings.EqualFold(name, cpu) || strings.EqualFold(c.Name, cpu) || c.CPUID != "" && c.CPUID == cpu {
-			found = append(found, c)
-		}
-		if !slices.Contains(names, c.Name) {
-			names = append(names, c.Name)
-		}
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("the calibration has no core %q, it has %s", cpu, strings.Join(names, ", "))
-	}
-	return branch.SpanCalibrated(found), nil
 }

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -173,13 +170,13 @@ func (f *checkFlags) baselines(in *budget.Inputs) (err error) {
 		return &usageError{nil, fmt.Errorf("%s: stored runs have all samples, head would not: budgets choose", flag)}
 	}
 	if f.stored != "" {
-		if in.Stored, err = readBaseline(f.stored, f.benchmark, in.Head[0]); err != nil {
+		if in.Stored, err = budget.ReadBaseline(f.stored, f.benchmark, in.Head[0]); err != nil {
 			return err
 		}
 		in.Base = in.Stored.Runs
 	}
 	if f.noise != "" {
-		in.Noise, err = readBaseline(f.noise, f.benchmark, in.Head[0])
+		in.Noise, err = budget.ReadBaseline(f.noise, f.benchmark, in.Head[0])
 	}
 	return err
 }
@@ -279,7 +276,7 @@ func (f *checkFlags) branches(cmd *cobra.Command, std *stdio, l *loader, files [
 			return tables, usagef(cmd, "--cpu: %v", err)
 		}
 	case f.missCost != "":
-		if opt.Cost, err = parseMissCost(f.missCost); err != nil {
+		if opt.Cost, err = branch.ParseCost(f.missCost); err != nil {
 			return tables, usagef(cmd, "--miss-cost: %v", err)
 		}
 	}
@@ -311,7 +308,11 @@ func (f *checkFlags) streams(cmd *cobra.Command) (map[string]budget.Stream, erro
 			}
 			s := streams[name]
 			for _, file := range files {
-				values, err := readValues(file)
+				var values []float64
+				err := withFile(file, func(r io.Reader) (err error) {
+					values, err = budget.ReadValues(r)
+					return err
+				})
 				if err != nil {
 					return nil, err
 				}
@@ -327,38 +328,6 @@ func (f *checkFlags) streams(cmd *cobra.Command) (map[string]budget.Stream, erro
 	return streams, nil
 }
 
-// maxValues is the most measured values of a run.
-const maxValues = 10_000_000
-
-// readValues reads one number a line; empty lines and what follows # are left out.
-func readValues(name string) (values []float64, err error) {
-	err = withFile(name, func(r io.Reader) error {
-		s := bufio.NewScanner(r)
-		for line := 1; s.Scan(); line++ {
-			text, _, _ := strings.Cut(s.Text(), "#")
-			if text = strings.TrimSpace(text); text == "" {
-				continue
-			}
-			v, err := strconv.ParseFloat(text, 64)
-			switch {
-			case err != nil || !(v >= 0) || math.IsInf(v, 0):
-				return fmt.Errorf("line %d: want a number that is not negative, not %.40q", line, text)
-			case len(values) == maxValues:
-				return fmt.Errorf("line %d: more than %d values", line, maxValues)
-			}
-			values = append(values, v)
-		}
-		if err := s.Err(); err != nil {
-			return err
-		}
-		if len(values) == 0 {
-			return errors.New("has no values")
-		}
-		return nil
-	})
-	return values, err
-}
-
 // fileError makes a wrong use of what is wrong with the budget file.
 func fileError(err error) error {
 	if fe, ok := errors.AsType[*budget.FileError](err); ok {
@@ -367,19 +336,19 @@ func fileError(err error) error {
 	return err
 }
 
+// checkCommand is the command check.
+type checkCommand struct {
+	checkFlags
+	looks               lookFlags
+	outs                []string
+	format              string
+	history, sourceRoot string
+
+	reportOnly, strictWarn, strict, prove bool
+}
+
 func newCheckCmd(std *stdio) *cobra.Command {
-	var (
-		f          checkFlags
-		outs       []string
-		format     string
-		history    string
-		sourceRoot string
-		reportOnly bool
-		strictWarn bool
-		strict     bool
-		prove      bool
-		looks      lookFlags
-	)
+	var c checkCommand
 	cmd := &cobra.Command{
 		Use:   "check [BEFORE AFTER] [flags]",
 		Short: "Check two recordings against a performance budget",
@@ -402,77 +371,79 @@ single check. --look-file has the notes that say so.
 Outputs for CI systems are written by --out, as in --out junit=report.xml:
 ` + outFormatsHelp,
 		Args: args(cobra.MaximumNArgs(2)),
-		RunE: func(cmd *cobra.Command, paths []string) error {
-			targets, err := parseOuts(cmd, format, outs)
-			if err != nil {
-				return err
-			}
-			if err := cmp.Or(f.page.check(cmd, ""), f.sections.check(cmd, &f.page)); err != nil {
-				return err
-			}
-			if slices.ContainsFunc(targets, func(t outTarget) bool { return t.file == f.page.file }) {
-				return usagef(cmd, "--html and --out both write to %s", f.page.file)
-			}
-			file, err := f.read()
-			if err != nil {
-				return err
-			}
-			in, l, err := f.inputs(cmd, std, file, paths)
-			if err != nil {
-				return err
-			}
-			in.Strict = strict
-			if err := looks.begin(cmd, file, &f, in, prove); err != nil {
-				return err
-			}
-			if prove {
-				return std.prove(file, in)
-			}
-			o, err := file.Check(in)
-			if err != nil {
-				return fileError(err)
-			}
-			if err := looks.note(std, o, &f); err != nil {
-				return err
-			}
-			if history != "" {
-				if err := updateHistory(history, o); err != nil {
-					return err
-				}
-			}
-			if f.page.file != "" {
-				if err := f.writePage(cmd, std, o, in, l); err != nil {
-					return err
-				}
-			}
-			for _, t := range targets {
-				if err := std.writeCheck(t, o, sourceRoot); err != nil {
-					return err
-				}
-			}
-			if len(in.Base) > 0 {
-				l.accountSide("base", in.Base)
-			}
-			if len(in.Head) > 0 {
-				l.accountSide("head", in.Head)
-			}
-			return checkCode(o, reportOnly, strictWarn)
-		},
+		RunE: func(cmd *cobra.Command, paths []string) error { return c.run(cmd, std, paths) },
 	}
-	f.register(cmd)
-	f.page.register(cmd)
-	looks.register(cmd)
+	c.register(cmd)
+	c.page.register(cmd)
+	c.looks.register(cmd)
 	fs := cmd.Flags()
-	fs.BoolVar(&f.sections.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop on both sides; --symfs has the binaries")
-	fs.StringVar(&format, "format", "text", "write to standard output in `FORMAT`, one of those of --out, or none")
-	fs.StringArrayVar(&outs, "out", nil, "write to a file, too: `FORMAT=FILE` (repeatable)")
-	fs.StringVar(&history, "history", "", "add the verdicts and costs to `FILE`, and note budgets that passed far below their limits in the last ten checks, or whose cost made a step")
-	fs.StringVar(&sourceRoot, "source-root", "", "source files are named relative to `DIR` (default: the working directory)")
-	fs.BoolVar(&reportOnly, "report-only", false, "exit with 0 whatever the budgets say")
-	fs.BoolVar(&strictWarn, "strict-warn", false, "exit with 1 if a budget warns")
-	fs.BoolVar(&strict, "strict", false, "fail also if cost only moved within a file or below a caller")
-	fs.BoolVar(&prove, "prove", false, "show that the budgets can fail: inject regressions of twice their limits")
+	fs.BoolVar(&c.sections.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop on both sides; --symfs has the binaries")
+	fs.StringVar(&c.format, "format", "text", "write to standard output in `FORMAT`, one of those of --out, or none")
+	fs.StringArrayVar(&c.outs, "out", nil, "write to a file, too: `FORMAT=FILE` (repeatable)")
+	fs.StringVar(&c.history, "history", "", "add the verdicts and costs to `FILE`, and note budgets that passed far below their limits in the last ten checks, or whose cost made a step")
+	fs.StringVar(&c.sourceRoot, "source-root", "", "source files are named relative to `DIR` (default: the working directory)")
+	fs.BoolVar(&c.reportOnly, "report-only", false, "exit with 0 whatever the budgets say")
+	fs.BoolVar(&c.strictWarn, "strict-warn", false, "exit with 1 if a budget warns")
+	fs.BoolVar(&c.strict, "strict", false, "fail also if cost only moved within a file or below a caller")
+	fs.BoolVar(&c.prove, "prove", false, "show that the budgets can fail: inject regressions of twice their limits")
 	return cmd
+}
+
+func (c *checkCommand) run(cmd *cobra.Command, std *stdio, paths []string) error {
+	targets, err := parseOuts(cmd, c.format, c.outs)
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(c.page.check(cmd, ""), c.sections.check(cmd, &c.page)); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(targets, func(t outTarget) bool { return t.file == c.page.file }) {
+		return usagef(cmd, "--html and --out both write to %s", c.page.file)
+	}
+	file, err := c.read()
+	if err != nil {
+		return err
+	}
+	in, l, err := c.inputs(cmd, std, file, paths)
+	if err != nil {
+		return err
+	}
+	in.Strict = c.strict
+	if err := c.looks.begin(cmd, file, &c.checkFlags, in, c.prove); err != nil {
+		return err
+	}
+	if c.prove {
+		return std.prove(file, in)
+	}
+	o, err := file.Check(in)
+	if err != nil {
+		return fileError(err)
+	}
+	if err := c.looks.note(std, o, &c.checkFlags); err != nil {
+		return err
+	}
+	if c.history != "" {
+		if err := updateHistory(c.history, o); err != nil {
+			return err
+		}
+	}
+	if c.page.file != "" {
+		if err := c.writePage(cmd, std, o, in, l); err != nil {
+			return err
+		}
+	}
+	for _, t := range targets {
+		if err := std.writeCheck(t, o, c.sourceRoot); err != nil {
+			return err
+		}
+	}
+	if len(in.Base) > 0 {
+		l.accountSide("base", in.Base)
+	}
+	if len(in.Head) > 0 {
+		l.accountSide("head", in.Head)
+	}
+	return checkCode(o, c.reportOnly, c.strictWarn)
 }
 
 // checkCode is the exit code of an outcome, as an error.

@@ -15,7 +15,6 @@ import (
 
 	"profdiff/internal/budget"
 	"profdiff/internal/input"
-	"profdiff/internal/stats"
 )
 
 // lookFlags are those of two planned looks, and what is known of them.
@@ -51,7 +50,7 @@ func (f *lookFlags) begin(cmd *cobra.Command, file *budget.File, check *checkFla
 	case f.file == "" && !proof:
 		return usagef(cmd, "%s plans two looks: give --look-file FILE to note them", check.budget)
 	}
-	in.Look = stats.Look(f.look)
+	in.TakeLook(f.look)
 	if proof {
 		return nil
 	}
@@ -70,7 +69,7 @@ func (f *lookFlags) begin(cmd *cobra.Command, file *budget.File, check *checkFla
 
 // note writes down that the look was taken.
 func (f *lookFlags) note(std *stdio, o *budget.Outcome, check *checkFlags) error {
-	if o.Look == stats.OnlyLook {
+	if !o.Planned() {
 		return nil
 	}
 	return std.writeOutput(f.file, func(w io.Writer) error {

@@ -2,21 +2,16 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/align"
 	"profdiff/internal/compare"
-	"profdiff/internal/input"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/run"
@@ -163,22 +158,23 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
+// diffCommand is the command diff.
+type diffCommand struct {
+	in             inputFlags
+	flags          diffFlags
+	opt            diff.Options
+	tree           diff.TreeOptions
+	page           htmlFlags
+	sections       htmlSections
+	cpu            string
+	format, output string
+	// What is shown instead of functions.
+	showTree, lines, callers bool
+	minShare                 float64
+}
+
 func newDiffCmd(std *stdio) *cobra.Command {
-	var (
-		in       inputFlags
-		flags    diffFlags
-		opt      diff.Options
-		tree     = diff.TreeOptions{}
-		page     htmlFlags
-		sections htmlSections
-		cpu      string
-		format   string
-		output   string
-		showTree bool
-		lines    bool
-		callers  bool
-		minShare float64
-	)
+	var c diffCommand
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER [flags]",
 		Short: "Compare two recordings",
@@ -187,250 +183,152 @@ or a directory whose files are its runs; --base and --head, repeatable, name mor
 One argument is a directory with both sides, before and after.`,
 		Args: args(cobra.MaximumNArgs(2)),
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			err := flags.sides(cmd, paths)
-			if err == nil {
-				format, err = diffFormat(cmd, std, format, output)
-			}
-			switch {
-			case err != nil:
-				return err
-			case opt.Limit < 0:
-				return usagef(cmd, "--limit is 0 or more, not %d", opt.Limit)
-			case minShare < 0 || minShare > 100:
-				return usagef(cmd, "--min-share is a percentage, not %v", minShare)
-			case showTree && lines || showTree && callers || lines && callers:
-				return usagef(cmd, "--tree, --lines and --callers exclude each other")
-			case callers && in.focus == "":
-				return usagef(cmd, "--callers needs --focus REGEXP")
-			case flags.categories != "" && format != "json" && page.file == "" && run.GroupBy(flags.by) != run.ByCategory:
-				return usagef(cmd, "--categories needs --by category, --format json or --html FILE")
-			}
-			if err := cmp.Or(page.check(cmd, output), sections.check(cmd, &page)); err != nil {
+			if err := c.check(cmd, std, paths); err != nil {
 				return err
 			}
-			switch {
-			case page.file == "" && sections.branches[0] != "":
-				return usagef(cmd, "--branches-before and --branches-after need --html FILE")
-			case !sections.predict && (cpu != "" || sections.llvm != ""):
-				return usagef(cmd, "--cpu and --llvm go with --predict")
-			}
-			view := showTree || lines || callers
-			if err := checkDiffView(cmd, showTree, view); err != nil {
-				return err
-			}
-			// What the user looks at is chosen after the comparison, which needs
-			// everything to stand on.
-			flags.focus, in.focus = in.focus, ""
-			compareOptions, err := flags.options(cmd)
-			if err != nil {
-				return err
-			}
-			opt.By = run.GroupBy(flags.by)
-			if format == "json" {
-				compareOptions.GroupBy = []run.GroupBy{run.ByCategory, run.ByThread, run.ByDSO}
-			}
-			if page.file != "" {
-				compareOptions.GroupBy = htmlGroups(compareOptions.GroupBy)
-			}
-			l, err := in.loader(cmd, std)
-			if err != nil {
-				return err
-			}
-			page.watch(l)
-			baseRuns, headRuns, err := l.loadSides(&flags.base, &flags.head)
-			if err != nil {
-				return err
-			}
-			c, err := compare.Compare(baseRuns, headRuns, compareOptions)
-			if err != nil {
-				return err
-			}
-			parts := diff.Parts{Lines: lines, Neighbors: callers, Stacks: format == "folded" || format == "pprof", Page: page.parts(l)}
-			if showTree {
-				tree.MinShare = minShare / 100
-				parts.Tree = &tree
-			}
-			document := diff.New(c, parts)
-			formatted, err := diffWriter(cmd, std, format, document, opt)
-			if err != nil {
-				return err
-			}
-			if view {
-				std.warnOf(document)
-			}
-			if page.file != "" {
-				d := html.FromComparison(document, page.options())
-				x := &sectionInputs{base: baseRuns, head: headRuns, loader: l, in: &in, cpu: cpu}
-				if x.tables, err = sections.tables(std, branchOptions(&in, l)); err != nil {
-					return err
-				}
-				if err := sections.add(cmd, std, &page, d, x); err != nil {
-					return err
-				}
-				if err := page.write(std, d); err != nil {
-					return err
-				}
-			}
-			err = std.writeOutput(output, func(w io.Writer) error {
-				switch {
-				case formatted != nil:
-					return formatted(w)
-				case showTree:
-					return diff.WriteTree(w, document)
-				case lines:
-					return diff.WriteLines(w, document, opt)
-				case callers:
-					return diff.WriteNeighbors(w, document, opt)
-				}
-				return diff.WriteText(w, document, opt)
-			})
-			if err != nil {
-				return err
-			}
-			l.accountSide("base", baseRuns)
-			l.accountSide("head", headRuns)
-			return nil
+			return c.run(cmd, std)
 		},
 	}
-	in.register(cmd)
-	flags.register(cmd)
-	page.register(cmd)
-	sections.register(cmd)
+	c.in.register(cmd)
+	c.flags.register(cmd)
+	c.page.register(cmd)
+	c.sections.register(cmd)
 	f := cmd.Flags()
-	f.StringVar(&cpu, "cpu", "", "with --predict, predict for the CPU `NAME`, as LLVM calls it (default: that of the recording, else of this machine)")
+	f.StringVar(&c.cpu, "cpu", "", "with --predict, predict for the CPU `NAME`, as LLVM calls it (default: that of the recording, else of this machine)")
 	f.Lookup("focus").Usage = "show functions that match `REGEXP`, and test them as declared"
-	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each table, 0 for all")
-	f.StringVar(&flags.by, "by", "function", "compare by `GROUP`: function, file, dso, thread, process or category")
-	f.StringVar(&flags.categories, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
-	f.BoolVar(&opt.Total, "total", false, "compare what functions and their callees cost, instead of what they cost themselves")
-	f.BoolVar(&showTree, "tree", false, "show the call tree with the change of each path")
-	f.BoolVar(&tree.Callers, "bottom-up", false, "with --tree, show from the leaves up who called them")
-	f.Float64Var(&minShare, "min-share", 1, "leave out parts of the tree below `PERCENT` of the total")
-	f.BoolVar(&lines, "lines", false, "show the source lines that changed most")
-	f.BoolVar(&callers, "callers", false, "show callers and callees of the functions of --focus")
-	f.StringVar(&format, "format", "text", "output `FORMAT`: text, json, markdown for a pull request, folded for flamegraph.pl, or pprof, the default if -o ends in .pb.gz")
-	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
+	f.IntVar(&c.opt.Limit, "limit", 40, "show `N` rows of each table, 0 for all")
+	f.StringVar(&c.flags.by, "by", "function", "compare by `GROUP`: function, file, dso, thread, process or category")
+	f.StringVar(&c.flags.categories, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
+	f.BoolVar(&c.opt.Total, "total", false, "compare what functions and their callees cost, instead of what they cost themselves")
+	f.BoolVar(&c.showTree, "tree", false, "show the call tree with the change of each path")
+	f.BoolVar(&c.tree.Callers, "bottom-up", false, "with --tree, show from the leaves up who called them")
+	f.Float64Var(&c.minShare, "min-share", 1, "leave out parts of the tree below `PERCENT` of the total")
+	f.BoolVar(&c.lines, "lines", false, "show the source lines that changed most")
+	f.BoolVar(&c.callers, "callers", false, "show callers and callees of the functions of --focus")
+	f.StringVar(&c.format, "format", "text", "output `FORMAT`: text, json, markdown for a pull request, folded for flamegraph.pl, or pprof, the default if -o ends in .pb.gz")
+	f.StringVarP(&c.output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
 }
 
-// loadSides reads the runs of both sides.
-func (l *loader) loadSides(base, head *sideFlags) (baseRuns, headRuns []*run.Run, err error) {
-	baseFiles, err := input.Files(base.paths)
-	if err != nil {
-		return nil, nil, err
+// check refuses flags that do not go together.
+func (c *diffCommand) check(cmd *cobra.Command, std *stdio, paths []string) error {
+	err := c.flags.sides(cmd, paths)
+	if err == nil {
+		c.format, err = diffFormat(cmd, std, c.format, c.output)
 	}
-	headFiles, err := input.Files(head.paths)
-	if err != nil {
-		return nil, nil, err
+	switch {
+	case err != nil:
+		return err
+	case c.opt.Limit < 0:
+		return usagef(cmd, "--limit is 0 or more, not %d", c.opt.Limit)
+	case c.minShare < 0 || c.minShare > 100:
+		return usagef(cmd, "--min-share is a percentage, not %v", c.minShare)
+	case c.showTree && c.lines || c.showTree && c.callers || c.lines && c.callers:
+		return usagef(cmd, "--tree, --lines and --callers exclude each other")
+	case c.callers && c.in.focus == "":
+		return usagef(cmd, "--callers needs --focus REGEXP")
+	case c.flags.categories != "" && c.format != "json" && c.page.file == "" && run.GroupBy(c.flags.by) != run.ByCategory:
+		return usagef(cmd, "--categories needs --by category, --format json or --html FILE")
 	}
-	if err := checkDistinct(slices.Concat(baseFiles, headFiles)); err != nil {
-		return nil, nil, err
+	if err := cmp.Or(c.page.check(cmd, c.output), c.sections.check(cmd, &c.page)); err != nil {
+		return err
 	}
-	// Of a single run, the order of samples tells how they cluster.
-	l.opt.Timeline = len(baseFiles) == 1 && len(headFiles) == 1
-	if baseRuns, err = l.loadSide(base, baseFiles); err != nil {
-		return nil, nil, err
+	switch {
+	case c.page.file == "" && c.sections.branches[0] != "":
+		return usagef(cmd, "--branches-before and --branches-after need --html FILE")
+	case !c.sections.predict && (c.cpu != "" || c.sections.llvm != ""):
+		return usagef(cmd, "--cpu and --llvm go with --predict")
 	}
-	headRuns, err = l.loadSide(head, headFiles)
-	return baseRuns, headRuns, err
+	return checkDiffView(cmd, c.showTree, c.view())
 }
 
-// loadSide reads the runs of one side with the names that are its own.
-func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
-	own := *l
-	if err := own.readNames(side.kallsyms, side.mappings); err != nil {
-		return nil, err
-	}
-	recorded, err := folderOf(files)
+// view reports whether something is shown instead of functions.
+func (c *diffCommand) view() bool { return c.showTree || c.lines || c.callers }
+
+// options are those of the comparison. What the user looks at is chosen after it, which
+// needs everything to stand on.
+func (c *diffCommand) options(cmd *cobra.Command) (compare.Options, error) {
+	c.flags.focus, c.in.focus = c.in.focus, ""
+	opt, err := c.flags.options(cmd)
 	if err != nil {
-		return nil, err
+		return opt, err
 	}
-	if recorded == nil {
-		return own.loadEach(files)
+	c.opt.By = run.GroupBy(c.flags.by)
+	if c.format == "json" {
+		opt.GroupBy = []run.GroupBy{run.ByCategory, run.ByThread, run.ByDSO}
 	}
-	if err := recorded.names(&own); err != nil {
-		return nil, err
+	if c.page.file != "" {
+		opt.GroupBy = htmlGroups(opt.GroupBy)
 	}
-	runs, err := own.loadEach(files)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range runs {
-		if err := recorded.addWork(r); err != nil {
-			return nil, err
-		}
-		recorded.addConditions(r)
-	}
-	return runs, nil
+	return opt, nil
 }
 
-// loadPaths reads the runs of one side, files or directories, where there is no other.
-func (l *loader) loadPaths(paths []string) ([]*run.Run, error) {
-	files, err := input.Files(paths)
+func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
+	opt, err := c.options(cmd)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := checkDistinct(files); err != nil {
-		return nil, err
+	l, err := c.in.loader(cmd, std)
+	if err != nil {
+		return err
 	}
-	return l.loadSide(&sideFlags{}, files)
-}
-
-// checkDistinct refuses a file that is named twice.
-func checkDistinct(files []string) error {
-	var infos []os.FileInfo
-	for i, name := range files {
-		if name == "-" && slices.Contains(files[:i], name) {
-			return fmt.Errorf("%w: standard input is named twice", compare.ErrSameRecording)
-		}
-		info, err := os.Stat(name)
-		if err != nil {
-			info = nil // reading it tells why
-		}
-		for j, other := range infos {
-			if info != nil && other != nil && info.Mode().IsRegular() && os.SameFile(info, other) {
-				return fmt.Errorf("%w: %s and %s are one file; a run counts once", compare.ErrSameRecording, files[j], files[i])
-			}
-		}
-		infos = append(infos, info)
+	c.page.watch(l)
+	base, head, err := l.loadSides(&c.flags.base, &c.flags.head)
+	if err != nil {
+		return err
 	}
+	comparison, err := compare.Compare(base, head, opt)
+	if err != nil {
+		return err
+	}
+	document := diff.New(comparison, c.parts(l))
+	formatted, err := diffWriter(cmd, std, c.format, document, c.opt)
+	if err != nil {
+		return err
+	}
+	if c.view() {
+		std.warnOf(document)
+	}
+	if c.page.file != "" {
+		d := html.FromComparison(document, c.page.options())
+		x := &sectionInputs{base: base, head: head, loader: l, in: &c.in, cpu: c.cpu}
+		if x.tables, err = c.sections.tables(std, branchOptions(&c.in, l)); err != nil {
+			return err
+		}
+		if err := c.sections.add(cmd, std, &c.page, d, x); err != nil {
+			return err
+		}
+		if err := c.page.write(std, d); err != nil {
+			return err
+		}
+	}
+	err = std.writeOutput(c.output, func(w io.Writer) error {
+		switch {
+		case formatted != nil:
+			return formatted(w)
+		case c.showTree:
+			return diff.WriteTree(w, document)
+		case c.lines:
+			return diff.WriteLines(w, document, c.opt)
+		case c.callers:
+			return diff.WriteNeighbors(w, document, c.opt)
+		}
+		return diff.WriteText(w, document, c.opt)
+	})
+	if err != nil {
+		return err
+	}
+	l.accountSide("base", base)
+	l.accountSide("head", head)
 	return nil
 }
 
-// accountSide prints what became of the samples of a side's runs.
-func (l *loader) accountSide(name string, runs []*run.Run) {
-	if len(runs) == 1 {
-		l.account(runs[0])
-		return
+// parts are what the outputs need.
+func (c *diffCommand) parts(l *loader) diff.Parts {
+	parts := diff.Parts{Lines: c.lines, Neighbors: c.callers, Stacks: c.format == "folded" || c.format == "pprof", Page: c.page.parts(l)}
+	if c.showTree {
+		c.tree.MinShare = c.minShare / 100
+		parts.Tree = &c.tree
 	}
-	fmt.Fprintf(l.io.err, "profdiff: %s, %d runs: %s\n", name, len(runs), accounting(runs...))
-	for _, r := range runs {
-		for _, w := range r.Warnings {
-			l.io.warn("%s: %s", r.Name, w)
-		}
-	}
-}
-
-// accounting is what became of the samples of runs, in one line. What was derived from
-// them is no part of the balance: an event like off-cpu may be all that is left of a
-// recording of which no sample is.
-func accounting(runs ...*run.Run) string {
-	var sum run.Accounting
-	derived := make(map[string]int64)
-	for _, r := range runs {
-		sum.Add(r.Accounting)
-		for i := range r.Events {
-			if e := &r.Events[i]; e.Derived && e.Samples > 0 {
-				derived[e.Name] += e.Samples
-			}
-		}
-	}
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(derived)) {
-		list = append(list, fmt.Sprintf("%d %s", derived[name], name))
-	}
-	if len(list) == 0 {
-		return sum.String()
-	}
-	return sum.String() + "; derived from what came in: " + strings.Join(list, ", ")
+	return parts
 }

@@ -11,7 +11,6 @@ import (
 
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
-	"profdiff/internal/objfile"
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
@@ -117,7 +116,7 @@ func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
 func (l *loader) readNames(kallsyms string, mappings []string) error {
 	if kallsyms != "" {
 		if err := withFile(kallsyms, func(r io.Reader) (err error) {
-			l.opt.Kallsyms, err = objfile.ParseKallsyms(r)
+			l.opt.Kallsyms, err = symbolizer.ParseKallsyms(r)
 			return err
 		}); err != nil {
 			return err
@@ -188,7 +187,7 @@ func (l *loader) loadEach(names []string) (runs []*run.Run, err error) {
 
 // account prints what became of the samples of a run.
 func (l *loader) account(r *run.Run) {
-	fmt.Fprintf(l.io.err, "profdiff: %s: %s\n", r.Name, accounting(r))
+	fmt.Fprintf(l.io.err, "profdiff: %s: %s\n", r.Name, run.Account(r))
 	for _, w := range r.Warnings {
 		l.io.warn("%s: %s", r.Name, w)
 	}

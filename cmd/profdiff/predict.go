@@ -258,7 +258,7 @@ func (f *predictFlags) machine(ctx context.Context, cmd *cobra.Command, arch asm
 func (f *predictFlags) cost(cmd *cobra.Command, cpu string) (*branch.Cost, error) {
 	switch {
 	case f.missCost != "":
-		cost, err := parseMissCost(f.missCost)
+		cost, err := branch.ParseCost(f.missCost)
 		if err != nil {
 			return nil, usagef(cmd, "--miss-cost: %v", err)
 		}
@@ -268,7 +268,7 @@ func (f *predictFlags) cost(cmd *cobra.Command, cpu string) (*branch.Cost, error
 		if err != nil {
 			return nil, fmt.Errorf("--calibration: %w", err)
 		}
-		if cost, err := calibratedCost(list, cpu); err == nil {
+		if cost, err := branch.CalibratedFor(list, cpu); err == nil {
 			return cost, nil
 		}
 		return branch.SpanCalibrated(list), nil

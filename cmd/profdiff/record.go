@@ -18,8 +18,8 @@ import (
 	"profdiff/internal/compare"
 	"profdiff/internal/record"
 	"profdiff/internal/run"
-	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
+	"profdiff/internal/verdict"
 )
 
 // recordFlags are the flags of commands that record.
@@ -296,18 +296,11 @@ func (s *stdio) progress(quiet bool) func(record.Progress) {
 	}
 }
 
-// lookLevels are those of two looks, the first at half of the runs, that together are 5 %
-// two-sided: 0.0052 and 0.048.
-func lookLevels() [2]float64 {
-	const alpha = 0.05
-	return [2]float64{2 * stats.FirstLook.Level(alpha/2), 2 * stats.SecondLook.Level(alpha/2)}
-}
-
 // recordUntil records until the total is decided, or twice the runs are there.
 func (s *stdio) recordUntil(ctx context.Context, r *record.Recorder, dir string, p *record.Plan) error {
-	levels := lookLevels()
-	if p.Runs < stats.RanksFrom {
-		return fmt.Errorf("--until decided needs --runs %d or more: fewer cannot reach the level of the first look, %.2g", stats.RanksFrom, levels[0])
+	levels := verdict.LookLevels()
+	if p.Runs < verdict.LeastPlanned {
+		return fmt.Errorf("--until decided needs --runs %d or more: fewer cannot reach the level of the first look, %.2g", verdict.LeastPlanned, levels[0])
 	}
 	first := p.Runs
 	if rec, err := record.Open(dir); err == nil && len(rec.Looks) > 0 {

@@ -211,3 +211,36 @@ func hasModel(ids, number string) bool {
 	}
 	return false
 }
+
+// CalibratedFor is the cost on the core that is called cpu, whatever a recording says.
+func CalibratedFor(list []CalibratedCost, cpu string) (*Cost, error) {
+	var found []CalibratedCost
+	var names []string
+	for _, c := range list {
+		name, _, _ := strings.Cut(c.Name, " (")
+		if strings.EqualFold(name, cpu) || strings.EqualFold(c.Name, cpu) || c.CPUID != "" && c.CPUID == cpu {
+			found = append(found, c)
+		}
+		if !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("the calibration has no core %q, it has %s", cpu, strings.Join(names, ", "))
+	}
+	return SpanCalibrated(found), nil
+}
+
+// ParseCost reads the cycles of a miss, N or LO-HI.
+func ParseCost(text string) (*Cost, error) {
+	low, high, ok := strings.Cut(text, "-")
+	if !ok {
+		high = low
+	}
+	lo, err := strconv.ParseFloat(low, 64)
+	hi, errHi := strconv.ParseFloat(high, 64)
+	if err != nil || errHi != nil || !(lo > 0 && lo <= hi && hi <= 10000) {
+		return nil, fmt.Errorf("%q is no number of cycles from 0 to 10000, nor a range of such", text)
+	}
+	return &Cost{Lo: lo, Centre: (lo + hi) / 2, Hi: hi, Source: "--miss-cost"}, nil
+}

@@ -189,3 +189,9 @@ func plural(n int, one, many string) string {
 	}
 	return many
 }
+
+// TakeLook makes a check one of two planned looks, the first or the second.
+func (in *Inputs) TakeLook(look int) { in.Look = stats.Look(look) }
+
+// Planned reports whether the check was one of two planned looks.
+func (o *Outcome) Planned() bool { return o.Look != stats.OnlyLook }

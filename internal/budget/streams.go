@@ -1,10 +1,14 @@
 package budget
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"profdiff/internal/stats"
@@ -114,4 +118,33 @@ func quantile(values []float64, q float64) float64 {
 		return sorted[len(sorted)-1]
 	}
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// maxValues is the most measured values of a run.
+const maxValues = 10_000_000
+
+// ReadValues reads one number a line; empty lines and what follows # are left out.
+func ReadValues(r io.Reader) (values []float64, err error) {
+	s := bufio.NewScanner(r)
+	for line := 1; s.Scan(); line++ {
+		text, _, _ := strings.Cut(s.Text(), "#")
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		switch {
+		case err != nil || !(v >= 0) || math.IsInf(v, 0):
+			return nil, fmt.Errorf("line %d: want a number that is not negative, not %.40q", line, text)
+		case len(values) == maxValues:
+			return nil, fmt.Errorf("line %d: more than %d values", line, maxValues)
+		}
+		values = append(values, v)
+	}
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	if len(values) == 0 {
+		return nil, errors.New("has no values")
+	}
+	return values, nil
 }

@@ -99,3 +99,27 @@ func (a *Accounting) String() string {
 	fmt.Fprintf(&b, "; %d lost; %.1f%% of frames unknown", a.Lost, 100*a.UnknownShare())
 	return b.String()
 }
+
+// Account is what became of the samples of runs, in one line. What was derived from
+// them is no part of the balance: an event like off-cpu may be all that is left of a
+// recording of which no sample is.
+func Account(runs ...*Run) string {
+	var sum Accounting
+	derived := make(map[string]int64)
+	for _, r := range runs {
+		sum.Add(r.Accounting)
+		for i := range r.Events {
+			if e := &r.Events[i]; e.Derived && e.Samples > 0 {
+				derived[e.Name] += e.Samples
+			}
+		}
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(derived)) {
+		list = append(list, fmt.Sprintf("%d %s", derived[name], name))
+	}
+	if len(list) == 0 {
+		return sum.String()
+	}
+	return sum.String() + "; derived from what came in: " + strings.Join(list, ", ")
+}

@@ -264,3 +264,6 @@ func (f *Files) addSupplementary(of *objfileSource, t *objfile.LineTable) {
 	}
 	f.warnings.warn("%s: names of functions are missing: the file %s that it refers to is not here", of.source.name, name)
 }
+
+// ParseKallsyms reads a copy of /proc/kallsyms.
+func ParseKallsyms(r io.Reader) (*objfile.SymbolTable, error) { return objfile.ParseKallsyms(r) }

@@ -97,3 +97,13 @@ func (g *Ground) RefusesTotal(margin float64) string {
 	}
 	return ""
 }
+
+// LeastPlanned is the number of runs a side from which a first of two looks can decide.
+const LeastPlanned = stats.RanksFrom
+
+// LookLevels are the levels of two looks, the first at half of the runs, that together are
+// 1-Level two-sided: 0.0052 and 0.048.
+func LookLevels() [2]float64 {
+	const alpha = 1 - Level
+	return [2]float64{2 * stats.FirstLook.Level(alpha/2), 2 * stats.SecondLook.Level(alpha/2)}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"profdiff/internal/compare"
+	"profdiff/internal/input"
+	"profdiff/internal/run"
+	"slices"
+)
+
+// loadSides reads the runs of both sides.
+func (l *loader) loadSides(base, head *sideFlags) (baseRuns, headRuns []*run.Run, err error) {
+	baseFiles, err := input.Files(base.paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	headFiles, err := input.Files(head.paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkDistinct(slices.Concat(baseFiles, headFiles)); err != nil {
+		return nil, nil, err
+	}
+	// Of a single run, the order of samples tells how they cluster.
+	l.opt.Timeline = len(baseFiles) == 1 && len(headFiles) == 1
+	if baseRuns, err = l.loadSide(base, baseFiles); err != nil {
+		return nil, nil, err
+	}
+	headRuns, err = l.loadSide(head, headFiles)
+	return baseRuns, headRuns, err
+}
+
+// loadSide reads the runs of one side with the names that are its own.
+func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
+	own := *l
+	if err := own.readNames(side.kallsyms, side.mappings); err != nil {
+		return nil, err
+	}
+	recorded, err := folderOf(files)
+	if err != nil {
+		return nil, err
+	}
+	if recorded == nil {
+		return own.loadEach(files)
+	}
+	if err := recorded.names(&own); err != nil {
+		return nil, err
+	}
+	runs, err := own.loadEach(files)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if err := recorded.addWork(r); err != nil {
+			return nil, err
+		}
+		recorded.addConditions(r)
+	}
+	return runs, nil
+}
+
+// loadPaths reads the runs of one side, files or directories, where there is no other.
+func (l *loader) loadPaths(paths []string) ([]*run.Run, error) {
+	files, err := input.Files(paths)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDistinct(files); err != nil {
+		return nil, err
+	}
+	return l.loadSide(&sideFlags{}, files)
+}
+
+// checkDistinct refuses a file that is named twice.
+func checkDistinct(files []string) error {
+	var infos []os.FileInfo
+	for i, name := range files {
+		if name == "-" && slices.Contains(files[:i], name) {
+			return fmt.Errorf("%w: standard input is named twice", compare.ErrSameRecording)
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			info = nil // reading it tells why
+		}
+		for j, other := range infos {
+			if info != nil && other != nil && info.Mode().IsRegular() && os.SameFile(info, other) {
+				return fmt.Errorf("%w: %s and %s are one file; a run counts once", compare.ErrSameRecording, files[j], files[i])
+			}
+		}
+		infos = append(infos, info)
+	}
+	return nil
+}
+
+// accountSide prints what became of the samples of a side's runs.
+func (l *loader) accountSide(name string, runs []*run.Run) {
+	if len(runs) == 1 {
+		l.account(runs[0])
+		return
+	}
+	fmt.Fprintf(l.io.err, "profdiff: %s, %d runs: %s\n", name, len(runs), run.Account(runs...))
+	for _, r := range runs {
+		for _, w := range r.Warnings {
+			l.io.warn("%s: %s", r.Name, w)
+		}
+	}
+}
