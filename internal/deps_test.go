@@ -2,10 +2,14 @@
 package internal
 
 import (
+	"go/ast"
 	"go/build"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -63,12 +67,12 @@ var policy = map[string][]string{
 	"budget":                {"align", "branch", "category", "compare", "input", "run", "stats", "verdict", "yaml"},
 	"record":                {"perffile", "objfile"},
 	"listing":               {"disasm", "objfile", "run", "symbolizer"},
-	"report/html":           {"branch", "branch/annotate", "branch/diff", "budget", "listing", "predict", "report/diff", "report/text", "run", "stats", "verdict"},
+	"report/html":           {"branch", "branch/annotate", "branch/diff", "budget", "listing", "predict", "report/branches", "report/diff", "report/text", "run", "stats", "verdict"},
 	"report/text":           {},
 	"report/reporttest":     {"report/text"},
 	"report/show":           {"category", "report/text", "run"},
 	"report/diff":           {"align", "compare", "listing", "report/text", "run", "stats", "verdict"},
-	"report/branches":       {"branch", "branch/annotate", "branch/diff", "report/text", "stats", "verdict"},
+	"report/branches":       {"branch", "branch/annotate", "branch/diff", "report/text", "stats", "symbolizer", "verdict"},
 	"report/check":          {"budget", "report/diff", "report/text", "run", "stats", "verdict"},
 	"report/predict":        {"predict", "predict/asm", "report/text"},
 	"yaml":                  {},
@@ -161,4 +165,38 @@ func importsOf(t *testing.T) map[string][]string {
 		}
 	}
 	return imports
+}
+
+// drawn are the packages of documents, with what their writers may not import: they read the
+// document, which the files that are named make of results.
+var drawn = map[string]struct {
+	results string
+	makers  []string
+}{
+	"report/diff": {"profdiff/internal/compare", []string{"build.go", "document.go", "frames.go", "selftest.go"}},
+}
+
+// TestWritersDraw checks that what writes a document computes nothing on the way.
+func TestWritersDraw(t *testing.T) {
+	for dir, d := range drawn {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", dir, len(files), err)
+		}
+		for _, name := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			imported := slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == strconv.Quote(d.results) })
+			maker := slices.Contains(d.makers, filepath.Base(name))
+			switch {
+			case strings.HasSuffix(name, "_test.go"):
+			case imported && !maker:
+				t.Errorf("%s imports %s: it is to write a document, which is made by %q", name, d.results, d.makers)
+			case maker && !imported:
+				t.Errorf("%s does not import %s: remove it from the files that make the document", name, d.results)
+			}
+		}
+	}
 }

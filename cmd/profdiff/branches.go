@@ -11,6 +11,7 @@ import (
 	"profdiff/internal/branch/recording"
 	"profdiff/internal/input"
 	"profdiff/internal/report/branches"
+	"profdiff/internal/report/html"
 )
 
 // branchesCommand is the command branches.
@@ -177,7 +178,7 @@ func (c *branchesCommand) show(std *stdio, l *loader, name string, options *bran
 	}
 	advice.Add(t, l.opt.Symfs)
 	if c.page.file != "" {
-		if err := c.page.write(std, c.page.branches(t, l.opt.Symfs)); err != nil {
+		if err := c.page.write(std, html.FromBranches(t, branches.CodeOf(t, l.opt.Symfs), c.page.options())); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/input"
 	"profdiff/internal/perfstat"
 	"profdiff/internal/report/branches"
+	"profdiff/internal/report/html"
 )
 
 // branchesDiffFlags are the flags of branches that are for two sides.
@@ -178,7 +179,7 @@ func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2
 		return err
 	}
 	if page.file != "" {
-		if err := page.write(s, page.branchDiff(d, opt.Symfs)); err != nil {
+		if err := page.write(s, html.FromBranchDiff(d, branches.DiffCodeOf(d, opt.Symfs), page.options())); err != nil {
 			return err
 		}
 	}

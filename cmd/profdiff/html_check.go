@@ -7,6 +7,7 @@ import (
 
 	branchdiff "profdiff/internal/branch/diff"
 	"profdiff/internal/budget"
+	"profdiff/internal/report/branches"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 )
@@ -29,7 +30,7 @@ func (f *checkFlags) writePage(cmd *cobra.Command, std *stdio, o *budget.Outcome
 		if c, err := branchdiff.Compare(in.Branches[0], in.Branches[1], branchdiff.Options{Margin: defaultMargin, Symfs: l.opt.Symfs}); err != nil {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("branches are not compared: %v", err))
 		} else {
-			d.Add(f.page.branchDiff(c, l.opt.Symfs))
+			d.Add(html.FromBranchDiff(c, branches.DiffCodeOf(c, l.opt.Symfs), f.page.options()))
 		}
 	}
 	if p := f.model.Prediction(); p != nil && d.Pipeline == nil {

@@ -8,6 +8,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/predict"
+	"profdiff/internal/report/branches"
 	"profdiff/internal/report/html"
 	"profdiff/internal/run"
 )
@@ -84,7 +85,7 @@ func (s *htmlSections) add(cmd *cobra.Command, std *stdio, page *htmlFlags, d *h
 		if err != nil {
 			return err
 		}
-		d.Add(page.branchDiff(c, x.loader.opt.Symfs))
+		d.Add(html.FromBranchDiff(c, branches.DiffCodeOf(c, x.loader.opt.Symfs), page.options()))
 	}
 	if !s.predict {
 		return nil

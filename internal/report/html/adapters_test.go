@@ -16,6 +16,7 @@ import (
 	"profdiff/internal/input"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
+	"profdiff/internal/report/branches"
 	report "profdiff/internal/report/diff"
 	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
@@ -100,7 +101,7 @@ func TestBranchCode(t *testing.T) {
 	if base[0] == nil || head[0] == nil || base[1] == nil || head[1] != nil || base[2] != nil {
 		t.Fatalf("listings %v and %v", base, head)
 	}
-	d := FromBranchDiff(c, []BranchListing{{base[0], head[0]}, {base[1], head[1]}}, Options{})
+	d := FromBranchDiff(c, []branches.Code{{Base: base[0], Head: head[0]}, {Base: base[1], Head: head[1]}}, Options{})
 	if len(d.Branches.Code) != 2 {
 		t.Fatalf("%d functions have code", len(d.Branches.Code))
 	}

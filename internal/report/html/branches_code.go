@@ -8,9 +8,6 @@ import (
 	"profdiff/internal/listing"
 )
 
-// A BranchListing is the code of a function on both sides, nil where there is none.
-type BranchListing struct{ Base, Head *annotate.Listing }
-
 // A branchPlace is where a branch is, as all runs of a side have it.
 type branchPlace struct {
 	dso     string

@@ -8,12 +8,13 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/diff"
+	"profdiff/internal/report/branches"
 	"profdiff/internal/verdict"
 )
 
 // FromBranchDiff is the document of the branches of two sides. Listings, if any, are the
 // code of functions with their branches.
-func FromBranchDiff(c *diff.Result, listings []BranchListing, opt Options) *Document {
+func FromBranchDiff(c *diff.Result, listings []branches.Code, opt Options) *Document {
 	d := &Document{
 		Title: "Branches", Base: opt.tables(c.Base), Head: opt.tables(c.Head), Tool: opt.Tool,
 		Branches: &Branches{Base: opt.branchSource(c.Base[0]), Head: opt.branchSource(c.Head[0]), Hidden: c.Hidden},

@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/input"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
+	"profdiff/internal/report/branches"
 	"profdiff/internal/report/html"
 	"profdiff/internal/symbolizer"
 	"profdiff/internal/tools/browser"
@@ -50,7 +51,7 @@ func TestBrowserBranchCode(t *testing.T) {
 	do(t, err)
 	wanted := []string{"heap_sift_down", "message_compare"}
 	base, head := annotate.Functions(before, wanted, symfs), annotate.Functions(after, wanted, symfs)
-	p := show(t, html.FromBranchDiff(c, []html.BranchListing{{Base: base[0], Head: head[0]}, {Base: base[1], Head: head[1]}}, html.Options{}), "", browser.Options{})
+	p := show(t, html.FromBranchDiff(c, []branches.Code{{Base: base[0], Head: head[0]}, {Base: base[1], Head: head[1]}}, html.Options{}), "", browser.Options{})
 	do(t, p.Do(`document.querySelector("#panel [aria-expanded]").click()`))
 	if got := eval[string](t, p, text); !strings.Contains(got, "Before: instruction") || strings.Contains(got, "After: instruction") {
 		t.Error("the code of one side is not shown as such")

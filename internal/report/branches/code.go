@@ -1,4 +1,4 @@
-package main
+package branches
 
 import (
 	"path"
@@ -7,27 +7,28 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/annotate"
 	"profdiff/internal/branch/diff"
-	"profdiff/internal/report/html"
 	"profdiff/internal/symbolizer"
 )
 
 // maxBranchListings is the number of functions whose branches a report shows in the code.
 const maxBranchListings = 20
 
-// branches is the document of the branches of one side.
-func (f *htmlFlags) branches(t *branch.Table, symfs []symbolizer.SearchPath) *html.Document {
+// Code is the code of a function on both sides, nil where there is none.
+type Code struct{ Base, Head *annotate.Listing }
+
+// CodeOf is the code of the functions with the branches that cost most.
+func CodeOf(t *branch.Table, symfs []symbolizer.SearchPath) []*annotate.Listing {
 	var wanted []string
 	for i := range t.Branches {
 		if b := &t.Branches[i]; b.Enough && len(wanted) < maxBranchListings {
 			wanted = addFunction(wanted, functionOf(b))
 		}
 	}
-	listings := slices.DeleteFunc(listingsOf(t, wanted, symfs), func(l *annotate.Listing) bool { return l == nil })
-	return html.FromBranches(t, listings, f.options())
+	return slices.DeleteFunc(listingsOf(t, wanted, symfs), func(l *annotate.Listing) bool { return l == nil })
 }
 
-// branchDiff is the document of the branches of two sides.
-func (f *htmlFlags) branchDiff(c *diff.Result, symfs []symbolizer.SearchPath) *html.Document {
+// DiffCodeOf is the code of the functions with the branches whose misses changed most.
+func DiffCodeOf(c *diff.Result, symfs []symbolizer.SearchPath) (list []Code) {
 	type pair struct{ base, head string }
 	var pairs []pair
 	var wanted [2][]string
@@ -55,16 +56,15 @@ func (f *htmlFlags) branchDiff(c *diff.Result, symfs []symbolizer.SearchPath) *h
 		wanted[0], wanted[1] = append(wanted[0], p.base), append(wanted[1], p.head)
 	}
 	before, after := listingsOf(c.Base[0], wanted[0], symfs), listingsOf(c.Head[0], wanted[1], symfs)
-	var list []html.BranchListing
 	for i, p := range pairs {
-		l := html.BranchListing{Base: before[i], Head: after[i]}
+		l := Code{Base: before[i], Head: after[i]}
 		// Code of one side alone would look as if it were new or gone.
 		if l.Base == nil && names(c.Base[0], p.base) || l.Head == nil && names(c.Head[0], p.head) || l.Base == nil && l.Head == nil {
 			continue
 		}
 		list = append(list, l)
 	}
-	return html.FromBranchDiff(c, list, f.options())
+	return list
 }
 
 // functionOf names the function of a branch as listings want it, "" if it has no name.
