@@ -63,7 +63,8 @@ var policy = map[string][]string{
 	"predict/flow":          {"predict/asm", "disasm"},
 	"predict/interpret":     {"predict/asm", "predict/flow", "disasm"},
 	"predict/core":          {"predict/asm", "predict/flow", "predict/interpret", "disasm", "llvm"},
-	"predict":               {"align", "branch", "disasm", "input", "llvm", "objfile", "predict/asm", "predict/core", "predict/flow", "predict/interpret", "run", "stats"},
+	"predict/hot":           {"predict/asm", "predict/flow", "disasm", "llvm", "objfile", "run", "stats"},
+	"predict":               {"align", "branch", "disasm", "input", "llvm", "predict/asm", "predict/core", "predict/flow", "predict/hot", "predict/interpret", "run", "stats"},
 	"budget":                {"align", "branch", "category", "compare", "input", "run", "stats", "verdict", "yaml"},
 	"record":                {"perffile", "objfile"},
 	"listing":               {"disasm", "objfile", "run", "symbolizer"},
@@ -76,7 +77,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/text", "run", "stats", "verdict"},
 	"report/predict":        {"predict", "predict/asm", "report/text"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "perffile", "perfstat", "predict", "predict/asm", "record", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
+	"cmd/profdiff":          {"align", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "perffile", "perfstat", "predict", "predict/asm", "predict/hot", "record", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
 }
 
 // libraries are those that few packages may import: who needs what they give asks these.

@@ -8,12 +8,13 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/input"
 	"profdiff/internal/predict"
+	"profdiff/internal/predict/hot"
 	"profdiff/internal/run"
 )
 
 // predictRecordings predicts the hottest loops of recordings.
 func (s *stdio) predictRecordings(cmd *cobra.Command, f *predictFlags, inputs []string) (_ *predict.Prediction, closeAll func(), err error) {
-	var opened []*predict.Binary
+	var opened []*hot.Binary
 	closeAll = func() {
 		for _, b := range opened {
 			b.Close()

@@ -9,6 +9,7 @@ import (
 	"profdiff/internal/disasm"
 	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
+	"profdiff/internal/predict/hot"
 )
 
 // TestCompilers reads what compilers write, and compares the instructions with those of
@@ -40,7 +41,7 @@ func TestCompilers(t *testing.T) {
 			if err := exec.Command(compiler[0], args...).Run(); err != nil {
 				t.Fatal(err)
 			}
-			b, err := OpenBinary(file)
+			b, err := hot.Open(file)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,10 +9,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"profdiff/internal/input"
-	"profdiff/internal/run"
 	"slices"
 	"strings"
+
+	"profdiff/internal/input"
+	"profdiff/internal/predict/hot"
+	"profdiff/internal/run"
 )
 
 // NewSideInput is one side of runs whose binary has a name, or else is in a symfs. If there
@@ -27,7 +29,7 @@ func NewSideInput(name string, runs []*run.Run, binary string, symfs []string, e
 	if err != nil {
 		return nil, err
 	}
-	side.Profile, err = NewProfile(runs, side.Binary, event)
+	side.Profile, err = hot.NewProfile(runs, side.Binary, event)
 	return side, err
 }
 
@@ -39,7 +41,7 @@ func CPUNames(runs []*run.Run) (names []string) {
 	return names
 }
 
-func openNamed(name string) (*Binary, error) {
+func openNamed(name string) (*hot.Binary, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, input.PathError(err)
@@ -47,7 +49,7 @@ func openNamed(name string) (*Binary, error) {
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s: is a directory", name)
 	}
-	b, err := OpenBinary(name)
+	b, err := hot.Open(name)
 	if err != nil {
 		if !strings.HasPrefix(err.Error(), name) {
 			err = fmt.Errorf("%s: %w", name, err)
@@ -61,7 +63,7 @@ func openNamed(name string) (*Binary, error) {
 type BinaryName struct{ File, BuildID string }
 
 // findBinary opens the binary with most samples that is in the symfs.
-func findBinary(runs []*run.Run, symfs []string) (*Binary, error) {
+func findBinary(runs []*run.Run, symfs []string) (*hot.Binary, error) {
 	weights := make(map[BinaryName]int64)
 	for _, r := range runs {
 		for i := range r.Samples {
@@ -89,7 +91,7 @@ func findBinary(runs []*run.Run, symfs []string) (*Binary, error) {
 var errNoBinary = errors.New("no binary of")
 
 // heaviestBinary opens the binary with most samples that is in the symfs.
-func heaviestBinary(weights map[BinaryName]int64, symfs []string) (*Binary, error) {
+func heaviestBinary(weights map[BinaryName]int64, symfs []string) (*hot.Binary, error) {
 	names := slices.SortedFunc(maps.Keys(weights), func(a, b BinaryName) int {
 		return cmp.Or(-cmp.Compare(weights[a], weights[b]), strings.Compare(a.File, b.File), strings.Compare(a.BuildID, b.BuildID))
 	})
@@ -97,7 +99,7 @@ func heaviestBinary(weights map[BinaryName]int64, symfs []string) (*Binary, erro
 	for _, name := range names {
 		for _, dir := range symfs {
 			for _, candidate := range candidates(dir, name.File, name.BuildID) {
-				b, err := OpenBinary(candidate)
+				b, err := hot.Open(candidate)
 				if errors.Is(err, fs.ErrNotExist) {
 					continue
 				}
@@ -105,7 +107,7 @@ func heaviestBinary(weights map[BinaryName]int64, symfs []string) (*Binary, erro
 					other = cmp.Or(other, err)
 					continue
 				}
-				if id := name.BuildID; id != "" && b.BuildID != "" && !SameBuildID(id, b.BuildID) {
+				if id := name.BuildID; id != "" && b.BuildID != "" && !hot.SameBuildID(id, b.BuildID) {
 					other = cmp.Or(other, fmt.Errorf("%s has build ID %s, %s was recorded with %s: give the binary that ran", candidate, b.BuildID, name.File, id))
 					b.Close()
 					continue

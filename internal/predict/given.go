@@ -2,9 +2,10 @@ package predict
 
 import (
 	"fmt"
-	"profdiff/internal/predict/flow"
 	"strconv"
 	"strings"
+
+	"profdiff/internal/predict/flow"
 )
 
 // GivenRates are probabilities of branches that the user gives, nil if there are none.
@@ -13,7 +14,7 @@ type GivenRates struct {
 	missRate *float64
 }
 
-// A givenRate is that of one label.
+// A givenRate is the rate of one label.
 type givenRate struct {
 	kind, text string // kind is taken or miss
 	side       int    // -1 for both
@@ -23,7 +24,7 @@ type givenRate struct {
 }
 
 // ParseGivenRates reads [before:|after:]LABEL=P: taken are probabilities of jumping, miss of
-// being mispredicted. missRate is that of all branches that do not end a loop, nil if none is
+// being mispredicted. missRate holds for all branches that do not end a loop, nil if none is
 // given.
 func ParseGivenRates(taken, miss []string, missRate *float64) (*GivenRates, error) {
 	g := &GivenRates{missRate: missRate}

@@ -10,6 +10,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/predict/asm"
+	"profdiff/internal/predict/hot"
 	"profdiff/internal/run"
 )
 
@@ -129,7 +130,7 @@ func (h *Head) predict(ctx context.Context, target string, samples map[BinaryNam
 	}
 	defer b.Close()
 	side := &SideInput{Name: "head", Binary: b, Branches: h.table}
-	if side.Profile, err = NewProfile(h.Runs, b, h.Event); err != nil {
+	if side.Profile, err = hot.NewProfile(h.Runs, b, h.Event); err != nil {
 		return nil, err
 	}
 	tool, predictor, err := h.Predictor(ctx, b.Arch, target, CPUNames(h.Runs)...)

@@ -7,6 +7,7 @@ import (
 
 	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
+	"profdiff/internal/predict/hot"
 )
 
 // An Annotated is a loop as llvm-mca reads it.
@@ -122,7 +123,7 @@ func ListingLoops(l *asm.Listing, name, function string) (sides []*Side, err err
 func (s *Side) Place() string { return s.place() }
 
 // HotSides are the units of the hottest loops of a recording.
-func HotSides(ctx context.Context, tool Disassembler, in *SideInput, opt PairOptions) (list []*Annotated, err error) {
+func HotSides(ctx context.Context, tool hot.Disassembler, in *SideInput, opt PairOptions) (list []*Annotated, err error) {
 	hot, err := in.hot(opt.Functions[0])
 	if err != nil {
 		return nil, err

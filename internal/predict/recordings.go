@@ -8,13 +8,14 @@ import (
 	"profdiff/internal/align"
 	"profdiff/internal/disasm"
 	"profdiff/internal/predict/flow"
+	"profdiff/internal/predict/hot"
 	"profdiff/internal/stats"
 )
 
 // A Toolchain simulates and disassembles. [llvm.Toolchain] is one.
 type Toolchain interface {
 	Simulator
-	Disassembler
+	hot.Disassembler
 }
 
 // PairOptions choose loops of recordings.
@@ -73,15 +74,15 @@ func PairsOf(ctx context.Context, tool Toolchain, base, head *SideInput, opt Pai
 }
 
 // hot are the hot loops of a side, only those of a function if that is named.
-func (in *SideInput) hot(function string) ([]*HotLoop, error) {
-	if len(in.Profile.leaves) == 0 {
+func (in *SideInput) hot(function string) ([]*hot.Loop, error) {
+	if !in.Profile.Addressed() {
 		return in.named(function)
 	}
-	list, err := in.Profile.HotLoops(in.Binary)
+	list, err := in.Profile.Loops(in.Binary)
 	if err != nil || function == "" {
 		return list, err
 	}
-	var own []*HotLoop
+	var own []*hot.Loop
 	for _, h := range list {
 		if sameFunction(h.Function.Name, function) {
 			own = append(own, h)
@@ -98,7 +99,7 @@ func sameFunction(name, wanted string) bool {
 }
 
 // named is the function with a name, for recordings without addresses.
-func (in *SideInput) named(function string) ([]*HotLoop, error) {
+func (in *SideInput) named(function string) ([]*hot.Loop, error) {
 	if function == "" {
 		return nil, fmt.Errorf("%s: has no addresses: --function names the function of the loop", in.Name)
 	}
@@ -110,7 +111,7 @@ func (in *SideInput) named(function string) ([]*HotLoop, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &HotLoop{Function: f, Loop: -1}
+	h := &hot.Loop{Function: f, Loop: -1}
 	for i := range f.Loops {
 		if f.Loops[i].Parent < 0 && (h.Loop < 0 || len(f.Loops[i].Blocks) > len(f.Loops[h.Loop].Blocks)) {
 			h.Loop = i
@@ -137,13 +138,13 @@ func (in *SideInput) named(function string) ([]*HotLoop, error) {
 	if total > 0 {
 		h.Share = own / total
 	}
-	return []*HotLoop{h}, nil
+	return []*hot.Loop{h}, nil
 }
 
 // matchLoops finds the loop after for each before, nil if there is none: that of the
 // same function, or of the one that align takes for it.
-func matchLoops(before, after []*HotLoop, named bool) []*HotLoop {
-	out := make([]*HotLoop, len(before))
+func matchLoops(before, after []*hot.Loop, named bool) []*hot.Loop {
+	out := make([]*hot.Loop, len(before))
 	if named {
 		for i := range before {
 			if i < len(after) {
@@ -152,7 +153,7 @@ func matchLoops(before, after []*HotLoop, named bool) []*HotLoop {
 		}
 		return out
 	}
-	functions := func(list []*HotLoop) (fs []align.Function) {
+	functions := func(list []*hot.Loop) (fs []align.Function) {
 		for _, h := range list {
 			fs = append(fs, align.Function{Name: h.Function.Name, SystemName: h.Function.Name, Weight: min(1, h.Share)})
 		}
@@ -173,13 +174,13 @@ func matchLoops(before, after []*HotLoop, named bool) []*HotLoop {
 }
 
 // newPair makes a pair of hot loops.
-func newPair(ctx context.Context, tool Disassembler, base, head *SideInput, b, a *HotLoop, opt *PairOptions) (*Pair, error) {
+func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, b, a *hot.Loop, opt *PairOptions) (*Pair, error) {
 	p := &Pair{Name: b.Name()}
 	units := [2]string{}
 	var sides [2]*Side
 	var iterations [2]float64
 	for i, in := range []*SideInput{base, head} {
-		h := []*HotLoop{b, a}[i]
+		h := []*hot.Loop{b, a}[i]
 		side, err := in.side(ctx, tool, h, opt.Loops[i], opt.Limit > manyLoops)
 		if err != nil {
 			return nil, err
@@ -237,7 +238,7 @@ type unitSide struct {
 const manyLoops = 4
 
 // side makes a side of a hot loop, one of many or few.
-func (in *SideInput) side(ctx context.Context, tool Disassembler, h *HotLoop, number int, many bool) (*unitSide, error) {
+func (in *SideInput) side(ctx context.Context, tool hot.Disassembler, h *hot.Loop, number int, many bool) (*unitSide, error) {
 	rates := in.rates()
 	code, err := in.code(ctx, tool, h.Function.Start, &rates, many)
 	if err != nil {

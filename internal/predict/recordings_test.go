@@ -16,6 +16,7 @@ import (
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict/flow"
+	"profdiff/internal/predict/hot"
 	"profdiff/internal/run"
 )
 
@@ -64,7 +65,7 @@ func (noLLVM) Disassemble(context.Context, string, uint64, uint64, llvm.Disassem
 }
 
 // binaryOf assembles a listing.
-func binaryOf(t *testing.T, name, text string) *Binary {
+func binaryOf(t *testing.T, name, text string) *hot.Binary {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("gcc is not installed")
@@ -81,7 +82,7 @@ func binaryOf(t *testing.T, name, text string) *Binary {
 	if out, err := exec.CommandContext(t.Context(), "gcc", "-shared", "-nostdlib", "-o", file, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	b, err := OpenBinary(file)
+	b, err := hot.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func binaryOf(t *testing.T, name, text string) *Binary {
 }
 
 // address is where an instruction of a function stands.
-func address(t *testing.T, b *Binary, function string, at int) uint64 {
+func address(t *testing.T, b *hot.Binary, function string, at int) uint64 {
 	t.Helper()
 	start, _, err := b.FunctionNamed(func(name string) bool { return name == function })
 	if err != nil {
@@ -119,7 +120,7 @@ type sampled struct {
 const mapped = 0x7f0000000000
 
 // recording is a run with samples in a binary.
-func recording(t *testing.T, name string, b *Binary, samples ...sampled) *run.Run {
+func recording(t *testing.T, name string, b *hot.Binary, samples ...sampled) *run.Run {
 	t.Helper()
 	rb := run.NewBuilder(name)
 	event := rb.Event(run.Event{Name: "cycles"})
@@ -145,9 +146,9 @@ func finish(t *testing.T, rb *run.Builder) *run.Run {
 }
 
 // sideOf is a side with the samples of one run.
-func sideOf(t *testing.T, b *Binary, table *branch.Table, samples ...sampled) *SideInput {
+func sideOf(t *testing.T, b *hot.Binary, table *branch.Table, samples ...sampled) *SideInput {
 	t.Helper()
-	p, err := NewProfile([]*run.Run{recording(t, "run", b, samples...)}, b, "")
+	p, err := hot.NewProfile([]*run.Run{recording(t, "run", b, samples...)}, b, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,14 +156,14 @@ func sideOf(t *testing.T, b *Binary, table *branch.Table, samples ...sampled) *S
 }
 
 // branchAt is a conditional branch that was executed, jumped and was mispredicted so often.
-func branchAt(t *testing.T, b *Binary, function string, at int, executed, taken, miss float64) branch.Branch {
+func branchAt(t *testing.T, b *hot.Binary, function string, at int, executed, taken, miss float64) branch.Branch {
 	return branch.Branch{
 		Place: branch.Place{DSO: "/lib/" + filepath.Base(b.Path), Address: address(t, b, function, at)}, Kind: branch.Conditional,
 		Executed: new(executed), PTaken: &branch.Estimate{Value: taken}, Rate: &branch.Rate{Value: new(miss)},
 	}
 }
 
-func TestHotLoops(t *testing.T) {
+func TestLoops(t *testing.T) {
 	b := binaryOf(t, "two.so", twoLoops)
 	for _, test := range []struct {
 		name    string
@@ -176,7 +177,7 @@ func TestHotLoops(t *testing.T) {
 		{"inner loop with three quarters", []sampled{{"nest", 1, 1}, {"nest", 2, 3}}, []string{"nest depth 2: 0.75"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			list, err := sideOf(t, b, nil, test.samples...).Profile.HotLoops(b)
+			list, err := sideOf(t, b, nil, test.samples...).Profile.Loops(b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,7 +190,7 @@ func TestHotLoops(t *testing.T) {
 			}
 		})
 	}
-	if _, err := sideOf(t, b, nil, sampled{"hot", 0, 1}).Profile.HotLoops(b); err == nil || !strings.Contains(err.Error(), "no samples in a loop") {
+	if _, err := sideOf(t, b, nil, sampled{"hot", 0, 1}).Profile.Loops(b); err == nil || !strings.Contains(err.Error(), "no samples in a loop") {
 		t.Errorf("samples outside of loops: %v", err)
 	}
 }
@@ -364,7 +365,7 @@ func TestMeasuredSpeedup(t *testing.T) {
 		for i, w := range weights {
 			runs = append(runs, recording(t, fmt.Sprint("run ", i), b, sampled{"hot", 1, w}, sampled{"nest", 2, 500}))
 		}
-		p, err := NewProfile(runs, b, "cycles")
+		p, err := hot.NewProfile(runs, b, "cycles")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -392,7 +393,7 @@ func TestWithoutAddresses(t *testing.T) {
 		f := rb.Function(run.Function{Name: name})
 		rb.Add(event, rb.Stack(0, rb.Location(0, 0, run.Line{Function: f})), 0, weight)
 	}
-	p, err := NewProfile([]*run.Run{finish(t, rb)}, b, "")
+	p, err := hot.NewProfile([]*run.Run{finish(t, rb)}, b, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,11 +432,11 @@ func TestProfileErrors(t *testing.T) {
 		{"no samples", "", "no samples", finish(t, run.NewBuilder("empty"))},
 		{"elsewhere", "", "only in other.so", &other},
 	} {
-		if _, err := NewProfile([]*run.Run{test.run}, b, test.event); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := hot.NewProfile([]*run.Run{test.run}, b, test.event); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
-	_, err := NewProfile([]*run.Run{&rebuilt}, b, "")
+	_, err := hot.NewProfile([]*run.Run{&rebuilt}, b, "")
 	if b.BuildID == "" {
 		t.Skip("the linker writes no build ID")
 	}
@@ -503,7 +504,7 @@ func TestSameBuildID(t *testing.T) {
 		{"0011", "0012", false},
 		{"", "00000000", true},
 	} {
-		if got := SameBuildID(test.a, test.b); got != test.want {
+		if got := hot.SameBuildID(test.a, test.b); got != test.want {
 			t.Errorf("%q, %q: %v", test.a, test.b, got)
 		}
 	}
@@ -517,7 +518,7 @@ func TestOutsideOfMapping(t *testing.T) {
 	m := rb.Mapping(run.Mapping{File: b.Path, Start: mapped, Limit: mapped + 16})
 	f := rb.Function(run.Function{Name: "hot"})
 	rb.Add(event, rb.Stack(0, rb.Location(m, mapped+0x1000, run.Line{Function: f})), 0, 1)
-	p, err := NewProfile([]*run.Run{finish(t, rb)}, b, "")
+	p, err := hot.NewProfile([]*run.Run{finish(t, rb)}, b, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,16 +3,18 @@ package predict
 import (
 	"context"
 	"fmt"
+
+	"profdiff/internal/predict/hot"
 )
 
 // HottestLoop is the hottest loop of a recording in those functions whose names match
 // accepts: the name of the pair that is returned, with one iteration as its unit and the
 // loop as both sides.
-func HottestLoop(ctx context.Context, tool Disassembler, in *SideInput, match func(name string) bool) (*Pair, error) {
-	if len(in.Profile.leaves) == 0 {
+func HottestLoop(ctx context.Context, tool hot.Disassembler, in *SideInput, match func(name string) bool) (*Pair, error) {
+	if !in.Profile.Addressed() {
 		return nil, fmt.Errorf("%s: has no addresses, which tell what loop is hot", in.Name)
 	}
-	loops, err := in.Profile.HotLoops(in.Binary)
+	loops, err := in.Profile.Loops(in.Binary)
 	if err != nil {
 		return nil, err
 	}

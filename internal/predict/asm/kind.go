@@ -38,7 +38,7 @@ func KindOf(arch Arch, text string) (kind disasm.Kind, target string) {
 	if arch == X8664 {
 		kind = flowX86(name, operands)
 	} else {
-		kind = flowARM64(name)
+		kind = flowA64(name)
 	}
 	switch kind {
 	case disasm.Conditional, disasm.Jump, disasm.Call:
@@ -77,7 +77,7 @@ func flowX86(name, operands string) disasm.Kind {
 	return disasm.Other
 }
 
-func flowARM64(name string) disasm.Kind {
+func flowA64(name string) disasm.Kind {
 	switch name {
 	case "b", "b.al", "b.nv", "bc.al", "bc.nv", "bal", "bnv":
 		return disasm.Jump

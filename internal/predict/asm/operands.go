@@ -73,7 +73,7 @@ func OperationOf(arch Arch, text string) (op Operation, ok bool) {
 	if arch == X8664 {
 		return operationX86(text)
 	}
-	return operationARM64(text)
+	return operationA64(text)
 }
 
 // SplitOperands splits at the commas outside of brackets.

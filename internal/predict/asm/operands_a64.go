@@ -46,9 +46,9 @@ func registersA64(operand string) (list []Register) {
 	return list
 }
 
-// operationARM64 is operationOf for AArch64: the first operand is written, the others
+// operationA64 is operationOf for AArch64: the first operand is written, the others
 // are read, but for stores, comparisons and branches.
-func operationARM64(text string) (op Operation, ok bool) {
+func operationA64(text string) (op Operation, ok bool) {
 	name, rest := Mnemonic(AArch64, text)
 	operands := SplitOperands(rest)
 	memory := -1
@@ -72,7 +72,7 @@ func operationARM64(text string) (op Operation, ok bool) {
 	}
 	base, _, _ := strings.Cut(name, ".")
 	switch {
-	case strings.HasPrefix(name, "b.") || strings.HasPrefix(name, "bc.") || flowARM64(name) != 0:
+	case strings.HasPrefix(name, "b.") || strings.HasPrefix(name, "bc.") || flowA64(name) != 0:
 		op.Class = ClassBranch
 		if strings.HasPrefix(name, "cb") || strings.HasPrefix(name, "tb") || strings.HasPrefix(name, "br") || strings.HasPrefix(name, "blr") {
 			read(operands[:min(1, len(operands))])

@@ -1,4 +1,4 @@
-package predict
+package hot
 
 import (
 	"cmp"
@@ -31,8 +31,8 @@ type Binary struct {
 	graphs map[uint64]*flow.Graph // by start of the function
 }
 
-// OpenBinary opens an ELF file.
-func OpenBinary(path string) (*Binary, error) {
+// Open opens an ELF file.
+func Open(path string) (*Binary, error) {
 	f, err := objfile.Open(path)
 	if err != nil {
 		return nil, err

@@ -1,17 +1,13 @@
-package predict
+package hot
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
-	"profdiff/internal/branch"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
-	"profdiff/internal/predict/flow"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
 )
@@ -25,12 +21,13 @@ type Profile struct {
 	// binary.
 	Weights map[uint64]float64
 	Samples map[uint64]int64
-	// calls are samples by the address of the function they fell in and that of the call
-	// above it, by run.
-	leaves []leaf
+	leaves  []leaf
 	// Functions are the weights by name, of recordings without addresses.
 	Functions map[string][]stats.WeightedCount
 }
+
+// Addressed reports whether there are addresses, which tell what loop is hot.
+func (p *Profile) Addressed() bool { return len(p.leaves) > 0 }
 
 // A RunTotal is all samples of a run.
 type RunTotal struct {
@@ -49,7 +46,7 @@ type leaf struct {
 // maxFrames is how far up a stack a loop is looked for.
 const maxFrames = 6
 
-// MappingFor says which mapping of the runs a binary is: that with its build ID, else of
+// mappingFor says which mapping of the runs a binary is: that with its build ID, else of
 // its name. The error says what there is if there is none.
 func mappingFor(r *run.Run, b *Binary) (index uint32, err error) {
 	var named []string
@@ -187,9 +184,9 @@ func vaddrOf(r *run.Run, location, mapping uint32, b *Binary) (uint64, bool) {
 	return b.Vaddr(l.Address - m.Start + m.Offset)
 }
 
-// A HotLoop is a loop with the samples in it and in the functions without loops that it
+// A Loop is a loop with the samples in it and in the functions without loops that it
 // calls.
-type HotLoop struct {
+type Loop struct {
 	Function *disasm.Function
 	Loop     int // of Function, -1 for all of it
 	// Weight is by run; Share is the part of all samples.
@@ -201,7 +198,7 @@ type HotLoop struct {
 }
 
 // Name is the loop as reports name it.
-func (h *HotLoop) Name() string {
+func (h *Loop) Name() string {
 	name := h.Function.Name
 	if name == "" {
 		name = fmt.Sprintf("%#x", h.Function.Start)
@@ -213,7 +210,7 @@ func (h *HotLoop) Name() string {
 }
 
 // Address is where the header of the loop stands, or the function.
-func (h *HotLoop) Address() uint64 {
+func (h *Loop) Address() uint64 {
 	if h.Loop < 0 {
 		return h.Function.Start
 	}
@@ -226,10 +223,10 @@ type loopKey struct {
 	loop  int
 }
 
-// HotLoops are the loops with samples, those with most first. Of loops within each other
+// Loops are the loops with samples, those with most first. Of loops within each other
 // it is the innermost that has at least three quarters of the samples of the one around
 // it.
-func (p *Profile) HotLoops(b *Binary) ([]*HotLoop, error) {
+func (p *Profile) Loops(b *Binary) ([]*Loop, error) {
 	functions := make(map[uint64]*disasm.Function) // by address
 	var failed error
 	at := func(addr uint64) *disasm.Function {
@@ -250,7 +247,7 @@ func (p *Profile) HotLoops(b *Binary) ([]*HotLoop, error) {
 		functions[addr] = f
 		return f
 	}
-	loops := make(map[loopKey]*HotLoop)
+	loops := make(map[loopKey]*Loop)
 	var total float64
 	for i := range p.Runs {
 		total += p.Runs[i].Total.Weight
@@ -261,7 +258,7 @@ func (p *Profile) HotLoops(b *Binary) ([]*HotLoop, error) {
 			key := loopKey{f.Start, loop}
 			h := loops[key]
 			if h == nil {
-				h = &HotLoop{Function: f, Loop: loop, Weight: make([]stats.WeightedCount, len(p.Runs))}
+				h = &Loop{Function: f, Loop: loop, Weight: make([]stats.WeightedCount, len(p.Runs))}
 				loops[key] = h
 			}
 			h.Weight[l.run].Weight += l.weight.Weight
@@ -352,22 +349,22 @@ func callerOf(at func(uint64) *disasm.Function, f *disasm.Function, frames []uin
 const nestedShare = 0.75
 
 // hottest are the loops to look at, one for each nest.
-func hottest(loops map[loopKey]*HotLoop) (list []*HotLoop) {
+func hottest(loops map[loopKey]*Loop) (list []*Loop) {
 	for key, h := range loops {
 		if key.loop < 0 || h.Function.Loops[key.loop].Parent >= 0 {
 			continue
 		}
 		list = append(list, descend(loops, h))
 	}
-	slices.SortFunc(list, func(a, b *HotLoop) int {
+	slices.SortFunc(list, func(a, b *Loop) int {
 		return cmp.Or(-cmp.Compare(a.Share, b.Share), cmp.Compare(a.Address(), b.Address()))
 	})
 	return list
 }
 
-func descend(loops map[loopKey]*HotLoop, h *HotLoop) *HotLoop {
+func descend(loops map[loopKey]*Loop, h *Loop) *Loop {
 	for {
-		var best *HotLoop
+		var best *Loop
 		for i := range h.Function.Loops {
 			inner := loops[loopKey{h.Function.Start, i}]
 			if h.Function.Loops[i].Parent == h.Loop && inner != nil && inner.Share >= nestedShare*h.Share && (best == nil || inner.Share > best.Share) {
@@ -378,138 +375,5 @@ func descend(loops map[loopKey]*HotLoop, h *HotLoop) *HotLoop {
 			return h
 		}
 		h = best
-	}
-}
-
-// A SideInput is one side of recordings.
-type SideInput struct {
-	Name    string
-	Binary  *Binary
-	Profile *Profile
-	// Branches is what is known of the branches of the binary, nil if that is nothing.
-	Branches *branch.Table
-}
-
-// rates looks branches of the binary up in the table.
-func (in *SideInput) rates() Rates {
-	t := in.Branches
-	if t == nil {
-		return Rates{Source: SourceAssumed}
-	}
-	source := SourceMeasured
-	if t.Tier == branch.TierSimulated {
-		source = SourceSimulated
-	}
-	known := make(map[uint64]flow.Branch)
-	counted := false
-	for i := range t.Branches {
-		counted = counted || t.Branches[i].PTaken != nil
-	}
-	for i := range t.Branches {
-		b := &t.Branches[i]
-		if b.Kind != branch.Conditional || b.ByLine || path.Base(b.DSO) != path.Base(in.Binary.Path) {
-			continue
-		}
-		var out flow.Branch
-		switch {
-		case b.PTaken != nil:
-			out.Taken = b.PTaken.Value
-		case source == SourceSimulated && counted:
-			// Callgrind writes no jump of a branch that never jumped.
-		default:
-			continue
-		}
-		switch {
-		case b.Rate == nil:
-			out.Miss = min(out.Taken, 1-out.Taken)
-		case b.Rate.Value != nil:
-			out.Miss = *b.Rate.Value
-		default:
-			out.Miss = (b.Rate.Bounds[0] + b.Rate.Bounds[1]) / 2
-		}
-		if b.Executed != nil {
-			out.Executed = *b.Executed
-		}
-		known[b.Address] = out
-	}
-	return Rates{Source: source, Branch: func(g *flow.Graph, at int) (flow.Branch, bool) {
-		b, ok := known[g.Insts[at].Addr]
-		return b, ok
-	}}
-}
-
-// executions are how often the conditional branches of a function ran, by address.
-func (in *SideInput) executions() map[uint64]float64 {
-	out := make(map[uint64]float64)
-	if t := in.Branches; t != nil && t.Scaled {
-		for i := range t.Branches {
-			if b := &t.Branches[i]; !b.ByLine && b.Executed != nil && path.Base(b.DSO) == path.Base(in.Binary.Path) {
-				out[b.Address] = *b.Executed
-			}
-		}
-	}
-	return out
-}
-
-// code is the code of a function of the side with those it calls that have no loops, or
-// of whose branches something is known.
-func (in *SideInput) code(ctx context.Context, tool Disassembler, start uint64, rates *Rates, own bool) (*flow.Code, error) {
-	root, err := in.Binary.Graph(ctx, tool, start, own)
-	if err != nil {
-		return nil, err
-	}
-	code := &flow.Code{Root: root}
-	few := maxObjdump
-	code.Callee = func(_ *flow.Graph, call *asm.Inst) *flow.Graph {
-		var addr uint64
-		if _, err := fmt.Sscanf(call.Target, "0x%x", &addr); err != nil {
-			return nil
-		}
-		few--
-		g, err := in.Binary.Graph(ctx, tool, addr, own || few < 0)
-		if err != nil || len(g.Insts) == 0 || g.Insts[0].Addr != addr || len(g.Insts) > maxCallee {
-			return nil // counted as a call of unknown code
-		}
-		if len(g.Loops) > 0 && !rates.anyKnown(g) {
-			return nil
-		}
-		return g
-	}
-	return code, nil
-}
-
-// anyKnown reports whether anything is known of the branches of a function.
-func (r *Rates) anyKnown(g *flow.Graph) bool {
-	if r.Branch == nil {
-		return false
-	}
-	for i := range g.Insts {
-		if g.Insts[i].Kind != disasm.Conditional {
-			continue
-		}
-		if _, ok := r.Branch(g, i); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// maxObjdump is how many callees are disassembled by llvm-objdump, a process each.
-const maxObjdump = 6
-
-// maxCallee is the size of functions in instructions that are followed into.
-const maxCallee = 512
-
-// Heat is the share of the samples of a side by instruction, nil if it is not known.
-func (in *SideInput) Heat() Heat {
-	if in.Profile == nil || len(in.Profile.Weights) == 0 {
-		return nil
-	}
-	var total float64
-	for i := range in.Profile.Runs {
-		total += in.Profile.Runs[i].Total.Weight
-	}
-	return func(g *flow.Graph, at int) float64 {
-		return in.Profile.Weights[g.Insts[at].Addr] / total
 	}
 }
