@@ -142,17 +142,17 @@ func (n *namer) executions() {
 		if attr < 0 || n.File.Attrs[attr].Flags.PreciseIP() < 2 {
 			continue
 		}
-		n.kept(attr, func(at *sampleAt) {
+		for _, at := range n.of(attr) {
 			l := n.locate(at.place)
 			if l.walker == nil {
-				return
+				continue
 			}
 			key := candidateKey{s.index, l.walker, l.addr}
 			if n.executed[key] == nil {
 				n.executed[key] = new(estimate.Tally)
 			}
 			n.executed[key].Add(float64(at.weight))
-		})
+		}
 	}
 }
 
@@ -388,19 +388,19 @@ func (f *table) blocks() {
 		return rows[key]
 	}
 	for _, s := range f.sets {
-		f.kept(s.Attrs[events.Misses], func(at *sampleAt) {
+		for _, at := range f.of(s.Attrs[events.Misses]) {
 			if c := row(s, at.place, true); c != nil {
 				c.misses.Add(float64(at.weight))
 			}
-		})
+		}
 		if s.Attrs[events.Branches] < 0 {
 			continue
 		}
-		f.kept(s.Attrs[events.Branches], func(at *sampleAt) {
+		for _, at := range f.of(s.Attrs[events.Branches]) {
 			if c := row(s, at.place, false); c != nil {
 				c.branches.Add(float64(at.weight))
 			}
-		})
+		}
 	}
 	for _, key := range order {
 		c, s := rows[key], f.sets[key.set]

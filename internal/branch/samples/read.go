@@ -47,28 +47,28 @@ func (f *table) readSamples(lost map[int]int64) error {
 	return nil
 }
 
-// kept yields the samples of an event whose period has settled.
-func (f *table) kept(attr int, yield func(*sampleAt)) (dropped int64) {
+// of are the samples of an event, once it was weighed those whose period has settled.
+func (f *table) of(attr int) []sampleAt {
 	if attr >= len(f.s.events) {
-		return 0
+		return nil
 	}
-	list := f.s.events[attr].samples
-	least := uint64(0)
-	if f.File.Attrs[attr].FixedPeriod() == 0 {
-		weights := make([]uint64, len(list))
-		for i := range list {
-			weights[i] = list[i].weight
-		}
-		least = estimate.Settled(weights)
+	return f.s.events[attr].samples
+}
+
+// settle leaves out the samples of an event whose period had not settled, and counts them.
+func (f *table) settle(attr int) {
+	list := f.of(attr)
+	if len(list) == 0 || f.File.Attrs[attr].FixedPeriod() != 0 {
+		return
 	}
+	weights := make([]uint64, len(list))
 	for i := range list {
-		if list[i].weight < least {
-			dropped++
-			continue
-		}
-		yield(&list[i])
+		weights[i] = list[i].weight
 	}
-	return dropped
+	least := estimate.Settled(weights)
+	settled := slices.DeleteFunc(list, func(at sampleAt) bool { return at.weight < least })
+	f.t.Samples.Drop(DropUnsettled, int64(len(list)-len(settled)))
+	f.s.events[attr].samples = settled
 }
 
 // weigh sums up an event of a set and finds how its weights make counts.
@@ -76,9 +76,11 @@ func (f *table) weigh(s *roleSet, r events.Role, lost map[int]int64, total int64
 	attr := s.Attrs[r]
 	a := &f.File.Attrs[attr]
 	sum := &s.tallies[r]
-	dropped := f.kept(attr, func(at *sampleAt) { sum.Add(float64(at.weight)) })
+	f.settle(attr)
+	for _, at := range f.of(attr) {
+		sum.Add(float64(at.weight))
+	}
 	f.t.Samples.Used += sum.N
-	f.t.Samples.Drop(DropUnsettled, dropped)
 	sum.Unitless = float64(a.FixedPeriod())
 	if a.FixedPeriod() == 0 && !a.SampleType.Has(perffile.SamplePeriod) {
 		if r == events.Misses {
@@ -127,6 +129,7 @@ func (f *table) warn(format string, args ...any) {
 func (f *table) ratios(s *roleSet) {
 	t := &s.totals
 	t.PMU, t.Source = s.PMU, "samples"
+	parts := totals.Parts(t)
 	for r := range events.Roles {
 		if s.running[r] > 0 && s.running[r] < counters.WarnBelow {
 			f.warn("%s ran %.0f %% of the time: its count is extrapolated", f.File.Attrs[s.Attrs[r]].Name, 100*s.running[r])
@@ -142,16 +145,7 @@ func (f *table) ratios(s *roleSet) {
 		}
 		a := s.tallies[r].Scaled(s.k[r]).Amount()
 		name := f.File.Attrs[s.Attrs[r]].Name
-		switch r {
-		case events.Misses:
-			t.Misses, t.MissEvent = &a, name
-		case events.Branches:
-			t.Branches, t.BranchEvent = &a, name
-		case events.Instructions:
-			t.Instructions, t.InstructionEvent = &a, name
-		case events.Cycles:
-			t.Cycles, t.CycleEvent = &a, name
-		}
+		*parts[r].Amount, *parts[r].Event = &a, name
 	}
 	m := s.tallies[events.Misses].Scaled(s.k[events.Misses])
 	ratio := func(r events.Role, factor float64) *branch.Ratio {
@@ -230,9 +224,9 @@ func (f *table) attribute() {
 			if s.Attrs[r] < 0 || s.k[r] == 0 {
 				continue
 			}
-			f.kept(s.Attrs[r], func(at *sampleAt) {
+			for _, at := range f.of(s.Attrs[r]) {
 				f.function(s, at.place).tallies[r].Add(float64(at.weight))
-			})
+			}
 		}
 	}
 	f.runs()
@@ -240,7 +234,7 @@ func (f *table) attribute() {
 		precise := f.File.Attrs[s.Attrs[events.Misses]].Flags.PreciseIP()
 		tallies := make(map[placeOfMisses]*estimate.Tally)
 		var order []placeOfMisses
-		f.kept(s.Attrs[events.Misses], func(at *sampleAt) {
+		for _, at := range f.of(s.Attrs[events.Misses]) {
 			f.function(s, at.place).tallies[events.Misses].Add(float64(at.weight))
 			key := placeOfMisses{s.index, at.place, precise > 0 && at.exact}
 			if precise > 1 {
@@ -251,7 +245,7 @@ func (f *table) attribute() {
 				order = append(order, key)
 			}
 			tallies[key].Add(float64(at.weight))
-		})
+		}
 		for _, key := range order {
 			n.misses(key, *tallies[key])
 		}
@@ -277,12 +271,12 @@ func (f *table) runs() {
 			}
 			counts := make(map[int32]float64)
 			var order []int32
-			f.kept(s.Attrs[r], func(at *sampleAt) {
+			for _, at := range f.of(s.Attrs[r]) {
 				if _, ok := counts[at.place]; !ok {
 					order = append(order, at.place)
 				}
 				counts[at.place]++
-			})
+			}
 			for _, place := range order {
 				l := f.locate(place)
 				if l.walker == nil {

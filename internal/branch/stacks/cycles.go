@@ -49,7 +49,7 @@ func (p *pathCycles) cost() *branch.Cost {
 		return nil
 	}
 	h, m := stats.QuantileInterval(hit, 0.5, 0.95), stats.QuantileInterval(miss, 0.5, 0.95)
-	c := &branch.Cost{Lo: m.Lo - h.Hi, Centre: median(miss) - median(hit), Hi: m.Hi - h.Lo, Measured: true}
+	c := &branch.Cost{Lo: m.Lo - h.Hi, Centre: stats.Median(miss) - stats.Median(hit), Hi: m.Hi - h.Lo, Measured: true}
 	if !(c.Centre > 0) {
 		return nil
 	}
@@ -87,7 +87,7 @@ func usualCost(list []*branch.Cost) *branch.Cost {
 	}
 	slices.Sort(centres)
 	n := len(centres)
-	c.Lo, c.Centre, c.Hi = centres[n/10], median(centres), centres[n-1-n/10]
+	c.Lo, c.Centre, c.Hi = centres[n/10], stats.Median(centres), centres[n-1-n/10]
 	return c
 }
 
@@ -113,11 +113,6 @@ func expand(h map[uint16]int64) []float64 {
 		}
 	}
 	return out
-}
-
-func median(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // slowPaths counts as misses executions that were not taken where the code from the

@@ -114,9 +114,8 @@ func collectorOf(p program, m perfsession.Mapping, path string) *Collector {
 	c := New(&spaces, code.New(symbolizer.NewFiles(nil)))
 	m.DSO = spaces.DSO(path, "", false)
 	spaces.Map(m)
-	c.find = func(*perfsession.DSO, uint64) *code.File {
-		return &code.File{Decoder: p, Vaddr: func(off uint64) (uint64, bool) { return off, true }}
-	}
+	file := &code.File{Decoder: p, Vaddr: func(off uint64) (uint64, bool) { return off, true }}
+	c.find = func(*perfsession.DSO, uint64) *code.File { return file }
 	return c
 }
 
