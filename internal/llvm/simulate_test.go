@@ -262,7 +262,7 @@ func TestWarnings(t *testing.T) {
 // reached, with the same regions alone.
 func TestBatches(t *testing.T) {
 	if testing.Short() {
-		t.Skip("has llvm-mca print more than one process may")
+		t.Skip("has llvm-mca print so much that it takes several processes")
 	}
 	tc := toolchain(t, 19)
 	opt := Options{Triple: "aarch64", CPU: "neoverse-n1", Iterations: 4500, Timeline: true}

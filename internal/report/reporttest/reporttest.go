@@ -7,7 +7,6 @@ import (
 	"flag"
 	"io"
 	"os"
-	"profdiff/internal/report/text"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -16,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"profdiff/internal/report/text"
 )
 
 var update = flag.Bool("update", false, "rewrite expected outputs")
