@@ -235,14 +235,6 @@ func (c *cursor) align(n int) {
 	c.off = min((c.off+n-1)&^(n-1), len(c.data))
 }
 
-// peek returns the next byte, or 0 at the end.
-func (c *cursor) peek() byte {
-	if c.off >= len(c.data) {
-		return 0
-	}
-	return c.data[c.off]
-}
-
 // sub returns a cursor over the next n bytes and skips them.
 func (c *cursor) sub(n uint64) cursor {
 	d := *c

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 var (
@@ -409,20 +407,6 @@ func acceptCoverage(a *acceptance) {
 						return e.CI.Contains(ratio)
 					}))
 			}
-		}
-	}
-	for _, share := range []float64{0.0005, 0.005, 0.05, 0.5} {
-		for _, weight := range []struct {
-			name string
-			draw func(*rand.Rand) float64
-		}{{"constant", constantWeight}, {"lognormal 1.2", heavyWeight}} {
-			a.atLeast(fmt.Sprintf("2k samples, weights %s, share %s: interval of the share has it", weight.name, percent(share)), 0.935,
-				often(func(rng *rand.Rand) bool {
-					const samples = 2000
-					k := distuv.Binomial{N: samples, P: share, Src: rng}.Rand()
-					i := Share(weighted(rng, weight.draw, k), weighted(rng, weight.draw, samples-k), 0.95)
-					return i.Contains(share)
-				}))
 		}
 	}
 	for _, q := range []float64{0.5, 0.9, 0.99} {

@@ -107,56 +107,17 @@ func Proportion(k, n, level float64) Interval {
 	return i
 }
 
-// Share is the interval of the share that part has of the total, the rest being the
-// samples that are not of it: Clopper-Pearson on the effective sample size of the share
-// (Korn and Graubard, 1998), from the variance
-// ((1-s)²·Σw² of part + s²·Σw² of rest) / W², which is taken to be no less than that of
-// the same weights in part as in rest.
-func Share(part, rest WeightedCount, level float64) Interval {
-	if !part.valid() || !rest.valid() || !(part.Weight+rest.Weight > 0) {
-		return Interval{0, 1}
-	}
-	total := part.Weight + rest.Weight
-	s := part.Weight / total
-	n := WeightedCount{total, part.WeightSq + rest.WeightSq}.Effective()
-	if n == 0 {
-		return Interval{s, s} // counted, not sampled
-	}
-	if s > 0 && s < 1 {
-		n = min(n, s*(1-s)*total*total/((1-s)*(1-s)*part.WeightSq+s*s*rest.WeightSq))
-	}
-	return Proportion(s*n, n, level)
-}
-
-// PhiBlocks is the number of time blocks of BlockPhi.
+// PhiBlocks is the number of time blocks of [BlockSumsPhi].
 const PhiBlocks = 30
 
-// BlockPhi is the factor by which samples that come in bursts or phases vary more than
-// independent ones, at least 1. residuals has w·(1-s) for each sample of a function
-// with share s and -w·s for each other sample, in order of time. The variance of the sums
-// over 30 blocks of equal numbers of samples is compared with that of independent
-// samples; fewer than 60 samples show nothing, and 1 is returned.
+// BlockSumsPhi is the factor by which samples that come in bursts or phases vary more than
+// independent ones, at least 1. A residual is w·(1-s) for each sample of a function with
+// share s and -w·s for each other sample. sums are their sums over blocks of equal numbers
+// of samples, in order of time, whose variance is compared with that of independent
+// samples; squares is the sum of their squares.
 //
 // A phase that is the same in every run raises it too: it is an upper bound, and only
 // further runs give the truth.
-func BlockPhi(residuals []float64) float64 {
-	if len(residuals) < 2*PhiBlocks {
-		return 1
-	}
-	var independent float64
-	var sums [PhiBlocks]float64
-	for b := range sums {
-		lo, hi := b*len(residuals)/PhiBlocks, (b+1)*len(residuals)/PhiBlocks
-		for _, r := range residuals[lo:hi] {
-			sums[b] += r
-			independent += r * r
-		}
-	}
-	return BlockSumsPhi(&sums, independent)
-}
-
-// BlockSumsPhi is [BlockPhi] from the sums of the residuals over blocks of equal numbers
-// of samples, and the sum of their squares.
 func BlockSumsPhi(sums *[PhiBlocks]float64, squares float64) float64 {
 	var mean, blocks float64
 	for _, s := range sums {

@@ -35,26 +35,3 @@ func TestSamplingWidth(t *testing.T) {
 		t.Errorf("%+v, want 2 within a factor of %v", e, math.Exp(d))
 	}
 }
-
-func TestShare(t *testing.T) {
-	// Equal weights: that of the proportion.
-	got, want := Share(WeightedCount{50, 500}, WeightedCount{450, 4500}, 0.95), Proportion(5, 50, 0.95)
-	if !near(got.Lo, want.Lo) || !near(got.Hi, want.Hi) {
-		t.Errorf("5 of 50 samples: %v, want %v", got, want)
-	}
-	for _, test := range []struct {
-		part, rest WeightedCount
-		want       Interval
-	}{
-		{WeightedCount{1, 0}, WeightedCount{3, 0}, Interval{0.25, 0.25}},
-		{WeightedCount{}, WeightedCount{}, Interval{0, 1}},
-		{WeightedCount{nan, 1}, WeightedCount{1, 1}, Interval{0, 1}},
-	} {
-		if got := Share(test.part, test.rest, 0.95); got != test.want {
-			t.Errorf("Share(%v, %v) = %v, want %v", test.part, test.rest, got, test.want)
-		}
-	}
-	if got := Share(WeightedCount{}, WeightedCount{100, 100}, 0.95); got.Lo != 0 || !near(got.Hi, 1-math.Pow(0.025, 0.01)) {
-		t.Errorf("none of 100: %v", got)
-	}
-}

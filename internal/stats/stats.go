@@ -56,14 +56,14 @@ func (c WeightedCount) Effective() float64 {
 	return c.Weight / (c.WeightSq / c.Weight)
 }
 
-// Inflate is c with the sampling variance multiplied by phi of [BlockPhi].
+// Inflate is c with the sampling variance multiplied by phi of [BlockSumsPhi].
 func (c WeightedCount) Inflate(phi float64) WeightedCount {
 	return WeightedCount{c.Weight, c.WeightSq * phi}
 }
 
 // valid reports whether c can be a sum of weights: not negative, finite, and within what
 // recordings and normalising them give, so that no formula here overflows. The effective
-// samples are 1 or more, and less only by BlockPhi.
+// samples are 1 or more, and less only by BlockSumsPhi.
 func (c WeightedCount) valid() bool {
 	if c == (WeightedCount{}) {
 		return true

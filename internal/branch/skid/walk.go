@@ -150,15 +150,6 @@ func (w *Walker) Flow(addr uint64) (*Flow, error) {
 	return out, nil
 }
 
-// FunctionAt returns the function that an address is in.
-func (w *Walker) FunctionAt(addr uint64) (*disasm.Function, error) {
-	f, err := w.Flow(addr)
-	if err != nil {
-		return nil, err
-	}
-	return f.Function, nil
-}
-
 var (
 	// errNoInstruction is for addresses that no instruction of their function has.
 	errNoInstruction = errors.New("no instruction")

@@ -140,7 +140,7 @@ func (e *experiment) evaluate(answers, learned []answer, ran bool) (*score, skid
 	truth, found, equal, nearest := make(map[uint64]float64), make(map[uint64]float64), make(map[uint64]float64), make(map[uint64]float64)
 	for _, a := range answers {
 		truth[a.from]++
-		if f, err := w.FunctionAt(a.ip); err == nil && a.from >= f.Start && a.from < f.End {
+		if f, err := w.Flow(a.ip); err == nil && a.from >= f.Function.Start && a.from < f.Function.End {
 			s.function++
 		}
 		set, err := w.Walk(a.ip)
