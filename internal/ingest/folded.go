@@ -312,22 +312,80 @@ func refuseDifference(head input.Head) error {
 	return nil
 }
 
-// isFolded reports whether all lines of head end with a weight.
-func isFolded(head input.Head) bool {
-	n := 0
+// recogniseFolded recognises folded stacks: every line ends with a weight, and one of
+// twenty stacks at least has a second frame. Other text has numbers at the ends of its
+// lines, too, so that where all stacks have one frame, one of them must be what nothing
+// but code is called.
+func recogniseFolded(head input.Head) (e input.Evidence) {
+	deep, columns, named := 0, 0, false
 	for line := range head.Lines() {
 		line = bytes.TrimRight(line, " ")
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
+		e.Seen++
 		i := bytes.LastIndexAny(line, " \t")
 		if i <= 0 || !isNumber(line[i+1:]) && !isExponent(line[i+1:]) {
-			return false
+			continue
 		}
-		n++
+		e.Known++
+		stack := bytes.TrimRight(line[:i], " ")
+		if isDeep(stack) {
+			deep++
+		}
+		if hasColumns(stack, line[i:]) {
+			columns++
+		}
+		named = named || isCodeName(stack)
 	}
-	// Not even the first line may have an end in head.
-	return n > 0 || len(head) >= input.HeadSize-8 && bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, ';') >= 0
+	switch {
+	case e.Seen == 0:
+		// Not even the first line may have an end in head.
+		e.Is = head.IsCut() && isDeep(head)
+	case e.Known < e.Seen:
+		e.Why = "the others do not end with a number"
+	case 20*deep < e.Seen && (deep > 0 || !named) && columns < e.Seen:
+		e.Why = "they are no stacks frame;frame;… weight"
+	default:
+		e.Is = true
+	}
+	return e
+}
+
+// isDeep reports whether a stack has a second frame, without a space before it as text
+// behind a semicolon has, and not within a value of KEY="VALUE".
+func isDeep(stack []byte) bool {
+	i := bytes.IndexByte(stack, ';')
+	return i > 0 && i+1 < len(stack) && stack[i+1] != ' ' && stack[i+1] != ';' && !bytes.Contains(stack[:i], []byte(`="`))
+}
+
+// hasColumns reports whether a line is stack TAB weight TAB samples, of which there are no
+// more than the weight.
+func hasColumns(stack, samples []byte) bool {
+	j := bytes.LastIndexByte(stack, '\t')
+	if samples[0] != '\t' || j <= 0 {
+		return false
+	}
+	weight, err1 := input.ParseCount(stack[j+1:])
+	count, err2 := input.ParseCount(samples[1:])
+	return err1 == nil && err2 == nil && 0 < count && count <= weight
+}
+
+// isCodeName reports whether a frame is called what nothing but code is.
+func isCodeName(frame []byte) bool {
+	switch string(frame) {
+	case "main", "_main", "_start":
+		return true
+	}
+	if bytes.ContainsAny(frame, " =") {
+		return false
+	}
+	for _, part := range []string{"::", "()", "_[k]", "_[j]", "[unknown]", ".so]", ".so.", "[kernel"} {
+		if bytes.Contains(frame, []byte(part)) {
+			return true
+		}
+	}
+	return false
 }
 
 func isExponent(b []byte) bool {

@@ -30,16 +30,16 @@ func TestFolded(t *testing.T) {
 		{"escapes", `a\;b;c\\d;e\tf;g\x;h\ 3` + "\n", map[string]run.FoldedSum{`a\;b;c\\d;e\tf;g\\x;h\\`: one(3)}, ""},
 		{"columns", "a;b\t100\t4\nb\t6\t2\n", map[string]run.FoldedSum{"a;b": {Weight: 100, Count: 4}, "b": {Weight: 6, Count: 2}}, ""},
 		{"tabs", "a;b\t7\n", map[string]run.FoldedSum{"a;b": one(7)}, ""},
-		{"fraction", "a 1.5\nb 2.5\nc 3.0\n", map[string]run.FoldedSum{"a": one(2), "b": one(2), "c": one(3)}, "2 weights with a fraction were rounded"},
-		{"exponent", "a 1e3\n", map[string]run.FoldedSum{"a": one(1000)}, ""},
-		{"zero", "a 0\nb 1\n", map[string]run.FoldedSum{"b": one(1)}, ""},
+		{"fraction", "m;a 1.5\nb 2.5\nc 3.0\n", map[string]run.FoldedSum{"m;a": one(2), "b": one(2), "c": one(3)}, "2 weights with a fraction were rounded"},
+		{"exponent", "m;a 1e3\n", map[string]run.FoldedSum{"m;a": one(1000)}, ""},
+		{"zero", "a 0\nm;b 1\n", map[string]run.FoldedSum{"m;b": one(1)}, ""},
 		{"annotations", "a;read_[k];jit_[j];in_[i];in2_[i];c1_[1];int_[0];unknown_[k] 2\n", map[string]run.FoldedSum{"a;read;jit;in;in2;c1;int;[kernel.kallsyms]": one(2)}, ""},
 		{"unknown", "a;[libc.so];unknown;libx.so[+1f];*[kernel.kallsyms][+ffffffff8104f45a];[unknown];0x7f12 2\n", map[string]run.FoldedSum{
 			"a;[libc.so];[unknown];[libx.so];[kernel.kallsyms];[unknown];[unknown]": one(2),
 		}, ""},
-		{"periods", "a 20000000\n", map[string]run.FoldedSum{"a": one(20000000)}, "weights sum to 20000000: if they are no sample counts"},
+		{"periods", "m;a 20000000\n", map[string]run.FoldedSum{"m;a": one(20000000)}, "weights sum to 20000000: if they are no sample counts"},
 		{"invalid UTF-8", "a\xff;b 1\n", map[string]run.FoldedSum{"a\ufffd;b": one(1)}, ""},
-		{"ends with ;", "a; 1\n", map[string]run.FoldedSum{"a": one(1)}, ""},
+		{"ends with ;", "a; 1\na;b 2\n", map[string]run.FoldedSum{"a": one(1), "a;b": one(2)}, ""},
 		{"numbers in names", "thread 1;f 2\nmain 1\n", map[string]run.FoldedSum{"thread 1;f": one(2), "main": one(1)}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

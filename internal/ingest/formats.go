@@ -57,7 +57,7 @@ var formats = input.Table[reader]{
 	{Name: StackDump, Text: true, Recognise: is(isStackDump), Read: readStackDump},
 	counters(perfstat.CSV),
 	{Name: PerfScript, Text: true, Recognise: perfscript.Recognise, Read: readPerfScript},
-	{Name: Folded, Text: true, Recognise: is(isFolded), Read: readFolded},
+	{Name: Folded, Text: true, Recognise: recogniseFolded, Read: readFolded},
 }
 
 // is makes a recogniser of a function that knows its format or does not.

@@ -80,7 +80,11 @@ func (f *inflater) error(err error) error {
 	return fmt.Errorf("%s: %w", f.form, err)
 }
 
-func (f *inflater) Close() error { return f.z.Close() }
+// Close frees memory. What there is to say of the data, Read said.
+func (f *inflater) Close() error {
+	_ = f.z.Close()
+	return nil
+}
 
 // LimitInflation lowers to how many times its size the input may grow, if it is
 // compressed.

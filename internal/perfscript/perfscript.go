@@ -23,9 +23,9 @@ import (
 	"profdiff/internal/input"
 )
 
-// Recognise says how many lines of head are of perf script. It takes a line that nothing
-// else has: fields of a sample that are in their places, the frame of a call chain, a
-// branch stack, a record or a line of --header; and half of all lines at least.
+// Recognise says how many lines of head are of perf script. It takes lines that nothing
+// else has, a quarter of all at least: fields of a sample in their places, frames of call
+// chains, branch stacks, and other records. Another quarter must at least look like it.
 func Recognise(head input.Head) (e input.Evidence) {
 	var r recogniser
 	for line := range head.Lines() {
@@ -33,17 +33,22 @@ func Recognise(head input.Head) (e input.Evidence) {
 			r.below = true
 			continue
 		}
+		if line[0] == '#' {
+			r.comment(line)
+			continue
+		}
 		e.Seen++
 		if r.line(line) {
 			e.Known++
 		}
 	}
-	e.Is = r.certain && 2*e.Known >= e.Seen
-	e.Why = "none has a process, an event and a time or period, and none is a frame below them"
+	e.Is = !r.trace && (r.certain > 0 && 4*r.certain >= e.Seen && 2*e.Known >= e.Seen || e.Seen == 0 && r.header)
 	switch {
 	case r.trace:
-		e.Is, e.Why = false, "they are of ftrace: record them with perf"
-	case r.certain:
+		e.Why = "they are of ftrace: record them with perf"
+	case r.certain == 0:
+		e.Why = "none has a process, an event and a time or period, and none is a frame below them"
+	default:
 		e.Why = "too many are others"
 	}
 	return e
@@ -53,32 +58,44 @@ func Recognise(head input.Head) (e input.Evidence) {
 type recogniser struct {
 	below   bool // a line that may start a sample was above
 	open    bool // the fields of a sample were above
-	certain bool // a line was nothing but perf script
+	certain int  // lines that are nothing but perf script
+	header  bool // there is a header of perf script
 	trace   bool // a line was nothing but ftrace
 }
 
-// line reports whether a line is known.
+func (r *recogniser) comment(line []byte) {
+	r.header = r.header || bytes.HasPrefix(line, []byte("# ========"))
+	r.trace = r.trace || bytes.HasPrefix(line, []byte("# tracer:"))
+}
+
+// line reports whether a line looks like one of perf script.
 func (r *recogniser) line(line []byte) bool {
 	switch {
-	case line[0] == '#':
-		r.certain = r.certain || bytes.HasPrefix(line, []byte("# ========"))
-		r.trace = r.trace || bytes.HasPrefix(line, []byte("# tracer:"))
-		return true
 	case line[0] == '\t':
 		return r.frame(line)
 	case FirstBranch(line) < len(line) || IsBranchStack(line):
-		r.certain, r.open = true, true
+		r.certain++
+		r.open = true
 		return true
 	}
 	h, ok := ParseHeader(line)
-	if record := FindRecord(line); record != nil && (ok || len(record) == len(line)) {
-		r.certain = true
-		return true
+	if text := FindRecord(line); text != nil {
+		record, err := ParseRecord(text)
+		is := err == nil && (record != Record{}) || ok && h.Strong()
+		if is {
+			r.certain++
+		}
+		return is
 	}
 	if r.open && line[0] == ' ' && !h.Strong() {
 		// Frames of simpleperf, places in the source, or other fields of the sample.
-		_, isFrame := IsFrame(line)
-		if file, _ := ParseSourceLine(line); isFrame || file != nil {
+		if f, isFrame := ParseFrame(line); isFrame {
+			if f.DSO != nil && isAddress(line) {
+				r.certain++
+			}
+			return true
+		}
+		if file, _ := ParseSourceLine(line); file != nil {
 			return true
 		}
 	}
@@ -87,39 +104,69 @@ func (r *recogniser) line(line []byte) bool {
 	case ok && isTrace(&h):
 		r.trace = true
 		return true
-	case ok && h.HasTime && h.Event != nil, ok && h.Event != nil && h.Rest == len(line) && (h.HasIDs || h.HasPeriod || len(h.Comm) > 0 && line[0] == ' '):
-		r.certain, r.open = true, true
+	case ok && h.isCertain(line), isOneLine(line, &h, ok):
+		r.certain++
+		r.open = true
 		return true
 	}
-	// Without time and event the only thing to go by is a frame: with its file, or an
-	// address that is padded, behind other fields.
-	if at := InlineFrame(line, 0); at >= 0 {
-		w := word{line: line}
-		w.move(at)
-		f, _ := ParseFrame(line[at:])
-		isPadded := w.width() >= frameWidth
-		isMixed := bytes.ContainsAny(w.text, "0123456789") && bytes.ContainsAny(w.text, "abcdef") // no word, no number
-		if f.DSO != nil && (isPadded || len(w.text) >= leastAddress) || ok && isPadded && isMixed {
-			r.certain = true
-			return true
-		}
-	}
-	r.open = ok
-	r.below = true
+	r.open, r.below = ok, true
 	return ok
+}
+
+// mostName is the longest name of a thread, in bytes.
+const mostName = 15
+
+// isCertain reports whether nothing but the start of a sample has these fields.
+func (h *Header) isCertain(line []byte) bool {
+	switch {
+	case h.Event == nil || len(h.Comm) > mostName || bytes.ContainsAny(h.Event, `"'`):
+		return false
+	case h.HasTime:
+		return true
+	}
+	return h.Rest == len(line) && (h.HasIDs || h.HasPeriod || len(h.Comm) > 0 && line[0] == ' ')
+}
+
+// isOneLine reports whether a line is a sample with its frame and without time and event:
+// the frame has its file, or an address that is padded behind other fields.
+func isOneLine(line []byte, h *Header, ok bool) bool {
+	at := InlineFrame(line, 0)
+	if at < 0 {
+		return false
+	}
+	w := word{line: line}
+	w.move(at)
+	f, _ := ParseFrame(line[at:])
+	isPadded := w.width() >= frameWidth
+	switch {
+	case !isAddress(w.text):
+		return false
+	case f.DSO != nil:
+		return isPadded || len(w.text) >= leastAddress
+	case !ok || !isPadded || !bytes.ContainsAny(w.text, "abcdef"): // a number in a column
+		return false
+	case len(f.Symbol) > 0:
+		return !input.IsDigits(f.Symbol[:1])
+	}
+	return h.fields() > 1
 }
 
 // leastAddress is how many digits make an address that is not padded: words have fewer.
 const leastAddress = 4
 
-// frame reports whether a line that starts with TAB is a frame below others.
+// isAddress reports whether text of hexadecimal digits is no word, such as add.
+func isAddress(text []byte) bool { return bytes.ContainsAny(text, "0123456789") }
+
+// frame reports whether a line that starts with TAB looks like a frame below others.
 func (r *recogniser) frame(line []byte) bool {
 	inlined, ok := IsFrame(line)
 	if !ok || !r.below && !r.open {
 		return r.open // a further field
 	}
-	if f, _ := ParseFrame(line); inlined || f.DSO != nil || wordEnd(line, 1) == 1+frameWidth || skipSpace(line, 1) > 1 {
-		r.certain = true
+	at := skipSpace(line, 1)
+	isPadded := at > 1 || wordEnd(line, 1) == 1+frameWidth
+	if f, _ := ParseFrame(line); isAddress(line[at:wordEnd(line, at)]) && (inlined || isPadded || f.DSO != nil) {
+		r.certain++
 	}
 	return true
 }

@@ -70,8 +70,8 @@ func Read(src *input.Source) (*Stat, error) {
 	return nil, errors.New("is not of perf stat or simpleperf stat")
 }
 
-// recogniseText recognises text by the line that says what was counted, if a count
-// follows. What the program printed may precede it.
+// recogniseText recognises text by the line that says what was counted, if a count or the
+// time follows. What the program printed may precede it.
 func recogniseText(start string) func(input.Head) input.Evidence {
 	return func(head input.Head) (e input.Evidence) {
 		open := false
@@ -89,8 +89,8 @@ func recogniseText(start string) func(input.Head) input.Evidence {
 			if len(line) == 0 || line[0] == '#' {
 				continue
 			}
-			row, err := parseTextRow(string(line))
-			e.Is = err == nil && row.name != ""
+			_, err := parseTextRow(string(line))
+			e.Is = err == nil
 			return e
 		}
 		// There is nothing but the line: the reader says so.
