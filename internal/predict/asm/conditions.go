@@ -5,6 +5,7 @@ import "strings"
 // A Relation is how a value stands to another.
 type Relation uint8
 
+// The relations of a value to another.
 const (
 	UnknownRelation Relation = iota
 	LessThan
@@ -43,6 +44,7 @@ type Condition struct {
 // An askedFlag is one that conditions ask for.
 type askedFlag uint8
 
+// The flags, with what the relation of a condition says of them.
 const (
 	severalFlags askedFlag = iota
 	CarryFlag              // relation: below

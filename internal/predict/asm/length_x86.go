@@ -141,7 +141,7 @@ func (e *encodingX86) addressing() (n int) {
 	switch {
 	case m.Base == NoRegister || m.symbol || displacement < -128 || displacement > 127:
 		return n + 4
-	case m.displaced || m.Base == RBP || m.Base == 13:
+	case displacement != 0 || m.Base == RBP || m.Base == 13:
 		return n + 1
 	}
 	return n
@@ -164,7 +164,7 @@ func (e *encodingX86) immediateBytes() int {
 		}
 		return full
 	case e.base == "test":
-		if e.memory == nil && to == "%eax" {
+		if e.memory == nil && (to == "%al" || to == "%eax") {
 			return full - 1
 		}
 		return full

@@ -49,6 +49,7 @@ type Operation struct {
 // A Class is a kind of execution unit.
 type Class uint8
 
+// The kinds of execution units.
 const (
 	ClassALU Class = iota
 	ClassShift
@@ -61,7 +62,7 @@ const (
 	ClassVector
 	ClassFloat // arithmetic of floating-point numbers
 	ClassNone  // loads, stores, nothing
-	Classes
+	Classes    // how many there are
 )
 
 // Vector reports whether vector units execute a class.
@@ -104,9 +105,8 @@ type Memory struct {
 	Scale        uint64
 	Displacement uint64 // a number for the name of a symbol, see [Symbol]
 
-	displaced bool // there is a displacement
-	symbol    bool // it is the name of a symbol
-	parts     int  // how many there are of base, index and displacement
+	symbol bool // the displacement is the name of a symbol
+	parts  int  // how many there are of base, index and displacement
 }
 
 // registers are the base and the index.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// RegisterA64 is the register with a name, regNone if it is none or always zero.
+// RegisterA64 is the register with a name, NoRegister if it is none or always zero.
 func RegisterA64(name string) Register {
 	name = strings.TrimSpace(name)
 	if i := strings.IndexAny(name, ".["); i > 0 { // v0.4s, v0.s[1]
@@ -46,7 +46,7 @@ func registersA64(operand string) (list []Register) {
 	return list
 }
 
-// operationA64 is operationOf for AArch64: the first operand is written, the others
+// operationA64 is OperationOf for AArch64: the first operand is written, the others
 // are read, but for stores, comparisons and branches.
 func operationA64(text string) (op Operation, ok bool) {
 	name, rest := Mnemonic(AArch64, text)

@@ -108,7 +108,6 @@ func memoryX86(s string) *Memory {
 	}
 	if open > 0 {
 		m.Displacement, m.symbol = numberX86(strings.TrimSpace(s[:open]))
-		m.displaced = true
 		m.parts++
 	}
 	for i, part := range strings.Split(s[open+1:len(s)-1], ",") {

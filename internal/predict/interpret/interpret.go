@@ -85,6 +85,8 @@ type Interpreter struct {
 // An effect is what an instruction does.
 type effect func(*Interpreter)
 
+// New returns an interpreter whose random values depend on the seed alone. chance says how
+// often a comparison of loaded data holds, as far as that is known; it may be nil.
 func New(seed uint64, chance func(Comparison) (float64, bool)) *Interpreter {
 	x := &Interpreter{
 		memory: make(map[uint64]storedValue), writers: make(map[uint64]int32), before: make(map[flow.Site]uint64),
