@@ -66,7 +66,9 @@ var policy = map[string][]string{
 	"predict/hot":           {"predict/asm", "predict/flow", "disasm", "llvm", "objfile", "run", "stats"},
 	"predict":               {"align", "branch", "disasm", "input", "llvm", "predict/asm", "predict/core", "predict/flow", "predict/hot", "predict/interpret", "run", "stats"},
 	"budget":                {"align", "branch", "category", "compare", "input", "run", "stats", "verdict", "yaml"},
-	"record":                {"perffile", "objfile"},
+	"record":                {"perffile", "objfile", "record/command"},
+	"record/android":        {"objfile", "record", "record/command"},
+	"record/command":        {},
 	"listing":               {"disasm", "objfile", "run", "symbolizer"},
 	"report/html":           {"branch", "branch/annotate", "branch/diff", "budget", "listing", "predict", "report/branches", "report/diff", "report/text", "run", "stats", "verdict"},
 	"report/text":           {},
@@ -77,7 +79,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/text", "run", "stats", "verdict"},
 	"report/predict":        {"predict", "predict/asm", "report/text"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "perffile", "perfstat", "predict", "predict/asm", "predict/hot", "record", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
+	"cmd/profdiff":          {"align", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "perffile", "perfstat", "predict", "predict/asm", "predict/hot", "record", "record/android", "record/command", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
 }
 
 // libraries are those that few packages may import: who needs what they give asks these.
@@ -94,7 +96,7 @@ var libraries = map[string][]string{
 	"github.com/goccy/go-yaml":           {"predict", "record", "yaml"},
 	"go.yaml.in/yaml/v3":                 {},
 	"golang.org/x/arch/x86/x86asm":       {"disasm"},
-	"os/exec":                            {"branch/branchtest", "llvm", "record"},
+	"os/exec":                            {"branch/branchtest", "llvm", "record/command"},
 }
 
 func TestImports(t *testing.T) {

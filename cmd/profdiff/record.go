@@ -17,6 +17,7 @@ import (
 
 	"profdiff/internal/compare"
 	"profdiff/internal/record"
+	"profdiff/internal/record/android"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 	"profdiff/internal/verdict"
@@ -30,7 +31,7 @@ type recordFlags struct {
 	frequency int
 	prepare   string
 	with      string
-	android   record.Android
+	android   android.Backend
 	quiet     bool
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"profdiff/internal/compare"
 	"profdiff/internal/record"
+	"profdiff/internal/record/command"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/run"
 )
@@ -36,13 +37,13 @@ The runs are split into two sides twenty times so that neighbours are on differe
 sides, as profdiff record has them, and once into the first half and the last: that
 is how runs differ when one side is recorded after the other.`,
 		Args: args(cobra.ArbitraryArgs),
-		RunE: func(cmd *cobra.Command, command []string) error {
+		RunE: func(cmd *cobra.Command, argv []string) error {
 			switch {
 			case runs < compare.MinSelfTestRuns || runs > 2*record.MaxRuns:
 				return usagef(cmd, "--runs is %d to %d, not %d", compare.MinSelfTestRuns, 2*record.MaxRuns, runs)
 			case limit < 0:
 				return usagef(cmd, "--limit is 0 or more, not %d", limit)
-			case len(command) == 0 && output == "":
+			case len(argv) == 0 && output == "":
 				return usagef(cmd, "name the program: profdiff selftest -- CMD")
 			}
 			f.plan.Runs = (runs + 1) / 2
@@ -61,16 +62,16 @@ is how runs differ when one side is recorded after the other.`,
 				defer os.RemoveAll(dir)
 			}
 			rec, err := record.Open(dir)
-			if len(command) == 0 && errors.Is(err, fs.ErrNotExist) {
+			if len(argv) == 0 && errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("%s: has no %s: name the program to record, profdiff selftest -o DIR -- CMD", dir, record.FileName)
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			if len(command) > 0 {
-				line := command[0] // which may be for a shell
-				if len(command) > 1 {
-					line = record.Quote(command)
+			if len(argv) > 0 {
+				line := argv[0] // which may be for a shell
+				if len(argv) > 1 {
+					line = command.Quote(argv...)
 				}
 				f.plan.Before.Run, f.plan.After.Run = line, line
 				backend, err := f.backend(cmd)

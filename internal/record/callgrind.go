@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
+
+	"profdiff/internal/record/command"
 )
 
 // Callgrind counts instructions and simulates branch misses with valgrind: it needs no
@@ -28,8 +29,8 @@ func (b *Callgrind) Probe(ctx context.Context, p *Plan) (*Machine, []string, err
 		return nil, nil, errors.New("callgrind simulates one program: it knows neither the system nor time")
 	}
 	m := b.machine()
-	version, err := run(ctx, []string{"valgrind", "--version"}, nil)
-	if errors.Is(err, exec.ErrNotFound) {
+	version, err := command.Run(ctx, []string{"valgrind", "--version"}, nil)
+	if errors.Is(err, command.ErrNotFound) {
 		return nil, nil, errors.New("valgrind is not installed: install the package valgrind")
 	}
 	if err != nil {
@@ -49,5 +50,9 @@ func (b *Callgrind) Record(ctx context.Context, p *Plan, side Side, file string)
 		"--callgrind-out-file=" + file,
 	}
 	args = append(args, p.Arguments...)
-	return run(ctx, append(args, words(p.Side(side).Run)...), nil)
+	done, err := command.Run(ctx, append(args, command.Words(p.Side(side).Run)...), nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Process: *done}, nil
 }

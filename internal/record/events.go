@@ -17,26 +17,26 @@ const (
 	perSecond = 1000
 )
 
-// counts are how often events happened, by their names, in so many seconds.
-type counts struct {
-	events  map[string]float64
-	seconds float64
+// Counts are how often events happened, by their names, in so many seconds.
+type Counts struct {
+	Events  map[string]float64
+	Seconds float64
 }
 
-// errUnsupported says that there is no such event where it was to be counted.
-var errUnsupported = errors.New("is not supported")
+// ErrUnsupported says that there is no such event where it was to be counted.
+var ErrUnsupported = errors.New("is not supported")
 
-// chooseEvents completes the events of a plan and their periods; without counters in
+// ChooseEvents completes the events of a plan and their periods; without counters in
 // hardware it chooses time, and notes why. count counts the events of the plan while a
 // command runs, or while nothing does.
-func chooseEvents(ctx context.Context, p *Plan, why string, count func(*Command) (*counts, error)) (notes []string, err error) {
+func ChooseEvents(ctx context.Context, p *Plan, why string, count func(*Command) (*Counts, error)) (notes []string, err error) {
 	chosen := len(p.Events) == 0
 	if chosen {
 		p.Events = []Event{{Name: "cpu-cycles"}}
 	}
 	// What a command of no duration counts tells whether an event is there.
 	counted, err := count(nil)
-	if chosen && errors.Is(err, errUnsupported) {
+	if chosen && errors.Is(err, ErrUnsupported) {
 		p.Events[0].Name = "cpu-clock"
 		notes = append(notes, why)
 		counted, err = count(nil)
@@ -46,8 +46,8 @@ func chooseEvents(ctx context.Context, p *Plan, why string, count func(*Command)
 	}
 	open := func(e Event) bool { return e.Period == 0 && e.Frequency == 0 }
 	// To choose periods takes a run of the program.
-	if slices.ContainsFunc(p.Events, func(e Event) bool { return open(e) && !isClock(e.Name) }) {
-		if err := prepare(ctx, p, Before); err != nil {
+	if slices.ContainsFunc(p.Events, func(e Event) bool { return open(e) && !IsClock(e.Name) }) {
+		if err := Prepare(ctx, p, Before); err != nil {
 			return nil, fmt.Errorf("before: %w", err)
 		}
 		if counted, err = count(&p.Before); err != nil {
@@ -60,15 +60,15 @@ func chooseEvents(ctx context.Context, p *Plan, why string, count func(*Command)
 			continue
 		}
 		e.Period = clockPeriod
-		if !isClock(e.Name) {
-			e.Period = choosePeriod(counted.events[e.Name], counted.seconds)
+		if !IsClock(e.Name) {
+			e.Period = choosePeriod(counted.Events[e.Name], counted.Seconds)
 			notes = append(notes, fmt.Sprintf("%s: a sample every %d", e.Name, e.Period))
 		}
 	}
 	return notes, nil
 }
 
-func isClock(event string) bool {
+func IsClock(event string) bool {
 	name, _, _ := strings.Cut(event, ":")
 	return name == "cpu-clock" || name == "task-clock"
 }

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"profdiff/internal/record/command"
 )
 
 // A Machine is where the runs were recorded.
@@ -62,37 +65,50 @@ type Conditions struct {
 	// 1 light, 2 moderate, 3 severe, 4 critical, 5 emergency, 6 shutdown.
 	ThermalStatus int `yaml:"thermal_status,omitempty"`
 
-	busy, stolen float64            // CPU seconds since boot
-	uptime       float64            // seconds since boot, 0 if not known
-	processes    map[string]float64 // CPU seconds of what is recorded by process ID, if the recorder does not start it
-	limitChange  float64            // of FrequencyLimitMHz
+	limitChange float64 // of FrequencyLimitMHz
 }
 
-// between are the conditions of a run from those before and after it.
-func between(before, after *Conditions, r *Result) Conditions {
+// A Moment is what a machine is doing at a time. What is not known is zero.
+type Moment struct {
+	Load float64 // average of the last minute
+	// Busy and Stolen are the CPU seconds since boot that all CPUs worked, and that the host
+	// of a virtual machine took.
+	Busy, Stolen float64
+	BusyUnknown  bool
+	Uptime       float64 // seconds since boot
+	// Processes are the CPU seconds of what is recorded by process ID, if the recorder does
+	// not start it.
+	Processes                       map[string]float64
+	FrequencyMHz, FrequencyLimitMHz float64 // means of the CPUs
+	Throttled                       int64   // how often since boot
+	Celsius                         float64 // the highest temperature
+	ThermalStatus                   int     // see Conditions
+}
+
+// between are the conditions of a run from the moments before and after it.
+func between(before, after *Moment, r *Result) Conditions {
 	c := Conditions{
 		Load: before.Load, FrequencyMHz: (before.FrequencyMHz + after.FrequencyMHz) / 2,
-		Throttled: after.Throttled - before.Throttled, CelsiusBefore: before.CelsiusBefore,
+		FrequencyLimitMHz: after.FrequencyLimitMHz, limitChange: after.FrequencyLimitMHz - before.FrequencyLimitMHz,
+		Throttled: after.Throttled - before.Throttled, CelsiusBefore: before.Celsius,
+		ThermalStatus:     max(before.ThermalStatus, after.ThermalStatus),
+		BackgroundUnknown: before.BusyUnknown || after.BusyUnknown,
 	}
-	c.FrequencyLimitMHz = after.FrequencyLimitMHz
-	c.limitChange = after.FrequencyLimitMHz - before.FrequencyLimitMHz
-	c.ThermalStatus = max(before.ThermalStatus, after.ThermalStatus)
-	c.BackgroundUnknown = before.BackgroundUnknown || after.BackgroundUnknown
 	s := r.Duration.Seconds()
-	if before.uptime > 0 && after.uptime > before.uptime {
-		s = after.uptime - before.uptime // with what the recorder does before and after
+	if before.Uptime > 0 && after.Uptime > before.Uptime {
+		s = after.Uptime - before.Uptime // with what the recorder does before and after
 	}
 	own := r.User.Seconds() + r.System.Seconds()
-	if before.processes != nil || after.processes != nil {
-		seconds, known := processTime(before.processes, after.processes)
+	if before.Processes != nil || after.Processes != nil {
+		seconds, known := processTime(before.Processes, after.Processes)
 		own += seconds
 		c.BackgroundUnknown = c.BackgroundUnknown || !known
 	}
 	// Times are in ticks of 10 ms.
 	c.BackgroundUnknown = c.BackgroundUnknown || s < 0.1
 	if !c.BackgroundUnknown {
-		c.BackgroundCPUs = round(max(0, after.busy-before.busy-own)/s, 2)
-		c.StolenCPUs = round(max(0, after.stolen-before.stolen)/s, 2)
+		c.BackgroundCPUs = math.Round(100*max(0, after.Busy-before.Busy-own)/s) / 100
+		c.StolenCPUs = math.Round(100*max(0, after.Stolen-before.Stolen)/s) / 100
 	}
 	return c
 }
@@ -131,19 +147,20 @@ func (c *Conditions) notes(cores int) (notes []string) {
 	return notes
 }
 
-func round(v float64, digits int) float64 {
-	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'f', digits, 64), 64)
-	if err != nil {
-		return v
+// thermalStatus names a status as android.os.PowerManager does.
+func thermalStatus(status int) string {
+	names := []string{"none", "light", "moderate", "severe", "critical", "emergency", "shutdown"}
+	if status < 0 || status >= len(names) {
+		return fmt.Sprint(status)
 	}
-	return r
+	return names[status]
 }
 
 // A host is this machine.
 type host struct{}
 
 func (host) machine() *Machine {
-	m := &Machine{Cores: runtime.NumCPU(), CPU: cpuName(readText("/proc/cpuinfo")), Kernel: readText("/proc/sys/kernel/osrelease")}
+	m := &Machine{Cores: runtime.NumCPU(), CPU: CPUName(readText("/proc/cpuinfo")), Kernel: readText("/proc/sys/kernel/osrelease")}
 	var u syscall.Utsname
 	if syscall.Uname(&u) == nil {
 		for _, c := range u.Machine {
@@ -158,8 +175,8 @@ func (host) machine() *Machine {
 	return m
 }
 
-// cpuName is the model in the text of /proc/cpuinfo, or what there is of one.
-func cpuName(cpuinfo string) string {
+// CPUName is the model in the text of /proc/cpuinfo, or what there is of one.
+func CPUName(cpuinfo string) string {
 	fields := make(map[string]string)
 	for line := range strings.Lines(cpuinfo) {
 		if key, value, ok := strings.Cut(line, ":"); ok {
@@ -178,33 +195,74 @@ func cpuName(cpuinfo string) string {
 
 // Warm implements [Backend]. A simulator needs no warming up, but a command that fails does
 // so here.
-func (host) Warm(ctx context.Context, p *Plan, side Side) (*Result, error) {
-	return run(ctx, words(p.Side(side).Run), nil)
+func (host) Warm(ctx context.Context, p *Plan, side Side) ([]byte, error) {
+	done, err := command.Run(ctx, command.Words(p.Side(side).Run), nil)
+	if err != nil {
+		return nil, err
+	}
+	return done.Output, nil
 }
 
-// Conditions implements [Backend].
-func (h host) Conditions(context.Context) (*Conditions, error) { return h.conditions(), nil }
+// Moment implements [Backend].
+func (h host) Moment(context.Context) (*Moment, error) { return h.moment(), nil }
 
-func (host) conditions() *Conditions {
-	c := new(Conditions)
-	if f := strings.Fields(readText("/proc/loadavg")); len(f) > 0 {
-		c.Load = number(f[0])
+func (host) moment() *Moment {
+	lines := make(map[string]string)
+	for pattern := range strings.FieldsSeq(MomentFiles) {
+		names, _ := filepath.Glob(pattern)
+		for _, name := range names {
+			lines[name], _, _ = strings.Cut(readText(name), "\n")
+		}
 	}
-	c.busy, c.stolen = cpuSeconds(readText("/proc/stat"))
-	c.uptime = number(firstWord(readText("/proc/uptime")))
-	frequencies, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq")
-	for _, name := range frequencies {
-		c.FrequencyMHz += number(readText(name)) / 1000 / float64(len(frequencies))
+	return ReadMoment(lines)
+}
+
+// MomentFiles are patterns of the files whose first lines say what Linux is doing.
+const MomentFiles = "/proc/loadavg /proc/uptime /proc/stat /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq " +
+	"/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count /sys/class/thermal/thermal_zone*/temp"
+
+// ReadMoment reads the first lines of MomentFiles, and of scaling_max_freq, by the names of
+// the files.
+func ReadMoment(lines map[string]string) *Moment {
+	m := &Moment{
+		Load: Number(command.FirstWord(lines["/proc/loadavg"])), Uptime: Number(command.FirstWord(lines["/proc/uptime"])),
+		BusyUnknown: lines["/proc/stat"] == "",
 	}
-	throttles, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count")
-	for _, name := range throttles {
-		c.Throttled += int64(number(readText(name)))
+	m.Busy, m.Stolen = cpuSeconds(lines["/proc/stat"])
+	frequencies, limits := 0.0, 0.0
+	for name, line := range lines {
+		value := Number(line)
+		switch filepath.Base(name) {
+		case "scaling_cur_freq":
+			m.FrequencyMHz += value / 1000
+			frequencies++
+		case "scaling_max_freq":
+			m.FrequencyLimitMHz += value / 1000
+			limits++
+		case "core_throttle_count":
+			m.Throttled += int64(value)
+		case "temp":
+			m.Celsius = max(m.Celsius, Celsius(value))
+		}
 	}
-	zones, _ := filepath.Glob("/sys/class/thermal/thermal_zone*/temp")
-	for _, name := range zones {
-		c.CelsiusBefore = max(c.CelsiusBefore, number(readText(name))/1000)
+	m.FrequencyMHz = tenths(m.FrequencyMHz / max(frequencies, 1))
+	m.FrequencyLimitMHz = tenths(m.FrequencyLimitMHz / max(limits, 1))
+	m.Celsius = tenths(m.Celsius)
+	return m
+}
+
+func tenths(v float64) float64 { return math.Round(10*v) / 10 }
+
+// Celsius is what a thermal zone shows, most in thousandths. Sensors that are off show
+// what cannot be.
+func Celsius(v float64) float64 {
+	if v > 1000 {
+		v /= 1000
 	}
-	return c
+	if v < 0 || v > 150 {
+		return 0
+	}
+	return v
 }
 
 // cpuSeconds is how long all CPUs were busy, and how long stolen, by the text of
@@ -217,12 +275,13 @@ func cpuSeconds(stat string) (busy, stolen float64) {
 		return 0, 0
 	}
 	for _, i := range []int{1, 2, 3, 6, 7} { // user, nice, system, irq, softirq
-		busy += number(f[i]) / hz
+		busy += Number(f[i]) / hz
 	}
-	return busy, number(f[8]) / hz
+	return busy, Number(f[8]) / hz
 }
 
-func number(text string) float64 {
+// Number reads a number, 0 if it is none.
+func Number(text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return 0
@@ -238,11 +297,11 @@ func readText(name string) string {
 	return string(bytes.TrimSpace(text))
 }
 
-// spare is what is left free on a disk, for other programs and for the notes.
-const spare = 64 << 20
+// Spare is what is left free on a disk, for other programs and for the notes.
+const Spare = 64 << 20
 
-// freeBytes is how much is free on the disk of a folder; false if it cannot be asked.
-func freeBytes(dir string) (int64, bool) {
+// FreeBytes is how much is free on the disk of a folder; false if it cannot be asked.
+func FreeBytes(dir string) (int64, bool) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {
 		return 0, false
@@ -250,11 +309,11 @@ func freeBytes(dir string) (int64, bool) {
 	return int64(min(fs.Bavail, 1<<40)) * int64(fs.Bsize), true
 }
 
-// checkSpace says whether so many bytes fit on the disk of a folder.
-func checkSpace(dir string, bytes int64, freeBytes func(string) (int64, bool)) error {
+// CheckSpace says whether so many bytes fit on the disk of a folder.
+func CheckSpace(dir string, bytes int64, freeBytes func(string) (int64, bool)) error {
 	free, known := freeBytes(dir)
-	if known && free < bytes+spare { // what cannot be asked is found out
-		return fmt.Errorf("%s: %d MB free, the runs left need about %d MB and %d MB to spare: make room, or record to another disk", dir, free>>20, bytes>>20, spare>>20)
+	if known && free < bytes+Spare { // what cannot be asked is found out
+		return fmt.Errorf("%s: %d MB free, the runs left need about %d MB and %d MB to spare: make room, or record to another disk", dir, free>>20, bytes>>20, Spare>>20)
 	}
 	return nil
 }
@@ -264,6 +323,6 @@ var errFull = errors.New("no space left on the disk: make room and call again, r
 
 // full reports whether the disk of a folder has next to nothing left.
 func full(dir string) bool {
-	free, known := freeBytes(dir)
+	free, known := FreeBytes(dir)
 	return known && free < 64<<10
 }

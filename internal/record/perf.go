@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"profdiff/internal/record/command"
 )
 
 // Perf records with perf of Linux.
@@ -40,8 +41,8 @@ func (b *Perf) program() string {
 // Probe implements [Backend]. Without counters in hardware it records time.
 func (b *Perf) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
 	m := b.machine()
-	version, err := run(ctx, []string{b.program(), "--version"}, nil)
-	if errors.Is(err, exec.ErrNotFound) {
+	version, err := command.Run(ctx, []string{b.program(), "--version"}, nil)
+	if errors.Is(err, command.ErrNotFound) {
 		return nil, nil, fmt.Errorf("%s is not installed: install the package linux-perf (linux-tools-generic on Ubuntu), or record --with callgrind", b.program())
 	}
 	if err != nil {
@@ -54,7 +55,7 @@ func (b *Perf) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
 	if compresses(p.Arguments) && !b.mmapBuildIDs {
 		notes = append(notes, "perf before 5.12 notes no build IDs in compressed recordings: binaries are not kept; leave -z out")
 	}
-	more, err := chooseEvents(ctx, p, "this machine has no hardware counters: recording cpu-clock, which is time; --with callgrind counts instructions and simulates branch misses", func(c *Command) (*counts, error) {
+	more, err := ChooseEvents(ctx, p, "this machine has no hardware counters: recording cpu-clock, which is time; --with callgrind counts instructions and simulates branch misses", func(c *Command) (*Counts, error) {
 		return b.count(ctx, p.Events, c)
 	})
 	return m, append(notes, more...), err
@@ -68,7 +69,7 @@ func atLeast(version string, major, minor float64) bool {
 	if m == nil {
 		return false
 	}
-	return number(m[1]) > major || number(m[1]) == major && number(m[2]) >= minor
+	return Number(m[1]) > major || Number(m[1]) == major && Number(m[2]) >= minor
 }
 
 var compression = regexp.MustCompile(`^(-z[0-9]*|--compression-level(=.*)?)$`)
@@ -80,21 +81,21 @@ func compresses(args []string) bool {
 }
 
 // count counts events while a command runs, or none.
-func (b *Perf) count(ctx context.Context, events []Event, c *Command) (*counts, error) {
+func (b *Perf) count(ctx context.Context, events []Event, c *Command) (*Counts, error) {
 	args := []string{b.program(), "stat", "-x", "\t"}
 	for _, e := range events {
 		args = append(args, "-e", e.Name)
 	}
 	argv := []string{"true"}
 	if c != nil {
-		argv = words(c.Run)
+		argv = command.Words(c.Run)
 	}
-	stderr := &tail{max: 256 << 10}
-	result, err := run(ctx, append(append(args, "--"), argv...), stderr)
+	stderr := &command.Tail{Max: 256 << 10}
+	result, err := command.Run(ctx, append(append(args, "--"), argv...), stderr)
 	if err != nil {
 		return nil, b.explain(err, stderr.Bytes())
 	}
-	counted := &counts{events: make(map[string]float64), seconds: result.Duration.Seconds()}
+	counted := &Counts{Events: make(map[string]float64), Seconds: result.Duration.Seconds()}
 	n := 0
 	for line := range strings.Lines(string(stderr.Bytes())) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -102,13 +103,13 @@ func (b *Perf) count(ctx context.Context, events []Event, c *Command) (*counts, 
 			continue
 		}
 		name := events[n].Name
-		if counted.events[name], err = strconv.ParseFloat(f[0], 64); err != nil { // <not supported>, <not counted>
-			return nil, fmt.Errorf("%s %w here: -e cpu-clock records time, and --with callgrind simulates branch misses", name, errUnsupported)
+		if counted.Events[name], err = strconv.ParseFloat(f[0], 64); err != nil { // <not supported>, <not counted>
+			return nil, fmt.Errorf("%s %w here: -e cpu-clock records time, and --with callgrind simulates branch misses", name, ErrUnsupported)
 		}
 		n++
 	}
 	if n != len(events) {
-		return nil, fmt.Errorf("perf stat counted %d of %d events: %s", n, len(events), lastLine(stderr.Bytes()))
+		return nil, fmt.Errorf("perf stat counted %d of %d events: %s", n, len(events), command.LastLine(stderr.Bytes()))
 	}
 	return counted, nil
 }
@@ -142,30 +143,30 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 		args = append(args, "--buildid-mmap")
 	}
 	args = append(append(args, p.Arguments...), "--")
-	stderr := &tail{max: 64 << 10}
-	result, err := run(ctx, append(args, words(p.Side(side).Run)...), stderr)
+	stderr := &command.Tail{Max: 64 << 10}
+	done, err := command.Run(ctx, append(args, command.Words(p.Side(side).Run)...), stderr)
 	if err != nil && ctx.Err() == nil && full(filepath.Dir(file)) {
 		return nil, errFull // of which perf record -q says nothing
 	}
 	if err != nil {
 		return nil, b.explain(err, stderr.Bytes())
 	}
-	result.After = b.conditions() // reading the recording takes CPU time, too
-	s, err := summarize(file)
+	result := &Result{Process: *done, After: b.moment()} // reading the recording takes CPU time, too
+	s, err := Summarize(file)
 	if err != nil {
 		return nil, err
 	}
-	result.Samples, result.Lost = s.samples, s.lost
+	result.Samples, result.Lost = s.Samples, s.Lost
 	if !p.SystemWide { // where it may be the first that starts, or any other
-		result.Command = s.command
+		result.Command = s.Command
 	}
 	dir := filepath.Dir(file)
-	for _, o := range s.objects {
-		if o.isKept(dir) {
+	for _, o := range s.Objects {
+		if o.IsKept(dir) {
 			continue
 		}
-		err := o.keep(dir, o.path, "")
-		if _, passed := errors.AsType[*passError](err); err != nil && !passed {
+		err := o.Keep(dir, o.Path, "")
+		if _, passed := errors.AsType[PassError](err); err != nil && !passed {
 			return nil, err
 		}
 	}
@@ -234,7 +235,7 @@ func (b *Perf) explain(err error, stderr []byte) error {
 	case strings.Contains(text, "event syntax error"), strings.Contains(text, "Cannot find PMU"):
 		return fmt.Errorf("perf does not know the event: %s", firstError(text))
 	case strings.Contains(text, "Workload failed: "):
-		return errors.New("the command cannot be run: " + afterText(text, "Workload failed: "))
+		return errors.New("the command cannot be run: " + command.After(text, "Workload failed: "))
 	}
 	return err
 }
@@ -247,12 +248,6 @@ func denied(paranoid string) string {
 	return "perf may not record: perf_event_paranoid is " + paranoid + "; as root: sysctl kernel.perf_event_paranoid=1 (-1 for --system-wide)"
 }
 
-func afterText(text, marker string) string {
-	_, rest, _ := strings.Cut(text, marker)
-	line, _, _ := strings.Cut(rest, "\n")
-	return strings.TrimSpace(line)
-}
-
 // firstError is the line that says what is wrong in several lines of perf.
 func firstError(text string) string {
 	for line := range strings.Lines(text) {
@@ -260,5 +255,5 @@ func firstError(text string) string {
 			return line
 		}
 	}
-	return lastLine([]byte(text))
+	return command.LastLine([]byte(text))
 }

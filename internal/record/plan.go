@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"profdiff/internal/record/command"
 )
 
 // A Plan says what to record.
@@ -127,9 +129,6 @@ func eventNames(events []Event) string {
 	return strings.Join(names, ", ")
 }
 
-// MaxOutput is how much is kept of what a command prints.
-const MaxOutput = 1 << 20
-
 // maxCounters is how many counters of a command are noted.
 const maxCounters = 64
 
@@ -171,7 +170,7 @@ func (p *Plan) work(output []byte) (*Counter, error) {
 // wrote to standard output. The last line of a name counts.
 func printed(output []byte) (list []Counter) {
 	in := bufio.NewScanner(bytes.NewReader(output))
-	in.Buffer(nil, MaxOutput+1)
+	in.Buffer(nil, command.MaxOutput+1)
 	for in.Scan() {
 		f := strings.FieldsFunc(in.Text(), func(r rune) bool { return r == ' ' || r == '\t' || r == ':' || r == '=' })
 		if len(f) != 2 {

@@ -14,7 +14,6 @@
 package record
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -24,6 +23,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"profdiff/internal/record/command"
 )
 
 // A Side is that before the change or that after it, and the name of the folder with
@@ -67,33 +68,29 @@ type Backend interface {
 	// Probe finds out what can be recorded here. It completes the plan where that
 	// leaves a choice, and says in notes what it chose, and why.
 	Probe(ctx context.Context, p *Plan) (m *Machine, notes []string, err error)
-	// Warm runs the command of a side without recording it.
-	Warm(ctx context.Context, p *Plan, side Side) (*Result, error)
+	// Warm runs the command of a side without recording it and returns what it printed.
+	Warm(ctx context.Context, p *Plan, side Side) (output []byte, err error)
 	// Record records one run to a file that is not there, in the folder of the
 	// recording, where it may also keep what names addresses.
 	Record(ctx context.Context, p *Plan, side Side, file string) (*Result, error)
-	// Conditions says what the machine is doing.
-	Conditions(ctx context.Context) (*Conditions, error)
+	// Moment says what the machine is doing now.
+	Moment(ctx context.Context) (*Moment, error)
 }
 
-// A Result is what came of running a command.
+// A Result is what came of recording a command.
 type Result struct {
-	Start    time.Time
-	Duration time.Duration
+	// The CPU time is with the recorder, if that is the parent of the command.
+	command.Process
 	// Command is how long the command itself ran, without what the recorder does before
 	// and after it; 0 if it is not known.
 	Command time.Duration
-	// User and System are the CPU time of the command, with the recorder if that is
-	// its parent; 0 if it is not known.
-	User, System time.Duration
-	Output       []byte // standard output, the last MaxOutput bytes
-	Samples      int64  // 0 if it is not known
-	Lost         int64
+	Samples int64 // 0 if it is not known
+	Lost    int64
 	// Counters are totals that the backend counted itself.
 	Counters []Counter
-	// After are the conditions when the command ended, before the recording was read,
-	// if the backend took them; nil leaves that to [Backend.Conditions].
-	After *Conditions
+	// After is when the command ended, before the recording was read, if the backend took
+	// it; nil leaves that to [Backend.Moment].
+	After *Moment
 	// Notes are what the user should know of the run.
 	Notes []string
 }
@@ -129,7 +126,7 @@ type Recorder struct {
 	Tell func(Progress)
 	// Version of this program, for the notes.
 	Version string
-	// free is [freeBytes], unless a test has a disk of its own.
+	// free is [FreeBytes], unless a test has a disk of its own.
 	free func(dir string) (int64, bool)
 }
 
@@ -155,7 +152,7 @@ func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recordi
 	}
 	free := r.free
 	if free == nil {
-		free = freeBytes
+		free = FreeBytes
 	}
 	begin := time.Now()
 	var spent Spent
@@ -165,7 +162,7 @@ func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recordi
 			p.Left = p.Elapsed / time.Duration(i) * time.Duration(len(jobs)-i)
 		}
 		r.tell(p)
-		if err := checkSpace(dir, rec.bytesLeft(len(jobs)-i), free); err != nil {
+		if err := CheckSpace(dir, rec.bytesLeft(len(jobs)-i), free); err != nil {
 			return rec, err
 		}
 		run, took, err := r.one(ctx, dir, rec, job)
@@ -239,19 +236,19 @@ func (r *Recorder) begin(ctx context.Context, dir string, plan *Plan) (*Recordin
 func (r *Recorder) warm(ctx context.Context, dir string, rec *Recording) error {
 	for range rec.Plan.Warmup {
 		for _, side := range sides {
-			if err := prepare(ctx, &rec.Plan, side); err != nil {
+			if err := Prepare(ctx, &rec.Plan, side); err != nil {
 				return fmt.Errorf("%s, warming up: %w", side, err)
 			}
-			result, err := r.Backend.Warm(ctx, &rec.Plan, side)
+			output, err := r.Backend.Warm(ctx, &rec.Plan, side)
 			if err != nil {
 				return fmt.Errorf("%s, warming up: %w", side, err)
 			}
-			if _, err := rec.Plan.work(result.Output); err != nil {
+			if _, err := rec.Plan.work(output); err != nil {
 				return fmt.Errorf("%s, warming up: %w", side, err)
 			}
 		}
 	}
-	c, err := r.Backend.Conditions(ctx)
+	c, err := r.Backend.Moment(ctx)
 	if err != nil {
 		return err
 	}
@@ -278,7 +275,7 @@ func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job)
 	}
 	result, after := t.result, t.result.After
 	if after == nil {
-		if after, err = r.Backend.Conditions(ctx); err != nil {
+		if after, err = r.Backend.Moment(ctx); err != nil {
 			return nil, spent, err
 		}
 	}
@@ -312,14 +309,14 @@ func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job)
 const attempts = 3
 
 func crashed(err error) bool {
-	exit, ok := errors.AsType[*exitError](err)
-	return ok && exit.killed
+	exit, ok := errors.AsType[*command.ExitError](err)
+	return ok && exit.Killed
 }
 
 // An attempt is one try to record a run.
 type attempt struct {
 	prepared time.Duration // how long it took to prepare
-	before   *Conditions
+	before   *Moment
 	result   *Result
 }
 
@@ -328,35 +325,25 @@ func (r *Recorder) attempt(ctx context.Context, p *Plan, job Job, file string) (
 		return t, err
 	}
 	begin := time.Now()
-	if err := prepare(ctx, p, job.Side); err != nil {
+	if err := Prepare(ctx, p, job.Side); err != nil {
 		return t, err
 	}
 	t.prepared = time.Since(begin)
-	if t.before, err = r.Backend.Conditions(ctx); err != nil {
+	if t.before, err = r.Backend.Moment(ctx); err != nil {
 		return t, err
 	}
 	t.result, err = r.Backend.Record(ctx, p, job.Side, file)
 	return t, err
 }
 
-// prepare runs what the plan has to run before each run of a side.
-func prepare(ctx context.Context, p *Plan, side Side) error {
-	command := p.Side(side).Prepare
-	if command == "" {
+// Prepare runs what the plan has to run before each run of a side.
+func Prepare(ctx context.Context, p *Plan, side Side) error {
+	line := p.Side(side).Prepare
+	if line == "" {
 		return nil
 	}
-	if _, err := run(ctx, words(command), nil); err != nil {
+	if _, err := command.Run(ctx, command.Words(line), nil); err != nil {
 		return fmt.Errorf("--prepare: %w", err)
 	}
 	return nil
-}
-
-// lastLine is the last line of what a program wrote that is not empty.
-func lastLine(text []byte) string {
-	for _, line := range slices.Backward(bytes.Split(text, []byte("\n"))) {
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			return string(line[:min(len(line), 300)])
-		}
-	}
-	return ""
 }

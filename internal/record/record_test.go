@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"profdiff/internal/record/command"
 )
 
 // A fake is a backend that records the order in which it was called.
@@ -35,9 +37,9 @@ func (f *fake) Probe(_ context.Context, p *Plan) (*Machine, []string, error) {
 	return &Machine{CPU: "a CPU", Cores: 2}, []string{"chose cpu-clock"}, nil
 }
 
-func (f *fake) Warm(_ context.Context, _ *Plan, side Side) (*Result, error) {
+func (f *fake) Warm(_ context.Context, _ *Plan, side Side) ([]byte, error) {
 	f.calls = append(f.calls, "warm "+string(side))
-	return &Result{Output: []byte(f.output)}, nil
+	return []byte(f.output), nil
 }
 
 func (f *fake) Record(ctx context.Context, _ *Plan, side Side, file string) (*Result, error) {
@@ -46,7 +48,7 @@ func (f *fake) Record(ctx context.Context, _ *Plan, side Side, file string) (*Re
 		return nil, errors.New("it broke")
 	}
 	if f.crashes--; f.crashes >= 0 {
-		return nil, &exitError{name: "fake", state: "signal: aborted", killed: true}
+		return nil, &command.ExitError{Name: "fake", State: "signal: aborted", Killed: true}
 	}
 	if f.stop != nil && len(f.calls) >= 4 {
 		f.stop()
@@ -55,11 +57,14 @@ func (f *fake) Record(ctx context.Context, _ *Plan, side Side, file string) (*Re
 	if err := os.WriteFile(file, []byte(side), 0o666); err != nil {
 		return nil, err
 	}
-	result := &Result{Duration: 2 * time.Second, Command: 1500 * time.Millisecond, Samples: 7, Output: []byte(f.output)}
+	result := &Result{
+		Process: command.Process{Duration: 2 * time.Second, Output: []byte(f.output)},
+		Command: 1500 * time.Millisecond, Samples: 7,
+	}
 	return result, os.Truncate(file, max(f.size, int64(len(side))))
 }
 
-func (f *fake) Conditions(context.Context) (*Conditions, error) { return new(Conditions), nil }
+func (f *fake) Moment(context.Context) (*Moment, error) { return new(Moment), nil }
 
 func plan(runs int) *Plan {
 	return &Plan{Before: Command{Run: "old"}, After: Command{Run: "new"}, Runs: runs, CallGraph: "fp"}
@@ -132,13 +137,13 @@ func TestSummarize(t *testing.T) {
 		t.Fatalf("no recordings: %v", err)
 	}
 	for _, name := range names {
-		s, err := summarize(name)
+		s, err := Summarize(name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if cpu := time.Duration(s.samples) * period; s.samples < 100 || s.lost != 0 || s.command < cpu-10*period || s.command > 100*cpu {
-			t.Errorf("%s: %d samples, %d lost: %v on the CPU of %v", name, s.samples, s.lost, cpu, s.command)
+		if cpu := time.Duration(s.Samples) * period; s.Samples < 100 || s.Lost != 0 || s.Command < cpu-10*period || s.Command > 100*cpu {
+			t.Errorf("%s: %d samples, %d lost: %v on the CPU of %v", name, s.Samples, s.Lost, cpu, s.Command)
 		}
 	}
 }
@@ -338,49 +343,6 @@ func FuzzNotes(f *testing.F) {
 	})
 }
 
-func TestWords(t *testing.T) {
-	for _, test := range []struct {
-		command string
-		want    []string
-	}{
-		{"./a  -n 5", []string{"./a", "-n", "5"}},
-		{"./a > /dev/null", []string{"/bin/sh", "-c", "./a > /dev/null"}},
-		{"A=1 ./a", []string{"/bin/sh", "-c", "A=1 ./a"}},
-		{"./a --x=1", []string{"./a", "--x=1"}},
-		{"./a 'b c'", []string{"/bin/sh", "-c", "./a 'b c'"}},
-	} {
-		if diff := cmp.Diff(test.want, words(test.command)); diff != "" {
-			t.Errorf("%s: %s", test.command, diff)
-		}
-	}
-}
-
-func TestRunCommand(t *testing.T) {
-	if _, err := run(t.Context(), []string{"/bin/sh", "-c", "echo out; echo first >&2; echo last >&2; exit 3"}, nil); err == nil || err.Error() != "/bin/sh: exit status 3: last" {
-		t.Errorf("a command that fails: %v", err)
-	}
-	if _, err := run(t.Context(), []string{"no-such-program"}, nil); err == nil || !strings.Contains(err.Error(), "no-such-program: is not installed") {
-		t.Errorf("a command that is not there: %v", err)
-	}
-	// What a shell started ends with it.
-	ctx, stop := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, errors.New("enough"))
-	defer stop()
-	begin := time.Now()
-	if _, err := run(ctx, []string{"/bin/sh", "-c", "sleep 60 & wait"}, nil); err == nil || err.Error() != "enough" {
-		t.Errorf("interrupted: %v", err)
-	}
-	if d := time.Since(begin); d > 30*time.Second {
-		t.Errorf("it took %v to end", d)
-	}
-	r, err := run(t.Context(), []string{"/bin/sh", "-c", "yes | head -c 5000000; echo end 1"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := printed(r.Output); len(r.Output) != MaxOutput || len(got) != 1 || got[0].Name != "end" {
-		t.Errorf("%d bytes are kept, counters %v", len(r.Output), got)
-	}
-}
-
 func TestPerfEvents(t *testing.T) {
 	for _, test := range []struct {
 		events []Event
@@ -437,7 +399,7 @@ func TestChoosePeriod(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	b := new(Perf)
-	failed := &exitError{"perf", "exit status 255", "last line", false}
+	failed := &command.ExitError{Name: "perf", State: "exit status 255", Stderr: "last line"}
 	for _, test := range []struct{ stderr, want string }{
 		{"Error:\nAccess to performance monitoring and observability operations is limited.\nConsider adjusting /proc/sys/kernel/perf_event_paranoid setting", "perf may not record"},
 		{"No permission to enable cpu-clock event.\n", "perf may not record"},
@@ -468,9 +430,36 @@ func TestCPUSeconds(t *testing.T) {
 	if got, want := fmt.Sprintf("%.2f %.2f", busy, stolen), "4.33 0.80"; got != want {
 		t.Errorf("busy and stolen %s, want %s", got, want)
 	}
-	before, after := &Conditions{busy: 10, stolen: 1}, &Conditions{busy: 14, stolen: 2, Throttled: 3}
-	c := between(before, after, &Result{Duration: 2 * time.Second, User: time.Second})
+	before, after := &Moment{Busy: 10, Stolen: 1}, &Moment{Busy: 14, Stolen: 2, Throttled: 3}
+	c := between(before, after, &Result{Process: command.Process{Duration: 2 * time.Second, User: time.Second}})
 	if c.BackgroundCPUs != 1.5 || c.StolenCPUs != 0.5 || c.Throttled != 3 || len(c.notes(2)) != 3 {
 		t.Errorf("conditions %+v, notes %v", c, c.notes(2))
+	}
+}
+
+// What is recorded is no background; what other processes did is.
+func TestBackgroundOfApp(t *testing.T) {
+	result := &Result{Process: command.Process{Duration: time.Second}}
+	before := &Moment{Uptime: 10, Busy: 100, Processes: map[string]float64{"7": 3}}
+	for _, test := range []struct {
+		name    string
+		after   Moment
+		want    float64
+		unknown bool
+	}{
+		{"one process", Moment{Uptime: 12, Busy: 104, Processes: map[string]float64{"7": 5}}, 1, false},
+		{"another started", Moment{Uptime: 12, Busy: 104, Processes: map[string]float64{"7": 4, "8": 1}}, 1, false},
+		{"it ended", Moment{Uptime: 12, Busy: 104, Processes: map[string]float64{"8": 1}}, 0, true},
+		{"it ended, and no other runs", Moment{Uptime: 12, Busy: 104}, 0, true},
+	} {
+		c := between(before, &test.after, result)
+		if c.BackgroundCPUs != test.want || c.BackgroundUnknown != test.unknown {
+			t.Errorf("%s: %v CPUs, unknown %v, want %v, %v", test.name, c.BackgroundCPUs, c.BackgroundUnknown, test.want, test.unknown)
+		}
+	}
+	hot := Conditions{ThermalStatus: 2, FrequencyLimitMHz: 1500, limitChange: -500}
+	want := []string{"the device is hot and slows down: thermal status moderate", "the limit of the CPUs changed by -500 MHz to 1500 MHz"}
+	if diff := cmp.Diff(want, hot.notes(8)); diff != "" {
+		t.Error(diff)
 	}
 }

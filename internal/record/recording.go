@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"profdiff/internal/record/command"
 )
 
 // FileName is the name of the notes in a folder of recordings.
@@ -93,7 +95,7 @@ func Open(dir string) (*Recording, error) {
 func parse(text []byte) (*Recording, error) {
 	r := new(Recording)
 	if err := yaml.UnmarshalWithOptions(text, r, yaml.DisallowUnknownField()); err != nil {
-		return nil, errors.New(lastLine(bytes.SplitN([]byte(err.Error()), []byte("\n"), 2)[0]))
+		return nil, errors.New(command.LastLine(bytes.SplitN([]byte(err.Error()), []byte("\n"), 2)[0]))
 	}
 	if r.Schema != Schema {
 		return nil, fmt.Errorf("has the schema %q, want %q", r.Schema, Schema)

@@ -12,23 +12,23 @@ import (
 	"profdiff/internal/perffile"
 )
 
-// A summary is what a perf.data file holds.
-type summary struct {
-	samples, lost int64
-	// command is for how long the first program that was started ran, 0 if the file does
+// A Summary is what a perf.data file holds.
+type Summary struct {
+	Samples, Lost int64
+	// Command is for how long the first program that was started ran, 0 if the file does
 	// not say. The recorder, which starts it, takes longer.
-	command time.Duration
-	// objects have a build ID, and code that may be in the samples. They are in the order
+	Command time.Duration
+	// Objects have a build ID, and code that may be in the samples. They are in the order
 	// of their paths, so that the libraries of an APK are together.
-	objects []object
+	Objects []Object
 }
 
-// An object is an object file of a recording: its path when it was recorded, with the file
+// An Object is an object file of a recording: its path when it was recorded, with the file
 // in an archive after "!/", and its build ID in hexadecimal.
-type object struct{ path, id string }
+type Object struct{ Path, ID string }
 
-// summarize reads a perf.data file once, which shows that it is whole.
-func summarize(name string) (*summary, error) {
+// Summarize reads a perf.data file once, which shows that it is whole.
+func Summarize(name string) (*Summary, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -42,12 +42,12 @@ func summarize(name string) (*summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := new(summary)
-	objects := make(map[object]bool)
+	s := new(Summary)
+	objects := make(map[Object]bool)
 	add := func(path string, build []byte) {
 		id := hex.EncodeToString(build)
 		if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "/dev/") && len(id) >= 4 && strings.Trim(id, "0") != "" {
-			objects[object{path, id}] = true
+			objects[Object{path, id}] = true
 		}
 	}
 	for _, b := range file.Info.BuildIDs {
@@ -65,13 +65,13 @@ func summarize(name string) (*summary, error) {
 		}
 		switch r.Type {
 		case perffile.RecordSample:
-			s.samples++
+			s.Samples++
 		case perffile.RecordLost, perffile.RecordLostSamples:
 			n, _, err := r.Lost()
 			if err != nil {
 				return nil, err
 			}
-			s.lost += int64(min(n, 1<<40))
+			s.Lost += int64(min(n, 1<<40))
 		case perffile.RecordComm:
 			c, err := r.Comm()
 			if err != nil {
@@ -99,10 +99,10 @@ func summarize(name string) (*summary, error) {
 		}
 	}
 	if end := ended[process]; started > 0 && end > started && end-started < 1<<62 {
-		s.command = time.Duration(end - started)
+		s.Command = time.Duration(end - started)
 	}
-	s.objects = slices.SortedFunc(maps.Keys(objects), func(a, b object) int {
-		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.id, b.id))
+	s.Objects = slices.SortedFunc(maps.Keys(objects), func(a, b Object) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID))
 	})
 	return s, nil
 }

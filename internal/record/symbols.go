@@ -21,53 +21,53 @@ const (
 	KallsymsName = "kallsyms"
 )
 
-// maxObject is the largest object file that is copied.
-const maxObject = 1 << 30
+// MaxObject is the largest object file that is copied.
+const MaxObject = 1 << 30
 
 // kept is where the folder of a recording has an object file.
-func (o object) kept(dir string) string {
-	return filepath.Join(dir, SymbolsName, ".build-id", o.id[:2], o.id[2:], "elf")
+func (o Object) kept(dir string) string {
+	return filepath.Join(dir, SymbolsName, ".build-id", o.ID[:2], o.ID[2:], "elf")
 }
 
-// isKept reports whether the folder of a recording has an object file.
-func (o object) isKept(dir string) bool {
+// IsKept reports whether the folder of a recording has an object file.
+func (o Object) IsKept(dir string) bool {
 	_, err := os.Stat(o.kept(dir))
 	return err == nil
 }
 
-// A passError says why an object file cannot be had, which does not end a recording: it
+// A PassError says why an object file cannot be had, which does not end a recording: it
 // says that the file was there.
-type passError struct{ why string }
+type PassError string
 
-func (e *passError) Error() string { return e.why }
+func (e PassError) Error() string { return string(e) }
 
-// keep copies an object file that is here as a file, or as an entry of that archive, to the
+// Keep copies an object file that is here as a file, or as an entry of that archive, to the
 // folder of a recording, so that this can be read when it has been built anew, or elsewhere.
-func (o object) keep(dir, from, entry string) error {
+func (o Object) Keep(dir, from, entry string) error {
 	f, err := os.Open(from)
 	if err != nil {
-		return &passError{err.Error()}
+		return PassError(err.Error())
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxObject {
-		return &passError{fmt.Sprintf("no file of up to %d MB", maxObject>>20)}
+	if !info.Mode().IsRegular() || info.Size() > MaxObject {
+		return PassError(fmt.Sprintf("no file of up to %d MB", MaxObject>>20))
 	}
 	section := io.NewSectionReader(f, 0, info.Size())
 	if entry != "" {
 		if section, err = objfile.OpenZipEntry(f, info.Size(), entry); err != nil {
-			return &passError{err.Error()}
+			return PassError(err.Error())
 		}
 	}
 	file, err := objfile.New(section, section.Size())
 	if err != nil {
-		return &passError{err.Error()}
+		return PassError(err.Error())
 	}
-	if !sameID(file.BuildID(), o.id) {
-		return &passError{fmt.Sprintf("the device has it with the build ID %s, recorded was %s", cmp.Or(file.BuildID(), "unknown"), o.id)}
+	if !sameID(file.BuildID(), o.ID) {
+		return PassError(fmt.Sprintf("the device has it with the build ID %s, recorded was %s", cmp.Or(file.BuildID(), "unknown"), o.ID))
 	}
 	to := o.kept(dir)
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {

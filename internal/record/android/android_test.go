@@ -1,22 +1,17 @@
-package record
+package android
 
 import (
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"profdiff/internal/record"
 )
 
-func TestQuote(t *testing.T) {
-	for _, word := range []string{"a", "a b", "", "it's", `"$HOME"`, "a;b", "*", "~", "#", "a\nb", "\\", "$(id)", "-e", "a=b"} {
-		out, err := exec.Command("sh", "-c", "printf %s "+quote(word)).Output()
-		if err != nil || string(out) != word {
-			t.Errorf("%q: the shell reads %q, %v", word, out, err)
-		}
-	}
+func TestDeviceCommand(t *testing.T) {
 	for _, test := range []struct{ command, want string }{
 		{"./bench -n 5", "./bench -n 5"},
 		{"./bench 'a b' | head", `sh -c './bench '\''a b'\'' | head'`},
@@ -62,12 +57,12 @@ Total test time,0.171681,seconds,
 		t.Fatal(err)
 	}
 	for event, want := range map[string]float64{"cpu-clock": 791460, "cpu-cycles:u": 123456789, "r10": 64} {
-		if got.events[event] != want {
-			t.Errorf("%s: %v, want %v", event, got.events[event], want)
+		if got.Events[event] != want {
+			t.Errorf("%s: %v, want %v", event, got.Events[event], want)
 		}
 	}
-	if got.seconds != 0.171681 {
-		t.Errorf("%v s", got.seconds)
+	if got.Seconds != 0.171681 {
+		t.Errorf("%v s", got.Seconds)
 	}
 	if _, err := parseCounts(text, []string{"branch-misses"}); err == nil || err.Error() != "simpleperf stat did not count branch-misses" {
 		t.Errorf("an event that is not there: %v", err)
@@ -146,15 +141,15 @@ Cached temperatures:
 /sys/devices/system/cpu/cpu1/cpufreq/scaling_max_freq=2900000
 pid 77=77 (a (b) c) S 1 77 0 0 -1 4194560 1 2 3 4 150 50 0 0 20 0
 ` + thermal
-	c := parseConditions(parseValues(text), text)
-	want := &Conditions{
-		Load: 5.25, FrequencyMHz: 1150, FrequencyLimitMHz: 2300, CelsiusBefore: 44.5, ThermalStatus: 3,
-		busy: 4.33, uptime: 1000.5, processes: map[string]float64{"77": 2},
+	c := parseMoment(parseValues(text), text)
+	want := &record.Moment{
+		Load: 5.25, FrequencyMHz: 1150, FrequencyLimitMHz: 2300, Celsius: 44.5, ThermalStatus: 3,
+		Busy: 4.33, Uptime: 1000.5, Processes: map[string]float64{"77": 2},
 	}
-	if diff := cmp.Diff(want, c, cmp.AllowUnexported(Conditions{})); diff != "" {
+	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
-	if got := parseConditions(parseValues("/sys/class/thermal/thermal_zone0/temp=38500\n/sys/class/thermal/thermal_zone1/temp=-273000\n"), ""); got.CelsiusBefore != 38.5 || !got.BackgroundUnknown {
+	if got := parseMoment(parseValues("/sys/class/thermal/thermal_zone0/temp=38500\n/sys/class/thermal/thermal_zone1/temp=-273000\n"), ""); got.Celsius != 38.5 || !got.BusyUnknown {
 		t.Errorf("thermal zones, and no CPU times: %+v", got)
 	}
 	if user, system := shellTimes("recorder=0\n0m0.01s 0m0.02s\n1m02.50s 0m00.25s\n"); user != 62500*time.Millisecond || system != 250*time.Millisecond {
@@ -162,50 +157,25 @@ pid 77=77 (a (b) c) S 1 77 0 0 -1 4194560 1 2 3 4 150 50 0 0 20 0
 	}
 }
 
-// What is recorded is no background; what other processes did is.
-func TestBackgroundOfApp(t *testing.T) {
-	result := &Result{Duration: time.Second}
-	before := &Conditions{uptime: 10, busy: 100, processes: map[string]float64{"7": 3}}
+func TestCheck(t *testing.T) {
+	b := new(Backend)
 	for _, test := range []struct {
-		name    string
-		after   Conditions
-		want    float64
-		unknown bool
-	}{
-		{"one process", Conditions{uptime: 12, busy: 104, processes: map[string]float64{"7": 5}}, 1, false},
-		{"another started", Conditions{uptime: 12, busy: 104, processes: map[string]float64{"7": 4, "8": 1}}, 1, false},
-		{"it ended", Conditions{uptime: 12, busy: 104, processes: map[string]float64{"8": 1}}, 0, true},
-		{"it ended, and no other runs", Conditions{uptime: 12, busy: 104}, 0, true},
-	} {
-		c := between(before, &test.after, result)
-		if c.BackgroundCPUs != test.want || c.BackgroundUnknown != test.unknown {
-			t.Errorf("%s: %v CPUs, unknown %v, want %v, %v", test.name, c.BackgroundCPUs, c.BackgroundUnknown, test.want, test.unknown)
-		}
-	}
-	hot := Conditions{ThermalStatus: 2, FrequencyLimitMHz: 1500, limitChange: -500}
-	want := []string{"the device is hot and slows down: thermal status moderate", "the limit of the CPUs changed by -500 MHz to 1500 MHz"}
-	if diff := cmp.Diff(want, hot.notes(8)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestAndroidCheck(t *testing.T) {
-	b := new(Android)
-	for _, test := range []struct {
-		change func(*Plan)
+		change func(*record.Plan)
 		want   string
 	}{
-		{func(*Plan) {}, ""},
-		{func(p *Plan) { p.CallGraph = "lbr" }, "no call chains by lbr"},
-		{func(p *Plan) { p.App, p.Process = "a", "b" }, "an app or a process"},
-		{func(p *Plan) { p.App, p.SystemWide = "a", true }, "the system is recorded"},
-		{func(p *Plan) { p.App = "a$(reboot)" }, "no name of a package"},
-		{func(p *Plan) { p.OffCPU = true }, ""},
-		{func(p *Plan) { p.OffCPU, p.Events = true, []Event{{Name: "cpu-clock:u"}} }, ""},
-		{func(p *Plan) { p.OffCPU, p.Events = true, []Event{{Name: "cpu-clock"}, {Name: "task-clock"}} }, "with one event"},
-		{func(p *Plan) { p.OffCPU, p.Events = true, []Event{{Name: "cpu-cycles"}} }, "with one event"},
+		{func(*record.Plan) {}, ""},
+		{func(p *record.Plan) { p.CallGraph = "lbr" }, "no call chains by lbr"},
+		{func(p *record.Plan) { p.App, p.Process = "a", "b" }, "an app or a process"},
+		{func(p *record.Plan) { p.App, p.SystemWide = "a", true }, "the system is recorded"},
+		{func(p *record.Plan) { p.App = "a$(reboot)" }, "no name of a package"},
+		{func(p *record.Plan) { p.OffCPU = true }, ""},
+		{func(p *record.Plan) { p.OffCPU, p.Events = true, []record.Event{{Name: "cpu-clock:u"}} }, ""},
+		{func(p *record.Plan) {
+			p.OffCPU, p.Events = true, []record.Event{{Name: "cpu-clock"}, {Name: "task-clock"}}
+		}, "with one event"},
+		{func(p *record.Plan) { p.OffCPU, p.Events = true, []record.Event{{Name: "cpu-cycles"}} }, "with one event"},
 	} {
-		p := plan(1)
+		p := &record.Plan{CallGraph: "fp"}
 		test.change(p)
 		err := b.check(p)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {

@@ -1,11 +1,14 @@
-package record
+package android
 
 import (
 	"context"
 	"fmt"
-	"path"
+	"math"
 	"slices"
 	"strings"
+
+	"profdiff/internal/record"
+	"profdiff/internal/record/command"
 )
 
 // deviceProperties are those that say what a device is.
@@ -27,7 +30,7 @@ echo "paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)"
 p=$(cat ` + deviceDir + `/pid 2>/dev/null); grep -q simpleperf "/proc/$p/cmdline" 2>/dev/null && echo "recorder=$p"
 cat /proc/cpuinfo`
 
-func (b *Android) facts(ctx context.Context) (*facts, error) {
+func (b *Backend) facts(ctx context.Context) (*facts, error) {
 	var s strings.Builder
 	for _, p := range deviceProperties {
 		fmt.Fprintf(&s, "echo \"%s=$(getprop %s)\"\n", p, p)
@@ -50,9 +53,9 @@ func parseValues(text string) map[string]string {
 	return values
 }
 
-func (f *facts) machine() *Machine {
+func (f *facts) machine() *record.Machine {
 	v := f.values
-	m := &Machine{
+	m := &record.Machine{
 		Arch: v["machine"], Kernel: v["release"], Governor: v["governor"],
 		Virtual: v["ro.kernel.qemu"] == "1" || v["ro.boot.qemu"] == "1" || strings.Contains(f.cpuinfo, " hypervisor"),
 	}
@@ -98,7 +101,7 @@ func deviceCPU(cpuinfo string) (name string, cores int) {
 		}
 	}
 	if len(kinds) == 0 {
-		return cpuName(cpuinfo), cores
+		return record.CPUName(cpuinfo), cores
 	}
 	var names []string
 	for _, k := range kinds {
@@ -110,18 +113,17 @@ func deviceCPU(cpuinfo string) (name string, cores int) {
 // thermalScript prints the thermal status.
 const thermalScript = "dumpsys thermalservice 2>/dev/null"
 
-// conditionsScript prints the first lines of files that say what a device is doing, as
+// momentScript prints the first lines of files that say what a device is doing, as
 // FILE=LINE, and the stat files of the processes of the app. Only the shell itself
 // reads, so that it takes next to no time.
-func (b *Android) conditionsScript() string {
-	s := `for f in /proc/loadavg /proc/uptime /proc/stat /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq ` +
-		`/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_max_freq /sys/class/thermal/thermal_zone*/temp; do
+func (b *Backend) momentScript() string {
+	s := "for f in " + record.MomentFiles + ` /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_max_freq; do
 l=; { read -r l <"$f"; } 2>/dev/null; [ -z "$l" ] || echo "$f=$l"; done
 `
 	find := ""
 	switch {
 	case b.app != "":
-		find = "pids=$(pidof " + quote(b.app) + ")"
+		find = "pids=$(pidof " + command.Quote(b.app) + ")"
 	case b.process != "":
 		find = b.findProcess() + "; pids=$(echo $pids | tr ',' ' ')"
 	default:
@@ -132,54 +134,24 @@ for p in $pids; do l=; { read -r l <"/proc/$p/stat"; } 2>/dev/null; [ -z "$l" ] 
 `
 }
 
-// parseConditions reads what conditionsScript printed, and dumpsys thermalservice if
+// parseMoment reads what momentScript printed, and dumpsys thermalservice if
 // that was asked.
-func parseConditions(values map[string]string, thermal string) *Conditions {
-	c := new(Conditions)
-	c.Load = number(firstWord(values["/proc/loadavg"]))
-	c.uptime = number(firstWord(values["/proc/uptime"]))
-	c.busy, c.stolen = cpuSeconds(values["/proc/stat"])
-	c.BackgroundUnknown = values["/proc/stat"] == ""
-	frequencies, limits := 0.0, 0.0
+func parseMoment(values map[string]string, thermal string) *record.Moment {
+	m := record.ReadMoment(values)
 	for key, value := range values {
-		switch path.Base(key) {
-		case "scaling_cur_freq":
-			c.FrequencyMHz += number(value) / 1000
-			frequencies++
-		case "scaling_max_freq":
-			c.FrequencyLimitMHz += number(value) / 1000
-			limits++
-		case "temp":
-			c.CelsiusBefore = max(c.CelsiusBefore, celsius(number(value)))
-		}
 		if pid, ok := strings.CutPrefix(key, "pid "); ok {
-			if c.processes == nil {
-				c.processes = make(map[string]float64)
+			if m.Processes == nil {
+				m.Processes = make(map[string]float64)
 			}
-			c.processes[pid] = processSeconds(value)
+			m.Processes[pid] = processSeconds(value)
 		}
 	}
-	c.FrequencyMHz = round(c.FrequencyMHz/max(frequencies, 1), 1)
-	c.FrequencyLimitMHz = round(c.FrequencyLimitMHz/max(limits, 1), 1)
 	status, highest := parseThermal(thermal)
-	c.ThermalStatus = status
-	if c.CelsiusBefore == 0 {
-		c.CelsiusBefore = highest
+	m.ThermalStatus = status
+	if m.Celsius == 0 {
+		m.Celsius = math.Round(10*highest) / 10
 	}
-	c.CelsiusBefore = round(c.CelsiusBefore, 1)
-	return c
-}
-
-// celsius is what a thermal zone shows, most in thousandths. Sensors that are off show
-// what cannot be.
-func celsius(v float64) float64 {
-	if v > 1000 {
-		v /= 1000
-	}
-	if v < 0 || v > 150 {
-		return 0
-	}
-	return v
+	return m
 }
 
 // processSeconds is the CPU time in the text of /proc/PID/stat. The name of the process,
@@ -190,7 +162,7 @@ func processSeconds(stat string) float64 {
 		return 0
 	}
 	const hz = 100
-	return (number(f[11]) + number(f[12])) / hz
+	return (record.Number(f[11]) + record.Number(f[12])) / hz
 }
 
 // parseThermal reads the output of dumpsys thermalservice: the status, from 0 for none
@@ -199,7 +171,7 @@ func parseThermal(text string) (status int, highest float64) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if s, ok := strings.CutPrefix(line, "Thermal Status:"); ok {
-			status = int(number(strings.TrimSpace(s)))
+			status = int(record.Number(strings.TrimSpace(s)))
 			continue
 		}
 		inside, ok := strings.CutPrefix(line, "Temperature{")
@@ -212,17 +184,8 @@ func parseThermal(text string) (status int, highest float64) {
 			values[key] = value
 		}
 		if kind := values["mType"]; kind == "0" || kind == "3" { // CPU, skin
-			highest = max(highest, celsius(number(values["mValue"])))
+			highest = max(highest, record.Celsius(record.Number(values["mValue"])))
 		}
 	}
 	return status, highest
-}
-
-// thermalStatus names a status as android.os.PowerManager does.
-func thermalStatus(status int) string {
-	names := []string{"none", "light", "moderate", "severe", "critical", "emergency", "shutdown"}
-	if status < 0 || status >= len(names) {
-		return fmt.Sprint(status)
-	}
-	return names[status]
 }

@@ -1,9 +1,11 @@
-package record
+package android
 
 import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"profdiff/internal/record"
 )
 
 // simpleperfErrors are the messages of level error or worse in a log of simpleperf,
@@ -59,7 +61,7 @@ func explainMessage(m string) error {
 	has := func(text string) bool { return strings.Contains(m, text) }
 	switch {
 	case has("Event type '") && has("is not supported"):
-		return fmt.Errorf("%s %w on the device: -e cpu-clock records time", quoted(), errUnsupported)
+		return fmt.Errorf("%s %w on the device: -e cpu-clock records time", quoted(), record.ErrUnsupported)
 	case has("Unknown event_type"):
 		return fmt.Errorf("simpleperf does not know the event %s: simpleperf list on the device shows those that it has", quoted())
 	case has("isn't debuggable/profileable"), has("not debuggable"), has("is not profileable"):

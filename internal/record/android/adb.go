@@ -1,4 +1,4 @@
-package record
+package android
 
 import (
 	"bytes"
@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"profdiff/internal/record/command"
 )
 
 // An adb is the connection to one device.
@@ -53,8 +54,8 @@ func bounded(ctx context.Context, what string) (context.Context, context.CancelF
 func connect(ctx context.Context, serial string) (*adb, error) {
 	ctx, cancel := bounded(ctx, "adb devices")
 	defer cancel()
-	r, err := run(ctx, []string{"adb", "devices", "-l"}, nil)
-	if errors.Is(err, exec.ErrNotFound) {
+	r, err := command.Run(ctx, []string{"adb", "devices", "-l"}, nil)
+	if errors.Is(err, command.ErrNotFound) {
 		return nil, errors.New("adb is not installed: install the package adb, or the Android SDK Platform-Tools")
 	}
 	if err != nil {
@@ -119,8 +120,8 @@ const statusMark = "\nprofdiff-status "
 // shell runs a script on the device, and then another whatever became of the first.
 func (a *adb) shell(ctx context.Context, script, then string) (*reply, error) {
 	text := script + "\nstatus=$?; echo; echo 'profdiff-status '$status\n" + then
-	stderr := &tail{max: 256 << 10}
-	r, err := run(ctx, []string{"adb", "-s", a.serial, "shell", text}, stderr)
+	stderr := &command.Tail{Max: 256 << 10}
+	r, err := command.Run(ctx, []string{"adb", "-s", a.serial, "shell", text}, stderr)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -148,8 +149,8 @@ func (a *adb) ask(ctx context.Context, script, then string) (*reply, error) {
 }
 
 // lost says why a call did not come to its end.
-func (a *adb) lost(ctx context.Context, err error, stderr *tail) error {
-	why := lastLine(stderr.Bytes())
+func (a *adb) lost(ctx context.Context, err error, stderr *command.Tail) error {
+	why := command.LastLine(stderr.Bytes())
 	if state := a.state(ctx); state != "device" {
 		return fmt.Errorf("the connection to device %s was lost (state: %s): connect it again", a.serial, state)
 	}
@@ -163,7 +164,7 @@ func (a *adb) lost(ctx context.Context, err error, stderr *tail) error {
 func (a *adb) state(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	r, err := run(ctx, []string{"adb", "-s", a.serial, "get-state"}, nil)
+	r, err := command.Run(ctx, []string{"adb", "-s", a.serial, "get-state"}, nil)
 	if err != nil {
 		return "not found"
 	}
@@ -171,16 +172,16 @@ func (a *adb) state(ctx context.Context) string {
 }
 
 func (a *adb) push(ctx context.Context, from, to string) error {
-	stderr := &tail{max: 64 << 10}
-	if _, err := run(ctx, []string{"adb", "-s", a.serial, "push", from, to}, stderr); err != nil {
+	stderr := &command.Tail{Max: 64 << 10}
+	if _, err := command.Run(ctx, []string{"adb", "-s", a.serial, "push", from, to}, stderr); err != nil {
 		return a.copyError(ctx, err, stderr, "to the device")
 	}
 	return nil
 }
 
 func (a *adb) pull(ctx context.Context, from, to string) error {
-	stderr := &tail{max: 64 << 10}
-	if _, err := run(ctx, []string{"adb", "-s", a.serial, "pull", from, to}, stderr); err != nil {
+	stderr := &command.Tail{Max: 64 << 10}
+	if _, err := command.Run(ctx, []string{"adb", "-s", a.serial, "pull", from, to}, stderr); err != nil {
 		return errors.Join(a.copyError(ctx, err, stderr, "from the device"), removeIfThere(to))
 	}
 	return nil
@@ -193,7 +194,7 @@ func removeIfThere(name string) error {
 	return nil
 }
 
-func (a *adb) copyError(ctx context.Context, err error, stderr *tail, where string) error {
+func (a *adb) copyError(ctx context.Context, err error, stderr *command.Tail, where string) error {
 	switch {
 	case ctx.Err() != nil:
 		return err
@@ -208,44 +209,44 @@ func (a *adb) copyError(ctx context.Context, err error, stderr *tail, where stri
 
 // deviceWords splits a command line as words does, for the device, which has its shell
 // elsewhere.
-func deviceWords(command string) []string {
-	w := words(command)
+func deviceWords(line string) []string {
+	w := command.Words(line)
 	if w[0] == "/bin/sh" {
 		w[0] = "sh"
 	}
 	return w
 }
 
-func deviceCommand(command string) string { return Quote(deviceWords(command)) }
+func deviceCommand(line string) string { return command.Quote(deviceWords(line)...) }
 
 // failed says that a command failed, if it did.
-func (r *reply) failed(command string) error {
+func (r *reply) failed(line string) error {
 	switch r.status {
 	case 0:
-		return commandError(command, r.output)
+		return commandError(line, r.output)
 	case 126, 127:
-		return fmt.Errorf("the device cannot run %s: %s (commands run in %s; adb push copies a program there)", firstWord(command), cmp.Or(lastLine(withoutLog(r.stderr)), "unknown"), deviceTemp)
+		return fmt.Errorf("the device cannot run %s: %s (commands run in %s; adb push copies a program there)", command.FirstWord(line), cmp.Or(command.LastLine(withoutLog(r.stderr)), "unknown"), deviceTemp)
 	}
-	return &exitError{firstWord(command), fmt.Sprintf("exit status %d on the device", r.status), lastLine(withoutLog(r.stderr)), false}
+	return &command.ExitError{Name: command.FirstWord(line), State: fmt.Sprintf("exit status %d on the device", r.status), Stderr: command.LastLine(withoutLog(r.stderr))}
 }
 
 func (r *reply) lastError() string {
-	if line := lastLine(r.stderr); line != "" {
+	if line := command.LastLine(r.stderr); line != "" {
 		return line
 	}
-	return cmp.Or(lastLine(r.output), "unknown")
+	return cmp.Or(command.LastLine(r.output), "unknown")
 }
 
 // commandError finds failures that am reports only in words.
-func commandError(command string, output []byte) error {
-	if firstWord(command) != "am" {
+func commandError(line string, output []byte) error {
+	if command.FirstWord(line) != "am" {
 		return nil
 	}
-	for line := range strings.Lines(string(output)) {
-		line = strings.TrimSpace(line)
+	for text := range strings.Lines(string(output)) {
+		text = strings.TrimSpace(text)
 		for _, bad := range []string{"Error: ", "Error type ", "INSTRUMENTATION_FAILED", "FAILURES!!!", "INSTRUMENTATION_RESULT: shortMsg="} {
-			if strings.HasPrefix(line, bad) {
-				return fmt.Errorf("%s: %s", firstWord(command), line)
+			if strings.HasPrefix(text, bad) {
+				return fmt.Errorf("%s: %s", command.FirstWord(line), text)
 			}
 		}
 	}

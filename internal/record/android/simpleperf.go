@@ -1,4 +1,4 @@
-package record
+package android
 
 import (
 	"context"
@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"profdiff/internal/record"
+	"profdiff/internal/record/command"
 )
 
 // appearSeconds is how long an app may take to appear after the command that starts it
@@ -13,12 +16,12 @@ import (
 const appearSeconds = 5
 
 // epilogue prints what became of a recording, and what the device was doing.
-func (b *Android) epilogue() string {
-	return "times; echo \"size=$(stat -c %s " + deviceData + " 2>/dev/null)\"\n" + b.conditionsScript() + thermalScript
+func (b *Backend) epilogue() string {
+	return "times; echo \"size=$(stat -c %s " + deviceData + " 2>/dev/null)\"\n" + b.momentScript() + thermalScript
 }
 
 // arguments is the command line of simpleperf record, without the target.
-func (b *Android) arguments(p *Plan) []string {
+func (b *Backend) arguments(p *record.Plan) []string {
 	args := []string{b.program, "record", "-o", deviceData}
 	if b.options["--exit-with-parent"] {
 		args = append(args, "--exit-with-parent")
@@ -45,13 +48,13 @@ func (b *Android) arguments(p *Plan) []string {
 	return append(args, p.Arguments...)
 }
 
-// withPID runs a program as the process whose ID it leaves for [Android.end].
+// withPID runs a program as the process whose ID it leaves for [Backend.end].
 func withPID(argv []string) string {
-	return "sh -c " + quote("echo $$ >"+deviceDir+"/pid; exec \"$@\"") + " sh " + Quote(argv)
+	return "sh -c " + command.Quote("echo $$ >"+deviceDir+"/pid; exec \"$@\"") + " sh " + command.Quote(argv...)
 }
 
 // recordCommand records a command that simpleperf starts.
-func (b *Android) recordCommand(ctx context.Context, p *Plan, c *Command) (*reply, error) {
+func (b *Backend) recordCommand(ctx context.Context, p *record.Plan, c *record.Command) (*reply, error) {
 	argv := b.arguments(p)
 	if b.options["--use-cmd-exit-code"] {
 		argv = append(argv, "--use-cmd-exit-code")
@@ -60,24 +63,24 @@ func (b *Android) recordCommand(ctx context.Context, p *Plan, c *Command) (*repl
 }
 
 // findProcess sets pids to the processes to record, with commas between.
-func (b *Android) findProcess() string {
+func (b *Backend) findProcess() string {
 	if pid, err := strconv.Atoi(b.process); err == nil {
 		return fmt.Sprintf("pids=%d; [ -d /proc/%d ] || pids=", pid, pid)
 	}
-	return "pids=$(pidof " + quote(b.process) + " | tr ' ' ',')"
+	return "pids=$(pidof " + command.Quote(b.process) + " | tr ' ' ',')"
 }
 
 // recordProcess runs a recorder on the app or process while a command runs. An app that
 // does not run yet is waited for by simpleperf, for ever; here, until appearSeconds
 // after the command.
-func (b *Android) recordProcess(ctx context.Context, c *Command, argv []string, seconds float64) (*reply, error) {
+func (b *Backend) recordProcess(ctx context.Context, c *record.Command, argv []string, seconds float64) (*reply, error) {
 	var s strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&s, format+"\n", args...) }
 	started := deviceDir + "/started"
 	log := deviceDir + "/log"
 	line("cd %s; code=; absent=", deviceTemp)
 	line(": >%s; : >%s", started, log)
-	target := "--app " + quote(b.app)
+	target := "--app " + command.Quote(b.app)
 	line("record() {")
 	if b.process != "" {
 		line("%s", b.findProcess())
@@ -131,13 +134,13 @@ const endScript = `p=$(cat ` + deviceDir + `/pid 2>/dev/null)
 if [ -n "$p" ] && grep -q simpleperf /proc/$p/cmdline 2>/dev/null; then kill -TERM $p; sleep 1; kill -KILL $p 2>/dev/null; fi
 rm -rf ` + deviceDir
 
-func (b *Android) end(ctx context.Context) error {
+func (b *Backend) end(ctx context.Context) error {
 	_, err := b.adb.ask(ctx, endScript, "")
 	return err
 }
 
 // abandon ends the recorder after an interruption. The device may be gone.
-func (b *Android) abandon(ctx context.Context) {
+func (b *Backend) abandon(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	_, _ = b.adb.shell(ctx, endScript, "")
@@ -165,7 +168,7 @@ func shellTimes(text string) (user, system time.Duration) {
 }
 
 // count counts the events while the command of a side runs, or while nothing does.
-func (b *Android) count(ctx context.Context, p *Plan, c *Command) (*counts, error) {
+func (b *Backend) count(ctx context.Context, p *record.Plan, c *record.Command) (*record.Counts, error) {
 	var names []string
 	for _, e := range p.Events {
 		names = append(names, e.Name)
@@ -190,7 +193,7 @@ func (b *Android) count(ctx context.Context, p *Plan, c *Command) (*counts, erro
 			return nil, noProcess(p.Process)
 		case rest["absent"] == "app":
 			return nil, fmt.Errorf("no process of %s appeared", p.App)
-		case number(rest["recorder"]) != 0:
+		case record.Number(rest["recorder"]) != 0:
 			return nil, explainSimpleperf(reply)
 		}
 		if err := reply.failed(c.Run); err != nil {
@@ -201,14 +204,14 @@ func (b *Android) count(ctx context.Context, p *Plan, c *Command) (*counts, erro
 		}
 		return parseCounts(string(reply.output), names)
 	}
-	command := []string{"true"}
+	program := []string{"true"}
 	if c != nil {
-		command = deviceWords(c.Run)
+		program = deviceWords(c.Run)
 	}
 	if p.SystemWide {
 		argv = append(argv, "-a")
 	}
-	if reply, err = b.adb.shell(ctx, "cd "+deviceTemp+"; "+Quote(append(argv, command...)), ""); err != nil {
+	if reply, err = b.adb.shell(ctx, "cd "+deviceTemp+"; "+command.Quote(append(argv, program...)...), ""); err != nil {
 		return nil, err
 	}
 	if reply.status != 0 {
@@ -219,8 +222,8 @@ func (b *Android) count(ctx context.Context, p *Plan, c *Command) (*counts, erro
 
 // parseCounts reads the output of simpleperf stat --csv: lines COUNT,EVENT,COMMENT, with
 // clocks in ms.
-func parseCounts(text string, names []string) (*counts, error) {
-	c := &counts{events: make(map[string]float64)}
+func parseCounts(text string, names []string) (*record.Counts, error) {
+	c := &record.Counts{Events: make(map[string]float64)}
 	if i := strings.LastIndex(text, "Performance counter statistics"); i >= 0 {
 		text = text[i:] // before is what the command printed
 	}
@@ -231,7 +234,7 @@ func parseCounts(text string, names []string) (*counts, error) {
 			continue
 		}
 		if f[0] == "Total test time" {
-			c.seconds = number(f[1])
+			c.Seconds = record.Number(f[1])
 			continue
 		}
 		value, milliseconds := strings.CutSuffix(f[0], "(ms)")
@@ -242,17 +245,17 @@ func parseCounts(text string, names []string) (*counts, error) {
 		if milliseconds {
 			v *= 1e6
 		}
-		c.events[f[1]] = v
+		c.Events[f[1]] = v
 		values = append(values, v)
 	}
 	for i, name := range names {
-		if _, ok := c.events[name]; ok {
+		if _, ok := c.Events[name]; ok {
 			continue
 		}
 		if len(values) != len(names) {
 			return nil, fmt.Errorf("simpleperf stat did not count %s", name)
 		}
-		c.events[name] = values[i] // it has another name for it
+		c.Events[name] = values[i] // it has another name for it
 	}
 	return c, nil
 }

@@ -1,4 +1,11 @@
-package record
+// Package android records with simpleperf on a device or emulator that adb reaches.
+//
+//  1. The device is found, and simpleperf on it, which is copied there if it is given; what
+//     it can record is asked of it and of the system (simpleperf/doc/README.md of AOSP).
+//  2. A script of the shell of the device starts the recorder and the command, waits for
+//     both, and prints how they ended and what the device was doing.
+//  3. The recording is pulled, and the object files that its samples hit.
+package android
 
 import (
 	"cmp"
@@ -10,12 +17,14 @@ import (
 	"time"
 
 	"profdiff/internal/objfile"
+	"profdiff/internal/record"
+	"profdiff/internal/record/command"
 )
 
-// Android records with simpleperf on a device or emulator that adb reaches. The
+// A Backend records with simpleperf on a device or emulator that adb reaches. The
 // commands of a plan run on the device, in the folder deviceTemp. If the plan names an
 // app or a process, simpleperf records that while they run.
-type Android struct {
+type Backend struct {
 	// Serial is the device, as adb devices lists it. It may be "" if there is one.
 	Serial string
 	// Simpleperf is a file on this machine that is copied to the device; if it is "",
@@ -45,14 +54,14 @@ const minSDK = 24
 // recordOptions are options of simpleperf record that old versions do not have.
 var recordOptions = []string{"--exit-with-parent", "--start_profiling_fd", "--use-cmd-exit-code"}
 
-// Name implements [Backend].
-func (*Android) Name() string { return "simpleperf" }
+// Name implements [record.Backend].
+func (*Backend) Name() string { return "simpleperf" }
 
-// Suffix implements [Backend].
-func (*Android) Suffix() string { return ".data" }
+// Suffix implements [record.Backend].
+func (*Backend) Suffix() string { return ".data" }
 
-// Probe implements [Backend]. Without counters in hardware it records time.
-func (b *Android) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
+// Probe implements [record.Backend]. Without counters in hardware it records time.
+func (b *Backend) Probe(ctx context.Context, p *record.Plan) (*record.Machine, []string, error) {
 	if err := b.check(p); err != nil {
 		return nil, nil, err
 	}
@@ -65,7 +74,7 @@ func (b *Android) Probe(ctx context.Context, p *Plan) (*Machine, []string, error
 	if err != nil {
 		return nil, nil, err
 	}
-	if sdk := int(number(f.values["ro.build.version.sdk"])); sdk > 0 && sdk < minSDK {
+	if sdk := int(record.Number(f.values["ro.build.version.sdk"])); sdk > 0 && sdk < minSDK {
 		return nil, nil, fmt.Errorf("%s has Android %s: recording needs 7.0 or later", b.adb.serial, f.values["ro.build.version.release"])
 	}
 	b.root = f.values["uid"] == "0"
@@ -88,7 +97,7 @@ func (b *Android) Probe(ctx context.Context, p *Plan) (*Machine, []string, error
 }
 
 // check refuses what simpleperf cannot record.
-func (b *Android) check(p *Plan) error {
+func (b *Backend) check(p *record.Plan) error {
 	switch {
 	case p.CallGraph == "lbr":
 		return errors.New("simpleperf has no call chains by lbr: fp or dwarf")
@@ -102,7 +111,7 @@ func (b *Android) check(p *Plan) error {
 		return nil
 	}
 	for _, e := range p.Events {
-		if name, _, _ := strings.Cut(e.Name, ":"); !isClock(name) || len(p.Events) > 1 {
+		if name, _, _ := strings.Cut(e.Name, ":"); !record.IsClock(name) || len(p.Events) > 1 {
 			return errors.New("simpleperf records off-CPU time with one event, which is cpu-clock or task-clock")
 		}
 	}
@@ -116,7 +125,7 @@ func packageName(text string) bool {
 
 // install finds out which simpleperf to run, copies it to the device if it is given,
 // and returns its version.
-func (b *Android) install(ctx context.Context, f *facts) (string, error) {
+func (b *Backend) install(ctx context.Context, f *facts) (string, error) {
 	b.program = "simpleperf"
 	abi := f.values["ro.product.cpu.abi"]
 	if b.Simpleperf != "" {
@@ -132,7 +141,7 @@ func (b *Android) install(ctx context.Context, f *facts) (string, error) {
 		if err := b.adb.push(ctx, b.Simpleperf, b.program); err != nil {
 			return "", err
 		}
-		reply, err := b.adb.ask(ctx, "chmod 755 "+quote(b.program)+" && "+quote(b.program)+" --version", "")
+		reply, err := b.adb.ask(ctx, "chmod 755 "+command.Quote(b.program)+" && "+command.Quote(b.program)+" --version", "")
 		if err != nil {
 			return "", err
 		}
@@ -166,12 +175,12 @@ func ndkArch(abi string) string {
 
 // version takes the version from what simpleperf --version wrote, and asks for its
 // options.
-func (b *Android) version(ctx context.Context, reply *reply) (string, error) {
+func (b *Backend) version(ctx context.Context, reply *reply) (string, error) {
 	version := "simpleperf"
-	if v := afterText(string(reply.output)+string(reply.stderr), "ersion "); v != "" {
+	if v := command.After(string(reply.output)+string(reply.stderr), "ersion "); v != "" {
 		version += " " + strings.TrimSpace(v)
 	}
-	help, err := b.adb.ask(ctx, quote(b.program)+" record --help", "")
+	help, err := b.adb.ask(ctx, command.Quote(b.program)+" record --help", "")
 	if err != nil {
 		return "", err
 	}
@@ -190,7 +199,7 @@ getprop security.perf_harden`
 
 // permit lets the shell record, where it may do that, and ends what an earlier call
 // that lost the device left running.
-func (b *Android) permit(ctx context.Context, f *facts) (notes []string, err error) {
+func (b *Backend) permit(ctx context.Context, f *facts) (notes []string, err error) {
 	if f.values["recorder"] != "" {
 		if err := b.end(ctx); err != nil {
 			return nil, err
@@ -212,10 +221,10 @@ func (b *Android) permit(ctx context.Context, f *facts) (notes []string, err err
 
 // checkTarget says whether the app or process is there. An app does not have to run
 // yet.
-func (b *Android) checkTarget(ctx context.Context, p *Plan) error {
+func (b *Backend) checkTarget(ctx context.Context, p *record.Plan) error {
 	switch {
 	case p.App != "":
-		reply, err := b.adb.ask(ctx, "pm path "+quote(p.App), "")
+		reply, err := b.adb.ask(ctx, "pm path "+command.Quote(p.App), "")
 		if err != nil {
 			return err
 		}
@@ -240,11 +249,11 @@ func noProcess(name string) error {
 }
 
 // chooseEvents completes events and periods.
-func (b *Android) chooseEvents(ctx context.Context, p *Plan) (notes []string, err error) {
+func (b *Backend) chooseEvents(ctx context.Context, p *record.Plan) (notes []string, err error) {
 	if len(p.Events) == 0 && p.OffCPU {
-		p.Events = []Event{{Name: "cpu-clock"}}
+		p.Events = []record.Event{{Name: "cpu-clock"}}
 	}
-	return chooseEvents(ctx, p, "the device has no hardware counters: recording cpu-clock, which is time", func(c *Command) (*counts, error) {
+	return record.ChooseEvents(ctx, p, "the device has no hardware counters: recording cpu-clock, which is time", func(c *record.Command) (*record.Counts, error) {
 		counted, err := b.count(ctx, p, c)
 		if err != nil && c != nil {
 			err = fmt.Errorf("before, counting events: %w", err)
@@ -253,8 +262,8 @@ func (b *Android) chooseEvents(ctx context.Context, p *Plan) (notes []string, er
 	})
 }
 
-// Warm implements [Backend].
-func (b *Android) Warm(ctx context.Context, p *Plan, side Side) (*Result, error) {
+// Warm implements [record.Backend].
+func (b *Backend) Warm(ctx context.Context, p *record.Plan, side record.Side) ([]byte, error) {
 	c := p.Side(side)
 	reply, err := b.adb.shell(ctx, "cd "+deviceTemp+"; "+deviceCommand(c.Run), "")
 	if err != nil {
@@ -263,11 +272,11 @@ func (b *Android) Warm(ctx context.Context, p *Plan, side Side) (*Result, error)
 	if err := reply.failed(c.Run); err != nil {
 		return nil, err
 	}
-	return &Result{Start: reply.start, Duration: reply.took, Output: reply.output}, nil
+	return reply.output, nil
 }
 
-// Record implements [Backend]. The file is in the folder of the recording.
-func (b *Android) Record(ctx context.Context, p *Plan, side Side, file string) (*Result, error) {
+// Record implements [record.Backend]. The file is in the folder of the recording.
+func (b *Backend) Record(ctx context.Context, p *record.Plan, side record.Side, file string) (*record.Result, error) {
 	if err := b.makeRoom(ctx); err != nil {
 		return nil, err
 	}
@@ -296,12 +305,12 @@ func (b *Android) Record(ctx context.Context, p *Plan, side Side, file string) (
 	if _, err := b.adb.ask(ctx, "rm -rf "+deviceDir, ""); err != nil {
 		return nil, err
 	}
-	s, err := summarize(file)
+	s, err := record.Summarize(file)
 	if err != nil {
 		return nil, err
 	}
-	result.Samples, result.Lost = s.samples, s.lost
-	if result.Notes, err = b.keepObjects(ctx, filepath.Dir(file), s.objects); result.Samples == 0 {
+	result.Samples, result.Lost = s.Samples, s.Lost
+	if result.Notes, err = b.keepObjects(ctx, filepath.Dir(file), s.Objects); result.Samples == 0 {
 		result.Notes = append(result.Notes, "simpleperf took no sample: did what it recorded run?")
 	}
 	return result, err
@@ -309,7 +318,7 @@ func (b *Android) Record(ctx context.Context, p *Plan, side Side, file string) (
 
 // makeRoom makes an empty folder on the device, and checks that a recording as large
 // as the largest so far fits there.
-func (b *Android) makeRoom(ctx context.Context) error {
+func (b *Backend) makeRoom(ctx context.Context) error {
 	reply, err := b.adb.ask(ctx, "rm -rf "+deviceDir+"; mkdir -p "+deviceDir+" && df -k "+deviceDir, "")
 	if err != nil {
 		return err
@@ -317,21 +326,21 @@ func (b *Android) makeRoom(ctx context.Context) error {
 	if reply.status != 0 {
 		return fmt.Errorf("%s on the device: %s", deviceDir, reply.lastError())
 	}
-	fields := strings.Fields(lastLine(reply.output))
+	fields := strings.Fields(command.LastLine(reply.output))
 	if len(fields) < 4 {
 		return nil // what cannot be asked is found out
 	}
-	free := int64(min(number(fields[3]), 1<<40)) << 10
-	if free < b.largest+spare {
-		return fmt.Errorf("%s on the device has %d MB free, a run needs about %d MB and %d MB to spare: make room there", deviceTemp, free>>20, b.largest>>20, spare>>20)
+	free := int64(min(record.Number(fields[3]), 1<<40)) << 10
+	if free < b.largest+record.Spare {
+		return fmt.Errorf("%s on the device has %d MB free, a run needs about %d MB and %d MB to spare: make room there", deviceTemp, free>>20, b.largest>>20, record.Spare>>20)
 	}
 	return nil
 }
 
 // result is what a recorder left behind.
-func (b *Android) result(p *Plan, reply *reply, c *Command) (*Result, error) {
+func (b *Backend) result(p *record.Plan, reply *reply, c *record.Command) (*record.Result, error) {
 	rest := parseValues(reply.rest)
-	recorder := int(number(rest["recorder"]))
+	recorder := int(record.Number(rest["recorder"]))
 	if p.App != "" || p.Process != "" {
 		switch {
 		case rest["absent"] == "process":
@@ -353,12 +362,15 @@ func (b *Android) result(p *Plan, reply *reply, c *Command) (*Result, error) {
 	} else if err := commandError(c.Run, reply.output); err != nil {
 		return nil, err
 	}
-	if number(rest["size"]) == 0 {
+	if record.Number(rest["size"]) == 0 {
 		return nil, explainSimpleperf(reply)
 	}
-	b.largest = max(b.largest, int64(number(rest["size"])))
-	r := &Result{Start: reply.start, Duration: reply.took, Output: reply.output, After: parseConditions(rest, reply.rest)}
-	if s := number(strings.Fields(afterText(string(reply.stderr), "Recorded for ") + " 0")[0]); s > 0 {
+	b.largest = max(b.largest, int64(record.Number(rest["size"])))
+	r := &record.Result{
+		Process: command.Process{Start: reply.start, Duration: reply.took, Output: reply.output},
+		After:   parseMoment(rest, reply.rest),
+	}
+	if s := record.Number(strings.Fields(command.After(string(reply.stderr), "Recorded for ") + " 0")[0]); s > 0 {
 		r.Duration = time.Duration(s * float64(time.Second))
 	}
 	user, system := shellTimes(reply.rest)
@@ -367,15 +379,15 @@ func (b *Android) result(p *Plan, reply *reply, c *Command) (*Result, error) {
 		return r, nil
 	}
 	// The recorder and the command are neither the app nor others.
-	r.After.busy -= (user + system).Seconds()
+	r.After.Busy -= (user + system).Seconds()
 	return r, nil
 }
 
-// Conditions implements [Backend].
-func (b *Android) Conditions(ctx context.Context) (*Conditions, error) {
-	reply, err := b.adb.ask(ctx, ":", b.conditionsScript()+thermalScript)
+// Moment implements [record.Backend].
+func (b *Backend) Moment(ctx context.Context) (*record.Moment, error) {
+	reply, err := b.adb.ask(ctx, ":", b.momentScript()+thermalScript)
 	if err != nil {
 		return nil, err
 	}
-	return parseConditions(parseValues(reply.rest), reply.rest), nil
+	return parseMoment(parseValues(reply.rest), reply.rest), nil
 }

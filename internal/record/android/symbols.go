@@ -1,4 +1,4 @@
-package record
+package android
 
 import (
 	"context"
@@ -7,20 +7,23 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"profdiff/internal/record"
+	"profdiff/internal/record/command"
 )
 
 // keepObjects pulls the object files that the samples of a recording hit and that are
 // not there yet. Those that cannot be had are noted, once.
-func (b *Android) keepObjects(ctx context.Context, dir string, objects []object) (notes []string, err error) {
+func (b *Backend) keepObjects(ctx context.Context, dir string, objects []record.Object) (notes []string, err error) {
 	temporary := filepath.Join(dir, ".pulled")
 	defer func() { err = errors.Join(err, removeIfThere(temporary)) }()
 	pulled := ""    // the file of the device that temporary is
 	var wrong error // why pulled is none
 	for _, o := range objects {
-		if o.isKept(dir) || b.passed[o.id] {
+		if o.IsKept(dir) || b.passed[o.ID] {
 			continue
 		}
-		file, entry, _ := strings.Cut(o.path, "!/")
+		file, entry, _ := strings.Cut(o.Path, "!/")
 		if pulled != file {
 			if wrong = b.pullObject(ctx, file, temporary); ctx.Err() != nil {
 				return notes, context.Cause(ctx)
@@ -29,45 +32,45 @@ func (b *Android) keepObjects(ctx context.Context, dir string, objects []object)
 		}
 		err := wrong
 		if err == nil {
-			err = o.keep(dir, temporary, entry)
+			err = o.Keep(dir, temporary, entry)
 		}
-		if _, passed := errors.AsType[*passError](err); passed {
-			b.passed[o.id] = true
-			notes = append(notes, fmt.Sprintf("%s is not kept: %v", o.path, err))
+		if _, passed := errors.AsType[record.PassError](err); passed {
+			b.passed[o.ID] = true
+			notes = append(notes, fmt.Sprintf("%s is not kept: %v", o.Path, err))
 		} else if err != nil {
 			return notes, err
 		}
 	}
-	return notes, b.keepKallsyms(ctx, filepath.Join(dir, KallsymsName))
+	return notes, b.keepKallsyms(ctx, filepath.Join(dir, record.KallsymsName))
 }
 
 // pullObject copies a file of the device. Files of apps can often not be pulled, but
 // copied by the shell.
-func (b *Android) pullObject(ctx context.Context, from, to string) error {
-	reply, err := b.adb.ask(ctx, "stat -L -c %s "+quote(from), "")
+func (b *Backend) pullObject(ctx context.Context, from, to string) error {
+	reply, err := b.adb.ask(ctx, "stat -L -c %s "+command.Quote(from), "")
 	if err != nil {
 		return err
 	}
-	size := number(strings.TrimSpace(string(reply.output)))
+	size := record.Number(strings.TrimSpace(string(reply.output)))
 	switch {
 	case reply.status != 0:
-		return &passError{"the shell of the device cannot read it"}
-	case size > maxObject:
-		return &passError{fmt.Sprintf("%.0f MB are more than %d", size/(1<<20), maxObject>>20)}
+		return record.PassError("the shell of the device cannot read it")
+	case size > record.MaxObject:
+		return record.PassError(fmt.Sprintf("%.0f MB are more than %d", size/(1<<20), record.MaxObject>>20))
 	}
-	if err := checkSpace(filepath.Dir(to), int64(size), freeBytes); err != nil {
+	if err := record.CheckSpace(filepath.Dir(to), int64(size), record.FreeBytes); err != nil {
 		return err
 	}
 	if err := b.adb.pull(ctx, from, to); err == nil {
 		return nil
 	}
 	copied := deviceDir + "/object"
-	reply, err = b.adb.shell(ctx, "mkdir -p "+deviceDir+" && cp "+quote(from)+" "+copied, "")
+	reply, err = b.adb.shell(ctx, "mkdir -p "+deviceDir+" && cp "+command.Quote(from)+" "+copied, "")
 	if err != nil {
 		return err
 	}
 	if reply.status != 0 {
-		return &passError{"the shell of the device cannot read it"}
+		return record.PassError("the shell of the device cannot read it")
 	}
 	if err := b.adb.pull(ctx, copied, to); err != nil {
 		return err
@@ -78,7 +81,7 @@ func (b *Android) pullObject(ctx context.Context, from, to string) error {
 
 // keepKallsyms pulls the symbols of the kernel, if it shows their addresses, which it
 // does to root at most.
-func (b *Android) keepKallsyms(ctx context.Context, to string) error {
+func (b *Backend) keepKallsyms(ctx context.Context, to string) error {
 	if _, err := os.Stat(to); err == nil || !b.root {
 		return nil
 	}

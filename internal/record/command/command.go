@@ -1,0 +1,166 @@
+// Package command runs programs and says what became of them.
+//
+//  1. A command line is split into words, or given to a shell if only that can read it.
+//  2. The program runs in a process group of its own, which ends when the context does, and
+//     when this process does (prctl(2), PR_SET_PDEATHSIG).
+//  3. The end of what it prints is kept; a failure names the program, its status and the
+//     last line of its standard error.
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Words splits a command line. One that needs a shell is given to one, so that the
+// recording of another has no shell in it.
+func Words(command string) []string {
+	if strings.ContainsAny(command, "|&;<>()$`\\\"'*?[]#~{}!\n") || strings.Contains(FirstWord(command), "=") {
+		return []string{"/bin/sh", "-c", command}
+	}
+	return strings.Fields(command)
+}
+
+// quote makes one word for a shell.
+func quote(word string) string {
+	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%"
+	if word != "" && strings.Trim(word, safe) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Quote makes one command line of words, for a shell or for [Words].
+func Quote(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// FirstWord is the program that a command line runs.
+func FirstWord(command string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+	return word
+}
+
+// MaxOutput is how much is kept of what a command prints.
+const MaxOutput = 1 << 20
+
+// ErrNotFound says that a program is not installed.
+var ErrNotFound = exec.ErrNotFound
+
+// A Tail keeps the last Max bytes that are written to it, and more for a while.
+type Tail struct {
+	Max int
+	buf bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (t *Tail) Write(p []byte) (int, error) {
+	t.buf.Write(p)
+	if over := t.buf.Len() - 2*t.Max; over > 0 {
+		t.buf.Next(t.buf.Len() - t.Max)
+	}
+	return len(p), nil
+}
+
+// Bytes are the last Max bytes.
+func (t *Tail) Bytes() []byte {
+	if over := t.buf.Len() - t.Max; over > 0 {
+		t.buf.Next(over)
+	}
+	return t.buf.Bytes()
+}
+
+// An ExitError is a command that ran and failed.
+type ExitError struct {
+	Name   string
+	State  string // "exit status 3", "signal: aborted"
+	Stderr string // last line
+	Killed bool   // by a signal
+}
+
+func (e *ExitError) Error() string {
+	if e.Stderr == "" {
+		return fmt.Sprintf("%s: %s", e.Name, e.State)
+	}
+	return fmt.Sprintf("%s: %s: %s", e.Name, e.State, e.Stderr)
+}
+
+// A Process is a program that ran to its end.
+type Process struct {
+	Start    time.Time
+	Duration time.Duration
+	// User and System are its CPU time and that of what it waited for; 0 if it is not known.
+	User, System time.Duration
+	Output       []byte // standard output, the last MaxOutput bytes
+}
+
+// Run runs a program to its end. If ctx ends first, the program and what it started
+// end too; if this process is killed, the program is told to end. stderr receives what the
+// program writes there, it may be nil.
+func Run(ctx context.Context, argv []string, stderr *Tail) (*Process, error) {
+	if len(argv) == 0 {
+		return nil, errors.New("an empty command")
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	stdout := &Tail{Max: MaxOutput}
+	if stderr == nil {
+		stderr = &Tail{Max: 64 << 10}
+	}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	// The signal is sent when the thread ends that started the program.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p := &Process{Start: time.Now()}
+	err := cmd.Run()
+	p.Duration = time.Since(p.Start)
+	p.Output = stdout.Bytes()
+	if cmd.ProcessState != nil {
+		p.User, p.System = cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime()
+	}
+	switch exit, failed := errors.AsType[*exec.ExitError](err); {
+	case ctx.Err() != nil:
+		return p, context.Cause(ctx)
+	case failed:
+		status, ok := exit.Sys().(syscall.WaitStatus)
+		return p, &ExitError{argv[0], exit.Error(), LastLine(stderr.Bytes()), ok && status.Signaled()}
+	case errors.Is(err, ErrNotFound):
+		return nil, fmt.Errorf("%s: is not installed: %w", argv[0], ErrNotFound)
+	}
+	if pe, ok := errors.AsType[*fs.PathError](err); ok { // fork/exec
+		return nil, fmt.Errorf("%s: %w", argv[0], pe.Err)
+	}
+	return p, err
+}
+
+// LastLine is the last line of what a program wrote that is not empty.
+func LastLine(text []byte) string {
+	for _, line := range slices.Backward(bytes.Split(text, []byte("\n"))) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return string(line[:min(len(line), 300)])
+		}
+	}
+	return ""
+}
+
+// After is the rest of the line after a marker in what a program wrote, "" without it.
+func After(text, marker string) string {
+	_, rest, _ := strings.Cut(text, marker)
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line)
+}
