@@ -2,11 +2,12 @@ package html
 
 import (
 	"math"
+	"strconv"
+	"strings"
+
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
-	"strconv"
-	"strings"
 )
 
 // Numbers of the first screen, with the signs of typography: U+2212 for minus and
@@ -15,61 +16,19 @@ import (
 
 const thin = "\u202f"
 
-type unitScale struct {
-	scale float64
-	name  string
-}
-
-var (
-	countUnits = []unitScale{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}
-	timeUnits  = []unitScale{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}}
-)
+// typeset gives a number of package text the signs of typography.
+var typeset = strings.NewReplacer("-", "−", " ", thin, "%", thin+"%").Replace
 
 // weight writes a weight with four significant digits.
-func weight(v float64, unit string) string {
-	units := countUnits
-	if unit == "nanoseconds" {
-		units = timeUnits
-	}
-	u := units[len(units)-1]
-	for _, x := range units {
-		if math.Abs(v) >= x.scale {
-			u = x
-			break
-		}
-	}
-	s := digits(v / u.scale)
-	if u.scale == 1 && v == math.Trunc(v) {
-		s = minus(strconv.FormatFloat(v, 'f', 0, 64))
-	}
-	if u.name == "" {
-		return s
-	}
-	return s + thin + u.name
-}
+func weight(v float64, unit string) string { return typeset(text.Weight(v, unit)) }
 
 // digits writes four significant digits of a number below 10,000.
-func digits(v float64) string {
-	// Rounding may add a digit: 9.9999 has two in front of the point.
-	if rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 3, 64), 64); err == nil {
-		v = rounded
-	}
-	places := 3
-	switch a := math.Abs(v); {
-	case a >= 1000:
-		places = 0
-	case a >= 100:
-		places = 1
-	case a >= 10:
-		places = 2
-	}
-	return minus(strconv.FormatFloat(v, 'f', places, 64))
-}
+func digits(v float64) string { return typeset(text.Digits(v)) }
 
 func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
 
 // share writes a part of 0 to 1 as a percentage.
-func share(v float64) string { return minus(strconv.FormatFloat(100*v, 'f', 2, 64)) + thin + "%" }
+func share(v float64) string { return typeset(text.Share(v, 1)) }
 
 // cost writes a cost of an event.
 func (e *Event) cost(v float64) string {
@@ -83,7 +42,7 @@ func (e *Event) cost(v float64) string {
 func (e *Event) delta(v float64) string {
 	s := weight(v, e.Unit)
 	if e.Share {
-		s = minus(strconv.FormatFloat(100*v, 'f', 2, 64)) + thin + "pp"
+		s = strings.TrimSuffix(share(v), "%") + "pp"
 	}
 	if v > 0 {
 		return "+" + s
@@ -158,15 +117,5 @@ func plural(n int, what string) string {
 	return count(int64(n)) + " " + what + "s"
 }
 
-// count writes a number with thin spaces between thousands.
-func count(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	sign := ""
-	if strings.HasPrefix(s, "-") {
-		sign, s = "−", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
+// count writes a number with separators between thousands.
+func count(n int64) string { return typeset(text.Count(n)) }

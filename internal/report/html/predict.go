@@ -3,13 +3,13 @@ package html
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"profdiff/internal/predict"
+	"profdiff/internal/report/text"
 )
 
 // maxSaid is the number of loops on the first screen.
@@ -143,20 +143,7 @@ func (e *Estimate) factors() string {
 
 // String is "1.50× [1.20, 1.90]".
 func (e *Estimate) String() string {
-	return fmt.Sprintf("%s× [%s, %s]", factor(e.Value), factor(e.Lo), factor(e.Hi))
-}
-
-// factor writes a factor with three significant digits.
-func factor(v float64) string {
-	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "∞"
-	case v >= 100:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case v >= 10:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(v, 'f', 2, 64)
+	return fmt.Sprintf("%s× [%s, %s]", text.Factor(e.Value), text.Factor(e.Lo), text.Factor(e.Hi))
 }
 
 // predictionCards are the numbers of the loop that stands first.
