@@ -10,6 +10,7 @@ import (
 	"profdiff/internal/report/branches"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
+	report "profdiff/internal/report/predict"
 )
 
 // writePage writes the report of a check: the comparison by which limits were checked, what
@@ -34,7 +35,7 @@ func (f *checkFlags) writePage(cmd *cobra.Command, std *stdio, o *budget.Outcome
 		}
 	}
 	if p := f.model.Prediction(); p != nil && d.Pipeline == nil {
-		d.Add(html.FromPrediction(p.Machine, p.Results, opt))
+		d.Add(html.FromPrediction(report.New(p), opt))
 	}
 	return f.page.write(std, d)
 }

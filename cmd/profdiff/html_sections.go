@@ -10,6 +10,7 @@ import (
 	"profdiff/internal/predict"
 	"profdiff/internal/report/branches"
 	"profdiff/internal/report/html"
+	report "profdiff/internal/report/predict"
 	"profdiff/internal/run"
 )
 
@@ -111,7 +112,7 @@ func (s *htmlSections) add(cmd *cobra.Command, std *stdio, page *htmlFlags, d *h
 	if err != nil {
 		return fmt.Errorf("--predict: %w", err)
 	}
-	d.Add(html.FromPrediction(p.Machine, p.Results, page.options()))
+	d.Add(html.FromPrediction(report.New(p), page.options()))
 	return nil
 }
 

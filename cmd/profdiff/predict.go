@@ -94,21 +94,20 @@ llvm-mca is part of LLVM (Debian: llvm-19); nothing else of profdiff needs it.`,
 			if err != nil {
 				return err
 			}
+			document := report.New(p)
 			if page.file != "" {
-				if err := page.write(std, html.FromPrediction(p.Machine, p.Results, page.options())); err != nil {
+				if err := page.write(std, html.FromPrediction(document, page.options())); err != nil {
 					return err
 				}
 			}
 			if !f.timeline {
-				for _, r := range p.Results {
-					r.Timelines = nil
-				}
+				document.DropTimelines()
 			}
 			return std.writeOutput(f.output, func(w io.Writer) error {
 				if f.format == "json" {
-					return report.WriteJSON(w, p)
+					return report.WriteJSON(w, document)
 				}
-				return report.WriteText(w, p, report.Options{Width: f.width})
+				return report.WriteText(w, document, report.Options{Width: f.width})
 			})
 		},
 	}

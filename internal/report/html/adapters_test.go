@@ -18,6 +18,7 @@ import (
 	"profdiff/internal/predict"
 	"profdiff/internal/report/branches"
 	report "profdiff/internal/report/diff"
+	reportpredict "profdiff/internal/report/predict"
 	"profdiff/internal/stats"
 	"profdiff/internal/symbolizer"
 	"profdiff/internal/verdict"
@@ -144,7 +145,7 @@ func TestAdd(t *testing.T) {
 	d.Add(branches)
 	side := &predict.Side{Name: "head"}
 	r := &predict.Result{Pair: &predict.Pair{Name: "loop", Unit: "an iteration", Head: side, Source: predict.SourceAssumed}, Head: predict.Cycles{Total: 7.5, Lo: 7, Hi: 8}}
-	d.Add(FromPrediction(&predict.Machine{}, []*predict.Result{r}, Options{}))
+	d.Add(FromPrediction(reportpredict.New(&predict.Prediction{Machine: &predict.Machine{}, Results: []*predict.Result{r}}), Options{}))
 	if d.Verdict.Sentence != sentence || d.Branches == nil || d.Pipeline == nil || len(d.Also) != 2 {
 		t.Errorf("the document has %+v and %+v", d.Verdict, d.Also)
 	}
@@ -176,7 +177,7 @@ Index     0123456789
 	}
 	marks := make([]string, len(lines))
 	marks[5] = "5% of samples"
-	got := timelineSteps(&predict.Timeline{Lines: lines, Marks: marks})
+	got := timelineSteps(&reportpredict.Timeline{Lines: lines, Marks: marks})
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("steps (-want +got):\n%s", d)
 	}
@@ -191,7 +192,7 @@ func TestPrediction(t *testing.T) {
 		// 4 cycles more without misses, of 20 each: 0.2 misses of 2 branches.
 		BreakEven: &predict.BreakEven{Base: true, Misses: 0.2, Rate: 0.1, MeasuredMisses: 0.6, MeasuredRate: 0.3, Verdict: predict.AboveRate},
 	}
-	d := FromPrediction(&predict.Machine{Version: "19", Model: llvm.Model{Name: "znver4", CPU: "znver5", StandIn: "znver4"}}, []*predict.Result{r}, Options{})
+	d := FromPrediction(reportpredict.New(&predict.Prediction{Machine: &predict.Machine{Version: "19", Model: llvm.Model{Name: "znver4", CPU: "znver5", StandIn: "znver4"}}, Results: []*predict.Result{r}}), Options{})
 	l := &d.Pipeline.Loops[0]
 	at := func(rate float64) float64 {
 		for i := 1; i < len(l.BreakEven); i++ {

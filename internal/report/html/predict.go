@@ -8,32 +8,29 @@ import (
 	"strconv"
 	"strings"
 
-	"profdiff/internal/predict"
+	report "profdiff/internal/report/predict"
 	"profdiff/internal/report/text"
 )
 
 // maxSaid is the number of loops on the first screen.
 const maxSaid = 8
 
-// FromPrediction is the document of predictions on one machine. The base of a pair may be
-// nil: then it is head alone that was predicted.
-func FromPrediction(m *predict.Machine, results []*predict.Result, opt Options) *Document {
+// FromPrediction is the page of a prediction.
+func FromPrediction(p *report.Document, opt Options) *Document {
+	m := &p.Toolchain
 	d := &Document{Title: "Prediction", Tool: opt.Tool, Pipeline: &Pipeline{
-		Model: m.Model.Name, Tool: "llvm-mca of LLVM " + m.Version + " for " + m.Model.CPU, StandIn: m.Model.StandIn,
-		Refill: fmt.Sprintf("%.4g cycles (%s)", m.Refill, m.RefillSource),
+		Model: m.Model, Tool: "llvm-mca of LLVM " + m.LLVM + " for " + m.MCPU, StandIn: m.StandIn, Core: m.Core,
+		Refill: fmt.Sprintf("%.4g cycles (%s)", m.RefillCycles, m.RefillSource),
 	}}
-	if m.Core != nil {
-		d.Pipeline.Core = m.Core.Name
-	}
-	for _, r := range results {
-		d.Pipeline.Loops = append(d.Pipeline.Loops, loopOf(r, opt))
+	for i := range p.Loops {
+		d.Pipeline.Loops = append(d.Pipeline.Loops, loopOf(&p.Loops[i], opt))
 	}
 	d.Verdict = Verdict{Outcome: Info, Ground: []string{"A static model, not a measurement: what is not called measured is predicted."}}
-	if len(results) > 0 {
-		first := results[0]
-		d.Head = opt.name(first.Pair.Head.Name)
-		if first.Pair.Base != nil {
-			d.Base = opt.name(first.Pair.Base.Name)
+	if len(p.Loops) > 0 {
+		first := &p.Loops[0]
+		d.Head = opt.name(first.Head.Name)
+		if !first.Alone {
+			d.Base = opt.name(first.Base.Name)
 		}
 		loops := d.Pipeline.Loops
 		if name, rates := ratesOf(loops); name != "" {
@@ -170,39 +167,35 @@ func (d *Document) predictionCards(l *Loop) {
 	}
 }
 
-func estimateOf(v *predict.Interval) *Estimate {
+func estimateOf(v *report.Interval) *Estimate {
 	if v == nil {
 		return nil
 	}
 	return &Estimate{v.Value, v.Lo, v.Hi}
 }
 
-func loopOf(r *predict.Result, opt Options) Loop {
+func loopOf(r *report.Loop, opt Options) Loop {
 	l := Loop{
-		Name: opt.text(r.Pair.Name), Unit: opt.text(r.Pair.Unit), Head: loopSide(&r.Head), RateSource: string(r.Pair.Source),
+		Name: opt.text(r.Function), Unit: opt.text(r.Unit), Head: loopSide(&r.Head), RateSource: string(r.Rates),
 		Notes: slices.Clone(r.Flags),
 	}
 	sides := []*LoopSide{nil, l.Head}
-	if r.Pair.Base != nil {
+	if !r.Alone {
 		l.Base = loopSide(&r.Base)
 		sides[0] = l.Base
-		l.Predicted, l.Measured, l.MeasuredBy = estimateOf(&r.Speedup), estimateOf(r.Pair.Measured), r.Pair.MeasuredBy
-		l.Program, l.Share = estimateOf(r.Program), r.Pair.ProgramShare
+		l.Predicted, l.Measured, l.MeasuredBy = estimateOf(&r.Speedup), estimateOf(r.Measured), r.MeasuredBy
+		l.Program, l.Share = estimateOf(r.Program), r.ProgramShare
 		l.breakEven(r)
 	}
 	for i, side := range sides {
 		if side == nil {
 			continue
 		}
-		for _, p := range r.Paths[i] {
-			name := p.Name
-			if p.Listing {
-				name = "listing, which is no way"
-			}
-			side.Ways = append(side.Ways, Way{name, p.Instructions, p.Once, p.Steady})
+		for _, p := range []*report.Side{&r.Base, &r.Head}[i].Paths {
+			side.Ways = append(side.Ways, Way{p.Way(), p.Instructions, p.CyclesOnce, p.CyclesSteady})
 		}
 		side.AllWays = r.AllPaths
-		if r.Timelines != nil {
+		if i < len(r.Timelines) {
 			side.Timeline, side.Drawn = timelineSteps(&r.Timelines[i]), r.Timelines[i].Note
 		}
 	}
@@ -212,20 +205,20 @@ func loopOf(r *predict.Result, opt Options) Loop {
 	return l
 }
 
-func loopSide(c *predict.Cycles) *LoopSide {
+func loopSide(c *report.Side) *LoopSide {
 	s := &LoopSide{
-		Throughput: c.Total, Lo: c.Lo, Hi: c.Hi, Instructions: c.Instructions, Mispredicted: c.Mispredicted, MissCost: c.MissCost,
-		Cycles: []Part{{"issue", c.Issue}, {"dependency", c.Dependency}, {"taken branches", c.Taken}, {"mispredictions", c.Misses}},
+		Throughput: c.CyclesPerUnit, Lo: c.CyclesRange[0], Hi: c.CyclesRange[1], Instructions: c.InstructionsPerUnit, Mispredicted: c.MissesPerUnit, MissCost: c.MissCost,
+		Cycles: []Part{{"issue", c.Issue}, {"dependency", c.Dependency}, {"taken branches", c.TakenBranches}, {"mispredictions", c.Mispredictions}},
 	}
-	if c.Total > 0 {
-		s.IPC = c.Instructions / c.Total
+	if c.CyclesPerUnit > 0 {
+		s.IPC = c.InstructionsPerUnit / c.CyclesPerUnit
 	}
 	s.Bottleneck = slices.MaxFunc(s.Cycles, func(a, b Part) int { return cmp.Compare(a.Cycles, b.Cycles) }).Name
 	return s
 }
 
 // breakEvenText says from how many mispredictions the side without branches is faster.
-func breakEvenText(b *predict.BreakEven, assumed bool) string {
+func breakEvenText(b *report.BreakEven, assumed bool) string {
 	side, word := "after", "now"
 	if !b.Base {
 		side = "before"
@@ -235,53 +228,30 @@ func breakEvenText(b *predict.BreakEven, assumed bool) string {
 	}
 	now := word + " " + share(b.MeasuredRate)
 	switch b.Verdict {
-	case predict.AlwaysBranchless:
+	case report.AlwaysBranchless:
 		return fmt.Sprintf("the side without branches (%s) wins at any rate; %s", side, now)
-	case predict.NeverBranchless:
+	case report.NeverBranchless:
 		return fmt.Sprintf("the side without branches (%s) wins at no rate up to 50"+thin+"%%; %s", side, now)
 	}
-	says := map[predict.BreakEvenVerdict]string{predict.AboveRate: "it wins", predict.BelowRate: "it loses", predict.Undecided: "too close to say"}[b.Verdict]
+	says := map[report.BreakEvenVerdict]string{report.AboveRate: "it wins", report.BelowRate: "it loses", report.Undecided: "too close to say"}[b.Verdict]
 	return fmt.Sprintf("the side without branches (%s) wins above it; %s: %s", side, now, says)
 }
 
-// Points of a break-even plot, up to the rate at which nothing is learnt.
-const (
-	breakEvenPoints = 26
-	worstRate       = 0.5
-)
-
-// breakEven is the speed-up by the rate of misses, as the prediction computes it: each
-// miss costs the same. The interval is that of the prediction, relative to its value.
-func (l *Loop) breakEven(r *predict.Result) {
+// breakEven is the speed-up by the rate of misses, and what follows from it.
+func (l *Loop) breakEven(r *report.Loop) {
 	b := r.BreakEven
-	if b == nil || b.Verdict == predict.NoBranches || b.Misses == 0 {
+	if b == nil || b.Verdict == report.NoBranches || b.Misses == 0 {
 		return
 	}
-	branchy, branchless := &r.Base, &r.Head
-	if !b.Base {
-		branchy, branchless = branchless, branchy
+	l.Says = breakEvenText(b, r.Rates == report.Assumed)
+	for _, p := range r.Curve {
+		l.BreakEven = append(l.BreakEven, Point(p))
 	}
-	l.Says = breakEvenText(b, r.Pair.Source == predict.SourceAssumed)
-	fixed := branchy.Total - branchy.Misses
-	cost := (branchless.Total - fixed) / b.Misses
-	most := max(worstRate, min(1, 1.1*b.MeasuredRate))
-	for i := range breakEvenPoints {
-		rate := most * float64(i) / (breakEvenPoints - 1)
-		cycles := fixed + rate*branchy.DataBranches*cost
-		if !(cycles > 0) || !(branchless.Total > 0) {
-			return
-		}
-		p := Point{Rate: rate, Speedup: cycles / branchless.Total}
-		if !b.Base {
-			p.Speedup = 1 / p.Speedup
-		}
-		if v := r.Speedup.Value; v > 0 {
-			p.Lo, p.Hi = p.Speedup*r.Speedup.Lo/v, p.Speedup*r.Speedup.Hi/v
-		}
-		l.BreakEven = append(l.BreakEven, p)
+	if len(r.Curve) < report.CurvePoints {
+		return // from some rate on, nothing is left
 	}
-	l.Never = b.Verdict == predict.NeverBranchless
-	if b.Verdict != predict.AlwaysBranchless && !l.Never {
+	l.Never = b.Verdict == report.NeverBranchless
+	if b.Verdict != report.AlwaysBranchless && !l.Never {
 		at := b.Rate
 		l.At = &at
 	}
@@ -294,7 +264,7 @@ var timelineRow = regexp.MustCompile(`^\[(\d+),(\d+)\]`)
 
 // timelineSteps reads a timeline that llvm-mca drew. D is dispatched, = waiting, e
 // executing, E executed, - waiting to retire, R retired.
-func timelineSteps(t *predict.Timeline) (steps []Step) {
+func timelineSteps(t *report.Timeline) (steps []Step) {
 	const start = 10
 	for i, line := range t.Lines {
 		m := timelineRow.FindStringSubmatch(line)

@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/diff"
+	reportpredict "profdiff/internal/report/predict"
 	"profdiff/internal/verdict"
 )
 
@@ -56,7 +57,7 @@ func pages(t testing.TB) map[string][]byte {
 		Head:    predict.Cycles{Total: 12, Issue: 7, Dependency: 5, Instructions: 36},
 		Speedup: predict.Interval{Value: 20.0 / 12, Lo: 1.4, Hi: 2},
 	}
-	all["prediction"] = render(t, FromPrediction(&predict.Machine{Version: "19", Model: llvm.Model{Name: "znver4", CPU: "znver5"}}, []*predict.Result{r}, Options{Tool: "profdiff test"}))
+	all["prediction"] = render(t, FromPrediction(reportpredict.New(&predict.Prediction{Machine: &predict.Machine{Version: "19", Model: llvm.Model{Name: "znver4", CPU: "znver5"}}, Results: []*predict.Result{r}}), Options{Tool: "profdiff test"}))
 	all["hostile"] = render(t, hostileDocument(t))
 	long := small()
 	long.Names = []string{strings.Repeat("long::", 2000), "short"}

@@ -49,12 +49,12 @@ func TestPredictionText(t *testing.T) {
 	p := prediction()
 	var b bytes.Buffer
 	for _, width := range []int{200, 80} {
-		if err := WriteText(&b, p, Options{Width: width}); err != nil {
+		if err := WriteText(&b, New(p), Options{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p.Results = append(p.Results, p.Results...)
-	if err := WriteText(&b, p, Options{}); err != nil {
+	if err := WriteText(&b, New(p), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	reporttest.Golden(t, "testdata/predict.txt", b.Bytes())
@@ -62,7 +62,7 @@ func TestPredictionText(t *testing.T) {
 
 func TestPredictionJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteJSON(&b, prediction()); err != nil {
+	if err := WriteJSON(&b, New(prediction())); err != nil {
 		t.Fatal(err)
 	}
 	reporttest.Golden(t, "testdata/predict.json", b.Bytes())

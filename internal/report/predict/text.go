@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"profdiff/internal/predict"
 	"profdiff/internal/report/text"
 )
 
@@ -20,15 +19,15 @@ type Options struct {
 
 // WriteText writes a prediction as text: in full for one or a few loops, else a
 // row for each.
-func WriteText(w io.Writer, p *predict.Prediction, opt Options) error {
-	if _, err := fmt.Fprintf(w, "predicted by %s\n", text.Printable(predictedBy(p.Machine))); err != nil {
+func WriteText(w io.Writer, d *Document, opt Options) error {
+	if _, err := fmt.Fprintf(w, "predicted by %s\n", text.Printable(predictedBy(&d.Toolchain))); err != nil {
 		return err
 	}
-	if len(p.Results) > 3 {
-		return writePredictionRows(w, p)
+	if len(d.Loops) > 3 {
+		return writePredictionRows(w, d)
 	}
-	for _, r := range p.Results {
-		if err := writeResult(w, r, opt); err != nil {
+	for i := range d.Loops {
+		if err := writeLoop(w, &d.Loops[i], opt); err != nil {
 			return err
 		}
 	}
@@ -36,25 +35,25 @@ func WriteText(w io.Writer, p *predict.Prediction, opt Options) error {
 }
 
 // predictedBy is the toolchain and the model.
-func predictedBy(m *predict.Machine) string {
-	s := fmt.Sprintf("llvm-mca of LLVM %s for %s, model %s", m.Version, m.Model.CPU, m.Model.Name)
-	if m.Model.StandIn != "" {
-		s += " of " + m.Model.StandIn + " in its place"
+func predictedBy(m *Toolchain) string {
+	s := fmt.Sprintf("llvm-mca of LLVM %s for %s, model %s", m.LLVM, m.MCPU, m.Model)
+	if m.StandIn != "" {
+		s += " of " + m.StandIn + " in its place"
 	}
-	if m.Core != nil {
-		s += "; scheduled with the widths and latencies measured on " + m.Core.Name
+	if m.Core != "" {
+		s += "; scheduled with the widths and latencies measured on " + m.Core
 	}
-	return s + fmt.Sprintf("; refill after a misprediction %s cycles (%s)", text.Cycles(m.Refill), m.RefillSource)
+	return s + fmt.Sprintf("; refill after a misprediction %s cycles (%s)", text.Cycles(m.RefillCycles), m.RefillSource)
 }
 
-func writeResult(w io.Writer, r *predict.Result, opt Options) error {
+func writeLoop(w io.Writer, r *Loop, opt Options) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
 	facts := text.Table{}
-	facts.Add("loop", r.Pair.Name)
-	facts.Add("unit", r.Pair.Unit)
-	facts.Add("rates", ratesText(r.Pair.Source))
+	facts.Add("loop", r.Function)
+	facts.Add("unit", r.Unit)
+	facts.Add("rates", ratesText(r.Rates))
 	if err := facts.Write(w); err != nil {
 		return err
 	}
@@ -66,68 +65,68 @@ func writeResult(w io.Writer, r *predict.Result, opt Options) error {
 	}
 	out := text.Table{}
 	out.Add("speed-up, predicted", intervalText(&r.Speedup))
-	if m := r.Pair.Measured; m != nil {
-		out.Add("speed-up, measured", intervalText(m)+"  ("+r.Pair.MeasuredBy+")")
+	if m := r.Measured; m != nil {
+		out.Add("speed-up, measured", intervalText(m)+"  ("+r.MeasuredBy+")")
 	}
 	if r.Program != nil {
-		out.Add("of the program, predicted", fmt.Sprintf("%s with %s of the samples in the loop", intervalText(r.Program), text.Share(*r.Pair.ProgramShare, 1)))
+		out.Add("of the program, predicted", fmt.Sprintf("%s with %s of the samples in the loop", intervalText(r.Program), text.Share(*r.ProgramShare, 1)))
 	}
-	out.Add("break-even, predicted", breakEvenText(r.BreakEven, r.Pair.Source == predict.SourceAssumed))
+	out.Add("break-even, predicted", breakEvenText(r.BreakEven, r.Rates == Assumed))
 	for _, f := range r.Flags {
 		out.Add("flag", f)
 	}
 	if err := out.Write(w); err != nil {
 		return err
 	}
-	if r.Timelines != nil {
+	if len(r.Timelines) > 0 {
 		return writeTimelines(w, r.Timelines, opt.Width)
 	}
 	return nil
 }
 
-func ratesText(s predict.Source) string {
+func ratesText(s Source) string {
 	switch s {
-	case predict.SourceMeasured:
+	case Measured:
 		return "measured: how often branches are taken and mispredicted is from branch stacks"
-	case predict.SourceGiven:
+	case Given:
 		return "given on the command line"
-	case predict.SourceKnown:
+	case Known:
 		return "known: how often branches are taken was counted, and their data is random with known odds"
-	case predict.SourceSimulated:
+	case Simulated:
 		return "simulated: how often branches are taken was counted, mispredictions are Callgrind's where they are no more than the rarer direction"
 	}
 	return "assumed: nothing is known, each way is taken half of the time and half is mispredicted"
 }
 
-func intervalText(i *predict.Interval) string {
+func intervalText(i *Interval) string {
 	return fmt.Sprintf("×%s [%s, %s]", text.Factor(i.Value), text.Factor(i.Lo), text.Factor(i.Hi))
 }
 
 // writeSplit writes where the cycles of a unit go.
-func writeSplit(w io.Writer, r *predict.Result) error {
+func writeSplit(w io.Writer, r *Loop) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
 	t := text.Table{Right: []bool{false, true, true}}
-	row := func(name string, of func(*predict.Cycles) string) {
+	row := func(name string, of func(*Side) string) {
 		t.Add(name, of(&r.Base), of(&r.Head))
 	}
 	number := func(v float64) string { return text.Digits(v) }
 	t.Add("predicted cycles per unit", "before", "after")
-	row("issue", func(c *predict.Cycles) string { return number(c.Issue) })
-	row("dependency", func(c *predict.Cycles) string { return number(c.Dependency) })
-	row("taken branches", func(c *predict.Cycles) string { return number(c.Taken) })
-	row("mispredictions", func(c *predict.Cycles) string { return number(c.Misses) })
-	row("sum", func(c *predict.Cycles) string { return number(c.Total) })
-	row("from three walks", func(c *predict.Cycles) string {
-		return number(c.Lo) + " to " + number(c.Hi)
+	row("issue", func(c *Side) string { return number(c.Issue) })
+	row("dependency", func(c *Side) string { return number(c.Dependency) })
+	row("taken branches", func(c *Side) string { return number(c.TakenBranches) })
+	row("mispredictions", func(c *Side) string { return number(c.Mispredictions) })
+	row("sum", func(c *Side) string { return number(c.CyclesPerUnit) })
+	row("from three walks", func(c *Side) string {
+		return number(c.CyclesRange[0]) + " to " + number(c.CyclesRange[1])
 	})
-	row("llvm-mca alone", func(c *predict.Cycles) string { return number(c.MCA) })
-	row("instructions", func(c *predict.Cycles) string { return number(c.Instructions) })
-	row("branches taken", func(c *predict.Cycles) string { return number(c.TakenBranches) })
-	row("branches mispredicted", func(c *predict.Cycles) string { return number(c.Mispredicted) })
-	row("cycles a misprediction", func(c *predict.Cycles) string {
-		if c.Mispredicted == 0 {
+	row("llvm-mca alone", func(c *Side) string { return number(c.Trace) })
+	row("instructions", func(c *Side) string { return number(c.InstructionsPerUnit) })
+	row("branches taken", func(c *Side) string { return number(c.TakenPerUnit) })
+	row("branches mispredicted", func(c *Side) string { return number(c.MissesPerUnit) })
+	row("cycles a misprediction", func(c *Side) string {
+		if c.MissesPerUnit == 0 {
 			return "-"
 		}
 		return number(c.MissCost)
@@ -140,19 +139,15 @@ func writeSplit(w io.Writer, r *predict.Result) error {
 }
 
 // writePaths writes the ways through both sides.
-func writePaths(w io.Writer, r *predict.Result) error {
-	if len(r.Paths[0])+len(r.Paths[1]) == 0 {
+func writePaths(w io.Writer, r *Loop) error {
+	if len(r.Base.Paths)+len(r.Head.Paths) == 0 {
 		return nil
 	}
 	t := text.Table{Right: []bool{false, false, true, true, true}}
 	t.Add("llvm-mca, predicted", "way", "instructions", "cycles of one run", "of each of many")
 	for i, name := range []string{"before", "after"} {
-		for _, p := range r.Paths[i] {
-			way := p.Name
-			if p.Listing {
-				way = "listing, which is no way"
-			}
-			t.Add(name, way, strconv.Itoa(p.Instructions), text.Cycles(p.Once), text.Digits(p.Steady))
+		for _, p := range []*Side{&r.Base, &r.Head}[i].Paths {
+			t.Add(name, p.Way(), strconv.Itoa(p.Instructions), text.Cycles(p.CyclesOnce), text.Digits(p.CyclesSteady))
 		}
 	}
 	if err := t.Write(w); err != nil {
@@ -169,8 +164,8 @@ func writePaths(w io.Writer, r *predict.Result) error {
 
 // breakEvenText says in words from how many mispredictions the code without branches is
 // faster.
-func breakEvenText(b *predict.BreakEven, assumed bool) string {
-	if b == nil || b.Verdict == predict.NoBranches {
+func breakEvenText(b *BreakEven, assumed bool) string {
+	if b == nil || b.Verdict == NoBranches {
 		return "neither side has more branches that data decide"
 	}
 	side := "after"
@@ -184,40 +179,41 @@ func breakEvenText(b *predict.BreakEven, assumed bool) string {
 	now := fmt.Sprintf("%s %s, %s a unit", word, text.Percent(b.MeasuredRate), text.Digits(b.MeasuredMisses))
 	at := fmt.Sprintf("the branchless side (%s) wins above %s mispredicted, %s a unit", side, text.Percent(b.Rate), text.Digits(b.Misses))
 	switch b.Verdict {
-	case predict.AlwaysBranchless:
+	case AlwaysBranchless:
 		return fmt.Sprintf("the branchless side (%s) wins at any rate of mispredictions (%s)", side, now)
-	case predict.NeverBranchless:
+	case NeverBranchless:
 		return fmt.Sprintf("the branchless side (%s) wins at no rate: it would take %s mispredicted (%s)", side, text.Percent(b.Rate), now)
-	case predict.Undecided:
+	case Undecided:
 		return fmt.Sprintf("%s; %s: too close to say", at, now)
-	case predict.AboveRate:
+	case AboveRate:
 		return fmt.Sprintf("%s; %s: it wins", at, now)
 	}
 	return fmt.Sprintf("%s; %s: it loses", at, now)
 }
 
 // writePredictionRows writes a row for each loop.
-func writePredictionRows(w io.Writer, p *predict.Prediction) error {
+func writePredictionRows(w io.Writer, d *Document) error {
 	t := text.Table{Right: []bool{false, true, true, true, true, true}}
 	t.Add("loop", "before, predicted", "after, predicted", "speed-up, predicted", "measured", "break-even rate, predicted")
-	for _, r := range p.Results {
+	for i := range d.Loops {
+		r := &d.Loops[i]
 		measured := "-"
-		if m := r.Pair.Measured; m != nil {
+		if m := r.Measured; m != nil {
 			measured = intervalText(m)
 		}
 		rate := "-"
-		if b := r.BreakEven; b != nil && b.Verdict != predict.NoBranches {
+		if b := r.BreakEven; b != nil && b.Verdict != NoBranches {
 			switch b.Verdict {
-			case predict.AlwaysBranchless:
+			case AlwaysBranchless:
 				rate = "always"
-			case predict.NeverBranchless:
+			case NeverBranchless:
 				rate = "never"
 			default:
 				rate = text.Percent(b.Rate)
 			}
 			rate += ", now " + text.Percent(b.MeasuredRate)
 		}
-		t.Add(r.Pair.Name, text.Digits(r.Base.Total), text.Digits(r.Head.Total), intervalText(&r.Speedup), measured, rate)
+		t.Add(r.Function, text.Digits(r.Base.CyclesPerUnit), text.Digits(r.Head.CyclesPerUnit), intervalText(&r.Speedup), measured, rate)
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
@@ -226,7 +222,8 @@ func writePredictionRows(w io.Writer, p *predict.Prediction) error {
 		return err
 	}
 	seen := make(map[string]bool)
-	for _, r := range p.Results {
+	for i := range d.Loops {
+		r := &d.Loops[i]
 		for _, f := range r.Flags {
 			if !seen[f] {
 				seen[f] = true
@@ -241,7 +238,7 @@ func writePredictionRows(w io.Writer, p *predict.Prediction) error {
 
 // writeTimelines writes two timelines beside each other if they fit, else one below the
 // other. Rows stay as llvm-mca draws them.
-func writeTimelines(w io.Writer, both *[2]predict.Timeline, width int) error {
+func writeTimelines(w io.Writer, both []Timeline, width int) error {
 	var columns [2][]string
 	var widest [2]int
 	for i := range both {
@@ -295,7 +292,7 @@ func firstRow(lines []string) int {
 
 // timelineLines are the lines of a timeline with what stands for the tabulator behind
 // mnemonics.
-func timelineLines(t *predict.Timeline, side, tab string) []string {
+func timelineLines(t *Timeline, side, tab string) []string {
 	lines := []string{side + ": " + text.Printable(t.Title), "predicted by llvm-mca, " + text.Printable(t.Note)}
 	for i, line := range t.Lines {
 		parts := strings.Split(line, "\t")

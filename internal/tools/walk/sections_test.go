@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/predict"
 	"profdiff/internal/report/branches"
 	"profdiff/internal/report/html"
+	reportpredict "profdiff/internal/report/predict"
 	"profdiff/internal/symbolizer"
 	"profdiff/internal/tools/browser"
 )
@@ -66,7 +67,7 @@ func TestBrowserAdded(t *testing.T) {
 		Pair: &predict.Pair{Name: "loop", Unit: "an iteration", Head: &predict.Side{Name: "head"}, Source: predict.SourceAssumed},
 		Head: predict.Cycles{Total: 7.5, Lo: 7, Hi: 8},
 	}
-	d.Add(html.FromPrediction(&predict.Machine{}, []*predict.Result{r}, html.Options{}))
+	d.Add(html.FromPrediction(reportpredict.New(&predict.Prediction{Machine: &predict.Machine{}, Results: []*predict.Result{r}}), html.Options{}))
 	p := show(t, d, "#view=pipeline", browser.Options{})
 	if got := eval[string](t, p, text); strings.Contains(got, "Before\n") || !strings.Contains(got, "7.500") || !strings.Contains(got, "Static model, not a measurement") {
 		t.Errorf("the page of head alone says %q", got)
@@ -86,7 +87,7 @@ func TestBrowserPrediction(t *testing.T) {
 		Speedup:   predict.Interval{Value: 20.0 / 12, Lo: 1.4, Hi: 2},
 		BreakEven: &predict.BreakEven{Base: true, Misses: 0.2, Rate: 0.1, MeasuredMisses: 0.6, MeasuredRate: 0.3, Verdict: predict.AboveRate},
 	}
-	d := html.FromPrediction(&predict.Machine{Version: "19", Model: llvm.Model{Name: "znver4", CPU: "znver5", StandIn: "znver4"}}, []*predict.Result{r}, html.Options{})
+	d := html.FromPrediction(reportpredict.New(&predict.Prediction{Machine: &predict.Machine{Version: "19", Model: llvm.Model{Name: "znver4", CPU: "znver5", StandIn: "znver4"}}, Results: []*predict.Result{r}}), html.Options{})
 	p := show(t, d, "", browser.Options{})
 	if got := eval[string](t, p, text); !strings.Contains(got, "Static model, not a measurement") || !strings.Contains(got, "simulated 30 %") || strings.Contains(got, "measured 30") {
 		t.Errorf("the page says %q", got)

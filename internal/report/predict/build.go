@@ -1,0 +1,130 @@
+package predict
+
+import (
+	"math"
+
+	"profdiff/internal/predict"
+)
+
+// New makes the document of a prediction.
+func New(p *predict.Prediction) *Document {
+	m := p.Machine
+	d := &Document{
+		Schema: Schema, Loops: []Loop{},
+		Toolchain: Toolchain{
+			LLVM: m.Version, MCPU: m.Model.CPU, Model: m.Model.Name, StandIn: m.Model.StandIn,
+			RefillCycles: m.Refill, RefillSource: m.RefillSource,
+		},
+	}
+	if m.Core != nil {
+		d.Toolchain.Core = m.Core.Name
+	}
+	for _, r := range p.Results {
+		d.Loops = append(d.Loops, newLoop(r))
+	}
+	return d
+}
+
+// DropTimelines leaves out the timelines, which only some outputs show.
+func (d *Document) DropTimelines() {
+	for i := range d.Loops {
+		d.Loops[i].Timelines = []Timeline{}
+	}
+}
+
+func newLoop(r *predict.Result) Loop {
+	l := Loop{
+		Function: r.Pair.Name, Unit: r.Pair.Unit, Rates: r.Pair.Source,
+		Base: newSide(&r.Base, r.Paths[0]), Head: newSide(&r.Head, r.Paths[1]),
+		PredictedSpeedup: r.Speedup.Value, Interval: []float64{r.Speedup.Lo, r.Speedup.Hi},
+		ProgramShare: r.Pair.ProgramShare, Flags: append([]string{}, r.Flags...), Timelines: []Timeline{},
+		Alone: r.Pair.Base == nil, Speedup: r.Speedup, Measured: r.Pair.Measured, MeasuredBy: r.Pair.MeasuredBy, Program: r.Program,
+		BreakEven: r.BreakEven, AllPaths: r.AllPaths,
+	}
+	if r.Pair.Base != nil {
+		l.Base.Name, l.Curve = r.Pair.Base.Name, curve(r)
+	}
+	if r.Pair.Head != nil {
+		l.Head.Name = r.Pair.Head.Name
+	}
+	if i := r.Pair.Measured; i != nil {
+		l.MeasuredSpeedup = &i.Value
+		if !math.IsInf(i.Hi, 1) { // a side without enough samples has no upper end
+			l.MeasuredCI = []float64{i.Lo, i.Hi}
+		}
+	}
+	if i := r.Program; i != nil {
+		l.ProgramSpeedup, l.ProgramInterval = &i.Value, []float64{i.Lo, i.Hi}
+	}
+	if b := r.BreakEven; b != nil {
+		l.BreakEvenVerdict = string(b.Verdict)
+		if b.Verdict != predict.NoBranches {
+			l.BreakEvenMissRate, l.BreakEvenMisses = &b.Rate, &b.Misses
+			l.MeasuredMissRate, l.MeasuredMissPerUnit = &b.MeasuredRate, &b.MeasuredMisses
+			l.BreakEvenSide = "head"
+			if b.Base {
+				l.BreakEvenSide = "base"
+			}
+		}
+	}
+	if r.Timelines != nil {
+		for i, side := range []string{"base", "head"} {
+			t := &r.Timelines[i]
+			l.Timelines = append(l.Timelines, Timeline{Side: side, Title: t.Title, Note: t.Note, Lines: t.Lines, Marks: t.Marks})
+		}
+	}
+	return l
+}
+
+func newSide(c *predict.Cycles, paths []*predict.Path) Side {
+	s := Side{
+		CyclesPerUnit: c.Total, CyclesRange: []float64{c.Lo, c.Hi},
+		Issue: c.Issue, Dependency: c.Dependency, TakenBranches: c.Taken, Mispredictions: c.Misses,
+		MissesPerUnit: c.Mispredicted, MissCost: c.MissCost,
+		InstructionsPerUnit: c.Instructions, TakenPerUnit: c.TakenBranches, DataBranchesPerUnit: c.DataBranches,
+		Trace: c.MCA, Throughput: c.Throughput, UnmodelledShare: c.Unmodelled, Paths: []Path{},
+	}
+	for _, p := range paths {
+		s.Paths = append(s.Paths, Path{Name: p.Name, Executable: !p.Listing, Instructions: p.Instructions, CyclesOnce: p.Once, CyclesSteady: p.Steady})
+	}
+	return s
+}
+
+// CurvePoints is the number of points of a curve, unless nothing is left of the cycles from
+// some rate on.
+const CurvePoints = 26
+
+// worstRate is the rate at which nothing is learnt.
+const worstRate = 0.5
+
+// curve is the speed-up by the rate of misses, as the prediction computes it: each miss costs
+// the same. The interval is that of the prediction, relative to its value.
+func curve(r *predict.Result) (points []Point) {
+	b := r.BreakEven
+	if b == nil || b.Verdict == predict.NoBranches || b.Misses == 0 {
+		return nil
+	}
+	branchy, branchless := &r.Base, &r.Head
+	if !b.Base {
+		branchy, branchless = branchless, branchy
+	}
+	fixed := branchy.Total - branchy.Misses
+	cost := (branchless.Total - fixed) / b.Misses
+	most := max(worstRate, min(1, 1.1*b.MeasuredRate))
+	for i := range CurvePoints {
+		rate := most * float64(i) / (CurvePoints - 1)
+		cycles := fixed + rate*branchy.DataBranches*cost
+		if !(cycles > 0) || !(branchless.Total > 0) {
+			break
+		}
+		p := Point{Rate: rate, Speedup: cycles / branchless.Total}
+		if !b.Base {
+			p.Speedup = 1 / p.Speedup
+		}
+		if v := r.Speedup.Value; v > 0 {
+			p.Lo, p.Hi = p.Speedup*r.Speedup.Lo/v, p.Speedup*r.Speedup.Hi/v
+		}
+		points = append(points, p)
+	}
+	return points
+}

@@ -1,0 +1,145 @@
+// Package predict is a prediction as it is written: one document, made once by [New], and what
+// draws it as text and JSON. Loops are written as assembly.
+package predict
+
+import "profdiff/internal/predict"
+
+// Schema is the first field of what predict prints as JSON.
+const Schema = "profdiff.predict/v1"
+
+// A Document is what predict prints as JSON. All but what is called measured is
+// predicted. null is unknown; intervals are 95 %.
+type Document struct {
+	Schema    string    `json:"schema"`
+	Toolchain Toolchain `json:"toolchain"`
+	Loops     []Loop    `json:"loops"`
+}
+
+// A Toolchain is what the prediction was made with.
+type Toolchain struct {
+	LLVM         string  `json:"llvm"`
+	MCPU         string  `json:"mcpu"`
+	Model        string  `json:"model"`
+	StandIn      string  `json:"stand_in"` // the CPU whose model it is, "" if its own
+	Core         string  `json:"core"`     // whose measured widths and latencies are used, "" for LLVM's alone
+	RefillCycles float64 `json:"refill_cycles"`
+	RefillSource string  `json:"refill_source"`
+}
+
+// A Loop is a loop on both sides.
+type Loop struct {
+	Function            string     `json:"function"`
+	Unit                string     `json:"unit"`
+	Rates               Source     `json:"rates"` // measured, given, known, simulated or assumed
+	Base                Side       `json:"base"`
+	Head                Side       `json:"head"`
+	PredictedSpeedup    float64    `json:"predicted_speedup"`
+	Interval            []float64  `json:"interval"`
+	MeasuredSpeedup     *float64   `json:"measured_speedup"`
+	MeasuredCI          []float64  `json:"measured_ci"`
+	ProgramShare        *float64   `json:"program_share"` // of the loop in the base's run
+	ProgramSpeedup      *float64   `json:"program_speedup"`
+	ProgramInterval     []float64  `json:"program_interval"`
+	BreakEvenMissRate   *float64   `json:"break_even_miss_rate"` // per execution of the branches that data decide
+	BreakEvenMisses     *float64   `json:"break_even_misses"`    // per unit
+	BreakEvenSide       string     `json:"break_even_side"`      // that has the branches: base or head
+	BreakEvenVerdict    string     `json:"break_even_verdict"`   // above, below, always, never, undecided or none
+	MeasuredMissRate    *float64   `json:"measured_miss_rate"`   // that the prediction was made with
+	MeasuredMissPerUnit *float64   `json:"measured_miss_per_unit"`
+	Flags               []string   `json:"flags"`
+	Timelines           []Timeline `json:"timelines"`
+
+	// Alone is set if head alone was predicted.
+	Alone bool `json:"-"`
+	// Speedup, Measured and Program are the speed-ups with their intervals, nil if unknown.
+	Speedup    Interval   `json:"-"`
+	Measured   *Interval  `json:"-"`
+	MeasuredBy string     `json:"-"`
+	Program    *Interval  `json:"-"`
+	BreakEven  *BreakEven `json:"-"`
+	// Curve is the speed-up by the rate of misses, nil if that decides nothing.
+	Curve []Point `json:"-"`
+	// AllPaths is set if there are no other ways than those of the sides.
+	AllPaths bool `json:"-"`
+}
+
+// What a prediction is made of.
+type (
+	// An Interval is a value with its interval.
+	Interval = predict.Interval
+	// A BreakEven is the rate of misses from which one side is faster.
+	BreakEven = predict.BreakEven
+	// A BreakEvenVerdict says which side wins at the rate at hand.
+	BreakEvenVerdict = predict.BreakEvenVerdict
+	// A Source says where rates of branches are from.
+	Source = predict.Source
+)
+
+// The sources of rates.
+const (
+	Measured  = predict.SourceMeasured
+	Given     = predict.SourceGiven
+	Known     = predict.SourceKnown
+	Simulated = predict.SourceSimulated
+	Assumed   = predict.SourceAssumed
+)
+
+// The verdicts of a break-even.
+const (
+	AlwaysBranchless = predict.AlwaysBranchless
+	NeverBranchless  = predict.NeverBranchless
+	AboveRate        = predict.AboveRate
+	BelowRate        = predict.BelowRate
+	Undecided        = predict.Undecided
+	NoBranches       = predict.NoBranches
+)
+
+// A Point is a speed-up at a rate of misses from 0 to 1.
+type Point struct{ Rate, Speedup, Lo, Hi float64 }
+
+// A Side is where the cycles of a unit go on one side.
+type Side struct {
+	CyclesPerUnit       float64   `json:"cycles_per_unit"`
+	CyclesRange         []float64 `json:"cycles_range"` // over the walks
+	Issue               float64   `json:"issue"`
+	Dependency          float64   `json:"dependency"`
+	TakenBranches       float64   `json:"taken_branches"`
+	Mispredictions      float64   `json:"mispredictions"`
+	MissesPerUnit       float64   `json:"misses_per_unit"`
+	MissCost            float64   `json:"miss_cost"`
+	InstructionsPerUnit float64   `json:"instructions_per_unit"`
+	TakenPerUnit        float64   `json:"taken_per_unit"`
+	DataBranchesPerUnit float64   `json:"data_branches_per_unit"`
+	Trace               float64   `json:"trace"` // llvm-mca's cycles of the trace
+	Throughput          float64   `json:"throughput"`
+	UnmodelledShare     float64   `json:"unmodelled_share"`
+	Paths               []Path    `json:"paths"`
+
+	Name string `json:"-"` // of the side
+}
+
+// A Path is a way through the code, as llvm-mca simulates it.
+type Path struct {
+	Name         string  `json:"name"`
+	Executable   bool    `json:"executable"` // false: the listing as it stands
+	Instructions int     `json:"instructions"`
+	CyclesOnce   float64 `json:"cycles_once"`
+	CyclesSteady float64 `json:"cycles_steady"`
+}
+
+// A Timeline is a drawing of llvm-mca's.
+type Timeline struct {
+	Title string   `json:"-"`
+	Side  string   `json:"side"`
+	Note  string   `json:"note"`
+	Lines []string `json:"lines"`
+	Marks []string `json:"marks"` // by line
+}
+
+// Way names the path.
+func (p *Path) Way() string {
+	if !p.Executable {
+		return "listing, which is no way"
+	}
+	return p.Name
+}
