@@ -69,7 +69,7 @@ func (f *File) reason(c *Claim) {
 		if c.Warned {
 			c.Reason = fmt.Sprintf("more than %s; %s", c.WarnText, c.Reason)
 		}
-		if c.Single() || c.Runs < f.Defaults.Require.Runs && c.Capped {
+		if c.Method.Single() || c.Runs < f.Defaults.Require.Runs && c.Capped {
 			c.Reason += "; " + f.capReason(c)
 		}
 	case verdict.WarnExceeded:

@@ -85,6 +85,10 @@ const (
 	Exact         Method = "exact" // counted, not sampled, and without any variance
 )
 
+// Single reports whether there is one sampled run a side, of which only the noise of
+// sampling is known.
+func (m Method) Single() bool { return m == Sampling || m == SamplingExact }
+
 // LeastRuns is the number of runs a side below which a verdict is capped: no test tells a
 // change of the program from one of the machine then.
 const LeastRuns = 4

@@ -91,12 +91,6 @@ func (f *Finding) Estimate() *stats.Estimate { return &f.estimate }
 // WithinNoise reports whether noise alone can explain the change.
 func (f *Finding) WithinNoise() bool { return f.CI.Contains(1) }
 
-// Single reports whether there is one sampled run a side, of which only the noise of
-// sampling is known.
-func (f *Finding) Single() bool { return single(f.Method) }
-
-func single(m stats.Method) bool { return m == stats.Sampling || m == stats.SamplingExact }
-
 // Grew reports whether P is that of a growth.
 func (f *Finding) Grew() bool { return f.estimate.Above(1) < f.estimate.Below(1) }
 
@@ -150,7 +144,7 @@ func (f *Finding) decide(bound, enough, margin float64) {
 	switch {
 	case f.Given != "":
 		f.Verdict = f.Given
-	case f.Single():
+	case f.Method.Single():
 		// One run a side tells nothing of how runs differ.
 		f.Verdict = Inconclusive
 	case shown && f.Presence == BaseOnly:
@@ -188,7 +182,7 @@ func (f *Finding) Text() string {
 	switch {
 	case !f.Tested:
 		return "-"
-	case f.Single() && f.WithinNoise() && known || f.Verdict == Unchanged:
+	case f.Method.Single() && f.WithinNoise() && known || f.Verdict == Unchanged:
 		return "~"
 	case f.Verdict != Inconclusive:
 		return string(f.Verdict)

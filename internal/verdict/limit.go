@@ -87,9 +87,6 @@ type Limit struct {
 	Warned, WarnLeftOpen bool
 }
 
-// Single reports whether there is one sampled run a side.
-func (l *Limit) Single() bool { return single(l.Method) }
-
 // Bound is the limit that decides.
 func (l *Limit) Bound() float64 {
 	if l.Fail != nil {
@@ -180,7 +177,7 @@ func (r *LimitRule) says(l *Limit, warned bool) (Verdict, Basis) {
 			return highest.Above(limit) != 0
 		}
 		// One run tells nothing of how runs differ.
-		return !l.Single() && r.Excludes(highest, limit)
+		return !l.Method.Single() && r.Excludes(highest, limit)
 	}
 	switch {
 	case proven && l.FewSamples:

@@ -156,9 +156,7 @@ type Event struct {
 func (e *Event) Shares() bool { return e.Normalization.Mode == OfTotal }
 
 // Single reports whether there is one run a side, whose intervals know sampling noise only.
-func (e *Event) Single() bool { return single(e.Total.Method) }
-
-func single(m stats.Method) bool { return m == stats.Sampling || m == stats.SamplingExact }
+func (e *Event) Single() bool { return e.Total.Method.Single() }
 
 // A Function is a function in one event.
 type Function struct {

@@ -87,7 +87,7 @@ func sizes(t *compare.Tree) []int32 {
 // decide finds the frames that changed.
 func decide(c *compare.Comparison, event int, tree *compare.Tree, found func(compare.TreeNode, FrameFlags)) {
 	e, opt := &c.Events[event], &c.Options
-	if e.Withheld != "" || single(e.Total.Method) || e.Total.Withheld {
+	if e.Withheld != "" || e.Total.Method.Single() || e.Total.Withheld {
 		return
 	}
 	var heavy []compare.TreeNode

@@ -161,9 +161,9 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 		fmt.Fprintf(out, "**%s is unchanged** within %s", name, text.RoughPercent(d.c.Design.Margin))
 	case total.Withheld:
 		fmt.Fprintf(out, "**%s: no verdict**, it is withheld (%s)", name, text.MarkdownProse(e.Withheld, maxMarkdownWarning))
-	case single(total.Method) && total.WithinNoise:
+	case total.Method.Single() && total.WithinNoise:
 		fmt.Fprintf(out, "**%s: no verdict**, the difference is within sampling noise", name)
-	case single(total.Method):
+	case total.Method.Single():
 		fmt.Fprintf(out, "**%s: no verdict** from one run a side, though the difference is beyond sampling noise", name)
 	case total.RunsNeeded >= 1000:
 		fmt.Fprintf(out, "**%s: inconclusive**, 1000 runs a side and more would be needed", name)
@@ -244,7 +244,7 @@ func (d *markdownDiff) functions(out *strings.Builder, e *markdownEvent, tables 
 		switch {
 		case e.Withheld != "":
 			why = ": verdicts are withheld, " + text.MarkdownProse(e.Withheld, maxMarkdownWarning)
-		case single(e.Total.Method):
+		case e.Total.Method.Single():
 			why = ": one run a side does not tell how runs differ"
 		}
 		fmt.Fprintf(out, "**No function changed decidably**%s. ", why)
@@ -280,7 +280,7 @@ func (d *markdownDiff) counts(e *markdownEvent) string {
 		shifts = " (cost that moved between functions counts once)"
 	}
 	s := fmt.Sprintf("%d of %d functions were tested%s: ", tested, len(e.Functions), shifts)
-	if single(e.Total.Method) {
+	if e.Total.Method.Single() {
 		s += fmt.Sprintf("%d differ by more than sampling noise.", beyond)
 	} else {
 		s += fmt.Sprintf("%d improved, %d regressed, %d unchanged within %s, %d inconclusive", counts[verdict.Improved], counts[verdict.Regressed],
@@ -401,7 +401,7 @@ func (d *markdownDiff) legend(out *strings.Builder) {
 	}
 	out.WriteString("\n<details><summary>How to read this</summary>\n\n")
 	fmt.Fprintf(out, "- Base and head are %s, %s, means over runs. The ratio is head over base as the test estimates it.\n", what, costs)
-	if single(d.c.Events[0].Total.Method) {
+	if d.c.Events[0].Total.Method.Single() {
 		out.WriteString("- Nothing is called improved or regressed from one run a side: how much runs of one side differ is unknown.\n")
 	} else {
 		fmt.Fprintf(out, "- Improved and regressed hold against the noise between runs: of the functions called so, up to %s may be false. Unchanged means that a change of more than %s is excluded, inconclusive that neither is shown.\n",

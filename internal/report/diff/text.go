@@ -152,7 +152,7 @@ func writeEventSummary(w io.Writer, c *Document, e *Event, t tally) error {
 		fmt.Fprintf(out, "95%% intervals cover %s", noise(e, c))
 	}
 	tested, counts := t.verdicts()
-	if single(total.Method) {
+	if total.Method.Single() {
 		out.WriteString("; ~ marks changes within it\n")
 	} else {
 		fmt.Fprintf(out, "\n%d of %d %s tested: %d improved, %d regressed, %d unchanged within %s, %d inconclusive\n", tested, t.all, t.what,
@@ -194,7 +194,7 @@ func factorText(n *Normalization) string {
 func noise(e *Event, c *Document) string {
 	m := e.Total.Method
 	switch {
-	case single(m):
+	case m.Single():
 		if e.Bursts {
 			return "sampling noise and bursts only, one run a side: how runs differ is unknown"
 		}
