@@ -109,6 +109,10 @@ type Table struct {
 	Warnings []string
 }
 
+// Counted reports whether all was counted, by a simulation: nothing is estimated and
+// nothing tested.
+func (t *Table) Counted() bool { return t.Tier == TierSimulated }
+
 // An Account follows what was read: In = Used + Dropped.
 type Account struct {
 	In, Used int64

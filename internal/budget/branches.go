@@ -47,7 +47,7 @@ func (k *check) branchClaims(r *Result) {
 				}
 				n += x.NMisses
 			}
-			counted = counted && t.Tier == branch.TierSimulated
+			counted = counted && t.Counted()
 			divisor := 1.0
 			if k.byWork() {
 				var err error
@@ -57,7 +57,7 @@ func (k *check) branchClaims(r *Result) {
 			}
 			count := func(v float64) stats.WeightedCount {
 				w := stats.WeightedCount{Weight: v / divisor}
-				if t.Tier != branch.TierSimulated && v > 0 {
+				if !t.Counted() && v > 0 {
 					// Misses that are seen are independent at best.
 					w.WeightSq = w.Weight * w.Weight / max(1, float64(n))
 				}

@@ -28,7 +28,7 @@ func (in *SideInput) rates() Rates {
 		return Rates{Source: SourceAssumed}
 	}
 	source := SourceMeasured
-	if t.Tier == branch.TierSimulated {
+	if t.Counted() {
 		source = SourceSimulated
 	}
 	known := make(map[uint64]flow.Branch)

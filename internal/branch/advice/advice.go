@@ -153,7 +153,7 @@ func advise(t *branch.Table, b *branch.Branch, code *code.Files) *branch.Advice 
 	default:
 		return nil
 	}
-	if t.Tier == branch.TierSimulated {
+	if t.Counted() {
 		a.Against = append(a.Against, "the predictor is simulated: a CPU may learn what it does not")
 	}
 	return a

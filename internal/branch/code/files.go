@@ -34,7 +34,7 @@ type File struct {
 // code is not read: it changes while it runs.
 type Files struct {
 	files  *symbolizer.Files
-	Arm    armTools
+	arm    armTools
 	byDSO  map[int]*File // of those that are one file
 	opened map[*symbolizer.Object]opened
 	// Recorded are the functions that the recording has of a file, nil for none.
@@ -109,7 +109,7 @@ func (c *Files) open(o *symbolizer.Object, base uint64, path string) opened {
 		opt.Symbols = objfile.MergeSymbols(tables...)
 	}
 	if o.File().Arch() == "arm" {
-		d, err := c.Arm.decoder(o)
+		d, err := c.arm.decoder(o)
 		if err != nil {
 			return opened{why: fmt.Sprintf("32-bit Arm code, which llvm-objdump decodes (%v)", err)}
 		}
@@ -136,7 +136,7 @@ func (c *Files) NameOf(d *perfsession.DSO, off uint64) (path, buildID string) {
 
 // Close closes the files.
 func (c *Files) Close() {
-	c.Arm.close()
+	c.arm.close()
 	if c.files != nil {
 		c.files.Close()
 	}

@@ -19,9 +19,9 @@ import (
 
 // armTools decode 32-bit Arm code, A32 and Thumb, by llvm-objdump.
 type armTools struct {
-	Looked bool
+	looked bool
 	tool   *llvm.Toolchain
-	Err    error    // why it cannot be used
+	err    error    // why it cannot be used
 	copies []string // of files that are in archives
 }
 
@@ -35,14 +35,14 @@ const (
 )
 
 func (t *armTools) decoder(o *symbolizer.Object) (*armDecoder, error) {
-	if !t.Looked {
-		t.Looked = true
-		if t.tool, t.Err = llvm.Find(context.Background(), ""); t.Err == nil {
+	if !t.looked {
+		t.looked = true
+		if t.tool, t.err = llvm.Find(context.Background(), ""); t.err == nil {
 			t.tool.Timeout = armTimeout
 		}
 	}
-	if t.Err != nil {
-		return nil, t.Err
+	if t.err != nil {
+		return nil, t.err
 	}
 	d := &armDecoder{tool: t.tool, file: o.File(), states: o.File().CodeStates()}
 	var ok bool

@@ -2,6 +2,7 @@ package code
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -160,6 +161,18 @@ func openArm(t *testing.T, path string) (*Files, *disasm.Code, *symbolizer.Objec
 	return b, found.Code, found.Object
 }
 
+// TestArmWithoutTools says what is missing if nothing decodes the code.
+func TestArmWithoutTools(t *testing.T) {
+	for _, program := range branchtest.ArmPrograms(t) {
+		b := New(symbolizer.NewFiles(branchtest.SearchPath(filepath.Dir(program))))
+		defer b.Close()
+		b.arm.looked, b.arm.err = true, errors.New("llvm-mca and llvm-objdump are not installed")
+		if found, why := b.At("/"+filepath.Base(program), "", 0); found != nil || why != "32-bit Arm code, which llvm-objdump decodes (llvm-mca and llvm-objdump are not installed)" {
+			t.Errorf("without llvm-objdump: %q", why)
+		}
+	}
+}
+
 func TestArmCode(t *testing.T) {
 	for name, program := range branchtest.ArmPrograms(t) {
 		t.Run(name, func(t *testing.T) {
@@ -268,7 +281,7 @@ func TestArmArchive(t *testing.T) {
 		if i, ok := found.Decode(branchtest.AddressOf(symbols, "pick")); !ok || i.Len == 0 {
 			t.Errorf("%+v", i)
 		}
-		copies := b.Arm.copies
+		copies := b.arm.copies
 		b.Close()
 		for _, name := range copies {
 			if _, err := os.Stat(name); err == nil {

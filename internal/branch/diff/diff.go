@@ -170,7 +170,7 @@ func Compare(base, head []*branch.Table, opt Options) (*Result, error) {
 		}
 	}
 	c := &comparison{
-		opt: &opt, d: &Result{Base: base, Head: head, Margin: opt.Margin, Counted: base[0].Tier == branch.TierSimulated},
+		opt: &opt, d: &Result{Base: base, Head: head, Margin: opt.Margin, Counted: base[0].Counted()},
 		base: newSide("base", base), head: newSide("head", head), tests: stats.New(verdict.Level),
 	}
 	if err := c.comparable(); err != nil {
@@ -216,8 +216,8 @@ type comparison struct {
 // comparable refuses what can never be compared, and notes what differs.
 func (c *comparison) comparable() error {
 	a, b := c.base.tables[0], c.head.tables[0]
-	if (a.Tier == branch.TierSimulated) != (b.Tier == branch.TierSimulated) {
-		if b.Tier == branch.TierSimulated {
+	if a.Counted() != b.Counted() {
+		if b.Counted() {
 			a, b = b, a
 		}
 		return fmt.Errorf("%s is simulated, %s is not: a simulated predictor cannot be compared with a CPU", a.Name, b.Name)
@@ -229,7 +229,7 @@ func (c *comparison) comparable() error {
 			}
 		}
 	}
-	if a.Tier == branch.TierSimulated && len(c.base.rows) > 0 && len(c.head.rows) > 0 && c.base.byLine() != c.head.byLine() {
+	if a.Counted() && len(c.base.rows) > 0 && len(c.head.rows) > 0 && c.base.byLine() != c.head.byLine() {
 		return fmt.Errorf("%s and %s: one names branches, the other lines only: record both with --dump-instr=yes", a.Name, b.Name)
 	}
 	c.d.Different = differences(a, b)
@@ -246,7 +246,7 @@ func differences(a, b *branch.Table) (list []string) {
 	differ("tier", string(a.Tier), string(b.Tier))
 	differ("architecture", a.Arch, b.Arch)
 	differ("CPU", a.CPU, b.CPU)
-	if a.Tier == branch.TierSimulated {
+	if a.Counted() {
 		return list
 	}
 	events := func(t *branch.Table) string {

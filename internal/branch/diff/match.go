@@ -400,7 +400,7 @@ func (m *matcher) shifts(a, b []int) map[string]int64 {
 // byOrder pairs what is left of functions of which no lines are known, if there are as
 // many branches of each kind and all that were executed are known.
 func (m *matcher) byOrder(g *functionGroup) {
-	if m.base.tables[0].Tier != branch.TierSimulated {
+	if !m.base.tables[0].Counted() {
 		return
 	}
 	a, b := m.openBase(g), m.openHead(g)

@@ -188,7 +188,7 @@ func relativeVariance(t *branch.Table, counts branch.Counts) float64 {
 			samples += e.Samples
 		}
 	}
-	if t.Tier == branch.TierSimulated || samples == 0 {
+	if t.Counted() || samples == 0 {
 		return 0
 	}
 	return 1 / float64(samples)

@@ -66,7 +66,7 @@ func (c *comparison) branch(i, j int) BranchChange {
 		if out.Match = ByCode; gone == sameBuild {
 			out.Match = ByAddress
 		}
-		if c.base.tables[0].Tier != branch.TierSimulated {
+		if !c.base.tables[0].Counted() {
 			out.Note = "not seen on the other side, where it is"
 		}
 	case absent:

@@ -82,7 +82,7 @@ func TestSimulatedMessageHeap(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", test.side, diff)
 		}
-		if table.Tier != branch.TierSimulated || table.Cost != nil || table.Branches[0].CyclesLost != nil {
+		if !table.Counted() || table.Cost != nil || table.Branches[0].CyclesLost != nil {
 			t.Errorf("%s: tier %s, cost %v", test.side, table.Tier, table.Cost)
 		}
 		again := readSimulated(t, file, &branch.Options{})

@@ -103,7 +103,7 @@ func writeBranchesDiffFacts(w io.Writer, d *diff.Result) error {
 func sideText(runs []*branch.Table) string {
 	t := runs[0]
 	kind := fmt.Sprintf("tier %s, %s", t.Tier, t.Tier.Describe())
-	if t.Tier == branch.TierSimulated {
+	if t.Counted() {
 		kind += " by " + t.Format
 	}
 	if len(runs) == 1 {

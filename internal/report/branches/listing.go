@@ -58,7 +58,7 @@ func WriteListing(w io.Writer, t *branch.Table, l *annotate.Listing, source Sour
 // listingCounts says what counts are of.
 func listingCounts(t *branch.Table) string {
 	switch {
-	case t.Tier == branch.TierSimulated:
+	case t.Counted():
 		return "exact, of the whole run"
 	case t.Scaled:
 		return "estimates for the whole recording"

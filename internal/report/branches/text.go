@@ -72,7 +72,7 @@ func writeBranchesHidden(w io.Writer, few, more int) error {
 }
 
 func writeBranchFacts(w io.Writer, t *branch.Table) error {
-	if t.Tier == branch.TierSimulated {
+	if t.Counted() {
 		return writeSimulatedFacts(w, t)
 	}
 	var names []string
@@ -169,7 +169,7 @@ func branchAccount(a *branch.Account) string {
 
 // Accounting is what became of samples and entries, in one line.
 func Accounting(t *branch.Table) string {
-	if t.Tier == branch.TierSimulated {
+	if t.Counted() {
 		return "no samples: all is counted: " + simulatedCounts(t)
 	}
 	if isSampled(t) {
@@ -194,7 +194,7 @@ func branchColumns(t *branch.Table) []branchColumn {
 		}
 		return text.Weight(*v, "count")
 	}
-	simulated := t.Tier == branch.TierSimulated
+	simulated := t.Counted()
 	columns := []branchColumn{
 		text.Right("cycles lost", func(b *branch.Branch) string {
 			if b.CyclesLost == nil {

@@ -110,7 +110,7 @@ func branchCards(t *branch.Table) []Card {
 	if t.Samples.In > 0 {
 		quality.Note = fmt.Sprintf("of %s, %s lost", count(t.Samples.In), count(t.Samples.Lost))
 	}
-	if t.Tier == branch.TierSimulated {
+	if t.Counted() {
 		quality.Base, quality.Note = "Counted", "a simulator counted all"
 	}
 	return append(cards, quality)
@@ -131,7 +131,7 @@ func (o *Options) branchSource(t *branch.Table) *BranchSource {
 		s.Events = append(s.Events, name)
 	}
 	switch {
-	case t.Tier == branch.TierSimulated:
+	case t.Counted():
 		s.Counts = "counted by a simulator"
 	case t.Scaled:
 		s.Counts = "estimates for the whole recording"
