@@ -308,7 +308,11 @@ func TestHostCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, host, ok := strings.Cut(string(out.stdout), "Host CPU: "); ok {
-		if host, _, _ = strings.Cut(host, "\n"); host != got {
+		host, _, _ = strings.Cut(host, "\n")
+		if host != got && strings.Contains(string(data), " hypervisor") {
+			t.Skipf("HostCPU = %q, LLVM says %q: it goes by features, some of which a virtual machine may hide", got, host)
+		}
+		if host != got {
 			t.Errorf("HostCPU = %q, LLVM says %q (%s)", got, host, filepath.Base(tc.MCA))
 		}
 	}
