@@ -41,7 +41,7 @@ func (w *work) doubt(c *Cycles) float64 {
 	add(t.Indirect > 0, doubtIndirect)
 	add(c.Unmodelled > 0.1 || w.unparsable > 0, doubtUnknown)
 	add(w.side.Loop >= 0 && root.Loops[w.side.Loop].Irreducible || root.Incomplete != "", doubtEntries)
-	add(slices.ContainsFunc(t.Steps, func(s flow.Step) bool {
+	add(slices.ContainsFunc(flow.Sites(t), func(s flow.Site) bool {
 		op, _ := asm.OperationOf(s.Graph.Arch, s.Inst().Text)
 		return op.Class == asm.ClassDivide
 	}), doubtDivide)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -107,21 +108,9 @@ func (c *Core) fuse(arch asm.Arch, all Timings, at flow.Site, t *timing) {
 // Region is every instruction that walks run, once, to ask what it takes.
 func Region(arch asm.Arch, name string, walks []*flow.Trace) (r llvm.Region, sites []flow.Site) {
 	r.Name = name + ", instructions"
-	seen := make(map[flow.Site]bool)
-	for _, t := range walks {
-		for i := range t.Steps {
-			s := t.Steps[i].Site
-			if seen[s] {
-				continue
-			}
-			seen[s] = true
-			line := asm.StandIn(arch, s.Inst(), nil)
-			if line == "" {
-				line = "nop"
-			}
-			r.Lines = append(r.Lines, line)
-			sites = append(sites, s)
-		}
+	sites = flow.Sites(walks...)
+	for _, s := range sites {
+		r.Lines = append(r.Lines, cmp.Or(asm.StandIn(arch, s.Inst(), nil), "nop"))
 	}
 	return r, sites
 }

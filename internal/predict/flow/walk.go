@@ -79,6 +79,21 @@ type Trace struct {
 	Indirect int
 }
 
+// Sites are the instructions that traces run, each once, in the order in which they are
+// first run.
+func Sites(traces ...*Trace) (sites []Site) {
+	seen := make(map[Site]bool)
+	for _, t := range traces {
+		for i := range t.Steps {
+			if s := t.Steps[i].Site; !seen[s] {
+				seen[s] = true
+				sites = append(sites, s)
+			}
+		}
+	}
+	return sites
+}
+
 // Works reports whether there is anything but branches.
 func (t *Trace) Works() bool {
 	for i := range t.Steps {
