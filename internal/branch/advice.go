@@ -32,7 +32,7 @@ type Advice struct {
 	// rate is not known, so that the Condition is open.
 	Rate      *float64
 	BreakEven float64
-	// RuleOfThumb is set if BreakEven is that of a usual branch and not of this one.
+	// RuleOfThumb is set if BreakEven holds for a usual branch and was not estimated for this one.
 	RuleOfThumb bool
 	// Share is what the misses cost, as a part of the [Stake].
 	Share float64

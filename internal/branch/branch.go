@@ -1,22 +1,22 @@
-// Package branch attributes branch misses to branches.
+// Package branch has what recordings say of the branches of a program, in one form for all
+// kinds of recordings.
 //
-// What a recording can tell depends on its kind, the [Tier]. Branch stacks (LBR of
-// Intel and AMD, BRBE of Arm) name the branch exactly but hold branches that were
-// taken only: a conditional branch that was mispredicted and not taken shows up, if
-// at all, as a gap of many cycles. What is not known stays unknown, it is never
-// taken as zero.
+//  1. What a recording can tell depends on its kind, the [Tier]. A [Table] has what all
+//     have, and a part for what only branch stacks tell ([StackTable]) or only samples of
+//     single addresses and counters do ([SampledTable]); so has each [Branch].
+//  2. Package recording reads a recording and asks the package of its kind for the table:
+//     simulated, stacks, samples or totals. These stand on code (binaries), events (what
+//     is counted), counters, estimate (intervals) and skid (branches before a sample).
+//  3. Packages advice, annotate and diff say what to do about branches, list their code,
+//     and compare two sides.
 //
-// Samples of misses that are imprecise are some instructions behind their branches. A
-// [Walker] finds the branches that may have led there, a [Skid] how likely each is;
-// internal/tools/skid/acceptance.md says how often that is right.
-//
-// Entries follow struct perf_branch_entry in include/uapi/linux/perf_event.h and the
-// field brstack of perf-script(1).
+// Branch stacks (LBR of Intel and AMD, BRBE of Arm) name the branch exactly but hold
+// branches that were taken only: a conditional branch that was mispredicted and not taken
+// shows up, if at all, as a gap of many cycles. What is not known stays unknown, it is
+// never taken as zero.
 package branch
 
-import (
-	"profdiff/internal/symbolizer"
-)
+import "profdiff/internal/symbolizer"
 
 // A Tier says what a table was made from, best first.
 type Tier string
@@ -90,7 +90,7 @@ type Table struct {
 	// count entries of stacks.
 	Scaled  bool
 	Samples Account // of the recording
-	// Cost is that of a mispredicted branch without one of its own, nil if unknown.
+	// Cost is what a miss costs at a branch without a cost of its own, nil if unknown.
 	Cost *Cost
 	// Instructions and Cycles are the totals of the recording, nil if unknown.
 	Instructions, Cycles *float64
@@ -260,7 +260,7 @@ func (l *Loss) ShareOf(cycles *float64) {
 type Branch struct {
 	Place
 	Kind Kind
-	// PMU is that of the core that the misses were on, "" if there is one kind.
+	// PMU names the kind of core that the misses were on, "" if there is one kind.
 	PMU string
 
 	// Executed, Taken, NotTaken and Misses are in executions of the recording, or in
@@ -276,7 +276,7 @@ type Branch struct {
 	N, NTaken, NMisses, Samples int64
 	PTaken                      *Estimate
 	Rate                        *Rate
-	// Classes are those that the rate may be in, none if there are too few samples.
+	// Classes are what the rate leaves possible, none if there are too few samples.
 	Classes []Class
 	// Enough is set if there are at least MinMisses misses, or no misses are known.
 	Enough bool

@@ -145,7 +145,7 @@ func SpanCalibrated(list []CalibratedCost) *Cost {
 	return &c
 }
 
-// CostOn is that of a miss without one from the recording itself: what the user says, what
+// CostOn is what a miss costs if the recording itself does not tell: what the user says, what
 // was calibrated on the core that the recording names, or what the table has. Nothing
 // is taken from another core in silence: the warning is "" if there is none.
 func (o *Options) CostOn(cpuid string) (c *Cost, warning string) {

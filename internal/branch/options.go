@@ -15,7 +15,7 @@ type Options struct {
 	Events []string
 	// Names say where names and binaries are looked for. Files is not used.
 	Names symbolizer.Options
-	// Cost is that of a miss, nil to take that of the CPU that the recording names.
+	// Cost is what a miss costs, nil to look up the CPU that the recording names.
 	Cost *Cost
 	// Calibrated are costs that were measured on cores: those of the CPU that the
 	// recording names count more than the table, less than the recording's own.

@@ -36,10 +36,10 @@ type Function struct {
 	Name         string // "" if it is not known
 	File         string
 	Line         int64
-	// Misses are those of samples in the function: the branches may be in others.
+	// Misses are counted where samples are: their branches may be in other functions.
 	Misses                         Amount
 	Branches, Instructions, Cycles *Amount
-	// Share is that of all misses of the PMU.
+	// Share is the part of all misses of the PMU.
 	Share *float64
 	// Rate is misses per branch, both of samples in the function.
 	Rate, MPKI *Ratio
@@ -141,7 +141,7 @@ type RowCandidate struct {
 	Kind Kind
 	// Part is how likely it is this one, on average over the samples of the row.
 	Part float64
-	// Grouped is set if it is part of the row: all its samples are those of the row.
+	// Grouped is set if it is part of the row: it has the same samples.
 	Grouped bool
 }
 
@@ -150,7 +150,7 @@ type Amount struct {
 	Value float64
 	// CI is the 95 % interval; both ends are Value if it was counted.
 	CI [2]float64
-	// Samples are those it is estimated from, Effective as many of equal weight would
+	// Samples are what it is estimated from, Effective as many of equal weight would
 	// tell as much.
 	Samples   int64
 	Effective float64

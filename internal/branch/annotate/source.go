@@ -10,7 +10,7 @@ type Frame = symbolizer.Frame
 
 // Frames returns for each branch of the table, in their order, the functions at
 // it, innermost first; nil if these are not known. Where the recording does not have
-// them they are those of binaries under the search paths.
+// them they come from binaries under the search paths.
 func Frames(t *branch.Table, paths []symbolizer.SearchPath) [][]Frame {
 	a := newAnnotator(paths)
 	defer a.close()

@@ -64,7 +64,7 @@ func (t Tally) Unit() float64 {
 }
 
 const (
-	// fewSamples are those below which the logarithm of a count is not normal.
+	// With fewer than fewSamples the logarithm of a count is not normal.
 	fewSamples = 30
 )
 

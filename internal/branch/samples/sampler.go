@@ -29,7 +29,7 @@ type Sampler struct {
 	events []eventSamples // by index in File.Attrs
 	byKey  map[code.Place]int32
 	places []place
-	// cpus are those that samples ran on.
+	// cpus are where samples ran.
 	cpus     map[uint32]struct{}
 	Counters counters.Reads
 }
@@ -40,7 +40,7 @@ type eventSamples struct {
 
 type sampleAt struct {
 	place  int32
-	exact  bool // the address is that of the instruction
+	exact  bool // the address is exactly the instruction
 	weight uint64
 }
 

@@ -20,7 +20,7 @@ import (
 	"profdiff/internal/callgrind"
 )
 
-// simulatedEvents are those that are read: instructions and what the predictor of
+// simulatedEvents are the events that are read: instructions and what the predictor of
 // Callgrind and Cachegrind (--branch-sim=yes) counts, conditional and indirect.
 var simulatedEvents = [...]struct {
 	name   string

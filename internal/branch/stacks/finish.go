@@ -60,7 +60,7 @@ func (c *Collector) Finish(t *branch.Table, opt *branch.Options, z *symbolizer.S
 	order(t.Branches)
 }
 
-// Check says what is missing that makes a table pointless. names are those of the
+// Check says what is missing that makes a table pointless. names are of the
 // events, hint is how to get branch stacks.
 func (c *Collector) Check(opt *branch.Options, names []string, hint string) error {
 	if err := opt.Missing(names); err != nil {
@@ -320,7 +320,7 @@ func (f *finisher) amounts(b *branch.Branch, s *site, m *moments) {
 	b.Lose(n, f.t.Cycles)
 }
 
-// weight is that of some executions in the recording, with its variance. Those of one
+// weight is what some executions weigh in the recording, with its variance. Those of one
 // sample are not independent.
 func (f *finisher) weight(m *moments, what vector) stats.WeightedCount {
 	return stats.WeightedCount{Weight: f.scale * m.total(what), WeightSq: f.scale * f.scale * m.squares(what)}
