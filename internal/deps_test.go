@@ -84,7 +84,10 @@ var policy = map[string][]string{
 
 // libraries are those that few packages may import: who needs what they give asks these.
 var libraries = map[string][]string{
+	"compress/bzip2":                     {},
+	"compress/flate":                     {},
 	"compress/gzip":                      {},
+	"compress/zlib":                      {"objfile"},
 	"debug/dwarf":                        {"objfile"},
 	"debug/elf":                          {"objfile"},
 	"github.com/chromedp/chromedp":       {},
@@ -97,6 +100,59 @@ var libraries = map[string][]string{
 	"go.yaml.in/yaml/v3":                 {},
 	"golang.org/x/arch/x86/x86asm":       {"disasm"},
 	"os/exec":                            {"branch/branchtest", "llvm", "record/command"},
+}
+
+// openers are files that open what is no input of a user, each for a reason. All else that
+// a user names, package input opens.
+var openers = map[string]string{
+	"objfile/elf.go":                  "object files, which debug information names",
+	"llvm/cpu.go":                     "what the kernel says of the CPU",
+	"llvm/objdump.go":                 "object files",
+	"record/machine.go":               "what the kernel says of the machine",
+	"record/recording.go":             "notes that record wrote",
+	"record/samples.go":               "recordings that record wrote",
+	"record/symbols.go":               "object files, and the kernel's symbols",
+	"report/reporttest/reporttest.go": "expected outputs of tests",
+	"../cmd/profdiff/check_out.go":    "the end of an output that grows",
+}
+
+// TestOpeners looks for files that open files.
+func TestOpeners(t *testing.T) {
+	used := make(map[string]bool)
+	visit := func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || path == "tools" || path == "input"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, call := range []string{"os.Open(", "os.ReadFile("} {
+			if !strings.Contains(string(text), call) {
+				continue
+			}
+			used[filepath.ToSlash(path)] = true
+			if _, ok := openers[filepath.ToSlash(path)]; !ok {
+				t.Errorf("%s calls %s…): package input opens what a user names", path, call)
+			}
+		}
+		return nil
+	}
+	for _, root := range []string{".", "../cmd"} {
+		if err := filepath.WalkDir(root, visit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name := range openers {
+		if !used[name] {
+			t.Errorf("%s may open files, but does not: remove the permission", name)
+		}
+	}
 }
 
 func TestImports(t *testing.T) {

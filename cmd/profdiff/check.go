@@ -71,14 +71,9 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 
 // read reads the budget file. What is wrong with it is a wrong use.
 func (f *checkFlags) read() (*budget.File, error) {
-	in, err := os.Open(f.budget)
+	data, err := readStart(f.budget, budget.MaxSize+1)
 	if err != nil {
-		return nil, &usageError{nil, input.PathError(err)}
-	}
-	defer in.Close()
-	data, err := io.ReadAll(io.LimitReader(in, budget.MaxSize+1))
-	if err != nil {
-		return nil, &usageError{nil, input.PathError(err)}
+		return nil, &usageError{nil, err}
 	}
 	f.hash = budget.Hash(data)
 	file, err := budget.Parse(f.budget, data)

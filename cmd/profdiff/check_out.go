@@ -150,20 +150,16 @@ func endsOpen(name string) (bool, error) {
 
 // readHistory reads the lines of a file of checks; a file that does not exist has none.
 func readHistory(name string) (list []budget.HistoryLine, err error) {
-	f, err := os.Open(name)
-	if errors.Is(err, os.ErrNotExist) {
+	data, err := readStart(name, maxHistory+1)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
-		return nil, input.PathError(err)
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil {
-		return nil, input.PathError(err)
-	} else if info.Size() > maxHistory {
+	case err != nil:
+		return nil, err
+	case len(data) > maxHistory:
 		return nil, fmt.Errorf("%s: has more than %d bytes: remove the first lines, which are the oldest", name, maxHistory)
 	}
-	s := bufio.NewScanner(io.LimitReader(f, maxHistory))
+	s := bufio.NewScanner(bytes.NewReader(data))
 	s.Buffer(nil, maxHistory)
 	for line := 1; s.Scan(); line++ {
 		if len(bytes.TrimSpace(s.Bytes())) == 0 {

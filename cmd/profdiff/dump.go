@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -36,26 +34,14 @@ be - for standard input.`,
 }
 
 func (s *stdio) dump(w io.Writer, name string, opt perffile.Options) error {
-	if name == "-" {
-		if err := perffile.WriteTextPipe(w, s.in, opt); err != nil {
-			return fmt.Errorf("standard input: %w", err)
+	return input.Read(name, s.in, func(src *input.Source) error {
+		if src.IsStream() && perffile.IsPipe(src.Head) {
+			return perffile.WriteTextPipe(w, src.Reader, opt)
 		}
-		return nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return input.PathError(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return input.PathError(err)
-	}
-	if info.IsDir() {
-		return fmt.Errorf("%s: is a directory", name)
-	}
-	if err := perffile.WriteText(w, f, info.Size(), opt); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+		at, size, err := src.Random()
+		if err != nil {
+			return err
+		}
+		return perffile.WriteText(w, at, size, opt)
+	})
 }

@@ -140,6 +140,15 @@ func (l *loader) readNames(kallsyms string, mappings []string) error {
 	return nil
 }
 
+// readStart reads a file that goes with the inputs, no more than limit bytes of it.
+func readStart(name string, limit int64) (data []byte, err error) {
+	err = withFile(name, func(r io.Reader) error {
+		data, err = io.ReadAll(io.LimitReader(r, limit))
+		return err
+	})
+	return data, err
+}
+
 // withFile reads a file that goes with the inputs.
 func withFile(name string, read func(io.Reader) error) error {
 	return input.Read(name, nil, func(src *input.Source) error { return read(src.Reader) })

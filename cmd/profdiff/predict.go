@@ -309,17 +309,24 @@ func isCase(name string) bool {
 	return err == nil
 }
 
+// maxListing is more than a listing of a program has, in bytes.
+const maxListing = 256 << 20
+
 // readAssembly reads a listing.
 func readAssembly(name string, arch asm.Arch) (*asm.Listing, error) {
-	text, err := os.ReadFile(name)
+	var list *asm.Listing
+	err := input.Read(name, nil, func(src *input.Source) error {
+		text, err := src.ReadAll(maxListing)
+		if err != nil {
+			return err
+		}
+		list, err = asm.Parse(string(text), arch)
+		return err
+	})
 	if err != nil {
-		return nil, input.PathError(err)
+		return nil, err
 	}
-	l, err := asm.Parse(string(text), arch)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return l, nil
+	return list, nil
 }
 
 // predictAssembly predicts two listings.
@@ -435,12 +442,12 @@ func caseError(err error) error {
 
 // caseCycles reads what was measured, if anything was.
 func caseCycles(name string) ([]predict.CaseCycles, error) {
-	text, err := os.ReadFile(name)
+	text, err := readStart(name, maxListing)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, input.PathError(err)
+		return nil, err
 	}
 	rows, err := predict.ReadCaseCycles(text)
 	if err != nil {

@@ -126,7 +126,7 @@ func refused(t *testing.T) map[string][]byte {
 			case !d.Type().IsRegular() || extensions != "" && !strings.Contains(extensions, filepath.Ext(name)+" "):
 				return nil
 			}
-			data, err := readStart(name)
+			data, err := readSome(name)
 			if err != nil || len(data) == 0 {
 				return nil
 			}
@@ -146,15 +146,15 @@ func refused(t *testing.T) map[string][]byte {
 		"self/status", "self/maps", "self/smaps", "self/limits", "self/io", "self/sched", "self/stat", "self/statm", "self/mountinfo",
 		"net/dev", "net/tcp", "net/unix", "net/snmp", "net/netstat", "schedstat", "timer_list", "swaps", "misc", "kallsyms", "pagetypeinfo",
 	} {
-		if data, err := readStart(filepath.Join("/proc", name)); err == nil && len(data) > 0 {
+		if data, err := readSome(filepath.Join("/proc", name)); err == nil && len(data) > 0 {
 			files["/proc/"+name] = data
 		}
 	}
 	return files
 }
 
-// readStart reads a file, no more than 256 kB of it.
-func readStart(name string) ([]byte, error) {
+// readSome reads a file, no more than 256 kB of it.
+func readSome(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

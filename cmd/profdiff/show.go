@@ -2,12 +2,10 @@ package main
 
 import (
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/category"
-	"profdiff/internal/input"
 	"profdiff/internal/report/show"
 	"profdiff/internal/run"
 )
@@ -94,14 +92,9 @@ func newShowCmd(std *stdio) *cobra.Command {
 
 // readCategories reads a file of categories.
 func readCategories(name string) (set *category.Set, err error) {
-	f, err := os.Open(name)
+	data, err := readStart(name, category.MaxSize+1)
 	if err != nil {
-		return nil, input.PathError(err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, category.MaxSize+1))
-	if err != nil {
-		return nil, input.PathError(err)
+		return nil, err
 	}
 	return category.Parse(name, data)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,45 @@ func TestSniffRecordings(t *testing.T) {
 				t.Errorf("%s is taken for %q, want %q", path, got, want)
 			}
 		}
+	}
+}
+
+// TestReadRecordings reads every recording that the project holds and, where they are, those
+// that it does not hold.
+func TestReadRecordings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads all recordings")
+	}
+	read := 0
+	for _, root := range []string{"../../profiles", "../../../shared/perfdata"} {
+		if _, err := os.Stat(root); err != nil {
+			t.Logf("the recordings in %s are not here", root)
+			continue
+		}
+		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+			base := filepath.Base(path)
+			is := slices.Contains([]string{".data", ".lbr", ".out", ".proto_data", ".perf-script"}, filepath.Ext(path)) || strings.Contains(base, ".foldedstack") || strings.HasSuffix(base, ".folded.tsv")
+			if err != nil || d.IsDir() || !is || base == "invalid_perf.data" {
+				return err
+			}
+			src, err := input.Open(path, nil)
+			if err != nil {
+				t.Error(err)
+				return nil
+			}
+			defer src.Close()
+			if _, err := Read(src, &Options{AllowTruncated: true}); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+			read++
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read == 0 {
+		t.Error("no recording was read")
 	}
 }
 
