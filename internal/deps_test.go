@@ -76,7 +76,7 @@ var policy = map[string][]string{
 	"report/show":           {"category", "report/text", "run"},
 	"report/diff":           {"align", "compare", "listing", "report/text", "run", "stats", "verdict"},
 	"report/branches":       {"branch", "branch/annotate", "branch/diff", "report/text", "stats", "symbolizer", "verdict"},
-	"report/check":          {"budget", "report/diff", "report/text", "run", "stats", "verdict"},
+	"report/check":          {"budget", "report/diff", "report/text", "stats", "verdict"},
 	"report/predict":        {"predict", "predict/asm", "report/text"},
 	"yaml":                  {},
 	"cmd/profdiff":          {"align", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "perffile", "perfstat", "predict", "predict/asm", "predict/hot", "record", "record/android", "record/command", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},

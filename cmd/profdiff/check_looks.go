@@ -17,7 +17,7 @@ import (
 	"profdiff/internal/input"
 )
 
-// lookFlags are those of two planned looks, and what is known of them.
+// lookFlags are the flags for two planned looks, and what is known of these.
 type lookFlags struct {
 	look int
 	file string

@@ -36,7 +36,7 @@ func (f *checkFlags) headModel(cmd *cobra.Command, std *stdio, runs []*run.Run, 
 	return h
 }
 
-// headBranches are those of head: of --branches-after, else of the first recording if that
+// headBranches are the branches of head: of --branches-after, else of the first recording if that
 // has branch stacks, else nil.
 func (f *checkFlags) headBranches(std *stdio, files []string) *branch.Table {
 	if f.tables[1] != nil || len(files) == 0 {

@@ -245,7 +245,7 @@ func (c *diffCommand) check(cmd *cobra.Command, std *stdio, paths []string) erro
 // view reports whether something is shown instead of functions.
 func (c *diffCommand) view() bool { return c.showTree || c.lines || c.callers }
 
-// options are those of the comparison. What the user looks at is chosen after it, which
+// options say how to compare. What the user looks at is chosen after it, which
 // needs everything to stand on.
 func (c *diffCommand) options(cmd *cobra.Command) (compare.Options, error) {
 	c.flags.focus, c.in.focus = c.in.focus, ""

@@ -65,7 +65,7 @@ func htmlGroups(asked []run.GroupBy) []run.GroupBy {
 // reportTool is what a report says it is of.
 func reportTool() string { return "profdiff " + version() }
 
-// options are those of a report.
+// options say how a report is written.
 func (f *htmlFlags) options() html.Options {
 	opt := html.Options{Tool: reportTool(), Paths: f.source != ""}
 	if f.source != "" {

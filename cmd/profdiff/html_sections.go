@@ -59,14 +59,14 @@ func (s *htmlSections) tables(std *stdio, opt *branch.Options) (tables [2]*branc
 	return tables, nil
 }
 
-// branchOptions are those of reading branches for a comparison.
+// branchOptions say how branches are read for a comparison.
 func branchOptions(in *inputFlags, l *loader) *branch.Options {
 	opt := &branch.Options{AllowTruncated: in.allowTruncated}
 	opt.Names.Symfs, opt.Names.Kallsyms = l.opt.Symfs, l.opt.Kallsyms
 	return opt
 }
 
-// defaultMargin is that of the flag --margin.
+// defaultMargin is what --margin says unless it is given.
 const defaultMargin = 0.02
 
 // sectionInputs are what sections are made from.
@@ -116,7 +116,7 @@ func (s *htmlSections) add(cmd *cobra.Command, std *stdio, page *htmlFlags, d *h
 	return nil
 }
 
-// predictFlags are those of predict that sections have, too.
+// predictFlags are the flags of predict that sections have, too.
 func (s *htmlSections) predictFlags(x *sectionInputs) *predictFlags {
 	return &predictFlags{cpu: x.cpu, llvm: s.llvm, missCost: x.missCost, timeout: defaultTimeout, drawn: maxDrawn}
 }

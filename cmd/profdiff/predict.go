@@ -27,7 +27,7 @@ import (
 // defaultTimeout bounds a run of a tool of LLVM.
 const defaultTimeout = 2 * time.Minute
 
-// predictFlags are those of predict and loops.
+// predictFlags are the flags of predict and loops.
 type predictFlags struct {
 	in                            inputFlags
 	cpu, llvm                     string

@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
+
 	"profdiff/internal/compare"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
-	"slices"
 )
 
 // loadSides reads the runs of both sides.

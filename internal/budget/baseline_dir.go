@@ -6,10 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"profdiff/internal/input"
-	"profdiff/internal/run"
 	"slices"
 	"strings"
+
+	"profdiff/internal/input"
+	"profdiff/internal/run"
 )
 
 // A StoredDir is a directory of a baseline, with the runs that were added and those there are.

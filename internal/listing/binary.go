@@ -23,7 +23,7 @@ type Options struct {
 
 // A Function is a function of a comparison whose code is wanted.
 type Function struct {
-	// Name and DSO are those in head, BaseName and BaseDSO those in base, "" if the side
+	// Name and DSO are what head calls it, BaseName and BaseDSO what base does, "" if the side
 	// does not have the function.
 	Name, DSO, BaseName, BaseDSO string
 	// BaseSamples and HeadSamples are 0 if the side has no samples in it.
@@ -130,7 +130,7 @@ func (b *binaryFinder) open(p symbolizer.SearchPath, name, buildID string) *bina
 	return nil
 }
 
-// code is that of the function in which the samples are, nil if it is not known.
+// code disassembles the function that the samples are in, nil if it is not known.
 func (b *binaryFinder) code(s *sampledCode) []Instruction {
 	if s == nil || len(s.at) == 0 {
 		return nil

@@ -2,7 +2,7 @@
 // the samples of each instruction.
 //
 //  1. Samples of a function are counted by their offset in the file of its code: the code
-//     of a function is that of its symbol, with what was inlined into it.
+//     of a function is what its symbol spans, with what was inlined into it.
 //  2. The file is looked for below directories, by build ID and then by its path. A file
 //     with another build ID is not taken.
 //  3. The function around the offset with most samples is disassembled, and debug

@@ -15,7 +15,7 @@ type sampledCode struct {
 }
 
 // sampledAddresses counts the samples of functions by address, with what was inlined into
-// them: the code of a function is that of its symbol.
+// them: the code of a function is what its symbol spans.
 func sampledAddresses(runs []*run.Run, event string, wanted map[sampledFunction]bool) map[sampledFunction]*sampledCode {
 	found := make(map[sampledFunction]*sampledCode)
 	names := make(map[string]bool)

@@ -65,7 +65,7 @@ type Advice struct {
 	Against     []string `json:"against"`   // what to mind
 	Rate        *float64 `json:"rate"`      // the end of the interval that was compared with, null if unknown
 	BreakEven   float64  `json:"break_even"`
-	RuleOfThumb bool     `json:"rule_of_thumb"` // break_even is that of a usual branch
+	RuleOfThumb bool     `json:"rule_of_thumb"` // break_even is a rule of thumb for any branch
 	Share       float64  `json:"share"`         // what the misses cost
 	Of          string   `json:"of"`            // as a part of the cycles, the instructions or the misses
 	CodeSeen    bool     `json:"code_seen"`

@@ -87,7 +87,7 @@ func names(t *branch.Table, function string) bool {
 	return slices.ContainsFunc(t.Branches, func(b branch.Branch) bool { return functionOf(&b) == function })
 }
 
-// listingsOf are those of functions, nil for what has none.
+// listingsOf lists the code of functions, nil for a function without.
 func listingsOf(t *branch.Table, wanted []string, symfs []symbolizer.SearchPath) []*annotate.Listing {
 	if len(symfs) == 0 {
 		return make([]*annotate.Listing, len(wanted))

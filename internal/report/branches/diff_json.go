@@ -43,7 +43,7 @@ type DiffNormalized struct {
 	Branches   int      `json:"branches"`   // so many
 }
 
-// A DiffChange is that of one quantity.
+// A DiffChange says how one quantity changed.
 type DiffChange struct {
 	Base  float64    `json:"base"`
 	Head  float64    `json:"head"`

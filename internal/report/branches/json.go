@@ -91,7 +91,7 @@ type Cost struct {
 	Source   string  `json:"source"`
 }
 
-// Totals are those of the recording.
+// Totals are counts of the whole recording.
 type Totals struct {
 	MispredictedEntries *int64   `json:"mispredicted_entries"`
 	Instructions        *float64 `json:"instructions"`

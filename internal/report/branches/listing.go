@@ -93,7 +93,7 @@ func listingMisses(t *branch.Table, l *annotate.Listing) string {
 	return s
 }
 
-// listingColumns are those of the table of branches, without where the branch is and
+// listingColumns are the columns of the table of branches, without where the branch is and
 // what follows from the others.
 func listingColumns(t *branch.Table) []text.Column[*branch.Branch] {
 	var list []text.Column[*branch.Branch]

@@ -111,7 +111,7 @@ func pprofOf(t *branch.Table) (*profile.Profile, error) {
 	return p, p.CheckValid()
 }
 
-// branchLabels are those of the sample of a branch.
+// branchLabels are the labels of the sample of a branch.
 func branchLabels(t *branch.Table, b *branch.Branch) map[string][]string {
 	labels := map[string][]string{"tier": {string(t.Tier)}, "confidence": {string(b.Known())}}
 	if b.Kind != branch.UnknownKind {
@@ -197,7 +197,7 @@ func (m *branchLocations) location(b *branch.Branch) *profile.Location {
 	return l
 }
 
-// mapping is that of a file. Addresses are those of its symbol table already, which pprof
+// mapping is the mapping of a file. Addresses are as in its symbol table already, which pprof
 // takes a mapping of everything to say.
 func (m *branchLocations) mapping(b *branch.Branch) *profile.Mapping {
 	if b.DSO == "" {

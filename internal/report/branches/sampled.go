@@ -85,11 +85,7 @@ func writeSampledFacts(w io.Writer, t *branch.Table) error {
 		return err
 	}
 	facts := text.Table{}
-	add := func(key, value string) {
-		if value != "" {
-			facts.Add(key, value)
-		}
-	}
+	add := facts.Fact
 	add("input", t.Name)
 	add("format", t.Format)
 	add("tool", t.Tool)

@@ -84,7 +84,7 @@ type Block struct {
 // A Sampled counts the samples that a row of imprecise samples is made from.
 type Sampled struct {
 	Exclusive        float64 `json:"exclusive"` // misses of samples without another candidate
-	Shared           float64 `json:"shared"`    // parts of those of others, by how likely each candidate is
+	Shared           float64 `json:"shared"`    // parts of the samples of others, by how likely each candidate is
 	ExclusiveSamples int64   `json:"exclusive_samples"`
 	SharedSamples    int64   `json:"shared_samples"`
 }

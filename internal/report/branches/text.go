@@ -49,26 +49,10 @@ func WriteText(w io.Writer, t *branch.Table, opt Options) error {
 			return err
 		}
 	}
-	if err := writeBranchesHidden(w, len(t.Branches)-len(rows), len(rows)-len(limited)); err != nil {
+	if err := writeNotShown(w, "branch", len(rows)-len(limited), len(t.Branches)-len(rows)); err != nil {
 		return err
 	}
 	return writeBranchAdvice(w, t, rows)
-}
-
-// writeBranchesHidden says how many branches are not shown: few have too few misses.
-func writeBranchesHidden(w io.Writer, few, more int) error {
-	if few == 0 && more == 0 {
-		return nil
-	}
-	var left []string
-	if more > 0 {
-		left = append(left, text.Count(int64(more))+" more")
-	}
-	if few > 0 {
-		left = append(left, fmt.Sprintf("%s with fewer than %d misses", text.Count(int64(few)), branch.MinMisses))
-	}
-	_, err := fmt.Fprintf(w, "(not shown: %s; --all shows every branch)\n", strings.Join(left, ", "))
-	return err
 }
 
 func writeBranchFacts(w io.Writer, t *branch.Table) error {
@@ -87,11 +71,7 @@ func writeBranchFacts(w io.Writer, t *branch.Table) error {
 		return err
 	}
 	facts := text.Table{}
-	add := func(key, value string) {
-		if value != "" {
-			facts.Add(key, value)
-		}
-	}
+	add := facts.Fact
 	add("input", t.Name)
 	add("format", t.Format)
 	add("tool", t.Tool)

@@ -8,7 +8,6 @@ import (
 	"profdiff/internal/budget"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/text"
-	"profdiff/internal/run"
 	"profdiff/internal/stats"
 )
 
@@ -40,8 +39,7 @@ type Look struct {
 	Open   bool    `json:"open"`   // more runs may settle what is inconclusive
 }
 
-// A Budget is the answer to one budget; the numbers are those of the claim that
-// decides.
+// A Budget is the answer to one budget; the numbers are of the claim that decides.
 type Budget struct {
 	ID        string   `json:"id"`
 	Verdict   string   `json:"verdict"`
@@ -136,7 +134,7 @@ func WriteJSON(w io.Writer, o *budget.Outcome, tool string) error {
 		Design: Design{
 			Order: string(o.Design.Order), RunsBase: o.Design.RunsBase, RunsHead: o.Design.RunsHead,
 			Normalization: o.Design.Normalization, Warnings: append([]string{}, o.Design.Warnings...),
-			Base: side(o.Design.Base), Head: side(o.Design.Head),
+			Base: diff.NewSide(o.Design.Base), Head: diff.NewSide(o.Design.Head),
 		},
 	}
 	if o.Look != stats.OnlyLook {
@@ -149,14 +147,6 @@ func WriteJSON(w io.Writer, o *budget.Outcome, tool string) error {
 		d.Discoveries = append(d.Discoveries, Discovery{x.Name, x.DSO, x.Event, text.Finite(x.Ratio), text.FinitePair(x.CI.Lo, x.CI.Hi), text.Significant(x.Q)})
 	}
 	return text.WriteJSON(w, d)
-}
-
-// side is NewSide of a side that may be empty.
-func side(runs []*run.Run) diff.Side {
-	if len(runs) == 0 {
-		return diff.Side{Runs: []diff.Run{}}
-	}
-	return diff.NewSide(runs)
 }
 
 func newBudget(r *budget.Result) Budget {

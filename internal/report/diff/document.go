@@ -122,7 +122,8 @@ const (
 	AsRecorded   = compare.None
 )
 
-// Total, Net and Self are changes whose fields stand among those of what they are of.
+// Total, Net and Self are changes that are embedded: in JSON their fields stand beside the
+// other fields of an event, a shift or a row.
 type (
 	Total = Change
 	Net   = Change
@@ -138,7 +139,8 @@ type Event struct {
 	Withheld      string        `json:"withheld"` // why there are no verdicts, or ""
 	Total
 
-	// Functions and Shifts are those of the document that are in this event.
+	// Functions and Shifts are the parts of Document.Functions and Document.Shifts that are
+	// in this event.
 	Functions []Function `json:"-"`
 	Shifts    []Shift    `json:"-"`
 	Groups    []Group    `json:"-"`

@@ -13,13 +13,13 @@ import (
 	"profdiff/internal/report/text"
 )
 
-// foldedEscapes are those of run.Folded.
+// foldedEscapes escape names as run.Folded does.
 var foldedEscapes = strings.NewReplacer(";", `\;`, `\`, `\\`, "\t", `\t`, "\n", `\n`)
 
 // WriteFolded writes one event of a comparison as FlameGraph's difffolded.pl does:
 // a line per distinct stack, sorted, with the stack as run.Folded writes it, a space,
 // what base spent in it, a space, and what head spent. Functions have the names of
-// head, or of base if head does not have them. Costs are those of [compare.Stacks]:
+// head, or of base if head does not have them. Costs come from Document.Stacks:
 // whole numbers if nothing was normalized, rounded so that their sums are right, else
 // up to three decimals.
 func WriteFolded(w io.Writer, c *Document, event int) error {

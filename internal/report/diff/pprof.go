@@ -92,7 +92,7 @@ func pprofOf(c *Document) *profile.Profile {
 	return p
 }
 
-// files are those that frames are in, the main one first, which pprof takes the profile
+// files are the files that frames are in, the main one first, which pprof takes the profile
 // to be of: the one that costs most in the first event and is not the kernel's.
 func files(stacks *Stacks) (list []string) {
 	costs := make(map[string]float64)

@@ -86,8 +86,8 @@ func visible(r rune) bool {
 	return unicode.IsGraphic(r) && !unicode.Is(unicode.Variation_Selector, r)
 }
 
-// cleanAll cleans all strings that are reachable from a pointer, but for those of the
-// document of a comparison, which other outputs have too: they are cleaned where they are
+// cleanAll cleans all strings that are reachable from a pointer. Strings in the document of
+// a comparison are left out, as other outputs have them too: they are cleaned where they are
 // encoded. Going by type, it cannot miss a field that is added later.
 func cleanAll(p any) { make(cleaner).value(reflect.ValueOf(p)) }
 

@@ -30,13 +30,13 @@ type Document struct {
 	Warnings []string
 	Budgets  []Budget
 	Cards    []Card
-	// Events are those compared, the one to look at first in front.
+	// Events were compared; the one to look at first is in front.
 	Events []Event
 	// Listings are the machine code of functions on both sides.
 	Listings []listing.Listing
 	Branches *Branches
 	Pipeline *Pipeline
-	// Runs are the recordings of base, then those of head.
+	// Runs are the recordings of base, then of head.
 	Runs []Run
 	// Facts are what else there is to know of how the report was made.
 	Facts []Fact
@@ -102,7 +102,7 @@ type Event struct {
 	OffCPU bool
 	// Groups have names without the directories of whoever recorded.
 	Groups []diff.Group
-	// Frames are those of the event, or the heaviest of them.
+	// Frames are all frames of the event, or the heaviest of them.
 	Frames diff.Frames
 }
 

@@ -5,11 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
-	"profdiff/internal/report/diff"
-	"profdiff/internal/verdict"
 	"slices"
 	"strconv"
 	"time"
+
+	"profdiff/internal/report/diff"
+	"profdiff/internal/verdict"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -221,7 +222,7 @@ func writeRatio(buf []byte, v float64) []byte {
 	return writeFloat(buf, v, maxDigits)
 }
 
-// maxDigits are those of numbers that must not be rounded twice.
+// maxDigits is how many digits a number keeps that must not be rounded twice.
 const maxDigits = 10
 
 // exactDigits is how many digits a cost on both sides needs, so that it and the
@@ -277,7 +278,7 @@ func writeFloat(buf []byte, v float64, digits int) []byte {
 	return buf
 }
 
-// byFrequency orders the functions of an event, those of most frames first: small numbers
+// byFrequency orders the functions of an event by how many frames they have: small numbers
 // take less room. It returns the functions, and the new index of each.
 func byFrequency(e *Event) (ordered []*diff.Function, index []int) {
 	frames := make([]int, len(e.Functions))

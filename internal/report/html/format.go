@@ -98,7 +98,7 @@ func relative(c *diff.Change) string {
 	return s + thin + "%"
 }
 
-// interval is that of a change: "[−18.6, −16.9]", "" if nothing is known.
+// interval writes the interval of a change: "[−18.6, −16.9]", "" if nothing is known.
 func interval(c *diff.Change) string {
 	if !known(&c.CI) {
 		return ""

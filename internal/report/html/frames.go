@@ -2,8 +2,9 @@ package html
 
 import (
 	"math"
-	"profdiff/internal/report/diff"
 	"slices"
+
+	"profdiff/internal/report/diff"
 )
 
 // A pruner leaves light frames out of a tree.
@@ -82,7 +83,7 @@ func (p *pruner) pruned(limit int) diff.Frames {
 // nthSmallest is the element that sorting would put at index k. It looks at the values by
 // 16 bits at a time, from the highest.
 func nthSmallest(values []float64, k int) float64 {
-	// The order of these is that of the numbers.
+	// These bits sort as the numbers do.
 	ordered := func(v float64) uint64 {
 		if b := math.Float64bits(v); b>>63 == 0 {
 			return b | 1<<63

@@ -124,7 +124,7 @@ const (
 	blockEnd   = `</script>`
 )
 
-// scripts are those that the page needs.
+// scripts are the scripts that the page needs.
 func (p *Page) scripts() []string {
 	offCPU := slices.ContainsFunc(p.meta.Events, func(e metaEvent) bool { return e.OffCPU })
 	if p.has("branches") || p.has("pipeline") || offCPU {

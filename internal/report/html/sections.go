@@ -51,7 +51,7 @@ type BranchSide struct {
 	Executed, Misses *float64
 	// N executions are what the rates are made from, in so many Samples.
 	N, Samples int64
-	// Rate is that of misses with its interval. Without a value, it is between Bounds,
+	// Rate is the rate of misses, with its interval. Without a value, it is between Bounds,
 	// and the interval is that of the bounds.
 	Rate   *float64
 	Bounds *[2]float64
@@ -79,7 +79,7 @@ type BranchFunction struct {
 	Change         string // of what was tested, in words
 }
 
-// FunctionMisses are those of samples in a function.
+// FunctionMisses are the misses that samples show in a function.
 type FunctionMisses struct {
 	Misses  float64
 	CI      *[2]float64
@@ -170,7 +170,7 @@ type LoopSide struct {
 	Cycles []Part
 	// Instructions, Mispredicted branches and what each costs, in cycles, are of a unit.
 	Instructions, Mispredicted, MissCost float64
-	// Ways are those through the loop, where it is not known how often each is gone.
+	// Ways go through the loop, where it is not known how often each is gone.
 	Ways     []Way
 	AllWays  bool
 	Timeline []Step

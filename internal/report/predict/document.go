@@ -59,7 +59,7 @@ type Loop struct {
 	BreakEven  *BreakEven `json:"-"`
 	// Curve is the speed-up by the rate of misses, nil if that decides nothing.
 	Curve []Point `json:"-"`
-	// AllPaths is set if there are no other ways than those of the sides.
+	// AllPaths is set if the sides have all ways there are.
 	AllPaths bool `json:"-"`
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Options say how a prediction is shown.
 type Options struct {
-	// Width is that of the terminal: timelines stand beside each other if they fit.
+	// Width is how wide the terminal is: timelines stand beside each other if they fit.
 	Width int
 }
 

@@ -16,7 +16,7 @@ import (
 // Options say what of a run is shown.
 type Options struct {
 	By run.GroupBy
-	// Categories are those of run.ByCategory, nil is the built-in set.
+	// Categories are what run.ByCategory sorts into, nil for the built-in set.
 	Categories *category.Set
 	// EachThread tells the threads of a pool apart.
 	EachThread bool
@@ -177,11 +177,7 @@ func writeTop(w io.Writer, r *run.Run, e int, rows []run.Row, opt Options) error
 func writeFacts(w io.Writer, r *run.Run) error {
 	rec := &r.Recording
 	t := text.Table{}
-	add := func(key, value string) {
-		if value != "" {
-			t.Add(key, value)
-		}
-	}
+	add := t.Fact
 	add("input", r.Name)
 	add("format", rec.Format)
 	add("tool", rec.Tool)

@@ -203,8 +203,8 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// A Carry rounds the numbers of a series to whole ones so that those of any stretch of
-// it add up to their exact sum, at most one more or less: what rounding takes from a
+// A Carry rounds the numbers of a series to whole ones so that any stretch of them
+// adds up to their exact sum, at most one more or less: what rounding takes from a
 // number is given to the next that is not zero. From the start of the series it is at
 // most a half. A series of whole numbers stays as it is.
 type Carry float64

@@ -25,6 +25,13 @@ func (t *Table) Add(cells ...string) {
 	t.Rows = append(t.Rows, cells)
 }
 
+// Fact adds a row of a name and a value, unless there is no value.
+func (t *Table) Fact(name, value string) {
+	if value != "" {
+		t.Add(name, value)
+	}
+}
+
 // Printable replaces what would break a line or command a terminal: names come from
 // recordings.
 func Printable(s string) string {
