@@ -102,7 +102,7 @@ type Options struct {
 // names no function (UnknownFunctionError). Weights that are negative or not
 // finite count as 0.
 func Functions(base, head []Function, opt Options) ([]Match, error) {
-	m := &matcher{names: make(numbering, len(base)+len(head)), dsos: make(numbering)}
+	m := &matcher{names: make(numbering[string], len(base)+len(head)), dsos: make(numbering[string]), keys: make(numbering[fileKey], len(base)+len(head))}
 	var err error
 	if m.base, err = m.newSide("base", base); err != nil {
 		return nil, err
@@ -114,6 +114,7 @@ func Functions(base, head []Function, opt Options) ([]Match, error) {
 		return nil, err
 	}
 	m.mergeDSOs()
+	m.numberKeys()
 	m.matchExact()
 	m.matchMoved()
 	m.matchNormalized()
@@ -124,8 +125,9 @@ func Functions(base, head []Function, opt Options) ([]Match, error) {
 // matcher is the state of one matching.
 type matcher struct {
 	base, head *side
-	names      numbering // full and normalised names
-	dsos       numbering // names of files
+	names      numbering[string]  // full and normalised names
+	dsos       numbering[string]  // names of files
+	keys       numbering[fileKey] // names in files
 	// parent is a forest over group numbers, see find.
 	parent  []int32
 	matches []Match
@@ -140,6 +142,8 @@ type side struct {
 	// name and normal are the numbers of the full and the normalised name, dso
 	// that of the file.
 	name, normal, dso []int32
+	// key and normalKey are the numbers of the names in their file.
+	key, normalKey []int32
 	// weight is Function.Weight, or 0 where that is no share.
 	weight []float64
 	// callers and callees are the heaviest edges, without calls to itself.
@@ -235,20 +239,20 @@ func share(w float64) float64 {
 	return 0
 }
 
-// numbering numbers strings from 0.
-type numbering map[string]int32
+// numbering numbers what it is asked for from 0.
+type numbering[K comparable] map[K]int32
 
-func (n numbering) of(s string) int32 {
-	i, ok := n[s]
+func (n numbering[K]) of(k K) int32 {
+	i, ok := n[k]
 	if !ok {
 		i = int32(len(n))
-		n[s] = i
+		n[k] = i
 	}
 	return i
 }
 
 // pair matches two functions, in the group of the one that already has a group.
-func (m *matcher) pair(b, h int, kind Kind, confidence float64, reason string) {
+func (m *matcher) pair(b, h int32, kind Kind, confidence float64, reason string) {
 	gb, gh := m.find(m.base.group[b]), m.find(m.head.group[h])
 	switch {
 	case gb < 0 && gh < 0:
@@ -261,12 +265,12 @@ func (m *matcher) pair(b, h int, kind Kind, confidence float64, reason string) {
 	}
 	m.base.group[b], m.head.group[h] = gb, gb
 	if m.base.partner[b] < 0 {
-		m.base.partner[b] = int32(h)
+		m.base.partner[b] = h
 	}
 	if m.head.partner[h] < 0 {
-		m.head.partner[h] = int32(b)
+		m.head.partner[h] = b
 	}
-	m.matches = append(m.matches, Match{Base: b, Head: h, Kind: kind, Confidence: confidence, Reason: reason})
+	m.matches = append(m.matches, Match{Base: int(b), Head: int(h), Kind: kind, Confidence: confidence, Reason: reason})
 }
 
 // find returns the group that group g became part of, or -1 for -1.

@@ -62,3 +62,31 @@ func assign(pairs []scored, margin float64, take func(p scored) bool) {
 		}
 	}
 }
+
+// inTurn pairs functions of base and head with equal keys: the first of each with the first,
+// the second with the second.
+func inTurn[K comparable](bs, hs []int32, base, head func(int32) K, pair func(b, h int32)) {
+	free := make(map[K][]int32)
+	for _, h := range hs {
+		k := head(h)
+		free[k] = append(free[k], h)
+	}
+	for _, b := range bs {
+		k := base(b)
+		if list := free[k]; len(list) > 0 {
+			free[k] = list[1:]
+			pair(b, list[0])
+		}
+	}
+}
+
+// open lists the functions that are not matched, of those that a condition is true for.
+func (s *side) open(where func(i int32) bool) []int32 {
+	var list []int32
+	for i, g := range s.group {
+		if g < 0 && where(int32(i)) {
+			list = append(list, int32(i))
+		}
+	}
+	return list
+}

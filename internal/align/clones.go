@@ -54,27 +54,27 @@ func (m *matcher) matchNormalized() {
 // clusters lists the clusters of both sides in which something is not matched yet,
 // in the order of base.
 func (m *matcher) clusters() []cluster {
-	at := make(map[fileKey]int)
+	const wanted = -1
+	at := make([]int, len(m.keys)) // index in members, +1
 	for _, s := range [...]*side{m.base, m.head} {
 		for i, g := range s.group {
 			if g < 0 && !s.fns[i].Unknown {
-				at[s.normalKey(i)] = -1
+				at[s.normalKey[i]] = wanted
 			}
 		}
 	}
 	var members [][2][]int32
 	for k, s := range [...]*side{m.base, m.head} {
-		for i := range s.fns {
-			c, ok := at[s.normalKey(i)]
-			if !ok {
+		for i, key := range s.normalKey {
+			switch at[key] {
+			case 0:
 				continue
-			}
-			if c < 0 {
-				c = len(members)
-				at[s.normalKey(i)] = c
+			case wanted:
 				members = append(members, [2][]int32{})
+				at[key] = len(members)
 			}
-			members[c][k] = append(members[c][k], int32(i))
+			of := &members[at[key]-1][k]
+			*of = append(*of, int32(i))
 		}
 	}
 	var clusters []cluster
@@ -225,7 +225,7 @@ func (m *matcher) unitPairs(c *cluster, doneBase, doneHead []bool, sure bool) []
 	var pairs []scored
 	hasBase, hasHead := entities(c.base), entities(c.head)
 	add := func(i, j int) {
-		b, h := int(c.base[i].members[0]), int(c.head[j].members[0])
+		b, h := c.base[i].members[0], c.head[j].members[0]
 		named := c.base[i].entity == c.head[j].entity
 		callers, callees := m.callerEvidence(b, h), m.calleeEvidence(b, h)
 		like := likeness(callers, callees)
@@ -402,7 +402,7 @@ func (m *matcher) unitConfidence(c *cluster, p scored) float64 {
 	if u.entity == v.entity {
 		return partConfidence
 	}
-	b, h := int(u.members[0]), int(v.members[0])
+	b, h := u.members[0], v.members[0]
 	like := likeness(m.callerEvidence(b, h), m.calleeEvidence(b, h))
 	switch {
 	case len(c.base) > 1 || len(c.head) > 1, withoutCounts(u.entity) == withoutCounts(v.entity):
@@ -419,15 +419,11 @@ func (m *matcher) unitConfidence(c *cluster, p scored) float64 {
 func (m *matcher) matchMembers(u, v *unit, confidence float64) {
 	if m.otherClones(u, v) {
 		// Which clone became which cannot be known: all are the function.
-		for _, b := range u.members {
-			if m.base.group[b] < 0 {
-				m.pairPart(int(b), int(v.members[0]), confidence)
-			}
+		for _, b := range m.base.openOf(u.members) {
+			m.pairPart(b, v.members[0], confidence)
 		}
-		for _, h := range v.members {
-			if m.head.group[h] < 0 {
-				m.pairPart(int(u.members[0]), int(h), confidence)
-			}
+		for _, h := range m.head.openOf(v.members) {
+			m.pairPart(u.members[0], h, confidence)
 		}
 		return
 	}
@@ -436,36 +432,23 @@ func (m *matcher) matchMembers(u, v *unit, confidence float64) {
 		func(s *side, x int32) string { return s.names[x].part },
 		func(s *side, x int32) string { return partKind(s.names[x].part) },
 	} {
-		free := make(map[string][]int32)
-		for _, h := range v.members {
-			if m.head.group[h] < 0 {
-				k := of(m.head, h)
-				free[k] = append(free[k], h)
-			}
-		}
-		if len(free) == 0 {
-			break
-		}
-		for _, b := range u.members {
-			k := of(m.base, b)
-			if list := free[k]; m.base.group[b] < 0 && len(list) > 0 {
-				free[k] = list[1:]
-				m.pairNormalized(int(b), int(list[0]), confidence)
-			}
-		}
+		inTurn(m.base.openOf(u.members), m.head.openOf(v.members), func(b int32) string { return of(m.base, b) }, func(h int32) string { return of(m.head, h) }, func(b, h int32) {
+			m.pairNormalized(b, h, confidence)
+		})
 	}
-	for _, b := range u.members {
-		if m.base.group[b] < 0 {
-			h := counterpart(m.base, m.head, u, v, b)
-			m.pair(int(b), int(h), Normalized, min(confidence, partConfidence), partReason(m.base.fns[b].Name, m.head.fns[h].Name, &m.base.names[b], &m.head.names[h]))
-		}
+	for _, b := range m.base.openOf(u.members) {
+		h := counterpart(m.base, m.head, u, v, b)
+		m.pair(b, h, Normalized, min(confidence, partConfidence), partReason(m.base, m.head, b, h))
 	}
-	for _, h := range v.members {
-		if m.head.group[h] < 0 {
-			b := counterpart(m.head, m.base, v, u, h)
-			m.pair(int(b), int(h), Normalized, min(confidence, partConfidence), partReason(m.head.fns[h].Name, m.base.fns[b].Name, &m.head.names[h], &m.base.names[b]))
-		}
+	for _, h := range m.head.openOf(v.members) {
+		b := counterpart(m.head, m.base, v, u, h)
+		m.pair(b, h, Normalized, min(confidence, partConfidence), partReason(m.head, m.base, h, b))
 	}
+}
+
+// openOf lists the functions that are not matched of some.
+func (s *side) openOf(members []int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(members), func(i int32) bool { return s.group[i] >= 0 })
 }
 
 // manyClones is the share of a unit's weight from which clones that the other side
@@ -502,12 +485,12 @@ func (m *matcher) otherClones(u, v *unit) bool {
 }
 
 // pairPart matches a part or clone with a function of the other side.
-func (m *matcher) pairPart(b, h int, confidence float64) {
-	if m.base.key(b) == m.head.key(h) {
+func (m *matcher) pairPart(b, h int32, confidence float64) {
+	if m.base.key[b] == m.head.key[h] {
 		m.pairSameName(b, h)
 		return
 	}
-	m.pair(b, h, Normalized, min(confidence, partConfidence), partReason(m.base.fns[b].Name, m.head.fns[h].Name, &m.base.names[b], &m.head.names[h]))
+	m.pair(b, h, Normalized, min(confidence, partConfidence), partReason(m.base, m.head, b, h))
 }
 
 // counterpart finds the function of the other side that x was made of or became: the
@@ -524,8 +507,8 @@ func counterpart(own, other *side, u, v *unit, x int32) int32 {
 }
 
 // pairNormalized matches two functions of the same normalised name.
-func (m *matcher) pairNormalized(b, h int, confidence float64) {
-	if m.base.key(b) == m.head.key(h) {
+func (m *matcher) pairNormalized(b, h int32, confidence float64) {
+	if m.base.key[b] == m.head.key[h] {
 		m.pairSameName(b, h)
 		return
 	}
@@ -535,34 +518,22 @@ func (m *matcher) pairNormalized(b, h int, confidence float64) {
 // matchNormalizedMoved matches functions of the same normalised name in different
 // files, if each side has only one.
 func (m *matcher) matchNormalizedMoved() {
-	if !slices.Contains(m.base.group, -1) || !slices.Contains(m.head.group, -1) {
-		return
-	}
-	baseAt, headAt := m.base.soleOf(m.base.normal, len(m.names)), m.head.soleOf(m.head.normal, len(m.names))
-	for b := range m.base.fns {
-		n := m.base.normal[b]
-		h := int(headAt[n])
-		if h < 0 || m.base.names[b].normal == "" || int(baseAt[n]) != b || m.base.group[b] >= 0 || m.head.group[h] >= 0 || m.base.dso[b] == m.head.dso[h] {
-			continue
-		}
+	m.moved(m.base.normal, m.head.normal, func(b, h int32) {
 		callers, callees := m.callerEvidence(b, h), m.calleeEvidence(b, h)
 		like := likeness(callers, callees)
 		if like < 0.05 && (callers.disjoint() || callees.disjoint()) {
-			continue
+			return
 		}
 		m.pair(b, h, Normalized, 0.7+0.2*like, fmt.Sprintf("%s, from %q to %q", normalizedReason(m.base.fns[b].Name, m.head.fns[h].Name), m.base.fns[b].DSO, m.head.fns[h].DSO))
-	}
+	})
 }
 
-// partReason says what joins a part with a function of the other side.
-func partReason(part, whole string, p, w *name) string {
-	if p.part != "" {
-		return strings.TrimSpace(p.part) + " is part of the function"
+// partReason says what joins function x, of a part, with y of the other side.
+func partReason(own, other *side, x, y int32) string {
+	if part := cmp.Or(own.names[x].part, other.names[y].part); part != "" {
+		return strings.TrimSpace(part) + " is part of the function"
 	}
-	if w.part != "" {
-		return strings.TrimSpace(w.part) + " is part of the function"
-	}
-	return normalizedReason(part, whole)
+	return normalizedReason(own.fns[x].Name, other.fns[y].Name)
 }
 
 // normalizedReason names what the normalised names lack.

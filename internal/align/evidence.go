@@ -61,11 +61,11 @@ func (s *spread) touch(g int32) {
 }
 
 // callerEvidence and calleeEvidence compare base function b with head function h.
-func (m *matcher) callerEvidence(b, h int) evidence {
+func (m *matcher) callerEvidence(b, h int32) evidence {
 	return m.compareEdges(b, h, m.base.callers[b], m.head.callers[h], m.base.outDegree, m.head.outDegree)
 }
 
-func (m *matcher) calleeEvidence(b, h int) evidence {
+func (m *matcher) calleeEvidence(b, h int32) evidence {
 	return m.compareEdges(b, h, m.base.callees[b], m.head.callees[h], m.base.inDegree, m.head.inDegree)
 }
 
@@ -73,7 +73,7 @@ func (m *matcher) calleeEvidence(b, h int) evidence {
 // common.
 const least = 0.02
 
-func (m *matcher) compareEdges(b, h int, be, he []edge, baseDegree, headDegree []int32) evidence {
+func (m *matcher) compareEdges(b, h int32, be, he []edge, baseDegree, headDegree []int32) evidence {
 	if len(be) == 0 || len(he) == 0 {
 		return evidence{oneSided: len(be) != len(he)}
 	}
@@ -127,7 +127,7 @@ func specificity(degree int32, sameFile bool) float64 {
 
 // sourceOverlap compares the source lines: 0 if they are of different files or not
 // known, else 0.3 or more, up to 1 if the ranges of lines are the same.
-func (m *matcher) sourceOverlap(b, h int) float64 {
+func (m *matcher) sourceOverlap(b, h int32) float64 {
 	x, y := &m.base.fns[b], &m.head.fns[h]
 	if x.File == "" || !sameSource(x.File, y.File) {
 		return 0

@@ -67,6 +67,17 @@ func (m *matcher) mergeDSOs() {
 	}
 }
 
+// numberKeys numbers the names of both sides with their files.
+func (m *matcher) numberKeys() {
+	for _, s := range [...]*side{m.base, m.head} {
+		s.key, s.normalKey = make([]int32, len(s.fns)), make([]int32, len(s.fns))
+		for i := range s.fns {
+			s.key[i] = m.keys.of(fileKey{s.name[i], s.dso[i], s.fns[i].Unknown})
+			s.normalKey[i] = m.keys.of(fileKey{s.normal[i], s.dso[i], s.fns[i].Unknown})
+		}
+	}
+}
+
 // files tells which files the side has, of n.
 func (s *side) files(n int) []bool {
 	has := make([]bool, n)
@@ -97,32 +108,12 @@ func (s *side) namesIn(own, other []bool) [][]int32 {
 // an edit the number can be that of another lambda.
 func (m *matcher) matchExact() {
 	crowded := m.crowded()
-	const several = -1
-	heads := make(map[fileKey]int32, len(m.head.fns))
-	for h := range m.head.fns {
-		k := m.head.key(h)
-		if _, ok := heads[k]; ok {
-			heads[k] = several
-		} else {
-			heads[k] = int32(h)
-		}
-	}
-	bases := make(map[fileKey]int32)
-	for b := range m.base.fns {
-		k := m.base.key(b)
-		if _, ok := heads[k]; !ok || m.base.group[b] >= 0 {
-			continue
-		}
-		if _, ok := bases[k]; ok {
-			bases[k] = several
-		} else {
-			bases[k] = int32(b)
-		}
-	}
-	for b := range m.base.fns {
-		k := m.base.key(b)
-		if h, ok := heads[k]; ok && h >= 0 && bases[k] == int32(b) && !(m.base.numbered(b) && crowded[m.base.normalKey(b)]) {
-			m.pairSameName(b, int(h))
+	heads := m.head.soleOf(m.head.key, len(m.keys), func(int32) bool { return true })
+	bases := m.base.soleOf(m.base.key, len(m.keys), func(b int32) bool { return m.base.group[b] < 0 })
+	for i, k := range m.base.key {
+		b, h := int32(i), heads[k]
+		if bases[k] == b && h >= 0 && !(m.base.numbered(b) && crowded[m.base.normalKey[b]]) {
+			m.pairSameName(b, h)
 		}
 	}
 	m.matchUnknown()
@@ -130,25 +121,11 @@ func (m *matcher) matchExact() {
 
 // matchUnknown matches the stand-ins that are there more than once, in their order.
 func (m *matcher) matchUnknown() {
-	free := make(map[fileKey][]int)
-	for h := range m.head.fns {
-		if m.head.fns[h].Unknown && m.head.group[h] < 0 {
-			free[m.head.key(h)] = append(free[m.head.key(h)], h)
-		}
-	}
-	for b := range m.base.fns {
-		if !m.base.fns[b].Unknown || m.base.group[b] >= 0 {
-			continue
-		}
-		k := m.base.key(b)
-		if list := free[k]; len(list) > 0 {
-			free[k] = list[1:]
-			m.pairSameName(b, list[0])
-		}
-	}
+	unknown := func(s *side) []int32 { return s.open(func(i int32) bool { return s.fns[i].Unknown }) }
+	inTurn(unknown(m.base), unknown(m.head), func(b int32) int32 { return m.base.key[b] }, func(h int32) int32 { return m.head.key[h] }, m.pairSameName)
 }
 
-func (m *matcher) pairSameName(b, h int) {
+func (m *matcher) pairSameName(b, h int32) {
 	from, to := m.base.fns[b].DSO, m.head.fns[h].DSO
 	if from == to {
 		m.pair(b, h, Exact, 1, "")
@@ -157,17 +134,9 @@ func (m *matcher) pairSameName(b, h int) {
 	}
 }
 
-func (s *side) key(i int) fileKey {
-	return fileKey{s.name[i], s.dso[i], s.fns[i].Unknown}
-}
-
-func (s *side) normalKey(i int) fileKey {
-	return fileKey{s.normal[i], s.dso[i], s.fns[i].Unknown}
-}
-
 // numbered reports whether the compiler had a part in the name. The first lambda of a
 // function may have no number, but then it has a name that no source has.
-func (s *side) numbered(i int) bool {
+func (s *side) numbered(i int32) bool {
 	if s.normal[i] != s.name[i] {
 		return true
 	}
@@ -175,19 +144,18 @@ func (s *side) numbered(i int) bool {
 	return strings.Contains(name, "'lambda'") || strings.Contains(name, "'unnamed'") || strings.Contains(name, "_block_invoke")
 }
 
-// crowded finds the normalised names that several functions of a side have.
-func (m *matcher) crowded() map[fileKey]bool {
-	crowded := make(map[fileKey]bool)
+// crowded finds the normalised names that several functions of a side have, by the number
+// of the key.
+func (m *matcher) crowded() []bool {
+	crowded := make([]bool, len(m.keys))
 	for _, s := range [...]*side{m.base, m.head} {
-		first := make(map[fileKey]int32)
-		for i := range s.fns {
-			if !s.numbered(i) {
-				continue
-			}
-			k := s.normalKey(i)
-			if name, ok := first[k]; !ok {
-				first[k] = s.name[i]
-			} else if name != s.name[i] {
+		first := make([]int32, len(m.keys)) // name, +1
+		for i, k := range s.normalKey {
+			switch {
+			case !s.numbered(int32(i)):
+			case first[k] == 0:
+				first[k] = s.name[i] + 1
+			case first[k] != s.name[i]+1:
 				crowded[k] = true
 			}
 		}
@@ -195,41 +163,48 @@ func (m *matcher) crowded() map[fileKey]bool {
 	return crowded
 }
 
-// matchMoved matches functions of the same name in different files, if each side
-// has only one of that name and their neighbours do not speak against it.
+// matchMoved matches functions of the same name in different files if their neighbours do
+// not speak against it.
 func (m *matcher) matchMoved() {
+	m.moved(m.base.name, m.head.name, func(b, h int32) {
+		shared, known := m.namesakes(b, h)
+		if known && !shared {
+			return
+		}
+		confidence := 0.8
+		if shared {
+			confidence = 0.95
+		}
+		m.pair(b, h, Moved, confidence, "same name, from "+quote(m.base.fns[b].DSO)+" to "+quote(m.head.fns[h].DSO))
+	})
+}
+
+// moved finds functions in different files that are the only ones of a name on their side,
+// by the number of the name of each function.
+func (m *matcher) moved(base, head []int32, found func(b, h int32)) {
 	if !slices.Contains(m.base.group, -1) || !slices.Contains(m.head.group, -1) {
 		return
 	}
-	baseAt, headAt := m.base.soleOf(m.base.name, len(m.names)), m.head.soleOf(m.head.name, len(m.names))
-	for b := range m.base.fns {
-		name := m.base.name[b]
-		h := int(headAt[name])
-		if h < 0 || m.base.fns[b].Name == "" || int(baseAt[name]) != b || m.base.group[b] >= 0 || m.head.group[h] >= 0 || m.base.dso[b] == m.head.dso[h] {
-			continue
+	sole := func(s *side, of []int32) []int32 {
+		return s.soleOf(of, len(m.names), func(i int32) bool { return !s.fns[i].Unknown })
+	}
+	baseAt, headAt := sole(m.base, base), sole(m.head, head)
+	for i, name := range base {
+		b, h := int32(i), headAt[name]
+		if h >= 0 && m.base.fns[b].Name != "" && baseAt[name] == b && m.base.group[b] < 0 && m.head.group[h] < 0 && m.base.dso[b] != m.head.dso[h] {
+			found(b, h)
 		}
-		confidence := 0.8
-		switch shared, known := m.namesakes(b, h); {
-		case shared:
-			confidence = 0.95
-		case known:
-			continue
-		}
-		m.pair(b, h, Moved, confidence, "same name, from "+quote(m.base.fns[b].DSO)+" to "+quote(m.head.fns[h].DSO))
 	}
 }
 
-// soleOf lists for each of n names the only function of that name, by the name of each
-// function: -1 if there is none or more than one.
-func (s *side) soleOf(name []int32, n int) []int32 {
+// soleOf lists for each of n numbers the only function that has it, of those that count:
+// less than 0 if there is none or more than one.
+func (s *side) soleOf(number []int32, n int, counts func(i int32) bool) []int32 {
 	const none, several = -1, -2
-	at := make([]int32, n)
-	for i := range at {
-		at[i] = none
-	}
-	for i, x := range name {
+	at := slices.Repeat([]int32{none}, n)
+	for i, x := range number {
 		switch {
-		case s.fns[i].Unknown:
+		case !counts(int32(i)):
 		case at[x] == none:
 			at[x] = int32(i)
 		default:
@@ -241,7 +216,7 @@ func (s *side) soleOf(name []int32, n int) []int32 {
 
 // namesakes reports whether two functions have a caller or callee of the same name,
 // and whether both have any that could.
-func (m *matcher) namesakes(b, h int) (shared, known bool) {
+func (m *matcher) namesakes(b, h int32) (shared, known bool) {
 	names := make(map[int32]bool)
 	for _, edges := range [...][2][]edge{{m.base.callers[b], m.head.callers[h]}, {m.base.callees[b], m.head.callees[h]}} {
 		clear(names)

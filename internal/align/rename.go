@@ -172,7 +172,7 @@ func (m *matcher) rename(renames []Rename) error {
 		for _, p := range m.renamedPairs(bs, hs) {
 			if !paired[p] {
 				paired[p] = true
-				m.pair(int(p[0]), int(p[1]), Renamed, 1, "--rename")
+				m.pair(p[0], p[1], Renamed, 1, "--rename")
 			}
 		}
 	}
@@ -194,27 +194,22 @@ func (m *matcher) renamedPairs(bs, hs []int32) [][2]int32 {
 	var pairs [][2]int32
 	doneBase, doneHead := make(map[int32]bool), make(map[int32]bool)
 	for _, sameFile := range [...]bool{true, false} {
-		at := make(map[id][]int32)
-		for _, h := range hs {
-			if !doneHead[h] {
-				k := of(m.head, h)
+		key := func(s *side) func(int32) id {
+			return func(i int32) id {
+				k := of(s, i)
 				if !sameFile {
 					k.dso = 0
 				}
-				at[k] = append(at[k], h)
+				return k
 			}
 		}
-		for _, b := range bs {
-			k := of(m.base, b)
-			if !sameFile {
-				k.dso = 0
-			}
-			if list := at[k]; !doneBase[b] && len(list) > 0 {
-				at[k] = list[1:]
-				doneBase[b], doneHead[list[0]] = true, true
-				pairs = append(pairs, [2]int32{b, list[0]})
-			}
+		left := func(list []int32, done map[int32]bool) []int32 {
+			return slices.DeleteFunc(slices.Clone(list), func(i int32) bool { return done[i] })
 		}
+		inTurn(left(bs, doneBase), left(hs, doneHead), key(m.base), key(m.head), func(b, h int32) {
+			doneBase[b], doneHead[h] = true, true
+			pairs = append(pairs, [2]int32{b, h})
+		})
 	}
 	for _, b := range bs {
 		if !doneBase[b] {

@@ -97,7 +97,7 @@ func (m *matcher) matchSimilar() {
 			}
 			matched = true
 			kind, reason := s.explain(p)
-			m.pair(int(p.base), int(p.head), kind, math.Round(100*min(highest, p.score))/100, reason)
+			m.pair(p.base, p.head, kind, math.Round(100*min(highest, p.score))/100, reason)
 			for _, edges := range [...][]edge{m.base.callers[p.base], m.base.callees[p.base]} {
 				for _, e := range edges {
 					dirty[e.fn] = true
@@ -117,12 +117,9 @@ const maxUnmatched = 20_000
 
 // unmatched lists the functions that can be matched by similarity, heavy ones first.
 func (s *side) unmatched() []int32 {
-	var list []int32
-	for i := range s.fns {
-		if s.group[i] < 0 && !s.fns[i].Unknown && s.fns[i].Name != "" && s.weight[i] >= lightest {
-			list = append(list, int32(i))
-		}
-	}
+	list := s.open(func(i int32) bool {
+		return !s.fns[i].Unknown && s.fns[i].Name != "" && s.weight[i] >= lightest
+	})
 	slices.SortStableFunc(list, func(a, b int32) int { return -cmp.Compare(s.weight[a], s.weight[b]) })
 	return list[:min(len(list), maxUnmatched)]
 }
@@ -355,8 +352,8 @@ func (s *similar) compare(b, h int32) comparison {
 			c.name = max(c.name, 0.85)
 		}
 	}
-	c.source = s.sourceOverlap(int(b), int(h))
-	c.callers, c.callees = s.callerEvidence(int(b), int(h)), s.calleeEvidence(int(b), int(h))
+	c.source = s.sourceOverlap(b, h)
+	c.callers, c.callees = s.callerEvidence(b, h), s.calleeEvidence(b, h)
 	against := (1 - nameWeight*c.name) *
 		(1 - callerWeight*c.callers.strength()) *
 		(1 - calleeWeight*c.callees.strength()) *
