@@ -24,6 +24,7 @@ const leastRefused = 200
 // numbers, names and addresses, too, source code, binaries, and what this machine has. Each
 // is refused with one line, and nothing is written.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good.folded")
 	stacks := filepath.Join(dir, "good.lbr")
