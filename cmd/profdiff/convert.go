@@ -59,7 +59,7 @@ output.`,
 					}
 					return r.WriteFolded(w, 0, count)
 				case "json":
-					return show.WriteJSON(w, r, show.Options{})
+					return show.WriteJSON(w, show.New(r, show.Parts{Lists: true}))
 				}
 				return r.WriteProfile(w, run.ProfileOptions{Names: form})
 			})

@@ -14,6 +14,7 @@ func newShowCmd(std *stdio) *cobra.Command {
 	var (
 		in       inputFlags
 		opt      show.Options
+		parts    show.Parts
 		by       string
 		sets     string
 		format   string
@@ -42,15 +43,23 @@ func newShowCmd(std *stdio) *cobra.Command {
 				return usagef(cmd, "--top and --tree exclude each other")
 			case sets != "" && format == "text" && (tree || group != run.ByCategory):
 				return usagef(cmd, "--categories needs --by category or --format json")
-			case opt.EachThread && format == "text" && (tree || group != run.ByThread):
+			case parts.EachThread && format == "text" && (tree || group != run.ByThread):
 				return usagef(cmd, "--each-thread needs --by thread or --format json")
 			}
 			if sets != "" {
-				if opt.Categories, err = readCategories(sets); err != nil {
+				if parts.Categories, err = readCategories(sets); err != nil {
 					return err
 				}
 			}
-			opt.By, opt.MinShare = group, minShare/100
+			opt.MinShare = minShare / 100
+			switch {
+			case format == "json":
+				parts.Lists = true
+			case tree:
+				parts.Trees = true
+			default:
+				parts.By = group
+			}
 			l, err := in.loader(cmd, std)
 			if err != nil {
 				return err
@@ -59,14 +68,15 @@ func newShowCmd(std *stdio) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			d := show.New(r, parts)
 			err = std.writeOutput(output, func(w io.Writer) error {
 				switch {
 				case format == "json":
-					return show.WriteJSON(w, r, opt)
+					return show.WriteJSON(w, d)
 				case tree:
-					return show.WriteTree(w, r, opt)
+					return show.WriteTree(w, d, opt)
 				}
-				return show.WriteText(w, r, opt)
+				return show.WriteText(w, d, opt)
 			})
 			if err != nil {
 				return err
@@ -81,7 +91,7 @@ func newShowCmd(std *stdio) *cobra.Command {
 	f.BoolVar(&tree, "tree", false, "show the call tree")
 	f.StringVar(&by, "by", "function", "list by `GROUP`: function, file, dso, thread, process or category")
 	f.StringVar(&sets, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
-	f.BoolVar(&opt.EachThread, "each-thread", false, "tell the threads of a pool apart, whose names differ in numbers only")
+	f.BoolVar(&parts.EachThread, "each-thread", false, "tell the threads of a pool apart, whose names differ in numbers only")
 	f.BoolVar(&opt.Exact, "exact", false, "print weights in full, and shares below 10% with three decimals")
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each event, 0 for all")
 	f.Float64Var(&minShare, "min-share", 0.5, "leave out parts of a tree below `PERCENT` of the total")

@@ -13,10 +13,10 @@ import (
 
 // TestShowExact checks how numbers are written with and without Exact.
 func TestShowExact(t *testing.T) {
-	count := run.Event{Name: "cpu-cycles", Weight: 14_219_200_000}
-	clock := run.Event{Name: "cpu-clock", Unit: "nanoseconds", Weight: 1_000_000}
+	count := Event{Name: "cpu-cycles", Weight: 14_219_200_000}
+	clock := Event{Name: "cpu-clock", Unit: "nanoseconds", Weight: 1_000_000}
 	for _, test := range []struct {
-		event         *run.Event
+		event         *Event
 		v             int64
 		exact         bool
 		weight, share string
@@ -31,7 +31,7 @@ func TestShowExact(t *testing.T) {
 		{&count, 1_421_915_000, true, "1,421,915,000", "10.00%"},
 		{&count, 14_219_200_000, true, "14,219,200,000", "100.00%"},
 		{&clock, 12_345, true, "12,345 ns", "1.234%"},
-		{&run.Event{}, 0, true, "0", "-"},
+		{&Event{}, 0, true, "0", "-"},
 	} {
 		opt := Options{Exact: test.exact}
 		if w, s := opt.weight(test.v, test.event), opt.share(test.v, test.event); w != test.weight || s != test.share {
@@ -53,8 +53,8 @@ func TestShowWithoutCounts(t *testing.T) {
 	}
 	var out bytes.Buffer
 	for _, write := range []func() error{
-		func() error { return WriteText(&out, r, Options{By: run.ByThread}) },
-		func() error { return WriteTree(&out, r, Options{Exact: true}) },
+		func() error { return WriteText(&out, New(r, Parts{By: run.ByThread}), Options{}) },
+		func() error { return WriteTree(&out, New(r, Parts{Trees: true}), Options{Exact: true}) },
 	} {
 		if err := write(); err != nil {
 			t.Fatal(err)
@@ -84,20 +84,20 @@ func TestShowGroups(t *testing.T) {
 	}
 	r := runtest.Build(t, "r", "cpu-cycles pool-1 app!main;libc!memcpy 3\ncpu-cycles pool-2 app!main 1")
 	for _, test := range []struct {
-		opt  Options
-		want string
+		parts Parts
+		want  string
 	}{
-		{Options{By: run.ByCategory, Categories: set}, "self   share  samples  category\n   3  75.00%        1  copying\n   1  25.00%        1  other\n"},
-		{Options{By: run.ByCategory}, "self   share  samples  category\n   3  75.00%        1  memcpy and memset\n   1  25.00%        1  native code\n"},
-		{Options{By: run.ByThread}, "self    share  samples  thread\n   4  100.00%        2  pool-%d\n"},
-		{Options{By: run.ByThread, EachThread: true}, "self   share  samples  thread\n   3  75.00%        1  pool-1\n   1  25.00%        1  pool-2\n"},
+		{Parts{By: run.ByCategory, Categories: set}, "self   share  samples  category\n   3  75.00%        1  copying\n   1  25.00%        1  other\n"},
+		{Parts{By: run.ByCategory}, "self   share  samples  category\n   3  75.00%        1  memcpy and memset\n   1  25.00%        1  native code\n"},
+		{Parts{By: run.ByThread}, "self    share  samples  thread\n   4  100.00%        2  pool-%d\n"},
+		{Parts{By: run.ByThread, EachThread: true}, "self   share  samples  thread\n   3  75.00%        1  pool-1\n   1  25.00%        1  pool-2\n"},
 	} {
 		var out bytes.Buffer
-		if err := WriteText(&out, r, test.opt); err != nil {
+		if err := WriteText(&out, New(r, test.parts), Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasSuffix(out.String(), test.want) {
-			t.Errorf("%+v: got\n%s\nwant\n%s", test.opt, out.String(), test.want)
+			t.Errorf("%+v: got\n%s\nwant\n%s", test.parts, out.String(), test.want)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestShowJSON(t *testing.T) {
 	r := runtest.Build(t, "base", reporttest.BaseRun)
 	r.Counters = []run.Counter{{Name: "merges", Unit: "count", Value: 12, Running: 1}}
 	var b bytes.Buffer
-	if err := WriteJSON(&b, r, Options{}); err != nil {
+	if err := WriteJSON(&b, New(r, Parts{Lists: true})); err != nil {
 		t.Fatal(err)
 	}
 	reporttest.Golden(t, "testdata/show.json", b.Bytes())
@@ -116,10 +116,10 @@ func TestShowJSON(t *testing.T) {
 func TestShowText(t *testing.T) {
 	r := runtest.Build(t, "base", reporttest.BaseRun)
 	var b bytes.Buffer
-	if err := WriteText(&b, r, Options{By: run.ByFunction}); err != nil {
+	if err := WriteText(&b, New(r, Parts{By: run.ByFunction}), Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteTree(&b, r, Options{MinShare: 0.2}); err != nil {
+	if err := WriteTree(&b, New(r, Parts{Trees: true}), Options{MinShare: 0.2}); err != nil {
 		t.Fatal(err)
 	}
 	reporttest.Golden(t, "testdata/show.txt", b.Bytes())

@@ -1,25 +1,21 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"profdiff/internal/category"
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
 )
 
-// Options say what of a run is shown.
+// Options say how a document is shown as text.
 type Options struct {
-	By run.GroupBy
-	// Categories are what run.ByCategory sorts into, nil for the built-in set.
-	Categories *category.Set
-	// EachThread tells the threads of a pool apart.
-	EachThread bool
 	// Exact writes weights in full and small shares with another digit, as simpleperf's
 	// HTML report does.
 	Exact bool
@@ -29,20 +25,7 @@ type Options struct {
 	MinShare float64
 }
 
-// group sums the samples of a run.
-func (o *Options) group(r *run.Run, by run.GroupBy) []run.Row {
-	switch {
-	case by == run.ByCategory && o.Categories == nil:
-		return category.Builtin().Group(r)
-	case by == run.ByCategory:
-		return o.Categories.Group(r)
-	case by == run.ByThread && o.EachThread:
-		by = run.ByEachThread
-	}
-	return r.Group(by)
-}
-
-func (o *Options) weight(v int64, e *run.Event) string {
+func (o *Options) weight(v int64, e *Event) string {
 	switch {
 	case !o.Exact:
 		return text.Weight(float64(v), e.Unit)
@@ -53,7 +36,7 @@ func (o *Options) weight(v int64, e *run.Event) string {
 }
 
 // share is the share of an event's weight.
-func (o *Options) share(v int64, e *run.Event) string {
+func (o *Options) share(v int64, e *Event) string {
 	if !o.Exact || e.Weight == 0 {
 		return text.Share(float64(v), float64(e.Weight))
 	}
@@ -68,7 +51,7 @@ func (o *Options) share(v int64, e *run.Event) string {
 }
 
 // samples is a number of samples of an event.
-func samples(n int64, e *run.Event) string {
+func samples(n int64, e *Event) string {
 	if e.Samples == 0 && e.Weight != 0 {
 		return "-" // the input does not tell
 	}
@@ -76,26 +59,25 @@ func samples(n int64, e *run.Event) string {
 }
 
 // WriteText writes one table per event of what costs most.
-func WriteText(w io.Writer, r *run.Run, opt Options) error {
-	if err := writeFacts(w, r); err != nil {
+func WriteText(w io.Writer, d *Document, opt Options) error {
+	if err := writeFacts(w, d); err != nil {
 		return err
 	}
-	rows := opt.group(r, opt.By)
-	for e := range r.Events {
-		if err := writeEventHeader(w, &r.Events[e], &opt); err != nil {
+	for e := range d.Events {
+		if err := writeEventHeader(w, &d.Events[e], &opt); err != nil {
 			return err
 		}
-		if r.Events[e].Samples == 0 && r.Events[e].Weight == 0 {
+		if d.Events[e].Samples == 0 && d.Events[e].Weight == 0 {
 			continue
 		}
-		if err := writeTop(w, r, e, rows, opt); err != nil {
+		if err := writeTop(w, d, e, opt); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeEventHeader(w io.Writer, e *run.Event, opt *Options) error {
+func writeEventHeader(w io.Writer, e *Event, opt *Options) error {
 	derived := ""
 	if e.Derived {
 		derived = " (derived)"
@@ -108,8 +90,8 @@ func writeEventHeader(w io.Writer, e *run.Event, opt *Options) error {
 		_, err := fmt.Fprintf(w, "\n%s%s: %s, %s\n", e.Name, derived, opt.weight(e.Weight, e), samples)
 		return err
 	}
-	neff := strconv.FormatFloat(e.EffectiveSamples(), 'f', 0, 64)
-	if e.WeightSqLowerBound {
+	neff := strconv.FormatFloat(e.NEff, 'f', 0, 64)
+	if e.AtMost {
 		neff = "at most " + neff
 	}
 	_, err := fmt.Fprintf(w, "\n%s%s: %s in %s samples, effective sample size %s\n",
@@ -117,10 +99,10 @@ func writeEventHeader(w io.Writer, e *run.Event, opt *Options) error {
 	return err
 }
 
-func writeTop(w io.Writer, r *run.Run, e int, rows []run.Row, opt Options) error {
-	ev := &r.Events[e]
+func writeTop(w io.Writer, d *Document, e int, opt Options) error {
+	ev := &d.Events[e]
 	// A sample is in one thread and in one category, so that their totals are their own.
-	framed := opt.By != run.ByThread && opt.By != run.ByProcess && opt.By != run.ByCategory
+	framed := d.By != run.ByThread && d.By != run.ByProcess && d.By != run.ByCategory
 	t := text.Table{Right: []bool{true, true, true, true, true, true}}
 	head := []string{"self", "share", "samples"}
 	if framed {
@@ -129,12 +111,12 @@ func writeTop(w io.Writer, r *run.Run, e int, rows []run.Row, opt Options) error
 		t.Right = t.Right[:3]
 	}
 	// Names of functions may be long: they are last.
-	if opt.By == run.ByFunction {
+	if d.By == run.ByFunction {
 		head = append(head, "dso")
 	}
-	t.Add(append(head, string(opt.By))...)
+	t.Add(append(head, string(d.By))...)
 	// Rows come sorted by the first event; each event has its own order.
-	sorted := sortRows(rows, e)
+	sorted := sortRows(d.Rows, e)
 	shown := 0
 	var rest run.Sum
 	for i := range sorted {
@@ -155,7 +137,7 @@ func writeTop(w io.Writer, r *run.Run, e int, rows []run.Row, opt Options) error
 		if framed {
 			cells = append(cells, opt.weight(total.Weight, ev), opt.share(total.Weight, ev), samples(total.Count, ev))
 		}
-		if opt.By == run.ByFunction {
+		if d.By == run.ByFunction {
 			cells = append(cells, text.BaseName(row.DSO))
 		}
 		t.Add(append(cells, row.Name)...)
@@ -165,7 +147,7 @@ func writeTop(w io.Writer, r *run.Run, e int, rows []run.Row, opt Options) error
 		if framed {
 			cells = append(cells, "", "", "")
 		}
-		if opt.By == run.ByFunction {
+		if d.By == run.ByFunction {
 			cells = append(cells, "")
 		}
 		t.Add(append(cells, "(all others)")...)
@@ -174,11 +156,12 @@ func writeTop(w io.Writer, r *run.Run, e int, rows []run.Row, opt Options) error
 }
 
 // writeFacts writes what is known of a recording.
-func writeFacts(w io.Writer, r *run.Run) error {
-	rec := &r.Recording
+func writeFacts(w io.Writer, d *Document) error {
+	in := &d.Inputs[0]
+	rec := &in.Recording
 	t := text.Table{}
 	add := t.Fact
-	add("input", r.Name)
+	add("input", in.Path)
 	add("format", rec.Format)
 	add("tool", rec.Tool)
 	add("command", rec.CommandLine)
@@ -193,14 +176,14 @@ func writeFacts(w io.Writer, r *run.Run) error {
 	if rec.Duration > 0 {
 		add("duration", rec.Duration.Round(time.Millisecond).String())
 	}
-	for _, c := range r.Counters {
+	for _, c := range d.Counters {
 		value := text.Weight(c.Value, c.Unit)
 		if c.Running > 0 && c.Running < 1 {
 			value += fmt.Sprintf(" (extrapolated from %.1f%% of the time)", 100*c.Running)
 		}
 		add("counter", c.Name+" "+value)
 	}
-	for _, warning := range r.Warnings {
+	for _, warning := range in.Warnings {
 		add("warning", warning)
 	}
 	return t.Write(w)
@@ -208,12 +191,12 @@ func writeFacts(w io.Writer, r *run.Run) error {
 
 // WriteTree writes the call tree of every event, root first, the heaviest path
 // first.
-func WriteTree(w io.Writer, r *run.Run, opt Options) error {
-	if err := writeFacts(w, r); err != nil {
+func WriteTree(w io.Writer, d *Document, opt Options) error {
+	if err := writeFacts(w, d); err != nil {
 		return err
 	}
-	for e := range r.Events {
-		ev := &r.Events[e]
+	for e := range d.Events {
+		ev := &d.Events[e]
 		if err := writeEventHeader(w, ev, &opt); err != nil {
 			return err
 		}
@@ -236,7 +219,7 @@ func WriteTree(w io.Writer, r *run.Run, opt Options) error {
 				walk(c, depth+1)
 			}
 		}
-		walk(r.Tree(e), 0)
+		walk(d.Trees[e], 0)
 		if err := t.Write(w); err != nil {
 			return err
 		}
@@ -247,4 +230,17 @@ func WriteTree(w io.Writer, r *run.Run, opt Options) error {
 		}
 	}
 	return nil
+}
+
+// sortRows orders rows by one event: self weight, then total, largest first, then
+// name.
+func sortRows(rows []run.Row, event int) []run.Row {
+	sorted := slices.Clone(rows)
+	slices.SortFunc(sorted, func(a, b run.Row) int {
+		return cmp.Or(
+			-cmp.Compare(a.Self[event].Weight, b.Self[event].Weight), -cmp.Compare(a.Total[event].Weight, b.Total[event].Weight),
+			strings.Compare(a.Name, b.Name), strings.Compare(a.DSO, b.DSO),
+		)
+	})
+	return sorted
 }
