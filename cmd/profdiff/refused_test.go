@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -137,7 +137,9 @@ func refused(t *testing.T) map[string][]byte {
 		})
 	}
 	add("../../internal", 40, ".go .html .js .css .md ")
-	add(filepath.Join(runtime.GOROOT(), "src"), 40, ".go .s .h .txt .md ")
+	if root, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+		add(filepath.Join(strings.TrimSpace(string(root)), "src"), 40, ".go .s .h .txt .md ")
+	}
 	add("/etc", 40, "")
 	add("/usr/share/doc", 20, "")
 	add("/usr/share/perl", 10, "")
