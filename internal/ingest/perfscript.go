@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -57,6 +58,8 @@ type perfScript struct {
 	oneLine bool
 	// headers is set once a sample had a line of its own before its frames.
 	headers bool
+	// stacks is set once a line had a branch stack.
+	stacks bool
 	// nameOnly is a line without any field but perhaps the name of a thread, which
 	// starts a sample if a frame follows.
 	nameOnly string
@@ -118,6 +121,12 @@ func (s *perfScript) line(line []byte) {
 		s.indented(line)
 		return
 	}
+	if at := perfscript.StackStart(line); at < len(line) {
+		s.stacks = true
+		if line = bytes.TrimRight(line[:at], " \t"); len(line) == 0 {
+			return
+		}
+	}
 	h, ok := perfscript.ParseHeader(line)
 	chain := line[0] == ' ' && s.sample.open && !s.sample.inline
 	switch {
@@ -135,7 +144,6 @@ func (s *perfScript) line(line []byte) {
 		h.Comm = bytes.TrimSpace(line[:at])
 		s.begin(&h)
 		s.inline(line[at:])
-	case s.sample.open && perfscript.IsBranchStack(line):
 	case line[0] == ' ' && s.sample.open:
 		s.sourceLine(line)
 	case line[0] != ' ' && !s.oneLine:
@@ -382,6 +390,9 @@ func (s *perfScript) finish() (*run.Run, error) {
 		s.unknown(s.lines.Number())
 	}
 	s.end()
+	if s.stacks && len(s.frames) == 0 {
+		return nil, errors.New("holds branch stacks and no frames: read it with profdiff branches, or print frames with perf script -F +ip,sym")
+	}
 	if s.samples == 0 && s.unknownLines > 0 {
 		return nil, fmt.Errorf("line %d: is none of perf script", s.firstUnknown)
 	}

@@ -388,6 +388,9 @@ func TestPerfScriptErrors(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"other text", "hello\nworld\n", "line 1: is none of perf script"},
 		{"long line", "a 1 1.000000: 1 cycles:\n\t12 " + strings.Repeat("x", input.MaxLine) + "\n", "line 2: is longer than"},
+		{"branch stacks", "16984 0x72e342e5f4/0x72e36192d0/M/-/-/11/RET/-\n16984 0x72e7b8b3b4/0x72e7b8b3b8/PN/-/-/11/COND/-\n", "holds branch stacks and no frames: read it with profdiff branches"},
+		{"branch stacks below", "a 1/1 1.000000: 1 cycles:\n 0x12(/x)/0x34(/x)/P/-/-/0  0x56(/x)/0x12(/x)/P/-/-/0\n", "holds branch stacks and no frames"},
+		{"branch stacks of names", "16984 f+0x1/g+0x2/P/-/-/0\n", "holds branch stacks and no frames"},
 		{"period", "a 1 1.000000: 99999999999999999999999 cycles:\n\t12 x\n", `line 1: period "99999999999999999999999" is no number of events`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -400,6 +403,17 @@ func TestPerfScriptErrors(t *testing.T) {
 	r := mustRead(t, readPerfScript, []byte("# ========\n# arch : x86_64\n# ========\n#\n"), &Options{})
 	if len(readerWarnings(r)) != 1 || r.Recording.Arch != "x86_64" {
 		t.Errorf("of a recording without samples: warnings %q", r.Warnings)
+	}
+}
+
+// TestPerfScriptStackBehindFrame checks that branch stacks are no part of names.
+func TestPerfScriptStackBehindFrame(t *testing.T) {
+	const stack = " 0x401310/0x4012f0/P/-/-/22//-  0x4012fa/0x4012ff/M/-/-/3//-\n"
+	text := "  cycles:upp:            401310" + stack + "  cycles:upp:            401310 main+0x10 (/app)" + stack + "  cycles:upp:            401310 main+0x10" + stack
+	r := mustRead(t, readPerfScript, []byte(text), &Options{})
+	want := map[string]run.FoldedSum{"[unknown]": {Weight: 1, Count: 1}, "main": {Weight: 2, Count: 2}}
+	if d := cmp.Diff(want, r.Folded(0)); d != "" {
+		t.Errorf("stacks (-want +got):\n%s", d)
 	}
 }
 

@@ -326,8 +326,7 @@ func InlineFrame(line []byte, from int) int {
 	return found
 }
 
-// IsBranchStack reports whether a line is the branch stack of a sample with a call
-// chain.
+// IsBranchStack reports whether a line has a branch stack, of addresses or of symbols.
 func IsBranchStack(line []byte) bool {
 	for _, flags := range []string{"/P/-/", "/M/-/", "/-/-/", "/P/X/", "/M/X/", "/PN/", "/MN/"} {
 		if bytes.Contains(line, []byte(flags)) {
@@ -335,6 +334,20 @@ func IsBranchStack(line []byte) bool {
 		}
 	}
 	return false
+}
+
+// StackStart is where the branch stack of a line starts, its length if there is none. A
+// stack of symbols (-F +brstacksym) starts with the first word that has flags.
+func StackStart(line []byte) int {
+	at := FirstBranch(line)
+	if at == len(line) && bytes.IndexByte(line, '/') >= 0 && IsBranchStack(line) {
+		w := word{line: line}
+		for w.move(skipSpace(line, 0)); !IsBranchStack(w.text); {
+			w.next()
+		}
+		return w.at
+	}
+	return at
 }
 
 // CutBranches cuts off the branch stack, which follows the file of the sample's
