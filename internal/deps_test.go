@@ -1,4 +1,4 @@
-// Package internal holds only the test of the import policy.
+// Package internal holds only tests: of the import policy, and of the plan in README.md.
 package internal
 
 import (
