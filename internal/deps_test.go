@@ -70,7 +70,7 @@ var policy = map[string][]string{
 	"record/android":        {"objfile", "record", "record/command"},
 	"record/command":        {},
 	"listing":               {"disasm", "objfile", "run", "symbolizer"},
-	"report/html":           {"branch", "branch/annotate", "branch/diff", "budget", "listing", "report/branches", "report/diff", "report/predict", "report/text", "run", "stats", "verdict"},
+	"report/html":           {"branch", "branch/annotate", "branch/diff", "listing", "report/branches", "report/check", "report/diff", "report/predict", "report/text", "run", "stats", "verdict"},
 	"report/text":           {},
 	"report/reporttest":     {"report/text"},
 	"report/show":           {"category", "report/text", "run"},
@@ -232,6 +232,7 @@ var drawn = map[string]struct {
 	results string
 	makers  []string
 }{
+	"report/check":   {"profdiff/internal/budget", []string{"build.go", "budget.go"}},
 	"report/predict": {"profdiff/internal/predict", []string{"build.go", "document.go", "loops.go"}},
 	"report/diff":    {"profdiff/internal/compare", []string{"build.go", "document.go", "frames.go", "selftest.go"}},
 }

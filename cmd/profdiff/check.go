@@ -17,6 +17,7 @@ import (
 	"profdiff/internal/budget"
 	"profdiff/internal/input"
 	"profdiff/internal/predict"
+	"profdiff/internal/report/check"
 	"profdiff/internal/run"
 )
 
@@ -422,13 +423,14 @@ func (c *checkCommand) run(cmd *cobra.Command, std *stdio, paths []string) error
 			return err
 		}
 	}
+	document := check.New(o, reportTool())
 	if c.page.file != "" {
-		if err := c.writePage(cmd, std, o, in, l); err != nil {
+		if err := c.writePage(cmd, std, o, document, in, l); err != nil {
 			return err
 		}
 	}
 	for _, t := range targets {
-		if err := std.writeCheck(t, o, c.sourceRoot); err != nil {
+		if err := std.writeCheck(t, document, c.sourceRoot); err != nil {
 			return err
 		}
 	}

@@ -64,28 +64,28 @@ func parseOuts(cmd *cobra.Command, format string, outs []string) (list []outTarg
 }
 
 // writeCheck writes one output.
-func (s *stdio) writeCheck(t outTarget, o *budget.Outcome, sourceRoot string) error {
+func (s *stdio) writeCheck(t outTarget, d *check.Document, sourceRoot string) error {
 	opt := check.Options{Tool: "profdiff", Version: version(), SourceRoot: checkRoot(sourceRoot)}
 	write := func(w io.Writer) error {
 		switch t.format {
 		case "json":
-			return check.WriteJSON(w, o, opt.Tool+" "+opt.Version)
+			return check.WriteJSON(w, d)
 		case "markdown":
-			return check.WriteMarkdown(w, o, check.MaxComment)
+			return check.WriteMarkdown(w, d, check.MaxComment)
 		case "github":
-			return check.WriteAnnotations(w, o, opt)
+			return check.WriteAnnotations(w, d, opt)
 		case "github-summary":
-			return check.WriteMarkdown(w, o, check.MaxStepSummary)
+			return check.WriteMarkdown(w, d, check.MaxStepSummary)
 		case "sarif":
-			return check.WriteSARIF(w, o, opt)
+			return check.WriteSARIF(w, d, opt)
 		case "junit":
-			return check.WriteJUnit(w, o)
+			return check.WriteJUnit(w, d)
 		case "codequality":
-			return check.WriteCodeQuality(w, o, opt)
+			return check.WriteCodeQuality(w, d, opt)
 		case "openmetrics":
-			return check.WriteOpenMetrics(w, o)
+			return check.WriteOpenMetrics(w, d)
 		}
-		return check.WriteText(w, o)
+		return check.WriteText(w, d)
 	}
 	if t.format == "github-summary" && t.file != "-" {
 		return appendOutput(t.file, write)

@@ -8,6 +8,7 @@ import (
 	branchdiff "profdiff/internal/branch/diff"
 	"profdiff/internal/budget"
 	"profdiff/internal/report/branches"
+	"profdiff/internal/report/check"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	report "profdiff/internal/report/predict"
@@ -15,14 +16,14 @@ import (
 
 // writePage writes the report of a check: the comparison by which limits were checked, what
 // the budgets say first.
-func (f *checkFlags) writePage(cmd *cobra.Command, std *stdio, o *budget.Outcome, in *budget.Inputs, l *loader) error {
+func (f *checkFlags) writePage(cmd *cobra.Command, std *stdio, o *budget.Outcome, document *check.Document, in *budget.Inputs, l *loader) error {
 	opt := f.page.options()
 	page := f.page.parts(l)
 	d := &html.Document{Tool: opt.Tool}
 	if o.Comparison != nil {
 		d = html.FromComparison(diff.New(o.Comparison, diff.Parts{Page: page}), opt)
 	}
-	d.AddOutcome(o, diff.NewPageSide(o.Design.Base, page), diff.NewPageSide(o.Design.Head, page), opt)
+	d.AddOutcome(document, diff.NewPageSide(o.Design.Base, page), diff.NewPageSide(o.Design.Head, page), opt)
 	x := &sectionInputs{base: in.Base, head: in.Head, loader: l, in: &f.in, tables: f.tables, cpu: f.cpu, missCost: f.missCost}
 	if err := f.sections.add(cmd, std, &f.page, d, x); err != nil {
 		return err

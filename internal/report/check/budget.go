@@ -24,7 +24,8 @@ func WriteProof(w io.Writer, p *budget.Proof) error {
 		x := &p.Injections[i]
 		columns := cells{estimate: "-", interval: "-", limit: "-"}
 		if x.Claim != nil {
-			columns = row(&budget.Result{Deciding: x.Claim})
+			n := newNumbers(x.Claim)
+			columns = row(&Budget{Deciding: &n})
 		}
 		remark := x.Reason
 		if x.Red() {
@@ -33,7 +34,7 @@ func WriteProof(w io.Writer, p *budget.Proof) error {
 				remark = "red, as it must be"
 			}
 		} else if x.Claim != nil && x.Claim.RunsNeeded > 0 && x.Verdict == verdict.Inconclusive {
-			remark += "; " + runsNeededText(x.Claim)
+			remark += "; " + runsNeededText(x.Claim.Relative(), x.Claim.RunsNeeded)
 		}
 		t.Add(text.Dash(x.What), x.ID, string(x.Verdict), columns.estimate, columns.interval, columns.limit, remark)
 	}
@@ -74,7 +75,7 @@ func WriteExplanation(w io.Writer, list []budget.Explanation) error {
 		}
 		shows := "-"
 		if !math.IsInf(e.Smallest, 0) {
-			shows = claimFormat(e.Claim)(e.Smallest)
+			shows = claimFormat(e.Claim.Relative(), e.Claim.Unit)(e.Smallest)
 		}
 		runs, needed := "-", "-"
 		if e.Runs > 0 {
@@ -116,7 +117,7 @@ func WriteProposals(w io.Writer, list []budget.Proposal) error {
 			proposed = p.New.String()
 			n++
 		}
-		t.Add(p.ID, p.Now.String(), proposed, interval(p.CI, relativeValue), p.Note)
+		t.Add(p.ID, p.Now.String(), proposed, interval(text.Interval(p.CI), relativeValue), p.Note)
 	}
 	if err := t.Write(w); err != nil {
 		return err

@@ -90,16 +90,18 @@ func outcome() *budget.Outcome {
 	return o
 }
 
+func document() *Document { return New(outcome(), "profdiff 1.2.3") }
+
 var options = Options{Tool: "profdiff", Version: "1.2.3", SourceRoot: "/src"}
 
 func TestCheckJSON(t *testing.T) {
-	got := reporttest.Written(t, func(w io.Writer) error { return WriteJSON(w, outcome(), "profdiff 1.2.3") })
+	got := reporttest.Written(t, func(w io.Writer) error { return WriteJSON(w, document()) })
 	reporttest.Validate(t, reporttest.Schema[Document](t, "check.schema.json"), got)
 	var d Document
 	if err := json.Unmarshal(got, &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Schema != Schema || len(d.Budgets) != 4*len(hostileNames) || d.Budgets[0].Estimate == nil || *d.Budgets[0].Limit != 1.05 {
+	if d.Schema != Schema || len(d.Budgets) != 4*len(hostileNames) || !d.Budgets[0].Estimate.Known() || *d.Budgets[0].Limit != 1.05 {
 		t.Errorf("document %+v", d.Budgets[0])
 	}
 }
@@ -131,7 +133,7 @@ func TestCheckSARIF(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := outcome()
-	got := reporttest.Written(t, func(w io.Writer) error { return WriteSARIF(w, o, options) })
+	got := reporttest.Written(t, func(w io.Writer) error { return WriteSARIF(w, New(o, "profdiff 1.2.3"), options) })
 	reporttest.Validate(t, resolved, got)
 	if resolved.Validate(map[string]any{"version": "2.1.0", "runs": []any{map[string]any{"results": "none"}}}) == nil {
 		t.Error("the schema accepts anything")
@@ -166,7 +168,7 @@ func TestCheckSARIF(t *testing.T) {
 		}
 	}
 	var moved sarifLog
-	if err := json.Unmarshal(reporttest.Written(t, func(w io.Writer) error { return WriteSARIF(w, o, options) }), &moved); err != nil {
+	if err := json.Unmarshal(reporttest.Written(t, func(w io.Writer) error { return WriteSARIF(w, New(o, "profdiff 1.2.3"), options) }), &moved); err != nil {
 		t.Fatal(err)
 	}
 	for i, x := range moved.Runs[0].Results {
@@ -178,7 +180,7 @@ func TestCheckSARIF(t *testing.T) {
 	for len(many.Results) < 2*maxSARIF {
 		many.Results = append(many.Results, many.Results[0])
 	}
-	if err := json.Unmarshal(reporttest.Written(t, func(w io.Writer) error { return WriteSARIF(w, many, options) }), &moved); err != nil {
+	if err := json.Unmarshal(reporttest.Written(t, func(w io.Writer) error { return WriteSARIF(w, New(many, "profdiff 1.2.3"), options) }), &moved); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(moved.Runs[0].Results); n != maxSARIF {
@@ -189,7 +191,7 @@ func TestCheckSARIF(t *testing.T) {
 // TestCheckAnnotations parses the commands as GitHub's runner does: nothing in a name starts
 // another one.
 func TestCheckAnnotations(t *testing.T) {
-	got := string(reporttest.Written(t, func(w io.Writer) error { return WriteAnnotations(w, outcome(), options) }))
+	got := string(reporttest.Written(t, func(w io.Writer) error { return WriteAnnotations(w, document(), options) }))
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	if len(lines) != maxAnnotations+1 {
 		t.Fatalf("%d lines", len(lines))
@@ -215,7 +217,7 @@ func TestCheckAnnotations(t *testing.T) {
 
 // TestCheckJUnit reads the report back.
 func TestCheckJUnit(t *testing.T) {
-	got := reporttest.Written(t, func(w io.Writer) error { return WriteJUnit(w, outcome()) })
+	got := reporttest.Written(t, func(w io.Writer) error { return WriteJUnit(w, document()) })
 	var suites junitSuites
 	if err := xml.Unmarshal(got, &suites); err != nil {
 		t.Fatal(err)
@@ -246,7 +248,7 @@ func TestCheckJUnit(t *testing.T) {
 }
 
 func TestCheckCodeQuality(t *testing.T) {
-	got := reporttest.Written(t, func(w io.Writer) error { return WriteCodeQuality(w, outcome(), options) })
+	got := reporttest.Written(t, func(w io.Writer) error { return WriteCodeQuality(w, document(), options) })
 	s, err := jsonschema.For[[]codeQualityIssue](nil)
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +276,7 @@ func TestCheckCodeQuality(t *testing.T) {
 
 // TestCheckOpenMetrics parses the lines by the grammar of OpenMetrics 1.0.
 func TestCheckOpenMetrics(t *testing.T) {
-	got := string(reporttest.Written(t, func(w io.Writer) error { return WriteOpenMetrics(w, outcome()) }))
+	got := string(reporttest.Written(t, func(w io.Writer) error { return WriteOpenMetrics(w, document()) }))
 	if !strings.HasSuffix(got, "\n# EOF\n") || strings.Count(got, "# EOF\n") != 1 {
 		t.Error("the end of the file is not marked, or twice")
 	}
@@ -308,7 +310,7 @@ func TestCheckOpenMetrics(t *testing.T) {
 // TestCheckMarkdown checks that names stay in their cells, and that what does not fit is
 // counted.
 func TestCheckMarkdown(t *testing.T) {
-	got := string(reporttest.Written(t, func(w io.Writer) error { return WriteMarkdown(w, outcome(), MaxComment) }))
+	got := string(reporttest.Written(t, func(w io.Writer) error { return WriteMarkdown(w, document(), MaxComment) }))
 	if len(got) > MaxComment {
 		t.Errorf("%d bytes", len(got))
 	}
@@ -334,14 +336,14 @@ func TestCheckMarkdown(t *testing.T) {
 	for len(o.Results) < 20000 {
 		o.Results = append(o.Results, o.Results[0])
 	}
-	got = string(reporttest.Written(t, func(w io.Writer) error { return WriteMarkdown(w, o, MaxStepSummary) }))
+	got = string(reporttest.Written(t, func(w io.Writer) error { return WriteMarkdown(w, New(o, "profdiff 1.2.3"), MaxStepSummary) }))
 	if len(got) > MaxStepSummary || !regexp.MustCompile(`\n[0-9]+ more budgets are not shown\.\n`).MatchString(got) || !regexp.MustCompile(`\n[0-9]+ more remarks are not shown\.\n`).MatchString(got) {
 		t.Errorf("%d bytes of many budgets, or they are not counted", len(got))
 	}
 }
 
 func TestCheckText(t *testing.T) {
-	got := string(reporttest.Written(t, func(w io.Writer) error { return WriteText(w, outcome()) }))
+	got := string(reporttest.Written(t, func(w io.Writer) error { return WriteText(w, document()) }))
 	if n := strings.Count(got, "\n"); n < 4*len(hostileNames) {
 		t.Errorf("%d lines", n)
 	}

@@ -6,7 +6,6 @@ import (
 	"path"
 	"strings"
 
-	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
 )
@@ -24,7 +23,7 @@ const maxAnnotations = 9
 
 // WriteAnnotations writes the worst results as workflow commands of GitHub Actions,
 // and how many more there are.
-func WriteAnnotations(w io.Writer, o *budget.Outcome, opt Options) error {
+func WriteAnnotations(w io.Writer, o *Document, opt Options) error {
 	var b strings.Builder
 	n, more := 0, 0
 	for _, r := range worstFirst(o) {
@@ -65,7 +64,7 @@ func commandProperty(s string) string {
 
 // place is where a result is shown: where its heaviest function starts, if that is in
 // the source root, else its budget in the budget file.
-func place(r *budget.Result, o *budget.Outcome, opt Options) (file string, line int64) {
+func place(r *Budget, o *Document, opt Options) (file string, line int64) {
 	if f, ok := relativePath(r.Location.File, opt.SourceRoot); ok && r.Location.Line > 0 {
 		return f, r.Location.Line
 	}
@@ -73,7 +72,7 @@ func place(r *budget.Result, o *budget.Outcome, opt Options) (file string, line 
 	if f, ok := relativePath(file, opt.SourceRoot); ok {
 		file = f
 	}
-	return file, max(int64(r.Position.Line), 1)
+	return file, max(int64(r.Line), 1)
 }
 
 // relativePath names a file relative to a directory that it is in.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
 )
@@ -32,7 +31,7 @@ type codeQualityLines struct {
 
 // WriteCodeQuality writes the results that did not pass as a code quality report of
 // GitLab, which compares it with that of the target branch by fingerprint.
-func WriteCodeQuality(w io.Writer, o *budget.Outcome, opt Options) error {
+func WriteCodeQuality(w io.Writer, o *Document, opt Options) error {
 	list := []codeQualityIssue{}
 	for _, r := range worstFirst(o) {
 		severity := map[verdict.Verdict]string{verdict.Fail: "critical", verdict.Inconclusive: "info", verdict.Warn: "minor"}[r.Verdict]
@@ -41,7 +40,7 @@ func WriteCodeQuality(w io.Writer, o *budget.Outcome, opt Options) error {
 		}
 		file, line := place(r, o, opt)
 		list = append(list, codeQualityIssue{
-			Description: r.ID + ": " + message(r), CheckName: "profdiff-" + r.Budget.ID, Fingerprint: fingerprint(r),
+			Description: r.ID + ": " + message(r), CheckName: "profdiff-" + r.Rule, Fingerprint: fingerprint(r),
 			Severity: severity, Location: codeQualityLocation{strings.ToValidUTF8(file, "\ufffd"), codeQualityLines{line}},
 		})
 	}
@@ -51,37 +50,37 @@ func WriteCodeQuality(w io.Writer, o *budget.Outcome, opt Options) error {
 // WriteOpenMetrics writes an outcome as OpenMetrics text, for the metrics report of
 // GitLab. GitLab compares values as text, so that measured ones have two digits: with more,
 // every line would be a change.
-func WriteOpenMetrics(w io.Writer, o *budget.Outcome) error {
+func WriteOpenMetrics(w io.Writer, o *Document) error {
 	var b strings.Builder
-	family := func(name, help string, digits int, value func(r *budget.Result) float64) {
+	family := func(name, help string, digits int, value func(r *Budget) float64) {
 		fmt.Fprintf(&b, "# TYPE %s gauge\n# HELP %s %s\n", name, name, help)
-		for i := range o.Results {
-			r := &o.Results[i]
+		for i := range o.Budgets {
+			r := &o.Budgets[i]
 			if v := value(r); !math.IsNaN(v) && !math.IsInf(v, 0) {
 				fmt.Fprintf(&b, "%s{budget=\"%s\"} %s\n", name, metricsLabel(r.ID), strconv.FormatFloat(v, 'g', digits, 64))
 			}
 		}
 	}
-	family("profdiff_budget_verdict", "0 pass, 1 warn, 2 inconclusive, 3 fail", 2, func(r *budget.Result) float64 {
+	family("profdiff_budget_verdict", "0 pass, 1 warn, 2 inconclusive, 3 fail", 2, func(r *Budget) float64 {
 		return map[verdict.Verdict]float64{verdict.Pass: 0, verdict.Warn: 1, verdict.Inconclusive: 2, verdict.Fail: 3}[r.Verdict]
 	})
-	value := func(relative bool, of func(c *budget.Claim) float64) func(r *budget.Result) float64 {
-		return func(r *budget.Result) float64 {
-			if r.Deciding == nil || r.Deciding.Relative() != relative {
+	value := func(relative bool, of func(c *Numbers) float64) func(r *Budget) float64 {
+		return func(r *Budget) float64 {
+			if r.Deciding == nil || r.Deciding.Relative != relative {
 				return math.NaN()
 			}
 			return of(r.Deciding)
 		}
 	}
-	limit := func(c *budget.Claim) float64 {
-		if c.Fail == nil {
+	limit := func(c *Numbers) float64 {
+		if c.Limit == nil {
 			return math.NaN()
 		}
-		return *c.Fail
+		return *c.Limit
 	}
-	family("profdiff_budget_ratio", "cost of head over that of base", 2, value(true, func(c *budget.Claim) float64 { return c.Value }))
+	family("profdiff_budget_ratio", "cost of head over that of base", 2, value(true, func(c *Numbers) float64 { return float64(c.Estimate) }))
 	family("profdiff_budget_ratio_limit", "ratio from which the budget fails", -1, value(true, limit))
-	family("profdiff_budget_value", "cost of head, in the unit of the event, or as a part of 1", 2, value(false, func(c *budget.Claim) float64 { return c.Value }))
+	family("profdiff_budget_value", "cost of head, in the unit of the event, or as a part of 1", 2, value(false, func(c *Numbers) float64 { return float64(c.Estimate) }))
 	family("profdiff_budget_value_limit", "cost from which the budget fails", -1, value(false, limit))
 	b.WriteString("# EOF\n")
 	_, err := io.WriteString(w, b.String())

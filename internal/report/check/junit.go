@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
 )
@@ -45,12 +44,12 @@ type (
 
 // WriteJUnit writes an outcome as JUnit XML: what fails as a failure, what is
 // inconclusive as skipped, and a warning as a pass with output.
-func WriteJUnit(w io.Writer, o *budget.Outcome) error {
+func WriteJUnit(w io.Writer, o *Document) error {
 	suite := junitSuite{
-		Name: "profdiff budgets", Tests: len(o.Results), Failures: o.Count(verdict.Fail), Skipped: o.Count(verdict.Inconclusive),
+		Name: "profdiff budgets", Tests: len(o.Budgets), Failures: o.Count(verdict.Fail), Skipped: o.Count(verdict.Inconclusive),
 	}
-	for i := range o.Results {
-		r := &o.Results[i]
+	for i := range o.Budgets {
+		r := &o.Budgets[i]
 		message := xmlText(message(r))
 		c := junitCase{Name: xmlText(r.ID), Class: "profdiff.budgets", File: xmlText(cmp.Or(r.Location.File, o.File))}
 		switch r.Verdict {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
 )
@@ -19,9 +18,9 @@ const (
 
 // WriteMarkdown writes an outcome as Markdown of up to limit bytes: what failed first.
 // What does not fit is left out and counted.
-func WriteMarkdown(w io.Writer, o *budget.Outcome, limit int) error {
+func WriteMarkdown(w io.Writer, o *Document, limit int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Performance budgets: %s\n\n%s; %s\n\n", o.Verdict, summary(o), orderText(&o.Design))
+	fmt.Fprintf(&b, "### Performance budgets: %s\n\n%s; %s\n\n", o.Outcome, summary(o), orderText(&o.Design))
 	const header = "| Verdict | Budget | Estimate | 95% interval | Limit | Runs | p (Holm) | Shows | Owner |\n| --- | --- | ---: | --- | --- | ---: | ---: | ---: | --- |\n"
 	b.WriteString(header)
 	const reserve = 1000 // for what is counted
@@ -58,14 +57,14 @@ func WriteMarkdown(w io.Writer, o *budget.Outcome, limit int) error {
 }
 
 // remarks are the reasons and notes as a list.
-func remarks(o *budget.Outcome) (list []string) {
+func remarks(o *Document) (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf("* "+format+"\n", args...)) }
 	for _, r := range worstFirst(o) {
 		id := text.MarkdownCode(r.ID, text.MaxName)
 		for _, reason := range reasons(r) {
 			add("%s: %s", id, text.MarkdownProse(reason, 4*text.MaxName))
 		}
-		if r.Has(budget.Waived) {
+		if r.Waived {
 			add("%s: %s", id, text.MarkdownProse(waiverText(r.Waiver), 4*text.MaxName))
 		}
 		for _, note := range r.Notes {
@@ -73,7 +72,7 @@ func remarks(o *budget.Outcome) (list []string) {
 		}
 	}
 	for _, d := range o.Discoveries {
-		add("%s has no budget and costs %s %s", text.MarkdownCode(d.Name, text.MaxName), text.Change(d.Ratio), interval(d.CI, relativeValue))
+		add("%s has no budget and costs %s %s", text.MarkdownCode(d.Name, text.MaxName), text.Change(float64(d.Ratio)), interval(d.CI, relativeValue))
 	}
 	for _, note := range o.Notes {
 		add("%s", text.MarkdownProse(note, 4*text.MaxName))
@@ -107,11 +106,11 @@ func verdictMark(v verdict.Verdict) string {
 }
 
 // worstFirst are the results by verdict, fail first, and else in their order.
-func worstFirst(o *budget.Outcome) (list []*budget.Result) {
+func worstFirst(o *Document) (list []*Budget) {
 	for _, v := range verdict.Limits {
-		for i := range o.Results {
-			if o.Results[i].Verdict == v {
-				list = append(list, &o.Results[i])
+		for i := range o.Budgets {
+			if o.Budgets[i].Verdict == v {
+				list = append(list, &o.Budgets[i])
 			}
 		}
 	}

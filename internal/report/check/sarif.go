@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 
-	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
 )
@@ -89,20 +88,20 @@ type (
 // WriteSARIF writes the results that did not pass as a SARIF log. A result is the same
 // one in the next build if budget and function are: lines and values are not part of its
 // fingerprint.
-func WriteSARIF(w io.Writer, o *budget.Outcome, opt Options) error {
+func WriteSARIF(w io.Writer, o *Document, opt Options) error {
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: opt.Tool, Version: opt.Version, Rules: []sarifRule{}}},
 		Invocations: []sarifInvocation{{ExecutionSuccessful: true}},
 		Results:     []sarifResult{}, ColumnKind: "unicodeCodePoints",
 	}
 	rules := make(map[string]int)
-	rule := func(r *budget.Result) int {
-		i, ok := rules[r.Budget.ID]
+	rule := func(r *Budget) int {
+		i, ok := rules[r.Rule]
 		if !ok {
 			i = len(run.Tool.Driver.Rules)
-			rules[r.Budget.ID] = i
+			rules[r.Rule] = i
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
-				ID: r.Budget.ID, ShortDescription: sarifText{"performance budget " + text.Printable(r.Budget.ID)},
+				ID: r.Rule, ShortDescription: sarifText{"performance budget " + text.Printable(r.Rule)},
 				Properties: sarifProperties{[]string{"performance"}, r.Owner},
 			})
 		}
@@ -124,7 +123,7 @@ func WriteSARIF(w io.Writer, o *budget.Outcome, opt Options) error {
 			location.LogicalLocations = []sarifLogical{{text.Printable(r.Location.Function), "function"}}
 		}
 		run.Results = append(run.Results, sarifResult{
-			RuleID: r.Budget.ID, RuleIndex: rule(r), Level: level, Message: sarifText{r.ID + ": " + message(r)},
+			RuleID: r.Rule, RuleIndex: rule(r), Level: level, Message: sarifText{r.ID + ": " + message(r)},
 			Locations: []sarifLocation{location}, PartialFingerprints: map[string]string{"budgetFunction/v1": fingerprint(r)},
 		})
 	}
@@ -145,7 +144,7 @@ func WriteSARIF(w io.Writer, o *budget.Outcome, opt Options) error {
 }
 
 // fingerprint names what a result is about: budget and function, without lines and values.
-func fingerprint(r *budget.Result) string {
+func fingerprint(r *Budget) string {
 	sum := sha256.Sum256([]byte(r.ID + "\x00" + r.Location.Function))
 	return hex.EncodeToString(sum[:16])
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"profdiff/internal/budget"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
@@ -16,11 +15,11 @@ import (
 
 // WriteText writes an outcome as text: a line for each budget, why those that did not pass
 // did not, and the outcome of the build.
-func WriteText(w io.Writer, o *budget.Outcome) error {
+func WriteText(w io.Writer, o *Document) error {
 	t := text.Table{Right: []bool{false, false, true, false, false, true, true, true}}
 	t.Add("verdict", "budget", "estimate", "95% interval", "limit", "runs", "p (Holm)", "shows", "owner")
-	for i := range o.Results {
-		r := &o.Results[i]
+	for i := range o.Budgets {
+		r := &o.Budgets[i]
 		c := row(r)
 		t.Add(markedVerdict(r), r.ID, c.estimate, c.interval, c.limit, c.runs, c.p, c.shows, cmp.Or(r.Owner, "-"))
 	}
@@ -28,20 +27,20 @@ func WriteText(w io.Writer, o *budget.Outcome) error {
 		return err
 	}
 	var b strings.Builder
-	for i := range o.Results {
-		r := &o.Results[i]
+	for i := range o.Budgets {
+		r := &o.Budgets[i]
 		for _, reason := range reasons(r) {
 			fmt.Fprintf(&b, "%s: %s\n", text.Printable(r.ID), text.Printable(reason))
 		}
 		for _, note := range r.Notes {
 			fmt.Fprintf(&b, "note: %s: %s\n", text.Printable(r.ID), text.Printable(note))
 		}
-		if r.Has(budget.Waived) {
+		if r.Waived {
 			fmt.Fprintf(&b, "note: %s: %s\n", text.Printable(r.ID), text.Printable(waiverText(r.Waiver)))
 		}
 	}
 	for _, d := range o.Discoveries {
-		fmt.Fprintf(&b, "note: %s has no budget and costs %s %s\n", text.Printable(d.Name), text.Change(d.Ratio), interval(d.CI, relativeValue))
+		fmt.Fprintf(&b, "note: %s has no budget and costs %s %s\n", text.Printable(d.Name), text.Change(float64(d.Ratio)), interval(d.CI, relativeValue))
 	}
 	for _, note := range o.Notes {
 		fmt.Fprintf(&b, "note: %s\n", text.Printable(note))
@@ -58,57 +57,53 @@ func WriteText(w io.Writer, o *budget.Outcome) error {
 }
 
 // summary is the outcome of the build in one line.
-func summary(o *budget.Outcome) string {
+func summary(o *Document) string {
 	var parts []string
 	for _, v := range verdict.Limits {
 		if n := o.Count(v); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
 	}
-	outcome := string(o.Verdict)
+	outcome := string(o.Outcome)
 	if o.Blocks {
 		outcome += ", which blocks"
 	}
 	budgets := "budgets"
-	if len(o.Results) == 1 {
+	if len(o.Budgets) == 1 {
 		budgets = "budget"
 	}
-	return fmt.Sprintf("outcome: %s (%d %s: %s)", outcome, len(o.Results), budgets, strings.Join(parts, ", "))
+	return fmt.Sprintf("outcome: %s (%d %s: %s)", outcome, len(o.Budgets), budgets, strings.Join(parts, ", "))
 }
 
 // markedVerdict is a verdict with the circumstances.
-func markedVerdict(r *budget.Result) string {
+func markedVerdict(r *Budget) string {
 	if len(r.Marks) == 0 {
 		return string(r.Verdict)
 	}
-	var marks []string
-	for _, m := range r.Marks {
-		marks = append(marks, string(m))
-	}
-	return fmt.Sprintf("%s (%s)", r.Verdict, strings.Join(marks, ", "))
+	return fmt.Sprintf("%s (%s)", r.Verdict, strings.Join(r.Marks, ", "))
 }
 
 // reasons say why a budget did not pass, and what it would take.
-func reasons(r *budget.Result) []string {
+func reasons(r *Budget) []string {
 	list := append([]string{}, r.Reasons...)
 	if r.Verdict == verdict.Inconclusive && r.Deciding != nil && r.Deciding.RunsNeeded > 0 && len(list) > 0 {
-		list[len(list)-1] += "; " + runsNeededText(r.Deciding)
+		list[len(list)-1] += "; " + runsNeededText(r.Deciding.Relative, r.Deciding.RunsNeeded)
 	}
 	return list
 }
 
-func runsNeededText(c *budget.Claim) string {
-	n := strconv.Itoa(c.RunsNeeded)
-	if c.RunsNeeded >= stats.MaxRuns {
+func runsNeededText(relative bool, runs int) string {
+	n := strconv.Itoa(runs)
+	if runs >= stats.MaxRuns {
 		n = strconv.Itoa(stats.MaxRuns) + " or more"
 	}
-	if c.Relative() {
+	if relative {
 		return "needs about " + n + " runs a side"
 	}
 	return "needs about " + n + " runs"
 }
 
-func waiverText(w *budget.Waiver) string {
+func waiverText(w *Waiver) string {
 	s := fmt.Sprintf("waived up to %s until %s: %s", w.Ceiling, w.Until, w.Reason)
 	if w.By != "" {
 		s += ", by " + w.By
@@ -122,31 +117,31 @@ func waiverText(w *budget.Waiver) string {
 // cells are the cells of one budget.
 type cells struct{ what, estimate, interval, limit, runs, p, shows string }
 
-func row(r *budget.Result) cells {
+func row(r *Budget) cells {
 	c := r.Deciding
 	if c == nil {
 		return cells{"-", "-", "-", "-", "-", "-", "-"}
 	}
-	format := claimFormat(c)
-	row := cells{what: c.What, estimate: format(c.Value), interval: interval(c.CI, format), limit: limit(c), runs: "-", p: "-", shows: "-"}
+	format := claimFormat(c.Relative, c.Unit)
+	row := cells{what: c.What, estimate: format(float64(c.Estimate)), interval: interval(c.Range, format), limit: limit(c), runs: "-", p: "-", shows: "-"}
 	switch {
-	case c.Relative() && c.RunsBase+c.RunsHead > 0:
+	case c.Relative && c.RunsBase+c.RunsHead > 0:
 		row.runs = fmt.Sprintf("%d+%d", c.RunsBase, c.RunsHead)
 	case c.RunsHead > 0:
 		row.runs = strconv.Itoa(c.RunsHead)
 	}
-	if c.Fail != nil && c.Method != "" && c.Method != stats.Exact && c.Kind != budget.PredictedKind {
+	if c.Limit != nil && c.Method != "" && c.Method != stats.Exact && !c.Predicted {
 		row.p = text.P(c.Adjusted)
 	}
-	if !math.IsInf(c.Smallest, 0) && !math.IsNaN(c.Smallest) && c.Smallest > 0 {
-		row.shows = format(c.Smallest)
+	if c.Smallest.Known() && c.Smallest > 0 {
+		row.shows = format(float64(c.Smallest))
 	}
 	return row
 }
 
-func limit(c *budget.Claim) string {
+func limit(c *Numbers) string {
 	sign := ""
-	if !c.Relative() {
+	if !c.Relative {
 		sign = "≤ "
 	}
 	switch {
@@ -161,11 +156,11 @@ func limit(c *budget.Claim) string {
 }
 
 // claimFormat formats values of a claim.
-func claimFormat(c *budget.Claim) func(float64) string {
-	if c.Relative() {
+func claimFormat(relative bool, unit string) func(float64) string {
+	if relative {
 		return relativeValue
 	}
-	switch c.Unit {
+	switch unit {
 	case "percent":
 		return percentValue
 	case "nanoseconds":
@@ -185,7 +180,7 @@ func claimFormat(c *budget.Claim) func(float64) string {
 		if math.Abs(v) < 1 {
 			return checkNumber(v)
 		}
-		return strings.TrimSpace(text.Weight(v, c.Unit))
+		return strings.TrimSpace(text.Weight(v, unit))
 	}
 }
 
@@ -218,7 +213,7 @@ func digitsBefore(v float64) int {
 
 func relativeValue(ratio float64) string { return text.Change(ratio) }
 
-func interval(i stats.Interval, format func(float64) string) string {
+func interval(i text.Interval, format func(float64) string) string {
 	if math.IsNaN(i.Lo) && math.IsNaN(i.Hi) || i.Lo <= 0 && math.IsInf(i.Hi, 1) {
 		return "-"
 	}
@@ -230,7 +225,7 @@ func interval(i stats.Interval, format func(float64) string) string {
 }
 
 // message says in one line what a budget says.
-func message(r *budget.Result) string {
+func message(r *Budget) string {
 	c := row(r)
 	var b strings.Builder
 	b.WriteString(markedVerdict(r))
@@ -256,7 +251,7 @@ func message(r *budget.Result) string {
 }
 
 // orderText says how the runs were recorded.
-func orderText(d *budget.Design) string {
+func orderText(d *Design) string {
 	if d.RunsBase == 0 {
 		return fmt.Sprintf("%d runs", d.RunsHead)
 	}

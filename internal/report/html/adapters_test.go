@@ -17,6 +17,7 @@ import (
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/branches"
+	"profdiff/internal/report/check"
 	report "profdiff/internal/report/diff"
 	reportpredict "profdiff/internal/report/predict"
 	"profdiff/internal/stats"
@@ -225,7 +226,7 @@ func TestOutcome(t *testing.T) {
 	}}
 	d := sample(t, small())
 	before := d.Verdict.Sentence
-	d.AddOutcome(o, report.Side{}, report.Side{}, Options{})
+	d.AddOutcome(check.New(o, ""), report.Side{}, report.Side{}, Options{})
 	want := []Budget{
 		{Name: "total", Limit: "+1%", Measured: "+1.4\u202f%", Interval: "[+0.8\u202f%, +2.0\u202f%]", Outcome: verdict.Fail, Reason: "exceeds its limit"},
 		{Name: "nothing measured", Limit: "–", Measured: "–", Outcome: verdict.Inconclusive},

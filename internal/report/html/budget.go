@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"profdiff/internal/budget"
+	"profdiff/internal/report/check"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
@@ -14,7 +14,7 @@ import (
 
 // AddOutcome adds what a budget file says, which is then the verdict of the document. If
 // nothing was compared, base and head are the recordings.
-func (d *Document) AddOutcome(o *budget.Outcome, base, head diff.Side, opt Options) {
+func (d *Document) AddOutcome(o *check.Document, base, head diff.Side, opt Options) {
 	d.Title = "Performance budget"
 	if d.Tool == "" {
 		d.Tool = opt.Tool
@@ -39,14 +39,14 @@ func (d *Document) AddOutcome(o *budget.Outcome, base, head diff.Side, opt Optio
 		}
 	}
 	d.Verdict = Verdict{
-		Outcome:  o.Verdict,
-		Sentence: fmt.Sprintf("%s: %s", plural(len(o.Results), "budget"), strings.Join(counts, ", ")),
+		Outcome:  o.Outcome,
+		Sentence: fmt.Sprintf("%s: %s", plural(len(o.Budgets), "budget"), strings.Join(counts, ", ")),
 	}
-	for i := range o.Results {
-		r := &o.Results[i]
+	for i := range o.Budgets {
+		r := &o.Budgets[i]
 		row := budgetOf(r)
 		// What decides the build, in the sentence.
-		if r.Verdict == o.Verdict && o.Verdict != verdict.Pass && !strings.Contains(d.Verdict.Sentence, "; ") {
+		if r.Verdict == o.Outcome && o.Outcome != verdict.Pass && !strings.Contains(d.Verdict.Sentence, "; ") {
 			d.Verdict.Sentence += fmt.Sprintf("; %s: %s %s, limit %s", r.ID, row.Measured, row.Interval, row.Limit)
 		}
 		d.Budgets = append(d.Budgets, row)
@@ -68,40 +68,38 @@ func (d *Document) AddOutcome(o *budget.Outcome, base, head diff.Side, opt Optio
 	}
 }
 
-func budgetOf(r *budget.Result) Budget {
+func budgetOf(r *check.Budget) Budget {
 	b := Budget{Name: r.ID, Limit: "–", Measured: "–", Outcome: r.Verdict}
 	reasons := append([]string(nil), r.Reasons...)
-	for _, m := range r.Marks {
-		reasons = append(reasons, string(m))
-	}
+	reasons = append(reasons, r.Marks...)
 	if c := r.Deciding; c != nil {
 		write := func(v float64) string {
 			switch {
 			case math.IsNaN(v):
 				return "–"
-			case c.Relative():
+			case c.Relative:
 				return percent(v) + thin + "%"
 			case c.Unit == "percent":
 				return share(v)
 			}
 			return weight(v, c.Unit)
 		}
-		b.Measured = write(c.Value)
-		if c.CI.Lo > 0 || c.CI.Hi > 0 && !math.IsInf(c.CI.Hi, 1) {
+		b.Measured = write(float64(c.Estimate))
+		if c.Range.Lo > 0 || c.Range.Hi > 0 && !math.IsInf(c.Range.Hi, 1) {
 			hi := "∞"
-			if !math.IsInf(c.CI.Hi, 1) {
-				hi = write(c.CI.Hi)
+			if !math.IsInf(c.Range.Hi, 1) {
+				hi = write(c.Range.Hi)
 			}
-			b.Interval = "[" + write(c.CI.Lo) + ", " + hi + "]"
+			b.Interval = "[" + write(c.Range.Lo) + ", " + hi + "]"
 		}
-		if c.Kind == budget.PredictedKind {
+		if c.Predicted {
 			b.Interval = ""
 			if c.Unit != "" {
 				b.Measured += " " + c.Unit + ", predicted"
 			}
 			what := c.What
-			if c.CI.Lo < c.CI.Hi {
-				what += fmt.Sprintf(", %s to %s over several walks", write(c.CI.Lo), write(c.CI.Hi))
+			if c.Range.Lo < c.Range.Hi {
+				what += fmt.Sprintf(", %s to %s over several walks", write(c.Range.Lo), write(c.Range.Hi))
 			}
 			reasons = append(reasons, what)
 		}
