@@ -99,7 +99,7 @@ type Options struct {
 // where nothing else tells functions apart.
 //
 // An edge to a function that does not exist is an error, and so is a rename that
-// names no function (UnknownFunctionError). Weights that are negative or not
+// names no function. Weights that are negative or not
 // finite count as 0.
 func Functions(base, head []Function, opt Options) ([]Match, error) {
 	m := &matcher{names: make(numbering[string], len(base)+len(head)), dsos: make(numbering[string]), keys: make(numbering[fileKey], len(base)+len(head))}

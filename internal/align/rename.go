@@ -130,25 +130,14 @@ func operatorAt(s string, i int) int {
 	return len(word)
 }
 
-// An UnknownFunctionError is a rename of a function that does not exist.
-type UnknownFunctionError struct {
-	Name string
-	Side string // "base" or "head"
-	// Nearest are up to three names of that side, the most similar first.
-	Nearest []string
-}
-
-func (e *UnknownFunctionError) Error() string {
-	var msg strings.Builder
-	msg.WriteString(fmt.Sprintf("rename: %s has no function %.200q", e.Side, e.Name))
-	for i, n := range e.Nearest {
-		sep := ", "
-		if i == 0 {
-			sep = "; nearest: "
-		}
-		msg.WriteString(fmt.Sprintf("%s%.200q", sep, n))
+// unknownFunction is the error of a rename of a function that a side does not have, with up
+// to three names of that side, the most similar first.
+func unknownFunction(s *side, called string) error {
+	msg := fmt.Sprintf("rename: %s has no function %.200q", s.label, called)
+	for i, n := range s.nearest(called) {
+		msg += fmt.Sprintf("%s%.200q", [...]string{"; nearest: ", ", "}[min(i, 1)], n)
 	}
-	return msg.String()
+	return errors.New(msg)
 }
 
 // rename matches what the user says.
@@ -164,10 +153,10 @@ func (m *matcher) rename(renames []Rename) error {
 		}
 		bs, hs := baseNames.find(r.Old), headNames.find(r.New)
 		if len(bs) == 0 {
-			return &UnknownFunctionError{Name: r.Old, Side: "base", Nearest: m.base.nearest(r.Old)}
+			return unknownFunction(m.base, r.Old)
 		}
 		if len(hs) == 0 {
-			return &UnknownFunctionError{Name: r.New, Side: "head", Nearest: m.head.nearest(r.New)}
+			return unknownFunction(m.head, r.New)
 		}
 		for _, p := range m.renamedPairs(bs, hs) {
 			if !paired[p] {

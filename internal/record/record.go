@@ -130,9 +130,6 @@ type Recorder struct {
 	free func(dir string) (int64, bool)
 }
 
-// ErrOtherPlan says that a folder holds a recording of another plan.
-var ErrOtherPlan = errors.New("holds a recording of something else")
-
 // Record records all runs that are not there yet. What was recorded stays if it fails,
 // and another call goes on from there.
 func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recording, error) {
@@ -194,7 +191,7 @@ func (r *Recorder) begin(ctx context.Context, dir string, plan *Plan) (*Recordin
 	switch {
 	case err == nil:
 		if diff := rec.Plan.differs(plan); diff != "" {
-			return nil, fmt.Errorf("%s: %w: %s; give another folder, or remove it", dir, ErrOtherPlan, diff)
+			return nil, fmt.Errorf("%s: holds a recording of something else: %s; give another folder, or remove it", dir, diff)
 		}
 		// More runs can be asked for than at first.
 		rec.Plan.Runs = max(rec.Plan.Runs, plan.Runs)

@@ -256,12 +256,12 @@ func TestRefuse(t *testing.T) {
 	}
 	other := plan(1)
 	other.After.Run = "newer"
-	if _, err := r.Record(t.Context(), dir, other); !errors.Is(err, ErrOtherPlan) || !strings.Contains(err.Error(), `after was "new", is "newer"`) {
+	if _, err := r.Record(t.Context(), dir, other); err == nil || !strings.Contains(err.Error(), `holds a recording of something else: after was "new", is "newer"`) {
 		t.Errorf("another command: %v", err)
 	}
 	period := plan(1)
 	period.Events = []Event{{Name: "cpu-clock", Period: 5}}
-	if _, err := r.Record(t.Context(), dir, period); !errors.Is(err, ErrOtherPlan) {
+	if _, err := r.Record(t.Context(), dir, period); err == nil || !strings.Contains(err.Error(), "holds a recording of something else: events were ") {
 		t.Errorf("another period: %v", err)
 	}
 	more := plan(2) // is the same experiment

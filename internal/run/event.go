@@ -130,9 +130,9 @@ func EventUnit(name string) string {
 	return "count"
 }
 
-// CompareEvents orders events canonically: not by which fired first, so that
+// compareEvents orders events canonically: not by which fired first, so that
 // two recordings of one command have the same order.
-func CompareEvents(a, b *Event) int {
+func compareEvents(a, b *Event) int {
 	return cmp.Or(
 		cmp.Compare(eventRank(a), eventRank(b)),
 		cmp.Compare(CanonicalEvent(a.Name), CanonicalEvent(b.Name)),
@@ -158,7 +158,7 @@ func (r *Run) sortEvents() {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return CompareEvents(&r.Events[a], &r.Events[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return compareEvents(&r.Events[a], &r.Events[b]) })
 	if slices.IsSorted(order) {
 		return
 	}

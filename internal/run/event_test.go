@@ -57,7 +57,7 @@ func TestCompareEvents(t *testing.T) {
 	for _, name := range []string{"zebra", "off-cpu", "cache-misses", "branch-misses", "instructions", "cpu-clock", "apple", "cycles:u"} {
 		events = append(events, &Event{Name: name, Derived: name == "off-cpu"})
 	}
-	slices.SortFunc(events, CompareEvents)
+	slices.SortFunc(events, compareEvents)
 	var got []string
 	for _, e := range events {
 		got = append(got, e.Name)

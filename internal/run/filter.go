@@ -1,7 +1,7 @@
 package run
 
 import (
-	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 )
@@ -20,9 +20,6 @@ type Filter struct {
 	Events []string
 }
 
-// ErrNoEvent is returned if a run does not have an event that was asked for.
-var ErrNoEvent = errors.New("no such event")
-
 // Apply removes the samples that the filter does not choose.
 func (f *Filter) Apply(r *Run) error {
 	keepEvent := make([]bool, len(r.Events))
@@ -30,7 +27,7 @@ func (f *Filter) Apply(r *Run) error {
 	for _, name := range f.Events {
 		i, ok := r.EventIndex(name)
 		if !ok {
-			return &EventError{Name: name, Run: r}
+			return fmt.Errorf("no event %s; it has %s", name, r.EventNames())
 		}
 		keepEvent[i] = true
 	}
@@ -95,14 +92,3 @@ func (f *Filter) stacks(r *Run) []bool {
 	keep[0] = f.DSO == nil && f.Focus == nil
 	return keep
 }
-
-// An EventError names an event that a run does not have, and those that it has.
-type EventError struct {
-	Name string
-	Run  *Run
-}
-
-func (e *EventError) Error() string { return "no event " + e.Name + "; it has " + e.Run.EventNames() }
-
-// Unwrap makes the error an ErrNoEvent.
-func (e *EventError) Unwrap() error { return ErrNoEvent }
