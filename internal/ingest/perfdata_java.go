@@ -3,6 +3,7 @@ package ingest
 import (
 	"strings"
 
+	"profdiff/internal/perffile"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
@@ -13,7 +14,7 @@ import (
 // CallChainReportBuilder in simpleperf/report_utils.cpp.
 func (n *namer) mergeJava() {
 	m := javaMerger{n: n, methods: make(map[string]javaMethod), merged: make(map[uint32]uint32)}
-	n.z.JavaMethods(func(file *symbolizer.RecordedFile, s symbolizer.RecordedSymbol) {
+	n.z.JavaMethods(func(file *perffile.SymbolFile, s perffile.Symbol) {
 		if _, ok := m.methods[s.Name]; !ok {
 			m.methods[s.Name] = javaMethod{file.Path, s}
 		}
@@ -23,7 +24,7 @@ func (n *namer) mergeJava() {
 
 type javaMethod struct {
 	file   string
-	symbol symbolizer.RecordedSymbol
+	symbol perffile.Symbol
 }
 
 type javaMerger struct {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 )
 
@@ -14,11 +15,11 @@ import (
 func BenchmarkSymbolize(b *testing.B) {
 	const functions, size = 10_000, 64
 	e := elfSpec{size: functions * size}
-	var recorded []RecordedSymbol
+	var recorded []perffile.Symbol
 	for i := range uint64(functions) {
 		name := fmt.Sprintf("_ZN3app8function%d3runEi", i%97)
 		e.symbols = append(e.symbols, elfSymbol{name, i * size, size})
-		recorded = append(recorded, RecordedSymbol{i * size, size, name})
+		recorded = append(recorded, perffile.Symbol{Addr: i * size, Len: size, Name: name})
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	addrs := make([]uint64, 4096)
@@ -35,7 +36,7 @@ func BenchmarkSymbolize(b *testing.B) {
 	} {
 		b.Run(source.name, func(b *testing.B) {
 			if source.name == "recorded" {
-				source.z.AddRecorded(&RecordedFile{Path: "/a", Symbols: recorded})
+				source.z.addRecorded(&perffile.SymbolFile{Path: "/a", Type: perffile.DSOELF, Symbols: recorded})
 			}
 			f := userFrame(0, source.m, "/a")
 			b.ReportAllocs()

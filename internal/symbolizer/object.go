@@ -2,6 +2,7 @@ package symbolizer
 
 import (
 	"profdiff/internal/objfile"
+	"profdiff/internal/perffile"
 )
 
 // An Object is a file that names the addresses of a DSO: symbols, and functions and
@@ -25,10 +26,10 @@ func (z *Symbolizer) object(d *dso, off uint64) (o *Object, base uint64) {
 	if !d.searched {
 		d.searched = true
 		switch {
-		case d.kind == DEXFile:
+		case d.kind == perffile.DSODex:
 			d.object = z.dexObject(d)
-		case d.kind == SymbolMapFile, d.exec == JIT:
-		case d.kind == KernelImage:
+		case d.kind == perffile.DSOSymbolMap, d.exec == JIT:
+		case d.kind == perffile.DSOKernel:
 			d.object = z.vmlinux(d)
 		case IsArchive(d.Path):
 			d.apk = z.files.archive(d.Path)
@@ -70,7 +71,7 @@ func (z *Symbolizer) dexObject(d *dso) *Object {
 	}
 	defer f.Close()
 	var tables []*objfile.SymbolTable
-	for _, off := range d.recorded.DexOffsets {
+	for _, off := range d.recorded.DexFileOffsets {
 		t, err := objfile.DexSymbols(f, f.size, off)
 		if err != nil {
 			z.warnings.warn("%s: DEX file at %#x: %v", f.name, off, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 )
 
@@ -53,8 +54,8 @@ func kernelFrame(addr uint64, m perfsession.Mapping, path string) perfsession.Fr
 // TestRecorded: names from the recording, by kind of file. Each kind has its own way
 // from the address in memory to that of the symbol.
 func TestRecorded(t *testing.T) {
-	names := func(from uint64) []RecordedSymbol {
-		return []RecordedSymbol{{Addr: from, Len: 0x10, Name: "f"}, {Addr: from + 0x10, Len: 0x8, Name: "g"}, {Addr: from + 0x20, Len: 0x100, Name: "h"}}
+	names := func(from uint64) []perffile.Symbol {
+		return []perffile.Symbol{{Addr: from, Len: 0x10, Name: "f"}, {Addr: from + 0x10, Len: 0x8, Name: "g"}, {Addr: from + 0x20, Len: 0x100, Name: "h"}}
 	}
 	at := perfsession.Mapping{Start: 0x7000_0000, End: 0x7010_0000, PgOff: 0x3000}
 	jitMap := at
@@ -63,139 +64,139 @@ func TestRecorded(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		linux bool // not by simpleperf
-		file  RecordedFile
+		file  perffile.SymbolFile
 		frame perfsession.Frame
 		want  string
 	}{
 		{
 			"ELF file whose first code is known", false,
-			RecordedFile{Path: "/a.so", Kind: ELFFile, MinVaddr: 0x5000, Offset: 0x1000, HasOffset: true, Symbols: names(0x7000)},
+			perffile.SymbolFile{Path: "/a.so", Type: perffile.DSOELF, MinVaddr: 0x5000, OffsetOfMinVaddr: 0x1000, HasOffset: true, Symbols: names(0x7000)},
 			userFrame(0x7000_0004, at, "/a.so"), "/a.so 7004 f=7000",
 		},
 		{
 			"ELF file of old recordings", false,
-			RecordedFile{Path: "/a.so", Kind: ELFFile, MinVaddr: 0x5000, Symbols: names(0x5000)},
+			perffile.SymbolFile{Path: "/a.so", Type: perffile.DSOELF, MinVaddr: 0x5000, Symbols: names(0x5000)},
 			userFrame(0x7000_0011, at, "/a.so"), "/a.so 5011 g=5010",
 		},
 		{
 			"ELF file without symbols", false,
-			RecordedFile{Path: "/a.so", Kind: ELFFile, MinVaddr: 0x5000, Offset: 0x1000, HasOffset: true},
+			perffile.SymbolFile{Path: "/a.so", Type: perffile.DSOELF, MinVaddr: 0x5000, OffsetOfMinVaddr: 0x1000, HasOffset: true},
 			userFrame(0x7000_0004, at, "/a.so"), "/a.so 7004",
 		},
 		{
 			"simpleperf: another file", false,
-			RecordedFile{Path: "/a.so", Kind: ELFFile, Symbols: names(0)},
+			perffile.SymbolFile{Path: "/a.so", Type: perffile.DSOELF, Symbols: names(0)},
 			userFrame(0x7000_0004, at, "/b.so"), "/b.so 4",
 		},
 		{
 			"perf: another file", true,
-			RecordedFile{Path: "/a.so", Kind: ELFFile, Symbols: names(0)},
+			perffile.SymbolFile{Path: "/a.so", Type: perffile.DSOELF, Symbols: names(0)},
 			userFrame(0x7000_0004, at, "/b.so"), "/b.so 3004",
 		},
 		{
 			"mappings of compiled methods", false,
-			RecordedFile{Path: "/data/app_jit_app_cache:0-100", Kind: ELFFile, MinVaddr: 0x5000, Offset: 0x1000, HasOffset: true, Symbols: names(0x7000_0000)},
+			perffile.SymbolFile{Path: "/data/app_jit_app_cache:0-100", Type: perffile.DSOELF, MinVaddr: 0x5000, OffsetOfMinVaddr: 0x1000, HasOffset: true, Symbols: names(0x7000_0000)},
 			userFrame(0x7000_0020, jitMap, "/data/app_jit_app_cache:0-100"), "/data/app_jit_app_cache:0-100 70000020 h=70000020 JIT",
 		},
 		{
 			"of the zygote", false,
-			RecordedFile{Path: "/data/a_jit_zygote_cache:0-100", Kind: ELFFile},
+			perffile.SymbolFile{Path: "/data/a_jit_zygote_cache:0-100", Type: perffile.DSOELF},
 			userFrame(0x7000_0020, jitMap, "/data/a_jit_zygote_cache:0-100"), "/data/a_jit_zygote_cache:0-100 70000020 JIT",
 		},
 		{
 			"in temporary files", false,
-			RecordedFile{Path: "/data/TemporaryFile-x", Kind: ELFFile},
+			perffile.SymbolFile{Path: "/data/TemporaryFile-x", Type: perffile.DSOELF},
 			userFrame(0x7000_0020, jitMap, "/data/TemporaryFile-x"), "/data/TemporaryFile-x 70000020 JIT",
 		},
 		{
 			"a directory of that name is nothing special", false,
-			RecordedFile{Path: "/TemporaryFile/x", Kind: ELFFile},
+			perffile.SymbolFile{Path: "/TemporaryFile/x", Type: perffile.DSOELF},
 			userFrame(0x7000_0020, at, "/TemporaryFile/x"), "/TemporaryFile/x 20",
 		},
 		{
 			"files of another kind are not", false,
-			RecordedFile{Path: "/data/TemporaryFile-y", Kind: UnknownFile},
+			perffile.SymbolFile{Path: "/data/TemporaryFile-y", Type: perffile.DSOUnknown},
 			userFrame(0x7000_0020, at, "/data/TemporaryFile-y"), "/data/TemporaryFile-y 70000020",
 		},
 		{
 			"DEX file", false,
-			RecordedFile{Path: "/base.vdex", Kind: DEXFile, MinVaddr: 0x5000, Symbols: names(0x3000)},
+			perffile.SymbolFile{Path: "/base.vdex", Type: perffile.DSODex, MinVaddr: 0x5000, Symbols: names(0x3000)},
 			userFrame(0x7000_0004, at, "/base.vdex"), "/base.vdex 3004 f=3000 interpreted",
 		},
 		{
 			"symbol map", false,
-			RecordedFile{Path: "/tmp/perf-1.map", Kind: SymbolMapFile, MinVaddr: 0x5000, Symbols: names(0x7000_0000)},
+			perffile.SymbolFile{Path: "/tmp/perf-1.map", Type: perffile.DSOSymbolMap, MinVaddr: 0x5000, Symbols: names(0x7000_0000)},
 			userFrame(0x7000_0004, at, "/tmp/perf-1.map"), "/tmp/perf-1.map 70000004 f=70000000",
 		},
 		{
 			"unknown file", false,
-			RecordedFile{Path: "//anon", Kind: UnknownFile, Symbols: names(0x7000_0000)},
+			perffile.SymbolFile{Path: "//anon", Type: perffile.DSOUnknown, Symbols: names(0x7000_0000)},
 			userFrame(0x7000_0004, at, "//anon"), "//anon 70000004 f=70000000",
 		},
 		{
 			"kernel", false,
-			RecordedFile{Path: "[kernel.kallsyms]", Kind: KernelImage, MinVaddr: 0xffffffff81000000, Symbols: names(0xffffffff81000100)},
+			perffile.SymbolFile{Path: "[kernel.kallsyms]", Type: perffile.DSOKernel, MinVaddr: 0xffffffff81000000, Symbols: names(0xffffffff81000100)},
 			kernelFrame(0xffffffff81000104, perfsession.Mapping{End: 1<<64 - 1}, perfsession.KernelPath), "[kernel.kallsyms] ffffffff81000104 f=ffffffff81000100",
 		},
 		{
 			"kernel without a mapping", false,
-			RecordedFile{Path: "[kernel.kallsyms]", Kind: KernelImage, Symbols: names(0xffffffff81000100)},
+			perffile.SymbolFile{Path: "[kernel.kallsyms]", Type: perffile.DSOKernel, Symbols: names(0xffffffff81000100)},
 			perfsession.Frame{Addr: 0xffffffff81000104, Kernel: true},
 			"[kernel.kallsyms] ffffffff81000104 f=ffffffff81000100",
 		},
 		{
 			"kernel sample at a user address", false,
-			RecordedFile{Path: "[kernel.kallsyms]", Kind: KernelImage, Symbols: names(0x1000)},
+			perffile.SymbolFile{Path: "[kernel.kallsyms]", Type: perffile.DSOKernel, Symbols: names(0x1000)},
 			perfsession.Frame{Addr: 0x1000, Kernel: true},
 			"- 1000",
 		},
 		{
 			"a guest's kernel", false,
-			RecordedFile{Path: "[kernel.kallsyms]", Kind: KernelImage, Symbols: names(0xffffffff81000100)},
+			perffile.SymbolFile{Path: "[kernel.kallsyms]", Type: perffile.DSOKernel, Symbols: names(0xffffffff81000100)},
 			perfsession.Frame{Addr: 0xffffffff81000104, Kernel: true, Guest: true},
 			"- ffffffff81000104",
 		},
 		{
 			"nothing", false,
-			RecordedFile{Path: "/a.so", Symbols: names(0)},
+			perffile.SymbolFile{Path: "/a.so", Type: perffile.DSOELF, Symbols: names(0)},
 			perfsession.Frame{Addr: 4},
 			"- 4",
 		},
 		{
 			"module", false,
-			RecordedFile{Path: "/wlan.ko", Kind: KernelModule, MinVaddr: 0x100, Offset: 0x2000, Symbols: names(0x100)},
+			perffile.SymbolFile{Path: "/wlan.ko", Type: perffile.DSOKernelModule, MinVaddr: 0x100, OffsetOfMinVaddr: 0x2000, Symbols: names(0x100)},
 			kernelFrame(0xffffffffc0002004, module, "/wlan.ko"), "/wlan.ko 104 f=100",
 		},
 		{
 			"simpleperf: module without symbols", false,
-			RecordedFile{Path: "/x.ko", Kind: KernelModule},
+			perffile.SymbolFile{Path: "/x.ko", Type: perffile.DSOKernelModule},
 			kernelFrame(0xffffffffc0002004, module, "/wlan.ko"), "[kernel.kallsyms] ffffffffc0002004",
 		},
 		{
 			"perf: module without symbols", true,
-			RecordedFile{Path: "/x.ko", Kind: KernelModule},
+			perffile.SymbolFile{Path: "/x.ko", Type: perffile.DSOKernelModule},
 			kernelFrame(0xffffffffc0002004, module, "/wlan.ko"), "/wlan.ko 2004",
 		},
-		{"before the first symbol", false, RecordedFile{Path: "/a", Symbols: names(0x100)}, userFrame(0x7000_00ff, at, "/a"), "/a ff"},
-		{"first byte", false, RecordedFile{Path: "/a", Symbols: names(0x100)}, userFrame(0x7000_0100, at, "/a"), "/a 100 f=100"},
-		{"last byte", false, RecordedFile{Path: "/a", Symbols: names(0x100)}, userFrame(0x7000_0117, at, "/a"), "/a 117 g=110"},
-		{"gap", false, RecordedFile{Path: "/a", Symbols: names(0x100)}, userFrame(0x7000_0118, at, "/a"), "/a 118"},
-		{"behind the last", false, RecordedFile{Path: "/a", Symbols: names(0x100)}, userFrame(0x7000_0220, at, "/a"), "/a 220"},
+		{"before the first symbol", false, perffile.SymbolFile{Path: "/a", Type: perffile.DSOELF, Symbols: names(0x100)}, userFrame(0x7000_00ff, at, "/a"), "/a ff"},
+		{"first byte", false, perffile.SymbolFile{Path: "/a", Type: perffile.DSOELF, Symbols: names(0x100)}, userFrame(0x7000_0100, at, "/a"), "/a 100 f=100"},
+		{"last byte", false, perffile.SymbolFile{Path: "/a", Type: perffile.DSOELF, Symbols: names(0x100)}, userFrame(0x7000_0117, at, "/a"), "/a 117 g=110"},
+		{"gap", false, perffile.SymbolFile{Path: "/a", Type: perffile.DSOELF, Symbols: names(0x100)}, userFrame(0x7000_0118, at, "/a"), "/a 118"},
+		{"behind the last", false, perffile.SymbolFile{Path: "/a", Type: perffile.DSOELF, Symbols: names(0x100)}, userFrame(0x7000_0220, at, "/a"), "/a 220"},
 		{
 			"symbols in any order", false,
-			RecordedFile{Path: "/a", Symbols: []RecordedSymbol{{0x20, 8, "b"}, {0x10, 8, "a"}, {0x30, 8, "c"}}},
+			perffile.SymbolFile{Path: "/a", Type: perffile.DSOELF, Symbols: []perffile.Symbol{{Addr: 0x20, Len: 8, Name: "b"}, {Addr: 0x10, Len: 8, Name: "a"}, {Addr: 0x30, Len: 8, Name: "c"}}},
 			userFrame(0x7000_0012, at, "/a"), "/a 12 a=10",
 		},
 		{
 			// As simpleperf, which looks at the last one that starts before.
 			"a symbol in another ends that", false,
-			RecordedFile{Path: "/a", Symbols: []RecordedSymbol{{0, 0x100, "outer"}, {0x10, 0x10, "inner"}}},
+			perffile.SymbolFile{Path: "/a", Type: perffile.DSOELF, Symbols: []perffile.Symbol{{Addr: 0, Len: 0x100, Name: "outer"}, {Addr: 0x10, Len: 0x10, Name: "inner"}}},
 			userFrame(0x7000_0020, at, "/a"), "/a 20",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			z := New(Options{Simpleperf: !test.linux})
-			z.AddRecorded(&test.file)
+			z.addRecorded(&test.file)
 			sym := z.Symbolize(test.frame, kernelDSO(), 0)
 			if got := symbolString(sym); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
@@ -228,7 +229,7 @@ func TestNames(t *testing.T) {
 			{"file", New(Options{Symfs: symfs(fstest.MapFS{"a": fromFile.file(t)})})},
 		} {
 			if source.name == "recorded" {
-				source.z.AddRecorded(&RecordedFile{Path: "/a", Symbols: []RecordedSymbol{{0, 0x100, test.system}}})
+				source.z.addRecorded(&perffile.SymbolFile{Path: "/a", Type: perffile.DSOELF, Symbols: []perffile.Symbol{{Addr: 0, Len: 0x100, Name: test.system}}})
 			} else {
 				frame.Map.PgOff = elfTextOffset
 			}
@@ -244,15 +245,15 @@ func TestNames(t *testing.T) {
 // TestJavaMethods: those of DEX files, by path, in the order of their code.
 func TestJavaMethods(t *testing.T) {
 	z := New(Options{Simpleperf: true})
-	for _, f := range []*RecordedFile{
-		{Path: "/b.vdex", Kind: DEXFile, Symbols: []RecordedSymbol{{20, 1, "b.two"}, {10, 1, "b.one"}}},
-		{Path: "/lib.so", Kind: ELFFile, Symbols: []RecordedSymbol{{0, 1, "native"}}},
-		{Path: "/a.vdex", Kind: DEXFile, Symbols: []RecordedSymbol{{30, 1, "a.three"}}},
+	for _, f := range []*perffile.SymbolFile{
+		{Path: "/b.vdex", Type: perffile.DSODex, Symbols: []perffile.Symbol{{Addr: 20, Len: 1, Name: "b.two"}, {Addr: 10, Len: 1, Name: "b.one"}}},
+		{Path: "/lib.so", Type: perffile.DSOELF, Symbols: []perffile.Symbol{{Addr: 0, Len: 1, Name: "native"}}},
+		{Path: "/a.vdex", Type: perffile.DSODex, Symbols: []perffile.Symbol{{Addr: 30, Len: 1, Name: "a.three"}}},
 	} {
-		z.AddRecorded(f)
+		z.addRecorded(f)
 	}
 	var got []string
-	z.JavaMethods(func(f *RecordedFile, s RecordedSymbol) { got = append(got, f.Path+" "+s.Name) })
+	z.JavaMethods(func(f *perffile.SymbolFile, s perffile.Symbol) { got = append(got, f.Path+" "+s.Name) })
 	if want := []string{"/a.vdex a.three", "/b.vdex b.one", "/b.vdex b.two"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -2,6 +2,7 @@ package symbolizer
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -229,16 +230,9 @@ func (s *searcher) matches(o *objfile.File, buildID, name string, warn bool) boo
 	}
 	s.otherBuild = true
 	if warn {
-		s.warn("%s is not used: its build ID is %s, that of the recording %s", name, orNone(id), buildID)
+		s.warn("%s is not used: its build ID is %s, that of the recording %s", name, cmp.Or(id, "absent"), buildID)
 	}
 	return false
-}
-
-func orNone(id string) string {
-	if id == "" {
-		return "absent"
-	}
-	return id
 }
 
 // zipped opens a library stored in an APK.

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"profdiff/internal/objfile"
+	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 )
 
@@ -35,10 +36,10 @@ func TestSources(t *testing.T) {
 	lib := func(id, function string) *fstest.MapFile { return named(id, function).file(t) }
 	linked := named(idA, "exported")
 	linked.debugLink = "a.dbg"
-	recorded := &RecordedFile{Path: "/lib/a.so", Kind: ELFFile, MinVaddr: 0x1000, Offset: 0x1000, HasOffset: true, Symbols: []RecordedSymbol{{0x1100, 0x20, "recorded"}}}
+	recorded := &perffile.SymbolFile{Path: "/lib/a.so", Type: perffile.DSOELF, MinVaddr: 0x1000, OffsetOfMinVaddr: 0x1000, HasOffset: true, Symbols: []perffile.Symbol{{Addr: 0x1100, Len: 0x20, Name: "recorded"}}}
 	for _, test := range []struct {
 		name     string
-		recorded *RecordedFile
+		recorded *perffile.SymbolFile
 		symfs    []SearchPath
 		id       string // of the mapping
 		want     string
@@ -46,7 +47,7 @@ func TestSources(t *testing.T) {
 	}{
 		{"nothing", nil, nil, idA, "/lib/a.so 1110", ""},
 		{"recording", recorded, symfs(fstest.MapFS{"lib/a.so": lib(idA, "file")}), idA, "/lib/a.so 1110 recorded=1100", ""},
-		{"files, where the recording has no name", &RecordedFile{Path: "/lib/a.so", MinVaddr: 0x1000, Offset: 0x1000, HasOffset: true}, symfs(fstest.MapFS{"lib/a.so": lib(idA, "file")}), idA, "/lib/a.so 1110 file=1100", ""},
+		{"files, where the recording has no name", &perffile.SymbolFile{Path: "/lib/a.so", Type: perffile.DSOELF, MinVaddr: 0x1000, OffsetOfMinVaddr: 0x1000, HasOffset: true}, symfs(fstest.MapFS{"lib/a.so": lib(idA, "file")}), idA, "/lib/a.so 1110 file=1100", ""},
 		{"the build ID, then the path", nil, symfs(fstest.MapFS{"lib/a.so": lib(idA, "path"), ".build-id/aa/" + idA[2:] + "/elf": lib(idA, "id")}), idA, "/lib/a.so 1110 id=1100", ""},
 		{"the path, then the name", nil, symfs(fstest.MapFS{"lib/a.so": lib(idA, "path"), "a.so": lib(idA, "name")}), idA, "/lib/a.so 1110 path=1100", ""},
 		{"the name, then anywhere", nil, symfs(fstest.MapFS{"b/x": lib(idA, "anywhere"), "a.so": lib(idA, "name")}), idA, "/lib/a.so 1110 name=1100", ""},
@@ -77,7 +78,7 @@ func TestSources(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			z := New(Options{Symfs: test.symfs})
 			if test.recorded != nil {
-				z.AddRecorded(test.recorded)
+				z.addRecorded(test.recorded)
 			}
 			f := userFrame(0x7000_0110, perfsession.Mapping{Start: 0x7000_0000, End: 0x7000_1000, PgOff: 0x1000}, "/lib/a.so")
 			f.Map.DSO.BuildID = test.id
@@ -130,9 +131,10 @@ func TestFileAddresses(t *testing.T) {
 // the recording has for the function itself.
 func TestInlined(t *testing.T) {
 	z := New(Options{Symfs: symfs(fstest.MapFS{"message-heap": file(t, heapBinary)})})
-	z.AddRecorded(&RecordedFile{
-		Path: heapPath, MinVaddr: 0x401000, Offset: 0x1000, HasOffset: true,
-		Symbols: []RecordedSymbol{{Addr: 0x401000, Len: 0x2000, Name: "_Z8recordedv"}},
+	z.addRecorded(&perffile.SymbolFile{
+		Type: perffile.DSOELF,
+		Path: heapPath, MinVaddr: 0x401000, OffsetOfMinVaddr: 0x1000, HasOffset: true,
+		Symbols: []perffile.Symbol{{Addr: 0x401000, Len: 0x2000, Name: "_Z8recordedv"}},
 	})
 	found := false
 	for addr := uint64(0x401000); addr < 0x403000; addr++ {
@@ -331,7 +333,7 @@ func TestKernel(t *testing.T) {
 		return k
 	}
 	kallsyms := table("ffffffffa1000100 T listed\nffffffffa1000140 T next\nffffffffc0002000 t mod_fn [nf]\n")
-	recorded := &RecordedFile{Path: "[kernel.kallsyms]", Kind: KernelImage, Symbols: []RecordedSymbol{{0xffffffffa1000100, 0x20, "recorded"}}}
+	recorded := &perffile.SymbolFile{Path: "[kernel.kallsyms]", Type: perffile.DSOKernel, Symbols: []perffile.Symbol{{Addr: 0xffffffffa1000100, Len: 0x20, Name: "recorded"}}}
 	vmlinux := elfSpec{id: idA, typ: elf.ET_EXEC, vaddr: text, symbols: []elfSymbol{{"linked", text + 0x100, 0x40}}}
 	withVmlinux := symfs(fstest.MapFS{"vmlinux": vmlinux.file(t)})
 	shifted := perfsession.Mapping{Start: 0xffffffffa1000000, End: 1<<64 - 1}
@@ -352,7 +354,7 @@ func TestKernel(t *testing.T) {
 	ko := elfSpec{typ: elf.ET_REL, symbols: []elfSymbol{{"ko_fn", 0, 0x40}}}
 	for _, test := range []struct {
 		name     string
-		recorded *RecordedFile
+		recorded *perffile.SymbolFile
 		opt      Options
 		frame    perfsession.Frame
 		want     string
@@ -376,7 +378,7 @@ func TestKernel(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			z := New(test.opt)
 			if test.recorded != nil {
-				z.AddRecorded(test.recorded)
+				z.addRecorded(test.recorded)
 			}
 			if got := symbolString(z.Symbolize(test.frame, kernelDSO(), 0)); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)

@@ -11,10 +11,13 @@
 package symbolizer
 
 import (
+	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"profdiff/internal/objfile"
+	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 )
 
@@ -58,38 +61,6 @@ const (
 	JIT                          // a Java method compiled while the program ran
 )
 
-// A RecordedFile is a file with the symbols that the recording has of it.
-type RecordedFile struct {
-	Path string
-	Kind FileKind
-	// MinVaddr is the virtual address of the first executable byte, and Offset
-	// where it is in the file, or, of a kernel module, in memory.
-	MinVaddr, Offset uint64
-	HasOffset        bool
-	Symbols          []RecordedSymbol // by Addr
-	// DexOffsets are where in the file there are DEX files.
-	DexOffsets []uint64
-}
-
-// A RecordedSymbol names Len bytes from Addr on.
-type RecordedSymbol struct {
-	Addr uint64
-	Len  uint64
-	Name string
-}
-
-// FileKind is what a file is.
-type FileKind uint8
-
-const (
-	ELFFile FileKind = iota
-	KernelImage
-	KernelModule
-	DEXFile
-	SymbolMapFile
-	UnknownFile
-)
-
 // Options choose where names come from.
 type Options struct {
 	// Simpleperf is set for recordings made by simpleperf.
@@ -110,8 +81,8 @@ type Symbolizer struct {
 	Monotonic bool
 
 	opt       Options
-	recorded  map[string]*RecordedFile
-	kernel    *RecordedFile
+	recorded  map[string]*perffile.SymbolFile
+	kernel    *perffile.SymbolFile
 	dsos      []*dso // by perfsession.DSO.ID
 	demangled map[string]string
 	files     *Files
@@ -126,7 +97,7 @@ type Symbolizer struct {
 // New makes a Symbolizer for the DSOs of a recording.
 func New(opt Options) *Symbolizer {
 	z := &Symbolizer{
-		opt: opt, recorded: make(map[string]*RecordedFile), demangled: make(map[string]string),
+		opt: opt, recorded: make(map[string]*perffile.SymbolFile), demangled: make(map[string]string),
 		jit: make(map[int32]*jitCode), jitIDs: make(map[objfile.Symbol]uint32),
 	}
 	if z.files = opt.Files; z.files == nil {
@@ -139,26 +110,26 @@ func New(opt Options) *Symbolizer {
 // Warnings tell of files that could not be used.
 func (z *Symbolizer) Warnings() []string { return z.warnings.all }
 
-// AddRecorded adds the symbols that the recording has of a file.
-func (z *Symbolizer) AddRecorded(f *RecordedFile) {
-	if !slices.IsSortedFunc(f.Symbols, compareAddr) {
-		slices.SortStableFunc(f.Symbols, compareAddr)
+// AddRecording adds the symbols that a perf.data file has of files.
+func (z *Symbolizer) AddRecording(file *perffile.File) error {
+	for f, err := range file.SymbolFiles() {
+		if err != nil {
+			return err
+		}
+		z.addRecorded(f)
 	}
-	if f.Kind == KernelImage {
+	return nil
+}
+
+// addRecorded adds the symbols that the recording has of a file.
+func (z *Symbolizer) addRecorded(f *perffile.SymbolFile) {
+	f.Type = min(f.Type, perffile.DSOUnknown) // which kinds of later versions are, too
+	slices.SortStableFunc(f.Symbols, func(a, b perffile.Symbol) int { return cmp.Compare(a.Addr, b.Addr) })
+	if f.Type == perffile.DSOKernel {
 		z.kernel = f
 		return
 	}
 	z.recorded[f.Path] = f
-}
-
-func compareAddr(a, b RecordedSymbol) int {
-	switch {
-	case a.Addr < b.Addr:
-		return -1
-	case a.Addr > b.Addr:
-		return 1
-	}
-	return 0
 }
 
 // SetKallsyms sets the symbols of the kernel unless the options already do.
@@ -168,33 +139,27 @@ func (z *Symbolizer) SetKallsyms(t *objfile.SymbolTable) {
 	}
 }
 
-// lookup finds the symbol that covers addr as simpleperf does: the last one that
+// lookup finds the symbol of a file that covers addr as simpleperf does: the last one that
 // starts at or before it (Dso::FindSymbol in simpleperf/dso.cpp).
-func (f *RecordedFile) lookup(addr uint64) (RecordedSymbol, bool) {
-	i, found := slices.BinarySearchFunc(f.Symbols, addr, func(s RecordedSymbol, addr uint64) int {
-		if s.Addr <= addr {
-			return -1
-		}
-		return 1
-	})
-	_ = found
+func lookup(f *perffile.SymbolFile, addr uint64) (perffile.Symbol, bool) {
+	i := sort.Search(len(f.Symbols), func(i int) bool { return f.Symbols[i].Addr > addr })
 	if i == 0 {
-		return RecordedSymbol{}, false
+		return perffile.Symbol{}, false
 	}
 	s := f.Symbols[i-1]
-	return s, addr-s.Addr < s.Len
+	return s, addr-s.Addr < uint64(s.Len)
 }
 
 // RecordedFunctions are the functions that the recording has of an ELF file, nil if it
 // has none.
 func (z *Symbolizer) RecordedFunctions(path string) *objfile.SymbolTable {
 	f := z.recorded[path]
-	if f == nil || f.Kind != ELFFile || len(f.Symbols) == 0 {
+	if f == nil || f.Type != perffile.DSOELF || len(f.Symbols) == 0 {
 		return nil
 	}
 	list := make([]objfile.Symbol, len(f.Symbols))
 	for i, s := range f.Symbols {
-		list[i] = objfile.Symbol(s)
+		list[i] = objfile.Symbol{Addr: s.Addr, Len: uint64(s.Len), Name: s.Name}
 	}
 	return objfile.NewSymbolTable(list)
 }
@@ -212,8 +177,8 @@ func (z *Symbolizer) FramesAt(o *Object, vaddr uint64) []Frame {
 // A dso is what the symbolizer knows of a DSO.
 type dso struct {
 	*perfsession.DSO
-	recorded *RecordedFile // nil if there is none
-	kind     FileKind
+	recorded *perffile.SymbolFile // nil if there is none
+	kind     perffile.DSOType
 	exec     Execution
 	object   *Object // file with symbols, nil if there is none
 	searched bool
@@ -227,22 +192,22 @@ func (z *Symbolizer) dso(d *perfsession.DSO) *dso {
 	if known := z.dsos[d.ID]; known != nil {
 		return known
 	}
-	n := &dso{DSO: d}
+	n := &dso{DSO: d, kind: perffile.DSOELF}
 	z.dsos[d.ID] = n
 	switch {
 	case d.Kernel && d.IsKernelImage():
-		n.kind, n.recorded = KernelImage, z.kernel
+		n.kind, n.recorded = perffile.DSOKernel, z.kernel
 	case d.Kernel:
-		n.kind, n.recorded = KernelModule, z.recorded[d.Path]
+		n.kind, n.recorded = perffile.DSOKernelModule, z.recorded[d.Path]
 	default:
 		if n.recorded = z.recorded[d.Path]; n.recorded != nil {
-			n.kind = n.recorded.Kind
+			n.kind = n.recorded.Type
 		}
 	}
 	switch {
-	case n.kind == DEXFile:
+	case n.kind == perffile.DSODex:
 		n.exec = Interpreted
-	case n.kind == ELFFile && isJITFile(d.Path):
+	case n.kind == perffile.DSOELF && isJITFile(d.Path):
 		n.exec = JIT
 	}
 	return n
@@ -278,7 +243,7 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 		return z.named(d, f.Addr, z.jitSymbol(jit))
 	case d.Symbol != "":
 		return z.named(d, f.Addr, objfile.Symbol{Addr: f.Map.Start, Name: d.Symbol})
-	case d.kind == KernelImage:
+	case d.kind == perffile.DSOKernel:
 		return z.kernelSymbol(f.Addr, d)
 	}
 	sym := Symbol{DSO: d.DSO, Vaddr: z.vaddr(d, f), Execution: d.exec}
@@ -286,7 +251,7 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 		return sym
 	}
 	switch {
-	case d.kind == KernelModule:
+	case d.kind == perffile.DSOKernelModule:
 		if k := z.kernelSymbol(f.Addr, z.dso(kernel)); len(k.Frames) > 0 || z.opt.Simpleperf {
 			return k
 		}
@@ -312,16 +277,16 @@ func (z *Symbolizer) vaddr(d *dso, f perfsession.Frame) uint64 {
 	m := f.Map
 	rel := f.Addr - m.Start
 	switch r := d.recorded; {
-	case m.Prot&perfsession.ProtJITSymFile != 0, d.kind == SymbolMapFile:
+	case m.Prot&perfsession.ProtJITSymFile != 0, d.kind == perffile.DSOSymbolMap:
 		return f.Addr
-	case d.kind == UnknownFile && r != nil:
+	case d.kind == perffile.DSOUnknown && r != nil:
 		return f.Addr
-	case d.kind == DEXFile:
+	case d.kind == perffile.DSODex:
 		return rel + m.PgOff
-	case d.kind == KernelModule && r != nil:
-		return rel - r.Offset + r.MinVaddr
+	case d.kind == perffile.DSOKernelModule && r != nil:
+		return rel - r.OffsetOfMinVaddr + r.MinVaddr
 	case r != nil && r.HasOffset:
-		return rel + m.PgOff - r.Offset + r.MinVaddr
+		return rel + m.PgOff - r.OffsetOfMinVaddr + r.MinVaddr
 	case z.opt.Simpleperf:
 		if r != nil {
 			rel += r.MinVaddr
@@ -340,7 +305,7 @@ func (z *Symbolizer) vaddr(d *dso, f perfsession.Frame) uint64 {
 // fill names sym.Vaddr from what the recording has of d, or from a file.
 func (z *Symbolizer) fill(d *dso, f perfsession.Frame, sym *Symbol) bool {
 	if d.recorded != nil {
-		if s, ok := d.recorded.lookup(sym.Vaddr); ok {
+		if s, ok := lookup(d.recorded, sym.Vaddr); ok {
 			sym.Start = s.Addr
 			sym.Frames = []Frame{{Name: z.demangle(s.Name), SystemName: s.Name}}
 		}
@@ -357,7 +322,7 @@ func (z *Symbolizer) fill(d *dso, f perfsession.Frame, sym *Symbol) bool {
 func (z *Symbolizer) kernelSymbol(addr uint64, d *dso) Symbol {
 	sym := Symbol{DSO: d.DSO, Vaddr: addr}
 	if z.kernel != nil {
-		if s, ok := z.kernel.lookup(addr); ok {
+		if s, ok := lookup(z.kernel, addr); ok {
 			sym.Start = s.Addr
 			sym.Frames = []Frame{{Name: s.Name, SystemName: s.Name}}
 		}
@@ -381,10 +346,10 @@ func (z *Symbolizer) kernelSymbol(addr uint64, d *dso) Symbol {
 
 // JavaMethods calls fn for every method that the recording names in a DEX file,
 // files in the order of their paths.
-func (z *Symbolizer) JavaMethods(fn func(file *RecordedFile, s RecordedSymbol)) {
+func (z *Symbolizer) JavaMethods(fn func(file *perffile.SymbolFile, s perffile.Symbol)) {
 	var paths []string
 	for path, f := range z.recorded {
-		if f.Kind == DEXFile {
+		if f.Type == perffile.DSODex {
 			paths = append(paths, path)
 		}
 	}
