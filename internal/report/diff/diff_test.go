@@ -2,12 +2,15 @@ package diff
 
 import (
 	"bytes"
+	"encoding/json"
 	"testing"
 
 	"profdiff/internal/compare"
 	"profdiff/internal/report/reporttest"
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestDiffJSON(t *testing.T) {
@@ -33,4 +36,24 @@ func TestDiffText(t *testing.T) {
 		t.Fatal(err)
 	}
 	reporttest.Golden(t, "testdata/diff.txt", b.Bytes())
+}
+
+// TestJSONAgain checks that a document that was read from JSON is written as it was.
+func TestJSONAgain(t *testing.T) {
+	c := comparison(t, []*run.Run{runtest.Build(t, "base", reporttest.BaseRun)}, []*run.Run{runtest.Build(t, "head", reporttest.HeadRun)},
+		compare.Options{Normalize: compare.Total, GroupBy: []run.GroupBy{run.ByCategory, run.ByThread}})
+	var first, again bytes.Buffer
+	if err := WriteJSON(&first, New(c, Parts{})); err != nil {
+		t.Fatal(err)
+	}
+	var d Document
+	if err := json.Unmarshal(first.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteJSON(&again, &d); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first.String(), again.String()); diff != "" {
+		t.Errorf("written again (-first +again):\n%s", diff)
+	}
 }
