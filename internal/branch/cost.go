@@ -170,7 +170,7 @@ func (o *Options) CostOn(cpuid string) (c *Cost, warning string) {
 	return SpanCalibrated(same), ""
 }
 
-// CostOfPMU is that on the core that the PMU of Arm is named after, armv8_cortex_a55,
+// CostOfPMU is the cost on the core that the PMU of Arm is named after, armv8_cortex_a55,
 // nil if it is unknown.
 func (o *Options) CostOfPMU(pmu string) *Cost {
 	_, name, ok := strings.Cut(pmu, "_")

@@ -17,8 +17,8 @@ type Options struct {
 	Names symbolizer.Options
 	// Cost is what a miss costs, nil to look up the CPU that the recording names.
 	Cost *Cost
-	// Calibrated are costs that were measured on cores: those of the CPU that the
-	// recording names count more than the table, less than the recording's own.
+	// Calibrated are costs that were measured on cores. If the recording names their CPU
+	// they come before the table, and after what its own cycles say.
 	Calibrated []CalibratedCost
 	// Stat has totals that are taken instead of those of samples, nil for none.
 	Stat           *perfstat.Stat

@@ -33,8 +33,8 @@ type StackCounts struct {
 	Targets   int
 	TopTarget float64
 	Noise     Noise
-	// Runtime is the address of the first entry, as recorded, Rel that in the file, of the
-	// kernel image the address.
+	// Runtime is the address of the first entry as it was recorded. Rel is its offset in
+	// the file, in the kernel image its address.
 	Runtime, Rel uint64
 }
 

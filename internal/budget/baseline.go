@@ -14,13 +14,13 @@ import (
 	"profdiff/internal/stats"
 )
 
-// BaselineSchema is that of StoredRun.
+// BaselineSchema names the form of a StoredRun.
 const BaselineSchema = "profdiff.baseline/v1"
 
 // MaxStoredSize is the most bytes that a stored run may have.
 const MaxStoredSize = 64 << 20
 
-// A BaselineKey says what runs can be compared: those of one benchmark under the same
+// A BaselineKey says what runs can be compared: the runs of one benchmark under the same
 // conditions.
 type BaselineKey struct {
 	Benchmark string `json:"benchmark"`

@@ -11,7 +11,7 @@
 // the runs. Base may also be runs that were stored, which can warn only. Runs whose recording
 // shows that their costs are distorted prove nothing.
 //
-// The file is YAML; its form is that of [File], and budget.schema.json has it for editors.
+// The file is YAML in the form of [File]; budget.schema.json has that form for editors.
 package budget
 
 import (

@@ -38,14 +38,13 @@ type Inputs struct {
 	// Ops, if set, are the operations in each run of base and of head, instead of a
 	// counter of work.
 	Ops *[2]float64
-	// Categories are those of matches, nil for the built-in ones.
+	// Categories says what a match by category means, nil for the built-in categories.
 	Categories *category.Set
-	// Options are those of the comparison that the file does not have.
+	// Options are options of the comparison that the file cannot say.
 	Options compare.Options
 	// Strict fails also where cost only moved.
 	Strict bool
-	// Look says which of two planned looks this is, 0 for the first of those that the file
-	// plans.
+	// Look says which of two planned looks this is, 0 for the first that the file plans.
 	Look stats.Look
 }
 
@@ -56,7 +55,7 @@ type Stream struct{ Base, Head [][]float64 }
 // functions that Match accepts.
 type PredictionRequest struct {
 	Match  func(function, system, dso, file string) bool
-	Target string // CPU as LLVM calls it, "" for that of the recording
+	Target string // CPU as LLVM calls it, "" for the CPU of the recording
 }
 
 // A Prediction is what a model says of a loop in head.
@@ -389,7 +388,7 @@ func (k *check) expand(each []*target) error {
 	return nil
 }
 
-// samples are those of the first event on one side.
+// samples counts the samples of the first event on one side.
 func (x *target) samples(side int) (n int64) {
 	for i := range x.sums[side][0] {
 		n += x.sums[side][0][i].Count
@@ -397,7 +396,7 @@ func (x *target) samples(side int) (n int64) {
 	return n
 }
 
-// weight is that of one event on one side.
+// weight is what one event costs on one side.
 func (x *target) weight(side, event int) (w float64) {
 	for i := range x.sums[side][event] {
 		w += float64(x.sums[side][event][i].Weight)

@@ -12,7 +12,7 @@ import (
 	"profdiff/internal/verdict"
 )
 
-// facts are those of recordings that may not differ between the sides.
+// facts lists what may not differ between the recordings of the two sides.
 var facts = []struct {
 	fact Fact
 	name string

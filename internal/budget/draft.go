@@ -145,8 +145,8 @@ func spreadOf(counts []stats.WeightedCount) float64 {
 }
 
 // smallestChange is what n runs a side with a standard deviation show with a chance of
-// 90 % at 0.05/12, and runsFor the number of runs a side for a distance. They are those of
-// the normal distribution, which is near enough for a first file.
+// 90 % at 0.05/12, and runsFor the number of runs a side for a distance. Both take
+// costs to be distributed normally, which is near enough for a first file.
 func smallestChange(sd float64, n int) float64 {
 	return math.Expm1((draftZ + powerZ) * sd * math.Sqrt(2/float64(n)))
 }

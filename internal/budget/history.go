@@ -12,7 +12,7 @@ import (
 	"profdiff/internal/verdict"
 )
 
-// HistorySchema is that of HistoryLine.
+// HistorySchema names the form of a HistoryLine.
 const HistorySchema = "profdiff.history/v1"
 
 // A HistoryLine is one check in a file of checks, to which lines are added only.

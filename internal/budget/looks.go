@@ -25,7 +25,7 @@ type Looks struct {
 	Looks  []LookNote `json:"looks"`
 }
 
-// LooksSchema is that of Looks.
+// LooksSchema names the form of Looks.
 const LooksSchema = "profdiff.looks/v1"
 
 // MaxLooksSize is the most bytes that notes of looks may have.
@@ -117,7 +117,8 @@ func same(a, b []LookInput) bool {
 	return slices.Equal(x, y)
 }
 
-// doubled says whether inputs are those of the first look and as many again.
+// doubled returns an error unless inputs are all inputs of the first look and as many new
+// ones.
 func (n *LookNote) doubled(inputs []LookInput) error {
 	type group struct{ side, stream string }
 	known := make(map[LookInput]bool)
@@ -145,7 +146,7 @@ func (n *LookNote) doubled(inputs []LookInput) error {
 	return nil
 }
 
-// Add notes a look that was admitted. One that was repeated is noted already.
+// Add notes a look that was admitted, unless it repeats one that is noted already.
 func (l *Looks) Add(o *Outcome, budget string, inputs []LookInput) *Looks {
 	if l == nil {
 		l = &Looks{Schema: LooksSchema, Budget: budget}

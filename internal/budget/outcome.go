@@ -28,8 +28,8 @@ const (
 
 // An Outcome is what a budget file says of two sides.
 type Outcome struct {
-	// Verdict is that of the build: fail if any budget does, else inconclusive if any is
-	// and OnInconclusive is not pass, else warn if any does, else pass.
+	// Verdict is the verdict on the build: fail if any budget does, else inconclusive if
+	// any is and OnInconclusive is not pass, else warn if any does, else pass.
 	Verdict verdict.Verdict
 	// Blocks is set if the outcome is Inconclusive and the file says that it blocks.
 	Blocks bool
@@ -43,8 +43,8 @@ type Outcome struct {
 	Results     []Result
 	Discoveries []Discovery
 	Design      Design
-	// Comparison is that of the sides by which limits relative to base were checked, nil
-	// if there is none.
+	// Comparison compares the sides. Limits relative to base were checked with it. It is
+	// nil if the sides were not compared.
 	Comparison *compare.Comparison
 	Notes      []string
 }
@@ -99,7 +99,8 @@ type Result struct {
 	Deciding *Claim
 	Owner    string
 	Waiver   *Waiver
-	// Functions are those that were counted, the heaviest first; Location is of that one.
+	// Functions are the functions that were counted, the heaviest first; Location is
+	// where the heaviest is.
 	Functions []string
 	Location  Location
 	Position  yaml.Position // in the budget file

@@ -49,7 +49,8 @@ func parse(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// A decoder fills in Go values, whose form is that of the file, and keeps where each was.
+// A decoder fills in Go values, which have the form of the file, and keeps where in the
+// file each was.
 type decoder struct{ at map[string]yaml.Position }
 
 func (d *decoder) value(path string, n *yaml.Node, to reflect.Value) error {

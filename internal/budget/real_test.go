@@ -117,7 +117,7 @@ func TestKnownSlowdown(t *testing.T) {
 }
 
 // TestProve is V16: budgets can fail on real recordings, and an unchanged program stays
-// green in the order in which it was recorded. Limits are those that a first file would have.
+// green in the order in which it was recorded. Limits are what a first file would have.
 func TestProve(t *testing.T) {
 	all := recordedOrder(loadCase(t, "same"))
 	var base, head []*run.Run

@@ -86,8 +86,8 @@ func notNull(s *jsonschema.Schema) {
 	}
 }
 
-// TestSchema checks that the published schema is that of the types, and that it and the
-// reader agree on what is valid.
+// TestSchema checks that the published schema is what follows from the types, and that it
+// and the reader agree on what is valid.
 func TestSchema(t *testing.T) {
 	s := fileSchema(t)
 	text, err := json.MarshalIndent(s, "", "  ")

@@ -15,8 +15,8 @@ import (
 	"profdiff/internal/verdict"
 )
 
-// streamClaims limit a quantile of measured values: that of each run, and then between
-// runs. Values of one run are not independent, runs are.
+// streamClaims limit a quantile of measured values. Each run gives one quantile, and runs
+// are compared by it: values of one run are not independent, runs are.
 func (k *check) streamClaims(r *Result) {
 	b := r.Budget
 	kind := RelativeKind

@@ -36,7 +36,7 @@ type target struct {
 // comparisons.
 type symbol struct{ name, dso string }
 
-// symbols are those of one side.
+// symbols are the functions that one side has, with what is known of each.
 type symbols struct {
 	ids  map[symbol]int32
 	list []symbolFacts
@@ -135,7 +135,7 @@ func (t *tally) intern(side int, r *run.Run) frames {
 	return f
 }
 
-// joinRows gives each symbol its row: that of the comparison, or one by its name.
+// joinRows gives each symbol its row: the row of the comparison, or one by its name.
 func (t *tally) joinRows() {
 	byName := make(map[symbol]int)
 	for side := range t.symbols {

@@ -279,7 +279,7 @@ func (f *File) checkLimits(path string, b *Budget) error {
 	return nil
 }
 
-// unit is that of the absolute limits.
+// unit is the unit of the absolute limits.
 func (m *Max) unit() Unit {
 	if m.Fail != nil {
 		return m.Fail.Unit

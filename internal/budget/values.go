@@ -82,7 +82,7 @@ type Amount struct {
 	text  string
 }
 
-// A Unit is that of an Amount.
+// A Unit is the unit of an Amount.
 type Unit string
 
 // The units.

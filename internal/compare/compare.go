@@ -46,7 +46,7 @@ type Options struct {
 	AllowBlockedOrder bool
 	// GroupBy are groups to compare beside functions.
 	GroupBy []run.GroupBy
-	// Categories are those of run.ByCategory, nil for the built-in ones.
+	// Categories says what run.ByCategory sorts into, nil for the built-in categories.
 	Categories *category.Set
 }
 
@@ -268,8 +268,8 @@ func pairEvents(base, head []*run.Run) (pairs []eventPair, notCompared []string,
 	return pairs, notCompared, nil
 }
 
-// sampledEvents are those that all runs have samples of. The others are named; it is an
-// error if there are no others.
+// sampledEvents returns the events that all runs have samples of, and names the others.
+// It is an error if no event is left.
 func sampledEvents(pairs []eventPair, base, head []*run.Run) (sampled []eventPair, notCompared []string, err error) {
 	for _, p := range pairs {
 		lacks := ""

@@ -41,11 +41,11 @@ const (
 	maxThrottled   = 0.01 // of the time, as of samples lost
 	minRunning     = 0.8  // of the time that a counter was on the hardware
 	minLimit       = 0.95 // of the highest limit of frequencies among the runs
-	minFrequency   = 0.8  // of the median of frequencies, which are those of a moment
+	minFrequency   = 0.8  // of the median of frequencies, each of which is of one moment
 	moderateStatus = 2    // of Android, from which apps are slowed down for long
 )
 
-// Disturbances are those of runs that are compared with each other.
+// Disturbances lists what disturbed runs that are compared with each other.
 func Disturbances(base, head []*run.Run) (list []Disturbance) {
 	var limit float64
 	var frequencies []float64

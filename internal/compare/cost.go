@@ -36,7 +36,7 @@ func (c *cost) samples() (base, head int64) {
 	return add(c.base), add(c.head)
 }
 
-// weights are those of both sides, as recorded.
+// weights sums up each side, as recorded.
 func (c *cost) weights() (base, head float64) {
 	for i := range c.base {
 		base += float64(c.base[i].Weight)

@@ -138,7 +138,8 @@ func TestEqualRuns(t *testing.T) {
 }
 
 // TestSharesOfFewSamples checks that the interval of a function that had most of the
-// samples and has none is that of the few, not that of a share that hardly varies.
+// samples and has none is as wide as few samples make it, not as narrow as a share that
+// hardly varies would.
 func TestSharesOfFewSamples(t *testing.T) {
 	base := "cpu-cycles m a!f" + strings.Repeat(" 10", 98) + "\ncpu-cycles m a!g 10 10"
 	head := "cpu-cycles m a!g" + strings.Repeat(" 10", 100)
@@ -178,7 +179,7 @@ func TestNothingIsUnchangedIfWithheld(t *testing.T) {
 	}
 }
 
-// TestRatesOfShares checks that IPC is not that of shares, which have no IPC.
+// TestRatesOfShares checks that no IPC is computed from shares, which have none.
 func TestRatesOfShares(t *testing.T) {
 	spec := "cpu-cycles m a!f 600\ncpu-cycles m a!g 400\ninstructions m a!f 900\ninstructions m a!g 100\nbranch-misses m a!f 9\n"
 	for _, mode := range []Mode{None, Total} {

@@ -134,7 +134,7 @@ func (c *Comparison) LinesAbove(event int, share float64) []Line {
 	return list
 }
 
-// linesTotal is the weight of all lines of both sides: that of samples with a stack.
+// linesTotal is the weight of all lines of both sides: all samples that have a stack.
 func (c *Comparison) linesTotal(event int) (whole [2]float64) {
 	p := &c.Events[event].pair
 	for side, at := range [][]int{p.base, p.head} {

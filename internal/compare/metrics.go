@@ -19,7 +19,7 @@ type Metrics struct {
 	Name, DSO string
 	// Focus is set if the user named the function.
 	Focus bool
-	// Changes are those of each event of the comparison, nil for events that have no
+	// Changes has one change for each event of the comparison, nil where the event has no
 	// samples of the function.
 	Changes []*Change
 	// At are indices in the functions of each event, -1 for events that have no samples
@@ -34,9 +34,9 @@ type Metrics struct {
 	// weights as recorded, since each event may be divided by something else. NaN
 	// where they cannot be computed.
 	IPC, MPKI Rate
-	// The change of cycles is that of instructions at base's cycles per
-	// instruction, plus that of cycles per instruction for head's instructions; NaN
-	// where they cannot be computed, and of shares.
+	// The change of cycles has two parts: more or fewer instructions, each at base's
+	// cycles per instruction; and more or fewer cycles per instruction, for head's
+	// instructions. They are NaN where they cannot be computed, and for shares.
 	FromInstructions, FromIPC float64
 }
 

@@ -57,7 +57,8 @@ type Normalization struct {
 // A divisor is what the costs of one run are divided by.
 type divisor struct {
 	value float64
-	// variance is that of its logarithm if it was itself estimated from samples.
+	// variance is the variance of the logarithm of value, if value was itself estimated
+	// from samples.
 	variance float64
 	// share is set if costs are parts of the divisor, which has this Σw².
 	share   bool
@@ -251,7 +252,7 @@ func (n *Normalization) byTotal(c *costs) {
 	}
 }
 
-// divisors are those of base for 0, of head for 1.
+// divisors returns the divisors of base for side 0, of head for side 1.
 func (n *Normalization) divisors(side int) []divisor {
 	if side == 0 {
 		return n.base

@@ -21,7 +21,7 @@ type SelfTest struct {
 	// Interleaved are splits in which neighbours are on different sides, as in ABBA.
 	// Blocked is the split into the first runs and the last.
 	Interleaved, Blocked Splits
-	// Functions are those that were tested, by their share.
+	// Functions has the functions that were tested, by their share.
 	Functions []FunctionNoise
 	// Total is the noise of all functions together, normalized as they are.
 	Total FunctionNoise

@@ -354,8 +354,8 @@ func (c *TreeCosts) cost(k int) cost {
 	return cost{base: sums[:c.runsBase:c.runsBase], head: sums[c.runsBase:]}
 }
 
-// Change is that of the k-th node. It is not tested: the paths to look at are chosen by
-// what they cost.
+// Change is how the k-th node changed. It is not tested: the paths to look at are chosen
+// by what they cost.
 func (c *TreeCosts) Change(k int) Change { return c.normalization.newChange(c.tests, c.cost(k)) }
 
 // Test is Change without Ratio, CI and what follows from them, at a small part of the

@@ -7,8 +7,9 @@ import (
 )
 
 // FuzzRatio compares runs of any weights: all probabilities are between 0 and 1, the
-// interval is one, and swapped sides mirror the result. The numbers are those of base and
-// head, and data has 8 bytes for each weight and 8 for its square.
+// interval is one, and swapped sides mirror the result. n and m are the
+// numbers of runs of base and head, and data has 8 bytes for each weight and 8 for its
+// square.
 func FuzzRatio(f *testing.F) {
 	seed := func(n, m byte, values ...float64) {
 		var data []byte

@@ -104,8 +104,8 @@ func (l level) above(limit float64) float64 {
 	return l.shift.above(limit)
 }
 
-// spread is that of one run. The formulas of numbers of runs are for the difference of two
-// sides, which has twice the variance.
+// spread is the spread of one run. The formulas for numbers of runs take the difference of
+// two sides, which has twice the variance.
 func (l level) spread() spread {
 	return spread{sd: l.se * math.Sqrt(float64(l.runs)/2), known: l.runs > 1}
 }
@@ -176,7 +176,8 @@ func (t *Tests) signedRanks(e *Estimate, s sides) {
 	e.finishLevel(w)
 }
 
-// averages are those of all pairs and of each x with itself (Walsh), sorted.
+// averages returns the means of all pairs, each x with itself included, sorted (Walsh
+// averages).
 func averages(x []float64) []float64 {
 	walsh := make([]float64, 0, len(x)*(len(x)+1)/2)
 	for i := range x {

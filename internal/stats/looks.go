@@ -78,7 +78,7 @@ func crossing(b float64) float64 {
 	return normalSurvival(b) + (hi-lo)*sum
 }
 
-// nodes are those of a quadrature over 0 to 1.
+// nodes are the points and weights of a quadrature over 0 to 1.
 type nodes struct{ x, weight []float64 }
 
 var legendre = sync.OnceValue(func() nodes {

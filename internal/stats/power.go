@@ -13,11 +13,11 @@ const MaxRuns = 1000
 type spread struct {
 	sd    float64
 	known bool
-	ranks bool // sd is that which the rank test feels
+	ranks bool // sd is what the rank test is sensitive to
 }
 
-// rankEfficiency is that of the Mann-Whitney test on normal data (Pitman), in runs of
-// the t test.
+// rankEfficiency is how many runs the t test needs for each run of the Mann-Whitney test,
+// on normal data (Pitman).
 const rankEfficiency = 3 / math.Pi
 
 // SmallestDetectable is the smallest relative increase (0.05 is 5 %) that such data
@@ -113,7 +113,8 @@ func (s shift) spread() spread {
 	return spread{sd: perRun(s.se, s.n, s.m), known: true}
 }
 
-// perRun is the standard deviation of one run, from that of a difference of means.
+// perRun is the standard deviation of one run, computed from the standard deviation of a
+// difference of means.
 func perRun(se float64, n, m int) float64 {
 	return se / math.Sqrt(1/float64(n)+1/float64(m))
 }

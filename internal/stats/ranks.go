@@ -244,7 +244,7 @@ func (r *ranked) detectable(alpha, power float64) float64 {
 	return math.Expm1(se * shiftOf(power, math.Inf(1), alpha/2))
 }
 
-// spread is that of normal data that would give so wide an interval.
+// spread is the spread that normal data would have if it gave so wide an interval.
 func (r *ranked) spread() spread {
 	width := (r.hi - r.lo) / 2
 	if math.IsInf(width, 0) || math.IsNaN(width) {

@@ -68,7 +68,7 @@ func predict(one, several moments) (se, df float64) {
 	return math.Sqrt(several.variance/several.n + max(several.variance, one.variance)), several.n - 1
 }
 
-// moments are those of the logarithms of the runs of one side.
+// moments are the mean and the variance of the logarithms of the runs of one side.
 type moments struct {
 	n, mean  float64
 	variance float64 // between runs, with its floor; of one run sampling noise
@@ -143,8 +143,9 @@ func normalSurvival(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 // it errs by less than 1e-5 of them up to 5 standard errors.
 const manyDegrees = 100
 
-// quantile is that of Student's t. Runs needed ask for many with many degrees of freedom;
-// for these the expansion of Abramowitz and Stegun, 26.7.5, is fast.
+// quantile is a quantile of Student's t distribution. To find the runs needed takes many
+// quantiles with many degrees of freedom: there the expansion of Abramowitz and Stegun,
+// 26.7.5, is fast.
 func quantile(p, df float64) float64 {
 	if df < manyDegrees {
 		return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(p)

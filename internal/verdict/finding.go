@@ -80,7 +80,7 @@ func Of(e *stats.Estimate) Finding {
 	}
 }
 
-// Unknown is a finding of a ratio of which nothing is known but that of the means.
+// Unknown is the finding where nothing is known but the ratio of the means.
 func Unknown(ratio float64) Finding {
 	return Finding{Ratio: ratio, CI: stats.Interval{Lo: 0, Hi: math.Inf(1)}, P: 1, Adjusted: 1, Verdict: Inconclusive}
 }
@@ -91,7 +91,7 @@ func (f *Finding) Estimate() *stats.Estimate { return &f.estimate }
 // WithinNoise reports whether noise alone can explain the change.
 func (f *Finding) WithinNoise() bool { return f.CI.Contains(1) }
 
-// Grew reports whether P is that of a growth.
+// Grew reports whether P speaks for a growth rather than for a decrease.
 func (f *Finding) Grew() bool { return f.estimate.Above(1) < f.estimate.Below(1) }
 
 // Within reports whether a relative change beyond margin is excluded, by two one-sided
@@ -167,8 +167,8 @@ func (f *Finding) decide(bound, enough, margin float64) {
 	}
 }
 
-// Withhold takes a verdict back, also that of no change: what makes a difference may hide
-// one too.
+// Withhold takes a verdict back, [Unchanged] too: what makes a difference may also hide
+// one.
 func (f *Finding) Withhold() {
 	if f.Verdict != Inconclusive {
 		f.Verdict, f.Withheld = Inconclusive, true

@@ -41,8 +41,8 @@ func (o Order) Forbids(base, head int) bool { return o == Blocked && base > 1 &&
 type Ground struct {
 	// Blocked is set if the order of recording forbids verdicts.
 	Blocked bool
-	// By names what costs were divided by, and Factor is that of head over base, with its
-	// interval.
+	// By names what costs were divided by. Factor is the divisor of head over the divisor
+	// of base, and CI its interval.
 	By     string
 	Factor float64
 	CI     stats.Interval

@@ -186,7 +186,7 @@ func leave(b *branch.Branch, a *branch.Advice) {
 	}
 }
 
-// threshold compares the rate with that from which code without the branch is faster.
+// threshold compares the rate with the rate from which code without the branch is faster.
 func threshold(a *branch.Advice) string {
 	s := fmt.Sprintf("code without the branch is faster above a miss rate of %s, ", percent(a.BreakEven))
 	switch {

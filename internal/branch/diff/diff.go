@@ -57,7 +57,8 @@ func ParseNormalization(s string) (Normalization, error) {
 type Options struct {
 	// Ops are the operations of each run of base and head, nil if unknown.
 	Ops *[2]float64
-	// Cycles are those of a run of base and of head, nil for what the recordings say.
+	// Cycles is what a run of base and a run of head took, nil to take what the recordings
+	// say.
 	Cycles    *[2]float64
 	Normalize Normalization // "" is NormalizeAuto
 	Margin    float64       // of Unchanged, 0.02 is 2 %
@@ -72,7 +73,7 @@ type Result struct {
 	Normalization Normalized
 	// Counted is set if nothing was sampled: there are no tests.
 	Counted bool
-	// Method is that of the tests.
+	// Method says how the tests were made.
 	Method stats.Method
 	Margin float64
 	// Different says what of the recordings differs, so that nothing can be said of
@@ -96,7 +97,8 @@ type Result struct {
 type Normalized struct {
 	Mode Normalization
 	Unit string // what misses are per: "operation", "1000 instructions", "run", …
-	// Factor is the work of head by that of base, NaN if cores of several kinds did it.
+	// Factor is the work of head over the work of base, NaN if cores of several kinds did
+	// it.
 	Factor float64
 	// Executions is how often branches of both sides were executed in head, by how
 	// often in base, per unit, in the median of so many. NaN if there are none.
@@ -104,7 +106,7 @@ type Normalized struct {
 	Branches   int
 }
 
-// A Change is that of one quantity, per unit of work.
+// A Change is how one quantity changed, per unit of work.
 type Change struct {
 	Base, Head float64 // mean of the runs
 	verdict.Finding
@@ -117,7 +119,7 @@ func (c *Change) Delta() float64 { return c.Head - c.Base }
 type BranchChange struct {
 	Base, Head *SideBranch // nil where it was not seen
 	Match      MatchKind
-	// Misses are per unit of work. Its verdict is that on the branch.
+	// Misses are per unit of work. Their verdict is the verdict on the branch.
 	Misses Change
 	// Rate compares misses per execution, nil if they are not known. It is of the
 	// executions that were taken unless RateOfAll is set.
@@ -209,7 +211,7 @@ type comparison struct {
 	tests      *stats.Tests
 	// units of work in each run, and the relative variance of that number.
 	baseUnits, headUnits []units
-	entries              bool // misses are those in stacks
+	entries              bool // misses are counted in entries of stacks
 	functionMisses       map[int]*FunctionChange
 }
 

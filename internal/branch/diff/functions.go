@@ -15,12 +15,12 @@ import (
 // A Function compares the misses in a function, of samples that tell the function
 // and not the branch.
 type Function struct {
-	// Name is that in head, BaseName that in base; "" where it was not seen.
+	// Name is its name in head, BaseName its name in base; "" where it was not seen.
 	Name, BaseName string
 	DSO, PMU       string
-	// Misses are per unit of work. Its verdict is that on the function.
+	// Misses are per unit of work. Their verdict is the verdict on the function.
 	Misses Change
-	// BaseSamples and HeadSamples are those that the misses are estimated from.
+	// BaseSamples and HeadSamples count the samples that the misses are estimated from.
 	BaseSamples, HeadSamples int64
 }
 

@@ -45,7 +45,7 @@ type matcher struct {
 	// Of rows that have no match.
 	basePresence, headPresence []presence
 	groups                     []functionGroup
-	// group is that of a function, by side.
+	// The group of each function, by side.
 	groupOfBase, groupOfHead []int
 }
 

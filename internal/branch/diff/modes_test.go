@@ -90,7 +90,7 @@ func TestDiffVerdicts(t *testing.T) {
 	if d.Normalization.Mode != PerInstruction || d.Method != stats.Sampling || d.Counted {
 		t.Errorf("%+v by %s", d.Normalization, d.Method)
 	}
-	// The interval of the instructions is part of that of the ratio.
+	// The interval of the ratio includes the interval of the instructions.
 	for _, b := range d.Branches {
 		if b.Base == nil || b.Base.Line != 5 {
 			continue
@@ -362,7 +362,7 @@ func TestDiffFunctions(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	// The total is that of all misses, also of those in no function.
+	// The total has all misses, also misses in no function.
 	if d.HiddenFunctions != 1 || d.Total.Base != 2.5e6 || d.Total.Head != 1.4e6 {
 		t.Errorf("%d hidden, total %+v", d.HiddenFunctions, d.Total)
 	}

@@ -10,7 +10,7 @@ import (
 	"profdiff/internal/stats"
 )
 
-// units are those of one run, in n, and of cores of one kind if there are several.
+// units is the work of one run, in n, and of each kind of core if there are several.
 type units struct {
 	n, variance float64
 	byPMU       map[string]units
@@ -180,7 +180,7 @@ func instructionUnits(t *branch.Table) units {
 	return u
 }
 
-// relativeVariance is that of a total, by the samples it is the sum of.
+// relativeVariance is the relative variance of a total: one over the samples it sums up.
 func relativeVariance(t *branch.Table, counts branch.Counts) float64 {
 	var samples int64
 	for _, e := range t.Events {

@@ -161,8 +161,8 @@ func (c *comparison) rates(runs []*branch.Branch, ofAll bool) (list []stats.Weig
 	return list, len(list) > 0
 }
 
-// withVariance is a rate with its variance, or that of a log-normal value with the
-// interval.
+// withVariance is a rate with its variance. Without one, the variance is taken that a
+// log-normal value with this interval has.
 func withVariance(value, variance float64, ci [2]float64) stats.WeightedCount {
 	if variance == 0 && value > 0 && ci[0] > 0 && ci[1] > ci[0] {
 		se := math.Log(ci[1]/ci[0]) / (2 * stats.Z95)

@@ -79,7 +79,7 @@ func commonCost(a, b *branch.Cost) *branch.Cost {
 	return &c
 }
 
-// missDelta is the change of all misses with its interval, from that of the ratio.
+// missDelta is the change of all misses with its interval, from the interval of the ratio.
 func (c *comparison) missDelta() branch.Estimate {
 	t := c.d.Total
 	e := branch.Estimate{Value: t.Delta(), Lo: math.Inf(-1), Hi: math.Inf(1)}

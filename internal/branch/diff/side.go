@@ -16,8 +16,8 @@ type side struct {
 	name   string
 	tables []*branch.Table
 	rows   []sideRow
-	// functions are those that have branches. ofFunction lists the rows of each, in
-	// the order of their places.
+	// functions are the functions that have branches. ofFunction lists the rows of each,
+	// in the order of their places.
 	functions  []align.Function
 	ofFunction [][]int
 }
@@ -84,8 +84,8 @@ func newSide(name string, tables []*branch.Table) *side {
 	return s
 }
 
-// functionName is a function. Those of one name in one file are one: the lines of their
-// branches tell these apart.
+// functionName is a function. Functions of one name in one file count as one: the lines of
+// their branches tell these apart.
 type functionName struct{ dso, name, system string }
 
 // group finds the functions that have branches.

@@ -42,8 +42,8 @@ const (
 	eventBim
 )
 
-// Read reads callgrind.out or cachegrind.out. Parts of a file are those of one
-// run and sum up.
+// Read reads callgrind.out or cachegrind.out. All parts of a file come from one run, so
+// their costs sum up.
 //
 // With --dump-instr=yes rows are instructions, at the addresses that Callgrind gives,
 // else lines of source. How often a conditional branch was taken is known where the

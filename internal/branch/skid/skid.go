@@ -94,7 +94,7 @@ func (s *Skid) likelihood(c *Candidate) float64 {
 const leastPart = 0.01
 
 // Rank orders candidates by how likely each is the branch, sets their parts and leaves
-// out those of less than 1 %.
+// out candidates of less than 1 %.
 func (s *Skid) Rank(set []Candidate) []Candidate {
 	total := 0.0
 	for i := range set {

@@ -248,7 +248,7 @@ func (s *walk) before(at walked) {
 	}
 }
 
-// through steps back through an instruction that may have run before that at addr.
+// through steps back through an instruction that may have run before the one at addr.
 func (s *walk) through(p step, addr uint64, at walked) {
 	inst := p.at()
 	switch inst.Kind {

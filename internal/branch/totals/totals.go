@@ -49,7 +49,7 @@ func counterModes(name string) perffile.AttrFlags {
 	return f
 }
 
-// Find returns the counter for a role among those of a PMU and of modes; other is
+// Find returns the counter for a role among the counters of a PMU and of modes; other is
 // one of other modes.
 func Find(s *perfstat.Stat, r events.Role, arch, pmu string, mode perffile.AttrFlags) (found, other *perfstat.Counter) {
 	rank := func(c *perfstat.Counter) int {

@@ -19,7 +19,7 @@ type Options struct {
 	Runs          int // a side
 	// Change lets every tenth function change, by half and more.
 	Change bool
-	// Names, if set, are those of functions, in turns.
+	// Names, if set, are given to functions, in turns.
 	Names []string
 	// Events are their names, cpu-clock by default.
 	Events []string
