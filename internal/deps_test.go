@@ -93,7 +93,7 @@ var libraries = map[string][]string{
 	"github.com/chromedp/chromedp":       {},
 	"github.com/ianlancetaylor/demangle": {"symbolizer"},
 	"github.com/klauspost/compress/gzip": {"input", "report/diff", "report/html", "run"},
-	"github.com/klauspost/compress/zstd": {"input", "objfile", "perffile"},
+	"github.com/klauspost/compress/zstd": {"input", "objfile", "perffile", "perffile/perffiletest"},
 	"github.com/ulikunitz/xz":            {},
 	"github.com/ulikunitz/xz/lzma":       {"input/xz"},
 	"github.com/goccy/go-yaml":           {"predict", "record", "yaml"},

@@ -3,8 +3,8 @@ package perffile
 import "io"
 
 // WriteText prints the recording in src, a file or the output of perf record -o -, as
-// text that says what every byte of it is. [ParseText] makes the recording of it again,
-// byte for byte. The text is for reading recordings, for comparing them with diff and
+// text that says what every byte of it is: the recording can be made of it again, byte
+// for byte, which Build of the package perffiletest does. The text is for reading recordings, for comparing them with diff and
 // grep, and for writing small ones by hand:
 //
 //	header
@@ -68,13 +68,13 @@ import "io"
 // is computed or zero: sizes, the header's sections, the table of features, the id of a
 // record (the first one of the event). A count or size that is there is taken as it
 // is, so that it may lie: "+4 SAMPLE" is a SAMPLE record whose header says 4 bytes.
-// The names of the counts are in the specs in text_record.go, text_sample.go and
-// text_feature.go. Lines with a | below a COMPRESSED record without data are
+// The names of the counts are in record.go, sample.go and feature.go of perffiletest.
+// Lines with a | below a COMPRESSED record without data are
 // compressed into it.
 //
-// The writer prints all of that, and checks each line: it has the parser read it, and
-// if that does not give the bytes that the line stands for, writes raw=BYTES and what
-// it could decode as a comment. Records out of compressed ones and records in pieces
+// The writer prints all of that. Where an item has bytes that its fields do not stand
+// for, such as padding that is not zero, it writes raw=BYTES and what it could decode
+// as a comment. Records out of compressed ones and records in pieces
 // are comments below the lines that hold their bytes.
 //
 // The error is that of [New] or [File.Records]; what precedes the damage has been

@@ -1,26 +1,12 @@
 package perffile
 
 // attrStruct is a struct perf_event_attr of size bytes.
-func (x *textCodec) attrStruct(size int) {
-	if !x.decoding() {
-		if size > maxTextAttr {
-			x.fail("attribute of %d bytes", size)
-			return
-		}
-		at := len(x.buf)
-		x.attrFields(size, func() int { return size - (len(x.buf) - at) })
-		if len(x.buf)-at > size {
-			x.fail("fields do not fit into an attribute of %d bytes", size)
-			return
-		}
-		x.restBytes(textTail)
-		x.fill("attribute", at, size)
-		return
-	}
+func (x *textPrinter) attrStruct(size int) {
+	x.lossy = x.lossy || size > maxTextAttr
 	outer := x.c
 	inner := cursor{data: outer.bytes(uint64(size)), base: outer.base, section: outer.section, big: x.big}
 	x.c = &inner
-	x.attrFields(size, inner.remaining)
+	x.attrFields()
 	if rest := inner.rest(); !allZero(rest) {
 		inner.off -= len(rest)
 		x.restBytes(textTail)
@@ -31,15 +17,14 @@ func (x *textCodec) attrStruct(size int) {
 	x.c = outer
 }
 
-// attrFields are the fields of struct perf_event_attr as far as remaining bytes
-// allow: later kernels added some at its end. Must match decodeAttr.
-func (x *textCodec) attrFields(size int, remaining func() int) {
-	x.uint("type", 4, eventTypeNames)
-	x.uintOr("size", 4, decimal, uint64(size))
+// attrFields are the fields of struct perf_event_attr as far as there are
+// bytes: later kernels added some at its end. Must match decodeAttr.
+func (x *textPrinter) attrFields() {
 	x.run(textSpec{
+		num("type", 4, eventTypeNames), dec32("size"),
 		addr("config"), dec64("sample_period"),
 		num("sample_type", 8, sampleTypeNames), num("read_format", 8, readFormatNames),
-		(*textCodec).attrFlags,
+		(*textPrinter).attrFlags,
 		dec32("wakeup_events"), num("bp_type", 4, hexadecimal), addr("config1"),
 	})
 	for _, spec := range []textSpec{
@@ -54,7 +39,7 @@ func (x *textCodec) attrFields(size int, remaining func() int) {
 		{addr("config3")},
 		{addr("config4")},
 	} {
-		if remaining() < 8 {
+		if x.c.remaining() < 8 {
 			break
 		}
 		x.run(spec)
@@ -62,81 +47,22 @@ func (x *textCodec) attrFields(size int, remaining func() int) {
 }
 
 // attrFlags is the word of bitfields.
-func (x *textCodec) attrFlags() {
+func (x *textPrinter) attrFlags() {
 	const precise = 3 << 15
-	if x.decoding() {
-		f := decodeAttrFlags(x.c.u64(), x.big)
-		x.print("flags", uint64(f&^precise), 8, attrFlagNames)
-		x.print("precise_ip", uint64(f.PreciseIP()), 1, decimal)
-		return
-	}
-	f := x.number("flags", 8, attrFlagNames, 0)
-	p := x.number("precise_ip", 1, decimal, 0)
-	if p > 3 {
-		x.fail("precise_ip: %d has more than two bits", p)
-	}
-	x.put(encodeAttrFlags(AttrFlags(f|p<<15), x.big), 8)
+	f := decodeAttrFlags(x.c.u64(), x.big)
+	x.print("flags", uint64(f&^precise), 8, attrFlagNames)
+	x.print("precise_ip", uint64(f.PreciseIP()), 1, decimal)
 }
 
-// encodeAttrFlags is the inverse of decodeAttrFlags.
-func encodeAttrFlags(f AttrFlags, big bool) uint64 {
-	if !big {
-		return uint64(f)
-	}
-	var word uint64
-	for i := uint(0); i < 64; i++ {
-		width := uint(1)
-		if i == 15 { // precise_ip
-			width = 2
-		}
-		word |= placeBits(uint64(f)>>i, i, width, true)
-		i += width - 1
-	}
-	return word
-}
-
-// placeBits is the inverse of bitfield.
-func placeBits(v uint64, off, width uint, big bool) uint64 {
-	if big {
-		off = 64 - off - width
-	}
-	return v & (1<<width - 1) << off
-}
-
-// defaultAttrSize is the size of struct perf_event_attr in text that does not say:
-// that of Linux 5.13, without config3 and config4. Newer readers take it too.
-const defaultAttrSize = 128
-
-// maxTextAttr bounds what is decoded: the kernel takes no larger ones than a page.
+// maxTextAttr bounds what the text stands for: the kernel takes no larger ones than a
+// page.
 const maxTextAttr = 4096
 
-// attrSizeOf is the size of the struct perf_event_attr that is to be encoded from
-// the fields of f.
-func attrSizeOf(f *textFields) int {
-	if s := f.peek("size"); s != "" {
-		if v, err := decimal.parse(s, 4); err == nil && v >= attrSizeVer0 && v <= maxTextAttr {
-			return int(v)
-		}
-	}
-	return defaultAttrSize
-}
-
-// attrEntry is an entry of the attrs section without its list of ids.
+// attrEntry is an entry of the attrs section without its list of ids and the size of
+// that, which the list tells.
 var attrEntry = textSpec{
-	func(x *textCodec) { x.attrStruct(x.attrSize) },
-	func(x *textCodec) {
-		if !x.decoding() {
-			x.put(x.number("ids_offset", 8, hexadecimal, 0), 8)
-			n, err := textListLen(x.in.peek("ids"))
-			if err != nil {
-				x.fail("ids: %w", err)
-			}
-			x.put(x.number("ids_size", 8, decimal, 8*n), 8)
-			return
-		}
-		x.uint("ids_offset", 8, hexadecimal)
-		x.c.u64() // the list tells
-	},
+	func(x *textPrinter) { x.attrStruct(x.attrSize) }, addr("ids_offset"),
+	func(x *textPrinter) { x.c.u64() },
 }
 
 // eventType is struct perf_trace_event_type of before Linux 3.11.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 )
 
 // A textPiece is a range of a file that is written in one go.
@@ -110,7 +109,7 @@ func (p *textPlan) write(f *File) error {
 	features := f.decodeFeatureBits(c.bytes(numFeatures / 8))
 	whole := f.Attrs != nil
 	w.start(f, big)
-	w.enc.attrSize, w.x.attrSize = int(attrSize)-16, int(attrSize)-16
+	w.x.attrSize = int(attrSize) - 16
 	if err := w.header(head, false); err != nil {
 		return err
 	}
@@ -221,22 +220,30 @@ func (p *textPlan) attrs(s section, attrSize int64) error {
 		}
 		sizes := cursor{data: entry[attrSize-16:], big: w.x.big}
 		ids := section{int64(min(sizes.u64(), 1<<62)), int64(min(sizes.u64(), 1<<62))}
-		var list strings.Builder
+		var list []byte
+		var known []uint64
 		if total += ids.size; p.inFile(ids) && ids.size%8 == 0 && total <= p.size &&
 			ids.size > 0 && ids.size <= maxTextSection {
 			b, err := p.read(ids.off, ids.size)
 			if err != nil {
 				return err
 			}
-			x := textCodec{c: &cursor{data: b, big: w.x.big}, sep: ' '}
-			x.restNumbers("ids", 8, decimal)
-			list.Write(x.out)
+			x := textPrinter{c: &cursor{data: b, big: w.x.big}, sep: ' '}
+			restNumbers("ids", 8, decimal)(&x)
+			list = x.out
+			known = (&cursor{data: b, big: w.x.big}).u64s(nil, uint64(ids.size/8))
 			p.ids = append(p.ids, ids)
 		}
 		w.begin(off, attrSize, "attr", "")
 		mark := len(w.x.out)
 		err = w.decode(&cursor{data: entry, base: off, section: "attrs", big: w.x.big}, attrEntry)
-		w.finish(mark, entry, entry, list.String(), err)
+		w.x.lossy = w.x.lossy || ids.size != 8*int64(len(known))
+		w.finish(mark, entry, string(list), err)
+		c := cursor{data: entry[:attrSize-16], big: w.x.big}
+		if a := decodeAttr(&c); c.err == nil {
+			a.IDs = known
+			_ = w.said.addAttr(a) // what File refuses is no event here either
+		}
 	}
 	return nil
 }
@@ -271,16 +278,16 @@ func (p *textPlan) partsOf(c *cursor, next func(c *cursor) bool) {
 func (p *textPlan) part(c *cursor, keyword string, spec textSpec) bool {
 	w := p.w
 	start := *c
-	w.x.out, w.x.sep = w.x.out[:0], ' '
+	w.x.out, w.x.sep, w.x.lossy = w.x.out[:0], ' ', false
 	if w.decode(c, spec) != nil {
 		return false
 	}
-	fields := string(w.x.out)
+	fields, lossy := string(w.x.out), w.x.lossy
 	item := start.bytes(uint64(c.off - start.off))
 	w.begin(c.base+int64(c.off-len(item)), int64(len(item)), keyword, "")
 	mark := len(w.x.out)
-	w.x.out = append(w.x.out, fields...)
-	w.finish(mark, item, item, "", nil)
+	w.x.out, w.x.lossy = append(w.x.out, fields...), lossy
+	w.finish(mark, item, "", nil)
 	return true
 }
 
@@ -298,7 +305,7 @@ func (p *textPlan) featureTable(off int64, b []byte, features []Feature) {
 		w.begin(at, 16, "section", string(featureNames.append(nil, uint64(feature), 8)))
 		mark := len(w.x.out)
 		err := w.decode(&cursor{data: entry, base: at, big: w.x.big}, sectionEntry)
-		w.finish(mark, entry, entry, "", err)
+		w.finish(mark, entry, "", err)
 	}
 }
 
@@ -321,11 +328,11 @@ func (p *textPlan) feature(feature Feature, s section) error {
 		c := cursor{data: b, base: s.off, section: section, big: w.x.big}
 		if err = w.decode(&c, spec); err == nil {
 			w.x.restBytes(textTail)
-			if w.reproduces(b) {
+			if !w.x.lossy {
 				w.end()
 				return nil
 			}
-			err = errors.New("not reproduced")
+			err = errNotReproduced
 		}
 		decoded := string(w.x.out[mark:])
 		w.x.out = w.x.out[:mark]
@@ -454,7 +461,7 @@ func (p *textPlan) restOnFailure(c *cursor, keyword string) bool {
 	entry := textEntries[keyword]
 	spec := entry.spec
 	if entry.message != 0 {
-		spec = textSpec{func(x *textCodec) { x.protoMessage(entry.message, entry.spec) }}
+		spec = textSpec{protoMessage(entry.spec)}
 	}
 	if p.part(c, keyword, spec) {
 		return true

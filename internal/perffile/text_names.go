@@ -1,12 +1,8 @@
 package perffile
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-)
+import "strconv"
 
-// A notation is how an integer is written. All notations also read plain numbers.
+// A notation is how an integer is written. Parsers read plain numbers as well.
 type notation struct {
 	hex, signed bool
 	omitZero    bool
@@ -60,56 +56,6 @@ func (n *notation) appendBits(dst []byte, v uint64) []byte {
 		dst = strconv.AppendUint(append(dst, "0x"...), v, 16)
 	}
 	return dst
-}
-
-func (n *notation) parse(s string, width int) (uint64, error) {
-	var v uint64
-	for more := true; more; {
-		var word string
-		word, s, more = strings.Cut(s, "|")
-		w, err := n.parseWord(word, width)
-		if err != nil {
-			return 0, err
-		}
-		v |= w
-	}
-	return v, nil
-}
-
-func (n *notation) parseWord(s string, width int) (uint64, error) {
-	bad := func() (uint64, error) { return 0, fmt.Errorf("%q is no number of %d bytes", shorten(s), width) }
-	switch {
-	case s == "":
-		return bad()
-	case s[0] == '-':
-		v, err := strconv.ParseInt(s, 10, 8*width)
-		if err != nil {
-			return bad()
-		}
-		return uint64(v) << (64 - 8*width) >> (64 - 8*width), nil
-	case s[0] >= '0' && s[0] <= '9':
-		v, err := parseTextUint(s)
-		if err != nil || v>>(8*width-1)>>1 != 0 {
-			return bad()
-		}
-		return v, nil
-	}
-	for i, name := range n.values {
-		if name == s {
-			return uint64(i), nil
-		}
-	}
-	for i, name := range n.bits {
-		if name == s {
-			return 1 << i, nil
-		}
-	}
-	for v, name := range n.wide {
-		if name == s {
-			return v, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown name %q", shorten(s))
 }
 
 // Names of values and bits, must match include/uapi/linux/perf_event.h.
@@ -228,29 +174,4 @@ func appendMisc(dst []byte, t RecordType, m Misc) []byte {
 		word("0")
 	}
 	return dst
-}
-
-func parseMisc(s string) (Misc, error) {
-	var m Misc
-words:
-	for word := range strings.SplitSeq(s, "|") {
-		for i, name := range cpuModeNames {
-			if name == word && i > 0 {
-				m |= Misc(i)
-				continue words
-			}
-		}
-		for i := range miscBitNames {
-			if miscBitNames[i].name == word {
-				m |= miscBitNames[i].bit
-				continue words
-			}
-		}
-		v, err := parseTextUint(word)
-		if err != nil || v > 1<<16-1 {
-			return 0, fmt.Errorf("misc: unknown name %q", shorten(word))
-		}
-		m |= Misc(v)
-	}
-	return m, nil
 }

@@ -19,8 +19,8 @@ var textEntries = map[string]textEntry{
 		dec32("size"), cstr("path"), num("type", 4, dsoTypeNames), addr("min_vaddr"), dec32("symbol_count"),
 	}},
 	"symbol": {feature: FeatureFile, spec: textSpec{addr("vaddr"), dec32("len"), cstr("name")}},
-	"dex_file": {feature: FeatureFile, spec: textSpec{func(x *textCodec) {
-		x.numbers("dex_file_offsets", x.count("dex_file_offset_count", 4, "dex_file_offsets"), 8, hexadecimal)
+	"dex_file": {feature: FeatureFile, spec: textSpec{func(x *textPrinter) {
+		x.numbers("dex_file_offsets", uint64(x.c.u32()), 8, hexadecimal)
 	}}},
 	"elf_file":      {feature: FeatureFile, spec: textSpec{addr("file_offset_of_min_vaddr")}},
 	"kernel_module": {feature: FeatureFile, spec: textSpec{addr("memory_offset_of_min_vaddr")}},
@@ -34,7 +34,7 @@ var textEntries = map[string]textEntry{
 		protoString("name", symbolFieldName),
 	}},
 	"dex_file2": {feature: FeatureFile2, message: fileFieldDexFile, spec: textSpec{
-		(*textCodec).protoDexFileOffsets,
+		(*textPrinter).protoDexFileOffsets,
 	}},
 	"elf_file2": {feature: FeatureFile2, message: fileFieldELFFile, spec: textSpec{
 		protoUint("file_offset_of_min_vaddr", fileFieldInner, hexadecimal),
@@ -48,40 +48,18 @@ var textEntries = map[string]textEntry{
 // type perf leaves zero.
 var buildIDEntry = append(textSpec{
 	num("type", 4, hiddenZeroDecimal),
-	func(x *textCodec) {
-		if x.decoding() {
-			x.misc = Misc(x.c.u16())
-			x.key("misc")
-			x.out = appendMisc(x.out, RecordHeaderBuildID, x.misc)
-			return
-		}
-		if s, ok := x.in.take("misc"); ok {
-			var err error
-			if x.misc, err = parseMisc(s); err != nil {
-				x.fail("%w", err)
-			}
-		}
-		x.put(uint64(x.misc), 2)
+	func(x *textPrinter) {
+		x.misc = Misc(x.c.u16())
+		x.key("misc")
+		x.out = appendMisc(x.out, RecordHeaderBuildID, x.misc)
 	},
 	dec16("entry_size"),
 }, buildIDSpec...)
 
-func cstr(name string) textStep {
-	return func(x *textCodec) { x.cstring(name) }
-}
-
 // Fields of protobuf messages are there or not: the text has those that are.
 
-// protoTag reports whether the next field is number num. If encoding, it is written
-// if the text has it.
-func (x *textCodec) protoTag(name string, num protowire.Number, kind protowire.Type) bool {
-	if !x.decoding() {
-		if !x.in.has(name) {
-			return false
-		}
-		x.buf = protowire.AppendTag(x.buf, num, kind)
-		return true
-	}
+// protoTag reports whether the next field is number num, and goes to its value.
+func (x *textPrinter) protoTag(num protowire.Number, kind protowire.Type) bool {
 	tag := protowire.EncodeTag(num, kind)
 	if x.c.remaining() == 0 || uint64(x.c.peek(0)) != tag { // all numbers fit in a byte
 		return false
@@ -90,7 +68,8 @@ func (x *textCodec) protoTag(name string, num protowire.Number, kind protowire.T
 	return true
 }
 
-func (c *cursor) varint() uint64 {
+func (x *textPrinter) varint() uint64 {
+	c := x.c
 	if c.remaining() == 0 {
 		c.short(1)
 		return 0
@@ -100,97 +79,66 @@ func (c *cursor) varint() uint64 {
 		c.fail("%v", protowire.ParseError(n))
 		return 0
 	}
+	x.lossy = x.lossy || n != protowire.SizeVarint(v)
 	c.off += n
 	return v
 }
 
 func protoUint(name string, num protowire.Number, n *notation) textStep {
-	return func(x *textCodec) {
-		if !x.protoTag(name, num, protowire.VarintType) {
-			return
-		}
-		if x.decoding() {
-			x.print(name, x.c.varint(), 8, n)
-		} else {
-			x.buf = protowire.AppendVarint(x.buf, x.number(name, 8, n, 0))
+	return func(x *textPrinter) {
+		if x.protoTag(num, protowire.VarintType) {
+			x.print(name, x.varint(), 8, n)
 		}
 	}
 }
 
 func protoString(name string, num protowire.Number) textStep {
-	verbatim := func(n int) int { return n }
-	return func(x *textCodec) {
-		if !x.protoTag(name, num, protowire.BytesType) {
-			return
+	return func(x *textPrinter) {
+		if x.protoTag(num, protowire.BytesType) {
+			x.str(name, x.c.bytes(x.varint()), verbatim)
 		}
-		if x.decoding() {
-			x.str(name, x.c.bytes(x.c.varint()), verbatim)
-			return
-		}
-		quoted, _ := x.in.take(name)
-		x.buf = protowire.AppendString(x.buf, x.unquote(name, quoted))
 	}
 }
 
 // protoDexFileOffsets is the packed list of message DexFile.
-func (x *textCodec) protoDexFileOffsets() {
-	const name = "dex_file_offsets"
-	if !x.protoTag(name, fileFieldInner, protowire.BytesType) {
+func (x *textPrinter) protoDexFileOffsets() {
+	if !x.protoTag(fileFieldInner, protowire.BytesType) {
 		return
 	}
-	if !x.decoding() {
-		at := len(x.buf)
-		x.list(name, 0, func(s string) {
-			v, err := hexadecimal.parse(s, 8)
-			if err != nil {
-				x.fail("%s: %w", name, err)
+	x.within(func() {
+		x.key("dex_file_offsets")
+		x.out = append(x.out, '[')
+		for first := true; x.c.remaining() > 0; first = false {
+			if !first {
+				x.out = append(x.out, ',')
 			}
-			x.buf = protowire.AppendVarint(x.buf, v)
-		})
-		x.lengthPrefix(at)
-		return
-	}
-	outer := x.c
-	inner := cursor{data: outer.bytes(outer.varint()), section: outer.section}
-	x.key(name)
-	x.out = append(x.out, '[')
-	for first := true; inner.remaining() > 0; first = false {
-		if !first {
-			x.out = append(x.out, ',')
+			x.out = hexadecimal.append(x.out, x.varint(), 8)
 		}
-		x.out = hexadecimal.append(x.out, inner.varint(), 8)
-	}
-	x.out = append(x.out, ']')
-	if outer.err == nil {
-		outer.err = inner.err
+		x.out = append(x.out, ']')
+	})
+}
+
+// protoMessage is a whole field of FileFeature.
+func protoMessage(spec textSpec) textStep {
+	return func(x *textPrinter) {
+		x.c.skip(1) // the tag, which the caller has seen
+		x.within(func() {
+			x.run(spec)
+			if x.c.err == nil && x.c.remaining() > 0 {
+				x.c.fail("unknown field")
+			}
+		})
 	}
 }
 
-// lengthPrefix puts the length of what was encoded since at before it.
-func (x *textCodec) lengthPrefix(at int) {
-	body := append([]byte(nil), x.buf[at:]...)
-	x.buf = protowire.AppendBytes(x.buf[:at], body)
-}
-
-// protoMessage carries a whole field of FileFeature.
-func (x *textCodec) protoMessage(num protowire.Number, spec textSpec) {
-	if !x.decoding() {
-		x.buf = protowire.AppendTag(x.buf, num, protowire.BytesType)
-		at := len(x.buf)
-		x.run(spec)
-		x.lengthPrefix(at)
-		return
-	}
-	x.c.skip(1) // the tag, which the caller has seen
+// within prints what is in the next bytes, which follow their number.
+func (x *textPrinter) within(f func()) {
 	outer := x.c
-	inner := cursor{data: outer.bytes(outer.varint()), base: outer.base + int64(outer.off), section: outer.section}
-	x.c = &inner
-	x.run(spec)
-	if inner.err == nil && inner.remaining() > 0 {
-		inner.fail("unknown field")
-	}
+	n := x.varint()
+	x.c = &cursor{data: outer.bytes(n), base: outer.base + int64(outer.off), section: outer.section}
+	f()
 	if outer.err == nil {
-		outer.err = inner.err
+		outer.err = x.c.err
 	}
 	x.c = outer
 }

@@ -2,7 +2,7 @@ package perffile
 
 import (
 	"bufio"
-	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,18 +10,19 @@ import (
 	"strconv"
 )
 
-// A textWriter prints items one by one. It decodes each by its spec, then has the
-// encoder read the line; if that does not give the same bytes, the line holds them
-// in hex.
+// A textWriter prints items one by one. It decodes each by its spec; if the fields do
+// not stand for all bytes of the item, the line holds those in hex.
 type textWriter struct {
 	w   *bufio.Writer
 	opt Options
 	f   *File // the recording as File sees it
-	x   textCodec
-	enc *textEncoder
-	top RecordType // the record that is being written
-	off int64      // of the item that is being written
-	err error      // of w
+	// said is what the lines so far say of events: less than f knows if there are
+	// some in compressed records, or if f refuses one and stops.
+	said *File
+	x    textPrinter
+	top  RecordType // the record that is being written
+	off  int64      // of the item that is being written
+	err  error      // of w
 }
 
 func newTextWriter(w io.Writer, opt Options) *textWriter {
@@ -38,14 +39,15 @@ func (w *textWriter) close(err error) error {
 // start tells the byte order.
 func (w *textWriter) start(f *File, big bool) {
 	w.f = f
-	w.x = textCodec{big: big, state: f}
-	w.enc = newTextEncoder(big)
+	w.said = newFile(Options{}, big)
+	w.x = textPrinter{big: big, file: f}
 }
 
 // place starts a line with where the item is.
 func (w *textWriter) place(off, size int64) {
 	w.off = off
 	x := &w.x
+	x.lossy = false
 	x.out = strconv.AppendInt(append(x.out[:0], "@0x"...), off, 16)
 	x.out = strconv.AppendInt(append(x.out, '+'), size, 10)
 	x.out = append(x.out, ' ')
@@ -82,51 +84,31 @@ func (w *textWriter) decode(c *cursor, spec textSpec) error {
 	return c.failure()
 }
 
-// reproduces reports whether the line gives the bytes of the item. If it does, the
-// encoder has taken it over.
-func (w *textWriter) reproduces(item []byte) bool {
-	if ok, err := w.enc.line.parse(string(w.x.out)); !ok || err != nil {
-		return false
-	}
-	got, err := w.enc.encode()
-	if err != nil || !bytes.Equal(got, item) {
-		return false
-	}
-	w.enc.accept()
-	return true
-}
-
-// finish writes the line of an item if it reproduces its bytes. Otherwise what was
-// printed after mark becomes a comment and raw stands in its place. suffix is printed
-// either way.
-func (w *textWriter) finish(mark int, item, raw []byte, suffix string, err error) {
+// finish writes the line of an item. If its fields could not be decoded or do not stand
+// for all of its bytes, what was printed after mark becomes a comment and raw stands in
+// its place. suffix is printed either way.
+func (w *textWriter) finish(mark int, raw []byte, suffix string, err error) {
 	x := &w.x
-	decoded := len(x.out)
-	x.out = append(x.out, suffix...)
-	if err == nil && w.reproduces(item) {
+	if err == nil && !x.lossy {
+		x.out = append(x.out, suffix...)
 		w.end()
 		return
 	}
-	why := "not reproduced"
+	why := errNotReproduced.Error()
 	if err != nil {
 		why = err.Error()
 	}
-	if decoded > mark {
+	fields := string(x.out[mark:])
+	if fields != "" {
 		why += ":"
 	}
-	fields := string(x.out[mark:decoded])
 	x.out = hex.AppendEncode(append(x.out[:mark], " raw="...), raw)
 	x.out = append(x.out, suffix...)
-	sound := w.reproduces(item)
-	if !sound {
-		x.out = x.out[:0]
-	}
 	x.out = append(append(append(x.out, " # "...), why...), fields...)
 	w.end()
-	if !sound { // raw has all bytes; should it be read otherwise, no byte gets lost
-		w.hexLines(w.off, item)
-	}
 }
+
+var errNotReproduced = errors.New("not reproduced")
 
 // hexChunk is how many bytes a hex line has.
 const hexChunk = 64
@@ -183,10 +165,11 @@ func (w *textWriter) pipe(f *File) error {
 	if f.BigEndian {
 		magic = magicV2Swapped
 	}
-	head := append([]byte(nil), magic[:]...)
-	x := textCodec{big: f.BigEndian, buf: head}
-	x.put(pipeHeaderSize, 8)
-	if err := w.header(x.buf, true); err != nil {
+	head := binary.LittleEndian.AppendUint64(magic[:], pipeHeaderSize)
+	if f.BigEndian {
+		head = binary.BigEndian.AppendUint64(magic[:], pipeHeaderSize)
+	}
+	if err := w.header(head, true); err != nil {
 		return err
 	}
 	return w.records(f.stream)
@@ -194,9 +177,9 @@ func (w *textWriter) pipe(f *File) error {
 
 // header writes the header line.
 func (w *textWriter) header(b []byte, pipe bool) error {
-	arg, order := "", "little"
+	arg, order, spec := "", "little", fileHeader
 	if pipe {
-		arg = "pipe"
+		arg, spec = "pipe", pipeHeader
 	}
 	if w.x.big {
 		order = "big"
@@ -205,19 +188,8 @@ func (w *textWriter) header(b []byte, pipe bool) error {
 	w.x.key("byte_order")
 	w.x.out = append(w.x.out, order...)
 	c := cursor{data: b, section: "header", big: w.x.big}
-	err := w.decode(&c, textSpec{func(x *textCodec) { x.headerFields(pipe) }})
-	if err != nil {
+	if err := w.decode(&c, spec); err != nil {
 		return err
-	}
-	if ok, err := w.enc.line.parse(string(w.x.out)); !ok || err != nil {
-		return fmt.Errorf("header line: %w", err)
-	}
-	got, err := w.enc.header(&w.enc.line)
-	if err == nil && !bytes.Equal(got, b) {
-		err = errors.New("does not reproduce the header")
-	}
-	if err != nil {
-		return fmt.Errorf("header line: %w", err)
 	}
 	w.end()
 	return nil
@@ -312,16 +284,20 @@ func (w *textWriter) inner(r *Record, err error) bool {
 // record writes a record.
 func (w *textWriter) record(off int64, t RecordType, misc Misc, record []byte) {
 	w.place(off, int64(len(record)))
-	mark, err := w.recordHead(t, misc, record[recordHeaderSize:])
+	mark, err := w.recordHead(w.said, t, misc, record[recordHeaderSize:])
 	if err == nil {
 		err = w.recordBody(off, t, record[recordHeaderSize:])
 	}
-	w.finish(mark, record, record[recordHeaderSize:], "", err)
+	w.finish(mark, record[recordHeaderSize:], "", err)
+	if t >= firstUserRecord {
+		// An error of apply is for readers of the recording.
+		_, _ = w.said.apply(&Record{Offset: off, Type: t, Misc: misc, Body: record[recordHeaderSize:], file: w.said})
+	}
 }
 
 // recordFields prints a record without its place.
 func (w *textWriter) recordFields(off int64, t RecordType, misc Misc, body []byte) error {
-	if _, err := w.recordHead(t, misc, body); err != nil {
+	if _, err := w.recordHead(w.f, t, misc, body); err != nil {
 		return err
 	}
 	return w.recordBody(off, t, body)
@@ -330,27 +306,26 @@ func (w *textWriter) recordFields(off int64, t RecordType, misc Misc, body []byt
 var errUnknownRecord = errors.New("unknown type")
 
 // recordHead prints what precedes the fields of the body, whose place in the line
-// it returns.
-func (w *textWriter) recordHead(t RecordType, misc Misc, body []byte) (mark int, err error) {
+// it returns. The record is of one of the events that f knows.
+func (w *textWriter) recordHead(f *File, t RecordType, misc Misc, body []byte) (mark int, err error) {
 	x := &w.x
 	x.sep = ' '
-	_, known := recordTypes[t.String()]
-	if known {
+	if recordSpecs[t] != nil || t == RecordSample {
 		x.out = append(x.out, t.String()...)
 	} else {
-		x.out = strconv.AppendUint(append(x.out, anyRecord+" type="...), uint64(t), 10)
+		x.out = strconv.AppendUint(append(x.out, "RECORD type="...), uint64(t), 10)
 		err = errUnknownRecord
 	}
 	if t < firstSimpleperfRecord {
 		x.key("misc")
 		x.out = appendMisc(x.out, t, misc)
 	}
-	r := Record{Type: t, Body: body, file: w.f, Attr: -1}
-	w.f.assign(&r)
+	r := Record{Type: t, Body: body, file: f, Attr: -1}
+	f.assign(&r)
 	x.misc, x.attr = misc, nil
 	if r.Attr >= 0 {
-		x.attr = &w.f.Attrs[r.Attr]
-		if len(w.f.Attrs) > 1 {
+		x.attr = &f.Attrs[r.Attr]
+		if len(f.Attrs) > 1 {
 			x.key("event")
 			x.out = strconv.AppendInt(x.out, int64(r.Attr), 10)
 		}
@@ -362,8 +337,10 @@ func (w *textWriter) recordBody(off int64, t RecordType, body []byte) error {
 	x := &w.x
 	c := cursor{data: body, base: off + recordHeaderSize, section: t.String() + " record", big: x.big}
 	var trailer []byte
-	if n := 0; t != RecordSample && x.attr != nil {
-		if n = x.attr.layout.trailer; n > 0 && n <= len(body) {
+	if t != RecordSample && x.attr != nil {
+		if n := x.attr.layout.trailer; n > len(body) {
+			x.lossy = true // the text stands for a record that has one
+		} else {
 			c.data, trailer = body[:len(body)-n], body[len(body)-n:]
 		}
 	}
@@ -372,16 +349,14 @@ func (w *textWriter) recordBody(off int64, t RecordType, body []byte) error {
 		if x.attr == nil {
 			return errors.New("sample of an unknown event")
 		}
-		spec = textSpec{(*textCodec).sample}
+		spec = textSpec{(*textPrinter).sample}
 	}
 	if err := w.decode(&c, spec); err != nil {
 		return err
 	}
 	x.restBytes(textTail)
-	if trailer == nil {
+	if len(trailer) == 0 {
 		return nil
 	}
-	return w.decode(&cursor{data: trailer, big: x.big}, textSpec{func(x *textCodec) {
-		x.nested(textSampleID, textSpec{(*textCodec).sampleID})
-	}})
+	return w.decode(&cursor{data: trailer, big: x.big}, textSpec{nested("sample_id", (*textPrinter).sampleID)})
 }

@@ -2,15 +2,7 @@
 // large ones out of a few numbers.
 package perffiletest
 
-import (
-	"testing"
-
-	"profdiff/internal/perffile"
-)
-
-// Build makes a recording of its text form, which [perffile.WriteText] describes:
-// Build(WriteText(x)) is x. Errors say the line.
-func Build(text []byte) ([]byte, error) { return perffile.ParseText(text) }
+import "testing"
 
 // Fixture is Build for text in a test.
 func Fixture(t testing.TB, text string) []byte {

@@ -1,4 +1,4 @@
-package perffile
+package perffiletest
 
 import (
 	"bytes"
@@ -10,13 +10,15 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"profdiff/internal/perffile"
 )
 
-// ParseText makes a recording of its text form, see the package comment. What the
-// text leaves out is computed: places, sizes, counts, the header's sections and the
-// table of features. Errors say the line.
-func ParseText(text []byte) ([]byte, error) {
-	b := textBuilder{lines: strings.Split(string(text), "\n"), limit: maxTextImage(len(text))}
+// Build makes a recording of its text form, which [perffile.WriteText] describes:
+// Build(WriteText(x)) is x. What the text leaves out is computed: places, sizes,
+// counts, the header's sections and the table of features. Errors say the line.
+func Build(text []byte) ([]byte, error) {
+	b := builder{lines: strings.Split(string(text), "\n"), limit: maxImage(len(text))}
 	for b.next() {
 		if err := b.item(); err != nil {
 			return nil, fmt.Errorf("line %d: %w", b.at, err)
@@ -31,16 +33,16 @@ func ParseText(text []byte) ([]byte, error) {
 	return b.image, nil
 }
 
-// maxTextImage bounds the size of a recording by that of its text. An item that is
+// maxImage bounds the size of a recording by that of its text. An item that is
 // left out altogether is much shorter than what it stands for, but not that much.
-func maxTextImage(n int) int64 { return 1<<20 + 2048*int64(n) }
+func maxImage(n int) int64 { return 1<<20 + 2048*int64(n) }
 
-// A textBuilder lays out a recording.
-type textBuilder struct {
+// A builder lays out a recording.
+type builder struct {
 	lines []string
 	at    int // number of the line in enc.line
 	limit int64
-	enc   *textEncoder // nil before the first item
+	enc   *encoder // nil before the first item
 	err   error
 
 	image []byte
@@ -66,7 +68,7 @@ type builtAttr struct {
 
 // A builtFeature is a feature whose contents are known, but maybe not its place.
 type builtFeature struct {
-	feature Feature
+	feature perffile.Feature
 	off     int64 // -1 if it follows the previous one
 	data    []byte
 	// The entry of FILE or FILE2 that is being filled: its line and where it
@@ -77,11 +79,11 @@ type builtFeature struct {
 }
 
 // next finds the next line that holds an item.
-func (b *textBuilder) next() bool {
+func (b *builder) next() bool {
 	for b.at < len(b.lines) {
 		b.at++
 		if b.enc == nil {
-			b.enc = newTextEncoder(false)
+			b.enc = newEncoder(false)
 		}
 		ok, err := b.enc.line.parse(b.lines[b.at-1])
 		if err != nil {
@@ -97,7 +99,7 @@ func (b *textBuilder) next() bool {
 
 // place writes data where the line says or after the previous item, and returns
 // where.
-func (b *textBuilder) place(off int64, data []byte) (int64, error) {
+func (b *builder) place(off int64, data []byte) (int64, error) {
 	if off < 0 {
 		off = b.pos
 	}
@@ -114,7 +116,7 @@ func (b *textBuilder) place(off int64, data []byte) (int64, error) {
 }
 
 // placed extends a section of the header by an item.
-func (b *textBuilder) placed(name string, off, size int64) {
+func (b *builder) placed(name string, off, size int64) {
 	s, ok := b.sections[name]
 	if !ok {
 		s.off = off
@@ -123,7 +125,7 @@ func (b *textBuilder) placed(name string, off, size int64) {
 	b.sections[name] = s
 }
 
-func (b *textBuilder) item() error {
+func (b *builder) item() error {
 	l := &b.enc.line
 	if b.sections == nil {
 		b.sections = make(map[string]section)
@@ -155,7 +157,7 @@ func (b *textBuilder) item() error {
 		return err
 	}
 	b.enc.accept()
-	_, isEntry := textEntries[keyword]
+	_, isEntry := entries[keyword]
 	if off < 0 && (isEntry || b.open && keyword == "hex") {
 		if !b.open {
 			return fmt.Errorf("%s is not in a feature", keyword)
@@ -179,7 +181,7 @@ func (b *textBuilder) item() error {
 }
 
 // startHeader leaves room for the header, whose fields depend on the rest.
-func (b *textBuilder) startHeader() error {
+func (b *builder) startHeader() error {
 	l := &b.enc.line
 	big, err := l.byteOrder()
 	if err != nil {
@@ -191,7 +193,7 @@ func (b *textBuilder) startHeader() error {
 	if b.pipe {
 		b.pos = pipeHeaderSize
 	}
-	b.enc = newTextEncoder(big)
+	b.enc = newEncoder(big)
 	b.enc.attrSize = size // if 0, that of the first event
 	b.image = make([]byte, b.pos)
 	return nil
@@ -199,7 +201,7 @@ func (b *textBuilder) startHeader() error {
 
 // attr encodes an event. Lists of ids precede the events, so that those without a
 // place wait until all are known.
-func (b *textBuilder) attr() error {
+func (b *builder) attr() error {
 	e := b.enc
 	if e.attrSize == 0 {
 		e.attrSize = attrSizeOf(&e.line.fields)
@@ -218,7 +220,7 @@ func (b *textBuilder) attr() error {
 	}
 	off := e.line.offset
 	if s := e.line.fields.peek("ids_offset"); s != "" {
-		if v, err := hexadecimal.parse(s, 8); err == nil {
+		if v, err := plain.parse(s, 8); err == nil {
 			idsOffset = int64(min(v, 1<<62))
 		}
 	}
@@ -245,19 +247,19 @@ func (b *textBuilder) attr() error {
 }
 
 // placeIDs writes a list of ids where the entry says.
-func (b *textBuilder) placeIDs(entry, ids []byte) error {
+func (b *builder) placeIDs(entry, ids []byte) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	c := cursor{data: entry[max(0, len(entry)-16):], big: b.enc.big}
 	pos := b.pos
-	_, err := b.place(int64(min(c.u64(), 1<<62)), ids)
+	off := b.enc.order().Uint64(entry[len(entry)-16:])
+	_, err := b.place(int64(min(off, 1<<62)), ids)
 	b.pos = pos
 	return err
 }
 
 // placeAttrs writes the events that wait.
-func (b *textBuilder) placeAttrs() error {
+func (b *builder) placeAttrs() error {
 	waiting := b.attrs
 	b.attrs = nil
 	for i := range waiting {
@@ -281,7 +283,7 @@ func (b *textBuilder) placeAttrs() error {
 }
 
 // record encodes a record and finds the data that belongs to it.
-func (b *textBuilder) record() error {
+func (b *builder) record() error {
 	e := b.enc
 	l := &e.line
 	at := b.at
@@ -314,7 +316,7 @@ func (b *textBuilder) record() error {
 }
 
 // hexAhead is the number of bytes in the hex lines that follow.
-func (b *textBuilder) hexAhead() (n uint64) {
+func (b *builder) hexAhead() (n uint64) {
 	var l textLine
 	for _, s := range b.lines[b.at:] {
 		ok, err := l.parse(s)
@@ -330,7 +332,7 @@ func (b *textBuilder) hexAhead() (n uint64) {
 
 // compress makes the data of a compressed record of the records on the lines that
 // start with |. All of them are one stream.
-func (b *textBuilder) compress() error {
+func (b *builder) compress() error {
 	line, at := b.lines[b.at-1], b.at
 	var plain []byte
 	for b.at < len(b.lines) {
@@ -383,7 +385,7 @@ func (b *textBuilder) compress() error {
 }
 
 // feature starts a feature.
-func (b *textBuilder) feature() error {
+func (b *builder) feature() error {
 	l := &b.enc.line
 	f, err := parseFeature(l.arg)
 	if err != nil {
@@ -408,9 +410,9 @@ func (b *textBuilder) feature() error {
 }
 
 // part adds a line to the feature that is open.
-func (b *textBuilder) part(keyword, text string, data []byte) error {
+func (b *builder) part(keyword, text string, data []byte) error {
 	f := &b.features[len(b.features)-1]
-	switch entry := textEntries[keyword]; {
+	switch entry := entries[keyword]; {
 	case keyword != "hex" && entry.feature != f.feature:
 		return fmt.Errorf("%s does not belong into feature %v", keyword, f.feature)
 	case keyword == "file" || keyword == "file2":
@@ -426,7 +428,7 @@ func (b *textBuilder) part(keyword, text string, data []byte) error {
 }
 
 // closeEntry fills in what the line of an entry of FILE and FILE2 leaves out.
-func (b *textBuilder) closeEntry() error {
+func (b *builder) closeEntry() error {
 	if len(b.features) == 0 {
 		return nil
 	}
@@ -449,7 +451,7 @@ func (b *textBuilder) closeEntry() error {
 }
 
 // finish places the features and writes the header.
-func (b *textBuilder) finish() error {
+func (b *builder) finish() error {
 	if b.enc == nil || b.header == "" {
 		return nil
 	}
@@ -487,7 +489,7 @@ func (b *textBuilder) finish() error {
 
 // placeFeatures writes the table of features after the data section, and the
 // features that have no place after it.
-func (b *textBuilder) placeFeatures() error {
+func (b *builder) placeFeatures() error {
 	data := b.sections["data"]
 	table := !b.table && len(b.features) > 0
 	if b.pos = max(b.pos, data.off+data.size); table {
@@ -516,7 +518,7 @@ func (b *textBuilder) placeFeatures() error {
 	slices.SortStableFunc(order, func(i, j int) int {
 		return cmp.Compare(b.features[i].feature, b.features[j].feature)
 	})
-	x := textCodec{big: b.enc.big}
+	x := encoder{big: b.enc.big}
 	for n, i := range order {
 		if n > 0 && b.features[i].feature == b.features[order[n-1]].feature {
 			return fmt.Errorf("feature %v is there twice", b.features[i].feature)
