@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/png"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -107,9 +108,7 @@ func refused(t *testing.T) map[string][]byte {
 	if testing.Short() {
 		return files
 	}
-	for name, data := range binaries(t) {
-		files[name] = data
-	}
+	maps.Copy(files, binaries(t))
 	// Texts with other ends of lines and of text that repeats.
 	files["empty"] = nil
 	files["carriage returns"] = bytes.ReplaceAll(files["meminfo"], []byte("\n"), []byte("\r\n"))

@@ -133,11 +133,12 @@ func operatorAt(s string, i int) int {
 // unknownFunction is the error of a rename of a function that a side does not have, with up
 // to three names of that side, the most similar first.
 func unknownFunction(s *side, called string) error {
-	msg := fmt.Sprintf("rename: %s has no function %.200q", s.label, called)
+	var msg strings.Builder
+	msg.WriteString(fmt.Sprintf("rename: %s has no function %.200q", s.label, called))
 	for i, n := range s.nearest(called) {
-		msg += fmt.Sprintf("%s%.200q", [...]string{"; nearest: ", ", "}[min(i, 1)], n)
+		msg.WriteString(fmt.Sprintf("%s%.200q", [...]string{"; nearest: ", ", "}[min(i, 1)], n))
 	}
-	return errors.New(msg)
+	return errors.New(msg.String())
 }
 
 // rename matches what the user says.

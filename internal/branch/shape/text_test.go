@@ -38,7 +38,7 @@ func TestOperations(t *testing.T) {
 	} {
 		op := operationOf(test.text)
 		registers := func(names string) (list []asm.Register) {
-			for _, name := range strings.Fields(names) {
+			for name := range strings.FieldsSeq(names) {
 				r, _ := asm.RegisterX86("%" + name)
 				if test.arm {
 					r = asm.RegisterA64(name)
