@@ -36,6 +36,7 @@ const (
 	Tombstone        = "Android tombstones in protobuf"
 	ReportCSV        = "simpleperf report --csv"
 	Callgrind        = "callgrind.out or cachegrind.out"
+	Bpftrace         = "bpftrace maps"
 )
 
 // formats has all formats that are read. Of those that recognise an input the first one
@@ -56,6 +57,7 @@ var formats = input.Table[reader]{
 	{Name: ReportSampleText, Text: true, Recognise: is(isReportSampleText), Read: readReportSampleText},
 	{Name: StackDump, Text: true, Recognise: is(isStackDump), Read: readStackDump},
 	counters(perfstat.CSV),
+	{Name: Bpftrace, Text: true, Recognise: recogniseBpftrace, Read: readBpftrace},
 	{Name: PerfScript, Text: true, Recognise: perfscript.Recognise, Read: readPerfScript},
 	{Name: Folded, Text: true, Recognise: recogniseFolded, Read: readFolded},
 }

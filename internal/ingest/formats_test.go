@@ -123,7 +123,7 @@ func TestDetectErrors(t *testing.T) {
 		{"white space", " \n\n", "has nothing but white space"},
 		{"binary", "\x01\x02\x03", "looks like binary data of an unknown format"},
 		{"text", "Hello, world!\nbye\n", `looks like text of an unknown format, which starts "Hello, world!"`},
-		{"formats", "x\n", "profdiff reads perf.data, simpleperf report-sample --protobuf, pprof, Android tombstones in protobuf, Firefox Profiler JSON, perf stat -j, callgrind.out or cachegrind.out, perf stat, simpleperf stat, simpleperf stat --csv, simpleperf report --csv, simpleperf report-sample, Android stack dumps, perf stat -x, perf script and folded stacks"},
+		{"formats", "x\n", "profdiff reads perf.data, simpleperf report-sample --protobuf, pprof, Android tombstones in protobuf, Firefox Profiler JSON, perf stat -j, callgrind.out or cachegrind.out, perf stat, simpleperf stat, simpleperf stat --csv, simpleperf report --csv, simpleperf report-sample, Android stack dumps, perf stat -x, bpftrace maps, perf script and folded stacks"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f, err := Detect(sourceOf(t, []byte(tt.data)))
