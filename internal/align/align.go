@@ -139,8 +139,8 @@ type side struct {
 	label string // "base" or "head"
 	fns   []Function
 	names []name
-	// name and normal are the numbers of the full and the normalised name, dso
-	// that of the file.
+	// name and normal are the numbers of the full and the normalised name, dso is
+	// the number of the file.
 	name, normal, dso []int32
 	// key and normalKey are the numbers of the names in their file.
 	key, normalKey []int32

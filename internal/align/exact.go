@@ -105,7 +105,7 @@ func (s *side) namesIn(own, other []bool) [][]int32 {
 // matchExact matches functions of the same name in the same file, if there is one on
 // each side. Several that the name does not tell apart wait for matchNormalized, and so
 // do names with a number that the compiler chose if there are others like them: after
-// an edit the number can be that of another lambda.
+// an edit another lambda can have the number.
 func (m *matcher) matchExact() {
 	crowded := m.crowded()
 	heads := m.head.soleOf(m.head.key, len(m.keys), func(int32) bool { return true })

@@ -195,8 +195,8 @@ func (s *similar) scopeRenamed(b, h int32) bool {
 	return i > 0 && j > 0 && x[i:] == y[j:] && s.own[x[i:]] == 2 && s.base.scope[b] == [2]bool{true, false} && s.head.scope[h] == [2]bool{false, true}
 }
 
-// siblings reports whether other functions have names that differ from those of b and h
-// in the same place as those from each other: a name that people gave to tell
+// siblings reports whether a third function has a name that differs from b and h where
+// these two differ from each other: a name that people gave to tell
 // functions apart (allocValueSlice, allocLimitSlice) does not say that they are the
 // same.
 func (s *similar) siblings(b, h int32) bool {

@@ -88,8 +88,8 @@ func isWidth(s string) bool {
 	return false
 }
 
-// lastComponent is where a function's own name starts. Closures have none: theirs is
-// that of the function around them.
+// lastComponent is where a function's own name starts. Closures have none: they go by the
+// name of the function around them.
 func lastComponent(bare string) int {
 	end := len(bare)
 	for end > 0 {

@@ -132,7 +132,7 @@ func eventNames(events []Event) string {
 // maxCounters is how many counters of a command are noted.
 const maxCounters = 64
 
-// counters are those that the command printed, and those of the backend. The counter
+// counters are what the command printed, and what the backend counted. The counter
 // of work is the first.
 func (p *Plan) counters(r *Result) ([]Counter, error) {
 	work, err := p.work(r.Output)

@@ -27,8 +27,8 @@ import (
 	"profdiff/internal/record/command"
 )
 
-// A Side is that before the change or that after it, and the name of the folder with
-// its runs.
+// A Side of a comparison is the program before the change or after it. It names the folder
+// with the runs.
 type Side string
 
 // The sides.

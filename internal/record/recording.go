@@ -33,7 +33,7 @@ type Recording struct {
 	Machine Machine `yaml:"machine"`
 	// Runs are in the order of recording.
 	Runs []Run `yaml:"runs"`
-	// Looks are those that decided whether more runs were needed.
+	// Looks decided, one after the other, whether more runs were needed.
 	Looks []Look `yaml:"looks,omitempty"`
 }
 

@@ -19,7 +19,7 @@ const (
 	// ByEachThread has a row for each name of a thread.
 	ByEachThread GroupBy = "each thread"
 	// ByProcess has the process that a thread is of, also for workers that the kernel
-	// started for it, such as those of io_uring.
+	// started for it, as it does for io_uring.
 	ByProcess GroupBy = "process"
 	// ByCategory is how package category groups; Group has no rows for it.
 	ByCategory GroupBy = "category"
@@ -39,8 +39,8 @@ type Row struct {
 	// Name is what the row stands for. Of a function it does not have to be
 	// unique: DSO tells functions of one name apart.
 	Name string
-	// SystemName, File and DSO are set in rows of functions only, DSO also in
-	// those of DSOs.
+	// SystemName, File and DSO are set in rows of functions only, DSO also in rows of
+	// DSOs.
 	SystemName, File, DSO string
 	Unknown               bool
 	// Self is what was spent in it, Total also what its callees spent; a sample
@@ -133,8 +133,8 @@ func labelName(by GroupBy, l *Labels) string {
 	case ByThread:
 		name = ThreadPool(l.Thread)
 	case ByProcess:
-		// A recording that does not tell the name of the process may have that of the
-		// one thread it knows; workers are told apart by numbers only.
+		// A recording that does not tell the name of the process may have the name of
+		// the one thread it knows instead; workers are told apart by numbers only.
 		if name = l.Process; isIOWorker(name) {
 			name = ThreadPool(name)
 		}

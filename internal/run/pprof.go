@@ -25,7 +25,7 @@ const (
 	// PerfToProfileNames is how perf_to_profile names them: <event>_sample/count
 	// and <event>_event/count.
 	PerfToProfileNames
-	// GoPGONames are those that the Go compiler takes for profile-guided
+	// GoPGONames is what the Go compiler takes for profile-guided
 	// optimization: samples/count and cpu/nanoseconds, primary event only.
 	GoPGONames
 )
@@ -123,7 +123,7 @@ const (
 // stack and labels become one pprof sample with one value per sample type.
 //
 // It is encoded here instead of through profile.Profile so that memory stays
-// near that of the run itself.
+// near what the run itself takes.
 func (r *Run) WriteProfile(w io.Writer, opt ProfileOptions) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {

@@ -242,7 +242,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestJavaMethods: those of DEX files, by path, in the order of their code.
+// TestJavaMethods: methods of DEX files come by path, in the order of their code.
 func TestJavaMethods(t *testing.T) {
 	z := New(Options{Simpleperf: true})
 	for _, f := range []*perffile.SymbolFile{

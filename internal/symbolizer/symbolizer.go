@@ -26,7 +26,7 @@ type Symbol struct {
 	// Frames are the functions at the address: those inlined there, innermost
 	// first, then the function itself. Empty if the address has no name.
 	Frames []Frame
-	// DSO is where the name was found: that of the mapping, or the kernel for
+	// DSO is where the name was found: the file of the mapping, or the kernel for
 	// addresses in modules that only the kernel's symbols name. nil if no mapping
 	// has the address.
 	DSO *perfsession.DSO
@@ -76,8 +76,8 @@ type Options struct {
 // A Symbolizer names addresses of one recording. It is not safe for concurrent
 // use.
 type Symbolizer struct {
-	// Monotonic is set if the recording's clock is CLOCK_MONOTONIC, that of jitdump
-	// files.
+	// Monotonic is set if the recording's clock is CLOCK_MONOTONIC, which jitdump files
+	// have, too.
 	Monotonic bool
 
 	opt       Options

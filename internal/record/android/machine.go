@@ -11,7 +11,7 @@ import (
 	"profdiff/internal/record/command"
 )
 
-// deviceProperties are those that say what a device is.
+// deviceProperties say what a device is.
 var deviceProperties = []string{
 	"ro.product.manufacturer", "ro.product.model", "ro.product.name", "ro.build.fingerprint",
 	"ro.build.version.release", "ro.build.version.sdk", "ro.product.cpu.abi", "ro.soc.manufacturer",

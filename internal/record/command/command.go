@@ -102,7 +102,7 @@ func (e *ExitError) Error() string {
 type Process struct {
 	Start    time.Time
 	Duration time.Duration
-	// User and System are its CPU time and that of what it waited for; 0 if it is not known.
+	// User and System are its CPU time, with that of its children; 0 if it is not known.
 	User, System time.Duration
 	Output       []byte // standard output, the last MaxOutput bytes
 }
