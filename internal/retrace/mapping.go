@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"math"
 	"slices"
@@ -175,9 +176,7 @@ func (p *parser) member(text []byte) bool {
 		name = name[dot+1:]
 	}
 	s.name, s.residual = t.intern(name), t.intern(residual)
-	var hash signatureHash
-	hash.types(left[:space], params)
-	s.signature = hash.sum
+	s.signature = hashTypes(left[:space], params)
 	p.spans = append(p.spans, s)
 	p.about = aboutMethod
 	return true
@@ -221,9 +220,7 @@ func (p *parser) comment(text []byte) {
 		s.outline = true
 	case "residualsignature":
 		if len(info.signature) > 0 && info.signature[0] == '(' {
-			var hash signatureHash
-			hash.bytes(info.signature)
-			p.methods[s.method()] = hash.sum
+			p.methods[s.method()] = maphash.Bytes(seed, info.signature)
 		}
 	case "outlineCallsite":
 		if s.hasRange && len(info.positions) > 0 {

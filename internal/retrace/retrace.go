@@ -120,8 +120,8 @@ func (t *Mapping) Method(name string, line int) []Frame {
 // line itself where the map has no entry for the two. If this frame is an outline
 // too, its caller needs the line returned.
 func (t *Mapping) CallsiteLine(class, method string, line, outline int) int {
-	at, ok := retraceLine(line)
-	from, known := retraceLine(outline)
+	at, ok := validLine(line)
+	from, known := validLine(outline)
 	c, id, found := t.class(class)
 	if !ok || !known || !found {
 		return line
@@ -147,7 +147,7 @@ type mappedClass struct {
 
 // A mappedSpan is a line of the map for a method.
 type mappedSpan struct {
-	signature            uint64 // hash of return type and parameters, see retraceSignature
+	signature            uint64 // hash of return type and parameters, see hashTypes
 	from, to             uint32 // lines in the obfuscated program
 	originalFrom         uint32
 	originalTo           uint32
@@ -199,14 +199,14 @@ func (s *mappedSpan) callerOf(in *mappedSpan) bool {
 	return s.hasOriginal || in.hasOriginal || s.class != 0 || in.class != 0
 }
 
-// A retraceStack is the lines of the map for one place: the innermost call first,
+// A stack is the lines of the map for one place: the innermost call first,
 // the method itself last.
-type retraceStack []mappedSpan
+type stack []mappedSpan
 
-func (s retraceStack) outermost() *mappedSpan { return &s[len(s)-1] }
+func (s stack) outermost() *mappedSpan { return &s[len(s)-1] }
 
 // line maps a line that the stack contains to that of its frame i.
-func (s retraceStack) line(i int, line uint32) int {
+func (s stack) line(i int, line uint32) int {
 	if i > 0 && !s[i].hasOriginal {
 		return 0 // the lines of inlined code are not those of its caller
 	}
@@ -229,8 +229,8 @@ func (c *mappedClass) method(ids map[string]uint32, name string) []mappedSpan {
 	return c.spans[at:end]
 }
 
-// retraceLine reports whether line is one, as the map counts them.
-func retraceLine(line int) (uint32, bool) {
+// validLine reports whether line is one, as the map counts them.
+func validLine(line int) (uint32, bool) {
 	if line <= 0 || line > math.MaxInt32 {
 		return 0, false
 	}
@@ -254,7 +254,7 @@ func (t *Mapping) frames(class, method string, line int, sig *signature) []Frame
 	if !ok {
 		return nil
 	}
-	at, haveLine := retraceLine(line)
+	at, haveLine := validLine(line)
 	spans := c.method(t.ids, method)
 	if len(spans) == 0 {
 		return []Frame{{
@@ -275,17 +275,17 @@ func (t *Mapping) frames(class, method string, line int, sig *signature) []Frame
 	return []Frame{m.frameWithoutLine()}
 }
 
-// A retraceLookup is the state of one lookup: the stacks of one residual name.
-type retraceLookup struct {
+// A lookup is the state of one lookup: the stacks of one residual name.
+type lookup struct {
 	t      *Mapping
 	class  *mappedClass
-	stacks []retraceStack
+	stacks []stack
 	// What the map says once, below one line of a method, holds for the method.
 	synthesized, outlines map[mappedMethod]bool
 }
 
-func (t *Mapping) lookup(c *mappedClass, spans []mappedSpan, sig *signature) *retraceLookup {
-	m := &retraceLookup{
+func (t *Mapping) lookup(c *mappedClass, spans []mappedSpan, sig *signature) *lookup {
+	m := &lookup{
 		t:           t,
 		class:       c,
 		synthesized: make(map[mappedMethod]bool),
@@ -307,17 +307,17 @@ func (t *Mapping) lookup(c *mappedClass, spans []mappedSpan, sig *signature) *re
 		}
 	}
 	if sig != nil {
-		fits := func(s retraceStack) bool { return sig.fits(s.outermost()) }
+		fits := func(s stack) bool { return sig.fits(s.outermost()) }
 		if slices.ContainsFunc(m.stacks, fits) {
-			m.stacks = slices.DeleteFunc(m.stacks, func(s retraceStack) bool { return !fits(s) })
+			m.stacks = slices.DeleteFunc(m.stacks, func(s stack) bool { return !fits(s) })
 		}
 	}
 	return m
 }
 
 // containing returns the stacks for a line, one for each method.
-func (m *retraceLookup) containing(line uint32) []retraceStack {
-	var found []retraceStack
+func (m *lookup) containing(line uint32) []stack {
+	var found []stack
 	for _, s := range m.stacks {
 		if s[0].contains(line) {
 			found = append(found, s)
@@ -334,22 +334,22 @@ func (m *retraceLookup) containing(line uint32) []retraceStack {
 		return found
 	}
 	seen := make(map[mappedMethod]bool)
-	found = slices.DeleteFunc(found, func(s retraceStack) bool {
+	found = slices.DeleteFunc(found, func(s stack) bool {
 		id := s.outermost().method()
 		dup := seen[id]
 		seen[id] = true
 		return dup
 	})
 	// A synthesized method with a call inlined in it is code of the program.
-	hidden := func(s retraceStack) bool { return len(s) == 1 && m.synthesized[s[0].method()] }
-	if slices.ContainsFunc(found, func(s retraceStack) bool { return !hidden(s) }) {
+	hidden := func(s stack) bool { return len(s) == 1 && m.synthesized[s[0].method()] }
+	if slices.ContainsFunc(found, func(s stack) bool { return !hidden(s) }) {
 		found = slices.DeleteFunc(found, hidden)
 	}
 	return found
 }
 
 // framesOf returns the frames of the last stack of found.
-func (m *retraceLookup) framesOf(found []retraceStack, line uint32) []Frame {
+func (m *lookup) framesOf(found []stack, line uint32) []Frame {
 	last := found[len(found)-1]
 	frames := make([]Frame, len(last))
 	for i := range last {
@@ -376,7 +376,7 @@ func (m *retraceLookup) framesOf(found []retraceStack, line uint32) []Frame {
 }
 
 // frameWithoutLine returns the name that simpleperf's ProguardMappingRetrace gives.
-func (m *retraceLookup) frameWithoutLine() Frame {
+func (m *lookup) frameWithoutLine() Frame {
 	pick := &m.stacks[0][0]
 	// Candidates are the methods themselves, else what was inlined in them, else
 	// what the compiler synthesized.
@@ -411,20 +411,20 @@ func (m *retraceLookup) frameWithoutLine() Frame {
 }
 
 // original returns the method that a span names, whatever its signature.
-func (m *retraceLookup) original(s *mappedSpan) mappedMethod {
+func (m *lookup) original(s *mappedSpan) mappedMethod {
 	if s.class == 0 {
 		return mappedMethod{class: m.class.original, name: s.name}
 	}
 	return mappedMethod{class: s.class, name: s.name}
 }
 
-func (m *retraceLookup) sameNames(a, b retraceStack) bool {
+func (m *lookup) sameNames(a, b stack) bool {
 	return slices.EqualFunc(a, b, func(a, b mappedSpan) bool {
 		return m.original(&a) == m.original(&b)
 	})
 }
 
-func (m *retraceLookup) frame(s *mappedSpan) Frame {
+func (m *lookup) frame(s *mappedSpan) Frame {
 	id := m.original(s)
 	return Frame{
 		Class:   m.t.names[id.class],

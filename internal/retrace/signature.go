@@ -1,36 +1,31 @@
 package retrace
 
-import "strings"
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+	"strings"
+)
 
-// A signatureHash is FNV-1a of a method's types. The map holds the hash only: the
-// text would be the largest part of it, and is needed for nothing but equality.
-type signatureHash struct {
-	sum     uint64
-	started bool
-}
+// The map holds hashes of the types of methods only: the text would be the largest part
+// of it, and is needed for nothing but equality.
+var seed = maphash.MakeSeed()
 
-func (h *signatureHash) byte(c byte) {
-	if !h.started {
-		h.sum, h.started = 14695981039346656037, true
-	}
-	h.sum = (h.sum ^ uint64(c)) * 1099511628211
-}
-
-func (h *signatureHash) bytes(b []byte) {
-	for _, c := range b {
-		h.byte(c)
-	}
-}
-
-// types adds "result(params)", without spaces.
-func (h *signatureHash) types(result, params []byte) {
+// hashTypes is the hash of "result(params)", without spaces.
+func hashTypes(result, params []byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
 	for _, part := range [...][]byte{result, []byte("("), params, []byte(")")} {
-		for _, c := range part {
-			if c != ' ' && c != '\t' {
-				h.byte(c)
+		for len(part) > 0 {
+			n := bytes.IndexAny(part, " \t")
+			if n < 0 {
+				n = len(part)
 			}
+			h.Write(part[:n])
+			part = part[min(n+1, len(part)):]
 		}
 	}
+	return h.Sum64()
 }
 
 // A signature is what a name of the obfuscated program says about its types.
@@ -64,10 +59,10 @@ func (t *Mapping) signature(result, params string) *signature {
 	var resultSource strings.Builder
 	t.writeType(&resultSource, &descriptor, result)
 
-	var original, residual signatureHash
-	original.types([]byte(resultSource.String()), []byte(source.String()))
-	residual.bytes([]byte(descriptor.String()))
-	return &signature{original.sum, residual.sum}
+	return &signature{
+		original: maphash.String(seed, resultSource.String()+"("+source.String()+")"),
+		residual: maphash.String(seed, descriptor.String()),
+	}
 }
 
 // writeType writes an obfuscated type with its original name, and as a descriptor.
@@ -75,17 +70,20 @@ func (t *Mapping) writeType(source, descriptor *strings.Builder, typ string) {
 	typ = strings.TrimSpace(typ)
 	element := strings.TrimRight(typ, "[]")
 	dims := (len(typ) - len(element)) / len("[]")
+	primitive := slices.Index(primitives[:], element)
 	name := element
-	if c, _, ok := t.class(element); ok {
-		name = t.names[c.original]
+	if primitive < 0 {
+		if c, _, ok := t.class(element); ok {
+			name = t.names[c.original]
+		}
 	}
 	source.WriteString(name)
 	for range dims {
 		source.WriteString("[]")
 		descriptor.WriteByte('[')
 	}
-	if code, ok := primitiveCode(element); ok {
-		descriptor.WriteByte(code)
+	if primitive >= 0 {
+		descriptor.WriteByte(letters[primitive])
 		return
 	}
 	descriptor.WriteByte('L')
@@ -93,26 +91,7 @@ func (t *Mapping) writeType(source, descriptor *strings.Builder, typ string) {
 	descriptor.WriteByte(';')
 }
 
-func primitiveCode(name string) (byte, bool) {
-	switch name {
-	case "void":
-		return 'V', true
-	case "boolean":
-		return 'Z', true
-	case "byte":
-		return 'B', true
-	case "char":
-		return 'C', true
-	case "short":
-		return 'S', true
-	case "int":
-		return 'I', true
-	case "long":
-		return 'J', true
-	case "float":
-		return 'F', true
-	case "double":
-		return 'D', true
-	}
-	return 0, false
-}
+// primitives are the types that have letters in descriptors (JVM specification, 4.3.2).
+var primitives = [...]string{"void", "boolean", "byte", "char", "short", "int", "long", "float", "double"}
+
+const letters = "VZBCSIJFD"
