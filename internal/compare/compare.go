@@ -136,10 +136,10 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 		return nil, err
 	}
 	notCompared = append(notCompared, empty...)
-	c := &Comparison{Base: base, Head: head, Options: opt, Order: recordedOrder(base, head)}
+	c := &Comparison{Base: base, Head: head, Options: opt, Order: verdict.OrderOf(moments(base), moments(head))}
 	c.Warnings = slices.Concat(notCompared, warnings, audit(base, head))
 	if c.blocked() {
-		c.Warnings = append(c.Warnings, "all runs of one side were recorded before those of the other: drift of the machine looks like a change; record them in turns (ABBA)")
+		c.Warnings = append(c.Warnings, verdict.BlockedWarning)
 	}
 	if err := c.match(&pairs[0]); err != nil {
 		return nil, err

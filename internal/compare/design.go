@@ -300,41 +300,11 @@ func auditEvent(p *eventPair, base, head []*run.Run) (warnings []string) {
 	return warnings
 }
 
-// recordedOrder says how the runs follow each other: by the time of day where all
-// recordings have it, else by the clock of the machine if they are of one machine.
-func recordedOrder(base, head []*run.Run) verdict.Order {
-	type entry struct {
-		at   int64
-		head bool
+// moments say when runs were recorded.
+func moments(runs []*run.Run) (list []verdict.Moment) {
+	for _, r := range runs {
+		rec := &r.Recording
+		list = append(list, verdict.Moment{Start: rec.Start, Clock: rec.FirstSample, Host: rec.Host})
 	}
-	var list []entry
-	byClock := func(of func(*run.Recording) int64) bool {
-		list = list[:0]
-		for side, runs := range [][]*run.Run{base, head} {
-			for _, r := range runs {
-				at := of(&r.Recording)
-				if at == 0 {
-					return false
-				}
-				list = append(list, entry{at, side == 1})
-			}
-		}
-		return true
-	}
-	hosts := append(values(base, func(r *run.Recording) string { return r.Host }), values(head, func(r *run.Recording) string { return r.Host })...)
-	slices.Sort(hosts)
-	if !byClock(func(r *run.Recording) int64 {
-		if r.Start.IsZero() {
-			return 0
-		}
-		return r.Start.UnixNano()
-	}) && (len(slices.Compact(hosts)) > 1 || !byClock(func(r *run.Recording) int64 { return int64(r.FirstSample) })) {
-		return verdict.UnknownOrder
-	}
-	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
-	turns := make([]bool, len(list))
-	for i := range list {
-		turns[i] = list[i].head
-	}
-	return verdict.OrderOf(turns)
+	return list
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"profdiff/internal/input"
 	"profdiff/internal/objfile"
@@ -185,16 +183,11 @@ func (p *perfData) describe() {
 		Format: "perf.data", CommandLine: quoteArgs(info.Cmdline), Arch: info.Arch, Kernel: info.OSRelease,
 		Host: info.Hostname, CPU: info.CPUDesc, CPUID: info.CPUID, CPUs: int(info.CPUsOnline),
 		FirstSample: p.session.Stats.First, LastSample: p.session.Stats.Last,
+		Start: p.session.Stats.Start(info), Duration: p.session.Stats.Duration(),
 		TraceOffCPU: p.traceOff,
 	}
 	if info.Version != "" {
 		r.Tool = "perf " + info.Version
-	}
-	if first, last := r.FirstSample, r.LastSample; last > first && last-first < 1<<62 {
-		r.Duration = time.Duration(last - first)
-	}
-	if c := info.Clock; c.Valid {
-		r.Start = time.Unix(0, int64(c.WallNanos+(r.FirstSample-c.Nanos))).UTC()
 	}
 	if !info.Simpleperf() {
 		return
@@ -213,10 +206,6 @@ func (p *perfData) describe() {
 		r.KernelSymbols = "available"
 	case "false":
 		r.KernelSymbols = "unavailable"
-	}
-	// simpleperf notes the time when recording has ended, in seconds.
-	if t, err := strconv.ParseInt(meta["timestamp"], 10, 64); err == nil && t > 0 && t < 1<<33 {
-		r.Start = time.Unix(t, 0).Add(-r.Duration).UTC()
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"profdiff/internal/input"
 	"profdiff/internal/perfscript"
@@ -66,8 +65,7 @@ type perfScript struct {
 	isName   bool
 
 	samples, unknownLines, firstUnknown int64
-	noPeriod, noEvent, hasTime          bool
-	first, last                         int64
+	noPeriod, noEvent                   bool
 }
 
 // scriptSample is the sample that is being read.
@@ -91,7 +89,6 @@ func newPerfScript(src *input.Source, opt *Options) *perfScript {
 	s := &perfScript{
 		b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), tally: newTally(),
 		events: make(map[string]uint32), comms: make(map[string]string), frames: make(map[string]uint32),
-		first: math.MaxInt64, last: math.MinInt64,
 	}
 	s.files = newFileTable(s.b)
 	return s
@@ -219,10 +216,7 @@ func (s *perfScript) begin(h *perfscript.Header) {
 	if h.Overflow != nil {
 		s.lines.Fail("period %w", h.Overflow)
 	}
-	if h.HasTime {
-		s.hasTime = true
-		s.first, s.last = min(s.first, h.Time), max(s.last, h.Time)
-	}
+	s.facts.clock.Sample(h)
 }
 
 // newEvent adds an event. What samples weigh is known from the period of each, or,
@@ -398,13 +392,6 @@ func (s *perfScript) finish() (*run.Run, error) {
 	}
 	r := s.b.Run()
 	s.facts.describe(&r.Recording)
-	if s.hasTime {
-		r.Recording.Duration = time.Duration(s.last - s.first)
-		r.Recording.FirstSample, r.Recording.LastSample = uint64(s.first), uint64(s.last)
-		if end := s.facts.end; !end.IsZero() {
-			r.Recording.Start = end.Add(-r.Recording.Duration)
-		}
-	}
 	r.Accounting.In = s.samples
 	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	if s.samples == 0 {

@@ -3,7 +3,6 @@ package ingest
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"profdiff/internal/perfscript"
 	"profdiff/internal/run"
@@ -14,7 +13,7 @@ import (
 type scriptFacts struct {
 	recording run.Recording
 	events    map[string]perfscript.EventDesc
-	end       time.Time // of the recording, by simpleperf
+	clock     perfscript.Clock
 }
 
 // comment reads a line "# key : value".
@@ -23,10 +22,9 @@ func (f *scriptFacts) comment(line []byte) {
 	if !ok {
 		return
 	}
+	f.clock.Comment(key, v)
 	r := &f.recording
 	switch key {
-	case "hostname":
-		r.Host = v
 	case "os release", "kernel_version":
 		r.Kernel = v
 	case "perf version":
@@ -55,10 +53,6 @@ func (f *scriptFacts) comment(line []byte) {
 		r.KernelSymbols = map[string]string{"true": "available", "false": "unavailable"}[v]
 	case "trace_offcpu":
 		r.TraceOffCPU = v == "true"
-	case "timestamp":
-		if t, err := strconv.ParseInt(v, 10, 64); err == nil && t > 0 && t < 1<<33 {
-			f.end = time.Unix(t, 0).UTC()
-		}
 	case "event":
 		if e, ok := perfscript.ParseEventDesc(v); ok {
 			if f.events == nil {
@@ -73,7 +67,11 @@ func (f *scriptFacts) comment(line []byte) {
 func (f *scriptFacts) describe(r *run.Recording) {
 	*r = f.recording
 	r.Format = "perf script"
-	if r.Tool == "" && !f.end.IsZero() {
+	r.Host, r.Start = f.clock.Host, f.clock.Start()
+	if f.clock.HasTime {
+		r.Duration, r.FirstSample, r.LastSample = f.clock.Duration(), uint64(f.clock.First), uint64(f.clock.Last)
+	}
+	if r.Tool == "" && !f.clock.End.IsZero() {
 		r.Tool = "simpleperf"
 	}
 }

@@ -6,37 +6,6 @@ import (
 	"profdiff/internal/stats"
 )
 
-// Order is how the recordings of both sides follow each other in time.
-type Order string
-
-// The orders.
-const (
-	UnknownOrder Order = "unknown"
-	// Interleaved: the sides take turns, so that drift meets both alike.
-	Interleaved Order = "interleaved"
-	// Blocked: all runs of one side precede those of the other, so that drift looks like
-	// a change.
-	Blocked Order = "blocked"
-)
-
-// OrderOf is the order of runs, each true if it is one of head, from the first recorded
-// to the last.
-func OrderOf(head []bool) Order {
-	changes := 0
-	for i := range head[1:] {
-		if head[i] != head[i+1] {
-			changes++
-		}
-	}
-	if changes > 1 {
-		return Interleaved
-	}
-	return Blocked
-}
-
-// Forbids reports whether the order of so many runs a side forbids verdicts.
-func (o Order) Forbids(base, head int) bool { return o == Blocked && base > 1 && head > 1 }
-
 // A Ground is what all findings of an event rest on.
 type Ground struct {
 	// Blocked is set if the order of recording forbids verdicts.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"profdiff/internal/stats"
 )
@@ -153,17 +154,37 @@ func TestGround(t *testing.T) {
 }
 
 func TestOrder(t *testing.T) {
+	clock := func(host string, at ...uint64) (list []Moment) {
+		for _, t := range at {
+			list = append(list, Moment{Clock: t, Host: host})
+		}
+		return list
+	}
+	day := func(clock uint64, at ...int64) (list []Moment) {
+		for i, t := range at {
+			list = append(list, Moment{Start: time.Unix(t, 0), Clock: clock, Host: string(rune('a' + i))})
+		}
+		return list
+	}
 	for _, test := range []struct {
-		head []bool
-		want Order
+		name       string
+		base, head []Moment
+		want       Order
 	}{
-		{[]bool{false, true}, Blocked},
-		{[]bool{false, false, true, true}, Blocked},
-		{[]bool{false, true, true, false}, Interleaved},
-		{[]bool{true, false, true, false}, Interleaved},
+		{"one a side", clock("", 1), clock("", 2), Blocked},
+		{"side after side", clock("a", 1, 2), clock("a", 4, 3), Blocked},
+		{"ABBA", clock("a", 1, 4), clock("a", 2, 3), Interleaved},
+		{"BABA", clock("a", 2, 4), clock("", 1, 3), Interleaved},
+		{"clocks of two machines", clock("a", 1, 2), clock("b", 3, 4), UnknownOrder},
+		{"a run without a time", clock("a", 1, 0), clock("a", 3, 4), UnknownOrder},
+		{"the same moments", clock("a", 1, 2), clock("a", 2, 3), UnknownOrder},
+		{"no times", clock("", 0, 0), clock("", 0, 0), UnknownOrder},
+		{"the day goes before the clock", append(day(9, 1), day(1, 4)...), append(day(8, 2), day(2, 3)...), Interleaved},
+		{"the day of several machines", day(0, 1, 2), day(0, 3, 4), Blocked},
+		{"a day is not compared with a clock", day(1, 1, 2), clock("", 3, 4), UnknownOrder},
 	} {
-		if got := OrderOf(test.head); got != test.want {
-			t.Errorf("%v: %s, want %s", test.head, got, test.want)
+		if got := OrderOf(test.base, test.head); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
 	if Blocked.Forbids(1, 1) || Blocked.Forbids(1, 5) || !Blocked.Forbids(2, 2) || Interleaved.Forbids(2, 2) || UnknownOrder.Forbids(2, 2) {
