@@ -116,6 +116,38 @@ func TestVerdictsAgree(t *testing.T) {
 		})
 	}
 	for _, test := range []struct {
+		order      verdict.Order
+		base, head []int
+		allow      bool
+		improved   int
+	}{
+		{verdict.Interleaved, []int{10, 40, 50}, []int{20, 30, 60}, false, 1},
+		{verdict.Blocked, []int{10, 20, 30}, []int{40, 50, 60}, false, 0},
+		{verdict.Blocked, []int{40, 50, 60}, []int{10, 20, 30}, true, 1},
+	} {
+		t.Run(fmt.Sprintf("order %s, allowed %t", test.order, test.allow), func(t *testing.T) {
+			t.Parallel()
+			p := recordedAt(t, test.base, test.head)
+			var allow []string
+			if test.allow {
+				allow = []string{"--allow-blocked-order"}
+			}
+			agreedOrder(t, p, test.order, allow)
+			n := agreedBranches(t, p, allow...)
+			if n[verdict.Improved] != test.improved || n[verdict.Inconclusive] != 2-test.improved {
+				t.Errorf("branches are %v, want %d improved of two", n, test.improved)
+			}
+			d := agreedDiff(t, p, allow...)
+			at := slices.IndexFunc(d.Events, func(e diff.Event) bool { return e.Name == "instructions:u" })
+			if at < 0 || (d.Events[at].Verdict == verdict.Improved) != (test.improved == 1) {
+				t.Errorf("event %d of diff: %+v", at, d.Events)
+			}
+			if !test.allow {
+				agreedCheck(t, p, d)
+			}
+		})
+	}
+	for _, test := range []struct {
 		twoSides
 		improved int
 	}{
@@ -131,6 +163,31 @@ func TestVerdictsAgree(t *testing.T) {
 			}
 		})
 	}
+}
+
+// recordedAt gives runs of branch stacks the times of their recording, in seconds, and the
+// frames that make them samples too. Head has a fifth of the instructions.
+func recordedAt(t *testing.T, base, head []int) twoSides {
+	t.Helper()
+	dir := scriptFiles(t, "branches_diff")
+	sample := regexp.MustCompile(`(?m)^(app 7/7) (\d)(\.\d+: \d+ \S+:) ?`)
+	p := twoSides{base: filepath.Join(dir, "before"), head: filepath.Join(dir, "after")}
+	for _, side := range []struct {
+		dir   string
+		times []int
+	}{{p.base, base}, {p.head, head}} {
+		for i, at := range side.times {
+			name := filepath.Join(side.dir, fmt.Sprintf("%d.script", i+1))
+			text := sample.ReplaceAllString(readText(t, name), fmt.Sprintf("$1 %d${2}$3           400100 main+0x10 (/bin/app) ", at))
+			if side.dir == p.head {
+				text = regexp.MustCompile(`(?m)^.*[1-46-9]: \d+ instructions:u:.*\n`).ReplaceAllString(text, "")
+			}
+			if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return p
 }
 
 // scriptFiles writes the files of a script to a directory.
@@ -194,11 +251,11 @@ var (
 )
 
 // agreedDiff compares what diff says as text, JSON, Markdown and HTML.
-func agreedDiff(t *testing.T, p twoSides) *diff.Document {
+func agreedDiff(t *testing.T, p twoSides, flags ...string) *diff.Document {
 	t.Helper()
 	dir := t.TempDir()
 	page, document := filepath.Join(dir, "page.html"), filepath.Join(dir, "diff.json")
-	args := []string{"diff", p.base, p.head, "--normalize", "none"}
+	args := append([]string{"diff", p.base, p.head, "--normalize", "none"}, flags...)
 	runCommand(t, []int{0}, append(args, "--html", page, "--format", "json", "-o", document)...)
 	var d diff.Document
 	readJSON(t, document, &d)
@@ -306,11 +363,11 @@ func agreedCheck(t *testing.T, p twoSides, d *diff.Document) {
 
 // agreedBranches compares what branches says as text, JSON and HTML, and returns how many
 // branches have each verdict.
-func agreedBranches(t *testing.T, p twoSides) (n map[verdict.Verdict]int) {
+func agreedBranches(t *testing.T, p twoSides, flags ...string) (n map[verdict.Verdict]int) {
 	t.Helper()
 	dir := t.TempDir()
 	page, document := filepath.Join(dir, "page.html"), filepath.Join(dir, "branches.json")
-	args := []string{"branches", p.base, p.head, "--normalize", "none"}
+	args := append([]string{"branches", p.base, p.head, "--normalize", "none"}, flags...)
 	runCommand(t, []int{0}, append(args, "--html", page, "--format", "json", "-o", document)...)
 	var b branches.DiffDocument
 	readJSON(t, document, &b)
@@ -332,6 +389,29 @@ func agreedBranches(t *testing.T, p twoSides) (n map[verdict.Verdict]int) {
 		t.Errorf("the page does not have %q", summary)
 	}
 	return n
+}
+
+// agreedOrder compares the order of recording that commands and formats name.
+func agreedOrder(t *testing.T, p twoSides, want verdict.Order, flags []string) {
+	t.Helper()
+	for _, command := range []string{"diff", "branches"} {
+		args := append([]string{command, p.base, p.head}, flags...)
+		var d struct {
+			Design struct {
+				Order verdict.Order `json:"order"`
+			} `json:"design"`
+		}
+		if err := json.Unmarshal([]byte(runCommand(t, []int{0}, append(args, "--format", "json")...)), &d); err != nil {
+			t.Fatal(err)
+		}
+		text := runCommand(t, []int{0}, args...)
+		if d.Design.Order != want || !regexp.MustCompile(`(?m)^order +`+string(want)+`$`).MatchString(text) {
+			t.Errorf("%s: the order is %s in JSON, want %s:\n%s", command, d.Design.Order, want, text)
+		}
+		if warned := strings.Contains(text, verdict.BlockedWarning); warned != (want == verdict.Blocked) {
+			t.Errorf("%s warns of the order: %t", command, warned)
+		}
+	}
 }
 
 // agreedFunctions compares what branches says of the only branch of a function with what

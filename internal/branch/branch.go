@@ -16,7 +16,10 @@
 // never taken as zero.
 package branch
 
-import "profdiff/internal/symbolizer"
+import (
+	"profdiff/internal/symbolizer"
+	"profdiff/internal/verdict"
+)
 
 // A Tier says what a table was made from, best first.
 type Tier string
@@ -79,6 +82,8 @@ const (
 // A Table is what a recording says of its branches.
 type Table struct {
 	Name, Format, Tool, Arch, CPU string
+	// Recorded says when it was recorded.
+	Recorded verdict.Moment
 
 	Tier   Tier
 	Events []Event

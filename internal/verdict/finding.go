@@ -168,9 +168,9 @@ func (f *Finding) decide(bound, enough, margin float64) {
 }
 
 // Withhold takes a verdict back, [Unchanged] too: what makes a difference may also hide
-// one.
+// one. A verdict that no test gave stays.
 func (f *Finding) Withhold() {
-	if f.Verdict != Inconclusive {
+	if f.Verdict != Inconclusive && f.Given == "" {
 		f.Verdict, f.Withheld = Inconclusive, true
 	}
 }

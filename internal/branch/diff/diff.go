@@ -62,7 +62,9 @@ type Options struct {
 	Cycles    *[2]float64
 	Normalize Normalization // "" is NormalizeAuto
 	Margin    float64       // of Unchanged, 0.02 is 2 %
-	Renames   []align.Rename
+	// AllowBlockedOrder gives verdicts even if all runs of one side were recorded first.
+	AllowBlockedOrder bool
+	Renames           []align.Rename
 	// Symfs are where binaries are looked for, by which branches are told apart.
 	Symfs []symbolizer.SearchPath
 }
@@ -76,6 +78,8 @@ type Result struct {
 	// Method says how the tests were made.
 	Method stats.Method
 	Margin float64
+	// Order is how the runs of both sides follow each other.
+	Order verdict.Order
 	// Different says what of the recordings differs, so that nothing can be said of
 	// the program.
 	Different []string
@@ -172,7 +176,7 @@ func Compare(base, head []*branch.Table, opt Options) (*Result, error) {
 		}
 	}
 	c := &comparison{
-		opt: &opt, d: &Result{Base: base, Head: head, Margin: opt.Margin, Counted: base[0].Counted()},
+		opt: &opt, d: &Result{Base: base, Head: head, Margin: opt.Margin, Counted: base[0].Counted(), Order: verdict.OrderOf(moments(base), moments(head))},
 		base: newSide("base", base), head: newSide("head", head), tests: stats.New(verdict.Level),
 	}
 	if err := c.comparable(); err != nil {
@@ -196,6 +200,7 @@ func Compare(base, head []*branch.Table, opt Options) (*Result, error) {
 	}
 	c.total()
 	c.verdicts()
+	c.withhold()
 	c.replaced()
 	c.savings()
 	c.warn()
@@ -380,6 +385,32 @@ func (c *comparison) judge(family []*verdict.Finding) {
 	rule.Discovered(family)
 }
 
+// withhold takes back the verdicts that the order of recording cannot bear. What misses are
+// divided by is no reason to: it does not come from the misses that are judged.
+func (c *comparison) withhold() {
+	ground := verdict.Ground{Blocked: c.blocked() && !c.opt.AllowBlockedOrder}
+	if ground.Refuses(nil) == "" || len(c.d.Different) > 0 {
+		return
+	}
+	for i := range c.d.Branches {
+		c.d.Branches[i].Misses.Withhold()
+	}
+	for i := range c.d.Functions {
+		c.d.Functions[i].Misses.Withhold()
+	}
+}
+
+// blocked reports whether the order of recording forbids verdicts.
+func (c *comparison) blocked() bool { return c.d.Order.Forbids(len(c.d.Base), len(c.d.Head)) }
+
+// moments say when runs were recorded.
+func moments(tables []*branch.Table) (list []verdict.Moment) {
+	for _, t := range tables {
+		list = append(list, t.Recorded)
+	}
+	return list
+}
+
 // presenceOf is on which sides there is what is or may be on one.
 func presenceOf(base, head bool) verdict.Presence {
 	switch {
@@ -401,6 +432,9 @@ func (c *comparison) warn() {
 		warn("with one run a side, intervals are of sampling alone and nothing is decided: how much runs differ takes %d runs a side or more", verdict.LeastRuns)
 	default:
 		warn("%d and %d runs are enough to warn, not to prove: how much runs differ takes %d a side or more", len(d.Base), len(d.Head), verdict.LeastRuns)
+	}
+	if c.blocked() {
+		warn("%s", verdict.BlockedWarning)
 	}
 	n := &d.Normalization
 	if n.Mode == PerInstruction && n.Branches > 0 && math.Abs(math.Log(n.Executions)) > math.Log(1.05) {

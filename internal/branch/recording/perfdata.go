@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
+	"profdiff/internal/verdict"
 )
 
 // readPerfData reads the branch stacks of a perf.data file of size bytes. name is what
@@ -57,6 +58,7 @@ func readPerfData(name string, r io.ReaderAt, size int64, opt *branch.Options) (
 	}
 	info := &file.Info
 	t := &branch.Table{Name: name, Format: "perf.data", Arch: info.Arch, CPU: info.CPUDesc}
+	t.Recorded = verdict.Moment{Start: session.Stats.Start(info), Clock: session.Stats.First, Host: info.Hostname}
 	if info.Version != "" {
 		t.Tool = "perf " + info.Version
 	}

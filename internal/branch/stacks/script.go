@@ -19,6 +19,7 @@ import (
 	"profdiff/internal/perfscript"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
+	"profdiff/internal/verdict"
 )
 
 // ReadScript reads what perf script prints with the field brstack, in any choice of
@@ -56,6 +57,7 @@ func ReadScript(name string, r io.ReaderAt, size int64, opt *branch.Options) (*b
 		return nil, err
 	}
 	t := &branch.Table{Name: name, Format: "perf script", Tool: s.tool, Arch: s.arch, CPU: s.cpu}
+	t.Recorded = verdict.Moment{Start: s.clock.Start(), Clock: uint64(s.clock.First), Host: s.clock.Host}
 	s.c.Finish(t, opt, symbolizer.New(names), s.cpuid)
 	return t, nil
 }
@@ -99,6 +101,7 @@ type script struct {
 	weights                map[string][]uint64
 	some                   map[string]bool // events that record branches of some kinds only
 	tool, arch, cpu, cpuid string
+	clock                  perfscript.Clock
 
 	processes map[int32]bool // that have mappings
 
@@ -163,6 +166,7 @@ func (s *script) parseHeader(text []byte) (scriptHeader, bool) {
 	if !ok {
 		return scriptHeader{}, false
 	}
+	s.clock.Sample(&h)
 	event, known := s.intern[string(h.Event)]
 	if !known {
 		event = input.Text(h.Event)
@@ -300,6 +304,7 @@ func (s *script) comment(line []byte) {
 	if !ok {
 		return
 	}
+	s.clock.Comment(key, value)
 	switch key {
 	case "perf version":
 		s.tool = "perf " + value

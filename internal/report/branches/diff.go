@@ -66,6 +66,9 @@ func writeBranchesDiffFacts(w io.Writer, d *diff.Result) error {
 	for _, s := range d.Different {
 		t.Add("different", s+": nothing can be said of the program")
 	}
+	if len(d.Base) > 1 && len(d.Head) > 1 && !d.Counted {
+		t.Add("order", string(d.Order))
+	}
 	t.Add("misses", normalizedText(d))
 	t.Add("tests", branchTests(d))
 	if total := d.Total; total == nil {

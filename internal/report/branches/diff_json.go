@@ -7,6 +7,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
 )
 
 // DiffSchema is the first field of what branches prints of two sides as JSON.
@@ -19,6 +20,7 @@ type DiffDocument struct {
 	Tier          string         `json:"tier"` // S, A, B, C or D
 	Base          []Input        `json:"base"` // runs
 	Head          []Input        `json:"head"`
+	Design        DiffDesign     `json:"design"`
 	Different     []string       `json:"different"` // why nothing can be compared
 	Normalization DiffNormalized `json:"normalization"`
 	Counted       bool           `json:"counted"` // nothing was sampled: there are no tests
@@ -32,6 +34,11 @@ type DiffDocument struct {
 	Functions       []FunctionDiff `json:"functions"`
 	HiddenFunctions int            `json:"hidden_functions"`
 	Warnings        []string       `json:"warnings"`
+}
+
+// DiffDesign says how the comparison was made.
+type DiffDesign struct {
+	Order verdict.Order `json:"order"` // interleaved, blocked or unknown
 }
 
 // DiffNormalized says what misses are per.
@@ -144,7 +151,7 @@ func WriteDiffJSON(w io.Writer, d *diff.Result) error {
 	n := &d.Normalization
 	out := DiffDocument{
 		Schema: DiffSchema, Tier: string(d.Base[0].Tier), Base: newInputs(d.Base), Head: newInputs(d.Head),
-		Different: append([]string{}, d.Different...), Counted: d.Counted, Method: string(d.Method), Margin: d.Margin,
+		Design: DiffDesign{d.Order}, Different: append([]string{}, d.Different...), Counted: d.Counted, Method: string(d.Method), Margin: d.Margin,
 		Normalization: DiffNormalized{Mode: string(n.Mode), Unit: n.Unit, Factor: text.Finite(n.Factor), Executions: text.Finite(n.Executions), Branches: n.Branches},
 		Branches:      []DiffBranch{}, Hidden: d.Hidden, Functions: []FunctionDiff{}, HiddenFunctions: d.HiddenFunctions, Warnings: append([]string{}, d.Warnings...),
 	}
