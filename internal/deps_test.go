@@ -82,7 +82,8 @@ var policy = map[string][]string{
 	"cmd/profdiff":          {"align", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "perffile", "perfstat", "predict", "predict/asm", "predict/hot", "record", "record/android", "record/command", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
 }
 
-// libraries are those that few packages may import: who needs what they give asks these.
+// libraries lists the libraries that few packages may import, and which packages: all
+// others ask these.
 var libraries = map[string][]string{
 	"compress/bzip2":                     {},
 	"compress/flate":                     {},

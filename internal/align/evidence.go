@@ -115,7 +115,7 @@ func (m *matcher) compareEdges(b, h int32, be, he []edge, baseDegree, headDegree
 }
 
 // specificity is what a neighbour in common counts, by how many neighbours of this
-// kind it has. Those in the same file count twice those in a library.
+// kind it has. A neighbour in the same file counts twice as much as one in a library.
 func specificity(degree int32, sameFile bool) float64 {
 	// The logarithm to base 2 of half the degree, rounded down.
 	w := 1 / float64(max(1, bits.Len32(uint32(degree))-1))

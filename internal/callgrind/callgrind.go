@@ -56,8 +56,8 @@ type Part struct {
 	// Definitions are the long names of events and those that follow from others. The
 	// latter have no costs of their own and are not evaluated.
 	Definitions []EventDefinition
-	// Summary is the cost of the run, Totals that of all lines, as the file states
-	// them, by event; nil if it does not. Sum is the cost of the lines that were read.
+	// Summary is the cost of the run and Totals the cost of all lines, by event, as the
+	// file states them; nil if it does not. Sum is the cost of the lines that were read.
 	Summary, Totals, Sum []int64
 }
 

@@ -18,7 +18,7 @@ const (
 // places some of what it simulates, such as accesses of caches, nowhere.
 const minShare = 0.99
 
-// headerLine reads a line "key: value". Others than those of the manual are ignored.
+// headerLine reads a line "key: value". Keys that the manual does not have are ignored.
 func (p *parser) headerLine(key []byte, c *cursor) {
 	switch string(key) {
 	case "summary", "totals":

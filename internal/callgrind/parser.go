@@ -19,8 +19,8 @@ type parser struct {
 	err    error
 
 	part *Part // nil before the first line of a header
-	// hasBody is set if the part has other lines than those of a header: one of a
-	// header then begins the next part.
+	// hasBody is set if the part has lines that are not of its header: the next line of
+	// a header then begins another part.
 	hasBody bool
 	// summaryLine and totalsLine are where the sums of the part are.
 	summaryLine, totalsLine int

@@ -87,9 +87,9 @@ type known struct {
 	files   [][]bool
 	numbers map[string]int32
 
-	// The rest is of the run that is looked at. frames are by function, fileOf by mapping
-	// the number in files, +1, and listOf by location that in lists, both 0 if not yet
-	// looked at.
+	// The rest belongs to the run that is looked at. frames are by function. fileOf has
+	// for each mapping its number in files, +1, and listOf for each location its number
+	// in lists; both are 0 for what was not looked at yet.
 	frames []functionFrame
 	fileOf []int32
 	listOf []int32
@@ -256,7 +256,7 @@ func (c *classifier) state(class int32, stack run.StackID) state {
 	return c.states[stack]
 }
 
-// extend finds the state of a stack from that of its caller.
+// extend finds the state of a stack from the state of its caller.
 func (c *classifier) extend(class int32, id run.StackID) {
 	st := c.states[c.run.Stacks.Parent(id)]
 	for _, f := range c.location(c.run.Stacks.Location(id)) {

@@ -11,7 +11,8 @@ import (
 
 // Options say what a file does not.
 type Options struct {
-	// Symbols tell where functions are, in place of those of the file; nil for these.
+	// Symbols tell where functions are, in place of the symbols of the file; nil to use
+	// the symbols of the file.
 	Symbols *objfile.SymbolTable
 	// Decoder decodes code of machines that this package does not; nil for none.
 	Decoder Decoder

@@ -51,7 +51,7 @@ type Block struct {
 // header are one.
 type Loop struct {
 	Header    int
-	Blocks    []int // in order of address, with those of inner loops
+	Blocks    []int // in order of address, blocks of inner loops included
 	BackEdges []int // blocks that jump to the header, in order of address
 	Parent    int   // next outer loop, or -1
 	Depth     int   // 1 for the outermost
@@ -129,7 +129,7 @@ func (f *Function) LoopOf(block int) int {
 	return f.loopOf[block]
 }
 
-// Text returns the assembly of instruction i in GNU syntax, that of AT&T for x86.
+// Text returns the assembly of instruction i in GNU syntax, for x86 in the syntax of AT&T.
 // Targets of branches are addresses. What golang.org/x/arch does not know is
 // ".byte 0x…" or ".inst 0x…".
 func (f *Function) Text(i int) string {

@@ -232,7 +232,7 @@ func (s *state) meetRegs(o *state, addr uint64) (changed bool) {
 	return changed
 }
 
-// meetBounds keeps the bounds that hold on both ways, without those of merged registers.
+// meetBounds keeps the bounds that hold on both ways, but none of merged registers.
 func (s *state) meetBounds(o *state, addr uint64, merged *[maxRegs]bound) {
 	n := uint8(0)
 	for _, b := range s.bounds[:s.count] {

@@ -51,7 +51,7 @@ func (d Digests) watch(name string, f *os.File) io.Reader {
 	return x
 }
 
-// Size is that of the file.
+// Size is the size of the file.
 func (x *digested) Size() int64 { return x.info.Size() }
 
 // mostSkipped is how many bytes that nobody read are read for the digest: it goes on then

@@ -38,8 +38,8 @@ func (t *Toolchain) arguments(tg target) []string {
 	return args
 }
 
-// attributes are the features that instructions of the triple may need: both tools know
-// no instruction beyond those of the CPU else.
+// attributes are the features that instructions of the triple may need. Without them both
+// tools know only the instructions that the CPU has.
 func (t *Toolchain) attributes(triple string) string {
 	switch {
 	case archOf(triple) != archARM64:

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDiscriminators compares those of lines and of inlined calls with what
+// TestDiscriminators compares discriminators of lines and of inlined calls with what
 // llvm-dwarfdump prints, also of a separate debug file.
 func TestDiscriminators(t *testing.T) {
 	for _, tool := range []string{"clang", "llvm-dwarfdump", "objcopy"} {

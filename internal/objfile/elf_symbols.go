@@ -26,7 +26,7 @@ func (s *elfSymbol) bind() elf.SymBind { return elf.SymBind(s.info >> 4) }
 const stbGNUUnique = elf.SymBind(10) // one definition in the process; global
 
 // Symbols returns the functions of the file: symbols of type STT_FUNC and
-// STT_GNU_IFUNC wherever they are, those of type STT_NOTYPE in .text, and the
+// STT_GNU_IFUNC wherever they are, symbols of type STT_NOTYPE in .text, and the
 // procedure linkage tables as symbols named "@plt". They come from .symtab, or if
 // it has none from .dynsym and from the .symtab of the ELF file in .gnu_debugdata
 // ("MiniDebugInfo"). Undefined symbols and the mapping symbols of Arm and RISC-V

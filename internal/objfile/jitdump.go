@@ -54,7 +54,7 @@ type JITMove struct {
 	OldAddr  uint64
 	NewAddr  uint64
 	Size     uint64 // bytes
-	Index    uint64 // that of the load
+	Index    uint64 // of the load record
 }
 
 // jitRegion is an address range [lo, hi) that has held a function since a time.

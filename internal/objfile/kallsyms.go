@@ -158,7 +158,7 @@ func ParseKallsyms(r io.Reader) (*SymbolTable, error) {
 	}), nil
 }
 
-// pageEnd returns the end of the page after that of addr.
+// pageEnd returns the end of the page that follows the page of addr.
 func pageEnd(addr uint64) uint64 {
 	const page = 4096
 	if addr > math.MaxUint64-2*page {

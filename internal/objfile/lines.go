@@ -56,8 +56,8 @@ type Frame struct {
 	StartLine int
 	// Discriminator tells apart blocks of the line, or calls there; 0 if there is none.
 	Discriminator uint32
-	// Inlined is set for all but the last frame of an address: the function was
-	// inlined into that of the next frame, at the next frame's line.
+	// Inlined is set for all but the last frame of an address: the function was inlined
+	// into the function of the next frame, at the next frame's line.
 	Inlined bool
 }
 
@@ -191,9 +191,9 @@ func (t *LineTable) Err() error {
 }
 
 // Frames returns the functions at an address, innermost first, nil if nothing is
-// known. The first frame has the line of the code at the address: that of the
-// nearest preceding row of the line table, or if that row has none, of the nearest
-// before it from the same function. The other frames have the lines of the calls
+// known. The first frame has the line of the code at the address: the nearest preceding
+// row of the line table has it, or if that row has none, the nearest row before it from
+// the same function. The other frames have the lines of the calls
 // that were inlined. A function name may be missing where there are only lines, as
 // in assembler code.
 //

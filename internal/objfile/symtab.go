@@ -202,8 +202,8 @@ func underscores(name []byte) int {
 	return n
 }
 
-// NewSymbolTable returns the table of a list of symbols in any order. Of several with one
-// address one is chosen as among those of a file.
+// NewSymbolTable returns the table of a list of symbols in any order. Where several have
+// one address, one is chosen as it is among the symbols of a file.
 func NewSymbolTable(symbols []Symbol) *SymbolTable {
 	var names nameBytes
 	list := make([]candidate, 0, len(symbols))
@@ -216,8 +216,8 @@ func NewSymbolTable(symbols []Symbol) *SymbolTable {
 	return newSymbolTable(list, names, noLimit)
 }
 
-// MergeSymbols returns the union of tables, as of the DEX files in one file. Of
-// symbols with one address that of the earlier table is preferred.
+// MergeSymbols returns the union of tables, as of the DEX files in one file. Where symbols
+// have one address, the earlier table has the say.
 func MergeSymbols(tables ...*SymbolTable) *SymbolTable {
 	if len(tables) == 1 {
 		return tables[0]

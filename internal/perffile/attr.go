@@ -293,8 +293,8 @@ func (a *Attr) defaultName(simpleperf bool) string {
 	return name + a.modifiers()
 }
 
-// modifiers are those that perf appends to an event's name: u, k, h for what is
-// counted if not all of it is.
+// modifiers is what perf appends to an event's name if not everything is counted: u, k
+// and h for what is.
 func (a *Attr) modifiers() string {
 	var m strings.Builder
 	f := a.Flags

@@ -80,7 +80,7 @@ type Info struct {
 	// MetaInfo is what simpleperf notes: simpleperf_version, timestamp,
 	// product_props, trace_offcpu, …
 	MetaInfo map[string]string
-	// Features are those that the header lists, in order.
+	// Features lists the features that the header has, in order.
 	Features []Feature
 }
 
@@ -295,8 +295,8 @@ func (f *File) nameByConfig(config uint64, name string) {
 	}
 }
 
-// nameAttrs gives names to the events: the recorder's own, that of simpleperf's
-// table or of the PMU, or a default one.
+// nameAttrs gives names to the events: the recorder's own name, else the name in
+// simpleperf's table or in the PMU's, else a default one.
 func (f *File) nameAttrs() {
 	meta := metaEventNames(f.Info.MetaInfo["event_type_info"])
 	simpleperf := f.Info.Simpleperf()

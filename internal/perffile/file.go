@@ -24,10 +24,10 @@ type File struct {
 	Pipe bool
 	// BigEndian is the byte order of the machine that made the recording.
 	BigEndian bool
-	// Attrs are the events. Those of a pipe come with its first records.
+	// Attrs are the events. In a pipe they come with the first records.
 	Attrs []Attr
-	// Info holds what the header says about the recording. That of a pipe is
-	// complete when all records have been read.
+	// Info holds what the header says about the recording. In a pipe it is complete
+	// when all records have been read.
 	Info Info
 	// Stats counts what Records has come across so far.
 	Stats Stats

@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// Records yields the records in the order of the file, those in COMPRESSED
-// records in place of them. It can be called once. Exactly one of record and error
+// Records yields the records in the order of the file. In place of a COMPRESSED record
+// come the records in it. It can be called once. Exactly one of record and error
 // is not nil, and an error is the last element. The record is valid until the next
 // step.
 //

@@ -73,8 +73,8 @@ func (o *orderer) add(r *perffile.Record) error {
 	return nil
 }
 
-// flush lets go all pending records up to and at the given time, oldest first,
-// those of equal times as they stand in the file.
+// flush lets go all pending records up to and at the given time, oldest first. Records of
+// equal times come as they stand in the file.
 func (o *orderer) flush(upTo uint64) error {
 	o.sort()
 	var r perffile.Record

@@ -66,8 +66,8 @@ func TestCallChains(t *testing.T) {
 	})
 }
 
-// TestBranchStacks: that of the call-stack mode is the user's call chain, as perf
-// script shows it; others have nothing to do with it.
+// TestBranchStacks: a branch stack of the call-stack mode is the user's call chain, as
+// perf script shows it; other branch stacks have nothing to do with it.
 func TestBranchStacks(t *testing.T) {
 	const (
 		attr  = "header\nattr type=hardware config=0 sample_period=1 sample_type=%sTID|TIME|CALLCHAIN|BRANCH_STACK flags=sample_id_all branch_sample_type=%s\n"

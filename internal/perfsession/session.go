@@ -119,8 +119,8 @@ func New(f *perffile.File) *Session {
 // Replay reads all records and tells h. It can be called once.
 func (s *Session) Replay(h Handler) error {
 	s.handler = h
-	// simpleperf writes records in order; without times in all records there is
-	// none but that of the file.
+	// simpleperf writes records in order. If not all records have times, the order of
+	// the file is all there is.
 	o := orderer{file: s.File, emit: s.record}
 	ordered := !s.simpleperf
 	for r, err := range s.File.Records() {

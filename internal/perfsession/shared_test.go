@@ -141,7 +141,7 @@ func TestSharedRules(t *testing.T) {
 }
 
 // TestReplayAllocations: what replaying allocates depends on the number of mappings and
-// threads, not on that of samples.
+// threads, not on how many samples there are.
 func TestReplayAllocations(t *testing.T) {
 	var n [2]float64
 	for i, samples := range []int{5_000, 50_000} {

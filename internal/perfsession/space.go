@@ -47,7 +47,7 @@ type Mapping struct {
 }
 
 // ProtJITSymFile marks mappings that simpleperf made up for compiled Java methods:
-// addresses in their symbol file are those in memory. Must match
+// their symbol file has addresses as they are in memory. Must match
 // PROT_JIT_SYMFILE_MAP in simpleperf/thread_tree.h.
 const ProtJITSymFile = 0x4000
 

@@ -1,8 +1,8 @@
 package perfsession
 
-// Spaces are address spaces: those of processes, by their numbers, and that of the
-// kernel. A [Session] keeps those of a perf.data file up to date; recordings in other
-// formats are followed with Map and Fork. Make them with NewSpaces.
+// Spaces are the address spaces of processes, by their numbers, and of the kernel. A
+// [Session] keeps the spaces of a perf.data file up to date; for recordings in other
+// formats call Map and Fork. Make them with NewSpaces.
 type Spaces struct {
 	DSOs []*DSO
 	// Mappings is their number so far; their IDs are below.

@@ -10,7 +10,7 @@ import (
 	"profdiff/internal/input"
 )
 
-// counters sums readings. Those of different CPUs, threads and intervals add up.
+// counters sums readings. Readings of different CPUs, threads and intervals add up.
 type counters struct {
 	order []string
 	sums  map[string]*counterSum

@@ -225,7 +225,7 @@ func accuracyRows(list []*measuredPair) string {
 }
 
 // TestModelIntervals checks that the intervals of what LLVM's models alone predict are as
-// wide as their errors: here those of other cores than the one that was measured.
+// wide as their errors: here the models of other cores than the one that was measured.
 func TestModelIntervals(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates some hundred loops with llvm-mca")

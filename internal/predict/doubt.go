@@ -9,8 +9,8 @@ import (
 	"profdiff/internal/predict/flow"
 )
 
-// Standard errors of the logarithm of cycles by what is not modelled. They are judgement
-// but for that of data.
+// Standard errors of the logarithm of cycles, by what is not modelled. They are judgement;
+// what data adds was measured, see memoryWait.
 const (
 	doubtCalls    = 0.5  // each call of unknown code counts as nothing
 	doubtIndirect = 0.4  // the ways of indirect jumps are guessed, and how many are foreseen
@@ -27,7 +27,8 @@ const memoryWait = 1.5
 // memoryFlag is what a user reads of such loops.
 const memoryFlag = "data decide where it stores and from where it loads: loads of what was just stored take longer than predicted"
 
-// doubt is the standard error that the code of a side adds to that of the model.
+// doubt is the standard error that the code of a side adds to the standard error of the
+// model.
 func (w *work) doubt(c *Cycles) float64 {
 	t := w.walks[0]
 	root := w.side.Code.Root

@@ -40,7 +40,8 @@ type headPrediction struct {
 }
 
 // Hottest predicts the hottest loop of the functions that match, on the CPU called target, or
-// on that of the recordings if it is "". What was predicted before is not predicted again.
+// on the CPU of the recordings if target is "". What was predicted before is not predicted
+// again.
 func (h *Head) Hottest(ctx context.Context, target string, match func(function, system, dso, file string) bool) (*Machine, *Result, error) {
 	samples, names := h.matched(match)
 	if len(names) == 0 {

@@ -97,7 +97,7 @@ func newWay(name string, steps []flow.Step, share *float64, heat Heat) Way {
 	return w
 }
 
-// ListingLoops are all loops of a listing, those of a function if it is named.
+// ListingLoops returns all loops of a listing, or only of one function if it is named.
 func ListingLoops(l *asm.Listing, name, function string) (sides []*Side, err error) {
 	found := false
 	for _, f := range l.Functions {

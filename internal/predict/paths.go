@@ -15,8 +15,8 @@ import (
 type Path struct {
 	Name         string
 	Instructions int
-	// Once is the cycles of one run through it, Steady those of each of many, as
-	// llvm-mca says: no branch is mispredicted.
+	// Once is how many cycles one run through it takes, Steady how many each of many runs
+	// takes, as llvm-mca says: no branch is mispredicted.
 	Once, Steady float64
 	// Listing is set for the code as it stands, of which no way may lead through all.
 	Listing bool

@@ -98,7 +98,7 @@ const (
 type Result struct {
 	Pair       *Pair
 	Base, Head Cycles
-	Speedup    Interval // cycles of base over those of head
+	Speedup    Interval // cycles of base over cycles of head
 	Program    *Interval
 	BreakEven  *BreakEven
 	Flags      []string
@@ -110,8 +110,8 @@ type Result struct {
 	Timelines *[2]Timeline
 }
 
-// HeadRange is from which to which number of cycles of head an iteration may take. If nothing
-// is known of the branches, any way may be that of all iterations.
+// HeadRange is how many cycles an iteration of head takes at least and at most. If nothing
+// is known of the branches, all iterations may go any one way.
 func (r *Result) HeadRange() (lo, hi float64) {
 	lo, hi = r.Head.Lo, r.Head.Hi
 	for _, way := range r.Paths[1] {

@@ -143,8 +143,8 @@ ret
 	}
 }
 
-// TestForeseen checks what is taken from mispredictions of counters: those of random
-// outcomes stay, those of a pattern may be foreseen.
+// TestForeseen checks which mispredictions of counters may be foreseen: the misses of a
+// pattern may be, misses of random outcomes stay.
 func TestForeseen(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	misses := func(outcome func(i int) bool) (taken, missed float64) {

@@ -73,7 +73,7 @@ func PairsOf(ctx context.Context, tool Toolchain, base, head *SideInput, opt Pai
 	return pairs, nil
 }
 
-// hot are the hot loops of a side, only those of a function if that is named.
+// hot returns the hot loops of a side, or only of one function if it is named.
 func (in *SideInput) hot(function string) ([]*hot.Loop, error) {
 	if !in.Profile.Addressed() {
 		return in.named(function)
@@ -141,8 +141,8 @@ func (in *SideInput) named(function string) ([]*hot.Loop, error) {
 	return []*hot.Loop{h}, nil
 }
 
-// matchLoops finds the loop after for each before, nil if there is none: that of the
-// same function, or of the one that align takes for it.
+// matchLoops finds for each loop before the loop after, nil if there is none. It is in
+// the same function, or in the function that align takes for it.
 func matchLoops(before, after []*hot.Loop, named bool) []*hot.Loop {
 	out := make([]*hot.Loop, len(before))
 	if named {

@@ -26,7 +26,7 @@ type Mapping struct {
 	ids       map[string]uint32 // name to its index in names
 	classes   []mappedClass
 	byName    map[uint32]uint32 // obfuscated name of a class to its index in classes
-	files     map[uint32]uint32 // original name of a class to that of its source file
+	files     map[uint32]uint32 // original name of a class to the name of its source file
 	callsites map[callSite]map[uint32]uint32
 	skipped   int
 	newer     string
@@ -85,8 +85,8 @@ func (t *Mapping) NewerVersion() string { return t.newer }
 // others, and of the others the last one in the file is returned as Ambiguous.
 //
 // Without a line (0), or if nothing matches it, there is one frame, with line 0
-// and the name that simpleperf gives: that of the last line of the file that is
-// not synthesized, or the first if all are. It is Ambiguous if the method may be
+// and the name that simpleperf gives: the last line of the mapping file that is not
+// synthesized has it, or the first line if all are. It is Ambiguous if the method may be
 // another one. A sample can hit any instruction of the method, so calls inlined in
 // it are no candidates unless all else is synthesized.
 func (t *Mapping) Frames(class, method string, line int) []Frame {
@@ -208,7 +208,7 @@ func (s stack) outermost() *mappedSpan { return &s[len(s)-1] }
 // line maps a line that the stack contains to that of its frame i.
 func (s stack) line(i int, line uint32) int {
 	if i > 0 && !s[i].hasOriginal {
-		return 0 // the lines of inlined code are not those of its caller
+		return 0 // the lines of inlined code are no lines of its caller
 	}
 	return int(s[i].originalLine(line))
 }

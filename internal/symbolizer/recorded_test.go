@@ -14,7 +14,8 @@ import (
 )
 
 // symbolString says what a symbol says: FILE VADDR FRAME…, innermost first. A frame is
-// NAME=START, NAME that of the symbol table; interpreted and compiled Java are marked.
+// NAME=START, with the name as the symbol table has it; interpreted and compiled Java are
+// marked.
 func symbolString(s Symbol) string {
 	words := []string{"-"}
 	if s.DSO != nil {
@@ -52,7 +53,7 @@ func kernelFrame(addr uint64, m perfsession.Mapping, path string) perfsession.Fr
 }
 
 // TestRecorded: names from the recording, by kind of file. Each kind has its own way
-// from the address in memory to that of the symbol.
+// from the address in memory to the address of the symbol.
 func TestRecorded(t *testing.T) {
 	names := func(from uint64) []perffile.Symbol {
 		return []perffile.Symbol{{Addr: from, Len: 0x10, Name: "f"}, {Addr: from + 0x10, Len: 0x8, Name: "g"}, {Addr: from + 0x20, Len: 0x100, Name: "h"}}

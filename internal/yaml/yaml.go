@@ -85,7 +85,7 @@ const (
 // A Node is a value in a file.
 type Node struct {
 	Kind Kind
-	// Position is where the value starts; that of a mapping is its first key.
+	// Position is where the value starts: a mapping starts at its first key.
 	Position Position
 	Text     string   // of a Word or Bool
 	Entries  []*Entry // of a Mapping, in the order of the file; keys may be there twice

@@ -30,10 +30,10 @@ func (e *Error) Error() string {
 // An Inst is one instruction.
 type Inst struct {
 	Text string // as llvm-mca reads it, without comment
-	// Line and Column are its place in the assembly, 0 for those of binaries.
+	// Line and Column are its place in the assembly, 0 if it comes from a binary.
 	Line, Column int
-	Addr         uint64 // 0 for those of assembly
-	Len          int    // bytes, 0 for those of assembly
+	Addr         uint64 // 0 if it comes from assembly
+	Len          int    // bytes, 0 if it comes from assembly
 	Kind         disasm.Kind
 	// Target is the label or address that it jumps to or calls, "" if it is not known.
 	Target string
@@ -66,8 +66,8 @@ type Region = Function
 // MaxText is the size of assembly files that are read, in bytes.
 const MaxText = 32 << 20
 
-// Parse reads assembly in GNU syntax, that of AT&T for x86, as compilers write it,
-// or a bare list of instructions. arch "" is found from the code.
+// Parse reads assembly in GNU syntax (for x86, with the operands of AT&T), as compilers
+// write it, or a bare list of instructions. arch "" is found from the code.
 func Parse(text string, arch Arch) (*Listing, error) {
 	if len(text) > MaxText {
 		return nil, fmt.Errorf("%d bytes of assembly, more than %d", len(text), MaxText)

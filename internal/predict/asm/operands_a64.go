@@ -36,7 +36,8 @@ func RegisterA64(name string) Register {
 	return NoRegister
 }
 
-// registersA64 are those that an operand names: x0, {v0.4s, v1.4s}, [x0, x1, lsl 2].
+// registersA64 lists the registers that an operand names: x0, {v0.4s, v1.4s},
+// [x0, x1, lsl 2].
 func registersA64(operand string) (list []Register) {
 	for _, part := range strings.FieldsFunc(operand, func(c rune) bool { return strings.ContainsRune("{}[]!, ", c) }) {
 		if r := RegisterA64(part); r != NoRegister {

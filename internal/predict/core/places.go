@@ -13,8 +13,8 @@ const usualAlignment = 16
 
 // placesOf are the addresses of the first and the last bytes of the instructions of a
 // graph, modulo large powers of two.
-// Those of listings are found by the lengths that the assembler will choose; for a
-// function that may be at more places than one the variant says which.
+// Addresses in a listing follow from the lengths that the assembler will choose. A function
+// may be at more places than one: the variant says at which.
 func placesOf(g *flow.Graph, variant int) (places, ends []uint64) {
 	places = make([]uint64, len(g.Insts))
 	lengths := make([]uint64, len(g.Insts))

@@ -79,8 +79,8 @@ func (b *Binary) Function(addr uint64) (*disasm.Function, error) {
 }
 
 // Graph is the control flow of the function that an address is in, with the text that
-// llvm-mca reads: that of llvm-objdump, or if own is set and all can be decoded here that
-// of package disasm, which takes no process for each function.
+// llvm-mca reads. llvm-objdump writes it; if own is set and all can be decoded here,
+// package disasm does, which takes no process for each function.
 func (b *Binary) Graph(ctx context.Context, tool Disassembler, addr uint64, own bool) (*flow.Graph, error) {
 	f, err := b.Function(addr)
 	if err != nil {

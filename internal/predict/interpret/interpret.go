@@ -188,7 +188,7 @@ func (x *Interpreter) remember(address uint64, m storedValue) {
 	x.widest = max(x.widest, min(m.bytes, 64))
 }
 
-// compare sets the flags to those of a - b.
+// compare sets the flags as a - b does.
 func (x *Interpreter) compare(a, b value, bytes int, constant bool, carry carryKind) {
 	x.flags = flagState{a: value{truncate(a.bits, bytes), a.from}, b: value{truncate(b.bits, bytes), b.from}, bytes: bytes, constant: constant, carry: carry}
 }

@@ -189,8 +189,8 @@ func (m *nativeMachine) results(t *testing.T, cases []nativeCase) [][]uint64 {
 	return results
 }
 
-// interpreted are the registers that the interpreter knows after a case: those in which
-// all random numbers for what is not known lead to the same value.
+// interpreted are the registers that the interpreter knows after a case: whatever random
+// numbers stand for what is not known, they have the same value.
 func (m *nativeMachine) interpreted(c *nativeCase) [16]*uint64 {
 	var known [16]*uint64
 	effects := make([]effect, len(c.code))

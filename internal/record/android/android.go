@@ -33,9 +33,9 @@ type Backend struct {
 
 	adb     *adb
 	program string          // simpleperf on the device
-	options map[string]bool // of simpleperf record, those in recordOptions
+	options map[string]bool // which of recordOptions simpleperf record has
 	root    bool
-	app     string // whose CPU time is known apart from that of others
+	app     string // whose CPU time is known, apart from the CPU time of others
 	process string
 	largest int64           // bytes of the largest recording so far
 	passed  map[string]bool // object files that cannot be had

@@ -118,8 +118,8 @@ func (p *Page) show(url string, opt Options) error {
 	return chromedp.Do(p.ctx, steps...)
 }
 
-// Show shows another address in the same browser, and waits until it is ready. Problems
-// and Requests are those of this page then.
+// Show shows another address in the same browser, and waits until it is ready. From then
+// on Problems and Requests tell of this page.
 func (p *Page) Show(url string, opt Options) error {
 	if err := p.prepare(opt); err != nil {
 		return err

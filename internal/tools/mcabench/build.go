@@ -18,15 +18,16 @@ var compilers = map[string]map[string][]string{
 	"clang": {"x86-64": {"clang", "--target=x86_64-linux-gnu"}, "aarch64": {"clang", "--target=aarch64-linux-gnu"}},
 }
 
-// compilerFlags are those that only one compiler has or needs. Clang would unroll loops,
-// so that an iteration was more than a unit.
+// compilerFlags are the flags that only one compiler has or needs. Clang would unroll
+// loops, so that an iteration was more than a unit.
 var compilerFlags = map[string][]string{
 	"gcc":   {"-fno-tree-loop-distribute-patterns"},
 	"clang": {"-fno-unroll-loops", "-fno-slp-vectorize", "-fno-builtin", "-fno-addrsig", "-fno-verbose-asm"},
 }
 
-// flags are those of the listings. Without vectors, as most code with branches stays;
-// for the oldest machine of each kind; functions at the start of a cache line.
+// flags are what the listings are compiled with: without vectors, as most code with
+// branches stays; for the oldest machine of each kind; functions at the start of a cache
+// line.
 var flags = map[string][]string{
 	"x86-64":  append([]string{"-march=x86-64"}, commonFlags...),
 	"aarch64": append([]string{"-march=armv8-a"}, commonFlags...),
@@ -91,12 +92,12 @@ const layouts = 8
 
 // build makes the program of a case in the folder dir: the driver, the data and the
 // listings of both sides as they are kept, whatever today's compiler would make of
-// their sources. Line numbers of the program are those of the listings. The layout, from
-// 0, moves the functions and the data to other addresses.
+// their sources. The program has line numbers of the listings. The layout, from 0, moves
+// the functions and the data to other addresses.
 func build(ctx context.Context, c *Case, dir string, layout int) (string, error) {
 	program, driver := filepath.Join(dir, fmt.Sprint(c.Name, ".", layout)), filepath.Join(dir, "driver.o")
 	programFlags := []string{"-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2", "-fno-pie"}
-	if _, err := os.Stat(driver); err != nil { // else it is that of the case before
+	if _, err := os.Stat(driver); err != nil { // else it was built for the case before
 		source := filepath.Join(filepath.Dir(c.Dir), "driver.c")
 		if _, err := output(ctx, "gcc", append(programFlags, "-c", "-o", driver, source)...); err != nil {
 			return "", err

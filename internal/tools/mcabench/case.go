@@ -10,8 +10,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Probabilities are those that every kernel is measured at: how often its branches go
-// the rarer way.
+// Probabilities is what every kernel is measured at: how often its branches go the rarer
+// way.
 var Probabilities = [...]float64{0, 0.02, 0.1, 0.3, 0.5}
 
 // Sides are the two versions of a kernel.
@@ -35,7 +35,7 @@ type Case struct {
 	Unit  string
 	Units int
 	P     string // what happens with the probability p
-	// Branches are those that depend on the data, by side and arch.
+	// Branches are the branches that depend on the data, by side and arch.
 	Branches map[string]map[string][]Branch
 
 	Dir string `yaml:"-"`

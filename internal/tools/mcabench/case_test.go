@@ -375,7 +375,7 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// TestDocuments checks that the tables in the documents are those of measured.tsv.
+// TestDocuments checks that the tables in the documents follow from measured.tsv.
 func TestDocuments(t *testing.T) {
 	all, err := documents(root, loadAll(t))
 	if err != nil {

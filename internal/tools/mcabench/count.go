@@ -88,7 +88,7 @@ func readCounts(c *Case, program, out string) ([]count, error) {
 	}
 	counts := make(map[key]*count)
 	parts := make(map[*callgrind.Part]int)
-	// at returns the counts of an instruction, nil for those of the driver.
+	// at returns the counts of an instruction, nil if it belongs to the driver.
 	at := func(part *callgrind.Part, place *callgrind.Place) (*count, error) {
 		if !strings.HasSuffix(place.File, ".x86-64.s") {
 			return nil, nil
@@ -231,7 +231,7 @@ func (f functionSymbols) at(address uint64) elf.Symbol {
 	return f[i]
 }
 
-// countColumns are those of counts.tsv.
+// countColumns names the columns of counts.tsv.
 const countColumns = "p\tside\tfunction\tline\toffset\ttext\texecuted\ttaken\tmisses\tknown"
 
 // formatCounts returns counts.tsv.

@@ -40,7 +40,7 @@ type Estimate struct {
 	Cycles float64 // the median over programs of their low quantiles
 	Lo, Hi float64 // its 95 % interval
 	Median float64 // of all repetitions
-	// Repetitions are those that count, in all rounds.
+	// Repetitions is how many repetitions count, in all rounds.
 	Repetitions int
 }
 
@@ -48,7 +48,7 @@ type Estimate struct {
 // which differ in their addresses, and by rounds, which are runs of a program some time
 // apart. Addresses make a program faster or slower for good: hence the median over
 // programs. Other work on the machine makes everything slower for a while: hence the low
-// quantile over the rounds of a program. The interval is that of a bootstrap over both.
+// quantile over the rounds of a program. The interval comes from a bootstrap over both.
 func estimate(programs [][][]float64) Estimate {
 	var pooled []float64
 	for _, rounds := range programs {

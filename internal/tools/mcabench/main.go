@@ -4,7 +4,7 @@
 //
 // Assemble writes the listings of the sources, count writes counts.tsv of each case by
 // Callgrind, measure writes measured.tsv, readme writes its figures into the documents.
-// The formats are those of mca-cases/README.md.
+// mca-cases/README.md describes the formats.
 // It runs on Linux on x86-64, with gcc, gcc for AArch64, binutils and Valgrind.
 package main
 

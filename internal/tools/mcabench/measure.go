@@ -161,7 +161,7 @@ type measurement struct {
 	sum          string // of the listing
 }
 
-// measuredColumns are those of measured.tsv.
+// measuredColumns names the columns of measured.tsv.
 const measuredColumns = "case\tarch\tcpu\tp\tside\tcycles\tlo\thi\tmedian\trepetitions\tdisturbed\tinstructions\tlisting_sha256"
 
 func (m *measurement) row() string {

@@ -1,6 +1,6 @@
 // Measure prints what HTML reports cost: bytes, the time to write them, and the time
-// of a browser to show them. With arguments, those of profdiff diff, it prints what the
-// report adds to the CPU time of that command.
+// of a browser to show them. With the arguments of profdiff diff, it prints what
+// the report adds to the CPU time of that command.
 //
 //	go -C internal/tools run ./measure [-n N]
 //	go -C internal/tools run ./measure [-n N] -profdiff PROGRAM BEFORE AFTER [flag…]
@@ -149,8 +149,8 @@ func median(list []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// measureDiff compares the CPU time of a comparison with that of one which writes a
-// report, too. The runs take turns.
+// measureDiff compares the CPU time of a comparison without a report and with one. The runs
+// take turns.
 func measureDiff(repeat int, program string, args []string) error {
 	dir, err := os.MkdirTemp("", "profdiff-measure-")
 	if err != nil {

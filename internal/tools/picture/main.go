@@ -62,7 +62,7 @@ func write(args []string, opt browser.Options) error {
 }
 
 // paletted keeps the 256 colors that most pixels have. Others become the nearest of them:
-// a page has few colors but those at the edges of letters.
+// a page has few colors, except at the edges of letters.
 func paletted(img image.Image) *image.Paletted {
 	count := make(map[color.RGBA]int)
 	b := img.Bounds()

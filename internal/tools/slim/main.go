@@ -12,7 +12,7 @@
 //     chapter 4), so that addresses translate as before.
 //  2. Code becomes one section for each run of kept functions, and one without contents
 //     (SHT_NOBITS) for each gap between two, as in files with debug information only.
-//  3. Of symbols, those of kept code and of what it calls are kept.
+//  3. Symbols of kept code, and of what it calls, are kept.
 //  4. Sections with debug information are compressed (SHF_COMPRESSED), without those that
 //     say where variables are and how to unwind. What the stubs of
 //     imported functions are told by (.plt, .got, .rela.plt) is kept, other data is not.
@@ -109,8 +109,8 @@ func slim(file []byte, names []string, calls int) ([]byte, error) {
 	return w.finish(), nil
 }
 
-// extend gives the functions that have no size, as those in assembly, the code up to the
-// next symbol or to the end of the section.
+// extend gives functions that have no size, as functions written in assembly, the code up
+// to the next symbol or to the end of the section.
 func extend(f *elf.File, symbols []elf.Symbol) {
 	var starts []uint64
 	for _, s := range symbols {
@@ -219,7 +219,7 @@ func callees(f *elf.File, symbols []elf.Symbol, kept []span, calls int) ([]span,
 	return all, nil
 }
 
-// function reports whether a symbol is that of code in the file.
+// function reports whether a symbol names code in the file.
 func function(s elf.Symbol) bool {
 	typ := elf.ST_TYPE(s.Info)
 	return (typ == elf.STT_FUNC || typ == elf.STT_GNU_IFUNC || typ == elf.STT_NOTYPE) && s.Section != elf.SHN_UNDEF && s.Section < elf.SHN_LORESERVE

@@ -270,7 +270,7 @@ func TestBrowserFlameGraph(t *testing.T) {
 	if hash := eval[string](t, p, `location.hash`); !strings.Contains(hash, "frame=2") {
 		t.Errorf("clicked, the address has %s", hash)
 	}
-	// The totals of a search are those of the frames, each counted once.
+	// The total of a search sums up frames, each counted once.
 	do(t, p.Do(`location.hash = "#view=flame&q=" + encodeURIComponent("/./")`))
 	if got := eval[string](t, p, statusText); !strings.Contains(got, "(100.00") {
 		t.Errorf("all frames match: %q", got)

@@ -20,7 +20,7 @@ func main() {
 			panic(err)
 		}
 		fmt.Println(in.Text())
-		// Frames are those of the instruction before a return address.
+		// A return address stands for the instruction before it.
 		f, _ := runtime.CallersFrames([]uintptr{uintptr(addr) + 1}).Next()
 		fmt.Printf("%s\t%s\t%d\n", f.Function, f.File, f.Line)
 	}
