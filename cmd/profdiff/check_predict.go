@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/branch"
 	"profdiff/internal/budget"
 	"profdiff/internal/predict"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )

@@ -15,11 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/branch"
 	"profdiff/internal/input"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/report/html"
 	report "profdiff/internal/report/predict"
 )

@@ -13,8 +13,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/llvm"
-	"profdiff/internal/predict/asm"
 )
 
 var update = flag.Bool("update", false, "rewrite expected outputs")

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 )
 
 // pairsOfCases are pairs of the kernels of mca-cases at a p, so many in all.

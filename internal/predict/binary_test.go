@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/hot"
 )

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 	"profdiff/internal/predict/flow"
 
 	"github.com/goccy/go-yaml"

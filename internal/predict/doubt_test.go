@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 	"profdiff/internal/predict/flow"
 )
 

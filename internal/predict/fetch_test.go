@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 	"profdiff/internal/predict/flow"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/interpret"
 )

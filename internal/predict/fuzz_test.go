@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/llvm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/core"
 	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/interpret"

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/branch"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/hot"
 	"profdiff/internal/run"
 )

@@ -6,8 +6,8 @@ import (
 	"math"
 	"regexp"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 )
 

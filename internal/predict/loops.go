@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/hot"
 )

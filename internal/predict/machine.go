@@ -1,9 +1,9 @@
 package predict
 
 import (
+	"profdiff/internal/asm"
 	"profdiff/internal/branch"
 	"profdiff/internal/llvm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/core"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/llvm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 )
 

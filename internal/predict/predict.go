@@ -7,9 +7,9 @@ import (
 	"math"
 	"strings"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/core"
 	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/interpret"

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/cputime"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"path"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/branch"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/hot"
 )

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/llvm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/interpret"
 )

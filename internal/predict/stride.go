@@ -3,7 +3,7 @@ package predict
 import (
 	"strings"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 )
 
 // stride is by how many bytes the addresses of an iteration go on, 0 if that is not the

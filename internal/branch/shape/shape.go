@@ -11,8 +11,8 @@ package shape
 import (
 	"slices"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 )
 
 // A Shape is what the code around a conditional branch looks like.

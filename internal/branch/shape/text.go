@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 )
 
 // A codeText reads from the text of instructions what they do to registers and memory.

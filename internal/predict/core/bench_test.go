@@ -3,7 +3,7 @@ package core
 import (
 	"testing"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 	"profdiff/internal/predict/flow"
 )
 

@@ -1,8 +1,8 @@
 package core
 
 import (
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 )
 

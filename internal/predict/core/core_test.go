@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/llvm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 )
 

@@ -1,6 +1,6 @@
 package core
 
-import "profdiff/internal/predict/asm"
+import "profdiff/internal/asm"
 
 // Of returns what is known of a core by LLVM's name, nil if that is nothing.
 //

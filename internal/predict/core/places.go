@@ -3,8 +3,8 @@ package core
 import (
 	"slices"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/interpret"
 )

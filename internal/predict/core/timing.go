@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 )
 

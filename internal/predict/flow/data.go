@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 )
 
 // DependsOnData reports whether a branch compares what was loaded, so that a loop that

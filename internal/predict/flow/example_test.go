@@ -3,7 +3,7 @@ package flow_test
 import (
 	"fmt"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 	"profdiff/internal/predict/flow"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 )
 
 // A Graph is the control flow of one function, or of a listing without functions.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 
 	"github.com/google/go-cmp/cmp"
 )

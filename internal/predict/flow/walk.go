@@ -3,8 +3,8 @@ package flow
 import (
 	"math/rand/v2"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 )
 
 // A Code is the code that a unit of work runs: a function, and those it calls.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
 	"profdiff/internal/objfile"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 )
 

@@ -3,7 +3,7 @@ package interpret
 import (
 	"strings"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 )
 
 // An instA64 is an instruction whose values are followed.

@@ -1,6 +1,6 @@
 package interpret
 
-import "profdiff/internal/predict/asm"
+import "profdiff/internal/asm"
 
 // borrow is the condition that the carry is set.
 var borrow = asm.Condition{Relation: asm.LessThan, Unsigned: true, Flag: asm.CarryFlag}

@@ -3,7 +3,7 @@ package interpret
 import (
 	"math"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 )
 
 // A Comparison is a relation of a value that data decide to another.

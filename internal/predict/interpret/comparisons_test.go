@@ -3,7 +3,7 @@ package interpret
 import (
 	"testing"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 )
 
 // TestChances checks which branch tells how often a comparison holds.

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 )
 
 // immediateA64 is the number in #12 or 12.

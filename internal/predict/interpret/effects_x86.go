@@ -3,8 +3,8 @@ package interpret
 import (
 	"strings"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 )
 
 // A placeX86 is an operand that is read or written.

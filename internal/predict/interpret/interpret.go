@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 )
 

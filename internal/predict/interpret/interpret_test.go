@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/flow"
 )
 

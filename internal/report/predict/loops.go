@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/predict"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/report/text"
 )
 

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
+	"profdiff/internal/asm"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
-	"profdiff/internal/predict/asm"
 	"profdiff/internal/predict/core"
 	"profdiff/internal/report/reporttest"
 )

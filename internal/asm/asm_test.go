@@ -12,7 +12,7 @@ import (
 	"profdiff/internal/disasm"
 )
 
-const listings = "../../../mca-cases"
+const listings = "../../mca-cases"
 
 func TestParseAsm(t *testing.T) {
 	text := `	.file	"a.c"

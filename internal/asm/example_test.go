@@ -3,7 +3,7 @@ package asm_test
 import (
 	"fmt"
 
-	"profdiff/internal/predict/asm"
+	"profdiff/internal/asm"
 )
 
 func ExampleParse() {
