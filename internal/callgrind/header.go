@@ -19,7 +19,7 @@ const (
 const minShare = 0.99
 
 // headerLine reads a line "key: value". Keys that the manual does not have are ignored.
-func (p *parser) headerLine(key []byte, c *cursor) {
+func (p *parser) headerLine(key []byte, c *lineScanner) {
 	switch string(key) {
 	case "summary", "totals":
 		p.sumLine(string(key), c)
@@ -77,7 +77,7 @@ func (p *parser) headerLine(key []byte, c *cursor) {
 func text(b []byte) string { return string(bytes.TrimSpace(b)) }
 
 // newFile begins a part that inherits nothing.
-func (p *parser) newFile(c *cursor) {
+func (p *parser) newFile(c *lineScanner) {
 	if !p.endPending(c) {
 		return
 	}
@@ -111,7 +111,7 @@ func (p *parser) newPart() {
 	p.at = [numPositions]uint64{}
 }
 
-func (p *parser) positionKinds(c *cursor) {
+func (p *parser) positionKinds(c *lineScanner) {
 	var seen [numPositions]bool
 	p.part.Positions = nil
 	for {
@@ -139,7 +139,7 @@ func (p *parser) positionKinds(c *cursor) {
 }
 
 // definition reads "name = formula : long name", of which the last two are optional.
-func (p *parser) definition(c *cursor) {
+func (p *parser) definition(c *lineScanner) {
 	if len(p.part.Definitions) == maxEvents {
 		c.fail("there are definitions of more than %d events", maxEvents)
 		return
@@ -149,7 +149,7 @@ func (p *parser) definition(c *cursor) {
 	p.part.Definitions = append(p.part.Definitions, EventDefinition{text(short), text(formula), text(long)})
 }
 
-func (p *parser) events(c *cursor) {
+func (p *parser) events(c *lineScanner) {
 	if p.part.Events != nil {
 		c.fail("a second line events:")
 		return
@@ -180,7 +180,7 @@ func (p *parser) events(c *cursor) {
 }
 
 // sumLine reads the costs behind summary: or totals:.
-func (p *parser) sumLine(key string, c *cursor) {
+func (p *parser) sumLine(key string, c *lineScanner) {
 	if !p.hasEvents() {
 		c.fail("%s: before the line events:", plain(string(key)))
 		return

@@ -59,7 +59,7 @@ func (t *nameTable) intern(s []byte) name {
 }
 
 // read reads "name", "(number) name", or "(number)" for a name that had that number.
-func (t *nameTable) read(c *cursor, in namespace) name {
+func (t *nameTable) read(c *lineScanner, in namespace) name {
 	c.space()
 	number, ok := numberOf(c)
 	if !ok {
@@ -86,7 +86,7 @@ func (t *nameTable) read(c *cursor, in namespace) name {
 
 // numberOf reads "(number)". Names that begin with a parenthesis have no digit behind
 // it.
-func numberOf(c *cursor) (number uint64, ok bool) {
+func numberOf(c *lineScanner) (number uint64, ok bool) {
 	at := c.off
 	if !c.byte('(') || c.peek() < '0' || c.peek() > '9' {
 		c.off = at
@@ -102,8 +102,8 @@ func numberOf(c *cursor) (number uint64, ok bool) {
 // expand makes a name of the parts that (1)'2'(3) stands for: Valgrind's
 // --compress-mangled writes so the recursion level and the callers of a function. It
 // returns false if s does not begin with a number.
-func (t *nameTable) expand(c *cursor, s []byte) (n name, ok bool) {
-	parts := cursor{line: s}
+func (t *nameTable) expand(c *lineScanner, s []byte) (n name, ok bool) {
+	parts := lineScanner{line: s}
 	var b strings.Builder
 	for first, more := true, true; more; first = false {
 		number, ok := numberOf(&parts)

@@ -81,7 +81,7 @@ func (p *parser) next() bool {
 	if p.lines.Cut() && p.lacksSum() && !bytes.HasPrefix(line, []byte("totals:")) && !bytes.HasPrefix(line, []byte("summary:")) {
 		return false // a number may lack its last digits
 	}
-	c := cursor{line: line}
+	c := lineScanner{line: line}
 	p.line(&c)
 	if c.err != nil {
 		p.fail("%w", c.err)
@@ -112,7 +112,7 @@ func (p *parser) finish() {
 }
 
 // line reads one line.
-func (p *parser) line(c *cursor) {
+func (p *parser) line(c *lineScanner) {
 	if !c.space() {
 		return
 	}
@@ -138,7 +138,7 @@ func (p *parser) line(c *cursor) {
 func (p *parser) hasEvents() bool { return p.part != nil && p.part.Events != nil }
 
 // costLine reads positions and costs.
-func (p *parser) costLine(c *cursor) {
+func (p *parser) costLine(c *lineScanner) {
 	if !p.hasEvents() {
 		c.fail("costs before the line events:")
 		return
@@ -190,7 +190,7 @@ func (p *parser) costLine(c *cursor) {
 
 // positions reads the positions in front of costs; relative ones are relative to those
 // of the costs before.
-func (p *parser) positions(c *cursor, at *[numPositions]uint64) {
+func (p *parser) positions(c *lineScanner, at *[numPositions]uint64) {
 	for _, kind := range p.part.Positions {
 		at[kind] = c.position(p.at[kind])
 	}
@@ -200,7 +200,7 @@ func (p *parser) positions(c *cursor, at *[numPositions]uint64) {
 }
 
 // costs reads up to one number for each event; those that are missing are zero.
-func (p *parser) costs(c *cursor, to []int64) {
+func (p *parser) costs(c *lineScanner, to []int64) {
 	for i := range to {
 		to[i] = 0
 		if c.space() {
@@ -217,7 +217,7 @@ func (p *parser) place(f *Function, file string, at *[numPositions]uint64) Place
 }
 
 // bodyLine reads a line "key=value" and returns false if there is no such key.
-func (p *parser) bodyLine(key []byte, c *cursor) bool {
+func (p *parser) bodyLine(key []byte, c *lineScanner) bool {
 	if !p.hasEvents() {
 		c.fail("%s= before the line events:", plain(clip(key)))
 		return true
@@ -269,7 +269,7 @@ func (p *parser) bodyLine(key []byte, c *cursor) bool {
 }
 
 // endPending ends what was waiting for its line of costs.
-func (p *parser) endPending(c *cursor) bool {
+func (p *parser) endPending(c *lineScanner) bool {
 	p.flushJump()
 	if p.pending == callCost {
 		c.fail("%q where the costs of calls are expected", clip(c.line))
@@ -278,7 +278,7 @@ func (p *parser) endPending(c *cursor) bool {
 	return true
 }
 
-func (p *parser) optional(c *cursor, in namespace) *name {
+func (p *parser) optional(c *lineScanner, in namespace) *name {
 	n := p.names.read(c, in)
 	return &n
 }
@@ -291,7 +291,7 @@ func or(n *name, otherwise name) name {
 }
 
 // calls reads "count target". Their costs are in the next line.
-func (p *parser) calls(c *cursor) {
+func (p *parser) calls(c *lineScanner) {
 	if p.callee == nil {
 		c.fail("calls= without cfn=")
 		return
@@ -307,7 +307,7 @@ func (p *parser) calls(c *cursor) {
 
 // jumps reads "count target", or of a conditional jump "taken/executed target" or
 // "executed taken target". The source is in the next line.
-func (p *parser) jumps(c *cursor, conditional bool) {
+func (p *parser) jumps(c *lineScanner, conditional bool) {
 	if p.function == nil {
 		c.fail("a jump before a line fn=")
 		return

@@ -9,7 +9,7 @@ type arm64Flow struct {
 const regZR = 31 // or the stack pointer
 
 func (f *arm64Flow) word(in *Inst) uint32 {
-	at := cursor{data: f.text}.at(in.Addr - f.start)
+	at := byteReader{data: f.text}.at(in.Addr - f.start)
 	return uint32(at.uint(4))
 }
 

@@ -129,7 +129,7 @@ func (c *Code) decode(data []byte, addr uint64) (i Inst, ok bool) {
 		d, ok := c.foreign.at(addr)
 		return d.Inst, ok && len(data) >= d.Len
 	case arm64:
-		cur := cursor{data: data}
+		cur := byteReader{data: data}
 		word := uint32(cur.uint(4))
 		if cur.bad || addr&3 != 0 {
 			return Inst{}, false
@@ -186,7 +186,7 @@ func (c *Code) Decode(addr uint64) (Inst, error) {
 	if err != nil {
 		return Inst{}, err
 	}
-	at := cursor{data: w.data}.at(addr - w.addr)
+	at := byteReader{data: w.data}.at(addr - w.addr)
 	if i, ok := c.decode(at.rest(), addr); ok {
 		return i, nil
 	}
@@ -216,7 +216,7 @@ func (c *Code) Range(from, to uint64) iter.Seq[Inst] {
 					return
 				}
 				addr += uint64(i.Len)
-				rest := cursor{data: data}.at(uint64(i.Len))
+				rest := byteReader{data: data}.at(uint64(i.Len))
 				data = rest.rest()
 			}
 		}

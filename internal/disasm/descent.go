@@ -135,7 +135,7 @@ func (d *descent) follow() {
 		off := d.work[len(d.work)-1]
 		d.work = d.work[:len(d.work)-1]
 		for off < uint64(len(d.at)) && d.at[off] == 0 {
-			here := cursor{data: d.f.text}.at(off)
+			here := byteReader{data: d.f.text}.at(off)
 			i, ok := d.c.decode(here.rest(), d.f.Start+off)
 			if !ok {
 				d.at[off] = -1
@@ -223,7 +223,7 @@ func (d *descent) fillGaps() {
 
 // padding returns the length of the padding instruction at off, 0 if there is none.
 func (d *descent) padding(off uint64) uint64 {
-	here := cursor{data: d.f.text}.at(off)
+	here := byteReader{data: d.f.text}.at(off)
 	switch d.c.machine {
 	case other:
 		if in, ok := d.c.foreign.at(d.f.Start + off); ok && in.Padding {

@@ -27,7 +27,7 @@ const (
 func readFrames(data []byte, vaddr uint64, class64 bool) []frame {
 	var frames []frame
 	encodings := make(map[uint64]uint8) // of CIEs, by offset
-	for c := (&cursor{data: data}); c.remaining() > 4; {
+	for c := (&byteReader{data: data}); c.remaining() > 4; {
 		length := c.uint(4)
 		if length == 0xffffffff {
 			length = c.uint(8)
@@ -39,7 +39,7 @@ func readFrames(data []byte, vaddr uint64, class64 bool) []frame {
 		if c.bad || length > uint64(c.remaining()) {
 			break
 		}
-		entry := cursor{data: data[:at+length], off: int(at)}
+		entry := byteReader{data: data[:at+length], off: int(at)}
 		c.bytes(int(length))
 		id := entry.uint(4)
 		if id == 0 || id > at {
@@ -48,7 +48,7 @@ func readFrames(data []byte, vaddr uint64, class64 bool) []frame {
 		cie := at - id
 		encoding, known := encodings[cie]
 		if !known {
-			encoding = cieEncoding(cursor{data: data}.at(cie), class64)
+			encoding = cieEncoding(byteReader{data: data}.at(cie), class64)
 			encodings[cie] = encoding
 		}
 		here := vaddr + uint64(entry.off)
@@ -75,7 +75,7 @@ func readFrames(data []byte, vaddr uint64, class64 bool) []frame {
 
 // cieEncoding returns how the FDEs of the CIE that c is at encode addresses, or
 // ptrOmit if that is not known.
-func cieEncoding(c cursor, class64 bool) uint8 {
+func cieEncoding(c byteReader, class64 bool) uint8 {
 	length := c.uint(4)
 	if length == 0xffffffff {
 		length = c.uint(8)
@@ -119,7 +119,7 @@ func cieEncoding(c cursor, class64 bool) uint8 {
 }
 
 // pointer reads a pointer without what it is relative to.
-func (c *cursor) pointer(encoding uint8, class64 bool) uint64 {
+func (c *byteReader) pointer(encoding uint8, class64 bool) uint64 {
 	switch encoding & ptrFormat {
 	case ptrAbs:
 		if class64 {

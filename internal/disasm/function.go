@@ -134,7 +134,7 @@ func (f *Function) LoopOf(block int) int {
 // ".byte 0x…" or ".inst 0x…".
 func (f *Function) Text(i int) string {
 	in := &f.Insts[i]
-	at := cursor{data: f.text}.at(in.Addr - f.Start)
+	at := byteReader{data: f.text}.at(in.Addr - f.Start)
 	b := at.bytes(in.Len)
 	if at.bad {
 		return fmt.Sprintf("# no code at %#x", in.Addr)

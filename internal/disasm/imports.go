@@ -46,15 +46,15 @@ func (c *Code) readImports() imports {
 	strings, _ := c.section(".dynstr")
 	for _, name := range []string{".rela.dyn", ".rela.plt"} {
 		data, _ := c.section(name)
-		for r := (&cursor{data: data}); r.remaining() >= 24; {
+		for r := (&byteReader{data: data}); r.remaining() >= 24; {
 			at, info, addend := r.uint(8), r.uint(8), r.uint(8)
 			switch typ := uint32(info); {
 			case c.machine == x86_64 && typ == relX86Relative, c.machine == arm64 && typ == relARM64Relative:
 				im.relative[at] = addend
 			case c.machine == x86_64 && (typ == relX86GlobDat || typ == relX86JumpSlot),
 				c.machine == arm64 && (typ == relARM64GlobDat || typ == relARM64JumpSlot):
-				symbol := cursor{data: symbols}.at(info >> 32 * 24)
-				str := cursor{data: strings}.at(symbol.uint(4))
+				symbol := byteReader{data: symbols}.at(info >> 32 * 24)
+				str := byteReader{data: strings}.at(symbol.uint(4))
 				if n := bytes.IndexByte(str.rest(), 0); n > 0 && !symbol.bad {
 					im.slots[at] = string(str.bytes(n))
 				}
@@ -99,19 +99,19 @@ func (c *Code) stub(text []byte, base uint64, first, second, jump Inst) (start, 
 		start = jump.Addr
 		var x x86Inst
 		if second.Len > 0 {
-			at := cursor{data: text}.at(second.Addr - base)
+			at := byteReader{data: text}.at(second.Addr - base)
 			if decodeX86(at.rest(), true, &x) && x.isEndbr() {
 				start = second.Addr
 			}
 		}
-		at := cursor{data: text}.at(jump.Addr - base)
+		at := byteReader{data: text}.at(jump.Addr - base)
 		if decodeX86(at.rest(), true, &x) && x.base == regIP {
 			slot = jump.Next() + uint64(x.disp)
 		}
 		return start, slot
 	}
 	// adrp x16, page; ldr x17, [x16, offset]; add x16, x16, offset; br x17
-	at := cursor{data: text}.at(first.Addr - base)
+	at := byteReader{data: text}.at(first.Addr - base)
 	at.off -= 4
 	if first.Len == 0 || at.off < 0 {
 		return 0, 0

@@ -219,7 +219,7 @@ func (d *descent) consistent(targets []uint64) bool {
 	for _, target := range targets {
 		off, ok := d.offset(target)
 		for ok && off < uint64(len(d.at)) && d.at[off] == 0 && found[off] == 0 {
-			here := cursor{data: d.f.text}.at(off)
+			here := byteReader{data: d.f.text}.at(off)
 			i, valid := d.c.decode(here.rest(), d.f.Start+off)
 			if !valid || d.crosses(off, i.Len) {
 				return false
@@ -246,7 +246,7 @@ func (d *descent) entry(v value, at uint64) (target uint64, ok bool) {
 	if data == nil {
 		return 0, false
 	}
-	c := cursor{data: data}
+	c := byteReader{data: data}
 	n := uint64(0)
 	if v.signed {
 		n = uint64(c.int(int(v.width)))

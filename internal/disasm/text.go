@@ -22,7 +22,7 @@ func raw(directive string, b []byte) string {
 }
 
 func arm64Text(b []byte, in *Inst) string {
-	at := cursor{data: b}
+	at := byteReader{data: b}
 	word := uint32(at.uint(4))
 	inst, err := arm64asm.Decode(b)
 	if err != nil {

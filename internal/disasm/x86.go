@@ -109,7 +109,7 @@ func decodeX86(data []byte, bits64 bool, x *x86Inst) bool {
 	if len(data) > maxX86 {
 		data = data[:maxX86]
 	}
-	c := cursor{data: data}
+	c := byteReader{data: data}
 	*x = x86Inst{base: regNone, index: regNone}
 
 prefixes:
@@ -170,7 +170,7 @@ prefixes:
 }
 
 // escaped reads the opcode after 0f and returns its form.
-func (x *x86Inst) escaped(c *cursor) byte {
+func (x *x86Inst) escaped(c *byteReader) byte {
 	x.opmap = map0F
 	x.op = c.u8()
 	switch x.op {
@@ -186,7 +186,7 @@ func (x *x86Inst) escaped(c *cursor) byte {
 
 // prefixed reads a VEX, EVEX or XOP prefix, whose first byte is in x.op, and the
 // opcode, and returns its form.
-func (x *x86Inst) prefixed(c *cursor, bits64 bool) byte {
+func (x *x86Inst) prefixed(c *byteReader, bits64 bool) byte {
 	if x.rex != 0 || x.operand || x.rep != 0 {
 		return '-'
 	}
@@ -262,7 +262,7 @@ func (x *x86Inst) prefixed(c *cursor, bits64 bool) byte {
 
 // memory reads what follows ModRM for an operand in memory, with 32 and 64 bits of
 // address.
-func (x *x86Inst) memory(c *cursor, bits64 bool) {
+func (x *x86Inst) memory(c *byteReader, bits64 bool) {
 	mod, rm := x.modrm>>6, int8(x.modrm&7)
 	x.scale = 1
 	x.base = rm | int8(x.rex&1)<<3
@@ -295,7 +295,7 @@ func (x *x86Inst) memory(c *cursor, bits64 bool) {
 
 // memory16 reads what follows ModRM for an operand in memory with 16 bits of
 // address, whose registers are not kept.
-func (x *x86Inst) memory16(c *cursor) {
+func (x *x86Inst) memory16(c *byteReader) {
 	mod, rm := x.modrm>>6, x.modrm&7
 	x.segment = true
 	switch {
@@ -306,7 +306,7 @@ func (x *x86Inst) memory16(c *cursor) {
 	}
 }
 
-func (x *x86Inst) immediate(c *cursor, form byte, bits64 bool) {
+func (x *x86Inst) immediate(c *byteReader, form byte, bits64 bool) {
 	wide := x.rex&8 != 0
 	full := 4
 	if x.operand && !wide {

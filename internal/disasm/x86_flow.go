@@ -22,7 +22,7 @@ const (
 )
 
 func (f *x86Flow) decode(in *Inst) *x86Inst {
-	at := cursor{data: f.text}.at(in.Addr - f.start)
+	at := byteReader{data: f.text}.at(in.Addr - f.start)
 	decodeX86(at.rest(), f.bits64, &f.x)
 	return &f.x
 }

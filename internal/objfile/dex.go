@@ -38,7 +38,7 @@ type dexHeader struct {
 // A dexTable is an array of n items at off.
 type dexTable struct{ n, off uint32 }
 
-func readDexHeader(c *cursor) (h dexHeader, err error) {
+func readDexHeader(c *sectionReader) (h dexHeader, err error) {
 	magic, version := c.bytes(4), c.bytes(4)
 	if c.err != nil {
 		return h, c.err
@@ -103,7 +103,7 @@ func DexSymbols(r io.ReaderAt, size int64, dexOffset uint64) (*SymbolTable, erro
 	if err != nil {
 		return nil, err
 	}
-	h, err := readDexHeader(&cursor{data: head, base: int64(dexOffset), section: "dex"})
+	h, err := readDexHeader(&sectionReader{data: head, base: int64(dexOffset), section: "dex"})
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +132,8 @@ func DexSymbols(r io.ReaderAt, size int64, dexOffset uint64) (*SymbolTable, erro
 // dexFile is a DEX file in memory.
 type dexFile struct {
 	header  dexHeader
-	ids     *cursor // what offsets of tables count from
-	data    *cursor // what offsets of strings, classes and code count from
+	ids     *sectionReader // what offsets of tables count from
+	data    *sectionReader // what offsets of strings, classes and code count from
 	methods []dexMethod
 	list    []candidate
 	seen    map[uint32]bool // offsets of class data
@@ -141,12 +141,12 @@ type dexFile struct {
 
 type dexMethod struct{ class, name uint32 } // offsets of strings in data
 
-func (d *dexFile) read(r io.ReaderAt, size int64, off, n uint64) (*cursor, error) {
+func (d *dexFile) read(r io.ReaderAt, size int64, off, n uint64) (*sectionReader, error) {
 	data, err := readAt(r, size, "dex", off, n)
 	if err != nil {
 		return nil, err
 	}
-	return &cursor{data: data, base: int64(off), section: "dex"}, nil
+	return &sectionReader{data: data, base: int64(off), section: "dex"}, nil
 }
 
 func (d *dexFile) symbols() (*SymbolTable, error) {
@@ -219,7 +219,7 @@ func (d *dexFile) addMethod(m, off uint64) error {
 	classOff := d.item(d.header.stringIDs, uint64(typ.u32()), sizeofStringID)
 	nameOff := d.item(d.header.stringIDs, name, sizeofStringID)
 	method := dexMethod{classOff.u32(), nameOff.u32()}
-	for _, c := range []*cursor{id, typ, classOff, nameOff} {
+	for _, c := range []*sectionReader{id, typ, classOff, nameOff} {
 		if c.err != nil {
 			return c.err
 		}
@@ -239,7 +239,7 @@ func (d *dexFile) addMethod(m, off uint64) error {
 
 // codeSize moves c from the start of a code_item to its instructions and returns
 // their number of 16-bit units.
-func (d *dexFile) codeSize(c *cursor) uint64 {
+func (d *dexFile) codeSize(c *sectionReader) uint64 {
 	if !d.header.compact {
 		c.skip(2 + 2 + 2 + 2 + 4) // registers, ins, outs, tries, debug_info_off
 		return uint64(c.u32())
@@ -265,8 +265,8 @@ func (d *dexFile) codeSize(c *cursor) uint64 {
 	return n
 }
 
-// item returns a cursor at entry i of a table.
-func (d *dexFile) item(t dexTable, i uint64, size uint64) *cursor {
+// item returns a sectionReader at entry i of a table.
+func (d *dexFile) item(t dexTable, i uint64, size uint64) *sectionReader {
 	c := d.ids.at(uint64(t.off))
 	if i >= uint64(t.n) {
 		c.fail("index %d of a table of %d", i, t.n)
@@ -294,7 +294,7 @@ func (n *dexNames) name(id uint32) []byte {
 
 // string returns the string_data_item at off in UTF-8.
 func (n *dexNames) string(off uint32) []byte {
-	c := (&cursor{data: n.data, section: "dex"}).at(uint64(off))
+	c := (&sectionReader{data: n.data, section: "dex"}).at(uint64(off))
 	c.skipLEB() // length in UTF-16 code units
 	return utf8FromMUTF8(stringAt(n.data, uint64(c.off), maxName))
 }
@@ -306,7 +306,7 @@ func utf8FromMUTF8(s []byte) []byte {
 		return s
 	}
 	var units []uint16
-	for c := (&cursor{data: s}); c.remaining() > 0; {
+	for c := (&sectionReader{data: s}); c.remaining() > 0; {
 		switch b := uint16(c.u8()); {
 		case b < 0x80:
 			units = append(units, b)

@@ -36,7 +36,7 @@ func (t *abbrevTable) find(code uint64) (*abbrev, bool) {
 
 // readAbbrev reads one declaration; ok is false at the end of the table. specs is
 // used for its attributes.
-func readAbbrev(c *cursor, e encoding, specs []attrSpec) (code uint64, a abbrev, ok bool) {
+func readAbbrev(c *sectionReader, e encoding, specs []attrSpec) (code uint64, a abbrev, ok bool) {
 	code = c.uleb()
 	if code == 0 || c.err != nil {
 		return 0, abbrev{}, false
@@ -63,7 +63,7 @@ func readAbbrev(c *cursor, e encoding, specs []attrSpec) (code uint64, a abbrev,
 }
 
 // readAbbrevTable reads declarations to the end of the table.
-func readAbbrevTable(c *cursor, e encoding) *abbrevTable {
+func readAbbrevTable(c *sectionReader, e encoding) *abbrevTable {
 	t := &abbrevTable{}
 	var pool []attrSpec // so that small lists share memory
 	for {

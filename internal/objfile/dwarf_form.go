@@ -111,7 +111,7 @@ type value struct {
 const maxIndirect = 4
 
 // read reads a value.
-func (e encoding) read(c *cursor, spec attrSpec) value {
+func (e encoding) read(c *sectionReader, spec attrSpec) value {
 	f := spec.form
 	for range maxIndirect {
 		if f != formIndirect {
@@ -155,7 +155,7 @@ func (e encoding) read(c *cursor, spec attrSpec) value {
 }
 
 // skip passes a value.
-func (e encoding) skip(c *cursor, spec attrSpec) {
+func (e encoding) skip(c *sectionReader, spec attrSpec) {
 	switch spec.form {
 	case formString:
 		c.cstring()

@@ -74,7 +74,7 @@ func (t *LineTable) lines(u *unit) (*lineProgram, error) {
 }
 
 func (t *LineTable) readLines(u *unit, r *unitRoot) (*lineProgram, error) {
-	head, err := t.line.cursor(r.stmtList, min(12, t.line.length()-min(r.stmtList, t.line.length())))
+	head, err := t.line.reader(r.stmtList, min(12, t.line.length()-min(r.stmtList, t.line.length())))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (t *LineTable) readLines(u *unit, r *unitRoot) (*lineProgram, error) {
 	if head.err != nil {
 		return nil, head.err
 	}
-	c, err := t.line.cursor(r.stmtList+uint64(head.off), length)
+	c, err := t.line.reader(r.stmtList+uint64(head.off), length)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (t *LineTable) readLines(u *unit, r *unitRoot) (*lineProgram, error) {
 // readFiles reads the tables of directories and files. Numbers of both count from
 // 0 in what results: in DWARF 2 to 4 directory 0 is where the compiler ran, and
 // there is no file 0.
-func (p *lineProgram) readFiles(c *cursor, e encoding, r *unitRoot) {
+func (p *lineProgram) readFiles(c *sectionReader, e encoding, r *unitRoot) {
 	if e.version >= 5 {
 		for _, f := range readEntries(c, e) {
 			p.dirs = append(p.dirs, f.name)
@@ -162,7 +162,7 @@ func (p *lineProgram) readFiles(c *cursor, e encoding, r *unitRoot) {
 }
 
 // readFile reads what follows the name in a file entry of DWARF 2 to 4.
-func readFile(c *cursor, name []byte) lineFile {
+func readFile(c *sectionReader, name []byte) lineFile {
 	f := lineFile{name: value{form: formString, b: name}, dir: c.uleb()}
 	c.skipLEB() // time
 	c.skipLEB() // size
@@ -170,7 +170,7 @@ func readFile(c *cursor, name []byte) lineFile {
 }
 
 // readEntries reads a table of directories or files of DWARF 5.
-func readEntries(c *cursor, e encoding) []lineFile {
+func readEntries(c *sectionReader, e encoding) []lineFile {
 	var specs []attrSpec // attr is DW_LNCT_…
 	for range c.u8() {
 		specs = append(specs, attrSpec{attr: dwarf.Attr(c.uleb()), form: form(c.uleb())})
@@ -222,7 +222,7 @@ func (m *lineMachine) reset() {
 	m.first = len(m.p.rows)
 }
 
-func (m *lineMachine) run(c *cursor) {
+func (m *lineMachine) run(c *sectionReader) {
 	m.reset()
 	opcodeBase := uint64(len(m.operands)) + 1
 	for c.err == nil && c.remaining() > 0 {
@@ -241,7 +241,7 @@ func (m *lineMachine) run(c *cursor) {
 	}
 }
 
-func (m *lineMachine) standard(c *cursor, op uint64) {
+func (m *lineMachine) standard(c *sectionReader, op uint64) {
 	switch op {
 	case lnsCopy:
 		m.emit()
@@ -268,7 +268,7 @@ func (m *lineMachine) standard(c *cursor, op uint64) {
 	}
 }
 
-func (m *lineMachine) extended(c *cursor) {
+func (m *lineMachine) extended(c *sectionReader) {
 	op := c.sub(c.uleb())
 	switch op.u8() {
 	case lneEndSequence:

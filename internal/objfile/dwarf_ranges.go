@@ -75,7 +75,7 @@ func (t *LineTable) eachRange(u *unit, r *unitRoot, v value, add func(lo, hi uin
 	if err != nil {
 		return err
 	}
-	c := &cursor{data: data, section: ".debug_rnglists", big: t.info.big}
+	c := &sectionReader{data: data, section: ".debug_rnglists", big: t.info.big}
 	off := v.u
 	if v.form == formRnglistx {
 		if v.u > math.MaxUint32 {
@@ -134,7 +134,7 @@ func (t *LineTable) eachOldRange(u *unit, r *unitRoot, off uint64, add func(lo, 
 	if err != nil {
 		return err
 	}
-	c := &cursor{data: data, section: ".debug_ranges", big: t.info.big}
+	c := &sectionReader{data: data, section: ".debug_ranges", big: t.info.big}
 	c.seek(off)
 	base := r.lowPC
 	for c.err == nil {

@@ -150,7 +150,7 @@ func (s *unitScopes) open(off uint32) int32 {
 }
 
 // skipValues passes the values of an entry.
-func (e encoding) skipValues(c *cursor, a *abbrev) {
+func (e encoding) skipValues(c *sectionReader, a *abbrev) {
 	if a.size >= 0 {
 		c.skip(uint64(a.size))
 		return
@@ -162,7 +162,7 @@ func (e encoding) skipValues(c *cursor, a *abbrev) {
 
 // skipEntry passes the values of an entry and, if DW_AT_sibling says where they
 // end, its children; it then returns true.
-func (t *LineTable) skipEntry(u *unit, c *cursor, a *abbrev) bool {
+func (t *LineTable) skipEntry(u *unit, c *sectionReader, a *abbrev) bool {
 	var sibling uint64
 	for _, spec := range a.specs {
 		if spec.attr == dwarf.AttrSibling {
@@ -205,7 +205,7 @@ func (u *unit) reference(v value) (off uint64, external bool) {
 // readFunction reads the values of f, a subprogram or inlined subroutine, and adds
 // it if it has code. It returns the function that its children are in, and where
 // to go on if there is nothing in its children.
-func (t *LineTable) readFunction(u *unit, s *unitScopes, c *cursor, a *abbrev, f function) (in int32, next uint64, err error) {
+func (t *LineTable) readFunction(u *unit, s *unitScopes, c *sectionReader, a *abbrev, f function) (in int32, next uint64, err error) {
 	var pc pcAttrs
 	var sibling uint64
 	declaration := false

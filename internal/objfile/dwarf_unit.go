@@ -101,7 +101,7 @@ const maxUnitHeader = 40
 
 // readUnitHeader returns nil for a unit of length 0.
 func (t *LineTable) readUnitHeader(off uint64) (*unit, error) {
-	c, err := t.info.cursor(off, min(maxUnitHeader, t.info.length()-off))
+	c, err := t.info.reader(off, min(maxUnitHeader, t.info.length()-off))
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (t *LineTable) loadRoot(u *unit) (*unitRoot, error) {
 	}
 	// Root entries are short. Read more only if this one is not.
 	for n := min(u.end-u.dies, 256); ; n = u.end - u.dies {
-		c, err := t.info.cursor(u.dies, n)
+		c, err := t.info.reader(u.dies, n)
 		if err != nil {
 			u.err = err
 			return nil, err
@@ -182,7 +182,7 @@ func (t *LineTable) loadRoot(u *unit) (*unitRoot, error) {
 	}
 }
 
-func (t *LineTable) readRoot(u *unit, c *cursor) (*unitRoot, error) {
+func (t *LineTable) readRoot(u *unit, c *sectionReader) (*unitRoot, error) {
 	r := &unitRoot{}
 	code := c.uleb()
 	if code == 0 {
@@ -270,7 +270,7 @@ type abbrevKey struct {
 	encoding
 }
 
-func (t *LineTable) abbrevCursor(u *unit) (*cursor, error) {
+func (t *LineTable) abbrevCursor(u *unit) (*sectionReader, error) {
 	data, err := t.abbrev.load()
 	if err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func (t *LineTable) abbrevCursor(u *unit) (*cursor, error) {
 	if u.abbrevs >= uint64(len(data)) {
 		return nil, formatError(t.info.name, int64(u.off), "abbreviation table at %#x is outside of its section", u.abbrevs)
 	}
-	return (&cursor{data: data, section: ".debug_abbrev", big: t.info.big}).at(u.abbrevs), nil
+	return (&sectionReader{data: data, section: ".debug_abbrev", big: t.info.big}).at(u.abbrevs), nil
 }
 
 // spendAbbrev counts bytes of .debug_abbrev that were read, for units may claim
@@ -330,9 +330,9 @@ func (t *LineTable) readBody(u *unit) (*unitBody, error) {
 	return &unitBody{data, table}, nil
 }
 
-// entries returns a cursor over the entries of a unit whose body is loaded.
-func (t *LineTable) entries(u *unit) *cursor {
-	c := &cursor{data: u.body.data, base: int64(u.off), section: t.info.name, big: t.info.big}
+// entries returns a sectionReader over the entries of a unit whose body is loaded.
+func (t *LineTable) entries(u *unit) *sectionReader {
+	c := &sectionReader{data: u.body.data, base: int64(u.off), section: t.info.name, big: t.info.big}
 	return c.at(u.dies - u.off)
 }
 
@@ -350,7 +350,7 @@ func (t *LineTable) string(u *unit, r *unitRoot, v value) string {
 		if v.u > math.MaxUint32 {
 			return ""
 		}
-		c, err := t.strOffsets.cursor(r.strOffsets+v.u*size, size)
+		c, err := t.strOffsets.reader(r.strOffsets+v.u*size, size)
 		if err != nil {
 			return ""
 		}
@@ -383,7 +383,7 @@ func (t *LineTable) addressAt(u *unit, r *unitRoot, i uint64) (uint64, error) {
 	if i > math.MaxUint32 {
 		return 0, formatError(".debug_addr", int64(min(r.addrs, math.MaxInt64)), "index %d", i)
 	}
-	c := &cursor{data: data, section: ".debug_addr", big: t.info.big}
+	c := &sectionReader{data: data, section: ".debug_addr", big: t.info.big}
 	c.seek(r.addrs + i*uint64(u.addrSize))
 	a := c.uint(u.addrSize)
 	return a, c.failure()

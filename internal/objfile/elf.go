@@ -109,7 +109,7 @@ func New(r io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cursor{data: ident, section: where}
+	c := &sectionReader{data: ident, section: where}
 	if !bytes.Equal(c.bytes(4), []byte(elf.ELFMAG)) {
 		return nil, formatError(where, 0, "not an ELF file")
 	}
@@ -173,7 +173,7 @@ func (f *File) readSections(off, entsize, num uint64, strndx uint32, phnum *uint
 		if err != nil {
 			return err
 		}
-		first := f.readSection(&cursor{data: b, section: where, big: f.big})
+		first := f.readSection(&sectionReader{data: b, section: where, big: f.big})
 		if num == 0 {
 			num = first.size
 		}
@@ -191,7 +191,7 @@ func (f *File) readSections(off, entsize, num uint64, strndx uint32, phnum *uint
 	if err != nil {
 		return err
 	}
-	c := &cursor{data: b, base: int64(off), section: where, big: f.big}
+	c := &sectionReader{data: b, base: int64(off), section: where, big: f.big}
 	sections := make([]section, num)
 	for i := range sections {
 		sections[i] = f.readSection(c.at(uint64(i) * entsize))
@@ -204,7 +204,7 @@ func (f *File) readSections(off, entsize, num uint64, strndx uint32, phnum *uint
 	return nil
 }
 
-func (f *File) readSection(c *cursor) section {
+func (f *File) readSection(c *sectionReader) section {
 	s := section{name: c.u32(), typ: elf.SectionType(c.u32())}
 	s.flags = elf.SectionFlag(c.word(f.class64))
 	s.addr = c.word(f.class64)
@@ -232,7 +232,7 @@ func (f *File) readProgs(off, entsize, num uint64) error {
 	if err != nil {
 		return err
 	}
-	base := &cursor{data: b, base: int64(off), section: where, big: f.big}
+	base := &sectionReader{data: b, base: int64(off), section: where, big: f.big}
 	f.progs = make([]prog, num)
 	for i := range f.progs {
 		c := base.at(uint64(i) * entsize)

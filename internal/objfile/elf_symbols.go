@@ -156,7 +156,7 @@ func (l *symbolList) read(f *File, table *section, name string) error {
 		entsize = sizeofSym64
 	}
 	mapping := f.machine == elf.EM_ARM || f.machine == elf.EM_AARCH64 || f.machine == elf.EM_RISCV
-	c := &cursor{data: data, section: name, big: f.big}
+	c := &sectionReader{data: data, section: name, big: f.big}
 	functions := 0
 	for d := *c; uint64(d.remaining()) >= entsize; {
 		if s := d.symbol(f.class64); s.typ() == elf.STT_FUNC || int(s.shndx) == text {

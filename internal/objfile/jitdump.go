@@ -139,11 +139,11 @@ type jitStream struct {
 	big bool
 }
 
-// read returns a cursor over the next n bytes.
-func (s *jitStream) read(n int) (*cursor, error) {
+// read returns a sectionReader over the next n bytes.
+func (s *jitStream) read(n int) (*sectionReader, error) {
 	b := make([]byte, n)
 	k, err := io.ReadFull(s.r, b)
-	c := &cursor{data: b, base: s.off, section: "jitdump", big: s.big}
+	c := &sectionReader{data: b, base: s.off, section: "jitdump", big: s.big}
 	s.off += int64(k)
 	return c, err
 }

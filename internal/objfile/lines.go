@@ -139,7 +139,7 @@ func (t *LineTable) readAranges(aranges *contents) {
 		t.note(err)
 		return
 	}
-	all := &cursor{data: data, section: ".debug_aranges", big: t.info.big}
+	all := &sectionReader{data: data, section: ".debug_aranges", big: t.info.big}
 	byOffset := make(map[uint64]int, len(t.units))
 	for i, u := range t.units {
 		byOffset[u.off] = i

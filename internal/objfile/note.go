@@ -45,7 +45,7 @@ func (f *File) buildIDInNotes(off, size, align uint64) string {
 	if align == 8 {
 		pad = 8
 	}
-	c := &cursor{data: data, section: "notes", big: f.big}
+	c := &sectionReader{data: data, section: "notes", big: f.big}
 	for c.err == nil && c.remaining() > 0 {
 		nameSize, descSize, typ := c.u32(), c.u32(), c.u32()
 		name := c.bytes(uint64(nameSize))
@@ -73,7 +73,7 @@ func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	if err != nil {
 		return "", 0, false
 	}
-	c := &cursor{data: data, section: ".gnu_debuglink", big: f.big}
+	c := &sectionReader{data: data, section: ".gnu_debuglink", big: f.big}
 	link := c.cstring()
 	c.align(4)
 	crc = c.u32()
@@ -96,7 +96,7 @@ func (f *File) AltDebugLink() (name, buildID string, ok bool) {
 	if err != nil {
 		return "", "", false
 	}
-	c := &cursor{data: data, section: ".gnu_debugaltlink", big: f.big}
+	c := &sectionReader{data: data, section: ".gnu_debugaltlink", big: f.big}
 	link := c.cstring()
 	id := c.bytes(uint64(c.remaining()))
 	if c.err != nil || len(link) == 0 {

@@ -75,7 +75,7 @@ func (f *File) readPacking(s *contents, old bool) error {
 	if err != nil {
 		return err
 	}
-	c := &cursor{data: head, section: s.name, big: f.big}
+	c := &sectionReader{data: head, section: s.name, big: f.big}
 	p := &packing{algorithm: elf.COMPRESS_ZLIB, size: int64(s.size)}
 	if old {
 		if string(c.bytes(4)) != "ZLIB" {
@@ -174,13 +174,13 @@ func (s *contents) bytes(off, n uint64) ([]byte, error) {
 	return readAt(s.r, s.off+int64(s.size), s.name, uint64(s.off)+off, n)
 }
 
-// cursor returns a cursor over n bytes at off.
-func (s *contents) cursor(off, n uint64) (*cursor, error) {
+// reader returns a sectionReader over n bytes at off.
+func (s *contents) reader(off, n uint64) (*sectionReader, error) {
 	b, err := s.bytes(off, n)
 	if err != nil {
 		return nil, err
 	}
-	return &cursor{data: b, base: int64(off), section: s.name, big: s.big}, nil
+	return &sectionReader{data: b, base: int64(off), section: s.name, big: s.big}, nil
 }
 
 func (s *contents) length() uint64 {

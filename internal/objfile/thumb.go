@@ -50,7 +50,7 @@ func (t *CodeStates) read(f *File, typ elf.SectionType) {
 	if err != nil {
 		return
 	}
-	c := &cursor{data: data, section: "symbol table", big: f.big}
+	c := &sectionReader{data: data, section: "symbol table", big: f.big}
 	for c.remaining() >= sizeofSym32 {
 		s := c.symbol(false)
 		switch {

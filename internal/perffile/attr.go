@@ -185,7 +185,7 @@ func (f AttrFlags) PreciseIP() int { return int(f >> 15 & 3) }
 const attrSizeVer0 = 64
 
 // decodeAttr decodes the struct perf_event_attr that fills c.
-func decodeAttr(c *cursor) Attr {
+func decodeAttr(c *fieldReader) Attr {
 	var a Attr
 	if c.remaining() < attrSizeVer0 {
 		c.short(attrSizeVer0)

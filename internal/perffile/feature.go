@@ -170,7 +170,7 @@ var decodedFeatures = map[Feature]bool{
 
 // decodeFeature decodes one feature into f.Info, must match the write_* functions
 // in tools/perf/util/header.c.
-func (f *File) decodeFeature(feature Feature, c *cursor) {
+func (f *File) decodeFeature(feature Feature, c *fieldReader) {
 	i := &f.Info
 	if f.Pipe && !slices.Contains(i.Features, feature) {
 		i.Features = append(i.Features, feature)
@@ -231,7 +231,7 @@ func (f *File) decodeFeature(feature Feature, c *cursor) {
 
 // decodeBuildIDEntry decodes one entry of the build ID feature: a record whose
 // type perf leaves zero.
-func decodeBuildIDEntry(c *cursor) BuildID {
+func decodeBuildIDEntry(c *fieldReader) BuildID {
 	c.u32()
 	misc := Misc(c.u16())
 	size := c.u16()
@@ -239,7 +239,7 @@ func decodeBuildIDEntry(c *cursor) BuildID {
 		c.fail("build ID entry of %d bytes", size)
 		return BuildID{}
 	}
-	ec := cursor{base: c.base + int64(c.off), section: c.section, big: c.big}
+	ec := fieldReader{base: c.base + int64(c.off), section: c.section, big: c.big}
 	ec.data = c.bytes(uint64(size - recordHeaderSize))
 	b := decodeBuildID(&ec, misc)
 	if c.err == nil {
@@ -248,14 +248,14 @@ func decodeBuildIDEntry(c *cursor) BuildID {
 	return b
 }
 
-func decodeEventDescs(c *cursor) []EventDesc {
+func decodeEventDescs(c *fieldReader) []EventDesc {
 	n, size := c.u32(), c.u32()
 	if size < attrSizeVer0 && n > 0 {
 		c.fail("event attributes of %d bytes", size)
 	}
 	var descs []EventDesc
 	for ; n > 0 && c.err == nil; n-- {
-		ac := cursor{base: c.base + int64(c.off), section: c.section, big: c.big}
+		ac := fieldReader{base: c.base + int64(c.off), section: c.section, big: c.big}
 		ac.data = c.bytes(uint64(size))
 		d := EventDesc{Attr: decodeAttr(&ac)}
 		ids := c.u32()

@@ -83,7 +83,7 @@ func IsPerfData(data []byte) bool {
 // perf record -o -.
 func IsPipe(data []byte) bool {
 	big, err := byteOrder(data)
-	c := cursor{data: data, big: big}
+	c := fieldReader{data: data, big: big}
 	c.skip(8)
 	return err == nil && c.u64() == pipeHeaderSize
 }
@@ -115,7 +115,7 @@ func New(src io.ReaderAt, size int64, opt Options) (*File, error) {
 	}
 	f := newFile(opt, big)
 	f.src, f.size = src, size
-	c := cursor{data: head, section: "header", big: big}
+	c := fieldReader{data: head, section: "header", big: big}
 	c.skip(8)
 	switch n := c.u64(); {
 	case c.err != nil:
@@ -153,7 +153,7 @@ func NewPipe(src io.Reader, opt Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := cursor{data: head, section: "header", big: big}
+	c := fieldReader{data: head, section: "header", big: big}
 	c.skip(8)
 	size := c.u64()
 	if c.err != nil {
@@ -178,17 +178,17 @@ func newFile(opt Options, big bool) *File {
 }
 
 // readAt reads a section whole. It has been checked to lie within the file.
-func (f *File) readAt(name string, s section) (cursor, error) {
+func (f *File) readAt(name string, s section) (fieldReader, error) {
 	data := make([]byte, s.size)
 	if n, err := f.src.ReadAt(data, s.off); err != nil && n < len(data) {
-		return cursor{}, fmt.Errorf("%s: %w", name, err)
+		return fieldReader{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return cursor{data: data, base: s.off, section: name, big: f.BigEndian}, nil
+	return fieldReader{data: data, base: s.off, section: name, big: f.BigEndian}, nil
 }
 
 // readHeader reads what follows the header's size in a file, must match struct
 // perf_file_header in tools/perf/util/header.h.
-func (f *File) readHeader(c *cursor) error {
+func (f *File) readHeader(c *fieldReader) error {
 	attrSize := c.u64()
 	sectionAt := func(name string) (section, error) {
 		at := c.base + int64(c.off)
@@ -294,7 +294,7 @@ func (f *File) readAttrs(s section, attrSize int64) error {
 	total := int64(0)
 	for i := range s.size / attrSize {
 		at := s.off + i*attrSize
-		ac := cursor{data: c.bytes(uint64(attrSize - 16)), base: at, section: "attrs", big: f.BigEndian}
+		ac := fieldReader{data: c.bytes(uint64(attrSize - 16)), base: at, section: "attrs", big: f.BigEndian}
 		a := decodeAttr(&ac)
 		if ac.err != nil {
 			return ac.err

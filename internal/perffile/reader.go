@@ -43,7 +43,7 @@ type recordReader struct {
 // header decodes a record's header. simpleperf's own records use the misc field for
 // the upper half of the size, must match struct simpleperf_record_header.
 func (rd *recordReader) header(b []byte, off int64) (t RecordType, misc Misc, size uint32, err error) {
-	c := cursor{data: b, base: off, section: "data", big: rd.f.BigEndian}
+	c := fieldReader{data: b, base: off, section: "data", big: rd.f.BigEndian}
 	t = RecordType(c.u32())
 	misc = Misc(c.u16())
 	size = uint32(c.u16())
@@ -115,7 +115,7 @@ func (rd *recordReader) record(off int64, t RecordType, misc Misc, body []byte) 
 	case RecordSplitEnd:
 		return rd.joined(off)
 	case RecordCompressed, RecordCompressed2:
-		c := r.cursor()
+		c := r.reader()
 		payload := body
 		if t == RecordCompressed2 {
 			payload = c.bytes(c.u64())
@@ -249,14 +249,14 @@ func (rd *recordReader) tracingData(n uint64) error {
 // apply takes over what a record says about the recording. extra is the number of
 // bytes of data that follow the record without being part of it.
 func (f *File) apply(r *Record) (extra uint64, err error) {
-	c := r.cursor()
+	c := r.reader()
 	switch r.Type {
 	case RecordHeaderAttr:
 		// The attribute's own size field says where the ids start.
 		sizes := c
 		sizes.skip(4)
 		size := max(sizes.u32(), attrSizeVer0)
-		ac := cursor{data: c.bytes(uint64(size)), base: c.base, section: c.section, big: c.big}
+		ac := fieldReader{data: c.bytes(uint64(size)), base: c.base, section: c.section, big: c.big}
 		a := decodeAttr(&ac)
 		a.IDs = c.u64s(nil, uint64(c.remaining()/8))
 		if c.err == nil {
@@ -292,7 +292,7 @@ func (f *File) apply(r *Record) (extra uint64, err error) {
 		if c.err != nil || id >= numFeatures {
 			break
 		}
-		fc := cursor{data: c.rest(), base: c.base + 8, section: "feature " + Feature(id).String(), big: c.big}
+		fc := fieldReader{data: c.rest(), base: c.base + 8, section: "feature " + Feature(id).String(), big: c.big}
 		f.decodeFeature(Feature(id), &fc)
 		f.nameAttrs()
 		c.err = fc.err

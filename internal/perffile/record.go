@@ -156,13 +156,13 @@ func (r *Record) Restore(f *File, k Kept, body []byte) {
 	*r = Record{Offset: k.Offset, Time: k.Time, Type: k.Type, Misc: k.Misc, Attr: int(k.Attr), Body: body, file: f}
 }
 
-func (r *Record) cursor() cursor {
-	return cursor{data: r.Body, base: r.Offset + recordHeaderSize, section: r.Type.String() + " record", big: r.file.BigEndian}
+func (r *Record) reader() fieldReader {
+	return fieldReader{data: r.Body, base: r.Offset + recordHeaderSize, section: r.Type.String() + " record", big: r.file.BigEndian}
 }
 
-// payload is the cursor over the body without the sample_id at its end.
-func (r *Record) payload() cursor {
-	c := r.cursor()
+// payload reads the body without the sample_id at its end.
+func (r *Record) payload() fieldReader {
+	c := r.reader()
 	if r.Type < firstUserRecord && r.Attr >= 0 {
 		if n := r.file.Attrs[r.Attr].layout.trailer; n <= len(c.data) {
 			c.data = c.data[:len(c.data)-n]
@@ -216,7 +216,7 @@ func (r *Record) Mmap() (Mmap, error) {
 // long as one asks for build IDs, the records of others have the flag, too
 // (perf_event_mmap_event in kernel/events/core.c). So the flag counts if the event asked
 // for build IDs, or if the field looks like one that a tool put there.
-func (r *Record) hasMmapBuildID(field *cursor) bool {
+func (r *Record) hasMmapBuildID(field *fieldReader) bool {
 	if r.Misc&MiscMmapBuildID == 0 {
 		return false
 	}
@@ -281,7 +281,7 @@ type Switch struct {
 // sample_id at its end; PID and TID are -1 if the recording has none.
 func (r *Record) Switch() (Switch, error) {
 	s := Switch{PID: -1, TID: -1, Out: r.Misc&MiscSwitchOut != 0}
-	c := r.cursor()
+	c := r.reader()
 	if r.Attr >= 0 {
 		l := &r.file.Attrs[r.Attr].layout
 		if l.trailer > 0 && l.hasTID && l.trailer <= len(c.data) {
@@ -333,7 +333,7 @@ type BuildID struct {
 
 // BuildID decodes a HEADER_BUILD_ID record.
 func (r *Record) BuildID() (BuildID, error) {
-	c := r.cursor()
+	c := r.reader()
 	b := decodeBuildID(&c, r.Misc)
 	return b, c.failure()
 }
@@ -342,7 +342,7 @@ func (r *Record) BuildID() (BuildID, error) {
 // 20 bytes rounded up to a multiple of 8; the size follows the ID.
 const buildIDSpace = 24
 
-func decodeBuildID(c *cursor, misc Misc) BuildID {
+func decodeBuildID(c *fieldReader, misc Misc) BuildID {
 	b := BuildID{PID: int32(c.u32()), Misc: misc, Kernel: misc.Kernel()}
 	space := c.bytes(buildIDSpace)
 	if len(space) == buildIDSpace {
@@ -371,7 +371,7 @@ func trimPadding(id []byte) []byte {
 // KernelSymbols returns the text of /proc/kallsyms in a simpleperf
 // KERNEL_SYMBOL record.
 func (r *Record) KernelSymbols() ([]byte, error) {
-	c := r.cursor()
+	c := r.reader()
 	b := c.bytes(uint64(c.u32()))
 	return b, c.failure()
 }
@@ -387,7 +387,7 @@ type Callchain struct {
 
 // Callchain decodes a simpleperf CALLCHAIN record.
 func (r *Record) Callchain() (Callchain, error) {
-	c := r.cursor()
+	c := r.reader()
 	k := Callchain{PID: int32(c.u32()), TID: int32(c.u32()), Kind: c.u64(), Time: c.u64()}
 	n := c.u64()
 	k.IPs = c.u64s(nil, n)
@@ -406,7 +406,7 @@ type UnwindingResult struct {
 
 // UnwindingResult decodes a simpleperf UNWINDING_RESULT record.
 func (r *Record) UnwindingResult() (UnwindingResult, error) {
-	c := r.cursor()
+	c := r.reader()
 	u := UnwindingResult{Time: c.u64(), UsedTime: c.u64(), ErrorCode: c.u64(), ErrorAddr: c.u64()}
 	return u, c.failure()
 }

@@ -132,7 +132,7 @@ func (r *Record) DecodeSample(s *Sample) error {
 	}
 	a := &r.file.Attrs[r.Attr]
 	t := a.SampleType
-	c := cursor{data: r.Body, base: r.Offset + recordHeaderSize, section: "SAMPLE record", big: r.file.BigEndian}
+	c := fieldReader{data: r.Body, base: r.Offset + recordHeaderSize, section: "SAMPLE record", big: r.file.BigEndian}
 	if t.Has(SampleIdentifier) {
 		s.ID = c.u64()
 	}
@@ -216,7 +216,7 @@ func (r *Record) DecodeSample(s *Sample) error {
 	return c.failure()
 }
 
-func decodeRead(c *cursor, f ReadFormat, r *Read) {
+func decodeRead(c *fieldReader, f ReadFormat, r *Read) {
 	n := uint64(1)
 	var single uint64
 	if f.Has(ReadGroup) {
@@ -249,7 +249,7 @@ func decodeRead(c *cursor, f ReadFormat, r *Read) {
 	}
 }
 
-func decodeBranches(c *cursor, t BranchSampleType, s *Sample) {
+func decodeBranches(c *fieldReader, t BranchSampleType, s *Sample) {
 	n := c.u64()
 	if t.Has(BranchHWIndex) {
 		s.BranchHWIndex = int64(c.u64())
@@ -278,7 +278,7 @@ func decodeBranches(c *cursor, t BranchSampleType, s *Sample) {
 	}
 }
 
-func decodeRegs(c *cursor, mask uint64) Regs {
+func decodeRegs(c *fieldReader, mask uint64) Regs {
 	r := Regs{ABI: c.u64()}
 	if r.ABI != 0 {
 		r.Values = c.bytes(8 * uint64(bits.OnesCount64(mask)))

@@ -65,13 +65,13 @@ func (f *File) SymbolFiles() iter.Seq2[*SymbolFile, error] {
 				yield(nil, &FormatError{Section: name, Offset: at, Msg: "size of an entry is cut off"})
 				return
 			}
-			sc := cursor{data: st.take(4), big: f.BigEndian}
+			sc := fieldReader{data: st.take(4), big: f.BigEndian}
 			size := sc.u32()
 			if size > math.MaxInt32 || uint64(size) > st.left() || !st.fill(int(size)) {
 				yield(nil, &FormatError{Section: name, Offset: at, Msg: fmt.Sprintf("entry of %d bytes exceeds the section", size)})
 				return
 			}
-			c := cursor{data: st.take(int(size)), base: at + 4, section: name, big: f.BigEndian}
+			c := fieldReader{data: st.take(int(size)), base: at + 4, section: name, big: f.BigEndian}
 			file := decode(&c)
 			if c.err != nil {
 				yield(nil, c.err)
@@ -88,7 +88,7 @@ func (f *File) SymbolFiles() iter.Seq2[*SymbolFile, error] {
 }
 
 // decodeFile1 decodes struct file_struct in simpleperf/record_file_format.h.
-func decodeFile1(c *cursor) SymbolFile {
+func decodeFile1(c *fieldReader) SymbolFile {
 	f := SymbolFile{Path: string(c.cstring()), Type: DSOType(c.u32()), MinVaddr: c.u64()}
 	for n := c.u32(); n > 0 && c.err == nil; n-- {
 		f.Symbols = append(f.Symbols, Symbol{Addr: c.u64(), Len: c.u32(), Name: string(c.cstring())})
@@ -122,7 +122,7 @@ const (
 )
 
 // decodeFile2 decodes message FileFeature.
-func decodeFile2(c *cursor) SymbolFile {
+func decodeFile2(c *fieldReader) SymbolFile {
 	var f SymbolFile
 	c.message(func(field protowire.Number, v uint64, b []byte) {
 		switch field {
@@ -181,11 +181,11 @@ func decodeFile2(c *cursor) SymbolFile {
 
 // message calls field for every field of the protobuf message that c holds: v for
 // integers, b for everything that has a length.
-func (c *cursor) message(field func(n protowire.Number, v uint64, b []byte)) {
+func (c *fieldReader) message(field func(n protowire.Number, v uint64, b []byte)) {
 	c.inner(c.rest(), field)
 }
 
-func (c *cursor) inner(msg []byte, field func(n protowire.Number, v uint64, b []byte)) {
+func (c *fieldReader) inner(msg []byte, field func(n protowire.Number, v uint64, b []byte)) {
 	for len(msg) > 0 && c.err == nil {
 		num, kind, n := protowire.ConsumeTag(msg)
 		if n < 0 {

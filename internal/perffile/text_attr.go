@@ -4,7 +4,7 @@ package perffile
 func (x *textPrinter) attrStruct(size int) {
 	x.lossy = x.lossy || size > maxTextAttr
 	outer := x.c
-	inner := cursor{data: outer.bytes(uint64(size)), base: outer.base, section: outer.section, big: x.big}
+	inner := fieldReader{data: outer.bytes(uint64(size)), base: outer.base, section: outer.section, big: x.big}
 	x.c = &inner
 	x.attrFields()
 	if rest := inner.rest(); !allZero(rest) {

@@ -88,7 +88,7 @@ func (p *textPlan) write(f *File) error {
 		return err
 	}
 	big, err := byteOrder(head)
-	c := cursor{data: head, big: big}
+	c := fieldReader{data: head, big: big}
 	c.skip(8)
 	if c.u64() < fileHeaderSize || len(head) < fileHeaderSize || err != nil {
 		// No header, no structure.
@@ -163,7 +163,7 @@ func (p *textPlan) addData(data section, features []Feature) {
 		return
 	}
 	p.add(table.off, table.size, func() error { p.featureTable(table.off, b, features); return nil })
-	c := cursor{data: b, big: w.x.big}
+	c := fieldReader{data: b, big: w.x.big}
 	for _, feature := range features {
 		s := section{int64(min(c.u64(), 1<<62)), int64(min(c.u64(), 1<<62))}
 		if !p.inFile(s) {
@@ -218,7 +218,7 @@ func (p *textPlan) attrs(s section, attrSize int64) error {
 		if err != nil {
 			return err
 		}
-		sizes := cursor{data: entry[attrSize-16:], big: w.x.big}
+		sizes := fieldReader{data: entry[attrSize-16:], big: w.x.big}
 		ids := section{int64(min(sizes.u64(), 1<<62)), int64(min(sizes.u64(), 1<<62))}
 		var list []byte
 		var known []uint64
@@ -228,18 +228,18 @@ func (p *textPlan) attrs(s section, attrSize int64) error {
 			if err != nil {
 				return err
 			}
-			x := textPrinter{c: &cursor{data: b, big: w.x.big}, sep: ' '}
+			x := textPrinter{c: &fieldReader{data: b, big: w.x.big}, sep: ' '}
 			restNumbers("ids", 8, decimal)(&x)
 			list = x.out
-			known = (&cursor{data: b, big: w.x.big}).u64s(nil, uint64(ids.size/8))
+			known = (&fieldReader{data: b, big: w.x.big}).u64s(nil, uint64(ids.size/8))
 			p.ids = append(p.ids, ids)
 		}
 		w.begin(off, attrSize, "attr", "")
 		mark := len(w.x.out)
-		err = w.decode(&cursor{data: entry, base: off, section: "attrs", big: w.x.big}, attrEntry)
+		err = w.decode(&fieldReader{data: entry, base: off, section: "attrs", big: w.x.big}, attrEntry)
 		w.x.lossy = w.x.lossy || ids.size != 8*int64(len(known))
 		w.finish(mark, entry, string(list), err)
-		c := cursor{data: entry[:attrSize-16], big: w.x.big}
+		c := fieldReader{data: entry[:attrSize-16], big: w.x.big}
 		if a := decodeAttr(&c); c.err == nil {
 			a.IDs = known
 			_ = w.said.addAttr(a) // what File refuses is no event here either
@@ -250,16 +250,16 @@ func (p *textPlan) attrs(s section, attrSize int64) error {
 
 // parts writes the items that fill a section of the file, as long as they are sound;
 // then hex.
-func (p *textPlan) parts(name string, s section, next func(c *cursor) bool) error {
+func (p *textPlan) parts(name string, s section, next func(c *fieldReader) bool) error {
 	b, err := p.read(s.off, s.size)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	p.partsOf(&cursor{data: b, base: s.off, section: name, big: p.w.x.big}, next)
+	p.partsOf(&fieldReader{data: b, base: s.off, section: name, big: p.w.x.big}, next)
 	return nil
 }
 
-func (p *textPlan) partsOf(c *cursor, next func(c *cursor) bool) {
+func (p *textPlan) partsOf(c *fieldReader, next func(c *fieldReader) bool) {
 	for c.remaining() > 0 {
 		at := *c
 		if !next(c) || c.err != nil {
@@ -275,7 +275,7 @@ func (p *textPlan) partsOf(c *cursor, next func(c *cursor) bool) {
 
 // part writes one item that starts at c. It reports false, having written nothing, if
 // it cannot be decoded.
-func (p *textPlan) part(c *cursor, keyword string, spec textSpec) bool {
+func (p *textPlan) part(c *fieldReader, keyword string, spec textSpec) bool {
 	w := p.w
 	start := *c
 	w.x.out, w.x.sep, w.x.lossy = w.x.out[:0], ' ', false
@@ -292,19 +292,19 @@ func (p *textPlan) part(c *cursor, keyword string, spec textSpec) bool {
 }
 
 func (p *textPlan) eventTypes(s section) error {
-	return p.parts("event_types", s, func(c *cursor) bool { return p.part(c, "event_type", eventType) })
+	return p.parts("event_types", s, func(c *fieldReader) bool { return p.part(c, "event_type", eventType) })
 }
 
 // featureTable writes where the features are.
 func (p *textPlan) featureTable(off int64, b []byte, features []Feature) {
 	w := p.w
-	c := cursor{data: b, base: off, section: "features", big: w.x.big}
+	c := fieldReader{data: b, base: off, section: "features", big: w.x.big}
 	for i, feature := range features {
 		at := off + 16*int64(i)
 		entry := c.bytes(16)
 		w.begin(at, 16, "section", string(featureNames.append(nil, uint64(feature), 8)))
 		mark := len(w.x.out)
-		err := w.decode(&cursor{data: entry, base: at, big: w.x.big}, sectionEntry)
+		err := w.decode(&fieldReader{data: entry, base: at, big: w.x.big}, sectionEntry)
 		w.finish(mark, entry, "", err)
 	}
 }
@@ -325,7 +325,7 @@ func (p *textPlan) feature(feature Feature, s section) error {
 			return fmt.Errorf("%s: %w", section, err)
 		}
 		mark := len(w.x.out)
-		c := cursor{data: b, base: s.off, section: section, big: w.x.big}
+		c := fieldReader{data: b, base: s.off, section: section, big: w.x.big}
 		if err = w.decode(&c, spec); err == nil {
 			w.x.restBytes(textTail)
 			if !w.x.lossy {
@@ -352,7 +352,7 @@ func (p *textPlan) feature(feature Feature, s section) error {
 	}
 	switch feature {
 	case FeatureMetaInfo:
-		return p.parts(section, s, func(c *cursor) bool {
+		return p.parts(section, s, func(c *fieldReader) bool {
 			return p.part(c, "meta", textEntries["meta"].spec)
 		})
 	case FeatureBuildID:
@@ -364,10 +364,10 @@ func (p *textPlan) feature(feature Feature, s section) error {
 }
 
 // buildID writes an entry of the BUILD_ID feature.
-func (p *textPlan) buildID(c *cursor) bool {
+func (p *textPlan) buildID(c *fieldReader) bool {
 	head := *c
 	head.skip(6)
-	entry := cursor{base: c.base + int64(c.off), section: c.section, big: c.big}
+	entry := fieldReader{base: c.base + int64(c.off), section: c.section, big: c.big}
 	size := head.u16()
 	if head.err != nil || size < recordHeaderSize {
 		return false
@@ -383,7 +383,7 @@ func (p *textPlan) buildID(c *cursor) bool {
 }
 
 // initRecord writes a record of simpleperf's INIT_MAP feature.
-func (p *textPlan) initRecord(c *cursor) bool {
+func (p *textPlan) initRecord(c *fieldReader) bool {
 	head := *c
 	rd := recordReader{f: p.w.f}
 	off := c.base + int64(c.off)
@@ -400,18 +400,18 @@ func (p *textPlan) initRecord(c *cursor) bool {
 }
 
 // entries writes a feature of entries that start with their size.
-func (p *textPlan) entries(name string, s section, next func(c *cursor) bool) error {
+func (p *textPlan) entries(name string, s section, next func(c *fieldReader) bool) error {
 	w := p.w
 	st := newStream(io.NewSectionReader(p.src, s.off, s.size), s.off, s.off+s.size)
 	for st.fill(4) {
-		head := cursor{data: st.buf[st.pos:], big: w.x.big}
+		head := fieldReader{data: st.buf[st.pos:], big: w.x.big}
 		size := int64(head.u32()) + 4
 		if size > min(int64(st.left()), 1<<30) || !st.fill(int(size)) {
 			w.comment("%s: entry of %d bytes", name, size-4)
 			break
 		}
 		off := st.off
-		p.partsOf(&cursor{data: st.take(int(size)), base: off, section: name, big: w.x.big}, next)
+		p.partsOf(&fieldReader{data: st.take(int(size)), base: off, section: name, big: w.x.big}, next)
 	}
 	w.hexStream(st, -1)
 	if st.err != nil {
@@ -421,7 +421,7 @@ func (p *textPlan) entries(name string, s section, next func(c *cursor) bool) er
 }
 
 // file1 writes the next part of an entry of the FILE feature.
-func (p *textPlan) file1(c *cursor) bool {
+func (p *textPlan) file1(c *fieldReader) bool {
 	head := *c
 	head.skip(4)
 	head.cstring()
@@ -456,7 +456,7 @@ func (p *textPlan) file1(c *cursor) bool {
 }
 
 // restOnFailure is part, or hex for all that remains.
-func (p *textPlan) restOnFailure(c *cursor, keyword string) bool {
+func (p *textPlan) restOnFailure(c *fieldReader, keyword string) bool {
 	at := *c
 	entry := textEntries[keyword]
 	spec := entry.spec
@@ -473,7 +473,7 @@ func (p *textPlan) restOnFailure(c *cursor, keyword string) bool {
 }
 
 // file2 writes an entry of the FILE2 feature.
-func (p *textPlan) file2(c *cursor) bool {
+func (p *textPlan) file2(c *fieldReader) bool {
 	if !p.part(c, "file2", textEntries["file2"].spec) {
 		return false
 	}

@@ -23,7 +23,7 @@ type textPrinter struct {
 	// attrSize is the size of a struct perf_event_attr in an attr line.
 	attrSize int
 
-	c   *cursor
+	c   *fieldReader
 	out []byte
 	sep byte // to be printed before the next field, 0 before the first in a struct
 	// lossy is set if the item has bytes that its fields do not stand for.
@@ -53,7 +53,7 @@ func (x *textPrinter) key(name string) {
 	x.out = append(x.out, '=')
 }
 
-func (c *cursor) uint(width int) uint64 {
+func (c *fieldReader) uint(width int) uint64 {
 	switch width {
 	case 1:
 		return uint64(c.u8())

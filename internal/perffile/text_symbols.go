@@ -135,7 +135,7 @@ func protoMessage(spec textSpec) textStep {
 func (x *textPrinter) within(f func()) {
 	outer := x.c
 	n := x.varint()
-	x.c = &cursor{data: outer.bytes(n), base: outer.base + int64(outer.off), section: outer.section}
+	x.c = &fieldReader{data: outer.bytes(n), base: outer.base + int64(outer.off), section: outer.section}
 	f()
 	if outer.err == nil {
 		outer.err = x.c.err

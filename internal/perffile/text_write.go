@@ -77,7 +77,7 @@ func (w *textWriter) comment(format string, args ...any) {
 }
 
 // decode prints the fields of the item in c.
-func (w *textWriter) decode(c *cursor, spec textSpec) error {
+func (w *textWriter) decode(c *fieldReader, spec textSpec) error {
 	x := &w.x
 	x.c = c
 	x.run(spec)
@@ -129,7 +129,7 @@ func (w *textWriter) hexLines(off int64, b []byte) {
 }
 
 // hexRest writes what c has not consumed.
-func (w *textWriter) hexRest(c *cursor) {
+func (w *textWriter) hexRest(c *fieldReader) {
 	off := c.base + int64(c.off)
 	w.hexLines(off, c.rest())
 }
@@ -187,7 +187,7 @@ func (w *textWriter) header(b []byte, pipe bool) error {
 	w.begin(0, int64(len(b)), "header", arg)
 	w.x.key("byte_order")
 	w.x.out = append(w.x.out, order...)
-	c := cursor{data: b, section: "header", big: w.x.big}
+	c := fieldReader{data: b, section: "header", big: w.x.big}
 	if err := w.decode(&c, spec); err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ func (w *textWriter) recordHead(f *File, t RecordType, misc Misc, body []byte) (
 
 func (w *textWriter) recordBody(off int64, t RecordType, body []byte) error {
 	x := &w.x
-	c := cursor{data: body, base: off + recordHeaderSize, section: t.String() + " record", big: x.big}
+	c := fieldReader{data: body, base: off + recordHeaderSize, section: t.String() + " record", big: x.big}
 	var trailer []byte
 	if t != RecordSample && x.attr != nil {
 		if n := x.attr.layout.trailer; n > len(body) {
@@ -358,5 +358,5 @@ func (w *textWriter) recordBody(off int64, t RecordType, body []byte) error {
 	if len(trailer) == 0 {
 		return nil
 	}
-	return w.decode(&cursor{data: trailer, big: x.big}, textSpec{nested("sample_id", (*textPrinter).sampleID)})
+	return w.decode(&fieldReader{data: trailer, big: x.big}, textSpec{nested("sample_id", (*textPrinter).sampleID)})
 }

@@ -9,9 +9,9 @@ import (
 	"math/bits"
 )
 
-// A cursor reads integers and strings from data. It keeps the first error; after
+// A sectionReader reads integers and strings from data. It keeps the first error; after
 // it all reads give zero. It is the only code that indexes input.
-type cursor struct {
+type sectionReader struct {
 	data    []byte
 	off     int
 	base    int64 // offset of data in its section or file
@@ -20,34 +20,34 @@ type cursor struct {
 	err     *FormatError
 }
 
-func (c *cursor) fail(format string, args ...any) {
+func (c *sectionReader) fail(format string, args ...any) {
 	if c.err == nil {
 		c.err = &FormatError{Section: c.section, Offset: c.pos(), Msg: fmt.Sprintf(format, args...)}
 	}
 	c.off = len(c.data)
 }
 
-func (c *cursor) short(n uint64) {
+func (c *sectionReader) short(n uint64) {
 	if c.err == nil {
 		c.fail("needs %d bytes, has %d", n, len(c.data)-c.off)
 	}
 }
 
 // failure returns the sticky error as an error that is nil if there is none.
-func (c *cursor) failure() error {
+func (c *sectionReader) failure() error {
 	if c.err != nil {
 		return c.err
 	}
 	return nil
 }
 
-func (c *cursor) remaining() int { return len(c.data) - c.off }
+func (c *sectionReader) remaining() int { return len(c.data) - c.off }
 
 // pos is the offset in the section or file.
-func (c *cursor) pos() int64 { return c.base + int64(c.off) }
+func (c *sectionReader) pos() int64 { return c.base + int64(c.off) }
 
 // seek moves to off bytes from the start of data.
-func (c *cursor) seek(off uint64) {
+func (c *sectionReader) seek(off uint64) {
 	if c.err != nil {
 		return
 	}
@@ -58,14 +58,14 @@ func (c *cursor) seek(off uint64) {
 	c.off = int(off)
 }
 
-// at returns a cursor over the same data, off bytes from its start.
-func (c *cursor) at(off uint64) *cursor {
+// at returns a sectionReader over the same data, off bytes from its start.
+func (c *sectionReader) at(off uint64) *sectionReader {
 	d := *c
 	d.seek(off)
 	return &d
 }
 
-func (c *cursor) u8() uint8 {
+func (c *sectionReader) u8() uint8 {
 	if c.off+1 > len(c.data) {
 		c.short(1)
 		return 0
@@ -75,7 +75,7 @@ func (c *cursor) u8() uint8 {
 	return v
 }
 
-func (c *cursor) u16() uint16 {
+func (c *sectionReader) u16() uint16 {
 	if c.off+2 > len(c.data) {
 		c.short(2)
 		return 0
@@ -89,7 +89,7 @@ func (c *cursor) u16() uint16 {
 }
 
 // u24 is for DW_FORM_strx3 and addrx3.
-func (c *cursor) u24() uint32 {
+func (c *sectionReader) u24() uint32 {
 	b := c.bytes(3)
 	if b == nil {
 		return 0
@@ -100,7 +100,7 @@ func (c *cursor) u24() uint32 {
 	return uint32(b[2])<<16 | uint32(b[1])<<8 | uint32(b[0])
 }
 
-func (c *cursor) u32() uint32 {
+func (c *sectionReader) u32() uint32 {
 	if c.off+4 > len(c.data) {
 		c.short(4)
 		return 0
@@ -113,7 +113,7 @@ func (c *cursor) u32() uint32 {
 	return v
 }
 
-func (c *cursor) u64() uint64 {
+func (c *sectionReader) u64() uint64 {
 	if c.off+8 > len(c.data) {
 		c.short(8)
 		return 0
@@ -127,7 +127,7 @@ func (c *cursor) u64() uint64 {
 }
 
 // uint reads an unsigned integer of size 1, 2, 4 or 8 bytes.
-func (c *cursor) uint(size uint8) uint64 {
+func (c *sectionReader) uint(size uint8) uint64 {
 	switch size {
 	case 1:
 		return uint64(c.u8())
@@ -143,7 +143,7 @@ func (c *cursor) uint(size uint8) uint64 {
 }
 
 // word reads an unsigned integer of 8 bytes if wide is set, else of 4.
-func (c *cursor) word(wide bool) uint64 {
+func (c *sectionReader) word(wide bool) uint64 {
 	if wide {
 		return c.u64()
 	}
@@ -151,7 +151,7 @@ func (c *cursor) word(wide bool) uint64 {
 }
 
 // uleb reads an unsigned LEB128 number. Bits beyond 64 are dropped.
-func (c *cursor) uleb() uint64 {
+func (c *sectionReader) uleb() uint64 {
 	if c.off < len(c.data) && c.data[c.off] < 0x80 {
 		v := uint64(c.data[c.off])
 		c.off++
@@ -175,7 +175,7 @@ func (c *cursor) uleb() uint64 {
 }
 
 // sleb reads a signed LEB128 number.
-func (c *cursor) sleb() int64 {
+func (c *sectionReader) sleb() int64 {
 	var v int64
 	for shift := uint(0); ; {
 		if c.off >= len(c.data) {
@@ -198,7 +198,7 @@ func (c *cursor) sleb() int64 {
 }
 
 // skipLEB passes a LEB128 number of either kind.
-func (c *cursor) skipLEB() {
+func (c *sectionReader) skipLEB() {
 	for c.off < len(c.data) {
 		b := c.data[c.off]
 		c.off++
@@ -211,7 +211,7 @@ func (c *cursor) skipLEB() {
 
 // bytes returns the next n bytes, sharing memory with the input, nil if there are
 // fewer.
-func (c *cursor) bytes(n uint64) []byte {
+func (c *sectionReader) bytes(n uint64) []byte {
 	if n > uint64(c.remaining()) {
 		c.short(n)
 		return nil
@@ -221,7 +221,7 @@ func (c *cursor) bytes(n uint64) []byte {
 	return b
 }
 
-func (c *cursor) skip(n uint64) {
+func (c *sectionReader) skip(n uint64) {
 	if n > uint64(c.remaining()) {
 		c.short(n)
 		return
@@ -231,12 +231,12 @@ func (c *cursor) skip(n uint64) {
 
 // align skips to the next multiple of n, a power of two, counted from the start
 // of data. The padding may be missing at the end.
-func (c *cursor) align(n int) {
+func (c *sectionReader) align(n int) {
 	c.off = min((c.off+n-1)&^(n-1), len(c.data))
 }
 
-// sub returns a cursor over the next n bytes and skips them.
-func (c *cursor) sub(n uint64) cursor {
+// sub returns a sectionReader over the next n bytes and skips them.
+func (c *sectionReader) sub(n uint64) sectionReader {
 	d := *c
 	d.base = c.pos()
 	d.data = c.bytes(n)
@@ -246,7 +246,7 @@ func (c *cursor) sub(n uint64) cursor {
 }
 
 // cstring returns the bytes before the next NUL, which is consumed.
-func (c *cursor) cstring() []byte {
+func (c *sectionReader) cstring() []byte {
 	n := bytes.IndexByte(c.data[c.off:], 0)
 	if n < 0 {
 		c.fail("string is not terminated")
@@ -259,7 +259,7 @@ func (c *cursor) cstring() []byte {
 
 // symbol reads an Elf64_Sym or Elf32_Sym in one step, because tables of them are
 // the largest arrays that are read.
-func (c *cursor) symbol(class64 bool) (s elfSymbol) {
+func (c *sectionReader) symbol(class64 bool) (s elfSymbol) {
 	if class64 {
 		if c.off+sizeofSym64 > len(c.data) {
 			c.short(sizeofSym64)

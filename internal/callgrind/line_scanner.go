@@ -8,15 +8,15 @@ import (
 	"unicode"
 )
 
-// A cursor takes a line apart. It keeps the first error; after it all numbers are
+// A lineScanner takes a line apart. It keeps the first error; after it all numbers are
 // zero. It is the only code that indexes input.
-type cursor struct {
+type lineScanner struct {
 	line []byte
 	off  int
 	err  error
 }
 
-func (c *cursor) fail(format string, args ...any) {
+func (c *lineScanner) fail(format string, args ...any) {
 	if c.err == nil {
 		c.err = fmt.Errorf(format, args...)
 	}
@@ -24,7 +24,7 @@ func (c *cursor) fail(format string, args ...any) {
 }
 
 // space skips spaces and tabs and reports whether anything follows.
-func (c *cursor) space() bool {
+func (c *lineScanner) space() bool {
 	for c.off < len(c.line) && (c.line[c.off] == ' ' || c.line[c.off] == '\t') {
 		c.off++
 	}
@@ -32,7 +32,7 @@ func (c *cursor) space() bool {
 }
 
 // peek is the next byte, or 0 at the end.
-func (c *cursor) peek() byte {
+func (c *lineScanner) peek() byte {
 	if c.off < len(c.line) {
 		return c.line[c.off]
 	}
@@ -40,7 +40,7 @@ func (c *cursor) peek() byte {
 }
 
 // byte skips b and reports whether it was next.
-func (c *cursor) byte(b byte) bool {
+func (c *lineScanner) byte(b byte) bool {
 	if c.off < len(c.line) && c.line[c.off] == b {
 		c.off++
 		return true
@@ -49,7 +49,7 @@ func (c *cursor) byte(b byte) bool {
 }
 
 // key returns letters that are followed by = or :, and that; or "" and 0.
-func (c *cursor) key() (key []byte, delimiter byte) {
+func (c *lineScanner) key() (key []byte, delimiter byte) {
 	for i := c.off; i < len(c.line); i++ {
 		switch b := c.line[i]; {
 		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z':
@@ -65,7 +65,7 @@ func (c *cursor) key() (key []byte, delimiter byte) {
 }
 
 // word returns what is before the next space, or nil at the end.
-func (c *cursor) word() []byte {
+func (c *lineScanner) word() []byte {
 	c.space()
 	start := c.off
 	for c.off < len(c.line) && c.line[c.off] != ' ' && c.line[c.off] != '\t' {
@@ -79,7 +79,7 @@ func (c *cursor) word() []byte {
 
 // cut returns what is before the next delimiter and skips that; all that is left if
 // there is none.
-func (c *cursor) cut(delimiter byte) (before []byte, found bool) {
+func (c *lineScanner) cut(delimiter byte) (before []byte, found bool) {
 	start := c.off
 	i := bytes.IndexByte(c.line[start:], delimiter)
 	if i < 0 {
@@ -91,7 +91,7 @@ func (c *cursor) cut(delimiter byte) (before []byte, found bool) {
 }
 
 // rest returns what is left, without spaces around it.
-func (c *cursor) rest() []byte {
+func (c *lineScanner) rest() []byte {
 	start := c.off
 	c.off = len(c.line)
 	return bytes.Trim(c.line[start:], " \t")
@@ -99,7 +99,7 @@ func (c *cursor) rest() []byte {
 
 // uint reads a number, decimal or with 0x in front hexadecimal, that ends where digits
 // do.
-func (c *cursor) uint() uint64 {
+func (c *lineScanner) uint() uint64 {
 	start := c.off
 	v := uint64(0)
 	for c.off < len(c.line) {
@@ -125,7 +125,7 @@ func (c *cursor) uint() uint64 {
 }
 
 // hex reads the digits behind 0x; the number began at start.
-func (c *cursor) hex(start int) uint64 {
+func (c *lineScanner) hex(start int) uint64 {
 	c.off++
 	first := c.off
 	v := uint64(0)
@@ -160,7 +160,7 @@ func hexDigit(b byte) byte {
 }
 
 // wordAt is the word that begins at start, for messages.
-func (c *cursor) wordAt(start int) string {
+func (c *lineScanner) wordAt(start int) string {
 	if c.err != nil {
 		return ""
 	}
@@ -168,9 +168,9 @@ func (c *cursor) wordAt(start int) string {
 	return clip(c.word())
 }
 
-func (c *cursor) overflow(start int) { c.fail("%s exceeds 2^64", plain(c.wordAt(start))) }
+func (c *lineScanner) overflow(start int) { c.fail("%s exceeds 2^64", plain(c.wordAt(start))) }
 
-func (c *cursor) noNumber(start int) {
+func (c *lineScanner) noNumber(start int) {
 	if start >= len(c.line) {
 		c.fail("ends where a number is expected")
 		return
@@ -179,14 +179,14 @@ func (c *cursor) noNumber(start int) {
 }
 
 // end checks that a number ends with its word.
-func (c *cursor) end(start int) {
+func (c *lineScanner) end(start int) {
 	if c.off < len(c.line) && c.line[c.off] != ' ' && c.line[c.off] != '\t' {
 		c.noNumber(start)
 	}
 }
 
 // count reads a word that is a number, which may be negative.
-func (c *cursor) count() int64 {
+func (c *lineScanner) count() int64 {
 	c.space()
 	start := c.off
 	v := c.signed()
@@ -195,7 +195,7 @@ func (c *cursor) count() int64 {
 }
 
 // ratio reads a word "number" or "number/number"; the second is -1 if it is missing.
-func (c *cursor) ratio() (a, b int64) {
+func (c *lineScanner) ratio() (a, b int64) {
 	c.space()
 	start := c.off
 	a, b = c.signed(), -1
@@ -209,7 +209,7 @@ func (c *cursor) ratio() (a, b int64) {
 }
 
 // signed reads a number whose amount is below 2^63.
-func (c *cursor) signed() int64 {
+func (c *lineScanner) signed() int64 {
 	start := c.off
 	negative := c.byte('-')
 	v := c.uint()
@@ -225,7 +225,7 @@ func (c *cursor) signed() int64 {
 
 // position reads a word that is a position: a number, or +number, -number or * relative
 // to base.
-func (c *cursor) position(base uint64) uint64 {
+func (c *lineScanner) position(base uint64) uint64 {
 	c.space()
 	start := c.off
 	v := base
@@ -255,7 +255,7 @@ func (c *cursor) position(base uint64) uint64 {
 }
 
 // distance reads the number behind a sign at start.
-func (c *cursor) distance(start int) uint64 {
+func (c *lineScanner) distance(start int) uint64 {
 	c.off++
 	if b := c.peek(); b < '0' || b > '9' {
 		c.noNumber(start)

@@ -20,9 +20,9 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s: %s at %#x", e.Section, e.Msg, e.Offset)
 }
 
-// A cursor reads integers and strings from data. It keeps the first error; after
+// A fieldReader reads integers and strings from data. It keeps the first error; after
 // it all reads give zero. It is the only code that indexes input.
-type cursor struct {
+type fieldReader struct {
 	data    []byte
 	off     int
 	base    int64 // offset of data in the file
@@ -31,30 +31,30 @@ type cursor struct {
 	err     *FormatError
 }
 
-func (c *cursor) fail(format string, args ...any) {
+func (c *fieldReader) fail(format string, args ...any) {
 	if c.err == nil {
 		c.err = &FormatError{Section: c.section, Offset: c.base + int64(c.off), Msg: fmt.Sprintf(format, args...)}
 	}
 	c.off = len(c.data)
 }
 
-func (c *cursor) short(n uint64) {
+func (c *fieldReader) short(n uint64) {
 	if c.err == nil {
 		c.fail("needs %d bytes, has %d", n, len(c.data)-c.off)
 	}
 }
 
 // failure returns the sticky error as an error that is nil if there is none.
-func (c *cursor) failure() error {
+func (c *fieldReader) failure() error {
 	if c.err != nil {
 		return c.err
 	}
 	return nil
 }
 
-func (c *cursor) remaining() int { return len(c.data) - c.off }
+func (c *fieldReader) remaining() int { return len(c.data) - c.off }
 
-func (c *cursor) u8() uint8 {
+func (c *fieldReader) u8() uint8 {
 	if c.off+1 > len(c.data) {
 		c.short(1)
 		return 0
@@ -64,7 +64,7 @@ func (c *cursor) u8() uint8 {
 	return v
 }
 
-func (c *cursor) u16() uint16 {
+func (c *fieldReader) u16() uint16 {
 	if c.off+2 > len(c.data) {
 		c.short(2)
 		return 0
@@ -77,7 +77,7 @@ func (c *cursor) u16() uint16 {
 	return v
 }
 
-func (c *cursor) u32() uint32 {
+func (c *fieldReader) u32() uint32 {
 	if c.off+4 > len(c.data) {
 		c.short(4)
 		return 0
@@ -90,7 +90,7 @@ func (c *cursor) u32() uint32 {
 	return v
 }
 
-func (c *cursor) u64() uint64 {
+func (c *fieldReader) u64() uint64 {
 	if c.off+8 > len(c.data) {
 		c.short(8)
 		return 0
@@ -104,7 +104,7 @@ func (c *cursor) u64() uint64 {
 }
 
 // u64s appends n integers to dst.
-func (c *cursor) u64s(dst []uint64, n uint64) []uint64 {
+func (c *fieldReader) u64s(dst []uint64, n uint64) []uint64 {
 	if n > uint64(c.remaining())/8 {
 		c.short(n * 8)
 		return dst
@@ -130,7 +130,7 @@ func (c *cursor) u64s(dst []uint64, n uint64) []uint64 {
 }
 
 // bytes returns the next n bytes, sharing memory with the input.
-func (c *cursor) bytes(n uint64) []byte {
+func (c *fieldReader) bytes(n uint64) []byte {
 	if n > uint64(c.remaining()) {
 		c.short(n)
 		return nil
@@ -140,21 +140,21 @@ func (c *cursor) bytes(n uint64) []byte {
 	return b
 }
 
-// peek returns the byte i after the cursor, or 0 beyond the end.
-func (c *cursor) peek(i int) byte {
+// peek returns the byte that is i bytes on, or 0 beyond the end.
+func (c *fieldReader) peek(i int) byte {
 	if i < 0 || i >= c.remaining() {
 		return 0
 	}
 	return c.data[c.off+i]
 }
 
-func (c *cursor) skip(n uint64) { c.bytes(n) }
+func (c *fieldReader) skip(n uint64) { c.bytes(n) }
 
 // rest returns all that remains.
-func (c *cursor) rest() []byte { return c.bytes(uint64(c.remaining())) }
+func (c *fieldReader) rest() []byte { return c.bytes(uint64(c.remaining())) }
 
 // cstring returns the bytes before the next NUL, which is consumed.
-func (c *cursor) cstring() []byte {
+func (c *fieldReader) cstring() []byte {
 	for i := c.off; i < len(c.data); i++ {
 		if c.data[i] == 0 {
 			b := c.data[c.off:i:i]
@@ -168,7 +168,7 @@ func (c *cursor) cstring() []byte {
 
 // fixedString returns the string in the next n bytes, which ends at the first NUL
 // or with the n bytes.
-func (c *cursor) fixedString(n uint64) []byte {
+func (c *fieldReader) fixedString(n uint64) []byte {
 	return cutNUL(c.bytes(n))
 }
 
@@ -183,7 +183,7 @@ func cutNUL(b []byte) []byte {
 
 // headerString reads perf's struct perf_header_string: a length and that many
 // bytes of a NUL-padded string.
-func (c *cursor) headerString() string {
+func (c *fieldReader) headerString() string {
 	return string(c.fixedString(uint64(c.u32())))
 }
 

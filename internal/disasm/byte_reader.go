@@ -2,15 +2,15 @@ package disasm
 
 import "encoding/binary"
 
-// A cursor reads little-endian integers from data. After the first read beyond the
+// A byteReader reads little-endian integers from data. After the first read beyond the
 // end, bad is set and all reads give zero. It is the only code that indexes input.
-type cursor struct {
+type byteReader struct {
 	data []byte
 	off  int
 	bad  bool
 }
 
-func (c *cursor) u8() uint8 {
+func (c *byteReader) u8() uint8 {
 	if c.off >= len(c.data) {
 		c.bad = true
 		return 0
@@ -21,14 +21,14 @@ func (c *cursor) u8() uint8 {
 }
 
 // peek returns the next byte and leaves it there, 0 if there is none.
-func (c *cursor) peek() uint8 {
+func (c *byteReader) peek() uint8 {
 	if c.off >= len(c.data) {
 		return 0
 	}
 	return c.data[c.off]
 }
 
-func (c *cursor) bytes(n int) []byte {
+func (c *byteReader) bytes(n int) []byte {
 	if n < 0 || n > len(c.data)-c.off {
 		c.bad = true
 		c.off = len(c.data)
@@ -40,7 +40,7 @@ func (c *cursor) bytes(n int) []byte {
 }
 
 // uint reads an integer of n bytes: 1, 2, 4 or 8.
-func (c *cursor) uint(n int) uint64 {
+func (c *byteReader) uint(n int) uint64 {
 	b := c.bytes(n)
 	if b == nil {
 		return 0
@@ -57,7 +57,7 @@ func (c *cursor) uint(n int) uint64 {
 }
 
 // int reads a signed integer of n bytes.
-func (c *cursor) int(n int) int64 {
+func (c *byteReader) int(n int) int64 {
 	return signExtend(c.uint(n), n*8)
 }
 
@@ -67,7 +67,7 @@ func signExtend(v uint64, bits int) int64 {
 }
 
 // uleb reads an unsigned LEB128 number (DWARF 5, 7.6).
-func (c *cursor) uleb() uint64 {
+func (c *byteReader) uleb() uint64 {
 	var v uint64
 	for shift := 0; ; shift += 7 {
 		b := c.u8()
@@ -84,15 +84,15 @@ func (c *cursor) uleb() uint64 {
 	}
 }
 
-// at returns a cursor at off.
-func (c cursor) at(off uint64) cursor {
+// at returns a reader that starts at off.
+func (c byteReader) at(off uint64) byteReader {
 	if off > uint64(len(c.data)) {
-		return cursor{bad: true}
+		return byteReader{bad: true}
 	}
-	return cursor{data: c.data, off: int(off)}
+	return byteReader{data: c.data, off: int(off)}
 }
 
 // rest returns what has not been read.
-func (c cursor) rest() []byte { return c.data[c.off:] }
+func (c byteReader) rest() []byte { return c.data[c.off:] }
 
-func (c *cursor) remaining() int { return len(c.data) - c.off }
+func (c *byteReader) remaining() int { return len(c.data) - c.off }
