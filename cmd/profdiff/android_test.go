@@ -18,7 +18,7 @@ import (
 	"profdiff/internal/perffile/perffiletest"
 )
 
-// devicePrograms are those of the device of scripts.
+// devicePrograms are the programs that the device of scripts has.
 var devicePrograms = []string{"simpleperf", "getprop", "setprop", "id", "uname", "pm", "dumpsys", "pidof", "df", "am"}
 
 // androidDevice makes a device for testdata/android/adb, and returns what the
@@ -75,8 +75,8 @@ security.perf_harden=1
 	return []string{"PROFDIFF=" + profdiff, "DEVICE=" + device, "PATH=" + host + string(os.PathListSeparator) + os.Getenv("PATH")}, nil
 }
 
-// deviceRecordings makes what simpleperf of the device of scripts writes: those of after
-// have half the time of those of before.
+// deviceRecordings makes what simpleperf of the device of scripts writes: recordings after
+// the change have half the time of recordings before it.
 func deviceRecordings(device string) error {
 	program, err := os.Executable()
 	if err != nil {

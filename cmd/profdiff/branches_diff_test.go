@@ -73,7 +73,7 @@ func runProfdiff(t *testing.T, args ...string) string {
 }
 
 // TestBranchesValgrind runs a program of our own in Callgrind, with a branch and without:
-// the totals are those of callgrind_annotate, the branch that costs most is named by
+// the totals are what callgrind_annotate prints, the branch that costs most is named by
 // its line, a second run gives the same bytes, and after the change the branch is gone.
 func TestBranchesValgrind(t *testing.T) {
 	if testing.Short() {

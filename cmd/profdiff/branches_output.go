@@ -99,8 +99,8 @@ func (s *stdio) writeLLVMProfiles(t *branch.Table, symfs []symbolizer.SearchPath
 // largestSource bounds a source file, in bytes.
 const largestSource = 32 << 20
 
-// sourceLines looks for source files under directories, nil if there are none. Of a file
-// a/b/c.h the one at a/b/c.h is taken, else that at b/c.h, else that at c.h.
+// sourceLines looks for source files under directories, nil if there are none. For a file
+// a/b/c.h it takes a/b/c.h, else b/c.h, else c.h.
 func sourceLines(dirs []string) branches.SourceLines {
 	if len(dirs) == 0 {
 		return nil

@@ -285,8 +285,8 @@ func TestCasesNameNoMachine(t *testing.T) {
 	}
 }
 
-// TestOffCPUAccounting checks that of a recording with --off-cpu every sample is
-// accounted for, those of an event that is derived from others, too.
+// TestOffCPUAccounting checks that every sample of a recording with --off-cpu is accounted
+// for, samples of an event that is derived from others, too.
 func TestOffCPUAccounting(t *testing.T) {
 	const dir = "../../profiles/lock-free-queue/off-cpu"
 	var out, errs bytes.Buffer
@@ -413,8 +413,8 @@ func keepRecording(t *testing.T, dir, folder string, c *caseFile) {
 	}
 }
 
-// notes are those of profdiff record in a case study: one file, or one for each pair of
-// several sides.
+// notes reads the notes of profdiff record in a case study: one file, or one for each pair
+// of several sides.
 func notes(t *testing.T, dir string) (list []*record.Recording) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "recordings", "*"))
@@ -434,7 +434,7 @@ func notes(t *testing.T, dir string) (list []*record.Recording) {
 	return list
 }
 
-// facts are those of case.yaml that follow from the files of a case study.
+// facts are the lines of case.yaml that follow from the files of a case study.
 func facts(t *testing.T, dir, event string) string {
 	t.Helper()
 	list := notes(t, dir)
@@ -604,8 +604,8 @@ func checkCallgrind(t *testing.T, folder, dir string) {
 	}
 }
 
-// caseFiles lists the files of a case study, with slashes, without those of cases
-// inside of it.
+// caseFiles lists the files of a case study, with slashes, but no files of cases inside
+// of it.
 func caseFiles(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

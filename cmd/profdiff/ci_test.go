@@ -27,7 +27,7 @@ func ciFile(t *testing.T, name string) string {
 	return string(data)
 }
 
-// options are those that perf-budget takes.
+// perfBudgetOptions are the options that perf-budget takes.
 func perfBudgetOptions(t *testing.T) []string {
 	t.Helper()
 	line := regexp.MustCompile(`(?m)^\t(run=\* .*)\)$`).FindStringSubmatch(ciFile(t, "perf-budget"))

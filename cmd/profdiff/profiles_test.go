@@ -39,7 +39,7 @@ type caseFile struct {
 	}
 	OtherInputs map[string]string `yaml:"other_inputs_sha256"`
 	Expected    expectations
-	// Comparisons are those of a case with more than two sides.
+	// Comparisons is for a case with more than two sides.
 	Comparisons map[string]comparison
 	// Operations is the work that each run does, if no notes of profdiff record say it.
 	Operations float64
@@ -85,8 +85,8 @@ func cases(t *testing.T, dir string) []string {
 	return found
 }
 
-// TestProfiles checks that every case study is whole: its files are those that
-// case.yaml lists, its recordings hold what it says, and they fit into a repository.
+// TestProfiles checks that every case study is whole: it has the files that case.yaml
+// lists, its recordings hold what it says, and they fit into a repository.
 func TestProfiles(t *testing.T) {
 	const root = "../../profiles"
 	for _, dir := range cases(t, root) {

@@ -389,7 +389,7 @@ func (f *folder) names(l *loader) error {
 	if l.opt.Kallsyms != nil {
 		return nil
 	}
-	// A symfs may have the symbols of the kernel, too, as that of simpleperf does.
+	// A symfs may have the symbols of the kernel, too, as a symfs of simpleperf does.
 	for _, dir := range []string{f.dir, symbols} {
 		kallsyms := filepath.Join(dir, record.KallsymsName)
 		if _, err := os.Stat(kallsyms); err == nil {

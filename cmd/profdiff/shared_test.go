@@ -243,7 +243,7 @@ func normalize(name string, sums map[string]cost) map[string]cost {
 }
 
 // cut shortens stacks as simpleperf report-sample does: callers from the first one
-// without a mapping on, and those of a thread's start in libc, are left out.
+// without a mapping on, and the start of a thread in libc, are left out.
 func cut(sums map[string]cost) map[string]cost {
 	out := make(map[string]cost)
 	for stack, c := range sums {

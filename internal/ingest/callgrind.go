@@ -11,11 +11,11 @@ import (
 	"profdiff/internal/run"
 )
 
-// readCallgrind reads callgrind.out and cachegrind.out. Several dumps in a file are
-// those of one run and sum up.
+// readCallgrind reads callgrind.out and cachegrind.out. Several dumps in a file
+// come from one run and sum up.
 //
-// The format has costs of places and of calls, but no stacks, so the costs of a place
-// are those of a stack of one frame; calls and jumps are left out. Recursion levels
+// The format has costs of places and of calls, but no stacks: each place becomes a stack
+// of one frame with its costs; calls and jumps are left out. Recursion levels
 // (f'2) of a function are joined. What is counted is no sample and has no noise of
 // sampling: samples and Σw² are zero.
 func readCallgrind(src *input.Source, opt *Options) (*run.Run, error) {
@@ -224,7 +224,7 @@ func callgrindFacts(r *run.Run, file *callgrind.File, calls bool) {
 		r.Warnings = append(r.Warnings, "is not of callgrind or cachegrind: values are taken as exact counts, noise of sampling is not known")
 		return
 	}
-	// The machine is that of Valgrind's model.
+	// The machine is the model of Valgrind.
 	machine := []string{"simulated by valgrind", "counts are exact"}
 	if calls {
 		machine = append(machine, "totals are self costs: there are no stacks")

@@ -8,9 +8,9 @@ import (
 	"profdiff/internal/run"
 )
 
-// fileTable gives each file that a text names one mapping. Addresses are those that
-// the text prints, so a mapping covers all of them; pprof takes a mapping from 0 to
-// the end for one whose addresses need no adjustment.
+// fileTable gives each file that a text names one mapping. Addresses are taken as the text
+// prints them, so a mapping covers all of them; pprof takes a mapping from 0 to the end
+// for one whose addresses need no adjustment.
 type fileTable struct {
 	b     *run.Builder
 	index map[string]uint32

@@ -111,7 +111,8 @@ func (p *perfData) simpleperfTraceOff() bool { return p.file.Info.MetaInfo["trac
 // leavesCPU reports whether samples of an event say where threads leave the CPU: all
 // but the first of simpleperf record --trace-offcpu, and each context switch, or else
 // each sched:sched_switch, of perf record --switch-events, whose records say when the
-// threads are back. Of both, the kernel takes that of the context switch last.
+// threads are back. Where both were recorded, the kernel takes the sample of the context
+// switch last.
 func (p *perfData) leavesCPU(event int) bool {
 	if p.file.Info.Simpleperf() {
 		return p.simpleperfTraceOff() && event > 0

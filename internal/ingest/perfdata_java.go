@@ -123,7 +123,7 @@ func runtimeFrame(name *placeName) artKind {
 	return notART
 }
 
-// compiled returns the location that is shown for a compiled method: that of the
+// compiled returns the location that is shown for a compiled method: the location of the
 // same method in a DEX file, if the recording knows it.
 func (m *javaMerger) compiled(loc uint32, name *placeName) (shown uint32, method *javaMethod) {
 	if found, ok := m.methods[functionName(symbolizer.Demangle(name.raw))]; ok {
@@ -174,7 +174,7 @@ func (n *namer) dexMapping(method *javaMethod) (mapping uint32, addr uint64) {
 	key := mappingKey{file: method.file}
 	i, ok := n.mappings[key]
 	if !ok {
-		// No sample fell in the file: addresses are those in the file.
+		// No sample fell in the file: addresses are as the file has them.
 		i = p.b.Mapping(run.Mapping{File: method.file, Limit: 1<<64 - 1, Kind: run.JavaMapping})
 		n.mappings[key] = i
 	}

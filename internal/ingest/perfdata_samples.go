@@ -25,8 +25,8 @@ type batchSample struct {
 	time     uint64
 	weight   int64
 	thread   int // perfsession.Thread.ID
-	// shared is how many of the outermost frames are those of the thread's previous
-	// sample. They are not among the frames of the batch, which follow one another.
+	// shared is how many of the outermost frames the thread's previous sample had, too.
+	// They are not among the frames of the batch, which follow one another.
 	shared, frames, counters int
 	incomplete               bool
 }
@@ -180,8 +180,8 @@ func (p *perfData) addSample(s *batchSample, frames []perfsession.Frame, counter
 	p.b.Add(event, stack, s.labels, s.weight)
 }
 
-// stack returns the stack of a sample. The callers are mostly those of the thread's
-// previous sample, so that only what differs is looked up.
+// stack returns the stack of a sample. Mostly the thread's previous sample had the same
+// callers, so that only what differs is looked up.
 func (p *perfData) stack(s *batchSample, frames []perfsession.Frame) run.StackID {
 	if s.thread >= len(p.paths) {
 		p.paths = append(p.paths, make([][]run.StackID, s.thread+1-len(p.paths))...)

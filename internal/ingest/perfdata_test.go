@@ -368,7 +368,7 @@ SAMPLE misc=USER ip=0x800020 pid=10 tid=10 time=32 cpu=0 period=1 ips=[PERF_CONT
 	}
 }
 
-// TestPipeIsLikeFile: events that become known on the way are those of the header.
+// TestPipeIsLikeFile: events that become known on the way are as if the header had them.
 func TestPipeIsLikeFile(t *testing.T) {
 	const records = `COMM pid=10 tid=10 comm="app" sample_id={pid=10,tid=10,time=1,id=7}
 MMAP2 misc=USER pid=10 tid=10 start=0x400000 len=0x1000 prot=READ|EXEC filename="/bin/app" sample_id={pid=10,tid=10,time=1,id=7}
@@ -402,7 +402,7 @@ func generated(tb testing.TB, spec perffiletest.Spec) []byte {
 }
 
 // TestPerfDataAllocations: what is allocated depends on the number of distinct
-// stacks, not on that of samples.
+// stacks, not on how many samples there are.
 func TestPerfDataAllocations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 330,000 samples")

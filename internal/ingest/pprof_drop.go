@@ -7,8 +7,8 @@ import (
 	"profdiff/internal/run"
 )
 
-// A frameFilter drops frames as pprof does: those of a function that drop_frames
-// matches and keep_frames does not, and all that they call.
+// A frameFilter drops frames as pprof does: frames of a function that drop_frames matches
+// and keep_frames does not, and all that these call.
 type frameFilter struct {
 	drop, keep *regexp.Regexp
 	locations  map[uint64]dropped

@@ -12,8 +12,8 @@ import (
 
 // A pprofReader reads a profile in two steps, because the tables may be anywhere in it
 // and usually are behind the samples: split takes the profile apart, decode puts the
-// messages into the Builder, those first that others refer to. Memory is that of the
-// profile's bytes, which are given up while they are decoded, and of the Run.
+// messages into the Builder, first the ones that others refer to. It takes the memory of
+// the profile's bytes, which are given up while they are decoded, and of the Run.
 type pprofReader struct {
 	b *run.Builder
 

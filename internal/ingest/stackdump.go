@@ -91,14 +91,14 @@ type dumpProcess struct {
 // dumpThread is the thread that is being read.
 type dumpThread struct {
 	open    bool
-	reading bool // frames are those of its stack
+	reading bool // frames that follow belong to its stack
 	// tombstone is set if other sections follow its stack, until the next thread.
 	tombstone bool
 	emulated  bool
 	name      string
 	state     string
 	tid       int64
-	// native holds the locations of kernel and native frames, java those of Java
+	// native holds the locations of kernel and native frames, java the locations of Java
 	// frames, leaf first. next is the number of the next native frame.
 	native, java []uint32
 	next         int
@@ -245,8 +245,8 @@ func (d *stackDump) backtrace() {
 	t.reading = len(t.native) == 0
 }
 
-// emulated starts the thread that an emulator of another architecture runs in the one
-// before: its own stack is that of the emulator.
+// emulated starts the thread of an app that an emulator of another architecture runs in
+// the thread before, whose own stack is the stack of the emulator.
 func (d *stackDump) emulated() {
 	d.begin(dumpThread{tombstone: true, emulated: true, name: d.thread.name, tid: d.thread.tid})
 }

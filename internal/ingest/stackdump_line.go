@@ -26,7 +26,7 @@ var (
 	logOfStudio = regexp.MustCompile(`^` + logTime + `\d+-\d+\s+(\S+)\s+\S+\s+[VDIWEFA](?:\s+(.*))?$`)
 )
 
-// logTag is that of tombstones in the log.
+// logTag is the tag of tombstones in the log.
 const logTag = "DEBUG"
 
 // cutLog cuts what logcat prints in front of a message off a line.

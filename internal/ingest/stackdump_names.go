@@ -22,7 +22,7 @@ type dumpNames struct {
 	// texts holds the location of each text of a frame, code what a location is in.
 	texts map[string]uint32
 	code  []dumpCode
-	// mappings holds that of each file, with its build ID.
+	// mappings holds the mapping of each file, with its build ID.
 	mappings map[dumpFile]dumpMapping
 	// otherBuild are files that name functions otherwise than the dump does.
 	otherBuild map[string]bool
@@ -52,7 +52,7 @@ func newDumpNames(b *run.Builder, opt *Options) *dumpNames {
 		texts: make(map[string]uint32), mappings: make(map[dumpFile]dumpMapping),
 		otherBuild: make(map[string]bool), ambiguous: make(map[string]bool),
 	}
-	// As of simpleperf, addresses are those of the symbol table.
+	// As in recordings of simpleperf, addresses are as the symbol table has them.
 	n.z = symbolizer.New(symbolizer.Options{Simpleperf: true, Symfs: opt.Symfs, Files: n.files})
 	return n
 }
@@ -88,8 +88,8 @@ func (n *dumpNames) location(kind string, frame []byte, add func() (uint32, dump
 	return loc, nil
 }
 
-// mapping returns that of a file; addresses are those that the dump prints, so it
-// covers all of them, see fileTable.
+// mapping returns the mapping of a file. It covers all addresses, because addresses are
+// taken as the dump prints them, see fileTable.
 func (n *dumpNames) mapping(file dumpFile) dumpMapping {
 	m, ok := n.mappings[file]
 	if !ok && file.path != "" {
@@ -282,7 +282,7 @@ func (f *nativeFrame) code() dumpCode {
 	return otherCode
 }
 
-// isJavaName reports whether a function is called as those of Java are: a.b.C.method.
+// isJavaName reports whether a function is called as functions of Java are: a.b.C.method.
 func isJavaName(name string) bool {
 	return strings.Contains(name, ".") && !strings.Contains(name, "::") && !strings.HasPrefix(name, "_")
 }

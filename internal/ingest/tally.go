@@ -103,7 +103,7 @@ func (t *tally) flush(b *run.Builder, opt *Options, resolve func(event uint32, t
 	}
 }
 
-// labels are those that were asked for.
+// labels are the labels that were asked for.
 func (t *tally) labels(th thread, opt *Options) run.Labels {
 	l := run.Labels{Thread: th.comm, PID: -1, TID: -1, CPU: -1, State: th.state}
 	if th.pid >= 0 {

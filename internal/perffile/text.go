@@ -33,9 +33,10 @@ import "io"
 //
 // Keywords:
 //
-//	header           the file header; "header pipe" is that of perf record -o -.
-//	                 byte_order is little or big, word_size that of the bitmap
-//	                 of features (4 on 32-bit machines, big-endian only)
+//	header           the file header; "header pipe" starts what perf
+//	                 record -o - writes. byte_order is little or big, word_size
+//	                 the size of words of the bitmap of features (4 on 32-bit
+//	                 machines, big-endian only)
 //	attr             an event, in a file; ids are its ids, at ids_offset
 //	event_type       an entry of the event_types section (before Linux 3.11)
 //	MMAP, SAMPLE, …  a record, by the name of its type
@@ -77,7 +78,7 @@ import "io"
 // as a comment. Records out of compressed ones and records in pieces
 // are comments below the lines that hold their bytes.
 //
-// The error is that of [New] or [File.Records]; what precedes the damage has been
+// The error comes from [New] or [File.Records]; what precedes the damage has been
 // written then. With opt.AllowTruncated, what cannot be taken apart is written as
 // hex lines, and a recording that ends too early is no error.
 func WriteText(w io.Writer, src io.ReaderAt, size int64, opt Options) error {

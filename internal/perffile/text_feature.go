@@ -104,7 +104,7 @@ func (x *textPrinter) headerFeature() {
 	x.restBytes("data")
 }
 
-// featureNames are those that String knows.
+// featureNames has the features that String knows.
 var featureNames = func() *notation {
 	n := &notation{values: make([]string, numFeatures)}
 	for _, known := range [...][2]Feature{{FeatureTracingData, FeaturePMUCaps}, {FeatureFile, FeatureInitMap}} {

@@ -231,7 +231,8 @@ func (p *LLVMProfiles) write(w io.Writer, of func(*llvmCounts) float64) error {
 	return out.Flush()
 }
 
-// wholeCount rounds a count, which no one sum has to match but that of its function.
+// wholeCount rounds a count. It need not add up with others, except to the sum of its
+// function.
 func wholeCount(v float64) uint64 {
 	if v >= math.MaxInt64 {
 		return math.MaxInt64

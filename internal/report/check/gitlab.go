@@ -30,7 +30,7 @@ type codeQualityLines struct {
 }
 
 // WriteCodeQuality writes the results that did not pass as a code quality report of
-// GitLab, which compares it with that of the target branch by fingerprint.
+// GitLab, which compares it by fingerprint with the report of the target branch.
 func WriteCodeQuality(w io.Writer, o *Document, opt Options) error {
 	list := []codeQualityIssue{}
 	for _, r := range worstFirst(o) {

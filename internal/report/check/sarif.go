@@ -15,8 +15,8 @@ import (
 // maxSARIF is the number of results that GitHub shows of a run.
 const maxSARIF = 5000
 
-// The parts of SARIF 2.1.0 that outcomes need (OASIS standard, 27 March 2020); names are
-// those of the standard.
+// The parts of SARIF 2.1.0 that outcomes need (OASIS standard, 27 March 2020), with the
+// names of the standard.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`

@@ -119,8 +119,8 @@ func named(t *testing.T, name string, weight int64, stacks ...[]string) *run.Run
 // at the end of the line.
 var flameGraphLine = regexp.MustCompile(`^(.*)\s+?(\d+(?:\.\d*)?)$`)
 
-// TestDiffFoldedNames checks that names are those of run.Folded, and that the numbers
-// are found after names that look like them.
+// TestDiffFoldedNames checks that names are as run.Folded writes them, and that numbers are
+// found after names that look like numbers.
 func TestDiffFoldedNames(t *testing.T) {
 	stacks := [][]string{
 		{"main", `a;b\c`, "tab\tnewline\n", "operator new 5"},

@@ -48,8 +48,8 @@ type markdownDiff struct {
 	c      *Document
 	opt    Options
 	events []markdownEvent
-	// shown is the number of events, tables that of events with tables, and rows
-	// that of each table.
+	// shown is how many events are shown, tables how many of them have tables, and rows
+	// how many rows each table has.
 	shown, tables, rows int
 }
 

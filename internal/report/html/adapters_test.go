@@ -261,7 +261,7 @@ func TestGain(t *testing.T) {
 	}
 }
 
-// TestApart checks that it is said why the change is not that of the means.
+// TestApart checks that it is said why the change differs from the change of the means.
 func TestApart(t *testing.T) {
 	for _, test := range []struct {
 		c    *report.Change

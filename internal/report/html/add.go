@@ -8,8 +8,8 @@ import (
 // qualityName is the card that stands last.
 const qualityName = "Data quality"
 
-// Add adds the sections of another document that d does not have. The verdict stays that
-// of d: that of the other, and what it rests on first, are said under it.
+// Add adds the sections of another document that d does not have. The verdict of d stays;
+// under it stands the verdict of the other, with the first thing that it rests on.
 func (d *Document) Add(other *Document) {
 	if s := other.Verdict.Sentence; s != "" {
 		ground := other.Verdict.Ground

@@ -9,7 +9,7 @@ import (
 	"profdiff/internal/listing"
 )
 
-// The forms of blocks that encode.go writes by columns. Those of others are types of
+// The forms of blocks that encode.go writes by columns. All other blocks have types of
 // documents.
 
 // An eventBlock is an event: functions, and frames. Functions are numbered by those of

@@ -242,7 +242,7 @@ func (e *Event) exactDigits(c *diff.Change) int {
 	return maxDigits
 }
 
-// costs are two columns of costs. Those of functions that were tested are on the first
+// costs writes two columns of costs. Costs of functions that were tested are on the first
 // screen and in other outputs, too, and look the same there.
 func costs(c *columns, e *Event, name string, n int, at func(i int) *diff.Change) {
 	for _, side := range []string{"Base", "Head"} {

@@ -210,8 +210,8 @@ func (p *Page) readBlocks(raw []rawBlock) error {
 }
 
 // readBlock checks a block, and replaces it if an older version wrote it, or no version
-// did. It returns the size of its JSON. texts is the number of those in the block of
-// names, once that was read.
+// did. It returns the size of its JSON. texts is how many texts the block of names has,
+// once that block was read.
 func (p *Page) readBlock(b *block, gz *compressor, room int, texts *int) (size int, err error) {
 	text, err := inflate(b.data, room)
 	if err != nil {

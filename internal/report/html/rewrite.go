@@ -39,8 +39,8 @@ type tally struct {
 	found bool
 	// n are elements of arrays, or bytes of marks.
 	n int
-	// low and high are the least and the greatest of integers, lowSum and highSum of the
-	// sums of those of an array up to each.
+	// low and high are the least and the greatest integer. lowSum and highSum are the
+	// least and the greatest running sum of the integers of an array.
 	low, high, lowSum, highSum int64
 	// above is by how much at most such a sum exceeds the number of elements between the
 	// first and the last that it has.

@@ -51,8 +51,8 @@ type BranchSide struct {
 	Executed, Misses *float64
 	// N executions are what the rates are made from, in so many Samples.
 	N, Samples int64
-	// Rate is the rate of misses, with its interval. Without a value, it is between Bounds,
-	// and the interval is that of the bounds.
+	// Rate is the rate of misses, and CI its interval. Where Rate is nil it is known to be
+	// between Bounds, and CI is the interval of these bounds.
 	Rate   *float64
 	Bounds *[2]float64
 	CI     *[2]float64

@@ -98,7 +98,8 @@ const CurvePoints = 26
 const worstRate = 0.5
 
 // curve is the speed-up by the rate of misses, as the prediction computes it: each miss costs
-// the same. The interval is as wide, relative to its value, as that of the prediction.
+// the same. The interval is as wide, relative to its value, as the interval of the
+// prediction.
 func curve(r *predict.Result) (points []Point) {
 	b := r.BreakEven
 	if b == nil || b.Verdict == predict.NoBranches || b.Misses == 0 {
