@@ -180,7 +180,11 @@ func newDiffCmd(std *stdio) *cobra.Command {
 		Short: "Compare two recordings",
 		Long: `Compare the recordings before a change with those after it. Each side is a file,
 or a directory whose files are its runs; --base and --head, repeatable, name more.
-One argument is a directory with both sides, before and after.`,
+One argument is a directory with both sides, before and after.
+
+As CSV, each function has a row for each event, with the names that fields have in JSON.
+Texts that begin with = + - or @ get a ' in front, so that no spreadsheet takes the name of
+a function for a formula.`,
 		Args: args(cobra.MaximumNArgs(2)),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if err := c.check(cmd, std, paths); err != nil {
@@ -205,7 +209,7 @@ One argument is a directory with both sides, before and after.`,
 	f.Float64Var(&c.minShare, "min-share", 1, "leave out parts of the tree below `PERCENT` of the total")
 	f.BoolVar(&c.lines, "lines", false, "show the source lines that changed most")
 	f.BoolVar(&c.callers, "callers", false, "show callers and callees of the functions of --focus")
-	f.StringVar(&c.format, "format", "text", "output `FORMAT`: text, json, markdown for a pull request, folded for flamegraph.pl, or pprof, the default if -o ends in .pb.gz")
+	f.StringVar(&c.format, "format", "text", "output `FORMAT`: text, json, csv, markdown for a pull request, folded for flamegraph.pl, or pprof, the default if -o ends in .pb.gz")
 	f.StringVarP(&c.output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
 }

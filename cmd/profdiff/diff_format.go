@@ -18,19 +18,17 @@ func diffFormat(cmd *cobra.Command, std *stdio, format, output string) (string, 
 	var lacks []string
 	switch format {
 	case "text":
-	case "json":
+	case "json", "csv":
 		lacks = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by", "total", "limit"}
 	case "markdown":
 		lacks = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by"}
 	case "folded", "pprof":
 		lacks = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by", "total", "limit", "focus"}
 	default:
-		return "", usagef(cmd, "--format is text, json, markdown, folded or pprof, not %q", format)
+		return "", usagef(cmd, "--format is text, json, csv, markdown, folded or pprof, not %q", format)
 	}
-	for _, flag := range lacks {
-		if cmd.Flags().Changed(flag) {
-			return "", usagef(cmd, "--%s does not go with --format %s", flag, format)
-		}
+	if err := formatLacks(cmd, format, lacks...); err != nil {
+		return "", err
 	}
 	if format == "pprof" && output == "-" && isTerminal(std.out) {
 		return "", usagef(cmd, "a pprof profile is binary: not written to a terminal")
@@ -70,12 +68,15 @@ func diffWriter(cmd *cobra.Command, std *stdio, format string, d *diff.Document,
 			}
 			return nil, usagef(cmd, "folded stacks hold one event: choose by --event: it has %s", strings.Join(names, ", "))
 		}
-	case "pprof":
+	case "csv", "pprof":
 	default:
 		return nil, nil
 	}
 	std.warnOf(d)
-	if format == "folded" {
+	switch format {
+	case "csv":
+		return func(w io.Writer) error { return diff.WriteCSV(w, d) }, nil
+	case "folded":
 		return func(w io.Writer) error { return diff.WriteFolded(w, d, 0) }, nil
 	}
 	return func(w io.Writer) error { return diff.WritePprof(w, d) }, nil

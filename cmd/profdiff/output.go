@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"profdiff/internal/input"
 )
 
@@ -50,4 +52,14 @@ func writeSpecial(name string, write func(io.Writer) error) error {
 	}
 	out := bufio.NewWriter(f)
 	return errors.Join(write(out), out.Flush(), f.Close())
+}
+
+// formatLacks refuses flags for which the format has no place.
+func formatLacks(cmd *cobra.Command, format string, flags ...string) error {
+	for _, flag := range flags {
+		if cmd.Flags().Changed(flag) {
+			return usagef(cmd, "--%s does not go with --format %s", flag, format)
+		}
+	}
+	return nil
 }

@@ -26,15 +26,19 @@ func newShowCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show INPUT... [flags]",
 		Short: "Show what costs most in one profile",
-		Long:  `Show what costs most in a recording of any format. Several inputs are added up.`,
-		Args:  args(cobra.MinimumNArgs(1)),
+		Long: `Show what costs most in a recording of any format. Several inputs are added up.
+
+As CSV, each function has a row for each event, with the names that fields have in JSON.
+Texts that begin with = + - or @ get a ' in front, so that no spreadsheet takes the name of
+a function for a formula.`,
+		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			group, err := run.ParseGroupBy(by)
 			switch {
 			case err != nil:
 				return usagef(cmd, "--by: %v", err)
-			case format != "text" && format != "json":
-				return usagef(cmd, "--format is text or json, not %q", format)
+			case format != "text" && format != "json" && format != "csv":
+				return usagef(cmd, "--format is text, json or csv, not %q", format)
 			case opt.Limit < 0:
 				return usagef(cmd, "--limit is 0 or more, not %d", opt.Limit)
 			case !(minShare >= 0 && minShare <= 100):
@@ -46,6 +50,11 @@ func newShowCmd(std *stdio) *cobra.Command {
 			case parts.EachThread && format == "text" && (tree || group != run.ByThread):
 				return usagef(cmd, "--each-thread needs --by thread or --format json")
 			}
+			if format == "csv" {
+				if err := formatLacks(cmd, format, "tree", "by", "categories", "each-thread", "exact", "limit", "min-share"); err != nil {
+					return err
+				}
+			}
 			if sets != "" {
 				if parts.Categories, err = readCategories(sets); err != nil {
 					return err
@@ -53,7 +62,7 @@ func newShowCmd(std *stdio) *cobra.Command {
 			}
 			opt.MinShare = minShare / 100
 			switch {
-			case format == "json":
+			case format != "text":
 				parts.Lists = true
 			case tree:
 				parts.Trees = true
@@ -73,6 +82,8 @@ func newShowCmd(std *stdio) *cobra.Command {
 				switch {
 				case format == "json":
 					return show.WriteJSON(w, d)
+				case format == "csv":
+					return show.WriteCSV(w, d)
 				case tree:
 					return show.WriteTree(w, d, opt)
 				}
@@ -95,7 +106,7 @@ func newShowCmd(std *stdio) *cobra.Command {
 	f.BoolVar(&opt.Exact, "exact", false, "print weights in full, and shares below 10% with three decimals")
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each event, 0 for all")
 	f.Float64Var(&minShare, "min-share", 0.5, "leave out parts of a tree below `PERCENT` of the total")
-	f.StringVar(&format, "format", "text", "output `FORMAT`: text or json")
+	f.StringVar(&format, "format", "text", "output `FORMAT`: text, json, or csv")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
 }

@@ -3,6 +3,7 @@ package diff
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"testing"
 
 	"profdiff/internal/compare"
@@ -24,6 +25,11 @@ func TestDiffJSON(t *testing.T) {
 	}
 	reporttest.Golden(t, "testdata/diff.json", b.Bytes())
 	reporttest.Validate(t, reporttest.Schema[Document](t, "diff.schema.json"), b.Bytes())
+}
+
+func TestDiffCSV(t *testing.T) {
+	d := New(comparison(t, []*run.Run{runtest.Build(t, "base", reporttest.BaseRun)}, []*run.Run{runtest.Build(t, "head", reporttest.HeadRun)}, compare.Options{Normalize: compare.None}), Parts{})
+	reporttest.Golden(t, "testdata/diff.csv", reporttest.Written(t, func(w io.Writer) error { return WriteCSV(w, d) }))
 }
 
 func TestDiffText(t *testing.T) {

@@ -1,5 +1,5 @@
 // Package diff is a comparison as it is written: one document, made once by [New], and what
-// draws it as text, JSON, Markdown, folded stacks and pprof.
+// draws it as text, JSON, CSV, Markdown, folded stacks and pprof.
 //
 //  1. New takes from a comparison what all outputs show.
 //  2. What only some of them show, as call trees, lines and stacks, are parts: New computes

@@ -1,5 +1,5 @@
 // Package show is a recording as it is shown: one document, made once by [New], and what draws
-// it as text and JSON.
+// it as text, JSON and CSV.
 package show
 
 import (

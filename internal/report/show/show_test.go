@@ -2,6 +2,7 @@ package show
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -111,6 +112,11 @@ func TestShowJSON(t *testing.T) {
 	}
 	reporttest.Golden(t, "testdata/show.json", b.Bytes())
 	reporttest.Validate(t, reporttest.Schema[Document](t, "show.schema.json"), b.Bytes())
+}
+
+func TestShowCSV(t *testing.T) {
+	d := New(runtest.Build(t, "base", reporttest.BaseRun), Parts{Lists: true})
+	reporttest.Golden(t, "testdata/show.csv", reporttest.Written(t, func(w io.Writer) error { return WriteCSV(w, d) }))
 }
 
 func TestShowText(t *testing.T) {
