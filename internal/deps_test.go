@@ -69,7 +69,7 @@ var policy = map[string][]string{
 	"record":                {"perffile", "objfile", "record/command"},
 	"record/android":        {"objfile", "record", "record/command"},
 	"record/command":        {},
-	"listing":               {"disasm", "objfile", "run", "symbolizer"},
+	"listing":               {"disasm", "run", "symbolizer"},
 	"report/html":           {"branch", "branch/annotate", "branch/diff", "listing", "report/branches", "report/check", "report/diff", "report/predict", "report/text", "run", "stats", "verdict"},
 	"report/text":           {},
 	"report/reporttest":     {"report/text"},

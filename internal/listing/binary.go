@@ -2,13 +2,12 @@ package listing
 
 import (
 	"fmt"
-	"io"
-	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"profdiff/internal/disasm"
-	"profdiff/internal/objfile"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
@@ -37,8 +36,8 @@ func Of(base, head []*run.Run, event string, functions []Function, opt Options) 
 	if len(opt.Symfs) == 0 {
 		return nil
 	}
-	finder := binaryFinder{paths: opt.Symfs, source: opt.Source, known: make(map[string]*binaryCode)}
-	defer finder.close()
+	found := binaries{files: symbolizer.NewFiles(opt.Symfs), source: opt.Source, code: make(map[*symbolizer.Object]*disasm.Code)}
+	defer found.files.Close()
 	inBase, inHead := make(map[sampledFunction]bool), make(map[sampledFunction]bool)
 	for i := range functions {
 		f := &functions[i]
@@ -48,8 +47,8 @@ func Of(base, head []*run.Run, event string, functions []Function, opt Options) 
 	baseSamples, headSamples := sampledAddresses(base, event, inBase), sampledAddresses(head, event, inHead)
 	for i := range functions {
 		f := &functions[i]
-		before := finder.code(baseSamples[sampledFunction{f.BaseName, f.BaseDSO}])
-		after := finder.code(headSamples[sampledFunction{f.Name, f.DSO}])
+		before := found.listing(baseSamples[sampledFunction{f.BaseName, f.BaseDSO}])
+		after := found.listing(headSamples[sampledFunction{f.Name, f.DSO}])
 		if f.BaseSamples > 0 && before == nil || f.HeadSamples > 0 && after == nil || before == nil && after == nil {
 			continue
 		}
@@ -58,91 +57,44 @@ func Of(base, head []*run.Run, event string, functions []Function, opt Options) 
 	return list
 }
 
-// A binaryFinder finds files with code, each once.
-type binaryFinder struct {
-	paths  []symbolizer.SearchPath
+// A binaries has the code of files.
+type binaries struct {
+	files  *symbolizer.Files
 	source *Source
-	known  map[string]*binaryCode
-	files  []io.Closer
+	code   map[*symbolizer.Object]*disasm.Code // nil for what cannot be read
 }
 
-type binaryCode struct {
-	file  *objfile.File
-	code  *disasm.Code
-	lines *objfile.LineTable // nil if there are none
-}
-
-func (b *binaryFinder) close() {
-	for _, f := range b.files {
-		f.Close()
-	}
-}
-
-func (b *binaryFinder) find(m *run.Mapping) *binaryCode {
-	key := m.File + "\x00" + m.BuildID
-	if found, ok := b.known[key]; ok {
-		return found
-	}
-	relative := strings.TrimPrefix(path.Clean("/"+strings.TrimSuffix(m.File, " (deleted)")), "/")
-	names := []string{relative, path.Base(relative)}
-	if id := m.BuildID; len(id) > 2 {
-		at := ".build-id/" + id[:2] + "/" + id[2:]
-		names = append([]string{at + "/elf", at}, names...)
-	}
-	var found *binaryCode
-	for _, p := range b.paths {
-		for _, name := range names {
-			if found == nil {
-				found = b.open(p, name, m.BuildID)
-			}
+// codeOf is the code of a file, nil if it cannot be read.
+func (b *binaries) codeOf(o *symbolizer.Object) *disasm.Code {
+	code, ok := b.code[o]
+	if !ok {
+		var err error
+		if code, err = disasm.NewWith(o.File(), disasm.Options{Symbols: o.Symbols()}); err != nil {
+			code = nil
 		}
+		b.code[o] = code
 	}
-	b.known[key] = found
-	return found
+	return code
 }
 
-// open opens a file that has the build ID, or any of the name if that is not known.
-func (b *binaryFinder) open(p symbolizer.SearchPath, name, buildID string) *binaryCode {
-	if !fs.ValidPath(name) {
-		return nil
-	}
-	f, err := p.FS.Open(name)
-	if err != nil {
-		return nil
-	}
-	at, ok := f.(io.ReaderAt)
-	info, err := f.Stat()
-	if err == nil && ok && info.Mode().IsRegular() {
-		// Build IDs of less than 20 bytes are filled up with zeros by recorders.
-		o, err := objfile.New(at, info.Size())
-		if err == nil && (buildID == "" || strings.TrimRight(o.BuildID(), "0") == strings.TrimRight(buildID, "0")) {
-			if code, err := disasm.New(o); err == nil {
-				b.files = append(b.files, f)
-				found := &binaryCode{file: o, code: code}
-				if lines, err := o.Lines(); err == nil {
-					found.lines = lines
-				}
-				return found
-			}
-		}
-	}
-	f.Close()
-	return nil
-}
-
-// code disassembles the function that the samples are in, nil if it is not known.
-func (b *binaryFinder) code(s *sampledCode) []Instruction {
+// listing disassembles the function that the samples are in, nil if it is not known.
+func (b *binaries) listing(s *sampledCode) []Instruction {
 	if s == nil || len(s.at) == 0 {
 		return nil
 	}
-	bin := b.find(&s.mapping)
-	if bin == nil {
+	// The samples are in one function, and so in one library if the file is an archive.
+	o, start, err := b.files.Find(s.mapping.File, s.mapping.BuildID, slices.Min(slices.Collect(maps.Keys(s.at))))
+	if err != nil {
+		return nil
+	}
+	code := b.codeOf(o)
+	if code == nil {
 		return nil
 	}
 	samples := make(map[uint64]int64)
 	var most uint64
 	for off, n := range s.at {
-		vaddr, ok := bin.file.VaddrOfOffset(off)
+		vaddr, ok := o.File().VaddrOfOffset(off - start)
 		if !ok {
 			return nil
 		}
@@ -151,7 +103,7 @@ func (b *binaryFinder) code(s *sampledCode) []Instruction {
 			most = vaddr
 		}
 	}
-	f, err := bin.code.FunctionAt(most)
+	f, err := code.FunctionAt(most)
 	if err != nil {
 		return nil
 	}
@@ -168,8 +120,8 @@ func (b *binaryFinder) code(s *sampledCode) []Instruction {
 				x.Text = strings.Replace(text, target, fmt.Sprintf("+%x", inst.Target-f.Start), 1)
 			}
 		}
-		if bin.lines != nil {
-			if frames := bin.lines.Frames(inst.Addr); len(frames) > 0 {
+		if lines := o.Lines(); lines != nil {
+			if frames := lines.Frames(inst.Addr); len(frames) > 0 {
 				x.File, x.Line = path.Base(frames[0].File), int64(frames[0].Line)
 				x.Source = b.source.Line(x.File, x.Line)
 			}
