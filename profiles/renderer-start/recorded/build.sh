@@ -20,4 +20,5 @@ mkdir -p "$out/before" "$out/after"
 ${CC:-gcc} -std=c11 -Wall -Wextra -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 	-static -ffile-prefix-map="$here"=/usr/src/renderer-start -Wl,--build-id=sha1 \
 	-o "$out/before/renderer-start" renderer_start.c
-cp "$out/before/renderer-start" "$out/after"
+# In the repository after/ is a link to before/, which is not to be written through.
+cp --remove-destination "$out/before/renderer-start" "$out/after"
