@@ -123,7 +123,7 @@ func TestDetectErrors(t *testing.T) {
 		{"white space", " \n\n", "has nothing but white space"},
 		{"binary", "\x01\x02\x03", "looks like binary data of an unknown format"},
 		{"text", "Hello, world!\nbye\n", `looks like text of an unknown format, which starts "Hello, world!"`},
-		{"formats", "x\n", "profdiff reads perf.data, simpleperf report-sample --protobuf, pprof, Android tombstones in protobuf, Firefox Profiler JSON, perf stat -j, callgrind.out or cachegrind.out, perf stat, simpleperf stat, simpleperf stat --csv, simpleperf report --csv, simpleperf report-sample, Android stack dumps, perf stat -x, bpftrace maps, perf script and folded stacks"},
+		{"formats", "x\n", "; profdiff reads " + PerfData + ", " + formats[1].Name + ", "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f, err := Detect(sourceOf(t, []byte(tt.data)))
@@ -131,6 +131,13 @@ func TestDetectErrors(t *testing.T) {
 				t.Errorf("got %v, %v, want %q", f, err, tt.want)
 			}
 		})
+	}
+	_, err := Detect(sourceOf(t, []byte("x\n")))
+	_, list, _ := strings.Cut(err.Error(), "profdiff reads ")
+	for i := range formats {
+		if name := formats[i].Name; !strings.Contains(", "+strings.ReplaceAll(list, " and ", ", ")+", ", ", "+name+", ") {
+			t.Errorf("%s is missing in %q", name, list)
+		}
 	}
 }
 
