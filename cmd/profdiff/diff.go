@@ -168,6 +168,7 @@ type diffCommand struct {
 	sections       htmlSections
 	cpu            string
 	format, output string
+	out            *diffOutput // of format
 	// What is shown instead of functions.
 	showTree, lines, callers bool
 	minShare                 float64
@@ -209,7 +210,7 @@ a function for a formula.`,
 	f.Float64Var(&c.minShare, "min-share", 1, "leave out parts of the tree below `PERCENT` of the total")
 	f.BoolVar(&c.lines, "lines", false, "show the source lines that changed most")
 	f.BoolVar(&c.callers, "callers", false, "show callers and callees of the functions of --focus")
-	f.StringVar(&c.format, "format", "text", "output `FORMAT`: text, json, csv, markdown for a pull request, folded for flamegraph.pl, or pprof, the default if -o ends in .pb.gz")
+	f.StringVar(&c.format, "format", "text", "output `FORMAT`: "+diffFormats(true))
 	f.StringVarP(&c.output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
 }
@@ -218,7 +219,7 @@ a function for a formula.`,
 func (c *diffCommand) check(cmd *cobra.Command, std *stdio, paths []string) error {
 	err := c.flags.sides(cmd, paths)
 	if err == nil {
-		c.format, err = diffFormat(cmd, std, c.format, c.output)
+		c.out, err = diffFormat(cmd, std, c.format, c.output)
 	}
 	switch {
 	case err != nil:
@@ -231,7 +232,7 @@ func (c *diffCommand) check(cmd *cobra.Command, std *stdio, paths []string) erro
 		return usagef(cmd, "--tree, --lines and --callers exclude each other")
 	case c.callers && c.in.focus == "":
 		return usagef(cmd, "--callers needs --focus REGEXP")
-	case c.flags.categories != "" && c.format != "json" && c.page.file == "" && run.GroupBy(c.flags.by) != run.ByCategory:
+	case c.flags.categories != "" && !c.out.groups && c.page.file == "" && run.GroupBy(c.flags.by) != run.ByCategory:
 		return usagef(cmd, "--categories needs --by category, --format json or --html FILE")
 	}
 	if err := cmp.Or(c.page.check(cmd, c.output), c.sections.check(cmd, &c.page)); err != nil {
@@ -258,7 +259,7 @@ func (c *diffCommand) options(cmd *cobra.Command) (compare.Options, error) {
 		return opt, err
 	}
 	c.opt.By = run.GroupBy(c.flags.by)
-	if c.format == "json" {
+	if c.out.groups {
 		opt.GroupBy = []run.GroupBy{run.ByCategory, run.ByThread, run.ByDSO}
 	}
 	if c.page.file != "" {
@@ -286,8 +287,7 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
 		return err
 	}
 	document := diff.New(comparison, c.parts(l))
-	formatted, err := diffWriter(cmd, std, c.format, document, c.opt)
-	if err != nil {
+	if err := c.out.check(cmd, std, document); err != nil {
 		return err
 	}
 	if c.view() {
@@ -308,8 +308,8 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
 	}
 	err = std.writeOutput(c.output, func(w io.Writer) error {
 		switch {
-		case formatted != nil:
-			return formatted(w)
+		case c.out.write != nil:
+			return c.out.write(w, document, c.opt)
 		case c.showTree:
 			return diff.WriteTree(w, document)
 		case c.lines:
@@ -329,7 +329,7 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
 
 // parts are what the outputs need.
 func (c *diffCommand) parts(l *loader) diff.Parts {
-	parts := diff.Parts{Lines: c.lines, Neighbors: c.callers, Stacks: c.format == "folded" || c.format == "pprof", Page: c.page.parts(l)}
+	parts := diff.Parts{Lines: c.lines, Neighbors: c.callers, Stacks: c.out.stacks, Page: c.page.parts(l)}
 	if c.showTree {
 		c.tree.MinShare = c.minShare / 100
 		parts.Tree = &c.tree

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,31 +10,80 @@ import (
 	"profdiff/internal/report/diff"
 )
 
+// A diffOutput is a format of a comparison.
+type diffOutput struct {
+	name, purpose string
+	lacks         []string // flags for which it has no place
+	warns         bool     // it has a place for warnings
+	groups        bool     // it has threads, files and categories
+	stacks        bool     // it is made of whole stacks
+	one           string   // what holds one event only, "" if it holds all
+	// write is nil for text, where flags choose what is shown.
+	write func(io.Writer, *diff.Document, diff.Options) error
+}
+
+// Flags that choose what a text shows, those for which only Markdown has a place besides,
+// and what chooses functions.
+var (
+	viewFlags  = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by"}
+	tableFlags = append(slices.Clip(viewFlags), "total", "limit")
+	stackFlags = append(slices.Clip(tableFlags), "focus")
+)
+
+// diffOutputs are the values of --format.
+var diffOutputs = []diffOutput{
+	{name: "text", warns: true},
+	{name: "json", lacks: tableFlags, warns: true, groups: true, write: func(w io.Writer, d *diff.Document, _ diff.Options) error {
+		return diff.WriteJSON(w, d)
+	}},
+	{name: "csv", lacks: tableFlags, write: func(w io.Writer, d *diff.Document, _ diff.Options) error {
+		return diff.WriteCSV(w, d)
+	}},
+	{name: "markdown", purpose: " for a pull request", lacks: viewFlags, warns: true, write: diff.WriteMarkdown},
+	{name: "folded", purpose: " for flamegraph.pl", lacks: stackFlags, stacks: true, one: "folded stacks hold", write: func(w io.Writer, d *diff.Document, _ diff.Options) error {
+		return diff.WriteFolded(w, d, 0)
+	}},
+	{name: "pprof", purpose: ", the default if -o ends in .pb.gz", lacks: stackFlags, stacks: true, write: func(w io.Writer, d *diff.Document, _ diff.Options) error {
+		return diff.WritePprof(w, d)
+	}},
+}
+
+// diffFormats lists the formats, or what they are for.
+func diffFormats(purpose bool) string {
+	var list []string
+	for i := range diffOutputs {
+		o := &diffOutputs[i]
+		if purpose {
+			list = append(list, o.name+o.purpose)
+		} else {
+			list = append(list, o.name)
+		}
+	}
+	last := len(list) - 1
+	if purpose {
+		return strings.Join(list[:last], ", ") + ", or " + list[last]
+	}
+	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
 // diffFormat checks --format and what goes with it. Without the flag the name of the
 // output chooses.
-func diffFormat(cmd *cobra.Command, std *stdio, format, output string) (string, error) {
+func diffFormat(cmd *cobra.Command, std *stdio, format, output string) (*diffOutput, error) {
 	if !cmd.Flags().Changed("format") && strings.HasSuffix(output, ".pb.gz") {
 		format = "pprof"
 	}
-	var lacks []string
-	switch format {
-	case "text":
-	case "json", "csv":
-		lacks = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by", "total", "limit"}
-	case "markdown":
-		lacks = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by"}
-	case "folded", "pprof":
-		lacks = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by", "total", "limit", "focus"}
-	default:
-		return "", usagef(cmd, "--format is text, json, csv, markdown, folded or pprof, not %q", format)
+	i := slices.IndexFunc(diffOutputs, func(o diffOutput) bool { return o.name == format })
+	if i < 0 {
+		return nil, usagef(cmd, "--format is %s, not %q", diffFormats(false), format)
 	}
-	if err := formatLacks(cmd, format, lacks...); err != nil {
-		return "", err
+	o := &diffOutputs[i]
+	if err := formatLacks(cmd, format, o.lacks...); err != nil {
+		return nil, err
 	}
 	if format == "pprof" && output == "-" && isTerminal(std.out) {
-		return "", usagef(cmd, "a pprof profile is binary: not written to a terminal")
+		return nil, usagef(cmd, "a pprof profile is binary: not written to a terminal")
 	}
-	return format, nil
+	return o, nil
 }
 
 // checkDiffView refuses flags that a view of a comparison would ignore.
@@ -51,35 +101,20 @@ func checkDiffView(cmd *cobra.Command, tree, view bool) error {
 	return nil
 }
 
-// diffWriter returns what writes a comparison in a format that other programs read, or
-// nil if the format is none of these. Warnings that the output has no place for go to
-// standard error.
-func diffWriter(cmd *cobra.Command, std *stdio, format string, d *diff.Document, opt diff.Options) (func(io.Writer) error, error) {
-	switch format {
-	case "json":
-		return func(w io.Writer) error { return diff.WriteJSON(w, d) }, nil
-	case "markdown":
-		return func(w io.Writer) error { return diff.WriteMarkdown(w, d, opt) }, nil
-	case "folded":
-		if len(d.Events) > 1 {
-			names := make([]string, len(d.Events))
-			for i := range names {
-				names[i] = d.Events[i].Name
-			}
-			return nil, usagef(cmd, "folded stacks hold one event: choose by --event: it has %s", strings.Join(names, ", "))
+// check refuses a comparison that the format cannot hold. Warnings that it has no place for
+// go to standard error.
+func (o *diffOutput) check(cmd *cobra.Command, std *stdio, d *diff.Document) error {
+	if o.one != "" && len(d.Events) > 1 {
+		names := make([]string, len(d.Events))
+		for i := range names {
+			names[i] = d.Events[i].Name
 		}
-	case "csv", "pprof":
-	default:
-		return nil, nil
+		return usagef(cmd, "%s one event: choose by --event: it has %s", o.one, strings.Join(names, ", "))
 	}
-	std.warnOf(d)
-	switch format {
-	case "csv":
-		return func(w io.Writer) error { return diff.WriteCSV(w, d) }, nil
-	case "folded":
-		return func(w io.Writer) error { return diff.WriteFolded(w, d, 0) }, nil
+	if !o.warns {
+		std.warnOf(d)
 	}
-	return func(w io.Writer) error { return diff.WritePprof(w, d) }, nil
+	return nil
 }
 
 // warnOf prints the warnings of a comparison whose output has no place for them, but for
