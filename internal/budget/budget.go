@@ -12,6 +12,15 @@
 // shows that their costs are distorted prove nothing.
 //
 // The file is YAML in the form of [File]; budget.schema.json has that form for editors.
+//
+//  1. [Parse] reads the file and says what is wrong in it, with the place.
+//  2. [File.Check] compares both sides by package compare and finds the functions, files and
+//     categories that each budget means.
+//  3. Each limit becomes a claim: relative or absolute, of a cost, a rate, a quantile of
+//     measured values, mispredictions or predicted cycles.
+//  4. Package verdict decides all claims of the file together.
+//  5. The worst claim decides a budget, and the worst budget decides the build. Where cost
+//     only moved to other functions, a fail becomes a warning unless the file is strict.
 package budget
 
 import (

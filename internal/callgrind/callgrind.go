@@ -7,7 +7,10 @@
 // writes a subset. Where Valgrind 3.19 writes something else than the manual says, both
 // are read: see [Jump].
 //
-// [Read] streams: it keeps nothing but the names.
+//  1. Lines with a key are headers: they say which events and positions follow.
+//  2. Lines with numbers are costs, after the file and function they belong to. Positions may
+//     be relative to the line before, names may be given once and then by number.
+//  3. Costs, calls and jumps go to the [Visitor] as they come: nothing is kept but the names.
 package callgrind
 
 import (

@@ -7,6 +7,12 @@
 // trusted: memory is in proportion to the input, and what contradicts a format is
 // a [FormatError].
 //
+//  1. A file is opened by its magic number; of an archive, the member at an offset.
+//  2. Its symbols become a [SymbolTable]: sorted by address, one of each address.
+//  3. Line tables and inlined calls are read for the addresses that are asked for: the unit
+//     is found by its ranges, and only that one is decoded.
+//  4. Lists of symbols of code without a file become tables of the same kind.
+//
 // Sources: the System V gABI (ELF), DWARF 2 to 5 (https://dwarfstd.org), the DEX
 // format (https://source.android.com/docs/core/runtime/dex-format), the xz file
 // format 1.2.1, tools/perf/Documentation/jitdump-specification.txt of Linux v6.12.

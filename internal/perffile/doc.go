@@ -8,6 +8,10 @@
 // and for simpleperf in system/extras/simpleperf/record_file_format.h and
 // record.h of AOSP. Comments on types name the struct they mirror.
 //
-// A [File] is read in one pass: [File.Records] yields the records as they stand
-// in the file, not ordered by time.
+//  1. [New] reads the header: byte order, the events with their attributes, and the features.
+//     In a pipe the same comes as records.
+//  2. [File.Records] yields the records in one pass as they stand in the file, not ordered by
+//     time; what COMPRESSED records hold comes in their place.
+//  3. Fields of a sample, and of the sample_id behind other records, are decoded by the
+//     attributes of their event.
 package perffile

@@ -12,6 +12,16 @@
 // hundred thousand distinct stacks: as profile.Sample values they cost over a
 // gigabyte, as tree nodes some tens of megabytes. [Run.WriteProfile] writes
 // the pprof form, package ingest reads it.
+//
+//  1. A [Builder] numbers functions, locations, labels and stacks, equal ones once, and adds
+//     up samples of one stack, event and labels.
+//  2. [Filter] drops samples and accounts for them: what was read is what is shown and what
+//     was dropped, by reason.
+//  3. A run is summed by function, file, thread and so on ([Run.Group]), or as a tree
+//     ([Run.Tree]). A function counts once in a stack.
+//
+// The sources are profile.proto of pprof, and Kish (Survey Sampling, 1965) for the
+// effective sample size.
 package run
 
 import (

@@ -13,6 +13,13 @@
 // machine reliably; [Estimate.Capped] says so. How often each method errs is measured by
 // simulation in acceptance_test.go, with the results in acceptance.md.
 //
+// A comparison takes these steps:
+//
+//  1. The method is chosen as above, and gives a ratio, an interval and a p-value.
+//  2. [Holm] and [BenjaminiHochberg] correct p-values for their number.
+//  3. [Estimate.SmallestDetectable] and [Estimate.RunsNeeded] say what such data could have
+//     shown, and how many runs would.
+//
 // # Samples and zeros
 //
 // A function absent from a run is a zero, which has no logarithm. Of sampled data it means

@@ -1,5 +1,15 @@
 // Package totals takes totals from perf stat and simpleperf stat, as a table of their own or
-// in place of those of samples.
+// in place of what samples add up to.
+//
+//  1. A counter is known by its name: what it counts, on which PMU, and in which modes (user,
+//     kernel).
+//  2. Misses, branches, instructions and cycles of one PMU and the same modes belong
+//     together. Of several counters of one kind, the one of retired instructions is taken.
+//  3. A counter that ran for a small part of the time was extrapolated by perf: a warning
+//     says so.
+//
+// The names come from perf-list(1), and from the PMU events of the Arm Architecture
+// Reference Manual for A-profile: 0x10, 0x21 and 0x22.
 package totals
 
 import (

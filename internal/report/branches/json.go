@@ -1,5 +1,13 @@
 // Package branches writes what recordings say of their branches, of one recording and of
 // two sides: as text, JSON, listings, pprof profiles and profiles for LLVM.
+//
+//  1. Rows come in the order of what their misses cost, and are cut off at the limit or where
+//     there are too few misses to say anything.
+//  2. What is not known is "-", or bounds; it is never zero.
+//  3. Profiles for LLVM put branches at their lines and discriminators, relative to the start
+//     of the function ("Text format" in SampleProfReader.h of LLVM).
+//
+// The JSON forms are documented by branches.schema.json and branches_diff.schema.json.
 package branches
 
 import (

@@ -1,6 +1,12 @@
 // Package check is what a check says as it is written: one document, made once by [New], and what
 // draws it as text, JSON, Markdown and the formats of CI systems. What budget says of a budget
 // file is written, too.
+//
+//  1. [New] takes from an outcome what all forms show, budgets in the order of the file.
+//  2. Forms of CI systems keep to the documents of these: JUnit's XML, SARIF 2.1.0, workflow
+//     commands of GitHub, code quality and metrics of GitLab. Each has its limits on lengths
+//     and numbers, within which a result is said in one line.
+//  3. Names from recordings are escaped as each form asks for.
 package check
 
 import (

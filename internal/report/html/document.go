@@ -6,6 +6,12 @@
 // [FromBranches] make documents, [Write] writes them. All text of a document is taken to
 // be hostile: names come from recordings. A page is a function of its blocks, which are
 // data: [Read] reads a page, so that it can be written again.
+//
+//  1. A document is made of the documents of other outputs.
+//  2. It is encoded as blocks: JSON, long lists by columns, compressed.
+//  3. The first screen is drawn here, from the blocks alone.
+//  4. The script in dist draws all else in the browser. A Content Security Policy names it by
+//     its hash, and allows nothing else (https://www.w3.org/TR/CSP3).
 package html
 
 import (

@@ -1,5 +1,11 @@
 // Package predict is a prediction as it is written: one document, made once by [New], and what
 // draws it as text and JSON. Loops are written as assembly.
+//
+//  1. [New] takes from a prediction what all outputs show: cycles of both sides, what they
+//     are made of, and the speed-up by the rate of misses.
+//  2. Writers draw it; timelines of the pipeline are in the text and on the page.
+//  3. [WriteLoops] writes loops with comments that mark regions for llvm-mca (its
+//     documentation, "Using Markers to Analyze Specific Code Blocks").
 package predict
 
 import "profdiff/internal/predict"

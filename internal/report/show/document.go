@@ -1,5 +1,8 @@
 // Package show is a recording as it is shown: one document, made once by [New], and what draws
 // it as text, JSON and CSV.
+//
+//  1. [New] sums up the run by function and by group, the heaviest first.
+//  2. Writers draw the document, up to the limit of rows.
 package show
 
 import (

@@ -1,5 +1,11 @@
 // Package text writes numbers, units, names and tables: each output says the same thing in
 // the same words.
+//
+//  1. Numbers have as many digits as are of use: four for costs, three for ratios.
+//  2. A table is as wide as its cells; a column of "-" is left out.
+//  3. Names come from recordings: what breaks a line, commands a terminal or means something
+//     in Markdown is replaced or escaped (GitHub Flavored Markdown 0.29, CommonMark 0.31).
+//  4. JSON has null for what is no number (RFC 8259, section 6).
 package text
 
 import (
