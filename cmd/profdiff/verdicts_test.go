@@ -139,12 +139,13 @@ func TestVerdictsAgree(t *testing.T) {
 			}
 			d := agreedDiff(t, p, allow...)
 			at := slices.IndexFunc(d.Events, func(e diff.Event) bool { return e.Name == "instructions:u" })
-			if at < 0 || (d.Events[at].Verdict == verdict.Improved) != (test.improved == 1) {
+			if at < 0 || (d.Events[at].Verdict == verdict.Regressed) != (test.improved == 1) {
 				t.Errorf("event %d of diff: %+v", at, d.Events)
 			}
 			if !test.allow {
 				agreedCheck(t, p, d)
 			}
+			agreedBranchBudget(t, p, test.allow, n)
 		})
 	}
 	for _, test := range []struct {
@@ -166,7 +167,7 @@ func TestVerdictsAgree(t *testing.T) {
 }
 
 // recordedAt gives runs of branch stacks the times of their recording, in seconds, and the
-// frames that make them samples too. Head has a fifth of the instructions.
+// frames that make them samples too. Base has a fifth of the instructions.
 func recordedAt(t *testing.T, base, head []int) twoSides {
 	t.Helper()
 	dir := scriptFiles(t, "branches_diff")
@@ -179,7 +180,7 @@ func recordedAt(t *testing.T, base, head []int) twoSides {
 		for i, at := range side.times {
 			name := filepath.Join(side.dir, fmt.Sprintf("%d.script", i+1))
 			text := sample.ReplaceAllString(readText(t, name), fmt.Sprintf("$1 %d${2}$3           400100 main+0x10 (/bin/app) ", at))
-			if side.dir == p.head {
+			if side.dir == p.base {
 				text = regexp.MustCompile(`(?m)^.*[1-46-9]: \d+ instructions:u:.*\n`).ReplaceAllString(text, "")
 			}
 			if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
@@ -389,6 +390,32 @@ func agreedBranches(t *testing.T, p twoSides, flags ...string) (n map[verdict.Ve
 		t.Errorf("the page does not have %q", summary)
 	}
 	return n
+}
+
+// agreedBranchBudget compares what check says of a limit on misses, as text and on its page,
+// with how many branches have each verdict.
+func agreedBranchBudget(t *testing.T, p twoSides, anyOrder bool, n map[verdict.Verdict]int) {
+	t.Helper()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	require := ""
+	if anyOrder {
+		require = ", require: {order: any}"
+	}
+	budget := "version: 1\ndefaults: {normalize: none" + require + "}\ndiscover: {level: off}\nbudgets:\n  - {id: misses, match: {function: \"*\"}, branch_cost: misses, limit: {fail: +5%}}\n"
+	if err := os.WriteFile(file("budget.yaml"), []byte(budget), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	runCommand(t, []int{0, 1, 4}, "check", p.base, p.head, "--budget", file("budget.yaml"), "--html", file("page.html"), "--out", "json="+file("check.json"))
+	var c check.Document
+	readJSON(t, file("check.json"), &c)
+	if v := verdict.Verdict(c.Budgets[0].Verdict); (v == verdict.Inconclusive) != (n[verdict.Improved] == 0) || v == verdict.Fail {
+		t.Errorf("check says %s of misses, branches %v", v, n)
+	}
+	improved := regexp.MustCompile(`Of the branches \d improved`).MatchString(readText(t, file("page.html")))
+	if improved != (n[verdict.Improved] > 0) {
+		t.Errorf("a branch is improved on the page of check: %t, by branches: %v", improved, n)
+	}
 }
 
 // agreedOrder compares the order of recording that commands and formats name.

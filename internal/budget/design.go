@@ -9,7 +9,6 @@ import (
 
 	"profdiff/internal/compare"
 	"profdiff/internal/run"
-	"profdiff/internal/verdict"
 )
 
 // facts lists what may not differ between the recordings of the two sides.
@@ -51,7 +50,7 @@ func (k *check) blocked(e *compare.Event, name string) string {
 			return fmt.Sprintf("the sides were sampled differently: base %s, head %s", strings.Join(a, ", "), strings.Join(b, ", "))
 		}
 	}
-	if k.in.Stored == nil && k.comparison.Order == verdict.Blocked && len(k.in.Base) > 1 && len(k.in.Head) > 1 && require.Order != "any" {
+	if k.in.Stored == nil && require.Order != "any" && k.comparison.Order.Forbids(len(k.in.Base), len(k.in.Head)) {
 		return fmt.Sprintf("blocked order: all runs of one side were recorded first (base %s, head %s), so that drift of the machine looks like a change; record them in turns (ABBA)",
 			span(k.in.Base), span(k.in.Head))
 	}
