@@ -35,7 +35,10 @@ var policy = map[string][]string{
 	"callgrind":             {"input"},
 	"perfstat":              {"input"},
 	"perfscript":            {"input"},
-	"ingest":                {"callgrind", "input", "objfile", "perffile", "perfscript", "perfsession", "perfstat", "retrace", "run", "symbolizer"},
+	"ingest":                {"callgrind", "ingest/pprof", "ingest/reading", "input", "objfile", "perffile", "perfscript", "perfsession", "perfstat", "retrace", "run", "symbolizer"},
+	"ingest/pprof":          {"ingest/reading", "input", "run"},
+	"ingest/reading":        {"input", "objfile", "retrace", "run", "symbolizer"},
+	"ingest/ingesttest":     {"ingest/reading", "input", "run"},
 	"branch":                {"perfstat", "stats", "symbolizer", "verdict"},
 	"branch/branchtest":     {"branch", "llvm", "objfile", "symbolizer"},
 	"branch/code":           {"align", "branch", "disasm", "llvm", "objfile", "perfsession", "symbolizer"},
@@ -100,12 +103,13 @@ var libraries = map[string][]string{
 	"github.com/goccy/go-yaml":           {"predict", "record", "yaml"},
 	"go.yaml.in/yaml/v3":                 {},
 	"golang.org/x/arch/x86/x86asm":       {"disasm"},
-	"os/exec":                            {"branch/branchtest", "llvm", "record/command"},
+	"os/exec":                            {"branch/branchtest", "ingest/ingesttest", "llvm", "record/command"},
 }
 
 // openers are files that open what is no input of a user, each for a reason. All else that
 // a user names, package input opens.
 var openers = map[string]string{
+	"ingest/ingesttest/ingesttest.go": "recordings of tests",
 	"objfile/elf.go":                  "object files, which debug information names",
 	"llvm/cpu.go":                     "what the kernel says of the CPU",
 	"llvm/objdump.go":                 "object files",

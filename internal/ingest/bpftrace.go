@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/perfscript"
 	"profdiff/internal/run"
@@ -38,12 +39,12 @@ import (
 // A value is taken for a number of samples, stats() for a number and a sum; what count(),
 // sum() and avg() print looks the same. Maps without stacks, histograms and negative
 // values are left out, with a warning.
-func readBpftrace(src *input.Source, opt *Options) (*run.Run, error) {
+func readBpftrace(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	r := bpftrace{
 		b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), maps: make(map[string]*bpfMap),
 		ids: make(map[string]uint32), locations: make(map[bpfFrame]uint32), seed: maphash.MakeSeed(),
 	}
-	r.files = newFileTable(r.b)
+	r.files = reading.NewFiles(r.b)
 	r.b.Run().Recording.Format, r.b.Run().Recording.Tool = "bpftrace", "bpftrace"
 	var s bpfScanner
 	for {
@@ -75,9 +76,9 @@ const bpfLostStack = "ERROR: failed to look up stack id"
 
 type bpftrace struct {
 	b     *run.Builder
-	opt   *Options
+	opt   *reading.Options
 	lines *input.Lines
-	files fileTable
+	files reading.Files
 	maps  map[string]*bpfMap
 	list  []*bpfMap // in the order of the input
 	last  *bpfMap
@@ -300,18 +301,18 @@ func (r *bpftrace) location(f bpfFrame) uint32 {
 	if frame, ok := perfscript.ParseFrame([]byte(text)); ok && strings.IndexByte(text, '+') != 0 {
 		symbol, file, addr = string(frame.Symbol), string(frame.DSO), frame.Addr
 	}
-	if !isKnownFile(file) && f.kernel {
+	if !reading.IsFile(file) && f.kernel {
 		file = "[kernel.kallsyms]"
 	}
 	symbol = cutDecimalOffset(symbol)
-	mapping := r.files.mapping(file)
+	mapping := r.files.Mapping(file)
 	fn := run.Function{Name: symbol}
-	_, offset, unknown := unknownSymbol(symbol)
+	_, offset, unknown := reading.UnknownSymbol(symbol)
 	if unknown {
 		addr = max(addr, offset)
-		fn = unknownFunction(file, addr, r.opt)
+		fn = reading.UnknownFunction(file, addr, r.opt)
 	}
-	r.files.named(mapping, !unknown, false, false)
+	r.files.Named(mapping, !unknown, false, false)
 	l := r.b.Location(mapping, addr, run.Line{Function: r.b.Function(fn)})
 	r.locations[f] = l
 	return l

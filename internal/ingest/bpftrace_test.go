@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -116,7 +118,7 @@ func TestBpftrace(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := mustRead(t, readBpftrace, []byte(tt.text), &Options{})
+			r := ingesttest.Read(t, readBpftrace, []byte(tt.text), &reading.Options{})
 			got := make(map[string]map[string]run.FoldedSum)
 			for i := range r.Events {
 				got[r.Events[i].Name] = r.Folded(i)
@@ -124,7 +126,7 @@ func TestBpftrace(t *testing.T) {
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("stacks (-want +got):\n%s", d)
 			}
-			if got := strings.Join(readerWarnings(r), "\n"); !strings.Contains(got, tt.warning) || tt.warning == "" && got != "" {
+			if got := strings.Join(ingesttest.ReaderWarnings(r), "\n"); !strings.Contains(got, tt.warning) || tt.warning == "" && got != "" {
 				t.Errorf("warnings %q, want %q", got, tt.warning)
 			}
 			if f := detected([]byte(tt.text)); f != Bpftrace {
@@ -137,7 +139,7 @@ func TestBpftrace(t *testing.T) {
 // TestBpftracePlaces checks files, addresses and names of threads.
 func TestBpftracePlaces(t *testing.T) {
 	text := bpftraceOf("@[profile:hz:99, \n\tffffffff816b96c8 ksys_read+40\n, \n\t7feb4c6b42ad read+13 (/usr/lib/libc.so.6)\n, 12, cat 1]: 3", "@x[a, b, \n    f+1\n]: 1")
-	r := mustRead(t, readBpftrace, []byte(text), &Options{UnknownOffset: true})
+	r := ingesttest.Read(t, readBpftrace, []byte(text), &reading.Options{UnknownOffset: true})
 	type place struct {
 		name, file string
 		kind       run.MappingKind
@@ -176,7 +178,7 @@ func TestBpftraceErrors(t *testing.T) {
 		{"no part", "@s[one\ntwo]: 3\n", `line 1: "one" is no part of a key of @s`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readBpftrace(sourceOf(t, []byte(tt.text)), &Options{})
+			r, err := readBpftrace(ingesttest.Source(t, []byte(tt.text)), &reading.Options{})
 			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -195,7 +197,7 @@ func TestBpftraceRefused(t *testing.T) {
 		{"mail", "@alice: see\n@bob[1]: no\n", "but none has a stack in its key"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := Detect(sourceOf(t, []byte(tt.text)))
+			_, err := Detect(ingesttest.Source(t, []byte(tt.text)))
 			switch {
 			case tt.want == "" && err != nil:
 				t.Error(err)
@@ -217,7 +219,7 @@ func TestBpftraceRecordings(t *testing.T) {
 		"maps.txt":               {"@cpu", "@s", "@us"},
 	} {
 		t.Run(file, func(t *testing.T) {
-			data := readFile(t, filepath.Join("testdata", "bpftrace", file))
+			data := ingesttest.ReadFile(t, filepath.Join("testdata", "bpftrace", file))
 			sums := make(map[string]int64)
 			name := ""
 			for line := range strings.Lines(string(data)) {
@@ -232,7 +234,7 @@ func TestBpftraceRecordings(t *testing.T) {
 					sums[name] += n
 				}
 			}
-			r := mustRead(t, readBpftrace, data, &Options{})
+			r := ingesttest.Read(t, readBpftrace, data, &reading.Options{})
 			if f := detected(data); f != Bpftrace {
 				t.Errorf("is taken for %q", f)
 			}
@@ -271,7 +273,7 @@ func FuzzBpftrace(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		fuzzReader(t, readBpftrace, data, &Options{UnknownOffset: true})
+		ingesttest.Fuzz(t, readBpftrace, data, &reading.Options{UnknownOffset: true})
 		if e := recogniseBpftrace(input.Head(data)); e.Known > e.Seen || e.Known < 0 || e.Known == math.MaxInt {
 			t.Errorf("%d of %d lines", e.Known, e.Seen)
 		}

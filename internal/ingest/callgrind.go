@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"profdiff/internal/callgrind"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -18,10 +19,10 @@ import (
 // of one frame with its costs; calls and jumps are left out. Recursion levels
 // (f'2) of a function are joined. What is counted is no sample and has no noise of
 // sampling: samples and Σw² are zero.
-func readCallgrind(src *input.Source, opt *Options) (*run.Run, error) {
+func readCallgrind(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	b := run.NewBuilder(src.Name)
 	c := callgrindReader{
-		b: b, opt: opt, files: newFileTable(b), mappings: make(map[string]uint32),
+		b: b, opt: opt, files: reading.NewFiles(b), mappings: make(map[string]uint32),
 		functions: make(map[callgrindPlace]uint32),
 	}
 	calls := false
@@ -54,8 +55,8 @@ func readCallgrind(src *input.Source, opt *Options) (*run.Run, error) {
 // A callgrindReader adds costs to a Run.
 type callgrindReader struct {
 	b         *run.Builder
-	opt       *Options
-	files     fileTable
+	opt       *reading.Options
+	files     reading.Files
 	mappings  map[string]uint32
 	functions map[callgrindPlace]uint32
 
@@ -86,7 +87,7 @@ func (c *callgrindReader) cost(cost *callgrind.Cost) error {
 	}
 	function := c.function
 	if c.opt.UnknownOffset && cost.Address != 0 && isCallgrindUnknown(cost.Function.Name) {
-		function = c.b.Function(unknownFunction(knownName(cost.Function.Object), cost.Address, c.opt))
+		function = c.b.Function(reading.UnknownFunction(knownName(cost.Function.Object), cost.Address, c.opt))
 	}
 	stack := run.StackID(0)
 	for i, v := range cost.Costs {
@@ -99,7 +100,7 @@ func (c *callgrindReader) cost(cost *callgrind.Cost) error {
 			return fmt.Errorf("%d %s exceeds 2^63 nanoseconds", v, c.part.Events[i])
 		}
 		if stack == 0 {
-			c.files.named(c.mapping, true, cost.Line != 0, false)
+			c.files.Named(c.mapping, true, cost.Line != 0, false)
 			stack = c.b.Stack(0, c.b.Location(c.mapping, cost.Address, run.Line{Function: function, Line: cost.Line}))
 		}
 		c.b.AddSum(c.events[i], stack, c.labels, 0, v*c.units[i], 0)
@@ -150,7 +151,7 @@ func (c *callgrindReader) enter(place callgrindPlace) {
 	object := place.function.Object
 	m, ok := c.mappings[object]
 	if !ok {
-		m = c.files.mapping(input.Text([]byte(knownName(object))))
+		m = c.files.Mapping(input.Text([]byte(knownName(object))))
 		c.mappings[object] = m
 	}
 	c.mapping = m
@@ -166,7 +167,7 @@ func (c *callgrindReader) enter(place callgrindPlace) {
 func callgrindFunction(place callgrindPlace) run.Function {
 	name := input.Text([]byte(place.function.Name))
 	if isCallgrindUnknown(name) {
-		f := unknownFunction(input.Text([]byte(knownName(place.function.Object))), 0, &Options{})
+		f := reading.UnknownFunction(input.Text([]byte(knownName(place.function.Object))), 0, &reading.Options{})
 		f.File = input.Text([]byte(knownName(place.file)))
 		return f
 	}
@@ -180,7 +181,7 @@ func callgrindFunction(place callgrindPlace) run.Function {
 // isCallgrindUnknown reports whether a function has no name, only perhaps the address
 // where it is entered.
 func isCallgrindUnknown(name string) bool {
-	_, addr, ok := unknownSymbol(name)
+	_, addr, ok := reading.UnknownSymbol(name)
 	return name == "" || name == "???" || ok && addr != 0 && strings.HasPrefix(name, "0x")
 }
 

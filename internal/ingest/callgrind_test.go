@@ -15,6 +15,8 @@ import (
 	"github.com/google/pprof/profile"
 
 	"profdiff/internal/callgrind"
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/run"
 )
 
@@ -62,7 +64,7 @@ totals: 123 5 2
 `
 
 func TestReadCallgrind(t *testing.T) {
-	r := mustRead(t, readCallgrind, []byte(callgrindFile), &Options{})
+	r := ingesttest.Read(t, readCallgrind, []byte(callgrindFile), &reading.Options{})
 	var events []string
 	for _, e := range r.Events {
 		events = append(events, fmt.Sprintf("%s %s %d samples=%d sq=%v", e.Name, e.Unit, e.Weight, e.Samples, e.WeightSq))
@@ -76,7 +78,7 @@ func TestReadCallgrind(t *testing.T) {
 		"[unknown]":   {Weight: 5},
 		"[libfoo.so]": {Weight: 7},
 	}
-	if diff := cmp.Diff(want, sums(t, r, "Ir")); diff != "" {
+	if diff := cmp.Diff(want, ingesttest.Sums(t, r, "Ir")); diff != "" {
 		t.Errorf("costs differ (-want +got):\n%s", diff)
 	}
 	files := make(map[string]int64)
@@ -112,11 +114,11 @@ func TestReadCallgrind(t *testing.T) {
 }
 
 func TestReadCallgrindOptions(t *testing.T) {
-	r := mustRead(t, readCallgrind, []byte(callgrindFile), &Options{UnknownOffset: true, PID: true})
+	r := ingesttest.Read(t, readCallgrind, []byte(callgrindFile), &reading.Options{UnknownOffset: true, PID: true})
 	want := map[string]run.FoldedSum{
 		"fibonacci": {Weight: 111}, "[unknown]": {Weight: 5}, "libfoo.so[+2080]": {Weight: 6}, "libfoo.so[+3000]": {Weight: 1},
 	}
-	if diff := cmp.Diff(want, sums(t, r, "Ir")); diff != "" {
+	if diff := cmp.Diff(want, ingesttest.Sums(t, r, "Ir")); diff != "" {
 		t.Errorf("costs differ (-want +got):\n%s", diff)
 	}
 	if pid := r.Labels[r.Samples[0].Labels].PID; pid != 7 {
@@ -127,7 +129,7 @@ func TestReadCallgrindOptions(t *testing.T) {
 func TestReadCallgrindParts(t *testing.T) {
 	const file = "version: 1\ncreator: callgrind-3.19.0\ncmd: p\npart: 1\nthread: 1\nevents: Ir\nfl=f\nfn=g\n1 5\ntotals: 5\n" +
 		"part: 1\nthread: 2\nevents: Dr Ir\nfl=f\nfn=g\n1 2 6\ntotals: 2 6\n"
-	r := mustRead(t, readCallgrind, []byte(file), &Options{})
+	r := ingesttest.Read(t, readCallgrind, []byte(file), &reading.Options{})
 	threads := make(map[string][]int64)
 	for _, row := range r.Group(run.ByEachThread) {
 		for _, s := range row.Self {
@@ -142,12 +144,12 @@ func TestReadCallgrindParts(t *testing.T) {
 func TestReadCallgrindErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name, in, want string
-		opt            Options
+		opt            reading.Options
 		warn           string
 	}{
 		{name: "cut off", in: callgrindFile[:strings.Index(callgrindFile, "totals")], want: "line 40: ends without the sum of costs, which callgrind writes last"},
 		{
-			name: "cut off, allowed", in: callgrindFile[:strings.Index(callgrindFile, "totals")], opt: Options{AllowTruncated: true},
+			name: "cut off, allowed", in: callgrindFile[:strings.Index(callgrindFile, "totals")], opt: reading.Options{AllowTruncated: true},
 			warn: "line 40: ends without the sum of costs, which callgrind writes last",
 		},
 		{name: "cut off cachegrind", in: "cmd: p\nevents: Ir\nfn=g\n1 1\n", want: "line 4: ends without the sum of costs, which cachegrind writes last"},
@@ -170,7 +172,7 @@ func TestReadCallgrindErrors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkRun(t, r)
+			ingesttest.CheckRun(t, r)
 			if warnings := strings.Join(r.Warnings, "\n"); !strings.Contains(warnings, tt.warn) {
 				t.Errorf("warnings are %q, want %q", warnings, tt.warn)
 			}
@@ -208,12 +210,12 @@ func TestCallgrindCases(t *testing.T) {
 	}
 	for _, path := range paths {
 		t.Run(filepath.Base(filepath.Dir(filepath.Dir(path)))+"/"+filepath.Base(path), func(t *testing.T) {
-			data := readFile(t, path)
+			data := ingesttest.ReadFile(t, path)
 			file, err := callgrind.Read(bytes.NewReader(data), callgrind.Visitor{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := mustRead(t, readCallgrind, data, &Options{})
+			r := ingesttest.Read(t, readCallgrind, data, &reading.Options{})
 			part := file.Parts[0]
 			for i, name := range part.Events {
 				if at, ok := r.EventIndex(name); !ok || r.Events[at].Weight != part.Totals[i] {
@@ -258,7 +260,7 @@ func checkPprof(t *testing.T, r *run.Run) {
 		got[string(m[2])] = v
 	}
 	want := make(map[string]int64)
-	for name, s := range sums(t, r, "Ir") {
+	for name, s := range ingesttest.Sums(t, r, "Ir") {
 		want[name] = s.Weight
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -270,13 +272,13 @@ func FuzzReadCallgrind(f *testing.F) {
 	f.Add([]byte(callgrindFile))
 	f.Add([]byte("desc: I1 cache: 1 B\ncmd: p\nevents: Ir Dr\nfl=f\nfn=g\n1 2 3\nsummary: 2 3\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, opt := range []Options{{}, {AllowTruncated: true, UnknownOffset: true, PID: true}} {
-			r, err := readCallgrind(sourceOf(t, data), &opt)
+		for _, opt := range []reading.Options{{}, {AllowTruncated: true, UnknownOffset: true, PID: true}} {
+			r, err := readCallgrind(ingesttest.Source(t, data), &opt)
 			if (err == nil) != (r != nil) {
 				t.Fatalf("got run %v and error %v", r, err)
 			}
 			if err == nil {
-				checkRun(t, r)
+				ingesttest.CheckRun(t, r)
 			}
 		}
 	})
@@ -295,7 +297,7 @@ func BenchmarkReadCallgrind(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readBytes("benchmark", []byte(data), &Options{}); err != nil {
+		if _, err := readBytes("benchmark", []byte(data), &reading.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/perfstat"
 	"profdiff/internal/run"
@@ -9,7 +10,7 @@ import (
 // counters is a format of perf stat or simpleperf stat as one that is read into a run,
 // which has no samples.
 func counters(f perfstat.Format) Format {
-	read := func(src *input.Source, _ *Options) (*run.Run, error) {
+	read := func(src *input.Source, _ *reading.Options) (*run.Run, error) {
 		s, err := f.Read(src)
 		if err != nil {
 			return nil, err

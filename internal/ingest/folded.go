@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -27,7 +28,7 @@ const foldedCounts = 10_000_000
 //
 // The format does not tell what weights are. They are taken as sample counts, unless
 // there is a column of them; Σw² is then the least that is possible.
-func readFolded(src *input.Source, opt *Options) (*run.Run, error) {
+func readFolded(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	if err := refuseDifference(src.Head); err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func readFolded(src *input.Source, opt *Options) (*run.Run, error) {
 	f.b.Run().Recording.Format = "folded"
 	f.event = f.b.Event(run.Event{Name: "samples", Unit: "count", WeightSqLowerBound: true})
 	f.kinds = make(map[run.MappingKind]uint32)
-	f.files = newFileTable(f.b)
+	f.files = reading.NewFiles(f.b)
 	for {
 		line, ok := f.lines.Next()
 		if !ok {
@@ -51,13 +52,13 @@ func readFolded(src *input.Source, opt *Options) (*run.Run, error) {
 
 type folded struct {
 	b     *run.Builder
-	opt   *Options
+	opt   *reading.Options
 	lines *input.Lines
 	event uint32
 	// frames holds the location of each text of a frame and those inlined into it.
 	frames  map[string]uint32
 	kinds   map[run.MappingKind]uint32 // mapping of frames that are annotated only
-	files   fileTable
+	files   reading.Files
 	rounded int64
 	counted bool // there is a column of sample counts
 	total   float64
@@ -199,14 +200,14 @@ func (f *folded) location(frames []byte) uint32 {
 		end := frameEnd(rest)
 		name := unescapeFrame(rest[:end])
 		name, kind := cutAnnotation(name)
-		file, offset, unknown := unknownSymbol(name)
+		file, offset, unknown := reading.UnknownSymbol(name)
 		var fn run.Function
 		switch {
 		case unknown && file == "" && kind == run.KernelMapping:
-			fn = unknownFunction("[kernel.kallsyms]", 0, f.opt)
+			fn = reading.UnknownFunction("[kernel.kallsyms]", 0, f.opt)
 		case unknown:
-			fn = unknownFunction(file, offset, f.opt)
-			mapping, addr = f.files.mapping(file), offset
+			fn = reading.UnknownFunction(file, offset, f.opt)
+			mapping, addr = f.files.Mapping(file), offset
 		case isBracketed(name):
 			fn = run.Function{Name: name, SystemName: name, Unknown: true}
 		default:
@@ -223,7 +224,7 @@ func (f *folded) location(frames []byte) uint32 {
 		rest = rest[end+1:]
 	}
 	slices.Reverse(lines)
-	f.files.named(mapping, known, false, len(lines) > 1)
+	f.files.Named(mapping, known, false, len(lines) > 1)
 	return f.b.Location(mapping, addr, lines...)
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -43,11 +45,11 @@ func TestFolded(t *testing.T) {
 		{"numbers in names", "thread 1;f 2\nmain 1\n", map[string]run.FoldedSum{"thread 1;f": one(2), "main": one(1)}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := mustRead(t, readFolded, []byte(tt.text), &Options{})
+			r := ingesttest.Read(t, readFolded, []byte(tt.text), &reading.Options{})
 			if d := cmp.Diff(tt.want, r.Folded(0)); d != "" {
 				t.Errorf("stacks (-want +got):\n%s", d)
 			}
-			if got := strings.Join(readerWarnings(r), "\n"); !strings.Contains(got, tt.warning) || tt.warning == "" && got != "" {
+			if got := strings.Join(ingesttest.ReaderWarnings(r), "\n"); !strings.Contains(got, tt.warning) || tt.warning == "" && got != "" {
 				t.Errorf("warnings %q, want %q", got, tt.warning)
 			}
 			if f := detected([]byte(tt.text)); f != Folded {
@@ -59,7 +61,7 @@ func TestFolded(t *testing.T) {
 
 // TestFoldedKinds checks what annotations tell of the code.
 func TestFoldedKinds(t *testing.T) {
-	r := mustRead(t, readFolded, []byte("main;in_[i];write_[k];java_[j];lib.so[+1f] 2\n"), &Options{UnknownOffset: true})
+	r := ingesttest.Read(t, readFolded, []byte("main;in_[i];write_[k];java_[j];lib.so[+1f] 2\n"), &reading.Options{UnknownOffset: true})
 	type frame struct {
 		names   string
 		file    string
@@ -102,7 +104,7 @@ func TestFoldedErrors(t *testing.T) {
 		{"long line", "a 1\n" + strings.Repeat("x", input.MaxLine+1) + " 1\n", "line 2: is longer than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readFolded(sourceOf(t, []byte(tt.text)), &Options{})
+			r, err := readFolded(ingesttest.Source(t, []byte(tt.text)), &reading.Options{})
 			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -112,12 +114,12 @@ func TestFoldedErrors(t *testing.T) {
 
 // TestFoldedSimpleperf reads what simpleperf's stackcollapse.py makes of a recording.
 func TestFoldedSimpleperf(t *testing.T) {
-	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(recording(t, "simpleperf/perf_with_jit_symbol.foldedstack")), "*.foldedstack*"))
+	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(ingesttest.Recording(t, "simpleperf/perf_with_jit_symbol.foldedstack")), "*.foldedstack*"))
 	if len(paths) != 5 {
 		t.Fatalf("files %q", paths)
 	}
 	for _, path := range paths {
-		r := mustRead(t, readFolded, readFile(t, path), &Options{})
+		r := ingesttest.Read(t, readFolded, ingesttest.ReadFile(t, path), &reading.Options{})
 		if got, want := r.Events[0].Weight, int64(19227293); got != want {
 			t.Errorf("%s: weight %d, want %d", filepath.Base(path), got, want)
 		}
@@ -132,7 +134,7 @@ func TestFoldedSimpleperf(t *testing.T) {
 // TestFoldedRoundTrip checks that folded stacks read back as they were written.
 func TestFoldedRoundTrip(t *testing.T) {
 	in := "[libc.so];a\\;b;c\\\\d;e\\tf;x y 3\nmain 4\n"
-	r := mustRead(t, readFolded, []byte(in), &Options{})
+	r := ingesttest.Read(t, readFolded, []byte(in), &reading.Options{})
 	var out bytes.Buffer
 	if err := r.WriteFolded(&out, 0, false); err != nil {
 		t.Fatal(err)
@@ -150,8 +152,8 @@ func FuzzFolded(f *testing.F) {
 		if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 			return // gzip is undone before
 		}
-		fuzzReader(t, readFolded, data, &Options{})
-		r, err := readFolded(sourceOf(t, data), &Options{})
+		ingesttest.Fuzz(t, readFolded, data, &reading.Options{})
+		r, err := readFolded(ingesttest.Source(t, data), &reading.Options{})
 		if err != nil || r.Events[0].Weight == math.MaxInt64 {
 			return
 		}
@@ -164,7 +166,7 @@ func FuzzFolded(f *testing.F) {
 		if bytes.HasPrefix(out.Bytes(), []byte("\x1f\x8b")) || bytes.HasPrefix(out.Bytes(), []byte("#")) || bytes.Contains(out.Bytes(), []byte("\n#")) {
 			return
 		}
-		again, err := readFolded(sourceOf(t, out.Bytes()), &Options{})
+		again, err := readFolded(ingesttest.Source(t, out.Bytes()), &reading.Options{})
 		if err != nil {
 			if strings.Contains(err.Error(), "difffolded") {
 				return
@@ -180,7 +182,7 @@ func FuzzFolded(f *testing.F) {
 // BenchmarkFolded reads folded stacks of 20 MB.
 func BenchmarkFolded(b *testing.B) {
 	var text bytes.Buffer
-	stacks := benchmarkStacks()
+	stacks := ingesttest.Stacks()
 	for i := 0; text.Len() < 20<<20; i++ {
 		s := stacks[i%len(stacks)]
 		for j := len(s) - 1; j >= 0; j-- {
@@ -191,7 +193,7 @@ func BenchmarkFolded(b *testing.B) {
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readFolded(sourceOf(b, text.Bytes()), &Options{}); err != nil {
+		if _, err := readFolded(ingesttest.Source(b, text.Bytes()), &reading.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

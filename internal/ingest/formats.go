@@ -10,6 +10,8 @@ package ingest
 
 import (
 	"profdiff/internal/callgrind"
+	"profdiff/internal/ingest/pprof"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfscript"
@@ -17,11 +19,11 @@ import (
 	"profdiff/internal/run"
 )
 
-// A reader reads an input of one format.
-type reader = func(*input.Source, *Options) (*run.Run, error)
-
 // A Format is a kind of input.
-type Format = input.Format[reader]
+type Format = input.Format[reading.Reader]
+
+// Options say how an input is read.
+type Options = reading.Options
 
 // The names of formats.
 const (
@@ -42,10 +44,10 @@ const (
 // formats has all formats that are read. Of those that recognise an input the first one
 // reads it: what has a magic number comes first, what is told by the form of its lines
 // last.
-var formats = input.Table[reader]{
+var formats = input.Table[reading.Reader]{
 	{Name: PerfData, Recognise: is(func(head input.Head) bool { return perffile.IsPerfData(head) }), Read: readPerfDataSource},
 	{Name: ReportSample, Recognise: is(isReportSample), Read: readReportSample},
-	{Name: Pprof, Recognise: is(isPprof), Read: readPprof},
+	{Name: Pprof, Recognise: pprof.Recognise, Read: pprof.Read},
 	{Name: Tombstone, Recognise: is(isTombstoneProto), Read: readTombstoneProto},
 	{Name: Gecko, Text: true, Recognise: is(isGecko), Read: readGecko},
 	counters(perfstat.JSON),
@@ -71,7 +73,7 @@ func is(of func(input.Head) bool) func(input.Head) input.Evidence {
 func Detect(src *input.Source) (*Format, error) { return formats.Detect(src.Head) }
 
 // Read reads a recording of any supported format, told by its content.
-func Read(src *input.Source, opt *Options) (*run.Run, error) {
+func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	f, err := Detect(src)
 	if err != nil {
 		return nil, err

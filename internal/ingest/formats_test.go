@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
+	"profdiff/internal/run/runtest"
 )
 
 func TestSniffRecordings(t *testing.T) {
@@ -18,7 +21,7 @@ func TestSniffRecordings(t *testing.T) {
 		"simpleperf/*.foldedstack*": Folded, "oracles/*.folded.tsv": Folded,
 		"simpleperf/elf": "", "simpleperf/*.cpp": "", "simpleperf/proguard_mapping.txt": "",
 	} {
-		paths, _ := filepath.Glob(filepath.Join(recording(t, ""), pattern))
+		paths, _ := filepath.Glob(filepath.Join(ingesttest.Recording(t, ""), pattern))
 		if len(paths) == 0 {
 			t.Errorf("there is no %s", pattern)
 		}
@@ -66,7 +69,7 @@ func TestReadRecordings(t *testing.T) {
 				return nil
 			}
 			defer src.Close()
-			if _, err := Read(src, &Options{AllowTruncated: true}); err != nil {
+			if _, err := Read(src, &reading.Options{AllowTruncated: true}); err != nil {
 				t.Errorf("%s: %v", path, err)
 			}
 			read++
@@ -81,23 +84,29 @@ func TestReadRecordings(t *testing.T) {
 	}
 }
 
+// Inputs of formats whose packages test all the rest.
+const (
+	emptyReport  = "SIMPLEPERF\x01\x00\x00\x00\x00\x00"
+	geckoRows    = `{"libs": [], "meta": {"categories": [], "version": 24}, "threads": []}`
+	geckoColumns = `{"meta": {"version": 30, "preprocessedProfileVersion": 50}, "libs": [], "threads": []}`
+)
+
 func TestSniff(t *testing.T) {
-	p := encode(t, testProfile())
+	p := ingesttest.Profile(t, runtest.Build(t, "r", "cpu t main;f 1\n"))
 	for _, tt := range []struct {
 		name string
 		head []byte
 		want string
 	}{
 		{"pprof", p, Pprof},
-		{"pprof without sample types", p[len(p)-3:], ""},
-		{"report", newReport().end(), ReportSample},
+		{"report", []byte(emptyReport), ReportSample},
 		{"gecko", []byte(geckoRows), Gecko},
-		{"processed", []byte(processed), Gecko},
+		{"processed", []byte(geckoColumns), Gecko},
 		{"gecko in a line", []byte(`{"counters": [` + strings.Repeat("1,", input.HeadSize)), Gecko},
 		{"long folded line", []byte("a;b;" + strings.Repeat("c;", input.HeadSize)), Folded},
 		{"report-sample", []byte("meta_info:\n  trace_offcpu: false\n"), ReportSampleText},
 	} {
-		src := sourceOf(t, tt.head)
+		src := ingesttest.Source(t, tt.head)
 		if got := detected(src.Head); got != tt.want {
 			t.Errorf("%s is taken for %q, want %q", tt.name, got, tt.want)
 		}
@@ -126,13 +135,13 @@ func TestDetectErrors(t *testing.T) {
 		{"formats", "x\n", "; profdiff reads " + PerfData + ", " + formats[1].Name + ", "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := Detect(sourceOf(t, []byte(tt.data)))
+			f, err := Detect(ingesttest.Source(t, []byte(tt.data)))
 			if err == nil || f != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, %v, want %q", f, err, tt.want)
 			}
 		})
 	}
-	_, err := Detect(sourceOf(t, []byte("x\n")))
+	_, err := Detect(ingesttest.Source(t, []byte("x\n")))
 	_, list, _ := strings.Cut(err.Error(), "profdiff reads ")
 	for i := range formats {
 		if name := formats[i].Name; !strings.Contains(", "+strings.ReplaceAll(list, " and ", ", ")+", ", ", "+name+", ") {
@@ -143,13 +152,12 @@ func TestDetectErrors(t *testing.T) {
 
 func FuzzSniff(f *testing.F) {
 	for _, s := range []string{
-		"\x7fELF", "main;f 1\n", "sh 1 1.5: 2 c:\n\t12 f (x)\n", geckoRows, processed, "0.96,msec,cpu-clock,961945,100.00,0.009,CPUs utilized\n",
+		"\x7fELF", "cpu t main;f 1\n", "sh 1 1.5: 2 c:\n\t12 f (x)\n", geckoRows, geckoColumns, emptyReport, "0.96,msec,cpu-clock,961945,100.00,0.009,CPUs utilized\n",
 		"Performance counter statistics,\n", "Event: x (type 0, config 0)\n\nOverhead,Symbol\n", "{\"counter-value\" : \"1\"}", "meta_info:\n", "\ufeff# x\n<html>",
 	} {
 		f.Add([]byte(s))
 	}
-	f.Add(encode(f, testProfile()))
-	f.Add(newReport().end())
+	f.Add(ingesttest.Profile(f, runtest.Build(f, "r", "cpu t main;f 1\n")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		src, err := input.New("fuzz", bytes.NewReader(data))
 		if err != nil {
@@ -164,7 +172,7 @@ func FuzzSniff(f *testing.F) {
 		}
 		// What is taken for a format can be refused by its reader, but not more.
 		if err == nil {
-			if r, err := format.Read(src, &Options{}); (r == nil) == (err == nil) {
+			if r, err := format.Read(src, &reading.Options{}); (r == nil) == (err == nil) {
 				t.Errorf("run %v and error %v", r, err)
 			}
 		}

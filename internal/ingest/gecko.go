@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -23,9 +24,9 @@ import (
 //
 // Samples weigh what their weight column says. The Gecko format has none, and does
 // not tell events apart: every sample weighs 1 there.
-func readGecko(src *input.Source, opt *Options) (*run.Run, error) {
+func readGecko(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	g := gecko{b: run.NewBuilder(src.Name), opt: opt, first: math.Inf(1), last: math.Inf(-1)}
-	g.files = newFileTable(g.b)
+	g.files = reading.NewFiles(g.b)
 	g.in.dec = json.NewDecoder(skipBOM(src.Reader))
 	p := g.profile(0)
 	if g.in.err == nil {
@@ -55,9 +56,9 @@ func skipBOM(r *bufio.Reader) io.Reader {
 
 type gecko struct {
 	b       *run.Builder
-	opt     *Options
+	opt     *reading.Options
 	in      jsonReader
-	files   fileTable
+	files   reading.Files
 	threads int
 
 	unweighted int64

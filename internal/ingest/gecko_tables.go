@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/run"
 )
 
@@ -209,7 +210,7 @@ func positive(column []float64, row int) int64 {
 
 func (n *geckoNames) add(f run.Function, file, buildID string, addr uint64, line run.Line) uint32 {
 	b := n.g.b
-	dso, offset, unknown := unknownSymbol(f.Name)
+	dso, offset, unknown := reading.UnknownSymbol(f.Name)
 	if file == "" {
 		file = dso
 	}
@@ -217,10 +218,10 @@ func (n *geckoNames) add(f run.Function, file, buildID string, addr uint64, line
 		addr = offset
 	}
 	if unknown {
-		f = unknownFunction(file, addr, n.g.opt)
+		f = reading.UnknownFunction(file, addr, n.g.opt)
 	}
-	mapping := n.g.files.mapping(file)
-	n.g.files.named(mapping, !unknown, f.File != "" && line.Line > 0, false)
+	mapping := n.g.files.Mapping(file)
+	n.g.files.Named(mapping, !unknown, f.File != "" && line.Line > 0, false)
 	if mapping != 0 && buildID != "" {
 		b.Run().Mappings[mapping].BuildID = buildID
 	}

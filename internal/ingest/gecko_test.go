@@ -8,12 +8,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/pprof"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/run"
 )
 
-// geckoRows is a profile as gecko_profile_generator.py writes it: rows, with keys in
+// ofRows is a profile as gecko_profile_generator.py writes it: rows, with keys in
 // order of name, so that rows come before their schema and samples before stacks.
-const geckoRows = `{"libs": [], "meta": {"abi": "aarch64", "categories": [{"color": "yellow", "name": "User", "subcategories": ["Other"]}],
+const ofRows = `{"libs": [], "meta": {"abi": "aarch64", "categories": [{"color": "yellow", "name": "User", "subcategories": ["Other"]}],
  "device": "Google:Pixel 2:walleye", "product": "/data/local/tmp/simpleperf record -g", "startTime": 1512941771000, "platform": {"not": ["text"]}, "version": [24]},
  "pausedRanges": [], "processes": [], "threads": [
  {"frameTable": {"data": [[0, false, 0, null, null, null, null, 0, 0], [1, false, 0, null, {"a": [1, {"b": 2}]}, null, null, 0, 0], [2, false, 0, null, null, 12, 3, 0, 0]],
@@ -47,12 +50,12 @@ const processed = `{
 }`
 
 func TestGeckoRows(t *testing.T) {
-	r := mustRead(t, readGecko, []byte(geckoRows), &Options{PID: true, TID: true})
+	r := ingesttest.Read(t, readGecko, []byte(ofRows), &reading.Options{PID: true, TID: true})
 	if d := cmp.Diff(map[string]run.FoldedSum{
 		"__libc_init;f(int (*)(int))":           {Weight: 2, Count: 2},
 		"__libc_init;f(int (*)(int));[libx.so]": {Weight: 1, Count: 1},
 		"":                                      {Weight: 1, Count: 1},
-	}, sums(t, r, "samples")); d != "" {
+	}, ingesttest.Sums(t, r, "samples")); d != "" {
 		t.Errorf("stacks (-want +got):\n%s", d)
 	}
 	if d := cmp.Diff(run.Recording{
@@ -67,18 +70,18 @@ func TestGeckoRows(t *testing.T) {
 	if m := r.Mappings[2]; m.File != "/data/app/base.apk!/lib/libx.so" || m.Kind != run.NativeMapping || m.Limit != math.MaxUint64 {
 		t.Errorf("mapping %+v", m)
 	}
-	if len(readerWarnings(r)) != 1 || !strings.Contains(readerWarnings(r)[0], "4 samples have no weight") {
+	if len(ingesttest.ReaderWarnings(r)) != 1 || !strings.Contains(ingesttest.ReaderWarnings(r)[0], "4 samples have no weight") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 }
 
 func TestGeckoProcessed(t *testing.T) {
-	r := mustRead(t, readGecko, []byte(processed), &Options{TID: true})
+	r := ingesttest.Read(t, readGecko, []byte(processed), &reading.Options{TID: true})
 	if d := cmp.Diff(map[string]run.FoldedSum{
 		"":                 {Weight: 1, Count: 1},
 		"main;[app];inner": {Weight: 7, Count: 7},
 		"x":                {Weight: 2, Count: 2},
-	}, sums(t, r, "samples")); d != "" {
+	}, ingesttest.Sums(t, r, "samples")); d != "" {
 		t.Errorf("stacks (-want +got):\n%s", d)
 	}
 	if d := cmp.Diff(run.Recording{
@@ -105,14 +108,14 @@ func TestGeckoProcessed(t *testing.T) {
 
 func TestGeckoVariants(t *testing.T) {
 	// A table in each thread, and a profile per process.
-	old := `{"meta": {"version": 5}, "libs": [], "threads": [], "processes": [` + strings.Replace(geckoRows, `"libs": [], `, "", 1) + `]}`
-	if r := mustRead(t, readGecko, []byte(old), &Options{}); r.Accounting.In != 4 {
+	old := `{"meta": {"version": 5}, "libs": [], "threads": [], "processes": [` + strings.Replace(ofRows, `"libs": [], `, "", 1) + `]}`
+	if r := ingesttest.Read(t, readGecko, []byte(old), &reading.Options{}); r.Accounting.In != 4 {
 		t.Errorf("of a process: %s", &r.Accounting)
 	}
 	// Libraries in each thread, and a byte order mark.
 	old = strings.Replace(processed, ` "libs": [{"name": "app", "path": "/bin/app", "codeId": "510D0A5C", "debugName": "app"}],`, "", 1)
 	old = "\ufeff" + strings.Replace(old, `{"name": "GeckoMain",`, `{"libs": [{"name": "app"}], "name": "GeckoMain",`, 1)
-	if r := mustRead(t, readGecko, []byte(old), &Options{}); r.Mappings[1].File != "app" {
+	if r := ingesttest.Read(t, readGecko, []byte(old), &reading.Options{}); r.Mappings[1].File != "app" {
 		t.Errorf("mappings %+v", r.Mappings)
 	}
 	// Weights in other units.
@@ -129,7 +132,7 @@ func TestGeckoVariants(t *testing.T) {
 			"[1, 2, 0, 5]", tt.weights, 1)
 		text = text[:strings.Index(text, `,
   {"name": "pool"`)] + text[strings.Index(text, "\n ],\n \"shared\""):]
-		r := mustRead(t, readGecko, []byte(text), &Options{})
+		r := ingesttest.Read(t, readGecko, []byte(text), &reading.Options{})
 		e := r.Events[0]
 		if e.Name != tt.event || e.Unit != tt.unit || e.Weight != tt.weight || e.Samples != tt.count || r.Accounting.TotalDropped() != tt.dropped {
 			t.Errorf("%s %s: event %+v, %s", tt.weightType, tt.weights, e, &r.Accounting)
@@ -165,12 +168,12 @@ func TestGeckoErrors(t *testing.T) {
 		{"library", replace(`"lib": [0]`, `"lib": [1]`), "resourceTable: lib: row 0 refers to row 1"},
 		{"weight", replace("[1, 2, 0, 5]", "[9e18, 9e18, 1, 1]"), "samples: weights sum to more than 2^63"},
 		{"weight type", replace(`"weightType": "samples", "threadCPU`, `"weightType": "love", "threadCPU`), `samples: unknown weight type "love"`},
-		{"string", strings.Replace(geckoRows, "[2, false, 0", "[5, false, 0", 1), "frameTable: location: row 2 refers to no string"},
+		{"string", strings.Replace(ofRows, "[2, false, 0", "[5, false, 0", 1), "frameTable: location: row 2 refers to no string"},
 		{"processes", strings.Repeat(`{"processes": [`, 9) + strings.Repeat("]}", 9), "processes nest deeper than 4"},
 		{"rows", `{"threads": [{"samples": {"data": [` + strings.Repeat("[],", 1<<20) + "[1,2,3,4,5]]}}]}", "rows have too uneven lengths"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readGecko(sourceOf(t, []byte(tt.text)), &Options{})
+			r, err := readGecko(ingesttest.Source(t, []byte(tt.text)), &reading.Options{})
 			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -179,10 +182,15 @@ func TestGeckoErrors(t *testing.T) {
 }
 
 func FuzzGecko(f *testing.F) {
-	f.Add([]byte(geckoRows))
+	f.Add([]byte(ofRows))
 	f.Add([]byte(processed))
 	f.Add([]byte(`{"threads": [{"name": "a", "samples": {"schema": {"stack": 0}, "data": [[0], [], [null]]}, "stackTable": {"data": [[null, 0]], "schema": {"prefix": 0, "frame": 1}}, "frameTable": {"data": [[0]], "schema": {"location": 0}}, "stringTable": ["f"]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		fuzzReader(t, readGecko, data, &Options{PID: true, TID: true, UnknownOffset: true})
+		ingesttest.Fuzz(t, readGecko, data, &reading.Options{PID: true, TID: true, UnknownOffset: true})
 	})
+}
+
+// TestGeckoRoundTrip checks that a profile in pprof's format reads back the same.
+func TestGeckoRoundTrip(t *testing.T) {
+	ingesttest.CheckRoundTrip(t, ingesttest.Read(t, readGecko, []byte(processed), &reading.Options{TID: true}), pprof.Read)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"profdiff/internal/perffile"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/run"
 )
 
@@ -22,7 +22,7 @@ type tick struct {
 	time   uint64 // nanoseconds
 	tid    int32
 	kind   tickKind
-	thread uint32 // of the sample, see tally
+	thread uint32 // of the sample, see reading.Tally
 	stack  run.StackID
 }
 
@@ -38,7 +38,7 @@ const (
 // leaves the CPU, at least 1 ns, as ReportLib::ProcessSampleRecord in
 // simpleperf/report_lib_interface.cpp has it. It returns the number of threads that
 // did not come back.
-func (o *offCPU) derive(t *tally, off uint32) (blocked int) {
+func (o *offCPU) derive(t *reading.Tally, off uint32) (blocked int) {
 	slices.SortStableFunc(o.ticks, func(a, b tick) int {
 		return cmp.Or(cmp.Compare(a.tid, b.tid), cmp.Compare(a.time, b.time))
 	})
@@ -52,18 +52,9 @@ func (o *offCPU) derive(t *tally, off uint32) (blocked int) {
 			continue
 		}
 		ns := int64(min(o.ticks[i+1].time-from.time, 1<<62))
-		t.add(off, from.stack, from.thread, max(ns, 1))
+		t.Add(off, from.stack, from.thread, max(ns, 1))
 	}
 	return blocked
-}
-
-// switchEvent is what is sampled when a thread leaves the CPU.
-const switchEvent = "sched:sched_switch"
-
-// countsSwitches reports whether an event samples each PERF_COUNT_SW_CONTEXT_SWITCHES,
-// which the kernel counts where a thread leaves the CPU (linux/perf_event.h).
-func countsSwitches(a *perffile.Attr) bool {
-	return a.Type == perffile.TypeSoftware && a.Config == 3 && a.FixedPeriod() == 1
 }
 
 // blockedWarning tells of time off the CPU that is not counted.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
@@ -18,7 +19,7 @@ import (
 // and hands the samples over in batches, another interns their stacks; their
 // addresses are named afterwards, each once.
 type perfData struct {
-	opt     *Options
+	opt     *reading.Options
 	file    *perffile.File
 	session *perfsession.Session
 	z       *symbolizer.Symbolizer
@@ -54,7 +55,7 @@ type perfData struct {
 	paths [][]run.StackID
 }
 
-func readPerfData(name string, f *perffile.File, opt *Options) (*run.Run, error) {
+func readPerfData(name string, f *perffile.File, opt *reading.Options) (*run.Run, error) {
 	p := &perfData{
 		opt: opt, file: f, session: perfsession.New(f), b: run.NewBuilder(name),
 		segments:   make([]segment, 1),
@@ -124,7 +125,7 @@ func (p *perfData) leavesCPU(event int) bool {
 		timed = timed || a.Flags.Has(perffile.FlagContextSwitch)
 	}
 	a := &p.file.Attrs[event]
-	return timed && (countsSwitches(a) || !counted && a.Name == switchEvent && a.FixedPeriod() == 1)
+	return timed && (countsSwitches(a) || !counted && a.Name == reading.SwitchEvent && a.FixedPeriod() == 1)
 }
 
 const noEvent = 1<<32 - 1
@@ -266,7 +267,7 @@ func (p *perfData) kernelDSO() *perfsession.DSO {
 // readPerfDataSource reads perf.data from a file, or, if it comes in the format of
 // perf record -o -, from a stream. Other streams are copied to where they can be
 // read at random.
-func readPerfDataSource(src *input.Source, opt *Options) (*run.Run, error) {
+func readPerfDataSource(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	options := perffile.Options{AllowTruncated: opt.AllowTruncated}
 	if src.IsStream() && perffile.IsPipe(src.Head) {
 		f, err := perffile.NewPipe(src.Reader, options)
@@ -284,4 +285,10 @@ func readPerfDataSource(src *input.Source, opt *Options) (*run.Run, error) {
 		return nil, err
 	}
 	return readPerfData(src.Name, f, opt)
+}
+
+// countsSwitches reports whether an event samples each PERF_COUNT_SW_CONTEXT_SWITCHES,
+// which the kernel counts where a thread leaves the CPU (linux/perf_event.h).
+func countsSwitches(a *perffile.Attr) bool {
+	return a.Type == perffile.TypeSoftware && a.Config == 3 && a.FixedPeriod() == 1
 }

@@ -11,20 +11,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/perffile/perffiletest"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
 
 // readFixture reads the recording that a text describes.
-func readFixture(t testing.TB, text string, opt *Options) *run.Run {
+func readFixture(t testing.TB, text string, opt *reading.Options) *run.Run {
 	t.Helper()
 	data := perffiletest.Fixture(t, text)
 	r, err := readBytes("fixture", []byte(data), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkRun(t, r)
+	ingesttest.CheckRun(t, r)
 	return r
 }
 
@@ -75,7 +77,7 @@ func TestPerfData(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		text string
-		opt  Options
+		opt  reading.Options
 		want []string
 		// Of the accounting.
 		in, dropped int64
@@ -100,7 +102,7 @@ SAMPLE misc=USER ip=0x400040 pid=10 tid=10 time=12 cpu=0 period=5 ips=[PERF_CONT
 			text: "header\n" + clockAttr + mapped + `
 SAMPLE misc=USER ip=0x400010 pid=10 tid=10 time=10 cpu=0 period=5 ips=[PERF_CONTEXT_USER,0x400010,0x7f0021,0x900000]
 `,
-			opt:  Options{UnknownOffset: true},
+			opt:  reading.Options{UnknownOffset: true},
 			want: []string{"cpu-clock app/app unknown[+900000];libx.so[+21];app[+1010] 1 5"},
 			in:   1,
 		},
@@ -113,7 +115,7 @@ COMM pid=10 tid=11 comm="worker" sample_id={pid=10,tid=11,time=11,cpu=0}
 SAMPLE misc=USER ip=0x400010 pid=10 tid=11 time=12 cpu=1 period=1 ips=[]
 SAMPLE misc=KERNEL ip=0xffffffff81000020 pid=10 tid=10 time=13 cpu=1 period=1 ips=[]
 `,
-			opt: Options{PID: true, TID: true, CPU: true, Mode: true},
+			opt: reading.Options{PID: true, TID: true, CPU: true, Mode: true},
 			want: []string{
 				"cpu-clock app/app,pid=10,tid=10,cpu=1,Host Kernel [kernel.kallsyms] 1 1",
 				"cpu-clock app/app,pid=10,tid=11,cpu=0,Host User [app] 1 1",
@@ -133,7 +135,7 @@ SAMPLE misc=USER ip=0x400010 pid=20 tid=20 time=10 cpu=0 period=1 ips=[PERF_CONT
 SAMPLE misc=USER ip=0x400020 pid=10 tid=10 time=11 cpu=0 period=1 ips=[PERF_CONTEXT_USER,0x400020,0x400101,0x400201]
 SAMPLE misc=USER ip=0x400201 pid=20 tid=20 time=11 cpu=0 period=1 ips=[PERF_CONTEXT_USER,0x400201]
 `,
-			opt: Options{UnknownOffset: true},
+			opt: reading.Options{UnknownOffset: true},
 			want: []string{
 				"cpu-clock app/app app[+1201];app[+1101];app[+1010] 1 1",
 				"cpu-clock app/app app[+1201];app[+1101];app[+1020] 1 1",
@@ -296,7 +298,7 @@ feature EVENT_DESC events=[{attr={type=software,config=0,size=128},name="cpu-clo
 			if a.In != test.in || a.TotalDropped() != test.dropped || !a.Balanced() {
 				t.Errorf("accounting is %s", a)
 			}
-			if diff := cmp.Diff(test.warnings, readerWarnings(r)); diff != "" {
+			if diff := cmp.Diff(test.warnings, ingesttest.ReaderWarnings(r)); diff != "" {
 				t.Errorf("warnings: %s", diff)
 			}
 		})
@@ -354,7 +356,7 @@ SAMPLE misc=USER ip=0x400010 pid=10 tid=10 time=30 cpu=0 period=1 ips=[PERF_CONT
 SAMPLE misc=USER ip=0x800004 pid=10 tid=10 time=31 cpu=0 period=1 ips=[PERF_CONTEXT_USER,0x800004]
 SAMPLE misc=USER ip=0x800020 pid=10 tid=10 time=32 cpu=0 period=1 ips=[PERF_CONTEXT_USER,0x800020]
 `
-	opt := Options{Symfs: []symbolizer.SearchPath{{Name: "root", FS: fstest.MapFS{"tmp/jit-10.dump": {Data: dump}}}}}
+	opt := reading.Options{Symfs: []symbolizer.SearchPath{{Name: "root", FS: fstest.MapFS{"tmp/jit-10.dump": {Data: dump}}}}}
 	want := []string{
 		"cpu-clock app/app [anon] 1 1",
 		"cpu-clock app/app [app];[anon];[app] 1 1",
@@ -378,11 +380,11 @@ SAMPLE misc=USER ip=0x400011 pid=10 tid=10 time=11 id=8 period=6
 	const attr = `type=software config=%d size=128 sample_period=1000 sample_type=IP|TID|TIME|ID|PERIOD flags=sample_id_all`
 	file := readFixture(t, "header\n"+
 		"attr "+fmt.Sprintf(attr, 0)+" ids=[7]\n"+
-		"attr "+fmt.Sprintf(attr, 1)+" ids=[8]\n"+records, &Options{})
+		"attr "+fmt.Sprintf(attr, 1)+" ids=[8]\n"+records, &reading.Options{})
 	inRecord := strings.NewReplacer(" ", ",")
 	pipe := readFixture(t, "header pipe\n"+
 		"HEADER_ATTR attr={"+inRecord.Replace(fmt.Sprintf(attr, 0))+"} ids=[7]\n"+
-		"HEADER_ATTR attr={"+inRecord.Replace(fmt.Sprintf(attr, 1))+"} ids=[8]\n"+records, &Options{})
+		"HEADER_ATTR attr={"+inRecord.Replace(fmt.Sprintf(attr, 1))+"} ids=[8]\n"+records, &reading.Options{})
 	want := []string{"cpu-clock app/app [app] 1 5", "task-clock app/app [app] 1 6"}
 	if diff := cmp.Diff(want, rows(file)); diff != "" {
 		t.Error(diff)
@@ -412,7 +414,7 @@ func TestPerfDataAllocations(t *testing.T) {
 		// As many records of other types in both.
 		data := generated(t, perffiletest.Spec{Samples: samples, CPUs: 4, RoundSamples: samples / 40})
 		n[i] = testing.AllocsPerRun(2, func() {
-			if _, err := readBytes("generated", []byte(data), &Options{}); err != nil {
+			if _, err := readBytes("generated", []byte(data), &reading.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -432,7 +434,7 @@ func BenchmarkPerfData(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readBytes("generated", []byte(data), &Options{}); err != nil {
+		if _, err := readBytes("generated", []byte(data), &reading.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -472,11 +474,11 @@ meta key="trace_offcpu" value="true"
 		f.Add(perffiletest.Fixture(f, text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, opt := range []*Options{
+		for _, opt := range []*reading.Options{
 			{AllowTruncated: true},
 			{PID: true, TID: true, CPU: true, Mode: true, ShowARTFrames: true, UnknownOffset: true},
 		} {
-			fuzzReader(t, readPerfDataSource, data, opt)
+			ingesttest.Fuzz(t, readPerfDataSource, data, opt)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/perfscript"
 	"profdiff/internal/run"
@@ -24,7 +25,7 @@ import (
 // by form: those that are missing are missing in all lines. A single number before
 // the time is a thread. Must match process_event in tools/perf/builtin-script.c and
 // sample__fprintf_callchain in tools/perf/util/evsel_fprintf.c of Linux.
-func readPerfScript(src *input.Source, opt *Options) (*run.Run, error) {
+func readPerfScript(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	s := newPerfScript(src, opt)
 	for {
 		line, ok := s.lines.Next()
@@ -41,10 +42,10 @@ func readPerfScript(src *input.Source, opt *Options) (*run.Run, error) {
 
 type perfScript struct {
 	b     *run.Builder
-	opt   *Options
+	opt   *reading.Options
 	lines *input.Lines
-	files fileTable
-	tally *tally
+	files reading.Files
+	tally *reading.Tally
 	facts scriptFacts
 	// events and comms intern what lines say.
 	events map[string]uint32
@@ -71,7 +72,7 @@ type perfScript struct {
 // scriptSample is the sample that is being read.
 type scriptSample struct {
 	open   bool
-	thread thread
+	thread reading.Thread
 	event  uint32
 	// weight is the period, or -1 if there is none.
 	weight int64
@@ -85,12 +86,12 @@ type scriptSample struct {
 	skip   bool // other fields follow until the sample ends
 }
 
-func newPerfScript(src *input.Source, opt *Options) *perfScript {
+func newPerfScript(src *input.Source, opt *reading.Options) *perfScript {
 	s := &perfScript{
-		b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), tally: newTally(),
+		b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), tally: reading.NewTally(),
 		events: make(map[string]uint32), comms: make(map[string]string), frames: make(map[string]uint32),
 	}
-	s.files = newFileTable(s.b)
+	s.files = reading.NewFiles(s.b)
 	return s
 }
 
@@ -204,11 +205,11 @@ func (s *perfScript) begin(h *perfscript.Header) {
 	sm := &s.sample
 	*sm = scriptSample{
 		open: true, event: event, weight: -1,
-		thread: thread{comm: comm, pid: h.PID, tid: h.TID, cpu: -1},
+		thread: reading.Thread{Comm: comm, PID: h.PID, TID: h.TID, CPU: -1},
 		stack:  sm.stack[:0], frame: sm.frame[:0],
 	}
 	if s.opt.CPU {
-		sm.thread.cpu = h.CPU
+		sm.thread.CPU = h.CPU
 	}
 	if h.HasPeriod {
 		sm.weight = h.Period
@@ -292,15 +293,11 @@ func (s *perfScript) endFrame() {
 		loc = s.location(sm.frame)
 		s.frames[string(sm.frame)] = loc
 	}
-	if loc != noLocation {
+	if loc != reading.NoLocation {
 		sm.stack = append(sm.stack, loc)
 	}
 	sm.frame, sm.closed = sm.frame[:0], false
 }
-
-// noLocation stands for a frame that is none: below what can be an address, without
-// symbol and file, where unwinding went wrong.
-const noLocation = math.MaxUint32
 
 // location makes the location of a frame from its lines.
 func (s *perfScript) location(lines []byte) uint32 {
@@ -314,17 +311,17 @@ func (s *perfScript) location(lines []byte) uint32 {
 		if f, ok := perfscript.ParseFrame(line); ok && (len(out) == 0 || line[0] != ' ') {
 			addr, last = f.Addr, f
 			symbol, dso := input.Text(f.Symbol), input.Text(f.DSO)
-			file, offset, unknown := unknownSymbol(symbol)
+			file, offset, unknown := reading.UnknownSymbol(symbol)
 			if dso == "" {
 				dso = file
 			}
 			if file == "" || offset == 0 {
 				offset = f.Addr
 			}
-			mapping = s.files.mapping(dso)
+			mapping = s.files.Mapping(dso)
 			fn := run.Function{Name: symbol}
 			if unknown {
-				fn = unknownFunction(dso, offset, s.opt)
+				fn = reading.UnknownFunction(dso, offset, s.opt)
 			}
 			known = known || !unknown
 			out = append(out, run.Line{Function: s.b.Function(fn)})
@@ -344,9 +341,9 @@ func (s *perfScript) location(lines []byte) uint32 {
 		sources = true
 	}
 	if len(out) == 1 && addr < 2 && !known && mapping == 0 && !last.Inlined {
-		return noLocation
+		return reading.NoLocation
 	}
-	s.files.named(mapping, known, sources, len(out) > 1)
+	s.files.Named(mapping, known, sources, len(out) > 1)
 	return s.b.Location(mapping, addr, out...)
 }
 
@@ -375,7 +372,7 @@ func (s *perfScript) end() {
 	for i := len(sm.stack) - 1; i >= 0; i-- {
 		stack = s.b.Stack(stack, sm.stack[i])
 	}
-	s.tally.add(sm.event, stack, s.tally.thread(sm.thread), weight)
+	s.tally.Add(sm.event, stack, s.tally.Thread(sm.thread), weight)
 	s.samples++
 }
 
@@ -414,27 +411,27 @@ func (s *perfScript) finish() (*run.Run, error) {
 // report_sample.py prints as periods of switches how long threads were off the CPU.
 func (s *perfScript) flush() {
 	r := s.b.Run()
-	off, ok := s.events[switchEvent]
+	off, ok := s.events[reading.SwitchEvent]
 	if !r.Recording.TraceOffCPU || !ok {
 		if r.Recording.TraceOffCPU && s.samples > 0 {
 			r.Warnings = append(r.Warnings, "time on and off the CPU may be mixed in one event: make the text with --trace-offcpu on-off-cpu")
 		}
-		s.tally.flush(s.b, s.opt, nil)
+		s.tally.Flush(s.b, s.opt, nil)
 		return
 	}
 	r.Events[off].Unit = "nanoseconds"
 	offCPU := s.b.Event(run.Event{Name: "off-cpu", Derived: true})
-	s.tally.copyEvent(off, offCPU)
+	s.tally.CopyEvent(off, offCPU)
 	for i := range r.Events {
 		if event := uint32(i); event != off && run.EventUnit(r.Events[i].Name) == "nanoseconds" && !r.Events[i].Derived {
-			s.tally.copyEvent(event, s.b.Event(run.Event{Name: "on-cpu", Derived: true}))
+			s.tally.CopyEvent(event, s.b.Event(run.Event{Name: "on-cpu", Derived: true}))
 			break
 		}
 	}
-	s.tally.flush(s.b, s.opt, func(event uint32, th thread) (uint32, thread) {
-		th.state = "on-cpu"
+	s.tally.Flush(s.b, s.opt, func(event uint32, th reading.Thread) (uint32, reading.Thread) {
+		th.State = "on-cpu"
 		if event == off || event == offCPU {
-			th.state = "off-cpu"
+			th.State = "off-cpu"
 		}
 		return event, th
 	})

@@ -12,17 +12,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
 func TestPerfScriptFile(t *testing.T) {
-	data := readFile(t, recording(t, "simpleperf/perf_display_bitmaps.perf-script"))
-	r := mustRead(t, readPerfScript, data, &Options{})
-	if d := diffSums(sums(t, r, "cpu-clock"), oracle(t, "oracles/perf_display_bitmaps.data.cpu-clock.folded.tsv")); d != "" {
+	data := ingesttest.ReadFile(t, ingesttest.Recording(t, "simpleperf/perf_display_bitmaps.perf-script"))
+	r := ingesttest.Read(t, readPerfScript, data, &reading.Options{})
+	if d := ingesttest.DiffSums(ingesttest.Sums(t, r, "cpu-clock"), ingesttest.Oracle(t, "oracles/perf_display_bitmaps.data.cpu-clock.folded.tsv")); d != "" {
 		t.Error(d)
 	}
-	if r.Accounting.In != 525 || r.Events[0].Weight != 131250000 || len(readerWarnings(r)) > 0 {
+	if r.Accounting.In != 525 || r.Events[0].Weight != 131250000 || len(ingesttest.ReaderWarnings(r)) > 0 {
 		t.Errorf("%s, weight %d, warnings %q", &r.Accounting, r.Events[0].Weight, r.Warnings)
 	}
 }
@@ -53,12 +55,12 @@ func TestPerfScriptRecordings(t *testing.T) {
 		"linux/perf.data.armv7-3.4", "linux/perf.data.i686-3.4", "linux/perf.data.piped.hw_and_sw-3.4",
 		"linux/perf.data.weight_struct", "linux/single-event-multi-process.perf.data",
 	} {
-		path := recording(t, file)
+		path := ingesttest.Recording(t, file)
 		name := "quipper_" + filepath.Base(file)
 		if strings.HasPrefix(filepath.Base(file), "single") {
 			name = "pdc_" + filepath.Base(file)
 		}
-		want := summary(t, name)
+		want := ingesttest.Summary(t, name)
 		for _, args := range fields {
 			t.Run(filepath.Base(file)+" "+strings.Join(args, " "), func(t *testing.T) {
 				t.Parallel()
@@ -66,7 +68,7 @@ func TestPerfScriptRecordings(t *testing.T) {
 				if err != nil {
 					t.Skipf("perf script does not print these fields of this recording: %v", err)
 				}
-				r := mustRead(t, readPerfScript, out, &Options{})
+				r := ingesttest.Read(t, readPerfScript, out, &reading.Options{})
 				got := make(map[string]run.FoldedSum)
 				for _, e := range r.Events {
 					got[e.Name] = run.FoldedSum{Weight: e.Weight, Count: e.Samples}
@@ -74,7 +76,7 @@ func TestPerfScriptRecordings(t *testing.T) {
 				if d := cmp.Diff(want, got); d != "" {
 					t.Errorf("events (-want +got):\n%s", d)
 				}
-				if len(readerWarnings(r)) > 0 {
+				if len(ingesttest.ReaderWarnings(r)) > 0 {
 					t.Errorf("warnings %q", r.Warnings)
 				}
 			})
@@ -97,7 +99,7 @@ func TestPerfScriptLive(t *testing.T) {
 	if out, err := exec.Command(perf, "record", "-o", data, "-e", "cpu-clock", "-g", "--", "sh", "-c", work).CombinedOutput(); err != nil {
 		t.Skipf("perf cannot record here: %v: %s", err, out)
 	}
-	want := strings.Count(string(tool(t, "perf", "script", "-i", data, "-F", "event", "-G")), "cpu-clock:")
+	want := strings.Count(string(ingesttest.Tool(t, "perf", "script", "-i", data, "-F", "event", "-G")), "cpu-clock:")
 	if want == 0 {
 		t.Skip("perf recorded no samples")
 	}
@@ -109,17 +111,17 @@ func TestPerfScriptLive(t *testing.T) {
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
-			out := tool(t, "perf", append([]string{"script", "-i", data}, strings.Fields(args)...)...)
-			src := sourceOf(t, out)
+			out := ingesttest.Tool(t, "perf", append([]string{"script", "-i", data}, strings.Fields(args)...)...)
+			src := ingesttest.Source(t, out)
 			bare := args == "-F ip -G" || args == "-F comm,tid,pid" // anything might look like this
 			if f := detected(src.Head); f != PerfScript && !bare {
 				t.Errorf("is taken for %v", f)
 			}
-			r, err := readPerfScript(src, &Options{})
+			r, err := readPerfScript(src, &reading.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkRun(t, r)
+			ingesttest.CheckRun(t, r)
 			e := &r.Events[0]
 			if e.Samples != int64(want) || len(r.Events) != 1 {
 				t.Errorf("%d samples, want %d", e.Samples, want)
@@ -246,7 +248,7 @@ func TestPerfScript(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := mustRead(t, readPerfScript, []byte(tt.text), &Options{PID: true, TID: true})
+			r := ingesttest.Read(t, readPerfScript, []byte(tt.text), &reading.Options{PID: true, TID: true})
 			if d := cmp.Diff(tt.stacks, r.Folded(0)); d != "" {
 				t.Errorf("stacks (-want +got):\n%s", d)
 			}
@@ -254,7 +256,7 @@ func TestPerfScript(t *testing.T) {
 			if got := fmt.Sprintf("%s pid %d tid %d", l.Thread, l.PID, l.TID); got != tt.labels {
 				t.Errorf("labels are %q, want %q", got, tt.labels)
 			}
-			if got := strings.Join(readerWarnings(r), "\n"); !strings.Contains(got, tt.warnings) || tt.warnings == "" && got != "" {
+			if got := strings.Join(ingesttest.ReaderWarnings(r), "\n"); !strings.Contains(got, tt.warnings) || tt.warnings == "" && got != "" {
 				t.Errorf("warnings %q, want %q", got, tt.warnings)
 			}
 			if f := detected([]byte(tt.text)); f != PerfScript {
@@ -265,7 +267,7 @@ func TestPerfScript(t *testing.T) {
 }
 
 func TestPerfScriptDetails(t *testing.T) {
-	r := mustRead(t, readPerfScript, []byte(`# ========
+	r := ingesttest.Read(t, readPerfScript, []byte(`# ========
 # captured on    : Fri Nov 20 10:27:27 2026
 # hostname : vm
 # os release : 6.18.44
@@ -290,7 +292,7 @@ a 7/7 [001] 100.000000: PERF_RECORD_LOST lost 12
 b 7/8 [000] 102.500000: 250 cycles:
 	              20 main (/bin/a)
 
-`), &Options{TID: true, CPU: true})
+`), &reading.Options{TID: true, CPU: true})
 	want := run.Recording{
 		Format: "perf script", Tool: "perf 6.1.187", CommandLine: "/usr/bin/perf record -e cycles -g -- ./a",
 		Arch: "x86_64", Kernel: "6.18.44", Host: "vm", CPU: "AMD EPYC", CPUID: "AuthenticAMD,25,1,1", CPUs: 2,
@@ -330,7 +332,7 @@ b 7/8 [000] 102.500000: 250 cycles:
 
 // TestPerfScriptSimpleperf reads the facts that report_sample.py prints.
 func TestPerfScriptSimpleperf(t *testing.T) {
-	r := mustRead(t, readPerfScript, []byte(`# ========
+	r := ingesttest.Read(t, readPerfScript, []byte(`# ========
 # cmdline : /data/local/tmp/simpleperf record -e cpu-clock -g
 # arch : aarch64
 # timestamp : 1608081649
@@ -346,7 +348,7 @@ RenderThread	31850/31881 [001] 684943.449406: 250000 cpu-clock:
 
 RenderThread	31850/31881 [001] 684945.449406: 250000 cpu-clock:
 	      74938fb3f0 libGLESv2_adreno.so[+29c3f0] (/vendor/lib64/egl/libGLESv2_adreno.so)
-`), &Options{UnknownOffset: true})
+`), &reading.Options{UnknownOffset: true})
 	want := run.Recording{
 		Format: "perf script", Tool: "simpleperf 1.build.7013024", CommandLine: "/data/local/tmp/simpleperf record -e cpu-clock -g",
 		Arch: "aarch64", Device: "Google:Pixel 4 XL:coral", App: "com.example", KernelSymbols: "available", TraceOffCPU: true,
@@ -358,10 +360,10 @@ RenderThread	31850/31881 [001] 684945.449406: 250000 cpu-clock:
 	if d := cmp.Diff(map[string]run.FoldedSum{"libGLESv2_adreno.so[+29c3f0]": {Weight: 500000, Count: 2}}, r.Folded(0)); d != "" {
 		t.Errorf("stacks (-want +got):\n%s", d)
 	}
-	if len(readerWarnings(r)) != 1 || !strings.Contains(readerWarnings(r)[0], "on and off the CPU may be mixed") {
+	if len(ingesttest.ReaderWarnings(r)) != 1 || !strings.Contains(ingesttest.ReaderWarnings(r)[0], "on and off the CPU may be mixed") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
-	r = mustRead(t, readPerfScript, []byte(`# ========
+	r = ingesttest.Read(t, readPerfScript, []byte(`# ========
 # trace_offcpu : true
 # ========
 #
@@ -370,7 +372,7 @@ a	1/1 [001] 1.000000: 250000 cpu-clock:u:
 
 a	1/1 [001] 2.000000: 7000000 sched:sched_switch:
 	      12 f (/x)
-`), &Options{})
+`), &reading.Options{})
 	got := make(map[string]string)
 	for _, s := range r.Samples {
 		e := r.Events[s.Event]
@@ -394,14 +396,14 @@ func TestPerfScriptErrors(t *testing.T) {
 		{"period", "a 1 1.000000: 99999999999999999999999 cycles:\n\t12 x\n", `line 1: period "99999999999999999999999" is no number of events`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readPerfScript(sourceOf(t, []byte(tt.text)), &Options{})
+			r, err := readPerfScript(ingesttest.Source(t, []byte(tt.text)), &reading.Options{})
 			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}
-	r := mustRead(t, readPerfScript, []byte("# ========\n# arch : x86_64\n# ========\n#\n"), &Options{})
-	if len(readerWarnings(r)) != 1 || r.Recording.Arch != "x86_64" {
+	r := ingesttest.Read(t, readPerfScript, []byte("# ========\n# arch : x86_64\n# ========\n#\n"), &reading.Options{})
+	if len(ingesttest.ReaderWarnings(r)) != 1 || r.Recording.Arch != "x86_64" {
 		t.Errorf("of a recording without samples: warnings %q", r.Warnings)
 	}
 }
@@ -410,7 +412,7 @@ func TestPerfScriptErrors(t *testing.T) {
 func TestPerfScriptStackBehindFrame(t *testing.T) {
 	const stack = " 0x401310/0x4012f0/P/-/-/22//-  0x4012fa/0x4012ff/M/-/-/3//-\n"
 	text := "  cycles:upp:            401310" + stack + "  cycles:upp:            401310 main+0x10 (/app)" + stack + "  cycles:upp:            401310 main+0x10" + stack
-	r := mustRead(t, readPerfScript, []byte(text), &Options{})
+	r := ingesttest.Read(t, readPerfScript, []byte(text), &reading.Options{})
 	want := map[string]run.FoldedSum{"[unknown]": {Weight: 1, Count: 1}, "main": {Weight: 2, Count: 2}}
 	if d := cmp.Diff(want, r.Folded(0)); d != "" {
 		t.Errorf("stacks (-want +got):\n%s", d)
@@ -422,15 +424,15 @@ func FuzzPerfScript(f *testing.F) {
 	f.Add([]byte("  sh 1 1.500000: 250 cycles:     7fffffff f (/l) 0x1(/l)/0x2(/l)/P/-/-/0\n\n\t12 f (x)\n"))
 	f.Add([]byte("sh\n\t 12 f\n\n\n x PERF_RECORD_LOST lost 5\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		fuzzReader(t, readPerfScript, data, &Options{})
-		fuzzReader(t, readPerfScript, data, &Options{PID: true, TID: true, CPU: true, UnknownOffset: true})
+		ingesttest.Fuzz(t, readPerfScript, data, &reading.Options{})
+		ingesttest.Fuzz(t, readPerfScript, data, &reading.Options{PID: true, TID: true, CPU: true, UnknownOffset: true})
 	})
 }
 
 // BenchmarkPerfScript reads a text of 20 MB.
 func BenchmarkPerfScript(b *testing.B) {
 	var text bytes.Buffer
-	stacks := benchmarkStacks()
+	stacks := ingesttest.Stacks()
 	for i := 0; text.Len() < 20<<20; i++ {
 		fmt.Fprintf(&text, "worker-%d %d/%d [%03d] %d.%06d:     250000 cpu-clock: \n", i%8, 100, 100+i%8, i%4, i/4000, i%4000*250)
 		for _, f := range stacks[i%len(stacks)] {
@@ -441,7 +443,7 @@ func BenchmarkPerfScript(b *testing.B) {
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readPerfScript(sourceOf(b, text.Bytes()), &Options{}); err != nil {
+		if _, err := readPerfScript(ingesttest.Source(b, text.Bytes()), &reading.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

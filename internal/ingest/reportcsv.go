@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -19,12 +20,12 @@ import (
 // Weights come from the columns EventCount or SelfEventCount; of reports that lack
 // them, from the overhead, which has two decimals. Must match SampleDisplayer in
 // simpleperf/SampleDisplayer.h and ReportCommand in cmd_report.cpp.
-func readReportCSV(src *input.Source, opt *Options) (*run.Run, error) {
+func readReportCSV(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	r := reportCSV{
-		b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), tally: newTally(),
+		b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), tally: reading.NewTally(),
 		places: make(map[string]run.StackID),
 	}
-	r.files = newFileTable(r.b)
+	r.files = reading.NewFiles(r.b)
 	rec := &r.b.Run().Recording
 	rec.Format, rec.Tool = "simpleperf report --csv", "simpleperf"
 	for {
@@ -44,7 +45,7 @@ func readReportCSV(src *input.Source, opt *Options) (*run.Run, error) {
 	if r.estimated {
 		r.warn("weights are estimates from percentages: make the report with --print-event-count")
 	}
-	r.tally.flush(r.b, opt, nil)
+	r.tally.Flush(r.b, opt, nil)
 	if r.uncounted {
 		r.warn("rows have no number of samples, each is taken as one: make the report with -n")
 		for i := range r.b.Run().Events {
@@ -56,10 +57,10 @@ func readReportCSV(src *input.Source, opt *Options) (*run.Run, error) {
 
 type reportCSV struct {
 	b      *run.Builder
-	opt    *Options
+	opt    *reading.Options
 	lines  *input.Lines
-	files  fileTable
-	tally  *tally
+	files  reading.Files
+	tally  *reading.Tally
 	places map[string]run.StackID // by file, symbol and address
 
 	section reportSection
@@ -241,7 +242,7 @@ func (r *reportCSV) row(line []byte) {
 		r.lines.Fail("%w", err)
 		return
 	}
-	th := thread{pid: -1, tid: -1, cpu: -1}
+	th := reading.Thread{PID: -1, TID: -1, CPU: -1}
 	count := int64(-1)
 	event, dso, symbol := s.event, "", ""
 	var vaddr uint64
@@ -255,11 +256,11 @@ func (r *reportCSV) row(line []byte) {
 		case sampleColumn:
 			count, err = input.ParseCount(f)
 		case pidColumn:
-			th.pid, err = input.ParseCount(f)
+			th.PID, err = input.ParseCount(f)
 		case tidColumn:
-			th.tid, err = input.ParseCount(f)
+			th.TID, err = input.ParseCount(f)
 		case commColumn:
-			th.comm = input.Text(f)
+			th.Comm = input.Text(f)
 		case dsoColumn:
 			dso = input.Text(f)
 		case symbolColumn:
@@ -302,8 +303,8 @@ func (r *reportCSV) row(line []byte) {
 		}
 		e := run.Event{Name: name, WeightSqLowerBound: true}
 		if i == 0 {
-			s.sumOfSamples = addSaturating(s.sumOfSamples, n)
-			s.sumOfWeights = addSaturating(s.sumOfWeights, w)
+			s.sumOfSamples = reading.AddSaturating(s.sumOfSamples, n)
+			s.sumOfWeights = reading.AddSaturating(s.sumOfWeights, w)
 			in := &r.b.Run().Accounting.In
 			if n > math.MaxInt64-*in {
 				r.lines.Fail("there are more than 2^63 samples")
@@ -318,7 +319,7 @@ func (r *reportCSV) row(line []byte) {
 		if n > 0 {
 			sq /= float64(n)
 		}
-		r.tally.addSum(r.b.Event(e), stack, r.tally.thread(th), n, w, sq)
+		r.tally.AddSum(r.b.Event(e), stack, r.tally.Thread(th), n, w, sq)
 	}
 }
 
@@ -346,7 +347,7 @@ func (r *reportCSV) place(dso, symbol string, vaddr uint64, hasSymbol bool) run.
 	if ok {
 		return stack
 	}
-	file, offset, unknown := unknownSymbol(symbol)
+	file, offset, unknown := reading.UnknownSymbol(symbol)
 	if dso == "" {
 		dso = file
 	}
@@ -355,11 +356,11 @@ func (r *reportCSV) place(dso, symbol string, vaddr uint64, hasSymbol bool) run.
 	}
 	fn := run.Function{Name: symbol}
 	if unknown {
-		fn = unknownFunction(dso, vaddr, r.opt)
+		fn = reading.UnknownFunction(dso, vaddr, r.opt)
 	}
-	if hasSymbol || isKnownFile(dso) {
-		mapping := r.files.mapping(dso)
-		r.files.named(mapping, !unknown, false, false)
+	if hasSymbol || reading.IsFile(dso) {
+		mapping := r.files.Mapping(dso)
+		r.files.Named(mapping, !unknown, false, false)
 		stack = r.b.Stack(0, r.b.Location(mapping, vaddr, run.Line{Function: r.b.Function(fn)}))
 	}
 	r.places[key] = stack
@@ -375,7 +376,7 @@ func (r *reportCSV) endSection() {
 		if missing := s.samples - s.sumOfSamples; counted && s.samples >= 0 && missing > 0 {
 			// --percent-limit leaves rows out.
 			a := &r.b.Run().Accounting
-			a.In = addSaturating(a.In, missing)
+			a.In = reading.AddSaturating(a.In, missing)
 			a.Drop("not in the report", missing)
 		}
 		if s.total > 0 && s.sumOfWeights < s.total-s.total/1000 {

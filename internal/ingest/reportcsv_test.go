@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -20,8 +21,8 @@ func TestReportCSVRecordings(t *testing.T) {
 		"perf_display_bitmaps.data", "aggregatable_perf1.data", "wrong_ip_callchain_perf.data",
 		"perf_with_two_event_types.data", "perf_with_symbols.data", "perf_g_fp.data",
 	} {
-		path := recording(t, "simpleperf/"+file)
-		want := summary(t, filepath.Base(file))
+		path := ingesttest.Recording(t, "simpleperf/"+file)
+		want := ingesttest.Summary(t, filepath.Base(file))
 		for _, args := range []string{
 			"-n", "-n --csv-separator ;", "-n --csv-separator \t", "-n --csv-separator ||", "-n --children",
 			"-n --children -g --max-stack 3", "-n --raw-period", "-n --sort symbol", "-n --sort comm,tid", "-n --sort vaddr_in_file,dso",
@@ -29,8 +30,8 @@ func TestReportCSVRecordings(t *testing.T) {
 		} {
 			t.Run(file+" "+args, func(t *testing.T) {
 				t.Parallel()
-				out := tool(t, "simpleperf", append([]string{"report", "--csv", "-i", path}, strings.Split(args, " ")...)...)
-				r := mustRead(t, readReportCSV, out, &Options{})
+				out := ingesttest.Tool(t, "simpleperf", append([]string{"report", "--csv", "-i", path}, strings.Split(args, " ")...)...)
+				r := ingesttest.Read(t, readReportCSV, out, &reading.Options{})
 				if f := detected(out[:min(len(out), input.HeadSize)]); f != ReportCSV {
 					t.Errorf("is taken for %v", f)
 				}
@@ -57,7 +58,7 @@ func TestReportCSVRecordings(t *testing.T) {
 				if d := cmp.Diff(want, got); d != "" {
 					t.Errorf("events (-want +got):\n%s", d)
 				}
-				if len(readerWarnings(r)) > 0 {
+				if len(ingesttest.ReaderWarnings(r)) > 0 {
 					t.Errorf("warnings %q", r.Warnings)
 				}
 			})
@@ -67,22 +68,22 @@ func TestReportCSVRecordings(t *testing.T) {
 
 // TestReportCSVSymbols compares the functions of a report with the leaves of stacks.
 func TestReportCSVSymbols(t *testing.T) {
-	path := recording(t, "simpleperf/aggregatable_perf1.data")
+	path := ingesttest.Recording(t, "simpleperf/aggregatable_perf1.data")
 	want := make(map[string]run.FoldedSum)
-	for stack, s := range oracle(t, "oracles/aggregatable_perf1.data.cpu-cycles.art.folded.tsv") {
-		frames := splitFrames(stack)
+	for stack, s := range ingesttest.Oracle(t, "oracles/aggregatable_perf1.data.cpu-cycles.art.folded.tsv") {
+		frames := ingesttest.Frames(stack)
 		leaf := frames[len(frames)-1]
 		want[leaf] = run.FoldedSum{Weight: want[leaf].Weight + s.Weight, Count: want[leaf].Count + s.Count}
 	}
-	out := tool(t, "simpleperf", "report", "--csv", "-n", "-i", path)
-	got := sums(t, mustRead(t, readReportCSV, out, &Options{}), "cpu-cycles")
-	if d := diffSums(got, want); d != "" {
+	out := ingesttest.Tool(t, "simpleperf", "report", "--csv", "-n", "-i", path)
+	got := ingesttest.Sums(t, ingesttest.Read(t, readReportCSV, out, &reading.Options{}), "cpu-cycles")
+	if d := ingesttest.DiffSums(got, want); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestReportCSV(t *testing.T) {
-	r := mustRead(t, readReportCSV, []byte(strings.ReplaceAll(`Cmdline: simpleperf record -e cpu-cycles:u,cpu-clock ./a
+	r := ingesttest.Read(t, readReportCSV, []byte(strings.ReplaceAll(`Cmdline: simpleperf record -e cpu-cycles:u,cpu-clock ./a
 Arch: arm64
 Event: cpu-cycles:u (type 0, config 0)
 Samples: 8
@@ -100,15 +101,15 @@ Event count: 500000
 Overhead,Sample,Command,Pid,Tid,Shared Object,Symbol,EventCount,EventName
 50.00%,1,a,10,10,/lib/ld.so,f,250000,cpu-clock
 50.00%,1,a,10,10,unknown,unknown,250000,cpu-clock
-`, "\n", "\r\n")), &Options{PID: true, TID: true})
+`, "\n", "\r\n")), &reading.Options{PID: true, TID: true})
 	if d := cmp.Diff(map[string]run.FoldedSum{
 		`operator"" _x(int, char)`: {Weight: 2656370, Count: 4},
 		`operator"" _y`:            {Weight: 1257175, Count: 2},
 		"[kernel.kallsyms]":        {Weight: 3076, Count: 1},
-	}, sums(t, r, "cpu-cycles:u")); d != "" {
+	}, ingesttest.Sums(t, r, "cpu-cycles:u")); d != "" {
 		t.Errorf("functions (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff(map[string]run.FoldedSum{"f": {Weight: 250000, Count: 1}, "[unknown]": {Weight: 250000, Count: 1}}, sums(t, r, "cpu-clock")); d != "" {
+	if d := cmp.Diff(map[string]run.FoldedSum{"f": {Weight: 250000, Count: 1}, "[unknown]": {Weight: 250000, Count: 1}}, ingesttest.Sums(t, r, "cpu-clock")); d != "" {
 		t.Errorf("functions (-want +got):\n%s", d)
 	}
 	if d := cmp.Diff(run.Accounting{
@@ -124,7 +125,7 @@ Overhead,Sample,Command,Pid,Tid,Shared Object,Symbol,EventCount,EventName
 	}, r.Recording); d != "" {
 		t.Errorf("recording (-want +got):\n%s", d)
 	}
-	if len(readerWarnings(r)) != 1 || !strings.Contains(readerWarnings(r)[0], "rows of cpu-cycles:u have 98.3% of its event count") {
+	if len(ingesttest.ReaderWarnings(r)) != 1 || !strings.Contains(ingesttest.ReaderWarnings(r)[0], "rows of cpu-cycles:u have 98.3% of its event count") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 }
@@ -168,11 +169,11 @@ func TestReportCSVVariants(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := mustRead(t, readReportCSV, []byte(tt.text), &Options{})
-			if d := cmp.Diff(tt.want, sums(t, r, "cpu-cycles")); d != "" {
+			r := ingesttest.Read(t, readReportCSV, []byte(tt.text), &reading.Options{})
+			if d := cmp.Diff(tt.want, ingesttest.Sums(t, r, "cpu-cycles")); d != "" {
 				t.Errorf("functions (-want +got):\n%s", d)
 			}
-			if got := strings.Join(readerWarnings(r), "\n"); !strings.Contains(got, tt.warning) || tt.warning == "" && got != "" {
+			if got := strings.Join(ingesttest.ReaderWarnings(r), "\n"); !strings.Contains(got, tt.warning) || tt.warning == "" && got != "" {
 				t.Errorf("warnings %q, want %q", got, tt.warning)
 			}
 			for _, e := range r.Events[1:] {
@@ -202,7 +203,7 @@ func TestReportCSVErrors(t *testing.T) {
 		{"count", "Event: x (type 1, config 0)\nSamples: many\n", `line 2: Samples: "many" is no number`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readReportCSV(sourceOf(t, []byte(tt.text)), &Options{})
+			r, err := readReportCSV(ingesttest.Source(t, []byte(tt.text)), &reading.Options{})
 			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -239,12 +240,6 @@ func FuzzReportCSV(f *testing.F) {
 	f.Add([]byte("Cmdline: a\nEvent: c (type 0, config 0)\nSamples: 8\nEvent count: 10\n\nOverhead,Sample,Command,Pid,Tid,Shared Object,Symbol,EventCount,EventName\n66.68%,4,\"a,b\",10,10,/l,\"f(int, char)\",5,c\n   |\n\nEvent: d (type 0, config 0)\n\nChildren;Self;AccEventCount;SelfEventCount;VaddrInFile\n1%;2%;3;4;0x5\n"))
 	f.Add([]byte("Event: c (type 0, config 0)\nTime in ns: 10\n\nOverhead,EventCount_a,EventCount_b,Symbol\n1%,2,3,x[+1]\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		fuzzReader(t, readReportCSV, data, &Options{PID: true, TID: true})
+		ingesttest.Fuzz(t, readReportCSV, data, &reading.Options{PID: true, TID: true})
 	})
-}
-
-func TestAddSaturating(t *testing.T) {
-	if got := addSaturating(math.MaxInt64, 5); got != math.MaxInt64 {
-		t.Errorf("got %d", got)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -65,7 +66,7 @@ const (
 // readReportSample reads what simpleperf report-sample --protobuf writes: records of
 // which each is a message behind its size in four bytes, the last of size 0. Names of
 // files, symbols and threads come after the samples that refer to them.
-func readReportSample(src *input.Source, opt *Options) (*run.Run, error) {
+func readReportSample(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	r := newReportSample(src, opt)
 	err := r.records()
 	if errors.Is(err, io.ErrUnexpectedEOF) && opt.AllowTruncated {
@@ -82,9 +83,9 @@ func readReportSample(src *input.Source, opt *Options) (*run.Run, error) {
 	return r.b.Finish()
 }
 
-func newReportSample(src *input.Source, opt *Options) *reportSample {
+func newReportSample(src *input.Source, opt *reading.Options) *reportSample {
 	r := &reportSample{
-		src: src, opt: opt, b: run.NewBuilder(src.Name), tally: newTally(),
+		src: src, opt: opt, b: run.NewBuilder(src.Name), tally: reading.NewTally(),
 		files: make(map[uint32]*reportFile), locations: make(map[reportFrame]uint32),
 		threads: make(map[int32]reportThread), gaps: make(map[int32]*rootRuns),
 		first: math.MaxUint64,
@@ -95,9 +96,9 @@ func newReportSample(src *input.Source, opt *Options) *reportSample {
 
 type reportSample struct {
 	src       *input.Source
-	opt       *Options
+	opt       *reading.Options
 	b         *run.Builder
-	tally     *tally // by event_type_id
+	tally     *reading.Tally // by event_type_id
 	off       int64
 	truncated bool
 
@@ -231,14 +232,14 @@ func (r *reportSample) record(c *input.Fields) error {
 }
 
 func (r *reportSample) sample(c *input.Fields) {
-	s := reported{thread: thread{pid: -1, cpu: -1}}
+	s := reported{Thread: reading.Thread{PID: -1, CPU: -1}}
 	r.stack = r.stack[:0]
 	for c.Next() {
 		switch c.Num {
 		case reportTime:
 			s.time = c.Uint()
 		case reportThreadID:
-			s.tid = int64(int32(c.Uint()))
+			s.TID = int64(int32(c.Uint()))
 		case reportCallchain:
 			e := c.Message()
 			r.stack = append(r.stack, r.frame(&e))
@@ -279,7 +280,7 @@ func unwindingFailed(c *input.Fields) (failed bool) {
 
 // reported is a sample as a report has it. Its call chain is in reportSample.stack.
 type reported struct {
-	thread
+	reading.Thread
 	time, weight uint64
 	event        uint32 // index in meta_info
 	truncated    bool
@@ -298,15 +299,15 @@ func (r *reportSample) add(s *reported) {
 	for i := len(r.stack) - 1; i >= 0; i-- {
 		stack = r.b.Stack(stack, r.stack[i])
 	}
-	th := r.tally.thread(s.thread)
-	r.tally.add(s.event, stack, th, int64(min(s.weight, math.MaxInt64)))
-	root := uint32(noLocation)
+	th := r.tally.Thread(s.Thread)
+	r.tally.Add(s.event, stack, th, int64(min(s.weight, math.MaxInt64)))
+	root := uint32(reading.NoLocation)
 	if len(r.stack) > 0 {
 		root = r.stack[len(r.stack)-1]
 	}
-	r.root(int32(s.tid), root)
+	r.root(int32(s.TID), root)
 	if !r.hasMeta || r.traceOffCPU {
-		t := tick{time: s.time, tid: int32(s.tid), thread: th, stack: stack}
+		t := tick{time: s.time, tid: int32(s.TID), thread: th, stack: stack}
 		if s.event > 0 { // must match ReportLib::ProcessSampleRecord
 			t.kind = leaveTick
 		}

@@ -1,6 +1,10 @@
 package ingest
 
-import "math"
+import (
+	"math"
+
+	"profdiff/internal/ingest/reading"
+)
 
 // rootRuns are the outermost frames of the samples of a thread, in order.
 type rootRuns struct {
@@ -32,7 +36,7 @@ func (r *reportSample) keepsGaps() bool {
 	const removed = 3
 	start := make(map[uint32]bool)
 	complete := func(loc uint32) bool {
-		if loc == noLocation {
+		if loc == reading.NoLocation {
 			return false
 		}
 		known, ok := start[loc]

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/run"
 )
 
@@ -35,7 +36,7 @@ func (r *reportSample) finish() error {
 	r.warnings()
 	for tid, th := range r.threads {
 		if th.pid == tid {
-			r.tally.comms[int64(th.pid)] = th.name
+			r.tally.Comms[int64(th.pid)] = th.name
 		}
 	}
 	r.addEvents()
@@ -52,10 +53,10 @@ func (r *reportSample) names() error {
 		if !file.known && !r.truncated {
 			return fmt.Errorf("call chain refers to file %d, which is not there", f.file)
 		}
-		if m.File == "" && isKnownFile(file.path) {
-			m.File, m.Kind = file.path, mappingKind(file.path)
+		if m.File == "" && reading.IsFile(file.path) {
+			m.File, m.Kind = file.path, reading.MappingKind(file.path)
 		}
-		fn := unknownFunction(file.path, f.vaddr, r.opt)
+		fn := reading.UnknownFunction(file.path, f.vaddr, r.opt)
 		switch {
 		case f.symbol >= 0 && int(f.symbol) < len(file.symbols) && file.symbols[f.symbol] == "":
 		case f.symbol >= 0 && int(f.symbol) < len(file.symbols):
@@ -91,7 +92,7 @@ func (r *reportSample) addEvents() {
 	}
 	if r.traceOffCPU && len(r.events) > 0 {
 		if run.EventUnit(r.events[0]) == "nanoseconds" {
-			r.tally.copyEvent(0, uint32(len(ids)))
+			r.tally.CopyEvent(0, uint32(len(ids)))
 			ids = append(ids, r.b.Event(run.Event{Name: "on-cpu", Derived: true}))
 			states = append(states, "on-cpu")
 		}
@@ -101,11 +102,11 @@ func (r *reportSample) addEvents() {
 		ids = append(ids, r.b.Event(run.Event{Name: "off-cpu", Derived: true}))
 		states = append(states, "off-cpu")
 	}
-	r.tally.flush(r.b, r.opt, func(event uint32, th thread) (uint32, thread) {
-		if named, ok := r.threads[int32(th.tid)]; ok {
-			th.comm, th.pid = named.name, int64(named.pid)
+	r.tally.Flush(r.b, r.opt, func(event uint32, th reading.Thread) (uint32, reading.Thread) {
+		if named, ok := r.threads[int32(th.TID)]; ok {
+			th.Comm, th.PID = named.name, int64(named.pid)
 		}
-		th.state = states[event]
+		th.State = states[event]
 		return ids[event], th
 	})
 }

@@ -1,19 +1,20 @@
 package ingest
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/encoding/protowire"
 
-	"profdiff/internal/input"
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/pprof"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/run"
 )
 
@@ -33,11 +34,11 @@ func TestReportSampleRecordings(t *testing.T) {
 		{"perf.data", "cpu-cycles"},
 	} {
 		t.Run(tt.file+"/"+tt.event, func(t *testing.T) {
-			path := recording(t, "simpleperf/"+tt.file)
-			want := oracle(t, "oracles/"+tt.file+"."+tt.event+".folded.tsv")
+			path := ingesttest.Recording(t, "simpleperf/"+tt.file)
+			want := ingesttest.Oracle(t, "oracles/"+tt.file+"."+tt.event+".folded.tsv")
 			for _, f := range []struct {
 				name string
-				read reader
+				read reading.Reader
 				args []string
 			}{
 				{"protobuf", readReportSample, []string{"--protobuf"}},
@@ -45,8 +46,8 @@ func TestReportSampleRecordings(t *testing.T) {
 			} {
 				t.Run(f.name, func(t *testing.T) {
 					data := reportSampleOf(t, path, append(f.args, "--remove-gaps", "0")...)
-					r := mustRead(t, f.read, data, &Options{})
-					if d := diffSums(sums(t, r, tt.event), want); d != "" {
+					r := ingesttest.Read(t, f.read, data, &reading.Options{})
+					if d := ingesttest.DiffSums(ingesttest.Sums(t, r, tt.event), want); d != "" {
 						t.Error(d)
 					}
 				})
@@ -56,9 +57,9 @@ func TestReportSampleRecordings(t *testing.T) {
 }
 
 func TestReportSampleFile(t *testing.T) {
-	data := readFile(t, recording(t, "simpleperf/display_bitmaps.proto_data"))
-	r := mustRead(t, readReportSample, data, &Options{})
-	if d := diffSums(sums(t, r, "cpu-clock"), oracle(t, "oracles/perf_display_bitmaps.data.cpu-clock.folded.tsv")); d != "" {
+	data := ingesttest.ReadFile(t, ingesttest.Recording(t, "simpleperf/display_bitmaps.proto_data"))
+	r := ingesttest.Read(t, readReportSample, data, &reading.Options{})
+	if d := ingesttest.DiffSums(ingesttest.Sums(t, r, "cpu-clock"), ingesttest.Oracle(t, "oracles/perf_display_bitmaps.data.cpu-clock.folded.tsv")); d != "" {
 		t.Error(d)
 	}
 	want := run.Recording{
@@ -68,7 +69,7 @@ func TestReportSampleFile(t *testing.T) {
 	if d := cmp.Diff(want, r.Recording); d != "" {
 		t.Errorf("recording (-want +got):\n%s", d)
 	}
-	if len(readerWarnings(r)) > 0 {
+	if len(ingesttest.ReaderWarnings(r)) > 0 {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 	for _, l := range r.Labels[1:] {
@@ -81,16 +82,16 @@ func TestReportSampleFile(t *testing.T) {
 // TestReportSampleThreads checks that threads with equal names are told apart, in the
 // six of which a program spent about the same time.
 func TestReportSampleThreads(t *testing.T) {
-	path := recording(t, "simpleperf/perf_with_multiple_pids_and_tids.data")
+	path := ingesttest.Recording(t, "simpleperf/perf_with_multiple_pids_and_tids.data")
 	want := make(map[int64]int64)
-	for line := range strings.Lines(string(readFile(t, recording(t, "oracles/perf_with_multiple_pids_and_tids.data.cpu-cycles.thread.tsv")))) {
+	for line := range strings.Lines(string(ingesttest.ReadFile(t, ingesttest.Recording(t, "oracles/perf_with_multiple_pids_and_tids.data.cpu-cycles.thread.tsv")))) {
 		var tid, weight, count int64
 		if _, err := fmt.Sscanf(line, "t1/%d\t%d\t%d", &tid, &weight, &count); err != nil {
 			t.Fatal(err)
 		}
 		want[tid] = weight
 	}
-	r := mustRead(t, readReportSample, reportSampleOf(t, path, "--protobuf", "--remove-gaps", "0"), &Options{TID: true, PID: true})
+	r := ingesttest.Read(t, readReportSample, reportSampleOf(t, path, "--protobuf", "--remove-gaps", "0"), &reading.Options{TID: true, PID: true})
 	got := make(map[int64]int64)
 	for _, s := range r.Samples {
 		got[r.Labels[s.Labels].TID] += s.Weight
@@ -103,7 +104,7 @@ func TestReportSampleThreads(t *testing.T) {
 			t.Errorf("thread %d has %.1f %%", tid, 100*share)
 		}
 	}
-	if n := len(mustRead(t, readReportSample, reportSampleOf(t, path, "--protobuf"), &Options{}).Labels); n != 2 {
+	if n := len(ingesttest.Read(t, readReportSample, reportSampleOf(t, path, "--protobuf"), &reading.Options{}).Labels); n != 2 {
 		t.Errorf("without ids there are %d labels, want that of t1", n-1)
 	}
 }
@@ -111,17 +112,17 @@ func TestReportSampleThreads(t *testing.T) {
 // TestReportSampleOffCPU checks the time on and off the CPU against what
 // simpleperf's report library makes of the recording.
 func TestReportSampleOffCPU(t *testing.T) {
-	path := recording(t, "simpleperf/perf_with_trace_offcpu_v2.data")
+	path := ingesttest.Recording(t, "simpleperf/perf_with_trace_offcpu_v2.data")
 	for _, f := range []struct {
 		name string
-		read reader
+		read reading.Reader
 		args []string
 	}{
 		{"protobuf", readReportSample, []string{"--protobuf"}},
 		{"text", readReportSampleText, nil},
 	} {
 		t.Run(f.name, func(t *testing.T) {
-			r := mustRead(t, f.read, reportSampleOf(t, path, append(f.args, "--remove-gaps", "0")...), &Options{})
+			r := ingesttest.Read(t, f.read, reportSampleOf(t, path, append(f.args, "--remove-gaps", "0")...), &reading.Options{})
 			want := map[string][2]int64{
 				"cpu-clock:u": {52000000, 208}, "sched:sched_switch": {96, 96},
 				"on-cpu": {52000000, 208}, "off-cpu": {344124304, 91},
@@ -158,7 +159,7 @@ func TestReportSampleOffCPU(t *testing.T) {
 // TestReportSampleGaps checks the warning of samples that report-sample removes by
 // default.
 func TestReportSampleGaps(t *testing.T) {
-	path := recording(t, "simpleperf/wrong_ip_callchain_perf.data")
+	path := ingesttest.Recording(t, "simpleperf/wrong_ip_callchain_perf.data")
 	for _, tt := range []struct {
 		args    []string
 		samples int64
@@ -167,14 +168,22 @@ func TestReportSampleGaps(t *testing.T) {
 		{[]string{"--remove-gaps", "0"}, 1887, false},
 		{nil, 1860, true},
 	} {
-		r := mustRead(t, readReportSample, reportSampleOf(t, path, append(tt.args, "--protobuf")...), &Options{})
+		r := ingesttest.Read(t, readReportSample, reportSampleOf(t, path, append(tt.args, "--protobuf")...), &reading.Options{})
 		if r.Accounting.In != tt.samples {
 			t.Errorf("%v: %d samples, want %d", tt.args, r.Accounting.In, tt.samples)
 		}
-		if got := strings.Contains(strings.Join(readerWarnings(r), "\n"), "--remove-gaps 0"); got != tt.warning {
+		if got := strings.Contains(strings.Join(ingesttest.ReaderWarnings(r), "\n"), "--remove-gaps 0"); got != tt.warning {
 			t.Errorf("%v: warnings %q", tt.args, r.Warnings)
 		}
 	}
+}
+
+// reportSampleOf makes the report of a recording.
+func reportSampleOf(t testing.TB, recording string, args ...string) []byte {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "report")
+	ingesttest.Tool(t, "simpleperf", append([]string{"report-sample", "-i", recording, "-o", out, "--show-callchain"}, args...)...)
+	return ingesttest.ReadFile(t, out)
 }
 
 // report builds a report.
@@ -184,30 +193,8 @@ func newReport() *report {
 	return &report{append([]byte(reportSampleMagic), reportSampleVersion, 0)}
 }
 
-// msg encodes a message: pairs of field number and value, an integer, a string or a
-// message.
-func msg(fields ...any) []byte {
-	var b []byte
-	for i := 0; i < len(fields); i += 2 {
-		num := protowire.Number(fields[i].(int))
-		switch v := fields[i+1].(type) {
-		case int:
-			b = protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), uint64(v))
-		case uint64:
-			b = protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), v)
-		case string:
-			b = protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), v)
-		case []byte:
-			b = protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v)
-		default:
-			panic(fmt.Sprintf("field of %T", v))
-		}
-	}
-	return b
-}
-
 func (r *report) record(kind int, m []byte) *report {
-	data := msg(kind, m)
+	data := ingesttest.Message(kind, m)
 	r.buf = binary.LittleEndian.AppendUint32(r.buf, uint32(len(data)))
 	r.buf = append(r.buf, data...)
 	return r
@@ -216,27 +203,27 @@ func (r *report) record(kind int, m []byte) *report {
 func (r *report) meta(events ...string) *report {
 	var m []byte
 	for _, e := range events {
-		m = append(m, msg(metaEventType, e)...)
+		m = append(m, ingesttest.Message(metaEventType, e)...)
 	}
 	return r.record(recordMetaInfo, m)
 }
 
 // sample adds a sample with a call chain of triples file, symbol, address.
 func (r *report) sample(now, tid, count, event int, chain ...int) *report {
-	m := msg(reportTime, now, reportThreadID, tid, reportEventCount, count, reportEventTypeID, event)
+	m := ingesttest.Message(reportTime, now, reportThreadID, tid, reportEventCount, count, reportEventTypeID, event)
 	for i := 0; i < len(chain); i += 3 {
-		m = append(m, msg(reportCallchain, msg(entryVaddr, chain[i+2], entryFileID, chain[i], entrySymbolID, chain[i+1]))...)
+		m = append(m, ingesttest.Message(reportCallchain, ingesttest.Message(entryVaddr, chain[i+2], entryFileID, chain[i], entrySymbolID, chain[i+1]))...)
 	}
 	return r.record(recordSample, m)
 }
 
 func (r *report) file(id int, path string, symbols ...string) *report {
-	m := msg(fileID, id, filePath, path)
+	m := ingesttest.Message(fileID, id, filePath, path)
 	for _, s := range symbols {
-		m = append(m, msg(fileSymbol, s)...)
+		m = append(m, ingesttest.Message(fileSymbol, s)...)
 	}
 	for _, s := range symbols {
-		m = append(m, msg(fileMangledSymbol, "_Z"+s)...)
+		m = append(m, ingesttest.Message(fileMangledSymbol, "_Z"+s)...)
 	}
 	return r.record(recordFile, m)
 }
@@ -248,25 +235,25 @@ func TestReportSampleSynthetic(t *testing.T) {
 		sample(10, 7, 100, 0, 0, 1, 0x20, 0, 0, 0x10).
 		sample(20, 7, 1<<30, 0, 1, -1, 0x99).
 		sample(30, 8, 3, 1).
-		record(recordSample, msg(reportTime, 40, reportThreadID, 8, reportEventCount, uint64(math.MaxUint64), reportEventTypeID, 1,
-			reportUnwindingResult, msg(1, 5, unwindingErrorCode, 2))).
-		record(99, msg(1, "of a later version")).
+		record(recordSample, ingesttest.Message(reportTime, 40, reportThreadID, 8, reportEventCount, uint64(math.MaxUint64), reportEventTypeID, 1,
+			reportUnwindingResult, ingesttest.Message(1, 5, unwindingErrorCode, 2))).
+		record(99, ingesttest.Message(1, "of a later version")).
 		file(0, "/system/lib64/libc.so", "__start_thread", "memcpy").
 		file(1, "/data/app/base.apk!/lib/libapp.so").
-		record(recordThread, msg(threadID, 7, threadProcessID, 7, threadName, "main")).
-		record(recordThread, msg(threadID, 8, threadProcessID, 7, threadName, "pool-1")).
-		record(recordLost, msg(lostSampleCount, 5, lostLostCount, 2)).
+		record(recordThread, ingesttest.Message(threadID, 7, threadProcessID, 7, threadName, "main")).
+		record(recordThread, ingesttest.Message(threadID, 8, threadProcessID, 7, threadName, "pool-1")).
+		record(recordLost, ingesttest.Message(lostSampleCount, 5, lostLostCount, 2)).
 		meta("cpu-cycles", "branch-misses:u").
 		end()
-	r := mustRead(t, readReportSample, data, &Options{PID: true, TID: true, UnknownOffset: true})
+	r := ingesttest.Read(t, readReportSample, data, &reading.Options{PID: true, TID: true, UnknownOffset: true})
 	want := map[string]run.FoldedSum{
 		"__start_thread;memcpy": {Weight: 100, Count: 1},
 		"libapp.so[+99]":        {Weight: 1 << 30, Count: 1},
 	}
-	if d := cmp.Diff(want, sums(t, r, "cpu-cycles")); d != "" {
+	if d := cmp.Diff(want, ingesttest.Sums(t, r, "cpu-cycles")); d != "" {
 		t.Errorf("stacks (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff(map[string]run.FoldedSum{"": {Weight: math.MaxInt64, Count: 2}}, sums(t, r, "branch-misses:u")); d != "" {
+	if d := cmp.Diff(map[string]run.FoldedSum{"": {Weight: math.MaxInt64, Count: 2}}, ingesttest.Sums(t, r, "branch-misses:u")); d != "" {
 		t.Errorf("stacks (-want +got):\n%s", d)
 	}
 	wantLabels := []run.Labels{
@@ -284,7 +271,7 @@ func TestReportSampleSynthetic(t *testing.T) {
 	if r.Functions[i].SystemName != "_Zmemcpy" {
 		t.Errorf("memcpy is %+v", r.Functions[i])
 	}
-	warnings := strings.Join(readerWarnings(r), "\n")
+	warnings := strings.Join(ingesttest.ReaderWarnings(r), "\n")
 	for _, w := range []string{"says that it has 5 samples, but it has 4", "exceeds 2^63"} {
 		if !strings.Contains(warnings, w) {
 			t.Errorf("warnings lack %q: %q", w, r.Warnings)
@@ -312,20 +299,20 @@ func TestReportSampleErrors(t *testing.T) {
 		{"event", newReport().meta("e").sample(1, 2, 3, 1<<20).end(), "event type 1048576"},
 		{"no meta", newReport().sample(1, 2, 3, 0).end(), "file has samples but no event types"},
 		{"file twice", newReport().meta("e").file(0, "/a.so").file(0, "/b.so").end(), "file 0 occurs twice"},
-		{"mangled", newReport().record(recordFile, msg(fileSymbol, "a", fileMangledSymbol, "b", fileMangledSymbol, "c")).end(), "file 0 has 1 symbols and 2 mangled symbols"},
-		{"type", newReport().record(recordSample, msg(reportTime, "x")).end(), "record 0 at 0xc: field 1 at 0x13: wrong wire type 2"},
+		{"mangled", newReport().record(recordFile, ingesttest.Message(fileSymbol, "a", fileMangledSymbol, "b", fileMangledSymbol, "c")).end(), "file 0 has 1 symbols and 2 mangled symbols"},
+		{"type", newReport().record(recordSample, ingesttest.Message(reportTime, "x")).end(), "record 0 at 0xc: field 1 at 0x13: wrong wire type 2"},
 		{"message", newReport().record(recordSample, []byte{reportCallchain<<3 | 2, 100}).end(), "record 0 at 0xc: field 3 at 0x13: unexpected EOF"},
 		{"wire", newReport().record(recordSample, []byte{7}).end(), "record 0 at 0xc"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readReportSample(sourceOf(t, tt.data), &Options{})
+			r, err := readReportSample(ingesttest.Source(t, tt.data), &reading.Options{})
 			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}
-	r := mustRead(t, readReportSample, cut, &Options{AllowTruncated: true})
-	if r.Accounting.In != 1 || len(readerWarnings(r)) == 0 || !strings.Contains(readerWarnings(r)[0], "incomplete") {
+	r := ingesttest.Read(t, readReportSample, cut, &reading.Options{AllowTruncated: true})
+	if r.Accounting.In != 1 || len(ingesttest.ReaderWarnings(r)) == 0 || !strings.Contains(ingesttest.ReaderWarnings(r)[0], "incomplete") {
 		t.Errorf("of a file that is cut off: %s, %q", &r.Accounting, r.Warnings)
 	}
 }
@@ -333,8 +320,8 @@ func TestReportSampleErrors(t *testing.T) {
 func TestReportSampleTextErrors(t *testing.T) {
 	const meta = "meta_info:\n  trace_offcpu: false\n  event_type: cpu-cycles\n"
 	const sample = meta + "sample:\n  event_type: cpu-cycles\n  time: 10\n  event_count: 5\n  thread_id: 7\n  thread_name: a: b\n"
-	r := mustRead(t, readReportSampleText, []byte(strings.ReplaceAll(sample+"  vaddr_in_file: 1f\n  file: /a.so\n  symbol: std::f(int)\n", "\n", "\r\n")), &Options{TID: true})
-	if d := cmp.Diff(map[string]run.FoldedSum{"std::f(int)": {Weight: 5, Count: 1}}, sums(t, r, "cpu-cycles")); d != "" {
+	r := ingesttest.Read(t, readReportSampleText, []byte(strings.ReplaceAll(sample+"  vaddr_in_file: 1f\n  file: /a.so\n  symbol: std::f(int)\n", "\n", "\r\n")), &reading.Options{TID: true})
+	if d := cmp.Diff(map[string]run.FoldedSum{"std::f(int)": {Weight: 5, Count: 1}}, ingesttest.Sums(t, r, "cpu-cycles")); d != "" {
 		t.Errorf("stacks (-want +got):\n%s", d)
 	}
 	if l := r.Labels[1]; l.Thread != "a: b" || l.TID != 7 {
@@ -353,7 +340,7 @@ func TestReportSampleTextErrors(t *testing.T) {
 		{"text", meta + "hello\n", `line 4: "hello" is no field`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readReportSampleText(sourceOf(t, []byte(tt.data)), &Options{})
+			r, err := readReportSampleText(ingesttest.Source(t, []byte(tt.data)), &reading.Options{})
 			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -363,44 +350,22 @@ func TestReportSampleTextErrors(t *testing.T) {
 
 func FuzzReportSample(f *testing.F) {
 	f.Add(newReport().meta("cpu-clock", "sched:sched_switch").sample(1, 2, 3, 0, 0, 0, 5).sample(4, 2, 1, 1).
-		file(0, "/a.so", "f").record(recordThread, msg(threadID, 2, threadProcessID, 2, threadName, "t")).
-		record(recordLost, msg(lostSampleCount, 2)).end())
-	f.Add(newReport().record(recordMetaInfo, msg(metaEventType, "cpu-clock", metaEventType, "sched:sched_switch", metaTraceOffCPU, 1)).
-		sample(1, 2, 3, 1, 0, -1, 5).record(recordContextSwitch, msg(switchOn, 1, switchTime, 9, switchThreadID, 2)).
+		file(0, "/a.so", "f").record(recordThread, ingesttest.Message(threadID, 2, threadProcessID, 2, threadName, "t")).
+		record(recordLost, ingesttest.Message(lostSampleCount, 2)).end())
+	f.Add(newReport().record(recordMetaInfo, ingesttest.Message(metaEventType, "cpu-clock", metaEventType, "sched:sched_switch", metaTraceOffCPU, 1)).
+		sample(1, 2, 3, 1, 0, -1, 5).record(recordContextSwitch, ingesttest.Message(switchOn, 1, switchTime, 9, switchThreadID, 2)).
 		sample(11, 2, 3, 0).file(0, "unknown").end())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, opt := range []*Options{{}, {AllowTruncated: true, PID: true, TID: true}} {
-			fuzzReader(t, readReportSample, data, opt)
+		for _, opt := range []*reading.Options{{}, {AllowTruncated: true, PID: true, TID: true}} {
+			ingesttest.Fuzz(t, readReportSample, data, opt)
 		}
 	})
-}
-
-// fuzzReader reads data: value xor error, and what is read is sound.
-func fuzzReader(t *testing.T, read reader, data []byte, opt *Options) {
-	src, err := input.New("fuzz", bytes.NewReader(data))
-	if err != nil {
-		return
-	}
-	r, err := read(src, opt)
-	if (r == nil) == (err == nil) {
-		t.Fatalf("run %v and error %v", r != nil, err)
-	}
-	if err != nil {
-		return
-	}
-	checkRun(t, r)
-	var out bytes.Buffer
-	if len(r.Events) > 0 {
-		if err := r.WriteProfile(&out, run.ProfileOptions{}); err != nil {
-			t.Fatalf("write: %v", err)
-		}
-	}
 }
 
 // BenchmarkReportSample reads a report of 20 MB.
 func BenchmarkReportSample(b *testing.B) {
 	report := newReport().meta("cpu-cycles")
-	stacks := benchmarkStacks()
+	stacks := ingesttest.Stacks()
 	for i := 0; len(report.buf) < 20<<20; i++ {
 		var chain []int
 		for _, f := range stacks[i%len(stacks)] {
@@ -419,29 +384,23 @@ func BenchmarkReportSample(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readReportSample(sourceOf(b, data), &Options{}); err != nil {
+		if _, err := readReportSample(ingesttest.Source(b, data), &reading.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// benchmarkStacks makes 20,000 distinct stacks of 5 to 40 frames, leaf first, with
-// common roots.
-func benchmarkStacks() [][]int {
-	var stacks [][]int
-	seed := uint32(1)
-	next := func(n int) int {
-		seed = seed*1664525 + 1013904223
-		return int(seed>>8) % n
-	}
-	for i := range 20000 {
-		var s []int
-		for d := range 5 + next(36) {
-			width := 1 + d*d
-			s = append(s, (i*7+next(width))%width*31%1000)
-		}
-		slices.Reverse(s)
-		stacks = append(stacks, s)
-	}
-	return stacks
+// TestReportSampleRoundTrip checks that a profile in pprof's format reads back the same.
+func TestReportSampleRoundTrip(t *testing.T) {
+	data := newReport().
+		record(recordMetaInfo, ingesttest.Message(metaEventType, "cpu-clock", metaEventType, "sched:sched_switch", metaTraceOffCPU, 1, metaAppPackage, "com.example")).
+		sample(10, 7, 100, 0, 0, 1, 0x20, 0, 0, 0x10).sample(20, 7, 1, 1, 0, 0, 0x10).sample(50, 7, 100, 0, 0, -1, 0x10).
+		file(0, "/system/lib64/libc.so", "__start_thread", "memcpy").
+		record(recordThread, ingesttest.Message(threadID, 7, threadProcessID, 7, threadName, "main")).
+		record(recordLost, ingesttest.Message(lostSampleCount, 3, lostLostCount, 2)).end()
+	ingesttest.CheckRoundTrip(t, ingesttest.Read(t, readReportSample, data, &reading.Options{}), pprof.Read)
+	t.Run("recording", func(t *testing.T) {
+		data := ingesttest.ReadFile(t, ingesttest.Recording(t, "simpleperf/display_bitmaps.proto_data"))
+		ingesttest.CheckRoundTrip(t, ingesttest.Read(t, readReportSample, data, &reading.Options{TID: true}), pprof.Read)
+	})
 }

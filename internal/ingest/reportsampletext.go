@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -15,9 +16,9 @@ import (
 // the same records as text, a name and a colon, and below it fields "key: value",
 // two spaces deeper. Must match ReportSampleCommand::PrintSample in
 // simpleperf/cmd_report_sample.cpp.
-func readReportSampleText(src *input.Source, opt *Options) (*run.Run, error) {
+func readReportSampleText(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	t := reportSampleText{r: newReportSample(src, opt), lines: src.Lines(), frames: make(map[string]uint32)}
-	t.files = newFileTable(t.r.b)
+	t.files = reading.NewFiles(t.r.b)
 	for {
 		line, ok := t.lines.Next()
 		if !ok {
@@ -40,7 +41,7 @@ func readReportSampleText(src *input.Source, opt *Options) (*run.Run, error) {
 type reportSampleText struct {
 	r      *reportSample
 	lines  *input.Lines
-	files  fileTable
+	files  reading.Files
 	frames map[string]uint32 // locations, by their lines
 
 	record string
@@ -82,7 +83,7 @@ func (t *reportSampleText) begin(record string) {
 		t.lines.Fail("unknown record %q", input.Clip([]byte(record)))
 	}
 	t.record = record
-	t.sample = reported{thread: thread{pid: -1, tid: -1, cpu: -1}, event: noEventType}
+	t.sample = reported{Thread: reading.Thread{PID: -1, TID: -1, CPU: -1}, event: noEventType}
 	t.tick, t.on = tick{kind: switchOnTick}, false
 	t.r.stack = t.r.stack[:0]
 	t.has = 0
@@ -153,9 +154,9 @@ func (t *reportSampleText) field(key string, value []byte) (err error) {
 	case "sample.event_count":
 		t.sample.weight = number()
 	case "sample.thread_id":
-		t.sample.tid = int64(threadID())
+		t.sample.TID = int64(threadID())
 	case "sample.thread_name":
-		t.sample.comm = input.Text(value)
+		t.sample.Comm = input.Text(value)
 	case "sample.vaddr_in_file":
 		t.endFrame()
 		t.has = 1
@@ -194,12 +195,12 @@ func (t *reportSampleText) endFrame() {
 		}
 		file, symbol := input.Text(t.frame[1]), input.Text(t.frame[2])
 		fn := run.Function{Name: symbol}
-		_, _, unknown := unknownSymbol(symbol)
+		_, _, unknown := reading.UnknownSymbol(symbol)
 		if unknown {
-			fn = unknownFunction(file, addr, t.r.opt)
+			fn = reading.UnknownFunction(file, addr, t.r.opt)
 		}
-		mapping := t.files.mapping(file)
-		t.files.named(mapping, !unknown, false, false)
+		mapping := t.files.Mapping(file)
+		t.files.Named(mapping, !unknown, false, false)
 		loc = t.r.b.Location(mapping, addr, run.Line{Function: t.r.b.Function(fn)})
 		t.frames[string(key)] = loc
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -40,7 +41,7 @@ const (
 // DumpNativeStack in art/runtime/native_stack_dump.cc, libdebuggerd/backtrace.cpp and
 // libdebuggerd/tombstone_proto_to_text.cpp (before: tombstone.cpp) in system/core, and
 // Unwinder::FormatFrame in system/unwinding/libunwindstack.
-func readStackDump(src *input.Source, opt *Options) (*run.Run, error) {
+func readStackDump(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	d := newStackDump(src, opt)
 	defer d.names.close()
 	for {
@@ -57,7 +58,7 @@ func readStackDump(src *input.Source, opt *Options) (*run.Run, error) {
 	return d.finish(StackDump)
 }
 
-func newStackDump(src *input.Source, opt *Options) *stackDump {
+func newStackDump(src *input.Source, opt *reading.Options) *stackDump {
 	b := run.NewBuilder(src.Name)
 	d := &stackDump{b: b, opt: opt, lines: src.Lines(), names: newDumpNames(b, opt), process: dumpProcess{pid: -1}}
 	d.event = b.Event(run.Event{Name: stackDumpEvent, Unit: "count"})
@@ -66,7 +67,7 @@ func newStackDump(src *input.Source, opt *Options) *stackDump {
 
 type stackDump struct {
 	b     *run.Builder
-	opt   *Options
+	opt   *reading.Options
 	lines *input.Lines
 	names *dumpNames
 	event uint32

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
@@ -16,7 +17,7 @@ import (
 // dumpNames makes the locations of the frames of stack dumps.
 type dumpNames struct {
 	b     *run.Builder
-	opt   *Options
+	opt   *reading.Options
 	files *symbolizer.Files
 	z     *symbolizer.Symbolizer
 	// texts holds the location of each text of a frame, code what a location is in.
@@ -46,7 +47,7 @@ const (
 	trampolineCode          // what calls a native method
 )
 
-func newDumpNames(b *run.Builder, opt *Options) *dumpNames {
+func newDumpNames(b *run.Builder, opt *reading.Options) *dumpNames {
 	n := &dumpNames{
 		b: b, opt: opt, files: symbolizer.NewFiles(opt.Symfs),
 		texts: make(map[string]uint32), mappings: make(map[dumpFile]dumpMapping),
@@ -89,7 +90,7 @@ func (n *dumpNames) location(kind string, frame []byte, add func() (uint32, dump
 }
 
 // mapping returns the mapping of a file. It covers all addresses, because addresses are
-// taken as the dump prints them, see fileTable.
+// taken as the dump prints them, see reading.Files.
 func (n *dumpNames) mapping(file dumpFile) dumpMapping {
 	m, ok := n.mappings[file]
 	if !ok && file.path != "" {
@@ -98,7 +99,7 @@ func (n *dumpNames) mapping(file dumpFile) dumpMapping {
 			lookup = file.path
 		}
 		m.dso = &perfsession.DSO{ID: len(n.mappings), Path: lookup, BuildID: file.buildID}
-		m.index = n.b.Mapping(run.Mapping{File: file.path, BuildID: file.buildID, Limit: math.MaxUint64, Kind: mappingKind(file.path)})
+		m.index = n.b.Mapping(run.Mapping{File: file.path, BuildID: file.buildID, Limit: math.MaxUint64, Kind: reading.MappingKind(file.path)})
 		n.mappings[file] = m
 	}
 	return m
@@ -185,7 +186,7 @@ func (n *dumpNames) place(f *nativeFrame) (uint32, dumpCode) {
 	m := n.mapping(dumpFile{f.file, f.buildID})
 	lines := n.lines(f, m, code)
 	if lines == nil {
-		return n.b.Location(m.index, f.pc, run.Line{Function: n.b.Function(unknownFunction(f.file, f.pc, n.opt))}), code
+		return n.b.Location(m.index, f.pc, run.Line{Function: n.b.Function(reading.UnknownFunction(f.file, f.pc, n.opt))}), code
 	}
 	n.name(m.index, lines)
 	return n.b.Location(m.index, f.pc, lines...), code
@@ -274,7 +275,7 @@ func (f *nativeFrame) code() dumpCode {
 		}
 	}
 	switch {
-	case strings.HasPrefix(path, "[anon:dalvik-"), mappingKind(path) == run.JITMapping:
+	case strings.HasPrefix(path, "[anon:dalvik-"), reading.MappingKind(path) == run.JITMapping:
 		return javaCode
 	case strings.HasSuffix(base, ".apk") && isJavaName(f.name): // interpreted
 		return javaCode

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -71,7 +72,7 @@ func isTombstoneProto(head input.Head) bool {
 // readTombstoneProto reads a tombstone in protobuf (/data/tombstones/tombstone_NN.pb, and
 // what ApplicationExitInfo has of a native crash, from Android 12 on) as readStackDump
 // reads its text.
-func readTombstoneProto(src *input.Source, opt *Options) (*run.Run, error) {
+func readTombstoneProto(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	data, err := io.ReadAll(io.LimitReader(src.Reader, maxTombstone+1))
 	if err != nil {
 		return nil, err

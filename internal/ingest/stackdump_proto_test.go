@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -20,7 +22,7 @@ func tombstoneOf() []byte {
 		if function != "" {
 			fields = append(fields, 4, function, 5, 12)
 		}
-		return msg(append(append(fields, 6, file), more...)...)
+		return ingesttest.Message(append(append(fields, 6, file), more...)...)
 	}
 	const (
 		libc   = "/apex/com.android.runtime/lib64/bionic/libc.so"
@@ -28,8 +30,8 @@ func tombstoneOf() []byte {
 		libart = "/apex/com.android.art/lib64/libart.so"
 		app    = "/data/app/~~q==/com.example.shop-w=="
 	)
-	render := msg(
-		1, 2896, 2, "Render", 3, msg(1, "rax", 2, 0), 6, 1, 7, "a note",
+	render := ingesttest.Message(
+		1, 2896, 2, "Render", 3, ingesttest.Message(1, "rax", 2, 0), 6, 1, 7, "a note",
 		4, frame(0xb2c3, app+"/lib/x86_64/librender.so", "render::Tile::raster(render::Rect const&)", 8, "0102030405060708"),
 		4, frame(0x331a10, libart, "art::interpreter::Native(int)"),
 		4, frame(0xffe54, app+"/oat/x86_64/base.odex", "art_jni_trampoline"),
@@ -40,14 +42,14 @@ func tombstoneOf() []byte {
 		4, frame(0x11ba9, "/system/bin/app_process64", "main", 8, "9d2e"),
 		4, frame(0x50cc9, libc, "__libc_init", 8, libcID),
 	)
-	guest := msg(1, 2896, 4, frame(0x12e64, "/system/lib64/arm64/libc.so", "tgkill"))
-	return msg(
+	guest := ingesttest.Message(1, 2896, 4, frame(0x12e64, "/system/lib64/arm64/libc.so", "tgkill"))
+	return ingesttest.Message(
 		1, 3, 2, "example/device/device:14/UP1A.231005.007/1:user/release-keys", 3, "0", 4, "2023-11-14 22:13:20.175592859+0000",
-		5, 2875, 6, 2896, 7, 10147, 8, "u:r:isolated_app:s0", 9, "com.example.shop:renderer", 9, "--flag", 10, msg(1, 11), 14, "x",
-		16, msg(1, 2896, 2, render),
-		16, msg(1, 2875, 2, msg(1, 2875, 2, "hop:renderer", 4, frame(0xa2d58, libc, "__epoll_pwait", 8, libcID))),
-		16, msg(1, 2899, 2, msg(1, 2899, 2, "gone")),
-		17, msg(1, 1), 18, msg(1, "main"), 20, 3, 22, 4096, 24, 1, 25, msg(1, 2896, 2, guest), 4711, "of the maker",
+		5, 2875, 6, 2896, 7, 10147, 8, "u:r:isolated_app:s0", 9, "com.example.shop:renderer", 9, "--flag", 10, ingesttest.Message(1, 11), 14, "x",
+		16, ingesttest.Message(1, 2896, 2, render),
+		16, ingesttest.Message(1, 2875, 2, ingesttest.Message(1, 2875, 2, "hop:renderer", 4, frame(0xa2d58, libc, "__epoll_pwait", 8, libcID))),
+		16, ingesttest.Message(1, 2899, 2, ingesttest.Message(1, 2899, 2, "gone")),
+		17, ingesttest.Message(1, 1), 18, ingesttest.Message(1, "main"), 20, 3, 22, 4096, 24, 1, 25, ingesttest.Message(1, 2896, 2, guest), 4711, "of the maker",
 	)
 }
 
@@ -57,9 +59,9 @@ func TestTombstoneProto(t *testing.T) {
 	if f := detected(data); f != Tombstone {
 		t.Errorf("is taken for %v", f)
 	}
-	for _, opt := range []Options{{PID: true, TID: true}, {ShowARTFrames: true, UnknownOffset: true}} {
-		got := mustRead(t, readTombstoneProto, data, &opt)
-		want := mustRead(t, readStackDump, dumpFileOf(t, "tombstone.txt"), &opt)
+	for _, opt := range []reading.Options{{PID: true, TID: true}, {ShowARTFrames: true, UnknownOffset: true}} {
+		got := ingesttest.Read(t, readTombstoneProto, data, &opt)
+		want := ingesttest.Read(t, readStackDump, dumpFileOf(t, "tombstone.txt"), &opt)
 		if d := cmp.Diff(dumpSamples(t, want), dumpSamples(t, got), cmp.AllowUnexported(dumpSample{})); d != "" {
 			t.Errorf("samples (-text +protobuf):\n%s", d)
 		}
@@ -84,7 +86,7 @@ func TestTombstoneProto(t *testing.T) {
 }
 
 func TestTombstoneProtoErrors(t *testing.T) {
-	head := msg(2, "a/b", 4, "", 5, 1, 6, 1)
+	head := ingesttest.Message(2, "a/b", 4, "", 5, 1, 6, 1)
 	for _, tt := range []struct {
 		name string
 		data []byte
@@ -93,19 +95,19 @@ func TestTombstoneProtoErrors(t *testing.T) {
 		{"empty", nil, "is a dump without threads"},
 		{"no threads", head, "is a dump without threads"},
 		{"cut off", tombstoneOf()[:200], "tombstone: field "},
-		{"type of a field", msg(5, "x"), "tombstone: field 5 at 0x1: wrong wire type 2"},
-		{"type of the threads", append(head[:len(head):len(head)], msg(16, 1)...), "tombstone: field 16 at "},
-		{"thread", append(head[:len(head):len(head)], msg(16, msg(2, "\xff"))...), "tombstone: field "},
-		{"frame", append(head[:len(head):len(head)], msg(16, msg(2, msg(4, msg(1, "x"))))...), "tombstone: field 1 at "},
+		{"type of a field", ingesttest.Message(5, "x"), "tombstone: field 5 at 0x1: wrong wire type 2"},
+		{"type of the threads", append(head[:len(head):len(head)], ingesttest.Message(16, 1)...), "tombstone: field 16 at "},
+		{"thread", append(head[:len(head):len(head)], ingesttest.Message(16, ingesttest.Message(2, "\xff"))...), "tombstone: field "},
+		{"frame", append(head[:len(head):len(head)], ingesttest.Message(16, ingesttest.Message(2, ingesttest.Message(4, ingesttest.Message(1, "x"))))...), "tombstone: field 1 at "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readTombstoneProto(sourceOf(t, tt.data), &Options{})
+			r, err := readTombstoneProto(ingesttest.Source(t, tt.data), &reading.Options{})
 			if err == nil || r != nil || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}
-	for _, data := range [][]byte{nil, msg(2, "a/b"), msg(2, "ab", 4, "", 5, 1, 6, 1), msg(2, "a/b", 4, "", 5, 1, 6, "x"), tombstoneOf()[:200]} {
+	for _, data := range [][]byte{nil, ingesttest.Message(2, "a/b"), ingesttest.Message(2, "ab", 4, "", 5, 1, 6, 1), ingesttest.Message(2, "a/b", 4, "", 5, 1, 6, "x"), tombstoneOf()[:200]} {
 		if f := detected(data); f == Tombstone {
 			t.Errorf("%q is taken for %v", data, f)
 		}
@@ -113,25 +115,25 @@ func TestTombstoneProtoErrors(t *testing.T) {
 	if f := detected(head); f != Tombstone {
 		t.Errorf("%q is taken for %v", head, f)
 	}
-	long := append(head[:len(head):len(head)], bytes.Repeat(msg(19, "x"), input.HeadSize)...) // only its start is known
+	long := append(head[:len(head):len(head)], bytes.Repeat(ingesttest.Message(19, "x"), input.HeadSize)...) // only its start is known
 	if f := detected(long[:input.HeadSize-2]); f == Tombstone {
 		t.Errorf("what ends within a field is taken for %v", f)
 	}
-	if f := detected(sourceOf(t, long).Head); f != Tombstone {
+	if f := detected(ingesttest.Source(t, long).Head); f != Tombstone {
 		t.Errorf("a long tombstone is taken for %v", f)
 	}
 }
 
 func FuzzTombstoneProto(f *testing.F) {
 	f.Add(tombstoneOf())
-	f.Add(msg(2, "a/b", 4, "", 5, 1, 6, 1, 16, msg(2, msg(1, 1, 4, msg(1, 1, 6, "x.apk", 7, 9)))))
-	f.Add(msg(16, msg(2, msg(4, msg(4, "_Z1fv", 8, "0a")))))
+	f.Add(ingesttest.Message(2, "a/b", 4, "", 5, 1, 6, 1, 16, ingesttest.Message(2, ingesttest.Message(1, 1, 4, ingesttest.Message(1, 1, 6, "x.apk", 7, 9)))))
+	f.Add(ingesttest.Message(16, ingesttest.Message(2, ingesttest.Message(4, ingesttest.Message(4, "_Z1fv", 8, "0a")))))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 			return // gzip is undone before
 		}
-		fuzzReader(t, readTombstoneProto, data, &Options{PID: true, TID: true})
-		fuzzReader(t, readTombstoneProto, data, &Options{ShowARTFrames: true, UnknownOffset: true})
+		ingesttest.Fuzz(t, readTombstoneProto, data, &reading.Options{PID: true, TID: true})
+		ingesttest.Fuzz(t, readTombstoneProto, data, &reading.Options{ShowARTFrames: true, UnknownOffset: true})
 		detected(data)
 	})
 }
@@ -142,10 +144,10 @@ func TestTombstoneProtoMemory(t *testing.T) {
 	for range 1 << 20 {
 		data = append(data, 0x82, 0x01, 0x00) // a thread
 	}
-	src := sourceOf(t, data)
+	src := ingesttest.Source(t, data)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r, err := readTombstoneProto(src, &Options{})
+	r, err := readTombstoneProto(src, &reading.Options{})
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)

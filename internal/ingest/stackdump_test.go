@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/objfile"
 	"profdiff/internal/retrace"
@@ -23,7 +25,7 @@ import (
 
 func dumpFileOf(t testing.TB, name string) []byte {
 	t.Helper()
-	return readFile(t, filepath.Join("testdata", "stackdump", name))
+	return ingesttest.ReadFile(t, filepath.Join("testdata", "stackdump", name))
 }
 
 // dumpSample is a sample of a stack dump.
@@ -106,7 +108,7 @@ func TestStackDump(t *testing.T) {
 			if f := detected(data); f != StackDump {
 				t.Errorf("is taken for %v", f)
 			}
-			r := mustRead(t, readStackDump, data, &Options{PID: true, TID: true})
+			r := ingesttest.Read(t, readStackDump, data, &reading.Options{PID: true, TID: true})
 			if d := cmp.Diff(tt.want, dumpSamples(t, r), cmp.AllowUnexported(dumpSample{})); d != "" {
 				t.Errorf("samples (-want +got):\n%s", d)
 			}
@@ -116,7 +118,7 @@ func TestStackDump(t *testing.T) {
 			if got := r.Accounting.String(); got != tt.accounting {
 				t.Errorf("accounting %s, want %s", got, tt.accounting)
 			}
-			if d := cmp.Diff(tt.warnings, readerWarnings(r)); d != "" {
+			if d := cmp.Diff(tt.warnings, ingesttest.ReaderWarnings(r)); d != "" {
 				t.Errorf("warnings (-want +got):\n%s", d)
 			}
 			if e := r.Events[0]; len(r.Events) != 1 || e.Name != "stack-dumps" || e.Unit != "count" || e.WeightSqLowerBound {
@@ -177,7 +179,7 @@ func TestStackDumpParts(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := mustRead(t, readStackDump, []byte(tt.text), &Options{})
+			r := ingesttest.Read(t, readStackDump, []byte(tt.text), &reading.Options{})
 			got := make(map[string]int64)
 			for stack, sum := range r.Folded(0) {
 				got[stack] = sum.Count
@@ -185,7 +187,7 @@ func TestStackDumpParts(t *testing.T) {
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("stacks (-want +got):\n%s", d)
 			}
-			if got := strings.Join(readerWarnings(r), "\n"); got != tt.warning {
+			if got := strings.Join(ingesttest.ReaderWarnings(r), "\n"); got != tt.warning {
 				t.Errorf("warnings %q, want %q", got, tt.warning)
 			}
 			if f := detected([]byte(tt.text)); f != StackDump && tt.name != "backtrace without a thread" {
@@ -199,7 +201,7 @@ func TestStackDumpParts(t *testing.T) {
 // one thread.
 func TestStackDumpHeads(t *testing.T) {
 	const text = "\"a\" tid=1 Native\n\"a\" tid=1 Native\n\"a\" prio=5 tid=1 Native\n\"a\" prio=5 tid=1 Native\nat a.B.c(B.java:1)\n"
-	r := mustRead(t, readStackDump, []byte(text), &Options{})
+	r := ingesttest.Read(t, readStackDump, []byte(text), &reading.Options{})
 	if got, want := r.Accounting.String(), "samples: 3 in = 1 out + 0 filtered + 2 dropped (thread without a stack: 2); 0 lost; 0.0% of frames unknown"; got != want {
 		t.Errorf("accounting %s, want %s", got, want)
 	}
@@ -215,7 +217,7 @@ func TestStackDumpPlaces(t *testing.T) {
   at a.B.<init>(B.java:7)
   at a.B.c(Unknown Source:3)
 `
-	r := mustRead(t, readStackDump, []byte(text), &Options{ShowARTFrames: true, UnknownOffset: true})
+	r := ingesttest.Read(t, readStackDump, []byte(text), &reading.Options{ShowARTFrames: true, UnknownOffset: true})
 	type place struct {
 		name, systemName, source string
 		line                     int64
@@ -254,7 +256,7 @@ func TestStackDumpRuntime(t *testing.T) {
 		},
 	} {
 		var got []string
-		for _, s := range dumpSamples(t, mustRead(t, readStackDump, dumpFileOf(t, file), &Options{ShowARTFrames: true})) {
+		for _, s := range dumpSamples(t, ingesttest.Read(t, readStackDump, dumpFileOf(t, file), &reading.Options{ShowARTFrames: true})) {
 			if s.thread == "main" || s.thread == "Render" {
 				got = append(got, s.process+" "+s.thread+" "+s.stack)
 			}
@@ -280,7 +282,7 @@ func TestStackDumpRetrace(t *testing.T) {
 		"tombstone.txt": "__libc_init;main;com.example.shop.Main.run;com.example.shop.Checkout.cancel;art::interpreter::Native(int);render::Tile::raster(render::Rect const&)",
 	} {
 		found := false
-		for _, s := range dumpSamples(t, mustRead(t, readStackDump, dumpFileOf(t, file), &Options{Retrace: mapping})) {
+		for _, s := range dumpSamples(t, ingesttest.Read(t, readStackDump, dumpFileOf(t, file), &reading.Options{Retrace: mapping})) {
 			found = found || s.stack == want
 		}
 		if !found {
@@ -305,7 +307,7 @@ func TestStackDumpSymfs(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Skipf("cc does not make a shared library: %v: %s", err, out)
 	}
-	lib := readFile(t, filepath.Join(dir, "libx.so"))
+	lib := ingesttest.ReadFile(t, filepath.Join(dir, "libx.so"))
 	o, err := objfile.New(bytes.NewReader(lib), int64(len(lib)))
 	if err != nil {
 		t.Fatal(err)
@@ -346,11 +348,11 @@ func TestStackDumpSymfs(t *testing.T) {
 		{"APK that is not here", "/data/app/q/base.apk (offset 0x1000)", "[base.apk]", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := mustRead(t, readStackDump, fmt.Appendf(nil, "#00 pc %016x  %s\n", pc, tt.frame), &Options{Symfs: symfs})
+			r := ingesttest.Read(t, readStackDump, fmt.Appendf(nil, "#00 pc %016x  %s\n", pc, tt.frame), &reading.Options{Symfs: symfs})
 			if got := dumpSamples(t, r)[0].stack; got != tt.want {
 				t.Errorf("stack %s, want %s", got, tt.want)
 			}
-			if got := strings.Join(readerWarnings(r), "\n"); got != tt.warning {
+			if got := strings.Join(ingesttest.ReaderWarnings(r), "\n"); got != tt.warning {
 				t.Errorf("warnings %q, want %q", got, tt.warning)
 			}
 		})
@@ -374,7 +376,7 @@ func TestStackDumpErrors(t *testing.T) {
 		{"long line", "#00 pc 1 /lib/" + strings.Repeat("x", input.MaxLine) + "\n", "line 1: is longer than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readStackDump(sourceOf(t, []byte(tt.text)), &Options{})
+			r, err := readStackDump(ingesttest.Source(t, []byte(tt.text)), &reading.Options{})
 			if err == nil || r != nil || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -413,8 +415,8 @@ func FuzzStackDump(f *testing.F) {
 		if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 			return // gzip is undone before
 		}
-		fuzzReader(t, readStackDump, data, &Options{PID: true, TID: true})
-		fuzzReader(t, readStackDump, data, &Options{ShowARTFrames: true, UnknownOffset: true, Symfs: symfs})
+		ingesttest.Fuzz(t, readStackDump, data, &reading.Options{PID: true, TID: true})
+		ingesttest.Fuzz(t, readStackDump, data, &reading.Options{ShowARTFrames: true, UnknownOffset: true, Symfs: symfs})
 		detected(data)
 	})
 }
@@ -426,7 +428,7 @@ func BenchmarkStackDump(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readStackDump(sourceOf(b, text), &Options{}); err != nil {
+		if _, err := readStackDump(ingesttest.Source(b, text), &reading.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package ingest
+package pprof
 
 import (
 	"cmp"
@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"strings"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
-// A pprofReader reads a profile in two steps, because the tables may be anywhere in it
+// A reader reads a profile in two steps, because the tables may be anywhere in it
 // and usually are behind the samples: split takes the profile apart, decode puts the
 // messages into the Builder, first the ones that others refer to. It takes the memory of
 // the profile's bytes, which are given up while they are decoded, and of the Run.
-type pprofReader struct {
+type reader struct {
 	b *run.Builder
 
 	// What split finds. Strings are indices of the string table.
@@ -50,47 +51,47 @@ type functionRow struct {
 const maxSampleTypes = 1 << 12
 
 // split reads all of the profile.
-func (p *pprofReader) split(s *input.FieldStream) error {
+func (p *reader) split(s *input.FieldStream) error {
 	for s.Next() {
 		switch s.Num {
-		case pprofSampleType:
+		case profileSampleType:
 			p.sampleTypes = append(p.sampleTypes, readValueType(s))
 			if len(p.sampleTypes) > maxSampleTypes {
 				return fmt.Errorf("profile has more than %d sample types", maxSampleTypes)
 			}
-		case pprofSample:
+		case profileSample:
 			p.samples.add(s)
-		case pprofMapping:
+		case profileMapping:
 			p.mappings.add(s)
-		case pprofLocation:
+		case profileLocation:
 			p.locations.add(s)
-		case pprofFunction:
+		case profileFunction:
 			p.functions.add(s)
-		case pprofStringTable:
+		case profileStringTable:
 			p.strings.add(s)
 			if p.strings.n == 1 && p.strings.size != 0 {
 				s.Fail(errors.New("the first string is not empty"))
 			}
-		case pprofDropFrames:
+		case profileDropFrames:
 			p.dropFrames = s.Uint()
-		case pprofKeepFrames:
+		case profileKeepFrames:
 			p.keepFrames = s.Uint()
-		case pprofTimeNanos:
+		case profileTimeNanos:
 			if p.timeNanos != 0 {
 				s.Fail(errors.New("a second time: these are several profiles, one behind the other"))
 			}
 			p.timeNanos = int64(s.Uint())
-		case pprofDurationNanos:
+		case profileDurationNanos:
 			p.durationNanos = int64(s.Uint())
-		case pprofPeriodType:
+		case profilePeriodType:
 			p.periodType = readValueType(s)
-		case pprofPeriod:
+		case profilePeriod:
 			p.period = int64(s.Uint())
-		case pprofComment:
+		case profileComment:
 			p.commentStrings = s.Uints(p.commentStrings)
-		case pprofDefaultSampleType:
+		case profileDefaultSampleType:
 			p.defaultSampleType = s.Uint()
-		case pprofDocURL:
+		case profileDocURL:
 			p.docURL = s.Uint()
 		default:
 			s.Skip()
@@ -104,9 +105,9 @@ func readValueType(s *input.FieldStream) (t [2]uint64) {
 	c := s.Message()
 	for c.Next() {
 		switch c.Num {
-		case pprofValueTypeType:
+		case valueTypeType:
 			t[0] = c.Uint()
-		case pprofValueTypeUnit:
+		case valueTypeUnit:
 			t[1] = c.Uint()
 		default:
 			c.Skip()
@@ -117,7 +118,7 @@ func readValueType(s *input.FieldStream) (t [2]uint64) {
 }
 
 // decode fills the Builder.
-func (p *pprofReader) decode() error {
+func (p *reader) decode() error {
 	if len(p.sampleTypes) == 0 {
 		return errors.New("profile has no sample types")
 	}
@@ -146,7 +147,7 @@ func (p *pprofReader) decode() error {
 }
 
 // decodeHead decodes what the profile has once.
-func (p *pprofReader) decodeHead() error {
+func (p *reader) decodeHead() error {
 	var missing error // the first reference to a string that is not there
 	str := func(what string, i uint64) string {
 		s, ok := p.table.at(i)
@@ -185,7 +186,7 @@ func clean(s string) string {
 }
 
 // str returns a string that a message refers to.
-func (p *pprofReader) str(c *input.Fields, message string, i uint64) string {
+func (p *reader) str(c *input.Fields, message string, i uint64) string {
 	s, ok := p.table.at(i)
 	if !ok {
 		c.Take(fmt.Errorf("%s at %#x: refers to string %d, the profile has %d", message, c.Base, i, len(p.table.ends)))
@@ -204,30 +205,30 @@ func (t *idTable) define(c *input.Fields, message string, id uint64, index uint3
 	}
 }
 
-func (p *pprofReader) mapping(c *input.Fields) {
+func (p *reader) mapping(c *input.Fields) {
 	var id, file, buildID uint64
 	var m run.Mapping
 	for c.Next() {
 		switch c.Num {
-		case pprofMappingID:
+		case mappingID:
 			id = c.Uint()
-		case pprofMappingStart:
+		case mappingStart:
 			m.Start = c.Uint()
-		case pprofMappingLimit:
+		case mappingLimit:
 			m.Limit = c.Uint()
-		case pprofMappingOffset:
+		case mappingOffset:
 			m.Offset = c.Uint()
-		case pprofMappingFilename:
+		case mappingFilename:
 			file = c.Uint()
-		case pprofMappingBuildID:
+		case mappingBuildID:
 			buildID = c.Uint()
-		case pprofMappingHasFunctions:
+		case mappingHasFunctions:
 			m.HasFunctions = c.Uint() != 0
-		case pprofMappingHasFilenames:
+		case mappingHasFilenames:
 			m.HasFilenames = c.Uint() != 0
-		case pprofMappingHasLineNumbers:
+		case mappingHasLineNumbers:
 			m.HasLineNumbers = c.Uint() != 0
-		case pprofMappingHasInlineFrames:
+		case mappingHasInlineFrames:
 			m.HasInlineFrames = c.Uint() != 0
 		default:
 			c.Skip()
@@ -235,26 +236,26 @@ func (p *pprofReader) mapping(c *input.Fields) {
 	}
 	m.File, m.BuildID = p.str(c, "mapping", file), p.str(c, "mapping", buildID)
 	if m.File != "" {
-		m.Kind = mappingKind(m.File)
+		m.Kind = reading.MappingKind(m.File)
 	}
 	p.mappingIDs.define(c, "mapping", id, p.b.Mapping(m))
 }
 
 // function reads a function. Those without a name get one.
-func (p *pprofReader) function(c *input.Fields) {
+func (p *reader) function(c *input.Fields) {
 	var id, name, systemName, file uint64
 	var f run.Function
 	for c.Next() {
 		switch c.Num {
-		case pprofFunctionID:
+		case functionID:
 			id = c.Uint()
-		case pprofFunctionName:
+		case functionName:
 			name = c.Uint()
-		case pprofFunctionSystemName:
+		case functionSystemName:
 			systemName = c.Uint()
-		case pprofFunctionFilename:
+		case functionFilename:
 			file = c.Uint()
-		case pprofFunctionStartLine:
+		case functionStartLine:
 			f.StartLine = int64(c.Uint())
 		default:
 			c.Skip()
@@ -269,20 +270,20 @@ func (p *pprofReader) function(c *input.Fields) {
 
 // location reads a location. One without lines is kept under the name of its mapping,
 // and one with a mapping that is not there as one without.
-func (p *pprofReader) location(c *input.Fields) {
+func (p *reader) location(c *input.Fields) {
 	var id, mappingID, address uint64
 	lines := p.lines[:0] // with the row of the function
 	for c.Next() {
 		switch c.Num {
-		case pprofLocationID:
+		case locationID:
 			id = c.Uint()
-		case pprofLocationMappingID:
+		case locationMappingID:
 			mappingID = c.Uint()
-		case pprofLocationAddress:
+		case locationAddress:
 			address = c.Uint()
-		case pprofLocationLine:
+		case locationLine:
 			lines = append(lines, p.line(c))
-		case pprofLocationIsFolded: // says what pprof did with the samples
+		case locationIsFolded: // says what pprof did with the samples
 			c.Uint()
 		default:
 			c.Skip()
@@ -317,17 +318,17 @@ func (p *pprofReader) location(c *input.Fields) {
 	p.locationIDs.define(c, "location", id, p.b.Location(mapping, address, lines...))
 }
 
-func (p *pprofReader) line(location *input.Fields) run.Line {
+func (p *reader) line(location *input.Fields) run.Line {
 	var id uint64
 	var l run.Line
 	c := location.Message()
 	for c.Next() {
 		switch c.Num {
-		case pprofLineFunctionID:
+		case lineFunctionID:
 			id = c.Uint()
-		case pprofLineLine:
+		case lineLine:
 			l.Line = int64(c.Uint())
-		case pprofLineColumn:
+		case lineColumn:
 			l.Column = int64(c.Uint())
 		default:
 			c.Skip()

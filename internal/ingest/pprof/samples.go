@@ -1,4 +1,4 @@
-package ingest
+package pprof
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 	"profdiff/internal/run"
 )
 
-// A sampleReader is the part of a pprofReader that samples need.
+// A sampleReader is the part of a reader that samples need.
 type sampleReader struct {
 	types  []valueType
 	pairs  []samplePair
@@ -29,7 +29,7 @@ type sampleReader struct {
 }
 
 // addEvents adds the events of the profile, one for each pair of sample types.
-func (p *pprofReader) addEvents(types []valueType, periodType valueType, period int64) {
+func (p *reader) addEvents(types []valueType, periodType valueType, period int64) {
 	p.types, p.pairs = types, pairSampleTypes(types)
 	p.sums = make([]int64, len(types))
 	p.labels = make(map[string]uint32)
@@ -43,15 +43,15 @@ func (p *pprofReader) addEvents(types []valueType, periodType valueType, period 
 }
 
 // sample adds a sample to the Run.
-func (p *pprofReader) sample(c *input.Fields) {
+func (p *reader) sample(c *input.Fields) {
 	ids, values, labels := p.ids[:0], p.values[:0], p.labelBytes[:0]
 	for c.Next() {
 		switch c.Num {
-		case pprofSampleLocationID:
+		case sampleLocationID:
 			ids = c.Uints(ids)
-		case pprofSampleValue:
+		case sampleValue:
 			values = c.Uints(values)
-		case pprofSampleLabel:
+		case sampleLabel:
 			label := c.Bytes()
 			labels = binary.AppendUvarint(labels, uint64(len(label)))
 			labels = append(labels, label...)
@@ -85,7 +85,7 @@ func (p *pprofReader) sample(c *input.Fields) {
 }
 
 // checkValues refuses values that are no sums of samples.
-func (p *pprofReader) checkValues(c *input.Fields) {
+func (p *reader) checkValues(c *input.Fields) {
 	if len(p.values) != len(p.types) {
 		c.Take(fmt.Errorf("sample at %#x: has %d values, the profile has %d sample types", c.Base, len(p.values), len(p.types)))
 		return
@@ -105,7 +105,7 @@ func (p *pprofReader) checkValues(c *input.Fields) {
 }
 
 // stack returns the stack of locations, given by id, leaf first.
-func (p *pprofReader) stack(c *input.Fields, ids []uint64) run.StackID {
+func (p *reader) stack(c *input.Fields, ids []uint64) run.StackID {
 	if p.drop != nil {
 		for _, id := range ids {
 			p.locationIndex(c, id)
@@ -121,7 +121,7 @@ func (p *pprofReader) stack(c *input.Fields, ids []uint64) run.StackID {
 	return stack
 }
 
-func (p *pprofReader) locationIndex(c *input.Fields, id uint64) uint32 {
+func (p *reader) locationIndex(c *input.Fields, id uint64) uint32 {
 	i, ok := p.locationIDs.get(id)
 	if !ok {
 		c.Take(fmt.Errorf("sample at %#x: refers to location %d, which the profile does not have", c.Base, id))
@@ -131,7 +131,7 @@ func (p *pprofReader) locationIndex(c *input.Fields, id uint64) uint32 {
 
 // label returns the index of the labels of a sample. Most samples have labels that
 // another one has.
-func (p *pprofReader) label(c *input.Fields) uint32 {
+func (p *reader) label(c *input.Fields) uint32 {
 	if len(p.labelBytes) == 0 || c.Err != nil {
 		return 0
 	}
@@ -143,8 +143,8 @@ func (p *pprofReader) label(c *input.Fields) uint32 {
 	return i
 }
 
-// A pprofLabel is a string, or a number with a unit.
-type pprofLabel struct {
+// A label is a string, or a number with a unit.
+type label struct {
 	key, value string
 	numeric    bool
 	number     int64
@@ -152,11 +152,11 @@ type pprofLabel struct {
 }
 
 // decodeLabels decodes the labels of a sample.
-func (p *pprofReader) decodeLabels(sample *input.Fields) run.Labels {
-	var labels []pprofLabel
+func (p *reader) decodeLabels(sample *input.Fields) run.Labels {
+	var labels []label
 	c := sample.Again()
 	for c.Next() {
-		if c.Num != pprofSampleLabel {
+		if c.Num != sampleLabel {
 			c.Skip()
 			continue
 		}
@@ -167,22 +167,22 @@ func (p *pprofReader) decodeLabels(sample *input.Fields) run.Labels {
 		c.Take(m.Err)
 	}
 	sample.Take(c.Err)
-	slices.SortStableFunc(labels, func(a, b pprofLabel) int { return cmp.Compare(a.key, b.key) })
+	slices.SortStableFunc(labels, func(a, b label) int { return cmp.Compare(a.key, b.key) })
 	return joinLabels(labels)
 }
 
 // decodeLabel decodes one label. It returns false if that has no value.
-func (p *pprofReader) decodeLabel(c *input.Fields) (l pprofLabel, ok bool) {
+func (p *reader) decodeLabel(c *input.Fields) (l label, ok bool) {
 	var key, str, unit uint64
 	for c.Next() {
 		switch c.Num {
-		case pprofLabelKey:
+		case labelKey:
 			key = c.Uint()
-		case pprofLabelStr:
+		case labelStr:
 			str = c.Uint()
-		case pprofLabelNum:
+		case labelNum:
 			l.number = int64(c.Uint())
-		case pprofLabelNumUnit:
+		case labelNumUnit:
 			unit = c.Uint()
 		default:
 			c.Skip()
@@ -196,13 +196,13 @@ func (p *pprofReader) decodeLabel(c *input.Fields) (l pprofLabel, ok bool) {
 		l.numeric = true
 		l.unit = p.str(c, "label", unit)
 	default:
-		return pprofLabel{}, false
+		return label{}, false
 	}
 	return l, true
 }
 
 // joinLabels takes labels that are sorted by key.
-func joinLabels(labels []pprofLabel) run.Labels {
+func joinLabels(labels []label) run.Labels {
 	l := run.Labels{PID: -1, TID: -1, CPU: -1}
 	var other, otherNum strings.Builder
 	for i := range labels {

@@ -1,4 +1,19 @@
-package ingest
+// Package pprof reads profiles in the format of pprof (proto/profile.proto of
+// github.com/google/pprof), as Go, gperftools, perf_to_profile, simpleperf's scripts and
+// profdiff write them.
+//
+//  1. The messages of a profile are in any order, and samples refer to what usually comes
+//     behind them. So the profile is taken apart first: messages of each kind are kept as
+//     bytes.
+//  2. They are decoded in the order in which they refer to each other: strings, mappings,
+//     functions, locations, samples. Bytes that are decoded are given up, so that memory
+//     stays near that of the profile and the Run.
+//  3. Sample types that belong together, a number and a weight, become one event.
+//  4. Frames that the profile says to drop are dropped as pprof drops them.
+//  5. Comments that profdiff wrote tell of the recording, its events and its losses.
+//
+// Ids, references, sums and sizes are checked: a damaged profile is an error that says where.
+package pprof
 
 import (
 	"math"
@@ -7,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -19,16 +35,16 @@ const (
 	maxProfileInflation = 32
 )
 
-// readPprof reads a profile in pprof's format. Frames that it says to drop
+// Read reads a profile in pprof's format. Frames that it says to drop
 // (drop_frames, keep_frames) are dropped, as pprof does. Of profiles that profdiff
 // wrote, the comments tell of the recording.
 //
 // It is decoded here instead of through profile.Profile so that memory stays near that
 // of the Run itself.
-func readPprof(src *input.Source, _ *Options) (*run.Run, error) {
+func Read(src *input.Source, _ *reading.Options) (*run.Run, error) {
 	src.LimitInflation(maxProfileInflation)
 	b := run.NewBuilder(src.Name)
-	p := pprofReader{b: b}
+	p := reader{b: b}
 	if err := p.split(src.Fields(maxProfile)); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package ingest
+package pprof
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/klauspost/compress/gzip"
 
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
 )
@@ -32,15 +34,15 @@ func TestPprofGo(t *testing.T) {
 		}
 	}
 	pprof.StopCPUProfile()
-	src := sourceOf(t, out.Bytes())
-	if f := detected(src.Head); f != Pprof {
-		t.Errorf("is taken for %v", f)
+	src := ingesttest.Source(t, out.Bytes())
+	if !isProfile(src.Head) {
+		t.Error("is not taken for a profile")
 	}
-	r, err := readPprof(src, &Options{})
+	r, err := Read(src, &reading.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkRun(t, r)
+	ingesttest.CheckRun(t, r)
 	if len(r.Events) != 1 {
 		t.Fatalf("events %+v", r.Events)
 	}
@@ -55,32 +57,6 @@ func TestPprofGo(t *testing.T) {
 		t.Errorf("recording %+v", r.Recording)
 	}
 	_ = sum
-}
-
-// TestPprofRoundTrip checks that what profdiff writes of any format reads back the
-// same, byte for byte.
-func TestPprofRoundTrip(t *testing.T) {
-	runs := map[string]*run.Run{
-		"folded":      mustRead(t, readFolded, []byte("a;[libc.so];c_[i] 3\na;b\\;c_[k] 4\n"), &Options{}),
-		"gecko":       mustRead(t, readGecko, []byte(processed), &Options{TID: true}),
-		"perf script": mustRead(t, readPerfScript, []byte("# event : name = cycles, , id = { 1 }, { sample_period, sample_freq } = 4000, freq = 1\na 1/2 [001] 1.5: 3 cycles:\n\t 12 f (inlined)\n\t 12 g (/x)\n\nb 1/3 [000] 2.5: 4 branch-misses:\n\t 12 [unknown] (/x)\n\ngarbage\n"), &Options{PID: true, CPU: true}),
-		"report --csv": mustRead(t, readReportCSV, []byte("Arch: arm64\nEvent: cpu-cycles (type 0, config 0)\nSamples: 20\nEvent count: 1000\n\n"+
-			"Overhead,Sample,EventCount_cpu-cycles,EventCount_instructions,Symbol\n60%,7,600,33,f\n40%,5,400,44,g\n"), &Options{}),
-		"report-sample": mustRead(t, readReportSample, newReport().
-			record(recordMetaInfo, msg(metaEventType, "cpu-clock", metaEventType, "sched:sched_switch", metaTraceOffCPU, 1, metaAppPackage, "com.example")).
-			sample(10, 7, 100, 0, 0, 1, 0x20, 0, 0, 0x10).sample(20, 7, 1, 1, 0, 0, 0x10).sample(50, 7, 100, 0, 0, -1, 0x10).
-			file(0, "/system/lib64/libc.so", "__start_thread", "memcpy").
-			record(recordThread, msg(threadID, 7, threadProcessID, 7, threadName, "main")).
-			record(recordLost, msg(lostSampleCount, 3, lostLostCount, 2)).end(), &Options{}),
-	}
-	if path := "simpleperf/display_bitmaps.proto_data"; !t.Failed() {
-		t.Run(path, func(t *testing.T) {
-			checkRoundTrip(t, mustRead(t, readReportSample, readFile(t, recording(t, path)), &Options{TID: true}))
-		})
-	}
-	for name, r := range runs {
-		t.Run(name, func(t *testing.T) { checkRoundTrip(t, r) })
-	}
 }
 
 // TestPprofRoundTripRandom writes random samples, reads and writes them again:
@@ -100,10 +76,10 @@ func TestPprofRoundTripRandom(t *testing.T) {
 	r.Labels[1].PID, r.Labels[2].TID, r.Labels[3].CPU = 7, 0, 1
 	r.Labels[1].State, r.Labels[2].Mode = "off-cpu", "Host Kernel"
 	r.Labels[3].Other, r.Labels[3].OtherNum = "cgroup\x00/a\x00", "latency\x0012\x00cycles\x00"
-	first := profileBytes(t, r)
-	again := mustRead(t, readPprof, first, &Options{})
+	first := ingesttest.Profile(t, r)
+	again := ingesttest.Read(t, Read, first, &reading.Options{})
 	again.Recording, again.Warnings, again.Accounting = r.Recording, r.Warnings, r.Accounting
-	if second := profileBytes(t, again); !bytes.Equal(first, second) {
+	if second := ingesttest.Profile(t, again); !bytes.Equal(first, second) {
 		t.Errorf("%d bytes became %d other bytes", len(first), len(second))
 	}
 	ignore := cmpopts.IgnoreFields(run.Event{}, "WeightSq", "WeightSqLowerBound", "MaxWeight")
@@ -115,47 +91,6 @@ func TestPprofRoundTripRandom(t *testing.T) {
 			t.Errorf("%s: Σw² %v is no lower bound of %v", r.Events[i].Name, again.Events[i].WeightSq, r.Events[i].WeightSq)
 		}
 	}
-}
-
-func profileBytes(t testing.TB, r *run.Run) []byte {
-	t.Helper()
-	var buf bytes.Buffer
-	if err := r.WriteProfile(&buf, run.ProfileOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
-}
-
-func checkRoundTrip(t *testing.T, r *run.Run) {
-	t.Helper()
-	var first, second bytes.Buffer
-	if err := r.WriteProfile(&first, run.ProfileOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	again := mustRead(t, readPprof, first.Bytes(), &Options{})
-	if err := again.WriteProfile(&second, run.ProfileOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(first.Bytes(), second.Bytes()) {
-		t.Errorf("profiles differ (-first +second):\n%s", cmp.Diff(profileText(t, first.Bytes()), profileText(t, second.Bytes())))
-	}
-	if d := cmp.Diff(r.Accounting.String(), again.Accounting.String()); d != "" {
-		t.Errorf("accounting (-want +got):\n%s", d)
-	}
-	for i := range r.Events {
-		if got, want := again.Events[i], r.Events[i]; got.Name != want.Name || got.Derived != want.Derived || got.Weight != want.Weight || got.Samples != want.Samples {
-			t.Errorf("event %+v, was %+v", got, want)
-		}
-	}
-}
-
-func profileText(t *testing.T, data []byte) []string {
-	t.Helper()
-	p, err := profile.ParseData(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Split(p.String(), "\n")
 }
 
 // testProfile is a profile of two functions.
@@ -188,11 +123,19 @@ func encode(t testing.TB, p *profile.Profile) []byte {
 	return out.Bytes()
 }
 
+// TestPprofUntyped checks that fields without a sample type are not taken for a profile.
+func TestPprofUntyped(t *testing.T) {
+	data := encode(t, testProfile())
+	if !isProfile(data) || isProfile(data[len(data)-3:]) {
+		t.Errorf("taken for a profile: %v, its end: %v", isProfile(data), isProfile(data[len(data)-3:]))
+	}
+}
+
 func TestPprof(t *testing.T) {
-	r := mustRead(t, readPprof, encode(t, testProfile()), &Options{})
+	r := ingesttest.Read(t, Read, encode(t, testProfile()), &reading.Options{})
 	if d := cmp.Diff(map[string]run.FoldedSum{
 		"main": {Weight: 64, Count: 1}, "main;noise": {Weight: 16, Count: 1}, "main;[libx.so]": {Weight: 1 << 40, Count: 1},
-	}, sums(t, r, "alloc_space")); d != "" {
+	}, ingesttest.Sums(t, r, "alloc_space")); d != "" {
 		t.Errorf("stacks (-want +got):\n%s", d)
 	}
 	if len(r.Events) != 2 || !r.Events[0].WeightSqLowerBound {
@@ -207,7 +150,7 @@ func TestPprof(t *testing.T) {
 	p := testProfile()
 	p.DropFrames = "noise"
 	if d := cmp.Diff(map[string]run.FoldedSum{"main": {Weight: 80, Count: 2}, "main;[libx.so]": {Weight: 1 << 40, Count: 1}},
-		sums(t, mustRead(t, readPprof, encode(t, p), &Options{}), "alloc_space")); d != "" {
+		ingesttest.Sums(t, ingesttest.Read(t, Read, encode(t, p), &reading.Options{}), "alloc_space")); d != "" {
 		t.Errorf("without the frames to drop (-want +got):\n%s", d)
 	}
 	// Compressed, and with text that is no UTF-8.
@@ -215,14 +158,14 @@ func TestPprof(t *testing.T) {
 	p.Function[0].Name = "m\xff\x00"
 	p.Sample[0].Label = map[string][]string{"k\x00": {"v\xff"}}
 	p.Sample[0].NumLabel = map[string][]int64{"n\xff": {1}, "n\xfe": {2}}
-	r = mustRead(t, readPprof, gzipped(t, encode(t, p)), &Options{})
+	r = ingesttest.Read(t, Read, gzipped(t, encode(t, p)), &reading.Options{})
 	if !slices.ContainsFunc(r.Functions, func(f run.Function) bool { return f.Name == "m\ufffd\ufffd" }) {
 		t.Errorf("functions %+v", r.Functions)
 	}
 	if l := r.Labels[1]; l.Other != "k\ufffd\x00v\ufffd\x00" {
 		t.Errorf("labels %+v", l)
 	}
-	checkRoundTrip(t, r)
+	ingesttest.CheckRoundTrip(t, r, Read)
 }
 
 func TestPprofErrors(t *testing.T) {
@@ -246,7 +189,7 @@ func TestPprofErrors(t *testing.T) {
 		{"empty", nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readPprof(sourceOf(t, tt.data), &Options{})
+			r, err := Read(ingesttest.Source(t, tt.data), &reading.Options{})
 			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -276,7 +219,7 @@ func TestAccountingComment(t *testing.T) {
 }
 
 func FuzzPprof(f *testing.F) {
-	for name, data := range pprofSeeds(f) {
+	for name, data := range seeds(f) {
 		if name == longSeed {
 			continue
 		}
@@ -284,7 +227,7 @@ func FuzzPprof(f *testing.F) {
 		f.Add(gzipped(f, data))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		fuzzReader(t, readPprof, data, &Options{})
+		ingesttest.Fuzz(t, Read, data, &reading.Options{})
 	})
 }
 

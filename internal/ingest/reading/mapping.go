@@ -1,4 +1,4 @@
-package ingest
+package reading
 
 import (
 	"math"
@@ -8,33 +8,34 @@ import (
 	"profdiff/internal/run"
 )
 
-// fileTable gives each file that a text names one mapping. Addresses are taken as the text
+// Files gives each file that an input names one mapping. Addresses are taken as the text
 // prints them, so a mapping covers all of them; pprof takes a mapping from 0 to the end
 // for one whose addresses need no adjustment.
-type fileTable struct {
+type Files struct {
 	b     *run.Builder
 	index map[string]uint32
 }
 
-func newFileTable(b *run.Builder) fileTable {
-	return fileTable{b: b, index: make(map[string]uint32)}
+// NewFiles keeps the files of the Run that b builds.
+func NewFiles(b *run.Builder) Files {
+	return Files{b: b, index: make(map[string]uint32)}
 }
 
-// mapping returns the mapping of a file, or 0 if path stands for no file.
-func (t *fileTable) mapping(path string) uint32 {
-	if !isKnownFile(path) {
+// Mapping returns the mapping of a file, or 0 if path stands for no file.
+func (t *Files) Mapping(path string) uint32 {
+	if !IsFile(path) {
 		return 0
 	}
 	i, ok := t.index[path]
 	if !ok {
-		i = t.b.Mapping(run.Mapping{File: path, Limit: math.MaxUint64, Kind: mappingKind(path)})
+		i = t.b.Mapping(run.Mapping{File: path, Limit: math.MaxUint64, Kind: MappingKind(path)})
 		t.index[path] = i
 	}
 	return i
 }
 
-// named marks what is known of the places in a mapping.
-func (t *fileTable) named(mapping uint32, functions, lines, inline bool) {
+// Named marks what is known of the places in a mapping.
+func (t *Files) Named(mapping uint32, functions, lines, inline bool) {
 	if mapping == 0 {
 		return
 	}
@@ -45,12 +46,13 @@ func (t *fileTable) named(mapping uint32, functions, lines, inline bool) {
 	m.HasInlineFrames = m.HasInlineFrames || inline
 }
 
-func isKnownFile(path string) bool {
+// IsFile reports whether path names a file, and does not stand for one that is unknown.
+func IsFile(path string) bool {
 	return path != "" && path != "unknown" && path != "[unknown]" && path != "inlined"
 }
 
-// mappingKind tells from its path what a file holds.
-func mappingKind(path string) run.MappingKind {
+// MappingKind tells from its path what a file holds.
+func MappingKind(path string) run.MappingKind {
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	switch {
 	case strings.HasPrefix(path, "[kernel") || strings.HasPrefix(path, "[guest.kernel") ||
@@ -86,10 +88,10 @@ func mappingKind(path string) run.MappingKind {
 	return run.NativeMapping
 }
 
-// unknownSymbol takes apart what tools print where they have no symbol: unknown,
+// UnknownSymbol takes apart what tools print where they have no symbol: unknown,
 // [unknown], 0x7f2c, and libfoo.so[+1f2c] or *libfoo.so[+1f2c], which name the file
 // and the address in it. addr is 0 if there is none.
-func unknownSymbol(symbol string) (file string, addr uint64, ok bool) {
+func UnknownSymbol(symbol string) (file string, addr uint64, ok bool) {
 	switch symbol {
 	case "", "unknown", "[unknown]", "??":
 		return "", 0, true
@@ -122,11 +124,15 @@ func jitCache(file string) string {
 	return file
 }
 
-// unknownFunction is the function of an address in file that has no symbol.
-func unknownFunction(file string, addr uint64, opt *Options) run.Function {
+// UnknownFunction is the function of an address in file that has no symbol.
+func UnknownFunction(file string, addr uint64, opt *Options) run.Function {
 	name := run.UnknownFunctionName(file)
-	if opt.UnknownOffset && isKnownFile(file) {
+	if opt.UnknownOffset && IsFile(file) {
 		name = file[strings.LastIndexByte(file, '/')+1:] + "[+" + strconv.FormatUint(addr, 16) + "]"
 	}
 	return run.Function{Name: name, SystemName: name, Unknown: true}
 }
+
+// NoLocation stands for a frame that is none: below what can be an address, without
+// symbol and file, where unwinding went wrong.
+const NoLocation = math.MaxUint32

@@ -1,4 +1,4 @@
-package ingest
+package reading
 
 import (
 	"testing"
@@ -18,7 +18,7 @@ func TestMappingKind(t *testing.T) {
 		"/usr/lib/libc.so.6": run.NativeMapping, "a.out": run.NativeMapping,
 		"[heap]": run.UnknownMapping, "[stack]": run.UnknownMapping, "[anon:scudo:primary]": run.UnknownMapping, "//anon": run.UnknownMapping, "[]": run.UnknownMapping,
 	} {
-		if got := mappingKind(path); got != want {
+		if got := MappingKind(path); got != want {
 			t.Errorf("mappingKind(%q) = %v, want %v", path, got, want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestUnknownSymbol(t *testing.T) {
 		{"[+12]", "", 0, false},
 		{"0xyz", "", 0, false},
 	} {
-		file, addr, ok := unknownSymbol(tt.symbol)
+		file, addr, ok := UnknownSymbol(tt.symbol)
 		if file != tt.file || addr != tt.addr || ok != tt.ok {
 			t.Errorf("unknownSymbol(%q) = %q, %#x, %v, want %q, %#x, %v", tt.symbol, file, addr, ok, tt.file, tt.addr, tt.ok)
 		}

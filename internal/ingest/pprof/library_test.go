@@ -1,4 +1,4 @@
-package ingest
+package pprof
 
 import (
 	"errors"
@@ -7,8 +7,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -20,13 +18,15 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/pprof/profile"
 
+	"profdiff/internal/ingest/ingesttest"
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
-// readPprofLibrary reads a profile through google/pprof's own decoder: what readPprof
+// readLibrary reads a profile through google/pprof's own decoder: what Read
 // must come to.
-func readPprofLibrary(src *input.Source, _ *Options) (*run.Run, error) {
+func readLibrary(src *input.Source, _ *reading.Options) (*run.Run, error) {
 	data, err := io.ReadAll(src.Reader)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func addProfile(b *run.Builder, p *profile.Profile) {
 	for _, m := range p.Mapping {
 		kind := run.UnknownMapping
 		if m.File != "" {
-			kind = mappingKind(m.File)
+			kind = reading.MappingKind(m.File)
 		}
 		mappings[m] = b.Mapping(run.Mapping{
 			File: m.File, BuildID: m.BuildID, Start: m.Start, Limit: m.Limit, Offset: m.Offset, Kind: kind,
@@ -220,8 +220,8 @@ func sampleLabels(s *profile.Sample) run.Labels {
 // order of their tables.
 func checkAgainstLibrary(t *testing.T, data []byte) {
 	t.Helper()
-	want := mustRead(t, readPprofLibrary, data, &Options{})
-	got := mustRead(t, readPprof, data, &Options{})
+	want := ingesttest.Read(t, readLibrary, data, &reading.Options{})
+	got := ingesttest.Read(t, Read, data, &reading.Options{})
 	if d := diffRuns(want, got); d != "" {
 		t.Errorf("run (-library +got):\n%s", d)
 	}
@@ -250,45 +250,9 @@ func stackNodes(r *run.Run) []stackNode {
 	return stacks
 }
 
-// TestPprofLibrary compares with google/pprof's decoder on every kind of recording.
-func TestPprofLibrary(t *testing.T) {
-	for _, pattern := range []string{
-		"../../profiles/*/*/*.pb.gz",
-		"../../profiles/*/*/01.data",
-		"../../profiles/*/*/*/01.data",
-		"../../../shared/perfdata/simpleperf/*",
-		"../../../shared/perfdata/linux/*",
-		"../../../shared/perfdata/lbr/*.data",
-	} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(files) == 0 {
-			t.Logf("there is no %s", pattern)
-		}
-		for _, file := range files {
-			t.Run(strings.ReplaceAll(strings.TrimLeft(file, "./"), "/", "_"), func(t *testing.T) {
-				data := readFile(t, file)
-				if !strings.HasSuffix(file, ".pb.gz") {
-					r, err := readBytes(file, []byte(data), &Options{PID: true, TID: true, CPU: true, Mode: true, UnknownOffset: true, AllowTruncated: true})
-					if err != nil {
-						t.Skipf("is no recording of samples: %v", err)
-					}
-					data = profileBytes(t, r)
-				}
-				checkAgainstLibrary(t, data)
-			})
-		}
-	}
-	if _, err := os.Stat("../../profiles"); err != nil {
-		t.Skipf("the recordings of the repository are not here: %v", err)
-	}
-}
-
 // TestPprofLibraryMade compares with google/pprof's decoder on made profiles.
 func TestPprofLibraryMade(t *testing.T) {
-	for name, data := range pprofSeeds(t) {
+	for name, data := range seeds(t) {
 		t.Run(name, func(t *testing.T) { checkAgainstLibrary(t, data) })
 	}
 }
@@ -303,7 +267,7 @@ var (
 // FuzzPprofLibrary checks that both decoders take the same profiles, and find the same
 // in them.
 func FuzzPprofLibrary(f *testing.F) {
-	for name, data := range pprofSeeds(f) {
+	for name, data := range seeds(f) {
 		if name == longSeed {
 			continue
 		}
@@ -357,17 +321,17 @@ func randomProfile(rng *rand.Rand) []byte {
 	}
 	repeated := func(field int, values []uint64) (b []byte) {
 		if rng.IntN(2) == 0 {
-			return msg(field, packed(values...))
+			return ingesttest.Message(field, packed(values...))
 		}
 		for _, v := range values {
-			b = append(b, msg(field, v)...)
+			b = append(b, ingesttest.Message(field, v)...)
 		}
 		return b
 	}
 	str := func() int { return below(len(smallStrings)) }
 	var ordered, rest [][]byte
 	for _, f := range smallProfile() {
-		if num := f[0] >> 3; num == pprofStringTable || num == pprofSampleType {
+		if num := f[0] >> 3; num == profileStringTable || num == profileSampleType {
 			ordered = append(ordered, f)
 		} else {
 			rest = append(rest, f)
@@ -380,22 +344,22 @@ func randomProfile(rng *rand.Rand) []byte {
 		return uint64(3 + i + i*i*i*1000)
 	}
 	for i := range rng.IntN(4) {
-		rest = append(rest, msg(pprofMapping, msg(pprofMappingID, id(i), pprofMappingFilename, str(), pprofMappingBuildID, str(), pprofMappingStart, rng.IntN(9))))
+		rest = append(rest, ingesttest.Message(profileMapping, ingesttest.Message(mappingID, id(i), mappingFilename, str(), mappingBuildID, str(), mappingStart, rng.IntN(9))))
 	}
 	functions, locations := []uint64{1, 2}, []uint64{1, 2}
 	for i := range rng.IntN(5) {
 		f := id(i)
 		functions = append(functions, f)
-		rest = append(rest, msg(pprofFunction, msg(pprofFunctionID, f, pprofFunctionName, str(), pprofFunctionSystemName, str(), pprofFunctionStartLine, rng.IntN(3))))
+		rest = append(rest, ingesttest.Message(profileFunction, ingesttest.Message(functionID, f, functionName, str(), functionSystemName, str(), functionStartLine, rng.IntN(3))))
 	}
 	for i := range rng.IntN(6) {
 		l := id(i)
 		locations = append(locations, l)
-		m := msg(pprofLocationID, l, pprofLocationMappingID, id(rng.IntN(3)), pprofLocationAddress, rng.IntN(3))
+		m := ingesttest.Message(locationID, l, locationMappingID, id(rng.IntN(3)), locationAddress, rng.IntN(3))
 		for range rng.IntN(4) {
-			m = append(m, msg(pprofLocationLine, msg(pprofLineFunctionID, functions[rng.IntN(len(functions))], pprofLineLine, rng.IntN(3)))...)
+			m = append(m, ingesttest.Message(locationLine, ingesttest.Message(lineFunctionID, functions[rng.IntN(len(functions))], lineLine, rng.IntN(3)))...)
 		}
-		rest = append(rest, msg(pprofLocation, m))
+		rest = append(rest, ingesttest.Message(profileLocation, m))
 	}
 	for range rng.IntN(10) {
 		var ids []uint64
@@ -406,20 +370,20 @@ func randomProfile(rng *rand.Rand) []byte {
 		if rng.IntN(300) == 0 {
 			values = rng.IntN(4)
 		}
-		m := append(repeated(pprofSampleLocationID, ids), repeated(pprofSampleValue, numbers(values, 5))...)
+		m := append(repeated(sampleLocationID, ids), repeated(sampleValue, numbers(values, 5))...)
 		for range rng.IntN(4) {
-			m = append(m, msg(pprofSampleLabel, msg(pprofLabelKey, str(), []int{pprofLabelStr, pprofLabelNum}[rng.IntN(2)], str()))...)
+			m = append(m, ingesttest.Message(sampleLabel, ingesttest.Message(labelKey, str(), []int{labelStr, labelNum}[rng.IntN(2)], str()))...)
 			if rng.IntN(4) == 0 {
-				m = append(m, msg(pprofSampleLabel, msg(pprofLabelKey, str(), pprofLabelNum, rng.IntN(3), pprofLabelNumUnit, str()))...)
+				m = append(m, ingesttest.Message(sampleLabel, ingesttest.Message(labelKey, str(), labelNum, rng.IntN(3), labelNumUnit, str()))...)
 			}
 		}
-		rest = append(rest, msg(pprofSample, m))
+		rest = append(rest, ingesttest.Message(profileSample, m))
 	}
 	switch rng.IntN(4) {
 	case 0:
-		rest = append(rest, msg(pprofDropFrames, str()), msg(pprofKeepFrames, str()))
+		rest = append(rest, ingesttest.Message(profileDropFrames, str()), ingesttest.Message(profileKeepFrames, str()))
 	case 1:
-		rest = append(rest, msg(pprofDropFrames, 5+rng.IntN(2)))
+		rest = append(rest, ingesttest.Message(profileDropFrames, 5+rng.IntN(2)))
 	}
 	rng.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
 	// Merge the two at random.
@@ -441,8 +405,8 @@ func compareDecoders(t *testing.T, data []byte) bool {
 	if len(data) >= 2 && data[0] == 0x1f && data[1] == 0x8b {
 		return false // compressed: the bytes of gzip are not what this is about
 	}
-	want, wantErr := readPprofLibrary(sourceOf(t, data), &Options{})
-	got, err := readPprof(sourceOf(t, data), &Options{})
+	want, wantErr := readLibrary(ingesttest.Source(t, data), &reading.Options{})
+	got, err := Read(ingesttest.Source(t, data), &reading.Options{})
 	expected := func(err error, reasons []string) bool {
 		return slices.ContainsFunc(reasons, func(s string) bool { return strings.Contains(err.Error(), s) })
 	}
@@ -461,7 +425,7 @@ func compareDecoders(t *testing.T, data []byte) bool {
 		t.Errorf("accounting (-library +got):\n%s", d)
 	}
 	for i := range want.Events {
-		if d := diffSums(got.Folded(i), want.Folded(i)); d != "" {
+		if d := ingesttest.DiffSums(got.Folded(i), want.Folded(i)); d != "" {
 			t.Errorf("stacks of %s:\n%s", want.Events[i].Name, d)
 		}
 	}

@@ -1,8 +1,18 @@
-package ingest
+// Package reading has what readers of recordings share, whatever their format.
+//
+//  1. [Options] say how to read; a [Reader] is called with them.
+//  2. A file that the input names becomes one mapping of the Run: [Files] keeps them, and
+//     [MappingKind] tells from a path whether it is the kernel, code of Java, and so on.
+//  3. Where a tool had no symbol it printed a stand-in: [UnknownSymbol] knows their forms, and
+//     [UnknownFunction] gives all of them one name, so that formats can be compared.
+//  4. A [Tally] sums samples of inputs that name threads and processes only at their end.
+package reading
 
 import (
+	"profdiff/internal/input"
 	"profdiff/internal/objfile"
 	"profdiff/internal/retrace"
+	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
 
@@ -28,3 +38,6 @@ type Options struct {
 	// (run.Run.Timeline), for the noise of a single run.
 	Timeline bool
 }
+
+// A Reader reads an input of one format.
+type Reader = func(*input.Source, *Options) (*run.Run, error)
