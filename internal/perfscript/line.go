@@ -326,8 +326,8 @@ func InlineFrame(line []byte, from int) int {
 	return found
 }
 
-// IsBranchStack reports whether a line has a branch stack, of addresses or of symbols.
-func IsBranchStack(line []byte) bool {
+// isBranchStack reports whether a line has a branch stack, of addresses or of symbols.
+func isBranchStack(line []byte) bool {
 	for _, flags := range []string{"/P/-/", "/M/-/", "/-/-/", "/P/X/", "/M/X/", "/PN/", "/MN/"} {
 		if bytes.Contains(line, []byte(flags)) {
 			return true
@@ -340,9 +340,9 @@ func IsBranchStack(line []byte) bool {
 // stack of symbols (-F +brstacksym) starts with the first word that has flags.
 func StackStart(line []byte) int {
 	at := FirstBranch(line)
-	if at == len(line) && bytes.IndexByte(line, '/') >= 0 && IsBranchStack(line) {
+	if at == len(line) && bytes.IndexByte(line, '/') >= 0 && isBranchStack(line) {
 		w := word{line: line}
-		for w.move(skipSpace(line, 0)); !IsBranchStack(w.text); {
+		for w.move(skipSpace(line, 0)); !isBranchStack(w.text); {
 			w.next()
 		}
 		return w.at

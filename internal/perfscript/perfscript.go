@@ -73,7 +73,7 @@ func (r *recogniser) line(line []byte) bool {
 	switch {
 	case line[0] == '\t':
 		return r.frame(line)
-	case FirstBranch(line) < len(line) || IsBranchStack(line):
+	case FirstBranch(line) < len(line) || isBranchStack(line):
 		r.certain++
 		r.open = true
 		return true
