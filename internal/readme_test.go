@@ -17,6 +17,7 @@ var (
 	paragraph = regexp.MustCompile("(?m)^\\* `([a-z0-9/]+)`: ")
 	codeSpan  = regexp.MustCompile("`([^`\n]+)`")
 	pathName  = regexp.MustCompile(`^(\.ci/[\w-]+|[\w-]+(/[\w.-]+)+|[\w.-]+\.(go|md|yaml))$`)
+	camelCase = regexp.MustCompile("`(?:ingesttest\\.([A-Z]\\w*)|([a-z]+[A-Z][A-Za-z]*))`")
 	stepRow   = regexp.MustCompile("(?m)^\\| `([^`]+\\.go)` \\| (.*?) \\|")
 )
 
@@ -119,4 +120,38 @@ func receiver(d *ast.FuncDecl) string {
 		typ = generic.X
 	}
 	return typ.(*ast.Ident).Name + "."
+}
+
+// TestReadmeNames checks that the functions and tables that README.md tells to use or to
+// extend are in the code.
+func TestReadmeNames(t *testing.T) {
+	_, text, ok := strings.Cut(readme(t), "\n## How to add")
+	if !ok {
+		t.Fatal("README.md does not say how to add something")
+	}
+	var code strings.Builder
+	for _, pattern := range []string{"../cmd/profdiff/*.go", "ingest/*.go", "ingest/ingesttest/*.go", "report/diff/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, name := range files {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code.Write(data)
+		}
+	}
+	found := camelCase.FindAllStringSubmatch(text, -1)
+	if len(found) == 0 {
+		t.Error("README.md names nothing to use or to extend")
+	}
+	for _, m := range found {
+		name := m[1] + m[2]
+		declared := regexp.MustCompile(`(?m)^(func|var|const|type) (\(\w+ \*?\w+\) )?` + name + `\b`)
+		if !declared.MatchString(code.String()) {
+			t.Errorf("README.md names %s, which is not declared", name)
+		}
+	}
 }
