@@ -94,7 +94,7 @@ func (f *File) explain(k *check, r *Result, x *target, c *Claim, corrected float
 }
 
 // noise is the standard deviation of the logarithm of a normalized cost of one run, pooled
-// over the sides, and that of sampling alone.
+// over the sides. sampling is what it would be from sampling alone.
 func (k *check) noise(x *target) (noise, sampling float64) {
 	at := k.eventIndex(x.events[0])
 	if at < 0 || len(x.events) > 1 {

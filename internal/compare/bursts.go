@@ -6,8 +6,8 @@ import (
 )
 
 // addBursts finds how much more the samples of each row vary than independent ones, where
-// each side is one run with a timeline: the noise of a function that runs in bursts is
-// that of the bursts. Between runs it shows by itself.
+// each side is one run with a timeline: a function that runs in bursts has the
+// noise of bursts, not of samples. Several runs a side show that noise by themselves.
 func (c *Comparison) addBursts(e *Event) {
 	if len(c.Base) != 1 || len(c.Head) != 1 || len(c.Base[0].Timeline) == 0 || len(c.Head[0].Timeline) == 0 {
 		return

@@ -113,8 +113,8 @@ func (c *cost) few(bursts [2]float64) bool {
 	return min(effective(&c.base[0], bursts[0]), effective(&c.head[0], bursts[1])) < fewSamples
 }
 
-// normalize divides by the divisors. Where a side has one run, the noise of an
-// estimated divisor is added to that of the samples; between runs it shows by itself.
+// normalize divides by the divisors. Where a side has one run, the noise of an estimated
+// divisor is added to the noise of the samples; several runs show it by themselves.
 func (n *Normalization) normalize(sums []run.Sum, divisors []divisor, bursts float64, few bool) (counts []stats.WeightedCount, effective float64) {
 	single := len(n.base) == 1 || len(n.head) == 1
 	counts = make([]stats.WeightedCount, len(sums))

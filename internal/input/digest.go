@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// Digests are the SHA-256 of inputs by their names: of what was read of them while they
-// were read, so that no more than the rest is read again.
+// Digests are the SHA-256 of inputs by their names. They are computed while an input is
+// read, so that only what nobody read has to be read for them.
 type Digests map[string]*digested
 
-// A digested is a file of which what is read in order is digested.
+// A digested is a file that digests what is read of it in order.
 type digested struct {
 	*os.File
 	info os.FileInfo

@@ -86,8 +86,8 @@ func (f *inflater) Close() error {
 	return nil
 }
 
-// LimitInflation lowers to how many times its size the input may grow, if it is
-// compressed.
+// LimitInflation lowers the bound on a compressed input: inflated it may be so many times
+// as large.
 func (s *Source) LimitInflation(times int64) {
 	if s.inflater != nil {
 		s.inflater.limit = min(s.inflater.limit, times)

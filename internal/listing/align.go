@@ -66,8 +66,8 @@ func alignRange(base, head []Instruction, b0, b1, h0, h1 int, pairs *[][2]int) {
 	}
 }
 
-// uniquePairs are keys that each side has once, the longest run of them that is in order
-// on both.
+// uniquePairs pairs instructions whose keys each side has once, and returns the longest
+// run of pairs that is in order on both sides.
 func uniquePairs(base, head []Instruction, b0, b1, h0, h1 int) [][2]int {
 	type places struct{ nb, nh, b, h int }
 	seen := make(map[string]places)

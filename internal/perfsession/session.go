@@ -39,7 +39,7 @@ type Switch struct {
 // A Session is the replay of one recording.
 type Session struct {
 	// Spaces has all address spaces of the recording. While a Handler is called they are
-	// as they were at the time of what it is told.
+	// as they were at the time of the sample or switch that it is given.
 	Spaces
 	File  *perffile.File
 	Stats Stats

@@ -39,7 +39,8 @@ type Counter struct {
 	Running float64
 }
 
-// A Format is one of the formats. It returns an error for input that is not all of it.
+// A Format is one of the formats. Its Read returns an error for an input that is not wholly
+// of the format.
 type Format = input.Format[func(*input.Source) (*Stat, error)]
 
 // Names of the formats.

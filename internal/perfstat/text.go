@@ -72,7 +72,7 @@ func readText(src *input.Source) (*Stat, error) {
 	return counters.store(s)
 }
 
-// parseTextRow reads a line. It has no name if it is no count.
+// parseTextRow reads a line. The reading has no name if the line is no count.
 func parseTextRow(line string) (r reading, err error) {
 	if before, after, ok := strings.Cut(line, "#"); ok {
 		// The share of the time stands behind the metric.

@@ -161,8 +161,8 @@ func (t *Tests) signedRanks(e *Estimate, s sides) {
 	if len(walsh)%2 == 0 {
 		log = (walsh[mid-1] + walsh[mid]) / 2
 	}
-	// Of the sorted averages the k-th lowest and highest bound the interval, k-1 being
-	// the largest sum of ranks that is as rare as alpha.
+	// The k-th lowest and the k-th highest of the sorted averages bound the interval. k-1
+	// is the largest sum of ranks that is as rare as alpha.
 	alpha := (1 - t.level) / 2
 	k := 0
 	for k < len(walsh)/2 && w.atMost(float64(k)) <= alpha {

@@ -47,7 +47,7 @@ func (l Look) Level(alpha float64) float64 {
 	if l != FirstLook && l != SecondLook || !(alpha > 0 && alpha < 1) {
 		return alpha
 	}
-	// Of two looks each is at most as likely to err as both.
+	// One of two looks is at most as likely to err as both together.
 	lo, hi := -9.0, 40.0
 	for range 60 {
 		if b := (lo + hi) / 2; crossing(b) > alpha {

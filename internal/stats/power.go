@@ -55,7 +55,7 @@ func (e *Estimate) RunsNeeded(distance, alpha, power float64) int {
 		}
 		return distance > 0 && powerOf(distance/se, float64(2*n-2), alpha) >= power
 	}
-	// With the normal distribution there is a formula, which is too small by few.
+	// For the normal distribution there is a formula. It gives a few runs too few.
 	z := distuv.UnitNormal.Quantile(1-alpha) + distuv.UnitNormal.Quantile(power)
 	normal := 2 * (z * s.sd / distance) * (z * s.sd / distance)
 	if !(normal < MaxRuns) {

@@ -137,8 +137,8 @@ func (r *ranked) last(lo, hi float64, f func(float64) bool) float64 {
 	return (lo + hi) / 2
 }
 
-// wins is the Mann-Whitney number of pairs in which head is larger than base times the
-// ratio with logarithm limit, each pair with the probability of it.
+// wins is the Mann-Whitney number of pairs in which head is larger than r times base, each
+// counted with the probability that it is. limit is the logarithm of r.
 func (r *ranked) wins(limit float64, base, head []spot) float64 {
 	ratio := math.Exp(min(max(limit, r.from), r.to))
 	reach := (r.widestHead+ratio*r.widestBase)/2 + rounding // how far apart spots can overlap

@@ -91,7 +91,7 @@ func (c conditional) detectable(alpha, power float64) float64 {
 func (conditional) spread() spread { return spread{} }
 
 // Proportion is the Clopper-Pearson interval of a proportion of which k of n were
-// seen, 0 to 1. k and n need not be whole. Without any n it is everything.
+// seen, 0 to 1. k and n need not be whole. If n is 0 the interval is everything.
 func Proportion(k, n, level float64) Interval {
 	i := Interval{0, 1}
 	if !(n > 0) || math.IsInf(n, 1) || !(k >= 0 && k <= n) {
@@ -112,12 +112,12 @@ const PhiBlocks = 30
 
 // BlockSumsPhi is the factor by which samples that come in bursts or phases vary more than
 // independent ones, at least 1. A residual is w·(1-s) for each sample of a function with
-// share s and -w·s for each other sample. sums are their sums over blocks of equal numbers
-// of samples, in order of time, whose variance is compared with that of independent
-// samples; squares is the sum of their squares.
+// share s and -w·s for each other sample. sums are the sums of residuals over blocks of
+// equal numbers of samples, in order of time; squares is the sum of squared residuals. The
+// variance of sums is compared with the variance that independent samples would have.
 //
-// A phase that is the same in every run raises it too: it is an upper bound, and only
-// further runs give the truth.
+// A phase that is the same in every run raises the factor too: the factor is an upper
+// bound, and only further runs give the truth.
 func BlockSumsPhi(sums *[PhiBlocks]float64, squares float64) float64 {
 	var mean, blocks float64
 	for _, s := range sums {

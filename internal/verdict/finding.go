@@ -62,8 +62,8 @@ type Finding struct {
 	// chance of 90 %; +Inf if none.
 	Smallest float64
 
-	// Presence says on which sides it is, where a side that does not have it has a word of
-	// its own: [Removed] and [New].
+	// Presence says which sides have the quantity. If one side lacks it, the verdict on a
+	// change has a word of its own: [Removed] or [New].
 	Presence Presence
 	// Given is a verdict that no test gives, as where the code of the program tells. Its
 	// p-value is one of the family all the same.
@@ -159,8 +159,8 @@ func (f *Finding) decide(bound, enough, margin float64) {
 		f.Verdict = Regressed
 	default:
 		f.Verdict = Inconclusive
-		// To show the change that is seen, or to exclude one beyond the margin, whatever is
-		// nearer.
+		// Runs may settle it in two ways: they show the change that is seen, or exclude one
+		// beyond the margin. What takes fewer runs counts.
 		seen := math.Abs(math.Log(f.Ratio))
 		distance := max(seen, math.Log(1+margin)-seen)
 		f.RunsNeeded = f.estimate.RunsNeeded(distance, alpha/2, Power)

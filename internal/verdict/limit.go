@@ -10,9 +10,9 @@ import (
 // one-sided.
 type LimitRule struct {
 	// Alpha is the chance of any wrong [Fail] among all limits that are judged together,
-	// and that of each [Pass] that is wrong.
+	// and the chance of each [Pass] that is wrong.
 	Alpha float64
-	// Look is which of the planned looks this is, Last that after which no other follows.
+	// Look is which of the planned looks this is, Last the look that no other follows.
 	Look, Last stats.Look
 	// Runs is the number of runs, a side if there are two, below which a limit is capped.
 	Runs int
@@ -231,7 +231,8 @@ func (r *LimitRule) needs(l *Limit, family int) int {
 	if n == 0 {
 		return 0
 	}
-	// As many as there are did not settle it: then it is not their number.
+	// If there are that many already and they did not settle it, more runs are not what
+	// is missing.
 	if n = max(n, r.Runs); n <= l.Runs {
 		return 0
 	}

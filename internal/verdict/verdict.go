@@ -51,7 +51,7 @@ const (
 	Unchanged Verdict = "unchanged"
 	// Inconclusive: neither is shown. Limits have it too.
 	Inconclusive Verdict = "inconclusive"
-	// Removed: head has nothing of it. New: base has not.
+	// Removed: head has nothing of it. New: base has nothing of it.
 	Removed Verdict = "removed"
 	New     Verdict = "new"
 	// NotComparable: the sides were recorded in different ways.
