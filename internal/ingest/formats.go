@@ -10,10 +10,11 @@ package ingest
 
 import (
 	"profdiff/internal/callgrind"
+	"profdiff/internal/ingest/gecko"
+	"profdiff/internal/ingest/perfdata"
 	"profdiff/internal/ingest/pprof"
 	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
-	"profdiff/internal/perffile"
 	"profdiff/internal/perfscript"
 	"profdiff/internal/perfstat"
 	"profdiff/internal/run"
@@ -45,11 +46,11 @@ const (
 // reads it: what has a magic number comes first, what is told by the form of its lines
 // last.
 var formats = input.Table[reading.Reader]{
-	{Name: PerfData, Recognise: is(func(head input.Head) bool { return perffile.IsPerfData(head) }), Read: readPerfDataSource},
+	{Name: PerfData, Recognise: perfdata.Recognise, Read: perfdata.Read},
 	{Name: ReportSample, Recognise: is(isReportSample), Read: readReportSample},
 	{Name: Pprof, Recognise: pprof.Recognise, Read: pprof.Read},
 	{Name: Tombstone, Recognise: is(isTombstoneProto), Read: readTombstoneProto},
-	{Name: Gecko, Text: true, Recognise: is(isGecko), Read: readGecko},
+	{Name: Gecko, Text: true, Recognise: gecko.Recognise, Read: gecko.Read},
 	counters(perfstat.JSON),
 	{Name: Callgrind, Text: true, Recognise: is(func(head input.Head) bool { return callgrind.Detect(head) }), Read: readCallgrind},
 	counters(perfstat.Text),

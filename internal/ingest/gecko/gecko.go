@@ -1,4 +1,17 @@
-package ingest
+// Package gecko reads profiles of the Firefox Profiler, as the profiler, samply and
+// simpleperf's gecko_profile_generator.py write them. The formats are described in
+// docs-developer/gecko-profile-format.md and processed-profile-format.md of
+// firefox-devtools/profiler.
+//
+//  1. The JSON is read as a stream: of each table only the columns that are needed are kept,
+//     as numbers. Rows with a schema (the Gecko format) become columns, which the processed
+//     format has already.
+//  2. Tables that all threads share, and profiles of other processes inside a profile, are
+//     kept until the threads are known.
+//  3. Each thread's stacks are built from its tables: a stack is a frame and the stack of its
+//     caller, a frame is a function with an address or a line.
+//  4. Samples are added with the weight that their column says, or 1.
+package gecko
 
 import (
 	"bufio"
@@ -15,7 +28,7 @@ import (
 	"profdiff/internal/run"
 )
 
-// readGecko reads profiles of the Firefox Profiler: its Gecko format, whose tables are
+// Read reads profiles of the Firefox Profiler: its Gecko format, whose tables are
 // rows with a schema, as simpleperf's gecko_profile_generator.py writes it, and its
 // processed format, whose tables are columns, as the profiler and samply write it.
 // Both may be in one profile. Tables may be shared by all threads (versions from 56
@@ -24,8 +37,8 @@ import (
 //
 // Samples weigh what their weight column says. The Gecko format has none, and does
 // not tell events apart: every sample weighs 1 there.
-func readGecko(src *input.Source, opt *reading.Options) (*run.Run, error) {
-	g := gecko{b: run.NewBuilder(src.Name), opt: opt, first: math.Inf(1), last: math.Inf(-1)}
+func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
+	g := reader{b: run.NewBuilder(src.Name), opt: opt, first: math.Inf(1), last: math.Inf(-1)}
 	g.files = reading.NewFiles(g.b)
 	g.in.dec = json.NewDecoder(skipBOM(src.Reader))
 	p := g.profile(0)
@@ -54,7 +67,7 @@ func skipBOM(r *bufio.Reader) io.Reader {
 	return r
 }
 
-type gecko struct {
+type reader struct {
 	b       *run.Builder
 	opt     *reading.Options
 	in      jsonReader
@@ -68,16 +81,16 @@ type gecko struct {
 	last       float64
 }
 
-// geckoProfile is a profile, of which the Gecko format has one per process.
-type geckoProfile struct {
-	meta      geckoMeta
-	libs      []geckoLib
-	shared    geckoTables
-	threads   []*geckoThread
-	processes []*geckoProfile
+// profile is a profile, of which the Gecko format has one per process.
+type profile struct {
+	meta      meta
+	libs      []lib
+	shared    tables
+	threads   []*thread
+	processes []*profile
 }
 
-type geckoMeta struct {
+type meta struct {
 	Product   string
 	StartTime float64
 	ABI       string
@@ -88,19 +101,19 @@ type geckoMeta struct {
 	Arguments string
 }
 
-type geckoLib struct{ path, buildID string }
+type lib struct{ path, buildID string }
 
-type geckoThread struct {
+type thread struct {
 	name, process string
 	pid, tid      int64
-	libs          []geckoLib // of versions before 41
+	libs          []lib // of versions before 41
 	samples       table
 	weightType    string
-	tables        geckoTables
+	tables        tables
 }
 
-// geckoTables are the tables by which stacks are named.
-type geckoTables struct {
+// tables are the tables by which stacks are named.
+type tables struct {
 	strings                                                       []string
 	stacks, frames, funcs, resources, sources                     table
 	hasStrings, hasStacks, hasFrames, hasFuncs, hasRes, hasSource bool
@@ -109,8 +122,8 @@ type geckoTables struct {
 // maxProcesses is how deep profiles of processes may nest: one level is in use.
 const maxProcesses = 4
 
-func (g *gecko) profile(depth int) *geckoProfile {
-	p := &geckoProfile{}
+func (g *reader) profile(depth int) *profile {
+	p := &profile{}
 	in := &g.in
 	in.object(func(key string) {
 		switch key {
@@ -141,7 +154,7 @@ func (g *gecko) profile(depth int) *geckoProfile {
 	return p
 }
 
-func (g *gecko) meta(m *geckoMeta) {
+func (g *reader) meta(m *meta) {
 	in := &g.in
 	in.object(func(key string) {
 		switch key {
@@ -167,10 +180,10 @@ func (g *gecko) meta(m *geckoMeta) {
 	})
 }
 
-func (g *gecko) libs() (libs []geckoLib) {
+func (g *reader) libs() (libs []lib) {
 	in := &g.in
 	in.array(func() {
-		var l geckoLib
+		var l lib
 		var name string
 		in.object(func(key string) {
 			switch key {
@@ -194,8 +207,8 @@ func (g *gecko) libs() (libs []geckoLib) {
 	return libs
 }
 
-func (g *gecko) thread() *geckoThread {
-	t := &geckoThread{pid: -1, tid: -1, weightType: "samples"}
+func (g *reader) thread() *thread {
+	t := &thread{pid: -1, tid: -1, weightType: "samples"}
 	in := &g.in
 	in.object(func(key string) {
 		switch key {
@@ -229,7 +242,7 @@ func (g *gecko) thread() *geckoThread {
 }
 
 // tables reads the table called key. It returns false if there is no such table.
-func (g *gecko) tables(t *geckoTables, key string) bool {
+func (g *reader) tables(t *tables, key string) bool {
 	in := &g.in
 	read := func(to *table, has *bool) { *to, *has = in.table(nil), true }
 	switch key {
@@ -253,10 +266,10 @@ func (g *gecko) tables(t *geckoTables, key string) bool {
 }
 
 // build adds the samples of all threads.
-func (g *gecko) build(p *geckoProfile, depth int) error {
+func (g *reader) build(p *profile, depth int) error {
 	for i, t := range p.threads {
 		g.threads++
-		n := geckoNames{g: g, libs: p.libs, tables: t.tables.or(&p.shared)}
+		n := names{g: g, libs: p.libs, tables: t.tables.or(&p.shared)}
 		if t.libs != nil {
 			n.libs = t.libs
 		}
@@ -273,7 +286,7 @@ func (g *gecko) build(p *geckoProfile, depth int) error {
 }
 
 // or completes tables by those that all threads share.
-func (t geckoTables) or(shared *geckoTables) geckoTables {
+func (t tables) or(shared *tables) tables {
 	if !t.hasStrings {
 		t.strings = shared.strings
 	}
@@ -304,7 +317,7 @@ var weightUnits = map[string]struct {
 	"bytes":      {"bytes", "bytes", 1},
 }
 
-func (g *gecko) addThread(t *geckoThread, n *geckoNames) error {
+func (g *reader) addThread(t *thread, n *names) error {
 	unit, ok := weightUnits[t.weightType]
 	if !ok {
 		return fmt.Errorf("samples: unknown weight type %q", t.weightType)
@@ -366,7 +379,7 @@ func (g *gecko) addThread(t *geckoThread, n *geckoNames) error {
 }
 
 // times notes when the first and the last sample were taken.
-func (g *gecko) times(samples *table) {
+func (g *reader) times(samples *table) {
 	note := func(ms float64) {
 		if !math.IsNaN(ms) {
 			g.first, g.last = min(g.first, ms), max(g.last, ms)
@@ -387,7 +400,7 @@ func (g *gecko) times(samples *table) {
 }
 
 // describe takes over the facts of the recording.
-func (g *gecko) describe(m *geckoMeta) {
+func (g *reader) describe(m *meta) {
 	r := g.b.Run()
 	rec := &r.Recording
 	rec.Format, rec.Arch, rec.CPU = "gecko", m.ABI, m.CPUName
@@ -421,9 +434,12 @@ func (g *gecko) describe(m *geckoMeta) {
 	r.Accounting.Drop("negative weight", g.negative)
 }
 
-// isGecko reports whether head starts a profile of the Firefox Profiler, by the keys of
+// Recognise tells a profile by the keys of its outermost object.
+func Recognise(head input.Head) input.Evidence { return input.Evidence{Is: isProfile(head)} }
+
+// isProfile reports whether head starts a profile of the Firefox Profiler, by the keys of
 // the outermost object, raw or processed.
-func isGecko(head input.Head) bool {
+func isProfile(head input.Head) bool {
 	keys := head.Keys()
 	switch {
 	case keys["traceEvents"] || keys["nodes"] || keys["$schema"]:

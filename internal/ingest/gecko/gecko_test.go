@@ -1,4 +1,4 @@
-package ingest
+package gecko
 
 import (
 	"math"
@@ -50,7 +50,7 @@ const processed = `{
 }`
 
 func TestGeckoRows(t *testing.T) {
-	r := ingesttest.Read(t, readGecko, []byte(ofRows), &reading.Options{PID: true, TID: true})
+	r := ingesttest.Read(t, Read, []byte(ofRows), &reading.Options{PID: true, TID: true})
 	if d := cmp.Diff(map[string]run.FoldedSum{
 		"__libc_init;f(int (*)(int))":           {Weight: 2, Count: 2},
 		"__libc_init;f(int (*)(int));[libx.so]": {Weight: 1, Count: 1},
@@ -76,7 +76,7 @@ func TestGeckoRows(t *testing.T) {
 }
 
 func TestGeckoProcessed(t *testing.T) {
-	r := ingesttest.Read(t, readGecko, []byte(processed), &reading.Options{TID: true})
+	r := ingesttest.Read(t, Read, []byte(processed), &reading.Options{TID: true})
 	if d := cmp.Diff(map[string]run.FoldedSum{
 		"":                 {Weight: 1, Count: 1},
 		"main;[app];inner": {Weight: 7, Count: 7},
@@ -109,13 +109,13 @@ func TestGeckoProcessed(t *testing.T) {
 func TestGeckoVariants(t *testing.T) {
 	// A table in each thread, and a profile per process.
 	old := `{"meta": {"version": 5}, "libs": [], "threads": [], "processes": [` + strings.Replace(ofRows, `"libs": [], `, "", 1) + `]}`
-	if r := ingesttest.Read(t, readGecko, []byte(old), &reading.Options{}); r.Accounting.In != 4 {
+	if r := ingesttest.Read(t, Read, []byte(old), &reading.Options{}); r.Accounting.In != 4 {
 		t.Errorf("of a process: %s", &r.Accounting)
 	}
 	// Libraries in each thread, and a byte order mark.
 	old = strings.Replace(processed, ` "libs": [{"name": "app", "path": "/bin/app", "codeId": "510D0A5C", "debugName": "app"}],`, "", 1)
 	old = "\ufeff" + strings.Replace(old, `{"name": "GeckoMain",`, `{"libs": [{"name": "app"}], "name": "GeckoMain",`, 1)
-	if r := ingesttest.Read(t, readGecko, []byte(old), &reading.Options{}); r.Mappings[1].File != "app" {
+	if r := ingesttest.Read(t, Read, []byte(old), &reading.Options{}); r.Mappings[1].File != "app" {
 		t.Errorf("mappings %+v", r.Mappings)
 	}
 	// Weights in other units.
@@ -132,7 +132,7 @@ func TestGeckoVariants(t *testing.T) {
 			"[1, 2, 0, 5]", tt.weights, 1)
 		text = text[:strings.Index(text, `,
   {"name": "pool"`)] + text[strings.Index(text, "\n ],\n \"shared\""):]
-		r := ingesttest.Read(t, readGecko, []byte(text), &reading.Options{})
+		r := ingesttest.Read(t, Read, []byte(text), &reading.Options{})
 		e := r.Events[0]
 		if e.Name != tt.event || e.Unit != tt.unit || e.Weight != tt.weight || e.Samples != tt.count || r.Accounting.TotalDropped() != tt.dropped {
 			t.Errorf("%s %s: event %+v, %s", tt.weightType, tt.weights, e, &r.Accounting)
@@ -173,7 +173,7 @@ func TestGeckoErrors(t *testing.T) {
 		{"rows", `{"threads": [{"samples": {"data": [` + strings.Repeat("[],", 1<<20) + "[1,2,3,4,5]]}}]}", "rows have too uneven lengths"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readGecko(ingesttest.Source(t, []byte(tt.text)), &reading.Options{})
+			r, err := Read(ingesttest.Source(t, []byte(tt.text)), &reading.Options{})
 			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -186,11 +186,11 @@ func FuzzGecko(f *testing.F) {
 	f.Add([]byte(processed))
 	f.Add([]byte(`{"threads": [{"name": "a", "samples": {"schema": {"stack": 0}, "data": [[0], [], [null]]}, "stackTable": {"data": [[null, 0]], "schema": {"prefix": 0, "frame": 1}}, "frameTable": {"data": [[0]], "schema": {"location": 0}}, "stringTable": ["f"]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		ingesttest.Fuzz(t, readGecko, data, &reading.Options{PID: true, TID: true, UnknownOffset: true})
+		ingesttest.Fuzz(t, Read, data, &reading.Options{PID: true, TID: true, UnknownOffset: true})
 	})
 }
 
 // TestGeckoRoundTrip checks that a profile in pprof's format reads back the same.
 func TestGeckoRoundTrip(t *testing.T) {
-	ingesttest.CheckRoundTrip(t, ingesttest.Read(t, readGecko, []byte(processed), &reading.Options{TID: true}), pprof.Read)
+	ingesttest.CheckRoundTrip(t, ingesttest.Read(t, Read, []byte(processed), &reading.Options{TID: true}), pprof.Read)
 }

@@ -1,4 +1,4 @@
-package ingest
+package perfdata
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 
 // A namer turns the places of a recording into locations with names.
 type namer struct {
-	p        *perfData
+	p        *reader
 	z        *symbolizer.Symbolizer
 	kernel   *perfsession.DSO
 	mappings map[mappingKey]uint32

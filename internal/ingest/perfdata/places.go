@@ -1,4 +1,4 @@
-package ingest
+package perfdata
 
 import (
 	"math/bits"
@@ -44,7 +44,7 @@ func (pl place) seg() uint32          { return pl.segment >> placeFlagBits }
 func (pl place) has(flag uint32) bool { return pl.segment&flag != 0 }
 
 // place says what the address of a frame is relative to.
-func (p *perfData) place(f *perfsession.Frame) place {
+func (p *reader) place(f *perfsession.Frame) place {
 	pl := place{rel: f.Addr}
 	if m := f.Map; m != nil {
 		if m.ID >= len(p.segmentOf) {
@@ -75,12 +75,12 @@ func (p *perfData) place(f *perfsession.Frame) place {
 }
 
 // location returns the location of a place in the run: its index in places.
-func (p *perfData) location(pl place) uint32 {
+func (p *reader) location(pl place) uint32 {
 	return p.placeTable.intern(&p.places, pl)
 }
 
 // segment returns the segment of a mapping.
-func (p *perfData) segment(m *perfsession.Mapping) uint32 {
+func (p *reader) segment(m *perfsession.Mapping) uint32 {
 	key := segmentKey{dso: m.DSO.ID, pgOff: m.PgOff, size: m.End - m.Start, kernel: m.DSO.Kernel}
 	key.jitSymbolMap = m.Prot&perfsession.ProtJITSymFile != 0
 	if m.DSO.Kernel || key.jitSymbolMap || !isFile(m.DSO.Path) {

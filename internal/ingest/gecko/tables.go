@@ -1,4 +1,4 @@
-package ingest
+package gecko
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 	"profdiff/internal/run"
 )
 
-// geckoNames turns the tables of a thread into stacks of the run.
-type geckoNames struct {
-	g      *gecko
-	libs   []geckoLib
-	tables geckoTables
+// names turns the tables of a thread into stacks of the run.
+type names struct {
+	g      *reader
+	libs   []lib
+	tables tables
 }
 
 // index reads a reference to a row of another table. null and -1 refer to none: ok is
@@ -33,7 +33,7 @@ func index(column []float64, row, rows int) (i int, ok bool, err error) {
 }
 
 // stacks returns the stack of each sample.
-func (n *geckoNames) stacks(samples []float64) ([]run.StackID, error) {
+func (n *names) stacks(samples []float64) ([]run.StackID, error) {
 	t := &n.tables.stacks
 	prefixes, _ := t.column("prefix")
 	frames, _ := t.column("frame")
@@ -94,7 +94,7 @@ func (n *geckoNames) stacks(samples []float64) ([]run.StackID, error) {
 }
 
 // location makes the location of a frame.
-func (n *geckoNames) location(frame int) (uint32, error) {
+func (n *names) location(frame int) (uint32, error) {
 	frames := &n.tables.frames
 	if funcs, ok := frames.column("func"); ok {
 		return n.processedLocation(frame, funcs)
@@ -116,7 +116,7 @@ func (n *geckoNames) location(frame int) (uint32, error) {
 }
 
 // processedLocation makes the location of a frame of the processed format.
-func (n *geckoNames) processedLocation(frame int, funcs []float64) (uint32, error) {
+func (n *names) processedLocation(frame int, funcs []float64) (uint32, error) {
 	table := &n.tables.funcs
 	fn, ok, err := index(funcs, frame, table.rows)
 	if err != nil || !ok {
@@ -168,27 +168,27 @@ func (n *geckoNames) processedLocation(frame int, funcs []float64) (uint32, erro
 }
 
 // lib returns the library of a function.
-func (n *geckoNames) lib(fn int) (geckoLib, error) {
+func (n *names) lib(fn int) (lib, error) {
 	c, _ := n.tables.funcs.column("resource")
 	res, ok, err := index(c, fn, n.tables.resources.rows)
 	if err != nil {
-		return geckoLib{}, fmt.Errorf("funcTable: resource: %w", err)
+		return lib{}, fmt.Errorf("funcTable: resource: %w", err)
 	}
 	if !ok {
-		return geckoLib{}, nil
+		return lib{}, nil
 	}
 	c, _ = n.tables.resources.column("lib")
 	i, ok, err := index(c, res, len(n.libs))
 	if err != nil {
-		return geckoLib{}, fmt.Errorf("resourceTable: lib: %w", err)
+		return lib{}, fmt.Errorf("resourceTable: lib: %w", err)
 	}
 	if !ok {
-		return geckoLib{}, nil
+		return lib{}, nil
 	}
 	return n.libs[i], nil
 }
 
-func (n *geckoNames) line(frame int) run.Line {
+func (n *names) line(frame int) run.Line {
 	var l run.Line
 	if c, ok := n.tables.frames.column("line"); ok {
 		l.Line = positive(c, frame)
@@ -208,7 +208,7 @@ func positive(column []float64, row int) int64 {
 	return int64(column[row])
 }
 
-func (n *geckoNames) add(f run.Function, file, buildID string, addr uint64, line run.Line) uint32 {
+func (n *names) add(f run.Function, file, buildID string, addr uint64, line run.Line) uint32 {
 	b := n.g.b
 	dso, offset, unknown := reading.UnknownSymbol(f.Name)
 	if file == "" {

@@ -1,4 +1,4 @@
-package ingest
+package perfdata
 
 import (
 	"slices"
@@ -44,7 +44,7 @@ const (
 // Where what is known of the recording changes under way, as it does in pipe mode,
 // and where the name of an address depends on the time, each sample is added before
 // the next is read.
-func (p *perfData) replay() error {
+func (p *reader) replay() error {
 	p.batch = new(batch)
 	if !p.file.Pipe {
 		p.full, p.free = make(chan *batch, batches), make(chan *batch, batches)
@@ -67,7 +67,7 @@ func (p *perfData) replay() error {
 
 // join waits until all samples so far have been added. Afterwards the replay adds
 // them itself.
-func (p *perfData) join() {
+func (p *reader) join() {
 	if p.full == nil {
 		return
 	}
@@ -78,7 +78,7 @@ func (p *perfData) join() {
 }
 
 // Sample puts a sample in the batch.
-func (p *perfData) Sample(s *perfsession.Sample) error {
+func (p *reader) Sample(s *perfsession.Sample) error {
 	p.noteJITDumps()
 	if len(p.events) < len(p.file.Attrs) {
 		p.addEvents()
@@ -100,14 +100,14 @@ func (p *perfData) Sample(s *perfsession.Sample) error {
 }
 
 // Switch notes the end of the time that a thread was off the CPU.
-func (p *perfData) Switch(s perfsession.Switch) error {
+func (p *reader) Switch(s perfsession.Switch) error {
 	if p.traceOff && !s.Out {
 		p.put(batchSample{event: switchIn, tid: s.TID, time: s.Time})
 	}
 	return nil
 }
 
-func (p *perfData) put(s batchSample) {
+func (p *reader) put(s batchSample) {
 	b := p.batch
 	b.samples = append(b.samples, s)
 	switch {
@@ -120,7 +120,7 @@ func (p *perfData) put(s batchSample) {
 }
 
 // noteJITDumps tells the symbolizer of the files that have been mapped.
-func (p *perfData) noteJITDumps() {
+func (p *reader) noteJITDumps() {
 	for ; p.dsosSeen < len(p.session.DSOs); p.dsosSeen++ {
 		path := p.session.DSOs[p.dsosSeen].Path
 		if symbolizer.IsJITDump(path) {
@@ -132,7 +132,7 @@ func (p *perfData) noteJITDumps() {
 }
 
 // add adds the samples of a batch to the run and empties it.
-func (p *perfData) add(b *batch) {
+func (p *reader) add(b *batch) {
 	frames, counters := b.frames, b.counters
 	for i := range b.samples {
 		s := &b.samples[i]
@@ -146,7 +146,7 @@ func (p *perfData) add(b *batch) {
 	b.samples, b.frames, b.counters = b.samples[:0], b.frames[:0], b.counters[:0]
 }
 
-func (p *perfData) addSample(s *batchSample, frames []perfsession.Frame, counters []perfsession.Counter) {
+func (p *reader) addSample(s *batchSample, frames []perfsession.Frame, counters []perfsession.Counter) {
 	event := p.events[s.event]
 	if event == noEvent {
 		event = p.addEvent(s.event)
@@ -182,7 +182,7 @@ func (p *perfData) addSample(s *batchSample, frames []perfsession.Frame, counter
 
 // stack returns the stack of a sample. Mostly the thread's previous sample had the same
 // callers, so that only what differs is looked up.
-func (p *perfData) stack(s *batchSample, frames []perfsession.Frame) run.StackID {
+func (p *reader) stack(s *batchSample, frames []perfsession.Frame) run.StackID {
 	if s.thread >= len(p.paths) {
 		p.paths = append(p.paths, make([][]run.StackID, s.thread+1-len(p.paths))...)
 	}
@@ -211,13 +211,13 @@ func (p *perfData) stack(s *batchSample, frames []perfsession.Frame) run.StackID
 // groupSampling reports whether samples stand for all events of their group, as perf
 // record -e '{a,b}:S' makes them: the members do not sample. simpleperf --add-counter
 // does the same, but its reports keep to the event that sampled.
-func (p *perfData) groupSampling() bool {
+func (p *reader) groupSampling() bool {
 	return !p.file.Info.Simpleperf()
 }
 
 // addGroup adds one sample for each event of the group, weighing what it counted
 // since the last: must match evlist__deliver_sample in tools/perf/util/session.c.
-func (p *perfData) addGroup(counters []perfsession.Counter, stack run.StackID, labels uint32) {
+func (p *reader) addGroup(counters []perfsession.Counter, stack run.StackID, labels uint32) {
 	account := &p.b.Run().Accounting
 	for i, c := range counters {
 		event := p.events[c.Event]
@@ -236,7 +236,7 @@ func (p *perfData) addGroup(counters []perfsession.Counter, stack run.StackID, l
 }
 
 // counter returns the derived event for what was counted at samples of another.
-func (p *perfData) counter(event int) uint32 {
+func (p *reader) counter(event int) uint32 {
 	if p.counters[event] == noEvent {
 		name := p.file.Attrs[event].Name
 		p.counters[event] = p.b.Event(run.Event{Name: "counted:" + name, Unit: run.EventUnit(name), Derived: true})
@@ -254,7 +254,7 @@ type blocked struct {
 // wake ends the time that a thread was off the CPU: at its next sample, or when a
 // CPU goes to it. Must match ReportLib::ProcessSampleRecord in
 // simpleperf/report_lib_interface.cpp.
-func (p *perfData) wake(tid int32, now uint64) {
+func (p *reader) wake(tid int32, now uint64) {
 	b, ok := p.blocked[tid]
 	if !ok {
 		return
@@ -276,7 +276,7 @@ type labelsKey struct {
 	offCPU          bool
 }
 
-func (p *perfData) labelsOf(s *perfsession.Sample) uint32 {
+func (p *reader) labelsOf(s *perfsession.Sample) uint32 {
 	offCPU := p.traceOff && p.leaves[s.Event]
 	key := labelsKey{process: s.Thread.Process.Comm, thread: s.Thread.Comm, pid: -1, tid: -1, cpu: -1, offCPU: offCPU}
 	if p.opt.PID {

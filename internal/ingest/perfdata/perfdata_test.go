@@ -1,4 +1,4 @@
-package ingest
+package perfdata
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 func readFixture(t testing.TB, text string, opt *reading.Options) *run.Run {
 	t.Helper()
 	data := perffiletest.Fixture(t, text)
-	r, err := readBytes("fixture", []byte(data), opt)
+	r, err := Read(ingesttest.Source(t, []byte(data)), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +414,7 @@ func TestPerfDataAllocations(t *testing.T) {
 		// As many records of other types in both.
 		data := generated(t, perffiletest.Spec{Samples: samples, CPUs: 4, RoundSamples: samples / 40})
 		n[i] = testing.AllocsPerRun(2, func() {
-			if _, err := readBytes("generated", []byte(data), &reading.Options{}); err != nil {
+			if _, err := Read(ingesttest.Source(t, []byte(data)), &reading.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -434,7 +434,7 @@ func BenchmarkPerfData(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readBytes("generated", []byte(data), &reading.Options{}); err != nil {
+		if _, err := Read(ingesttest.Source(b, []byte(data)), &reading.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -478,7 +478,7 @@ meta key="trace_offcpu" value="true"
 			{AllowTruncated: true},
 			{PID: true, TID: true, CPU: true, Mode: true, ShowARTFrames: true, UnknownOffset: true},
 		} {
-			ingesttest.Fuzz(t, readPerfDataSource, data, opt)
+			ingesttest.Fuzz(t, Read, data, opt)
 		}
 	})
 }

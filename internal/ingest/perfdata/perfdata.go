@@ -1,4 +1,17 @@
-package ingest
+// Package perfdata turns perf.data files of perf and simpleperf into Runs.
+//
+//  1. Package perfsession replays the records in the order of time: each sample comes with its
+//     process, its thread and the mapping of each of its frames.
+//  2. A second goroutine interns what comes, in batches: a frame is a place, a segment of a
+//     file and an offset in it; a stack is a node of the Run's tree. Addresses are not named
+//     yet, so that each is named once.
+//  3. Time off the CPU is the time from the sample that says where a thread left the CPU to
+//     when it was back; counters that were read along are events of their own.
+//  4. Samples are accounted for: read, lost, or dropped for a reason.
+//  5. Package symbolizer names the places: functions, files, lines, inlined calls.
+//  6. Frames of the Java runtime between Java frames are dropped, and a compiled method is
+//     merged with its interpreted form, as simpleperf's report does.
+package perfdata
 
 import (
 	"bytes"
@@ -15,10 +28,10 @@ import (
 	"profdiff/internal/symbolizer"
 )
 
-// perfData turns a perf.data file into a Run. One goroutine replays the recording
+// reader turns a perf.data file into a Run. One goroutine replays the recording
 // and hands the samples over in batches, another interns their stacks; their
 // addresses are named afterwards, each once.
-type perfData struct {
+type reader struct {
 	opt     *reading.Options
 	file    *perffile.File
 	session *perfsession.Session
@@ -55,8 +68,8 @@ type perfData struct {
 	paths [][]run.StackID
 }
 
-func readPerfData(name string, f *perffile.File, opt *reading.Options) (*run.Run, error) {
-	p := &perfData{
+func readFile(name string, f *perffile.File, opt *reading.Options) (*run.Run, error) {
+	p := &reader{
 		opt: opt, file: f, session: perfsession.New(f), b: run.NewBuilder(name),
 		segments:   make([]segment, 1),
 		segmentIDs: make(map[segmentKey]uint32),
@@ -82,7 +95,7 @@ func readPerfData(name string, f *perffile.File, opt *reading.Options) (*run.Run
 
 // addEvents adds the events that have become known, also those without samples, so
 // that two recordings of one command have the same events.
-func (p *perfData) addEvents() {
+func (p *reader) addEvents() {
 	for i := len(p.events); i < len(p.file.Attrs); i++ {
 		a := &p.file.Attrs[i]
 		p.events = append(p.events, noEvent)
@@ -107,14 +120,14 @@ func (p *perfData) addEvents() {
 	}
 }
 
-func (p *perfData) simpleperfTraceOff() bool { return p.file.Info.MetaInfo["trace_offcpu"] == "true" }
+func (p *reader) simpleperfTraceOff() bool { return p.file.Info.MetaInfo["trace_offcpu"] == "true" }
 
 // leavesCPU reports whether samples of an event say where threads leave the CPU: all
 // but the first of simpleperf record --trace-offcpu, and each context switch, or else
 // each sched:sched_switch, of perf record --switch-events, whose records say when the
 // threads are back. Where both were recorded, the kernel takes the sample of the context
 // switch last.
-func (p *perfData) leavesCPU(event int) bool {
+func (p *reader) leavesCPU(event int) bool {
 	if p.file.Info.Simpleperf() {
 		return p.simpleperfTraceOff() && event > 0
 	}
@@ -130,14 +143,14 @@ func (p *perfData) leavesCPU(event int) bool {
 
 const noEvent = 1<<32 - 1
 
-func (p *perfData) addEvent(i int) uint32 {
+func (p *reader) addEvent(i int) uint32 {
 	a := &p.file.Attrs[i]
 	p.events[i] = p.b.Event(run.Event{Name: a.Name, Period: a.FixedPeriod(), Frequency: a.Frequency()})
 	return p.events[i]
 }
 
 // account sets what became of the samples.
-func (p *perfData) account() {
+func (p *reader) account() {
 	s := &p.session.Stats
 	a := &p.b.Run().Accounting
 	a.In += s.Samples
@@ -178,7 +191,7 @@ func (p *perfData) account() {
 }
 
 // describe takes over the facts of the recording.
-func (p *perfData) describe() {
+func (p *reader) describe() {
 	info := &p.file.Info
 	r := &p.b.Run().Recording
 	*r = run.Recording{
@@ -224,7 +237,7 @@ func quoteArgs(args []string) string {
 }
 
 // prepareSymbols makes the symbolizer and gives it the symbols of the recording.
-func (p *perfData) prepareSymbols() error {
+func (p *reader) prepareSymbols() error {
 	p.z = symbolizer.New(symbolizer.Options{
 		Simpleperf: p.file.Info.Simpleperf(), Symfs: p.opt.Symfs, Kallsyms: p.opt.Kallsyms,
 	})
@@ -232,7 +245,7 @@ func (p *perfData) prepareSymbols() error {
 }
 
 // symbolize names all places.
-func (p *perfData) symbolize() {
+func (p *reader) symbolize() {
 	r := p.b.Run()
 	if k := p.session.Kallsyms; k != nil && p.opt.Kallsyms == nil {
 		if t, err := objfile.ParseKallsyms(bytes.NewReader(k)); err == nil {
@@ -253,7 +266,7 @@ func (p *perfData) symbolize() {
 }
 
 // kernelDSO is the kernel image, also if no mapping shows it.
-func (p *perfData) kernelDSO() *perfsession.DSO {
+func (p *reader) kernelDSO() *perfsession.DSO {
 	for _, d := range p.session.DSOs {
 		if d.Kernel && d.Path == perfsession.KernelPath {
 			return d
@@ -264,17 +277,17 @@ func (p *perfData) kernelDSO() *perfsession.DSO {
 	return d
 }
 
-// readPerfDataSource reads perf.data from a file, or, if it comes in the format of
+// Read reads perf.data from a file, or, if it comes in the format of
 // perf record -o -, from a stream. Other streams are copied to where they can be
 // read at random.
-func readPerfDataSource(src *input.Source, opt *reading.Options) (*run.Run, error) {
+func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	options := perffile.Options{AllowTruncated: opt.AllowTruncated}
 	if src.IsStream() && perffile.IsPipe(src.Head) {
 		f, err := perffile.NewPipe(src.Reader, options)
 		if err != nil {
 			return nil, err
 		}
-		return readPerfData(src.Name, f, opt)
+		return readFile(src.Name, f, opt)
 	}
 	at, size, err := src.Random()
 	if err != nil {
@@ -284,11 +297,16 @@ func readPerfDataSource(src *input.Source, opt *reading.Options) (*run.Run, erro
 	if err != nil {
 		return nil, err
 	}
-	return readPerfData(src.Name, f, opt)
+	return readFile(src.Name, f, opt)
 }
 
 // countsSwitches reports whether an event samples each PERF_COUNT_SW_CONTEXT_SWITCHES,
 // which the kernel counts where a thread leaves the CPU (linux/perf_event.h).
 func countsSwitches(a *perffile.Attr) bool {
 	return a.Type == perffile.TypeSoftware && a.Config == 3 && a.FixedPeriod() == 1
+}
+
+// Recognise tells a perf.data file by its magic number.
+func Recognise(head input.Head) input.Evidence {
+	return input.Evidence{Is: perffile.IsPerfData(head)}
 }

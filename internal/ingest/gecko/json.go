@@ -1,4 +1,4 @@
-package ingest
+package gecko
 
 import (
 	"encoding/json"
