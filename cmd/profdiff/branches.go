@@ -17,7 +17,8 @@ import (
 // branchesCommand is the command branches.
 type branchesCommand struct {
 	in                         inputFlags
-	opt                        branches.Options
+	all                        bool
+	limit                      int
 	cpu, missCost, calibration string
 	format, output             string
 	stat                       string
@@ -74,8 +75,8 @@ function and line, or by the code around them if --symfs has the binaries.`,
 	f.StringArrayVar(&c.in.symfs, "symfs", nil, "look for binaries and symbols in `DIR`, by build ID, then by path (repeatable)")
 	f.StringVar(&c.in.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded boot")
 	f.BoolVar(&c.in.allowTruncated, "allow-truncated", false, "read what there is of a recording that ends too early")
-	f.BoolVar(&c.opt.All, "all", false, "show every branch, also those with few misses")
-	f.IntVar(&c.opt.Limit, "limit", 40, "show `N` branches, 0 for all that have enough misses")
+	f.BoolVar(&c.all, "all", false, "show every branch, also those with few misses")
+	f.IntVar(&c.limit, "limit", 40, "show `N` branches, 0 for all that have enough misses")
 	f.StringVar(&c.stat, "stat", "", "take totals from `FILE`, what perf stat or simpleperf stat printed of the same program; alone it is the input")
 	f.StringVar(&c.cpu, "cpu", "", "take the cost of a miss of the core `NAME`, as LLVM calls it (default: that of the recording, if it says)")
 	f.StringVar(&c.calibration, "calibration", "", "take the cost of a miss from `FILE`, which calibrate wrote, if the recording is of its CPU or does not say; with --cpu, that of its core NAME")
@@ -118,7 +119,7 @@ func (c *branchesCommand) run(cmd *cobra.Command, std *stdio, inputs []string) e
 	if err != nil {
 		return err
 	}
-	return std.diffBranches(base, head, options, stats, diff, &c.page, c.opt.Limit, c.format, c.output)
+	return std.diffBranches(base, head, options, stats, diff, &c.page, c.limit, c.format, c.output)
 }
 
 // check refuses flags that do not go together. two is set if there are two sides.
@@ -126,8 +127,8 @@ func (c *branchesCommand) check(cmd *cobra.Command, std *stdio, two bool) error 
 	switch {
 	case !slices.Contains([]string{"text", "json", "pprof", "llvm-profile"}, c.format):
 		return usagef(cmd, "--format is text, json, pprof or llvm-profile, not %q", c.format)
-	case c.opt.Limit < 0:
-		return usagef(cmd, "--limit is 0 or more, not %d", c.opt.Limit)
+	case c.limit < 0:
+		return usagef(cmd, "--limit is 0 or more, not %d", c.limit)
 	case c.cpu != "" && c.missCost != "":
 		return usagef(cmd, "--cpu and --miss-cost exclude each other")
 	case c.calibration != "" && c.missCost != "":
@@ -178,14 +179,20 @@ func (c *branchesCommand) show(std *stdio, l *loader, name string, options *bran
 	}
 	advice.Add(t, l.opt.Symfs)
 	if c.page.file != "" {
-		if err := c.page.write(std, html.FromBranches(t, branches.CodeOf(t, l.opt.Symfs), c.page.options())); err != nil {
+		opt := c.page.options()
+		page := &branches.Page{Listings: branches.ListingsOf(t, l.opt.Symfs), Source: opt.Source}
+		if err := c.page.write(std, html.FromBranches(branches.New(t, branches.Parts{Page: page}), opt)); err != nil {
 			return err
 		}
 	}
-	if err := c.out.write(std, t, l.opt.Symfs, c.format, c.output, c.opt); err != nil {
+	d, err := c.document(t, l.opt.Symfs)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(std.err, "profdiff: %s: %s\n", t.Name, branches.Accounting(t))
+	if err := c.write(std, d); err != nil {
+		return err
+	}
+	fmt.Fprintf(std.err, "profdiff: %s: %s\n", t.Name, branches.Accounting(d))
 	if t.Unknown != "" {
 		std.warn("%s: prediction is unknown: %s", t.Name, t.Unknown)
 	}

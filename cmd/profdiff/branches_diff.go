@@ -176,12 +176,13 @@ func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2
 	if err != nil {
 		return err
 	}
-	d, err := diff.Compare(baseRuns, headRuns, opt)
+	c, err := diff.Compare(baseRuns, headRuns, opt)
 	if err != nil {
 		return err
 	}
+	d := page.branches(c, opt.Symfs)
 	if page.file != "" {
-		if err := page.write(s, html.FromBranchDiff(d, branches.DiffCodeOf(d, opt.Symfs), page.options())); err != nil {
+		if err := page.write(s, html.FromBranchDiff(d, page.options())); err != nil {
 			return err
 		}
 	}
@@ -189,15 +190,15 @@ func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2
 		if format == "json" {
 			return branches.WriteDiffJSON(w, d)
 		}
-		return branches.WriteDiffText(w, d, branches.DiffOptions{Limit: limit})
+		return branches.WriteDiffText(w, d, limit)
 	})
 	if err != nil {
 		return err
 	}
-	for _, t := range slices.Concat(baseRuns, headRuns) {
-		fmt.Fprintf(s.err, "profdiff: %s: %s\n", t.Name, branches.Accounting(t))
-		for _, w := range t.Warnings {
-			s.warn("%s: %s", t.Name, w)
+	for _, run := range slices.Concat(d.Runs[0], d.Runs[1]) {
+		fmt.Fprintf(s.err, "profdiff: %s: %s\n", run.Input.Path, branches.Accounting(run))
+		for _, w := range run.Warnings {
+			s.warn("%s: %s", run.Input.Path, w)
 		}
 	}
 	for _, w := range d.Warnings {

@@ -52,39 +52,48 @@ func (f *branchesOutputFlags) check(cmd *cobra.Command, std *stdio, format, outp
 	return nil
 }
 
-// write writes a table as the flags say.
-func (f *branchesOutputFlags) write(std *stdio, t *branch.Table, symfs []symbolizer.SearchPath, format, output string, opt branches.Options) error {
-	switch {
-	case format == "llvm-profile":
-		return std.writeLLVMProfiles(t, symfs, output)
-	case f.annotate != "":
-		l, err := annotate.Function(t, f.annotate, symfs)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.Name, err)
-		}
-		return std.writeOutput(output, func(w io.Writer) error {
-			return branches.WriteListing(w, t, l, sourceLines(f.sources))
-		})
+// document makes the document that the output needs.
+func (c *branchesCommand) document(t *branch.Table, symfs []symbolizer.SearchPath) (*branches.Document, error) {
+	parts := branches.Parts{All: c.all || c.format == "pprof" || c.format == "llvm-profile" || c.out.annotate != ""}
+	if c.format == "llvm-profile" {
+		parts.Frames = annotate.Frames(t, symfs)
 	}
-	return std.writeOutput(output, func(w io.Writer) error {
-		switch format {
-		case "json":
-			return branches.WriteJSON(w, t, opt)
-		case "pprof":
-			if err := branches.WritePprof(w, t); err != nil {
-				return fmt.Errorf("%s: %w", t.Name, err)
+	if c.out.annotate != "" {
+		l, err := annotate.Function(t, c.out.annotate, symfs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
+		}
+		parts.Listing, parts.Source = l, sourceLines(c.out.sources)
+	}
+	return branches.New(t, parts), nil
+}
+
+// write writes a document as the flags say.
+func (c *branchesCommand) write(std *stdio, d *branches.Document) error {
+	if c.format == "llvm-profile" {
+		return std.writeLLVMProfiles(d, c.output)
+	}
+	return std.writeOutput(c.output, func(w io.Writer) error {
+		switch {
+		case d.Listing != nil:
+			return branches.WriteListing(w, d)
+		case c.format == "json":
+			return branches.WriteJSON(w, d)
+		case c.format == "pprof":
+			if err := branches.WritePprof(w, d); err != nil {
+				return fmt.Errorf("%s: %w", d.Input.Path, err)
 			}
 			return nil
 		}
-		return branches.WriteText(w, t, opt)
+		return branches.WriteText(w, d, c.limit)
 	})
 }
 
 // writeLLVMProfiles writes PREFIX.freq.prof and PREFIX.misp.prof.
-func (s *stdio) writeLLVMProfiles(t *branch.Table, symfs []symbolizer.SearchPath, prefix string) error {
-	p, err := branches.NewLLVMProfiles(t, annotate.Frames(t, symfs))
+func (s *stdio) writeLLVMProfiles(d *branches.Document, prefix string) error {
+	p, err := branches.NewLLVMProfiles(d)
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.Name, err)
+		return fmt.Errorf("%s: %w", d.Input.Path, err)
 	}
 	if err := s.writeOutput(prefix+".freq.prof", p.WriteFrequencies); err != nil {
 		return err
@@ -92,7 +101,7 @@ func (s *stdio) writeLLVMProfiles(t *branch.Table, symfs []symbolizer.SearchPath
 	if err := s.writeOutput(prefix+".misp.prof", p.WriteMisses); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "profdiff: %s: %s\n", t.Name, p.Accounting())
+	fmt.Fprintf(s.err, "profdiff: %s: %s\n", d.Input.Path, p.Accounting())
 	return nil
 }
 
@@ -101,7 +110,7 @@ const largestSource = 32 << 20
 
 // sourceLines looks for source files under directories, nil if there are none. For a file
 // a/b/c.h it takes a/b/c.h, else b/c.h, else c.h.
-func sourceLines(dirs []string) branches.SourceLines {
+func sourceLines(dirs []string) func(file string) []string {
 	if len(dirs) == 0 {
 		return nil
 	}

@@ -8,11 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	branchdiff "profdiff/internal/branch/diff"
 	"profdiff/internal/input"
 	"profdiff/internal/listing"
+	"profdiff/internal/report/branches"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/run"
+	"profdiff/internal/symbolizer"
 )
 
 // htmlFlags are the flags of commands that write a report as HTML beside their output.
@@ -85,6 +88,15 @@ func (f *htmlFlags) parts(l *loader) *diff.Page {
 		p.Listing.Source = listing.NewSource(os.DirFS(f.source))
 	}
 	return p
+}
+
+// branches is the document of a comparison of branches, with their code if there is to be a
+// report.
+func (f *htmlFlags) branches(c *branchdiff.Result, symfs []symbolizer.SearchPath) *branches.DiffDocument {
+	if f.file == "" {
+		return branches.NewDiff(c, nil)
+	}
+	return branches.NewDiff(c, &branches.Page{Listings: branches.DiffListingsOf(c, symfs), Source: f.options().Source})
 }
 
 // write writes a document, if one was asked for.

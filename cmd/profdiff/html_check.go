@@ -7,7 +7,6 @@ import (
 
 	branchdiff "profdiff/internal/branch/diff"
 	"profdiff/internal/budget"
-	"profdiff/internal/report/branches"
 	"profdiff/internal/report/check"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
@@ -33,7 +32,7 @@ func (f *checkFlags) writePage(cmd *cobra.Command, std *stdio, o *budget.Outcome
 		if c, err := branchdiff.Compare(in.Branches[0], in.Branches[1], with); err != nil {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("branches are not compared: %v", err))
 		} else {
-			d.Add(html.FromBranchDiff(c, branches.DiffCodeOf(c, l.opt.Symfs), f.page.options()))
+			d.Add(html.FromBranchDiff(f.page.branches(c, l.opt.Symfs), f.page.options()))
 		}
 	}
 	if p := f.model.Prediction(); p != nil && d.Pipeline == nil {

@@ -8,7 +8,6 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/predict"
-	"profdiff/internal/report/branches"
 	"profdiff/internal/report/html"
 	report "profdiff/internal/report/predict"
 	"profdiff/internal/run"
@@ -86,7 +85,7 @@ func (s *htmlSections) add(cmd *cobra.Command, std *stdio, page *htmlFlags, d *h
 		if err != nil {
 			return err
 		}
-		d.Add(html.FromBranchDiff(c, branches.DiffCodeOf(c, x.loader.opt.Symfs), page.options()))
+		d.Add(html.FromBranchDiff(page.branches(c, x.loader.opt.Symfs), page.options()))
 	}
 	if !s.predict {
 		return nil

@@ -106,17 +106,18 @@ func TestBranches(t *testing.T) {
 	for _, test := range []struct {
 		file  string
 		Table *branch.Table
-		opt   Options
+		parts Parts
+		limit int
 	}{
-		{"testdata/branches.txt", branchTable(), Options{Limit: 40}},
-		{"testdata/branches_limit.txt", branchTable(), Options{Limit: 1}},
-		{"testdata/branches_all.txt", branchTable(), Options{All: true, Limit: 1}},
-		{"testdata/branches_unknown.txt", unknownTable(), Options{}},
-		{"testdata/branches_simulated.txt", simulatedTable(), Options{}},
-		{"testdata/branches_empty.txt", &branch.Table{Tier: branch.TierStacks, Stacks: &branch.StackTable{}}, Options{}},
+		{"testdata/branches.txt", branchTable(), Parts{}, 40},
+		{"testdata/branches_limit.txt", branchTable(), Parts{}, 1},
+		{"testdata/branches_all.txt", branchTable(), Parts{All: true}, 1},
+		{"testdata/branches_unknown.txt", unknownTable(), Parts{}, 0},
+		{"testdata/branches_simulated.txt", simulatedTable(), Parts{}, 0},
+		{"testdata/branches_empty.txt", &branch.Table{Tier: branch.TierStacks, Stacks: &branch.StackTable{}}, Parts{}, 0},
 	} {
 		var b bytes.Buffer
-		if err := WriteText(&b, test.Table, test.opt); err != nil {
+		if err := WriteText(&b, New(test.Table, test.parts), test.limit); err != nil {
 			t.Fatal(err)
 		}
 		reporttest.Golden(t, test.file, b.Bytes())
@@ -128,15 +129,15 @@ func TestBranchesJSON(t *testing.T) {
 	for _, test := range []struct {
 		file  string
 		Table *branch.Table
-		opt   Options
+		parts Parts
 	}{
-		{"testdata/branches.json", branchTable(), Options{}},
-		{"testdata/branches_all.json", branchTable(), Options{All: true}},
-		{"testdata/branches_unknown.json", unknownTable(), Options{}},
-		{"testdata/branches_simulated.json", simulatedTable(), Options{}},
+		{"testdata/branches.json", branchTable(), Parts{}},
+		{"testdata/branches_all.json", branchTable(), Parts{All: true}},
+		{"testdata/branches_unknown.json", unknownTable(), Parts{}},
+		{"testdata/branches_simulated.json", simulatedTable(), Parts{}},
 	} {
 		var b bytes.Buffer
-		if err := WriteJSON(&b, test.Table, test.opt); err != nil {
+		if err := WriteJSON(&b, New(test.Table, test.parts)); err != nil {
 			t.Fatal(err)
 		}
 		reporttest.Golden(t, test.file, b.Bytes())

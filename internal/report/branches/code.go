@@ -7,28 +7,43 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/annotate"
 	"profdiff/internal/branch/diff"
+	"profdiff/internal/listing"
 	"profdiff/internal/symbolizer"
 )
 
 // maxBranchListings is the number of functions whose branches a report shows in the code.
 const maxBranchListings = 20
 
-// Code is the code of a function on both sides, nil where there is none.
-type Code struct{ Base, Head *annotate.Listing }
+// A Page is what a page shows beside what all outputs do.
+type Page struct {
+	// Listings are the code of functions.
+	Listings []Listings
+	// Source has the text of lines, nil if it is not asked for.
+	Source *listing.Source
+}
 
-// CodeOf is the code of the functions with the branches that cost most.
-func CodeOf(t *branch.Table, symfs []symbolizer.SearchPath) []*annotate.Listing {
+// Listings are the code of a function on both sides, nil where there is none. Of one recording
+// it is Base.
+type Listings struct{ Base, Head *annotate.Listing }
+
+// ListingsOf are the code of the functions with the branches that cost most.
+func ListingsOf(t *branch.Table, symfs []symbolizer.SearchPath) (list []Listings) {
 	var wanted []string
 	for i := range t.Branches {
 		if b := &t.Branches[i]; b.Enough && len(wanted) < maxBranchListings {
 			wanted = addFunction(wanted, functionOf(b))
 		}
 	}
-	return slices.DeleteFunc(listingsOf(t, wanted, symfs), func(l *annotate.Listing) bool { return l == nil })
+	for _, l := range listingsOf(t, wanted, symfs) {
+		if l != nil {
+			list = append(list, Listings{Base: l})
+		}
+	}
+	return list
 }
 
-// DiffCodeOf is the code of the functions with the branches whose misses changed most.
-func DiffCodeOf(c *diff.Result, symfs []symbolizer.SearchPath) (list []Code) {
+// DiffListingsOf are the code of the functions with the branches whose misses changed most.
+func DiffListingsOf(c *diff.Result, symfs []symbolizer.SearchPath) (list []Listings) {
 	type pair struct{ base, head string }
 	var pairs []pair
 	var wanted [2][]string
@@ -57,7 +72,7 @@ func DiffCodeOf(c *diff.Result, symfs []symbolizer.SearchPath) (list []Code) {
 	}
 	before, after := listingsOf(c.Base[0], wanted[0], symfs), listingsOf(c.Head[0], wanted[1], symfs)
 	for i, p := range pairs {
-		l := Code{Base: before[i], Head: after[i]}
+		l := Listings{Base: before[i], Head: after[i]}
 		// Code of one side alone would look as if it were new or gone.
 		if l.Base == nil && names(c.Base[0], p.base) || l.Head == nil && names(c.Head[0], p.head) || l.Base == nil && l.Head == nil {
 			continue
@@ -93,4 +108,74 @@ func listingsOf(t *branch.Table, wanted []string, symfs []symbolizer.SearchPath)
 		return make([]*annotate.Listing, len(wanted))
 	}
 	return annotate.Functions(t, wanted, symfs)
+}
+
+// A branchPlace is where a branch is, as all runs of a side have it.
+type branchPlace struct {
+	dso     string
+	address uint64
+}
+
+// branchPlaces are the rows of branches by their places on one side. Of branches that
+// cores of several kinds ran it is the first.
+type branchPlaces map[branchPlace]int
+
+func (p branchPlaces) add(b *Branch, row int) {
+	at := branchPlace{b.DSO, b.Addr}
+	if _, ok := p[at]; !ok && !b.ByLine() {
+		p[at] = row
+	}
+}
+
+// code lines up the code of both sides, and links it to the branches at its places: link says
+// which code a branch is in. Code without branches is left out.
+func (p *Page) code(before, after branchPlaces, link func(row, code int)) (list []Code) {
+	for _, l := range p.Listings {
+		latest := l.Head
+		if latest == nil {
+			latest = l.Base
+		}
+		code := Code{Function: latest.Function, DSO: path.Base(latest.DSO)}
+		linked := false
+		inst := func(l *annotate.Listing, places branchPlaces, in *listing.Instruction) *CodeInst {
+			if in == nil {
+				return nil
+			}
+			out := &CodeInst{Offset: in.Offset, Text: in.Text, Branch: -1}
+			if row, ok := places[branchPlace{l.DSO, l.Start + uint64(in.Offset)}]; ok {
+				out.Branch, linked = row, true
+				link(row, len(list))
+			}
+			return out
+		}
+		listing.Align(p.instructions(l.Base), p.instructions(l.Head), func(x, y *listing.Instruction) {
+			row := CodeRow{Base: inst(l.Base, before, x), Head: inst(l.Head, after, y)}
+			if y != nil {
+				x = y
+			}
+			row.File, row.Line, row.Source = x.File, x.Line, x.Source
+			code.Rows = append(code.Rows, row)
+		})
+		if linked {
+			list = append(list, code)
+		}
+	}
+	return list
+}
+
+func (p *Page) instructions(l *annotate.Listing) []listing.Instruction {
+	if l == nil {
+		return nil
+	}
+	list := make([]listing.Instruction, len(l.Insts))
+	for i := range l.Insts {
+		in := &l.Insts[i]
+		x := listing.Instruction{Offset: int64(in.Addr - l.Start), Text: in.Text, Key: listing.Key(in.Text)}
+		if len(in.Frames) > 0 && in.Frames[0].File != "" {
+			x.File, x.Line = path.Base(in.Frames[0].File), int64(in.Frames[0].Line)
+			x.Source = p.Source.Line(x.File, x.Line)
+		}
+		list[i] = x
+	}
+	return list
 }

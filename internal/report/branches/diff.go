@@ -3,43 +3,39 @@ package branches
 import (
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
-	"profdiff/internal/branch"
-	"profdiff/internal/branch/diff"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
 
-// DiffOptions say what of a comparison is shown.
-type DiffOptions struct {
-	// Limit is the number of rows of text, 0 for all.
-	Limit int
-}
-
 // WriteDiffText writes a comparison of branches as text: what was compared and how,
-// what it should save, and the branches, those whose misses changed most first.
-func WriteDiffText(w io.Writer, d *diff.Result, opt DiffOptions) error {
+// what it should save, and so many branches, 0 for all, those whose misses changed most first.
+func WriteDiffText(w io.Writer, d *DiffDocument, limit int) error {
 	if err := writeBranchesDiffFacts(w, d); err != nil {
 		return err
 	}
-	rows := d.Branches
-	if opt.Limit > 0 {
-		rows = rows[:min(opt.Limit, len(rows))]
+	if limit <= 0 {
+		limit = math.MaxInt
 	}
+	rows := pointers(d.Branches[:min(limit, len(d.Branches))])
 	if len(rows) > 0 {
-		if err := writeBranchesDiffRows(w, d, rows); err != nil {
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+		if err := text.WriteColumns(w, diffColumns(d), rows); err != nil {
 			return err
 		}
 		if err := writeBranchesDiffFunctions(w, d, rows); err != nil {
 			return err
 		}
 	}
-	if err := writeFunctionsDiff(w, d, opt); err != nil {
+	if err := writeFunctionsDiff(w, d, limit); err != nil {
 		return err
 	}
 	var left []string
@@ -47,10 +43,10 @@ func WriteDiffText(w io.Writer, d *diff.Result, opt DiffOptions) error {
 		left = append(left, text.Count(int64(n))+" more")
 	}
 	if d.Hidden > 0 {
-		left = append(left, fmt.Sprintf("%s with fewer than %d misses on either side", text.Count(int64(d.Hidden)), branch.MinMisses))
+		left = append(left, fmt.Sprintf("%s with fewer than %d misses on either side", text.Count(int64(d.Hidden)), MinMisses))
 	}
 	if n := d.HiddenFunctions; n > 0 {
-		left = append(left, fmt.Sprintf("%s functions with fewer than %d samples on either side", text.Count(int64(n)), branch.MinMisses))
+		left = append(left, fmt.Sprintf("%s functions with fewer than %d samples on either side", text.Count(int64(n)), MinMisses))
 	}
 	if len(left) == 0 {
 		return nil
@@ -59,33 +55,33 @@ func WriteDiffText(w io.Writer, d *diff.Result, opt DiffOptions) error {
 	return err
 }
 
-func writeBranchesDiffFacts(w io.Writer, d *diff.Result) error {
+func writeBranchesDiffFacts(w io.Writer, d *DiffDocument) error {
 	t := text.Table{}
-	t.Add("base", sideText(d.Base))
-	t.Add("head", sideText(d.Head))
+	t.Add("base", sideText(d.Runs[0]))
+	t.Add("head", sideText(d.Runs[1]))
 	for _, s := range d.Different {
 		t.Add("different", s+": nothing can be said of the program")
 	}
 	if len(d.Base) > 1 && len(d.Head) > 1 && !d.Counted {
-		t.Add("order", string(d.Order))
+		t.Add("order", string(d.Design.Order))
 	}
 	t.Add("misses", normalizedText(d))
 	t.Add("tests", branchTests(d))
 	if total := d.Total; total == nil {
 		t.Add("total", "not added up: cores of several kinds had the misses")
 	} else {
-		t.Add("total", fmt.Sprintf("%s → %s misses per %s, ratio %s", text.Per(total.Base), text.Per(total.Head), d.Normalization.Unit, branchRatio(d, total)))
+		t.Add("total", fmt.Sprintf("%s → %s misses per %s, ratio %s", text.Per(total.Base), text.Per(total.Head), d.Normalization.Unit, branchRatio(total)))
 	}
 	if s := d.Savings; s != nil {
 		for _, line := range savingsText(d, s) {
 			t.Add(line[0], line[1])
 		}
-	} else if len(d.Different) == 0 && d.Normalization.Mode != diff.PerEntry {
+	} else if len(d.Different) == 0 && d.Normalization.Mode != PerEntry {
 		t.Add("predicted", "nothing, as what a miss costs is unknown: --cpu or --miss-cost tell it")
 	}
 	counts := make(map[verdict.Verdict]int)
 	for i := range d.Branches {
-		counts[d.Branches[i].Misses.Verdict]++
+		counts[d.Branches[i].Verdict]++
 	}
 	var verdicts []string
 	for _, v := range verdict.TwoSided {
@@ -103,41 +99,41 @@ func writeBranchesDiffFacts(w io.Writer, d *diff.Result) error {
 }
 
 // sideText names the runs of a side.
-func sideText(runs []*branch.Table) string {
-	t := runs[0]
-	kind := fmt.Sprintf("tier %s, %s", t.Tier, t.Tier.Describe())
-	if t.Counted() {
-		kind += " by " + t.Format
+func sideText(runs []*Document) string {
+	first := runs[0]
+	kind := fmt.Sprintf("tier %s, %s", first.Tier, first.Tier.Describe())
+	if first.Counted() {
+		kind += " by " + first.Input.Format
 	}
 	if len(runs) == 1 {
-		return fmt.Sprintf("%s (%s)", t.Name, kind)
+		return fmt.Sprintf("%s (%s)", first.Input.Path, kind)
 	}
-	return fmt.Sprintf("%d runs, %s … %s (%s)", len(runs), t.Name, runs[len(runs)-1].Name, kind)
+	return fmt.Sprintf("%d runs, %s … %s (%s)", len(runs), first.Input.Path, runs[len(runs)-1].Input.Path, kind)
 }
 
-func normalizedText(d *diff.Result) string {
+func normalizedText(d *DiffDocument) string {
 	n := &d.Normalization
 	s := "per " + n.Unit
 	switch n.Mode {
-	case diff.PerWork:
-		s += fmt.Sprintf(" (--ops), of which head did %s times as many", text.Ratio(n.Factor))
-	case diff.PerInstruction:
-		s += fmt.Sprintf(", of which head executed %s times as many", text.Ratio(n.Factor))
-	case diff.PerReference:
-		s += fmt.Sprintf(": head did %s times the work, by the branches of both", text.Ratio(n.Factor))
-	case diff.PerEntry:
+	case PerWork:
+		s += fmt.Sprintf(" (--ops), of which head did %s times as many", text.Ratio(float64(n.Factor)))
+	case PerInstruction:
+		s += fmt.Sprintf(", of which head executed %s times as many", text.Ratio(float64(n.Factor)))
+	case PerReference:
+		s += fmt.Sprintf(": head did %s times the work, by the branches of both", text.Ratio(float64(n.Factor)))
+	case PerEntry:
 		s += ": how often branches were executed in all is not known"
 	default:
 		s += ", as if both did the same work; --ops tells if not"
 	}
 	if n.Branches > 0 {
-		s += fmt.Sprintf("; the branches of both were executed %s times as often (median of %d)", text.Ratio(n.Executions), n.Branches)
+		s += fmt.Sprintf("; the branches of both were executed %s times as often (median of %d)", text.Ratio(float64(n.Executions)), n.Branches)
 	}
 	return s
 }
 
 // branchTests says how verdicts were found.
-func branchTests(d *diff.Result) string {
+func branchTests(d *DiffDocument) string {
 	if d.Counted {
 		return fmt.Sprintf("none: all was counted. Unchanged is within %s", formatMargin(d.Margin))
 	}
@@ -160,13 +156,13 @@ func branchTests(d *diff.Result) string {
 func formatMargin(m float64) string { return strconv.FormatFloat(100*m, 'g', 3, 64) + " %" }
 
 // savingsText says what the misses should save and what was measured.
-func savingsText(d *diff.Result, s *diff.Savings) (lines [][2]string) {
+func savingsText(d *DiffDocument, s *DiffSavings) (lines [][2]string) {
 	unit := d.Normalization.Unit
-	terms := fmt.Sprintf("%s misses at %s to %s cycles", text.Signed(s.Misses.Value), text.Cycles(s.Cost.Lo), text.Cycles(s.Cost.Hi))
+	terms := fmt.Sprintf("%s misses at %s to %s cycles", text.Signed(s.Misses.Value), text.Cycles(s.MissCost.Lo), text.Cycles(s.MissCost.Hi))
 	if i := s.Instructions; i != nil && *i != 0 {
 		terms += fmt.Sprintf(", %s instructions at %.2f to %.2f a cycle (%s)", text.Signed(*i), s.IPC[0], s.IPC[1], s.IPCSource)
 	}
-	lines = append(lines, [2]string{"predicted", fmt.Sprintf("%s [%s, %s] cycles per %s: %s", text.Signed(s.Predicted.Value), text.Signed(s.Predicted.Lo), text.Signed(s.Predicted.Hi), unit, terms)})
+	lines = append(lines, [2]string{"predicted", fmt.Sprintf("%s [%s, %s] cycles per %s: %s", text.Signed(s.Predicted.Value), text.Signed(float64(s.Predicted.CI[0])), text.Signed(float64(s.Predicted.CI[1])), unit, terms)})
 	if s.Measured != nil {
 		lines = append(lines, [2]string{"measured", fmt.Sprintf("%s cycles per %s: %s", text.Signed(*s.Measured), unit, s.Finding)})
 	} else {
@@ -176,61 +172,47 @@ func savingsText(d *diff.Result, s *diff.Savings) (lines [][2]string) {
 }
 
 // branchRatio is a ratio with its interval if it was sampled.
-func branchRatio(d *diff.Result, c *diff.Change) string {
-	if d.Counted {
-		return text.Ratio(c.Ratio)
+func branchRatio(c *DiffChange) string {
+	ratio := text.Ratio(float64(c.Ratio))
+	if c.CI == nil {
+		return ratio
 	}
-	return fmt.Sprintf("%s [%s, %s]", text.Ratio(c.Ratio), text.Bound(c.CI.Lo), text.Bound(c.CI.Hi))
+	return fmt.Sprintf("%s [%s, %s]", ratio, text.Bound(float64(c.CI[0])), text.Bound(float64(c.CI[1])))
 }
 
-func writeBranchesDiffRows(w io.Writer, d *diff.Result, rows []diff.BranchChange) error {
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
+func adjustedCell(c *DiffChange) string {
+	if !c.Q.Known() {
+		return "-"
 	}
-	list := make([]*diff.BranchChange, len(rows))
-	for i := range rows {
-		list[i] = &rows[i]
-	}
-	return text.WriteColumns(w, diffColumns(d), list)
+	return strconv.FormatFloat(float64(c.Q), 'g', 2, 64)
 }
 
-func diffColumns(d *diff.Result) []text.Column[*diff.BranchChange] {
-	either := func(b *diff.BranchChange) *diff.SideBranch {
-		if b.Base != nil {
-			return b.Base
-		}
-		return b.Head
-	}
-	side := func(s *diff.SideBranch, v float64) string {
+func diffColumns(d *DiffDocument) []text.Column[*DiffBranch] {
+	side := func(s *DiffSide, v float64) string {
 		if s == nil && v == 0 {
 			return "-"
 		}
 		return text.Per(v)
 	}
-	misses := func(s *diff.SideBranch) string {
+	misses := func(s *DiffSide) string {
 		if s == nil {
 			return "0"
 		}
 		return text.Count(s.NMisses)
 	}
-	return []text.Column[*diff.BranchChange]{
-		text.Right("base", func(b *diff.BranchChange) string { return side(b.Base, b.Misses.Base) }),
-		text.Right("head", func(b *diff.BranchChange) string { return side(b.Head, b.Misses.Head) }),
-		text.Right("change", func(b *diff.BranchChange) string { return text.Signed(b.Misses.Delta()) }),
-		text.Right("ratio", func(b *diff.BranchChange) string { return branchRatio(d, &b.Misses) }),
-		text.Right("q", func(b *diff.BranchChange) string {
-			if d.Counted || !b.Misses.Tested {
-				return "-"
-			}
-			return strconv.FormatFloat(b.Misses.Adjusted, 'g', 2, 64)
-		}),
-		text.Right("n: missed", func(b *diff.BranchChange) string {
+	return []text.Column[*DiffBranch]{
+		text.Right("base", func(b *DiffBranch) string { return side(b.Base, b.Misses.Base) }),
+		text.Right("head", func(b *DiffBranch) string { return side(b.Head, b.Misses.Head) }),
+		text.Right("change", func(b *DiffBranch) string { return text.Signed(b.Misses.Delta) }),
+		text.Right("ratio", func(b *DiffBranch) string { return branchRatio(&b.Misses) }),
+		text.Right("q", func(b *DiffBranch) string { return adjustedCell(&b.Misses) }),
+		text.Right("n: missed", func(b *DiffBranch) string {
 			if d.Counted {
 				return "-"
 			}
 			return misses(b.Base) + " → " + misses(b.Head)
 		}),
-		text.Right("rate", func(b *diff.BranchChange) string {
+		text.Right("rate", func(b *DiffBranch) string {
 			if b.Rate == nil {
 				return "-"
 			}
@@ -239,26 +221,16 @@ func diffColumns(d *diff.Result) []text.Column[*diff.BranchChange] {
 				s += " of taken"
 			}
 			if !d.Counted {
-				s += fmt.Sprintf(" (× %s [%s, %s])", text.Ratio(b.Rate.Ratio), text.Bound(b.Rate.CI.Lo), text.Bound(b.Rate.CI.Hi))
+				s += " (× " + branchRatio(b.Rate) + ")"
 			}
 			return s
 		}),
-		text.Left("verdict", func(b *diff.BranchChange) string { return string(b.Misses.Verdict) }),
-		text.Left("match", func(b *diff.BranchChange) string {
-			if b.Match == diff.NoMatch {
-				return "-"
-			}
-			return string(b.Match)
-		}),
-		text.Left("kind", func(b *diff.BranchChange) string {
-			if k := either(b).Kind; k != branch.UnknownKind {
-				return string(k)
-			}
-			return "-"
-		}),
-		text.Left("dso", func(b *diff.BranchChange) string { return path.Base(either(b).DSO) }),
-		text.Left("branch", func(b *diff.BranchChange) string {
-			s := branchPlace(either(b).Branch)
+		text.Left("verdict", func(b *DiffBranch) string { return string(b.Verdict) }),
+		text.Left("match", func(b *DiffBranch) string { return text.Dash(string(b.Match)) }),
+		text.Left("kind", func(b *DiffBranch) string { return text.Dash(string(b.Either().Kind)) }),
+		text.Left("dso", func(b *DiffBranch) string { return path.Base(b.Either().DSO) }),
+		text.Left("branch", func(b *DiffBranch) string {
+			s := b.Either().where()
 			if b.Base != nil && b.Head != nil && b.Base.Line != b.Head.Line {
 				s += fmt.Sprintf(", line %d in head", b.Head.Line)
 			}
@@ -266,7 +238,7 @@ func diffColumns(d *diff.Result) []text.Column[*diff.BranchChange] {
 				s += ": " + b.Note
 			}
 			if b.ReplacedBy != nil {
-				s += "; " + b.ReplacedBy.String()
+				s += "; " + b.ReplacedBy.Now
 			}
 			return s
 		}),
@@ -275,8 +247,8 @@ func diffColumns(d *diff.Result) []text.Column[*diff.BranchChange] {
 
 // writeBranchesDiffFunctions writes the misses of functions that lost branches or got
 // new ones.
-func writeBranchesDiffFunctions(w io.Writer, d *diff.Result, rows []diff.BranchChange) error {
-	seen := make(map[*diff.FunctionChange]bool)
+func writeBranchesDiffFunctions(w io.Writer, d *DiffDocument, rows []*DiffBranch) error {
+	seen := make(map[*DiffFunction]bool)
 	out := text.Table{Right: []bool{true, true, true}}
 	out.Add("base", "head", "change", "all branches of a function that lost some or got new ones")
 	for i := range rows {
@@ -298,18 +270,15 @@ func writeBranchesDiffFunctions(w io.Writer, d *diff.Result, rows []diff.BranchC
 
 // writeFunctionsDiff writes the misses in functions, of samples that do not tell the
 // branch for sure.
-func writeFunctionsDiff(w io.Writer, d *diff.Result, opt DiffOptions) error {
-	rows := d.Functions
-	if opt.Limit > 0 {
-		rows = rows[:min(opt.Limit, len(rows))]
-	}
+func writeFunctionsDiff(w io.Writer, d *DiffDocument, limit int) error {
+	rows := d.Functions[:min(limit, len(d.Functions))]
 	if len(rows) == 0 {
 		return nil
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	cores := slices.ContainsFunc(rows, func(f diff.Function) bool { return f.PMU != "" })
+	cores := slices.ContainsFunc(rows, func(f FunctionDiff) bool { return f.Core != "" })
 	out := text.Table{Right: []bool{true, true, true, true, true, true}}
 	head := []string{"base", "head", "change", "ratio", "q", "samples", "verdict", "dso", "function"}
 	if cores {
@@ -318,22 +287,19 @@ func writeFunctionsDiff(w io.Writer, d *diff.Result, opt DiffOptions) error {
 	out.Add(head...)
 	for i := range rows {
 		f := &rows[i]
-		name, q := f.Name, "-"
+		name := f.Name
 		switch {
 		case name == "":
 			name = f.BaseName
 		case f.BaseName != "" && f.BaseName != name:
 			name += ", in base " + f.BaseName
 		}
-		if f.Misses.Tested {
-			q = strconv.FormatFloat(f.Misses.Adjusted, 'g', 2, 64)
-		}
 		line := []string{
-			text.Per(f.Misses.Base), text.Per(f.Misses.Head), text.Signed(f.Misses.Delta()), branchRatio(d, &f.Misses), q,
-			text.Count(f.BaseSamples) + " → " + text.Count(f.HeadSamples), string(f.Misses.Verdict), f.DSO, name,
+			text.Per(f.Misses.Base), text.Per(f.Misses.Head), text.Signed(f.Misses.Delta), branchRatio(&f.Misses), adjustedCell(&f.Misses),
+			text.Count(f.BaseSamples) + " → " + text.Count(f.HeadSamples), string(f.Verdict), f.DSO, name,
 		}
 		if cores {
-			line = append(line[:7], f.PMU, f.DSO, name)
+			line = append(line[:7], f.Core, f.DSO, name)
 		}
 		out.Add(line...)
 	}

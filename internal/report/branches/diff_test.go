@@ -77,11 +77,11 @@ func TestBranchesDiff(t *testing.T) {
 	s := reporttest.Schema[DiffDocument](t, "branches_diff.schema.json")
 	for name, d := range branchDiffs(t) {
 		var text, json bytes.Buffer
-		if err := WriteDiffText(&text, d, DiffOptions{Limit: 40}); err != nil {
+		if err := WriteDiffText(&text, NewDiff(d, nil), 40); err != nil {
 			t.Fatal(err)
 		}
 		reporttest.Golden(t, "testdata/"+name+".txt", text.Bytes())
-		if err := WriteDiffJSON(&json, d); err != nil {
+		if err := WriteDiffJSON(&json, NewDiff(d, nil)); err != nil {
 			t.Fatal(err)
 		}
 		reporttest.Golden(t, "testdata/"+name+".json", json.Bytes())
@@ -103,12 +103,12 @@ func TestBranchAdvice(t *testing.T) {
 		table.Branches = append(table.Branches, table.Branches[0])
 	}
 	var b bytes.Buffer
-	if err := WriteText(&b, table, Options{}); err != nil {
+	if err := WriteText(&b, New(table, Parts{}), 0); err != nil {
 		t.Fatal(err)
 	}
 	reporttest.Golden(t, "testdata/branches_advice.txt", b.Bytes())
 	b.Reset()
-	if err := WriteJSON(&b, table, Options{}); err != nil {
+	if err := WriteJSON(&b, New(table, Parts{})); err != nil {
 		t.Fatal(err)
 	}
 	reporttest.Golden(t, "testdata/branches_advice.json", b.Bytes())

@@ -35,12 +35,12 @@ func TestBranchesListing(t *testing.T) {
 		return append(make([]string, 11), "\tif (a <\tb)  ")
 	}
 	var b bytes.Buffer
-	if err := WriteListing(&b, table, l, source); err != nil {
+	if err := WriteListing(&b, New(table, Parts{All: true, Listing: l, Source: source})); err != nil {
 		t.Fatal(err)
 	}
 	reporttest.Golden(t, "testdata/branches_listing.txt", b.Bytes())
 	b.Reset()
-	if err := WriteListing(&b, table, l, nil); err != nil {
+	if err := WriteListing(&b, New(table, Parts{All: true, Listing: l})); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.String(); strings.Contains(got, "if (a") || !strings.Contains(got, "; compare inner.h:12 < longest_match deflate.c:439\n") {
@@ -68,7 +68,7 @@ func TestBranchesListingSampled(t *testing.T) {
 		Blocks:   []*branch.Block{{PMU: "armv8_cortex_x1", Start: 0x10, End: 0x14, Misses: branch.Amount{Value: 40, CI: [2]float64{20, 70}}}},
 	}}}
 	var b bytes.Buffer
-	if err := WriteListing(&b, table, l, nil); err != nil {
+	if err := WriteListing(&b, New(table, Parts{All: true, Listing: l})); err != nil {
 		t.Fatal(err)
 	}
 	reporttest.Golden(t, "testdata/branches_listing_sampled.txt", b.Bytes())

@@ -12,9 +12,8 @@ import (
 	"strings"
 	"unicode"
 
-	"profdiff/internal/branch"
-	"profdiff/internal/branch/annotate"
 	"profdiff/internal/report/text"
+	"profdiff/internal/symbolizer"
 )
 
 // LLVMProfiles are two sample profiles of LLVM at one scale: how often conditional
@@ -81,28 +80,28 @@ const (
 	llvmName     = "a function has no name that the format can hold"
 )
 
-// NewLLVMProfiles makes the profiles. frames are the functions at the branches of the
-// table, as [branch.Table.SourceFrames] has them.
-func NewLLVMProfiles(t *branch.Table, frames [][]annotate.Frame) (*LLVMProfiles, error) {
-	if t.Unknown != "" {
-		return nil, errors.New("prediction is unknown: " + t.Unknown)
+// NewLLVMProfiles makes the profiles of a document of all branches, with the functions at
+// each.
+func NewLLVMProfiles(d *Document) (*LLVMProfiles, error) {
+	if !d.Prediction.Known {
+		return nil, errors.New("prediction is unknown: " + d.Prediction.Reason)
 	}
 	p := &LLVMProfiles{functions: make(map[string]*llvmFunction), Dropped: make(map[string]LLVMDropped)}
-	for i := range t.Branches {
-		b := &t.Branches[i]
+	for i := range d.Branches {
+		b := &d.Branches[i]
 		misses := 0.0
 		if b.Misses != nil {
 			misses = *b.Misses
 		}
-		if reason := p.add(b, frames[i]); reason != "" {
-			d := p.Dropped[reason]
-			d.Branches++
-			d.Misses += misses
-			p.Dropped[reason] = d
+		if reason := p.add(b); reason != "" {
+			left := p.Dropped[reason]
+			left.Branches++
+			left.Misses += misses
+			p.Dropped[reason] = left
 			continue
 		}
 		p.Kept++
-		if b.Rate != nil && b.Rate.Method == branch.ByBounds {
+		if b.RateMethod == ByBounds {
 			p.Bounds++
 		}
 		p.Misses += misses
@@ -118,13 +117,14 @@ func NewLLVMProfiles(t *branch.Table, frames [][]annotate.Frame) (*LLVMProfiles,
 }
 
 // add adds a branch, or says why not.
-func (p *LLVMProfiles) add(b *branch.Branch, frames []annotate.Frame) string {
+func (p *LLVMProfiles) add(b *Branch) string {
+	frames := b.Source
 	switch {
-	case b.Kind == branch.UnknownKind:
+	case b.Kind == "":
 		return llvmNoKind
-	case b.Kind != branch.Conditional && b.Kind != branch.Indirect:
+	case b.Kind != Conditional && b.Kind != Indirect:
 		return llvmKind
-	case b.Known() != branch.Exact && b.Known() != branch.High:
+	case b.Confidence != Exact && b.Confidence != High:
 		return llvmUnsure
 	case b.Executed == nil || b.Misses == nil:
 		return llvmNoCounts
@@ -170,7 +170,7 @@ func (p *LLVMProfiles) add(b *branch.Branch, frames []annotate.Frame) string {
 
 // llvmFunctionName is the mangled name without what compilers append to parts of
 // functions, as FunctionSamples::getCanonicalFnName of SampleProf.h does.
-func llvmFunctionName(f *annotate.Frame) string {
+func llvmFunctionName(f *symbolizer.Frame) string {
 	name := cmp.Or(f.SystemName, f.Name)
 	for _, suffix := range []string{".llvm.", ".part.", ".isra.", ".constprop.", ".cold"} {
 		if i := strings.Index(name, suffix); i > 0 {
@@ -182,7 +182,7 @@ func llvmFunctionName(f *annotate.Frame) string {
 
 // llvmPlaceOf is the place of a branch or call in its function, with the offset of
 // FunctionSamples::getOffset: 16 bits of the difference.
-func llvmPlaceOf(f *annotate.Frame) llvmPlace {
+func llvmPlaceOf(f *symbolizer.Frame) llvmPlace {
 	return llvmPlace{uint32(f.Line-f.StartLine) & 0xffff, baseDiscriminator(f.Discriminator)}
 }
 

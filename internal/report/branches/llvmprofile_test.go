@@ -57,6 +57,11 @@ func llvmTable() (*branch.Table, [][]annotate.Frame) {
 	}
 }
 
+// llvmDocument has the functions at each branch of a table.
+func llvmDocument(table *branch.Table, frames [][]annotate.Frame) *Document {
+	return New(table, Parts{All: true, Frames: frames})
+}
+
 func writeLLVMProfiles(t *testing.T, p *LLVMProfiles) (freq, misp string) {
 	t.Helper()
 	var f, m bytes.Buffer
@@ -70,7 +75,7 @@ func writeLLVMProfiles(t *testing.T, p *LLVMProfiles) (freq, misp string) {
 }
 
 func TestLLVMProfiles(t *testing.T) {
-	p, err := NewLLVMProfiles(llvmTable())
+	p, err := NewLLVMProfiles(llvmDocument(llvmTable()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,16 +114,16 @@ func TestLLVMProfiles(t *testing.T) {
 func TestLLVMProfilesErrors(t *testing.T) {
 	table, places := llvmTable()
 	table.Unknown = "no entry says"
-	if _, err := NewLLVMProfiles(table, places); err == nil || err.Error() != "prediction is unknown: no entry says" {
+	if _, err := NewLLVMProfiles(llvmDocument(table, places)); err == nil || err.Error() != "prediction is unknown: no entry says" {
 		t.Errorf("unknown prediction: %v", err)
 	}
 	table.Unknown = ""
-	if _, err := NewLLVMProfiles(table, make([][]annotate.Frame, len(table.Branches))); err == nil || !strings.Contains(err.Error(), "no branch can be in the profile: 1 it is not known") {
+	if _, err := NewLLVMProfiles(llvmDocument(table, make([][]annotate.Frame, len(table.Branches)))); err == nil || !strings.Contains(err.Error(), "no branch can be in the profile: 1 it is not known") {
 		t.Errorf("no lines: %v", err)
 	}
 	table, places = llvmTable()
 	places[0][1].SystemName = "a b"
-	if p, err := NewLLVMProfiles(table, places); err != nil || p.Dropped[llvmName].Branches != 1 {
+	if p, err := NewLLVMProfiles(llvmDocument(table, places)); err != nil || p.Dropped[llvmName].Branches != 1 {
 		t.Errorf("name with a space: %+v, %v", p, err)
 	}
 }
@@ -146,7 +151,7 @@ func TestLLVMProfdata(t *testing.T) {
 	if len(tools) == 0 {
 		t.Skip("llvm-profdata is not installed")
 	}
-	p, err := NewLLVMProfiles(llvmTable())
+	p, err := NewLLVMProfiles(llvmDocument(llvmTable()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,9 +203,9 @@ int work(const int *a, int *out, int n) {
 		t.Fatal(err)
 	}
 	table := &branch.Table{Branches: []branch.Branch{{Kind: branch.Conditional, Executed: new(1000.0), Misses: new(480.0)}}}
-	p, err := NewLLVMProfiles(table, [][]annotate.Frame{{
+	p, err := NewLLVMProfiles(llvmDocument(table, [][]annotate.Frame{{
 		{Name: "keep", File: source, StartLine: 1, Line: 4}, {Name: "work", File: source, StartLine: 8, Line: 9},
-	}})
+	}}))
 	if err != nil {
 		t.Fatal(err)
 	}

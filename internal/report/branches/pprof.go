@@ -10,12 +10,11 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"profdiff/internal/branch"
-	"profdiff/internal/branch/annotate"
 	"profdiff/internal/report/text"
+	"profdiff/internal/symbolizer"
 )
 
-// WritePprof writes the branches of a table as a gzip-compressed pprof profile,
+// WritePprof writes the branches of a document, made of all of them, as a gzip-compressed pprof profile,
 // a sample each, at the branch and not where a sample landed. Its types add up: there are
 // no rates. branch-misses and branches are as in the table; mispredict_cycles are the
 // misses times what one costs, mispredict_cycles_hi times the most that it may cost. These
@@ -25,8 +24,8 @@ import (
 // Values are whole numbers. What rounding takes from a branch is given to the next, so
 // that the sums are the exact ones rounded. Branches whose counts are all zero have no
 // sample.
-func WritePprof(w io.Writer, t *branch.Table) error {
-	p, err := pprofOf(t)
+func WritePprof(w io.Writer, d *Document) error {
+	p, err := pprofOf(d)
 	if err != nil {
 		return err
 	}
@@ -36,62 +35,62 @@ func WritePprof(w io.Writer, t *branch.Table) error {
 // A branchValue is a sample type.
 type branchValue struct {
 	name, unit string
-	of         func(*branch.Branch) float64
+	of         func(*Branch) float64
 }
 
-func branchValues(t *branch.Table) []branchValue {
+func branchValues(d *Document) []branchValue {
 	known := func(v *float64) float64 {
 		if v == nil {
 			return 0
 		}
 		return *v
 	}
-	misses := func(b *branch.Branch) float64 { return known(b.Misses) }
+	misses := func(b *Branch) float64 { return known(b.Misses) }
 	var list []branchValue
-	if t.Unknown == "" {
+	if d.Prediction.Known {
 		list = append(list, branchValue{"branch-misses", "count", misses})
 	}
-	list = append(list, branchValue{"branches", "count", func(b *branch.Branch) float64 {
+	list = append(list, branchValue{"branches", "count", func(b *Branch) float64 {
 		if b.Executed == nil {
 			return known(b.Taken)
 		}
 		return *b.Executed
 	}})
-	costed := func(b *branch.Branch) bool { return b.Misses == nil || b.Cost != nil }
-	if t.Unknown == "" && t.Scaled && !slices.ContainsFunc(t.Branches, func(b branch.Branch) bool { return !costed(&b) }) {
-		cost := func(b *branch.Branch, of func(*branch.Cost) float64) float64 {
-			if b.Cost == nil {
+	costed := func(b *Branch) bool { return b.Misses == nil || b.MissCost != nil }
+	if d.Prediction.Known && d.Scaled() && !slices.ContainsFunc(d.Branches, func(b Branch) bool { return !costed(&b) }) {
+		cost := func(b *Branch, of func(*Cost) float64) float64 {
+			if b.MissCost == nil {
 				return 0
 			}
-			return misses(b) * of(b.Cost)
+			return misses(b) * of(b.MissCost)
 		}
 		list = append(
 			list,
-			branchValue{"mispredict_cycles", "cycles", func(b *branch.Branch) float64 {
-				return cost(b, func(c *branch.Cost) float64 { return c.Centre })
+			branchValue{"mispredict_cycles", "cycles", func(b *Branch) float64 {
+				return cost(b, func(c *Cost) float64 { return c.Centre })
 			}},
-			branchValue{"mispredict_cycles_hi", "cycles", func(b *branch.Branch) float64 {
-				return cost(b, func(c *branch.Cost) float64 { return c.Hi })
+			branchValue{"mispredict_cycles_hi", "cycles", func(b *Branch) float64 {
+				return cost(b, func(c *Cost) float64 { return c.Hi })
 			}},
 		)
 	}
 	return list
 }
 
-func pprofOf(t *branch.Table) (*profile.Profile, error) {
-	if len(t.Branches) == 0 {
+func pprofOf(d *Document) (*profile.Profile, error) {
+	if len(d.Branches) == 0 {
 		return nil, errors.New("no branch is named: there is nothing for a profile")
 	}
-	values := branchValues(t)
-	p := &profile.Profile{DefaultSampleType: values[0].name, Comments: comments(t, values)}
+	values := branchValues(d)
+	p := &profile.Profile{DefaultSampleType: values[0].name, Comments: comments(d, values)}
 	for _, v := range values {
 		p.SampleType = append(p.SampleType, &profile.ValueType{Type: v.name, Unit: v.unit})
 	}
-	build := branchLocations{p: p, mappings: make(map[[2]string]*profile.Mapping), functions: make(map[annotate.Frame]*profile.Function), locations: make(map[branchSite]*profile.Location)}
+	build := branchLocations{p: p, mappings: make(map[[2]string]*profile.Mapping), functions: make(map[symbolizer.Frame]*profile.Function), locations: make(map[branchSite]*profile.Location)}
 	carries := make([]text.Carry, len(values))
-	for i := range t.Branches {
-		b := &t.Branches[i]
-		s := &profile.Sample{Label: branchLabels(t, b)}
+	for i := range d.Branches {
+		b := &d.Branches[i]
+		s := &profile.Sample{Label: branchLabels(d, b)}
 		some := false
 		for j, v := range values {
 			x := v.of(b)
@@ -112,46 +111,46 @@ func pprofOf(t *branch.Table) (*profile.Profile, error) {
 }
 
 // branchLabels are the labels of the sample of a branch.
-func branchLabels(t *branch.Table, b *branch.Branch) map[string][]string {
-	labels := map[string][]string{"tier": {string(t.Tier)}, "confidence": {string(b.Known())}}
-	if b.Kind != branch.UnknownKind {
+func branchLabels(d *Document, b *Branch) map[string][]string {
+	labels := map[string][]string{"tier": {string(d.Tier)}, "confidence": {string(b.Confidence)}}
+	if b.Kind != "" {
 		labels["branch_kind"] = []string{string(b.Kind)}
 	}
-	if core := cmp.Or(b.PMU, t.CPU); core != "" {
+	if core := cmp.Or(b.PMU, d.Input.CPU); core != "" {
 		labels["core"] = []string{text.Valid(core)}
 	}
 	return labels
 }
 
 // comments say what the values are.
-func comments(t *branch.Table, values []branchValue) []string {
+func comments(d *Document, values []branchValue) []string {
 	list := []string{
-		fmt.Sprintf("branches of %s, tier %s (%s)", t.Name, t.Tier, t.Tier.Describe()),
-		"counts: " + listingCounts(t),
+		fmt.Sprintf("branches of %s, tier %s (%s)", d.Input.Path, d.Tier, d.Tier.Describe()),
+		"counts: " + d.counts(),
 	}
 	partly := 0
-	for i := range t.Branches {
-		if t.Branches[i].Executed == nil && t.Branches[i].Taken != nil {
+	for i := range d.Branches {
+		if d.Branches[i].Executed == nil && d.Branches[i].Taken != nil {
 			partly++
 		}
 	}
 	if partly > 0 {
-		list = append(list, fmt.Sprintf("branches: of %d of %d it is not known how often they were not taken, which is not counted", partly, len(t.Branches)))
+		list = append(list, fmt.Sprintf("branches: of %d of %d it is not known how often they were not taken, which is not counted", partly, len(d.Branches)))
 	}
-	if slices.ContainsFunc(t.Branches, func(b branch.Branch) bool { return b.Rate != nil && b.Rate.Method == branch.ByBounds }) {
+	if slices.ContainsFunc(d.Branches, func(b Branch) bool { return b.RateMethod == ByBounds }) {
 		list = append(list, "branch-misses: those that ended not taken are not seen")
 	}
-	switch c := t.Cost; {
-	case t.Unknown != "":
-		list = append(list, "branch-misses are unknown: "+t.Unknown)
-	case len(values) < 4 && !t.Scaled:
+	switch c := d.Cost; {
+	case !d.Prediction.Known:
+		list = append(list, "branch-misses are unknown: "+d.Prediction.Reason)
+	case len(values) < 4 && !d.Scaled():
 		list = append(list, "mispredict_cycles are unknown: counts are not of the whole recording")
 	case len(values) < 4:
 		list = append(list, "mispredict_cycles are unknown: so is what a miss costs")
 	case c != nil:
 		list = append(list, fmt.Sprintf("mispredict_cycles: %s cycles a miss, mispredict_cycles_hi: %s (%s)", text.Cycles(c.Centre), text.Cycles(c.Hi), c.Source))
 	}
-	for _, w := range t.Warnings {
+	for _, w := range d.Warnings {
 		list = append(list, "warning: "+w)
 	}
 	for i := range list {
@@ -172,22 +171,22 @@ type branchSite struct {
 type branchLocations struct {
 	p         *profile.Profile
 	mappings  map[[2]string]*profile.Mapping
-	functions map[annotate.Frame]*profile.Function
+	functions map[symbolizer.Frame]*profile.Function
 	locations map[branchSite]*profile.Location
 }
 
-func (m *branchLocations) location(b *branch.Branch) *profile.Location {
-	site := branchSite{dso: b.DSO, buildID: b.BuildID, address: b.Address}
-	if b.ByLine {
+func (m *branchLocations) location(b *Branch) *profile.Location {
+	site := branchSite{dso: b.DSO, buildID: b.BuildID, address: b.Addr}
+	if b.ByLine() {
 		site.function, site.file, site.line = b.Function, b.File, b.Line
 	}
 	if l := m.locations[site]; l != nil {
 		return l
 	}
-	l := &profile.Location{ID: uint64(len(m.p.Location) + 1), Mapping: m.mapping(b), Address: b.Address}
-	frames := b.Inlined
+	l := &profile.Location{ID: uint64(len(m.p.Location) + 1), Mapping: m.mapping(b), Address: b.Addr}
+	frames := b.Stack
 	if len(frames) == 0 && b.Function != "" {
-		frames = []annotate.Frame{{Name: b.Function, File: b.File, Line: b.Line}}
+		frames = []symbolizer.Frame{{Name: b.Function, File: b.File, Line: b.Line}}
 	}
 	for _, f := range frames {
 		l.Line = append(l.Line, profile.Line{Function: m.function(f), Line: f.Line, Column: f.Column})
@@ -199,7 +198,7 @@ func (m *branchLocations) location(b *branch.Branch) *profile.Location {
 
 // mapping is the mapping of a file. Addresses are as in its symbol table already, which pprof
 // takes a mapping of everything to say.
-func (m *branchLocations) mapping(b *branch.Branch) *profile.Mapping {
+func (m *branchLocations) mapping(b *Branch) *profile.Mapping {
 	if b.DSO == "" {
 		return nil
 	}
@@ -217,7 +216,7 @@ func (m *branchLocations) mapping(b *branch.Branch) *profile.Mapping {
 	return found
 }
 
-func (m *branchLocations) function(f annotate.Frame) *profile.Function {
+func (m *branchLocations) function(f symbolizer.Frame) *profile.Function {
 	f.Line, f.Column = 0, 0
 	if found := m.functions[f]; found != nil {
 		return found

@@ -18,7 +18,7 @@ import (
 func readBranchesProfile(t *testing.T, table *branch.Table) *profile.Profile {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WritePprof(&b, table); err != nil {
+	if err := WritePprof(&b, New(table, Parts{All: true})); err != nil {
 		t.Fatal(err)
 	}
 	p, err := profile.Parse(&b)
@@ -115,7 +115,7 @@ func TestBranchesProfileUnknown(t *testing.T) {
 		"no branch is named":       {},
 		"more than a profile can ": {Branches: []branch.Branch{{Misses: new(math.Inf(1))}}},
 	} {
-		if err := WritePprof(new(bytes.Buffer), table); err == nil || !strings.Contains(err.Error(), name) {
+		if err := WritePprof(new(bytes.Buffer), New(table, Parts{All: true})); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("error %v, want %q", err, name)
 		}
 	}
@@ -128,7 +128,7 @@ func TestBranchesProfileTop(t *testing.T) {
 		t.Skip("go tool pprof is not installed")
 	}
 	var b bytes.Buffer
-	if err := WritePprof(&b, branchTable()); err != nil {
+	if err := WritePprof(&b, New(branchTable(), Parts{All: true})); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "branches.pb.gz")

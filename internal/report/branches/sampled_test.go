@@ -86,29 +86,30 @@ func TestSampledBranches(t *testing.T) {
 	for _, test := range []struct {
 		file  string
 		Table *branch.Table
-		opt   Options
+		parts Parts
+		limit int
 	}{
-		{"testdata/branches_sampled", sampledBranchTable(), Options{Limit: 40}},
-		{"testdata/branches_sampled_all", sampledBranchTable(), Options{All: true}},
-		{"testdata/branches_sampled_limit", sampledBranchTable(), Options{Limit: 1}},
-		{"testdata/branches_totals", totalsTable(), Options{Limit: 40}},
+		{"testdata/branches_sampled", sampledBranchTable(), Parts{}, 40},
+		{"testdata/branches_sampled_all", sampledBranchTable(), Parts{All: true}, 0},
+		{"testdata/branches_sampled_limit", sampledBranchTable(), Parts{}, 1},
+		{"testdata/branches_totals", totalsTable(), Parts{}, 40},
 	} {
 		var b bytes.Buffer
-		if err := WriteText(&b, test.Table, test.opt); err != nil {
+		if err := WriteText(&b, New(test.Table, test.parts), test.limit); err != nil {
 			t.Fatal(err)
 		}
 		reporttest.Golden(t, test.file+".txt", b.Bytes())
-		if test.opt.Limit == 1 {
+		if test.limit == 1 {
 			continue // JSON has all rows
 		}
 		b.Reset()
-		if err := WriteJSON(&b, test.Table, test.opt); err != nil {
+		if err := WriteJSON(&b, New(test.Table, test.parts)); err != nil {
 			t.Fatal(err)
 		}
 		reporttest.Golden(t, test.file+".json", b.Bytes())
 		reporttest.Validate(t, s, b.Bytes())
 	}
-	if got, want := Accounting(sampledBranchTable()), "samples: 185 in = 180 used + 5 dropped (other events: 3, period not settled: 2); 7 lost; of misses: 60 in = 48 with branches + 11 functions only + 1 not mapped"; got != want {
+	if got, want := Accounting(New(sampledBranchTable(), Parts{})), "samples: 185 in = 180 used + 5 dropped (other events: 3, period not settled: 2); 7 lost; of misses: 60 in = 48 with branches + 11 functions only + 1 not mapped"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

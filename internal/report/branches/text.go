@@ -4,121 +4,132 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
-	"profdiff/internal/branch"
 	"profdiff/internal/report/text"
 )
 
-// Options say which branches are shown.
-type Options struct {
-	// All shows every branch, else those with enough misses to say anything.
-	All bool
-	// Limit is the number of rows of text, 0 for all.
-	Limit int
+// WriteText writes what a recording says of its branches as text, so many rows of a table, 0
+// for all.
+func WriteText(w io.Writer, d *Document, limit int) error {
+	if d.All || limit <= 0 {
+		limit = math.MaxInt
+	}
+	if d.Sampled() {
+		return writeSampled(w, d, limit)
+	}
+	if err := writeBranchFacts(w, d); err != nil {
+		return err
+	}
+	rows := pointers(d.Branches[:min(limit, len(d.Branches))])
+	if len(rows) > 0 {
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+		if err := text.WriteColumns(w, branchColumns(d), rows); err != nil {
+			return err
+		}
+	}
+	if err := writeNotShown(w, "branch", len(d.Branches)-len(rows), d.Hidden); err != nil {
+		return err
+	}
+	return writeBranchAdvice(w, d)
 }
 
-// shown are the branches that the options ask for.
-func (o *Options) shown(t *branch.Table) (rows []*branch.Branch) {
-	for i := range t.Branches {
-		if b := &t.Branches[i]; o.All || b.Enough {
-			rows = append(rows, b)
-		}
+// pointers are the rows of a table.
+func pointers[T any](list []T) []*T {
+	rows := make([]*T, len(list))
+	for i := range list {
+		rows[i] = &list[i]
 	}
 	return rows
 }
 
-// WriteText writes what a recording says of its branches as text.
-func WriteText(w io.Writer, t *branch.Table, opt Options) error {
-	if isSampled(t) {
-		return writeSampled(w, t, opt)
-	}
-	if err := writeBranchFacts(w, t); err != nil {
-		return err
-	}
-	rows := opt.shown(t)
-	limited := rows
-	if opt.Limit > 0 && !opt.All {
-		limited = rows[:min(opt.Limit, len(rows))]
-	}
-	if len(limited) > 0 {
-		if err := writeBranchRows(w, t, limited); err != nil {
-			return err
-		}
-	}
-	if err := writeNotShown(w, "branch", len(rows)-len(limited), len(t.Branches)-len(rows)); err != nil {
-		return err
-	}
-	return writeBranchAdvice(w, t, rows)
-}
-
-func writeBranchFacts(w io.Writer, t *branch.Table) error {
-	if t.Counted() {
-		return writeSimulatedFacts(w, t)
+func writeBranchFacts(w io.Writer, d *Document) error {
+	if d.Counted() {
+		return writeSimulatedFacts(w, d)
 	}
 	var names []string
-	for i := range t.Events {
-		names = append(names, branchEvent(&t.Events[i]))
+	for i := range d.Events {
+		names = append(names, branchEvent(&d.Events[i]))
 	}
 	events := strings.Join(names, ", ")
 	if events == "" {
 		events = "no events"
 	}
-	if _, err := fmt.Fprintf(w, "tier %s (%s) of %s\n", t.Tier, t.Tier.Describe(), text.Printable(events)); err != nil {
+	if _, err := fmt.Fprintf(w, "tier %s (%s) of %s\n", d.Tier, d.Tier.Describe(), text.Printable(events)); err != nil {
 		return err
 	}
 	facts := text.Table{}
 	add := facts.Fact
-	add("input", t.Name)
-	add("format", t.Format)
-	add("tool", t.Tool)
-	add("machine", strings.TrimSpace(t.Arch+" "+t.CPU))
-	add("samples", branchAccount(&t.Samples))
-	add("entries", branchAccount(&t.Stacks.Entries))
-	if r := t.Stacks.Ranges; r != (branch.Ranges{}) {
+	d.Input.add(add)
+	add("samples", d.Samples.String())
+	add("entries", d.Entries.String())
+	if r := d.Ranges; r != (Ranges{}) {
 		add("code", fmt.Sprintf("%s stretches between branches decoded, %s lack a branch, %s without a binary", text.Count(r.Decoded), text.Count(r.Broken), text.Count(r.NoCode)))
 	}
+	missed := fmt.Sprintf("of %s entries %s were mispredicted", text.Count(d.Entries.Used), text.Count(d.Misses))
 	switch {
-	case t.Unknown != "":
-		add("prediction", "unknown: "+t.Unknown+". Rates of misses are not known, only how often branches were executed")
-	case t.Tier == branch.TierStacks:
+	case !d.Prediction.Known:
+		add("prediction", "unknown: "+d.Prediction.Reason+". Rates of misses are not known, only how often branches were executed")
+	case d.Tier == TierStacks:
 		idle := "which are not counted"
-		if slices.ContainsFunc(t.Branches, func(b branch.Branch) bool { return b.Rate != nil && b.Rate.Method == branch.ByCycles }) {
+		if d.ByCycles {
 			idle = "which are counted where the cycles tell them"
 		}
-		add("prediction", fmt.Sprintf("of %s entries %s were mispredicted; stacks hold no misses that ended not taken, %s", text.Count(t.Stacks.Entries.Used), text.Count(t.Misses), idle))
-	default:
-		add("prediction", fmt.Sprintf("of %s entries %s were mispredicted", text.Count(t.Stacks.Entries.Used), text.Count(t.Misses)))
-	}
-	if t.Unknown == "" && t.Tier == branch.TierStacks {
+		add("prediction", missed+"; stacks hold no misses that ended not taken, "+idle)
 		without := "without the oldest entry of each stack, before which it is not known what ran"
-		if t.Stacks.FirstIndex > 0 {
-			without += fmt.Sprintf(", and the newest %d, in which misses are not as frequent as they are", t.Stacks.FirstIndex)
+		if d.FirstIndex > 0 {
+			without += fmt.Sprintf(", and the newest %d, in which misses are not as frequent as they are", d.FirstIndex)
 		}
 		add("rates", without)
+	default:
+		add("prediction", missed)
 	}
-	if t.Scaled {
-		add("counts", "estimates for the whole recording")
-	} else {
-		add("counts", "entries of stacks")
+	add("counts", d.counts())
+	for i := range d.Totals.PMUs {
+		addTotals(add, &d.Totals.PMUs[i])
 	}
-	for i := range t.Totals {
-		addTotals(add, &t.Totals[i])
-	}
-	if c := t.Cost; c != nil && t.Unknown == "" {
-		add("cost", fmt.Sprintf("%s to %s cycles a miss (%s)", text.Cycles(c.Lo), text.Cycles(c.Hi), c.Source))
-	}
-	for _, warning := range t.Warnings {
+	add("cost", d.MissCost.String())
+	for _, warning := range d.Warnings {
 		add("warning", warning)
 	}
 	return facts.Write(w)
 }
 
+// add adds lines of what the recording is.
+func (in *Input) add(add func(key, value string)) {
+	add("input", in.Path)
+	add("format", in.Format)
+	add("tool", in.Tool)
+	add("machine", strings.TrimSpace(in.Arch+" "+in.CPU))
+}
+
+// String is what a miss costs, "" if that is not known.
+func (c *Cost) String() string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s to %s cycles a miss (%s)", text.Cycles(c.Lo), text.Cycles(c.Hi), c.Source)
+}
+
+// counts says what counts are of.
+func (d *Document) counts() string {
+	switch {
+	case d.Counted():
+		return "exact, of the whole run"
+	case d.Scaled():
+		return "estimates for the whole recording"
+	}
+	return "entries of stacks"
+}
+
 // branchEvent describes an event in a few words.
-func branchEvent(e *branch.Event) string {
+func branchEvent(e *Event) string {
 	s := fmt.Sprintf("%s (%s samples", e.Name, text.Count(e.Samples))
 	if e.Period > 0 {
 		s += ", period " + strconv.FormatUint(e.Period, 10)
@@ -129,8 +140,8 @@ func branchEvent(e *branch.Event) string {
 	return s + ")"
 }
 
-// branchAccount is a line in = used + dropped by reason.
-func branchAccount(a *branch.Account) string {
+// String is a line in = used + dropped by reason.
+func (a *Account) String() string {
 	var dropped int64
 	var reasons []string
 	for _, reason := range slices.Sorted(maps.Keys(a.Dropped)) {
@@ -148,166 +159,110 @@ func branchAccount(a *branch.Account) string {
 }
 
 // Accounting is what became of samples and entries, in one line.
-func Accounting(t *branch.Table) string {
-	if t.Counted() {
-		return "no samples: all is counted: " + simulatedCounts(t)
+func Accounting(d *Document) string {
+	if d.Counted() {
+		return "no samples: all is counted: " + simulatedCounts(d)
 	}
-	if isSampled(t) {
-		return sampledAccounting(t)
+	if d.Sampled() {
+		return sampledAccounting(d)
 	}
-	return "samples: " + branchAccount(&t.Samples) + "; entries: " + branchAccount(&t.Stacks.Entries)
+	return "samples: " + d.Samples.String() + "; entries: " + d.Entries.String()
 }
 
-type branchColumn = text.Column[*branch.Branch]
-
-func writeBranchRows(w io.Writer, t *branch.Table, rows []*branch.Branch) error {
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return text.WriteColumns(w, branchColumns(t), rows)
-}
-
-func branchColumns(t *branch.Table) []branchColumn {
+func branchColumns(d *Document) []text.Column[*Branch] {
 	count := func(v *float64) string {
 		if v == nil {
 			return "-"
 		}
 		return text.Weight(*v, "count")
 	}
-	simulated := t.Counted()
-	columns := []branchColumn{
-		text.Right("cycles lost", func(b *branch.Branch) string {
-			if b.CyclesLost == nil {
-				return "-"
-			}
-			return text.Weight(b.CyclesLost[0], "count") + " to " + text.Weight(b.CyclesLost[1], "count")
-		}),
-		text.Right("share", func(b *branch.Branch) string {
-			if b.Share == nil {
-				return "-"
-			}
-			return text.Share(*b.Share, 1)
-		}),
-		text.Right("misses", func(b *branch.Branch) string { return count(b.Misses) }),
-		text.Right("of all", func(b *branch.Branch) string {
-			if b.MissShare == nil {
-				return "-"
-			}
-			return text.Share(*b.MissShare, 1)
-		}),
-		text.Right("MPKI", func(b *branch.Branch) string {
-			if b.MPKI == nil {
-				return "-"
-			}
-			if simulated {
-				return text.Digits(b.MPKI.Value)
-			}
-			return fmt.Sprintf("%s [%s, %s]", text.Digits(b.MPKI.Value), text.Digits(b.MPKI.Lo), text.Digits(b.MPKI.Hi))
-		}),
-		text.Right("of taken", func(b *branch.Branch) string { return branchEstimate(b.TakenRate()) }),
-		text.Right("of executed", func(b *branch.Branch) string { return branchRate(b.Rate) }),
-		text.Right("n: missed/taken/all", func(b *branch.Branch) string {
+	simulated := d.Counted()
+	columns := []text.Column[*Branch]{
+		text.Right("cycles lost", func(b *Branch) string { return lostCell(b.CyclesLost) }),
+		text.Right("share", func(b *Branch) string { return shareCell(b.Share) }),
+		text.Right("misses", func(b *Branch) string { return count(b.Misses) }),
+		text.Right("of all", func(b *Branch) string { return shareCell(b.MissShare) }),
+		text.Right("MPKI", func(b *Branch) string { return b.MPKI.cell(text.Digits) }),
+		text.Right("of taken", func(b *Branch) string { return b.TakenRate.cell(text.Percent) }),
+		text.Right("of executed", func(b *Branch) string { return rateCell(b) }),
+		text.Right("n: missed/taken/all", func(b *Branch) string {
 			if simulated {
 				return "-" // misses and executed have columns
 			}
-			s := text.Count(b.NMisses) + "/" + text.Count(b.NTaken) + "/"
+			s := text.Count(*b.NMisses) + "/" + text.Count(*b.NTaken) + "/"
 			if b.NotTaken == nil {
 				return s + "-"
 			}
 			return s + text.Count(b.N)
 		}),
 	}
-	if t.Unknown != "" {
+	if !d.Prediction.Known {
 		columns = nil
 	}
 	if simulated {
-		columns = append(columns, text.Right("executed", func(b *branch.Branch) string { return count(b.Executed) }))
+		columns = append(columns, text.Right("executed", func(b *Branch) string { return count(b.Executed) }))
 	}
-	return append(columns, []branchColumn{
-		text.Right("taken", func(b *branch.Branch) string { return count(b.Taken) }),
-		text.Right("not taken", func(b *branch.Branch) string { return count(b.NotTaken) }),
-		text.Right("P(taken)", func(b *branch.Branch) string {
-			if simulated && b.PTaken != nil {
-				return text.Percent(b.PTaken.Value)
-			}
-			return branchEstimate(b.PTaken)
-		}),
-		text.Left("kind", func(b *branch.Branch) string {
-			if b.Kind == branch.UnknownKind {
+	return append(columns, []text.Column[*Branch]{
+		text.Right("taken", func(b *Branch) string { return count(b.Taken) }),
+		text.Right("not taken", func(b *Branch) string { return count(b.NotTaken) }),
+		text.Right("P(taken)", func(b *Branch) string { return b.PTaken.cell(text.Percent) }),
+		text.Left("kind", func(b *Branch) string { return text.Dash(string(b.Kind)) }),
+		text.Right("min(p,1-p)", func(b *Branch) string {
+			if b.MinP == nil {
 				return "-"
 			}
-			return string(b.Kind)
+			return text.Percent(*b.MinP)
 		}),
-		text.Right("min(p,1-p)", func(b *branch.Branch) string {
-			p, ok := b.MinP()
-			if !ok {
-				return "-"
-			}
-			return text.Percent(p)
-		}),
-		text.Left("class", func(b *branch.Branch) string {
-			if len(b.Classes) == 0 {
-				return "-"
-			}
-			var s []string
-			for _, c := range b.Classes {
-				s = append(s, string(c))
-			}
-			return strings.Join(s, " or ")
-		}),
-		text.Left("dso", func(b *branch.Branch) string {
+		text.Left("class", func(b *Branch) string { return text.Dash(strings.Join(b.Classes, " or ")) }),
+		text.Left("dso", func(b *Branch) string {
 			if b.DSO == "" {
 				return "-"
 			}
 			return path.Base(b.DSO)
 		}),
-		text.Left("branch", branchPlace),
+		text.Left("branch", func(b *Branch) string { return b.where() }),
 	}...)
 }
 
-// branchPlace is where a branch is: function and offset, what is inlined there, and
-// the source line.
-func branchPlace(b *branch.Branch) string {
-	if b.ByLine {
-		return branchLine(b)
+// where is the place of a branch: function and offset, what is inlined there, and the
+// source line.
+func (p *Place) where() string {
+	if p.ByLine() {
+		return p.whereByLine()
 	}
-	s := fmt.Sprintf("%#x", b.Address)
-	if b.Function != "" {
-		s += " " + b.Function
-		if b.Offset != nil {
-			s += fmt.Sprintf("+%#x", *b.Offset)
+	s := p.Address
+	if p.Function != "" {
+		s += " " + p.Function
+		if p.Offset != nil {
+			s += fmt.Sprintf("+%#x", *p.Offset)
 		}
 	}
-	if n := len(b.Inlined); n > 1 {
-		var names []string
-		for _, f := range slices.Backward(b.Inlined[:n-1]) {
-			names = append(names, f.Name)
+	if n := len(p.Inlined); n > 1 {
+		for _, f := range slices.Backward(p.Inlined[:n-1]) {
+			s += " > " + f.Function
 		}
-		s += " > " + strings.Join(names, " > ")
 	}
-	if b.File != "" {
-		s += fmt.Sprintf(" (%s:%d)", path.Base(b.File), b.Line)
+	if p.File != "" {
+		s += fmt.Sprintf(" (%s:%d)", path.Base(p.File), p.Line)
 	}
 	return s
 }
 
-// branchEstimate is a rate with its interval.
-func branchEstimate(e *branch.Estimate) string {
+// cell is a value with its interval, unless it was counted.
+func (e *Estimate) cell(format func(float64) string) string {
 	if e == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%s [%s, %s]", text.Percent(e.Value), text.Percent(e.Lo), text.Percent(e.Hi))
+	return (&Ratio{&e.Value, e.CI}).Text(format)
 }
 
-// branchRate is a rate with its interval, or its bounds.
-func branchRate(r *branch.Rate) string {
+// rateCell is a rate with its interval, or its bounds.
+func rateCell(b *Branch) string {
 	switch {
-	case r == nil:
+	case b.RateMethod == "":
 		return "-"
-	case r.Method == branch.Counted:
-		return text.Percent(*r.Value)
-	case r.Value == nil:
-		return fmt.Sprintf("%s to %s [%s, %s]", text.Percent(r.Bounds[0]), text.Percent(r.Bounds[1]), text.Percent(r.CI[0]), text.Percent(r.CI[1]))
+	case b.Rate == nil:
+		return fmt.Sprintf("%s to %s [%s, %s]", text.Percent(b.RateBounds[0]), text.Percent(b.RateBounds[1]), text.Percent(b.CI[0]), text.Percent(b.CI[1]))
 	}
-	return branchEstimate(&branch.Estimate{Value: *r.Value, Lo: r.CI[0], Hi: r.CI[1]})
+	return (&Estimate{*b.Rate, b.CI}).cell(text.Percent)
 }

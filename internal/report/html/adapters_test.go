@@ -48,7 +48,7 @@ func TestBranches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := FromBranches(table, []*annotate.Listing{code}, Options{})
+	d := FromBranches(branches.New(table, branches.Parts{Page: &branches.Page{Listings: []branches.Listings{{Base: code}}}}), Options{})
 	if len(d.Branches.Rows)+d.Branches.Hidden != len(table.Branches) {
 		t.Errorf("%d branches are shown and %d hidden, of %d", len(d.Branches.Rows), d.Branches.Hidden, len(table.Branches))
 	}
@@ -72,7 +72,7 @@ func TestBranchDiff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := FromBranchDiff(c, nil, Options{})
+	d := FromBranchDiff(branches.NewDiff(c, nil), Options{})
 	if len(d.Branches.Rows) != len(c.Branches) || d.Branches.Hidden != c.Hidden {
 		t.Errorf("%d branches and %d hidden, want %d and %d", len(d.Branches.Rows), d.Branches.Hidden, len(c.Branches), c.Hidden)
 	}
@@ -103,7 +103,7 @@ func TestBranchCode(t *testing.T) {
 	if base[0] == nil || head[0] == nil || base[1] == nil || head[1] != nil || base[2] != nil {
 		t.Fatalf("listings %v and %v", base, head)
 	}
-	d := FromBranchDiff(c, []branches.Code{{Base: base[0], Head: head[0]}, {Base: base[1], Head: head[1]}}, Options{})
+	d := FromBranchDiff(branches.NewDiff(c, &branches.Page{Listings: []branches.Listings{{Base: base[0], Head: head[0]}, {Base: base[1], Head: head[1]}}}), Options{})
 	if len(d.Branches.Code) != 2 {
 		t.Fatalf("%d functions have code", len(d.Branches.Code))
 	}
@@ -142,8 +142,7 @@ func TestBranchCode(t *testing.T) {
 func TestAdd(t *testing.T) {
 	d := sample(t, small())
 	sentence := d.Verdict.Sentence
-	branches := FromBranches(readBranches(t, "before.out"), nil, Options{})
-	d.Add(branches)
+	d.Add(FromBranches(branches.New(readBranches(t, "before.out"), branches.Parts{}), Options{}))
 	side := &predict.Side{Name: "head"}
 	r := &predict.Result{Pair: &predict.Pair{Name: "loop", Unit: "an iteration", Head: side, Source: predict.SourceAssumed}, Head: predict.Cycles{Total: 7.5, Lo: 7, Hi: 8}}
 	d.Add(FromPrediction(reportpredict.New(&predict.Prediction{Machine: &predict.Machine{}, Results: []*predict.Result{r}}), Options{}))

@@ -7,57 +7,45 @@ import (
 	"slices"
 	"strings"
 
-	"profdiff/internal/branch"
-	"profdiff/internal/branch/annotate"
+	"profdiff/internal/report/branches"
 	"profdiff/internal/verdict"
 )
 
-// FromBranches is the document of the branches of one recording. Listings, if any, are
-// the code of functions with their branches.
-func FromBranches(t *branch.Table, listings []*annotate.Listing, opt Options) *Document {
+// FromBranches is the page of the branches of one recording.
+func FromBranches(b *branches.Document, opt Options) *Document {
 	d := &Document{
-		Title: "Branches", Base: opt.name(t.Name), Tool: opt.Tool,
-		Branches: &Branches{Base: opt.branchSource(t)},
+		Title: "Branches", Base: opt.name(b.Input.Path), Tool: opt.Tool,
+		Branches: &Branches{Base: opt.branchSource(b), Hidden: b.Hidden, Code: b.Code},
 	}
-	places := make(branchPlaces)
-	for i := range t.Branches {
-		b := &t.Branches[i]
-		if !b.Enough {
-			d.Branches.Hidden++
-			continue
-		}
-		row := placeOf(b)
-		row.Base = branchSide(b)
-		places.add(b, len(d.Branches.Rows))
+	for i := range b.Branches {
+		row := placeOf(&b.Branches[i].Place)
+		row.Base, row.Code = branchSide(&b.Branches[i]), b.Branches[i].Code
 		d.Branches.Rows = append(d.Branches.Rows, row)
 	}
-	for i := range t.Functions() {
-		if f := &t.Functions()[i]; f.Enough {
+	for i := range b.Functions {
+		if f := &b.Functions[i]; f.Enough {
 			d.Branches.Functions = append(d.Branches.Functions, branchFunction(f))
 		}
 	}
-	for _, l := range listings {
-		d.Branches.addCode(l, nil, places, nil, opt)
-	}
-	d.Verdict = Verdict{Outcome: Info, Sentence: worstBranch(t, d.Branches), Ground: []string{
-		fmt.Sprintf("Made from: %s (tier %s).", t.Tier.Describe(), t.Tier),
+	d.Verdict = Verdict{Outcome: Info, Sentence: worstBranch(b, d.Branches), Ground: []string{
+		fmt.Sprintf("Made from: %s (tier %s).", b.Tier.Describe(), b.Tier),
 	}}
-	if t.Unknown != "" {
+	if !b.Prediction.Known {
 		d.Verdict.Outcome = verdict.Inconclusive
 	}
-	for _, w := range t.Warnings {
+	for _, w := range b.Warnings {
 		d.Warnings = append(d.Warnings, opt.text(w))
 	}
-	d.Cards = branchCards(t)
-	d.Facts = slices.Concat([]Fact{{"input", opt.name(t.Name)}}, d.Branches.Base.Facts)
+	d.Cards = branchCards(b)
+	d.Facts = slices.Concat([]Fact{{"input", opt.name(b.Input.Path)}}, d.Branches.Base.Facts)
 	return d
 }
 
 // worstBranch is what a table says first.
-func worstBranch(t *branch.Table, b *Branches) string {
+func worstBranch(t *branches.Document, b *Branches) string {
 	switch {
-	case t.Unknown != "":
-		return "Which branches were mispredicted is not known: " + t.Unknown
+	case !t.Prediction.Known:
+		return "Which branches were mispredicted is not known: " + t.Prediction.Reason
 	case len(b.Rows) == 0 && len(b.Functions) > 0:
 		f := &b.Functions[0]
 		s := fmt.Sprintf("%s has the most misses: %s from %s", short(f.Name, 80), weight(f.Base.Misses, "count"), plural(int(min(f.Base.Samples, math.MaxInt32)), "sample"))
@@ -65,10 +53,10 @@ func worstBranch(t *branch.Table, b *Branches) string {
 			s += ", " + f.Base.Rate + " of its branches"
 		}
 		return s
-	case t.Tier == branch.TierTotals:
+	case t.Totaled():
 		return "Totals say how many misses there are, not where"
 	case len(b.Rows) == 0:
-		return fmt.Sprintf("No branch has the %d misses that it takes to say anything", branch.MinMisses)
+		return fmt.Sprintf("No branch has the %d misses that it takes to say anything", branches.MinMisses)
 	}
 	w := &b.Rows[0]
 	s := fmt.Sprintf("%s %s costs most", short(w.Function, 80), w.Place)
@@ -92,16 +80,10 @@ func worstBranch(t *branch.Table, b *Branches) string {
 	return s
 }
 
-func branchCards(t *branch.Table) []Card {
+func branchCards(t *branches.Document) []Card {
 	cards := []Card{{Name: "Mispredictions seen", Base: count(t.Misses), Outcome: Info}}
-	if t.Instructions != nil && *t.Instructions > 0 && t.Scaled && t.Unknown == "" {
-		misses := 0.0
-		for i := range t.Branches {
-			if m := t.Branches[i].Misses; m != nil {
-				misses += *m
-			}
-		}
-		cards = append(cards, Card{Name: "Branch misses per 1,000 instructions", Base: digits(1000 * misses / *t.Instructions), Outcome: Info, Note: "of the branches that are known"})
+	if i := t.Totals.Instructions; i != nil && *i > 0 && t.Scaled() && t.Prediction.Known {
+		cards = append(cards, Card{Name: "Branch misses per 1,000 instructions", Base: digits(1000 * t.BranchMisses / *i), Outcome: Info, Note: "of the branches that are known"})
 	}
 	if c := t.Cost; c != nil {
 		cards = append(cards, Card{Name: "Cost of a miss", Base: fmt.Sprintf("%.3g to %.3g cycles", c.Lo, c.Hi), Outcome: Info, Note: c.Source})
@@ -116,8 +98,8 @@ func branchCards(t *branch.Table) []Card {
 	return append(cards, quality)
 }
 
-func (o *Options) branchSource(t *branch.Table) *BranchSource {
-	s := &BranchSource{Name: o.name(t.Name), Tool: t.Tool, CPU: strings.TrimSpace(t.Arch + " " + t.CPU), Tier: string(t.Tier), Means: t.Tier.Describe(), Unknown: t.Unknown}
+func (o *Options) branchSource(t *branches.Document) *BranchSource {
+	s := &BranchSource{Name: o.name(t.Input.Path), Tool: t.Input.Tool, CPU: strings.TrimSpace(t.Input.Arch + " " + t.Input.CPU), Tier: string(t.Tier), Means: t.Tier.Describe(), Unknown: t.Prediction.Reason}
 	for i := range t.Events {
 		e := &t.Events[i]
 		name := e.Name + " (" + weight(e.Weight, "count")
@@ -133,20 +115,19 @@ func (o *Options) branchSource(t *branch.Table) *BranchSource {
 	switch {
 	case t.Counted():
 		s.Counts = "counted by a simulator"
-	case t.Scaled:
+	case t.Scaled():
 		s.Counts = "estimates for the whole recording"
-	case t.Sampled != nil:
+	case t.Attribution != nil:
 		s.Counts = "misses of samples, shared among the branches that may be behind them"
-	case t.Tier == branch.TierTotals:
+	case t.Totaled():
 		s.Counts = "totals: no branch can be named"
 	default:
 		s.Counts = "entries of branch stacks"
 	}
-	for i := range t.Totals {
-		s.Facts = append(s.Facts, totalFacts(&t.Totals[i])...)
+	for i := range t.Totals.PMUs {
+		s.Facts = append(s.Facts, totalFacts(&t.Totals.PMUs[i])...)
 	}
-	if t.Stacks != nil && t.Stacks.Ranges != (branch.Ranges{}) {
-		r := &t.Stacks.Ranges
+	if r := t.Ranges; r != (branches.Ranges{}) {
 		s.Facts = append(s.Facts, Fact{"code", fmt.Sprintf("%s stretches between branches decoded, %s lack a branch, %s without a binary", count(r.Decoded), count(r.Broken), count(r.NoCode))})
 	}
 	if c := t.Cost; c != nil {
@@ -156,7 +137,7 @@ func (o *Options) branchSource(t *branch.Table) *BranchSource {
 }
 
 // placeOf is a row with what both sides share.
-func placeOf(b *branch.Branch) Branch {
+func placeOf(b *branches.Place) Branch {
 	row := Branch{Function: b.Function, DSO: path.Base(b.DSO), File: path.Base(b.File), Line: b.Line, Kind: string(b.Kind), Code: -1}
 	if b.File == "" {
 		row.File = ""
@@ -165,59 +146,60 @@ func placeOf(b *branch.Branch) Branch {
 		row.DSO = ""
 	}
 	switch {
-	case b.ByLine:
+	case b.ByLine():
 		row.Place = fmt.Sprintf("line %d", b.Line)
 	case b.Offset != nil:
 		row.Place = fmt.Sprintf("+%x", *b.Offset)
 	default:
-		row.Place = fmt.Sprintf("%#x", b.Address)
+		row.Place = b.Address
 	}
 	return row
 }
 
-func branchSide(b *branch.Branch) *BranchSide {
+func branchSide(b *branches.Branch) *BranchSide {
 	s := &BranchSide{
-		Executed: finiteOf(b.Executed), Misses: finiteOf(b.Misses), N: b.N, Samples: b.Samples, Lost: b.CyclesLost, Enough: b.Enough,
+		Executed: finiteOf(b.Executed), Misses: finiteOf(b.Misses), N: b.N, Samples: b.Samples, Enough: b.Enough,
+		Class: strings.Join(b.Classes, " or "),
 	}
-	if b.PTaken != nil {
-		s.Taken = finiteOf(&b.PTaken.Value)
-		s.TakenCI = &[2]float64{b.PTaken.Lo, b.PTaken.Hi}
+	if c := b.CyclesLost; c != nil {
+		s.Lost = (*[2]float64)(c)
 	}
-	if b.TakenRate() != nil {
-		s.OfTaken = finiteOf(&b.TakenRate().Value)
-		s.OfTakenCI = &[2]float64{b.TakenRate().Lo, b.TakenRate().Hi}
-	}
-	if b.MPKI != nil {
-		s.MPKI = finiteOf(&b.MPKI.Value)
-	}
+	s.Taken, s.TakenCI = estimate(b.PTaken)
+	s.OfTaken, s.OfTakenCI = estimate(b.TakenRate)
+	s.MPKI, _ = estimate(b.MPKI)
 	var known []string
-	switch k := b.Known(); k {
+	switch k := b.Confidence; k {
 	case "":
-	case branch.OfLine:
+	case branches.OfLine:
 		known = append(known, "all branches of the line")
 	default:
 		known = append(known, "place "+string(k))
 	}
-	if n := b.Alternatives(); n > 0 {
+	if n := b.Others(); n > 0 {
 		known = append(known, "or one of "+plural(n, "other"))
 	}
-	if r := b.Rate; r != nil {
-		s.Rate, s.Bounded = finiteOf(r.Value), r.Method == branch.ByBounds
-		s.CI = &[2]float64{r.CI[0], r.CI[1]}
-		if r.Value == nil {
-			s.Bounds = &[2]float64{r.Bounds[0], r.Bounds[1]}
+	if b.RateMethod != "" {
+		s.Rate, s.Bounded = finiteOf(b.Rate), b.RateMethod == branches.ByBounds
+		if b.Rate == nil {
+			s.Bounds, s.CI = (*[2]float64)(b.RateBounds), (*[2]float64)(b.CI)
+		} else {
+			_, s.CI = estimate(&branches.Estimate{Value: *b.Rate, CI: b.CI})
 		}
-		known = append(known, map[branch.RateMethod]string{
-			branch.AllSeen: "all misses seen", branch.ByCycles: "misses not taken told by cycles", branch.ByBounds: "misses not taken unseen", branch.Counted: "counted",
-		}[r.Method])
+		known = append(known, map[branches.RateMethod]string{
+			branches.AllSeen: "all misses seen", branches.ByCycles: "misses not taken told by cycles", branches.ByBounds: "misses not taken unseen", branches.Counted: "counted",
+		}[b.RateMethod])
 	}
 	s.Confidence = strings.Join(slices.DeleteFunc(known, func(k string) bool { return k == "" }), ", ")
-	var classes []string
-	for _, c := range b.Classes {
-		classes = append(classes, string(c))
-	}
-	s.Class = strings.Join(classes, " or ")
 	return s
+}
+
+// estimate is a value with its interval, nil if it is not known.
+func estimate(e *branches.Estimate) (v *float64, ci *[2]float64) {
+	if e == nil {
+		return nil, nil
+	}
+	lo, hi := e.Interval()
+	return finite(e.Value), &[2]float64{lo, hi}
 }
 
 // finiteOf is nil for what JSON has no number for.
@@ -228,57 +210,43 @@ func finiteOf(v *float64) *float64 {
 	return finite(*v)
 }
 
-func branchFunction(f *branch.Function) BranchFunction {
-	ci := f.Misses.CI
-	m := &FunctionMisses{Misses: f.Misses.Value, CI: &ci, Samples: f.Misses.Samples, Rate: missRatio(f.Rate, share), MPKI: missRatio(f.MPKI, digits)}
-	if f.Misses.Counted {
-		m.CI = nil
+func branchFunction(f *branches.Function) BranchFunction {
+	m := &FunctionMisses{Misses: f.Misses.Value, Samples: f.Misses.Samples, Rate: f.Rate.Text(share), MPKI: f.MPKI.Text(digits)}
+	if f.Misses.CI != nil {
+		m.CI = (*[2]float64)(f.Misses.CI)
 	}
-	return BranchFunction{Name: f.Name, DSO: path.Base(f.DSO), PMU: f.PMU, Base: m}
-}
-
-// missRatio is a ratio with its interval, "" if it is not known.
-func missRatio(r *branch.Ratio, write func(float64) string) string {
-	switch {
-	case r == nil:
-		return ""
-	case r.Value == nil:
-		return "< " + write(r.CI[1])
-	case r.CI == nil:
-		return write(*r.Value)
-	}
-	return fmt.Sprintf("%s [%s, %s]", write(*r.Value), write(r.CI[0]), write(r.CI[1]))
+	return BranchFunction{Name: f.Function, DSO: path.Base(f.DSO), PMU: f.PMU, Base: m}
 }
 
 // totalFacts are what a PMU counted.
-func totalFacts(t *branch.Totals) (list []Fact) {
+func totalFacts(t *branches.PMU) (list []Fact) {
 	of := ""
 	if t.PMU != "" {
 		of = t.PMU + ": "
 	}
-	line := func(name, event string, a *branch.Amount) {
+	line := func(name string, a *branches.Amount) {
 		if a == nil {
 			return
 		}
 		text := of + weight(a.Value, "count")
-		if !a.Counted {
+		if a.CI != nil {
 			text += fmt.Sprintf(" [%s, %s], from %s", weight(a.CI[0], "count"), weight(a.CI[1], "count"), plural(int(min(a.Samples, math.MaxInt32)), "sample"))
 		}
-		list = append(list, Fact{name, text + " of " + event})
+		list = append(list, Fact{name, text + " of " + a.Event})
 	}
-	line("misses", t.MissEvent, t.Misses)
-	line("branches", t.BranchEvent, t.Branches)
-	line("instructions", t.InstructionEvent, t.Instructions)
-	line("cycles", t.CycleEvent, t.Cycles)
+	line("misses", t.Misses)
+	line("branches", t.Branches)
+	line("instructions", t.Instructions)
+	line("cycles", t.Cycles)
 	switch {
 	case t.Rate != nil:
-		list = append(list, Fact{"miss rate", of + missRatio(t.Rate, share) + " of branches"})
+		list = append(list, Fact{"miss rate", of + t.Rate.Text(share) + " of branches"})
 	case t.RateRefused != "":
 		list = append(list, Fact{"miss rate", of + "refused: " + t.RateRefused})
 	}
 	switch {
 	case t.MPKI != nil:
-		list = append(list, Fact{"misses per 1,000 instructions", of + missRatio(t.MPKI, digits)})
+		list = append(list, Fact{"misses per 1,000 instructions", of + t.MPKI.Text(digits)})
 	case t.MPKIRefused != "":
 		list = append(list, Fact{"misses per 1,000 instructions", of + "refused: " + t.MPKIRefused})
 	}

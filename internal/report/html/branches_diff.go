@@ -6,35 +6,22 @@ import (
 	"path"
 	"strings"
 
-	"profdiff/internal/branch"
-	"profdiff/internal/branch/diff"
 	"profdiff/internal/report/branches"
+	"profdiff/internal/report/diff"
 	"profdiff/internal/verdict"
 )
 
-// FromBranchDiff is the document of the branches of two sides. Listings, if any, are the
-// code of functions with their branches.
-func FromBranchDiff(c *diff.Result, listings []branches.Code, opt Options) *Document {
+// FromBranchDiff is the page of the branches of two sides.
+func FromBranchDiff(c *branches.DiffDocument, opt Options) *Document {
 	d := &Document{
-		Title: "Branches", Base: opt.tables(c.Base), Head: opt.tables(c.Head), Tool: opt.Tool,
-		Branches: &Branches{Base: opt.branchSource(c.Base[0]), Head: opt.branchSource(c.Head[0]), Hidden: c.Hidden},
+		Title: "Branches", Base: opt.inputs(c.Base), Head: opt.inputs(c.Head), Tool: opt.Tool,
+		Branches: &Branches{Base: opt.branchSource(c.Runs[0][0]), Head: opt.branchSource(c.Runs[1][0]), Hidden: c.Hidden, Code: c.Code},
 	}
-	before, after := make(branchPlaces), make(branchPlaces)
 	for i := range c.Branches {
-		b := &c.Branches[i]
-		if b.Base != nil {
-			before.add(b.Base.Branch, i)
-		}
-		if b.Head != nil {
-			after.add(b.Head.Branch, i)
-		}
-		d.Branches.Rows = append(d.Branches.Rows, branchChange(b))
+		d.Branches.Rows = append(d.Branches.Rows, branchChange(&c.Branches[i]))
 	}
 	for i := range c.Functions {
 		d.Branches.Functions = append(d.Branches.Functions, functionChange(&c.Functions[i]))
-	}
-	for _, l := range listings {
-		d.Branches.addCode(l.Base, l.Head, before, after, opt)
 	}
 	for _, w := range c.Different {
 		d.Warnings = append(d.Warnings, opt.text(w)+": nothing can be said of the program")
@@ -48,24 +35,24 @@ func FromBranchDiff(c *diff.Result, listings []branches.Code, opt Options) *Docu
 	return d
 }
 
-func branchDiffVerdict(c *diff.Result) Verdict {
+func branchDiffVerdict(c *branches.DiffDocument) Verdict {
 	v := Verdict{Outcome: Info}
 	if len(c.Different) > 0 {
 		v.Outcome = verdict.Inconclusive
 	}
 	if t := c.Total; t != nil {
-		ch := changeOf(t.Base, t.Head, t.Ratio, t.CI)
-		v.Sentence = fmt.Sprintf("Branch misses per %s, %s: %s → %s, %s", c.Normalization.Unit, c.Base[0].Tier.Describe(), weight(t.Base, "count"), weight(t.Head, "count"), relative(ch))
+		ch := missesOf(t)
+		v.Sentence = fmt.Sprintf("Branch misses per %s, %s: %s → %s, %s", c.Normalization.Unit, c.Tier.Describe(), weight(t.Base, "count"), weight(t.Head, "count"), relative(ch))
 		if !c.Counted && known(&ch.CI) {
-			v.Sentence += fmt.Sprintf(" [95"+thin+"%% interval %s to %s"+thin+"%%]", percent(t.CI.Lo), percent(t.CI.Hi))
+			v.Sentence += fmt.Sprintf(" [95"+thin+"%% interval %s to %s"+thin+"%%]", percent(ch.CI.Lo), percent(ch.CI.Hi))
 		}
 	}
 	counts := make(map[verdict.Verdict]int)
 	for i := range c.Branches {
-		counts[c.Branches[i].Misses.Verdict]++
+		counts[c.Branches[i].Verdict]++
 	}
 	for i := range c.Functions {
-		counts[c.Functions[i].Misses.Verdict]++
+		counts[c.Functions[i].Verdict]++
 	}
 	var verdicts []string
 	for _, k := range verdict.TwoSided {
@@ -87,7 +74,7 @@ func branchDiffVerdict(c *diff.Result) Verdict {
 		v.Ground = append(v.Ground, of+".")
 	}
 	v.Ground = append(v.Ground, largestMissChanges(c)...)
-	v.Ground = append(v.Ground, fmt.Sprintf("%s before, %d after: %s (tier %s).", plural(len(c.Base), "run"), len(c.Head), c.Base[0].Tier.Describe(), c.Base[0].Tier))
+	v.Ground = append(v.Ground, fmt.Sprintf("%s before, %d after: %s (tier %s).", plural(len(c.Base), "run"), len(c.Head), c.Tier.Describe(), c.Tier))
 	if c.Counted {
 		v.Ground = append(v.Ground, "A simulator counted: there are no tests.")
 	}
@@ -96,25 +83,25 @@ func branchDiffVerdict(c *diff.Result) Verdict {
 
 // largestMissChanges names the branches whose misses grew and shrank most, of those that
 // were shown to.
-func largestMissChanges(c *diff.Result) (list []string) {
-	var grew, shrank *diff.BranchChange
+func largestMissChanges(c *branches.DiffDocument) (list []string) {
+	var grew, shrank *branches.DiffBranch
 	for i := range c.Branches {
 		b := &c.Branches[i]
-		d := b.Misses.Delta()
-		switch b.Misses.Verdict {
+		d := b.Misses.Delta
+		switch b.Verdict {
 		case verdict.Regressed, verdict.New:
-			if grew == nil || d > grew.Misses.Delta() {
+			if grew == nil || d > grew.Misses.Delta {
 				grew = b
 			}
 		case verdict.Improved, verdict.Removed:
-			if shrank == nil || d < shrank.Misses.Delta() {
+			if shrank == nil || d < shrank.Misses.Delta {
 				shrank = b
 			}
 		}
 	}
 	for _, x := range []struct {
 		word string
-		b    *diff.BranchChange
+		b    *branches.DiffBranch
 	}{{"Largest growth", grew}, {"Largest reduction", shrank}} {
 		if x.b != nil {
 			row := branchChange(x.b)
@@ -125,9 +112,9 @@ func largestMissChanges(c *diff.Result) (list []string) {
 }
 
 // addBranchCards are the misses, and the cycles that they cost.
-func (d *Document) addBranchCards(c *diff.Result) {
+func (d *Document) addBranchCards(c *branches.DiffDocument) {
 	if t := c.Total; t != nil {
-		ch := changeOf(t.Base, t.Head, t.Ratio, t.CI)
+		ch := missesOf(t)
 		card := Card{Name: "Branch misses per " + c.Normalization.Unit, Base: weight(t.Base, "count"), Head: weight(t.Head, "count"), Change: relative(ch), Outcome: Info}
 		if c.Counted {
 			card.Note = "counted by a simulator"
@@ -148,8 +135,8 @@ func (d *Document) addBranchCards(c *diff.Result) {
 	}
 	card := Card{
 		Name: "Cycles per " + c.Normalization.Unit + ", predicted from the misses", Base: signed(s.Predicted.Value),
-		Change: fmt.Sprintf("[%s, %s]", signed(s.Predicted.Lo), signed(s.Predicted.Hi)), Outcome: Info,
-		Note: fmt.Sprintf("at %.3g to %.3g cycles a miss (%s)", s.Cost.Lo, s.Cost.Hi, s.Cost.Source),
+		Change: fmt.Sprintf("[%s, %s]", signed(float64(s.Predicted.CI[0])), signed(float64(s.Predicted.CI[1]))), Outcome: Info,
+		Note: fmt.Sprintf("at %.3g to %.3g cycles a miss (%s)", s.MissCost.Lo, s.MissCost.Hi, s.MissCost.Source),
 	}
 	if s.Measured != nil {
 		card.Note += fmt.Sprintf("; measured %s: %s", signed(*s.Measured), s.Finding)
@@ -157,43 +144,48 @@ func (d *Document) addBranchCards(c *diff.Result) {
 	d.Cards = append(d.Cards, card)
 }
 
-func (o *Options) tables(list []*branch.Table) string {
+func (o *Options) inputs(list []branches.Input) string {
 	if len(list) == 1 {
-		return o.name(list[0].Name)
+		return o.name(list[0].Path)
 	}
-	return o.name(list[0].Name) + " … " + o.name(list[len(list)-1].Name)
+	return o.name(list[0].Path) + " … " + o.name(list[len(list)-1].Path)
 }
 
-func branchChange(b *diff.BranchChange) Branch {
+func branchChange(b *branches.DiffBranch) Branch {
 	side := b.Head
 	if side == nil {
 		side = b.Base
 	}
-	row := placeOf(side.Branch)
-	of := func(s *diff.SideBranch) *BranchSide {
+	row := placeOf(&side.Place)
+	of := func(s *branches.DiffSide) *BranchSide {
 		if s == nil {
 			return nil
 		}
-		out := branchSide(s.Branch)
-		out.Misses, out.Executed, out.N = finiteOf(&s.Misses), finiteOf(s.Executed), s.N
+		out := branchSide(s.First)
+		out.Misses, out.Executed, out.N = finite(s.Misses), finiteOf(s.Executed), s.N
 		return out
 	}
-	row.Base, row.Head = of(b.Base), of(b.Head)
-	row.Verdict = b.Misses.Verdict
-	row.Change = missChange(&b.Misses, b.Misses.Verdict)
+	row.Base, row.Head, row.Code = of(b.Base), of(b.Head), b.Code
+	row.Verdict = b.Verdict
+	row.Change = missChange(&b.Misses)
 	if b.Note != "" {
 		row.Change += "; " + b.Note
 	}
-	if b.Misses.Tested {
-		row.Adjusted = b.Misses.Adjusted
+	if f := &b.Misses.Finding; f.Tested {
+		row.Adjusted = f.Adjusted
 	}
 	return row
 }
 
+// missesOf is a change of misses as one of costs.
+func missesOf(c *branches.DiffChange) *diff.Change {
+	return changeOf(c.Base, c.Head, c.Finding.Ratio, c.Finding.CI)
+}
+
 // missChange is a change of misses in words. Of what one side alone has there is no
 // ratio.
-func missChange(c *diff.Change, v verdict.Verdict) string {
-	ch := changeOf(c.Base, c.Head, c.Ratio, c.CI)
+func missChange(c *branches.DiffChange) string {
+	ch, v := missesOf(c), c.Finding.Verdict
 	if ch.CI.Lo == ch.CI.Hi { // counted
 		ch.CI.Lo, ch.CI.Hi = 0, math.Inf(1)
 	}
@@ -206,8 +198,8 @@ func missChange(c *diff.Change, v verdict.Verdict) string {
 	return strings.TrimSpace(string(v) + ": misses " + relative(ch) + " " + interval(ch))
 }
 
-func functionChange(f *diff.Function) BranchFunction {
-	out := BranchFunction{Name: f.Name, DSO: path.Base(f.DSO), PMU: f.PMU, Verdict: f.Misses.Verdict, Change: missChange(&f.Misses, f.Misses.Verdict)}
+func functionChange(f *branches.FunctionDiff) BranchFunction {
+	out := BranchFunction{Name: f.Name, DSO: path.Base(f.DSO), PMU: f.Core, Verdict: f.Verdict, Change: missChange(&f.Misses)}
 	if f.Name == "" {
 		out.Name = f.BaseName
 	}

@@ -1,6 +1,9 @@
 package html
 
-import "profdiff/internal/verdict"
+import (
+	"profdiff/internal/report/branches"
+	"profdiff/internal/verdict"
+)
 
 // Branches are branches and how they were predicted, on one side or both.
 type Branches struct {
@@ -89,27 +92,11 @@ type FunctionMisses struct {
 }
 
 // A BranchCode is the code of a function with its branches, on both sides.
-type BranchCode struct {
-	Function, DSO string
-	Rows          []CodeRow
-}
-
-// A CodeRow is an instruction, on one side or both.
-type CodeRow struct {
-	Base, Head *CodeInst // nil if the side does not have it
-	// File and Line are head's, or base's if head does not have the instruction.
-	File   string
-	Line   int64
-	Source string
-}
-
-// A CodeInst is an instruction of a side.
-type CodeInst struct {
-	Offset int64
-	Text   string
-	// Branch is an index in Branches.Rows, or -1.
-	Branch int
-}
+type (
+	BranchCode = branches.Code
+	CodeRow    = branches.CodeRow
+	CodeInst   = branches.CodeInst
+)
 
 // A Pipeline is what llvm-mca predicts of loops: a static model, not a measurement.
 type Pipeline struct {

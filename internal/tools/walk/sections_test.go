@@ -38,7 +38,7 @@ func TestBrowserBranches(t *testing.T) {
 	table := readBranches(t, "before.out")
 	listing, err := annotate.Function(table, "message_compare", symfs)
 	do(t, err)
-	p := show(t, html.FromBranches(table, []*annotate.Listing{listing}, html.Options{}), "", browser.Options{})
+	p := show(t, html.FromBranches(branches.New(table, branches.Parts{Page: &branches.Page{Listings: []branches.Listings{{Base: listing}}}}), html.Options{}), "", browser.Options{})
 	do(t, p.Do(`document.querySelector("#panel [aria-expanded]").click()`))
 	if got := eval[string](t, p, text); !strings.Contains(got, "tier S") || !strings.Contains(got, "push %rbp") {
 		t.Error("the page does not show the tier and the code")
@@ -52,7 +52,7 @@ func TestBrowserBranchCode(t *testing.T) {
 	do(t, err)
 	wanted := []string{"heap_sift_down", "message_compare"}
 	base, head := annotate.Functions(before, wanted, symfs), annotate.Functions(after, wanted, symfs)
-	p := show(t, html.FromBranchDiff(c, []branches.Code{{Base: base[0], Head: head[0]}, {Base: base[1], Head: head[1]}}, html.Options{}), "", browser.Options{})
+	p := show(t, html.FromBranchDiff(branches.NewDiff(c, &branches.Page{Listings: []branches.Listings{{Base: base[0], Head: head[0]}, {Base: base[1], Head: head[1]}}}), html.Options{}), "", browser.Options{})
 	do(t, p.Do(`document.querySelector("#panel [aria-expanded]").click()`))
 	if got := eval[string](t, p, text); !strings.Contains(got, "Before: instruction") || strings.Contains(got, "After: instruction") {
 		t.Error("the code of one side is not shown as such")
@@ -62,7 +62,7 @@ func TestBrowserBranchCode(t *testing.T) {
 // TestBrowserAdded looks at a document that took over branches and a prediction of head alone.
 func TestBrowserAdded(t *testing.T) {
 	d := sample(t, small())
-	d.Add(html.FromBranches(readBranches(t, "before.out"), nil, html.Options{}))
+	d.Add(html.FromBranches(branches.New(readBranches(t, "before.out"), branches.Parts{}), html.Options{}))
 	r := &predict.Result{
 		Pair: &predict.Pair{Name: "loop", Unit: "an iteration", Head: &predict.Side{Name: "head"}, Source: predict.SourceAssumed},
 		Head: predict.Cycles{Total: 7.5, Lo: 7, Hi: 8},
