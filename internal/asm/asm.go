@@ -63,14 +63,14 @@ type Function struct {
 // A Region is code that comments mark for llvm-mca: Insts[First:End].
 type Region = Function
 
-// MaxText is the size of assembly files that are read, in bytes.
-const MaxText = 32 << 20
+// maxText is the size of assembly files that are read, in bytes.
+const maxText = 32 << 20
 
 // Parse reads assembly in GNU syntax (for x86, with the operands of AT&T), as compilers
 // write it, or a bare list of instructions. arch "" is found from the code.
 func Parse(text string, arch Arch) (*Listing, error) {
-	if len(text) > MaxText {
-		return nil, fmt.Errorf("%d bytes of assembly, more than %d", len(text), MaxText)
+	if len(text) > maxText {
+		return nil, fmt.Errorf("%d bytes of assembly, more than %d", len(text), maxText)
 	}
 	if i := strings.IndexByte(text, 0); i >= 0 {
 		line := 1 + strings.Count(text[:i], "\n")

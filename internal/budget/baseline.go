@@ -14,11 +14,11 @@ import (
 	"profdiff/internal/stats"
 )
 
-// BaselineSchema names the form of a StoredRun.
-const BaselineSchema = "profdiff.baseline/v1"
+// baselineSchema names the form of a StoredRun.
+const baselineSchema = "profdiff.baseline/v1"
 
-// MaxStoredSize is the most bytes that a stored run may have.
-const MaxStoredSize = 64 << 20
+// maxStoredSize is the most bytes that a stored run may have.
+const maxStoredSize = 64 << 20
 
 // A BaselineKey says what runs can be compared: the runs of one benchmark under the same
 // conditions.
@@ -30,8 +30,8 @@ type BaselineKey struct {
 	Events    string `json:"events"` // all of the recording, with commas between
 }
 
-// NewBaselineKey is the key of a run.
-func NewBaselineKey(benchmark string, r *run.Run) BaselineKey {
+// newBaselineKey is the key of a run.
+func newBaselineKey(benchmark string, r *run.Run) BaselineKey {
 	rec := &r.Recording
 	var events []string
 	for i := range r.Events {
@@ -40,8 +40,8 @@ func NewBaselineKey(benchmark string, r *run.Run) BaselineKey {
 	return BaselineKey{benchmark, rec.Arch, cmp.Or(rec.CPUID, rec.CPU), rec.Kernel, strings.Join(events, ",")}
 }
 
-// Differs says in what two keys differ, "" if they do not.
-func (k BaselineKey) Differs(o BaselineKey) string {
+// differs says in what two keys differ, "" if they do not.
+func (k BaselineKey) differs(o BaselineKey) string {
 	for _, f := range []struct{ name, a, b string }{
 		{"benchmark", k.Benchmark, o.Benchmark},
 		{"architecture", k.Arch, o.Arch},
@@ -56,9 +56,9 @@ func (k BaselineKey) Differs(o BaselineKey) string {
 	return ""
 }
 
-// Dir is the name of the directory of a key: for people, and with a hash, because names do
+// dir is the name of the directory of a key: for people, and with a hash, because names do
 // not tell everything.
-func (k BaselineKey) Dir() string {
+func (k BaselineKey) dir() string {
 	plain := func(s string, most int) string {
 		s = strings.Map(func(r rune) rune {
 			switch {
@@ -73,7 +73,7 @@ func (k BaselineKey) Dir() string {
 	if err != nil {
 		panic(err) // of five strings
 	}
-	return fmt.Sprintf("%s-%s-%.8s", cmp.Or(plain(k.Benchmark, 40), "benchmark"), cmp.Or(plain(k.Events, 40), "event"), Hash(append(text, BaselineSchema...)))
+	return fmt.Sprintf("%s-%s-%.8s", cmp.Or(plain(k.Benchmark, 40), "benchmark"), cmp.Or(plain(k.Events, 40), "event"), Hash(append(text, baselineSchema...)))
 }
 
 // A StoredRun is what is kept of a run for later: the cost of each function itself, how it
@@ -170,12 +170,12 @@ type storedKey struct {
 	process, thread          string
 }
 
-// NewStoredRun is what is kept of a run.
-func NewStoredRun(benchmark string, r *run.Run) *StoredRun {
+// newStoredRun is what is kept of a run.
+func newStoredRun(benchmark string, r *run.Run) *StoredRun {
 	rec := &r.Recording
 	c := &rec.Conditions
 	s := &StoredRun{
-		Schema: BaselineSchema, Key: NewBaselineKey(benchmark, r), Name: r.Name, Start: rec.Start.UTC(), DurationNS: int64(rec.Duration),
+		Schema: baselineSchema, Key: newBaselineKey(benchmark, r), Name: r.Name, Start: rec.Start.UTC(), DurationNS: int64(rec.Duration),
 		Environment: StoredEnvironment{
 			Host: rec.Host, Tool: rec.Tool, Device: rec.Device, Build: rec.Build, CPUs: rec.CPUs, KernelSymbols: rec.KernelSymbols,
 			Governor: c.Governor, FrequencyMHz: c.FrequencyMHz, FrequencyLimitMHz: c.FrequencyLimitMHz, Throttled: c.Throttled, ThermalStatus: c.ThermalStatus,
@@ -241,20 +241,20 @@ func NewStoredRun(benchmark string, r *run.Run) *StoredRun {
 	return s
 }
 
-// ParseStoredRun reads a stored run. What contradicts itself is an error.
-func ParseStoredRun(data []byte) (*StoredRun, error) {
-	if len(data) > MaxStoredSize {
-		return nil, fmt.Errorf("has more than %d bytes", MaxStoredSize)
+// parseStoredRun reads a stored run. What contradicts itself is an error.
+func parseStoredRun(data []byte) (*StoredRun, error) {
+	if len(data) > maxStoredSize {
+		return nil, fmt.Errorf("has more than %d bytes", maxStoredSize)
 	}
 	if n := objects(data); (n-fewObjects)*leastObject > len(data) {
 		return nil, fmt.Errorf("has %d objects in %d bytes, more than a stored run can have", n, len(data))
 	}
 	s := new(StoredRun)
 	if err := json.Unmarshal(data, s); err != nil {
-		return nil, fmt.Errorf("is no %s: %w", BaselineSchema, err)
+		return nil, fmt.Errorf("is no %s: %w", baselineSchema, err)
 	}
-	if s.Schema != BaselineSchema {
-		return nil, fmt.Errorf("has the schema %s, want %s", clip(s.Schema), BaselineSchema)
+	if s.Schema != baselineSchema {
+		return nil, fmt.Errorf("has the schema %s, want %s", clip(s.Schema), baselineSchema)
 	}
 	if s.Samples < 0 || s.Lost < 0 || s.Throttled < 0 || s.DurationNS < 0 {
 		return nil, errors.New("a number is negative")

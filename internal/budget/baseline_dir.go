@@ -31,7 +31,7 @@ func Store(dir, benchmark string, runs []*run.Run, write func(name string, text 
 		return &dirs[len(dirs)-1]
 	}
 	for _, r := range runs {
-		stored := NewStoredRun(benchmark, r)
+		stored := newStoredRun(benchmark, r)
 		if len(stored.Events) == 0 {
 			return nil, fmt.Errorf("%s: has no samples to store", r.Name)
 		}
@@ -40,7 +40,7 @@ func Store(dir, benchmark string, runs []*run.Run, write func(name string, text 
 			return nil, fmt.Errorf("%s: %w", r.Name, err)
 		}
 		text = append(text, '\n')
-		to := filepath.Join(dir, stored.Key.Dir())
+		to := filepath.Join(dir, stored.Key.dir())
 		if err := os.MkdirAll(to, 0o777); err != nil {
 			return nil, input.PathError(err)
 		}
@@ -108,7 +108,7 @@ func ReadBaseline(dir, benchmark string, head *run.Run) (*Stored, error) {
 	if err != nil {
 		return nil, input.PathError(err)
 	}
-	want := NewBaselineKey(benchmark, head)
+	want := newBaselineKey(benchmark, head)
 	var found, others, benchmarks []string
 	for _, e := range entries {
 		if !e.IsDir() {
@@ -129,7 +129,7 @@ func ReadBaseline(dir, benchmark string, head *run.Run) (*Stored, error) {
 		if benchmark == "" {
 			want.Benchmark = key.Benchmark
 		}
-		switch diff := key.Differs(want); {
+		switch diff := key.differs(want); {
 		case diff == "":
 			found = files
 			benchmarks = append(benchmarks, key.Benchmark)
@@ -155,13 +155,13 @@ func ReadBaseline(dir, benchmark string, head *run.Run) (*Stored, error) {
 		if err != nil {
 			return nil, err
 		}
-		if diff := s.Key.Differs(runKey(runs, s)); diff != "" {
+		if diff := s.Key.differs(runKey(runs, s)); diff != "" {
 			return nil, fmt.Errorf("%s: is of %s, unlike others beside it", name, diff)
 		}
 		s.Name = name
 		runs = append(runs, s)
 	}
-	return NewStored(runs)
+	return newStored(runs)
 }
 
 // runKey is the key of the first run, or of one that is the first.
@@ -174,9 +174,9 @@ func runKey(runs []*StoredRun, s *StoredRun) BaselineKey {
 
 func readStored(name string) (s *StoredRun, err error) {
 	err = input.Read(name, nil, func(src *input.Source) error {
-		data, err := io.ReadAll(io.LimitReader(src.Reader, MaxStoredSize+1))
+		data, err := io.ReadAll(io.LimitReader(src.Reader, maxStoredSize+1))
 		if err == nil {
-			s, err = ParseStoredRun(data)
+			s, err = parseStoredRun(data)
 		}
 		return err
 	})

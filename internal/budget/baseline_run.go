@@ -20,8 +20,8 @@ type Stored struct {
 	parts [][]StoredSum
 }
 
-// NewStored makes a side of stored runs, in the order of their recording.
-func NewStored(list []*StoredRun) (*Stored, error) {
+// newStored makes a side of stored runs, in the order of their recording.
+func newStored(list []*StoredRun) (*Stored, error) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b *StoredRun) int { return a.Start.Compare(b.Start) })
 	s := &Stored{}
@@ -136,7 +136,7 @@ func sameRecording(a, b *run.Run) bool {
 // machineLacks names what a recording does not say of its machine, "" if it says enough.
 func machineLacks(r *run.Run) string {
 	var list []string
-	key := NewBaselineKey("", r)
+	key := newBaselineKey("", r)
 	for _, f := range []struct{ name, value string }{{"architecture", key.Arch}, {"CPU", key.CPU}, {"kernel", key.Kernel}} {
 		if f.value == "" {
 			list = append(list, f.name)

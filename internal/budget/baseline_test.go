@@ -60,17 +60,17 @@ func storedAgain(t testing.TB, runs ...*run.Run) *Stored {
 	t.Helper()
 	var list []*StoredRun
 	for _, r := range runs {
-		text, err := json.Marshal(NewStoredRun("b", r))
+		text, err := json.Marshal(newStoredRun("b", r))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := ParseStoredRun(text)
+		s, err := parseStoredRun(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, s)
 	}
-	s, err := NewStored(list)
+	s, err := newStored(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,23 +170,23 @@ func TestNoise(t *testing.T) {
 
 func TestBaselineKey(t *testing.T) {
 	r := timed(t, "r", 1)
-	key := NewBaselineKey("../x y", r)
-	if got := key.Dir(); !strings.HasPrefix(got, "x-y-cpu-clock-") || strings.ContainsAny(got, "/ ") {
+	key := newBaselineKey("../x y", r)
+	if got := key.dir(); !strings.HasPrefix(got, "x-y-cpu-clock-") || strings.ContainsAny(got, "/ ") {
 		t.Errorf("directory %q", got)
 	}
 	other := key
 	other.Kernel = "6.2"
-	if key.Dir() == other.Dir() || key.Differs(other) != "kernel 6.1" || key.Differs(key) != "" {
-		t.Errorf("%s, %s: %q", key.Dir(), other.Dir(), key.Differs(other))
+	if key.dir() == other.dir() || key.differs(other) != "kernel 6.1" || key.differs(key) != "" {
+		t.Errorf("%s, %s: %q", key.dir(), other.dir(), key.differs(other))
 	}
-	if got := (BaselineKey{}).Dir(); !strings.HasPrefix(got, "benchmark-event-") {
+	if got := (BaselineKey{}).dir(); !strings.HasPrefix(got, "benchmark-event-") {
 		t.Errorf("directory of nothing %q", got)
 	}
 }
 
 // TestParseStoredRunErrors refuses counts that lie.
 func TestParseStoredRunErrors(t *testing.T) {
-	good, err := json.Marshal(NewStoredRun("b", timed(t, "r", 1)))
+	good, err := json.Marshal(newStoredRun("b", timed(t, "r", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestParseStoredRunErrors(t *testing.T) {
 		if text == string(good) {
 			t.Fatalf("%q is not in the run", test.from)
 		}
-		if _, err := ParseStoredRun([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+		if _, err := parseStoredRun([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %s", test.to, err, test.want)
 		}
 	}
@@ -215,21 +215,21 @@ func TestParseStoredRunErrors(t *testing.T) {
 
 // FuzzParseStoredRun reads anything, and makes a side of what it accepts.
 func FuzzParseStoredRun(f *testing.F) {
-	good, err := json.Marshal(NewStoredRun("b", timed(f, "r", 1)))
+	good, err := json.Marshal(newStoredRun("b", timed(f, "r", 1)))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(good)
 	f.Add([]byte(`{"schema":"profdiff.baseline/v1","events":[{"name":"e","samples":9,"weight":9,"weight_sq":9,"functions":[{"samples":1,"weight":2,"weight_sq":3,"blocks":[[3,1]]},{"samples":1,"weight":2,"blocks":[[1,1]]}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := ParseStoredRun(data)
+		s, err := parseStoredRun(data)
 		if err != nil {
 			if s != nil {
 				t.Error("a run and an error")
 			}
 			return
 		}
-		side, err := NewStored([]*StoredRun{s})
+		side, err := newStored([]*StoredRun{s})
 		if err != nil {
 			return
 		}

@@ -185,11 +185,6 @@ func (f *File) needsProfiles() bool {
 	return slices.ContainsFunc(f.Budgets, func(b Budget) bool { return b.Samples == "" && b.MCA == nil })
 }
 
-// NeedsBase reports whether any limit is relative.
-func (f *File) NeedsBase() bool {
-	return slices.ContainsFunc(f.Budgets, func(b Budget) bool { return b.Limit != nil })
-}
-
 // TakesOps reports whether costs are divided by work, so that operations can be given
 // instead of a counter of it.
 func (f *File) TakesOps() bool {
@@ -199,16 +194,6 @@ func (f *File) TakesOps() bool {
 // NeedsBranches reports whether any budget is of branches.
 func (f *File) NeedsBranches() bool {
 	return slices.ContainsFunc(f.Budgets, func(b Budget) bool { return b.BranchCost != "" })
-}
-
-// Streams are the names of the measured values that budgets limit.
-func (f *File) Streams() (names []string) {
-	for i := range f.Budgets {
-		if s := f.Budgets[i].Samples; s != "" && !slices.Contains(names, s) {
-			names = append(names, s)
-		}
-	}
-	return names
 }
 
 // compare compares the sides as the file says.

@@ -59,7 +59,7 @@ func (o *Outcome) Remember(past []HistoryLine) HistoryLine {
 	}
 	for i := range o.Results {
 		r := &o.Results[i]
-		b := HistoryBudget{ID: r.ID, Verdict: r.Verdict, Headroom: r.Headroom()}
+		b := HistoryBudget{ID: r.ID, Verdict: r.Verdict, Headroom: r.headroom()}
 		if c := r.Deciding; c != nil && c.Head > 0 && !math.IsInf(c.Head, 0) {
 			b.What, b.Head = c.What, c.Head
 		}
@@ -97,7 +97,7 @@ func (r *Result) noteStale(past []HistoryLine) {
 			return
 		}
 	}
-	r.SetStale(staleChecks)
+	r.setStale(staleChecks)
 }
 
 // noteStep notes that cost made a step, among the checks of the same on this machine.

@@ -25,8 +25,8 @@ type Looks struct {
 	Looks  []LookNote `json:"looks"`
 }
 
-// LooksSchema names the form of Looks.
-const LooksSchema = "profdiff.looks/v1"
+// looksSchema names the form of Looks.
+const looksSchema = "profdiff.looks/v1"
 
 // MaxLooksSize is the most bytes that notes of looks may have.
 const MaxLooksSize = 4 << 20
@@ -63,10 +63,10 @@ func ParseLooks(data []byte) (*Looks, error) {
 		return nil, fmt.Errorf("has more than %d bytes", MaxLooksSize)
 	}
 	if err := json.Unmarshal(data, l); err != nil {
-		return nil, fmt.Errorf("is no %s: %w", LooksSchema, err)
+		return nil, fmt.Errorf("is no %s: %w", looksSchema, err)
 	}
-	if l.Schema != LooksSchema || len(l.Looks) == 0 || len(l.Looks) > 2 {
-		return nil, fmt.Errorf("is no %s with one look or two", LooksSchema)
+	if l.Schema != looksSchema || len(l.Looks) == 0 || len(l.Looks) > 2 {
+		return nil, fmt.Errorf("is no %s with one look or two", looksSchema)
 	}
 	return l, nil
 }
@@ -149,7 +149,7 @@ func (n *LookNote) doubled(inputs []LookInput) error {
 // Add notes a look that was admitted, unless it repeats one that is noted already.
 func (l *Looks) Add(o *Outcome, budget string, inputs []LookInput) *Looks {
 	if l == nil {
-		l = &Looks{Schema: LooksSchema, Budget: budget}
+		l = &Looks{Schema: looksSchema, Budget: budget}
 	}
 	if int(o.Look) <= len(l.Looks) {
 		return l

@@ -21,9 +21,9 @@ func lookInputs(n int) (list []LookInput) {
 }
 
 func TestAdmit(t *testing.T) {
-	first := &Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{{Outcome: verdict.Inconclusive, Open: true, Inputs: lookInputs(8)}}}
-	decided := &Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{{Outcome: verdict.Fail, Inputs: lookInputs(8)}}}
-	both := &Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{first.Looks[0], {Outcome: verdict.Fail, Inputs: lookInputs(16)}}}
+	first := &Looks{Schema: looksSchema, Budget: "b", Looks: []LookNote{{Outcome: verdict.Inconclusive, Open: true, Inputs: lookInputs(8)}}}
+	decided := &Looks{Schema: looksSchema, Budget: "b", Looks: []LookNote{{Outcome: verdict.Fail, Inputs: lookInputs(8)}}}
+	both := &Looks{Schema: looksSchema, Budget: "b", Looks: []LookNote{first.Looks[0], {Outcome: verdict.Fail, Inputs: lookInputs(16)}}}
 	renamed := lookInputs(8)
 	for i := range renamed {
 		renamed[i].Name = "elsewhere"
@@ -125,7 +125,7 @@ func TestLooksCanFail(t *testing.T) {
 
 // FuzzParseLooks reads anything; what it accepts can be asked.
 func FuzzParseLooks(f *testing.F) {
-	good, err := json.Marshal(&Looks{Schema: LooksSchema, Budget: "b", Looks: []LookNote{{Outcome: verdict.Inconclusive, Open: true, Level: 0.0088, Inputs: lookInputs(4)}}})
+	good, err := json.Marshal(&Looks{Schema: looksSchema, Budget: "b", Looks: []LookNote{{Outcome: verdict.Inconclusive, Open: true, Level: 0.0088, Inputs: lookInputs(4)}}})
 	if err != nil {
 		f.Fatal(err)
 	}

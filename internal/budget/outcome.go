@@ -49,16 +49,6 @@ type Outcome struct {
 	Notes      []string
 }
 
-// Count is the number of results with a verdict.
-func (o *Outcome) Count(v verdict.Verdict) (n int) {
-	for i := range o.Results {
-		if o.Results[i].Verdict == v {
-			n++
-		}
-	}
-	return n
-}
-
 // Fails reports whether a budget fails, or if strict one warns that is not waived.
 func (o *Outcome) Fails(strict bool) bool {
 	return o.Verdict == verdict.Fail || strict && slices.ContainsFunc(o.Results, func(r Result) bool {
@@ -163,9 +153,9 @@ type Claim struct {
 // Relative reports whether Value is a ratio.
 func (c *Claim) Relative() bool { return c.Kind == RelativeKind }
 
-// Headroom is what is left of the limit, 0 to 1: of a limit relative to base the part of
+// headroom is what is left of the limit, 0 to 1: of a limit relative to base the part of
 // the change that the interval leaves, of an absolute one the part of the value.
-func (r *Result) Headroom() float64 {
+func (r *Result) headroom() float64 {
 	c := r.Deciding
 	if c == nil || c.Fail == nil || math.IsNaN(c.CI.Hi) || math.IsInf(c.CI.Hi, 0) {
 		return 0
@@ -180,8 +170,8 @@ func (r *Result) Headroom() float64 {
 	return min(max(left, 0), 1)
 }
 
-// SetStale marks a budget that passed with much headroom in the last checks.
-func (r *Result) SetStale(checks int) {
+// setStale marks a budget that passed with much headroom in the last checks.
+func (r *Result) setStale(checks int) {
 	r.mark(Stale)
 	r.Notes = append(r.Notes, fmt.Sprintf("passed with more than half of its limit left in %d checks: tighten?", checks))
 }

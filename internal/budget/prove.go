@@ -43,8 +43,8 @@ type Replay struct {
 	Reason string // why nothing was replayed, "" if it was
 }
 
-// Green reports whether no budget failed.
-func (r *Replay) Green() bool { return r.Reason == "" && len(r.Failed) == 0 }
+// green reports whether no budget failed.
+func (r *Replay) green() bool { return r.Reason == "" && len(r.Failed) == 0 }
 
 // Holds reports whether all was shown that can be.
 func (p *Proof) Holds() bool {

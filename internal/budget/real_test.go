@@ -150,7 +150,7 @@ func TestProve(t *testing.T) {
 	if len(p.Injections) < 8 || float64(red) < 0.9*float64(len(p.Injections)) {
 		t.Errorf("%d of %d budgets fail", red, len(p.Injections))
 	}
-	if len(p.Replays) != 2 || !p.Replays[0].Green() || !p.Replays[1].Green() {
+	if len(p.Replays) != 2 || !p.Replays[0].green() || !p.Replays[1].green() {
 		t.Errorf("replays %+v", p.Replays)
 	}
 	// A limit that noise hides is not proven.

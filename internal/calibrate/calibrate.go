@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// ErrUnsupported says that there are no kernels for the architecture.
-var ErrUnsupported = errors.New("the cost of a miss is not measured on this architecture, only on amd64 and arm64")
+// errUnsupported says that there are no kernels for the architecture.
+var errUnsupported = errors.New("the cost of a miss is not measured on this architecture, only on amd64 and arm64")
 
 // An Estimate is a median with its 95 % interval.
 type Estimate struct {
@@ -96,10 +96,10 @@ const (
 	warmUp  = 100 * time.Millisecond // in which the frequency rises
 )
 
-// Measure measures the CPU that it runs on. The caller keeps it there, see [Pin].
-func Measure(opt Options) (*Core, error) {
+// measure measures the CPU that it runs on. The caller keeps it there, see [pin].
+func measure(opt Options) (*Core, error) {
 	if !supported {
-		return nil, ErrUnsupported
+		return nil, errUnsupported
 	}
 	if opt.Rounds < MinRounds {
 		return nil, fmt.Errorf("%d rounds are too few, it takes %d", opt.Rounds, MinRounds)

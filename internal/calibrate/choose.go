@@ -12,7 +12,7 @@ import (
 // ChooseCPUs are the CPUs to measure, the first of each group. only is the number of
 // one, or -1.
 func ChooseCPUs(only int, all bool) ([][]CPU, error) {
-	allowed, err := Allowed()
+	allowed, err := allowed()
 	if err != nil {
 		return nil, err
 	}
@@ -40,19 +40,19 @@ func ChooseCPUs(only int, all bool) ([][]CPU, error) {
 		}
 		return groups, nil
 	}
-	return Kinds(list), nil
+	return kinds(list), nil
 }
 
 // MeasureKind measures the first of CPUs of one kind.
 func MeasureKind(kind []CPU, rounds int) (*Core, error) {
 	first := kind[0]
-	unpin, err := Pin(first.Index)
+	unpin, err := pin(first.Index)
 	if err != nil {
 		return nil, err
 	}
 	defer unpin()
 	start := time.Now()
-	c, err := Measure(Options{Now: func() time.Duration { return time.Since(start) }, Rounds: rounds})
+	c, err := measure(Options{Now: func() time.Duration { return time.Since(start) }, Rounds: rounds})
 	if err != nil {
 		return nil, fmt.Errorf("cpu %d: %w", first.Index, err)
 	}

@@ -115,8 +115,8 @@ func inList(list string, n int) bool {
 	return false
 }
 
-// Kinds groups CPUs of one kind: that have the same ID and PMU.
-func Kinds(list []CPU) (kinds [][]CPU) {
+// kinds groups CPUs of one kind: that have the same ID and PMU.
+func kinds(list []CPU) (kinds [][]CPU) {
 	for _, c := range list {
 		i := slices.IndexFunc(kinds, func(k []CPU) bool { return k[0].ID == c.ID && k[0].PMU == c.PMU })
 		if i < 0 {

@@ -221,7 +221,7 @@ func TestCPUs(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if got := len(Kinds(got)); got != test.kinds {
+			if got := len(kinds(got)); got != test.kinds {
 				t.Errorf("%d kinds, want %d", got, test.kinds)
 			}
 		})

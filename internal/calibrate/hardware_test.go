@@ -104,7 +104,7 @@ func TestKernelsARM64(t *testing.T) {
 // TestMeasure checks that this machine gives a result or says why not.
 func TestMeasure(t *testing.T) {
 	start := time.Now()
-	c, err := Measure(Options{Now: func() time.Duration { return time.Since(start) }, Rounds: MinRounds, Limit: 10 * time.Second})
+	c, err := measure(Options{Now: func() time.Duration { return time.Since(start) }, Rounds: MinRounds, Limit: 10 * time.Second})
 	if err != nil {
 		t.Log(err)
 		return
@@ -123,13 +123,13 @@ func TestClock(t *testing.T) {
 	if ns, err := h.time(trial{kernel: chain}); err == nil || !strings.Contains(err.Error(), "the clock is too coarse") {
 		t.Errorf("got %v ns, %v", ns, err)
 	}
-	if _, err := Measure(Options{Now: h.now, Rounds: 3}); err == nil || !strings.Contains(err.Error(), "3 rounds are too few") {
+	if _, err := measure(Options{Now: h.now, Rounds: 3}); err == nil || !strings.Contains(err.Error(), "3 rounds are too few") {
 		t.Errorf("3 rounds: %v", err)
 	}
 }
 
 func TestPin(t *testing.T) {
-	list, err := Allowed()
+	list, err := allowed()
 	if err != nil {
 		t.Skip(err)
 	}
@@ -137,19 +137,19 @@ func TestPin(t *testing.T) {
 		t.Fatal("no CPU to run on")
 	}
 	last := list[len(list)-1]
-	unpin, err := Pin(last)
+	unpin, err := pin(last)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if now, err := Allowed(); err != nil || len(now) != 1 || now[0] != last {
+	if now, err := allowed(); err != nil || len(now) != 1 || now[0] != last {
 		t.Errorf("pinned to %d: allowed are %v, %v", last, now, err)
 	}
 	unpin()
-	if now, err := Allowed(); err != nil || len(now) != len(list) {
+	if now, err := allowed(); err != nil || len(now) != len(list) {
 		t.Errorf("unpinned: allowed are %v, %v, want %v", now, err, list)
 	}
 	for _, cpu := range []int{-1, 1000, 5000} {
-		if _, err := Pin(cpu); err == nil {
+		if _, err := pin(cpu); err == nil {
 			t.Errorf("pinned to CPU %d", cpu)
 		}
 	}

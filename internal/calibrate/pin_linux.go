@@ -19,8 +19,8 @@ func (m *mask) call(trap uintptr) error {
 	return nil
 }
 
-// Allowed are the CPUs that this thread may run on.
-func Allowed() ([]int, error) {
+// allowed are the CPUs that this thread may run on.
+func allowed() ([]int, error) {
 	var m mask
 	if err := m.call(syscall.SYS_SCHED_GETAFFINITY); err != nil {
 		return nil, fmt.Errorf("sched_getaffinity: %w", err)
@@ -34,8 +34,8 @@ func Allowed() ([]int, error) {
 	return list, nil
 }
 
-// Pin keeps the calling goroutine on one CPU until unpin is called.
-func Pin(cpu int) (unpin func(), err error) {
+// pin keeps the calling goroutine on one CPU until unpin is called.
+func pin(cpu int) (unpin func(), err error) {
 	var before, m mask
 	if cpu < 0 || cpu >= len(m)*bits.UintSize {
 		return nil, fmt.Errorf("cpu %d: there is none", cpu)

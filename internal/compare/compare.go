@@ -234,7 +234,7 @@ func pairEvents(base, head []*run.Run) (pairs []eventPair, notCompared []string,
 			at, lacks := find(side, e)
 			if lacks != nil && !e.Derived {
 				return nil, fmt.Errorf("%w: %s of %s has the event %s, %s has %s; choose events with --event",
-					ErrMixedSide, side[0].Name, name, e.Name, lacks.Name, lacks.EventNames())
+					errMixedSide, side[0].Name, name, e.Name, lacks.Name, lacks.EventNames())
 			}
 			if lacks == nil {
 				list = append(list, eventPair{name: e.Name, unit: e.Unit, base: at})
@@ -244,7 +244,7 @@ func pairEvents(base, head []*run.Run) (pairs []eventPair, notCompared []string,
 			for i := range r.Events {
 				if _, lacks := find(side[:1], &r.Events[i]); lacks != nil && !r.Events[i].Derived {
 					return nil, fmt.Errorf("%w: %s of %s has the event %s, %s has %s; choose events with --event",
-						ErrMixedSide, r.Name, name, r.Events[i].Name, side[0].Name, side[0].EventNames())
+						errMixedSide, r.Name, name, r.Events[i].Name, side[0].Name, side[0].EventNames())
 				}
 			}
 		}

@@ -126,13 +126,13 @@ func TestRefused(t *testing.T) {
 		{
 			"machines", with(runs(t, "cpu-cycles m a!f 1", "cpu-cycles m a!f 2"), machine("x86_64"), machine("aarch64")), one("cpu-cycles m a!f 1"),
 			Options{},
-			ErrMixedSide,
+			errMixedSide,
 			"mixed side: run 1 was recorded on architecture x86_64, run 2 on aarch64; compare machines one by one",
 		},
 		{
 			"events", runs(t, "cpu-cycles m a!f 1", "cpu-cycles m a!f 1\ninstructions m a!f 1"), one("cpu-cycles m a!f 1"),
 			Options{},
-			ErrMixedSide,
+			errMixedSide,
 			"mixed side: run 2 of base has the event instructions, run 1 has cpu-cycles; choose events with --event",
 		},
 		{

@@ -18,8 +18,8 @@ import (
 var (
 	// ErrNoCommonEvent is returned if the sides have no event in common.
 	ErrNoCommonEvent = errors.New("no common event")
-	// ErrMixedSide is returned if the runs of a side were not recorded alike.
-	ErrMixedSide = errors.New("mixed side")
+	// errMixedSide is returned if the runs of a side were not recorded alike.
+	errMixedSide = errors.New("mixed side")
 	// ErrSameRecording is returned if one recording is given twice.
 	ErrSameRecording = errors.New("the same recording")
 	// ErrNoSamples is returned if for every common event a run has no samples of it.
@@ -40,7 +40,7 @@ func checkSides(base, head []*run.Run) (warnings []string, err error) {
 			for _, f := range facts {
 				if a, b := f.of(&first.Recording), f.of(&r.Recording); f.machine && a != "" && b != "" && a != b {
 					return nil, fmt.Errorf("%w: %s was recorded on %s %s, %s on %s; compare machines one by one",
-						ErrMixedSide, first.Name, f.name, a, r.Name, b)
+						errMixedSide, first.Name, f.name, a, r.Name, b)
 				}
 			}
 		}

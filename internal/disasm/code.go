@@ -73,7 +73,7 @@ func NewWith(f *objfile.File, opt Options) (*Code, error) {
 		c.machine = arm64
 	default:
 		if opt.Decoder == nil {
-			return nil, fmt.Errorf("%s: %w", arch, ErrArch)
+			return nil, fmt.Errorf("%s: %w", arch, errArch)
 		}
 		c.machine, c.foreign = other, &foreign{Decoder: opt.Decoder}
 	}
@@ -115,7 +115,7 @@ func (c *Code) text(addr, n uint64) ([]byte, error) {
 		}
 	}
 	if lo == 0 {
-		return nil, fmt.Errorf("%w at %#x", ErrNoCode, addr)
+		return nil, fmt.Errorf("%w at %#x", errNoCode, addr)
 	}
 	c.end.Store(&frame{addr, addr + lo})
 	return c.file.Text(addr, lo)
@@ -190,7 +190,7 @@ func (c *Code) Decode(addr uint64) (Inst, error) {
 	if i, ok := c.decode(at.rest(), addr); ok {
 		return i, nil
 	}
-	return Inst{}, fmt.Errorf("%w at %#x", ErrInvalid, addr)
+	return Inst{}, fmt.Errorf("%w at %#x", errInvalid, addr)
 }
 
 // Range yields the instructions from address from to address to, one after the

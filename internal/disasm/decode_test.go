@@ -70,8 +70,8 @@ func TestDecodeX86(t *testing.T) {
 		m := image{machine: elf.EM_X86_64, parts: []part{{".text", textAddr, hexBytes(t, test.code)}}}
 		got, err := m.code(t).Decode(textAddr)
 		if test.want.Len == 0 {
-			if !errors.Is(err, ErrInvalid) {
-				t.Errorf("%s: %+v, %v, want %v", test.code, got, err, ErrInvalid)
+			if !errors.Is(err, errInvalid) {
+				t.Errorf("%s: %+v, %v, want %v", test.code, got, err, errInvalid)
 			}
 			continue
 		}

@@ -124,7 +124,7 @@ func (c *Code) decodeForeign(addr uint64) (Inst, error) {
 	}
 	d, ok := c.foreign.at(addr)
 	if !ok {
-		return Inst{}, fmt.Errorf("%w at %#x", ErrInvalid, addr)
+		return Inst{}, fmt.Errorf("%w at %#x", errInvalid, addr)
 	}
 	return d.Inst, nil
 }

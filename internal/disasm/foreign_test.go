@@ -101,7 +101,7 @@ func TestDecoder(t *testing.T) {
 	d.Padding = true
 	w.insts[0x1010] = d
 	add(0x1020, 0, Return, "bx lr")
-	if _, err := New(file); !errors.Is(err, ErrArch) {
+	if _, err := New(file); !errors.Is(err, errArch) {
 		t.Fatalf("without a decoder: %v", err)
 	}
 	c, err := NewWith(file, Options{Decoder: w})
@@ -129,7 +129,7 @@ func TestDecoder(t *testing.T) {
 	if f.Name != "first" || f.Incomplete != "" || len(f.Loops) != 1 {
 		t.Errorf("%s, %q, %d loops", f.Name, f.Incomplete, len(f.Loops))
 	}
-	for addr, want := range map[uint64]error{0x1002: nil, 0x1020: nil, 0x1003: ErrInvalid, 0x1022: ErrInvalid, 0x2000: ErrNoFunction} {
+	for addr, want := range map[uint64]error{0x1002: nil, 0x1020: nil, 0x1003: errInvalid, 0x1022: errInvalid, 0x2000: ErrNoFunction} {
 		if _, err := c.Decode(addr); !errors.Is(err, want) {
 			t.Errorf("%#x: %v, want %v", addr, err, want)
 		}

@@ -370,11 +370,11 @@ func TestBounds(t *testing.T) {
 	if _, err := c.FunctionAt(textAddr + 0x28); !errors.Is(err, ErrNoFunction) {
 		t.Errorf("between functions: %v, want %v", err, ErrNoFunction)
 	}
-	if _, err := c.Decode(0x1000); !errors.Is(err, ErrNoCode) {
-		t.Errorf("outside of code: %v, want %v", err, ErrNoCode)
+	if _, err := c.Decode(0x1000); !errors.Is(err, errNoCode) {
+		t.Errorf("outside of code: %v, want %v", err, errNoCode)
 	}
-	if _, err := c.Decode(textAddr + 0x40); !errors.Is(err, ErrNoCode) {
-		t.Errorf("after the code: %v, want %v", err, ErrNoCode)
+	if _, err := c.Decode(textAddr + 0x40); !errors.Is(err, errNoCode) {
+		t.Errorf("after the code: %v, want %v", err, errNoCode)
 	}
 	n := 0
 	for i := range c.Range(textAddr+1, textAddr+0x1000) {
@@ -395,7 +395,7 @@ func TestArch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(f); !errors.Is(err, ErrArch) || err.Error() != "arm: cannot decode code for this machine" {
-		t.Errorf("got %v, want %v", err, ErrArch)
+	if _, err := New(f); !errors.Is(err, errArch) || err.Error() != "arm: cannot decode code for this machine" {
+		t.Errorf("got %v, want %v", err, errArch)
 	}
 }

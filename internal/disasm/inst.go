@@ -3,12 +3,12 @@ package disasm
 import "errors"
 
 var (
-	// ErrArch says that the code is for a machine that is not decoded.
-	ErrArch = errors.New("cannot decode code for this machine")
-	// ErrNoCode says that there is no code at an address.
-	ErrNoCode = errors.New("no code")
-	// ErrInvalid says that the bytes at an address are not an instruction.
-	ErrInvalid = errors.New("not an instruction")
+	// errArch says that the code is for a machine that is not decoded.
+	errArch = errors.New("cannot decode code for this machine")
+	// errNoCode says that there is no code at an address.
+	errNoCode = errors.New("no code")
+	// errInvalid says that the bytes at an address are not an instruction.
+	errInvalid = errors.New("not an instruction")
 	// ErrNoFunction says that neither symbols nor unwinding information know a
 	// function at an address.
 	ErrNoFunction = errors.New("no function")

@@ -27,8 +27,8 @@ type Model struct {
 	resource string // the first resource in llvm-mca's output
 }
 
-// InOrder says whether the CPU issues in program order.
-func (m Model) InOrder() bool { return m.ReorderBuffer == 0 }
+// inOrder says whether the CPU issues in program order.
+func (m Model) inOrder() bool { return m.ReorderBuffer == 0 }
 
 // differs says how llvm-mca's model is not the one of the table, for versions that were
 // not at hand when it was written.

@@ -34,8 +34,8 @@ func TestModelOf(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(Model{})); diff != "" || err != nil {
 			t.Errorf("ModelOf(%d, %s, %s): %v %s", tt.major, tt.triple, tt.cpu, err, diff)
 		}
-		if got.InOrder() != (tt.want.ReorderBuffer == 0) {
-			t.Errorf("%s: in order: %t", tt.cpu, got.InOrder())
+		if got.inOrder() != (tt.want.ReorderBuffer == 0) {
+			t.Errorf("%s: in order: %t", tt.cpu, got.inOrder())
 		}
 	}
 	for _, tt := range []struct {

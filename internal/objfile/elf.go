@@ -326,12 +326,12 @@ func (f *File) Segments() []Segment {
 	return s
 }
 
-// MinExecutableVaddr returns the lowest address of the executable PT_LOAD segments
+// minExecutableVaddr returns the lowest address of the executable PT_LOAD segments
 // and the file offset of that segment, 0 and 0 if there are none, as in the ELF
 // images that JIT compilers make. It mirrors ReadMinExecutableVaddr of
 // simpleperf, which recordings are made with: address in file =
 // ip − start of mapping + offset of mapping − offset + vaddr.
-func (f *File) MinExecutableVaddr() (vaddr, offset uint64) {
+func (f *File) minExecutableVaddr() (vaddr, offset uint64) {
 	found := false
 	for _, p := range f.progs {
 		if p.typ == elf.PT_LOAD && p.flags&elf.PF_X != 0 && (!found || p.vaddr < vaddr) {

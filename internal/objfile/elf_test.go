@@ -120,7 +120,7 @@ func TestSegments(t *testing.T) {
 		if diff := cmp.Diff(want, f.Segments()); diff != "" {
 			t.Errorf("segments (-want +got):\n%s", diff)
 		}
-		if vaddr, off := f.MinExecutableVaddr(); vaddr != 0x3000 || off != 0x1000 {
+		if vaddr, off := f.minExecutableVaddr(); vaddr != 0x3000 || off != 0x1000 {
 			t.Errorf("MinExecutableVaddr: got %#x, %#x, want 0x3000, 0x1000", vaddr, off)
 		}
 		for _, test := range []struct {
@@ -140,7 +140,7 @@ func TestSegments(t *testing.T) {
 			}
 		}
 	})
-	vaddr, off := elfImage{machine: elf.EM_AARCH64}.parse(t).MinExecutableVaddr()
+	vaddr, off := elfImage{machine: elf.EM_AARCH64}.parse(t).minExecutableVaddr()
 	if vaddr != 0 || off != 0 {
 		t.Errorf("MinExecutableVaddr without program headers: got %#x, %#x, want 0, 0", vaddr, off)
 	}
@@ -258,7 +258,7 @@ func TestBrokenSections(t *testing.T) {
 	if got, want := f.BuildID(), "0102"; got != want {
 		t.Errorf("build ID: got %q, want %q", got, want)
 	}
-	if vaddr, off := f.MinExecutableVaddr(); vaddr != 0x1000 || off != 0x10 {
+	if vaddr, off := f.minExecutableVaddr(); vaddr != 0x1000 || off != 0x10 {
 		t.Errorf("MinExecutableVaddr: got %#x, %#x", vaddr, off)
 	}
 	var format *FormatError
@@ -300,7 +300,7 @@ func TestAndroidFiles(t *testing.T) {
 			if got := f.BuildID(); got != test.buildID {
 				t.Errorf("build ID: got %q, want %q", got, test.buildID)
 			}
-			if vaddr, off := f.MinExecutableVaddr(); vaddr != test.vaddr || off != test.offset {
+			if vaddr, off := f.minExecutableVaddr(); vaddr != test.vaddr || off != test.offset {
 				t.Errorf("MinExecutableVaddr: got %#x, %#x, want %#x, %#x", vaddr, off, test.vaddr, test.offset)
 			}
 			symbols, err := f.Symbols()

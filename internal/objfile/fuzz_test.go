@@ -130,7 +130,7 @@ func checkELF(t *testing.T, data []byte) {
 		file.DebugLink()
 		file.AltDebugLink()
 		file.Section(".text")
-		vaddr, _ := file.MinExecutableVaddr()
+		vaddr, _ := file.minExecutableVaddr()
 		for _, s := range file.Segments() {
 			file.VaddrOfOffset(s.Offset)
 			if text, err := file.Text(s.Vaddr, 16); err == nil && len(text) != 16 {

@@ -147,7 +147,7 @@ func ParseKallsyms(r io.Reader) (*SymbolTable, error) {
 	case functions == 0:
 		return nil, fmt.Errorf("kallsyms: functions %w", ErrNotFound)
 	case len(l.list) == 0:
-		return nil, fmt.Errorf("kallsyms: %w", ErrRestricted)
+		return nil, fmt.Errorf("kallsyms: %w", errRestricted)
 	}
 	return newSymbolTable(l.list, l.names, func(c candidate, next *candidate) uint64 {
 		end := pageEnd(c.addr)

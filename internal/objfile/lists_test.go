@@ -58,7 +58,7 @@ func TestKallsymsErrors(t *testing.T) {
 	}{
 		{"", "kallsyms: functions not found", ErrNotFound},
 		{"ffffffff81000240 D data\n", "kallsyms: functions not found", ErrNotFound},
-		{"0000000000000000 T a\n0000000000000000 t b\n", "kallsyms: all addresses are zero; see /proc/sys/kernel/kptr_restrict", ErrRestricted},
+		{"0000000000000000 T a\n0000000000000000 t b\n", "kallsyms: all addresses are zero; see /proc/sys/kernel/kptr_restrict", errRestricted},
 		{"ffffffff81000240 T a\nxyz T b\n", `kallsyms: line 2: address "xyz"`, nil},
 		{"ffffffff81000240 T a\n\nffffffff81000240 T\n", "kallsyms: line 3: no type and name", nil},
 		{"ffffffff81000240 Text a\n", "kallsyms: line 1: no type and name", nil},

@@ -26,12 +26,12 @@ type DSO struct {
 // Names of DSOs that are not files.
 const (
 	KernelPath      = "[kernel.kallsyms]"
-	GuestKernelPath = "[guest.kernel.kallsyms]"
+	guestKernelPath = "[guest.kernel.kallsyms]"
 	AnonPath        = "//anon"
 )
 
 // IsKernelImage reports whether the DSO is the kernel itself, not a module.
-func (d *DSO) IsKernelImage() bool { return d.Path == KernelPath || d.Path == GuestKernelPath }
+func (d *DSO) IsKernelImage() bool { return d.Path == KernelPath || d.Path == guestKernelPath }
 
 // A Mapping is a range of addresses of a process, or of the kernel, that shows a
 // part of a DSO.
@@ -145,7 +145,7 @@ func (s *space) insert(m *Mapping, piece func(Mapping) *Mapping) {
 func canonicalPath(path string, kernel bool) string {
 	switch {
 	case kernel && strings.HasPrefix(path, "[guest.kernel.kallsyms"):
-		return GuestKernelPath
+		return guestKernelPath
 	case kernel && strings.HasPrefix(path, KernelPath[:len(KernelPath)-1]):
 		return KernelPath
 	case !kernel && path == "":

@@ -94,11 +94,11 @@ func predictCases(t testing.TB, tool *llvm.Toolchain, cpu, set string) []*measur
 				}
 			}
 			for _, source := range []Source{SourceKnown, SourceSimulated} {
-				base, err := c.Side(sides[0], Branchy, r.P, source)
+				base, err := c.side(sides[0], Branchy, r.P, source)
 				if err != nil {
 					t.Fatal(err)
 				}
-				head, err := c.Side(sides[1], Branchless, r.P, source)
+				head, err := c.side(sides[1], Branchless, r.P, source)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -112,7 +112,7 @@ func predictCases(t testing.TB, tool *llvm.Toolchain, cpu, set string) []*measur
 		}
 	}
 	p := Predictor{Tool: tool, Machine: machine}
-	results, err := p.Predict(t.Context(), pairs)
+	results, err := p.predict(t.Context(), pairs)
 	if err != nil {
 		t.Fatal(err)
 	}

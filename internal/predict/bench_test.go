@@ -60,7 +60,7 @@ func BenchmarkPredict(b *testing.B) {
 						b.Fatal(err)
 					}
 					p := Predictor{Tool: tool, Machine: machine}
-					if _, err := p.Predict(b.Context(), pairs); err != nil {
+					if _, err := p.predict(b.Context(), pairs); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -166,8 +166,8 @@ func ReadCaseCycles(text []byte) (rows []CaseCycles, err error) {
 	return rows, err
 }
 
-// Side is a side of the case with the branches of one p.
-func (c *Case) Side(l *asm.Listing, side, p string, source Source) (*Side, error) {
+// side is a side of the case with the branches of one p.
+func (c *Case) side(l *asm.Listing, side, p string, source Source) (*Side, error) {
 	f, ok := l.Function(c.Function)
 	if !ok {
 		return nil, fmt.Errorf("%s: no function %s", c.Listing(side, l.Arch), c.Function)

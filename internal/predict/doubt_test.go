@@ -20,7 +20,7 @@ func TestDoubt(t *testing.T) {
 		g := graphOfText(t, ".L1:\n"+body+end)
 		side := &Side{Name: "side", Code: &flow.Code{Root: g}, Loop: 0, Work: 1, Rates: Rates{Source: SourceKnown, Branch: func(*flow.Graph, int) (flow.Branch, bool) { return flow.Branch{Taken: 0.9999}, true }}}
 		p := Predictor{Tool: tool, Machine: machine}
-		r, err := p.Predict(t.Context(), []*Pair{{Name: "pair", Base: side, Head: side, Source: SourceKnown}})
+		r, err := p.predict(t.Context(), []*Pair{{Name: "pair", Base: side, Head: side, Source: SourceKnown}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,7 @@ func TestFetchMeasured(t *testing.T) {
 			return flow.Branch{Taken: 1}, true
 		}}}
 		p := Predictor{Tool: tool, Machine: machine}
-		r, err := p.Predict(t.Context(), []*Pair{{Name: test.name, Base: side, Head: side, Source: SourceKnown}})
+		r, err := p.predict(t.Context(), []*Pair{{Name: test.name, Base: side, Head: side, Source: SourceKnown}})
 		if err != nil {
 			t.Fatalf("%s: %v", test.name, err)
 		}

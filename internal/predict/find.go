@@ -59,12 +59,12 @@ func openNamed(name string) (*hot.Binary, error) {
 	return b, nil
 }
 
-// A BinaryName is what recordings call a binary.
-type BinaryName struct{ File, BuildID string }
+// A binaryName is what recordings call a binary.
+type binaryName struct{ File, BuildID string }
 
 // findBinary opens the binary with most samples that is in the symfs.
 func findBinary(runs []*run.Run, symfs []string) (*hot.Binary, error) {
-	weights := make(map[BinaryName]int64)
+	weights := make(map[binaryName]int64)
 	for _, r := range runs {
 		for i := range r.Samples {
 			sample := &r.Samples[i]
@@ -73,7 +73,7 @@ func findBinary(runs []*run.Run, symfs []string) (*hot.Binary, error) {
 			}
 			m := &r.Mappings[r.Locations[r.Stacks.Location(sample.Stack)].Mapping]
 			if m.File != "" && m.Kind != run.KernelMapping && m.Kind != run.ModuleMapping {
-				weights[BinaryName{m.File, m.BuildID}] += sample.Weight
+				weights[binaryName{m.File, m.BuildID}] += sample.Weight
 			}
 		}
 	}
@@ -91,8 +91,8 @@ func findBinary(runs []*run.Run, symfs []string) (*hot.Binary, error) {
 var errNoBinary = errors.New("no binary of")
 
 // heaviestBinary opens the binary with most samples that is in the symfs.
-func heaviestBinary(weights map[BinaryName]int64, symfs []string) (*hot.Binary, error) {
-	names := slices.SortedFunc(maps.Keys(weights), func(a, b BinaryName) int {
+func heaviestBinary(weights map[binaryName]int64, symfs []string) (*hot.Binary, error) {
+	names := slices.SortedFunc(maps.Keys(weights), func(a, b binaryName) int {
 		return cmp.Or(-cmp.Compare(weights[a], weights[b]), strings.Compare(a.File, b.File), strings.Compare(a.BuildID, b.BuildID))
 	})
 	var other error

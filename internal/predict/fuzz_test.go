@@ -149,7 +149,7 @@ func FuzzPredict(f *testing.F) {
 		side := &Side{Code: c, Loop: loop, Work: 1, Rates: Rates{Source: SourceAssumed}}
 		for _, core := range []*core.Core{nil, core.Of("znver5")} {
 			p := Predictor{Tool: &numbersSimulator{numbers: numbers}, Machine: &Machine{Arch: l.Arch, Core: core, Refill: 13, Taken: 1}, Seeds: 1}
-			results, err := p.Predict(t.Context(), []*Pair{{Base: side, Head: side, Source: SourceAssumed}})
+			results, err := p.predict(t.Context(), []*Pair{{Base: side, Head: side, Source: SourceAssumed}})
 			if err != nil {
 				continue
 			}

@@ -91,7 +91,7 @@ func (g *GivenRates) Unused(sides [2]*Side) error {
 		return nil
 	}
 	for _, side := range sides {
-		side.Branches()
+		side.branches()
 	}
 	for _, r := range g.list {
 		if !r.used {

@@ -88,8 +88,8 @@ func (h *Head) Prediction() *Prediction {
 
 // matched counts the samples of head in functions that match, by their mapping, and names
 // these functions.
-func (h *Head) matched(match func(function, system, dso, file string) bool) (samples map[BinaryName]int64, names []string) {
-	samples = make(map[BinaryName]int64)
+func (h *Head) matched(match func(function, system, dso, file string) bool) (samples map[binaryName]int64, names []string) {
+	samples = make(map[binaryName]int64)
 	for _, r := range h.Runs {
 		accepted := make(map[uint32]bool) // by location
 		for i := range r.Locations {
@@ -111,7 +111,7 @@ func (h *Head) matched(match func(function, system, dso, file string) bool) (sam
 			}
 			if at := r.Stacks.Location(s.Stack); accepted[at] {
 				mapping := &r.Mappings[r.Locations[at].Mapping]
-				samples[BinaryName{mapping.File, mapping.BuildID}] += s.Weight
+				samples[binaryName{mapping.File, mapping.BuildID}] += s.Weight
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func (h *Head) matched(match func(function, system, dso, file string) bool) (sam
 
 // predict predicts the hottest loop of functions in the binary that has most of their
 // samples.
-func (h *Head) predict(ctx context.Context, target string, samples map[BinaryName]int64, names []string) (*Prediction, error) {
+func (h *Head) predict(ctx context.Context, target string, samples map[binaryName]int64, names []string) (*Prediction, error) {
 	b, err := heaviestBinary(samples, h.Symfs)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (h *Head) predict(ctx context.Context, target string, samples map[BinaryNam
 	if err != nil {
 		return nil, err
 	}
-	pair, err := HottestLoop(ctx, tool, side, func(name string) bool { return slices.Contains(names, name) })
+	pair, err := hottestLoop(ctx, tool, side, func(name string) bool { return slices.Contains(names, name) })
 	if err != nil {
 		return nil, err
 	}

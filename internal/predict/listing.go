@@ -49,8 +49,8 @@ func ListingSide(l *asm.Listing, name, function string, loop int) (*Side, error)
 	return &Side{Name: name, Code: best, Loop: number, Work: 1, Rates: Rates{Source: SourceAssumed}}, nil
 }
 
-// Branches asks for the rates of all conditional branches of the root.
-func (s *Side) Branches() {
+// branches asks for the rates of all conditional branches of the root.
+func (s *Side) branches() {
 	g := s.Code.Root
 	for i := range g.Insts {
 		if g.Insts[i].Kind == disasm.Conditional && s.Rates.Branch != nil {
@@ -89,15 +89,15 @@ func PairNames(base, head *Side) (name, unit string) {
 	return name, unit
 }
 
-// Straight reports whether neither side has a loop.
-func (p *Pair) Straight() bool {
+// straight reports whether neither side has a loop.
+func (p *Pair) straight() bool {
 	return len(p.Base.Code.Root.Loops) == 0 && len(p.Head.Code.Root.Loops) == 0
 }
 
-// AddPaths simulates the ways through both sides of results of which nothing is known of
+// addPaths simulates the ways through both sides of results of which nothing is known of
 // the branches, and widens their intervals to what these ways take, and of code without
 // loops. All are simulated at once.
-func (p *Predictor) AddPaths(ctx context.Context, results []*Result) error {
+func (p *Predictor) addPaths(ctx context.Context, results []*Result) error {
 	limit, text := flow.MaxPaths, copiedText
 	if len(results) > 3 { // they are not shown
 		limit, text = 4, 400
@@ -105,7 +105,7 @@ func (p *Predictor) AddPaths(ctx context.Context, results []*Result) error {
 	var all []*Path
 	var wanted []*Result
 	for _, r := range results {
-		if r.Pair.Source != SourceAssumed && !r.Pair.Straight() {
+		if r.Pair.Source != SourceAssumed && !r.Pair.straight() {
 			continue
 		}
 		wanted = append(wanted, r)
@@ -162,14 +162,14 @@ func (r *Result) usePaths() {
 	}
 }
 
-// AddTimelines draws both sides of a result: the code as it stands if it has no loop,
+// addTimelines draws both sides of a result: the code as it stands if it has no loop,
 // else the most frequent way.
-func (p *Predictor) AddTimelines(ctx context.Context, r *Result, heat [2]Heat) error {
-	if r.Paths[0] != nil && r.Pair.Straight() {
-		r.Timelines = &[2]Timeline{TimelineOf(r.Pair.Base.Name, r.Paths[0][0]), TimelineOf(r.Pair.Head.Name, r.Paths[1][0])}
+func (p *Predictor) addTimelines(ctx context.Context, r *Result, heat [2]Heat) error {
+	if r.Paths[0] != nil && r.Pair.straight() {
+		r.Timelines = &[2]Timeline{timelineOf(r.Pair.Base.Name, r.Paths[0][0]), timelineOf(r.Pair.Head.Name, r.Paths[1][0])}
 		return nil
 	}
-	t, err := p.Timelines(ctx, r, heat)
+	t, err := p.timelines(ctx, r, heat)
 	if err != nil {
 		return err
 	}
@@ -184,11 +184,11 @@ func (c *Case) Pairs(lists [2]*asm.Listing, source Source, only string) ([]*Pair
 		if only != "" && p != only {
 			continue
 		}
-		base, err := c.Side(lists[0], Branchy, p, source)
+		base, err := c.side(lists[0], Branchy, p, source)
 		if err != nil {
 			return nil, err
 		}
-		head, err := c.Side(lists[1], Branchless, p, source)
+		head, err := c.side(lists[1], Branchless, p, source)
 		if err != nil {
 			return nil, err
 		}

@@ -139,16 +139,16 @@ type Prediction struct {
 // Predicted is all that is predicted of pairs, with the ways through each and with timelines
 // of the first so many, -1 for all.
 func (p *Predictor) Predicted(ctx context.Context, pairs []*Pair, timelines int, heat [2]Heat) (*Prediction, error) {
-	results, err := p.Predict(ctx, pairs)
+	results, err := p.predict(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.AddPaths(ctx, results); err != nil {
+	if err := p.addPaths(ctx, results); err != nil {
 		return nil, err
 	}
 	for i, r := range results {
 		if timelines < 0 || i < timelines {
-			if err := p.AddTimelines(ctx, r, heat); err != nil {
+			if err := p.addTimelines(ctx, r, heat); err != nil {
 				return nil, err
 			}
 		}
@@ -199,8 +199,8 @@ func (w *work) chances() (list []interpret.Chance) {
 	return list
 }
 
-// Predict predicts pairs. All code of all pairs is simulated at once by one llvm-mca.
-func (p *Predictor) Predict(ctx context.Context, pairs []*Pair) ([]*Result, error) {
+// predict predicts pairs. All code of all pairs is simulated at once by one llvm-mca.
+func (p *Predictor) predict(ctx context.Context, pairs []*Pair) ([]*Result, error) {
 	var regions []llvm.Region
 	works := make([]*work, 0, 2*len(pairs))
 	for _, pair := range pairs {

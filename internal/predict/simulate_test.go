@@ -23,7 +23,7 @@ func TestMemoryChain(t *testing.T) {
 			return flow.Branch{Taken: 1}, true
 		}}}
 		p := Predictor{Tool: tool, Machine: machine}
-		r, err := p.Predict(t.Context(), []*Pair{{Name: "pair", Base: side, Head: side, Source: SourceKnown}})
+		r, err := p.predict(t.Context(), []*Pair{{Name: "pair", Base: side, Head: side, Source: SourceKnown}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,8 +30,8 @@ const hotMark = 0.05
 // Heat is how much of a side's samples fell on an instruction, 0 to 1; nil if unknown.
 type Heat func(g *flow.Graph, at int) float64
 
-// Timelines draws the most frequent way through a unit of both sides.
-func (p *Predictor) Timelines(ctx context.Context, r *Result, heat [2]Heat) ([2]Timeline, error) {
+// timelines draws the most frequent way through a unit of both sides.
+func (p *Predictor) timelines(ctx context.Context, r *Result, heat [2]Heat) ([2]Timeline, error) {
 	var out [2]Timeline
 	var regions []llvm.Region
 	var ways [2][]flow.Step
@@ -102,8 +102,8 @@ func (t *Timeline) draw(text string, mark func(int) string) {
 	}
 }
 
-// TimelineOf is a path's drawing.
-func TimelineOf(title string, p *Path) Timeline {
+// timelineOf is a path's drawing.
+func timelineOf(title string, p *Path) Timeline {
 	t := Timeline{Title: title, Note: p.Name}
 	if p.Listing {
 		t.Note = "the listing as it stands: nothing runs straight through its branches"

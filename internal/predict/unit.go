@@ -7,10 +7,10 @@ import (
 	"profdiff/internal/predict/hot"
 )
 
-// HottestLoop is the hottest loop of a recording in those functions whose names match
+// hottestLoop is the hottest loop of a recording in those functions whose names match
 // accepts: the name of the pair that is returned, with one iteration as its unit and the
 // loop as both sides.
-func HottestLoop(ctx context.Context, tool hot.Disassembler, in *SideInput, match func(name string) bool) (*Pair, error) {
+func hottestLoop(ctx context.Context, tool hot.Disassembler, in *SideInput, match func(name string) bool) (*Pair, error) {
 	if !in.Profile.Addressed() {
 		return nil, fmt.Errorf("%s: has no addresses, which tell what loop is hot", in.Name)
 	}

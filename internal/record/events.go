@@ -47,7 +47,7 @@ func ChooseEvents(ctx context.Context, p *Plan, why string, count func(*Command)
 	open := func(e Event) bool { return e.Period == 0 && e.Frequency == 0 }
 	// To choose periods takes a run of the program.
 	if slices.ContainsFunc(p.Events, func(e Event) bool { return open(e) && !IsClock(e.Name) }) {
-		if err := Prepare(ctx, p, Before); err != nil {
+		if err := prepare(ctx, p, Before); err != nil {
 			return nil, fmt.Errorf("before: %w", err)
 		}
 		if counted, err = count(&p.Before); err != nil {

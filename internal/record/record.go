@@ -233,7 +233,7 @@ func (r *Recorder) begin(ctx context.Context, dir string, plan *Plan) (*Recordin
 func (r *Recorder) warm(ctx context.Context, dir string, rec *Recording) error {
 	for range rec.Plan.Warmup {
 		for _, side := range sides {
-			if err := Prepare(ctx, &rec.Plan, side); err != nil {
+			if err := prepare(ctx, &rec.Plan, side); err != nil {
 				return fmt.Errorf("%s, warming up: %w", side, err)
 			}
 			output, err := r.Backend.Warm(ctx, &rec.Plan, side)
@@ -322,7 +322,7 @@ func (r *Recorder) attempt(ctx context.Context, p *Plan, job Job, file string) (
 		return t, err
 	}
 	begin := time.Now()
-	if err := Prepare(ctx, p, job.Side); err != nil {
+	if err := prepare(ctx, p, job.Side); err != nil {
 		return t, err
 	}
 	t.prepared = time.Since(begin)
@@ -333,8 +333,8 @@ func (r *Recorder) attempt(ctx context.Context, p *Plan, job Job, file string) (
 	return t, err
 }
 
-// Prepare runs what the plan has to run before each run of a side.
-func Prepare(ctx context.Context, p *Plan, side Side) error {
+// prepare runs what the plan has to run before each run of a side.
+func prepare(ctx context.Context, p *Plan, side Side) error {
 	line := p.Side(side).Prepare
 	if line == "" {
 		return nil

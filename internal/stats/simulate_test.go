@@ -89,7 +89,7 @@ func bursts(rng *rand.Rand, samples, length int, share float64) (independent, bl
 	for i := range residuals {
 		residuals[i] -= independent.Weight / float64(samples)
 	}
-	return independent, independent.Inflate(blockPhi(residuals))
+	return independent, independent.inflate(blockPhi(residuals))
 }
 
 // significantShares is the test that takes weights for counts: binomial shares, of so

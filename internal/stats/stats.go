@@ -63,8 +63,8 @@ func (c WeightedCount) Effective() float64 {
 	return c.Weight / (c.WeightSq / c.Weight)
 }
 
-// Inflate is c with the sampling variance multiplied by phi of [BlockSumsPhi].
-func (c WeightedCount) Inflate(phi float64) WeightedCount {
+// inflate is c with the sampling variance multiplied by phi of [BlockSumsPhi].
+func (c WeightedCount) inflate(phi float64) WeightedCount {
 	return WeightedCount{c.Weight, c.WeightSq * phi}
 }
 

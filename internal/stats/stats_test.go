@@ -366,7 +366,7 @@ func TestBlockPhi(t *testing.T) {
 			t.Errorf("%d residuals: phi = %v, want 1", len(x), phi)
 		}
 	}
-	c := WeightedCount{100, 50}.Inflate(4)
+	c := WeightedCount{100, 50}.inflate(4)
 	if c.Weight != 100 || c.WeightSq != 200 || c.Effective() != 50 {
 		t.Errorf("inflated: %v", c)
 	}

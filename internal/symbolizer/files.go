@@ -44,8 +44,8 @@ type archived struct {
 }
 
 var (
-	// ErrNoFile says that no search path has the file.
-	ErrNoFile = errors.New("no file")
+	// errNoFile says that no search path has the file.
+	errNoFile = errors.New("no file")
 	// ErrOtherBuild says that the files at its places are of another build.
 	ErrOtherBuild = errors.New("the file is of another build")
 )
@@ -82,7 +82,7 @@ func (f *Files) Find(path, buildID string, off uint64) (o *Object, base uint64, 
 				return o, base, nil
 			}
 		}
-		return nil, 0, ErrNoFile
+		return nil, 0, errNoFile
 	}
 	known := f.find(path, buildID)
 	if !known.searched {
@@ -96,7 +96,7 @@ func (f *Files) Find(path, buildID string, off uint64) (o *Object, base uint64, 
 			}
 		}
 		if known.code == nil && known.codeErr == nil {
-			known.codeErr = ErrNoFile
+			known.codeErr = errNoFile
 		}
 	}
 	return known.code, 0, known.codeErr

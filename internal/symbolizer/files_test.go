@@ -29,13 +29,13 @@ func TestFind(t *testing.T) {
 	}{
 		{"by its path", fstest.MapFS{heapPath[1:]: heap}, heapPath, heapID, 0, "symfs" + heapPath, 0, "", nil},
 		{"the code, not the symbols", fstest.MapFS{id(".debug"): debug, "x": heap}, heapPath, heapID, 0, "symfs/x", 0, "", nil},
-		{"the symbols alone", fstest.MapFS{id(".debug"): debug}, heapPath, heapID, 0, "", 0, "", ErrNoFile},
+		{"the symbols alone", fstest.MapFS{id(".debug"): debug}, heapPath, heapID, 0, "", 0, "", errNoFile},
 		{"another build", fstest.MapFS{heapPath[1:]: other}, heapPath, heapID, 0, "", 0, "", ErrOtherBuild},
-		{"nothing", fstest.MapFS{}, heapPath, heapID, 0, "", 0, "", ErrNoFile},
+		{"nothing", fstest.MapFS{}, heapPath, heapID, 0, "", 0, "", errNoFile},
 		{"in an archive", fstest.MapFS{"base.apk": archive}, "/data/base.apk", "", start + 0x1000, "symfs/base.apk", start, "lib/libx.so", nil},
-		{"no code in an archive", fstest.MapFS{"base.apk": archive}, "/data/base.apk", "", 0, "", 0, "", ErrNoFile},
+		{"no code in an archive", fstest.MapFS{"base.apk": archive}, "/data/base.apk", "", 0, "", 0, "", errNoFile},
 		{"in an archive, by name", fstest.MapFS{"base.apk": archive}, "/data/base.apk!/lib/libx.so", heapID, 0, "symfs/base.apk", 0, "", nil},
-		{"no archive", fstest.MapFS{"base.apk": heap}, "/data/base.apk", "", 0x1000, "", 0, "", ErrNoFile},
+		{"no archive", fstest.MapFS{"base.apk": heap}, "/data/base.apk", "", 0x1000, "", 0, "", errNoFile},
 	} {
 		files := NewFiles([]SearchPath{{Name: "symfs", FS: test.files}})
 		for range 2 { // the second from what is known

@@ -106,8 +106,8 @@ var signs = map[Verdict]struct{ plain, color string }{
 // Sign is the verdict without words and without color, "" if it has none.
 func (v Verdict) Sign() string { return signs[v].plain }
 
-// ColorSign is the verdict on a limit as a sign that is seen before a table is read.
-func (v Verdict) ColorSign() string { return signs[v].color }
+// colorSign is the verdict on a limit as a sign that is seen before a table is read.
+func (v Verdict) colorSign() string { return signs[v].color }
 
 // Title is the verdict as the head of a page, "" if it is none.
 func (v Verdict) Title() string {

@@ -203,7 +203,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("%q has the title %q", v, v.Title())
 	}
 	for _, v := range Limits {
-		if v.ColorSign() == "" {
+		if v.colorSign() == "" {
 			t.Errorf("%s has no sign for Markdown", v)
 		}
 	}

@@ -25,8 +25,8 @@ import (
 const (
 	// MaxSize is the most bytes that a file may have.
 	MaxSize = 1 << 20
-	// MaxDepth is how deeply values may be nested.
-	MaxDepth = 64
+	// maxDepth is how deeply values may be nested.
+	maxDepth = 64
 	// maxLine is the most bytes of a line, and maxLines the most lines: the time that the
 	// parser takes grows with their squares.
 	maxLine  = 16 << 10
@@ -143,7 +143,7 @@ func checkText(data []byte) error {
 		case r < ' ' && r != '\t' && r != '\r', r == 0x7f:
 			return Errorf(place(line, data[start:i]), "control character %#x", r)
 		}
-		if flow > 8*MaxDepth {
+		if flow > 8*maxDepth {
 			return Errorf(place(line, data[start:i]), "nested too deeply")
 		}
 		i += n
@@ -164,13 +164,13 @@ func checkIndentation(line []byte, at Position) error {
 			return Errorf(Position{at.Line, i + 1}, "a tab cannot indent: use spaces")
 		case '-', '?', '!', '&', '*', ':':
 			// Each may open a value within a value.
-			if entries++; entries > MaxDepth {
+			if entries++; entries > maxDepth {
 				return Errorf(Position{at.Line, i + 1}, "nested too deeply")
 			}
 		default:
 			return nil
 		}
-		if i > 16*MaxDepth {
+		if i > 16*maxDepth {
 			return Errorf(Position{at.Line, i + 1}, "nested too deeply")
 		}
 	}
@@ -231,7 +231,7 @@ func start(n ast.Node) Position {
 // convert makes a Node of what the parser found at a path.
 func convert(path string, n ast.Node, depth int) (*Node, error) {
 	out := &Node{Position: start(n)}
-	if depth > MaxDepth {
+	if depth > maxDepth {
 		return nil, Errorf(positionOf(n.GetToken()), "nested too deeply")
 	}
 	fail := func(what string) (*Node, error) { return nil, Errorf(out.Position, "%s%s", Prefix(path), what) }

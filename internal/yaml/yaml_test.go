@@ -101,7 +101,7 @@ func FuzzParse(f *testing.F) {
 		}
 		var check func(n *Node, depth int)
 		check = func(n *Node, depth int) {
-			if depth > MaxDepth || n.Kind != Mapping && n.Entries != nil || n.Kind != List && n.List != nil || !n.IsText() && n.Text != "" {
+			if depth > maxDepth || n.Kind != Mapping && n.Entries != nil || n.Kind != List && n.List != nil || !n.IsText() && n.Text != "" {
 				t.Fatalf("depth %d: %+v", depth, n)
 			}
 			for _, e := range n.Entries {

@@ -16,10 +16,10 @@ type Clustered struct {
 	Clusters        int64
 }
 
-// Effective is the number of independent executions that would tell as much: at most
+// effective is the number of independent executions that would tell as much: at most
 // those there are, less where the executions of a sample are alike, and less where
 // few samples say how alike (Korn and Graubard, 1998).
-func (r Clustered) Effective() float64 {
+func (r Clustered) effective() float64 {
 	if r.Clusters < 2 {
 		return 0
 	}
@@ -38,7 +38,7 @@ func (r Clustered) Effective() float64 {
 
 // Estimate is the ratio, a proportion, with its interval.
 func (r Clustered) Estimate() branch.Estimate {
-	n := r.Effective()
+	n := r.effective()
 	ci := stats.Proportion(r.Value*n, n, 0.95)
 	return branch.Estimate{Value: r.Value, Lo: ci.Lo, Hi: ci.Hi}
 }

@@ -47,8 +47,8 @@ func (t Tally) Scaled(k float64) Tally {
 	return t
 }
 
-// Effective is Kish's effective number of samples, (Σw)²/Σw².
-func (t Tally) Effective() float64 {
+// effective is Kish's effective number of samples, (Σw)²/Σw².
+func (t Tally) effective() float64 {
 	if t.Sq == 0 {
 		return 0
 	}
@@ -70,7 +70,7 @@ const (
 
 // Amount estimates a Poisson count.
 func (t Tally) Amount() branch.Amount {
-	a := branch.Amount{Value: t.Sum, Samples: t.N, Effective: t.Effective()}
+	a := branch.Amount{Value: t.Sum, Samples: t.N, Effective: t.effective()}
 	if a.Effective >= fewSamples {
 		d := math.Exp(stats.Z95 / math.Sqrt(a.Effective))
 		a.CI = [2]float64{a.Value / d, a.Value * d}
@@ -93,7 +93,7 @@ func Counted(v float64) *branch.Amount {
 // there are few samples exact, by how they divide among the two (Clopper and Pearson).
 // nil if nothing is known.
 func RatioOf(m, of Tally, factor float64) *branch.Ratio {
-	nm, nOf := m.Effective(), of.Effective()
+	nm, nOf := m.effective(), of.effective()
 	if nOf == 0 || m.Unit() == 0 {
 		return nil
 	}

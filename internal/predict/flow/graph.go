@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -199,14 +198,3 @@ func (g *Graph) MainLoop() (int, error) {
 	return best, nil
 }
 
-// At is the index of the instruction that an address is in, -1 if it is in none.
-func (g *Graph) At(addr uint64) int {
-	i, found := slices.BinarySearchFunc(g.Insts, addr, func(in asm.Inst, addr uint64) int { return cmp.Compare(in.Addr, addr) })
-	if found {
-		return i
-	}
-	if i > 0 && addr < g.Insts[i-1].Addr+uint64(g.Insts[i-1].Len) {
-		return i - 1
-	}
-	return -1
-}
