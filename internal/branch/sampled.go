@@ -44,8 +44,8 @@ type Function struct {
 	// Rate is misses per branch, both of samples in the function.
 	Rate, MPKI *Ratio
 	CyclesLost *[2]float64
-	// Named is the number of samples of misses for which branches are named, Unnamed
-	// that of the others by the reason.
+	// Named is the number of samples of misses for which branches are named, Unnamed the
+	// number of the others, by reason.
 	Named   int64
 	Unnamed map[string]int64
 	Enough  bool

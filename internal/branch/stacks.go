@@ -67,8 +67,8 @@ func (b *Branch) Noise() Noise {
 // Noise is how sampling varies what is known of a branch. It is all 0 where that is
 // not known.
 type Noise struct {
-	// Seen is the weight of the misses that are seen, Misses that of Branch.Misses
-	// with those that are inferred, both in units of StackTable.Rated.
+	// Seen is the weight of the misses that are seen, Misses the weight of all in
+	// Branch.Misses, inferred ones too, both in units of StackTable.Rated.
 	Seen, Misses stats.WeightedCount
 	// Rate and TakenRate are variances of the values of those names.
 	Rate, TakenRate float64

@@ -31,8 +31,9 @@ func (s *Set) of(r *run.Run, k *known) []int {
 	return categories
 }
 
-// manyStacks is the part of all stacks from which on it is cheaper to find the states of
-// all, one after the other, than those of samples, back and forth.
+// manyStacks says when to find the states of all stacks, one after the other, instead of
+// the states of stacks that have samples, back and forth: from this part of all stacks on
+// it is cheaper.
 const manyStacks = 4
 
 // emptied is a slice of n zeros, in the memory of s if that is enough.

@@ -271,7 +271,7 @@ func auditEvent(p *eventPair, base, head []*run.Run) (warnings []string) {
 	if a, b := modes(base, p.base), modes(head, p.head); len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) {
 		warn("sampled differently: base %s, head %s", strings.Join(a, ", "), strings.Join(b, ", "))
 	}
-	// Samples a second show what the recorder really did. Those of a derived event are
+	// Samples a second show what the recorder really did. Samples of a derived event show
 	// what the program did, such as to leave the CPU.
 	rate := func(runs []*run.Run, at []int) float64 {
 		samples, seconds := 0.0, 0.0

@@ -77,7 +77,7 @@ func sortByAddress[T any](list []T, key func(*T) uint64) {
 }
 
 // link sets outer in a sorted list: to the nearest earlier range that ends later.
-// An address at or after the end of a range cannot be in those in between.
+// An address at or after the end of a range cannot be in the ranges in between.
 func (s spans) link() {
 	top := int32(-1) // the stack of open ranges is linked through outer
 	for i := range s {

@@ -222,8 +222,8 @@ func branchFrames(out *Sample, hasLeaf bool) {
 	}
 }
 
-// resolve finds the mappings of the frames. The callers are mostly those of the
-// thread's previous sample: they are looked up again only if mappings have changed.
+// resolve finds the mappings of the frames. Mostly the thread's previous sample had the
+// same callers: they are looked up again only if mappings have changed.
 func (s *Session) resolve(out *Sample) {
 	t := out.Thread
 	space := &t.Process.space

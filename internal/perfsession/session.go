@@ -65,8 +65,9 @@ type Session struct {
 
 // Stats counts what happened while replaying.
 type Stats struct {
-	// Samples counts SAMPLE records. Those of an event that the file does not
-	// have, and those with a period of 2^63 or more, are not handed on.
+	// Samples counts SAMPLE records. UnknownEvent counts samples of an event that the
+	// file does not have, BadPeriod samples with a period of 2^63 or more: both are not
+	// handed on.
 	Samples, UnknownEvent, BadPeriod int64
 	// RawStacks counts samples that hold the user stack's memory instead of its call
 	// chain (perf record --call-graph dwarf).

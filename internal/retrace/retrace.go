@@ -205,7 +205,7 @@ type stack []mappedSpan
 
 func (s stack) outermost() *mappedSpan { return &s[len(s)-1] }
 
-// line maps a line that the stack contains to that of its frame i.
+// line maps a line that the stack contains to the line of its frame i.
 func (s stack) line(i int, line uint32) int {
 	if i > 0 && !s[i].hasOriginal {
 		return 0 // the lines of inlined code are no lines of its caller

@@ -7,8 +7,8 @@ import (
 )
 
 // Holm returns the p values adjusted for being several (Holm, 1979), in the order of
-// the input: those at or below a level are rejected with at most that probability that
-// any is wrong. A p that is NaN counts as 1.
+// the input. If all at or below a level are rejected, the chance that any is rejected
+// wrongly is at most that level. A p that is NaN counts as 1.
 func Holm(p []float64) []float64 {
 	adjusted := make([]float64, len(p))
 	order := ascending(p)
@@ -21,8 +21,8 @@ func Holm(p []float64) []float64 {
 }
 
 // BenjaminiHochberg returns the q values of p values (Benjamini and Hochberg, 1995),
-// in the order of the input: of those at or below a level, at most that part is wrong on
-// average. A p that is NaN counts as 1.
+// in the order of the input. If all at or below a level are rejected, the part that is
+// rejected wrongly is on average at most that level. A p that is NaN counts as 1.
 func BenjaminiHochberg(p []float64) []float64 {
 	q := make([]float64, len(p))
 	order := ascending(p)

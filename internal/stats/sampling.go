@@ -11,8 +11,8 @@ import (
 // knows nothing of how runs differ from each other.
 //
 // The logarithm of the ratio is taken as normal with variance Σw²/(Σw)² of each
-// side. Below 30 effective samples on a side it is exact, conditional on the total:
-// of k samples those on the head side are binomial (Clopper and Pearson, 1934).
+// side. Below 30 effective samples on a side the test is exact, conditional on the total:
+// how many of k samples fall on the head side is binomial (Clopper and Pearson, 1934).
 func (t *Tests) sampling(e *Estimate, base, head WeightedCount) {
 	e.Ratio = head.Weight / base.Weight
 	ka, kb := base.Effective(), head.Effective()
@@ -30,8 +30,8 @@ func (t *Tests) sampling(e *Estimate, base, head WeightedCount) {
 	e.finish(m)
 }
 
-// conditional is the distribution of the effective samples of head given those of both
-// sides.
+// conditional is the distribution of the effective samples of head, given the effective
+// samples of both sides together.
 type conditional struct{ ka, kb float64 }
 
 // odds are the probabilities of a sample to be one of head and one of base if the ratio
@@ -56,8 +56,9 @@ func (c conditional) below(limit float64) float64 {
 	return mathext.RegIncBeta(c.ka, c.kb+1, base)
 }
 
-// manySamples is the effective sample size whose noise is nothing beside that of few: the
-// samples of the other side are Poisson then, and quantiles of the binomial imprecise.
+// manySamples is the effective sample size of one side whose noise is nothing beside the
+// noise of few samples on the other: these are Poisson then, and quantiles of the binomial
+// distribution imprecise.
 const manySamples = 1e8
 
 func (c conditional) interval(level float64) Interval {

@@ -11,7 +11,7 @@ import (
 //
 // Runs with few samples can agree by chance. Where a side has less than 30 effective
 // samples a run, its variance is taken to be no less than sampling noise; in any
-// case the variance is no less than that of rounding to whole samples.
+// case the variance is no less than what rounding to whole samples makes.
 func (t *Tests) welch(e *Estimate, s sides, interval bool) {
 	base, head := newMoments(s.base, s.half, s.sampled), newMoments(s.head, s.half, s.sampled)
 	m := shift{log: head.mean - base.mean, n: len(s.base), m: len(s.head)}

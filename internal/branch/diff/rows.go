@@ -225,7 +225,7 @@ func (c *comparison) total() {
 	c.d.Total = &total
 }
 
-// totals are all misses of each run. Those of one sample may come together, in all
+// totals are all misses of each run. Misses of one sample may come together, in all
 // branches: there are no more independent ones than samples.
 func (c *comparison) totals(s *side, u []units) []stats.WeightedCount {
 	list := make([]stats.WeightedCount, len(u))

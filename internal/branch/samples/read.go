@@ -125,7 +125,7 @@ func (f *table) warn(format string, args ...any) {
 	f.t.Warnings = append(f.t.Warnings, fmt.Sprintf(format, args...))
 }
 
-// ratios decides which ratios of a set can be made, and makes those of the totals.
+// ratios decides which ratios of a set can be made, and makes the ratios of its totals.
 func (f *table) ratios(s *roleSet) {
 	t := &s.totals
 	t.PMU, t.Source = s.PMU, "samples"

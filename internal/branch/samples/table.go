@@ -116,8 +116,8 @@ func (s *Sampler) Tier(file *perffile.File, opt *branch.Options) (tier branch.Ti
 	return branch.TierSampled, asked && len(s.places) > 0
 }
 
-// hasSamples reports whether an event has samples of its own, beside being counted with
-// those of another.
+// hasSamples reports whether an event has samples of its own, beside being counted in
+// samples of another event.
 func hasSamples(a *perffile.Attr) bool {
 	return a.Frequency() > 0 || a.FixedPeriod() > 0 && a.FixedPeriod() < 1<<62
 }

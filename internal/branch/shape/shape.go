@@ -312,7 +312,7 @@ func (c *codeText) needed(block int, in []int) map[asm.Register]bool {
 	return needed
 }
 
-// tested are the registers that a branch depends on: its own, or those of the last
+// tested are the registers that a branch depends on: its own, or the registers of the last
 // comparison before it.
 func (c *codeText) tested(block int) []asm.Register {
 	b := &c.f.Blocks[block]

@@ -123,7 +123,7 @@ func (f *finisher) chooseEvents() {
 	}
 }
 
-// totals finds how executions in the recording follow from those in stacks.
+// totals finds how executions in the recording follow from executions in stacks.
 func (f *finisher) totals() {
 	var weight, rated, scaled float64
 	whole := len(f.rated) > 0
@@ -320,8 +320,8 @@ func (f *finisher) amounts(b *branch.Branch, s *site, m *moments) {
 	b.Lose(n, f.t.Cycles)
 }
 
-// weight is what some executions weigh in the recording, with its variance. Those of one
-// sample are not independent.
+// weight is what some executions weigh in the recording, with its variance. Executions of
+// one sample are not independent.
 func (f *finisher) weight(m *moments, what vector) stats.WeightedCount {
 	return stats.WeightedCount{Weight: f.scale * m.total(what), WeightSq: f.scale * f.scale * m.squares(what)}
 }
