@@ -21,11 +21,11 @@ const (
 	maxKept = maxText - 64
 )
 
-// clean makes a foreign text one that can be shown anywhere: valid UTF-8 in which
+// Clean makes a foreign text one that can be shown anywhere: valid UTF-8 in which
 // nothing is invisible, breaks the line or reorders what is around it, and of bounded
 // length. What is replaced stays visible as ⟨U+202E⟩, or ⟨0xFF⟩ for a byte that is no
 // UTF-8.
-func clean(s string) string {
+func Clean(s string) string {
 	dirty := len(s) > maxText
 	if !dirty && plain(s) {
 		return s
@@ -98,7 +98,7 @@ func (c cleaner) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if s := v.String(); s != "" {
-			if c := clean(s); c != s {
+			if c := Clean(s); c != s {
 				v.SetString(c)
 			}
 		}

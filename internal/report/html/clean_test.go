@@ -26,7 +26,7 @@ func TestClean(t *testing.T) {
 		{"not a character", "a\ufffeb", "a⟨U+FFFE⟩b"},
 		{"empty", "", ""},
 	} {
-		if got := clean(test.in); got != test.want {
+		if got := Clean(test.in); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestClean(t *testing.T) {
 
 func TestCleanBounds(t *testing.T) {
 	for _, s := range []string{strings.Repeat("x", 100_000), strings.Repeat("\u202e", 50_000), strings.Repeat("\xff", 100_000)} {
-		got := clean(s)
+		got := Clean(s)
 		if len(got) > maxText || !strings.Contains(got, "bytes in all)") {
 			t.Errorf("%d bytes become %d: …%q", len(s), len(got), got[max(0, len(got)-40):])
 		}
@@ -46,7 +46,7 @@ func FuzzClean(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := clean(s)
+		got := Clean(s)
 		if !utf8.ValidString(got) {
 			t.Fatalf("%q is not valid UTF-8", got)
 		}
@@ -58,7 +58,7 @@ func FuzzClean(f *testing.F) {
 		if len(got) > maxText {
 			t.Fatalf("%d bytes", len(got))
 		}
-		if again := clean(got); again != got {
+		if again := Clean(got); again != got {
 			t.Fatalf("cleaned again it is %q, was %q", again, got)
 		}
 		data, err := json.Marshal(got)

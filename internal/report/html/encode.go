@@ -57,7 +57,7 @@ type textTable struct {
 
 func (t *textTable) id(s string) int {
 	i, ok := t.index[s]
-	if c := clean(s); !ok && c != s {
+	if c := Clean(s); !ok && c != s {
 		i, ok = t.id(c), true
 		t.index[s] = i
 	}

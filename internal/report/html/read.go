@@ -54,7 +54,7 @@ func Read(r io.Reader) (*Page, error) {
 // DrawnBy says which program writes the page again.
 func (p *Page) DrawnBy(tool string) {
 	p.meta.DrawnBy = ""
-	if tool = clean(tool); tool != p.meta.Tool {
+	if tool = Clean(tool); tool != p.meta.Tool {
 		p.meta.DrawnBy = tool
 	}
 }
@@ -120,7 +120,7 @@ func cutName(data []byte) (name string, rest []byte, ok bool) {
 	if !ok || n < 0 {
 		return "", nil, false
 	}
-	return clean(string(data[:n])), data[n+len(nameEnd):], true
+	return Clean(string(data[:n])), data[n+len(nameEnd):], true
 }
 
 // readMeta reads the block that is not compressed.

@@ -183,7 +183,7 @@ func (w *rewriter) value(s *shape) error {
 			}
 			s.found, s.n = true, s.n+len(v)
 		} else {
-			v = clean(v)
+			v = Clean(v)
 		}
 		quoted, err := json.Marshal(v)
 		w.out = append(w.out, quoted...)

@@ -98,7 +98,7 @@ func apart(c *diff.Change) string {
 }
 
 func short(s string, limit int) string {
-	r := []rune(clean(s))
+	r := []rune(Clean(s))
 	if len(r) <= limit {
 		return string(r)
 	}
