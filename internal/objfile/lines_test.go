@@ -158,7 +158,7 @@ func TestReferenceCycles(t *testing.T) {
 func TestGoFrames(t *testing.T) {
 	dir := filepath.Join(source(t, "goframes"))
 	exe := filepath.Join(t.TempDir(), "goframes")
-	run(t, dir, "go", "build", "-o", exe, ".")
+	run(t, dir, "go", "build", "-trimpath=false", "-o", exe, ".")
 	f := open(t, exe)
 	l := lines(t, f)
 	table, err := f.Symbols()

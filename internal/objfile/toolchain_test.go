@@ -122,8 +122,8 @@ func TestInlined(t *testing.T) {
 		{"inline.cc", "clang++", []string{"-O2", "-g", "-o"}, ""},
 		{"inline.rs", "rustc", []string{"-O", "-g", "-o"}, ""},
 		{"inline.rs", "rustc", []string{"-O", "-g", "-C", "dwarf-version=5", "-o"}, ""},
-		{"inline.go", "go", []string{"build", "-o"}, ""},
-		{"inline.go", "go", []string{"build", "-ldflags=-compressdwarf=false", "-o"}, "GOEXPERIMENT=nodwarf5"},
+		{"inline.go", "go", []string{"build", "-trimpath=false", "-o"}, ""},
+		{"inline.go", "go", []string{"build", "-trimpath=false", "-ldflags=-compressdwarf=false", "-o"}, "GOEXPERIMENT=nodwarf5"},
 	}
 	// As these end, with a namespace before them in Rust, a package in Go.
 	want := []string{"leaf_inlined", "mid_inlined", "outer"}

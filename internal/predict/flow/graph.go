@@ -197,4 +197,3 @@ func (g *Graph) MainLoop() (int, error) {
 	}
 	return best, nil
 }
-
