@@ -14,6 +14,8 @@ import (
 	"profdiff/internal/ingest/perfdata"
 	"profdiff/internal/ingest/pprof"
 	"profdiff/internal/ingest/reading"
+	"profdiff/internal/ingest/reportsample"
+	"profdiff/internal/ingest/stackdump"
 	"profdiff/internal/input"
 	"profdiff/internal/perfscript"
 	"profdiff/internal/perfstat"
@@ -35,8 +37,8 @@ const (
 	Gecko            = "Firefox Profiler JSON"
 	PerfScript       = "perf script"
 	Folded           = "folded stacks"
-	StackDump        = "Android stack dumps"
-	Tombstone        = "Android tombstones in protobuf"
+	StackDump        = stackdump.Format
+	Tombstone        = stackdump.Tombstone
 	ReportCSV        = "simpleperf report --csv"
 	Callgrind        = "callgrind.out or cachegrind.out"
 	Bpftrace         = "bpftrace maps"
@@ -47,9 +49,9 @@ const (
 // last.
 var formats = input.Table[reading.Reader]{
 	{Name: PerfData, Recognise: perfdata.Recognise, Read: perfdata.Read},
-	{Name: ReportSample, Recognise: is(isReportSample), Read: readReportSample},
+	{Name: ReportSample, Recognise: reportsample.Recognise, Read: reportsample.Read},
 	{Name: Pprof, Recognise: pprof.Recognise, Read: pprof.Read},
-	{Name: Tombstone, Recognise: is(isTombstoneProto), Read: readTombstoneProto},
+	{Name: Tombstone, Recognise: stackdump.RecogniseTombstone, Read: stackdump.ReadTombstone},
 	{Name: Gecko, Text: true, Recognise: gecko.Recognise, Read: gecko.Read},
 	counters(perfstat.JSON),
 	{Name: Callgrind, Text: true, Recognise: is(func(head input.Head) bool { return callgrind.Detect(head) }), Read: readCallgrind},
@@ -57,8 +59,8 @@ var formats = input.Table[reading.Reader]{
 	counters(perfstat.SimpleperfText),
 	counters(perfstat.SimpleperfCSV),
 	{Name: ReportCSV, Text: true, Recognise: is(isReportCSV), Read: readReportCSV},
-	{Name: ReportSampleText, Text: true, Recognise: is(isReportSampleText), Read: readReportSampleText},
-	{Name: StackDump, Text: true, Recognise: is(isStackDump), Read: readStackDump},
+	{Name: ReportSampleText, Text: true, Recognise: reportsample.RecogniseText, Read: reportsample.ReadText},
+	{Name: StackDump, Text: true, Recognise: stackdump.Recognise, Read: stackdump.Read},
 	counters(perfstat.CSV),
 	{Name: Bpftrace, Text: true, Recognise: recogniseBpftrace, Read: readBpftrace},
 	{Name: PerfScript, Text: true, Recognise: perfscript.Recognise, Read: readPerfScript},

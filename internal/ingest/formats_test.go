@@ -113,6 +113,19 @@ func TestSniff(t *testing.T) {
 	}
 }
 
+// TestSniffDumps checks that no other format takes dumps of Android.
+func TestSniffDumps(t *testing.T) {
+	dumps, err := filepath.Glob("stackdump/testdata/*.txt")
+	if err != nil || len(dumps) == 0 {
+		t.Fatalf("%d dumps, %v", len(dumps), err)
+	}
+	for _, path := range dumps {
+		if got := detected(ingesttest.ReadFile(t, path)); got != StackDump {
+			t.Errorf("%s is taken for %q", path, got)
+		}
+	}
+}
+
 func TestDetectErrors(t *testing.T) {
 	for _, tt := range []struct {
 		name, data, want string

@@ -1,4 +1,4 @@
-package ingest
+package stackdump
 
 import (
 	"bytes"
@@ -42,6 +42,11 @@ func cutLog(line []byte) (tag, message []byte, ok bool) {
 	return nil, nil, false
 }
 
+// Recognise tells a dump by a line that no other text has.
+func Recognise(head input.Head) input.Evidence {
+	return input.Evidence{Is: isStackDump(head)}
+}
+
 // isStackDump reports whether head has the first line of a dump or of one of its
 // threads, or a native frame, or is a log, which may have them later. Dumps for ANRs have
 // other lines above them.
@@ -64,13 +69,13 @@ func isStackDump(head input.Head) bool {
 		default:
 			continue
 		}
-		if _, ok := parseDumpThread(line); ok {
+		if _, ok := parseThread(line); ok {
 			return true
 		}
 		if _, ok := parseTombstoneThread(line); ok {
 			return true
 		}
-		if _, _, ok := parseDumpHeader(line); ok || bytes.HasPrefix(line, []byte(tombstoneRule)) {
+		if _, _, ok := parseHeader(line); ok || bytes.HasPrefix(line, []byte(tombstoneRule)) {
 			return true
 		}
 		if _, _, ok := cutFrameNumber(bytes.TrimPrefix(line, []byte("native: "))); ok {
@@ -80,15 +85,15 @@ func isStackDump(head input.Head) bool {
 	return false
 }
 
-// dumpThreadHeader is what the line above a thread's stack tells.
-type dumpThreadHeader struct {
+// threadHeader is what the line above a thread's stack tells.
+type threadHeader struct {
 	name, state string
 	tid         int64
-	process     dumpProcess // of tombstones
-	short       bool        // another one of the same thread may follow
+	process     process // of tombstones
+	short       bool    // another one of the same thread may follow
 }
 
-// parseDumpThread reads the line above a thread of ART or of debuggerd -b:
+// parseThread reads the line above a thread of ART or of debuggerd -b:
 //
 //	"main" prio=5 tid=1 Native
 //	"Signal Catcher" daemon prio=10 tid=6 Runnable (still starting up)
@@ -98,7 +103,7 @@ type dumpThreadHeader struct {
 //
 // The last is how the Play Console shows them.
 // The tid of ART is no thread of the kernel.
-func parseDumpThread(line []byte) (h dumpThreadHeader, ok bool) {
+func parseThread(line []byte) (h threadHeader, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`"`))
 	if !ok {
 		return h, false
@@ -113,7 +118,7 @@ func parseDumpThread(line []byte) (h dumpThreadHeader, ok bool) {
 		if !ok {
 			continue
 		}
-		h = dumpThreadHeader{name: input.Text(name), tid: -1}
+		h = threadHeader{name: input.Text(name), tid: -1}
 		if key == `" sysTid=` {
 			h.tid = id
 			return h, true
@@ -132,7 +137,7 @@ func parseDumpThread(line []byte) (h dumpThreadHeader, ok bool) {
 // parseTombstoneThread reads the line above a thread of a tombstone:
 //
 //	pid: 718, tid: 721, name: Binder:718_1  >>> zygote64 <<<
-func parseTombstoneThread(line []byte) (h dumpThreadHeader, ok bool) {
+func parseTombstoneThread(line []byte) (h threadHeader, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte("pid: "))
 	if !ok {
 		return h, false
@@ -154,10 +159,10 @@ func parseTombstoneThread(line []byte) (h dumpThreadHeader, ok bool) {
 	return h, true
 }
 
-// parseDumpHeader reads the line above a process:
+// parseHeader reads the line above a process:
 //
 //	----- pid 15609 at 2022-01-01 12:00:00.123456789+0000 -----
-func parseDumpHeader(line []byte) (pid int64, at []byte, ok bool) {
+func parseHeader(line []byte) (pid int64, at []byte, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte("----- pid "))
 	if !ok {
 		return 0, nil, false
@@ -254,8 +259,8 @@ func parseNativeFrame(b []byte) (f nativeFrame, err error) {
 			f.buildID, rest = string(id), before
 		}
 	}
-	file, rest := cutDumpFile(rest)
-	if isKnownDumpFile(file) {
+	file, rest := cutFile(rest)
+	if isKnownFile(file) {
 		f.file = input.Text(file)
 	}
 	if after, ok := bytes.CutPrefix(rest, []byte("(offset ")); ok {
@@ -266,13 +271,13 @@ func parseNativeFrame(b []byte) (f nativeFrame, err error) {
 		}
 		rest = bytes.TrimLeft(after, " ")
 	}
-	f.name, f.cut = parseDumpSymbol(rest)
+	f.name, f.cut = parseSymbol(rest)
 	return f, nil
 }
 
-// cutDumpFile cuts the file off the front of a frame. Its name may have spaces and,
+// cutFile cuts the file off the front of a frame. Its name may have spaces and,
 // at its end, (deleted).
-func cutDumpFile(b []byte) (file, rest []byte) {
+func cutFile(b []byte) (file, rest []byte) {
 	end := 0
 	if bytes.HasPrefix(b, []byte("[")) { // [anon:dalvik-main space (region space)]
 		end = bytes.IndexByte(b, ']') + 1
@@ -288,12 +293,12 @@ func cutDumpFile(b []byte) (file, rest []byte) {
 	return b[:i], bytes.TrimLeft(b[i:], " ")
 }
 
-func isKnownDumpFile(file []byte) bool {
+func isKnownFile(file []byte) bool {
 	return len(file) > 0 && file[0] != '<' && !bytes.Equal(file, []byte("???"))
 }
 
-// parseDumpSymbol reads "(name+offset)".
-func parseDumpSymbol(b []byte) (name string, cut bool) {
+// parseSymbol reads "(name+offset)".
+func parseSymbol(b []byte) (name string, cut bool) {
 	b, ok := bytes.CutPrefix(b, []byte("("))
 	if !ok {
 		return "", false

@@ -1,4 +1,4 @@
-package ingest
+package reportsample
 
 import (
 	"encoding/binary"
@@ -41,8 +41,8 @@ func TestReportSampleRecordings(t *testing.T) {
 				read reading.Reader
 				args []string
 			}{
-				{"protobuf", readReportSample, []string{"--protobuf"}},
-				{"text", readReportSampleText, nil},
+				{"protobuf", Read, []string{"--protobuf"}},
+				{"text", ReadText, nil},
 			} {
 				t.Run(f.name, func(t *testing.T) {
 					data := reportSampleOf(t, path, append(f.args, "--remove-gaps", "0")...)
@@ -58,7 +58,7 @@ func TestReportSampleRecordings(t *testing.T) {
 
 func TestReportSampleFile(t *testing.T) {
 	data := ingesttest.ReadFile(t, ingesttest.Recording(t, "simpleperf/display_bitmaps.proto_data"))
-	r := ingesttest.Read(t, readReportSample, data, &reading.Options{})
+	r := ingesttest.Read(t, Read, data, &reading.Options{})
 	if d := ingesttest.DiffSums(ingesttest.Sums(t, r, "cpu-clock"), ingesttest.Oracle(t, "oracles/perf_display_bitmaps.data.cpu-clock.folded.tsv")); d != "" {
 		t.Error(d)
 	}
@@ -91,7 +91,7 @@ func TestReportSampleThreads(t *testing.T) {
 		}
 		want[tid] = weight
 	}
-	r := ingesttest.Read(t, readReportSample, reportSampleOf(t, path, "--protobuf", "--remove-gaps", "0"), &reading.Options{TID: true, PID: true})
+	r := ingesttest.Read(t, Read, reportSampleOf(t, path, "--protobuf", "--remove-gaps", "0"), &reading.Options{TID: true, PID: true})
 	got := make(map[int64]int64)
 	for _, s := range r.Samples {
 		got[r.Labels[s.Labels].TID] += s.Weight
@@ -104,7 +104,7 @@ func TestReportSampleThreads(t *testing.T) {
 			t.Errorf("thread %d has %.1f %%", tid, 100*share)
 		}
 	}
-	if n := len(ingesttest.Read(t, readReportSample, reportSampleOf(t, path, "--protobuf"), &reading.Options{}).Labels); n != 2 {
+	if n := len(ingesttest.Read(t, Read, reportSampleOf(t, path, "--protobuf"), &reading.Options{}).Labels); n != 2 {
 		t.Errorf("without ids there are %d labels, want that of t1", n-1)
 	}
 }
@@ -118,8 +118,8 @@ func TestReportSampleOffCPU(t *testing.T) {
 		read reading.Reader
 		args []string
 	}{
-		{"protobuf", readReportSample, []string{"--protobuf"}},
-		{"text", readReportSampleText, nil},
+		{"protobuf", Read, []string{"--protobuf"}},
+		{"text", ReadText, nil},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			r := ingesttest.Read(t, f.read, reportSampleOf(t, path, append(f.args, "--remove-gaps", "0")...), &reading.Options{})
@@ -168,7 +168,7 @@ func TestReportSampleGaps(t *testing.T) {
 		{[]string{"--remove-gaps", "0"}, 1887, false},
 		{nil, 1860, true},
 	} {
-		r := ingesttest.Read(t, readReportSample, reportSampleOf(t, path, append(tt.args, "--protobuf")...), &reading.Options{})
+		r := ingesttest.Read(t, Read, reportSampleOf(t, path, append(tt.args, "--protobuf")...), &reading.Options{})
 		if r.Accounting.In != tt.samples {
 			t.Errorf("%v: %d samples, want %d", tt.args, r.Accounting.In, tt.samples)
 		}
@@ -190,7 +190,7 @@ func reportSampleOf(t testing.TB, recording string, args ...string) []byte {
 type report struct{ buf []byte }
 
 func newReport() *report {
-	return &report{append([]byte(reportSampleMagic), reportSampleVersion, 0)}
+	return &report{append([]byte(magic), version, 0)}
 }
 
 func (r *report) record(kind int, m []byte) *report {
@@ -245,7 +245,7 @@ func TestReportSampleSynthetic(t *testing.T) {
 		record(recordLost, ingesttest.Message(lostSampleCount, 5, lostLostCount, 2)).
 		meta("cpu-cycles", "branch-misses:u").
 		end()
-	r := ingesttest.Read(t, readReportSample, data, &reading.Options{PID: true, TID: true, UnknownOffset: true})
+	r := ingesttest.Read(t, Read, data, &reading.Options{PID: true, TID: true, UnknownOffset: true})
 	want := map[string]run.FoldedSum{
 		"__start_thread;memcpy": {Weight: 100, Count: 1},
 		"libapp.so[+99]":        {Weight: 1 << 30, Count: 1},
@@ -287,7 +287,7 @@ func TestReportSampleErrors(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"version", append([]byte(reportSampleMagic), 2, 0), "header: version 2 is not supported"},
+		{"version", append([]byte(magic), 2, 0), "header: version 2 is not supported"},
 		{"header", []byte("SIMPLE"), "header: needs 12 bytes, has 6"},
 		{"no end", good.buf, "needs 4 bytes, has 0"},
 		{"cut off", cut, "size is 19: needs 19 bytes, has 16"},
@@ -305,13 +305,13 @@ func TestReportSampleErrors(t *testing.T) {
 		{"wire", newReport().record(recordSample, []byte{7}).end(), "record 0 at 0xc"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readReportSample(ingesttest.Source(t, tt.data), &reading.Options{})
+			r, err := Read(ingesttest.Source(t, tt.data), &reading.Options{})
 			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}
-	r := ingesttest.Read(t, readReportSample, cut, &reading.Options{AllowTruncated: true})
+	r := ingesttest.Read(t, Read, cut, &reading.Options{AllowTruncated: true})
 	if r.Accounting.In != 1 || len(ingesttest.ReaderWarnings(r)) == 0 || !strings.Contains(ingesttest.ReaderWarnings(r)[0], "incomplete") {
 		t.Errorf("of a file that is cut off: %s, %q", &r.Accounting, r.Warnings)
 	}
@@ -320,7 +320,7 @@ func TestReportSampleErrors(t *testing.T) {
 func TestReportSampleTextErrors(t *testing.T) {
 	const meta = "meta_info:\n  trace_offcpu: false\n  event_type: cpu-cycles\n"
 	const sample = meta + "sample:\n  event_type: cpu-cycles\n  time: 10\n  event_count: 5\n  thread_id: 7\n  thread_name: a: b\n"
-	r := ingesttest.Read(t, readReportSampleText, []byte(strings.ReplaceAll(sample+"  vaddr_in_file: 1f\n  file: /a.so\n  symbol: std::f(int)\n", "\n", "\r\n")), &reading.Options{TID: true})
+	r := ingesttest.Read(t, ReadText, []byte(strings.ReplaceAll(sample+"  vaddr_in_file: 1f\n  file: /a.so\n  symbol: std::f(int)\n", "\n", "\r\n")), &reading.Options{TID: true})
 	if d := cmp.Diff(map[string]run.FoldedSum{"std::f(int)": {Weight: 5, Count: 1}}, ingesttest.Sums(t, r, "cpu-cycles")); d != "" {
 		t.Errorf("stacks (-want +got):\n%s", d)
 	}
@@ -340,7 +340,7 @@ func TestReportSampleTextErrors(t *testing.T) {
 		{"text", meta + "hello\n", `line 4: "hello" is no field`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readReportSampleText(ingesttest.Source(t, []byte(tt.data)), &reading.Options{})
+			r, err := ReadText(ingesttest.Source(t, []byte(tt.data)), &reading.Options{})
 			if err == nil || r != nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -357,7 +357,7 @@ func FuzzReportSample(f *testing.F) {
 		sample(11, 2, 3, 0).file(0, "unknown").end())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, opt := range []*reading.Options{{}, {AllowTruncated: true, PID: true, TID: true}} {
-			ingesttest.Fuzz(t, readReportSample, data, opt)
+			ingesttest.Fuzz(t, Read, data, opt)
 		}
 	})
 }
@@ -384,7 +384,7 @@ func BenchmarkReportSample(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readReportSample(ingesttest.Source(b, data), &reading.Options{}); err != nil {
+		if _, err := Read(ingesttest.Source(b, data), &reading.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -398,9 +398,9 @@ func TestReportSampleRoundTrip(t *testing.T) {
 		file(0, "/system/lib64/libc.so", "__start_thread", "memcpy").
 		record(recordThread, ingesttest.Message(threadID, 7, threadProcessID, 7, threadName, "main")).
 		record(recordLost, ingesttest.Message(lostSampleCount, 3, lostLostCount, 2)).end()
-	ingesttest.CheckRoundTrip(t, ingesttest.Read(t, readReportSample, data, &reading.Options{}), pprof.Read)
+	ingesttest.CheckRoundTrip(t, ingesttest.Read(t, Read, data, &reading.Options{}), pprof.Read)
 	t.Run("recording", func(t *testing.T) {
 		data := ingesttest.ReadFile(t, ingesttest.Recording(t, "simpleperf/display_bitmaps.proto_data"))
-		ingesttest.CheckRoundTrip(t, ingesttest.Read(t, readReportSample, data, &reading.Options{TID: true}), pprof.Read)
+		ingesttest.CheckRoundTrip(t, ingesttest.Read(t, Read, data, &reading.Options{TID: true}), pprof.Read)
 	})
 }

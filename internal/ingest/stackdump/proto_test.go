@@ -1,4 +1,4 @@
-package ingest
+package stackdump
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"profdiff/internal/run"
 )
 
-// tombstoneOf is the tombstone of testdata/stackdump/tombstone.txt in protobuf.
+// tombstoneOf is the tombstone of testdata/tombstone.txt in protobuf.
 func tombstoneOf() []byte {
 	frame := func(relPC int, file, function string, more ...any) []byte {
 		fields := []any{1, relPC, 2, uint64(0x7b00000000) + uint64(relPC), 3, uint64(0x7fd3027000)}
@@ -56,12 +56,12 @@ func tombstoneOf() []byte {
 // TestTombstoneProto compares a tombstone in both forms.
 func TestTombstoneProto(t *testing.T) {
 	data := tombstoneOf()
-	if f := detected(data); f != Tombstone {
-		t.Errorf("is taken for %v", f)
+	if !RecogniseTombstone(data).Is {
+		t.Error("is not taken for a tombstone")
 	}
 	for _, opt := range []reading.Options{{PID: true, TID: true}, {ShowARTFrames: true, UnknownOffset: true}} {
-		got := ingesttest.Read(t, readTombstoneProto, data, &opt)
-		want := ingesttest.Read(t, readStackDump, dumpFileOf(t, "tombstone.txt"), &opt)
+		got := ingesttest.Read(t, ReadTombstone, data, &opt)
+		want := ingesttest.Read(t, Read, dumpFileOf(t, "tombstone.txt"), &opt)
 		if d := cmp.Diff(dumpSamples(t, want), dumpSamples(t, got), cmp.AllowUnexported(dumpSample{})); d != "" {
 			t.Errorf("samples (-text +protobuf):\n%s", d)
 		}
@@ -101,26 +101,26 @@ func TestTombstoneProtoErrors(t *testing.T) {
 		{"frame", append(head[:len(head):len(head)], ingesttest.Message(16, ingesttest.Message(2, ingesttest.Message(4, ingesttest.Message(1, "x"))))...), "tombstone: field 1 at "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readTombstoneProto(ingesttest.Source(t, tt.data), &reading.Options{})
+			r, err := ReadTombstone(ingesttest.Source(t, tt.data), &reading.Options{})
 			if err == nil || r != nil || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}
 	for _, data := range [][]byte{nil, ingesttest.Message(2, "a/b"), ingesttest.Message(2, "ab", 4, "", 5, 1, 6, 1), ingesttest.Message(2, "a/b", 4, "", 5, 1, 6, "x"), tombstoneOf()[:200]} {
-		if f := detected(data); f == Tombstone {
-			t.Errorf("%q is taken for %v", data, f)
+		if RecogniseTombstone(data).Is {
+			t.Errorf("%q is taken for a tombstone", data)
 		}
 	}
-	if f := detected(head); f != Tombstone {
-		t.Errorf("%q is taken for %v", head, f)
+	if !RecogniseTombstone(head).Is {
+		t.Errorf("%q is not taken for a tombstone", head)
 	}
 	long := append(head[:len(head):len(head)], bytes.Repeat(ingesttest.Message(19, "x"), input.HeadSize)...) // only its start is known
-	if f := detected(long[:input.HeadSize-2]); f == Tombstone {
-		t.Errorf("what ends within a field is taken for %v", f)
+	if RecogniseTombstone(long[:input.HeadSize-2]).Is {
+		t.Error("what ends within a field is taken for a tombstone")
 	}
-	if f := detected(ingesttest.Source(t, long).Head); f != Tombstone {
-		t.Errorf("a long tombstone is taken for %v", f)
+	if !RecogniseTombstone(ingesttest.Source(t, long).Head).Is {
+		t.Error("a long tombstone is not taken for one")
 	}
 }
 
@@ -132,9 +132,9 @@ func FuzzTombstoneProto(f *testing.F) {
 		if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 			return // gzip is undone before
 		}
-		ingesttest.Fuzz(t, readTombstoneProto, data, &reading.Options{PID: true, TID: true})
-		ingesttest.Fuzz(t, readTombstoneProto, data, &reading.Options{ShowARTFrames: true, UnknownOffset: true})
-		detected(data)
+		ingesttest.Fuzz(t, ReadTombstone, data, &reading.Options{PID: true, TID: true})
+		ingesttest.Fuzz(t, ReadTombstone, data, &reading.Options{ShowARTFrames: true, UnknownOffset: true})
+		RecogniseTombstone(data)
 	})
 }
 
@@ -147,7 +147,7 @@ func TestTombstoneProtoMemory(t *testing.T) {
 	src := ingesttest.Source(t, data)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r, err := readTombstoneProto(src, &reading.Options{})
+	r, err := ReadTombstone(src, &reading.Options{})
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package ingest
+package reportsample
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 // finish names what samples refer to.
-func (r *reportSample) finish() error {
+func (r *reader) finish() error {
 	if len(r.events) == 0 && r.samples > 0 {
 		if !r.truncated {
 			return errors.New("file has samples but no event types")
@@ -44,7 +44,7 @@ func (r *reportSample) finish() error {
 }
 
 // names gives functions to locations and files to mappings.
-func (r *reportSample) names() error {
+func (r *reader) names() error {
 	u := r.b.Run()
 	r.b.NewLocations(len(r.frames))
 	for loc, f := range r.frames {
@@ -78,7 +78,7 @@ func (r *reportSample) names() error {
 }
 
 // addEvents adds the events and the sums of their samples.
-func (r *reportSample) addEvents() {
+func (r *reader) addEvents() {
 	ids := make([]uint32, len(r.events), len(r.events)+2)
 	states := make([]string, len(r.events), len(r.events)+2)
 	for i, name := range r.events {
@@ -112,7 +112,7 @@ func (r *reportSample) addEvents() {
 }
 
 // warnings tells of what report-sample may have left out.
-func (r *reportSample) warnings() {
+func (r *reader) warnings() {
 	if r.hasLost && r.sampleCount != uint64(r.samples) {
 		r.warn(fmt.Sprintf("file says that it has %d samples, but it has %d", r.sampleCount, r.samples))
 	}

@@ -1,4 +1,4 @@
-package ingest
+package stackdump
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ import (
 
 func dumpFileOf(t testing.TB, name string) []byte {
 	t.Helper()
-	return ingesttest.ReadFile(t, filepath.Join("testdata", "stackdump", name))
+	return ingesttest.ReadFile(t, filepath.Join("testdata", name))
 }
 
 // dumpSample is a sample of a stack dump.
@@ -105,10 +105,10 @@ func TestStackDump(t *testing.T) {
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			data := dumpFileOf(t, tt.file)
-			if f := detected(data); f != StackDump {
-				t.Errorf("is taken for %v", f)
+			if !Recognise(data).Is {
+				t.Error("is not taken for a dump")
 			}
-			r := ingesttest.Read(t, readStackDump, data, &reading.Options{PID: true, TID: true})
+			r := ingesttest.Read(t, Read, data, &reading.Options{PID: true, TID: true})
 			if d := cmp.Diff(tt.want, dumpSamples(t, r), cmp.AllowUnexported(dumpSample{})); d != "" {
 				t.Errorf("samples (-want +got):\n%s", d)
 			}
@@ -179,7 +179,7 @@ func TestStackDumpParts(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := ingesttest.Read(t, readStackDump, []byte(tt.text), &reading.Options{})
+			r := ingesttest.Read(t, Read, []byte(tt.text), &reading.Options{})
 			got := make(map[string]int64)
 			for stack, sum := range r.Folded(0) {
 				got[stack] = sum.Count
@@ -190,8 +190,8 @@ func TestStackDumpParts(t *testing.T) {
 			if got := strings.Join(ingesttest.ReaderWarnings(r), "\n"); got != tt.warning {
 				t.Errorf("warnings %q, want %q", got, tt.warning)
 			}
-			if f := detected([]byte(tt.text)); f != StackDump && tt.name != "backtrace without a thread" {
-				t.Errorf("is taken for %v", f)
+			if !Recognise([]byte(tt.text)).Is && tt.name != "backtrace without a thread" {
+				t.Error("is not taken for a dump")
 			}
 		})
 	}
@@ -201,7 +201,7 @@ func TestStackDumpParts(t *testing.T) {
 // one thread.
 func TestStackDumpHeads(t *testing.T) {
 	const text = "\"a\" tid=1 Native\n\"a\" tid=1 Native\n\"a\" prio=5 tid=1 Native\n\"a\" prio=5 tid=1 Native\nat a.B.c(B.java:1)\n"
-	r := ingesttest.Read(t, readStackDump, []byte(text), &reading.Options{})
+	r := ingesttest.Read(t, Read, []byte(text), &reading.Options{})
 	if got, want := r.Accounting.String(), "samples: 3 in = 1 out + 0 filtered + 2 dropped (thread without a stack: 2); 0 lost; 0.0% of frames unknown"; got != want {
 		t.Errorf("accounting %s, want %s", got, want)
 	}
@@ -217,7 +217,7 @@ func TestStackDumpPlaces(t *testing.T) {
   at a.B.<init>(B.java:7)
   at a.B.c(Unknown Source:3)
 `
-	r := ingesttest.Read(t, readStackDump, []byte(text), &reading.Options{ShowARTFrames: true, UnknownOffset: true})
+	r := ingesttest.Read(t, Read, []byte(text), &reading.Options{ShowARTFrames: true, UnknownOffset: true})
 	type place struct {
 		name, systemName, source string
 		line                     int64
@@ -256,7 +256,7 @@ func TestStackDumpRuntime(t *testing.T) {
 		},
 	} {
 		var got []string
-		for _, s := range dumpSamples(t, ingesttest.Read(t, readStackDump, dumpFileOf(t, file), &reading.Options{ShowARTFrames: true})) {
+		for _, s := range dumpSamples(t, ingesttest.Read(t, Read, dumpFileOf(t, file), &reading.Options{ShowARTFrames: true})) {
 			if s.thread == "main" || s.thread == "Render" {
 				got = append(got, s.process+" "+s.thread+" "+s.stack)
 			}
@@ -282,7 +282,7 @@ func TestStackDumpRetrace(t *testing.T) {
 		"tombstone.txt": "__libc_init;main;com.example.shop.Main.run;com.example.shop.Checkout.cancel;art::interpreter::Native(int);render::Tile::raster(render::Rect const&)",
 	} {
 		found := false
-		for _, s := range dumpSamples(t, ingesttest.Read(t, readStackDump, dumpFileOf(t, file), &reading.Options{Retrace: mapping})) {
+		for _, s := range dumpSamples(t, ingesttest.Read(t, Read, dumpFileOf(t, file), &reading.Options{Retrace: mapping})) {
 			found = found || s.stack == want
 		}
 		if !found {
@@ -348,7 +348,7 @@ func TestStackDumpSymfs(t *testing.T) {
 		{"APK that is not here", "/data/app/q/base.apk (offset 0x1000)", "[base.apk]", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := ingesttest.Read(t, readStackDump, fmt.Appendf(nil, "#00 pc %016x  %s\n", pc, tt.frame), &reading.Options{Symfs: symfs})
+			r := ingesttest.Read(t, Read, fmt.Appendf(nil, "#00 pc %016x  %s\n", pc, tt.frame), &reading.Options{Symfs: symfs})
 			if got := dumpSamples(t, r)[0].stack; got != tt.want {
 				t.Errorf("stack %s, want %s", got, tt.want)
 			}
@@ -376,7 +376,7 @@ func TestStackDumpErrors(t *testing.T) {
 		{"long line", "#00 pc 1 /lib/" + strings.Repeat("x", input.MaxLine) + "\n", "line 1: is longer than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := readStackDump(ingesttest.Source(t, []byte(tt.text)), &reading.Options{})
+			r, err := Read(ingesttest.Source(t, []byte(tt.text)), &reading.Options{})
 			if err == nil || r != nil || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -390,8 +390,8 @@ func TestStackDumpNot(t *testing.T) {
 		"main;#00 pc 12;f 10\n", "# 00 pc 12\nmain;f 1\n", `"main" 10` + "\n", "*** 10\n", "-----;x 1\n", "pid: 12, tid: 13;f 1\n",
 		"prog 12 1.5: 100 cycles:\n\t12 f (x)\n\n", "----- end 12 -----\n", "native: f 1\n", "F DEBUG   : f 1\n", "F/DEBUG;f 1\n",
 	} {
-		if f := detected([]byte(text)); f == StackDump {
-			t.Errorf("%q is taken for %v", text, f)
+		if Recognise([]byte(text)).Is {
+			t.Errorf("%q is taken for a dump", text)
 		}
 	}
 }
@@ -415,9 +415,9 @@ func FuzzStackDump(f *testing.F) {
 		if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 			return // gzip is undone before
 		}
-		ingesttest.Fuzz(t, readStackDump, data, &reading.Options{PID: true, TID: true})
-		ingesttest.Fuzz(t, readStackDump, data, &reading.Options{ShowARTFrames: true, UnknownOffset: true, Symfs: symfs})
-		detected(data)
+		ingesttest.Fuzz(t, Read, data, &reading.Options{PID: true, TID: true})
+		ingesttest.Fuzz(t, Read, data, &reading.Options{ShowARTFrames: true, UnknownOffset: true, Symfs: symfs})
+		Recognise(data)
 	})
 }
 
@@ -428,7 +428,7 @@ func BenchmarkStackDump(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readStackDump(ingesttest.Source(b, text), &reading.Options{}); err != nil {
+		if _, err := Read(ingesttest.Source(b, text), &reading.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

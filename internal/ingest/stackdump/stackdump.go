@@ -1,4 +1,15 @@
-package ingest
+// Package stackdump reads the stacks of threads that Android dumps: traces of ART,
+// tombstones as text and in protobuf, and what debuggerd -b prints.
+//
+//  1. A line of text is the head of a process or a thread, a frame, a fact, or skipped. Lines
+//     of logcat lose their prefix; of other tags than debuggerd's they are skipped.
+//  2. A tombstone in protobuf gives the same heads and frames by its fields.
+//  3. A frame is native, of Java, or of the kernel. Each distinct text of one is taken apart
+//     and named once, by what the dump says and by files of the user.
+//  4. Each thread is one sample. Frames that the dump left out become one frame; native frames
+//     that Java frames show as well are cut off.
+//  5. What dumps agree on, the process, the build and the time, describes the recording.
+package stackdump
 
 import (
 	"bytes"
@@ -11,8 +22,14 @@ import (
 	"profdiff/internal/run"
 )
 
-// stackDumpEvent is the event of stack dumps: each stack of a thread is one sample.
-const stackDumpEvent = "stack-dumps"
+// The names of the formats.
+const (
+	Format    = "Android stack dumps"
+	Tombstone = "Android tombstones in protobuf"
+)
+
+// event is the event of stack dumps: each stack of a thread is one sample.
+const event = "stack-dumps"
 
 // notShown stands for frames that a dump has left out.
 const notShown = "[not shown]"
@@ -23,7 +40,7 @@ const (
 	emulatedDropped = "stack of emulated code"
 )
 
-// readStackDump reads the stacks of threads that Android dumps as text: traces of ART
+// Read reads the stacks of threads that Android dumps as text: traces of ART
 // (SIGQUIT, /data/anr), tombstones, and what debuggerd -b prints, several of them in a
 // file or parts of one. Each stack is one sample; threads without one are dropped.
 //
@@ -41,8 +58,8 @@ const (
 // DumpNativeStack in art/runtime/native_stack_dump.cc, libdebuggerd/backtrace.cpp and
 // libdebuggerd/tombstone_proto_to_text.cpp (before: tombstone.cpp) in system/core, and
 // Unwinder::FormatFrame in system/unwinding/libunwindstack.
-func readStackDump(src *input.Source, opt *reading.Options) (*run.Run, error) {
-	d := newStackDump(src, opt)
+func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
+	d := newDump(src, opt)
 	defer d.names.close()
 	for {
 		line, ok := d.lines.Next()
@@ -55,25 +72,25 @@ func readStackDump(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	if d.lines.Err() != nil {
 		return nil, d.lines.Err()
 	}
-	return d.finish(StackDump)
+	return d.finish(Format)
 }
 
-func newStackDump(src *input.Source, opt *reading.Options) *stackDump {
+func newDump(src *input.Source, opt *reading.Options) *dump {
 	b := run.NewBuilder(src.Name)
-	d := &stackDump{b: b, opt: opt, lines: src.Lines(), names: newDumpNames(b, opt), process: dumpProcess{pid: -1}}
-	d.event = b.Event(run.Event{Name: stackDumpEvent, Unit: "count"})
+	d := &dump{b: b, opt: opt, lines: src.Lines(), names: newNames(b, opt), process: process{pid: -1}}
+	d.event = b.Event(run.Event{Name: event, Unit: "count"})
 	return d
 }
 
-type stackDump struct {
+type dump struct {
 	b     *run.Builder
 	opt   *reading.Options
 	lines *input.Lines
-	names *dumpNames
+	names *names
 	event uint32
 
-	process dumpProcess
-	thread  dumpThread
+	process process
+	thread  thread
 	// logged is set if the current line is of a log, plain once a thread is not: logs
 	// that tombstones quote are then nothing else.
 	logged, plain bool
@@ -83,14 +100,14 @@ type stackDump struct {
 	gaps, unwindFailed int64
 }
 
-// dumpProcess is the process whose threads follow.
-type dumpProcess struct {
+// process is the process whose threads follow.
+type process struct {
 	name string
 	pid  int64 // -1 if unknown
 }
 
-// dumpThread is the thread that is being read.
-type dumpThread struct {
+// thread is the thread that is being read.
+type thread struct {
 	open    bool
 	reading bool // frames that follow belong to its stack
 	// tombstone is set if other sections follow its stack, until the next thread.
@@ -110,7 +127,7 @@ type dumpThread struct {
 }
 
 // begin starts a thread.
-func (d *stackDump) begin(t dumpThread) {
+func (d *dump) begin(t thread) {
 	if old := &d.thread; old.open && old.short && !t.short && old.name == t.name && len(old.native)+len(old.java) == 0 {
 		old.open = false
 	}
@@ -122,7 +139,7 @@ func (d *stackDump) begin(t dumpThread) {
 }
 
 // end adds the stack of the current thread.
-func (d *stackDump) end() {
+func (d *dump) end() {
 	t := &d.thread
 	if !t.open {
 		return
@@ -169,7 +186,7 @@ func (d *stackDump) end() {
 
 // line reads one line without the space around it: what a line is does not depend on
 // how far it is indented.
-func (d *stackDump) line(line []byte) {
+func (d *dump) line(line []byte) {
 	tag, message, logged := cutLog(line)
 	if d.logged = logged; logged {
 		if d.plain || string(tag) != logTag {
@@ -187,11 +204,11 @@ func (d *stackDump) line(line []byte) {
 	if h, ok := parseTombstoneThread(line); ok {
 		d.end()
 		d.process = h.process
-		d.begin(dumpThread{tombstone: true, name: h.name, tid: h.tid})
+		d.begin(thread{tombstone: true, name: h.name, tid: h.tid})
 		return
 	}
-	if h, ok := parseDumpThread(line); ok {
-		d.begin(dumpThread{reading: true, headed: true, short: h.short, name: h.name, tid: h.tid, state: h.state})
+	if h, ok := parseThread(line); ok {
+		d.begin(thread{reading: true, headed: true, short: h.short, name: h.name, tid: h.tid, state: h.state})
 		return
 	}
 	switch {
@@ -212,7 +229,7 @@ func (d *stackDump) line(line []byte) {
 }
 
 // emptyLine ends the stack of a thread. A tombstone has more of the thread behind it.
-func (d *stackDump) emptyLine() {
+func (d *dump) emptyLine() {
 	t := &d.thread
 	switch {
 	case !t.open || len(t.native)+len(t.java) == 0:
@@ -224,36 +241,36 @@ func (d *stackDump) emptyLine() {
 }
 
 // rule reads a line that separates dumps.
-func (d *stackDump) rule(line []byte) {
+func (d *dump) rule(line []byte) {
 	if bytes.HasPrefix(line, []byte("---------")) {
 		d.thread.reading = false // what was logged
 		return
 	}
 	d.end()
-	d.process = dumpProcess{pid: -1}
-	if pid, at, ok := parseDumpHeader(line); ok {
+	d.process = process{pid: -1}
+	if pid, at, ok := parseHeader(line); ok {
 		d.process.pid = pid
 		d.time(at)
 	}
 }
 
 // backtrace starts the stack of a tombstone's thread, or of one whose head is missing.
-func (d *stackDump) backtrace() {
+func (d *dump) backtrace() {
 	t := &d.thread
 	if !t.open {
-		d.begin(dumpThread{tombstone: true, tid: -1})
+		d.begin(thread{tombstone: true, tid: -1})
 	}
 	t.reading = len(t.native) == 0
 }
 
 // emulated starts the thread of an app that an emulator of another architecture runs in
 // the thread before, whose own stack is the stack of the emulator.
-func (d *stackDump) emulated() {
-	d.begin(dumpThread{tombstone: true, emulated: true, name: d.thread.name, tid: d.thread.tid})
+func (d *dump) emulated() {
+	d.begin(thread{tombstone: true, emulated: true, name: d.thread.name, tid: d.thread.tid})
 }
 
 // fact reads a line "key: value" of a dump.
-func (d *stackDump) fact(line []byte) {
+func (d *dump) fact(line []byte) {
 	key, value, ok := bytes.Cut(line, []byte(": "))
 	if !ok {
 		if d.thread.open && bytes.HasPrefix(line, []byte("|")) {
@@ -275,7 +292,7 @@ func (d *stackDump) fact(line []byte) {
 }
 
 // threadField reads "| sysTid=8269 nice=0 …".
-func (d *stackDump) threadField(line []byte) {
+func (d *dump) threadField(line []byte) {
 	_, rest, ok := bytes.Cut(line, []byte("sysTid="))
 	if !ok {
 		return
@@ -287,7 +304,7 @@ func (d *stackDump) threadField(line []byte) {
 }
 
 // time notes when a dump was made.
-func (d *stackDump) time(at []byte) {
+func (d *dump) time(at []byte) {
 	if t, err := time.Parse("2006-01-02 15:04:05-0700", string(at)); err == nil {
 		d.zoned.add(t)
 	} else if t, err := time.Parse(time.DateTime, string(at)); err == nil {
@@ -297,12 +314,12 @@ func (d *stackDump) time(at []byte) {
 
 // frame adds a frame to the current thread, or starts one whose head is missing. It
 // returns false for other lines.
-func (d *stackDump) frame(line []byte) bool {
+func (d *dump) frame(line []byte) bool {
 	t := &d.thread
 	native, art := bytes.CutPrefix(line, []byte("native: "))
 	if number, rest, ok := cutFrameNumber(native); ok {
 		if !t.open {
-			d.begin(dumpThread{reading: true, tid: -1})
+			d.begin(thread{reading: true, tid: -1})
 		}
 		if t.reading {
 			d.native(number, rest)
@@ -336,7 +353,7 @@ func (d *stackDump) frame(line []byte) bool {
 }
 
 // native adds the native frame with a number.
-func (d *stackDump) native(number int, frame []byte) {
+func (d *dump) native(number int, frame []byte) {
 	t := &d.thread
 	switch {
 	case len(t.java) > 0:
@@ -360,7 +377,7 @@ func (d *stackDump) native(number int, frame []byte) {
 }
 
 // kernel adds a frame of the kernel, which stand above the native frames.
-func (d *stackDump) kernel(frame []byte) {
+func (d *dump) kernel(frame []byte) {
 	t := &d.thread
 	loc, ok := d.names.kernel(frame)
 	switch {
@@ -373,7 +390,7 @@ func (d *stackDump) kernel(frame []byte) {
 }
 
 // notShown adds the frame that stands for those that are left out.
-func (d *stackDump) notShown(java bool) {
+func (d *dump) notShown(java bool) {
 	t := &d.thread
 	t.gap = true
 	list := &t.native
@@ -387,7 +404,7 @@ func (d *stackDump) notShown(java bool) {
 }
 
 // finish completes the run.
-func (d *stackDump) finish(name string) (*run.Run, error) {
+func (d *dump) finish(name string) (*run.Run, error) {
 	r := d.b.Run()
 	a := &r.Accounting
 	if a.In == 0 {

@@ -1,4 +1,4 @@
-package ingest
+package stackdump
 
 import (
 	"fmt"
@@ -14,43 +14,43 @@ import (
 	"profdiff/internal/symbolizer"
 )
 
-// dumpNames makes the locations of the frames of stack dumps.
-type dumpNames struct {
+// names makes the locations of the frames of stack dumps.
+type names struct {
 	b     *run.Builder
 	opt   *reading.Options
 	files *symbolizer.Files
 	z     *symbolizer.Symbolizer
 	// texts holds the location of each text of a frame, code what a location is in.
 	texts map[string]uint32
-	code  []dumpCode
+	code  []code
 	// mappings holds the mapping of each file, with its build ID.
-	mappings map[dumpFile]dumpMapping
+	mappings map[binary]mapping
 	// otherBuild are files that name functions otherwise than the dump does.
 	otherBuild map[string]bool
 	ambiguous  map[string]bool // see namer
 }
 
-type dumpFile struct{ path, buildID string }
+type binary struct{ path, buildID string }
 
-type dumpMapping struct {
+type mapping struct {
 	index uint32
 	dso   *perfsession.DSO
 }
 
-// dumpCode tells what code of Java and its runtime there is in native frames.
-type dumpCode uint8
+// code tells what code of Java and its runtime there is in native frames.
+type code uint8
 
 const (
-	otherCode      dumpCode = iota
-	javaCode                // Java code, compiled or interpreted
-	runtimeCode             // the runtime
-	trampolineCode          // what calls a native method
+	otherCode      code = iota
+	javaCode            // Java code, compiled or interpreted
+	runtimeCode         // the runtime
+	trampolineCode      // what calls a native method
 )
 
-func newDumpNames(b *run.Builder, opt *reading.Options) *dumpNames {
-	n := &dumpNames{
+func newNames(b *run.Builder, opt *reading.Options) *names {
+	n := &names{
 		b: b, opt: opt, files: symbolizer.NewFiles(opt.Symfs),
-		texts: make(map[string]uint32), mappings: make(map[dumpFile]dumpMapping),
+		texts: make(map[string]uint32), mappings: make(map[binary]mapping),
 		otherBuild: make(map[string]bool), ambiguous: make(map[string]bool),
 	}
 	// As in recordings of simpleperf, addresses are as the symbol table has them.
@@ -58,9 +58,9 @@ func newDumpNames(b *run.Builder, opt *reading.Options) *dumpNames {
 	return n
 }
 
-func (n *dumpNames) close() { n.files.Close() }
+func (n *names) close() { n.files.Close() }
 
-func (n *dumpNames) warnings() []string {
+func (n *names) warnings() []string {
 	warnings := slices.Clone(n.z.Warnings())
 	for _, file := range slices.Sorted(maps.Keys(n.otherBuild)) {
 		warnings = append(warnings, fmt.Sprintf("%s is of another build than the file under --symfs, which names functions otherwise: it is used only where they agree", file))
@@ -72,7 +72,7 @@ func (n *dumpNames) warnings() []string {
 }
 
 // location returns the location of the text of a frame, which add adds if it is new.
-func (n *dumpNames) location(kind string, frame []byte, add func() (uint32, dumpCode, error)) (uint32, error) {
+func (n *names) location(kind string, frame []byte, add func() (uint32, code, error)) (uint32, error) {
 	key := kind + string(frame)
 	if loc, ok := n.texts[key]; ok {
 		return loc, nil
@@ -91,7 +91,7 @@ func (n *dumpNames) location(kind string, frame []byte, add func() (uint32, dump
 
 // mapping returns the mapping of a file. It covers all addresses, because addresses are
 // taken as the dump prints them, see reading.Files.
-func (n *dumpNames) mapping(file dumpFile) dumpMapping {
+func (n *names) mapping(file binary) mapping {
 	m, ok := n.mappings[file]
 	if !ok && file.path != "" {
 		_, lookup, inAPK := strings.Cut(file.path, "!")
@@ -105,8 +105,8 @@ func (n *dumpNames) mapping(file dumpFile) dumpMapping {
 	return m
 }
 
-func (n *dumpNames) notShown() uint32 {
-	loc, _ := n.location("", nil, func() (uint32, dumpCode, error) {
+func (n *names) notShown() uint32 {
+	loc, _ := n.location("", nil, func() (uint32, code, error) {
 		f := n.b.Function(run.Function{Name: notShown, SystemName: notShown, Unknown: true})
 		return n.b.Location(0, 0, run.Line{Function: f}), otherCode, nil
 	})
@@ -114,7 +114,7 @@ func (n *dumpNames) notShown() uint32 {
 }
 
 // kernel returns the location of a frame of the kernel.
-func (n *dumpNames) kernel(frame []byte) (uint32, bool) {
+func (n *names) kernel(frame []byte) (uint32, bool) {
 	name, module, ok := parseKernelFrame(frame)
 	if !ok {
 		return 0, false
@@ -123,8 +123,8 @@ func (n *dumpNames) kernel(frame []byte) (uint32, bool) {
 	if module != "" {
 		file = "[" + module + "]"
 	}
-	loc, _ := n.location("kernel ", []byte(name+" "+file), func() (uint32, dumpCode, error) {
-		m := n.mapping(dumpFile{path: file}).index
+	loc, _ := n.location("kernel ", []byte(name+" "+file), func() (uint32, code, error) {
+		m := n.mapping(binary{path: file}).index
 		n.b.Run().Mappings[m].HasFunctions = true
 		return n.b.Location(m, 0, run.Line{Function: n.b.Function(run.Function{Name: name, SystemName: name})}), otherCode, nil
 	})
@@ -132,8 +132,8 @@ func (n *dumpNames) kernel(frame []byte) (uint32, bool) {
 }
 
 // java returns the location of a Java frame.
-func (n *dumpNames) java(frame []byte) (uint32, error) {
-	return n.location("at ", frame, func() (uint32, dumpCode, error) {
+func (n *names) java(frame []byte) (uint32, error) {
+	return n.location("at ", frame, func() (uint32, code, error) {
 		f, err := parseJavaFrame(frame)
 		if err != nil {
 			return 0, 0, err
@@ -147,7 +147,7 @@ func (n *dumpNames) java(frame []byte) (uint32, error) {
 			fn := n.b.Function(run.Function{Name: name, SystemName: name, File: f.file})
 			lines = []run.Line{{Function: fn, Line: int64(f.line)}}
 		}
-		m := n.mapping(dumpFile{path: "[java]"}).index
+		m := n.mapping(binary{path: "[java]"}).index
 		n.name(m, lines)
 		n.b.Run().Mappings[m].Kind = run.JavaMapping
 		return n.b.Location(m, 0, lines...), javaCode, nil
@@ -155,7 +155,7 @@ func (n *dumpNames) java(frame []byte) (uint32, error) {
 }
 
 // retraced are the lines of an obfuscated method, nil if it was not renamed.
-func (n *dumpNames) retraced(name string, frames []retrace.Frame) []run.Line {
+func (n *names) retraced(name string, frames []retrace.Frame) []run.Line {
 	var lines []run.Line
 	for _, f := range frames {
 		if f.Ambiguous {
@@ -169,8 +169,8 @@ func (n *dumpNames) retraced(name string, frames []retrace.Frame) []run.Line {
 }
 
 // native returns the location of the text of a native frame.
-func (n *dumpNames) native(frame []byte) (uint32, error) {
-	return n.location("pc ", frame, func() (uint32, dumpCode, error) {
+func (n *names) native(frame []byte) (uint32, error) {
+	return n.location("pc ", frame, func() (uint32, code, error) {
 		f, err := parseNativeFrame(frame)
 		if err != nil {
 			return 0, 0, err
@@ -181,9 +181,9 @@ func (n *dumpNames) native(frame []byte) (uint32, error) {
 }
 
 // place returns the location of a native frame and what it is in.
-func (n *dumpNames) place(f *nativeFrame) (uint32, dumpCode) {
+func (n *names) place(f *nativeFrame) (uint32, code) {
 	code := f.code()
-	m := n.mapping(dumpFile{f.file, f.buildID})
+	m := n.mapping(binary{f.file, f.buildID})
 	lines := n.lines(f, m, code)
 	if lines == nil {
 		return n.b.Location(m.index, f.pc, run.Line{Function: n.b.Function(reading.UnknownFunction(f.file, f.pc, n.opt))}), code
@@ -193,7 +193,7 @@ func (n *dumpNames) place(f *nativeFrame) (uint32, dumpCode) {
 }
 
 // name notes what is known of the places in a mapping.
-func (n *dumpNames) name(mapping uint32, lines []run.Line) {
+func (n *names) name(mapping uint32, lines []run.Line) {
 	if mapping == 0 {
 		return
 	}
@@ -210,7 +210,7 @@ func (n *dumpNames) name(mapping uint32, lines []run.Line) {
 // lines names a native frame: as the dump does, with the functions inlined there and
 // source lines of its file under Symfs, or else as that file does. nil if it has no
 // name.
-func (n *dumpNames) lines(f *nativeFrame, m dumpMapping, code dumpCode) []run.Line {
+func (n *names) lines(f *nativeFrame, m mapping, code code) []run.Line {
 	if code == javaCode && n.opt.Retrace != nil && f.name != "" && !f.cut {
 		if lines := n.retraced(f.name, n.opt.Retrace.Method(f.name, 0)); lines != nil {
 			return lines
@@ -244,7 +244,7 @@ func (n *dumpNames) lines(f *nativeFrame, m dumpMapping, code dumpCode) []run.Li
 }
 
 // symbolize returns what the file of a frame has for its address, innermost first.
-func (n *dumpNames) symbolize(f *nativeFrame, m dumpMapping) []symbolizer.Frame {
+func (n *names) symbolize(f *nativeFrame, m mapping) []symbolizer.Frame {
 	if len(n.opt.Symfs) == 0 || m.dso == nil || strings.HasPrefix(f.file, "[") {
 		return nil
 	}
@@ -260,7 +260,7 @@ func (n *dumpNames) symbolize(f *nativeFrame, m dumpMapping) []symbolizer.Frame 
 }
 
 // code tells what a native frame is in.
-func (f *nativeFrame) code() dumpCode {
+func (f *nativeFrame) code() code {
 	path := strings.TrimSuffix(f.file, " (deleted)")
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	if strings.HasSuffix(f.name, "jni_trampoline") {
@@ -291,7 +291,7 @@ func isJavaName(name string) bool {
 // withoutRuntime leaves out of native frames, leaf first, what Java frames show: if
 // those follow, all from the first Java frame on, else the frames of the runtime that
 // call Java code, but for native methods. It changes frames.
-func (n *dumpNames) withoutRuntime(frames []uint32, java bool) []uint32 {
+func (n *names) withoutRuntime(frames []uint32, java bool) []uint32 {
 	out := frames[:0]
 	calls := false // Java code
 	for i, loc := range frames {

@@ -1,4 +1,15 @@
-package ingest
+// Package reportsample reads what simpleperf report-sample writes, with --protobuf and as
+// text. Records and fields follow simpleperf/cmd_report_sample.proto and cmd_report_sample.cpp.
+//
+//  1. Records are read one by one. A sample refers to files, symbols and threads by number,
+//     which are named behind it: frames are interned by number, samples are tallied by thread
+//     number.
+//  2. Samples that say where a thread left the CPU are kept with the times of all other ones;
+//     the time off the CPU follows from them when all are known.
+//  3. At the end, locations get the names of their files and symbols, events and threads
+//     theirs, and the tally goes into the Run.
+//  4. The text has the same records: it is read into the same fields.
+package reportsample
 
 import (
 	"bytes"
@@ -13,11 +24,11 @@ import (
 	"profdiff/internal/run"
 )
 
-// reportSampleMagic starts what simpleperf report-sample --protobuf writes; a version
+// magic starts what simpleperf report-sample --protobuf writes; a version
 // of two bytes follows.
-const reportSampleMagic = "SIMPLEPERF"
+const magic = "SIMPLEPERF"
 
-const reportSampleVersion = 1
+const version = 1
 
 // Field numbers of the messages in simpleperf/cmd_report_sample.proto.
 const (
@@ -63,11 +74,11 @@ const (
 	switchThreadID = 3
 )
 
-// readReportSample reads what simpleperf report-sample --protobuf writes: records of
+// Read reads what simpleperf report-sample --protobuf writes: records of
 // which each is a message behind its size in four bytes, the last of size 0. Names of
 // files, symbols and threads come after the samples that refer to them.
-func readReportSample(src *input.Source, opt *reading.Options) (*run.Run, error) {
-	r := newReportSample(src, opt)
+func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
+	r := newReader(src, opt)
 	err := r.records()
 	if errors.Is(err, io.ErrUnexpectedEOF) && opt.AllowTruncated {
 		r.truncated = true
@@ -83,18 +94,18 @@ func readReportSample(src *input.Source, opt *reading.Options) (*run.Run, error)
 	return r.b.Finish()
 }
 
-func newReportSample(src *input.Source, opt *reading.Options) *reportSample {
-	r := &reportSample{
+func newReader(src *input.Source, opt *reading.Options) *reader {
+	r := &reader{
 		src: src, opt: opt, b: run.NewBuilder(src.Name), tally: reading.NewTally(),
-		files: make(map[uint32]*reportFile), locations: make(map[reportFrame]uint32),
-		threads: make(map[int32]reportThread), gaps: make(map[int32]*rootRuns),
+		files: make(map[uint32]*file), locations: make(map[frame]uint32),
+		threads: make(map[int32]thread), gaps: make(map[int32]*rootRuns),
 		first: math.MaxUint64,
 	}
 	r.b.Run().Recording.Format = "report-sample"
 	return r
 }
 
-type reportSample struct {
+type reader struct {
 	src       *input.Source
 	opt       *reading.Options
 	b         *run.Builder
@@ -102,10 +113,10 @@ type reportSample struct {
 	off       int64
 	truncated bool
 
-	files     map[uint32]*reportFile
-	frames    []reportFrame // by location of the run, none of which come from elsewhere
-	locations map[reportFrame]uint32
-	threads   map[int32]reportThread
+	files     map[uint32]*file
+	frames    []frame // by location of the run, none of which come from elsewhere
+	locations map[frame]uint32
+	threads   map[int32]thread
 	gaps      map[int32]*rootRuns
 	offCPU    offCPU
 	stack     []uint32 // of the current sample, leaf first
@@ -122,39 +133,39 @@ type reportSample struct {
 	first, last uint64
 }
 
-// reportFrame is a frame as a sample has it.
-type reportFrame struct {
+// frame is a frame as a sample has it.
+type frame struct {
 	file   uint32
 	symbol int32 // -1 is unknown
 	vaddr  uint64
 }
 
-type reportFile struct {
+type file struct {
 	mapping          uint32
 	known            bool // its record has been read
 	path             string
 	symbols, mangled []string
 }
 
-type reportThread struct {
+type thread struct {
 	pid  int32
 	name string
 }
 
-func (r *reportSample) warn(s string) {
+func (r *reader) warn(s string) {
 	r.b.Run().Warnings = append(r.b.Run().Warnings, s)
 }
 
 // records reads all records.
-func (r *reportSample) records() error {
-	head := make([]byte, len(reportSampleMagic)+2)
+func (r *reader) records() error {
+	head := make([]byte, len(magic)+2)
 	if err := r.read(head); err != nil {
 		return fmt.Errorf("header: %w", err)
 	}
-	if string(head[:len(reportSampleMagic)]) != reportSampleMagic {
-		return errors.New("header: does not start with " + reportSampleMagic)
+	if string(head[:len(magic)]) != magic {
+		return errors.New("header: does not start with " + magic)
 	}
-	if v := binary.LittleEndian.Uint16(head[len(reportSampleMagic):]); v != reportSampleVersion {
+	if v := binary.LittleEndian.Uint16(head[len(magic):]); v != version {
 		return fmt.Errorf("header: version %d is not supported", v)
 	}
 	var buf []byte
@@ -181,7 +192,7 @@ func (r *reportSample) records() error {
 }
 
 // read fills p.
-func (r *reportSample) read(p []byte) error {
+func (r *reader) read(p []byte) error {
 	n, err := io.ReadFull(r.src.Reader, p)
 	r.off += int64(n)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -191,7 +202,7 @@ func (r *reportSample) read(p []byte) error {
 }
 
 // message reads size bytes. Sizes that lie do not cost memory.
-func (r *reportSample) message(buf []byte, size int64) ([]byte, error) {
+func (r *reader) message(buf []byte, size int64) ([]byte, error) {
 	const chunk = 1 << 20
 	for int64(len(buf)) < size {
 		n := min(size-int64(len(buf)), chunk)
@@ -204,7 +215,7 @@ func (r *reportSample) message(buf []byte, size int64) ([]byte, error) {
 	return buf, nil
 }
 
-func (r *reportSample) record(c *input.Fields) error {
+func (r *reader) record(c *input.Fields) error {
 	for c.Next() {
 		var read func(*input.Fields)
 		switch c.Num {
@@ -231,7 +242,7 @@ func (r *reportSample) record(c *input.Fields) error {
 	return c.Err
 }
 
-func (r *reportSample) sample(c *input.Fields) {
+func (r *reader) sample(c *input.Fields) {
 	s := reported{Thread: reading.Thread{PID: -1, CPU: -1}}
 	r.stack = r.stack[:0]
 	for c.Next() {
@@ -278,7 +289,7 @@ func unwindingFailed(c *input.Fields) (failed bool) {
 	return failed
 }
 
-// reported is a sample as a report has it. Its call chain is in reportSample.stack.
+// reported is a sample as a report has it. Its call chain is in reader.stack.
 type reported struct {
 	reading.Thread
 	time, weight uint64
@@ -287,7 +298,7 @@ type reported struct {
 }
 
 // add adds one sample.
-func (r *reportSample) add(s *reported) {
+func (r *reader) add(s *reported) {
 	r.samples++
 	r.maxEvent = max(r.maxEvent, s.event)
 	r.deepest = max(r.deepest, len(r.stack))
@@ -316,8 +327,8 @@ func (r *reportSample) add(s *reported) {
 }
 
 // frame reads an entry of a call chain.
-func (r *reportSample) frame(c *input.Fields) uint32 {
-	f := reportFrame{symbol: -1}
+func (r *reader) frame(c *input.Fields) uint32 {
+	f := frame{symbol: -1}
 	for c.Next() {
 		switch c.Num {
 		case entryVaddr:
@@ -340,16 +351,16 @@ func (r *reportSample) frame(c *input.Fields) uint32 {
 	return loc
 }
 
-func (r *reportSample) fileByID(id uint32) *reportFile {
+func (r *reader) fileByID(id uint32) *file {
 	f, ok := r.files[id]
 	if !ok {
-		f = &reportFile{mapping: r.b.Mapping(run.Mapping{Limit: math.MaxUint64})}
+		f = &file{mapping: r.b.Mapping(run.Mapping{Limit: math.MaxUint64})}
 		r.files[id] = f
 	}
 	return f
 }
 
-func (r *reportSample) lost(c *input.Fields) {
+func (r *reader) lost(c *input.Fields) {
 	r.hasLost = true
 	for c.Next() {
 		switch c.Num {
@@ -363,7 +374,7 @@ func (r *reportSample) lost(c *input.Fields) {
 	}
 }
 
-func (r *reportSample) file(c *input.Fields) {
+func (r *reader) file(c *input.Fields) {
 	var id uint32
 	var path string
 	var symbols, mangled []string
@@ -394,7 +405,7 @@ func (r *reportSample) file(c *input.Fields) {
 	f.known, f.path, f.symbols, f.mangled = true, path, symbols, mangled
 }
 
-func (r *reportSample) thread(c *input.Fields) {
+func (r *reader) thread(c *input.Fields) {
 	var tid, pid int32
 	var name string
 	for c.Next() {
@@ -410,11 +421,11 @@ func (r *reportSample) thread(c *input.Fields) {
 		}
 	}
 	if _, ok := r.threads[tid]; !ok {
-		r.threads[tid] = reportThread{pid, name}
+		r.threads[tid] = thread{pid, name}
 	}
 }
 
-func (r *reportSample) meta(c *input.Fields) {
+func (r *reader) meta(c *input.Fields) {
 	rec := &r.b.Run().Recording
 	r.hasMeta = true
 	for c.Next() {
@@ -433,7 +444,7 @@ func (r *reportSample) meta(c *input.Fields) {
 	}
 }
 
-func (r *reportSample) contextSwitch(c *input.Fields) {
+func (r *reader) contextSwitch(c *input.Fields) {
 	t := tick{kind: switchOnTick}
 	on := false
 	for c.Next() {
@@ -453,6 +464,11 @@ func (r *reportSample) contextSwitch(c *input.Fields) {
 	}
 }
 
+// Recognise tells a report by its magic word.
+func Recognise(head input.Head) input.Evidence {
+	return input.Evidence{Is: isReportSample(head)}
+}
+
 // isReportSample reports whether head starts what simpleperf report-sample --protobuf
 // writes.
-func isReportSample(head input.Head) bool { return bytes.HasPrefix(head, []byte(reportSampleMagic)) }
+func isReportSample(head input.Head) bool { return bytes.HasPrefix(head, []byte(magic)) }

@@ -1,4 +1,4 @@
-package ingest
+package reportsample
 
 import (
 	"bytes"
@@ -12,12 +12,12 @@ import (
 	"profdiff/internal/run"
 )
 
-// readReportSampleText reads what simpleperf report-sample writes without --protobuf:
+// ReadText reads what simpleperf report-sample writes without --protobuf:
 // the same records as text, a name and a colon, and below it fields "key: value",
 // two spaces deeper. Must match ReportSampleCommand::PrintSample in
 // simpleperf/cmd_report_sample.cpp.
-func readReportSampleText(src *input.Source, opt *reading.Options) (*run.Run, error) {
-	t := reportSampleText{r: newReportSample(src, opt), lines: src.Lines(), frames: make(map[string]uint32)}
+func ReadText(src *input.Source, opt *reading.Options) (*run.Run, error) {
+	t := textReader{r: newReader(src, opt), lines: src.Lines(), frames: make(map[string]uint32)}
 	t.files = reading.NewFiles(t.r.b)
 	for {
 		line, ok := t.lines.Next()
@@ -38,8 +38,8 @@ func readReportSampleText(src *input.Source, opt *reading.Options) (*run.Run, er
 	return t.r.b.Finish()
 }
 
-type reportSampleText struct {
-	r      *reportSample
+type textReader struct {
+	r      *reader
 	lines  *input.Lines
 	files  reading.Files
 	frames map[string]uint32 // locations, by their lines
@@ -53,7 +53,7 @@ type reportSampleText struct {
 }
 
 // line reads one line.
-func (t *reportSampleText) line(line []byte) {
+func (t *textReader) line(line []byte) {
 	depth := 0
 	for depth < len(line) && line[depth] == ' ' {
 		depth++
@@ -74,7 +74,7 @@ func (t *reportSampleText) line(line []byte) {
 	}
 }
 
-func (t *reportSampleText) begin(record string) {
+func (t *textReader) begin(record string) {
 	switch record {
 	case "meta_info", "sample", "context_switch", "lost_situation":
 	case "magic":
@@ -93,7 +93,7 @@ func (t *reportSampleText) begin(record string) {
 const noEventType = mostEventTypes
 
 // end adds the record that has been read.
-func (t *reportSampleText) end() {
+func (t *textReader) end() {
 	switch t.record {
 	case "meta_info":
 		t.r.hasMeta = true
@@ -111,7 +111,7 @@ func (t *reportSampleText) end() {
 	}
 }
 
-func (t *reportSampleText) field(key string, value []byte) (err error) {
+func (t *textReader) field(key string, value []byte) (err error) {
 	number := func() (v uint64) {
 		if v, err = strconv.ParseUint(string(value), 10, 64); err != nil {
 			err = errors.New(input.Clip(value) + " is no number")
@@ -176,7 +176,7 @@ func (t *reportSampleText) field(key string, value []byte) (err error) {
 }
 
 // endFrame adds the frame that has been read to the stack.
-func (t *reportSampleText) endFrame() {
+func (t *textReader) endFrame() {
 	if t.has == 0 {
 		return
 	}
@@ -207,10 +207,15 @@ func (t *reportSampleText) endFrame() {
 	t.r.stack = append(t.r.stack, loc)
 }
 
+// RecogniseText tells the text of a report by its first line.
+func RecogniseText(head input.Head) input.Evidence {
+	return input.Evidence{Is: isReportSampleText(head)}
+}
+
 // isReportSampleText reports whether head starts what simpleperf report-sample prints.
 func isReportSampleText(head input.Head) bool {
 	switch string(head.FirstLine()) {
-	case "meta_info:", "sample:", "magic: " + reportSampleMagic:
+	case "meta_info:", "sample:", "magic: " + magic:
 		return true
 	}
 	return false

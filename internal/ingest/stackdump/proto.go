@@ -1,4 +1,4 @@
-package ingest
+package stackdump
 
 import (
 	"bytes"
@@ -42,6 +42,11 @@ const (
 // b bytes, - none. Others are of later versions or of the maker of the device.
 const tombstoneFields = "-vbbbvvvbbb---bbbbbbvbvvvbb"
 
+// RecogniseTombstone tells a tombstone by the fields that it starts with.
+func RecogniseTombstone(head input.Head) input.Evidence {
+	return input.Evidence{Is: isTombstoneProto(head)}
+}
+
 // isTombstoneProto reports whether head starts with the fields of a tombstone that
 // debuggerd always writes: the build, the time, the process and its thread.
 func isTombstoneProto(head input.Head) bool {
@@ -69,10 +74,10 @@ func isTombstoneProto(head input.Head) bool {
 		(c.Err == nil || len(head) >= input.HeadSize)
 }
 
-// readTombstoneProto reads a tombstone in protobuf (/data/tombstones/tombstone_NN.pb, and
-// what ApplicationExitInfo has of a native crash, from Android 12 on) as readStackDump
+// ReadTombstone reads a tombstone in protobuf (/data/tombstones/tombstone_NN.pb, and
+// what ApplicationExitInfo has of a native crash, from Android 12 on) as Read
 // reads its text.
-func readTombstoneProto(src *input.Source, opt *reading.Options) (*run.Run, error) {
+func ReadTombstone(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	data, err := io.ReadAll(io.LimitReader(src.Reader, maxTombstone+1))
 	if err != nil {
 		return nil, err
@@ -80,7 +85,7 @@ func readTombstoneProto(src *input.Source, opt *reading.Options) (*run.Run, erro
 	if len(data) > maxTombstone {
 		return nil, fmt.Errorf("is longer than %d bytes", maxTombstone)
 	}
-	d := newStackDump(src, opt)
+	d := newDump(src, opt)
 	defer d.names.close()
 	c := input.NewFields(data, 0)
 	d.tombstone(&c)
@@ -91,7 +96,7 @@ func readTombstoneProto(src *input.Source, opt *reading.Options) (*run.Run, erro
 }
 
 // tombstone reads message Tombstone.
-func (d *stackDump) tombstone(c *input.Fields) {
+func (d *dump) tombstone(c *input.Fields) {
 	threads := *c // once the process is known, whose fields may follow theirs
 	arch := uint64(0)
 	d.process.pid = 0
@@ -130,8 +135,8 @@ func (d *stackDump) tombstone(c *input.Fields) {
 }
 
 // tombstoneThread reads an entry of a map from the id of a thread to message Thread.
-func (d *stackDump) tombstoneThread(entry *input.Fields, emulated bool) {
-	d.begin(dumpThread{emulated: emulated})
+func (d *dump) tombstoneThread(entry *input.Fields, emulated bool) {
+	d.begin(thread{emulated: emulated})
 	defer d.end()
 	for entry.Next() {
 		if entry.Num != mapValue {
@@ -147,8 +152,8 @@ func (d *stackDump) tombstoneThread(entry *input.Fields, emulated bool) {
 				d.thread.name = input.Text(c.Bytes())
 			case dumpThreadBacktrace:
 				raw := c.Message()
-				loc, err := d.names.location("frame ", raw.Data(), func() (uint32, dumpCode, error) {
-					f := readDumpFrame(&raw)
+				loc, err := d.names.location("frame ", raw.Data(), func() (uint32, code, error) {
+					f := readFrame(&raw)
 					loc, code := d.names.place(&f)
 					return loc, code, raw.Err
 				})
@@ -164,8 +169,8 @@ func (d *stackDump) tombstoneThread(entry *input.Fields, emulated bool) {
 	}
 }
 
-// readDumpFrame reads message BacktraceFrame.
-func readDumpFrame(c *input.Fields) (f nativeFrame) {
+// readFrame reads message BacktraceFrame.
+func readFrame(c *input.Fields) (f nativeFrame) {
 	for c.Next() {
 		switch c.Num {
 		case frameRelPC:
@@ -173,7 +178,7 @@ func readDumpFrame(c *input.Fields) (f nativeFrame) {
 		case frameFunctionName:
 			f.name = input.Text(c.Bytes())
 		case frameFileName:
-			if file := c.Bytes(); isKnownDumpFile(file) {
+			if file := c.Bytes(); isKnownFile(file) {
 				f.file = input.Text(file)
 			}
 		case frameMapOffset:

@@ -1,4 +1,4 @@
-package ingest
+package reportsample
 
 import (
 	"math"
@@ -13,7 +13,7 @@ type rootRuns struct {
 }
 
 // root notes the outermost frame of a sample.
-func (r *reportSample) root(tid int32, location uint32) {
+func (r *reader) root(tid int32, location uint32) {
 	g, ok := r.gaps[tid]
 	if !ok {
 		g = &rootRuns{}
@@ -32,7 +32,7 @@ func (r *reportSample) root(tid int32, location uint32) {
 // keepsGaps reports whether some thread has at most 3 samples in a row whose stacks
 // do not go back to where threads start. By default report-sample removes those, and
 // does not count them: must match ReportSampleCommand::ReportSample.
-func (r *reportSample) keepsGaps() bool {
+func (r *reader) keepsGaps() bool {
 	const removed = 3
 	start := make(map[uint32]bool)
 	complete := func(loc uint32) bool {
