@@ -21,24 +21,24 @@ const (
 
 // Advice is what to do about a branch, and when that is worth it.
 type Advice struct {
-	ID   AdviceID
-	Text string
+	ID   AdviceID `json:"id"`
+	Text string   `json:"text"`
 	// Condition says when it is worth it, and how to check.
-	Condition string
+	Condition string `json:"condition"`
 	// Against says why more was not recommended, or what to mind.
-	Against []string
+	Against []string `json:"against"`
 	// Rate is the end of the interval of the miss rate that was compared with
 	// BreakEven: the lower one, of what is to be left alone the upper one; nil if the
 	// rate is not known, so that the Condition is open.
-	Rate      *float64
-	BreakEven float64
+	Rate      *float64 `json:"rate"`
+	BreakEven float64  `json:"break_even"`
 	// RuleOfThumb is set if BreakEven holds for a usual branch and was not estimated for this one.
-	RuleOfThumb bool
+	RuleOfThumb bool `json:"rule_of_thumb"`
 	// Share is what the misses cost, as a part of the [Stake].
-	Share float64
-	Of    Stake
+	Share float64 `json:"share"`
+	Of    Stake   `json:"of"`
 	// CodeSeen is set if the code was there to be looked at.
-	CodeSeen bool
+	CodeSeen bool `json:"code_seen"`
 }
 
 // A Stake is what the cost of a branch is compared with.

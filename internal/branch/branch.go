@@ -120,9 +120,10 @@ func (t *Table) Counted() bool { return t.Tier == TierSimulated }
 
 // An Account follows what was read: In = Used + Dropped.
 type Account struct {
-	In, Used int64
-	Dropped  map[string]int64
-	Lost     int64 // never reached the recording, not part of In
+	In      int64            `json:"in"`
+	Used    int64            `json:"used"`
+	Dropped map[string]int64 `json:"dropped"` // by reason
+	Lost    int64            `json:"lost"`    // never reached the recording, not part of In
 }
 
 // Drop counts what is not used, for a reason.
@@ -154,20 +155,20 @@ func (a *Account) Balanced() bool {
 
 // An Event is an event of the recording.
 type Event struct {
-	Name    string
-	Samples int64
-	Weight  float64
+	Name    string  `json:"name"`
+	Counts  Counts  `json:"counts"`
+	Samples int64   `json:"samples"`
+	Weight  float64 `json:"weight"`
+	Period  uint64  `json:"period"` // 0 if the recorder varied it
+	Precise bool    `json:"precise"`
+	// Unplaced is what a simulation counted at no place, beside Weight.
+	Unplaced float64 `json:"unplaced"`
+	// Rates is set if rates are made from the stacks of this event.
+	Rates bool `json:"rates"`
 	// Unsettled are samples with stacks that are not in Weight, nor in rates: their period
 	// had not settled yet.
-	Unsettled int64
-	// Unplaced is what a simulation counted at no place, beside Weight.
-	Unplaced  float64
-	Period    uint64 // 0 if the recorder varied it
-	Precise   bool
-	Counts    Counts
-	HasStacks bool
-	// Rates is set if rates are made from the stacks of this event.
-	Rates bool
+	Unsettled int64 `json:"-"`
+	HasStacks bool  `json:"-"`
 }
 
 // Counts says what an event counts.

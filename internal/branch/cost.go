@@ -10,11 +10,13 @@ import (
 
 // A Cost is how many cycles a mispredicted branch costs.
 type Cost struct {
-	Lo, Centre, Hi float64
-	// Source says where the numbers are from.
-	Source string
+	Lo     float64 `json:"lo"`
+	Centre float64 `json:"centre"`
+	Hi     float64 `json:"hi"`
 	// Measured is set for costs from the cycles of the stacks themselves.
-	Measured bool
+	Measured bool `json:"measured"`
+	// Source says where the numbers are from.
+	Source string `json:"source"`
 }
 
 // costTable holds lines of core, cycles, ids and source, separated by TAB.

@@ -66,16 +66,16 @@ type Block struct {
 
 // Attribution says for how many samples of misses branches are named.
 type Attribution struct {
-	In      int64            // samples of misses
-	Named   int64            // with at least one candidate
-	Unnamed map[string]int64 // in functions or files that are known, by reason
-	// Unmapped are in memory that no file is known of.
-	Unmapped int64
+	In    int64 `json:"in"`    // samples of misses
+	Named int64 `json:"named"` // with at least one candidate
 	// Exact is the number of those named whose branch the sample is at.
-	Exact int64
+	Exact   int64            `json:"exact"`
+	Unnamed map[string]int64 `json:"unnamed"` // in functions or files that are known, by reason
+	// Unmapped are in memory that no file is known of.
+	Unmapped int64 `json:"unmapped"`
 	// Skid is how likely a sample is 0, 1, 2, … instructions behind its branch, nil if
 	// there are no imprecise samples with candidates.
-	Skid []float64
+	Skid []float64 `json:"skid"`
 }
 
 // Balanced reports whether all samples are accounted for.
@@ -116,15 +116,17 @@ func (t *Table) Blocks() []Block {
 type SampledCounts struct {
 	// Exclusive are misses of samples without another candidate. Shared are the parts
 	// of others, by how likely each candidate is.
-	Exclusive, Shared float64
+	Exclusive float64 `json:"exclusive"`
+	Shared    float64 `json:"shared"`
 	// ExclusiveSamples and SharedSamples are the numbers of such samples.
-	ExclusiveSamples, SharedSamples int64
+	ExclusiveSamples int64 `json:"exclusive_samples"`
+	SharedSamples    int64 `json:"shared_samples"`
 	// Confidence says how well it is known that it is this branch.
-	Confidence Confidence
+	Confidence Confidence `json:"-"`
 	// Candidates are branches that it may be instead, the likeliest first, and
 	// MoreCandidates the number of those left out.
-	Candidates     []RowCandidate
-	MoreCandidates int
+	Candidates     []RowCandidate `json:"-"`
+	MoreCandidates int            `json:"-"`
 }
 
 // Alternatives are how many branches it may be instead.

@@ -16,9 +16,9 @@ type StackTable struct {
 
 // Ranges counts the code between the target of one branch and the next branch.
 type Ranges struct {
-	Decoded int64 // runs from one to the other without a jump
-	Broken  int64 // does not: an entry is missing in between
-	NoCode  int64 // the binary is not there
+	Decoded int64 `json:"decoded"` // runs from one to the other without a jump
+	Broken  int64 `json:"broken"`  // does not: an entry is missing in between
+	NoCode  int64 `json:"no_code"` // the binary is not there
 }
 
 // StackCounts are what branch stacks tell of a branch.

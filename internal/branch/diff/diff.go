@@ -153,10 +153,12 @@ type SideBranch struct {
 
 // A FunctionChange are the misses of a function's branches, per unit of work.
 type FunctionChange struct {
-	Name       string
-	Base, Head float64
+	Name string  `json:"name"`
+	Base float64 `json:"base"`
+	Head float64 `json:"head"`
 	// BaseBranches and HeadBranches are how many branches of it were seen.
-	BaseBranches, HeadBranches int
+	BaseBranches int `json:"base_branches"`
+	HeadBranches int `json:"head_branches"`
 }
 
 // Compare compares the runs before a change with those after it.

@@ -29,7 +29,7 @@ func writeBranchAdvice(w io.Writer, d *Document) error {
 			continue
 		}
 		n++
-		fmt.Fprintf(out, "\n%s: %s\n", text.Printable(b.where()), text.Printable(a.ID))
+		fmt.Fprintf(out, "\n%s: %s\n", text.Printable(b.where()), text.Printable(string(a.ID)))
 		fmt.Fprintf(out, "  do    %s\n", text.Printable(a.Text))
 		if a.Condition != "" {
 			fmt.Fprintf(out, "  when  %s\n", text.Printable(a.Condition))

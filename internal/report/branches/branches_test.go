@@ -2,6 +2,7 @@ package branches
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"profdiff/internal/branch"
@@ -142,5 +143,33 @@ func TestBranchesJSON(t *testing.T) {
 		}
 		reporttest.Golden(t, test.file, b.Bytes())
 		reporttest.Validate(t, s, b.Bytes())
+	}
+}
+
+// TestBranchesPrecise has entries of precise samples: each is a branch, taken or not, so that
+// nothing is said of misses that stacks do not hold.
+func TestBranchesPrecise(t *testing.T) {
+	for tier, want := range map[branch.Tier]bool{branch.TierStacks: true, branch.TierPrecise: false} {
+		table := branchTable()
+		table.Tier = tier
+		var b bytes.Buffer
+		if err := WriteText(&b, New(table, Parts{}), 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), "stacks hold no misses that ended not taken"); got != want || !strings.Contains(b.String(), "of 15,980 entries 1,500 were mispredicted") {
+			t.Errorf("tier %s:\n%s", tier, b.String())
+		}
+	}
+}
+
+// TestHidden checks what is said of all branches where only some are shown.
+func TestHidden(t *testing.T) {
+	table := simulatedTable()
+	for i := range table.Branches {
+		table.Branches[i].Enough = false
+	}
+	d := New(table, Parts{})
+	if d.Hidden != 2 || len(d.Branches) != 0 || !d.ByLine || d.BranchMisses != 702 {
+		t.Errorf("hidden %d, shown %d, by line %t, %g misses", d.Hidden, len(d.Branches), d.ByLine, d.BranchMisses)
 	}
 }

@@ -69,13 +69,13 @@ func newHead(t *branch.Table) *Document {
 	stacks := cmp.Or(t.Stacks, new(branch.StackTable))
 	d := &Document{
 		Schema: Schema, Tier: t.Tier, Input: newInput(t),
-		Events: []Event{}, Prediction: Known{Known: known, Reason: t.Unknown},
+		Events: append([]Event{}, t.Events...), Prediction: Known{Known: known, Reason: t.Unknown},
 		Unit: entries, FirstIndex: stacks.FirstIndex,
-		Samples: newAccount(&t.Samples), Entries: newAccount(&stacks.Entries),
-		Ranges: Ranges(stacks.Ranges), Totals: Totals{Instructions: t.Instructions, Cycles: t.Cycles, PMUs: newPMUs(t)},
+		Samples: newAccount(t.Samples), Entries: newAccount(stacks.Entries),
+		Ranges: stacks.Ranges, Totals: Totals{Instructions: t.Instructions, Cycles: t.Cycles, PMUs: newPMUs(t)},
 		Attribution: newAttribution(t.Sampled),
 		Branches:    []Branch{}, Advice: t.Advice, Warnings: append([]string{}, t.Warnings...),
-		Cost: newCost(t.Cost), Misses: t.Misses,
+		Cost: t.Cost, Misses: t.Misses,
 	}
 	if t.Scaled {
 		d.Unit = executions
@@ -86,10 +86,6 @@ func newHead(t *branch.Table) *Document {
 			d.Totals.MispredictedEntries = &t.Misses
 		}
 	}
-	for i := range t.Events {
-		e := &t.Events[i]
-		d.Events = append(d.Events, Event{Name: e.Name, Counts: e.Counts, Samples: e.Samples, Weight: e.Weight, Period: e.Period, Precise: e.Precise, Unplaced: e.Unplaced, Rates: e.Rates})
-	}
 	return d
 }
 
@@ -97,15 +93,9 @@ func newInput(t *branch.Table) Input {
 	return Input{Path: t.Name, Format: t.Format, Tool: t.Tool, Arch: t.Arch, CPU: t.CPU}
 }
 
-func newAccount(a *branch.Account) Account {
-	return Account{In: a.In, Used: a.Used, Dropped: counts(a.Dropped), Lost: a.Lost}
-}
-
-func newCost(c *branch.Cost) *Cost {
-	if c == nil {
-		return nil
-	}
-	return &Cost{Lo: c.Lo, Centre: c.Centre, Hi: c.Hi, Measured: c.Measured, Source: c.Source}
+func newAccount(a branch.Account) Account {
+	a.Dropped = counts(a.Dropped)
+	return a
 }
 
 func newEstimate(e *branch.Estimate) *Estimate {
@@ -146,7 +136,7 @@ func newBranch(b *branch.Branch, known bool) Branch {
 	if known {
 		out.NMisses = &b.NMisses
 		out.Entries.Mispredicted, out.Entries.Predicted = &stacks.Mispredicted, &stacks.Predicted
-		out.MissCost = newCost(b.Cost)
+		out.MissCost = b.Cost
 	}
 	if r := b.Rate; r != nil {
 		out.Rate, out.RateBounds, out.CI, out.RateMethod = r.Value, r.Bounds[:], r.CI[:], r.Method
@@ -220,12 +210,9 @@ func newAttribution(t *branch.SampledTable) *Attribution {
 	if t == nil {
 		return nil
 	}
-	a := &t.Attribution
-	out := &Attribution{In: a.In, Named: a.Named, Exact: a.Exact, Unnamed: counts(a.Unnamed), Unmapped: a.Unmapped}
-	if a.Skid != nil {
-		out.Skid = a.Skid
-	}
-	return out
+	a := t.Attribution
+	a.Unnamed = counts(a.Unnamed)
+	return &a
 }
 
 // counts is a map that is never null.
@@ -275,7 +262,7 @@ func sampledBranch(out *Branch, b *branch.Branch) {
 			File: c.File, Line: c.Line, Part: c.Part, Grouped: c.Grouped,
 		})
 	}
-	out.Sampled = &Sampled{Exclusive: s.Exclusive, Shared: s.Shared, ExclusiveSamples: s.ExclusiveSamples, SharedSamples: s.SharedSamples}
+	out.Sampled = s
 	out.NTaken = nil
 }
 
@@ -283,20 +270,13 @@ func newAdvice(a *branch.Advice) *Advice {
 	if a == nil {
 		return nil
 	}
-	return &Advice{
-		ID: string(a.ID), Text: a.Text, Condition: a.Condition, Against: append([]string{}, a.Against...), Rate: a.Rate,
-		BreakEven: a.BreakEven, RuleOfThumb: a.RuleOfThumb, Share: a.Share, Of: a.Of, CodeSeen: a.CodeSeen,
-	}
+	out := *a
+	out.Against = append([]string{}, a.Against...)
+	return &out
 }
 
 func newListing(l *annotate.Listing, known bool, source func(file string) []string) *Listing {
-	out := &Listing{
-		Function: l.Function, DSO: l.DSO, BuildID: l.BuildID, Start: l.Start, End: l.End,
-		Incomplete: l.Incomplete, Insts: make([]Inst, len(l.Insts)),
-	}
-	for _, b := range l.Elsewhere {
-		out.Elsewhere = append(out.Elsewhere, b.Address)
-	}
+	out := &Listing{Listing: l, Insts: make([]Inst, len(l.Insts))}
 	files := make(map[string][]string)
 	for i := range l.Insts {
 		in := Inst{Inst: l.Insts[i]}

@@ -31,24 +31,17 @@ func NewDiff(c *diff.Result, page *Page) *DiffDocument {
 	if s := c.Savings; s != nil {
 		d.Savings = &DiffSavings{
 			Misses: newDiffEstimate(s.Misses), Instructions: s.Instructions, IPC: s.IPC[:], IPCSource: s.IPCSource,
-			MissCost: newCost(s.Cost), Predicted: newDiffEstimate(s.Predicted), Measured: s.Measured, Finding: s.Finding,
+			MissCost: s.Cost, Predicted: newDiffEstimate(s.Predicted), Measured: s.Measured, Finding: s.Finding,
 		}
 	}
-	functions := make(map[*diff.FunctionChange]*DiffFunction)
 	for i := range c.Branches {
 		b := &c.Branches[i]
 		row := DiffBranch{
 			Base: newDiffSide(b.Base), Head: newDiffSide(b.Head), Match: b.Match, Verdict: b.Misses.Verdict,
-			Misses: newDiffChange(c, &b.Misses), RateOfAll: b.RateOfAll, Note: b.Note, Code: -1,
+			Misses: newDiffChange(c, &b.Misses), RateOfAll: b.RateOfAll, Function: b.Function, Note: b.Note, Code: -1,
 		}
 		if b.Rate != nil {
 			row.Rate = new(newDiffChange(c, b.Rate))
-		}
-		if f := b.Function; f != nil {
-			if functions[f] == nil {
-				functions[f] = &DiffFunction{Name: f.Name, Base: f.Base, Head: f.Head, BaseBranches: f.BaseBranches, HeadBranches: f.HeadBranches}
-			}
-			row.Function = functions[f]
 		}
 		if r := b.ReplacedBy; r != nil {
 			row.ReplacedBy = &Replacement{By: string(r.By), Text: r.Text, File: r.File, Line: r.Line, BaseInstructions: r.Base, HeadInstructions: r.Head, Now: r.String()}

@@ -125,11 +125,12 @@ func (b *DiffBranch) Either() *DiffSide {
 	return b.Head
 }
 
-// A Match says by what a branch of one side was found on the other, and a Verdict what came
-// of it.
+// A Match says by what a branch of one side was found on the other, a Verdict what came of it.
+// A DiffFunction has the misses of all branches of a function, per unit.
 type (
-	Match   = diff.MatchKind
-	Verdict = verdict.Verdict
+	DiffFunction = diff.FunctionChange
+	Match        = diff.MatchKind
+	Verdict      = verdict.Verdict
 )
 
 // A Replacement is an instruction that decides without a branch.
@@ -158,15 +159,6 @@ type DiffSide struct {
 
 	// First is the branch in the first run that has it.
 	First *Branch `json:"-"`
-}
-
-// A DiffFunction are the misses of all branches of a function, per unit.
-type DiffFunction struct {
-	Name         string  `json:"name"`
-	Base         float64 `json:"base"`
-	Head         float64 `json:"head"`
-	BaseBranches int     `json:"base_branches"`
-	HeadBranches int     `json:"head_branches"`
 }
 
 // A FunctionDiff are the misses in a function.

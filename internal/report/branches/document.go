@@ -67,14 +67,40 @@ type Document struct {
 	Code    []Code   `json:"-"`
 }
 
-// A Tier says what a recording can tell.
-type Tier = branch.Tier
+// Types of package branch that are in JSON as they are there.
+type (
+	Tier        = branch.Tier
+	Event       = branch.Event
+	Account     = branch.Account
+	Ranges      = branch.Ranges
+	Cost        = branch.Cost
+	Attribution = branch.Attribution
+	Sampled     = branch.SampledCounts
+	Counts      = branch.Counts
+	Kind        = branch.Kind
+	RateMethod  = branch.RateMethod
+	Confidence  = branch.Confidence
+	Advice      = branch.Advice
+)
 
-// Tiers of which the writers say more.
+// Values of these types of which writers say more than their names.
 const (
-	TierPrecise  = branch.TierPrecise
-	TierStacks   = branch.TierStacks
-	TierCounters = branch.TierCounters
+	TierPrecise    = branch.TierPrecise
+	TierStacks     = branch.TierStacks
+	TierCounters   = branch.TierCounters
+	CountsBranches = branch.CountsBranches
+	CountsMisses   = branch.CountsMisses
+	Conditional    = branch.Conditional
+	Indirect       = branch.Indirect
+	AllSeen        = branch.AllSeen
+	ByCycles       = branch.ByCycles
+	ByBounds       = branch.ByBounds
+	Counted        = branch.Counted
+	Exact          = branch.Exact
+	OfLine         = branch.OfLine
+	High           = branch.High
+	OfCycles       = branch.OfCycles
+	OfInstructions = branch.OfInstructions
 )
 
 // Counted reports whether a simulator counted all.
@@ -108,56 +134,10 @@ type Input struct {
 	CPU    string `json:"cpu"`
 }
 
-// A Event is an event of the recording.
-type Event struct {
-	Name    string  `json:"name"`
-	Counts  Counts  `json:"counts"`
-	Samples int64   `json:"samples"`
-	Weight  float64 `json:"weight"`
-	Period  uint64  `json:"period"` // 0 if it varies
-	Precise bool    `json:"precise"`
-	// Unplaced is what a simulation counted at no place, beside the weight.
-	Unplaced float64 `json:"unplaced"`
-	Rates    bool    `json:"rates"` // are made from the stacks of this event
-}
-
-// Counts says what an event counts.
-type Counts = branch.Counts
-
-// Events of branches.
-const (
-	CountsBranches = branch.CountsBranches
-	CountsMisses   = branch.CountsMisses
-)
-
 // Known says whether the recording tells which branches were mispredicted.
 type Known struct {
 	Known  bool   `json:"known"`
 	Reason string `json:"reason"` // why not
-}
-
-// A Account is in = used + the sum of dropped.
-type Account struct {
-	In      int64            `json:"in"`
-	Used    int64            `json:"used"`
-	Dropped map[string]int64 `json:"dropped"`
-	Lost    int64            `json:"lost"`
-}
-
-// Ranges counts stretches of code between two branches.
-type Ranges struct {
-	Decoded int64 `json:"decoded"`
-	Broken  int64 `json:"broken"`
-	NoCode  int64 `json:"no_code"`
-}
-
-// A Cost is how many cycles a miss costs.
-type Cost struct {
-	Lo       float64 `json:"lo"`
-	Centre   float64 `json:"centre"`
-	Hi       float64 `json:"hi"`
-	Measured bool    `json:"measured"`
-	Source   string  `json:"source"`
 }
 
 // Totals are counts of the whole recording.
@@ -185,15 +165,6 @@ type Place struct {
 
 // ByLine reports whether a place is a line with all branches there.
 func (p *Place) ByLine() bool { return p.Address == "" }
-
-// A Kind says what a branch is.
-type Kind = branch.Kind
-
-// Kinds that LLVM has profiles of.
-const (
-	Conditional = branch.Conditional
-	Indirect    = branch.Indirect
-)
 
 // A Branch is a branch.
 type Branch struct {
@@ -246,24 +217,6 @@ type Branch struct {
 
 // Others are how many branches it may be instead.
 func (b *Branch) Others() int { return len(b.Candidates) + b.MoreCandidates }
-
-// A RateMethod says how the rate of misses was found, and a Confidence how well it is known
-// which branch a row is of.
-type (
-	RateMethod = branch.RateMethod
-	Confidence = branch.Confidence
-)
-
-// Methods and confidences.
-const (
-	AllSeen  = branch.AllSeen
-	ByCycles = branch.ByCycles
-	ByBounds = branch.ByBounds
-	Counted  = branch.Counted
-	Exact    = branch.Exact
-	OfLine   = branch.OfLine
-	High     = branch.High
-)
 
 // A Frame is a function at a branch.
 type Frame struct {
@@ -345,17 +298,6 @@ func (r *Ratio) Text(format func(float64) string) string {
 	return fmt.Sprintf("%s [%s, %s]", format(*r.Value), format(r.CI[0]), format(r.CI[1]))
 }
 
-// A Attribution says for how many samples of misses branches are named:
-// in = named + the sum of unnamed + unmapped.
-type Attribution struct {
-	In       int64            `json:"in"`
-	Named    int64            `json:"named"`
-	Exact    int64            `json:"exact"`   // of those named, samples that are at the branch
-	Unnamed  map[string]int64 `json:"unnamed"` // by reason
-	Unmapped int64            `json:"unmapped"`
-	Skid     []float64        `json:"skid"` // part of samples that are 0, 1, … instructions behind the branch; null if there are no candidates
-}
-
 // A Function is a function that samples are in, or all code of a DSO without
 // names.
 type Function struct {
@@ -393,14 +335,6 @@ type Block struct {
 	Rate     *Ratio  `json:"rate"`
 }
 
-// A Sampled counts the samples that a row of imprecise samples is made from.
-type Sampled struct {
-	Exclusive        float64 `json:"exclusive"` // misses of samples without another candidate
-	Shared           float64 `json:"shared"`    // parts of the samples of others, by how likely each candidate is
-	ExclusiveSamples int64   `json:"exclusive_samples"`
-	SharedSamples    int64   `json:"shared_samples"`
-}
-
 // A Candidate is another branch that a row may be of.
 type Candidate struct {
 	Address  string  `json:"address"`
@@ -413,41 +347,14 @@ type Candidate struct {
 	Grouped  bool    `json:"grouped"` // it has the same samples and is part of the row
 }
 
-// A Advice is what to do about a branch.
-type Advice struct {
-	ID          string   `json:"id"` // if-convert, table, sort, devirtualize, dispatch, layout, unroll, returns, leave or identify
-	Text        string   `json:"text"`
-	Condition   string   `json:"condition"` // when it is worth it
-	Against     []string `json:"against"`   // what to mind
-	Rate        *float64 `json:"rate"`      // the end of the interval that was compared with, null if unknown
-	BreakEven   float64  `json:"break_even"`
-	RuleOfThumb bool     `json:"rule_of_thumb"` // break_even is a rule of thumb for any branch
-	Share       float64  `json:"share"`         // what the misses cost
-	Of          Stake    `json:"of"`            // as a part of the cycles, the instructions or the misses
-	CodeSeen    bool     `json:"code_seen"`
-}
-
-// A Stake is what the cost of a branch is compared with.
-type Stake = branch.Stake
-
-// The stakes beside the misses.
-const (
-	OfCycles       = branch.OfCycles
-	OfInstructions = branch.OfInstructions
-)
-
 // WriteJSON writes a document as JSON: see branches.schema.json.
 func WriteJSON(w io.Writer, d *Document) error { return text.WriteJSON(w, d) }
 
-// A Listing is the code of a function with what is known of its branches.
+// A Listing is the code of a function, with what is known of its branches at each
+// instruction.
 type Listing struct {
-	Function, DSO, BuildID string
-	Start, End             uint64
-	// Incomplete says why blocks may be missing, "" if they are not.
-	Incomplete string
-	Insts      []Inst
-	// Elsewhere are the addresses of branches that are at no instruction.
-	Elsewhere []uint64
+	*annotate.Listing
+	Insts []Inst
 }
 
 // A Inst is an instruction of a listing, with the text of the source line that it starts,

@@ -33,12 +33,12 @@ func WriteListing(w io.Writer, d *Document) error {
 	facts.Add("tier", fmt.Sprintf("%s (%s) of %s", d.Tier, d.Tier.Describe(), strings.Join(names, ", ")))
 	facts.Add("counts", d.counts())
 	facts.Add("misses", listingMisses(d))
-	facts.Fact("cost", d.MissCost.String())
+	facts.Fact("cost", costText(d.MissCost))
 	if l.Incomplete != "" {
 		facts.Add("warning", "not all ways through the code are known: "+l.Incomplete)
 	}
-	for _, address := range l.Elsewhere {
-		facts.Add("warning", fmt.Sprintf("a branch at %#x is at none of the instructions", address))
+	for _, b := range l.Elsewhere {
+		facts.Add("warning", fmt.Sprintf("a branch at %#x is at none of the instructions", b.Address))
 	}
 	if err := facts.Write(w); err != nil {
 		return err

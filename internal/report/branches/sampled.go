@@ -75,7 +75,7 @@ func writeSampledFacts(w io.Writer, d *Document) error {
 	add := facts.Fact
 	d.Input.add(add)
 	if !d.Totaled() {
-		add("samples", d.Samples.String())
+		add("samples", accountText(&d.Samples))
 	}
 	for i := range d.Totals.PMUs {
 		addTotals(add, &d.Totals.PMUs[i])
@@ -90,7 +90,7 @@ func writeSampledFacts(w io.Writer, d *Document) error {
 	if d.Totaled() {
 		add("branches", "none can be named: totals say how many misses there are, not where")
 	}
-	add("cost", d.Cost.String())
+	add("cost", costText(d.Cost))
 	for _, warning := range d.Warnings {
 		add("warning", warning)
 	}
@@ -141,7 +141,7 @@ func sampledAccounting(d *Document) string {
 	if d.Totaled() {
 		return "no samples: totals of counters"
 	}
-	s := "samples: " + d.Samples.String()
+	s := "samples: " + accountText(&d.Samples)
 	if a := d.Attribution; a != nil {
 		var unnamed int64
 		for _, n := range a.Unnamed {

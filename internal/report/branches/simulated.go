@@ -35,7 +35,7 @@ func writeSimulatedFacts(w io.Writer, d *Document) error {
 	if d.ByLine {
 		facts.Add("places", "the line is named, not the branch: a row is all branches of a line (callgrind --dump-instr=yes tells them apart)")
 	}
-	facts.Add("cost", cmp.Or(d.Cost.String(), "unknown, as is the CPU: --cpu or --miss-cost tell it"))
+	facts.Add("cost", cmp.Or(costText(d.Cost), "unknown, as is the CPU: --cpu or --miss-cost tell it"))
 	for _, warning := range d.Warnings {
 		facts.Add("warning", warning)
 	}

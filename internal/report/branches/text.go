@@ -67,8 +67,8 @@ func writeBranchFacts(w io.Writer, d *Document) error {
 	facts := text.Table{}
 	add := facts.Fact
 	d.Input.add(add)
-	add("samples", d.Samples.String())
-	add("entries", d.Entries.String())
+	add("samples", accountText(&d.Samples))
+	add("entries", accountText(&d.Entries))
 	if r := d.Ranges; r != (Ranges{}) {
 		add("code", fmt.Sprintf("%s stretches between branches decoded, %s lack a branch, %s without a binary", text.Count(r.Decoded), text.Count(r.Broken), text.Count(r.NoCode)))
 	}
@@ -94,7 +94,7 @@ func writeBranchFacts(w io.Writer, d *Document) error {
 	for i := range d.Totals.PMUs {
 		addTotals(add, &d.Totals.PMUs[i])
 	}
-	add("cost", d.MissCost.String())
+	add("cost", costText(d.MissCost))
 	for _, warning := range d.Warnings {
 		add("warning", warning)
 	}
@@ -109,8 +109,8 @@ func (in *Input) add(add func(key, value string)) {
 	add("machine", strings.TrimSpace(in.Arch+" "+in.CPU))
 }
 
-// String is what a miss costs, "" if that is not known.
-func (c *Cost) String() string {
+// costText is what a miss costs, "" if that is not known.
+func costText(c *Cost) string {
 	if c == nil {
 		return ""
 	}
@@ -140,8 +140,8 @@ func branchEvent(e *Event) string {
 	return s + ")"
 }
 
-// String is a line in = used + dropped by reason.
-func (a *Account) String() string {
+// accountText is a line in = used + dropped by reason.
+func accountText(a *Account) string {
 	var dropped int64
 	var reasons []string
 	for _, reason := range slices.Sorted(maps.Keys(a.Dropped)) {
@@ -166,7 +166,7 @@ func Accounting(d *Document) string {
 	if d.Sampled() {
 		return sampledAccounting(d)
 	}
-	return "samples: " + d.Samples.String() + "; entries: " + d.Entries.String()
+	return "samples: " + accountText(&d.Samples) + "; entries: " + accountText(&d.Entries)
 }
 
 func branchColumns(d *Document) []text.Column[*Branch] {

@@ -71,16 +71,16 @@ type Budget struct {
 // Numbers are what the runs say of one limit.
 type Numbers struct {
 	// Estimate is a ratio of head to base if Kind is limit, else a value in Unit.
-	Kind     string       `json:"kind"`
-	What     string       `json:"what"`
-	Unit     string       `json:"unit"`
-	Estimate text.Number  `json:"estimate"`
-	CI       []*float64   `json:"ci"`
-	Limit    *float64     `json:"limit"` // in the unit of the estimate
-	Warn     *float64     `json:"warn_limit"`
-	PHolm    *float64     `json:"p_holm"`
-	P        *float64     `json:"p"`
-	Method   stats.Method `json:"method"`
+	Kind     string        `json:"kind"`
+	What     string        `json:"what"`
+	Unit     string        `json:"unit"`
+	Estimate text.Number   `json:"estimate"`
+	CI       []text.Number `json:"ci"`
+	Limit    *float64      `json:"limit"` // in the unit of the estimate
+	Warn     *float64      `json:"warn_limit"`
+	PHolm    *float64      `json:"p_holm"`
+	P        *float64      `json:"p"`
+	Method   stats.Method  `json:"method"`
 	// RunsNeeded is the number of runs a side that would probably settle it, 0 if unknown.
 	RunsNeeded  int         `json:"runs_needed"`
 	Smallest    text.Number `json:"smallest_detectable"`

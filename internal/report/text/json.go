@@ -15,14 +15,6 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Finite returns nil for what JSON has no number for.
-func Finite(v float64) *float64 {
-	if math.IsInf(v, 0) || math.IsNaN(v) {
-		return nil
-	}
-	return &v
-}
-
 // Significant rounds to eight digits: more of a p-value are not computed alike on all
 // machines.
 func Significant(v float64) float64 {
@@ -32,9 +24,6 @@ func Significant(v float64) float64 {
 	}
 	return r
 }
-
-// FinitePair is an interval in JSON: a bound that is not a number is null.
-func FinitePair(lo, hi float64) []*float64 { return []*float64{Finite(lo), Finite(hi)} }
 
 // A Number is one that JSON has no form for if it is not finite: null stands for it.
 type Number float64
