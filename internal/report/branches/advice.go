@@ -2,7 +2,6 @@ package branches
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"profdiff/internal/report/text"
@@ -12,10 +11,9 @@ import (
 const maxAdvice = 5
 
 // writeBranchAdvice writes what to do about the branches, and when it is worth it.
-func writeBranchAdvice(w io.Writer, d *Document) error {
-	out := &strings.Builder{}
+func writeBranchAdvice(w *strings.Builder, d *Document) {
 	if d.Advice != "" {
-		fmt.Fprintf(out, "\nall branches: %s\n", text.Printable(d.Advice))
+		fmt.Fprintf(w, "\nall branches: %s\n", text.Printable(d.Advice))
 	}
 	n, more := 0, 0
 	for i := range d.Branches {
@@ -29,21 +27,19 @@ func writeBranchAdvice(w io.Writer, d *Document) error {
 			continue
 		}
 		n++
-		fmt.Fprintf(out, "\n%s: %s\n", text.Printable(b.where()), text.Printable(string(a.ID)))
-		fmt.Fprintf(out, "  do    %s\n", text.Printable(a.Text))
+		fmt.Fprintf(w, "\n%s: %s\n", text.Printable(b.where()), text.Printable(string(a.ID)))
+		fmt.Fprintf(w, "  do    %s\n", text.Printable(a.Text))
 		if a.Condition != "" {
-			fmt.Fprintf(out, "  when  %s\n", text.Printable(a.Condition))
+			fmt.Fprintf(w, "  when  %s\n", text.Printable(a.Condition))
 		}
 		for _, against := range a.Against {
-			fmt.Fprintf(out, "  mind  %s\n", text.Printable(against))
+			fmt.Fprintf(w, "  mind  %s\n", text.Printable(against))
 		}
-		fmt.Fprintf(out, "  cost  %s\n", branchStake(a))
+		fmt.Fprintf(w, "  cost  %s\n", branchStake(a))
 	}
 	if more > 0 {
-		fmt.Fprintf(out, "\n(advice on %d more in the JSON)\n", more)
+		fmt.Fprintf(w, "\n(advice on %d more in the JSON)\n", more)
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
 }
 
 // branchStake says what the misses cost and of what that is a share.

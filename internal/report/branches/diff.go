@@ -17,27 +17,18 @@ import (
 // WriteDiffText writes a comparison of branches as text: what was compared and how,
 // what it should save, and so many branches, 0 for all, those whose misses changed most first.
 func WriteDiffText(w io.Writer, d *DiffDocument, limit int) error {
-	if err := writeBranchesDiffFacts(w, d); err != nil {
-		return err
-	}
+	var out strings.Builder
+	writeBranchesDiffFacts(&out, d)
 	if limit <= 0 {
 		limit = math.MaxInt
 	}
 	rows := pointers(d.Branches[:min(limit, len(d.Branches))])
 	if len(rows) > 0 {
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
-		if err := text.WriteColumns(w, diffColumns(d), rows); err != nil {
-			return err
-		}
-		if err := writeBranchesDiffFunctions(w, d, rows); err != nil {
-			return err
-		}
+		fmt.Fprintln(&out)
+		text.WriteColumns(&out, diffColumns(d), rows)
+		writeBranchesDiffFunctions(&out, d, rows)
 	}
-	if err := writeFunctionsDiff(w, d, limit); err != nil {
-		return err
-	}
+	writeFunctionsDiff(&out, d, limit)
 	var left []string
 	if n := len(d.Branches) - len(rows); n > 0 {
 		left = append(left, text.Count(int64(n))+" more")
@@ -48,14 +39,14 @@ func WriteDiffText(w io.Writer, d *DiffDocument, limit int) error {
 	if n := d.HiddenFunctions; n > 0 {
 		left = append(left, fmt.Sprintf("%s functions with fewer than %d samples on either side", text.Count(int64(n)), MinMisses))
 	}
-	if len(left) == 0 {
-		return nil
+	if len(left) > 0 {
+		fmt.Fprintf(&out, "(not shown: %s)\n", strings.Join(left, ", "))
 	}
-	_, err := fmt.Fprintf(w, "(not shown: %s)\n", strings.Join(left, ", "))
+	_, err := io.WriteString(w, out.String())
 	return err
 }
 
-func writeBranchesDiffFacts(w io.Writer, d *DiffDocument) error {
+func writeBranchesDiffFacts(w *strings.Builder, d *DiffDocument) {
 	t := text.Table{}
 	t.Add("base", sideText(d.Runs[0]))
 	t.Add("head", sideText(d.Runs[1]))
@@ -79,23 +70,11 @@ func writeBranchesDiffFacts(w io.Writer, d *DiffDocument) error {
 	} else if len(d.Different) == 0 && d.Normalization.Mode != PerEntry {
 		t.Add("predicted", "nothing, as what a miss costs is unknown: --cpu or --miss-cost tell it")
 	}
-	counts := make(map[verdict.Verdict]int)
-	for i := range d.Branches {
-		counts[d.Branches[i].Verdict]++
-	}
-	var verdicts []string
-	for _, v := range verdict.TwoSided {
-		if n := counts[v]; n > 0 {
-			verdicts = append(verdicts, fmt.Sprintf("%d %s", n, v))
-		}
-	}
-	if len(verdicts) > 0 {
-		t.Add("branches", strings.Join(verdicts, ", "))
-	}
+	t.Fact("branches", d.Verdicts(false))
 	for _, warning := range d.Warnings {
 		t.Add("warning", warning)
 	}
-	return t.Write(w)
+	t.Write(w)
 }
 
 // sideText names the runs of a side.
@@ -247,7 +226,7 @@ func diffColumns(d *DiffDocument) []text.Column[*DiffBranch] {
 
 // writeBranchesDiffFunctions writes the misses of functions that lost branches or got
 // new ones.
-func writeBranchesDiffFunctions(w io.Writer, d *DiffDocument, rows []*DiffBranch) error {
+func writeBranchesDiffFunctions(w *strings.Builder, d *DiffDocument, rows []*DiffBranch) {
 	seen := make(map[*DiffFunction]bool)
 	out := text.Table{Right: []bool{true, true, true}}
 	out.Add("base", "head", "change", "all branches of a function that lost some or got new ones")
@@ -260,24 +239,20 @@ func writeBranchesDiffFunctions(w io.Writer, d *DiffDocument, rows []*DiffBranch
 		out.Add(text.Per(f.Base), text.Per(f.Head), text.Signed(f.Head-f.Base), fmt.Sprintf("%s (%d → %d branches)", f.Name, f.BaseBranches, f.HeadBranches))
 	}
 	if len(seen) == 0 {
-		return nil
+		return
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return out.Write(w)
+	fmt.Fprintln(w)
+	out.Write(w)
 }
 
 // writeFunctionsDiff writes the misses in functions, of samples that do not tell the
 // branch for sure.
-func writeFunctionsDiff(w io.Writer, d *DiffDocument, limit int) error {
+func writeFunctionsDiff(w *strings.Builder, d *DiffDocument, limit int) {
 	rows := d.Functions[:min(limit, len(d.Functions))]
 	if len(rows) == 0 {
-		return nil
+		return
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
+	fmt.Fprintln(w)
 	cores := slices.ContainsFunc(rows, func(f FunctionDiff) bool { return f.Core != "" })
 	out := text.Table{Right: []bool{true, true, true, true, true, true}}
 	head := []string{"base", "head", "change", "ratio", "q", "samples", "verdict", "dso", "function"}
@@ -303,12 +278,8 @@ func writeFunctionsDiff(w io.Writer, d *DiffDocument, limit int) error {
 		}
 		out.Add(line...)
 	}
-	if err := out.Write(w); err != nil {
-		return err
-	}
+	out.Write(w)
 	if n := len(d.Functions) - len(rows); n > 0 {
-		_, err := fmt.Fprintf(w, "(not shown: %s more functions)\n", text.Count(int64(n)))
-		return err
+		fmt.Fprintf(w, "(not shown: %s more functions)\n", text.Count(int64(n)))
 	}
-	return nil
 }

@@ -1,7 +1,9 @@
 package branches
 
 import (
+	"fmt"
 	"io"
+	"strings"
 
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/report/text"
@@ -39,6 +41,27 @@ type DiffDocument struct {
 	Runs [2][]*Document `json:"-"`
 	// Code is that of the functions whose branches changed most, a part.
 	Code []Code `json:"-"`
+}
+
+// Verdicts counts the verdicts on branches, and on functions if these are wanted too; "" if
+// there are none.
+func (d *DiffDocument) Verdicts(functions bool) string {
+	counts := make(map[verdict.Verdict]int)
+	for i := range d.Branches {
+		counts[d.Branches[i].Verdict]++
+	}
+	if functions {
+		for i := range d.Functions {
+			counts[d.Functions[i].Verdict]++
+		}
+	}
+	var list []string
+	for _, v := range verdict.TwoSided {
+		if n := counts[v]; n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // DiffDesign says how the comparison was made.

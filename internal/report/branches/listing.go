@@ -14,6 +14,7 @@ import (
 // WriteListing writes the disassembly of the function that a document has the listing of,
 // with what is known of its branches beside each, as text.
 func WriteListing(w io.Writer, d *Document) error {
+	var out strings.Builder
 	l := d.Listing
 	var names []string
 	for i := range d.Events {
@@ -21,9 +22,7 @@ func WriteListing(w io.Writer, d *Document) error {
 			names = append(names, d.Events[i].Name)
 		}
 	}
-	if _, err := fmt.Fprintf(w, "%s in %s\n", text.Printable(l.Function), text.Printable(l.DSO)); err != nil {
-		return err
-	}
+	fmt.Fprintf(&out, "%s in %s\n", text.Printable(l.Function), text.Printable(l.DSO))
 	facts := text.Table{}
 	if l.BuildID != "" {
 		facts.Add("build ID", l.BuildID)
@@ -40,13 +39,11 @@ func WriteListing(w io.Writer, d *Document) error {
 	for _, b := range l.Elsewhere {
 		facts.Add("warning", fmt.Sprintf("a branch at %#x is at none of the instructions", b.Address))
 	}
-	if err := facts.Write(w); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return writeListingRows(w, d)
+	facts.Write(&out)
+	fmt.Fprintln(&out)
+	writeListingRows(&out, d)
+	_, err := io.WriteString(w, out.String())
+	return err
 }
 
 // listingMisses is how many of all misses are in the function.
@@ -74,16 +71,12 @@ func listingMisses(d *Document) string {
 // listingColumns are the columns of the table of branches, without where the branch is and
 // what follows from the others.
 func listingColumns(d *Document) []text.Column[*Branch] {
-	list := sampledColumns()
-	if !d.Sampled() {
-		list = branchColumns(d)
-	}
-	return slices.DeleteFunc(list, func(c text.Column[*Branch]) bool {
+	return slices.DeleteFunc(d.columns(), func(c text.Column[*Branch]) bool {
 		return slices.Contains([]string{"dso", "branch", "likeliest branch, or", "share", "MPKI", "min(p,1-p)"}, c.Name)
 	})
 }
 
-func writeListingRows(w io.Writer, d *Document) error {
+func writeListingRows(w *strings.Builder, d *Document) {
 	l := d.Listing
 	var rows []*Branch
 	for i := range l.Insts {
@@ -145,7 +138,7 @@ func writeListingRows(w io.Writer, d *Document) error {
 			out.Add(append(line, fmt.Sprintf("%x", in.Addr), loop, instruction)...)
 		}
 	}
-	return out.Write(w)
+	out.Write(w)
 }
 
 // listingPlace is where code comes from: the line, and what it is inlined into.

@@ -2,7 +2,6 @@ package branches
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"slices"
@@ -11,35 +10,8 @@ import (
 	"profdiff/internal/report/text"
 )
 
-// writeSampled writes what samples of single addresses, counters or totals say.
-func writeSampled(w io.Writer, d *Document, limit int) error {
-	if err := writeSampledFacts(w, d); err != nil {
-		return err
-	}
-	if err := writeSampledFunctions(w, d, limit); err != nil {
-		return err
-	}
-	rows := pointers(d.Branches[:min(limit, len(d.Branches))])
-	if len(rows) > 0 {
-		title := "branches that may be behind the samples"
-		if a := d.Attribution; a != nil && a.Exact == a.Named {
-			title = "branches that the samples are at"
-		}
-		if _, err := fmt.Fprintf(w, "\n%s\n", title); err != nil {
-			return err
-		}
-		if err := text.WriteColumns(w, sampledColumns(), rows); err != nil {
-			return err
-		}
-	}
-	if err := writeNotShown(w, "branch", len(d.Branches)-len(rows), d.Hidden); err != nil {
-		return err
-	}
-	return writeBranchAdvice(w, d)
-}
-
 // writeNotShown says how many rows are missing.
-func writeNotShown(w io.Writer, what string, more, few int) error {
+func writeNotShown(w *strings.Builder, what string, more, few int) {
 	var left []string
 	if more > 0 {
 		left = append(left, text.Count(int64(more))+" more")
@@ -48,13 +20,12 @@ func writeNotShown(w io.Writer, what string, more, few int) error {
 		left = append(left, fmt.Sprintf("%s with fewer than %d misses", text.Count(int64(few)), MinMisses))
 	}
 	if left == nil {
-		return nil
+		return
 	}
-	_, err := fmt.Fprintf(w, "(not shown: %s; --all shows every %s)\n", strings.Join(left, ", "), what)
-	return err
+	fmt.Fprintf(w, "(not shown: %s; --all shows every %s)\n", strings.Join(left, ", "), what)
 }
 
-func writeSampledFacts(w io.Writer, d *Document) error {
+func writeSampledFacts(w *strings.Builder, d *Document) {
 	var names []string
 	for i := range d.Events {
 		if e := &d.Events[i]; e.Rates {
@@ -68,9 +39,7 @@ func writeSampledFacts(w io.Writer, d *Document) error {
 	if len(names) > 0 {
 		head += " of " + strings.Join(names, ", ")
 	}
-	if _, err := fmt.Fprintln(w, text.Printable(head)); err != nil {
-		return err
-	}
+	fmt.Fprintln(w, text.Printable(head))
 	facts := text.Table{}
 	add := facts.Fact
 	d.Input.add(add)
@@ -94,7 +63,7 @@ func writeSampledFacts(w io.Writer, d *Document) error {
 	for _, warning := range d.Warnings {
 		add("warning", warning)
 	}
-	return facts.Write(w)
+	facts.Write(w)
 }
 
 // addTotals adds lines for what a PMU counted.
@@ -183,7 +152,7 @@ func attribution(a *Attribution) string {
 	return s + fmt.Sprintf(" + %s without%s", text.Count(a.In-a.Named), why)
 }
 
-func writeSampledFunctions(w io.Writer, d *Document, limit int) error {
+func writeSampledFunctions(w *strings.Builder, d *Document, limit int) {
 	var rows []*Function
 	few := 0
 	for i := range d.Functions {
@@ -195,22 +164,18 @@ func writeSampledFunctions(w io.Writer, d *Document, limit int) error {
 		}
 	}
 	if len(rows) == 0 && few == 0 {
-		return nil
+		return
 	}
 	limited := rows[:min(limit, len(rows))]
 	of := "functions that the samples are in, misses per branch of samples there"
 	if d.Tier == TierCounters {
 		of = "functions that the samples are in, misses per branch counted up to them"
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", of); err != nil {
-		return err
-	}
+	fmt.Fprintf(w, "\n%s\n", of)
 	if len(limited) > 0 {
-		if err := text.WriteColumns(w, sampledFunctionColumns(), limited); err != nil {
-			return err
-		}
+		text.WriteColumns(w, sampledFunctionColumns(), limited)
 	}
-	return writeNotShown(w, "function", len(rows)-len(limited), few)
+	writeNotShown(w, "function", len(rows)-len(limited), few)
 }
 
 func amountCell(a *Amount) string {

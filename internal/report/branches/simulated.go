@@ -3,7 +3,6 @@ package branches
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // writeSimulatedFacts writes what a simulation is of.
-func writeSimulatedFacts(w io.Writer, d *Document) error {
+func writeSimulatedFacts(w *strings.Builder, d *Document) {
 	var names []string
 	var executed float64
 	for _, e := range d.Events {
@@ -23,9 +22,7 @@ func writeSimulatedFacts(w io.Writer, d *Document) error {
 			names = append(names, e.Name)
 		}
 	}
-	if _, err := fmt.Fprintf(w, "tier %s (%s by %s) of %s\n", d.Tier, d.Tier.Describe(), d.Input.Format, strings.Join(names, ", ")); err != nil {
-		return err
-	}
+	fmt.Fprintf(w, "tier %s (%s by %s) of %s\n", d.Tier, d.Tier.Describe(), d.Input.Format, strings.Join(names, ", "))
 	facts := text.Table{}
 	facts.Add("input", d.Input.Path)
 	facts.Add("format", d.Input.Format)
@@ -39,7 +36,7 @@ func writeSimulatedFacts(w io.Writer, d *Document) error {
 	for _, warning := range d.Warnings {
 		facts.Add("warning", warning)
 	}
-	return facts.Write(w)
+	facts.Write(w)
 }
 
 // simulatedCounts are the totals by event.

@@ -16,28 +16,43 @@ import (
 // WriteText writes what a recording says of its branches as text, so many rows of a table, 0
 // for all.
 func WriteText(w io.Writer, d *Document, limit int) error {
+	var out strings.Builder
 	if d.All || limit <= 0 {
 		limit = math.MaxInt
 	}
 	if d.Sampled() {
-		return writeSampled(w, d, limit)
+		writeSampledFacts(&out, d)
+		writeSampledFunctions(&out, d, limit)
+	} else {
+		writeBranchFacts(&out, d)
 	}
-	if err := writeBranchFacts(w, d); err != nil {
-		return err
+	if rows := pointers(d.Branches[:min(limit, len(d.Branches))]); len(rows) > 0 {
+		fmt.Fprintf(&out, "%s\n", branchTitle(d))
+		text.WriteColumns(&out, d.columns(), rows)
 	}
-	rows := pointers(d.Branches[:min(limit, len(d.Branches))])
-	if len(rows) > 0 {
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
-		if err := text.WriteColumns(w, branchColumns(d), rows); err != nil {
-			return err
-		}
+	writeNotShown(&out, "branch", max(0, len(d.Branches)-limit), d.Hidden)
+	writeBranchAdvice(&out, d)
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// branchTitle is above the table of branches.
+func branchTitle(d *Document) string {
+	switch a := d.Attribution; {
+	case !d.Sampled():
+		return ""
+	case a != nil && a.Exact == a.Named:
+		return "\nbranches that the samples are at"
 	}
-	if err := writeNotShown(w, "branch", len(d.Branches)-len(rows), d.Hidden); err != nil {
-		return err
+	return "\nbranches that may be behind the samples"
+}
+
+// columns are those of the table of branches.
+func (d *Document) columns() []text.Column[*Branch] {
+	if d.Sampled() {
+		return sampledColumns()
 	}
-	return writeBranchAdvice(w, d)
+	return branchColumns(d)
 }
 
 // pointers are the rows of a table.
@@ -49,9 +64,10 @@ func pointers[T any](list []T) []*T {
 	return rows
 }
 
-func writeBranchFacts(w io.Writer, d *Document) error {
+func writeBranchFacts(w *strings.Builder, d *Document) {
 	if d.Counted() {
-		return writeSimulatedFacts(w, d)
+		writeSimulatedFacts(w, d)
+		return
 	}
 	var names []string
 	for i := range d.Events {
@@ -61,9 +77,7 @@ func writeBranchFacts(w io.Writer, d *Document) error {
 	if events == "" {
 		events = "no events"
 	}
-	if _, err := fmt.Fprintf(w, "tier %s (%s) of %s\n", d.Tier, d.Tier.Describe(), text.Printable(events)); err != nil {
-		return err
-	}
+	fmt.Fprintf(w, "tier %s (%s) of %s\n", d.Tier, d.Tier.Describe(), text.Printable(events))
 	facts := text.Table{}
 	add := facts.Fact
 	d.Input.add(add)
@@ -98,7 +112,7 @@ func writeBranchFacts(w io.Writer, d *Document) error {
 	for _, warning := range d.Warnings {
 		add("warning", warning)
 	}
-	return facts.Write(w)
+	facts.Write(w)
 }
 
 // add adds lines of what the recording is.

@@ -47,26 +47,13 @@ func branchDiffVerdict(c *branches.DiffDocument) Verdict {
 			v.Sentence += fmt.Sprintf(" [95"+thin+"%% interval %s to %s"+thin+"%%]", percent(ch.CI.Lo), percent(ch.CI.Hi))
 		}
 	}
-	counts := make(map[verdict.Verdict]int)
-	for i := range c.Branches {
-		counts[c.Branches[i].Verdict]++
-	}
-	for i := range c.Functions {
-		counts[c.Functions[i].Verdict]++
-	}
-	var verdicts []string
-	for _, k := range verdict.TwoSided {
-		if n := counts[k]; n > 0 {
-			verdicts = append(verdicts, fmt.Sprintf("%d %s", n, k))
-		}
-	}
 	what := "branches"
 	if len(c.Functions) > 0 {
 		what = "branches and functions"
 	}
 	of := "No branch has the misses that it takes to say anything"
-	if len(verdicts) > 0 {
-		of = "Of the " + what + " " + strings.Join(verdicts, ", ")
+	if verdicts := c.Verdicts(true); verdicts != "" {
+		of = "Of the " + what + " " + verdicts
 	}
 	if v.Sentence == "" {
 		v.Sentence = of
