@@ -23,55 +23,12 @@ func (k *check) branchClaims(r *Result) {
 		force(r, kind, verdict.Verdict(k.file.Defaults.OnMissing), "no branches of head are known", Missing)
 		return
 	}
-	var found [2]bool
-	// lo and hi are by run: without a cost of a miss they differ.
-	misses := func(side int) (lo, hi []stats.WeightedCount, n int64, counted bool, reason string) {
-		counted = true
-		for i, t := range k.in.Branches[side] {
-			var low, high float64
-			for j := range t.Branches {
-				x := &t.Branches[j]
-				if !m.matchBranch(x) {
-					continue
-				}
-				found[side] = true
-				switch {
-				case x.Misses == nil:
-					continue
-				case b.BranchCost == "misses":
-					low, high = low+*x.Misses, high+*x.Misses
-				case x.CyclesLost == nil:
-					return nil, nil, 0, false, fmt.Sprintf("%s: what a miss costs is not known; give the CPU", t.Name)
-				default:
-					low, high = low+x.CyclesLost[0], high+x.CyclesLost[1]
-				}
-				n += x.NMisses
-			}
-			counted = counted && t.Counted()
-			divisor := 1.0
-			if k.byWork() {
-				var err error
-				if divisor, err = k.workOf(side, i); err != nil {
-					return nil, nil, 0, false, err.Error()
-				}
-			}
-			count := func(v float64) stats.WeightedCount {
-				w := stats.WeightedCount{Weight: v / divisor}
-				if !t.Counted() && v > 0 {
-					// Misses that are seen are independent at best.
-					w.WeightSq = w.Weight * w.Weight / max(1, float64(n))
-				}
-				return w
-			}
-			lo, hi = append(lo, count(low)), append(hi, count(high))
-		}
-		return lo, hi, n, counted, ""
-	}
-	headLo, headHi, nHead, countedHead, reason := misses(1)
-	if reason != "" {
-		force(r, kind, verdict.Inconclusive, reason)
+	head := k.branchMisses(b, m, 1)
+	if head.unknown != "" {
+		force(r, kind, verdict.Inconclusive, head.unknown)
 		return
 	}
+	found := head.found
 	what := "mispredicted branches"
 	if b.BranchCost == "cycles" {
 		what = "cycles lost to mispredicted branches"
@@ -81,40 +38,34 @@ func (k *check) branchClaims(r *Result) {
 		per = " per " + k.file.Defaults.Normalize.Work
 	}
 	defer func() {
-		if !found[0] && !found[1] {
+		if !found {
 			r.Claims, r.Notes = nil, nil
 			k.forceMissing(r, "no branch is in a function that matches "+k.file.matchText(b.Match), nil)
 		}
 	}()
 	if b.Limit != nil {
-		baseLo, baseHi, nBase, countedBase, reason := misses(0)
+		base := k.branchMisses(b, m, 0)
+		found = found || base.found
 		switch {
-		case reason != "":
-			force(r, RelativeKind, verdict.Inconclusive, reason)
-		case len(baseLo) == 0:
+		case base.unknown != "":
+			force(r, RelativeKind, verdict.Inconclusive, base.unknown)
+		case len(base.lo) == 0:
 			force(r, RelativeKind, verdict.Verdict(k.file.Defaults.OnMissing), errNoBase.Error(), Missing)
 		default:
-			// A cost that is the same on both sides does not move their ratio.
-			middle := func(lo, hi []stats.WeightedCount) (list []stats.WeightedCount) {
-				for i := range lo {
-					list = append(list, stats.WeightedCount{Weight: (lo[i].Weight + hi[i].Weight) / 2, WeightSq: (lo[i].WeightSq + hi[i].WeightSq) / 2})
-				}
-				return list
-			}
-			c := k.ratio(r, what+per, middle(baseLo, baseHi), middle(headLo, headHi), countedBase && countedHead)
-			c.SamplesBase, c.SamplesHead = nBase, nHead
+			c := k.ratio(r, what+per, base.middle(), head.middle(), base.counted && head.counted)
+			c.SamplesBase, c.SamplesHead = base.n, head.n
 			if at := k.eventIndex(k.event); at >= 0 {
 				c.blocked = k.blockedRate(at, k.event)
 			}
 		}
 	}
 	if b.Max != nil {
-		c := &Claim{Kind: AbsoluteKind, What: what + per, Base: math.NaN(), RunsHead: len(headLo), SamplesHead: nHead}
+		c := &Claim{Kind: AbsoluteKind, What: what + per, Base: math.NaN(), RunsHead: len(head.lo), SamplesHead: head.n}
 		// What is proven to be above rests on the lowest cost of a miss, what is excluded
 		// on the highest.
-		k.setLevel(c, headHi, countedHead)
+		k.setLevel(c, head.hi, head.counted)
 		c.Highest = c.Estimate
-		k.setLevel(c, headLo, countedHead)
+		k.setLevel(c, head.lo, head.counted)
 		k.absoluteLimits(c, b.Max, r.Waiver)
 		c.blocked = k.unfit(k.event, nil, k.in.Head)
 		if c.Head == 0 {
@@ -122,6 +73,71 @@ func (k *check) branchClaims(r *Result) {
 		}
 		r.Claims = append(r.Claims, c)
 	}
+}
+
+// branchMisses are the misses of the branches that a budget limits, or their cycles, on
+// one side.
+type branchMisses struct {
+	// lo and hi are by run: without a cost of a miss they differ.
+	lo, hi  []stats.WeightedCount
+	n       int64  // misses that were seen
+	counted bool   // in all runs, by a simulator
+	found   bool   // a branch matches
+	unknown string // why nothing is known, or ""
+}
+
+// middle is between lo and hi: a cost that is the same on both sides does not move their
+// ratio.
+func (b *branchMisses) middle() (list []stats.WeightedCount) {
+	for i, lo := range b.lo {
+		hi := b.hi[i]
+		list = append(list, stats.WeightedCount{Weight: (lo.Weight + hi.Weight) / 2, WeightSq: (lo.WeightSq + hi.WeightSq) / 2})
+	}
+	return list
+}
+
+// branchMisses sums the branches of one side that match.
+func (k *check) branchMisses(b *Budget, m *matcher, side int) branchMisses {
+	sum := branchMisses{counted: true}
+	for i, t := range k.in.Branches[side] {
+		var low, high float64
+		for j := range t.Branches {
+			x := &t.Branches[j]
+			if !m.matchBranch(x) {
+				continue
+			}
+			sum.found = true
+			switch {
+			case x.Misses == nil:
+				continue
+			case b.BranchCost == "misses":
+				low, high = low+*x.Misses, high+*x.Misses
+			case x.CyclesLost == nil:
+				return branchMisses{found: true, unknown: t.Name + ": what a miss costs is not known; give the CPU"}
+			default:
+				low, high = low+x.CyclesLost[0], high+x.CyclesLost[1]
+			}
+			sum.n += x.NMisses
+		}
+		sum.counted = sum.counted && t.Counted()
+		divisor := 1.0
+		if k.byWork() {
+			var err error
+			if divisor, err = k.workOf(side, i); err != nil {
+				return branchMisses{found: sum.found, unknown: err.Error()}
+			}
+		}
+		count := func(v float64) stats.WeightedCount {
+			w := stats.WeightedCount{Weight: v / divisor}
+			if !t.Counted() && v > 0 {
+				// Misses that are seen are independent at best.
+				w.WeightSq = w.Weight * w.Weight / max(1, float64(sum.n))
+			}
+			return w
+		}
+		sum.lo, sum.hi = append(sum.lo, count(low)), append(sum.hi, count(high))
+	}
+	return sum
 }
 
 // byWork reports whether branches are counted per unit of work.

@@ -38,17 +38,49 @@ func (c *Comparison) LinesAbove(event int, share float64) []Line {
 	for i := range e.Functions {
 		byRow[e.Functions[i].row] = i
 	}
-	type place struct {
-		row  int32
-		file int32
-		line int64 // from the start of the function, if known
-	}
-	index := make(map[place]int)
-	files := map[string]int32{"": 0}
-	var list []Line
-	var sums []cost
 	whole := c.linesTotal(event)
-	may := e.rowsAbove(share, whole)
+	list, sums := c.collectLines(e, byRow, e.rowsAbove(share, whole))
+	list, sums = heaviestLines(list, sums, share, whole)
+	tests := stats.New(verdict.Level)
+	for i := range list {
+		ch := &list[i].Self
+		if *ch, _, _ = e.Normalization.measure(sums[i]); share == 0 || c.heavy(e, ch) {
+			*ch = e.Normalization.newChange(tests, sums[i])
+		} else {
+			ch.Finding = verdict.Unknown(ch.Head / ch.Base)
+		}
+	}
+	slices.SortFunc(list, func(a, b Line) int {
+		return cmp.Or(-cmp.Compare(math.Abs(a.Self.Delta()), math.Abs(b.Self.Delta())), a.Function-b.Function,
+			strings.Compare(a.File, b.File), cmp.Compare(a.HeadLine, b.HeadLine), cmp.Compare(a.BaseLine, b.BaseLine))
+	})
+	var family []*verdict.Finding
+	for i := range list {
+		if c.heavy(e, &list[i].Self) {
+			family = append(family, &list[i].Self.Finding)
+		}
+	}
+	c.Options.rule().Discovered(family)
+	if e.Withheld != "" {
+		for _, f := range family {
+			f.Withhold()
+		}
+	}
+	return list
+}
+
+// linePlace is what a line is told apart by.
+type linePlace struct {
+	row  int32
+	file int32
+	line int64 // from the start of the function, if known
+}
+
+// collectLines sums the samples of an event by line, of functions in rows that may have
+// one. byRow has the index of each row's function.
+func (c *Comparison) collectLines(e *Event, byRow []int, may []bool) (list []Line, sums []cost) {
+	index := make(map[linePlace]int)
+	files := map[string]int32{"": 0}
 	add := func(s *side, rowOf []int32, at []int, head bool) {
 		for i, r := range s.runs {
 			known := make([]int32, len(r.Locations))  // in list, +1; -1 if it is left out
@@ -61,7 +93,7 @@ func (c *Comparison) LinesAbove(event int, share float64) []Line {
 				id := r.Stacks.Location(sample.Stack)
 				line := r.Locations[id].Lines[0]
 				if known[id] == 0 {
-					key := place{row: rowOf[s.frames[i].at(id)[0]]}
+					key := linePlace{row: rowOf[s.frames[i].at(id)[0]]}
 					if !may[key.row] {
 						known[id] = -1
 						continue
@@ -105,33 +137,7 @@ func (c *Comparison) LinesAbove(event int, share float64) []Line {
 	}
 	add(c.base, c.rows.base, e.pair.base, false)
 	add(c.head, c.rows.head, e.pair.head, true)
-	list, sums = heaviestLines(list, sums, share, whole)
-	tests := stats.New(verdict.Level)
-	for i := range list {
-		ch := &list[i].Self
-		if *ch, _, _ = e.Normalization.measure(sums[i]); share == 0 || c.heavy(e, ch) {
-			*ch = e.Normalization.newChange(tests, sums[i])
-		} else {
-			ch.Finding = verdict.Unknown(ch.Head / ch.Base)
-		}
-	}
-	slices.SortFunc(list, func(a, b Line) int {
-		return cmp.Or(-cmp.Compare(math.Abs(a.Self.Delta()), math.Abs(b.Self.Delta())), a.Function-b.Function,
-			strings.Compare(a.File, b.File), cmp.Compare(a.HeadLine, b.HeadLine), cmp.Compare(a.BaseLine, b.BaseLine))
-	})
-	var family []*verdict.Finding
-	for i := range list {
-		if c.heavy(e, &list[i].Self) {
-			family = append(family, &list[i].Self.Finding)
-		}
-	}
-	c.Options.rule().Discovered(family)
-	if e.Withheld != "" {
-		for _, f := range family {
-			f.Withhold()
-		}
-	}
-	return list
+	return list, sums
 }
 
 // linesTotal is the weight of all lines of both sides: all samples that have a stack.
