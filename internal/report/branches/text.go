@@ -47,7 +47,7 @@ func branchTitle(d *Document) string {
 	return "\nbranches that may be behind the samples"
 }
 
-// columns are those of the table of branches.
+// columns lists the columns of the table of branches.
 func (d *Document) columns() []text.Column[*Branch] {
 	if d.Sampled() {
 		return sampledColumns()
