@@ -1,34 +1,50 @@
 package callgrind
 
-import "bytes"
+import (
+	"bytes"
 
-// Detect reports whether a file that begins with head is a callgrind.out or
-// cachegrind.out: only theirs have events: below other lines of their header. A last
-// line that is not complete does not count.
-func Detect(head []byte) bool {
-	head = bytes.TrimPrefix(head, []byte("\ufeff"))
-	if bytes.HasPrefix(head, []byte("# callgrind format")) {
-		return true
+	"profdiff/internal/input"
+)
+
+// Recognise tells a callgrind.out or cachegrind.out by its head: only theirs have events:
+// below other lines of their header. A last line that is not complete does not count. Lines
+// of a header are evidence only if one names Callgrind or Cachegrind, because other text has
+// such keys, too.
+func Recognise(head input.Head) (e input.Evidence) {
+	text := bytes.TrimPrefix(head, []byte("\ufeff"))
+	if bytes.HasPrefix(text, []byte("# callgrind format")) {
+		return input.Evidence{Is: true}
 	}
-	for line := range bytes.Lines(head) {
+	known, named := 0, false
+	defer func() {
+		if !e.Is && named {
+			e.Known, e.Why = known, "no line events: follows"
+		}
+	}()
+	for line := range bytes.Lines(text) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
-			return false
+			return e
 		}
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		key, _, ok := bytes.Cut(line, []byte(":"))
+		e.Seen++
+		key, value, ok := bytes.Cut(line, []byte(":"))
 		if !ok {
-			return false
+			return e
 		}
 		switch string(key) {
 		case "events":
-			return true
-		case "version", "creator", "pid", "cmd", "part", "thread", "desc", "positions", "event":
+			e.Is = true
+			return e
+		case "creator":
+			named = named || bytes.Contains(value, []byte("callgrind")) || bytes.Contains(value, []byte("cachegrind"))
+		case "version", "pid", "cmd", "part", "thread", "desc", "positions", "event":
 		default:
-			return false
+			return e
 		}
+		known++
 	}
-	return false
+	return e
 }

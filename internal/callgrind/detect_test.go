@@ -2,7 +2,7 @@ package callgrind
 
 import "testing"
 
-func TestDetect(t *testing.T) {
+func TestRecognise(t *testing.T) {
 	for head, want := range map[string]bool{
 		"# callgrind format\nversion: 1\n":                       true,
 		"version: 1\ncreator: callgrind-3.19.0\nevents: Ir\n":    true,
@@ -15,8 +15,8 @@ func TestDetect(t *testing.T) {
 		"cmd: ls\nmain;f 3\nevents: Ir\n":                        false,
 		"":                                                       false,
 	} {
-		if got := Detect([]byte(head)); got != want {
-			t.Errorf("Detect(%q) is %v", head, got)
+		if got := Recognise([]byte(head)).Is; got != want {
+			t.Errorf("Recognise(%q) is %v", head, got)
 		}
 	}
 }

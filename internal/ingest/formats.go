@@ -54,22 +54,17 @@ var formats = input.Table[reading.Reader]{
 	{Name: Tombstone, Recognise: stackdump.RecogniseTombstone, Read: stackdump.ReadTombstone},
 	{Name: Gecko, Text: true, Recognise: gecko.Recognise, Read: gecko.Read},
 	counters(perfstat.JSON),
-	{Name: Callgrind, Text: true, Recognise: is(func(head input.Head) bool { return callgrind.Detect(head) }), Read: readCallgrind},
+	{Name: Callgrind, Text: true, Recognise: callgrind.Recognise, Read: readCallgrind},
 	counters(perfstat.Text),
 	counters(perfstat.SimpleperfText),
 	counters(perfstat.SimpleperfCSV),
-	{Name: ReportCSV, Text: true, Recognise: is(isReportCSV), Read: readReportCSV},
+	{Name: ReportCSV, Text: true, Recognise: recogniseReportCSV, Read: readReportCSV},
 	{Name: ReportSampleText, Text: true, Recognise: reportsample.RecogniseText, Read: reportsample.ReadText},
 	{Name: StackDump, Text: true, Recognise: stackdump.Recognise, Read: stackdump.Read},
 	counters(perfstat.CSV),
 	{Name: Bpftrace, Text: true, Recognise: recogniseBpftrace, Read: readBpftrace},
 	{Name: PerfScript, Text: true, Recognise: perfscript.Recognise, Read: readPerfScript},
 	{Name: Folded, Text: true, Recognise: recogniseFolded, Read: readFolded},
-}
-
-// is makes a recogniser of a function that knows its format or does not.
-func is(of func(input.Head) bool) func(input.Head) input.Evidence {
-	return func(head input.Head) input.Evidence { return input.Evidence{Is: of(head)} }
 }
 
 // Detect tells the format of an input by its content; the name does not matter.

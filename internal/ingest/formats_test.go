@@ -145,6 +145,8 @@ func TestDetectErrors(t *testing.T) {
 		{"white space", " \n\n", "has nothing but white space"},
 		{"binary", "\x01\x02\x03", "looks like binary data of an unknown format"},
 		{"text", "Hello, world!\nbye\n", `looks like text of an unknown format, which starts "Hello, world!"`},
+		{"callgrind", "version: 1\ncreator: callgrind-3.22\npid: 1\n", "closest to callgrind.out or cachegrind.out (3 of 3 lines, but no line events: follows)"},
+		{"report", "Cmdline: simpleperf\nArch: arm64\nEvent: cpu-cycles (type 0, config 0)\nSamples: 1\nnothing\n", "closest to simpleperf report --csv (4 of 5 lines, but no table follows"},
 		{"formats", "x\n", "; profdiff reads " + PerfData + ", " + formats[1].Name + ", "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -419,16 +419,31 @@ func splitReportRow(fields [][]byte, line, separator []byte, n int) ([][]byte, e
 	return fields, nil
 }
 
-// isReportCSV reports whether a table of simpleperf report --csv is in head, behind
-// lines "Key: value".
-func isReportCSV(head input.Head) bool {
+// recogniseReportCSV tells simpleperf report --csv by the titles of its table, behind lines
+// "Key: value".
+func recogniseReportCSV(head input.Head) (e input.Evidence) {
 	for line := range head.Lines() {
 		if isReportHeader(line) {
-			return true
+			e.Is = true
+			return e
 		}
-		if len(bytes.TrimSpace(line)) > 0 && (line[0] == ' ' || line[0] == '\t' || !bytes.Contains(line, []byte(": "))) {
-			return false
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		e.Seen++
+		key, value, ok := bytes.Cut(line, []byte(": "))
+		if line[0] == ' ' || line[0] == '\t' || !ok {
+			break
+		}
+		switch string(key) {
+		case "Event":
+			if bytes.Contains(value, []byte(" (type ")) {
+				e.Known++
+			}
+		case "Cmdline", "Arch", "Samples", "Event count", "Time in ns":
+			e.Known++
 		}
 	}
-	return false
+	e.Why = "no table follows, whose titles start with Overhead or Children"
+	return e
 }
