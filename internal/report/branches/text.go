@@ -244,22 +244,23 @@ func (p *Place) where() string {
 	if p.ByLine() {
 		return p.whereByLine()
 	}
-	s := p.Address
+	var s strings.Builder
+	s.WriteString(p.Address)
 	if p.Function != "" {
-		s += " " + p.Function
+		s.WriteString(" " + p.Function)
 		if p.Offset != nil {
-			s += fmt.Sprintf("+%#x", *p.Offset)
+			s.WriteString(fmt.Sprintf("+%#x", *p.Offset))
 		}
 	}
 	if n := len(p.Inlined); n > 1 {
 		for _, f := range slices.Backward(p.Inlined[:n-1]) {
-			s += " > " + f.Function
+			s.WriteString(" > " + f.Function)
 		}
 	}
 	if p.File != "" {
-		s += fmt.Sprintf(" (%s:%d)", path.Base(p.File), p.Line)
+		s.WriteString(fmt.Sprintf(" (%s:%d)", path.Base(p.File), p.Line))
 	}
-	return s
+	return s.String()
 }
 
 // cell is a value with its interval, unless it was counted.
