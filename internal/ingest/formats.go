@@ -5,7 +5,8 @@
 //  2. The reader of the format fills a [run.Builder] while it reads: memory is bounded by
 //     the distinct stacks, not by the samples.
 //
-// A new format is a file with a recogniser and a reader, and a line of the table.
+// A new format is a file with a recogniser and a reader, and a line of the table. A reader of
+// several files is a package below this one; what readers share is in package reading.
 package ingest
 
 import (
