@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"profdiff/internal/branch/code"
+	"profdiff/internal/verdict"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -107,7 +108,8 @@ func TestScriptFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &branch.Table{
-		Name: "text", Format: "perf script", Tool: "perf 6.14", Arch: "x86_64", CPU: "Some CPU", Tier: branch.TierStacks, Stacks: &branch.StackTable{FirstIndex: 4, Entries: branch.Account{In: 2, Used: 2}},
+		Name: "text", Format: "perf script", Tool: "perf 6.14", Arch: "x86_64", CPU: "Some CPU", Recorded: verdict.Moment{Clock: 1e9},
+		Tier: branch.TierStacks, Stacks: &branch.StackTable{FirstIndex: 4, Entries: branch.Account{In: 2, Used: 2}},
 		Events: []branch.Event{
 			{Name: "br_inst_exec:taken", Samples: 1, Weight: 500000, Period: 500000, Counts: branch.CountsTaken, HasStacks: true, Rates: true},
 			{Name: "cycles:u", Samples: 1, Weight: 1, Counts: branch.CountsCycles, HasStacks: true},
