@@ -129,9 +129,22 @@ func (r *LimitRule) Judge(limits []*Limit) {
 	for i, adjusted := range stats.Holm(overall(p)) {
 		warned[warnings[i]] = adjusted <= r.Alpha
 	}
+	levels := r.levels(len(failures))
 	for _, l := range limits {
-		r.decide(l, len(failures), warned[l])
+		r.decide(l, levels, warned[l])
 	}
+}
+
+// limitLevels are the levels at which the limits of one family are decided. To find one
+// takes a search, so that it is done once.
+type limitLevels struct {
+	shown    float64 // at this look, for the least of the family
+	excluded float64 // at the last look, for one alone
+	proven   float64 // at the last look, for the least of the family
+}
+
+func (r *LimitRule) levels(family int) limitLevels {
+	return limitLevels{r.Corrected(r.Look, family), r.Corrected(r.Last, 1), r.Corrected(r.Last, family)}
 }
 
 // Corrected is how small the p of a limit has to be at a look, for the least of a family.
@@ -139,8 +152,8 @@ func (r *LimitRule) Corrected(look stats.Look, family int) float64 {
 	return look.Level(r.Alpha / float64(max(family, 1)))
 }
 
-// decide gives a verdict to one limit of a family of so many.
-func (r *LimitRule) decide(l *Limit, family int, warned bool) {
+// decide gives a verdict to one limit, at the levels of its family.
+func (r *LimitRule) decide(l *Limit, levels limitLevels, warned bool) {
 	if l.Given != "" {
 		l.Verdict = l.Given
 		return
@@ -148,7 +161,7 @@ func (r *LimitRule) decide(l *Limit, family int, warned bool) {
 	if l.Estimate != nil {
 		l.Value, l.CI, l.Method = l.Estimate.Ratio, l.Estimate.CI, l.Estimate.Method
 	}
-	r.shows(l, family)
+	r.shows(l, levels)
 	if l.Blocked || l.Estimate.Refused != "" {
 		l.Verdict = Inconclusive
 		return
@@ -158,7 +171,7 @@ func (r *LimitRule) decide(l *Limit, family int, warned bool) {
 		l.Verdict, l.Basis = Warn, Collapsed
 	}
 	if l.Verdict == Inconclusive && !l.FewSamples {
-		l.RunsNeeded = r.needs(l, family)
+		l.RunsNeeded = r.needs(l, levels)
 	}
 }
 
@@ -204,7 +217,7 @@ func (r *LimitRule) Excludes(e *stats.Estimate, limit float64) bool {
 }
 
 // shows computes what could have been shown.
-func (r *LimitRule) shows(l *Limit, family int) {
+func (r *LimitRule) shows(l *Limit, levels limitLevels) {
 	l.Smallest = math.Inf(1)
 	if l.Estimate == nil {
 		return
@@ -212,20 +225,20 @@ func (r *LimitRule) shows(l *Limit, family int) {
 	l.Capped = l.Stored || !l.Exact && (l.Estimate.Capped || l.Runs < r.Runs)
 	l.Smallest = l.Bound()
 	if !l.Exact {
-		l.Smallest *= 1 + l.Estimate.SmallestDetectable(2*r.Corrected(r.Look, family), Power)
+		l.Smallest *= 1 + l.Estimate.SmallestDetectable(2*levels.shown, Power)
 	}
 }
 
 // needs is the number of runs a side that would probably settle what is inconclusive, 0 if
 // unknown.
-func (r *LimitRule) needs(l *Limit, family int) int {
+func (r *LimitRule) needs(l *Limit, levels limitLevels) int {
 	if l.Exact || !(l.Value > 0) || math.IsInf(l.Value, 0) {
 		return 0
 	}
 	// What is above has to be proven in its family, what is below excluded alone.
-	alpha := r.Corrected(r.Last, 1)
+	alpha := levels.excluded
 	if l.Value > l.Bound() {
-		alpha = r.Corrected(r.Last, family)
+		alpha = levels.proven
 	}
 	n := l.Estimate.RunsNeeded(math.Log(l.Value/l.Bound()), alpha, Power)
 	if n == 0 {
