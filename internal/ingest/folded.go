@@ -316,10 +316,9 @@ func refuseDifference(head input.Head) error {
 // recogniseFolded recognises folded stacks: every line ends with a weight, and one of
 // twenty stacks at least has a second frame. Other text has numbers at the ends of its
 // lines, too, so that where all stacks have one frame, one of them must be what nothing
-// but code is called, or profdiff must have marked them.
+// but code is called.
 func recogniseFolded(head input.Head) (e input.Evidence) {
 	deep, columns, named := 0, 0, false
-	marked := bytes.HasPrefix(head, []byte(run.FoldedMark+"\n"))
 	for line := range head.Lines() {
 		line = bytes.TrimRight(line, " ")
 		if len(line) == 0 || line[0] == '#' {
@@ -346,7 +345,7 @@ func recogniseFolded(head input.Head) (e input.Evidence) {
 		e.Is = head.IsCut() && isDeep(head)
 	case e.Known < e.Seen:
 		e.Why = "the others do not end with a number"
-	case !marked && 20*deep < e.Seen && (deep > 0 || !named) && columns < e.Seen:
+	case 20*deep < e.Seen && (deep > 0 || !named) && columns < e.Seen:
 		e.Why = "they are no stacks frame;frame;… weight"
 	default:
 		e.Is = true

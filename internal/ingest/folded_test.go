@@ -14,7 +14,6 @@ import (
 	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
-	"profdiff/internal/run/runtest"
 )
 
 func TestFolded(t *testing.T) {
@@ -197,56 +196,5 @@ func BenchmarkFolded(b *testing.B) {
 		if _, err := readFolded(ingesttest.Source(b, text.Bytes()), &reading.Options{}); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// TestFoldedMark checks that what profdiff writes of stacks of one frame is read back, and
-// that without the mark it is like other text.
-func TestFoldedMark(t *testing.T) {
-	var samples, few strings.Builder
-	for i := range 100 {
-		fmt.Fprintf(&samples, "e t a!fn%d %d\n", i, i+1)
-		fmt.Fprintf(&few, "e t a!fn%d %d\n", i, i+1)
-	}
-	few.WriteString("e t a!a;a!b 5\n")
-	for _, tt := range []struct {
-		name, samples string
-		marked        bool
-	}{
-		{"one frame", samples.String(), true},
-		{"one of a hundred has two", few.String(), true},
-		{"two frames", "e t a!a;a!b 5\ne t a!c 3\n", false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			want := runtest.Build(t, "r", tt.samples)
-			var out bytes.Buffer
-			if err := want.WriteFolded(&out, 0, false); err != nil {
-				t.Fatal(err)
-			}
-			text := out.String()
-			if marked := strings.HasPrefix(text, run.FoldedMark+"\n"); marked != tt.marked {
-				t.Errorf("marked: %v, want %v", marked, tt.marked)
-			}
-			if got := detected(out.Bytes()); got != Folded {
-				t.Fatalf("is taken for %q", got)
-			}
-			if _, rest, _ := strings.Cut(text, "\n"); tt.marked && detected([]byte(rest)) == Folded {
-				t.Error("needs no mark")
-			}
-			got, err := readBytes("r", out.Bytes(), &Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			weights := func(r *run.Run) map[string]int64 {
-				sums := make(map[string]int64)
-				for stack, sum := range r.Folded(0) {
-					sums[stack] = sum.Weight
-				}
-				return sums
-			}
-			if d := cmp.Diff(weights(want), weights(got)); d != "" {
-				t.Errorf("stacks (-written +read):\n%s", d)
-			}
-		})
 	}
 }

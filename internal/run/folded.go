@@ -55,42 +55,14 @@ func (r *Run) Folded(event int) map[string]FoldedSum {
 // FoldedSum is the sum of the samples with one folded stack.
 type FoldedSum struct{ Weight, Count int64 }
 
-// FoldedMark is the first line of folded stacks that begin with hardly any stack of more
-// than one frame, as those of Callgrind do: without it, such text is like any other that has a
-// number at the end of its lines. It ends with a weight of 0, because flamegraph.pl and
-// difffolded.pl of FlameGraph know no comments: to them it is a stack that weighs nothing.
-const FoldedMark = "# profdiff: folded stacks, most of one frame 0"
-
-// needsMark reports whether fewer than one of ten stacks at the front, up to the 64 KiB by
-// which a format is told, have a second frame.
-func needsMark(keys []string) bool {
-	lines, deep, size := 0, 0, 0
-	for _, key := range keys {
-		if size += len(key); size > 64<<10 {
-			break
-		}
-		lines++
-		if strings.Contains(key, ";") {
-			deep++
-		}
-	}
-	return lines > 0 && 10*deep < lines
-}
-
 // WriteFolded writes one event as folded stacks, one line per distinct stack:
 // the stack, a space, and the weight or, if counts is set, the number of samples.
-// Lines are sorted. [FoldedMark] comes first where it is needed to read them back.
+// Lines are sorted.
 func (r *Run) WriteFolded(w io.Writer, event int, counts bool) error {
 	sums := r.Folded(event)
 	keys := slices.Sorted(maps.Keys(sums))
 	out := bufio.NewWriter(w)
 	var line []byte
-	if needsMark(keys) {
-		line = append(line, FoldedMark+"\n"...)
-		if _, err := out.Write(line); err != nil {
-			return err
-		}
-	}
 	for _, key := range keys {
 		n := sums[key].Weight
 		if counts {
