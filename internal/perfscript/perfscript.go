@@ -47,6 +47,8 @@ func Recognise(head input.Head) (e input.Evidence) {
 	case r.trace:
 		e.Why = "they are of ftrace: record them with perf"
 	case r.certain == 0:
+		// Lines that could be of any text are no evidence, however many there are.
+		e.Known = 0
 		e.Why = "none has a process, an event and a time or period, and none is a frame below them"
 	default:
 		e.Why = "too many are others"
