@@ -124,6 +124,9 @@ type Recorder struct {
 	Backend Backend
 	// Tell is told of progress. It may be nil.
 	Tell func(Progress)
+	// More, if set, is asked whether to go on: before the first run that is recorded now,
+	// and after each run that completes a pair. Its error ends the recording.
+	More func(*Recording) (bool, error)
 	// Version of this program, for the notes.
 	Version string
 	// free is [FreeBytes], unless a test has a disk of its own.
@@ -139,6 +142,9 @@ func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recordi
 	rec, err := r.begin(ctx, dir, plan)
 	if err != nil {
 		return nil, err
+	}
+	if more, err := r.more(rec); err != nil || !more {
+		return rec, err
 	}
 	jobs := slices.DeleteFunc(order(rec.Plan.Runs), func(j Job) bool { return rec.run(j) != nil })
 	if len(jobs) == 0 {
@@ -175,8 +181,21 @@ func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recordi
 		p.Done, p.Elapsed, p.Spent, p.Run = p.Done+1, time.Since(begin), spent, run
 		p.Left = p.Elapsed / time.Duration(i+1) * time.Duration(len(jobs)-i-1)
 		r.tell(p)
+		if rec.run(Job{Before, job.Number}) == nil || rec.run(Job{After, job.Number}) == nil {
+			continue
+		}
+		if more, err := r.more(rec); err != nil || !more {
+			return rec, err
+		}
 	}
 	return rec, nil
+}
+
+func (r *Recorder) more(rec *Recording) (bool, error) {
+	if r.More == nil {
+		return true, nil
+	}
+	return r.More(rec)
 }
 
 func (r *Recorder) tell(p Progress) {

@@ -463,3 +463,30 @@ func TestBackgroundOfApp(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Whether to go on is asked before the first run and after each pair, and an answer of no
+// ends the recording as one that is complete.
+func TestMore(t *testing.T) {
+	dir := t.TempDir()
+	var asked []int
+	r := &Recorder{Backend: new(fake), More: func(rec *Recording) (bool, error) {
+		asked = append(asked, len(rec.Runs))
+		return len(rec.Runs) < 4, nil
+	}}
+	rec, err := r.Record(t.Context(), dir, plan(10))
+	if err != nil || len(rec.Runs) != 4 {
+		t.Fatalf("%d runs, %v", len(rec.Runs), err)
+	}
+	// Again, nothing is recorded, nor is it warmed up.
+	if rec, err = r.Record(t.Context(), dir, plan(10)); err != nil || len(rec.Runs) != 4 {
+		t.Errorf("again: %d runs, %v", len(rec.Runs), err)
+	}
+	if diff := cmp.Diff([]int{0, 2, 4, 4}, asked); diff != "" {
+		t.Errorf("asked after so many runs: %s", diff)
+	}
+	broken := errors.New("it broke")
+	r.More = func(*Recording) (bool, error) { return true, broken }
+	if _, err := r.Record(t.Context(), dir, plan(10)); !errors.Is(err, broken) {
+		t.Errorf("an error that More gave became %v", err)
+	}
+}
