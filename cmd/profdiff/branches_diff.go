@@ -12,7 +12,6 @@ import (
 	"profdiff/internal/align"
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/diff"
-	"profdiff/internal/input"
 	"profdiff/internal/perfstat"
 	"profdiff/internal/report/branches"
 	"profdiff/internal/report/html"
@@ -135,11 +134,11 @@ func (f *branchesDiffFlags) stats(std *stdio) (stats [2]*perfstat.Stat, err erro
 
 // branchSides reads the runs of both sides, with the totals of each.
 func (s *stdio) branchSides(base, head []string, opt *branch.Options, stats [2]*perfstat.Stat) (baseRuns, headRuns []*branch.Table, err error) {
-	baseFiles, err := input.Files(base)
+	baseFiles, err := s.files(base)
 	if err != nil {
 		return nil, nil, err
 	}
-	headFiles, err := input.Files(head)
+	headFiles, err := s.files(head)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -118,9 +118,12 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 		return nil, nil, err
 	}
 	f.page.watch(l)
-	files, err := f.files()
+	files, notes, err := f.files()
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, note := range notes {
+		std.note(note)
 	}
 	l.opt.Timeline = (len(files[0]) == 1 || f.stored != "") && len(files[1]) == 1
 	bad := f.badRuns
@@ -136,7 +139,7 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	if err := warnStopped(l, files, file); err != nil {
 		return nil, nil, err
 	}
-	if in.Streams, err = f.streams(cmd); err != nil {
+	if in.Streams, err = f.streams(cmd, std); err != nil {
 		return nil, nil, err
 	}
 	if file.NeedsBranches() {
@@ -212,7 +215,8 @@ func (f *checkFlags) sides(cmd *cobra.Command, file *budget.File, paths []string
 }
 
 // files are the recordings of both sides: paths may be globs, which CI systems quote.
-func (f *checkFlags) files() (files [2][]string, err error) {
+// Notes say what is no recording, "" of a side where all are.
+func (f *checkFlags) files() (files [2][]string, notes []string, err error) {
 	for side, flags := range []*sideFlags{&f.diff.base, &f.diff.head} {
 		name := []string{"base", "head"}[side]
 		var paths []string
@@ -223,18 +227,23 @@ func (f *checkFlags) files() (files [2][]string, err error) {
 			}
 			found, err := filepath.Glob(path)
 			if err != nil {
-				return files, fmt.Errorf("%s: %q: %w", name, path, err)
+				return files, nil, fmt.Errorf("%s: %q: %w", name, path, err)
+			}
+			if !input.IsBackup(path) {
+				found = slices.DeleteFunc(found, input.IsBackup)
 			}
 			if len(found) == 0 {
-				return files, fmt.Errorf("%s: 0 profiles match %q", name, path)
+				return files, nil, fmt.Errorf("%s: 0 profiles match %q", name, path)
 			}
 			paths = append(paths, found...)
 		}
-		if files[side], err = input.Files(paths); err != nil {
-			return files, fmt.Errorf("%s: %w", name, err)
+		note := ""
+		if files[side], note, err = input.Files(paths); err != nil {
+			return files, nil, fmt.Errorf("%s: %w", name, err)
 		}
+		notes = append(notes, note)
 	}
-	return files, checkDistinct(slices.Concat(files[0], files[1]))
+	return files, notes, checkDistinct(slices.Concat(files[0], files[1]))
 }
 
 // load reads the runs of a side. bad is how many may still be left out.
@@ -289,7 +298,7 @@ func (f *checkFlags) branches(cmd *cobra.Command, std *stdio, l *loader, files [
 }
 
 // streams reads measured values.
-func (f *checkFlags) streams(cmd *cobra.Command) (map[string]budget.Stream, error) {
+func (f *checkFlags) streams(cmd *cobra.Command, std *stdio) (map[string]budget.Stream, error) {
 	streams := make(map[string]budget.Stream)
 	for side := range f.values {
 		flag := []string{"--base-values", "--head-values"}[side]
@@ -298,7 +307,7 @@ func (f *checkFlags) streams(cmd *cobra.Command) (map[string]budget.Stream, erro
 			if !ok || name == "" || path == "" {
 				return nil, usagef(cmd, "%s wants NAME=PATH, not %q", flag, text)
 			}
-			files, err := input.Files([]string{path})
+			files, err := std.files([]string{path})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}

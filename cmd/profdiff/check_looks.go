@@ -96,7 +96,7 @@ func readLooks(name string) (l *budget.Looks, err error) {
 
 // lookInputs are the files that are looked at.
 func lookInputs(f *checkFlags) (list []budget.LookInput, err error) {
-	recordings, err := f.files()
+	recordings, _, err := f.files()
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func lookInputs(f *checkFlags) (list []budget.LookInput, err error) {
 		}
 		for _, text := range f.values[side] {
 			stream, path, _ := strings.Cut(text, "=")
-			files, err := input.Files([]string{path})
+			files, _, err := input.Files([]string{path})
 			if err != nil {
 				return nil, err
 			}

@@ -141,6 +141,13 @@ func (s *stdio) warn(format string, args ...any) {
 	fmt.Fprintf(s.err, "profdiff: warning: "+format+"\n", args...)
 }
 
+// note prints what is good to know, if there is anything.
+func (s *stdio) note(note string) {
+	if note != "" {
+		fmt.Fprintf(s.err, "profdiff: %s\n", note)
+	}
+}
+
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

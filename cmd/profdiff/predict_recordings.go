@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/branch"
-	"profdiff/internal/input"
 	"profdiff/internal/predict"
 	"profdiff/internal/predict/hot"
 	"profdiff/internal/run"
@@ -68,7 +67,7 @@ func (s *stdio) recordedSide(cmd *cobra.Command, f *predictFlags, name, binary, 
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := input.Files([]string{name})
+	files, err := s.files([]string{name})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,11 +12,11 @@ import (
 
 // loadSides reads the runs of both sides.
 func (l *loader) loadSides(base, head *sideFlags) (baseRuns, headRuns []*run.Run, err error) {
-	baseFiles, err := input.Files(base.paths)
+	baseFiles, err := l.io.files(base.paths)
 	if err != nil {
 		return nil, nil, err
 	}
-	headFiles, err := input.Files(head.paths)
+	headFiles, err := l.io.files(head.paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +63,7 @@ func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
 
 // loadPaths reads the runs of one side, files or directories, where there is no other.
 func (l *loader) loadPaths(paths []string) ([]*run.Run, error) {
-	files, err := input.Files(paths)
+	files, err := l.io.files(paths)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +71,13 @@ func (l *loader) loadPaths(paths []string) ([]*run.Run, error) {
 		return nil, err
 	}
 	return l.loadSide(&sideFlags{}, files)
+}
+
+// files lists the recordings of a side, and says what is none.
+func (s *stdio) files(paths []string) ([]string, error) {
+	files, note, err := input.Files(paths)
+	s.note(note)
+	return files, err
 }
 
 // checkDistinct refuses a file that is named twice.

@@ -8,9 +8,10 @@ import (
 )
 
 // Files lists the recordings of a side: files themselves, "-" for standard input, and
-// the files in directories in the order of their names.
-func Files(paths []string) ([]string, error) {
-	var files []string
+// the files in directories in the order of their names. Backups in directories are left
+// out, which note says in one line; it is "" if there are none.
+func Files(paths []string) (files []string, note string, err error) {
+	var backups []string
 	for _, path := range paths {
 		if path == "-" {
 			files = append(files, path)
@@ -18,46 +19,66 @@ func Files(paths []string) ([]string, error) {
 		}
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, PathError(err)
+			return nil, "", PathError(err)
 		}
 		if !info.IsDir() {
 			files = append(files, path)
 			continue
 		}
-		within, err := within(path)
+		recordings, old, err := within(path)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		files = append(files, within...)
+		files, backups = append(files, recordings...), append(backups, old...)
 	}
-	return files, nil
+	switch n := len(backups); {
+	case n == 1:
+		note = fmt.Sprintf("%s is a backup and no run; name the file to have it read", backups[0])
+	case n > 1:
+		note = fmt.Sprintf("%d backups are no runs, %s … %s; name a file to have it read", n, backups[0], backups[n-1])
+	}
+	return files, note, nil
 }
 
-// within lists the recordings in a directory.
-func within(dir string) (files []string, err error) {
+// IsBackup reports whether a file is by its name what was there before another file: what
+// perf record moves out of its way (tools/perf/builtin-record.c: perf.data.old), and what
+// editors keep.
+func IsBackup(name string) bool {
+	return strings.HasSuffix(name, ".old") || strings.HasSuffix(name, "~")
+}
+
+// within lists the recordings in a directory, and the backups. Hidden files are neither.
+func within(dir string) (files, backups []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, PathError(err)
+		return nil, nil, PathError(err)
 	}
 	if isThreads(dir) {
-		return nil, fmt.Errorf("%s: %w", dir, directoryError(dir))
+		return nil, nil, fmt.Errorf("%s: %w", dir, directoryError(dir))
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())
+		if IsBackup(name) {
+			backups = append(backups, name)
+			continue
+		}
 		info, err := os.Stat(name) // of what a link points to
 		switch {
 		case err != nil:
-			return nil, PathError(err)
+			return nil, nil, PathError(err)
 		case info.IsDir():
-			return nil, fmt.Errorf("%s is a directory within a side: name the recordings, or the directories that have them alone", name)
+			return nil, nil, fmt.Errorf("%s is a directory within a side: name the recordings, or the directories that have them alone", name)
 		}
 		files = append(files, name)
 	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: directory has no recordings", dir)
+	switch {
+	case len(files) == 0 && len(backups) > 0:
+		return nil, nil, fmt.Errorf("%s: directory has no recordings but backups: name %s to have it read", dir, backups[0])
+	case len(files) == 0:
+		return nil, nil, fmt.Errorf("%s: directory has no recordings", dir)
 	}
-	return files, nil
+	return files, backups, nil
 }
