@@ -112,17 +112,12 @@ func (s *Sequence) Pairs() int {
 // Due is the number of pairs at which the next look is, 0 if there is none.
 func (s *Sequence) Due() int { return s.schedule.Due(s.Pairs()) }
 
-// Level is the level of the last look for one claim of so many that are corrected for being
-// several: those of a family that were not shown. It is 0 before the first look.
-func (s *Sequence) Level(claims int) float64 {
+// Level is how small a p has to be at the last look for all looks together to err at most with
+// the probability alpha in a claim, as [Look.Level]. It is 0 before the first look.
+func (s *Sequence) Level(alpha float64) float64 {
 	if len(s.pairs) == 0 {
 		return 0
 	}
-	return s.level(s.schedule.Alpha / float64(max(claims, 1)))
-}
-
-// level keeps what levelOf found.
-func (s *Sequence) level(alpha float64) float64 {
 	key := levelKey{alpha, len(s.pairs)}
 	level, ok := s.levels[key]
 	if !ok {
@@ -131,6 +126,12 @@ func (s *Sequence) level(alpha float64) float64 {
 	}
 	return level
 }
+
+// Alone is the level of the last look for a claim that is not of the family.
+func (s *Sequence) Alone() float64 { return s.Level(s.schedule.Alpha) }
+
+// Shared is the level of the last look for the next claim of the family that is shown.
+func (s *Sequence) Shared() float64 { return s.Level(s.schedule.Alpha / float64(max(s.Open(), 1))) }
 
 // levelOf is the level of the last look if alpha is spent on one claim.
 func (s *Sequence) levelOf(alpha float64) float64 {
@@ -167,7 +168,7 @@ func (s *Sequence) Next(pairs int) error {
 
 // Decide decides on all targets by their evidence at the look that [Sequence.Next] named.
 func (s *Sequence) Decide(evidence []Evidence) {
-	single := s.Level(1)
+	single := s.Alone()
 	for i := range s.targets {
 		d := &s.targets[i]
 		d.notMore = d.notMore || evidence[i].NotMore <= single
@@ -186,7 +187,7 @@ func (s *Sequence) Decide(evidence []Evidence) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(least(a), least(b)) })
 	for _, i := range order {
 		// A target that is shown makes the level of the next larger.
-		if !(least(i) <= s.Level(s.Open())) {
+		if !(least(i) <= s.Shared()) {
 			break
 		}
 		s.targets[i].decision = More
@@ -224,4 +225,41 @@ func (s *Sequence) Overall(p float64) float64 {
 		x0, d0, x1 = x1, d1, min(x1-d1*(x1-x0)/(d1-d0), least)
 	}
 	return math.Exp(x1)
+}
+
+// Repeated is the interval of the ratios that are not excluded at a one-sided level. With the
+// level of a look in a sequence it is one that all looks together miss no more often than
+// the sequence errs, and agrees with its decisions (Jennison and Turnbull, 1984, "Repeated
+// confidence intervals for group sequential clinical trials").
+func (e *Estimate) Repeated(level float64) Interval {
+	i := everything()
+	if e.model == nil || !(level > 0) || math.IsNaN(e.Ratio) {
+		return i
+	}
+	// The logarithm of an end is between in and out, of which out is excluded.
+	const limit = 690
+	middle := min(max(math.Log(e.Ratio), -limit), limit)
+	end := func(direction float64, excluded func(ratio float64) bool) float64 {
+		in, out := middle, middle+direction/1024
+		for !excluded(math.Exp(out)) {
+			if in, out = out, out+2*(out-in); math.Abs(out) > 2*limit {
+				return math.Exp(direction * math.Inf(1))
+			}
+		}
+		for range 60 {
+			if mid := (in + out) / 2; excluded(math.Exp(mid)) {
+				out = mid
+			} else {
+				in = mid
+			}
+		}
+		return math.Exp(in)
+	}
+	if e.Ratio > 0 {
+		i.Lo = end(-1, func(r float64) bool { return e.Above(r) <= level })
+	}
+	if !math.IsInf(e.Ratio, 1) {
+		i.Hi = end(1, func(r float64) bool { return e.Below(r) <= level })
+	}
+	return i
 }

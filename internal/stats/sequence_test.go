@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,7 +113,7 @@ func TestSequenceOfChanges(t *testing.T) {
 // at one look what the level of it says.
 func TestSequenceOverall(t *testing.T) {
 	s := NewSequence(every2(0.05), 20)
-	if s.Overall(0.01) != 1 || s.Level(1) != 0 {
+	if s.Overall(0.01) != 1 || s.Alone() != 0 {
 		t.Error("something is shown before the first look")
 	}
 	for _, pairs := range []int{4, 6, 12, 40} {
@@ -120,7 +121,8 @@ func TestSequenceOverall(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, claims := range []int{1, 3, 20, 2000} {
-			level, want := s.Level(claims), 0.05/float64(claims)
+			want := 0.05 / float64(claims)
+			level := s.Level(want)
 			if got := s.Overall(level); math.Abs(got/want-1) > 1e-6 {
 				t.Errorf("%d pairs: Overall(%v) is %v, want %v", pairs, level, got, want)
 			}
@@ -145,5 +147,32 @@ func BenchmarkSequenceOverall(b *testing.B) {
 	}
 	for b.Loop() {
 		s.Overall(0.003)
+	}
+}
+
+// TestRepeated checks the interval at a level against the one that each method computes.
+func TestRepeated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{4, 7, 8, 20} {
+		for _, mean := range []float64{3, 500} {
+			s := source{mean: mean, sd: 0.05}
+			base, head := s.runs(rng, n), s.times(1.3).runs(rng, n)
+			for _, level := range []float64{0.95, 0.995} {
+				e := Ratio(base, head, level)
+				got := e.Repeated((1 - level) / 2)
+				if math.Abs(got.Lo/e.CI.Lo-1) > 1e-6 || math.Abs(got.Hi/e.CI.Hi-1) > 1e-6 {
+					t.Errorf("%d runs of %v samples at %v: %v, want %v", n, mean, level, got, e.CI)
+				}
+			}
+		}
+	}
+	gone := Ratio([]WeightedCount{{90, 90}, {95, 95}, {99, 99}, {100, 100}}, make([]WeightedCount, 4), 0.95)
+	if got := gone.Repeated(0.025); !(got.Lo == 0 && got.Hi > 0 && got.Hi < 0.1) {
+		t.Errorf("what is gone has the ratios %v", got)
+	}
+	for _, e := range []Estimate{{}, gone} {
+		if got := e.Repeated(0); got != everything() {
+			t.Errorf("at no level: %v", got)
+		}
 	}
 }
