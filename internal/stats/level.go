@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"slices"
+	"sort"
 	"sync"
 
 	"gonum.org/v1/gonum/mathext"
@@ -155,38 +156,21 @@ func (t *Tests) signedRanks(e *Estimate, s sides) {
 	w := signed{x: logs(s.head, s.half), floor: logs(s.head, 0), n: n}
 	slices.Sort(w.x)
 	slices.Sort(w.floor)
-	walsh, floor := averages(w.x), averages(w.floor)
-	mid := len(walsh) / 2
-	log := walsh[mid]
-	if len(walsh)%2 == 0 {
-		log = (walsh[mid-1] + walsh[mid]) / 2
+	pairs := n * (n + 1) / 2
+	log := walshAverage(w.x, pairs/2)
+	if pairs%2 == 0 {
+		log = (walshAverage(w.x, pairs/2-1) + log) / 2
 	}
-	// The k-th lowest and the k-th highest of the sorted averages bound the interval. k-1
-	// is the largest sum of ranks that is as rare as alpha.
+	// The k-th lowest and the k-th highest of the averages bound the interval. k-1 is the
+	// largest sum of ranks that is as rare as alpha.
 	alpha := (1 - t.level) / 2
-	k := 0
-	for k < len(walsh)/2 && w.atMost(float64(k)) <= alpha {
-		k++
-	}
+	k := sort.Search(pairs/2, func(k int) bool { return w.atMost(float64(k)) > alpha })
 	e.Method, e.Ratio, e.CI = SignedRank, s.withoutHalf(log), everything()
 	if k > 0 {
-		w.lo, w.hi, w.alpha = walsh[k-1], walsh[len(walsh)-k], w.atMost(float64(k-1))
-		e.CI = Interval{math.Exp(floor[k-1]), math.Exp(w.hi)}
+		w.lo, w.hi, w.alpha = walshAverage(w.x, k-1), walshAverage(w.x, pairs-k), w.atMost(float64(k-1))
+		e.CI = Interval{math.Exp(walshAverage(w.floor, k-1)), math.Exp(w.hi)}
 	}
 	e.finishLevel(w)
-}
-
-// averages returns the means of all pairs, each x with itself included, sorted (Walsh
-// averages).
-func averages(x []float64) []float64 {
-	walsh := make([]float64, 0, len(x)*(len(x)+1)/2)
-	for i := range x {
-		for j := i; j < len(x); j++ {
-			walsh = append(walsh, (x[i]+x[j])/2)
-		}
-	}
-	slices.Sort(walsh)
-	return walsh
 }
 
 // signed are the sorted logarithms of runs: x with half a sample added if there are zeros,
@@ -244,8 +228,8 @@ func (w signed) above(limit float64) float64 {
 func (w signed) below(limit float64) float64 { return w.atMost(w.sum(w.x, limit)) }
 
 // exactRanks is the number of runs up to which the distribution of sums of ranks is
-// counted; beyond it is normal.
-const exactRanks = 40
+// counted; beyond it is [tail].
+const exactRanks = 100
 
 // atMost is the probability that the sum of the ranks above the true value is sum or less.
 // Half ranks count as the next: never too small.
@@ -255,8 +239,11 @@ func (w signed) atMost(sum float64) float64 {
 	}
 	if w.n > exactRanks {
 		n := float64(w.n)
-		z := (sum + 0.5 - n*(n+1)/4) / math.Sqrt(n*(n+1)*(2*n+1)/24)
-		return normalSurvival(-z)
+		pairs := n * (n + 1) / 2
+		variance := pairs * (2*n + 1) / 12
+		// Each rank i is added with probability 1/2: the fourth cumulant is -Σi⁴/8.
+		kurtosis := -pairs * (2*n + 1) * (3*n*n + 3*n - 1) / 15 / 8 / (variance * variance)
+		return tail((pairs/2-sum-0.5)/math.Sqrt(variance), kurtosis)
 	}
 	table := signedTables()[w.n]
 	return table[min(int(math.Ceil(sum)), len(table)-1)]

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -139,5 +140,55 @@ func TestLeastRankP(t *testing.T) {
 	e := Ratio(counted(base...), counted(head...), 0.95)
 	if got, want := e.Above(1), LeastRankP(9, 11); !near(got, want) {
 		t.Errorf("p of separate sides = %v, want %v", got, want)
+	}
+}
+
+// TestNullApproximated compares the approximation with the exact distribution where that is no
+// longer used, without ties: p is right from 1e-4 on and not too small below it, and it never grows with the number of pairs.
+func TestNullApproximated(t *testing.T) {
+	for _, tt := range []struct {
+		n, m  int
+		error float64
+	}{{51, 50, 0.01}, {60, 60, 0.01}, {25, 101, 0.02}, {8, 320, 0.12}, {320, 8, 0.12}} {
+		n, m := tt.n, tt.m
+		groups := slices.Repeat([]int{1}, n+m)
+		exact, near := newNull(n, m, groups), newNormalNull(n, m, groups)
+		last := 1.0
+		for u := 0; u <= n*m; u++ {
+			want, got := exact.above(float64(u)), near.above(float64(u))
+			if below := near.below(float64(n*m - u)); math.Abs(below-got) > 1e-12 {
+				t.Fatalf("%d and %d runs: P(≥%d) = %v, P(≤%d) = %v", n, m, u, got, n*m-u, below)
+			}
+			if got > last {
+				t.Fatalf("%d and %d runs: P(≥%d) = %v is more than %v before it", n, m, u, got, last)
+			}
+			last = got
+			switch {
+			case want >= 2e-4 && math.Abs(got/want-1) > tt.error, got < want*(1-tt.error):
+				t.Fatalf("%d and %d runs: P(≥%d) = %v, want %v", n, m, u, got, want)
+			}
+		}
+	}
+}
+
+// TestSignedRankApproximated is the same for the sum of signed ranks.
+func TestSignedRankApproximated(t *testing.T) {
+	const n = exactRanks
+	ways := []float64{1}
+	for i := 1; i <= n+1; i++ {
+		next := make([]float64, len(ways)+i)
+		for u, v := range ways {
+			next[u] += v / 2
+			next[u+i] += v / 2
+		}
+		ways = next
+	}
+	want := 0.0
+	for u, v := range ways {
+		want += v
+		got := signed{n: n + 1}.atMost(float64(u))
+		if want >= 2e-4 && math.Abs(got/want-1) > 0.01 || got < want*0.99 {
+			t.Fatalf("P(≤%d) = %v, want %v", u, got, want)
+		}
 	}
 }
