@@ -183,7 +183,7 @@ func TestRecordAndroidInterrupted(t *testing.T) {
 	}()
 	dir := filepath.Join(work, "rec")
 	var stderr bytes.Buffer
-	args := []string{"record", "--with", "simpleperf", "--app", "com.example.app", "--before", "sleep 3", "--after", "sleep 3", "--runs", "1", "--warmup", "0", "-e", "cpu-clock", "-o", dir}
+	args := []string{"record", "--with", "simpleperf", "--app", "com.example.app", "--before", "sleep 3", "--after", "sleep 3", "--seed", "20", "--runs", "1", "--warmup", "0", "-e", "cpu-clock", "-o", dir}
 	if code := execute(ctx, args, nil, new(bytes.Buffer), &stderr); code != exitInput || !strings.Contains(stderr.String(), "before, run 1: context canceled") {
 		t.Errorf("exit code %d: %s", code, &stderr)
 	}

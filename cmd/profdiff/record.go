@@ -42,6 +42,7 @@ func (f *recordFlags) register(cmd *cobra.Command) {
 	fs.BoolVarP(&f.plan.SystemWide, "system-wide", "a", false, "record all processes while the command runs")
 	fs.BoolVar(&f.plan.OffCPU, "off-cpu", false, "record where threads leave the CPU, too")
 	fs.IntVar(&f.plan.Warmup, "warmup", 1, "run each command `N` times before recording")
+	fs.Uint64Var(&f.plan.Seed, "seed", 0, "draw the order of the runs by the number `N` (default: one that the system draws)")
 	fs.StringVar(&f.plan.Work, "work", "", "the commands print a line NAME NUMBER, the work done: `NAME`")
 	fs.Float64Var(&f.plan.Operations, "ops", 0, "each run does `N` operations")
 	fs.StringVar(&f.with, "with", "perf", "record with `TOOL`: "+strings.Join(backends, ", "))
@@ -160,11 +161,14 @@ func newRecordCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record --before CMD --after CMD -o DIR [flags]",
 		Short: "Record a program before and after a change, in turn",
-		Long: `Record a program before and after a change: both in turn, in the order before,
-after, after, before and so on, so that what changes slowly on the machine changes
-for both alike. DIR/before and DIR/after get the recordings, DIR/recording.yaml how,
-when and under what conditions each was made; profdiff diff DIR compares them. Called
-again, it records the runs that are missing.
+		Long: `Record a program before and after a change: in pairs of one run of each, so that what
+changes slowly on the machine is alike for both. Which of the two runs first is drawn,
+so that nothing that comes back after some number of runs meets the same side each
+time; --seed draws the same order again. DIR/before and DIR/after get the recordings,
+DIR/recording.yaml how, when, in what order and under what conditions each was made;
+profdiff diff DIR compares them. Called again, it records what is missing. A pair of
+which one run failed, was interrupted or got lost is recorded again as a whole, after
+the others.
 
 Events are sampled every so many events, not so many times a second, because costs
 are compared. The period is prime, and chosen by counting events in a first run. If

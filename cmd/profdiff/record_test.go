@@ -137,7 +137,7 @@ func TestRecordInterrupted(t *testing.T) {
 	t.Parallel()
 	needPerf(t)
 	dir := t.TempDir()
-	args := []string{"record", "--before", "sleep 0.3", "--after", "sleep 0.2", "--runs", "3", "--warmup", "0", "-o", dir}
+	args := []string{"record", "--seed", "20", "--before", "sleep 0.3", "--after", "sleep 0.2", "--runs", "3", "--warmup", "0", "-o", dir}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	stderr := &stopper{after: "2 of 6", stop: stop}

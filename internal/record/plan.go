@@ -20,6 +20,8 @@ type Plan struct {
 	// Runs is how many of each side.
 	Runs   int `yaml:"runs"`
 	Warmup int `yaml:"warmup"`
+	// Seed draws the order of the runs; 0 leaves it to the system.
+	Seed uint64 `yaml:"seed,omitempty"`
 	// Events are named as the tool names them; none leaves the choice to the backend.
 	Events []Event `yaml:"events,omitempty"`
 	// CallGraph is fp, dwarf, lbr or none.
@@ -104,6 +106,9 @@ func (p *Plan) differs(o *Plan) string {
 		if f.have != f.want {
 			return fmt.Sprintf("%s was %q, is %q", f.name, f.have, f.want)
 		}
+	}
+	if o.Seed != 0 && p.Seed != o.Seed {
+		return fmt.Sprintf("the seed was %d, is %d", p.Seed, o.Seed)
 	}
 	if len(o.Events) > 0 && !slices.EqualFunc(p.Events, o.Events, func(a, b Event) bool {
 		chosen := b.Period == 0 && b.Frequency == 0

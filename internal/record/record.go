@@ -4,12 +4,15 @@
 //  1. The backend ([Backend]: perf, simpleperf on a device, Callgrind) finds out what can
 //     be recorded and completes the plan.
 //  2. Both sides run without being recorded, to warm up.
-//  3. The runs go to a folder, before/01.data, after/01.data and so on, in the order ABBA:
-//     what changes slowly on the machine (temperature, memory, other programs) then changes
-//     for both sides alike.
+//  3. The runs go to a folder in pairs, before/01.data and after/01.data and so on, one right
+//     after the other: what changes slowly on the machine (temperature, memory, other
+//     programs) then is alike for both. Which comes first is drawn (see [Drawn]), so that
+//     what comes back after some number of runs does not meet the same side each time.
 //  4. The conditions before and after each run are noted in recording.yaml of that folder.
 //     It is rewritten after every run, so that an interrupted recording can go on.
-//  5. The binaries that the samples need are collected by build ID, in the form of perf's
+//  5. A pair of which a run failed, was interrupted or got lost is recorded again as a whole,
+//     after all others.
+//  6. The binaries that the samples need are collected by build ID, in the form of perf's
 //     cache (tools/perf/util/build-id.c).
 package record
 
@@ -19,9 +22,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"profdiff/internal/record/command"
@@ -44,19 +47,6 @@ var sides = [2]Side{Before, After}
 type Job struct {
 	Side   Side
 	Number int // from 1
-}
-
-// order is in what order the runs of both sides are recorded: before, after, after,
-// before, and so on.
-func order(runs int) (jobs []Job) {
-	for n := 1; n <= runs; n++ {
-		first, second := Before, After
-		if n%2 == 0 {
-			first, second = After, Before
-		}
-		jobs = append(jobs, Job{first, n}, Job{second, n})
-	}
-	return jobs
 }
 
 // A Backend records with one tool.
@@ -124,8 +114,10 @@ type Recorder struct {
 	Backend Backend
 	// Tell is told of progress. It may be nil.
 	Tell func(Progress)
-	// More, if set, is asked whether to go on: before the first run that is recorded now,
-	// and after each run that completes a pair. Its error ends the recording.
+	// More, if set, is asked whether to go on, while no run is under way: before the first
+	// run that is recorded now, and when a pair is complete. It may read the runs of
+	// [Recording.Pairs] and note what it found, as [Recording.AddLook] does; the next run
+	// starts when it returns. Its error ends the recording.
 	More func(*Recording) (bool, error)
 	// Version of this program, for the notes.
 	Version string
@@ -133,8 +125,8 @@ type Recorder struct {
 	free func(dir string) (int64, bool)
 }
 
-// Record records all runs that are not there yet. What was recorded stays if it fails,
-// and another call goes on from there.
+// Record records all pairs that are not there yet, or until More wants no others. What was
+// recorded stays if it fails, and another call goes on from there.
 func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recording, error) {
 	if err := plan.check(); err != nil {
 		return nil, err
@@ -143,52 +135,21 @@ func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recordi
 	if err != nil {
 		return nil, err
 	}
-	if more, err := r.more(rec); err != nil || !more {
-		return rec, err
-	}
-	jobs := slices.DeleteFunc(order(rec.Plan.Runs), func(j Job) bool { return rec.run(j) != nil })
-	if len(jobs) == 0 {
-		return rec, nil
-	}
-	if err := r.warm(ctx, dir, rec); err != nil {
-		return rec, err
-	}
-	free := r.free
-	if free == nil {
-		free = FreeBytes
-	}
-	begin := time.Now()
-	var spent Spent
-	for i, job := range jobs {
-		p := Progress{Job: job, Done: 2*rec.Plan.Runs - len(jobs) + i, Total: 2 * rec.Plan.Runs, Elapsed: time.Since(begin), Spent: spent}
-		if i > 0 {
-			p.Left = p.Elapsed / time.Duration(i) * time.Duration(len(jobs)-i)
+	s := newSession(r, rec, dir)
+	for complete := true; ; {
+		if complete {
+			if more, err := r.more(rec); err != nil || !more {
+				return rec, err
+			}
 		}
-		r.tell(p)
-		if err := CheckSpace(dir, rec.bytesLeft(len(jobs)-i), free); err != nil {
-			return rec, err
+		number := s.next()
+		if number == 0 {
+			return rec, nil
 		}
-		run, took, err := r.one(ctx, dir, rec, job)
-		if err != nil {
-			return rec, fmt.Errorf("%s, run %d: %w", job.Side, job.Number, err)
-		}
-		rec.Runs = append(rec.Runs, *run)
-		if err := rec.write(dir); err != nil {
-			return rec, err
-		}
-		spent.Commands += took.Commands
-		spent.Recorder += took.Recorder
-		p.Done, p.Elapsed, p.Spent, p.Run = p.Done+1, time.Since(begin), spent, run
-		p.Left = p.Elapsed / time.Duration(i+1) * time.Duration(len(jobs)-i-1)
-		r.tell(p)
-		if rec.run(Job{Before, job.Number}) == nil || rec.run(Job{After, job.Number}) == nil {
-			continue
-		}
-		if more, err := r.more(rec); err != nil || !more {
+		if complete, err = s.pair(ctx, number); err != nil {
 			return rec, err
 		}
 	}
-	return rec, nil
 }
 
 func (r *Recorder) more(rec *Recording) (bool, error) {
@@ -213,6 +174,7 @@ func (r *Recorder) begin(ctx context.Context, dir string, plan *Plan) (*Recordin
 			return nil, fmt.Errorf("%s: holds a recording of something else: %s; give another folder, or remove it", dir, diff)
 		}
 		// More runs can be asked for than at first.
+		more := plan.Runs > rec.Plan.Runs
 		rec.Plan.Runs = max(rec.Plan.Runs, plan.Runs)
 		machine, _, err := r.Backend.Probe(ctx, &rec.Plan)
 		if err != nil {
@@ -221,7 +183,14 @@ func (r *Recorder) begin(ctx context.Context, dir string, plan *Plan) (*Recordin
 		if diff := rec.Machine.differs(machine); diff != "" {
 			return nil, fmt.Errorf("%s: was recorded on another machine: %s; give another folder", dir, diff)
 		}
-		return rec, rec.check(dir)
+		lost, err := rec.check(dir)
+		for _, name := range lost {
+			r.tell(Progress{Note: fmt.Sprintf("%s is missing: its pair is recorded again", filepath.Join(dir, name))})
+		}
+		if err != nil || len(lost) == 0 && !more {
+			return rec, err
+		}
+		return rec, rec.write(dir)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
@@ -230,7 +199,10 @@ func (r *Recorder) begin(ctx context.Context, dir string, plan *Plan) (*Recordin
 			return nil, fmt.Errorf("%s: has files and no %s: give another folder", filepath.Join(dir, string(side)), FileName)
 		}
 	}
-	rec = &Recording{Schema: Schema, Order: "ABBA", Backend: r.Backend.Name(), Version: r.Version, Plan: *plan}
+	rec = &Recording{Schema: Schema, Order: Drawn, Backend: r.Backend.Name(), Version: r.Version, Plan: *plan}
+	for rec.Plan.Seed == 0 {
+		rec.Plan.Seed = uint64(rand.Uint32())
+	}
 	machine, notes, err := r.Backend.Probe(ctx, &rec.Plan)
 	if err != nil {
 		return nil, err
@@ -282,10 +254,6 @@ func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job)
 	partial := filepath.Join(dir, ".partial"+r.Backend.Suffix())
 	defer os.RemoveAll(partial)
 	t, err := r.attempt(ctx, &rec.Plan, job, partial)
-	for again := 0; again < attempts-1 && crashed(err) && ctx.Err() == nil; again++ {
-		r.tell(Progress{Job: job, Note: fmt.Sprintf("%v: recording it again", err)})
-		t, err = r.attempt(ctx, &rec.Plan, job, partial)
-	}
 	if err != nil {
 		return nil, spent, err
 	}
@@ -317,16 +285,6 @@ func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job)
 	spent.Recorder = result.Duration - spent.Commands
 	spent.Commands += t.prepared
 	return run, spent, os.Rename(partial, file)
-}
-
-// attempts is how often a run is recorded if a signal ends it. A command that always
-// crashes does so when it warms up; what is left are recorders that do now and then, as
-// perf 6.1 does while another recording asks for build IDs of mappings.
-const attempts = 3
-
-func crashed(err error) bool {
-	exit, ok := errors.AsType[*command.ExitError](err)
-	return ok && exit.Killed
 }
 
 // An attempt is one try to record a run.

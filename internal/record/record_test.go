@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,13 +19,15 @@ import (
 
 // A fake is a backend that records the order in which it was called.
 type fake struct {
-	calls []string
-	fail  int // the call to Record that fails, 0 for none
-	// crashes is how often the recorder dies of a signal before it works.
-	crashes int
-	output  string
-	size    int64              // of each run, with holes; 0 for a few bytes
-	stop    context.CancelFunc // called by the run after which recording is interrupted
+	calls   []string
+	records int // calls to Record
+	fail    int // the call to Record that fails, 0 for none
+	// crash are the calls to Record, from 1, in which the recorder dies of a signal.
+	crash  []int
+	exits  bool // with an exit status instead
+	output string
+	size   int64              // of each run, with holes; 0 for a few bytes
+	stop   context.CancelFunc // called by the run after which recording is interrupted
 }
 
 func (f *fake) Name() string   { return "fake" }
@@ -44,10 +47,14 @@ func (f *fake) Warm(_ context.Context, _ *Plan, side Side) ([]byte, error) {
 
 func (f *fake) Record(ctx context.Context, _ *Plan, side Side, file string) (*Result, error) {
 	f.calls = append(f.calls, string(side))
+	f.records++
 	if f.fail--; f.fail == 0 {
 		return nil, errors.New("it broke")
 	}
-	if f.crashes--; f.crashes >= 0 {
+	if slices.Contains(f.crash, f.records) && f.exits {
+		return nil, &command.ExitError{Name: "fake", State: "exit status 3"}
+	}
+	if slices.Contains(f.crash, f.records) {
 		return nil, &command.ExitError{Name: "fake", State: "signal: aborted", Killed: true}
 	}
 	if f.stop != nil && len(f.calls) >= 4 {
@@ -66,8 +73,9 @@ func (f *fake) Record(ctx context.Context, _ *Plan, side Side, file string) (*Re
 
 func (f *fake) Moment(context.Context) (*Moment, error) { return new(Moment), nil }
 
-func plan(runs int) *Plan {
-	return &Plan{Before: Command{Run: "old"}, After: Command{Run: "new"}, Runs: runs, CallGraph: "fp"}
+// plan has so many runs of each side. The order of seed 20 begins with AB BA BA AB.
+func plan(seed uint64, runs int) *Plan {
+	return &Plan{Before: Command{Run: "old"}, After: Command{Run: "new"}, Runs: runs, Seed: seed, CallGraph: "fp"}
 }
 
 func TestOrder(t *testing.T) {
@@ -79,13 +87,13 @@ func TestOrder(t *testing.T) {
 			notes = append(notes, p.Note)
 		}
 	}}
-	p := plan(3)
+	p := plan(20, 3)
 	p.Warmup, p.Work = 1, "messages"
 	rec, err := r.Record(t.Context(), dir, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"warm before", "warm after", "before", "after", "after", "before", "before", "after"}
+	want := []string{"warm before", "warm after", "before", "after", "after", "before", "after", "before"}
 	if diff := cmp.Diff(want, f.calls); diff != "" {
 		t.Errorf("order: %s", diff)
 	}
@@ -113,7 +121,7 @@ func TestOrder(t *testing.T) {
 func TestSpent(t *testing.T) {
 	var last Progress
 	r := &Recorder{Backend: new(fake), Tell: func(p Progress) { last = p }}
-	p := plan(2)
+	p := plan(20, 2)
 	p.After.Prepare = "sleep 0.05"
 	rec, err := r.Record(t.Context(), t.TempDir(), p)
 	if err != nil {
@@ -162,7 +170,7 @@ func TestResume(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			r := &Recorder{Backend: test.fake(stop)}
-			if _, err := r.Record(ctx, dir, plan(3)); err == nil {
+			if _, err := r.Record(ctx, dir, plan(20, 3)); err == nil {
 				t.Fatal("no error")
 			}
 			read, err := Open(dir)
@@ -174,11 +182,11 @@ func TestResume(t *testing.T) {
 			}
 			again := new(fake)
 			r.Backend = again
-			rec, err := r.Record(t.Context(), dir, plan(3))
+			rec, err := r.Record(t.Context(), dir, plan(20, 3))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([]string{"before", "before", "after"}, again.calls); diff != "" {
+			if diff := cmp.Diff([]string{"after", "before", "after", "before"}, again.calls); diff != "" {
 				t.Errorf("recorded again: %s", diff)
 			}
 			if len(rec.Runs) != 6 {
@@ -191,16 +199,18 @@ func TestResume(t *testing.T) {
 // A recorder that crashes gets another chance, but not for ever.
 func TestCrash(t *testing.T) {
 	for _, test := range []struct {
-		crashes, calls int
-		err            string
+		crash []int
+		calls int
+		err   string
 	}{
-		{crashes: 2, calls: 4},
-		{crashes: 3, calls: 3, err: "before, run 1: fake: signal: aborted"},
+		{crash: []int{1, 2}, calls: 4},
+		{crash: []int{2, 4}, calls: 6},
+		{crash: []int{1, 2, 3}, calls: 3, err: "before, run 1: fake: signal: aborted"},
 	} {
-		f := &fake{crashes: test.crashes}
-		_, err := (&Recorder{Backend: f}).Record(t.Context(), t.TempDir(), plan(1))
+		f := &fake{crash: test.crash}
+		_, err := (&Recorder{Backend: f}).Record(t.Context(), t.TempDir(), plan(20, 1))
 		if len(f.calls) != test.calls || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
-			t.Errorf("%d crashes: recorded %d times, error %v", test.crashes, len(f.calls), err)
+			t.Errorf("calls %v crash: recorded %d times, error %v", test.crash, len(f.calls), err)
 		}
 	}
 }
@@ -232,7 +242,7 @@ func TestSpace(t *testing.T) {
 			if want != "" {
 				want = dir + ": " + want
 			}
-			rec, err := r.Record(t.Context(), dir, plan(2))
+			rec, err := r.Record(t.Context(), dir, plan(20, 2))
 			if got := fmt.Sprint(err); got != want && (err != nil || want != "") {
 				t.Errorf("error %v, want %s", err, want)
 			}
@@ -241,7 +251,7 @@ func TestSpace(t *testing.T) {
 			}
 			// With room, the same call goes on.
 			again := &Recorder{Backend: &fake{size: test.bytes}, free: func(string) (int64, bool) { return 5000 * mb, true }}
-			if rec, err := again.Record(t.Context(), dir, plan(2)); err != nil || len(rec.Runs) != 4 {
+			if rec, err := again.Record(t.Context(), dir, plan(20, 2)); err != nil || len(rec.Runs) != 4 {
 				t.Errorf("with room: %v", err)
 			}
 		})
@@ -251,20 +261,20 @@ func TestSpace(t *testing.T) {
 func TestRefuse(t *testing.T) {
 	dir := t.TempDir()
 	r := &Recorder{Backend: new(fake)}
-	if _, err := r.Record(t.Context(), dir, plan(1)); err != nil {
+	if _, err := r.Record(t.Context(), dir, plan(20, 1)); err != nil {
 		t.Fatal(err)
 	}
-	other := plan(1)
+	other := plan(20, 1)
 	other.After.Run = "newer"
 	if _, err := r.Record(t.Context(), dir, other); err == nil || !strings.Contains(err.Error(), `holds a recording of something else: after was "new", is "newer"`) {
 		t.Errorf("another command: %v", err)
 	}
-	period := plan(1)
+	period := plan(20, 1)
 	period.Events = []Event{{Name: "cpu-clock", Period: 5}}
 	if _, err := r.Record(t.Context(), dir, period); err == nil || !strings.Contains(err.Error(), "holds a recording of something else: events were ") {
 		t.Errorf("another period: %v", err)
 	}
-	more := plan(2) // is the same experiment
+	more := plan(20, 2) // is the same experiment
 	if rec, err := r.Record(t.Context(), dir, more); err != nil || len(rec.Runs) != 4 {
 		t.Errorf("more runs: %v", err)
 	}
@@ -282,7 +292,7 @@ func TestRefuse(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(foreign, "after", "x"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Record(t.Context(), foreign, plan(1)); err == nil || !strings.Contains(err.Error(), "has files and no recording.yaml") {
+	if _, err := r.Record(t.Context(), foreign, plan(20, 1)); err == nil || !strings.Contains(err.Error(), "has files and no recording.yaml") {
 		t.Errorf("a folder of somebody else: %v", err)
 	}
 }
@@ -473,12 +483,12 @@ func TestMore(t *testing.T) {
 		asked = append(asked, len(rec.Runs))
 		return len(rec.Runs) < 4, nil
 	}}
-	rec, err := r.Record(t.Context(), dir, plan(10))
+	rec, err := r.Record(t.Context(), dir, plan(20, 10))
 	if err != nil || len(rec.Runs) != 4 {
 		t.Fatalf("%d runs, %v", len(rec.Runs), err)
 	}
 	// Again, nothing is recorded, nor is it warmed up.
-	if rec, err = r.Record(t.Context(), dir, plan(10)); err != nil || len(rec.Runs) != 4 {
+	if rec, err = r.Record(t.Context(), dir, plan(20, 10)); err != nil || len(rec.Runs) != 4 {
 		t.Errorf("again: %d runs, %v", len(rec.Runs), err)
 	}
 	if diff := cmp.Diff([]int{0, 2, 4, 4}, asked); diff != "" {
@@ -486,7 +496,7 @@ func TestMore(t *testing.T) {
 	}
 	broken := errors.New("it broke")
 	r.More = func(*Recording) (bool, error) { return true, broken }
-	if _, err := r.Record(t.Context(), dir, plan(10)); !errors.Is(err, broken) {
+	if _, err := r.Record(t.Context(), dir, plan(20, 10)); !errors.Is(err, broken) {
 		t.Errorf("an error that More gave became %v", err)
 	}
 }

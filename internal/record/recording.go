@@ -25,12 +25,19 @@ const maxNotes = 16 << 20
 
 // A Recording is a folder of runs: how they were recorded, and when.
 type Recording struct {
-	Schema  string  `yaml:"schema"`
-	Backend string  `yaml:"backend"`
-	Version string  `yaml:"profdiff"`
-	Order   string  `yaml:"order"`
-	Plan    Plan    `yaml:"plan"`
-	Machine Machine `yaml:"machine"`
+	Schema  string `yaml:"schema"`
+	Backend string `yaml:"backend"`
+	Version string `yaml:"profdiff"`
+	// Order is [Drawn], by the seed of the plan, or [ABBA].
+	Order string `yaml:"order"`
+	// Drawn is that order for the pairs of the plan, as in "AB BA BA AB": A is before, B after.
+	// It follows from the seed and is here to be read.
+	Drawn string `yaml:"drawn,omitempty"`
+	// Repeated are the numbers of pairs that were recorded again because a run was missing,
+	// in the order in which that was done.
+	Repeated []int   `yaml:"repeated,omitempty,flow"`
+	Plan     Plan    `yaml:"plan"`
+	Machine  Machine `yaml:"machine"`
 	// Runs are in the order of recording.
 	Runs []Run `yaml:"runs"`
 	// Looks decided, one after the other, whether more runs were needed.
@@ -100,6 +107,9 @@ func parse(text []byte) (*Recording, error) {
 	if r.Schema != Schema {
 		return nil, fmt.Errorf("has the schema %q, want %q", r.Schema, Schema)
 	}
+	if err := r.checkOrder(); err != nil {
+		return nil, err
+	}
 	seen := make(map[Job]bool)
 	for i, run := range r.Runs {
 		job := Job{run.Side, run.Number}
@@ -118,6 +128,9 @@ func parse(text []byte) (*Recording, error) {
 
 // write replaces the notes of a folder.
 func (r *Recording) write(dir string) error {
+	if r.Order == Drawn {
+		r.Drawn = newOrder(Drawn, r.Plan.Seed, r.Plan.Runs).String()
+	}
 	text, err := yaml.Marshal(r)
 	if err != nil {
 		return err
@@ -131,29 +144,49 @@ func (r *Recording) AddLook(dir string, l Look) error {
 	return r.write(dir)
 }
 
-func (r *Recording) run(j Job) *Run {
-	for i := range r.Runs {
-		if r.Runs[i].Side == j.Side && r.Runs[i].Number == j.Number {
-			return &r.Runs[i]
-		}
+// perPair is how many runs there are of each pair, by its number.
+func (r *Recording) perPair() map[int]int {
+	runs := make(map[int]int)
+	for _, run := range r.Runs {
+		runs[run.Number]++
 	}
-	return nil
+	return runs
 }
 
-// check says whether the files that the notes name are there as they were written.
-func (r *Recording) check(dir string) error {
+// drop takes a pair that is incomplete out of the folder, before it is recorded again.
+func (r *Recording) drop(dir string, pair int) error {
+	r.Repeated = append(r.Repeated, pair)
+	left := r.Runs[:0:0]
+	for _, run := range r.Runs {
+		if run.Number != pair {
+			left = append(left, run)
+		} else if err := os.Remove(filepath.Join(dir, filepath.FromSlash(run.File))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	r.Runs = left
+	return r.write(dir)
+}
+
+// check compares the files that the notes name with what was written. Runs whose files are
+// lost are taken out of the notes.
+func (r *Recording) check(dir string) (lost []string, err error) {
+	left := r.Runs[:0:0]
 	for _, run := range r.Runs {
 		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(run.File)))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("%s: %s is missing: remove its entry to record it again", filepath.Join(dir, FileName), run.File)
+			lost = append(lost, run.File)
+			continue
 		case err != nil:
-			return err
+			return nil, err
 		case info.Size() != run.Bytes:
-			return fmt.Errorf("%s: has %d bytes, was recorded with %d", filepath.Join(dir, run.File), info.Size(), run.Bytes)
+			return nil, fmt.Errorf("%s: has %d bytes, was recorded with %d", filepath.Join(dir, run.File), info.Size(), run.Bytes)
 		}
+		left = append(left, run)
 	}
-	return nil
+	r.Runs = left
+	return lost, nil
 }
 
 // bytesLeft is about how many bytes so many more runs take.
