@@ -44,6 +44,8 @@ type goldenTables struct {
 	Sampling                 []ratioRow
 	Welch, Prediction, Ranks []ratioRow
 	TiedNormal               []ratioRow `json:"tied_normal"`
+	PairedT                  []ratioRow `json:"paired_t"`
+	PairedRanks              []ratioRow `json:"paired_ranks"`
 	Corrections              []struct{ P, Holm, BH []number }
 	Power                    []struct{ DF, Shift, Alpha, Power number }
 	Quantiles                []quantileRow
@@ -153,6 +155,19 @@ func TestGolden(t *testing.T) {
 		}
 		for i, row := range table.rows {
 			e := tests.Ratio(counted(row.Base...), counted(row.Head...))
+			checkRatio(t, fmt.Sprint(table.method, " ", i), table.method, e, row)
+		}
+	}
+	for _, table := range []struct {
+		method Method
+		rows   []ratioRow
+		alpha  float64
+	}{{PairedT, g.PairedT, 0}, {SignedRank, g.PairedRanks, 0.05}} {
+		if len(table.rows) == 0 {
+			t.Errorf("no rows of %s", table.method)
+		}
+		for i, row := range table.rows {
+			e := tests.Pairs(counted(row.Base...), counted(row.Head...), table.alpha)
 			checkRatio(t, fmt.Sprint(table.method, " ", i), table.method, e, row)
 		}
 	}

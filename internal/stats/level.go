@@ -164,7 +164,7 @@ func (t *Tests) signedRanks(e *Estimate, s sides) {
 	// The k-th lowest and the k-th highest of the averages bound the interval. k-1 is the
 	// largest sum of ranks that is as rare as alpha.
 	alpha := (1 - t.level) / 2
-	k := sort.Search(pairs/2, func(k int) bool { return w.atMost(float64(k)) > alpha })
+	k := leastKept(n, alpha)
 	e.Method, e.Ratio, e.CI = SignedRank, s.withoutHalf(log), everything()
 	if k > 0 {
 		w.lo, w.hi, w.alpha = walshAverage(w.x, k-1), walshAverage(w.x, pairs-k), w.atMost(float64(k-1))
@@ -177,22 +177,27 @@ func (t *Tests) signedRanks(e *Estimate, s sides) {
 // floor without, where a zero is -Inf. lo and hi are the ends of the interval of x, at which
 // the one-sided p is alpha; 0 if there is none.
 type signed struct {
-	x, floor      []float64
+	x, floor      values
 	n             int
 	lo, hi, alpha float64
 }
 
-// sum is the sum of the ranks of the distances of x above limit; what is on it counts
+// values are logarithms whose ranks are exact. One that is not a number is on any limit.
+type values []float64
+
+// sum is the sum of the ranks of the distances of values above limit; what is on it counts
 // half, and equal distances share their ranks.
-func (w signed) sum(x []float64, limit float64) float64 {
+func (x values) sum(limit float64) float64 {
 	type distance struct {
 		d     float64
 		above float64
 	}
-	list := make([]distance, w.n)
+	list := make([]distance, len(x))
 	for i, v := range x {
 		d := distance{math.Abs(v - limit), 0}
 		switch {
+		case math.IsNaN(v):
+			d = distance{0, 0.5}
 		case d.d <= rounding:
 			d.above = 0.5
 		case v > limit:
@@ -210,10 +215,10 @@ func (w signed) sum(x []float64, limit float64) float64 {
 		return 0
 	})
 	sum := 0.0
-	for i := 0; i < w.n; {
+	for i := 0; i < len(x); {
 		j := i
 		above := 0.0
-		for ; j < w.n && list[j].d <= list[i].d+rounding; j++ {
+		for ; j < len(x) && list[j].d <= list[i].d+rounding; j++ {
 			above += list[j].above
 		}
 		sum += above * float64(i+1+j) / 2
@@ -223,9 +228,9 @@ func (w signed) sum(x []float64, limit float64) float64 {
 }
 
 func (w signed) above(limit float64) float64 {
-	return w.atMost(float64(w.n*(w.n+1)/2) - w.sum(w.floor, limit))
+	return w.atMost(float64(w.n*(w.n+1)/2) - w.floor.sum(limit))
 }
-func (w signed) below(limit float64) float64 { return w.atMost(w.sum(w.x, limit)) }
+func (w signed) below(limit float64) float64 { return w.atMost(w.x.sum(limit)) }
 
 // exactRanks is the number of runs up to which the distribution of sums of ranks is
 // counted; beyond it is [tail].
@@ -234,19 +239,39 @@ const exactRanks = 100
 // atMost is the probability that the sum of the ranks above the true value is sum or less.
 // Half ranks count as the next: never too small.
 func (w signed) atMost(sum float64) float64 {
+	return signedP(w.n, math.Ceil(sum))
+}
+
+// signedP is the probability that the sum of ranks of n values above the true one is sum
+// or less. Between whole sums it is interpolated.
+func signedP(n int, sum float64) float64 {
+	// Sums are rounded; what is a whole number up to that is one.
+	if whole := math.Round(sum); math.Abs(sum-whole) < 1e-9 {
+		sum = whole
+	}
 	if sum < 0 {
 		return 0
 	}
-	if w.n > exactRanks {
-		n := float64(w.n)
+	if n > exactRanks {
+		n := float64(n)
 		pairs := n * (n + 1) / 2
 		variance := pairs * (2*n + 1) / 12
 		// Each rank i is added with probability 1/2: the fourth cumulant is -Σi⁴/8.
 		kurtosis := -pairs * (2*n + 1) * (3*n*n + 3*n - 1) / 15 / 8 / (variance * variance)
 		return tail((pairs/2-sum-0.5)/math.Sqrt(variance), kurtosis)
 	}
-	table := signedTables()[w.n]
-	return table[min(int(math.Ceil(sum)), len(table)-1)]
+	table := signedTables()[n]
+	i := int(sum)
+	if i+1 >= len(table) {
+		return 1
+	}
+	return table[i] + (sum-float64(i))*(table[i+1]-table[i])
+}
+
+// leastKept is the least sum of ranks of n values that is not as rare as alpha: a sum of that
+// or less has a probability of more than alpha. It is at most half of the largest sum.
+func leastKept(n int, alpha float64) int {
+	return sort.Search(n*(n+1)/4, func(k int) bool { return signedP(n, float64(k)) > alpha })
 }
 
 // signedTables are the cumulative distributions of the sum of the ranks above by number of

@@ -14,10 +14,11 @@ type spread struct {
 	sd    float64
 	known bool
 	ranks bool // sd is what the rank test is sensitive to
+	pairs bool // runs are compared in pairs
 }
 
 // rankEfficiency is how many runs the t test needs for each run of the Mann-Whitney test,
-// on normal data (Pitman).
+// or of signed ranks, on normal data (Pitman).
 const rankEfficiency = 3 / math.Pi
 
 // SmallestDetectable is the smallest relative increase (0.05 is 5 %) that such data
@@ -44,16 +45,19 @@ func (e *Estimate) RunsNeeded(distance, alpha, power float64) int {
 	}
 	distance = math.Abs(distance)
 	enough := func(n int) bool {
-		se := s.sd * math.Sqrt(2/float64(n))
-		if n >= rankRuns {
-			if LeastRankP(n, n) > alpha {
-				return false
-			}
-			if !s.ranks {
-				se /= math.Sqrt(rankEfficiency)
-			}
+		se, df := s.sd*math.Sqrt(2/float64(n)), 2*n-2
+		ranks := n >= rankRuns
+		switch {
+		case s.pairs:
+			df = n - 1
+			ranks = ranks && ranksReach(n, alpha)
+		case ranks && LeastRankP(n, n) > alpha:
+			return false
 		}
-		return distance > 0 && powerOf(distance/se, float64(2*n-2), alpha) >= power
+		if ranks && !s.ranks {
+			se /= math.Sqrt(rankEfficiency)
+		}
+		return distance > 0 && powerOf(distance/se, float64(df), alpha) >= power
 	}
 	// For the normal distribution there is a formula. It gives a few runs too few.
 	z := distuv.UnitNormal.Quantile(1-alpha) + distuv.UnitNormal.Quantile(power)

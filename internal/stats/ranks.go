@@ -120,14 +120,18 @@ func newRanked(t *Tests, s sides) *ranked {
 // last is the largest logarithm of a ratio for which f holds, which holds up to it,
 // between lo and hi. It is infinite if that is beyond any pair.
 func (r *ranked) last(lo, hi float64, f func(float64) bool) float64 {
-	lo, hi = max(lo-1e-6, r.from), min(hi+1e-6, r.to)
+	return lastOf(lo, hi, r.from, r.to, r.grain, f)
+}
+
+func lastOf(lo, hi, from, to, grain float64, f func(float64) bool) float64 {
+	lo, hi = min(max(lo-1e-6, from), to), max(min(hi+1e-6, to), from)
 	switch {
 	case !f(lo):
 		return math.Inf(-1)
 	case f(hi):
 		return math.Inf(1)
 	}
-	for hi-lo > r.grain {
+	for hi-lo > grain {
 		if mid := (lo + hi) / 2; f(mid) {
 			lo = mid
 		} else {

@@ -9,6 +9,9 @@
 //	2 to 7           Welch's t (1947) on logarithms
 //	8 and more       Mann-Whitney (1947), shift and interval of Hodges and Lehmann (1963)
 //
+// [Tests.Pairs] compares runs that were recorded in pairs: by t on the logarithms of their
+// ratios, and from 8 pairs on by signed ranks, where these can reach the level.
+//
 // Below 4 runs no method can tell a change of the program from a change of the
 // machine reliably; [Estimate.Capped] says so. How often each method errs is measured by
 // simulation in acceptance_test.go, with the results in acceptance.md.

@@ -77,32 +77,52 @@ type moments struct {
 func newMoments(runs []WeightedCount, half float64, sampled bool) moments {
 	x := logs(runs, half)
 	m := moments{n: float64(len(x))}
-	var effective, noise, grain float64
-	for i, c := range runs {
-		m.mean += x[i] / m.n
-		// With half a sample added, a run without any has half an effective sample.
-		w := c.Weight + half
-		v := c.WeightSq/w/w + 2*(half/w)*(half/w)
-		effective += 1 / v / m.n
-		noise += v / m.n
-		if c.Weight > 0 {
-			whole := c.WeightSq / c.Weight / c.Weight
-			grain += whole * whole / 12 / m.n
-		}
+	for _, v := range x {
+		m.mean += v / m.n
 	}
 	if len(x) > 1 {
 		for _, v := range x {
 			m.variance += (v - m.mean) * (v - m.mean) / (m.n - 1)
 		}
 	}
-	if !sampled {
-		return m
-	}
-	m.variance = max(m.variance, grain)
-	if effective < fewSamples || len(x) == 1 {
-		m.variance = max(m.variance, noise)
+	if sampled {
+		f := newFloor(runs, half)
+		m.variance = max(m.variance, f.variance())
+		if len(x) == 1 {
+			m.variance = max(m.variance, f.noise)
+		}
 	}
 	return m
+}
+
+// A floor is the least that the logarithms of the runs of one side vary: means over runs.
+type floor struct {
+	effective float64 // samples
+	noise     float64 // variance by sampling
+	grain     float64 // variance by rounding to whole samples
+}
+
+func newFloor(runs []WeightedCount, half float64) (f floor) {
+	n := float64(len(runs))
+	for _, c := range runs {
+		// With half a sample added, a run without any has half an effective sample.
+		w := c.Weight + half
+		v := c.WeightSq/w/w + 2*(half/w)*(half/w)
+		f.effective += 1 / v / n
+		f.noise += v / n
+		if c.Weight > 0 {
+			whole := c.WeightSq / c.Weight / c.Weight
+			f.grain += whole * whole / 12 / n
+		}
+	}
+	return f
+}
+
+func (f floor) variance() float64 {
+	if f.effective < fewSamples {
+		return max(f.grain, f.noise)
+	}
+	return f.grain
 }
 
 // A shift is the logarithm of a ratio whose estimate varies as t does.

@@ -132,11 +132,47 @@ def quantiles():
             yield {"x": x, "q": q, "lo": "-inf" if np.isnan(ci.low) else num(ci.low), "hi": "inf" if np.isnan(ci.high) else num(ci.high)}
 
 
+def paired_t():
+    """Pairs of runs: one-sample t of the logarithms of the ratios, by ttest_rel and ttest_1samp."""
+    for n, shift, sd in [(2, 1.1, 0.05), (4, 1.02, 0.01), (5, 0.9, 0.05), (7, 1, 0.02), (10, 1.03, 0.01), (4, 1e6, 1)]:
+        a, b = runs(n, 1000, 0.1), runs(n, 1, sd)
+        b = [x * shift * y for x, y in zip(a, b)]
+        la, lb = np.log(a), np.log(b)
+        t = stats.ttest_rel(lb, la)
+        ci = t.confidence_interval(LEVEL)
+        yield {"base": a, "head": b, "ratio": num(np.exp((lb - la).mean())), "p": num(t.pvalue),
+               "lo": num(np.exp(ci.low)), "hi": num(np.exp(ci.high)), "limits": [
+                   {"ratio": r, "above": num(stats.ttest_1samp(lb - la, math.log(r), alternative="greater").pvalue),
+                    "below": num(stats.ttest_1samp(lb - la, math.log(r), alternative="less").pvalue)}
+                   for r in [0.5, 0.95, 1, 1.05, 1.5]]}
+
+
+def paired_ranks():
+    """Pairs of runs: signed ranks of the logarithms of the ratios, and the Walsh averages."""
+    for n, shift, sd in [(8, 1, 0.05), (8, 1.1, 0.05), (10, 1.03, 0.01), (13, 0.9, 0.1), (20, 1.2, 0.3), (40, 1.02, 0.05), (99, 1, 0.3), (100, 0.99, 0.3)]:
+        a, b = runs(n, 1000, 0.1), runs(n, 1, sd)
+        b = [x * shift * y for x, y in zip(a, b)]
+        d = np.log(b) - np.log(a)
+        test = lambda t, side: stats.wilcoxon(d - t, alternative=side, method="exact").pvalue
+        walsh = np.sort([(d[i] + d[j]) / 2 for i in range(n) for j in range(i, n)])
+        row = {"base": a, "head": b, "ratio": num(np.exp(np.median(walsh))), "limits": [],
+               "p": num(min(1, 2 * min(test(0, "greater"), test(0, "less"))))}
+        # The interval: limits between two neighbouring averages are all or none rejected.
+        between = (walsh[1:] + walsh[:-1]) / 2
+        first = next(i for i, t in enumerate(between) if test(t, "greater") > (1 - LEVEL) / 2)
+        last = next(i for i in range(len(between) - 1, -1, -1) if test(between[i], "less") > (1 - LEVEL) / 2)
+        row["lo"], row["hi"] = num(np.exp(walsh[first])), num(np.exp(walsh[last + 1]))
+        for r in [0.9, 1, 1.05, 1.2]:
+            row["limits"].append({"ratio": r, "above": num(test(math.log(r), "greater")), "below": num(test(math.log(r), "less"))})
+        yield row
+
+
 golden = {
     "comment": f"made by golden.py with scipy {scipy.__version__}, numpy {np.__version__}; intervals at {LEVEL}",
     "proportions": list(proportions()), "sampling": list(sampling()), "welch": list(welch()),
     "prediction": list(prediction()), "ranks": list(ranks()), "tied_normal": list(tied_normal()),
     "corrections": list(corrections()), "power": list(power()), "quantiles": list(quantiles()),
+    "paired_t": list(paired_t()), "paired_ranks": list(paired_ranks()),
 }
 lines = []
 for name, value in golden.items():
