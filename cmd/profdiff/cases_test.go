@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -25,6 +26,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/input"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
 	"profdiff/internal/record"
@@ -242,7 +244,7 @@ func TestCasesNameNoMachine(t *testing.T) {
 	for _, dir := range cases(t, root) {
 		for _, r := range readCase(t, dir).Runs {
 			name := filepath.Join(dir, r.File)
-			data, err := os.ReadFile(name)
+			data, err := readRecording(name)
 			if err != nil {
 				t.Error(err)
 				continue
@@ -524,10 +526,19 @@ func facts(t *testing.T, dir, event string) string {
 	return b.String()
 }
 
+// readRecording reads a recording, which may be compressed.
+func readRecording(name string) (data []byte, err error) {
+	err = input.Read(name, nil, func(s *input.Source) error {
+		data, err = io.ReadAll(s.Reader)
+		return err
+	})
+	return data, err
+}
+
 // perfCommand is the command that a recording says it was made with.
 func perfCommand(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(name)
+	data, err := readRecording(name)
 	if err != nil {
 		t.Fatal(err)
 	}
