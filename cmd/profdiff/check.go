@@ -363,6 +363,10 @@ proven that its limit is exceeded, passes only if that is excluded, and else is
 inconclusive. Each side is named as for profdiff diff, and may be a glob; without
 base, absolute limits are checked.
 
+Costs are those of an operation if the runs have a counter of work, else of a run. Where
+the recordings bear no verdict, as windows of time bear none on everything, the outcome
+is inconclusive: defaults.normalize or --ops says what the work is.
+
 The exit code is 0 if all budgets pass or warn, 1 if one fails, 4 if one is
 inconclusive and the file says that this blocks. It is 2 if the budget file is wrong
 and 3 if a recording is: then nothing was checked. With --prove it is 1 if a budget

@@ -8,6 +8,7 @@ import (
 
 // addConditions adds what the folder notes of the machine during a run.
 func (f *folder) addConditions(r *run.Run) {
+	r.Recording.Bound = f.Plan.Window()
 	r.Recording.Conditions.Governor = f.Machine.Governor
 	for i := range f.Runs {
 		noted := &f.Runs[i]

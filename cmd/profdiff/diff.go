@@ -50,7 +50,7 @@ func (f *diffFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	f.base.register(cmd, "base", "before")
 	f.head.register(cmd, "head", "after")
-	fs.StringVar(&f.normalize, "normalize", "auto", "divide costs by `MODE`: work, reference, total, none, or auto to choose")
+	fs.StringVar(&f.normalize, "normalize", "auto", "divide costs by `MODE`: work, none (the cost of a run), total (shares), reference, or auto to choose among the first three")
 	fs.StringVar(&f.work, "work", "", "divide by the counter `NAME` of work done in each run")
 	fs.Float64SliceVar(&f.ops, "ops", nil, "divide by `N` operations done in each run, or BASE,HEAD")
 	fs.StringArrayVar(&f.reference, "reference", nil, "divide by the cost of functions that match `REGEXP` (repeatable)")
@@ -182,6 +182,11 @@ func newDiffCmd(std *stdio) *cobra.Command {
 		Long: `Compare the recordings before a change with those after it. Each side is a file,
 or a directory whose files are its runs; --base and --head, repeatable, name more.
 One argument is a directory with both sides, before and after.
+
+What is compared is the cost of an operation if the runs have a counter of work, else the
+cost of a run, which assumes that all runs did the same work. Windows of time (perf record
+-a or -p, a duration, sleep, what a clock stops) are compared as shares: how long they are
+says nothing of the program, so that the total gets no verdict without --work or --ops.
 
 As CSV, each function has a row for each event, with the names that fields have in JSON.
 Texts that begin with = + - or @ get a ' in front, so that no spreadsheet takes the name of

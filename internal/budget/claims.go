@@ -147,8 +147,8 @@ func (k *check) relativeClaim(r *Result, x *target) {
 	need := int64(k.file.Defaults.Require.Samples)
 	// What fails costs more in head: base may have few, or none.
 	c.FewSamples = !c.Exact && ch.HeadSamples < need
-	if b.Match == nil && e.Normalization.Mode == compare.Total && c.blocked == "" {
-		c.blocked = "everything is 100% of the total: give the work done, by defaults.normalize: work:COUNTER or --ops"
+	if b.Match == nil && c.blocked == "" && e.NoTotal != "" {
+		c.blocked = e.NoTotal + ": give the work done, by defaults.normalize: work:COUNTER or --ops"
 	}
 	r.Claims = append(r.Claims, c)
 	zeroBase, zeroHead := x.weight(0, 0) == 0, x.weight(1, 0) == 0

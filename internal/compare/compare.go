@@ -100,8 +100,9 @@ type Event struct {
 	Functions  []Function
 	Groups     []Group
 	Shifts     []Shift
-	// Withheld says why there are no verdicts, "" if there are.
-	Withheld string
+	// Withheld says why there are no verdicts, "" if there are. NoTotal says why there is
+	// none on the total alone.
+	Withheld, NoTotal string
 
 	pair  eventPair
 	costs *costs
@@ -337,26 +338,16 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 		e.Total = raw.newChange(tests, e.costs.whole)
 	}
 	e.Functions = c.functions(e, tests)
-	rule := c.Options.rule()
-	declared := []*verdict.Finding{&e.Total.Finding}
-	for i := range e.Functions {
-		if f := &e.Functions[i]; f.Focus {
-			declared = append(declared, &f.Self.Finding)
-		}
-	}
-	rule.Declared(declared)
-	declared = nil
-	for i := range e.Functions {
-		if f := &e.Functions[i]; f.Focus {
-			declared = append(declared, &f.Total.Finding)
-		}
-	}
-	rule.Declared(declared)
 	for _, by := range c.Options.GroupBy {
 		e.Groups = append(e.Groups, c.group(by, e, tests))
 	}
+	rule := c.Options.rule()
+	families := c.families(e)
+	for i := range families {
+		families[i].judge(rule)
+	}
 	rule.Declared([]*verdict.Finding{&e.Raw.Finding})
-	c.discover(e)
+	mirrored := n.Mode == Total && c.dropMirrored(e, families, tests)
 	e.Shifts = c.shifts(e, tests)
 	c.Warnings = append(c.Warnings, auditEvent(p, c.Base, c.Head)...)
 	if n.Mode == Work && c.Options.Ops == nil && verdict.FarApart(n.Factor) {
@@ -365,7 +356,10 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 	if found := workCounters(c.base, c.head); c.Options.Normalize == Auto && n.Mode != Work && len(found) > 1 {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: any of %q could count work: choose one with --work", e.Name, found))
 	}
-	c.withhold(e)
+	if said := e.unequal(); said != "" && c.Options.Normalize == Auto && n.Mode == None && !c.Base[0].Events[p.base[0]].Derived {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s", e.Name, said))
+	}
+	c.withhold(e, mirrored)
 	c.contradictions(e)
 	return e, nil
 }
@@ -475,39 +469,36 @@ func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
 	return g
 }
 
-// discover tests what nobody named: functions by self and by total weight, and the
-// rows of each group, are families of their own, so that what else is shown changes no
-// verdict. The filter by pooled share does not depend on the difference between the
-// sides (Bourgon, Gentleman and Huber, 2010). Categories are declared, a family too.
-func (c *Comparison) discover(e *Event) {
-	var self, total []*verdict.Finding
-	heavy := func(ch *Change) bool { return c.heavy(e, ch) }
+// families are what is tested together. The total and the functions that the user named are
+// declared, by self and by total cost, and so are categories. What nobody named are families
+// of their own, functions by self and by total cost, and the rows of each group, so that what
+// else is shown changes no verdict. The filter by pooled share does not depend on the
+// difference between the sides (Bourgon, Gentleman and Huber, 2010).
+func (c *Comparison) families(e *Event) []family {
+	named := []family{{declared: true, changes: []*Change{&e.Total}}, {declared: true}}
+	found := []family{{}, {}}
 	for i := range e.Functions {
 		f := &e.Functions[i]
-		if heavy(&f.Self) && !f.Focus {
-			self = append(self, &f.Self.Finding)
-		}
-		if heavy(&f.Total) && !f.Focus {
-			total = append(total, &f.Total.Finding)
-		}
-	}
-	rule := c.Options.rule()
-	rule.Discovered(self)
-	rule.Discovered(total)
-	for i := range e.Groups {
-		categories := e.Groups[i].By == run.ByCategory
-		var rows []*verdict.Finding
-		for j := range e.Groups[i].Rows {
-			if ch := &e.Groups[i].Rows[j].Self; categories || heavy(ch) {
-				rows = append(rows, &ch.Finding)
+		for k, ch := range []*Change{&f.Self, &f.Total} {
+			switch {
+			case f.Focus:
+				named[k].changes = append(named[k].changes, ch)
+			case c.heavy(e, ch):
+				found[k].changes = append(found[k].changes, ch)
 			}
 		}
-		if categories {
-			rule.Declared(rows)
-		} else {
-			rule.Discovered(rows)
-		}
 	}
+	list := append(named, found...)
+	for i := range e.Groups {
+		rows := family{declared: e.Groups[i].By == run.ByCategory}
+		for j := range e.Groups[i].Rows {
+			if ch := &e.Groups[i].Rows[j].Self; rows.declared || c.heavy(e, ch) {
+				rows.changes = append(rows.changes, ch)
+			}
+		}
+		list = append(list, rows)
+	}
+	return list
 }
 
 // heavy reports whether a cost has the pooled share from which it is tested.
@@ -520,16 +511,15 @@ func (c *Comparison) heavy(e *Event, ch *Change) bool {
 }
 
 // withhold takes verdicts back that the recordings cannot bear, and says why.
-func (c *Comparison) withhold(e *Event) {
+func (c *Comparison) withhold(e *Event, mirrored bool) {
 	n := e.Normalization
 	ground := verdict.Ground{
-		Blocked: c.blocked() && !c.Options.AllowBlockedOrder, By: n.By, Factor: n.Factor, CI: n.CI, Shares: n.Mode == Total,
-		Estimated: n.Mode == Reference && len(c.Options.Reference)+len(c.Options.ReferenceDSO) == 0,
+		Blocked: c.blocked() && !c.Options.AllowBlockedOrder, By: n.By, Factor: n.Factor,
+		Estimated: n.estimated(&c.Options), Shares: n.Mode == Total, Window: n.Window, Mirrored: mirrored,
 	}
 	if e.Withheld = ground.Refuses(e.findings()); e.Withheld == "" {
-		if why := ground.RefusesTotal(c.Options.Margin); why != "" {
-			e.Total.Withhold()
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s; give the work done with --ops or --work", e.Name, why))
+		if e.NoTotal = ground.RefusesTotal(); e.NoTotal != "" {
+			e.Total.Forbid()
 		}
 		return
 	}

@@ -16,8 +16,8 @@ import (
 type Mode string
 
 const (
-	// Auto is Work if every run has a work counter, else Reference if there are
-	// enough functions, else Total.
+	// Auto is Work if every run has a work counter; else Reference if functions are named
+	// for it; else Total if the recordings are windows of time; else None.
 	Auto Mode = "auto"
 	// Work divides by a counter of work done: cost per operation.
 	Work Mode = "work"
@@ -27,7 +27,7 @@ const (
 	// Total divides by the cost of everything: a share. A gain in one function is
 	// a loss in all others.
 	Total Mode = "total"
-	// None compares weights as they are.
+	// None divides by nothing: the cost of a run.
 	None Mode = "none"
 )
 
@@ -44,6 +44,9 @@ type Normalization struct {
 	Mode Mode
 	// By names it: a counter, "median of ratios of 31 functions", …
 	By string
+	// Window says why recordings are windows of time, "" if they are not or if the mode was
+	// chosen.
+	Window string
 	// Factor is what head's divisors are of base's, means over runs, with its
 	// interval; 1 and none if nothing was divided.
 	Factor float64
@@ -109,8 +112,8 @@ func normalization(base, head *side, rows *rowset, c *costs, tests *stats.Tests,
 			n.Mode = Reference
 			err = n.byReference(base, head, rows, c, opt)
 		default:
-			n.Mode = Reference
-			if !n.byMedian(c, opt.ReferenceSamples) {
+			n.Mode, n.By = None, "nothing"
+			if n.Window = windows(base, head); n.Window != "" {
 				n.Mode = Total
 				n.byTotal(c)
 			}
@@ -397,4 +400,24 @@ func (n *Normalization) keepUnit() {
 			list[i].value /= scale
 		}
 	}
+}
+
+// estimated reports whether the divisors come from the functions that are judged.
+func (n *Normalization) estimated(opt *Options) bool {
+	return n.Mode == Reference && len(opt.Reference)+len(opt.ReferenceDSO) == 0
+}
+
+// Assumes says what has to be true for costs to be comparable, "" if work was counted.
+func (n *Normalization) Assumes() string {
+	switch {
+	case n.Mode == None && n.simulated:
+		return "that each run did the same work, to the instruction"
+	case n.Mode == None:
+		return "that each run did the same work"
+	case n.Mode == Reference:
+		return "that the reference did not change"
+	case n.Mode == Total:
+		return "that most functions did not change"
+	}
+	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
@@ -58,8 +59,8 @@ func withoutCounters(runs []*run.Run) []*run.Run {
 }
 
 // TestHalved makes one function of 20 half as expensive and lets runs do different
-// amounts of work: normalized by work or by the median of ratios, that function alone
-// improved, by half; as shares, others seem to change.
+// amounts of work: normalized by work, by the median of ratios or as shares, that function
+// alone improved, by half. By runs the work is in the way, which is said.
 func TestHalved(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -70,9 +71,10 @@ func TestHalved(t *testing.T) {
 	}{
 		{"a counter is found", Options{}, true, Work, "frames"},
 		{"a counter is named", Options{Normalize: Work, Work: "frames"}, true, Work, "frames"},
-		{"median of ratios", Options{}, false, Reference, "median of the ratios of 20 functions"},
+		{"median of ratios", Options{Normalize: Reference}, false, Reference, "median of the ratios of 20 functions"},
 		{"named functions", Options{Reference: []*regexp.Regexp{regexp.MustCompile(`^f[1-9]$`)}}, false, Reference, "9 functions named"},
 		{"shares", Options{Normalize: Total}, false, Total, "the total"},
+		{"runs", Options{}, false, None, "nothing"},
 	} {
 		p := newProgram(21, 20)
 		base := p.side(t, 10, 1)
@@ -86,27 +88,107 @@ func TestHalved(t *testing.T) {
 		if e.Normalization.Mode != test.mode || e.Normalization.By != test.by {
 			t.Errorf("%s: normalized by %s, %s", test.name, e.Normalization.Mode, e.Normalization.By)
 		}
-		moved := 0
+		moved, mirrored := 0, 0
 		for i := range e.Functions {
 			f := &e.Functions[i]
 			switch {
 			case f.Name == "f0":
-				if test.mode != Total && (f.Self.Verdict != verdict.Improved || !f.Self.CI.Contains(0.5)) {
+				if f.Self.Verdict != verdict.Improved || test.mode != Total && test.mode != None && !f.Self.CI.Contains(0.5) {
 					t.Errorf("%s: f0 is %s, ratio %.3f %v", test.name, f.Self.Verdict, f.Self.Ratio, f.Self.CI)
 				}
-			case f.Self.Verdict == verdict.Improved || f.Self.Verdict == verdict.Regressed || f.Self.Withheld:
+			case f.Self.Verdict.Changed():
 				moved++
+			case f.Self.Withheld:
+				mirrored++
 			}
 		}
-		if test.mode == Total {
-			if moved < 10 {
-				t.Errorf("shares call only %d of 19 unchanged functions changed: this test has no teeth", moved)
-			}
-			if e.Withheld == "" {
-				t.Error("shares all changed, and verdicts are given")
-			}
-		} else if moved > 1 {
+		if test.mode != None && moved > 1 {
 			t.Errorf("%s: %d unchanged functions changed", test.name, moved)
+		}
+		if test.mode == Total && mirrored < 10 {
+			t.Errorf("shares of %d of 19 unchanged functions mirror the other one: this test has no teeth", mirrored)
+		}
+		if said := strings.Contains(strings.Join(c.Warnings, "\n"), "if they do not the same work"); said != (test.mode == None) {
+			t.Errorf("%s: warnings %q", test.name, c.Warnings)
+		}
+		if shares := test.mode == Total; shares != (e.NoTotal == "shares add up to 100%, whatever changed") {
+			t.Errorf("%s: no total: %q", test.name, e.NoTotal)
+		}
+	}
+}
+
+// TestOneSlower makes one function of 200 slower by 30 %, in ten runs a side that do the same
+// work: it alone is decided, by the cost of a run and in windows of time.
+func TestOneSlower(t *testing.T) {
+	for _, window := range []string{"", "recorded system-wide"} {
+		wrong := 0
+		for seed := range uint64(10) {
+			m := runtest.NewModel(200, seed, 0.02)
+			base, head := m.Sides(10, false, 0, map[int]float64{0: 1.3})
+			for _, r := range slices.Concat(withoutCounters(base), withoutCounters(head)) {
+				r.Recording.Bound = window
+			}
+			e := &mustCompare(t, base, head, Options{}).Events[0]
+			for i := range e.Functions {
+				switch f := &e.Functions[i]; {
+				case f.Name == "f0":
+					if f.Self.Verdict != verdict.Regressed {
+						t.Errorf("%q, seed %d: f0 is %s", window, seed, f.Self.Verdict)
+					}
+				case f.Self.Verdict.Changed():
+					wrong++
+				}
+			}
+			if window == "" && e.Total.Verdict != verdict.Regressed || window != "" && (e.Total.Verdict != verdict.Inconclusive || e.NoTotal == "") {
+				t.Errorf("%q, seed %d: the total is %s: %s", window, seed, e.Total.Verdict, e.NoTotal)
+			}
+		}
+		if wrong > 6 {
+			t.Errorf("%q: of 1,990 functions that did not change %d did", window, wrong)
+		}
+	}
+}
+
+// TestUniform makes all of twenty functions slower by 15 %: the total is.
+func TestUniform(t *testing.T) {
+	m := runtest.NewModel(20, 15, 0.02)
+	each := make(map[int]float64)
+	for i := range 20 {
+		each[i] = 1.15
+	}
+	base, head := m.Sides(10, false, 0, each)
+	e := &mustCompare(t, withoutCounters(base), withoutCounters(head), Options{}).Events[0]
+	if e.Total.Verdict != verdict.Regressed || !e.Total.CI.Contains(1.15) {
+		t.Errorf("the total is %s, %v %v", e.Total.Verdict, e.Total.Ratio, e.Total.CI)
+	}
+	e = &mustCompare(t, base, head, Options{Normalize: Reference}).Events[0]
+	if e.Total.Verdict != verdict.Inconclusive || e.NoTotal == "" {
+		t.Errorf("relative to the median the total is %s: %q", e.Total.Verdict, e.NoTotal)
+	}
+}
+
+// TestClock recognises runs that a clock stopped by how long they took.
+func TestClock(t *testing.T) {
+	for _, test := range []struct {
+		seconds []float64
+		want    bool
+	}{
+		{[]float64{9.99, 10.01, 10.003, 9.995}, true},
+		{[]float64{30.004, 30.012}, true},
+		{[]float64{9.99, 10.01, 10.1, 9.995}, false},
+		{[]float64{7.31, 7.31, 7.31, 7.31}, false},
+		{[]float64{0, 0}, false},
+	} {
+		var list []*run.Run
+		for i, s := range test.seconds {
+			r := runtest.NewModel(3, uint64(i), 0.02).Draw(i, 1, nil)
+			r.Recording.Duration = time.Duration(s * 1e9)
+			list = append(list, r)
+		}
+		n := len(list) / 2
+		e := &mustCompare(t, withoutCounters(list[:n]), withoutCounters(list[n:]), Options{}).Events[0]
+		if got := e.Normalization.Window != ""; got != test.want || (e.Normalization.Mode == Total) != test.want {
+			t.Errorf("%v: %q, by %s", test.seconds, e.Normalization.Window, e.Normalization.By)
 		}
 	}
 }
@@ -120,7 +202,7 @@ func TestReferenceMoved(t *testing.T) {
 		p.costs[i] *= 1.3
 	}
 	head := withoutCounters(p.side(t, 10, 1))
-	c := mustCompare(t, base, head, Options{})
+	c := mustCompare(t, base, head, Options{Normalize: Reference})
 	e := &c.Events[0]
 	if e.Withheld == "" || !strings.Contains(e.Withheld, "median of the ratios") || len(c.Warnings) != 1 {
 		t.Errorf("withheld %q, warnings %q", e.Withheld, c.Warnings)

@@ -85,6 +85,22 @@ func (p *Plan) check() error {
 	return nil
 }
 
+// Window says why the recordings are windows of time and not of what the commands do, ""
+// if they are of the commands.
+func (p *Plan) Window() string {
+	switch {
+	case p.SystemWide:
+		return "recorded system-wide"
+	case p.App != "":
+		return "the app " + p.App + " was recorded"
+	case p.Process != "":
+		return "attached to the process " + p.Process
+	case p.Duration > 0:
+		return fmt.Sprintf("recorded for %v s", p.Duration)
+	}
+	return ""
+}
+
 // differs says in what two plans differ that makes their runs another experiment, ""
 // if they do not. Choices that the other leaves open are no difference.
 func (p *Plan) differs(o *Plan) string {

@@ -74,6 +74,9 @@ type Recording struct {
 	Build       string // Android build fingerprint
 	SDK         string // Android SDK version
 	App         string // Android package recorded
+	// Bound says what ended the recording if it was not its command, as the notes of the
+	// recorder tell it: see [Run.Window].
+	Bound string
 	// Start is the time of the first sample on the wall clock. Duration is from
 	// the first to the last sample.
 	Start    time.Time

@@ -175,6 +175,11 @@ func (f *Finding) Withhold() {
 	}
 }
 
+// Forbid takes a verdict back that no number of runs could give.
+func (f *Finding) Forbid() {
+	f.Verdict, f.Withheld, f.RunsNeeded = Inconclusive, true, 0
+}
+
 // Text is the verdict for a table: "~" for no difference, "?" for none shown, "-" for not
 // tested.
 func (f *Finding) Text() string {

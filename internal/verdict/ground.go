@@ -11,13 +11,17 @@ type Ground struct {
 	// Blocked is set if the order of recording forbids verdicts.
 	Blocked bool
 	// By names what costs were divided by. Factor is the divisor of head over the divisor
-	// of base, and CI its interval.
+	// of base.
 	By     string
 	Factor float64
-	CI     stats.Interval
 	// Estimated is set if the divisor comes from the functions that are judged, Shares if
-	// it is their sum.
+	// it is their sum. Window says why what was recorded are windows of time, "" if they are
+	// not.
 	Estimated, Shares bool
+	Window            string
+	// Mirrored is set if so many shares changed that nothing tells which of them do nothing but
+	// mirror the others.
+	Mirrored bool
 }
 
 // maxFactor is how much an estimated divisor may differ between the sides.
@@ -38,8 +42,8 @@ func (g *Ground) Refuses(functions []*Finding) string {
 		return fmt.Sprintf("the %s differs by a factor of %.3f between the sides: either the amount of work did, or most functions changed", g.By, g.Factor)
 	case g.Estimated && 2*moved > tested:
 		return fmt.Sprintf("%d of %d functions changed relative to the %s, which is therefore no firm ground", moved, tested, g.By)
-	case g.Shares && 2*moved > tested:
-		return fmt.Sprintf("%d of %d shares changed: the gain of one function is a loss of all others", moved, tested)
+	case g.Shares && (g.Mirrored || 2*moved > tested):
+		return fmt.Sprintf("of %d shares most changed: the gain of one function is a loss of all others", tested)
 	}
 	return ""
 }
@@ -58,11 +62,15 @@ func Moved(list []*Finding) (moved, tested int) {
 }
 
 // RefusesTotal says why the ground bears no verdict on all costs together, "" if it does:
-// an estimated divisor that differs between the sides hides a change that most functions
-// share.
-func (g *Ground) RefusesTotal(margin float64) string {
-	if g.Estimated && (g.CI.Lo > 1+margin || g.CI.Hi < 1/(1+margin)) {
-		return fmt.Sprintf("the %s differs by a factor of %.3f between the sides: a change that most functions share cannot be told from one of the amount of work", g.By, g.Factor)
+// what they are divided by changes with them.
+func (g *Ground) RefusesTotal() string {
+	switch {
+	case g.Window != "":
+		return fmt.Sprintf("windows of time (%s) cost as much as they are long", g.Window)
+	case g.Shares:
+		return "shares add up to 100%, whatever changed"
+	case g.Estimated:
+		return fmt.Sprintf("the %s moves with a change that all of them share", g.By)
 	}
 	return ""
 }

@@ -121,33 +121,34 @@ func TestWithhold(t *testing.T) {
 	if f.Withhold(); f.Withheld {
 		t.Error("there was nothing to withhold")
 	}
+	f.RunsNeeded = 12
+	if f.Forbid(); f.Verdict != Inconclusive || !f.Withheld || f.RunsNeeded != 0 {
+		t.Errorf("%s, withheld %t, %d runs needed", f.Verdict, f.Withheld, f.RunsNeeded)
+	}
 }
 
 func TestGround(t *testing.T) {
 	changed, same := &Finding{Tested: true, Verdict: Improved}, &Finding{Tested: true, Verdict: Unchanged}
+	const median, shares = "the median moves with a change that all of them share", "shares add up to 100%, whatever changed"
 	for _, test := range []struct {
 		name        string
 		ground      Ground
 		functions   []*Finding
 		want, total string
 	}{
-		{"work", Ground{By: "frames", Factor: 3, CI: stats.Interval{Lo: 3, Hi: 3}}, []*Finding{changed}, "", ""},
+		{"work", Ground{By: "frames", Factor: 3}, []*Finding{changed}, "", ""},
 		{"blocked", Ground{Blocked: true, Factor: 1}, nil, "blocked order of recording", ""},
-		{"far apart", Ground{Estimated: true, By: "median", Factor: 1.3, CI: stats.Interval{Lo: 1, Hi: 1.5}}, nil, "the median differs by a factor of 1.300 between the sides: either the amount of work did, or most functions changed", ""},
-		{"most moved", Ground{Estimated: true, By: "median", Factor: 1, CI: stats.Interval{Lo: 0.99, Hi: 1.01}}, []*Finding{changed, changed, same, {}}, "2 of 3 functions changed relative to the median, which is therefore no firm ground", ""},
-		{"shares", Ground{Shares: true, Factor: 1, CI: stats.Interval{Lo: 1, Hi: 1}}, []*Finding{changed, changed, same}, "2 of 3 shares changed: the gain of one function is a loss of all others", ""},
-		{
-			"apart",
-			Ground{Estimated: true, By: "median", Factor: 1.1, CI: stats.Interval{Lo: 1.08, Hi: 1.12}},
-			[]*Finding{changed, same},
-			"",
-			"the median differs by a factor of 1.100 between the sides: a change that most functions share cannot be told from one of the amount of work",
-		},
+		{"far apart", Ground{Estimated: true, By: "median", Factor: 1.3}, nil, "the median differs by a factor of 1.300 between the sides: either the amount of work did, or most functions changed", median},
+		{"most moved", Ground{Estimated: true, By: "median", Factor: 1}, []*Finding{changed, changed, same, {}}, "2 of 3 functions changed relative to the median, which is therefore no firm ground", median},
+		{"equal", Ground{Estimated: true, By: "median", Factor: 1}, []*Finding{changed, same}, "", median},
+		{"shares", Ground{Shares: true, Factor: 1}, []*Finding{changed, changed, same}, "of 3 shares most changed: the gain of one function is a loss of all others", shares},
+		{"mirrors", Ground{Shares: true, Factor: 1, Mirrored: true}, []*Finding{changed, same, same}, "of 3 shares most changed: the gain of one function is a loss of all others", shares},
+		{"windows", Ground{Shares: true, Factor: 1, Window: "recorded system-wide"}, []*Finding{changed, same}, "", "windows of time (recorded system-wide) cost as much as they are long"},
 	} {
 		if got := test.ground.Refuses(test.functions); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
-		if got := test.ground.RefusesTotal(Margin); got != test.total {
+		if got := test.ground.RefusesTotal(); got != test.total {
 			t.Errorf("%s: total %q, want %q", test.name, got, test.total)
 		}
 	}

@@ -108,8 +108,8 @@ func (b *builder) addEvent(e *compare.Event) {
 	d, n := b.Document, e.Normalization
 	out := Event{
 		Name: e.Name, Unit: e.Unit,
-		Normalization: Normalization{n.Mode, n.By, text.Number(n.Factor), text.Interval(n.CI)},
-		Raw:           b.change(e, &e.Raw), Withheld: e.Withheld, Total: b.change(e, &e.Total),
+		Normalization: Normalization{n.Mode, n.By, text.Number(n.Factor), text.Interval(n.CI), n.Assumes(), n.Window},
+		Raw:           b.change(e, &e.Raw), Withheld: e.Withheld, NoTotal: noTotal(e), Total: b.change(e, &e.Total),
 	}
 	firstShift, firstFunction := len(d.Shifts), len(d.Functions)
 	for i := range e.Shifts {
@@ -414,4 +414,16 @@ func builds(r *run.Run) (list []Build) {
 		list = append(list, Build{r.Mappings[m].File, r.Mappings[m].BuildID})
 	}
 	return list
+}
+
+// noTotal says why there is no verdict on the total, and what would give one; "" if there is
+// one.
+func noTotal(e *compare.Event) string {
+	switch {
+	case e.NoTotal == "":
+		return ""
+	case e.Normalization.Window != "":
+		return e.NoTotal + "; --work or --ops gives the work done, --normalize none compares runs that did the same"
+	}
+	return e.NoTotal + "; --work or --ops gives the work done"
 }

@@ -109,6 +109,10 @@ type Normalization struct {
 	By     string        `json:"by"`
 	Factor text.Number   `json:"factor"` // head's divisors over base's
 	CI     text.Interval `json:"ci"`
+	// Assumes says what has to be true for costs to be comparable, "" if work was counted.
+	Assumes string `json:"assumes"`
+	// Window says why the recordings are windows of time, "" if they are not.
+	Window string `json:"window"`
 }
 
 // A Mode says what costs are divided by.
@@ -137,6 +141,7 @@ type Event struct {
 	Normalization Normalization `json:"normalization"`
 	Raw           Change        `json:"raw"`      // not normalized
 	Withheld      string        `json:"withheld"` // why there are no verdicts, or ""
+	NoTotal       string        `json:"no_total"` // why there is none on the total, or ""
 	Total
 
 	// Functions and Shifts are the parts of Document.Functions and Document.Shifts that are

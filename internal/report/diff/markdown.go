@@ -160,7 +160,7 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 	case total.Verdict == verdict.Unchanged:
 		fmt.Fprintf(out, "**%s is unchanged** within %s", name, text.RoughPercent(d.c.Design.Margin))
 	case total.Withheld:
-		fmt.Fprintf(out, "**%s: no verdict**, it is withheld (%s)", name, text.MarkdownProse(e.Withheld, maxMarkdownWarning))
+		fmt.Fprintf(out, "**%s: no verdict**, it is withheld (%s)", name, text.MarkdownProse(cmp.Or(e.Withheld, e.NoTotal), maxMarkdownWarning))
 	case total.Method.Single() && total.WithinNoise:
 		fmt.Fprintf(out, "**%s: no verdict**, the difference is within sampling noise", name)
 	case total.Method.Single():
@@ -179,7 +179,7 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 	case PerReference:
 		fmt.Fprintf(out, " relative to the %s, which differs by a factor of %s %s", text.MarkdownProse(n.By, text.MaxName), text.Ratio(float64(n.Factor)), n.CI.String())
 	default:
-		fmt.Fprintf(out, " a run, not normalized")
+		fmt.Fprintf(out, " a run, assuming %s", n.Assumes)
 	}
 	fmt.Fprintf(out, ", ratio %s with 95%% interval %s", text.Ratio(float64(total.Ratio)), total.CI.String())
 	if m := total.Method; m != d.events[0].Total.Method {

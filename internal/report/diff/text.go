@@ -141,11 +141,11 @@ func writeEventSummary(w io.Writer, c *Document, e *Event, t tally) error {
 		fmt.Fprintf(out, "relative to the %s, which differs by a factor of %s %s: %s → %s", text.Printable(n.By), text.Ratio(float64(n.Factor)), n.CI.String(),
 			text.Weight(total.Base, e.Unit), text.Weight(total.Head, e.Unit))
 	case OfTotal:
-		fmt.Fprintf(out, "functions as shares of the total, a gain in one is a loss in all others; the total")
+		fmt.Fprintf(out, "functions as shares of the total, assuming %s; the total", n.Assumes)
 	default:
-		fmt.Fprintf(out, "not normalized, the total")
+		fmt.Fprintf(out, "cost of a run, assuming %s; the total", n.Assumes)
 	}
-	fmt.Fprintf(out, ", ratio %s %s: %s\n", text.Ratio(float64(total.Ratio)), total.CI.String(), total.Text())
+	fmt.Fprintf(out, ", ratio %s %s: %s\n", text.Ratio(float64(total.Ratio)), total.CI.String(), totalText(e))
 	if total.Method == stats.Exact {
 		out.WriteString("a simulator counted: ratios are exact")
 	} else {
@@ -176,6 +176,14 @@ func samplesText(c *Change) string {
 		return s
 	}
 	return s + fmt.Sprintf(", effective sample size %.0f → %.0f", c.BaseNEff, c.HeadNEff)
+}
+
+// totalText is the verdict on everything, or why there is none.
+func totalText(e *Event) string {
+	if e.NoTotal != "" {
+		return "no verdict: " + text.Printable(e.NoTotal)
+	}
+	return e.Total.Text()
 }
 
 // factorText says by what factor the work of the sides differs, if it does.

@@ -121,9 +121,12 @@ func how(c *diff.Document, e *diff.Event) []string {
 	case diff.PerReference:
 		list = append(list, "Costs are relative to the "+n.By+", which should not have changed."+factor)
 	case diff.OfTotal:
-		list = append(list, "Functions are shares of the total: a gain in one is a loss in all others.")
+		list = append(list, "Functions are shares of the total: a gain in one is a loss in all others, which is why a verdict has to hold against what did not change, too.")
 	default:
-		list = append(list, "Costs are as recorded, divided by nothing.")
+		list = append(list, "Costs are of a run, divided by nothing: that assumes "+n.Assumes+".")
+	}
+	if e.NoTotal != "" {
+		list = append(list, "The total has no verdict: "+e.NoTotal+".")
 	}
 	list = append(list, noise(c, e))
 	if e.Withheld != "" {

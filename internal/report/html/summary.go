@@ -38,8 +38,8 @@ func verdictOf(c *diff.Document, e *Event) Verdict {
 	case e.Withheld != "" || c.Events[0].Total.Withheld:
 		v.Outcome = verdict.Inconclusive
 		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s, but no verdict holds", e.metric(), relative(t), interval, from)
-		if e.Withheld != "" {
-			v.Sentence += ": " + e.Withheld
+		if why := cmp.Or(e.Withheld, e.NoTotal); why != "" {
+			v.Sentence += ": " + why
 		}
 	case e.Single:
 		v.Outcome = verdict.Inconclusive

@@ -1,0 +1,140 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
+)
+
+// A family is what is tested together.
+type family struct {
+	declared bool
+	changes  []*Change
+}
+
+// judge gives each member its verdict.
+func (f *family) judge(rule verdict.Rule) {
+	findings := make([]*verdict.Finding, len(f.changes))
+	for i, ch := range f.changes {
+		findings[i] = &ch.Finding
+	}
+	if f.declared {
+		rule.Declared(findings)
+	} else {
+		rule.Discovered(findings)
+	}
+}
+
+// dropMirrored takes verdicts on shares back that say nothing but that other shares changed:
+// if one function costs more, the shares of all others fall. A verdict holds if it is also that
+// of the cost over the cost of what did not change.
+//
+//  1. All functions are what is left.
+//  2. Each is tested over the cost of all that are left, as one family.
+//  3. Of those that changed, the one leaves whose change is farthest from the median, in
+//     units of its own noise: with a large function that grew, most shares fall alike, and
+//     they are not what changed.
+//  4. Again from 2, until nothing changes over what is left.
+//
+// It returns a reason if most functions left: then nothing tells who changed.
+func (c *Comparison) dropMirrored(e *Event, families []family, tests *stats.Tests) (refused bool) {
+	if len(c.Base) < 2 || len(c.Head) < 2 {
+		return false // no verdict to take back
+	}
+	rest := newNormalization(None, len(c.Base), len(c.Head))
+	for i, sums := range [][]run.Sum{e.costs.whole.base, e.costs.whole.head} {
+		for j := range sums {
+			rest.divisors(i)[j].value = float64(sums[j].Weight)
+		}
+	}
+	var left []*Change
+	for i := range e.Functions {
+		if ch := &e.Functions[i].Self; ch.Tested {
+			left = append(left, ch)
+		}
+	}
+	tested := len(left)
+	for len(left) > 1 && 2*len(left) >= tested {
+		i := c.farthest(rest, left, tests)
+		if i < 0 {
+			c.judgeAgain(rest, families, tests)
+			return false
+		}
+		for side, sums := range [][]run.Sum{left[i].cost.base, left[i].cost.head} {
+			for j := range sums {
+				d := &rest.divisors(side)[j]
+				// Never nothing: a run may have no samples but those of functions that changed.
+				d.value = max(d.value-float64(sums[j].Weight), 1)
+			}
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return tested > 1
+}
+
+// judgeAgain gives verdicts on costs over the divisors of rest, and takes those back that
+// differ.
+func (c *Comparison) judgeAgain(rest *Normalization, families []family, tests *stats.Tests) {
+	for i := range families {
+		f := &families[i]
+		again := family{declared: f.declared}
+		for _, ch := range f.changes {
+			other := rest.newChange(tests, ch.cost)
+			other.Presence, other.Given = ch.Presence, ch.Given
+			again.changes = append(again.changes, &other)
+		}
+		again.judge(c.Options.rule())
+		for k, ch := range f.changes {
+			if ch.Verdict != again.changes[k].Verdict {
+				ch.Withhold()
+			}
+		}
+	}
+}
+
+// farthest is the index of the function whose change is farthest from the median, in units of
+// its noise, among those that changed over the divisors of rest; -1 if none did.
+func (c *Comparison) farthest(rest *Normalization, left []*Change, tests *stats.Tests) int {
+	f := family{}
+	var logs, noise []float64
+	for _, ch := range left {
+		again := rest.testedChange(tests, ch.cost)
+		again.Ratio = again.Head / again.Base // which such a test leaves out
+		f.changes = append(f.changes, &again)
+		_, base, head := rest.measure(ch.cost)
+		logs = append(logs, math.Log(again.Head/again.Base))
+		noise = append(noise, math.Sqrt(relativeVariance(base)+relativeVariance(head)))
+	}
+	f.judge(c.Options.rule())
+	center := stats.Median(slices.Clone(logs))
+	found, most := -1, 0.0
+	for i, ch := range f.changes {
+		if !ch.Verdict.Changed() {
+			continue
+		}
+		distance := math.Abs(logs[i]-center) / noise[i]
+		if math.IsNaN(distance) {
+			distance = math.Inf(1)
+		}
+		if found < 0 || distance > most {
+			found, most = i, distance
+		}
+	}
+	return found
+}
+
+// relativeVariance is the variance of the mean of some runs, over the square of the mean.
+func relativeVariance(runs []stats.WeightedCount) float64 {
+	n, sum, sq := float64(len(runs)), 0.0, 0.0
+	for _, r := range runs {
+		sum += r.Weight
+	}
+	mean := sum / n
+	for _, r := range runs {
+		sq += (r.Weight - mean) * (r.Weight - mean)
+	}
+	return sq / (n - 1) / n / (mean * mean)
+}

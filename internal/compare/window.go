@@ -1,0 +1,84 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"profdiff/internal/run"
+	"profdiff/internal/stats"
+)
+
+// windows says why recordings are windows of time, "" if nothing tells that they are. One
+// that is makes all of them such: the others cannot be compared with it as runs.
+func windows(base, head *side) string {
+	runs := slices.Concat(base.runs, head.runs)
+	for _, r := range runs {
+		if why := r.Window(); why != "" {
+			return why
+		}
+	}
+	return sameDuration(runs)
+}
+
+// roundSeconds are durations that people choose.
+var roundSeconds = []float64{0.5, 1, 2, 3, 5, 10, 15, 20, 30, 60, 90, 100, 120, 180, 300, 600}
+
+// What makes durations those of a clock: how far they may be from each other and from a
+// round number. The first and the last sample of a recording are some milliseconds from its
+// ends, and what is stopped takes some to stop.
+const (
+	clockSpread   = 0.005
+	clockDistance = 0.02
+)
+
+// sameDuration says that all runs took as long as each other, closer than work would let
+// them, and about as long as people tell a clock to run; "" if they did not.
+func sameDuration(runs []*run.Run) string {
+	least, most := math.Inf(1), 0.0
+	for _, r := range runs {
+		s := r.Recording.Duration.Seconds()
+		least, most = min(least, s), max(most, s)
+	}
+	if !(least > 0) || most-least > clockSpread*least {
+		return ""
+	}
+	for _, s := range roundSeconds {
+		if math.Abs(least-s) <= clockDistance*s && math.Abs(most-s) <= clockDistance*s {
+			return fmt.Sprintf("all runs took %v within %.1g%%", time.Duration(s*float64(time.Second)), 100*clockSpread)
+		}
+	}
+	return ""
+}
+
+// maxSpread is the standard deviation of the logarithm of head over base, each of one run,
+// from which on runs hardly do the same work.
+const maxSpread = 0.05
+
+// unequal says how much runs of a side differ beyond the noise of sampling, "" if it is
+// little: as the same work costs about the same, they may have done different amounts.
+func (e *Event) unequal() string {
+	variance := 0.0
+	for _, sums := range [][]run.Sum{e.costs.whole.base, e.costs.whole.head} {
+		if len(sums) < stats.LeastRuns {
+			return ""
+		}
+		mean, sampled := 0.0, 0.0
+		for i := range sums {
+			w := float64(sums[i].Weight)
+			mean += math.Log(w) / float64(len(sums))
+			sampled += sums[i].WeightSq / (w * w) / float64(len(sums))
+		}
+		sq := 0.0
+		for i := range sums {
+			d := math.Log(float64(sums[i].Weight)) - mean
+			sq += d * d
+		}
+		variance += sq/float64(len(sums)-1) - sampled
+	}
+	if variance <= maxSpread*maxSpread {
+		return ""
+	}
+	return fmt.Sprintf("the cost of runs differs by %.0f%% (sd of a ratio of two): if they do not the same work, divide it out with --work or --ops", 100*math.Sqrt(variance))
+}

@@ -1,0 +1,71 @@
+package run
+
+import (
+	"testing"
+	"time"
+)
+
+func TestWindow(t *testing.T) {
+	for _, test := range []struct {
+		command string
+		took    float64 // seconds
+		want    string
+	}{
+		{"/usr/bin/perf record -g -- ./program 1000", 3, ""},
+		{"perf record -e cpu-clock -c 1003009 --call-graph fp -o out/01.data -- ./program", 3, ""},
+		{"perf record -a sleep 2", 2, "recorded system-wide"},
+		{"perf record -F 99 -ag -- ./program", 2, "recorded system-wide"},
+		{"perf record -F99 -g ./program -a", 2, ""},
+		{"perf record --all-cpus ./program", 2, "recorded system-wide"},
+		{"perf record -C 0-3 ./program", 2, "recorded system-wide"},
+		{"perf record -gp 1234", 2, "attached to a process that ran before"},
+		{"perf record --pid=1234 -- sleep 5", 5, "attached to a process that ran before"},
+		{"perf record -g", 5, "recorded without a command"},
+		{"perf record -e cycles sleep 5", 5, "the command is sleep"},
+		{"perf record -- timeout 3 ./program", 2.99, "timeout 3 stopped the command"},
+		{"perf record -- timeout -k 1 1m ./program", 3, ""},
+		{"perf record -- timeout 60 sleep 1", 1, "the command is sleep"},
+		{"perf record -- nice -n 5 taskset -c 1 stress-ng --cpu 1 -t 10", 10, "a clock stops the command: stress-ng -t"},
+		{"perf record -- stress-ng --cpu 1 --cpu-ops 500 -t 10", 7, ""},
+		{"perf record -- env A=1 /bin/sh -c 'B=2 exec openssl speed sha256'", 3, "a clock stops the command: openssl speed"},
+		{"perf record -- sh -c 'sleep 0.1; ./program'", 3, ""},
+		{"perf record -- setarch x86_64 -R ./program", 3, ""},
+		{"perf record -- setarch -R sleep 3", 3, "the command is sleep"},
+		{"perf record ./json.test -test.bench Marshal", 3, "a clock stops the command: json.test -test.bench"},
+		{"perf record ./json.test -test.bench=Marshal -test.benchtime=100x", 3, ""},
+		{"perf record go test -bench . -benchtime 1s", 3, "a clock stops the command: go -bench"},
+		{"perf record ./bench --benchmark_min_time=0.5", 3, "a clock stops the command: bench --benchmark_min_time=0.5"},
+		{"simpleperf record --app com.example.app --duration 10", 10, "the app com.example.app was recorded"},
+		{"/data/local/tmp/simpleperf record -f 1000 --duration 10 ls", 10, "recorded for 10 s"},
+		{"simpleperf record --cpu 0 -g /data/local/tmp/program", 10, ""},
+		{"simpleperf record --kprobes x", 10, ""},
+		{"./program sleep", 3, ""},
+		{"", 3, ""},
+		{"perf", 3, ""},
+		{"perf record -- 'it'\\''s' \"-a\"", 3, ""},
+	} {
+		r := &Run{Recording: Recording{CommandLine: test.command, Duration: time.Duration(test.took * 1e9)}}
+		if got := r.Window(); got != test.want {
+			t.Errorf("%s: %q, want %q", test.command, got, test.want)
+		}
+	}
+}
+
+func TestWindowOfFacts(t *testing.T) {
+	r := &Run{Recording: Recording{Bound: "recorded for 3 s", CommandLine: "perf record ./program"}}
+	if got := r.Window(); got != "recorded for 3 s" {
+		t.Errorf("noted: %q", got)
+	}
+	r = &Run{Recording: Recording{App: "com.example.app"}}
+	if got := r.Window(); got != "the app com.example.app was recorded" {
+		t.Errorf("app: %q", got)
+	}
+	r = &Run{Functions: []Function{{Name: "main.main"}, {Name: "testing.(*B).runN"}}}
+	if got := r.Window(); got != "Go's testing runs its benchmarks until their time is over" {
+		t.Errorf("benchmark: %q", got)
+	}
+	r.Recording.CommandLine = "perf record ./x.test -test.bench . -test.benchtime 50x"
+	if got := r.Window(); got != "" {
+		t.Errorf("benchmark that runs fifty times: %q", got)
+	}
+}
