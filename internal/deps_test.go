@@ -31,6 +31,7 @@ var policy = map[string][]string{
 	"symbolizer":            {"objfile", "perffile", "perfsession"},
 	"run":                   {},
 	"run/runtest":           {"run"},
+	"remark":                {},
 	"callgrind":             {"input"},
 	"perfstat":              {"input"},
 	"perfscript":            {"input"},
@@ -62,7 +63,7 @@ var policy = map[string][]string{
 	"stats":                 {},
 	"verdict":               {"stats"},
 	"align":                 {},
-	"compare":               {"run", "stats", "verdict", "align", "category"},
+	"compare":               {"run", "stats", "verdict", "align", "category", "remark"},
 	"compare/comparetest":   {"run", "compare"},
 	"calibrate":             {"stats"},
 	"llvm":                  {},
@@ -85,7 +86,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "predict", "report/text"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/command", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all

@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/perfstat"
+	"profdiff/internal/remark"
 	"profdiff/internal/report/branches"
 	"profdiff/internal/report/html"
 )
@@ -194,14 +195,16 @@ func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2
 	if err != nil {
 		return err
 	}
-	for _, run := range slices.Concat(d.Runs[0], d.Runs[1]) {
-		fmt.Fprintf(s.err, "profdiff: %s: %s\n", run.Input.Path, branches.Accounting(run))
-		for _, w := range run.Warnings {
-			s.warn("%s: %s", run.Input.Path, w)
+	var remarks []remark.Remark
+	for i, side := range []string{"base", "head"} {
+		for _, run := range d.Runs[i] {
+			fmt.Fprintf(s.err, "profdiff: %s: %s\n", run.Input.Path, branches.Accounting(run))
+			for _, w := range run.Warnings {
+				remarks = append(remarks, remark.Remark{Side: side, Run: run.Input.Path, Text: w})
+			}
 		}
 	}
-	for _, w := range d.Warnings {
-		s.warn("%s", w)
-	}
+	s.warnAll(remark.Lines(remarks, map[string]int{"base": len(d.Runs[0]), "head": len(d.Runs[1])}))
+	s.warnAll(d.Warnings)
 	return nil
 }

@@ -115,7 +115,7 @@ run, only the noise of sampling is known; five runs or more tell how runs differ
 			if err := std.writeOutput(output, func(w io.Writer) error { return check.WriteDraft(w, d, normalize) }); err != nil {
 				return err
 			}
-			l.accountSide("side", runs)
+			l.accountAlone(runs)
 			return nil
 		},
 	}

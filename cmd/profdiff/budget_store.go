@@ -51,7 +51,7 @@ turn.`,
 			if err := std.store(output, benchmark, runs); err != nil {
 				return err
 			}
-			l.accountSide("side", runs)
+			l.accountAlone(runs)
 			return nil
 		},
 	}

@@ -447,6 +447,9 @@ func (c *checkCommand) run(cmd *cobra.Command, std *stdio, paths []string) error
 			return err
 		}
 	}
+	if !slices.ContainsFunc(targets, func(t outTarget) bool { return slices.Contains(outWarns, t.format) }) {
+		std.warnAll(o.Design.Warnings)
+	}
 	if len(in.Base) > 0 {
 		l.accountSide("base", in.Base)
 	}

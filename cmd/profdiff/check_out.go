@@ -21,6 +21,9 @@ import (
 // outFormats are the formats of check.
 var outFormats = []string{"text", "json", "markdown", "github", "github-summary", "sarif", "junit", "codequality", "openmetrics"}
 
+// outWarns are those that have a place for warnings.
+var outWarns = []string{"text", "json", "markdown", "github-summary", "sarif"}
+
 const outFormatsHelp = `
   text            a table
   json            everything; profdiff.check/v1

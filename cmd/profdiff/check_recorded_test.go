@@ -19,11 +19,13 @@ import (
 //
 //	work       NAME, the counter of work
 //	governor   NAME, that of the machine
+//	cores      how many CPUs the machine has
 //	looks      how often it was looked at whether more runs are needed
 //
 // and of all runs, of a side as in after.throttled, or of one as in after/02.throttled
 //
 //	work, throttled, limit, frequency, thermal   a number
+//	own, background, stolen                      a number of CPUs
 func recorded(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	r := record.Recording{Schema: record.Schema, Backend: "perf", Order: "ABBA", Plan: record.Plan{CallGraph: "fp"}}
@@ -50,6 +52,11 @@ func recorded(ts *testscript.TestScript, _ bool, args []string) {
 				r.Looks = append(r.Looks, record.Look{Runs: r.Plan.Runs >> (n - 1 - i)})
 			}
 			continue
+		case key == "cores":
+			n, err := strconv.Atoi(value)
+			ts.Check(err)
+			r.Machine.Cores = n
+			continue
 		case key == "governor":
 			r.Machine.Governor = value
 			continue
@@ -73,6 +80,12 @@ func recorded(ts *testscript.TestScript, _ bool, args []string) {
 				c.FrequencyLimitMHz = number
 			case "frequency":
 				c.FrequencyMHz = number
+			case "own":
+				run.Seconds, run.UserSeconds = 1, number
+			case "background":
+				c.BackgroundCPUs = number
+			case "stolen":
+				c.StolenCPUs = number
 			case "thermal":
 				c.ThermalStatus = int(number)
 			default:

@@ -19,6 +19,10 @@ func (f *folder) addConditions(r *run.Run) {
 		r.Recording.Conditions = run.Conditions{
 			Governor: f.Machine.Governor, FrequencyMHz: c.FrequencyMHz, FrequencyLimitMHz: c.FrequencyLimitMHz,
 			Throttled: c.Throttled, ThermalStatus: c.ThermalStatus,
+			Cores: f.Machine.Cores, BackgroundCPUs: c.BackgroundCPUs, StolenCPUs: c.StolenCPUs,
+		}
+		if noted.Seconds > 0 {
+			r.Recording.Conditions.OwnCPUs = (noted.UserSeconds + noted.SystemSeconds) / noted.Seconds
 		}
 	}
 }

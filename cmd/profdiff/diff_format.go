@@ -117,10 +117,5 @@ func (o *diffOutput) check(cmd *cobra.Command, std *stdio, d *diff.Document) err
 	return nil
 }
 
-// warnOf prints the warnings of a comparison whose output has no place for them, but for
-// those about a run alone, which are printed with the accounting of its samples.
-func (s *stdio) warnOf(d *diff.Document) {
-	for _, warning := range d.OwnWarnings() {
-		s.warn("%s", warning)
-	}
-}
+// warnOf prints the warnings of a comparison whose output has no place for them.
+func (s *stdio) warnOf(d *diff.Document) { s.warnAll(d.Design.Warnings) }

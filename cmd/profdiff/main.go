@@ -141,6 +141,12 @@ func (s *stdio) warn(format string, args ...any) {
 	fmt.Fprintf(s.err, "profdiff: warning: "+format+"\n", args...)
 }
 
+func (s *stdio) warnAll(list []string) {
+	for _, w := range list {
+		s.warn("%s", w)
+	}
+}
+
 // note prints what is good to know, if there is anything.
 func (s *stdio) note(note string) {
 	if note != "" {

@@ -101,16 +101,19 @@ func checkDistinct(files []string) error {
 	return nil
 }
 
-// accountSide prints what became of the samples of a side's runs.
+// accountSide prints what became of the samples of a side's runs. What is wrong with them is
+// said where they are compared.
 func (l *loader) accountSide(name string, runs []*run.Run) {
-	if len(runs) == 1 {
-		l.account(runs[0])
-		return
+	if len(runs) > 1 {
+		name = fmt.Sprintf("%s, %d runs", name, len(runs))
+	} else {
+		name = runs[0].Name
 	}
-	fmt.Fprintf(l.io.err, "profdiff: %s, %d runs: %s\n", name, len(runs), run.Account(runs...))
-	for _, r := range runs {
-		for _, w := range r.Warnings {
-			l.io.warn("%s: %s", r.Name, w)
-		}
-	}
+	fmt.Fprintf(l.io.err, "profdiff: %s: %s\n", name, run.Account(runs...))
+}
+
+// accountAlone is accountSide for a side that is compared with nothing.
+func (l *loader) accountAlone(runs []*run.Run) {
+	l.accountSide("side", runs)
+	l.io.warnAll(compare.RunWarnings(runs, nil))
 }

@@ -411,7 +411,7 @@ func (k *check) design() Design {
 	d := Design{Order: verdict.UnknownOrder, RunsBase: len(k.in.Base), RunsHead: len(k.in.Head), Base: k.in.Base, Head: k.in.Head}
 	c := k.comparison
 	if c == nil {
-		d.Warnings = compare.DisturbanceWarnings(nil, k.in.Head)
+		d.Warnings = compare.RunWarnings(nil, k.in.Head)
 		return d
 	}
 	d.Order, d.Warnings = c.Order, slices.Clone(c.Warnings)

@@ -15,7 +15,7 @@ func TestDisturbances(t *testing.T) {
 		throttled, running float64 // sampling, the event
 		run.Conditions
 	}
-	usual := run.Conditions{FrequencyMHz: 2000, FrequencyLimitMHz: 2400}
+	usual := run.Conditions{FrequencyMHz: 2000, FrequencyLimitMHz: 2400, Cores: 2, OwnCPUs: 1, BackgroundCPUs: 0.1, StolenCPUs: 0.01}
 	for _, test := range []struct {
 		name     string
 		of       evidence
@@ -36,6 +36,11 @@ func TestDisturbances(t *testing.T) {
 		{"limited", evidence{Conditions: run.Conditions{FrequencyLimitMHz: 2200}}, "CPUs were limited to 2200 MHz, in other runs to 2400 MHz", true, true, false},
 		{"hardly limited", evidence{Conditions: run.Conditions{FrequencyLimitMHz: 2300}}, "", false, false, false},
 		{"slow", evidence{Conditions: run.Conditions{FrequencyMHz: 1500}}, "CPUs ran at 1500 MHz, in most runs at 2000 MHz or more", false, true, false},
+		{"a CPU left", evidence{Conditions: run.Conditions{Cores: 2, OwnCPUs: 1, BackgroundCPUs: 0.8}}, "", false, false, false},
+		{"no CPU left", evidence{Conditions: run.Conditions{Cores: 2, OwnCPUs: 0.8, BackgroundCPUs: 1.2}}, "other programs took 1.2 of 2 CPUs, so that none was free", false, true, false},
+		{"none left by itself", evidence{Conditions: run.Conditions{Cores: 2, OwnCPUs: 2}}, "", false, false, false},
+		{"nothing stolen that matters", evidence{Conditions: run.Conditions{Cores: 2, OwnCPUs: 2, StolenCPUs: 0.03}}, "", false, false, false},
+		{"stolen once", evidence{Conditions: run.Conditions{Cores: 2, OwnCPUs: 1, StolenCPUs: 0.3}}, "the host of the virtual machine took up to 30% of its time", false, true, false},
 	} {
 		var sides [2][]*run.Run
 		for i := range 8 {
@@ -48,7 +53,7 @@ func TestDisturbances(t *testing.T) {
 			sides[i%2] = append(sides[i%2], r)
 		}
 		list := Disturbances(sides[0], sides[1])
-		warnings := DisturbanceWarnings(sides[0], sides[1])
+		warnings := RunWarnings(sides[0], sides[1])
 		if test.want == "" {
 			if len(list)+len(warnings) != 0 {
 				t.Errorf("%s: %v, %q", test.name, list, warnings)
@@ -76,10 +81,10 @@ func TestDisturbedEvents(t *testing.T) {
 		r := &run.Run{Name: name, Events: []run.Event{{Name: "cycles", Running: 0.5}, {Name: "branches", Running: 0.6}}}
 		runs = append(runs, r)
 	}
-	got := DisturbanceWarnings(runs[:1], runs[1:])
+	got := RunWarnings(runs[:1], runs[1:])
 	want := []string{
-		"a and another run: cycles was on the hardware 50% of the time only: record fewer events at once",
-		"a and another run: branches was on the hardware 60% of the time only: record fewer events at once",
+		"all 2 runs: cycles was on the hardware 50% of the time only: record fewer events at once",
+		"all 2 runs: branches was on the hardware 60% of the time only: record fewer events at once",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)

@@ -182,15 +182,7 @@ func audit(base, head []*run.Run) (warnings []string) {
 		}
 		warn("threads differ%s%s", side("base", a), side("head", b))
 	}
-	warnings = append(warnings, DisturbanceWarnings(base, head)...)
-	for _, side := range [][]*run.Run{base, head} {
-		for _, r := range side {
-			for _, w := range r.Warnings {
-				warn("%s: %s", r.Name, w)
-			}
-		}
-	}
-	return warnings
+	return append(warnings, RunWarnings(base, head)...)
 }
 
 // values are the distinct values of a fact, sorted, without unknown ones.

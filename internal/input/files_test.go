@@ -21,7 +21,10 @@ func TestFiles(t *testing.T) {
 		{"runs", []string{"02.data", "01.data"}, []string{"."}, []string{"01.data", "02.data"}, "", ""},
 		{"perf's backup", []string{"perf.data", "perf.data.old"}, []string{"."}, []string{"perf.data"}, "perf.data.old is a backup and no run; name the file to have it read", ""},
 		{
-			"backups of editors", []string{"a.folded", "a.folded~", ".#a.folded", "b.old", "c~"}, []string{"."}, []string{"a.folded"},
+			"backups of editors",
+			[]string{"a.folded", "a.folded~", ".#a.folded", "b.old", "c~"},
+			[]string{"."},
+			[]string{"a.folded"},
 			"3 backups are no runs, a.folded~ … c~; name a file to have it read", "",
 		},
 		{"a backup that is named", []string{"perf.data", "perf.data.old"}, []string{"perf.data.old", "."}, []string{"perf.data.old", "perf.data"}, "perf.data.old is a backup and no run; name the file to have it read", ""},

@@ -13,6 +13,25 @@ type Conditions struct {
 	Throttled int64
 	// ThermalStatus is what Android says, 0 none to 6 shutdown.
 	ThermalStatus int
+	// Cores is how many CPUs there are. OwnCPUs, BackgroundCPUs and StolenCPUs are how many
+	// of them the recorder with its command took, other programs, and the host of a virtual
+	// machine, means over the recording.
+	Cores                               int
+	OwnCPUs, BackgroundCPUs, StolenCPUs float64
+}
+
+// FreeCPUs is how many CPUs nobody used.
+func (c *Conditions) FreeCPUs() float64 {
+	return float64(c.Cores) - c.OwnCPUs - c.BackgroundCPUs - c.StolenCPUs
+}
+
+// StolenShare is the part of the time that a recording was on a CPU by its own clocks in
+// which the host had in truth taken that CPU away, at most: 0 to 1.
+func (c *Conditions) StolenShare() float64 {
+	if c.StolenCPUs <= 0 {
+		return 0
+	}
+	return min(1, c.StolenCPUs/max(c.OwnCPUs, c.StolenCPUs))
 }
 
 // throttleTick is the longest time for which the kernel stops an event that it throttles:

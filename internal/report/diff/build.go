@@ -56,6 +56,15 @@ func New(c *compare.Comparison, parts Parts) *Document {
 		},
 		Events: make([]Event, 0, len(c.Events)), Categories: []Row{}, Threads: []Row{}, DSOs: []Row{}, Metrics: []Metrics{},
 	}
+	for _, x := range compare.Disturbances(c.Base, c.Head) {
+		for _, s := range []*Side{&d.Base, &d.Head} {
+			for i := range s.Runs {
+				if s.Runs[i].Path == x.Run.Name {
+					s.Runs[i].Warnings = append(s.Runs[i].Warnings, x.What)
+				}
+			}
+		}
+	}
 	functions, shifts := 0, 0
 	for i := range c.Events {
 		functions += len(c.Events[i].Functions)
@@ -363,7 +372,7 @@ func NewSide(side []*run.Run) Side {
 		d := Run{
 			Path: r.Name, Format: r.Recording.Format, DurationNS: r.Recording.Duration.Nanoseconds(),
 			SamplesIn: r.Accounting.In, SamplesOut: r.Accounting.Out, Lost: r.Accounting.Lost,
-			Recording: r.Recording, Accounting: r.Accounting, Events: r.Events, Warnings: r.Warnings,
+			Recording: r.Recording, Accounting: r.Accounting, Events: r.Events, Warnings: append([]string{}, r.Warnings...),
 		}
 		if !r.Recording.Start.IsZero() {
 			d.RecordedAt = r.Recording.Start.Format(time.RFC3339Nano)

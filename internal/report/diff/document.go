@@ -11,7 +11,6 @@ package diff
 
 import (
 	"fmt"
-	"slices"
 
 	"profdiff/internal/compare"
 	"profdiff/internal/listing"
@@ -73,11 +72,13 @@ type Run struct {
 	SamplesIn  int64  `json:"samples_in"`
 	SamplesOut int64  `json:"samples_out"`
 	Lost       int64  `json:"lost"`
+	// Warnings are what is wrong with it and what disturbed it; those of the design say the
+	// same of all runs together.
+	Warnings []string `json:"warnings"`
 
 	Recording  run.Recording  `json:"-"`
 	Accounting run.Accounting `json:"-"`
 	Events     []run.Event    `json:"-"`
-	Warnings   []string       `json:"-"`
 	// Builds are the binaries with most samples, and Digest is the SHA-256 of the input, ""
 	// if unknown: a part.
 	Builds []Build `json:"-"`
@@ -366,17 +367,4 @@ type Change struct {
 func (c *Change) Text() string {
 	f := verdict.Finding{Method: c.Method, CI: stats.Interval(c.CI), Tested: c.Tested, Verdict: c.Verdict, RunsNeeded: c.RunsNeeded}
 	return f.Text()
-}
-
-// OwnWarnings are the warnings that are not about one run alone.
-func (d *Document) OwnWarnings() []string {
-	ofRuns := make(map[string]bool)
-	for _, s := range []*Side{&d.Base, &d.Head} {
-		for i := range s.Runs {
-			for _, w := range s.Runs[i].Warnings {
-				ofRuns[s.Runs[i].Path+": "+w] = true
-			}
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(d.Design.Warnings), func(w string) bool { return ofRuns[w] })
 }

@@ -292,7 +292,7 @@ func TestDiffMarkdownLimits(t *testing.T) {
 		tested := min(functions, 400)
 		b, h := base.runs(t, long, 5), head.runs(t, long, 5)
 		for i := range 12 {
-			b[0].Warnings = append(b[0].Warnings, fmt.Sprint(long, i))
+			b[0].Warnings = append(b[0].Warnings, long+string(rune('a'+i)))
 		}
 		s := markdownOf(t, comparison(t, b, h, compare.Options{Normalize: compare.None, MinShare: 5e-4}), Options{})
 		if len(s) > 65536 {
