@@ -50,7 +50,7 @@ func (b *Callgrind) Record(ctx context.Context, p *Plan, side Side, file string)
 		"--callgrind-out-file=" + file,
 	}
 	args = append(args, p.Arguments...)
-	done, err := command.Run(ctx, append(args, command.Words(p.Side(side).Run)...), nil)
+	done, err := p.Side(side).under(args, nil).Run(ctx)
 	if err != nil {
 		return nil, err
 	}

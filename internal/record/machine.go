@@ -196,7 +196,7 @@ func CPUName(cpuinfo string) string {
 // Warm implements [Backend]. A simulator needs no warming up, but a command that fails does
 // so here.
 func (host) Warm(ctx context.Context, p *Plan, side Side) ([]byte, error) {
-	done, err := command.Run(ctx, command.Words(p.Side(side).Run), nil)
+	done, err := p.Side(side).under(nil, nil).Run(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -86,12 +86,11 @@ func (b *Perf) count(ctx context.Context, events []Event, c *Command) (*Counts, 
 	for _, e := range events {
 		args = append(args, "-e", e.Name)
 	}
-	argv := []string{"true"}
-	if c != nil {
-		argv = command.Words(c.Run)
+	if c == nil {
+		c = &Command{Run: "true"}
 	}
 	stderr := &command.Tail{Max: 256 << 10}
-	result, err := command.Run(ctx, append(append(args, "--"), argv...), stderr)
+	result, err := c.under(append(args, "--"), stderr).Run(ctx)
 	if err != nil {
 		return nil, b.explain(err, stderr.Bytes())
 	}
@@ -144,7 +143,7 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 	}
 	args = append(append(args, p.Arguments...), "--")
 	stderr := &command.Tail{Max: 64 << 10}
-	done, err := command.Run(ctx, append(args, command.Words(p.Side(side).Run)...), stderr)
+	done, err := p.Side(side).under(args, stderr).Run(ctx)
 	if err != nil && ctx.Err() == nil && full(filepath.Dir(file)) {
 		return nil, errFull // of which perf record -q says nothing
 	}

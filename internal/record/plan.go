@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -46,6 +47,49 @@ type Plan struct {
 type Command struct {
 	Run     string `yaml:"run"`
 	Prepare string `yaml:"prepare,omitempty"`
+	// Dir is where both run on this machine; "" is the working directory.
+	Dir string `yaml:"dir,omitempty"`
+	// Commit is what was checked out and built there, if it was for this recording.
+	Commit *Commit `yaml:"commit,omitempty"`
+}
+
+// A Commit is a state of a repository, and how it was built.
+type Commit struct {
+	ID      string `yaml:"id"` // in full
+	Subject string `yaml:"subject"`
+	// Changed is how many files of a working tree differ from the commit, and Tree is the
+	// object of git that then holds all files; 0 and "" for the commit itself.
+	Changed int    `yaml:"changed,omitempty"`
+	Tree    string `yaml:"tree,omitempty"`
+	Build   string `yaml:"build,omitempty"` // the command
+}
+
+// String names a commit in one line, as git log --oneline does.
+func (c *Commit) String() string {
+	if c == nil {
+		return ""
+	}
+	name := c.ID[:min(len(c.ID), 10)] + " " + c.Subject
+	switch {
+	case c.Changed == 1:
+		name += " (and 1 changed file)"
+	case c.Changed > 1:
+		name += fmt.Sprintf(" (and %d changed files)", c.Changed)
+	}
+	return name
+}
+
+// state is what tells commits apart, and how they were built.
+func (c *Commit) state() string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s, built by %s", c, c.Tree, cmp.Or(c.Build, "nothing"))
+}
+
+// under is the command as the last arguments of a program, or by itself.
+func (c *Command) under(program []string, stderr *command.Tail) command.Program {
+	return command.Program{Argv: append(program, command.Words(c.Run)...), Dir: c.Dir, Stderr: stderr}
 }
 
 // An Event is sampled every Period events, or Frequency times a second. With neither
@@ -109,6 +153,8 @@ func (p *Plan) differs(o *Plan) string {
 		{"after", p.After.Run, o.After.Run},
 		{"prepare before", p.Before.Prepare, o.Before.Prepare},
 		{"prepare after", p.After.Prepare, o.After.Prepare},
+		{"commit before", p.Before.Commit.state(), o.Before.Commit.state()},
+		{"commit after", p.After.Commit.state(), o.After.Commit.state()},
 		{"call graph", p.CallGraph, o.CallGraph},
 		{"system-wide", fmt.Sprint(p.SystemWide), fmt.Sprint(o.SystemWide)},
 		{"app", p.App, o.App},

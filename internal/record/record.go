@@ -174,6 +174,9 @@ func (r *Recorder) begin(ctx context.Context, dir string, plan *Plan) (*Recordin
 			return nil, fmt.Errorf("%s: holds a recording of something else: %s; give another folder, or remove it", dir, diff)
 		}
 		// More runs can be asked for than at first.
+		for _, side := range sides {
+			rec.Plan.Side(side).Dir = plan.Side(side).Dir // commits may be built elsewhere now
+		}
 		more := plan.Runs > rec.Plan.Runs
 		rec.Plan.Runs = max(rec.Plan.Runs, plan.Runs)
 		machine, _, err := r.Backend.Probe(ctx, &rec.Plan)
@@ -252,6 +255,11 @@ func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job)
 	file := filepath.Join(dir, name)
 	// Not among the runs of the side, where a comparison would take it for one.
 	partial := filepath.Join(dir, ".partial"+r.Backend.Suffix())
+	if rec.Plan.Side(job.Side).Dir != "" { // where the name would be another one
+		if partial, err = filepath.Abs(partial); err != nil {
+			return nil, spent, err
+		}
+	}
 	defer os.RemoveAll(partial)
 	t, err := r.attempt(ctx, &rec.Plan, job, partial)
 	if err != nil {
@@ -312,11 +320,11 @@ func (r *Recorder) attempt(ctx context.Context, p *Plan, job Job, file string) (
 
 // prepare runs what the plan has to run before each run of a side.
 func prepare(ctx context.Context, p *Plan, side Side) error {
-	line := p.Side(side).Prepare
-	if line == "" {
+	c := p.Side(side)
+	if c.Prepare == "" {
 		return nil
 	}
-	if _, err := command.Run(ctx, command.Words(line), nil); err != nil {
+	if _, err := (command.Program{Argv: command.Words(c.Prepare), Dir: c.Dir}).Run(ctx); err != nil {
 		return fmt.Errorf("--prepare: %w", err)
 	}
 	return nil

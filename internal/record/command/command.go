@@ -107,14 +107,29 @@ type Process struct {
 	Output       []byte // standard output, the last MaxOutput bytes
 }
 
-// Run runs a program to its end. If ctx ends first, the program and what it started
-// end too; if this process is killed, the program is told to end. stderr receives what the
-// program writes there, it may be nil.
+// A Program is what to run, and where.
+type Program struct {
+	Argv []string
+	Dir  string   // "" is the working directory
+	Env  []string // as of [os.Environ]; nil is the environment of this process
+	// Stderr receives what the program writes there. It may be nil.
+	Stderr *Tail
+}
+
+// Run runs a program in the working directory; stderr may be nil.
 func Run(ctx context.Context, argv []string, stderr *Tail) (*Process, error) {
+	return Program{Argv: argv, Stderr: stderr}.Run(ctx)
+}
+
+// Run runs the program to its end. If ctx ends first, the program and what it started
+// end too; if this process is killed, the program is told to end.
+func (r Program) Run(ctx context.Context) (*Process, error) {
+	argv, stderr := r.Argv, r.Stderr
 	if len(argv) == 0 {
 		return nil, errors.New("an empty command")
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = r.Dir, r.Env
 	stdout := &Tail{Max: MaxOutput}
 	if stderr == nil {
 		stderr = &Tail{Max: 64 << 10}
