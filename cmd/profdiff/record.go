@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,7 +156,7 @@ func splitEvents(list string) []string {
 func newRecordCmd(std *stdio) *cobra.Command {
 	var (
 		f      recordFlags
-		until  string
+		until  untilFlags
 		output string
 	)
 	cmd := &cobra.Command{
@@ -180,13 +181,15 @@ With --with simpleperf, adb runs both commands on an Android device, in
 they use or start: 'am start -W com.example/.Main'. --prepare runs on this computer:
 'adb install -r before.apk'.
 
-With --until decided there are two looks, planned beforehand: one at the given number
-of runs, and if that does not decide whether the total changed, one at twice as many.
-The first has to show more than a single look would (levels by O'Brien and Fleming,
-1979), so that both together are wrong no more often.`,
+With --until decided, pairs are recorded until it is decided whether the total changed,
+or the functions of --focus, or whether the limits of the file of --budget hold; or
+until --max-runs or --max-time. After 4 pairs and after every two more is looked, at
+levels that keep all looks together from being wrong more often than a single one:
+DIR/recording.yaml has the plan before the first run, and each look before the next.
+profdiff diff and check repeat the looks, and refuse runs from which they do not follow.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.complete(cmd); err != nil {
+			if err := cmp.Or(until.check(cmd, &f.plan), f.complete(cmd)); err != nil {
 				return err
 			}
 			switch {
@@ -194,19 +197,17 @@ The first has to show more than a single look would (levels by O'Brien and Flemi
 				return usagef(cmd, "give both commands: --before CMD and --after CMD")
 			case output == "":
 				return usagef(cmd, "give a folder for the recordings: -o DIR")
-			case until != "" && until != "decided":
-				return usagef(cmd, "--until is decided, not %q", until)
 			}
 			backend, err := f.backend(cmd)
 			if err != nil {
 				return err
 			}
 			r := &record.Recorder{Backend: backend, Version: version(), Tell: std.progress(f.quiet)}
-			if until == "" {
+			if until.until == "" {
 				_, err = std.record(cmd.Context(), r, output, &f.plan)
 				return err
 			}
-			return std.recordUntil(cmd.Context(), r, output, &f.plan)
+			return std.recordUntil(cmd.Context(), r, output, &f.plan, &until)
 		},
 	}
 	f.register(cmd)
@@ -217,7 +218,7 @@ The first has to show more than a single look would (levels by O'Brien and Flemi
 	fs.StringVar(&f.plan.After.Prepare, "prepare-after", "", "as --prepare, for after only: `CMD`")
 	fs.IntVar(&f.plan.Runs, "runs", 10, "record `N` runs of each")
 	fs.StringVarP(&output, "output", "o", "", "write to the folder `DIR`")
-	fs.StringVar(&until, "until", "", "decided: stop as soon as the total is decided, at one of two planned looks: `WHEN`")
+	until.register(cmd)
 	return cmd
 }
 
@@ -248,7 +249,7 @@ func (s *stdio) record(ctx context.Context, r *record.Recorder, dir string, p *r
 	if recorded > 0 {
 		fmt.Fprintf(s.err, "profdiff: %s\n", overhead(r.Backend.Name(), recorded, &last))
 	}
-	fmt.Fprintf(s.err, "profdiff: %s: %d runs a side, %d samples, %d lost; compare them: profdiff diff %s\n", dir, rec.Plan.Runs, samples, lost, dir)
+	fmt.Fprintf(s.err, "profdiff: %s: %d runs a side, %d samples, %d lost; compare them: profdiff diff %s\n", dir, len(rec.Pairs()), samples, lost, dir)
 	return rec, nil
 }
 

@@ -40,7 +40,11 @@ type Recording struct {
 	Machine  Machine `yaml:"machine"`
 	// Runs are in the order of recording.
 	Runs []Run `yaml:"runs"`
-	// Looks decided, one after the other, whether more runs were needed.
+	// LooksPlan says what ends the recording, nil if it is a number of runs; Planned are the
+	// looks that were taken by it.
+	LooksPlan *LooksPlan    `yaml:"looks_plan,omitempty"`
+	Planned   []PlannedLook `yaml:"planned_looks,omitempty"`
+	// Looks are those of earlier versions, which decided on the total at two of them.
 	Looks []Look `yaml:"looks,omitempty"`
 }
 
@@ -70,8 +74,8 @@ type Counter struct {
 	Unit  string  `yaml:"unit,omitempty"`
 }
 
-// A Look is a comparison made while recording. The more looks, the smaller each one's
-// level has to be, so that all together are wrong no more often than one would be.
+// A Look is a comparison that an earlier version made while recording, without a plan that
+// could be verified.
 type Look struct {
 	Runs    int     `yaml:"runs"` // of each side
 	Level   float64 `yaml:"level"`
@@ -136,12 +140,6 @@ func (r *Recording) write(dir string) error {
 		return err
 	}
 	return write(filepath.Join(dir, FileName), bytes.NewReader(text))
-}
-
-// AddLook notes a look.
-func (r *Recording) AddLook(dir string, l Look) error {
-	r.Looks = append(r.Looks, l)
-	return r.write(dir)
 }
 
 // perPair is how many runs there are of each pair, by its number.

@@ -54,6 +54,15 @@ func FirstWord(command string) string {
 	return word
 }
 
+// File is where the program is that a command line runs, "" if it is not to be found.
+func File(command string) string {
+	name, err := exec.LookPath(FirstWord(command))
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
 // MaxOutput is how much is kept of what a command prints.
 const MaxOutput = 1 << 20
 
