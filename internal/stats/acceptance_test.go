@@ -147,6 +147,7 @@ func TestAcceptance(t *testing.T) {
 		{"V13", "coverage", acceptCoverage},
 		{"V15", "negative controls", acceptNegative},
 		{"Z", "zeros", acceptZeros},
+		{"P12", "a thousand runs", acceptManyRuns},
 	} {
 		t.Run(v.id+" "+v.name, func(t *testing.T) {
 			v.run(&acceptance{t, v.id, New(0.95), &rows})
@@ -488,6 +489,32 @@ func acceptZeros(a *acceptance) {
 				side("above", func(e *Estimate) float64 { return e.Above(ratio) })
 				side("below", func(e *Estimate) float64 { return e.Below(ratio) })
 			}
+		}
+	}
+}
+
+// acceptManyRuns is of as many runs as no list of all pairs is made for, against that list.
+func acceptManyRuns(a *acceptance) {
+	for _, sd := range []float64{0, 0.05} {
+		for _, samples := range []float64{0.3, 3, 300} {
+			a.atMost(fmt.Sprintf("1,000 and 1,000 runs, %v samples, divisors vary by %s: wins at the estimate and at both ends of the interval are off by more than 1e-9", samples, percent(sd)), 0,
+				func(rng *rand.Rand, builds int) float64 {
+					builds = max(1, builds/100) // each takes millions of steps
+					return often(func(rng *rand.Rand) bool {
+						base, head := varied(rng, 1000, samples, sd, 0), varied(rng, 1000, samples, sd, 0)
+						s, _ := newSides(base, head)
+						e := a.tests.Ratio(base, head)
+						m := e.model.(*ranked)
+						for _, ratio := range []float64{e.Ratio, e.CI.Lo, e.CI.Hi} {
+							ratio = m.ratio(math.Log(ratio)) // of 0, beyond all pairs
+							want := pairwise(ratio, base, head, s.half, s.half)
+							if math.Abs(wins(ratio, m.base, m.head)-want) > 1e-9*want {
+								return true
+							}
+						}
+						return false
+					})(rng, builds)
+				})
 		}
 	}
 }

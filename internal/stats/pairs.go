@@ -155,11 +155,26 @@ func (t *Tests) pairedRanks(e *Estimate, s sides, interval bool) {
 func (t *Tests) signedInterval(e *Estimate, s sides, m *signedPairs) {
 	half := float64(m.n*(m.n+1)) / 4
 	alpha := (1 - t.level) / 2
-	last := func(lo, hi float64, f func(float64) bool) float64 { return lastOf(lo, hi, m.from, m.to, m.grain, f) }
-	least := last(m.from, m.to, func(l float64) bool { return m.all.sum(l) > half })
-	most := last(least, m.to, func(l float64) bool { return m.all.sum(l) >= half })
-	m.lo = last(m.from, least, func(l float64) bool { return m.above(l) <= alpha })
-	m.hi = last(most, m.to, func(l float64) bool { return m.below(l) > alpha })
+	guess, step := m.middle(s)
+	least := m.last(guess, step, func(l float64) (float64, bool) {
+		sum := m.all.sum(l)
+		return sum - half, sum > half
+	})
+	most := m.last(least+m.grain, m.grain, func(l float64) (float64, bool) {
+		sum := m.all.sum(l)
+		return sum - half, sum >= half
+	})
+	rare := valueAt(alpha, 0, half, func(sum float64) float64 { return signedP(m.n, sum) })
+	// The test of normal data has an interval about so wide.
+	width := step * quantile(1-alpha, math.Inf(1))
+	m.lo = m.last(least-width, width/4, func(l float64) (float64, bool) {
+		sum := 2*half - m.floorHead.sum(l) // of ranks below
+		return rare - sum, signedP(m.n, sum) <= alpha
+	})
+	m.hi = m.last(most+width, width/4, func(l float64) (float64, bool) {
+		sum := m.floorBase.sum(l)
+		return sum - rare, signedP(m.n, sum) > alpha
+	})
 	m.alpha = alpha
 	if !s.sampled {
 		// Sums of ranks jump there.
@@ -182,15 +197,14 @@ type signedPairs struct {
 	// is proven must not rest on what may be in them. In all they are up to half a sample.
 	all, floorHead, floorBase rankSum
 
-	from, to float64 // the logarithm of any ratio is well between
-	grain    float64
+	search // for the logarithm of a ratio
 
 	lo, hi float64
 	alpha  float64 // the one-sided p at which lo and hi are the ends of the interval
 }
 
 func newSignedPairs(s sides) *signedPairs {
-	m := &signedPairs{n: len(s.base), grain: rounding}
+	m := &signedPairs{n: len(s.base), search: search{grain: rounding}}
 	if s.sampled {
 		m.grain = 1e-9
 		all := newBlurred(s, false, false)
@@ -218,6 +232,23 @@ func newSignedPairs(s sides) *signedPairs {
 	}
 	m.from, m.to = m.from-1, m.to+1
 	return m
+}
+
+// middle guesses the logarithm of the ratio, and its standard error, from the pairs without
+// zeros.
+func (m *signedPairs) middle(s sides) (guess, error float64) {
+	x := make([]float64, 0, m.n)
+	for i := range s.base {
+		if b, h := s.base[i].Weight, s.head[i].Weight; b > 0 && h > 0 {
+			x = append(x, math.Log(h)-math.Log(b))
+		}
+	}
+	if len(x) == 0 {
+		return 0, 1
+	}
+	middle := Median(x)
+	n := len(x)
+	return middle, max((x[n*3/4]-x[n/4])/1.35/math.Sqrt(float64(n)), 4*m.grain)
 }
 
 func (m *signedPairs) above(limit float64) float64 {
@@ -414,7 +445,7 @@ func above(q *[parts + 1]float64, limit float64) float64 {
 		for j := range parts {
 			y := spot{at: (q[i] + q[i+1]) / 2, width: q[i+1] - q[i]}
 			x := spot{at: 2*limit - (q[j]+q[j+1])/2, width: q[j+1] - q[j]}
-			sum += larger(y, x)
+			sum += larger(&y, &x)
 		}
 	}
 	return sum / (parts * parts)

@@ -1,9 +1,7 @@
 package stats
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -29,11 +27,29 @@ func (t *Tests) rankInterval(e *Estimate, s sides, r *ranked) {
 	half := float64(null.pairs) / 2
 	alpha := (1 - t.level) / 2
 
-	least := r.last(r.from, r.to, func(l float64) bool { return r.wins(l, r.base, r.head) > half })
-	most := r.last(least, r.to, func(l float64) bool { return r.wins(l, r.base, r.head) >= half })
+	// Sums of wins are rounded; what is half of the pairs up to that is half.
+	some := rounding * half
+	guess, step := r.middle()
+	least := r.last(guess, step, func(l float64) (float64, bool) {
+		w := wins(r.ratio(l), r.base, r.head)
+		return w - half, w > half+some
+	})
+	most := r.last(least+r.grain, r.grain, func(l float64) (float64, bool) {
+		w := wins(r.ratio(l), r.base, r.head)
+		return w - half, w >= half-some
+	})
 	estimate := (least + most) / 2
-	r.lo = r.last(r.from, least, func(l float64) bool { return null.above(r.wins(l, r.base, r.headFloor)) <= alpha })
-	r.hi = r.last(most, r.to, func(l float64) bool { return null.below(r.wins(l, r.baseFloor, r.head)) > alpha })
+	// The test of normal data has an interval about so wide.
+	width := step * distuv.UnitNormal.Quantile(1-alpha)
+	rare := valueAt(alpha, 0, half, null.below)
+	r.lo = r.last(least-width, width/4, func(l float64) (float64, bool) {
+		w := wins(r.ratio(l), r.base, r.headFloor)
+		return w + rare - 2*half, null.above(w) <= alpha
+	})
+	r.hi = r.last(most+width, width/4, func(l float64) (float64, bool) {
+		w := wins(r.ratio(l), r.baseFloor, r.head)
+		return w - rare, null.below(w) > alpha
+	})
 	e.Ratio, e.CI = math.Exp(estimate), Interval{math.Exp(r.lo), math.Exp(r.hi)}
 	if ratio, ok := s.without(); ok {
 		e.Ratio = ratio
@@ -44,32 +60,23 @@ func (t *Tests) rankInterval(e *Estimate, s sides, r *ranked) {
 	}
 }
 
-// A spot is where the cost of a run can be: anywhere within width around at, with the
-// same probability.
-type spot struct {
-	at, width float64
-	zero      bool
-}
-
 // ranked are the runs of both sides, sorted, in units of the largest.
 type ranked struct {
 	tests      *Tests
-	base, head []spot // zeros are up to half a sample
+	base, head *spots // zeros are up to half a sample
 	// The same with zeros that are nothing: what the ratio is proven to be above
 	// must not rest on what may be in the zeros of head.
-	baseFloor, headFloor []spot
+	baseFloor, headFloor *spots
 	tied                 bool // counted, not sampled: equal values are tied
 
-	widestBase, widestHead float64
-	from, to               float64 // the logarithm of the ratio of any pair is well between
-	grain                  float64 // the precision to which it is found
+	search // for the logarithm of a ratio
 
 	lo, hi float64
 	alpha  float64 // the one-sided p at which lo and hi are the ends of the interval
 }
 
 func newRanked(t *Tests, s sides) *ranked {
-	r := &ranked{tests: t, tied: !s.sampled, grain: rounding}
+	r := &ranked{tests: t, tied: !s.sampled, search: search{grain: rounding}}
 	if s.sampled {
 		r.grain = 1e-9
 	}
@@ -82,153 +89,96 @@ func newRanked(t *Tests, s sides) *ranked {
 			}
 		}
 	}
-	spots := func(runs []WeightedCount, half float64) []spot {
-		x := make([]spot, len(runs))
-		for i, c := range runs {
-			switch {
-			case c.Weight > 0:
-				x[i] = spot{at: c.Weight / most, width: min(c.WeightSq/c.Weight, c.Weight) / most}
-			default:
-				x[i] = spot{at: half / 2 / most, width: half / most, zero: true}
-			}
-		}
-		slices.SortFunc(x, func(a, b spot) int { return cmp.Compare(a.at, b.at) })
-		return x
-	}
 	half := s.half
 	if s.sampled && half > 0 {
 		least = min(least, half)
 	} else {
 		half = 0
 	}
-	r.base, r.head = spots(s.base, half), spots(s.head, half)
+	r.base, r.head = newSpots(s.base, half, most), newSpots(s.head, half, most)
 	r.baseFloor, r.headFloor = r.base, r.head
 	if half > 0 {
-		r.baseFloor, r.headFloor = spots(s.base, 0), spots(s.head, 0)
-	}
-	for _, x := range r.base {
-		r.widestBase = max(r.widestBase, x.width)
-	}
-	for _, y := range r.head {
-		r.widestHead = max(r.widestHead, y.width)
+		r.baseFloor, r.headFloor = r.base.floor(), r.head.floor()
 	}
 	r.to = min(math.Log(most)-math.Log(least)+7, 700)
 	r.from = -r.to
 	return r
 }
 
-// last is the largest logarithm of a ratio for which f holds, which holds up to it,
-// between lo and hi. It is infinite if that is beyond any pair.
-func (r *ranked) last(lo, hi float64, f func(float64) bool) float64 {
-	return lastOf(lo, hi, r.from, r.to, r.grain, f)
-}
-
-func lastOf(lo, hi, from, to, grain float64, f func(float64) bool) float64 {
-	lo, hi = min(max(lo-1e-6, from), to), max(min(hi+1e-6, to), from)
-	switch {
-	case !f(lo):
-		return math.Inf(-1)
-	case f(hi):
-		return math.Inf(1)
-	}
-	for hi-lo > grain {
-		if mid := (lo + hi) / 2; f(mid) {
-			lo = mid
-		} else {
-			hi = mid
+// middle guesses the logarithm of the ratio, and its standard error, from quartiles.
+func (r *ranked) middle() (guess, error float64) {
+	variance := 0.0
+	quartiles := func(s *spots) (middle float64) {
+		var q [3]float64
+		runs, k := 0, 0
+		for i := range s.list {
+			for runs += int(s.list[i].runs); k < 3 && 4*runs >= (k+1)*int(s.runs); k++ {
+				q[k] = math.Log(s.list[i].at)
+			}
 		}
+		sd := (q[2] - q[0]) / 1.35
+		variance += sd * sd / float64(s.runs)
+		return q[1]
 	}
-	return (lo + hi) / 2
-}
-
-// wins is the Mann-Whitney number of pairs in which head is larger than r times base, each
-// counted with the probability that it is. limit is the logarithm of r.
-func (r *ranked) wins(limit float64, base, head []spot) float64 {
-	ratio := math.Exp(min(max(limit, r.from), r.to))
-	reach := (r.widestHead+ratio*r.widestBase)/2 + rounding // how far apart spots can overlap
-	won, from := 0.0, 0
-	for _, x := range base {
-		x.at *= ratio
-		x.width *= ratio
-		for from < len(head) && head[from].at < x.at-reach {
-			from++
-		}
-		j := from
-		for ; j < len(head) && head[j].at <= x.at+reach; j++ {
-			won += larger(head[j], x)
-		}
-		won += float64(len(head) - j)
+	guess = quartiles(r.head) - quartiles(r.base)
+	error = math.Sqrt(variance)
+	if math.IsNaN(guess) || math.IsInf(guess, 0) {
+		guess = 0
 	}
-	return won
-}
-
-// larger is the probability that y is larger than x. Two zeros are tied.
-func larger(y, x spot) float64 {
-	d, far := y.at-x.at, (y.width+x.width)/2
-	switch {
-	case y.zero && x.zero, math.Abs(d) <= rounding*max(y.at, x.at):
-		return 0.5
-	case d >= far:
-		return 1
-	case d <= -far:
-		return 0
+	if !(error < r.to) {
+		error = 1
 	}
-	wide, narrow := max(y.width, x.width), min(y.width, x.width)
-	switch {
-	case math.Abs(d) <= (wide-narrow)/2:
-		return 0.5 + d/wide
-	case d > 0:
-		return 1 - (far-d)/wide*((far-d)/narrow)/2
-	default:
-		return (far + d) / wide * ((far + d) / narrow) / 2
-	}
+	return guess, max(error, 4*r.grain)
 }
 
 func (r *ranked) above(limit float64) float64 {
-	return r.null(limit).above(r.wins(limit, r.base, r.headFloor))
+	return r.null(limit).above(wins(r.ratio(limit), r.base, r.headFloor))
 }
 
 func (r *ranked) below(limit float64) float64 {
-	return r.null(limit).below(r.wins(limit, r.baseFloor, r.head))
+	return r.null(limit).below(wins(r.ratio(limit), r.baseFloor, r.head))
 }
+
+// ratio is the ratio of which limit is the logarithm, if that is not beyond any pair.
+func (r *ranked) ratio(limit float64) float64 { return math.Exp(min(max(limit, r.from), r.to)) }
 
 // null is the distribution of wins if the ratio with logarithm limit is true: that of
 // ties if runs of both sides are tied. Ties within a side do not move the wins, and what
 // was sampled is not tied, but near.
 func (r *ranked) null(limit float64) *null {
-	n, m := len(r.base), len(r.head)
+	n, m := int(r.base.runs), int(r.head.runs)
 	if !r.tied {
 		return r.tests.null(n, m, 0)
 	}
-	ratio := math.Exp(min(max(limit, r.from), r.to))
-	groups := make([]int, 0, n+m) // numbers of tied runs, ascending
+	ratio := r.ratio(limit)
+	base, head := r.base.list, r.head.list
+	groups := make([]int, 0, len(base)+len(head)) // numbers of tied runs, ascending
 	zeros, tied := 0, false
-	for i, j := 0, 0; i < n || j < m; {
+	for len(base)+len(head) > 0 {
 		// A group starts with the lowest run left.
 		at := math.Inf(1)
-		if i < n {
-			at = ratio * r.base[i].at
+		if len(base) > 0 {
+			at = ratio * base[0].at
 		}
-		if j < m {
-			at = min(at, r.head[j].at)
+		if len(head) > 0 {
+			at = min(at, head[0].at)
 		}
 		end := at * (1 + rounding)
-		a, b := i, j
-		for a < n && ratio*r.base[a].at <= end {
-			a++
+		ofBase, ofHead := 0, 0
+		for ; len(base) > 0 && ratio*base[0].at <= end; base = base[1:] {
+			ofBase += int(base[0].runs)
 		}
-		for b < m && r.head[b].at <= end {
-			b++
+		for ; len(head) > 0 && head[0].at <= end; head = head[1:] {
+			ofHead += int(head[0].runs)
 		}
-		if a > i && b > j {
+		if ofBase > 0 && ofHead > 0 {
 			if at == 0 {
-				zeros = a - i + b - j
+				zeros = ofBase + ofHead
 			} else {
 				tied = true
 			}
 		}
-		groups = append(groups, a-i+b-j)
-		i, j = a, b
+		groups = append(groups, ofBase+ofHead)
 	}
 	switch {
 	case tied && n*m <= tiedPairs:
@@ -240,7 +190,7 @@ func (r *ranked) null(limit float64) *null {
 }
 
 func (r *ranked) detectable(alpha, power float64) float64 {
-	s, n, m := r.spread(), len(r.base), len(r.head)
+	s, n, m := r.spread(), int(r.base.runs), int(r.head.runs)
 	if !s.known || 2*LeastRankP(n, m) > alpha {
 		return math.Inf(1)
 	}
@@ -255,5 +205,5 @@ func (r *ranked) spread() spread {
 		return spread{}
 	}
 	se := width / distuv.UnitNormal.Quantile(1-r.alpha)
-	return spread{sd: perRun(se, len(r.base), len(r.head)), known: true, ranks: true}
+	return spread{sd: perRun(se, int(r.base.runs), int(r.head.runs)), known: true, ranks: true}
 }
