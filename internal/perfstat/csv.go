@@ -55,15 +55,23 @@ func readCSV(src *input.Source) (*Stat, error) {
 
 // splitRow takes a line apart into its fields.
 func splitRow(line []byte, separator string) []string {
+	return split(input.Text(line), separator)
+}
+
+func split(text, separator string) []string {
 	cut := " \t"
 	if separator == "\t" {
 		cut = " "
 	}
-	return strings.SplitN(strings.Trim(input.Text(line), cut), separator, maxFields)
+	return strings.SplitN(strings.Trim(text, cut), separator, maxFields)
 }
 
-// maxFields is more fields than rows have.
-const maxFields = 64
+const (
+	// minFields is as many fields as the shortest row has: value, unit, event, running time, share.
+	minFields = 5
+	// maxFields is more fields than rows have.
+	maxFields = 64
+)
 
 // intervalTime reads the time of an interval, in seconds.
 func intervalTime(prefix []string) (seconds float64, ok bool) {
@@ -84,8 +92,12 @@ func csvSeparator(head input.Head) string {
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
+		text := input.Text(line)
 		for _, sep := range []string{",", ";", "\t", "|", ":", " ", "!", "@", "#", "%", "^", "&", "~", "::", ",,", "||"} {
-			if _, _, ok := parseRow(splitRow(line, sep)); ok {
+			if strings.Count(text, sep)+1 < minFields {
+				continue // most lines of most texts
+			}
+			if _, _, ok := parseRow(split(text, sep)); ok {
 				return sep
 			}
 		}
