@@ -6,9 +6,9 @@ type StackID uint32
 // Stacks is a prefix tree of call stacks. Every node is a stack: its parent is
 // the stack of its caller. Parents precede their children.
 type Stacks struct {
-	// Blocks of nodes, so that a tree that grows is not copied. Node 0 is the
-	// empty stack.
-	blocks []*[blockNodes]stackNode
+	// Blocks of nodes, so that a large tree that grows is not copied. The first is no larger
+	// than it must be: there may be thousands of small trees. Node 0 is the empty stack.
+	blocks [][]stackNode
 	n      int
 }
 
@@ -34,13 +34,24 @@ func (s *Stacks) node(id StackID) *stackNode {
 }
 
 func (s *Stacks) add(parent StackID, location uint32) StackID {
-	if s.n == len(s.blocks)*blockNodes {
-		s.blocks = append(s.blocks, new([blockNodes]stackNode))
-	}
+	s.blocks = withRoom(s.blocks, s.n, blockNodes)
 	id := StackID(s.n)
 	s.n++
-	*s.node(id) = stackNode{parent: parent, location: location}
+	last := &s.blocks[len(s.blocks)-1]
+	*last = append(*last, stackNode{parent: parent, location: location})
 	return id
+}
+
+// withRoom returns blocks, of which the last has room for the element numbered n. The first
+// block grows up to size, all others have it from the start.
+func withRoom[T any](blocks [][]T, n, size int) [][]T {
+	switch {
+	case n == 0:
+		return append(blocks, nil)
+	case n%size == 0:
+		return append(blocks, make([]T, 0, size))
+	}
+	return blocks
 }
 
 // Len is the number of stacks, the empty one included.
@@ -148,7 +159,7 @@ func (t *stackTable) grow(s *Stacks) {
 // they are not copied when there are more. The node of a stack has its first row, and
 // nearly all stacks have no other; the others are found by hash.
 type rowTable struct {
-	blocks []*[blockRows]Sample
+	blocks [][]Sample
 	n      uint32
 	slots  []uint32 // row + 1, 0 is free
 	used   int
@@ -192,13 +203,11 @@ func (t *rowTable) sample(s *Stacks, event uint32, stack StackID, labels uint32)
 }
 
 func (t *rowTable) add(event uint32, stack StackID, labels uint32) *Sample {
-	if int(t.n) == len(t.blocks)*blockRows {
-		t.blocks = append(t.blocks, new([blockRows]Sample))
-	}
-	r := t.row(t.n)
+	t.blocks = withRoom(t.blocks, int(t.n), blockRows)
+	last := &t.blocks[len(t.blocks)-1]
+	*last = append(*last, Sample{Event: event, Stack: stack, Labels: labels})
 	t.n++
-	*r = Sample{Event: event, Stack: stack, Labels: labels}
-	return r
+	return t.row(t.n - 1)
 }
 
 func (t *rowTable) grow() {
@@ -221,7 +230,7 @@ func (t *rowTable) grow() {
 func (t *rowTable) take() []Sample {
 	rows := make([]Sample, t.n)
 	for i := range t.blocks {
-		copy(rows[i*blockRows:], t.blocks[i][:])
+		copy(rows[i*blockRows:], t.blocks[i])
 		t.blocks[i] = nil
 	}
 	*t = rowTable{}
