@@ -18,6 +18,7 @@ import (
 // and DIR/after. Keys are
 //
 //	work       NAME, the counter of work
+//	before.run, after.run   the command of a side
 //	governor   NAME, that of the machine
 //	cores      how many CPUs the machine has
 //	looks      how often it was looked at whether more runs are needed
@@ -41,6 +42,9 @@ func recorded(ts *testscript.TestScript, _ bool, args []string) {
 		key, value, _ := strings.Cut(arg, "=")
 		of, field, some := strings.Cut(key, ".")
 		switch {
+		case field == "run":
+			r.Plan.Side(record.Side(of)).Run = value
+			continue
 		case some:
 		case key == "work":
 			r.Plan.Work = value

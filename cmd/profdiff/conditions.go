@@ -15,6 +15,7 @@ func (f *folder) addConditions(r *run.Run) {
 		if filepath.Join(f.dir, filepath.FromSlash(noted.File)) != filepath.Clean(r.Name) {
 			continue
 		}
+		r.Recording.Command = f.Plan.Side(noted.Side).Run
 		c := &noted.Conditions
 		r.Recording.Conditions = run.Conditions{
 			Governor: f.Machine.Governor, FrequencyMHz: c.FrequencyMHz, FrequencyLimitMHz: c.FrequencyLimitMHz,

@@ -1,4 +1,4 @@
-// Package align matches the functions of two builds.
+// Package align matches the functions of two builds, and the files that have them.
 //
 // A function is rarely spelled the same after an edit: compilers number clones and
 // lambdas, people rename and move code. Compared by name alone, such a function is
@@ -11,6 +11,9 @@
 //     parts, numbers of lambdas, hashes of Rust: [Normalize]);
 //  4. similar names, sources, neighbours in the call graph and weights, where one pair is
 //     clearly better than any other for both of its functions.
+//
+// Files are matched before ([Names], [Files]): the program under test is the same one whatever
+// it is called, and a library in another version is that library.
 //
 // A wrong match is worse than none: where the evidence leaves a choice between
 // several functions, there is no match.
@@ -91,6 +94,9 @@ type Match struct {
 type Options struct {
 	// Renames take precedence over everything.
 	Renames []Rename
+	// Files are the names in base of files that head calls something else, as [Files] finds
+	// them; nil has them found without knowing any.
+	Files map[string]string
 }
 
 // Functions matches the functions of two sides. Every index of base and of head is
@@ -113,7 +119,10 @@ func Functions(base, head []Function, opt Options) ([]Match, error) {
 	if err := m.rename(opt.Renames); err != nil {
 		return nil, err
 	}
-	m.mergeDSOs()
+	if opt.Files == nil {
+		opt.Files = Files(base, head, nil)
+	}
+	m.mergeDSOs(opt.Files)
 	m.numberKeys()
 	m.matchExact()
 	m.matchMoved()

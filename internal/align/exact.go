@@ -1,6 +1,7 @@
 package align
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -12,27 +13,40 @@ type fileKey struct {
 	unknown bool
 }
 
-// mergeDSOs makes files that are the same under another name one: the program that
-// was built as app-old and as app-new, the library with its version. Such files have
-// most of their functions in common and are on one side only.
-func (m *matcher) mergeDSOs() {
-	onBase, onHead := m.base.files(len(m.dsos)), m.head.files(len(m.dsos))
-	baseNames, headNames := m.base.namesIn(onBase, onHead), m.head.namesIn(onHead, onBase)
-	type candidate struct{ base, head, common int }
+// Files finds files that are the same under another name, by the name that head has: those
+// that are known, and else the program that was built as app-old and as app-new, the library
+// with its version. Such files have most of their functions in common and are on one side
+// only.
+func Files(base, head []Function, known map[string]string) map[string]string {
+	same, taken := make(map[string]string), make(map[string]bool)
+	for h, b := range known {
+		same[h], taken[b] = b, true
+	}
+	baseNames, headNames := namesIn(base, head), namesIn(head, base)
+	type candidate struct {
+		base, head string
+		common     int
+	}
 	var all []candidate
 	// byName lists the files that only head has by the functions in them.
-	byName := make(map[int32][]int32)
+	byName := make(map[string][]string)
 	for h, names := range headNames {
-		for _, n := range names {
-			byName[n] = append(byName[n], int32(h))
+		if _, is := same[h]; is {
+			continue
+		}
+		for n := range names {
+			byName[n] = append(byName[n], h)
 		}
 	}
 	if len(byName) == 0 {
-		return
+		return same
 	}
 	for b, names := range baseNames {
-		common := make(map[int32]int)
-		for _, n := range names {
+		if taken[b] {
+			continue
+		}
+		common := make(map[string]int)
+		for n := range names {
 			for _, h := range byName[n] {
 				common[h]++
 			}
@@ -40,29 +54,52 @@ func (m *matcher) mergeDSOs() {
 		for h, n := range common {
 			// Two functions, as every program has a main.
 			if n >= 2 && 2*n > min(len(names), len(headNames[h])) {
-				all = append(all, candidate{b, int(h), n})
+				all = append(all, candidate{b, h, n})
 			}
 		}
 	}
 	slices.SortFunc(all, func(x, y candidate) int {
-		if x.common != y.common {
-			return y.common - x.common
-		}
-		if x.base != y.base {
-			return x.base - y.base
-		}
-		return x.head - y.head
+		return cmp.Or(y.common-x.common, strings.Compare(x.base, y.base), strings.Compare(x.head, y.head))
 	})
-	takenBase, same := make(map[int]bool), make(map[int32]int32)
 	for _, c := range all {
-		if _, taken := same[int32(c.head)]; !taken && !takenBase[c.base] {
-			takenBase[c.base] = true
-			same[int32(c.head)] = int32(c.base)
+		if _, is := same[c.head]; !is && !taken[c.base] {
+			taken[c.base] = true
+			same[c.head] = c.base
 		}
 	}
-	for h, dso := range m.head.dso {
-		if b, ok := same[dso]; ok {
-			m.head.dso[h] = b
+	return same
+}
+
+// namesIn are the names of functions in each file that the others do not have.
+func namesIn(functions, others []Function) map[string]map[string]bool {
+	has := make(map[string]bool)
+	for i := range others {
+		has[others[i].DSO] = true
+	}
+	names := make(map[string]map[string]bool)
+	for i := range functions {
+		f := &functions[i]
+		if f.Unknown || has[f.DSO] {
+			continue
+		}
+		if names[f.DSO] == nil {
+			names[f.DSO] = make(map[string]bool)
+		}
+		names[f.DSO][f.Name] = true
+	}
+	return names
+}
+
+// mergeDSOs makes files one that are the same. The stand-ins for what has no name in them
+// are the same, too, though each is called after its file.
+func (m *matcher) mergeDSOs(same map[string]string) {
+	for h, f := range m.head.fns {
+		if b, ok := same[f.DSO]; ok {
+			m.head.dso[h] = m.dsos.of(b)
+			if rest, is := strings.CutPrefix(f.Name, "["+f.DSO+"]"); is && f.Unknown {
+				m.head.name[h] = m.names.of("[" + b + "]" + rest)
+				m.head.normal[h] = m.head.name[h]
+			}
 		}
 	}
 }
@@ -76,30 +113,6 @@ func (m *matcher) numberKeys() {
 			s.normalKey[i] = m.keys.of(fileKey{s.normal[i], s.dso[i], s.fns[i].Unknown})
 		}
 	}
-}
-
-// files tells which files the side has, of n.
-func (s *side) files(n int) []bool {
-	has := make([]bool, n)
-	for _, dso := range s.dso {
-		has[dso] = true
-	}
-	return has
-}
-
-// namesIn lists the distinct names of functions in each file that only this side has.
-func (s *side) namesIn(own, other []bool) [][]int32 {
-	names := make([][]int32, len(own))
-	for i, dso := range s.dso {
-		if own[dso] && !other[dso] && !s.fns[i].Unknown {
-			names[dso] = append(names[dso], s.name[i])
-		}
-	}
-	for i := range names {
-		slices.Sort(names[i])
-		names[i] = slices.Compact(names[i])
-	}
-	return names
 }
 
 // matchExact matches functions of the same name in the same file, if there is one on

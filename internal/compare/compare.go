@@ -85,6 +85,7 @@ type Comparison struct {
 	Warnings []string
 
 	base, head *side
+	names      naming
 	rows       *rowset
 	tests      *stats.Tests
 }
@@ -133,8 +134,9 @@ type Group struct {
 
 // A GroupRow is one thread, file, … on both sides.
 type GroupRow struct {
-	Name string
-	Self Change
+	// Name is head's, or base's if head has none. BaseName is "" if the row is new.
+	Name, BaseName string
+	Self           Change
 }
 
 // Compare compares two sides.
@@ -154,7 +156,9 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 	}
 	notCompared = append(notCompared, empty...)
 	c := &Comparison{Base: base, Head: head, Options: opt, Order: verdict.OrderOf(moments(base), moments(head))}
-	c.Warnings = slices.Concat(notCompared, warnings, audit(base, head))
+	c.base, c.head = newSide(base), newSide(head)
+	c.names = newNaming(c.base, c.head)
+	c.Warnings = slices.Concat(notCompared, warnings, audit(base, head, c.names))
 	if c.blocked() {
 		c.Warnings = append(c.Warnings, verdict.BlockedWarning)
 	}
@@ -189,7 +193,6 @@ func (o *Options) rule() verdict.Rule {
 
 // match finds the symbols of both sides and their counterparts.
 func (c *Comparison) match(p *eventPair) error {
-	c.base, c.head = newSide(c.Base), newSide(c.Head)
 	// What calls what matters only if there is a function on each side that the
 	// other does not have.
 	names := make(map[symbol]int)
@@ -197,6 +200,7 @@ func (c *Comparison) match(p *eventPair) error {
 		names[s] |= 1
 	}
 	for _, s := range c.head.symbols {
+		s.dso = c.names.of(run.ByDSO, true, s.dso)
 		names[s] |= 2
 	}
 	only := 0
@@ -206,7 +210,7 @@ func (c *Comparison) match(p *eventPair) error {
 	c.base.describe(p.base, only != 3)
 	c.head.describe(p.head, only != 3)
 	var err error
-	c.rows, err = matchSymbols(c.base, c.head, align.Options{Renames: c.Options.Renames})
+	c.rows, err = matchSymbols(c.base, c.head, align.Options{Renames: c.Options.Renames, Files: c.names[run.ByDSO]})
 	return err
 }
 
@@ -439,19 +443,18 @@ func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
 				rows = r.GroupSelf(by)
 			}
 			for j := range rows {
-				name := rows[j].Name
-				if by == run.ByDSO {
-					// Directories differ between devices and installations.
-					name = name[strings.LastIndexByte(name, '/')+1:]
-				}
-				k, ok := index[name]
+				name := c.names.of(by, false, rows[j].Name)
+				key := c.names.of(by, side == 1, rows[j].Name)
+				k, ok := index[key]
 				if !ok {
 					k = len(sums)
-					index[name] = k
+					index[key] = k
 					sums = append(sums, newCost(len(c.Base), len(c.Head)))
-					g.Rows = append(g.Rows, GroupRow{Name: name})
+					g.Rows = append(g.Rows, GroupRow{})
 				}
+				g.Rows[k].Name = name
 				if side == 0 {
+					g.Rows[k].BaseName = name
 					sums[k].base[i].Add(&rows[j].Self[e.pair.base[i]])
 				} else {
 					sums[k].head[i].Add(&rows[j].Self[e.pair.head[i]])

@@ -83,8 +83,8 @@ func TestDisturbedEvents(t *testing.T) {
 	}
 	got := RunWarnings(runs[:1], runs[1:])
 	want := []string{
-		"all 2 runs: cycles was on the hardware 50% of the time only: record fewer events at once",
-		"all 2 runs: branches was on the hardware 60% of the time only: record fewer events at once",
+		"both runs: cycles was on the hardware 50% of the time only: record fewer events at once",
+		"both runs: branches was on the hardware 60% of the time only: record fewer events at once",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)

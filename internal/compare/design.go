@@ -138,7 +138,7 @@ var facts = []fact{
 }
 
 // audit says what makes the sides hard to compare.
-func audit(base, head []*run.Run) (warnings []string) {
+func audit(base, head []*run.Run, names naming) (warnings []string) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	for _, f := range facts {
 		a, b := values(base, f.of), values(head, f.of)
@@ -170,7 +170,9 @@ func audit(base, head []*run.Run) (warnings []string) {
 		round := func(s float64) time.Duration { return time.Duration(s * 1e9).Round(time.Millisecond) }
 		warn("duration differs: base %v a run, head %v", round(a), round(b))
 	}
-	if a, b := missing(threads(base, 0.01), threads(head, 0)), missing(threads(head, 0.01), threads(base, 0)); len(a)+len(b) > 0 {
+	threadsOfBase := func(share float64) map[string]string { return threads(base, share, names, false) }
+	threadsOfHead := func(share float64) map[string]string { return threads(head, share, names, true) }
+	if a, b := missing(threadsOfBase(0.01), threadsOfHead(0)), missing(threadsOfHead(0.01), threadsOfBase(0)); len(a)+len(b) > 0 {
 		side := func(name string, list []string) string {
 			if len(list) == 0 {
 				return ""
@@ -206,35 +208,24 @@ func meanOf(runs []*run.Run, of func(*run.Run) float64) float64 {
 }
 
 // threads are the thread pools with at least a share of the weight of any event in any
-// run.
-func threads(runs []*run.Run, share float64) map[string]bool {
-	pools := make(map[string]bool)
+// run, by the name under which they are compared.
+func threads(runs []*run.Run, share float64, names naming, head bool) map[string]string {
+	pools := make(map[string]string)
 	for _, r := range runs {
-		type key struct {
-			pool  string
-			event uint32
-		}
-		weight := make(map[key]int64)
-		for i := range r.Samples {
-			s := &r.Samples[i]
-			weight[key{r.Labels[s.Labels].Thread, s.Event}] += s.Weight
-		}
-		byPool := make(map[key]int64)
-		for k, w := range weight {
-			byPool[key{run.ThreadPool(k.pool), k.event}] += w
-		}
-		for k, w := range byPool {
-			if k.pool != "" && float64(w) >= share*float64(r.Events[k.event].Weight) {
-				pools[k.pool] = true
+		for _, row := range r.GroupSelf(run.ByThread) {
+			for i := range row.Self {
+				if w := row.Self[i].Weight; row.Name != run.NoLabel && float64(w) >= share*float64(r.Events[i].Weight) {
+					pools[names.of(run.ByThread, head, row.Name)] = row.Name
+				}
 			}
 		}
 	}
 	return pools
 }
 
-func missing(from, in map[string]bool) (list []string) {
-	for name := range from {
-		if !in[name] {
+func missing(from, in map[string]string) (list []string) {
+	for key, name := range from {
+		if _, ok := in[key]; !ok {
 			list = append(list, name)
 		}
 	}

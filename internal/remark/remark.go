@@ -53,7 +53,9 @@ func Lines(list []Remark, runs map[string]int) (lines []string) {
 		who := g[0].Run
 		if len(of) > 1 {
 			who = fmt.Sprintf("%d of %d runs", len(of), all)
-			if len(of) == all {
+			if len(of) == all && all == 2 {
+				who = "both runs"
+			} else if len(of) == all {
 				who = fmt.Sprintf("all %d runs", all)
 			} else if len(on) == 1 && sides > 1 {
 				who += ", all of " + g[0].Side

@@ -62,4 +62,7 @@ func TestLines(t *testing.T) {
 	if got := Lines([]Remark{{"", "a", "x"}, {"", "b", "x"}}, map[string]int{"": 3}); got[0] != "2 of 3 runs: x" {
 		t.Errorf("one side alone: %q", got)
 	}
+	if got := Lines([]Remark{{"base", "a", "x"}, {"head", "b", "x"}}, map[string]int{"base": 1, "head": 1}); got[0] != "both runs: x" {
+		t.Errorf("one run a side: %q", got)
+	}
 }

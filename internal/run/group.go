@@ -48,6 +48,9 @@ type Row struct {
 	Self, Total []Sum // by event
 }
 
+// NoLabel stands for threads and processes whose name is not known.
+const NoLabel = "[unknown]"
+
 // noStack stands for samples without a stack.
 const noStack = "[no stack]"
 
@@ -139,7 +142,7 @@ func labelName(by GroupBy, l *Labels) string {
 			name = ThreadPool(name)
 		}
 	}
-	return cmp.Or(name, "[unknown]")
+	return cmp.Or(name, NoLabel)
 }
 
 // isIOWorker reports whether a thread is one that the kernel started to do a process's

@@ -64,6 +64,7 @@ type Recording struct {
 	Format      string // "perf.data", "report-sample", "perf script", "folded", "pprof", …
 	Tool        string // "perf 6.1.187", "simpleperf 1.build.11421629", …
 	CommandLine string // of the recorder
+	Command     string // that was recorded, as notes of the recording have it
 	Arch        string // as uname -m prints it
 	Kernel      string // as uname -r prints it
 	Host        string

@@ -148,7 +148,7 @@ func (b *builder) addEvent(e *compare.Event) {
 		g := Group{By: e.Groups[i].By}
 		for j := range e.Groups[i].Rows {
 			row := &e.Groups[i].Rows[j]
-			g.Rows = append(g.Rows, Row{Name: row.Name, Event: e.Name, Self: b.change(e, &row.Self)})
+			g.Rows = append(g.Rows, Row{Name: row.Name, BaseName: row.BaseName, Event: e.Name, Self: b.change(e, &row.Self)})
 		}
 		out.Groups = append(out.Groups, g)
 		if list, ok := map[run.GroupBy]*[]Row{run.ByCategory: &d.Categories, run.ByThread: &d.Threads, run.ByDSO: &d.DSOs}[g.By]; ok {

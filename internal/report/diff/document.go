@@ -12,6 +12,7 @@ package diff
 import (
 	"fmt"
 
+	"profdiff/internal/align"
 	"profdiff/internal/compare"
 	"profdiff/internal/listing"
 	"profdiff/internal/report/text"
@@ -198,9 +199,29 @@ type Shift struct {
 
 // A Row is a category, thread or file in one event: self weight.
 type Row struct {
-	Name  string `json:"name"`
-	Event string `json:"event"`
+	Name     string `json:"name"`
+	BaseName string `json:"base_name"` // "" if it is new
+	Event    string `json:"event"`
 	Self
+}
+
+// Label names both sides of what base calls otherwise.
+func (r *Row) Label() string { return bothNames(r.BaseName, r.Name) }
+
+func bothNames(base, head string) string {
+	if base == "" || head == "" || base == head {
+		return head
+	}
+	return base + " → " + head
+}
+
+// File is the file that has the function, of both sides if it is called otherwise in base.
+// What moved from another file is no such function.
+func (f *Function) File() string {
+	if f.Match == string(align.Moved) && f.Confidence < 1 {
+		return f.DSO
+	}
+	return bothNames(f.BaseDSO, f.DSO)
 }
 
 // A Group is the cost by threads, files, …

@@ -342,7 +342,7 @@ func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title strin
 		}
 		dso := ""
 		if f.DSO != "" {
-			dso = text.MarkdownCode(f.DSO, maxMarkdownDSO)
+			dso = text.MarkdownCode(f.File(), maxMarkdownDSO)
 		}
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s → %s | %s |\n", text.MarkdownCell(name), e.format.cost(ch.Base), e.format.cost(ch.Head), e.format.delta(ch.Delta),
 			text.Ratio(float64(ch.Ratio)), ch.CI.String(), text.Count(ch.BaseSamples), text.Count(ch.HeadSamples), text.MarkdownCell(dso))
@@ -365,6 +365,9 @@ func (d *markdownDiff) function(f *Function, limit int) string {
 			return fmt.Sprintf("%s (was %s: %s, confidence %.2f)", name, text.MarkdownCode(f.BaseName, limit), f.Match, f.Confidence)
 		}
 	case string(align.Moved):
+		if f.Confidence == 1 {
+			break // all of the file moved
+		}
 		return fmt.Sprintf("%s (was in %s)", name, text.MarkdownCode(f.BaseDSO, maxMarkdownDSO))
 	}
 	return name

@@ -279,10 +279,10 @@ func writeFunctions(w io.Writer, c *Document, e *Event, opt Options) error {
 		if shift >= 0 {
 			shown[shift] = true
 			s := &e.Shifts[shift]
-			t.Add(append(changeCells(&s.Net, format), f.DSO, shiftText(e, s, format))...)
+			t.Add(append(changeCells(&s.Net, format), f.File(), shiftText(e, s, format))...)
 			continue
 		}
-		t.Add(append(changeCells(c, format), f.DSO, functionText(f))...)
+		t.Add(append(changeCells(c, format), f.File(), functionText(f))...)
 	}
 	if len(t.Rows) > 1 {
 		if err := t.Write(w); err != nil {
@@ -393,7 +393,7 @@ func writeGroup(w io.Writer, c *Document, e *Event, g *Group, opt Options) error
 			hiddenDelta += c.Delta
 			continue
 		}
-		t.Add(append(changeCells(c, format), g.Rows[i].Name)...)
+		t.Add(append(changeCells(c, format), g.Rows[i].Label())...)
 	}
 	if err := t.Write(w); err != nil {
 		return err

@@ -95,7 +95,7 @@ func (o *Options) event(c *diff.Document, e *diff.Event) Event {
 	for _, g := range e.Groups {
 		g.Rows = slices.Clone(g.Rows)
 		for i := range g.Rows {
-			g.Rows[i].Name = o.text(g.Rows[i].Name)
+			g.Rows[i].Name = o.text(g.Rows[i].Label())
 		}
 		out.Groups = append(out.Groups, g)
 	}
