@@ -1,7 +1,7 @@
 // Pairs compares profdiff with the truth on programs that others wrote, each in two versions.
 //
-//  1. The sources of both versions are fetched by cargo and go, and built with gcc -O2 and go
-//     build, without debug information: perf's names and profdiff's are those of the symbols.
+//  1. The sources of both versions are fetched by cargo and go, and built with gcc -O2 -static and
+//     go build, without debug information: perf and profdiff both have the names of the symbols.
 //  2. The truth of the total is the CPU time of the bare command, by getrusage, over many runs of
 //     both in drawn order. The truth of a function is that time multiplied by the function's
 //     share of samples, by perf script of recordings that perf alone made. Both have 95 %
@@ -26,9 +26,10 @@ import (
 type settings struct {
 	dir      string // of all that is built and recorded
 	profdiff string
-	runs     int // that profdiff records
-	bare     int // of the bare command a side
-	perf     int // that perf records for the shares of functions, a side
+	runs     int  // that profdiff records
+	bare     int  // of the bare command a side
+	perf     int  // that perf records for the shares of functions, a side
+	build    bool // nothing else
 }
 
 func main() {
@@ -38,6 +39,7 @@ func main() {
 	flag.IntVar(&s.runs, "runs", 10, "let profdiff record `N` runs a side")
 	flag.IntVar(&s.bare, "bare", 20, "measure `N` runs a side of the bare command")
 	flag.IntVar(&s.perf, "perf", 20, "let perf record `N` runs a side")
+	flag.BoolVar(&s.build, "build", false, "only build both versions: DIR/NAME/old/NAME and DIR/NAME/new/NAME")
 	flag.Parse()
 	if s.dir == "" || s.runs < 4 || s.bare < 4 || s.perf < 4 {
 		flag.Usage()
@@ -72,6 +74,9 @@ func (s *settings) judge(names []string) error {
 		}
 		rows = append(rows, list...)
 	}
+	if s.build {
+		return nil
+	}
 	fmt.Println("| Pair | What | Truth: ratio of CPU time | Instructions | profdiff | Agree |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- |")
 	fmt.Println(strings.Join(rows, "\n"))
@@ -82,7 +87,7 @@ func (s *settings) judge(names []string) error {
 func (s *settings) pair(p *pair) ([]string, error) {
 	dir := filepath.Join(s.dir, p.name)
 	commands, err := p.build(dir)
-	if err != nil {
+	if err != nil || s.build {
 		return nil, err
 	}
 	times, err := bareTimes(filepath.Join(dir, "bare.tsv"), commands, s.bare)

@@ -78,8 +78,8 @@ var pairs = []pair{
 
 // sources of the programs in C, by the name of the pair: patterns of files and what else gcc needs.
 var sources = map[string][]string{
-	"lua":    {"*.c", "-DLUA_COMPAT_5_3", "-DLUA_USE_LINUX", "-lm", "-ldl"},
-	"sqlite": {"sqlite3.c", "-DSQLITE_THREADSAFE=0", "-lm", "-ldl"},
+	"lua":    {"*.c", "-DLUA_COMPAT_5_3", "-DLUA_USE_POSIX", "-lm"},
+	"sqlite": {"sqlite3.c", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-lm"},
 	"zstd":   {"common/*.c", "compress/*.c", "decompress/*.c", "-DZSTD_DISABLE_ASM"},
 	"lz4":    {"lz4.c", "lz4hc.c"},
 }
@@ -185,7 +185,7 @@ func buildC(p *pair, _ *version, src, dir string) error {
 	if err := os.WriteFile(driver, text, 0o644); err != nil {
 		return err
 	}
-	args := []string{"-O2", "-fno-omit-frame-pointer", "-I" + src, "-o", filepath.Join(dir, p.name), driver}
+	args := []string{"-O2", "-static", "-fno-omit-frame-pointer", "-I" + src, "-o", filepath.Join(dir, p.name), driver}
 	for _, a := range sources[p.name] {
 		if strings.HasPrefix(a, "-") {
 			args = append(args, a)
