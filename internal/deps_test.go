@@ -75,6 +75,7 @@ var policy = map[string][]string{
 	"budget":                {"align", "branch", "category", "compare", "input", "run", "stats", "verdict", "yaml"},
 	"record":                {"perffile", "objfile", "record/command"},
 	"record/android":        {"objfile", "record", "record/command"},
+	"record/checkout":       {"record", "record/command"},
 	"record/command":        {},
 	"looks":                 {"budget", "compare", "record", "run", "stats", "verdict"},
 	"listing":               {"disasm", "run", "symbolizer"},
@@ -87,7 +88,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "predict", "report/text"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "looks", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "ingest", "input", "listing", "llvm", "looks", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all
@@ -118,6 +119,7 @@ var openers = map[string]string{
 	"objfile/elf.go":                  "object files, which debug information names",
 	"llvm/cpu.go":                     "what the kernel says of the CPU",
 	"llvm/objdump.go":                 "object files",
+	"record/checkout/checkout.go":     "the index of a repository",
 	"record/looks.go":                 "recordings that record wrote, to be hashed",
 	"record/machine.go":               "what the kernel says of the machine",
 	"record/recording.go":             "notes that record wrote",

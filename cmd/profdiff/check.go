@@ -428,6 +428,9 @@ func (c *checkCommand) run(cmd *cobra.Command, std *stdio, paths []string) error
 	if err != nil {
 		return fileError(err)
 	}
+	if len(in.Base) > 0 && len(in.Head) > 0 && in.Base[0].Recording.Commit != "" {
+		o.Notes = append(o.Notes, fmt.Sprintf("base is %s, head is %s", in.Base[0].Recording.Commit, in.Head[0].Recording.Commit))
+	}
 	if err := c.looks.note(std, o, &c.checkFlags); err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import (
 	"profdiff/internal/run"
 )
 
-// addConditions adds what the folder notes of the machine during a run.
+// addConditions adds what the folder notes of a run: what was recorded, and what the machine
+// did meanwhile.
 func (f *folder) addConditions(r *run.Run) {
 	r.Recording.Bound = f.Plan.Window()
 	r.Recording.Conditions.Governor = f.Machine.Governor
@@ -15,7 +16,8 @@ func (f *folder) addConditions(r *run.Run) {
 		if filepath.Join(f.dir, filepath.FromSlash(noted.File)) != filepath.Clean(r.Name) {
 			continue
 		}
-		r.Recording.Command = f.Plan.Side(noted.Side).Run
+		recorded := f.Plan.Side(noted.Side)
+		r.Recording.Command, r.Recording.Commit = recorded.Run, recorded.Commit.String()
 		c := &noted.Conditions
 		r.Recording.Conditions = run.Conditions{
 			Governor: f.Machine.Governor, FrequencyMHz: c.FrequencyMHz, FrequencyLimitMHz: c.FrequencyLimitMHz,

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,7 @@ func main() {
 	// as 32 MB more, of which the system never gets to see a page.
 	debug.SetGCPercent(25)
 	ballast := make([]byte, 32<<20)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	runtime.KeepAlive(ballast)

@@ -156,11 +156,12 @@ func splitEvents(list string) []string {
 func newRecordCmd(std *stdio) *cobra.Command {
 	var (
 		f      recordFlags
+		git    gitFlags
 		until  untilFlags
 		output string
 	)
 	cmd := &cobra.Command{
-		Use:   "record --before CMD --after CMD -o DIR [flags]",
+		Use:   "record (--before CMD --after CMD | --git BASE..HEAD --build CMD) -o DIR [flags] [-- COMMAND]",
 		Short: "Record a program before and after a change, in turn",
 		Long: `Record a program before and after a change: in pairs of one run of each, so that what
 changes slowly on the machine is alike for both. Which of the two runs first is drawn,
@@ -170,6 +171,12 @@ DIR/recording.yaml how, when, in what order and under what conditions each was m
 profdiff diff DIR compares them. Called again, it records what is missing. A pair of
 which one run failed, was interrupted or got lost is recorded again as a whole, after
 the others.
+
+With --git BASE..HEAD the sides are two commits of the repository that the working
+directory is in: each is checked out apart from it, built by --build CMD, and COMMAND
+runs in both, in the same folder as here. BASE...HEAD begins where both parted, and
+BASE or BASE.. ends with the working tree: all changes to files that git tracks. The
+builds stay in the cache of the user for a day, so that no commit is built twice.
 
 Events are sampled every so many events, not so many times a second, because costs
 are compared. The period is prime, and chosen by counting events in a first run. If
@@ -187,14 +194,12 @@ until --max-runs or --max-time. After 4 pairs and after every two more is looked
 levels that keep all looks together from being wrong more often than a single one:
 DIR/recording.yaml has the plan before the first run, and each look before the next.
 profdiff diff and check repeat the looks, and refuse runs from which they do not follow.`,
-		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cmp.Or(until.check(cmd, &f.plan), f.complete(cmd)); err != nil {
+		Args: args(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if err := cmp.Or(until.check(cmd, &f.plan), f.complete(cmd), git.checkRecorded(cmd, &f.plan, words)); err != nil {
 				return err
 			}
 			switch {
-			case f.plan.Before.Run == "" || f.plan.After.Run == "":
-				return usagef(cmd, "give both commands: --before CMD and --after CMD")
 			case output == "":
 				return usagef(cmd, "give a folder for the recordings: -o DIR")
 			}
@@ -203,6 +208,13 @@ profdiff diff and check repeat the looks, and refuse runs from which they do not
 				return err
 			}
 			r := &record.Recorder{Backend: backend, Version: version(), Tell: std.progress(f.quiet)}
+			if git.revisions != "" {
+				built, err := std.buildSides(cmd.Context(), &git, &f.plan, words, r.Tell)
+				if err != nil {
+					return err
+				}
+				defer built.close()
+			}
 			if until.until == "" {
 				_, err = std.record(cmd.Context(), r, output, &f.plan)
 				return err
@@ -212,6 +224,8 @@ profdiff diff and check repeat the looks, and refuse runs from which they do not
 	}
 	f.register(cmd)
 	fs := cmd.Flags()
+	fs.StringVar(&git.revisions, "git", "", "record two commits of this repository, `BASE..HEAD`, or BASE and the working tree")
+	fs.StringVar(&git.build, "build", "", "with --git, build each commit by `CMD`")
 	fs.StringVar(&f.plan.Before.Run, "before", "", "`CMD` runs the program before the change")
 	fs.StringVar(&f.plan.After.Run, "after", "", "`CMD` runs the program after the change")
 	fs.StringVar(&f.plan.Before.Prepare, "prepare-before", "", "as --prepare, for before only: `CMD`")

@@ -83,14 +83,14 @@ func (f *untilFlags) declare(p *record.Plan) (*record.LooksPlan, error) {
 		return nil, &usageError{nil, err}
 	}
 	if p.App == "" && p.Process == "" {
-		plan.Programs = [2]string{programHash(p.Before.Run), programHash(p.After.Run)}
+		plan.Programs = [2]string{programHash(&p.Before), programHash(&p.After)}
 	}
 	return plan, nil
 }
 
 // programHash is the hash of the program that a command starts, "" if that is no file here.
-func programHash(line string) string {
-	sum, err := hashFile(command.File(line))
+func programHash(c *record.Command) string {
+	sum, err := hashFile(command.File(c.Dir, c.Run))
 	if err != nil {
 		return ""
 	}

@@ -12,7 +12,6 @@ import (
 
 	"profdiff/internal/compare"
 	"profdiff/internal/record"
-	"profdiff/internal/record/command"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/run"
 )
@@ -69,10 +68,7 @@ is how runs differ when one side is recorded after the other.`,
 				return err
 			}
 			if len(argv) > 0 {
-				line := argv[0] // which may be for a shell
-				if len(argv) > 1 {
-					line = command.Quote(argv...)
-				}
+				line := commandLine(argv)
 				f.plan.Before.Run, f.plan.After.Run = line, line
 				backend, err := f.backend(cmd)
 				if err != nil {

@@ -3,7 +3,6 @@ package record
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -84,7 +83,14 @@ func (c *Commit) state() string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s, built by %s", c, c.Tree, cmp.Or(c.Build, "nothing"))
+	text := c.String()
+	if c.Tree != "" {
+		text += ", tree " + c.Tree
+	}
+	if c.Build != "" {
+		text += ", built by " + c.Build
+	}
+	return text
 }
 
 // under is the command as the last arguments of a program, or by itself.

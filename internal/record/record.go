@@ -125,6 +125,20 @@ type Recorder struct {
 	free func(dir string) (int64, bool)
 }
 
+// A SideError is what went wrong with one side: its command failed, or was not there.
+type SideError struct {
+	Side Side
+	Err  error
+}
+
+func (e *SideError) Error() string { return e.Err.Error() }
+func (e *SideError) Unwrap() error { return e.Err }
+
+// sideErrorf is a [SideError] that begins with the side.
+func sideErrorf(side Side, format string, args ...any) error {
+	return &SideError{side, fmt.Errorf("%s, "+format, append([]any{side}, args...)...)}
+}
+
 // Record records all pairs that are not there yet, or until More wants no others. What was
 // recorded stays if it fails, and another call goes on from there.
 func (r *Recorder) Record(ctx context.Context, dir string, plan *Plan) (*Recording, error) {
@@ -228,14 +242,14 @@ func (r *Recorder) warm(ctx context.Context, dir string, rec *Recording) error {
 	for range rec.Plan.Warmup {
 		for _, side := range sides {
 			if err := prepare(ctx, &rec.Plan, side); err != nil {
-				return fmt.Errorf("%s, warming up: %w", side, err)
+				return sideErrorf(side, "warming up: %w", err)
 			}
 			output, err := r.Backend.Warm(ctx, &rec.Plan, side)
 			if err != nil {
-				return fmt.Errorf("%s, warming up: %w", side, err)
+				return sideErrorf(side, "warming up: %w", err)
 			}
 			if _, err := rec.Plan.work(output); err != nil {
-				return fmt.Errorf("%s, warming up: %w", side, err)
+				return sideErrorf(side, "warming up: %w", err)
 			}
 		}
 	}

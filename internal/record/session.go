@@ -113,7 +113,7 @@ func (s *session) run(ctx context.Context, job Job) error {
 	}
 	run, took, err := s.one(ctx, s.dir, rec, job)
 	if err != nil {
-		return fmt.Errorf("%s, run %d: %w", job.Side, job.Number, err)
+		return sideErrorf(job.Side, "run %d: %w", job.Number, err)
 	}
 	rec.Runs = append(rec.Runs, *run)
 	if err := rec.write(s.dir); err != nil {

@@ -75,6 +75,7 @@ type Recording struct {
 	Build       string // Android build fingerprint
 	SDK         string // Android SDK version
 	App         string // Android package recorded
+	Commit      string // that was checked out, built and recorded, as git log --oneline names it
 	// Bound says what ended the recording if it was not its command, as the notes of the
 	// recorder tell it: see [Run.Window].
 	Bound string

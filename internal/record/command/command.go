@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -54,9 +55,14 @@ func FirstWord(command string) string {
 	return word
 }
 
-// File is where the program is that a command line runs, "" if it is not to be found.
-func File(command string) string {
-	name, err := exec.LookPath(FirstWord(command))
+// File is where the program is that a command line runs in a folder, "" if it is not to be
+// found.
+func File(dir, command string) string {
+	name := FirstWord(command)
+	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	name, err := exec.LookPath(name)
 	if err != nil {
 		return ""
 	}

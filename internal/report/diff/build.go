@@ -369,6 +369,7 @@ func (b *builder) hottest() (list []listing.Function) {
 func NewSide(side []*run.Run) Side {
 	s := Side{Runs: make([]Run, 0, len(side))}
 	for _, r := range side {
+		s.Commit = cmp.Or(s.Commit, r.Recording.Commit)
 		d := Run{
 			Path: r.Name, Format: r.Recording.Format, DurationNS: r.Recording.Duration.Nanoseconds(),
 			SamplesIn: r.Accounting.In, SamplesOut: r.Accounting.Out, Lost: r.Accounting.Lost,

@@ -53,15 +53,21 @@ type Stacks = compare.Stacks
 
 // A Side is the recordings of one side.
 type Side struct {
-	Runs []Run `json:"runs"`
+	// Commit is what was built and recorded, as git log --oneline names it, "" if unknown.
+	Commit string `json:"commit,omitempty"`
+	Runs   []Run  `json:"runs"`
 }
 
-// Name names a side by its recordings.
+// Name names a side by its commit and its recordings.
 func (s *Side) Name() string {
-	if len(s.Runs) == 1 {
-		return s.Runs[0].Path
+	name := s.Runs[0].Path
+	if len(s.Runs) > 1 {
+		name = fmt.Sprintf("%d runs, %s … %s", len(s.Runs), s.Runs[0].Path, s.Runs[len(s.Runs)-1].Path)
 	}
-	return fmt.Sprintf("%d runs, %s … %s", len(s.Runs), s.Runs[0].Path, s.Runs[len(s.Runs)-1].Path)
+	if s.Commit == "" {
+		return name
+	}
+	return text.Printable(s.Commit) + ": " + name
 }
 
 // A Run is one recording and what became of its samples.

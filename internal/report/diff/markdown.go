@@ -202,6 +202,9 @@ func (d *markdownDiff) ground() string {
 	if base != head {
 		s = runs(base) + " of base and " + runs(head) + " of head"
 	}
+	if d.c.Base.Commit != "" && d.c.Head.Commit != "" {
+		s += fmt.Sprintf(" of %s and %s", text.MarkdownCode(d.c.Base.Commit, text.MaxName), text.MarkdownCode(d.c.Head.Commit, text.MaxName))
+	}
 	if base > 1 && head > 1 {
 		s += map[verdict.Order]string{
 			verdict.Interleaved: ", recorded in turns",
