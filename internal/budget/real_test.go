@@ -20,9 +20,15 @@ import (
 )
 
 // loadCase reads the recordings of one build of profiles/known-slowdown.
-func loadCase(t testing.TB, build string) (list []*run.Run) {
+func loadCase(t testing.TB, build string) []*run.Run {
 	t.Helper()
-	dir := filepath.Join("..", "..", "profiles", "known-slowdown")
+	return loadProfiles(t, "known-slowdown", build)
+}
+
+// loadProfiles reads the recordings of one side of a folder of profiles.
+func loadProfiles(t testing.TB, program, build string) (list []*run.Run) {
+	t.Helper()
+	dir := filepath.Join("..", "..", "profiles", program)
 	symbols := filepath.Join(dir, "symbols")
 	k, err := os.Open(filepath.Join(symbols, "kallsyms"))
 	if err != nil {
@@ -113,6 +119,46 @@ func TestKnownSlowdown(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestUniformSlowdown makes a real program slower by 10 % throughout: without any word on the
+// work, everything exceeds a limit of 3 % in each of 15 splits of its recordings.
+func TestUniformSlowdown(t *testing.T) {
+	all := recordedOrder(loadProfiles(t, "message-heap", "before"))
+	f := parseFile(t, "version: 1\ndefaults: {require: {runs: 5}}\nbudgets:\n- {id: everything, limit: {fail: +3%}}\n")
+	for seed := range uint64(15) {
+		rng := rand.New(rand.NewPCG(seed, 18))
+		var base, head []*run.Run
+		for i := 0; i+1 < len(all); i += 2 {
+			j := rng.IntN(2)
+			slower := *all[i+1-j]
+			slower.Samples, slower.Events = slices.Clone(slower.Samples), slices.Clone(slower.Events)
+			e := &slower.Events[0]
+			for k := range slower.Samples {
+				s := &slower.Samples[k]
+				before := *s
+				addSamples(s, 0.1, rng, false)
+				e.Samples, e.Weight, e.WeightSq = e.Samples+s.Count-before.Count, e.Weight+s.Weight-before.Weight, e.WeightSq+s.WeightSq-before.WeightSq
+			}
+			base, head = append(base, all[i+j]), append(head, &slower)
+		}
+		r := result(t, mustCheck(t, f, &Inputs{Base: base, Head: head}), "everything")
+		if r.Verdict != verdict.Fail {
+			t.Errorf("split %d: %s: %+v", seed, r.Verdict, r.Claims[0].Limit)
+		}
+		// A window of time says nothing of everything.
+		for _, x := range head {
+			x.Recording.Bound = "recorded for 3 s"
+		}
+		r = result(t, mustCheck(t, f, &Inputs{Base: base, Head: head}), "everything")
+		if r.Verdict != verdict.Inconclusive {
+			t.Errorf("split %d, windows of time: %s", seed, r.Verdict)
+		}
+	}
+	f = parseFile(t, "version: 1\ndefaults: {normalize: reference}\nbudgets:\n- {id: everything, limit: {fail: +3%}}\n")
+	if o := mustCheck(t, f, &Inputs{Base: all[:5], Head: all[5:]}); o.Results[0].Verdict != verdict.Inconclusive {
+		t.Errorf("relative to the median of the ratios everything is %s", o.Results[0].Verdict)
 	}
 }
 
