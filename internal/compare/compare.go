@@ -101,6 +101,8 @@ type Event struct {
 	Functions  []Function
 	Groups     []Group
 	Shifts     []Shift
+	// Uniform is set if all functions changed by one factor.
+	Uniform *Uniform
 	// Withheld says why there are no verdicts, "" if there are. NoTotal says why there is
 	// none on the total alone.
 	Withheld, NoTotal string
@@ -351,7 +353,10 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 		families[i].judge(rule)
 	}
 	rule.Declared([]*verdict.Finding{&e.Raw.Finding})
-	mirrored := n.Mode == Total && c.dropMirrored(e, families, tests)
+	mirrored := 0
+	if n.Mode == Total {
+		mirrored = c.dropMirrored(e, families, tests)
+	}
 	e.Shifts = c.shifts(e, tests)
 	c.Warnings = append(c.Warnings, auditEvent(p, c.Base, c.Head)...)
 	if n.Mode == Work && c.Options.Ops == nil && verdict.FarApart(n.Factor) {
@@ -363,6 +368,7 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 	if said := e.unequal(); said != "" && c.Options.Normalize == Auto && n.Mode == None && !c.Base[0].Events[p.base[0]].Derived {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s", e.Name, said))
 	}
+	e.Uniform = c.uniform(e, tests)
 	c.withhold(e, mirrored)
 	c.contradictions(e)
 	return e, nil
@@ -514,7 +520,7 @@ func (c *Comparison) heavy(e *Event, ch *Change) bool {
 }
 
 // withhold takes verdicts back that the recordings cannot bear, and says why.
-func (c *Comparison) withhold(e *Event, mirrored bool) {
+func (c *Comparison) withhold(e *Event, mirrored int) {
 	n := e.Normalization
 	ground := verdict.Ground{
 		Blocked: c.blocked() && !c.Options.AllowBlockedOrder, By: n.By, Factor: n.Factor,

@@ -161,7 +161,13 @@ func TestUniform(t *testing.T) {
 	if e.Total.Verdict != verdict.Regressed || !e.Total.CI.Contains(1.15) {
 		t.Errorf("the total is %s, %v %v", e.Total.Verdict, e.Total.Ratio, e.Total.CI)
 	}
+	if u := e.Uniform; u == nil || u.Functions != 20 || !u.CI.Contains(1.15) || u.Spread > 0.05 {
+		t.Errorf("all functions are one factor slower: %+v", u)
+	}
 	e = &mustCompare(t, base, head, Options{Normalize: Reference}).Events[0]
+	if e.Uniform != nil {
+		t.Errorf("relative to itself: %+v", e.Uniform)
+	}
 	if e.Total.Verdict != verdict.Inconclusive || e.NoTotal == "" {
 		t.Errorf("relative to the median the total is %s: %q", e.Total.Verdict, e.NoTotal)
 	}

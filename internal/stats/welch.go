@@ -31,6 +31,19 @@ func (t *Tests) welch(e *Estimate, s sides, interval bool) {
 	e.finish(m)
 }
 
+// LogRatio is the mean logarithm of head over base, its variance and the degrees of freedom of
+// that. It takes two runs a side; there are no degrees of freedom where it cannot be told.
+// The variance is what the runs show, without any floor, so that it is right on average.
+func LogRatio(base, head []WeightedCount) (log, variance, degrees float64) {
+	s, refused := newSides(base, head)
+	if refused != "" || min(len(base), len(head)) < 2 {
+		return math.NaN(), math.NaN(), 0
+	}
+	b, h := newMoments(s.base, s.half, false), newMoments(s.head, s.half, false)
+	vb, vh := b.variance/b.n, h.variance/h.n
+	return h.mean - b.mean, vb + vh, freedom(vb, vh, b.n, h.n)
+}
+
 func (t *Tests) shiftInterval(e *Estimate, s sides, m shift) {
 	e.Ratio, e.CI = math.Exp(m.log), m.interval(t.level)
 	if r, ok := s.without(); ok {

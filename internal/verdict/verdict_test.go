@@ -141,8 +141,8 @@ func TestGround(t *testing.T) {
 		{"far apart", Ground{Estimated: true, By: "median", Factor: 1.3}, nil, "the median differs by a factor of 1.300 between the sides: either the amount of work did, or most functions changed", median},
 		{"most moved", Ground{Estimated: true, By: "median", Factor: 1}, []*Finding{changed, changed, same, {}}, "2 of 3 functions changed relative to the median, which is therefore no firm ground", median},
 		{"equal", Ground{Estimated: true, By: "median", Factor: 1}, []*Finding{changed, same}, "", median},
-		{"shares", Ground{Shares: true, Factor: 1}, []*Finding{changed, changed, same}, "of 3 shares most changed: the gain of one function is a loss of all others", shares},
-		{"mirrors", Ground{Shares: true, Factor: 1, Mirrored: true}, []*Finding{changed, same, same}, "of 3 shares most changed: the gain of one function is a loss of all others", shares},
+		{"shares", Ground{Shares: true, Factor: 1}, []*Finding{changed, changed, same}, "2 of 3 shares changed: the gain of one function is a loss of all others", shares},
+		{"mirrors", Ground{Shares: true, Factor: 1, Mirrored: 2}, []*Finding{changed, same, same}, "2 of 3 shares changed: the gain of one function is a loss of all others", shares},
 		{"windows", Ground{Shares: true, Factor: 1, Window: "recorded system-wide"}, []*Finding{changed, same}, "", "windows of time (recorded system-wide) cost as much as they are long"},
 	} {
 		if got := test.ground.Refuses(test.functions); got != test.want {

@@ -118,7 +118,7 @@ func (b *builder) addEvent(e *compare.Event) {
 	out := Event{
 		Name: e.Name, Unit: e.Unit,
 		Normalization: Normalization{n.Mode, n.By, text.Number(n.Factor), text.Interval(n.CI), n.Assumes(), n.Window},
-		Raw:           b.change(e, &e.Raw), Withheld: e.Withheld, NoTotal: noTotal(e), Total: b.change(e, &e.Total),
+		Raw:           b.change(e, &e.Raw), Withheld: e.Withheld, NoTotal: noTotal(e), Uniform: uniform(e.Uniform), Total: b.change(e, &e.Total),
 	}
 	firstShift, firstFunction := len(d.Shifts), len(d.Functions)
 	for i := range e.Shifts {
@@ -424,6 +424,13 @@ func builds(r *run.Run) (list []Build) {
 		list = append(list, Build{r.Mappings[m].File, r.Mappings[m].BuildID})
 	}
 	return list
+}
+
+func uniform(u *compare.Uniform) *Uniform {
+	if u == nil {
+		return nil
+	}
+	return &Uniform{u.Functions, text.Number(u.Factor), text.Interval(u.CI), text.Number(u.Spread)}
 }
 
 // noTotal says why there is no verdict on the total, and what would give one; "" if there is

@@ -123,6 +123,20 @@ type Normalization struct {
 	Window string `json:"window"`
 }
 
+// Uniform says that all functions changed by one factor.
+type Uniform struct {
+	Functions int           `json:"functions"` // that have samples enough
+	Factor    text.Number   `json:"factor"`    // head over base
+	CI        text.Interval `json:"ci"`
+	Spread    text.Number   `json:"spread"` // at most, standard deviation of the logarithm between functions
+}
+
+// Sentence says so in one.
+func (u *Uniform) Sentence() string {
+	return fmt.Sprintf("all %d functions cost ×%s %s and differ by at most %s (sd): the machine, the compiler, or the whole program",
+		u.Functions, text.Ratio(float64(u.Factor)), u.CI.String(), text.RoughPercent(float64(u.Spread)))
+}
+
 // A Mode says what costs are divided by.
 type Mode = compare.Mode
 
@@ -150,6 +164,7 @@ type Event struct {
 	Raw           Change        `json:"raw"`      // not normalized
 	Withheld      string        `json:"withheld"` // why there are no verdicts, or ""
 	NoTotal       string        `json:"no_total"` // why there is none on the total, or ""
+	Uniform       *Uniform      `json:"uniform"`  // null if functions changed each by their own factor, or not
 	Total
 
 	// Functions and Shifts are the parts of Document.Functions and Document.Shifts that are

@@ -186,6 +186,9 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 		fmt.Fprintf(out, " by %s", m)
 	}
 	fmt.Fprintf(out, ", from %s and %s samples.", text.Count(total.BaseSamples), text.Count(total.HeadSamples))
+	if e.Uniform != nil {
+		fmt.Fprintf(out, " In sum, %s.", e.Uniform.Sentence())
+	}
 	return out.String()
 }
 

@@ -158,6 +158,9 @@ func writeEventSummary(w io.Writer, c *Document, e *Event, t tally) error {
 		fmt.Fprintf(out, "\n%d of %d %s tested: %d improved, %d regressed, %d unchanged within %s, %d inconclusive\n", tested, t.all, t.what,
 			counts[verdict.Improved], counts[verdict.Regressed], counts[verdict.Unchanged], text.RoughPercent(c.Design.Margin), counts[verdict.Inconclusive])
 	}
+	if e.Uniform != nil {
+		fmt.Fprintf(out, "%s\n", e.Uniform.Sentence())
+	}
 	if e.Withheld != "" {
 		fmt.Fprintf(out, "verdicts withheld: %s\n", text.Printable(e.Withheld))
 	}
@@ -181,7 +184,7 @@ func samplesText(c *Change) string {
 // totalText is the verdict on everything, or why there is none.
 func totalText(e *Event) string {
 	if e.NoTotal != "" {
-		return "no verdict: " + text.Printable(e.NoTotal)
+		return "no verdict\n" + text.Printable(e.NoTotal)
 	}
 	return e.Total.Text()
 }

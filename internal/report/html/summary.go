@@ -64,6 +64,9 @@ func verdictOf(c *diff.Document, e *Event) Verdict {
 	if said := apart(t); said != "" {
 		v.Ground = append(v.Ground, said)
 	}
+	if e.Uniform != nil {
+		v.Ground = append(v.Ground, "In sum, "+e.Uniform.Sentence()+".")
+	}
 	grew, shrank := e.movers()
 	largest := func(word string, list []mover) string {
 		m := &list[0]

@@ -14,6 +14,7 @@ type Model struct {
 	rng       *rand.Rand
 	functions []float64 // mean samples a run
 	cv        float64   // of each function between runs
+	common    float64   // of all functions together
 }
 
 // NewModel returns a model of so many functions, whose costs have the coefficient of
@@ -22,6 +23,21 @@ func NewModel(functions int, seed uint64, cv float64) *Model {
 	m := &Model{rng: rand.New(rand.NewPCG(seed, 7)), cv: cv}
 	for i := range functions {
 		m.functions = append(m.functions, 9000/float64(i+3))
+	}
+	return m
+}
+
+// NewZipf returns a model of a program with a few large functions and many small ones: the
+// k-th has 1/k of the samples of the first, and all together so many a run. Each function
+// varies by 2 % between runs, and so do all of them together.
+func NewZipf(functions int, samples float64, seed uint64) *Model {
+	m := &Model{rng: rand.New(rand.NewPCG(seed, 13)), cv: 0.02, common: 0.02}
+	sum := 0.0
+	for i := range functions {
+		sum += 1 / float64(i+1)
+	}
+	for i := range functions {
+		m.functions = append(m.functions, samples/sum/float64(i+1))
 	}
 	return m
 }
@@ -37,6 +53,9 @@ func (m *Model) Draw(at int, factor float64, each map[int]float64) *run.Run {
 		return b.Location(mapping, 0, run.Line{Function: b.Function(run.Function{Name: name, File: "/src/program.c"})})
 	}
 	root := b.Stack(0, location("main"))
+	if m.common > 0 {
+		factor *= math.Exp(m.common * m.rng.NormFloat64())
+	}
 	for i, mean := range m.functions {
 		mean *= factor
 		if f, ok := each[i]; ok {
