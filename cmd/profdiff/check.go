@@ -136,7 +136,7 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	if err := f.baselines(in); err != nil {
 		return nil, nil, err
 	}
-	if err := warnStopped(l, files, file); err != nil {
+	if err := f.stopped(cmd, l, in, file); err != nil {
 		return nil, nil, err
 	}
 	if in.Streams, err = f.streams(cmd, std); err != nil {
@@ -422,6 +422,7 @@ func (c *checkCommand) run(cmd *cobra.Command, std *stdio, paths []string) error
 		return err
 	}
 	if c.prove {
+		in.Declared, in.Options.Stopped = nil, nil // what was decided is not what is injected
 		return std.prove(file, in)
 	}
 	o, err := file.Check(in)

@@ -15,6 +15,7 @@ import (
 
 	"profdiff/internal/budget"
 	"profdiff/internal/input"
+	"profdiff/internal/run"
 )
 
 // lookFlags are the flags for two planned looks, and what is known of these.
@@ -143,15 +144,38 @@ func hashFile(name string) (sum string, err error) {
 	return sum, err
 }
 
-// warnStopped warns of recordings whose number depends on what they showed.
-func warnStopped(l *loader, files [2][]string, file *budget.File) error {
-	if len(files[0])+len(files[1]) == 0 || file.Defaults.Looks == 2 {
+// stopped says what looks decided that ended the recording of both sides.
+func (f *checkFlags) stopped(cmd *cobra.Command, l *loader, in *budget.Inputs, file *budget.File) error {
+	if f.stored != "" || len(in.Base) == 0 || len(in.Head) == 0 {
 		return nil
 	}
-	rec, err := folderOf(slices.Concat(files[0], files[1]))
-	if err != nil || rec == nil || len(rec.Looks) == 0 {
+	rec, err := folderOf(fileNames(slices.Concat(in.Base, in.Head)))
+	if err != nil || rec == nil {
 		return err
 	}
-	l.io.warn("%s was recorded until its total was decided: a single look at it fails wrongly more often than alpha says; plan defaults.looks: 2", rec.dir)
+	switch two := file.Defaults.Looks == 2; {
+	case two && rec.LooksPlan != nil:
+		return &usageError{nil, fmt.Errorf("%s plans two looks, and %s was recorded by looks of its own: remove defaults.looks", f.budget, rec.dir)}
+	case !two && len(rec.Looks) > 0:
+		l.io.warn("%s was recorded until its total was decided: a single look at it fails wrongly more often than alpha says; plan defaults.looks: 2", rec.dir)
+	}
+	defaults := !changedAny(cmd, readingFlags) && !changedAny(cmd, []string{"focus"})
+	ended, err := l.stopped(in.Base, in.Head, defaults)
+	if err != nil || ended == nil {
+		return err
+	}
+	asked := defaults && !changedAny(cmd, questionFlags)
+	in.Options.Stopped, in.Declared = ended.comparison(asked), ended.course.Declared(in.Today)
+	if !asked || !ended.whole {
+		in.Declared.Targets = nil
+	}
 	return nil
+}
+
+// fileNames are where runs were read from.
+func fileNames(runs []*run.Run) (list []string) {
+	for _, r := range runs {
+		list = append(list, r.Name)
+	}
+	return list
 }

@@ -2,14 +2,17 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"profdiff/internal/looks"
 	"profdiff/internal/perffile/perffiletest"
 	"profdiff/internal/record"
 )
@@ -21,7 +24,9 @@ import (
 //	before.run, after.run   the command of a side
 //	governor   NAME, that of the machine
 //	cores      how many CPUs the machine has
-//	looks      how often it was looked at whether more runs are needed
+//	looks      how often it was looked at by an earlier version whether more runs are needed
+//	until      what it is recorded until: total, /EXPRESSION for functions, or a budget file; runs
+//	           after the last look are in the folder as well
 //
 // and of all runs, of a side as in after.throttled, or of one as in after/02.throttled
 //
@@ -38,6 +43,7 @@ func recorded(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	r.Plan.Runs = len(r.Runs) / 2
+	until := ""
 	for _, arg := range args[1:] {
 		key, value, _ := strings.Cut(arg, "=")
 		of, field, some := strings.Cut(key, ".")
@@ -60,6 +66,9 @@ func recorded(ts *testscript.TestScript, _ bool, args []string) {
 			n, err := strconv.Atoi(value)
 			ts.Check(err)
 			r.Machine.Cores = n
+			continue
+		case key == "until":
+			until = value
 			continue
 		case key == "governor":
 			r.Machine.Governor = value
@@ -100,6 +109,40 @@ func recorded(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := yaml.Marshal(&r)
 	ts.Check(err)
 	ts.Check(os.WriteFile(filepath.Join(dir, record.FileName), text, 0o666))
+	if until != "" {
+		lookAt(ts, dir, &r, until)
+	}
+}
+
+// lookAt takes looks at the runs of a folder until what is declared is decided.
+func lookAt(ts *testscript.TestScript, dir string, r *record.Recording, until string) {
+	d := looks.Declaration{Cap: 40}
+	switch {
+	case until == "total":
+	case strings.HasPrefix(until, "/"):
+		d.Focus = until[1:]
+	default:
+		text, err := os.ReadFile(ts.MkAbs(until))
+		ts.Check(err)
+		d.Budget, d.Name, d.Today = text, until, "2026-01-02"
+	}
+	plan, err := looks.Declare(&d)
+	ts.Check(err)
+	runs := r.Runs
+	slices.SortStableFunc(runs, func(a, b record.Run) int { return a.Number - b.Number })
+	r.Runs = nil
+	ts.Check(r.PlanLooks(dir, *plan))
+	r.Runs = runs
+	course, err := looks.Replay(r, nil, nil)
+	ts.Check(err)
+	pairs := &pairRuns{loader: &loader{io: &stdio{err: io.Discard}}, dir: dir}
+	for due := course.Due(); due > 0 && due <= len(runs)/2 && !course.Decided(); due = course.Due() {
+		base, head, err := pairs.first(r, due)
+		ts.Check(err)
+		look, err := course.Look(base, head)
+		ts.Check(err)
+		ts.Check(r.AddLook(dir, *look))
+	}
 }
 
 // perfdataRuns DIR RUNS KEY=VALUE… writes runs as perf.data. Keys are

@@ -287,6 +287,11 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
 	if err != nil {
 		return err
 	}
+	ended, err := l.stopped(base, head, !changedAny(cmd, readingFlags))
+	if err != nil {
+		return err
+	}
+	opt.Stopped = ended.comparison(!changedAny(cmd, readingFlags) && !changedAny(cmd, questionFlags))
 	comparison, err := compare.Compare(base, head, opt)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -53,8 +54,18 @@ func TestScripts(t *testing.T) {
 			"perfruns":     perfRuns,
 			"perfdataruns": perfdataRuns,
 			"recorded":     recorded,
+			"edit":         edit,
 		},
 	})
+}
+
+// edit FILE OLD NEW replaces a text that the file has once.
+func edit(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile(args[0])
+	if n := strings.Count(text, args[1]); n != 1 {
+		ts.Fatalf("edit: %q is in %s %d times", args[1], args[0], n)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o666))
 }
 
 // exits CODE PROGRAM ARGS runs a program that must end with the exit code.

@@ -36,9 +36,10 @@ type File struct {
 	Discover *Discover `json:"discover,omitempty" jsonschema:"report functions that cost more and have no budget; never fails"`
 	Waivers  []Waiver  `json:"waivers,omitempty" jsonschema:"budgets that may be exceeded for a while"`
 
-	name string
-	at   map[string]yaml.Position
-	look stats.Look
+	name     string
+	at       map[string]yaml.Position
+	look     stats.Look
+	declared *Declared
 }
 
 // Defaults hold for all budgets of a file.

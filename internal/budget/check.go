@@ -46,6 +46,8 @@ type Inputs struct {
 	Strict bool
 	// Look says which of two planned looks this is, 0 for the first that the file plans.
 	Look stats.Look
+	// Declared says what looks decided that ended the recording, nil if there were none.
+	Declared *Declared
 }
 
 // A Stream is measured values, by run of each side.
@@ -82,8 +84,10 @@ func (f *File) Check(in *Inputs) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.canFail(k.family(), f.Defaults.Require.Runs); err != nil {
-		return nil, yaml.Name(f.name, err)
+	if f.declared == nil {
+		if err := f.canFail(k.family(), f.Defaults.Require.Runs); err != nil {
+			return nil, yaml.Name(f.name, err)
+		}
 	}
 	f.judge(k.results)
 	o := &Outcome{File: f.name, Alpha: f.rule().Alpha, Look: f.look, Tests: k.family(), Design: k.design(), Comparison: k.comparison, Notes: k.notes}
@@ -92,7 +96,7 @@ func (f *File) Check(in *Inputs) (*Outcome, error) {
 	}
 	o.Discoveries = k.discoveries()
 	f.outcome(o)
-	o.Notes = append(o.Notes, o.lookNotes()...)
+	o.Notes = append(append(o.Notes, o.lookNotes()...), f.declared.notes(o)...)
 	return o, nil
 }
 
@@ -100,7 +104,7 @@ func (f *File) Check(in *Inputs) (*Outcome, error) {
 func (f *File) with(in *Inputs) (*File, error) {
 	own := *f
 	own.Defaults.Strict = f.Defaults.Strict || in.Strict
-	own.look = in.Look
+	own.look, own.declared = in.Look, in.Declared
 	switch {
 	case f.Defaults.Looks == 2:
 		own.look = max(in.Look, stats.FirstLook)
@@ -171,7 +175,7 @@ func (f *File) measure(in *Inputs) (*check, error) {
 		return nil, err
 	}
 	n := len(in.Head)
-	k.ranks = f.Defaults.Test != "welch" && n < 60 && 1/float64(int64(1)<<max(n, 1)) <= f.rule().Corrected(f.look, k.family())
+	k.ranks = f.Defaults.Test != "welch" && n < 60 && 1/float64(int64(1)<<max(n, 1)) <= f.rule().Corrected(f.rule().Look, k.family())
 	for i, r := range k.results {
 		if err := k.claims(r, k.targets[i]); err != nil {
 			return nil, err

@@ -348,7 +348,7 @@ func (k *check) absoluteClaim(r *Result, x *target) error {
 		c.Value, c.CI = 0, stats.Interval{}
 		if !simulated {
 			c.CI.Hi = whole * k.rulesOut(x, 1-verdict.Level)
-			if limit := c.Bound(); !(whole*k.rulesOut(x, k.file.rule().Corrected(k.file.look, 1)) <= limit) {
+			if limit := c.Bound(); !(whole*k.rulesOut(x, k.file.rule().Corrected(k.file.rule().Look, 1)) <= limit) {
 				c.Given, c.Reason = verdict.Inconclusive, fmt.Sprintf("no samples, but too few in all to exclude more than %s", cmp.Or(c.FailText, c.WarnText))
 			}
 		}

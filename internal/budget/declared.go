@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"profdiff/internal/stats"
@@ -94,6 +95,62 @@ func (m *Match) String() string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// Declared says what looks decided that ended a recording.
+type Declared struct {
+	// Sequence are the looks, the last of which is at the runs that are checked.
+	Sequence *stats.Sequence
+	// Cap is the most pairs that could have been recorded.
+	Cap int
+	// Targets are the declarations that the sequence has, in its order; none if what is
+	// checked are not the runs that were looked at.
+	Targets []Declaration
+	// Today is the day of the check.
+	Today Date
+}
+
+// keep gives a claim what was decided of it, if it is now what was declared.
+func (d *Declared) keep(f *File, r *Result, c *Claim) {
+	if r.Budget.Samples != "" || r.Budget.MCA != nil {
+		return // not of the recording
+	}
+	c.Found = true
+	if r.ID != r.Budget.ID {
+		return // one function of several
+	}
+	claim := slices.Index(r.Claims, c)
+	for _, now := range f.Declarations(d.Today) {
+		if f.Budgets[now.budget].ID != r.ID || now.claim != claim {
+			continue
+		}
+		if i := slices.IndexFunc(d.Targets, func(t Declaration) bool { return t.ID == now.ID && t.asked == now.asked }); i >= 0 {
+			decision := d.Sequence.Decision(i)
+			c.Kept, c.Found = &decision, false
+			if at := d.Sequence.DecidedAt(i); at > 0 && at < d.Sequence.Pairs() {
+				c.Notes = append(c.Notes, fmt.Sprintf("decided after %d pairs: p is of all", at))
+			}
+		}
+	}
+}
+
+// notes say what ended the recording, and which results are none of that.
+func (d *Declared) notes(o *Outcome) (notes []string) {
+	if d == nil {
+		return nil
+	}
+	var found []string
+	for i := range o.Results {
+		r := &o.Results[i]
+		if slices.ContainsFunc(r.Claims, func(c *Claim) bool { return c.Found && c.Given == "" }) {
+			found = append(found, r.ID)
+		}
+	}
+	notes = []string{fmt.Sprintf("recorded until it was decided: %d pairs of at most %d, at the one-sided level %.2g of the last look for one budget", d.Sequence.Pairs(), d.Cap, d.Sequence.Alone())}
+	if len(found) > 0 {
+		notes = append(notes, fmt.Sprintf("not declared as they are before the recording, so that they can warn only: %s", strings.Join(found, ", ")))
+	}
+	return notes
 }
 
 // FirstLook is the number of runs a side from which the file lets a budget fail, 0 if it does

@@ -13,6 +13,12 @@ func (f *File) rule() *verdict.LimitRule {
 	if f.Defaults.Looks == 2 {
 		r.Last = stats.SecondLook
 	}
+	if f.declared != nil {
+		r.Look, r.Last = f.declared.Sequence, f.declared.Sequence
+		if f.FirstLook() == 0 {
+			r.Runs = verdict.LeastRuns
+		}
+	}
 	return r
 }
 
@@ -29,6 +35,9 @@ func (f *File) judge(results []*Result) {
 			c.Blocked = c.blocked != ""
 			c.Compared = c.Relative() && c.SamplesBase >= int64(f.Defaults.Require.Samples)
 			limits = append(limits, &c.Limit)
+			if f.declared != nil {
+				f.declared.keep(f, r, c)
+			}
 		}
 	}
 	f.rule().Judge(limits)
@@ -64,12 +73,14 @@ func (f *File) reason(c *Claim) {
 		if c.Stored {
 			c.Reason = over + ", but base was stored and not recorded in turn with head: that can warn only"
 		}
+	case verdict.ExceededByFinding:
+		c.Reason = over + ", but it was not declared as it is before the recording, which went on until something else was decided: that can warn only"
 	case verdict.Open:
 		c.Reason = over + " is neither shown nor excluded"
 		if c.Warned {
 			c.Reason = fmt.Sprintf("more than %s; %s", c.WarnText, c.Reason)
 		}
-		if c.Method.Single() || c.Runs < f.Defaults.Require.Runs && c.Capped {
+		if c.Method.Single() || c.Runs < f.rule().Runs && c.Capped {
 			c.Reason += "; " + f.capReason(c)
 		}
 	case verdict.WarnExceeded:
@@ -89,7 +100,7 @@ func (f *File) reason(c *Claim) {
 }
 
 func (f *File) capReason(c *Claim) string {
-	n, need := c.RunsHead, max(verdict.LeastRuns, f.Defaults.Require.Runs)
+	n, need := c.RunsHead, max(verdict.LeastRuns, f.rule().Runs)
 	if c.Relative() {
 		n = min(c.RunsBase, c.RunsHead)
 	}

@@ -60,6 +60,8 @@ type Options struct {
 	// AllowBlockedOrder gives verdicts even if all runs of one side were recorded
 	// before those of the other.
 	AllowBlockedOrder bool
+	// Stopped says what ended the recording, nil if its runs were a number.
+	Stopped *Stopped
 	// GroupBy are groups to compare beside functions.
 	GroupBy []run.GroupBy
 	// Categories says what run.ByCategory sorts into, nil for the built-in categories.
@@ -172,9 +174,9 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("no function matches --focus %s", re))
 		}
 	}
-	c.tests = stats.New(verdict.Level)
+	c.tests = stats.New(opt.level())
 	if opt.RankRuns > 0 {
-		c.tests = stats.NewRanked(verdict.Level, opt.RankRuns)
+		c.tests = stats.NewRanked(opt.level(), opt.RankRuns)
 	}
 	for i := range pairs {
 		e, err := c.compareEvent(&pairs[i], c.tests)
@@ -358,6 +360,7 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 		mirrored = c.dropMirrored(e, families, tests)
 	}
 	e.Shifts = c.shifts(e, tests)
+	c.keep(e, len(c.Events) == 0)
 	c.Warnings = append(c.Warnings, auditEvent(p, c.Base, c.Head)...)
 	if n.Mode == Work && c.Options.Ops == nil && verdict.FarApart(n.Factor) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: head did %.3g times as many operations (%s) as base: what a run costs once is shared by more or fewer", e.Name, n.Factor, n.By))

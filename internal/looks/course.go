@@ -297,13 +297,13 @@ func (c *Course) stands(base, head []*run.Run) (list []stand, by string, err err
 	e := &comparison.Events[0]
 	by = string(e.Normalization.Mode)
 	if c.focus == nil {
-		return []stand{c.change(total, &e.Total, e.Withheld)}, by, nil
+		return []stand{c.change(total, &e.Total, cmp.Or(e.Withheld, e.NoTotal))}, by, nil
 	}
 	found := make(map[string]*compare.Change)
 	var ids []string
 	for i := range e.Functions {
 		f := &e.Functions[i]
-		id := fmt.Sprintf("%s (%s)", f.Name, f.DSO)
+		id := f.ID()
 		if !f.Focus || found[id] != nil {
 			continue
 		}
@@ -349,6 +349,31 @@ func (c *Course) change(id string, ch *compare.Change, withheld string) stand {
 		s.Evidence = stats.Evidence{More: e.Above(1), Less: e.Below(1), NotMore: e.Below(margin), NotLess: e.Above(1 / margin)}
 	}
 	return s
+}
+
+// Stopped is what the looks say for a comparison of all runs.
+func (c *Course) Stopped() *compare.Stopped {
+	s := &compare.Stopped{Early: c.Early(), Functions: make(map[string]*compare.Decided)}
+	for i := range c.Targets {
+		t := &c.Targets[i]
+		d := &compare.Decided{Verdict: t.Verdict, Repeated: t.Repeated}
+		switch {
+		case c.file != nil:
+		case c.focus != nil:
+			s.Functions[t.ID] = d
+		default:
+			s.Total = d
+		}
+	}
+	return s
+}
+
+// Declared is what the looks say for the check of a budget file.
+func (c *Course) Declared(today budget.Date) *budget.Declared {
+	if c.sequence == nil || c.Pairs() == 0 {
+		return nil
+	}
+	return &budget.Declared{Sequence: c.sequence, Cap: c.plan.Cap, Targets: c.declared, Today: today}
 }
 
 // ErrDiffers is wrapped by errors of looks that another look at the same runs does not find.

@@ -85,6 +85,7 @@ type levelKey struct {
 // A decided target is one at the last look.
 type decided struct {
 	decision         Decision
+	at               int // pairs at the look that decided
 	notMore, notLess bool
 }
 
@@ -95,6 +96,9 @@ func NewSequence(s Schedule, targets int) *Sequence {
 
 // Decision is what was decided of a target so far.
 func (s *Sequence) Decision(target int) Decision { return s.targets[target].decision }
+
+// DecidedAt is the number of pairs at which it was decided, 0 if it is not.
+func (s *Sequence) DecidedAt(target int) int { return s.targets[target].at }
 
 // Decided reports whether all targets are decided.
 func (s *Sequence) Decided() bool {
@@ -174,7 +178,7 @@ func (s *Sequence) Decide(evidence []Evidence) {
 		d.notMore = d.notMore || evidence[i].NotMore <= single
 		d.notLess = d.notLess || evidence[i].NotLess <= single
 		if d.decision == Undecided && d.notMore && d.notLess {
-			d.decision = Neither
+			d.decision, d.at = Neither, s.Pairs()
 		}
 	}
 	order := make([]int, 0, len(s.targets))
@@ -190,9 +194,10 @@ func (s *Sequence) Decide(evidence []Evidence) {
 		if !(least(i) <= s.Shared()) {
 			break
 		}
-		s.targets[i].decision = More
+		d := &s.targets[i]
+		d.decision, d.at = More, s.Pairs()
 		if evidence[i].Less < evidence[i].More {
-			s.targets[i].decision = Less
+			d.decision = Less
 		}
 	}
 }

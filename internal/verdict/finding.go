@@ -58,6 +58,9 @@ type Finding struct {
 	// RunsNeeded is the number of runs a side, those recorded included, that would
 	// probably settle what is inconclusive, 0 if unknown.
 	RunsNeeded int
+	// Repeated is the interval at the level of the last of the looks that gave the verdict, nil
+	// if none did.
+	Repeated *stats.Interval
 	// Smallest is the smallest relative change that this data could have shown with a
 	// chance of 90 %; +Inf if none.
 	Smallest float64
@@ -197,4 +200,13 @@ func (f *Finding) Text() string {
 		return fmt.Sprintf("? %d runs", f.RunsNeeded)
 	}
 	return "?"
+}
+
+// Keep gives a finding the verdict of looks that were planned, and the interval at the level of
+// the last. What they left open is open, whatever a single look at all runs would say.
+func (f *Finding) Keep(v Verdict, repeated stats.Interval) {
+	f.Verdict, f.Repeated = v, &repeated
+	if v != Inconclusive {
+		f.RunsNeeded = 0
+	}
 }

@@ -1,10 +1,6 @@
 package verdict
 
-import (
-	"fmt"
-
-	"profdiff/internal/stats"
-)
+import "fmt"
 
 // A Ground is what all findings of an event rest on.
 type Ground struct {
@@ -73,14 +69,4 @@ func (g *Ground) RefusesTotal() string {
 		return fmt.Sprintf("the %s moves with a change that all of them share", g.By)
 	}
 	return ""
-}
-
-// LeastPlanned is the number of runs a side from which a first of two looks can decide.
-const LeastPlanned = stats.RanksFrom
-
-// LookLevels are the levels of two looks, the first at half of the runs, that together are
-// 1-Level two-sided: 0.0052 and 0.048.
-func LookLevels() [2]float64 {
-	const alpha = 1 - Level
-	return [2]float64{2 * stats.FirstLook.Level(alpha/2), 2 * stats.SecondLook.Level(alpha/2)}
 }

@@ -6,14 +6,24 @@ import (
 	"profdiff/internal/stats"
 )
 
+// A Look is one of several looks at runs that are planned together, or the only one: see
+// [stats.Look] for two, and [stats.Sequence] for many.
+type Look interface {
+	// Level is how small a p has to be at this look for all looks together to err at most with
+	// the probability alpha, and Overall its inverse.
+	Level(alpha float64) float64
+	Overall(p float64) float64
+}
+
 // A LimitRule says how much evidence it takes to decide on limits. All p-values are
 // one-sided.
 type LimitRule struct {
 	// Alpha is the chance of any wrong [Fail] among all limits that are judged together,
 	// and the chance of each [Pass] that is wrong.
 	Alpha float64
-	// Look is which of the planned looks this is, Last the look that no other follows.
-	Look, Last stats.Look
+	// Look is which of the planned looks this is, Last the look that no other follows:
+	// nil is [stats.OnlyLook].
+	Look, Last Look
 	// Runs is the number of runs, a side if there are two, below which a limit is capped.
 	Runs int
 }
@@ -32,6 +42,8 @@ const (
 	// ExceededByDesign: likewise, of too few runs to fail, or of runs that were not
 	// recorded in turn.
 	ExceededByDesign
+	// ExceededByFinding: likewise, of runs whose number depends on something else that was seen.
+	ExceededByFinding
 	// Open: more than the limit is neither shown nor excluded.
 	Open
 	// WarnExceeded: more than the warning limit is proven, and more than the limit excluded.
@@ -64,6 +76,10 @@ type Limit struct {
 	Compared bool
 	// Given is a verdict that no test gives.
 	Given Verdict
+	// Kept is what looks at this limit decided that ended the recording, nil if there were
+	// none. Found is set if looks at something else did: then it can warn only.
+	Kept  *stats.Decision
+	Found bool
 
 	// Value is what is limited. CI is its 95 % interval.
 	Value  float64
@@ -101,6 +117,9 @@ func (l *Limit) tested() bool { return l.Given == "" && !l.Exact }
 // "no more than the limit", and those that warn another (Holm, 1979). A pass is not
 // corrected: it is a claim of its own.
 func (r *LimitRule) Judge(limits []*Limit) {
+	if r.Look == nil {
+		r.Look, r.Last = stats.OnlyLook, stats.OnlyLook
+	}
 	family := func(of func(*Limit) *float64) (list []*Limit, p []float64) {
 		for _, l := range limits {
 			if limit := of(l); limit != nil && l.tested() {
@@ -148,7 +167,7 @@ func (r *LimitRule) levels(family int) limitLevels {
 }
 
 // Corrected is how small the p of a limit has to be at a look, for the least of a family.
-func (r *LimitRule) Corrected(look stats.Look, family int) float64 {
+func (r *LimitRule) Corrected(look Look, family int) float64 {
 	return look.Level(r.Alpha / float64(max(family, 1)))
 }
 
@@ -192,11 +211,28 @@ func (r *LimitRule) says(l *Limit, warned bool) (Verdict, Basis) {
 		// One run tells nothing of how runs differ.
 		return !l.Method.Single() && r.Excludes(highest, limit)
 	}
+	if l.Kept != nil {
+		shown := *l.Kept == stats.More
+		if l.Fail != nil {
+			proven = shown
+		} else {
+			warned = shown
+		}
+		tested := excluded
+		excluded = func(limit float64) bool {
+			if limit == l.Bound() {
+				return *l.Kept == stats.Neither
+			}
+			return tested(limit)
+		}
+	}
 	switch {
 	case proven && l.FewSamples:
 		return Inconclusive, ExceededByFew
 	case proven && l.Capped:
 		return Warn, ExceededByDesign
+	case proven && l.Found && !l.Exact:
+		return Warn, ExceededByFinding
 	case proven:
 		return Fail, Exceeded
 	case l.Fail != nil && !excluded(*l.Fail):

@@ -45,6 +45,14 @@ func TestLimits(t *testing.T) {
 		{"few samples", Limit{Fail: &five, Estimate: ratio(around(10000), around(12000)), Runs: 6, FewSamples: true}, Inconclusive, ExceededByFew, false, false, false},
 		{"less than half is left", Limit{Fail: &five, Estimate: ratio(around(10000), around(1000)), Runs: 6, Compared: true}, Warn, Collapsed, false, false, false},
 		{"something is in the way", Limit{Fail: &five, Estimate: ratio(around(10000), around(12000)), Runs: 6, Blocked: true}, Inconclusive, NoTest, false, false, false},
+		{"found after looks at something else", Limit{Fail: &five, Estimate: ratio(around(10000), around(12000)), Runs: 6, Found: true}, Warn, ExceededByFinding, false, false, false},
+		{"found, excluded", Limit{Fail: &five, Estimate: ratio(around(10000), around(10000)), Runs: 6, Found: true}, Pass, Excluded, false, false, false},
+		{"found, counted", Limit{Fail: &five, Estimate: ratio(counted(100), counted(106)), Exact: true, Runs: 1, Found: true}, Fail, Exceeded, false, false, false},
+		{"decided before", Limit{Fail: &five, Estimate: ratio(wide(10000), wide(10300)), Runs: 6, Kept: kept(stats.More)}, Fail, Exceeded, false, false, false},
+		{"excluded before", Limit{Fail: &five, Estimate: ratio(wide(10000), wide(10300)), Runs: 6, Kept: kept(stats.Neither)}, Pass, Excluded, false, false, false},
+		{"left open by the looks", Limit{Fail: &five, Estimate: ratio(around(10000), around(12000)), Runs: 6, Kept: kept(stats.Undecided)}, Inconclusive, Open, false, false, false},
+		{"a warning that was decided", Limit{Warn: &five, Estimate: ratio(wide(10000), wide(10300)), Runs: 6, Kept: kept(stats.More)}, Warn, WarnExceeded, false, false, false},
+		{"decided, and blocked since", Limit{Fail: &five, Estimate: ratio(around(10000), around(12000)), Runs: 6, Blocked: true, Kept: kept(stats.More)}, Inconclusive, NoTest, false, false, false},
 		{"given", Limit{Fail: &five, Given: Warn}, Warn, NoTest, false, false, false},
 		{"counted, exceeded", Limit{Fail: &five, Estimate: ratio(counted(100), counted(106)), Exact: true, Runs: 1}, Fail, Exceeded, false, false, false},
 		{"counted, at the limit", Limit{Warn: &two, Fail: &five, Estimate: ratio(counted(100), counted(105)), Exact: true, Runs: 1}, Warn, WarnExceeded, false, false, false},
@@ -61,6 +69,9 @@ func TestLimits(t *testing.T) {
 		})
 	}
 }
+
+// kept is a decision of looks.
+func kept(d stats.Decision) *stats.Decision { return &d }
 
 // TestLimitFamily checks that limits are corrected for their number, and that what is
 // known without error is not counted.

@@ -175,6 +175,10 @@ func newChange(c *compare.Change) Change {
 		BaseNEff: c.BaseEffective, HeadNEff: c.HeadEffective,
 		Tested: c.Tested, Adjusted: c.Adjusted, Withheld: c.Withheld,
 	}
+	if c.Repeated != nil {
+		repeated := text.Interval(*c.Repeated)
+		d.Repeated = &repeated
+	}
 	if c.Tested {
 		d.Smallest = text.Number(c.Smallest)
 		if adjusted := text.Number(text.Significant(c.Adjusted)); c.Declared {

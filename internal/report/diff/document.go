@@ -377,8 +377,11 @@ type Change struct {
 	Delta float64 `json:"delta"`
 	// Ratio is head over base as the test estimates it, null where it is not finite;
 	// an absent bound of the interval is null.
-	Ratio       text.Number     `json:"ratio"`
-	CI          text.Interval   `json:"ci"`
+	Ratio text.Number   `json:"ratio"`
+	CI    text.Interval `json:"ci"`
+	// Repeated is the interval at the level of the last look, where looks that were planned
+	// gave the verdict.
+	Repeated    *text.Interval  `json:"repeated,omitempty"`
 	Method      stats.Method    `json:"method"`
 	P           float64         `json:"p"`
 	Q           text.Number     `json:"q"`      // in a family of what was found
