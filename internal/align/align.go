@@ -10,7 +10,9 @@
 //  3. the same name without what compilers add (suffixes of GCC and LLVM for clones and
 //     parts, numbers of lambdas, hashes of Rust: [Normalize]);
 //  4. similar names, sources, neighbours in the call graph and weights, where one pair is
-//     clearly better than any other for both of its functions.
+//     clearly better than any other for both of its functions;
+//  5. one function of a side and several of the other that do its work together: by their
+//     names, and by what flows from each caller and to each callee.
 //
 // Files are matched before ([Names], [Files]): the program under test is the same one whatever
 // it is called, and a library in another version is that library.
@@ -37,6 +39,10 @@ type Function struct {
 	// full name.
 	Unknown bool
 	Weight  float64 // inclusive weight as a share, 0 to 1, of its side
+	// Samples is the number of samples with the function, math.MaxInt64 if nothing was
+	// sampled but all was counted. Without them it is not known whether a function that
+	// only one side has could be missing on the other by chance.
+	Samples int64
 	// Callers and Callees are functions of the same side. The edges of one
 	// function in one direction need not add up to its weight.
 	Callers, Callees []Edge
@@ -63,6 +69,8 @@ const (
 	Normalized Kind = "normalized" // same name but for what compilers add, see Normalize
 	Renamed    Kind = "renamed"    // another name: by Options.Renames, or found by similarity
 	Moved      Kind = "moved"      // same name, another file
+	Split      Kind = "split"      // one of base became several of head
+	Merged     Kind = "merged"     // several of base became one of head
 	Added      Kind = "added"      // in head only
 	Removed    Kind = "removed"    // in base only
 )
@@ -79,7 +87,8 @@ type Match struct {
 	//   - parts and clones made by the compiler (f.cold, f.part.0,
 	//     f.constprop.1) that the other side does not have belong to the
 	//     function they were made of (kind Normalized);
-	//   - renames may be many to one and one to many (kind Renamed).
+	//   - renames may be many to one and one to many (kind Renamed);
+	//   - the parts of a function are one group with it (kinds Split and Merged).
 	//
 	// Other matches of such a group may be Exact: f with f. As the functions
 	// of a group call each other, the inclusive weight of a group counts each
@@ -167,8 +176,8 @@ type side struct {
 
 // edge is an Edge with its share of the edges of its function.
 type edge struct {
-	fn    int32
-	share float64
+	fn            int32
+	share, weight float64
 }
 
 // maxEdges bounds the edges that are looked at: the heaviest ones tell a function.
@@ -235,7 +244,7 @@ func heaviest(edges []Edge, self, n int, buf []Edge) ([]edge, int32, []Edge, err
 	}
 	out := make([]edge, len(distinct))
 	for i, e := range distinct {
-		out[i] = edge{fn: int32(e.Function), share: e.Weight / sum}
+		out[i] = edge{fn: int32(e.Function), share: e.Weight / sum, weight: e.Weight}
 	}
 	return out, degree, buf, nil
 }

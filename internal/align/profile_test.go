@@ -100,10 +100,12 @@ func functionsOf(stacks []stack) []Function {
 		}
 	}
 	for k, w := range edges {
+		w /= total
 		fns[k.from].Callees = append(fns[k.from].Callees, Edge{k.to, w})
 		fns[k.to].Callers = append(fns[k.to].Callers, Edge{k.from, w})
 	}
 	for i := range fns {
+		fns[i].Samples = int64(fns[i].Weight)
 		fns[i].Weight /= total
 		for n, w := range lines[i] {
 			fns[i].Lines = append(fns[i].Lines, Line{n, w})
@@ -173,6 +175,10 @@ func check(t testing.TB, base, head []Function, matches []Match) {
 			}
 		case Renamed:
 			if m.Reason != "--rename" && (b.Unknown || h.Unknown) || m.Reason == "" {
+				t.Errorf("%+v: %q %q", m, b.Name, h.Name)
+			}
+		case Split, Merged:
+			if b.Unknown || h.Unknown || m.Reason == "" {
 				t.Errorf("%+v: %q %q", m, b.Name, h.Name)
 			}
 		default:

@@ -141,6 +141,9 @@ func unknownFunction(s *side, called string) error {
 	return errors.New(msg.String())
 }
 
+// userReason is the reason of matches that the user made.
+const userReason = "--rename"
+
 // rename matches what the user says.
 func (m *matcher) rename(renames []Rename) error {
 	if len(renames) == 0 {
@@ -162,7 +165,7 @@ func (m *matcher) rename(renames []Rename) error {
 		for _, p := range m.renamedPairs(bs, hs) {
 			if !paired[p] {
 				paired[p] = true
-				m.pair(p[0], p[1], Renamed, 1, "--rename")
+				m.pair(p[0], p[1], Renamed, 1, userReason)
 			}
 		}
 	}

@@ -64,13 +64,24 @@ type bareNames struct {
 
 // matchSimilar matches functions that only one side has, by all that is known: their
 // callers and callees as far as those are matched, the words of their names, their
-// source lines. Each match tells more about the neighbours, so it goes in rounds.
+// source lines. Each match tells more about the neighbours, so it goes in rounds. Then it
+// matches one function with several.
 func (m *matcher) matchSimilar() {
 	bs, hs := m.base.unmatched(), m.head.unmatched()
-	if len(bs) == 0 || len(hs) == 0 {
+	if len(bs) == 0 && len(hs) == 0 {
 		return
 	}
 	s := newSimilar(m, bs, hs)
+	s.matchPairs(bs, hs)
+	s.matchSplits()
+}
+
+// matchPairs matches in rounds.
+func (s *similar) matchPairs(bs, hs []int32) {
+	if len(bs) == 0 || len(hs) == 0 {
+		return
+	}
+	m := s.matcher
 	dirty := make([]bool, len(m.base.fns))
 	for _, b := range bs {
 		dirty[b] = true

@@ -27,6 +27,15 @@ const maxWords = 24
 
 // read splits a bare name into words and counts them.
 func (v *vocabulary) read(bare string) []word {
+	words := v.wordsOf(bare)
+	for _, w := range words {
+		v.names[w.id]++
+	}
+	return words
+}
+
+// wordsOf splits a bare name into words, in the order of their numbers.
+func (v *vocabulary) wordsOf(bare string) []word {
 	const longest = 1024
 	bare = bare[max(0, len(bare)-longest):]
 	var words []word
@@ -50,11 +59,7 @@ func (v *vocabulary) read(bare string) []word {
 		}
 		return 1
 	})
-	words = slices.CompactFunc(words, func(a, b word) bool { return a.id == b.id })
-	for _, w := range words {
-		v.names[w.id]++
-	}
-	return words
+	return slices.CompactFunc(words, func(a, b word) bool { return a.id == b.id })
 }
 
 func (v *vocabulary) id(s string) int32 {
@@ -230,6 +235,21 @@ func (v *vocabulary) similarity(a, b []word) float64 {
 			all += x + y
 			i++
 			j++
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return common / all
+}
+
+// contained is the weighted share of the words of a name that another one has, 0 to 1.
+func (v *vocabulary) contained(a, b []word) float64 {
+	var common, all float64
+	for _, w := range a {
+		all += v.weight(w)
+		if slices.ContainsFunc(b, func(x word) bool { return x.id == w.id }) {
+			common += v.weight(w)
 		}
 	}
 	if all == 0 {

@@ -197,8 +197,7 @@ func (o *Options) rule() verdict.Rule {
 
 // match finds the symbols of both sides and their counterparts.
 func (c *Comparison) match(p *eventPair) error {
-	// What calls what matters only if there is a function on each side that the
-	// other does not have.
+	// What calls what matters only if there is a function that one side does not have.
 	names := make(map[symbol]int)
 	for _, s := range c.base.symbols {
 		names[s] |= 1
@@ -211,8 +210,8 @@ func (c *Comparison) match(p *eventPair) error {
 	for _, sides := range names {
 		only |= 3 &^ sides
 	}
-	c.base.describe(p.base, only != 3)
-	c.head.describe(p.head, only != 3)
+	c.base.describe(p.base, only == 0)
+	c.head.describe(p.head, only == 0)
 	var err error
 	c.rows, err = matchSymbols(c.base, c.head, align.Options{Renames: c.Options.Renames, Files: c.names[run.ByDSO]})
 	return err

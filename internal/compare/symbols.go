@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -168,18 +169,20 @@ func (s *side) describe(events []int, namesOnly bool) {
 	weights := make([]float64, len(s.symbols))
 	edges := make(map[edge]float64)
 	lines := make(map[place]float64)
-	total := 0.0
+	total, counted := 0.0, true
 	var t stackTree
 	for i, r := range s.runs {
 		t.reset(r, &s.frames[i])
 		t.load(events[i])
 		total += float64(t.all[0].Weight)
+		counted = counted && r.Events[events[i]].Simulated
 		on := make([]int32, len(s.symbols))
 		var path []int32
 		t.walk(func(id run.StackID, sym int32, leaf bool) {
 			w := float64(t.all[id].Weight)
 			if on[sym] == 0 {
 				weights[sym] += w
+				s.facts[sym].Samples += t.all[id].Count
 			}
 			on[sym]++
 			if !namesOnly {
@@ -203,6 +206,9 @@ func (s *side) describe(events []int, namesOnly bool) {
 	}
 	for i := range s.facts {
 		s.facts[i].Weight = weights[i] / total
+		if counted && weights[i] > 0 {
+			s.facts[i].Samples = math.MaxInt64
+		}
 	}
 	for e, w := range edges {
 		s.facts[e.caller].Callees = append(s.facts[e.caller].Callees, align.Edge{Function: int(e.callee), Weight: w / total})
