@@ -120,7 +120,10 @@ type Function struct {
 	Name, SystemName, DSO string
 	BaseName, BaseDSO     string
 	Match                 Match
-	Self, Total           Change
+	// Parts are the functions that this one became, or was: of a side that has several,
+	// the heaviest first. Name and BaseName are of the heaviest.
+	Parts       []Part
+	Self, Total Change
 	// Focus is set if the user named the function.
 	Focus bool
 	// Shift is an index in Event.Shifts if the change is part of a cost shift,
@@ -398,6 +401,7 @@ func (c *Comparison) functions(e *Event, tests *stats.Tests) []Function {
 		f.Total = e.Normalization.newChange(tests, e.costs.total[i])
 		list = append(list, f)
 	}
+	c.addParts(e, list)
 	slices.SortFunc(list, func(a, b Function) int {
 		return cmp.Or(
 			-cmp.Compare(math.Abs(a.Self.Delta()), math.Abs(b.Self.Delta())),
@@ -406,27 +410,6 @@ func (c *Comparison) functions(e *Event, tests *stats.Tests) []Function {
 		)
 	})
 	return list
-}
-
-// match reports whether an expression matches a name of any row.
-func (s *rowset) match(base, head *side, re *regexp.Regexp) bool {
-	for i := range s.rows {
-		if s.matches(base, head, i, []*regexp.Regexp{re}) {
-			return true
-		}
-	}
-	return false
-}
-
-// matches reports whether any expression matches a name of the row.
-func (s *rowset) matches(base, head *side, i int, expressions []*regexp.Regexp) bool {
-	r := &s.rows[i]
-	for _, re := range expressions {
-		if r.base >= 0 && re.MatchString(base.symbols[r.base].name) || r.head >= 0 && re.MatchString(head.symbols[r.head].name) {
-			return true
-		}
-	}
-	return false
 }
 
 // group compares by threads, files, …

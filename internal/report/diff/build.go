@@ -135,6 +135,15 @@ func (b *builder) addEvent(e *compare.Event) {
 			Name: f.Name, BaseName: f.BaseName, DSO: f.DSO, BaseDSO: f.BaseDSO,
 			Match: string(f.Match.Kind), Confidence: f.Match.Confidence, Reason: f.Match.Reason,
 			Event: e.Name, Self: b.change(e, &f.Self), Total: b.change(e, &f.Total), Shift: f.Shift, Focus: f.Focus,
+			Parts: make([]Part, 0, len(f.Parts)),
+		}
+		for j := range f.Parts {
+			p := &f.Parts[j]
+			part := Part{Side: baseSide, Name: p.Name, DSO: p.DSO, Self: p.Self, Total: p.Total, SelfSamples: p.SelfSamples, TotalSamples: p.TotalSamples}
+			if p.Head {
+				part.Side = headSide
+			}
+			row.Parts = append(row.Parts, part)
 		}
 		if f.Shift >= 0 {
 			index := firstShift + f.Shift

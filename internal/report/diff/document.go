@@ -197,6 +197,7 @@ type Function struct {
 	Match      string  `json:"match"`
 	Confidence float64 `json:"confidence"`
 	Reason     string  `json:"reason"`
+	Parts      []Part  `json:"parts"` // what became one function, or what one became
 	Event      string  `json:"event"`
 	InShift    *int    `json:"shift"` // index in shifts, or null
 	Self       Change  `json:"self"`
@@ -206,6 +207,54 @@ type Function struct {
 	Shift int `json:"-"`
 	// Focus is set if the user named the function.
 	Focus bool `json:"-"`
+}
+
+// A Part is a function that one of the other side was split into, or was merged from: means
+// over runs, samples summed. The verdict is on all parts together.
+type Part struct {
+	Side         string  `json:"side"` // base or head
+	Name         string  `json:"name"`
+	DSO          string  `json:"dso"`
+	Self         float64 `json:"self"`
+	Total        float64 `json:"total"`
+	SelfSamples  int64   `json:"self_samples"`
+	TotalSamples int64   `json:"total_samples"`
+}
+
+// The sides of a part.
+const (
+	baseSide = "base"
+	headSide = "head"
+)
+
+// Cost is what the part costs itself, or with what it calls, on both sides: it is of one.
+func (p *Part) Cost(total bool) (base, head float64, samples int64) {
+	cost, samples := p.Self, p.SelfSamples
+	if total {
+		cost, samples = p.Total, p.TotalSamples
+	}
+	if p.Side == baseSide {
+		return cost, 0, samples
+	}
+	return 0, cost, samples
+}
+
+// Sides are the names of the function on both sides, several where it has parts there.
+func (f *Function) Sides() (base, head []string) {
+	for i := range f.Parts {
+		if p := &f.Parts[i]; p.Side == baseSide {
+			base = append(base, p.Name)
+		} else {
+			head = append(head, p.Name)
+		}
+	}
+	if len(base) == 0 && f.BaseName != "" {
+		base = []string{f.BaseName}
+	}
+	if len(head) == 0 {
+		head = []string{f.Name}
+	}
+	return base, head
 }
 
 // A Shift is cost that moved between functions under one caller.

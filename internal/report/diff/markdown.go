@@ -59,6 +59,7 @@ type markdownEvent struct {
 	format              costFormat
 	improved, regressed []markdownRow
 	moved               []markdownRow // cost shifts without a verdict
+	divided             []markdownRow // functions with parts, likewise
 }
 
 // A markdownRow is a function, or a cost shift.
@@ -77,6 +78,8 @@ func (d *markdownDiff) event(e *Event) markdownEvent {
 			m.regressed = append(m.regressed, r)
 		case r.shift >= 0:
 			m.moved = append(m.moved, r)
+		case len(e.Functions[r.function].Parts) > 0:
+			m.divided = append(m.divided, r)
 		}
 	}
 	seen := make([]bool, len(e.Shifts))
@@ -259,6 +262,9 @@ func (d *markdownDiff) functions(out *strings.Builder, e *markdownEvent, tables 
 	if len(e.moved) > 0 {
 		fmt.Fprintf(out, "\n%s\n", d.movedText(e))
 	}
+	if len(e.divided) > 0 {
+		fmt.Fprintf(out, "\n%s\n", d.dividedText(e))
+	}
 	if tables {
 		d.table(out, e, "Improved", e.improved)
 		d.table(out, e, "Regressed", e.regressed)
@@ -327,6 +333,20 @@ func (d *markdownDiff) movedText(e *markdownEvent) string {
 	return "Cost that moved, with no change decided in all: " + strings.Join(list, "; ") + "."
 }
 
+// dividedText names functions that became several, or that several became, whose sum has no
+// verdict.
+func (d *markdownDiff) dividedText(e *markdownEvent) string {
+	const most = 2
+	var list []string
+	for _, r := range e.divided[:min(len(e.divided), most)] {
+		list = append(list, fmt.Sprintf("%s, together %s → %s", d.function(&e.Functions[r.function], text.MaxName), e.format.cost(r.change.Base), e.format.cost(r.change.Head)))
+	}
+	if n := len(e.divided) - most; n > 0 {
+		list = append(list, fmt.Sprintf("and %d more", n))
+	}
+	return "Functions that became several, or one, with no change decided in all: " + strings.Join(list, "; ") + "."
+}
+
 func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title string, rows []markdownRow) {
 	if len(rows) == 0 {
 		return
@@ -352,14 +372,33 @@ func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title strin
 		}
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s → %s | %s |\n", text.MarkdownCell(name), e.format.cost(ch.Base), e.format.cost(ch.Head), e.format.delta(ch.Delta),
 			text.Ratio(float64(ch.Ratio)), ch.CI.String(), text.Count(ch.BaseSamples), text.Count(ch.HeadSamples), text.MarkdownCell(dso))
+		if r.shift < 0 {
+			d.parts(out, e, f)
+		}
 	}
 	if hidden > 0 {
 		fmt.Fprintf(out, "| %d more | | | %s | | | | |\n", hidden, e.format.delta(hiddenDelta))
 	}
 }
 
+// parts adds a row for each part of a function, without a verdict of its own.
+func (d *markdownDiff) parts(out *strings.Builder, e *markdownEvent, f *Function) {
+	for i := range f.Parts[:min(len(f.Parts), maxMarkdownParts)] {
+		p := &f.Parts[i]
+		base, head, samples := p.Cost(d.opt.Total)
+		cells := [2]string{"", e.format.cost(head)}
+		if p.Side == baseSide {
+			cells = [2]string{e.format.cost(base), ""}
+		}
+		fmt.Fprintf(out, "| ↳ %s | %s | %s | | | | %s | |\n", text.MarkdownCell(text.MarkdownCode(p.Name, text.MaxName)), cells[0], cells[1], text.Count(samples))
+	}
+}
+
 // function names a function, and says how it was matched if not by its name.
 func (d *markdownDiff) function(f *Function, limit int) string {
+	if len(f.Parts) > 0 {
+		return fmt.Sprintf("%s (%s, confidence %.2f)", f.became(func(name string) string { return text.MarkdownCode(name, maxMarkdownPart) }), f.Match, f.Confidence)
+	}
 	name := text.MarkdownCode(f.Name, limit)
 	switch f.Match {
 	case string(align.Added):

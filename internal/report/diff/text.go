@@ -255,7 +255,7 @@ func formatSmallest(c *Change) string {
 func writeFunctions(w io.Writer, c *Document, e *Event, opt Options) error {
 	format := newCostFormat(e)
 	t := changeTable("dso", "function")
-	hidden, hiddenDelta, callersOnly := 0, 0.0, 0
+	rows, hidden, hiddenDelta, callersOnly := 0, 0, 0.0, 0
 	shown := make([]bool, len(e.Shifts))
 	for _, i := range functionOrder(c, e, opt) {
 		f := &e.Functions[i]
@@ -274,11 +274,12 @@ func writeFunctions(w io.Writer, c *Document, e *Event, opt Options) error {
 		if shift >= 0 && shown[shift] {
 			continue
 		}
-		if opt.Limit > 0 && len(t.Rows) > opt.Limit {
+		if opt.Limit > 0 && rows >= opt.Limit {
 			hidden++
 			hiddenDelta += c.Delta
 			continue
 		}
+		rows++
 		if shift >= 0 {
 			shown[shift] = true
 			s := &e.Shifts[shift]
@@ -286,6 +287,7 @@ func writeFunctions(w io.Writer, c *Document, e *Event, opt Options) error {
 			continue
 		}
 		t.Add(append(changeCells(c, format), f.File(), functionText(f))...)
+		addParts(&t, f, format, opt.Total)
 	}
 	if len(t.Rows) > 1 {
 		if err := t.Write(w); err != nil {
@@ -306,6 +308,20 @@ func writeFunctions(w io.Writer, c *Document, e *Event, opt Options) error {
 		_, err = fmt.Fprintln(w, noFocus)
 	}
 	return err
+}
+
+// addParts adds a row for each part of a function, below it: without a verdict, as that is on
+// all of them together.
+func addParts(t *text.Table, f *Function, format costFormat, total bool) {
+	for i := range f.Parts {
+		p := &f.Parts[i]
+		base, head, samples := p.Cost(total)
+		cells := []string{"", "", "", format.cost(head), sampleCount(samples, head), "", "", "", ""}
+		if p.Side == baseSide {
+			cells = []string{"", format.cost(base), sampleCount(samples, base), "", "", "", "", "", ""}
+		}
+		t.Add(append(cells, p.DSO, text.Indent(1)+"part: "+p.Name)...)
+	}
 }
 
 // noFocus stands for a table without rows.
@@ -336,6 +352,9 @@ func functionOrder(c *Document, e *Event, opt Options) []int {
 
 // functionText names a function, and says how it was matched if not by its name.
 func functionText(f *Function) string {
+	if len(f.Parts) > 0 {
+		return fmt.Sprintf("%s (%s, confidence %.2f)", f.became(func(name string) string { return name }), f.Match, f.Confidence)
+	}
 	switch f.Match {
 	case string(align.Added):
 		return f.Name + " (new)"
@@ -352,6 +371,23 @@ func functionText(f *Function) string {
 		return fmt.Sprintf("%s (was in %s)", f.Name, f.BaseDSO)
 	}
 	return f.Name
+}
+
+// became names the functions of both sides, as name writes a name.
+func (f *Function) became(name func(string) string) string {
+	side := func(names []string) string {
+		var list []string
+		for i, n := range names {
+			if i == maxShiftParts {
+				list = append(list, fmt.Sprintf("%d more", len(names)-i))
+				break
+			}
+			list = append(list, name(n))
+		}
+		return strings.Join(list, " + ")
+	}
+	base, head := f.Sides()
+	return side(base) + " → " + side(head)
 }
 
 // maxShiftParts is how many parts of a cost shift are named.
