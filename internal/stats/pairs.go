@@ -285,13 +285,21 @@ func (m *signedPairs) spread() spread {
 // expectation is then the integral of a step function times a broken line, which takes one
 // pass over the sorted edges of all parts (O(n)).
 type blurred struct {
-	ratios [][parts + 1]float64 // quartiles
+	ratios []blur
+	all    float64 // number of pairs that have a ratio
 	// tied is the number of pairs without weight in both runs, which say nothing: each is
 	// on the limit, whatever that is. high is the number of pairs above any limit.
 	tied, high int
 
 	edges  []float64 // of all ratios, sorted
 	counts []float64 // how many ratios are expected to be below each edge
+	slopes []float64 // by how much counts grows from each edge to the next
+}
+
+// A blur is a ratio by its quartiles, and how many pairs have it.
+type blur struct {
+	quartiles [parts + 1]float64
+	pairs     float64
 }
 
 // parts is the number of parts of a ratio that are equally probable.
@@ -303,37 +311,41 @@ const narrowest = 1e-9
 // newBlurred has zeros up to half a sample, or nothing on the sides where floor is set.
 func newBlurred(s sides, floorBase, floorHead bool) *blurred {
 	b := &blurred{}
+	known := make(map[[2]WeightedCount]int) // index in ratios
 	for i := range s.base {
 		x, y := s.base[i], s.head[i]
 		switch {
 		case x.Weight == 0 && y.Weight == 0:
 			b.tied++
+			continue
 		case x.Weight == 0 && floorBase:
 			b.high++
+			continue
 		case y.Weight == 0 && floorHead:
-			// Below any limit.
-		case x.Weight == 0:
-			q := atMostHalf(s.half, y)
-			slices.Reverse(q[:])
-			for k := range q {
-				q[k] = -q[k]
-			}
-			b.ratios = append(b.ratios, q)
-		case y.Weight == 0:
-			b.ratios = append(b.ratios, atMostHalf(s.half, x))
-		default:
-			b.ratios = append(b.ratios, withinHalf(x, y))
+			continue // below any limit
 		}
+		b.all++
+		k, ok := known[[2]WeightedCount{x, y}]
+		if !ok {
+			k = len(b.ratios)
+			known[[2]WeightedCount{x, y}] = k
+			b.ratios = append(b.ratios, blur{quartiles: s.quartiles(x, y)})
+		}
+		b.ratios[k].pairs++
 	}
-	type edge struct{ at, slope float64 }
-	var edges []edge
+	type edge struct{ at, slope, opens float64 }
+	edges := make([]edge, 0, (parts+1)*len(b.ratios))
 	for i := range b.ratios {
-		q := &b.ratios[i]
-		for k := 1; k <= parts; k++ {
-			q[k] = max(q[k], q[k-1]+narrowest)
-			slope := 1 / (parts * (q[k] - q[k-1]))
-			edges = append(edges, edge{q[k-1], slope}, edge{q[k], -slope})
+		q, pairs := &b.ratios[i].quartiles, b.ratios[i].pairs
+		last := 0.0
+		for k := range parts {
+			q[k+1] = max(q[k+1], q[k]+narrowest)
+			slope := pairs / (parts * (q[k+1] - q[k]))
+			edges = append(edges, edge{at: q[k], slope: slope - last})
+			last = slope
 		}
+		edges[len(edges)-parts].opens = pairs
+		edges = append(edges, edge{q[parts], -last, -pairs})
 	}
 	slices.SortFunc(edges, func(a, b edge) int {
 		switch {
@@ -344,22 +356,37 @@ func newBlurred(s sides, floorBase, floorHead bool) *blurred {
 		}
 		return 0
 	})
-	count, slope, open := 0.0, 0.0, 0
+	count, slope, open := 0.0, 0.0, 0.0
 	for i, e := range edges {
 		if i > 0 {
 			count += slope * (e.at - edges[i-1].at)
 		}
-		if e.slope > 0 {
-			open++
-		} else {
-			open--
-		}
+		open += e.opens
 		if slope += e.slope; open == 0 {
 			slope = 0 // without what was rounded
 		}
-		b.edges, b.counts = append(b.edges, e.at), append(b.counts, count)
+		if i == 0 || e.at > edges[i-1].at {
+			b.edges, b.counts, b.slopes = append(b.edges, e.at), append(b.counts, count), append(b.slopes, 0)
+		}
+		b.slopes[len(b.slopes)-1] = slope
 	}
 	return b
+}
+
+// quartiles are where the logarithm of head over base can be, which are not both zero.
+func (s *sides) quartiles(base, head WeightedCount) [parts + 1]float64 {
+	switch {
+	case base.Weight == 0:
+		q := atMostHalf(s.half, head)
+		slices.Reverse(q[:])
+		for k := range q {
+			q[k] = -q[k]
+		}
+		return q
+	case head.Weight == 0:
+		return atMostHalf(s.half, base)
+	}
+	return withinHalf(base, head)
 }
 
 // withinHalf are the quartiles of the logarithm of head over base, each within half a
@@ -412,14 +439,14 @@ func (b *blurred) sum(limit float64) float64 {
 	both := b.meansAbove(limit)
 	single, itself := 0.0, 0.0
 	for i := range b.ratios {
-		q := &b.ratios[i]
-		single += 1 - share(q, limit)
-		itself += above(q, limit)
+		r := &b.ratios[i]
+		single += r.pairs * (1 - share(&r.quartiles, limit))
+		itself += r.pairs * above(&r.quartiles, limit)
 	}
 	tied, high := float64(b.tied), float64(b.high)
 	return (both-itself)/2 + single + // of ratios
 		tied*single + tied*(tied+1)/4 + // of what is on the limit, with a ratio or another
-		high*(float64(len(b.ratios))+tied) + high*(high+1)/2
+		high*(b.all+tied) + high*(high+1)/2
 }
 
 // share is the probability that a ratio is below limit.
@@ -458,7 +485,6 @@ func (b *blurred) meansAbove(limit float64) float64 {
 	if n == 0 {
 		return 0
 	}
-	all := float64(len(b.ratios))
 	// One value of each two goes up through the edges, while the other that would make the
 	// mean equal limit goes down.
 	sum := 0.0
@@ -471,21 +497,13 @@ func (b *blurred) meansAbove(limit float64) float64 {
 		case 0:
 			return 0
 		case n:
-			return all
+			return b.all
 		}
-		from, to := b.edges[j-1], b.edges[j]
-		if from == to {
-			return b.counts[j]
-		}
-		return b.counts[j-1] + (b.counts[j]-b.counts[j-1])*(at-from)/(to-from)
+		return b.counts[j-1] + b.slopes[j-1]*(at-b.edges[j-1])
 	}
 	at, other := b.edges[0], below(2*limit-b.edges[0])
 	for i := 1; i < n; i++ {
-		width := b.edges[i] - b.edges[i-1]
-		if !(width > 0) {
-			continue
-		}
-		density := (b.counts[i] - b.counts[i-1]) / width
+		density := b.slopes[i-1]
 		for at < b.edges[i] {
 			// To the next edge of either.
 			next := b.edges[i]
@@ -498,7 +516,7 @@ func (b *blurred) meansAbove(limit float64) float64 {
 			}
 			left := other
 			other = below(2*limit - next)
-			sum += density * (next - at) * (all - (left+other)/2)
+			sum += density * (next - at) * (b.all - (left+other)/2)
 			at = next
 		}
 	}

@@ -106,13 +106,17 @@ func bruteSum(b *blurred, limit float64) float64 {
 		}
 		return p
 	}
-	sum := 0.0
+	var ratios []*[parts + 1]float64
 	for i := range b.ratios {
-		sum += 1 - share(&b.ratios[i], limit)
-		for j := range i {
-			sum += probability(&b.ratios[i], &b.ratios[j])
+		ratios = append(ratios, slices.Repeat([]*[parts + 1]float64{&b.ratios[i].quartiles}, int(b.ratios[i].pairs))...)
+	}
+	sum := 0.0
+	for i, q := range ratios {
+		sum += 1 - share(q, limit)
+		for _, r := range ratios[:i] {
+			sum += probability(q, r)
 		}
-		sum += float64(b.tied)*(1-share(&b.ratios[i], limit)) + float64(b.high)
+		sum += float64(b.tied)*(1-share(q, limit)) + float64(b.high)
 	}
 	tied, high := float64(b.tied), float64(b.high)
 	return sum + tied*(tied+1)/4 + high*tied + high*(high+1)/2

@@ -172,6 +172,14 @@ func BenchmarkManyRuns(b *testing.B) {
 					tests.Ratio(base, head)
 				}
 			})
+			b.Run(fmt.Sprintf("pairs=%d/divisors=%v", n, sd), func(b *testing.B) {
+				rng := rand.New(rand.NewPCG(1, 1))
+				base, head := varied(rng, n, 3, sd, 0), varied(rng, n, 3, sd, 0)
+				tests := New(0.95)
+				for b.Loop() {
+					tests.Pairs(base, head, 1e-4)
+				}
+			})
 		}
 	}
 }
