@@ -82,21 +82,26 @@ func (s *stdio) files(paths []string) ([]string, error) {
 
 // checkDistinct refuses a file that is named twice.
 func checkDistinct(files []string) error {
-	var infos []os.FileInfo
+	type place struct {
+		info os.FileInfo
+		name string
+	}
+	known := make(map[[2]int64][]place) // by what one file has under all of its names
 	for i, name := range files {
 		if name == "-" && slices.Contains(files[:i], name) {
 			return fmt.Errorf("%w: standard input is named twice", compare.ErrSameRecording)
 		}
 		info, err := os.Stat(name)
-		if err != nil {
-			info = nil // reading it tells why
+		if err != nil || !info.Mode().IsRegular() {
+			continue // reading it tells why, or it is a pipe
 		}
-		for j, other := range infos {
-			if info != nil && other != nil && info.Mode().IsRegular() && os.SameFile(info, other) {
-				return fmt.Errorf("%w: %s and %s are one file; a run counts once", compare.ErrSameRecording, files[j], files[i])
+		key := [2]int64{info.Size(), info.ModTime().UnixNano()}
+		for _, other := range known[key] {
+			if os.SameFile(info, other.info) {
+				return fmt.Errorf("%w: %s and %s are one file; a run counts once", compare.ErrSameRecording, other.name, name)
 			}
 		}
-		infos = append(infos, info)
+		known[key] = append(known[key], place{info, name})
 	}
 	return nil
 }
