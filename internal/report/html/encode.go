@@ -380,8 +380,13 @@ func mapped(list, index []int) []int {
 	return out
 }
 
-// maxWithRuns is the number of functions with the cost of each run, in a table.
-const maxWithRuns = 250
+const (
+	// maxWithRuns is the number of functions with the cost of each run, in a table.
+	maxWithRuns = 250
+	// maxRunCosts is the number of these costs: with a thousand runs a side, fewer functions have
+	// them.
+	maxRunCosts = 100_000
+)
 
 // tests are the results of those changes that were tested.
 func tests(c *columns, name string, n int, at func(int) *diff.Change) {
@@ -412,15 +417,17 @@ func tests(c *columns, name string, n int, at func(int) *diff.Change) {
 	}
 	t.buf = append(t.buf, '"')
 	var withRuns []int
+	runs := 1
 	for i := range m {
-		if len(of(i).BaseRuns) > 0 || len(of(i).HeadRuns) > 0 {
+		if n := len(of(i).BaseRuns) + len(of(i).HeadRuns); n > 0 {
 			withRuns = append(withRuns, i)
+			runs = max(runs, n)
 		}
 	}
-	if len(withRuns) > maxWithRuns {
+	if m := min(maxWithRuns, maxRunCosts/runs); len(withRuns) > m {
 		cost := func(i int) float64 { return max(of(i).Base, of(i).Head) }
 		slices.SortStableFunc(withRuns, func(a, b int) int { return -cmp.Compare(cost(a), cost(b)) })
-		withRuns = withRuns[:maxWithRuns]
+		withRuns = withRuns[:m]
 		slices.Sort(withRuns)
 	}
 	values := func(b []byte, list []float64) []byte {
