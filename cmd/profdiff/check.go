@@ -390,7 +390,7 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 	fs.StringVar(&c.format, "format", "text", "write to standard output in `FORMAT`, one of those of --out, or none")
 	fs.StringArrayVar(&c.outs, "out", nil, "write to a file, too: `FORMAT=FILE` (repeatable)")
 	fs.StringVar(&c.history, "history", "", "add the verdicts and costs to `FILE`, and note budgets that passed far below their limits in the last ten checks, or whose cost made a step")
-	fs.StringVar(&c.sourceRoot, "source-root", "", "source files are named relative to `DIR` (default: the working directory)")
+	fs.StringVar(&c.sourceRoot, "source-root", "", "source files are named relative to `DIR` (default: where record --git built head, else the working directory)")
 	fs.BoolVar(&c.reportOnly, "report-only", false, "exit with 0 whatever the budgets say")
 	fs.BoolVar(&c.strictWarn, "strict-warn", false, "exit with 1 if a budget warns")
 	fs.BoolVar(&c.strict, "strict", false, "fail also if cost only moved within a file or below a caller")
@@ -446,8 +446,12 @@ func (c *checkCommand) run(cmd *cobra.Command, std *stdio, paths []string) error
 			return err
 		}
 	}
+	root, err := c.root(in.Head)
+	if err != nil {
+		return err
+	}
 	for _, t := range targets {
-		if err := std.writeCheck(t, document, c.sourceRoot); err != nil {
+		if err := std.writeCheck(t, document, root); err != nil {
 			return err
 		}
 	}
@@ -478,7 +482,19 @@ func checkCode(o *budget.Outcome, reportOnly, strictWarn bool) error {
 	return &outcomeError{code}
 }
 
-// checkRoot is the directory that source files are relative to.
+// root is the directory that source files are relative to.
+func (c *checkCommand) root(head []*run.Run) (string, error) {
+	if c.sourceRoot != "" || len(head) == 0 {
+		return c.sourceRoot, nil
+	}
+	recorded, err := folderOf([]string{head[0].Name})
+	if recorded == nil {
+		return "", err
+	}
+	return recorded.Plan.After.Dir, nil
+}
+
+// checkRoot is that directory with its full name.
 func checkRoot(dir string) string {
 	if dir == "" {
 		dir, _ = os.Getwd()

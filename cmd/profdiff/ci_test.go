@@ -222,8 +222,8 @@ func TestCIScripts(t *testing.T) {
 	}
 	script := ciFile(t, "perf-budget")
 	for command, flags := range map[string][]string{
-		"record": {"before", "after", "runs", "event", "output", "work"},
-		"check":  {"budget", "source-root", "out", "html"},
+		"record": {"git", "build", "runs", "event", "output", "work"},
+		"check":  {"budget", "out", "html"},
 	} {
 		cmd, _, err := root.Find([]string{command})
 		if err != nil || cmd == root || !strings.Contains(script, `"$profdiff" `+command) {
