@@ -147,6 +147,11 @@ func TestAcceptance(t *testing.T) {
 		{"V13", "coverage", acceptCoverage},
 		{"V15", "negative controls", acceptNegative},
 		{"Z", "zeros", acceptZeros},
+		{"P6", "looks", acceptLooks},
+		{"P7", "runs saved", acceptSaved},
+		{"P8", "families of looks", acceptLookFamilies},
+		{"P10", "intervals after looks", acceptStopped},
+		{"P9", "what is found after looks", acceptFound},
 		{"P12", "a thousand runs", acceptManyRuns},
 	} {
 		t.Run(v.id+" "+v.name, func(t *testing.T) {
