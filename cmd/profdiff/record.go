@@ -215,6 +215,7 @@ profdiff diff and check repeat the looks, and refuse runs from which they do not
 				}
 				defer built.close()
 			}
+			until.quiet = f.quiet
 			if until.until == "" {
 				_, err = std.record(cmd.Context(), r, output, &f.plan)
 				return err
@@ -282,11 +283,16 @@ func overhead(name string, runs int, p *record.Progress) string {
 	return text
 }
 
+// terminal reports whether a person sees what is written to standard error.
+func (s *stdio) terminal() bool {
+	f, ok := s.err.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // progress shows what is being recorded: on a terminal one line that is rewritten,
 // else a line for each run.
 func (s *stdio) progress(quiet bool) func(record.Progress) {
-	f, ok := s.err.(*os.File)
-	terminal := ok && term.IsTerminal(int(f.Fd()))
+	terminal := s.terminal()
 	return func(p record.Progress) {
 		clear := ""
 		if terminal && !quiet {

@@ -28,6 +28,7 @@ type untilFlags struct {
 	maxTime time.Duration
 	looks.Declaration
 	budget string // file
+	quiet  bool
 }
 
 func (f *untilFlags) register(cmd *cobra.Command) {
@@ -107,6 +108,8 @@ type until struct {
 	begun   int // pairs that were there at the start
 	course  *looks.Course
 	pairs   *pairRuns
+	live    bool   // on a terminal, one line is rewritten
+	line    string // of the last look
 	because string // why it ended
 }
 
@@ -126,16 +129,21 @@ func (s *stdio) recordUntil(ctx context.Context, r *record.Recorder, dir string,
 	case rec.LooksOver():
 		return fmt.Errorf("%s: its looks are over; another one would not be worth its level", dir)
 	}
-	u := &until{io: s, flags: f, plan: plan, dir: dir, start: time.Now(), pairs: &pairRuns{loader: &loader{io: s}, dir: dir}}
+	u := &until{io: s, flags: f, plan: plan, dir: dir, start: time.Now(), pairs: &pairRuns{loader: &loader{io: s}, dir: dir}, live: s.terminal() && !f.quiet}
 	own := *r
 	own.More = func(rec *record.Recording) (bool, error) { return u.more(rec) }
-	tell := r.Tell
 	own.Tell = func(p record.Progress) {
-		p.Left = 0 // nobody knows
-		tell(p)
+		if u.live && p.Note == "" && p.Done < p.Total {
+			fmt.Fprintf(s.err, "\r\x1b[K%d of at most %d runs; %s", p.Done, p.Total, cmp.Or(u.line, "no look yet"))
+			return
+		}
+		r.Tell(p)
 	}
 	if rec, err = s.record(ctx, &own, dir, p); err != nil {
 		return err
+	}
+	if u.live {
+		fmt.Fprintf(s.err, "profdiff: %s\n", u.line)
 	}
 	fmt.Fprintf(s.err, "profdiff: %s\n", u.ended(rec))
 	return nil
@@ -161,7 +169,9 @@ func (u *until) more(rec *record.Recording) (bool, error) {
 		if err := rec.AddLook(u.dir, *look); err != nil {
 			return false, err
 		}
-		fmt.Fprintf(u.io.err, "profdiff: %s\n", lookLine(u.course))
+		if u.line = lookLine(u.course); !u.live {
+			fmt.Fprintf(u.io.err, "profdiff: %s\n", u.line)
+		}
 	}
 	switch {
 	case u.course.Decided():
@@ -172,6 +182,9 @@ func (u *until) more(rec *record.Recording) (bool, error) {
 		u.because = "more runs decide nothing: " + u.course.Hopeless()
 	case u.late(pairs):
 		u.because = "--max-time"
+	}
+	if u.live && u.because != "" {
+		fmt.Fprint(u.io.err, "\r\x1b[K")
 	}
 	return u.because == "", nil
 }
