@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"time"
 
 	"profdiff/internal/run"
 )
@@ -18,6 +19,7 @@ func (f *folder) addConditions(r *run.Run) {
 		}
 		recorded := f.Plan.Side(noted.Side)
 		r.Recording.Command, r.Recording.Commit = recorded.Run, recorded.Commit.String()
+		r.Recording.CommandTime = time.Duration(noted.CommandSeconds * float64(time.Second))
 		c := &noted.Conditions
 		r.Recording.Conditions = run.Conditions{
 			Governor: f.Machine.Governor, FrequencyMHz: c.FrequencyMHz, FrequencyLimitMHz: c.FrequencyLimitMHz,

@@ -39,7 +39,7 @@ func loadProfiles(t testing.TB, program, build string) (list []*run.Run) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, build, "*.data"))
+	files, err := filepath.Glob(filepath.Join(dir, build, "*.data*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recordings of %s: %v", build, err)
 	}

@@ -33,7 +33,7 @@ func loadCase(t testing.TB, study, side string) (list []*run.Run) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, side, "*.data"))
+	files, err := filepath.Glob(filepath.Join(dir, side, "*.data*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recordings in %s/%s: %v", dir, side, err)
 	}

@@ -357,7 +357,7 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 		families[i].judge(rule)
 	}
 	rule.Declared([]*verdict.Finding{&e.Raw.Finding})
-	mirrored := 0
+	mirrored := ""
 	if n.Mode == Total {
 		mirrored = c.dropMirrored(e, families, tests)
 	}
@@ -505,16 +505,16 @@ func (c *Comparison) heavy(e *Event, ch *Change) bool {
 }
 
 // withhold takes verdicts back that the recordings cannot bear, and says why.
-func (c *Comparison) withhold(e *Event, mirrored int) {
+func (c *Comparison) withhold(e *Event, mirrored string) {
 	n := e.Normalization
 	ground := verdict.Ground{
 		Blocked: c.blocked() && !c.Options.AllowBlockedOrder, By: n.By, Factor: n.Factor,
 		Estimated: n.estimated(&c.Options), Shares: n.Mode == Total, Window: n.Window, Mirrored: mirrored,
 	}
+	if e.NoTotal = ground.RefusesTotal(); e.NoTotal != "" {
+		e.Total.Forbid()
+	}
 	if e.Withheld = ground.Refuses(e.findings()); e.Withheld == "" {
-		if e.NoTotal = ground.RefusesTotal(); e.NoTotal != "" {
-			e.Total.Forbid()
-		}
 		return
 	}
 	if !c.blocked() {

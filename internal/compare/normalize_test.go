@@ -173,6 +173,24 @@ func TestUniform(t *testing.T) {
 	}
 }
 
+// TestSharesOfFew compares shares of programs of few functions, of which the first costs half as
+// much again: with two, nothing tells which of them changed.
+func TestSharesOfFew(t *testing.T) {
+	for functions, want := range map[int]verdict.Verdict{2: verdict.Inconclusive, 3: verdict.Inconclusive, 8: verdict.Regressed} {
+		m := runtest.NewModel(functions, 3, 0.02)
+		base, head := m.Sides(10, false, 0, map[int]float64{functions - 1: 1.5})
+		e := &mustCompare(t, withoutCounters(base), withoutCounters(head), Options{Normalize: Total}).Events[0]
+		if got := function(t, e, fmt.Sprintf("f%d", functions-1)).Self.Verdict; got != want {
+			t.Errorf("%d functions: %s, want %s; withheld: %s", functions, got, want, e.Withheld)
+		}
+		for i := range e.Functions {
+			if f := &e.Functions[i]; f.Self.Verdict.Better() {
+				t.Errorf("%d functions: %s is %s", functions, f.Name, f.Self.Verdict)
+			}
+		}
+	}
+}
+
 // TestClock recognises runs that a clock stopped by how long they took.
 func TestClock(t *testing.T) {
 	for _, test := range []struct {
@@ -181,7 +199,10 @@ func TestClock(t *testing.T) {
 	}{
 		{[]float64{9.99, 10.01, 10.003, 9.995}, true},
 		{[]float64{30.004, 30.012}, true},
-		{[]float64{9.99, 10.01, 10.1, 9.995}, false},
+		{[]float64{1.999, 1.943, 1.997, 1.999, 1.998, 2, 2, 1.932, 1.999, 1.995}, true},
+		{[]float64{1.999, 1.99, 2.05, 1.98, 1.93, 2, 2, 1.932, 1.97, 1.995}, false},
+		{[]float64{1.999, 1.998, 1.997, 1.999, 1.998, 2, 2, 1.5, 1.999, 1.995}, false},
+		{[]float64{9.99, 10.01, 10.1, 9.92}, false},
 		{[]float64{7.31, 7.31, 7.31, 7.31}, false},
 		{[]float64{0, 0}, false},
 	} {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -39,11 +40,11 @@ func (f *family) judge(rule verdict.Rule) {
 //     they are not what changed.
 //  4. Again from 2, until nothing changes over what is left.
 //
-// If many functions leave, nothing tells whether they changed or all others did alike. Then it
-// takes nothing back and returns how many left, else 0.
-func (c *Comparison) dropMirrored(e *Event, families []family, tests *stats.Tests) (refused int) {
+// Where many functions leave, or less than half of the cost is left, or nearly all of that is in
+// one function, nothing tells whether they changed or all others did. Then nothing is taken back, and what left is returned, else "".
+func (c *Comparison) dropMirrored(e *Event, families []family, tests *stats.Tests) (mirrored string) {
 	if len(c.Base) < 2 || len(c.Head) < 2 {
-		return 0 // no verdict to take back
+		return "" // no verdict to take back
 	}
 	rest := newNormalization(None, len(c.Base), len(c.Head))
 	for i, sums := range [][]run.Sum{e.costs.whole.base, e.costs.whole.head} {
@@ -58,29 +59,48 @@ func (c *Comparison) dropMirrored(e *Event, families []family, tests *stats.Test
 		}
 	}
 	tested := len(left)
-	for range min(tested/2, max(mostLeave, tested/mostLeaveOf)) + 1 {
+	var share [2]float64 // of what left, on each side
+	for {
 		i := c.farthest(rest, left, tests)
 		if i < 0 {
 			c.judgeAgain(rest, families, tests)
-			return 0
+			return ""
 		}
-		for side, sums := range [][]run.Sum{left[i].cost.base, left[i].cost.head} {
+		ch := left[i]
+		share[0], share[1] = share[0]+ch.Base, share[1]+ch.Head
+		left = slices.Delete(left, i, i+1)
+		if gone := tested - len(left); max(share[0], share[1]) > 0.5 || 2*gone > tested || gone > max(mostLeave, tested/mostLeaveOf) || spreadOver(left) < 2 {
+			functions := fmt.Sprintf("%d functions", gone)
+			if gone == 1 {
+				functions = "1 function"
+			}
+			return fmt.Sprintf("%s (%.0f%% of the cost)", functions, 100*max(share[0], share[1]))
+		}
+		for side, sums := range [][]run.Sum{ch.cost.base, ch.cost.head} {
 			for j := range sums {
-				d := &rest.divisors(side)[j]
-				// Never nothing: a run may have no samples but those of functions that changed.
-				d.value = max(d.value-float64(sums[j].Weight), 1)
+				rest.divisors(side)[j].value -= float64(sums[j].Weight)
 			}
 		}
-		left = slices.Delete(left, i, i+1)
 	}
-	return tested - len(left)
+}
+
+// spreadOver is over how many functions cost is spread, as many equal ones (the inverse of
+// Simpson's index, 1949).
+func spreadOver(list []*Change) float64 {
+	sum, squares := 0.0, 0.0
+	for _, ch := range list {
+		w := ch.Base + ch.Head
+		sum += w
+		squares += w * w
+	}
+	return sum * sum / squares
 }
 
 // At most mostLeave functions leave, or one of mostLeaveOf if these are more, but no more than
 // half: where 60 of 100 functions cost 10 % more, the other 40 are the ones that stand out.
 const (
 	mostLeave   = 4
-	mostLeaveOf = 6
+	mostLeaveOf = 10
 )
 
 // judgeAgain gives verdicts on costs over the divisors of rest, and takes those back that

@@ -25,28 +25,39 @@ func windows(base, head *side) string {
 // roundSeconds are durations that people choose.
 var roundSeconds = []float64{0.5, 1, 2, 3, 5, 10, 15, 20, 30, 60, 90, 100, 120, 180, 300, 600}
 
-// What makes durations those of a clock: how far they may be from each other and from a
-// round number. The first and the last sample of a recording are some milliseconds from its
-// ends, and what is stopped takes some to stop.
+// What makes durations those of a clock: most runs are about as long as the median, which is
+// about as long as people tell a clock to run. On a machine that has other work a run may be
+// shorter from its first to its last sample, or end late.
 const (
-	clockSpread   = 0.005
-	clockDistance = 0.02
+	clockSpread   = 0.005 // of most runs
+	clockMost     = 0.75  // of all runs are most
+	clockOthers   = 0.1   // of the others
+	clockDistance = 0.02  // from a round number
 )
 
-// sameDuration says that all runs took as long as each other, closer than work would let
-// them, and about as long as people tell a clock to run; "" if they did not.
+// sameDuration says that runs took as long as each other, closer than work would let them, and
+// about as long as people tell a clock to run; "" if they did not.
 func sameDuration(runs []*run.Run) string {
-	least, most := math.Inf(1), 0.0
+	var seconds []float64
 	for _, r := range runs {
-		s := r.Recording.Duration.Seconds()
-		least, most = min(least, s), max(most, s)
+		seconds = append(seconds, r.Recording.Took().Seconds())
 	}
-	if !(least > 0) || most-least > clockSpread*least {
+	median := stats.Median(seconds)
+	near := 0
+	for _, s := range seconds {
+		switch d := math.Abs(s - median); {
+		case !(d <= clockOthers*median) || median == 0:
+			return ""
+		case d <= clockSpread*median:
+			near++
+		}
+	}
+	if float64(near) < clockMost*float64(len(runs)) {
 		return ""
 	}
 	for _, s := range roundSeconds {
-		if math.Abs(least-s) <= clockDistance*s && math.Abs(most-s) <= clockDistance*s {
-			return fmt.Sprintf("all runs took %v within %.1g%%", time.Duration(s*float64(time.Second)), 100*clockSpread)
+		if math.Abs(median-s) <= clockDistance*s {
+			return fmt.Sprintf("%d of %d runs took %v within %.1g%%", near, len(runs), time.Duration(s*float64(time.Second)), 100*clockSpread)
 		}
 	}
 	return ""

@@ -83,6 +83,8 @@ type Recording struct {
 	// the first to the last sample.
 	Start    time.Time
 	Duration time.Duration
+	// CommandTime is how long the command ran, as the recorder noted it, 0 if unknown.
+	CommandTime time.Duration
 	// FirstSample and LastSample are on the recording's own clock, in
 	// nanoseconds: comparable between recordings of one boot.
 	FirstSample, LastSample uint64

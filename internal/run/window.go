@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -40,6 +41,10 @@ func (r *Run) Window() string {
 	return ""
 }
 
+// Took is how long the recording was: the time of the command if it was noted, else from the
+// first sample to the last.
+func (r *Recording) Took() time.Duration { return cmp.Or(r.CommandTime, r.Duration) }
+
 // benchmarks are frameworks that choose by the clock how often they run what they measure.
 var benchmarks = []struct{ prefix, framework string }{
 	{"testing.(*B).", "Go's testing"},
@@ -56,16 +61,12 @@ var benchmarks = []struct{ prefix, framework string }{
 // that its work is fixed.
 func (r *Recording) commandWindow() (window string, fixed bool) {
 	words := splitWords(r.CommandLine)
-	if len(words) == 0 {
-		return "", false
+	recorder, at := "", slices.Index(words, "record")
+	if at > 0 {
+		recorder = path.Base(words[0])
 	}
-	recorder := path.Base(words[0])
 	if recorder != "perf" && recorder != "simpleperf" {
-		return "", false
-	}
-	at := slices.Index(words, "record")
-	if at < 0 {
-		return "", false
+		return commandStopped(splitWords(r.Command), r.Took())
 	}
 	words = words[at+1:]
 	for len(words) > 0 {
@@ -116,7 +117,7 @@ func (r *Recording) commandWindow() (window string, fixed bool) {
 	if len(words) == 0 {
 		return "recorded without a command", false
 	}
-	return commandStopped(words, r.Duration)
+	return commandStopped(words, r.Took())
 }
 
 // valued are options of perf record and of simpleperf record that a value follows.

@@ -42,6 +42,7 @@ func TestWindow(t *testing.T) {
 		{"./program sleep", 3, ""},
 		{"", 3, ""},
 		{"perf", 3, ""},
+		{"perf stat sleep 3", 3, ""},
 		{"perf record -- 'it'\\''s' \"-a\"", 3, ""},
 	} {
 		r := &Run{Recording: Recording{CommandLine: test.command, Duration: time.Duration(test.took * 1e9)}}

@@ -15,9 +15,9 @@ type Ground struct {
 	// not.
 	Estimated, Shares bool
 	Window            string
-	// Mirrored is how many shares changed, if these are so many that nothing tells which of them
-	// do nothing but mirror the others; else 0.
-	Mirrored int
+	// Mirrored says which shares changed, if these are so many that they may do nothing but mirror
+	// the others; else "".
+	Mirrored string
 }
 
 // maxFactor is how much an estimated divisor may differ between the sides.
@@ -38,8 +38,10 @@ func (g *Ground) Refuses(functions []*Finding) string {
 		return fmt.Sprintf("the %s differs by a factor of %.3f between the sides: either the amount of work did, or most functions changed", g.By, g.Factor)
 	case g.Estimated && 2*moved > tested:
 		return fmt.Sprintf("%d of %d functions changed relative to the %s, which is therefore no firm ground", moved, tested, g.By)
-	case g.Shares && (g.Mirrored > 0 || 2*moved > tested):
-		return fmt.Sprintf("%d of %d shares changed: the gain of one function is a loss of all others", max(moved, g.Mirrored), tested)
+	case g.Shares && g.Mirrored != "":
+		return fmt.Sprintf("shares do not tell whether %s changed or all others did", g.Mirrored)
+	case g.Shares && 2*moved > tested:
+		return fmt.Sprintf("%d of %d shares changed: the gain of one function is a loss of all others", moved, tested)
 	}
 	return ""
 }

@@ -142,7 +142,7 @@ func TestGround(t *testing.T) {
 		{"most moved", Ground{Estimated: true, By: "median", Factor: 1}, []*Finding{changed, changed, same, {}}, "2 of 3 functions changed relative to the median, which is therefore no firm ground", median},
 		{"equal", Ground{Estimated: true, By: "median", Factor: 1}, []*Finding{changed, same}, "", median},
 		{"shares", Ground{Shares: true, Factor: 1}, []*Finding{changed, changed, same}, "2 of 3 shares changed: the gain of one function is a loss of all others", shares},
-		{"mirrors", Ground{Shares: true, Factor: 1, Mirrored: 2}, []*Finding{changed, same, same}, "2 of 3 shares changed: the gain of one function is a loss of all others", shares},
+		{"mirrors", Ground{Shares: true, Factor: 1, Mirrored: "1 function (60.0% of the cost)"}, []*Finding{changed, same, same}, "shares do not tell whether 1 function (60.0% of the cost) changed or all others did", shares},
 		{"windows", Ground{Shares: true, Factor: 1, Window: "recorded system-wide"}, []*Finding{changed, same}, "", "windows of time (recorded system-wide) cost as much as they are long"},
 	} {
 		if got := test.ground.Refuses(test.functions); got != test.want {
