@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 
 	"profdiff/internal/input/xz"
@@ -34,33 +35,9 @@ const stbGNUUnique = elf.SymBind(10) // one definition in the process; global
 // .text is used because all sections have address 0. The error wraps
 // [ErrNotFound] if there is no symbol table at all.
 func (f *File) Symbols() (*SymbolTable, error) {
-	symtab, dynsym := f.sectionOfType(elf.SHT_SYMTAB), f.sectionOfType(elf.SHT_DYNSYM)
-	debugdata := f.section(".gnu_debugdata")
-	if symtab == nil && dynsym == nil && debugdata == nil {
-		if f.sectionsErr != nil {
-			return nil, f.sectionsErr
-		}
-		return nil, fmt.Errorf("symbol table %w", ErrNotFound)
-	}
-	var list symbolList
-	if symtab != nil {
-		if err := list.read(f, symtab, ".symtab"); err != nil {
-			return nil, err
-		}
-	}
-	var skipped error
-	if len(list.symbols) == 0 {
-		if dynsym != nil {
-			if err := list.read(f, dynsym, ".dynsym"); err != nil {
-				return nil, err
-			}
-		}
-		if debugdata != nil {
-			skipped = list.readDebugData(f, debugdata)
-		}
-		if skipped != nil && dynsym == nil {
-			return nil, skipped
-		}
+	list, err := f.symbols()
+	if err != nil {
+		return nil, err
 	}
 	list.addPLT(f)
 	code := f.codeSpans()
@@ -74,8 +51,56 @@ func (f *File) Symbols() (*SymbolTable, error) {
 		}
 		return end
 	})
-	t.skipped = skipped
+	t.skipped = list.skipped
 	return t, nil
+}
+
+// FunctionNames yields the names of the functions of [File.Symbols], also where several are
+// of one address.
+func (f *File) FunctionNames() (iter.Seq[string], error) {
+	list, err := f.symbols()
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(string) bool) {
+		for i := range list.symbols {
+			if !yield(string(list.names.name(list.symbols[i].id))) {
+				return
+			}
+		}
+	}, nil
+}
+
+// symbols reads the symbols of all tables, without procedure linkage tables.
+func (f *File) symbols() (list symbolList, err error) {
+	symtab, dynsym := f.sectionOfType(elf.SHT_SYMTAB), f.sectionOfType(elf.SHT_DYNSYM)
+	debugdata := f.section(".gnu_debugdata")
+	if symtab == nil && dynsym == nil && debugdata == nil {
+		if f.sectionsErr != nil {
+			return list, f.sectionsErr
+		}
+		return list, fmt.Errorf("symbol table %w", ErrNotFound)
+	}
+	if symtab != nil {
+		if err := list.read(f, symtab, ".symtab"); err != nil {
+			return list, err
+		}
+	}
+	if len(list.symbols) > 0 {
+		return list, nil
+	}
+	if dynsym != nil {
+		if err := list.read(f, dynsym, ".dynsym"); err != nil {
+			return list, err
+		}
+	}
+	if debugdata != nil {
+		list.skipped = list.readDebugData(f, debugdata)
+	}
+	if list.skipped != nil && dynsym == nil {
+		return list, list.skipped
+	}
+	return list, nil
 }
 
 // sectionOfType returns the first section of that type that has contents: files
@@ -93,6 +118,7 @@ func (f *File) sectionOfType(typ elf.SectionType) *section {
 type symbolList struct {
 	symbols []candidate
 	names   stringTables
+	skipped error // why a part could not be read
 }
 
 // stringTables is the namer of symbols from several string tables; ids are offsets

@@ -1,6 +1,9 @@
 package run
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+)
 
 // Merge makes one run of several: the samples are summed, and facts of the
 // recordings stay where they all agree. It is for joining the parts of one
@@ -60,6 +63,11 @@ func (m *merger) add(r *Run) {
 	mappings := make([]uint32, len(r.Mappings))
 	for i := 1; i < len(r.Mappings); i++ {
 		mappings[i] = m.mapping(&r.Mappings[i])
+	}
+	for _, idle := range r.Idle {
+		if !slices.Contains(b.r.Idle, idle) {
+			b.r.Idle = append(b.r.Idle, idle)
+		}
 	}
 	locations := make([]uint32, len(r.Locations))
 	for i := range r.Locations {

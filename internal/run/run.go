@@ -42,6 +42,9 @@ type Run struct {
 	Locations []Location
 	Stacks    Stacks
 	Labels    []Labels
+	// Idle are files with code that were loaded and in which no frame of a sample is, where
+	// the input tells: path and build ID.
+	Idle []Mapping
 	// Samples holds one row per distinct (event, stack, labels), in the order
 	// in which the first sample of each was seen.
 	Samples []Sample

@@ -1,8 +1,10 @@
 package symbolizer
 
 import (
+	"cmp"
 	"errors"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -46,6 +48,8 @@ type archived struct {
 var (
 	// errNoFile says that no search path has the file.
 	errNoFile = errors.New("no file")
+	// errNoNames says that a file has neither symbols nor debug information.
+	errNoNames = errors.New("the file has no names of functions")
 	// ErrOtherBuild says that the files at its places are of another build.
 	ErrOtherBuild = errors.New("the file is of another build")
 )
@@ -246,6 +250,53 @@ func (o *Object) load() {
 			}
 		}
 	}
+}
+
+// Functions yields the functions whose code a DSO has, once or more often, whether or not an
+// address of them is known: first by the symbols, without their source file, then by the
+// debug information, with those that were only inlined. A file without symbols of its own
+// has those that it exports. The error is that of [Files.Find], or says that there are no
+// names.
+func (f *Files) Functions(path, buildID string) (iter.Seq[Frame], error) {
+	known := f.find(path, buildID)
+	if known.object == nil {
+		return nil, cmp.Or(known.codeErr, errNoFile)
+	}
+	names := []iter.Seq[string]{}
+	for _, source := range []*objfileSource{known.object.file, f.search.debugFile(known.object.file)} {
+		if source == nil {
+			continue
+		}
+		f.keep(source.source)
+		if list, err := source.FunctionNames(); err == nil {
+			names = append(names, list)
+		}
+	}
+	lines := known.object.Lines()
+	if len(names) == 0 && lines == nil {
+		return nil, errNoNames
+	}
+	return func(yield func(Frame) bool) {
+		for _, list := range names {
+			for name := range list {
+				if !yield(Frame{Name: Demangle(name), SystemName: name}) {
+					return
+				}
+			}
+		}
+		if lines == nil {
+			return
+		}
+		for l := range lines.Functions() {
+			frame := Frame{Name: l.Name, SystemName: l.Name, File: l.File, StartLine: int64(l.StartLine)}
+			if l.LinkageName != "" {
+				frame.Name, frame.SystemName = Demangle(l.LinkageName), l.LinkageName
+			}
+			if !yield(frame) {
+				return
+			}
+		}
+	}, nil
 }
 
 // addSupplementary completes a line table by the file that a distribution's debug

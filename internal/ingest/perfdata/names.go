@@ -233,6 +233,21 @@ func (n *namer) mapping(seg uint32, d *perfsession.DSO, f perfsession.Frame) uin
 	return i
 }
 
+// idle notes the files that were loaded and that no address is in.
+func (n *namer) idle() {
+	r := n.p.b.Run()
+	type file struct{ path, buildID string }
+	known := make(map[file]bool)
+	for i := range r.Mappings {
+		known[file{r.Mappings[i].File, r.Mappings[i].BuildID}] = true
+	}
+	for _, d := range n.p.session.DSOs {
+		if path := reportPath(n.dsoPath(d)); !d.Kernel && isFile(path) && !known[file{path, d.BuildID}] {
+			r.Idle = append(r.Idle, run.Mapping{File: path, BuildID: d.BuildID, Kind: n.kind(d)})
+		}
+	}
+}
+
 func (n *namer) kind(d *perfsession.DSO) run.MappingKind {
 	switch {
 	case d.Kernel && d.IsKernelImage(), d.Symbol != "":

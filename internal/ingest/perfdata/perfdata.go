@@ -256,6 +256,7 @@ func (p *reader) symbolize() {
 	}
 	n := namer{p: p, z: p.z, kernel: p.kernelDSO(), mappings: make(map[mappingKey]uint32), ambiguous: make(map[string]bool)}
 	n.name()
+	n.idle()
 	if n.names != nil && !p.opt.ShowARTFrames {
 		n.mergeJava()
 	}
