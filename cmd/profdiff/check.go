@@ -136,6 +136,16 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	if err := f.baselines(in); err != nil {
 		return nil, nil, err
 	}
+	in.Code = func(side int) []budget.Code {
+		paths := l.opt.Symfs
+		for _, i := range []int{side, 1} { // base may be stored, and head newer
+			if folder, err := folderOf(files[i]); err == nil && folder != nil {
+				paths = folder.symfs(paths)
+				break
+			}
+		}
+		return codeOf([][]*run.Run{in.Base, in.Head}[side], paths)
+	}
 	if err := f.stopped(cmd, l, in, file); err != nil {
 		return nil, nil, err
 	}

@@ -347,12 +347,18 @@ func folderOf(files []string) (*folder, error) {
 	return &folder{dir, rec}, nil
 }
 
+// symfs adds the object files that the folder has to search paths.
+func (f *folder) symfs(paths []symbolizer.SearchPath) []symbolizer.SearchPath {
+	if symbols := filepath.Join(f.dir, record.SymbolsName); isDir(symbols) {
+		return append(slices.Clip(paths), symbolizer.SearchPath{Name: symbols, FS: os.DirFS(symbols)})
+	}
+	return paths
+}
+
 // names adds what the folder has to name addresses to what the user gave.
 func (f *folder) names(l *loader) error {
+	l.opt.Symfs = f.symfs(l.opt.Symfs)
 	symbols := filepath.Join(f.dir, record.SymbolsName)
-	if isDir(symbols) {
-		l.opt.Symfs = append(slices.Clip(l.opt.Symfs), symbolizer.SearchPath{Name: symbols, FS: os.DirFS(symbols)})
-	}
 	if l.opt.Kallsyms != nil {
 		return nil
 	}

@@ -106,15 +106,15 @@ func TestStored(t *testing.T) {
 	have := mustCheck(t, f, &Inputs{Base: stored.Runs, Stored: stored, Head: []*run.Run{head}})
 	for i := range want.Results {
 		a, b := want.Results[i].Deciding, have.Results[i].Deciding
-		if a.Value != b.Value || math.Abs(a.CI.Lo/b.CI.Lo-1) > 1e-9 || math.Abs(a.CI.Hi/b.CI.Hi-1) > 1e-9 || a.Verdict != b.Verdict {
-			t.Errorf("%s: stored %v %v %s, recorded %v %v %s", want.Results[i].ID, b.Value, b.CI, b.Verdict, a.Value, a.CI, a.Verdict)
+		if a.Value != b.Value || a.Range != b.Range || math.Abs(a.Estimate.CI.Lo/b.Estimate.CI.Lo-1) > 1e-9 || math.Abs(a.Estimate.CI.Hi/b.Estimate.CI.Hi-1) > 1e-9 || a.Verdict != b.Verdict {
+			t.Errorf("%s: stored %v %v %s, recorded %v %v %s", want.Results[i].ID, b.Value, b.Estimate.CI, b.Verdict, a.Value, a.Estimate.CI, a.Verdict)
 		}
 	}
 	// Bursts make the interval of sort wider than independent samples do.
 	plain := *base
 	plain.Timeline = nil
 	independent := mustCheck(t, f, &Inputs{Base: []*run.Run{&plain}, Head: []*run.Run{head}})
-	if a, b := result(t, independent, "sort").Deciding.CI, result(t, have, "sort").Deciding.CI; !(b.Hi-b.Lo > 1.2*(a.Hi-a.Lo)) {
+	if a, b := result(t, independent, "sort").Deciding.Estimate.CI, result(t, have, "sort").Deciding.Estimate.CI; !(b.Hi-b.Lo > 1.2*(a.Hi-a.Lo)) {
 		t.Errorf("interval with bursts %v, without %v", b, a)
 	}
 }
@@ -155,7 +155,7 @@ func TestNoise(t *testing.T) {
 	if alone.Deciding.Method != stats.Sampling || with.Deciding.Method != stats.SamplingNoise {
 		t.Errorf("methods %s and %s", alone.Deciding.Method, with.Deciding.Method)
 	}
-	a, b := alone.Deciding.CI, with.Deciding.CI
+	a, b := alone.Deciding.Estimate.CI, with.Deciding.Estimate.CI
 	if !(b.Hi/b.Lo > a.Hi/a.Lo*1.03) {
 		t.Errorf("intervals %v alone, %v with noise", a, b)
 	}

@@ -14,10 +14,7 @@ import (
 // that they cost.
 func (k *check) branchClaims(r *Result) {
 	b := r.Budget
-	kind := RelativeKind
-	if b.Limit == nil {
-		kind = AbsoluteKind
-	}
+	kind := kindOf(b)
 	m := newMatcher(b.Match)
 	if len(k.in.Branches[1]) == 0 {
 		force(r, kind, verdict.Verdict(k.file.Defaults.OnMissing), "no branches of head are known", Missing)
@@ -40,7 +37,7 @@ func (k *check) branchClaims(r *Result) {
 	defer func() {
 		if !found {
 			r.Claims, r.Notes = nil, nil
-			k.forceMissing(r, "no branch is in a function that matches "+k.file.matchText(b.Match), nil)
+			k.forceMissing(r, "no branch is in a function that matches "+k.file.matchText(b.Match), nil, false)
 		}
 	}()
 	if b.Limit != nil {

@@ -40,6 +40,9 @@ type Inputs struct {
 	Ops *[2]float64
 	// Categories says what a match by category means, nil for the built-in categories.
 	Categories *category.Set
+	// Code, if set, yields the files with code that the runs of a side loaded. It is asked
+	// only if a function is limited that a side has no samples of.
+	Code func(side int) []Code
 	// Options are options of the comparison that the file cannot say.
 	Options compare.Options
 	// Strict fails also where cost only moved.
@@ -140,12 +143,17 @@ type check struct {
 	results    []*Result
 	targets    []*target // by result, nil if it counts nothing
 	notes      []string
-	waivers    map[string]*Waiver
-	ranks      bool // absolute limits go by signed ranks
+	// places and callerPlaces are where functions are that a target counts, and those that
+	// it is under; codeNames are functions of files that were searched.
+	places, callerPlaces map[*target]*place
+	codeNames            map[string]bool
+
+	waivers map[string]*Waiver
+	ranks   bool // absolute limits go by signed ranks
 }
 
 func (f *File) measure(in *Inputs) (*check, error) {
-	k := &check{file: f, in: in, tests: stats.New(verdict.Level), waivers: make(map[string]*Waiver)}
+	k := &check{file: f, in: in, tests: stats.New(verdict.Level), waivers: make(map[string]*Waiver), codeNames: make(map[string]bool)}
 	if f.Defaults.Test != "auto" {
 		k.tests = stats.NewRanked(verdict.Level, f.rankRuns())
 	}
@@ -174,6 +182,7 @@ func (f *File) measure(in *Inputs) (*check, error) {
 	if err := k.count(); err != nil {
 		return nil, err
 	}
+	k.lookUp()
 	n := len(in.Head)
 	k.ranks = f.Defaults.Test != "welch" && n < 60 && 1/float64(int64(1)<<max(n, 1)) <= f.rule().Corrected(f.rule().Look, k.family())
 	for i, r := range k.results {

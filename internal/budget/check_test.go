@@ -151,7 +151,7 @@ func TestMatches(t *testing.T) {
 	} {
 		limit := "max: {fail: 5s}"
 		f := parseFile(t, "version: 1\ndefaults: {exclude: {dso: ['[kernel*']}, event: cpu-clock}\nbudgets:\n- {id: a, "+test.match+", "+limit+"}\n")
-		r := result(t, mustCheck(t, f, &Inputs{Head: head}), "a")
+		r := result(t, mustCheck(t, f, &Inputs{Head: head, Code: codeWith("main")}), "a")
 		got := int64(-1)
 		if !r.Has(Missing) {
 			got = r.Deciding.SamplesHead
@@ -500,7 +500,7 @@ func TestZeroSamples(t *testing.T) {
 		{append(slices.Clone(quiet), stackSpec{"m", "app!main;app!audio;libc!malloc", 1}), 1, verdict.Warn},
 		{[]stackSpec{{"m", "app!main", 1000}}, 8, verdict.Fail}, // nobody called audio: missing
 	} {
-		o := mustCheck(t, parseFile(t, file), &Inputs{Head: sideOf(t, test.runs, 1, clock(test.stacks...))})
+		o := mustCheck(t, parseFile(t, file), &Inputs{Head: sideOf(t, test.runs, 1, clock(test.stacks...)), Code: codeWith("main")})
 		if r := result(t, o, "a"); r.Verdict != test.want {
 			t.Errorf("%v: %s %q, want %s", test.stacks, r.Verdict, r.Reasons, test.want)
 		}
@@ -539,7 +539,7 @@ func TestNoSamples(t *testing.T) {
 		if share.Verdict != test.want || time.Verdict != verdict.Pass {
 			t.Errorf("%v samples a run: %s %q, %s %q", test.samples, share.Verdict, share.Reasons, time.Verdict, time.Reasons)
 		}
-		if hi := time.Deciding.CI.Hi; math.Abs(hi/(3e6/8)-1) > 0.05 {
+		if hi := time.Deciding.Range.Hi; math.Abs(hi/(3e6/8)-1) > 0.05 {
 			t.Errorf("%v samples a run: up to %v ns", test.samples, hi)
 		}
 	}

@@ -27,8 +27,8 @@ func (k *check) claims(r *Result, x *target) error {
 		return nil
 	}
 	k.describe(r, x)
-	if reason, hint := k.missing(x); reason != "" {
-		k.forceMissing(r, reason, hint)
+	if reason, hint, unknown := k.missing(x); reason != "" {
+		k.forceMissing(r, reason, hint, unknown)
 		return nil
 	}
 	if b.Rate.Of != "" {
@@ -39,6 +39,10 @@ func (k *check) claims(r *Result, x *target) error {
 		return err
 	}
 	k.breadth(r, x)
+	if k.leftOut(x) {
+		force(r, kindOf(b), verdict.Inconclusive, "what it counts is left out by defaults.exclude")
+		return nil
+	}
 	if b.Limit != nil {
 		k.relativeClaim(r, x)
 	}
@@ -52,7 +56,7 @@ func (k *check) claims(r *Result, x *target) error {
 func force(r *Result, kind Kind, v verdict.Verdict, reason string, marks ...Mark) *Claim {
 	c := &Claim{
 		Kind: kind, Base: math.NaN(), Head: math.NaN(), Reason: reason, marks: marks,
-		Limit: verdict.Limit{Given: v, Value: math.NaN(), CI: stats.Interval{Lo: math.NaN(), Hi: math.NaN()}, Smallest: math.Inf(1)},
+		Limit: verdict.Limit{Given: v, Value: math.NaN(), Range: stats.Interval{Lo: math.NaN(), Hi: math.NaN()}, Smallest: math.Inf(1)},
 	}
 	setTexts(c, r.Budget, kind)
 	r.Claims = append(r.Claims, c)
@@ -77,15 +81,24 @@ func text[T fmt.Stringer](v *T) string {
 	return (*v).String()
 }
 
-func (k *check) forceMissing(r *Result, reason string, hint []string) {
+// forceMissing is the claim on what is missing, or where that is unknown.
+func (k *check) forceMissing(r *Result, reason string, hint []string, unknown bool) {
 	if len(hint) > 0 {
 		reason += "; closest: " + strings.Join(hint, ", ")
 	}
-	kind := RelativeKind
-	if r.Budget.Limit == nil {
-		kind = AbsoluteKind
+	if unknown {
+		force(r, kindOf(r.Budget), verdict.Inconclusive, reason)
+		return
 	}
-	force(r, kind, verdict.Verdict(k.file.Defaults.OnMissing), reason, Missing)
+	force(r, kindOf(r.Budget), verdict.Verdict(k.file.Defaults.OnMissing), reason, Missing)
+}
+
+// kindOf is the kind of the first limit of a budget.
+func kindOf(b *Budget) Kind {
+	if b.Limit == nil {
+		return AbsoluteKind
+	}
+	return RelativeKind
 }
 
 // differ says that the sides differ in an event, "" if they do not.
@@ -139,7 +152,7 @@ func (k *check) relativeClaim(r *Result, x *target) {
 		c.What += " relative to the " + n.By
 	}
 	if est.Method == "" {
-		est.Ratio, est.CI, est.Refused = ch.Ratio, ch.CI, "fewer than 10 samples in all runs"
+		est.Ratio, est.Refused = ch.Ratio, "fewer than 10 samples in all runs"
 	}
 	wholeBase, wholeHead := k.comparison.Whole(at)
 	k.relativeLimits(c, b, r.Waiver, ch.Base, wholeBase)
@@ -150,34 +163,17 @@ func (k *check) relativeClaim(r *Result, x *target) {
 	if b.Match == nil && c.blocked == "" && e.NoTotal != "" {
 		c.blocked = e.NoTotal + ": give the work done, by defaults.normalize: work:COUNTER or --ops"
 	}
-	r.Claims = append(r.Claims, c)
-	zeroBase, zeroHead := x.weight(0, 0) == 0, x.weight(1, 0) == 0
-	switch {
-	case zeroBase && zeroHead:
-		c.Given, c.Reason = verdict.Inconclusive, "no samples on either side"
-		if x.framed() && x.self {
-			c.Reason = "no sample ends in it on either side; metric: total counts what it calls"
-		}
-	case zeroBase:
-		k.newFunction(c, x, wholeHead, ch.Head)
-	case zeroHead && ch.BaseSamples >= need || zeroHead && c.Exact:
-		c.Given = verdict.Warn
-		c.marks = append(c.marks, Collapse)
-		c.Reason = "suspicious collapse: nothing of it is left; was anything measured?"
-		if x.framed() && len(x.matched[1]) == 0 {
-			c.marks = []Mark{Gone}
-			c.Reason = "removed or renamed?"
-			if len(k.namesOf(1)) > 0 && len(r.Functions) > 0 {
-				if near := nearest(r.Functions[0], k.namesOf(1), 3); len(near) > 0 {
-					c.Reason += " closest in head: " + strings.Join(near, ", ")
-				}
-			}
-		}
-	case zeroHead:
-		c.Given, c.marks = verdict.Pass, append(c.marks, Gone)
+	if zeroHead := x.weight(1, 0) == 0; c.blocked == "" && zeroHead && (ch.BaseSamples >= need || c.Exact && ch.Base > 0) {
+		k.collapsed(c, r, x)
+	} else if c.blocked == "" && (zeroHead || x.weight(0, 0) == 0 || est.Refused != "") {
+		k.rare(c, x, e.Name, wholeHead)
 	}
-	if c.Given != "" {
-		c.Value, c.CI, c.Method, c.Smallest = est.Ratio, est.CI, est.Method, math.Inf(1)
+	r.Claims = append(r.Claims, c)
+	if c.Kind == RelativeKind && c.Given != "" {
+		c.Value, c.Range, c.Method, c.Smallest = est.Ratio, k.file.rule().Left(&est), est.Method, math.Inf(1)
+		if c.Given == verdict.Pass { // nothing was compared
+			c.Range = stats.Interval{Lo: 0, Hi: math.Inf(1)}
+		}
 	}
 	if cached(x.sums[0][0]) && cached(x.sums[1][0]) && x.samples(0) > 0 && !e.Normalization.Simulated() {
 		c.Notes = append(c.Notes, "identical values in all runs of a side: is this a cached result?")
@@ -225,32 +221,96 @@ func (k *check) relativeLimits(c *Claim, b *Budget, w *Waiver, base, whole float
 	}
 }
 
-// newFunction judges what base does not have: there is no ratio, so that max or the least
-// effect decides.
-func (k *check) newFunction(c *Claim, x *target, whole, head float64) {
-	c.marks = append(c.marks, New)
-	least := float64(*k.file.Defaults.MinEffect)
-	switch b := x.budget; {
-	case b.Max != nil:
-		c.Given, c.Reason = verdict.Pass, "new: max decides"
-		return
-	case least == 0:
-		c.Given, c.Reason = verdict.Warn, "new: base has no samples of it; max or min_effect would limit it"
-		return
+// collapsed judges what base has and head has nothing of.
+func (k *check) collapsed(c *Claim, r *Result, x *target) {
+	c.Given = verdict.Warn
+	c.marks = append(c.marks, Collapse)
+	c.Reason = "suspicious collapse: nothing of it is left; was anything measured?"
+	switch p := k.places[x]; {
+	case p == nil || len(x.matched[1]) > 0:
+	case p.has[1]:
+		c.Reason = "suspicious collapse: head has the function, and no sample hit it; was anything measured?"
+	default:
+		c.marks = []Mark{Gone}
+		c.Reason = "removed or renamed?"
+		if len(k.namesOf(1)) > 0 && len(r.Functions) > 0 {
+			if near := nearest(r.Functions[0], k.namesOf(1), 3); len(near) > 0 {
+				c.Reason += " closest in head: " + strings.Join(near, ", ")
+			}
+		}
+	}
+}
+
+// rare judges what a side has no samples of, or both too few for a ratio: by its share of
+// head. It passes if what it may cost matters to nobody.
+func (k *check) rare(c *Claim, x *target, event string, whole float64) {
+	least, name := float64(*k.file.Defaults.MinEffect), "min_effect"
+	declared := least > 0
+	if !declared {
+		least, name = k.comparison.Options.MinShare, "min_share"
 	}
 	counts := shareCounts(x.sums[1][0], k.in.Head, x.events[0])
+	level := k.file.rule().Alone()
 	est := k.tests.Level(counts, false)
-	c.Estimate, c.Kind, c.Unit, c.What = &est, AbsoluteKind, "percent", "share of "+c.What
-	c.Exact = est.Method == stats.Exact
-	c.Base, c.Head = 0, head/whole
-	limit := least
-	c.Warn, c.WarnText = nil, ""
-	if c.Fail == nil {
-		c.Warn, c.WarnText = &limit, "new, min_effect "+k.file.Defaults.MinEffect.String()
+	most := k.rulesOut(x, level)
+	if !est.Method.Single() && est.Refused == "" {
+		most = max(most, est.AtMost(level))
+	}
+	seen := [2]bool{x.weight(0, 0) > 0, x.weight(1, 0) > 0}
+	isNew := !seen[0] && seen[1] && (k.places[x] == nil || !k.places[x].has[0])
+	if isNew {
+		c.marks = append(c.marks, New)
+	}
+	byShare := func(note string) {
+		c.Kind, c.Unit, c.What = AbsoluteKind, "percent", "share of "+event
+		c.Base, c.Head = 0, c.Head/whole
+		text := Share(least).String() + " of the total (" + note + name + ")"
+		if c.Warn, c.WarnText = nil, ""; c.Fail == nil {
+			c.Warn, c.WarnText = &least, text
+		} else {
+			c.Fail, c.FailText = &least, text
+		}
+	}
+	switch {
+	case !isNew && most <= least:
+		byShare("")
+		c.Given, c.Reason, c.Value = verdict.Pass, "costs less than what matters", c.Head
+		if !seen[1] {
+			c.Reason = "no sample hit it; it " + c.Reason
+		}
+	case !seen[0] && !seen[1]:
+		byShare("")
+		c.Given, c.Value = verdict.Inconclusive, 0
+		c.Reason = "no sample hit it on either side, but more than what matters may have been missed"
+		c.RunsNeeded = runsToExclude(c.RunsHead, most, least)
+	case seen[0]: // the ratio decides, or is refused
+		return
+	case isNew && x.budget.Max != nil:
+		c.Given, c.Reason = verdict.Pass, "new: max decides"
+		return
+	case isNew && !declared:
+		c.Given, c.Reason = verdict.Warn, "new: base has no samples of it; max or min_effect would limit it"
+		return
+	default:
+		note := ""
+		if isNew {
+			note = "new, "
+		}
+		byShare(note)
+		est = k.tests.Level(counts, k.ranks)
+		c.Estimate, c.Exact, c.FewSamples = &est, est.Method == stats.Exact, false
 		return
 	}
-	c.Fail, c.FailText = &limit, "new, min_effect "+k.file.Defaults.MinEffect.String()
-	c.FewSamples = false
+	c.Range, c.Levels, c.Smallest = stats.Interval{Lo: 0, Hi: most}, [2]float64{0, level}, math.Inf(1)
+	if !seen[0] && !seen[1] && x.framed() && x.self && len(x.matched[0])+len(x.matched[1]) > 0 {
+		c.Notes = append(c.Notes, "no sample ends in it on either side; metric: total counts what it calls")
+	}
+}
+
+// runsToExclude is how many runs rule out what matters, if so many rule out more than most: the more
+// samples, the less is missed.
+func runsToExclude(runs int, most, matters float64) int {
+	return int(min(math.Ceil(float64(runs)*most/matters), stats.MaxRuns))
 }
 
 // shareCounts are the shares of a target in the event of each run. The parts of a share s
@@ -283,7 +343,7 @@ func shareCounts(sums []run.Sum, runs []*run.Run, event string) (counts []stats.
 func (k *check) absoluteClaim(r *Result, x *target) error {
 	b := r.Budget
 	if !k.hasEvent(1, x.events[0]) {
-		k.forceMissing(r, fmt.Sprintf("head has no event %s; it has %s", x.events[0], k.in.Head[0].EventNames()), nil)
+		k.forceMissing(r, fmt.Sprintf("head has no event %s; it has %s", x.events[0], k.in.Head[0].EventNames()), nil, false)
 		return nil
 	}
 	if b.Max.unit() == Samples {
@@ -344,13 +404,15 @@ func (k *check) absoluteClaim(r *Result, x *target) error {
 	k.absoluteLimits(c, b.Max, r.Waiver)
 	c.blocked = k.unfit(x.events[0], nil, k.in.Head)
 	if x.weight(1, 0) == 0 && c.blocked == "" {
+		level := k.file.rule().Alone()
 		c.Given, c.Reason = verdict.Pass, "no samples"
-		c.Value, c.CI = 0, stats.Interval{}
+		c.Value, c.Range, c.Levels = 0, stats.Interval{}, [2]float64{0, level}
 		if !simulated {
-			c.CI.Hi = whole * k.rulesOut(x, 1-verdict.Level)
-			if limit := c.Bound(); !(whole*k.rulesOut(x, k.file.rule().Corrected(k.file.rule().Look, 1)) <= limit) {
-				c.Given, c.Reason = verdict.Inconclusive, fmt.Sprintf("no samples, but too few in all to exclude more than %s", cmp.Or(c.FailText, c.WarnText))
-			}
+			c.Range.Hi = whole * k.rulesOut(x, level)
+		}
+		if limit := c.Bound(); !(c.Range.Hi <= limit) {
+			c.Given, c.Reason = verdict.Inconclusive, fmt.Sprintf("no samples, but too few in all to exclude more than %s", cmp.Or(c.FailText, c.WarnText))
+			c.RunsNeeded = runsToExclude(c.RunsHead, c.Range.Hi, limit)
 		}
 	}
 	r.Claims = append(r.Claims, c)
@@ -418,16 +480,22 @@ func (k *check) absoluteLimits(c *Claim, m *Max, w *Waiver) {
 	}
 }
 
-// rulesOut is the share of the samples in head that no sample rules out: if it were more, no
-// sample would be as rare as alpha.
+// rulesOut is the share of the samples in head that what was seen rules out: if it were more,
+// so few samples would be as rare as alpha. What a simulator counts is known.
 func (k *check) rulesOut(x *target, alpha float64) float64 {
-	effective := 0.0
-	for _, r := range k.in.Head {
-		if at, ok := r.EventIndex(x.events[0]); ok {
-			effective += r.Events[at].EffectiveSamples()
+	effective, hit := 0.0, 0.0
+	for i, r := range k.in.Head {
+		at, ok := r.EventIndex(x.events[0])
+		if !ok {
+			continue
 		}
+		if r.Events[at].Simulated {
+			return x.weight(1, 0) / float64(r.Events[at].Weight)
+		}
+		effective += r.Events[at].EffectiveSamples()
+		hit += stats.WeightedCount{Weight: float64(x.sums[1][0][i].Weight), WeightSq: x.sums[1][0][i].WeightSq}.Effective()
 	}
-	return stats.Proportion(0, effective, 1-2*alpha).Hi
+	return stats.Proportion(hit, effective, 1-2*alpha).Hi
 }
 
 // noSamplesClaim is the limit of 0 samples: what is seen is there.
@@ -442,7 +510,7 @@ func (k *check) noSamplesClaim(r *Result, x *target) {
 	c.What, c.Unit, c.Value, c.Head = x.events[0], "samples", float64(n), float64(n)
 	c.RunsHead, c.SamplesHead, c.SamplesBase = len(k.in.Head), n, x.samples(0)
 	c.RunsBase = len(k.in.Base)
-	c.CI = stats.Interval{Lo: float64(n), Hi: float64(n)}
+	c.Range = stats.Interval{Lo: float64(n), Hi: float64(n)}
 	c.Capped = c.RunsHead < max(verdict.LeastRuns, k.file.Defaults.Require.Runs)
 	unfit := k.unfit(x.events[0], nil, k.in.Head)
 	switch {
@@ -451,7 +519,7 @@ func (k *check) noSamplesClaim(r *Result, x *target) {
 		c.Given, c.Reason = verdict.Inconclusive, unfit
 	case n == 0:
 		c.Reason = fmt.Sprintf("0 of %d samples, rules out > %.2g%%", all, 100*k.rulesOut(x, 1-verdict.Level))
-		if x.framed() && len(x.matched[0])+len(x.matched[1]) == 0 && x.matcher.under == nil {
+		if p := k.places[x]; p != nil && !p.there() && x.matcher.under == nil {
 			c.Notes = append(c.Notes, "no function matches: a misspelt name would pass too")
 		}
 	case r.Waiver != nil:

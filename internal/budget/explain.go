@@ -138,9 +138,9 @@ func roundUp(v float64) float64 {
 type Proposal struct {
 	ID       string
 	Now, New Relative
-	// Estimate is the interval of the ratio, whose upper end the new limit must clear.
-	CI   stats.Interval
-	Note string // why nothing is proposed, "" if something is
+	// Range is what is left open of the ratio: the new limit must clear its upper end.
+	Range stats.Interval
+	Note  string // why nothing is proposed, "" if something is
 }
 
 // Tighten proposes limits relative to base: of twice the smallest change that can be shown,
@@ -156,14 +156,14 @@ func (f *File) Tighten(in *Inputs) ([]Proposal, error) {
 		if e.Kind != RelativeKind || e.Claim.Fail == nil {
 			continue
 		}
-		p := Proposal{ID: e.ID, Now: Relative(*e.Claim.Fail - 1), CI: e.Claim.CI}
+		p := Proposal{ID: e.ID, Now: Relative(*e.Claim.Fail - 1), Range: e.Claim.Range}
 		switch {
 		case e.Reason != "":
 			p.Note = e.Reason
 		case e.Tight == 0:
 			p.Note = fmt.Sprintf("%d runs a side show nothing", e.Runs)
 		default:
-			p.New = Relative(math.Max(e.Tight, roundUp(math.Max(0, e.Claim.CI.Hi-1))))
+			p.New = Relative(math.Max(e.Tight, roundUp(math.Max(0, e.Claim.Range.Hi-1))))
 			if p.New >= p.Now {
 				p.Note = fmt.Sprintf("is as tight as the noise allows: twice what %d runs a side can show is %s", e.Runs, Relative(e.Tight))
 				p.New = 0

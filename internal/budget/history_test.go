@@ -79,7 +79,7 @@ func TestRemember(t *testing.T) {
 	m := runtest.NewModel(3, 1, 0.02)
 	base, head := m.Sides(8, false, 0, nil)
 	f := parseFile(t, noWork+"- {id: f, match: {function: f0}, limit: {fail: +50%}}\n- {id: none, match: {function: g}, limit: {fail: +5%}}\n")
-	o := mustCheck(t, f, &Inputs{Base: base, Head: head})
+	o := mustCheck(t, f, &Inputs{Base: base, Head: head, Code: codeWith("main")})
 	line := o.Remember(nil)
 	if line.Schema != HistorySchema || line.Recorded.IsZero() || len(line.Budgets) != 2 {
 		t.Errorf("line %+v", line)

@@ -152,6 +152,10 @@ func spellings(name, system string) []string {
 		}
 	}
 	add(system)
+	if at := strings.IndexByte(name, '@'); at > 0 && !strings.HasSuffix(name, "@plt") { // memcpy@@GLIBC_2.14
+		name = name[:at]
+		add(name)
+	}
 	plain := align.Normalize(name)
 	add(plain)
 	add(withoutParameters(plain))

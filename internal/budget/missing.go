@@ -3,6 +3,7 @@ package budget
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,12 +11,12 @@ import (
 	"profdiff/internal/run"
 )
 
-// missing says what of a target no recording has, "" if nothing is missing, and the names of
-// functions that are most like it.
-func (k *check) missing(x *target) (reason string, hint []string) {
+// missing says what of a target no recording and no binary has, "" if nothing is missing, and
+// the names of functions that are most like it. unknown is set if a binary may have it.
+func (k *check) missing(x *target) (reason string, hint []string, unknown bool) {
 	for _, name := range x.events {
 		if !k.hasEvent(1, name) && (len(k.in.Base) == 0 || !k.hasEvent(0, name)) {
-			return fmt.Sprintf("no event %s; the recordings have %s", name, k.in.Head[0].EventNames()), nil
+			return fmt.Sprintf("no event %s; the recordings have %s", name, k.in.Head[0].EventNames()), nil, false
 		}
 	}
 	b := x.budget
@@ -30,30 +31,50 @@ func (k *check) missing(x *target) (reason string, hint []string) {
 		}
 		return list
 	}
-	functions := func(s *symbolFacts) string { return s.name }
-	if x.matcher.under != nil && !x.callers {
-		return fmt.Sprintf("no function matches under: %s", clip(b.Match.Under)), nearest(b.Match.Under, names(functions), 3)
+	functions := func() []string {
+		return slices.AppendSeq(names(func(s *symbolFacts) string { return s.name }), maps.Keys(k.codeNames))
 	}
-	if x.framed() && len(x.matched[0])+len(x.matched[1]) == 0 {
-		m := b.Match
-		switch {
-		case k.mayBeAbsent(x):
-			return "", nil
+	// A place is looked for among what was sampled first, then in binaries.
+	absent := func(p *place, what string, names []string, name string) (string, []string, bool) {
+		if why := p.unknown(); why != "" {
+			return fmt.Sprintf("%s among the samples, and %s", what, why), nearest(name, names, 3), true
+		}
+		return what, nearest(name, names, 3), false
+	}
+	if p := k.callerPlaces[x]; p != nil && !p.there() {
+		return absent(p, fmt.Sprintf("no function matches under: %s", clip(b.Match.Under)), functions(), b.Match.Under)
+	}
+	if p := k.places[x]; p != nil && !p.there() && !k.mayBeAbsent(x) {
+		switch m := b.Match; {
 		case m.Function != "":
-			return fmt.Sprintf("no function matches %s", k.file.matchText(m)), nearest(m.Function, names(functions), 3)
+			return absent(p, fmt.Sprintf("no function matches %s", k.file.matchText(m)), functions(), m.Function)
 		case m.File != "":
-			return fmt.Sprintf("no function is in a source file that matches %s", clip(m.File)), nearest(m.File, names(func(s *symbolFacts) string { return s.file }), 3)
+			return absent(p, fmt.Sprintf("no function is in a source file that matches %s", clip(m.File)), names(func(s *symbolFacts) string { return s.file }), m.File)
 		default:
-			return fmt.Sprintf("no function is in a file that matches %s", clip(m.DSO)), nearest(m.DSO, names(func(s *symbolFacts) string { return s.dso }), 3)
+			return absent(p, fmt.Sprintf("no function is in a file that matches %s", clip(m.DSO)), names(func(s *symbolFacts) string { return s.dso }), m.DSO)
 		}
 	}
 	if c := x.category; c != "" && !slices.Contains(k.tally.categories.Names(), c) {
-		return fmt.Sprintf("no category %s", clip(c)), nearest(c, k.tally.categories.Names(), 3)
+		return fmt.Sprintf("no category %s", clip(c)), nearest(c, k.tally.categories.Names(), 3), false
 	}
 	if !x.framed() && (x.thread != "" || x.process != "") && !k.mayBeAbsent(x) && x.samples(0)+x.samples(1) == 0 {
-		return "no samples of such a thread or process", nil
+		return "no samples of such a thread or process", nil, false
 	}
-	return "", nil
+	return "", nil, false
+}
+
+// leftOut reports whether samples that end in what is counted count in no budget.
+func (k *check) leftOut(x *target) bool {
+	left := 0
+	for side, ids := range x.matched {
+		for _, id := range ids {
+			if !x.self || !k.tally.excluded[side][id] {
+				return false
+			}
+			left++
+		}
+	}
+	return left > 0
 }
 
 // mayBeAbsent reports whether the limit is no samples, of what is not expected to be there.

@@ -157,15 +157,15 @@ func (c *Claim) Relative() bool { return c.Kind == RelativeKind }
 // the change that the interval leaves, of an absolute one the part of the value.
 func (r *Result) headroom() float64 {
 	c := r.Deciding
-	if c == nil || c.Fail == nil || math.IsNaN(c.CI.Hi) || math.IsInf(c.CI.Hi, 0) {
+	if c == nil || c.Fail == nil || math.IsNaN(c.Range.Hi) || math.IsInf(c.Range.Hi, 0) {
 		return 0
 	}
-	left := 1 - c.CI.Hi / *c.Fail
+	left := 1 - c.Range.Hi / *c.Fail
 	if c.Relative() {
 		if *c.Fail <= 1 {
 			return 0
 		}
-		left = (*c.Fail - c.CI.Hi) / (*c.Fail - 1)
+		left = (*c.Fail - c.Range.Hi) / (*c.Fail - 1)
 	}
 	return min(max(left, 0), 1)
 }

@@ -33,7 +33,7 @@ func (k *check) predictedClaim(r *Result) error {
 	if lo == 0 && hi == 0 {
 		lo, hi = p.Cycles, p.Cycles
 	}
-	c.CI = stats.Interval{Lo: lo, Hi: hi}
+	c.Range = stats.Interval{Lo: lo, Hi: hi}
 	switch {
 	case c.Fail != nil && lo > *c.Fail:
 		c.Given, c.Reason = verdict.Fail, "more than "+c.FailText+" predicted"

@@ -36,11 +36,7 @@ func (k *check) rateClaims(r *Result, x *target) {
 	}
 	for _, name := range x.events {
 		if !k.hasEvent(1, name) || b.Limit != nil && len(k.in.Base) > 0 && !k.hasEvent(0, name) {
-			kind := AbsoluteKind
-			if b.Limit != nil {
-				kind = RelativeKind
-			}
-			force(r, kind, verdict.Inconclusive, k.differ(name))
+			force(r, kindOf(b), verdict.Inconclusive, k.differ(name))
 			return
 		}
 	}
@@ -118,7 +114,7 @@ func (k *check) ratio(r *Result, what string, base, head []stats.WeightedCount, 
 		c.Given, c.Reason, c.marks = verdict.Warn, "base is zero: max would limit it", append(c.marks, New)
 	}
 	if c.Given != "" {
-		c.Value, c.CI, c.Smallest = est.Ratio, est.CI, math.Inf(1)
+		c.Value, c.Range, c.Smallest = est.Ratio, k.file.rule().Left(&est), math.Inf(1)
 	}
 	r.Claims = append(r.Claims, c)
 	return c

@@ -35,7 +35,7 @@ func (k *check) shifted(x *target, event int, grown *compare.Change) string {
 		}
 		limit := 1 + domainGrowth*grown.Delta()/ch.Base
 		if est := ch.Estimate(); est.Method != "" && k.file.rule().Excludes(est, limit) {
-			return fmt.Sprintf("shifted within %s, which costs %+.1f%% [%+.1f%%, %+.1f%%]", d.name, 100*(ch.Ratio-1), 100*(ch.CI.Lo-1), 100*(ch.CI.Hi-1))
+			return fmt.Sprintf("shifted within %s, which costs %+.1f%%, at most %+.1f%%", d.name, 100*(ch.Ratio-1), 100*(k.file.rule().Left(est).Hi-1))
 		}
 	}
 	return ""

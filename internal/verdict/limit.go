@@ -81,9 +81,15 @@ type Limit struct {
 	Kept  *stats.Decision
 	Found bool
 
-	// Value is what is limited. CI is its 95 % interval.
-	Value  float64
-	CI     stats.Interval
+	// Value is what is limited.
+	Value float64
+	// Range is what the tests leave open of it, at the levels at which they decide: more than
+	// a limit is proven if Lo is beyond it, and excluded if Hi is not. The ends are
+	// one-sided, and Lo holds for all limits of the family together. What is inconclusive
+	// has the limit in its range, and 0 to +Inf if nothing may be proven.
+	Range stats.Interval
+	// Levels are the one-sided levels of the ends of Range, 0 if no test gave them.
+	Levels [2]float64
 	Method stats.Method
 	// P is the one-sided p of Fail not being exceeded, and Adjusted what is left of it in
 	// the family; both are 1 for limits that are not tested.
@@ -148,8 +154,12 @@ func (r *LimitRule) Judge(limits []*Limit) {
 	for i, adjusted := range stats.Holm(overall(p)) {
 		warned[warnings[i]] = adjusted <= r.Alpha
 	}
-	levels := r.levels(len(failures))
+	fails, warns := r.levels(len(failures)), r.levels(len(warnings))
 	for _, l := range limits {
+		levels := fails
+		if l.Fail == nil {
+			levels.shown = warns.shown
+		}
 		r.decide(l, levels, warned[l])
 	}
 }
@@ -158,12 +168,13 @@ func (r *LimitRule) Judge(limits []*Limit) {
 // takes a search, so that it is done once.
 type limitLevels struct {
 	shown    float64 // at this look, for the least of the family
+	within   float64 // at this look, for one alone
 	excluded float64 // at the last look, for one alone
 	proven   float64 // at the last look, for the least of the family
 }
 
 func (r *LimitRule) levels(family int) limitLevels {
-	return limitLevels{r.Corrected(r.Look, family), r.Corrected(r.Last, 1), r.Corrected(r.Last, family)}
+	return limitLevels{r.Corrected(r.Look, family), r.Corrected(r.Look, 1), r.Corrected(r.Last, 1), r.Corrected(r.Last, family)}
 }
 
 // Corrected is how small the p of a limit has to be at a look, for the least of a family.
@@ -178,14 +189,15 @@ func (r *LimitRule) decide(l *Limit, levels limitLevels, warned bool) {
 		return
 	}
 	if l.Estimate != nil {
-		l.Value, l.CI, l.Method = l.Estimate.Ratio, l.Estimate.CI, l.Estimate.Method
+		l.Value, l.Method = l.Estimate.Ratio, l.Estimate.Method
 	}
 	r.shows(l, levels)
 	if l.Blocked || l.Estimate.Refused != "" {
-		l.Verdict = Inconclusive
+		l.Verdict, l.Range = Inconclusive, unknown
 		return
 	}
 	l.Verdict, l.Basis = r.says(l, warned)
+	l.Range, l.Levels = l.leaves(levels, warned), [2]float64{levels.shown, levels.within}
 	if l.Compared && l.Verdict == Pass && r.Excludes(l.Estimate, 0.5) {
 		l.Verdict, l.Basis = Warn, Collapsed
 	}
@@ -245,6 +257,58 @@ func (r *LimitRule) says(l *Limit, warned bool) (Verdict, Basis) {
 	}
 	l.WarnLeftOpen = l.Warn != nil && l.Fail != nil && !excluded(*l.Warn)
 	return Pass, Excluded
+}
+
+// unknown is the range of what nothing is known of.
+var unknown = stats.Interval{Lo: 0, Hi: math.Inf(1)}
+
+// leaves is the range that agrees with the verdict: Holm proves more than the level of the
+// least of a family, and one run a side excludes nothing.
+func (l *Limit) leaves(levels limitLevels, warned bool) stats.Interval {
+	highest := l.Highest
+	if highest == nil {
+		highest = l.Estimate
+	}
+	if l.Exact {
+		return stats.Interval{Lo: l.Estimate.Ratio, Hi: highest.Ratio}
+	}
+	proven := l.Basis == Exceeded || l.Basis == ExceededByDesign
+	left := stats.Interval{Lo: l.Estimate.AtLeast(levels.shown), Hi: math.Inf(1)}
+	switch {
+	case !l.Method.Single():
+		left.Hi = highest.AtMost(levels.within)
+	case !proven && !warned:
+		return unknown
+	}
+	within := func(limit *float64, exceeded, excluded bool) {
+		if limit == nil {
+			return
+		}
+		beyond := math.Nextafter(*limit, math.Inf(1))
+		if exceeded {
+			left.Lo = max(left.Lo, beyond)
+		} else {
+			left.Lo = min(left.Lo, *limit)
+		}
+		if excluded {
+			left.Hi = min(left.Hi, *limit)
+		} else {
+			left.Hi = max(left.Hi, beyond)
+		}
+	}
+	passed := l.Basis == Excluded || l.Basis == Collapsed
+	within(l.Warn, warned || proven, passed && !l.WarnLeftOpen)
+	within(l.Fail, proven, passed || l.Basis == WarnExceeded)
+	return left
+}
+
+// Alone is how small the p of a limit has to be at this look that is in no family.
+func (r *LimitRule) Alone() float64 { return r.Corrected(r.Look, 1) }
+
+// Left is what an estimate alone leaves open.
+func (r *LimitRule) Left(e *stats.Estimate) stats.Interval {
+	level := r.Alone()
+	return stats.Interval{Lo: e.AtLeast(level), Hi: e.AtMost(level)}
 }
 
 // Excludes reports whether an estimate alone excludes more than a limit.

@@ -18,14 +18,14 @@ import (
 // WriteProof writes whether budgets can fail and stay silent.
 func WriteProof(w io.Writer, p *budget.Proof) error {
 	t := text.Table{}
-	t.Add("injected", "budget", "verdict", "estimate", "95% interval", "limit", "")
+	t.Add("injected", "budget", "verdict", "estimate", "bound", "limit", "")
 	red := 0
 	for i := range p.Injections {
 		x := &p.Injections[i]
-		columns := cells{estimate: "-", interval: "-", limit: "-"}
+		columns := cells{estimate: "-", bound: "-", limit: "-"}
 		if x.Claim != nil {
 			n := newNumbers(x.Claim)
-			columns = row(&Budget{Deciding: &n})
+			columns = row(&Budget{Verdict: x.Verdict, Deciding: &n})
 		}
 		remark := x.Reason
 		if x.Red() {
@@ -36,7 +36,7 @@ func WriteProof(w io.Writer, p *budget.Proof) error {
 		} else if x.Claim != nil && x.Claim.RunsNeeded > 0 && x.Verdict == verdict.Inconclusive {
 			remark += "; " + runsNeededText(x.Claim.Relative(), x.Claim.RunsNeeded)
 		}
-		t.Add(text.Dash(x.What), x.ID, string(x.Verdict), columns.estimate, columns.interval, columns.limit, remark)
+		t.Add(text.Dash(x.What), x.ID, string(x.Verdict), columns.estimate, columns.bound, columns.limit, remark)
 	}
 	if err := t.Write(w); err != nil {
 		return err
@@ -108,7 +108,7 @@ func noiseText(v float64) string {
 // WriteProposals writes limits that hold tighter.
 func WriteProposals(w io.Writer, list []budget.Proposal) error {
 	t := text.Table{Right: []bool{false, true, true}}
-	t.Add("budget", "now", "proposed", "95% interval", "")
+	t.Add("budget", "now", "proposed", "bound", "")
 	n := 0
 	for i := range list {
 		p := &list[i]
@@ -117,7 +117,7 @@ func WriteProposals(w io.Writer, list []budget.Proposal) error {
 			proposed = p.New.String()
 			n++
 		}
-		t.Add(p.ID, p.Now.String(), proposed, interval(text.Interval(p.CI), relativeValue), p.Note)
+		t.Add(p.ID, p.Now.String(), proposed, interval(text.Interval(p.Range), relativeValue), p.Note)
 	}
 	if err := t.Write(w); err != nil {
 		return err

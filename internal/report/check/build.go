@@ -35,7 +35,7 @@ func newBudget(r *budget.Result) Budget {
 		ID: r.ID, Verdict: r.Verdict, Marks: []string{}, Owner: r.Owner, Waived: r.Has(budget.Waived),
 		Functions: append([]string{}, r.Functions...), Line: r.Position.Line, Notes: append([]string{}, r.Notes...), Claims: []Claim{},
 		Location: Location{r.Location.Function, r.Location.DSO, r.Location.File, r.Location.Line},
-		Numbers:  Numbers{Estimate: text.Missing, CI: []text.Number{}, Smallest: text.Missing, Base: text.Missing, Head: text.Missing}, Reasons: r.Reasons,
+		Numbers:  Numbers{Estimate: text.Missing, CI: []text.Number{}, CIAlpha: []float64{}, Smallest: text.Missing, Base: text.Missing, Head: text.Missing}, Reasons: r.Reasons,
 	}
 	if r.Budget != nil {
 		b.Rule = r.Budget.ID
@@ -68,10 +68,10 @@ func newBudget(r *budget.Result) Budget {
 
 func newNumbers(c *budget.Claim) Numbers {
 	n := Numbers{
-		Kind: string(c.Kind), What: c.What, Unit: c.Unit, Estimate: text.Number(c.Value), CI: []text.Number{text.Number(c.CI.Lo), text.Number(c.CI.Hi)},
+		Kind: string(c.Kind), What: c.What, Unit: c.Unit, Estimate: text.Number(c.Value), CI: []text.Number{text.Number(c.Range.Lo), text.Number(c.Range.Hi)}, CIAlpha: []float64{text.Significant(c.Levels[0]), text.Significant(c.Levels[1])},
 		Method: c.Method, RunsNeeded: c.RunsNeeded, Smallest: text.Number(c.Smallest), Base: text.Number(c.Base), Head: text.Number(c.Head),
 		RunsBase: c.RunsBase, RunsHead: c.RunsHead, SamplesBase: c.SamplesBase, SamplesHead: c.SamplesHead, Capped: c.Capped,
-		Limit: c.Fail, Warn: c.Warn, Range: text.Interval(c.CI), Adjusted: c.Adjusted, FailText: c.FailText, WarnText: c.WarnText,
+		Limit: c.Fail, Warn: c.Warn, Range: text.Interval(c.Range), Adjusted: c.Adjusted, FailText: c.FailText, WarnText: c.WarnText,
 		Relative: c.Relative(), Predicted: c.Kind == budget.PredictedKind,
 	}
 	if c.Fail != nil && c.Method != "" {

@@ -58,19 +58,19 @@ func outcome() *budget.Outcome {
 				Kind: budget.RelativeKind, What: "cpu-cycles per " + name, Base: 100, Head: 110, WarnText: "+3%", FailText: "+5%",
 				RunsBase: 10, RunsHead: 10, SamplesBase: 1000, SamplesHead: 1100,
 				Limit: verdict.Limit{
-					Value: 1.1, CI: stats.Interval{Lo: 1.04, Hi: 1.16}, Method: stats.MannWhitney, Warn: &three, Fail: &five,
+					Value: 1.1, Range: stats.Interval{Lo: 1.04, Hi: 1.16}, Method: stats.MannWhitney, Warn: &three, Fail: &five,
 					P: 0.0001, Adjusted: 0.003, Smallest: 1.09, Verdict: v, RunsNeeded: 19,
 				},
 			}
 			switch i {
 			case 1:
-				c.Value, c.CI, c.Smallest = math.Inf(1), stats.Interval{Lo: 0, Hi: math.Inf(1)}, math.Inf(1)
+				c.Value, c.Range, c.Smallest = math.Inf(1), stats.Interval{Lo: 0, Hi: math.Inf(1)}, math.Inf(1)
 			case 2:
 				c.Kind, c.Unit, c.Base = budget.AbsoluteKind, "percent", math.NaN()
 			case 3:
-				c.Kind, c.Unit, c.Value, c.CI = budget.AbsoluteKind, "nanoseconds", 1.2e6, stats.Interval{Lo: 1.1e6, Hi: 1.3e6}
+				c.Kind, c.Unit, c.Value, c.Range = budget.AbsoluteKind, "nanoseconds", 1.2e6, stats.Interval{Lo: 1.1e6, Hi: 1.3e6}
 			case 4:
-				c.Kind, c.Value, c.CI = budget.PredictedKind, math.NaN(), stats.Interval{Lo: math.NaN(), Hi: math.NaN()}
+				c.Kind, c.Value, c.Range = budget.PredictedKind, math.NaN(), stats.Interval{Lo: math.NaN(), Hi: math.NaN()}
 			}
 			r := budget.Result{
 				ID: id, Verdict: v, Reasons: []string{"more than +5% in " + name}, Notes: []string{"note of " + name}, Owner: "@" + name,

@@ -71,16 +71,20 @@ type Budget struct {
 // Numbers are what the runs say of one limit.
 type Numbers struct {
 	// Estimate is a ratio of head to base if Kind is limit, else a value in Unit.
-	Kind     string        `json:"kind"`
-	What     string        `json:"what"`
-	Unit     string        `json:"unit"`
-	Estimate text.Number   `json:"estimate"`
-	CI       []text.Number `json:"ci"`
-	Limit    *float64      `json:"limit"` // in the unit of the estimate
-	Warn     *float64      `json:"warn_limit"`
-	PHolm    *float64      `json:"p_holm"`
-	P        *float64      `json:"p"`
-	Method   stats.Method  `json:"method"`
+	Kind     string      `json:"kind"`
+	What     string      `json:"what"`
+	Unit     string      `json:"unit"`
+	Estimate text.Number `json:"estimate"`
+	// CI is what the tests leave open of the estimate, and CIAlpha the one-sided levels of its
+	// ends, at which they decide: it fails if the limit is below the interval, and
+	// passes if it is not below the upper end.
+	CI      []text.Number `json:"ci"`
+	CIAlpha []float64     `json:"ci_alpha"`
+	Limit   *float64      `json:"limit"` // in the unit of the estimate
+	Warn    *float64      `json:"warn_limit"`
+	PHolm   *float64      `json:"p_holm"`
+	P       *float64      `json:"p"`
+	Method  stats.Method  `json:"method"`
 	// RunsNeeded is the number of runs a side that would probably settle it, 0 if unknown.
 	RunsNeeded  int         `json:"runs_needed"`
 	Smallest    text.Number `json:"smallest_detectable"`
@@ -92,7 +96,7 @@ type Numbers struct {
 	SamplesHead int64       `json:"samples_head"`
 	Capped      bool        `json:"capped"` // can warn, not fail
 
-	// Range is the interval, and Adjusted the p-value in its family.
+	// Range is CI, and Adjusted the p-value in its family.
 	Range    text.Interval `json:"-"`
 	Adjusted float64       `json:"-"`
 	// FailText and WarnText are the limits as the file has them, "" if it has none.

@@ -21,15 +21,14 @@ const (
 func WriteMarkdown(w io.Writer, o *Document, limit int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Performance budgets: %s\n\n%s; %s\n\n", o.Outcome, summary(o), orderText(&o.Design))
-	const header = "| Verdict | Budget | Estimate | 95% interval | Limit | Runs | p (Holm) | Shows | Owner |\n| --- | --- | ---: | --- | --- | ---: | ---: | ---: | --- |\n"
-	b.WriteString(header)
+	fmt.Fprintf(&b, "| Verdict | Budget | Estimate | %s | Limit | Runs | p (Holm) | Shows | Owner |\n| --- | --- | ---: | --- | --- | ---: | ---: | ---: | --- |\n", boundTitle(o.Alpha))
 	const reserve = 1000 // for what is counted
 	left := 0
 	for _, r := range worstFirst(o) {
 		c := row(r)
 		line := "| " + strings.Join([]string{
 			verdictMark(r.Verdict) + " " + markedVerdict(r), text.MarkdownCell(text.MarkdownCode(r.ID, text.MaxName)),
-			text.MarkdownCell(c.estimate), text.MarkdownCell(c.interval), text.MarkdownCell(text.MarkdownProse(c.limit, text.MaxName)), c.runs, text.MarkdownCell(c.p), c.shows,
+			text.MarkdownCell(c.estimate), text.MarkdownCell(c.bound), text.MarkdownCell(text.MarkdownProse(c.limit, text.MaxName)), c.runs, text.MarkdownCell(c.p), c.shows,
 			text.MarkdownCell(ownerMarkdown(r.Owner)),
 		}, " | ") + " |\n"
 		if b.Len()+len(line) > limit*2/3-reserve {

@@ -17,11 +17,11 @@ import (
 // did not, and the outcome of the build.
 func WriteText(w io.Writer, o *Document) error {
 	t := text.Table{Right: []bool{false, false, true, false, false, true, true, true}}
-	t.Add("verdict", "budget", "estimate", "95% interval", "limit", "runs", "p (Holm)", "shows", "owner")
+	t.Add("verdict", "budget", "estimate", boundTitle(o.Alpha), "limit", "runs", "p (Holm)", "shows", "owner")
 	for i := range o.Budgets {
 		r := &o.Budgets[i]
 		c := row(r)
-		t.Add(markedVerdict(r), r.ID, c.estimate, c.interval, c.limit, c.runs, c.p, c.shows, cmp.Or(r.Owner, "-"))
+		t.Add(markedVerdict(r), r.ID, c.estimate, c.bound, c.limit, c.runs, c.p, c.shows, cmp.Or(r.Owner, "-"))
 	}
 	if err := t.Write(w); err != nil {
 		return err
@@ -115,7 +115,7 @@ func waiverText(w *Waiver) string {
 }
 
 // cells are the cells of one budget.
-type cells struct{ what, estimate, interval, limit, runs, p, shows string }
+type cells struct{ what, estimate, bound, limit, runs, p, shows string }
 
 func row(r *Budget) cells {
 	c := r.Deciding
@@ -123,14 +123,14 @@ func row(r *Budget) cells {
 		return cells{"-", "-", "-", "-", "-", "-", "-"}
 	}
 	format := claimFormat(c.Relative, c.Unit)
-	row := cells{what: c.What, estimate: format(float64(c.Estimate)), interval: interval(c.Range, format), limit: limit(c), runs: "-", p: "-", shows: "-"}
+	row := cells{what: c.What, estimate: format(float64(c.Estimate)), bound: c.Bound(r.Verdict, format), limit: limit(c), runs: "-", p: "-", shows: "-"}
 	switch {
 	case c.Relative && c.RunsBase+c.RunsHead > 0:
 		row.runs = fmt.Sprintf("%d+%d", c.RunsBase, c.RunsHead)
 	case c.RunsHead > 0:
 		row.runs = strconv.Itoa(c.RunsHead)
 	}
-	if c.Limit != nil && c.Method != "" && c.Method != stats.Exact && !c.Predicted {
+	if c.Limit != nil && c.Method != "" && c.Method != stats.Exact && !c.Predicted && row.bound != "-" {
 		row.p = text.P(c.Adjusted)
 	}
 	if c.Smallest.Known() && c.Smallest > 0 {
@@ -224,6 +224,9 @@ func interval(i text.Interval, format func(float64) string) string {
 	return fmt.Sprintf("[%s, %s]", format(i.Lo), hi)
 }
 
+// boundWords say a bound in a sentence.
+var boundWords = strings.NewReplacer(" ≤ ", ", at most ", " ≥ ", ", at least ", " > ", ", more than ")
+
 // message says in one line what a budget says.
 func message(r *Budget) string {
 	c := row(r)
@@ -231,8 +234,8 @@ func message(r *Budget) string {
 	b.WriteString(markedVerdict(r))
 	if c.estimate != "-" {
 		fmt.Fprintf(&b, ": %s", c.estimate)
-		if c.interval != "-" {
-			fmt.Fprintf(&b, " %s", c.interval)
+		if c.bound != "-" {
+			fmt.Fprintf(&b, "%s", boundWords.Replace(" "+c.bound))
 		}
 		if c.what != "" && c.what != "-" {
 			fmt.Fprintf(&b, " of %s", c.what)

@@ -217,7 +217,7 @@ func TestOutcome(t *testing.T) {
 	limit := 1.01
 	claim := &budget.Claim{
 		Kind: budget.RelativeKind, FailText: "+1%",
-		Limit: verdict.Limit{Value: 1.014, CI: stats.Interval{Lo: 1.008, Hi: 1.02}, Fail: &limit, Verdict: verdict.Fail},
+		Limit: verdict.Limit{Value: 1.014, Range: stats.Interval{Lo: 1.0101, Hi: 1.02}, Fail: &limit, Verdict: verdict.Fail},
 	}
 	o := &budget.Outcome{Verdict: verdict.Fail, Results: []budget.Result{
 		{ID: "total", Verdict: verdict.Fail, Deciding: claim, Claims: []*budget.Claim{claim}, Reasons: []string{"exceeds its limit"}},
@@ -227,7 +227,7 @@ func TestOutcome(t *testing.T) {
 	before := d.Verdict.Sentence
 	d.AddOutcome(check.New(o, ""), report.Side{}, report.Side{}, Options{})
 	want := []Budget{
-		{Name: "total", Limit: "+1%", Measured: "+1.4\u202f%", Interval: "[+0.8\u202f%, +2.0\u202f%]", Outcome: verdict.Fail, Reason: "exceeds its limit"},
+		{Name: "total", Limit: "+1%", Measured: "+1.4\u202f%", Interval: "> +1%", Outcome: verdict.Fail, Reason: "exceeds its limit"},
 		{Name: "nothing measured", Limit: "–", Measured: "–", Outcome: verdict.Inconclusive},
 	}
 	if d := cmp.Diff(want, d.Budgets); d != "" {

@@ -85,12 +85,8 @@ func budgetOf(r *check.Budget) Budget {
 			return weight(v, c.Unit)
 		}
 		b.Measured = write(float64(c.Estimate))
-		if c.Range.Lo > 0 || c.Range.Hi > 0 && !math.IsInf(c.Range.Hi, 1) {
-			hi := "∞"
-			if !math.IsInf(c.Range.Hi, 1) {
-				hi = write(c.Range.Hi)
-			}
-			b.Interval = "[" + write(c.Range.Lo) + ", " + hi + "]"
+		if bound := c.Bound(r.Verdict, write); bound != "-" {
+			b.Interval = minus(bound)
 		}
 		if c.Predicted {
 			b.Interval = ""
