@@ -162,6 +162,29 @@ func TestUniformSlowdown(t *testing.T) {
 	}
 }
 
+// TestWindows checks a function that did not change in windows of time, where another one costs
+// half: its share grew by more than the limit, and it does not fail. One that did change does.
+func TestWindows(t *testing.T) {
+	f := parseFile(t, "version: 1\nbudgets:\n"+
+		"- {id: same, match: {function: f4}, limit: {fail: +5%}}\n- {id: worse, match: {function: f9}, limit: {fail: +5%}}\n- {id: everything, limit: {fail: +30%}}\n")
+	for seed := range uint64(5) {
+		base, head := runtest.NewModel(20, seed, 0.02).Sides(10, false, 0, map[int]float64{0: 0.5, 9: 1.4})
+		for _, r := range slices.Concat(base, head) {
+			r.Counters, r.Recording.Bound = nil, "recorded for 3 s"
+		}
+		o := mustCheck(t, f, &Inputs{Base: base, Head: head})
+		if v := result(t, o, "same").Verdict; v == verdict.Fail {
+			t.Errorf("seed %d: the function that did not change: %s", seed, v)
+		}
+		if v := result(t, o, "worse").Verdict; v != verdict.Fail {
+			t.Errorf("seed %d: the function that costs more: %s", seed, v)
+		}
+		if v := result(t, o, "everything").Verdict; v != verdict.Inconclusive {
+			t.Errorf("seed %d: everything: %s", seed, v)
+		}
+	}
+}
+
 // TestProve is V16: budgets can fail on real recordings, and an unchanged program stays
 // green in the order in which it was recorded. Limits are what a first file would have.
 func TestProve(t *testing.T) {

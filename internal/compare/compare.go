@@ -111,6 +111,8 @@ type Event struct {
 
 	pair  eventPair
 	costs *costs
+	// rest are divisors by what did not change, if costs are shares; else nil.
+	rest *Normalization
 }
 
 // A Function is one function on both sides.

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"regexp"
 
 	"profdiff/internal/run"
@@ -11,9 +12,11 @@ import (
 // their sums in each run of Base and of Head. It is normalized and tested as functions
 // are, but in no family: Adjusted is P, and there is no verdict. bursts are the factors by
 // which the samples of single runs vary more than independent ones, see
-// [stats.BlockSumsPhi]; nil if unknown.
+// [stats.BlockSumsPhi]; nil if unknown. Shares are of what did not change, so that the change of
+// one function does not look like one of another.
 func (c *Comparison) ChangeOf(event int, base, head []run.Sum, bursts *[2]float64) Change {
-	return c.Events[event].Normalization.newChange(c.tests, cost{base: base, head: head, bursts: bursts})
+	e := &c.Events[event]
+	return cmp.Or(e.rest, e.Normalization).newChange(c.tests, cost{base: base, head: head, bursts: bursts})
 }
 
 // Whole is the normalized cost of everything: the means over the runs of a side. In shares

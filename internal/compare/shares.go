@@ -64,6 +64,7 @@ func (c *Comparison) dropMirrored(e *Event, families []family, tests *stats.Test
 		i := c.farthest(rest, left, tests)
 		if i < 0 {
 			c.judgeAgain(rest, families, tests)
+			e.rest = rest
 			return ""
 		}
 		ch := left[i]
