@@ -27,6 +27,9 @@ type outcomeError struct{ code int }
 
 func (e *outcomeError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
+// defaultBudget is the budget file if none is named.
+const defaultBudget = ".profdiff.yaml"
+
 // checkFlags are the flags of commands that check a budget.
 type checkFlags struct {
 	in         inputFlags
@@ -53,7 +56,7 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	f.diff.base.register(cmd, "base", "before")
 	f.diff.head.register(cmd, "head", "after")
-	fs.StringVar(&f.budget, "budget", ".profdiff.yaml", "check against the budget `FILE`")
+	fs.StringVar(&f.budget, "budget", defaultBudget, "check against the budget `FILE`")
 	fs.Float64SliceVar(&f.diff.ops, "ops", nil, "divide by `N` operations done in each run, or BASE,HEAD")
 	fs.StringArrayVar(&f.diff.renames, "rename", nil, "compare the function OLD of base with NEW of head: `OLD=NEW` (repeatable)")
 	fs.StringVar(&f.today, "today", "", "let waivers hold as on `DATE`, as 2006-01-02 (default: today, UTC)")
@@ -355,6 +358,7 @@ func fileError(err error) error {
 type checkCommand struct {
 	checkFlags
 	looks               lookFlags
+	bisect              bisectFlags
 	outs                []string
 	format              string
 	history, sourceRoot string
@@ -365,7 +369,7 @@ type checkCommand struct {
 func newCheckCmd(std *stdio) *cobra.Command {
 	var c checkCommand
 	cmd := &cobra.Command{
-		Use:   "check [BEFORE AFTER] [flags]",
+		Use:   "check ([BEFORE AFTER] | --bisect BASE --build CMD) [flags] [-- COMMAND]",
 		Short: "Check two recordings against a performance budget",
 		Long: `Check recordings before and after a change against the budgets of a file: what
 functions, files, categories or everything may cost. A budget fails only if it is
@@ -387,14 +391,27 @@ the runs. What it leaves open is checked again with --look 2 when as many runs a
 were recorded, and then it is over. Both together fail wrongly no more often than a
 single check. --look-file has the notes that say so.
 
+With --bisect BASE it is a step of git bisect run: the commit BASE and the one that is
+checked out are built, COMMAND is recorded in both, as by profdiff record --git, and
+the exit code is 0 if the budgets pass, 1 if one fails, 125 if one is inconclusive or
+the commit cannot be built, run or read, and 128, which ends the search, if nothing
+could be said of any other commit either. The budgets are those of --budget or
+--limit, else of the file that BASE has, so that each commit is measured alike.
+
 Outputs for CI systems are written by --out, as in --out junit=report.xml:
 ` + outFormatsHelp,
-		Args: args(cobra.MaximumNArgs(2)),
-		RunE: func(cmd *cobra.Command, paths []string) error { return c.run(cmd, std, paths) },
+		Args: args(c.bisect.arguments),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("bisect") {
+				return c.runBisect(cmd, std, args)
+			}
+			return c.run(cmd, std, args)
+		},
 	}
 	c.register(cmd)
 	c.page.register(cmd)
 	c.looks.register(cmd)
+	c.bisect.register(cmd)
 	fs := cmd.Flags()
 	fs.BoolVar(&c.sections.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop on both sides; --symfs has the binaries")
 	fs.StringVar(&c.format, "format", "text", "write to standard output in `FORMAT`, one of those of --out, or none")
@@ -409,60 +426,69 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 }
 
 func (c *checkCommand) run(cmd *cobra.Command, std *stdio, paths []string) error {
+	o, err := c.outcome(cmd, std, paths)
+	if err != nil || o == nil {
+		return err
+	}
+	return checkCode(o, c.reportOnly, c.strictWarn)
+}
+
+// outcome checks and writes what was found. It is nil if only a proof was asked for.
+func (c *checkCommand) outcome(cmd *cobra.Command, std *stdio, paths []string) (*budget.Outcome, error) {
 	targets, err := parseOuts(cmd, c.format, c.outs)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := cmp.Or(c.page.check(cmd, ""), c.sections.check(cmd, &c.page)); err != nil {
-		return err
+		return nil, err
 	}
 	if slices.ContainsFunc(targets, func(t outTarget) bool { return t.file == c.page.file }) {
-		return usagef(cmd, "--html and --out both write to %s", c.page.file)
+		return nil, usagef(cmd, "--html and --out both write to %s", c.page.file)
 	}
 	file, err := c.read()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in, l, err := c.inputs(cmd, std, file, paths)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in.Strict = c.strict
 	if err := c.looks.begin(cmd, file, &c.checkFlags, in, c.prove); err != nil {
-		return err
+		return nil, err
 	}
 	if c.prove {
 		in.Declared, in.Options.Stopped = nil, nil // what was decided is not what is injected
-		return std.prove(file, in)
+		return nil, std.prove(file, in)
 	}
 	o, err := file.Check(in)
 	if err != nil {
-		return fileError(err)
+		return nil, fileError(err)
 	}
 	if len(in.Base) > 0 && len(in.Head) > 0 && in.Base[0].Recording.Commit != "" {
 		o.Notes = append(o.Notes, fmt.Sprintf("base is %s, head is %s", in.Base[0].Recording.Commit, in.Head[0].Recording.Commit))
 	}
 	if err := c.looks.note(std, o, &c.checkFlags); err != nil {
-		return err
+		return nil, err
 	}
 	if c.history != "" {
 		if err := updateHistory(c.history, o); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	document := check.New(o, reportTool())
 	if c.page.file != "" {
 		if err := c.writePage(cmd, std, o, document, in, l); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	root, err := c.root(in.Head)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, t := range targets {
 		if err := std.writeCheck(t, document, root); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if !slices.ContainsFunc(targets, func(t outTarget) bool { return slices.Contains(outWarns, t.format) }) {
@@ -474,7 +500,7 @@ func (c *checkCommand) run(cmd *cobra.Command, std *stdio, paths []string) error
 	if len(in.Head) > 0 {
 		l.accountSide("head", in.Head)
 	}
-	return checkCode(o, c.reportOnly, c.strictWarn)
+	return o, nil
 }
 
 // checkCode is the exit code of an outcome, as an error.

@@ -65,6 +65,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return outcome.code
 	}
 	io.report(err)
+	if bisects(args) {
+		return exitAbort
+	}
 	if usage, ok := errors.AsType[*usageError](err); ok {
 		if usage.command != nil {
 			fmt.Fprintf(stderr, "usage: %s\n", usage.command.UseLine())

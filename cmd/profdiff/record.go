@@ -35,26 +35,32 @@ type recordFlags struct {
 }
 
 func (f *recordFlags) register(cmd *cobra.Command) {
+	f.registerTool(cmd)
 	fs := cmd.Flags()
 	fs.StringArrayVarP(&f.events, "event", "e", nil, "record the event `NAME`, or several with commas between (repeatable; default cpu-cycles, or cpu-clock where the machine has no counters)")
 	fs.Uint64VarP(&f.count, "count", "c", 0, "take a sample every `N` events (default: chosen, about a thousand a second)")
 	fs.IntVarP(&f.frequency, "frequency", "F", 0, "take `N` samples a second instead: the period then varies")
-	fs.StringVar(&f.plan.CallGraph, "call-graph", "fp", "record call chains by `MODE`: fp, dwarf, lbr or none")
 	fs.BoolVarP(&f.plan.SystemWide, "system-wide", "a", false, "record all processes while the command runs")
 	fs.BoolVar(&f.plan.OffCPU, "off-cpu", false, "record where threads leave the CPU, too")
-	fs.IntVar(&f.plan.Warmup, "warmup", 1, "run each command `N` times before recording")
-	fs.Uint64Var(&f.plan.Seed, "seed", 0, "draw the order of the runs by the number `N` (default: one that the system draws)")
-	fs.StringVar(&f.plan.Work, "work", "", "the commands print a line NAME NUMBER, the work done: `NAME`")
 	fs.Float64Var(&f.plan.Operations, "ops", 0, "each run does `N` operations")
-	fs.StringVar(&f.with, "with", "perf", "record with `TOOL`: "+strings.Join(backends, ", "))
-	fs.StringArrayVar(&f.plan.Arguments, "recorder-arg", nil, "pass `ARG` to the recorder (repeatable)")
-	fs.StringVar(&f.prepare, "prepare", "", "run `CMD` before each run, unrecorded")
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	fs.StringVar(&f.android.Serial, "device", "", "record on the Android device `SERIAL` (default: the one that is attached, or ANDROID_SERIAL)")
 	fs.StringVar(&f.android.Simpleperf, "simpleperf", "", "copy simpleperf to the device from `FILE`, that of the NDK (default: the device has one)")
 	fs.StringVar(&f.plan.App, "app", "", "record the Android app `PACKAGE` while the command runs on the device")
 	fs.StringVar(&f.plan.Process, "process", "", "record the process `NAME` or ID of the device while the command runs there")
 	fs.Float64Var(&f.plan.Duration, "duration", 0, "record --app or --process for `S` seconds (default: until the command ends)")
+}
+
+// registerTool is for the flags of what records, and how, on this machine.
+func (f *recordFlags) registerTool(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.plan.CallGraph, "call-graph", "fp", "record call chains by `MODE`: fp, dwarf, lbr or none")
+	fs.IntVar(&f.plan.Warmup, "warmup", 1, "run each command `N` times before recording")
+	fs.Uint64Var(&f.plan.Seed, "seed", 0, "draw the order of the runs by the number `N` (default: one that the system draws)")
+	fs.StringVar(&f.plan.Work, "work", "", "the commands print a line NAME NUMBER, the work done: `NAME`")
+	fs.StringVar(&f.with, "with", "perf", "record with `TOOL`: "+strings.Join(backends, ", "))
+	fs.StringArrayVar(&f.plan.Arguments, "recorder-arg", nil, "pass `ARG` to the recorder (repeatable)")
+	fs.StringVar(&f.prepare, "prepare", "", "run `CMD` before each run, unrecorded")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 }
 
 // androidFlags are those for --with simpleperf only.

@@ -35,13 +35,18 @@ func needPerf(t *testing.T) {
 }
 
 // TestRecordScripts records for real. Scripts whose names begin with android have a
-// device, see [androidDevice]; those whose names begin with fake bring a perf of their own.
+// device, see [androidDevice]; those whose names begin with callgrind need no perf, and those
+// with fake bring one of their own.
 func TestRecordScripts(t *testing.T) {
 	t.Parallel()
 	t.Run("perf", func(t *testing.T) {
 		t.Parallel()
 		needPerf(t)
-		runRecordScripts(t, "[^af]*.txtar", nil)
+		runRecordScripts(t, "[^acf]*.txtar", nil)
+	})
+	t.Run("callgrind", func(t *testing.T) {
+		t.Parallel()
+		runRecordScripts(t, "callgrind*.txtar", nil)
 	})
 	t.Run("fake perf", func(t *testing.T) {
 		t.Parallel()
