@@ -12,7 +12,8 @@ import (
 )
 
 // A Shift is cost that moved between functions under one caller, as when a helper is
-// inlined, a function split, or code moved into a new one: one change, not two.
+// inlined, or code moved into a new one: one change, not two. What the parts cost together
+// is about the same on both sides: where it is not, something else happened too.
 type Shift struct {
 	// Caller is the function under which the cost moved, the lowest that all its
 	// parts have in common, and Parts those between which it moved; all indices
@@ -29,13 +30,20 @@ const (
 	shiftCoverage = 0.95
 	shiftRefound  = 0.5
 	shiftPart     = 0.1
+	// shiftRemains is how much of what moved may remain as a change of all parts together,
+	// and shiftMay how much the interval of that change has to exclude.
+	shiftRemains = 1. / 3
+	shiftMay     = 2. / 3
 )
 
 // shifts finds cost shifts. They start at functions that only one side has.
 func (c *Comparison) shifts(e *Event, tests *stats.Tests) []Shift {
-	byRow := make([]int, len(c.rows.rows))
+	// Addresses without a name are no caller that anything is below.
+	byRow := slices.Repeat([]int{-1}, len(c.rows.rows))
 	for i := range e.Functions {
-		byRow[e.Functions[i].row] = i
+		if row := e.Functions[i].row; !c.unknown(row) {
+			byRow[row] = i
+		}
 	}
 	floor := c.Options.MinShare * (e.Total.Base + e.Total.Head) / 2
 	if e.Normalization.Mode == Total {
@@ -51,13 +59,17 @@ func (c *Comparison) shifts(e *Event, tests *stats.Tests) []Shift {
 		if !ok {
 			continue
 		}
-		s := Shift{Caller: caller, Parts: parts}
 		net := newCost(len(c.Base), len(c.Head))
 		for _, p := range parts {
 			net.add(&e.Functions[p].Self.cost)
+		}
+		s := Shift{Caller: caller, Parts: parts, Net: e.Normalization.newChange(tests, net)}
+		if !s.small(e) {
+			continue
+		}
+		for _, p := range parts {
 			e.Functions[p].Shift = len(found)
 		}
-		s.Net = e.Normalization.newChange(tests, net)
 		found = append(found, s)
 	}
 	var family []*verdict.Finding
@@ -66,6 +78,21 @@ func (c *Comparison) shifts(e *Event, tests *stats.Tests) []Shift {
 	}
 	c.Options.rule().Discovered(family)
 	return found
+}
+
+// small reports whether what remains of a shift is small against what moved, and known to be.
+func (s *Shift) small(e *Event) bool {
+	var less, more float64
+	for _, p := range s.Parts {
+		if d := e.Functions[p].Self.Delta(); d < 0 {
+			less -= d
+		} else {
+			more += d
+		}
+	}
+	moved := max(less, more)
+	may := max(1-s.Net.CI.Lo, s.Net.CI.Hi-1) * s.Net.Base
+	return math.Abs(s.Net.Delta()) <= shiftRemains*moved && may <= shiftMay*moved
 }
 
 // shift looks for the callers of a function that only one side has, lowest first, for
@@ -78,14 +105,23 @@ func (c *Comparison) shift(e *Event, fn int, byRow []int) (caller int, parts []i
 	}
 	delta := f.Self.Delta()
 	callers, next := around(s, at, rowOf, f.row, len(c.rows.rows))
+	// What only one side has is a counterpart if it is called from where this one is, not
+	// somewhere else below.
+	direct := c.callersOf(f.row)
+	beside := func(g *Function) bool {
+		return next[g.row] || g.oneSided() && slices.ContainsFunc(c.callersOf(g.row), func(caller int32) bool { return slices.Contains(direct, caller) })
+	}
 	for _, row := range callers {
+		if byRow[row] < 0 {
+			continue
+		}
 		deltas := c.under(e, row)
 		parts = []int{fn}
 		refound := 0.0
 		for i := range e.Functions {
 			g := &e.Functions[i]
 			d := deltas[g.row]
-			if i == fn || g.Shift >= 0 || !next[g.row] && !g.oneSided() || d*delta >= 0 || math.Abs(d) < shiftPart*math.Abs(delta) {
+			if i == fn || g.Shift >= 0 || d*delta >= 0 || math.Abs(d) < shiftPart*math.Abs(delta) || !beside(g) {
 				continue
 			}
 			if g.Self.WithinNoise() {
@@ -100,7 +136,7 @@ func (c *Comparison) shift(e *Event, fn int, byRow []int) (caller int, parts []i
 		// More parts of the same kind: functions that came or went with it.
 		for i := range e.Functions {
 			g := &e.Functions[i]
-			if i != fn && g.Shift < 0 && g.oneSided() && deltas[g.row]*delta > 0 && math.Abs(deltas[g.row]) >= shiftPart*math.Abs(delta) {
+			if i != fn && g.Shift < 0 && g.oneSided() && deltas[g.row]*delta > 0 && math.Abs(deltas[g.row]) >= shiftPart*math.Abs(delta) && beside(g) {
 				parts = append(parts, i)
 			}
 		}
@@ -108,6 +144,26 @@ func (c *Comparison) shift(e *Event, fn int, byRow []int) (caller int, parts []i
 		return byRow[row], parts, true
 	}
 	return 0, nil, false
+}
+
+// callersOf lists the rows that call one directly, on either side.
+func (c *Comparison) callersOf(row int) (list []int32) {
+	for k, s := range [...]*side{c.base, c.head} {
+		for _, sym := range c.rows.rows[row].symbols(k == 1) {
+			for _, e := range s.facts[sym].Callers {
+				if caller := [...][]int32{c.rows.base, c.rows.head}[k][e.Function]; caller != int32(row) {
+					list = append(list, caller)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// unknown reports whether a row stands for addresses without a name.
+func (c *Comparison) unknown(row int) bool {
+	r := &c.rows.rows[row]
+	return r.base >= 0 && c.base.facts[r.base].Unknown || r.head >= 0 && c.head.facts[r.head].Unknown
 }
 
 // oneSided reports whether only one side has the function.

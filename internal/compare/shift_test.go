@@ -54,14 +54,38 @@ func TestShifts(t *testing.T) {
 		{
 			"a helper is inlined and gets faster",
 			map[string]int{rest: 2000, "a!main;a!sort;a!less": 1000, "a!main;a!sort": 500},
-			map[string]int{rest: 2000, "a!main;a!sort": 1100},
+			map[string]int{rest: 2000, "a!main;a!sort": 1250},
 			[]string{"sort: less sort improved"},
+		},
+		{
+			"a helper is inlined and gets much faster",
+			map[string]int{rest: 2000, "a!main;a!sort;a!less": 1000, "a!main;a!sort": 500},
+			map[string]int{rest: 2000, "a!main;a!sort": 1050},
+			nil,
+		},
+		{
+			"two are replaced by two others that cost half as much",
+			map[string]int{rest: 2000, "a!main;a!scan": 900, "a!main;a!step": 700},
+			map[string]int{rest: 2000, "a!main;a!token": 500, "a!main;a!walk": 400},
+			nil,
+		},
+		{
+			"one is gone here, one is new there",
+			map[string]int{rest: 2000, "a!main;a!load;a!scan": 700, "a!main;a!load": 100, "a!main;a!save": 100},
+			map[string]int{rest: 2000, "a!main;a!load": 100, "a!main;a!save;a!token": 700, "a!main;a!save": 100},
+			nil,
+		},
+		{
+			"the caller has no name",
+			map[string]int{rest: 2000, "a![libc]": 500, "a![libc];a!local": 400},
+			map[string]int{rest: 2000, "a![libc]": 500, "a![libc];a!text": 400},
+			nil,
 		},
 		{
 			"a slow path is outlined",
 			map[string]int{rest: 2000, "a!main;a!parse": 1500},
-			map[string]int{rest: 2000, "a!main;a!parse": 700, "a!main;a!parse;a!parse_slow": 800},
-			[]string{"parse: parse parse_slow unchanged"},
+			map[string]int{rest: 2000, "a!main;a!parse": 700, "a!main;a!parse;a!rare": 800},
+			[]string{"parse: parse rare unchanged"},
 		},
 		{
 			"a helper is inlined into two callers",

@@ -325,7 +325,7 @@ func (d *markdownDiff) movedText(e *markdownEvent) string {
 	var list []string
 	for _, r := range e.moved[:min(len(e.moved), most)] {
 		s := &e.Shifts[r.shift]
-		list = append(list, fmt.Sprintf("%s, together %s", d.shift(e, s), e.format.delta(s.Net.Delta)))
+		list = append(list, d.shift(e, s))
 	}
 	if n := len(e.moved) - most; n > 0 {
 		list = append(list, fmt.Sprintf("and %d more", n))
@@ -428,7 +428,7 @@ func (d *markdownDiff) shift(e *markdownEvent, s *Shift) string {
 	if n := len(s.Parts) - maxMarkdownParts; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", n))
 	}
-	return fmt.Sprintf("moved under %s: %s", text.MarkdownCode(e.Functions[s.Caller].Name, maxMarkdownPart), strings.Join(parts, ", "))
+	return fmt.Sprintf("moved under %s: %s; %s", text.MarkdownCode(e.Functions[s.Caller].Name, maxMarkdownPart), strings.Join(parts, ", "), s.remains(e.format))
 }
 
 // legend says how to read it.

@@ -80,7 +80,7 @@ func TestDiffMarkdown(t *testing.T) {
 	head.add(700, "cpu-cycles", "main", "after")
 	base.add(600, "cpu-cycles", "main", "sort")
 	base.add(700, "cpu-cycles", "main", "sort", "less")
-	head.add(1000, "cpu-cycles", "main", "sort")
+	head.add(1150, "cpu-cycles", "main", "sort")
 	base.add(50, "branch-misses", "main", "fast")
 	head.add(51, "branch-misses", "main", "fast")
 	c := comparison(t, base.runs(t, "base", 5), head.runs(t, "base", 5), compare.Options{

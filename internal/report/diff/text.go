@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 
 	"profdiff/internal/align"
@@ -336,7 +338,7 @@ func more(n int, what string) string {
 }
 
 // functionOrder is the order of functions in a table: only those that the user named, if
-// any.
+// any. The parts of a cost shift stand where what remains of it does.
 func functionOrder(c *Document, e *Event, opt Options) []int {
 	var list []int
 	for i := range e.Functions {
@@ -346,7 +348,17 @@ func functionOrder(c *Document, e *Event, opt Options) []int {
 	}
 	if opt.Total {
 		sortByTotal(e, list)
+		return list
 	}
+	slices.SortStableFunc(list, func(a, b int) int {
+		delta := func(i int) float64 {
+			if s := e.Functions[i].Shift; s >= 0 {
+				return math.Abs(e.Shifts[s].Delta)
+			}
+			return math.Abs(e.Functions[i].Self.Delta)
+		}
+		return -cmp.Compare(delta(a), delta(b))
+	})
 	return list
 }
 
@@ -410,8 +422,11 @@ func shiftText(e *Event, s *Shift, format costFormat) string {
 	if more := len(s.Parts) - maxShiftParts; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more %s", more, format.delta(rest)))
 	}
-	return fmt.Sprintf("moved under %s: %s", e.Functions[s.Caller].Name, strings.Join(parts, ", "))
+	return fmt.Sprintf("moved under %s: %s; %s", e.Functions[s.Caller].Name, strings.Join(parts, ", "), s.remains(format))
 }
+
+// remains says what is left of a cost shift.
+func (s *Shift) remains(format costFormat) string { return format.delta(s.Delta) + " remains" }
 
 func writeGroup(w io.Writer, c *Document, e *Event, g *Group, opt Options) error {
 	plural := map[run.GroupBy]string{run.ByDSO: "DSOs", run.ByProcess: "processes", run.ByCategory: "categories"}
