@@ -12,8 +12,8 @@
 //     cost of both sides are not tested (Bourgon, Gentleman and Huber, 2010).
 //  5. Verdicts are withheld where the recordings do not bear them: order, conditions,
 //     divisors that moved.
-//  6. Cost that only moved is found: from a function that one side does not have to others
-//     below the same caller.
+//  6. Cost that only moved is found: between a function that one side does not have and
+//     those that call it or are called by it, if little of it remains as a change.
 //  7. Call trees, lines, callers and callees are computed from the rows when asked for.
 package compare
 

@@ -105,8 +105,8 @@ func (c *Comparison) shift(e *Event, fn int, byRow []int) (caller int, parts []i
 	}
 	delta := f.Self.Delta()
 	callers, next := around(s, at, rowOf, f.row, len(c.rows.rows))
-	// What only one side has is a counterpart if it is called from where this one is, not
-	// somewhere else below.
+	// What came or went with it is called from where it is, or next to it, not somewhere else
+	// below.
 	direct := c.callersOf(f.row)
 	beside := func(g *Function) bool {
 		return next[g.row] || g.oneSided() && slices.ContainsFunc(c.callersOf(g.row), func(caller int32) bool { return slices.Contains(direct, caller) })
@@ -121,7 +121,7 @@ func (c *Comparison) shift(e *Event, fn int, byRow []int) (caller int, parts []i
 		for i := range e.Functions {
 			g := &e.Functions[i]
 			d := deltas[g.row]
-			if i == fn || g.Shift >= 0 || d*delta >= 0 || math.Abs(d) < shiftPart*math.Abs(delta) || !beside(g) {
+			if i == fn || g.Shift >= 0 || d*delta >= 0 || math.Abs(d) < shiftPart*math.Abs(delta) || !next[g.row] {
 				continue
 			}
 			if g.Self.WithinNoise() {

@@ -70,6 +70,12 @@ func TestShifts(t *testing.T) {
 			nil,
 		},
 		{
+			"one is replaced by another of the same cost",
+			map[string]int{rest: 2000, "a!main;a!load;a!scan": 700, "a!main;a!load": 100},
+			map[string]int{rest: 2000, "a!main;a!load;a!token": 700, "a!main;a!load": 100},
+			nil,
+		},
+		{
 			"one is gone here, one is new there",
 			map[string]int{rest: 2000, "a!main;a!load;a!scan": 700, "a!main;a!load": 100, "a!main;a!save": 100},
 			map[string]int{rest: 2000, "a!main;a!load": 100, "a!main;a!save;a!token": 700, "a!main;a!save": 100},
