@@ -47,8 +47,8 @@ type LooksPlan struct {
 	Targets []LookTarget `yaml:"targets"`
 	// Programs are hashes of the programs of both sides, where they are files of this machine.
 	Programs [2]string `yaml:"programs,omitempty"`
-	// SHA256 is the hash of the commands and of all above but Seed and Order: folders with the
-	// same one ask the same question.
+	// SHA256 is the hash of the commands, of the commits they are of, and of all above but Seed and
+	// Order: folders with the same one ask the same question.
 	SHA256 string `yaml:"targets_sha256"`
 }
 
@@ -124,7 +124,8 @@ func (p *LooksPlan) question(commands *Plan) (string, error) {
 	own := *p
 	own.SHA256, own.Seed, own.Order = "", 0, ""
 	text, err := json.Marshal(&own)
-	return hash(string(text), commands.Before.Run, commands.After.Run), err
+	a, b := &commands.Before, &commands.After
+	return hash(string(text), a.Run, a.Commit.state(), b.Run, b.Commit.state()), err
 }
 
 // next is the hash of a look after what precedes it.
