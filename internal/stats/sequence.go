@@ -237,34 +237,13 @@ func (s *Sequence) Overall(p float64) float64 {
 // the sequence errs, and agrees with its decisions (Jennison and Turnbull, 1984, "Repeated
 // confidence intervals for group sequential clinical trials").
 func (e *Estimate) Repeated(level float64) Interval {
-	i := everything()
-	if e.model == nil || !(level > 0) || math.IsNaN(e.Ratio) {
-		return i
+	i := Interval{e.AtLeast(level), e.AtMost(level)}
+	// What stands in for zeros bounds a ratio on one side only.
+	if e.Ratio == 0 {
+		i.Lo = 0
 	}
-	// The logarithm of an end is between in and out, of which out is excluded.
-	const limit = 690
-	middle := min(max(math.Log(e.Ratio), -limit), limit)
-	end := func(direction float64, excluded func(ratio float64) bool) float64 {
-		in, out := middle, middle+direction/1024
-		for !excluded(math.Exp(out)) {
-			if in, out = out, out+2*(out-in); math.Abs(out) > 2*limit {
-				return math.Exp(direction * math.Inf(1))
-			}
-		}
-		for range 60 {
-			if mid := (in + out) / 2; excluded(math.Exp(mid)) {
-				out = mid
-			} else {
-				in = mid
-			}
-		}
-		return math.Exp(in)
-	}
-	if e.Ratio > 0 {
-		i.Lo = end(-1, func(r float64) bool { return e.Above(r) <= level })
-	}
-	if !math.IsInf(e.Ratio, 1) {
-		i.Hi = end(1, func(r float64) bool { return e.Below(r) <= level })
+	if math.IsInf(e.Ratio, 1) {
+		i.Hi = e.Ratio
 	}
 	return i
 }

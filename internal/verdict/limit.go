@@ -272,7 +272,7 @@ func (l *Limit) leaves(levels limitLevels, warned bool) stats.Interval {
 	if l.Exact {
 		return stats.Interval{Lo: l.Estimate.Ratio, Hi: highest.Ratio}
 	}
-	proven := l.Basis == Exceeded || l.Basis == ExceededByDesign
+	proven := l.Basis == Exceeded || l.Basis == ExceededByDesign || l.Basis == ExceededByFinding
 	left := stats.Interval{Lo: l.Estimate.AtLeast(levels.shown), Hi: math.Inf(1)}
 	switch {
 	case !l.Method.Single():
