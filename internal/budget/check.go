@@ -443,7 +443,7 @@ func (k *check) design() Design {
 	}
 	if at := k.eventIndex(k.event); at >= 0 {
 		n := c.Events[at].Normalization
-		d.Normalization = "none"
+		d.Normalization = "none, the cost of a run: assumes " + n.Assumes()
 		if n.Mode != compare.None {
 			d.Normalization = fmt.Sprintf("%s: %s, head/base %.4g", n.Mode, n.By, n.Factor)
 		}
