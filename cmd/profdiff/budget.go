@@ -86,8 +86,9 @@ func newBudgetInitCmd(std *stdio) *cobra.Command {
 		Use:   "init INPUT… [flags]",
 		Short: "Write a first budget file from recordings",
 		Long: `Write a first budget file: the functions of the program that cost most, with limits
-that their noise allows. INPUT are runs of one side, files or directories. With one
-run, only the noise of sampling is known; five runs or more tell how runs differ.`,
+that their noise allows. INPUT are runs of one side, files or directories, or a
+directory of which the directory before is that side. With one run, only the noise of
+sampling is known; five runs or more tell how runs differ.`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if len(in.events) > 1 {
@@ -99,6 +100,9 @@ run, only the noise of sampling is known; five runs or more tell how runs differ
 			l, err := in.loader(cmd, std)
 			if err != nil {
 				return err
+			}
+			if before, _, ok := bothSides(paths); ok {
+				paths = []string{before}
 			}
 			runs, err := l.loadPaths(paths)
 			if err != nil {

@@ -138,11 +138,9 @@ func (f *diffFlags) sides(cmd *cobra.Command, paths []string) error {
 	named := len(f.base.paths) + len(f.head.paths)
 	switch {
 	case len(paths) == 1 && named == 0:
-		// A directory that has both, as the case studies have.
-		dir := paths[0]
-		before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")
-		if !isDir(before) || !isDir(after) {
-			return usagef(cmd, "%s has no directories before and after; name two sides: BEFORE AFTER, or --base and --head", dir)
+		before, after, ok := bothSides(paths)
+		if !ok {
+			return usagef(cmd, "%s has no directories before and after; name two sides: BEFORE AFTER, or --base and --head", paths[0])
 		}
 		f.base.paths, f.head.paths = []string{before}, []string{after}
 	case len(paths) == 2 && named == 0:
@@ -151,6 +149,16 @@ func (f *diffFlags) sides(cmd *cobra.Command, paths []string) error {
 		return usagef(cmd, "name two sides: BEFORE AFTER, or --base and --head")
 	}
 	return nil
+}
+
+// bothSides are the sides of a directory that has both, as what record made and the case
+// studies have.
+func bothSides(paths []string) (before, after string, ok bool) {
+	if len(paths) != 1 {
+		return "", "", false
+	}
+	before, after = filepath.Join(paths[0], "before"), filepath.Join(paths[0], "after")
+	return before, after, isDir(before) && isDir(after)
 }
 
 func isDir(path string) bool {
