@@ -26,6 +26,7 @@ type branchesDiffFlags struct {
 	cycles     []float64
 	margin     float64
 	renames    []string
+	unpaired   bool
 	blocked    bool
 
 	statBase, statHead string
@@ -41,6 +42,7 @@ func (f *branchesDiffFlags) register(cmd *cobra.Command) {
 	fs.Float64SliceVar(&f.ops, "ops", nil, "of two sides, divide by `N` operations done in each run, or BASE,HEAD")
 	fs.Float64SliceVar(&f.cycles, "cycles", nil, "of two sides, compare what fewer misses save with these cycles of a run: `BASE,HEAD`")
 	fs.Float64Var(&f.margin, "margin", 2, "of two sides, call a branch unchanged if more than `PERCENT` is excluded")
+	fs.BoolVar(&f.unpaired, "unpaired", false, "of two sides, compare two groups of runs, not runs that were recorded next to each other")
 	fs.BoolVar(&f.blocked, "allow-blocked-order", false, "of two sides, give verdicts even if all runs of one side were recorded first")
 	fs.StringArrayVar(&f.renames, "rename", nil, "of two sides, compare the function OLD of base with NEW of head: `OLD=NEW` (repeatable)")
 }
@@ -56,7 +58,7 @@ func (f *branchesDiffFlags) sides(cmd *cobra.Command, paths []string) (base, hea
 		if isDir(before) && isDir(after) {
 			return []string{before}, []string{after}, nil
 		}
-		for _, name := range []string{"normalize", "ops", "cycles", "margin", "rename", "allow-blocked-order", "stat-base", "stat-head"} {
+		for _, name := range []string{"normalize", "ops", "cycles", "margin", "rename", "unpaired", "allow-blocked-order", "stat-base", "stat-head"} {
 			if cmd.Flags().Changed(name) {
 				return nil, nil, usagef(cmd, "--%s is for two sides", name)
 			}
@@ -87,7 +89,7 @@ func (f *branchesDiffFlags) options(cmd *cobra.Command) (opt diff.Options, err e
 	case !(f.margin > 0) || f.margin > 1000:
 		return opt, usagef(cmd, "--margin is a percentage above 0 and up to 1000, not %v", f.margin)
 	}
-	opt.Margin, opt.AllowBlockedOrder = f.margin/100, f.blocked
+	opt.Margin, opt.Unpaired, opt.AllowBlockedOrder = f.margin/100, f.unpaired, f.blocked
 	for _, s := range f.renames {
 		r, err := align.ParseRename(s)
 		if err != nil {

@@ -41,6 +41,7 @@ type diffFlags struct {
 	renames    []string
 	focus      string
 	margin     float64
+	unpaired   bool
 	blocked    bool
 	by         string
 	categories string
@@ -56,12 +57,13 @@ func (f *diffFlags) register(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.reference, "reference", nil, "divide by the cost of functions that match `REGEXP` (repeatable)")
 	fs.StringArrayVar(&f.renames, "rename", nil, "compare the function OLD of base with NEW of head: `OLD=NEW` (repeatable)")
 	fs.Float64Var(&f.margin, "margin", 2, "call a change unchanged if more than `PERCENT` is excluded")
+	fs.BoolVar(&f.unpaired, "unpaired", false, "compare two groups of runs, not runs that were recorded next to each other")
 	fs.BoolVar(&f.blocked, "allow-blocked-order", false, "give verdicts even if all runs of one side were recorded first")
 }
 
 // options checks the flags.
 func (f *diffFlags) options(cmd *cobra.Command) (opt compare.Options, err error) {
-	opt.AllowBlockedOrder = f.blocked
+	opt.AllowBlockedOrder, opt.Unpaired = f.blocked, f.unpaired
 	opt.Work = f.work
 	if opt.Normalize, err = compare.ParseMode(f.normalize); err != nil {
 		return opt, usagef(cmd, "--normalize: %v", err)

@@ -28,7 +28,10 @@ func (f *checkFlags) writePage(cmd *cobra.Command, std *stdio, o *budget.Outcome
 		return err
 	}
 	if d.Branches == nil && len(in.Branches[0]) > 0 && len(in.Branches[1]) > 0 {
-		with := branchdiff.Options{Margin: defaultMargin, Ops: in.Ops, Symfs: l.opt.Symfs, AllowBlockedOrder: o.Comparison != nil && o.Comparison.Options.AllowBlockedOrder}
+		with := branchdiff.Options{Margin: defaultMargin, Ops: in.Ops, Symfs: l.opt.Symfs}
+		if o.Comparison != nil {
+			with.Unpaired, with.AllowBlockedOrder = o.Comparison.Options.Unpaired, o.Comparison.Options.AllowBlockedOrder
+		}
 		if c, err := branchdiff.Compare(in.Branches[0], in.Branches[1], with); err != nil {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("branches are not compared: %v", err))
 		} else {

@@ -75,7 +75,7 @@ func judgedRuns(f *File, tests *stats.Tests, sides [][2][]stats.WeightedCount, n
 	var results []*Result
 	for i := range f.Budgets {
 		r := &Result{ID: f.Budgets[i].ID, Budget: &f.Budgets[i]}
-		c := k.ratio(r, "cost", sides[i][0][:n], sides[i][1][:n], false)
+		c := k.ratio(r, "cost", &verdict.Pairing{}, sides[i][0][:n], sides[i][1][:n], false)
 		c.SamplesBase, c.SamplesHead = 1e6, 1e6
 		results = append(results, r)
 	}

@@ -49,7 +49,7 @@ func (k *check) branchClaims(r *Result) {
 		case len(base.lo) == 0:
 			force(r, RelativeKind, verdict.Verdict(k.file.Defaults.OnMissing), errNoBase.Error(), Missing)
 		default:
-			c := k.ratio(r, what+per, base.middle(), head.middle(), base.counted && head.counted)
+			c := k.ratio(r, what+per, &verdict.Pairing{}, base.middle(), head.middle(), base.counted && head.counted)
 			c.SamplesBase, c.SamplesHead = base.n, head.n
 			if at := k.eventIndex(k.event); at >= 0 {
 				c.blocked = k.blockedRate(at, k.event)

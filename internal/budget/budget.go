@@ -48,7 +48,7 @@ type Defaults struct {
 	Normalize      Normalize  `json:"normalize,omitzero" jsonschema:"what costs are divided by: work:COUNTER, reference, instructions, total, none; default: auto"`
 	Reference      *Reference `json:"reference,omitempty" jsonschema:"the functions that normalize: reference divides by"`
 	Looks          int        `json:"looks,omitempty" jsonschema:"1 or 2: how often runs are looked at; at the second look, which is for what the first left open, there are twice as many, and both are at levels by O'Brien and Fleming; default 1"`
-	Test           TestName   `json:"test,omitempty" jsonschema:"auto, rank or welch; auto goes by the number of runs"`
+	Test           TestName   `json:"test,omitempty" jsonschema:"auto, rank or welch; auto goes by the number of runs and compares pairs of them where their order shows pairs, rank and welch compare two groups"`
 	Alpha          *Fraction  `json:"alpha,omitempty" jsonschema:"chance of any wrong fail, over all budgets; default 0.05"`
 	Require        Require    `json:"require,omitzero" jsonschema:"what recordings must be like for a budget to fail"`
 	OnInconclusive OnUnproven `json:"on_inconclusive,omitempty" jsonschema:"outcome if a limit is neither proven to hold nor to be exceeded: pass, warn or fail; default warn"`

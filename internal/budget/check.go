@@ -184,7 +184,7 @@ func (f *File) measure(in *Inputs) (*check, error) {
 	}
 	k.lookUp()
 	n := len(in.Head)
-	k.ranks = f.Defaults.Test != "welch" && n < 60 && 1/float64(int64(1)<<max(n, 1)) <= f.rule().Corrected(f.rule().Look, k.family())
+	k.ranks = f.Defaults.Test != "welch" && n < 60 && 1/float64(int64(1)<<max(n, 1)) <= k.level()
 	for i, r := range k.results {
 		if err := k.claims(r, k.targets[i]); err != nil {
 			return nil, err
@@ -219,7 +219,7 @@ func (k *check) compare() error {
 	opt.Ops = k.in.Ops
 	opt.AllowBlockedOrder = d.Require.Order == "any" || k.in.Stored != nil
 	if d.Test != "auto" {
-		opt.RankRuns = k.file.rankRuns()
+		opt.RankRuns, opt.Unpaired = k.file.rankRuns(), true
 	}
 	base, head := k.in.Base, k.in.Head
 	switch d.Normalize.Mode {
@@ -419,15 +419,18 @@ func (k *check) family() (n int) {
 	return n
 }
 
+// level is the least one-sided level at which a limit is judged.
+func (k *check) level() float64 { return k.file.rule().Corrected(k.file.rule().Look, k.family()) }
+
 // design describes how the sides were recorded and compared.
 func (k *check) design() Design {
-	d := Design{Order: verdict.UnknownOrder, RunsBase: len(k.in.Base), RunsHead: len(k.in.Head), Base: k.in.Base, Head: k.in.Head}
+	d := Design{Turns: (&verdict.Pairing{}).Turns(verdict.UnknownOrder), RunsBase: len(k.in.Base), RunsHead: len(k.in.Head), Base: k.in.Base, Head: k.in.Head}
 	c := k.comparison
 	if c == nil {
 		d.Warnings = compare.RunWarnings(nil, k.in.Head)
 		return d
 	}
-	d.Order, d.Warnings = c.Order, slices.Clone(c.Warnings)
+	d.Turns, d.Warnings = c.Pairing.Turns(c.Order), slices.Clone(c.Warnings)
 	if k.in.Stored != nil {
 		when := ""
 		if !k.in.Base[0].Recording.Start.IsZero() {

@@ -136,7 +136,7 @@ func (k *check) relativeClaim(r *Result, x *target) {
 	}
 	at := k.eventIndex(x.events[0])
 	e := &k.comparison.Events[at]
-	ch := k.comparison.ChangeOf(at, x.sums[0][0], x.sums[1][0], x.bursts)
+	ch := k.comparison.ChangeOf(at, k.level(), x.sums[0][0], x.sums[1][0], x.bursts)
 	est := *ch.Estimate()
 	c := &Claim{
 		Kind: RelativeKind, What: e.Name, Unit: e.Unit, Base: ch.Base, Head: ch.Head,

@@ -58,7 +58,7 @@ func (o *Outcome) Fails(strict bool) bool {
 
 // Design says how the sides were recorded and compared.
 type Design struct {
-	Order              verdict.Order
+	verdict.Turns
 	RunsBase, RunsHead int
 	// Normalization says what costs of the default event were divided by, "" without
 	// base.

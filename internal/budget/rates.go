@@ -58,7 +58,7 @@ func (k *check) rateClaims(r *Result, x *target) {
 		} else if base, simulatedBase, reason := rates(0); reason != "" {
 			force(r, RelativeKind, verdict.Inconclusive, reason)
 		} else {
-			c := k.ratio(r, what, base, head, simulatedBase && simulatedHead)
+			c := k.ratio(r, what, &k.comparison.Pairing, base, head, simulatedBase && simulatedHead)
 			c.SamplesBase, c.SamplesHead = x.samples(0), x.samples(1)
 			c.FewSamples = !c.Exact && c.SamplesHead < int64(k.file.Defaults.Require.Samples)
 			if at := k.eventIndex(x.events[0]); at >= 0 {
@@ -89,8 +89,9 @@ func (k *check) blockedRate(at int, name string) string {
 	return k.blocked(&e, name)
 }
 
-// ratio adds a claim on the ratio of values that were not normalized by the comparison.
-func (k *check) ratio(r *Result, what string, base, head []stats.WeightedCount, simulated bool) *Claim {
+// ratio adds a claim on the ratio of values that were not normalized by the comparison. The runs
+// are those that the pairing is of, which may have no pairs.
+func (k *check) ratio(r *Result, what string, pairing *verdict.Pairing, base, head []stats.WeightedCount, simulated bool) *Claim {
 	c := &Claim{Kind: RelativeKind, What: what, RunsBase: len(base), RunsHead: len(head), Limit: verdict.Limit{Stored: k.in.Stored != nil}}
 	for _, n := range base {
 		c.Base += n.Weight / float64(len(base))
@@ -101,7 +102,7 @@ func (k *check) ratio(r *Result, what string, base, head []stats.WeightedCount, 
 	same := func(list []stats.WeightedCount) bool {
 		return !slices.ContainsFunc(list, func(n stats.WeightedCount) bool { return n.Weight != list[0].Weight })
 	}
-	est := k.tests.Ratio(base, head)
+	est := pairing.Ratio(k.tests, base, head, k.level())
 	if simulated && same(base) && same(head) {
 		est = k.tests.Exact(stats.WeightedCount{Weight: base[0].Weight}, stats.WeightedCount{Weight: head[0].Weight})
 	}

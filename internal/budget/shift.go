@@ -28,7 +28,7 @@ func (k *check) shifted(x *target, event int, grown *compare.Change) string {
 			continue
 		}
 		k.tally.count([]*target{d.target})
-		ch := k.comparison.ChangeOf(event, d.target.sums[0][0], d.target.sums[1][0], nil)
+		ch := k.comparison.ChangeOf(event, k.level(), d.target.sums[0][0], d.target.sums[1][0], nil)
 		wholeBase, wholeHead := k.comparison.Whole(event)
 		if !(ch.Base > grown.Base) || ch.Base > domainMost*wholeBase || ch.Head > domainMost*wholeHead {
 			continue

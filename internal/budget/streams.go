@@ -48,7 +48,7 @@ func (k *check) streamClaims(r *Result) {
 			force(r, RelativeKind, verdict.Verdict(k.file.Defaults.OnMissing), fmt.Sprintf("no values of %s are given for base", clip(b.Samples)), Missing)
 		} else {
 			base, nBase, blocked := quantiles(s.Base)
-			c := k.ratio(r, what, base, head, false)
+			c := k.ratio(r, what, &verdict.Pairing{}, base, head, false)
 			c.Unit, c.SamplesBase, c.SamplesHead = unit, nBase, nHead
 			if c.blocked = blockedHead; blocked != "" {
 				c.blocked = blocked

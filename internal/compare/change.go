@@ -33,17 +33,17 @@ type Change struct {
 func (c *Change) Delta() float64 { return c.Head - c.Base }
 
 // newChange estimates one change. c stays in use.
-func (n *Normalization) newChange(tests *stats.Tests, c cost) Change {
-	return n.change(tests, c, (*stats.Tests).Ratio)
+func (n *Normalization) newChange(tests estimator, c cost) Change {
+	return n.change(tests, c, estimator.ratio)
 }
 
 // testedChange is newChange without Ratio, CI and what follows from them: P, Grew and
 // Within are the same, at a small part of the cost.
-func (n *Normalization) testedChange(tests *stats.Tests, c cost) Change {
-	return n.change(tests, c, (*stats.Tests).Test)
+func (n *Normalization) testedChange(tests estimator, c cost) Change {
+	return n.change(tests, c, estimator.test)
 }
 
-func (n *Normalization) change(tests *stats.Tests, c cost, estimate func(t *stats.Tests, base, head []stats.WeightedCount) stats.Estimate) Change {
+func (n *Normalization) change(tests estimator, c cost, estimate func(t estimator, base, head []stats.WeightedCount) stats.Estimate) Change {
 	ch, base, head := n.measure(c)
 	var e stats.Estimate
 	switch {
@@ -52,7 +52,7 @@ func (n *Normalization) change(tests *stats.Tests, c cost, estimate func(t *stat
 		ch.Finding = verdict.Unknown(ch.Head / ch.Base)
 		return ch
 	case n.exact(base, head):
-		e = tests.Exact(stats.WeightedCount{Weight: base[0].Weight}, stats.WeightedCount{Weight: head[0].Weight})
+		e = tests.tests.Exact(stats.WeightedCount{Weight: base[0].Weight}, stats.WeightedCount{Weight: head[0].Weight})
 	default:
 		e = estimate(tests, base, head)
 	}

@@ -28,7 +28,6 @@ import (
 	"profdiff/internal/align"
 	"profdiff/internal/category"
 	"profdiff/internal/run"
-	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
 
@@ -57,6 +56,8 @@ type Options struct {
 	MinShare float64
 	// RankRuns is the number of runs a side from which ranks are tested, 8.
 	RankRuns int
+	// Unpaired compares two groups of runs even if their order shows pairs.
+	Unpaired bool
 	// AllowBlockedOrder gives verdicts even if all runs of one side were recorded
 	// before those of the other.
 	AllowBlockedOrder bool
@@ -66,6 +67,9 @@ type Options struct {
 	GroupBy []run.GroupBy
 	// Categories says what run.ByCategory sorts into, nil for the built-in categories.
 	Categories *category.Set
+
+	// pairing, if set, says what the times of the runs need not show.
+	pairing *verdict.Pairing
 }
 
 func (o Options) withDefaults() Options {
@@ -82,14 +86,16 @@ type Comparison struct {
 	Base, Head []*run.Run
 	Options    Options
 	Order      verdict.Order
-	Events     []Event
+	// Pairing says which runs are compared with each other.
+	Pairing verdict.Pairing
+	Events  []Event
 	// Warnings tell why numbers of this comparison deserve less trust.
 	Warnings []string
 
 	base, head *side
 	names      naming
 	rows       *rowset
-	tests      *stats.Tests
+	tests      estimator
 }
 
 // An Event is what one event says.
@@ -109,6 +115,7 @@ type Event struct {
 	// none on the total alone.
 	Withheld, NoTotal string
 
+	tests estimator // of what nobody named
 	pair  eventPair
 	costs *costs
 	// rest are divisors by what did not change, if costs are shares; else nil.
@@ -165,6 +172,10 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 	}
 	notCompared = append(notCompared, empty...)
 	c := &Comparison{Base: base, Head: head, Options: opt, Order: verdict.OrderOf(moments(base), moments(head))}
+	c.Pairing = verdict.PairsOf(moments(base), moments(head), opt.Unpaired)
+	if opt.pairing != nil {
+		c.Pairing = *opt.pairing
+	}
 	c.base, c.head = newSide(base), newSide(head)
 	c.names = newNaming(c.base, c.head)
 	c.Warnings = slices.Concat(notCompared, warnings, audit(base, head, c.names))
@@ -179,12 +190,9 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("no function matches --focus %s", re))
 		}
 	}
-	c.tests = stats.New(opt.level())
-	if opt.RankRuns > 0 {
-		c.tests = stats.NewRanked(opt.level(), opt.RankRuns)
-	}
+	c.tests = c.newEstimator()
 	for i := range pairs {
-		e, err := c.compareEvent(&pairs[i], c.tests)
+		e, err := c.compareEvent(&pairs[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", pairs[i].name, err)
 		}
@@ -327,7 +335,7 @@ func sampledEvents(pairs []eventPair, base, head []*run.Run) (sampled []eventPai
 	return sampled, notCompared, nil
 }
 
-func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, error) {
+func (c *Comparison) compareEvent(p *eventPair) (*Event, error) {
 	e := &Event{Name: p.name, Unit: p.unit, pair: *p}
 	e.costs = rowCosts(c.base, c.head, c.rows, p)
 	c.addBursts(e)
@@ -337,21 +345,23 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 			simulated = simulated && r.Events[at[i]].Simulated
 		}
 	}
-	n, err := normalization(c.base, c.head, c.rows, e.costs, tests, simulated, &c.Options)
+	declared := c.declared()
+	n, err := normalization(c.base, c.head, c.rows, e.costs, declared, simulated, &c.Options)
 	if err != nil {
 		return nil, err
 	}
 	e.Normalization = n
 	raw := newNormalization(None, len(c.Base), len(c.Head))
 	raw.simulated = simulated
-	e.Raw = raw.newChange(tests, e.costs.whole)
-	e.Total = n.newChange(tests, e.costs.whole)
+	e.Raw = raw.newChange(declared, e.costs.whole)
+	e.Total = n.newChange(declared, e.costs.whole)
 	if n.Mode == Total {
-		e.Total = raw.newChange(tests, e.costs.whole)
+		e.Total = raw.newChange(declared, e.costs.whole)
 	}
-	e.Functions = c.functions(e, tests)
+	e.tests = c.found(e)
+	e.Functions = c.functions(e)
 	for _, by := range c.Options.GroupBy {
-		e.Groups = append(e.Groups, c.group(by, e, tests))
+		e.Groups = append(e.Groups, c.group(by, e))
 	}
 	rule := c.Options.rule()
 	families := c.families(e)
@@ -361,9 +371,9 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 	rule.Declared([]*verdict.Finding{&e.Raw.Finding})
 	mirrored := ""
 	if n.Mode == Total {
-		mirrored = c.dropMirrored(e, families, tests)
+		mirrored = c.dropMirrored(e, families, e.tests)
 	}
-	e.Shifts = c.shifts(e, tests)
+	e.Shifts = c.shifts(e, e.tests)
 	c.keep(e, len(c.Events) == 0)
 	c.Warnings = append(c.Warnings, auditEvent(p, c.Base, c.Head)...)
 	if n.Mode == Work && c.Options.Ops == nil && verdict.FarApart(n.Factor) {
@@ -375,15 +385,17 @@ func (c *Comparison) compareEvent(p *eventPair, tests *stats.Tests) (*Event, err
 	if said := e.unequal(); said != "" && c.Options.Normalize == Auto && n.Mode == None && !c.Base[0].Events[p.base[0]].Derived {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s", e.Name, said))
 	}
-	e.Uniform = c.uniform(e, tests)
+	e.Uniform = c.uniform(e, declared)
+	c.secondCosts(e)
 	c.withhold(e, mirrored)
 	c.contradictions(e)
 	return e, nil
 }
 
 // functions are the rows that the event has samples of, by absolute change.
-func (c *Comparison) functions(e *Event, tests *stats.Tests) []Function {
+func (c *Comparison) functions(e *Event) []Function {
 	var list []Function
+	declared := c.declared()
 	for i := range c.rows.rows {
 		if e.costs.total[i].zero() {
 			continue
@@ -399,6 +411,10 @@ func (c *Comparison) functions(e *Event, tests *stats.Tests) []Function {
 			f.Name, f.SystemName, f.DSO = s.Name, s.SystemName, s.DSO
 		}
 		f.Focus = c.rows.matches(c.base, c.head, i, c.Options.Focus)
+		tests := e.tests
+		if f.Focus {
+			tests = declared
+		}
 		f.Self = e.Normalization.newChange(tests, e.costs.self[i])
 		f.Total = e.Normalization.newChange(tests, e.costs.total[i])
 		list = append(list, f)
@@ -415,7 +431,7 @@ func (c *Comparison) functions(e *Event, tests *stats.Tests) []Function {
 }
 
 // group compares by threads, files, …
-func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
+func (c *Comparison) group(by run.GroupBy, e *Event) Group {
 	g := Group{By: by}
 	index := make(map[string]int)
 	var sums []cost
@@ -456,7 +472,7 @@ func (c *Comparison) group(by run.GroupBy, e *Event, tests *stats.Tests) Group {
 		}
 	}
 	for i := range g.Rows {
-		g.Rows[i].Self = e.Normalization.newChange(tests, sums[i])
+		g.Rows[i].Self = e.Normalization.newChange(e.tests, sums[i])
 	}
 	g.Rows = slices.DeleteFunc(g.Rows, func(r GroupRow) bool { return r.Self.cost.zero() })
 	slices.SortStableFunc(g.Rows, func(a, b GroupRow) int {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"profdiff/internal/run"
-	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
 
@@ -41,11 +40,10 @@ func (c *Comparison) LinesAbove(event int, share float64) []Line {
 	whole := c.linesTotal(event)
 	list, sums := c.collectLines(e, byRow, e.rowsAbove(share, whole))
 	list, sums = heaviestLines(list, sums, share, whole)
-	tests := stats.New(verdict.Level)
 	for i := range list {
 		ch := &list[i].Self
 		if *ch, _, _ = e.Normalization.measure(sums[i]); share == 0 || c.heavy(e, ch) {
-			*ch = e.Normalization.newChange(tests, sums[i])
+			*ch = e.Normalization.newChange(e.tests, sums[i])
 		} else {
 			ch.Finding = verdict.Unknown(ch.Head / ch.Base)
 		}

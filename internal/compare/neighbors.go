@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"profdiff/internal/run"
-	"profdiff/internal/stats"
-	"profdiff/internal/verdict"
 )
 
 // A Neighbor is a caller or a callee of a function: what is spent in and below their
@@ -76,10 +74,9 @@ func (c *Comparison) Neighbors(event, function int) (callers, callees []Neighbor
 	}
 	add(c.base, c.rows.base, e.pair.base, func(c *cost) []run.Sum { return c.base })
 	add(c.head, c.rows.head, e.pair.head, func(c *cost) []run.Sum { return c.head })
-	tests := stats.New(verdict.Level)
 	list := func(m map[int]*cost) (list []Neighbor) {
 		for fn, sums := range m {
-			list = append(list, Neighbor{fn, e.Normalization.newChange(tests, *sums)})
+			list = append(list, Neighbor{fn, e.Normalization.newChange(e.tests, *sums)})
 		}
 		slices.SortFunc(list, func(a, b Neighbor) int {
 			return cmp.Or(-cmp.Compare(math.Abs(a.Calls.Delta()), math.Abs(b.Calls.Delta())), a.Function-b.Function)

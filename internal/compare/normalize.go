@@ -93,7 +93,7 @@ const (
 )
 
 // normalization chooses the divisors of one event's costs.
-func normalization(base, head *side, rows *rowset, c *costs, tests *stats.Tests, simulated bool, opt *Options) (*Normalization, error) {
+func normalization(base, head *side, rows *rowset, c *costs, tests estimator, simulated bool, opt *Options) (*Normalization, error) {
 	n := newNormalization(opt.Normalize, len(base.runs), len(head.runs))
 	n.simulated = simulated
 	var err error
@@ -358,7 +358,7 @@ func (n *Normalization) byMedian(c *costs, samples int64) bool {
 }
 
 // factor computes Factor and CI from the divisors.
-func (n *Normalization) factor(tests *stats.Tests) {
+func (n *Normalization) factor(tests estimator) {
 	n.Factor, n.CI = 1, stats.Interval{Lo: 1, Hi: 1}
 	if n.Mode == None {
 		return
@@ -380,7 +380,7 @@ func (n *Normalization) factor(tests *stats.Tests) {
 		n.CI = stats.Interval{Lo: n.Factor, Hi: n.Factor}
 		return
 	}
-	e := tests.Ratio(counts(n.base), counts(n.head))
+	e := tests.ratio(counts(n.base), counts(n.head))
 	n.Factor, n.CI = e.Ratio, e.CI
 }
 

@@ -13,10 +13,11 @@ import (
 // are, but in no family: Adjusted is P, and there is no verdict. bursts are the factors by
 // which the samples of single runs vary more than independent ones, see
 // [stats.BlockSumsPhi]; nil if unknown. Shares are of what did not change, so that the change of
-// one function does not look like one of another.
-func (c *Comparison) ChangeOf(event int, base, head []run.Sum, bursts *[2]float64) Change {
+// one function does not look like one of another. level is the least one-sided level at which the
+// change may be judged.
+func (c *Comparison) ChangeOf(event int, level float64, base, head []run.Sum, bursts *[2]float64) Change {
 	e := &c.Events[event]
-	return cmp.Or(e.rest, e.Normalization).newChange(c.tests, cost{base: base, head: head, bursts: bursts})
+	return cmp.Or(e.rest, e.Normalization).newChange(c.tests.at(level), cost{base: base, head: head, bursts: bursts})
 }
 
 // Whole is the normalized cost of everything: the means over the runs of a side. In shares

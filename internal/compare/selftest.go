@@ -18,8 +18,9 @@ import (
 type SelfTest struct {
 	Runs  int
 	Event string
-	// Interleaved are splits in which neighbours are on different sides, as in ABBA.
-	// Blocked is the split into the first runs and the last.
+	// Interleaved are splits in which neighbours are on different sides, as in ABBA, compared
+	// in pairs if it is known when the runs were recorded. Blocked is the split into the first
+	// runs and the last.
 	Interleaved, Blocked Splits
 	// Functions has the functions that were tested, by their share.
 	Functions []FunctionNoise
@@ -74,6 +75,7 @@ func NewSelfTest(runs []*run.Run, opt Options) (*SelfTest, error) {
 	random := rand.New(rand.NewPCG(1, uint64(len(runs))))
 	for i := range selfTestSplits {
 		base, head := make([]*run.Run, 0, len(runs)/2), make([]*run.Run, 0, len(runs)/2)
+		pairing := &verdict.Pairing{}
 		for p := 0; p < len(runs); p += 2 {
 			first := (p/2)%2 == 0 // the first split is ABBA
 			if i > 0 {
@@ -83,9 +85,14 @@ func NewSelfTest(runs []*run.Run, opt Options) (*SelfTest, error) {
 			if !first {
 				a, b = b, a
 			}
+			pairing.Pairs = append(pairing.Pairs, verdict.Pair{Base: len(base), Head: len(head), HeadFirst: !first})
 			base, head = append(base, a), append(head, b)
 		}
-		e, err := t.Interleaved.add(base, head, opt)
+		interleaved := opt
+		if !opt.Unpaired && verdict.OrderOf(moments(base), moments(head)) != verdict.UnknownOrder {
+			interleaved.pairing = pairing
+		}
+		e, err := t.Interleaved.add(base, head, interleaved)
 		if err != nil {
 			return nil, err
 		}

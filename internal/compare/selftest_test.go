@@ -59,8 +59,15 @@ func TestSelfTestDrift(t *testing.T) {
 	if s.Blocked.Totals != 1 || s.Blocked.Called == 0 {
 		t.Errorf("first half against last: %+v", s.Blocked)
 	}
-	if s.Interleaved.Totals != 0 || s.Interleaved.Called != 0 {
+	if s.Interleaved.Totals > s.Interleaved.Number/5 || s.Interleaved.Called > s.Interleaved.Tests/100 {
 		t.Errorf("neighbours apart: %+v", s.Interleaved)
+	}
+	// In pairs the drift is no noise: what one half of the runs can show is not hidden by it.
+	if s.Total.Smallest > 0.05 {
+		t.Errorf("a change of the total by %v could be shown", s.Total.Smallest)
+	}
+	if s, err = NewSelfTest(runsInTurn(1, 0.01, 0.2), Options{Normalize: None, Unpaired: true}); err != nil || s.Total.Smallest < 0.05 {
+		t.Errorf("unpaired, %v: a change of the total by %v could be shown", err, s.Total.Smallest)
 	}
 	if _, err := NewSelfTest(runsInTurn(1, 0.01, 0)[:7], Options{}); err == nil {
 		t.Error("7 runs are no error")

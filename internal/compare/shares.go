@@ -42,7 +42,7 @@ func (f *family) judge(rule verdict.Rule) {
 //
 // Where many functions leave, or less than half of the cost is left, or nearly all of that is in
 // one function, nothing tells whether they changed or all others did. Then nothing is taken back, and what left is returned, else "".
-func (c *Comparison) dropMirrored(e *Event, families []family, tests *stats.Tests) (mirrored string) {
+func (c *Comparison) dropMirrored(e *Event, families []family, tests estimator) (mirrored string) {
 	if len(c.Base) < 2 || len(c.Head) < 2 {
 		return "" // no verdict to take back
 	}
@@ -106,7 +106,7 @@ const (
 
 // judgeAgain gives verdicts on costs over the divisors of rest, and takes those back that
 // differ.
-func (c *Comparison) judgeAgain(rest *Normalization, families []family, tests *stats.Tests) {
+func (c *Comparison) judgeAgain(rest *Normalization, families []family, tests estimator) {
 	for i := range families {
 		f := &families[i]
 		again := family{declared: f.declared}
@@ -126,7 +126,7 @@ func (c *Comparison) judgeAgain(rest *Normalization, families []family, tests *s
 
 // farthest is the index of the function whose change is farthest from the median, in units of
 // its noise, among those that changed over the divisors of rest; -1 if none did.
-func (c *Comparison) farthest(rest *Normalization, left []*Change, tests *stats.Tests) int {
+func (c *Comparison) farthest(rest *Normalization, left []*Change, tests estimator) int {
 	f := family{}
 	var logs, noise []float64
 	for _, ch := range left {

@@ -7,7 +7,6 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/run"
-	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
 
@@ -37,7 +36,7 @@ const (
 )
 
 // shifts finds cost shifts. They start at functions that only one side has.
-func (c *Comparison) shifts(e *Event, tests *stats.Tests) []Shift {
+func (c *Comparison) shifts(e *Event, tests estimator) []Shift {
 	// Addresses without a name are no caller that anything is below.
 	byRow := slices.Repeat([]int{-1}, len(c.rows.rows))
 	for i := range e.Functions {

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"profdiff/internal/run"
-	"profdiff/internal/stats"
-	"profdiff/internal/verdict"
 )
 
 // A Tree is the call tree of both sides in one event: paths of functions, aligned, from
@@ -291,7 +289,7 @@ func (t *Tree) Parent(n TreeNode) TreeNode { return t.parent[n] }
 // each run.
 type TreeCosts struct {
 	normalization  *Normalization
-	tests          *stats.Tests
+	tests          estimator
 	runs, runsBase int
 	sums           []run.Sum // by index of the node and run
 }
@@ -317,7 +315,7 @@ func (t *Tree) Costs(nodes []TreeNode) *TreeCosts {
 		}
 	}
 	c := &TreeCosts{
-		normalization: t.event.Normalization, tests: stats.New(verdict.Level),
+		normalization: t.event.Normalization, tests: t.event.tests,
 		runs: len(t.nodeOf), runsBase: len(t.c.Base), sums: make([]run.Sum, len(nodes)*len(t.nodeOf)),
 	}
 	t.eachRun(func(i int, r *run.Run, _ *frames, event int, _ []int32) {

@@ -28,7 +28,7 @@ type Uniform struct {
 //  2. Divided by it, no function is found to have changed.
 //  3. The functions differ by at most half of it: what no test finds is not enough to say
 //     that they do not differ, with 50 functions that each cost something else.
-func (c *Comparison) uniform(e *Event, tests *stats.Tests) *Uniform {
+func (c *Comparison) uniform(e *Event, declared estimator) *Uniform {
 	n := e.Normalization
 	if n.Mode != None && n.Mode != Work || n.simulated || min(len(c.Base), len(c.Head)) < verdict.LeastRuns || c.blocked() {
 		return nil
@@ -44,7 +44,7 @@ func (c *Comparison) uniform(e *Event, tests *stats.Tests) *Uniform {
 		}
 		return list
 	}
-	factor := tests.Ratio(size(median.base, n.base), size(median.head, n.head))
+	factor := declared.ratio(size(median.base, n.base), size(median.head, n.head))
 	if factor.P > 1-verdict.Level || factor.CI.Contains(1) {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (c *Comparison) uniform(e *Event, tests *stats.Tests) *Uniform {
 	for i := range e.Functions {
 		ch := &e.Functions[i].Self
 		if ch.Tested {
-			again := median.testedChange(tests, ch.cost)
+			again := median.testedChange(e.tests, ch.cost)
 			again.Ratio = again.Head / again.Base // which such a test leaves out
 			after.changes = append(after.changes, &again)
 		}

@@ -31,15 +31,18 @@ type Moment struct {
 	Host  string
 }
 
-// OrderOf is the order of the runs of both sides: by the time of day where all have it,
-// else by the clock of the machine if no two are known to be of different machines. Runs of
-// both sides at the same moment, as copies or made up ones are, have no order.
-func OrderOf(base, head []Moment) Order {
-	type turn struct {
-		at   int64
-		head bool
-	}
-	var turns []turn
+// A turn is one run of either side.
+type turn struct {
+	at   int64
+	head bool
+	run  int // of its side
+}
+
+// turnsOf are the runs of both sides in the order of recording: by the time of day where all
+// have it, else by the clock of the machine if no two are known to be of different machines.
+// It is nil if the order is unknown. Runs of both sides at the same moment, as copies or
+// made up ones are, have no order.
+func turnsOf(base, head []Moment) (turns []turn) {
 	hosts := make(map[string]bool)
 	started, clocked := true, true
 	for _, m := range slices.Concat(base, head) {
@@ -50,25 +53,35 @@ func OrderOf(base, head []Moment) Order {
 		}
 	}
 	if !started && (!clocked || len(hosts) > 1) {
-		return UnknownOrder
+		return nil
 	}
 	for side, moments := range [][]Moment{base, head} {
-		for _, m := range moments {
+		for i, m := range moments {
 			at := int64(m.Clock)
 			if started {
 				at = m.Start.UnixNano()
 			}
-			turns = append(turns, turn{at, side == 1})
+			turns = append(turns, turn{at, side == 1, i})
 		}
 	}
 	slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	for i := 1; i < len(turns); i++ {
+		if turns[i-1].head != turns[i].head && turns[i-1].at == turns[i].at {
+			return nil
+		}
+	}
+	return turns
+}
+
+// OrderOf is the order of the runs of both sides.
+func OrderOf(base, head []Moment) Order {
+	turns := turnsOf(base, head)
+	if len(turns) == 0 {
+		return UnknownOrder
+	}
 	changes := 0
 	for i := 1; i < len(turns); i++ {
-		switch before, turn := turns[i-1], turns[i]; {
-		case before.head == turn.head:
-		case before.at == turn.at:
-			return UnknownOrder
-		default:
+		if turns[i-1].head != turns[i].head {
 			changes++
 		}
 	}

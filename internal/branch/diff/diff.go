@@ -62,6 +62,8 @@ type Options struct {
 	Cycles    *[2]float64
 	Normalize Normalization // "" is NormalizeAuto
 	Margin    float64       // of Unchanged, 0.02 is 2 %
+	// Unpaired compares two groups of runs even if their order shows pairs.
+	Unpaired bool
 	// AllowBlockedOrder gives verdicts even if all runs of one side were recorded first.
 	AllowBlockedOrder bool
 	Renames           []align.Rename
@@ -80,6 +82,8 @@ type Result struct {
 	Margin float64
 	// Order is how the runs of both sides follow each other.
 	Order verdict.Order
+	// Pairing says which runs are compared with each other.
+	Pairing verdict.Pairing
 	// Different says what of the recordings differs, so that nothing can be said of
 	// the program.
 	Different []string
@@ -181,6 +185,7 @@ func Compare(base, head []*branch.Table, opt Options) (*Result, error) {
 		opt: &opt, d: &Result{Base: base, Head: head, Margin: opt.Margin, Counted: base[0].Counted(), Order: verdict.OrderOf(moments(base), moments(head))},
 		base: newSide("base", base), head: newSide("head", head), tests: stats.New(verdict.Level),
 	}
+	c.d.Pairing = verdict.PairsOf(moments(base), moments(head), opt.Unpaired)
 	if err := c.comparable(); err != nil {
 		return nil, err
 	}
@@ -329,6 +334,10 @@ func (c *comparison) counts(runs []*branch.Branch, u []units, visible bool) []st
 	return list
 }
 
+// foundLevel is the one-sided level at which one branch of fifty would be found by ranks if all
+// pairs agree: their least p has to go four times into it.
+const foundLevel = 4 * verdict.FalseDiscovery / 2 / 50
+
 // compare compares a quantity of both sides.
 func (c *comparison) compare(base, head []stats.WeightedCount) Change {
 	ch := Change{Base: meanWeight(base), Head: meanWeight(head)}
@@ -336,7 +345,7 @@ func (c *comparison) compare(base, head []stats.WeightedCount) Change {
 	if c.d.Counted && constant(base) && constant(head) {
 		e = c.tests.Exact(base[0], head[0])
 	} else {
-		e = c.tests.Ratio(base, head)
+		e = c.d.Pairing.Ratio(c.tests, base, head, foundLevel)
 	}
 	ch.Finding = verdict.Of(&e)
 	return ch

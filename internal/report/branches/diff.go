@@ -54,7 +54,7 @@ func writeBranchesDiffFacts(w *strings.Builder, d *DiffDocument) {
 		t.Add("different", s+": nothing can be said of the program")
 	}
 	if len(d.Base) > 1 && len(d.Head) > 1 && !d.Counted {
-		t.Add("order", string(d.Design.Order))
+		t.Add("order", d.Design.Text)
 	}
 	t.Add("misses", normalizedText(d))
 	t.Add("tests", branchTests(d))
@@ -126,6 +126,10 @@ func branchTests(d *DiffDocument) string {
 		how = fmt.Sprintf("Welch's t between runs, %d and %d", len(d.Base), len(d.Head))
 	case stats.MannWhitney:
 		how = fmt.Sprintf("Mann-Whitney between runs, %d and %d", len(d.Base), len(d.Head))
+	case stats.PairedT:
+		how = fmt.Sprintf("t of the log ratios of %d pairs", d.Design.Pairs)
+	case stats.SignedRank:
+		how = fmt.Sprintf("signed ranks of %d pairs", d.Design.Pairs)
 	default:
 		how = string(d.Method)
 	}

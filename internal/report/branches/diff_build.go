@@ -13,7 +13,7 @@ import (
 func NewDiff(c *diff.Result, page *Page) *DiffDocument {
 	n := &c.Normalization
 	d := &DiffDocument{
-		Schema: DiffSchema, Tier: c.Base[0].Tier, Base: newInputs(c.Base), Head: newInputs(c.Head), Design: DiffDesign{c.Order},
+		Schema: DiffSchema, Tier: c.Base[0].Tier, Base: newInputs(c.Base), Head: newInputs(c.Head), Design: DiffDesign{c.Pairing.Turns(c.Order)},
 		Different: append([]string{}, c.Different...), Counted: c.Counted, Method: c.Method, Margin: c.Margin,
 		Normalization: DiffNormalized{Mode: n.Mode, Unit: n.Unit, Factor: text.Number(n.Factor), Executions: text.Number(n.Executions), Branches: n.Branches},
 		Branches:      make([]DiffBranch, 0, len(c.Branches)), Hidden: c.Hidden,

@@ -66,7 +66,7 @@ func (d *DiffDocument) Verdicts(functions bool) string {
 
 // DiffDesign says how the comparison was made.
 type DiffDesign struct {
-	Order verdict.Order `json:"order"` // interleaved, blocked or unknown
+	verdict.Turns
 }
 
 // DiffNormalized says what misses are per.

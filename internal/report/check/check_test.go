@@ -43,7 +43,7 @@ func outcome() *budget.Outcome {
 	five, three := 1.05, 1.03
 	o := &budget.Outcome{
 		Verdict: verdict.Fail, File: "perf/.profdiff.yaml", Alpha: 0.05, Tests: 30,
-		Design:      budget.Design{Order: verdict.Interleaved, RunsBase: 10, RunsHead: 10, Normalization: "work: frames, head/base 1", Warnings: []string{"different kernel: base <b>6.1</b>, head 6.6\n"}},
+		Design:      budget.Design{Turns: (&verdict.Pairing{}).Turns(verdict.Interleaved), RunsBase: 10, RunsHead: 10, Normalization: "work: frames, head/base 1", Warnings: []string{"different kernel: base <b>6.1</b>, head 6.6\n"}},
 		Notes:       []string{"the waiver of x expired on 2026-01-01: its limit counts again"},
 		Discoveries: []budget.Discovery{{Name: hostileNames[2], Event: "cpu-cycles", Ratio: 1.2, CI: stats.Interval{Lo: 1.1, Hi: 1.3}, Q: 0.01}},
 	}

@@ -141,13 +141,13 @@ type Discovery struct {
 
 // Design says how the sides were recorded and compared.
 type Design struct {
-	Order         verdict.Order `json:"order"` // interleaved, blocked or unknown
-	RunsBase      int           `json:"runs_base"`
-	RunsHead      int           `json:"runs_head"`
-	Normalization string        `json:"normalization"`
-	Warnings      []string      `json:"warnings"`
-	Base          diff.Side     `json:"base"`
-	Head          diff.Side     `json:"head"`
+	verdict.Turns
+	RunsBase      int       `json:"runs_base"`
+	RunsHead      int       `json:"runs_head"`
+	Normalization string    `json:"normalization"`
+	Warnings      []string  `json:"warnings"`
+	Base          diff.Side `json:"base"`
+	Head          diff.Side `json:"head"`
 }
 
 // Count is the number of budgets with a verdict.

@@ -258,7 +258,7 @@ func orderText(d *Design) string {
 	if d.RunsBase == 0 {
 		return fmt.Sprintf("%d runs", d.RunsHead)
 	}
-	order := string(d.Order)
+	order := d.Text
 	if d.Order == verdict.UnknownOrder {
 		order = "order unknown"
 	}

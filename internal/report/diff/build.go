@@ -50,7 +50,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 	d := &Document{
 		Schema: Schema, Base: NewSide(c.Base), Head: NewSide(c.Head),
 		Design: Design{
-			Order: c.Order, RunsBase: len(c.Base), RunsHead: len(c.Head),
+			Turns: c.Pairing.Turns(c.Order), RunsBase: len(c.Base), RunsHead: len(c.Head),
 			Margin: c.Options.Margin, Warnings: append([]string{}, c.Warnings...),
 			FalseDiscovery: c.Options.FalseDiscovery, MinShare: c.Options.MinShare, Focus: len(c.Options.Focus) > 0,
 		},
@@ -247,7 +247,7 @@ func (b *builder) addRate(kind RateKind, r compare.Rate, num, den int, scale flo
 			}
 			return list
 		}
-		e := stats.Ratio(values(b.c.Base), values(b.c.Head), verdict.Level)
+		e := b.c.Pairing.Ratio(stats.New(verdict.Level), values(b.c.Base), values(b.c.Head), (1-verdict.Level)/2)
 		ch.Ratio, ch.CI, ch.P, ch.Tested = text.Number(e.Ratio), text.Interval(e.CI), e.P, true
 		switch {
 		case e.P > 1-verdict.Level:

@@ -97,11 +97,11 @@ type Build struct{ File, ID string }
 
 // Design says how the comparison was made.
 type Design struct {
-	Order    verdict.Order `json:"order"` // interleaved, blocked or unknown
-	RunsBase int           `json:"runs_base"`
-	RunsHead int           `json:"runs_head"`
-	Margin   float64       `json:"margin"` // relative change that does not matter
-	Warnings []string      `json:"warnings"`
+	verdict.Turns
+	RunsBase int      `json:"runs_base"`
+	RunsHead int      `json:"runs_head"`
+	Margin   float64  `json:"margin"` // relative change that does not matter
+	Warnings []string `json:"warnings"`
 
 	// FalseDiscovery is the share of false ones among the functions called changed, and
 	// MinShare the share of the cost of both sides from which functions are tested.

@@ -212,8 +212,12 @@ func (d *markdownDiff) ground() string {
 		s += fmt.Sprintf(" of %s and %s", text.MarkdownCode(d.c.Base.Commit, text.MaxName), text.MarkdownCode(d.c.Head.Commit, text.MaxName))
 	}
 	if base > 1 && head > 1 {
+		pairs := ""
+		if d.c.Design.Pairs > 0 {
+			pairs = ": " + d.c.Design.Text
+		}
 		s += map[verdict.Order]string{
-			verdict.Interleaved: ", recorded in turns",
+			verdict.Interleaved: ", recorded in turns" + pairs,
 			verdict.Blocked:     ", all of one side recorded before those of the other",
 		}[d.c.Design.Order]
 		if d.c.Design.Order == verdict.UnknownOrder {

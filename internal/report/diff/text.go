@@ -33,7 +33,7 @@ func WriteText(w io.Writer, c *Document, opt Options) error {
 	t.Add("base", c.Base.Name())
 	t.Add("head", c.Head.Name())
 	if c.Design.RunsBase > 1 && c.Design.RunsHead > 1 {
-		t.Add("order", string(c.Design.Order))
+		t.Add("order", c.Design.Text)
 	}
 	for _, warning := range c.Design.Warnings {
 		t.Add("warning", warning)

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -144,7 +145,9 @@ func shortPercent(v float64) string { return fmt.Sprintf("%.3g", 100*v) + thin +
 // noise says what intervals cover.
 func noise(c *diff.Document, e *diff.Event) string {
 	m := e.Total.Method
-	name := strings.ReplaceAll(strings.ReplaceAll(string(m), "mann-whitney", "Mann–Whitney"), "welch", "Welch")
+	name := cmp.Or(map[stats.Method]string{
+		stats.MannWhitney: "Mann–Whitney", stats.Welch: "Welch", stats.PairedT: "paired t", stats.SignedRank: "signed ranks of pairs",
+	}[m], string(m))
 	switch {
 	case m == stats.Exact:
 		return "A simulator counted: ratios are exact."

@@ -116,6 +116,9 @@ func ground(c *diff.Document) string {
 		switch c.Design.Order {
 		case verdict.Interleaved:
 			s += ", recorded in turns"
+			if c.Design.Pairs > 0 {
+				s += ": " + c.Design.Text
+			}
 		case verdict.Blocked:
 			s += ", all of one side recorded before those of the other"
 		default:
@@ -344,7 +347,7 @@ func (o *Options) run(r *diff.Run, head bool) Run {
 // facts say how the report was made.
 func facts(c *diff.Document, d *Document) []Fact {
 	list := []Fact{
-		{"Order of recording", string(c.Design.Order)},
+		{"Order of recording", c.Design.Text},
 		{"Margin that does not matter", shortPercent(c.Design.Margin)},
 		{"False ones among functions called changed", "up to " + shortPercent(c.Design.FalseDiscovery)},
 		{"Least share of a function that is tested", shortPercent(c.Design.MinShare)},
