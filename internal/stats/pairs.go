@@ -176,10 +176,6 @@ func (t *Tests) signedInterval(e *Estimate, s sides, m *signedPairs) {
 		return sum - rare, signedP(m.n, sum) > alpha
 	})
 	m.alpha = alpha
-	if !s.sampled {
-		// Sums of ranks jump there.
-		m.alpha = signedP(m.n, float64(leastKept(m.n, alpha)-1))
-	}
 	e.Ratio, e.CI = math.Exp((least+most)/2), Interval{math.Exp(m.lo), math.Exp(m.hi)}
 	if ratio, ok := s.without(); ok {
 		e.Ratio = ratio

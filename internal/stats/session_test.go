@@ -14,8 +14,11 @@ type session struct {
 	drift float64
 	// step is a change of the machine that stays, at some run.
 	step float64
-	// wave is the amplitude of what comes and goes, with a period of 3 to 20 runs.
-	wave float64
+	// wave is the amplitude of what comes and goes, with a period of so many runs, 0 for one
+	// of 3 to 20.
+	wave, period float64
+	// abba has the order fixed: the side that was first in a pair is second in the next.
+	abba bool
 	// bad is the probability of a run to cost 1.3 times as much.
 	bad float64
 	// noise draws what a run has of its own, nil for normal noise.
@@ -63,6 +66,9 @@ func (s *session) draw(rng *rand.Rand, pairs int, ratio float64) (base, head []W
 	runs := 2 * pairs
 	at, last := rng.IntN(runs), rng.NormFloat64()
 	period, phase := 3+17*rng.Float64(), 2*math.Pi*rng.Float64()
+	if s.period > 0 {
+		period = s.period
+	}
 	run := func(i int) float64 {
 		x := own(rng)
 		if s.correlation > 0 {
@@ -80,6 +86,9 @@ func (s *session) draw(rng *rand.Rand, pairs int, ratio float64) (base, head []W
 	}
 	for k := range pairs {
 		headFirst := k < len(first) && first[k] || k >= len(first) && rng.IntN(2) == 0
+		if s.abba {
+			headFirst = k%2 == 1
+		}
 		a, b := run(2*k), run(2*k+1)
 		if headFirst {
 			a, b = b, a
