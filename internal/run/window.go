@@ -61,13 +61,11 @@ var benchmarks = []struct{ prefix, framework string }{
 // that its work is fixed.
 func (r *Recording) commandWindow() (window string, fixed bool) {
 	words := splitWords(r.CommandLine)
-	recorder, at := "", slices.Index(words, "record")
-	if at > 0 {
-		recorder = path.Base(words[0])
-	}
-	if recorder != "perf" && recorder != "simpleperf" {
+	at := slices.Index(words, "record")
+	if at <= 0 || !recorders.MatchString(path.Base(words[0])) {
 		return commandStopped(splitWords(r.Command), r.Took())
 	}
+	simpleperf := strings.HasPrefix(path.Base(words[0]), "simpleperf")
 	words = words[at+1:]
 	for len(words) > 0 {
 		name, value := words[0], ""
@@ -102,7 +100,7 @@ func (r *Recording) commandWindow() (window string, fixed bool) {
 			}
 		}
 		switch {
-		case name == "--all-cpus" || recorder == "perf" && (name == "-C" || name == "--cpu"):
+		case name == "--all-cpus" || !simpleperf && (name == "-C" || name == "--cpu"):
 			return "recorded system-wide", false
 		case name == "-p" || name == "-t" || name == "--pid" || name == "--tid":
 			return "attached to a process that ran before", false
@@ -120,10 +118,15 @@ func (r *Recording) commandWindow() (window string, fixed bool) {
 	return commandStopped(words, r.Took())
 }
 
+// recorders are perf and simpleperf, whose names distributions and NDKs add to: perf_6.1,
+// simpleperf64.
+var recorders = regexp.MustCompile(`^(simple)?perf(_?[0-9][0-9.]*|_[a-z0-9]+)?$`)
+
 // valued are options of perf record and of simpleperf record that a value follows.
 var valued = strings.Fields("-e --event -f -F --freq -c --count -p --pid -t --tid -o --output -m --mmap-pages -r --realtime -u --uid -C --cpu " +
 	"-D --delay -G --cgroup -j --branch-filter -k --clockid --call-graph --filter --app --duration --switch-output --max-size --num-thread-synthesize " +
-	"--proc-map-timeout --cpu-percent --tracepoint-events --user-buffer-size --aux-buffer-size --addr-filter --symfs --vmlinux --group --max-events")
+	"--proc-map-timeout --cpu-percent --tracepoint-events --user-buffer-size --aux-buffer-size --addr-filter --symfs --vmlinux --group --max-events " +
+	"--pfm-events --affinity --control --add-counter --size-limit --add-meta-info --kprobe --uprobe --tp-filter --out-fd --stop-signal-fd --callchain-joiner-min-matching-nodes --binary --decode-etm")
 
 // clocked are programs that a clock stops, as their options say; all of them do if there is no
 // option, and none if one of the last says how much to do.
