@@ -49,12 +49,14 @@ func generateSides(runs, functions, stacks int) (base, head []*run.Run) {
 	return base, head
 }
 
-// BenchmarkCompare compares runs of 10,000 functions; stacks/op shows that cost grows
-// with distinct stacks and with runs.
+// BenchmarkCompare compares runs of 10,000 functions, or a thousand runs of 400; ns/stack shows
+// that cost grows with distinct stacks and with runs.
 func BenchmarkCompare(b *testing.B) {
-	for _, size := range []struct{ runs, stacks int }{{1, 50_000}, {1, 200_000}, {10, 20_000}, {20, 20_000}} {
+	for _, size := range []struct{ runs, functions, stacks int }{
+		{1, 10_000, 50_000}, {1, 10_000, 200_000}, {10, 10_000, 20_000}, {20, 10_000, 20_000}, {100, 400, 300}, {1000, 400, 300},
+	} {
 		b.Run(fmt.Sprintf("%d×%d", size.runs, size.stacks), func(b *testing.B) {
-			base, head := generateSides(size.runs, 10_000, size.stacks)
+			base, head := generateSides(size.runs, size.functions, size.stacks)
 			b.ReportAllocs()
 			for b.Loop() {
 				mustCompare(b, base, head, Options{Normalize: None})
@@ -65,9 +67,9 @@ func BenchmarkCompare(b *testing.B) {
 }
 
 func BenchmarkTree(b *testing.B) {
-	for _, size := range []struct{ runs, stacks int }{{1, 100_000}, {10, 20_000}} {
+	for _, size := range []struct{ runs, functions, stacks int }{{1, 10_000, 100_000}, {10, 10_000, 20_000}, {1000, 400, 300}} {
 		b.Run(fmt.Sprintf("%d×%d", size.runs, size.stacks), func(b *testing.B) {
-			base, head := generateSides(size.runs, 10_000, size.stacks)
+			base, head := generateSides(size.runs, size.functions, size.stacks)
 			c := mustCompare(b, base, head, Options{Normalize: None})
 			b.ReportAllocs()
 			for b.Loop() {
