@@ -40,6 +40,7 @@ type File struct {
 	at       map[string]yaml.Position
 	look     stats.Look
 	declared *Declared
+	level    float64 // of a look at runs that are still recorded, 0 if there is none
 }
 
 // Defaults hold for all budgets of a file.

@@ -420,7 +420,13 @@ func (k *check) family() (n int) {
 }
 
 // level is the least one-sided level at which a limit is judged.
-func (k *check) level() float64 { return k.file.rule().Corrected(k.file.rule().Look, k.family()) }
+func (k *check) level() float64 {
+	if k.file.level > 0 {
+		return k.file.level
+	}
+	rule := k.file.rule()
+	return rule.Corrected(rule.Look, k.family())
+}
 
 // design describes how the sides were recorded and compared.
 func (k *check) design() Design {

@@ -171,12 +171,13 @@ type Stand struct {
 }
 
 // Stands are what the runs say of declarations of the file, and what the default event was
-// divided by. Levels are those of a sequence, so that nothing is decided here.
-func (f *File) Stands(in *Inputs, declared []Declaration) ([]Stand, string, error) {
+// divided by. What is decided is left to looks, of which level is the least one-sided level.
+func (f *File) Stands(in *Inputs, declared []Declaration, level float64) ([]Stand, string, error) {
 	f, err := f.with(in)
 	if err != nil {
 		return nil, "", err
 	}
+	f.level = level
 	k, err := f.measure(in)
 	if err != nil {
 		return nil, "", err

@@ -61,6 +61,9 @@ type Options struct {
 	// AllowBlockedOrder gives verdicts even if all runs of one side were recorded
 	// before those of the other.
 	AllowBlockedOrder bool
+	// Level is the least one-sided level at which what is declared is judged, 0 if all of it is
+	// judged here and now.
+	Level float64
 	// Stopped says what ended the recording, nil if its runs were a number.
 	Stopped *Stopped
 	// GroupBy are groups to compare beside functions.

@@ -61,6 +61,9 @@ const leastRanks = 4
 
 // declared is the estimator of the total and of functions that the user named.
 func (c *Comparison) declared() estimator {
+	if c.Options.Level > 0 {
+		return c.tests.at(c.Options.Level)
+	}
 	family := 1
 	for i := range c.rows.rows {
 		if c.rows.matches(c.base, c.head, i, c.Options.Focus) {

@@ -212,18 +212,22 @@ func (c *Course) Look(base, head []*run.Run) (*record.PlannedLook, error) {
 	if pairs != c.Due() || pairs != len(head) {
 		return nil, fmt.Errorf("%d and %d runs, where a look at %d pairs is due", len(base), len(head), c.Due())
 	}
-	stands, by, err := c.stands(base, head)
-	if err != nil {
-		return nil, err
-	}
-	if c.sequence == nil {
-		if len(stands) == 0 {
-			return nil, fmt.Errorf("no function that is worth a test matches --focus %s", c.plan.Focus)
+	if c.sequence != nil {
+		if err := c.sequence.Next(pairs); err != nil {
+			return nil, err
 		}
-		c.sequence = stats.NewSequence(c.schedule(), len(stands))
 	}
-	if err := c.sequence.Next(pairs); err != nil {
+	stands, by, err := c.stands(base, head)
+	switch {
+	case err != nil:
 		return nil, err
+	case c.sequence == nil && len(stands) == 0:
+		return nil, fmt.Errorf("no function that is worth a test matches --focus %s", c.plan.Focus)
+	case c.sequence == nil:
+		c.sequence = stats.NewSequence(c.schedule(), len(stands))
+		if err := c.sequence.Next(pairs); err != nil {
+			return nil, err
+		}
 	}
 	evidence := make([]stats.Evidence, len(stands))
 	for i := range stands {
@@ -280,13 +284,13 @@ func (c *Course) verdict(d stats.Decision) verdict.Verdict {
 func (c *Course) stands(base, head []*run.Run) (list []stand, by string, err error) {
 	if c.file != nil {
 		in := &budget.Inputs{Base: base, Head: head, Today: c.today}
-		found, by, err := c.file.Stands(in, c.declared)
+		found, by, err := c.file.Stands(in, c.declared, c.level(len(base)))
 		for i := range found {
 			list = append(list, stand{c.declared[i].ID, found[i].Evidence, found[i].Estimate, found[i].Open})
 		}
 		return list, by, err
 	}
-	opt := compare.Options{Margin: c.plan.Margin}
+	opt := compare.Options{Margin: c.plan.Margin, Level: c.level(len(base))}
 	if c.focus != nil {
 		opt.Focus = []*regexp.Regexp{c.focus}
 	}
@@ -330,6 +334,18 @@ func (c *Course) stands(base, head []*run.Run) (list []stand, by string, err err
 		list = append(list, c.change(id, found[id], e.Withheld))
 	}
 	return list, by, nil
+}
+
+// level is the least one-sided level at which the look at so many pairs judges.
+func (c *Course) level(pairs int) float64 {
+	s := c.sequence
+	if s == nil { // of how many targets is not known yet
+		s = stats.NewSequence(c.schedule(), 1)
+		if s.Next(pairs) != nil {
+			return 0
+		}
+	}
+	return s.Shared()
 }
 
 // change is what a comparison says of a change.
