@@ -87,11 +87,17 @@ func powerOf(shift, df, alpha float64) float64 {
 
 // shiftOf is the inverse of powerOf: the shift in standard errors that has the power.
 func shiftOf(power, df, alpha float64) float64 {
-	z := quantile(1-alpha, df)
 	if math.IsInf(df, 1) {
-		return z + distuv.UnitNormal.Quantile(power)
+		return quantile(1-alpha, df) + distuv.UnitNormal.Quantile(power)
 	}
-	reached := func(shift float64) bool { return 1-distuv.NoncentralT{Nu: df, Mu: shift}.CDF(z) >= power }
+	return shiftsOf.at(shiftKey{power, df, alpha})
+}
+
+type shiftKey struct{ power, df, alpha float64 }
+
+var shiftsOf = memo[shiftKey]{of: func(k shiftKey) float64 {
+	z := quantile(1-k.alpha, k.df)
+	reached := func(shift float64) bool { return 1-distuv.NoncentralT{Nu: k.df, Mu: shift}.CDF(z) >= k.power }
 	lo, hi := 0.0, 1.0
 	for !reached(hi) {
 		lo, hi = hi, 2*hi
@@ -104,7 +110,7 @@ func shiftOf(power, df, alpha float64) float64 {
 		}
 	}
 	return hi
-}
+}}
 
 func (s shift) detectable(alpha, power float64) float64 {
 	return math.Expm1(shiftOf(power, s.df, alpha/2) * s.se)

@@ -181,7 +181,7 @@ const manyDegrees = 100
 // 26.7.5, is fast.
 func quantile(p, df float64) float64 {
 	if df < manyDegrees {
-		return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(p)
+		return quantiles.at(quantileKey{p, df})
 	}
 	z := distuv.UnitNormal.Quantile(p)
 	if math.IsInf(df, 1) || math.IsInf(z, 0) {
@@ -194,3 +194,9 @@ func quantile(p, df float64) float64 {
 	g4 := ((((79*z2+776)*z2+1482)*z2-1920)*z2 - 945) / 92160
 	return z * (1 + (g1+(g2+(g3+g4/df)/df)/df)/df)
 }
+
+type quantileKey struct{ p, df float64 }
+
+var quantiles = memo[quantileKey]{of: func(k quantileKey) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: k.df}.Quantile(k.p)
+}}
