@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// SystemWide is the window of a recording of all processes.
+const SystemWide = "recorded system-wide"
+
 // Window says why a recording is a window of time, "" if nothing tells that it is one. A
 // window ends when a clock says so, and not when the work is done: what it costs in all is
 // how long it was, however fast the program is.
@@ -60,13 +63,47 @@ var benchmarks = []struct{ prefix, framework string }{
 // commandWindow looks at the command line of the recorder. fixed is set if the command says
 // that its work is fixed.
 func (r *Recording) commandWindow() (window string, fixed bool) {
-	words := splitWords(r.CommandLine)
+	words, window, known := r.recorded()
+	switch {
+	case !known:
+		words = splitWords(r.Command)
+	case window != "":
+		return window, false
+	case len(words) == 0:
+		return "recorded without a command", false
+	}
+	return commandStopped(words, r.Took())
+}
+
+// ProgramLine is the command line that was recorded, for a shell, "" if it is not known: what
+// notes say, or what follows the options of perf and of simpleperf.
+func (r *Recording) ProgramLine() string {
+	if r.Command != "" {
+		return r.Command
+	}
+	words, _, _ := r.recorded()
+	if len(words) == 3 && path.Base(words[0]) == "sh" && words[1] == "-c" {
+		return words[2]
+	}
+	return JoinWords(words)
+}
+
+// recorded takes the command line of the recorder apart: the words of the command that it
+// started, and why the recording is a window of time, whatever that does. known is unset if
+// it is of no recorder that is known.
+func (r *Recording) recorded() (words []string, window string, known bool) {
+	words = splitWords(r.CommandLine)
 	at := slices.Index(words, "record")
 	if at <= 0 || !recorders.MatchString(path.Base(words[0])) {
-		return commandStopped(splitWords(r.Command), r.Took())
+		return nil, "", false
 	}
 	simpleperf := strings.HasPrefix(path.Base(words[0]), "simpleperf")
 	words = words[at+1:]
+	why := func(s string) {
+		if window == "" {
+			window = s
+		}
+	}
 	for len(words) > 0 {
 		name, value := words[0], ""
 		if name == "--" {
@@ -95,27 +132,24 @@ func (r *Recording) commandWindow() (window string, fixed bool) {
 					break
 				}
 				if name == "-a" {
-					return "recorded system-wide", false
+					why(SystemWide)
 				}
 			}
 		}
 		switch {
 		case name == "--all-cpus" || !simpleperf && (name == "-C" || name == "--cpu"):
-			return "recorded system-wide", false
+			why(SystemWide)
 		case name == "-p" || name == "-t" || name == "--pid" || name == "--tid":
-			return "attached to a process that ran before", false
+			why("attached to a process that ran before")
 		case name == "-u" || name == "--uid":
-			return "attached to processes of a user", false
+			why("attached to processes of a user")
 		case name == "--app":
-			return "the app " + value + " was recorded", false
+			why("the app " + value + " was recorded")
 		case name == "--duration":
-			return "recorded for " + value + " s", false
+			why("recorded for " + value + " s")
 		}
 	}
-	if len(words) == 0 {
-		return "recorded without a command", false
-	}
-	return commandStopped(words, r.Took())
+	return words, window, true
 }
 
 // recorders are perf and simpleperf, whose names distributions and NDKs add to: perf_6.1,
@@ -235,6 +269,18 @@ func seconds(s string) float64 {
 		return 0
 	}
 	return v * unit
+}
+
+// JoinWords makes a command line for a shell of words.
+func JoinWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		if w == "" || strings.ContainsAny(w, " \t\n\"'\\$`&|;<>()*?[]#~{}!") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		quoted[i] = w
+	}
+	return strings.Join(quoted, " ")
 }
 
 // splitWords takes a command line apart as a shell would, without any expansion.

@@ -128,3 +128,9 @@ func (s shift) spread() spread {
 func perRun(se float64, n, m int) float64 {
 	return se / math.Sqrt(1/float64(n)+1/float64(m))
 }
+
+// Sigmas is how many standard deviations a normal distribution has to be off for a two-sided
+// p-value: 1.96 for 0.05, at most 37, beyond which p-values end.
+func Sigmas(p float64) float64 {
+	return max(0, -distuv.UnitNormal.Quantile(max(min(p, 1), 1e-300)/2))
+}

@@ -51,6 +51,10 @@ type Finding struct {
 	Declared    bool
 	Tested      bool
 	Verdict     Verdict
+	// Lead is set instead of a verdict where there is one run a side. Distance is how far
+	// from sampling noise the change is, in standard deviations of a normal distribution.
+	Lead     Lead
+	Distance float64
 	// Capped is set if the design cannot show a cause.
 	Capped bool
 	// Withheld is set if the verdict was taken back, see [Finding.Withhold].
@@ -150,6 +154,7 @@ func (f *Finding) decide(bound, enough, margin float64) {
 	case f.Method.Single():
 		// One run a side tells nothing of how runs differ.
 		f.Verdict = Inconclusive
+		f.lead(shown)
 	case shown && f.Presence == BaseOnly:
 		f.Verdict = Removed
 	case shown && f.Presence == HeadOnly:
@@ -173,6 +178,7 @@ func (f *Finding) decide(bound, enough, margin float64) {
 // Withhold takes a verdict back, [Unchanged] too: what makes a difference may also hide
 // one. A verdict that no test gave stays.
 func (f *Finding) Withhold() {
+	f.Lead = NoLead
 	if f.Verdict != Inconclusive && f.Given == "" {
 		f.Verdict, f.Withheld = Inconclusive, true
 	}
@@ -180,17 +186,19 @@ func (f *Finding) Withhold() {
 
 // Forbid takes a verdict back that no number of runs could give.
 func (f *Finding) Forbid() {
-	f.Verdict, f.Withheld, f.RunsNeeded = Inconclusive, true, 0
+	f.Verdict, f.Withheld, f.RunsNeeded, f.Lead = Inconclusive, true, 0, NoLead
 }
 
 // Text is the verdict for a table: "~" for no difference, "?" for none shown, "-" for not
-// tested.
+// tested. A lead is its sign with its distance from noise.
 func (f *Finding) Text() string {
 	known := f.CI.Lo > 0 || !math.IsInf(f.CI.Hi, 1)
 	switch {
 	case !f.Tested:
 		return "-"
-	case f.Method.Single() && f.WithinNoise() && known || f.Verdict == Unchanged:
+	case f.Lead != NoLead:
+		return fmt.Sprintf("%s %.1fσ", f.Lead.Sign(), f.Distance)
+	case f.Method.Single() && f.Verdict == Inconclusive && known || f.Verdict == Unchanged:
 		return "~"
 	case f.Verdict != Inconclusive:
 		return string(f.Verdict)

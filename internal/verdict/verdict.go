@@ -12,7 +12,7 @@
 //     sequentially rejective multiple test procedure"). What was only found is
 //     [Rule.Discovered]: of those called changed, a share may be false (Benjamini and
 //     Hochberg, 1995, "Controlling the false discovery rate").
-//  3. One run a side gives no verdict: how runs differ is not known. Counts of a
+//  3. One run a side gives no verdict but a [Lead]: how runs differ is not known. Counts of a
 //     simulator do not vary, so that one run of these is enough. With fewer than 4 runs
 //     a side a finding is capped: it is reason to look, not to fail a build.
 //  4. A change beyond the margin is excluded by two one-sided tests (Schuirmann, 1987,

@@ -48,8 +48,8 @@ func TestRule(t *testing.T) {
 		capped     bool
 		text       string
 	}{
-		{"one run a side, however far apart", sampled(100000), sampled(1000000), Both, "", Inconclusive, true, "?"},
-		{"one run a side, gone", sampled(100000), sampled(0), BaseOnly, "", Inconclusive, true, "?"},
+		{"one run a side, however far apart", sampled(100000), sampled(1000000), Both, "", Inconclusive, true, "△ 37.1σ"},
+		{"one run a side, gone", sampled(100000), sampled(0), BaseOnly, "", Inconclusive, true, "▽ 37.1σ"},
 		{"one run a side, within noise", sampled(1000), sampled(1010), Both, "", Inconclusive, true, "~"},
 		{"one run of a simulator a side", counted(1000), counted(1100), Both, "", Regressed, false, "regressed"},
 		{"one run of a simulator a side, within the margin", counted(1000), counted(1010), Both, "", Unchanged, false, "~"},

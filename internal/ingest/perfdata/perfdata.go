@@ -195,7 +195,7 @@ func (p *reader) describe() {
 	info := &p.file.Info
 	r := &p.b.Run().Recording
 	*r = run.Recording{
-		Format: "perf.data", CommandLine: quoteArgs(info.Cmdline), Arch: info.Arch, Kernel: info.OSRelease,
+		Format: "perf.data", CommandLine: run.JoinWords(info.Cmdline), Arch: info.Arch, Kernel: info.OSRelease,
 		Host: info.Hostname, CPU: info.CPUDesc, CPUID: info.CPUID, CPUs: int(info.CPUsOnline),
 		FirstSample: p.session.Stats.First, LastSample: p.session.Stats.Last,
 		Start: p.session.Stats.Start(info), Duration: p.session.Stats.Duration(),
@@ -222,18 +222,6 @@ func (p *reader) describe() {
 	case "false":
 		r.KernelSymbols = "unavailable"
 	}
-}
-
-// quoteArgs joins the arguments of a command as a shell would take them.
-func quoteArgs(args []string) string {
-	quoted := make([]string, len(args))
-	for i, a := range args {
-		if a == "" || strings.ContainsAny(a, " \t\n\"'\\$`&|;<>()*?[]#~{}!") {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		quoted[i] = a
-	}
-	return strings.Join(quoted, " ")
 }
 
 // prepareSymbols makes the symbolizer and gives it the symbols of the recording.

@@ -77,6 +77,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 		b.addEvent(&c.Events[i])
 	}
 	b.addMetrics()
+	b.addLeads()
 	for i := range d.Events {
 		e := &d.Events[i]
 		if parts.Lines {
@@ -182,7 +183,10 @@ func newChange(c *compare.Change) Change {
 		Method: c.Method, P: text.Significant(c.P), Q: text.Missing, PHolm: text.Missing, Verdict: c.Verdict, Capped: c.Capped,
 		RunsNeeded: c.RunsNeeded, Smallest: text.Missing, WithinNoise: c.WithinNoise(), BaseSamples: c.BaseSamples, HeadSamples: c.HeadSamples,
 		BaseNEff: c.BaseEffective, HeadNEff: c.HeadEffective,
-		Tested: c.Tested, Adjusted: c.Adjusted, Withheld: c.Withheld,
+		Tested: c.Tested, Adjusted: c.Adjusted, Withheld: c.Withheld, Lead: c.Lead, Distance: text.Missing,
+	}
+	if c.Tested && c.Method.Single() {
+		d.Distance = text.Number(text.Significant(c.Distance))
 	}
 	if c.Repeated != nil {
 		repeated := text.Interval(*c.Repeated)

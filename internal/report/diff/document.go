@@ -38,6 +38,8 @@ type Document struct {
 	Threads    []Row      `json:"threads"`
 	DSOs       []Row      `json:"dsos"`
 	Metrics    []Metrics  `json:"metrics"`
+	// Leads are there if there is one run a side.
+	Leads *Leads `json:"leads"`
 
 	// Rates are of everything: instructions per cycle, and branch misses per 1,000
 	// instructions, as far as events tell.
@@ -430,20 +432,24 @@ type Change struct {
 	CI    text.Interval `json:"ci"`
 	// Repeated is the interval at the level of the last look, where looks that were planned
 	// gave the verdict.
-	Repeated    *text.Interval  `json:"repeated,omitempty"`
-	Method      stats.Method    `json:"method"`
-	P           float64         `json:"p"`
-	Q           text.Number     `json:"q"`      // in a family of what was found
-	PHolm       text.Number     `json:"p_holm"` // in a family of what was declared
-	Verdict     verdict.Verdict `json:"verdict"`
-	Capped      bool            `json:"capped"` // enough to warn, not to prove
-	RunsNeeded  int             `json:"runs_needed"`
-	Smallest    text.Number     `json:"smallest_detectable"`
-	WithinNoise bool            `json:"within_noise"`
-	BaseSamples int64           `json:"base_samples"`
-	HeadSamples int64           `json:"head_samples"`
-	BaseNEff    float64         `json:"base_n_eff"`
-	HeadNEff    float64         `json:"head_n_eff"`
+	Repeated *text.Interval  `json:"repeated,omitempty"`
+	Method   stats.Method    `json:"method"`
+	P        float64         `json:"p"`
+	Q        text.Number     `json:"q"`      // in a family of what was found
+	PHolm    text.Number     `json:"p_holm"` // in a family of what was declared
+	Verdict  verdict.Verdict `json:"verdict"`
+	Capped   bool            `json:"capped"` // enough to warn, not to prove
+	// Lead is less or more where one run a side shows a change beyond sampling noise, and
+	// Distance how far beyond, in standard deviations, null where there are more runs.
+	Lead        verdict.Lead `json:"lead"`
+	Distance    text.Number  `json:"distance"`
+	RunsNeeded  int          `json:"runs_needed"`
+	Smallest    text.Number  `json:"smallest_detectable"`
+	WithinNoise bool         `json:"within_noise"`
+	BaseSamples int64        `json:"base_samples"`
+	HeadSamples int64        `json:"head_samples"`
+	BaseNEff    float64      `json:"base_n_eff"`
+	HeadNEff    float64      `json:"head_n_eff"`
 
 	// Tested is set if the change is part of a family of tests, and Adjusted is its p-value
 	// there.
@@ -459,6 +465,6 @@ type Change struct {
 // Text is the verdict for a table: "~" for no difference, "?" for none shown, "-" for not
 // tested.
 func (c *Change) Text() string {
-	f := verdict.Finding{Method: c.Method, CI: stats.Interval(c.CI), Tested: c.Tested, Verdict: c.Verdict, RunsNeeded: c.RunsNeeded}
+	f := verdict.Finding{Method: c.Method, CI: stats.Interval(c.CI), Tested: c.Tested, Verdict: c.Verdict, RunsNeeded: c.RunsNeeded, Lead: c.Lead, Distance: float64(c.Distance)}
 	return f.Text()
 }

@@ -26,6 +26,7 @@ const (
 	maxMarkdownParts      = 4 // of a cost shift
 	maxMarkdownPart       = 40
 	maxMarkdownDSO        = 40
+	maxMarkdownCommand    = 4000
 )
 
 // WriteMarkdown writes a comparison as GitHub Flavored Markdown for a pull request:
@@ -60,6 +61,7 @@ type markdownEvent struct {
 	improved, regressed []markdownRow
 	moved               []markdownRow // cost shifts without a verdict
 	divided             []markdownRow // functions with parts, likewise
+	leads               []markdownRow // of one run a side
 }
 
 // A markdownRow is a function, or a cost shift.
@@ -76,6 +78,8 @@ func (d *markdownDiff) event(e *Event) markdownEvent {
 			m.improved = append(m.improved, r)
 		case r.change.Verdict == verdict.Regressed:
 			m.regressed = append(m.regressed, r)
+		case r.change.Lead != verdict.NoLead:
+			m.leads = append(m.leads, r)
 		case r.shift >= 0:
 			m.moved = append(m.moved, r)
 		case len(e.Functions[r.function].Parts) > 0:
@@ -142,6 +146,15 @@ func (d *markdownDiff) String() string {
 		fmt.Fprintf(out, "- %d more events are not shown.\n", n)
 	}
 	fmt.Fprintf(out, "\n%s\n", d.ground())
+	if l := d.c.Leads; l != nil {
+		fmt.Fprintf(out, "\n**O%s.** %d runs a side would probably decide:\n", l.Headline[1:], l.Runs)
+		if len(l.Record) <= maxMarkdownCommand {
+			fmt.Fprintf(out, "\n~~~~sh\n%s\n~~~~\n", text.Printable(l.Record))
+		}
+		if l.Note != "" {
+			fmt.Fprintf(out, "\n(%s)\n", text.MarkdownProse(l.Note, maxMarkdownWarning))
+		}
+	}
 	d.warnings(out)
 	for i := range events {
 		d.functions(out, &events[i], i < d.tables)
@@ -272,6 +285,7 @@ func (d *markdownDiff) functions(out *strings.Builder, e *markdownEvent, tables 
 	if tables {
 		d.table(out, e, "Improved", e.improved)
 		d.table(out, e, "Regressed", e.regressed)
+		d.table(out, e, "Lead", e.leads)
 	}
 }
 
@@ -280,14 +294,10 @@ func (d *markdownDiff) functions(out *strings.Builder, e *markdownEvent, tables 
 func (d *markdownDiff) counts(e *markdownEvent) string {
 	changes := functionChanges(e.Event, d.opt)
 	tested, counts := changes.verdicts()
-	beyond := 0
 	var smallest []float64
 	for _, ch := range changes.changes {
 		if !ch.Tested {
 			continue
-		}
-		if !ch.WithinNoise {
-			beyond++
 		}
 		smallest = append(smallest, float64(ch.Smallest))
 	}
@@ -297,7 +307,7 @@ func (d *markdownDiff) counts(e *markdownEvent) string {
 	}
 	s := fmt.Sprintf("%d of %d functions were tested%s: ", tested, len(e.Functions), shifts)
 	if e.Total.Method.Single() {
-		s += fmt.Sprintf("%d differ by more than sampling noise.", beyond)
+		s += fmt.Sprintf("leads beyond sampling noise, after a correction for their number: %d.", changes.leads())
 	} else {
 		s += fmt.Sprintf("%d improved, %d regressed, %d unchanged within %s, %d inconclusive", counts[verdict.Improved], counts[verdict.Regressed],
 			counts[verdict.Unchanged], text.RoughPercent(d.c.Design.Margin), counts[verdict.Inconclusive])
@@ -369,6 +379,9 @@ func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title strin
 		name := d.function(f, text.MaxName)
 		if r.shift >= 0 {
 			name = d.shift(e, &e.Shifts[r.shift])
+		}
+		if ch.Lead != verdict.NoLead {
+			name = ch.Text() + " " + name
 		}
 		dso := ""
 		if f.DSO != "" {

@@ -115,7 +115,7 @@ func TestDiffMarkdownSentences(t *testing.T) {
 		}},
 		{"one run", side(1, 1000), side(1, 2000), []string{
 			"**`cpu-clock`: no verdict** from one run a side, though the difference is beyond sampling noise: ", "**No function changed decidably**: one run a side does not tell how runs differ. ",
-			"functions were tested: 1 differ by more than sampling noise.", "It rests on 1 run a side; ",
+			"functions were tested: leads beyond sampling noise, after a correction for their number: 1.", "It rests on 1 run a side; ",
 		}},
 		{"one run and the same", side(1, 1000), side(1, 1001), []string{"**`cpu-clock`: no verdict**, the difference is within sampling noise: "}},
 		{"blocked", blocked(side(5, 1000), 100), blocked(side(5, 2000), 200), []string{

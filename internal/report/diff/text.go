@@ -38,6 +38,13 @@ func WriteText(w io.Writer, c *Document, opt Options) error {
 	for _, warning := range c.Design.Warnings {
 		t.Add("warning", warning)
 	}
+	if l := c.Leads; l != nil {
+		t.Add("leads", fmt.Sprintf("%s; %d runs a side would probably decide:", l.Headline, l.Runs))
+		t.Add("", l.Record)
+		if l.Note != "" {
+			t.Add("", "("+l.Note+")")
+		}
+	}
 	if err := t.Write(w); err != nil {
 		return err
 	}
@@ -125,6 +132,16 @@ func (t *tally) verdicts() (tested int, counts map[verdict.Verdict]int) {
 	return tested, counts
 }
 
+// leads counts those that are leads.
+func (t *tally) leads() (n int) {
+	for _, ch := range t.changes {
+		if ch.Lead != verdict.NoLead {
+			n++
+		}
+	}
+	return n
+}
+
 // writeEventSummary says in a few lines what one event shows, and how sure that is.
 func writeEventSummary(w io.Writer, c *Document, e *Event, t tally) error {
 	per := ""
@@ -155,7 +172,8 @@ func writeEventSummary(w io.Writer, c *Document, e *Event, t tally) error {
 	}
 	tested, counts := t.verdicts()
 	if total.Method.Single() {
-		out.WriteString("; ~ marks changes within it\n")
+		fmt.Fprintf(out, "\n%d of %d %s tested: %d leads, %s less and %s more, with the distance from noise; the number of tests is corrected for; ~ is within noise\n",
+			tested, t.all, t.what, t.leads(), verdict.Less.Sign(), verdict.More.Sign())
 	} else {
 		fmt.Fprintf(out, "\n%d of %d %s tested: %d improved, %d regressed, %d unchanged within %s, %d inconclusive\n", tested, t.all, t.what,
 			counts[verdict.Improved], counts[verdict.Regressed], counts[verdict.Unchanged], text.RoughPercent(c.Design.Margin), counts[verdict.Inconclusive])
@@ -257,6 +275,9 @@ func formatSmallest(c *Change) string {
 func writeFunctions(w io.Writer, c *Document, e *Event, opt Options) error {
 	format := newCostFormat(e)
 	t := changeTable("dso", "function")
+	if e.Single() {
+		t.Rows[0][0] = "lead"
+	}
 	rows, hidden, hiddenDelta, callersOnly := 0, 0, 0.0, 0
 	shown := make([]bool, len(e.Shifts))
 	for _, i := range functionOrder(c, e, opt) {
@@ -348,6 +369,7 @@ func functionOrder(c *Document, e *Event, opt Options) []int {
 	}
 	if opt.Total {
 		sortByTotal(e, list)
+		ranked(e, list, func(i int) *Change { return &e.Functions[i].Total })
 		return list
 	}
 	slices.SortStableFunc(list, func(a, b int) int {
@@ -358,6 +380,12 @@ func functionOrder(c *Document, e *Event, opt Options) []int {
 			return math.Abs(e.Functions[i].Self.Delta)
 		}
 		return -cmp.Compare(delta(a), delta(b))
+	})
+	ranked(e, list, func(i int) *Change {
+		if s := e.Functions[i].Shift; s >= 0 {
+			return &e.Shifts[s].Net
+		}
+		return &e.Functions[i].Self
 	})
 	return list
 }
@@ -439,15 +467,20 @@ func writeGroup(w io.Writer, c *Document, e *Event, g *Group, opt Options) error
 	}
 	format := newCostFormat(e)
 	t := changeTable(string(g.By))
+	if e.Single() {
+		t.Rows[0][0] = "lead"
+	}
+	list := slices.Clone(g.Rows)
+	ranked(e, list, func(r Row) *Change { return &r.Self })
 	hidden, hiddenDelta := 0, 0.0
-	for i := range g.Rows {
-		c := &g.Rows[i].Self
+	for i := range list {
+		c := &list[i].Self
 		if opt.Limit > 0 && len(t.Rows) > opt.Limit {
 			hidden++
 			hiddenDelta += c.Delta
 			continue
 		}
-		t.Add(append(changeCells(c, format), g.Rows[i].Label())...)
+		t.Add(append(changeCells(c, format), list[i].Label())...)
 	}
 	if err := t.Write(w); err != nil {
 		return err

@@ -34,6 +34,7 @@ func FromComparison(c *diff.Document, opt Options) *Document {
 	}
 	if len(d.Events) > 0 {
 		d.Verdict = verdictOf(c, &d.Events[0])
+		d.Verdict.Ground = append(d.Verdict.Ground, opt.leads(c)...)
 		d.Cards = cards(c, d.Events)
 	}
 	for i, side := range []*diff.Side{&c.Base, &c.Head} {
@@ -43,6 +44,20 @@ func FromComparison(c *diff.Document, opt Options) *Document {
 	}
 	d.Facts = facts(c, d)
 	return d
+}
+
+// leads say how to get verdicts on what one run a side tells. A command without its paths is
+// none to call.
+func (o *Options) leads(c *diff.Document) []string {
+	l := c.Leads
+	if l == nil {
+		return nil
+	}
+	s := fmt.Sprintf("O%s; %d runs a side would probably decide", l.Headline[1:], l.Runs)
+	if o.text(l.Record) != l.Record {
+		return []string{s + ": profdiff diff prints the command."}
+	}
+	return []string{s + ": " + l.Record}
 }
 
 // eventOrder puts the event of time or cycles in front: it is what users mean by cost.

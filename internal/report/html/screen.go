@@ -44,8 +44,8 @@ type cardView struct {
 type moversView struct {
 	Event, Per   string
 	Grew, Shrank moversTable
-	// None says why there are none.
-	None string
+	// None says why there are none, and Only which there are.
+	None, Only string
 }
 
 type moversTable struct {
@@ -53,6 +53,7 @@ type moversTable struct {
 	Class       verdict.Verdict
 	Rows        []moverRow
 	More        int
+	None        string // instead of rows
 }
 
 type moverRow struct {
@@ -167,6 +168,13 @@ func (m *metaEvent) movers(counted bool) *moversView {
 		return t
 	}
 	v.Grew, v.Shrank = table("Grew", verdict.Regressed, m.Grew, m.GrewInAll), table("Shrank", verdict.Improved, m.Shrank, m.ShrankInAll)
+	v.Only = "only changes that the adjusted test decides"
+	v.Grew.None, v.Shrank.None = "No function grew decidably.", "No function shrank decidably."
+	if m.Single {
+		v.Only = "only changes beyond sampling noise, after a correction for their number"
+		v.Grew.Title, v.Grew.Mark, v.Grew.Class, v.Grew.None = "Leads to more, no verdicts", verdict.More.Sign(), verdict.Inconclusive, "No lead to more."
+		v.Shrank.Title, v.Shrank.Mark, v.Shrank.Class, v.Shrank.None = "Leads to less, no verdicts", verdict.Less.Sign(), verdict.Inconclusive, "No lead to less."
+	}
 	return v
 }
 

@@ -76,11 +76,14 @@ func verdictOf(c *diff.Document, e *Event) Verdict {
 		}
 		return fmt.Sprintf("%s: %s (%s).", word, name, e.delta(m.change.Head-m.change.Base))
 	}
-	if len(grew) > 0 {
-		v.Ground = append(v.Ground, largest("Largest growth", grew))
+	words := [2]string{"Largest growth", "Largest reduction"}
+	if e.Single {
+		words = [2]string{verdict.More.Sign() + " First lead to more", verdict.Less.Sign() + " First lead to less"}
 	}
-	if len(shrank) > 0 {
-		v.Ground = append(v.Ground, largest("Largest reduction", shrank))
+	for i, list := range [][]mover{grew, shrank} {
+		if len(list) > 0 {
+			v.Ground = append(v.Ground, largest(words[i], list))
+		}
 	}
 	return v
 }
@@ -155,7 +158,7 @@ type mover struct {
 }
 
 // movers are the functions whose self cost was shown to have grown or shrunk, by what
-// they changed. Cost that moved between functions counts once.
+// they changed, or the leads of one run a side. Cost that moved between functions counts once.
 func (e *Event) movers() (grew, shrank []mover) {
 	seen := make([]bool, len(e.Shifts))
 	for i := range e.Functions {
@@ -176,6 +179,13 @@ func (e *Event) movers() (grew, shrank []mover) {
 			m.name, m.note = "moved under "+e.Functions[m.function].Name, strings.Join(names, ", ")
 		}
 		switch {
+		case m.change.Lead != verdict.NoLead:
+			m.note = strings.TrimPrefix(m.note+", ", ", ") + fmt.Sprintf("%.1fσ from noise", float64(m.change.Distance))
+			if m.change.Lead == verdict.More {
+				grew = append(grew, m)
+			} else {
+				shrank = append(shrank, m)
+			}
 		case !decided(m.change):
 		case outcome(m.change) == verdict.Regressed:
 			grew = append(grew, m)
@@ -185,6 +195,9 @@ func (e *Event) movers() (grew, shrank []mover) {
 	}
 	for _, list := range [][]mover{grew, shrank} {
 		slices.SortStableFunc(list, func(a, b mover) int {
+			if a.change.Lead != verdict.NoLead {
+				return -cmp.Compare(a.change.Distance, b.change.Distance)
+			}
 			return -cmp.Compare(abs(a.change.Head-a.change.Base), abs(b.change.Head-b.change.Base))
 		})
 	}

@@ -1,0 +1,107 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"profdiff/internal/compare"
+	"profdiff/internal/run"
+	"profdiff/internal/verdict"
+)
+
+// Leads are what one run a side tells: where to look first, and how to get verdicts.
+type Leads struct {
+	Headline string `json:"headline"`
+	// Functions are indices in the document's functions, what is furthest from sampling noise
+	// first.
+	Functions []int `json:"functions"`
+	// Runs are how many of each side would probably decide, Record the command line that
+	// records them, and Note what to know of it, "" if nothing.
+	Runs   int    `json:"runs"`
+	Record string `json:"record"`
+	Note   string `json:"note"`
+}
+
+// addLeads ranks leads, and says how to decide them.
+func (b *builder) addLeads() {
+	c := b.c
+	if !c.Events[0].Total.Method.Single() {
+		return
+	}
+	l := &Leads{Headline: verdict.NoVerdicts, Functions: []int{}}
+	var findings []*verdict.Finding
+	at := make(map[*verdict.Finding]int)
+	for i, first := 0, 0; i < len(c.Events); i++ {
+		for j := range c.Events[i].Functions {
+			f := &c.Events[i].Functions[j].Self.Finding
+			findings, at[f] = append(findings, f), first+j
+		}
+		first += len(c.Events[i].Functions)
+	}
+	leads := verdict.Leads(findings)
+	for _, f := range leads {
+		l.Functions = append(l.Functions, at[f])
+	}
+	rule := verdict.Rule{Margin: c.Options.Margin, FalseDiscovery: c.Options.FalseDiscovery}
+	l.Runs = rule.RunsFor(&c.Events[0].Total.Finding, leads)
+	l.Record, l.Note = recordLine(c, l.Runs)
+	b.Leads = l
+}
+
+// recordLine is the command line that records so many runs of what was recorded, and what to
+// know of it.
+func recordLine(c *compare.Comparison, runs int) (line, note string) {
+	rec := &c.Base[0].Recording
+	before, after := rec.ProgramLine(), c.Head[0].Recording.ProgramLine()
+	words := []string{"profdiff", "record"}
+	if strings.HasPrefix(rec.Tool, "simpleperf") {
+		words = append(words, "--with", "simpleperf")
+	}
+	if name, _ := run.SplitEvent(run.CanonicalEvent(c.Events[0].Name)); !slices.Contains([]string{"cpu-cycles", "cpu-clock", "task-clock"}, name) {
+		words = append(words, "-e", c.Events[0].Name)
+	}
+	for _, mode := range []string{"dwarf", "lbr"} {
+		if strings.Contains(rec.CommandLine, "--call-graph "+mode) || strings.Contains(rec.CommandLine, "--call-graph="+mode) {
+			words = append(words, "--call-graph", mode)
+		}
+	}
+	if c.Base[0].Window() == run.SystemWide {
+		words = append(words, "-a")
+	}
+	if n := c.Events[0].Normalization; n.Mode == PerWork && slices.ContainsFunc(c.Base[0].Counters, func(c run.Counter) bool { return c.Name == n.By }) {
+		words = append(words, "--work", n.By)
+	}
+	if ops := c.Options.Ops; ops != nil && ops[0] == ops[1] {
+		words = append(words, "--ops", strconv.FormatFloat(ops[0], 'f', -1, 64))
+	}
+	end := []string{"--runs", strconv.Itoa(runs), "-o", "runs"}
+	if before == after && before != "" {
+		if strings.ContainsAny(before, "|&;<>()$`\n") {
+			before = run.JoinWords([]string{"sh", "-c", before})
+		}
+		words = append(append(words, "--git", "BASE..HEAD", "--build", "CMD"), end...)
+		return run.JoinWords(words) + " -- " + before, "both sides ran the same command: BASE..HEAD are the commits of the two builds, CMD builds one"
+	}
+	if before == "" || after == "" {
+		note = "the recordings do not say what was run: CMD runs the program before and after the change"
+	}
+	words = append(words, "--before", cmp.Or(before, "CMD"), "--after", cmp.Or(after, "CMD"))
+	return run.JoinWords(append(words, end...)), note
+}
+
+// ranked puts what is furthest from noise first, if there is one run a side; else the order
+// stays.
+func ranked[T any](e *Event, list []T, of func(T) *Change) {
+	if !e.Single() {
+		return
+	}
+	rank := func(x T) float64 {
+		if c := of(x); c.Lead != verdict.NoLead {
+			return float64(c.Distance)
+		}
+		return 0
+	}
+	slices.SortStableFunc(list, func(a, b T) int { return -cmp.Compare(rank(a), rank(b)) })
+}

@@ -1,0 +1,83 @@
+package verdict
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"profdiff/internal/stats"
+)
+
+// A Lead is where to look first when there is one run a side: a change beyond what sampling
+// and bursts explain, after a correction for the number of changes that were looked at. It is
+// no verdict: how much runs differ is not known.
+type Lead string
+
+// The leads.
+const (
+	NoLead Lead = ""
+	Less   Lead = "less"
+	More   Lead = "more"
+)
+
+// Sign is the lead in one column: hollow, where that of a verdict is filled.
+func (l Lead) Sign() string { return map[Lead]string{Less: "▽", More: "△"}[l] }
+
+// NoVerdicts is the headline of leads.
+const NoVerdicts = "one run a side: leads, no verdicts"
+
+// lead says whether what one run a side shows is a lead.
+func (f *Finding) lead(shown bool) {
+	f.Distance = stats.Sigmas(f.P)
+	switch {
+	case !shown:
+	case f.Presence == BaseOnly || f.Presence == Both && f.Ratio < 1:
+		f.Lead = Less
+	default:
+		f.Lead = More
+	}
+}
+
+// Leads are those of a list that are leads, what is furthest from noise first.
+func Leads(list []*Finding) []*Finding {
+	leads := slices.DeleteFunc(slices.Clone(list), func(f *Finding) bool { return f.Lead == NoLead })
+	slices.SortStableFunc(leads, func(a, b *Finding) int { return -cmp.Compare(a.Distance, b.Distance) })
+	return leads
+}
+
+const (
+	// usualRuns and mostRuns bound how many runs a side are proposed: what record does unless
+	// it is told otherwise, and where it ends if it is to record until all is decided.
+	usualRuns, mostRuns = 10, 40
+	// usualSpread is the standard deviation between runs that is assumed where no two runs of
+	// a side are there to tell it: that of a quiet machine.
+	usualSpread = 0.02
+)
+
+// RunsFor is how many runs a side would probably decide leads: the one with the smallest change
+// that is worth deciding, which is one of more than the margin; without leads, a change of the
+// margin in all. Beside the noise of sampling that is known, runs are taken to differ by some
+// per cent.
+func (r Rule) RunsFor(all *Finding, leads []*Finding) int {
+	n := usualRuns
+	if len(leads) == 0 {
+		leads = []*Finding{all}
+	}
+	for _, f := range leads {
+		change := math.Abs(math.Log(f.Ratio))
+		if !(f.CI.Lo > 0) || math.IsInf(f.CI.Hi, 1) || math.IsNaN(change) {
+			continue // gone or new: any number of runs shows it
+		}
+		if change < math.Log(1+r.Margin) {
+			if f.Lead != NoLead {
+				continue // not worth deciding
+			}
+			change = math.Log(1 + r.Margin)
+		}
+		z := stats.Sigmas(1-Level) + stats.Sigmas(2*(1-Power))
+		noise := math.Log(f.CI.Hi/f.CI.Lo) / 2 / stats.Sigmas(1-Level)
+		needed := z * z * (noise*noise + 2*usualSpread*usualSpread) / (change * change)
+		n = max(n, int(math.Ceil(min(needed, mostRuns))))
+	}
+	return n
+}
