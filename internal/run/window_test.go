@@ -75,3 +75,25 @@ func TestWindowOfFacts(t *testing.T) {
 		t.Errorf("benchmark that runs fifty times: %q", got)
 	}
 }
+
+// TestProgramLine takes the command out of the command line of the recorder, for a shell.
+func TestProgramLine(t *testing.T) {
+	for _, test := range []struct {
+		rec  Recording
+		want string
+	}{
+		{Recording{CommandLine: "perf record -g -o x ./old bench.lua"}, "./old bench.lua"},
+		{Recording{CommandLine: "/usr/bin/perf record -F 999 --call-graph dwarf,8192 -- taskset -c 1 ./app --size 7"}, "taskset -c 1 ./app --size 7"},
+		{Recording{CommandLine: "perf record -a -- ./app 'two words' '' 'it'\\''s'"}, `./app 'two words' '' 'it'\''s'`},
+		{Recording{CommandLine: "perf record -g sh -c './gzip < corpus > /dev/null'"}, "./gzip < corpus > /dev/null"},
+		{Recording{CommandLine: "simpleperf record --app com.example"}, ""},
+		{Recording{CommandLine: "perf record -p 77"}, ""},
+		{Recording{CommandLine: "perf record -p 77", Command: "./app | cat"}, "./app | cat"},
+		{Recording{CommandLine: "./app of another recorder"}, ""},
+		{Recording{}, ""},
+	} {
+		if got := test.rec.ProgramLine(); got != test.want {
+			t.Errorf("%q: %q, want %q", test.rec.CommandLine, got, test.want)
+		}
+	}
+}
