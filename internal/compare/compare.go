@@ -385,7 +385,7 @@ func (c *Comparison) compareEvent(p *eventPair) (*Event, error) {
 	if found := workCounters(c.base, c.head); c.Options.Normalize == Auto && n.Mode != Work && len(found) > 1 {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: any of %q could count work: choose one with --work", e.Name, found))
 	}
-	if said := e.unequal(); said != "" && c.Options.Normalize == Auto && n.Mode == None && !c.Base[0].Events[p.base[0]].Derived {
+	if said := e.unequal(&c.Pairing); said != "" && c.Options.Normalize == Auto && n.Mode == None && !c.Base[0].Events[p.base[0]].Derived {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s", e.Name, said))
 	}
 	e.Uniform = c.uniform(e, declared)

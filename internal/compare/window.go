@@ -6,8 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // windows says why recordings are windows of time, "" if nothing tells that they are. One
@@ -67,29 +70,35 @@ func sameDuration(runs []*run.Run) string {
 // from which on runs hardly do the same work.
 const maxSpread = 0.05
 
-// unequal says how much runs of a side differ beyond the noise of sampling, "" if it is
-// little: as the same work costs about the same, they may have done different amounts.
-func (e *Event) unequal() string {
-	variance := 0.0
-	for _, sums := range [][]run.Sum{e.costs.whole.base, e.costs.whole.head} {
-		if len(sums) < stats.LeastRuns {
-			return ""
-		}
-		mean, sampled := 0.0, 0.0
-		for i := range sums {
-			w := float64(sums[i].Weight)
-			mean += math.Log(w) / float64(len(sums))
-			sampled += sums[i].WeightSq / (w * w) / float64(len(sums))
-		}
-		sq := 0.0
-		for i := range sums {
-			d := math.Log(float64(sums[i].Weight)) - mean
-			sq += d * d
-		}
-		variance += sq/float64(len(sums)-1) - sampled
+// unequal says how much runs differ beyond the noise of sampling, "" if it is little: as the
+// same work costs about the same, they may have done different amounts. Of pairs it is their
+// ratios that count, which have no drift in them.
+func (e *Event) unequal(pairing *verdict.Pairing) string {
+	if min(len(e.costs.whole.base), len(e.costs.whole.head)) < stats.LeastRuns {
+		return ""
 	}
-	if variance <= maxSpread*maxSpread {
+	base, sampledBase := logCosts(e.costs.whole.base)
+	head, sampledHead := logCosts(e.costs.whole.head)
+	variance := stat.Variance(base, nil) + stat.Variance(head, nil)
+	if len(pairing.Pairs) > 0 {
+		var ratios []float64
+		for _, p := range pairing.Pairs {
+			ratios = append(ratios, head[p.Head]-base[p.Base])
+		}
+		variance = stat.Variance(ratios, nil)
+	}
+	if variance -= sampledBase + sampledHead; variance <= maxSpread*maxSpread {
 		return ""
 	}
 	return fmt.Sprintf("the cost of runs differs by %.0f%% (sd of a ratio of two): if they do not the same work, divide it out with --work or --ops", 100*math.Sqrt(variance))
+}
+
+// logCosts are the logarithms of the costs of runs, and what sampling adds to their variance.
+func logCosts(sums []run.Sum) (logs []float64, sampled float64) {
+	for i := range sums {
+		w := float64(sums[i].Weight)
+		logs = append(logs, math.Log(w))
+		sampled += sums[i].WeightSq / (w * w) / float64(len(sums))
+	}
+	return logs, sampled
 }
