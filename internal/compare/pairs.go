@@ -42,9 +42,9 @@ func (c *Comparison) newEstimator() estimator {
 	return t
 }
 
-// found is the estimator of what nobody named: of so many functions as are tested by their own
-// cost, the level is one at which even a single one that changed would be found by ranks if
-// all pairs agree. How many are tested does not depend on how the sides differ.
+// found is the estimator of what nobody named, at the level at which one function alone is
+// found among all that are tested by their own cost. How many are tested does not depend on how
+// the sides differ.
 func (c *Comparison) found(e *Event) estimator {
 	family := 0
 	for i := range e.costs.self {
@@ -52,12 +52,8 @@ func (c *Comparison) found(e *Event) estimator {
 			family++
 		}
 	}
-	return c.tests.at(leastRanks * c.Options.FalseDiscovery / 2 / float64(max(family, 1)))
+	return c.tests.at(c.Options.FalseDiscovery / 2 / float64(max(family, 1)))
 }
-
-// leastRanks is how often the least p of ranks of pairs has to go into a level, see
-// [stats.Tests.Pairs].
-const leastRanks = 4
 
 // declared is the estimator of the total and of functions that the user named.
 func (c *Comparison) declared() estimator {

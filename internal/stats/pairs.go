@@ -71,7 +71,8 @@ func (t *Tests) pairs(base, head []WeightedCount, alpha float64, intervals bool)
 func ranksReach(n int, alpha float64) bool { return math.Ldexp(1, -n) <= alpha/4 }
 
 // pairedT takes the logarithms of the ratios of pairs as normal. Their variance has the
-// floors of [Tests.welch], of both runs.
+// floors of [Tests.welch], of both runs. From 8 pairs on they show by themselves how much they
+// vary, and the noise of sampling is a floor only where runs hardly have any samples.
 func (t *Tests) pairedT(e *Estimate, s sides, interval bool) {
 	n := float64(len(s.base))
 	base, head := logs(s.base, s.half), logs(s.head, s.half)
@@ -84,7 +85,11 @@ func (t *Tests) pairedT(e *Estimate, s sides, interval bool) {
 		variance += d * d / (n - 1)
 	}
 	if s.sampled {
-		variance = max(variance, newFloor(s.base, s.half).variance()+newFloor(s.head, s.half).variance())
+		base, head := newFloor(s.base, s.half), newFloor(s.head, s.half)
+		variance = max(variance, base.grain+head.grain)
+		if len(s.base) < rankRuns || min(base.effective, head.effective) < 1 {
+			variance = max(variance, base.variance()+head.variance())
+		}
 	}
 	m := pairedShift{shift{log: mean, se: math.Sqrt(variance / n), df: n - 1, n: len(s.base), m: len(s.head)}}
 	if interval {

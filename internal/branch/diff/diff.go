@@ -334,9 +334,8 @@ func (c *comparison) counts(runs []*branch.Branch, u []units, visible bool) []st
 	return list
 }
 
-// foundLevel is the one-sided level at which one branch of fifty would be found by ranks if all
-// pairs agree: their least p has to go four times into it.
-const foundLevel = 4 * verdict.FalseDiscovery / 2 / 50
+// foundLevel is the one-sided level at which one branch alone is found among fifty.
+const foundLevel = verdict.FalseDiscovery / 2 / 50
 
 // compare compares a quantity of both sides.
 func (c *comparison) compare(base, head []stats.WeightedCount) Change {
