@@ -289,7 +289,8 @@ func (t *Tree) Parent(n TreeNode) TreeNode { return t.parent[n] }
 // each run.
 type TreeCosts struct {
 	normalization  *Normalization
-	tests          estimator
+	tests, whole   estimator // of nodes, and of the root, which is the total
+	nodes          []TreeNode
 	runs, runsBase int
 	sums           []run.Sum // by index of the node and run
 }
@@ -315,7 +316,7 @@ func (t *Tree) Costs(nodes []TreeNode) *TreeCosts {
 		}
 	}
 	c := &TreeCosts{
-		normalization: t.event.Normalization, tests: t.event.tests,
+		normalization: t.event.Normalization, tests: t.event.tests, whole: t.c.declared(), nodes: nodes,
 		runs: len(t.nodeOf), runsBase: len(t.c.Base), sums: make([]run.Sum, len(nodes)*len(t.nodeOf)),
 	}
 	t.eachRun(func(i int, r *run.Run, _ *frames, event int, _ []int32) {
@@ -354,11 +355,18 @@ func (c *TreeCosts) cost(k int) cost {
 
 // Change is how the k-th node changed. It is not tested: the paths to look at are chosen
 // by what they cost.
-func (c *TreeCosts) Change(k int) Change { return c.normalization.newChange(c.tests, c.cost(k)) }
+func (c *TreeCosts) Change(k int) Change { return c.normalization.newChange(c.at(k), c.cost(k)) }
+
+func (c *TreeCosts) at(k int) estimator {
+	if c.nodes[k] == 0 {
+		return c.whole
+	}
+	return c.tests
+}
 
 // Test is Change without Ratio, CI and what follows from them, at a small part of the
 // cost: P, Grew and Within are the same.
-func (c *TreeCosts) Test(k int) Change { return c.normalization.testedChange(c.tests, c.cost(k)) }
+func (c *TreeCosts) Test(k int) Change { return c.normalization.testedChange(c.at(k), c.cost(k)) }
 
 // means are the normalized means over runs.
 func (n *Normalization) means(c *cost) (base, head float64) {
