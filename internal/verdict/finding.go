@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"profdiff/internal/stats"
 )
@@ -190,9 +191,24 @@ func (f *Finding) Forbid() {
 }
 
 // Text is the verdict for a table: "~" for no difference, "?" for none shown, "-" for not
-// tested. A lead is its sign with its distance from noise.
+// tested. A lead is its sign with its distance from noise. Where an interval without 1
+// stands beside none shown, the p-value in the family is given, which decided: "q" of what
+// was found, "p" of what was declared.
 func (f *Finding) Text() string {
 	known := f.CI.Lo > 0 || !math.IsInf(f.CI.Hi, 1)
+	because := ""
+	if f.Verdict == Inconclusive && !f.Method.Single() && !f.Withheld && f.Repeated == nil && known && !f.WithinNoise() {
+		because = fmt.Sprintf("q %.2g", f.Adjusted)
+		if f.Declared {
+			because = fmt.Sprintf("p %.2g", f.Adjusted)
+		}
+	}
+	open := func(runs string) string {
+		if runs != "" && because != "" {
+			runs += ", "
+		}
+		return strings.TrimSpace("? " + runs + because)
+	}
 	switch {
 	case !f.Tested:
 		return "-"
@@ -203,11 +219,11 @@ func (f *Finding) Text() string {
 	case f.Verdict != Inconclusive:
 		return string(f.Verdict)
 	case f.RunsNeeded >= 1000:
-		return "? 1000+ runs"
+		return open("1000+ runs")
 	case f.RunsNeeded > 0:
-		return fmt.Sprintf("? %d runs", f.RunsNeeded)
+		return open(fmt.Sprintf("%d runs", f.RunsNeeded))
 	}
-	return "?"
+	return open("")
 }
 
 // Keep gives a finding the verdict of looks that were planned, and the interval at the level of

@@ -462,9 +462,12 @@ type Change struct {
 	HeadRuns []float64 `json:"-"`
 }
 
-// Text is the verdict for a table: "~" for no difference, "?" for none shown, "-" for not
-// tested.
+// Text is the verdict for a table, see [verdict.Finding.Text].
 func (c *Change) Text() string {
-	f := verdict.Finding{Method: c.Method, CI: stats.Interval(c.CI), Tested: c.Tested, Verdict: c.Verdict, RunsNeeded: c.RunsNeeded, Lead: c.Lead, Distance: float64(c.Distance)}
+	f := verdict.Finding{
+		Method: c.Method, CI: stats.Interval(c.CI), Tested: c.Tested, Verdict: c.Verdict, RunsNeeded: c.RunsNeeded,
+		Adjusted: c.Adjusted, Declared: c.PHolm.Known(), Withheld: c.Withheld, Repeated: (*stats.Interval)(c.Repeated),
+		Lead: c.Lead, Distance: float64(c.Distance),
+	}
 	return f.Text()
 }
