@@ -129,21 +129,24 @@ func (s *sides) cautious(m model) model {
 	return m
 }
 
-// nearLimits is a model that says nothing of far limits.
+// nearLimits is a model that says of a far limit what follows from the nearest that is not:
+// what is below 1.49 is below 2, and nothing is shown to be above 2.
 type nearLimits struct{ model }
 
+const nearest = farLimit - 2*rounding
+
 func (m nearLimits) above(limit float64) float64 {
-	if math.Abs(limit) >= farLimit-rounding {
+	if limit > nearest {
 		return 1
 	}
-	return m.model.above(limit)
+	return m.model.above(max(limit, -nearest))
 }
 
 func (m nearLimits) below(limit float64) float64 {
-	if math.Abs(limit) >= farLimit-rounding {
+	if limit < -nearest {
 		return 1
 	}
-	return m.model.below(limit)
+	return m.model.below(min(limit, nearest))
 }
 
 // pairedRanks compares by Wilcoxon's test of whether the logarithms of the ratios of pairs

@@ -36,8 +36,11 @@ func (c *Numbers) Bound(v verdict.Verdict, format func(float64) string) string {
 
 // end writes one end of a range: where it cannot be told from a limit by its digits, by the limit.
 func (c *Numbers) end(v float64, format func(float64) string) string {
-	if math.IsInf(v, 1) {
+	switch {
+	case math.IsInf(v, 1):
 		return "∞"
+	case c.Relative && v == 0: // nothing less is possible
+		return "-100%"
 	}
 	s := format(v)
 	for _, limit := range []struct {
