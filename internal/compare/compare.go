@@ -2,16 +2,18 @@
 //
 //  1. Events are paired by name. Functions of both sides become rows: package align finds the
 //     ones whose names differ.
-//  2. Costs of each run are divided by its work: a counter or a number of operations, the
-//     cost of functions that do not change, all costs, or the median of the ratios of
-//     functions (Anders and Huber, 2010).
+//  2. Costs of each run are divided by its work, a counter or a number of operations; else by
+//     nothing, as runs that do the same can be compared, or in windows of time by all costs.
+//     On request it is the cost of functions that do not change, or the median of the ratios
+//     of functions (Anders and Huber, 2010).
 //  3. Package stats estimates the ratio of each row. Of a single run a side the order of
 //     samples tells how they cluster, which makes them count as fewer.
 //  4. Families of ratios go to package verdict: what the user named; functions that were
 //     found, by self and by total cost; the rows of each group. Rows below a share of the
 //     cost of both sides are not tested (Bourgon, Gentleman and Huber, 2010).
 //  5. Verdicts are withheld where the recordings do not bear them: order, conditions,
-//     divisors that moved.
+//     divisors that moved, shares that only mirror others. That all functions changed by
+//     one factor is a finding of its own.
 //  6. Cost that only moved is found: between a function that one side does not have and
 //     those that call it or are called by it, if little of it remains as a change.
 //  7. Call trees, lines, callers and callees are computed from the rows when asked for.

@@ -23,8 +23,9 @@
 //  6. Else the finding is [Inconclusive], and the number of runs is computed that would
 //     probably settle it.
 //  7. Verdicts are withheld where the ground under all of them does not bear them: runs
-//     of one side recorded before those of the other, or a divisor that was estimated
-//     from functions most of which moved: [Ground].
+//     of one side recorded before those of the other, a divisor that was estimated from
+//     functions most of which moved, or shares that mirror each other; and that on the
+//     total, where the divisor moves with it or what was recorded is time: [Ground].
 //
 // A limit is decided by a [LimitRule]:
 //
