@@ -453,9 +453,12 @@ func facts(t *testing.T, dir, event string) string {
 	if counts[string(record.Before)] > 0 {
 		names = []string{string(record.Before), string(record.After)}
 	}
-	order := list[0].Order + " # before, after, after, before, …: the order of the list"
+	order := list[0].Order + " # " + map[string]string{
+		record.ABBA:  "before, after, after, before, …: the order of the list",
+		record.Drawn: "which run of a pair is first: the order of the list",
+	}[list[0].Order]
 	if len(list) > 1 {
-		order = "interleaved # pairs in turn, each in ABBA order: the order of the list"
+		order = "interleaved # pairs in turn: the order of the list"
 	}
 
 	var b strings.Builder

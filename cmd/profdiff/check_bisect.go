@@ -175,7 +175,7 @@ func (f *bisectFlags) step(ctx context.Context, std *stdio, r *record.Recorder, 
 		_, err := std.record(ctx, r, dir, &f.record.plan)
 		return err
 	}
-	until := untilFlags{budget: budget}
+	until := untilFlags{budget: budget, quiet: f.record.quiet}
 	until.Cap = f.record.plan.Runs
 	return std.recordUntil(ctx, r, dir, &f.record.plan, &until)
 }

@@ -224,9 +224,13 @@ profdiff diff and check repeat the looks, and refuse runs from which they do not
 			until.quiet = f.quiet
 			if until.until == "" {
 				_, err = std.record(cmd.Context(), r, output, &f.plan)
+			} else {
+				err = std.recordUntil(cmd.Context(), r, output, &f.plan, &until)
+			}
+			if err != nil {
 				return err
 			}
-			return std.recordUntil(cmd.Context(), r, output, &f.plan, &until)
+			return std.recorded(output)
 		},
 	}
 	f.register(cmd)
@@ -262,16 +266,25 @@ func (s *stdio) record(ctx context.Context, r *record.Recorder, dir string, p *r
 		}
 		return nil, err
 	}
+	if recorded > 0 {
+		fmt.Fprintf(s.err, "profdiff: %s\n", overhead(r.Backend.Name(), recorded, &last))
+	}
+	return rec, nil
+}
+
+// recorded says what a folder holds, and what to do with it.
+func (s *stdio) recorded(dir string) error {
+	rec, err := record.Open(dir)
+	if err != nil {
+		return err
+	}
 	var samples, lost int64
 	for _, run := range rec.Runs {
 		samples += run.Samples
 		lost += run.Lost
 	}
-	if recorded > 0 {
-		fmt.Fprintf(s.err, "profdiff: %s\n", overhead(r.Backend.Name(), recorded, &last))
-	}
 	fmt.Fprintf(s.err, "profdiff: %s: %d runs a side, %d samples, %d lost; compare them: profdiff diff %s\n", dir, len(rec.Pairs()), samples, lost, dir)
-	return rec, nil
+	return nil
 }
 
 // overhead says how long recording took, warming up aside, and what of it the commands

@@ -35,8 +35,7 @@ record() {
 }
 
 # Ten blocks, each with a run of slow10 and of slow30, each beside one of same, and every
-# other one with two of half. profdiff record turns the order of a pair round from one
-# block to the next.
+# other one with two of half. profdiff record draws which run of a pair is first.
 export KALLSYMS=
 block=1
 while [ "$block" -le "$runs" ]; do

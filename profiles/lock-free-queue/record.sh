@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds both sides and records them, ten runs each in ABBA order: what they do on the
+# Builds both sides and records them, ten runs each in turns: what they do on the
 # CPU, or with --off-cpu, in shorter runs, where their threads wait, too.
 #
 #   usage: record.sh [--off-cpu] DIR

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds both sides, records them, ten runs each in ABBA order, and simulates their
+# Builds both sides, records them, ten runs each in turns, and simulates their
 # branches with callgrind.
 #
 #   usage: record.sh DIR

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a program before and after its refactoring, records both, eight runs each in
-# ABBA order, and counts their instructions with callgrind.
+# turns, and counts their instructions with callgrind.
 #
 #   usage: record.sh WHAT DIR
 #

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds both sides and records them, ten runs each in ABBA order, with the time that
+# Builds both sides and records them, ten runs each in turns, with the time that
 # threads are off the CPU.
 #
 #   usage: record.sh DIR

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds both sides and records them, ten runs each in ABBA order.
+# Builds both sides and records them, ten runs each in turns.
 #
 #   usage: record.sh DIR
 #

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the program and records both sides, ten runs each in ABBA order.
+# Builds the program and records both sides, ten runs each in turns.
 #
 #   usage: record.sh DIR
 #
