@@ -16,7 +16,8 @@
 //     one factor is a finding of its own.
 //  6. Cost that only moved is found: between a function that one side does not have and
 //     those that call it or are called by it, if little of it remains as a change.
-//  7. Call trees, lines, callers and callees are computed from the rows when asked for.
+//  7. The few functions are found that explain the change with what they call.
+//  8. Call trees, lines, callers and callees are computed from the rows when asked for.
 package compare
 
 import (
@@ -114,6 +115,9 @@ type Event struct {
 	Functions  []Function
 	Groups     []Group
 	Shifts     []Shift
+	// Explained are the functions that explain the change with what they call, where no few
+	// rows by self cost do: indices in Functions.
+	Explained []int
 	// Uniform is set if all functions changed by one factor.
 	Uniform *Uniform
 	// Withheld says why there are no verdicts, "" if there are. NoTotal says why there is
@@ -202,6 +206,9 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 			return nil, fmt.Errorf("%s: %w", pairs[i].name, err)
 		}
 		c.Events = append(c.Events, *e)
+	}
+	for i := range c.Events {
+		c.Events[i].Explained = c.explain(i)
 	}
 	return c, nil
 }

@@ -54,7 +54,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 			Margin: c.Options.Margin, Warnings: append([]string{}, c.Warnings...),
 			FalseDiscovery: c.Options.FalseDiscovery, MinShare: c.Options.MinShare, Focus: len(c.Options.Focus) > 0,
 		},
-		Events: make([]Event, 0, len(c.Events)), Categories: []Row{}, Threads: []Row{}, DSOs: []Row{}, Metrics: []Metrics{},
+		Events: make([]Event, 0, len(c.Events)), Explained: []Row{}, Categories: []Row{}, Threads: []Row{}, DSOs: []Row{}, Metrics: []Metrics{},
 	}
 	for _, x := range compare.Disturbances(c.Base, c.Head) {
 		for _, s := range []*Side{&d.Base, &d.Head} {
@@ -154,6 +154,11 @@ func (b *builder) addEvent(e *compare.Event) {
 		d.Functions = append(d.Functions, row)
 	}
 	out.Functions, out.Shifts = d.Functions[firstFunction:], d.Shifts[firstShift:]
+	out.Explained = e.Explained
+	for _, i := range e.Explained {
+		f := &e.Functions[i]
+		d.Explained = append(d.Explained, Row{Name: f.Name, Event: e.Name, Self: b.change(e, &f.Total)})
+	}
 	for i := range e.Groups {
 		g := Group{By: e.Groups[i].By}
 		for j := range e.Groups[i].Rows {

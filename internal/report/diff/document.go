@@ -34,6 +34,7 @@ type Document struct {
 	Events     []Event    `json:"events"`
 	Functions  []Function `json:"functions"`
 	Shifts     []Shift    `json:"shifts"`
+	Explained  []Row      `json:"explained"` // functions whose change with what they call says what happened
 	Categories []Row      `json:"categories"`
 	Threads    []Row      `json:"threads"`
 	DSOs       []Row      `json:"dsos"`
@@ -174,6 +175,8 @@ type Event struct {
 	Functions []Function `json:"-"`
 	Shifts    []Shift    `json:"-"`
 	Groups    []Group    `json:"-"`
+	// Explained are indices in Functions: few that explain the change with what they call.
+	Explained []int `json:"-"`
 	// Bursts is set if samples of a function come in bursts.
 	Bursts bool `json:"-"`
 	// What follows are parts.
@@ -269,7 +272,8 @@ type Shift struct {
 	Parts  []int `json:"-"` // likewise
 }
 
-// A Row is a category, thread or file in one event: self weight.
+// A Row is a category, thread or file in one event, self weight, or a function with what it
+// calls.
 type Row struct {
 	Name     string `json:"name"`
 	BaseName string `json:"base_name"` // "" if it is new

@@ -62,6 +62,7 @@ type markdownEvent struct {
 	moved               []markdownRow // cost shifts without a verdict
 	divided             []markdownRow // functions with parts, likewise
 	leads               []markdownRow // of one run a side
+	explained           []markdownRow // functions that explain the change with what they call
 }
 
 // A markdownRow is a function, or a cost shift.
@@ -97,6 +98,11 @@ func (d *markdownDiff) event(e *Event) markdownEvent {
 		case !seen[f.Shift]:
 			seen[f.Shift] = true
 			add(markdownRow{i, f.Shift, &e.Shifts[f.Shift].Net})
+		}
+	}
+	if !d.opt.Total && !d.c.Design.Focus {
+		for _, i := range e.Explained {
+			m.explained = append(m.explained, markdownRow{i, -1, &e.Functions[i].Total})
 		}
 	}
 	for _, rows := range [][]markdownRow{m.improved, m.regressed} {
@@ -283,6 +289,7 @@ func (d *markdownDiff) functions(out *strings.Builder, e *markdownEvent, tables 
 		fmt.Fprintf(out, "\n%s\n", d.dividedText(e))
 	}
 	if tables {
+		d.table(out, e, "Explained by, with what it calls", e.explained)
 		d.table(out, e, "Improved", e.improved)
 		d.table(out, e, "Regressed", e.regressed)
 		d.table(out, e, "Lead", e.leads)
@@ -389,7 +396,7 @@ func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title strin
 		}
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s → %s | %s |\n", text.MarkdownCell(name), e.format.cost(ch.Base), e.format.cost(ch.Head), e.format.delta(ch.Delta),
 			text.Ratio(float64(ch.Ratio)), ch.CI.String(), text.Count(ch.BaseSamples), text.Count(ch.HeadSamples), text.MarkdownCell(dso))
-		if r.shift < 0 {
+		if r.shift < 0 && (d.opt.Total || ch == &f.Self) {
 			d.parts(out, e, f)
 		}
 	}

@@ -91,7 +91,36 @@ func writeDiffEvent(w io.Writer, c *Document, e *Event, opt Options) error {
 	if err := writeEventSummary(w, c, e, functionChanges(e, opt)); err != nil {
 		return err
 	}
+	if err := writeExplained(w, c, e, opt); err != nil {
+		return err
+	}
 	return writeFunctions(w, c, e, opt)
+}
+
+// writeExplained writes the functions that explain the change with what they call, where rows
+// by self cost do not say it.
+func writeExplained(w io.Writer, c *Document, e *Event, opt Options) error {
+	if len(e.Explained) == 0 || opt.Total || c.Design.Focus {
+		return nil
+	}
+	format := newCostFormat(e)
+	explained := "explained by one function with what it calls:"
+	if n := len(e.Explained); n > 1 {
+		explained = fmt.Sprintf("explained by %d functions with what they call:", n)
+	}
+	if _, err := fmt.Fprintln(w, explained); err != nil {
+		return err
+	}
+	t := changeTable("dso", "function, with what it calls")
+	for _, i := range e.Explained {
+		f := &e.Functions[i]
+		t.Add(append(changeCells(&f.Total, format), f.File(), functionText(f))...)
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "by what functions cost themselves:")
+	return err
 }
 
 // A tally counts verdicts.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strings"
 	"strconv"
 	"time"
 
@@ -300,6 +301,12 @@ func byFrequency(e *Event) (ordered []*diff.Function, index []int) {
 	return ordered, index
 }
 
+// baseName names a function as base has it, by all of its parts.
+func baseName(f *diff.Function) string {
+	base, _ := f.Sides()
+	return strings.Join(base, " + ")
+}
+
 // functionColumns are the functions of an event and what goes with them, a JSON object
 // without its end.
 func functionColumns(e *Event, f []*diff.Function, index []int, texts *textTable) []byte {
@@ -327,9 +334,9 @@ func functionColumns(e *Event, f []*diff.Function, index []int, texts *textTable
 	}
 	column(c, "matched", len(matched), func(i int) int { return matched[i] }, writeInt)
 	column(c, "match", len(matched), func(i int) int { return texts.id(f[matched[i]].Match) }, writeInt)
-	column(c, "baseName", len(matched), func(i int) int { return texts.id(f[matched[i]].BaseName) }, writeInt)
+	column(c, "baseName", len(matched), func(i int) int { return texts.id(baseName(f[matched[i]])) }, writeInt)
 	column(c, "baseDSO", len(matched), func(i int) int { return texts.id(f[matched[i]].BaseDSO) }, writeInt)
-	column(c, "reason", len(matched), func(i int) int { return texts.id(f[matched[i]].Reason) }, writeInt)
+	column(c, "reason", len(matched), func(i int) int { return texts.id(reason(e, f[matched[i]])) }, writeInt)
 	column(c, "confidence", len(matched), func(i int) float64 { return f[matched[i]].Confidence }, writeCost)
 	var shifted []int
 	for i := range f {

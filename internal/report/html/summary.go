@@ -67,6 +67,14 @@ func verdictOf(c *diff.Document, e *Event) Verdict {
 	if e.Uniform != nil {
 		v.Ground = append(v.Ground, "In sum, "+e.Uniform.Sentence()+".")
 	}
+	if len(e.Explained) > 0 {
+		var list []string
+		for _, i := range e.Explained {
+			f := &e.Functions[i]
+			list = append(list, fmt.Sprintf("%s (%s)", short(f.Name, 80), e.delta(f.Total.Delta)))
+		}
+		v.Ground = append(v.Ground, "Explained, each with what it calls, by "+strings.Join(list, ", ")+".")
+	}
 	grew, shrank := e.movers()
 	largest := func(word string, list []mover) string {
 		m := &list[0]
@@ -213,6 +221,9 @@ func note(f *diff.Function) string {
 		return "new"
 	case "removed":
 		return "gone"
+	case "split", "merged":
+		base, head := f.Sides()
+		return f.Match + ": " + short(strings.Join(base, " + "), 60) + " → " + short(strings.Join(head, " + "), 120)
 	case "renamed", "normalized":
 		if f.BaseName != f.Name {
 			return "was " + short(f.BaseName, 60)
@@ -221,6 +232,17 @@ func note(f *diff.Function) string {
 		return "was in " + f.BaseDSO
 	}
 	return ""
+}
+
+// reason says why a function was matched, and what its parts cost themselves.
+func reason(e *Event, f *diff.Function) string {
+	said := f.Reason
+	for i := range f.Parts {
+		p := &f.Parts[i]
+		base, head, _ := p.Cost(false)
+		said += fmt.Sprintf("; part of %s: %s, %s", p.Side, p.Name, e.cost(base+head))
+	}
+	return said
 }
 
 // cards are the numbers of the first screen, as far as the events give them.

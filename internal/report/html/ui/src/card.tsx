@@ -11,7 +11,7 @@ import { type State, format, frameOf } from "./state";
 import type { Branches, Line, LineColumns, Listing, ListingRow, Meta } from "./types";
 
 const MATCH: Record<string, string> = {
-  exact: "same name in the same module", normalized: "same name but for what compilers add", renamed: "renamed", moved: "same name in another module",
+  exact: "same name in the same module", normalized: "same name but for what compilers add", renamed: "renamed", split: "one function became several", merged: "several functions became one", moved: "same name in another module",
   added: "after only: no counterpart before", removed: "before only: no counterpart after",
 };
 

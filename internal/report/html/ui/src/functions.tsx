@@ -14,6 +14,7 @@ export function note(f: Fn): string {
     case "added": return "new";
     case "removed": return "gone";
     case "renamed": case "normalized": return f.baseName !== f.name ? "was " + f.baseName : "";
+    case "split": case "merged": return f.match + ", was " + f.baseName;
     case "moved": return "was in " + f.baseDSO;
   }
   return "";
