@@ -18,6 +18,7 @@ import (
 
 	"profdiff/internal/record"
 	"profdiff/internal/record/android"
+	"profdiff/internal/remark"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
@@ -312,6 +313,7 @@ func (s *stdio) terminal() bool {
 // else a line for each run.
 func (s *stdio) progress(quiet bool) func(record.Progress) {
 	terminal := s.terminal()
+	var remarks []remark.Remark
 	return func(p record.Progress) {
 		clear := ""
 		if terminal && !quiet {
@@ -321,7 +323,12 @@ func (s *stdio) progress(quiet bool) func(record.Progress) {
 		case p.Note != "":
 			place := ""
 			if p.Job.Number > 0 {
+				// Of many runs the same is said once more, when all are there.
 				place = fmt.Sprintf("%s %d: ", p.Job.Side, p.Job.Number)
+				remarks = append(remarks, remark.Remark{Side: string(p.Job.Side), Run: place, Text: p.Note})
+				if remark.Repeats(remarks) {
+					return
+				}
 			}
 			fmt.Fprintf(s.err, "%sprofdiff: %s%s\n", clear, place, p.Note)
 		case quiet:
@@ -335,6 +342,12 @@ func (s *stdio) progress(quiet bool) func(record.Progress) {
 			fmt.Fprint(s.err, clear)
 		case p.Run != nil:
 			fmt.Fprintf(s.err, "%d of %d: %s in %.2f s, %d samples\n", p.Done, p.Total, p.Run.File, p.Run.Seconds, p.Run.Samples)
+		}
+		if p.Run != nil && p.Done == p.Total {
+			half := p.Total / 2
+			for _, line := range remark.Repeated(remarks, map[string]int{string(record.Before): half, string(record.After): half}) {
+				s.note(line)
+			}
 		}
 	}
 }

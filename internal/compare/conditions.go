@@ -129,7 +129,7 @@ func Disturbances(base, head []*run.Run) (list []Disturbance) {
 			add(load, false, "other programs took %.1f of %d CPUs, so that none was free: costs in time are higher", c.BackgroundCPUs, c.Cores)
 		}
 		if share := c.StolenShare(); share > maxStolen {
-			add(steal, share > heavyStolen && float64(stolen) > robust*float64(pairs), "the host of the virtual machine took up to %.2g%% of its time", 100*share)
+			add(steal, share > heavyStolen && float64(stolen) > robust*float64(pairs), "the host of the virtual machine took %.2g%% of the time that programs ran", 100*share)
 		}
 	}
 	return list

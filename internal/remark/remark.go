@@ -66,6 +66,22 @@ func Lines(list []Remark, runs map[string]int) (lines []string) {
 	return lines
 }
 
+// Repeats reports whether the last remark says what one before it said.
+func Repeats(list []Remark) bool {
+	n := len(list) - 1
+	last := pattern(list[n].Text)
+	return slices.ContainsFunc(list[:n], func(r Remark) bool { return pattern(r.Text) == last })
+}
+
+// Repeated is Lines for what was said more than once.
+func Repeated(list []Remark, runs map[string]int) []string {
+	times := make(map[string]int)
+	for _, r := range list {
+		times[pattern(r.Text)]++
+	}
+	return Lines(slices.DeleteFunc(slices.Clone(list), func(r Remark) bool { return times[pattern(r.Text)] == 1 }), runs)
+}
+
 // number is a number with what may stand around it in a sentence.
 var number = regexp.MustCompile(`^[("]*([-+±]?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?%?)[)",:;.]*$`)
 

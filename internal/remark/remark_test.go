@@ -59,6 +59,13 @@ func TestLines(t *testing.T) {
 			t.Errorf("%s: -want +got\n%s", test.name, diff)
 		}
 	}
+	list := of("base", 1, 3, func(i int) string { return fmt.Sprintf("%d CPUs", i) })
+	if Repeats(list[:1]) || !Repeats(list[:2]) || Repeats(append(list[:3:3], Remark{"base", "a", "odd"})) {
+		t.Error("what is said again is not what was said before")
+	}
+	if got := Repeated(append(list, Remark{"base", "a", "odd"}), runs); len(got) != 1 || got[0] != "3 of 20 runs, all of base: 1–3 CPUs" {
+		t.Errorf("repeated: %q", got)
+	}
 	if got := Lines([]Remark{{"", "a", "x"}, {"", "b", "x"}}, map[string]int{"": 3}); got[0] != "2 of 3 runs: x" {
 		t.Errorf("one side alone: %q", got)
 	}

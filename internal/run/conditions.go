@@ -25,13 +25,13 @@ func (c *Conditions) FreeCPUs() float64 {
 	return float64(c.Cores) - c.OwnCPUs - c.BackgroundCPUs - c.StolenCPUs
 }
 
-// StolenShare is the part of the time that a recording was on a CPU by its own clocks in
-// which the host had in truth taken that CPU away, at most: 0 to 1.
+// StolenShare is the part of the time that programs ran in which the host had in truth taken
+// their CPU away: 0 to 1. It meets all that run alike.
 func (c *Conditions) StolenShare() float64 {
 	if c.StolenCPUs <= 0 {
 		return 0
 	}
-	return min(1, c.StolenCPUs/max(c.OwnCPUs, c.StolenCPUs))
+	return min(1, c.StolenCPUs/max(c.OwnCPUs+c.BackgroundCPUs, c.StolenCPUs))
 }
 
 // throttleTick is the longest time for which the kernel stops an event that it throttles:

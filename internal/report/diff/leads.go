@@ -67,7 +67,8 @@ func recordLine(c *compare.Comparison, runs int) (line, note string) {
 			words = append(words, "--call-graph", mode)
 		}
 	}
-	if c.Base[0].Window() == run.SystemWide {
+	window := c.Base[0].Window()
+	if window == run.SystemWide {
 		words = append(words, "-a")
 	}
 	if n := c.Events[0].Normalization; n.Mode == PerWork && slices.ContainsFunc(c.Base[0].Counters, func(c run.Counter) bool { return c.Name == n.By }) {
@@ -77,14 +78,17 @@ func recordLine(c *compare.Comparison, runs int) (line, note string) {
 		words = append(words, "--ops", strconv.FormatFloat(ops[0], 'f', -1, 64))
 	}
 	end := []string{"--runs", strconv.Itoa(runs), "-o", "runs"}
-	if before == after && before != "" {
+	switch {
+	case window != "" && before == after:
+		before, after = "", ""
+		note = "a window of time was recorded (" + window + "): CMD does the work, before and after the change"
+	case before == after && before != "":
 		if strings.ContainsAny(before, "|&;<>()$`\n") {
 			before = run.JoinWords([]string{"sh", "-c", before})
 		}
 		words = append(append(words, "--git", "BASE..HEAD", "--build", "CMD"), end...)
 		return run.JoinWords(words) + " -- " + before, "both sides ran the same command: BASE..HEAD are the commits of the two builds, CMD builds one"
-	}
-	if before == "" || after == "" {
+	case before == "" || after == "":
 		note = "the recordings do not say what was run: CMD runs the program before and after the change"
 	}
 	words = append(words, "--before", cmp.Or(before, "CMD"), "--after", cmp.Or(after, "CMD"))
