@@ -89,7 +89,7 @@ func TestQuotedRates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := regexp.MustCompile(`(?m)^ *(\| V[0-9]+ \|.*)$`).FindAllStringSubmatch(string(readme), -1)
+	rows := regexp.MustCompile(`(?m)^ *(\| [VP][0-9]+ \|.*)$`).FindAllStringSubmatch(string(readme), -1)
 	if len(rows) < 8 {
 		t.Errorf("%d rows of error rates", len(rows))
 	}

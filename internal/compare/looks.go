@@ -17,12 +17,23 @@ const StoppedLevel = 0.985
 // declared then. Verdicts on that are those of the looks, and all others no more than leads
 // where they rest on the same cost.
 type Stopped struct {
-	// Early is set if the recording ended before the most runs were there.
-	Early bool
+	// Pairs are those of the last look, Cap the most that would have been recorded.
+	Pairs, Cap int
 	// Total is the decision on the total of the first event, nil if it was not declared.
 	Total *Decided
 	// Functions are decisions on the self costs of functions, by [Function.ID].
 	Functions map[string]*Decided
+}
+
+// Early reports whether the recording ended before the most pairs were there.
+func (s *Stopped) Early() bool { return s.Pairs < s.Cap }
+
+// String says it for a table.
+func (s *Stopped) String() string {
+	if s.Early() {
+		return fmt.Sprintf("recorded until decided, %d of at most %d, for which intervals are wider", s.Pairs, s.Cap)
+	}
+	return "recorded until decided, as many as planned"
 }
 
 // A Decided is what the last look said.
@@ -40,7 +51,7 @@ func (c *Comparison) Heavy(e *Event, ch *Change) bool { return c.heavy(e, ch) }
 
 // level is the confidence level of intervals.
 func (o *Options) level() float64 {
-	if o.Stopped != nil && o.Stopped.Early {
+	if o.Stopped != nil && o.Stopped.Early() {
 		return StoppedLevel
 	}
 	return verdict.Level
@@ -76,7 +87,8 @@ func (c *Comparison) keep(e *Event, first bool) {
 		case declared:
 			kept(&f.Self.Finding, d)
 			f.Total.Capped = f.Total.Capped || f.Self.Base+f.Self.Head > most*(f.Total.Base+f.Total.Head)
-		case f.Focus:
+		case f.Focus || s.Total == nil && len(s.Functions) == 0:
+			// Another thing was declared, of which it may be a part.
 			f.Self.Capped, f.Total.Capped = true, true
 		}
 		if !total {

@@ -369,7 +369,7 @@ func (c *Course) change(id string, ch *compare.Change, withheld string) stand {
 
 // Stopped is what the looks say for a comparison of all runs.
 func (c *Course) Stopped() *compare.Stopped {
-	s := &compare.Stopped{Early: c.Early(), Functions: make(map[string]*compare.Decided)}
+	s := &compare.Stopped{Pairs: c.Pairs(), Cap: c.plan.Cap, Functions: make(map[string]*compare.Decided)}
 	for i := range c.Targets {
 		t := &c.Targets[i]
 		d := &compare.Decided{Verdict: t.Verdict, Repeated: t.Repeated}

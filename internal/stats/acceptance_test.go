@@ -156,8 +156,8 @@ func TestAcceptance(t *testing.T) {
 		{"P6", "looks", acceptLooks},
 		{"P7", "runs saved", acceptSaved},
 		{"P8", "families of looks", acceptLookFamilies},
-		{"P10", "intervals after looks", acceptStopped},
 		{"P9", "what is found after looks", acceptFound},
+		{"P10", "intervals after looks", acceptStopped},
 		{"P12", "a thousand runs", acceptManyRuns},
 	} {
 		t.Run(v.id+" "+v.name, func(t *testing.T) {

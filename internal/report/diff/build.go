@@ -56,6 +56,10 @@ func New(c *compare.Comparison, parts Parts) *Document {
 		},
 		Events: make([]Event, 0, len(c.Events)), Explained: []Row{}, Categories: []Row{}, Threads: []Row{}, DSOs: []Row{}, Metrics: []Metrics{},
 	}
+	if s := c.Options.Stopped; s != nil {
+		d.Design.Turns.Text += "; " + s.String()
+		d.Design.Stopped = &Stopped{s.Pairs, s.Cap}
+	}
 	for _, x := range compare.Disturbances(c.Base, c.Head) {
 		for _, s := range []*Side{&d.Base, &d.Head} {
 			for i := range s.Runs {

@@ -101,6 +101,9 @@ type Build struct{ File, ID string }
 // Design says how the comparison was made.
 type Design struct {
 	verdict.Turns
+	// Stopped says how many pairs were recorded until it was decided, absent if it was a
+	// number from the beginning.
+	Stopped  *Stopped `json:"stopped,omitempty"`
 	RunsBase int      `json:"runs_base"`
 	RunsHead int      `json:"runs_head"`
 	Margin   float64  `json:"margin"` // relative change that does not matter
@@ -112,6 +115,12 @@ type Design struct {
 	MinShare       float64 `json:"-"`
 	// Focus is set if the user named functions.
 	Focus bool `json:"-"`
+}
+
+// Stopped is what looks made of a recording that went on until something was decided.
+type Stopped struct {
+	Pairs int `json:"pairs"` // at the last look
+	Cap   int `json:"cap"`   // that would have been recorded at most
 }
 
 // Normalization says what costs were divided by.
