@@ -1,13 +1,13 @@
 package budget
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"profdiff/internal/compare"
 	"profdiff/internal/run"
 	"profdiff/internal/verdict"
 )
@@ -313,21 +313,9 @@ func (f *File) replay(in *Inputs, runs []*run.Run, side string) (*Replay, error)
 
 // recordedOrder are runs in the order in which they were recorded, or as given where that
 // is not known.
-func recordedOrder(runs []*run.Run) []*run.Run {
-	list := slices.Clone(runs)
-	wall, clock := true, true
-	for _, r := range runs {
-		wall = wall && !r.Recording.Start.IsZero()
-		clock = clock && r.Recording.FirstSample != 0
+func recordedOrder(runs []*run.Run) (list []*run.Run) {
+	for _, i := range verdict.Recorded(compare.Moments(runs)) {
+		list = append(list, runs[i])
 	}
-	slices.SortStableFunc(list, func(a, b *run.Run) int {
-		switch {
-		case wall:
-			return a.Recording.Start.Compare(b.Recording.Start)
-		case clock:
-			return cmp.Compare(a.Recording.FirstSample, b.Recording.FirstSample)
-		}
-		return 0
-	})
 	return list
 }

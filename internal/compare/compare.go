@@ -180,8 +180,8 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 		return nil, err
 	}
 	notCompared = append(notCompared, empty...)
-	c := &Comparison{Base: base, Head: head, Options: opt, Order: verdict.OrderOf(moments(base), moments(head))}
-	c.Pairing = verdict.PairsOf(moments(base), moments(head), opt.Unpaired)
+	c := &Comparison{Base: base, Head: head, Options: opt, Order: verdict.OrderOf(Moments(base), Moments(head))}
+	c.Pairing = verdict.PairsOf(Moments(base), Moments(head), opt.Unpaired)
 	if opt.pairing != nil {
 		c.Pairing = *opt.pairing
 	}

@@ -283,8 +283,8 @@ func auditEvent(p *eventPair, base, head []*run.Run) (warnings []string) {
 	return warnings
 }
 
-// moments say when runs were recorded.
-func moments(runs []*run.Run) (list []verdict.Moment) {
+// Moments say when runs were recorded.
+func Moments(runs []*run.Run) (list []verdict.Moment) {
 	for _, r := range runs {
 		rec := &r.Recording
 		list = append(list, verdict.Moment{Start: rec.Start, Clock: rec.FirstSample, Host: rec.Host})

@@ -113,7 +113,7 @@ func TestRecordedOrder(t *testing.T) {
 		{clock("a", 10, 20), clock("a", 30, 40), verdict.Blocked},
 		{clock("a", 10, 20), clock("b", 30, 40), verdict.UnknownOrder},
 	} {
-		if got := verdict.OrderOf(moments(test.base), moments(test.head)); got != test.want {
+		if got := verdict.OrderOf(Moments(test.base), Moments(test.head)); got != test.want {
 			t.Errorf("%v and %v: %s, want %s", test.base[0].Recording, test.head[0].Recording, got, test.want)
 		}
 	}

@@ -89,7 +89,7 @@ func NewSelfTest(runs []*run.Run, opt Options) (*SelfTest, error) {
 			base, head = append(base, a), append(head, b)
 		}
 		interleaved := opt
-		if !opt.Unpaired && verdict.OrderOf(moments(base), moments(head)) != verdict.UnknownOrder {
+		if !opt.Unpaired && verdict.OrderOf(Moments(base), Moments(head)) != verdict.UnknownOrder {
 			interleaved.pairing = pairing
 		}
 		e, err := t.Interleaved.add(base, head, interleaved)

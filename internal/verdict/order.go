@@ -64,13 +64,26 @@ func turnsOf(base, head []Moment) (turns []turn) {
 			turns = append(turns, turn{at, side == 1, i})
 		}
 	}
-	slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(turns, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
 	for i := 1; i < len(turns); i++ {
 		if turns[i-1].head != turns[i].head && turns[i-1].at == turns[i].at {
 			return nil
 		}
 	}
 	return turns
+}
+
+// Recorded are the runs of one side by when they were recorded, by index: as they are if
+// that is unknown.
+func Recorded(runs []Moment) []int {
+	order := make([]int, len(runs))
+	turns := turnsOf(runs, nil)
+	for i := range order {
+		if order[i] = i; turns != nil {
+			order[i] = turns[i].run
+		}
+	}
+	return order
 }
 
 // OrderOf is the order of the runs of both sides.

@@ -220,3 +220,31 @@ func TestUnknown(t *testing.T) {
 		t.Errorf("%s, %d runs, %q", f.Verdict, f.RunsNeeded, f.Text())
 	}
 }
+
+func TestRecorded(t *testing.T) {
+	at := func(seconds ...int64) (list []Moment) {
+		for _, s := range seconds {
+			m := Moment{}
+			if s >= 0 {
+				m.Start = time.Unix(s, 0)
+			}
+			list = append(list, m)
+		}
+		return list
+	}
+	for _, test := range []struct {
+		runs []Moment
+		want []int
+	}{
+		{at(5, 3, 9), []int{1, 0, 2}},
+		{at(5, 5, 3), []int{2, 0, 1}},
+		{at(5, -1, 3), []int{0, 1, 2}},
+		{[]Moment{{Clock: 9}, {Clock: 7}}, []int{1, 0}},
+		{[]Moment{{Clock: 9, Host: "a"}, {Clock: 7, Host: "b"}}, []int{0, 1}},
+		{nil, []int{}},
+	} {
+		if got := Recorded(test.runs); !slices.Equal(got, test.want) {
+			t.Errorf("%v: %v, want %v", test.runs, got, test.want)
+		}
+	}
+}
