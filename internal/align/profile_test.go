@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"compress/gzip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -31,85 +33,111 @@ func parseStacks(t testing.TB, lines ...string) []stack {
 	return stacks
 }
 
+// recordings are stacks by file, each read once.
+var recordings sync.Map
+
+// readStacks returns stacks that the caller may change.
 func readStacks(t testing.TB, path string) []stack {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
+	all, ok := recordings.Load(path)
+	if !ok {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for s := bufio.NewScanner(z); s.Scan(); {
+			lines = append(lines, s.Text())
+		}
+		all = parseStacks(t, lines...)
+		recordings.Store(path, all)
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
+	stacks := slices.Clone(all.([]stack))
+	for i := range stacks {
+		stacks[i].frames = slices.Clone(stacks[i].frames)
 	}
-	var lines []string
-	for s := bufio.NewScanner(z); s.Scan(); {
-		lines = append(lines, s.Text())
-	}
-	return parseStacks(t, lines...)
+	return stacks
 }
 
 // functionsOf sums up stacks: a function for each name and DSO, in the order of first
 // appearance. The DSO is "prog" unless the frame names one.
 func functionsOf(stacks []stack) []Function {
 	type edgeKey struct{ from, to int }
+	type edge struct {
+		weight float64
+		stack  int // the last that has it, from 1
+	}
+	type place struct {
+		function int
+		line     int64
+	}
 	var (
-		fns   []Function
-		at    = make(map[string]int)
-		edges = make(map[edgeKey]float64)
-		lines = make(map[int]map[int64]float64)
-		total float64
+		fns    []Function
+		stamps []int // the last stack that has the function
+		at     = make(map[string]int)
+		places = make(map[string]place) // by frame; line is -1 if it has none
+		edges  = make(map[edgeKey]edge)
+		lines  = make(map[place]float64)
+		total  float64
 	)
-	for _, s := range stacks {
+	for k, s := range stacks {
 		total += s.weight
-		seen, seenEdge := make(map[int]bool), make(map[edgeKey]bool)
 		caller := -1
 		for depth, frame := range s.frames {
-			name, place, _ := strings.Cut(frame, "|")
-			name, dso, ok := strings.Cut(name, "@")
+			p, ok := places[frame]
 			if !ok {
-				dso = "prog"
-			}
-			i, ok := at[name+"@"+dso]
-			if !ok {
-				i = len(fns)
-				at[name+"@"+dso] = i
-				fns = append(fns, Function{Name: name, SystemName: name, DSO: dso, Unknown: strings.HasPrefix(name, "[")})
-			}
-			if file, line, ok := strings.Cut(place, ":"); ok {
-				fns[i].File = file
-				n, _ := strconv.ParseInt(line, 10, 64)
-				if lines[i] == nil {
-					lines[i] = make(map[int64]float64)
+				name, where, _ := strings.Cut(frame, "|")
+				name, dso, ok := strings.Cut(name, "@")
+				if !ok {
+					dso = "prog"
 				}
+				i, ok := at[name+"@"+dso]
+				if !ok {
+					i = len(fns)
+					at[name+"@"+dso] = i
+					fns, stamps = append(fns, Function{Name: name, SystemName: name, DSO: dso, Unknown: strings.HasPrefix(name, "[")}), append(stamps, 0)
+				}
+				p = place{i, -1}
+				if file, line, ok := strings.Cut(where, ":"); ok {
+					fns[i].File = file
+					p.line, _ = strconv.ParseInt(line, 10, 64)
+				}
+				places[frame] = p
+			}
+			i := p.function
+			if p.line >= 0 {
 				self := 0.0
 				if depth == len(s.frames)-1 {
 					self = s.weight
 				}
-				lines[i][n] += self
+				lines[p] += self
 			}
-			if !seen[i] {
-				seen[i] = true
+			if stamps[i] != k+1 {
+				stamps[i] = k + 1
 				fns[i].Weight += s.weight
 			}
-			if k := (edgeKey{caller, i}); caller >= 0 && !seenEdge[k] {
-				seenEdge[k] = true
-				edges[k] += s.weight
+			if e := (edgeKey{caller, i}); caller >= 0 && edges[e].stack != k+1 {
+				edges[e] = edge{edges[e].weight + s.weight, k + 1}
 			}
 			caller = i
 		}
 	}
-	for k, w := range edges {
-		w /= total
+	for k, e := range edges {
+		w := e.weight / total
 		fns[k.from].Callees = append(fns[k.from].Callees, Edge{k.to, w})
 		fns[k.to].Callers = append(fns[k.to].Callers, Edge{k.from, w})
 	}
 	for i := range fns {
 		fns[i].Samples = int64(fns[i].Weight)
 		fns[i].Weight /= total
-		for n, w := range lines[i] {
-			fns[i].Lines = append(fns[i].Lines, Line{n, w})
-		}
+	}
+	for p, w := range lines {
+		fns[p.function].Lines = append(fns[p.function].Lines, Line{p.line, w})
 	}
 	return fns
 }
