@@ -47,6 +47,15 @@ func (l Look) Level(alpha float64) float64 {
 	if l != FirstLook && l != SecondLook || !(alpha > 0 && alpha < 1) {
 		return alpha
 	}
+	bound := lookBounds.at(alpha)
+	if l == SecondLook {
+		bound /= math.Sqrt2
+	}
+	return normalSurvival(bound)
+}
+
+// lookBounds are the bounds that both looks together cross with a probability.
+var lookBounds = memo[float64]{of: func(alpha float64) float64 {
 	// One of two looks is at most as likely to err as both together.
 	lo, hi := -9.0, 40.0
 	for range 60 {
@@ -56,11 +65,8 @@ func (l Look) Level(alpha float64) float64 {
 			hi = b
 		}
 	}
-	if l == SecondLook {
-		hi /= math.Sqrt2
-	}
-	return normalSurvival(hi)
-}
+	return hi
+}}
 
 // crossing is the probability that a walk of two steps, each standard normal, is above b
 // after the first or the second. The sum of the runs up to a look is such a walk.

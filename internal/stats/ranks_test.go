@@ -11,23 +11,27 @@ import (
 // dealt enumerates all ways to deal m of the values to head, and returns with what
 // probability twice the Mann-Whitney number is at most and at least u.
 func dealt(values []float64, m, u int) (below, above float64) {
+	// Of the pairs within a dealing, of which each counts 2 in both orders together, there are as
+	// many in all dealings.
+	rows := make([]int, len(values)) // pairs of a value with any, itself included
+	for i, y := range values {
+		for _, x := range values {
+			switch {
+			case y > x:
+				rows[i] += 2
+			case y == x:
+				rows[i]++
+			}
+		}
+	}
 	all := 0
-	for set := range 1 << len(values) {
-		if bits.OnesCount(uint(set)) != m {
+	for set := range uint(1) << len(values) {
+		if bits.OnesCount(set) != m {
 			continue
 		}
-		got := 0
-		for i, y := range values {
-			for j, x := range values {
-				if set>>i&1 == 1 && set>>j&1 == 0 {
-					switch {
-					case y > x:
-						got += 2
-					case y == x:
-						got++
-					}
-				}
-			}
+		got := -m * m
+		for left := set; left != 0; left &= left - 1 {
+			got += rows[bits.TrailingZeros(left)]
 		}
 		all++
 		if got <= u {
