@@ -23,7 +23,7 @@ const PairedT Method = "paired-t"
 // from the values.
 //
 // Zeros and few samples are taken as by Ratio. Only a limit of 1.5 or more, or of 1/1.5 or
-// less, is neither proven to be exceeded nor excluded where runs have less than 10 effective
+// less, is neither proven to be exceeded nor excluded where runs have less than 20 effective
 // samples: the mean logarithm of so few is off the logarithm of their mean, by more the
 // fewer there are, and such a limit makes the sides differ in that. That the ratio
 // is not 1 can be shown all the same, since the runs of a pair are exchangeable then.
@@ -111,7 +111,7 @@ const (
 	// farLimit is the logarithm of a limit from which few samples bias the test of it, and
 	// biasedSamples what is few.
 	farLimit      = 0.4054651081081644 // ln 1.5
-	biasedSamples = 10
+	biasedSamples = 20
 )
 
 // cautious is m without what few samples bias.

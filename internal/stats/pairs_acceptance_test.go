@@ -18,7 +18,13 @@ func (a *acceptance) pairsDiffer(s session, pairs int, ratio float64) rate {
 func acceptPairs(a *acceptance) {
 	for _, n := range []int{4, 8, 10, 20} {
 		for _, s := range sessions {
-			a.atMost(fmt.Sprintf("%d pairs, order drawn, disturbed by %s: differ", n, s.name), nominal(), a.pairsDiffer(s, n, 1))
+			scenario := fmt.Sprintf("%d pairs, order drawn, disturbed by %s: differ", n, s.name)
+			if s.wave > 0 {
+				// A wave of few runs is in several pairs with one sign.
+				a.state(scenario, a.pairsDiffer(s, n, 1))
+				continue
+			}
+			a.atMost(scenario, nominal(), a.pairsDiffer(s, n, 1))
 		}
 	}
 }
@@ -59,7 +65,7 @@ func acceptPairedPower(a *acceptance) {
 				}))
 		}
 	}
-	for _, n := range []int{4, 8, 10, 20} {
+	for _, n := range []int{5, 8, 10, 20} {
 		sum := 0.0
 		rng := rand.New(rand.NewPCG(uint64(n), 3))
 		for range 1000 {
@@ -68,8 +74,14 @@ func acceptPairedPower(a *acceptance) {
 			sum += math.Log1p(e.SmallestDetectable(0.05, 0.9)) / 1000
 		}
 		change := math.Expm1(sum)
-		a.atLeast(fmt.Sprintf("%d pairs, changed by the smallest detectable %s, power 0.9: differ", n, percent(math.Round(change*1e4)/1e4)), 0.86,
-			a.pairsDiffer(sessions[0], n, 1+change))
+		scenario := fmt.Sprintf("%d pairs, changed by the smallest detectable %s, power 0.9: differ", n, percent(math.Round(change*1e4)/1e4))
+		differ := a.pairsDiffer(sessions[0], n, 1+change)
+		if n < 8 {
+			// The deviation of few pairs is less than the true one, on average of its logarithm.
+			a.state(scenario, differ)
+			continue
+		}
+		a.atLeast(scenario, 0.87, differ)
 	}
 }
 
@@ -79,12 +91,8 @@ func acceptPairsOfFew(a *acceptance) {
 		for _, samples := range []float64{0.3, 1, 3, 10, 30} {
 			for _, ratio := range []float64{1, 1.05, 2} {
 				s := source{mean: samples, sd: 0.02}
-				judge := a.atMost
-				if ratio > 1.05 && samples < biasedSamples && samples*ratio >= biasedSamples {
-					judge = func(scenario string, _ float64, f rate) { a.state(scenario, f) }
-				}
 				side := func(name string, f func(*Estimate) float64) {
-					judge(fmt.Sprintf("%d pairs, %v samples, changed by %s: proven %s it at .05", n, samples, percent(ratio-1), name), nominal(),
+					a.atMost(fmt.Sprintf("%d pairs, %v samples, changed by %s: proven %s it at .05", n, samples, percent(ratio-1), name), nominal(),
 						often(func(rng *rand.Rand) bool {
 							e := a.tests.TestPairs(s.runs(rng, n), s.times(ratio).runs(rng, n), 0.05)
 							return f(&e) <= 0.05
