@@ -182,7 +182,7 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 	case total.Verdict == verdict.Unchanged:
 		fmt.Fprintf(out, "**%s is unchanged** within %s", name, text.RoughPercent(d.c.Design.Margin))
 	case total.Withheld:
-		fmt.Fprintf(out, "**%s: no verdict**, it is withheld (%s)", name, text.MarkdownProse(cmp.Or(e.Withheld, e.NoTotal), maxMarkdownWarning))
+		fmt.Fprintf(out, "**%s: no verdict**, it is withheld (%s)", name, text.MarkdownProse(cmp.Or(e.NoTotal, e.Withheld), maxMarkdownWarning))
 	case total.Method.Single() && total.WithinNoise:
 		fmt.Fprintf(out, "**%s: no verdict**, the difference is within sampling noise", name)
 	case total.Method.Single():
@@ -200,6 +200,8 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 		fmt.Fprintf(out, " per operation (%s)", text.MarkdownProse(n.By, text.MaxName))
 	case PerReference:
 		fmt.Fprintf(out, " relative to the %s, which differs by a factor of %s %s", text.MarkdownProse(n.By, text.MaxName), text.Ratio(float64(n.Factor)), n.CI.String())
+	case OfTotal:
+		fmt.Fprintf(out, " a run")
 	default:
 		fmt.Fprintf(out, " a run, assuming %s", n.Assumes)
 	}

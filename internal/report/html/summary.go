@@ -38,7 +38,7 @@ func verdictOf(c *diff.Document, e *Event) Verdict {
 	case e.Withheld != "" || c.Events[0].Total.Withheld:
 		v.Outcome = verdict.Inconclusive
 		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s, but no verdict holds", e.metric(), relative(t), interval, from)
-		if why := cmp.Or(e.Withheld, e.NoTotal); why != "" {
+		if why := cmp.Or(e.NoTotal, e.Withheld); why != "" {
 			v.Sentence += ": " + why
 		}
 	case e.Single:
@@ -273,7 +273,7 @@ func totalCard(e *Event) Card {
 		card.Outcome = outcome(t)
 	}
 	switch {
-	case e.Withheld != "":
+	case e.Withheld != "" || e.NoTotal != "":
 		card.Note = "verdict withheld"
 	case e.Single:
 		card.Note = "sampling noise only"
