@@ -38,7 +38,9 @@ func TestRecordLine(t *testing.T) {
 			"the recordings do not say what was run: CMD runs the program before and after the change",
 		},
 		{
-			"a window of time", "cpu-clock", run.Recording{CommandLine: "perf record -a sleep 2"}, run.Recording{CommandLine: "perf record -a sleep 2"},
+			"a window of time", "cpu-clock",
+			run.Recording{CommandLine: "perf record -a sleep 2"},
+			run.Recording{CommandLine: "perf record -a sleep 2"},
 			"profdiff record -a --before CMD --after CMD --runs 10 -o runs", "a window of time was recorded (recorded system-wide): CMD does the work, before and after the change",
 		},
 		{
