@@ -28,6 +28,11 @@ const (
 	conserved      = 0.5
 	conservedWell  = 0.7
 	conservedFully = 0.8
+	// told is the least share of the cost of a function whose callers, or callees, are known
+	// where these tell something.
+	told = 0.2
+	// costWeight is how much conserved cost counts beside what [similar] goes by.
+	costWeight = 0.3
 	// alikeNames is the least similarity of names that speaks for a part.
 	alikeNames = 0.4
 	// sameWords is the least share of the words that one part has in common with the whole
@@ -66,8 +71,9 @@ type fit struct {
 	callers, callees float64
 	// cost is the smaller of both costs by the greater one.
 	cost float64
-	// calls is the share of the cost of the whole that known callees have.
-	calls float64
+	// called and calls are the shares of the cost of the whole whose callers and callees are
+	// known.
+	called, calls float64
 	// name is the least similarity of the name of a part, extends the least share of the
 	// name of the whole that is in it, and most the greatest.
 	name, extends, most float64
@@ -84,8 +90,11 @@ func (s *similar) matchSplits() {
 			x.whole, x.parts, x.wholeNames, x.partsNames = x.parts, x.whole, x.partsNames, x.wholeNames
 		}
 		x.group()
-		candidates := x.candidates()
-		if len(candidates) == 0 {
+		open := x.parts.open(func(i int32) bool {
+			f := &x.parts.fns[i]
+			return !f.Unknown && f.Name != "" && x.parts.weight[i] >= heavy && x.missed(i)
+		})
+		if len(open) == 0 {
 			continue
 		}
 		if all == nil {
@@ -97,7 +106,7 @@ func (s *similar) matchSplits() {
 		}
 		x.all = all
 		var found []division
-		for w, parts := range candidates {
+		for w, parts := range x.candidates(open) {
 			if d, ok := x.divide(w, parts); ok {
 				found = append(found, d)
 			}
@@ -171,13 +180,11 @@ func (x *splitting) take(found []division) {
 }
 
 // candidates are functions that only the side of the parts has, by a function that has
-// callers in common with them.
-func (x *splitting) candidates() map[int32][]int32 {
+// callers in common with them: or whose name is like theirs and gone, where no callers are known,
+// as in recordings of code without frame pointers.
+func (x *splitting) candidates(open []int32) map[int32][]int32 {
 	found := make(map[int32][]int32)
-	for _, p := range x.parts.open(func(i int32) bool {
-		f := &x.parts.fns[i]
-		return !f.Unknown && f.Name != "" && x.parts.weight[i] >= heavy && x.missed(i)
-	}) {
+	for _, p := range open {
 		near := make(map[int32]bool)
 		for _, c := range x.parts.callers[p] {
 			of := x.members[x.find(x.parts.group[c.fn])]
@@ -187,6 +194,14 @@ func (x *splitting) candidates() map[int32][]int32 {
 			for _, caller := range of[0] {
 				for _, e := range x.whole.callees[caller] {
 					near[e.fn] = true
+				}
+			}
+		}
+		placed := x.parts.placed(p)
+		for w := range x.whole.fns {
+			if x.whole.weight[w] >= heavy && !placed && !x.whole.placed(int32(w)) && !x.kept(int32(w)) {
+				if name, _ := x.nameOf(int32(w), p); name >= alikeNames {
+					near[int32(w)] = true
 				}
 			}
 		}
@@ -205,6 +220,29 @@ func (x *splitting) candidates() map[int32][]int32 {
 		})
 	}
 	return found
+}
+
+// placed reports whether the callers of a function are known, by name.
+func (s *side) placed(i int32) bool {
+	known := 0.0
+	for _, e := range s.callers[i] {
+		if !s.fns[e.fn].Unknown {
+			known += e.weight
+		}
+	}
+	return known >= told*s.weight[i]
+}
+
+// kept reports whether the other side has a function of the same name.
+func (x *splitting) kept(w int32) bool {
+	of := x.members[x.find(x.whole.group[w])]
+	return of != nil && len(of[1]) > 0 && x.sameName(w, of[1][0])
+}
+
+// sameName reports whether names are the same but for what compilers and editions add.
+func (x *splitting) sameName(w, p int32) bool {
+	bare, kept := x.wholeNames[w], x.partsNames[p]
+	return bare == kept || withoutEdition(bare) == withoutEdition(kept)
 }
 
 // missed reports whether a function has so many samples that the other side would have some
@@ -278,18 +316,23 @@ func (x *splitting) divide(w int32, candidates []int32) (d division, ok bool) {
 
 // agreement is how well flows and costs agree.
 func (f *fit) agreement() float64 {
-	return (f.callers + f.cost + f.calls*f.callees) / (2 + f.calls)
+	return (f.called*f.callers + f.cost + f.calls*f.callees) / (1 + f.called + f.calls)
 }
 
 // holds reports whether the evidence is enough. Cost that is conserved by chance is not rare:
 // either the name of the whole is gone and lives on in its parts, or what they call tells.
 func (f *fit) holds() bool {
-	tells := f.calls >= 0.2
-	least := min(f.callers, f.cost)
+	tells, placed := f.calls >= told, f.called >= told
+	least := f.cost
 	if tells {
 		least = min(least, f.callees)
 	}
+	if placed {
+		least = min(least, f.callers)
+	}
 	switch {
+	case !placed:
+		return !f.same && f.name >= alikeNames && f.extends >= sameWords*f.most && least >= conservedFully
 	case f.same:
 		return tells && f.extends >= extended && least >= conservedWell
 	case f.name < alikeNames || f.extends < sameWords*f.most:
@@ -302,7 +345,7 @@ func (f *fit) holds() bool {
 }
 
 func (f *fit) score() float64 {
-	return 1 - (1-nameWeight*f.name)*(1-callerWeight*f.callers)*(1-calleeWeight*f.callees*f.calls)
+	return 1 - (1-nameWeight*f.name)*(1-callerWeight*f.called*f.callers)*(1-calleeWeight*f.callees*f.calls)*(1-costWeight*f.cost)
 }
 
 func (f *fit) reason() string {
@@ -311,7 +354,7 @@ func (f *fit) reason() string {
 		why = append(why, "similar names")
 	}
 	const alike = 0.7
-	callers, callees := f.callers >= alike, f.calls*f.callees > 0 && f.callees >= alike
+	callers, callees := f.called >= told && f.callers >= alike, f.calls >= told && f.callees >= alike
 	switch {
 	case callers && callees:
 		why = append(why, "same callers and callees")
@@ -329,10 +372,10 @@ func (x *splitting) fit(d *division) (f fit) {
 	if len(parts) == 0 {
 		return fit{}
 	}
-	f.callers, _ = x.overlap(d.whole, parts, x.whole.callers, x.parts.callers)
+	f.callers, f.called = x.overlap(d.whole, parts, x.whole.callers, x.parts.callers)
 	f.callees, f.calls = x.overlap(d.whole, parts, x.whole.callees, x.parts.callees)
 	cost := x.whole.costOf(d.whole)
-	f.calls = min(1, f.calls/cost)
+	f.called, f.calls = min(1, f.called/cost), min(1, f.calls/cost)
 	f.cost = ratio(cost, x.parts.costOf(parts))
 	f.name, f.extends = 1, 1
 	name := func(p int32) {
@@ -343,9 +386,7 @@ func (x *splitting) fit(d *division) (f fit) {
 		name(p)
 	}
 	if len(d.kept) > 0 {
-		bare, kept := x.wholeNames[d.whole[0]], x.partsNames[d.kept[0]]
-		f.same = bare == kept || withoutEdition(bare) == withoutEdition(kept)
-		if !f.same {
+		if f.same = x.sameName(d.whole[0], d.kept[0]); !f.same {
 			name(d.kept[0])
 		}
 	}
@@ -391,15 +432,16 @@ func (s *side) calls(list []int32, p int32) bool {
 
 // overlap compares the flows between a function and its neighbours with those of its parts
 // in one direction: how alike they are spread, the Bhattacharyya coefficient, times the
-// smaller of both sums by the greater one; and the flow of the whole. Neighbours without match
-// count as far as the other side has none for them.
+// smaller of both sums by the greater one; and the greater flow from or to what is matched.
+// Neighbours without match count as far as the other side has none for them, and those
+// without a name not at all.
 func (x *splitting) overlap(whole, parts []int32, wholeEdges, partsEdges [][]edge) (agreement, flow float64) {
 	s := &x.spread
 	s.reset(len(x.parent))
 	add := func(side *side, list []int32, all [][]edge, to []float64) (unknown, sum float64) {
 		for _, i := range list {
 			for _, e := range all[i] {
-				if slices.Contains(list, e.fn) {
+				if slices.Contains(list, e.fn) || side.fns[e.fn].Unknown {
 					continue
 				}
 				sum += e.weight
@@ -415,8 +457,8 @@ func (x *splitting) overlap(whole, parts []int32, wholeEdges, partsEdges [][]edg
 	}
 	openWhole, sumWhole := add(x.whole, whole, wholeEdges, s.base)
 	openParts, sumParts := add(x.parts, parts, partsEdges, s.head)
-	known := sumWhole - openWhole
-	if known <= 0 || sumParts <= 0 {
+	known := max(sumWhole-openWhole, sumParts-openParts)
+	if sumWhole <= openWhole || sumParts <= openParts {
 		return 0, max(0, known)
 	}
 	common := math.Sqrt(openWhole * openParts)

@@ -69,6 +69,12 @@ func TestSplits(t *testing.T) {
 		{"two become one", parts(1), whole, []string{"merged treeTableMove: treeIndexMove treeTableMove unchanged"}},
 		{"one becomes three, which call nothing", leaf("sumAll"), leaf("sumAllBytes", "sumAllWords", "sumAllRest"), []string{"split sumAll: sumAllBytes sumAllRest sumAllWords unchanged"}},
 		{"the same functions", parts(1), parts(1), nil},
+		// Without frame pointers callers are not known: a name that is gone, the names of the parts
+		// and the cost have to do.
+		{"no callers are known", map[string]int{"a!treeMoveUnpacked": 600}, map[string]int{"a!treeIndexMove": 310, "a!treeTableMove": 290}, []string{"split treeMoveUnpacked: treeIndexMove treeTableMove unchanged"}},
+		{"no callers are known, and the cost is another", map[string]int{"a!treeMoveUnpacked": 600}, map[string]int{"a!treeIndexMove": 450, "a!treeTableMove": 430}, nil},
+		{"no callers are known, and the name is not gone", map[string]int{"a!treeMove": 600}, map[string]int{"a!treeMove": 310, "a!treeMoveCheck": 290}, nil},
+		{"no callers are known, and the new one is called otherwise", map[string]int{"a!treeMove_v1": 600}, map[string]int{"a!treeMove_v2": 310, "a!checkSum": 290}, nil},
 		// What is new beside a function that only got faster is no part of it.
 		{"one gets faster, another is new", leaf("sumAll"), with(map[string]int{exec + ";a!sumAll": 300}, map[string]int{exec + ";a!check": 300}), nil},
 		{"one gets faster, one with its name is new", leaf("sumAll"), with(map[string]int{exec + ";a!sumAll": 300}, map[string]int{exec + ";a!sumAllCheck": 300}), nil},

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
-	"strings"
 	"strconv"
+	"strings"
 	"time"
 
 	"profdiff/internal/report/diff"
