@@ -369,7 +369,7 @@ type checkCommand struct {
 func newCheckCmd(std *stdio) *cobra.Command {
 	var c checkCommand
 	cmd := &cobra.Command{
-		Use:   "check ([BEFORE AFTER] | --bisect BASE --build CMD) [flags] [-- COMMAND]",
+		Use:   "check ([BEFORE AFTER] | --bisect BASE --limit PERCENT --build CMD) [flags] [-- COMMAND]",
 		Short: "Check two recordings against a performance budget",
 		Long: `Check recordings before and after a change against the budgets of a file: what
 functions, files, categories or everything may cost. A budget fails only if it is

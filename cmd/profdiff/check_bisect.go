@@ -58,7 +58,7 @@ func (f *bisectFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.git.revisions, "bisect", "", "record the commit `BASE`, which is good, and the one that is checked out, and exit as git bisect run wants it")
 	fs.StringVar(&f.git.build, "build", "", "with --bisect, build each commit by `CMD`")
-	fs.StringVar(&f.limit, "limit", "", "with --bisect, a commit is bad if everything costs `PERCENT` more than base (default: as --budget says, else the budget file of base, else +2%)")
+	fs.StringVar(&f.limit, "limit", "", "with --bisect, a commit is bad if everything costs `PERCENT` more than base (default: as --budget says, else the budget file of base)")
 	fs.IntVar(&f.record.plan.Runs, "runs", 0, "with --bisect, record `N` runs of each (default: until the budgets are decided; 1 with callgrind)")
 	fs.StringVarP(&f.output, "output", "o", "", "with --bisect, keep the recordings in the folder `DIR`, one for each commit")
 	f.record.registerTool(cmd)
@@ -110,9 +110,15 @@ func (c *checkCommand) runBisect(cmd *cobra.Command, std *stdio, words []string)
 	defer built.close()
 	if !cmd.Flags().Changed("budget") {
 		c.budget = filepath.Join(built[0].Dir, defaultBudget)
-		if _, err := os.Stat(c.budget); limit != "" || err != nil {
+		_, err := os.Stat(c.budget)
+		switch {
+		case limit == "" && err != nil:
+			// Any default would be wrong: code that is moved alone changes what a program costs by
+			// some percent, and above the slowdown that is looked for every commit is good.
+			return usagef(cmd, "give --limit PERCENT, as %s has no %s: half of what the bad commit costs more (profdiff record --git %s..BAD --until decided)", f.git.revisions, defaultBudget, f.git.revisions)
+		case limit != "":
 			c.budget = filepath.Join(temp, "limit.yaml")
-			text := fmt.Sprintf("version: 1\nbudgets:\n  - {id: everything, limit: {fail: %s}}\n", cmp.Or(limit, "+2%"))
+			text := fmt.Sprintf("version: 1\nbudgets:\n  - {id: everything, limit: {fail: %s}}\n", limit)
 			if err := os.WriteFile(c.budget, []byte(text), 0o666); err != nil {
 				return err
 			}
@@ -148,7 +154,7 @@ func (f *bisectFlags) check(cmd *cobra.Command, words []string) (limit string, e
 	case f.git.revisions == "" || strings.Contains(f.git.revisions, ".."):
 		return "", usagef(cmd, "--bisect is one commit, which is good, not %q", f.git.revisions)
 	case len(words) == 0:
-		return "", usagef(cmd, "give the command to record: profdiff check --bisect %s --build CMD -- COMMAND", f.git.revisions)
+		return "", usagef(cmd, "give the command to record: profdiff check --bisect %s --limit PERCENT --build CMD -- COMMAND", f.git.revisions)
 	case f.limit != "" && cmd.Flags().Changed("budget"):
 		return "", usagef(cmd, "--limit and --budget exclude each other")
 	case p.Runs == 0 && f.record.with == "callgrind":
