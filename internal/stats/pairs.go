@@ -489,8 +489,9 @@ func (b *blurred) meansAbove(limit float64) float64 {
 	if n == 0 {
 		return 0
 	}
-	// One value of each two goes up through the edges, while the other that would make the
-	// mean equal limit goes down.
+	// Of two values with such a mean the larger is above limit, and the smaller between the larger
+	// and what would make the mean equal limit. The larger goes up through the edges while
+	// that goes down.
 	sum := 0.0
 	j := n // edges[j:] are above the other
 	below := func(at float64) float64 {
@@ -505,8 +506,14 @@ func (b *blurred) meansAbove(limit float64) float64 {
 		}
 		return b.counts[j-1] + b.slopes[j-1]*(at-b.edges[j-1])
 	}
-	at, other := b.edges[0], below(2*limit-b.edges[0])
-	for i := 1; i < n; i++ {
+	at := max(limit, b.edges[0])
+	first, _ := slices.BinarySearch(b.edges, at)
+	other := below(2*limit - at)
+	under := 0.0 // of limit
+	if limit > b.edges[0] {
+		under = other
+	}
+	for i := max(first, 1); i < n; i++ {
 		density := b.slopes[i-1]
 		for at < b.edges[i] {
 			// To the next edge of either.
@@ -520,9 +527,9 @@ func (b *blurred) meansAbove(limit float64) float64 {
 			}
 			left := other
 			other = below(2*limit - next)
-			sum += density * (next - at) * (b.all - (left+other)/2)
+			sum += density * (next - at) * (left + other) / 2
 			at = next
 		}
 	}
-	return sum
+	return b.all*b.all - under*under - 2*sum
 }
