@@ -500,3 +500,10 @@ func TestMore(t *testing.T) {
 		t.Errorf("an error that More gave became %v", err)
 	}
 }
+
+// Looks without a plan are no looks.
+func TestLooksWithoutPlan(t *testing.T) {
+	if _, err := parse([]byte("schema: " + Schema + "\nplanned_looks:\n- pairs: 4\n")); err == nil || err.Error() != "planned_looks: there is no looks_plan" {
+		t.Errorf("error %v", err)
+	}
+}

@@ -114,6 +114,9 @@ func parse(text []byte) (*Recording, error) {
 	if err := r.checkOrder(); err != nil {
 		return nil, err
 	}
+	if r.LooksPlan == nil && len(r.Planned) > 0 {
+		return nil, errors.New("planned_looks: there is no looks_plan")
+	}
 	seen := make(map[Job]bool)
 	for i, run := range r.Runs {
 		job := Job{run.Side, run.Number}
