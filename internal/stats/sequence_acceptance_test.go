@@ -56,8 +56,8 @@ func acceptLooks(a *acceptance) {
 		rates := func(d Decision) rate {
 			return often(func(rng *rand.Rand) bool { return f.one(a.tests, rng, s, limit, limit).Decision(0) == d })
 		}
-		a.atMost(fmt.Sprintf("%s, truth at the limit: a fail at any look", s.name), 0.060, rates(More))
-		a.atMost(fmt.Sprintf("%s, truth at the limit: a pass at any look", s.name), 0.060, rates(Neither))
+		a.atMost(fmt.Sprintf("looks, disturbed by %s, truth at the limit: a fail at any of 19", s.name), 0.060, rates(More))
+		a.atMost(fmt.Sprintf("looks, disturbed by %s, truth at the limit: a pass at any of 19", s.name), 0.060, rates(Neither))
 	}
 	// The negative control: each look at the whole level.
 	a.atLeast("each look at the whole level, truth at the limit: a fail at any look", 0.15, often(func(rng *rand.Rand) bool {
@@ -89,13 +89,13 @@ func acceptSaved(a *acceptance) {
 			return Median(list)
 		}
 	}
-	a.atMost("limit of 1.5 standard deviations of a run, no change: pairs in the mean", 12.5, pairs(1))
+	a.atMost("looks, limit of 1.5 standard deviations of a run, no change: pairs in the mean", 12.5, pairs(1))
 	a.atMost("the same, change of 5 standard deviations: pairs in the mean", 7, pairs(math.Exp(5*runNoise)))
 	for _, test := range []struct {
 		name  string
 		times float64
 	}{{"no change", 0}, {"half the limit", 0.5}, {"a change of 2 × the limit", 2}, {"a change of 10 × the limit", 10}} {
-		a.state(fmt.Sprintf("the same, %s: pairs, the median, of at most 40", test.name), median(math.Exp(1.5*runNoise*test.times)))
+		a.state(fmt.Sprintf("looks, limit of 1.5 standard deviations of a run, %s: pairs of at most 40, the median", test.name), median(math.Exp(1.5*runNoise*test.times)))
 	}
 	a.atLeast("the same, no change: passes", 0.99, often(func(rng *rand.Rand) bool {
 		return f.one(a.tests, rng, &sessions[0], 1, limit).Decision(0) == Neither

@@ -32,7 +32,7 @@ const runNoise = 0.01
 
 // sessions are the disturbances under which looks must not err.
 var sessions = []session{
-	{name: "none"},
+	{name: "nothing"},
 	{name: "drift 20 %", drift: 0.2},
 	{name: "a step of 10 %", step: 0.1},
 	{name: "waves of 3 %", wave: 0.03},
