@@ -116,20 +116,23 @@ func (m *merger) mapping(p *Mapping) uint32 {
 }
 
 // agree keeps the facts that are the same in b, all but when it was recorded.
-func (a *Recording) agree(b *Recording) {
-	all := *a
-	x, y := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+func (r *Recording) agree(b *Recording) {
+	all := *r
+	x, y := reflect.ValueOf(r).Elem(), reflect.ValueOf(b).Elem()
 	for i := range x.NumField() {
 		if !x.Field(i).Equal(y.Field(i)) {
 			x.Field(i).SetZero()
 		}
 	}
-	a.Start = all.Start
-	if !b.Start.IsZero() && (a.Start.IsZero() || b.Start.Before(a.Start)) {
-		a.Start = b.Start
+	r.Start = all.Start
+	if !b.Start.IsZero() && (r.Start.IsZero() || b.Start.Before(r.Start)) {
+		r.Start = b.Start
 	}
-	a.Duration = all.Duration + b.Duration
-	a.FirstSample = min(all.FirstSample, b.FirstSample)
-	a.LastSample = max(all.LastSample, b.LastSample)
-	a.TraceOffCPU = all.TraceOffCPU || b.TraceOffCPU
+	r.Duration = all.Duration + b.Duration
+	if r.CommandTime = 0; all.CommandTime > 0 && b.CommandTime > 0 {
+		r.CommandTime = all.CommandTime + b.CommandTime
+	}
+	r.FirstSample = min(all.FirstSample, b.FirstSample)
+	r.LastSample = max(all.LastSample, b.LastSample)
+	r.TraceOffCPU = all.TraceOffCPU || b.TraceOffCPU
 }
