@@ -306,7 +306,8 @@ func TestAcceptance(t *testing.T) {
 		return 0
 	}))
 	measure("V7", "the same with 30 % drift if the file allows any order, the negative control: builds with a fail", true, 0.9, whole("normalize: none, require: {order: any}", drifting(true, 0.3), failed("")))
-	measure("V7", "ABBA, 10 % drift: builds with a fail", false, nominal, whole("normalize: none", drifting(false, 0.1), failed("")))
+	measure("V7", "ABBA, 10 % drift, compared as two groups, of which drift takes the power: builds with a fail", false, nominal, whole("normalize: none, test: rank", drifting(false, 0.1), failed("")))
+	measure("P1", "ABBA, 10 % drift, in pairs: builds with a fail", false, nominal, whole("normalize: none", drifting(false, 0.1), failed("")))
 	halved := func(seed uint64) (base, head []*run.Run) {
 		return runtest.NewModel(9, seed, 0.03).Sides(10, false, 0, map[int]float64{0: 0.5})
 	}

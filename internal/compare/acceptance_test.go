@@ -117,9 +117,18 @@ func TestAcceptance(t *testing.T) {
 	measure("V7", "the same if the user insists, the negative control", true, 0.9, func(seed uint64) bool {
 		return changed(compare(newModelSides(seed, true, 0.1, Options{Normalize: None, AllowBlockedOrder: true})))
 	})
-	measure("V7", "ABBA, 10 % drift: total at p ≤ 0.05", false, nominal, func(seed uint64) bool {
+	measure("V7", "ABBA, 10 % drift, compared as two groups, of which drift takes the power: total at p ≤ 0.05", false, nominal, func(seed uint64) bool {
+		return compare(newModelSides(seed, false, 0.1, Options{Normalize: None, Unpaired: true})).Total.P <= 0.05
+	})
+	measure("P1", "ABBA, 10 % drift, in pairs: total at p ≤ 0.05", false, nominal, func(seed uint64) bool {
 		return compare(newModelSides(seed, false, 0.1, raw)).Total.P <= 0.05
 	})
+	for _, x := range []struct{ drift, change float64 }{{0.1, 0.03}, {0.2, 0.05}} {
+		measure("P2", fmt.Sprintf("ABBA, %.0f %% drift, all functions +%.0f %%, 10 pairs: total regressed", 100*x.drift, 100*x.change), true, 0.99, func(seed uint64) bool {
+			base, head := runtest.NewModel(20, seed, 0.02).Sides(10, false, x.drift, everything(20, 1+x.change))
+			return compare(base, head, raw).Total.Verdict == verdict.Regressed
+		})
+	}
 
 	halved := map[int]float64{0: 0.5}
 	for _, mode := range []Mode{Work, Reference} {
