@@ -46,9 +46,9 @@ func Leads(list []*Finding) []*Finding {
 }
 
 const (
-	// usualRuns and mostRuns bound how many runs a side are proposed: what record does unless
-	// it is told otherwise, and where it ends if it is to record until all is decided.
-	usualRuns, mostRuns = 10, 40
+	// usualRuns is what record does unless it is told otherwise, and MostRuns where it ends if
+	// it is to record until all is decided: more runs a side are not proposed.
+	usualRuns, MostRuns = 10, 40
 	// usualSpread is the standard deviation between runs that is assumed where no two runs of
 	// a side are there to tell it: that of a quiet machine.
 	usualSpread = 0.02
@@ -77,7 +77,7 @@ func (r Rule) RunsFor(all *Finding, leads []*Finding) int {
 		z := stats.Sigmas(1-Level) + stats.Sigmas(2*(1-Power))
 		noise := math.Log(f.CI.Hi/f.CI.Lo) / 2 / stats.Sigmas(1-Level)
 		needed := z * z * (noise*noise + 2*usualSpread*usualSpread) / (change * change)
-		n = max(n, int(math.Ceil(min(needed, mostRuns))))
+		n = max(n, int(math.Ceil(min(needed, stats.MaxRuns))))
 	}
 	return n
 }

@@ -2,12 +2,14 @@ package diff
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"profdiff/internal/compare"
 	"profdiff/internal/run"
+	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
 
@@ -17,12 +19,28 @@ type Leads struct {
 	// Functions are indices in the document's functions, what is furthest from sampling noise
 	// first.
 	Functions []int `json:"functions"`
-	// Runs are how many of each side would probably decide, Record the command line that
-	// records them, and Note what to know of it, "" if nothing.
-	Runs   int    `json:"runs"`
-	Record string `json:"record"`
-	Note   string `json:"note"`
+	// RunsNeeded are how many of each side would probably decide. Record is the command line
+	// that records as many, or the most that are proposed, and Note what to know of it, "" if
+	// nothing.
+	RunsNeeded int    `json:"runs_needed"`
+	Record     string `json:"record"`
+	Note       string `json:"note"`
 }
+
+// how says what would decide.
+func (l *Leads) how() string {
+	if l.RunsNeeded <= verdict.MostRuns {
+		return fmt.Sprintf("%s; %d runs a side would probably decide", l.Headline, l.RunsNeeded)
+	}
+	needed := fmt.Sprint("about ", l.RunsNeeded)
+	if l.RunsNeeded >= stats.MaxRuns {
+		needed = fmt.Sprintf("%d or more", stats.MaxRuns)
+	}
+	return fmt.Sprintf("%s; %s runs a side would decide, or longer ones; to begin with", l.Headline, needed)
+}
+
+// How says what would decide, as the start of a sentence.
+func (l *Leads) How() string { return "O" + l.how()[1:] }
 
 // addLeads ranks leads, and says how to decide them.
 func (b *builder) addLeads() {
@@ -45,8 +63,8 @@ func (b *builder) addLeads() {
 		l.Functions = append(l.Functions, at[f])
 	}
 	rule := verdict.Rule{Margin: c.Options.Margin, FalseDiscovery: c.Options.FalseDiscovery}
-	l.Runs = rule.RunsFor(&c.Events[0].Total.Finding, leads)
-	l.Record, l.Note = recordLine(c, l.Runs)
+	l.RunsNeeded = rule.RunsFor(&c.Events[0].Total.Finding, leads)
+	l.Record, l.Note = recordLine(c, min(l.RunsNeeded, verdict.MostRuns))
 	b.Leads = l
 }
 

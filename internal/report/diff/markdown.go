@@ -153,7 +153,8 @@ func (d *markdownDiff) String() string {
 	}
 	fmt.Fprintf(out, "\n%s\n", d.ground())
 	if l := d.c.Leads; l != nil {
-		fmt.Fprintf(out, "\n**O%s.** %d runs a side would probably decide:\n", l.Headline[1:], l.Runs)
+		head, rest, _ := strings.Cut(l.How(), "; ")
+		fmt.Fprintf(out, "\n**%s.** %s:\n", head, rest)
 		if len(l.Record) <= maxMarkdownCommand {
 			fmt.Fprintf(out, "\n~~~~sh\n%s\n~~~~\n", text.Printable(l.Record))
 		}

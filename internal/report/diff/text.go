@@ -39,7 +39,7 @@ func WriteText(w io.Writer, c *Document, opt Options) error {
 		t.Add("warning", warning)
 	}
 	if l := c.Leads; l != nil {
-		t.Add("leads", fmt.Sprintf("%s; %d runs a side would probably decide:", l.Headline, l.Runs))
+		t.Add("leads", l.how()+":")
 		t.Add("", l.Record)
 		if l.Note != "" {
 			t.Add("", "("+l.Note+")")

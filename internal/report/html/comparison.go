@@ -53,7 +53,7 @@ func (o *Options) leads(c *diff.Document) []string {
 	if l == nil {
 		return nil
 	}
-	s := fmt.Sprintf("O%s; %d runs a side would probably decide", l.Headline[1:], l.Runs)
+	s := l.How()
 	if o.text(l.Record) != l.Record {
 		return []string{s + ": profdiff diff prints the command."}
 	}
