@@ -398,6 +398,9 @@ var ErrDiffers = errors.New("the looks do not follow from the runs")
 // Replay takes all looks again that the notes of a recording have. Runs are those of its
 // complete pairs, in the order of recording.
 func Replay(rec *record.Recording, base, head []*run.Run) (*Course, error) {
+	if rule := rec.LooksPlan.Rule; rule != Rule {
+		return nil, fmt.Errorf("%w: pairs were tested by the rule %q, here they are by %q: repeat them with profdiff %s", ErrDiffers, rule, Rule, rec.Version)
+	}
 	c, err := newCourse(rec.LooksPlan)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDiffers, err)

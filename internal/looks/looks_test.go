@@ -298,6 +298,12 @@ func TestPlanFirst(t *testing.T) {
 	if same, err := f.rec.SamePlan(plan); err != nil || !same {
 		t.Errorf("the same plan is another one: %v", err)
 	}
+	// Another rule of tests is that of another version.
+	f.rec.LooksPlan.Rule = "pairs-v0"
+	if _, err := Replay(f.rec, base, head); !errors.Is(err, ErrDiffers) || !strings.Contains(err.Error(), "pairs-v0") {
+		t.Errorf("another rule: %v", err)
+	}
+	f.rec.LooksPlan.Rule = Rule
 	plan.Cap = 20
 	if same, err := f.rec.SamePlan(plan); err != nil || same {
 		t.Errorf("another plan is the same: %v", err)

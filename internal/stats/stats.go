@@ -20,7 +20,9 @@
 //
 //  1. The method is chosen as above, and gives a ratio, an interval and a p-value.
 //  2. [Holm] and [BenjaminiHochberg] correct p-values for their number.
-//  3. [Estimate.SmallestDetectable] and [Estimate.RunsNeeded] say what such data could have
+//  3. Where runs are looked at while they are recorded, [Sequence] decides by levels that
+//     keep all looks together from erring more often than one ([Boundaries]).
+//  4. [Estimate.SmallestDetectable] and [Estimate.RunsNeeded] say what such data could have
 //     shown, and how many runs would.
 //
 // # Samples and zeros
