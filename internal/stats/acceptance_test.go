@@ -133,7 +133,8 @@ func long[T any](short, more []T) []T {
 	return short
 }
 
-// place sorts rows by section: V1, V2, …, then zeros, then those of pairs and looks.
+// place sorts rows by section: V1, V2, …, then zeros, then those of pairs and looks. It is
+// negative for what is no row.
 func place(row string) int {
 	section, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
 	kind := strings.TrimRight(section, "0123456789")
@@ -200,7 +201,7 @@ func TestAcceptance(t *testing.T) {
 	}
 	for line := range strings.Lines(string(old)) {
 		section, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
-		if of := "| " + section + " |"; strings.HasPrefix(line, of) && !strings.HasPrefix(line, "| ---") && section != "" && !simulated[of] {
+		if of := "| " + section + " |"; strings.HasPrefix(line, of) && place(line) >= 0 && !simulated[of] {
 			rows = append(rows, strings.TrimSuffix(line, "\n"))
 		}
 	}
