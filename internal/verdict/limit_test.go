@@ -48,11 +48,11 @@ func TestLimits(t *testing.T) {
 		{"found after looks at something else", Limit{Fail: &five, Estimate: ratio(around(10000), around(12000)), Runs: 6, Found: true}, Warn, ExceededByFinding, false, false, false},
 		{"found, excluded", Limit{Fail: &five, Estimate: ratio(around(10000), around(10000)), Runs: 6, Found: true}, Pass, Excluded, false, false, false},
 		{"found, counted", Limit{Fail: &five, Estimate: ratio(counted(100), counted(106)), Exact: true, Runs: 1, Found: true}, Fail, Exceeded, false, false, false},
-		{"decided before", Limit{Fail: &five, Estimate: ratio(wide(10000), wide(10300)), Runs: 6, Kept: kept(stats.More)}, Fail, Exceeded, false, false, false},
-		{"excluded before", Limit{Fail: &five, Estimate: ratio(wide(10000), wide(10300)), Runs: 6, Kept: kept(stats.Neither)}, Pass, Excluded, false, false, false},
-		{"left open by the looks", Limit{Fail: &five, Estimate: ratio(around(10000), around(12000)), Runs: 6, Kept: kept(stats.Undecided)}, Inconclusive, Open, false, false, false},
-		{"a warning that was decided", Limit{Warn: &five, Estimate: ratio(wide(10000), wide(10300)), Runs: 6, Kept: kept(stats.More)}, Warn, WarnExceeded, false, false, false},
-		{"decided, and blocked since", Limit{Fail: &five, Estimate: ratio(around(10000), around(12000)), Runs: 6, Blocked: true, Kept: kept(stats.More)}, Inconclusive, NoTest, false, false, false},
+		{"decided before", Limit{Fail: &five, Estimate: ratio(wide(10000), wide(10300)), Runs: 6, Kept: new(stats.More)}, Fail, Exceeded, false, false, false},
+		{"excluded before", Limit{Fail: &five, Estimate: ratio(wide(10000), wide(10300)), Runs: 6, Kept: new(stats.Neither)}, Pass, Excluded, false, false, false},
+		{"left open by the looks", Limit{Fail: &five, Estimate: ratio(around(10000), around(12000)), Runs: 6, Kept: new(stats.Undecided)}, Inconclusive, Open, false, false, false},
+		{"a warning that was decided", Limit{Warn: &five, Estimate: ratio(wide(10000), wide(10300)), Runs: 6, Kept: new(stats.More)}, Warn, WarnExceeded, false, false, false},
+		{"decided, and blocked since", Limit{Fail: &five, Estimate: ratio(around(10000), around(12000)), Runs: 6, Blocked: true, Kept: new(stats.More)}, Inconclusive, NoTest, false, false, false},
 		{"given", Limit{Fail: &five, Given: Warn}, Warn, NoTest, false, false, false},
 		{"counted, exceeded", Limit{Fail: &five, Estimate: ratio(counted(100), counted(106)), Exact: true, Runs: 1}, Fail, Exceeded, false, false, false},
 		{"counted, at the limit", Limit{Warn: &two, Fail: &five, Estimate: ratio(counted(100), counted(105)), Exact: true, Runs: 1}, Warn, WarnExceeded, false, false, false},
@@ -69,9 +69,6 @@ func TestLimits(t *testing.T) {
 		})
 	}
 }
-
-// kept is a decision of looks.
-func kept(d stats.Decision) *stats.Decision { return &d }
 
 // TestLimitFamily checks that limits are corrected for their number, and that what is
 // known without error is not counted.

@@ -236,13 +236,13 @@ func note(f *diff.Function) string {
 
 // reason says why a function was matched, and what its parts cost themselves.
 func reason(e *Event, f *diff.Function) string {
-	said := f.Reason
+	said := []string{f.Reason}
 	for i := range f.Parts {
 		p := &f.Parts[i]
 		base, head, _ := p.Cost(false)
-		said += fmt.Sprintf("; part of %s: %s, %s", p.Side, p.Name, e.cost(base+head))
+		said = append(said, fmt.Sprintf("part of %s: %s, %s", p.Side, p.Name, e.cost(base+head)))
 	}
-	return said
+	return strings.Join(said, "; ")
 }
 
 // cards are the numbers of the first screen, as far as the events give them.
