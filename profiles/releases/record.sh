@@ -34,3 +34,14 @@ fi
 "$here/../record.sh" "$stage" "$out" --runs "${RUNS:-10}" --recorder-arg=-z \
 	--before "$stage/before/$what$arguments" --after "$stage/after/$what$arguments"
 rm -f "$out/symbols$stage/lua.lua"
+
+# The programs are kept with what the recordings name.
+profdiff=$(command -v "${PROFDIFF:-profdiff}")
+for side in before after; do
+	binary=$out/symbols$stage/$side/$what
+	for recording in "$out/$side"/*.data; do
+		"$profdiff" convert --to json -o - --symfs "$out/symbols" "$recording" 2>/dev/null
+	done | tr ',{' '\n\n' | sed -n 's/.*"system_name": *"\(.*\)".*/\1/p' | sort -u >"$scratch/names"
+	go -C "$here/../../internal/tools" run ./slim "$binary" "$scratch/slim" <"$scratch/names"
+	mv "$scratch/slim" "$binary"
+done
