@@ -273,8 +273,8 @@ func agreedDiff(t *testing.T, p twoSides, flags ...string) *diff.Document {
 		if single && e.Verdict != verdict.Inconclusive {
 			t.Errorf("%s: one run a side is %s", e.Name, e.Verdict)
 		}
-		if !inTable(e.Verdict, word, single) {
-			t.Errorf("%s: the total is %s in JSON, %q in the text", e.Name, e.Verdict, word)
+		if lead := e.Lead.Sign(); lead != "" && word != fmt.Sprintf("%s %.1fσ", lead, float64(e.Distance)) || lead == "" && !inTable(e.Verdict, word, single) {
+			t.Errorf("%s: the total is %s %s in JSON, %q in the text", e.Name, e.Verdict, e.Lead, word)
 		}
 		n := make(map[verdict.Verdict]int)
 		for _, f := range d.Functions {
