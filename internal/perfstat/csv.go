@@ -23,7 +23,7 @@ func readCSV(src *input.Source) (*Stat, error) {
 		if !ok {
 			break
 		}
-		if len(bytes.TrimSpace(raw)) == 0 || raw[0] == '#' || separator == "" {
+		if len(bytes.TrimSpace(raw)) == 0 || raw[0] == '#' || separator == "" || isUnnamed(raw) {
 			continue
 		}
 		fields := splitRow(raw, separator)
@@ -51,6 +51,13 @@ func readCSV(src *input.Source) (*Stat, error) {
 		}
 	}
 	return results.stat(src, csvName, lines)
+}
+
+// isUnnamed reports whether a line says that a thread ended before its name was read, which
+// perf stat --per-thread writes among the rows on its standard error. Must match
+// comm_init in tools/perf/util/thread_map.c of Linux.
+func isUnnamed(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("Couldn't resolve comm name for pid "))
 }
 
 // splitRow takes a line apart into its fields.

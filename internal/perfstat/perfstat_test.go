@@ -104,6 +104,12 @@ func TestPerf(t *testing.T) {
 			nil, 0,
 		},
 		{
+			"perf --per-thread, of threads that ended", CSV.Name,
+			"Couldn't resolve comm name for pid 31465\nsleep-31467,122,,cycles,5,100.00,,\nCouldn't resolve comm name for pid 31465\n:31465-31465,100,,cycles,5,100.00,,\n",
+			[]Counter{{Name: "cycles", Value: 222, Running: 1}},
+			nil, 0,
+		},
+		{
 			"perf -I --per-core", CSV.Name,
 			"     0.100244714,S0-D0-C0,1,100.42,msec,cpu-clock,100422854,100.00,1.004,CPUs utilized\n     0.100244714,S0-D0-C1,1,100.47,msec,cpu-clock,100473660,100.00,1.005,CPUs utilized\n" +
 				"     0.121701376,S0-D0-C0,1,21.44,msec,cpu-clock,21439258,100.00,0.214,CPUs utilized\n",

@@ -73,7 +73,7 @@ func reportCommands() []reportCommand {
 		{name: "known-slowdown slow30", dir: "known-slowdown", args: diff([]string{knownDir + "/same", knownDir + "/slow30"}, known)},
 		{name: "known-slowdown shares", dir: "known-slowdown", args: diff([]string{knownDir + "/same", knownDir + "/slow30", "--normalize", "total"}, known[:4])},
 		{name: "known-slowdown half", dir: "known-slowdown", args: diff([]string{knownDir + "/same", knownDir + "/half"}, known)},
-		{name: "known-slowdown one run", dir: "known-slowdown", args: diff([]string{knownDir + "/same/01.data", knownDir + "/slow30/01.data"}, known)},
+		{name: "known-slowdown one run", dir: "known-slowdown", args: diff([]string{knownDir + "/same/01.data", knownDir + "/slow30/01.data.gz"}, known)},
 		{name: "lock-free-queue", dir: "lock-free-queue", args: diff([]string{"profiles/lock-free-queue"})},
 		{name: "lock-free-queue off-cpu", dir: "lock-free-queue/off-cpu", args: diff([]string{"profiles/lock-free-queue/off-cpu"}), tabs: []string{"offcpu"}},
 		{name: "message-heap", dir: "message-heap", args: diff([]string{heapDir}, heapOps, beside), tabs: []string{"branches"}},
