@@ -289,6 +289,7 @@ func (t *Tree) Parent(n TreeNode) TreeNode { return t.parent[n] }
 // each run.
 type TreeCosts struct {
 	normalization  *Normalization
+	rest           *Normalization // by what did not change, of shares; else nil
 	tests, whole   estimator // of nodes, and of the root, which is the total
 	nodes          []TreeNode
 	runs, runsBase int
@@ -316,7 +317,7 @@ func (t *Tree) Costs(nodes []TreeNode) *TreeCosts {
 		}
 	}
 	c := &TreeCosts{
-		normalization: t.event.Normalization, tests: t.event.tests, whole: t.c.declared(), nodes: nodes,
+		normalization: t.event.Normalization, rest: t.event.rest, tests: t.event.tests, whole: t.c.declared(), nodes: nodes,
 		runs: len(t.nodeOf), runsBase: len(t.c.Base), sums: make([]run.Sum, len(nodes)*len(t.nodeOf)),
 	}
 	t.eachRun(func(i int, r *run.Run, _ *frames, event int, _ []int32) {
@@ -367,6 +368,16 @@ func (c *TreeCosts) at(k int) estimator {
 // Test is Change without Ratio, CI and what follows from them, at a small part of the
 // cost: P, Grew and Within are the same.
 func (c *TreeCosts) Test(k int) Change { return c.normalization.testedChange(c.at(k), c.cost(k)) }
+
+// TestRest is Test of the cost over that of what did not change, for shares: a share that
+// changed says nothing by itself, as that of another may have. ok is false where costs are
+// no shares.
+func (c *TreeCosts) TestRest(k int) (ch Change, ok bool) {
+	if c.rest == nil {
+		return Change{}, false
+	}
+	return c.rest.testedChange(c.at(k), c.cost(k)), true
+}
 
 // means are the normalized means over runs.
 func (n *Normalization) means(c *cost) (base, head float64) {

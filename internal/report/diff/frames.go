@@ -84,16 +84,17 @@ func sizes(t *compare.Tree) []int32 {
 	return size
 }
 
-// decide finds the frames that changed.
+// decide finds the frames that changed. Of shares these are the frames that changed alike over the
+// cost of what did not change. Everything is no frame where it may have no verdict.
 func decide(c *compare.Comparison, event int, tree *compare.Tree, found func(compare.TreeNode, FrameFlags)) {
 	e, opt := &c.Events[event], &c.Options
-	if e.Withheld != "" || e.Total.Method.Single() || e.Total.Withheld {
+	if e.Withheld != "" || e.Total.Method.Single() {
 		return
 	}
 	var heavy []compare.TreeNode
 	floor := opt.MinShare * (tree.Base[compare.TreeRoot] + tree.Head[compare.TreeRoot])
 	for id := range compare.TreeNode(tree.Len()) {
-		if tree.Base[id]+tree.Head[id] >= floor {
+		if tree.Base[id]+tree.Head[id] >= floor && !(id == compare.TreeRoot && e.Total.Withheld) {
 			heavy = append(heavy, id)
 		}
 	}
@@ -102,11 +103,17 @@ func decide(c *compare.Comparison, event int, tree *compare.Tree, found func(com
 	for i := range heavy {
 		changes[i] = costs.Test(i)
 		p[i] = changes[i].P
+		if rest, ok := costs.TestRest(i); ok {
+			p[i] = max(p[i], rest.P)
+			if rest.Grew() != changes[i].Grew() || rest.Within(opt.Margin) {
+				p[i] = 1
+			}
+		}
 	}
 	for i, q := range stats.BenjaminiHochberg(p) {
 		ch := &changes[i]
 		switch {
-		case q > opt.FalseDiscovery || ch.P > 1-verdict.Level || ch.Within(opt.Margin):
+		case q > opt.FalseDiscovery || p[i] > 1-verdict.Level || ch.Within(opt.Margin):
 		case ch.Grew() && ch.Delta() > 0:
 			found(heavy[i], Grew)
 		case !ch.Grew() && ch.Delta() < 0:

@@ -198,8 +198,9 @@ func TestMarkedFrames(t *testing.T) {
 		{"known-slowdown same", map[string][]string{down: {}, up: {}, share: {}, both: {}}, nil},
 		// A function that costs 30 % more. What calls it only passes that on.
 		{"known-slowdown slow30", map[string][]string{down: {"digest_block"}, up: {"digest_block"}, share: {}, both: {}}, map[string]string{down: "4", up: "1"}},
-		// Compared as shares of the total, shares were tested.
-		{"known-slowdown shares", map[string][]string{share: {"digest_block", "dot_product", "hash_key"}, both: {"digest_block", "dot_product", "hash_key"}}, nil},
+		// Compared as shares of the total, shares were tested. Those of other functions only
+		// made room.
+		{"known-slowdown shares", map[string][]string{share: {"digest_block"}, both: {"digest_block"}}, nil},
 	} {
 		commands := reportCommands()
 		c := commands[slices.IndexFunc(commands, func(c reportCommand) bool { return c.name == test.name })]
