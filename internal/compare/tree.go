@@ -290,7 +290,7 @@ func (t *Tree) Parent(n TreeNode) TreeNode { return t.parent[n] }
 type TreeCosts struct {
 	normalization  *Normalization
 	rest           *Normalization // by what did not change, of shares; else nil
-	tests, whole   estimator // of nodes, and of the root, which is the total
+	tests, whole   estimator      // of nodes, and of the root, which is the total
 	nodes          []TreeNode
 	runs, runsBase int
 	sums           []run.Sum // by index of the node and run
