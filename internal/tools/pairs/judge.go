@@ -26,8 +26,11 @@ type document struct {
 	Functions []struct {
 		Name     string `json:"name"`
 		BaseName string `json:"base_name"`
-		DSO      string `json:"dso"`
-		Self     change `json:"self"`
+		Parts    []struct {
+			Side string `json:"side"`
+			Name string `json:"name"`
+		} `json:"parts"`
+		Self change `json:"self"`
 	} `json:"functions"`
 }
 
@@ -77,9 +80,20 @@ func (s *settings) compare(dir string, commands [2][]string) (total finding, fun
 	for i := range d.Functions {
 		f := &d.Functions[i]
 		if f.Self.Base > 0 && f.Self.Head > 0 && !strings.HasPrefix(f.Name, "[") { // what has no name
+			names := [2][]string{{f.BaseName}, {f.Name}}
+			for side, called := range []string{"base", "head"} {
+				var parts []string
+				for _, p := range f.Parts {
+					if p.Side == called {
+						parts = append(parts, p.Name)
+					}
+				}
+				if parts != nil {
+					names[side] = parts
+				}
+			}
 			functions = append(functions, finding{
-				names: [2][]string{{f.BaseName}, {f.Name}},
-				base:  f.Self.Base, head: f.Self.Head, ratio: f.Self.estimate(), verdict: f.Self.Verdict,
+				names: names, base: f.Self.Base, head: f.Self.Head, ratio: f.Self.estimate(), verdict: f.Self.Verdict,
 			})
 		}
 	}

@@ -146,7 +146,7 @@ func sum(m map[string]float64) (s float64) {
 type estimate struct{ ratio, lo, hi float64 }
 
 func (e estimate) String() string {
-	return fmt.Sprintf("×%.3f [%.3f, %.3f]", e.ratio, e.lo, e.hi)
+	return strings.ReplaceAll(fmt.Sprintf("×%.3f [%.3f, %.3f]", e.ratio, e.lo, e.hi), "+Inf", "∞")
 }
 
 // truth is the ratio of the CPU times, or of those of functions, which are in base the sum of
