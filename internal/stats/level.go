@@ -182,7 +182,8 @@ type signed struct {
 	lo, hi, alpha float64
 }
 
-// values are logarithms whose ranks are exact. One that is not a number is on any limit.
+// values are logarithms whose ranks are exact. One that is not a number is on any limit, and a
+// zero is on a limit of 0.
 type values []float64
 
 // sum is the sum of the ranks of the distances of values above limit; what is on it counts
@@ -196,7 +197,7 @@ func (x values) sum(limit float64) float64 {
 	for i, v := range x {
 		d := distance{math.Abs(v - limit), 0}
 		switch {
-		case math.IsNaN(v):
+		case math.IsNaN(d.d): // v is no number, or both are -Inf
 			d = distance{0, 0.5}
 		case d.d <= rounding:
 			d.above = 0.5

@@ -160,3 +160,19 @@ func TestLevelFewSamplesErrs(t *testing.T) {
 		}
 	}
 }
+
+// TestLevelOfZeros checks that a limit of 0 is compared with runs of which some cost nothing:
+// the logarithms of both are -Inf.
+func TestLevelOfZeros(t *testing.T) {
+	runs := make([]WeightedCount, 10)
+	for i := range runs[2:] {
+		runs[i+2] = WeightedCount{Weight: float64(100 + i), WeightSq: float64(100 + i)}
+	}
+	e := New(0.95).Level(runs, true)
+	if e.Method != SignedRank {
+		t.Fatalf("the method is %s", e.Method)
+	}
+	if above, below := e.Above(0), e.Below(1e-300); !(above > 0 && above < 0.05) || below < 0.95 {
+		t.Errorf("above 0 with p %v, below almost 0 with p %v", above, below)
+	}
+}
