@@ -27,6 +27,25 @@ func readToEnd(t *testing.T, data []byte) *perffile.File {
 	return f
 }
 
+// TestEventTypes reads names of events that perf before 3.11 wrote to pipes: records as long
+// as their names, which have no NUL if they fill them.
+func TestEventTypes(t *testing.T) {
+	f := readToEnd(t, fixtureText(t, `header pipe
+HEADER_ATTR attr={type=hardware,config=4,sample_type=IP|TID|ID,flags=exclude_kernel} ids=[1]
+HEADER_ATTR attr={type=tracepoint,config=4,sample_type=IP|TID|ID} ids=[2]
+HEADER_ATTR attr={type=tracepoint,config=9,sample_type=IP|TID|ID} ids=[3]
+HEADER_EVENT_TYPE event_id=4 name="kmem:kmalloc\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+HEADER_EVENT_TYPE event_id=9 name="a:branch"
+`))
+	var names []string
+	for _, a := range f.Attrs {
+		names = append(names, a.Name)
+	}
+	if diff := cmp.Diff([]string{"branches:u", "kmem:kmalloc", "a:branch"}, names); diff != "" {
+		t.Errorf("names of events (-want +got):\n%s", diff)
+	}
+}
+
 func TestAttrs(t *testing.T) {
 	const sampleIDAll = perffile.FlagSampleIDAll
 	tests := map[string][]perffile.Attr{

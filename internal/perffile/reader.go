@@ -271,8 +271,15 @@ func (f *File) apply(r *Record) (extra uint64, err error) {
 			return 0, err
 		}
 	case RecordHeaderEventType: // before perf 3.11
-		if config, name := c.u64(), c.fixedString(64); c.err == nil {
-			f.nameByConfig(config, string(name))
+		// The name is as long as it needs to be, without a NUL if its length is a multiple
+		// of 8 (perf_event__synthesize_event_type in tools/perf/util/header.c of 3.10).
+		config, name := c.u64(), string(cutNUL(c.rest()))
+		for i := range f.Attrs {
+			// The default names of other types say all that there is to say, and a number
+			// alone does not tell cycles from cpu-clock.
+			if a := &f.Attrs[i]; (a.Type == TypeTracepoint || a.Type > TypeBreakpoint) && a.Config == config && name != "" {
+				a.Name = name
+			}
 		}
 	case RecordEventUpdate:
 		const eventUpdateName = 2 // PERF_EVENT_UPDATE__NAME

@@ -45,7 +45,9 @@ var recordSpecs = map[RecordType]textSpec{
 	RecordHeaderAttr: {
 		nested("attr", (*textPrinter).attrOfItsSize), restNumbers("ids", 8, decimal),
 	},
-	RecordHeaderEventType:   eventType,
+	RecordHeaderEventType: {dec64("event_id"), func(x *textPrinter) {
+		x.str("name", x.c.rest(), func(n int) int { return alignUp(n, 8) })
+	}},
 	RecordHeaderTracingData: {dec32("size"), optional(blob("data"))},
 	RecordHeaderBuildID:     buildIDSpec,
 	RecordFinishedRound:     {},

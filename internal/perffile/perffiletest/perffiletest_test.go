@@ -177,7 +177,7 @@ func TestBuildErrors(t *testing.T) {
 		{"header\nattr sample_type=BRANCH_STACK\nSAMPLE lbr=[{cycles=65536}]", "line 3: lbr: cycles: 0x10000 has more than 16 bits"},
 		{"header\nSAMPLE ip=1", "line 2: sample of no event"},
 		{"header\nBPF_EVENT tag=000000000000000000", "line 2: tag: 9 bytes do not fit into 8"},
-		{"header\nHEADER_EVENT_TYPE name=\"" + string(bytes.Repeat([]byte("a"), 65)) + "\"", "line 2: name: 65 bytes do not fit into 64"},
+		{"header\nevent_type name=\"" + string(bytes.Repeat([]byte("a"), 65)) + "\"", "line 2: name: 65 bytes do not fit into 64"},
 	} {
 		_, err := Build([]byte(tt.text))
 		if err == nil || err.Error() != tt.want {

@@ -45,7 +45,9 @@ var recordSpecs = map[perffile.RecordType]spec{
 	perffile.RecordHeaderAttr: {
 		nested("attr", func(x *encoder) { x.attrStruct(attrSizeOf(x.in)) }), u64s("ids"),
 	},
-	perffile.RecordHeaderEventType:   eventType,
+	perffile.RecordHeaderEventType: {u64("event_id"), func(x *encoder) {
+		x.putString(x.takeString("name"), func(n int) int { return alignUp(n, 8) })
+	}},
 	perffile.RecordHeaderTracingData: {u32("size"), optional("data", blob("data"))},
 	perffile.RecordHeaderBuildID:     buildIDSpec,
 	perffile.RecordFinishedRound:     {},
