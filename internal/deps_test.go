@@ -25,6 +25,7 @@ var policy = map[string][]string{
 	"perffile/perffiletest": {"perffile"},
 	"perfsession":           {"perffile"},
 	"objfile":               {"input/xz"},
+	"unwind":                {"objfile"},
 	"disasm":                {"objfile"},
 	"asm":                   {"disasm"},
 	"retrace":               {},

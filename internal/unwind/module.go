@@ -1,0 +1,157 @@
+package unwind
+
+import (
+	"fmt"
+
+	"profdiff/internal/objfile"
+)
+
+// A Source says where a Module takes its tables from.
+type Source struct {
+	// File is the object file as it was loaded. It must stay open as long as the Module is used.
+	File *objfile.File
+	// Debug returns the separate debug file, nil if there is none. It is called at most
+	// once, for an address that File has no table for. It may be nil.
+	Debug func() *objfile.File
+	// Function returns the name of the function at an address of the file, "" if it is
+	// not known. It is asked where the end of a stack shows in nothing else: programs written in Go,
+	// and the end marks of Arm's tables. It may be nil.
+	Function func(vaddr uint64) string
+}
+
+// A Module finds the rules of one object file. Its tables are read when they are
+// first needed. It may be used by one goroutine at a time.
+type Module struct {
+	source Source
+	arch   *Arch
+	code   []addressRange
+	isGo   bool
+
+	tables []table        // that were read
+	unread []func() table // in the order in which they are asked; nil if there is no such
+	cache  map[uint64]*rule
+}
+
+// A table knows the rules of some addresses.
+type table interface {
+	// find returns nil for an address that the table does not have.
+	find(vaddr uint64) *rule
+}
+
+type addressRange struct{ lo, hi uint64 }
+
+// within reports whether an address is in one of the ranges. If there are none, all are.
+func within(code []addressRange, addr uint64) bool {
+	for _, r := range code {
+		if addr >= r.lo && addr < r.hi {
+			return true
+		}
+	}
+	return len(code) == 0
+}
+
+// maxCached bounds the rules that are kept by address.
+const maxCached = 1 << 18
+
+// NewModule returns the Module of an object file. The error wraps [objfile.ErrUnsupported]
+// if it is for a machine that cannot be unwound.
+func NewModule(source Source) (*Module, error) {
+	f := source.File
+	arch := archOf(f.Arch())
+	if arch == nil || f.BigEndian() || f.Is64() != (arch.word == 8) {
+		return nil, fmt.Errorf("unwinding of %s: %w", f.Arch(), objfile.ErrUnsupported)
+	}
+	m := &Module{source: source, arch: arch, cache: make(map[uint64]*rule)}
+	for _, s := range f.Segments() {
+		if end := s.Vaddr + max(s.MemSize, s.FileSize); s.Executable && end > s.Vaddr {
+			m.code = append(m.code, addressRange{s.Vaddr, end})
+		}
+	}
+	_, m.isGo = f.Section(".gopclntab")
+	m.unread = []func() table{
+		func() table { return m.frames(f, ".eh_frame") },
+		func() table { return m.frames(f, ".debug_frame") },
+		func() table {
+			mini, err := f.DebugData()
+			if err != nil {
+				return nil
+			}
+			return m.frames(mini, ".debug_frame")
+		},
+		func() table {
+			if source.Debug == nil {
+				return nil
+			}
+			if debug := source.Debug(); debug != nil {
+				return m.frames(debug, ".debug_frame")
+			}
+			return nil
+		},
+	}
+	return m, nil
+}
+
+// frames returns the table of a section, nil if the file does not have it.
+func (m *Module) frames(f *objfile.File, name string) table {
+	data, err := f.SectionData(name)
+	if err != nil {
+		return nil
+	}
+	s, _ := f.Section(name)
+	if t := newFrameTable(data, s.Vaddr, name == ".eh_frame", m.arch.word, m.code); t != nil {
+		return t
+	}
+	return nil
+}
+
+// find returns the rule for an address of the file. exact is set if the program stood there,
+// and not set if it is inside the call instruction before a return address.
+func (m *Module) find(vaddr uint64, exact bool) *rule {
+	key := vaddr << 1
+	if exact {
+		key |= 1
+	}
+	r, ok := m.cache[key]
+	if !ok {
+		if len(m.cache) == maxCached {
+			clear(m.cache)
+		}
+		r = m.search(vaddr, exact)
+		m.cache[key] = r
+	}
+	return r
+}
+
+func (m *Module) search(vaddr uint64, exact bool) *rule {
+	if m.isGo && m.source.Function != nil && isGoRoot(m.source.Function(vaddr)) {
+		return rootRule
+	}
+	for i := 0; ; i++ {
+		for i == len(m.tables) {
+			if len(m.unread) == 0 {
+				return noRule
+			}
+			read := m.unread[0]
+			m.unread = m.unread[1:]
+			if t := read(); t != nil {
+				m.tables = append(m.tables, t)
+			}
+		}
+		if r := m.tables[i].find(vaddr); r != nil {
+			return r
+		}
+	}
+}
+
+// isGoRoot reports whether a function of Go's runtime is where a stack begins, or where it
+// goes on in other memory than that of the dump: the stack of a goroutine behind that
+// of its thread.
+func isGoRoot(name string) bool {
+	switch name {
+	case "runtime.goexit", "runtime.mstart", "runtime.rt0_go", "runtime.systemstack", "runtime.mcall",
+		"runtime.morestack", "runtime.asmcgocall", "runtime.gogo", "runtime.goexit.abi0", "runtime.mstart.abi0",
+		"runtime.rt0_go.abi0", "runtime.systemstack.abi0", "runtime.morestack.abi0", "runtime.asmcgocall.abi0":
+		return true
+	}
+	return false
+}
