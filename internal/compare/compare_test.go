@@ -122,6 +122,13 @@ func TestRefused(t *testing.T) {
 			ErrNoCommonEvent,
 			"no common event: run 1 has cpu-cycles; run 1 has branch-misses",
 		},
+		{
+			"no event at all", one("cpu-cycles m a!f 1"),
+			[]*run.Run{{Name: "run 2", Warnings: []string{"all of it is a trace"}}},
+			Options{},
+			ErrNoCommonEvent,
+			"no common event: run 1 has cpu-cycles; run 2 has none (all of it is a trace)",
+		},
 		{"no runs", one("cpu-cycles m a!f 1"), nil, Options{}, nil, "head has no runs"},
 		{
 			"machines", with(runs(t, "cpu-cycles m a!f 1", "cpu-cycles m a!f 2"), machine("x86_64"), machine("aarch64")), one("cpu-cycles m a!f 1"),

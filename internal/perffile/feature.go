@@ -329,6 +329,32 @@ func (f *File) nameAttrs() {
 	}
 }
 
+// TracePMU returns the name of the PMU whose hardware trace event i switches on, "" if
+// the event is of another kind. Such an event has no samples of its own.
+func (f *File) TracePMU(i int) string {
+	a := &f.Attrs[i]
+	for _, p := range f.Info.PMUs {
+		if p.Type == a.Type && a.Type > TypeBreakpoint {
+			if pmu := TracePMU(p.Name); pmu != "" {
+				return pmu
+			}
+		}
+	}
+	return TracePMU(a.Name)
+}
+
+// TracePMU returns the name of the PMU of hardware traces that the name of an event or of
+// a PMU starts with, "" if there is none.
+func TracePMU(name string) string {
+	name = strings.Replace(name, "cs-etm", "cs_etm", 1) // as simpleperf has it
+	for _, pmu := range []string{"arm_spe", "cs_etm", "hisi_ptt", "intel_bts", "intel_pt"} {
+		if strings.HasPrefix(name, pmu) {
+			return pmu
+		}
+	}
+	return ""
+}
+
 // descName finds the name of event i in the EVENT_DESC feature: by the ids, or,
 // where no side has any, by position.
 func (f *File) descName(i int) string {

@@ -321,6 +321,21 @@ func (r *Record) AuxLoss() (size uint64, truncated bool, err error) {
 	return size, truncated, c.failure()
 }
 
+// Trace decodes an AUXTRACE_INFO or AUXTRACE record: the kind of a hardware trace, or ""
+// if the record does not say, and how many bytes of the trace follow the record. Must
+// match enum auxtrace_type in tools/perf/util/auxtrace.h.
+func (r *Record) Trace() (kind string, size uint64, err error) {
+	c := r.payload()
+	if r.Type == RecordAuxtrace {
+		return "", c.u64(), c.failure()
+	}
+	kinds := []string{1: "Intel PT", 2: "Intel BTS", 3: "Arm CoreSight", 4: "Arm SPE", 5: "s390 CPU-MSF", 6: "HiSilicon PTT"}
+	if i := c.u32(); i < uint32(len(kinds)) {
+		kind = kinds[i]
+	}
+	return kind, 0, c.failure()
+}
+
 // A BuildID names the exact contents of a file. Must match struct
 // perf_record_header_build_id.
 type BuildID struct {

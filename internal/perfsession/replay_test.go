@@ -338,8 +338,11 @@ THROTTLE time=3 id=1 stream_id=1 sample_id={time=3,id=1}
 			"hardware traces", two + `AUX aux_size=256 flags=TRUNCATED|PARTIAL sample_id={time=1,id=1}
 AUX aux_size=256 flags=PARTIAL sample_id={time=2,id=1}
 AUX aux_size=0 flags=0 sample_id={time=3,id=1}
+AUXTRACE_INFO type=3
+AUXTRACE size=8 idx=2 tid=-1 cpu=2
+hex 0011223344556677
 `,
-			Stats{AuxTruncated: 1},
+			Stats{AuxTruncated: 1, Trace: Trace{Recorded: true, Kind: "Arm CoreSight", Bytes: 8}},
 			0, 0,
 		},
 		{

@@ -12,6 +12,7 @@
 package perfsession
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -80,6 +81,8 @@ type Stats struct {
 	// Times are, by event, for how long it was to count and did, as far as counters that
 	// are read with samples say.
 	Times map[int]CounterTime
+	// Trace is a hardware trace in the recording.
+	Trace Trace
 	// AuxTruncated counts traces cut off because the buffer was full.
 	AuxTruncated int64
 	// Late counts records that came after newer ones had been replayed.
@@ -87,6 +90,14 @@ type Stats struct {
 	// First and Last are the times of the first and last sample, in nanoseconds
 	// of the recording's clock.
 	First, Last uint64
+}
+
+// A Trace is a hardware trace, which is not decoded.
+type Trace struct {
+	// Recorded is set if there is one, or if samples hold pieces of it.
+	Recorded bool
+	Kind     string // such as Intel PT, "" if it is not known
+	Bytes    uint64 // apart from what samples hold
 }
 
 // A CounterTime is for how long a counter was to count, and for how long it was on the
@@ -193,6 +204,15 @@ func (s *Session) record(r *perffile.Record) error {
 		if truncated {
 			s.Stats.AuxTruncated++
 		}
+	case perffile.RecordAuxtraceInfo, perffile.RecordAuxtrace:
+		kind, size, err := r.Trace()
+		if err != nil {
+			return err
+		}
+		t := &s.Stats.Trace
+		t.Recorded = true
+		t.Kind = cmp.Or(t.Kind, kind)
+		t.Bytes += size
 	case perffile.RecordSwitch, perffile.RecordSwitchCPUWide:
 		sw, err := r.Switch()
 		if err != nil {

@@ -292,14 +292,18 @@ func (r *Run) EventIndex(name string) (int, bool) {
 	return found, found >= 0
 }
 
-// EventNames lists the events of the run for a message.
+// EventNames lists the events of the run for a message, or says why there is none as far
+// as that is known.
 func (r *Run) EventNames() string {
 	var names []string
 	for i := range r.Events {
 		names = append(names, r.Events[i].Name)
 	}
-	if len(names) == 0 {
-		return "none"
+	switch {
+	case len(names) > 0:
+		return strings.Join(names, ", ")
+	case len(r.Warnings) > 0:
+		return "none (" + r.Warnings[0] + ")"
 	}
-	return strings.Join(names, ", ")
+	return "none"
 }

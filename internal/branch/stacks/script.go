@@ -269,7 +269,7 @@ func (s *script) event(name string) int {
 			s.c.events[i].first, s.c.events[i].single = 0, true
 		}
 		s.events[name] = i
-		if trace := tracer(name); trace != "" {
+		if trace := traced(perffile.TracePMU(name)); trace != "" {
 			s.c.Unknown = trace
 		}
 	}

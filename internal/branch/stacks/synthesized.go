@@ -2,7 +2,6 @@ package stacks
 
 import (
 	"path"
-	"strings"
 
 	"profdiff/internal/perffile"
 )
@@ -13,28 +12,19 @@ func Synthesized(file *perffile.File) string {
 	if from := injected(file.Info.Cmdline); from != "" {
 		return from
 	}
-	pmus := make(map[perffile.EventType]string)
-	for _, p := range file.Info.PMUs {
-		pmus[p.Type] = p.Name
-	}
 	for i := range file.Attrs {
-		a := &file.Attrs[i]
-		if trace := tracer(pmus[a.Type]); trace != "" && a.Type > perffile.TypeBreakpoint {
-			return trace
-		}
-		if trace := tracer(a.Name); trace != "" {
+		if trace := traced(file.TracePMU(i)); trace != "" {
 			return trace
 		}
 	}
 	return ""
 }
 
-// tracer says that stacks are made from a trace, by the name of its event or PMU.
-func tracer(name string) string {
-	for _, pmu := range []string{"cs_etm", "intel_pt", "intel_bts"} {
-		if strings.HasPrefix(name, pmu) {
-			return "stacks were made from a trace of " + pmu + ", which does not have predictions"
-		}
+// traced says that stacks are made from a trace, by the name of its PMU.
+func traced(pmu string) string {
+	switch pmu {
+	case "cs_etm", "intel_bts", "intel_pt":
+		return "stacks were made from a trace of " + pmu + ", which does not have predictions"
 	}
 	return ""
 }

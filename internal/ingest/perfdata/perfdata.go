@@ -15,6 +15,7 @@ package perfdata
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,7 +104,7 @@ func (p *reader) addEvents() {
 		const clockMonotonic = 1
 		p.z.Monotonic = a.Flags.Has(perffile.FlagUseClockID) && a.ClockID == clockMonotonic
 		const dummy = 9 // PERF_COUNT_SW_DUMMY, opened for its side-band records
-		if a.Type == perffile.TypeSoftware && a.Config == dummy {
+		if a.Type == perffile.TypeSoftware && a.Config == dummy || p.file.TracePMU(i) != "" {
 			continue
 		}
 		p.addEvent(i)
@@ -184,6 +185,14 @@ func (p *reader) account() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d samples hold their user stack as memory (--call-graph dwarf), which is not unwound: user callers are missing", s.RawStacks))
 	case share > 0.01:
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%.1f%% of the call chains are incomplete", 100*share))
+	}
+	if s.Trace.Recorded {
+		hint := ""
+		if !p.file.Info.Simpleperf() {
+			hint = ": perf inject --itrace=i100us makes samples of it"
+		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d bytes of the recording are a hardware trace (%s), which is not decoded%s",
+			s.Trace.Bytes, cmp.Or(s.Trace.Kind, "of an unknown kind"), hint))
 	}
 	if s.AuxTruncated > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d times the hardware trace was cut off because its buffer was full", s.AuxTruncated))

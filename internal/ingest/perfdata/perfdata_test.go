@@ -166,6 +166,19 @@ SAMPLE misc=USER ip=0x10 pid=1 tid=1 time=10 id=3 period=1
 			in:   2, dropped: 1,
 		},
 		{
+			name: "a hardware trace is no event without samples",
+			text: `header
+attr type=8 config=0 size=128 sample_type=IP|TID|TIME|ID flags=sample_id_all ids=[1]
+AUXTRACE_INFO type=1 priv=[0x8]
+AUXTRACE idx=2 tid=-1 cpu=2
+hex 0011223344556677
+AUXTRACE idx=3 tid=-1 cpu=3
+hex 00112233445566770011223344556677
+feature EVENT_DESC events=[{attr={type=8},name="intel_pt//u",ids=[1]}]
+`,
+			warnings: []string{"24 bytes of the recording are a hardware trace (Intel PT), which is not decoded: perf inject --itrace=i100us makes samples of it"},
+		},
+		{
 			name: "but their samples are",
 			text: `header
 attr type=hardware config=0 size=128 sample_type=IP|TID|TIME|ID|PERIOD flags=freq|sample_id_all sample_period=99 ids=[1]
