@@ -26,6 +26,7 @@ var policy = map[string][]string{
 	"perfsession":           {"perffile"},
 	"objfile":               {"input/xz"},
 	"unwind":                {"objfile"},
+	"debuginfod":            {"objfile"},
 	"disasm":                {"objfile"},
 	"asm":                   {"disasm"},
 	"retrace":               {},
@@ -116,6 +117,8 @@ var libraries = map[string][]string{
 // openers are files that open what is no input of a user, each for a reason. All else that
 // a user names, package input opens.
 var openers = map[string]string{
+	"debuginfod/cache.go":             "how long the cache keeps what",
+	"debuginfod/download.go":          "headers of requests, which the environment names",
 	"ingest/ingesttest/ingesttest.go": "recordings of tests",
 	"objfile/elf.go":                  "object files, which debug information names",
 	"llvm/cpu.go":                     "what the kernel says of the CPU",

@@ -262,6 +262,20 @@ func (f *File) Close() error {
 	return f.closer.Close()
 }
 
+// Whole returns an error if the file ends before what its section headers say it holds, as a
+// part of a file does.
+func (f *File) Whole() error {
+	if f.sectionsErr != nil {
+		return f.sectionsErr
+	}
+	for i := range f.sections {
+		if s := &f.sections[i]; s.typ != elf.SHT_NOBITS && s.typ != elf.SHT_NULL && (s.off > uint64(f.size) || s.size > uint64(f.size)-s.off) {
+			return formatError("section headers", 0, "section %d of %d bytes at %#x exceeds the file of %d bytes", i, s.size, s.off, f.size)
+		}
+	}
+	return nil
+}
+
 // ReaderAt returns the file itself, for parts of it that this package does not decode.
 func (f *File) ReaderAt() io.ReaderAt { return f.r }
 
