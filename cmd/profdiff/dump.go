@@ -11,7 +11,7 @@ import (
 
 func newDumpCmd(std *stdio) *cobra.Command {
 	var (
-		opt    perffile.Options
+		opt    perffile.TextOptions
 		output string
 	)
 	cmd := &cobra.Command{
@@ -19,7 +19,8 @@ func newDumpCmd(std *stdio) *cobra.Command {
 		Short: "Print the records of a perf.data file",
 		Long: `Print everything in a perf.data file as text: the header, events, one line for
 each record with all its fields and its offset, and the header's features. FILE may
-be - for standard input.`,
+be - for standard input. Registers and stacks (perf record --call-graph dwarf) are
+memory of the program, which may hold secrets: of them only the size is printed, as ?N.`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			return std.writeOutput(output, func(w io.Writer) error {
@@ -29,11 +30,12 @@ be - for standard input.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&opt.AllowTruncated, "allow-truncated", false, "print what there is of a recording that ends too early")
+	f.BoolVar(&opt.Memory, "memory", false, "print registers and stacks, too: they may hold secrets of the program")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
 }
 
-func (s *stdio) dump(w io.Writer, name string, opt perffile.Options) error {
+func (s *stdio) dump(w io.Writer, name string, opt perffile.TextOptions) error {
 	return input.Read(name, s.in, func(src *input.Source) error {
 		if src.IsStream() && perffile.IsPipe(src.Head) {
 			return perffile.WriteTextPipe(w, src.Reader, opt)

@@ -82,7 +82,7 @@ func BenchmarkWriteText(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := perffile.WriteText(io.Discard, bytes.NewReader(data), int64(len(data)), perffile.Options{}); err != nil {
+		if err := perffile.WriteText(io.Discard, bytes.NewReader(data), int64(len(data)), perffile.TextOptions{Memory: true}); err != nil {
 			b.Fatal(err)
 		}
 	}

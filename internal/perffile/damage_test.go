@@ -421,7 +421,7 @@ func TestDecompressionBomb(t *testing.T) {
 				t.Errorf("allocates %d MiB for %d KiB that expand to %d MiB", size>>20, len(payload)>>10, expanded>>20)
 			}
 			var text []byte
-			size = allocated(func() { text, err = writeText(data, perffile.Options{}) })
+			size = allocated(func() { text, err = writeText(data, perffile.TextOptions{Memory: true}) })
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("got error  %v\nwant error %s", err, tt.want)
 			}
@@ -465,7 +465,7 @@ func TestLyingSizes(t *testing.T) {
 		if size > 2<<20 {
 			t.Errorf("allocates %d KiB for\n%s", size>>10, text)
 		}
-		size = allocated(func() { _, _ = writeText(data, perffile.Options{AllowTruncated: true}) })
+		size = allocated(func() { _, _ = writeText(data, perffile.TextOptions{AllowTruncated: true, Memory: true}) })
 		if size > 4<<20 {
 			t.Errorf("the writer allocates %d KiB for\n%s", size>>10, text)
 		}
@@ -510,7 +510,7 @@ func TestReadErrors(t *testing.T) {
 				if err != nil && !errors.Is(err, errBroken) {
 					t.Fatalf("broken at %#x: got error %v", from, err)
 				}
-				if err := perffile.WriteText(io.Discard, src, int64(len(data)), opt); !errors.Is(err, errBroken) {
+				if err := perffile.WriteText(io.Discard, src, int64(len(data)), perffile.TextOptions{AllowTruncated: true, Memory: true}); !errors.Is(err, errBroken) {
 					t.Fatalf("broken at %#x: the writer gives error %v", from, err)
 				}
 				r := io.MultiReader(bytes.NewReader(data[:from]), iotest.ErrReader(errBroken))

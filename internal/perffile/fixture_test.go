@@ -77,14 +77,14 @@ func open(t testing.TB, data []byte, opt perffile.Options) *perffile.File {
 }
 
 // writeText is WriteText for data in memory.
-func writeText(data []byte, opt perffile.Options) ([]byte, error) {
+func writeText(data []byte, opt perffile.TextOptions) ([]byte, error) {
 	var b bytes.Buffer
 	err := perffile.WriteText(&b, bytes.NewReader(data), int64(len(data)), opt)
 	return b.Bytes(), err
 }
 
 // writeTextPipe is WriteTextPipe for data in memory.
-func writeTextPipe(data []byte, opt perffile.Options) ([]byte, error) {
+func writeTextPipe(data []byte, opt perffile.TextOptions) ([]byte, error) {
 	var b bytes.Buffer
 	err := perffile.WriteTextPipe(&b, bytes.NewReader(data), opt)
 	return b.Bytes(), err

@@ -174,11 +174,11 @@ func checkText(t *testing.T, data []byte) {
 	if len(data) > 1<<20 {
 		return
 	}
-	text, err := writeText(data, perffile.Options{})
+	text, err := writeText(data, perffile.TextOptions{Memory: true})
 	if err == nil {
 		checkBuild(t, text, data)
 	}
-	text, err = writeText(data, perffile.Options{AllowTruncated: true})
+	text, err = writeText(data, perffile.TextOptions{AllowTruncated: true, Memory: true})
 	if errors.Is(err, perffile.ErrNotPerfData) {
 		return
 	}

@@ -1,5 +1,7 @@
 package perffile
 
+import "math/bits"
+
 // RecordType is the type of a record: of the kernel (1–63, must match enum
 // perf_event_type), of perf (64–, must match enum perf_user_event_type in
 // tools/lib/perf/include/perf/event.h), or of simpleperf (32768–, must match enum
@@ -410,18 +412,33 @@ func (r *Record) Callchain() (Callchain, error) {
 	return k, c.failure()
 }
 
-// An UnwindingResult says how unwinding the stack of the next sample ended, must
-// match struct UnwindingResultRecord.
+// An UnwindingResult says how simpleperf unwound the stack of the next sample, must match
+// struct UnwindingResultRecord.
 type UnwindingResult struct {
 	Time      uint64
 	UsedTime  uint64 // nanoseconds
 	ErrorCode uint64 // of libunwindstack, 0 is none
 	ErrorAddr uint64
+	// What it was unwound from, and to, if simpleperf kept it
+	// (--keep-failed-unwinding-debug-info): as in [Sample].
+	StackStart, StackEnd uint64
+	UserRegs             Regs
+	UserStack            []byte
+	UserStackFull        bool
+	IPs, SPs             []uint64
 }
 
 // UnwindingResult decodes a simpleperf UNWINDING_RESULT record.
 func (r *Record) UnwindingResult() (UnwindingResult, error) {
 	c := r.reader()
 	u := UnwindingResult{Time: c.u64(), UsedTime: c.u64(), ErrorCode: c.u64(), ErrorAddr: c.u64()}
+	if c.remaining() > 0 {
+		u.StackStart, u.StackEnd = c.u64(), c.u64()
+		u.UserRegs = Regs{ABI: c.u64(), Mask: c.u64()}
+		u.UserRegs.Values = c.u64s(nil, uint64(bits.OnesCount64(u.UserRegs.Mask)))
+		u.UserStack, u.UserStackFull = decodeStack(&c)
+		n := c.u64()
+		u.IPs, u.SPs = c.u64s(nil, n), c.u64s(nil, n)
+	}
 	return u, c.failure()
 }

@@ -106,7 +106,9 @@ func clone(v any) any {
 		return v
 	case perffile.Sample:
 		v.Raw, v.UserStack, v.Aux = bytesOf(v.Raw), bytesOf(v.UserStack), bytesOf(v.Aux)
-		v.UserRegs.Values, v.IntrRegs.Values = bytesOf(v.UserRegs.Values), bytesOf(v.IntrRegs.Values)
+		for _, regs := range []*perffile.Regs{&v.UserRegs, &v.IntrRegs} {
+			regs.Values = append([]uint64(nil), regs.Values...)
+		}
 		if len(v.Callchain) == 0 {
 			v.Callchain = nil
 		}
@@ -225,10 +227,10 @@ func TestRecords(t *testing.T) {
 					{From: 0x300, To: 0x400, Predicted: true, Abort: true, Cycles: 1, Type: 15, Spec: 3, Priv: 2},
 				},
 				BranchHWIndex: -1,
-				UserRegs:      perffile.Regs{ABI: 2, Values: unhex("11000000000000002200000000000000")},
+				UserRegs:      perffile.Regs{ABI: 2, Mask: 0x3, Values: []uint64{0x11, 0x22}},
 				UserStack:     unhex("0011223344556677"),
 				Weight:        33, DataSrc: 0x68100142, Transaction: 3,
-				IntrRegs: perffile.Regs{ABI: 1, Values: unhex("33000000000000004400000000000000")},
+				IntrRegs: perffile.Regs{ABI: 1, Mask: 0x104, Values: []uint64{0x33, 0x44}},
 				PhysAddr: 0x1234000, Cgroup: 9, DataPageSize: 4096, CodePageSize: 2 << 20, Aux: unhex("cafe0000"),
 			}},
 			{Type: perffile.RecordSample, Misc: user, Value: perffile.Sample{
@@ -317,14 +319,18 @@ func TestRecords(t *testing.T) {
 			{Type: perffile.RecordSample, Misc: user, Time: 10, Value: perffile.Sample{
 				Misc: user, IP: 0x7000000010, PID: 1, TID: 2, Time: 10, ID: 51, CPU: 1, Period: 250000, HasPeriod: true,
 				Callchain: []uint64{perffile.ContextUser, 0x7000000010}, HasCallchain: true, BranchHWIndex: -1,
-				UserRegs:  perffile.Regs{ABI: 2, Values: unhex("010000000000000002000000000000000300000000000000")},
-				UserStack: unhex("0011223344556677"),
+				UserRegs:  perffile.Regs{ABI: 2, Mask: 0x7, Values: []uint64{1, 2, 3}},
+				UserStack: unhex("0011223344556677"), UserStackFull: true,
 			}},
 			{Type: perffile.RecordCallchain, Attr: -1, Value: perffile.Callchain{
 				PID: 1, TID: 2, Kind: 2, Time: 10, IPs: []uint64{0x7000000010, 0x7000000020}, SPs: []uint64{0x10, 0x20},
 			}},
 			{Type: perffile.RecordUnwindingResult, Attr: -1, Value: perffile.UnwindingResult{Time: 10, UsedTime: 1234, ErrorCode: 3, ErrorAddr: 0xdead}},
-			{Type: perffile.RecordUnwindingResult, Attr: -1, Value: perffile.UnwindingResult{Time: 11, UsedTime: 1}},
+			{Type: perffile.RecordUnwindingResult, Attr: -1, Value: perffile.UnwindingResult{
+				Time: 11, UsedTime: 1, StackStart: 0x7ff0, StackEnd: 0x8000,
+				UserRegs:  perffile.Regs{ABI: 2, Mask: 0x5, Values: []uint64{1, 2}},
+				UserStack: unhex("0011"), UserStackFull: true, IPs: []uint64{1}, SPs: []uint64{2},
+			}},
 			{Type: perffile.RecordKernelSymbol, Attr: -1, Value: "ffff T xy\n"}, // was in pieces
 			{Type: perffile.RecordTracingData, Attr: -1},
 			{Type: perffile.RecordDebug, Attr: -1},

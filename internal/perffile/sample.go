@@ -77,7 +77,11 @@ type Sample struct {
 	Branches      []Branch
 	BranchHWIndex int64 // index of the newest entry in hardware, -1 if unknown
 	UserRegs      Regs
-	UserStack     []byte // as much of it as was in use
+	// UserStack is the memory of the stack, from the stack pointer on. It is what the
+	// kernel could copy; UserStackFull is set if that is all that it was to copy or had room
+	// for, so that the stack may go on. Otherwise the copy met the end of the mapping.
+	UserStack     []byte
+	UserStackFull bool
 	Weight        uint64
 	DataSrc       uint64
 	Transaction   uint64
@@ -102,10 +106,17 @@ type ReadValue struct {
 	Lost  uint64
 }
 
-// Regs are registers; which ones, Attr.SampleRegsUser or SampleRegsIntr says.
+// Regs are the registers of a thread.
 type Regs struct {
-	ABI    uint64 // 0 none, 1 32-bit, 2 64-bit
-	Values []byte // eight bytes each in the file's byte order
+	// ABI is that of enum perf_sample_regs_abi: 0 if there are none, as of threads of the
+	// kernel, 1 of a 32-bit and 2 of a 64-bit process. On x86 and Arm it is wrong while the
+	// process starts another program.
+	ABI uint64
+	// Mask has a bit for each register that was recorded: of the processor that the kernel
+	// was built for, also for 32-bit processes (arch/*/include/uapi/asm/perf_regs.h).
+	Mask uint64
+	// Values are those of the registers in Mask, from its lowest bit on.
+	Values []uint64
 }
 
 // A Branch is one entry of a branch stack, must match struct perf_branch_entry.
@@ -126,6 +137,7 @@ func (r *Record) DecodeSample(s *Sample) error {
 	*s = Sample{
 		Attr: r.Attr, Misc: r.Misc, Time: r.Time, BranchHWIndex: -1,
 		Callchain: s.Callchain[:0], Branches: s.Branches[:0], Read: Read{Values: s.Read.Values[:0]},
+		UserRegs: Regs{Values: s.UserRegs.Values[:0]}, IntrRegs: Regs{Values: s.IntrRegs.Values[:0]},
 	}
 	if r.Attr < 0 {
 		return nil
@@ -176,15 +188,10 @@ func (r *Record) DecodeSample(s *Sample) error {
 		decodeBranches(&c, a.BranchSampleType, s)
 	}
 	if t.Has(SampleRegsUser) {
-		s.UserRegs = decodeRegs(&c, a.SampleRegsUser)
+		decodeRegs(&c, a.SampleRegsUser, &s.UserRegs)
 	}
 	if t.Has(SampleStackUser) {
-		if size := c.u64(); size > 0 {
-			s.UserStack = c.bytes(size)
-			if used := c.u64(); used < size {
-				s.UserStack = s.UserStack[:used]
-			}
-		}
+		s.UserStack, s.UserStackFull = decodeStack(&c)
 	}
 	if t&(SampleWeight|SampleWeightStruct) != 0 {
 		s.Weight = c.u64()
@@ -196,7 +203,7 @@ func (r *Record) DecodeSample(s *Sample) error {
 		s.Transaction = c.u64()
 	}
 	if t.Has(SampleRegsIntr) {
-		s.IntrRegs = decodeRegs(&c, a.SampleRegsIntr)
+		decodeRegs(&c, a.SampleRegsIntr, &s.IntrRegs)
 	}
 	if t.Has(SamplePhysAddr) {
 		s.PhysAddr = c.u64()
@@ -278,10 +285,23 @@ func decodeBranches(c *fieldReader, t BranchSampleType, s *Sample) {
 	}
 }
 
-func decodeRegs(c *fieldReader, mask uint64) Regs {
-	r := Regs{ABI: c.u64()}
+func decodeRegs(c *fieldReader, mask uint64, r *Regs) {
+	r.ABI = c.u64()
 	if r.ABI != 0 {
-		r.Values = c.bytes(8 * uint64(bits.OnesCount64(mask)))
+		r.Mask = mask
+		r.Values = c.u64s(r.Values, uint64(bits.OnesCount64(mask)))
 	}
-	return r
+}
+
+// decodeStack decodes a copy of a stack: room for it, and how much of that was filled.
+func decodeStack(c *fieldReader) (stack []byte, full bool) {
+	size := c.u64()
+	if size == 0 {
+		return nil, false
+	}
+	stack = c.bytes(size)
+	if used := c.u64(); used < uint64(len(stack)) {
+		return stack[:used], false
+	}
+	return stack, true
 }

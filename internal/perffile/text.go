@@ -2,6 +2,15 @@ package perffile
 
 import "io"
 
+// TextOptions say what is printed of a recording.
+type TextOptions struct {
+	// AllowTruncated prints what there is of a recording that ends too early.
+	AllowTruncated bool
+	// Memory prints the registers and the stacks that samples hold. They are memory of the
+	// programs that were recorded, with whatever secrets these had at hand.
+	Memory bool
+}
+
 // WriteText prints the recording in src, a file or the output of perf record -o -, as
 // text that says what every byte of it is: the recording can be made of it again, byte
 // for byte, which Build of the package perffiletest does. The text is for reading recordings, for comparing them with diff and
@@ -22,8 +31,9 @@ import "io"
 //	number = decimal | "0x" hexadecimal .           a decimal may be negative
 //	names  = name { "|" name } .                    a name may be a number
 //	string = as in Go, in double quotes .
-//	bytes  = pairs of hexadecimal digits, or nothing .
-//	list   = "[" [ value { "," value } ] "]" .
+//	bytes  = pairs of hexadecimal digits, or nothing, or withheld .
+//	list   = "[" [ value { "," value } ] "]", or withheld .
+//	withheld = "?" decimal .                        that many bytes, or elements
 //	struct = "{" [ name "=" value { "," name "=" value } ] "}" .
 //
 // Addresses, offsets and masks are hexadecimal; sizes, counts, ids and times are
@@ -78,20 +88,26 @@ import "io"
 // as a comment. Records out of compressed ones and records in pieces
 // are comments below the lines that hold their bytes.
 //
+// Without opt.Memory, registers and stacks are withheld, and with them what holds such
+// records in another form: compressed, in pieces, or damaged. A recording cannot be made of
+// such text.
+//
 // The error comes from [New] or [File.Records]; what precedes the damage has been
 // written then. With opt.AllowTruncated, what cannot be taken apart is written as
 // hex lines, and a recording that ends too early is no error.
-func WriteText(w io.Writer, src io.ReaderAt, size int64, opt Options) error {
+func WriteText(w io.Writer, src io.ReaderAt, size int64, opt TextOptions) error {
 	t := newTextWriter(w, opt)
 	return t.close(t.file(src, size))
 }
 
 // WriteTextPipe is WriteText for a recording that comes from a pipe.
-func WriteTextPipe(w io.Writer, src io.Reader, opt Options) error {
-	f, err := NewPipe(src, opt)
+func WriteTextPipe(w io.Writer, src io.Reader, opt TextOptions) error {
+	f, err := NewPipe(src, opt.reading())
 	if err != nil {
 		return err
 	}
 	t := newTextWriter(w, opt)
 	return t.close(t.pipe(f))
 }
+
+func (opt TextOptions) reading() Options { return Options{AllowTruncated: opt.AllowTruncated} }

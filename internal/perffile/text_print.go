@@ -20,6 +20,8 @@ type textPrinter struct {
 	// attr is the event of the record, nil if there is none.
 	attr *Attr
 	misc Misc // of the record
+	// memory is [TextOptions.Memory].
+	memory bool
 	// attrSize is the size of a struct perf_event_attr in an attr line.
 	attrSize int
 
@@ -134,6 +136,36 @@ func (x *textPrinter) bytes(name string, n uint64) {
 	}
 	x.key(name)
 	x.out = hex.AppendEncode(x.out, b)
+}
+
+// secret is a byte string that may hold memory of programs.
+func (x *textPrinter) secret(name string, n uint64) {
+	if x.memory {
+		x.bytes(name, n)
+		return
+	}
+	x.c.skip(n)
+	x.withheld(name, n)
+}
+
+// withheld stands for n bytes or elements.
+func (x *textPrinter) withheld(name string, n uint64) {
+	if x.failed() {
+		return
+	}
+	x.key(name)
+	x.out = appendWithheld(x.out, int(n))
+}
+
+func appendWithheld(out []byte, n int) []byte {
+	return strconv.AppendInt(append(out, '?'), int64(n), 10)
+}
+
+// holdsMemory reports whether records hold memory of programs that is not to be printed, or
+// may do so, the header being damaged.
+func (x *textPrinter) holdsMemory() bool {
+	const memory = SampleRegsUser | SampleRegsIntr | SampleStackUser
+	return !x.memory && (x.file == nil || slices.ContainsFunc(x.file.Attrs, func(a Attr) bool { return a.SampleType&memory != 0 }))
 }
 
 // restBytes is a byte string that fills the rest of the item, not printed if empty.

@@ -1,7 +1,5 @@
 package perffile
 
-import "math/bits"
-
 // recordSpecs are the bodies of all records but SAMPLE, without the sample_id at
 // the end of those of the kernel. Must match include/uapi/linux/perf_event.h,
 // tools/lib/perf/include/perf/event.h and simpleperf/record.cpp, whose names of
@@ -85,9 +83,9 @@ var recordSpecs = map[RecordType]textSpec{
 			dec8("cap_user_time_short"), blob("padding")),
 	},
 	RecordHeaderFeature: {(*textPrinter).headerFeature},
-	RecordCompressed:    {blob("data")},
+	RecordCompressed:    {records("data")},
 	RecordFinishedInit:  {},
-	RecordCompressed2:   {sizedBytes(8, "data", 8)},
+	RecordCompressed2:   {sizedRecords("data", 8)},
 	RecordBPFMetadata: {
 		char("prog_name", 256),
 		structs(8, "entries", 320, char("key", 64), char("value", 256)),
@@ -96,7 +94,7 @@ var recordSpecs = map[RecordType]textSpec{
 	RecordKernelSymbol: {sizedText("kallsyms", 8)},
 	RecordDSO:          {num("dso_type", 8, dsoTypeNames), dec64("dso_id"), addr("min_vaddr"), text("dso_name", 8)},
 	RecordSymbol:       {addr("addr"), dec64("len"), dec64("dso_id"), text("name", 8)},
-	RecordSplit:        {blob("data")},
+	RecordSplit:        {records("data")},
 	RecordSplitEnd:     {},
 	RecordEventID:      {structs(8, "data", 16, dec64("attr_id"), dec64("event_id"))},
 	RecordCallchain: {
@@ -109,8 +107,7 @@ var recordSpecs = map[RecordType]textSpec{
 			addr("stack_start"), addr("stack_end"),
 			nested("regs_user", func(x *textPrinter) {
 				x.uint("abi", 8, decimal)
-				mask := x.uint("reg_mask", 8, hexadecimal)
-				x.numbers("regs", uint64(bits.OnesCount64(mask)), 8, hexadecimal)
+				x.regValues(x.uint("reg_mask", 8, hexadecimal))
 			}),
 			nested("stack_user", (*textPrinter).stackUser), (*textPrinter).ipsAndSPs,
 		),
@@ -205,6 +202,32 @@ func sizedText(name string, align int) textStep {
 		b := x.c.bytes(uint64(x.c.u32()))
 		x.str(name, b, verbatim)
 		x.pad(alignUp(len(b), align) - len(b))
+	}
+}
+
+// records are records in another form, which fill the rest of the item.
+func records(name string) textStep {
+	return func(x *textPrinter) {
+		if n := x.c.remaining(); n > 0 {
+			x.records(name, uint64(n))
+		}
+	}
+}
+
+// sizedRecords are records in another form, padded to a multiple of align bytes.
+func sizedRecords(name string, align int) textStep {
+	return func(x *textPrinter) {
+		n := x.c.u64()
+		x.records(name, n)
+		x.pad(int(-n & uint64(align-1)))
+	}
+}
+
+func (x *textPrinter) records(name string, n uint64) {
+	if x.holdsMemory() {
+		x.secret(name, n)
+	} else {
+		x.bytes(name, n)
 	}
 }
 

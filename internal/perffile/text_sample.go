@@ -143,13 +143,23 @@ func (x *textPrinter) branchFlags() {
 // regs are the registers of mask.
 func (x *textPrinter) regs(mask uint64) {
 	if x.uint("abi", 8, decimal) != 0 {
-		x.numbers("regs", uint64(bits.OnesCount64(mask)), 8, hexadecimal)
+		x.regValues(mask)
 	}
+}
+
+func (x *textPrinter) regValues(mask uint64) {
+	n := uint64(bits.OnesCount64(mask))
+	if x.memory {
+		x.numbers("regs", n, 8, hexadecimal)
+		return
+	}
+	x.c.skip(8 * n)
+	x.withheld("regs", n)
 }
 
 func (x *textPrinter) stackUser() {
 	n := x.c.u64()
-	x.bytes("data", n)
+	x.secret("data", n)
 	if n > 0 {
 		x.uint("dyn_size", 8, decimal)
 	}

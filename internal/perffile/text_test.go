@@ -17,13 +17,13 @@ import (
 // roundTrip checks that the text of data makes data.
 func roundTrip(t *testing.T, data []byte) (text []byte) {
 	t.Helper()
-	text, err := writeText(data, perffile.Options{})
+	text, err := writeText(data, perffile.TextOptions{Memory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkBuild(t, text, data)
 	if f := open(t, data, perffile.Options{}); f.Pipe {
-		piped, err := writeTextPipe(data, perffile.Options{})
+		piped, err := writeTextPipe(data, perffile.TextOptions{Memory: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestTextDamaged(t *testing.T) {
 func checkDamaged(t *testing.T, data []byte) {
 	t.Helper()
 	readErr := readAll(data, perffile.Options{})
-	text, err := writeText(data, perffile.Options{})
+	text, err := writeText(data, perffile.TextOptions{Memory: true})
 	if (err == nil) != (readErr == nil) {
 		t.Fatalf("reading: %v, writing: %v", readErr, err)
 	}
@@ -119,7 +119,7 @@ func checkDamaged(t *testing.T, data []byte) {
 	if err.Error() != readErr.Error() {
 		t.Fatalf("reading: %v, writing: %v", readErr, err)
 	}
-	text, err = writeText(data, perffile.Options{AllowTruncated: true})
+	text, err = writeText(data, perffile.TextOptions{AllowTruncated: true, Memory: true})
 	if errors.Is(err, perffile.ErrNotPerfData) {
 		return
 	}
@@ -185,7 +185,7 @@ func TestTextFallback(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			data := perffiletest.Fixture(t, tt.text)
-			text, err := writeText(data, perffile.Options{})
+			text, err := writeText(data, perffile.TextOptions{Memory: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestTextOverlaps(t *testing.T) {
 	text += "section HOSTNAME offset=0x100 size=800\nsection OSRELEASE offset=0x100 size=800\n"
 	text = edit(t, text, "header\n", "header features=HOSTNAME|OSRELEASE\n")
 	data := perffiletest.Fixture(t, text)
-	got, err := writeText(data, perffile.Options{})
+	got, err := writeText(data, perffile.TextOptions{Memory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,9 +236,50 @@ func TestTextWriteError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, left := range []int{0, 100_000} {
-		err := perffile.WriteText(&failingWriter{left}, bytes.NewReader(b.Bytes()), int64(b.Len()), perffile.Options{})
+		err := perffile.WriteText(&failingWriter{left}, bytes.NewReader(b.Bytes()), int64(b.Len()), perffile.TextOptions{Memory: true})
 		if !errors.Is(err, errFull) {
 			t.Errorf("after %d bytes: got error %v, want that of the writer", left, err)
 		}
+	}
+}
+
+// TestTextWithholdsMemory: what programs had in registers and on stacks is not printed
+// unless it is asked for, in whatever form the recording has it.
+func TestTextWithholdsMemory(t *testing.T) {
+	const (
+		secret = "5ec2e75ec2e75ec2"
+		attr   = "attr type=software sample_period=1 sample_type=IP|TID|TIME|REGS_USER|STACK_USER flags=sample_id_all sample_regs_user=0x3 sample_stack_user=16\n"
+		sample = "SAMPLE misc=USER ip=0x10 pid=1 tid=1 time=1 regs_user={abi=2,regs=[0x" + secret + ",0x2]} stack_user={data=" + secret + secret + ",dyn_size=8}"
+	)
+	plain := perffiletest.Fixture(t, "header\n"+attr+sample+"\n")
+	for _, test := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"sample", plain, "regs_user={abi=2,regs=?2} stack_user={data=?16,dyn_size=8}\n"},
+		{"compressed", perffiletest.Fixture(t, "header\n"+attr+"COMPRESSED\n| "+sample+"\nfeature COMPRESSED comp_ver=1 comp_type=1 comp_level=1 comp_ratio=2 comp_mmap_len=4096\n"), "COMPRESSED misc=0 data=?"},
+		{"with more than its fields", perffiletest.Fixture(t, "header\n"+attr+sample+" tail="+secret+"\n"), " tail=?8"},
+		{"that is short", perffiletest.Fixture(t, "header\n"+attr+strings.Replace(sample, "dyn_size=8", "size=99,dyn_size=8", 1)+"\n"), " raw=?"},
+		{"in pieces", perffiletest.Fixture(t, "header\n"+attr+"SIMPLEPERF_SPLIT data="+secret+"\n"+"SIMPLEPERF_SPLIT_END\n"), "SIMPLEPERF_SPLIT data=?8"},
+		{"cut off", plain[:len(plain)-24], "# ?"},
+		{"unwinding", perffiletest.Fixture(t, "header\n"+attr+"SIMPLEPERF_UNWINDING_RESULT time=11 used_time=1 error_code=0 error_addr=0 stack_start=0x7ff0 stack_end=0x8000"+
+			" regs_user={abi=2,reg_mask=0x5,regs=[0x"+secret+",0x2]} stack_user={data="+secret+",dyn_size=8} ips=[0x1] sps=[0x2]\n"), "regs=?2} stack_user={data=?8,dyn_size=8} ips=[0x1]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text, err := writeText(test.data, perffile.TextOptions{AllowTruncated: true})
+			if err != nil && test.name != "in pieces" && test.name != "that is short" {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), test.want) {
+				t.Errorf("no %q in\n%s", test.want, text)
+			}
+			if strings.Contains(string(text), "5ec2e7") || strings.Contains(string(text), "e7c25e") {
+				t.Errorf("the secret is in\n%s", text)
+			}
+			if _, err := perffiletest.Build(text); err == nil && test.name != "cut off" {
+				t.Error("a recording is made of text that lacks what was withheld")
+			}
+		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 // not stand for all bytes of the item, the line holds those in hex.
 type textWriter struct {
 	w   *bufio.Writer
-	opt Options
+	opt TextOptions
 	f   *File // the recording as File sees it
 	// said is what the lines so far say of events: less than f knows if there are
 	// some in compressed records, or if f refuses one and stops.
@@ -25,8 +25,8 @@ type textWriter struct {
 	err  error      // of w
 }
 
-func newTextWriter(w io.Writer, opt Options) *textWriter {
-	return &textWriter{w: bufio.NewWriterSize(w, 64<<10), opt: opt}
+func newTextWriter(w io.Writer, opt TextOptions) *textWriter {
+	return &textWriter{w: bufio.NewWriterSize(w, 64<<10), opt: opt, x: textPrinter{memory: opt.Memory}}
 }
 
 func (w *textWriter) close(err error) error {
@@ -40,7 +40,7 @@ func (w *textWriter) close(err error) error {
 func (w *textWriter) start(f *File, big bool) {
 	w.f = f
 	w.said = newFile(Options{}, big)
-	w.x = textPrinter{big: big, file: f}
+	w.x = textPrinter{big: big, file: f, memory: w.opt.Memory}
 }
 
 // place starts a line with where the item is.
@@ -102,7 +102,12 @@ func (w *textWriter) finish(mark int, raw []byte, suffix string, err error) {
 	if fields != "" {
 		why += ":"
 	}
-	x.out = hex.AppendEncode(append(x.out[:mark], " raw="...), raw)
+	x.out = append(x.out[:mark], " raw="...)
+	if w.top == RecordSample && x.holdsMemory() {
+		x.out = appendWithheld(x.out, len(raw))
+	} else {
+		x.out = hex.AppendEncode(x.out, raw)
+	}
 	x.out = append(x.out, suffix...)
 	x.out = append(append(append(x.out, " # "...), why...), fields...)
 	w.end()
@@ -137,6 +142,9 @@ func (w *textWriter) hexRest(c *fieldReader) {
 // hexStream writes the next n bytes of s, or all of it if n is negative, and reports
 // whether there were as many.
 func (w *textWriter) hexStream(s *stream, n int64) bool {
+	if w.x.holdsMemory() {
+		return w.withhold(s, n)
+	}
 	for n != 0 && w.err == nil {
 		want := int64(hexChunk)
 		if n > 0 {
@@ -156,6 +164,27 @@ func (w *textWriter) hexStream(s *stream, n int64) bool {
 		n = max(n-want, -1)
 	}
 	return true
+}
+
+// withhold is hexStream for what may hold memory of programs.
+func (w *textWriter) withhold(s *stream, n int64) bool {
+	off := s.off
+	for n != 0 {
+		want := int64(hexChunk)
+		if n > 0 {
+			want = min(want, n)
+		}
+		if !s.fill(int(want)) {
+			s.take(s.buffered())
+			break
+		}
+		s.take(int(want))
+		n = max(n-want, -1)
+	}
+	if s.off > off {
+		w.comment("?%d bytes at %#x", s.off-off, off)
+	}
+	return n <= 0
 }
 
 // pipe writes a recording in the format of perf record -o -.
@@ -354,7 +383,11 @@ func (w *textWriter) recordBody(off int64, t RecordType, body []byte) error {
 	if err := w.decode(&c, spec); err != nil {
 		return err
 	}
-	x.restBytes(textTail)
+	if x.c.remaining() > 0 && t == RecordSample {
+		x.records(textTail, uint64(x.c.remaining()))
+	} else {
+		x.restBytes(textTail)
+	}
 	if len(trailer) == 0 {
 		return nil
 	}

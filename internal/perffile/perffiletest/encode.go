@@ -161,7 +161,7 @@ func eachElement(s string, f func(s string) bool) error {
 
 func (x *encoder) list(name string, element func(s string)) {
 	s, ok := x.in.take(name)
-	if !ok {
+	if !ok || x.withheld(name, s) {
 		return
 	}
 	err := eachElement(s, func(s string) bool {
@@ -223,13 +223,22 @@ func (x *encoder) braces(name, text string, s spec) {
 
 // bytes is a byte string.
 func (x *encoder) bytes(name string) {
-	if s, ok := x.in.take(name); ok {
+	if s, ok := x.in.take(name); ok && !x.withheld(name, s) {
 		b, err := hex.AppendDecode(x.buf, []byte(s))
 		if err != nil {
 			x.fail("%s: %w", name, err)
 		}
 		x.buf = b
 	}
+}
+
+// withheld fails if a value is not there because it was not to be seen.
+func (x *encoder) withheld(name, s string) bool {
+	if !strings.HasPrefix(s, "?") {
+		return false
+	}
+	x.fail("%s: is withheld: dump the recording with --memory", name)
+	return true
 }
 
 // array is a byte string whose size does not depend on the text.

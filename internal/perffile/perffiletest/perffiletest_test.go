@@ -14,7 +14,7 @@ import (
 func writeText(t testing.TB, data []byte) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := perffile.WriteText(&b, bytes.NewReader(data), int64(len(data)), perffile.Options{}); err != nil {
+	if err := perffile.WriteText(&b, bytes.NewReader(data), int64(len(data)), perffile.TextOptions{Memory: true}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -240,7 +240,7 @@ func FuzzBuild(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		_ = perffile.WriteText(&b, bytes.NewReader(data), int64(len(data)), perffile.Options{AllowTruncated: true})
+		_ = perffile.WriteText(&b, bytes.NewReader(data), int64(len(data)), perffile.TextOptions{AllowTruncated: true, Memory: true})
 		if got := Fixture(t, b.String()); !bytes.Equal(got, data) {
 			t.Fatal("Build(WriteText(x)) is not x")
 		}

@@ -181,12 +181,7 @@ func handSample(a *perffile.Attr, s *perffile.Sample, big bool) []handField {
 	regs := func(r *perffile.Regs) string {
 		text := "{abi=" + textDec(r.ABI)
 		if r.ABI != 0 {
-			order := (&encoder{big: big}).order()
-			var values []uint64
-			for b := r.Values; len(b) > 0; b = b[8:] {
-				values = append(values, order.Uint64(b))
-			}
-			text += ",regs=" + textList(plain, values)
+			text += ",regs=" + textList(plain, r.Values)
 		}
 		return text + "}"
 	}
