@@ -114,7 +114,7 @@ func (c *branchesCommand) run(cmd *cobra.Command, std *stdio, inputs []string) e
 	if err != nil {
 		return err
 	}
-	diff.Symfs = l.opt.Symfs
+	diff.Objects = l.opt.Objects
 	stats, err := c.two.stats(std)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (c *branchesCommand) check(cmd *cobra.Command, std *stdio, two bool) error 
 // options say how inputs are read, and what a miss costs.
 func (c *branchesCommand) options(cmd *cobra.Command, l *loader) (_ *branch.Options, err error) {
 	options := &branch.Options{Events: c.in.events, AllowTruncated: c.in.allowTruncated}
-	options.Names.Symfs, options.Names.Kallsyms = l.opt.Symfs, l.opt.Kallsyms
+	options.Names.Objects, options.Names.Kallsyms = l.opt.Objects, l.opt.Kallsyms
 	if c.calibration != "" {
 		if options.Calibrated, err = readCalibration(c.calibration); err != nil {
 			return nil, fmt.Errorf("--calibration: %w", err)
@@ -177,15 +177,15 @@ func (c *branchesCommand) show(std *stdio, l *loader, name string, options *bran
 	if err != nil {
 		return err
 	}
-	advice.Add(t, l.opt.Symfs)
+	advice.Add(t, l.opt.Objects)
 	if c.page.file != "" {
 		opt := c.page.options()
-		page := &branches.Page{Listings: branches.ListingsOf(t, l.opt.Symfs), Source: opt.Source}
+		page := &branches.Page{Listings: branches.ListingsOf(t, l.opt.Objects), Source: opt.Source}
 		if err := c.page.write(std, html.FromBranches(branches.New(t, branches.Parts{Page: page}), opt)); err != nil {
 			return err
 		}
 	}
-	d, err := c.document(t, l.opt.Symfs)
+	d, err := c.document(t, l.opt.Objects)
 	if err != nil {
 		return err
 	}

@@ -182,7 +182,7 @@ func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2
 	if err != nil {
 		return err
 	}
-	d := page.branches(c, opt.Symfs)
+	d := page.branches(c, opt.Objects)
 	if page.file != "" {
 		if err := page.write(s, html.FromBranchDiff(d, page.options())); err != nil {
 			return err

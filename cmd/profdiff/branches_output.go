@@ -12,8 +12,8 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/annotate"
+	"profdiff/internal/objects"
 	"profdiff/internal/report/branches"
-	"profdiff/internal/symbolizer"
 )
 
 // branchesOutputFlags choose what branches writes of one recording.
@@ -53,13 +53,13 @@ func (f *branchesOutputFlags) check(cmd *cobra.Command, std *stdio, format, outp
 }
 
 // document makes the document that the output needs.
-func (c *branchesCommand) document(t *branch.Table, symfs []symbolizer.SearchPath) (*branches.Document, error) {
+func (c *branchesCommand) document(t *branch.Table, files *objects.Store) (*branches.Document, error) {
 	parts := branches.Parts{All: c.all || c.format == "pprof" || c.format == "llvm-profile" || c.out.annotate != ""}
 	if c.format == "llvm-profile" {
-		parts.Frames = annotate.Frames(t, symfs)
+		parts.Frames = annotate.Frames(t, files)
 	}
 	if c.out.annotate != "" {
-		l, err := annotate.Function(t, c.out.annotate, symfs)
+		l, err := annotate.Function(t, c.out.annotate, files)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}

@@ -140,14 +140,14 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 		return nil, nil, err
 	}
 	in.Code = func(side int) []budget.Code {
-		paths := l.opt.Symfs
+		store := l.opt.Objects
 		for _, i := range []int{side, 1} { // base may be stored, and head newer
 			if folder, err := folderOf(files[i]); err == nil && folder != nil {
-				paths = folder.symfs(paths)
+				store = folder.objects(store)
 				break
 			}
 		}
-		return codeOf([][]*run.Run{in.Base, in.Head}[side], paths)
+		return codeOf([][]*run.Run{in.Base, in.Head}[side], store)
 	}
 	if err := f.stopped(cmd, l, in, file); err != nil {
 		return nil, nil, err
@@ -163,7 +163,7 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	if f.tables, err = f.sections.tables(std, branchOptions(&f.in, l)); err != nil {
 		return nil, nil, err
 	}
-	f.model = f.headModel(cmd, std, in.Head, files[1])
+	f.model = f.headModel(cmd, std, l.opt.Objects, in.Head, files[1])
 	in.Predict = func(req budget.PredictionRequest) (budget.Prediction, error) {
 		return predicted(cmd.Context(), f.model, req)
 	}
@@ -285,7 +285,7 @@ func (f *checkFlags) load(l *loader, side *sideFlags, files []string, bad *int) 
 // branches reads the branch tables of the recordings.
 func (f *checkFlags) branches(cmd *cobra.Command, std *stdio, l *loader, files [2][]string) (tables [2][]*branch.Table, err error) {
 	opt := branch.Options{AllowTruncated: f.in.allowTruncated}
-	opt.Names.Symfs, opt.Names.Kallsyms = l.opt.Symfs, l.opt.Kallsyms
+	opt.Names.Objects, opt.Names.Kallsyms = l.opt.Objects, l.opt.Kallsyms
 	switch {
 	case f.cpu != "" && f.missCost != "":
 		return tables, usagef(cmd, "--cpu and --miss-cost exclude each other")

@@ -4,16 +4,16 @@ import (
 	"iter"
 
 	"profdiff/internal/budget"
+	"profdiff/internal/objects"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
 
-// codeOf lists the files with code that runs loaded, with their functions where a search
-// path has them. They are read when they are asked for.
-func codeOf(runs []*run.Run, paths []symbolizer.SearchPath) (list []budget.Code) {
+// codeOf lists the files with code that runs loaded, with their functions where the file is
+// found. They are read when they are asked for.
+func codeOf(runs []*run.Run, files *objects.Store) (list []budget.Code) {
 	type file struct{ path, buildID string }
 	at := make(map[file]int)
-	files := symbolizer.NewFiles(paths)
 	add := func(m *run.Mapping) {
 		key := file{m.File, m.BuildID}
 		i, ok := at[key]
@@ -23,7 +23,7 @@ func codeOf(runs []*run.Run, paths []symbolizer.SearchPath) (list []budget.Code)
 			c := budget.Code{Path: m.File}
 			if m.Kind == run.NativeMapping || m.Kind == run.UnknownMapping {
 				c.Functions = func() (iter.Seq[budget.Function], error) {
-					frames, err := files.Functions(key.path, key.buildID)
+					frames, err := symbolizer.Functions(files, key.path, key.buildID)
 					return functionsOf(frames), err
 				}
 			}

@@ -3,20 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/asm"
 	"profdiff/internal/branch"
 	"profdiff/internal/budget"
+	"profdiff/internal/objects"
 	"profdiff/internal/predict"
 	"profdiff/internal/run"
-	"profdiff/internal/symbolizer"
 )
 
 // headModel is what predicts cycles of head.
-func (f *checkFlags) headModel(cmd *cobra.Command, std *stdio, runs []*run.Run, files []string) *predict.Head {
+func (f *checkFlags) headModel(cmd *cobra.Command, std *stdio, files *objects.Store, runs []*run.Run, recordings []string) *predict.Head {
 	h := &predict.Head{Runs: runs, Symfs: f.in.symfs}
 	if f.page.file != "" {
 		h.Timelines = 1
@@ -24,7 +23,7 @@ func (f *checkFlags) headModel(cmd *cobra.Command, std *stdio, runs []*run.Run, 
 	if len(f.in.events) > 0 {
 		h.Event = f.in.events[0]
 	}
-	h.Branches = func() *branch.Table { return f.headBranches(std, files) }
+	h.Branches = func() *branch.Table { return f.headBranches(std, files, recordings) }
 	h.Predictor = func(ctx context.Context, arch asm.Arch, target string, names ...string) (predict.Toolchain, *predict.Predictor, error) {
 		flags := &predictFlags{cpu: f.cpu, missCost: f.missCost, llvm: f.sections.llvm, timeout: defaultTimeout}
 		if target != "" {
@@ -38,15 +37,13 @@ func (f *checkFlags) headModel(cmd *cobra.Command, std *stdio, runs []*run.Run, 
 
 // headBranches are the branches of head: of --branches-after, else of the first recording if that
 // has branch stacks, else nil.
-func (f *checkFlags) headBranches(std *stdio, files []string) *branch.Table {
-	if f.tables[1] != nil || len(files) == 0 {
+func (f *checkFlags) headBranches(std *stdio, files *objects.Store, recordings []string) *branch.Table {
+	if f.tables[1] != nil || len(recordings) == 0 {
 		return f.tables[1]
 	}
 	opt := &branch.Options{}
-	for _, dir := range f.in.symfs {
-		opt.Names.Symfs = append(opt.Names.Symfs, symbolizer.SearchPath{Name: dir, FS: os.DirFS(dir)})
-	}
-	if t, err := std.readBranches(files[0], opt); err == nil && t.Unknown == "" && t.Tier == branch.TierStacks {
+	opt.Names.Objects = files
+	if t, err := std.readBranches(recordings[0], opt); err == nil && t.Unknown == "" && t.Tier == branch.TierStacks {
 		return t
 	}
 	return nil

@@ -11,11 +11,11 @@ import (
 	branchdiff "profdiff/internal/branch/diff"
 	"profdiff/internal/input"
 	"profdiff/internal/listing"
+	"profdiff/internal/objects"
 	"profdiff/internal/report/branches"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/run"
-	"profdiff/internal/symbolizer"
 )
 
 // htmlFlags are the flags of commands that write a report as HTML beside their output.
@@ -83,7 +83,7 @@ func (f *htmlFlags) parts(l *loader) *diff.Page {
 		return nil
 	}
 	recordingsRead()
-	p := &diff.Page{Listing: listing.Options{Symfs: l.opt.Symfs}, Digest: f.read.Of}
+	p := &diff.Page{Listing: listing.Options{Objects: l.opt.Objects}, Digest: f.read.Of}
 	if f.source != "" {
 		p.Listing.Source = listing.NewSource(os.DirFS(f.source))
 	}
@@ -92,11 +92,11 @@ func (f *htmlFlags) parts(l *loader) *diff.Page {
 
 // branches is the document of a comparison of branches, with their code if there is to be a
 // report.
-func (f *htmlFlags) branches(c *branchdiff.Result, symfs []symbolizer.SearchPath) *branches.DiffDocument {
+func (f *htmlFlags) branches(c *branchdiff.Result, files *objects.Store) *branches.DiffDocument {
 	if f.file == "" {
 		return branches.NewDiff(c, nil)
 	}
-	return branches.NewDiff(c, &branches.Page{Listings: branches.DiffListingsOf(c, symfs), Source: f.options().Source})
+	return branches.NewDiff(c, &branches.Page{Listings: branches.DiffListingsOf(c, files), Source: f.options().Source})
 }
 
 // write writes a document, if one was asked for.

@@ -28,14 +28,14 @@ func (f *checkFlags) writePage(cmd *cobra.Command, std *stdio, o *budget.Outcome
 		return err
 	}
 	if d.Branches == nil && len(in.Branches[0]) > 0 && len(in.Branches[1]) > 0 {
-		with := branchdiff.Options{Margin: defaultMargin, Ops: in.Ops, Symfs: l.opt.Symfs}
+		with := branchdiff.Options{Margin: defaultMargin, Ops: in.Ops, Objects: l.opt.Objects}
 		if o.Comparison != nil {
 			with.Unpaired, with.AllowBlockedOrder = o.Comparison.Options.Unpaired, o.Comparison.Options.AllowBlockedOrder
 		}
 		if c, err := branchdiff.Compare(in.Branches[0], in.Branches[1], with); err != nil {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("branches are not compared: %v", err))
 		} else {
-			d.Add(html.FromBranchDiff(f.page.branches(c, l.opt.Symfs), f.page.options()))
+			d.Add(html.FromBranchDiff(f.page.branches(c, l.opt.Objects), f.page.options()))
 		}
 	}
 	if p := f.model.Prediction(); p != nil && d.Pipeline == nil {

@@ -61,7 +61,7 @@ func (s *htmlSections) tables(std *stdio, opt *branch.Options) (tables [2]*branc
 // branchOptions say how branches are read for a comparison.
 func branchOptions(in *inputFlags, l *loader) *branch.Options {
 	opt := &branch.Options{AllowTruncated: in.allowTruncated}
-	opt.Names.Symfs, opt.Names.Kallsyms = l.opt.Symfs, l.opt.Kallsyms
+	opt.Names.Objects, opt.Names.Kallsyms = l.opt.Objects, l.opt.Kallsyms
 	return opt
 }
 
@@ -81,11 +81,11 @@ type sectionInputs struct {
 // add adds to a document what was asked for.
 func (s *htmlSections) add(cmd *cobra.Command, std *stdio, page *htmlFlags, d *html.Document, x *sectionInputs) error {
 	if x.tables[0] != nil && x.tables[1] != nil {
-		c, err := diff.Compare([]*branch.Table{x.tables[0]}, []*branch.Table{x.tables[1]}, diff.Options{Margin: defaultMargin, Symfs: x.loader.opt.Symfs})
+		c, err := diff.Compare([]*branch.Table{x.tables[0]}, []*branch.Table{x.tables[1]}, diff.Options{Margin: defaultMargin, Objects: x.loader.opt.Objects})
 		if err != nil {
 			return err
 		}
-		d.Add(html.FromBranchDiff(page.branches(c, x.loader.opt.Symfs), page.options()))
+		d.Add(html.FromBranchDiff(page.branches(c, x.loader.opt.Objects), page.options()))
 	}
 	if !s.predict {
 		return nil

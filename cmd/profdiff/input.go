@@ -11,6 +11,7 @@ import (
 
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
+	"profdiff/internal/objects"
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
@@ -96,6 +97,7 @@ func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
 	}
 	l.opt.ShowARTFrames = f.showART
 	l.opt.AllowTruncated = f.allowTruncated
+	paths := make([]objects.SearchPath, 0, len(f.symfs))
 	for _, dir := range f.symfs {
 		info, err := os.Stat(dir)
 		if err != nil {
@@ -104,8 +106,9 @@ func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
 		if !info.IsDir() {
 			return nil, fmt.Errorf("--symfs: %s is not a directory", dir)
 		}
-		l.opt.Symfs = append(l.opt.Symfs, symbolizer.SearchPath{Name: dir, FS: os.DirFS(dir)})
+		paths = append(paths, objects.SearchPath{Name: dir, FS: os.DirFS(dir)})
 	}
+	l.opt.Objects = objects.New(paths...)
 	if err := l.readNames(f.kallsyms, f.mappings); err != nil {
 		return nil, err
 	}

@@ -79,7 +79,11 @@ func (s *stdio) loops(cmd *cobra.Command, f *predictFlags, input, binary, branch
 	if err != nil {
 		return nil, "", err
 	}
-	side, runs, err := s.recordedSide(cmd, f, input, binary, branches)
+	l, err := f.in.loader(cmd, s)
+	if err != nil {
+		return nil, "", err
+	}
+	side, runs, err := s.recordedSide(l, f, input, binary, branches)
 	if side != nil {
 		defer side.Binary.Close()
 	}

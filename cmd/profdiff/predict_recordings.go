@@ -26,10 +26,14 @@ func (s *stdio) predictRecordings(cmd *cobra.Command, f *predictFlags, inputs []
 	if opt.Work, err = f.work(cmd); err != nil {
 		return nil, closeAll, err
 	}
+	l, err := f.in.loader(cmd, s)
+	if err != nil {
+		return nil, closeAll, err
+	}
 	var sides [2]*predict.SideInput
 	var cpus []string
 	for i, input := range inputs {
-		side, runs, err := s.recordedSide(cmd, f, input, []string{f.binaryBefore, f.binaryAfter}[i], []string{f.branchesBefore, f.branchesAfter}[i])
+		side, runs, err := s.recordedSide(l, f, input, []string{f.binaryBefore, f.binaryAfter}[i], []string{f.branchesBefore, f.branchesAfter}[i])
 		if side != nil {
 			opened = append(opened, side.Binary)
 		}
@@ -62,11 +66,7 @@ func (s *stdio) predictSides(cmd *cobra.Command, f *predictFlags, sides [2]*pred
 }
 
 // recordedSide reads one side: runs, binary and branches.
-func (s *stdio) recordedSide(cmd *cobra.Command, f *predictFlags, name, binary, branches string) (*predict.SideInput, []*run.Run, error) {
-	l, err := f.in.loader(cmd, s)
-	if err != nil {
-		return nil, nil, err
-	}
+func (s *stdio) recordedSide(l *loader, f *predictFlags, name, binary, branches string) (*predict.SideInput, []*run.Run, error) {
 	files, err := s.files([]string{name})
 	if err != nil {
 		return nil, nil, err
@@ -88,7 +88,7 @@ func (s *stdio) recordedSide(cmd *cobra.Command, f *predictFlags, name, binary, 
 	}
 	if branches != "" {
 		options := branch.Options{AllowTruncated: f.in.allowTruncated}
-		options.Names.Symfs = l.opt.Symfs
+		options.Names.Objects = l.opt.Objects
 		if side.Branches, err = s.readBranches(branches, &options); err != nil {
 			return side, nil, err
 		}

@@ -16,11 +16,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"profdiff/internal/objects"
 	"profdiff/internal/record"
 	"profdiff/internal/record/android"
 	"profdiff/internal/remark"
 	"profdiff/internal/run"
-	"profdiff/internal/symbolizer"
 )
 
 // recordFlags are the flags of commands that record.
@@ -379,17 +379,17 @@ func folderOf(files []string) (*folder, error) {
 	return &folder{dir, rec}, nil
 }
 
-// symfs adds the object files that the folder has to search paths.
-func (f *folder) symfs(paths []symbolizer.SearchPath) []symbolizer.SearchPath {
+// objects adds the object files that the folder has to others.
+func (f *folder) objects(files *objects.Store) *objects.Store {
 	if symbols := filepath.Join(f.dir, record.SymbolsName); isDir(symbols) {
-		return append(slices.Clip(paths), symbolizer.SearchPath{Name: symbols, FS: os.DirFS(symbols)})
+		return files.View(objects.SearchPath{Name: symbols, FS: os.DirFS(symbols)})
 	}
-	return paths
+	return files
 }
 
 // names adds what the folder has to name addresses to what the user gave.
 func (f *folder) names(l *loader) error {
-	l.opt.Symfs = f.symfs(l.opt.Symfs)
+	l.opt.Objects = f.objects(l.opt.Objects)
 	symbols := filepath.Join(f.dir, record.SymbolsName)
 	if l.opt.Kallsyms != nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 type Options struct {
 	// Events are the names of those to read, nil for all.
 	Events []string
-	// Names say where names and binaries are looked for. Files is not used.
+	// Names say where names and binaries are looked for.
 	Names symbolizer.Options
 	// Cost is what a miss costs, nil to look up the CPU that the recording names.
 	Cost *Cost
@@ -25,10 +25,10 @@ type Options struct {
 	AllowTruncated bool
 }
 
-// Symbols are the options for names, with the files that code is taken from too.
+// Symbols are the options for the names of one recording, whose files have its code too.
 func (o *Options) Symbols() symbolizer.Options {
 	names := o.Names
-	names.Files = symbolizer.NewFiles(names.Symfs)
+	names.Objects = names.Objects.View()
 	return names
 }
 

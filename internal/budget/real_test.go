@@ -12,10 +12,10 @@ import (
 
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/objfile"
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
-	"profdiff/internal/symbolizer"
 	"profdiff/internal/verdict"
 )
 
@@ -45,7 +45,7 @@ func loadProfiles(t testing.TB, program, build string) (list []*run.Run) {
 	}
 	for _, name := range files {
 		err := input.Read(name, nil, func(src *input.Source) error {
-			r, err := ingest.Read(src, &ingest.Options{Symfs: []symbolizer.SearchPath{{Name: symbols, FS: os.DirFS(symbols)}}, Kallsyms: kallsyms})
+			r, err := ingest.Read(src, &ingest.Options{Objects: objectstest.Dir(symbols), Kallsyms: kallsyms})
 			list = append(list, r)
 			return err
 		})

@@ -10,9 +10,9 @@ import (
 
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/objfile"
 	"profdiff/internal/run"
-	"profdiff/internal/symbolizer"
 	"profdiff/internal/verdict"
 )
 
@@ -40,7 +40,7 @@ func loadCase(t testing.TB, study, side string) (list []*run.Run) {
 	for _, name := range files {
 		err := input.Read(name, nil, func(src *input.Source) error {
 			r, err := ingest.Read(src, &ingest.Options{
-				Symfs: []symbolizer.SearchPath{{Name: symbols, FS: os.DirFS(symbols)}}, Kallsyms: kallsyms,
+				Objects: objectstest.Dir(symbols), Kallsyms: kallsyms,
 			})
 			list = append(list, r)
 			return err

@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"profdiff/internal/disasm"
+	"profdiff/internal/objects"
 	"profdiff/internal/run"
-	"profdiff/internal/symbolizer"
 )
 
 // Options say what code is made of.
 type Options struct {
-	// Symfs are where binaries are looked for. Without any, there are no listings.
-	Symfs []symbolizer.SearchPath
+	// Objects has the binaries. Without any, there are no listings.
+	Objects *objects.Store
 	// Source has the text of lines, nil if it is not asked for.
 	Source *Source
 }
@@ -33,11 +33,10 @@ type Function struct {
 // runs of both sides. Code of one side alone would look as if it were new or gone: it is
 // listed only if the other side has no samples in the function.
 func Of(base, head []*run.Run, event string, functions []Function, opt Options) (list []Listing) {
-	if len(opt.Symfs) == 0 {
+	if opt.Objects.Empty() {
 		return nil
 	}
-	found := binaries{files: symbolizer.NewFiles(opt.Symfs), source: opt.Source, code: make(map[*symbolizer.Object]*disasm.Code)}
-	defer found.files.Close()
+	found := binaries{files: opt.Objects, source: opt.Source, code: make(map[*objects.Object]*disasm.Code)}
 	inBase, inHead := make(map[sampledFunction]bool), make(map[sampledFunction]bool)
 	for i := range functions {
 		f := &functions[i]
@@ -59,13 +58,13 @@ func Of(base, head []*run.Run, event string, functions []Function, opt Options) 
 
 // A binaries has the code of files.
 type binaries struct {
-	files  *symbolizer.Files
+	files  *objects.Store
 	source *Source
-	code   map[*symbolizer.Object]*disasm.Code // nil for what cannot be read
+	code   map[*objects.Object]*disasm.Code // nil for what cannot be read
 }
 
 // codeOf is the code of a file, nil if it cannot be read.
-func (b *binaries) codeOf(o *symbolizer.Object) *disasm.Code {
+func (b *binaries) codeOf(o *objects.Object) *disasm.Code {
 	code, ok := b.code[o]
 	if !ok {
 		var err error
@@ -83,7 +82,7 @@ func (b *binaries) listing(s *sampledCode) []Instruction {
 		return nil
 	}
 	// The samples are in one function, and so in one library if the file is an archive.
-	o, start, err := b.files.Find(s.mapping.File, s.mapping.BuildID, slices.Min(slices.Collect(maps.Keys(s.at))))
+	o, start, err := b.files.Code(s.mapping.File, s.mapping.BuildID, slices.Min(slices.Collect(maps.Keys(s.at))))
 	if err != nil {
 		return nil
 	}

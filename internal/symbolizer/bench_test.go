@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 )
@@ -14,11 +15,11 @@ import (
 // functions, whose names come from the recording or from the file.
 func BenchmarkSymbolize(b *testing.B) {
 	const functions, size = 10_000, 64
-	e := elfSpec{size: functions * size}
+	e := objectstest.ELF{Size: functions * size}
 	var recorded []perffile.Symbol
 	for i := range uint64(functions) {
 		name := fmt.Sprintf("_ZN3app8function%d3runEi", i%97)
-		e.symbols = append(e.symbols, elfSymbol{name, i * size, size})
+		e.Symbols = append(e.Symbols, objectstest.Symbol{Name: name, Addr: i * size, Size: size})
 		recorded = append(recorded, perffile.Symbol{Addr: i * size, Len: size, Name: name})
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -32,7 +33,7 @@ func BenchmarkSymbolize(b *testing.B) {
 		m    perfsession.Mapping
 	}{
 		{"recorded", New(Options{Simpleperf: true}), perfsession.Mapping{End: 1 << 40}},
-		{"file", New(Options{Symfs: symfs(fstest.MapFS{"a": e.file(b)})}), perfsession.Mapping{End: 1 << 40, PgOff: elfTextOffset}},
+		{"file", New(Options{Objects: objectstest.Stored(fstest.MapFS{"a": e.File(b)})}), perfsession.Mapping{End: 1 << 40, PgOff: objectstest.TextOffset}},
 	} {
 		b.Run(source.name, func(b *testing.B) {
 			if source.name == "recorded" {

@@ -4,14 +4,16 @@ import (
 	"errors"
 	"testing"
 	"testing/fstest"
+
+	"profdiff/internal/objects"
+	"profdiff/internal/objects/objectstest"
 )
 
 // TestFunctionsOf lists the functions of a file that is found by its build ID.
 func TestFunctionsOf(t *testing.T) {
-	fs := fstest.MapFS{".build-id/" + heapID[:2] + "/" + heapID[2:] + "/elf": file(t, heapBinary)}
-	files := NewFiles([]SearchPath{{Name: "symbols", FS: fs}})
-	defer files.Close()
-	functions, err := files.Functions("/data/local/tmp/message-heap", heapID)
+	fs := fstest.MapFS{".build-id/" + heapID[:2] + "/" + heapID[2:] + "/elf": objectstest.ReadFile(t, heapBinary)}
+	files := objectstest.Stored(fs)
+	functions, err := Functions(files, "/data/local/tmp/message-heap", heapID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +26,7 @@ func TestFunctionsOf(t *testing.T) {
 			t.Errorf("%d functions, and no %s", len(names), name)
 		}
 	}
-	if _, err := files.Functions("/bin/other", "00ff"); !errors.Is(err, errNoFile) {
+	if _, err := Functions(files, "/bin/other", "00ff"); !errors.Is(err, objects.ErrNoFile) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

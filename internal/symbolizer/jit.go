@@ -51,7 +51,7 @@ func (z *Symbolizer) jitOf(pid int32) *jitCode {
 
 // HasJITDumps reports whether the recording names jitdump files that can be looked
 // for.
-func (z *Symbolizer) HasJITDumps() bool { return z.dumps > 0 && len(z.opt.Symfs) > 0 }
+func (z *Symbolizer) HasJITDumps() bool { return z.dumps > 0 && !z.opt.Objects.Empty() }
 
 // JITFunction returns a number for the function that process pid had at an address at
 // a time, from its jitdump file; 0 if there is none. Memory is used again, so the
@@ -83,14 +83,14 @@ func (z *Symbolizer) jitSymbol(id uint32) objfile.Symbol { return z.jitSymbols[i
 
 // loadJIT reads what the search paths have of a process, once.
 func (z *Symbolizer) loadJIT(pid int32, j *jitCode) {
-	if j.searched || len(z.opt.Symfs) == 0 {
+	if j.searched || z.opt.Objects.Empty() {
 		return
 	}
 	j.searched = true
-	if f := z.files.search.file(fmt.Sprintf("/tmp/perf-%d.map", pid)); f != nil {
+	if f := z.opt.Objects.File(fmt.Sprintf("/tmp/perf-%d.map", pid)); f != nil {
 		t, err := objfile.ParsePerfMap(f)
 		if err != nil {
-			z.warnings.warn("%s: %v", f.name, err)
+			z.warn("%s: %v", f.Name, err)
 		}
 		j.perfMap = t
 		f.Close()
@@ -98,13 +98,13 @@ func (z *Symbolizer) loadJIT(pid int32, j *jitCode) {
 	if j.dumpPath == "" {
 		return
 	}
-	if f := z.files.search.file(j.dumpPath); f != nil {
+	if f := z.opt.Objects.File(j.dumpPath); f != nil {
 		d, err := objfile.ParseJITDump(f)
 		switch {
 		case err != nil:
-			z.warnings.warn("%s: %v", f.name, err)
+			z.warn("%s: %v", f.Name, err)
 		case !z.Monotonic:
-			z.warnings.warn("%s: the recording has another clock (perf record -k mono): names of code that replaced other code may be wrong", f.name)
+			z.warn("%s: the recording has another clock (perf record -k mono): names of code that replaced other code may be wrong", f.Name)
 		}
 		j.dump = d
 		f.Close()

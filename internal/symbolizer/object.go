@@ -1,80 +1,76 @@
 package symbolizer
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"profdiff/internal/objects"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
 )
 
-// An Object is a file that names the addresses of a DSO: symbols, and functions and
-// lines where it has debug information.
-type Object struct {
-	file    *objfileSource // nil for DEX files
-	entry   string         // name in the archive that the DSO is, "" if it is none
-	files   *Files         // nil if all is loaded
-	loaded  bool
-	symbols *objfile.SymbolTable
-	lines   *objfile.LineTable
-}
-
 // object finds the file for a DSO, once. off is the offset in the file of an address:
 // an APK that is mapped as a whole holds several libraries. base is where in the DSO
 // the object starts.
-func (z *Symbolizer) object(d *dso, off uint64) (o *Object, base uint64) {
-	if len(z.opt.Symfs) == 0 {
+func (z *Symbolizer) object(d *dso, off uint64) (o *objects.Object, base uint64) {
+	if z.opt.Objects.Empty() {
 		return nil, 0
 	}
 	if !d.searched {
 		d.searched = true
 		switch {
 		case d.kind == perffile.DSODex:
-			d.object = z.dexObject(d)
+			d.dex = z.dexMethods(d)
 		case d.kind == perffile.DSOSymbolMap, d.exec == JIT:
 		case d.kind == perffile.DSOKernel:
 			d.object = z.vmlinux(d)
-		case IsArchive(d.Path):
-			d.apk = z.files.archive(d.Path)
+		case objects.IsArchive(d.Path):
+			d.archive = z.opt.Objects.HasArchive(d.Path)
 		default:
-			d.object = z.files.find(d.Path, d.BuildID).object
+			d.object, _ = z.opt.Objects.Names(d.Path, d.BuildID)
 		}
 	}
-	if d.apk != nil {
-		return z.files.inArchive(d.apk, off)
+	if d.archive {
+		return z.opt.Objects.InArchive(d.Path, off)
 	}
 	return d.object, 0
 }
 
 // vmlinux finds the kernel with its debug information. Names of where it is vary; a
 // build ID tells whether it is the right one.
-func (z *Symbolizer) vmlinux(d *dso) *Object {
+func (z *Symbolizer) vmlinux(d *dso) *objects.Object {
 	if d.BuildID == "" {
 		return nil
 	}
-	return z.files.find("/vmlinux", d.BuildID).object
+	o, _ := z.opt.Objects.Names("/vmlinux", d.BuildID)
+	return o
 }
 
 // kernelVaddr turns an address of the running kernel into one of vmlinux: the kernel
 // may be loaded elsewhere than it is linked. loaded is where its text is.
-func (o *Object) kernelVaddr(addr, loaded uint64) (uint64, bool) {
-	text, ok := o.file.Section(".text")
+func kernelVaddr(o *objects.Object, addr, loaded uint64) (uint64, bool) {
+	text, ok := o.File().Section(".text")
 	if !ok || loaded == 0 {
 		return 0, false
 	}
 	return addr - loaded + text.Vaddr, true
 }
 
-// dexObject reads the methods of the DEX files in a file that simpleperf recorded
-// as such.
-func (z *Symbolizer) dexObject(d *dso) *Object {
-	f := z.files.search.file(d.Path)
+// dexMethods reads the methods of the DEX files in a file that simpleperf recorded
+// as such, nil if there are none.
+func (z *Symbolizer) dexMethods(d *dso) *objfile.SymbolTable {
+	f := z.opt.Objects.File(d.Path)
 	if f == nil {
 		return nil
 	}
 	defer f.Close()
 	var tables []*objfile.SymbolTable
 	for _, off := range d.recorded.DexFileOffsets {
-		t, err := objfile.DexSymbols(f, f.size, off)
+		t, err := objfile.DexSymbols(f, f.Size, off)
 		if err != nil {
-			z.warnings.warn("%s: DEX file at %#x: %v", f.name, off, err)
+			z.warn("%s: DEX file at %#x: %v", f.Name, off, err)
 			continue
 		}
 		tables = append(tables, t)
@@ -82,21 +78,17 @@ func (z *Symbolizer) dexObject(d *dso) *Object {
 	if len(tables) == 0 {
 		return nil
 	}
-	return &Object{symbols: objfile.MergeSymbols(tables...)}
+	return objfile.MergeSymbols(tables...)
 }
 
-// vaddr turns an offset in the file into an address of its symbol table.
-func (o *Object) vaddr(off uint64) (uint64, bool) {
-	if o.file == nil {
-		return off, true
-	}
-	return o.file.VaddrOfOffset(off)
+func (z *Symbolizer) warn(format string, args ...any) {
+	z.warnings = append(z.warnings, fmt.Sprintf(format, args...))
 }
 
-// fill completes what is known of an address of the file: the function if it has no
+// complete adds what is known of an address of the file: the function if it has no
 // name yet, the functions inlined into it, and source lines. It reports whether
 // there is a name.
-func (o *Object) fill(z *Symbolizer, vaddr uint64, sym *Symbol) bool {
+func (z *Symbolizer) complete(o *objects.Object, vaddr uint64, sym *Symbol) bool {
 	var outer Frame
 	named := len(sym.Frames) > 0
 	if named {
@@ -144,3 +136,54 @@ func (z *Symbolizer) frame(f objfile.Frame) Frame {
 	}
 	return out
 }
+
+// Functions yields the functions whose code a DSO has, once or more often, whether or not an
+// address of them is known: first by the symbols, without their source file, then by the
+// debug information, with those that were only inlined. A file without symbols of its own
+// has those that it exports. The error says that there is no file, or that it has no names.
+func Functions(files *objects.Store, path, buildID string) (iter.Seq[Frame], error) {
+	o, err := files.Names(path, buildID)
+	if err != nil {
+		return nil, err
+	}
+	names := []iter.Seq[string]{}
+	for _, file := range []*objfile.File{o.File(), o.Debug()} {
+		if file == nil {
+			continue
+		}
+		if list, err := file.FunctionNames(); err == nil {
+			names = append(names, list)
+		}
+	}
+	lines := o.Lines()
+	if len(names) == 0 && lines == nil {
+		return nil, errNoNames
+	}
+	return func(yield func(Frame) bool) {
+		for _, list := range names {
+			for name := range list {
+				if !yield(Frame{Name: Demangle(name), SystemName: name}) {
+					return
+				}
+			}
+		}
+		if lines == nil {
+			return
+		}
+		for l := range lines.Functions() {
+			frame := Frame{Name: l.Name, SystemName: l.Name, File: l.File, StartLine: int64(l.StartLine)}
+			if l.LinkageName != "" {
+				frame.Name, frame.SystemName = Demangle(l.LinkageName), l.LinkageName
+			}
+			if !yield(frame) {
+				return
+			}
+		}
+	}, nil
+}
+
+// errNoNames says that a file has neither symbols nor debug information.
+var errNoNames = errors.New("the file has no names of functions")
+
+// ParseKallsyms reads a copy of /proc/kallsyms.
+func ParseKallsyms(r io.Reader) (*objfile.SymbolTable, error) { return objfile.ParseKallsyms(r) }

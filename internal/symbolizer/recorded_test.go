@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 )
@@ -221,18 +222,18 @@ func TestNames(t *testing.T) {
 		{"_Z", "_Z"},
 	} {
 		frame := userFrame(0x10, perfsession.Mapping{End: 0x1000}, "/a")
-		fromFile := elfSpec{symbols: []elfSymbol{{test.system, 0, 0x100}}}
+		fromFile := objectstest.ELF{Symbols: []objectstest.Symbol{{Name: test.system, Addr: 0, Size: 0x100}}}
 		for _, source := range []struct {
 			name string
 			z    *Symbolizer
 		}{
 			{"recorded", New(Options{Simpleperf: true})},
-			{"file", New(Options{Symfs: symfs(fstest.MapFS{"a": fromFile.file(t)})})},
+			{"file", New(Options{Objects: objectstest.Stored(fstest.MapFS{"a": fromFile.File(t)})})},
 		} {
 			if source.name == "recorded" {
 				source.z.addRecorded(&perffile.SymbolFile{Path: "/a", Type: perffile.DSOELF, Symbols: []perffile.Symbol{{Addr: 0, Len: 0x100, Name: test.system}}})
 			} else {
-				frame.Map.PgOff = elfTextOffset
+				frame.Map.PgOff = objectstest.TextOffset
 			}
 			sym := source.z.Symbolize(frame, kernelDSO(), 0)
 			want := []Frame{{Name: test.name, SystemName: test.system}}

@@ -1,13 +1,12 @@
 package symbolizer
 
 import (
-	"archive/zip"
 	"bytes"
-	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/perfsession"
 )
 
@@ -18,80 +17,6 @@ const (
 	heapID      = "128cc5d6793eb04ee6c21e4bef13754f9687420e"
 	heapPath    = "/data/local/tmp/message-heap/before/message-heap"
 )
-
-func file(t testing.TB, path string) *fstest.MapFile {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &fstest.MapFile{Data: data, Mode: 0o644}
-}
-
-// apk makes an archive with one stored entry.
-func apk(t *testing.T, entry string, data []byte) *fstest.MapFile {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.CreateHeader(&zip.FileHeader{Name: entry, Method: zip.Store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return &fstest.MapFile{Data: b.Bytes(), Mode: 0o644}
-}
-
-func TestSearch(t *testing.T) {
-	heap, other := file(t, heapBinary), file(t, otherBinary)
-	id := func(suffix string) string { return ".build-id/" + heapID[:2] + "/" + heapID[2:] + suffix }
-	text := &fstest.MapFile{Data: []byte("no object file"), Mode: 0o644}
-	for _, test := range []struct {
-		name    string
-		files   fstest.MapFS
-		path    string
-		id      string
-		found   string // "" if none
-		warning string
-	}{
-		{"path", fstest.MapFS{heapPath[1:]: heap}, heapPath, heapID, heapPath, ""},
-		{"path without a known ID", fstest.MapFS{heapPath[1:]: other}, heapPath, "", heapPath, ""},
-		{"base name", fstest.MapFS{"message-heap": heap}, heapPath, heapID, "/message-heap", ""},
-		{"perf's cache", fstest.MapFS{id("/elf"): heap}, heapPath, heapID, "/" + id("/elf"), ""},
-		{"debug files", fstest.MapFS{id(".debug"): heap}, heapPath, heapID, "/" + id(".debug"), ""},
-		{"distribution", fstest.MapFS{"usr/lib/debug/" + id(".debug"): heap}, heapPath, heapID, "/usr/lib/debug/" + id(".debug"), ""},
-		{"binary_cache", fstest.MapFS{"build_id_list": &fstest.MapFile{Data: []byte("0x" + heapID + "=some/lib.so\n")}, "some/lib.so": heap}, "/x/lib.so", heapID, "/some/lib.so", ""},
-		{"anywhere", fstest.MapFS{"deep/down/renamed": heap, "deep/text": text}, heapPath, heapID, "/deep/down/renamed", ""},
-		{"not below the root of a system", fstest.MapFS{"deep/down/renamed": heap, "proc/self": text}, heapPath, heapID, "", ""},
-		{"another build", fstest.MapFS{heapPath[1:]: other}, heapPath, heapID, "", "its build ID is 254819e9a68b52d86fa283d99c06e2299e61b3c0, that of the recording " + heapID},
-		{"another build, the right one elsewhere", fstest.MapFS{heapPath[1:]: other, "right": heap}, heapPath, heapID, "/right", "is not used"},
-		{"no object file", fstest.MapFS{heapPath[1:]: text}, heapPath, heapID, "", ""},
-		{"padded ID", fstest.MapFS{"message-heap": heap}, heapPath, heapID + "00000000", "/message-heap", ""},
-		{"library in an APK", fstest.MapFS{"data/app/base.apk": apk(t, "lib/arm64/libx.so", heap.Data)}, "/data/app/base.apk!/lib/arm64/libx.so", heapID, "/data/app/base.apk", ""},
-		{"library of an APK beside it", fstest.MapFS{"libx.so": heap}, "/data/app/base.apk!/lib/arm64/libx.so", heapID, "/libx.so", ""},
-		{"replaced while in use", fstest.MapFS{heapPath[1:]: heap}, heapPath + " (deleted)", heapID, heapPath, ""},
-		{"nothing", fstest.MapFS{}, heapPath, heapID, "", ""},
-		{"path that leads out", fstest.MapFS{"etc/x": heap}, "/../../etc/x", heapID, "/etc/x", ""},
-	} {
-		var w warner
-		s := newSearcher([]SearchPath{{Name: "symfs", FS: test.files}}, w.warn)
-		got := ""
-		if f := s.find(test.path, test.id, anyFile); f != nil {
-			got = strings.TrimPrefix(f.source.name, "symfs")
-		}
-		if got != test.found {
-			t.Errorf("%s: found %q, want %q", test.name, got, test.found)
-		}
-		all := strings.Join(w.all, "\n")
-		if test.warning == "" && all != "" || !strings.Contains(all, test.warning) {
-			t.Errorf("%s: warnings %q, want %q", test.name, all, test.warning)
-		}
-	}
-}
 
 // mapped is a mapping of the text of the test binary as the kernel makes it: the
 // second segment of a static program.
@@ -105,8 +30,8 @@ func mapped(path, id string) *perfsession.Mapping {
 // TestSymbolize names addresses of the test binary: message_compare is at 0x401980,
 // and heap_first_child is inlined into heap_sift_down.
 func TestSymbolize(t *testing.T) {
-	heap := file(t, heapBinary)
-	archive := apk(t, "lib/libx.so", heap.Data)
+	heap := objectstest.ReadFile(t, heapBinary)
+	archive := objectstest.APK(t, "lib/libx.so", heap.Data)
 	start := uint64(bytes.Index(archive.Data, heap.Data[:64]))
 	for _, test := range []struct {
 		name  string
@@ -122,7 +47,7 @@ func TestSymbolize(t *testing.T) {
 			&perfsession.Mapping{Start: 0x7000000000, End: 0x7000080000, PgOff: start + 0x1000, DSO: &perfsession.DSO{Path: "/data/base.apk"}}, 0x7000000985,
 		},
 	} {
-		z := New(Options{Symfs: []SearchPath{{Name: "symfs", FS: test.files}}})
+		z := New(Options{Objects: objectstest.Stored(test.files)})
 		sym := z.Symbolize(perfsession.Frame{Addr: test.addr, Map: test.m}, nil, 0)
 		if len(sym.Frames) != 1 || sym.Frames[0].Name != "message_compare" || sym.Frames[0].Line == 0 || !strings.HasSuffix(sym.Frames[0].File, "message_heap.c") {
 			t.Errorf("%s: %+v", test.name, sym)
@@ -132,7 +57,7 @@ func TestSymbolize(t *testing.T) {
 		}
 	}
 
-	z := New(Options{Symfs: []SearchPath{{Name: "symfs", FS: fstest.MapFS{"message-heap": heap}}}})
+	z := New(Options{Objects: objectstest.Stored(fstest.MapFS{"message-heap": heap})})
 	inlined := 0
 	for addr := uint64(0x401000); addr < 0x403000; addr++ {
 		sym := z.Symbolize(perfsession.Frame{Addr: addr, Map: mapped(heapPath, heapID)}, nil, 0)
@@ -151,7 +76,7 @@ func TestSymbolize(t *testing.T) {
 // TestPerfMap names code that a compiler made while the program ran.
 func TestPerfMap(t *testing.T) {
 	list := &fstest.MapFile{Data: []byte("7f0000001000 40 LazyCompile:~work app.js:1\n7f0000002000 10 other\n")}
-	z := New(Options{Symfs: []SearchPath{{Name: "symfs", FS: fstest.MapFS{"tmp/perf-42.map": list}}}})
+	z := New(Options{Objects: objectstest.Stored(fstest.MapFS{"tmp/perf-42.map": list})})
 	for _, test := range []struct {
 		pid  int32
 		addr uint64
@@ -189,5 +114,20 @@ func TestDemangle(t *testing.T) {
 		if got := Demangle(name); got != want {
 			t.Errorf("Demangle(%q) = %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestFramesAt names addresses of a file that is known.
+func TestFramesAt(t *testing.T) {
+	z := New(Options{Objects: objectstest.Stored(fstest.MapFS{"heap": objectstest.ReadFile(t, heapBinary)})})
+	o, _, err := z.opt.Objects.Code("/heap", heapID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if frames := z.FramesAt(o, 0x401985); len(frames) == 0 || frames[len(frames)-1].Name != "message_compare" || frames[0].Line == 0 {
+		t.Errorf("%+v", frames)
+	}
+	if frames := z.FramesAt(o, 1); frames != nil {
+		t.Errorf("an address without code has %+v", frames)
 	}
 }

@@ -7,19 +7,12 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"profdiff/internal/objects"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 )
-
-// symfs are search paths named symfs0, symfs1, …
-func symfs(files ...fstest.MapFS) []SearchPath {
-	var paths []SearchPath
-	for i, f := range files {
-		paths = append(paths, SearchPath{Name: "symfs" + string(rune('0'+i)), FS: f})
-	}
-	return paths
-}
 
 const (
 	idA = "aa02030405060708090a0b0c0d0e0f1011121314"
@@ -27,56 +20,56 @@ const (
 )
 
 // named is a file with one function.
-func named(id, function string) elfSpec {
-	return elfSpec{id: id, vaddr: 0x1000, symbols: []elfSymbol{{function, 0x1100, 0x40}}}
+func named(id, function string) objectstest.ELF {
+	return objectstest.ELF{BuildID: id, Vaddr: 0x1000, Symbols: []objectstest.Symbol{{Name: function, Addr: 0x1100, Size: 0x40}}}
 }
 
 // TestSources: where names come from first.
 func TestSources(t *testing.T) {
-	lib := func(id, function string) *fstest.MapFile { return named(id, function).file(t) }
+	lib := func(id, function string) *fstest.MapFile { return named(id, function).File(t) }
 	linked := named(idA, "exported")
-	linked.debugLink = "a.dbg"
+	linked.DebugLink = "a.dbg"
 	recorded := &perffile.SymbolFile{Path: "/lib/a.so", Type: perffile.DSOELF, MinVaddr: 0x1000, OffsetOfMinVaddr: 0x1000, HasOffset: true, Symbols: []perffile.Symbol{{Addr: 0x1100, Len: 0x20, Name: "recorded"}}}
 	for _, test := range []struct {
 		name     string
 		recorded *perffile.SymbolFile
-		symfs    []SearchPath
+		symfs    *objects.Store
 		id       string // of the mapping
 		want     string
 		warning  string
 	}{
 		{"nothing", nil, nil, idA, "/lib/a.so 1110", ""},
-		{"recording", recorded, symfs(fstest.MapFS{"lib/a.so": lib(idA, "file")}), idA, "/lib/a.so 1110 recorded=1100", ""},
-		{"files, where the recording has no name", &perffile.SymbolFile{Path: "/lib/a.so", Type: perffile.DSOELF, MinVaddr: 0x1000, OffsetOfMinVaddr: 0x1000, HasOffset: true}, symfs(fstest.MapFS{"lib/a.so": lib(idA, "file")}), idA, "/lib/a.so 1110 file=1100", ""},
-		{"the build ID, then the path", nil, symfs(fstest.MapFS{"lib/a.so": lib(idA, "path"), ".build-id/aa/" + idA[2:] + "/elf": lib(idA, "id")}), idA, "/lib/a.so 1110 id=1100", ""},
-		{"the path, then the name", nil, symfs(fstest.MapFS{"lib/a.so": lib(idA, "path"), "a.so": lib(idA, "name")}), idA, "/lib/a.so 1110 path=1100", ""},
-		{"the name, then anywhere", nil, symfs(fstest.MapFS{"b/x": lib(idA, "anywhere"), "a.so": lib(idA, "name")}), idA, "/lib/a.so 1110 name=1100", ""},
-		{"anywhere by build ID", nil, symfs(fstest.MapFS{"b/x": lib(idA, "anywhere")}), idA, "/lib/a.so 1110 anywhere=1100", ""},
-		{"but not without one", nil, symfs(fstest.MapFS{"b/x": lib(idA, "anywhere")}), "", "/lib/a.so 1110", ""},
-		{"the first directory", nil, symfs(fstest.MapFS{"a.so": lib(idA, "first")}, fstest.MapFS{"lib/a.so": lib(idA, "second")}), idA, "/lib/a.so 1110 first=1100", ""},
-		{"the next if that has another build", nil, symfs(fstest.MapFS{"lib/a.so": lib(idB, "first")}, fstest.MapFS{"lib/a.so": lib(idA, "second")}), idA, "/lib/a.so 1110 second=1100", "symfs0/lib/a.so is not used: its build ID is " + idB + ", that of the recording " + idA},
-		{"another build is refused", nil, symfs(fstest.MapFS{"lib/a.so": lib(idB, "file")}), idA, "/lib/a.so 1110", "symfs0/lib/a.so is not used"},
-		{"so is one without build ID", nil, symfs(fstest.MapFS{"lib/a.so": lib("", "file")}), idA, "/lib/a.so 1110", "symfs0/lib/a.so is not used: its build ID is absent"},
-		{"but not if the recording has none", nil, symfs(fstest.MapFS{"lib/a.so": lib(idB, "file")}), "", "/lib/a.so 1110 file=1100", ""},
-		{"nor is a file of that name elsewhere, which is not worth a warning", nil, symfs(fstest.MapFS{"a.so": lib(idB, "file")}), idA, "/lib/a.so 1110", ""},
+		{"recording", recorded, objectstest.Stored(fstest.MapFS{"lib/a.so": lib(idA, "file")}), idA, "/lib/a.so 1110 recorded=1100", ""},
+		{"files, where the recording has no name", &perffile.SymbolFile{Path: "/lib/a.so", Type: perffile.DSOELF, MinVaddr: 0x1000, OffsetOfMinVaddr: 0x1000, HasOffset: true}, objectstest.Stored(fstest.MapFS{"lib/a.so": lib(idA, "file")}), idA, "/lib/a.so 1110 file=1100", ""},
+		{"the build ID, then the path", nil, objectstest.Stored(fstest.MapFS{"lib/a.so": lib(idA, "path"), ".build-id/aa/" + idA[2:] + "/elf": lib(idA, "id")}), idA, "/lib/a.so 1110 id=1100", ""},
+		{"the path, then the name", nil, objectstest.Stored(fstest.MapFS{"lib/a.so": lib(idA, "path"), "a.so": lib(idA, "name")}), idA, "/lib/a.so 1110 path=1100", ""},
+		{"the name, then anywhere", nil, objectstest.Stored(fstest.MapFS{"b/x": lib(idA, "anywhere"), "a.so": lib(idA, "name")}), idA, "/lib/a.so 1110 name=1100", ""},
+		{"anywhere by build ID", nil, objectstest.Stored(fstest.MapFS{"b/x": lib(idA, "anywhere")}), idA, "/lib/a.so 1110 anywhere=1100", ""},
+		{"but not without one", nil, objectstest.Stored(fstest.MapFS{"b/x": lib(idA, "anywhere")}), "", "/lib/a.so 1110", ""},
+		{"the first directory", nil, objectstest.Stored(fstest.MapFS{"a.so": lib(idA, "first")}, fstest.MapFS{"lib/a.so": lib(idA, "second")}), idA, "/lib/a.so 1110 first=1100", ""},
+		{"the next if that has another build", nil, objectstest.Stored(fstest.MapFS{"lib/a.so": lib(idB, "first")}, fstest.MapFS{"lib/a.so": lib(idA, "second")}), idA, "/lib/a.so 1110 second=1100", "symfs0/lib/a.so is not used: its build ID is " + idB + ", that of the recording " + idA},
+		{"another build is refused", nil, objectstest.Stored(fstest.MapFS{"lib/a.so": lib(idB, "file")}), idA, "/lib/a.so 1110", "symfs0/lib/a.so is not used"},
+		{"so is one without build ID", nil, objectstest.Stored(fstest.MapFS{"lib/a.so": lib("", "file")}), idA, "/lib/a.so 1110", "symfs0/lib/a.so is not used: its build ID is absent"},
+		{"but not if the recording has none", nil, objectstest.Stored(fstest.MapFS{"lib/a.so": lib(idB, "file")}), "", "/lib/a.so 1110 file=1100", ""},
+		{"nor is a file of that name elsewhere, which is not worth a warning", nil, objectstest.Stored(fstest.MapFS{"a.so": lib(idB, "file")}), idA, "/lib/a.so 1110", ""},
 		{
 			"debug file by build ID", nil,
-			symfs(fstest.MapFS{".build-id/aa/" + idA[2:] + "/elf": elfSpec{id: idA, vaddr: 0x1000}.file(t), ".build-id/aa/" + idA[2:] + ".debug": lib(idA, "debug")}),
+			objectstest.Stored(fstest.MapFS{".build-id/aa/" + idA[2:] + "/elf": objectstest.ELF{BuildID: idA, Vaddr: 0x1000}.File(t), ".build-id/aa/" + idA[2:] + ".debug": lib(idA, "debug")}),
 			idA, "/lib/a.so 1110 debug=1100", "",
 		},
 		{
 			"debug file by link, which knows more than the file", nil,
-			symfs(fstest.MapFS{"lib/a.so": linked.file(t), "lib/.debug/a.dbg": lib(idA, "debug")}),
+			objectstest.Stored(fstest.MapFS{"lib/a.so": linked.File(t), "lib/.debug/a.dbg": lib(idA, "debug")}),
 			idA, "/lib/a.so 1110 debug=1100", "",
 		},
 		{
 			"debug file of another build", nil,
-			symfs(fstest.MapFS{"lib/a.so": linked.file(t), "lib/a.dbg": lib(idB, "debug")}),
+			objectstest.Stored(fstest.MapFS{"lib/a.so": linked.File(t), "lib/a.dbg": lib(idB, "debug")}),
 			idA, "/lib/a.so 1110 exported=1100", "",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			z := New(Options{Symfs: test.symfs})
+			z := New(Options{Objects: test.symfs})
 			if test.recorded != nil {
 				z.addRecorded(test.recorded)
 			}
@@ -106,8 +99,8 @@ func checkWarnings(t *testing.T, z *Symbolizer, want string) {
 // TestFileAddresses: addresses of perf are offsets in the file; its program headers say
 // where that is in memory as the linker saw it.
 func TestFileAddresses(t *testing.T) {
-	e := elfSpec{vaddr: 0x40_1000, symbols: []elfSymbol{{"f", 0x40_1100, 0x40}, {"g", 0x40_1140, 0}}}
-	z := New(Options{Symfs: symfs(fstest.MapFS{"a": e.file(t)})})
+	e := objectstest.ELF{Vaddr: 0x40_1000, Symbols: []objectstest.Symbol{{Name: "f", Addr: 0x40_1100, Size: 0x40}, {Name: "g", Addr: 0x40_1140, Size: 0}}}
+	z := New(Options{Objects: objectstest.Stored(fstest.MapFS{"a": e.File(t)})})
 	d := &perfsession.DSO{Path: "/a (deleted)"} // replaced while it was in use
 	for _, test := range []struct {
 		addr, pgoff uint64
@@ -130,7 +123,7 @@ func TestFileAddresses(t *testing.T) {
 // TestInlined: functions inlined at an address are innermost first, below the name that
 // the recording has for the function itself.
 func TestInlined(t *testing.T) {
-	z := New(Options{Symfs: symfs(fstest.MapFS{"message-heap": file(t, heapBinary)})})
+	z := New(Options{Objects: objectstest.Stored(fstest.MapFS{"message-heap": objectstest.ReadFile(t, heapBinary)})})
 	z.addRecorded(&perffile.SymbolFile{
 		Type: perffile.DSOELF,
 		Path: heapPath, MinVaddr: 0x401000, OffsetOfMinVaddr: 0x1000, HasOffset: true,
@@ -158,7 +151,9 @@ func TestInlined(t *testing.T) {
 // TestAPK: libraries are mapped out of the archive, under its name or that of the entry.
 func TestAPK(t *testing.T) {
 	const entry = "lib/arm64/libx.so"
-	archive := func(id, function string) *fstest.MapFile { return apk(t, entry, named(id, function).build(t)) }
+	archive := func(id, function string) *fstest.MapFile {
+		return objectstest.APK(t, entry, named(id, function).Build(t))
+	}
 	start := func(f *fstest.MapFile) uint64 {
 		return uint64(strings.Index(string(f.Data), "\x7fELF"))
 	}
@@ -180,15 +175,15 @@ func TestAPK(t *testing.T) {
 		{"entry of another build", fstest.MapFS{"data/base.apk": a}, text, "/data/base.apk!/" + entry, idB, "/data/base.apk!/" + entry + " 1110", "symfs0/data/base.apk!/" + entry + " is not used: its build ID is " + idA + ", that of the recording " + idB},
 		{"which is said once", fstest.MapFS{"base.apk": a}, text, "/base.apk!/" + entry, idB, "/base.apk!/" + entry + " 1110", "is not used"},
 		{"another entry", fstest.MapFS{"data/base.apk": a}, text, "/data/base.apk!/lib/arm64/liby.so", idA, "/data/base.apk!/lib/arm64/liby.so 1110", ""},
-		{"library beside the archive", fstest.MapFS{"data/base.apk": a, "libx.so": named(idB, "beside").file(t)}, text, "/data/base.apk!/" + entry, idB, "/data/base.apk!/" + entry + " 1110 beside=1100", "base.apk!/" + entry + " is not used"},
-		{"by build ID before the archive", fstest.MapFS{"data/base.apk": a, ".build-id/aa/" + idA[2:] + "/elf": named(idA, "id").file(t)}, text, "/data/base.apk!/" + entry, idA, "/data/base.apk!/" + entry + " 1110 id=1100", ""},
+		{"library beside the archive", fstest.MapFS{"data/base.apk": a, "libx.so": named(idB, "beside").File(t)}, text, "/data/base.apk!/" + entry, idB, "/data/base.apk!/" + entry + " 1110 beside=1100", "base.apk!/" + entry + " is not used"},
+		{"by build ID before the archive", fstest.MapFS{"data/base.apk": a, ".build-id/aa/" + idA[2:] + "/elf": named(idA, "id").File(t)}, text, "/data/base.apk!/" + entry, idA, "/data/base.apk!/" + entry + " 1110 id=1100", ""},
 		{"archive as a whole", fstest.MapFS{"data/base.apk": a}, whole, "/data/base.apk", "", "/data/base.apk 1110 packed=1100", ""},
 		{"archive by its name", fstest.MapFS{"base.apk": a}, whole, "/data/base.apk", "", "/data/base.apk 1110 packed=1100", ""},
 		{"beside the entries", fstest.MapFS{"data/base.apk": a}, manifest, "/data/base.apk", "", "/data/base.apk 110", ""},
-		{"no archive", fstest.MapFS{"data/base.apk": named("", "f").file(t)}, whole, "/data/base.apk", "", "/data/base.apk " + hexString(start(a)+0x1110), ""},
+		{"no archive", fstest.MapFS{"data/base.apk": named("", "f").File(t)}, whole, "/data/base.apk", "", "/data/base.apk " + hexString(start(a)+0x1110), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			z := New(Options{Symfs: symfs(test.files)})
+			z := New(Options{Objects: objectstest.Stored(test.files)})
 			f := userFrame(0x7000_0110, test.m, test.path)
 			f.Map.DSO.BuildID = test.id
 			for range 2 { // the second time out of what is remembered
@@ -226,11 +221,11 @@ func TestPerfMapOrder(t *testing.T) {
 		{"list beside", fstest.MapFS{"perf-42.map": list}, anon, "//anon 70000110 _Z8compiledv=70000100"},
 		{"another process", fstest.MapFS{"tmp/perf-43.map": list}, anon, "//anon 1110"},
 		{"a file that is not here", fstest.MapFS{"tmp/perf-42.map": list}, lib, "/a.so 70000110 _Z8compiledv=70000100"},
-		{"a file with another name for it", fstest.MapFS{"tmp/perf-42.map": list, "a.so": named("", "file").file(t)}, lib, "/a.so 1110 file=1100"},
-		{"a file without a name for it", fstest.MapFS{"tmp/perf-42.map": list, "a.so": elfSpec{vaddr: 0x1000}.file(t)}, lib, "/a.so 1110"},
+		{"a file with another name for it", fstest.MapFS{"tmp/perf-42.map": list, "a.so": named("", "file").File(t)}, lib, "/a.so 1110 file=1100"},
+		{"a file without a name for it", fstest.MapFS{"tmp/perf-42.map": list, "a.so": objectstest.ELF{Vaddr: 0x1000}.File(t)}, lib, "/a.so 1110"},
 		{"the kernel", fstest.MapFS{"tmp/perf-42.map": list}, kernel, "/x.ko 1110"},
 	} {
-		z := New(Options{Symfs: symfs(test.files)})
+		z := New(Options{Objects: objectstest.Stored(test.files)})
 		if got := symbolString(z.Symbolize(test.frame, kernelDSO(), 0)); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}
@@ -276,7 +271,7 @@ func TestJITFunctions(t *testing.T) {
 		{"by another path", true, "/home/me/.debug/jit/jit-10.dump", 10, 20, 0x8000, "", ""},
 		{"another clock", false, "/tmp/jit-10.dump", 10, 10, 0x8004, "second", "the recording has another clock"},
 	} {
-		z := New(Options{Symfs: symfs(files)})
+		z := New(Options{Objects: objectstest.Stored(files)})
 		z.Monotonic = test.monotonic
 		z.AddJITDump("/tmp/other.so")
 		if z.HasJITDumps() {
@@ -334,8 +329,8 @@ func TestKernel(t *testing.T) {
 	}
 	kallsyms := table("ffffffffa1000100 T listed\nffffffffa1000140 T next\nffffffffc0002000 t mod_fn [nf]\n")
 	recorded := &perffile.SymbolFile{Path: "[kernel.kallsyms]", Type: perffile.DSOKernel, Symbols: []perffile.Symbol{{Addr: 0xffffffffa1000100, Len: 0x20, Name: "recorded"}}}
-	vmlinux := elfSpec{id: idA, typ: elf.ET_EXEC, vaddr: text, symbols: []elfSymbol{{"linked", text + 0x100, 0x40}}}
-	withVmlinux := symfs(fstest.MapFS{"vmlinux": vmlinux.file(t)})
+	vmlinux := objectstest.ELF{BuildID: idA, Type: elf.ET_EXEC, Vaddr: text, Symbols: []objectstest.Symbol{{Name: "linked", Addr: text + 0x100, Size: 0x40}}}
+	withVmlinux := objectstest.Stored(fstest.MapFS{"vmlinux": vmlinux.File(t)})
 	shifted := perfsession.Mapping{Start: 0xffffffffa1000000, End: 1<<64 - 1}
 	// What is left of the kernel's mapping behind one that covers a part of it.
 	piece := perfsession.Mapping{Start: 0xffffffffa1000080, End: 1<<64 - 1, PgOff: 0x80}
@@ -351,7 +346,7 @@ func TestKernel(t *testing.T) {
 	}
 	announced := kernelFrame(0xffffffffc0005010, perfsession.Mapping{Start: 0xffffffffc0005000, End: 0xffffffffc0005100}, "bpf_prog_1")
 	announced.Map.DSO.Symbol = "bpf_prog_1"
-	ko := elfSpec{typ: elf.ET_REL, symbols: []elfSymbol{{"ko_fn", 0, 0x40}}}
+	ko := objectstest.ELF{Type: elf.ET_REL, Symbols: []objectstest.Symbol{{Name: "ko_fn", Addr: 0, Size: 0x40}}}
 	for _, test := range []struct {
 		name     string
 		recorded *perffile.SymbolFile
@@ -359,19 +354,19 @@ func TestKernel(t *testing.T) {
 		frame    perfsession.Frame
 		want     string
 	}{
-		{"recorded first", recorded, Options{Kallsyms: kallsyms, Symfs: withVmlinux}, image(0xffffffffa1000110, shifted, idA), "[kernel.kallsyms] ffffffffa1000110 recorded=ffffffffa1000100"},
-		{"then kallsyms", recorded, Options{Kallsyms: kallsyms, Symfs: withVmlinux}, image(0xffffffffa1000130, shifted, idA), "[kernel.kallsyms] ffffffffa1000130 listed=ffffffffa1000100"},
+		{"recorded first", recorded, Options{Kallsyms: kallsyms, Objects: withVmlinux}, image(0xffffffffa1000110, shifted, idA), "[kernel.kallsyms] ffffffffa1000110 recorded=ffffffffa1000100"},
+		{"then kallsyms", recorded, Options{Kallsyms: kallsyms, Objects: withVmlinux}, image(0xffffffffa1000130, shifted, idA), "[kernel.kallsyms] ffffffffa1000130 listed=ffffffffa1000100"},
 		{"which is of the addresses that ran", nil, Options{Kallsyms: kallsyms}, image(text+0x110, shifted, ""), "[kernel.kallsyms] ffffffff81000110"},
-		{"then vmlinux, which is linked elsewhere", nil, Options{Symfs: withVmlinux}, image(0xffffffffa1000110, shifted, idA), "[kernel.kallsyms] ffffffffa1000110 linked=ffffffffa1000100"},
-		{"vmlinux by build ID", nil, Options{Symfs: symfs(fstest.MapFS{"deep/vmlinux-6.1": vmlinux.file(t)})}, image(0xffffffffa1000110, shifted, idA), "[kernel.kallsyms] ffffffffa1000110 linked=ffffffffa1000100"},
-		{"also where the mapping was cut", nil, Options{Symfs: withVmlinux}, image(0xffffffffa1000110, piece, idA), "[kernel.kallsyms] ffffffffa1000110 linked=ffffffffa1000100"},
-		{"not where nothing tells where the kernel was", nil, Options{Symfs: withVmlinux}, simpleperfImage, "[kernel.kallsyms] 110"},
-		{"not without a build ID", nil, Options{Symfs: withVmlinux}, image(0xffffffffa1000110, shifted, ""), "[kernel.kallsyms] ffffffffa1000110"},
-		{"not of another build", nil, Options{Symfs: withVmlinux}, image(0xffffffffa1000110, shifted, idB), "[kernel.kallsyms] ffffffffa1000110"},
-		{"not where the kernel is unknown", nil, Options{Symfs: withVmlinux}, perfsession.Frame{Addr: text + 0x110, Kernel: true}, "[kernel.kallsyms] ffffffff81000110"},
+		{"then vmlinux, which is linked elsewhere", nil, Options{Objects: withVmlinux}, image(0xffffffffa1000110, shifted, idA), "[kernel.kallsyms] ffffffffa1000110 linked=ffffffffa1000100"},
+		{"vmlinux by build ID", nil, Options{Objects: objectstest.Stored(fstest.MapFS{"deep/vmlinux-6.1": vmlinux.File(t)})}, image(0xffffffffa1000110, shifted, idA), "[kernel.kallsyms] ffffffffa1000110 linked=ffffffffa1000100"},
+		{"also where the mapping was cut", nil, Options{Objects: withVmlinux}, image(0xffffffffa1000110, piece, idA), "[kernel.kallsyms] ffffffffa1000110 linked=ffffffffa1000100"},
+		{"not where nothing tells where the kernel was", nil, Options{Objects: withVmlinux}, simpleperfImage, "[kernel.kallsyms] 110"},
+		{"not without a build ID", nil, Options{Objects: withVmlinux}, image(0xffffffffa1000110, shifted, ""), "[kernel.kallsyms] ffffffffa1000110"},
+		{"not of another build", nil, Options{Objects: withVmlinux}, image(0xffffffffa1000110, shifted, idB), "[kernel.kallsyms] ffffffffa1000110"},
+		{"not where the kernel is unknown", nil, Options{Objects: withVmlinux}, perfsession.Frame{Addr: text + 0x110, Kernel: true}, "[kernel.kallsyms] ffffffff81000110"},
 		{"kallsyms without a mapping", nil, Options{Kallsyms: kallsyms}, perfsession.Frame{Addr: 0xffffffffa1000110, Kernel: true}, "[kernel.kallsyms] ffffffffa1000110 listed=ffffffffa1000100"},
 		{"module in kallsyms", nil, Options{Kallsyms: kallsyms}, module(0xffffffffc0002010), "[kernel.kallsyms] ffffffffc0002010 mod_fn [nf]=ffffffffc0002000"},
-		{"module by its file", nil, Options{Kallsyms: kallsyms, Symfs: symfs(fstest.MapFS{"lib/modules/nf.ko": ko.file(t)})}, module(0xffffffffc0002010), "/lib/modules/nf.ko 10 ko_fn=0"},
+		{"module by its file", nil, Options{Kallsyms: kallsyms, Objects: objectstest.Stored(fstest.MapFS{"lib/modules/nf.ko": ko.File(t)})}, module(0xffffffffc0002010), "/lib/modules/nf.ko 10 ko_fn=0"},
 		{"module without names", nil, Options{}, module(0xffffffffc0002010), "/lib/modules/nf.ko 10"},
 		{"announced code", recorded, Options{Kallsyms: kallsyms}, announced, "bpf_prog_1 ffffffffc0005010 bpf_prog_1=ffffffffc0005000"},
 	} {

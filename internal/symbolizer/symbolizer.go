@@ -3,8 +3,7 @@
 //  1. The mapping of an address says which file it belongs to, and where in it.
 //  2. Symbols come from the recording itself first: simpleperf's FILE features, kernel
 //     symbols, KSYMBOL records.
-//  3. Then from files: object files under the search paths that have the right build ID
-//     ([Files]), kallsyms, perf map files, jitdump.
+//  3. Then from files: object files that package objects finds, kallsyms, perf map files, jitdump.
 //  4. Line tables add the functions that were inlined at the address, innermost first
 //     (DWARF 5, 3.3.8).
 //  5. Names are demangled ([Demangle]).
@@ -16,6 +15,7 @@ import (
 	"sort"
 	"strings"
 
+	"profdiff/internal/objects"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
@@ -65,10 +65,8 @@ const (
 type Options struct {
 	// Simpleperf is set for recordings made by simpleperf.
 	Simpleperf bool
-	// Symfs are directories with object files, in order of preference.
-	Symfs []SearchPath
-	// Files are those under Symfs if they are looked for elsewhere too, else nil.
-	Files *Files
+	// Objects are where object files are looked for, nil for nowhere.
+	Objects *objects.Store
 	// Kallsyms holds the kernel's symbols at the addresses of the recording.
 	Kallsyms *objfile.SymbolTable
 }
@@ -85,8 +83,7 @@ type Symbolizer struct {
 	kernel    *perffile.SymbolFile
 	dsos      []*dso // by perfsession.DSO.ID
 	demangled map[string]string
-	files     *Files
-	warnings  *warner // of files
+	warnings  []string // of lists of symbols
 
 	jit        map[int32]*jitCode // by process
 	dumps      int                // jitdump files that the recording names
@@ -96,19 +93,14 @@ type Symbolizer struct {
 
 // New makes a Symbolizer for the DSOs of a recording.
 func New(opt Options) *Symbolizer {
-	z := &Symbolizer{
+	return &Symbolizer{
 		opt: opt, recorded: make(map[string]*perffile.SymbolFile), demangled: make(map[string]string),
 		jit: make(map[int32]*jitCode), jitIDs: make(map[objfile.Symbol]uint32),
 	}
-	if z.files = opt.Files; z.files == nil {
-		z.files = NewFiles(opt.Symfs)
-	}
-	z.warnings = &z.files.warnings
-	return z
 }
 
 // Warnings tell of files that could not be used.
-func (z *Symbolizer) Warnings() []string { return z.warnings.all }
+func (z *Symbolizer) Warnings() []string { return slices.Concat(z.opt.Objects.Warnings(), z.warnings) }
 
 // AddRecording adds the symbols that a perf.data file has of files.
 func (z *Symbolizer) AddRecording(file *perffile.File) error {
@@ -166,9 +158,9 @@ func (z *Symbolizer) RecordedFunctions(path string) *objfile.SymbolTable {
 
 // FramesAt returns the functions at an address of a file, innermost first, nil if it
 // has no name.
-func (z *Symbolizer) FramesAt(o *Object, vaddr uint64) []Frame {
+func (z *Symbolizer) FramesAt(o *objects.Object, vaddr uint64) []Frame {
 	var sym Symbol
-	if !o.fill(z, vaddr, &sym) {
+	if !z.complete(o, vaddr, &sym) {
 		return nil
 	}
 	return sym.Frames
@@ -180,9 +172,10 @@ type dso struct {
 	recorded *perffile.SymbolFile // nil if there is none
 	kind     perffile.DSOType
 	exec     Execution
-	object   *Object // file with symbols, nil if there is none
+	object   *objects.Object      // file with symbols, nil if there is none
+	dex      *objfile.SymbolTable // methods of a DEX file, likewise
 	searched bool
-	apk      *archive // of an APK that is mapped as a whole
+	archive  bool // an APK that is mapped as a whole
 }
 
 func (z *Symbolizer) dso(d *perfsession.DSO) *dso {
@@ -255,7 +248,7 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 		if k := z.kernelSymbol(f.Addr, z.dso(kernel)); len(k.Frames) > 0 || z.opt.Simpleperf {
 			return k
 		}
-	case !d.Kernel && d.object == nil && d.apk == nil:
+	case !d.Kernel && d.object == nil && d.dex == nil && !d.archive:
 		if s, ok := z.perfMapSymbol(f.Map.PID, f.Addr); ok {
 			return z.named(d, f.Addr, s)
 		}
@@ -295,7 +288,7 @@ func (z *Symbolizer) vaddr(d *dso, f perfsession.Frame) uint64 {
 	}
 	off := rel + m.PgOff
 	if o, base := z.object(d, off); o != nil {
-		if v, ok := o.vaddr(off - base); ok {
+		if v, ok := o.File().VaddrOfOffset(off - base); ok {
 			return v
 		}
 	}
@@ -311,10 +304,16 @@ func (z *Symbolizer) fill(d *dso, f perfsession.Frame, sym *Symbol) bool {
 		}
 	}
 	o, _ := z.object(d, f.Addr-f.Map.Start+f.Map.PgOff)
+	if d.dex != nil && len(sym.Frames) == 0 {
+		if s, ok := d.dex.Lookup(sym.Vaddr); ok {
+			sym.Start = s.Addr
+			sym.Frames = []Frame{{Name: z.demangle(s.Name), SystemName: s.Name}}
+		}
+	}
 	if o == nil {
 		return len(sym.Frames) > 0
 	}
-	return o.fill(z, sym.Vaddr, sym)
+	return z.complete(o, sym.Vaddr, sym)
 }
 
 // kernelSymbol names an address of the kernel: from the recording's own symbols, from
@@ -334,9 +333,9 @@ func (z *Symbolizer) kernelSymbol(addr uint64, d *dso) Symbol {
 		}
 	}
 	if o, _ := z.object(d, 0); o != nil {
-		if vaddr, ok := o.kernelVaddr(addr, d.Text); ok {
+		if vaddr, ok := kernelVaddr(o, addr, d.Text); ok {
 			named := len(sym.Frames) > 0
-			if o.fill(z, vaddr, &sym) && !named {
+			if z.complete(o, vaddr, &sym) && !named {
 				sym.Start += addr - vaddr
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/code"
 	"profdiff/internal/branch/shape"
-	"profdiff/internal/symbolizer"
+	"profdiff/internal/objects"
 )
 
 const (
@@ -39,9 +39,9 @@ const (
 // given only if the lower end of its miss rate is above BreakEven and its misses cost
 // at least 1 % of the cycles; where cycles are not known, as many cycles as 1 % of the
 // instructions, or 1 % of the misses. Imprecise samples do not tell the rate: the advice
-// then says so, and if it is not known which branch it is, that alone. paths are where
-// the binaries are looked for.
-func Add(t *branch.Table, paths []symbolizer.SearchPath) {
+// then says so, and if it is not known which branch it is, that alone. files has
+// the binaries.
+func Add(t *branch.Table, files *objects.Store) {
 	t.Advice = spread(t)
 	if t.Tier == branch.TierCounters {
 		t.Advice = sampleFunction(t)
@@ -49,7 +49,7 @@ func Add(t *branch.Table, paths []symbolizer.SearchPath) {
 	if t.Unknown != "" {
 		return
 	}
-	code := code.Open(paths)
+	code := code.New(files)
 	defer code.Close()
 	for i := range t.Branches {
 		b := &t.Branches[i]

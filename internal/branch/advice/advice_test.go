@@ -11,8 +11,8 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/branchtest"
 	"profdiff/internal/disasm"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/objfile"
-	"profdiff/internal/symbolizer"
 )
 
 // adviceBranch is a conditional branch with a rate.
@@ -249,7 +249,7 @@ func TestAdviseCode(t *testing.T) {
 					a.Address = b.Address
 					table.Branches = append(table.Branches, a)
 				}
-				Add(table, []symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}})
+				Add(table, objectstest.Dir(dir))
 				for _, b := range table.Branches {
 					// A line may have branches of the loop too.
 					a := b.Advice

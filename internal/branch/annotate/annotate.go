@@ -2,7 +2,7 @@
 //
 //  1. The functions that rows of the table name are searched for the one that is wanted,
 //     by name or by an address. What may be several is refused with their addresses.
-//  2. Its file is looked for under search paths by build ID, else by path or name.
+//  2. Its file is looked for by build ID, else by path or name.
 //  3. The function is decoded, and each instruction gets the rows and blocks at its
 //     address, its loop depth and its places in the source.
 package annotate
@@ -20,6 +20,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/code"
 	"profdiff/internal/disasm"
+	"profdiff/internal/objects"
 	"profdiff/internal/symbolizer"
 )
 
@@ -111,16 +112,16 @@ func (w *wantedFunction) matches(p *functionPlace) bool {
 
 // Function lists the code of a function. want is its name, without or with parameters,
 // or the address of one of its instructions, 0x and hexadecimal; FILE: before it says
-// which file it is of. The binary is looked for under the search paths.
-func Function(t *branch.Table, want string, paths []symbolizer.SearchPath) (*Listing, error) {
-	a := newAnnotator(paths)
+// which file it is of. files has its binary.
+func Function(t *branch.Table, want string, files *objects.Store) (*Listing, error) {
+	a := newAnnotator(files)
 	defer a.close()
 	return a.annotate(t, want)
 }
 
 // Functions lists several functions, nil for what cannot be listed.
-func Functions(t *branch.Table, wanted []string, paths []symbolizer.SearchPath) []*Listing {
-	a := newAnnotator(paths)
+func Functions(t *branch.Table, wanted []string, files *objects.Store) []*Listing {
+	a := newAnnotator(files)
 	defer a.close()
 	list := make([]*Listing, len(wanted))
 	for i, want := range wanted {
@@ -261,16 +262,15 @@ type fileKey struct{ path, buildID string }
 
 // An annotatedFile is a file whose binary was looked for.
 type annotatedFile struct {
-	object   *symbolizer.Object
+	object   *objects.Object
 	code     *disasm.Code
 	err      error
 	function *disasm.Function // the last one
 }
 
-func newAnnotator(paths []symbolizer.SearchPath) *annotator {
-	files := symbolizer.NewFiles(paths)
+func newAnnotator(files *objects.Store) *annotator {
 	return &annotator{
-		binaries: code.New(files), z: symbolizer.New(symbolizer.Options{Symfs: paths, Files: files}),
+		binaries: code.New(files), z: symbolizer.New(symbolizer.Options{Objects: files}),
 		files: make(map[fileKey]*annotatedFile),
 	}
 }

@@ -2,6 +2,7 @@ package annotate
 
 import (
 	"profdiff/internal/branch"
+	"profdiff/internal/objects"
 	"profdiff/internal/symbolizer"
 )
 
@@ -10,9 +11,9 @@ type Frame = symbolizer.Frame
 
 // Frames returns for each branch of the table, in their order, the functions at
 // it, innermost first; nil if these are not known. Where the recording does not have
-// them they come from binaries under the search paths.
-func Frames(t *branch.Table, paths []symbolizer.SearchPath) [][]Frame {
-	a := newAnnotator(paths)
+// them they come from binaries.
+func Frames(t *branch.Table, files *objects.Store) [][]Frame {
+	a := newAnnotator(files)
 	defer a.close()
 	list := make([][]Frame, len(t.Branches))
 	for i := range t.Branches {

@@ -16,13 +16,7 @@ import (
 
 	"profdiff/internal/llvm"
 	"profdiff/internal/objfile"
-	"profdiff/internal/symbolizer"
 )
-
-// SearchPath is a directory as a search path.
-func SearchPath(dir string) []symbolizer.SearchPath {
-	return []symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}}
-}
 
 // AddressOf is the address of a symbol, 0 if there is none.
 func AddressOf(symbols *objfile.SymbolTable, name string) uint64 {

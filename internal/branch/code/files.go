@@ -15,9 +15,9 @@ import (
 	"profdiff/internal/align"
 	"profdiff/internal/branch"
 	"profdiff/internal/disasm"
+	"profdiff/internal/objects"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perfsession"
-	"profdiff/internal/symbolizer"
 )
 
 // A File is the file of a DSO, or of a library in it.
@@ -26,17 +26,17 @@ type File struct {
 	Code *disasm.Code
 	// Vaddr is the address of an offset in the DSO.
 	Vaddr  func(off uint64) (uint64, bool)
-	Object *symbolizer.Object
+	Object *objects.Object
 }
 
 // Files finds the code of DSOs under search paths, each once. It is taken from files
 // with the recorded build ID, or of the recorded path or name if there is none. Kernel
 // code is not read: it changes while it runs.
 type Files struct {
-	files  *symbolizer.Files
+	files  *objects.Store
 	arm    armTools
 	byDSO  map[int]*File // of those that are one file
-	opened map[*symbolizer.Object]opened
+	opened map[*objects.Object]opened
 	// Recorded are the functions that the recording has of a file, nil for none.
 	Recorded func(path string) *objfile.SymbolTable
 	Why      map[int]string // of DSOs without a binary
@@ -49,8 +49,8 @@ type opened struct {
 }
 
 // New finds code in files.
-func New(files *symbolizer.Files) *Files {
-	return &Files{files: files, byDSO: make(map[int]*File), opened: make(map[*symbolizer.Object]opened), Why: make(map[int]string)}
+func New(files *objects.Store) *Files {
+	return &Files{files: files, byDSO: make(map[int]*File), opened: make(map[*objects.Object]opened), Why: make(map[int]string)}
 }
 
 // Find returns the binary at an offset of a DSO, nil if there is none: then why may have
@@ -67,7 +67,7 @@ func (c *Files) Find(d *perfsession.DSO, off uint64) *File {
 	if why != "" {
 		c.Why[d.ID] = why
 	}
-	if !symbolizer.IsArchive(d.Path) {
+	if !objects.IsArchive(d.Path) {
 		c.byDSO[d.ID] = found
 	}
 	return found
@@ -79,9 +79,9 @@ func (c *Files) At(path, buildID string, off uint64) (found *File, why string) {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
 		return nil, ""
 	}
-	o, base, err := c.files.Find(path, buildID, off)
+	o, base, err := c.files.Code(path, buildID, off)
 	switch {
-	case errors.Is(err, symbolizer.ErrOtherBuild):
+	case errors.Is(err, objects.ErrOtherBuild):
 		return nil, "the binary is of another build"
 	case err != nil:
 		return nil, ""
@@ -94,7 +94,7 @@ func (c *Files) At(path, buildID string, off uint64) (found *File, why string) {
 	return known.binary, known.why
 }
 
-func (c *Files) open(o *symbolizer.Object, base uint64, path string) opened {
+func (c *Files) open(o *objects.Object, base uint64, path string) opened {
 	var tables []*objfile.SymbolTable
 	if t := o.Symbols(); t != nil {
 		tables = append(tables, t)
@@ -126,7 +126,7 @@ func (c *Files) open(o *symbolizer.Object, base uint64, path string) opened {
 // NameOf is what tables call the file at an offset of a DSO: libraries in an archive have
 // the name of it in front of theirs.
 func (c *Files) NameOf(d *perfsession.DSO, off uint64) (path, buildID string) {
-	if symbolizer.IsArchive(d.Path) {
+	if objects.IsArchive(d.Path) {
 		if found := c.Find(d, off); found != nil && found.Object.Entry() != "" {
 			return d.Path + "!/" + found.Object.Entry(), found.Object.File().BuildID()
 		}
@@ -134,17 +134,9 @@ func (c *Files) NameOf(d *perfsession.DSO, off uint64) (path, buildID string) {
 	return d.Path, d.BuildID
 }
 
-// Close closes the files.
+// Close removes the copies that were made of files.
 func (c *Files) Close() {
 	c.arm.close()
-	if c.files != nil {
-		c.files.Close()
-	}
-}
-
-// Open finds files under search paths, when a branch of them is asked for.
-func Open(paths []symbolizer.SearchPath) *Files {
-	return New(symbolizer.NewFiles(paths))
 }
 
 // Of returns the code of a branch's file, nil if it is not there.

@@ -13,8 +13,8 @@ import (
 
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
+	"profdiff/internal/objects"
 	"profdiff/internal/objfile"
-	"profdiff/internal/symbolizer"
 )
 
 // armTools decode 32-bit Arm code, A32 and Thumb, by llvm-objdump.
@@ -34,7 +34,7 @@ const (
 	maxArmCopy = 1 << 30
 )
 
-func (t *armTools) decoder(o *symbolizer.Object) (*armDecoder, error) {
+func (t *armTools) decoder(o *objects.Object) (*armDecoder, error) {
 	if !t.looked {
 		t.looked = true
 		if t.tool, t.err = llvm.Find(context.Background(), ""); t.err == nil {
@@ -56,7 +56,7 @@ func (t *armTools) decoder(o *symbolizer.Object) (*armDecoder, error) {
 }
 
 // copy makes a file of its own of one that is not.
-func (t *armTools) copy(o *symbolizer.Object) (name string, err error) {
+func (t *armTools) copy(o *objects.Object) (name string, err error) {
 	f, err := os.CreateTemp("", "profdiff-*.so")
 	if err != nil {
 		return "", err

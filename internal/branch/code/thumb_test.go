@@ -16,8 +16,9 @@ import (
 	"profdiff/internal/branch/branchtest"
 	"profdiff/internal/branch/skid"
 	"profdiff/internal/disasm"
+	"profdiff/internal/objects"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/objfile"
-	"profdiff/internal/symbolizer"
 )
 
 func TestArmKind(t *testing.T) {
@@ -150,9 +151,9 @@ g:
 }
 
 // openArm opens a program below a search path.
-func openArm(t *testing.T, path string) (*Files, *disasm.Code, *symbolizer.Object) {
+func openArm(t *testing.T, path string) (*Files, *disasm.Code, *objects.Object) {
 	t.Helper()
-	b := New(symbolizer.NewFiles(branchtest.SearchPath(filepath.Dir(path))))
+	b := New(objectstest.Dir(filepath.Dir(path)))
 	t.Cleanup(b.Close)
 	found, why := b.At("/"+filepath.Base(path), "", 0)
 	if found == nil {
@@ -164,7 +165,7 @@ func openArm(t *testing.T, path string) (*Files, *disasm.Code, *symbolizer.Objec
 // TestArmWithoutTools says what is missing if nothing decodes the code.
 func TestArmWithoutTools(t *testing.T) {
 	for _, program := range branchtest.ArmPrograms(t) {
-		b := New(symbolizer.NewFiles(branchtest.SearchPath(filepath.Dir(program))))
+		b := New(objectstest.Dir(filepath.Dir(program)))
 		defer b.Close()
 		b.arm.looked, b.arm.err = true, errors.New("llvm-mca and llvm-objdump are not installed")
 		if found, why := b.At("/"+filepath.Base(program), "", 0); found != nil || why != "32-bit Arm code, which llvm-objdump decodes (llvm-mca and llvm-objdump are not installed)" {
@@ -265,7 +266,7 @@ func TestArmArchive(t *testing.T) {
 			t.Fatal(err)
 		}
 		fs := fstest.MapFS{"base.apk": &fstest.MapFile{Data: branchtest.Stored(t, "lib/armeabi-v7a/libx.so", data)}}
-		b := New(symbolizer.NewFiles([]symbolizer.SearchPath{{Name: "symbols", FS: fs}}))
+		b := New(objectstest.Stored(fs))
 		found, why := b.At("/data/base.apk!/lib/armeabi-v7a/libx.so", "", 0)
 		if found == nil {
 			t.Fatal(why)

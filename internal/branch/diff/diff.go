@@ -19,8 +19,8 @@ import (
 	"profdiff/internal/align"
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/code"
+	"profdiff/internal/objects"
 	"profdiff/internal/stats"
-	"profdiff/internal/symbolizer"
 	"profdiff/internal/verdict"
 )
 
@@ -67,8 +67,8 @@ type Options struct {
 	// AllowBlockedOrder gives verdicts even if all runs of one side were recorded first.
 	AllowBlockedOrder bool
 	Renames           []align.Rename
-	// Symfs are where binaries are looked for, by which branches are told apart.
-	Symfs []symbolizer.SearchPath
+	// Objects has the binaries, by which branches are told apart, nil for none.
+	Objects *objects.Store
 }
 
 // A Result is what two sides say of the branches of a program.
@@ -190,8 +190,8 @@ func Compare(base, head []*branch.Table, opt Options) (*Result, error) {
 		return nil, err
 	}
 	var binaries *code.Files
-	if len(opt.Symfs) > 0 {
-		binaries = code.Open(opt.Symfs)
+	if !opt.Objects.Empty() {
+		binaries = code.New(opt.Objects)
 		defer binaries.Close()
 	}
 	var err error
@@ -463,7 +463,7 @@ func (c *comparison) warn() {
 				if builds[r.DSO] == nil {
 					builds[r.DSO] = make(map[string]bool)
 				}
-				builds[r.DSO][symbolizer.TrimBuildID(r.BuildID)] = true
+				builds[r.DSO][objects.TrimBuildID(r.BuildID)] = true
 			}
 		}
 		for i := range s.rows {

@@ -7,6 +7,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/shape"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/verdict"
 )
 
@@ -52,7 +53,7 @@ func TestDiffMessageHeap(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	// The binaries tell what the comparator has instead, though no branch of it is left.
-	d, err = Compare([]*branch.Table{base}, []*branch.Table{head}, Options{Symfs: searchPath("../../../profiles/message-heap/symbols")})
+	d, err = Compare([]*branch.Table{base}, []*branch.Table{head}, Options{Objects: objectstest.Dir("../../../profiles/message-heap/symbols")})
 	if err != nil {
 		t.Fatal(err)
 	}

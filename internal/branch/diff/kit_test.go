@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/recording"
 	"profdiff/internal/input"
-	"profdiff/internal/symbolizer"
 )
 
 // runIn runs a tool in a directory. The test is skipped where the tool is not installed.
@@ -23,10 +21,6 @@ func runIn(t testing.TB, dir, name string, args ...string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
-}
-
-func searchPath(dir string) []symbolizer.SearchPath {
-	return []symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}}
 }
 
 // readSimulated reads a file of Callgrind.

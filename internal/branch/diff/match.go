@@ -8,7 +8,7 @@ import (
 	"profdiff/internal/align"
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/code"
-	"profdiff/internal/symbolizer"
+	"profdiff/internal/objects"
 )
 
 // A MatchKind says by what two branches were found to be the same.
@@ -123,7 +123,7 @@ func (m *matcher) sameBuilds() {
 	builds := make(map[string]bool)
 	for i := range m.head.rows {
 		if r := &m.head.rows[i]; r.BuildID != "" && !r.ByLine {
-			id := symbolizer.TrimBuildID(r.BuildID)
+			id := objects.TrimBuildID(r.BuildID)
 			at[buildAddress{id, r.PMU, r.Address}] = i
 			builds[id] = true
 		}
@@ -134,7 +134,7 @@ func (m *matcher) sameBuilds() {
 		if r.BuildID == "" || r.ByLine {
 			continue
 		}
-		id := symbolizer.TrimBuildID(r.BuildID)
+		id := objects.TrimBuildID(r.BuildID)
 		seen[id] = true
 		if h, ok := at[buildAddress{id, r.PMU, r.Address}]; ok && m.toBase[h] < 0 {
 			m.pair(i, h, ByAddress)
@@ -143,7 +143,7 @@ func (m *matcher) sameBuilds() {
 		}
 	}
 	for i := range m.head.rows {
-		if r := &m.head.rows[i]; m.toBase[i] < 0 && r.BuildID != "" && !r.ByLine && seen[symbolizer.TrimBuildID(r.BuildID)] {
+		if r := &m.head.rows[i]; m.toBase[i] < 0 && r.BuildID != "" && !r.ByLine && seen[objects.TrimBuildID(r.BuildID)] {
 			m.headPresence[i] = sameBuild
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/code"
 	"profdiff/internal/disasm"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/objfile"
 	"profdiff/internal/symbolizer"
 )
@@ -273,7 +274,7 @@ func TestMatchCode(t *testing.T) {
 				sides[i], lines[i] = branchesOf(t, program, "/"+side, "work")
 			}
 			m, err := match(newSide("base", []*branch.Table{simulatedTableOf(sides[0]...)}), newSide("head", []*branch.Table{simulatedTableOf(sides[1]...)}),
-				code.Open([]symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}}), nil)
+				code.New(objectstest.Dir(dir)), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

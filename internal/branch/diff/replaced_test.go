@@ -8,6 +8,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/shape"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/verdict"
 )
 
@@ -71,7 +72,7 @@ func TestDiffReplaced(t *testing.T) {
 					sides[i] = append(sides[i], list...)
 				}
 			}
-			d, err := Compare([]*branch.Table{simulatedTableOf(sides[0]...)}, []*branch.Table{simulatedTableOf(sides[1]...)}, Options{Symfs: searchPath(dir)})
+			d, err := Compare([]*branch.Table{simulatedTableOf(sides[0]...)}, []*branch.Table{simulatedTableOf(sides[1]...)}, Options{Objects: objectstest.Dir(dir)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/branch"
-	"profdiff/internal/symbolizer"
+	"profdiff/internal/objects"
 )
 
 // A side is the runs before a change, or those after it.
@@ -46,7 +46,7 @@ type rowKey struct {
 }
 
 func keyOf(b *branch.Branch) rowKey {
-	k := rowKey{dso: b.DSO, buildID: symbolizer.TrimBuildID(b.BuildID), pmu: b.PMU, address: b.Address, function: b.Function}
+	k := rowKey{dso: b.DSO, buildID: objects.TrimBuildID(b.BuildID), pmu: b.PMU, address: b.Address, function: b.Function}
 	if b.ByLine {
 		k.file, k.line = b.File, b.Line
 	}

@@ -18,6 +18,7 @@ import (
 	"profdiff/internal/branch/branchtest"
 	"profdiff/internal/branch/stacks"
 	"profdiff/internal/disasm"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile/perffiletest"
 	"profdiff/internal/symbolizer"
@@ -146,7 +147,7 @@ func TestFiles(t *testing.T) {
 			for name, data := range test.files {
 				fs[name] = &fstest.MapFile{Data: data}
 			}
-			opt := &branch.Options{Names: symbolizer.Options{Symfs: []symbolizer.SearchPath{{Name: "symbols", FS: fs}}}}
+			opt := &branch.Options{Names: symbolizer.Options{Objects: objectstest.Stored(fs)}}
 			data := perffiletest.Fixture(t, text)
 			table, err := readBytes("app.data", data, opt)
 			if err != nil {
@@ -174,7 +175,7 @@ func TestFiles(t *testing.T) {
 			if test.simpleperf {
 				return
 			}
-			if l, err := annotate.Function(table, "pick", opt.Names.Symfs); err != nil || l.Start != f.Start {
+			if l, err := annotate.Function(table, "pick", opt.Names.Objects); err != nil || l.Start != f.Start {
 				t.Errorf("annotated: %+v, %v", l, err)
 			}
 		})
@@ -204,7 +205,7 @@ func TestFilesOfStacks(t *testing.T) {
 	other := fmt.Sprintf("from=%#x,to=%#x,flags=PREDICTED", from, to+4)
 	text := brAttr + fmt.Sprintf("MMAP2 misc=USER pid=10 tid=10 start=%#x len=0x100000 pgoff=%#x prot=READ|EXEC filename=\"/data/app/base.apk\" sample_id={pid=10,tid=10,time=1}\n", start, at) +
 		brSample(10, 5, missed) + brSample(10, 6, missed) + brSample(10, 7, other) + "feature ARCH arch=\"aarch64\"\n"
-	opt := &branch.Options{Names: symbolizer.Options{Symfs: []symbolizer.SearchPath{{Name: "symbols", FS: fstest.MapFS{"base.apk": &fstest.MapFile{Data: apk}}}}}}
+	opt := &branch.Options{Names: symbolizer.Options{Objects: objectstest.Stored(fstest.MapFS{"base.apk": &fstest.MapFile{Data: apk}})}}
 	table, err := readFixture(t, text, opt)
 	if err != nil {
 		t.Fatal(err)

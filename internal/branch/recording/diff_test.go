@@ -20,7 +20,7 @@ import (
 func diffRecordings(t *testing.T, base, head []string, opt diff.Options) *diff.Result {
 	t.Helper()
 	read := withApp(readSlowdown(t))
-	opt.Symfs = read.Names.Symfs
+	opt.Objects = read.Names.Objects
 	tables := func(name string, runs []string) (list []*branch.Table) {
 		for _, text := range runs {
 			data := perffiletest.Fixture(t, text)
@@ -29,7 +29,7 @@ func diffRecordings(t *testing.T, base, head []string, opt diff.Options) *diff.R
 				t.Fatal(err)
 			}
 			branchtest.CheckTable(t, table)
-			advice.Add(table, read.Names.Symfs)
+			advice.Add(table, read.Names.Objects)
 			list = append(list, table)
 		}
 		return list

@@ -12,8 +12,8 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/advice"
-	"profdiff/internal/branch/branchtest"
 	"profdiff/internal/disasm"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile/perffiletest"
 )
@@ -80,12 +80,12 @@ func findLarge(b *testing.B, functions int) *largeProgram {
 func (p *largeProgram) read(b *testing.B, text string) {
 	b.Helper()
 	data := perffiletest.Fixture(b, text)
-	paths := branchtest.SearchPath("/")
+	paths := objectstest.Dir("/")
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
 		opt := &branch.Options{}
-		opt.Names.Symfs = paths
+		opt.Names.Objects = paths
 		table, err := readBytes("large.data", data, opt)
 		if err != nil {
 			b.Fatal(err)

@@ -8,8 +8,9 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/annotate"
-	"profdiff/internal/branch/branchtest"
 	"profdiff/internal/branch/simulated"
+	"profdiff/internal/objects"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/symbolizer"
 )
 
@@ -36,7 +37,7 @@ func simulatedHeap(t *testing.T) *branch.Table {
 
 func TestAnnotate(t *testing.T) {
 	table := simulatedHeap(t)
-	symfs := branchtest.SearchPath(messageHeap + "/symbols")
+	symfs := objectstest.Dir(messageHeap + "/symbols")
 	l, err := annotate.Function(table, "message_compare", symfs)
 	if err != nil {
 		t.Fatal(err)
@@ -84,11 +85,11 @@ func TestAnnotate(t *testing.T) {
 }
 
 func TestAnnotateErrors(t *testing.T) {
-	symfs := branchtest.SearchPath(messageHeap + "/symbols")
+	symfs := objectstest.Dir(messageHeap + "/symbols")
 	for name, test := range map[string]struct {
 		change func(*branch.Table)
 		want   string
-		symfs  []symbolizer.SearchPath
+		symfs  *objects.Store
 		err    string
 	}{
 		"no function": {nil, "mesage_compare", symfs, "no function mesage_compare with branches, there are message_compare, "},

@@ -31,7 +31,7 @@ func readPerfData(name string, r io.ReaderAt, size int64, opt *branch.Options) (
 	}
 	session := perfsession.New(file)
 	p := &perfData{file: file, opt: opt, names: opt.Symbols(), sampler: samples.New()}
-	code := code.New(p.names.Files)
+	code := code.New(p.names.Objects)
 	defer code.Close()
 	p.c = stacks.New(&session.Spaces, code)
 	p.c.Least = least

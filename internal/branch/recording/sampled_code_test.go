@@ -13,6 +13,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/branchtest"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/perffile/perffiletest"
 	"profdiff/internal/symbolizer"
 )
@@ -32,7 +33,7 @@ func readSlowdown(t testing.TB) []byte {
 // withApp are options that have /app.
 func withApp(elf []byte) *branch.Options {
 	files := fstest.MapFS{"app": &fstest.MapFile{Data: elf}}
-	return &branch.Options{Names: symbolizer.Options{Symfs: []symbolizer.SearchPath{{Name: "symbols", FS: files}}}}
+	return &branch.Options{Names: symbolizer.Options{Objects: objectstest.Stored(files)}}
 }
 
 // rows are branches in a few words.

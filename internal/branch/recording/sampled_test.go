@@ -16,6 +16,7 @@ import (
 	"profdiff/internal/branch/branchtest"
 	"profdiff/internal/branch/samples"
 	"profdiff/internal/disasm"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perffile/perffiletest"
@@ -137,7 +138,7 @@ func (h *answerHandler) Sample(s *perfsession.Sample) error {
 func TestSampledBranches(t *testing.T) {
 	data, answers, misses := lbrAnswers(t)
 	dir := filepath.Dir(branchtest.Recording(t, "lbr/test.binary"))
-	opt := &branch.Options{Names: symbolizer.Options{Symfs: []symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}}}}
+	opt := &branch.Options{Names: symbolizer.Options{Objects: objectstest.Dir(dir)}}
 	table, err := readBytes("x.data", data, opt)
 	if err != nil {
 		t.Fatal(err)

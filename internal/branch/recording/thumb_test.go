@@ -10,6 +10,7 @@ import (
 	"profdiff/internal/branch/code"
 	"profdiff/internal/branch/skid"
 	"profdiff/internal/disasm"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/perffile/perffiletest"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestSampledThumb(t *testing.T) {
 	for name, program := range branchtest.ArmPrograms(t) {
 		data := readTestFile(t, program)
-		files := code.Open(branchtest.SearchPath(filepath.Dir(program)))
+		files := code.New(objectstest.Dir(filepath.Dir(program)))
 		defer files.Close()
 		found, why := files.At("/"+filepath.Base(program), "", 0)
 		if found == nil {

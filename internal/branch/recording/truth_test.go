@@ -17,6 +17,8 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/branchtest"
 	"profdiff/internal/branch/stacks"
+	"profdiff/internal/objects"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
 )
@@ -30,7 +32,7 @@ func readFile(t testing.TB, file string, dirs ...string) *branch.Table {
 	}
 	opt := &branch.Options{}
 	for _, dir := range dirs {
-		opt.Names.Symfs = append(opt.Names.Symfs, symbolizer.SearchPath{Name: dir, FS: os.DirFS(dir)})
+		opt.Names.Objects = opt.Names.Objects.View(objects.SearchPath{Name: dir, FS: os.DirFS(dir)})
 	}
 	table, err := readPerfData(file, bytes.NewReader(data), int64(len(data)), opt)
 	if err != nil {
@@ -209,7 +211,7 @@ func TestScriptOfPerf(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := branchtest.Recording(t, "lbr")
-			opt := &branch.Options{Names: symbolizer.Options{Symfs: []symbolizer.SearchPath{{Name: dir, FS: os.DirFS(dir)}}}}
+			opt := &branch.Options{Names: symbolizer.Options{Objects: objectstest.Dir(dir)}}
 			got, err := stacks.ReadScript(name, bytes.NewReader(out), int64(len(out)), opt)
 			if err != nil {
 				t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"profdiff/internal/branch/estimate"
 	"profdiff/internal/branch/events"
 	"profdiff/internal/branch/skid"
+	"profdiff/internal/objects"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
@@ -226,7 +227,7 @@ func (f *table) locate(i int32) *located {
 			l.file, l.line = sym.Frames[0].File, sym.Frames[0].Line
 		}
 	}
-	if m != nil && symbolizer.IsArchive(m.DSO.Path) {
+	if m != nil && objects.IsArchive(m.DSO.Path) {
 		l.dso, l.buildID = f.Code.NameOf(m.DSO, p.key.Rel)
 	}
 	switch {

@@ -11,7 +11,6 @@ import (
 	"profdiff/internal/branch/branchtest"
 	"profdiff/internal/branch/code"
 	"profdiff/internal/perfsession"
-	"profdiff/internal/symbolizer"
 )
 
 // TestInconsistent drops samples that cannot be of the binary.
@@ -111,7 +110,7 @@ func withProgram(p program) *Collector {
 // collectorOf returns a collector with one mapping, of a file with a program.
 func collectorOf(p program, m perfsession.Mapping, path string) *Collector {
 	spaces := perfsession.NewSpaces()
-	c := New(&spaces, code.New(symbolizer.NewFiles(nil)))
+	c := New(&spaces, code.New(nil))
 	m.DSO = spaces.DSO(path, "", false)
 	spaces.Map(m)
 	file := &code.File{Decoder: p, Vaddr: func(off uint64) (uint64, bool) { return off, true }}

@@ -37,7 +37,7 @@ func ReadScript(name string, r io.ReaderAt, size int64, opt *branch.Options) (*b
 	s := newScript(opt)
 	spaces := perfsession.NewSpaces()
 	names := opt.Symbols()
-	s.c = New(&spaces, code.New(names.Files))
+	s.c = New(&spaces, code.New(names.Objects))
 	defer s.c.binaries.Close()
 	// Whether there are branches that were not taken decides how the others count, and
 	// the usual weight which samples count.

@@ -11,9 +11,9 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/branchtest"
 	"profdiff/internal/branch/code"
+	"profdiff/internal/objects"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
-	"profdiff/internal/symbolizer"
 )
 
 // A keeper keeps the stacks of a recording.
@@ -43,14 +43,14 @@ func keep(t *testing.T, file string, dirs ...string) ([]stack, func() *Collector
 	}
 	opt := &branch.Options{}
 	for _, dir := range dirs {
-		opt.Names.Symfs = append(opt.Names.Symfs, symbolizer.SearchPath{Name: dir, FS: os.DirFS(dir)})
+		opt.Names.Objects = opt.Names.Objects.View(objects.SearchPath{Name: dir, FS: os.DirFS(dir)})
 	}
 	f, err := perffile.New(bytes.NewReader(data), int64(len(data)), perffile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	session := perfsession.New(f)
-	k := &keeper{Collector: New(&session.Spaces, code.New(opt.Symbols().Files)), file: f}
+	k := &keeper{Collector: New(&session.Spaces, code.New(opt.Symbols().Objects)), file: f}
 	t.Cleanup(k.binaries.Close)
 	if err := session.Replay(k); err != nil {
 		t.Fatal(err)

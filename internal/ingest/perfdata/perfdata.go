@@ -236,7 +236,7 @@ func (p *reader) describe() {
 // prepareSymbols makes the symbolizer and gives it the symbols of the recording.
 func (p *reader) prepareSymbols() error {
 	p.z = symbolizer.New(symbolizer.Options{
-		Simpleperf: p.file.Info.Simpleperf(), Symfs: p.opt.Symfs, Kallsyms: p.opt.Kallsyms,
+		Simpleperf: p.file.Info.Simpleperf(), Objects: p.opt.Objects.View(), Kallsyms: p.opt.Kallsyms,
 	})
 	return p.z.AddRecording(p.file)
 }

@@ -13,9 +13,9 @@ import (
 
 	"profdiff/internal/ingest/ingesttest"
 	"profdiff/internal/ingest/reading"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/perffile/perffiletest"
 	"profdiff/internal/run"
-	"profdiff/internal/symbolizer"
 )
 
 // readFixture reads the recording that a text describes.
@@ -369,7 +369,7 @@ SAMPLE misc=USER ip=0x400010 pid=10 tid=10 time=30 cpu=0 period=1 ips=[PERF_CONT
 SAMPLE misc=USER ip=0x800004 pid=10 tid=10 time=31 cpu=0 period=1 ips=[PERF_CONTEXT_USER,0x800004]
 SAMPLE misc=USER ip=0x800020 pid=10 tid=10 time=32 cpu=0 period=1 ips=[PERF_CONTEXT_USER,0x800020]
 `
-	opt := reading.Options{Symfs: []symbolizer.SearchPath{{Name: "root", FS: fstest.MapFS{"tmp/jit-10.dump": {Data: dump}}}}}
+	opt := reading.Options{Objects: objectstest.Stored(fstest.MapFS{"tmp/jit-10.dump": {Data: dump}})}
 	want := []string{
 		"cpu-clock app/app [anon] 1 1",
 		"cpu-clock app/app [app];[anon];[app] 1 1",

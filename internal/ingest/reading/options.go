@@ -10,16 +10,16 @@ package reading
 
 import (
 	"profdiff/internal/input"
+	"profdiff/internal/objects"
 	"profdiff/internal/objfile"
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
-	"profdiff/internal/symbolizer"
 )
 
 // Options say how an input is read.
 type Options struct {
-	// Symfs are directories with object files for the DSOs of the recording.
-	Symfs []symbolizer.SearchPath
+	// Objects has the object files for the DSOs of the recording, nil for none.
+	Objects *objects.Store
 	// Kallsyms names kernel addresses.
 	Kallsyms *objfile.SymbolTable
 	// Retrace holds the original names of obfuscated Java methods.

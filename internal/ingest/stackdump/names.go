@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"profdiff/internal/ingest/reading"
+	"profdiff/internal/objects"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
@@ -18,7 +19,7 @@ import (
 type names struct {
 	b     *run.Builder
 	opt   *reading.Options
-	files *symbolizer.Files
+	files *objects.Store
 	z     *symbolizer.Symbolizer
 	// texts holds the location of each text of a frame, code what a location is in.
 	texts map[string]uint32
@@ -49,16 +50,14 @@ const (
 
 func newNames(b *run.Builder, opt *reading.Options) *names {
 	n := &names{
-		b: b, opt: opt, files: symbolizer.NewFiles(opt.Symfs),
+		b: b, opt: opt, files: opt.Objects.View(),
 		texts: make(map[string]uint32), mappings: make(map[binary]mapping),
 		otherBuild: make(map[string]bool), ambiguous: make(map[string]bool),
 	}
 	// As in recordings of simpleperf, addresses are as the symbol table has them.
-	n.z = symbolizer.New(symbolizer.Options{Simpleperf: true, Symfs: opt.Symfs, Files: n.files})
+	n.z = symbolizer.New(symbolizer.Options{Simpleperf: true, Objects: n.files})
 	return n
 }
-
-func (n *names) close() { n.files.Close() }
 
 func (n *names) warnings() []string {
 	warnings := slices.Clone(n.z.Warnings())
@@ -245,11 +244,11 @@ func (n *names) lines(f *nativeFrame, m mapping, code code) []run.Line {
 
 // symbolize returns what the file of a frame has for its address, innermost first.
 func (n *names) symbolize(f *nativeFrame, m mapping) []symbolizer.Frame {
-	if len(n.opt.Symfs) == 0 || m.dso == nil || strings.HasPrefix(f.file, "[") {
+	if n.files.Empty() || m.dso == nil || strings.HasPrefix(f.file, "[") {
 		return nil
 	}
-	if symbolizer.IsArchive(f.file) {
-		o, base, err := n.files.Find(f.file, "", f.offset)
+	if objects.IsArchive(f.file) {
+		o, base, err := n.files.Code(f.file, "", f.offset)
 		if err != nil || base != f.offset {
 			return nil
 		}

@@ -86,7 +86,6 @@ func ReadTombstone(src *input.Source, opt *reading.Options) (*run.Run, error) {
 		return nil, fmt.Errorf("is longer than %d bytes", maxTombstone)
 	}
 	d := newDump(src, opt)
-	defer d.names.close()
 	c := input.NewFields(data, 0)
 	d.tombstone(&c)
 	if c.Err != nil {

@@ -60,7 +60,6 @@ const (
 // Unwinder::FormatFrame in system/unwinding/libunwindstack.
 func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	d := newDump(src, opt)
-	defer d.names.close()
 	for {
 		line, ok := d.lines.Next()
 		if !ok {

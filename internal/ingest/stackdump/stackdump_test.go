@@ -17,10 +17,10 @@ import (
 	"profdiff/internal/ingest/ingesttest"
 	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/objfile"
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
-	"profdiff/internal/symbolizer"
 )
 
 func dumpFileOf(t testing.TB, name string) []byte {
@@ -332,7 +332,7 @@ func TestStackDumpSymfs(t *testing.T) {
 			t.Fatal("nothing is inlined into outer")
 		}
 	}
-	symfs := []symbolizer.SearchPath{{Name: "symfs", FS: fstest.MapFS{"system/lib64/libx.so": {Data: lib}}}}
+	symfs := objectstest.Stored(fstest.MapFS{"system/lib64/libx.so": {Data: lib}})
 	id := o.BuildID()
 	for _, tt := range []struct {
 		name, frame, want, warning string
@@ -340,7 +340,7 @@ func TestStackDumpSymfs(t *testing.T) {
 		{"no name, build ID", fmt.Sprintf("/system/lib64/libx.so (BuildId: %s)", id), "outer;inner", ""},
 		{"name, build ID", fmt.Sprintf("/data/app/q/libx.so (alias+1) (BuildId: %s)", id), "alias;inner", ""},
 		{"in an APK", fmt.Sprintf("/data/app/q/base.apk!libx.so (offset 0x1000) (BuildId: %s)", id), "outer;inner", ""},
-		{"other build", "/system/lib64/libx.so (BuildId: 00112233)", "[libx.so]", "symfs/system/lib64/libx.so is not used: its build ID is " + id + ", that of the recording 00112233"},
+		{"other build", "/system/lib64/libx.so (BuildId: 00112233)", "[libx.so]", "symfs0/system/lib64/libx.so is not used: its build ID is " + id + ", that of the recording 00112233"},
 		{"name, no build ID", "/system/lib64/libx.so (outer+1)", "outer;inner", ""},
 		{"cut name, no build ID", "/system/lib64/libx.so (out", "outer;inner", ""},
 		{"other name, no build ID", "/system/lib64/libx.so (elsewhere+1)", "elsewhere", "/system/lib64/libx.so is of another build than the file under --symfs, which names functions otherwise: it is used only where they agree"},
@@ -348,7 +348,7 @@ func TestStackDumpSymfs(t *testing.T) {
 		{"APK that is not here", "/data/app/q/base.apk (offset 0x1000)", "[base.apk]", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := ingesttest.Read(t, Read, fmt.Appendf(nil, "#00 pc %016x  %s\n", pc, tt.frame), &reading.Options{Symfs: symfs})
+			r := ingesttest.Read(t, Read, fmt.Appendf(nil, "#00 pc %016x  %s\n", pc, tt.frame), &reading.Options{Objects: symfs})
 			if got := dumpSamples(t, r)[0].stack; got != tt.want {
 				t.Errorf("stack %s, want %s", got, tt.want)
 			}
@@ -410,13 +410,13 @@ func FuzzStackDump(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	symfs := []symbolizer.SearchPath{{Name: "symfs", FS: fstest.MapFS{"lib/a.so": {Data: []byte("\x7fELF")}, "x.apk": {Data: []byte("PK")}}}}
+	symfs := objectstest.Stored(fstest.MapFS{"lib/a.so": {Data: []byte("\x7fELF")}, "x.apk": {Data: []byte("PK")}})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 			return // gzip is undone before
 		}
 		ingesttest.Fuzz(t, Read, data, &reading.Options{PID: true, TID: true})
-		ingesttest.Fuzz(t, Read, data, &reading.Options{ShowARTFrames: true, UnknownOffset: true, Symfs: symfs})
+		ingesttest.Fuzz(t, Read, data, &reading.Options{ShowARTFrames: true, UnknownOffset: true, Objects: symfs})
 		Recognise(data)
 	})
 }

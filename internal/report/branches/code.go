@@ -8,7 +8,7 @@ import (
 	"profdiff/internal/branch/annotate"
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/listing"
-	"profdiff/internal/symbolizer"
+	"profdiff/internal/objects"
 )
 
 // maxBranchListings is the number of functions whose branches a report shows in the code.
@@ -27,14 +27,14 @@ type Page struct {
 type Listings struct{ Base, Head *annotate.Listing }
 
 // ListingsOf are the code of the functions with the branches that cost most.
-func ListingsOf(t *branch.Table, symfs []symbolizer.SearchPath) (list []Listings) {
+func ListingsOf(t *branch.Table, files *objects.Store) (list []Listings) {
 	var wanted []string
 	for i := range t.Branches {
 		if b := &t.Branches[i]; b.Enough && len(wanted) < maxBranchListings {
 			wanted = addFunction(wanted, functionOf(b))
 		}
 	}
-	for _, l := range listingsOf(t, wanted, symfs) {
+	for _, l := range listingsOf(t, wanted, files) {
 		if l != nil {
 			list = append(list, Listings{Base: l})
 		}
@@ -43,7 +43,7 @@ func ListingsOf(t *branch.Table, symfs []symbolizer.SearchPath) (list []Listings
 }
 
 // DiffListingsOf are the code of the functions with the branches whose misses changed most.
-func DiffListingsOf(c *diff.Result, symfs []symbolizer.SearchPath) (list []Listings) {
+func DiffListingsOf(c *diff.Result, files *objects.Store) (list []Listings) {
 	type pair struct{ base, head string }
 	var pairs []pair
 	var wanted [2][]string
@@ -70,7 +70,7 @@ func DiffListingsOf(c *diff.Result, symfs []symbolizer.SearchPath) (list []Listi
 		pairs = append(pairs, p)
 		wanted[0], wanted[1] = append(wanted[0], p.base), append(wanted[1], p.head)
 	}
-	before, after := listingsOf(c.Base[0], wanted[0], symfs), listingsOf(c.Head[0], wanted[1], symfs)
+	before, after := listingsOf(c.Base[0], wanted[0], files), listingsOf(c.Head[0], wanted[1], files)
 	for i, p := range pairs {
 		l := Listings{Base: before[i], Head: after[i]}
 		// Code of one side alone would look as if it were new or gone.
@@ -103,11 +103,11 @@ func names(t *branch.Table, function string) bool {
 }
 
 // listingsOf lists the code of functions, nil for a function without.
-func listingsOf(t *branch.Table, wanted []string, symfs []symbolizer.SearchPath) []*annotate.Listing {
-	if len(symfs) == 0 {
+func listingsOf(t *branch.Table, wanted []string, files *objects.Store) []*annotate.Listing {
+	if files.Empty() {
 		return make([]*annotate.Listing, len(wanted))
 	}
-	return annotate.Functions(t, wanted, symfs)
+	return annotate.Functions(t, wanted, files)
 }
 
 // A branchPlace is where a branch is, as all runs of a side have it.

@@ -2,7 +2,6 @@ package html
 
 import (
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -15,13 +14,13 @@ import (
 	"profdiff/internal/budget"
 	"profdiff/internal/input"
 	"profdiff/internal/llvm"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/branches"
 	"profdiff/internal/report/check"
 	report "profdiff/internal/report/diff"
 	reportpredict "profdiff/internal/report/predict"
 	"profdiff/internal/stats"
-	"profdiff/internal/symbolizer"
 	"profdiff/internal/verdict"
 )
 
@@ -43,7 +42,7 @@ func readBranches(t *testing.T, name string) *branch.Table {
 
 func TestBranches(t *testing.T) {
 	table := readBranches(t, "before.out")
-	symfs := []symbolizer.SearchPath{{Name: "symbols", FS: os.DirFS(heap + "symbols")}}
+	symfs := objectstest.Dir(heap + "symbols")
 	code, err := annotate.Function(table, "message_compare", symfs)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +95,7 @@ func TestBranchCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	symfs := []symbolizer.SearchPath{{Name: "symbols", FS: os.DirFS(heap + "symbols")}}
+	symfs := objectstest.Dir(heap + "symbols")
 	wanted := []string{"heap_sift_down", "message_compare", "no_such_function"}
 	base, head := annotate.Functions(before, wanted, symfs), annotate.Functions(after, wanted, symfs)
 	// Without branches, message_compare is not in the table of head.

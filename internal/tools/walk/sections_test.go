@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,17 +11,17 @@ import (
 	"profdiff/internal/branch/recording"
 	"profdiff/internal/input"
 	"profdiff/internal/llvm"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/branches"
 	"profdiff/internal/report/html"
 	reportpredict "profdiff/internal/report/predict"
-	"profdiff/internal/symbolizer"
 	"profdiff/internal/tools/browser"
 )
 
 const heap = "../../../profiles/message-heap/"
 
-var symfs = []symbolizer.SearchPath{{Name: "symbols", FS: os.DirFS(heap + "symbols")}}
+var symfs = objectstest.Dir(heap + "symbols")
 
 func readBranches(t *testing.T, name string) *branch.Table {
 	t.Helper()

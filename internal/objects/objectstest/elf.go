@@ -1,4 +1,6 @@
-package symbolizer
+// Package objectstest makes object files for tests: small ELF files from a few words, archives,
+// and stores of files.
+package objectstest
 
 import (
 	"bytes"
@@ -10,32 +12,35 @@ import (
 	"testing/fstest"
 )
 
-// An elfSpec is a small ELF file: code, symbols, a build ID.
-type elfSpec struct {
-	id        string // build ID in hexadecimal
-	typ       elf.Type
-	vaddr     uint64 // of .text, which is at elfTextOffset in the file
-	size      uint64 // of .text, elfTextSize if 0
-	symbols   []elfSymbol
-	debugLink string
+// An ELF is a small ELF file: code, symbols, a build ID.
+type ELF struct {
+	BuildID   string // in hexadecimal
+	Type      elf.Type
+	Vaddr     uint64 // of .text, which is at TextOffset in the file
+	Size      uint64 // of .text, 0x1000 if 0
+	Symbols   []Symbol
+	DebugLink string
 }
 
-type elfSymbol struct {
-	name       string
-	addr, size uint64
+// A Symbol is a function of an ELF file.
+type Symbol struct {
+	Name       string
+	Addr, Size uint64
 }
 
+// TextOffset is where in the file the code is.
 const (
-	elfTextOffset = 0x1000
-	elfTextSize   = 0x1000
+	TextOffset = 0x1000
+	textSize   = 0x1000
 )
 
-// file is the ELF file in a file system.
-func (e elfSpec) file(t testing.TB) *fstest.MapFile {
-	return &fstest.MapFile{Data: e.build(t), Mode: 0o644}
+// File is the ELF file in a file system.
+func (e ELF) File(t testing.TB) *fstest.MapFile {
+	return &fstest.MapFile{Data: e.Build(t), Mode: 0o644}
 }
 
-func (e elfSpec) build(t testing.TB) []byte {
+// Build is what the ELF file holds.
+func (e ELF) Build(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	put := func(w *bytes.Buffer, v any) {
@@ -43,20 +48,20 @@ func (e elfSpec) build(t testing.TB) []byte {
 			t.Fatal(err)
 		}
 	}
-	size := cmp.Or(e.size, elfTextSize)
+	size := cmp.Or(e.Size, textSize)
 	sections := []elf.Section64{{}}
 	names := []byte{0}
-	var contents bytes.Buffer // from elfTextOffset on
+	var contents bytes.Buffer // from TextOffset on
 	section := func(name string, s elf.Section64, data []byte) {
-		s.Name, s.Off, s.Size = uint32(len(names)), uint64(elfTextOffset+contents.Len()), uint64(len(data))
+		s.Name, s.Off, s.Size = uint32(len(names)), uint64(TextOffset+contents.Len()), uint64(len(data))
 		names = append(append(names, name...), 0)
 		sections = append(sections, s)
 		contents.Write(data)
 		contents.Write(make([]byte, -len(data)&7))
 	}
-	section(".text", elf.Section64{Type: uint32(elf.SHT_PROGBITS), Flags: uint64(elf.SHF_ALLOC | elf.SHF_EXECINSTR), Addr: e.vaddr}, make([]byte, size))
-	if e.id != "" {
-		id, err := hex.DecodeString(e.id)
+	section(".text", elf.Section64{Type: uint32(elf.SHT_PROGBITS), Flags: uint64(elf.SHF_ALLOC | elf.SHF_EXECINSTR), Addr: e.Vaddr}, make([]byte, size))
+	if e.BuildID != "" {
+		id, err := hex.DecodeString(e.BuildID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,33 +71,33 @@ func (e elfSpec) build(t testing.TB) []byte {
 		note.Write(id)
 		section(".note.gnu.build-id", elf.Section64{Type: uint32(elf.SHT_NOTE)}, note.Bytes())
 	}
-	if e.debugLink != "" {
-		link := append([]byte(e.debugLink), make([]byte, 4-len(e.debugLink)%4+4)...)
+	if e.DebugLink != "" {
+		link := append([]byte(e.DebugLink), make([]byte, 4-len(e.DebugLink)%4+4)...)
 		section(".gnu_debuglink", elf.Section64{Type: uint32(elf.SHT_PROGBITS)}, link)
 	}
-	if e.symbols != nil {
+	if e.Symbols != nil {
 		var table bytes.Buffer
 		strs := []byte{0}
 		put(&table, elf.Sym64{})
-		for _, s := range e.symbols {
+		for _, s := range e.Symbols {
 			put(&table, elf.Sym64{
-				Name: uint32(len(strs)), Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: 1, Value: s.addr, Size: s.size,
+				Name: uint32(len(strs)), Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: 1, Value: s.Addr, Size: s.Size,
 			})
-			strs = append(append(strs, s.name...), 0)
+			strs = append(append(strs, s.Name...), 0)
 		}
 		section(".symtab", elf.Section64{Type: uint32(elf.SHT_SYMTAB), Link: uint32(len(sections) + 1), Entsize: elf.Sym64Size}, table.Bytes())
 		section(".strtab", elf.Section64{Type: uint32(elf.SHT_STRTAB)}, strs)
 	}
 	section(".shstrtab", elf.Section64{Type: uint32(elf.SHT_STRTAB)}, append(names, ".shstrtab\x00"...))
 
-	typ := e.typ
+	typ := e.Type
 	if typ == 0 {
 		typ = elf.ET_DYN
 	}
 	h := elf.Header64{
 		Ident: [16]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), 1},
 		Type:  uint16(typ), Machine: uint16(elf.EM_X86_64), Version: 1,
-		Phoff: 64, Shoff: uint64(elfTextOffset + contents.Len()),
+		Phoff: 64, Shoff: uint64(TextOffset + contents.Len()),
 		Ehsize: 64, Phentsize: 56, Phnum: 1, Shentsize: 64, Shnum: uint16(len(sections)), Shstrndx: uint16(len(sections) - 1),
 	}
 	if typ == elf.ET_REL {
@@ -100,10 +105,10 @@ func (e elfSpec) build(t testing.TB) []byte {
 	}
 	put(&out, h)
 	put(&out, elf.Prog64{
-		Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Off: elfTextOffset,
-		Vaddr: e.vaddr, Filesz: size, Memsz: size,
+		Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Off: TextOffset,
+		Vaddr: e.Vaddr, Filesz: size, Memsz: size,
 	})
-	out.Write(make([]byte, elfTextOffset-out.Len()))
+	out.Write(make([]byte, TextOffset-out.Len()))
 	out.Write(contents.Bytes())
 	put(&out, sections)
 	return out.Bytes()

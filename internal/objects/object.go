@@ -1,0 +1,108 @@
+package objects
+
+import (
+	"errors"
+	"os"
+
+	"profdiff/internal/objfile"
+)
+
+// An Object is a file that names the addresses of a DSO: symbols, and functions and
+// lines where it has debug information.
+type Object struct {
+	warner
+	file    *source
+	loaded  bool
+	debug   *source // separate debug file, nil if there is none
+	symbols *objfile.SymbolTable
+	lines   *objfile.LineTable
+}
+
+// File is the file that has the code.
+func (o *Object) File() *objfile.File { return o.file.File }
+
+// Name is the search path and the name in it, for messages.
+func (o *Object) Name() string { return o.file.from.Name }
+
+// Entry is the name of the file in the archive that the DSO is, "" if the DSO is none.
+func (o *Object) Entry() string { return o.file.entry }
+
+// Path is where the file is on this machine; ok is false if it is not a file of its own.
+func (o *Object) Path() (name string, ok bool) {
+	file, ok := o.file.from.File.(*os.File)
+	if !ok || o.file.zipped != "" {
+		return "", false
+	}
+	return file.Name(), true
+}
+
+// Symbols come from the separate debug file if there is one, else from the file; nil if
+// there are none.
+func (o *Object) Symbols() *objfile.SymbolTable {
+	o.load()
+	return o.symbols
+}
+
+// Lines is the line table, likewise.
+func (o *Object) Lines() *objfile.LineTable {
+	o.load()
+	return o.lines
+}
+
+// Debug is the separate debug file, nil if there is none.
+func (o *Object) Debug() *objfile.File {
+	o.load()
+	if o.debug == nil {
+		return nil
+	}
+	return o.debug.File
+}
+
+// load reads what the object file and its separate debug file have, once.
+func (o *Object) load() {
+	if o.loaded {
+		return
+	}
+	o.loaded = true
+	o.debug = o.file.debugFile()
+	for _, source := range []*source{o.debug, o.file} {
+		if source == nil {
+			continue
+		}
+		name := source.from.Name
+		if o.symbols == nil {
+			if t, err := source.Symbols(); err == nil {
+				o.symbols = t
+				if err := t.Skipped(); err != nil {
+					o.warn("%s: %v", name, err)
+				}
+			} else if !errors.Is(err, objfile.ErrNotFound) {
+				o.warn("%s: symbols: %v", name, err)
+			}
+		}
+		if o.lines == nil {
+			if t, err := source.Lines(); err == nil {
+				o.lines = t
+				o.addSupplementary(source)
+			} else if !errors.Is(err, objfile.ErrNotFound) && !errors.Is(err, objfile.ErrUnsupported) {
+				o.warn("%s: debug information: %v", name, err)
+			}
+		}
+	}
+}
+
+// addSupplementary completes the line table by the file that a distribution's debug
+// files share, if there is one.
+func (o *Object) addSupplementary(of *source) {
+	name, id, ok := of.AltDebugLink()
+	if !ok {
+		return
+	}
+	if sup := of.supplementary(name, id); sup != nil {
+		if lines, err := sup.Lines(); err == nil {
+			o.lines.SetSupplementary(lines)
+			return
+		}
+	}
+	o.warn("%s: names of functions are missing: the file %s that it refers to is not here", of.from.Name, name)
+}
