@@ -19,8 +19,8 @@ type Sample struct {
 	Frames []Frame
 	// Shared is how many of the outermost frames the thread's previous sample had too.
 	Shared int
-	// Incomplete is set if the recorder says that the call chain is cut off, or
-	// recorded the stack itself to be unwound later.
+	// Incomplete is set if the recorder says that the call chain is cut off, or if the
+	// stack was recorded as memory and is not unwound to its end.
 	Incomplete bool
 	// Counters are the events that were counted along with this one since its
 	// previous sample, where the recording has group reads.
@@ -38,6 +38,9 @@ type Frame struct {
 	Guest  bool
 	// Adjusted is set if the recorded address was a return address: Addr+1.
 	Adjusted bool
+	// CutOff is set if the frame stands for callers that the recording lacks, because it
+	// has too little of the stack. It has no address.
+	CutOff bool
 }
 
 // A Counter is how far a counter of the sample's group has gone since the previous
@@ -72,11 +75,9 @@ func (s *Session) sample(r *perffile.Record) error {
 	}
 	out.Event, out.Weight = raw.Attr, int64(weight)
 	out.Thread = s.thread(raw.PID, raw.TID)
-	out.Incomplete = unwindError || len(raw.UserStack) > 0
-	if len(raw.UserStack) > 0 {
-		s.Stats.RawStacks++
-	}
+	out.Incomplete = unwindError
 	s.frames(attr, out)
+	s.unwind(attr, out)
 	s.resolve(out)
 	out.Counters = out.Counters[:0]
 	if len(raw.Read.Values) > 0 && attr.ReadFormat.Has(perffile.ReadGroup|perffile.ReadID) {
@@ -236,8 +237,10 @@ func (s *Session) resolve(out *Sample) {
 	i, n := 0, len(out.Frames)
 	for i < n && i < len(recent) {
 		f := &out.Frames[n-1-i]
+		known := f.Map
 		f.Map = recent[i].Map
 		if *f != recent[i] {
+			f.Map = known
 			break
 		}
 		i++
@@ -247,6 +250,7 @@ func (s *Session) resolve(out *Sample) {
 	for ; i < n; i++ {
 		f := &out.Frames[n-1-i]
 		switch {
+		case f.CutOff, f.Map != nil:
 		case f.Guest:
 			f.Map = s.guest.find(f.Addr)
 		case f.Kernel:

@@ -6,9 +6,11 @@
 //  2. MMAP, FORK, COMM and EXIT records change the address spaces and the threads, as in
 //     tools/perf/util/machine.c and thread.c of Linux or simpleperf/thread_tree.cpp of
 //     AOSP, whichever made the recording.
-//  3. Each frame of a sample's call chain is looked up in the address space of its
+//  3. A stack that was recorded as memory is unwound by an [Unwinder]: its frames follow those
+//     of the kernel.
+//  4. Each frame of a sample's call chain is looked up in the address space of its
 //     process as it was at that time.
-//  4. Lost and dropped samples are counted ([Stats]).
+//  5. Lost and dropped samples are counted ([Stats]).
 package perfsession
 
 import (
@@ -49,6 +51,8 @@ type Session struct {
 	// Kallsyms is the text of /proc/kallsyms on the recording machine if
 	// simpleperf recorded it.
 	Kallsyms []byte
+	// Unwinder unwinds stacks that were recorded as memory, if it is set before the replay.
+	Unwinder Unwinder
 
 	handler     Handler
 	simpleperf  bool
@@ -59,7 +63,8 @@ type Session struct {
 	nameIDs     map[string]NameID
 	counts      map[counterKey]uint64
 	times       map[counterKey]CounterTime
-	unwindError bool  // of the next sample's stack
+	unwindError bool // of the next sample's stack
+	code        UserCode
 	lostSum     int64 // of Stats.Lost
 	out         Sample
 }
@@ -71,8 +76,10 @@ type Stats struct {
 	// handed on.
 	Samples, UnknownEvent, BadPeriod int64
 	// RawStacks counts samples that hold the user stack's memory instead of its call
-	// chain (perf record --call-graph dwarf).
+	// chain (perf record --call-graph dwarf) and were not unwound, there being no
+	// Unwinder. Ends counts those that were.
 	RawStacks int64
+	Ends      StackEnds
 	// Lost counts what the kernel had no room for, by event where the recording
 	// says it, else under -1.
 	Lost map[int]int64

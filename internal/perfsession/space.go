@@ -91,6 +91,9 @@ func (s *space) fork() space {
 	return space{maps: s.maps, starts: s.starts, shared: true}
 }
 
+// clear removes all mappings.
+func (s *space) clear() { *s = space{version: s.version + 1} }
+
 // insert adds m and cuts away what it covers of earlier mappings. piece makes the
 // mappings for what remains of them.
 func (s *space) insert(m *Mapping, piece func(Mapping) *Mapping) {

@@ -79,9 +79,11 @@ func (s *Session) comm(c perffile.Comm) {
 	t := s.thread(c.PID, c.TID)
 	t.Comm = s.intern(c.Name)
 	if c.PID == c.TID {
-		// Mappings stay if it was exec: mappings of the new program will cover them,
-		// and until then samples have addresses of the old program.
 		t.Process.Comm = t.Comm
+	}
+	if c.Exec {
+		// The kernel notes an exec when the old mappings are gone, and then the new ones.
+		t.Process.space.clear()
 	}
 }
 

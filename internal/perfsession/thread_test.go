@@ -81,12 +81,28 @@ func TestThreads(t *testing.T) {
 			[]string{"2 app/app ?400010"},
 		},
 		{
-			"exec: the mappings of the new program cover those of the old",
+			"exec: the mappings of the old program are gone",
 			clockAttr + app + "COMM misc=COMM_EXEC pid=10 tid=10 comm=\"next\"" + sampleID(10, 10, 1) +
 				"MMAP2 misc=USER pid=10 tid=10 start=0x400000 len=0x800 prot=EXEC filename=\"/bin/next\"" + sampleID(10, 10, 3) +
 				sampleOf(10, 10, 2) + sampleOf(10, 10, 4) +
 				"SAMPLE misc=USER ip=0x400810 pid=10 tid=10 time=5\n",
-			[]string{"2 next/next app+1010", "4 next/next next+10", "5 next/next app+1810"},
+			[]string{"2 next/next ?400010", "4 next/next next+10", "5 next/next ?400810"},
+		},
+		{
+			// What perf gets wrong: it takes the lowest mapping of a library for where
+			// the library is, whichever of the two programs mapped it.
+			"exec after fork: the child's libraries are where it mapped them",
+			clockAttr + app + fork("20", "10", "20", "10") + sampleID(10, 10, 1) +
+				"COMM misc=COMM_EXEC pid=20 tid=20 comm=\"next\"" + sampleID(20, 20, 2) +
+				"MMAP2 misc=USER pid=20 tid=20 start=0x900000 len=0x1000 pgoff=0x2000 prot=EXEC filename=\"/lib/libx.so\"" + sampleID(20, 20, 3) +
+				"SAMPLE misc=USER ip=0x900010 pid=20 tid=20 time=4\nSAMPLE misc=USER ip=0x700010 pid=20 tid=20 time=5\n" +
+				"SAMPLE misc=USER ip=0x700010 pid=10 tid=10 time=6\n",
+			[]string{"4 next/next libx.so+2010", "5 next/next ?700010", "6 app/app libx.so+10"},
+		},
+		{
+			"a name without exec changes no mapping",
+			clockAttr + app + "COMM pid=10 tid=10 comm=\"next\"" + sampleID(10, 10, 1) + sampleOf(10, 10, 2),
+			[]string{"2 next/next app+1010"},
 		},
 		{
 			"a process number that is used again",
