@@ -14,7 +14,6 @@ import (
 	"profdiff/internal/objects"
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
-	"profdiff/internal/symbolizer"
 )
 
 // inputFlags are the flags of all commands that read profiles.
@@ -119,7 +118,7 @@ func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
 func (l *loader) readNames(kallsyms string, mappings []string) error {
 	if kallsyms != "" {
 		if err := withFile(kallsyms, func(r io.Reader) (err error) {
-			l.opt.Kallsyms, err = symbolizer.ParseKallsyms(r)
+			l.opt.Kallsyms, err = objects.ParseKallsyms(kallsyms, r)
 			return err
 		}); err != nil {
 			return err

@@ -1,10 +1,8 @@
 package budget
 
 import (
-	"bufio"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +11,6 @@ import (
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
 	"profdiff/internal/objects/objectstest"
-	"profdiff/internal/objfile"
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
 	"profdiff/internal/verdict"
@@ -30,15 +27,7 @@ func loadProfiles(t testing.TB, program, build string) (list []*run.Run) {
 	t.Helper()
 	dir := filepath.Join("..", "..", "profiles", program)
 	symbols := filepath.Join(dir, "symbols")
-	k, err := os.Open(filepath.Join(symbols, "kallsyms"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer k.Close()
-	kallsyms, err := objfile.ParseKallsyms(bufio.NewReader(k))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kallsyms := objectstest.Kallsyms(t, filepath.Join(symbols, "kallsyms"))
 	files, err := filepath.Glob(filepath.Join(dir, build, "*.data*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recordings of %s: %v", build, err)

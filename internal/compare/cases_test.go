@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bufio"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
 	"profdiff/internal/objects/objectstest"
-	"profdiff/internal/objfile"
 	"profdiff/internal/run"
 	"profdiff/internal/verdict"
 )
@@ -24,15 +22,7 @@ func loadCase(t testing.TB, study, side string) (list []*run.Run) {
 	if _, err := os.Stat(symbols); err != nil {
 		symbols = filepath.Join(filepath.Dir(dir), "symbols")
 	}
-	k, err := os.Open(filepath.Join(symbols, "kallsyms"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer k.Close()
-	kallsyms, err := objfile.ParseKallsyms(bufio.NewReader(k))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kallsyms := objectstest.Kallsyms(t, filepath.Join(symbols, "kallsyms"))
 	files, err := filepath.Glob(filepath.Join(dir, side, "*.data*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recordings in %s/%s: %v", dir, side, err)

@@ -71,6 +71,39 @@ func (f *File) FunctionNames() (iter.Seq[string], error) {
 	}, nil
 }
 
+// SymbolValue returns the value of a symbol of .symtab, of whatever type. ok is false if
+// there is none of that name.
+func (f *File) SymbolValue(name string) (value uint64, ok bool) {
+	symtab := f.sectionOfType(elf.SHT_SYMTAB)
+	if symtab == nil || uint64(symtab.link) >= uint64(len(f.sections)) {
+		return 0, false
+	}
+	data, err := f.data(symtab, ".symtab")
+	if err != nil {
+		return 0, false
+	}
+	names, err := f.data(&f.sections[symtab.link], "string table of .symtab")
+	if err != nil {
+		return 0, false
+	}
+	c := &sectionReader{data: data, section: ".symtab", big: f.big}
+	for c.remaining() >= f.symbolSize() {
+		s := c.symbol(f.class64)
+		if s.shndx != uint16(elf.SHN_UNDEF) && uint64(s.name) < uint64(len(names)) && string(stringAt(names, uint64(s.name), maxName)) == name {
+			return s.value, true
+		}
+	}
+	return 0, false
+}
+
+// symbolSize is the size of a symbol in the file, in bytes.
+func (f *File) symbolSize() int {
+	if f.class64 {
+		return sizeofSym64
+	}
+	return sizeofSym32
+}
+
 // symbols reads the symbols of all tables, without procedure linkage tables.
 func (f *File) symbols() (list symbolList, err error) {
 	symtab, dynsym := f.sectionOfType(elf.SHT_SYMTAB), f.sectionOfType(elf.SHT_DYNSYM)
@@ -177,14 +210,11 @@ func (l *symbolList) read(f *File, table *section, name string) error {
 			break
 		}
 	}
-	entsize := uint64(sizeofSym32)
-	if f.class64 {
-		entsize = sizeofSym64
-	}
+	entsize := f.symbolSize()
 	mapping := f.machine == elf.EM_ARM || f.machine == elf.EM_AARCH64 || f.machine == elf.EM_RISCV
 	c := &sectionReader{data: data, section: name, big: f.big}
 	functions := 0
-	for d := *c; uint64(d.remaining()) >= entsize; {
+	for d := *c; d.remaining() >= entsize; {
 		if s := d.symbol(f.class64); s.typ() == elf.STT_FUNC || int(s.shndx) == text {
 			functions++
 		}
@@ -192,7 +222,7 @@ func (l *symbolList) read(f *File, table *section, name string) error {
 	if l.symbols == nil {
 		l.symbols = make([]candidate, 0, functions+8)
 	}
-	for uint64(c.remaining()) >= entsize {
+	for c.remaining() >= entsize {
 		s := c.symbol(f.class64)
 		if s.shndx == uint16(elf.SHN_UNDEF) || s.name == 0 || uint64(s.name) >= uint64(len(names)) {
 			continue

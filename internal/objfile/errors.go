@@ -11,8 +11,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrUnsupported says that a part is there in a form that is not read.
 	ErrUnsupported = errors.New("not supported")
-	// errRestricted says that kallsyms hides the addresses.
-	errRestricted = errors.New("all addresses are zero; see /proc/sys/kernel/kptr_restrict")
+	// ErrRestricted says that kallsyms hides the addresses.
+	ErrRestricted = errors.New("all addresses are zero; see /proc/sys/kernel/kptr_restrict")
 )
 
 // A FormatError says what contradicts the format, and where.

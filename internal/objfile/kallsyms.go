@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // maxLine is the longest line of a symbol list, in bytes.
@@ -85,6 +86,54 @@ func parseHex(b []byte) (uint64, bool) {
 	return v, err == nil
 }
 
+// Kallsyms is a list of the kernel's functions, and where it has the kernel and its
+// modules, which tells of which boot it is.
+type Kallsyms struct {
+	*SymbolTable
+	// marks are the addresses of the symbols that bound the kernel's code.
+	marks map[string]uint64
+	// Modules are the addresses at which the code of modules starts, by their names: the
+	// page of the first function, unless [Kallsyms.ReadModules] knew better.
+	Modules map[string]uint64
+}
+
+// Mark returns the address of a symbol that bounds the kernel's code: _text, _stext, _etext
+// or _edata. ok is false if the list lacks it.
+func (k *Kallsyms) Mark(name string) (addr uint64, ok bool) {
+	addr, ok = k.marks[name]
+	return addr, ok
+}
+
+// ModuleOf returns the name of the module that a symbol of the list is in, "" for the
+// kernel itself.
+func ModuleOf(s Symbol) string {
+	_, module, ok := strings.Cut(s.Name, " [")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(module, "]")
+}
+
+// ReadModules reads /proc/modules, which has the address of each module's code.
+func (k *Kallsyms) ReadModules(r io.Reader) error {
+	lines := newSymbolLines(r, "modules")
+	for lines.next() {
+		name, rest := word(lines.scan.Bytes())
+		fields := bytes.Fields(rest)
+		if len(fields) < 5 {
+			return lines.fail("%d fields, not 6", len(fields)+1)
+		}
+		addr, ok := parseHex(fields[4])
+		if !ok {
+			return lines.fail("address %.40q", fields[4])
+		}
+		if addr != 0 {
+			k.Modules[string(name)] = addr
+		}
+	}
+	return lines.err()
+}
+
 // ParseKallsyms reads /proc/kallsyms: lines of address, type, name and for modules
 // "[module]". Symbols of type t, T, w and W with an address are functions; those of
 // modules are named "name [module]", as simpleperf and perf do. A symbol reaches to
@@ -92,8 +141,9 @@ func parseHex(b []byte) (uint64, bool) {
 // another: there, and at the end, it reaches to the end of the page after the one
 // it starts in, as in perf (symbols__fixup_end). The error wraps [ErrRestricted] if
 // all addresses are zero and [ErrNotFound] if there are no functions.
-func ParseKallsyms(r io.Reader) (*SymbolTable, error) {
+func ParseKallsyms(r io.Reader) (*Kallsyms, error) {
 	l := newSymbolLines(r, "kallsyms")
+	k := &Kallsyms{marks: make(map[string]uint64), Modules: make(map[string]uint64)}
 	functions := 0
 	modules := make(map[string]uint16) // 0 is the kernel
 	for l.next() {
@@ -108,6 +158,9 @@ func ParseKallsyms(r io.Reader) (*SymbolTable, error) {
 			return nil, l.fail("no type and name")
 		}
 		module, _ := word(rest)
+		if len(module) == 0 && addr != 0 && isMark(name) {
+			k.marks[string(name)] = addr
+		}
 		var r rank
 		switch typ[0] {
 		case 'T':
@@ -128,6 +181,9 @@ func ParseKallsyms(r io.Reader) (*SymbolTable, error) {
 				number = uint16(min(len(modules)+1, math.MaxUint16))
 				modules[string(module)] = number
 			}
+			if start, known := k.Modules[string(module[1:n-1])]; !known || addr < start {
+				k.Modules[string(module[1:n-1])] = addr &^ (page - 1)
+			}
 			l.group = number
 			err := l.add(addr, 0, r, name, []byte{' '}, module)
 			if err != nil {
@@ -147,20 +203,32 @@ func ParseKallsyms(r io.Reader) (*SymbolTable, error) {
 	case functions == 0:
 		return nil, fmt.Errorf("kallsyms: functions %w", ErrNotFound)
 	case len(l.list) == 0:
-		return nil, fmt.Errorf("kallsyms: %w", errRestricted)
+		return nil, fmt.Errorf("kallsyms: %w", ErrRestricted)
 	}
-	return newSymbolTable(l.list, l.names, func(c candidate, next *candidate) uint64 {
+	k.SymbolTable = newSymbolTable(l.list, l.names, func(c candidate, next *candidate) uint64 {
 		end := pageEnd(c.addr)
 		if next == nil || c.group != next.group && next.addr > end {
 			return end
 		}
 		return next.addr
-	}), nil
+	})
+	return k, nil
 }
+
+// isMark reports whether a symbol bounds the kernel's code.
+func isMark(name []byte) bool {
+	switch string(name) {
+	case "_text", "_stext", "_etext", "_edata":
+		return true
+	}
+	return false
+}
+
+// page is the size of the smallest pages, which modules start at.
+const page = 4096
 
 // pageEnd returns the end of the page that follows the page of addr.
 func pageEnd(addr uint64) uint64 {
-	const page = 4096
 	if addr > math.MaxUint64-2*page {
 		return math.MaxUint64
 	}

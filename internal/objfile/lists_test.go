@@ -49,6 +49,32 @@ ffffffffc0209000 t last	[usb]
 	if diff := cmp.Diff(want, slices.Collect(got.All())); diff != "" {
 		t.Errorf("symbols (-want +got):\n%s", diff)
 	}
+	marks := map[string]uint64{"_stext": 0xffffffff81000000, "_text": 0xffffffff81000000, "_etext": 0xffffffff81000300}
+	for _, name := range []string{"_text", "_stext", "_etext", "_edata", "data"} {
+		if at, ok := got.Mark(name); at != marks[name] || ok != (at != 0) {
+			t.Errorf("%s is at %#x, %t", name, at, ok)
+		}
+	}
+	if diff := cmp.Diff(map[string]uint64{"snd": 0xffffffffc0203000, "usb": 0xffffffffc0204000}, got.Modules); diff != "" {
+		t.Errorf("modules (-want +got):\n%s", diff)
+	}
+	modules := "snd 20480 1 usb, Live 0xffffffffc0201000\nusb 4096 0 - Live 0x0000000000000000\nnew 4096 2 - Loading 0xffffffffc0100000 (OE)\n"
+	if err := got.ReadModules(strings.NewReader(modules)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]uint64{"snd": 0xffffffffc0201000, "usb": 0xffffffffc0204000, "new": 0xffffffffc0100000}, got.Modules); diff != "" {
+		t.Errorf("modules with /proc/modules (-want +got):\n%s", diff)
+	}
+	for list, want := range map[string]string{"snd 20480 1\n": "modules: line 1: 3 fields, not 6", "a 1 0 - Live 0x1\nb 1 0 - Live x\n": `modules: line 2: address "x"`} {
+		if err := got.ReadModules(strings.NewReader(list)); err == nil || err.Error() != want {
+			t.Errorf("%q: got error %v, want %s", list, err, want)
+		}
+	}
+	for name, want := range map[string]string{"play [snd]": "snd", "schedule": "", "f [__builtin__ftrace]": "__builtin__ftrace"} {
+		if got := ModuleOf(Symbol{Name: name}); got != want {
+			t.Errorf("%s is of module %q", name, got)
+		}
+	}
 }
 
 func TestKallsymsErrors(t *testing.T) {
@@ -58,7 +84,7 @@ func TestKallsymsErrors(t *testing.T) {
 	}{
 		{"", "kallsyms: functions not found", ErrNotFound},
 		{"ffffffff81000240 D data\n", "kallsyms: functions not found", ErrNotFound},
-		{"0000000000000000 T a\n0000000000000000 t b\n", "kallsyms: all addresses are zero; see /proc/sys/kernel/kptr_restrict", errRestricted},
+		{"0000000000000000 T a\n0000000000000000 t b\n", "kallsyms: all addresses are zero; see /proc/sys/kernel/kptr_restrict", ErrRestricted},
 		{"ffffffff81000240 T a\nxyz T b\n", `kallsyms: line 2: address "xyz"`, nil},
 		{"ffffffff81000240 T a\n\nffffffff81000240 T\n", "kallsyms: line 3: no type and name", nil},
 		{"ffffffff81000240 Text a\n", "kallsyms: line 1: no type and name", nil},

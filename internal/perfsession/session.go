@@ -289,6 +289,9 @@ func (s *Session) mmap(m perffile.Mmap, misc perffile.Misc) {
 		Start: m.Start, End: endOf(m.Start, m.Len), PgOff: m.PgOff, Prot: m.Prot, PID: m.PID,
 		DSO: s.dso(string(m.File), hex.EncodeToString(m.BuildID), misc.Kernel()),
 	}
+	if d := mapping.DSO; misc.Kernel() && d.IsKernelImage() && d.Text == 0 {
+		d.Reference = referenceSymbol(string(m.File))
+	}
 	switch {
 	case misc.CPUMode() == perffile.CPUModeGuestKernel:
 		s.put(&s.guest, mapping)

@@ -15,9 +15,11 @@ type DSO struct {
 	Path    string
 	BuildID string // lower-case hexadecimal, "" if unknown
 	Kernel  bool   // kernel, module or BPF program
-	// Text is where the code of the kernel image starts in memory, 0 if the
-	// recording does not say, and for all others.
-	Text uint64
+	// Text is where the code of the kernel image starts in memory, and TextEnd where
+	// the recording has it end; 0 if the recording does not say, and for all others.
+	Text, TextEnd uint64
+	// Reference is the symbol at Text, mostly _text. "" if the recording does not say.
+	Reference string
 	// Symbol is the name of all of it, for code that the kernel announced with
 	// a KSYMBOL record. "" for all others.
 	Symbol string
@@ -156,3 +158,7 @@ func canonicalPath(path string, kernel bool) string {
 	}
 	return path
 }
+
+// referenceSymbol is the symbol that a mapping of the kernel image names behind its path,
+// as [kernel.kallsyms]_text does.
+func referenceSymbol(path string) string { return path[strings.LastIndexByte(path, ']')+1:] }

@@ -1,5 +1,7 @@
 package perfsession
 
+import "iter"
+
 // Spaces are the address spaces of processes, by their numbers, and of the kernel. A
 // [Session] keeps the spaces of a perf.data file up to date; for recordings in other
 // formats call Map and Fork. Make them with NewSpaces.
@@ -70,8 +72,22 @@ func (s *Spaces) put(to *space, m Mapping) {
 	if d := m.DSO; d.Kernel && d.IsKernelImage() && d.Text == 0 {
 		// perf before 4.x maps from 0 and gives the text's address as PgOff.
 		d.Text = max(m.Start, m.PgOff)
+		if d.Text == m.Start && d.Text != 0 {
+			d.TextEnd = m.End
+		}
 	}
 	to.insert(s.mapping(m), s.mapping)
+}
+
+// KernelModules yields the mappings of kernel modules as they are now.
+func (s *Spaces) KernelModules() iter.Seq[*Mapping] {
+	return func(yield func(*Mapping) bool) {
+		for _, m := range s.kernel.maps {
+			if !m.DSO.IsKernelImage() && m.DSO.Symbol == "" && !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 // endOf is where a range of n bytes ends: at the end of memory if it would exceed it.

@@ -3,7 +3,6 @@ package symbolizer
 import (
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 
 	"profdiff/internal/objects"
@@ -25,7 +24,9 @@ func (z *Symbolizer) object(d *dso, off uint64) (o *objects.Object, base uint64)
 			d.dex = z.dexMethods(d)
 		case d.kind == perffile.DSOSymbolMap, d.exec == JIT:
 		case d.kind == perffile.DSOKernel:
-			d.object = z.vmlinux(d)
+			if d.object = z.vmlinux(d); d.object != nil {
+				d.linked = linkedAt(d.object, d.Reference)
+			}
 		case objects.IsArchive(d.Path):
 			d.archive = z.opt.Objects.HasArchive(d.Path)
 		default:
@@ -48,14 +49,17 @@ func (z *Symbolizer) vmlinux(d *dso) *objects.Object {
 	return o
 }
 
-// kernelVaddr turns an address of the running kernel into one of vmlinux: the kernel
-// may be loaded elsewhere than it is linked. loaded is where its text is.
-func kernelVaddr(o *objects.Object, addr, loaded uint64) (uint64, bool) {
-	text, ok := o.File().Section(".text")
-	if !ok || loaded == 0 {
-		return 0, false
+// linkedAt is where a vmlinux has the symbol that the recording names to tell where the kernel
+// was loaded, 0 if it lacks it.
+func linkedAt(vmlinux *objects.Object, reference string) uint64 {
+	if at, ok := vmlinux.File().SymbolValue(reference); ok {
+		return at
 	}
-	return addr - loaded + text.Vaddr, true
+	// _text is at the start of .text on some machines only; _stext is, and older perf names none.
+	if text, ok := vmlinux.File().Section(".text"); ok && reference != "_text" {
+		return text.Vaddr
+	}
+	return 0
 }
 
 // dexMethods reads the methods of the DEX files in a file that simpleperf recorded
@@ -184,6 +188,3 @@ func Functions(files *objects.Store, path, buildID string) (iter.Seq[Frame], err
 
 // errNoNames says that a file has neither symbols nor debug information.
 var errNoNames = errors.New("the file has no names of functions")
-
-// ParseKallsyms reads a copy of /proc/kallsyms.
-func ParseKallsyms(r io.Reader) (*objfile.SymbolTable, error) { return objfile.ParseKallsyms(r) }

@@ -3,7 +3,8 @@
 //  1. The mapping of an address says which file it belongs to, and where in it.
 //  2. Symbols come from the recording itself first: simpleperf's FILE features, kernel
 //     symbols, KSYMBOL records.
-//  3. Then from files: object files that package objects finds, kallsyms, perf map files, jitdump.
+//  3. Then from files: object files that package objects finds, lists of the kernel's
+//     symbols that fit the recording, perf map files, jitdump.
 //  4. Line tables add the functions that were inlined at the address, innermost first
 //     (DWARF 5, 3.3.8).
 //  5. Names are demangled ([Demangle]).
@@ -67,8 +68,9 @@ type Options struct {
 	Simpleperf bool
 	// Objects are where object files are looked for, nil for nowhere.
 	Objects *objects.Store
-	// Kallsyms holds the kernel's symbols at the addresses of the recording.
-	Kallsyms *objfile.SymbolTable
+	// Kallsyms has the kernel's symbols as the user gave them, or as they lie beside the
+	// recording, nil if there are none.
+	Kallsyms *objects.Kallsyms
 }
 
 // A Symbolizer names addresses of one recording. It is not safe for concurrent
@@ -80,7 +82,7 @@ type Symbolizer struct {
 
 	opt       Options
 	recorded  map[string]*perffile.SymbolFile
-	kernel    *perffile.SymbolFile
+	kernel    kernel
 	dsos      []*dso // by perfsession.DSO.ID
 	demangled map[string]string
 	warnings  []string // of lists of symbols
@@ -96,15 +98,18 @@ func New(opt Options) *Symbolizer {
 	return &Symbolizer{
 		opt: opt, recorded: make(map[string]*perffile.SymbolFile), demangled: make(map[string]string),
 		jit: make(map[int32]*jitCode), jitIDs: make(map[objfile.Symbol]uint32),
+		kernel: kernel{given: opt.Kallsyms},
 	}
 }
 
 // Warnings tell of files that could not be used.
 func (z *Symbolizer) Warnings() []string { return slices.Concat(z.opt.Objects.Warnings(), z.warnings) }
 
-// AddRecording adds the symbols that a perf.data file has of files.
-func (z *Symbolizer) AddRecording(file *perffile.File) error {
-	for f, err := range file.SymbolFiles() {
+// AddRecording adds the symbols that a perf.data file has of files, and what its replay
+// tells of the kernel, which must be over when an address is named.
+func (z *Symbolizer) AddRecording(s *perfsession.Session) error {
+	z.kernel.session = s
+	for f, err := range s.File.SymbolFiles() {
 		if err != nil {
 			return err
 		}
@@ -118,17 +123,10 @@ func (z *Symbolizer) addRecorded(f *perffile.SymbolFile) {
 	f.Type = min(f.Type, perffile.DSOUnknown) // which kinds of later versions are, too
 	slices.SortStableFunc(f.Symbols, func(a, b perffile.Symbol) int { return cmp.Compare(a.Addr, b.Addr) })
 	if f.Type == perffile.DSOKernel {
-		z.kernel = f
+		z.kernel.recorded = f
 		return
 	}
 	z.recorded[f.Path] = f
-}
-
-// SetKallsyms sets the symbols of the kernel unless the options already do.
-func (z *Symbolizer) SetKallsyms(t *objfile.SymbolTable) {
-	if z.opt.Kallsyms == nil {
-		z.opt.Kallsyms = t
-	}
 }
 
 // lookup finds the symbol of a file that covers addr as simpleperf does: the last one that
@@ -175,7 +173,8 @@ type dso struct {
 	object   *objects.Object      // file with symbols, nil if there is none
 	dex      *objfile.SymbolTable // methods of a DEX file, likewise
 	searched bool
-	archive  bool // an APK that is mapped as a whole
+	archive  bool   // an APK that is mapped as a whole
+	linked   uint64 // of a kernel: where its vmlinux has what is at DSO.Text, 0 if unknown
 }
 
 func (z *Symbolizer) dso(d *perfsession.DSO) *dso {
@@ -189,7 +188,7 @@ func (z *Symbolizer) dso(d *perfsession.DSO) *dso {
 	z.dsos[d.ID] = n
 	switch {
 	case d.Kernel && d.IsKernelImage():
-		n.kind, n.recorded = perffile.DSOKernel, z.kernel
+		n.kind = perffile.DSOKernel
 	case d.Kernel:
 		n.kind, n.recorded = perffile.DSOKernelModule, z.recorded[d.Path]
 	default:
@@ -316,28 +315,21 @@ func (z *Symbolizer) fill(d *dso, f perfsession.Frame, sym *Symbol) bool {
 	return z.complete(o, sym.Vaddr, sym)
 }
 
-// kernelSymbol names an address of the kernel: from the recording's own symbols, from
-// kallsyms, or from vmlinux, which also knows inlined functions. d is the kernel.
+// kernelSymbol names an address of the kernel: from what the recording and lists have, or
+// from vmlinux, which also knows inlined functions. d is the kernel, or that of a guest, which
+// only vmlinux can name.
 func (z *Symbolizer) kernelSymbol(addr uint64, d *dso) Symbol {
 	sym := Symbol{DSO: d.DSO, Vaddr: addr}
-	if z.kernel != nil {
-		if s, ok := lookup(z.kernel, addr); ok {
+	if d.Path == perfsession.KernelPath {
+		if s, ok := z.kernel.lookup(addr, z.warn); ok {
 			sym.Start = s.Addr
 			sym.Frames = []Frame{{Name: s.Name, SystemName: s.Name}}
 		}
 	}
-	if z.opt.Kallsyms != nil && len(sym.Frames) == 0 {
-		if s, ok := z.opt.Kallsyms.Lookup(addr); ok {
-			sym.Start = s.Addr
-			sym.Frames = []Frame{{Name: s.Name, SystemName: s.Name}}
-		}
-	}
-	if o, _ := z.object(d, 0); o != nil {
-		if vaddr, ok := kernelVaddr(o, addr, d.Text); ok {
-			named := len(sym.Frames) > 0
-			if z.complete(o, vaddr, &sym) && !named {
-				sym.Start += addr - vaddr
-			}
+	if o, _ := z.object(d, 0); o != nil && d.linked != 0 && d.Text != 0 {
+		named := len(sym.Frames) > 0
+		if z.complete(o, addr-d.Text+d.linked, &sym) && !named {
+			sym.Start += d.Text - d.linked
 		}
 	}
 	return sym

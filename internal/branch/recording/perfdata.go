@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"profdiff/internal/branch/events"
 	"profdiff/internal/branch/samples"
 	"profdiff/internal/branch/stacks"
-	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
@@ -137,13 +135,5 @@ func (p *perfData) symbolizer(session *perfsession.Session) (*symbolizer.Symboli
 	names := p.names
 	names.Simpleperf = p.file.Info.Simpleperf()
 	z := symbolizer.New(names)
-	if err := z.AddRecording(p.file); err != nil {
-		return nil, err
-	}
-	if k := session.Kallsyms; k != nil {
-		if t, err := objfile.ParseKallsyms(bytes.NewReader(k)); err == nil {
-			z.SetKallsyms(t)
-		}
-	}
-	return z, nil
+	return z, z.AddRecording(session)
 }

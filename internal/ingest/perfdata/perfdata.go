@@ -14,7 +14,6 @@
 package perfdata
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -22,7 +21,6 @@ import (
 
 	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
-	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/run"
@@ -238,20 +236,13 @@ func (p *reader) prepareSymbols() error {
 	p.z = symbolizer.New(symbolizer.Options{
 		Simpleperf: p.file.Info.Simpleperf(), Objects: p.opt.Objects.View(), Kallsyms: p.opt.Kallsyms,
 	})
-	return p.z.AddRecording(p.file)
+	return p.z.AddRecording(p.session)
 }
 
 // symbolize names all places.
 func (p *reader) symbolize() {
 	r := p.b.Run()
-	if k := p.session.Kallsyms; k != nil && p.opt.Kallsyms == nil {
-		if t, err := objfile.ParseKallsyms(bytes.NewReader(k)); err == nil {
-			p.z.SetKallsyms(t)
-		} else {
-			r.Warnings = append(r.Warnings, "kernel symbols of the recording: "+err.Error())
-		}
-	}
-	n := namer{p: p, z: p.z, kernel: p.kernelDSO(), mappings: make(map[mappingKey]uint32), ambiguous: make(map[string]bool)}
+	n := namer{p: p, z: p.z, kernel: p.session.Kernel(), mappings: make(map[mappingKey]uint32), ambiguous: make(map[string]bool)}
 	n.name()
 	n.idle()
 	if n.names != nil && !p.opt.ShowARTFrames {
@@ -261,18 +252,6 @@ func (p *reader) symbolize() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d obfuscated methods have several original names, of which the last in the mapping is shown", k))
 	}
 	r.Warnings = append(r.Warnings, p.z.Warnings()...)
-}
-
-// kernelDSO is the kernel image, also if no mapping shows it.
-func (p *reader) kernelDSO() *perfsession.DSO {
-	for _, d := range p.session.DSOs {
-		if d.Kernel && d.Path == perfsession.KernelPath {
-			return d
-		}
-	}
-	d := &perfsession.DSO{ID: len(p.session.DSOs), Path: perfsession.KernelPath, Kernel: true}
-	p.session.DSOs = append(p.session.DSOs, d)
-	return d
 }
 
 // Read reads perf.data from a file, or, if it comes in the format of

@@ -11,7 +11,6 @@ package reading
 import (
 	"profdiff/internal/input"
 	"profdiff/internal/objects"
-	"profdiff/internal/objfile"
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
 )
@@ -21,7 +20,7 @@ type Options struct {
 	// Objects has the object files for the DSOs of the recording, nil for none.
 	Objects *objects.Store
 	// Kallsyms names kernel addresses.
-	Kallsyms *objfile.SymbolTable
+	Kallsyms *objects.Kallsyms
 	// Retrace holds the original names of obfuscated Java methods.
 	Retrace *retrace.Mapping
 	// ShowARTFrames keeps the frames of the Java runtime between Java frames, and

@@ -34,6 +34,16 @@ func ReadFile(t testing.TB, path string) *fstest.MapFile {
 	return &fstest.MapFile{Data: data, Mode: 0o644}
 }
 
+// Kallsyms is a list of the kernel's symbols in a file.
+func Kallsyms(t testing.TB, path string) *objects.Kallsyms {
+	t.Helper()
+	list, err := objects.ParseKallsyms(path, bytes.NewReader(ReadFile(t, path).Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 // APK is an archive with one stored entry.
 func APK(t testing.TB, entry string, data []byte) *fstest.MapFile {
 	t.Helper()
