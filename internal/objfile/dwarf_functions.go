@@ -27,47 +27,48 @@ func (t *LineTable) functionsOf(u *unit, yield func(Frame) bool) bool {
 		t.sup.mu.Lock()
 		defer t.sup.mu.Unlock()
 	}
-	if u.body == nil {
-		defer func() { u.body, u.walk, u.line = nil, nil, nil }()
+	in, full := t.full(u)
+	if full.body == nil {
+		defer func() { full.body, full.walk, u.line = nil, nil, nil }()
 	}
-	if _, err := t.loadBody(u); err != nil {
+	if _, err := in.loadBody(full); err != nil {
 		t.note(err)
 		return true
 	}
 	_, err := t.lines(u) // names of files
 	t.note(err)
-	for c := t.entries(u); c.err == nil && c.remaining() > 0; {
+	for c := in.entries(full); c.err == nil && c.remaining() > 0; {
 		off := uint64(c.off)
 		code := c.uleb()
 		if code == 0 {
 			continue
 		}
-		a, ok := u.body.abbrevs.find(code)
+		a, ok := full.body.abbrevs.find(code)
 		if !ok {
 			break
 		}
 		if a.tag != dwarf.TagSubprogram {
-			u.skipValues(c, a)
+			full.skipValues(c, a)
 			continue
 		}
 		has, file := false, uint32(0)
 		for _, spec := range a.specs {
 			switch spec.attr {
 			case dwarf.AttrLowpc, dwarf.AttrRanges:
-				u.skip(c, spec)
+				full.skip(c, spec)
 				has = true
 			case dwarf.AttrInline: // 1 and 3 are inlined (DWARF 5, 7.20)
-				has = u.read(c, spec).u&1 != 0 || has
+				has = full.read(c, spec).u&1 != 0 || has
 			case dwarf.AttrDeclFile:
-				file = u.read(c, spec).uint32()
+				file = full.read(c, spec).uint32()
 			default:
-				u.skip(c, spec)
+				full.skip(c, spec)
 			}
 		}
 		if !has || c.err != nil {
 			continue
 		}
-		name, err := t.resolve(u.off + off)
+		name, err := in.resolve(full.off + off)
 		t.note(err)
 		f := Frame{Name: name.name, LinkageName: name.linkage, StartLine: name.line}
 		if file != 0 {

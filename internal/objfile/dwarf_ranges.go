@@ -76,7 +76,7 @@ func (t *LineTable) eachRange(u *unit, r *unitRoot, v value, add func(lo, hi uin
 		return err
 	}
 	c := &sectionReader{data: data, section: ".debug_rnglists", big: t.info.big}
-	off := v.u
+	off := v.u + u.at.rnglists
 	if v.form == formRnglistx {
 		if v.u > math.MaxUint32 {
 			return formatError(c.section, int64(min(r.rnglists, math.MaxInt64)), "index %d", v.u)
@@ -135,6 +135,9 @@ func (t *LineTable) eachOldRange(u *unit, r *unitRoot, off uint64, add func(lo, 
 		return err
 	}
 	c := &sectionReader{data: data, section: ".debug_ranges", big: t.info.big}
+	if u.skeleton != nil {
+		off += u.skeleton.ranges
+	}
 	c.seek(off)
 	base := r.lowPC
 	for c.err == nil {

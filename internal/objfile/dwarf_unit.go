@@ -14,7 +14,13 @@ type unit struct {
 	dies     uint64 // offset of the root entry in .debug_info
 	abbrevs  uint64 // offset in .debug_abbrev
 	encoding
-	typ uint8 // DW_UT_…
+	typ   uint8  // DW_UT_…
+	dwoID uint64 // 0 if the header has none
+	// at is where the parts of a unit of a .dwp file start.
+	at contributions
+	// skeleton is the root of the unit that stands for this one in the file with the code,
+	// nil if this one is there itself.
+	skeleton *unitRoot
 	// inAranges is set if .debug_aranges has the ranges of the unit.
 	inAranges bool
 
@@ -25,6 +31,12 @@ type unit struct {
 
 	line    *lineProgram
 	lineErr error
+
+	// split is the unit that this one stands for, in splitTable, nil if there is none or
+	// it was not sought yet.
+	split      *unit
+	splitTable *LineTable
+	sought     bool
 }
 
 // Unit types (DWARF 5, 7.5.1).
@@ -49,6 +61,9 @@ type unitRoot struct {
 	rnglists   uint64 // DW_AT_rnglists_base
 	addrs      uint64 // DW_AT_addr_base
 	strOffsets uint64 // DW_AT_str_offsets_base
+	ranges     uint64 // DW_AT_GNU_ranges_base, for the unit that this one stands for
+	dwoName    value  // of the file with that unit
+	dwoID      uint64
 	pc         pcAttrs
 }
 
@@ -133,7 +148,7 @@ func (t *LineTable) readUnitHeader(off uint64) (*unit, error) {
 		u.abbrevs = c.word(u.wide)
 		switch u.typ {
 		case utSkeleton, utSplitCompile:
-			c.skip(8) // DWO ID
+			u.dwoID = c.u64()
 		case utType, utSplitType:
 			c.skip(8) // signature
 			c.word(u.wide)
@@ -183,7 +198,7 @@ func (t *LineTable) loadRoot(u *unit) (*unitRoot, error) {
 }
 
 func (t *LineTable) readRoot(u *unit, c *sectionReader) (*unitRoot, error) {
-	r := &unitRoot{}
+	r := &unitRoot{dwoID: u.dwoID}
 	code := c.uleb()
 	if code == 0 {
 		return r, c.failure()
@@ -196,6 +211,14 @@ func (t *LineTable) readRoot(u *unit, c *sectionReader) (*unitRoot, error) {
 	r.rnglists, r.addrs, r.strOffsets = 12, 8, 8
 	if u.wide {
 		r.rnglists, r.addrs, r.strOffsets = 20, 16, 16
+	}
+	if u.version < 5 { // GNU's extension to DWARF 4 has no headers
+		r.addrs, r.strOffsets = 0, 0
+	}
+	r.rnglists += u.at.rnglists
+	r.strOffsets += u.at.strOffsets
+	if s := u.skeleton; s != nil {
+		r.addrs, r.lowPC = s.addrs, s.lowPC
 	}
 	r.tag = a.tag
 	for _, spec := range a.specs {
@@ -214,8 +237,14 @@ func (t *LineTable) readRoot(u *unit, c *sectionReader) (*unitRoot, error) {
 			r.stmtList, r.hasLines = v.u, true
 		case dwarf.AttrRnglistsBase:
 			r.rnglists = v.u
-		case dwarf.AttrAddrBase:
+		case dwarf.AttrAddrBase, attrGNUAddrBase:
 			r.addrs = v.u
+		case attrGNURangesBase:
+			r.ranges = v.u
+		case dwarf.AttrDwoName, attrGNUDwoName:
+			r.dwoName = v
+		case attrGNUDwoID:
+			r.dwoID = v.u
 		case dwarf.AttrStrOffsetsBase:
 			r.strOffsets = v.u
 		}

@@ -5,6 +5,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"sync"
@@ -12,8 +13,8 @@ import (
 
 // A LineTable tells from DWARF, versions 2 to 5, which functions and lines the
 // code at an address is from. It reads a compilation unit when an address in it is
-// asked for and keeps it. Split DWARF (.dwo) is not read: of such units there are
-// only lines. A LineTable may be used concurrently.
+// asked for and keeps it, also from the file that has what was split off, see
+// [LineTable.SetSplit]. A LineTable may be used concurrently.
 //
 // It does not use the readers of package debug/dwarf: they build every entry of a
 // unit in memory and allocate what the header of a line number program claims.
@@ -34,6 +35,12 @@ type LineTable struct {
 	}
 	sup *LineTable
 	err error
+
+	findSplit    func(SplitUnit) iter.Seq[*File]
+	splits       map[*File][]*LineTable
+	packed       *splitIndex // of a .dwp file
+	missing      SplitUnit
+	missingCount int
 
 	// What may still be read of data that can be referred to more than once.
 	abbrevBudget, rangeBudget, lineBudget int64
@@ -103,12 +110,7 @@ func (f *File) Lines() (*LineTable, error) {
 
 // open reads what is needed to find the unit of an address.
 func (t *LineTable) open(aranges *contents) error {
-	const slack = 1 << 16
-	t.abbrevs = make(map[abbrevKey]*abbrevTable)
-	t.functions = make(map[uint64]*functionName)
-	t.abbrevBudget = int64(4*t.abbrev.length() + slack)
-	t.rangeBudget = int64(t.info.length() + t.ranges.length() + t.rnglists.length() + slack)
-	t.lineBudget = int64(2*t.line.length() + slack)
+	t.setBudgets()
 	if err := t.readUnits(); err != nil {
 		if len(t.units) == 0 {
 			return err
@@ -128,6 +130,16 @@ func (t *LineTable) open(aranges *contents) error {
 	}
 	t.index.index()
 	return nil
+}
+
+// setBudgets bounds what is read of data that can be referred to more than once.
+func (t *LineTable) setBudgets() {
+	const slack = 1 << 16
+	t.abbrevs = make(map[abbrevKey]*abbrevTable)
+	t.functions = make(map[uint64]*functionName)
+	t.abbrevBudget = int64(4*t.abbrev.length() + slack)
+	t.rangeBudget = int64(t.info.length() + t.ranges.length() + t.rnglists.length() + slack)
+	t.lineBudget = int64(2*t.line.length() + slack)
 }
 
 // readAranges takes the ranges of units from .debug_aranges. Compilers write it for
@@ -222,7 +234,8 @@ func (t *LineTable) Frames(vaddr uint64) []Frame {
 }
 
 func (t *LineTable) frames(u *unit, vaddr uint64) ([]Frame, error) {
-	s, err := t.scopes(u)
+	in, full := t.full(u)
+	s, err := in.scopes(full)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +263,7 @@ func (t *LineTable) frames(u *unit, vaddr uint64) ([]Frame, error) {
 	frames := make([]Frame, 0, n)
 	for i := first; i >= 0; {
 		f := &s.functions[i]
-		name, nameErr := t.function(u.off + uint64(f.die))
+		name, nameErr := in.function(full.off + uint64(f.die))
 		if err == nil {
 			err = nameErr
 		}
@@ -305,6 +318,15 @@ const attrMIPSLinkageName = dwarf.Attr(0x2007)
 
 // attrGNUDiscriminator is the discriminator of the call of an inlined subroutine.
 const attrGNUDiscriminator = dwarf.Attr(0x2136)
+
+// What GCC and Clang write for units that are split off in DWARF 4
+// (https://gcc.gnu.org/wiki/DebugFission).
+const (
+	attrGNUDwoName    = dwarf.Attr(0x2130)
+	attrGNUDwoID      = dwarf.Attr(0x2131)
+	attrGNURangesBase = dwarf.Attr(0x2132)
+	attrGNUAddrBase   = dwarf.Attr(0x2133)
+)
 
 // maxReferences bounds the chain from a function to its name: concrete instance,
 // abstract instance, declaration.

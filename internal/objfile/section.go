@@ -46,7 +46,12 @@ func (f *File) debugSection(name string) *contents {
 			return nil
 		}
 	}
-	c := &contents{name: "." + name, big: f.big, r: f.r, off: int64(s.off), size: s.size}
+	return f.contents(s, "."+name, old)
+}
+
+// contents returns a section called name; old is set if that is one of GNU's .zdebug sections.
+func (f *File) contents(s *section, name string, old bool) *contents {
+	c := &contents{name: name, big: f.big, r: f.r, off: int64(s.off), size: s.size}
 	if s.off > uint64(f.size) || s.size > uint64(f.size)-s.off {
 		c.broken = formatError(c.name, 0, "%d bytes at %#x exceed the file of %d bytes", s.size, s.off, f.size)
 		return c
