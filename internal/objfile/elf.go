@@ -19,6 +19,7 @@ type File struct {
 	big     bool
 	typ     elf.Type
 	machine elf.Machine
+	entry   uint64
 
 	progs    []prog
 	sections []section
@@ -133,8 +134,8 @@ func New(r io.ReaderAt, size int64) (*File, error) {
 	c.seek(elf.EI_NIDENT)
 	f.typ = elf.Type(c.u16())
 	f.machine = elf.Machine(c.u16())
-	c.skip(4)         // e_version
-	c.word(f.class64) // e_entry
+	c.skip(4) // e_version
+	f.entry = c.word(f.class64)
 	phoff := c.word(f.class64)
 	shoff := c.word(f.class64)
 	c.skip(4) // e_flags

@@ -1,5 +1,10 @@
 package unwind
 
+import (
+	"bytes"
+	"encoding/binary"
+)
+
 // byFramePointer finds the caller of a function that no table has: if it keeps a frame pointer, that
 // leads to the caller's and the return address. What it leads to must look like it.
 func (u *Unwinder) byFramePointer() (end End, more bool) {
@@ -7,12 +12,11 @@ func (u *Unwinder) byFramePointer() (end End, more bool) {
 	fp, known := u.regs.get(a.fp)
 	sp, ok := u.regs.get(a.sp)
 	// AAPCS32 has no frame record.
-	if a == arm32 || a == compat || !known || !ok || fp < sp || fp%a.word != 0 {
+	if a.Name == arm32.Name || !known || !ok || fp < sp || fp%a.word != 0 {
 		return NoTable, false
 	}
-	u.beyond = false
 	outer, ok1 := u.read(fp, a.word)
-	pc, ok2 := u.read(fp+a.word, a.word)
+	pc, ok2 := u.read(u.truncated(fp+a.word), a.word)
 	if !ok1 || !ok2 {
 		return NoTable, false
 	}
@@ -23,7 +27,222 @@ func (u *Unwinder) byFramePointer() (end End, more bool) {
 	}
 	u.next.Known = 0
 	u.next.put(a.fp, outer)
-	u.next.put(a.sp, fp+2*a.word)
+	u.next.put(a.sp, u.truncated(fp+2*a.word))
 	u.next.PC = pc
 	return 0, true
+}
+
+// asLeaf finds the caller of a function whose return address is still in the link register, or
+// at a place above the stack pointer.
+func (u *Unwinder) asLeaf(above uint64) (end End, more bool) {
+	a := u.arch
+	sp, ok := u.regs.get(a.sp)
+	if !ok {
+		return NoRegisters, false
+	}
+	if a.link != none {
+		if u.next.PC, ok = u.regs.get(a.link); !ok {
+			return NoRegisters, false
+		}
+		return 0, true
+	}
+	if u.next.PC, ok = u.read(u.truncated(sp+above), a.word); !ok {
+		return u.failure(true), false
+	}
+	if above > 0 {
+		fp, _ := u.read(u.truncated(sp+above-a.word), a.word)
+		u.next.put(a.fp, fp)
+	}
+	u.next.put(a.sp, u.truncated(sp+above+a.word))
+	return 0, true
+}
+
+// guessLeaf takes the function for a leaf if what would be its return address then is one. With a name
+// the call before must also be one of the function of that name.
+func (u *Unwinder) guessLeaf(function string) (end End, more bool) {
+	if end, more = u.asLeaf(0); !more {
+		return NoTable, false
+	}
+	m, bias, at, ok := u.code(u.next.PC, false)
+	if !ok || m == nil {
+		return NoTable, false
+	}
+	if c := m.callAt(at - bias); !c.is || function != "" && c.callee != function {
+		return NoTable, false
+	}
+	return 0, true
+}
+
+// A callSite is what ends at a return address.
+type callSite struct {
+	is     bool   // a call instruction
+	callee string // what it calls, "" if that is computed or not known
+}
+
+// callAt returns what ends behind an address that was computed from a return address.
+func (m *Module) callAt(vaddr uint64) callSite {
+	c, ok := m.calls[vaddr]
+	if !ok {
+		if len(m.calls) == maxCached {
+			clear(m.calls)
+		}
+		target, direct := uint64(0), false
+		if target, direct, c.is = m.readCall(vaddr + m.arch.back); direct {
+			c.callee = m.function(target)
+		}
+		m.calls[vaddr] = c
+	}
+	return c
+}
+
+// readCall looks at the code before a return address, and returns the target of a call that has it.
+func (m *Module) readCall(to uint64) (target uint64, direct, is bool) {
+	const longest = 7 // bytes of a call instruction that ends here
+	code, err := m.source.File.Loaded(to-longest, longest)
+	if err != nil || len(code) < longest {
+		return 0, false, false
+	}
+	switch m.arch {
+	case arm64:
+		op := binary.LittleEndian.Uint32(code[3:])
+		if op>>26 == 0x25 { // bl
+			return to - 4 + uint64(int64(int32(op<<6)>>4)), true, true
+		}
+		return 0, false, op&0xfffffc1f == 0xd63f0000 || // blr
+			op&0xfefff800 == 0xd63f0800 // blraa and the like
+	case arm32:
+		return 0, false, code[6]&0xf == 0xb || // ARM: bl
+			code[5] == 0x2f && code[4] == 0xff && code[3]>>4 == 3 || // ARM: blx
+			code[6]>>6 == 3 && code[4]>>3 == 0x1e || // Thumb: bl, blx to an address
+			code[6] == 0x47 && code[5]>>7 == 1 // Thumb: blx
+	}
+	if code[longest-5] == 0xe8 {
+		return to + uint64(int64(int32(binary.LittleEndian.Uint32(code[longest-4:])))), true, true
+	}
+	for n := 2; n <= longest; n++ {
+		if code[longest-n] == 0xff && code[longest-n+1]>>3&7 == 2 {
+			return 0, false, true
+		}
+	}
+	return 0, false, false
+}
+
+// tableless returns the rule for a place in a function that no table has.
+func (m *Module) tableless(vaddr uint64) *rule {
+	r := &rule{kind: ruleNone, function: m.function(vaddr)}
+	if m.arch.link != none {
+		return r
+	}
+	// The frame pointer would skip the caller where the function just begins or ends.
+	code, err := m.source.File.Loaded(vaddr, 5)
+	if err != nil || len(code) < 5 {
+		return r
+	}
+	const (
+		pushFP = 0x55 // push %rbp
+		ret    = 0xc3
+	)
+	switch {
+	case code[0] == ret, code[0] == pushFP, bytes.Equal(code, []byte{0xf3, 0x0f, 0x1e, 0xfa, pushFP}): // after endbr64
+		r.kind = ruleLeaf
+	case m.movesFP(code):
+		if before, err := m.source.File.Loaded(vaddr-1, 1); err == nil && before[0] == pushFP {
+			r.kind, r.above = ruleLeaf, m.arch.word
+		}
+	}
+	return r
+}
+
+// movesFP reports whether an instruction is mov %rsp,%rbp or mov %esp,%ebp.
+func (m *Module) movesFP(code []byte) bool {
+	if m.arch.word == 8 {
+		if code[0] != 0x48 {
+			return false
+		}
+		code = code[1:]
+	}
+	return code[0] == 0x89 && code[1] == 0xe5 || code[0] == 0x8b && code[1] == 0xec
+}
+
+// keepsLink reports whether a function of Arm that starts at an address or before has the return
+// address in the link register at another: at its start, before the instruction that saves
+// it, and before the one that returns by it.
+func (m *Module) keepsLink(vaddr, start uint64) bool {
+	if vaddr == start {
+		return true
+	}
+	// So many bytes of a function are looked at for the instruction that saves it.
+	const prologue = 32
+	code, err := m.source.File.Loaded(vaddr, prologue)
+	if err != nil {
+		return false
+	}
+	if m.states == nil {
+		m.states = m.source.File.CodeStates()
+	}
+	thumb, _ := m.states.Thumb(vaddr)
+	for first := true; ; first = false {
+		size, is := 4, armOther
+		switch {
+		case len(code) < 4:
+			return false
+		case thumb:
+			size, is = thumbInstruction(code)
+		default:
+			is = armInstruction(binary.LittleEndian.Uint32(code))
+		}
+		switch {
+		case is == armSavesLink:
+			return true
+		case is == armReturnsByLink:
+			return first // before, others may take the frame down
+		case is == armBranches:
+			return false
+		}
+		code = code[size:]
+	}
+}
+
+// What instructions of Arm do with the link register.
+const (
+	armOther         = iota
+	armSavesLink     // push {…, lr}
+	armReturnsByLink // bx lr
+	armBranches
+)
+
+func armInstruction(word uint32) int {
+	switch {
+	case word&0xffff4000 == 0xe92d4000, word == 0xe52de004: // push, str lr, [sp, #-4]!
+		return armSavesLink
+	case word == 0xe12fff1e:
+		return armReturnsByLink
+	case word>>25&7 == 5, word&0x0ffffff0 == 0x012fff10, word&0x0ffffff0 == 0x012fff30, word&0x0fff8000 == 0x08bd8000: // b, bl, bx, blx, pop {…, pc}
+		return armBranches
+	}
+	return armOther
+}
+
+// thumbInstruction returns also the size of the instruction in bytes.
+func thumbInstruction(code []byte) (size, is int) {
+	half := binary.LittleEndian.Uint16(code)
+	next := binary.LittleEndian.Uint16(code[2:])
+	switch {
+	case half>>11 >= 0x1d: // 4 bytes
+		size = 4
+		switch {
+		case half == 0xe92d && next&0x4000 != 0, half == 0xf84d && next == 0xed04: // push.w, str.w lr, [sp, #-4]!
+			return size, armSavesLink
+		case half>>11 == 0x1e && next&0x8000 != 0, half == 0xe8bd && next&0x8000 != 0: // b, bl, blx, msr; pop.w {…, pc}
+			return size, armBranches
+		}
+		return size, armOther
+	case half&0xff00 == 0xb500: // push
+		return 2, armSavesLink
+	case half == 0x4770:
+		return 2, armReturnsByLink
+	case half&0xff00 == 0x4700, half&0xff00 == 0xbd00, half>>12 == 0xd, half>>11 == 0x1c, half&0xf500 == 0xb100: // bx, blx; pop {…, pc}; b; cbz
+		return 2, armBranches
+	}
+	return 2, armOther
 }

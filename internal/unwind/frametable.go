@@ -323,7 +323,7 @@ func (t *frameTable) cieAt(off int) *cie {
 }
 
 // find returns the rule for an address, nil if the table does not have it.
-func (t *frameTable) find(vaddr uint64) *rule {
+func (t *frameTable) find(vaddr uint64, _ bool) *rule {
 	i, j := 0, len(t.fdes)
 	for i < j {
 		if m := int(uint(i+j) >> 1); t.fdes[m].start <= vaddr {

@@ -2,6 +2,7 @@ package unwind
 
 import (
 	"fmt"
+	"math"
 
 	"profdiff/internal/objfile"
 )
@@ -30,12 +31,15 @@ type Module struct {
 	tables []table        // that were read
 	unread []func() table // in the order in which they are asked; nil if there is no such
 	cache  map[uint64]*rule
+	calls  map[uint64]callSite // before return addresses
+	states *objfile.CodeStates // nil until they are needed
 }
 
 // A table knows the rules of some addresses.
 type table interface {
-	// find returns nil for an address that the table does not have.
-	find(vaddr uint64) *rule
+	// find returns nil for an address that the table does not have. exact is set if the
+	// program stood there, so that the function may just begin or end.
+	find(vaddr uint64, exact bool) *rule
 }
 
 type addressRange struct{ lo, hi uint64 }
@@ -61,7 +65,7 @@ func NewModule(source Source) (*Module, error) {
 	if arch == nil || f.BigEndian() || f.Is64() != (arch.word == 8) {
 		return nil, fmt.Errorf("unwinding of %s: %w", f.Arch(), objfile.ErrUnsupported)
 	}
-	m := &Module{source: source, arch: arch, cache: make(map[uint64]*rule)}
+	m := &Module{source: source, arch: arch, cache: make(map[uint64]*rule), calls: make(map[uint64]callSite)}
 	for _, s := range f.Segments() {
 		if end := s.Vaddr + max(s.MemSize, s.FileSize); s.Executable && end > s.Vaddr {
 			m.code = append(m.code, addressRange{s.Vaddr, end})
@@ -70,6 +74,7 @@ func NewModule(source Source) (*Module, error) {
 	_, m.isGo = f.Section(".gopclntab")
 	m.unread = []func() table{
 		func() table { return m.frames(f, ".eh_frame") },
+		func() table { return m.headedFrames(f) },
 		func() table { return m.frames(f, ".debug_frame") },
 		func() table {
 			mini, err := f.DebugData()
@@ -87,6 +92,7 @@ func NewModule(source Source) (*Module, error) {
 			}
 			return nil
 		},
+		func() table { return m.exceptions(f) },
 	}
 	return m, nil
 }
@@ -102,6 +108,72 @@ func (m *Module) frames(f *objfile.File, name string) table {
 		return t
 	}
 	return nil
+}
+
+// headedFrames returns the .eh_frame of a file without section headers.
+func (m *Module) headedFrames(f *objfile.File) table {
+	vaddr, size, ok := f.Table(objfile.EHFrameHeader)
+	if !ok {
+		return nil
+	}
+	head, err := f.Loaded(vaddr, size)
+	if err != nil || len(head) < 4 || head[0] != 1 {
+		return nil
+	}
+	header := frameTable{data: head, vaddr: vaddr}
+	c := cursor{data: head, off: 4}
+	start := header.pointer(&c, head[1], uint8(m.arch.word))
+	if c.bad {
+		return nil
+	}
+	data, err := f.Loaded(start, math.MaxUint32)
+	if err != nil {
+		return nil
+	}
+	// It ends at an entry without length; what follows may be anything.
+	all, end := frameTable{data: data, eh: true}, 0
+	for end < len(data) {
+		e, ok := all.entryAt(end)
+		if !ok || e.end == e.id {
+			break
+		}
+		end = e.end
+	}
+	if t := newFrameTable(data[:end], start, true, m.arch.word, m.code); t != nil {
+		return t
+	}
+	return nil
+}
+
+// exceptions returns the .ARM.exidx of a file.
+func (m *Module) exceptions(f *objfile.File) table {
+	if m.arch.Name != arm32.Name {
+		return nil
+	}
+	data, err := f.SectionData(".ARM.exidx")
+	s, _ := f.Section(".ARM.exidx")
+	if err != nil {
+		vaddr, size, ok := f.Table(objfile.ARMExidx)
+		if !ok {
+			return nil
+		}
+		if data, err = f.Loaded(vaddr, size); err != nil {
+			return nil
+		}
+		s.Vaddr = vaddr
+	}
+	if len(data) < exidxEntry {
+		return nil
+	}
+	return &exidxTable{module: m, data: data, vaddr: s.Vaddr}
+}
+
+// function returns the name of a function, "" if it is not known.
+func (m *Module) function(vaddr uint64) string {
+	if m.source.Function == nil {
+		return ""
+	}
+	return m.source.Function(vaddr)
 }
 
 // find returns the rule for an address of the file. exact is set if the program stood there,
@@ -123,9 +195,24 @@ func (m *Module) find(vaddr uint64, exact bool) *rule {
 }
 
 func (m *Module) search(vaddr uint64, exact bool) *rule {
-	if m.isGo && m.source.Function != nil && isGoRoot(m.source.Function(vaddr)) {
+	if m.isGo && isGoRoot(m.function(vaddr)) {
 		return rootRule
 	}
+	r := m.tabled(vaddr, exact)
+	// The table of a trampoline may say less than the kernel's frame has.
+	if r.kind == ruleNone || r.signal || r.kind == ruleEHABI || r == linkRule {
+		if t := m.trampoline(vaddr, exact); t != nil {
+			return t
+		}
+	}
+	if r.kind == ruleNone && exact {
+		return m.tableless(vaddr)
+	}
+	return r
+}
+
+// tabled returns what the tables have for an address.
+func (m *Module) tabled(vaddr uint64, exact bool) *rule {
 	for i := 0; ; i++ {
 		for i == len(m.tables) {
 			if len(m.unread) == 0 {
@@ -137,7 +224,7 @@ func (m *Module) search(vaddr uint64, exact bool) *rule {
 				m.tables = append(m.tables, t)
 			}
 		}
-		if r := m.tables[i].find(vaddr); r != nil {
+		if r := m.tables[i].find(vaddr, exact); r != nil {
 			return r
 		}
 	}

@@ -35,8 +35,13 @@ type rule struct {
 	saved  []saved
 	// data is where offsets of expressions lead to for ruleCFI, the instructions for ruleEHABI.
 	data []byte
-	// way is for ruleTrampoline.
-	way *trampoline
+	way  *trampoline // ruleTrampoline
+	// above is where the return address is (ruleLeaf), or the first register that the kernel saved
+	// (ruleTrampoline), in bytes from the stack pointer.
+	above uint64
+	// function is the name of the function for ruleNone where the program stood there, if
+	// it is known.
+	function string
 }
 
 type ruleKind uint8
@@ -47,6 +52,7 @@ const (
 	ruleCFI                        // DWARF call frame information
 	ruleEHABI                      // instructions of Arm's exception tables
 	ruleTrampoline                 // the kernel's frame of a signal
+	ruleLeaf                       // the function saved nothing but the return address, or not even that
 	ruleRoot                       // there is no caller
 )
 
@@ -54,6 +60,8 @@ var (
 	noRule   = &rule{kind: ruleNone}
 	badRule  = &rule{kind: ruleBad}
 	rootRule = &rule{kind: ruleRoot}
+	// linkRule is for a function of Arm that did not save the link register.
+	linkRule = &rule{kind: ruleLeaf}
 )
 
 type saved struct {

@@ -19,7 +19,8 @@ type Find func(pc uint64) (m *Module, bias uint64, ok bool)
 // A Frame is one function on the stack.
 type Frame struct {
 	// PC is the place in the function: of the first frame, and of one that a signal
-	// interrupted, that of the next instruction; of others an address in the call instruction.
+	// interrupted, that of the next instruction, as of the code that returns from the handler; of
+	// others an address in the call instruction.
 	PC uint64
 	// Signal is set if a signal interrupted the function.
 	Signal bool
@@ -99,13 +100,17 @@ func (u *Unwinder) unwind(dst []Frame) ([]Frame, End) {
 	m, bias, _ := u.find(frame.PC)
 	exact, signals := true, 0
 	for n := 0; ; n++ {
-		dst = append(dst, frame)
-		if n == MaxFrames-1 {
-			return dst, TooDeep
-		}
 		r := noRule
 		if m != nil && m.arch.Name == a.Name {
 			r = m.find(frame.PC-bias, exact)
+		}
+		if r.signal && !exact {
+			// No call led here: the handler returns to what the kernel told it.
+			frame.PC += a.back
+		}
+		dst = append(dst, frame)
+		if n == MaxFrames-1 {
+			return dst, TooDeep
 		}
 		sp, _ := u.regs.get(a.sp)
 		u.next = u.regs
@@ -113,7 +118,7 @@ func (u *Unwinder) unwind(dst []Frame) ([]Frame, End) {
 		if !more {
 			return dst, end
 		}
-		frame = Frame{ByFramePointer: r.kind == noRule.kind, Signal: r.signal}
+		frame = Frame{ByFramePointer: r.kind == ruleNone || r.kind == ruleLeaf, Signal: r.signal}
 		// A caller's frame is above that of its callee. A function that was called, and was
 		// not interrupted, has at least a return address there.
 		moved, known := u.next.get(a.sp)
@@ -179,8 +184,25 @@ func (u *Unwinder) step(r *rule, exact bool) (end End, more bool) {
 		return BadTable, false
 	case ruleCFI:
 		return u.byCFI(r, exact)
+	case ruleEHABI:
+		return u.byEHABI(r, exact)
+	case ruleTrampoline:
+		return u.bySignalFrame(r)
+	case ruleLeaf:
+		return u.asLeaf(r.above)
 	}
-	return u.byFramePointer()
+	// What calls this very function is more than a frame pointer, which of a leaf is its
+	// caller's; any call is less.
+	if exact && r.function != "" {
+		if end, more = u.guessLeaf(r.function); more {
+			return end, more
+		}
+		u.next = u.regs
+	}
+	if end, more = u.byFramePointer(); !more && exact {
+		return u.guessLeaf("")
+	}
+	return end, more
 }
 
 // byCFI follows a rule of call frame information.
@@ -232,7 +254,12 @@ func (u *Unwinder) locate(r *rule, cfa uint64, l location, register uint8) (v ui
 	case same:
 		return u.regs.get(register)
 	case atOffset:
-		return u.read(u.truncated(cfa+uint64(int64(l.offset))), u.arch.word)
+		at := u.truncated(cfa + uint64(int64(l.offset)))
+		if sp, _ := u.regs.get(u.arch.sp); at < sp {
+			// At the end of a function the register was loaded already; compilers do not say so.
+			return u.regs.get(register)
+		}
+		return u.read(at, u.arch.word)
 	case isOffset:
 		return u.truncated(cfa + uint64(int64(l.offset))), true
 	case inRegister:
