@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +39,9 @@ memory of the program, which may hold secrets: of them only the size is printed,
 
 func (s *stdio) dump(w io.Writer, name string, opt perffile.TextOptions) error {
 	return input.Read(name, s.in, func(src *input.Source) error {
+		if src.Parts != nil {
+			return fmt.Errorf("is a directory with a recording: name %s to have its first file printed", filepath.Join(name, "data"))
+		}
 		if src.IsStream() && perffile.IsPipe(src.Head) {
 			return perffile.WriteTextPipe(w, src.Reader, opt)
 		}

@@ -92,7 +92,7 @@ func checkDistinct(files []string) error {
 			return fmt.Errorf("%w: standard input is named twice", compare.ErrSameRecording)
 		}
 		info, err := os.Stat(name)
-		if err != nil || !info.Mode().IsRegular() {
+		if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
 			continue // reading it tells why, or it is a pipe
 		}
 		key := [2]int64{info.Size(), info.ModTime().UnixNano()}

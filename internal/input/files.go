@@ -8,7 +8,7 @@ import (
 )
 
 // Files lists the recordings of a side: files themselves, "-" for standard input, and
-// the files in directories in the order of their names. Backups in directories are left
+// the recordings in directories in the order of their names. Backups in directories are left
 // out, which note says in one line; it is "" if there are none.
 func Files(paths []string) (files []string, note string, err error) {
 	var backups []string
@@ -21,7 +21,7 @@ func Files(paths []string) (files []string, note string, err error) {
 		if err != nil {
 			return nil, "", PathError(err)
 		}
-		if !info.IsDir() {
+		if !info.IsDir() || IsRecording(path) {
 			files = append(files, path)
 			continue
 		}
@@ -53,9 +53,6 @@ func within(dir string) (files, backups []string, err error) {
 	if err != nil {
 		return nil, nil, PathError(err)
 	}
-	if isThreads(dir) {
-		return nil, nil, fmt.Errorf("%s: %w", dir, directoryError(dir))
-	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
@@ -69,7 +66,7 @@ func within(dir string) (files, backups []string, err error) {
 		switch {
 		case err != nil:
 			return nil, nil, PathError(err)
-		case info.IsDir():
+		case info.IsDir() && !IsRecording(name):
 			return nil, nil, fmt.Errorf("%s is a directory within a side: name the recordings, or the directories that have them alone", name)
 		}
 		files = append(files, name)

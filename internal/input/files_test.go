@@ -1,12 +1,110 @@
 package input
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// header is the header of a perf.data file, with or without files beside it.
+func header(order string, parts bool) string {
+	head := make([]byte, 104)
+	copy(head, order)
+	if parts {
+		if order == "PERFILE2" {
+			head[72+3] = 1 // HEADER_DIR_FORMAT is bit 24
+		} else {
+			head[72+4] = 1
+		}
+	}
+	return string(head)
+}
+
+// TestIsRecording tells a directory that is one recording from one with several.
+func TestIsRecording(t *testing.T) {
+	single, both := header("PERFILE2", false), header("PERFILE2", true)
+	for _, test := range []struct {
+		name  string
+		files map[string]string
+		want  bool
+	}{
+		{"perf record --threads", map[string]string{"data": both, "data.0": "", "data.1": ""}, true},
+		{"big-endian", map[string]string{"data": header("2ELIFREP", true), "data.0": ""}, true},
+		{"perf record --kcore", map[string]string{"data": single, "kcore_dir/kallsyms": "", "notes": ""}, true},
+		{"with nothing beside it", map[string]string{"data": single}, true},
+		{"runs, of which one is called data", map[string]string{"data": single, "data.1": single, "data.2": single}, false},
+		{"the kernel's copy is a directory", map[string]string{"data": single, "kcore_dir": ""}, false},
+		{"runs with other names", map[string]string{"a.data": both, "b.data": both}, false},
+		{"no perf.data", map[string]string{"data": "main;f 1", "data.0": ""}, false},
+		{"too short", map[string]string{"data": "PERFIL"}, false},
+		{"nothing", nil, false},
+	} {
+		dir := filepath.Join(t.TempDir(), "side")
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range test.files {
+			name = filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := IsRecording(dir); got != test.want {
+			t.Errorf("%s: %t, want %t", test.name, got, test.want)
+		}
+		if files, _, err := Files([]string{dir}); test.want && (err != nil || !slices.Equal(files, []string{dir})) {
+			t.Errorf("%s: as a side %q, %v", test.name, files, err)
+		}
+		// One run of several.
+		if err := os.WriteFile(dir+".data", nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if files, _, err := Files([]string{filepath.Dir(dir)}); test.want && (err != nil || !slices.Equal(files, []string{dir, dir + ".data"})) {
+			t.Errorf("%s: within a side %q, %v", test.name, files, err)
+		}
+	}
+}
+
+// TestDirectory opens a recording that is a directory.
+func TestDirectory(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"data": header("PERFILE2", true), "data.0": "first", "data.1": "", "data.2": "third", "data.4": "not perf's",
+		"kcore_dir/kallsyms": "0 t f",
+	} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	digests := make(Digests)
+	err := digests.Read(dir, nil, func(src *Source) error {
+		var parts []string
+		for _, part := range src.Parts {
+			data, err := io.ReadAll(part)
+			if err != nil {
+				return err
+			}
+			parts = append(parts, string(data))
+		}
+		if want := []string{"first", "", "third"}; src.Name != dir || !slices.Equal(parts, want) || string(src.Kallsyms) != "0 t f" {
+			t.Errorf("%s: parts %q, want %q; kallsyms %q", src.Name, parts, want, src.Kallsyms)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
 
 // TestFiles lists what is in folders, without what perf record and editors leave there.
 func TestFiles(t *testing.T) {

@@ -1,8 +1,9 @@
 // Package input is the one door for what a user names: recordings, and the files that
 // go with them. Nothing else opens or inflates them.
 //
-//  1. [Open] opens a file, or standard input for "-". Directories are refused; [Files]
-//     lists the files in those that stand for several recordings.
+//  1. [Open] opens a file, or standard input for "-". Directories are refused, but for those
+//     that are one recording ([IsRecording]); [Files] lists the files in those that stand
+//     for several recordings.
 //  2. What is compressed with gzip, zstd or xz is inflated while it is read, to no more
 //     than the bounds below allow.
 //  3. The start of the input, its [Head], tells its format: [Table.Detect] asks each
@@ -19,7 +20,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // A Source is an input: a file or a stream, inflated if it is compressed.
@@ -30,6 +30,11 @@ type Source struct {
 	Head Head
 	// Reader reads the input from its start.
 	Reader *bufio.Reader
+
+	// Parts are the further files of a directory that is one recording, see
+	// [IsRecording], and Kallsyms is the copy of /proc/kallsyms there.
+	Parts    []*io.SectionReader
+	Kallsyms []byte
 
 	at   io.ReaderAt // nil for what cannot be read at random
 	size int64       // of at
@@ -57,6 +62,9 @@ func open(name string, stdin io.Reader, digests Digests) (*Source, error) {
 			return nil, fmt.Errorf("%s: %w", standardInput, err)
 		}
 		return src, nil
+	}
+	if IsRecording(name) {
+		return openDirectory(name, digests)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -116,7 +124,7 @@ func randomAccess(r io.Reader) (io.ReaderAt, int64, error) {
 			return nil, 0, err
 		}
 		if info.IsDir() {
-			return nil, 0, directoryError(r.Name())
+			return nil, 0, errors.New("is a directory")
 		}
 		if !info.Mode().IsRegular() || info.Size() == 0 {
 			return nil, 0, nil
@@ -204,25 +212,4 @@ func PathError(err error) error {
 		return fmt.Errorf("%s: %w", pe.Path, pe.Err)
 	}
 	return err
-}
-
-// directoryError is why a directory cannot be read.
-func directoryError(name string) error {
-	if isThreads(name) {
-		return errors.New("is a directory of perf record --threads, which is not read: record without --threads")
-	}
-	return errors.New("is a directory")
-}
-
-// isThreads reports whether a directory is what perf record --threads writes: its file
-// called data has the magic of perf.data, in either byte order.
-func isThreads(dir string) bool {
-	f, err := os.Open(filepath.Join(dir, "data"))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	magic := make([]byte, 8)
-	_, err = io.ReadFull(f, magic)
-	return err == nil && (string(magic) == "PERFILE2" || string(magic) == "2ELIFREP")
 }

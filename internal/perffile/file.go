@@ -16,6 +16,12 @@ var ErrNotPerfData = errors.New("not a perf.data file")
 type Options struct {
 	// AllowTruncated reads what there is of a recording that ends too early.
 	AllowTruncated bool
+	// Parts hold more records: the files data.0, data.1 and so on beside the file data in
+	// the directory that perf record --threads makes
+	// (tools/perf/Documentation/perf.data-directory-format.txt).
+	Parts []*io.SectionReader
+	// Kallsyms is the copy of /proc/kallsyms in such a directory, nil if there is none.
+	Kallsyms []byte
 }
 
 // A File is a recording being read.
@@ -71,6 +77,13 @@ var (
 	magicV2Swapped = [8]byte{'2', 'E', 'L', 'I', 'F', 'R', 'E', 'P'}
 	magicV1        = [8]byte{'P', 'E', 'R', 'F', 'F', 'I', 'L', 'E'}
 )
+
+// Again starts to read the recording that f reads from its start again. It cannot be a
+// pipe.
+func (f *File) Again() (*File, error) { return New(f.src, f.size, f.opt) }
+
+// Kallsyms is what [Options] say.
+func (f *File) Kallsyms() []byte { return f.opt.Kallsyms }
 
 // IsPerfData reports whether data, the start of an input, is perf.data of any
 // version.

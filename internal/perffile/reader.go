@@ -13,21 +13,36 @@ import (
 //
 // Records that only describe the recording (HEADER_ATTR, HEADER_FEATURE and so on)
 // have taken effect on f when they are yielded.
+//
+// The records of [Options.Parts] follow in the order of their times, as far as each part
+// is in it.
 func (f *File) Records() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
-		rd := recordReader{f: f, s: f.stream, yield: yield}
-		rd.rec.file = f
-		if err := rd.run(); err != nil && !rd.stopped {
-			if fe, ok := errors.AsType[*FormatError](err); ok && fe.Truncated && f.opt.AllowTruncated {
-				f.Stats.Truncated = fe
-				return
-			}
-			yield(nil, err)
+		if f.read(f.stream, yield) && len(f.opt.Parts) > 0 {
+			f.readParts(yield)
 		}
+	}
+}
+
+// read yields the records of a stream. It reports whether more may follow.
+func (f *File) read(s *stream, yield func(*Record, error) bool) bool {
+	rd := recordReader{f: f, s: s, yield: yield}
+	rd.rec.file = f
+	defer func() {
 		if rd.d != nil {
 			rd.d.close()
 		}
+	}()
+	err := rd.run()
+	if err == nil || rd.stopped {
+		return !rd.stopped
 	}
+	if fe, ok := errors.AsType[*FormatError](err); ok && fe.Truncated && f.opt.AllowTruncated {
+		f.Stats.Truncated = fe
+		return true
+	}
+	yield(nil, err)
+	return false
 }
 
 type recordReader struct {
@@ -43,7 +58,7 @@ type recordReader struct {
 // header decodes a record's header. simpleperf's own records use the misc field for
 // the upper half of the size, must match struct simpleperf_record_header.
 func (rd *recordReader) header(b []byte, off int64) (t RecordType, misc Misc, size uint32, err error) {
-	c := fieldReader{data: b, base: off, section: "data", big: rd.f.BigEndian}
+	c := fieldReader{data: b, base: off, section: rd.s.name, big: rd.f.BigEndian}
 	t = RecordType(c.u32())
 	misc = Misc(c.u16())
 	size = uint32(c.u16())
@@ -52,7 +67,7 @@ func (rd *recordReader) header(b []byte, off int64) (t RecordType, misc Misc, si
 		misc = 0
 	}
 	if size < recordHeaderSize {
-		return t, misc, size, &FormatError{Section: "data", Offset: off, Msg: fmt.Sprintf("%v record of %d bytes, at least %d expected", t, size, recordHeaderSize)}
+		return t, misc, size, &FormatError{Section: rd.s.name, Offset: off, Msg: fmt.Sprintf("%v record of %d bytes, at least %d expected", t, size, recordHeaderSize)}
 	}
 	return t, misc, size, nil
 }
@@ -108,7 +123,7 @@ func (rd *recordReader) record(off int64, t RecordType, misc Misc, body []byte) 
 	switch t {
 	case RecordSplit:
 		if len(rd.split)+len(body) > maxSplit {
-			return &FormatError{Section: "data", Offset: off, Msg: fmt.Sprintf("record in pieces of more than %d bytes", maxSplit)}
+			return &FormatError{Section: rd.s.name, Offset: off, Msg: fmt.Sprintf("record in pieces of more than %d bytes", maxSplit)}
 		}
 		rd.split = append(rd.split, body...)
 		return nil
@@ -132,7 +147,7 @@ func (rd *recordReader) record(off int64, t RecordType, misc Misc, body []byte) 
 	}
 	if extra > 0 {
 		if rd.inCompressed() {
-			return &FormatError{Section: "data", Offset: off, Msg: fmt.Sprintf("%v record within a compressed one", t)}
+			return &FormatError{Section: rd.s.name, Offset: off, Msg: fmt.Sprintf("%v record within a compressed one", t)}
 		}
 		if extra > rd.s.left() {
 			return rd.s.truncated(fmt.Sprintf("%d bytes of data after the %v record", extra, t))
@@ -165,14 +180,14 @@ func (rd *recordReader) joined(off int64) error {
 	b := rd.split
 	rd.split = nil
 	if len(b) < recordHeaderSize {
-		return &FormatError{Section: "data", Offset: off, Msg: "end of a record in pieces without its start"}
+		return &FormatError{Section: rd.s.name, Offset: off, Msg: "end of a record in pieces without its start"}
 	}
 	t, misc, size, err := rd.header(b, off)
 	if err != nil {
 		return err
 	}
 	if uint64(size) != uint64(len(b)) || t == RecordSplit || t == RecordSplitEnd {
-		return &FormatError{Section: "data", Offset: off, Msg: fmt.Sprintf("pieces of %d bytes make a %v record of %d bytes", len(b), t, size)}
+		return &FormatError{Section: rd.s.name, Offset: off, Msg: fmt.Sprintf("pieces of %d bytes make a %v record of %d bytes", len(b), t, size)}
 	}
 	return rd.record(off, t, misc, b[recordHeaderSize:])
 }
@@ -181,7 +196,7 @@ func (rd *recordReader) joined(off int64) error {
 // previous payload started.
 func (rd *recordReader) decompress(off int64, payload []byte) error {
 	if rd.inCompressed() {
-		return &FormatError{Section: "data", Offset: off, Msg: "compressed record within a compressed record"}
+		return &FormatError{Section: rd.s.name, Offset: off, Msg: "compressed record within a compressed record"}
 	}
 	if rd.d == nil {
 		rd.d = newDecompressor()
@@ -197,7 +212,7 @@ func (rd *recordReader) decompress(off int64, payload []byte) error {
 		more, err = d.more()
 		rd.f.Stats.DecompressedBytes += d.total - before
 		if err != nil {
-			return &FormatError{Section: "data", Offset: off, Msg: "compressed record: " + err.Error()}
+			return &FormatError{Section: rd.s.name, Offset: off, Msg: "compressed record: " + err.Error()}
 		}
 		used := 0
 		for !rd.stopped && len(d.out)-used >= recordHeaderSize {
@@ -209,7 +224,7 @@ func (rd *recordReader) decompress(off int64, payload []byte) error {
 				// The recorders compress no larger ones. Without this, the
 				// record would pile up whatever size it claims.
 				if size > 1<<16 {
-					return &FormatError{Section: "data", Offset: off, Msg: fmt.Sprintf("%v record of %d bytes within a compressed one", t, size)}
+					return &FormatError{Section: rd.s.name, Offset: off, Msg: fmt.Sprintf("%v record of %d bytes within a compressed one", t, size)}
 				}
 				break
 			}
@@ -229,7 +244,7 @@ func (rd *recordReader) decompress(off int64, payload []byte) error {
 func (rd *recordReader) tracingData(n uint64) error {
 	const maxTracingData = 256 << 20
 	if n > maxTracingData {
-		return &FormatError{Section: "data", Offset: rd.s.off, Msg: fmt.Sprintf("%d bytes of tracing data", n)}
+		return &FormatError{Section: rd.s.name, Offset: rd.s.off, Msg: fmt.Sprintf("%d bytes of tracing data", n)}
 	}
 	var data []byte
 	for n > 0 {

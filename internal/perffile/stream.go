@@ -9,6 +9,7 @@ import (
 
 // A stream reads the data section, or a pipe, front to back through one buffer.
 type stream struct {
+	name string // for errors
 	src  io.Reader
 	buf  []byte // buf[pos:] is read but not consumed
 	pos  int
@@ -25,7 +26,7 @@ func newStream(src io.Reader, off, end int64) *stream {
 	if end >= 0 {
 		size = max(512, min(size, end-off))
 	}
-	return &stream{src: src, off: off, end: end, buf: make([]byte, 0, size)}
+	return &stream{name: "data", src: src, off: off, end: end, buf: make([]byte, 0, size)}
 }
 
 // fill reads until n bytes are buffered and reports whether they are. The buffer
@@ -96,11 +97,11 @@ func (s *stream) left() uint64 {
 // missing returns why there is less data than what needs: an error of src, or its end.
 func (s *stream) missing(what string) error {
 	if s.err != nil {
-		return fmt.Errorf("data: %w", s.err)
+		return fmt.Errorf("%s: %w", s.name, s.err)
 	}
 	return s.truncated(what)
 }
 
 func (s *stream) truncated(what string) *FormatError {
-	return &FormatError{Section: "data", Offset: s.off, Msg: fmt.Sprintf("%s is cut off", what), Truncated: true}
+	return &FormatError{Section: s.name, Offset: s.off, Msg: fmt.Sprintf("%s is cut off", what), Truncated: true}
 }

@@ -385,7 +385,7 @@ func (p *textPlan) buildID(c *fieldReader) bool {
 // initRecord writes a record of simpleperf's INIT_MAP feature.
 func (p *textPlan) initRecord(c *fieldReader) bool {
 	head := *c
-	rd := recordReader{f: p.w.f}
+	rd := recordReader{f: p.w.f, s: &stream{name: c.section}}
 	off := c.base + int64(c.off)
 	b := head.bytes(recordHeaderSize)
 	if head.err != nil {

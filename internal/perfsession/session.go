@@ -48,8 +48,8 @@ type Session struct {
 	Stats Stats
 	// Threads is their number so far; their IDs are below.
 	Threads int
-	// Kallsyms is the text of /proc/kallsyms on the recording machine if
-	// simpleperf recorded it.
+	// Kallsyms is the text of /proc/kallsyms on the recording machine if simpleperf, or
+	// perf record --kcore, recorded it.
 	Kallsyms []byte
 	// Unwinder unwinds stacks that were recorded as memory, if it is set before the replay.
 	Unwinder Unwinder
@@ -124,6 +124,7 @@ func New(f *perffile.File) *Session {
 	s := &Session{
 		Spaces:     NewSpaces(),
 		File:       f,
+		Kallsyms:   f.Kallsyms(),
 		threads:    make(map[int32]*Thread),
 		names:      []string{""},
 		nameIDs:    map[string]NameID{"": 0},

@@ -2,7 +2,6 @@ package recording
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"profdiff/internal/branch"
@@ -10,20 +9,24 @@ import (
 	"profdiff/internal/branch/events"
 	"profdiff/internal/branch/samples"
 	"profdiff/internal/branch/stacks"
+	"profdiff/internal/input"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
 	"profdiff/internal/verdict"
 )
 
-// readPerfData reads the branch stacks of a perf.data file of size bytes. name is what
-// the user called it.
-func readPerfData(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
-	file, err := perffile.New(r, size, perffile.Options{AllowTruncated: opt.AllowTruncated})
+// readPerfData reads the branches of a perf.data file.
+func readPerfData(src *input.Source, opt *branch.Options) (*branch.Table, error) {
+	r, size, err := src.Random()
 	if err != nil {
 		return nil, err
 	}
-	least, err := stacks.SettledWeights(file, r, size, opt)
+	file, err := perffile.New(r, size, perffile.Options{AllowTruncated: opt.AllowTruncated, Parts: src.Parts, Kallsyms: src.Kallsyms})
+	if err != nil {
+		return nil, err
+	}
+	least, err := stacks.SettledWeights(file)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +58,7 @@ func readPerfData(name string, r io.ReaderAt, size int64, opt *branch.Options) (
 		return nil, err
 	}
 	info := &file.Info
-	t := &branch.Table{Name: name, Format: "perf.data", Arch: info.Arch, CPU: info.CPUDesc}
+	t := &branch.Table{Name: src.Name, Format: "perf.data", Arch: info.Arch, CPU: info.CPUDesc}
 	t.Recorded = verdict.Moment{Start: session.Stats.Start(info), Clock: session.Stats.First, Host: info.Hostname}
 	if info.Version != "" {
 		t.Tool = "perf " + info.Version

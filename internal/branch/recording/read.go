@@ -22,7 +22,7 @@ import (
 
 // readers has the formats that say something of branches.
 var readers = map[string]func(*input.Source, *branch.Options) (*branch.Table, error){
-	ingest.PerfData:              random(readPerfData),
+	ingest.PerfData:              readPerfData,
 	ingest.PerfScript:            random(stacks.ReadScript),
 	ingest.Callgrind:             random(simulated.Read),
 	perfstat.Text.Name:           readStat,

@@ -17,6 +17,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/branchtest"
 	"profdiff/internal/branch/stacks"
+	"profdiff/internal/input"
 	"profdiff/internal/objects"
 	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/perfsession"
@@ -26,17 +27,17 @@ import (
 // readFile reads a perf.data file with binaries from dirs.
 func readFile(t testing.TB, file string, dirs ...string) *branch.Table {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	opt := &branch.Options{}
 	for _, dir := range dirs {
 		opt.Names.Objects = opt.Names.Objects.View(objects.SearchPath{Name: dir, FS: os.DirFS(dir)})
 	}
-	table, err := readPerfData(file, bytes.NewReader(data), int64(len(data)), opt)
+	var table *branch.Table
+	err := input.Read(file, nil, func(src *input.Source) (err error) {
+		table, err = readPerfData(src, opt)
+		return err
+	})
 	if err != nil {
-		t.Fatalf("%s: %v", file, err)
+		t.Fatal(err)
 	}
 	branchtest.CheckTable(t, table)
 	return table

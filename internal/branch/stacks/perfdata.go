@@ -1,7 +1,6 @@
 package stacks
 
 import (
-	"io"
 	"slices"
 
 	"profdiff/internal/branch"
@@ -96,7 +95,7 @@ func kernelKind(t uint8) branch.Kind {
 // SettledWeights returns for each event the weight below which the period of samples
 // with stacks had not settled. If the recorder varied it, which weights
 // are usual is known only when all have been read.
-func SettledWeights(file *perffile.File, r io.ReaderAt, size int64, opt *branch.Options) ([]uint64, error) {
+func SettledWeights(file *perffile.File) ([]uint64, error) {
 	varies := func(a *perffile.Attr) bool {
 		return a.FixedPeriod() == 0 && a.SampleType.Has(perffile.SamplePeriod|perffile.SampleBranchStack)
 	}
@@ -104,7 +103,7 @@ func SettledWeights(file *perffile.File, r io.ReaderAt, size int64, opt *branch.
 	if len(file.Attrs) > 0 && !slices.ContainsFunc(file.Attrs, func(a perffile.Attr) bool { return varies(&a) }) {
 		return nil, nil
 	}
-	first, err := perffile.New(r, size, perffile.Options{AllowTruncated: opt.AllowTruncated})
+	first, err := file.Again()
 	if err != nil {
 		return nil, err
 	}

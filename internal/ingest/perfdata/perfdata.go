@@ -258,7 +258,7 @@ func (p *reader) symbolize() {
 // perf record -o -, from a stream. Other streams are copied to where they can be
 // read at random.
 func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
-	options := perffile.Options{AllowTruncated: opt.AllowTruncated}
+	options := perffile.Options{AllowTruncated: opt.AllowTruncated, Parts: src.Parts, Kallsyms: src.Kallsyms}
 	if src.IsStream() && perffile.IsPipe(src.Head) {
 		f, err := perffile.NewPipe(src.Reader, options)
 		if err != nil {
