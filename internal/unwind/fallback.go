@@ -60,7 +60,7 @@ func (u *Unwinder) asLeaf(above uint64) (end End, more bool) {
 // guessLeaf takes the function for a leaf if what would be its return address then is one. With a name
 // the call before must also be one of the function of that name.
 func (u *Unwinder) guessLeaf(function string) (end End, more bool) {
-	if end, more = u.asLeaf(0); !more {
+	if _, more = u.asLeaf(0); !more {
 		return NoTable, false
 	}
 	m, bias, at, ok := u.code(u.next.PC, false)
@@ -111,10 +111,13 @@ func (m *Module) readCall(to uint64) (target uint64, direct, is bool) {
 		return 0, false, op&0xfffffc1f == 0xd63f0000 || // blr
 			op&0xfefff800 == 0xd63f0800 // blraa and the like
 	case arm32:
-		return 0, false, code[6]&0xf == 0xb || // ARM: bl
-			code[5] == 0x2f && code[4] == 0xff && code[3]>>4 == 3 || // ARM: blx
-			code[6]>>6 == 3 && code[4]>>3 == 0x1e || // Thumb: bl, blx to an address
-			code[6] == 0x47 && code[5]>>7 == 1 // Thumb: blx
+		if m.isThumb(to - 2) {
+			return 0, false, code[4]>>3 == 0x1e && code[6]>>6 == 3 && code[6]&0x10 != 0 || // bl
+				code[4]>>3 == 0x1e && code[6]>>6 == 3 && code[5]&1 == 0 || // blx to an address
+				code[6] == 0x47 && code[5]>>7 == 1 // blx
+		}
+		op := binary.LittleEndian.Uint32(code[3:])
+		return 0, false, to%4 == 0 && (op>>24&0xf == 0xb || op>>25 == 0x7d || op&0x0ffffff0 == 0x012fff30) // bl, blx
 	}
 	if code[longest-5] == 0xe8 {
 		return to + uint64(int64(int32(binary.LittleEndian.Uint32(code[longest-4:])))), true, true
@@ -177,10 +180,7 @@ func (m *Module) keepsLink(vaddr, start uint64) bool {
 	if err != nil {
 		return false
 	}
-	if m.states == nil {
-		m.states = m.source.File.CodeStates()
-	}
-	thumb, _ := m.states.Thumb(vaddr)
+	thumb := m.isThumb(vaddr)
 	for first := true; ; first = false {
 		size, is := 4, armOther
 		switch {
@@ -201,6 +201,15 @@ func (m *Module) keepsLink(vaddr, start uint64) bool {
 		}
 		code = code[size:]
 	}
+}
+
+// isThumb reports whether the code at an address is Thumb, as far as symbols tell.
+func (m *Module) isThumb(vaddr uint64) bool {
+	if m.states == nil {
+		m.states = m.source.File.CodeStates()
+	}
+	thumb, _ := m.states.Thumb(vaddr)
+	return thumb
 }
 
 // What instructions of Arm do with the link register.
