@@ -6,7 +6,8 @@
 // surest first; what one layer matched the next leaves alone:
 //
 //  1. what the user said ([ParseRename]);
-//  2. the same name in the same file, then in another one;
+//  2. the same name in the same file, then in another one; local functions of one name by
+//     their source files, or where only addresses tell them apart by their order;
 //  3. the same name without what compilers add (suffixes of GCC and LLVM for clones and
 //     parts, numbers of lambdas, hashes of Rust: [Normalize]);
 //  4. similar names, sources, neighbours in the call graph and weights, where one pair is
@@ -32,8 +33,11 @@ import (
 type Function struct {
 	Name       string // for people: demangled, retraced
 	SystemName string // for linkers: mangled, obfuscated
-	DSO        string // base name of the file
-	File       string // source file, "" if unknown
+	// Apart tells the function apart from others of its name in its file: a source file, or an
+	// address as "0x1234". It stands behind an @ at the end of Name; "" if there are no others.
+	Apart string
+	DSO   string // base name of the file
+	File  string // source file, "" if unknown
 	// Unknown marks the stand-in for addresses without a name. It is matched
 	// only with the stand-in of the same name and file, or by a Rename of its
 	// full name.
@@ -133,6 +137,7 @@ func Functions(base, head []Function, opt Options) ([]Match, error) {
 	}
 	m.mergeDSOs(opt.Files)
 	m.numberKeys()
+	m.matchNamesakes()
 	m.matchExact()
 	m.matchMoved()
 	m.matchNormalized()
@@ -194,7 +199,7 @@ func (m *matcher) newSide(label string, fns []Function) (*side, error) {
 	var all []Edge
 	for i := range fns {
 		f := &fns[i]
-		s.names[i] = parseName(f.Name, f.Unknown)
+		s.names[i] = parseName(f)
 		s.name[i], s.normal[i] = m.names.of(f.Name), m.names.of(s.names[i].normal)
 		s.dso[i] = m.dsos.of(f.DSO)
 		s.weight[i] = share(f.Weight)

@@ -150,7 +150,7 @@ func (m *matcher) pairSameName(b, h int32) {
 // numbered reports whether the compiler had a part in the name. The first lambda of a
 // function may have no number, but then it has a name that no source has.
 func (s *side) numbered(i int32) bool {
-	if s.normal[i] != s.name[i] {
+	if s.names[i].numbered {
 		return true
 	}
 	name := s.fns[i].Name

@@ -6,21 +6,30 @@ import (
 
 // A name is a function's name at the grades in which names are compared.
 type name struct {
-	// entity is the name without the suffixes of parts and clones: f of f.cold.
+	// entity is the name without the suffixes of parts and clones: f of f.cold, and f@file
+	// of f.cold@file.
 	entity string
 	// part is what entity lacks: ".cold".
 	part string
 	// normal is Normalize of the name. It differs from entity where compilers
-	// number or hash what has no name of its own.
+	// number or hash what has no name of its own, and where a file tells functions apart.
 	normal string
+	// numbered is set if the compiler had a part in the name.
+	numbered bool
 }
 
-func parseName(full string, unknown bool) name {
-	if unknown {
-		return name{entity: full, normal: full}
+func parseName(f *Function) name {
+	if f.Unknown {
+		return name{entity: f.Name, normal: f.Name}
 	}
-	entity, part := cutParts(full)
-	return name{entity: entity, part: part, normal: Normalize(full)}
+	plain := f.Plain()
+	entity, part := cutParts(plain)
+	n := name{entity: entity, part: part, normal: Normalize(plain)}
+	n.numbered = n.normal != plain
+	if f.Apart != "" {
+		n.entity += "@" + f.Apart
+	}
+	return n
 }
 
 // maxNormalizePasses bounds the work for names that lose text at every pass.

@@ -72,8 +72,11 @@ func (s *Stored) add(x *StoredRun) error {
 				mappings[f.DSO] = m
 			}
 			labels := run.Labels{Process: f.Process, Thread: f.Thread, PID: -1, TID: -1, CPU: -1}
-			function := b.Function(run.Function{Name: f.Name, SystemName: f.SystemName, File: f.File, StartLine: f.Line, Unknown: f.Unknown})
-			stack := b.Stack(0, b.Location(m, 0, run.Line{Function: function}))
+			function := run.Function{Name: f.Name, SystemName: f.SystemName, File: f.File, StartLine: f.Line, Unknown: f.Unknown}
+			if function.Recognize(); function.Apart == "" {
+				function.Origin = "" // File may be that of a line
+			}
+			stack := b.Stack(0, b.Location(m, 0, run.Line{Function: b.Function(function)}))
 			b.AddSum(event, stack, b.Labels(labels), f.Samples, f.Weight, f.WeightSq)
 			rest.Samples -= f.Samples
 			rest.Weight -= f.Weight

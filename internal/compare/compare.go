@@ -185,6 +185,7 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 	if opt.pairing != nil {
 		c.Pairing = *opt.pairing
 	}
+	run.TellApart(slices.Concat(base, head)...)
 	c.base, c.head = newSide(base), newSide(head)
 	c.names = newNaming(c.base, c.head)
 	c.Warnings = slices.Concat(notCompared, warnings, audit(base, head, c.names))

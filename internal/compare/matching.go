@@ -99,11 +99,11 @@ func (s *rowset) match(base, head *side, re *regexp.Regexp) bool {
 func (s *rowset) matches(base, head *side, i int, expressions []*regexp.Regexp) bool {
 	r := &s.rows[i]
 	for _, re := range expressions {
-		if r.base >= 0 && re.MatchString(base.symbols[r.base].name) || r.head >= 0 && re.MatchString(head.symbols[r.head].name) {
+		if r.base >= 0 && base.functions[r.base].Means(re) || r.head >= 0 && head.functions[r.head].Means(re) {
 			return true
 		}
 		for k, of := range [...]*side{base, head} {
-			if slices.ContainsFunc(r.others[k], func(sym int32) bool { return re.MatchString(of.symbols[sym].name) }) {
+			if slices.ContainsFunc(r.others[k], func(sym int32) bool { return of.functions[sym].Means(re) }) {
 				return true
 			}
 		}

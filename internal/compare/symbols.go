@@ -20,6 +20,8 @@ type side struct {
 	ids     map[symbol]int32
 	facts   []align.Function // by symbol
 	frames  []frames         // by run
+	// functions has the first function of each symbol.
+	functions []*run.Function
 }
 
 // frames are the symbols at each location of a run, innermost first.
@@ -43,8 +45,9 @@ func newSide(runs []*run.Run) *side {
 			id = int32(len(s.symbols))
 			s.ids[key] = id
 			s.symbols = append(s.symbols, key)
+			s.functions = append(s.functions, f)
 			s.facts = append(s.facts, align.Function{
-				Name: key.name, SystemName: f.SystemName, DSO: key.dso, File: f.File, Unknown: f.Unknown,
+				Name: key.name, SystemName: f.SystemName, Apart: f.Apart, DSO: key.dso, File: f.File, Unknown: f.Unknown,
 			})
 		}
 		return id

@@ -157,7 +157,12 @@ func (c *callgrindReader) enter(place callgrindPlace) {
 	c.mapping = m
 	f, ok := c.functions[place]
 	if !ok {
-		f = c.b.Function(callgrindFunction(place))
+		fn := callgrindFunction(place)
+		// Others have a function under the file of each line.
+		if strings.HasPrefix(c.part.Creator, "callgrind-") {
+			fn.Origin = knownName(place.function.File)
+		}
+		f = c.b.Function(fn)
 		c.functions[place] = f
 	}
 	c.function = f

@@ -52,6 +52,7 @@ func (f *File) Symbols() (*SymbolTable, error) {
 		return end
 	})
 	t.skipped = list.skipped
+	t.locals = locals{list: list.locals, names: list.names}
 	return t, nil
 }
 
@@ -150,6 +151,7 @@ func (f *File) sectionOfType(typ elf.SectionType) *section {
 // symbolList gathers the symbols of several tables.
 type symbolList struct {
 	symbols []candidate
+	locals  []localSymbol
 	names   stringTables
 	skipped error // why a part could not be read
 }
@@ -222,8 +224,15 @@ func (l *symbolList) read(f *File, table *section, name string) error {
 	if l.symbols == nil {
 		l.symbols = make([]candidate, 0, functions+8)
 	}
+	file := noFile // what the local symbols that follow are of
 	for c.remaining() >= entsize {
 		s := c.symbol(f.class64)
+		if s.typ() == elf.STT_FILE {
+			if file = noFile; uint64(s.name) < uint64(len(names)) && isSource(stringAt(names, uint64(s.name), maxName)) {
+				file = base + s.name
+			}
+			continue
+		}
 		if s.shndx == uint16(elf.SHN_UNDEF) || s.name == 0 || uint64(s.name) >= uint64(len(names)) {
 			continue
 		}
@@ -252,6 +261,9 @@ func (l *symbolList) read(f *File, table *section, name string) error {
 		switch {
 		case f.machine == elf.EM_ARM, f.machine == elf.EM_MIPS && r&label == 0:
 			s.value &^= 1 // marks Thumb and microMIPS code
+		}
+		if r == local {
+			l.locals = append(l.locals, localSymbol{s.value, s.size, base + s.name, file})
 		}
 		l.symbols = append(l.symbols, candidate{s.value, s.size, base + s.name, r, 0})
 	}

@@ -61,6 +61,10 @@ type Frame struct {
 	Line, Column int
 	// StartLine is the line that the function is declared in, 0 if not known.
 	StartLine int
+	// Origin is the file that the function is declared in if it is local to a compilation
+	// unit, as static functions of C are, so that other files may have others of its name;
+	// "" if it is not, or if the file is not known.
+	Origin string
 	// Discriminator tells apart blocks of the line, or calls there; 0 if there is none.
 	Discriminator uint32
 	// Inlined is set for all but the last frame of an address: the function was inlined
@@ -71,6 +75,7 @@ type Frame struct {
 // functionName is what there is to say of a function wherever it is called.
 type functionName struct {
 	name, linkage string
+	origin        string // see Frame
 	line          int
 }
 
@@ -267,7 +272,7 @@ func (t *LineTable) frames(u *unit, vaddr uint64) ([]Frame, error) {
 		if err == nil {
 			err = nameErr
 		}
-		here.Name, here.LinkageName, here.StartLine, here.Inlined = name.name, name.linkage, name.line, f.inlined
+		here.Name, here.LinkageName, here.Origin, here.StartLine, here.Inlined = name.name, name.linkage, name.origin, name.line, f.inlined
 		frames = append(frames, here)
 		if !f.inlined {
 			break
@@ -347,6 +352,12 @@ func (t *LineTable) function(off uint64) (*functionName, error) {
 // class, which may be in other units and in the supplementary file.
 func (t *LineTable) resolve(off uint64) (*functionName, error) {
 	f := &functionName{}
+	global := false
+	var declared struct {
+		t    *LineTable
+		u    *unit
+		file uint32
+	}
 	var named struct {
 		t   *LineTable
 		u   *unit
@@ -363,6 +374,10 @@ func (t *LineTable) resolve(off uint64) (*functionName, error) {
 		}
 		f.linkage = cmp.Or(f.linkage, e.linkage)
 		f.line = cmp.Or(f.line, e.line)
+		global = global || e.external
+		if declared.file == 0 && e.file != 0 {
+			declared.t, declared.u, declared.file = t, u, e.file
+		}
 		if f.name == "" && e.name != "" {
 			f.name = e.name
 			named.t, named.u, named.off = t, u, off
@@ -375,6 +390,11 @@ func (t *LineTable) resolve(off uint64) (*functionName, error) {
 			if t = t.sup; t == nil {
 				break
 			}
+		}
+	}
+	if declared.t != nil && !global {
+		if _, err := declared.t.lines(declared.u); err == nil { // names of files
+			f.origin = declared.t.path(declared.u, declared.file)
 		}
 	}
 	if f.linkage == "" && named.t != nil {
@@ -390,6 +410,8 @@ type namedEntry struct {
 	tag           dwarf.Tag
 	name, linkage string
 	line          int
+	file          uint32 // in the unit's line table
+	external      bool
 	origin        value // the entry it is a copy of or completes
 }
 
@@ -410,6 +432,10 @@ func (t *LineTable) entry(u *unit, off uint64) (e namedEntry, err error) {
 			e.name = t.string(u, u.root, u.read(c, spec))
 		case dwarf.AttrDeclLine:
 			e.line = int(u.read(c, spec).uint32())
+		case dwarf.AttrDeclFile:
+			e.file = u.read(c, spec).uint32()
+		case dwarf.AttrExternal:
+			e.external = u.read(c, spec).u != 0
 		case dwarf.AttrAbstractOrigin, dwarf.AttrSpecification:
 			e.origin = u.read(c, spec)
 		default:

@@ -32,6 +32,7 @@ type SymbolTable struct {
 	spans   spans // id is what names wants
 	names   namer
 	skipped error
+	locals  locals
 }
 
 // A namer gives the names of symbols by their id.

@@ -169,7 +169,7 @@ func addInt64(a, b int64) (sum int64, ok bool) {
 }
 
 // Finish completes the Run: totals by event, canonical order of events, counts
-// of frames. Accounting.Out is the number of samples that were added to events
+// of frames, names of functions that tell them apart. Accounting.Out is the number of samples that were added to events
 // that are not derived. The Builder must not be used afterwards.
 func (b *Builder) Finish() (*Run, error) {
 	r := b.r
@@ -178,6 +178,7 @@ func (b *Builder) Finish() (*Run, error) {
 			return nil, fmt.Errorf("location %d at %#x has no function", i, r.Locations[i].Address)
 		}
 	}
+	TellApart(r)
 	b.stacks = stackTable{}
 	r.Samples = b.rows.take()
 	r.sortEvents()

@@ -69,8 +69,8 @@ func (f *Filter) stacks(r *Run) []bool {
 	ignore := make([]bool, len(r.Functions))
 	for i := range r.Functions {
 		fn := &r.Functions[i]
-		focus[i] = f.Focus != nil && (f.Focus.MatchString(fn.Name) || f.Focus.MatchString(fn.SystemName))
-		ignore[i] = f.Ignore != nil && (f.Ignore.MatchString(fn.Name) || f.Ignore.MatchString(fn.SystemName))
+		focus[i] = f.Focus != nil && (fn.Means(f.Focus) || f.Focus.MatchString(fn.SystemName))
+		ignore[i] = f.Ignore != nil && (fn.Means(f.Ignore) || f.Ignore.MatchString(fn.SystemName))
 	}
 	type state struct{ focused, ignored bool }
 	onPath := make([]state, r.Stacks.Len())

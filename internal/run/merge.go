@@ -13,6 +13,7 @@ func Merge(name string, runs []*Run) (*Run, error) {
 		runs[0].Name = name
 		return runs[0], nil
 	}
+	TellApart(runs...)
 	b := NewBuilder(name)
 	m := merger{b: b, mappings: make(map[mergeMapping]uint32)}
 	for i, r := range runs {

@@ -176,10 +176,17 @@ func (k MappingKind) String() string {
 
 // A Function is a function with the names under which it is known.
 type Function struct {
-	Name       string // for people: demangled, retraced
+	// Name is for people: demangled, retraced, and told apart from others, see [TellApart].
+	Name       string
 	SystemName string // for linkers: mangled, obfuscated
 	File       string // source file
 	StartLine  int64  // line of the definition, 0 if unknown
+	// Origin tells the function apart from others of its name in one binary: the source file
+	// that a static function is local to, or its address as "0x1234". "" if its name is its
+	// own, or if nothing is known.
+	Origin string
+	// Apart is the part of Origin that stands behind an @ in Name, "" if there is none.
+	Apart string
 	// Unknown marks the stand-in for addresses without a name, such as
 	// [libfoo.so].
 	Unknown bool

@@ -59,3 +59,11 @@ func spaceBrackets(name string) string {
 	}
 	return b.String()
 }
+
+// isUnique reports whether a symbol of Rust is meant: its hash, or in the newer mangling
+// that of its crate, tells it apart from all others.
+func isUnique(name string) bool {
+	const hash = "17h0123456789abcdefE"
+	n := len(name) - len(hash)
+	return strings.HasPrefix(name, "_R") || n > 0 && strings.HasPrefix(name, "_ZN") && strings.HasPrefix(name[n:], "17h") && strings.HasSuffix(name, "E")
+}

@@ -1,6 +1,7 @@
 package symbolizer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -100,6 +101,9 @@ func (z *Symbolizer) complete(o *objects.Object, vaddr uint64, sym *Symbol) bool
 	} else if symbols := o.Symbols(); symbols != nil {
 		if s, ok := symbols.Lookup(vaddr); ok {
 			outer = Frame{Name: z.demangle(s.Name), SystemName: s.Name}
+			if !isUnique(s.Name) {
+				outer.Origin = symbols.Origin(s)
+			}
 			sym.Start = s.Addr
 			named = true
 		}
@@ -116,6 +120,9 @@ func (z *Symbolizer) complete(o *objects.Object, vaddr uint64, sym *Symbol) bool
 		}
 		outer.File, outer.Line, outer.Column, outer.StartLine = last.File, int64(last.Line), int64(last.Column), int64(last.StartLine)
 		outer.Discriminator = last.Discriminator
+		if last.Name != "" && !isUnique(outer.SystemName) {
+			outer.Origin = last.Origin
+		}
 		inlined = inlined[:n-1]
 	}
 	if !named {
@@ -134,6 +141,9 @@ func (z *Symbolizer) frame(f objfile.Frame) Frame {
 		Name: f.Name, SystemName: f.Name, File: f.File,
 		Line: int64(f.Line), Column: int64(f.Column), StartLine: int64(f.StartLine),
 		Discriminator: f.Discriminator,
+	}
+	if !isUnique(cmp.Or(f.LinkageName, f.Name)) {
+		out.Origin = f.Origin
 	}
 	if f.LinkageName != "" {
 		out.Name, out.SystemName = z.demangle(f.LinkageName), f.LinkageName

@@ -45,6 +45,9 @@ type Frame struct {
 	Name       string // demangled
 	SystemName string // as in the symbol table
 	File       string // of the source, "" if unknown
+	// Origin tells the function apart from others of its name in the file: the source
+	// file that it is local to, or its address; "" if there can be no others.
+	Origin string
 	// StartLine is the line of the definition, Line and Column the place in
 	// File. 0 is unknown.
 	StartLine, Line, Column int64

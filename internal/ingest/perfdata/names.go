@@ -123,7 +123,7 @@ func (n *namer) lines(sym symbolizer.Symbol) []run.Line {
 	lines := n.newLines(len(sym.Frames))
 	for _, fr := range sym.Frames {
 		lines = append(lines, run.Line{Line: fr.Line, Column: fr.Column, Function: n.p.b.Function(run.Function{
-			Name: fr.Name, SystemName: fr.SystemName, File: fr.File, StartLine: fr.StartLine,
+			Name: fr.Name, SystemName: fr.SystemName, File: fr.File, StartLine: fr.StartLine, Origin: fr.Origin,
 		})})
 	}
 	return lines

@@ -166,10 +166,12 @@ func addLocation(b *run.Builder, mapping uint32, l *profile.Location) uint32 {
 	var lines []run.Line
 	for _, line := range l.Line {
 		f := line.Function
-		lines = append(lines, run.Line{Line: line.Line, Column: line.Column, Function: b.Function(run.Function{
+		fn := run.Function{
 			Name: f.Name, SystemName: f.SystemName, File: f.Filename, StartLine: f.StartLine,
 			Unknown: f.Name == "unknown" || strings.HasPrefix(f.Name, "[") && strings.HasSuffix(f.Name, "]"),
-		})})
+		}
+		fn.Recognize()
+		lines = append(lines, run.Line{Line: line.Line, Column: line.Column, Function: b.Function(fn)})
 	}
 	return b.Location(mapping, l.Address, lines...)
 }

@@ -34,6 +34,7 @@ type reader struct {
 	mappingIDs  idTable
 	functionIDs idTable
 	functionRow []functionRow
+	origins     map[defined]string
 	locationIDs idTable
 	lines       []run.Line
 	sampleReader
@@ -45,6 +46,12 @@ type functionRow struct {
 	function run.Function
 	index    uint32 // 1 + index in the Run
 	drop     bool
+}
+
+// defined is where the definition of a function starts.
+type defined struct {
+	name string
+	line int64
 }
 
 // maxSampleTypes is far more than any machine has events.
@@ -135,6 +142,7 @@ func (p *reader) decode() error {
 	}
 	p.functionIDs = newIDTable(p.functions.n)
 	p.functionRow = make([]functionRow, 0, p.functions.n)
+	p.origins = make(map[defined]string)
 	if err := p.functions.each(p.function); err != nil {
 		return err
 	}
@@ -142,7 +150,7 @@ func (p *reader) decode() error {
 	if err := p.locations.each(p.location); err != nil {
 		return err
 	}
-	p.functionIDs, p.functionRow = idTable{}, nil
+	p.functionIDs, p.functionRow, p.origins = idTable{}, nil, nil
 	return p.samples.each(p.sample)
 }
 
@@ -264,6 +272,15 @@ func (p *reader) function(c *input.Fields) {
 	f.Name, f.SystemName, f.File = p.str(c, "function", name), p.str(c, "function", systemName), p.str(c, "function", file)
 	f.Name = cmp.Or(f.Name, f.SystemName, run.UnknownFunctionName(""))
 	f.Unknown = f.Name == "unknown" || strings.HasPrefix(f.Name, "[") && strings.HasSuffix(f.Name, "]")
+	if f.Recognize(); f.Origin != "" && f.Apart == "" && f.StartLine > 0 {
+		// The lines of one function may be of several files.
+		key := defined{f.Name, f.StartLine}
+		if origin, ok := p.origins[key]; ok {
+			f.Origin = origin
+		} else {
+			p.origins[key] = f.Origin
+		}
+	}
 	p.functionIDs.define(c, "function", id, uint32(len(p.functionRow)))
 	p.functionRow = append(p.functionRow, functionRow{function: f, drop: p.drop.drops(f.Name)})
 }

@@ -233,7 +233,7 @@ func (n *names) lines(f *nativeFrame, m mapping, code code) []run.Line {
 	var lines []run.Line
 	for _, fr := range frames {
 		lines = append(lines, run.Line{Line: fr.Line, Column: fr.Column, Function: n.b.Function(run.Function{
-			Name: fr.Name, SystemName: fr.SystemName, File: fr.File, StartLine: fr.StartLine,
+			Name: fr.Name, SystemName: fr.SystemName, File: fr.File, StartLine: fr.StartLine, Origin: fr.Origin,
 		})})
 	}
 	if lines == nil && printed.Name != "" {
