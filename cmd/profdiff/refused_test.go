@@ -75,6 +75,10 @@ func TestRefused(t *testing.T) {
 			if code != exitInput || len(lines) != 1 || !strings.HasPrefix(lines[0], "profdiff: ") || stdout.Len() > 0 {
 				t.Errorf("%s %s: exit code %d, standard error %q, %d bytes of output", args[0], name, code, stderr.String(), stdout.Len())
 			}
+			// Lines that could be of any text are no evidence, however many there are.
+			if strings.Contains(lines[0], "lines, but none has a process") {
+				t.Errorf("%s %s: is said to be close to perf script, of which it has no line: %q", args[0], name, lines[0])
+			}
 			if _, err := os.Stat(out); err == nil {
 				t.Errorf("%s %s: wrote a file", args[0], name)
 				if err := os.Remove(out); err != nil {

@@ -21,11 +21,13 @@ func TestRecognise(t *testing.T) {
 		{"ftrace", "          <idle>-0       [001] d..2.   123.456789: sched_switch: prev_comm=swapper/1\n", false, "they are of ftrace"},
 		{"trace-cmd", "          <idle>-0     [001]   100.123456: sched_switch: swapper/1:0 [120]\n", false, "they are of ftrace"},
 		{"keys and numbers", "MemTotal:       65792028 kB\nHugePages_Total:       0\n", false, "none has a process"},
+		{"a header with lines that are none of perf script", "# ========\n# hostname : a\n# ========\nnot a sample\nnor one more\n", false, "none has a process"},
+		{"names and numbers of threads alone", "app  1234\napp  1234\nworker  1235\n", false, "none has a process"},
 		{"within other text", "PERF_RECORD_FORK(9:9):(7:7)\n" + strings.Repeat("hello\n", 9), false, "too many are others"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := Recognise(input.Head(tt.text))
-			if e.Is != tt.want || !e.Is && !strings.HasPrefix(e.Why, tt.why) || e.Known > e.Seen {
+			if e.Is != tt.want || !e.Is && !strings.HasPrefix(e.Why, tt.why) || e.Known > e.Seen || strings.HasPrefix(e.Why, "none has") && e.Known > 0 {
 				t.Errorf("got %+v, want %v, %q", e, tt.want, tt.why)
 			}
 		})
