@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,6 +77,9 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 // read reads the budget file. What is wrong with it is a wrong use.
 func (f *checkFlags) read() (*budget.File, error) {
 	data, err := readStart(f.budget, budget.MaxSize+1)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &usageError{nil, fmt.Errorf("%w: profdiff budget init INPUT -o %s writes a first one, and --budget names another", err, f.budget)}
+	}
 	if err != nil {
 		return nil, &usageError{nil, err}
 	}

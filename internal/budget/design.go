@@ -51,7 +51,7 @@ func (k *check) blocked(e *compare.Event, name string) string {
 		}
 	}
 	if k.in.Stored == nil && require.Order != "any" && k.comparison.Order.Forbids(len(k.in.Base), len(k.in.Head)) {
-		return fmt.Sprintf("blocked order: all runs of one side were recorded first (base %s, head %s), so that drift of the machine looks like a change; record them in turns (ABBA)",
+		return fmt.Sprintf("blocked order: all runs of one side were recorded first (base %s, head %s), so that drift of the machine looks like a change; record them in turns, as profdiff record does",
 			span(k.in.Base), span(k.in.Head))
 	}
 	if reason := k.unfit(name, k.in.Base, k.in.Head); reason != "" {

@@ -20,7 +20,7 @@ const (
 )
 
 // BlockedWarning says what is wrong with a blocked order.
-const BlockedWarning = "all runs of one side were recorded before those of the other: drift of the machine looks like a change; record them in turns (ABBA)"
+const BlockedWarning = "all runs of one side were recorded before those of the other: drift of the machine looks like a change; record them in turns, as profdiff record does"
 
 // A Moment says when the first sample of a run was taken.
 type Moment struct {

@@ -43,6 +43,10 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 	if errors.Is(err, command.ErrNotFound) {
 		return nil, errors.New("git is not installed: install the package git")
 	}
+	// The last line of what git says of it is about the boundary if there is one above.
+	if err != nil && (strings.Contains(err.Error(), "not a git repository") || strings.Contains(err.Error(), "filesystem boundary")) {
+		return nil, errors.New("this folder is in no git repository: go to one of the repository whose commits are to be built")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func TestRange(t *testing.T) {
 			t.Errorf("%s: %+v, %+v, %v", test.text, base, head, err)
 		}
 	}
-	if _, err := Open(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a git repository") {
+	if _, err := Open(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "is in no git repository: go to one of") {
 		t.Errorf("no repository: %v", err)
 	}
 }
