@@ -20,14 +20,6 @@ func (f *folder) addConditions(r *run.Run) {
 		recorded := f.Plan.Side(noted.Side)
 		r.Recording.Command, r.Recording.Commit = recorded.Run, recorded.Commit.String()
 		r.Recording.CommandTime = time.Duration(noted.CommandSeconds * float64(time.Second))
-		c := &noted.Conditions
-		r.Recording.Conditions = run.Conditions{
-			Governor: f.Machine.Governor, FrequencyMHz: c.FrequencyMHz, FrequencyLimitMHz: c.FrequencyLimitMHz,
-			Throttled: c.Throttled, ThermalStatus: c.ThermalStatus,
-			Cores: f.Machine.Cores, BackgroundCPUs: c.BackgroundCPUs, StolenCPUs: c.StolenCPUs,
-		}
-		if noted.Seconds > 0 {
-			r.Recording.Conditions.OwnCPUs = (noted.UserSeconds + noted.SystemSeconds) / noted.Seconds
-		}
+		r.Recording.Conditions = noted.On(&f.Machine)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"profdiff/internal/remark"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
-	"profdiff/internal/verdict"
 )
 
 // A Disturbance is evidence, noted when a run was recorded, that its costs are not those of
@@ -48,15 +47,6 @@ const (
 	minFrequency   = 0.8  // of the median of frequencies, each of which is of one moment
 	moderateStatus = 2    // of Android, from which apps are slowed down for long
 
-	// minFree is the share of the CPUs that has to be left. Programs that take turns with
-	// others on a CPU find the caches full of other data. The CPU time of 77 runs each of
-	// Lua, minigzip and jq on two CPUs was the same while 0.2 CPUs or more were free, and
-	// 21 %, 3 % and 6 % more (medians) once none was. Not used to choose it: mawk +35 %, xz +85 %.
-	minFree = 0.05
-	// maxStolen is the share of a run's time that the host may take: clocks of the guest go
-	// on meanwhile, so that its costs may be too high by as much. It is the change that does
-	// not matter.
-	maxStolen = verdict.Margin
 	// heavyStolen is what budgets commonly allow. Where more of it was taken from more than
 	// robust of the pairs, the median of their ratios is no longer bounded by the other pairs:
 	// this is the breakdown point of the estimator of Hodges and Lehmann, 1 - 1/√2 (Huber,
@@ -125,10 +115,10 @@ func Disturbances(base, head []*run.Run) (list []Disturbance) {
 		if c.FrequencyMHz > 0 && c.FrequencyMHz < minFrequency*usual {
 			add(lowFrequency, false, "CPUs ran at %.0f MHz, in most runs at %.0f MHz or more", c.FrequencyMHz, usual)
 		}
-		if c.BackgroundCPUs > 0 && c.FreeCPUs() < minFree*float64(c.Cores) {
+		if c.Crowded() {
 			add(load, false, "other programs took %.1f of %d CPUs, so that none was free: costs in time are higher", c.BackgroundCPUs, c.Cores)
 		}
-		if share := c.StolenShare(); share > maxStolen {
+		if share := c.StolenShare(); share > run.MaxStolen {
 			add(steal, share > heavyStolen && float64(stolen) > robust*float64(pairs), "the host of the virtual machine took %.2g%% of the time that programs ran", 100*share)
 		}
 	}

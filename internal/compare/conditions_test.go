@@ -7,7 +7,15 @@ import (
 	"time"
 
 	"profdiff/internal/run"
+	"profdiff/internal/verdict"
 )
+
+// What the host may take is the change that does not matter.
+func TestMaxStolen(t *testing.T) {
+	if run.MaxStolen != verdict.Margin {
+		t.Errorf("%g may be stolen, and %g does not matter", run.MaxStolen, verdict.Margin)
+	}
+}
 
 // TestDisturbances judges runs by what was noted when they were recorded.
 func TestDisturbances(t *testing.T) {
@@ -37,6 +45,7 @@ func TestDisturbances(t *testing.T) {
 		{"hardly limited", evidence{Conditions: run.Conditions{FrequencyLimitMHz: 2300}}, "", false, false, false},
 		{"slow", evidence{Conditions: run.Conditions{FrequencyMHz: 1500}}, "CPUs ran at 1500 MHz, in most runs at 2000 MHz or more", false, true, false},
 		{"a CPU left", evidence{Conditions: run.Conditions{Cores: 2, OwnCPUs: 1, BackgroundCPUs: 0.8}}, "", false, false, false},
+		{"none left, by the program itself", evidence{Conditions: run.Conditions{Cores: 2, OwnCPUs: 1.97, BackgroundCPUs: 0.02}}, "", false, false, false},
 		{"no CPU left", evidence{Conditions: run.Conditions{Cores: 2, OwnCPUs: 0.8, BackgroundCPUs: 1.2}}, "other programs took 1.2 of 2 CPUs, so that none was free", false, true, false},
 		{"none left by itself", evidence{Conditions: run.Conditions{Cores: 2, OwnCPUs: 2}}, "", false, false, false},
 		{"nothing stolen that matters", evidence{Conditions: run.Conditions{Cores: 2, OwnCPUs: 2, StolenCPUs: 0.03}}, "", false, false, false},

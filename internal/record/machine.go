@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"profdiff/internal/record/command"
+	"profdiff/internal/run"
 )
 
 // A Machine is where the runs were recorded.
@@ -127,8 +128,22 @@ func processTime(before, after map[string]float64) (seconds float64, known bool)
 	return seconds, len(after) > 0
 }
 
+// On is what the conditions of the run on a machine were.
+func (r *Run) On(m *Machine) run.Conditions {
+	c := run.Conditions{
+		Governor: m.Governor, FrequencyMHz: r.Conditions.FrequencyMHz, FrequencyLimitMHz: r.Conditions.FrequencyLimitMHz,
+		Throttled: r.Conditions.Throttled, ThermalStatus: r.Conditions.ThermalStatus,
+		Cores: m.Cores, BackgroundCPUs: r.Conditions.BackgroundCPUs, StolenCPUs: r.Conditions.StolenCPUs,
+	}
+	if r.Seconds > 0 {
+		c.OwnCPUs = (r.UserSeconds + r.SystemSeconds) / r.Seconds
+	}
+	return c
+}
+
 // notes are what makes a run less trustworthy.
-func (c *Conditions) notes(cores int) (notes []string) {
+func (r *Run) notes(m *Machine) (notes []string) {
+	c, on := &r.Conditions, r.On(m)
 	if c.Throttled > 0 {
 		notes = append(notes, fmt.Sprintf("CPUs were throttled %d times: they are too hot", c.Throttled))
 	}
@@ -138,10 +153,10 @@ func (c *Conditions) notes(cores int) (notes []string) {
 	if c.limitChange != 0 {
 		notes = append(notes, fmt.Sprintf("the limit of the CPUs changed by %+.0f MHz to %.0f MHz", c.limitChange, c.FrequencyLimitMHz))
 	}
-	if c.BackgroundCPUs > 0.1*float64(max(cores, 1)) {
-		notes = append(notes, fmt.Sprintf("other programs took %.2f CPUs", c.BackgroundCPUs))
+	if on.Crowded() {
+		notes = append(notes, fmt.Sprintf("other programs took %.2f CPUs, so that none was free", c.BackgroundCPUs))
 	}
-	if c.StolenCPUs > 0.05*float64(max(cores, 1)) {
+	if on.StolenShare() > run.MaxStolen {
 		notes = append(notes, fmt.Sprintf("the host took %.2f CPUs from this virtual machine", c.StolenCPUs))
 	}
 	return notes

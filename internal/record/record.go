@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"profdiff/internal/record/command"
+	"profdiff/internal/run"
 )
 
 // A Side of a comparison is the program before the change or after it. It names the folder
@@ -257,7 +258,9 @@ func (r *Recorder) warm(ctx context.Context, dir string, rec *Recording) error {
 	if err != nil {
 		return err
 	}
-	if c.Load > 0.5*float64(max(rec.Machine.Cores, 1)) && len(rec.Runs) == 0 && rec.Plan.Warmup == 0 {
+	// With the command, which takes a CPU.
+	now := run.Conditions{Cores: rec.Machine.Cores, OwnCPUs: 1, BackgroundCPUs: c.Load}
+	if now.Crowded() && len(rec.Runs) == 0 && rec.Plan.Warmup == 0 {
 		r.tell(Progress{Note: fmt.Sprintf("the load is %.2f on %d CPUs: other programs are running", c.Load, rec.Machine.Cores)})
 	}
 	return nil
@@ -285,28 +288,28 @@ func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job)
 			return nil, spent, err
 		}
 	}
-	run := &Run{
+	recorded := &Run{
 		Side: job.Side, Number: job.Number, File: filepath.ToSlash(name),
 		Start: result.Start.UTC().Truncate(time.Millisecond), Seconds: result.Duration.Seconds(), CommandSeconds: result.Command.Seconds(),
 		UserSeconds: result.User.Seconds(), SystemSeconds: result.System.Seconds(),
 		Samples: result.Samples, Lost: result.Lost,
 		Conditions: between(t.before, after, result),
 	}
-	if run.Counters, err = rec.Plan.counters(result); err != nil {
+	if recorded.Counters, err = rec.Plan.counters(result); err != nil {
 		return nil, spent, err
 	}
 	info, err := os.Stat(partial)
 	if err != nil {
 		return nil, spent, errors.New("the recorder left no file")
 	}
-	run.Bytes = info.Size()
-	for _, note := range append(result.Notes, run.Conditions.notes(rec.Machine.Cores)...) {
+	recorded.Bytes = info.Size()
+	for _, note := range append(result.Notes, recorded.notes(&rec.Machine)...) {
 		r.tell(Progress{Job: job, Note: note})
 	}
 	spent.Commands = cmp.Or(result.Command, result.Duration)
 	spent.Recorder = result.Duration - spent.Commands
 	spent.Commands += t.prepared
-	return run, spent, os.Rename(partial, file)
+	return recorded, spent, os.Rename(partial, file)
 }
 
 // An attempt is one try to record a run.

@@ -442,8 +442,31 @@ func TestCPUSeconds(t *testing.T) {
 	}
 	before, after := &Moment{Busy: 10, Stolen: 1}, &Moment{Busy: 14, Stolen: 2, Throttled: 3}
 	c := between(before, after, &Result{Process: command.Process{Duration: 2 * time.Second, User: time.Second}})
-	if c.BackgroundCPUs != 1.5 || c.StolenCPUs != 0.5 || c.Throttled != 3 || len(c.notes(2)) != 3 {
-		t.Errorf("conditions %+v, notes %v", c, c.notes(2))
+	r := Run{Seconds: 2, UserSeconds: 1, Conditions: c}
+	notes := r.notes(&Machine{Cores: 2})
+	if c.BackgroundCPUs != 1.5 || c.StolenCPUs != 0.5 || c.Throttled != 3 || len(notes) != 3 {
+		t.Errorf("conditions %+v, notes %v", c, notes)
+	}
+}
+
+// What a run is said to have been disturbed by while it is recorded is what its comparison
+// warns of.
+func TestDisturbedRuns(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		background float64
+		stolen     float64
+		want       string
+	}{
+		{"a CPU is left", 2.2, 0, ""},
+		{"none is", 3.1, 0, "other programs took 3.10 CPUs, so that none was free"},
+		{"little was taken", 0, 0.01, ""},
+		{"more than what does not matter", 0, 0.05, "the host took 0.05 CPUs from this virtual machine"},
+	} {
+		r := Run{Seconds: 2, UserSeconds: 2, Conditions: Conditions{BackgroundCPUs: test.background, StolenCPUs: test.stolen}}
+		if got := strings.Join(r.notes(&Machine{Cores: 4}), "; "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
 	}
 }
 
@@ -467,9 +490,9 @@ func TestBackgroundOfApp(t *testing.T) {
 			t.Errorf("%s: %v CPUs, unknown %v, want %v, %v", test.name, c.BackgroundCPUs, c.BackgroundUnknown, test.want, test.unknown)
 		}
 	}
-	hot := Conditions{ThermalStatus: 2, FrequencyLimitMHz: 1500, limitChange: -500}
+	hot := Run{Conditions: Conditions{ThermalStatus: 2, FrequencyLimitMHz: 1500, limitChange: -500}}
 	want := []string{"the device is hot and slows down: thermal status moderate", "the limit of the CPUs changed by -500 MHz to 1500 MHz"}
-	if diff := cmp.Diff(want, hot.notes(8)); diff != "" {
+	if diff := cmp.Diff(want, hot.notes(&Machine{Cores: 8})); diff != "" {
 		t.Error(diff)
 	}
 }
