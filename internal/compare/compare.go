@@ -506,6 +506,8 @@ func (c *Comparison) families(e *Event) []family {
 		f := &e.Functions[i]
 		for k, ch := range []*Change{&f.Self, &f.Total} {
 			switch {
+			case f.cut():
+				// How many stacks were cut off is no cost.
 			case f.Focus:
 				named[k].changes = append(named[k].changes, ch)
 			case c.heavy(e, ch):
@@ -525,6 +527,9 @@ func (c *Comparison) families(e *Event) []family {
 	}
 	return list
 }
+
+// cut reports whether the function stands for callers that recordings lack.
+func (f *Function) cut() bool { return f.Name == run.CutName && f.DSO == "" }
 
 // heavy reports whether a cost has the pooled share from which it is tested.
 func (c *Comparison) heavy(e *Event, ch *Change) bool {

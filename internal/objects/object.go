@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"profdiff/internal/objfile"
+	"profdiff/internal/unwind"
 )
 
 // An Object is a file that names the addresses of a DSO: symbols, and functions and
@@ -16,6 +17,9 @@ type Object struct {
 	debug   *source // separate debug file, nil if there is none
 	symbols *objfile.SymbolTable
 	lines   *objfile.LineTable
+
+	unwindable bool // module has been asked for
+	module     *unwind.Module
 }
 
 // File is the file that has the code.
@@ -47,6 +51,25 @@ func (o *Object) Symbols() *objfile.SymbolTable {
 func (o *Object) Lines() *objfile.LineTable {
 	o.load()
 	return o.lines
+}
+
+// Unwind has the tables by which the stacks of the file's code are unwound, nil if it is for a
+// machine of which that is not known.
+func (o *Object) Unwind() *unwind.Module {
+	if !o.unwindable {
+		o.unwindable = true
+		o.module, _ = unwind.NewModule(unwind.Source{File: o.File(), Debug: o.Debug, Function: o.function})
+	}
+	return o.module
+}
+
+// function names the function at an address of the file, "" if it is not known.
+func (o *Object) function(vaddr uint64) string {
+	if t := o.Symbols(); t != nil {
+		s, _ := t.Lookup(vaddr)
+		return s.Name
+	}
+	return ""
 }
 
 // Debug is the separate debug file, nil if there is none.

@@ -293,6 +293,10 @@ func (s *Session) mmap(m perffile.Mmap, misc perffile.Misc) {
 	if d := mapping.DSO; misc.Kernel() && d.IsKernelImage() && d.Text == 0 {
 		d.Reference = referenceSymbol(string(m.File))
 	}
+	if m.Prot == 0 && misc&perffile.MiscMmapData != 0 {
+		const read = 1 // PROT_READ
+		mapping.Prot = read
+	}
 	switch {
 	case misc.CPUMode() == perffile.CPUModeGuestKernel:
 		s.put(&s.guest, mapping)

@@ -35,6 +35,14 @@ const (
 // IsKernelImage reports whether the DSO is the kernel itself, not a module.
 func (d *DSO) IsKernelImage() bool { return d.Path == KernelPath || d.Path == guestKernelPath }
 
+// IsFile reports whether the addresses of a DSO, by its path, mean the same in all processes.
+func IsFile(path string) bool {
+	if path == AnonPath {
+		return false
+	}
+	return !strings.HasPrefix(path, "[") || path == "[vdso]" || path == "[vsyscall]" || path == "[vectors]"
+}
+
 // A Mapping is a range of addresses of a process, or of the kernel, that shows a
 // part of a DSO.
 type Mapping struct {
@@ -52,6 +60,12 @@ type Mapping struct {
 // their symbol file has addresses as they are in memory. Must match
 // PROT_JIT_SYMFILE_MAP in simpleperf/thread_tree.h.
 const ProtJITSymFile = 0x4000
+
+// MayExecute reports whether there is code, as far as the recording says.
+func (m *Mapping) MayExecute() bool {
+	const exec = 4 // PROT_EXEC
+	return m.Prot == 0 || m.Prot&(exec|ProtJITSymFile) != 0
+}
 
 // A space is the address space of a process. Spaces of forked processes share
 // their table until one of them changes it.

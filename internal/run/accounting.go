@@ -26,6 +26,8 @@ type Accounting struct {
 	// TruncatedStacks counts samples whose call chain the recorder says is
 	// incomplete.
 	TruncatedStacks int64
+	// Unwound counts the samples whose stacks had to be unwound.
+	Unwound Unwound
 }
 
 // Drop counts n samples that could not be used, and why.
@@ -66,6 +68,7 @@ func (a *Accounting) Add(b Accounting) {
 	a.Frames += b.Frames
 	a.UnknownFrames += b.UnknownFrames
 	a.TruncatedStacks += b.TruncatedStacks
+	a.Unwound.Add(&b.Unwound)
 }
 
 // LostShare is the share of samples lost among those taken, 0 to 1.
@@ -85,7 +88,7 @@ func (a *Accounting) UnknownShare() float64 {
 }
 
 // String is the accounting line: samples in, out, filtered, dropped by reason,
-// lost, and the share of unknown frames.
+// lost, the share of unknown frames, and what became of stacks that had to be unwound.
 func (a *Accounting) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "samples: %d in = %d out + %d filtered + %d dropped", a.In, a.Out, a.Filtered, a.TotalDropped())
@@ -97,6 +100,9 @@ func (a *Accounting) String() string {
 		fmt.Fprintf(&b, " (%s)", strings.Join(reasons, ", "))
 	}
 	fmt.Fprintf(&b, "; %d lost; %.1f%% of frames unknown", a.Lost, 100*a.UnknownShare())
+	if a.Unwound.Total() > 0 {
+		fmt.Fprintf(&b, ", %v", &a.Unwound)
+	}
 	return b.String()
 }
 

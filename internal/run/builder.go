@@ -224,7 +224,8 @@ func (r *Run) total() {
 	unknown := make([]bool, len(r.Locations))
 	for i := range r.Locations {
 		lines := r.Locations[i].Lines
-		unknown[i] = r.Functions[lines[len(lines)-1].Function].Unknown
+		f := &r.Functions[lines[len(lines)-1].Function]
+		unknown[i] = f.Unknown && !f.IsCut()
 	}
 	for i := range r.Events {
 		e := &r.Events[i]

@@ -206,6 +206,14 @@ func UnknownFunctionName(file string) string {
 	return "[" + base + "]"
 }
 
+// CutName is the function at the root of stacks whose outer frames the recording lacks, because
+// it has too little of the stack's memory. It keeps them apart from what really
+// starts a stack.
+const CutName = "[cut]"
+
+// IsCut reports whether the function stands for callers that were cut off.
+func (f *Function) IsCut() bool { return f.Unknown && f.Name == CutName }
+
 // A Location is one address, with the functions inlined there, innermost first.
 type Location struct {
 	Mapping uint32 // index in Run.Mappings

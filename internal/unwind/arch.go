@@ -163,6 +163,15 @@ func (r *Registers) set(a *Arch, mask uint64, values []uint64) bool {
 	return pc
 }
 
+// SP is the stack pointer, 0 if it is not known.
+func (r *Registers) SP() uint64 {
+	if r.Arch == nil {
+		return 0
+	}
+	sp, _ := r.get(r.Arch.sp)
+	return sp
+}
+
 func (r *Registers) get(n uint8) (v uint64, ok bool) {
 	if n >= NumRegisters || r.Known>>n&1 == 0 {
 		return 0, false

@@ -75,6 +75,11 @@ func (n *namer) dsoID(pl *place) int {
 func (n *namer) namePlace(i uint32) {
 	p := n.p
 	pl := p.places[i]
+	if pl.has(cutOff) {
+		cut := p.b.Function(run.Function{Name: run.CutName, SystemName: run.CutName, Unknown: true})
+		p.b.Run().Locations[i].Lines = append(n.newLines(1), run.Line{Function: cut})
+		return
+	}
 	f := perfsession.Frame{Addr: pl.rel, Kernel: pl.has(inKernel), Guest: pl.has(inGuest)}
 	if pl.seg() != 0 {
 		f.Map = &p.segments[pl.seg()].first
@@ -242,7 +247,7 @@ func (n *namer) idle() {
 		known[file{r.Mappings[i].File, r.Mappings[i].BuildID}] = true
 	}
 	for _, d := range n.p.session.DSOs {
-		if path := reportPath(n.dsoPath(d)); !d.Kernel && isFile(path) && !known[file{path, d.BuildID}] {
+		if path := reportPath(n.dsoPath(d)); !d.Kernel && perfsession.IsFile(path) && !known[file{path, d.BuildID}] {
 			r.Idle = append(r.Idle, run.Mapping{File: path, BuildID: d.BuildID, Kind: n.kind(d)})
 		}
 	}
@@ -266,7 +271,7 @@ func (n *namer) kind(d *perfsession.DSO) run.MappingKind {
 	switch {
 	case isCompiledJava(d.Path):
 		return run.JavaMapping
-	case isFile(d.Path):
+	case perfsession.IsFile(d.Path):
 		return run.NativeMapping
 	}
 	return run.UnknownMapping
@@ -292,7 +297,7 @@ func (n *namer) mainFirst() {
 		s := &p.segments[seg]
 		i, ok := n.mappings[mappingKey{segment: uint32(seg)}]
 		path := s.first.DSO.Path
-		if !ok || s.first.DSO.Kernel || !isFile(path) || strings.HasPrefix(path, "[") || strings.Contains(path, ".so") {
+		if !ok || s.first.DSO.Kernel || !perfsession.IsFile(path) || strings.HasPrefix(path, "[") || strings.Contains(path, ".so") {
 			continue
 		}
 		if s.count > most {

@@ -25,6 +25,7 @@ import (
 	"profdiff/internal/perfsession"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
+	"profdiff/internal/userstack"
 )
 
 // reader turns a perf.data file into a Run. One goroutine replays the recording
@@ -78,6 +79,7 @@ func readFile(name string, f *perffile.File, opt *reading.Options) (*run.Run, er
 	if opt.Timeline {
 		p.b.KeepTimeline()
 	}
+	p.session.Unwinder = userstack.New(opt.Objects)
 	if err := p.prepareSymbols(); err != nil {
 		return nil, err
 	}
@@ -178,10 +180,8 @@ func (p *reader) account() {
 	if t := p.file.Stats.Truncated; t != nil {
 		r.Warnings = append(r.Warnings, "recording is incomplete: "+t.Error())
 	}
-	switch share := float64(a.TruncatedStacks) / float64(max(a.In, 1)); {
-	case s.RawStacks > 0:
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d samples hold their user stack as memory (--call-graph dwarf), which is not unwound: user callers are missing", s.RawStacks))
-	case share > 0.01:
+	p.accountStacks()
+	if share := float64(a.TruncatedStacks) / float64(max(a.In, 1)); share > 0.01 && s.Ends.Total() == 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%.1f%% of the call chains are incomplete", 100*share))
 	}
 	if s.Trace.Recorded {

@@ -2,7 +2,6 @@ package perfdata
 
 import (
 	"math/bits"
-	"strings"
 
 	"profdiff/internal/perfsession"
 )
@@ -36,8 +35,9 @@ const (
 	inKernel = 1 << iota
 	inGuest
 	adjusted // of a return address, if it shows in names
+	cutOff   // no address: callers that the recording lacks
 
-	placeFlagBits = 3
+	placeFlagBits = 4
 )
 
 func (pl place) seg() uint32          { return pl.segment >> placeFlagBits }
@@ -45,6 +45,9 @@ func (pl place) has(flag uint32) bool { return pl.segment&flag != 0 }
 
 // place says what the address of a frame is relative to.
 func (p *reader) place(f *perfsession.Frame) place {
+	if f.CutOff {
+		return place{segment: cutOff}
+	}
 	pl := place{rel: f.Addr}
 	if m := f.Map; m != nil {
 		if m.ID >= len(p.segmentOf) {
@@ -83,7 +86,7 @@ func (p *reader) location(pl place) uint32 {
 func (p *reader) segment(m *perfsession.Mapping) uint32 {
 	key := segmentKey{dso: m.DSO.ID, pgOff: m.PgOff, size: m.End - m.Start, kernel: m.DSO.Kernel}
 	key.jitSymbolMap = m.Prot&perfsession.ProtJITSymFile != 0
-	if m.DSO.Kernel || key.jitSymbolMap || !isFile(m.DSO.Path) {
+	if m.DSO.Kernel || key.jitSymbolMap || !perfsession.IsFile(m.DSO.Path) {
 		key.start, key.pid = m.Start, m.PID
 	}
 	i, ok := p.segmentIDs[key]
@@ -93,14 +96,6 @@ func (p *reader) segment(m *perfsession.Mapping) uint32 {
 		p.segmentIDs[key] = i
 	}
 	return i
-}
-
-// isFile reports whether a DSO's addresses mean the same in all processes.
-func isFile(path string) bool {
-	if path == perfsession.AnonPath {
-		return false
-	}
-	return !strings.HasPrefix(path, "[") || path == "[vdso]" || path == "[vsyscall]" || path == "[vectors]"
 }
 
 // placeTable interns places: open addressing with linear probing, for the same

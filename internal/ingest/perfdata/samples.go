@@ -194,7 +194,7 @@ func (p *reader) stack(s *batchSample, frames []perfsession.Frame) run.StackID {
 	for i := range slices.Backward(frames) {
 		f := &frames[i]
 		pl := p.place(f)
-		if p.jitDumps && f.Map != nil && !isFile(f.Map.DSO.Path) {
+		if p.jitDumps && f.Map != nil && !perfsession.IsFile(f.Map.DSO.Path) {
 			pl.jit = p.z.JITFunction(s.pid, s.time, f.Addr)
 		}
 		if callee, loc, ok := p.b.FirstCallee(stack); ok && p.places[loc] == pl {

@@ -398,7 +398,7 @@ func NewSide(side []*run.Run) Side {
 		s.Commit = cmp.Or(s.Commit, r.Recording.Commit)
 		d := Run{
 			Path: r.Name, Format: r.Recording.Format, DurationNS: r.Recording.Duration.Nanoseconds(),
-			SamplesIn: r.Accounting.In, SamplesOut: r.Accounting.Out, Lost: r.Accounting.Lost,
+			SamplesIn: r.Accounting.In, SamplesOut: r.Accounting.Out, Lost: r.Accounting.Lost, Unwound: r.Accounting.Unwound.Known(),
 			Recording: r.Recording, Accounting: r.Accounting, Events: r.Events, Warnings: append([]string{}, r.Warnings...),
 		}
 		if !r.Recording.Start.IsZero() {

@@ -82,6 +82,8 @@ type Run struct {
 	SamplesIn  int64  `json:"samples_in"`
 	SamplesOut int64  `json:"samples_out"`
 	Lost       int64  `json:"lost"`
+	// Unwound is what became of stacks that were recorded as memory; absent if there are none.
+	Unwound *run.Unwound `json:"unwound,omitempty"`
 	// Warnings are what is wrong with it and what disturbed it; those of the design say the
 	// same of all runs together.
 	Warnings []string `json:"warnings"`

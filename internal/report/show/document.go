@@ -46,7 +46,9 @@ type Input struct {
 	Dropped            map[string]int64 `json:"dropped"`
 	Lost               int64            `json:"lost"`
 	UnknownFramesShare float64          `json:"unknown_frames_share"`
-	Warnings           []string         `json:"warnings"`
+	// Unwound is what became of stacks that were recorded as memory; absent if there are none.
+	Unwound  *run.Unwound `json:"unwound,omitempty"`
+	Warnings []string     `json:"warnings"`
 
 	Recording run.Recording `json:"-"`
 }
