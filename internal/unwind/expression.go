@@ -54,6 +54,9 @@ const (
 const (
 	maxExpressionDepth = 64
 	maxExpressionSteps = 256
+	// maxStackSteps bounds the operations of all expressions for a stack: a register
+	// seldom has one, and they have three operations or four.
+	maxStackSteps = 1 << 16
 )
 
 // expressionStack is where an expression is evaluated.
@@ -73,7 +76,7 @@ func (u *Unwinder) evaluate(data []byte, at int32, first uint64, push bool) (v u
 		s[0], n = first, 1
 	}
 	for steps := 0; c.more(); steps++ {
-		if steps == maxExpressionSteps {
+		if u.steps++; steps == maxExpressionSteps || u.steps > maxStackSteps {
 			return 0, false
 		}
 		op := c.u8()

@@ -73,7 +73,9 @@ type Unwinder struct {
 	stack Stack
 	find  Find
 	// beyond is set if a read failed behind the end of the dump.
-	beyond            bool
+	beyond bool
+	// steps counts operations of expressions.
+	steps             int
 	stackOfExpression expressionStack
 }
 
@@ -85,7 +87,7 @@ func (u *Unwinder) Unwind(dst []Frame, regs *Registers, stack Stack, find Find) 
 	if regs.Arch == nil {
 		return dst, NoRegisters
 	}
-	u.arch, u.regs, u.stack, u.find, u.beyond = regs.Arch, *regs, stack, find, false
+	u.arch, u.regs, u.stack, u.find, u.beyond, u.steps = regs.Arch, *regs, stack, find, false, 0
 	dst, end := u.unwind(dst)
 	u.stack, u.find = Stack{}, nil
 	return dst, end
