@@ -48,7 +48,9 @@ func (t *LineTable) MissingSplit() (first SplitUnit, n int) {
 func (t *LineTable) full(u *unit) (*LineTable, *unit) {
 	if !u.sought {
 		u.sought = true
-		u.splitTable, u.split = t.searchSplit(u)
+		if u.splitTable, u.split = t.searchSplit(u); u.split != nil {
+			u.split.linesTable, u.split.linesUnit = t, u
+		}
 	}
 	if u.split != nil {
 		return u.splitTable, u.split

@@ -37,6 +37,9 @@ type unit struct {
 	split      *unit
 	splitTable *LineTable
 	sought     bool
+	// linesUnit is the unit that has the lines of this one, in linesTable: its skeleton.
+	linesUnit  *unit
+	linesTable *LineTable
 }
 
 // Unit types (DWARF 5, 7.5.1).

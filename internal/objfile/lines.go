@@ -393,8 +393,12 @@ func (t *LineTable) resolve(off uint64) (*functionName, error) {
 		}
 	}
 	if declared.t != nil && !global {
-		if _, err := declared.t.lines(declared.u); err == nil { // names of files
-			f.origin = declared.t.path(declared.u, declared.file)
+		t, u := declared.t, declared.u
+		if u.linesUnit != nil {
+			t, u = u.linesTable, u.linesUnit
+		}
+		if _, err := t.lines(u); err == nil { // names of files
+			f.origin = t.path(u, declared.file)
 		}
 	}
 	if f.linkage == "" && named.t != nil {
