@@ -21,7 +21,7 @@ type Symbol struct {
 // Symbols may nest and overlap: an address belongs to the symbol that starts last
 // of those that contain it, so that after the end of a nested symbol the outer one
 // goes on. A symbol without a size reaches to the next symbol or to the end of its
-// section.
+// section; a label without a size inside of a function with one is part of the function.
 //
 // Of symbols with one address only the preferred one is kept, and beyond its end
 // the next preferred one that is longer. Preferred is a function to a label, then a
@@ -120,6 +120,7 @@ type candidate struct {
 // 0 after the last.
 func newSymbolTable(list []candidate, names namer, limit func(c candidate, next *candidate) uint64) *SymbolTable {
 	sortByAddress(list, func(c *candidate) uint64 { return c.addr })
+	list = withoutInnerLabels(list)
 	fillSizes(list, limit)
 	t := &SymbolTable{names: names, spans: make(spans, 0, len(list))}
 	for len(list) > 0 {
@@ -132,6 +133,18 @@ func newSymbolTable(list []candidate, names namer, limit func(c candidate, next 
 	}
 	t.spans.link()
 	return t
+}
+
+// withoutInnerLabels drops labels without a size inside of functions with one: they mark a place
+// in the function, as the addresses of V8 that its deoptimizer returns to do.
+func withoutInnerLabels(list []candidate) []candidate {
+	var end uint64
+	return slices.DeleteFunc(list, func(c candidate) bool {
+		if c.rank&label == 0 && c.size > 0 && c.size <= math.MaxUint64-c.addr {
+			end = max(end, c.addr+c.size)
+		}
+		return c.rank&label != 0 && c.size == 0 && c.addr < end
+	})
 }
 
 // fillSizes gives symbols without size the distance to the next address.

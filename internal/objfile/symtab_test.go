@@ -239,6 +239,9 @@ func TestLookup(t *testing.T) {
 			fun("outer", 0x100, 100), fun("inner", 0x10a, 10), fun("deepest", 0x10c, 2), fun("tail", 0x120, 4),
 			fun("left", 0x200, 50), fun("right", 0x214, 50),
 			fun("alone", 0x300, 8),
+			{"a place in outer", 0x118, 0, elf.STT_NOTYPE, elf.STB_LOCAL, ".text"},
+			{"assembly", 0x400, 0, elf.STT_NOTYPE, elf.STB_LOCAL, ".text"},
+			{"sized", 0x11a, 2, elf.STT_NOTYPE, elf.STB_LOCAL, ".text"},
 		}},
 	}}
 	table, err := im.parse(t).Symbols()
@@ -258,6 +261,8 @@ func TestLookup(t *testing.T) {
 		{0x10e, "inner"},
 		{0x113, "inner"},
 		{0x114, "outer"},
+		{0x118, "outer"},
+		{0x11b, "sized"},
 		{0x11f, "outer"},
 		{0x120, "tail"},
 		{0x124, "outer"},
@@ -271,6 +276,7 @@ func TestLookup(t *testing.T) {
 		{0x2ff, ""},
 		{0x300, "alone"},
 		{0x308, ""},
+		{0x410, "assembly"},
 		{1<<64 - 1, ""},
 	} {
 		got, ok := table.Lookup(test.addr)
