@@ -13,6 +13,7 @@ const (
 	unknownBoth  = "unknown to both"
 	aliasClass   = "another symbol of the same address (who is right: both)"
 	suffixClass  = "a suffix of a clone or a version (who is right: both)"
+	reusedClass  = "code of a JIT compiler where a map has both (right: nobody, a map has no times)"
 	differClass  = "named differently"
 	unknownHere  = "unknown to profdiff, named by perf"
 	unknownThere = "named by profdiff, unknown to perf"
@@ -58,12 +59,14 @@ func nameClass(s *symbols, ours, theirs frame) string {
 		return suffixClass
 	case s.aliases(theirs.file, a, b) || s.aliases(ours.file, a, b):
 		return aliasClass
+	case s.reused(theirs, a):
+		return reusedClass
 	}
 	return differClass
 }
 
 func same(class string) bool {
-	return class == equalClass || class == unknownBoth || class == aliasClass || class == suffixClass
+	return class == equalClass || class == unknownBoth || class == reusedClass || class == aliasClass || class == suffixClass
 }
 
 // A place is where a leaf is.

@@ -54,7 +54,7 @@ func main() {
 		stack := func(classes ...string) float64 { return 100 * c.stacks.share(classes...) }
 		equal, explained := stack(equalClass), stack(reasons...)
 		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", short(c.file), c.samples,
-			leaf(equalClass), leaf(aliasClass, suffixClass), leaf(differClass, missingHere, missingThere), leaf(unknownHere), leaf(unknownThere, discarded), leaf(unknownBoth),
+			leaf(equalClass), leaf(aliasClass, suffixClass, reusedClass), leaf(differClass, missingHere, missingThere), leaf(unknownHere), leaf(unknownThere, discarded), leaf(unknownBoth),
 			equal, explained, 100-equal-explained)
 	}
 	w.Flush()

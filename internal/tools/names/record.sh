@@ -120,9 +120,9 @@ esbuild_() { # Go, in threads: without and with minification
 }
 
 python_() { # Python with -X perf: another version
-	lib=$(dirname "$(dirname "$python_a")")/lib/python3.12
-	a="$python_a -X perf -m dis $lib/_pydecimal.py"
-	b="$python_b -X perf -m dis $lib/_pydecimal.py"
+	arguments="-X perf -m timeit -n 10 -r 1 -s 'import dis, io, _pydecimal' 'dis.dis(_pydecimal, file=io.StringIO())'"
+	a="$python_a $arguments"
+	b="$python_b $arguments"
 }
 
 node_basic_() { # Node with --perf-basic-prof: a program with and without an option

@@ -3,6 +3,8 @@ package main
 import (
 	"debug/elf"
 	"encoding/hex"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,10 +13,17 @@ import (
 // symbols knows which names are symbols of one address.
 type symbols struct {
 	files map[string]map[string][]uint64 // by path and name
+	maps  map[string][]entry             // of /tmp/perf-PID.map, by path
+}
+
+// An entry of a perf map.
+type entry struct {
+	start, size uint64
+	name        string
 }
 
 func newSymbols() *symbols {
-	return &symbols{map[string]map[string][]uint64{}}
+	return &symbols{map[string]map[string][]uint64{}, map[string][]entry{}}
 }
 
 // of are the symbols of a file by name.
@@ -42,6 +51,26 @@ func (s *symbols) aliases(file, a, b string) bool {
 func (s *symbols) starts(f frame) bool {
 	return slices.ContainsFunc(s.of(f.file)[unversioned(f.name)], func(start uint64) bool {
 		return start&0xfff == f.addr&0xfff // the one is an address, the other an offset in the file
+	})
+}
+
+// reused reports whether the perf map that names a frame has another name for its address, too.
+func (s *symbols) reused(f frame, other string) bool {
+	if !strings.HasPrefix(f.file, "/tmp/perf-") {
+		return false
+	}
+	if _, ok := s.maps[f.file]; !ok {
+		text, _ := os.ReadFile(f.file)
+		for line := range strings.Lines(string(text)) {
+			var e entry
+			if _, err := fmt.Sscanf(line, "%x %x", &e.start, &e.size); err == nil {
+				e.name = strings.TrimSpace(strings.SplitN(line, " ", 3)[2])
+				s.maps[f.file] = append(s.maps[f.file], e)
+			}
+		}
+	}
+	return slices.ContainsFunc(s.maps[f.file], func(e entry) bool {
+		return e.name == other && e.start <= f.addr && f.addr-e.start <= e.size
 	})
 }
 

@@ -6,7 +6,8 @@
 //		go -C internal/tools run ./slim IN OUT
 //
 // Functions are named on standard input, one a line. What has debug information is kept too.
-// Predictions follow calls: -calls keeps what they need, of functions for x86-64.
+// Predictions follow calls: -calls keeps what they need, of functions for x86-64. Recordings
+// with --call-graph dwarf need -unwind.
 //
 //  1. The ELF header, the program headers and the notes stay where they are (System V ABI,
 //     chapter 4), so that addresses translate as before.
@@ -38,8 +39,9 @@ import (
 
 func main() {
 	calls := flag.Int("calls", 0, "keep also what kept functions call, `N` calls deep")
+	unwind := flag.Bool("unwind", false, "keep what tells how to unwind all functions (.eh_frame)")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: slim [-calls N] IN OUT, with names of functions on standard input")
+		fmt.Fprintln(os.Stderr, "usage: slim [-calls N] [-unwind] IN OUT, with names of functions on standard input")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -47,13 +49,13 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), flag.Arg(1), os.Stdin, *calls); err != nil {
+	if err := run(flag.Arg(0), flag.Arg(1), os.Stdin, *calls, *unwind); err != nil {
 		fmt.Fprintln(os.Stderr, "slim:", err)
 		os.Exit(1)
 	}
 }
 
-func run(in, out string, names io.Reader, calls int) error {
+func run(in, out string, names io.Reader, calls int, unwind bool) error {
 	file, err := os.ReadFile(in)
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ func run(in, out string, names io.Reader, calls int) error {
 	if err != nil {
 		return err
 	}
-	small, err := slim(file, strings.Split(string(text), "\n"), calls)
+	small, err := slim(file, strings.Split(string(text), "\n"), calls, unwind)
 	if err != nil {
 		return fmt.Errorf("%s: %w", in, err)
 	}
@@ -75,7 +77,7 @@ type span struct{ start, end uint64 }
 // page is as much of the start of a file as is kept: the headers and the notes are there.
 const page = 4096
 
-func slim(file []byte, names []string, calls int) ([]byte, error) {
+func slim(file []byte, names []string, calls int, unwind bool) ([]byte, error) {
 	f, err := elf.NewFile(bytes.NewReader(file))
 	if err != nil {
 		return nil, err
@@ -92,7 +94,10 @@ func slim(file []byte, names []string, calls int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := writer{out: slices.Clone(file[:page])}
+	w := writer{out: slices.Clone(file[:page]), whole: stubs}
+	if unwind {
+		w.whole = append(slices.Clone(stubs), ".eh_frame", ".eh_frame_hdr")
+	}
 	w.section(elf.Section64{}, "", nil)
 	for i, s := range f.Sections[1:] {
 		if err := w.copy(s, i+1, kept); err != nil {
@@ -230,6 +235,7 @@ type writer struct {
 	out     []byte
 	headers []elf.Section64
 	names   []byte
+	whole   []string // sections that are kept though they are loaded
 }
 
 // section adds a section. Its contents, unless nil, get a place of their own.
@@ -255,7 +261,7 @@ func (w *writer) copy(s *elf.Section, index int, kept []span) error {
 	}
 	// Sections have other numbers than before, and few need to name others.
 	h.Link, h.Info = 0, 0
-	code := s.Flags&elf.SHF_EXECINSTR != 0 && !slices.Contains(stubs, s.Name)
+	code := s.Flags&elf.SHF_EXECINSTR != 0 && !slices.Contains(w.whole, s.Name)
 	switch {
 	case s.Name == ".debug_loclists", s.Name == ".debug_loc", s.Name == ".debug_frame":
 		return nil
@@ -269,7 +275,7 @@ func (w *writer) copy(s *elf.Section, index int, kept []span) error {
 		return nil
 	case code:
 		return w.code(s, h, kept)
-	case s.Flags&elf.SHF_ALLOC != 0 && !slices.Contains(stubs, s.Name):
+	case s.Flags&elf.SHF_ALLOC != 0 && !slices.Contains(w.whole, s.Name):
 		h.Type = uint32(elf.SHT_NOBITS)
 		w.section(h, s.Name, nil)
 		return nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"profdiff/internal/objfile"
 )
 
@@ -16,8 +18,10 @@ import (
 const source = `
 	.text
 	.globl first, called, other, last
-first:	call called
+first:	.cfi_startproc
+	call called
 	ret
+	.cfi_endproc
 	.size first, .-first
 	.type first, @function
 	.fill 4096, 1, 0x90
@@ -47,7 +51,7 @@ func TestSlim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, err := slim(file, []string{"first", "last", "unknown"}, 0)
+	small, err := slim(file, []string{"first", "last", "unknown"}, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +91,14 @@ func TestSlim(t *testing.T) {
 	} else if y, _ := after.VaddrOfOffset(0x1010); x != y {
 		t.Errorf("offset 0x1010 is %#x, was %#x", y, x)
 	}
-	deep, err := slim(file, []string{"first"}, 1)
+	unwindable, err := slim(file, nil, 0, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(section(t, file, ".eh_frame"), section(t, unwindable, ".eh_frame")); diff != "" {
+		t.Errorf(".eh_frame (-want +got):\n%s", diff)
+	}
+	deep, err := slim(file, []string{"first"}, 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +110,7 @@ func TestSlim(t *testing.T) {
 
 func TestSlimErrors(t *testing.T) {
 	for _, file := range []string{"", "text", strings.Repeat("\x00", 5000)} {
-		if _, err := slim([]byte(file), nil, 0); err == nil {
+		if _, err := slim([]byte(file), nil, 0, false); err == nil {
 			t.Errorf("%.10q: no error", file)
 		}
 	}
@@ -138,4 +149,22 @@ func link(t *testing.T, args ...string) {
 	if out, err := exec.CommandContext(t.Context(), gcc, args...).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v: %s", err, out)
 	}
+}
+
+// section has the contents of a section.
+func section(t *testing.T, file []byte, name string) []byte {
+	t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := f.Section(name)
+	if s == nil {
+		t.Fatalf("there is no %s", name)
+	}
+	data, err := s.Data()
+	if err != nil || len(data) == 0 {
+		t.Fatalf("%s: %d bytes, %v", name, len(data), err)
+	}
+	return data
 }
