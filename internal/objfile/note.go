@@ -2,6 +2,7 @@ package objfile
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 )
@@ -45,7 +46,17 @@ func (f *File) buildIDInNotes(off, size, align uint64) string {
 	if align == 8 {
 		pad = 8
 	}
-	c := &sectionReader{data: data, section: "notes", big: f.big}
+	return buildID(&sectionReader{data: data, section: "notes", big: f.big}, pad)
+}
+
+// BuildIDOfNotes returns the build ID in a list of notes of this machine's byte order, as
+// /sys/kernel/notes is one, "" if there is none.
+func BuildIDOfNotes(notes []byte) string {
+	big := binary.NativeEndian.Uint16([]byte{0, 1}) == 1
+	return buildID(&sectionReader{data: notes, section: "notes", big: big}, 4)
+}
+
+func buildID(c *sectionReader, pad int) string {
 	for c.err == nil && c.remaining() > 0 {
 		nameSize, descSize, typ := c.u32(), c.u32(), c.u32()
 		name := c.bytes(uint64(nameSize))

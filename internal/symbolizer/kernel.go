@@ -2,6 +2,8 @@ package symbolizer
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path"
@@ -28,16 +30,19 @@ import (
 //     module. They do not move with the kernel.
 //
 // Lists are asked in this order: that of the recording, which simpleperf makes; that of the
-// user, or beside the recording; those of this machine that are of the recorded build.
+// user, or beside the recording; that of the kernel which runs here, and that which perf
+// cached, if they are of the recorded build, and then only for modules that are known to be
+// at their places.
 type kernel struct {
 	recorded *perffile.SymbolFile // simpleperf's symbols at addresses of samples
 	given    *objects.Kallsyms    // nil if there is none
+	machine  *objects.Kernels     // likewise
 	session  *perfsession.Session // nil if there is no recording of addresses
 
-	chosen  bool
-	names   *kernelNames // nil if there are none
-	warning string       // why
-	missed  bool         // an address had no name
+	chosen bool
+	names  *kernelNames // nil if there are none
+	advice string       // what would help then, "" if nothing is known to
+	missed bool         // an address had no name
 }
 
 // lookup names an address of the recorded kernel.
@@ -80,7 +85,55 @@ func (k *kernel) choose(warn func(string, ...any)) *kernelNames {
 		}
 		warn("%s is not used: %v", k.given.Name, err)
 	}
+	if names := k.running(recorded); names != nil {
+		return names
+	}
+	if list := k.machine.Cached(recorded.buildID); list != nil {
+		if names, err := recorded.fit(list.Kallsyms); err == nil && names.sure {
+			names.others = false
+			return names
+		}
+	}
 	return nil
+}
+
+// running fits the list of the kernel that runs here, if that is the recorded one.
+func (k *kernel) running(recorded *recordedKernel) *kernelNames {
+	running := k.machine.Running()
+	same := recorded.buildID != "" && objects.TrimBuildID(recorded.buildID) == objects.TrimBuildID(running.BuildID)
+	// Recordings without build IDs (perf record -B, or to a pipe) have what else tells.
+	info := &k.session.File.Info
+	vague := recorded.buildID == "" && running.Release != "" && info.OSRelease == running.Release && info.Hostname == running.Host
+	if !same && !vague {
+		return nil
+	}
+	list, err := running.Kallsyms()
+	if errors.Is(err, objfile.ErrRestricted) {
+		k.advice = "it hides them: as root, sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, or run profdiff as root"
+	}
+	if err != nil {
+		return nil
+	}
+	names, err := recorded.fit(list.Kallsyms)
+	switch {
+	case err != nil:
+		return nil
+	case !names.sure:
+		k.advice = "it did not tell perf where it was: record as root, or after sysctl kernel.kptr_restrict=0"
+		return nil
+	case vague && (names.shift != 0 || !names.sameLength):
+		return nil
+	}
+	names.others = false
+	return names
+}
+
+// warnings say what would help if addresses of the kernel have no names.
+func (k *kernel) warnings() []string {
+	if !k.missed || k.names != nil || k.advice == "" {
+		return nil
+	}
+	return []string{"functions of the kernel have no names: " + k.advice}
 }
 
 // kernelNames is a list of symbols and how it fits a recording.
@@ -92,6 +145,9 @@ type kernelNames struct {
 	// which the recording says nothing.
 	modules map[string]bool
 	others  bool
+	// sure is set if something in the recording tells where the kernel or a module was,
+	// sameLength if the kernel's code is known to be as long.
+	sure, sameLength bool
 }
 
 // lookup names an address of the recording.
@@ -117,6 +173,7 @@ func (n *kernelNames) lookup(addr uint64) (objfile.Symbol, bool) {
 // recordedKernel is what a recording says of the kernel that it was made under.
 type recordedKernel struct {
 	*perfsession.DSO
+	buildID string                 // "" if it is not known
 	modules map[string][]codeRange // where modules were
 }
 
@@ -129,6 +186,17 @@ func recordedKernelOf(s *perfsession.Session) *recordedKernel {
 	for m := range s.KernelModules() {
 		name := moduleName(m.DSO.Path)
 		r.modules[name] = append(r.modules[name], codeRange{m.Start, m.End})
+	}
+	// In a stream the build ID may come behind the mapping.
+	for _, d := range s.DSOs {
+		if d.Path == r.Path && d.Kernel {
+			r.buildID = cmp.Or(r.buildID, d.BuildID)
+		}
+	}
+	for _, b := range s.File.Info.BuildIDs {
+		if strings.HasPrefix(b.Path, "[kernel.kallsyms]") {
+			r.buildID = cmp.Or(r.buildID, hex.EncodeToString(b.ID))
+		}
 	}
 	return r
 }
@@ -155,9 +223,11 @@ func (r *recordedKernel) fit(k *objfile.Kallsyms) (*kernelNames, error) {
 			return nil, fmt.Errorf("it lacks %s, which tells whether it is of the recorded boot", r.Reference)
 		}
 		n.shift = r.Text - at
-		if same, known := r.sameLength(k, at); n.shift%pageSize != 0 || known && !same {
+		same, known := r.sameLength(k, at)
+		if n.shift%pageSize != 0 || known && !same {
 			return nil, errOtherKernel
 		}
+		n.sameLength = same
 	}
 	agreed, contradicted := 0, 0
 	n.modules, agreed, contradicted = r.compareModules(k)
@@ -165,6 +235,7 @@ func (r *recordedKernel) fit(k *objfile.Kallsyms) (*kernelNames, error) {
 		return nil, errOtherBoot
 	}
 	n.others = n.shift == 0 && contradicted == 0
+	n.sure = placed || agreed > 0
 	return n, nil
 }
 

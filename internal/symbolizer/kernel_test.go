@@ -2,9 +2,14 @@ package symbolizer
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"profdiff/internal/objects"
 	"profdiff/internal/perffile"
@@ -116,16 +121,119 @@ func TestKallsymsFit(t *testing.T) {
 			if err := z.AddRecording(s); err != nil {
 				t.Fatal(err)
 			}
-			var got []string
-			for _, addr := range []uint64{schedule, hook, bpf} {
-				sym := z.Symbolize(perfsession.Frame{Addr: addr, Kernel: true, Map: s.Find(-1, addr)}, s.Kernel(), 0)
-				name := "-"
-				if len(sym.Frames) > 0 {
-					name = fmt.Sprintf("%s=%x", sym.Frames[0].Name, sym.Start)
-				}
-				got = append(got, name)
+			if got := kernelNamesAt(z, s, schedule, hook, bpf); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
-			if got := strings.Join(got, " "); got != test.want {
+			checkWarnings(t, z, test.warning)
+		})
+	}
+}
+
+// kernelNamesAt are the names of addresses.
+func kernelNamesAt(z *Symbolizer, s *perfsession.Session, addresses ...uint64) string {
+	var names []string
+	for _, addr := range addresses {
+		sym := z.Symbolize(perfsession.Frame{Addr: addr, Kernel: true, Map: s.Find(-1, addr)}, s.Kernel(), 0)
+		name := "-"
+		if len(sym.Frames) > 0 {
+			name = fmt.Sprintf("%s=%x", sym.Frames[0].Name, sym.Start)
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
+// notes is what /sys/kernel/notes has of a kernel with a build ID, after another note.
+func notes(t *testing.T, id string) *fstest.MapFile {
+	t.Helper()
+	desc, err := hex.DecodeString(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b []byte
+	for _, n := range []struct {
+		kind uint32
+		name string
+		desc []byte
+	}{{6, "Xen", []byte{1, 2, 3}}, {3, "GNU", desc}} {
+		for _, v := range []uint32{4, uint32(len(n.desc)), n.kind} {
+			b = binary.NativeEndian.AppendUint32(b, v)
+		}
+		b = append(append(b, n.name...), 0)
+		b = append(b, n.desc...)
+		b = append(b, make([]byte, -len(b)&3)...)
+	}
+	return &fstest.MapFile{Data: b}
+}
+
+// TestKernelOfMachine: which lists of this machine name a recording without being asked.
+func TestKernelOfMachine(t *testing.T) {
+	const (
+		text     = 0xffffffff81000000
+		schedule = 0xffffffff81000410
+		hook     = 0xffffffffc0000014
+		bpf      = 0xffffffffc0800004
+		late     = 0xffffffffc0001014
+		head     = "header\nattr type=software config=0 sample_period=1 sample_type=IP|TID|TIME flags=sample_id_all\n"
+		placed   = head + "MMAP misc=KERNEL pid=-1 tid=0 start=0xffffffff81000000 len=0x600 pgoff=0xffffffff81000000 filename=\"[kernel.kallsyms]_text\"\n" +
+			"MMAP misc=KERNEL pid=-1 tid=0 start=0xffffffffc0000000 len=0x4000 filename=\"/lib/modules/6.1/nf.ko.xz\"\n"
+		// As perf without the right to see addresses.
+		hidden = head + "MMAP misc=KERNEL pid=-1 tid=0 start=0 len=0 filename=\"[kernel.kallsyms]_text\"\n"
+		host   = "feature HOSTNAME hostname=\"here\"\nfeature OSRELEASE osrelease=\"6.1\"\n"
+	)
+	recordedAs := func(id string) string {
+		return "feature BUILD_ID\nbuild_id misc=KERNEL pid=-1 build_id=" + id + " filename=\"[kernel.kallsyms]\"\n"
+	}
+	zeros := regexp.MustCompile("(?m)^[0-9a-f]+").ReplaceAllString(kallsymsText(0, 0), "0000000000000000")
+	longer := strings.Replace(kallsymsText(0, 0), "ffffffff81000600 T _etext", "ffffffff81000680 T _etext", 1)
+	const (
+		all  = "schedule=ffffffff81000400 nf_hook [nf]=ffffffffc0000010 - nf_last [nf]=ffffffffc0000800" // what the recording does not show is not known to be there
+		some = "schedule=ffffffff81000400 - - -"
+		none = "- - - -"
+	)
+	for _, test := range []struct {
+		name, recording, kallsyms, modules, cached string
+		want, warning                              string
+	}{
+		{"this boot", placed + recordedAs(idA), kallsymsText(0, 0), "", "", all, ""},
+		{"another boot", placed + recordedAs(idA), kallsymsText(0x400000, 0x8000), "", "", some, ""},
+		{"where a module's code starts", placed + recordedAs(idA), kallsymsText(0, 0x1000), "nf 16384 0 - Live 0xffffffffc0000000\n", "", "schedule=ffffffff81000400 - - nf_hook [nf]=ffffffffc0001010", ""},
+		{"another kernel", placed + recordedAs(idB), kallsymsText(0, 0), "", "", none, ""},
+		{"another kernel, whose symbols perf kept", placed + recordedAs(idB), kallsymsText(0, 0), "", kallsymsText(0x200000, 0x8000), some, ""},
+		{"no build ID, all else agrees", placed + host, kallsymsText(0, 0), "", "", all, ""},
+		{"no build ID, another length", placed + host, longer, "", "", none, ""},
+		{"no build ID, another boot", placed + host, kallsymsText(0x400000, 0x8000), "", "", none, ""},
+		{"no build ID, another host", placed + strings.Replace(host, "here", "there", 1), kallsymsText(0, 0), "", "", none, ""},
+		{"no build ID, nothing known", placed, kallsymsText(0, 0), "", "", none, ""},
+		{"the kernel hides its symbols", placed + recordedAs(idA), zeros, "", "", none, "functions of the kernel have no names: it hides them: as root, sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, or run profdiff as root"},
+		{"but perf kept them", placed + recordedAs(idA), zeros, "", kallsymsText(0, 0), all, ""},
+		{"it hid them from perf", hidden + recordedAs(idA), kallsymsText(0, 0), "", "", none, "functions of the kernel have no names: it did not tell perf where it was: record as root, or after sysctl kernel.kptr_restrict=0"},
+		{"no file", placed + recordedAs(idA), "", "", "", none, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			root := fstest.MapFS{
+				"sys/kernel/notes": notes(t, idA), "proc/sys/kernel/osrelease": {Data: []byte("6.1\n")}, "proc/sys/kernel/hostname": {Data: []byte("here\n")},
+				"proc/modules": {Data: []byte(test.modules)}, "proc/kallsyms": {Data: []byte(test.kallsyms)},
+			}
+			if test.kallsyms == "" {
+				root["proc/kallsyms"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
+			}
+			cache := fstest.MapFS{}
+			if test.cached != "" {
+				for _, id := range []string{idA, idB} {
+					cache["[kernel.kallsyms]/"+id+"/kallsyms"] = &fstest.MapFile{Data: []byte(test.cached)}
+				}
+			}
+			z := New(Options{})
+			z.kernel.machine = objects.NewKernels(root, cache)
+			s := replayed(t, test.recording)
+			if err := z.AddRecording(s); err != nil {
+				t.Fatal(err)
+			}
+			if w := z.Warnings(); len(w) > 0 {
+				t.Errorf("warnings before an address is asked for: %q", w)
+			}
+			if got := kernelNamesAt(z, s, schedule, hook, bpf, late); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 			checkWarnings(t, z, test.warning)

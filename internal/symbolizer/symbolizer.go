@@ -106,7 +106,9 @@ func New(opt Options) *Symbolizer {
 }
 
 // Warnings tell of files that could not be used.
-func (z *Symbolizer) Warnings() []string { return slices.Concat(z.opt.Objects.Warnings(), z.warnings) }
+func (z *Symbolizer) Warnings() []string {
+	return slices.Concat(z.opt.Objects.Warnings(), z.warnings, z.kernel.warnings())
+}
 
 // AddRecording adds the symbols that a perf.data file has of files, and what its replay
 // tells of the kernel, which must be over when an address is named.
@@ -334,6 +336,9 @@ func (z *Symbolizer) kernelSymbol(addr uint64, d *dso) Symbol {
 		if z.complete(o, addr-d.Text+d.linked, &sym) && !named {
 			sym.Start += d.Text - d.linked
 		}
+	}
+	if d.Path == perfsession.KernelPath && len(sym.Frames) == 0 {
+		z.kernel.missed = true
 	}
 	return sym
 }
