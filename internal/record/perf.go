@@ -23,6 +23,7 @@ type Perf struct {
 	bpfEvents bool
 	// mmapBuildIDs says that perf can note build IDs with mappings.
 	mmapBuildIDs bool
+	passed       map[string]bool // build IDs of what cannot be kept, which is noted once
 }
 
 // Name implements [Backend].
@@ -160,16 +161,36 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 		result.Command = s.Command
 	}
 	dir := filepath.Dir(file)
-	for _, o := range s.Objects {
-		if o.IsKept(dir) {
+	if result.Notes, err = b.keepObjects(dir, s.Objects); err != nil {
+		return nil, err
+	}
+	return result, keepKallsyms(filepath.Join(dir, KallsymsName))
+}
+
+// keepObjects copies the object files that samples hit and that are not there yet, with what
+// was split off them. Those that cannot be had are noted, once.
+func (b *Perf) keepObjects(dir string, objects []Object) (notes []string, err error) {
+	for _, o := range objects {
+		if o.IsKept(dir) || b.passed[o.ID] {
 			continue
 		}
 		err := o.Keep(dir, o.Path, "")
-		if _, passed := errors.AsType[PassError](err); err != nil && !passed {
-			return nil, err
+		what := "is not kept: "
+		if err == nil {
+			err = o.keepDebug(dir)
+			what = ""
+		}
+		if why, passed := errors.AsType[PassError](err); passed {
+			if b.passed == nil {
+				b.passed = make(map[string]bool)
+			}
+			b.passed[o.ID] = true
+			notes = append(notes, o.Path+": "+what+string(why))
+		} else if err != nil {
+			return notes, err
 		}
 	}
-	return result, keepKallsyms(filepath.Join(dir, KallsymsName))
+	return notes, nil
 }
 
 // perfEvents are the flags for events. One period for all is a flag of its own, which

@@ -1,0 +1,115 @@
+package record
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"profdiff/internal/objfile"
+)
+
+const (
+	heapProgram = "../../profiles/message-heap/symbols/data/local/tmp/message-heap/before/message-heap"
+	heapID      = "128cc5d6793eb04ee6c21e4bef13754f9687420e"
+)
+
+// stripped puts a program without symbols into a folder, and what was split off it beside it.
+func stripped(t *testing.T) (program, debug string) {
+	t.Helper()
+	if _, err := exec.LookPath("objcopy"); err != nil {
+		t.Skip("objcopy is not installed")
+	}
+	dir := t.TempDir()
+	program, debug = filepath.Join(dir, "heap"), filepath.Join(dir, ".debug", "heap.debug")
+	if err := os.Mkdir(filepath.Dir(debug), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"--only-keep-debug", heapProgram, debug},
+		{"--strip-all", "--add-gnu-debuglink=" + debug, heapProgram, program},
+	} {
+		if text, err := exec.Command("objcopy", args...).CombinedOutput(); err != nil {
+			t.Fatalf("objcopy: %v: %s", err, text)
+		}
+	}
+	return program, debug
+}
+
+// functions counts the functions that a kept file names, -1 if there is none.
+func functions(t *testing.T, name string) int {
+	t.Helper()
+	f, err := openObject(name, "", MaxObject)
+	if err != nil {
+		return -1
+	}
+	defer f.close()
+	list, err := f.Symbols()
+	if errors.Is(err, objfile.ErrNotFound) {
+		return 0
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Len()
+}
+
+// TestKeep: a stripped file is kept with the symbols that were split off it.
+func TestKeep(t *testing.T) {
+	program, debug := stripped(t)
+	kept := filepath.Join(SymbolsName, ".build-id", heapID[:2], heapID[2:])
+	all := functions(t, heapProgram)
+	for _, test := range []struct {
+		name    string
+		prepare func() error
+		elf     func(functions int) bool
+		debug   int
+		note    string
+	}{
+		{"with its debug file", func() error { return nil }, func(n int) bool { return n >= 0 && n < all/2 }, all, ""},
+		{"of which there is none", func() error { return os.Remove(debug) }, func(n int) bool { return n >= 0 && n < all/2 }, -1, ""},
+		{"where a FIFO has its name", func() error { return syscall.Mkfifo(debug, 0o666) }, func(n int) bool { return n >= 0 && n < all/2 }, -1, ""},
+		{"where another build has its name", func() error {
+			return errors.Join(os.Remove(debug), copyFile(strings.Replace(heapProgram, "before", "after", 1), debug))
+		}, func(n int) bool { return n >= 0 && n < all/2 }, -1, ""},
+		{"where it is very large", func() error { return os.Truncate(debug, MaxDebug+1) }, func(n int) bool { return n >= 0 && n < all/2 }, -1, program + ": " + debug + " is not kept: it is larger than 256 MB"},
+		{"with symbols of its own", func() error { return copyFile(heapProgram, program) }, func(n int) bool { return n == all }, -1, ""},
+		{"built anew meanwhile", func() error { return copyFile(strings.Replace(heapProgram, "before", "after", 1), program) }, func(n int) bool { return n == -1 }, -1, program + ": is not kept: its build ID is "},
+		{"removed meanwhile", func() error { return os.Remove(program) }, func(n int) bool { return n == -1 }, -1, program + ": is not kept: "},
+		{"a FIFO by now", func() error { return syscall.Mkfifo(program, 0o666) }, func(n int) bool { return n == -1 }, -1, program + ": is not kept: it is no regular file"},
+	} {
+		if err := test.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		var b Perf
+		objects := []Object{{program, heapID}}
+		notes, err := b.keepObjects(dir, objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(notes, "; "); !strings.HasPrefix(got, test.note) || test.note == "" && got != "" {
+			t.Errorf("%s: notes %q, want %q", test.name, got, test.note)
+		}
+		if n := functions(t, filepath.Join(dir, kept, "elf")); !test.elf(n) {
+			t.Errorf("%s: the file has %d functions of %d", test.name, n, all)
+		}
+		if n := functions(t, filepath.Join(dir, kept+".debug")); n != test.debug {
+			t.Errorf("%s: the debug file has %d functions, want %d", test.name, n, test.debug)
+		}
+		if notes, err := b.keepObjects(dir, objects); err != nil || len(notes) > 0 {
+			t.Errorf("%s: again: %q, %v", test.name, notes, err)
+		}
+	}
+}
+
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o666)
+}
