@@ -112,6 +112,15 @@ func (u *Unwinder) evaluate(data []byte, at int32, first uint64, push bool) (v u
 	return s[n-1], true
 }
 
+// operand returns the value of a register, which may be the program counter: expressions of
+// PLT entries depend on how far in the entry it is.
+func (u *Unwinder) operand(register uint8) (v uint64, ok bool) {
+	if register == u.arch.pc && u.arch.pc != none {
+		return u.regs.PC, true
+	}
+	return u.regs.get(register)
+}
+
 // truncated cuts a value to the size of an address.
 func (u *Unwinder) truncated(v uint64) uint64 {
 	if u.arch.word == 4 {
@@ -131,7 +140,7 @@ func (u *Unwinder) operate(op uint8, c *cursor, s *expressionStack, n int) (int,
 	case op >= opLit0 && op < opReg0:
 		return push(uint64(op - opLit0))
 	case op >= opBreg0 && op < opRegx:
-		v, ok := u.regs.get(op - opBreg0)
+		v, ok := u.operand(op - opBreg0)
 		if !ok {
 			return n, false
 		}
@@ -166,7 +175,7 @@ func (u *Unwinder) operate(op uint8, c *cursor, s *expressionStack, n int) (int,
 		if r >= NumRegisters {
 			return n, false
 		}
-		v, ok := u.regs.get(uint8(r))
+		v, ok := u.operand(uint8(r))
 		if !ok {
 			return n, false
 		}
