@@ -145,6 +145,8 @@ func followReadelf(t *testing.T, lines []string) (*Registers, bool) {
 					u.next.put(uint8(n), v)
 					popped = popped || n == 15
 					at += 4
+				case scan(r, "D%d-D%d", &from, &n):
+					at += 8 * (n - from + 1)
 				case scan(r, "D%d", &n):
 					at += 8
 				default:

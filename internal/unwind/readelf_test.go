@@ -129,6 +129,9 @@ int g(char *p, ...) { return p != 0; }
 		{"aarch64 libc", ".eh_frame", lib("aarch64-linux-gnu-gcc", "libc.so.6"), 5000},
 		{"aarch64 libstdc++", ".eh_frame", lib("aarch64-linux-gnu-gcc", "libstdc++.so.6"), 5000},
 		{"aarch64 signed", ".eh_frame", compile("aarch64-linux-gnu-gcc", "-O2", "-shared", "-nostdlib", "-fPIC", "-mbranch-protection=pac-ret+leaf+b-key"), 30},
+		{"x86", ".eh_frame", compile("gcc", "-m32", "-O2", "-shared", "-nostdlib", "-fPIC"), 30},
+		{"Arm", ".debug_frame", compile("arm-linux-gnueabihf-gcc", "-marm", "-O2", "-g", "-shared", "-nostdlib", "-fPIC"), 20},
+		{"Thumb", ".debug_frame", compile("arm-linux-gnueabihf-gcc", "-mthumb", "-O2", "-g", "-gz", "-shared", "-nostdlib", "-fPIC"), 20},
 		{"Go", ".debug_frame", func(t *testing.T) string {
 			name := filepath.Join(t.TempDir(), "a")
 			run(t, filepath.Join("..", ".."), "go", "build", "-o", name, "./cmd/profdiff")
