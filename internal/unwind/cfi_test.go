@@ -117,7 +117,11 @@ func TestTable(t *testing.T) {
 			s.fde(c, 0x10000, 0x10, false)
 			s.fde(c, 0, 0x10, false)
 			s.fde(c, 0x2000, 0, false)
-		}, map[uint64]ruleKind{0x10000: ruleNone, 0: ruleNone, 0x2000: ruleNone}},
+			s.fde(c, 0x2100, 0x10, false)
+		}, map[uint64]ruleKind{0x10000: ruleNone, 0: ruleNone, 0x2000: ruleNone, 0x2100: ruleCFI}},
+		{"all outside of code, as in images of JIT compilers", func(s *section) {
+			s.fde(s.cie("", 16, cfa...), 0x10000, 0x10, false)
+		}, map[uint64]ruleKind{0x10000: ruleCFI}},
 		{"the first of two", func(s *section) {
 			s.fde(s.cie("", 16, cfa...), 0x2000, 0x20, false)
 			s.fde(s.cie("", 16, cfaDef, 7, 8, cfaUndefined, 16), 0x2000, 0x20, false)
@@ -144,6 +148,9 @@ func TestTable(t *testing.T) {
 			got := make(map[uint64]ruleKind)
 			for addr := range test.want {
 				got[addr] = ruleNone
+				if table == nil {
+					continue
+				}
 				if r := table.find(addr, true); r != nil {
 					got[addr] = r.kind
 				}

@@ -49,7 +49,7 @@ func TestExpressions(t *testing.T) {
 			u := &Unwinder{arch: amd64, stack: words8(0x1122334455667788, 2)}
 			u.regs.put(7, 0x7f0000)
 			u.regs.put(6, 0x7f0030)
-			u.regs.put(16, 0x4000b)
+			u.regs.PC = 0x4000b
 			data := append([]byte{byte(len(test.program)&0x7f | 0x80), byte(len(test.program) >> 7)}, test.program...)
 			got, ok := u.evaluate(data, 0, 0x9000, true)
 			if ok == test.bad || ok && got != test.want {

@@ -102,14 +102,25 @@ func (t *frameTable) entryAt(off int) (e entry, ok bool) {
 	return e, true
 }
 
-// newFrameTable indexes a section. Entries that make no sense, functions without
-// code and those outside of executable memory are left out.
+// newFrameTable indexes a section, and returns nil if it has no functions. Entries that make no
+// sense, functions without code and those outside of executable memory are left out.
 func newFrameTable(data []byte, vaddr uint64, eh bool, word uint64, code []addressRange) *frameTable {
 	if len(data) == 0 || uint64(len(data)) > math.MaxInt32 {
 		return nil
 	}
 	t := &frameTable{data: data, vaddr: vaddr, eh: eh, word: word, cies: make(map[uint32]*cie), ran: make(map[uint32]rows)}
-	count := 0
+	if t.index(code); len(t.fdes) == 0 {
+		// Segments of the images that JIT compilers make are not where their code is.
+		if t.index(nil); len(t.fdes) == 0 {
+			return nil
+		}
+	}
+	return t
+}
+
+// index finds the functions that start in code.
+func (t *frameTable) index(code []addressRange) {
+	count, data := 0, t.data
 	for off := 0; off < len(data); {
 		e, ok := t.entryAt(off)
 		if !ok {
@@ -159,7 +170,6 @@ func newFrameTable(data []byte, vaddr uint64, eh bool, word uint64, code []addre
 	}
 	// Of several that start together the first has the say.
 	t.fdes = slices.CompactFunc(t.fdes, func(a, b fde) bool { return a.start == b.start })
-	return t
 }
 
 // addresses reads the range of a function.

@@ -12,7 +12,7 @@ type Source struct {
 	// File is the object file as it was loaded. It must stay open as long as the Module is used.
 	File *objfile.File
 	// Debug returns the separate debug file, nil if there is none. It is called at most
-	// once, for an address that File has no table for. It may be nil.
+	// once, if File has no call frame information. It may be nil.
 	Debug func() *objfile.File
 	// Function returns the name of the function at an address of the file, "" if it is
 	// not known. It is asked where the end of a stack shows in nothing else: programs written in Go,
@@ -71,7 +71,11 @@ func NewModule(source Source) (*Module, error) {
 			m.code = append(m.code, addressRange{s.Vaddr, end})
 		}
 	}
-	_, m.isGo = f.Section(".gopclntab")
+	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
+		if _, ok := f.Section(name); ok {
+			m.isGo = true
+		}
+	}
 	m.unread = []func() table{
 		func() table { return m.frames(f, ".eh_frame") },
 		func() table { return m.headedFrames(f) },
@@ -84,7 +88,8 @@ func NewModule(source Source) (*Module, error) {
 			return m.frames(mini, ".debug_frame")
 		},
 		func() table {
-			if source.Debug == nil {
+			// To look for a file costs much, and a file that has a table needs no other.
+			if source.Debug == nil || len(m.tables) > 0 {
 				return nil
 			}
 			if debug := source.Debug(); debug != nil {
@@ -199,8 +204,9 @@ func (m *Module) search(vaddr uint64, exact bool) *rule {
 		return rootRule
 	}
 	r := m.tabled(vaddr, exact)
-	// The table of a trampoline may say less than the kernel's frame has.
-	if r.kind == ruleNone || r.signal || r.kind == ruleEHABI || r == linkRule {
+	// The table of a trampoline may say less than the kernel's frame has, and before its first
+	// instruction, where the call would be, may be another function.
+	if r.kind == ruleNone || r.signal || r.kind == ruleEHABI || r == linkRule || m.isGo {
 		if t := m.trampoline(vaddr, exact); t != nil {
 			return t
 		}

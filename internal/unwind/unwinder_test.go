@@ -132,6 +132,20 @@ func TestSignedReturn(t *testing.T) {
 	}
 }
 
+// TestLinkageTable unwinds from each instruction of an entry of .plt: the second pushes the
+// number of the function, so that the frame depends on where the program stands.
+func TestLinkageTable(t *testing.T) {
+	m := framesOf(t, cfaDefOffset, 16, cfaAdvanceLoc|6, cfaDefOffset, 24, cfaAdvanceLoc|10,
+		cfaDefExpr, 11, opBreg0+7, 8, opBreg0+16, 0, opLit0+15, opAnd, opLit0+11, opGe, opLit0+3, opShl, opPlus)
+	find := func(pc uint64) (*Module, uint64, bool) { return m, 0x10000, pc >= 0x12000 && pc < 0x13000 }
+	for at, stack := range map[uint64]Stack{0x20: words8(0x12084, 0), 0x26: words8(0x12084, 0), 0x2b: words8(7, 0x12084, 0)} {
+		got, _ := new(Unwinder).Unwind(nil, registersOf(amd64, 0x12000+at, map[uint8]uint64{7: stack.SP}), stack, find)
+		if len(got) < 2 || got[1].PC != 0x12083 {
+			t.Errorf("at %#x: %v", at, got)
+		}
+	}
+}
+
 // TestGoRoots ends stacks in functions of Go's runtime where they go on elsewhere.
 func TestGoRoots(t *testing.T) {
 	m := framesOf(t)
