@@ -119,6 +119,26 @@ func TestFileAddresses(t *testing.T) {
 	}
 }
 
+// TestBuiltins: V8 pushes the start of a builtin, the address before which is padding.
+func TestBuiltins(t *testing.T) {
+	e := objectstest.ELF{Vaddr: 0x1000, Symbols: []objectstest.Symbol{
+		{Name: "f", Addr: 0x1100, Size: 0x40}, {Name: "Builtins_Enter", Addr: 0x1180, Size: 0x20}, {Name: "other", Addr: 0x11c0, Size: 0x20},
+		{Name: "Builtins_Next", Addr: 0x11e0, Size: 0x20},
+	}}
+	z := New(Options{Objects: objectstest.Stored(fstest.MapFS{"a": e.File(t)})})
+	m := &perfsession.Mapping{Start: 0x5000_0000, End: 0x5001_0000, PgOff: 0x1000, DSO: &perfsession.DSO{Path: "/a"}}
+	for addr, want := range map[uint64]string{
+		0x5000_017f: "/a 1180 Builtins_Enter=1180",
+		0x5000_017e: "/a 117e",
+		0x5000_01bf: "/a 11bf",
+		0x5000_01df: "/a 11df other=11c0",
+	} {
+		if got := symbolString(z.Symbolize(perfsession.Frame{Addr: addr, Map: m}, kernelDSO(), 0)); got != want {
+			t.Errorf("%#x: got %s, want %s", addr, got, want)
+		}
+	}
+}
+
 // TestInlined: functions inlined at an address are innermost first, below the name that
 // the recording has for the function itself.
 func TestInlined(t *testing.T) {

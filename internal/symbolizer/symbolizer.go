@@ -247,6 +247,9 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 	if z.fill(d, f, &sym) {
 		return sym
 	}
+	if next, ok := z.builtin(d, f, sym); ok {
+		return next
+	}
 	switch {
 	case d.kind == perffile.DSOKernelModule:
 		if k := z.kernelSymbol(f.Addr, z.dso(kernel)); len(k.Frames) > 0 || z.opt.Simpleperf {
@@ -258,6 +261,17 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 		}
 	}
 	return sym
+}
+
+// builtin names a return address that no call left: V8 has its deoptimizer go on at the first
+// byte of a builtin, before which there is only padding. Other programs do not push such
+// addresses; a damaged chain of frame pointers that seems to have one took it from a table.
+// f is of the last byte of the padding, in which nothing runs.
+func (z *Symbolizer) builtin(d *dso, f perfsession.Frame, sym Symbol) (Symbol, bool) {
+	f.Addr++
+	sym.Vaddr++
+	ok := z.fill(d, f, &sym) && sym.Start == sym.Vaddr && strings.HasPrefix(sym.Frames[len(sym.Frames)-1].SystemName, "Builtins_")
+	return sym, ok
 }
 
 // named is the Symbol for an address whose function is known whole.

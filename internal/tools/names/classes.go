@@ -28,7 +28,7 @@ const (
 	longerThere = "perf goes on where profdiff ends"
 	// An address at or above PERF_CONTEXT_MAX that is no marker (machine.c, add_callchain_ip).
 	discarded   = "perf discards a chain of damaged frame pointers, leaf and all (right: profdiff)"
-	afterCall   = "perf names what follows a call that ends its function (right: profdiff)"
+	afterCall   = "perf names a function that starts at the return address (right: perf in V8, else profdiff or nobody)"
 	namesDiffer = "the same addresses, other names"
 	otherStack  = "other addresses"
 )
