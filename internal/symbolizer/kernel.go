@@ -25,7 +25,8 @@ import (
 //  1. Both have the address of _text or _stext, which perf notes with the mapping of the
 //     kernel. The difference is how far the kernel was moved: a number of pages, or they are
 //     of different kernels.
-//  2. perf maps the kernel up to the end of its code, which the list has, too.
+//  2. perf maps the kernel up to the end of its code, which the list has, too. A list of another
+//     boot is taken only if that shows that it is of the same kernel, or its build ID does.
 //  3. Functions of a module are named only if its code starts where the recording has the
 //     module. They do not move with the kernel.
 //
@@ -80,7 +81,13 @@ func (k *kernel) choose(warn func(string, ...any)) *kernelNames {
 	recorded := recordedKernelOf(k.session)
 	if k.given != nil {
 		names, err := recorded.fit(k.given.Kallsyms)
-		if err == nil {
+		switch running := k.machine.Running(); {
+		case err != nil:
+		case k.given.Name == "/proc/kallsyms" && running.BuildID != "" && recorded.buildID != "" && !recorded.has(running.BuildID):
+			err = errOtherKernel
+		case names.shift != 0 && !names.sameLength:
+			err = errMoved
+		default:
 			return names
 		}
 		warn("%s is not used: %v", k.given.Name, err)
@@ -100,7 +107,7 @@ func (k *kernel) choose(warn func(string, ...any)) *kernelNames {
 // running fits the list of the kernel that runs here, if that is the recorded one.
 func (k *kernel) running(recorded *recordedKernel) *kernelNames {
 	running := k.machine.Running()
-	same := recorded.buildID != "" && objects.TrimBuildID(recorded.buildID) == objects.TrimBuildID(running.BuildID)
+	same := recorded.has(running.BuildID)
 	// Recordings without build IDs (perf record -B, or to a pipe) have what else tells.
 	info := &k.session.File.Info
 	vague := recorded.buildID == "" && running.Release != "" && info.OSRelease == running.Release && info.Hostname == running.Host
@@ -177,6 +184,11 @@ type recordedKernel struct {
 	modules map[string][]codeRange // where modules were
 }
 
+// has reports whether the kernel is known to have the build ID.
+func (r *recordedKernel) has(buildID string) bool {
+	return r.buildID != "" && objects.TrimBuildID(r.buildID) == objects.TrimBuildID(buildID)
+}
+
 // A codeRange is the addresses from start up to, not including, end.
 type codeRange struct{ start, end uint64 }
 
@@ -210,6 +222,7 @@ func moduleName(file string) string {
 
 var (
 	errOtherKernel = errors.New("it is of another kernel than the recording")
+	errMoved       = errors.New("it is of another boot than the recording, and nothing tells whether it is of the same kernel")
 	errOtherBoot   = errors.New("it is of another boot than the recording: its modules are elsewhere")
 )
 

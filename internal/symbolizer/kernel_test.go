@@ -104,8 +104,10 @@ func TestKallsymsFit(t *testing.T) {
 		{"whose code is longer", perf6, strings.Replace(same, "ffffffff81000600 T _etext", "ffffffff81000680 T _etext", 1), "- - -", "list is not used: it is of another kernel"},
 		{"up to _edata, as perf 6.3 maps it", head + kernel("[kernel.kallsyms]_text", text, 0x400700, text), kallsymsText(0x400000, 0), kernelOnly, ""},
 		{"no end in the list", perf6, strings.NewReplacer("_etext", "a", "_edata", "b").Replace(same), all, ""},
-		{"no end in the recording", perf4, kallsymsText(0x400000, 0), kernelOnly, ""},
-		{"mapped from zero", perf3, kallsymsText(0x400000, 0), kernelOnly, ""},
+		{"no end in the recording", perf4, same, all, ""},
+		{"mapped from zero", perf3, same, all, ""},
+		{"no end in the recording, another boot or kernel", perf4, kallsymsText(0x400000, 0), "- - -", "list is not used: it is of another boot than the recording, and nothing tells whether it is of the same kernel"},
+		{"mapped from zero, another boot or kernel", perf3, kallsymsText(0x400000, 0), "- - -", "list is not used: it is of another boot than the recording"},
 		{"without _text", perf6, strings.Replace(same, "_text\n", "_head\n", 1), "- - -", "list is not used: it lacks _text, which tells whether it is of the recorded boot"},
 		{"of simpleperf, which notes no place", simpleperf, same, all, ""},
 		{"of simpleperf, by modules", with(simpleperf, nf), same, all, ""},
@@ -238,6 +240,31 @@ func TestKernelOfMachine(t *testing.T) {
 			}
 			checkWarnings(t, z, test.warning)
 		})
+	}
+}
+
+// TestKernelGivenByName: /proc/kallsyms that is named is still that of the kernel which runs.
+func TestKernelGivenByName(t *testing.T) {
+	const recording = `header
+attr type=software config=0 sample_period=1 sample_type=IP|TID|TIME flags=sample_id_all
+MMAP misc=KERNEL pid=-1 tid=0 start=0xffffffff81000000 len=0x3f000000 pgoff=0xffffffff81000000 filename="[kernel.kallsyms]_text"
+feature BUILD_ID
+build_id misc=KERNEL pid=-1 build_id=%s filename="[kernel.kallsyms]"
+`
+	list, err := objects.ParseKallsyms("/proc/kallsyms", strings.NewReader(kallsymsText(0, 0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{idA: "schedule=ffffffff81000400", idB: "-"} {
+		z := New(Options{Kallsyms: list})
+		z.kernel.machine = objects.NewKernels(fstest.MapFS{"sys/kernel/notes": notes(t, idA)}, nil)
+		s := replayed(t, fmt.Sprintf(recording, id))
+		if err := z.AddRecording(s); err != nil {
+			t.Fatal(err)
+		}
+		if got := kernelNamesAt(z, s, 0xffffffff81000410); got != want {
+			t.Errorf("%s: got %s, want %s", id, got, want)
+		}
 	}
 }
 
