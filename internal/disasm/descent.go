@@ -1,6 +1,8 @@
 package disasm
 
 import (
+	"strings"
+
 	"fmt"
 	"slices"
 )
@@ -253,7 +255,7 @@ func (d *descent) judgeJumps(unreached bool) {
 		case targets != nil:
 		case table:
 			d.incomplete("jump table at %#x", addr)
-		case unreached && d.f.Name != "@plt":
+		case unreached && !strings.HasSuffix(d.f.Name, "@plt"):
 			d.incomplete("indirect jump at %#x", addr)
 		}
 	}

@@ -94,7 +94,7 @@ func (o *Object) load() {
 		}
 		name := source.from.Name
 		if o.symbols == nil {
-			if t, err := source.Symbols(); err == nil {
+			if t, err := source.SymbolsBeside(o.file.File); err == nil {
 				o.symbols = t
 				if err := t.Skipped(); err != nil {
 					o.warn("%s: %v", name, err)

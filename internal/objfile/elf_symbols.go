@@ -27,19 +27,24 @@ func (s *elfSymbol) bind() elf.SymBind { return elf.SymBind(s.info >> 4) }
 const stbGNUUnique = elf.SymBind(10) // one definition in the process; global
 
 // Symbols returns the functions of the file: symbols of type STT_FUNC and
-// STT_GNU_IFUNC wherever they are, symbols of type STT_NOTYPE in .text, and the
-// procedure linkage tables as symbols named "@plt". They come from .symtab, or if
+// STT_GNU_IFUNC wherever they are, symbols of type STT_NOTYPE in .text, and
+// stubs of procedure linkage tables as symbols named "malloc@plt", the rest of these tables
+// as "@plt". They come from .symtab, or if
 // it has none from .dynsym and from the .symtab of the ELF file in .gnu_debugdata
 // ("MiniDebugInfo"). Undefined symbols and the mapping symbols of Arm and RISC-V
 // ($x, $d, $a, $t) are left out. Of relocatable files, as kernel modules are, only
 // .text is used because all sections have address 0. The error wraps
 // [ErrNotFound] if there is no symbol table at all.
-func (f *File) Symbols() (*SymbolTable, error) {
+func (f *File) Symbols() (*SymbolTable, error) { return f.SymbolsBeside(f) }
+
+// SymbolsBeside is Symbols for a separate debug file, which has no code: the stubs are taken
+// from the file that it belongs to.
+func (f *File) SymbolsBeside(exe *File) (*SymbolTable, error) {
 	list, err := f.symbols()
 	if err != nil {
 		return nil, err
 	}
-	list.addPLT(f)
+	list.addPLT(exe)
 	code := f.codeSpans()
 	t := newSymbolTable(list.symbols, list.names, func(c candidate, next *candidate) uint64 {
 		end := c.addr
@@ -334,23 +339,4 @@ func inflateXZ(packed []byte, section string, limit int64) ([]byte, error) {
 		return nil, formatError(section, 0, "expands to more than %d bytes", limit)
 	}
 	return data, nil
-}
-
-// addPLT adds the sections with stubs of functions of other files.
-func (l *symbolList) addPLT(f *File) {
-	id, ok := l.names.add([]byte("@plt"))
-	if !ok {
-		return
-	}
-	for i := range f.sections {
-		s := &f.sections[i]
-		if s.flags&elf.SHF_EXECINSTR == 0 || s.size == 0 {
-			continue
-		}
-		for _, name := range []string{".plt", ".plt.sec", ".plt.got", ".iplt"} {
-			if f.named(s, name) {
-				l.symbols = append(l.symbols, candidate{s.addr, s.size, id, local, 0})
-			}
-		}
-	}
 }

@@ -278,11 +278,11 @@ func TestAndroidFiles(t *testing.T) {
 	}{
 		{
 			"elf", "x86_64", "0b12a384a9f4a3f3659b7171ca615dbec3a81f71", 0x400000, 0,
-			[]Symbol{{0x4004ed, 21, "CalledFunc"}, {0x400502, 37, "GlobalFunc"}, {0x4003d0, 0x30, "@plt"}},
+			[]Symbol{{0x4004ed, 21, "CalledFunc"}, {0x400502, 37, "GlobalFunc"}, {0x4003f0, 16, "__gmon_start__@plt"}},
 		},
 		{
 			"elf_with_mini_debug_info", "x86_64", "c154176c7dea1566895f8409d898c950a0bf4620", 0x400000, 0,
-			[]Symbol{{0x4004ed, 21, "CalledFunc"}, {0x400502, 37, "GlobalFunc"}, {0x4003d0, 0x30, "@plt"}},
+			[]Symbol{{0x4004ed, 21, "CalledFunc"}, {0x400502, 37, "GlobalFunc"}, {0x4003f0, 16, "__gmon_start__@plt"}},
 		},
 		{
 			// simpleperf samples 0x1094 and 0x1104 of it, called from 0x113c and

@@ -487,8 +487,8 @@ func testSymbolsAgainstReadelf(t *testing.T, exe string) {
 		byAddr[s.Addr] = append(byAddr[s.Addr], s)
 	}
 	for s := range table.All() {
-		if s.Name == "@plt" {
-			continue
+		if strings.HasSuffix(s.Name, "@plt") {
+			continue // see TestStubsOfSystem
 		}
 		i := slices.IndexFunc(byAddr[s.Addr], func(r Symbol) bool { return r.Name == s.Name && (r.Len == s.Len || r.Len == 0) })
 		if i < 0 {
@@ -531,7 +531,7 @@ func testSymbolsAgainstReadelf(t *testing.T, exe string) {
 		if _, err := stripped.Lines(); !errors.Is(err, ErrNotFound) {
 			t.Errorf("lines of the stripped file: got error %v, want ErrNotFound", err)
 		}
-		debugTable, err := debug.Symbols()
+		debugTable, err := debug.SymbolsBeside(stripped)
 		if err != nil {
 			t.Fatal(err)
 		}

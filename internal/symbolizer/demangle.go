@@ -27,6 +27,9 @@ func (z *Symbolizer) demangle(name string) string {
 // stay. Symbols of Android's linker are marked [linker], as in simpleperf/dso.cpp.
 func Demangle(name string) string {
 	symbol, linker := strings.CutPrefix(name, linkerPrefix)
+	if target, ok := strings.CutSuffix(name, "@plt"); ok {
+		return Demangle(target) + "@plt"
+	}
 	if strings.HasPrefix(symbol, "_Z") || strings.HasPrefix(symbol, "_R") {
 		if d, err := demangle.ToString(symbol, demangle.LLVMStyle); err == nil {
 			symbol = spaceBrackets(d)

@@ -103,6 +103,8 @@ func TestDemangle(t *testing.T) {
 		"main":         "main",
 		"_Z3fooi":      "foo(int)",
 		"_ZN1aC1Ev":    "a::a()",
+		"_Z3fooi@plt":  "foo(int)@plt",
+		"malloc@plt":   "malloc@plt",
 		"__dl__Z3fooi": "[linker]foo(int)",
 		"__dl_memcpy":  "[linker]memcpy",
 		"_ZNotMangled": "_ZNotMangled",
