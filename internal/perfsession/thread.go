@@ -30,6 +30,14 @@ type NameID uint32
 // Name returns the name with the given id.
 func (s *Session) Name(id NameID) string { return s.names[id] }
 
+// ProcessName returns the name of the latest process of a number, as it is now.
+func (s *Session) ProcessName(pid int32) string {
+	if p, ok := s.processes[pid]; ok {
+		return s.Name(p.Comm)
+	}
+	return ""
+}
+
 func (s *Session) intern(name []byte) NameID {
 	if id, ok := s.nameIDs[string(name)]; ok {
 		return id

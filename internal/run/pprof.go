@@ -125,6 +125,9 @@ const (
 // It is encoded here instead of through profile.Profile so that memory stays
 // near what the run itself takes.
 func (r *Run) WriteProfile(w io.Writer, opt ProfileOptions) error {
+	if len(r.Events) == 0 { // which pprof refuses
+		return fmt.Errorf("a profile needs an event, %s has %s", r.Name, r.EventNames())
+	}
 	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {
 		return err

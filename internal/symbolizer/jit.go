@@ -7,36 +7,56 @@ import (
 	"strings"
 
 	"profdiff/internal/objfile"
+	"profdiff/internal/perffile"
+	"profdiff/internal/perfsession"
 )
 
 // jitCode names the code that a process made while it ran.
 type jitCode struct {
-	searched bool
-	perfMap  *objfile.SymbolTable // /tmp/perf-PID.map
-	dumpPath string               // of jit-PID.dump, from the recording
+	perfMap  *objfile.SymbolTable // in the recording, or /tmp/perf-PID.map
+	mapRead  bool
+	dumpPath string // of jit-PID.dump, from the recording; "" when it has been read
 	dump     *objfile.JITDump
 }
 
 // IsJITDump reports whether a DSO is a jitdump file, by its path: compilers map the file
 // so that the recording has its name.
 func IsJITDump(path string) bool {
-	_, ok := jitDumpPID(path)
+	_, ok := jitPID(path, "jit-", ".dump")
 	return ok
 }
 
-func jitDumpPID(path string) (pid int32, ok bool) {
-	base := path[strings.LastIndexByte(path, '/')+1:]
-	number, isJIT := strings.CutPrefix(base, "jit-")
-	number, isDump := strings.CutSuffix(number, ".dump")
+// jitPID returns the number of the process in the name of a file.
+func jitPID(path, prefix, suffix string) (pid int32, ok bool) {
+	number, before := strings.CutPrefix(path[strings.LastIndexByte(path, '/')+1:], prefix)
+	number, after := strings.CutSuffix(number, suffix)
 	n, err := strconv.ParseInt(number, 10, 32)
-	return int32(n), isJIT && isDump && err == nil
+	return int32(n), before && after && err == nil
+}
+
+// isInjected reports whether a file is one that perf inject -j made of a function in a
+// jitdump file: jitted-PID-NUMBER.so (jit_emit_elf in tools/perf/util/jitdump.c).
+func isInjected(path string) bool {
+	name, _ := strings.CutPrefix(path[strings.LastIndexByte(path, '/')+1:], "jitted-")
+	pid, number, _ := strings.Cut(name, "-")
+	_, ok := jitPID(number, "", ".so")
+	_, err := strconv.ParseInt(pid, 10, 32)
+	return ok && err == nil
 }
 
 // AddJITDump notes the path of a DSO if it is a jitdump file.
 func (z *Symbolizer) AddJITDump(path string) {
-	if pid, ok := jitDumpPID(path); ok {
+	if pid, ok := jitPID(path, "jit-", ".dump"); ok {
 		z.jitOf(pid).dumpPath = path
 		z.dumps++
+	}
+}
+
+// addRecordedMap adds the perf map that simpleperf put into the recording, as
+// perf-PID.map (GetSymbolMapDsoName in simpleperf/thread_tree.cpp), if f is one.
+func (z *Symbolizer) addRecordedMap(f *perffile.SymbolFile) {
+	if pid, ok := jitPID(f.Path, "perf-", ".map"); ok && f.Type == perffile.DSOSymbolMap {
+		*z.jitOf(pid) = jitCode{perfMap: objfile.NewSymbolTable(symbolsOf(f)), mapRead: true}
 	}
 }
 
@@ -58,7 +78,7 @@ func (z *Symbolizer) HasJITDumps() bool { return z.dumps > 0 && !z.opt.Objects.E
 // time matters.
 func (z *Symbolizer) JITFunction(pid int32, time, addr uint64) uint32 {
 	j := z.jitOf(pid)
-	z.loadJIT(pid, j)
+	z.readDump(j)
 	if j.dump == nil {
 		return 0
 	}
@@ -81,42 +101,66 @@ func (z *Symbolizer) JITFunction(pid int32, time, addr uint64) uint32 {
 // jitSymbol is the function with a number that JITFunction gave.
 func (z *Symbolizer) jitSymbol(id uint32) objfile.Symbol { return z.jitSymbols[id-1] }
 
-// loadJIT reads what the search paths have of a process, once.
-func (z *Symbolizer) loadJIT(pid int32, j *jitCode) {
-	if j.searched || z.opt.Objects.Empty() {
-		return
-	}
-	j.searched = true
-	if f := z.opt.Objects.File(fmt.Sprintf("/tmp/perf-%d.map", pid)); f != nil {
-		t, err := objfile.ParsePerfMap(f)
-		if err != nil {
-			z.warn("%s: %v", f.Name, err)
-		}
-		j.perfMap = t
-		f.Close()
-	}
+// readDump reads the jitdump file of a process, if the search paths have it.
+func (z *Symbolizer) readDump(j *jitCode) {
 	if j.dumpPath == "" {
 		return
 	}
-	if f := z.opt.Objects.File(j.dumpPath); f != nil {
-		d, err := objfile.ParseJITDump(f)
-		switch {
-		case err != nil:
-			z.warn("%s: %v", f.Name, err)
-		case !z.Monotonic:
-			z.warn("%s: the recording has another clock (perf record -k mono): names of code that replaced other code may be wrong", f.Name)
-		}
-		j.dump = d
-		f.Close()
+	f := z.opt.Objects.File(j.dumpPath)
+	j.dumpPath = ""
+	if f == nil {
+		return
 	}
+	defer f.Close()
+	d, err := objfile.ParseJITDump(f)
+	switch {
+	case err != nil:
+		z.warn("%s: %v", f.Name, err)
+	case !z.Monotonic:
+		z.warn("%s: the recording has another clock (perf record -k mono): names of code that replaced other code may be wrong", f.Name)
+	}
+	j.dump = d
 }
 
-// perfMapSymbol names an address by the perf map file of a process.
+// readMap reads the perf map of a process, if the search paths have it.
+func (z *Symbolizer) readMap(pid int32, j *jitCode) {
+	if j.mapRead {
+		return
+	}
+	j.mapRead = true
+	f := z.opt.Objects.File(fmt.Sprintf("/tmp/perf-%d.map", pid))
+	if f == nil {
+		return
+	}
+	defer f.Close()
+	t, err := objfile.ParsePerfMap(f)
+	if err != nil {
+		z.warn("%s: %v", f.Name, err)
+	}
+	j.perfMap = t
+}
+
+// JITNamed reports whether a perf map has a name for an address of a process. Compilers make
+// memory executable that no record shows as such.
+func (z *Symbolizer) JITNamed(pid int32, addr uint64) bool {
+	_, ok := z.perfMapSymbol(pid, addr)
+	return ok
+}
+
+// perfMapSymbol names an address by the perf map of a process.
 func (z *Symbolizer) perfMapSymbol(pid int32, addr uint64) (objfile.Symbol, bool) {
 	j := z.jitOf(pid)
-	z.loadJIT(pid, j)
+	z.readMap(pid, j)
 	if j.perfMap == nil {
 		return objfile.Symbol{}, false
 	}
 	return j.perfMap.Lookup(addr)
+}
+
+// generated is the Symbol for an address in code that a process made while it ran.
+func (z *Symbolizer) generated(d *perfsession.DSO, addr uint64, s objfile.Symbol) Symbol {
+	return Symbol{
+		DSO: d, Vaddr: addr, Start: s.Addr, Generated: true,
+		Frames: []Frame{{Name: z.demangle(s.Name), SystemName: s.Name}},
+	}
 }

@@ -38,6 +38,10 @@ type Symbol struct {
 	Start uint64
 	// Execution is how the code at the address is run.
 	Execution Execution
+	// Generated is set if the process made the code while it ran and told of it in a perf
+	// map or a jitdump file. DSO is what the recording has of its memory, which differs from
+	// run to run.
+	Generated bool
 }
 
 // A Frame is a function and a place in its source.
@@ -132,6 +136,7 @@ func (z *Symbolizer) addRecorded(f *perffile.SymbolFile) {
 		return
 	}
 	z.recorded[f.Path] = f
+	z.addRecordedMap(f)
 }
 
 // lookup finds the symbol of a file that covers addr as simpleperf does: the last one that
@@ -152,11 +157,15 @@ func (z *Symbolizer) RecordedFunctions(path string) *objfile.SymbolTable {
 	if f == nil || f.Type != perffile.DSOELF || len(f.Symbols) == 0 {
 		return nil
 	}
+	return objfile.NewSymbolTable(symbolsOf(f))
+}
+
+func symbolsOf(f *perffile.SymbolFile) []objfile.Symbol {
 	list := make([]objfile.Symbol, len(f.Symbols))
 	for i, s := range f.Symbols {
 		list[i] = objfile.Symbol{Addr: s.Addr, Len: uint64(s.Len), Name: s.Name}
 	}
-	return objfile.NewSymbolTable(list)
+	return list
 }
 
 // FramesAt returns the functions at an address of a file, innermost first, nil if it
@@ -237,13 +246,13 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 	d := z.dso(f.Map.DSO)
 	switch {
 	case jit != 0:
-		return z.named(d, f.Addr, z.jitSymbol(jit))
+		return z.generated(d.DSO, f.Addr, z.jitSymbol(jit))
 	case d.Symbol != "":
 		return z.named(d, f.Addr, objfile.Symbol{Addr: f.Map.Start, Name: d.Symbol})
 	case d.kind == perffile.DSOKernel:
 		return z.kernelSymbol(f.Addr, d)
 	}
-	sym := Symbol{DSO: d.DSO, Vaddr: z.vaddr(d, f), Execution: d.exec}
+	sym := Symbol{DSO: d.DSO, Vaddr: z.vaddr(d, f), Execution: d.exec, Generated: isInjected(d.Path)}
 	if z.fill(d, f, &sym) {
 		return sym
 	}
@@ -257,7 +266,7 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 		}
 	case !d.Kernel && d.object == nil && d.dex == nil && !d.archive:
 		if s, ok := z.perfMapSymbol(f.Map.PID, f.Addr); ok {
-			return z.named(d, f.Addr, s)
+			return z.generated(d.DSO, f.Addr, s)
 		}
 	}
 	return sym

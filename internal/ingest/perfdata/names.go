@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/ingest/reading"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
@@ -87,7 +88,7 @@ func (n *namer) namePlace(i uint32) {
 		f.Kernel = f.Map.DSO.Kernel
 	}
 	sym := n.z.Symbolize(f, n.kernel, pl.jit)
-	mapping := n.mapping(pl.seg(), sym.DSO, f)
+	mapping := n.mapping(pl.seg(), &sym, f)
 	r := p.b.Run()
 	loc := &r.Locations[i]
 	loc.Mapping, loc.Address = mapping, f.Addr
@@ -177,7 +178,7 @@ func (n *namer) unknownFunction(sym symbolizer.Symbol, f perfsession.Frame) uint
 	}
 	i, ok := n.unknown[file]
 	if !ok {
-		name := run.UnknownFunctionName(reportPath(file))
+		name := run.UnknownFunctionName(reading.JITCache(file))
 		i = n.p.b.Function(run.Function{Name: name, SystemName: name, Unknown: true})
 		n.unknown[file] = i
 	}
@@ -187,41 +188,32 @@ func (n *namer) unknownFunction(sym symbolizer.Symbol, f perfsession.Frame) uint
 // dsoPath is the path that is shown. simpleperf shows memory that is no file as
 // unknown.
 func (n *namer) dsoPath(d *perfsession.DSO) string {
-	if d.Path == perfsession.AnonPath && n.p.file.Info.Simpleperf() {
+	if d == n.p.memory || d.Path == perfsession.AnonPath && n.p.file.Info.Simpleperf() {
 		return "[unknown]"
 	}
 	return d.Path
 }
 
-// reportPath replaces the paths of files in which simpleperf keeps symbols of
-// compiled Java methods, which differ from run to run, as ElfDso::GetReportPath in
-// simpleperf/dso.cpp does.
-func reportPath(path string) string {
-	if symbolizer.IsJITCache(path) {
-		if strings.Contains(path, "jit_app_cache") {
-			return "[JIT app cache]"
-		}
-		return "[JIT zygote cache]"
-	}
-	return path
-}
-
 // mapping returns the mapping of the run for an address in a segment of which d has
 // the name.
-func (n *namer) mapping(seg uint32, d *perfsession.DSO, f perfsession.Frame) uint32 {
+func (n *namer) mapping(seg uint32, sym *symbolizer.Symbol, f perfsession.Frame) uint32 {
+	d := sym.DSO
 	if d == nil {
 		return 0
 	}
 	p := n.p
-	path := n.dsoPath(d)
+	path := reading.JITCache(n.dsoPath(d))
+	m := run.Mapping{File: path, BuildID: d.BuildID, Kind: n.kind(d)}
+	if sym.Generated {
+		m = run.Mapping{File: reading.JITFile(p.session.ProcessName(f.Map.PID)), Kind: run.JITMapping}
+	}
 	key := mappingKey{segment: seg}
-	whole := seg == 0 || p.segments[seg].first.DSO != d || reportPath(path) != path
+	whole := seg == 0 || p.segments[seg].first.DSO != d || m.File != n.dsoPath(d)
 	if whole {
-		key = mappingKey{file: reportPath(path)}
+		key = mappingKey{file: m.File}
 	}
 	i, ok := n.mappings[key]
 	if !ok {
-		m := run.Mapping{File: reportPath(path), BuildID: d.BuildID, Kind: n.kind(d)}
 		if whole {
 			m.Start, m.Limit = f.Addr, f.Addr+1
 		} else {
@@ -247,7 +239,7 @@ func (n *namer) idle() {
 		known[file{r.Mappings[i].File, r.Mappings[i].BuildID}] = true
 	}
 	for _, d := range n.p.session.DSOs {
-		if path := reportPath(n.dsoPath(d)); !d.Kernel && perfsession.IsFile(path) && !known[file{path, d.BuildID}] {
+		if path := reading.JITCache(n.dsoPath(d)); !d.Kernel && perfsession.IsFile(path) && !known[file{path, d.BuildID}] {
 			r.Idle = append(r.Idle, run.Mapping{File: path, BuildID: d.BuildID, Kind: n.kind(d)})
 		}
 	}

@@ -62,6 +62,7 @@ type reader struct {
 	segmentIDs map[segmentKey]uint32
 	places     []place // by location of the run
 	placeTable placeTable
+	memory     *perfsession.DSO  // of a process, where no record shows what is mapped
 	blocked    map[int32]blocked // by thread
 	// paths are the latest stacks of the threads, by perfsession.Thread.ID: all
 	// stacks on the way from the outermost frame to the leaf.
@@ -80,6 +81,7 @@ func readFile(name string, f *perffile.File, opt *reading.Options) (*run.Run, er
 		p.b.KeepTimeline()
 	}
 	p.session.Unwinder = userstack.New(opt.Objects)
+	p.memory = p.session.DSO("[memory]", "", false)
 	if err := p.prepareSymbols(); err != nil {
 		return nil, err
 	}

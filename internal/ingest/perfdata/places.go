@@ -44,12 +44,13 @@ func (pl place) seg() uint32          { return pl.segment >> placeFlagBits }
 func (pl place) has(flag uint32) bool { return pl.segment&flag != 0 }
 
 // place says what the address of a frame is relative to.
-func (p *reader) place(f *perfsession.Frame) place {
+func (p *reader) place(pid int32, f *perfsession.Frame) place {
 	if f.CutOff {
 		return place{segment: cutOff}
 	}
 	pl := place{rel: f.Addr}
-	if m := f.Map; m != nil {
+	switch m := f.Map; {
+	case m != nil:
 		if m.ID >= len(p.segmentOf) {
 			p.segmentOf = append(p.segmentOf, make([]uint32, max(1024, m.ID+1-len(p.segmentOf)))...)
 		}
@@ -60,7 +61,9 @@ func (p *reader) place(f *perfsession.Frame) place {
 		}
 		pl.segment = (seg - 1) << placeFlagBits
 		pl.rel = f.Addr - m.Start
-	} else {
+	case !f.Kernel && !f.Guest && p.z.JITNamed(pid, f.Addr):
+		pl.segment = p.unmapped(pid) << placeFlagBits
+	default:
 		if f.Kernel {
 			pl.segment = inKernel
 		}
@@ -93,6 +96,18 @@ func (p *reader) segment(m *perfsession.Mapping) uint32 {
 	if !ok {
 		i = uint32(len(p.segments))
 		p.segments = append(p.segments, segment{first: *m})
+		p.segmentIDs[key] = i
+	}
+	return i
+}
+
+// unmapped returns the segment of all memory of a process that no record shows as mapped.
+func (p *reader) unmapped(pid int32) uint32 {
+	key := segmentKey{dso: p.memory.ID, pid: pid}
+	i, ok := p.segmentIDs[key]
+	if !ok {
+		i = uint32(len(p.segments))
+		p.segments = append(p.segments, segment{first: perfsession.Mapping{DSO: p.memory, End: 1<<64 - 1, PID: pid}})
 		p.segmentIDs[key] = i
 	}
 	return i

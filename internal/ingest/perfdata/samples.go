@@ -193,9 +193,11 @@ func (p *reader) stack(s *batchSample, frames []perfsession.Frame) run.StackID {
 	}
 	for i := range slices.Backward(frames) {
 		f := &frames[i]
-		pl := p.place(f)
-		if p.jitDumps && f.Map != nil && !perfsession.IsFile(f.Map.DSO.Path) {
-			pl.jit = p.z.JITFunction(s.pid, s.time, f.Addr)
+		pl := p.place(s.pid, f)
+		if p.jitDumps && !f.Kernel && !f.Guest && !f.CutOff && (f.Map == nil || !perfsession.IsFile(f.Map.DSO.Path)) {
+			if pl.jit = p.z.JITFunction(s.pid, s.time, f.Addr); pl.jit != 0 && f.Map == nil {
+				pl.rel, pl.segment = f.Addr, p.unmapped(s.pid)<<placeFlagBits
+			}
 		}
 		if callee, loc, ok := p.b.FirstCallee(stack); ok && p.places[loc] == pl {
 			stack = callee

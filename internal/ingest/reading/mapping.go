@@ -26,6 +26,9 @@ func (t *Files) Mapping(path string) uint32 {
 	if !IsFile(path) {
 		return 0
 	}
+	if isJITFile(path) {
+		path = JITFile("")
+	}
 	i, ok := t.index[path]
 	if !ok {
 		i = t.b.Mapping(run.Mapping{File: path, Limit: math.MaxUint64, Kind: MappingKind(path)})
@@ -61,8 +64,7 @@ func MappingKind(path string) run.MappingKind {
 	case strings.HasPrefix(path, "[vdso") || strings.HasPrefix(path, "[vsyscall") ||
 		strings.HasPrefix(path, "[vectors") || strings.HasPrefix(path, "[sigpage"):
 		return run.VDSOMapping
-	case strings.HasPrefix(path, "[JIT") || strings.HasPrefix(path, "/tmp/perf-") && strings.HasSuffix(path, ".map") ||
-		strings.HasPrefix(base, "jitted-") || strings.Contains(path, "jit-cache") || strings.Contains(path, "jit-code-cache"):
+	case strings.HasPrefix(path, "[JIT") || isJITFile(path) || strings.Contains(path, "jit-cache") || strings.Contains(path, "jit-code-cache"):
 		return run.JITMapping
 	case strings.HasPrefix(path, "["):
 		switch name := strings.Trim(path, "[]"); {
@@ -99,7 +101,7 @@ func UnknownSymbol(symbol string) (file string, addr uint64, ok bool) {
 	if rest, ok := strings.CutSuffix(symbol, "]"); ok {
 		if i := strings.LastIndex(rest, "[+"); i > 0 {
 			if addr, err := strconv.ParseUint(rest[i+2:], 16, 64); err == nil {
-				return jitCache(strings.TrimPrefix(rest[:i], "*")), addr, true
+				return JITCache(strings.TrimPrefix(rest[:i], "*")), addr, true
 			}
 		}
 	}
@@ -111,10 +113,27 @@ func UnknownSymbol(symbol string) (file string, addr uint64, ok bool) {
 	return "", 0, false
 }
 
-// jitCache replaces the names of the files in which simpleperf keeps compiled Java
+// JITFile stands for all code that processes of a name made while they ran. The names of the
+// files that tell of it have the process's number in them, which differs from run to run.
+func JITFile(process string) string {
+	if process == "" {
+		return "[JIT]"
+	}
+	// simpleperf calls a program by its path at first.
+	return "[JIT " + process[strings.LastIndexByte(process, '/')+1:] + "]"
+}
+
+// isJITFile reports whether perf calls code by this name that a process made while it ran:
+// /tmp/perf-PID.map, and jitted-PID-NUMBER.so after perf inject.
+func isJITFile(path string) bool {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	return strings.HasPrefix(path, "/tmp/perf-") && strings.HasSuffix(path, ".map") || strings.HasPrefix(base, "jitted-")
+}
+
+// JITCache replaces the names of the files in which simpleperf keeps compiled Java
 // methods, which differ from run to run, as ElfDso::GetReportPath in
 // simpleperf/dso.cpp does.
-func jitCache(file string) string {
+func JITCache(file string) string {
 	switch {
 	case strings.Contains(file, "_jit_app_cache:"):
 		return "[JIT app cache]"
