@@ -1,6 +1,8 @@
 package symbolizer
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -31,7 +33,13 @@ func Demangle(name string) string {
 		return Demangle(target) + "@plt"
 	}
 	if strings.HasPrefix(symbol, "_Z") || strings.HasPrefix(symbol, "_R") {
-		if d, err := demangle.ToString(symbol, demangle.LLVMStyle); err == nil {
+		if base, suffix, ok := cutRust(symbol); ok {
+			if d, err := demangle.ToString(withUnderscores(base), demangle.LLVMStyle); err == nil {
+				if symbol = d; suffix != "" {
+					symbol += " (" + suffix + ")"
+				}
+			}
+		} else if d, err := demangle.ToString(symbol, demangle.LLVMStyle); err == nil {
 			symbol = spaceBrackets(d)
 		}
 	}
@@ -63,10 +71,47 @@ func spaceBrackets(name string) string {
 	return b.String()
 }
 
-// isUnique reports whether a symbol of Rust is meant: its hash, or in the newer mangling
-// that of its crate, tells it apart from all others.
-func isUnique(name string) bool {
-	const hash = "17h0123456789abcdefE"
-	n := len(name) - len(hash)
-	return strings.HasPrefix(name, "_R") || n > 0 && strings.HasPrefix(name, "_ZN") && strings.HasPrefix(name[n:], "17h") && strings.HasSuffix(name, "E")
+// rustSymbol is a symbol of Rust with suffixes that LLVM adds.
+var rustSymbol = regexp.MustCompile(`^(_R[0-9A-Za-z_]*|_ZN.*17h[0-9a-f]{16}E)(\..*)?$`)
+
+// llvmSuffix says in which module a symbol was local, by a number that changes with each build.
+var llvmSuffix = regexp.MustCompile(`\.llvm\.[0-9]+`)
+
+// cutRust cuts the suffixes off a symbol of Rust, of which the hash, or in the newer mangling
+// that of its crate, tells it apart from all others. Where it was local is left out.
+func cutRust(symbol string) (base, suffix string, ok bool) {
+	m := rustSymbol.FindStringSubmatch(symbol)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], llvmSuffix.ReplaceAllString(m[2], ""), true
+}
+
+// withUnderscores doubles the first underscore of each part of a symbol in Rust's older mangling:
+// the library takes one for a separator, which that mangling does not have.
+func withUnderscores(symbol string) string {
+	parts, ok := strings.CutPrefix(symbol, "_ZN")
+	if !ok {
+		return symbol
+	}
+	var b strings.Builder
+	b.WriteString("_ZN")
+	for parts != "" && parts[0] >= '1' && parts[0] <= '9' {
+		digits := 0
+		for digits < len(parts) && parts[digits] >= '0' && parts[digits] <= '9' {
+			digits++
+		}
+		n, err := strconv.Atoi(parts[:digits])
+		if err != nil || n > len(parts)-digits {
+			return symbol
+		}
+		name := parts[digits : digits+n]
+		if name[0] == '_' {
+			name = "_" + name
+		}
+		b.WriteString(strconv.Itoa(len(name)))
+		b.WriteString(name)
+		parts = parts[digits+n:]
+	}
+	return b.String() + parts
 }

@@ -101,7 +101,7 @@ func (z *Symbolizer) complete(o *objects.Object, vaddr uint64, sym *Symbol) bool
 	} else if symbols := o.Symbols(); symbols != nil {
 		if s, ok := symbols.Lookup(vaddr); ok {
 			outer = Frame{Name: z.demangle(s.Name), SystemName: s.Name}
-			if !isUnique(s.Name) {
+			if !isRust(s.Name) {
 				outer.Origin = symbols.Origin(s)
 			}
 			sym.Start = s.Addr
@@ -120,7 +120,7 @@ func (z *Symbolizer) complete(o *objects.Object, vaddr uint64, sym *Symbol) bool
 		}
 		outer.File, outer.Line, outer.Column, outer.StartLine = last.File, int64(last.Line), int64(last.Column), int64(last.StartLine)
 		outer.Discriminator = last.Discriminator
-		if last.Name != "" && !isUnique(outer.SystemName) {
+		if last.Name != "" && !isRust(outer.SystemName) {
 			outer.Origin = last.Origin
 		}
 		inlined = inlined[:n-1]
@@ -142,7 +142,7 @@ func (z *Symbolizer) frame(f objfile.Frame) Frame {
 		Line: int64(f.Line), Column: int64(f.Column), StartLine: int64(f.StartLine),
 		Discriminator: f.Discriminator,
 	}
-	if !isUnique(cmp.Or(f.LinkageName, f.Name)) {
+	if !isRust(cmp.Or(f.LinkageName, f.Name)) {
 		out.Origin = f.Origin
 	}
 	if f.LinkageName != "" {
@@ -198,3 +198,9 @@ func Functions(files *objects.Store, path, buildID string) (iter.Seq[Frame], err
 
 // errNoNames says that a file has neither symbols nor debug information.
 var errNoNames = errors.New("the file has no names of functions")
+
+// isRust reports whether a symbol is of Rust.
+func isRust(symbol string) bool {
+	_, _, ok := cutRust(symbol)
+	return ok
+}
