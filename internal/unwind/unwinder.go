@@ -116,7 +116,7 @@ func (u *Unwinder) unwind(dst []Frame) ([]Frame, End) {
 		}
 		sp, _ := u.regs.get(a.sp)
 		u.next = u.regs
-		end, more := u.step(r, exact)
+		end, more := u.step(r, frame, exact)
 		if !more {
 			return dst, end
 		}
@@ -178,7 +178,7 @@ func (u *Unwinder) code(pc uint64, exact bool) (m *Module, bias, at uint64, ok b
 
 // step computes the registers of the caller into u.next. more is false if there is none; then end
 // says why.
-func (u *Unwinder) step(r *rule, exact bool) (end End, more bool) {
+func (u *Unwinder) step(r *rule, frame Frame, exact bool) (end End, more bool) {
 	switch r.kind {
 	case ruleRoot:
 		return Whole, false
@@ -200,6 +200,9 @@ func (u *Unwinder) step(r *rule, exact bool) (end End, more bool) {
 			return end, more
 		}
 		u.next = u.regs
+	}
+	if fp, known := u.regs.get(u.arch.fp); known && fp == 0 && frame.ByFramePointer {
+		return Whole, false // the ABIs mark the outermost frame so
 	}
 	if end, more = u.byFramePointer(); !more && exact {
 		return u.guessLeaf("")

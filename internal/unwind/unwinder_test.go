@@ -68,6 +68,10 @@ func TestEnds(t *testing.T) {
 		{"a frame that does not grow", in, 0, words8(1, stuck+4, stuck+4), []Frame{{PC: in}, {PC: stuck + 3}}, RanOff},
 		{"no table", in, 0, words8(5, untabled+4, 1, 2), []Frame{{PC: in}, {PC: untabled + 3}}, NoTable},
 		{"by frame pointer", untabled, sp + 8, words8(1, 0, root+4), []Frame{{PC: untabled}, {PC: root + 3, ByFramePointer: true}}, Whole},
+		{"end of the frame pointers", untabled, sp, words8(sp+16, untabled+4, 0, untabled+8), []Frame{
+			{PC: untabled}, {PC: untabled + 3, ByFramePointer: true}, {PC: untabled + 7, ByFramePointer: true},
+		}, Whole},
+		{"no frame pointer", untabled, 0, words8(1, 2, 3), []Frame{{PC: untabled}}, NoTable},
 		{"frame pointer below", untabled, sp - 8, words8(1, 0, root+4), []Frame{{PC: untabled}}, NoTable},
 		{"frame pointer not aligned", untabled, sp + 4, words8(1, 0, root+4), []Frame{{PC: untabled}}, NoTable},
 		{"frame pointer to data", untabled, sp + 8, words8(1, 0, data), []Frame{{PC: untabled}}, NoTable},
