@@ -23,7 +23,9 @@ type Perf struct {
 	bpfEvents bool
 	// mmapBuildIDs says that perf can note build IDs with mappings.
 	mmapBuildIDs bool
-	passed       map[string]bool // build IDs of what cannot be kept, which is noted once
+	// allBuildIDs says that perf can note build IDs of files that no sample ends in.
+	allBuildIDs bool
+	passed      map[string]bool // build IDs of what cannot be kept, which is noted once
 }
 
 // Name implements [Backend].
@@ -51,6 +53,7 @@ func (b *Perf) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
 	}
 	m.Tools = []string{strings.TrimSpace(string(version.Output))}
 	b.bpfEvents = atLeast(m.Tools[0], 5, 1)     // --no-bpf-event
+	b.allBuildIDs = atLeast(m.Tools[0], 4, 5)   // --buildid-all
 	b.mmapBuildIDs = atLeast(m.Tools[0], 5, 12) // --buildid-mmap
 	var notes []string
 	if compresses(p.Arguments) && !b.mmapBuildIDs {
@@ -141,6 +144,9 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 	}
 	if b.mmapBuildIDs && compresses(p.Arguments) && !slices.Contains(p.Arguments, "--buildid-mmap") {
 		args = append(args, "--buildid-mmap")
+	} else if b.allBuildIDs {
+		// By itself, perf notes those of files that samples end in, not of their callers.
+		args = append(args, "--buildid-all")
 	}
 	args = append(append(args, p.Arguments...), "--")
 	stderr := &command.Tail{Max: 64 << 10}
@@ -161,7 +167,11 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 		result.Command = s.Command
 	}
 	dir := filepath.Dir(file)
-	if result.Notes, err = b.keepObjects(dir, s.Objects); err != nil {
+	objects, err := sampled(file, s.Objects)
+	if err != nil {
+		return nil, err
+	}
+	if result.Notes, err = b.keepObjects(dir, objects); err != nil {
 		return nil, err
 	}
 	return result, keepKallsyms(filepath.Join(dir, KallsymsName))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"profdiff/internal/perffile"
+	"profdiff/internal/perfsession"
 )
 
 // A Summary is what a perf.data file holds.
@@ -29,19 +30,11 @@ type Object struct{ Path, ID string }
 
 // Summarize reads a perf.data file once, which shows that it is whole.
 func Summarize(name string) (*Summary, error) {
-	f, err := os.Open(name)
+	file, err := openRecording(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	file, err := perffile.New(f, info.Size(), perffile.Options{})
-	if err != nil {
-		return nil, err
-	}
+	defer file.close()
 	s := new(Summary)
 	objects := make(map[Object]bool)
 	add := func(path string, build []byte) {
@@ -106,3 +99,63 @@ func Summarize(name string) (*Summary, error) {
 	})
 	return s, nil
 }
+
+// A recordingFile is an open perf.data file.
+type recordingFile struct {
+	*perffile.File
+	opened *os.File
+}
+
+func openRecording(name string) (*recordingFile, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		var file *perffile.File
+		if file, err = perffile.New(f, info.Size(), perffile.Options{}); err == nil {
+			return &recordingFile{file, f}, nil
+		}
+	}
+	f.Close()
+	return nil, err
+}
+
+func (f *recordingFile) close() { f.opened.Close() }
+
+// sampled returns those of the objects that samples of a perf.data file are in, callers
+// included: a program may map many more. Where callers are still to be found in the memory of
+// stacks, it may be any.
+func sampled(name string, objects []Object) ([]Object, error) {
+	file, err := openRecording(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.close()
+	s := perfsession.New(file.File)
+	seen := make(hits)
+	if err := s.Replay(seen); err != nil {
+		return nil, err
+	}
+	if s.Stats.RawStacks > 0 {
+		return objects, nil
+	}
+	return slices.DeleteFunc(slices.Clone(objects), func(o Object) bool { return !seen[o.Path] }), nil
+}
+
+// hits are the paths of files that samples are in.
+type hits map[string]bool
+
+// Sample implements [perfsession.Handler].
+func (h hits) Sample(s *perfsession.Sample) error {
+	for i := range s.Frames {
+		if m := s.Frames[i].Map; m != nil && !m.DSO.Kernel {
+			h[m.DSO.Path] = true
+		}
+	}
+	return nil
+}
+
+// Switch implements [perfsession.Handler].
+func (hits) Switch(perfsession.Switch) error { return nil }

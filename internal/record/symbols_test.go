@@ -9,7 +9,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"profdiff/internal/objfile"
+	"profdiff/internal/perffile/perffiletest"
 )
 
 const (
@@ -112,4 +115,28 @@ func copyFile(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, data, 0o666)
+}
+
+// TestSampled: what samples and their callers are in, and nothing else that was mapped.
+func TestSampled(t *testing.T) {
+	const (
+		chains = "header\nattr type=software config=0 sample_period=1 sample_type=IP|TID|TIME|CALLCHAIN flags=sample_id_all\n"
+		maps   = `MMAP2 misc=USER pid=10 tid=10 start=0x1000 len=0x1000 prot=EXEC filename="/bin/app" sample_id={pid=10,tid=10,time=1}
+MMAP2 misc=USER pid=10 tid=10 start=0x3000 len=0x1000 prot=EXEC filename="/lib/caller.so" sample_id={pid=10,tid=10,time=2}
+MMAP2 misc=USER pid=10 tid=10 start=0x5000 len=0x1000 prot=EXEC filename="/lib/unused.so" sample_id={pid=10,tid=10,time=3}
+`
+	)
+	objects := []Object{{"/bin/app", "aa01"}, {"/lib/caller.so", "aa02"}, {"/lib/unused.so", "aa03"}}
+	name := filepath.Join(t.TempDir(), "perf.data")
+	data := perffiletest.Fixture(t, chains+maps+"SAMPLE misc=USER ip=0x1010 pid=10 tid=10 time=5 ips=[PERF_CONTEXT_USER,0x1010,0x3011]\n")
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got, err := sampled(name, objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(objects[:2], got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
