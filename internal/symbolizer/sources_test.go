@@ -99,7 +99,6 @@ func checkWarnings(t *testing.T, z *Symbolizer, want string) {
 // where that is in memory as the linker saw it.
 func TestFileAddresses(t *testing.T) {
 	e := objectstest.ELF{Vaddr: 0x40_1000, Symbols: []objectstest.Symbol{{Name: "f", Addr: 0x40_1100, Size: 0x40}, {Name: "g", Addr: 0x40_1140, Size: 0}}}
-	z := New(Options{Objects: objectstest.Stored(fstest.MapFS{"a": e.File(t)})})
 	d := &perfsession.DSO{Path: "/a (deleted)"} // replaced while it was in use
 	for _, test := range []struct {
 		addr, pgoff uint64
@@ -113,8 +112,12 @@ func TestFileAddresses(t *testing.T) {
 		{0x5000_0110, 0, "/a (deleted) 110"}, // in no segment
 	} {
 		m := &perfsession.Mapping{Start: 0x5000_0000, End: 0x5001_0000, PgOff: test.pgoff, DSO: d}
-		if got := symbolString(z.Symbolize(perfsession.Frame{Addr: test.addr, Map: m}, kernelDSO(), 0)); got != test.want {
-			t.Errorf("%#x: got %s, want %s", test.addr, got, test.want)
+		// simpleperf's recordings may lack the FILE feature, or the file in it.
+		for _, simpleperf := range []bool{false, true} {
+			z := New(Options{Simpleperf: simpleperf, Objects: objectstest.Stored(fstest.MapFS{"a": e.File(t)})})
+			if got := symbolString(z.Symbolize(perfsession.Frame{Addr: test.addr, Map: m}, kernelDSO(), 0)); got != test.want {
+				t.Errorf("%#x, simpleperf %t: got %s, want %s", test.addr, simpleperf, got, test.want)
+			}
 		}
 	}
 }

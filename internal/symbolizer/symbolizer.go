@@ -307,17 +307,17 @@ func (z *Symbolizer) vaddr(d *dso, f perfsession.Frame) uint64 {
 		return rel - r.OffsetOfMinVaddr + r.MinVaddr
 	case r != nil && r.HasOffset:
 		return rel + m.PgOff - r.OffsetOfMinVaddr + r.MinVaddr
-	case z.opt.Simpleperf:
-		if r != nil {
-			rel += r.MinVaddr
-		}
-		return rel
+	case z.opt.Simpleperf && r != nil:
+		return rel + r.MinVaddr
 	}
 	off := rel + m.PgOff
 	if o, base := z.object(d, off); o != nil {
 		if v, ok := o.File().VaddrOfOffset(off - base); ok {
 			return v
 		}
+	}
+	if z.opt.Simpleperf {
+		return rel
 	}
 	return off
 }
