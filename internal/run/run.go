@@ -103,7 +103,8 @@ type Event struct {
 	// Name is the event as the recording names it, modifiers included:
 	// "cpu-cycles:u".
 	Name string
-	// Unit of the weight: "nanoseconds", "cpu-cycles", "instructions", "count".
+	// Unit of the weight: "nanoseconds", "cpu-cycles", "instructions", "count". Where a reader
+	// does not know it, it is guessed from the name, see [EventUnit].
 	Unit string
 	// Derived marks events that profdiff computed from others, such as
 	// off-cpu. Their samples are not part of the accounting.

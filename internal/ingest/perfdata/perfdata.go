@@ -117,7 +117,7 @@ func (p *reader) addEvents() {
 	if !p.traceOff && (p.simpleperfTraceOff() || slices.Contains(p.leaves, true)) {
 		p.traceOff = true
 		p.onCPU, p.offCPU = noEvent, p.b.Event(run.Event{Name: "off-cpu", Derived: true})
-		if p.simpleperfTraceOff() && len(p.file.Attrs) > 0 && run.EventUnit(p.file.Attrs[0].Name) == "nanoseconds" {
+		if p.simpleperfTraceOff() && len(p.file.Attrs) > 0 && eventUnit(&p.file.Attrs[0]) == "nanoseconds" {
 			p.onCPU = p.b.Event(run.Event{Name: "on-cpu", Derived: true})
 		}
 	}
@@ -148,8 +148,28 @@ const noEvent = 1<<32 - 1
 
 func (p *reader) addEvent(i int) uint32 {
 	a := &p.file.Attrs[i]
-	p.events[i] = p.b.Event(run.Event{Name: a.Name, Period: a.FixedPeriod(), Frequency: a.Frequency()})
+	p.events[i] = p.b.Event(run.Event{Name: a.Name, Unit: eventUnit(a), Period: a.FixedPeriod(), Frequency: a.Frequency()})
 	return p.events[i]
+}
+
+// eventUnit is the unit of an event by what it counts (linux/perf_event.h), whatever its name
+// is: perf record -e cpu-clock/name=foo/ counts time.
+func eventUnit(a *perffile.Attr) string {
+	const id = 1<<32 - 1 // of a hybrid CPU the upper half says which of its PMUs counts
+	switch {
+	case a.Type == perffile.TypeSoftware && (a.Config == 0 || a.Config == 1): // CPU_CLOCK, TASK_CLOCK
+		return "nanoseconds"
+	case a.Type == perffile.TypeHardware && a.Config&id == 0:
+		return "cpu-cycles"
+	case a.Type == perffile.TypeHardware && a.Config&id == 1:
+		return "instructions"
+	case a.Type == perffile.TypeHardware, a.Type == perffile.TypeSoftware, a.Type == perffile.TypeTracepoint:
+		return "count"
+	}
+	if unit := run.EventUnit(a.Name); unit != "nanoseconds" {
+		return unit // of a CPU that names its own events
+	}
+	return "count"
 }
 
 // account sets what became of the samples.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"profdiff/internal/perffile"
+
 	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/ingest/ingesttest"
@@ -494,4 +496,33 @@ meta key="trace_offcpu" value="true"
 			ingesttest.Fuzz(t, Read, data, opt)
 		}
 	})
+}
+
+// TestEventUnit checks that the type of an event decides what is counted, not its name.
+func TestEventUnit(t *testing.T) {
+	for _, test := range []struct {
+		name         string
+		typ          perffile.EventType
+		config       uint64
+		want, before string
+	}{
+		{"cpu-clock:u", perffile.TypeSoftware, 0, "nanoseconds", "nanoseconds"},
+		{"foo", perffile.TypeSoftware, 1, "nanoseconds", "count"}, // task-clock/name=foo/
+		{"faults", perffile.TypeSoftware, 2, "count", "count"},
+		{"cycles:P", perffile.TypeHardware, 0, "cpu-cycles", "cpu-cycles"},
+		{"cpu_core/cycles/", perffile.TypeHardware, 4<<32 | 0, "cpu-cycles", "cpu-cycles"},
+		{"mine", perffile.TypeHardware, 1, "instructions", "count"},
+		{"cycles", perffile.TypeHardware, 4, "count", "cpu-cycles"}, // branches/name=cycles/
+		{"cpu-clock", perffile.TypeTracepoint, 316, "count", "nanoseconds"},
+		{"pmu/task-clock/", 12, 0x11, "count", "nanoseconds"},
+		{"armv8_pmuv3/cpu_cycles/", 8, 0x11, "cpu-cycles", "cpu-cycles"},
+	} {
+		a := perffile.Attr{Name: test.name, Type: test.typ, Config: test.config}
+		if got := eventUnit(&a); got != test.want {
+			t.Errorf("%s of type %v, %#x is in %s, want %s", test.name, test.typ, test.config, got, test.want)
+		}
+		if got := run.EventUnit(test.name); got != test.before {
+			t.Errorf("%s alone is in %s, want %s", test.name, got, test.before)
+		}
+	}
 }

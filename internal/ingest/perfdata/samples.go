@@ -240,8 +240,8 @@ func (p *reader) addGroup(counters []perfsession.Counter, stack run.StackID, lab
 // counter returns the derived event for what was counted at samples of another.
 func (p *reader) counter(event int) uint32 {
 	if p.counters[event] == noEvent {
-		name := p.file.Attrs[event].Name
-		p.counters[event] = p.b.Event(run.Event{Name: "counted:" + name, Unit: run.EventUnit(name), Derived: true})
+		a := &p.file.Attrs[event]
+		p.counters[event] = p.b.Event(run.Event{Name: "counted:" + a.Name, Unit: eventUnit(a), Derived: true})
 	}
 	return p.counters[event]
 }
