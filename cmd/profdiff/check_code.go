@@ -23,7 +23,7 @@ func codeOf(runs []*run.Run, files *objects.Store) (list []budget.Code) {
 			c := budget.Code{Path: m.File}
 			if m.Kind == run.NativeMapping || m.Kind == run.UnknownMapping {
 				c.Functions = func() (iter.Seq[budget.Function], error) {
-					frames, err := symbolizer.Functions(files, key.path, key.buildID)
+					frames, err := symbolizer.Functions(files, objects.Recorded{Path: key.path, BuildID: key.buildID})
 					return functionsOf(frames), err
 				}
 			}

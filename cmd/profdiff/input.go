@@ -107,7 +107,7 @@ func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
 		}
 		paths = append(paths, objects.SearchPath{Name: dir, FS: os.DirFS(dir)})
 	}
-	l.opt.Objects = objects.New(paths...)
+	l.opt.Objects = objects.New(objects.Options{Symfs: paths, Machine: objects.ThisMachine(os.Getenv)})
 	if err := l.readNames(f.kallsyms, f.mappings); err != nil {
 		return nil, err
 	}

@@ -83,7 +83,19 @@ func newRoot(io *stdio) *cobra.Command {
 		Short: "Compare recordings of perf and simpleperf",
 		Long: `Profdiff reads recordings of Android's simpleperf and Linux perf and the profiles
 made from them, converts them to pprof, and says what a change made faster or
-slower.`,
+slower.
+
+Functions are named by what the recording has of them, then by object files, each of
+which is used only if it is the one that was recorded: those in --symfs DIR; those in
+symbols and binary_cache beside the recording; the recorded paths on this machine and
+the debug files of its packages (/usr/lib/debug, .gnu_debuglink, .gnu_debugaltlink);
+perf's cache (~/.debug, or buildid.dir of its configuration). A build ID tells which
+file it is. Without one, size, inode and time of change may not contradict the
+recording, and a warning says that the file was taken. What is no regular file is never
+opened.
+
+PROFDIFF_SYSROOT=DIR in the environment says where the files of this machine are
+looked for: / if it is not set, nowhere if the directory is empty.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),

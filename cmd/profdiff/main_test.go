@@ -20,7 +20,31 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	hermetic()
 	testscript.Main(m, map[string]func(){"profdiff": main})
+}
+
+// noFiles has no object file of a recording, and no settings.
+var noFiles = []string{"PROFDIFF_SYSROOT=" + filepath.Join(os.TempDir(), "no-files"), "DEBUGINFOD_URLS="}
+
+// hermetic keeps files of this machine out of what tests print. It leaves alone what runs as
+// profdiff in a script, which has its own environment.
+func hermetic() {
+	if filepath.Base(os.Args[0]) == "profdiff" {
+		return
+	}
+	// The tools that tests run find their files by HOME.
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
+		if os.Getenv(name) == "" {
+			if value, err := exec.Command("go", "env", name).Output(); err == nil {
+				os.Setenv(name, strings.TrimSpace(string(value)))
+			}
+		}
+	}
+	for _, setting := range append(noFiles, "HOME="+filepath.Join(os.TempDir(), "no-home")) {
+		name, value, _ := strings.Cut(setting, "=")
+		os.Setenv(name, value)
+	}
 }
 
 // TestScripts runs the command line as a user does. Scripts have these variables:
@@ -37,6 +61,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HEAP", filepath.Join(root, "profiles/message-heap"))
+			e.Vars = append(e.Vars, noFiles...)
 			e.Setenv("CASES", filepath.Join(root, "mca-cases"))
 			// For go tool pprof.
 			for _, name := range []string{"HOME", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOPROXY"} {

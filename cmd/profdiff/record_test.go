@@ -72,8 +72,14 @@ func runRecordScripts(t *testing.T, pattern string, setup func(*testscript.Env) 
 		t.Fatalf("scripts %s: %v, %v", pattern, files, err)
 	}
 	testscript.Run(t, testscript.Params{
-		Files:               files,
-		Setup:               setup,
+		Files: files,
+		Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars, noFiles...)
+			if setup == nil {
+				return nil
+			}
+			return setup(e)
+		},
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/objects"
 	"profdiff/internal/perfstat"
 	"profdiff/internal/symbolizer"
 )
@@ -25,10 +26,10 @@ type Options struct {
 	AllowTruncated bool
 }
 
-// Symbols are the options for the names of one recording, whose files have its code too.
-func (o *Options) Symbols() symbolizer.Options {
+// Symbols are the options for the names of a recording, whose files have its code too.
+func (o *Options) Symbols(r objects.Recording) symbolizer.Options {
 	names := o.Names
-	names.Objects = names.Objects.View()
+	names.Objects = names.Objects.Of(r)
 	return names
 }
 

@@ -65,7 +65,7 @@ func openDirectory(dir string, digests Digests) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	src.Name = dir
+	src.Name, src.Dir = dir, filepath.Dir(dir)
 	if err := src.openParts(dir, digests); err != nil {
 		return nil, errors.Join(err, src.Close())
 	}

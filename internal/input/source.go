@@ -20,12 +20,18 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"time"
 )
 
 // A Source is an input: a file or a stream, inflated if it is compressed.
 type Source struct {
 	// Name is the input as the user named it.
 	Name string
+	// Dir is the directory that the file is in, "" if the input is no file. Modified is when it
+	// was, or when reading a stream began, zero if that is not known.
+	Dir      string
+	Modified time.Time
 	// Head is the start of the input.
 	Head Head
 	// Reader reads the input from its start.
@@ -61,6 +67,7 @@ func open(name string, stdin io.Reader, digests Digests) (*Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", standardInput, err)
 		}
+		src.Modified = time.Now()
 		return src, nil
 	}
 	if IsRecording(name) {
@@ -75,6 +82,11 @@ func open(name string, stdin io.Reader, digests Digests) (*Source, error) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, PathError(err)), f.Close())
 	}
 	src.closers = append(src.closers, f)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		src.Dir, src.Modified = filepath.Dir(name), info.ModTime()
+	} else {
+		src.Modified = time.Now()
+	}
 	return src, nil
 }
 

@@ -82,7 +82,7 @@ func (b *binaries) listing(s *sampledCode) []Instruction {
 		return nil
 	}
 	// The samples are in one function, and so in one library if the file is an archive.
-	o, start, err := b.files.Code(s.mapping.File, s.mapping.BuildID, slices.Min(slices.Collect(maps.Keys(s.at))))
+	o, start, err := b.files.Code(objects.Recorded{Path: s.mapping.File, BuildID: s.mapping.BuildID}, slices.Min(slices.Collect(maps.Keys(s.at))))
 	if err != nil {
 		return nil
 	}

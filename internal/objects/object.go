@@ -13,6 +13,7 @@ import (
 type Object struct {
 	warner
 	file    *source
+	store   *Store // the view that found it first
 	loaded  bool
 	debug   *source // separate debug file, nil if there is none
 	symbols *objfile.SymbolTable
@@ -87,7 +88,7 @@ func (o *Object) load() {
 		return
 	}
 	o.loaded = true
-	o.debug = o.file.debugFile()
+	o.debug = o.store.debugFile(o.file)
 	for _, source := range []*source{o.debug, o.file} {
 		if source == nil {
 			continue
@@ -121,7 +122,7 @@ func (o *Object) addSupplementary(of *source) {
 	if !ok {
 		return
 	}
-	if sup := of.supplementary(name, id); sup != nil {
+	if sup := o.store.supplementary(of, name, id); sup != nil {
 		if lines, err := sup.Lines(); err == nil {
 			o.lines.SetSupplementary(lines)
 			return

@@ -2,15 +2,18 @@ package objects
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"profdiff/internal/debuginfod"
 	"profdiff/internal/objfile"
 )
 
@@ -25,15 +28,38 @@ type SearchPath struct {
 // IDs.
 const maxIndexed = 100_000
 
+// A kind says how a directory is searched, in the order in which they are.
+type kind uint8
+
+const (
+	given  kind = iota // by --symfs
+	beside             // the recording
+	local              // the files of this machine
+	cached             // by build ID, by perf or by debuginfod
+)
+
 // A directory is a search path with what is known of it.
 type directory struct {
 	SearchPath
 	warner
+	kind kind
+	// own is set if it is the root of a machine: what is at the recorded path may be the
+	// recorded file, not a copy.
+	own bool
 	// byID holds the files by build ID, list those of build_id_list, each made when it is
 	// first asked for.
 	byID    map[string][]string
 	list    map[string]string
 	sources map[string]*source // that are open, by name
+}
+
+func newDirectory(p SearchPath, kind kind) *directory {
+	d := &directory{SearchPath: p, kind: kind, own: kind == local, sources: make(map[string]*source)}
+	if kind == given {
+		_, err := fs.Stat(p.FS, "proc/self")
+		d.own = err == nil
+	}
+	return d
 }
 
 // A File is an open file that can be read at random.
@@ -57,7 +83,8 @@ type source struct {
 
 // open opens a regular file.
 func (d *directory) open(name string) (*File, error) {
-	if !fs.ValidPath(name) {
+	// What is no regular file may hang or act if it is opened.
+	if !fs.ValidPath(name) || !regular(d.FS, name) {
 		return nil, fs.ErrNotExist
 	}
 	f, err := d.FS.Open(name)
@@ -70,7 +97,7 @@ func (d *directory) open(name string) (*File, error) {
 		f.Close()
 		return nil, fs.ErrNotExist
 	}
-	return &File{File: f, ReaderAt: at, Size: info.Size(), Name: d.Name + "/" + name, in: d, at: name}, nil
+	return &File{File: f, ReaderAt: at, Size: info.Size(), Name: strings.TrimSuffix(d.Name, "/") + "/" + name, in: d, at: name}, nil
 }
 
 // relative is a path of the recorded machine below a search path.
@@ -78,46 +105,123 @@ func relative(name string) string { return strings.TrimPrefix(path.Clean("/"+nam
 
 // A search looks for the file of a DSO.
 type search struct {
-	buildID string // "" if it is not known
-	want    func(*objfile.File) bool
+	*Recorded
+	store *Store
+	want  func(*objfile.File) bool
 	*found
 }
 
 // search opens the object file for a file of the recorded machine: one that has the
 // build ID, or, if the recording has none, one at the same path or of the same
 // name. Files that are not wanted are passed over. It returns nil if there is none.
-func (s *Store) search(file, buildID string, want func(*objfile.File) bool, result *found) *source {
-	q := &search{buildID, want, result}
-	file = strings.TrimSuffix(file, " (deleted)") // replaced while it was in use
-	apk, entry, inAPK := strings.Cut(file, "!/")
-	at := relative(file)
+func (s *Store) search(file *Recorded, want func(*objfile.File) bool, result *found) *source {
+	q := &search{file, s, want, result}
 	for _, d := range s.dirs {
-		if buildID != "" {
-			for _, name := range d.idNames(buildID) {
-				if o := q.object(d, name, false); o != nil {
-					return o
-				}
-			}
+		var o *source
+		switch d.kind {
+		case given, beside:
+			o = q.below(d)
+		case local:
+			o = q.local(d)
+		case cached:
+			o = q.byID(d)
 		}
-		if inAPK {
-			if o := q.zipped(d, relative(apk), entry); o != nil {
-				return o
-			}
-			at = path.Base(entry)
+		if o != nil {
+			return o
 		}
-		for _, name := range []string{at, path.Base(at)} {
-			if o := q.object(d, name, name == at); o != nil {
-				return o
-			}
+	}
+	return q.fetched(debuginfod.Executable, debuginfod.Debuginfo)
+}
+
+// byID looks where files with the build ID are by convention.
+func (q *search) byID(d *directory) *source {
+	if q.BuildID == "" {
+		return nil
+	}
+	for _, name := range d.idNames(q.BuildID) {
+		if o := q.object(d, name, false); o != nil {
+			return o
 		}
-		if buildID != "" {
-			names := d.index()[TrimBuildID(buildID)]
-			s.note(&d.warner)
-			for _, name := range names {
-				if o := q.object(d, name, false); o != nil {
-					return o
-				}
-			}
+	}
+	return nil
+}
+
+// below looks at a copy of the recorded machine's files, or at any folder.
+func (q *search) below(d *directory) *source {
+	if o := q.byID(d); o != nil {
+		return o
+	}
+	file := strings.TrimSuffix(q.Path, deleted)
+	at := relative(file)
+	if apk, entry, ok := strings.Cut(file, "!/"); ok {
+		if o := q.zipped(d, relative(apk), entry, path.Base(apk)); o != nil {
+			return o
+		}
+		at = path.Base(entry)
+	}
+	for _, name := range []string{at, path.Base(at)} {
+		if o := q.object(d, name, name == at); o != nil {
+			return o
+		}
+	}
+	if q.BuildID == "" {
+		q.try(d.Name, "")
+		return nil
+	}
+	names := d.index()[TrimBuildID(q.BuildID)]
+	q.store.note(&d.warner)
+	for _, name := range names {
+		if o := q.object(d, name, false); o != nil {
+			return o
+		}
+	}
+	q.try(d.Name, "")
+	return nil
+}
+
+// local looks at the recorded path on this machine, and at the debug files of its packages.
+func (q *search) local(d *directory) *source {
+	if q.Path == vdsoPath {
+		if o := q.store.machine.vdso(); o != nil && q.BuildID != "" && q.matches(o, "", false) {
+			return o
+		}
+	}
+	file := strings.TrimSuffix(q.Path, deleted)
+	if strings.HasPrefix(file, "/") && !strings.HasPrefix(file, "//") {
+		apk, entry, ok := strings.Cut(file, "!/")
+		var o *source
+		if ok {
+			o = q.zipped(d, relative(apk), entry)
+		} else {
+			o = q.object(d, relative(file), false)
+		}
+		if o != nil {
+			return o
+		}
+		q.try(d.Name+file, "")
+	}
+	if o := q.byID(d); o != nil {
+		return o
+	}
+	q.try(d.Name+"/usr/lib/debug", "")
+	return nil
+}
+
+// fetched asks debuginfod for a file of these kinds.
+func (q *search) fetched(kinds ...debuginfod.Kind) *source {
+	s := q.store
+	if s.fetcher == nil || q.BuildID == "" {
+		return nil
+	}
+	for _, kind := range kinds {
+		name, err := s.fetcher.Find(kind, TrimBuildID(q.BuildID), q.Path)
+		if err != nil {
+			q.try("debuginfod", err.Error())
+			continue
+		}
+		dir, base := filepath.Split(name)
+		if o := q.object(s.directory(SearchPath{Name: filepath.Clean(dir), FS: os.DirFS(dir)}, cached), base, false); o != nil {
+			return o
 		}
 	}
 	return nil
@@ -132,6 +236,12 @@ func (d *directory) idNames(buildID string) []string {
 	names := []string{}
 	if len(buildID) > 2 {
 		at := ".build-id/" + buildID[:2] + "/" + buildID[2:]
+		switch d.kind {
+		case local:
+			return append(names, "usr/lib/debug/"+at+".debug", "usr/lib/debug/"+at, "usr/lib/"+at)
+		case cached:
+			return append(names, at+"/elf", at+"/debug", at+"/vdso", at)
+		}
 		names = append(names, at+"/elf", at+".debug", "usr/lib/debug/"+at+".debug", at)
 	}
 	if name, ok := d.listed()[TrimBuildID(buildID)]; ok {
@@ -167,7 +277,7 @@ func (d *directory) index() map[string][]string {
 		return d.byID
 	}
 	d.byID = make(map[string][]string)
-	if _, err := fs.Stat(d.FS, "proc/self"); err == nil {
+	if d.own {
 		return d.byID
 	}
 	n := 0
@@ -222,32 +332,43 @@ func (d *directory) source(name string) *source {
 	return d.sources[name]
 }
 
-// object opens an ELF file if it is the right one. A file at the recorded path with
-// another ID is worth a warning: it is of another build.
+// object opens an ELF file if it is the right one. One at the recorded path that is not is
+// worth a warning.
 func (q *search) object(d *directory, name string, warn bool) *source {
 	o := d.source(name)
-	if o == nil || !q.matches(o, o.from.Name, warn) {
+	if o == nil || !q.matches(o, name, warn) {
 		return nil
 	}
 	return o
 }
 
-// matches reports whether o, which is called name, has the build ID and is wanted.
+// matches reports whether o is the recorded file and is wanted.
 func (q *search) matches(o *source, name string, warn bool) bool {
-	id := o.BuildID()
-	if q.buildID == "" || TrimBuildID(id) == TrimBuildID(q.buildID) {
+	own := o.from.in.own && name == relative(strings.TrimSuffix(q.Path, deleted))
+	why := q.store.refusal(q.Recorded, o, own)
+	if why == "" {
 		return q.want(o.File)
 	}
 	q.codeErr = ErrOtherBuild
+	q.try(o.title(), why)
 	if warn {
-		q.warn("%s is not used: its build ID is %s, that of the recording %s", name, cmp.Or(id, "absent"), q.buildID)
+		q.warn("%s is not used: %s", o.title(), why)
 	}
 	return false
 }
 
-// zipped opens a library stored in an APK.
-func (q *search) zipped(d *directory, apk, entry string) *source {
-	for _, name := range []string{apk, path.Base(apk)} {
+// title is what messages call a file.
+func (o *source) title() string {
+	if o.zipped != "" && o.zipped != vdsoPath {
+		return o.from.Name + "!/" + o.zipped
+	}
+	return o.from.Name
+}
+
+// zipped opens a library stored in an APK, which has one of these names. Where the first is
+// not the right one, that is worth a warning.
+func (q *search) zipped(d *directory, apk, entry string, others ...string) *source {
+	for _, name := range append([]string{apk}, others...) {
 		f, err := d.open(name)
 		if err != nil {
 			continue
@@ -256,7 +377,7 @@ func (q *search) zipped(d *directory, apk, entry string) *source {
 		if err == nil {
 			if file, err := objfile.New(section, section.Size()); err == nil {
 				o := &source{File: file, from: f, size: section.Size(), zipped: entry}
-				if q.matches(o, f.Name+"!/"+entry, name == apk) {
+				if q.matches(o, name, name == apk && d.kind < local) {
 					return o
 				}
 			}
@@ -266,58 +387,103 @@ func (q *search) zipped(d *directory, apk, entry string) *source {
 	return nil
 }
 
-// File opens any file of the recorded machine by its path or its name, nil if there is none.
-// The caller closes it.
+// File opens any file of the recorded machine by its path or its name, nil if there is none. A
+// file of this machine is taken if it was not changed since it recorded. The caller closes it.
 func (s *Store) File(name string) *File {
 	if s.Empty() {
 		return nil
 	}
 	at := relative(name)
 	for _, d := range s.dirs {
-		for _, name := range []string{at, path.Base(at)} {
-			if f, err := d.open(name); err == nil {
-				return f
+		names := []string{at, path.Base(at)}
+		switch {
+		case d.kind == cached, d.kind == local && (s.recording.Host == "" || s.recording.Host != s.machine.host):
+			continue
+		case d.kind == local:
+			names = names[:1]
+		}
+		for _, name := range names {
+			f, err := d.open(name)
+			if err != nil {
+				continue
 			}
-		}
-	}
-	return nil
-}
-
-// debugFile opens the separate debug file of an object.
-func (o *source) debugFile() *source {
-	id := o.BuildID()
-	var names []string
-	if len(id) > 2 {
-		at := ".build-id/" + id[:2] + "/" + id[2:] + ".debug"
-		names = append(names, at, "usr/lib/debug/"+at)
-	}
-	if link, _, ok := o.DebugLink(); ok && path.Base(link) == link {
-		dir := path.Dir(o.from.at)
-		names = append(names, path.Join(dir, link), path.Join(dir, ".debug", link), path.Join("usr/lib/debug", dir, link))
-	}
-	for _, name := range names {
-		if d := o.from.in.withID(name, id); d != nil && d != o {
-			return d
-		}
-	}
-	return nil
-}
-
-// withID opens a file if it has the build ID, or any if that is "".
-func (d *directory) withID(name, buildID string) *source {
-	q := &search{buildID, anyFile, new(found)}
-	return q.object(d, name, false)
-}
-
-// supplementary opens the file that .gnu_debugaltlink of o names.
-func (o *source) supplementary(name, buildID string) *source {
-	names := append(o.from.in.idNames(buildID), path.Join(path.Dir(o.from.at), name), relative(name))
-	for _, name := range names {
-		if f := o.from.in.withID(name, buildID); f != nil {
+			if info, err := f.Stat(); d.kind == local && (err != nil || info.ModTime().After(s.recording.Ended)) {
+				f.Close()
+				continue
+			}
 			return f
 		}
 	}
 	return nil
+}
+
+// debugFile opens the separate debug file of an object: beside it, where the directories that
+// are searched have it by convention, or from debuginfod.
+func (s *Store) debugFile(o *source) *source {
+	id := o.BuildID()
+	q := &search{&Recorded{Path: o.from.Name, BuildID: id}, s, func(f *objfile.File) bool { return f != o.File }, new(found)}
+	if len(id) > 2 {
+		at := ".build-id/" + id[:2] + "/" + id[2:]
+		for _, d := range s.around(o) {
+			for _, name := range []string{at + ".debug", "usr/lib/debug/" + at + ".debug", at + "/debug"} {
+				if f := q.object(d, name, false); f != nil {
+					return f
+				}
+			}
+		}
+	}
+	if link, crc, ok := o.DebugLink(); ok && path.Base(link) == link {
+		dir := path.Dir(o.from.at)
+		for _, name := range []string{path.Join(dir, link), path.Join(dir, ".debug", link), path.Join("usr/lib/debug", dir, link)} {
+			f := o.from.in.source(name)
+			switch {
+			case f == nil || f.File == o.File:
+			case id != "" && TrimBuildID(f.BuildID()) == TrimBuildID(id), id == "" && f.checksum() == crc:
+				return f
+			}
+		}
+	}
+	if _, ok := o.Section(".debug_info"); ok {
+		return nil
+	}
+	return q.fetched(debuginfod.Debuginfo)
+}
+
+// around are the directories that may have what belongs to an object: its own first.
+func (s *Store) around(o *source) []*directory {
+	list := []*directory{o.from.in}
+	for _, d := range s.dirs {
+		if d != o.from.in {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// checksum is that of .gnu_debuglink: CRC-32 with the polynomial of IEEE 802.3 (GDB's manual,
+// Separate Debug Files).
+func (o *source) checksum() uint32 {
+	h := crc32.NewIEEE()
+	if _, err := io.Copy(h, io.NewSectionReader(o.from, 0, o.from.Size)); err != nil {
+		return 0
+	}
+	return h.Sum32()
+}
+
+// supplementary opens the file that .gnu_debugaltlink of o names.
+func (s *Store) supplementary(o *source, name, buildID string) *source {
+	q := &search{&Recorded{Path: name, BuildID: buildID}, s, anyFile, new(found)}
+	for _, at := range []string{path.Join(path.Dir(o.from.at), name), relative(name)} {
+		if f := q.object(o.from.in, at, false); f != nil {
+			return f
+		}
+	}
+	for _, d := range s.around(o) {
+		if f := q.byID(d); f != nil {
+			return f
+		}
+	}
+	return q.fetched(debuginfod.Debuginfo)
 }
 
 // TrimBuildID removes the zeros with which recorders fill up build IDs of less than 20

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"profdiff/internal/objects"
 	"profdiff/internal/objects/objectstest"
 )
 
@@ -41,7 +42,7 @@ func TestSearch(t *testing.T) {
 	} {
 		s := objectstest.Stored(test.files)
 		got := ""
-		if o, err := s.Names(test.path, test.id); err == nil {
+		if o, err := s.Names(objects.Recorded{Path: test.path, BuildID: test.id}); err == nil {
 			got = strings.TrimPrefix(o.Name(), "symfs0")
 		}
 		if got != test.found {

@@ -13,30 +13,70 @@ package objects
 import (
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"profdiff/internal/debuginfod"
 	"profdiff/internal/objfile"
 )
 
-// A Store finds the object files of recordings under search paths. A nil Store finds none.
-// The files stay open as long as it is used. It is not safe for concurrent use.
+// A Fetcher gets files that are not on this machine: a debuginfod.Client.
+type Fetcher interface {
+	// Find returns where a file with a build ID is kept. name is what the recording calls it.
+	Find(kind debuginfod.Kind, buildID, name string) (path string, err error)
+}
+
+// Options say where object files are.
+type Options struct {
+	// Symfs are directories with object files, in order of preference.
+	Symfs []SearchPath
+	// Machine has the files of this machine, nil for none.
+	Machine *Machine
+	// Fetcher gets what is not here, nil if nothing does.
+	Fetcher Fetcher
+}
+
+// A Store finds the object files of recordings. A nil Store finds none. The files stay open as
+// long as it is used. It is not safe for concurrent use.
 type Store struct {
-	shared   *shared
-	dirs     []*directory
-	found    map[dso]*found
-	archives map[string]*archive
-	warnings []*warner // of what was looked for and found, in this order
+	*shared
+	dirs      []*directory // by kind
+	recording Recording
+	one       bool // of a recording
+	found     map[dso]*found
+	archives  map[string]*archive
+	warnings  []*warner // of what was looked for and found, in this order
 }
 
 // shared is what all views of a store have in common.
 type shared struct {
-	dirs    map[string]*directory
-	objects map[objectKey]*Object
+	machine     *Machine
+	fetcher     Fetcher
+	directories map[string]*directory
+	objects     map[objectKey]*Object
+	known       map[dso]*known
 }
 
 // A dso is a file that recordings name.
-type dso struct{ path, buildID string }
+type dso struct {
+	path, buildID string
+	inode         uint64
+}
+
+// known is what became of the file of a path and build ID in all views.
+type known struct {
+	object  *Object
+	several bool // views found several, or one refused what another took
+	tries   []Try
+}
+
+// A Try is a place where a file was looked for.
+type Try struct {
+	Place string
+	Why   string // the file there is not used, "" if there is none
+}
 
 // An objectKey tells files apart: by build ID and size, or else by where they are. A program
 // and its separate debug file have one build ID.
@@ -49,11 +89,22 @@ type objectKey struct {
 // found is what became of a search.
 type found struct {
 	warner
+	tries  []Try
 	object *Object // nil if there is none
 	// code is the file with the code: mostly object itself.
 	code     *Object
 	codeErr  error
 	searched bool // for code
+}
+
+// try notes where a file was looked for, without the last answer for a place if that says more.
+func (f *found) try(place, why string) {
+	for i := range f.tries {
+		if f.tries[i].Place == place {
+			return
+		}
+	}
+	f.tries = append(f.tries, Try{place, why})
 }
 
 // An archive is an APK: libraries are mapped straight out of it.
@@ -75,34 +126,89 @@ var (
 	ErrOtherBuild = errors.New("the file is of another build")
 )
 
-// New returns a store of the files under search paths.
-func New(paths ...SearchPath) *Store {
-	s := &Store{shared: &shared{dirs: make(map[string]*directory), objects: make(map[objectKey]*Object)}}
-	return s.View(paths...)
+// New returns a store of the files that the options name.
+func New(opt Options) *Store {
+	all := &shared{
+		machine: opt.Machine, fetcher: opt.Fetcher, directories: make(map[string]*directory),
+		objects: make(map[objectKey]*Object), known: make(map[dso]*known),
+	}
+	s := &Store{shared: all}
+	if m := opt.Machine; m != nil {
+		s.dirs = append(s.dirs, m.root)
+		if m.cache != nil {
+			s.dirs = append(s.dirs, m.cache)
+		}
+	} else {
+		all.machine = &Machine{}
+	}
+	return s.View(opt.Symfs...)
 }
 
 // View returns the store with warnings of its own, which looks under these search paths too,
-// after those of s.
+// after those that s was given.
 func (s *Store) View(paths ...SearchPath) *Store {
 	if s == nil {
-		return New(paths...)
+		return New(Options{Symfs: paths})
 	}
-	v := &Store{shared: s.shared, dirs: slices.Clip(s.dirs), found: make(map[dso]*found), archives: make(map[string]*archive)}
+	v := &Store{shared: s.shared, dirs: slices.Clone(s.dirs), recording: s.recording, one: s.one, found: make(map[dso]*found), archives: make(map[string]*archive)}
 	for _, p := range paths {
-		d, ok := s.shared.dirs[p.Name]
-		if !ok {
-			d = &directory{SearchPath: p, sources: make(map[string]*source)}
-			s.shared.dirs[p.Name] = d
-		}
-		if !slices.Contains(v.dirs, d) {
-			v.dirs = append(v.dirs, d)
+		v.add(s.directory(p, given))
+	}
+	return v
+}
+
+// Of returns the view of a recording: with warnings of its own, with the files beside it, and
+// knowing when and where it was made.
+func (s *Store) Of(r Recording) *Store {
+	v := s.View()
+	v.recording, v.one = r, true
+	if r.Dir == "" {
+		return v
+	}
+	for _, name := range []string{"symbols", "binary_cache"} {
+		name = filepath.Join(r.Dir, name)
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			v.add(s.directory(SearchPath{Name: name, FS: os.DirFS(name)}, beside))
 		}
 	}
 	return v
 }
 
+// add adds a directory behind those of its kind.
+func (s *Store) add(d *directory) {
+	if slices.Contains(s.dirs, d) {
+		return
+	}
+	i := 0
+	for i < len(s.dirs) && s.dirs[i].kind <= d.kind {
+		i++
+	}
+	s.dirs = slices.Insert(s.dirs, i, d)
+}
+
+// directory is a search path, the same for all views.
+func (s *shared) directory(p SearchPath, kind kind) *directory {
+	d, ok := s.directories[p.Name]
+	if !ok {
+		d = newDirectory(p, kind)
+		s.directories[p.Name] = d
+	}
+	return d
+}
+
 // Empty reports whether there is nowhere to look for files.
-func (s *Store) Empty() bool { return s == nil || len(s.dirs) == 0 }
+func (s *Store) Empty() bool { return s == nil || len(s.dirs) == 0 && s.fetcher == nil }
+
+// Tried says where a file was looked for in vain, by the latest recording that has it.
+func (s *Store) Tried(path, buildID string) []Try {
+	if s == nil {
+		return nil
+	}
+	if k := s.known[dso{path: path, buildID: buildID}]; k != nil && k.object == nil {
+		return k.tries
+	}
+	return nil
+}
 
 // Warnings tell of files that could not be used, of those that this view was asked for.
 func (s *Store) Warnings() (all []string) {
@@ -127,28 +233,27 @@ func (s *Store) note(w *warner) {
 }
 
 // Code returns the object file with the code of a DSO: the one with its build ID if
-// that is not "", else the one at its path or of its name. path is as recordings have
-// it, also base.apk!/lib/arm64-v8a/libx.so. Of an APK that is mapped as a whole it is
+// that is not "", else the one at its path or of its name. Of an APK that is mapped as a whole it is
 // the library at an offset; base is where that starts, else 0. The error is [ErrNoFile]
 // or [ErrOtherBuild].
-func (s *Store) Code(path, buildID string, off uint64) (o *Object, base uint64, err error) {
+func (s *Store) Code(file Recorded, off uint64) (o *Object, base uint64, err error) {
 	if s.Empty() {
 		return nil, 0, ErrNoFile
 	}
-	if IsArchive(path) {
-		if o, base = s.InArchive(path, off); o != nil {
+	if IsArchive(file.Path) {
+		if o, base = s.InArchive(file.Path, off); o != nil {
 			return o, base, nil
 		}
 		return nil, 0, ErrNoFile
 	}
-	known := s.find(path, buildID)
+	known := s.find(&file)
 	if !known.searched {
 		known.searched = true
 		switch {
 		case known.object != nil && hasCode(known.object.file.File):
 			known.code = known.object
 		case known.object != nil:
-			if source := s.search(path, buildID, hasCode, known); source != nil {
+			if source := s.search(&file, hasCode, known); source != nil {
 				known.code = s.object(source)
 			}
 		}
@@ -161,11 +266,11 @@ func (s *Store) Code(path, buildID string, off uint64) (o *Object, base uint64, 
 
 // Names returns the file that has the names of a DSO, with or without its code. The error is
 // [ErrNoFile] or [ErrOtherBuild].
-func (s *Store) Names(path, buildID string) (*Object, error) {
+func (s *Store) Names(file Recorded) (*Object, error) {
 	if s.Empty() {
 		return nil, ErrNoFile
 	}
-	known := s.find(path, buildID)
+	known := s.find(&file)
 	switch {
 	case known.object != nil:
 		return known.object, nil
@@ -175,18 +280,60 @@ func (s *Store) Names(path, buildID string) (*Object, error) {
 	return nil, ErrNoFile
 }
 
-func (s *Store) find(path, buildID string) *found {
-	key := dso{path, buildID}
-	known, ok := s.found[key]
-	if !ok {
-		known = new(found)
-		s.found[key] = known
-		s.note(&known.warner)
-		if source := s.search(path, buildID, anyFile, known); source != nil {
-			known.object = s.object(source)
+func (s *Store) find(file *Recorded) *found {
+	key := dso{file.Path, file.BuildID, file.Inode}
+	f, ok := s.found[key]
+	if ok {
+		return f
+	}
+	f = new(found)
+	s.found[key] = f
+	s.note(&f.warner)
+	// Who knows no more of the file gets what the recordings have.
+	all := s.known[dso{path: file.Path, buildID: file.BuildID}]
+	vague := file.BuildID == "" && file.Inode == 0 && file.Mapped == nil
+	if all != nil && vague {
+		if f.codeErr = ErrOtherBuild; !all.several {
+			f.object, f.codeErr = all.object, nil
+		}
+		return f
+	}
+	if source := s.search(file, anyFile, f); source != nil {
+		f.object, f.codeErr = s.object(source), nil
+		s.unsure(file, source, f)
+	}
+	if all == nil {
+		all = &known{object: f.object}
+		s.known[dso{path: file.Path, buildID: file.BuildID}] = all
+	}
+	all.tries = f.tries
+	switch {
+	case f.object == all.object:
+	case file.BuildID == "":
+		all.several = true
+	case f.object == nil:
+		f.object = all.object
+	case all.object == nil:
+		all.object = f.object
+	}
+	return f
+}
+
+// unsure warns of a file that is taken without a build ID.
+func (s *Store) unsure(file *Recorded, source *source, f *found) {
+	if file.BuildID != "" || !s.one || source.zipped != "" || strings.HasPrefix(file.Path, "[") {
+		return
+	}
+	by := "its path alone"
+	if len(file.Mapped) > 0 {
+		by = "its path and by where its code is mapped"
+	}
+	if info, err := source.from.Stat(); err == nil && file.Inode != 0 {
+		if device, inode := inodeOf(info); device == file.Device && inode == file.Inode {
+			by = "its inode and by when it was changed"
 		}
 	}
-	return known
+	f.warn("%s is taken for the recorded file by %s: there is no build ID", source.title(), by)
 }
 
 // object is the Object of a file, the same for all of its copies.
@@ -195,10 +342,10 @@ func (s *Store) object(file *source) *Object {
 	if key.buildID == "" || file.zipped != "" {
 		key.name = file.from.Name + "!/" + file.zipped
 	}
-	o, ok := s.shared.objects[key]
+	o, ok := s.objects[key]
 	if !ok {
-		o = &Object{file: file}
-		s.shared.objects[key] = o
+		o = &Object{file: file, store: s}
+		s.objects[key] = o
 	}
 	s.note(&o.warner)
 	return o

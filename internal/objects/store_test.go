@@ -50,7 +50,7 @@ func TestFind(t *testing.T) {
 	} {
 		files := objectstest.Stored(test.files)
 		for range 2 { // the second from what is known
-			o, base, err := files.Code(test.path, test.id, test.off)
+			o, base, err := files.Code(objects.Recorded{Path: test.path, BuildID: test.id}, test.off)
 			switch {
 			case !errors.Is(err, test.err) || (o == nil) == (err == nil) || base != test.base:
 				t.Errorf("%s: %v at %#x, %v", test.name, o, base, err)
@@ -90,7 +90,7 @@ func TestObjectPath(t *testing.T) {
 	}
 	files := objectstest.Dir(dir)
 	for path, want := range map[string]string{"/heap": filepath.Join(dir, "heap"), "/data/base.apk!/lib/libx.so": ""} {
-		o, _, err := files.Code(path, heapID, 0)
+		o, _, err := files.Code(objects.Recorded{Path: path, BuildID: heapID}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -297,6 +297,7 @@ func (s *Session) mmap(m perffile.Mmap, misc perffile.Misc) {
 		const read = 1 // PROT_READ
 		mapping.Prot = read
 	}
+	mapping.DSO.identify(&m, mapping.Prot)
 	switch {
 	case misc.CPUMode() == perffile.CPUModeGuestKernel:
 		s.put(&s.guest, mapping)

@@ -23,6 +23,7 @@ type DSO struct {
 	// Symbol is the name of all of it, for code that the kernel announced with
 	// a KSYMBOL record. "" for all others.
 	Symbol string
+	Identity
 }
 
 // Names of DSOs that are not files.

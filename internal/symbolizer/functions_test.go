@@ -13,7 +13,7 @@ import (
 func TestFunctionsOf(t *testing.T) {
 	fs := fstest.MapFS{".build-id/" + heapID[:2] + "/" + heapID[2:] + "/elf": objectstest.ReadFile(t, heapBinary)}
 	files := objectstest.Stored(fs)
-	functions, err := Functions(files, "/data/local/tmp/message-heap", heapID)
+	functions, err := Functions(files, objects.Recorded{Path: "/data/local/tmp/message-heap", BuildID: heapID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestFunctionsOf(t *testing.T) {
 			t.Errorf("%d functions, and no %s", len(names), name)
 		}
 	}
-	if _, err := Functions(files, "/bin/other", "00ff"); !errors.Is(err, objects.ErrNoFile) {
+	if _, err := Functions(files, objects.Recorded{Path: "/bin/other", BuildID: "00ff"}); !errors.Is(err, objects.ErrNoFile) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

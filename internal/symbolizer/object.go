@@ -31,7 +31,7 @@ func (z *Symbolizer) object(d *dso, off uint64) (o *objects.Object, base uint64)
 		case objects.IsArchive(d.Path):
 			d.archive = z.opt.Objects.HasArchive(d.Path)
 		default:
-			d.object, _ = z.opt.Objects.Names(d.Path, d.BuildID)
+			d.object, _ = z.opt.Objects.Names(objects.FileOf(d.DSO))
 		}
 	}
 	if d.archive {
@@ -46,7 +46,7 @@ func (z *Symbolizer) vmlinux(d *dso) *objects.Object {
 	if d.BuildID == "" {
 		return nil
 	}
-	o, _ := z.opt.Objects.Names("/vmlinux", d.BuildID)
+	o, _ := z.opt.Objects.Names(objects.Recorded{Path: "/vmlinux", BuildID: d.BuildID})
 	return o
 }
 
@@ -155,17 +155,17 @@ func (z *Symbolizer) frame(f objfile.Frame) Frame {
 // address of them is known: first by the symbols, without their source file, then by the
 // debug information, with those that were only inlined. A file without symbols of its own
 // has those that it exports. The error says that there is no file, or that it has no names.
-func Functions(files *objects.Store, path, buildID string) (iter.Seq[Frame], error) {
-	o, err := files.Names(path, buildID)
+func Functions(files *objects.Store, file objects.Recorded) (iter.Seq[Frame], error) {
+	o, err := files.Names(file)
 	if err != nil {
 		return nil, err
 	}
 	names := []iter.Seq[string]{}
-	for _, file := range []*objfile.File{o.File(), o.Debug()} {
-		if file == nil {
+	for _, part := range []*objfile.File{o.File(), o.Debug()} {
+		if part == nil {
 			continue
 		}
-		if list, err := file.FunctionNames(); err == nil {
+		if list, err := part.FunctionNames(); err == nil {
 			names = append(names, list)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"profdiff/internal/objects"
 	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/perfsession"
 )
@@ -129,7 +130,7 @@ func TestDemangle(t *testing.T) {
 // TestFramesAt names addresses of a file that is known.
 func TestFramesAt(t *testing.T) {
 	z := New(Options{Objects: objectstest.Stored(fstest.MapFS{"heap": objectstest.ReadFile(t, heapBinary)})})
-	o, _, err := z.opt.Objects.Code("/heap", heapID, 0)
+	o, _, err := z.opt.Objects.Code(objects.Recorded{Path: "/heap", BuildID: heapID}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

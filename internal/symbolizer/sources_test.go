@@ -125,7 +125,9 @@ func TestFileAddresses(t *testing.T) {
 // TestBuiltins: V8 pushes the start of a builtin, the address before which is padding.
 func TestBuiltins(t *testing.T) {
 	e := objectstest.ELF{Vaddr: 0x1000, Symbols: []objectstest.Symbol{
-		{Name: "f", Addr: 0x1100, Size: 0x40}, {Name: "Builtins_Enter", Addr: 0x1180, Size: 0x20}, {Name: "other", Addr: 0x11c0, Size: 0x20},
+		{Name: "f", Addr: 0x1100, Size: 0x40},
+		{Name: "Builtins_Enter", Addr: 0x1180, Size: 0x20},
+		{Name: "other", Addr: 0x11c0, Size: 0x20},
 		{Name: "Builtins_Next", Addr: 0x11e0, Size: 0x20},
 	}}
 	z := New(Options{Objects: objectstest.Stored(fstest.MapFS{"a": e.File(t)})})

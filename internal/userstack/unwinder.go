@@ -124,7 +124,7 @@ func (u *Unwinder) open(m *perfsession.Mapping, pc uint64) mapped {
 		return k
 	}
 	off := pc - m.Start + m.PgOff
-	o, base, err := u.objects.Code(m.DSO.Path, m.DSO.BuildID, off)
+	o, base, err := u.objects.Code(objects.FileOf(m.DSO), off)
 	if err != nil {
 		k.missing = true
 		return k

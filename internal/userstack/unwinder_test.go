@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"profdiff/internal/objects"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
@@ -44,7 +45,7 @@ func program(t testing.TB, content []byte) *objects.Store {
 	if err := os.WriteFile(filepath.Join(dir, "calls"), content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return objects.New(objects.SearchPath{Name: dir, FS: os.DirFS(dir)})
+	return objectstest.Dir(dir)
 }
 
 // stacks counts the user stacks of a recording, "_start;main;…", outermost first.
@@ -125,7 +126,8 @@ func TestKnownStacks(t *testing.T) {
 		{"another build", "whole.data", program(t, other), map[string]int{"leaf incomplete": 152}, ends(perfsession.StackNoFile, 152)},
 		{
 			"no table", "whole.data", program(t, bytes.Replace(elf, []byte(".eh_frame\x00"), []byte(".ah_frame\x00"), 1)),
-			map[string]int{"mid;leaf incomplete": 152}, ends(perfsession.StackNoTable, 152),
+			map[string]int{"mid;leaf incomplete": 152},
+			ends(perfsession.StackNoTable, 152),
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

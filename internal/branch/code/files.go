@@ -63,7 +63,7 @@ func (c *Files) Find(d *perfsession.DSO, off uint64) *File {
 		c.byDSO[d.ID] = nil
 		return nil
 	}
-	found, why := c.At(d.Path, d.BuildID, off)
+	found, why := c.at(objects.FileOf(d), off)
 	if why != "" {
 		c.Why[d.ID] = why
 	}
@@ -76,10 +76,14 @@ func (c *Files) Find(d *perfsession.DSO, off uint64) *File {
 // At returns the binary with a path, as recordings or tables have it, or why there is
 // none, "" if it is not found.
 func (c *Files) At(path, buildID string, off uint64) (found *File, why string) {
-	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
+	return c.at(objects.Recorded{Path: path, BuildID: buildID}, off)
+}
+
+func (c *Files) at(file objects.Recorded, off uint64) (found *File, why string) {
+	if !strings.HasPrefix(file.Path, "/") || strings.HasPrefix(file.Path, "//") {
 		return nil, ""
 	}
-	o, base, err := c.files.Code(path, buildID, off)
+	o, base, err := c.files.Code(file, off)
 	switch {
 	case errors.Is(err, objects.ErrOtherBuild):
 		return nil, "the binary is of another build"
@@ -88,7 +92,7 @@ func (c *Files) At(path, buildID string, off uint64) (found *File, why string) {
 	}
 	known, ok := c.opened[o]
 	if !ok {
-		known = c.open(o, base, path)
+		known = c.open(o, base, file.Path)
 		c.opened[o] = known
 	}
 	return known.binary, known.why

@@ -10,6 +10,7 @@ import (
 	"profdiff/internal/branch/samples"
 	"profdiff/internal/branch/stacks"
 	"profdiff/internal/input"
+	"profdiff/internal/objects"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/symbolizer"
@@ -31,7 +32,8 @@ func readPerfData(src *input.Source, opt *branch.Options) (*branch.Table, error)
 		return nil, err
 	}
 	session := perfsession.New(file)
-	p := &perfData{file: file, opt: opt, names: opt.Symbols(), sampler: samples.New()}
+	made := objects.Recording{Dir: src.Dir, Host: file.Info.Hostname, Ended: perfsession.Ended(&file.Info, src.Modified)}
+	p := &perfData{file: file, opt: opt, names: opt.Symbols(made), sampler: samples.New()}
 	code := code.New(p.names.Objects)
 	defer code.Close()
 	p.c = stacks.New(&session.Spaces, code)

@@ -33,7 +33,7 @@ func readFile(t testing.TB, file string, dirs ...string) *branch.Table {
 	}
 	var table *branch.Table
 	err := input.Read(file, nil, func(src *input.Source) (err error) {
-		table, err = readPerfData(src, opt)
+		table, err = Read(src, opt)
 		return err
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/branch/estimate"
 	"profdiff/internal/branch/events"
 	"profdiff/internal/input"
+	"profdiff/internal/objects"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfscript"
 	"profdiff/internal/perfsession"
@@ -36,7 +37,7 @@ import (
 func ReadScript(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
 	s := newScript(opt)
 	spaces := perfsession.NewSpaces()
-	names := opt.Symbols()
+	names := opt.Symbols(objects.Recording{})
 	s.c = New(&spaces, code.New(names.Objects))
 	defer s.c.binaries.Close()
 	// Whether there are branches that were not taken decides how the others count, and

@@ -50,7 +50,7 @@ func keep(t *testing.T, file string, dirs ...string) ([]stack, func() *Collector
 		t.Fatal(err)
 	}
 	session := perfsession.New(f)
-	k := &keeper{Collector: New(&session.Spaces, code.New(opt.Symbols().Objects)), file: f}
+	k := &keeper{Collector: New(&session.Spaces, code.New(opt.Symbols(objects.Recording{}).Objects)), file: f}
 	t.Cleanup(k.binaries.Close)
 	if err := session.Replay(k); err != nil {
 		t.Fatal(err)

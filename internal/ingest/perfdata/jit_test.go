@@ -90,7 +90,7 @@ MMAP2 misc=USER pid=10 tid=10 start=0x900000 len=0x20 pgoff=0x1000 prot=READ|EXE
 ` + samples,
 			fstest.MapFS{
 				"home/jitted-10-1.so": objectstest.ELF{Vaddr: 0x1000, Symbols: []objectstest.Symbol{{Name: "injected", Addr: 0x1000, Size: 0x100}}}.File(t),
-				"home/jitted-10-2.so": objectstest.ELF{Vaddr: 0x1000, Symbols: []objectstest.Symbol{{Name: "another", Addr: 0x1000, Size: 0x100}}}.File(t),
+				"home/jitted-10-2.so": objectstest.ELF{Vaddr: 0x1000, Size: 0x20, Symbols: []objectstest.Symbol{{Name: "another", Addr: 0x1000, Size: 0x100}}}.File(t),
 			},
 			[]string{"[JIT app] (JIT) another", "[JIT app] (JIT) injected", "no file [unknown]", "no file [unknown]"},
 		},

@@ -21,6 +21,7 @@ import (
 
 	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
+	"profdiff/internal/objects"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
 	"profdiff/internal/run"
@@ -69,9 +70,9 @@ type reader struct {
 	paths [][]run.StackID
 }
 
-func readFile(name string, f *perffile.File, opt *reading.Options) (*run.Run, error) {
+func readFile(src *input.Source, f *perffile.File, opt *reading.Options) (*run.Run, error) {
 	p := &reader{
-		opt: opt, file: f, session: perfsession.New(f), b: run.NewBuilder(name),
+		opt: opt, file: f, session: perfsession.New(f), b: run.NewBuilder(src.Name),
 		segments:   make([]segment, 1),
 		segmentIDs: make(map[segmentKey]uint32),
 		labels:     make(map[labelsKey]uint32),
@@ -80,9 +81,8 @@ func readFile(name string, f *perffile.File, opt *reading.Options) (*run.Run, er
 	if opt.Timeline {
 		p.b.KeepTimeline()
 	}
-	p.session.Unwinder = userstack.New(opt.Objects)
 	p.memory = p.session.DSO("[memory]", "", false)
-	if err := p.prepareSymbols(); err != nil {
+	if err := p.prepareSymbols(src); err != nil {
 		return nil, err
 	}
 	p.addEvents()
@@ -254,9 +254,12 @@ func (p *reader) describe() {
 }
 
 // prepareSymbols makes the symbolizer and gives it the symbols of the recording.
-func (p *reader) prepareSymbols() error {
+func (p *reader) prepareSymbols(src *input.Source) error {
+	info := &p.file.Info
+	files := p.opt.Objects.Of(objects.Recording{Dir: src.Dir, Host: info.Hostname, Ended: perfsession.Ended(info, src.Modified)})
+	p.session.Unwinder = userstack.New(files)
 	p.z = symbolizer.New(symbolizer.Options{
-		Simpleperf: p.file.Info.Simpleperf(), Objects: p.opt.Objects.View(), Kallsyms: p.opt.Kallsyms,
+		Simpleperf: info.Simpleperf(), Objects: files, Kallsyms: p.opt.Kallsyms,
 	})
 	return p.z.AddRecording(p.session)
 }
@@ -286,7 +289,7 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		return readFile(src.Name, f, opt)
+		return readFile(src, f, opt)
 	}
 	at, size, err := src.Random()
 	if err != nil {
@@ -296,7 +299,7 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readFile(src.Name, f, opt)
+	return readFile(src, f, opt)
 }
 
 // countsSwitches reports whether an event samples each PERF_COUNT_SW_CONTEXT_SWITCHES,

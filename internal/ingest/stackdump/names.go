@@ -248,7 +248,7 @@ func (n *names) symbolize(f *nativeFrame, m mapping) []symbolizer.Frame {
 		return nil
 	}
 	if objects.IsArchive(f.file) {
-		o, base, err := n.files.Code(f.file, "", f.offset)
+		o, base, err := n.files.Code(objects.Recorded{Path: f.file}, f.offset)
 		if err != nil || base != f.offset {
 			return nil
 		}

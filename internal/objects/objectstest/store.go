@@ -12,7 +12,7 @@ import (
 
 // Dir is a store of the files in a directory.
 func Dir(dir string) *objects.Store {
-	return objects.New(objects.SearchPath{Name: dir, FS: os.DirFS(dir)})
+	return objects.New(objects.Options{Symfs: []objects.SearchPath{{Name: dir, FS: os.DirFS(dir)}}})
 }
 
 // Stored is a store of files, which are called symfs0/…, symfs1/… and so on.
@@ -21,7 +21,7 @@ func Stored(files ...fstest.MapFS) *objects.Store {
 	for i, f := range files {
 		paths = append(paths, objects.SearchPath{Name: "symfs" + string(rune('0'+i)), FS: f})
 	}
-	return objects.New(paths...)
+	return objects.New(objects.Options{Symfs: paths})
 }
 
 // ReadFile is a file in a file system.
