@@ -30,7 +30,7 @@ const stbGNUUnique = elf.SymBind(10) // one definition in the process; global
 // STT_GNU_IFUNC wherever they are, symbols of type STT_NOTYPE in .text, and
 // stubs of procedure linkage tables as symbols named "malloc@plt", the rest of these tables
 // as "@plt". They come from .symtab, or if
-// it has none from .dynsym and from the .symtab of the ELF file in .gnu_debugdata
+// it has none from Go's table of functions, from .dynsym and from the .symtab of the ELF file in .gnu_debugdata
 // ("MiniDebugInfo"). Undefined symbols and the mapping symbols of Arm and RISC-V
 // ($x, $d, $a, $t) are left out. Of relocatable files, as kernel modules are, only
 // .text is used because all sections have address 0. The error wraps
@@ -114,7 +114,10 @@ func (f *File) symbolSize() int {
 func (f *File) symbols() (list symbolList, err error) {
 	symtab, dynsym := f.sectionOfType(elf.SHT_SYMTAB), f.sectionOfType(elf.SHT_DYNSYM)
 	debugdata := f.section(".gnu_debugdata")
-	if symtab == nil && dynsym == nil && debugdata == nil {
+	if symtab == nil {
+		list.readGo(f)
+	}
+	if symtab == nil && dynsym == nil && debugdata == nil && len(list.symbols) == 0 {
 		if f.sectionsErr != nil {
 			return list, f.sectionsErr
 		}
@@ -125,7 +128,7 @@ func (f *File) symbols() (list symbolList, err error) {
 			return list, err
 		}
 	}
-	if len(list.symbols) > 0 {
+	if symtab != nil && len(list.symbols) > 0 {
 		return list, nil
 	}
 	if dynsym != nil {
