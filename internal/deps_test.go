@@ -78,7 +78,7 @@ var policy = map[string][]string{
 	"predict/hot":           {"asm", "disasm", "llvm", "objfile", "predict/flow", "run", "stats"},
 	"predict":               {"align", "asm", "branch", "disasm", "input", "llvm", "predict/core", "predict/flow", "predict/hot", "predict/interpret", "run", "stats"},
 	"budget":                {"align", "branch", "category", "compare", "input", "run", "stats", "verdict", "yaml"},
-	"record":                {"perffile", "perfsession", "objfile", "record/command", "run"},
+	"record":                {"objects", "perffile", "perfsession", "objfile", "record/command", "run"},
 	"record/android":        {"objfile", "record", "record/command"},
 	"record/checkout":       {"record", "record/command"},
 	"record/command":        {},

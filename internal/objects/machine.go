@@ -21,6 +21,8 @@ type Machine struct {
 	// cache is that of perf, nil if there is none.
 	cache *directory
 	host  string
+	// kernels has the symbols of its kernels.
+	kernels *Kernels
 	// own is set if this is the machine that profdiff runs on: it has the vDSO of it.
 	own bool
 }
@@ -54,9 +56,12 @@ func ThisMachine(getenv func(string) string) *Machine {
 	case dir == "" && home != "":
 		dir = filepath.Join(home, ".debug")
 	}
+	var kept fs.FS
 	if filepath.IsAbs(dir) && dir != "/" {
-		m.cache = newDirectory(SearchPath{Name: dir, FS: os.DirFS(dir)}, cached)
+		kept = os.DirFS(dir)
+		m.cache = newDirectory(SearchPath{Name: dir, FS: kept}, cached)
 	}
+	m.kernels = NewKernels(m.Root, kept)
 	return m
 }
 
@@ -95,7 +100,7 @@ func (m *Machine) vdso() *source {
 	if !m.own {
 		return nil
 	}
-	data := readVDSO()
+	data := VDSO()
 	file, err := objfile.New(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil
@@ -103,8 +108,9 @@ func (m *Machine) vdso() *source {
 	return &source{File: file, from: &File{Name: "the vDSO of this machine", in: m.root, at: vdsoPath}, size: int64(len(data)), zipped: vdsoPath}
 }
 
-// readVDSO reads the vDSO out of the memory of this process.
-func readVDSO() []byte {
+// VDSO is the code that the kernel maps into each process, read out of the memory of this one;
+// nil if there is none.
+func VDSO() []byte {
 	proc := os.DirFS("/proc/self")
 	maps, err := fs.ReadFile(proc, "maps")
 	if err != nil {

@@ -13,6 +13,10 @@ import (
 type Recorded struct {
 	Path    string // base.apk!/lib/arm64-v8a/libx.so is a library in an archive
 	BuildID string // lower-case hexadecimal, "" if it is not known
+	// Others are further paths where it may be, for what has no path of its own.
+	Others []string
+	// Here is set if it is not worth asking a server for.
+	Here bool
 	perfsession.Identity
 }
 

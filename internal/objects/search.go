@@ -164,6 +164,11 @@ func (q *search) below(d *directory) *source {
 			return o
 		}
 	}
+	for _, name := range q.Others {
+		if o := q.object(d, relative(name), false); o != nil {
+			return o
+		}
+	}
 	if q.BuildID == "" {
 		q.try(d.Name, "")
 		return nil
@@ -200,6 +205,11 @@ func (q *search) local(d *directory) *source {
 		}
 		q.try(d.Name+file, "")
 	}
+	for _, name := range q.Others {
+		if o := q.object(d, relative(name), false); o != nil {
+			return o
+		}
+	}
 	if o := q.byID(d); o != nil {
 		return o
 	}
@@ -210,7 +220,7 @@ func (q *search) local(d *directory) *source {
 // fetched asks debuginfod for a file of these kinds.
 func (q *search) fetched(kinds ...debuginfod.Kind) *source {
 	s := q.store
-	if s.fetcher == nil || q.BuildID == "" {
+	if s.fetcher == nil || q.BuildID == "" || q.Here {
 		return nil
 	}
 	for _, kind := range kinds {

@@ -196,6 +196,14 @@ func (s *shared) directory(p SearchPath, kind kind) *directory {
 	return d
 }
 
+// Kernels are the lists of symbols that this machine has of kernels, nil if there are none.
+func (s *Store) Kernels() *Kernels {
+	if s == nil {
+		return nil
+	}
+	return s.machine.kernels
+}
+
 // Empty reports whether there is nowhere to look for files.
 func (s *Store) Empty() bool { return s == nil || len(s.dirs) == 0 && s.fetcher == nil }
 

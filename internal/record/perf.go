@@ -184,6 +184,12 @@ func (b *Perf) keepObjects(dir string, objects []Object) (notes []string, err er
 		if o.IsKept(dir) || b.passed[o.ID] {
 			continue
 		}
+		if o.Path == vdsoPath {
+			if err := o.keepVDSO(dir); err != nil {
+				return notes, err
+			}
+			continue
+		}
 		err := o.Keep(dir, o.Path, "")
 		what := "is not kept: "
 		if err == nil {

@@ -39,7 +39,8 @@ func Summarize(name string) (*Summary, error) {
 	objects := make(map[Object]bool)
 	add := func(path string, build []byte) {
 		id := hex.EncodeToString(build)
-		if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "/dev/") && len(id) >= 4 && strings.Trim(id, "0") != "" {
+		file := strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "/dev/")
+		if (file || path == vdsoPath) && len(id) >= 4 && strings.Trim(id, "0") != "" {
 			objects[Object{path, id}] = true
 		}
 	}

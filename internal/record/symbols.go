@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"profdiff/internal/objects"
 	"profdiff/internal/objfile"
 )
 
@@ -52,6 +53,23 @@ func (o Object) Keep(dir, from, entry string) error {
 		return PassError(fmt.Sprintf("its build ID is %s, recorded was %s", cmp.Or(f.BuildID(), "unknown"), o.ID))
 	}
 	return f.copy(o.kept(dir))
+}
+
+// vdsoPath is what recordings call the code that the kernel maps into each process.
+const vdsoPath = "[vdso]"
+
+// keepVDSO writes what this process has of it. That of 32-bit programs is another one.
+func (o Object) keepVDSO(dir string) error {
+	data := objects.VDSO()
+	file, err := objfile.New(bytes.NewReader(data), int64(len(data)))
+	if err != nil || !sameID(file.BuildID(), o.ID) {
+		return nil
+	}
+	to := o.kept(dir)
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	return write(to, bytes.NewReader(data))
 }
 
 // MaxDebug is the largest file with debug information that is copied. Those of browsers have

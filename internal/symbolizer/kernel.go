@@ -184,6 +184,22 @@ type recordedKernel struct {
 	modules map[string][]codeRange // where modules were
 }
 
+// buildIDOfKernel is the build ID that a recording has of the kernel, "" if none. In a stream it
+// may come behind the mapping.
+func buildIDOfKernel(s *perfsession.Session) (id string) {
+	for _, d := range s.DSOs {
+		if d.Path == perfsession.KernelPath && d.Kernel {
+			id = cmp.Or(id, d.BuildID)
+		}
+	}
+	for _, b := range s.File.Info.BuildIDs {
+		if strings.HasPrefix(b.Path, perfsession.KernelPath) {
+			id = cmp.Or(id, hex.EncodeToString(b.ID))
+		}
+	}
+	return id
+}
+
 // has reports whether the kernel is known to have the build ID.
 func (r *recordedKernel) has(buildID string) bool {
 	return r.buildID != "" && objects.TrimBuildID(r.buildID) == objects.TrimBuildID(buildID)
@@ -199,17 +215,7 @@ func recordedKernelOf(s *perfsession.Session) *recordedKernel {
 		name := moduleName(m.DSO.Path)
 		r.modules[name] = append(r.modules[name], codeRange{m.Start, m.End})
 	}
-	// In a stream the build ID may come behind the mapping.
-	for _, d := range s.DSOs {
-		if d.Path == r.Path && d.Kernel {
-			r.buildID = cmp.Or(r.buildID, d.BuildID)
-		}
-	}
-	for _, b := range s.File.Info.BuildIDs {
-		if strings.HasPrefix(b.Path, "[kernel.kallsyms]") {
-			r.buildID = cmp.Or(r.buildID, hex.EncodeToString(b.ID))
-		}
-	}
+	r.buildID = buildIDOfKernel(s)
 	return r
 }
 

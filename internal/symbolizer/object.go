@@ -9,6 +9,7 @@ import (
 	"profdiff/internal/objects"
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
+	"profdiff/internal/perfsession"
 )
 
 // object finds the file for a DSO, once. off is the offset in the file of an address:
@@ -43,10 +44,17 @@ func (z *Symbolizer) object(d *dso, off uint64) (o *objects.Object, base uint64)
 // vmlinux finds the kernel with its debug information. Names of where it is vary; a
 // build ID tells whether it is the right one.
 func (z *Symbolizer) vmlinux(d *dso) *objects.Object {
-	if d.BuildID == "" {
+	file := objects.Recorded{Path: "/vmlinux", BuildID: d.BuildID}
+	if d.Path == perfsession.KernelPath && z.kernel.session != nil {
+		file.BuildID = buildIDOfKernel(z.kernel.session)
+		file.Others = objects.VmlinuxPaths(z.kernel.session.File.Info.OSRelease)
+		// It is large, and adds no more than lines to names.
+		file.Here = z.kernel.names != nil || z.kernel.recorded != nil
+	}
+	if file.BuildID == "" {
 		return nil
 	}
-	o, _ := z.opt.Objects.Names(objects.Recorded{Path: "/vmlinux", BuildID: d.BuildID})
+	o, _ := z.opt.Objects.Names(file)
 	return o
 }
 

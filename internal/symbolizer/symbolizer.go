@@ -105,7 +105,7 @@ func New(opt Options) *Symbolizer {
 	return &Symbolizer{
 		opt: opt, recorded: make(map[string]*perffile.SymbolFile), demangled: make(map[string]string),
 		jit: make(map[int32]*jitCode), jitIDs: make(map[objfile.Symbol]uint32),
-		kernel: kernel{given: opt.Kallsyms},
+		kernel: kernel{given: opt.Kallsyms, machine: opt.Objects.Kernels()},
 	}
 }
 
