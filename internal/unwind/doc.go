@@ -5,13 +5,16 @@
 //  1. [Registers.SetSample] puts the registers of a sample in the order of DWARF's numbers.
 //  2. A [Module] is asked for the rule of an address: where the frame of the caller is, where
 //     the registers of the caller were saved. It asks its tables one after the other:
-//     .eh_frame, .debug_frame, that in .gnu_debugdata, .ARM.exidx.
+//     .eh_frame, .debug_frame, those in .gnu_debugdata and in the separate debug file, .ARM.exidx.
 //  3. The functions of a table are indexed when it is first needed. The program of a function
 //     runs when one of its addresses is first looked up; its rows are kept, and the rule
 //     of each address that was asked for.
-//  4. [Unwinder.Unwind] follows rules from frame to frame, and where no table has the
-//     address, the frame pointer if it leads to what looks like a frame.
-//  5. [End] says why a stack has no more frames.
+//  4. [Unwinder.Unwind] follows rules from frame to frame, and takes what a signal
+//     interrupted from where the kernel saved it.
+//  5. Where no table has the address, it takes the function for a leaf if the call before what
+//     would be the return address calls it; else follows the frame pointer if that leads to
+//     what looks like a frame; else takes it for a leaf if there is a call at all.
+//  6. [End] says why a stack has no more frames.
 //
 // Addresses of tables are virtual addresses as the file has them ("vaddr"); the bias is what is to be
 // subtracted from those of the process. Sizes are bytes. Neither tables nor registers nor stacks are

@@ -114,6 +114,23 @@ func (d *debugger) memory(addr uint64, n uint64) []byte {
 	return data
 }
 
+// step runs one instruction. It calls signalled if a signal comes before it, and reports whether
+// the program goes on.
+func (d *debugger) step(signalled func()) bool {
+	d.t.Helper()
+	for stop := d.ask("s"); ; stop = d.ask("vCont;S" + stop[1:3]) {
+		switch {
+		case strings.HasPrefix(stop, "W"):
+			return false
+		case !strings.HasPrefix(stop, "T"):
+			d.t.Fatalf("the program stopped with %q", stop)
+		case stop[1:3] == "05":
+			return true
+		}
+		signalled()
+	}
+}
+
 // TestEveryInstruction unwinds a program before each of its instructions and compares with the
 // calls and returns that it was seen to make.
 func TestEveryInstruction(t *testing.T) {
@@ -251,26 +268,19 @@ func stepThrough(t *testing.T, qemu, program string, right func(place) bool, lea
 			t.Logf("at %#x: got %s (%v), want %s", pc, strings.Join(got, ";"), end, strings.Join(want, ";"))
 		}
 		last = pc
-		for stop := d.ask("s"); ; stop = d.ask("vCont;S" + stop[1:3]) {
-			if strings.HasPrefix(stop, "W") {
-				t.Logf("%d steps, %d right", steps+1, good)
-				if good*1000 < least*(steps+1) {
-					t.Errorf("%d of %d stacks are right, want %d of 1,000", good, steps+1, least)
-				}
-				if steps < 800 {
-					t.Errorf("only %d steps", steps)
-				}
-				return
-			}
-			if !strings.HasPrefix(stop, "T") {
-				t.Fatalf("the program stopped with %q", stop)
-			}
-			if stop[1:3] == "05" {
-				break
-			}
+		if !d.step(func() {
 			// With the signal comes a call of the handler, whose first instruction is
 			// part of the next step.
 			calls = append(calls, call{"restorer", d.registers(a).PC}, call{"handler", restorer})
+		}) {
+			break
 		}
+	}
+	t.Logf("%d steps, %d right", steps+1, good)
+	if good*1000 < least*(steps+1) {
+		t.Errorf("%d of %d stacks are right, want %d of 1,000", good, steps+1, least)
+	}
+	if steps < 800 {
+		t.Errorf("only %d steps", steps)
 	}
 }

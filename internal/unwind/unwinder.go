@@ -74,6 +74,8 @@ type Unwinder struct {
 	find  Find
 	// beyond is set if a read failed behind the end of the dump.
 	beyond bool
+	// chained is set if the last step followed a frame pointer.
+	chained bool
 	// steps counts operations of expressions.
 	steps             int
 	stackOfExpression expressionStack
@@ -88,6 +90,7 @@ func (u *Unwinder) Unwind(dst []Frame, regs *Registers, stack Stack, find Find) 
 		return dst, NoRegisters
 	}
 	u.arch, u.regs, u.stack, u.find, u.beyond, u.steps = regs.Arch, *regs, stack, find, false, 0
+	u.chained = false
 	dst, end := u.unwind(dst)
 	u.stack, u.find = Stack{}, nil
 	return dst, end
@@ -116,7 +119,7 @@ func (u *Unwinder) unwind(dst []Frame) ([]Frame, End) {
 		}
 		sp, _ := u.regs.get(a.sp)
 		u.next = u.regs
-		end, more := u.step(r, frame, exact)
+		end, more := u.step(r, exact)
 		if !more {
 			return dst, end
 		}
@@ -178,7 +181,9 @@ func (u *Unwinder) code(pc uint64, exact bool) (m *Module, bias, at uint64, ok b
 
 // step computes the registers of the caller into u.next. more is false if there is none; then end
 // says why.
-func (u *Unwinder) step(r *rule, frame Frame, exact bool) (end End, more bool) {
+func (u *Unwinder) step(r *rule, exact bool) (end End, more bool) {
+	chained := u.chained
+	u.chained = false
 	switch r.kind {
 	case ruleRoot:
 		return Whole, false
@@ -201,10 +206,12 @@ func (u *Unwinder) step(r *rule, frame Frame, exact bool) (end End, more bool) {
 		}
 		u.next = u.regs
 	}
-	if fp, known := u.regs.get(u.arch.fp); known && fp == 0 && frame.ByFramePointer {
+	if fp, known := u.regs.get(u.arch.fp); known && fp == 0 && chained {
 		return Whole, false // the ABIs mark the outermost frame so
 	}
-	if end, more = u.byFramePointer(); !more && exact {
+	if end, more = u.byFramePointer(); more {
+		u.chained = true
+	} else if exact {
 		return u.guessLeaf("")
 	}
 	return end, more

@@ -71,6 +71,7 @@ func TestEnds(t *testing.T) {
 		{"end of the frame pointers", untabled, sp, words8(sp+16, untabled+4, 0, untabled+8), []Frame{
 			{PC: untabled}, {PC: untabled + 3, ByFramePointer: true}, {PC: untabled + 7, ByFramePointer: true},
 		}, Whole},
+		{"frame pointers do not begin with 0", in, 0, words8(0, untabled+4, 1), []Frame{{PC: in}, {PC: untabled + 3}}, NoTable},
 		{"no frame pointer", untabled, 0, words8(1, 2, 3), []Frame{{PC: untabled}}, NoTable},
 		{"frame pointer below", untabled, sp - 8, words8(1, 0, root+4), []Frame{{PC: untabled}}, NoTable},
 		{"frame pointer not aligned", untabled, sp + 4, words8(1, 0, root+4), []Frame{{PC: untabled}}, NoTable},
