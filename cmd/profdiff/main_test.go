@@ -62,6 +62,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HEAP", filepath.Join(root, "profiles/message-heap"))
 			e.Vars = append(e.Vars, noFiles...)
+			e.Setenv("STACKS", filepath.Join(root, "internal/userstack/testdata"))
 			e.Setenv("CASES", filepath.Join(root, "mca-cases"))
 			// For go tool pprof.
 			for _, name := range []string{"HOME", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOPROXY"} {

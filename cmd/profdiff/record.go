@@ -54,7 +54,7 @@ func (f *recordFlags) register(cmd *cobra.Command) {
 // registerTool is for the flags of what records, and how, on this machine.
 func (f *recordFlags) registerTool(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&f.plan.CallGraph, "call-graph", "fp", "record call chains by `MODE`: fp, dwarf, lbr or none")
+	fs.StringVar(&f.plan.CallGraph, "call-graph", "fp", "record call chains by `MODE`: fp, dwarf, dwarf,BYTES of each stack (8192), lbr or none")
 	fs.IntVar(&f.plan.Warmup, "warmup", 1, "run each command `N` times before recording")
 	fs.Uint64Var(&f.plan.Seed, "seed", 0, "draw the order of the runs by the number `N` (default: one that the system draws)")
 	fs.StringVar(&f.plan.Work, "work", "", "the commands print a line NAME NUMBER, the work done: `NAME`")
@@ -114,8 +114,8 @@ func (f *recordFlags) complete(cmd *cobra.Command) error {
 		return usagef(cmd, "--count and --frequency exclude each other")
 	case f.frequency < 0:
 		return usagef(cmd, "--frequency is above 0, not %d", f.frequency)
-	case !slices.Contains([]string{"fp", "dwarf", "lbr", "none"}, p.CallGraph):
-		return usagef(cmd, "--call-graph is fp, dwarf, lbr or none, not %q", p.CallGraph)
+	case !record.IsCallGraph(p.CallGraph):
+		return usagef(cmd, "--call-graph is fp, dwarf, dwarf,BYTES (a multiple of 8 up to 65528), lbr or none, not %q", p.CallGraph)
 	case p.Work != "" && p.Operations != 0:
 		return usagef(cmd, "--work and --ops exclude each other")
 	case p.Operations < 0:

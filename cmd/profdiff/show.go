@@ -28,6 +28,11 @@ func newShowCmd(std *stdio) *cobra.Command {
 		Short: "Show what costs most in one profile",
 		Long: `Show what costs most in a recording of any format. Several inputs are added up.
 
+Stacks that were recorded as memory (perf record --call-graph dwarf) are unwound by the
+object files of the recording. What the recording has too little memory of begins with
+[cut], here and in all other outputs, so that no function passes for the start of a
+thread; --ignore '^\[cut\]$' leaves such samples out, --focus main may.
+
 As CSV, each function has a row for each event, with the names that fields have in JSON.
 Texts that begin with = + - or @ get a ' in front, so that no spreadsheet takes the name of
 a function for a formula.`,

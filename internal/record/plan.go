@@ -24,7 +24,7 @@ type Plan struct {
 	Seed uint64 `yaml:"seed,omitempty"`
 	// Events are named as the tool names them; none leaves the choice to the backend.
 	Events []Event `yaml:"events,omitempty"`
-	// CallGraph is fp, dwarf, lbr or none.
+	// CallGraph is fp, dwarf, lbr or none, or dwarf,BYTES: so much of each stack.
 	CallGraph  string `yaml:"call_graph"`
 	SystemWide bool   `yaml:"system_wide,omitempty"`
 	OffCPU     bool   `yaml:"off_cpu,omitempty"`
@@ -260,4 +260,15 @@ func printed(output []byte) (list []Counter) {
 		}
 	}
 	return list
+}
+
+// IsCallGraph reports whether perf and simpleperf know a way to record call chains: fp,
+// dwarf, lbr, none, or dwarf,BYTES with what the kernel copies of a stack, a multiple of 8
+// that a record has room for.
+func IsCallGraph(mode string) bool {
+	if size, ok := strings.CutPrefix(mode, "dwarf,"); ok {
+		n, err := strconv.ParseUint(size, 10, 16)
+		return err == nil && n > 0 && n%8 == 0 && n <= 65528
+	}
+	return slices.Contains([]string{"fp", "dwarf", "lbr", "none"}, mode)
 }

@@ -530,3 +530,14 @@ func TestLooksWithoutPlan(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestIsCallGraph(t *testing.T) {
+	for mode, want := range map[string]bool{
+		"fp": true, "dwarf": true, "lbr": true, "none": true, "dwarf,16384": true, "dwarf,65528": true, "dwarf,8": true,
+		"": false, "dwarf,": false, "dwarf,0": false, "dwarf,100": false, "dwarf,65536": false, "dwarf,-8": false, "fp,8": false, "stack": false,
+	} {
+		if IsCallGraph(mode) != want {
+			t.Errorf("IsCallGraph(%q) is %v", mode, !want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package diff
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,6 +69,9 @@ func (b *builder) addLeads() {
 	b.Leads = l
 }
 
+// callGraph is how call chains were recorded, if not by frame pointers.
+var callGraph = regexp.MustCompile(`--call-graph[ =]((?:dwarf|lbr)(?:,\d+)?)`)
+
 // recordLine is the command line that records so many runs of what was recorded, and what to
 // know of it.
 func recordLine(c *compare.Comparison, runs int) (line, note string) {
@@ -80,10 +84,8 @@ func recordLine(c *compare.Comparison, runs int) (line, note string) {
 	if name, _ := run.SplitEvent(run.CanonicalEvent(c.Events[0].Name)); !slices.Contains([]string{"cpu-cycles", "cpu-clock", "task-clock"}, name) {
 		words = append(words, "-e", c.Events[0].Name)
 	}
-	for _, mode := range []string{"dwarf", "lbr"} {
-		if strings.Contains(rec.CommandLine, "--call-graph "+mode) || strings.Contains(rec.CommandLine, "--call-graph="+mode) {
-			words = append(words, "--call-graph", mode)
-		}
+	if m := callGraph.FindStringSubmatch(rec.CommandLine); m != nil {
+		words = append(words, "--call-graph", m[1])
 	}
 	window := c.Base[0].Window()
 	if window == run.SystemWide {

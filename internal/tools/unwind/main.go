@@ -1,7 +1,6 @@
 // Command unwind compares the stacks that profdiff unwinds with those of perf script, sample
-// by sample, in recordings of perf record --call-graph dwarf:
-//
-//	go -C internal/tools run ./unwind [-v N] [-floor 99.9] PERF.DATA…
+// by sample, in recordings of perf record --call-graph dwarf (go -C internal/tools run ./unwind
+// [-v N] [-floor 99.9] PERF.DATA…).
 //
 //  1. The recording is replayed as profdiff does, with the files of this machine.
 //  2. perf script prints it with --max-stack 4000 (its default of 127 cuts silently) and without

@@ -5,7 +5,7 @@
 //	gcc -O2 -fomit-frame-pointer -fno-stack-protector -nostdlib -static -Wl,--build-id -o calls calls.c
 //	env -i setarch -R perf record -N -e cpu-clock -F 499 --call-graph dwarf,4096 -o whole.data ./calls
 //	env -i setarch -R perf record -N -e cpu-clock -F 499 --call-graph dwarf,512 -o cut.data ./calls
-//	zstd -19 --rm calls whole.data cut.data
+//	zstd -19 --rm whole.data cut.data
 #define NOINLINE __attribute__((noinline, noclone))
 
 static NOINLINE long leaf(long n)
