@@ -93,7 +93,11 @@ func readFile(src *input.Source, f *perffile.File, opt *reading.Options) (*run.R
 	p.account()
 	p.describe()
 	p.symbolize()
-	return p.b.Finish()
+	r, err := p.b.Finish()
+	if err == nil && p.session.Stats.Ends.Total() == 0 {
+		accountStrays(r)
+	}
+	return r, err
 }
 
 // addEvents adds the events that have become known, also those without samples, so

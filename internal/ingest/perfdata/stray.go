@@ -1,0 +1,49 @@
+package perfdata
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"profdiff/internal/run"
+)
+
+// leastStrays is the number of such stacks that is more than chance.
+const leastStrays = 20
+
+// accountStrays says why stacks that frame pointers led to end at addresses that are in no
+// file: a function without one leaves whatever it computes in the register, and who follows
+// it ends in data. Callers are missing then, and the others may be wrong.
+func accountStrays(r *run.Run) {
+	unknown := run.UnknownFunctionName("unknown")
+	stray := func(loc uint32) bool {
+		l := &r.Locations[loc]
+		return l.Mapping == 0 && r.Functions[l.Lines[0].Function].Name == unknown
+	}
+	var strays, all int64
+	behind := make(map[string]int64)
+	var stack []uint32
+	for i := range r.Samples {
+		s := &r.Samples[i]
+		all += s.Count
+		stack = r.Stacks.Append(stack[:0], s.Stack)
+		if last := len(stack) - 1; last > 0 && stray(stack[last]) {
+			for last > 0 && stray(stack[last]) {
+				last--
+			}
+			strays += s.Count
+			behind[r.Mappings[r.Locations[stack[last]].Mapping].File] += s.Count
+		}
+	}
+	share := float64(strays) / float64(max(all, 1))
+	if strays < leastStrays || share <= badStacks {
+		return
+	}
+	most := slices.MaxFunc(slices.Collect(maps.Keys(behind)), func(a, b string) int {
+		return cmp.Or(cmp.Compare(behind[a], behind[b]), -cmp.Compare(a, b))
+	})
+	r.Warnings = append(r.Warnings, fmt.Sprintf("%.1f%% of the stacks end at addresses that are in no file, most of them behind %s, "+
+		"which seems to be built without frame pointers: --call-graph dwarf records whole stacks", 100*share, path.Base(most)))
+}
