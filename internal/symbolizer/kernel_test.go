@@ -2,16 +2,20 @@ package symbolizer
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"profdiff/internal/objects"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/perffile"
 	"profdiff/internal/perffile/perffiletest"
 	"profdiff/internal/perfsession"
@@ -264,6 +268,48 @@ build_id misc=KERNEL pid=-1 build_id=%s filename="[kernel.kallsyms]"
 		}
 		if got := kernelNamesAt(z, s, 0xffffffff81000410); got != want {
 			t.Errorf("%s: got %s, want %s", id, got, want)
+		}
+	}
+}
+
+// TestVmlinuxOfMachine: the kernel with its symbols is where distributions and builders put it.
+func TestVmlinuxOfMachine(t *testing.T) {
+	const recording = `header
+attr type=software config=0 sample_period=1 sample_type=IP|TID|TIME flags=sample_id_all
+MMAP misc=KERNEL pid=-1 tid=0 start=0xffffffffa1000000 len=0x600 pgoff=0xffffffffa1000000 filename="[kernel.kallsyms]_text"
+feature OSRELEASE osrelease="6.1-x"
+feature BUILD_ID
+build_id misc=KERNEL pid=-1 build_id=` + idA + ` filename="[kernel.kallsyms]"
+`
+	const text = 0xffffffff81000000
+	vmlinux := func(id string) []byte {
+		symbols := []objectstest.Symbol{{Name: "_text", Addr: text}, {Name: "linked", Addr: text + 0x400, Size: 0x40}}
+		return objectstest.ELF{BuildID: id, Type: elf.ET_EXEC, Vaddr: text, Symbols: symbols}.File(t).Data
+	}
+	for _, test := range []struct{ path, id, want string }{
+		{"usr/lib/debug/boot/vmlinux-6.1-x", idA, "linked=ffffffffa1000400"},
+		{"usr/lib/debug/lib/modules/6.1-x/vmlinux", idA, "linked=ffffffffa1000400"},
+		{"boot/vmlinux-6.1-x", idA, "linked=ffffffffa1000400"},
+		{"lib/modules/6.1-x/build/vmlinux", idA, "linked=ffffffffa1000400"},
+		{"boot/vmlinux-6.1-x", idB, "-"},
+		{"boot/vmlinux-6.1-y", idA, "-"},
+	} {
+		dir := t.TempDir()
+		name := filepath.Join(dir, test.path)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, vmlinux(test.id), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		env := map[string]string{"PROFDIFF_SYSROOT": dir}
+		z := New(Options{Objects: objects.New(objects.Options{Machine: objects.ThisMachine(func(name string) string { return env[name] })})})
+		s := replayed(t, recording)
+		if err := z.AddRecording(s); err != nil {
+			t.Fatal(err)
+		}
+		if got := kernelNamesAt(z, s, 0xffffffffa1000410); got != test.want {
+			t.Errorf("%s of %.4s: got %s, want %s", test.path, test.id, got, test.want)
 		}
 	}
 }
