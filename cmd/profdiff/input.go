@@ -37,7 +37,7 @@ func (f *inputFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.events, "event", nil, "read only the event `NAME` (repeatable; default all)")
 	fs.StringArrayVar(&f.symfs, "symfs", nil, "look for object files with symbols in `DIR`, by build ID, then by path (repeatable)")
-	fs.StringVar(&f.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded boot")
+	fs.StringVar(&f.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded kernel")
 	fs.StringArrayVar(&f.mappings, "proguard-mapping", nil, "undo the renaming of ProGuard or R8 by `FILE`, a mapping.txt (repeatable)")
 	fs.StringVar(&f.process, "process", "", "keep samples of processes whose name matches `REGEXP`")
 	fs.StringVar(&f.thread, "thread", "", "keep samples of threads whose name matches `REGEXP`")
