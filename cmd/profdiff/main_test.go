@@ -48,7 +48,7 @@ func hermetic() {
 }
 
 // TestScripts runs the command line as a user does. Scripts have these variables:
-// HEAP is profiles/message-heap, CASES is mca-cases.
+// HEAP is profiles/message-heap, CASES is mca-cases, FOREIGN is testdata/foreign.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars, noFiles...)
 			e.Setenv("STACKS", filepath.Join(root, "internal/userstack/testdata"))
 			e.Setenv("CASES", filepath.Join(root, "mca-cases"))
+			e.Setenv("FOREIGN", filepath.Join(root, "cmd/profdiff/testdata/foreign"))
 			// For go tool pprof.
 			for _, name := range []string{"HOME", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOPROXY"} {
 				if value, ok := os.LookupEnv(name); ok && name != "HOME" {
