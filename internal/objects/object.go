@@ -18,6 +18,7 @@ type Object struct {
 	debug   *source // separate debug file, nil if there is none
 	symbols *objfile.SymbolTable
 	lines   *objfile.LineTable
+	frames  map[uint64][]objfile.Frame // that were asked for
 
 	unwindable bool // module has been asked for
 	module     *unwind.Module
@@ -71,6 +72,24 @@ func (o *Object) function(vaddr uint64) string {
 		return s.Name
 	}
 	return ""
+}
+
+// Frames are the functions at an address by the line table, innermost first. Runs of a
+// program share most of their addresses: what was found is kept.
+func (o *Object) Frames(vaddr uint64) []objfile.Frame {
+	lines := o.Lines()
+	if lines == nil {
+		return nil
+	}
+	frames, ok := o.frames[vaddr]
+	if !ok {
+		if o.frames == nil {
+			o.frames = make(map[uint64][]objfile.Frame)
+		}
+		frames = lines.Frames(vaddr)
+		o.frames[vaddr] = frames
+	}
+	return frames
 }
 
 // Debug is the separate debug file, nil if there is none.

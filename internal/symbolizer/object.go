@@ -116,10 +116,7 @@ func (z *Symbolizer) complete(o *objects.Object, vaddr uint64, sym *Symbol) bool
 			named = true
 		}
 	}
-	var inlined []objfile.Frame
-	if lines := o.Lines(); lines != nil {
-		inlined = lines.Frames(vaddr)
-	}
+	inlined := o.Frames(vaddr)
 	if n := len(inlined); n > 0 {
 		last := inlined[n-1]
 		if !named {
