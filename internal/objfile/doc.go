@@ -8,7 +8,8 @@
 // a [FormatError].
 //
 //  1. A file is opened by its magic number; of an archive, the member at an offset.
-//  2. Its symbols become a [SymbolTable]: sorted by address, one of each address.
+//  2. Its symbols, or what Go's runtime knows of functions, become a [SymbolTable]: sorted by
+//     address, one of each address.
 //  3. Line tables and inlined calls are read for the addresses that are asked for: the unit
 //     is found by its ranges, and only that one is decoded.
 //  4. Lists of symbols of code without a file become tables of the same kind.
