@@ -141,7 +141,7 @@ func (d *Disturbance) Concerns(e *run.Event) bool {
 }
 
 // RunWarnings are what disturbed runs and what is wrong with their recordings, a line for all
-// of which the same is said.
+// of which the same is said, and last how much of their cost is in code without names.
 func RunWarnings(base, head []*run.Run) []string {
 	var list []remark.Remark
 	side := make(map[*run.Run]string)
@@ -160,5 +160,9 @@ func RunWarnings(base, head []*run.Run) []string {
 			list = append(list, remark.Remark{Side: side[r], Run: r.Name, Text: w})
 		}
 	}
-	return remark.Lines(list, map[string]int{"base": len(base), "head": len(head)})
+	lines := remark.Lines(list, map[string]int{"base": len(base), "head": len(head)})
+	if unnamed := run.UnnamedWarning(base, head); unnamed != "" {
+		lines = append(lines, unnamed)
+	}
+	return lines
 }

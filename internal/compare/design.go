@@ -151,7 +151,6 @@ func audit(base, head []*run.Run, names naming) (warnings []string) {
 		of   func(*run.Run) float64
 		more float64 // difference in share points that matters
 	}{
-		{"unknown frames", func(r *run.Run) float64 { return r.Accounting.UnknownShare() }, 0.05},
 		{"incomplete call chains", func(r *run.Run) float64 {
 			if r.Accounting.Out == 0 {
 				return 0

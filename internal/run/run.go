@@ -154,6 +154,8 @@ type Mapping struct {
 	Kind                 MappingKind
 	// What was named in this mapping; pprof re-symbolizes mappings that have none.
 	HasFunctions, HasFilenames, HasLineNumbers, HasInlineFrames bool
+	// Unnamed says why addresses in it have no names, zero if that is not known.
+	Unnamed Unnamed
 }
 
 // A MappingKind tells code of different nature apart.

@@ -30,7 +30,7 @@ func New(r *run.Run, parts Parts) *Document {
 		SamplesIn:  r.Accounting.In, SamplesOut: r.Accounting.Out, SamplesFiltered: r.Accounting.Filtered,
 		Dropped: r.Accounting.Dropped, Lost: r.Accounting.Lost, UnknownFramesShare: r.Accounting.UnknownShare(),
 		Unwound:  r.Accounting.Unwound.Known(),
-		Warnings: r.Warnings, Recording: r.Recording,
+		Warnings: r.AllWarnings(), Recording: r.Recording,
 	}
 	if !rec.Start.IsZero() {
 		input.RecordedAt = rec.Start.Format(time.RFC3339Nano)
