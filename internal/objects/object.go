@@ -19,6 +19,7 @@ type Object struct {
 	symbols *objfile.SymbolTable
 	lines   *objfile.LineTable
 	frames  map[uint64][]objfile.Frame // that were asked for
+	unsplit bool                       // a file with what the compiler split off was missing
 
 	unwindable bool // module has been asked for
 	module     *unwind.Module
@@ -127,6 +128,7 @@ func (o *Object) load() {
 			if t, err := source.Lines(); err == nil {
 				o.lines = t
 				o.addSupplementary(source)
+				o.addSplit(source)
 			} else if !errors.Is(err, objfile.ErrNotFound) && !errors.Is(err, objfile.ErrUnsupported) {
 				o.warn("%s: debug information: %v", name, err)
 			}

@@ -29,18 +29,11 @@ func (s SplitUnit) Path() string {
 // SetSplit gives t a function that yields the files in which a unit may be, .dwo or .dwp, the
 // most likely first. They have to stay open. t asks when an address of the unit is asked for,
 // and takes the first file that has the unit, by its ID. Without one there are lines, and
-// functions if the compiler left them in the object file, see [LineTable.MissingSplit].
+// functions if the compiler left them in the object file.
 func (t *LineTable) SetSplit(find func(SplitUnit) iter.Seq[*File]) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.findSplit = find
-}
-
-// MissingSplit returns how many units were asked for that are in no file, and one of them.
-func (t *LineTable) MissingSplit() (first SplitUnit, n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.missing, t.missingCount
 }
 
 // full returns the unit with the entries of u, which is in another table if u is only its
@@ -75,9 +68,6 @@ func (t *LineTable) searchSplit(u *unit) (*LineTable, *unit) {
 				}
 			}
 		}
-	}
-	if t.missingCount++; t.missingCount == 1 {
-		t.missing = s
 	}
 	return nil, nil
 }

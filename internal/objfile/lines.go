@@ -36,11 +36,9 @@ type LineTable struct {
 	sup *LineTable
 	err error
 
-	findSplit    func(SplitUnit) iter.Seq[*File]
-	splits       map[*File][]*LineTable
-	packed       *splitIndex // of a .dwp file
-	missing      SplitUnit
-	missingCount int
+	findSplit func(SplitUnit) iter.Seq[*File]
+	splits    map[*File][]*LineTable
+	packed    *splitIndex // of a .dwp file
 
 	// What may still be read of data that can be referred to more than once.
 	abbrevBudget, rangeBudget, lineBudget int64
