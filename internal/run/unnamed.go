@@ -11,8 +11,10 @@ import (
 // Unnamed says why addresses of a mapping have no names, as far as who read the recording
 // knows.
 type Unnamed struct {
-	Why  string // "stripped, and no debug file under /usr/lib/debug"
-	Help string // what to do: "install mawk-dbgsym"
+	Why string // "stripped, without a debug file under /usr/lib/debug"
+	// Install is the package that has the names, "" if it is not known, and Help what to do
+	// else.
+	Install, Help string
 }
 
 // UnnamedShare is the share of a run's cost that is in code of a file without names.
@@ -20,7 +22,8 @@ type UnnamedShare struct {
 	// File is that of the mapping, or [unknown] for addresses in none.
 	File string
 	// Self is the share, 0 to 1, whose innermost frame is there, Total that with any
-	// frame there.
+	// frame there. Callers in no file do not count: call chains of programs without frame
+	// pointers end with such.
 	Self, Total float64
 	Unnamed
 }
@@ -28,6 +31,11 @@ type UnnamedShare struct {
 const (
 	// minUnnamed is the share of the cost from which on code without names is worth a line.
 	minUnnamed = 0.01
+	// minUnnamedCallers is that for code without names that calls other code: call chains
+	// of programs without frame pointers often go astray a little.
+	minUnnamedCallers = 0.05
+	// minUnnamedFile is the share from which on a file is named, if it is not the first.
+	minUnnamedFile = 0.005
 	// maxUnnamedFiles is how many files that line names.
 	maxUnnamedFiles = 3
 )
@@ -48,7 +56,8 @@ func (r *Run) Unnamed() (all UnnamedShare, files []UnnamedShare) {
 	for i := range r.Locations {
 		lines := r.Locations[i].Lines
 		f := &r.Functions[lines[len(lines)-1].Function]
-		if !f.Unknown {
+		// What stands for frames that a picture does not show is no code.
+		if !f.Unknown || r.Locations[i].Mapping == 0 && strings.Trim(f.Name, "[]") != "unknown" {
 			continue
 		}
 		m := &r.Mappings[r.Locations[i].Mapping]
@@ -74,7 +83,7 @@ func (r *Run) Unnamed() (all UnnamedShare, files []UnnamedShare) {
 	for id := 1; id < r.Stacks.Len(); id++ {
 		n := r.Stacks.node(StackID(id))
 		s, f := set[n.parent], file[n.location]
-		if f != 0 && !slices.Contains(sets[s], f) {
+		if f != 0 && r.Locations[n.location].Mapping != 0 && !slices.Contains(sets[s], f) {
 			key := [2]uint32{s, f}
 			if known[key] == 0 {
 				known[key] = uint32(len(sets))
@@ -94,14 +103,19 @@ func (r *Run) Unnamed() (all UnnamedShare, files []UnnamedShare) {
 			continue
 		}
 		share := float64(s.Weight) / float64(r.Events[event].Weight)
-		if f := file[r.Stacks.Location(s.Stack)]; f != 0 {
-			shares[f].Self += share
+		leaf := file[r.Stacks.Location(s.Stack)]
+		files := sets[set[s.Stack]]
+		if leaf != 0 {
+			shares[leaf].Self += share
 			shares[0].Self += share
+			if !slices.Contains(files, leaf) {
+				shares[leaf].Total += share
+			}
 		}
-		for _, f := range sets[set[s.Stack]] {
+		for _, f := range files {
 			shares[f].Total += share
 		}
-		if set[s.Stack] != 0 {
+		if leaf != 0 || len(files) > 0 {
 			shares[0].Total += share
 		}
 	}
@@ -145,7 +159,7 @@ func UnnamedWarning(sides ...[]*Run) string {
 	if !slices.ContainsFunc(all, func(s UnnamedShare) bool { return s.Self >= minUnnamed }) {
 		share = func(s UnnamedShare) float64 { return s.Total }
 		is = "has callers in"
-		if !slices.ContainsFunc(all, func(s UnnamedShare) bool { return s.Total >= minUnnamed }) {
+		if !slices.ContainsFunc(all, func(s UnnamedShare) bool { return s.Total >= minUnnamedCallers }) {
 			return ""
 		}
 	}
@@ -159,20 +173,25 @@ func UnnamedWarning(sides ...[]*Run) string {
 	order := slices.SortedFunc(maps.Keys(files), func(a, b string) int {
 		return cmp.Or(cmp.Compare(most(files[b]), most(files[a])), cmp.Compare(a, b))
 	})
-	order = slices.DeleteFunc(order, func(name string) bool { return most(files[name]) == 0 })
-	var parts, help []string
-	for _, name := range order[:min(len(order), maxUnnamedFiles)] {
-		part, reason := name+" "+percents(files[name], share), Unnamed{}
+	first := order[0]
+	order = slices.DeleteFunc(order, func(name string) bool { return name != first && most(files[name]) < minUnnamedFile })
+	var parts []string
+	var reasons []Unnamed
+	for i, name := range order[:min(len(order), maxUnnamedFiles)] {
+		var reason Unnamed
 		for _, s := range files[name] {
-			reason.Why, reason.Help = cmp.Or(reason.Why, s.Why), cmp.Or(reason.Help, s.Help)
+			reason = cmp.Or(reason, s.Unnamed)
 		}
-		if reason.Why != "" {
+		reasons = append(reasons, reason)
+		part := name + " " + percents(files[name], share)
+		switch {
+		case reason.Why == "":
+		case i > 0 && reason.Why == reasons[i-1].Why:
+			part += " (likewise)"
+		default:
 			part += " (" + reason.Why + ")"
 		}
 		parts = append(parts, part)
-		if reason.Help != "" && !slices.Contains(help, reason.Help) {
-			help = append(help, reason.Help)
-		}
 	}
 	if n := len(order) - len(parts); n > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", n))
@@ -182,17 +201,41 @@ func UnnamedWarning(sides ...[]*Run) string {
 		cost = fmt.Sprintf("%s of the cost of base and %s of that of head", percent(share(all[0])), percent(share(all[1])))
 	}
 	line := fmt.Sprintf("%s %s code without names: %s", cost, is, strings.Join(parts, ", "))
-	if len(help) > 0 {
-		line += ": " + strings.Join(help, "; ")
+	if help := helpUnnamed(reasons); help != "" {
+		line += ": " + help
 	}
 	return line
+}
+
+// helpUnnamed is what would help, each thing once.
+func helpUnnamed(reasons []Unnamed) string {
+	var order []string
+	install := make(map[string][]string) // by what helps else
+	for _, r := range reasons {
+		if !slices.Contains(order, r.Help) {
+			order = append(order, r.Help)
+		}
+		if r.Install != "" && !slices.Contains(install[r.Help], r.Install) {
+			install[r.Help] = append(install[r.Help], r.Install)
+		}
+	}
+	var list []string
+	for _, help := range order {
+		if packages := install[help]; packages != nil {
+			help = strings.TrimSuffix("install "+strings.Join(packages, " and ")+", or "+help, ", or ")
+		}
+		if help != "" {
+			list = append(list, help)
+		}
+	}
+	return strings.Join(list, "; ")
 }
 
 // add adds the shares of one of n runs.
 func (s *UnnamedShare) add(of UnnamedShare, n int) {
 	s.Self += of.Self / float64(n)
 	s.Total += of.Total / float64(n)
-	s.Why, s.Help = cmp.Or(s.Why, of.Why), cmp.Or(s.Help, of.Help)
+	s.Unnamed = cmp.Or(s.Unnamed, of.Unnamed)
 }
 
 // percents are the shares of sides, one number if they look the same.

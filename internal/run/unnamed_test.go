@@ -42,7 +42,8 @@ func TestUnnamedWarning(t *testing.T) {
 		}
 		return r
 	}
-	stripped := run.Unnamed{Why: "stripped", Help: "install a-dbgsym"}
+	stripped := run.Unnamed{Why: "stripped", Install: "a-dbgsym"}
+	other := run.Unnamed{Why: "stripped", Install: "b-dbgsym", Help: "ask"}
 	gone := run.Unnamed{Why: "not here", Help: "--symfs DIR"}
 	for _, test := range []struct {
 		name  string
@@ -54,16 +55,26 @@ func TestUnnamedWarning(t *testing.T) {
 		{"little", [][]*run.Run{{build("cycles main a!f 1000\ncycles main b![b] 9")}}, ""},
 		{"one file", [][]*run.Run{{build("cycles main a![a] 10\ncycles main b!f 90", stripped)}}, "10% of the cost is in code without names: /lib/a 10% (stripped): install a-dbgsym"},
 		{
-			"several files", [][]*run.Run{{build("cycles main a![a] 10\ncycles main b![b] 20\ncycles main c![c] 5\ncycles main d![d] 4\ncycles main e![e] 1\ncycles main f!f 960", stripped, gone, gone)}},
-			"4% of the cost is in code without names: /lib/b 2% (not here), /lib/a 1% (stripped), /lib/c 0.5% (not here), and 2 more: --symfs DIR; install a-dbgsym",
+			"packages",
+			[][]*run.Run{{build("cycles main a![a] 30\ncycles main b![b] 20\ncycles main c![c] 10\ncycles main f!f 40", other, run.Unnamed{Why: "stripped", Install: "c-dbgsym", Help: "ask"}, gone)}},
+			"60% of the cost is in code without names: /lib/a 30% (stripped), /lib/b 20% (likewise), /lib/c 10% (not here): install b-dbgsym and c-dbgsym, or ask; --symfs DIR",
+		},
+		{"little else", [][]*run.Run{{build("cycles main a![a] 30\ncycles main b![b] 4\ncycles main f!f 966", stripped)}}, "3% of the cost is in code without names: /lib/a 3% (stripped): install a-dbgsym"},
+		{"few callers", [][]*run.Run{{build("cycles main a![a];b!f 4\ncycles main b!f 96", stripped)}}, ""},
+		{
+			"several files",
+			[][]*run.Run{{build("cycles main a![a] 10\ncycles main b![b] 20\ncycles main c![c] 5\ncycles main d![d] 5\ncycles main e![e] 1\ncycles main f!f 959", stripped, gone, gone)}},
+			"4% of the cost is in code without names: /lib/b 2% (not here), /lib/a 1% (stripped), /lib/c 0.5% (not here), and 1 more: --symfs DIR; install a-dbgsym",
 		},
 		{"callers", [][]*run.Run{{build("cycles main a![a];b!f 30\ncycles main b!f 70", stripped)}}, "30% of the cost has callers in code without names: /lib/a 30% (stripped): install a-dbgsym"},
 		{
-			"mean of runs", [][]*run.Run{{build("cycles main a![a] 10\ncycles main b!f 90", stripped), build("cycles main b!f 1", stripped)}},
+			"mean of runs",
+			[][]*run.Run{{build("cycles main a![a] 10\ncycles main b!f 90", stripped), build("cycles main b!f 1", stripped)}},
 			"5% of the cost is in code without names: /lib/a 5% (stripped): install a-dbgsym",
 		},
 		{
-			"two sides", [][]*run.Run{{build("cycles main a![a] 10\ncycles main b!f 90", stripped)}, {build("cycles main a!f 1")}},
+			"two sides",
+			[][]*run.Run{{build("cycles main a![a] 10\ncycles main b!f 90", stripped)}, {build("cycles main a!f 1")}},
 			"10% of the cost of base and 0% of that of head is in code without names: /lib/a 10% and 0% (stripped): install a-dbgsym",
 		},
 		{"one side is empty", [][]*run.Run{nil, {build("cycles main a![a] 10")}}, "100% of the cost is in code without names: /lib/a 100%"},

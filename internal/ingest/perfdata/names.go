@@ -230,6 +230,30 @@ func (n *namer) mapping(seg uint32, sym *symbolizer.Symbol, f perfsession.Frame)
 	return i
 }
 
+// unnamed notes why code has no names in which much of the cost is.
+func (n *namer) unnamed(r *run.Run) {
+	const worth = 0.001 // of the cost: of several runs, it may be more in another
+	_, files := r.Unnamed()
+	for _, f := range files {
+		if max(f.Self, f.Total) < worth {
+			continue
+		}
+		var dso *perfsession.DSO // nil for addresses in none
+		for _, d := range n.p.session.DSOs {
+			if reportPath(n.dsoPath(d)) == f.File {
+				dso = d
+			}
+		}
+		var reason run.Unnamed
+		reason.Why, reason.Install, reason.Help = n.p.z.Unnamed(dso)
+		for k := range r.Mappings {
+			if r.Mappings[k].File == f.File || k == 0 && dso == nil {
+				r.Mappings[k].Unnamed = reason
+			}
+		}
+	}
+}
+
 // idle notes the files that were loaded and that no address is in.
 func (n *namer) idle() {
 	r := n.p.b.Run()

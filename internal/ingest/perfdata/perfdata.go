@@ -94,10 +94,14 @@ func readFile(src *input.Source, f *perffile.File, opt *reading.Options) (*run.R
 	p.describe()
 	p.symbolize()
 	r, err := p.b.Finish()
-	if err == nil && p.session.Stats.Ends.Total() == 0 {
+	if err != nil {
+		return nil, err
+	}
+	if p.session.Stats.Ends.Total() == 0 {
 		accountStrays(r)
 	}
-	return r, err
+	(&namer{p: p}).unnamed(r)
+	return r, nil
 }
 
 // addEvents adds the events that have become known, also those without samples, so
