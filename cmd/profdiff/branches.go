@@ -72,7 +72,7 @@ function and line, or by the code around them if --symfs has the binaries.`,
 	c.page.register(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&c.in.events, "event", nil, "read only the event `NAME` (repeatable; default all)")
-	f.StringArrayVar(&c.in.symfs, "symfs", nil, "look for binaries and symbols in `DIR`, by build ID, then by path (repeatable)")
+	c.in.registerFiles(f)
 	f.StringVar(&c.in.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded kernel")
 	f.BoolVar(&c.in.allowTruncated, "allow-truncated", false, "read what there is of a recording that ends too early")
 	f.BoolVar(&c.all, "all", false, "show every branch, also those with few misses")

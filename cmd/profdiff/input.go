@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
@@ -20,6 +21,7 @@ import (
 type inputFlags struct {
 	events         []string
 	symfs          []string
+	noDebuginfod   bool
 	kallsyms       string
 	mappings       []string
 	process        string
@@ -36,7 +38,7 @@ type inputFlags struct {
 func (f *inputFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.events, "event", nil, "read only the event `NAME` (repeatable; default all)")
-	fs.StringArrayVar(&f.symfs, "symfs", nil, "look for object files with symbols in `DIR`, by build ID, then by path (repeatable)")
+	f.registerFiles(fs)
 	fs.StringVar(&f.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded kernel")
 	fs.StringArrayVar(&f.mappings, "proguard-mapping", nil, "undo the renaming of ProGuard or R8 by `FILE`, a mapping.txt (repeatable)")
 	fs.StringVar(&f.process, "process", "", "keep samples of processes whose name matches `REGEXP`")
@@ -48,6 +50,12 @@ func (f *inputFlags) register(cmd *cobra.Command) {
 	fs.StringSliceVar(&f.labels, "label", nil, "add `NAMES` as labels of samples: pid, tid, cpu, mode")
 	fs.BoolVar(&f.showART, "show-art-frames", false, "keep frames of the Android runtime, and compiled methods apart from interpreted ones")
 	fs.BoolVar(&f.allowTruncated, "allow-truncated", false, "read what there is of a recording that ends too early")
+}
+
+// registerFiles adds the flags that say where object files are.
+func (f *inputFlags) registerFiles(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&f.symfs, "symfs", nil, "look for object files in `DIR` first, by build ID, then by path (repeatable)")
+	fs.BoolVar(&f.noDebuginfod, "no-debuginfod", false, "do not ask the servers in DEBUGINFOD_URLS for object files that are not here")
 }
 
 // A loader reads inputs as the flags say.
@@ -107,7 +115,11 @@ func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
 		}
 		paths = append(paths, objects.SearchPath{Name: dir, FS: os.DirFS(dir)})
 	}
-	l.opt.Objects = objects.New(objects.Options{Symfs: paths, Machine: objects.ThisMachine(os.Getenv)})
+	files := objects.Options{Symfs: paths, Machine: objects.ThisMachine(os.Getenv)}
+	if !f.noDebuginfod {
+		files.Fetcher = std.debuginfod(cmd.Context())
+	}
+	l.opt.Objects = objects.New(files)
 	if err := l.readNames(f.kallsyms, f.mappings); err != nil {
 		return nil, err
 	}
@@ -199,7 +211,7 @@ func (l *loader) loadEach(names []string) (runs []*run.Run, err error) {
 // account prints what became of the samples of a run.
 func (l *loader) account(r *run.Run) {
 	fmt.Fprintf(l.io.err, "profdiff: %s: %s\n", r.Name, run.Account(r))
-	for _, w := range r.Warnings {
+	for _, w := range r.AllWarnings() {
 		l.io.warn("%s: %s", r.Name, w)
 	}
 }

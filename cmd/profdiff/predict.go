@@ -143,7 +143,7 @@ func (f *predictFlags) register(cmd *cobra.Command) {
 	fs.IntVar(&f.loop, "loop", 0, "take the loop with the number `N` in the function, as loops counts them")
 	fs.IntVar(&f.limit, "limit", 1, "predict the `N` hottest loops")
 	fs.StringArrayVar(&f.in.events, "event", nil, "take samples of the event `NAME` (default: the first)")
-	fs.StringArrayVar(&f.in.symfs, "symfs", nil, "look for binaries and symbols in `DIR`, by build ID, then by path (repeatable)")
+	f.in.registerFiles(fs)
 	fs.StringVar(&f.in.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded kernel")
 	fs.BoolVar(&f.in.allowTruncated, "allow-truncated", false, "read what there is of a recording that ends too early")
 	fs.StringVarP(&f.output, "output", "o", "-", "write to `FILE`, - for standard output")

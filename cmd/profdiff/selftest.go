@@ -92,7 +92,7 @@ is how runs differ when one side is recorded after the other.`,
 	}
 	f.register(cmd)
 	fs := cmd.Flags()
-	fs.StringArrayVar(&in.symfs, "symfs", nil, "look for object files with symbols in `DIR`, by build ID, then by path (repeatable)")
+	in.registerFiles(fs)
 	fs.StringVar(&in.kallsyms, "kallsyms", "", "name kernel addresses by `FILE`, a copy of /proc/kallsyms of the recorded kernel")
 	in.unknown = "dso"
 	fs.IntVar(&runs, "runs", 20, "record `N` runs in all")
