@@ -11,7 +11,8 @@ const noteGNUBuildID = 3 // NT_GNU_BUILD_ID
 
 // BuildID returns the GNU build ID in lower-case hexadecimal, "" if there is none.
 // It is looked for in the note sections first, then in the PT_NOTE segments, which
-// are all that a file without section table has.
+// are all that a file without section table has. That of a supplementary file is what
+// .debug_sup has.
 func (f *File) BuildID() string {
 	budget := uint64(f.size) // that headers may claim the same bytes again and again
 	for i := range f.sections {
@@ -30,7 +31,29 @@ func (f *File) BuildID() string {
 			}
 		}
 	}
+	if supplementary, _, id, ok := f.debugSup(); ok && supplementary {
+		return id
+	}
 	return ""
+}
+
+// debugSup reads .debug_sup (DWARF 5, 7.3.6): whether the file is a supplementary one, or else
+// the name of that, and the ID that both have.
+func (f *File) debugSup() (supplementary bool, name, id string, ok bool) {
+	s := f.section(".debug_sup")
+	if s == nil {
+		return false, "", "", false
+	}
+	data, err := f.data(s, ".debug_sup")
+	if err != nil {
+		return false, "", "", false
+	}
+	c := &sectionReader{data: data, section: ".debug_sup", big: f.big}
+	version := c.u16()
+	supplementary = c.u8() != 0
+	name = string(c.cstring())
+	id = hex.EncodeToString(c.bytes(c.uleb()))
+	return supplementary, name, id, c.err == nil && version == 5
 }
 
 // buildIDInNotes reads a list of notes. A list that is broken, or outside of the
@@ -95,13 +118,14 @@ func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 }
 
 // AltDebugLink returns the name and build ID of the supplementary debug file that
-// .gnu_debugaltlink names; ok is false if there is no such section. dwz puts there
+// .gnu_debugaltlink or .debug_sup names; ok is false if there is no such section. dwz puts there
 // what the debug files of a package have in common. See
 // [LineTable.SetSupplementary].
 func (f *File) AltDebugLink() (name, buildID string, ok bool) {
 	s := f.section(".gnu_debugaltlink")
 	if s == nil {
-		return "", "", false
+		supplementary, name, id, ok := f.debugSup()
+		return name, id, ok && !supplementary && name != ""
 	}
 	data, err := f.data(s, ".gnu_debugaltlink")
 	if err != nil {

@@ -312,21 +312,23 @@ func testDebugFormats(t *testing.T, exe5, exe4 string) {
 		tryRun(t, "", "dwz", "-o", out, exe4)
 		compare(t, lines(t, open(t, out)))
 	})
-	t.Run("dwz -m", func(t *testing.T) {
-		dir := t.TempDir()
-		run(t, dir, "cp", exe4, "one")
-		run(t, dir, "cp", exe4, "two")
-		tryRun(t, dir, "dwz", "-m", "common.debug", "one", "two")
-		f := open(t, filepath.Join(dir, "one"))
-		name, id, ok := f.AltDebugLink()
-		common := open(t, filepath.Join(dir, name))
-		if !ok || id != common.BuildID() {
-			t.Errorf("alternate debug link: %q, %q, %v; build ID there: %q", name, id, ok, common.BuildID())
-		}
-		l := lines(t, f)
-		l.SetSupplementary(lines(t, common))
-		compare(t, l)
-	})
+	for _, form := range []struct{ name, exe, flag string }{{"dwz -m", exe4, "-q"}, {"dwz -m, DWARF 5", exe5, "--dwarf-5"}} {
+		t.Run(form.name, func(t *testing.T) {
+			dir := t.TempDir()
+			run(t, dir, "cp", form.exe, "one")
+			run(t, dir, "cp", form.exe, "two")
+			tryRun(t, dir, "dwz", form.flag, "-m", "common.debug", "one", "two")
+			f := open(t, filepath.Join(dir, "one"))
+			name, id, ok := f.AltDebugLink()
+			common := open(t, filepath.Join(dir, name))
+			if !ok || id == "" || id != common.BuildID() {
+				t.Errorf("alternate debug link: %q, %q, %v; build ID there: %q", name, id, ok, common.BuildID())
+			}
+			l := lines(t, f)
+			l.SetSupplementary(lines(t, common))
+			compare(t, l)
+		})
+	}
 	t.Run("split", func(t *testing.T) {
 		if testing.Short() {
 			t.Skip("takes the compiler seconds")
