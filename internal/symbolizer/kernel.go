@@ -43,7 +43,6 @@ type kernel struct {
 	chosen bool
 	names  *kernelNames // nil if there are none
 	advice string       // what would help then, "" if nothing is known to
-	missed bool         // an address had no name
 }
 
 // lookup names an address of the recorded kernel.
@@ -133,14 +132,6 @@ func (k *kernel) running(recorded *recordedKernel) *kernelNames {
 	}
 	names.others = false
 	return names
-}
-
-// warnings say what would help if addresses of the kernel have no names.
-func (k *kernel) warnings() []string {
-	if !k.missed || k.names != nil || k.advice == "" {
-		return nil
-	}
-	return []string{"functions of the kernel have no names: " + k.advice}
 }
 
 // kernelNames is a list of symbols and how it fits a recording.

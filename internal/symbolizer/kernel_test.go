@@ -211,9 +211,9 @@ func TestKernelOfMachine(t *testing.T) {
 		{"no build ID, another boot", placed + host, kallsymsText(0x400000, 0x8000), "", "", none, ""},
 		{"no build ID, another host", placed + strings.Replace(host, "here", "there", 1), kallsymsText(0, 0), "", "", none, ""},
 		{"no build ID, nothing known", placed, kallsymsText(0, 0), "", "", none, ""},
-		{"the kernel hides its symbols", placed + recordedAs(idA), zeros, "", "", none, "functions of the kernel have no names: it hides them: as root, sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, or run profdiff as root"},
+		{"the kernel hides its symbols", placed + recordedAs(idA), zeros, "", "", none, "unnamed: it hides them: as root, sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, or run profdiff as root"},
 		{"but perf kept them", placed + recordedAs(idA), zeros, "", kallsymsText(0, 0), all, ""},
-		{"it hid them from perf", hidden + recordedAs(idA), kallsymsText(0, 0), "", "", none, "functions of the kernel have no names: it did not tell perf where it was: record as root, or after sysctl kernel.kptr_restrict=0"},
+		{"it hid them from perf", hidden + recordedAs(idA), kallsymsText(0, 0), "", "", none, "unnamed: it did not tell perf where it was: record as root, or after sysctl kernel.kptr_restrict=0"},
 		{"no file", placed + recordedAs(idA), "", "", "", none, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -241,6 +241,12 @@ func TestKernelOfMachine(t *testing.T) {
 			}
 			if got := kernelNamesAt(z, s, schedule, hook, bpf, late); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			if reason, ok := strings.CutPrefix(test.warning, "unnamed: "); ok {
+				if why, _, _ := z.Unnamed(s.Kernel()); why != reason {
+					t.Errorf("unnamed: %q, want %q", why, reason)
+				}
+				test.warning = ""
 			}
 			checkWarnings(t, z, test.warning)
 		})

@@ -111,7 +111,7 @@ func New(opt Options) *Symbolizer {
 
 // Warnings tell of files that could not be used.
 func (z *Symbolizer) Warnings() []string {
-	return slices.Concat(z.opt.Objects.Warnings(), z.warnings, z.kernel.warnings())
+	return slices.Concat(z.opt.Objects.Warnings(), z.warnings)
 }
 
 // AddRecording adds the symbols that a perf.data file has of files, and what its replay
@@ -359,9 +359,6 @@ func (z *Symbolizer) kernelSymbol(addr uint64, d *dso) Symbol {
 		if z.complete(o, addr-d.Text+d.linked, &sym) && !named {
 			sym.Start += d.Text - d.linked
 		}
-	}
-	if d.Path == perfsession.KernelPath && len(sym.Frames) == 0 {
-		z.kernel.missed = true
 	}
 	return sym
 }

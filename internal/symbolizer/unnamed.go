@@ -44,10 +44,12 @@ func (z *Symbolizer) unnamedKernel() (why, help string) {
 	switch {
 	case z.opt.Simpleperf:
 		return "its symbols were hidden when it was recorded", "record as root, or with /proc/sys/kernel/kptr_restrict at 0"
+	case z.kernel.advice != "":
+		return z.kernel.advice, ""
 	case z.kernel.names != nil:
-		return "its symbols have no names for these addresses", ""
+		return "the symbols that are of its boot lack these addresses", ""
 	case z.opt.Kallsyms != nil:
 		return "the list of --kallsyms does not fit it", list
 	}
-	return "the recording has no symbols of it, and those of this machine are not of its boot or hidden", list
+	return "neither the recording nor this machine has symbols of its boot", list
 }
