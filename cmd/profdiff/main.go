@@ -89,13 +89,18 @@ Functions are named by what the recording has of them, then by object files, eac
 which is used only if it is the one that was recorded: those in --symfs DIR; those in
 symbols and binary_cache beside the recording; the recorded paths on this machine and
 the debug files of its packages (/usr/lib/debug, .gnu_debuglink, .gnu_debugaltlink);
-perf's cache (~/.debug, or buildid.dir of its configuration). A build ID tells which
+perf's cache (~/.debug, or buildid.dir of its configuration); the debuginfod servers in
+DEBUGINFOD_URLS, if that is set. What a compiler split off (.dwo, .dwp) is looked for
+beside the program and where the compiler ran. A build ID tells which
 file it is. Without one, size, inode and time of change may not contradict the
 recording, and a warning says that the file was taken. What is no regular file is never
 opened.
 
 PROFDIFF_SYSROOT=DIR in the environment says where the files of this machine are
-looked for: / if it is not set, nowhere if the directory is empty.`,
+looked for: / if it is not set, nowhere if the directory is empty. DEBUGINFOD_URLS,
+DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT and so on are those of debuginfod-find, with
+whose cache files are shared. A command waits for servers for two minutes at most, or
+for DEBUGINFOD_MAXTIME seconds if that is more.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),

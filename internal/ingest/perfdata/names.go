@@ -240,7 +240,7 @@ func (n *namer) unnamed(r *run.Run) {
 		}
 		var dso *perfsession.DSO // nil for addresses in none
 		for _, d := range n.p.session.DSOs {
-			if reportPath(n.dsoPath(d)) == f.File {
+			if reading.JITCache(n.dsoPath(d)) == f.File {
 				dso = d
 			}
 		}
