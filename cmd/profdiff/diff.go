@@ -215,7 +215,7 @@ a function for a formula.`,
 	c.sections.register(cmd)
 	f := cmd.Flags()
 	f.StringVar(&c.cpu, "cpu", "", "with --predict, predict for the CPU `NAME`, as LLVM calls it (default: that of the recording, else of this machine)")
-	f.Lookup("focus").Usage = "show functions that match `REGEXP`, and test them as declared"
+	f.Lookup("focus").Usage = "show functions that match `REGEXP`, and test them as declared; a static function is also parse@lexer.c"
 	f.IntVar(&c.opt.Limit, "limit", 40, "show `N` rows of each table, 0 for all")
 	f.StringVar(&c.flags.by, "by", "function", "compare by `GROUP`: function, file, dso, thread, process or category")
 	f.StringVar(&c.flags.categories, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")

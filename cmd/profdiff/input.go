@@ -44,7 +44,7 @@ func (f *inputFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.process, "process", "", "keep samples of processes whose name matches `REGEXP`")
 	fs.StringVar(&f.thread, "thread", "", "keep samples of threads whose name matches `REGEXP`")
 	fs.StringVar(&f.dso, "dso", "", "keep samples whose leaf frame is in a file that matches `REGEXP`")
-	fs.StringVar(&f.focus, "focus", "", "keep samples with a function on the stack that matches `REGEXP`")
+	fs.StringVar(&f.focus, "focus", "", "keep samples with a function on the stack that matches `REGEXP`; a static function is also parse@lexer.c")
 	fs.StringVar(&f.ignore, "ignore", "", "drop samples with a function on the stack that matches `REGEXP`")
 	fs.StringVar(&f.unknown, "unknown", "dso", "name addresses without a symbol by `FORM`: dso for [file], offset for file[+hex]")
 	fs.StringSliceVar(&f.labels, "label", nil, "add `NAMES` as labels of samples: pid, tid, cpu, mode")

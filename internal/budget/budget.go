@@ -110,7 +110,7 @@ type Budget struct {
 
 // A Match chooses samples. All that is given must hold.
 type Match struct {
-	Function string   `json:"function,omitempty" jsonschema:"glob of the function's name, in which * is any text; or with regexp a regular expression"`
+	Function string   `json:"function,omitempty" jsonschema:"glob of the function's name, in which * is any text, of a static function also with its file, parse@lexer.c; or with regexp a regular expression"`
 	Regexp   bool     `json:"regexp,omitempty" jsonschema:"function, aliases and under are regular expressions"`
 	Aliases  []string `json:"aliases,omitempty" jsonschema:"further names of the function, as former ones"`
 	DSO      string   `json:"dso,omitempty" jsonschema:"glob of the file that has the function: of its base name, or of the path if there is a slash in it"`

@@ -50,7 +50,9 @@ type symbolFacts struct {
 	unknown      bool
 	self         int64 // samples of all events and runs
 	row          int   // equal for the same function of both sides
-	names        []string
+	// apart are names that tell it apart from others, whether there are any or not.
+	apart []string
+	names []string
 }
 
 // A tally sums what targets count.
@@ -118,7 +120,7 @@ func (t *tally) intern(side int, r *run.Run) frames {
 					s.ids[key] = id
 					s.list = append(s.list, symbolFacts{
 						symbol: key, system: fn.SystemName, path: r.Mappings[l.Mapping].File,
-						file: fn.File, line: fn.StartLine, unknown: fn.Unknown,
+						file: fn.File, line: fn.StartLine, unknown: fn.Unknown, apart: fn.Spellings(),
 					})
 				}
 				*k = slot{int32(l.Mapping), id}
@@ -141,7 +143,7 @@ func (t *tally) joinRows() {
 	for side := range t.symbols {
 		for i := range t.symbols[side].list {
 			s := &t.symbols[side].list[i]
-			s.names = spellings(s.name, s.system)
+			s.names = append(spellings(s.name, s.system), s.apart...)
 			s.row = -1
 			if t.comparison != nil {
 				s.row = t.comparison.Row(side == 1, s.name, s.dso)

@@ -46,7 +46,18 @@ func (l *symbolList) addPLT(f *File) {
 	if len(sections) == 0 {
 		return
 	}
-	f.relocations(func(slot uint64, name string) (more bool) {
+	var functions map[uint64]candidate
+	nameAt := func(addr uint64) string {
+		if functions == nil {
+			functions = l.preferred()
+		}
+		c, ok := functions[addr]
+		if !ok {
+			return ""
+		}
+		return string(l.names.name(c.id))
+	}
+	f.relocations(nameAt, func(slot uint64, name string) (more bool) {
 		for _, x := range stubs[slot] {
 			found = append(found, candidate{x.addr, x.size, uint32(len(names)), local, 0})
 		}
@@ -154,13 +165,29 @@ func armStub(code []byte, addr uint64) (slot uint64) {
 	return 0
 }
 
+// preferred are the symbols that name addresses where functions start.
+func (l *symbolList) preferred() map[uint64]candidate {
+	t := &SymbolTable{names: l.names}
+	at := make(map[uint64]candidate, len(l.symbols))
+	for _, c := range l.symbols {
+		if other, ok := at[c.addr]; !ok || t.prefer(c, other) < 0 {
+			at[c.addr] = c
+		}
+	}
+	return at
+}
+
 // relocations yields the addresses that are filled in when the file is loaded, with the name of
-// the symbol there, or as objdump writes it with the address of the function that chooses one
-// (IRELATIVE), those of procedure linkage tables first.
-func (f *File) relocations(yield func(slot uint64, name string) (more bool)) {
+// the symbol there, those of procedure linkage tables first. A function that chooses which one
+// to fill in (IRELATIVE) has the name of both, which nameAt tells, or is written as objdump does.
+func (f *File) relocations(nameAt func(addr uint64) string, yield func(slot uint64, name string) (more bool)) {
 	irelative := map[elf.Machine]uint32{
 		elf.EM_X86_64: uint32(elf.R_X86_64_IRELATIVE), elf.EM_AARCH64: uint32(elf.R_AARCH64_IRELATIVE), elf.EM_ARM: uint32(elf.R_ARM_IRELATIVE),
 	}[f.machine]
+	thumb := uint64(0) // bit of addresses
+	if f.machine == elf.EM_ARM {
+		thumb = 1
+	}
 	var symbols, names []byte
 	if d := f.sectionOfType(elf.SHT_DYNSYM); d != nil && uint64(d.link) < uint64(len(f.sections)) {
 		var err error
@@ -208,12 +235,15 @@ func (f *File) relocations(yield func(slot uint64, name string) (more bool)) {
 					if name = string(symbol(index)); name != "" && addend != 0 {
 						name += fmt.Sprintf("+%#x", addend)
 					}
-				case typ == irelative && s.typ == elf.SHT_REL:
-					if word, err := f.Loaded(slot, 4); err == nil && len(word) == 4 {
-						name = fmt.Sprintf("*ABS*+%#x", binary.LittleEndian.Uint32(word))
-					}
 				case typ == irelative:
-					name = fmt.Sprintf("*ABS*+%#x", addend)
+					if s.typ == elf.SHT_REL {
+						if word, err := f.Loaded(slot, 4); err == nil && len(word) == 4 {
+							addend = uint64(binary.LittleEndian.Uint32(word))
+						}
+					}
+					if name = nameAt(addend &^ thumb); name == "" {
+						name = fmt.Sprintf("*ABS*+%#x", addend)
+					}
 				}
 				if c.err == nil && name != "" && !yield(slot, name) {
 					return
