@@ -28,6 +28,8 @@ func parseName(f *Function) name {
 	n.numbered = n.normal != plain
 	if f.Apart != "" {
 		n.entity += "@" + f.Apart
+	} else if plain != f.Name {
+		n.entity = f.Name
 	}
 	return n
 }

@@ -9,15 +9,30 @@ import (
 
 // Plain is the name without what tells it apart from others in its file.
 func (f *Function) Plain() string {
+	if _, ok := f.stub(); ok {
+		return "*ABS*@plt"
+	}
 	if f.Apart == "" {
 		return f.Name
 	}
 	return strings.TrimSuffix(f.Name, "@"+f.Apart)
 }
 
+// stub is the address in the name of a stub that has no other: *ABS*+0x4eb780@plt.
+func (f *Function) stub() (hex string, ok bool) {
+	if hex, ok = strings.CutPrefix(f.Name, "*ABS*+"); ok {
+		hex, ok = strings.CutSuffix(hex, "@plt")
+	}
+	return hex, ok
+}
+
 // address is the address that tells a function apart, if no file does.
 func (f *Function) address() (uint64, bool) {
-	hex, ok := strings.CutPrefix(f.Apart, "0x")
+	hex, ok := f.stub()
+	if !ok {
+		hex = f.Apart
+	}
+	hex, ok = strings.CutPrefix(hex, "0x")
 	if !ok {
 		return 0, false
 	}
@@ -39,7 +54,7 @@ func (m *matcher) matchNamesakes() {
 	var order []*namesakes
 	for _, s := range [...]*side{m.base, m.head} {
 		for i := range s.fns {
-			if s.fns[i].Apart == "" {
+			if _, stub := s.fns[i].stub(); s.fns[i].Apart == "" && !stub {
 				continue
 			}
 			k := fileKey{name: m.names.of(s.fns[i].Plain()), dso: s.dso[i]}
@@ -76,7 +91,11 @@ func (m *matcher) matchNamesakes() {
 
 // single reports whether functions are one that is not told apart.
 func (s *side) single(functions []int32) bool {
-	return len(functions) == 1 && s.fns[functions[0]].Apart == ""
+	if len(functions) != 1 {
+		return false
+	}
+	_, addressed := s.fns[functions[0]].address()
+	return !addressed && s.fns[functions[0]].Apart == ""
 }
 
 // addressed lists the functions that their address tells apart, in its order.
@@ -98,13 +117,13 @@ const orderConfidence = 0.8
 
 func (m *matcher) matchByAddress(base, head []int32) {
 	same := slices.ContainsFunc(base, func(b int32) bool {
-		return slices.ContainsFunc(head, func(h int32) bool { return m.base.fns[b].Apart == m.head.fns[h].Apart })
+		return slices.ContainsFunc(head, func(h int32) bool { return m.base.fns[b].Name == m.head.fns[h].Name })
 	})
 	switch {
 	case len(base) == 0 || len(head) == 0:
 	case len(base) != len(head):
 		m.pairAll(base, head, "addresses of two builds do not tell which of the functions of this name is which")
-	case same && slices.EqualFunc(base, head, func(b, h int32) bool { return m.base.fns[b].Apart == m.head.fns[h].Apart }):
+	case same && slices.EqualFunc(base, head, func(b, h int32) bool { return m.base.fns[b].Name == m.head.fns[h].Name }):
 		// One build: their names match.
 	default:
 		for i, b := range base {

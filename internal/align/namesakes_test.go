@@ -11,7 +11,9 @@ import (
 func localFunctions(names ...string) (fns []Function) {
 	for _, name := range names {
 		f := Function{Name: name, DSO: "prog", Weight: 0.1, Samples: 100}
-		_, f.Apart, _ = strings.Cut(name, "@")
+		if _, f.Apart, _ = strings.Cut(name, "@"); f.Apart == "plt" {
+			f.Apart = ""
+		}
 		fns = append(fns, f)
 	}
 	return fns
@@ -82,6 +84,10 @@ func TestNamesakes(t *testing.T) {
 			[]string{"f@0x20", "f@0x8"},
 			[]string{"f@0x10", "f@0x30"},
 			[]string{"normalized: f@0x20 -> f@0x30", "normalized: f@0x8 -> f@0x10"},
+		},
+		{
+			"stubs without a name", []string{"*ABS*+0x10@plt", "*ABS*+0x20@plt"}, []string{"*ABS*+0x14@plt", "*ABS*+0x24@plt"},
+			[]string{"normalized: *ABS*+0x10@plt -> *ABS*+0x14@plt", "normalized: *ABS*+0x20@plt -> *ABS*+0x24@plt"},
 		},
 		{
 			"nobody knows which",
