@@ -220,6 +220,42 @@ func TestIrregular(t *testing.T) {
 	}
 }
 
+// TestGeneratedFile: what a process tells of its code is written until it ends, a little
+// after the last sample.
+func TestGeneratedFile(t *testing.T) {
+	dir, m := machine(t)
+	const name = "/tmp/perf-10.map"
+	at := filepath.Join(string(dir), name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte("10 10 f\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ended := time.Now()
+	for _, test := range []struct {
+		host    string
+		written time.Duration // after the last sample
+		want    bool
+	}{
+		{"here", -time.Hour, true}, {"here", time.Second, true},
+		{"here", time.Hour, false}, // of another process, by chance with that number
+		{"there", -time.Hour, false}, {"", -time.Hour, false},
+	} {
+		if err := os.Chtimes(at, time.Time{}, ended.Add(test.written)); err != nil {
+			t.Fatal(err)
+		}
+		files := objects.New(objects.Options{Machine: m}).Of(objects.Recording{Host: test.host, Ended: ended})
+		f := files.File(name)
+		if got := f != nil; got != test.want {
+			t.Errorf("on %q, written %v after the last sample: found %t, want %t", test.host, test.written, got, test.want)
+		}
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
 // TestOrder looks in the places one after the other.
 func TestOrder(t *testing.T) {
 	dir, m := machine(t)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"profdiff/internal/debuginfod"
 	"profdiff/internal/objfile"
@@ -397,6 +398,10 @@ func (q *search) zipped(d *directory, apk, entry string, others ...string) *sour
 	return nil
 }
 
+// lastWrites is for how long after the last sample a process may go on writing the files that
+// tell of its code: it does so until it ends.
+const lastWrites = 10 * time.Second
+
 // File opens any file of the recorded machine by its path or its name, nil if there is none. A
 // file of this machine is taken if it was not changed since it recorded. The caller closes it.
 func (s *Store) File(name string) *File {
@@ -417,7 +422,7 @@ func (s *Store) File(name string) *File {
 			if err != nil {
 				continue
 			}
-			if info, err := f.Stat(); d.kind == local && (err != nil || info.ModTime().After(s.recording.Ended)) {
+			if info, err := f.Stat(); d.kind == local && (err != nil || info.ModTime().After(s.recording.Ended.Add(lastWrites))) {
 				f.Close()
 				continue
 			}
