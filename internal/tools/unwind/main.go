@@ -105,7 +105,7 @@ func (c *comparison) replay(name string) error {
 		return err
 	}
 	session := perfsession.New(file)
-	c.unwinder = userstack.New(objects.New(objects.Options{Symfs: []objects.SearchPath{{Name: "/", FS: os.DirFS("/")}}}))
+	c.unwinder = userstack.New(objects.New(objects.Options{Machine: objects.ThisMachine(os.Getenv)}))
 	session.Unwinder = c
 	return session.Replay(c)
 }
