@@ -86,7 +86,9 @@ func TestNamesakes(t *testing.T) {
 			[]string{"normalized: f@0x20 -> f@0x30", "normalized: f@0x8 -> f@0x10"},
 		},
 		{
-			"stubs without a name", []string{"*ABS*+0x10@plt", "*ABS*+0x20@plt"}, []string{"*ABS*+0x14@plt", "*ABS*+0x24@plt"},
+			"stubs without a name",
+			[]string{"*ABS*+0x10@plt", "*ABS*+0x20@plt"},
+			[]string{"*ABS*+0x14@plt", "*ABS*+0x24@plt"},
 			[]string{"normalized: *ABS*+0x10@plt -> *ABS*+0x14@plt", "normalized: *ABS*+0x20@plt -> *ABS*+0x24@plt"},
 		},
 		{

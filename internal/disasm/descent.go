@@ -1,10 +1,9 @@
 package disasm
 
 import (
-	"strings"
-
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // descent finds the instructions of a function by following its branches.

@@ -238,9 +238,11 @@ func TestGeneratedFile(t *testing.T) {
 		written time.Duration // after the last sample
 		want    bool
 	}{
-		{"here", -time.Hour, true}, {"here", time.Second, true},
+		{"here", -time.Hour, true},
+		{"here", time.Second, true},
 		{"here", time.Hour, false}, // of another process, by chance with that number
-		{"there", -time.Hour, false}, {"", -time.Hour, false},
+		{"there", -time.Hour, false},
+		{"", -time.Hour, false},
 	} {
 		if err := os.Chtimes(at, time.Time{}, ended.Add(test.written)); err != nil {
 			t.Fatal(err)

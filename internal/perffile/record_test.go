@@ -347,7 +347,8 @@ func TestRecords(t *testing.T) {
 			append(repeat(5, perffile.RecordEventUpdate), []record{
 				{Type: perffile.RecordHeaderTracingData, Attr: -1},
 				{Type: perffile.RecordHeaderBuildID, Misc: user, Attr: -1, Value: perffile.BuildID{PID: -1, Misc: user, ID: app, Path: "/usr/bin/app"}},
-				{Type: perffile.RecordHeaderEventType, Attr: -1}, {Type: perffile.RecordHeaderEventType, Attr: -1},
+				{Type: perffile.RecordHeaderEventType, Attr: -1},
+				{Type: perffile.RecordHeaderEventType, Attr: -1},
 				{Type: perffile.RecordHeaderEventType, Attr: -1},
 				{Type: perffile.RecordIDIndex, Attr: -1},
 				{Type: perffile.RecordTimeConv, Attr: -1},

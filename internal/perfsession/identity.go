@@ -1,6 +1,10 @@
 package perfsession
 
-import "profdiff/internal/perffile"
+import (
+	"slices"
+
+	"profdiff/internal/perffile"
+)
 
 // An Identity is what the mappings of a file tell of it apart from its name and build ID. It
 // grows while a recording is replayed.
@@ -40,10 +44,8 @@ func (i *Identity) identify(m *perffile.Mmap, prot uint32) {
 	if prot != 0 && prot&executable == 0 || part.End < part.Off || len(i.Mapped) == maxParts {
 		return
 	}
-	for _, p := range i.Mapped {
-		if p == part {
-			return
-		}
+	if slices.Contains(i.Mapped, part) {
+		return
 	}
 	i.Mapped = append(i.Mapped, part)
 }

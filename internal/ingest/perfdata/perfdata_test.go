@@ -510,7 +510,7 @@ func TestEventUnit(t *testing.T) {
 		{"foo", perffile.TypeSoftware, 1, "nanoseconds", "count"}, // task-clock/name=foo/
 		{"faults", perffile.TypeSoftware, 2, "count", "count"},
 		{"cycles:P", perffile.TypeHardware, 0, "cpu-cycles", "cpu-cycles"},
-		{"cpu_core/cycles/", perffile.TypeHardware, 4<<32 | 0, "cpu-cycles", "cpu-cycles"},
+		{"cpu_core/cycles/", perffile.TypeHardware, 4 << 32, "cpu-cycles", "cpu-cycles"},
 		{"mine", perffile.TypeHardware, 1, "instructions", "count"},
 		{"cycles", perffile.TypeHardware, 4, "count", "cpu-cycles"}, // branches/name=cycles/
 		{"cpu-clock", perffile.TypeTracepoint, 316, "count", "nanoseconds"},

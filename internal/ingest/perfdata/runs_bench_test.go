@@ -39,7 +39,7 @@ func BenchmarkRuns(b *testing.B) {
 	if !ok {
 		b.Fatal("no code")
 	}
-	const base = 0x10_0000_0000
+	const base uint64 = 0x10_0000_0000
 	rng := rand.New(rand.NewPCG(1, 2))
 	hot := make([]uint64, 1000) // places that all runs share
 	for i := range hot {

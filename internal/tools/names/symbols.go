@@ -38,10 +38,8 @@ func (s *symbols) of(file string) map[string][]uint64 {
 func (s *symbols) aliases(file, a, b string) bool {
 	names := s.of(file)
 	for _, x := range names[unversioned(a)] {
-		for _, y := range names[unversioned(b)] {
-			if x == y {
-				return true
-			}
+		if slices.Contains(names[unversioned(b)], x) {
+			return true
 		}
 	}
 	return false
