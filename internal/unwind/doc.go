@@ -11,9 +11,11 @@
 //     of each address that was asked for.
 //  4. [Unwinder.Unwind] follows rules from frame to frame, and takes what a signal
 //     interrupted from where the kernel saved it.
-//  5. Where no table has the address, it takes the function for a leaf if the call before what
-//     would be the return address calls it; else follows the frame pointer if that leads to
-//     what looks like a frame; else takes it for a leaf if there is a call at all.
+//  5. Where no table has the address, the code where the kernel starts a program has no caller;
+//     stubs of a procedure linkage table, trampolines of python -X perf and functions that just begin or end
+//     have their return address where their instructions say. Another function is taken for a leaf
+//     if the call before what would be the return address calls it; else the frame pointer is
+//     followed if that leads to what looks like a frame; else it is a leaf if there is a call at all.
 //  6. [End] says why a stack has no more frames.
 //
 // Addresses of tables are virtual addresses as the file has them ("vaddr"); the bias is what is to be

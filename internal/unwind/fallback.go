@@ -33,8 +33,8 @@ func (u *Unwinder) byFramePointer() (end End, more bool) {
 }
 
 // asLeaf finds the caller of a function whose return address is still in the link register, or
-// at a place above the stack pointer.
-func (u *Unwinder) asLeaf(above uint64) (end End, more bool) {
+// at a place above the stack pointer. With pushedFP the caller's frame pointer is before it.
+func (u *Unwinder) asLeaf(above uint64, pushedFP bool) (end End, more bool) {
 	a := u.arch
 	sp, ok := u.regs.get(a.sp)
 	if !ok {
@@ -49,7 +49,7 @@ func (u *Unwinder) asLeaf(above uint64) (end End, more bool) {
 	if u.next.PC, ok = u.read(u.truncated(sp+above), a.word); !ok {
 		return u.failure(true), false
 	}
-	if above > 0 {
+	if pushedFP {
 		fp, _ := u.read(u.truncated(sp+above-a.word), a.word)
 		u.next.put(a.fp, fp)
 	}
@@ -60,7 +60,7 @@ func (u *Unwinder) asLeaf(above uint64) (end End, more bool) {
 // guessLeaf takes the function for a leaf if what would be its return address then is one. With a name
 // the call before must also be one of the function of that name.
 func (u *Unwinder) guessLeaf(function string) (end End, more bool) {
-	if _, more = u.asLeaf(0); !more {
+	if _, more = u.asLeaf(0, false); !more {
 		return NoTable, false
 	}
 	m, bias, at, ok := u.code(u.next.PC, false)
@@ -136,6 +136,10 @@ func (m *Module) tableless(vaddr uint64) *rule {
 	if m.arch.link != none {
 		return r
 	}
+	if pushed, ok := m.linkage(vaddr); ok {
+		r.kind, r.above = ruleLinkage, pushed*m.arch.word
+		return r
+	}
 	// The frame pointer would skip the caller where the function just begins or ends.
 	code, err := m.source.File.Loaded(vaddr, 5)
 	if err != nil || len(code) < 5 {
@@ -154,6 +158,44 @@ func (m *Module) tableless(vaddr uint64) *rule {
 		}
 	}
 	return r
+}
+
+// linkage reports whether an instruction of x86-64 is of a procedure linkage table, or leaves a function
+// by way of one, and how many words it and those before have pushed on the return address.
+func (m *Module) linkage(vaddr uint64) (pushed uint64, ok bool) {
+	const longest = 6 // bytes of an instruction
+	if m.arch != amd64 {
+		return 0, false
+	}
+	code, err := m.source.File.Loaded(vaddr, 2*longest)
+	if err != nil {
+		return 0, false
+	}
+	before, err := m.source.File.Loaded(vaddr-longest, longest)
+	if err != nil || len(before) < longest {
+		before = make([]byte, longest)
+	}
+	const (
+		endbr     = "\xf3\x0f\x1e\xfa"
+		jmpSlot   = "\xff\x25" // jmp *slot(%rip), 6 bytes
+		pushSlot  = "\xff\x35" // push slot(%rip), 6 bytes
+		pushIndex = "\x68"     // push $index, 5 bytes
+		jmp       = "\xe9"
+	)
+	is := func(code []byte, at int, what string) bool {
+		return at < len(code) && bytes.HasPrefix(code[at:], []byte(what))
+	}
+	switch {
+	case is(code, 0, jmpSlot) && is(before, 0, pushSlot):
+		return 2, true
+	case is(code, 0, jmpSlot), is(code, 0, endbr) && (is(code, 4, jmpSlot) || is(code, 4, pushIndex) && is(code, 9, jmp)):
+		return 0, true
+	case is(code, 0, pushIndex) && is(code, 5, jmp):
+		return 0, true
+	case is(code, 0, jmp) && is(before, 1, pushIndex), is(code, 0, pushSlot) && is(code, 6, jmpSlot):
+		return 1, true
+	}
+	return 0, false
 }
 
 // movesFP reports whether an instruction is mov %rsp,%rbp or mov %esp,%ebp.

@@ -211,10 +211,32 @@ func (m *Module) search(vaddr uint64, exact bool) *rule {
 			return t
 		}
 	}
-	if r.kind == ruleNone && exact {
+	switch {
+	case r.kind == ruleNone && m.isEntry(vaddr):
+		return rootRule
+	case r.kind == ruleNone && exact:
 		return m.tableless(vaddr)
 	}
 	return r
+}
+
+// isEntry reports whether an address without a table is in the code where the kernel starts the
+// program or its interpreter. Written in assembler, it often has none: that of ld.so.
+func (m *Module) isEntry(vaddr uint64) bool {
+	// The longest known, of ld.so, has 64 bytes; a function behind shorter ones has a table or
+	// another name.
+	const longest = 64
+	entry := m.source.File.Entry()
+	if entry == 0 || vaddr < entry || vaddr-entry >= longest {
+		return false
+	}
+	switch name := m.function(vaddr); name {
+	case "":
+		return len(m.tables) > 0
+	case m.function(entry), "_dl_start_user": // the latter is ld.so's second half
+		return true
+	}
+	return false
 }
 
 // tabled returns what the tables have for an address.

@@ -36,7 +36,7 @@ type rule struct {
 	// data is where offsets of expressions lead to for ruleCFI, the instructions for ruleEHABI.
 	data []byte
 	way  *trampoline // ruleTrampoline
-	// above is where the return address is (ruleLeaf), or the first register that the kernel saved
+	// above is where the return address is (ruleLeaf, ruleLinkage), or the first register that the kernel saved
 	// (ruleTrampoline), in bytes from the stack pointer.
 	above uint64
 	// function is the name of the function for ruleNone where the program stood there, if
@@ -53,13 +53,25 @@ const (
 	ruleEHABI                      // instructions of Arm's exception tables
 	ruleTrampoline                 // the kernel's frame of a signal
 	ruleLeaf                       // the function saved nothing but the return address, or not even that
+	ruleLinkage                    // as ruleLeaf, in a procedure linkage table
+	rulePython                     // the trampoline of python -X perf
 	ruleRoot                       // there is no caller
 )
 
+// guessed reports whether the rule is not one of a table.
+func (k ruleKind) guessed() bool {
+	switch k {
+	case ruleNone, ruleLeaf, ruleLinkage, rulePython:
+		return true
+	}
+	return false
+}
+
 var (
-	noRule   = &rule{kind: ruleNone}
-	badRule  = &rule{kind: ruleBad}
-	rootRule = &rule{kind: ruleRoot}
+	noRule     = &rule{kind: ruleNone}
+	badRule    = &rule{kind: ruleBad}
+	rootRule   = &rule{kind: ruleRoot}
+	pythonRule = &rule{kind: rulePython}
 	// linkRule is for a function of Arm that did not save the link register.
 	linkRule = &rule{kind: ruleLeaf}
 )

@@ -16,6 +16,12 @@ type Stack struct {
 // address in the file. ok is false if the address is not mapped or not executable.
 type Find func(pc uint64) (m *Module, bias uint64, ok bool)
 
+// codeAt is a place in a file.
+type codeAt struct {
+	module *Module
+	vaddr  uint64
+}
+
 // A Frame is one function on the stack.
 type Frame struct {
 	// PC is the place in the function: of the first frame, and of one that a signal
@@ -104,11 +110,16 @@ func (u *Unwinder) unwind(dst []Frame) ([]Frame, End) {
 	frame := Frame{PC: u.regs.PC}
 	m, bias, _ := u.find(frame.PC)
 	exact, signals := true, 0
+	var callee codeAt
 	for n := 0; ; n++ {
 		r := noRule
-		if m != nil && m.arch.Name == a.Name {
+		switch {
+		case m != nil && m.arch.Name == a.Name:
 			r = m.find(frame.PC-bias, exact)
+		case m == nil && u.isPythonTrampoline(callee):
+			r = pythonRule
 		}
+		callee = codeAt{m, frame.PC - bias}
 		if r.signal && !exact {
 			// No call led here: the handler returns to what the kernel told it.
 			frame.PC += a.back
@@ -123,7 +134,7 @@ func (u *Unwinder) unwind(dst []Frame) ([]Frame, End) {
 		if !more {
 			return dst, end
 		}
-		frame = Frame{ByFramePointer: r.kind == ruleNone || r.kind == ruleLeaf, Signal: r.signal}
+		frame = Frame{ByFramePointer: r.kind.guessed(), Signal: r.signal}
 		// A caller's frame is above that of its callee. A function that was called, and was
 		// not interrupted, has at least a return address there.
 		moved, known := u.next.get(a.sp)
@@ -134,7 +145,7 @@ func (u *Unwinder) unwind(dst []Frame) ([]Frame, End) {
 			if signals++; signals > maxSignals {
 				return dst, RanOff
 			}
-		case moved < sp, moved == sp && !exact, moved == sp && a.link == none:
+		case moved < sp, moved == sp && !(exact && (a.link != none || r.returnsByRegister())):
 			return dst, RanOff
 		}
 		pc := u.next.PC
@@ -196,7 +207,11 @@ func (u *Unwinder) step(r *rule, exact bool) (end End, more bool) {
 	case ruleTrampoline:
 		return u.bySignalFrame(r)
 	case ruleLeaf:
-		return u.asLeaf(r.above)
+		return u.asLeaf(r.above, r.above > 0)
+	case ruleLinkage:
+		return u.asLeaf(r.above, false)
+	case rulePython:
+		return u.byPythonTrampoline()
 	}
 	// What calls this very function is more than a frame pointer, which of a leaf is its
 	// caller's; any call is less.
@@ -255,6 +270,17 @@ func (r *rule) saves(register uint8) bool {
 	for _, s := range r.saved {
 		if s.register == register {
 			return s.kind != same
+		}
+	}
+	return false
+}
+
+// returnsByRegister reports whether the return address was taken from the stack into a register,
+// as glibc's vfork does, whose child uses the stack.
+func (r *rule) returnsByRegister() bool {
+	for _, s := range r.saved {
+		if s.register == r.ra {
+			return s.kind == inRegister
 		}
 	}
 	return false

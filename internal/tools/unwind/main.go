@@ -21,6 +21,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -105,7 +106,10 @@ func (c *comparison) replay(name string) error {
 		return err
 	}
 	session := perfsession.New(file)
-	c.unwinder = userstack.New(objects.New(objects.Options{Machine: objects.ThisMachine(os.Getenv)}))
+	store := objects.New(objects.Options{Machine: objects.ThisMachine(os.Getenv)})
+	c.unwinder = userstack.New(store.Of(objects.Recording{
+		Dir: filepath.Dir(name), Host: file.Info.Hostname, Ended: perfsession.Ended(&file.Info, info.ModTime()),
+	}))
 	session.Unwinder = c
 	return session.Replay(c)
 }
