@@ -29,9 +29,10 @@ type Source struct {
 	// Name is the input as the user named it.
 	Name string
 	// Dir is the directory that the file is in, "" if the input is no file. Modified is when it
-	// was, or when reading a stream began, zero if that is not known.
-	Dir      string
-	Modified time.Time
+	// was, or when reading a stream began, Created when the file was; both are zero if that is
+	// not known.
+	Dir               string
+	Modified, Created time.Time
 	// Head is the start of the input.
 	Head Head
 	// Reader reads the input from its start.
@@ -83,7 +84,7 @@ func open(name string, stdin io.Reader, digests Digests) (*Source, error) {
 	}
 	src.closers = append(src.closers, f)
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		src.Dir, src.Modified = filepath.Dir(name), info.ModTime()
+		src.Dir, src.Modified, src.Created = filepath.Dir(name), info.ModTime(), created(name)
 	} else {
 		src.Modified = time.Now()
 	}

@@ -432,6 +432,19 @@ func (s *Store) File(name string) *File {
 	return nil
 }
 
+// Written is when a file of this machine was last written, zero for a copy that was put where
+// files of the recorded machine are looked for: that has the time at which it was made.
+func (f *File) Written() time.Time {
+	if f.in.kind != local {
+		return time.Time{}
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
 // debugFile opens the separate debug file of an object: beside it, where the directories that
 // are searched have it by convention, or from debuginfod.
 func (s *Store) debugFile(o *source) *source {

@@ -45,3 +45,49 @@ func (s *Stats) Start(info *perffile.Info) (start time.Time) {
 	}
 	return start
 }
+
+// Written is when the file of a recording was created and when it was modified, zero what is
+// not known.
+type Written struct{ Created, Modified time.Time }
+
+// Started is the time of day at which a process began, the last one of its number: not later
+// than that, but perhaps somewhat earlier. It is zero if the recording does not show the
+// start, or if nothing puts its clock on the time of day.
+func (s *Session) Started(pid int32) time.Time {
+	began := s.began()
+	if p := s.processes[pid]; p != nil && p.started >= max(s.first, 1) && !began.IsZero() {
+		return began.Add(time.Duration(p.started - s.first))
+	}
+	return time.Time{}
+}
+
+// StartedAt is when a process began on the recording's clock, 0 if no record tells.
+func (s *Session) StartedAt(pid int32) uint64 {
+	if p := s.processes[pid]; p != nil {
+		return p.started
+	}
+	return 0
+}
+
+// began is a time of day before the first record, zero if it is not known. perf creates the
+// file before it records and writes to it until after the last record. A copy that was not
+// given the times of the original took no such time to write, and tells nothing; one that was
+// is older than its creation. How long recorders take to end, that one does not tell.
+func (s *Session) began() time.Time {
+	w := s.Written
+	if c := s.File.Info.Clock; c.Valid {
+		return time.Unix(0, int64(c.WallNanos+(s.first-c.Nanos)))
+	}
+	last := max(s.last, s.File.Info.LastSample)
+	if w.Created.IsZero() || w.Modified.IsZero() || !s.over && s.File.Info.LastSample == 0 || last-s.first >= 1<<62 {
+		return time.Time{}
+	}
+	took := time.Duration(last - s.first)
+	switch {
+	case w.Modified.Before(w.Created):
+		return w.Modified.Add(-took)
+	case w.Modified.Sub(w.Created) < took:
+		return time.Time{}
+	}
+	return w.Created
+}

@@ -53,6 +53,8 @@ type Session struct {
 	Kallsyms []byte
 	// Unwinder unwinds stacks that were recorded as memory, if it is set before the replay.
 	Unwinder Unwinder
+	// Written is what is known of the file.
+	Written Written
 
 	handler     Handler
 	simpleperf  bool
@@ -63,7 +65,9 @@ type Session struct {
 	nameIDs     map[string]NameID
 	counts      map[counterKey]uint64
 	times       map[counterKey]CounterTime
-	unwindError bool // of the next sample's stack
+	unwindError bool   // of the next sample's stack
+	first, last uint64 // times of records
+	over        bool   // all records have been replayed
 	code        UserCode
 	lostSum     int64 // of Stats.Lost
 	out         Sample
@@ -162,11 +166,18 @@ func (s *Session) Replay(h Handler) error {
 		}
 		s.Stats.Late = o.late
 	}
+	s.over = true
 	return nil
 }
 
 // record replays one record.
 func (s *Session) record(r *perffile.Record) error {
+	if r.Time != 0 {
+		if s.first == 0 || r.Time < s.first {
+			s.first = r.Time
+		}
+		s.last = max(s.last, r.Time)
+	}
 	switch r.Type {
 	case perffile.RecordSample:
 		if r.Time != 0 {
@@ -187,13 +198,13 @@ func (s *Session) record(r *perffile.Record) error {
 		if err != nil {
 			return err
 		}
-		s.comm(c)
+		s.comm(c, r.Time)
 	case perffile.RecordFork:
 		t, err := r.Task()
 		if err != nil {
 			return err
 		}
-		s.fork(t, r.Misc)
+		s.fork(t, r.Misc, r.Time)
 	case perffile.RecordExit:
 		t, err := r.Task()
 		if err != nil {

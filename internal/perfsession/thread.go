@@ -22,6 +22,8 @@ type Process struct {
 	// Comm is the name of the main thread.
 	Comm  NameID
 	space space
+	// started is when it was forked, or else ran its first program, 0 if no record tells.
+	started uint64
 }
 
 // A NameID is an interned name of a thread. 0 is "".
@@ -83,7 +85,7 @@ func (s *Session) exit(t perffile.Task) {
 	}
 }
 
-func (s *Session) comm(c perffile.Comm) {
+func (s *Session) comm(c perffile.Comm, time uint64) {
 	t := s.thread(c.PID, c.TID)
 	t.Comm = s.intern(c.Name)
 	if c.PID == c.TID {
@@ -92,12 +94,15 @@ func (s *Session) comm(c perffile.Comm) {
 	if c.Exec {
 		// The kernel notes an exec when the old mappings are gone, and then the new ones.
 		t.Process.space.clear()
+		if t.Process.started == 0 && t.recent == nil {
+			t.Process.started = time
+		}
 	}
 }
 
 // fork starts a thread or process. A new thread or process with the number of one
 // that is still known replaces it.
-func (s *Session) fork(t perffile.Task, misc perffile.Misc) {
+func (s *Session) fork(t perffile.Task, misc perffile.Misc, time uint64) {
 	if t.TID == t.PTID {
 		return
 	}
@@ -105,7 +110,7 @@ func (s *Session) fork(t perffile.Task, misc perffile.Misc) {
 	s.lastThread = nil
 	delete(s.threads, t.TID)
 	if t.PID != t.PPID && t.PID == t.TID {
-		p := &Process{PID: t.PID, Comm: parent.Comm}
+		p := &Process{PID: t.PID, Comm: parent.Comm, started: time}
 		if old := s.processes[t.PID]; s.simpleperf && old != nil && len(old.space.maps) > 0 {
 			// simpleperf may have noted mappings of the child before the fork.
 			p.space = old.space

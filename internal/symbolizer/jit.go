@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"profdiff/internal/objfile"
 	"profdiff/internal/perffile"
@@ -15,7 +16,8 @@ import (
 type jitCode struct {
 	perfMap  *objfile.SymbolTable // in the recording, or /tmp/perf-PID.map
 	mapRead  bool
-	dumpPath string // of jit-PID.dump, from the recording; "" when it has been read
+	written  time.Time // when the perf map was, zero if that tells nothing more
+	dumpPath string    // of jit-PID.dump, from the recording; "" when it has been read
 	dump     *objfile.JITDump
 }
 
@@ -78,7 +80,7 @@ func (z *Symbolizer) HasJITDumps() bool { return z.dumps > 0 && !z.opt.Objects.E
 // time matters.
 func (z *Symbolizer) JITFunction(pid int32, time, addr uint64) uint32 {
 	j := z.jitOf(pid)
-	z.readDump(j)
+	z.readDump(pid, j)
 	if j.dump == nil {
 		return 0
 	}
@@ -102,7 +104,7 @@ func (z *Symbolizer) JITFunction(pid int32, time, addr uint64) uint32 {
 func (z *Symbolizer) jitSymbol(id uint32) objfile.Symbol { return z.jitSymbols[id-1] }
 
 // readDump reads the jitdump file of a process, if the search paths have it.
-func (z *Symbolizer) readDump(j *jitCode) {
+func (z *Symbolizer) readDump(pid int32, j *jitCode) {
 	if j.dumpPath == "" {
 		return
 	}
@@ -116,10 +118,44 @@ func (z *Symbolizer) readDump(j *jitCode) {
 	switch {
 	case err != nil:
 		z.warn("%s: %v", f.Name, err)
+	case z.refuse(f.Name, z.notOf(pid, d, f.Written())):
+		return
 	case !z.Monotonic:
 		z.warn("%s: the recording has another clock (perf record -k mono): names of code that replaced other code may be wrong", f.Name)
 	}
 	j.dump = d
+}
+
+// notOf says of which process a jitdump file is if it is not of the recorded one.
+func (z *Symbolizer) notOf(pid int32, d *objfile.JITDump, written time.Time) string {
+	switch {
+	case d.PID != uint32(pid):
+		return fmt.Sprintf("process %d", d.PID)
+	case z.session == nil:
+	case z.Monotonic && !d.ArchTime && d.Start < z.session.StartedAt(pid), z.isEarlier(pid, written):
+		return earlier
+	case z.Monotonic && !d.ArchTime && z.session.File.Info.LastSample > 0 && d.Start > z.session.File.Info.LastSample:
+		return "a later process"
+	}
+	return ""
+}
+
+// earlier is whose file it is that was written before the recorded process began.
+const earlier = "an earlier process"
+
+// isEarlier reports whether what was written at a time of day cannot be of a process, for it
+// began later.
+func (z *Symbolizer) isEarlier(pid int32, written time.Time) bool {
+	const inexact = 2 * time.Second // of clocks, and of when recorders end
+	return z.session != nil && !written.IsZero() && written.Add(inexact).Before(z.session.Started(pid))
+}
+
+// refuse notes that a file is of another process, if it is, and reports that.
+func (z *Symbolizer) refuse(file, process string) bool {
+	if process != "" {
+		z.refused = append(z.refused, file+" is of "+process)
+	}
+	return process != ""
 }
 
 // readMap reads the perf map of a process, if the search paths have it.
@@ -128,7 +164,7 @@ func (z *Symbolizer) readMap(pid int32, j *jitCode) {
 		return
 	}
 	j.mapRead = true
-	f := z.opt.Objects.File(fmt.Sprintf("/tmp/perf-%d.map", pid))
+	f := z.opt.Objects.File(perfMapPath(pid))
 	if f == nil {
 		return
 	}
@@ -137,20 +173,33 @@ func (z *Symbolizer) readMap(pid int32, j *jitCode) {
 	if err != nil {
 		z.warn("%s: %v", f.Name, err)
 	}
-	j.perfMap = t
+	j.perfMap, j.written = t, f.Written()
 }
 
+func perfMapPath(pid int32) string { return fmt.Sprintf("/tmp/perf-%d.map", pid) }
+
 // JITNamed reports whether a perf map has a name for an address of a process. Compilers make
-// memory executable that no record shows as such.
+// memory executable that no record shows as such. While the replay goes on, a map of another
+// process may seem to.
 func (z *Symbolizer) JITNamed(pid int32, addr uint64) bool {
-	_, ok := z.perfMapSymbol(pid, addr)
+	j := z.jitOf(pid)
+	z.readMap(pid, j)
+	if j.perfMap == nil {
+		return false
+	}
+	_, ok := j.perfMap.Lookup(addr)
 	return ok
 }
 
-// perfMapSymbol names an address by the perf map of a process.
+// perfMapSymbol names an address by the perf map of a process, after the replay.
 func (z *Symbolizer) perfMapSymbol(pid int32, addr uint64) (objfile.Symbol, bool) {
 	j := z.jitOf(pid)
 	z.readMap(pid, j)
+	if z.isEarlier(pid, j.written) {
+		z.refuse(perfMapPath(pid), earlier)
+		j.perfMap = nil
+	}
+	j.written = time.Time{}
 	if j.perfMap == nil {
 		return objfile.Symbol{}, false
 	}

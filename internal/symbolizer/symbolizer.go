@@ -94,8 +94,10 @@ type Symbolizer struct {
 	demangled map[string]string
 	warnings  []string // of lists of symbols
 
-	jit        map[int32]*jitCode // by process
-	dumps      int                // jitdump files that the recording names
+	session    *perfsession.Session // nil if the recording is no perf.data file
+	jit        map[int32]*jitCode   // by process
+	dumps      int                  // jitdump files that the recording names
+	refused    []string             // what tells of code, but not of the recorded processes
 	jitSymbols []objfile.Symbol
 	jitIDs     map[objfile.Symbol]uint32
 }
@@ -117,7 +119,7 @@ func (z *Symbolizer) Warnings() []string {
 // AddRecording adds the symbols that a perf.data file has of files, and what its replay
 // tells of the kernel, which must be over when an address is named.
 func (z *Symbolizer) AddRecording(s *perfsession.Session) error {
-	z.kernel.session = s
+	z.kernel.session, z.session = s, s
 	for f, err := range s.File.SymbolFiles() {
 		if err != nil {
 			return err

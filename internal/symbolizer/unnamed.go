@@ -1,6 +1,7 @@
 package symbolizer
 
 import (
+	"fmt"
 	"strings"
 
 	"profdiff/internal/objects"
@@ -22,16 +23,28 @@ func (z *Symbolizer) Unnamed(d *perfsession.DSO) (why, install, help string) {
 		why, help = z.unnamedKernel()
 		return why, "", help
 	case n.exec == JIT, isMade(d.Path):
-		return "code that was made while it ran", "", "JIT compilers tell names if asked (node --perf-basic-prof, python -X perf, perf inject -j after perf record -k mono)"
+		return z.unnamedCode(), "", "JIT compilers tell names if asked (node --perf-basic-prof, python -X perf, perf inject -j after perf record -k mono)"
 	case n.kind == perffile.DSODex, strings.HasPrefix(d.Path, "["):
 		return "", "", ""
 	}
 	return z.opt.Objects.Missing(objects.FileOf(d))
 }
 
+// unnamedCode says why code that processes made has no names.
+func (z *Symbolizer) unnamedCode() string {
+	why := "code that was made while it ran"
+	switch n := len(z.refused); {
+	case n == 1:
+		why += "; " + z.refused[0]
+	case n > 1:
+		why += fmt.Sprintf("; %s, as are %d more", z.refused[0], n-1)
+	}
+	return why
+}
+
 // isMade reports whether a path stands for memory that no file was mapped into.
 func isMade(path string) bool {
-	for _, prefix := range []string{perfsession.AnonPath, "[anon:", "[heap]", "[stack", "/memfd:", "/dev/zero", "/dev/shm/"} {
+	for _, prefix := range []string{perfsession.AnonPath, "[memory]", "[anon:", "[heap]", "[stack", "/memfd:", "/dev/zero", "/dev/shm/"} {
 		if strings.HasPrefix(path, prefix) {
 			return true
 		}

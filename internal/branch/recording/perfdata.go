@@ -32,6 +32,7 @@ func readPerfData(src *input.Source, opt *branch.Options) (*branch.Table, error)
 		return nil, err
 	}
 	session := perfsession.New(file)
+	session.Written = perfsession.Written{Created: src.Created, Modified: src.Modified}
 	made := objects.Recording{Dir: src.Dir, Host: file.Info.Hostname, Ended: perfsession.Ended(&file.Info, src.Modified)}
 	p := &perfData{file: file, opt: opt, names: opt.Symbols(made), sampler: samples.New()}
 	code := code.New(p.names.Objects)

@@ -266,6 +266,7 @@ func (p *reader) prepareSymbols(src *input.Source) error {
 	info := &p.file.Info
 	files := p.opt.Objects.Of(objects.Recording{Dir: src.Dir, Host: info.Hostname, Ended: perfsession.Ended(info, src.Modified)})
 	p.session.Unwinder = userstack.New(files)
+	p.session.Written = perfsession.Written{Created: src.Created, Modified: src.Modified}
 	p.z = symbolizer.New(symbolizer.Options{
 		Simpleperf: info.Simpleperf(), Objects: files, Kallsyms: p.opt.Kallsyms,
 	})
