@@ -101,6 +101,7 @@ func (c *branchesCommand) run(cmd *cobra.Command, std *stdio, inputs []string) e
 	if err != nil {
 		return err
 	}
+	l.lookBeside(slices.Concat(inputs, base, head))
 	options, err := c.options(cmd, l)
 	switch {
 	case err != nil:

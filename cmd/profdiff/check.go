@@ -146,8 +146,8 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	in.Code = func(side int) []budget.Code {
 		store := l.opt.Objects
 		for _, i := range []int{side, 1} { // base may be stored, and head newer
-			if folder, err := folderOf(files[i]); err == nil && folder != nil {
-				store = folder.objects(store)
+			if len(files[i]) > 0 {
+				store = store.Beside(filepath.Dir(files[i][0]))
 				break
 			}
 		}

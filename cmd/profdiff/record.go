@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"profdiff/internal/objects"
 	"profdiff/internal/record"
 	"profdiff/internal/record/android"
 	"profdiff/internal/remark"
@@ -377,31 +376,6 @@ func folderOf(files []string) (*folder, error) {
 		return nil, err
 	}
 	return &folder{dir, rec}, nil
-}
-
-// objects adds the object files that the folder has to others.
-func (f *folder) objects(files *objects.Store) *objects.Store {
-	if symbols := filepath.Join(f.dir, record.SymbolsName); isDir(symbols) {
-		return files.View(objects.SearchPath{Name: symbols, FS: os.DirFS(symbols)})
-	}
-	return files
-}
-
-// names adds what the folder has to name addresses to what the user gave.
-func (f *folder) names(l *loader) error {
-	l.opt.Objects = f.objects(l.opt.Objects)
-	symbols := filepath.Join(f.dir, record.SymbolsName)
-	if l.opt.Kallsyms != nil {
-		return nil
-	}
-	// A symfs may have the symbols of the kernel, too, as a symfs of simpleperf does.
-	for _, dir := range []string{f.dir, symbols} {
-		kallsyms := filepath.Join(dir, record.KallsymsName)
-		if _, err := os.Stat(kallsyms); err == nil {
-			return l.readNames(kallsyms, nil)
-		}
-	}
-	return nil
 }
 
 // addWork adds the counter of work that the folder has for a run.

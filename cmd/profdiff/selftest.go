@@ -103,13 +103,9 @@ is how runs differ when one side is recorded after the other.`,
 
 // loadRecorded reads the runs of both sides in the order of recording.
 func (l *loader) loadRecorded(dir string, rec *record.Recording) (runs []*run.Run, err error) {
-	own := *l
 	f := &folder{dir, rec}
-	if err := f.names(&own); err != nil {
-		return nil, err
-	}
 	for _, r := range rec.Runs {
-		one, err := own.load(filepath.Join(dir, filepath.FromSlash(r.File)))
+		one, err := l.load(filepath.Join(dir, filepath.FromSlash(r.File)))
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"profdiff/internal/compare"
@@ -45,9 +46,6 @@ func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
 	if recorded == nil {
 		return own.loadEach(files)
 	}
-	if err := recorded.names(&own); err != nil {
-		return nil, err
-	}
 	runs, err := own.loadEach(files)
 	if err != nil {
 		return nil, err
@@ -71,6 +69,24 @@ func (l *loader) loadPaths(paths []string) ([]*run.Run, error) {
 		return nil, err
 	}
 	return l.loadSide(&sideFlags{}, files)
+}
+
+// lookBeside looks for object files beside all of these inputs, for recordings that say no more
+// of their files than a path. If these are of several sets, it does not: a path may have another
+// file in each.
+func (l *loader) lookBeside(inputs []string) {
+	var dirs []string
+	for _, name := range inputs {
+		if info, err := os.Stat(name); err != nil || !info.IsDir() || input.IsRecording(name) {
+			name = filepath.Dir(name)
+		}
+		if dirs = append(dirs, name); filepath.Join(name, "..") != filepath.Join(dirs[0], "..") {
+			return
+		}
+	}
+	for _, dir := range dirs {
+		l.opt.Objects = l.opt.Objects.Beside(dir)
+	}
 }
 
 // files lists the recordings of a side, and says what is none.

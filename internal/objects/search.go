@@ -25,8 +25,7 @@ type SearchPath struct {
 	FS   fs.FS
 }
 
-// maxIndexed bounds how many files of a directory are looked at for their build
-// IDs.
+// maxIndexed bounds how many entries of a directory are looked at for build IDs.
 const maxIndexed = 100_000
 
 // A kind says how a directory is searched, in the order in which they are.
@@ -291,13 +290,16 @@ func (d *directory) index() map[string][]string {
 	if d.own {
 		return d.byID
 	}
-	n := 0
+	n, limit := 0, maxIndexed
+	if d.kind == beside {
+		limit = maxBeside
+	}
 	err := fs.WalkDir(d.FS, ".", func(name string, e fs.DirEntry, err error) error {
+		if n++; n > limit {
+			return errTooMany
+		}
 		if err != nil || !e.Type().IsRegular() {
 			return nil
-		}
-		if n++; n > maxIndexed {
-			return errTooMany
 		}
 		if id := d.buildID(name); id != "" {
 			d.byID[TrimBuildID(id)] = append(d.byID[TrimBuildID(id)], name)
@@ -305,7 +307,7 @@ func (d *directory) index() map[string][]string {
 		return nil
 	})
 	if errors.Is(err, errTooMany) {
-		d.warn("%s has more than %d files: build IDs of the rest were not looked at", d.Name, maxIndexed)
+		d.warn("%s has more than %d files: build IDs of the rest were not looked at", d.Name, limit)
 	}
 	return d.byID
 }

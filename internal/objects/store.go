@@ -13,8 +13,6 @@ package objects
 import (
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -43,6 +41,7 @@ type Options struct {
 type Store struct {
 	*shared
 	dirs      []*directory // by kind
+	lists     []string     // of symbols of the kernel, beside recordings
 	recording Recording
 	one       bool // of a recording
 	found     map[dso]*found
@@ -55,6 +54,7 @@ type shared struct {
 	machine     *Machine
 	fetcher     Fetcher
 	directories map[string]*directory
+	kallsyms    map[string]kallsyms // beside recordings, by name
 	objects     map[objectKey]*Object
 	known       map[dso]*known
 }
@@ -129,7 +129,7 @@ var (
 // New returns a store of the files that the options name.
 func New(opt Options) *Store {
 	all := &shared{
-		machine: opt.Machine, fetcher: opt.Fetcher, directories: make(map[string]*directory),
+		machine: opt.Machine, fetcher: opt.Fetcher, directories: make(map[string]*directory), kallsyms: make(map[string]kallsyms),
 		objects: make(map[objectKey]*Object), known: make(map[dso]*known),
 	}
 	s := &Store{shared: all}
@@ -150,7 +150,7 @@ func (s *Store) View(paths ...SearchPath) *Store {
 	if s == nil {
 		return New(Options{Symfs: paths})
 	}
-	v := &Store{shared: s.shared, dirs: slices.Clone(s.dirs), recording: s.recording, one: s.one, found: make(map[dso]*found), archives: make(map[string]*archive)}
+	v := &Store{shared: s.shared, dirs: slices.Clone(s.dirs), lists: slices.Clone(s.lists), recording: s.recording, one: s.one, found: make(map[dso]*found), archives: make(map[string]*archive)}
 	for _, p := range paths {
 		v.add(s.directory(p, given))
 	}
@@ -160,17 +160,8 @@ func (s *Store) View(paths ...SearchPath) *Store {
 // Of returns the view of a recording: with warnings of its own, with the files beside it, and
 // knowing when and where it was made.
 func (s *Store) Of(r Recording) *Store {
-	v := s.View()
+	v := s.Beside(r.Dir)
 	v.recording, v.one = r, true
-	if r.Dir == "" {
-		return v
-	}
-	for _, name := range []string{"symbols", "binary_cache"} {
-		name = filepath.Join(r.Dir, name)
-		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			v.add(s.directory(SearchPath{Name: name, FS: os.DirFS(name)}, beside))
-		}
-	}
 	return v
 }
 

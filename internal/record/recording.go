@@ -11,11 +11,12 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"profdiff/internal/objects"
 	"profdiff/internal/record/command"
 )
 
 // FileName is the name of the notes in a folder of recordings.
-const FileName = "recording.yaml"
+const FileName = objects.NotesName
 
 // Schema names the form of the notes.
 const Schema = "profdiff.recording/v1"

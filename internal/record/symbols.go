@@ -18,8 +18,8 @@ import (
 // Names of what a folder has to name addresses: object files by build ID, laid out as
 // the cache of perf is, and the symbols of the kernel.
 const (
-	SymbolsName  = "symbols"
-	KallsymsName = "kallsyms"
+	SymbolsName  = objects.SymbolsName
+	KallsymsName = objects.KallsymsName
 )
 
 // MaxObject is the largest object file that is copied.

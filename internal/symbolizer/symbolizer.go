@@ -75,8 +75,8 @@ type Options struct {
 	Simpleperf bool
 	// Objects are where object files are looked for, nil for nowhere.
 	Objects *objects.Store
-	// Kallsyms has the kernel's symbols as the user gave them, or as they lie beside the
-	// recording, nil if there are none.
+	// Kallsyms has the kernel's symbols as the user gave them, nil for those beside the
+	// recording.
 	Kallsyms *objects.Kallsyms
 }
 
@@ -104,11 +104,18 @@ type Symbolizer struct {
 
 // New makes a Symbolizer for the DSOs of a recording.
 func New(opt Options) *Symbolizer {
-	return &Symbolizer{
+	z := &Symbolizer{
 		opt: opt, recorded: make(map[string]*perffile.SymbolFile), demangled: make(map[string]string),
 		jit: make(map[int32]*jitCode), jitIDs: make(map[objfile.Symbol]uint32),
 		kernel: kernel{given: opt.Kallsyms, machine: opt.Objects.Kernels()},
 	}
+	if z.kernel.given == nil {
+		var err error
+		if z.kernel.given, err = opt.Objects.Kallsyms(); err != nil {
+			z.warnings = append(z.warnings, err.Error())
+		}
+	}
+	return z
 }
 
 // Warnings tell of files that could not be used.

@@ -61,8 +61,8 @@ func (z *Symbolizer) unnamedKernel() (why, help string) {
 		return z.kernel.advice, ""
 	case z.kernel.names != nil:
 		return "the symbols that are of its boot lack these addresses", ""
-	case z.opt.Kallsyms != nil:
-		return "the list of --kallsyms does not fit it", list
+	case z.kernel.given != nil:
+		return z.kernel.given.Name + " does not fit it", list
 	}
 	return "neither the recording nor this machine has symbols of its boot", list
 }
