@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -176,5 +177,32 @@ func TestInflation(t *testing.T) {
 		if n > inflationAllowance+maxInflation*int64(len(small)) {
 			t.Errorf("%s: %d bytes became %d", form, len(small), n)
 		}
+	}
+}
+
+// TestCreated: a file has a time of its creation that changing its other times does not change.
+func TestCreated(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(name, []byte("text"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modified := info.ModTime().Add(-time.Hour)
+	if err := os.Chtimes(name, modified, modified); err != nil {
+		t.Fatal(err)
+	}
+	src, err := Open(name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if !src.Modified.Equal(modified) {
+		t.Errorf("modified %v, want %v", src.Modified, modified)
+	}
+	if c := src.Created; !c.IsZero() && (c.Before(modified.Add(time.Minute)) || c.After(info.ModTime())) {
+		t.Errorf("created %v, not when it was written, %v", c, info.ModTime())
 	}
 }

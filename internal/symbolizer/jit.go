@@ -36,14 +36,14 @@ func jitPID(path, prefix, suffix string) (pid int32, ok bool) {
 	return int32(n), before && after && err == nil
 }
 
-// isInjected reports whether a file is one that perf inject -j made of a function in a
-// jitdump file: jitted-PID-NUMBER.so (jit_emit_elf in tools/perf/util/jitdump.c).
-func isInjected(path string) bool {
-	name, _ := strings.CutPrefix(path[strings.LastIndexByte(path, '/')+1:], "jitted-")
-	pid, number, _ := strings.Cut(name, "-")
-	_, ok := jitPID(number, "", ".so")
-	_, err := strconv.ParseInt(pid, 10, 32)
-	return ok && err == nil
+// Injected reports whether a file is one that perf inject -j made of a function in a jitdump
+// file, and of which process: jitted-PID-NUMBER.so (jit_emit_elf in tools/perf/util/jitdump.c).
+func Injected(path string) (pid int32, ok bool) {
+	name, of := strings.CutPrefix(path[strings.LastIndexByte(path, '/')+1:], "jitted-")
+	number, rest, _ := strings.Cut(name, "-")
+	_, numbered := jitPID(rest, "", ".so")
+	n, err := strconv.ParseInt(number, 10, 32)
+	return int32(n), of && numbered && err == nil
 }
 
 // AddJITDump notes the path of a DSO if it is a jitdump file.

@@ -261,7 +261,8 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 	case d.kind == perffile.DSOKernel:
 		return z.kernelSymbol(f.Addr, d)
 	}
-	sym := Symbol{DSO: d.DSO, Vaddr: z.vaddr(d, f), Execution: d.exec, Generated: isInjected(d.Path)}
+	sym := Symbol{DSO: d.DSO, Vaddr: z.vaddr(d, f), Execution: d.exec}
+	_, sym.Generated = Injected(d.Path)
 	if z.fill(d, f, &sym) {
 		return sym
 	}

@@ -211,6 +211,33 @@ func TestJITDumpOfAnother(t *testing.T) {
 	}
 }
 
+// TestInjectedOfAnother: a file that perf inject -j made of another process's code has another
+// build ID than the recording.
+func TestInjectedOfAnother(t *testing.T) {
+	const id, other = "0102030405060708090a0b0c0d0e0f1011121314", "ff02030405060708090a0b0c0d0e0f1011121314"
+	for built, want := range map[string]string{id: "[JIT app] (JIT) f", other: "[JIT app] (JIT) [JIT app]"} {
+		files := fstest.MapFS{"home/jitted-10-1.so": objectstest.ELF{
+			BuildID: built, Vaddr: 0x1000, Symbols: []objectstest.Symbol{{Name: "f", Addr: 0x1000, Size: 0x100}},
+		}.File(t)}
+		r := readFixture(t, `header
+attr type=software config=0 size=128 sample_period=1000 sample_type=IP|TID|TIME|CPU|PERIOD flags=sample_id_all
+COMM pid=10 tid=10 comm="app"
+MMAP2 misc=USER|MMAP_BUILD_ID pid=10 tid=10 start=0x800000 len=0x1000 pgoff=0x1000 build_id_size=20 build_id=`+id+` prot=READ|EXEC filename="/home/jitted-10-1.so" sample_id={pid=10,tid=10,time=2,cpu=0}
+SAMPLE misc=USER ip=0x800010 pid=10 tid=10 time=10 cpu=0 period=1
+`, &reading.Options{Objects: objectstest.Stored(files)})
+		if diff := cmp.Diff([]string{want}, filed(r)); diff != "" {
+			t.Errorf("build ID %s: files and functions (-want +got):\n%s", built, diff)
+		}
+		why := ""
+		for i := range r.Mappings {
+			why += r.Mappings[i].Unnamed.Why
+		}
+		if refused := "/home/jitted-10-1.so is of another build"; strings.Contains(why, refused) != (built == other) {
+			t.Errorf("build ID %s: reason %q", built, why)
+		}
+	}
+}
+
 // TestJITDumpAfterSearch: a process is asked for a perf map, and, where another has a jitdump
 // file, for functions of one, before it maps its own.
 func TestJITDumpAfterSearch(t *testing.T) {

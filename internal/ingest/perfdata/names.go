@@ -165,6 +165,8 @@ func (n *namer) retraced(name, systemName string, line int) []run.Line {
 func (n *namer) unknownFunction(sym symbolizer.Symbol, f perfsession.Frame) uint32 {
 	file := "unknown"
 	switch {
+	case sym.Generated && !n.p.opt.UnknownOffset: // whose files have names of one run
+		file = reading.JITFile(n.p.session.ProcessName(f.Map.PID))
 	case sym.DSO != nil:
 		file = n.dsoPath(sym.DSO)
 	case f.Guest && f.Kernel:
@@ -240,7 +242,7 @@ func (n *namer) unnamed(r *run.Run) {
 		}
 		var dso *perfsession.DSO // nil for addresses in none
 		for _, d := range n.p.session.DSOs {
-			if reading.JITCache(n.dsoPath(d)) == f.File {
+			if n.isIn(d, f.File) {
 				dso = d
 			}
 		}
@@ -252,6 +254,14 @@ func (n *namer) unnamed(r *run.Run) {
 			}
 		}
 	}
+}
+
+// isIn reports whether code of a DSO is shown in a file.
+func (n *namer) isIn(d *perfsession.DSO, file string) bool {
+	if pid, ok := symbolizer.Injected(d.Path); ok {
+		return reading.JITFile(n.p.session.ProcessName(pid)) == file
+	}
+	return reading.JITCache(n.dsoPath(d)) == file
 }
 
 // idle notes the files that were loaded and that no address is in.
