@@ -167,3 +167,24 @@ func TestReturnInRegister(t *testing.T) {
 		t.Errorf("%v, %v", got, end)
 	}
 }
+
+// TestAnotherStack: a handler may have a stack of its own, and only that is in the dump.
+func TestAnotherStack(t *testing.T) {
+	code := make([]byte, 0x1000)
+	copy(code[0x200:], "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05")
+	s := section{eh: true, word: 8}
+	s.fde(s.cie("zR", 16, cfaDef, 7, 16, cfaOffset|16, 1), 0x2000, 0x100, true)
+	header := binary.LittleEndian.AppendUint32([]byte{1, 0x1b, 0xff, 0xff}, 0x8000-(0x7000+4))
+	m := imageModule(t, amd64, part{0, 0x2000, code}, part{objfile.EHFrameHeader, 0x7000, header}, part{0, 0x8000, s.data})
+	find := func(pc uint64) (*Module, uint64, bool) { return m, 0, pc >= 0x2000 && pc < 0x3000 }
+	for _, elsewhere := range []uint64{0x1000, 0x7f0000000000} {
+		values := make([]uint64, 22)
+		values[20], values[21] = elsewhere, 0x2010 // rsp, rip of struct sigcontext
+		stack := words8(values...)
+		got, end := new(Unwinder).Unwind(nil, registersOf(amd64, 0x2200, map[uint8]uint64{7: stack.SP}), stack, find)
+		want := []Frame{{PC: 0x2200}, {PC: 0x2010, Signal: true}}
+		if diff := cmp.Diff(want, got); diff != "" || end != Cut {
+			t.Errorf("%v; -want +got:\n%s", end, diff)
+		}
+	}
+}

@@ -42,7 +42,7 @@ type End uint8
 const (
 	// Whole: the last frame has no caller.
 	Whole End = iota
-	// Cut: the stack goes on behind the end of the dump.
+	// Cut: the stack goes on behind the end of the dump, or on a stack that is not in it.
 	Cut
 	// RanOff: the tables led out of a dump that has all of the stack, or to where is no code.
 	RanOff
@@ -64,8 +64,9 @@ func (e End) String() string {
 }
 
 const (
-	// MaxFrames is the most frames of a stack.
-	MaxFrames = 1024
+	// MaxFrames is the most frames of a stack: what fits into the largest dump of a record, which has
+	// less than 64 KiB, if each frame has the 16 bytes that the ABIs of 64 bits align it to.
+	MaxFrames = 4096
 	// maxSignals is the most signal frames of a stack: only they may move the stack
 	// pointer back.
 	maxSignals = 8
@@ -314,7 +315,10 @@ func (u *Unwinder) locate(r *rule, cfa uint64, l location, register uint8) (v ui
 
 // failure says why a value could not be had.
 func (u *Unwinder) failure(first bool) End {
+	sp, known := u.regs.get(u.arch.sp)
 	switch {
+	case known && (sp < u.stack.SP || sp-u.stack.SP > uint64(len(u.stack.Bytes))):
+		return Cut // a signal interrupted code that has another stack
 	case u.beyond && u.stack.Full:
 		return Cut
 	case u.beyond:

@@ -95,7 +95,7 @@ func TestEnds(t *testing.T) {
 
 	t.Run("too deep", func(t *testing.T) {
 		stack := Stack{SP: sp}
-		for range 2000 {
+		for range MaxFrames + 100 {
 			stack.Bytes = append(stack.Bytes, words8(1, in+4).Bytes...)
 		}
 		got, end := new(Unwinder).Unwind(nil, registersOf(amd64, in, map[uint8]uint64{7: sp}), stack, find)

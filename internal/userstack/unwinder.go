@@ -69,7 +69,7 @@ func (u *Unwinder) reason(end unwind.End) (e perfsession.StackEnd) {
 	switch end {
 	case unwind.Whole:
 		return perfsession.StackEnd{Why: perfsession.StackWhole}
-	case unwind.Cut, unwind.TooDeep:
+	case unwind.Cut:
 		return perfsession.StackEnd{Why: perfsession.StackCut}
 	case unwind.NoRegisters:
 		return perfsession.StackEnd{Why: perfsession.StackNoRegisters}

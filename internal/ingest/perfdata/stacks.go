@@ -47,16 +47,20 @@ func (p *reader) accountStacks() {
 	worst := slices.MaxFunc(append(slices.Collect(maps.Keys(ends.In)), perfsession.StackEnd{}), func(a, b perfsession.StackEnd) int {
 		return cmp.Or(cmp.Compare(ends.In[a], ends.In[b]), -cmp.Compare(pathOf(a.In), pathOf(b.In)), -cmp.Compare(a.Why, b.Why))
 	})
-	why := map[perfsession.StackEndReason]string{
-		perfsession.StackNoTable: "which has no unwind information",
-		perfsession.StackNoFile:  "which is not here as it was recorded",
-		perfsession.StackRanOff:  "whose unwind information leads out of the stack",
-	}[worst.Why]
-	if worst.In == nil {
-		warn("%.1f%% of the stacks are not whole: they end outside of all files", 100*share(others))
-		return
+	notWhole := fmt.Sprintf("%.1f%% of the stacks are not whole", 100*share(others))
+	most := fmt.Sprintf("most (%d of %d)", ends.In[worst], others)
+	switch {
+	case worst.In == nil:
+		warn("%s: they end outside of all files", notWhole)
+	case worst.Why == perfsession.StackNoTable && !perfsession.IsFile(worst.In.Path):
+		warn("%s: %s end in %s, code that was made while the program ran and has no unwind information: let the compiler keep frame pointers (java -XX:+PreserveFramePointer)", notWhole, most, worst.In.Path)
+	case worst.Why == perfsession.StackNoTable:
+		warn("%s: %s end in %s, which has no unwind information: build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer", notWhole, most, worst.In.Path)
+	case worst.Why == perfsession.StackNoFile:
+		warn("%s: %s end in %s, which is not here as it was recorded", notWhole, most, worst.In.Path)
+	default:
+		warn("%s: %s end in %s, whose unwind information leads out of the stack", notWhole, most, worst.In.Path)
 	}
-	warn("%.1f%% of the stacks are not whole: most (%d of %d) end in %s, %s", 100*share(others), ends.In[worst], others, worst.In.Path, why)
 }
 
 func pathOf(d *perfsession.DSO) string {
