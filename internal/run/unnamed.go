@@ -221,6 +221,10 @@ func helpUnnamed(reasons []Unnamed) string {
 	}
 	var list []string
 	for _, help := range order {
+		saidWithMore := func(other string) bool { return strings.HasPrefix(other, help+", or ") }
+		if install[help] == nil && slices.ContainsFunc(order, saidWithMore) {
+			continue
+		}
 		if packages := install[help]; packages != nil {
 			help = strings.TrimSuffix("install "+strings.Join(packages, " and ")+", or "+help, ", or ")
 		}

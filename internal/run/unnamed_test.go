@@ -59,6 +59,11 @@ func TestUnnamedWarning(t *testing.T) {
 			[][]*run.Run{{build("cycles main a![a] 30\ncycles main b![b] 20\ncycles main c![c] 10\ncycles main f!f 40", other, run.Unnamed{Why: "stripped", Install: "c-dbgsym", Help: "ask"}, gone)}},
 			"60% of the cost is in code without names: /lib/a 30% (stripped), /lib/b 20% (likewise), /lib/c 10% (not here): install b-dbgsym and c-dbgsym, or ask; --symfs DIR",
 		},
+		{
+			"one help is a part of another",
+			[][]*run.Run{{build("cycles main a![a] 60\ncycles main b![b] 40", gone, run.Unnamed{Why: "not here", Help: "--symfs DIR, or ask"})}},
+			"100% of the cost is in code without names: /lib/a 60% (not here), /lib/b 40% (likewise): --symfs DIR, or ask",
+		},
 		{"little else", [][]*run.Run{{build("cycles main a![a] 30\ncycles main b![b] 4\ncycles main f!f 966", stripped)}}, "3% of the cost is in code without names: /lib/a 3% (stripped): install a-dbgsym"},
 		{"few callers", [][]*run.Run{{build("cycles main a![a];b!f 4\ncycles main b!f 96", stripped)}}, ""},
 		{
