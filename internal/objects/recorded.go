@@ -30,10 +30,21 @@ type Recording struct {
 	// Dir is where it is, whose symbols and binary_cache are looked at; "" if it is in no
 	// directory.
 	Dir string
-	// Host is the name of the machine that recorded, "" if it is not known.
-	Host string
+	// Host is the name of the machine that recorded, "" if it is not known. LateHost, if it is
+	// set, says it instead: a stream tells it while it is read.
+	Host     string
+	LateHost func() string
 	// Ended is a time before which it ended, zero if it is not known.
 	Ended time.Time
+}
+
+// isHere reports whether a machine is that of the recording.
+func (r *Recording) isHere(m *Machine) bool {
+	host := r.Host
+	if r.LateHost != nil {
+		host = r.LateHost()
+	}
+	return host != "" && host == m.host
 }
 
 // pageSizes are those with which kernels map files, in bytes.
@@ -94,7 +105,7 @@ func (s *Store) refusal(r *Recorded, file *source, own bool) string {
 		return "it was replaced while it ran"
 	case r.Inode != 0 && device == r.Device && inode != r.Inode:
 		return "it was replaced after it was recorded"
-	case !same && (s.recording.Host == "" || s.recording.Host != s.machine.host):
+	case !same && !s.recording.isHere(s.machine):
 		return "without a build ID, a file of this machine is not known to be that of the machine of the recording"
 	case s.recording.Ended.IsZero():
 		return "without a build ID, and when it was recorded, it is not known to be the recorded file"

@@ -414,7 +414,7 @@ func (s *Store) File(name string) *File {
 	for _, d := range s.dirs {
 		names := []string{at, path.Base(at)}
 		switch {
-		case d.kind == cached, d.kind == local && (s.recording.Host == "" || s.recording.Host != s.machine.host):
+		case d.kind == cached, d.kind == local && !s.recording.isHere(s.machine):
 			continue
 		case d.kind == local:
 			names = names[:1]

@@ -26,6 +26,7 @@ type process struct {
 	clockID int    // 1 is that of jitdump files
 	start   string // what shows when it began
 	more    string
+	pipe    bool
 	file    string // on the machine
 	data    []byte
 	written time.Time // when the file was
@@ -72,14 +73,22 @@ func (p *process) read(t *testing.T) *run.Run {
 			t.Fatal(err)
 		}
 	}
-	text := fmt.Sprintf("header\nattr type=software config=0 size=128 sample_period=1000 sample_type=IP|TID|TIME|CPU|PERIOD flags=sample_id_all|use_clockid clockid=%d\n", p.clockID)
+	const (
+		attr = "size=128 sample_period=1000 sample_type=IP|TID|TIME|CPU|PERIOD flags=sample_id_all|use_clockid"
+		host = "hostname=\"here\"\n"
+	)
+	text := fmt.Sprintf("header\nattr type=software config=0 %s clockid=%d\n", attr, p.clockID)
+	more := "feature HOSTNAME " + host + p.more
+	if p.pipe {
+		fields := strings.ReplaceAll(fmt.Sprintf("type=software config=0 %s clockid=%d", attr, p.clockID), " ", ",")
+		text, more = "header pipe\nHEADER_ATTR attr={"+fields+"} ids=[7]\nHEADER_FEATURE feat_id=HOSTNAME "+host, ""
+	}
 	text += `COMM pid=9 tid=9 comm="init"` + sampleID(0) + p.start
 	text += `MMAP2 misc=USER pid=10 tid=10 start=0x800000 len=0x1000 prot=READ|EXEC filename="//anon"` + sampleID(11)
 	for i, ip := range []int{0x800010, 0x900010} { // no record shows that the second is mapped
 		text += fmt.Sprintf("SAMPLE misc=USER ip=0x%x pid=10 tid=10 time=%d cpu=0 period=1\n", ip, began+(12+8*uint64(i))*second)
 	}
-	text += "feature HOSTNAME hostname=\"here\"\n" + p.more
-	src := ingesttest.Source(t, []byte(perffiletest.Fixture(t, text)))
+	src := ingesttest.Source(t, []byte(perffiletest.Fixture(t, text+more)))
 	src.Created, src.Modified = p.created, p.modified
 	environment := map[string]string{"PROFDIFF_SYSROOT": dir, "HOME": dir}
 	machine := objects.ThisMachine(func(name string) string { return environment[name] })
@@ -124,6 +133,8 @@ func TestEarlierPerfMap(t *testing.T) {
 	}{
 		{"while the process ran", original, 12, true},
 		{"when it had ended", original, 25, true},
+		{"in a stream, which tells late where it was recorded", with(func(p *process) { p.pipe = true }), 12, true},
+		{"in a stream, before the process", with(func(p *process) { p.pipe = true }), 5, false},
 		{"before the recording", original, -3600, false},
 		{"before the process", original, 5, false},
 		{"clocks differ a little", original, 9, true},

@@ -264,7 +264,9 @@ func (p *reader) describe() {
 // prepareSymbols makes the symbolizer and gives it the symbols of the recording.
 func (p *reader) prepareSymbols(src *input.Source) error {
 	info := &p.file.Info
-	files := p.opt.Objects.Of(objects.Recording{Dir: src.Dir, Host: info.Hostname, Ended: perfsession.Ended(info, src.Modified)})
+	files := p.opt.Objects.Of(objects.Recording{
+		Dir: src.Dir, LateHost: func() string { return info.Hostname }, Ended: perfsession.Ended(info, src.Modified),
+	})
 	p.session.Unwinder = userstack.New(files)
 	p.session.Written = perfsession.Written{Created: src.Created, Modified: src.Modified}
 	p.z = symbolizer.New(symbolizer.Options{
