@@ -83,8 +83,8 @@ func TestRecorded(t *testing.T) {
 		}, "", ""},
 		{"another build ID", idB, idA, here, nil, "its build ID is " + idB + ", that of the recording " + idA, ""},
 		{"the file has none", "", idA, here, nil, "its build ID is absent, that of the recording " + idA, ""},
-		{"the recording has none", idA, "", here, nil, "", "is taken for the recorded file by its inode and by when it was changed"},
-		{"neither has one", "", "", here, nil, "", "is taken for the recorded file by its inode and by when it was changed"},
+		{"the recording has none", idA, "", here, nil, "", "unchanged"},
+		{"neither has one", "", "", here, nil, "", "unchanged"},
 		{"changed in place", "", "", here, func(t *testing.T, at string, _ *objects.Recorded) {
 			touch(t, at, now.Add(time.Minute))
 		}, "it was changed after it was recorded", ""},
@@ -135,6 +135,9 @@ func TestRecorded(t *testing.T) {
 				t.Errorf("tried %+v, want %q", tried, test.refused)
 			}
 			warnings := strings.Join(files.Warnings(), "\n")
+			if files.Unchanged(file) {
+				warnings += "unchanged"
+			}
 			if (warnings == "") != (test.warning == "") || !strings.Contains(warnings, test.warning) {
 				t.Errorf("warnings %q, want %q", warnings, test.warning)
 			}

@@ -95,6 +95,8 @@ type found struct {
 	code     *Object
 	codeErr  error
 	searched bool // for code
+	// unchanged is set if inode and time tell that it is the file, and no build ID does.
+	unchanged bool
 }
 
 // try notes where a file was looked for, without the last answer for a place if that says more.
@@ -318,19 +320,30 @@ func (s *Store) find(file *Recorded) *found {
 	return f
 }
 
-// unsure warns of a file that is taken without a build ID.
+// Unchanged reports whether a file is taken for the recorded one because it has its inode and
+// was not changed since, for want of a build ID.
+func (s *Store) Unchanged(file Recorded) bool {
+	if s == nil {
+		return false
+	}
+	f := s.found[dso{file.Path, file.BuildID, file.Inode}]
+	return f != nil && f.unchanged
+}
+
+// unsure warns of a file that is taken without a build ID, unless that is as good as sure.
 func (s *Store) unsure(file *Recorded, source *source, f *found) {
 	if file.BuildID != "" || !s.one || source.zipped != "" || strings.HasPrefix(file.Path, "[") {
 		return
 	}
+	if info, err := source.from.Stat(); err == nil && file.Inode != 0 {
+		if device, inode := inodeOf(info); device == file.Device && inode == file.Inode {
+			f.unchanged = true
+			return
+		}
+	}
 	by := "its path alone"
 	if len(file.Mapped) > 0 {
 		by = "its path and by where its code is mapped"
-	}
-	if info, err := source.from.Stat(); err == nil && file.Inode != 0 {
-		if device, inode := inodeOf(info); device == file.Device && inode == file.Inode {
-			by = "its inode and by when it was changed"
-		}
 	}
 	f.warn("%s is taken for the recorded file by %s: there is no build ID", source.title(), by)
 }

@@ -36,6 +36,7 @@ type reader struct {
 	opt     *reading.Options
 	file    *perffile.File
 	session *perfsession.Session
+	files   *objects.Store // as the recording sees it
 	z       *symbolizer.Symbolizer
 	b       *run.Builder
 
@@ -98,7 +99,7 @@ func readFile(src *input.Source, f *perffile.File, opt *reading.Options) (*run.R
 		return nil, err
 	}
 	if p.session.Stats.Ends.Total() == 0 {
-		accountStrays(r)
+		accountStrays(r, p.file.Info.Simpleperf())
 	}
 	(&namer{p: p}).unnamed(r)
 	return r, nil
@@ -211,9 +212,6 @@ func (p *reader) account() {
 		r.Warnings = append(r.Warnings, "recording is incomplete: "+t.Error())
 	}
 	p.accountStacks()
-	if share := float64(a.TruncatedStacks) / float64(max(a.In, 1)); share > 0.01 && s.Ends.Total() == 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%.1f%% of the call chains are incomplete", 100*share))
-	}
 	if s.Trace.Recorded {
 		hint := ""
 		if !p.file.Info.Simpleperf() {
@@ -264,13 +262,13 @@ func (p *reader) describe() {
 // prepareSymbols makes the symbolizer and gives it the symbols of the recording.
 func (p *reader) prepareSymbols(src *input.Source) error {
 	info := &p.file.Info
-	files := p.opt.Objects.Of(objects.Recording{
+	p.files = p.opt.Objects.Of(objects.Recording{
 		Dir: src.Dir, LateHost: func() string { return info.Hostname }, Ended: perfsession.Ended(info, src.Modified),
 	})
-	p.session.Unwinder = userstack.New(files)
+	p.session.Unwinder = userstack.New(p.files)
 	p.session.Written = perfsession.Written{Created: src.Created, Modified: src.Modified}
 	p.z = symbolizer.New(symbolizer.Options{
-		Simpleperf: info.Simpleperf(), Objects: files, Kallsyms: p.opt.Kallsyms,
+		Simpleperf: info.Simpleperf(), Objects: p.files, Kallsyms: p.opt.Kallsyms,
 	})
 	return p.z.AddRecording(p.session)
 }
@@ -288,6 +286,25 @@ func (p *reader) symbolize() {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d obfuscated methods have several original names, of which the last in the mapping is shown", k))
 	}
 	r.Warnings = append(r.Warnings, p.z.Warnings()...)
+	p.warnUnchanged(r)
+}
+
+// warnUnchanged names files that have cost and are known by inode and time alone. perf notes
+// build IDs of files in which samples are, so that mostly there are none.
+func (p *reader) warnUnchanged(r *run.Run) {
+	var names []string
+	for i := range p.segments {
+		s := &p.segments[i]
+		if s.count > 0 && s.first.DSO != nil && p.files.Unchanged(objects.FileOf(s.first.DSO)) && !slices.Contains(names, s.first.DSO.Path) {
+			names = append(names, s.first.DSO.Path)
+		}
+	}
+	if n := len(names); n > 3 {
+		names = append(names[:3], fmt.Sprintf("and %d more", n-3))
+	}
+	if len(names) > 0 {
+		r.Warnings = append(r.Warnings, "without build IDs, inode and time tell that these are the recorded files: "+strings.Join(names, ", "))
+	}
 }
 
 // Read reads perf.data from a file, or, if it comes in the format of

@@ -16,7 +16,7 @@ const leastStrays = 20
 // accountStrays says why stacks that frame pointers led to end at addresses that are in no
 // file: a function without one leaves whatever it computes in the register, and who follows
 // it ends in data. Callers are missing then, and the others may be wrong.
-func accountStrays(r *run.Run) {
+func accountStrays(r *run.Run, simpleperf bool) {
 	unknown := run.UnknownFunctionName("unknown")
 	stray := func(loc uint32) bool {
 		l := &r.Locations[loc]
@@ -39,6 +39,7 @@ func accountStrays(r *run.Run) {
 	}
 	share := float64(strays) / float64(max(all, 1))
 	if strays < leastStrays || share <= badStacks {
+		accountIncomplete(r, simpleperf)
 		return
 	}
 	most := slices.MaxFunc(slices.Collect(maps.Keys(behind)), func(a, b string) int {
@@ -46,4 +47,17 @@ func accountStrays(r *run.Run) {
 	})
 	r.Warnings = append(r.Warnings, fmt.Sprintf("%.1f%% of the stacks end at addresses that are in no file, most of them behind %s, "+
 		"which seems to be built without frame pointers: --call-graph dwarf records whole stacks", 100*share, path.Base(most)))
+}
+
+// accountIncomplete says how many call chains lack callers, where it is not said why.
+func accountIncomplete(r *run.Run, simpleperf bool) {
+	share := float64(r.Accounting.TruncatedStacks) / float64(max(r.Accounting.In, 1))
+	if share <= 0.01 {
+		return
+	}
+	advice := ": --call-graph dwarf records whole stacks, or build with -fno-omit-frame-pointer"
+	if simpleperf {
+		advice = ""
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf("%.1f%% of the call chains are incomplete%s", 100*share, advice))
 }
