@@ -137,8 +137,7 @@ func checkCase(t *testing.T, folder, dir string, c *caseFile) {
 		flags = append(flags, "--categories", categories)
 	}
 	if !isFile(filepath.Join(folder, record.FileName)) { // of both sides
-		symbols := filepath.Join(folder, record.SymbolsName)
-		flags = append(flags, "--symfs", symbols, "--kallsyms", filepath.Join(symbols, record.KallsymsName), "--ops", fmt.Sprint(c.Operations))
+		flags = append(flags, "--ops", fmt.Sprint(c.Operations))
 	}
 	if len(c.Comparisons) == 0 {
 		checkExpected(t, append([]string{folder}, flags...), &c.Expected)

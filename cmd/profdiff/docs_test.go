@@ -21,6 +21,7 @@ var consoleBlock = regexp.MustCompile("(?ms)^```console\n\\$ profdiff ([^\n]*)\n
 // TestReadmes runs the commands in console blocks of the README and of the case
 // studies, and compares what they print. -update rewrites it.
 func TestReadmes(t *testing.T) {
+	t.Setenv("HOME", t.TempDir()) // perf, which other tests run, fills its cache below the usual one
 	t.Chdir("../..")
 	files := []string{"README.md"}
 	for _, dir := range cases(t, "profiles") {

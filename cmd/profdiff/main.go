@@ -87,14 +87,22 @@ slower.
 
 Functions are named by what the recording has of them, then by object files, each of
 which is used only if it is the one that was recorded: those in --symfs DIR; those in
-symbols and binary_cache beside the recording; the recorded paths on this machine and
-the debug files of its packages (/usr/lib/debug, .gnu_debuglink, .gnu_debugaltlink);
-perf's cache (~/.debug, or buildid.dir of its configuration); the debuginfod servers in
+symbols and binary_cache beside the recording, and in symbols beside before and after,
+as profdiff record lays them out; the recorded paths on this machine and the debug files
+of its packages (/usr/lib/debug, .gnu_debuglink, .gnu_debugaltlink); perf's cache
+(~/.debug, or buildid.dir of its configuration); the debuginfod servers in
 DEBUGINFOD_URLS, if that is set. What a compiler split off (.dwo, .dwp) is looked for
-beside the program and where the compiler ran. A build ID tells which
-file it is. Without one, size, inode and time of change may not contradict the
-recording, and a warning says that the file was taken. What is no regular file is never
-opened.
+beside the program and where the compiler ran. Of the kernel, kallsyms is looked for in
+symbols and beside before and after, too. A build ID tells which file it is. Without
+one, size, inode and time of change may not contradict the recording, and a warning says
+which files were taken: of those with the recorded inode, which have samples. What is no
+regular file is never opened.
+
+A static function is told apart from others of its name by its file, parse@lexer.c, where
+a binary has several, or by its address, parse@0x1240, if its file is not known. The name
+is the plain one where there is but one. --focus, other patterns and budgets take either:
+parse is all of them. Stubs that call a shared library are named by what they call,
+malloc@plt.
 
 PROFDIFF_SYSROOT=DIR in the environment says where the files of this machine are
 looked for: / if it is not set, nowhere if the directory is empty. DEBUGINFOD_URLS,
