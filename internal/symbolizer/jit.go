@@ -126,15 +126,21 @@ func (z *Symbolizer) readDump(pid int32, j *jitCode) {
 	j.dump = d
 }
 
-// notOf says of which process a jitdump file is if it is not of the recorded one.
+// notOf says of which process a jitdump file is if it is not of the recorded one. When it was
+// made, its header tells, by whatever clock: CPython writes the microseconds of the day's
+// time there. The first function has the clock by which all are found.
 func (z *Symbolizer) notOf(pid int32, d *objfile.JITDump, written time.Time) string {
+	var first uint64 // 0 if it is not known, or by another clock than the recording's
+	if len(d.Loads) > 0 && z.Monotonic && !d.ArchTime {
+		first = d.Loads[0].Time
+	}
 	switch {
 	case d.PID != uint32(pid):
 		return fmt.Sprintf("process %d", d.PID)
 	case z.session == nil:
-	case z.Monotonic && !d.ArchTime && d.Start < z.session.StartedAt(pid), z.isEarlier(pid, written):
+	case first > 0 && first < z.session.StartedAt(pid), z.isEarlier(pid, written):
 		return earlier
-	case z.Monotonic && !d.ArchTime && z.session.File.Info.LastSample > 0 && d.Start > z.session.File.Info.LastSample:
+	case z.session.File.Info.LastSample > 0 && first > z.session.File.Info.LastSample:
 		return "a later process"
 	}
 	return ""

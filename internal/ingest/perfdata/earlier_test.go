@@ -176,13 +176,14 @@ func TestEarlierPerfMap(t *testing.T) {
 // TestJITDumpOfAnother: a jitdump file of another process is not used, though it is where the
 // recorded one was.
 func TestJITDumpOfAnother(t *testing.T) {
+	// The time in the header is as CPython writes it.
 	dump := func(pid uint32, after uint64) []byte {
 		data := jitDump(0x800008, []struct {
 			time uint64
 			name string
 		}{{began + after*second, "dumped"}}...)
 		binary.LittleEndian.PutUint32(data[20:], pid)
-		binary.LittleEndian.PutUint64(data[24:], began+after*second)
+		binary.LittleEndian.PutUint64(data[24:], uint64(morning.UnixMicro()))
 		return data
 	}
 	const mapping = `MMAP2 misc=USER pid=10 tid=10 start=0x600000 len=0x1000 prot=READ|EXEC filename="/tmp/jit-10.dump"`
