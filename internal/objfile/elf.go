@@ -80,16 +80,16 @@ const (
 
 // Open opens the ELF file called name. The caller closes it.
 func Open(name string) (*File, error) {
-	file, err := os.Open(name)
+	// What is no regular file may hang or act if it is opened.
+	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file", name)
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", name)
 	}
+	file, err := os.Open(name)
 	if err != nil {
-		file.Close()
 		return nil, err
 	}
 	f, err := New(file, info.Size())
