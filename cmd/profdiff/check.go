@@ -417,7 +417,7 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 	c.looks.register(cmd)
 	c.bisect.register(cmd)
 	fs := cmd.Flags()
-	fs.BoolVar(&c.sections.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop on both sides; --symfs has the binaries")
+	fs.BoolVar(&c.sections.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop on both sides")
 	fs.StringVar(&c.format, "format", "text", "write to standard output in `FORMAT`, one of those of --out, or none")
 	fs.StringArrayVar(&c.outs, "out", nil, "write to a file, too: `FORMAT=FILE` (repeatable)")
 	fs.StringVar(&c.history, "history", "", "add the verdicts and costs to `FILE`, and note budgets that passed far below their limits in the last ten checks, or whose cost made a step")

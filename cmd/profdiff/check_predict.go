@@ -16,12 +16,9 @@ import (
 
 // headModel is what predicts cycles of head.
 func (f *checkFlags) headModel(cmd *cobra.Command, std *stdio, files *objects.Store, runs []*run.Run, recordings []string) *predict.Head {
-	h := &predict.Head{Runs: runs, Symfs: f.in.symfs}
+	h := &predict.Head{Runs: runs, Finder: std.finder(files, &f.in)}
 	if f.page.file != "" {
 		h.Timelines = 1
-	}
-	if len(f.in.events) > 0 {
-		h.Event = f.in.events[0]
 	}
 	h.Branches = func() *branch.Table { return f.headBranches(std, files, recordings) }
 	h.Predictor = func(ctx context.Context, arch asm.Arch, target string, names ...string) (predict.Toolchain, *predict.Predictor, error) {

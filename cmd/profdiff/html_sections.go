@@ -23,7 +23,7 @@ type htmlSections struct {
 // register adds all flags.
 func (s *htmlSections) register(cmd *cobra.Command) {
 	s.registerInputs(cmd, "for the report")
-	cmd.Flags().BoolVar(&s.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop; --symfs has the binaries")
+	cmd.Flags().BoolVar(&s.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop")
 }
 
 // registerInputs adds the flags of what else is read, and what for.
@@ -91,20 +91,16 @@ func (s *htmlSections) add(cmd *cobra.Command, std *stdio, page *htmlFlags, d *h
 		return nil
 	}
 	f := s.predictFlags(x)
+	finder := std.finder(x.loader.opt.Objects, x.in)
 	var sides [2]*predict.SideInput
 	for i, runs := range [][]*run.Run{x.base, x.head} {
-		event := ""
-		if len(x.in.events) > 0 {
-			event = x.in.events[0]
-		}
-		side, err := predict.NewSideInput([]string{"before", "after"}[i], runs, "", x.in.symfs, event)
-		if side != nil {
-			defer side.Binary.Close()
+		side, err := finder.Side([]string{"before", "after"}[i], runs, "")
+		if err == nil {
+			err = side.TakeBranches(x.tables[i])
 		}
 		if err != nil {
 			return fmt.Errorf("--predict: %w", err)
 		}
-		side.Branches = x.tables[i]
 		sides[i] = side
 	}
 	p, err := std.predictSides(cmd, f, sides, append(predict.CPUNames(x.base), predict.CPUNames(x.head)...), predict.PairOptions{})

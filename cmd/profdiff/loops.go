@@ -84,9 +84,6 @@ func (s *stdio) loops(cmd *cobra.Command, f *predictFlags, input, binary, branch
 		return nil, "", err
 	}
 	side, runs, err := s.recordedSide(l, f, input, binary, branches)
-	if side != nil {
-		defer side.Binary.Close()
-	}
 	if err != nil {
 		return nil, "", err
 	}

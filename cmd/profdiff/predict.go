@@ -64,9 +64,9 @@ what it calls measured.
 BEFORE and AFTER are
   two listings, FILE.s, in GNU syntax: what compilers write with -S, or bare
       instructions. --taken and --miss say how branches behave.
-  two recordings, or directories of them, that perf.data, pprof, … hold. --symfs or
-      --binary-before and --binary-after give the binaries, whose build IDs must be
-      those recorded; --branches-before and --branches-after what is known of their
+  two recordings, or directories of them, that perf.data, pprof, … hold. Their
+      binaries are looked for as for show; --binary-before and --binary-after name
+      others, whose build IDs must be those recorded; --branches-before and --branches-after what is known of their
       branches: callgrind.out (--branch-sim=yes --dump-instr=yes --collect-jumps=yes)
       or branch stacks. Folded stacks have no addresses: --function names the function.
 A directory of mca-cases alone has both sides.
@@ -89,8 +89,7 @@ llvm-mca is part of LLVM (Debian: llvm-19); nothing else of profdiff needs it.`,
 			if page.file != "" {
 				f.drawn = maxDrawn
 			}
-			p, closeAll, err := std.predict(cmd, &f, inputs)
-			defer closeAll()
+			p, err := std.predict(cmd, &f, inputs)
 			if err != nil {
 				return err
 			}
@@ -275,25 +274,21 @@ func (f *predictFlags) cost(cmd *cobra.Command, cpu string) (*branch.Cost, error
 	return nil, nil
 }
 
-// predict makes the prediction of what the inputs are. closeAll is to be called when it
-// was written.
-func (s *stdio) predict(cmd *cobra.Command, f *predictFlags, inputs []string) (p *predict.Prediction, closeAll func(), err error) {
-	closeAll = func() {}
+// predict makes the prediction of what the inputs are.
+func (s *stdio) predict(cmd *cobra.Command, f *predictFlags, inputs []string) (*predict.Prediction, error) {
 	switch {
 	case len(inputs) == 1 && isCase(inputs[0]):
-		p, err = s.predictCase(cmd, f, inputs[0])
+		return s.predictCase(cmd, f, inputs[0])
 	case len(inputs) == 2 && (isCase(inputs[0]) || isCase(inputs[1])):
-		err = usagef(cmd, "a directory of mca-cases has both sides: name one alone")
+		return nil, usagef(cmd, "a directory of mca-cases has both sides: name one alone")
 	case len(inputs) == 1:
-		err = usagef(cmd, "%s is no directory of mca-cases: name BEFORE and AFTER", inputs[0])
+		return nil, usagef(cmd, "%s is no directory of mca-cases: name BEFORE and AFTER", inputs[0])
 	case isAssembly(inputs[0]) && isAssembly(inputs[1]):
-		p, err = s.predictAssembly(cmd, f, inputs)
+		return s.predictAssembly(cmd, f, inputs)
 	case isAssembly(inputs[0]) || isAssembly(inputs[1]):
-		err = usagef(cmd, "one input is assembly and the other is not")
-	default:
-		return s.predictRecordings(cmd, f, inputs)
+		return nil, usagef(cmd, "one input is assembly and the other is not")
 	}
-	return p, closeAll, err
+	return s.predictRecordings(cmd, f, inputs)
 }
 
 func isAssembly(name string) bool {

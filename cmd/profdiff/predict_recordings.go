@@ -6,45 +6,35 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/objects"
 	"profdiff/internal/predict"
-	"profdiff/internal/predict/hot"
 	"profdiff/internal/run"
 )
 
 // predictRecordings predicts the hottest loops of recordings.
-func (s *stdio) predictRecordings(cmd *cobra.Command, f *predictFlags, inputs []string) (_ *predict.Prediction, closeAll func(), err error) {
-	var opened []*hot.Binary
-	closeAll = func() {
-		for _, b := range opened {
-			b.Close()
-		}
-	}
+func (s *stdio) predictRecordings(cmd *cobra.Command, f *predictFlags, inputs []string) (_ *predict.Prediction, err error) {
 	if len(f.taken)+len(f.miss) > 0 || cmd.Flags().Changed("miss-rate") {
-		return nil, closeAll, usagef(cmd, "--taken, --miss and --miss-rate are for listings: --branches-before and --branches-after are for recordings")
+		return nil, usagef(cmd, "--taken, --miss and --miss-rate are for listings: --branches-before and --branches-after are for recordings")
 	}
 	opt := predict.PairOptions{Functions: f.functions(), Loops: [2]int{f.loop, f.loop}, Limit: f.limit}
 	if opt.Work, err = f.work(cmd); err != nil {
-		return nil, closeAll, err
+		return nil, err
 	}
 	l, err := f.in.loader(cmd, s)
 	if err != nil {
-		return nil, closeAll, err
+		return nil, err
 	}
 	var sides [2]*predict.SideInput
 	var cpus []string
 	for i, input := range inputs {
 		side, runs, err := s.recordedSide(l, f, input, []string{f.binaryBefore, f.binaryAfter}[i], []string{f.branchesBefore, f.branchesAfter}[i])
-		if side != nil {
-			opened = append(opened, side.Binary)
-		}
 		if err != nil {
-			return nil, closeAll, err
+			return nil, err
 		}
 		sides[i] = side
 		cpus = append(cpus, predict.CPUNames(runs)...)
 	}
-	p, err := s.predictSides(cmd, f, sides, cpus, opt)
-	return p, closeAll, err
+	return s.predictSides(cmd, f, sides, cpus, opt)
 }
 
 // predictSides predicts the hottest loops of two sides. cpus are what the recordings say
@@ -65,6 +55,15 @@ func (s *stdio) predictSides(cmd *cobra.Command, f *predictFlags, sides [2]*pred
 	return (&predict.Predictor{Tool: tool, Machine: machine}).Predicted(ctx, pairs, f.timelines(), [2]predict.Heat{sides[0].Heat(), sides[1].Heat()})
 }
 
+// finder finds binaries whose loops are predicted.
+func (s *stdio) finder(files *objects.Store, in *inputFlags) predict.Finder {
+	f := predict.Finder{Objects: files, Warn: s.warn}
+	if len(in.events) > 0 {
+		f.Event = in.events[0]
+	}
+	return f
+}
+
 // recordedSide reads one side: runs, binary and branches.
 func (s *stdio) recordedSide(l *loader, f *predictFlags, name, binary, branches string) (*predict.SideInput, []*run.Run, error) {
 	files, err := s.files([]string{name})
@@ -78,19 +77,20 @@ func (s *stdio) recordedSide(l *loader, f *predictFlags, name, binary, branches 
 	for _, r := range runs {
 		l.account(r)
 	}
-	event := ""
-	if len(f.in.events) > 0 {
-		event = f.in.events[0]
-	}
-	side, err := predict.NewSideInput(name, runs, binary, f.in.symfs, event)
+	finder := s.finder(l.opt.Objects, &f.in)
+	side, err := finder.Side(name, runs, binary)
 	if err != nil {
-		return side, nil, err
+		return nil, nil, err
 	}
 	if branches != "" {
 		options := branch.Options{AllowTruncated: f.in.allowTruncated}
 		options.Names.Objects = l.opt.Objects
-		if side.Branches, err = s.readBranches(branches, &options); err != nil {
-			return side, nil, err
+		table, err := s.readBranches(branches, &options)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := side.TakeBranches(table); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", branches, err)
 		}
 	}
 	return side, runs, nil

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"profdiff/internal/disasm"
 	"profdiff/internal/objects"
 	"profdiff/internal/run"
 )
@@ -36,7 +35,7 @@ func Of(base, head []*run.Run, event string, functions []Function, opt Options) 
 	if opt.Objects.Empty() {
 		return nil
 	}
-	found := binaries{files: opt.Objects, source: opt.Source, code: make(map[*objects.Object]*disasm.Code)}
+	found := binaries{files: opt.Objects, source: opt.Source}
 	inBase, inHead := make(map[sampledFunction]bool), make(map[sampledFunction]bool)
 	for i := range functions {
 		f := &functions[i]
@@ -60,20 +59,6 @@ func Of(base, head []*run.Run, event string, functions []Function, opt Options) 
 type binaries struct {
 	files  *objects.Store
 	source *Source
-	code   map[*objects.Object]*disasm.Code // nil for what cannot be read
-}
-
-// codeOf is the code of a file, nil if it cannot be read.
-func (b *binaries) codeOf(o *objects.Object) *disasm.Code {
-	code, ok := b.code[o]
-	if !ok {
-		var err error
-		if code, err = disasm.NewWith(o.File(), disasm.Options{Symbols: o.Symbols()}); err != nil {
-			code = nil
-		}
-		b.code[o] = code
-	}
-	return code
 }
 
 // listing disassembles the function that the samples are in, nil if it is not known.
@@ -86,8 +71,8 @@ func (b *binaries) listing(s *sampledCode) []Instruction {
 	if err != nil {
 		return nil
 	}
-	code := b.codeOf(o)
-	if code == nil {
+	code, err := o.Code()
+	if err != nil {
 		return nil
 	}
 	samples := make(map[uint64]int64)

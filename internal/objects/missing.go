@@ -16,7 +16,7 @@ func (s *Store) Missing(file Recorded) (why, install, help string) {
 	const elsewhere = "--symfs DIR names a folder with the recorded files"
 	o, err := s.Names(file)
 	if err != nil {
-		why = notFound(s.Tried(file.Path, file.BuildID))
+		why = s.NotFound(file)
 		if packaged := strings.HasPrefix(file.Path, "/usr/") || strings.HasPrefix(file.Path, "/lib"); packaged && file.BuildID != "" && s.fetcher == nil {
 			return why, "", elsewhere + ", or " + askDebuginfod
 		}
@@ -39,6 +39,9 @@ func (s *Store) Missing(file Recorded) (why, install, help string) {
 
 // askDebuginfod is how files are asked for. That server asks those of distributions.
 const askDebuginfod = "set DEBUGINFOD_URLS=https://debuginfod.elfutils.org"
+
+// NotFound says where a file was looked for in vain.
+func (s *Store) NotFound(file Recorded) string { return notFound(s.Tried(file.Path, file.BuildID)) }
 
 // notFound says where a file was looked for.
 func notFound(tries []Try) string {

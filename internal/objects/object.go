@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 
+	"profdiff/internal/disasm"
 	"profdiff/internal/objfile"
 	"profdiff/internal/unwind"
 )
@@ -23,6 +24,10 @@ type Object struct {
 
 	unwindable bool // module has been asked for
 	module     *unwind.Module
+
+	decodable bool // code has been asked for
+	code      *disasm.Code
+	codeErr   error
 }
 
 // File is the file that has the code.
@@ -33,6 +38,9 @@ func (o *Object) Name() string { return o.file.from.Name }
 
 // Entry is the name of the file in the archive that the DSO is, "" if the DSO is none.
 func (o *Object) Entry() string { return o.file.entry }
+
+// Given reports whether the file is under a directory that the user named.
+func (o *Object) Given() bool { return o.file.from.in.kind == given }
 
 // Path is where the file is on this machine; ok is false if it is not a file of its own.
 func (o *Object) Path() (name string, ok bool) {
@@ -64,6 +72,15 @@ func (o *Object) Unwind() *unwind.Module {
 		o.module, _ = unwind.NewModule(unwind.Source{File: o.File(), Debug: o.Debug, Function: o.function})
 	}
 	return o.module
+}
+
+// Code are the instructions of the file. Its functions are bounded by [Object.Symbols].
+func (o *Object) Code() (*disasm.Code, error) {
+	if !o.decodable {
+		o.decodable = true
+		o.code, o.codeErr = disasm.NewWith(o.File(), disasm.Options{Symbols: o.Symbols()})
+	}
+	return o.code, o.codeErr
 }
 
 // function names the function at an address of the file, "" if it is not known.

@@ -12,7 +12,10 @@ package objects
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -279,6 +282,30 @@ func (s *Store) Names(file Recorded) (*Object, error) {
 		return nil, known.codeErr
 	}
 	return nil, ErrNoFile
+}
+
+// Open returns the file called name on this machine, whatever recordings call it.
+func (s *Store) Open(name string) (*Object, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, errors.Unwrap(err))
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s: is a directory", name)
+	}
+	dir, base := filepath.Split(filepath.Clean(name))
+	dir = filepath.Clean(dir)
+	d := s.directory(SearchPath{Name: dir, FS: os.DirFS(dir)}, cached)
+	f, err := d.open(base)
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a regular file", name)
+	}
+	file, err := objfile.New(f, f.Size)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s.object(&source{File: file, from: f, size: f.Size}), nil
 }
 
 func (s *Store) find(file *Recorded) *found {

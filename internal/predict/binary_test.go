@@ -9,7 +9,6 @@ import (
 	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
 	"profdiff/internal/predict/flow"
-	"profdiff/internal/predict/hot"
 )
 
 // TestCompilers reads what compilers write, and compares the instructions with those of
@@ -41,11 +40,10 @@ func TestCompilers(t *testing.T) {
 			if err := exec.Command(compiler[0], args...).Run(); err != nil {
 				t.Fatal(err)
 			}
-			b, err := hot.Open(file)
+			b, err := open(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer b.Close()
 			if b.Arch != l.Arch {
 				t.Errorf("arch %s, want %s", l.Arch, b.Arch)
 			}

@@ -4,33 +4,40 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"profdiff/internal/input"
+	"profdiff/internal/branch"
+	"profdiff/internal/objects"
 	"profdiff/internal/predict/hot"
 	"profdiff/internal/run"
 )
 
-// NewSideInput is one side of runs whose binary has a name, or else is in a symfs. If there
-// is an error, the side is nil or its binary is open.
-func NewSideInput(name string, runs []*run.Run, binary string, symfs []string, event string) (side *SideInput, err error) {
+// A Finder finds the binaries of recordings.
+type Finder struct {
+	Objects *objects.Store
+	// Event is whose samples say what is hot, "" for the first.
+	Event string
+	// Warn is told of binaries with more samples that are passed over.
+	Warn func(format string, args ...any)
+}
+
+// Side is one side of runs whose binary has a name, or else is the one with most samples.
+func (f *Finder) Side(name string, runs []*run.Run, binary string) (side *SideInput, err error) {
 	side = &SideInput{Name: name}
 	if binary != "" {
-		side.Binary, err = openNamed(binary)
+		side.Binary, err = f.named(binary)
 	} else {
-		side.Binary, err = findBinary(runs, symfs)
+		side.Binary, err = f.hottest(runs)
 	}
 	if err != nil {
 		return nil, err
 	}
-	side.Profile, err = hot.NewProfile(runs, side.Binary, event)
-	return side, err
+	if side.Profile, err = hot.NewProfile(runs, side.Binary, f.Event); err != nil {
+		return nil, err
+	}
+	return side, nil
 }
 
 // CPUNames are what recordings say of their CPU.
@@ -41,29 +48,46 @@ func CPUNames(runs []*run.Run) (names []string) {
 	return names
 }
 
-func openNamed(name string) (*hot.Binary, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, input.PathError(err)
+// TakeBranches gives the side what is known of branches, nil if that is nothing. Those of
+// another build are an error.
+func (in *SideInput) TakeBranches(t *branch.Table) error {
+	in.Branches = t
+	if t == nil {
+		return nil
 	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("%s: is a directory", name)
-	}
-	b, err := hot.Open(name)
-	if err != nil {
-		if !strings.HasPrefix(err.Error(), name) {
-			err = fmt.Errorf("%s: %w", name, err)
+	var rebuilt *branch.Branch
+	for i := range t.Branches {
+		switch b := &t.Branches[i]; {
+		case in.Binary.Is(b.DSO, b.BuildID):
+			return nil
+		case in.Binary.Named(b.DSO):
+			rebuilt = b
 		}
+	}
+	if rebuilt == nil {
+		return nil
+	}
+	return fmt.Errorf("%s has build ID %s, the branches are of %s with %s: give those of the binary that ran", in.Binary.Path, in.Binary.BuildID, rebuilt.DSO, rebuilt.BuildID)
+}
+
+func (f *Finder) named(name string) (*hot.Binary, error) {
+	o, err := f.Objects.Open(name)
+	if err != nil {
 		return nil, err
 	}
+	b, err := hot.New(o, "")
+	if err != nil {
+		return nil, err
+	}
+	b.Path = name
 	return b, nil
 }
 
 // A binaryName is what recordings call a binary.
 type binaryName struct{ File, BuildID string }
 
-// findBinary opens the binary with most samples that is in the symfs.
-func findBinary(runs []*run.Run, symfs []string) (*hot.Binary, error) {
+// hottest is the binary with most samples that is found.
+func (f *Finder) hottest(runs []*run.Run) (*hot.Binary, error) {
 	weights := make(map[binaryName]int64)
 	for _, r := range runs {
 		for i := range r.Samples {
@@ -80,7 +104,7 @@ func findBinary(runs []*run.Run, symfs []string) (*hot.Binary, error) {
 	if len(weights) == 0 {
 		return nil, errors.New("no samples in a binary: --binary-before and --binary-after name those of the loops")
 	}
-	b, err := heaviestBinary(weights, symfs)
+	b, err := f.heaviest(weights)
 	if errors.Is(err, errNoBinary) {
 		return nil, fmt.Errorf("%w: --symfs, or --binary-before and --binary-after, say where it is", err)
 	}
@@ -90,44 +114,33 @@ func findBinary(runs []*run.Run, symfs []string) (*hot.Binary, error) {
 // errNoBinary is returned if no binary was found.
 var errNoBinary = errors.New("no binary of")
 
-// heaviestBinary opens the binary with most samples that is in the symfs.
-func heaviestBinary(weights map[binaryName]int64, symfs []string) (*hot.Binary, error) {
+// heaviest is the binary with most weight that is found. The search passes over others if what
+// is found has at least half the weight of each of them, or if the user named a directory that
+// has it: else a library with a few samples would stand for a program that was rebuilt.
+func (f *Finder) heaviest(weights map[binaryName]int64) (*hot.Binary, error) {
 	names := slices.SortedFunc(maps.Keys(weights), func(a, b binaryName) int {
 		return cmp.Or(-cmp.Compare(weights[a], weights[b]), strings.Compare(a.File, b.File), strings.Compare(a.BuildID, b.BuildID))
 	})
-	var other error
+	var missing error // why there is none of the first
 	for _, name := range names {
-		for _, dir := range symfs {
-			for _, candidate := range candidates(dir, name.File, name.BuildID) {
-				b, err := hot.Open(candidate)
-				if errors.Is(err, fs.ErrNotExist) {
-					continue
-				}
-				if err != nil {
-					other = cmp.Or(other, err)
-					continue
-				}
-				if id := name.BuildID; id != "" && b.BuildID != "" && !hot.SameBuildID(id, b.BuildID) {
-					other = cmp.Or(other, fmt.Errorf("%s has build ID %s, %s was recorded with %s: give the binary that ran", candidate, b.BuildID, name.File, id))
-					b.Close()
-					continue
-				}
-				return b, nil
-			}
+		recorded := objects.Recorded{Path: name.File, BuildID: name.BuildID}
+		o, _, err := f.Objects.Code(recorded, 0)
+		if err != nil {
+			missing = cmp.Or(missing, fmt.Errorf("%w %s: %s", errNoBinary, name.File, f.Objects.NotFound(recorded)))
+			continue
 		}
+		if 2*weights[name] < weights[names[0]] && !o.Given() {
+			continue
+		}
+		b, err := hot.New(o, name.File)
+		if err != nil {
+			missing = cmp.Or(missing, err)
+			continue
+		}
+		if missing != nil {
+			f.Warn("%v: %s is predicted, which has fewer samples", missing, b.Path)
+		}
+		return b, nil
 	}
-	if other != nil {
-		return nil, other
-	}
-	return nil, fmt.Errorf("%w %s", errNoBinary, names[0].File)
-}
-
-// candidates are where a binary may be under a directory.
-func candidates(dir, name, id string) (list []string) {
-	if len(id) > 2 {
-		at := filepath.Join(dir, ".build-id", id[:2], id[2:])
-		list = append(list, filepath.Join(at, "elf"), at, at+".debug")
-	}
-	clean := path.Clean(strings.TrimSuffix(name, " (deleted)"))
-	return append(list, filepath.Join(dir, filepath.FromSlash(clean)), filepath.Join(dir, path.Base(clean)))
+	return nil, missing
 }

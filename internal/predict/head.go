@@ -16,9 +16,8 @@ import (
 
 // A Head predicts loops of one side, for budgets of predicted cycles.
 type Head struct {
-	Runs  []*run.Run
-	Symfs []string // where binaries are
-	Event string   // whose samples say what is hot, "" for the first
+	Runs []*run.Run
+	Finder
 	// Branches are what is known of them. It is asked once, and may return nil.
 	Branches func() *branch.Table
 	// Predictor is the one for a machine. target is the CPU that a budget names, "" if it
@@ -125,12 +124,14 @@ func (h *Head) matched(match func(function, system, dso, file string) bool) (sam
 // predict predicts the hottest loop of functions in the binary that has most of their
 // samples.
 func (h *Head) predict(ctx context.Context, target string, samples map[binaryName]int64, names []string) (*Prediction, error) {
-	b, err := heaviestBinary(samples, h.Symfs)
+	b, err := h.heaviest(samples)
 	if err != nil {
 		return nil, err
 	}
-	defer b.Close()
-	side := &SideInput{Name: "head", Binary: b, Branches: h.table}
+	side := &SideInput{Name: "head", Binary: b}
+	if err := side.TakeBranches(h.table); err != nil {
+		return nil, err
+	}
 	if side.Profile, err = hot.NewProfile(h.Runs, b, h.Event); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
+	"profdiff/internal/objects"
 	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/hot"
 	"profdiff/internal/run"
@@ -82,16 +83,20 @@ func binaryOf(t *testing.T, name, text string) *hot.Binary {
 	if out, err := exec.CommandContext(t.Context(), "gcc", "-shared", "-nostdlib", "-o", file, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	b, err := hot.Open(file)
+	b, err := open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return b
+}
+
+// open is the binary in a file.
+func open(file string) (*hot.Binary, error) {
+	o, err := objects.New(objects.Options{}).Open(file)
+	if err != nil {
+		return nil, err
+	}
+	return hot.New(o, "")
 }
 
 // address is where an instruction of a function stands.
@@ -495,17 +500,25 @@ func TestStride(t *testing.T) {
 	}
 }
 
-func TestSameBuildID(t *testing.T) {
+func TestIs(t *testing.T) {
+	const id = "00112233445566778899aabbccddeeff"
+	cached := hot.Binary{Path: "/cache/.build-id/00/1122/elf", Recorded: "/usr/bin/a", BuildID: id}
 	for _, test := range []struct {
-		a, b string
-		want bool
+		binary   hot.Binary
+		file, id string
+		want     bool
 	}{
-		{"00112233445566778899aabbccddeeff", "00112233445566778899aabbccddeeff00000000", true},
-		{"0011", "0012", false},
-		{"", "00000000", true},
+		{cached, "/usr/bin/a", id, true},
+		{cached, "/elsewhere/b", id + "00000000", true}, // recorders fill up with zeros
+		{cached, "/usr/bin/a", "0011", false},
+		{cached, "/bin/a", "", true},
+		{cached, "/bin/a (deleted)", "", true},
+		{cached, "/bin/elf", "", false},
+		{hot.Binary{Path: "/usr/bin/a"}, "/bin/a", id, true},
+		{hot.Binary{Path: "/usr/bin/a"}, "/bin/b", id, false},
 	} {
-		if got := hot.SameBuildID(test.a, test.b); got != test.want {
-			t.Errorf("%q, %q: %v", test.a, test.b, got)
+		if got := test.binary.Is(test.file, test.id); got != test.want {
+			t.Errorf("%+v is %s, %q: %t", test.binary, test.file, test.id, got)
 		}
 	}
 }

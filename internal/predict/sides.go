@@ -3,7 +3,6 @@ package predict
 import (
 	"context"
 	"fmt"
-	"path"
 
 	"profdiff/internal/asm"
 	"profdiff/internal/branch"
@@ -38,7 +37,7 @@ func (in *SideInput) rates() Rates {
 	}
 	for i := range t.Branches {
 		b := &t.Branches[i]
-		if b.Kind != branch.Conditional || b.ByLine || path.Base(b.DSO) != path.Base(in.Binary.Path) {
+		if b.Kind != branch.Conditional || b.ByLine || !in.Binary.Is(b.DSO, b.BuildID) {
 			continue
 		}
 		var out flow.Branch
@@ -74,7 +73,7 @@ func (in *SideInput) executions() map[uint64]float64 {
 	out := make(map[uint64]float64)
 	if t := in.Branches; t != nil && t.Scaled {
 		for i := range t.Branches {
-			if b := &t.Branches[i]; !b.ByLine && b.Executed != nil && path.Base(b.DSO) == path.Base(in.Binary.Path) {
+			if b := &t.Branches[i]; !b.ByLine && b.Executed != nil && in.Binary.Is(b.DSO, b.BuildID) {
 				out[b.Address] = *b.Executed
 			}
 		}

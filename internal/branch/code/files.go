@@ -99,18 +99,9 @@ func (c *Files) at(file objects.Recorded, off uint64) (found *File, why string) 
 }
 
 func (c *Files) open(o *objects.Object, base uint64, path string) opened {
-	var tables []*objfile.SymbolTable
-	if t := o.Symbols(); t != nil {
-		tables = append(tables, t)
-	}
-	if c.Recorded != nil {
-		if t := c.Recorded(path); t != nil {
-			tables = append(tables, t)
-		}
-	}
 	var opt disasm.Options
-	if len(tables) > 0 {
-		opt.Symbols = objfile.MergeSymbols(tables...)
+	if c.Recorded != nil {
+		opt.Symbols = c.Recorded(path)
 	}
 	if o.File().Arch() == "arm" {
 		d, err := c.arm.decoder(o)
@@ -119,12 +110,26 @@ func (c *Files) open(o *objects.Object, base uint64, path string) opened {
 		}
 		opt.Decoder = d
 	}
-	code, err := disasm.NewWith(o.File(), opt)
+	code, err := codeOf(o, opt)
 	if err != nil {
 		return opened{why: fmt.Sprintf("the binary has no code that can be read (%v)", err)}
 	}
 	vaddr := func(off uint64) (uint64, bool) { return o.File().VaddrOfOffset(off - base) }
 	return opened{binary: &File{Decoder: decoded{code}, Code: code, Vaddr: vaddr, Object: o}}
+}
+
+// codeOf is the code of a file, the one that all share unless there is more to know of it.
+// The symbols of the options come after those of the file.
+func codeOf(o *objects.Object, opt disasm.Options) (*disasm.Code, error) {
+	switch own := o.Symbols(); {
+	case opt.Symbols == nil && opt.Decoder == nil:
+		return o.Code()
+	case opt.Symbols == nil:
+		opt.Symbols = own
+	case own != nil:
+		opt.Symbols = objfile.MergeSymbols(own, opt.Symbols)
+	}
+	return disasm.NewWith(o.File(), opt)
 }
 
 // NameOf is what tables call the file at an offset of a DSO: libraries in an archive have

@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
-	"profdiff/internal/objfile"
+	"profdiff/internal/objects"
 	"profdiff/internal/predict/flow"
 )
 
@@ -22,47 +23,66 @@ type Disassembler interface {
 
 // A Binary is the code of one ELF file.
 type Binary struct {
-	Path    string
-	BuildID string
-	Arch    asm.Arch
+	Path string // on this machine
+	// Recorded is what recordings call it, "" if that is not known: a cache gives files names
+	// of its own.
+	Recorded string
+	BuildID  string
+	Arch     asm.Arch
 
-	file   *objfile.File
+	object *objects.Object
 	code   *disasm.Code
 	graphs map[uint64]*flow.Graph // by start of the function
 }
 
-// Open opens an ELF file.
-func Open(path string) (*Binary, error) {
-	f, err := objfile.Open(path)
-	if err != nil {
-		return nil, err
+// New returns the code of an object file. recorded is what recordings call it, "" if that is not
+// known.
+func New(o *objects.Object, recorded string) (*Binary, error) {
+	path, ok := o.Path()
+	if !ok {
+		return nil, fmt.Errorf("%s: is in an archive: llvm-objdump reads files of their own", o.Name())
 	}
-	code, err := disasm.New(f)
+	code, err := o.Code()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	b := &Binary{Path: path, BuildID: f.BuildID(), Arch: asm.Arch(f.Arch()), file: f, code: code, graphs: make(map[uint64]*flow.Graph)}
+	f := o.File()
+	b := &Binary{Path: path, Recorded: recorded, BuildID: f.BuildID(), Arch: asm.Arch(f.Arch()), object: o, code: code, graphs: make(map[uint64]*flow.Graph)}
 	if b.Arch != asm.X8664 && b.Arch != asm.AArch64 {
-		return nil, errors.Join(fmt.Errorf("%s: is for %s: loops are predicted for %s and %s", path, f.Arch(), asm.X8664, asm.AArch64), f.Close())
+		return nil, fmt.Errorf("%s: is for %s: loops are predicted for %s and %s", path, f.Arch(), asm.X8664, asm.AArch64)
 	}
 	return b, nil
 }
 
-// Close closes the file.
-func (b *Binary) Close() error { return b.file.Close() }
+// Is reports whether a recording means the binary by a path and a build ID: that decides if both
+// have one, else the name.
+func (b *Binary) Is(file, buildID string) bool {
+	if buildID != "" && b.BuildID != "" {
+		return objects.TrimBuildID(buildID) == objects.TrimBuildID(b.BuildID)
+	}
+	return b.Named(file)
+}
+
+// Named reports whether a recording may mean the binary by a path.
+func (b *Binary) Named(file string) bool {
+	return path.Base(strings.TrimSuffix(file, " (deleted)")) == b.name()
+}
+
+// name is what recordings call the binary, without the directory.
+func (b *Binary) name() string {
+	return path.Base(strings.TrimSuffix(cmp.Or(b.Recorded, b.Path), " (deleted)"))
+}
 
 // Vaddr is the address in the file's symbol table of an offset in the file.
-func (b *Binary) Vaddr(offset uint64) (uint64, bool) { return b.file.VaddrOfOffset(offset) }
+func (b *Binary) Vaddr(offset uint64) (uint64, bool) { return b.object.File().VaddrOfOffset(offset) }
 
 // FunctionNamed is the start of the function with a name as in the symbol table.
 func (b *Binary) FunctionNamed(match func(name string) bool) (addr uint64, name string, err error) {
-	symbols, err := b.file.Symbols()
-	if err != nil {
-		return 0, "", err
-	}
-	for s := range symbols.All() {
-		if match(s.Name) {
-			return s.Addr, s.Name, nil
+	if symbols := b.object.Symbols(); symbols != nil {
+		for s := range symbols.All() {
+			if match(s.Name) {
+				return s.Addr, s.Name, nil
+			}
 		}
 	}
 	return 0, "", disasm.ErrNoFunction

@@ -46,47 +46,34 @@ type leaf struct {
 // maxFrames is how far up a stack a loop is looked for.
 const maxFrames = 6
 
-// mappingFor says which mapping of the runs a binary is: that with its build ID, else of
+// mappingsFor says which mappings of the runs a binary is: those with its build ID, else of
 // its name. The error says what there is if there is none.
-func mappingFor(r *run.Run, b *Binary) (index uint32, err error) {
-	var named []string
+func mappingsFor(r *run.Run, b *Binary) (found []uint32, err error) {
+	var others []string
+	var rebuilt string
 	for i := range r.Mappings {
 		m := &r.Mappings[i]
-		if m.BuildID != "" && b.BuildID != "" && SameBuildID(m.BuildID, b.BuildID) {
-			return uint32(i), nil
+		switch {
+		case b.Is(m.File, m.BuildID):
+			found = append(found, uint32(i))
+		case b.Named(m.File):
+			rebuilt = m.BuildID
+		case m.File != "" && m.Kind != run.KernelMapping:
+			others = append(others, path.Base(m.File))
 		}
 	}
-	for i := range r.Mappings {
-		m := &r.Mappings[i]
-		if path.Base(m.File) != path.Base(b.Path) {
-			if m.File != "" && m.Kind != run.KernelMapping {
-				named = append(named, path.Base(m.File))
-			}
-			continue
-		}
-		if m.BuildID != "" && b.BuildID != "" {
-			return 0, fmt.Errorf("%s has build ID %s, %s was recorded with %s: give the binary that ran", b.Path, b.BuildID, r.Name, m.BuildID)
-		}
-		return uint32(i), nil
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case rebuilt != "":
+		return nil, fmt.Errorf("%s has build ID %s, %s was recorded with %s: give the binary that ran", b.Path, b.BuildID, r.Name, rebuilt)
 	}
-	slices.Sort(named)
-	named = slices.Compact(named)
-	if len(named) > 5 {
-		named = append(named[:5], "…")
+	slices.Sort(others)
+	others = slices.Compact(others)
+	if len(others) > 5 {
+		others = append(others[:5], "…")
 	}
-	return 0, fmt.Errorf("%s has no samples in %s, only in %s", r.Name, path.Base(b.Path), strings.Join(named, ", "))
-}
-
-// SameBuildID reports whether two build IDs are the same, which recorders fill up with
-// zeros.
-func SameBuildID(a, b string) bool {
-	trim := func(s string) string {
-		for strings.HasSuffix(s, "00000000") {
-			s = s[:len(s)-8]
-		}
-		return s
-	}
-	return trim(a) == trim(b)
+	return nil, fmt.Errorf("%s has no samples in %s, only in %s", r.Name, b.name(), strings.Join(others, ", "))
 }
 
 // NewProfile collects the samples of one event in a binary. event "" is the first.
@@ -117,7 +104,7 @@ func (p *Profile) add(index int, r *run.Run, event uint32, b *Binary) error {
 	for i := range r.Locations {
 		addressed = addressed || r.Locations[i].Address != 0
 	}
-	mapping, err := mappingFor(r, b)
+	mappings, err := mappingsFor(r, b)
 	if err != nil && addressed {
 		return err
 	}
@@ -148,7 +135,7 @@ func (p *Profile) add(index int, r *run.Run, event uint32, b *Binary) error {
 		}
 		l := leaf{run: index, weight: w, count: s.Count}
 		for _, at := range buf[:min(len(buf), maxFrames)] {
-			vaddr, ok := vaddrOf(r, at, mapping, b)
+			vaddr, ok := vaddrOf(r, at, mappings, b)
 			if !ok {
 				break
 			}
@@ -172,12 +159,12 @@ func (p *Profile) add(index int, r *run.Run, event uint32, b *Binary) error {
 }
 
 // vaddrOf is the address in the binary of a location of a run.
-func vaddrOf(r *run.Run, location, mapping uint32, b *Binary) (uint64, bool) {
+func vaddrOf(r *run.Run, location uint32, mappings []uint32, b *Binary) (uint64, bool) {
 	l := &r.Locations[location]
-	if l.Mapping != mapping || l.Address == 0 {
+	if !slices.Contains(mappings, l.Mapping) || l.Address == 0 {
 		return 0, false
 	}
-	m := &r.Mappings[mapping]
+	m := &r.Mappings[l.Mapping]
 	if l.Address < m.Start || l.Address >= m.Limit {
 		return 0, false
 	}
