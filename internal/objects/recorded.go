@@ -38,14 +38,16 @@ type Recording struct {
 	Ended time.Time
 }
 
-// isHere reports whether a machine is that of the recording.
-func (r *Recording) isHere(m *Machine) bool {
-	host := r.Host
+// host is the name of the machine that recorded, as far as it is known by now.
+func (r *Recording) host() string {
 	if r.LateHost != nil {
-		host = r.LateHost()
+		return r.LateHost()
 	}
-	return host != "" && host == m.host
+	return r.Host
 }
+
+// isHere reports whether a machine is that of the recording.
+func (r *Recording) isHere(m *Machine) bool { return r.host() != "" && r.host() == m.host }
 
 // pageSizes are those with which kernels map files, in bytes.
 var pageSizes = []uint64{4 << 10, 16 << 10, 64 << 10}
@@ -94,6 +96,9 @@ func (s *Store) refusal(r *Recorded, file *source, own bool) string {
 	if err != nil {
 		return err.Error()
 	}
+	// Who names the root of a machine says that it is the recorded one, as long as nothing
+	// contradicts: formats such as callgrind.out have no host and no time.
+	told := file.from.in.kind == given
 	device, inode := inodeOf(info)
 	same := r.Inode != 0 && inode == r.Inode && device == r.Device
 	switch {
@@ -105,11 +110,11 @@ func (s *Store) refusal(r *Recorded, file *source, own bool) string {
 		return "it was replaced while it ran"
 	case r.Inode != 0 && device == r.Device && inode != r.Inode:
 		return "it was replaced after it was recorded"
-	case !same && !s.recording.isHere(s.machine):
+	case !same && !s.recording.isHere(s.machine) && !(told && s.recording.host() == ""):
 		return "without a build ID, a file of this machine is not known to be that of the machine of the recording"
-	case s.recording.Ended.IsZero():
+	case s.recording.Ended.IsZero() && !told:
 		return "without a build ID, and when it was recorded, it is not known to be the recorded file"
-	case info.ModTime().After(s.recording.Ended):
+	case !s.recording.Ended.IsZero() && info.ModTime().After(s.recording.Ended):
 		return "it was changed after it was recorded, at " + info.ModTime().UTC().Format(time.DateTime) + " UTC"
 	}
 	return ""

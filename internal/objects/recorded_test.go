@@ -145,6 +145,37 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
+// TestRootUnderSymfs takes a file without a build ID from the root of a machine that the user
+// names, unless something that is known of the recording contradicts.
+func TestRootUnderSymfs(t *testing.T) {
+	now := time.Now()
+	for _, test := range []struct {
+		name      string
+		recording objects.Recording
+		refused   string // why, "" if it is taken
+	}{
+		{"a format without host and time", objects.Recording{}, ""},
+		{"this machine", objects.Recording{Host: "here", Ended: now}, ""},
+		{"changed afterwards", objects.Recording{Ended: now.Add(-2 * time.Hour)}, "it was changed after it was recorded"},
+		{"another machine", objects.Recording{Host: "there"}, "is not known to be that of the machine of the recording"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir, m := machine(t)
+			dir.write(t, "proc/self/stat", nil) // shows that it is a root
+			dir.write(t, "bin/a", program("", 0).Build(t))
+			symfs := objects.SearchPath{Name: string(dir), FS: os.DirFS(string(dir))}
+			files := objects.New(objects.Options{Symfs: []objects.SearchPath{symfs}, Machine: m}).Of(test.recording)
+			file := objects.Recorded{Path: "/bin/a"}
+			if _, _, err := files.Code(file, 0); (err == nil) != (test.refused == "") {
+				t.Errorf("got %v", err)
+			}
+			if tried := files.Tried(file.Path, ""); test.refused != "" && (len(tried) == 0 || !strings.Contains(tried[0].Why, test.refused)) {
+				t.Errorf("tried %+v, want %q", tried, test.refused)
+			}
+		})
+	}
+}
+
 func touch(t *testing.T, name string, at time.Time) {
 	t.Helper()
 	if err := os.Chtimes(name, at, at); err != nil {
