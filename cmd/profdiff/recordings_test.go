@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +54,38 @@ func readable(t *testing.T) []string {
 	return files
 }
 
+// traceOnly has a hardware trace, which is not decoded, and no event that has samples.
+const traceOnly = "etm_perf_etm.data"
+
+// sampled lists the recordings of readable that have events.
+func sampled(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(readable(t), func(file string) bool { return filepath.Base(file) == traceOnly })
+}
+
+// TestTraceIsNoProfile: of a recording that has a trace only there is nothing to convert or to
+// compare, which is said in one line; show tells what it has.
+func TestTraceIsNoProfile(t *testing.T) {
+	file := filepath.Join(sharedPerfdata(t), "simpleperf", traceOnly)
+	const why = "384 bytes of the recording are a hardware trace (Arm CoreSight), which is not decoded"
+	out := filepath.Join(t.TempDir(), "out.pb.gz")
+	for _, args := range [][]string{{"convert", "-o", out, file}, {"diff", filepath.Join(filepath.Dir(file), "perf.data"), file}} {
+		var stdout, stderr bytes.Buffer
+		if code := execute(context.Background(), args, strings.NewReader(""), &stdout, &stderr); code != exitInput {
+			t.Errorf("profdiff %q: exit code %d", args, code)
+		}
+		if last := stderr.String()[strings.LastIndex(strings.TrimSpace(stderr.String()), "\n")+1:]; !strings.Contains(last, why) || stdout.Len() > 0 {
+			t.Errorf("profdiff %q: %s%s", args, &stdout, &stderr)
+		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("an empty profile was written")
+	}
+	if text := runProfdiff(t, "show", file); !strings.Contains(text, why) || strings.Contains(text, "cs-etm:u: ") {
+		t.Errorf("show: %s", text)
+	}
+}
+
 // TestConservation checks that every sample of every recording comes out, or was
 // filtered, or was dropped for a reason, whatever is asked for.
 func TestConservation(t *testing.T) {
@@ -95,7 +129,7 @@ func TestConservation(t *testing.T) {
 
 // TestSameBytes checks that an output depends on its input alone.
 func TestSameBytes(t *testing.T) {
-	for _, file := range readable(t) {
+	for _, file := range sampled(t) {
 		for _, args := range [][]string{
 			{"convert", "-o", "-", "--label", "tid", file},
 			{"show", "--format", "json", file},
