@@ -9,6 +9,7 @@ import (
 
 	"profdiff/internal/ingest/ingesttest"
 	"profdiff/internal/ingest/reading"
+	"profdiff/internal/run"
 )
 
 // TestStrays: what was followed without frame pointers ends in data.
@@ -37,6 +38,26 @@ func TestStrays(t *testing.T) {
 		r := readFixture(t, text.String(), new(reading.Options))
 		if diff := cmp.Diff(test.want, ingesttest.ReaderWarnings(r)); diff != "" {
 			t.Errorf("%s: warnings (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// TestIncomplete says what completes call chains, to those who can record them otherwise.
+func TestIncomplete(t *testing.T) {
+	for _, test := range []struct {
+		truncated  int64
+		simpleperf bool
+		want       string
+	}{
+		{1, false, ""},
+		{5, false, "5.0% of the call chains are incomplete: --call-graph dwarf records whole stacks, or build with -fno-omit-frame-pointer"},
+		{5, true, "5.0% of the call chains are incomplete"},
+	} {
+		r := &run.Run{}
+		r.Accounting.In, r.Accounting.TruncatedStacks = 100, test.truncated
+		accountIncomplete(r, test.simpleperf)
+		if got := strings.Join(r.Warnings, "\n"); got != test.want {
+			t.Errorf("%d of 100: %q, want %q", test.truncated, got, test.want)
 		}
 	}
 }
