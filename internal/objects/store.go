@@ -340,7 +340,7 @@ func (s *Store) find(file *Recorded) *found {
 	case file.BuildID == "":
 		all.several = true
 	case f.object == nil:
-		f.object = all.object
+		f.object, f.codeErr = all.object, nil
 	case all.object == nil:
 		all.object = f.object
 	}
