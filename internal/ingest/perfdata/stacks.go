@@ -31,36 +31,42 @@ func (p *reader) accountStacks() {
 		Whole: n[perfsession.StackWhole], Cut: n[perfsession.StackCut], NoTable: n[perfsession.StackNoTable],
 		NoFile: n[perfsession.StackNoFile], RanOff: n[perfsession.StackRanOff], NoRegisters: n[perfsession.StackNoRegisters],
 	}
-	share := func(k int64) float64 { return float64(k) / float64(total) }
-	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
-	if cut := n[perfsession.StackCut]; share(cut) > badStacks {
-		warn("%.1f%% of the stacks are cut off, they are below %s: %s", 100*share(cut), run.CutName, p.largerDump())
+	if cut := float64(n[perfsession.StackCut]) / float64(total); cut > badStacks {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%.1f%% of the stacks are cut off, they are below %s: %s", 100*cut, run.CutName, p.largerDump()))
 	}
-	others := total - n[perfsession.StackWhole] - n[perfsession.StackCut]
-	if share(others) <= badStacks {
-		return
+	if text := notWhole(ends); text != "" {
+		r.Warnings = append(r.Warnings, text)
+	}
+}
+
+// notWhole says why many stacks are neither whole nor cut off, and what helps; "" if few are.
+func notWhole(ends *perfsession.StackEnds) string {
+	n := &ends.Samples
+	others := ends.Total() - n[perfsession.StackWhole] - n[perfsession.StackCut]
+	percent := func(k int64) float64 { return 100 * float64(k) / float64(ends.Total()) }
+	if percent(others) <= 100*badStacks {
+		return ""
 	}
 	if none := n[perfsession.StackNoRegisters]; 2*none > others {
-		warn("%.1f%% of the stacks cannot be unwound: the samples have no registers of a known machine", 100*share(none))
-		return
+		return fmt.Sprintf("%.1f%% of the stacks cannot be unwound: the samples have no registers of a known machine", percent(none))
 	}
 	worst := slices.MaxFunc(append(slices.Collect(maps.Keys(ends.In)), perfsession.StackEnd{}), func(a, b perfsession.StackEnd) int {
 		return cmp.Or(cmp.Compare(ends.In[a], ends.In[b]), -cmp.Compare(pathOf(a.In), pathOf(b.In)), -cmp.Compare(a.Why, b.Why))
 	})
-	notWhole := fmt.Sprintf("%.1f%% of the stacks are not whole", 100*share(others))
-	most := fmt.Sprintf("most (%d of %d)", ends.In[worst], others)
-	switch {
-	case worst.In == nil:
-		warn("%s: they end outside of all files", notWhole)
-	case worst.Why == perfsession.StackNoTable && !perfsession.IsFile(worst.In.Path):
-		warn("%s: %s end in %s, code that was made while the program ran and has no unwind information: let the compiler keep frame pointers (java -XX:+PreserveFramePointer)", notWhole, most, worst.In.Path)
-	case worst.Why == perfsession.StackNoTable:
-		warn("%s: %s end in %s, which has no unwind information: build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer", notWhole, most, worst.In.Path)
-	case worst.Why == perfsession.StackNoFile:
-		warn("%s: %s end in %s, which is not here as it was recorded", notWhole, most, worst.In.Path)
-	default:
-		warn("%s: %s end in %s, whose unwind information leads out of the stack", notWhole, most, worst.In.Path)
+	text := fmt.Sprintf("%.1f%% of the stacks are not whole: ", percent(others))
+	if worst.In == nil {
+		return text + "they end outside of all files"
 	}
+	text += fmt.Sprintf("most (%d of %d) end in %s, ", ends.In[worst], others, worst.In.Path)
+	switch {
+	case worst.Why == perfsession.StackNoTable && !perfsession.IsFile(worst.In.Path):
+		return text + "code that was made while the program ran and has no unwind information: let the compiler keep frame pointers (java -XX:+PreserveFramePointer)"
+	case worst.Why == perfsession.StackNoTable:
+		return text + "which has no unwind information: build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer"
+	case worst.Why == perfsession.StackNoFile:
+		return text + "which is not here as it was recorded"
+	}
+	return text + "whose unwind information leads out of the stack"
 }
 
 func pathOf(d *perfsession.DSO) string {
