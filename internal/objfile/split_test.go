@@ -128,6 +128,9 @@ func TestSplit(t *testing.T) {
 // is missing.
 func TestSplitElsewhere(t *testing.T) {
 	for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {
+		if testing.Short() && version == "-gdwarf-4" {
+			continue // takes the compiler seconds
+		}
 		exe := splitProgram(t, "g++", version, "-gsplit-dwarf")
 		other := splitProgram(t, "g++", version, "-gsplit-dwarf", "-DOTHER")
 		addrs := addresses(t, open(t, exe), 300)
