@@ -240,12 +240,12 @@ SAMPLE misc=USER ip=0x800010 pid=10 tid=10 time=10 cpu=0 period=1
 		if diff := cmp.Diff([]string{want}, filed(r)); diff != "" {
 			t.Errorf("build ID %s: files and functions (-want +got):\n%s", built, diff)
 		}
-		why := ""
+		var why strings.Builder
 		for i := range r.Mappings {
-			why += r.Mappings[i].Unnamed.Why
+			why.WriteString(r.Mappings[i].Unnamed.Why)
 		}
-		if refused := "/home/jitted-10-1.so is of another build"; strings.Contains(why, refused) != (built == other) {
-			t.Errorf("build ID %s: reason %q", built, why)
+		if refused := "/home/jitted-10-1.so is of another build"; strings.Contains(why.String(), refused) != (built == other) {
+			t.Errorf("build ID %s: reason %q", built, why.String())
 		}
 	}
 }
