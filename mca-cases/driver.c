@@ -5,7 +5,8 @@
 //                         counting at the end of the function
 // measure SEED UNITS P REPETITIONS CPU
 //                         prints raw times in ticks of the TSC: for each repetition
-//                         "SIDE function chain_before chain_after" of both sides, and
+//                         "SIDE function chain_before chain_after independent_before
+//                         independent_after" of both sides, and
 //                         "checks nothing multiplications independent_additions chain"
 
 #define _GNU_SOURCE
@@ -122,13 +123,13 @@ static void measure(struct random *random, size_t units, double p, long repetiti
 		for (int turn = 0; turn < 2; turn++) {
 			enum side side = turn ^ (r & 1);
 			reset();
-			uint64_t before = chain();
+			uint64_t before = chain(), wide_before = independent();
 			uint64_t start = ticks();
 			uint64_t result = run(side);
 			uint64_t end = ticks();
-			uint64_t after = chain();
+			uint64_t wide_after = independent(), after = chain();
 			results[side] = check(result);
-			printf("%s %lu %lu %lu\n", side_names[side], end - start, before, after);
+			printf("%s %lu %lu %lu %lu %lu\n", side_names[side], end - start, before, after, wide_before, wide_after);
 		}
 		if (results[BRANCHY] != results[BRANCHLESS]) {
 			fprintf(stderr, "the sides differ\n");

@@ -404,7 +404,7 @@ func (s *stdio) predictCase(cmd *cobra.Command, f *predictFlags, dir string) (*p
 			return nil, err
 		}
 	}
-	cycles, err := caseCycles(filepath.Join(filepath.Dir(filepath.Clean(dir)), "measured.tsv"))
+	cycles, err := caseCycles(filepath.Join(filepath.Dir(filepath.Clean(dir)), "measured"), f.cpu)
 	if err != nil {
 		return nil, err
 	}
@@ -435,8 +435,21 @@ func caseError(err error) error {
 	return err
 }
 
-// caseCycles reads what was measured, if anything was.
-func caseCycles(name string) ([]predict.CaseCycles, error) {
+// caseCycles reads what was measured on a CPU, if anything was; with no CPU named, on that
+// of this machine, or else on the first in the folder.
+func caseCycles(dir, cpu string) ([]predict.CaseCycles, error) {
+	name := filepath.Join(dir, cpu+".tsv")
+	if cpu == "" {
+		host, _ := llvm.HostCPU() // of no name: no such file
+		name = filepath.Join(dir, host+".tsv")
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			all, err := filepath.Glob(filepath.Join(dir, "*.tsv"))
+			if err != nil || len(all) == 0 {
+				return nil, err
+			}
+			name = all[0]
+		}
+	}
 	text, err := readStart(name, maxListing)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

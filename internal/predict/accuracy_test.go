@@ -51,7 +51,7 @@ func findLLVM(t testing.TB) *llvm.Toolchain {
 // if it is "", at some rates of misses or at all.
 func predictCases(t testing.TB, tool *llvm.Toolchain, cpu, set string, rates ...string) []*measuredPair {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(casesDir, "measured.tsv"))
+	text, err := os.ReadFile(filepath.Join(casesDir, "measured", "znver5.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}

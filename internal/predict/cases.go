@@ -153,7 +153,7 @@ func parseCounts(text []byte) (counts []CaseCount, err error) {
 	return counts, err
 }
 
-// ReadCaseCycles reads measured.tsv.
+// ReadCaseCycles reads what was measured on a CPU.
 func ReadCaseCycles(text []byte) (rows []CaseCycles, err error) {
 	err = tsv(text, []string{"case", "arch", "cpu", "p", "side", "cycles", "lo", "hi"}, func(cell func(string) string) error {
 		c := CaseCycles{Case: cell("case"), Arch: cell("arch"), CPU: cell("cpu"), P: cell("p"), Side: cell("side")}

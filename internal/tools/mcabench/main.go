@@ -3,7 +3,7 @@
 //	usage: go -C internal/tools run ./mcabench [flags] assemble|count|measure|readme [case ...]
 //
 // Assemble writes the listings of the sources, count writes counts.tsv of each case by
-// Callgrind, measure writes measured.tsv, readme writes its figures into the documents.
+// Callgrind, measure writes a file of the folder measured, readme writes its figures into the documents.
 // mca-cases/README.md describes the formats.
 // It runs on Linux on x86-64, with gcc, gcc for AArch64, binutils and Valgrind.
 package main
@@ -20,6 +20,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"profdiff/internal/llvm"
+	"profdiff/internal/predict"
 )
 
 func main() {
@@ -42,7 +45,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	fs := flag.NewFlagSet("mcabench", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	root := fs.String("cases", "../../mca-cases", "`folder` of the cases")
-	out := fs.String("o", "", "`file` for what was measured (default measured.tsv in the folder of the cases)")
+	out := fs.String("o", "", "`file` for what was measured (default measured/CPU.tsv in the folder of the cases, by LLVM's name of this CPU)")
 	pl := plan{}
 	fs.IntVar(&pl.rounds, "rounds", 48, "`runs` for each case and p, which take turns among programs of eight layouts")
 	fs.IntVar(&pl.repetitions, "repetitions", 30, "`repetitions` in a run")
@@ -94,10 +97,18 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 			}
 		}
 	case "measure":
-		if *out == "" {
-			*out = filepath.Join(*root, "measured.tsv")
+		cpu, err := cpuName()
+		if err != nil {
+			return err
 		}
-		return writeMeasured(ctx, cases, dir, *out, args, &pl, stderr)
+		if *out == "" {
+			name := llvm.CPUOf(predict.CPUID(cpu))
+			if name == "" {
+				return fmt.Errorf("LLVM has no name for %s: -o names the file", cpu)
+			}
+			*out = filepath.Join(*root, measuredDir, name+".tsv")
+		}
+		return writeMeasured(ctx, cases, dir, *out, cpu, args, &pl, stderr)
 	case "readme":
 		all, err := documents(*root, cases)
 		if err != nil {
@@ -115,12 +126,11 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	return nil
 }
 
-// writeMeasured measures and writes measured.tsv.
-func writeMeasured(ctx context.Context, cases []*Case, dir, out string, args []string, pl *plan, stderr io.Writer) error {
-	cpu, err := cpuName()
-	if err != nil {
-		return err
-	}
+// measuredDir has a file of measured cycles for each CPU.
+const measuredDir = "measured"
+
+// writeMeasured measures on a CPU and writes a file of what it took.
+func writeMeasured(ctx context.Context, cases []*Case, dir, out, cpu string, args []string, pl *plan, stderr io.Writer) error {
 	kernel, err := firstLine(ctx, "uname", "-srm")
 	if err != nil {
 		return err
@@ -172,10 +182,10 @@ func writeMeasured(ctx context.Context, cases []*Case, dir, out string, args []s
 	return os.WriteFile(out, []byte(b.String()), 0o666)
 }
 
-// measuredApart begins the part of the header of measured.tsv that is of these cases only.
+// measuredApart begins the part of the header of measured cycles that is of these cases only.
 const measuredApart = "# measured apart: "
 
-// keep returns of an earlier measured.tsv the header and the rows of other cases than
+// keep returns of a file of measured cycles the header and the rows of other cases than
 // these; nothing if there is no such file or it has no others. Parts of the header whose
 // cases are all measured again are left out.
 func keep(file string, cases []string) (header string, rows []string, err error) {

@@ -21,21 +21,39 @@ type plan struct {
 	cpu         int
 }
 
-// leastWidth is what share of the usual width a run must have. Another thread on the core
-// takes more.
-const leastWidth = 0.9
+// leastWidth is what share of the full width of the core a repetition must have before and
+// after it. Another thread on the core takes more.
+const leastWidth = 0.97
 
-// A disturbed run is repeated up to so many times, after a pause.
+// fullQuantile of the widths that were seen is the full width: alone on the core, a
+// thread has it again and again, and next to another one never.
+const fullQuantile = 0.995
+
+// A run with too few undisturbed repetitions is repeated up to so many times, after a pause if it had none.
 const (
-	attempts = 100
-	pause    = 200 * time.Millisecond
+	attempts = 1000
+	pause    = 5 * time.Millisecond
 )
 
 // A round is what one run of a program measured.
 type round struct {
-	cycles    map[string][]float64 // per unit of work, by side
-	disturbed map[string]int       // repetitions that do not count, by side
+	timings   map[string][]timed // by side
+	disturbed map[string]int     // repetitions that do not count, by side
 	checks
+}
+
+// A timed repetition took so many cycles for each unit of work, on a core of at least
+// this width.
+type timed struct{ cycles, width float64 }
+
+// clean returns the cycles of the repetitions of a side that no other thread disturbed.
+func (r *round) clean(side string, full float64) (list []float64) {
+	for _, t := range r.timings[side] {
+		if t.width >= leastWidth*full {
+			list = append(list, t.cycles)
+		}
+	}
+	return list
 }
 
 // checks tell whether cycles are what they are taken for.
@@ -49,10 +67,11 @@ type checks struct {
 
 // parseRound reads what the driver wrote of so many units of work.
 func parseRound(text []byte, units int) (*round, error) {
-	r := &round{cycles: make(map[string][]float64), disturbed: make(map[string]int)}
+	r := &round{timings: make(map[string][]timed), disturbed: make(map[string]int)}
 	type timing struct {
 		side string
 		Repetition
+		wide [2]float64
 	}
 	var timings []timing
 	var nothing, products, wide, sums []float64
@@ -74,8 +93,8 @@ func parseRound(text []byte, units int) (*round, error) {
 		case len(v) == 4 && f[0] == "checks":
 			nothing, products = append(nothing, v[0]), append(products, v[1])
 			wide, sums = append(wide, v[2]), append(sums, v[3])
-		case len(v) == 3 && slices.Contains(Sides[:], f[0]):
-			timings = append(timings, timing{f[0], Repetition{v[0], v[1], v[2]}})
+		case len(v) == 5 && slices.Contains(Sides[:], f[0]):
+			timings = append(timings, timing{f[0], Repetition{v[0], v[1], v[2]}, [2]float64{v[3], v[4]}})
 		default:
 			return nil, fmt.Errorf("line %d: %q is not known", n, lines.Text())
 		}
@@ -102,23 +121,20 @@ func parseRound(text []byte, units int) (*round, error) {
 			r.disturbed[t.side]++
 			continue
 		}
-		r.cycles[t.side] = append(r.cycles[t.side], cycles/float64(units))
+		width := min((t.Before-overhead)/(t.wide[0]-overhead), (t.After-overhead)/(t.wide[1]-overhead))
+		r.timings[t.side] = append(r.timings[t.side], timed{cycles / float64(units), width})
 	}
 	return r, nil
 }
 
 // runRound runs a program once, or more often if too many repetitions are disturbed. It
-// adds the widths of all runs to widths.
-func runRound(ctx context.Context, c *Case, program string, p float64, seed int, pl *plan, widths *[]float64) (*round, error) {
-	sum := &round{cycles: make(map[string][]float64), disturbed: make(map[string]int)}
+// adds the widths of all repetitions to widths.
+func runRound(ctx context.Context, c *Case, program string, p float64, seed int, pl *plan, widths *fullWidth) (*round, error) {
+	sum := &round{timings: make(map[string][]timed), disturbed: make(map[string]int)}
+	clean := func() int {
+		return min(len(sum.clean(Sides[0], widths.full())), len(sum.clean(Sides[1], widths.full())))
+	}
 	for attempt := range attempts {
-		if attempt > 0 {
-			select {
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			case <-time.After(pause):
-			}
-		}
 		out, err := output(ctx, program, "measure", strconv.Itoa(seed*attempts+attempt), strconv.Itoa(c.Units),
 			strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(pl.repetitions), strconv.Itoa(pl.cpu))
 		if err != nil {
@@ -128,29 +144,51 @@ func runRound(ctx context.Context, c *Case, program string, p float64, seed int,
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", program, err)
 		}
-		*widths = append(*widths, r.width)
-		if r.width < leastWidth*median(slices.Clone(*widths)) {
-			for _, side := range Sides {
-				sum.disturbed[side] += len(r.cycles[side]) + r.disturbed[side]
-			}
-			continue
-		}
-		enough := true
+		before := clean()
 		for _, side := range Sides {
-			sum.cycles[side] = append(sum.cycles[side], r.cycles[side]...)
+			sum.timings[side] = append(sum.timings[side], r.timings[side]...)
 			sum.disturbed[side] += r.disturbed[side]
-			enough = enough && len(sum.cycles[side]) >= pl.repetitions*9/10
+			for _, t := range r.timings[side] {
+				widths.add(t.width)
+			}
 		}
 		sum.checks = r.checks
-		if enough {
+		got := clean()
+		if got >= pl.repetitions*9/10 {
 			return sum, nil
+		}
+		if got == before {
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(pause):
+			}
 		}
 	}
 	return nil, fmt.Errorf("%s: too much else runs on the machine: %d of %d repetitions are undisturbed",
-		c.Name, len(sum.cycles[Sides[0]]), len(sum.cycles[Sides[0]])+sum.disturbed[Sides[0]])
+		c.Name, clean(), len(sum.timings[Sides[0]])+sum.disturbed[Sides[0]])
 }
 
-// A measurement is one row of measured.tsv.
+// A fullWidth is the width that a core has for a thread that is alone on it.
+type fullWidth struct {
+	seen  []float64
+	known float64
+	at    int // how many had been seen when it was looked for last
+}
+
+func (w *fullWidth) add(width float64) { w.seen = append(w.seen, width) }
+
+func (w *fullWidth) full() float64 {
+	if len(w.seen) > w.at+w.at/10 {
+		w.at = len(w.seen)
+		sorted := slices.Clone(w.seen)
+		slices.Sort(sorted)
+		w.known = max(w.known, quantile(sorted, fullQuantile))
+	}
+	return w.known
+}
+
+// A measurement is one row of measured cycles.
 type measurement struct {
 	name, cpu string
 	p         float64
@@ -161,7 +199,7 @@ type measurement struct {
 	sum          string // of the listing
 }
 
-// measuredColumns names the columns of measured.tsv.
+// measuredColumns names the columns of measured cycles.
 const measuredColumns = "case\tarch\tcpu\tp\tside\tcycles\tlo\thi\tmedian\trepetitions\tdisturbed\tinstructions\tlisting_sha256"
 
 func (m *measurement) row() string {
@@ -183,7 +221,7 @@ func measure(ctx context.Context, cases []*Case, dir, cpu string, pl *plan, prog
 		}
 	}
 	rounds := make(map[[2]int][]*round) // by case and probability
-	var widths []float64
+	var widths fullWidth
 	for n := range pl.rounds {
 		for i, c := range cases {
 			for j, p := range Probabilities {
@@ -211,8 +249,9 @@ func measure(ctx context.Context, cases []*Case, dir, cpu string, pl *plan, prog
 				}
 				cycles := make([][][]float64, min(layouts, pl.rounds)) // by layout and round
 				for n, r := range rounds[[2]int{i, j}] {
-					cycles[n%layouts] = append(cycles[n%layouts], r.cycles[side])
-					m.disturbed += r.disturbed[side]
+					clean := r.clean(side, widths.full())
+					cycles[n%layouts] = append(cycles[n%layouts], clean)
+					m.disturbed += r.disturbed[side] + len(r.timings[side]) - len(clean)
 				}
 				m.Estimate = estimate(cycles)
 				rows = append(rows, m)

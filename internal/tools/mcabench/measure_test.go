@@ -134,11 +134,11 @@ func TestEstimateModes(t *testing.T) {
 
 func TestParseRound(t *testing.T) {
 	const good = `adds 1000
-branchy 5100 600 600
-branchless 2100 600 600
+branchy 5100 600 600 200 200
+branchless 2100 600 600 200 225
 checks 100 1600 200 600
-branchless 2100 600 900
-branchy 5600 600 600
+branchless 2100 600 900 200 200
+branchy 5600 600 600 300 200
 checks 100 1600 200 600
 `
 	got, err := parseRound([]byte(good), 10)
@@ -146,27 +146,49 @@ checks 100 1600 200 600
 		t.Fatal(err)
 	}
 	want := &round{
-		cycles:    map[string][]float64{"branchy": {1000, 1100}, "branchless": {400}},
+		timings:   map[string][]timed{"branchy": {{1000, 5}, {1100, 2.5}}, "branchless": {{400, 4}}},
 		disturbed: map[string]int{"branchless": 1},
 		checks:    checks{multiplication: 3, width: 5},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(round{}, checks{}), cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(round{}, timed{}, checks{}), cmpopts.EquateApprox(1e-9, 0)); diff != "" {
 		t.Error(diff)
 	}
 
+	if diff := cmp.Diff([]float64{1000}, got.clean("branchy", 5.1)); diff != "" {
+		t.Errorf("on a full width of 5.1: %s", diff)
+	}
+
 	for text, want := range map[string]string{
-		"":                                     "not the output of a driver",
-		"adds 1000\n":                          "not the output of a driver",
-		"adds 1000\nbranchy 1 2\n":             `line 2: "branchy 1 2" is not known`,
-		"adds 1000\nother 1 2 3\n":             `line 2: "other 1 2 3" is not known`,
-		"adds 1000\nbranchy 1 -2 3\n":          `line 2: "-2" is not a time`,
-		"adds 1000\n\n":                        `line 2: "" is not known`,
-		"adds many\n":                          `line 1: "many" is not a time`,
-		"checks 1 2 3 4\nbranchy 10 100 100\n": "not the output of a driver",
+		"":                             "not the output of a driver",
+		"adds 1000\n":                  "not the output of a driver",
+		"adds 1000\nbranchy 1 2\n":     `line 2: "branchy 1 2" is not known`,
+		"adds 1000\nother 1 2 3 4 5\n": `line 2: "other 1 2 3 4 5" is not known`,
+		"adds 1000\nbranchy 1 2 3\n":   `line 2: "branchy 1 2 3" is not known`,
+		"adds 1000\nbranchy 1 -2 3\n":  `line 2: "-2" is not a time`,
+		"adds 1000\n\n":                `line 2: "" is not known`,
+		"adds many\n":                  `line 1: "many" is not a time`,
+		"checks 1 2 3 4\nbranchy 10 100 100 10 10\n": "not the output of a driver",
 	} {
 		if _, err := parseRound([]byte(text), 1); err == nil || err.Error() != want {
 			t.Errorf("parseRound(%q): error %v, want %s", text, err, want)
 		}
+	}
+}
+
+// TestFullWidth sees a core that another thread shares most of the time.
+func TestFullWidth(t *testing.T) {
+	var w fullWidth
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 20000 {
+		width := 2.8 + 0.5*rng.Float64()
+		if rng.Float64() < 0.05 {
+			width = 4.7 + 0.01*rng.NormFloat64()
+		}
+		w.add(width)
+		w.full()
+	}
+	if full := w.full(); math.Abs(full-4.7) > 0.05 {
+		t.Errorf("a full width of %g, want 4.7", full)
 	}
 }
 

@@ -15,7 +15,7 @@ const (
 	measuredEnd   = "<!-- measured: end -->\n"
 )
 
-// results are the cycles of measured.tsv.
+// results are the cycles of a CPU.
 type results map[resultKey]Estimate
 
 type resultKey struct {
@@ -24,7 +24,7 @@ type resultKey struct {
 	side string
 }
 
-// readMeasured reads measured.tsv.
+// readMeasured reads the cycles of a CPU.
 func readMeasured(text string) (results, error) {
 	all := make(results)
 	for i, s := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -70,7 +70,7 @@ func (r results) breakEven(name string) (float64, bool) {
 // caseTable returns the table of one case.
 func (r results) caseTable(c *Case) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Cycles per %s, with 95 %% intervals (p: %s):\n\n", c.Unit, c.P)
+	fmt.Fprintf(&b, "cycles per %s, with 95 %% intervals (p: %s):\n\n", c.Unit, c.P)
 	b.WriteString("| p | branchy | branchless | branchy / branchless |\n| ---: | ---: | ---: | ---: |\n")
 	for _, p := range Probabilities {
 		branchy, branchless := r[resultKey{c.Name, p, "branchy"}], r[resultKey{c.Name, p, "branchless"}]
@@ -83,6 +83,7 @@ func (r results) caseTable(c *Case) string {
 // overview returns the table of all cases.
 func (r results) overview(cases []*Case) (string, error) {
 	var b strings.Builder
+	b.WriteString("cycles per unit:\n\n")
 	b.WriteString("| case | set | unit | branchy, p 0 | p 0.5 | branchless, p 0 | p 0.5 | branchless wins above p | cycles per misprediction |\n")
 	b.WriteString("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, c := range cases {
@@ -114,21 +115,35 @@ func withTable(document []byte, table string) ([]byte, error) {
 
 // documents returns all documents with tables, as they should be, by file name.
 func documents(root string, cases []*Case) (map[string][]byte, error) {
-	text, err := os.ReadFile(filepath.Join(root, "measured.tsv"))
+	files, err := filepath.Glob(filepath.Join(root, measuredDir, "*.tsv"))
 	if err != nil {
 		return nil, err
 	}
-	r, err := readMeasured(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("measured.tsv: %w", err)
+	tables := make(map[string]string)
+	add := func(file, cpu, table string) {
+		if tables[file] != "" {
+			tables[file] += "\n"
+		}
+		tables[file] += fmt.Sprintf("On %s, %s", cpu, table)
 	}
-	overview, err := r.overview(cases)
-	if err != nil {
-		return nil, err
-	}
-	tables := map[string]string{filepath.Join(root, "README.md"): overview}
-	for _, c := range cases {
-		tables[filepath.Join(c.Dir, "README.md")] = r.caseTable(c)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		cpu := strings.TrimSuffix(filepath.Base(name), ".tsv")
+		r, err := readMeasured(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		overview, err := r.overview(cases)
+		if err != nil {
+			return nil, err
+		}
+		add(filepath.Join(root, "README.md"), cpu, overview)
+		for _, c := range cases {
+			add(filepath.Join(c.Dir, "README.md"), cpu, r.caseTable(c))
+		}
 	}
 	all := make(map[string][]byte)
 	for file, table := range tables {

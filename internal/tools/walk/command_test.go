@@ -84,7 +84,7 @@ func reportCommands() []reportCommand {
 		{name: "snapshot-merge", dir: "snapshot-merge", args: diff([]string{"profiles/snapshot-merge", "--by", "category", "--categories", "profiles/snapshot-merge/categories.yaml"})},
 		{name: "branches before", args: []string{"branches", counted[0], "--symfs", heapDir + "/symbols"}, tabs: []string{"branches"}},
 		{name: "branches", args: []string{"branches", counted[0], counted[1], "--symfs", heapDir + "/symbols"}, tabs: []string{"branches"}},
-		{name: "predict case", args: []string{"predict", "mca-cases/message-compare"}, tabs: []string{"pipeline"}, mca: true},
+		{name: "predict case", args: []string{"predict", "mca-cases/message-compare", "--cpu", "znver5"}, tabs: []string{"pipeline"}, mca: true},
 		{name: "predict recordings", args: slices.Concat([]string{"predict", heapDir + "/before", heapDir + "/after", "--symfs", heapDir + "/symbols", "--cpu", "znver5"}, beside), tabs: []string{"pipeline"}, mca: true},
 		{name: "check pass", args: []string{"check", heapDir, "--budget", "BUDGET", "--symfs", heapDir + "/symbols"}},
 		{name: "check fail", args: []string{"check", heapDir + "/after", heapDir + "/before", "--budget", "BUDGET", "--symfs", heapDir + "/symbols"}, exit: 1},
