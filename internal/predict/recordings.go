@@ -245,21 +245,12 @@ func (in *SideInput) side(ctx context.Context, tool hot.Disassembler, h *hot.Loo
 		return nil, err
 	}
 	root := code.Root
-	loop := -1
-	switch {
-	case number > len(root.Loops):
+	if number > len(root.Loops) {
 		return nil, fmt.Errorf("%s: %s has no loop %d, only %d", in.Name, root.Name, number, len(root.Loops))
-	case number > 0:
+	}
+	loop := h.Loop
+	if number > 0 {
 		loop = number - 1
-	case h.Loop >= 0:
-		for i := range root.Loops {
-			if root.Insts[root.Blocks[root.Loops[i].Header].First].Addr == h.Address() {
-				loop = i
-			}
-		}
-		if loop < 0 {
-			return nil, fmt.Errorf("%s: no loop starts at %#x", in.Name, h.Address())
-		}
 	}
 	if rates.Source != SourceAssumed && !rates.anyKnown(root) {
 		rates = Rates{Source: SourceAssumed}

@@ -244,6 +244,62 @@ func TestPairsOf(t *testing.T) {
 	}
 }
 
+// checked is a loop with a check whose failure ends the program, and the growing of a
+// goroutine's stack at the end, as Go's compiler writes them.
+const checked = `
+	.text
+	.type	runtime.panicIndex, @function
+runtime.panicIndex:
+	ud2
+	.size	runtime.panicIndex, .-runtime.panicIndex
+	.type	runtime.morestack_noctxt, @function
+runtime.morestack_noctxt:
+	ret
+	.size	runtime.morestack_noctxt, .-runtime.morestack_noctxt
+	.globl	sum
+	.type	sum, @function
+sum:
+	cmpq	%r14, %rsp
+	jbe	.L4
+	xorl	%eax, %eax
+.L2:
+	cmpq	%rcx, %rbx
+	jae	.L3
+	addl	(%rdi,%rbx), %eax
+	addq	$4, %rbx
+	decq	%rdx
+	jne	.L2
+	ret
+.L3:
+	call	runtime.panicIndex
+.L4:
+	call	runtime.morestack_noctxt
+	jmp	sum
+	.size	sum, .-sum
+	.section	.note.GNU-stack,"",@progbits
+`
+
+// TestLoopsAreThoseOfSamples checks that the loops in which samples fell are those that are
+// predicted, where a call that does not return stands before other code.
+func TestLoopsAreThoseOfSamples(t *testing.T) {
+	in := sideOf(t, binaryOf(t, "checked.so", checked), nil, sampled{"sum", 5, 1})
+	pairs, err := PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := pairs[0].Base
+	g := s.Code.Root
+	if len(g.Loops) != 1 || g.Loops[s.Loop].Irreducible {
+		t.Fatalf("loops %+v", g.Loops)
+	}
+	if in, want := g.Insts[g.Blocks[g.Loops[s.Loop].Header].First], address(t, in.Binary, "sum", 3); in.Addr != want {
+		t.Errorf("the loop starts at %#x, want %#x", in.Addr, want)
+	}
+	if walk := flow.Walk(s.Code, s.Rates.branches(s.Loop, g), 1, s.Loop, flow.Limits{Steps: 100, Units: 100}); walk.Calls > 0 {
+		t.Errorf("the walk came to %d calls", walk.Calls)
+	}
+}
+
 // TestShortLoopUnit checks that a loop of four trips is a part of the one around it.
 func TestShortLoopUnit(t *testing.T) {
 	b := binaryOf(t, "two.so", twoLoops)

@@ -27,14 +27,9 @@ func hottestLoop(ctx context.Context, tool hot.Disassembler, in *SideInput, matc
 			return nil, err
 		}
 		// Of a loop with few trips the unit is what is around it.
-		root := u.Code.Root
-		for i := range root.Loops {
-			if root.Insts[root.Blocks[root.Loops[i].Header].First].Addr == h.Address() {
-				u.Loop = i
-			}
-		}
+		u.Loop = h.Loop
 		return &Pair{
-			Name: h.Name(), Unit: fmt.Sprintf("an iteration of the loop at %#x of %s", h.Address(), root.Name),
+			Name: h.Name(), Unit: fmt.Sprintf("an iteration of the loop at %#x of %s", h.Address(), u.Code.Root.Name),
 			Base: u.Side, Head: u.Side, Source: u.Rates.Source,
 		}, nil
 	}

@@ -57,22 +57,61 @@ func Of(l *asm.Listing, f asm.Function) *Graph {
 			incomplete = "the targets of " + in.Text + " are not known"
 		}
 	}
-	g := New(f.Name, l.Arch, insts, nil)
-	g.Incomplete = incomplete
+	g := &Graph{Name: f.Name, Arch: l.Arch, Insts: insts, Incomplete: incomplete}
+	g.build()
 	return g
 }
 
-// New finds the blocks and loops of instructions. others are the instructions that
-// indirect jumps go to, by instruction.
-func New(name string, arch asm.Arch, insts []asm.Inst, others map[int][]int) *Graph {
-	g := &Graph{Name: name, Arch: arch, Insts: insts}
-	g.build(others)
+// OfFunction returns the control flow of a function of a binary. Its blocks, edges and loops
+// are f's own, with the same numbers: what was found in f is at the same place here. insts
+// are the instructions of f with the text that llvm-mca reads.
+func OfFunction(f *disasm.Function, name string, arch asm.Arch, insts []asm.Inst) *Graph {
+	g := &Graph{Name: name, Arch: arch, Insts: insts, Loops: f.Loops, Incomplete: f.Incomplete}
+	g.BlockOf = make([]int, len(insts))
+	g.LoopOf = make([]int, len(f.Blocks))
+	g.Blocks = make([]Block, len(f.Blocks))
+	for b := range f.Blocks {
+		from := &f.Blocks[b]
+		block := &g.Blocks[b]
+		*block = Block{First: from.First, End: from.End, Taken: -1, Next: -1}
+		g.LoopOf[b] = f.LoopOf(b)
+		for i := from.First; i < from.End; i++ {
+			g.BlockOf[i] = b
+			insts[i].To = -1
+		}
+		last := &f.Insts[from.End-1]
+		for _, s := range from.Succs {
+			first := f.Blocks[s].First
+			switch addr := f.Insts[first].Addr; {
+			case last.Kind == disasm.IndirectJump:
+				block.Others = append(block.Others, s)
+				continue
+			case addr == last.Target && (last.Kind == disasm.Conditional || last.Kind == disasm.Jump):
+				block.Taken, insts[from.End-1].To = s, first
+			}
+			if f.Insts[first].Addr == last.Next() && last.Kind != disasm.Jump {
+				block.Next = s
+			}
+		}
+	}
 	return g
 }
 
-// build finds blocks and loops. others are the targets of indirect jumps by
-// instruction.
-func (g *Graph) build(others map[int][]int) {
+// after is the instruction that is next unless the one before it jumps, -1 for none: a call
+// of what never returns has none.
+func (g *Graph) after(at int) int {
+	block := &g.Blocks[g.BlockOf[at]]
+	switch {
+	case at+1 < block.End:
+		return at + 1
+	case block.Next >= 0:
+		return g.Blocks[block.Next].First
+	}
+	return -1
+}
+
+// build finds the blocks and loops of a listing, of which nothing else is known.
+func (g *Graph) build() {
 	starts := make([]bool, len(g.Insts)+1)
 	starts[0] = true
 	for i := range g.Insts {
@@ -86,11 +125,6 @@ func (g *Graph) build(others map[int][]int) {
 			}
 		}
 		starts[i+1] = true
-	}
-	for _, targets := range others {
-		for _, t := range targets {
-			starts[t] = true
-		}
 	}
 	g.BlockOf = make([]int, len(g.Insts))
 	for i := range g.Insts {
@@ -110,9 +144,6 @@ func (g *Graph) build(others map[int][]int) {
 		falls := in.Kind == disasm.Other || in.Kind == disasm.Conditional || in.Kind == disasm.Call || in.Kind == disasm.IndirectCall
 		if falls && b+1 < len(g.Blocks) {
 			block.Next = b + 1
-		}
-		for _, t := range others[last] {
-			block.Others = append(block.Others, g.BlockOf[t])
 		}
 	}
 	g.findLoops()

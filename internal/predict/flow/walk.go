@@ -283,7 +283,7 @@ func (w *walker) walk(loop int, limits Limits) *Trace {
 		}
 		in := &g.Insts[at]
 		s := Step{Site: Site{Graph: g, At: at}}
-		next := at + 1
+		next := g.after(at)
 		switch in.Kind {
 		case disasm.Conditional:
 			unit := -1
@@ -327,7 +327,7 @@ func (w *walker) walk(loop int, limits Limits) *Trace {
 				back := stack[len(stack)-1]
 				stack = stack[:len(stack)-1]
 				g, at = back.Graph, back.At
-				if at < len(g.Insts) {
+				if at >= 0 {
 					continue
 				}
 				left()
@@ -338,7 +338,7 @@ func (w *walker) walk(loop int, limits Limits) *Trace {
 			next = -1
 		}
 		t.Steps = append(t.Steps, s)
-		out := next < 0 || next >= len(g.Insts) || g == root && loop >= 0 && len(stack) == 0 && !root.InLoop(root.BlockOf[next], loop)
+		out := next < 0 || g == root && loop >= 0 && len(stack) == 0 && !root.InLoop(root.BlockOf[next], loop)
 		if out {
 			left()
 			continue

@@ -131,18 +131,12 @@ func decoded(f *disasm.Function) bool {
 	return true
 }
 
-// graphOf joins the graph of a function and the text of its instructions.
+// graphOf joins the control flow of a function and the text of its instructions.
 func graphOf(f *disasm.Function, arch asm.Arch, text []llvm.Instruction) *flow.Graph {
-	var insts []asm.Inst
-	index := make(map[uint64]int, len(f.Insts))
-	var next uint64
+	insts := make([]asm.Inst, len(f.Insts))
 	for i := range f.Insts {
 		in := &f.Insts[i]
-		if in.Addr < next {
-			continue // code that jumps into an instruction
-		}
-		next = in.Next()
-		line := asm.Inst{Addr: in.Addr, Len: in.Len, Kind: in.Kind, To: -1}
+		line := asm.Inst{Addr: in.Addr, Len: in.Len, Kind: in.Kind}
 		at, found := slices.BinarySearchFunc(text, in.Addr, func(t llvm.Instruction, addr uint64) int { return cmp.Compare(t.Addr, addr) })
 		if found && !text[at].Data {
 			line.Text = strings.Join(strings.Fields(text[at].Text), " ")
@@ -155,34 +149,11 @@ func graphOf(f *disasm.Function, arch asm.Arch, text []llvm.Instruction) *flow.G
 		if in.Target != 0 {
 			line.Target = fmt.Sprintf("%#x", in.Target)
 		}
-		index[in.Addr] = len(insts)
-		insts = append(insts, line)
-	}
-	others := make(map[int][]int)
-	for i := range f.Insts {
-		in := &f.Insts[i]
-		at, ok := index[in.Addr]
-		if !ok {
-			continue
-		}
-		if to, ok := index[in.Target]; ok && in.Target != 0 && (in.Kind == disasm.Conditional || in.Kind == disasm.Jump) {
-			insts[at].To = to
-		}
-		if in.Kind == disasm.IndirectJump {
-			if b := f.Block(in.Addr); b >= 0 && f.Blocks[b].End == i+1 {
-				for _, s := range f.Blocks[b].Succs {
-					if to, ok := index[f.Insts[f.Blocks[s].First].Addr]; ok {
-						others[at] = append(others[at], to)
-					}
-				}
-			}
-		}
+		insts[i] = line
 	}
 	name := f.Name
 	if name == "" {
 		name = fmt.Sprintf("%#x", f.Start)
 	}
-	g := flow.New(name, arch, insts, others)
-	g.Incomplete = f.Incomplete
-	return g
+	return flow.OfFunction(f, name, arch, insts)
 }
