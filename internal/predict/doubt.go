@@ -27,26 +27,40 @@ const memoryWait = 1.5
 // memoryFlag is what a user reads of such loops.
 const memoryFlag = "data decide where it stores and from where it loads: loads of what was just stored take longer than predicted"
 
-// doubt is the standard error that the code of a side adds to the standard error of the
-// model.
-func (w *work) doubt(c *Cycles) float64 {
+// A doubt is what a side may take less or more than predicted, as standard errors of the
+// logarithm of its cycles.
+type doubt struct {
+	cause      Cause
+	less, more float64
+}
+
+// may widens what a side may take to lo and hi, cycles that nine in ten such sides are
+// between.
+func (c *Cycles) may(cause Cause, lo, hi float64) {
+	c.Lo, c.Hi = min(c.Lo, lo), max(c.Hi, hi)
+	if c.Total > 0 {
+		c.doubts = append(c.doubts, doubt{cause, math.Log(c.Total/min(lo, c.Total)) / z, math.Log(max(hi, c.Total)/c.Total) / z})
+	}
+}
+
+// doubts are about what the code of a side does that is not modelled.
+func (w *work) doubts(c *Cycles) (list []doubt) {
 	t := w.walks[0]
 	root := w.side.Code.Root
-	var e float64
-	add := func(is bool, more float64) {
+	add := func(is bool, cause Cause, e float64) {
 		if is {
-			e = math.Hypot(e, more)
+			list = append(list, doubt{cause, e, e})
 		}
 	}
-	add(t.Calls > 0, doubtCalls)
-	add(t.Indirect > 0, doubtIndirect)
-	add(c.Unmodelled > 0.1 || w.unparsable > 0, doubtUnknown)
-	add(w.side.Loop >= 0 && root.Loops[w.side.Loop].Irreducible || root.Incomplete != "", doubtEntries)
+	add(t.Calls > 0, CauseCalls, doubtCalls)
+	add(t.Indirect > 0, CauseIndirect, doubtIndirect)
+	add(c.Unmodelled > 0.1 || w.unparsable > 0, CauseInstructions, doubtUnknown)
+	add(w.side.Loop >= 0 && root.Loops[w.side.Loop].Irreducible || root.Incomplete != "", CauseControlFlow, doubtEntries)
 	add(slices.ContainsFunc(flow.Sites(t), func(s flow.Site) bool {
 		op, _ := asm.OperationOf(s.Graph.Arch, s.Inst().Text)
 		return op.Class == asm.ClassDivide
-	}), doubtDivide)
-	return e
+	}), CauseDivisions, doubtDivide)
+	return list
 }
 
 // sharedFactor is how many times more, or fewer, mispredictions than on the average of all

@@ -68,20 +68,25 @@ type Cycles struct {
 	Flags           []string
 
 	missed map[flow.Site]float64 // mispredictions per unit by branch
-	doubt  float64               // standard error of the logarithm that the code adds
+	doubts []doubt
 }
 
 // A BreakEven says from how many mispredictions on the side without branches is faster.
 type BreakEven struct {
 	Base bool // the base side has the branches
-	// Misses is per unit of work, Rate per execution of the branches that data decide.
-	// The prediction was made with MeasuredMisses and MeasuredRate.
+	// Misses is per unit of work, Rate per execution of the branches that data decide; 0
+	// if the side without branches is as fast even if none is mispredicted. The
+	// prediction was made with MeasuredMisses and MeasuredRate.
 	Misses, Rate                 float64
 	MeasuredMisses, MeasuredRate float64
-	Verdict                      BreakEvenVerdict
+	// Lo and Hi are the rates between which neither side wins: the interval of the
+	// speed-up at such a rate has 1 in it.
+	Lo, Hi  float64
+	Cost    float64 // of a misprediction, in cycles
+	Verdict BreakEvenVerdict
 }
 
-// A BreakEvenVerdict says which side wins.
+// A BreakEvenVerdict says which side wins, if the interval of the speed-up does.
 type BreakEvenVerdict string
 
 // The verdicts.
@@ -90,15 +95,37 @@ const (
 	NeverBranchless  BreakEvenVerdict = "never"     // it loses even if half of all are
 	AboveRate        BreakEvenVerdict = "above"     // it wins: more are mispredicted than it takes
 	BelowRate        BreakEvenVerdict = "below"     // it loses
-	Undecided        BreakEvenVerdict = "undecided" // too close, or either may win
+	Undecided        BreakEvenVerdict = "undecided" // either may win: the interval has 1 in it
 	NoBranches       BreakEvenVerdict = "none"      // neither side has such branches
 )
+
+// A Winner is the side that takes fewer cycles.
+type Winner string
+
+// The winners.
+const (
+	WinnerBase Winner = "base"
+	WinnerHead Winner = "head"
+	WinnerNone Winner = "" // either may win
+)
+
+// Winner is the side that wins by a speed-up: neither while 1 is in the interval.
+func (i Interval) Winner() Winner {
+	switch {
+	case i.Lo > 1:
+		return WinnerHead
+	case i.Hi < 1:
+		return WinnerBase
+	}
+	return WinnerNone
+}
 
 // A Result is what is predicted of a pair.
 type Result struct {
 	Pair       *Pair
 	Base, Head Cycles
 	Speedup    Interval // cycles of base over cycles of head
+	Evidence   Evidence // of the speed-up
 	Program    *Interval
 	BreakEven  *BreakEven
 	Flags      []string
@@ -363,18 +390,17 @@ func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
 			}
 		}
 	}
-	c.Lo = min(c.Lo, c.Total-min(foreseen*w.side.Work*c.MissCost, c.Misses))
+	c.may(CauseRates, c.Total-min(foreseen*w.side.Work*c.MissCost, c.Misses), c.Total)
 	if w.doubted {
-		c.Hi += memoryWait * (c.Total - c.Misses)
+		c.may(CauseForwarding, c.Total, c.Total+memoryWait*(c.Total-c.Misses))
 	}
 	shared, names := w.shared()
 	if shared > 0 {
 		cost := min(shared/float64(len(t.Units))*c.MissCost, c.Misses)
-		c.Lo = min(c.Lo, c.Total-cost*(1-1.0/sharedFactor))
-		c.Hi = max(c.Hi, c.Total+cost*(sharedFactor-1))
+		c.may(CauseRates, c.Total-cost*(1-1.0/sharedFactor), c.Total+cost*(sharedFactor-1))
 		c.Flags = append(c.Flags, "what is known of branches in "+strings.Join(names, ", ")+" is of all its callers, not of this loop")
 	}
-	c.doubt = w.doubt(&c)
+	c.doubts = append(c.doubts, w.doubts(&c)...)
 	c.scale(1 / w.side.Work)
 	c.Flags = append(c.Flags, w.flags(&c)...)
 	return c, nil
@@ -464,6 +490,7 @@ func (c *Cycles) add(weight, total, issue, dependency, base float64, m *walked) 
 }
 
 func (c *Cycles) finishCost() {
+	c.may(CauseWalks, c.Lo, c.Hi)
 	if c.Mispredicted > 0 {
 		c.MissCost = c.Misses / c.Mispredicted
 	}
@@ -514,8 +541,10 @@ func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err erro
 		issue, dependency := split[0]*base, split[1]*base
 		c.add(1/n, total, issue, dependency, base, &m)
 	}
-	c.Hi = max(c.Hi, single)
 	c.finishCost()
+	if single > 0 {
+		c.may(CauseTaken, c.Total, single)
+	}
 	return c, nil
 }
 

@@ -71,31 +71,6 @@ ret
 	}
 }
 
-func TestBreakEven(t *testing.T) {
-	for _, test := range []struct {
-		name       string
-		base, head Cycles
-		want       BreakEvenVerdict
-		rate       float64
-	}{
-		{"wins", Cycles{Total: 15, Misses: 14, Mispredicted: 0.5, MissCost: 28, DataBranches: 1}, Cycles{Total: 3}, AboveRate, 2.0 / 28},
-		{"loses", Cycles{Total: 1.56, Misses: 0.56, Mispredicted: 0.02, MissCost: 28, DataBranches: 1}, Cycles{Total: 3}, BelowRate, 2.0 / 28},
-		{"always", Cycles{Total: 4, DataBranches: 1}, Cycles{Total: 3}, AlwaysBranchless, -1.0 / 27},
-		{"never", Cycles{Total: 10, DataBranches: 1}, Cycles{Total: 30}, NeverBranchless, 20.0 / 27},
-		{"undecided", Cycles{Total: 3.1, Misses: 2.1, Mispredicted: 0.075, MissCost: 28, DataBranches: 1}, Cycles{Total: 3}, Undecided, 2.0 / 28},
-		{"no branches", Cycles{Total: 3}, Cycles{Total: 3}, NoBranches, 0},
-	} {
-		b := breakEven(&test.base, &test.head, 27)
-		if b.Verdict != test.want || math.Abs(b.Rate-test.rate) > 1e-9 {
-			t.Errorf("%s: %s at %.4f, want %s at %.4f", test.name, b.Verdict, b.Rate, test.want, test.rate)
-		}
-		other := breakEven(&test.head, &test.base, 27)
-		if other.Verdict != test.want || other.Base && test.want != NoBranches {
-			t.Errorf("%s, sides exchanged: %+v", test.name, other)
-		}
-	}
-}
-
 // TestRegularTrips checks that the end of a loop of data that is always run through as
 // often is foreseen, whatever was simulated.
 func TestRegularTrips(t *testing.T) {

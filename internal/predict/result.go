@@ -10,69 +10,97 @@ import (
 func (p *Predictor) result(pair *Pair, base, head Cycles) *Result {
 	r := &Result{Pair: pair, Base: base, Head: head}
 	r.Flags = p.flags(pair, r)
-	v := base.Total / head.Total
-	e := 1.96 * math.Hypot(modelError(p.Machine, pair.Source), math.Hypot(base.doubt, head.doubt))
-	below := math.Log(base.Total/base.Lo) + math.Log(head.Hi/head.Total)
-	above := math.Log(base.Hi/base.Total) + math.Log(head.Total/head.Lo)
-	r.Speedup = Interval{v, v * math.Exp(-math.Hypot(e, below)), v * math.Exp(math.Hypot(e, above))}
+	r.Evidence = evidence(p.Machine, pair.Source, &base, &head)
+	r.Speedup = r.Evidence.Interval(base.Total / head.Total)
 	if s := pair.ProgramShare; s != nil {
 		amdahl := func(v float64) float64 { return 1 / (1 - *s + *s/v) }
-		r.Program = &Interval{amdahl(v), amdahl(r.Speedup.Lo), amdahl(r.Speedup.Hi)}
+		r.Program = &Interval{amdahl(r.Speedup.Value), amdahl(r.Speedup.Lo), amdahl(r.Speedup.Hi)}
 	}
-	r.BreakEven = breakEven(&base, &head, p.Machine.Refill+resolveOfCalibration)
-	if b := r.BreakEven; (b.Verdict == AboveRate || b.Verdict == BelowRate) && r.Speedup.Lo < 1 && r.Speedup.Hi > 1 {
-		b.Verdict = Undecided
-	}
+	r.BreakEven = r.breakEven(p.Machine.Refill + resolveOfCalibration)
 	return r
 }
 
-// modelError is the standard error of the logarithm of a predicted speed-up, as the
-// kernels of mca-cases show it.
-func modelError(m *Machine, s Source) float64 {
-	e := 0.37
-	if m.Core != nil {
-		e = 0.11
+// evidence is what a prediction of a pair rests on.
+func evidence(m *Machine, source Source, base, head *Cycles) Evidence {
+	tier := m.tier()
+	doubts := []Doubt{{Cause: CauseModel, Side: -1, Below: tier.sigma(), Above: tier.sigma(), Remedy: tier.remedy()}}
+	if e := source.sigma(); e > 0 {
+		doubts = append(doubts, Doubt{Cause: CauseRates, Side: -1, Below: e, Above: e, Remedy: source.remedy()})
 	}
-	switch s {
-	case SourceSimulated:
-		e = math.Hypot(e, 0.10)
-	case SourceAssumed:
-		e = math.Hypot(e, 0.50)
+	for i, c := range []*Cycles{base, head} {
+		for _, d := range c.doubts {
+			of := Doubt{Cause: d.cause, Side: i, Below: d.less, Above: d.more}
+			if i == 1 { // more cycles of head are less of a speed-up
+				of.Below, of.Above = d.more, d.less
+			}
+			if d.cause == CauseRates {
+				of.Remedy = source.remedy()
+			}
+			doubts = append(doubts, of)
+		}
 	}
-	return e
+	return newEvidence(tier, doubts)
 }
 
-// breakEven finds the rate of mispredictions at which both sides take as long.
-func breakEven(base, head *Cycles, cost float64) *BreakEven {
-	b := &BreakEven{Base: base.DataBranches >= head.DataBranches}
-	branchy, branchless := base, head
+// breakEven finds the rate of mispredictions at which both sides take as long, each of
+// which takes cost if there is none to tell. It says that a side wins only where the
+// interval of the speed-up does.
+func (r *Result) breakEven(cost float64) *BreakEven {
+	b := &BreakEven{Base: r.Base.DataBranches >= r.Head.DataBranches}
+	branchy, branchless, winner := &r.Base, &r.Head, WinnerHead
 	if !b.Base {
-		branchy, branchless = head, base
+		branchy, branchless, winner = branchless, branchy, WinnerBase
 	}
 	if branchy.DataBranches < 0.01 || branchy.DataBranches-branchless.DataBranches < 0.01 {
 		b.Verdict = NoBranches
 		return b
 	}
+	b.Cost = cost
 	if branchy.Mispredicted > 0.005 && branchy.MissCost > 0 {
-		cost = branchy.MissCost
+		b.Cost = branchy.MissCost
 	}
 	b.MeasuredMisses = branchy.Mispredicted
 	b.MeasuredRate = branchy.Mispredicted / branchy.DataBranches
-	b.Misses = (branchless.Total - (branchy.Total - branchy.Misses)) / cost
-	b.Rate = b.Misses / branchy.DataBranches
-	switch {
-	case b.Misses <= 0:
-		b.Verdict = AlwaysBranchless
-	case b.Rate > 0.5:
-		b.Verdict = NeverBranchless
-	case math.Abs(b.MeasuredRate-b.Rate) < min(0.05, 0.25*b.Rate):
+	e := r.Evidence.without(CauseRates)
+	if !b.Base { // the speed-up is that of the side with branches
+		e.Below, e.Above = e.Above, e.Below
+	}
+	rate := func(ratio float64) float64 {
+		return (branchless.Total*ratio - (branchy.Total - branchy.Misses)) / b.Cost / branchy.DataBranches
+	}
+	always, never := rate(math.Exp(z*e.Below)), rate(math.Exp(-z*e.Above))
+	b.Rate, b.Lo, b.Hi = max(0, rate(1)), min(1, max(0, never)), min(1, max(0, always))
+	b.Misses = b.Rate * branchy.DataBranches
+	switch r.Speedup.Winner() {
+	case WinnerNone:
 		b.Verdict = Undecided
-	case b.MeasuredRate > b.Rate:
+	case winner:
 		b.Verdict = AboveRate
+		if always <= 0 {
+			b.Verdict = AlwaysBranchless
+		}
 	default:
 		b.Verdict = BelowRate
+		if never > 0.5 {
+			b.Verdict = NeverBranchless
+		}
 	}
 	return b
+}
+
+// At is the speed-up if the branches that data decide are mispredicted at a rate. The
+// doubts about rates are left out. There has to be a break-even other than [NoBranches].
+func (r *Result) At(rate float64) Interval {
+	b, branchy, branchless := r.BreakEven, &r.Base, &r.Head
+	if !b.Base {
+		branchy, branchless = branchless, branchy
+	}
+	ratio := (branchy.Total - branchy.Misses + rate*branchy.DataBranches*b.Cost) / branchless.Total
+	if !b.Base {
+		ratio = 1 / ratio
+	}
+	e := r.Evidence.without(CauseRates)
+	return e.Interval(ratio)
 }
 
 func (p *Predictor) flags(pair *Pair, r *Result) (flags []string) {

@@ -189,7 +189,7 @@ func TestPrediction(t *testing.T) {
 		Head:    predict.Cycles{Total: 12, Issue: 7, Dependency: 5, Instructions: 36},
 		Speedup: predict.Interval{Value: 20.0 / 12, Lo: 1.4, Hi: 2},
 		// 4 cycles more without misses, of 20 each: 0.2 misses of 2 branches.
-		BreakEven: &predict.BreakEven{Base: true, Misses: 0.2, Rate: 0.1, MeasuredMisses: 0.6, MeasuredRate: 0.3, Verdict: predict.AboveRate},
+		BreakEven: &predict.BreakEven{Base: true, Misses: 0.2, Rate: 0.1, MeasuredMisses: 0.6, MeasuredRate: 0.3, Cost: 20, Verdict: predict.AboveRate},
 	}
 	d := FromPrediction(reportpredict.New(&predict.Prediction{Machine: &predict.Machine{Version: "19", Model: llvm.Model{Name: "znver4", CPU: "znver5", StandIn: "znver4"}}, Results: []*predict.Result{r}}), Options{})
 	l := &d.Pipeline.Loops[0]

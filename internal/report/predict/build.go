@@ -97,35 +97,20 @@ const CurvePoints = 26
 // worstRate is the rate at which nothing is learnt.
 const worstRate = 0.5
 
-// curve is the speed-up by the rate of misses, as the prediction computes it: each miss costs
-// the same. The interval is as wide, relative to its value, as the interval of the
-// prediction.
+// curve is the speed-up by the rate of misses, with the interval of each.
 func curve(r *predict.Result) (points []Point) {
 	b := r.BreakEven
-	if b == nil || b.Verdict == predict.NoBranches || b.Misses == 0 {
+	if b == nil || b.Verdict == predict.NoBranches {
 		return nil
 	}
-	branchy, branchless := &r.Base, &r.Head
-	if !b.Base {
-		branchy, branchless = branchless, branchy
-	}
-	fixed := branchy.Total - branchy.Misses
-	cost := (branchless.Total - fixed) / b.Misses
 	most := max(worstRate, min(1, 1.1*b.MeasuredRate))
 	for i := range CurvePoints {
 		rate := most * float64(i) / (CurvePoints - 1)
-		cycles := fixed + rate*branchy.DataBranches*cost
-		if !(cycles > 0) || !(branchless.Total > 0) {
+		at := r.At(rate)
+		if !(at.Value > 0) || math.IsInf(at.Value, 1) {
 			break
 		}
-		p := Point{Rate: rate, Speedup: cycles / branchless.Total}
-		if !b.Base {
-			p.Speedup = 1 / p.Speedup
-		}
-		if v := r.Speedup.Value; v > 0 {
-			p.Lo, p.Hi = p.Speedup*r.Speedup.Lo/v, p.Speedup*r.Speedup.Hi/v
-		}
-		points = append(points, p)
+		points = append(points, Point{Rate: rate, Speedup: at.Value, Lo: at.Lo, Hi: at.Hi})
 	}
 	return points
 }

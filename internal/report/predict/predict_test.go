@@ -29,7 +29,7 @@ func prediction() *predict.Prediction {
 			{
 				Pair: &predict.Pair{Name: "sum_below, loop 1 at 0x1000", Unit: "an iteration", Source: predict.SourceSimulated, Measured: &predict.Interval{Value: 7.48, Lo: 7.4, Hi: 7.6}, MeasuredBy: "cycles a run, 10 and 10 runs", ProgramShare: &share},
 				Base: base, Head: head, Speedup: predict.Interval{Value: 7.5, Lo: 5.8, Hi: 9.7}, Program: &predict.Interval{Value: 1.53, Lo: 1.49, Hi: 1.56},
-				BreakEven: &predict.BreakEven{Base: true, Misses: 0.0185, Rate: 0.0185, MeasuredMisses: 0.5, MeasuredRate: 0.5, Verdict: predict.AboveRate},
+				BreakEven: &predict.BreakEven{Base: true, Misses: 0.0185, Rate: 0.0185, MeasuredMisses: 0.5, MeasuredRate: 0.5, Cost: 27, Verdict: predict.AboveRate},
 				Flags:     []string{"LLVM has no model of znver5 and takes that of znver4"}, Timelines: timelines, AllPaths: true,
 			},
 			{

@@ -84,7 +84,7 @@ func TestBrowserPrediction(t *testing.T) {
 		Base:      predict.Cycles{Total: 20, Issue: 6, Dependency: 2, Misses: 12, Instructions: 30, DataBranches: 2, Mispredicted: 0.6, MissCost: 20},
 		Head:      predict.Cycles{Total: 12, Issue: 7, Dependency: 5, Instructions: 36},
 		Speedup:   predict.Interval{Value: 20.0 / 12, Lo: 1.4, Hi: 2},
-		BreakEven: &predict.BreakEven{Base: true, Misses: 0.2, Rate: 0.1, MeasuredMisses: 0.6, MeasuredRate: 0.3, Verdict: predict.AboveRate},
+		BreakEven: &predict.BreakEven{Base: true, Misses: 0.2, Rate: 0.1, MeasuredMisses: 0.6, MeasuredRate: 0.3, Cost: 20, Verdict: predict.AboveRate},
 	}
 	d := html.FromPrediction(reportpredict.New(&predict.Prediction{Machine: &predict.Machine{Version: "19", Model: llvm.Model{Name: "znver4", CPU: "znver5", StandIn: "znver4"}}, Results: []*predict.Result{r}}), html.Options{})
 	p := show(t, d, "", browser.Options{})
