@@ -195,6 +195,7 @@ type work struct {
 	side     *Side
 	branches func(flow.Site) flow.Branch
 	walks    []*flow.Trace
+	seeds    int         // walks that are averaged; those after them only say what bounds of rates allow
 	plans    []*plan     // with llvm-mca's engine: of each walk; else of a part of the first
 	first    int         // region
 	sites    []flow.Site // of the last region, with the core's engine
@@ -341,6 +342,8 @@ func (p *Predictor) prepare(side *Side) (*work, error) {
 		}
 		w.walks = append(w.walks, t)
 	}
+	w.seeds = len(w.walks)
+	w.walks = append(w.walks, w.atBounds(limits)...)
 	if p.Machine.Core == nil {
 		for i, t := range w.walks {
 			plan := newPlan(p.Machine.Arch, t, fmt.Sprintf("%s, walk %d", side.Name, i+1))
@@ -454,7 +457,6 @@ func (w *work) accesses(walk int) [][]interpret.Access {
 // finishMCA makes the cycles of llvm-mca's simulations of the walks.
 func (p *Predictor) finishMCA(w *work, s []llvm.Simulation) (c Cycles, err error) {
 	c.Lo = math.Inf(1)
-	n := float64(len(w.plans))
 	for i, plan := range w.plans {
 		m, err := plan.measure(p.Machine, s[:len(plan.regions)])
 		if err != nil {
@@ -467,10 +469,18 @@ func (p *Predictor) finishMCA(w *work, s []llvm.Simulation) (c Cycles, err error
 		if m.Misses > 0 {
 			total = max(base, m.Missed)
 		}
-		c.add(1/n, total, min(m.Issue, m.Trace), m.Trace, base, &m)
+		c.add(w.weight(i), total, min(m.Issue, m.Trace), m.Trace, base, &m)
 	}
 	c.finishCost()
 	return c, nil
+}
+
+// weight is that of a walk in the average, 0 if it only says what bounds allow.
+func (w *work) weight(walk int) float64 {
+	if walk >= w.seeds {
+		return 0
+	}
+	return 1 / float64(w.seeds)
 }
 
 // add adds a walk with a weight.
@@ -506,7 +516,6 @@ func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err erro
 		return c, err
 	}
 	c.Lo = math.Inf(1)
-	n := float64(len(w.walks))
 	nested := w.side.nested()
 	var split [2]float64
 	var single float64
@@ -539,7 +548,7 @@ func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err erro
 			single = max(single, cycles(core.Costs{Misses: m.Misses > 0, Single: true}))
 		}
 		issue, dependency := split[0]*base, split[1]*base
-		c.add(1/n, total, issue, dependency, base, &m)
+		c.add(w.weight(i), total, issue, dependency, base, &m)
 	}
 	c.finishCost()
 	if single > 0 {

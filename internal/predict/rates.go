@@ -62,6 +62,12 @@ const unknownTrips = 8
 
 // branches returns what a walk needs to know of each branch of a unit.
 func (r *Rates) branches(unit int, root *flow.Graph) func(flow.Site) flow.Branch {
+	return r.chosen(unit, root, asKnown)
+}
+
+// chosen is branches with what choose makes of each branch, of what was counted or guessed,
+// before it is asked what a CPU makes of it.
+func (r *Rates) chosen(unit int, root *flow.Graph, choose func(flow.Site, *flow.Branch)) func(flow.Site) flow.Branch {
 	known := make(map[flow.Site]flow.Branch)
 	return func(s flow.Site) flow.Branch {
 		if b, ok := known[s]; ok {
@@ -71,14 +77,17 @@ func (r *Rates) branches(unit int, root *flow.Graph) func(flow.Site) flow.Branch
 		if s.Graph == root {
 			loop = unit
 		}
-		b := r.at(s.Graph, s.At, loop)
+		b := r.at(s.Graph, s.At, loop, choose)
 		known[s] = b
 		return b
 	}
 }
 
+// asKnown leaves a branch as it is known.
+func asKnown(flow.Site, *flow.Branch) {}
+
 // at is what is taken for a branch.
-func (r *Rates) at(g *flow.Graph, at, unit int) flow.Branch {
+func (r *Rates) at(g *flow.Graph, at, unit int, choose func(flow.Site, *flow.Branch)) flow.Branch {
 	exit := g.ExitOf(at, unit)
 	var b flow.Branch
 	var ok bool
@@ -86,8 +95,14 @@ func (r *Rates) at(g *flow.Graph, at, unit int) flow.Branch {
 		b, ok = r.Branch(g, at)
 	}
 	if !ok {
-		return unknownBranch(g, at, unit, exit)
+		b = unknownBranch(g, at, unit, exit)
+		if r.Source != SourceAssumed && !exit.Loop {
+			b.Bounds = &flow.Bounds{Taken: [2]float64{0, 1}, Miss: [2]float64{0, 0.5}}
+		}
+		choose(flow.Site{Graph: g, At: at}, &b)
+		return b
 	}
+	choose(flow.Site{Graph: g, At: at}, &b)
 	b.Taken = max(0, min(1, b.Taken))
 	rarer := min(b.Taken, 1-b.Taken)
 	switch r.Source {

@@ -66,7 +66,7 @@ ret
 	if b := at(".L1"); b.Miss != 0 {
 		t.Errorf("end of the loop: %v", b)
 	}
-	if b := (&Rates{Source: SourceAssumed}).at(g, 2, 0); b != (flow.Branch{Taken: 0.5, Miss: 0.5}) {
+	if b := (&Rates{Source: SourceAssumed}).at(g, 2, 0, asKnown); b != (flow.Branch{Taken: 0.5, Miss: 0.5}) {
 		t.Errorf("nothing known: %v", b)
 	}
 }
@@ -98,7 +98,7 @@ ret
 		}}
 		for i := range g.Insts {
 			if g.Insts[i].Target == ".L2" {
-				return r.at(g, i, 0)
+				return r.at(g, i, 0, asKnown)
 			}
 		}
 		t.Fatal("no branch")

@@ -44,6 +44,7 @@ func (in *SideInput) rates() Rates {
 		switch {
 		case b.PTaken != nil:
 			out.Taken = b.PTaken.Value
+			out.Bounds = boundsOf(b)
 		case source == SourceSimulated && counted:
 			// Callgrind writes no jump of a branch that never jumped.
 		default:
@@ -66,6 +67,21 @@ func (in *SideInput) rates() Rates {
 		b, ok := known[g.Insts[at].Addr]
 		return b, ok
 	}}
+}
+
+// boundsOf are the bounds of a branch of which it is known how often it is taken, nil if
+// there is nothing in doubt.
+func boundsOf(b *branch.Branch) *flow.Bounds {
+	out := flow.Bounds{Taken: [2]float64{b.PTaken.Lo, b.PTaken.Hi}}
+	if b.Rate != nil {
+		out.Miss = b.Rate.CI
+	} else {
+		out.Miss[1] = min(b.PTaken.Value, 1-b.PTaken.Value)
+	}
+	if out.Taken[0] == out.Taken[1] && out.Miss[0] == out.Miss[1] {
+		return nil
+	}
+	return &out
 }
 
 // executions are how often the conditional branches of a function ran, by address.

@@ -54,11 +54,18 @@ func (s Site) Inst() *asm.Inst { return &s.Graph.Insts[s.At] }
 type Branch struct {
 	Taken float64 // share of its executions that jump
 	Miss  float64 // share of its executions that are mispredicted
+	// Bounds are between which values both are; nil if they are no better known than that
+	// they are Taken and Miss.
+	Bounds *Bounds
 	// Executed is how often it was while this was counted, 0 if that is not known.
 	Executed float64
 
 	Foreseen float64 // share of Miss that a better predictor than the simulated one may foresee
 }
+
+// Bounds are the least and the most that a branch may be taken and mispredicted, as shares
+// of its executions. [0, 1] and [0, 0.5] say that nothing is known.
+type Bounds struct{ Taken, Miss [2]float64 }
 
 // A Step is one executed instruction.
 type Step struct {

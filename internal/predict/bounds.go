@@ -1,0 +1,70 @@
+package predict
+
+import (
+	"cmp"
+	"slices"
+
+	"profdiff/internal/disasm"
+	"profdiff/internal/predict/flow"
+)
+
+// maxAlone is how many branches are tried at the ends of what they may be taken, one at a
+// time: those whose bounds leave most executions open.
+const maxAlone = 3
+
+// atBounds are walks that say what bounds of rates allow: with the least and with the most
+// mispredictions, and with each of the widest branches taken least and most. There are none
+// if all branches of the first walk are known.
+func (w *work) atBounds(limits flow.Limits) (walks []*flow.Trace) {
+	open := make(map[flow.Site]float64) // executions that may go either way
+	misses := false
+	for i := range w.walks[0].Steps {
+		s := w.walks[0].Steps[i].Site
+		if s.Inst().Kind != disasm.Conditional {
+			continue
+		}
+		if b := w.branches(s).Bounds; b != nil {
+			open[s] += b.Taken[1] - b.Taken[0]
+			misses = misses || b.Miss[0] < b.Miss[1]
+		}
+	}
+	walk := func(choose func(flow.Site, *flow.Branch)) {
+		branches := w.side.Rates.chosen(w.side.Loop, w.side.Code.Root, choose)
+		if t := flow.Walk(w.side.Code, branches, 1, w.side.Loop, limits); t.Works() {
+			walks = append(walks, t)
+		}
+	}
+	for end := range 2 {
+		if misses {
+			walk(func(_ flow.Site, b *flow.Branch) {
+				if b.Bounds != nil {
+					b.Miss = b.Bounds.Miss[end]
+				}
+			})
+		}
+	}
+	for _, alone := range widest(open) {
+		for end := range 2 {
+			walk(func(s flow.Site, b *flow.Branch) {
+				if s == alone {
+					b.Taken = b.Bounds.Taken[end]
+				}
+			})
+		}
+	}
+	return walks
+}
+
+// widest are the sites with most executions that may go either way, of which there are any.
+func widest(open map[flow.Site]float64) []flow.Site {
+	var sites []flow.Site
+	for s, n := range open {
+		if n > 0 {
+			sites = append(sites, s)
+		}
+	}
+	slices.SortFunc(sites, func(a, b flow.Site) int {
+		return cmp.Or(-cmp.Compare(open[a], open[b]), cmp.Compare(a.Inst().Addr, b.Inst().Addr), cmp.Compare(a.At, b.At))
+	})
+	return sites[:min(len(sites), maxAlone)]
+}
