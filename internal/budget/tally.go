@@ -3,7 +3,6 @@ package budget
 import (
 	"math/bits"
 	"slices"
-	"strings"
 
 	"profdiff/internal/category"
 	"profdiff/internal/compare"
@@ -32,7 +31,7 @@ type target struct {
 	callers bool
 }
 
-// A symbol is a function as one side names it. A file counts by its base name, as in
+// A symbol is a function as one side names it, with the label of its file, as in
 // comparisons.
 type symbol struct{ name, dso string }
 
@@ -94,10 +93,9 @@ func newTally(base, head []*run.Run, c *compare.Comparison, categories *category
 // intern finds the symbols of a run.
 func (t *tally) intern(side int, r *run.Run) frames {
 	s := &t.symbols[side]
-	bases := make([]string, len(r.Mappings))
+	files := make([]string, len(r.Mappings))
 	for i := range r.Mappings {
-		file := r.Mappings[i].File
-		bases[i] = file[strings.LastIndexByte(file, '/')+1:]
+		files[i] = r.Mappings[i].Label()
 	}
 	// Most functions are in one mapping, so that a slot is enough.
 	type slot struct{ mapping, id int32 }
@@ -113,7 +111,7 @@ func (t *tally) intern(side int, r *run.Run) frames {
 			k := &known[line.Function]
 			if k.id < 0 || k.mapping != int32(l.Mapping) {
 				fn := &r.Functions[line.Function]
-				key := symbol{fn.Name, bases[l.Mapping]}
+				key := symbol{fn.Name, files[l.Mapping]}
 				id, ok := s.ids[key]
 				if !ok {
 					id = int32(len(s.list))

@@ -239,7 +239,7 @@ func (c *Comparison) match(p *eventPair) error {
 	c.base.describe(p.base, only == 0)
 	c.head.describe(p.head, only == 0)
 	var err error
-	c.rows, err = matchSymbols(c.base, c.head, align.Options{Renames: c.Options.Renames, Files: c.names[run.ByDSO]})
+	c.rows, err = matchSymbols(c.base, c.head, align.Options{Renames: c.Options.Renames, Files: c.names.same[run.ByDSO]})
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
@@ -58,5 +59,35 @@ func TestProgramUnderTest(t *testing.T) {
 		if f := function(t, e, name); f.BaseDSO != files[0] || f.DSO != files[1] || f.Match.Confidence != 1 {
 			t.Errorf("%s is in %s and %s: %+v", name, f.BaseDSO, f.DSO, f.Match)
 		}
+	}
+}
+
+// TestFilesOfOneName checks that two files of one base name are not compared as one: what the
+// first costs more the second costs less here.
+func TestFilesOfOneName(t *testing.T) {
+	side := func(name string, first, second int) []*run.Run {
+		r := runtest.Build(t, name, "cpu-cycles python first.so!encode"+strings.Repeat(" 10", first)+
+			"\ncpu-cycles python second.so!encode"+strings.Repeat(" 10", second))
+		for i := range r.Mappings {
+			if file := &r.Mappings[i].File; strings.HasSuffix(*file, ".so") {
+				*file = "/lib/" + strings.TrimSuffix(strings.TrimPrefix(*file, "/lib/"), ".so") + "/_speedups.so"
+			}
+		}
+		return []*run.Run{r}
+	}
+	c := mustCompare(t, side("base", 100, 300), side("head", 300, 100), Options{Normalize: None, GroupBy: []run.GroupBy{run.ByDSO}})
+	e := &c.Events[0]
+	ratios := make(map[string]float64)
+	for i := range e.Functions {
+		ratios[e.Functions[i].Name+" in "+e.Functions[i].DSO] = e.Functions[i].Self.Ratio
+	}
+	for _, r := range e.Groups[0].Rows {
+		ratios[r.Name] = r.Self.Ratio
+	}
+	want := map[string]float64{
+		"encode in first/_speedups.so": 3, "encode in second/_speedups.so": 1. / 3, "first/_speedups.so": 3, "second/_speedups.so": 1. / 3,
+	}
+	if diff := cmp.Diff(want, ratios, cmpopts.EquateApprox(0.05, 0)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -3,14 +3,12 @@ package compare
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"profdiff/internal/align"
 	"profdiff/internal/run"
 )
 
-// A symbol is a function as one side names it. Directories differ between devices
-// and installations, so that a file counts by its base name.
+// A symbol is a function as one side names it, with the label of its file.
 type symbol struct{ name, dso string }
 
 // A side is the runs of one side and the symbols of all of them.
@@ -54,10 +52,9 @@ func newSide(runs []*run.Run) *side {
 	}
 	intern(symbol{name: noStack}, &run.Function{Unknown: true})
 	for _, r := range runs {
-		bases := make([]string, len(r.Mappings))
+		files := make([]string, len(r.Mappings))
 		for i := range r.Mappings {
-			file := r.Mappings[i].File
-			bases[i] = file[strings.LastIndexByte(file, '/')+1:]
+			files[i] = r.Mappings[i].Label()
 		}
 		// Most functions are in one mapping, so that a slot is enough.
 		type slot struct {
@@ -73,7 +70,7 @@ func newSide(runs []*run.Run) *side {
 				k := &known[line.Function]
 				if k.id == 0 || k.mapping != l.Mapping {
 					fn := &r.Functions[line.Function]
-					*k = slot{l.Mapping, intern(symbol{fn.Name, bases[l.Mapping]}, fn)}
+					*k = slot{l.Mapping, intern(symbol{fn.Name, files[l.Mapping]}, fn)}
 				}
 				f.list = append(f.list, k.id)
 			}

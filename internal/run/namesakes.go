@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// TellApart names functions of several runs so that equal names mean one function: of static
+// TellApart names files and functions of several runs so that equal names mean one. Of files of
+// one base name it sets Parts. Of functions: of static
 // functions of C that have one name in one binary, each is name@file, as perf probe and SystemTap
 // write it, with as much of the path as is needed, or name@0x1234 where only the address tells
 // them apart. Functions that have their name for themselves in all runs keep it, and so do
@@ -21,6 +22,7 @@ import (
 //  3. A function without origin is of its own if its run has one with an origin beside it, as a
 //     global function has static namesakes. In another run nobody knows which it is.
 func TellApart(runs ...*Run) {
+	tellFilesApart(runs)
 	for _, g := range findNamesakes(runs) {
 		g.name()
 	}
@@ -139,8 +141,7 @@ func findNamesakes(runs []*Run) (list []*namesakes) {
 				if wanted[line.Function] == "" {
 					continue
 				}
-				file := r.Mappings[l.Mapping].File
-				k := key{wanted[line.Function], file[strings.LastIndexByte(file, '/')+1:]}
+				k := key{wanted[line.Function], r.Mappings[l.Mapping].Label()}
 				if found[k] == nil {
 					order = append(order, k)
 				}

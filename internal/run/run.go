@@ -152,6 +152,9 @@ type Mapping struct {
 	// Start, Limit and Offset are the first memory range seen for it, in bytes.
 	Start, Limit, Offset uint64
 	Kind                 MappingKind
+	// Parts is how many of the last parts of File tell it apart from other files, 0 if its
+	// base name does.
+	Parts int
 	// What was named in this mapping; pprof re-symbolizes mappings that have none.
 	HasFunctions, HasFilenames, HasLineNumbers, HasInlineFrames bool
 	// Unnamed says why addresses in it have no names, zero if that is not known.
