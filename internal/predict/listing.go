@@ -98,7 +98,7 @@ func (p *Pair) straight() bool {
 // the branches, and widens their intervals to what these ways take, and of code without
 // loops. All are simulated at once.
 func (p *Predictor) addPaths(ctx context.Context, results []*Result) error {
-	limit, text := flow.MaxPaths, copiedText
+	limit, text := shownPaths, copiedText
 	if len(results) > 3 { // they are not shown
 		limit, text = 4, 400
 	}
@@ -111,7 +111,7 @@ func (p *Predictor) addPaths(ctx context.Context, results []*Result) error {
 		wanted = append(wanted, r)
 		r.AllPaths = true
 		for i, side := range []*Side{r.Pair.Base, r.Pair.Head} {
-			paths, complete, err := pathsOf(side.Code.Root, side.Loop, limit)
+			paths, more, complete, err := pathsOf(side, limit)
 			if err != nil {
 				if len(results) > 1 {
 					r.AllPaths = false
@@ -119,7 +119,7 @@ func (p *Predictor) addPaths(ctx context.Context, results []*Result) error {
 				}
 				return fmt.Errorf("%s: %w", side.Name, err)
 			}
-			r.Paths[i] = paths
+			r.Paths[i], r.MorePaths[i] = paths, more
 			r.AllPaths = r.AllPaths && complete
 			all = append(all, paths...)
 		}

@@ -1,12 +1,15 @@
 package predict
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"profdiff/internal/asm"
+	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict/flow"
 )
@@ -20,6 +23,9 @@ type Path struct {
 	Once, Steady float64
 	// Listing is set for the code as it stands, of which no way may lead through all.
 	Listing bool
+	// Share is how many of the units go this way, by what is known or else assumed of each
+	// branch as if it was independent of all others. Loops within are gone through once.
+	Share float64
 	// Timeline is one run as llvm-mca draws it.
 	Timeline string
 
@@ -37,16 +43,42 @@ func copies(instructions, text int) int {
 	return max(4, min(maxCopies, text/max(1, instructions))&^1)
 }
 
-// pathsOf are the ways through a unit, without cycles: code without a loop as it stands
-// too if it has branches, which is what llvm-mca makes of such a listing, though nothing
-// ever runs so.
-func pathsOf(g *flow.Graph, loop, limit int) (paths []*Path, all bool, err error) {
+// shownPaths is how many ways through a side are simulated.
+const shownPaths = 5
+
+// pathsOf are the ways through a unit that most units go, without cycles, and how many more
+// there are, at least if not all are known. Code without a loop is there as it stands, too, if
+// it has branches, which is what llvm-mca makes of such a listing, though nothing ever runs
+// so.
+func pathsOf(side *Side, limit int) (paths []*Path, more int, all bool, err error) {
+	g, loop := side.Code.Root, side.Loop
 	list, all := g.Paths(loop)
 	if len(list) == 0 {
-		return nil, false, errors.New("no way leads through the code")
+		return nil, 0, false, errors.New("no way leads through the code")
 	}
+	branches := side.Rates.branches(loop, g)
+	shares := make(map[*flow.Step]float64, len(list)) // by the first step
+	for _, steps := range list {
+		share := 1.0
+		for i := range steps {
+			s := &steps[i]
+			if s.Inst().Kind != disasm.Conditional || g.ExitOf(s.At, loop).Loop {
+				continue
+			}
+			p, known := side.sampled(s.Site)
+			if !known {
+				p = branches(s.Site).Taken
+			}
+			if !s.Taken {
+				p = 1 - p
+			}
+			share *= p
+		}
+		shares[&steps[0]] = share
+	}
+	slices.SortStableFunc(list, func(a, b []flow.Step) int { return cmp.Compare(shares[&b[0]], shares[&a[0]]) })
 	if len(list) > limit {
-		list, all = list[:limit], false
+		list, more = list[:limit], len(list)-limit
 	}
 	if loop < 0 && g.Branches() > 0 {
 		var steps []flow.Step
@@ -60,9 +92,37 @@ func pathsOf(g *flow.Graph, loop, limit int) (paths []*Path, all bool, err error
 		if len(list) == 1 {
 			name = "path"
 		}
-		paths = append(paths, &Path{Name: name, steps: steps})
+		paths = append(paths, &Path{Name: name, Share: shares[&steps[0]], steps: steps})
 	}
-	return paths, all, nil
+	return paths, more, all, nil
+}
+
+// rareWay is how likely a way is taken to be at least, of which there are no samples.
+const rareWay = 0.02
+
+// sampled is how likely a branch of a side jumps by the samples in the blocks after it, if
+// nothing else is known of it: as the samples of an instruction there, on the average.
+func (s *Side) sampled(at flow.Site) (taken float64, known bool) {
+	if s.heat == nil || s.Rates.Source != SourceAssumed {
+		return 0, false
+	}
+	g := at.Graph
+	from := &g.Blocks[g.BlockOf[at.At]]
+	if from.Taken < 0 || from.Next < 0 {
+		return 0, false
+	}
+	density := func(block int) (sum float64) {
+		b := &g.Blocks[block]
+		for i := b.First; i < b.End; i++ {
+			sum += s.heat(g, i)
+		}
+		return sum / float64(b.End-b.First)
+	}
+	jump, next := density(from.Taken), density(from.Next)
+	if jump+next == 0 {
+		return 0, false
+	}
+	return max(rareWay, min(1-rareWay, jump/(jump+next))), true
 }
 
 // simulatePaths simulates paths with llvm-mca, repeated up to so many instructions.

@@ -28,6 +28,20 @@ type Side struct {
 	Rates Rates
 	// Work is how much is done in one iteration.
 	Work float64
+	// Calls are the functions that are called from the loop and were not followed, those with
+	// most samples first.
+	Calls []Call
+
+	heat Heat // by instruction, nil if it is not known
+}
+
+// A Call is a function that is called from a loop, whose code was not followed.
+type Call struct {
+	Name string
+	// Share is the part of the loop's samples that is in it and in what it calls, Samples how
+	// many these are. Both are 0 if they are not known.
+	Share   float64
+	Samples int64
 }
 
 // A Pair is a loop before and after.
@@ -48,12 +62,15 @@ type Interval struct{ Value, Lo, Hi float64 }
 
 // Cycles is what a unit of work takes on one side, predicted.
 type Cycles struct {
-	// Total is the sum of Issue, Dependency, Taken and Misses.
+	// Total is the sum of Issue, Dependency, Taken, Misses and Called.
 	Total float64
 	// Issue is what the execution units and the width of the core take, Dependency what
 	// instructions wait for each other beyond that, Taken what the front end takes for
 	// taken branches beyond that, Misses what mispredicted branches cost.
 	Issue, Dependency, Taken, Misses float64
+	// Called is what functions take that the loop calls and that were not followed: as many
+	// times what was predicted of the rest as they have its samples.
+	Called float64
 	// Lo and Hi are the least and the most that Total may be: over the seeds and places of
 	// the code, and with what the front end and the memory may add.
 	Lo, Hi float64
@@ -129,10 +146,12 @@ type Result struct {
 	Program    *Interval
 	BreakEven  *BreakEven
 	Flags      []string
-	// Paths are the ways through each side if the frequencies of branches are not
-	// known, or if there is no loop; AllPaths is set if there are no others.
-	Paths    [2][]*Path
-	AllPaths bool
+	// Paths are the most frequent ways through each side, the first first, if the
+	// frequencies of branches are not known, or if there is no loop. MorePaths says how many
+	// others there are; AllPaths is set if there are no more than these.
+	Paths     [2][]*Path
+	MorePaths [2]int
+	AllPaths  bool
 	// Timelines are nil if they were not asked for.
 	Timelines *[2]Timeline
 }

@@ -255,7 +255,7 @@ func (in *SideInput) side(ctx context.Context, tool hot.Disassembler, h *hot.Loo
 	if rates.Source != SourceAssumed && !rates.anyKnown(root) {
 		rates = Rates{Source: SourceAssumed}
 	}
-	s := &unitSide{Side: &Side{Name: in.Name, Code: code, Loop: loop, Rates: rates, Work: 1}}
+	s := &unitSide{Side: &Side{Name: in.Name, Code: code, Loop: loop, Rates: rates, Work: 1, heat: in.Heat()}}
 	// Short loops are part of what is around them.
 	for number == 0 && s.Loop >= 0 && rates.Source != SourceAssumed {
 		t := flow.Walk(code, rates.branches(s.Loop, root), 1, s.Loop, flow.Limits{Steps: coreSteps, Units: coreSteps})

@@ -300,6 +300,78 @@ func TestLoopsAreThoseOfSamples(t *testing.T) {
 	}
 }
 
+// manyWays is a loop with 16 ways.
+const manyWays = `
+	.text
+	.globl	many
+	.type	many, @function
+many:
+	testl	$1, (%rdi)
+	je	.L1
+	addl	$1, %eax
+.L1:
+	testl	$2, (%rdi)
+	je	.L2
+	addl	$2, %eax
+.L2:
+	testl	$4, (%rdi)
+	je	.L3
+	addl	$4, %eax
+.L3:
+	testl	$8, (%rdi)
+	je	.L4
+	addl	$8, %eax
+.L4:
+	addq	$4, %rdi
+	cmpq	%rdi, %rsi
+	jne	many
+	ret
+	.size	many, .-many
+	.section	.note.GNU-stack,"",@progbits
+`
+
+// TestPathsAreFew checks that of many ways those are taken that samples are in.
+func TestPathsAreFew(t *testing.T) {
+	b := binaryOf(t, "many.so", manyWays)
+	// Samples are where all bits are set.
+	var samples []sampled
+	for at := range 15 {
+		samples = append(samples, sampled{"many", at, 10})
+	}
+	in := sideOf(t, b, nil, samples...)
+	pairs, err := PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, more, all, err := pathsOf(pairs[0].Base, shownPaths)
+	if err != nil || len(paths) != shownPaths || more != 16-shownPaths || !all {
+		t.Fatalf("%d paths, %d more, all %v: %v", len(paths), more, all, err)
+	}
+	share := 0.0
+	for i, p := range paths {
+		share += p.Share
+		if i > 0 && p.Share > paths[i-1].Share {
+			t.Errorf("path %d has %.3f of the units, that before it %.3f", i, p.Share, paths[i-1].Share)
+		}
+	}
+	if share >= 1 {
+		t.Errorf("the ways have %.3f of the units", share)
+	}
+	// Without samples in the last addition, fewer units go there.
+	in = sideOf(t, b, nil, append(samples[:11:11], samples[12:]...)...)
+	if pairs, err = PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if paths, _, _, err = pathsOf(pairs[0].Base, shownPaths); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range paths[0].steps {
+		if s.At == 11 {
+			t.Error("the most frequent way leads through what has no samples")
+		}
+	}
+}
+
 // TestShortLoopUnit checks that a loop of four trips is a part of the one around it.
 func TestShortLoopUnit(t *testing.T) {
 	b := binaryOf(t, "two.so", twoLoops)

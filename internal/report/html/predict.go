@@ -194,7 +194,7 @@ func loopOf(r *report.Loop, opt Options) Loop {
 		for _, p := range []*report.Side{&r.Base, &r.Head}[i].Paths {
 			side.Ways = append(side.Ways, Way{p.Way(), p.Instructions, p.CyclesOnce, p.CyclesSteady})
 		}
-		side.AllWays = r.AllPaths
+		side.AllWays = r.AllPaths && r.MorePaths[i] == 0
 		if i < len(r.Timelines) {
 			side.Timeline, side.Drawn = timelineSteps(&r.Timelines[i]), r.Timelines[i].Note
 		}

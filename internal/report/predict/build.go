@@ -39,7 +39,7 @@ func newLoop(r *predict.Result) Loop {
 		PredictedSpeedup: r.Speedup.Value, Interval: []float64{r.Speedup.Lo, r.Speedup.Hi},
 		ProgramShare: r.Pair.ProgramShare, Flags: append([]string{}, r.Flags...), Timelines: []Timeline{},
 		Alone: r.Pair.Base == nil, Speedup: r.Speedup, Measured: r.Pair.Measured, MeasuredBy: r.Pair.MeasuredBy, Program: r.Program,
-		BreakEven: r.BreakEven, AllPaths: r.AllPaths,
+		BreakEven: r.BreakEven, MorePaths: r.MorePaths, AllPaths: r.AllPaths,
 	}
 	if r.Pair.Base != nil {
 		l.Base.Name, l.Curve = r.Pair.Base.Name, curve(r)

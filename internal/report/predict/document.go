@@ -65,8 +65,10 @@ type Loop struct {
 	BreakEven  *BreakEven `json:"-"`
 	// Curve is the speed-up by the rate of misses, nil if that decides nothing.
 	Curve []Point `json:"-"`
-	// AllPaths is set if the sides have all ways there are.
-	AllPaths bool `json:"-"`
+	// MorePaths is how many ways of each side are left out; AllPaths is set if there are no
+	// others.
+	MorePaths [2]int `json:"-"`
+	AllPaths  bool   `json:"-"`
 }
 
 // What a prediction is made of.

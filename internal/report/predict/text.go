@@ -153,10 +153,17 @@ func writePaths(w io.Writer, r *Loop) error {
 	if err := t.Write(w); err != nil {
 		return err
 	}
-	if !r.AllPaths {
-		if _, err := fmt.Fprintln(w, "(there are more ways)"); err != nil {
-			return err
-		}
+	more := fmt.Sprintf("(%d more ways before, %d after)\n", r.MorePaths[0], r.MorePaths[1])
+	switch {
+	case r.MorePaths == [2]int{} && r.AllPaths:
+		more = ""
+	case r.MorePaths == [2]int{}:
+		more = "(there are more ways)\n"
+	case !r.AllPaths:
+		more = "(at least " + more[1:]
+	}
+	if _, err := io.WriteString(w, more); err != nil {
+		return err
 	}
 	_, err := fmt.Fprintln(w)
 	return err
