@@ -71,6 +71,7 @@ var policy = map[string][]string{
 	"compare":               {"run", "stats", "verdict", "align", "category", "remark"},
 	"compare/comparetest":   {"run", "compare"},
 	"calibrate":             {"stats"},
+	"probe":                 {"asm"},
 	"llvm":                  {},
 	"predict/flow":          {"asm", "disasm"},
 	"predict/interpret":     {"asm", "disasm", "predict/flow"},
