@@ -208,9 +208,14 @@ func (l *loader) loadEach(names []string) (runs []*run.Run, err error) {
 	return runs, nil
 }
 
-// account prints what became of the samples of a run.
-func (l *loader) account(r *run.Run) {
+// accountSamples prints what became of the samples of a run.
+func (l *loader) accountSamples(r *run.Run) {
 	fmt.Fprintf(l.io.err, "profdiff: %s: %s\n", r.Name, run.Account(r))
+}
+
+// account prints what became of the samples of a run, and its warnings.
+func (l *loader) account(r *run.Run) {
+	l.accountSamples(r)
 	for _, w := range r.AllWarnings() {
 		l.io.warn("%s: %s", r.Name, w)
 	}

@@ -97,7 +97,11 @@ a function for a formula.`,
 			if err != nil {
 				return err
 			}
-			l.account(r)
+			if format == "text" && !tree && output == "-" {
+				l.accountSamples(r) // the table begins with the warnings
+			} else {
+				l.account(r)
+			}
 			return nil
 		},
 	}
