@@ -126,12 +126,30 @@ func (r *Run) Unnamed() (all UnnamedShare, files []UnnamedShare) {
 	return all, files
 }
 
-// AllWarnings are the warnings of a run, and last that on its code without names.
+// AllWarnings are the warnings of a run, and last that on its code without names, or why it has
+// no samples.
 func (r *Run) AllWarnings() []string {
+	if empty := r.emptyWarning(); empty != "" {
+		return append(slices.Clip(r.Warnings), empty)
+	}
 	if unnamed := UnnamedWarning([]*Run{r}); unnamed != "" {
 		return append(slices.Clip(r.Warnings), unnamed)
 	}
 	return r.Warnings
+}
+
+// emptyWarning says why a run has no samples and what gives some, "" if it has any.
+func (r *Run) emptyWarning() string {
+	a := &r.Accounting
+	switch {
+	case a.Out > 0 || len(r.Samples) > 0 || a.In > a.Filtered: // what was dropped is accounted for
+		return ""
+	case a.In > 0:
+		return fmt.Sprintf("no samples are left: all %d were filtered out", a.In)
+	case a.Lost > 0:
+		return fmt.Sprintf("no samples: all %d were lost while it was recorded; a lower frequency or a larger buffer (perf record -m) loses fewer", a.Lost)
+	}
+	return "no samples were recorded: the command ran for less than a sampling period, or the event does not count on that machine; a longer run, a higher frequency (-F) or -e cpu-clock gives some"
 }
 
 // UnnamedWarning is one line on the code without names of runs: how much of their cost is in

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,6 +87,26 @@ func TestUnnamedWarning(t *testing.T) {
 	} {
 		if got := run.UnnamedWarning(test.sides...); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestEmptyWarning checks what is said of runs without samples.
+func TestEmptyWarning(t *testing.T) {
+	for _, test := range []struct {
+		accounting run.Accounting
+		want       string
+	}{
+		{run.Accounting{In: 3, Out: 3}, ""},
+		{run.Accounting{In: 3, Dropped: map[string]int64{"bad": 3}}, ""},
+		{run.Accounting{In: 3, Filtered: 3}, "all 3 were filtered out"},
+		{run.Accounting{Lost: 5}, "all 5 were lost"},
+		{run.Accounting{}, "a higher frequency (-F)"},
+	} {
+		r := &run.Run{Accounting: test.accounting}
+		got := strings.Join(r.AllWarnings(), "\n")
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%+v: %q, want %q", test.accounting, got, test.want)
 		}
 	}
 }
