@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An interval is what is known of a number.
+type interval struct{ centre, lo, hi float64 }
+
+func (i interval) String() string { return fmt.Sprintf("×%.2f [%.2f, %.2f]", i.centre, i.lo, i.hi) }
+
+// winner is 1 where more than 1 is certain, -1 where less is, and 0 where 1 may be.
+func (i interval) winner() int {
+	switch {
+	case i.lo > 1:
+		return 1
+	case i.hi < 1:
+		return -1
+	}
+	return 0
+}
+
+// predictions is the file of the prediction of a pair.
+func (s *settings) predictions(p *pair) string {
+	if s.calibration != "" {
+		return s.path(p, "prediction.calibrated")
+	}
+	return s.path(p, "prediction")
+}
+
+// predict predicts all pairs, each once.
+func (s *settings) predict(ctx context.Context) error {
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		file := s.predictions(p)
+		if exists(file) {
+			continue
+		}
+		args := []string{
+			"predict", s.path(p, "recorded/before"), s.path(p, "recorded/after"),
+			"--branches-before", s.counts(p, sides[0]), "--branches-after", s.counts(p, sides[1]),
+		}
+		if s.calibration != "" {
+			args = append(args, "--calibration", s.calibration)
+		}
+		cmd := exec.CommandContext(ctx, s.profdiff, args...)
+		var out, remarks strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &remarks
+		start := time.Now()
+		err := cmd.Run()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			return err
+		}
+		text := fmt.Sprintf("$ profdiff %s\n%s\n%s\nexit code %d, %.1f s, user %.1f s, at %s\n", strings.Join(args, " "), &remarks, &out,
+			cmd.ProcessState.ExitCode(), time.Since(start).Seconds(), cmd.ProcessState.UserTime().Seconds(), start.UTC().Format(time.TimeOnly))
+		if err := os.WriteFile(file, []byte(text), 0o444); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	speedUp = regexp.MustCompile(`(?m)speed-up.*?×([0-9.]+) \[([0-9.]+), ([0-9.]+)\]`)
+	seconds = regexp.MustCompile(`(?m)^exit code \d+, ([0-9.]+) s`)
+)
+
+// predicted is what was predicted of a pair; false if no speed-up was.
+func (s *settings) predicted(p *pair) (speed interval, time string, ok bool, err error) {
+	text, err := os.ReadFile(s.predictions(p))
+	if err != nil {
+		return speed, "", false, err
+	}
+	if m := seconds.FindSubmatch(text); m != nil {
+		time = string(m[1])
+	}
+	m := speedUp.FindSubmatch(text)
+	if m == nil {
+		return speed, time, false, nil
+	}
+	for i, to := range []*float64{&speed.centre, &speed.lo, &speed.hi} {
+		if *to, err = strconv.ParseFloat(string(m[i+1]), 64); err != nil {
+			return speed, time, false, err
+		}
+	}
+	return speed, time, true, nil
+}

@@ -1,0 +1,5 @@
+package main
+
+import "slices"
+
+func order(list []int64) { slices.Sort(list) }
