@@ -41,6 +41,7 @@ type predictFlags struct {
 	binaryBefore, binaryAfter     string
 	branchesBefore, branchesAfter string
 	timeline, straight            bool
+	paths                         string
 	width                         int
 	format, output                string
 	timeout                       time.Duration
@@ -124,6 +125,7 @@ llvm-mca is part of LLVM (Debian: llvm-19); nothing else of profdiff needs it.`,
 	fs.StringVar(&f.branchesBefore, "branches-before", "", "take the branches of BEFORE from `FILE`, of callgrind or with branch stacks")
 	fs.StringVar(&f.branchesAfter, "branches-after", "", "take the branches of AFTER from `FILE`")
 	fs.BoolVar(&f.straight, "straight", false, "listings are what was executed, one instruction after the other: no branch jumps")
+	fs.StringVar(&f.paths, "paths", strconv.Itoa(predict.ShownPaths), "show `N` ways through each side of whose branches nothing is known, or all")
 	fs.BoolVar(&f.timeline, "timeline", false, "draw llvm-mca's timelines of both sides")
 	fs.IntVar(&f.width, "width", 160, "timelines stand beside each other if they fit in `COLUMNS`")
 	fs.StringVar(&f.format, "format", "text", "output `FORMAT`: text or json")
@@ -160,6 +162,8 @@ func (f *predictFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.format != "" && f.format != "text" && f.format != "json":
 		return usagef(cmd, "--format is text or json, not %q", f.format)
+	case f.paths != "" && f.paths != "all" && !isCount(f.paths):
+		return usagef(cmd, "--paths is a number or all, not %q", f.paths)
 	case f.limit < 1:
 		return usagef(cmd, "--limit is 1 or more, not %d", f.limit)
 	case f.loop < 0:
@@ -176,6 +180,20 @@ func (f *predictFlags) check(cmd *cobra.Command) error {
 		return usagef(cmd, "--event names one event")
 	}
 	return nil
+}
+
+func isCount(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n > 0
+}
+
+// predictor predicts on a machine.
+func (f *predictFlags) predictor(tool predict.Simulator, machine *predict.Machine) *predict.Predictor {
+	p := &predict.Predictor{Tool: tool, Machine: machine, Paths: -1}
+	if f.paths != "all" {
+		p.Paths, _ = strconv.Atoi(f.paths) // which check has read
+	}
+	return p
 }
 
 // functions are the names of the function before and after.
@@ -385,7 +403,7 @@ func (s *stdio) predictAssembly(cmd *cobra.Command, f *predictFlags, inputs []st
 	}
 	pair.Base, pair.Head = sides[0], sides[1]
 	pair.Name, pair.Unit = predict.PairNames(sides[0], sides[1])
-	return (&predict.Predictor{Tool: tool, Machine: machine}).Predicted(ctx, []*predict.Pair{pair}, f.timelines(), [2]predict.Heat{})
+	return f.predictor(tool, machine).Predicted(ctx, []*predict.Pair{pair}, f.timelines(), [2]predict.Heat{})
 }
 
 // predictCase predicts a directory of mca-cases.
@@ -425,7 +443,7 @@ func (s *stdio) predictCase(cmd *cobra.Command, f *predictFlags, dir string) (*p
 	for i, p := range pairs {
 		p.SetMeasured(cycles, c, c.Ps(), i, f.p)
 	}
-	return (&predict.Predictor{Tool: tool, Machine: machine}).Predicted(cmd.Context(), pairs, f.timelines(), [2]predict.Heat{})
+	return f.predictor(tool, machine).Predicted(cmd.Context(), pairs, f.timelines(), [2]predict.Heat{})
 }
 
 func caseError(err error) error {

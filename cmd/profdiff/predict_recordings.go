@@ -52,7 +52,7 @@ func (s *stdio) predictSides(cmd *cobra.Command, f *predictFlags, sides [2]*pred
 	if err != nil {
 		return nil, err
 	}
-	return (&predict.Predictor{Tool: tool, Machine: machine}).Predicted(ctx, pairs, f.timelines(), [2]predict.Heat{sides[0].Heat(), sides[1].Heat()})
+	return f.predictor(tool, machine).Predicted(ctx, pairs, f.timelines(), [2]predict.Heat{sides[0].Heat(), sides[1].Heat()})
 }
 
 // finder finds binaries whose loops are predicted.

@@ -49,6 +49,12 @@ func ListingSide(l *asm.Listing, name, function string, loop int) (*Side, error)
 	return &Side{Name: name, Code: best, Loop: number, Work: 1, Rates: Rates{Source: SourceAssumed}}, nil
 }
 
+// Listing reports whether the code of the side is a listing, not that of a binary.
+func (s *Side) Listing() bool {
+	insts := s.Code.Root.Insts
+	return len(insts) > 0 && insts[0].Line > 0
+}
+
 // branches asks for the rates of all conditional branches of the root.
 func (s *Side) branches() {
 	g := s.Code.Root
@@ -98,7 +104,13 @@ func (p *Pair) straight() bool {
 // the branches, and widens their intervals to what these ways take, and of code without
 // loops. All are simulated at once.
 func (p *Predictor) addPaths(ctx context.Context, results []*Result) error {
-	limit, text := shownPaths, copiedText
+	limit, text := p.Paths, copiedText
+	switch {
+	case limit == 0:
+		limit = ShownPaths
+	case limit < 0:
+		limit = flow.MaxPaths
+	}
 	if len(results) > 3 { // they are not shown
 		limit, text = 4, 400
 	}
@@ -159,6 +171,10 @@ func (r *Result) usePaths() {
 	if r.Pair.Source == SourceAssumed && r.Base.Mispredicted+r.Head.Mispredicted > 0 && !math.IsInf(lowest[0]+lowest[1], 1) {
 		r.Speedup.Lo = min(r.Speedup.Lo, lowest[0]/r.Head.Total*r.Speedup.Lo/r.Speedup.Value)
 		r.Speedup.Hi = max(r.Speedup.Hi, r.Base.Total/lowest[1]*r.Speedup.Hi/r.Speedup.Value)
+		r.ofProgram()
+		if b := r.BreakEven; b.Verdict != NoBranches && r.Speedup.Winner() == WinnerNone {
+			b.Verdict = Undecided
+		}
 	}
 }
 

@@ -43,8 +43,9 @@ func copies(instructions, text int) int {
 	return max(4, min(maxCopies, text/max(1, instructions))&^1)
 }
 
-// shownPaths is how many ways through a side are simulated.
-const shownPaths = 5
+// ShownPaths is how many ways through a side are simulated unless a [Predictor] says
+// otherwise.
+const ShownPaths = 5
 
 // pathsOf are the ways through a unit that most units go, without cycles, and how many more
 // there are, at least if not all are known. Code without a loop is there as it stands, too, if

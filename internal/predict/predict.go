@@ -174,6 +174,9 @@ type Predictor struct {
 	Machine *Machine
 	// Seeds is the number of walks, 3 if it is 0.
 	Seeds int
+	// Paths is how many ways through a side are simulated where it is not known how often
+	// each is gone: [ShownPaths] if it is 0, all that are found if it is below.
+	Paths int
 }
 
 // A Prediction is what is predicted on one machine.

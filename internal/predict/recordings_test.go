@@ -343,8 +343,8 @@ func TestPathsAreFew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths, more, all, err := pathsOf(pairs[0].Base, shownPaths)
-	if err != nil || len(paths) != shownPaths || more != 16-shownPaths || !all {
+	paths, more, all, err := pathsOf(pairs[0].Base, ShownPaths)
+	if err != nil || len(paths) != ShownPaths || more != 16-ShownPaths || !all {
 		t.Fatalf("%d paths, %d more, all %v: %v", len(paths), more, all, err)
 	}
 	share := 0.0
@@ -362,7 +362,7 @@ func TestPathsAreFew(t *testing.T) {
 	if pairs, err = PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if paths, _, _, err = pathsOf(pairs[0].Base, shownPaths); err != nil {
+	if paths, _, _, err = pathsOf(pairs[0].Base, ShownPaths); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range paths[0].steps {

@@ -12,12 +12,17 @@ func (p *Predictor) result(pair *Pair, base, head Cycles) *Result {
 	r.Flags = p.flags(pair, r)
 	r.Evidence = evidence(p.Machine, pair.Source, &base, &head)
 	r.Speedup = r.Evidence.Interval(base.Total / head.Total)
-	if s := pair.ProgramShare; s != nil {
+	r.ofProgram()
+	r.BreakEven = r.breakEven(p.Machine.Refill + resolveOfCalibration)
+	return r
+}
+
+// ofProgram is the speed-up of the program by Amdahl's law, if the share of the loop is known.
+func (r *Result) ofProgram() {
+	if s := r.Pair.ProgramShare; s != nil {
 		amdahl := func(v float64) float64 { return 1 / (1 - *s + *s/v) }
 		r.Program = &Interval{amdahl(r.Speedup.Value), amdahl(r.Speedup.Lo), amdahl(r.Speedup.Hi)}
 	}
-	r.BreakEven = r.breakEven(p.Machine.Refill + resolveOfCalibration)
-	return r
 }
 
 // evidence is what a prediction of a pair rests on.

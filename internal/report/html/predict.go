@@ -80,7 +80,7 @@ func rangeSentence(name string, rates []string, loops []Loop) string {
 			most = i
 		}
 	}
-	return fmt.Sprintf("%s: from a %s at %s to a %s at %s is predicted", name, loops[least].Predicted.gain(), rates[least], loops[most].Predicted.gain(), rates[most])
+	return fmt.Sprintf("%s: from %s at %s to %s at %s is predicted", name, loops[least].Predicted.gain(), rates[least], loops[most].Predicted.gain(), rates[most])
 }
 
 // rangeCard is the card of a loop at several rates.
@@ -107,32 +107,49 @@ func (l *Loop) sentence() string {
 	if l.Base == nil {
 		return fmt.Sprintf("%s cycles for %s are predicted", digits(l.Head.Throughput), l.Unit)
 	}
-	s := fmt.Sprintf("%s: a %s is predicted", l.Name, l.Predicted.gain())
+	s := fmt.Sprintf("%s: %s is predicted", l.Name, l.Predicted.gain())
 	switch m := l.Measured; {
 	case m == nil:
-	case m.slower() == l.Predicted.slower():
+	case m.word() == l.Predicted.word() && m.word() != "":
 		s += fmt.Sprintf(", %s was measured", m.factors())
 	default:
-		s += fmt.Sprintf(", a %s was measured", m.gain())
+		s += fmt.Sprintf(", %s was measured", m.gain())
 	}
 	return s
 }
 
-// slower reports whether a speed-up is none.
-func (e *Estimate) slower() bool { return e.Value < 1 }
-
-// gain is a speed-up, or a slow-down, which is its inverse, in words: "slow-down of 5.26×
-// [4.76, 6.67]".
-func (e *Estimate) gain() string {
-	if e.slower() {
-		return "slow-down of " + e.factors()
+// word is what a speed-up is, "" while 1 is in its interval.
+func (e *Estimate) word() string {
+	switch {
+	case e.Lo > 1:
+		return "speed-up"
+	case e.Hi < 1:
+		return "slow-down"
 	}
-	return "speed-up of " + e.factors()
+	return ""
+}
+
+// gain is a speed-up, or a slow-down, which is its inverse, in words: "a slow-down of 5.26×
+// [4.76, 6.67]". It is neither while 1 is in the interval: "1.05× [0.85, 1.31], which is
+// undecided,".
+func (e *Estimate) gain() string {
+	if word := e.word(); word != "" {
+		return "a " + word + " of " + e.factors()
+	}
+	return e.String() + ", which is undecided,"
+}
+
+// change is gain in the fewest words.
+func (e *Estimate) change() string {
+	if word := e.word(); word != "" {
+		return word + " " + e.factors()
+	}
+	return "undecided " + e.String()
 }
 
 // factors is a speed-up or a slow-down as a factor above 1.
 func (e *Estimate) factors() string {
-	if e.slower() {
+	if e.word() == "slow-down" {
 		return (&Estimate{1 / e.Value, 1 / e.Hi, 1 / e.Lo}).String()
 	}
 	return e.String()
@@ -148,13 +165,19 @@ func (d *Document) predictionCards(l *Loop) {
 	card := Card{Name: "Cycles of the loop, predicted", Base: digits(l.Head.Throughput), Outcome: Info}
 	if l.Base != nil {
 		card.Base, card.Head = digits(l.Base.Throughput), digits(l.Head.Throughput)
-		card.Change = strings.Replace(l.Predicted.gain(), " of ", " ", 1)
+		card.Change = l.Predicted.change()
 	}
 	card.Note = "for " + short(l.Unit, 100) + "; a static model"
 	if l.Measured != nil {
-		card.Note += "; measured " + strings.Replace(l.Measured.gain(), " of ", " ", 1)
+		card.Note += "; measured " + l.Measured.change()
 	}
 	d.Cards = append(d.Cards, card)
+	if l.Doubt != "" {
+		d.Verdict.Ground = append(d.Verdict.Ground, "Of the doubt, "+l.Doubt+".")
+		if l.Remedy != "" {
+			d.Verdict.Ground = append(d.Verdict.Ground, "To shrink it: "+l.Remedy+".")
+		}
+	}
 	if l.Says != "" {
 		card := Card{Name: "Break-even rate of misses, predicted", Base: "any", Outcome: Info, Note: l.Says}
 		switch {
@@ -185,6 +208,7 @@ func loopOf(r *report.Loop, opt Options) Loop {
 		sides[0] = l.Base
 		l.Predicted, l.Measured, l.MeasuredBy = estimateOf(&r.Speedup), estimateOf(r.Measured), r.MeasuredBy
 		l.Program, l.Share = estimateOf(r.Program), r.ProgramShare
+		l.Verdict, l.Doubt, l.Remedy = string(r.Verdict), opt.text(r.Doubt), r.Remedy
 		l.breakEven(r)
 	}
 	for i, side := range sides {
@@ -194,11 +218,12 @@ func loopOf(r *report.Loop, opt Options) Loop {
 		for _, p := range []*report.Side{&r.Base, &r.Head}[i].Paths {
 			side.Ways = append(side.Ways, Way{p.Way(), p.Instructions, p.CyclesOnce, p.CyclesSteady})
 		}
-		side.AllWays = r.AllPaths && r.MorePaths[i] == 0
+		side.AllWays = r.AllPaths && []*report.Side{&r.Base, &r.Head}[i].PathsLeftOut == 0
 		if i < len(r.Timelines) {
 			side.Timeline, side.Drawn = timelineSteps(&r.Timelines[i]), r.Timelines[i].Note
 		}
 	}
+	l.MoreWays = r.MoreWays()
 	for i := range l.Notes {
 		l.Notes[i] = opt.text(l.Notes[i])
 	}
@@ -217,33 +242,13 @@ func loopSide(c *report.Side) *LoopSide {
 	return s
 }
 
-// breakEvenText says from how many mispredictions the side without branches is faster.
-func breakEvenText(b *report.BreakEven, assumed bool) string {
-	side, word := "after", "now"
-	if !b.Base {
-		side = "before"
-	}
-	if assumed {
-		word = "assumed"
-	}
-	now := word + " " + share(b.MeasuredRate)
-	switch b.Verdict {
-	case report.AlwaysBranchless:
-		return fmt.Sprintf("the side without branches (%s) wins at any rate; %s", side, now)
-	case report.NeverBranchless:
-		return fmt.Sprintf("the side without branches (%s) wins at no rate up to 50"+thin+"%%; %s", side, now)
-	}
-	says := map[report.BreakEvenVerdict]string{report.AboveRate: "it wins", report.BelowRate: "it loses", report.Undecided: "too close to say"}[b.Verdict]
-	return fmt.Sprintf("the side without branches (%s) wins above it; %s: %s", side, now, says)
-}
-
 // breakEven is the speed-up by the rate of misses, and what follows from it.
 func (l *Loop) breakEven(r *report.Loop) {
 	b := r.BreakEven
 	if b == nil || b.Verdict == report.NoBranches || b.Misses == 0 {
 		return
 	}
-	l.Says = breakEvenText(b, r.Rates == report.Assumed)
+	l.Says = r.BreakEvenText
 	for _, p := range r.Curve {
 		l.BreakEven = append(l.BreakEven, Point(p))
 	}

@@ -119,6 +119,12 @@ type Loop struct {
 	Base, Head *LoopSide // nil if the side does not have it
 	// Predicted is the speed-up with its interval, and Measured what was seen.
 	Predicted, Measured *Estimate
+	// Verdict is the speed-up in a word: undecided while 1 is in its interval. Doubt is what
+	// makes the interval wide, and Remedy what would shrink it. Reports of earlier versions
+	// have none of them.
+	Verdict string `json:",omitempty"`
+	Doubt   string `json:",omitempty"`
+	Remedy  string `json:",omitempty"`
 	// BreakEven are speed-ups by the rate of misses of the branch in question; At is
 	// the rate at which there is none, and Rate the one that was measured.
 	BreakEven []Point
@@ -136,7 +142,9 @@ type Loop struct {
 	Share   *float64
 	// MeasuredBy says how Measured was.
 	MeasuredBy string
-	Notes      []string
+	// MoreWays says which ways are not here.
+	MoreWays string `json:",omitempty"`
+	Notes    []string
 }
 
 // An Estimate is a value with its interval.

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"fmt"
 	"math"
 
 	"profdiff/internal/predict"
@@ -32,6 +33,19 @@ func (d *Document) DropTimelines() {
 	}
 }
 
+// MoreWays says which ways through the loop are not in the document, "" if all are.
+func (l *Loop) MoreWays() string {
+	switch n := l.Base.PathsLeftOut + l.Head.PathsLeftOut; {
+	case n > 0 && l.AllPaths:
+		return fmt.Sprintf("and %d more: --paths all", n)
+	case n > 0:
+		return fmt.Sprintf("and at least %d more: --paths all", n)
+	case !l.AllPaths:
+		return "and more that were not found"
+	}
+	return ""
+}
+
 func newLoop(r *predict.Result) Loop {
 	l := Loop{
 		Function: r.Pair.Name, Unit: r.Pair.Unit, Rates: r.Pair.Source,
@@ -39,8 +53,11 @@ func newLoop(r *predict.Result) Loop {
 		PredictedSpeedup: r.Speedup.Value, Interval: []float64{r.Speedup.Lo, r.Speedup.Hi},
 		ProgramShare: r.Pair.ProgramShare, Flags: append([]string{}, r.Flags...), Timelines: []Timeline{},
 		Alone: r.Pair.Base == nil, Speedup: r.Speedup, Measured: r.Pair.Measured, MeasuredBy: r.Pair.MeasuredBy, Program: r.Program,
-		BreakEven: r.BreakEven, MorePaths: r.MorePaths, AllPaths: r.AllPaths,
+		BreakEven: r.BreakEven, AllPaths: r.AllPaths,
+		Verdict: verdictOf(&r.Speedup), BreakEvenText: breakEvenText(r.BreakEven, verdictOf(&r.Speedup), r.Pair.Source == Assumed),
 	}
+	l.Doubts, l.Doubt, l.Remedy = doubtsOf(r)
+	l.Base.PathsLeftOut, l.Head.PathsLeftOut = r.MorePaths[0], r.MorePaths[1]
 	if r.Pair.Base != nil {
 		l.Base.Name, l.Curve = r.Pair.Base.Name, curve(r)
 	}
@@ -54,13 +71,14 @@ func newLoop(r *predict.Result) Loop {
 		}
 	}
 	if i := r.Program; i != nil {
-		l.ProgramSpeedup, l.ProgramInterval = &i.Value, []float64{i.Lo, i.Hi}
+		l.ProgramSpeedup, l.ProgramInterval, l.ProgramVerdict = &i.Value, []float64{i.Lo, i.Hi}, verdictOf(i)
 	}
 	if b := r.BreakEven; b != nil {
 		l.BreakEvenVerdict = string(b.Verdict)
 		if b.Verdict != predict.NoBranches {
 			l.BreakEvenMissRate, l.BreakEvenMisses = &b.Rate, &b.Misses
 			l.MeasuredMissRate, l.MeasuredMissPerUnit = &b.MeasuredRate, &b.MeasuredMisses
+			l.BreakEvenRange = []float64{b.Lo, b.Hi}
 			l.BreakEvenSide = "head"
 			if b.Base {
 				l.BreakEvenSide = "base"
@@ -74,6 +92,17 @@ func newLoop(r *predict.Result) Loop {
 		}
 	}
 	return l
+}
+
+// verdictOf is what a speed-up says in a word.
+func verdictOf(i *Interval) Verdict {
+	switch i.Winner() {
+	case predict.WinnerHead:
+		return Faster
+	case predict.WinnerBase:
+		return Slower
+	}
+	return NotDecided
 }
 
 func newSide(c *predict.Cycles, paths []*predict.Path) Side {

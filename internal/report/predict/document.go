@@ -14,7 +14,7 @@ import "profdiff/internal/predict"
 const Schema = "profdiff.predict/v1"
 
 // A Document is what predict prints as JSON. All but what is called measured is
-// predicted. null is unknown; intervals are 95 %.
+// predicted. null is unknown; intervals of what is predicted are 90 %, those of what was measured 95 %.
 type Document struct {
 	Schema    string    `json:"schema"`
 	Toolchain Toolchain `json:"toolchain"`
@@ -41,17 +41,24 @@ type Loop struct {
 	Head                Side       `json:"head"`
 	PredictedSpeedup    float64    `json:"predicted_speedup"`
 	Interval            []float64  `json:"interval"`
+	Verdict             Verdict    `json:"verdict"` // faster or slower, as the interval says; undecided while it has 1 in it
 	MeasuredSpeedup     *float64   `json:"measured_speedup"`
 	MeasuredCI          []float64  `json:"measured_ci"`
 	ProgramShare        *float64   `json:"program_share"` // of the loop in the base's run
 	ProgramSpeedup      *float64   `json:"program_speedup"`
 	ProgramInterval     []float64  `json:"program_interval"`
+	ProgramVerdict      Verdict    `json:"program_verdict"` // "" if the program's speed-up is not known
+	BreakEvenText       string     `json:"break_even"`
 	BreakEvenMissRate   *float64   `json:"break_even_miss_rate"` // per execution of the branches that data decide
+	BreakEvenRange      []float64  `json:"break_even_range"`     // the rate below which the side with the branches is faster, and above which the other is
 	BreakEvenMisses     *float64   `json:"break_even_misses"`    // per unit
 	BreakEvenSide       string     `json:"break_even_side"`      // that has the branches: base or head
 	BreakEvenVerdict    string     `json:"break_even_verdict"`   // above, below, always, never, undecided or none
 	MeasuredMissRate    *float64   `json:"measured_miss_rate"`   // that the prediction was made with
 	MeasuredMissPerUnit *float64   `json:"measured_miss_per_unit"`
+	Doubts              []Doubt    `json:"doubts"` // greatest first
+	Doubt               string     `json:"doubt"`  // the greatest in words
+	Remedy              string     `json:"remedy"` // a command that shrinks the greatest that one can shrink, "" if none does
 	Flags               []string   `json:"flags"`
 	Timelines           []Timeline `json:"timelines"`
 
@@ -65,10 +72,8 @@ type Loop struct {
 	BreakEven  *BreakEven `json:"-"`
 	// Curve is the speed-up by the rate of misses, nil if that decides nothing.
 	Curve []Point `json:"-"`
-	// MorePaths is how many ways of each side are left out; AllPaths is set if there are no
-	// others.
-	MorePaths [2]int `json:"-"`
-	AllPaths  bool   `json:"-"`
+	// AllPaths is set if no ways were left out but those that the sides count.
+	AllPaths bool `json:"-"`
 }
 
 // What a prediction is made of.
@@ -81,6 +86,16 @@ type (
 	BreakEvenVerdict = predict.BreakEvenVerdict
 	// A Source says where rates of branches are from.
 	Source = predict.Source
+)
+
+// A Verdict is the word for a speed-up.
+type Verdict string
+
+// The verdicts. No side wins while 1 is in the interval.
+const (
+	Faster     Verdict = "faster"
+	Slower     Verdict = "slower"
+	NotDecided Verdict = "undecided"
 )
 
 // The sources of rates.
@@ -122,6 +137,7 @@ type Side struct {
 	Throughput          float64   `json:"throughput"`
 	UnmodelledShare     float64   `json:"unmodelled_share"`
 	Paths               []Path    `json:"paths"`
+	PathsLeftOut        int       `json:"paths_left_out"`
 
 	Name string `json:"-"` // of the side
 }

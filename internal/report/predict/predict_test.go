@@ -2,6 +2,10 @@ package predict
 
 import (
 	"bytes"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"profdiff/internal/asm"
@@ -30,12 +34,13 @@ func prediction() *predict.Prediction {
 				Pair: &predict.Pair{Name: "sum_below, loop 1 at 0x1000", Unit: "an iteration", Source: predict.SourceSimulated, Measured: &predict.Interval{Value: 7.48, Lo: 7.4, Hi: 7.6}, MeasuredBy: "cycles a run, 10 and 10 runs", ProgramShare: &share},
 				Base: base, Head: head, Speedup: predict.Interval{Value: 7.5, Lo: 5.8, Hi: 9.7}, Program: &predict.Interval{Value: 1.53, Lo: 1.49, Hi: 1.56},
 				BreakEven: &predict.BreakEven{Base: true, Misses: 0.0185, Rate: 0.0185, MeasuredMisses: 0.5, MeasuredRate: 0.5, Cost: 27, Verdict: predict.AboveRate},
+				Evidence:  predict.Evidence{Tier: predict.TierVendor, Doubts: []predict.Doubt{{Cause: predict.CauseForwarding, Side: 1, Share: 0.7}, {Cause: predict.CauseModel, Side: -1, Share: 0.3, Remedy: predict.RemedyCalibrate}}},
 				Flags:     []string{"LLVM has no model of znver5 and takes that of znver4"}, Timelines: timelines, AllPaths: true,
 			},
 			{
 				Pair: &predict.Pair{Name: "a.s → b.s\x1b", Unit: "one run of the code", Source: predict.SourceAssumed},
 				Base: head, Head: head, Speedup: predict.Interval{Value: 1, Lo: 0.5, Hi: 2},
-				BreakEven: &predict.BreakEven{Verdict: predict.NoBranches},
+				BreakEven: &predict.BreakEven{Verdict: predict.NoBranches}, AllPaths: true, MorePaths: [2]int{123, 0},
 				Paths: [2][]*predict.Path{
 					{{Name: "listing", Listing: true, Instructions: 21, Once: 14, Steady: 8}, {Name: "P1", Instructions: 10, Once: 9, Steady: 3.5}},
 					{{Name: "path", Instructions: 10, Once: 9, Steady: 4}},
@@ -60,6 +65,39 @@ func TestPredictionText(t *testing.T) {
 	reporttest.Golden(t, "testdata/predict.txt", b.Bytes())
 }
 
+// TestWords checks in the text, in the JSON and in rows of many loops that no winner is named
+// while 1 is in an interval, and that it is where it is not.
+func TestWords(t *testing.T) {
+	winners := regexp.MustCompile(`faster|slower|wins|loses|"(above|below|always|never)"`)
+	for _, test := range []struct {
+		speedup predict.Interval
+		verdict predict.BreakEvenVerdict
+		want    string
+	}{
+		{predict.Interval{Value: 7.5, Lo: 5.8, Hi: 9.7}, predict.AboveRate, "faster"},
+		{predict.Interval{Value: 0.5, Lo: 0.4, Hi: 0.9}, predict.BelowRate, "slower"},
+		{predict.Interval{Value: 7.5, Lo: 0.99, Hi: 60}, predict.Undecided, "undecided"},
+		{predict.Interval{Value: 0.5, Lo: 0.2, Hi: 1}, predict.Undecided, "undecided"},
+	} {
+		p := prediction()
+		r := p.Results[0]
+		r.Speedup, r.Pair.Measured, r.Program, r.Timelines = test.speedup, nil, nil, nil
+		r.BreakEven.Lo, r.BreakEven.Hi, r.BreakEven.Verdict = 0, 1, test.verdict
+		for _, loops := range []int{1, 4} {
+			p.Results = slices.Repeat([]*predict.Result{r}, loops)
+			var text, json bytes.Buffer
+			if err := errors.Join(WriteText(&text, New(p), Options{}), WriteJSON(&json, New(p))); err != nil {
+				t.Fatal(err)
+			}
+			for _, out := range []string{text.String(), json.String()} {
+				if !strings.Contains(out, test.want) || test.want == "undecided" && winners.MatchString(out) {
+					t.Errorf("%+v, %d loops: want %s: %q in\n%s", test.speedup, loops, test.want, winners.FindString(out), out)
+				}
+			}
+		}
+	}
+}
+
 func TestPredictionJSON(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteJSON(&b, New(prediction())); err != nil {
@@ -69,12 +107,31 @@ func TestPredictionJSON(t *testing.T) {
 	reporttest.Validate(t, reporttest.Schema[Document](t, "predict.schema.json"), b.Bytes())
 }
 
+// TestBreakEvenText has what is said of intervals of rates, for both sides.
 func TestBreakEvenText(t *testing.T) {
 	var b bytes.Buffer
-	for _, verdict := range []predict.BreakEvenVerdict{predict.AboveRate, predict.BelowRate, predict.AlwaysBranchless, predict.NeverBranchless, predict.Undecided, predict.NoBranches} {
+	for _, of := range []struct {
+		verdict predict.BreakEvenVerdict
+		says    Verdict // if base has the branches
+		lo, hi  float64
+	}{
+		{predict.AboveRate, Faster, 0.05, 0.14},
+		{predict.AboveRate, Faster, 0, 0.14},
+		{predict.BelowRate, Slower, 0.17, 0.3},
+		{predict.BelowRate, Slower, 0.17, 1},
+		{predict.AlwaysBranchless, Faster, 0, 0},
+		{predict.NeverBranchless, Slower, 0.6, 1},
+		{predict.Undecided, NotDecided, 0.05, 0.3},
+		{predict.Undecided, NotDecided, 0, 1},
+		{predict.NoBranches, NotDecided, 0, 0},
+	} {
 		for _, base := range []bool{true, false} {
-			e := &predict.BreakEven{Base: base, Misses: 0.2, Rate: 0.1, MeasuredMisses: 0.3, MeasuredRate: 0.15, Verdict: verdict}
-			b.WriteString(breakEvenText(e, !base) + "\n")
+			says := of.says
+			if !base {
+				says = map[Verdict]Verdict{Faster: Slower, Slower: Faster, NotDecided: NotDecided}[says]
+			}
+			e := &predict.BreakEven{Base: base, Misses: 0.2, Rate: 0.1, MeasuredMisses: 0.3, MeasuredRate: 0.15, Lo: of.lo, Hi: of.hi, Verdict: of.verdict}
+			b.WriteString(breakEvenText(e, says, !base) + "\n")
 		}
 	}
 	reporttest.Golden(t, "testdata/predict_break_even.txt", b.Bytes())

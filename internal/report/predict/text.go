@@ -17,19 +17,65 @@ type Options struct {
 	Width int
 }
 
-// WriteText writes a prediction as text: in full for one or a few loops, else a
-// row for each.
+// WriteText writes a prediction as text: in full for one or a few loops, the answer first; else
+// a row for each.
 func WriteText(w io.Writer, d *Document, opt Options) error {
-	if _, err := fmt.Fprintf(w, "predicted by %s\n", text.Printable(predictedBy(&d.Toolchain))); err != nil {
-		return err
-	}
 	if len(d.Loops) > 3 {
 		return writePredictionRows(w, d)
 	}
 	for i := range d.Loops {
-		if err := writeLoop(w, &d.Loops[i], opt); err != nil {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		if err := writeLoop(w, d, &d.Loops[i], opt); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// writeLoop writes one loop: what is predicted, from what on the other side is faster, what was
+// measured; then what it is made of.
+func writeLoop(w io.Writer, d *Document, r *Loop, opt Options) error {
+	answer := facts{}
+	answer.add("predicted", intervalText(&r.Speedup)+", "+string(r.Verdict)+" (90% interval)")
+	if r.Program != nil {
+		answer.add("program", fmt.Sprintf("%s, %s: %s of its samples are in the loop", intervalText(r.Program), r.ProgramVerdict, text.Share(*r.ProgramShare, 1)))
+	}
+	answer.add("break-even", r.BreakEvenText)
+	if r.Doubt != "" {
+		answer.add("doubt", r.Doubt)
+	}
+	if r.Remedy != "" {
+		answer.add("to shrink it", r.Remedy)
+	}
+	if m := r.Measured; m != nil {
+		answer.add("measured", fmt.Sprintf("%s, %s (%s)", intervalText(m), verdictOf(m), r.MeasuredBy))
+	}
+	answer.add("loop", r.Function)
+	answer.add("unit", r.Unit)
+	answer.add("rates", ratesText(r.Rates))
+	if err := answer.write(w); err != nil {
+		return err
+	}
+	if err := writeSplit(w, r); err != nil {
+		return err
+	}
+	if err := writePaths(w, r); err != nil {
+		return err
+	}
+	end := facts{}
+	end.add("model", predictedBy(&d.Toolchain))
+	for _, f := range r.Flags {
+		end.add("flag", f)
+	}
+	if err := end.write(w); err != nil {
+		return err
+	}
+	if len(r.Timelines) > 0 {
+		return writeTimelines(w, r.Timelines, opt.Width)
 	}
 	return nil
 }
@@ -46,42 +92,48 @@ func predictedBy(m *Toolchain) string {
 	return s + fmt.Sprintf("; refill after a misprediction %s cycles (%s)", text.Cycles(m.RefillCycles), m.RefillSource)
 }
 
-func writeLoop(w io.Writer, r *Loop, opt Options) error {
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
+// column is the width that facts are wrapped at.
+const column = 80
+
+// facts are names with values, which are wrapped beside the names.
+type facts struct{ list [][2]string }
+
+func (f *facts) add(name, value string) {
+	f.list = append(f.list, [2]string{text.Printable(name), text.Printable(value)})
+}
+
+func (f *facts) write(w io.Writer) error {
+	widest := 0
+	for _, fact := range f.list {
+		widest = max(widest, utf8.RuneCountInString(fact[0]))
 	}
-	facts := text.Table{}
-	facts.Add("loop", r.Function)
-	facts.Add("unit", r.Unit)
-	facts.Add("rates", ratesText(r.Rates))
-	if err := facts.Write(w); err != nil {
-		return err
+	p := &text.Lines{W: w}
+	for _, fact := range f.list {
+		name := fact[0]
+		for _, line := range wrap(fact[1], column-widest-2) {
+			p.Printf("%-*s  %s", widest, name, line)
+			name = ""
+		}
 	}
-	if err := writeSplit(w, r); err != nil {
-		return err
+	return p.Err
+}
+
+// wrap breaks a text at spaces into lines of at most so many characters, unless a word is
+// longer.
+func wrap(s string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
 	}
-	if err := writePaths(w, r); err != nil {
-		return err
-	}
-	out := text.Table{}
-	out.Add("speed-up, predicted", intervalText(&r.Speedup))
-	if m := r.Measured; m != nil {
-		out.Add("speed-up, measured", intervalText(m)+"  ("+r.MeasuredBy+")")
-	}
-	if r.Program != nil {
-		out.Add("of the program, predicted", fmt.Sprintf("%s with %s of the samples in the loop", intervalText(r.Program), text.Share(*r.ProgramShare, 1)))
-	}
-	out.Add("break-even, predicted", breakEvenText(r.BreakEven, r.Rates == Assumed))
-	for _, f := range r.Flags {
-		out.Add("flag", f)
-	}
-	if err := out.Write(w); err != nil {
-		return err
-	}
-	if len(r.Timelines) > 0 {
-		return writeTimelines(w, r.Timelines, opt.Width)
-	}
-	return nil
+	return append(lines, line)
 }
 
 func ratesText(s Source) string {
@@ -153,55 +205,56 @@ func writePaths(w io.Writer, r *Loop) error {
 	if err := t.Write(w); err != nil {
 		return err
 	}
-	more := fmt.Sprintf("(%d more ways before, %d after)\n", r.MorePaths[0], r.MorePaths[1])
-	switch {
-	case r.MorePaths == [2]int{} && r.AllPaths:
-		more = ""
-	case r.MorePaths == [2]int{}:
-		more = "(there are more ways)\n"
-	case !r.AllPaths:
-		more = "(at least " + more[1:]
-	}
-	if _, err := io.WriteString(w, more); err != nil {
-		return err
+	if more := r.MoreWays(); more != "" {
+		if _, err := fmt.Fprintf(w, "(%s)\n", more); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintln(w)
 	return err
 }
 
-// breakEvenText says in words from how many mispredictions the code without branches is
-// faster.
-func breakEvenText(b *BreakEven, assumed bool) string {
+// breakEvenText says in words from how many mispredictions on the code without branches is
+// faster. It names a winner at a rate only where the interval of the speed-up there does.
+func breakEvenText(b *BreakEven, verdict Verdict, assumed bool) string {
 	if b == nil || b.Verdict == NoBranches {
 		return "neither side has more branches that data decide"
 	}
-	side := "after"
+	branchless, branchy := "after", "before"
 	if !b.Base {
-		side = "before"
+		branchless, branchy = branchy, branchless
 	}
 	word := "now"
 	if assumed {
 		word = "assumed"
 	}
-	now := fmt.Sprintf("%s %s, %s a unit", word, text.Percent(b.MeasuredRate), text.Digits(b.MeasuredMisses))
-	at := fmt.Sprintf("the branchless side (%s) wins above %s mispredicted, %s a unit", side, text.Percent(b.Rate), text.Digits(b.Misses))
-	switch b.Verdict {
-	case AlwaysBranchless:
-		return fmt.Sprintf("the branchless side (%s) wins at any rate of mispredictions (%s)", side, now)
-	case NeverBranchless:
-		return fmt.Sprintf("the branchless side (%s) wins at no rate: it would take %s mispredicted (%s)", side, text.Percent(b.Rate), now)
-	case Undecided:
-		return fmt.Sprintf("%s; %s: too close to say", at, now)
-	case AboveRate:
-		return fmt.Sprintf("%s; %s: it wins", at, now)
+	now := fmt.Sprintf("; %s %s: %s", word, text.Percent(b.MeasuredRate), verdict)
+	even := "even at no rate of mispredictions"
+	if b.Rate > 0 {
+		even = "even at " + text.Percent(b.Rate) + " mispredicted"
 	}
-	return fmt.Sprintf("%s; %s: it loses", at, now)
+	switch {
+	case b.Verdict == AlwaysBranchless, b.Hi <= 0:
+		return branchless + " is faster at any rate of mispredictions" + now
+	case b.Verdict == NeverBranchless, b.Lo >= mostMissed:
+		return branchy + " is faster at any rate of mispredictions up to " + text.Percent(mostMissed) + now
+	case b.Lo <= 0 && b.Hi >= 1:
+		return even + ", but no rate decides" + now
+	case b.Lo <= 0:
+		return fmt.Sprintf("%s is faster above %s mispredicted", branchless, text.Percent(b.Hi)) + now
+	case b.Hi >= 1:
+		return fmt.Sprintf("%s is faster below %s mispredicted", branchy, text.Percent(b.Lo)) + now
+	}
+	return fmt.Sprintf("%s is faster above %s mispredicted, %s below %s", branchless, text.Percent(b.Hi), branchy, text.Percent(b.Lo)) + now
 }
+
+// mostMissed is the rate of mispredictions of a branch that no predictor foresees.
+const mostMissed = 0.5
 
 // writePredictionRows writes a row for each loop.
 func writePredictionRows(w io.Writer, d *Document) error {
-	t := text.Table{Right: []bool{false, true, true, true, true, true}}
-	t.Add("loop", "before, predicted", "after, predicted", "speed-up, predicted", "measured", "break-even rate, predicted")
+	t := text.Table{Right: []bool{false, true, true, true, false, true, true}}
+	t.Add("loop", "before", "after", "speed-up, predicted", "", "measured", "break-even")
 	for i := range d.Loops {
 		r := &d.Loops[i]
 		measured := "-"
@@ -216,31 +269,38 @@ func writePredictionRows(w io.Writer, d *Document) error {
 			case NeverBranchless:
 				rate = "never"
 			default:
-				rate = text.Percent(b.Rate)
+				rate = text.Percent(max(0, b.Rate))
 			}
 			rate += ", now " + text.Percent(b.MeasuredRate)
 		}
-		t.Add(r.Function, text.Digits(r.Base.CyclesPerUnit), text.Digits(r.Head.CyclesPerUnit), intervalText(&r.Speedup), measured, rate)
-	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
+		t.Add(r.Function, text.Digits(r.Base.CyclesPerUnit), text.Digits(r.Head.CyclesPerUnit), intervalText(&r.Speedup), string(r.Verdict), measured, rate)
 	}
 	if err := t.Write(w); err != nil {
 		return err
 	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	end := facts{}
+	remedies := make(map[string]bool)
+	for i := range d.Loops {
+		if r := d.Loops[i].Remedy; r != "" && !remedies[r] {
+			remedies[r] = true
+			end.add("to shrink the 90% intervals", r)
+		}
+	}
+	end.add("model", predictedBy(&d.Toolchain))
 	seen := make(map[string]bool)
 	for i := range d.Loops {
 		r := &d.Loops[i]
 		for _, f := range r.Flags {
 			if !seen[f] {
 				seen[f] = true
-				if _, err := fmt.Fprintf(w, "flag  %s\n", text.Printable(f)); err != nil {
-					return err
-				}
+				end.add("flag", f)
 			}
 		}
 	}
-	return nil
+	return end.write(w)
 }
 
 // writeTimelines writes two timelines beside each other if they fit, else one below the

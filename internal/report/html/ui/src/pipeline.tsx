@@ -46,7 +46,9 @@ function LoopView({ l, id, only }: { l: Loop; id: number; only: boolean }) {
       <h2 id={"loop" + id}><bdi class="name">{l.Name}</bdi></h2>
       <Facts list={[
         ["rates of branches", RATES[l.RateSource] ?? l.RateSource],
-        ["speed-up, predicted", l.Predicted ? <b>{estimate(l.Predicted)}</b> : ""],
+        ["speed-up, predicted", l.Predicted ? <span><b>{estimate(l.Predicted)}</b> {l.Verdict ? <Dim>{l.Verdict}, 90{"\u202f"}% interval</Dim> : null}</span> : ""],
+        ["greatest doubt", l.Doubt ?? ""],
+        ["to shrink it", l.Remedy ?? ""],
         ["speed-up, measured", l.Measured ? <span><b>{estimate(l.Measured)}</b> <Dim>{l.MeasuredBy}</Dim></span> : ""],
         ["of the program, predicted", l.Program ? <span><b>{estimate(l.Program)}</b>{l.Share !== null ? <Dim> with {share(l.Share)} of the samples in the loop</Dim> : null}</span> : ""],
       ]} />
@@ -71,7 +73,7 @@ function LoopView({ l, id, only }: { l: Loop; id: number; only: boolean }) {
         <Fragment>
           <h3>Ways through the code</h3>
           <table>{heads("Side|Way|>Instructions|>Cycles of one run|>of each of many")}<tbody>{ways.map(([k, w], i) => <tr key={i}><td>{k}</td><th scope="row">{w.Name}</th><td class="n">{w.Instructions}</td><td class="n">{cyc(w.Once)}</td><td class="n">{cyc(w.Steady)}</td></tr>)}</tbody></table>
-          <Note>As llvm-mca says: no branch is mispredicted.{sides.every(([, x]) => x.AllWays) ? "" : " There are more ways."}</Note>
+          <Note>As llvm-mca says: no branch is mispredicted.{l.MoreWays ? ` Not shown: ${l.MoreWays}.` : sides.every(([, x]) => x.AllWays) ? "" : " There are more ways."}</Note>
         </Fragment>
       ) : null}
       {drawn.length > 0 ? (
