@@ -256,7 +256,7 @@ var drawn = map[string]struct {
 }{
 	"report/branches": {[]string{"branch", "branch/annotate", "branch/diff", "listing"}, []string{"build.go", "code.go", "diff_build.go", "diff_document.go", "document.go"}},
 	"report/check":    {[]string{"budget"}, []string{"build.go", "budget.go"}},
-	"report/predict":  {[]string{"predict"}, []string{"build.go", "document.go", "loops.go"}},
+	"report/predict":  {[]string{"predict"}, []string{"build.go", "document.go", "doubt.go", "loops.go"}},
 	"report/diff":     {[]string{"compare"}, []string{"build.go", "document.go", "frames.go", "leads.go", "selftest.go"}},
 	// A page draws documents alone.
 	"report/html": {[]string{"branch", "branch/annotate", "branch/diff", "budget", "compare", "predict"}, nil},
