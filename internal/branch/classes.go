@@ -11,6 +11,14 @@ func (b *Branch) Classify() {
 		return
 	}
 	hint := min(b.PTaken.Value, 1-b.PTaken.Value)
+	most := hint
+	if r.Method == Counted { // else the interval is noise, not what nothing was written of
+		at := [2]float64{b.PTaken.Lo, b.PTaken.Hi}
+		hint = min(at[0], 1-at[1])
+		if most = min(at[1], 1-at[0]); at[0] <= 0.5 && at[1] >= 0.5 {
+			most = 0.5
+		}
+	}
 	if hint < leastHint {
 		return
 	}
@@ -19,10 +27,10 @@ func (b *Branch) Classify() {
 		lo, hi = *r.Value, *r.Value
 	}
 	ranks := []Class{Learnt, PartlyLearnt, Random}
-	if rank(lo/hint) == 0 && rank(hi/hint) == 2 {
+	if rank(lo/most) == 0 && rank(hi/hint) == 2 {
 		return // nothing is excluded
 	}
-	for i := rank(lo / hint); i <= rank(hi/hint); i++ {
+	for i := rank(lo / most); i <= rank(hi/hint); i++ {
 		b.Classes = append(b.Classes, ranks[i])
 	}
 }

@@ -2,8 +2,8 @@
 // cachegrind.out of Valgrind.
 //
 //  1. Costs sum up by instruction, or by line where instructions were not dumped.
-//  2. How often a branch was taken is known where the jumps of Callgrind account for all its
-//     executions.
+//  2. How often a branch was taken follows from the jumps and calls of each block of code, and
+//     from how often the code after it ran; what of its executions neither tells leaves bounds.
 //  3. Everything was counted: estimates have no interval.
 package simulated
 
@@ -46,12 +46,11 @@ const (
 // their costs sum up.
 //
 // With --dump-instr=yes rows are instructions, at the addresses that Callgrind gives,
-// else lines of source. How often a conditional branch was taken is known where the
-// jumps (--collect-jumps=yes) account for all its executions: Callgrind writes no jump
-// for a branch that was never taken, nor for one into another function.
+// else lines of source. How often a conditional branch was taken follows from what
+// Callgrind writes of each block of code that ends with it, see [jumps].
 func Read(name string, r io.ReaderAt, size int64, opt *branch.Options) (*branch.Table, error) {
 	s := simulated{places: make(map[simulatedPlace]*simulatedCounts)}
-	file, err := callgrind.Read(io.NewSectionReader(r, 0, size), callgrind.Visitor{Cost: s.cost, Jump: s.jump})
+	file, err := callgrind.Read(io.NewSectionReader(r, 0, size), callgrind.Visitor{Cost: s.cost, Call: s.call, Jump: s.jump})
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +96,10 @@ type simulatedPlace struct {
 }
 
 type simulatedCounts struct {
-	file            string
-	line            int64
-	costs           [len(simulatedEvents)]int64
-	taken, executed int64 // by the jumps
+	function, file string
+	line           int64
+	costs          [len(simulatedEvents)]int64
+	jumps          jumps
 }
 
 // simulated sums up by place.
@@ -112,10 +111,12 @@ type simulated struct {
 	part *callgrind.Part
 	// index is where each event is in the costs of the part, -1 if it is not.
 	index [len(simulatedEvents)]int
+	flow  flow
 }
 
 // begin begins a part.
 func (s *simulated) begin(part *callgrind.Part) error {
+	s.flow.end()
 	first := s.part == nil
 	s.part = part
 	for i, e := range simulatedEvents {
@@ -130,19 +131,20 @@ func (s *simulated) begin(part *callgrind.Part) error {
 	return nil
 }
 
+// at are the counts of a place. An instruction is one whatever function it is counted for:
+// those have the level of recursion (--separate-recs) or callers in their names.
 func (s *simulated) at(p *callgrind.Place) *simulatedCounts {
 	function := p.Function.Name
-	// Levels of recursion (--separate-recs) have the same code.
 	if i := strings.LastIndexByte(function, '\''); i > 0 && strings.Trim(function[i+1:], "0123456789") == "" {
 		function = function[:i]
 	}
-	key := simulatedPlace{object: p.Function.Object, function: function, file: p.File, line: p.Line}
-	if p.Address != 0 {
-		key.address, key.file, key.line = p.Address, "", 0
+	key := simulatedPlace{object: p.Function.Object, address: p.Address}
+	if p.Address == 0 {
+		key.function, key.file, key.line = function, p.File, p.Line
 	}
 	c := s.places[key]
 	if c == nil {
-		c = &simulatedCounts{file: p.File, line: p.Line}
+		c = &simulatedCounts{function: function, file: p.File, line: p.Line}
 		s.places[key] = c
 	}
 	return c
@@ -175,29 +177,42 @@ func (s *simulated) cost(cost *callgrind.Cost) error {
 	if s.totals[eventBc] > math.MaxInt64-s.totals[eventBi] {
 		return errors.New("branches sum to more than 2^63")
 	}
-	if costs[eventBc] == 0 && costs[eventBi] == 0 {
-		return nil
+	var c *simulatedCounts
+	if costs[eventBc] > 0 || costs[eventBi] > 0 {
+		c = s.at(&cost.Place)
+		for i, v := range costs {
+			c.costs[i] += v
+		}
 	}
-	c := s.at(&cost.Place)
-	for i, v := range costs {
-		c.costs[i] += v
+	var j *jumps
+	if costs[eventBc] > 0 && cost.Address != 0 {
+		j = &c.jumps
 	}
+	s.flow.costs(positionOf(&cost.Place), costs[eventIr], costs[eventBc], j)
 	return nil
 }
 
 func (s *simulated) jump(j *callgrind.Jump) error {
-	if !j.Conditional || j.From.Address == 0 {
-		return nil // a line may have several branches
-	}
-	if j.Taken < 0 || j.Taken > j.Executed {
+	if j.Taken < 0 || j.Executed < 0 {
 		return fmt.Errorf("%d of %d jumps taken", j.Taken, j.Executed)
 	}
-	c := s.at(&j.From)
-	if j.Executed > math.MaxInt64-c.executed {
+	if j.From.Address == 0 {
+		return nil // a line may have several branches
+	}
+	var c *jumps
+	if j.Conditional {
+		c = &s.at(&j.From).jumps
+	}
+	if !s.flow.jump(j, c) {
 		return errors.New("jumps sum to more than 2^63")
 	}
-	c.taken += j.Taken
-	c.executed += j.Executed
+	return nil
+}
+
+func (s *simulated) call(c *callgrind.Call) error {
+	if !s.flow.call(c) {
+		return errors.New("calls sum to more than 2^63")
+	}
 	return nil
 }
 
@@ -219,11 +234,37 @@ func (s *simulated) finish(t *branch.Table, parts []*callgrind.Part) {
 		t.Instructions = new(float64(s.totals[eventIr]))
 	}
 	t.Misses = s.totals[eventBcm] + s.totals[eventBim]
-	for place, c := range s.places {
-		if c.costs[eventBc]+c.costs[eventBi] > 0 {
-			t.Branches = append(t.Branches, c.branch(place, t))
+	s.flow.end()
+	var unsure unsure
+	for at, c := range s.places {
+		if bc := c.costs[eventBc]; at.address != 0 && bc > 0 {
+			// What else is at the address are functions that were skipped, such as stubs.
+			b := c.branch(t, at, bc, c.costs[eventBcm])
+			b.Kind = branch.Conditional
+			lo, hi := s.flow.taken(position{at.object, at.address}, &c.jumps)
+			taken(&b, lo, hi)
+			unsure.add(&b, hi-lo)
+			t.Branches = append(t.Branches, b)
+			c.costs[eventBc], c.costs[eventBcm] = 0, 0
 		}
+		n := c.costs[eventBc] + c.costs[eventBi]
+		if n == 0 {
+			continue
+		}
+		b := c.branch(t, at, n, c.costs[eventBcm]+c.costs[eventBim])
+		switch {
+		case c.costs[eventBc] == 0:
+			b.Kind = branch.Indirect
+			b.NTaken, b.Taken, b.NotTaken = n, new(float64(n)), new(float64)
+		case c.costs[eventBi] == 0:
+			b.Kind = branch.Conditional
+		}
+		t.Branches = append(t.Branches, b)
 	}
+	for i := range t.Branches {
+		t.Branches[i].Classify()
+	}
+	t.Warnings = append(t.Warnings, unsure.warnings(s.flow.jumped)...)
 	slices.SortFunc(t.Branches, func(a, b branch.Branch) int {
 		return cmp.Or(
 			-cmp.Compare(a.NMisses, b.NMisses), -cmp.Compare(a.N, b.N), strings.Compare(a.DSO, b.DSO), cmp.Compare(a.Address, b.Address),
@@ -232,7 +273,7 @@ func (s *simulated) finish(t *branch.Table, parts []*callgrind.Part) {
 	})
 }
 
-func (c *simulatedCounts) branch(place simulatedPlace, t *branch.Table) branch.Branch {
+func (c *simulatedCounts) branch(t *branch.Table, at simulatedPlace, n, missed int64) branch.Branch {
 	known := func(name string) string {
 		if name == "???" {
 			return ""
@@ -240,8 +281,8 @@ func (c *simulatedCounts) branch(place simulatedPlace, t *branch.Table) branch.B
 		return name
 	}
 	b := branch.Branch{
-		Place: branch.Place{DSO: known(place.object), Address: place.address, ByLine: place.address == 0, Function: known(place.function), File: known(c.file), Line: c.line},
-		N:     c.costs[eventBc] + c.costs[eventBi], NMisses: c.costs[eventBcm] + c.costs[eventBim],
+		Place: branch.Place{DSO: known(at.object), Address: at.address, ByLine: at.address == 0, Function: known(c.function), File: known(c.file), Line: c.line},
+		N:     n, NMisses: missed,
 		Loss: branch.Loss{Cost: t.Cost},
 	}
 	executed, misses := float64(b.N), float64(b.NMisses)
@@ -249,19 +290,6 @@ func (c *simulatedCounts) branch(place simulatedPlace, t *branch.Table) branch.B
 	b.Enough = b.NMisses >= branch.MinMisses
 	rate := misses / executed
 	b.Rate = &branch.Rate{Value: &rate, Bounds: [2]float64{rate, rate}, CI: [2]float64{rate, rate}, Method: branch.Counted}
-	switch {
-	case c.costs[eventBc] == 0:
-		b.Kind = branch.Indirect
-		b.NTaken, b.Taken, b.NotTaken = b.N, new(executed), new(float64)
-	case c.costs[eventBi] == 0:
-		b.Kind = branch.Conditional
-		if c.executed == b.N {
-			b.NTaken = c.taken
-			b.Taken, b.NotTaken = new(float64(c.taken)), new(float64(b.N-c.taken))
-			b.PTaken = counted(float64(c.taken) / executed)
-		}
-	}
-	b.Classify()
 	if t.Misses > 0 {
 		b.MissShare = new(misses / float64(t.Misses))
 	}
@@ -270,6 +298,41 @@ func (c *simulatedCounts) branch(place simulatedPlace, t *branch.Table) branch.B
 	}
 	b.Lose(*counted(misses), nil)
 	return b
+}
+
+// taken sets how often a branch was taken: exactly, within bounds, or nothing.
+func taken(b *branch.Branch, lo, hi int64) {
+	n := float64(b.N)
+	switch {
+	case lo == hi:
+		b.NTaken = lo
+		b.Taken, b.NotTaken = new(float64(lo)), new(float64(b.N-lo))
+		b.PTaken = counted(float64(lo) / n)
+	case lo > 0 || hi < b.N:
+		b.PTaken = &branch.Estimate{Value: (float64(lo) + float64(hi)) / 2 / n, Lo: float64(lo) / n, Hi: float64(hi) / n}
+	}
+}
+
+// unsure counts conditional branches of which it is not known how often they were taken.
+type unsure struct{ branches, of, executions, ofAll int64 }
+
+func (u *unsure) add(b *branch.Branch, open int64) {
+	u.of++
+	u.ofAll += b.N
+	u.executions += open
+	if open > 0 {
+		u.branches++
+	}
+}
+
+func (u *unsure) warnings(jumps bool) []string {
+	switch {
+	case u.branches == 0:
+		return nil
+	case !jumps:
+		return []string{"it has no jumps: recorded with --collect-jumps=yes it says how often branches are taken"}
+	}
+	return []string{fmt.Sprintf("of %d of %d conditional branches it is not sure how often they were taken, in %d of %d executions: nothing written says where these went", u.branches, u.of, u.executions, u.ofAll)}
 }
 
 func counted(v float64) *branch.Estimate { return &branch.Estimate{Value: v, Lo: v, Hi: v} }

@@ -144,7 +144,7 @@ func newBranch(b *branch.Branch, known bool) Branch {
 	if b.Rate != nil && b.Rate.Method == branch.Counted {
 		out.CI = nil
 		for _, e := range []*Estimate{out.PTaken, out.MPKI} {
-			if e != nil {
+			if e != nil && e.CI[0] == e.CI[1] {
 				e.CI = nil
 			}
 		}
