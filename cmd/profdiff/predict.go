@@ -396,12 +396,10 @@ func (s *stdio) predictAssembly(cmd *cobra.Command, f *predictFlags, inputs []st
 	if (sides[0].Loop < 0) != (sides[1].Loop < 0) && f.unit == "" {
 		return nil, fmt.Errorf("only one side has a loop: --function and --loop choose others, --unit says how much each side does")
 	}
-	if work == nil {
-		if err := predict.SameUnits(sides[0], sides[1]); err != nil {
-			return nil, err
-		}
-	}
 	pair.Base, pair.Head = sides[0], sides[1]
+	if work == nil {
+		pair.StrideWork()
+	}
 	pair.Name, pair.Unit = predict.PairNames(sides[0], sides[1])
 	return f.predictor(tool, machine).Predicted(ctx, []*predict.Pair{pair}, f.timelines(), [2]predict.Heat{})
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"profdiff/internal/align"
-	"profdiff/internal/disasm"
 	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/hot"
 	"profdiff/internal/stats"
@@ -178,7 +177,6 @@ func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, 
 	p := &Pair{Name: b.Name()}
 	units := [2]string{}
 	var sides [2]*Side
-	var iterations [2]float64
 	for i, in := range []*SideInput{base, head} {
 		h := []*hot.Loop{b, a}[i]
 		side, err := in.side(ctx, tool, h, opt.Loops[i], opt.Limit > manyLoops)
@@ -187,23 +185,16 @@ func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, 
 		}
 		units[i] = side.unit
 		sides[i] = side.Side
-		iterations[i] = side.iterations
 	}
 	// The unit is the same on both sides.
 	if (sides[0].Loop < 0) != (sides[1].Loop < 0) {
 		for i := range sides {
 			sides[i].Loop = -1
 			units[i] = "a call of " + sides[i].Code.Root.Name
-			iterations[i] = 0
 		}
 	}
 	p.Base, p.Head, p.Unit = sides[0], sides[1], units[0]
 	p.Source = weaker(sides[0].Rates.Source, sides[1].Rates.Source)
-	if opt.Work != nil {
-		sides[0].Work, sides[1].Work = opt.Work[0], opt.Work[1]
-	} else if err := sameUnits(sides, iterations); err != nil {
-		return nil, err
-	}
 	if b.Share > 0 {
 		p.ProgramShare = &b.Share
 	}
@@ -213,6 +204,11 @@ func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, 
 			p.Measured = &Interval{e.Ratio, e.CI.Lo, e.CI.Hi}
 			p.MeasuredBy = fmt.Sprintf("%s a run in the loop, %d and %d runs, %s", base.Profile.Event, len(b.Weight), len(a.Weight), e.Method)
 		}
+	}
+	if opt.Work != nil {
+		sides[0].Work, sides[1].Work = opt.Work[0], opt.Work[1]
+	} else {
+		p.setWork([2]float64{base.counted(sides[0]), head.counted(sides[1])})
 	}
 	return p, nil
 }
@@ -230,8 +226,7 @@ func weaker(a, b Source) Source {
 // A unitSide is a side with what its unit is.
 type unitSide struct {
 	*Side
-	unit       string
-	iterations float64 // in the recording of the branches, 0 if unknown
+	unit string
 }
 
 // manyLoops is how many loops are disassembled by llvm-objdump, a process each.
@@ -259,7 +254,7 @@ func (in *SideInput) side(ctx context.Context, tool hot.Disassembler, h *hot.Loo
 	// Short loops are part of what is around them.
 	for number == 0 && s.Loop >= 0 && rates.Source != SourceAssumed {
 		t := flow.Walk(code, rates.branches(s.Loop, root), 1, s.Loop, flow.Limits{Steps: coreSteps, Units: coreSteps})
-		if float64(len(t.Units)) >= shortLoop*float64(max(1, t.Left)) {
+		if t.Left == 0 || float64(len(t.Units)) >= shortLoop*float64(t.Left) {
 			break
 		}
 		s.Loop = root.Loops[s.Loop].Parent
@@ -268,68 +263,5 @@ func (in *SideInput) side(ctx context.Context, tool hot.Disassembler, h *hot.Loo
 	if s.Loop >= 0 {
 		s.unit = fmt.Sprintf("an iteration of the loop at %#x of %s", root.Insts[root.Blocks[root.Loops[s.Loop].Header].First].Addr, root.Name)
 	}
-	s.iterations = in.iterations(s.Side)
 	return s, nil
-}
-
-// iterations is how often the unit ran in the recording of branches: executions of a
-// branch by how often it runs in a unit.
-func (in *SideInput) iterations(s *Side) float64 {
-	executed := in.executions()
-	if len(executed) == 0 || s.Rates.Source == SourceAssumed {
-		return 0
-	}
-	t := flow.Walk(s.Code, s.Rates.branches(s.Loop, s.Code.Root), 1, s.Loop, flow.Limits{Steps: coreSteps, Units: coreSteps})
-	per := make(map[uint64]float64)
-	for i := range t.Steps {
-		in := t.Steps[i].Inst()
-		if t.Steps[i].Graph == s.Code.Root && in.Kind == disasm.Conditional {
-			per[in.Addr] += 1 / float64(len(t.Units))
-		}
-	}
-	var best, iterations float64
-	for addr, n := range per {
-		if e := executed[addr]; e > best || e == best && e/n > iterations {
-			best, iterations = e, e/n
-		}
-	}
-	return iterations
-}
-
-// sameUnits refuses sides that do not do the same work in an iteration.
-func sameUnits(sides [2]*Side, iterations [2]float64) error {
-	if iterations[0] > 0 && iterations[1] > 0 {
-		ratio := iterations[0] / iterations[1]
-		if math.Abs(math.Log(ratio)) < math.Log(1.15) {
-			return nil
-		}
-		hint := ""
-		if n := math.Round(max(ratio, 1/ratio)); math.Abs(math.Log(max(ratio, 1/ratio)/n)) < math.Log(1.1) && n > 1 {
-			unit := fmt.Sprintf("1:%g", n)
-			if ratio < 1 {
-				unit = fmt.Sprintf("%g:1", n)
-			}
-			hint = ": if both runs did the same, it is --unit " + unit
-		}
-		return fmt.Errorf("the loop runs %.4g times before and %.4g times after: --unit says how much an iteration of each does%s", iterations[0], iterations[1], hint)
-	}
-	if a, b := sides[0].stride(), sides[1].stride(); a > 0 && b > 0 && a != b {
-		return fmt.Errorf("an iteration goes %d bytes further before and %d after, they do not do the same: --unit says how much an iteration of each does, such as --unit %s", a, b, strideUnit(a, b))
-	}
-	return nil
-}
-
-func strideUnit(a, b int) string {
-	for d := min(a, b); d > 1; d-- {
-		if a%d == 0 && b%d == 0 {
-			a, b = a/d, b/d
-		}
-	}
-	return fmt.Sprintf("%d:%d", a, b)
-}
-
-// SameUnits reports an error if the iterations of both sides go on by different numbers
-// of bytes.
-func SameUnits(base, head *Side) error {
-	return sameUnits([2]*Side{base, head}, [2]float64{})
 }

@@ -191,6 +191,18 @@ func (g *Graph) reachable() []bool {
 	return reached
 }
 
+// Entries is the number of blocks from which control comes to a block.
+func (g *Graph) Entries(block int) (n int) {
+	for b := range g.Blocks {
+		g.Blocks[b].Succs(func(s int) {
+			if s == block {
+				n++
+			}
+		})
+	}
+	return n
+}
+
 // InLoop reports whether a block is in a loop or in one within it.
 func (g *Graph) InLoop(block, loop int) bool {
 	for l := g.LoopOf[block]; l >= 0; l = g.Loops[l].Parent {
