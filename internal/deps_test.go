@@ -133,6 +133,7 @@ var openers = map[string]string{
 	"record/machine.go":               "what the kernel says of the machine",
 	"record/recording.go":             "notes that record wrote",
 	"record/samples.go":               "recordings that record wrote",
+	"record/generated.go":             "files of names that programs write, which are copied",
 	"record/symbols.go":               "object files, and the kernel's symbols",
 	"report/reporttest/reporttest.go": "expected outputs of tests",
 	"../cmd/profdiff/check_out.go":    "the end of an output that grows",

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"profdiff/internal/record/command"
 )
@@ -150,6 +151,7 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 	}
 	args = append(append(args, p.Arguments...), "--")
 	stderr := &command.Tail{Max: 64 << 10}
+	began := time.Now()
 	done, err := p.Side(side).under(args, stderr).Run(ctx)
 	if err != nil && ctx.Err() == nil && full(filepath.Dir(file)) {
 		return nil, errFull // of which perf record -q says nothing
@@ -167,13 +169,18 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 		result.Command = s.Command
 	}
 	dir := filepath.Dir(file)
-	objects, err := sampled(file, s.Objects)
+	objects, names, err := sampled(file, s.Objects)
 	if err != nil {
 		return nil, err
 	}
 	if result.Notes, err = b.keepObjects(dir, objects); err != nil {
 		return nil, err
 	}
+	notes, err := keepNamesOfCode(dir, "/", names, began)
+	if err != nil {
+		return nil, err
+	}
+	result.Notes = append(result.Notes, notes...)
 	return result, keepKallsyms(filepath.Join(dir, KallsymsName))
 }
 

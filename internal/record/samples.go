@@ -127,36 +127,43 @@ func (f *recordingFile) close() { f.opened.Close() }
 
 // sampled returns those of the objects that samples of a perf.data file are in, callers
 // included: a program may map many more. Where callers are still to be found in the memory of
-// stacks, it may be any.
-func sampled(name string, objects []Object) ([]Object, error) {
+// stacks, it may be any. names are the files that name the code that was made at run time.
+func sampled(name string, objects []Object) (hit []Object, names []string, err error) {
 	file, err := openRecording(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer file.close()
 	s := perfsession.New(file.File)
-	seen := make(hits)
+	seen := &hits{files: make(map[string]bool), generated: make(map[int32]bool)}
 	if err := s.Replay(seen); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if s.Stats.RawStacks > 0 {
-		return objects, nil
+		return objects, seen.namesOfCode(), nil
 	}
-	return slices.DeleteFunc(slices.Clone(objects), func(o Object) bool { return !seen[o.Path] }), nil
+	return slices.DeleteFunc(slices.Clone(objects), func(o Object) bool { return !seen.files[o.Path] }), seen.namesOfCode(), nil
 }
 
-// hits are the paths of files that samples are in.
-type hits map[string]bool
+// hits are the paths of files that samples are in, and the processes with samples in memory of
+// no file.
+type hits struct {
+	files     map[string]bool
+	generated map[int32]bool
+}
 
 // Sample implements [perfsession.Handler].
-func (h hits) Sample(s *perfsession.Sample) error {
+func (h *hits) Sample(s *perfsession.Sample) error {
 	for i := range s.Frames {
-		if m := s.Frames[i].Map; m != nil && !m.DSO.Kernel {
-			h[m.DSO.Path] = true
+		switch m := s.Frames[i].Map; {
+		case m == nil || anonymous(m.DSO.Path):
+			h.generated[s.Raw.PID] = true
+		case !m.DSO.Kernel:
+			h.files[m.DSO.Path] = true
 		}
 	}
 	return nil
 }
 
 // Switch implements [perfsession.Handler].
-func (hits) Switch(perfsession.Switch) error { return nil }
+func (*hits) Switch(perfsession.Switch) error { return nil }

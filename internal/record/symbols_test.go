@@ -134,15 +134,23 @@ MMAP2 misc=USER pid=10 tid=10 start=0x5000 len=0x1000 prot=EXEC filename="/lib/u
 	)
 	objects := []Object{{"/bin/app", "aa01"}, {"/lib/caller.so", "aa02"}, {"/lib/unused.so", "aa03"}}
 	name := filepath.Join(t.TempDir(), "perf.data")
-	data := perffiletest.Fixture(t, chains+maps+"SAMPLE misc=USER ip=0x1010 pid=10 tid=10 time=5 ips=[PERF_CONTEXT_USER,0x1010,0x3011]\n")
+	data := perffiletest.Fixture(t, chains+maps+`MMAP2 misc=USER pid=11 tid=11 start=0x7000 len=0x1000 prot=EXEC filename="//anon" sample_id={pid=11,tid=11,time=4}
+MMAP2 misc=USER pid=12 tid=12 start=0x9000 len=0x1000 prot=EXEC filename="/home/u/.debug/jit/jit-12.dump" sample_id={pid=12,tid=12,time=4}
+SAMPLE misc=USER ip=0x1010 pid=10 tid=10 time=5 ips=[PERF_CONTEXT_USER,0x1010,0x3011]
+SAMPLE misc=USER ip=0x7010 pid=11 tid=11 time=6 ips=[PERF_CONTEXT_USER,0x7010]
+SAMPLE misc=USER ip=0x9010 pid=12 tid=12 time=7 ips=[PERF_CONTEXT_USER,0x9010]
+`)
 	if err := os.WriteFile(name, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	got, err := sampled(name, objects)
+	got, names, err := sampled(name, objects)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(objects[:2], got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"/home/u/.debug/jit/jit-12.dump", "/tmp/perf-11.map"}, names); diff != "" {
+		t.Errorf("files of names (-want +got):\n%s", diff)
 	}
 }
