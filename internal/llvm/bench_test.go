@@ -29,7 +29,7 @@ func BenchmarkSimulate(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				tc := &Toolchain{Major: real.Major, MCA: real.MCA}
-				if _, err := tc.Simulate(b.Context(), Options{Triple: "aarch64", CPU: "cortex-a76", Timeline: timeline}, regions); err != nil {
+				if _, err := tc.Simulate(b.Context(), Options{Triple: "aarch64", CPU: "cortex-a72", Timeline: timeline}, regions); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -41,7 +41,7 @@ func BenchmarkSimulate(b *testing.B) {
 func BenchmarkSimulateCached(b *testing.B) {
 	tc := toolchain(b, 19)
 	regions := hundred()
-	opt := Options{Triple: "aarch64", CPU: "cortex-a76"}
+	opt := Options{Triple: "aarch64", CPU: "cortex-a72"}
 	if _, err := tc.Simulate(b.Context(), opt, regions); err != nil {
 		b.Fatal(err)
 	}

@@ -20,7 +20,7 @@ type cache struct {
 }
 
 // regionKey is the content of a simulation.
-func regionKey(tg target, opt Options, lines []string) string {
+func regionKey(tg target, opt Options, r *Region) string {
 	h := sha256.New()
 	write := func(s string) {
 		var n [8]byte
@@ -28,8 +28,11 @@ func regionKey(tg target, opt Options, lines []string) string {
 		h.Write(n[:])
 		h.Write([]byte(s))
 	}
-	write(fmt.Sprintf("%+v %d %t %t %t", tg, opt.Iterations, opt.Timeline, opt.Pressure, opt.Bottleneck))
-	for _, line := range lines {
+	write(fmt.Sprintf("%+v %d %t %t %t %t", tg, opt.Iterations, opt.Timeline, opt.Pressure, opt.Bottleneck, r.Separate))
+	for i := range opt.Repairs {
+		write(opt.Repairs[i].Class)
+	}
+	for _, line := range r.Lines {
 		write(line)
 	}
 	return string(h.Sum(nil))

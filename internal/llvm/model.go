@@ -17,6 +17,10 @@ type Model struct {
 	Name string // LLVM's, such as "CortexA57"
 	// StandIn is the CPU whose model it is, "" if it is the CPU's own.
 	StandIn string
+	Kinship Kinship // of the CPU and the core whose model it is
+	// Repairs are the classes of instructions that are rewritten for the model, as it is
+	// wrong about them.
+	Repairs []Repair
 
 	Width             int // micro-operations dispatched per cycle in the simulation
 	Dispatch          int // to pass as -dispatch, 0 if the model's own width is right
@@ -65,15 +69,8 @@ var models = sync.OnceValue(func() []modelRow {
 func parseModels(table string) ([]modelRow, error) {
 	var rows []modelRow
 	err := eachRow(table, 12, func(f []string) error {
-		var row modelRow
-		switch f[0] {
-		case "aarch64":
-			row.arch = archARM64
-		case "arm":
-			row.arch = archARM
-		case "x86":
-			row.arch = archX86
-		default:
+		row := modelRow{arch: archNamed(f[0])}
+		if row.arch == archOther {
 			return fmt.Errorf("architecture %q", f[0])
 		}
 		from, to, err := span(f[2])
@@ -149,8 +146,8 @@ func span(s string) (from, to int, err error) {
 	return from, to, err
 }
 
-// ModelOf says which model a version of LLVM has for a CPU. If it has none the error
-// names the CPUs with the nearest names.
+// ModelOf says which model of a version of LLVM stands for a CPU: LLVM's choice, or a better
+// one. If it has none the error names the CPUs with the nearest names.
 func ModelOf(major int, triple, cpu string) (Model, error) {
 	a := archOf(triple)
 	if a == archOther {
@@ -167,7 +164,9 @@ func ModelOf(major int, triple, cpu string) (Model, error) {
 		}
 		if row.from <= major && major <= row.to {
 			if row.model.CPU == cpu {
-				return row.model, nil
+				m := row.model.chosen(a, major)
+				m.Repairs = repairsOf(a, major, m.Name)
+				return m, nil
 			}
 			names = append(names, row.model.CPU)
 		} else if row.model.CPU == cpu {

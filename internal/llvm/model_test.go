@@ -16,21 +16,25 @@ func TestModelOf(t *testing.T) {
 		triple, cpu string
 		want        Model
 	}{
-		{22, "aarch64", "cortex-a76", Model{CPU: "cortex-a76", MCPU: "cortex-a76", Name: "CortexA57", StandIn: "cortex-a57", Width: 3, ReorderBuffer: 128, MispredictPenalty: 14, TakenPerCycle: 1}},
-		{14, "aarch64-linux-gnu", "cortex-x1", Model{CPU: "cortex-x1", MCPU: "cortex-x1", Name: "CortexA57", StandIn: "cortex-a57", Width: 3, ReorderBuffer: 128, MispredictPenalty: 14, TakenPerCycle: 2}},
-		{22, "aarch64", "cortex-x1", Model{CPU: "cortex-x1", MCPU: "cortex-x1", Name: "NeoverseV1", StandIn: "neoverse-v1", Width: 8, ReorderBuffer: 256, MispredictPenalty: 11, TakenPerCycle: 2}},
-		{19, "aarch64", "neoverse-v2", Model{CPU: "neoverse-v2", MCPU: "neoverse-v2", Name: "NeoverseV2", Width: 6, Dispatch: 6, ReorderBuffer: 320, MispredictPenalty: 10, TakenPerCycle: 2}},
-		{19, "aarch64", "neoverse-n1", Model{CPU: "neoverse-n1", MCPU: "neoverse-n1", Name: "NeoverseN1", Width: 4, Dispatch: 4, ReorderBuffer: 128, MispredictPenalty: 11, TakenPerCycle: 1}},
-		{14, "aarch64", "cortex-a510", Model{CPU: "cortex-a510", MCPU: "cortex-a510", Name: "CortexA55", StandIn: "cortex-a55", Width: 2, MispredictPenalty: 8}},
-		{19, "aarch64", "oryon-1", Model{CPU: "oryon-1", MCPU: "cortex-x4", Name: "NeoverseN2", StandIn: "cortex-x4", Width: 10, ReorderBuffer: 160, MispredictPenalty: 13}},
-		{22, "aarch64", "oryon-1", Model{CPU: "oryon-1", MCPU: "cortex-x4", Name: "NeoverseV3", StandIn: "cortex-x4", Width: 10, ReorderBuffer: 320, MispredictPenalty: 13}},
-		{19, "x86_64", "znver5", Model{CPU: "znver5", MCPU: "znver5", Name: "Znver4", StandIn: "znver4", Width: 6, ReorderBuffer: 320, MispredictPenalty: 13, TakenPerCycle: 2}},
-		{14, "i386", "sapphirerapids", Model{CPU: "sapphirerapids", MCPU: "sapphirerapids", Name: "SkylakeServer", StandIn: "skylake-avx512", Width: 6, ReorderBuffer: 224, MispredictPenalty: 14}},
-		{22, "thumbv7", "cortex-a57", Model{CPU: "cortex-a57", MCPU: "cortex-a57", Name: "CortexA57", Width: 3, ReorderBuffer: 128, MispredictPenalty: 16}},
+		{22, "aarch64", "cortex-a76", Model{CPU: "cortex-a76", MCPU: "neoverse-n1", Name: "NeoverseN1", StandIn: "neoverse-n1", Kinship: KinCore, Width: 4, Dispatch: 4, ReorderBuffer: 128, MispredictPenalty: 11, TakenPerCycle: 1}},
+		{14, "aarch64-linux-gnu", "cortex-x1", Model{CPU: "cortex-x1", MCPU: "cortex-x1", Name: "CortexA57", StandIn: "cortex-a57", Kinship: KinGeneration, Width: 3, ReorderBuffer: 128, MispredictPenalty: 14, TakenPerCycle: 2}},
+		{19, "aarch64", "cortex-x1", Model{CPU: "cortex-x1", MCPU: "neoverse-v1", Name: "NeoverseV1", StandIn: "neoverse-v1", Kinship: KinCore, Width: 8, Dispatch: 8, ReorderBuffer: 256, MispredictPenalty: 11, TakenPerCycle: 2}},
+		{22, "aarch64", "apple-m1", Model{CPU: "apple-m1", MCPU: "neoverse-v2", Name: "NeoverseV2", StandIn: "neoverse-v2", Kinship: KinVendor, Width: 8, Dispatch: 8, ReorderBuffer: 320, MispredictPenalty: 10}},
+		{14, "aarch64", "apple-m1", Model{CPU: "apple-m1", MCPU: "apple-m1", Name: "Cyclone", StandIn: "cyclone", Kinship: KinGeneration, Width: 6, ReorderBuffer: 192, MispredictPenalty: 16}},
+		{22, "x86_64", "emeraldrapids", Model{CPU: "emeraldrapids", MCPU: "emeraldrapids", Name: "SapphireRapids", StandIn: "sapphirerapids", Kinship: KinCore, Width: 6, ReorderBuffer: 512, MispredictPenalty: 14}},
+		{22, "aarch64", "cortex-x1", Model{CPU: "cortex-x1", MCPU: "cortex-x1", Name: "NeoverseV1", StandIn: "neoverse-v1", Kinship: KinCore, Width: 8, ReorderBuffer: 256, MispredictPenalty: 11, TakenPerCycle: 2}},
+		{19, "aarch64", "neoverse-v2", Model{CPU: "neoverse-v2", MCPU: "neoverse-v2", Name: "NeoverseV2", Kinship: KinOwn, Width: 6, Dispatch: 6, ReorderBuffer: 320, MispredictPenalty: 10, TakenPerCycle: 2}},
+		{19, "aarch64", "neoverse-n1", Model{CPU: "neoverse-n1", MCPU: "neoverse-n1", Name: "NeoverseN1", Kinship: KinOwn, Width: 4, Dispatch: 4, ReorderBuffer: 128, MispredictPenalty: 11, TakenPerCycle: 1}},
+		{14, "aarch64", "cortex-a510", Model{CPU: "cortex-a510", MCPU: "cortex-a510", Name: "CortexA55", StandIn: "cortex-a55", Kinship: KinGeneration, Width: 2, MispredictPenalty: 8}},
+		{19, "aarch64", "oryon-1", Model{CPU: "oryon-1", MCPU: "cortex-x4", Name: "NeoverseN2", StandIn: "cortex-x4", Kinship: KinVendor, Width: 10, ReorderBuffer: 160, MispredictPenalty: 13}},
+		{22, "aarch64", "oryon-1", Model{CPU: "oryon-1", MCPU: "cortex-x4", Name: "NeoverseV3", StandIn: "cortex-x4", Kinship: KinVendor, Width: 10, ReorderBuffer: 320, MispredictPenalty: 13}},
+		{19, "x86_64", "znver5", Model{CPU: "znver5", MCPU: "znver5", Name: "Znver4", StandIn: "znver4", Kinship: KinGeneration, Width: 6, ReorderBuffer: 320, MispredictPenalty: 13, TakenPerCycle: 2}},
+		{14, "i386", "sapphirerapids", Model{CPU: "sapphirerapids", MCPU: "sapphirerapids", Name: "SkylakeServer", StandIn: "skylake-avx512", Kinship: KinGeneration, Width: 6, ReorderBuffer: 224, MispredictPenalty: 14}},
+		{22, "thumbv7", "cortex-a57", Model{CPU: "cortex-a57", MCPU: "cortex-a57", Name: "CortexA57", Kinship: KinOwn, Width: 3, ReorderBuffer: 128, MispredictPenalty: 16}},
 	}
 	for _, tt := range tests {
 		got, err := ModelOf(tt.major, tt.triple, tt.cpu)
-		got.resource = ""
+		got.resource, got.Repairs = "", nil
 		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(Model{})); diff != "" || err != nil {
 			t.Errorf("ModelOf(%d, %s, %s): %v %s", tt.major, tt.triple, tt.cpu, err, diff)
 		}
@@ -51,7 +55,7 @@ func TestModelOf(t *testing.T) {
 		{13, "aarch64", "cortex-a76", "LLVM 13 is not known: LLVM 14 to 22 are"},
 	} {
 		got, err := ModelOf(tt.major, tt.triple, tt.cpu)
-		if err == nil || !strings.HasPrefix(err.Error(), tt.want) || got != (Model{}) {
+		if err == nil || !strings.HasPrefix(err.Error(), tt.want) || !cmp.Equal(got, Model{}, cmp.AllowUnexported(Model{})) {
 			t.Errorf("ModelOf(%d, %s, %q): %v, want %q", tt.major, tt.triple, tt.cpu, err, tt.want)
 		}
 	}
@@ -85,6 +89,11 @@ func TestModelTable(t *testing.T) {
 		}
 	}
 	for _, row := range rows {
+		for major := row.from; major <= row.to; major++ {
+			if m := row.model.chosen(row.arch, major); m.Kinship == "" {
+				t.Errorf("LLVM %d: how near is %s to %s?", major, m.CPU, m.StandIn)
+			}
+		}
 		if s := row.model.StandIn; s != "" && !own[s] && s != row.model.MCPU {
 			t.Errorf("%s: %s has no model of its own", row.model.CPU, s)
 		}
@@ -94,6 +103,30 @@ func TestModelTable(t *testing.T) {
 		"1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t11\t12\nx86\tk8\tx\tM\tR\t2\t-\t0\t9\t-\t-\t-\n",
 	} {
 		if _, err := parseModels(bad); err == nil {
+			t.Errorf("no error of %q", bad)
+		}
+	}
+}
+
+// TestCoreTable wants a use for each row, and the better model that it names.
+func TestCoreTable(t *testing.T) {
+	for _, row := range cores() {
+		used := false
+		for major := row.from; major <= row.to; major++ {
+			own, ok := modelOf(row.arch, major, row.cpu)
+			if !ok {
+				continue
+			}
+			m := own.chosen(row.arch, major)
+			used = used || m.StandIn == row.core && m.Kinship == row.kinship && (row.dispatch == 0 || m.Dispatch == row.dispatch || m.MCPU == m.CPU)
+		}
+		if !used {
+			t.Errorf("%s: no version of LLVM %d to %d takes %s for it as cores.tsv says", row.cpu, row.from, row.to, row.core)
+		}
+	}
+	const heading = "arch\tcore\tkinship\tllvm\tdispatch\tcpus\twhy\n"
+	for _, bad := range []string{"mips\tk\tcore\t-\t-\tm\t-\n", "x86\tk\tcousin\t-\t-\tm\t-\n", "x86\tk\tcore\tx\t-\tm\t-\n", "x86\tk\tcore\t-\tx\tm\t-\n"} {
+		if _, err := parseCores(heading + bad); err == nil {
 			t.Errorf("no error of %q", bad)
 		}
 	}
@@ -143,7 +176,7 @@ func TestModels(t *testing.T) {
 			got := int(r.CodeRegions[0].SummaryView.DispatchWidth)
 			if m.Dispatch > 0 {
 				// The model's own width must be wrong, or there is nothing to override.
-				if got <= m.Dispatch {
+				if got == m.Dispatch {
 					t.Errorf("%s: dispatch width %d needs no override of %d", m.CPU, got, m.Dispatch)
 				}
 				got = m.Dispatch

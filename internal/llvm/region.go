@@ -14,6 +14,9 @@ type Region struct {
 	// Instructions in the syntax that llvm-mca accepts (AT&T for x86), one a line, without
 	// labels, directives and comments. Labels they refer to need not be defined.
 	Lines []string
+	// Separate is set if the lines have nothing to do with each other: only what is said of
+	// each of them counts.
+	Separate bool
 }
 
 // assembly is what llvm-mca reads: regions between markers, with what is needed to find

@@ -35,6 +35,7 @@ type plan struct {
 	source     []int    // for each instruction of lines, the line of the region
 	latencies  []Latency
 	unmodelled []Unmodelled
+	repaired   map[string][]int // lines by class
 }
 
 // job is the regions of a call that are not in the cache.
@@ -65,14 +66,17 @@ func (t *Toolchain) Simulate(ctx context.Context, opt Options, regions []Region)
 	if err != nil {
 		return nil, err
 	}
+	if opt.Plain {
+		model, _ = modelOf(archOf(opt.Triple), t.Major, opt.CPU)
+	}
 	tg := target{triple: opt.Triple, cpu: model.MCPU, dispatch: model.Dispatch}
 
 	result := make([]Simulation, len(regions))
 	keys := make([]string, len(regions))
 	var todo []int
 	first := make(map[string]int) // the region of a key that is simulated
-	for i, r := range regions {
-		keys[i] = regionKey(tg, opt, r.Lines)
+	for i := range regions {
+		keys[i] = regionKey(tg, opt, &regions[i])
 		if s, ok := t.cache.simulation(keys[i]); ok {
 			result[i] = s
 		} else if _, ok := first[keys[i]]; !ok {
@@ -85,7 +89,7 @@ func (t *Toolchain) Simulate(ctx context.Context, opt Options, regions []Region)
 		for k, i := range todo {
 			wanted[k] = regions[i]
 		}
-		plans, err := t.plan(ctx, tg, wanted)
+		plans, err := t.plan(ctx, tg, opt.Repairs, wanted)
 		if pe, ok := err.(*ParseError); ok {
 			pe.Index = todo[pe.Index]
 		}
@@ -112,66 +116,104 @@ func (t *Toolchain) Simulate(ctx context.Context, opt Options, regions []Region)
 	return result, nil
 }
 
-// plan finds out which lines of the regions are modelled and what to simulate instead.
-func (t *Toolchain) plan(ctx context.Context, tg target, regions []Region) ([]plan, error) {
-	var units [][]string
-	for _, r := range regions {
-		for i := 0; i < len(r.Lines); {
-			n := itBlock(tg.triple, r.Lines[i:])
-			units = append(units, r.Lines[i:i+n])
-			i += n
-		}
-	}
-	known, err := t.known(ctx, tg, units)
-	if err != nil {
-		return nil, err
-	}
-	var standIns [][]string
-	for k, unit := range units {
-		if line := standIn(tg.triple, unit); known[k].unmodelled && line != "" {
-			standIns = append(standIns, []string{line})
-		}
-	}
-	instead, err := t.known(ctx, tg, standIns)
-	if err != nil {
-		return nil, err
-	}
+// unit is a line, or several that must stay together, with what may be simulated in its
+// place.
+type unit struct {
+	lines   []string
+	info    lineInfo
+	instead []string // by a repair, or as nothing is known of it; nil for nothing
+	classes []string // of the repairs
+	known   []lineInfo
+}
 
+// plan finds out which lines of the regions are modelled and what to simulate instead.
+func (t *Toolchain) plan(ctx context.Context, tg target, repairs []Repair, regions []Region) ([]plan, error) {
+	units, err := t.units(ctx, tg, repairs, regions)
+	if err != nil {
+		return nil, err
+	}
 	plans := make([]plan, len(regions))
-	k, s := 0, 0
 	for at, r := range regions {
-		p := plan{region: r}
+		p := plan{region: r, repaired: make(map[string][]int)}
 		for i := 0; i < len(r.Lines); {
-			unit, info := units[k], known[k]
-			k++
-			if info.problem != nil {
-				problem := *info.problem
+			u := &units[0]
+			units = units[1:]
+			if u.info.problem != nil {
+				problem := *u.info.problem
 				problem.Region, problem.Index, problem.Line = r.Name, at, i+problem.Line
 				return nil, &problem
 			}
-			if info.unmodelled {
-				line := standIn(tg.triple, unit)
-				if line != "" {
-					info = instead[s]
-					s++
+			instead := u.instead != nil && !slices.ContainsFunc(u.known, func(l lineInfo) bool { return l.problem != nil || l.unmodelled })
+			switch {
+			case instead && u.classes != nil:
+				for k := range u.instead {
+					p.add(i, u.instead[k:k+1], u.known[k])
 				}
-				if info.problem != nil || info.unmodelled {
-					line = ""
+				for _, class := range u.classes {
+					p.repaired[class] = append(p.repaired[class], i)
 				}
-				for j, text := range unit {
+			case u.info.unmodelled:
+				line := ""
+				if instead {
+					line = u.instead[0]
+					p.add(i, u.instead, u.known[0])
+				}
+				for j, text := range u.lines {
 					p.unmodelled = append(p.unmodelled, Unmodelled{Index: i + j, Text: text, StandIn: line})
 				}
-				if line != "" {
-					p.add(i, []string{line}, info)
-				}
-			} else {
-				p.add(i, unit, info)
+			default:
+				p.add(i, u.lines, u.info)
 			}
-			i += len(unit)
+			i += len(u.lines)
 		}
 		plans[at] = p
 	}
 	return plans, nil
+}
+
+// units are the units of all regions, with what the model knows of them.
+func (t *Toolchain) units(ctx context.Context, tg target, repairs []Repair, regions []Region) ([]unit, error) {
+	var units []unit
+	var texts [][]string
+	for k := range regions {
+		r := &regions[k]
+		rewriter := newRewriter(archOf(tg.triple), repairs, r)
+		for i := 0; i < len(r.Lines); {
+			n := itBlock(tg.triple, r.Lines[i:])
+			u := unit{lines: r.Lines[i : i+n]}
+			if rewriter != nil {
+				u.instead, u.classes = rewriter.line(r.Lines[i])
+			}
+			units = append(units, u)
+			texts = append(texts, u.lines)
+			i += n
+		}
+	}
+	known, err := t.known(ctx, tg, texts)
+	if err != nil {
+		return nil, err
+	}
+	texts = nil
+	for i := range units {
+		u := &units[i]
+		u.info = known[i]
+		if line := standIn(tg.triple, u.lines); u.info.unmodelled && line != "" {
+			u.instead, u.classes = []string{line}, nil
+		} else if u.info.unmodelled && u.classes != nil {
+			u.instead, u.classes = nil, nil
+		}
+		for _, line := range u.instead {
+			texts = append(texts, []string{line})
+		}
+	}
+	if known, err = t.known(ctx, tg, texts); err != nil {
+		return nil, err
+	}
+	for i := range units {
+		n := len(units[i].instead)
+		units[i].known, known = known[:n], known[n:]
+	}
+	return units, nil
 }
 
 // add appends lines to what is simulated.
@@ -250,7 +292,7 @@ func (t *Toolchain) runJob(ctx context.Context, j *job) error {
 	}
 	for i := range j.plans {
 		p := &j.plans[i]
-		j.result[i] = Simulation{Iterations: j.opt.Iterations, Unmodelled: p.unmodelled}
+		j.result[i] = Simulation{Iterations: j.opt.Iterations, Unmodelled: p.unmodelled, Repaired: repairedOf(p.repaired)}
 		if len(p.lines) == 0 {
 			continue
 		}

@@ -24,7 +24,7 @@ var loop = []string{
 
 func TestSimulate(t *testing.T) {
 	eachVersion(t, func(t *testing.T, tc *Toolchain) {
-		got, err := tc.Simulate(t.Context(), Options{Triple: "aarch64", CPU: "cortex-a76", Timeline: true, Pressure: true},
+		got, err := tc.Simulate(t.Context(), Options{Triple: "aarch64", CPU: "cortex-a72", Timeline: true, Pressure: true},
 			[]Region{{Name: "loop", Lines: loop}, {Name: "loop", Lines: loop[:4]}})
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +90,7 @@ func TestUnmodelled(t *testing.T) {
 		"add x1, x1, #2",
 	}
 	eachVersion(t, func(t *testing.T, tc *Toolchain) {
-		opt := Options{Triple: "aarch64", CPU: "cortex-a76", Iterations: 10}
+		opt := Options{Triple: "aarch64", CPU: "cortex-a72", Iterations: 10}
 		got, err := tc.Simulate(t.Context(), opt, []Region{
 			{Name: "atomics", Lines: lines}, {Name: "nothing", Lines: lines[3:4]}, {Name: "rest", Lines: lines[:1]},
 		})
@@ -110,7 +110,7 @@ func TestUnmodelled(t *testing.T) {
 		if diff := cmp.Diff([]int{0, 1, 2, 4, 5}, s.Source); diff != "" || len(s.Instructions) != 5 || len(s.Latencies) != 5 {
 			t.Errorf("%q %s", s.Instructions, diff)
 		}
-		if want := []string{"4 of 6 instructions are not modelled for cortex-a76: 1 left out, 3 stood in for"}; !cmp.Equal(s.Warnings, want) {
+		if want := []string{"4 of 6 instructions are not modelled for cortex-a72: 1 left out, 3 stood in for"}; !cmp.Equal(s.Warnings, want) {
 			t.Errorf("warnings %q, want %q", s.Warnings, want)
 		}
 		if n := got[1]; len(n.Instructions) != 0 || n.TotalCycles != 0 || len(n.Unmodelled) != 1 || len(n.Warnings) != 2 {
@@ -196,7 +196,7 @@ func TestParseErrors(t *testing.T) {
 	eachVersion(t, func(t *testing.T, tc *Toolchain) {
 		for _, tt := range tests {
 			for _, known := range []bool{false, true} { // the second time from the cache
-				got, err := tc.Simulate(t.Context(), Options{Triple: "aarch64", CPU: "cortex-a76"},
+				got, err := tc.Simulate(t.Context(), Options{Triple: "aarch64", CPU: "cortex-a72"},
 					[]Region{good, {Name: "bad", Lines: tt.lines}, good})
 				pe, ok := errors.AsType[*ParseError](err)
 				if !ok || got != nil {
@@ -219,11 +219,11 @@ func TestParseErrors(t *testing.T) {
 			regions []Region
 			want    string
 		}{
-			{Options{Triple: "aarch64", CPU: "cortex-a76"}, []Region{{Name: "none"}}, "has no instructions"},
+			{Options{Triple: "aarch64", CPU: "cortex-a72"}, []Region{{Name: "none"}}, "has no instructions"},
 			{Options{Triple: "aarch64", CPU: "carmel"}, []Region{good}, "no scheduling model of CPU \"carmel\"; nearest names:"},
 			{Options{Triple: "sparc", CPU: "v9"}, []Region{good}, "triple \"sparc\""},
-			{Options{Triple: "aarch64", CPU: "cortex-a76", Iterations: -1}, []Region{good}, "-1 iterations"},
-			{Options{Triple: "aarch64", CPU: "cortex-a76", Timeline: true, Iterations: maxIterations}, []Region{good}, "more output than 512 MiB"},
+			{Options{Triple: "aarch64", CPU: "cortex-a72", Iterations: -1}, []Region{good}, "-1 iterations"},
+			{Options{Triple: "aarch64", CPU: "cortex-a72", Timeline: true, Iterations: maxIterations}, []Region{good}, "more output than 512 MiB"},
 		} {
 			if _, err := tc.Simulate(t.Context(), bad.opt, bad.regions); err == nil || !strings.Contains(err.Error(), bad.want) {
 				t.Errorf("error %v, want %q", err, bad.want)
@@ -303,7 +303,7 @@ func TestCache(t *testing.T) {
 		}
 		return strings.Count(string(data), "run\n")
 	}
-	opt := Options{Triple: "aarch64", CPU: "cortex-a76"}
+	opt := Options{Triple: "aarch64", CPU: "cortex-a72"}
 	simulate := func(want int, opt Options, regions ...Region) []Simulation {
 		t.Helper()
 		got, err := tc.Simulate(t.Context(), opt, regions)
@@ -315,21 +315,21 @@ func TestCache(t *testing.T) {
 		}
 		return got
 	}
-	first := simulate(2, opt, Region{"a", loop}, Region{"b", loop}, Region{"c", loop[:2]})
-	again := simulate(2, opt, Region{"x", loop})
+	first := simulate(2, opt, Region{Name: "a", Lines: loop}, Region{Name: "b", Lines: loop}, Region{Name: "c", Lines: loop[:2]})
+	again := simulate(2, opt, Region{Name: "x", Lines: loop})
 	if again[0].Name != "x" || first[1].Name != "b" || again[0].TotalCycles != first[0].TotalCycles {
 		t.Errorf("from the cache: %q, %q", again[0].Name, first[1].Name)
 	}
-	simulate(3, opt, Region{"d", loop[1:]}) // its instructions are known
+	simulate(3, opt, Region{Name: "d", Lines: loop[1:]}) // its instructions are known
 	opt.Iterations = 7
-	simulate(4, opt, Region{"a", loop})
+	simulate(4, opt, Region{Name: "a", Lines: loop})
 	opt.CPU = "cortex-a55"
-	simulate(6, opt, Region{"a", loop})
+	simulate(6, opt, Region{Name: "a", Lines: loop})
 
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			s, err := tc.Simulate(t.Context(), opt, []Region{{"a", loop}, {"e", loop[i%3:]}})
+			s, err := tc.Simulate(t.Context(), opt, []Region{{Name: "a", Lines: loop}, {Name: "e", Lines: loop[i%3:]}})
 			if err != nil || s[0].TotalCycles == 0 || s[1].Name != "e" {
 				t.Errorf("at once: %v %v", s, err)
 			}
@@ -358,7 +358,7 @@ func TestLyingTool(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tc := &Toolchain{Major: 22, MCA: script(t, filepath.Join(t.TempDir(), "llvm-mca"), tt.body)}
-			_, err := tc.Simulate(t.Context(), Options{Triple: "aarch64", CPU: "cortex-a76"}, []Region{{Name: "x", Lines: []string{"nop"}}})
+			_, err := tc.Simulate(t.Context(), Options{Triple: "aarch64", CPU: "cortex-a72"}, []Region{{Name: "x", Lines: []string{"nop"}}})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want %q", err, tt.want)
 			}

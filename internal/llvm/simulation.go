@@ -1,5 +1,7 @@
 package llvm
 
+import "slices"
+
 // Options says what to simulate and on what.
 type Options struct {
 	Triple     string // "x86_64", "aarch64", "thumbv7"
@@ -8,6 +10,11 @@ type Options struct {
 	Timeline   bool   // all iterations, never cut
 	Pressure   bool   // resources used by each instruction
 	Bottleneck bool   // in LLVM 22; older versions do not say it in JSON
+	// Plain is set if the CPU's model is that of LLVM's choice, not the one that ModelOf
+	// chooses.
+	Plain bool
+	// Repairs are those that are made, of [Model.Repairs].
+	Repairs []Repair
 }
 
 // Simulation is what llvm-mca says of a region. It is shared between callers and must
@@ -32,7 +39,23 @@ type Simulation struct {
 	// Instructions of the region that the model has no information on. Those without a
 	// stand-in were left out.
 	Unmodelled []Unmodelled
-	Warnings   []string
+	// Repaired is what was rewritten, by class.
+	Repaired []Repaired
+	Warnings []string
+}
+
+// OfLine is what the model says of a line: of several instructions for it the sum, as they wait
+// for each other.
+func (s *Simulation) OfLine(line int) (l Latency, ok bool) {
+	at, ok := slices.BinarySearch(s.Source, line)
+	for ; at < len(s.Source) && s.Source[at] == line && at < len(s.Latencies); at++ {
+		more := &s.Latencies[at]
+		l.Latency += more.Latency
+		l.Uops += more.Uops
+		l.RThroughput = max(l.RThroughput, more.RThroughput)
+		l.Loads, l.Stores, l.SideEffects = l.Loads || more.Loads, l.Stores || more.Stores, l.SideEffects || more.SideEffects
+	}
+	return l, ok
 }
 
 // Latency is what a scheduling model says of one instruction.

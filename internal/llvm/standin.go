@@ -107,9 +107,9 @@ func splitOperands(s string) []string {
 	depth, start := 0, 0
 	for i := range len(s) {
 		switch s[i] {
-		case '[', '{':
+		case '[', '{', '(':
 			depth++
-		case ']', '}':
+		case ']', '}', ')':
 			depth--
 		case ',':
 			if depth == 0 {

@@ -51,8 +51,8 @@ func TestTimelineText(t *testing.T) {
 		triple, cpu, input string
 		iterations         int
 	}{
-		{"aarch64", "cortex-a76", "aarch64.s", 1},
-		{"aarch64", "cortex-a76", "aarch64.s", 12}, // rows to [11,7], over 200 cycles
+		{"aarch64", "cortex-a72", "aarch64.s", 1},
+		{"aarch64", "cortex-a72", "aarch64.s", 12}, // rows to [11,7], over 200 cycles
 		{"aarch64", "cortex-a55", "aarch64.s", 3},  // in-order
 		{"aarch64", "cortex-a510", "aarch64.s", 3},
 		{"aarch64", "cortex-x2", "aarch64.s", 3},
@@ -96,7 +96,7 @@ func TestPublishedTimelines(t *testing.T) {
 			equal, total := 0, 0
 			for _, name := range []string{"comparator-branchy", "comparator-branchless"} {
 				lines := inputLines(t, filepath.Join(dir, name+".s"))
-				s, err := tc.Simulate(t.Context(), Options{Triple: "aarch64", CPU: "cortex-a76", Iterations: 1, Timeline: true},
+				s, err := tc.Simulate(t.Context(), Options{Triple: "aarch64", CPU: "cortex-a72", Iterations: 1, Timeline: true},
 					[]Region{{Name: name, Lines: lines}})
 				if err != nil {
 					t.Fatal(err)

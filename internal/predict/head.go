@@ -68,7 +68,7 @@ func (h *Head) Hottest(ctx context.Context, target string, match func(function, 
 func (h *Head) Prediction() *Prediction {
 	var all *Prediction
 	for _, p := range h.inOrder {
-		if p.err != nil || all != nil && p.Machine.Model != all.Machine.Model {
+		if p.err != nil || all != nil && p.Machine.Model.CPU != all.Machine.Model.CPU {
 			continue
 		}
 		if all == nil {

@@ -50,5 +50,5 @@ func NewMachine(tool *llvm.Toolchain, arch asm.Arch, cpu string, cost *branch.Co
 }
 
 func (m *Machine) options() llvm.Options {
-	return llvm.Options{Triple: string(m.Arch), CPU: m.Model.CPU, Iterations: 1, Timeline: true}
+	return llvm.Options{Triple: string(m.Arch), CPU: m.Model.CPU, Iterations: 1, Timeline: true, Repairs: m.Model.Repairs}
 }

@@ -175,9 +175,9 @@ func (p *plan) memoryChain(s *llvm.Simulation, accesses []interpret.Access) floa
 	}
 	steps := p.trace.Steps
 	latency := make([]float64, len(steps))
-	for i, line := range s.Source {
-		if i < len(s.Latencies) && line < len(p.source) {
-			latency[p.source[line]] = s.Latencies[i].Latency
+	for line, step := range p.source {
+		if l, ok := s.OfLine(line); ok {
+			latency[step] = l.Latency
 		}
 	}
 	with, without := p.longest(latency, accesses), p.longest(latency, nil)

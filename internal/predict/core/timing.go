@@ -23,17 +23,12 @@ type Timings map[flow.Site]*timing
 // TimingsOf makes the timings of instructions, of which llvm-mca has simulated each once.
 func (c *Core) TimingsOf(arch asm.Arch, sites []flow.Site, s *llvm.Simulation) Timings {
 	out := make(Timings, len(sites))
-	of := make(map[int]int, len(s.Source))
-	for i, line := range s.Source {
-		of[line] = i
-	}
 	memory := make(map[string]int)
 	for i, at := range sites {
 		in := at.Inst()
 		op, _ := asm.OperationOf(arch, in.Text)
 		t := &timing{op: op, uops: 1, cycle: 1, slots: 1}
-		if at, ok := of[i]; ok {
-			l := s.Latencies[at]
+		if l, ok := s.OfLine(i); ok {
 			t.uops = min(l.Uops, mostUops)
 			t.cycle = l.Latency
 			if op.Load {
@@ -107,7 +102,7 @@ func (c *Core) fuse(arch asm.Arch, all Timings, at flow.Site, t *timing) {
 
 // Region is every instruction that walks run, once, to ask what it takes.
 func Region(arch asm.Arch, name string, walks []*flow.Trace) (r llvm.Region, sites []flow.Site) {
-	r.Name = name + ", instructions"
+	r.Name, r.Separate = name+", instructions", true
 	sites = flow.Sites(walks...)
 	for _, s := range sites {
 		r.Lines = append(r.Lines, cmp.Or(asm.StandIn(arch, s.Inst(), nil), "nop"))
