@@ -49,6 +49,13 @@ func NewMachine(tool *llvm.Toolchain, arch asm.Arch, cpu string, cost *branch.Co
 	return m, nil
 }
 
+// drawing are the options for what is drawn: what llvm-mca has for the CPU, with its faults.
+func (m *Machine) drawing() llvm.Options {
+	o := m.options()
+	o.Plain, o.Repairs = true, nil
+	return o
+}
+
 func (m *Machine) options() llvm.Options {
 	return llvm.Options{Triple: string(m.Arch), CPU: m.Model.CPU, Iterations: 1, Timeline: true, Repairs: m.Model.Repairs}
 }

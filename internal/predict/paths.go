@@ -128,7 +128,7 @@ func (s *Side) sampled(at flow.Site) (taken float64, known bool) {
 
 // simulatePaths simulates paths with llvm-mca, repeated up to so many instructions.
 func simulatePaths(ctx context.Context, tool Simulator, m *Machine, paths []*Path, text int) error {
-	var regions []llvm.Region
+	var drawn, repeated []llvm.Region
 	for _, p := range paths {
 		p.Instructions = len(p.steps)
 		once := llvm.Region{Name: p.Name}
@@ -145,17 +145,21 @@ func simulatePaths(ctx context.Context, tool Simulator, m *Machine, paths []*Pat
 		for range copies(len(once.Lines), text) {
 			many.Lines = append(many.Lines, once.Lines...)
 		}
-		regions = append(regions, once, many)
+		drawn, repeated = append(drawn, once), append(repeated, many)
 	}
-	simulations, err := tool.Simulate(ctx, m.options(), regions)
+	drawings, err := tool.Simulate(ctx, m.drawing(), drawn)
 	if err != nil {
 		return pathError(err, paths)
 	}
+	simulations, err := tool.Simulate(ctx, m.options(), repeated)
+	if err != nil {
+		return err
+	}
 	for i, p := range paths {
-		once, many := &simulations[2*i], &simulations[2*i+1]
+		once, many := &drawings[i], &simulations[i]
 		p.Once = once.TotalCycles
 		p.Timeline = once.TimelineText()
-		n, copied := len(many.Timeline), copies(len(regions[2*i].Lines), text)
+		n, copied := len(many.Timeline), copies(len(drawn[i].Lines), text)
 		if n > 0 && n%copied == 0 {
 			p.Steady = float64(many.Timeline[n-1].Retired-many.Timeline[n/2-1].Retired) / float64(copied/2)
 		}
@@ -169,8 +173,8 @@ func pathError(err error, paths []*Path) error {
 	if !errors.As(err, &parse) {
 		return err
 	}
-	p := parse.Index / 2
-	if parse.Index%2 != 0 || p >= len(paths) {
+	p := parse.Index
+	if p >= len(paths) {
 		return err
 	}
 	k := 0

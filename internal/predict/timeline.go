@@ -52,10 +52,7 @@ func (p *Predictor) timelines(ctx context.Context, r *Result, heat [2]Heat) ([2]
 		ways[i] = way
 		regions = append(regions, region)
 	}
-	// What is drawn is what llvm-mca has for the CPU, with its faults.
-	options := p.Machine.options()
-	options.Plain, options.Repairs = true, nil
-	simulations, err := p.Tool.Simulate(ctx, options, regions)
+	simulations, err := p.Tool.Simulate(ctx, p.Machine.drawing(), regions)
 	if err != nil {
 		var parse *llvm.ParseError
 		if errors.As(err, &parse) && parse.Index < 2 && parse.Line < len(sources[parse.Index]) {
