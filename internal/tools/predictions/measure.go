@@ -80,7 +80,7 @@ func (s *settings) runGuard(ctx context.Context, p *pair, r *round) error {
 // The rounds of all take turns, so that what happens on the machine does not fall on one of them.
 func (s *settings) measure(ctx context.Context) error {
 	for i := range s.pairs {
-		if p := &s.pairs[i]; !exists(s.predictions(p)) {
+		if p := &s.pairs[i]; !exists(s.prediction(p, false)) {
 			return fmt.Errorf("%s has no prediction", p.name)
 		}
 	}

@@ -28,60 +28,73 @@ func (i interval) winner() int {
 	return 0
 }
 
-// predictions is the file of the prediction of a pair.
-func (s *settings) predictions(p *pair) string {
+// prediction is the file of the prediction of a pair, with the flags that profdiff asked for or without.
+func (s *settings) prediction(p *pair, asked bool) string {
+	name := "prediction"
 	if s.calibration != "" {
-		return s.path(p, "prediction.calibrated")
+		name += ".calibrated"
 	}
-	return s.path(p, "prediction")
+	if asked {
+		name += ".asked"
+	}
+	return s.path(p, name)
 }
 
-// predict predicts all pairs, each once.
+// predict predicts all pairs: each once without a flag, and where profdiff then asked for some, once with them.
 func (s *settings) predict(ctx context.Context) error {
 	for i := range s.pairs {
 		p := &s.pairs[i]
-		file := s.predictions(p)
-		if exists(file) {
-			continue
-		}
-		args := []string{
-			"predict", s.path(p, "recorded/before"), s.path(p, "recorded/after"),
-			"--branches-before", s.counts(p, sides[0]), "--branches-after", s.counts(p, sides[1]),
-		}
-		if s.calibration != "" {
-			args = append(args, "--calibration", s.calibration)
-		}
-		cmd := exec.CommandContext(ctx, s.profdiff, args...)
-		var out, remarks strings.Builder
-		cmd.Stdout, cmd.Stderr = &out, &remarks
-		start := time.Now()
-		err := cmd.Run()
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
+		if err := s.predictPair(ctx, p, s.prediction(p, false)); err != nil {
 			return err
 		}
-		text := fmt.Sprintf("$ profdiff %s\n%s\n%s\nexit code %d, %.1f s, user %.1f s, at %s\n", strings.Join(args, " "), &remarks, &out,
-			cmd.ProcessState.ExitCode(), time.Since(start).Seconds(), cmd.ProcessState.UserTime().Seconds(), start.UTC().Format(time.TimeOnly))
-		if err := os.WriteFile(file, []byte(text), 0o444); err != nil {
-			return err
+		if p.asked != nil {
+			if err := s.predictPair(ctx, p, s.prediction(p, true), p.asked...); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
+// predictPair writes what profdiff says of a pair to a file that is not there yet.
+func (s *settings) predictPair(ctx context.Context, p *pair, file string, flags ...string) error {
+	if exists(file) {
+		return nil
+	}
+	args := append([]string{
+		"predict", s.path(p, "recorded/before"), s.path(p, "recorded/after"),
+		"--branches-before", s.counts(p, sides[0]), "--branches-after", s.counts(p, sides[1]),
+	}, flags...)
+	if s.calibration != "" {
+		args = append(args, "--calibration", s.calibration)
+	}
+	cmd := exec.CommandContext(ctx, s.profdiff, args...)
+	var out, remarks strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &remarks
+	start := time.Now()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	text := fmt.Sprintf("$ profdiff %s\n%s\n%s\nexit code %d, %.1f s, of CPUs %.1f s, at %s\n", strings.Join(args, " "), &remarks, &out,
+		cmd.ProcessState.ExitCode(), time.Since(start).Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), start.UTC().Format(time.TimeOnly))
+	return os.WriteFile(file, []byte(text), 0o444)
+}
+
 var (
-	speedUp = regexp.MustCompile(`(?m)speed-up.*?×([0-9.]+) \[([0-9.]+), ([0-9.]+)\]`)
-	seconds = regexp.MustCompile(`(?m)^exit code \d+, ([0-9.]+) s`)
+	speedUp = regexp.MustCompile(`(?m)^predicted\s+×([0-9.]+) \[([0-9.]+), ([0-9.]+)\]`)
+	seconds = regexp.MustCompile(`(?m)^exit code \d+, ([0-9.]+) s, of CPUs ([0-9.]+) s`)
 )
 
 // predicted is what was predicted of a pair; false if no speed-up was.
-func (s *settings) predicted(p *pair) (speed interval, time string, ok bool, err error) {
-	text, err := os.ReadFile(s.predictions(p))
+func (s *settings) predicted(p *pair, asked bool) (speed interval, time string, ok bool, err error) {
+	text, err := os.ReadFile(s.prediction(p, asked))
 	if err != nil {
 		return speed, "", false, err
 	}
 	if m := seconds.FindSubmatch(text); m != nil {
-		time = string(m[1])
+		time = fmt.Sprintf("%s (%s)", m[1], m[2])
 	}
 	m := speedUp.FindSubmatch(text)
 	if m == nil {

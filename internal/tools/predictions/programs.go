@@ -14,10 +14,11 @@ var sides = [2]string{"before", "after"}
 // A pair is one program before and after a change.
 type pair struct {
 	name, title, language string
-	library               string // whose code was changed, or "" for what was written for this table
-	unit                  string // of work
-	text                  bool   // the program reads the file text
-	build                 string // for a shell: builds $side to $out; see build
+	library               string   // whose code was changed, or "" for what was written for this table
+	unit                  string   // of work
+	text                  bool     // the program reads the file text
+	asked                 []string // flags that profdiff asks for when it has none
+	build                 string   // for a shell: builds $side to $out; see build
 }
 
 const (
