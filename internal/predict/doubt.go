@@ -52,7 +52,9 @@ func (w *work) doubts(c *Cycles) (list []doubt) {
 			list = append(list, doubt{cause, e, e})
 		}
 	}
-	add(t.Calls > 0, CauseCalls, doubtCalls)
+	if less, more := w.side.callsDoubt(t.Calls > 0); less > 0 || more > 0 {
+		list = append(list, doubt{CauseCalls, less, more})
+	}
 	add(t.Indirect > 0, CauseIndirect, doubtIndirect)
 	add(c.Unmodelled > 0.1 || w.unparsable > 0, CauseInstructions, doubtUnknown)
 	add(w.side.Loop >= 0 && root.Loops[w.side.Loop].Irreducible || root.Incomplete != "", CauseControlFlow, doubtEntries)

@@ -32,7 +32,8 @@ type Side struct {
 	// most samples first.
 	Calls []Call
 
-	heat Heat // by instruction, nil if it is not known
+	heat   Heat    // by instruction, nil if it is not known
+	charge *charge // what Calls take, nil if it is not known
 }
 
 // A Call is a function that is called from a loop, whose code was not followed.
@@ -426,6 +427,7 @@ func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
 		c.Flags = append(c.Flags, "what is known of branches in "+strings.Join(names, ", ")+" is of all its callers, not of this loop")
 	}
 	c.doubts = append(c.doubts, w.doubts(&c)...)
+	c.charged(w.side)
 	c.scale(1 / w.side.Work)
 	c.Flags = append(c.Flags, w.flags(&c)...)
 	return c, nil
@@ -433,7 +435,7 @@ func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
 
 // scale turns cycles per iteration into cycles per unit of work.
 func (c *Cycles) scale(f float64) {
-	for _, v := range []*float64{&c.Total, &c.Issue, &c.Dependency, &c.Taken, &c.Misses, &c.Lo, &c.Hi, &c.Instructions, &c.TakenBranches, &c.Mispredicted, &c.MCA, &c.Throughput} {
+	for _, v := range []*float64{&c.Total, &c.Issue, &c.Dependency, &c.Taken, &c.Misses, &c.Called, &c.Lo, &c.Hi, &c.Instructions, &c.TakenBranches, &c.Mispredicted, &c.MCA, &c.Throughput} {
 		*v *= f
 	}
 }
@@ -442,8 +444,8 @@ func (c *Cycles) scale(f float64) {
 func (w *work) flags(c *Cycles) (flags []string) {
 	t := w.walks[0]
 	root := w.side.Code.Root
-	if t.Calls > 0 {
-		flags = append(flags, fmt.Sprintf("%.3g calls per unit go to code that is not known and count as nothing", float64(t.Calls)/float64(len(t.Units))))
+	if f := w.side.callsFlag(float64(t.Calls) / float64(len(t.Units))); f != "" {
+		flags = append(flags, f)
 	}
 	if t.Indirect > 0 {
 		flags = append(flags, "where indirect jumps go is guessed")

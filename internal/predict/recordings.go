@@ -177,8 +177,9 @@ func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, 
 	p := &Pair{Name: b.Name()}
 	units := [2]string{}
 	var sides [2]*Side
+	hottest := [2]*hot.Loop{b, a}
 	for i, in := range []*SideInput{base, head} {
-		h := []*hot.Loop{b, a}[i]
+		h := hottest[i]
 		side, err := in.side(ctx, tool, h, opt.Loops[i], opt.Limit > manyLoops)
 		if err != nil {
 			return nil, err
@@ -193,6 +194,12 @@ func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, 
 			units[i] = "a call of " + sides[i].Code.Root.Name
 		}
 	}
+	for i, in := range []*SideInput{base, head} {
+		if under := in.charge(sides[i], hottest[i].Function); under != nil && in.Profile.Stacked() {
+			hottest[i] = hottest[i].With(under.Weight, in.Profile)
+		}
+	}
+	b, a = hottest[0], hottest[1]
 	p.Base, p.Head, p.Unit = sides[0], sides[1], units[0]
 	p.Source = weaker(sides[0].Rates.Source, sides[1].Rates.Source)
 	if b.Share > 0 {

@@ -33,6 +33,8 @@ type Binary struct {
 	object *objects.Object
 	code   *disasm.Code
 	graphs map[uint64]*flow.Graph // by start of the function
+	// functions are by their start and by addresses in them, nil where there is none.
+	functions map[uint64]*disasm.Function
 }
 
 // New returns the code of an object file. recorded is what recordings call it, "" if that is not
@@ -47,7 +49,7 @@ func New(o *objects.Object, recorded string) (*Binary, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	f := o.File()
-	b := &Binary{Path: path, Recorded: recorded, BuildID: f.BuildID(), Arch: asm.Arch(f.Arch()), object: o, code: code, graphs: make(map[uint64]*flow.Graph)}
+	b := &Binary{Path: path, Recorded: recorded, BuildID: f.BuildID(), Arch: asm.Arch(f.Arch()), object: o, code: code, graphs: make(map[uint64]*flow.Graph), functions: make(map[uint64]*disasm.Function)}
 	if b.Arch != asm.X8664 && b.Arch != asm.AArch64 {
 		return nil, fmt.Errorf("%s: is for %s: loops are predicted for %s and %s", path, f.Arch(), asm.X8664, asm.AArch64)
 	}
@@ -91,11 +93,21 @@ func (b *Binary) FunctionNamed(match func(name string) bool) (addr uint64, name 
 // Function is the function that an address is in, without the text of its
 // instructions.
 func (b *Binary) Function(addr uint64) (*disasm.Function, error) {
-	f, err := b.code.FunctionAt(addr)
-	if errors.Is(err, disasm.ErrNoFunction) {
-		return nil, fmt.Errorf("%s: %#x is in no function: the file has neither symbols nor unwinding information there: give the file before strip", b.Path, addr)
+	if f := b.functions[addr]; f != nil {
+		return f, nil
 	}
-	return f, err
+	f, err := b.code.FunctionAt(addr)
+	switch {
+	case errors.Is(err, disasm.ErrNoFunction):
+		return nil, fmt.Errorf("%s: %#x is in no function: the file has neither symbols nor unwinding information there: give the file before strip", b.Path, addr)
+	case err != nil:
+		return nil, err
+	}
+	if known := b.functions[f.Start]; known != nil {
+		f = known
+	}
+	b.functions[f.Start], b.functions[addr] = f, f
+	return f, nil
 }
 
 // Graph is the control flow of the function that an address is in, with the text that

@@ -22,9 +22,14 @@ type Profile struct {
 	Weights map[uint64]float64
 	Samples map[uint64]int64
 	leaves  []leaf
+	stacked bool
+	mended  bool // the leaves
 	// Functions are the weights by name, of recordings without addresses.
 	Functions map[string][]stats.WeightedCount
 }
+
+// Stacked reports whether samples have callers.
+func (p *Profile) Stacked() bool { return p.stacked }
 
 // Addressed reports whether there are addresses, which tell what loop is hot.
 func (p *Profile) Addressed() bool { return len(p.leaves) > 0 }
@@ -37,14 +42,17 @@ type RunTotal struct {
 
 // A leaf is a distinct stack of a run, as far as it is in the binary.
 type leaf struct {
-	run    int
-	frames []uint64 // addresses, leaf first, up to the first that is elsewhere
-	weight stats.WeightedCount
-	count  int64
+	run int
+	// outside names the function of another binary that the samples are in, "" if they are
+	// in this one.
+	outside string
+	frames  []uint64 // addresses, leaf first, up to the first that is elsewhere
+	weight  stats.WeightedCount
+	count   int64
 }
 
 // maxFrames is how far up a stack a loop is looked for.
-const maxFrames = 6
+const maxFrames = 24
 
 // mappingsFor says which mappings of the runs a binary is: those with its build ID, else of
 // its name. The error says what there is if there is none.
@@ -136,13 +144,20 @@ func (p *Profile) add(index int, r *run.Run, event uint32, b *Binary) error {
 		l := leaf{run: index, weight: w, count: s.Count}
 		for _, at := range buf[:min(len(buf), maxFrames)] {
 			vaddr, ok := vaddrOf(r, at, mappings, b)
-			if !ok {
+			if ok {
+				l.frames = append(l.frames, vaddr)
+			} else if len(l.frames) > 0 || r.Mappings[r.Locations[at].Mapping].Kind == run.KernelMapping {
 				break
+			} else if l.outside == "" {
+				l.outside = nameOf(r, at)
 			}
-			l.frames = append(l.frames, vaddr)
 		}
-		if len(l.frames) > 0 {
-			p.leaves = append(p.leaves, l)
+		if len(l.frames) == 0 {
+			continue
+		}
+		p.leaves = append(p.leaves, l)
+		p.stacked = p.stacked || len(l.frames) > 1 || l.outside != ""
+		if l.outside == "" {
 			p.Weights[l.frames[0]] += w.Weight
 			p.Samples[l.frames[0]] += s.Count
 		}
@@ -156,6 +171,15 @@ func (p *Profile) add(index int, r *run.Run, event uint32, b *Binary) error {
 	}
 	p.Runs = append(p.Runs, total)
 	return nil
+}
+
+// nameOf is the function that a location is in, with what was inlined left out.
+func nameOf(r *run.Run, location uint32) string {
+	l := &r.Locations[location]
+	if n := len(l.Lines); n > 0 {
+		return r.Functions[l.Lines[n-1].Function].Name
+	}
+	return path.Base(r.Mappings[l.Mapping].File)
 }
 
 // vaddrOf is the address in the binary of a location of a run.
@@ -196,6 +220,19 @@ func (h *Loop) Name() string {
 	return fmt.Sprintf("%s, loop at %#x", name, h.Address())
 }
 
+// With is the loop with other samples, by run.
+func (h *Loop) With(weight []stats.WeightedCount, p *Profile) *Loop {
+	out := *h
+	out.Weight = weight
+	var own, total float64
+	for i := range p.Runs {
+		own += weight[i].Weight
+		total += p.Runs[i].Total.Weight
+	}
+	out.Share = own / total
+	return &out
+}
+
 // Address is where the header of the loop stands, or the function.
 func (h *Loop) Address() uint64 {
 	if h.Loop < 0 {
@@ -214,24 +251,11 @@ type loopKey struct {
 // it is the innermost that has at least three quarters of the samples of the one around
 // it.
 func (p *Profile) Loops(b *Binary) ([]*Loop, error) {
-	functions := make(map[uint64]*disasm.Function) // by address
+	p.mend(b)
 	var failed error
 	at := func(addr uint64) *disasm.Function {
-		if f, ok := functions[addr]; ok {
-			return f
-		}
 		f, err := b.Function(addr)
-		if err != nil {
-			failed = cmp.Or(failed, err)
-			f = nil
-		}
-		if f != nil {
-			if known := functions[f.Start]; known != nil {
-				f = known
-			}
-			functions[f.Start] = f
-		}
-		functions[addr] = f
+		failed = cmp.Or(failed, err)
 		return f
 	}
 	loops := make(map[loopKey]*Loop)
@@ -270,10 +294,10 @@ func (p *Profile) Loops(b *Binary) ([]*Loop, error) {
 			continue
 		}
 		if len(f.Loops) > 0 {
-			add(l, f, l.frames[0], true)
+			add(l, f, l.frames[0], l.outside == "")
 			continue
 		}
-		if g, addr := callerOf(at, f, l.frames[1:]); g != nil && f.LoopOf(f.Block(l.frames[0])) < 0 {
+		if g, addr := callerOf(at, f, l.frames[1:]); g != nil {
 			add(l, g, addr, false)
 			callers[f.Start] = append(callers[f.Start], caller{g, addr, l.weight.Weight})
 		} else {
@@ -312,15 +336,15 @@ type caller struct {
 }
 
 // callerOf is the function with a loop that called f, if the stack tells: its call must
-// be one of f, for stacks of frame pointers skip callers.
+// be one of f, for stacks of frame pointers skip callers. What is called by a register may
+// be f.
 func callerOf(at func(uint64) *disasm.Function, f *disasm.Function, frames []uint64) (*disasm.Function, uint64) {
 	for _, addr := range frames {
 		g := at(addr)
 		if g == nil {
 			return nil, 0
 		}
-		i := g.Inst(addr)
-		if i < 0 || g.Insts[i].Kind != disasm.Call || g.Insts[i].Target != f.Start {
+		if callee, ok := calledAt(g, addr); !ok || callee != 0 && callee != f.Start {
 			return nil, 0
 		}
 		if len(g.Loops) > 0 {
@@ -329,6 +353,22 @@ func callerOf(at func(uint64) *disasm.Function, f *disasm.Function, frames []uin
 		f = g
 	}
 	return nil, 0
+}
+
+// calledAt is where the call at an address goes, 0 if a register says. ok is false if there
+// is no call.
+func calledAt(f *disasm.Function, addr uint64) (callee uint64, ok bool) {
+	i := f.Inst(addr)
+	if i < 0 {
+		return 0, false
+	}
+	switch in := &f.Insts[i]; in.Kind {
+	case disasm.Call:
+		return in.Target, true
+	case disasm.IndirectCall:
+		return 0, true
+	}
+	return 0, false
 }
 
 // nestedShare is the part of a loop's samples that an inner loop must have to be taken

@@ -1,0 +1,180 @@
+package predict
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"profdiff/internal/predict/hot"
+	"profdiff/internal/run"
+)
+
+// sorter has a loop that calls what a register says, a comparison without a frame, and who
+// calls the loop; and a function with a loop of its own, which is called from the loop too.
+const sorter = `
+	.text
+	.type	compare, @function
+compare:
+	movl	(%rdi), %eax
+	subl	(%rsi), %eax
+	ret
+	.size	compare, .-compare
+	.type	copy, @function
+copy:
+.L1:
+	movb	(%rsi,%rcx), %al
+	movb	%al, (%rdi,%rcx)
+	decq	%rcx
+	jne	.L1
+	ret
+	.size	copy, .-copy
+	.hidden	partition
+	.globl	partition
+	.type	partition, @function
+partition:
+	pushq	%rbp
+	movq	%rsp, %rbp
+.L2:
+	call	*%rbx
+	testl	%eax, %eax
+	jns	.L3
+	call	copy
+.L3:
+	addq	$8, %r12
+	cmpq	%r13, %r12
+	jne	.L2
+	popq	%rbp
+	ret
+	.size	partition, .-partition
+	.globl	sort
+	.type	sort, @function
+sort:
+	pushq	%rbp
+	movq	%rsp, %rbp
+	call	partition
+	popq	%rbp
+	ret
+	.size	sort, .-sort
+	.section	.note.GNU-stack,"",@progbits
+`
+
+// A place is an instruction of a function.
+type place struct {
+	function string
+	at       int
+}
+
+// stacked is a side with samples that have stacks, leaf first. A place without a function is
+// in another binary.
+func stacked(t *testing.T, b *hot.Binary, stacks map[int64][]place) *SideInput {
+	t.Helper()
+	rb := run.NewBuilder("run")
+	event := rb.Event(run.Event{Name: "cycles"})
+	m := rb.Mapping(run.Mapping{File: "/lib/" + filepath.Base(b.Path), Start: mapped, Limit: mapped + 1<<20, BuildID: b.BuildID})
+	other := rb.Mapping(run.Mapping{File: "/lib/libc.so", Start: 1 << 20, Limit: 2 << 20})
+	for weight, frames := range stacks {
+		var stack run.StackID
+		for i := len(frames) - 1; i >= 0; i-- {
+			f := frames[i]
+			at := m
+			addr := uint64(1 << 20)
+			name := "memcmp"
+			if f.function != "" {
+				name, addr = f.function, mapped+address(t, b, f.function, f.at)
+			} else {
+				at = other
+			}
+			stack = rb.Stack(stack, rb.Location(at, addr, run.Line{Function: rb.Function(run.Function{Name: name})}))
+		}
+		rb.Add(event, stack, 0, weight)
+	}
+	p, err := hot.NewProfile([]*run.Run{finish(t, rb)}, b, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &SideInput{Name: "side", Binary: b, Profile: p}
+}
+
+// TestCharge checks that calls that are not followed are charged by their samples.
+func TestCharge(t *testing.T) {
+	b := binaryOf(t, "sorter.so", sorter)
+	own := []place{{"partition", 3}, {"sort", 2}}
+	for _, test := range []struct {
+		name   string
+		stacks map[int64][]place
+		ratio  float64
+		calls  string
+		share  float64 // of the program
+	}{
+		{"none", map[int64][]place{1000: own}, 0, "", 1},
+		{"a call by a register", map[int64][]place{1000: own, 3000: {{"compare", 0}, {"partition", 2}, {"sort", 2}}}, 3, "compare", 1},
+		{"a caller that the stack skips", map[int64][]place{1000: own, 3000: {{"compare", 0}, {"sort", 2}}}, 3, "compare", 1},
+		{"a function with a loop", map[int64][]place{1000: own, 500: {{"copy", 1}, {"partition", 5}, {"sort", 2}}}, 0.5, "copy", 1},
+		{"another binary", map[int64][]place{1000: own, 250: {{"", 0}, {"partition", 2}, {"sort", 2}}}, 0.25, "memcmp", 1},
+		{"two", map[int64][]place{1000: own, 3000: {{"compare", 0}, {"partition", 2}}, 500: {{"copy", 1}, {"partition", 5}}}, 3.5, "compare copy", 1},
+		{"not under the loop", map[int64][]place{1000: own, 3000: {{"compare", 0}}}, 0, "", 0.25},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			in := stacked(t, b, test.stacks)
+			pairs, err := PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{Functions: [2]string{"partition", "partition"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := pairs[0].Base
+			if s.charge == nil || math.Abs(s.charge.ratio-test.ratio) > 1e-9 {
+				t.Fatalf("charged %+v, want %g", s.charge, test.ratio)
+			}
+			var names []string
+			for _, c := range s.Calls {
+				names = append(names, c.Name)
+			}
+			if got := strings.Join(names, " "); got != test.calls {
+				t.Errorf("calls %q, want %q", got, test.calls)
+			}
+			if got := *pairs[0].ProgramShare; math.Abs(got-test.share) > 1e-9 {
+				t.Errorf("%g of the program, want %g", got, test.share)
+			}
+			c := Cycles{Total: 10, Lo: 8, Hi: 12}
+			c.charged(s)
+			if want := 10 * (1 + test.ratio); math.Abs(c.Total-want) > 1e-9 || math.Abs(c.Lo-0.8*want) > 1e-9 || math.Abs(c.Called-10*test.ratio) > 1e-9 {
+				t.Errorf("cycles %+v, want %g", c, want)
+			}
+			if flag := s.callsFlag(1); test.ratio > 0 && !strings.Contains(flag, "charged by its samples, which are in calls: "+strings.Fields(test.calls)[0]) {
+				t.Errorf("flag %q", flag)
+			}
+		})
+	}
+}
+
+// TestCallsWithoutStacks checks that what calls may take is bounded by the samples outside of
+// the loop.
+func TestCallsWithoutStacks(t *testing.T) {
+	b := binaryOf(t, "sorter.so", sorter)
+	for _, test := range []struct {
+		name    string
+		samples []sampled
+		most    float64
+		flag    string
+	}{
+		{"few", []sampled{{"partition", 3, 1000}, {"copy", 1, 40}}, 0.04, "count as nothing: all samples outside of the loop are 4% of those in it"},
+		{"many", []sampled{{"partition", 3, 1000}, {"compare", 1, 4000}}, 4, "samples with stacks (-g) tell what they take"},
+	} {
+		in := sideOf(t, b, nil, test.samples...)
+		pairs, err := PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{Functions: [2]string{"partition", "partition"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := pairs[0].Base
+		if s.charge == nil || s.charge.ratio != 0 || math.Abs(s.charge.most-test.most) > 1e-9 {
+			t.Errorf("%s: charged %+v, at most %g", test.name, s.charge, test.most)
+		}
+		if flag := s.callsFlag(1); !strings.Contains(flag, test.flag) {
+			t.Errorf("%s: flag %q", test.name, flag)
+		}
+		less, more := s.callsDoubt(true)
+		if less != 0 || more <= 0 || more > doubtCalls {
+			t.Errorf("%s: doubt %g and %g", test.name, less, more)
+		}
+	}
+}
