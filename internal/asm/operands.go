@@ -41,8 +41,10 @@ type Operation struct {
 	Class Class
 	// Flags is how many groups of flags a condition needs.
 	Flags int
-	// Components counts what an lea adds: base, index and displacement.
+	// Components counts what an lea adds: base, index and displacement. Scaled is set if it
+	// multiplies its index.
 	Components int
+	Scaled     bool
 	Vector     bool
 }
 

@@ -346,7 +346,7 @@ func operationX86(text string) (op Operation, known bool) {
 		}
 	case "lea":
 		if m := a.operands[0].Memory; m != nil {
-			a.Reads, a.Components = m.registers(), m.parts
+			a.Reads, a.Components, a.Scaled = m.registers(), m.parts, m.Scale > 1
 		}
 		a.Address, a.Memory = nil, ""
 	}

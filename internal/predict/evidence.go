@@ -51,8 +51,10 @@ const (
 // tier is how well the model of a machine is known.
 func (m *Machine) tier() Tier {
 	switch {
-	case m.Core != nil:
+	case m.Core != nil && len(m.Core.Fitted) > 0:
 		return TierFitted
+	case m.Core != nil:
+		return TierProbed
 	}
 	return TierVendor
 }

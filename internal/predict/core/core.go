@@ -1,55 +1,157 @@
 package core
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
 	"profdiff/internal/predict/flow"
 )
 
-// A Core is what is known of a core beside the scheduling model of LLVM: of cores that
-// LLVM has no model of its own for, or a wrong one, by measurement.
+// A Core is the model of a core: what was measured of it, and for the rest what LLVM's
+// model says or what such cores have. Numbers that are 0 are not known, and limit nothing.
 type Core struct {
-	Name   string
-	Source string
+	Name string `json:"name"`
+	// ID is the CPUs that the core is in: vendor, family and model of a CPUID of x86, or
+	// implementer and part of a MIDR.
+	ID     string `json:"cpuid"`
+	Source string `json:"source"`
+	// Fitted says of parameters that no probe tells what they were fitted to.
+	Fitted map[string]string `json:"fitted,omitempty"`
+	// Missing are parameters that were not measured, with what was taken instead.
+	Missing []string `json:"missing,omitempty"`
+
 	// Dispatch is micro-operations per cycle, Window those between dispatch and
 	// retirement.
-	Dispatch, Window int
+	Dispatch int `json:"dispatch"`
+	Window   int `json:"window"`
 	// Registers are those for the results of instructions in flight.
-	Registers int
-	Units     [asm.Classes]int // by class; those up to classLea are part of the ALUs
-	// Loads and Stores are per cycle; half as many loads to vector registers.
-	Loads, Stores int
+	Registers int `json:"registers,omitempty"`
+	// Pipes are the classes of operations that each of the pipes executes, by name.
+	// Units are how many operations of the classes that have no pipe start in a cycle.
+	Pipes []string       `json:"pipes"`
+	Units map[string]int `json:"units"`
+	// Choices is from how many pipes, taken at random, the best one is taken for an
+	// operation that all execute; 0 if operations are bound to the pipe that has the fewest.
+	Choices int `json:"choices,omitempty"`
+	// Loads, VectorLoads and Stores are per cycle.
+	Loads       int `json:"loads"`
+	VectorLoads int `json:"vector_loads"`
+	Stores      int `json:"stores"`
 	// Schedulers are how many operations wait for operands or a unit: of general
-	// registers, of addresses, of vectors.
-	Schedulers [3]int
+	// registers, of addresses, of vectors. Vectors wait with general registers if they
+	// share their pipes.
+	Schedulers [3]int `json:"schedulers"`
 	// StoreQueue is the stores that wait for the cache, which takes one a cycle, or two
 	// with the same registers in their addresses.
-	StoreQueue int
-	// Load is the cycles from an address to its value in a register, Forward those
-	// from a store to a load of the same operand, or to one that is expected to get what
-	// was stored; Forwarding is about other loads of what was stored just before.
-	Load, Forward float64
-	Forwarding    Forwarding
+	StoreQueue int `json:"store_queue,omitempty"`
+	// Load is the cycles from an address to its value in a register, LoadVector those to
+	// a vector register.
+	Load       float64 `json:"load"`
+	LoadVector float64 `json:"load_vector"`
+	// Forward is the cycles from a store to a load of the same operand, or to one that is
+	// expected to get what was stored; Forwarding is about other loads of what was stored
+	// just before.
+	Forward    float64    `json:"forward"`
+	Forwarding Forwarding `json:"forwarding"`
 	// TakenPerCycle is the taken branches that the front end follows in a cycle: in a loop
 	// without loops within, of those between two backward ones, and in other loops on
 	// average.
-	TakenPerCycle, TakenNested float64
-	Fetch                      Fetch
+	TakenPerCycle float64 `json:"taken_per_cycle"`
+	TakenNested   float64 `json:"taken_per_cycle_nested"`
+	Fetch         Fetch   `json:"fetch"`
 	// Refill is the cycles from the execution of a mispredicted branch until what
 	// follows is dispatched.
-	Refill float64
-	// Lea and LeaThree are latencies, of up to two components and of three, and
-	// TwoFlags what a conditional move waits more if its condition needs two groups of
-	// flags.
-	Lea, LeaThree, TwoFlags float64
+	Refill float64 `json:"refill"`
+	// OverflowApart is set if the overflow flag is renamed apart from those of zero and
+	// sign, which conditions of signed comparisons then need two of; else only those of
+	// unsigned ones that ask for both carry and zero do. FlagWait is what a conditional
+	// move waits more for two groups of flags.
+	OverflowApart bool    `json:"overflow_apart"`
+	FlagWait      float64 `json:"flag_wait"`
+	// Renamed are what renaming does: copies of general registers of 64 and of 32 bits
+	// and of vectors, extensions of a byte, additions of constants.
+	Renamed []Renaming `json:"renamed"`
+	// StoreALU is set if what a store takes of a general register takes a turn of the ALUs.
+	StoreALU bool `json:"store_alu,omitempty"`
 	// MoveFusion is set if a copy and the operation on it are one.
-	MoveFusion bool
-	// Divide is what a division takes of LLVM's throughput.
-	Divide float64
-	// ModelLoad is the load latency of LLVM's model within an instruction that also
-	// computes.
-	ModelLoad float64
+	MoveFusion bool `json:"move_fusion,omitempty"`
+	// Instructions are what was measured of instructions, by mnemonic and form, see
+	// formOf. LLVM's model says the rest.
+	Instructions map[string]Measured `json:"instructions"`
+
+	pipes [asm.Classes]uint32 // that execute a class
+	order []int               // pipes, first those that execute few classes
+	units [asm.Classes]int
 }
+
+// A Renaming is what is done by renaming and needs no unit.
+type Renaming string
+
+// The renamings.
+const (
+	Move64      Renaming = "move64"
+	Move32      Renaming = "move32"
+	MoveVector  Renaming = "move vector"
+	ZeroExtend  Renaming = "zero extension of a byte"
+	Zero        Renaming = "zero"
+	AddConstant Renaming = "addition of a constant to 64 bits"
+)
+
+// A Measured is what was measured of an instruction. 0 is not known.
+type Measured struct {
+	Latency float64 `json:"latency,omitempty"`
+	Slots   float64 `json:"slots,omitempty"` // cycles of one unit
+	Uops    int     `json:"uops,omitempty"`
+}
+
+var classNames = [asm.Classes]string{
+	asm.ClassALU: "alu", asm.ClassShift: "shift", asm.ClassMultiply: "multiply", asm.ClassDivide: "divide", asm.ClassSelect: "select", asm.ClassSet: "set",
+	asm.ClassBranch: "branch", asm.ClassLea: "lea", asm.ClassVector: "vector", asm.ClassFloat: "float", asm.ClassNone: "none",
+}
+
+// prepare makes what a run needs of the data.
+func (c *Core) prepare() error {
+	c.pipes, c.units = [asm.Classes]uint32{}, [asm.Classes]int{}
+	known := func(name string) (asm.Class, error) {
+		i := slices.Index(classNames[:], name)
+		if i < 0 {
+			return 0, fmt.Errorf("core %s: there is no class %q", c.Name, name)
+		}
+		return asm.Class(i), nil
+	}
+	for i, names := range c.Pipes {
+		for name := range strings.FieldsSeq(names) {
+			class, err := known(name)
+			if err != nil {
+				return err
+			}
+			c.pipes[class] |= 1 << i
+		}
+	}
+	c.order = make([]int, len(c.Pipes))
+	for i := range c.order {
+		c.order[i] = i
+	}
+	classes := func(i int) int { return len(strings.Fields(c.Pipes[i])) }
+	slices.SortStableFunc(c.order, func(a, b int) int { return classes(a) - classes(b) })
+	for name, n := range c.Units {
+		class, err := known(name)
+		if err != nil {
+			return err
+		}
+		c.units[class] = n
+	}
+	if n := len(c.Pipes); n == 0 || n > 32 || c.Dispatch < 1 || c.Window < 1 || c.Loads < 1 || c.Stores < 1 || c.Load < 1 || c.TakenPerCycle <= 0 || c.pipes[asm.ClassALU] == 0 {
+		return fmt.Errorf("core %s: the width, the window, a unit or the latency of loads is missing", c.Name)
+	}
+	return nil
+}
+
+// renames reports whether renaming does something.
+func (c *Core) renames(r Renaming) bool { return slices.Contains(c.Renamed, r) }
 
 // A timing is how long the operation of one instruction takes.
 type timing struct {
@@ -59,6 +161,7 @@ type timing struct {
 	cycle  float64 // latency from its operands in registers
 	load   float64 // latency of its load, 0 if it has none
 	slots  int     // of its unit
+	groups int     // of flags that its condition needs
 	fused  bool    // one operation with the instruction before it
 }
 
@@ -76,14 +179,17 @@ func (t *timing) renames() (n int) {
 }
 
 // queues are the schedulers that an operation waits in.
-func (t *timing) queues() (q [3]bool) {
+func (c *Core) queues(t *timing) (q [3]bool) {
 	q[1] = t.op.Load || t.op.Store
 	if !t.op.Free && t.op.Class != asm.ClassNone && !t.fused {
-		q[0] = !t.op.Class.Vector()
-		q[2] = t.op.Class.Vector()
+		apart := c.waitsApart(t.op.Class)
+		q[0], q[2] = !apart, apart
 	}
 	return q
 }
+
+// waitsApart reports whether operations of a class have a scheduler of their own.
+func (c *Core) waitsApart(class asm.Class) bool { return class.Vector() && c.pipes[class] == 0 }
 
 // Costs say what costs time.
 type Costs struct {
@@ -123,17 +229,18 @@ type pipeline struct {
 	storing ports
 	waiting [3]times
 
-	cycle      float64 // of dispatch
-	dispatched int     // in it
-	front      float64 // when the front end delivers
+	cycle      float64            // of dispatch
+	dispatched int                // in it
+	front      float64            // when the front end delivers
+	went       map[flow.Site]bool // which way a branch went last
 	fetching
 }
 
 // run runs steps and returns when each is retired.
 func (c *Core) run(steps []flow.Step, timings []*timing, opt runOptions) (retired []float64) {
-	f := &pipeline{Core: c, opt: opt, stores: make(map[memoryKey]float64), alu: newPipes(c.Units[asm.ClassALU]), loads: newPorts(c.Loads), storing: newPorts(c.Stores), wide: newPorts(max(1, c.Loads/2))}
+	f := &pipeline{Core: c, opt: opt, stores: make(map[memoryKey]float64), went: make(map[flow.Site]bool), alu: newPipes(c), loads: newPorts(c.Loads), storing: newPorts(c.Stores), wide: newPorts(max(1, c.VectorLoads))}
 	for i := range f.units {
-		f.units[i] = newPorts(max(1, c.Units[i]))
+		f.units[i] = newPorts(max(1, c.units[i]))
 	}
 	f.fetching = fetching{Fetch: &c.Fetch, takenPerCycle: c.TakenPerCycle}
 	if opt.nested {
@@ -225,8 +332,14 @@ func (f *pipeline) deliver(s *flow.Step, fused bool, ends map[*flow.Graph][]uint
 	if !fused {
 		f.fetch(at[s.At])
 	}
+	in := s.Inst()
+	if in.Kind == disasm.Conditional && f.Turn > 0 {
+		if last, ok := f.went[s.Site]; ok && last != s.Taken && !(s.Miss && f.opt.Misses) {
+			f.start += f.Turn
+		}
+		f.went[s.Site] = s.Taken
+	}
 	if s.Taken {
-		in := s.Inst()
 		f.front = max(f.front, f.fetching.taken(in.Kind, in.To >= 0 && in.To <= s.At))
 	}
 }
@@ -251,7 +364,7 @@ func (f *pipeline) dispatch(uops int) {
 
 // wait waits for room in the schedulers.
 func (f *pipeline) wait(t *timing) {
-	for q, wanted := range t.queues() {
+	for q, wanted := range f.queues(t) {
 		if !wanted || f.Schedulers[q] == 0 {
 			continue
 		}
@@ -271,8 +384,8 @@ func (f *pipeline) execute(t *timing, i int) float64 {
 	at := f.cycle + 1
 	for _, r := range op.Reads {
 		ready := f.ready[r]
-		if op.Class == asm.ClassSelect && op.Flags == 2 && r >= asm.CF {
-			ready += f.TwoFlags
+		if t.groups > 1 && r >= asm.CF && op.Class == asm.ClassSelect {
+			ready += f.FlagWait
 		}
 		at = max(at, ready)
 	}
@@ -296,21 +409,21 @@ func (f *pipeline) execute(t *timing, i int) float64 {
 	}
 	end := at
 	data := at // when what is stored can be had
-	if op.Store && op.Class == asm.ClassNone && !op.Vector {
-		data = f.alu.issue(len(f.alu.used), at, 1) + 1
+	if op.Store && op.Class == asm.ClassNone && !op.Vector && f.StoreALU {
+		data = f.alu.issue(f.pipes[asm.ClassALU], f.cycle, at, 1) + 1
 		f.waiting[0].push(data - 1)
 	}
 	if !op.Free && op.Class != asm.ClassNone && !t.fused {
 		queue := &f.waiting[0]
-		if op.Class <= asm.ClassLea {
-			at = f.alu.issue(min(f.Units[op.Class], len(f.alu.used)), at, t.slots)
+		if f.waitsApart(op.Class) {
+			queue = &f.waiting[2]
+		}
+		if pipes := f.pipes[op.Class]; pipes != 0 {
+			at = f.alu.issue(pipes, f.cycle, at, t.slots)
 		} else {
 			at = f.units[op.Class].issue(at)
 			for range t.slots - 1 {
 				f.units[op.Class].issue(at)
-			}
-			if op.Class.Vector() {
-				queue = &f.waiting[2]
 			}
 		}
 		queue.push(at)
@@ -331,11 +444,15 @@ func (f *pipeline) execute(t *timing, i int) float64 {
 		}
 		f.version[r] = i + 1
 	}
-	if op.Free && len(op.Reads) == 1 && len(op.Writes) == 1 {
-		from, to := op.Reads[0], op.Writes[0]
-		f.version[to] = f.version[from]
-		if !f.opt.Independent {
-			f.ready[to] = f.ready[from]
+	if op.Free && len(op.Reads) == 1 {
+		from := op.Reads[0]
+		for _, to := range op.Writes {
+			if len(op.Writes) == 1 {
+				f.version[to] = f.version[from]
+			}
+			if !f.opt.Independent {
+				f.ready[to] = f.ready[from]
+			}
 		}
 	}
 	return end

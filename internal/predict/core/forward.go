@@ -10,18 +10,25 @@ import (
 type Forwarding struct {
 	// Cycles from when an operation has the value of its store until a load has it, if
 	// operation and store are one instruction; one more if they are not.
-	Cycles float64
+	Cycles float64 `json:"cycles"`
 	// Blocked is that if the load needs more than the one store.
-	Blocked float64
+	Blocked float64 `json:"blocked"`
 	// Renamed is from how many bytes on a load that is known to get what a certain
-	// instruction stored last need not wait for the address.
-	Renamed int
+	// instruction stored last need not wait for the address, 0 if it always waits.
+	Renamed int `json:"renamed,omitempty"`
 	// Trust is a counter of each load: it goes up by one when the load gets what that
 	// instruction stored last, to Most, and down by Step when it does not. From From on
 	// the load is expected to; if it does not, what follows it starts again Replay
 	// cycles after it is retired.
-	Trust  struct{ Most, Step, From int }
-	Replay float64
+	Trust  Trust   `json:"trust"`
+	Replay float64 `json:"replay,omitempty"`
+}
+
+// A Trust is a counter of a load, see [Forwarding].
+type Trust struct {
+	Most int `json:"most,omitempty"`
+	Step int `json:"step,omitempty"`
+	From int `json:"from,omitempty"`
 }
 
 // A source is where the load of a step has its value from.
@@ -52,7 +59,7 @@ func (f *Forwarding) sources(t *flow.Trace, passes [][]interpret.Access) []sourc
 			a, s := &accesses[i], t.Steps[i].Site
 			list[i] = source{store: -1}
 			if a.Bytes > 0 {
-				list[i] = source{store: a.Store, blocked: a.Blocked, narrow: a.Bytes < f.Renamed}
+				list[i] = source{store: a.Store, blocked: a.Blocked, narrow: f.Renamed == 0 || a.Bytes < f.Renamed}
 				found = found || a.Store >= 0
 				f.expect(bonds, s, t, &list[i], last)
 			}

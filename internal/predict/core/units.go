@@ -46,41 +46,73 @@ func ceil(at float64) int32 {
 
 // pipes are units for each of which operations are queued.
 type pipes struct {
-	used [][]int32 // cycle that a slot is taken in
-	next uint32
+	*Core
+	used    [][]int32 // cycle that a slot is taken in
+	waiting []times   // when what is queued will be issued
+	next    uint32
 }
 
-func newPipes(n int) pipes {
-	p := pipes{used: make([][]int32, n)}
+func newPipes(c *Core) pipes {
+	p := pipes{Core: c, used: make([][]int32, len(c.Pipes)), waiting: make([]times, len(c.Pipes))}
 	for i := range p.used {
 		p.used[i] = make([]int32, horizon)
 	}
 	return p
 }
 
-// issue issues an operation of so many slots to one of the first pipes. Schedulers bind
-// an operation to a pipe when it is dispatched, before it is known when its operands are
-// ready: where all pipes will do it gets the better one of two. What only some pipes do
-// they get right.
-func (p *pipes) issue(width int, at float64, slots int) float64 {
-	first := p.one(width, ceil(at))
+// issue issues an operation of so many slots to one of some pipes. Schedulers bind an
+// operation to a pipe when it is dispatched, before it is known when its operands are
+// ready: to that for which the fewest wait, or where all pipes will do to the best of a
+// few taken at random.
+func (p *pipes) issue(which uint32, dispatched, at float64, slots int) float64 {
+	first := p.one(which, dispatched, ceil(at))
 	for range slots - 1 {
-		p.one(width, ceil(at))
+		p.one(which, dispatched, ceil(at))
 	}
 	return float64(first)
 }
 
-func (p *pipes) one(width int, at int32) int32 {
+func (p *pipes) one(which uint32, dispatched float64, at int32) int32 {
+	if p.Choices > 0 {
+		return p.random(which, at)
+	}
+	pipe := -1
+	for _, i := range p.order {
+		if which>>i&1 == 0 {
+			continue
+		}
+		w := &p.waiting[i]
+		for len(*w) > 0 && (*w)[0] <= dispatched {
+			w.pop()
+		}
+		if pipe < 0 || len(*w) < len(p.waiting[pipe]) {
+			pipe = i
+		}
+	}
+	c := at
+	for p.used[pipe][c&(horizon-1)] == c {
+		c++
+	}
+	p.used[pipe][c&(horizon-1)] = c
+	p.waiting[pipe].push(float64(c))
+	return c
+}
+
+func (p *pipes) random(which uint32, at int32) int32 {
 	best, pipe := int32(-1), 0
-	choices := width
-	if width == len(p.used) {
-		choices = 3
+	n := len(p.used)
+	few := bits.OnesCount32(which) == n
+	choices := n
+	if few {
+		choices = p.Choices
 	}
 	for i := range choices {
-		if width == len(p.used) {
+		if few {
 			p.next = p.next*1664525 + 1013904223
-			hi, _ := bits.Mul32(p.next, uint32(width))
+			hi, _ := bits.Mul32(p.next, uint32(n))
 			i = int(hi)
+		} else if which>>i&1 == 0 {
+			continue
 		}
 		c := at
 		for p.used[i][c&(horizon-1)] == c {
