@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"profdiff/internal/asm"
+	"profdiff/internal/predict/hot"
+	"profdiff/internal/run"
 )
 
 // pairsOfCases are pairs of the kernels of mca-cases at a p, so many in all.
@@ -65,6 +68,37 @@ func BenchmarkPredict(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// BenchmarkHotLoops finds the loops of a function with many instructions that all have
+// samples.
+func BenchmarkHotLoops(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("\t.text\n\t.globl\tlong\n\t.type\tlong, @function\nlong:\n.L1:\n")
+	const n = 5000
+	for range n {
+		text.WriteString("\taddl\t%eax, %edx\n")
+	}
+	text.WriteString("\tdecq\t%rdi\n\tjne\t.L1\n\tret\n\t.size\tlong, .-long\n\t.section\t.note.GNU-stack,\"\",@progbits\n")
+	code := binaryOf(b, "long.so", text.String())
+	var samples []sampled
+	for at := range n / 10 {
+		samples = append(samples, sampled{"long", 10 * at, 1})
+	}
+	r := recording(b, "run", code, samples...)
+	for b.Loop() {
+		again, err := open(code.Path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p, err := hot.NewProfile([]*run.Run{r}, again, "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := p.Loops(again); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (noLLVM) Disassemble(context.Context, string, uint64, uint64, llvm.Disassem
 }
 
 // binaryOf assembles a listing.
-func binaryOf(t *testing.T, name, text string) *hot.Binary {
+func binaryOf(t testing.TB, name, text string) *hot.Binary {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("gcc is not installed")
@@ -100,7 +100,7 @@ func open(file string) (*hot.Binary, error) {
 }
 
 // address is where an instruction of a function stands.
-func address(t *testing.T, b *hot.Binary, function string, at int) uint64 {
+func address(t testing.TB, b *hot.Binary, function string, at int) uint64 {
 	t.Helper()
 	start, _, err := b.FunctionNamed(func(name string) bool { return name == function })
 	if err != nil {
@@ -125,7 +125,7 @@ type sampled struct {
 const mapped = 0x7f0000000000
 
 // recording is a run with samples in a binary.
-func recording(t *testing.T, name string, b *hot.Binary, samples ...sampled) *run.Run {
+func recording(t testing.TB, name string, b *hot.Binary, samples ...sampled) *run.Run {
 	t.Helper()
 	rb := run.NewBuilder(name)
 	event := rb.Event(run.Event{Name: "cycles"})
@@ -141,7 +141,7 @@ func recording(t *testing.T, name string, b *hot.Binary, samples ...sampled) *ru
 	return finish(t, rb)
 }
 
-func finish(t *testing.T, rb *run.Builder) *run.Run {
+func finish(t testing.TB, rb *run.Builder) *run.Run {
 	t.Helper()
 	r, err := rb.Finish()
 	if err != nil {
@@ -740,5 +740,22 @@ func TestOutsideOfMapping(t *testing.T) {
 	}
 	if _, err := b.Function(1 << 40); err == nil || errors.Is(err, disasm.ErrNoFunction) {
 		t.Errorf("no function: %v", err)
+	}
+}
+
+// TestFunctionOnce checks that a function is decoded once for all its addresses.
+func TestFunctionOnce(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	first, err := b.Function(address(t, b, "nest", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range first.Insts {
+		if f, err := b.Function(first.Insts[at].Addr); err != nil || f != first {
+			t.Errorf("instruction %d: another function, %v", at, err)
+		}
+	}
+	if f, err := b.Function(address(t, b, "hot", 2)); err != nil || f.Name != "hot" {
+		t.Errorf("%+v, %v", f, err)
 	}
 }

@@ -33,8 +33,7 @@ type Binary struct {
 	object *objects.Object
 	code   *disasm.Code
 	graphs map[uint64]*flow.Graph // by start of the function
-	// functions are by their start and by addresses in them, nil where there is none.
-	functions map[uint64]*disasm.Function
+	functions []*disasm.Function // that were asked for, by their start
 }
 
 // New returns the code of an object file. recorded is what recordings call it, "" if that is not
@@ -49,7 +48,7 @@ func New(o *objects.Object, recorded string) (*Binary, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	f := o.File()
-	b := &Binary{Path: path, Recorded: recorded, BuildID: f.BuildID(), Arch: asm.Arch(f.Arch()), object: o, code: code, graphs: make(map[uint64]*flow.Graph), functions: make(map[uint64]*disasm.Function)}
+	b := &Binary{Path: path, Recorded: recorded, BuildID: f.BuildID(), Arch: asm.Arch(f.Arch()), object: o, code: code, graphs: make(map[uint64]*flow.Graph)}
 	if b.Arch != asm.X8664 && b.Arch != asm.AArch64 {
 		return nil, fmt.Errorf("%s: is for %s: loops are predicted for %s and %s", path, f.Arch(), asm.X8664, asm.AArch64)
 	}
@@ -93,8 +92,12 @@ func (b *Binary) FunctionNamed(match func(name string) bool) (addr uint64, name 
 // Function is the function that an address is in, without the text of its
 // instructions.
 func (b *Binary) Function(addr uint64) (*disasm.Function, error) {
-	if f := b.functions[addr]; f != nil {
-		return f, nil
+	after, found := slices.BinarySearchFunc(b.functions, addr, func(f *disasm.Function, addr uint64) int { return cmp.Compare(f.Start, addr) })
+	if found {
+		return b.functions[after], nil
+	}
+	if after > 0 && addr < b.functions[after-1].End {
+		return b.functions[after-1], nil
 	}
 	f, err := b.code.FunctionAt(addr)
 	switch {
@@ -103,10 +106,10 @@ func (b *Binary) Function(addr uint64) (*disasm.Function, error) {
 	case err != nil:
 		return nil, err
 	}
-	if known := b.functions[f.Start]; known != nil {
-		f = known
+	if after > 0 && b.functions[after-1].Start == f.Start {
+		return b.functions[after-1], nil // an address in the padding behind it
 	}
-	b.functions[f.Start], b.functions[addr] = f, f
+	b.functions = slices.Insert(b.functions, after, f)
 	return f, nil
 }
 
