@@ -20,7 +20,7 @@ func (f *checkFlags) headModel(cmd *cobra.Command, std *stdio, files *objects.St
 	if f.page.file != "" {
 		h.Timelines = 1
 	}
-	h.Branches = func() *branch.Table { return f.headBranches(std, files, recordings) }
+	h.Known = func() (*branch.Table, bool) { return f.headBranches(std, files, recordings), f.tables[1] != nil }
 	h.Predictor = func(ctx context.Context, arch asm.Arch, target string, names ...string) (predict.Toolchain, *predict.Predictor, error) {
 		flags := &predictFlags{cpu: f.cpu, missCost: f.missCost, llvm: f.sections.llvm, timeout: defaultTimeout}
 		if target != "" {

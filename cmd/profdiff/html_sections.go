@@ -95,8 +95,10 @@ func (s *htmlSections) add(cmd *cobra.Command, std *stdio, page *htmlFlags, d *h
 	var sides [2]*predict.SideInput
 	for i, runs := range [][]*run.Run{x.base, x.head} {
 		side, err := finder.Side([]string{"before", "after"}[i], runs, "")
-		if err == nil {
-			err = side.TakeBranches(x.tables[i])
+		if t := x.tables[i]; err == nil && t != nil {
+			if err = side.AddBranches(x.loader.opt.Objects, t); err != nil {
+				err = fmt.Errorf("%s: %w", t.Name, err)
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("--predict: %w", err)

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/branch"
+	"profdiff/internal/ingest"
 	"profdiff/internal/objects"
 	"profdiff/internal/predict"
 	"profdiff/internal/run"
@@ -77,21 +79,56 @@ func (s *stdio) recordedSide(l *loader, f *predictFlags, name, binary, branches 
 	for _, r := range runs {
 		l.account(r)
 	}
+	options := &branch.Options{AllowTruncated: f.in.allowTruncated}
+	options.Names.Objects = l.opt.Objects
+	var tables []*branch.Table
+	if branches == "" {
+		tables = s.ownBranches(files, runs, options)
+	} else {
+		t, err := s.readBranches(branches, options)
+		if err != nil {
+			return nil, nil, err
+		}
+		tables = []*branch.Table{t}
+	}
 	finder := s.finder(l.opt.Objects, &f.in)
+	finder.Branches = tables
 	side, err := finder.Side(name, runs, binary)
 	if err != nil {
 		return nil, nil, err
 	}
-	if branches != "" {
-		options := branch.Options{AllowTruncated: f.in.allowTruncated}
-		options.Names.Objects = l.opt.Objects
-		table, err := s.readBranches(branches, &options)
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := side.TakeBranches(table); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", branches, err)
+	for _, t := range tables {
+		err := side.AddBranches(l.opt.Objects, t)
+		if err != nil && (branches != "" || !errors.Is(err, predict.ErrOtherBinary)) {
+			return nil, nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
 	return side, runs, nil
+}
+
+// ownBranches are what recordings themselves tell of branches: what Callgrind simulated, and
+// branch stacks.
+func (s *stdio) ownBranches(files []string, runs []*run.Run, options *branch.Options) (tables []*branch.Table) {
+	for i, name := range files {
+		if name == "-" || !mayHaveBranches(runs[i]) {
+			continue
+		}
+		t, err := s.readBranches(name, options)
+		if err != nil || t.Unknown != "" || t.Tier != branch.TierSimulated && t.Tier != branch.TierStacks {
+			return tables // nor do the others
+		}
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+// mayHaveBranches reports whether a recording is of a format that may tell of branches.
+func mayHaveBranches(r *run.Run) bool {
+	for i := range r.Events {
+		if r.Events[i].Simulated {
+			_, ok := r.EventIndex("Bcm")
+			return ok
+		}
+	}
+	return r.Recording.Format == ingest.PerfData || r.Recording.Format == ingest.PerfScript
 }

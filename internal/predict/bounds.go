@@ -2,6 +2,7 @@ package predict
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"profdiff/internal/disasm"
@@ -53,6 +54,45 @@ func (w *work) atBounds(limits flow.Limits) (walks []*flow.Trace) {
 		}
 	}
 	return walks
+}
+
+// openWidth is how wide bounds are at least, in shares of executions, to be worth a word.
+const openWidth = 0.05
+
+// ratesFlags say of how many branches of the first walk the rates are not known.
+func (w *work) ratesFlags() []string {
+	r := &w.side.Rates
+	if r.Missing != "" {
+		return []string{r.Missing}
+	}
+	if r.Branch == nil {
+		return nil
+	}
+	var known, bounded, unknown int
+	for _, s := range flow.Sites(w.walks[0]) {
+		if s.Inst().Kind != disasm.Conditional {
+			continue
+		}
+		unit := -1
+		if s.Graph == w.side.Code.Root {
+			unit = w.side.Loop
+		}
+		b, ok := r.Branch(s.Graph, s.At)
+		switch {
+		case !ok && r.Source == SourceGiven && s.Graph.ExitOf(s.At, unit).Loop:
+			// Loops go on unless it is said.
+		case !ok:
+			unknown++
+		case b.Bounds != nil && max(b.Bounds.Taken[1]-b.Bounds.Taken[0], b.Bounds.Miss[1]-b.Bounds.Miss[0]) > openWidth:
+			bounded++
+		default:
+			known++
+		}
+	}
+	if bounded+unknown == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("rates: %d of %d branches %s, %d within bounds, %d unknown: the interval spans what these may do", known, known+bounded+unknown, r.Source, bounded, unknown)}
 }
 
 // widest are the sites with most executions that may go either way, of which there are any.

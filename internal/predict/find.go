@@ -17,6 +17,9 @@ import (
 // A Finder finds the binaries of recordings.
 type Finder struct {
 	Objects *objects.Store
+	// Branches tell which file at a path of this machine ran, if the runs do not: its code
+	// has these branches.
+	Branches []*branch.Table
 	// Event is whose samples say what is hot, "" for the first.
 	Event string
 	// Warn is told of binaries with more samples that are passed over.
@@ -34,6 +37,13 @@ func (f *Finder) Side(name string, runs []*run.Run, binary string) (side *SideIn
 	if err != nil {
 		return nil, err
 	}
+	for _, r := range runs {
+		for i := range r.Mappings {
+			if m := &r.Mappings[i]; side.Binary.Recorded == "" && m.BuildID != "" && side.Binary.Is(m.File, m.BuildID) {
+				side.Binary.Recorded = m.File
+			}
+		}
+	}
 	if side.Profile, err = hot.NewProfile(runs, side.Binary, f.Event); err != nil {
 		return nil, err
 	}
@@ -46,28 +56,6 @@ func CPUNames(runs []*run.Run) (names []string) {
 		names = append(names, r.Recording.CPUID, r.Recording.Device)
 	}
 	return names
-}
-
-// TakeBranches gives the side what is known of branches, nil if that is nothing. Those of
-// another build are an error.
-func (in *SideInput) TakeBranches(t *branch.Table) error {
-	in.Branches = t
-	if t == nil {
-		return nil
-	}
-	var rebuilt *branch.Branch
-	for i := range t.Branches {
-		switch b := &t.Branches[i]; {
-		case in.Binary.Is(b.DSO, b.BuildID):
-			return nil
-		case in.Binary.Named(b.DSO):
-			rebuilt = b
-		}
-	}
-	if rebuilt == nil {
-		return nil
-	}
-	return fmt.Errorf("%s has build ID %s, the branches are of %s with %s: give those of the binary that ran", in.Binary.Path, in.Binary.BuildID, rebuilt.DSO, rebuilt.BuildID)
 }
 
 func (f *Finder) named(name string) (*hot.Binary, error) {
@@ -126,8 +114,11 @@ func (f *Finder) heaviest(weights map[binaryName]int64) (*hot.Binary, error) {
 		recorded := objects.Recorded{Path: name.File, BuildID: name.BuildID}
 		o, _, err := f.Objects.Code(recorded, 0)
 		if err != nil {
-			missing = cmp.Or(missing, fmt.Errorf("%w %s: %s", errNoBinary, name.File, f.Objects.NotFound(recorded)))
-			continue
+			var why string
+			if o, why = f.here(name); o == nil {
+				missing = cmp.Or(missing, fmt.Errorf("%w %s: %s", errNoBinary, name.File, cmp.Or(why, f.Objects.NotFound(recorded))))
+				continue
+			}
 		}
 		if 2*weights[name] < weights[names[0]] && !o.Given() {
 			continue
@@ -143,4 +134,36 @@ func (f *Finder) heaviest(weights map[binaryName]int64) (*hot.Binary, error) {
 		return b, nil
 	}
 	return nil, missing
+}
+
+// here is the file at the path of a binary without a build ID, which was not found, if the
+// branches that were counted are those of its code. why says why it is not, if there are such.
+func (f *Finder) here(name binaryName) (o *objects.Object, why string) {
+	if name.BuildID != "" {
+		return nil, ""
+	}
+	for _, t := range f.Branches {
+		var rows []branch.Branch
+		for i := range t.Branches {
+			if b := &t.Branches[i]; b.DSO == name.File && b.BuildID == "" {
+				rows = append(rows, *b)
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		o, err := f.Objects.Open(name.File)
+		if err != nil {
+			return nil, ""
+		}
+		b, err := hot.New(o, name.File)
+		if err != nil {
+			return nil, err.Error()
+		}
+		if checked, wrong := misfits(b, rows); wrong*maxWrong > checked {
+			return nil, fmt.Sprintf("it was built again since it was recorded: %d of %d branches are none there", wrong, checked)
+		}
+		return o, ""
+	}
+	return nil, ""
 }

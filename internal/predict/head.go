@@ -18,8 +18,9 @@ import (
 type Head struct {
 	Runs []*run.Run
 	Finder
-	// Branches are what is known of them. It is asked once, and may return nil.
-	Branches func() *branch.Table
+	// Known is what is known of branches, and whether the user gave it, who wants to hear if
+	// it is of another binary. It is asked once, and may return nil.
+	Known func() (t *branch.Table, given bool)
 	// Predictor is the one for a machine. target is the CPU that a budget names, "" if it
 	// names none, and names are what the recordings say of theirs.
 	Predictor func(ctx context.Context, arch asm.Arch, target string, names ...string) (Toolchain, *Predictor, error)
@@ -28,6 +29,7 @@ type Head struct {
 
 	asked   bool
 	table   *branch.Table
+	given   bool
 	known   map[string]*headPrediction
 	inOrder []*headPrediction
 }
@@ -47,7 +49,8 @@ func (h *Head) Hottest(ctx context.Context, target string, match func(function, 
 		return nil, nil, errors.New("head has no samples in a function that matches")
 	}
 	if !h.asked {
-		h.asked, h.table, h.known = true, h.Branches(), make(map[string]*headPrediction)
+		h.asked, h.known = true, make(map[string]*headPrediction)
+		h.table, h.given = h.Known()
 	}
 	key := target + "\n" + strings.Join(names, "\n")
 	p, ok := h.known[key]
@@ -129,8 +132,10 @@ func (h *Head) predict(ctx context.Context, target string, samples map[binaryNam
 		return nil, err
 	}
 	side := &SideInput{Name: "head", Binary: b}
-	if err := side.TakeBranches(h.table); err != nil {
-		return nil, err
+	if h.table != nil {
+		if err := side.AddBranches(h.Objects, h.table); err != nil && (h.given || !errors.Is(err, ErrOtherBinary)) {
+			return nil, fmt.Errorf("%s: %w", h.table.Name, err)
+		}
 	}
 	if side.Profile, err = hot.NewProfile(h.Runs, b, h.Event); err != nil {
 		return nil, err

@@ -456,6 +456,7 @@ func (w *work) flags(c *Cycles) (flags []string) {
 	if root.Incomplete != "" {
 		flags = append(flags, "the control flow is incomplete: "+root.Incomplete)
 	}
+	flags = append(flags, w.ratesFlags()...)
 	if w.unparsable > 0 {
 		flags = append(flags, fmt.Sprintf("llvm-mca cannot parse %d instructions, which count as nothing", w.unparsable))
 	}

@@ -24,6 +24,8 @@ type Rates struct {
 	Source Source
 	// Branch returns what is known of the conditional branch at an instruction.
 	Branch func(g *flow.Graph, at int) (b flow.Branch, ok bool)
+	// Missing says why nothing is known where something should be, "" if that is not so.
+	Missing string
 }
 
 // A predictor is not perfect: of random outcomes it mispredicts somewhat more than the

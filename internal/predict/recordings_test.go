@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"profdiff/internal/branch"
 	"profdiff/internal/disasm"
@@ -150,6 +151,14 @@ func finish(t testing.TB, rb *run.Builder) *run.Run {
 	return r
 }
 
+// tablesOf is a table, if it is one.
+func tablesOf(t *branch.Table) []*branch.Table {
+	if t == nil {
+		return nil
+	}
+	return []*branch.Table{t}
+}
+
 // sideOf is a side with the samples of one run.
 func sideOf(t *testing.T, b *hot.Binary, table *branch.Table, samples ...sampled) *SideInput {
 	t.Helper()
@@ -157,14 +166,14 @@ func sideOf(t *testing.T, b *hot.Binary, table *branch.Table, samples ...sampled
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &SideInput{Name: "side", Binary: b, Profile: p, Branches: table}
+	return &SideInput{Name: "side", Binary: b, Profile: p, Branches: tablesOf(table)}
 }
 
 // branchAt is a conditional branch that was executed, jumped and was mispredicted so often.
 func branchAt(t *testing.T, b *hot.Binary, function string, at int, executed, taken, miss float64) branch.Branch {
 	return branch.Branch{
 		Place: branch.Place{DSO: "/lib/" + filepath.Base(b.Path), Address: address(t, b, function, at)}, Kind: branch.Conditional,
-		Executed: new(executed), PTaken: &branch.Estimate{Value: taken}, Rate: &branch.Rate{Value: new(miss)},
+		Executed: new(executed), PTaken: &branch.Estimate{Value: taken, Lo: taken, Hi: taken}, Rate: &branch.Rate{Value: new(miss), CI: [2]float64{miss, miss}},
 	}
 }
 
@@ -405,14 +414,13 @@ func TestTableRates(t *testing.T) {
 		change(&one)
 		return &branch.Table{Tier: branch.TierStacks, Branches: []branch.Branch{one}}
 	}
-	simulated := func(counted bool) *branch.Table {
-		table := with(func(one *branch.Branch) { one.PTaken = nil })
-		table.Tier = branch.TierSimulated
-		if counted {
-			table.Branches = append(table.Branches, branchAt(t, b, "hot", 7, 1000, 0.9, 0))
-		}
-		return table
+	simulated := with(func(*branch.Branch) {})
+	simulated.Tier = branch.TierSimulated
+	bounds := func(takenLo, takenHi, missLo, missHi float64) *flow.Bounds {
+		return &flow.Bounds{Taken: [2]float64{takenLo, takenHi}, Miss: [2]float64{missLo, missHi}}
 	}
+	twice := with(func(*branch.Branch) {})
+	twice.Branches = append(twice.Branches, branchAt(t, b, "hot", 3, 3000, 0.7, 0.4))
 	for _, test := range []struct {
 		name   string
 		table  *branch.Table
@@ -422,16 +430,29 @@ func TestTableRates(t *testing.T) {
 	}{
 		{"none", nil, SourceAssumed, flow.Branch{}, false},
 		{"measured", with(func(*branch.Branch) {}), SourceMeasured, flow.Branch{Taken: 0.3, Miss: 0.2, Executed: 1000}, true},
-		{"bounds", with(func(o *branch.Branch) { o.Rate = &branch.Rate{Bounds: [2]float64{0.1, 0.2}} }), SourceMeasured, flow.Branch{Taken: 0.3, Miss: 0.15000000000000002, Executed: 1000}, true},
-		{"misses unknown", with(func(o *branch.Branch) { o.Rate = nil }), SourceMeasured, flow.Branch{Taken: 0.3, Miss: 0.3, Executed: 1000}, true},
-		{"jumps unknown", with(func(o *branch.Branch) { o.PTaken = nil }), SourceMeasured, flow.Branch{}, false},
+		{
+			"misses within bounds", with(func(o *branch.Branch) { o.Rate = &branch.Rate{Bounds: [2]float64{0.1, 0.2}, CI: [2]float64{0.1, 0.2}} }), SourceMeasured,
+			flow.Branch{Taken: 0.3, Miss: 0.15, Bounds: bounds(0.3, 0.3, 0.1, 0.2), Executed: 1000}, true,
+		},
+		{
+			"misses unknown", with(func(o *branch.Branch) { o.Rate = nil }), SourceMeasured,
+			flow.Branch{Taken: 0.3, Miss: 0.3, Bounds: bounds(0.3, 0.3, 0, 0.3), Executed: 1000}, true,
+		},
+		{
+			"jumps unknown", with(func(o *branch.Branch) { o.PTaken = nil }), SourceMeasured,
+			flow.Branch{Taken: 0.5, Miss: 0.2, Bounds: bounds(0.1, 0.9, 0.2, 0.2), Executed: 1000}, true,
+		},
+		{
+			"jumps within bounds", with(func(o *branch.Branch) { o.PTaken = &branch.Estimate{Value: 0.4, Lo: 0.2, Hi: 0.6} }), SourceMeasured,
+			flow.Branch{Taken: 0.4, Miss: 0.2, Bounds: bounds(0.2, 0.6, 0.2, 0.2), Executed: 1000}, true,
+		},
+		{"nothing", with(func(o *branch.Branch) { o.PTaken, o.Rate = nil, nil }), SourceMeasured, flow.Branch{}, false},
+		{"two recordings", twice, SourceMeasured, flow.Branch{Taken: 0.6, Miss: 0.35, Executed: 4000}, true},
 		{"by line", with(func(o *branch.Branch) { o.ByLine = true }), SourceMeasured, flow.Branch{}, false},
 		{"call", with(func(o *branch.Branch) { o.Kind = branch.Call }), SourceMeasured, flow.Branch{}, false},
-		{"other binary", with(func(o *branch.Branch) { o.DSO = "/lib/other.so" }), SourceMeasured, flow.Branch{}, false},
-		{"never jumped in a simulation", simulated(true), SourceSimulated, flow.Branch{Taken: 0, Miss: 0.2, Executed: 1000}, true},
-		{"simulation without jumps", simulated(false), SourceSimulated, flow.Branch{}, false},
+		{"simulated", simulated, SourceSimulated, flow.Branch{Taken: 0.3, Miss: 0.2, Executed: 1000}, true},
 	} {
-		in := &SideInput{Name: "side", Binary: b, Branches: test.table}
+		in := &SideInput{Name: "side", Binary: b, Branches: tablesOf(test.table)}
 		rates := in.rates()
 		if rates.Source != test.source {
 			t.Errorf("%s: source %s", test.name, rates.Source)
@@ -443,8 +464,11 @@ func TestTableRates(t *testing.T) {
 			continue
 		}
 		got, ok := rates.Branch(g, 3)
-		if got != test.want || ok != test.ok {
-			t.Errorf("%s: %+v, %v", test.name, got, ok)
+		if !ok && !test.ok {
+			continue
+		}
+		if diff := gocmp.Diff(test.want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" || ok != test.ok {
+			t.Errorf("%s: %v, -want +got:\n%s", test.name, ok, diff)
 		}
 	}
 }

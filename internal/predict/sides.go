@@ -16,85 +16,8 @@ type SideInput struct {
 	Name    string
 	Binary  *hot.Binary
 	Profile *hot.Profile
-	// Branches is what is known of the branches of the binary, nil if that is nothing.
-	Branches *branch.Table
-}
-
-// rates looks branches of the binary up in the table.
-func (in *SideInput) rates() Rates {
-	t := in.Branches
-	if t == nil {
-		return Rates{Source: SourceAssumed}
-	}
-	source := SourceMeasured
-	if t.Counted() {
-		source = SourceSimulated
-	}
-	known := make(map[uint64]flow.Branch)
-	counted := false
-	for i := range t.Branches {
-		counted = counted || t.Branches[i].PTaken != nil
-	}
-	for i := range t.Branches {
-		b := &t.Branches[i]
-		if b.Kind != branch.Conditional || b.ByLine || !in.Binary.Is(b.DSO, b.BuildID) {
-			continue
-		}
-		var out flow.Branch
-		switch {
-		case b.PTaken != nil:
-			out.Taken = b.PTaken.Value
-			out.Bounds = boundsOf(b)
-		case source == SourceSimulated && counted:
-			// Callgrind writes no jump of a branch that never jumped.
-		default:
-			continue
-		}
-		switch {
-		case b.Rate == nil:
-			out.Miss = min(out.Taken, 1-out.Taken)
-		case b.Rate.Value != nil:
-			out.Miss = *b.Rate.Value
-		default:
-			out.Miss = (b.Rate.Bounds[0] + b.Rate.Bounds[1]) / 2
-		}
-		if b.Executed != nil {
-			out.Executed = *b.Executed
-		}
-		known[b.Address] = out
-	}
-	return Rates{Source: source, Branch: func(g *flow.Graph, at int) (flow.Branch, bool) {
-		b, ok := known[g.Insts[at].Addr]
-		return b, ok
-	}}
-}
-
-// boundsOf are the bounds of a branch of which it is known how often it is taken, nil if
-// there is nothing in doubt.
-func boundsOf(b *branch.Branch) *flow.Bounds {
-	out := flow.Bounds{Taken: [2]float64{b.PTaken.Lo, b.PTaken.Hi}}
-	if b.Rate != nil {
-		out.Miss = b.Rate.CI
-	} else {
-		out.Miss[1] = min(b.PTaken.Value, 1-b.PTaken.Value)
-	}
-	if out.Taken[0] == out.Taken[1] && out.Miss[0] == out.Miss[1] {
-		return nil
-	}
-	return &out
-}
-
-// executions are how often the conditional branches of a function ran, by address.
-func (in *SideInput) executions() map[uint64]float64 {
-	out := make(map[uint64]float64)
-	if t := in.Branches; t != nil && t.Scaled {
-		for i := range t.Branches {
-			if b := &t.Branches[i]; !b.ByLine && b.Executed != nil && in.Binary.Is(b.DSO, b.BuildID) {
-				out[b.Address] = *b.Executed
-			}
-		}
-	}
-	return out
+	// Branches are what is known of the branches of the binary, of each recording that tells.
+	Branches []*branch.Table
 }
 
 // code is the code of a function of the side with those it calls that have no loops, or
