@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"profdiff/internal/llvm"
 )
 
 // An Evidence is what a prediction rests on: all reasons why it may be wrong, each with
@@ -55,16 +57,28 @@ func (m *Machine) tier() Tier {
 		return TierFitted
 	case m.Core != nil:
 		return TierProbed
+	case slices.Contains([]llvm.Kinship{llvm.KinOwn, llvm.KinCore, llvm.KinFamily}, m.Model.Kinship):
+		return TierRepaired
+	case m.Model.Kinship == llvm.KinGeneration:
+		return TierGeneration
 	}
 	return TierVendor
 }
 
-// sigma is the standard error of the logarithm of a predicted speed-up that a tier leaves.
+// sigma is the standard error of the logarithm of a predicted speed-up that a tier leaves:
+// what kernels show that were measured on two CPUs, see mca-cases/README.md.
 func (t Tier) sigma() float64 {
-	if t == TierFitted {
-		return 0.11
+	switch t {
+	case TierFitted:
+		return 0.12
+	case TierProbed:
+		return 0.22
+	case TierRepaired:
+		return 0.26
+	case TierGeneration:
+		return 0.36
 	}
-	return 0.37
+	return 0.43
 }
 
 // remedy is what makes a better tier.
@@ -127,9 +141,10 @@ const (
 	RemedyMeasure   Remedy = "measure"   // both sides, on the CPU
 )
 
-// z is the half-width of the interval in standard errors. The share of kernels that it
-// holds is tested, see TestAccuracy.
-const z = 1.96
+// z is the half-width of the 90 % interval in standard errors: more than that of a normal
+// distribution, as standard errors from some dozens of kernels are themselves not certain.
+// The share of kernels that it holds is tested, see TestAccuracy.
+const z = 1.8
 
 // newEvidence adds doubts up.
 func newEvidence(tier Tier, doubts []Doubt) Evidence {

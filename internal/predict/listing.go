@@ -169,12 +169,7 @@ func (r *Result) usePaths() {
 		}
 	}
 	if r.Pair.Source == SourceAssumed && r.Base.Mispredicted+r.Head.Mispredicted > 0 && !math.IsInf(lowest[0]+lowest[1], 1) {
-		r.Speedup.Lo = min(r.Speedup.Lo, lowest[0]/r.Head.Total*r.Speedup.Lo/r.Speedup.Value)
-		r.Speedup.Hi = max(r.Speedup.Hi, r.Base.Total/lowest[1]*r.Speedup.Hi/r.Speedup.Value)
-		r.ofProgram()
-		if b := r.BreakEven; b.Verdict != NoBranches && r.Speedup.Winner() == WinnerNone {
-			b.Verdict = Undecided
-		}
+		r.foresee(lowest[0], lowest[1])
 	}
 }
 

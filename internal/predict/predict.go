@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"profdiff/internal/asm"
@@ -87,6 +88,7 @@ type Cycles struct {
 
 	missed map[flow.Site]float64 // mispredictions per unit by branch
 	doubts []doubt
+	bounds []float64 // cycles with the least and the most that rates may be
 }
 
 // A BreakEven says from how many mispredictions on the side without branches is faster.
@@ -155,6 +157,8 @@ type Result struct {
 	AllPaths  bool
 	// Timelines are nil if they were not asked for.
 	Timelines *[2]Timeline
+
+	missCost float64 // of a misprediction on sides that have none, in cycles
 }
 
 // HeadRange is how many cycles an iteration of head takes at least and at most. If nothing
@@ -508,13 +512,17 @@ func (w *work) weight(walk int) float64 {
 	return 1 / float64(w.seeds)
 }
 
-// add adds a walk with a weight.
+// add adds a walk with a weight, 0 if it only says what bounds of rates allow.
 func (c *Cycles) add(weight, total, issue, dependency, base float64, m *walked) {
 	c.Total += weight * total
 	c.Issue += weight * issue
 	c.Dependency += weight * (dependency - issue)
 	c.Taken += weight * (base - dependency)
 	c.Misses += weight * (total - base)
+	if weight == 0 {
+		c.bounds = append(c.bounds, total)
+		return
+	}
 	c.Lo, c.Hi = min(c.Lo, total), max(c.Hi, total)
 	c.Instructions += weight * m.Instructions
 	c.TakenBranches += weight * m.Taken
@@ -526,6 +534,9 @@ func (c *Cycles) add(weight, total, issue, dependency, base float64, m *walked) 
 
 func (c *Cycles) finishCost() {
 	c.may(CauseWalks, c.Lo, c.Hi)
+	if len(c.bounds) > 0 {
+		c.may(CauseRates, slices.Min(c.bounds), slices.Max(c.bounds))
+	}
 	if c.Mispredicted > 0 {
 		c.MissCost = c.Misses / c.Mispredicted
 	}

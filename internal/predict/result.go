@@ -5,24 +5,33 @@ import (
 	"math"
 )
 
-// result joins the sides of a pair. No side wins while the interval of the speed-up has 1
-// in it.
+// result joins the sides of a pair.
 func (p *Predictor) result(pair *Pair, base, head Cycles) *Result {
-	r := &Result{Pair: pair, Base: base, Head: head}
+	r := &Result{Pair: pair, Base: base, Head: head, missCost: p.Machine.Refill + resolveOfCalibration}
 	r.Flags = p.flags(pair, r)
 	r.Evidence = evidence(p.Machine, pair.Source, &base, &head)
-	r.Speedup = r.Evidence.Interval(base.Total / head.Total)
-	r.ofProgram()
-	r.BreakEven = r.breakEven(p.Machine.Refill + resolveOfCalibration)
+	r.settle()
 	return r
 }
 
-// ofProgram is the speed-up of the program by Amdahl's law, if the share of the loop is known.
-func (r *Result) ofProgram() {
-	if s := r.Pair.ProgramShare; s != nil {
+// settle makes what follows from the evidence: the interval, and all that is said by it.
+func (r *Result) settle() {
+	r.Speedup = r.Evidence.Interval(r.Base.Total / r.Head.Total)
+	if s := r.Pair.ProgramShare; s != nil { // Amdahl's law
 		amdahl := func(v float64) float64 { return 1 / (1 - *s + *s/v) }
 		r.Program = &Interval{amdahl(r.Speedup.Value), amdahl(r.Speedup.Lo), amdahl(r.Speedup.Hi)}
 	}
+	r.BreakEven = r.breakEven()
+}
+
+// foresee takes into account what both sides take if all branches are foreseen, as they may
+// be if nothing is known of them. They are so, more or less, on both sides.
+func (r *Result) foresee(base, head float64) {
+	far := math.Log(base / head / r.Speedup.Value)
+	r.Evidence = newEvidence(r.Evidence.Tier, append(r.Evidence.Doubts, Doubt{
+		Cause: CauseRates, Side: -1, Below: max(0, -far) / z, Above: max(0, far) / z, Remedy: r.Pair.Source.remedy(),
+	}))
+	r.settle()
 }
 
 // evidence is what a prediction of a pair rests on.
@@ -47,10 +56,9 @@ func evidence(m *Machine, source Source, base, head *Cycles) Evidence {
 	return newEvidence(tier, doubts)
 }
 
-// breakEven finds the rate of mispredictions at which both sides take as long, each of
-// which takes cost if there is none to tell. It says that a side wins only where the
-// interval of the speed-up does.
-func (r *Result) breakEven(cost float64) *BreakEven {
+// breakEven finds the rate of mispredictions at which both sides take as long. It says that
+// a side wins only where the interval of the speed-up does.
+func (r *Result) breakEven() *BreakEven {
 	b := &BreakEven{Base: r.Base.DataBranches >= r.Head.DataBranches}
 	branchy, branchless, winner := &r.Base, &r.Head, WinnerHead
 	if !b.Base {
@@ -60,7 +68,7 @@ func (r *Result) breakEven(cost float64) *BreakEven {
 		b.Verdict = NoBranches
 		return b
 	}
-	b.Cost = cost
+	b.Cost = r.missCost
 	if branchy.Mispredicted > 0.005 && branchy.MissCost > 0 {
 		b.Cost = branchy.MissCost
 	}
