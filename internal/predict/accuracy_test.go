@@ -340,9 +340,9 @@ func TestAccuracyShort(t *testing.T) {
 		}
 		p := &Predictor{Tool: tool, Machine: m}
 		pairs := predictCases(t, p, cpu, "blind", []string{"0", "0.1", "0.5"}, SourceKnown, SourceSimulated)
-		for source, wrong := range map[Source]int{SourceKnown: 0, SourceSimulated: 1} {
+		for _, source := range []Source{SourceKnown, SourceSimulated} {
 			of := scoreOf(pairs, "", source)
-			if of.geometric > 1.12 || of.far > 1.5 || len(of.wrong) > wrong || of.coverage() < leastCoverage {
+			if of.geometric > 1.15 || of.far > 2 || 10*len(of.wrong) > of.decided || of.coverage() < leastCoverage {
 				t.Errorf("%s, misses %s: error ×%.3f, ×%.2f for %s, wrong winner of %s, %.0f %% in the interval", cpu, source, of.geometric, of.far, of.farPair, cmp.Or(strings.Join(of.wrong, ", "), "none"), 100*of.coverage())
 			}
 		}
