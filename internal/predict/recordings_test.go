@@ -432,19 +432,23 @@ func TestTableRates(t *testing.T) {
 		{"measured", with(func(*branch.Branch) {}), SourceMeasured, flow.Branch{Taken: 0.3, Miss: 0.2, Executed: 1000}, true},
 		{
 			"misses within bounds", with(func(o *branch.Branch) { o.Rate = &branch.Rate{Bounds: [2]float64{0.1, 0.2}, CI: [2]float64{0.1, 0.2}} }), SourceMeasured,
-			flow.Branch{Taken: 0.3, Miss: 0.15, Bounds: bounds(0.3, 0.3, 0.1, 0.2), Executed: 1000}, true,
+			flow.Branch{Taken: 0.3, Miss: 0.15, Bounds: bounds(0.3, 0.3, 0.1, 0.2), Executed: 1000},
+			true,
 		},
 		{
 			"misses unknown", with(func(o *branch.Branch) { o.Rate = nil }), SourceMeasured,
-			flow.Branch{Taken: 0.3, Miss: 0.3, Bounds: bounds(0.3, 0.3, 0, 0.3), Executed: 1000}, true,
+			flow.Branch{Taken: 0.3, Miss: 0.3, Bounds: bounds(0.3, 0.3, 0, 0.3), Executed: 1000},
+			true,
 		},
 		{
 			"jumps unknown", with(func(o *branch.Branch) { o.PTaken = nil }), SourceMeasured,
-			flow.Branch{Taken: 0.5, Miss: 0.2, Bounds: bounds(0.1, 0.9, 0.2, 0.2), Executed: 1000}, true,
+			flow.Branch{Taken: 0.5, Miss: 0.2, Bounds: bounds(0.1, 0.9, 0.2, 0.2), Executed: 1000},
+			true,
 		},
 		{
 			"jumps within bounds", with(func(o *branch.Branch) { o.PTaken = &branch.Estimate{Value: 0.4, Lo: 0.2, Hi: 0.6} }), SourceMeasured,
-			flow.Branch{Taken: 0.4, Miss: 0.2, Bounds: bounds(0.2, 0.6, 0.2, 0.2), Executed: 1000}, true,
+			flow.Branch{Taken: 0.4, Miss: 0.2, Bounds: bounds(0.2, 0.6, 0.2, 0.2), Executed: 1000},
+			true,
 		},
 		{"nothing", with(func(o *branch.Branch) { o.PTaken, o.Rate = nil, nil }), SourceMeasured, flow.Branch{}, false},
 		{"two recordings", twice, SourceMeasured, flow.Branch{Taken: 0.6, Miss: 0.35, Executed: 4000}, true},

@@ -197,3 +197,16 @@ func TestJumps(t *testing.T) {
 		}
 	}
 }
+
+// TestFunctionOfMost checks that a branch is in the function that most of its executions were
+// counted for: tails of functions are counted for what called them, too.
+func TestFunctionOfMost(t *testing.T) {
+	text := simulatedHead + "0x10 5 10 10\nfn=g\n0x10 5 300 300\nfn=h\n0x10 5 20 20\ntotals: 330 330 0 0 0\n"
+	table, err := Read("x", strings.NewReader(text), int64(len(text)), &branch.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Branches) != 1 || table.Branches[0].Function != "g" || table.Branches[0].N != 330 {
+		t.Errorf("%+v", table.Branches)
+	}
+}

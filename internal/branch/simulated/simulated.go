@@ -96,10 +96,41 @@ type simulatedPlace struct {
 }
 
 type simulatedCounts struct {
-	function, file string
-	line           int64
-	costs          [len(simulatedEvents)]int64
-	jumps          jumps
+	functions []executed // that the code is counted for
+	file      string
+	line      int64
+	costs     [len(simulatedEvents)]int64
+	jumps     jumps
+}
+
+// executed are branches that were counted for a function.
+type executed struct {
+	function string
+	n        int64
+}
+
+// count adds what was counted for a function.
+func (c *simulatedCounts) count(function string, costs *[len(simulatedEvents)]int64) {
+	for i, v := range costs {
+		c.costs[i] += v
+	}
+	n := costs[eventBc] + costs[eventBi]
+	for i := range c.functions {
+		if c.functions[i].function == function {
+			c.functions[i].n += n
+			return
+		}
+	}
+	c.functions = append(c.functions, executed{function, n})
+}
+
+// function is the one that most was counted for: code of several has several starts, and
+// tails of functions are counted for what called them.
+func (c *simulatedCounts) function() string {
+	if len(c.functions) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(c.functions, func(a, b executed) int { return cmp.Compare(a.n, b.n) }).function
 }
 
 // simulated sums up by place.
@@ -131,23 +162,27 @@ func (s *simulated) begin(part *callgrind.Part) error {
 	return nil
 }
 
-// at are the counts of a place. An instruction is one whatever function it is counted for:
-// those have the level of recursion (--separate-recs) or callers in their names.
+// at are the counts of a place. An instruction is one whatever function it is counted for.
 func (s *simulated) at(p *callgrind.Place) *simulatedCounts {
-	function := p.Function.Name
-	if i := strings.LastIndexByte(function, '\''); i > 0 && strings.Trim(function[i+1:], "0123456789") == "" {
-		function = function[:i]
-	}
 	key := simulatedPlace{object: p.Function.Object, address: p.Address}
 	if p.Address == 0 {
-		key.function, key.file, key.line = function, p.File, p.Line
+		key.function, key.file, key.line = functionOf(p), p.File, p.Line
 	}
 	c := s.places[key]
 	if c == nil {
-		c = &simulatedCounts{function: function, file: p.File, line: p.Line}
+		c = &simulatedCounts{file: p.File, line: p.Line}
 		s.places[key] = c
 	}
 	return c
+}
+
+// functionOf is the function of a place without its level of recursion.
+func functionOf(p *callgrind.Place) string {
+	name := p.Function.Name
+	if i := strings.LastIndexByte(name, '\''); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
+		return name[:i]
+	}
+	return name
 }
 
 func (s *simulated) cost(cost *callgrind.Cost) error {
@@ -180,9 +215,7 @@ func (s *simulated) cost(cost *callgrind.Cost) error {
 	var c *simulatedCounts
 	if costs[eventBc] > 0 || costs[eventBi] > 0 {
 		c = s.at(&cost.Place)
-		for i, v := range costs {
-			c.costs[i] += v
-		}
+		c.count(functionOf(&cost.Place), &costs)
 	}
 	var j *jumps
 	if costs[eventBc] > 0 && cost.Address != 0 {
@@ -281,7 +314,7 @@ func (c *simulatedCounts) branch(t *branch.Table, at simulatedPlace, n, missed i
 		return name
 	}
 	b := branch.Branch{
-		Place: branch.Place{DSO: known(at.object), Address: at.address, ByLine: at.address == 0, Function: known(c.function), File: known(c.file), Line: c.line},
+		Place: branch.Place{DSO: known(at.object), Address: at.address, ByLine: at.address == 0, Function: known(c.function()), File: known(c.file), Line: c.line},
 		N:     n, NMisses: missed,
 		Loss: branch.Loss{Cost: t.Cost},
 	}
