@@ -92,7 +92,7 @@ var policy = map[string][]string{
 	"report/diff":           {"align", "compare", "listing", "report/text", "run", "stats", "verdict"},
 	"report/branches":       {"branch", "branch/annotate", "branch/diff", "listing", "objects", "report/text", "stats", "symbolizer", "verdict"},
 	"report/check":          {"budget", "report/diff", "report/text", "stats", "verdict"},
-	"report/predict":        {"asm", "predict", "report/text"},
+	"report/predict":        {"asm", "llvm", "predict", "report/text"},
 	"yaml":                  {},
 	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "objects", "perffile", "perfstat", "predict", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
 }

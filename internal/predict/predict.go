@@ -84,7 +84,9 @@ type Cycles struct {
 	// dependencies: no branch is mispredicted and no front end limits it.
 	MCA, Throughput float64
 	Unmodelled      float64 // share of instructions that LLVM's model does not know
-	Flags           []string
+	// Repaired is what was simulated as something else, by class.
+	Repaired []Repaired
+	Flags    []string
 
 	missed map[flow.Site]float64 // mispredictions per unit by branch
 	doubts []doubt
@@ -492,6 +494,9 @@ func (p *Predictor) finishMCA(w *work, s []llvm.Simulation) (c Cycles, err error
 			return c, err
 		}
 		chains := s[0]
+		if i == 0 {
+			c.Repaired = repairedOf(&chains, func(line int) flow.Site { return plan.trace.Steps[plan.source[line]].Site })
+		}
 		s = s[len(plan.regions):]
 		base := max(m.base(p.Machine), plan.memoryChain(&chains, w.accesses(i)[1]))
 		total := base
@@ -547,6 +552,7 @@ func (c *Cycles) finishCost() {
 func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err error) {
 	model := p.Machine.Core
 	timings := model.TimingsOf(p.Machine.Arch, w.sites, &s[len(s)-1])
+	c.Repaired = repairedOf(&s[len(s)-1], func(line int) flow.Site { return w.sites[line] })
 	mca, err := w.plans[0].measure(p.Machine, s)
 	if err != nil {
 		return c, err

@@ -3,7 +3,9 @@ package predict
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
 )
 
@@ -13,12 +15,20 @@ func New(p *predict.Prediction) *Document {
 	d := &Document{
 		Schema: Schema, Loops: []Loop{},
 		Toolchain: Toolchain{
-			LLVM: m.Version, MCPU: m.Model.CPU, Model: m.Model.Name, StandIn: m.Model.StandIn,
+			LLVM: m.Version, MCPU: m.Model.CPU, Model: m.Model.Name, StandIn: m.Model.StandIn, Kinship: string(m.Model.Kinship),
 			RefillCycles: m.Refill, RefillSource: m.RefillSource,
 		},
 	}
 	if m.Core != nil {
 		d.Toolchain.Core = m.Core.Name
+	}
+	d.Toolchain.Repairs = []Repair{}
+	for _, r := range p.Repairs() {
+		repair := Repair{Class: r.Class, Instructions: r.Instructions}
+		if i := slices.IndexFunc(m.Model.Repairs, func(of llvm.Repair) bool { return of.Class == r.Class }); i >= 0 {
+			repair.Evidence = m.Model.Repairs[i].Evidence
+		}
+		d.Toolchain.Repairs = append(d.Toolchain.Repairs, repair)
 	}
 	for _, r := range p.Results {
 		d.Loops = append(d.Loops, newLoop(r))

@@ -27,9 +27,20 @@ type Toolchain struct {
 	MCPU         string  `json:"mcpu"`
 	Model        string  `json:"model"`
 	StandIn      string  `json:"stand_in"` // the CPU whose model it is, "" if its own
+	Kinship      string  `json:"kinship"`  // of the CPU and that one: own, core, family, generation or vendor
 	Core         string  `json:"core"`     // whose measured widths and latencies are used, "" for LLVM's alone
 	RefillCycles float64 `json:"refill_cycles"`
 	RefillSource string  `json:"refill_source"`
+	// Repairs are classes of instructions that the model is wrong about, and that were
+	// simulated as others.
+	Repairs []Repair `json:"repairs"`
+}
+
+// A Repair is how many instructions of a class were simulated as others.
+type Repair struct {
+	Class        string `json:"class"`
+	Instructions int    `json:"instructions"`
+	Evidence     string `json:"evidence"`
 }
 
 // A Loop is a loop on both sides.

@@ -68,6 +68,9 @@ func writeLoop(w io.Writer, d *Document, r *Loop, opt Options) error {
 	}
 	end := facts{}
 	end.add("model", predictedBy(&d.Toolchain))
+	if len(d.Toolchain.Repairs) > 0 {
+		end.add("repairs", repairsText(d.Toolchain.Repairs))
+	}
 	for _, f := range r.Flags {
 		end.add("flag", f)
 	}
@@ -90,6 +93,15 @@ func predictedBy(m *Toolchain) string {
 		s += "; scheduled with the widths and latencies measured on " + m.Core
 	}
 	return s + fmt.Sprintf("; refill after a misprediction %s cycles (%s)", text.Cycles(m.RefillCycles), m.RefillSource)
+}
+
+// repairsText says what of the code was simulated as something else.
+func repairsText(list []Repair) string {
+	var parts []string
+	for _, r := range list {
+		parts = append(parts, fmt.Sprintf("%s %d", r.Class, r.Instructions))
+	}
+	return "instructions that the model is wrong about, simulated as others: " + strings.Join(parts, ", ")
 }
 
 // column is the width that facts are wrapped at.
@@ -290,6 +302,9 @@ func writePredictionRows(w io.Writer, d *Document) error {
 		}
 	}
 	end.add("model", predictedBy(&d.Toolchain))
+	if len(d.Toolchain.Repairs) > 0 {
+		end.add("repairs", repairsText(d.Toolchain.Repairs))
+	}
 	seen := make(map[string]bool)
 	for i := range d.Loops {
 		r := &d.Loops[i]
