@@ -98,10 +98,10 @@ func (s *Side) callsFlag(perUnit float64) string {
 		return fmt.Sprintf("%.2g%% of its cycles are not predicted but charged by its samples, which are in calls: %s", 100*c.ratio/(1+c.ratio), strings.Join(names, ", "))
 	case perUnit == 0:
 		return ""
-	case c != nil && c.most < smallCharge:
-		return fmt.Sprintf("%.3g calls per unit count as nothing: all samples outside of the loop are %.2g%% of those in it", perUnit, 100*c.most)
 	case c != nil && c.most == c.ratio:
 		return fmt.Sprintf("%.3g calls per unit count as nothing: no sample is in them", perUnit)
+	case c != nil && c.most < smallCharge:
+		return fmt.Sprintf("%.3g calls per unit count as nothing: all samples outside of the loop are %.2g%% of those in it", perUnit, 100*c.most)
 	}
 	return fmt.Sprintf("%.3g calls per unit go to code that is not known and count as nothing: samples with stacks (-g) tell what they take", perUnit)
 }
