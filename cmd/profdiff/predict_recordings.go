@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -81,6 +83,10 @@ func (s *stdio) recordedSide(l *loader, f *predictFlags, name, binary, branches 
 	}
 	options := &branch.Options{AllowTruncated: f.in.allowTruncated}
 	options.Names.Objects = l.opt.Objects
+	if binary != "" { // has the code between the entries of branch stacks
+		dir := filepath.Dir(binary)
+		options.Names.Objects = l.opt.Objects.View(objects.SearchPath{Name: dir, FS: os.DirFS(dir)})
+	}
 	var tables []*branch.Table
 	if branches == "" {
 		tables = s.ownBranches(files, runs, options)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"profdiff/internal/disasm"
 	"profdiff/internal/predict/flow"
@@ -60,13 +61,13 @@ func (w *work) atBounds(limits flow.Limits) (walks []*flow.Trace) {
 const openWidth = 0.05
 
 // ratesFlags say of how many branches of the first walk the rates are not known.
-func (w *work) ratesFlags() []string {
+func (w *work) ratesFlags() (flags []string) {
 	r := &w.side.Rates
-	if r.Missing != "" {
-		return []string{r.Missing}
+	if r.Note != "" {
+		flags = append(flags, r.Note)
 	}
 	if r.Branch == nil {
-		return nil
+		return flags
 	}
 	var known, bounded, unknown int
 	for _, s := range flow.Sites(w.walks[0]) {
@@ -90,9 +91,16 @@ func (w *work) ratesFlags() []string {
 		}
 	}
 	if bounded+unknown == 0 {
-		return nil
+		return flags
 	}
-	return []string{fmt.Sprintf("rates: %d of %d branches %s, %d within bounds, %d unknown: the interval spans what these may do", known, known+bounded+unknown, r.Source, bounded, unknown)}
+	parts := []string{fmt.Sprintf("rates: %d of %d branches are known", known, known+bounded+unknown)}
+	if bounded > 0 {
+		parts = append(parts, fmt.Sprintf("%d within bounds", bounded))
+	}
+	if unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d not at all", unknown))
+	}
+	return append(flags, strings.Join(parts, ", ")+": the interval spans what these may do")
 }
 
 // widest are the sites with most executions that may go either way, of which there are any.

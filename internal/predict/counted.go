@@ -30,6 +30,9 @@ func (in *SideInput) AddBranches(files *objects.Store, t *branch.Table) error {
 		return fmt.Errorf("has branches of %s by line only: --dump-instr=yes of callgrind tells them apart", in.Binary.Path)
 	}
 	in.Branches = append(in.Branches, &own)
+	if b, dso := in.Binary, own.Branches[0].DSO; own.Branches[0].BuildID == "" && b.Recorded != "" && path.IsAbs(dso) && dso != b.Recorded {
+		in.note = fmt.Sprintf("rates: they are those of %s, whose branches are at the same addresses as those of %s", dso, b.Recorded)
+	}
 	return nil
 }
 
@@ -179,10 +182,18 @@ func (in *SideInput) rates() Rates {
 			known[addr] = b
 		}
 	}
-	return Rates{Source: source, Branch: func(g *flow.Graph, at int) (flow.Branch, bool) {
+	return Rates{Source: source, Note: in.note, Branch: func(g *flow.Graph, at int) (flow.Branch, bool) {
 		b, ok := known[g.Insts[at].Addr]
 		return b, ok
 	}}
+}
+
+// noneKnown says why nothing is known of the branches of a function.
+func (in *SideInput) noneKnown(function string) string {
+	if in.Branches[0].Counted() {
+		return "rates: nothing is known of the branches of " + function + ", which did not run where branches were counted"
+	}
+	return "rates: nothing is known of the branches of " + function + ": the recording has too few of them, or not the code that they are in"
 }
 
 // A branchSum is what tables say of one branch together. Each counts for as many executions
@@ -193,6 +204,7 @@ type branchSum struct {
 	takenIn       [2]float64
 	missN, missed float64 // likewise
 	missedIn      [2]float64
+	unseen        bool // misses that did not jump were not seen
 }
 
 func (s *branchSum) add(b *branch.Branch) {
@@ -212,6 +224,7 @@ func (s *branchSum) add(b *branch.Branch) {
 		if r.Value != nil {
 			v = *r.Value
 		}
+		s.unseen = s.unseen || r.Value == nil
 		s.missN += n
 		s.missed += n * v
 		s.missedIn[0] += n * min(r.CI[0], v)
@@ -239,10 +252,23 @@ func (s *branchSum) branch() (b flow.Branch, ok bool) {
 			bounds.Miss[1] = b.Miss
 		}
 	}
+	if s.unseen {
+		b.Miss, bounds.Miss[1] = unseenMisses(bounds)
+	}
 	if bounds.Taken[0] < bounds.Taken[1] || bounds.Miss[0] < bounds.Miss[1] {
 		b.Bounds = &bounds
 	}
 	return b, s.n > 0 || s.missN > 0
+}
+
+// unseenMisses are the rate of misses, and the most it is, of a branch whose misses were seen
+// if it jumped: as many again did not jump, and both are no more than the rarer direction
+// has, as somebody who always says the other would miss those.
+func unseenMisses(bounds flow.Bounds) (rate, most float64) {
+	rarer := min(bounds.Taken[1], 1-bounds.Taken[0], 0.5)
+	seen := bounds.Miss[0]
+	most = min(bounds.Miss[1], max(seen, noisy(rarer)))
+	return min(2*seen, (seen+most)/2), most
 }
 
 // executions are how often the conditional branches of a function ran, by address.

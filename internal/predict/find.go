@@ -37,17 +37,31 @@ func (f *Finder) Side(name string, runs []*run.Run, binary string) (side *SideIn
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range runs {
-		for i := range r.Mappings {
-			if m := &r.Mappings[i]; side.Binary.Recorded == "" && m.BuildID != "" && side.Binary.Is(m.File, m.BuildID) {
-				side.Binary.Recorded = m.File
-			}
-		}
+	if side.Binary.Recorded == "" {
+		side.Binary.Recorded = f.recordedName(side.Binary, runs)
 	}
 	if side.Profile, err = hot.NewProfile(runs, side.Binary, f.Event); err != nil {
 		return nil, err
 	}
 	return side, nil
+}
+
+// recordedName is what recordings call a binary that the user named, by its build ID or its
+// branches, "" if that is not known.
+func (f *Finder) recordedName(b *hot.Binary, runs []*run.Run) string {
+	for _, r := range runs {
+		for i := range r.Mappings {
+			if m := &r.Mappings[i]; m.BuildID != "" && b.BuildID != "" && b.Is(m.File, m.BuildID) {
+				return m.File
+			}
+		}
+	}
+	for _, t := range f.Branches {
+		if rows, err := branchesOf(b, f.Objects, t); err == nil {
+			return rows[0].DSO
+		}
+	}
+	return ""
 }
 
 // CPUNames are what recordings say of their CPU.

@@ -24,8 +24,8 @@ type Rates struct {
 	Source Source
 	// Branch returns what is known of the conditional branch at an instruction.
 	Branch func(g *flow.Graph, at int) (b flow.Branch, ok bool)
-	// Missing says why nothing is known where something should be, "" if that is not so.
-	Missing string
+	// Note says where they are from, or why there are none, if that is not as it should be.
+	Note string
 }
 
 // A predictor is not perfect: of random outcomes it mispredicts somewhat more than the

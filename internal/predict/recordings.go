@@ -255,7 +255,7 @@ func (in *SideInput) side(ctx context.Context, tool hot.Disassembler, h *hot.Loo
 		loop = number - 1
 	}
 	if rates.Source != SourceAssumed && !rates.anyKnown(root) {
-		rates = Rates{Source: SourceAssumed, Missing: root.Name + " did not run where branches were counted: nothing is known of its own"}
+		rates = Rates{Source: SourceAssumed, Note: in.noneKnown(root.Name)}
 	}
 	s := &unitSide{Side: &Side{Name: in.Name, Code: code, Loop: loop, Rates: rates, Work: 1, heat: in.Heat()}}
 	// Short loops are part of what is around them.

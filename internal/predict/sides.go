@@ -18,6 +18,7 @@ type SideInput struct {
 	Profile *hot.Profile
 	// Branches are what is known of the branches of the binary, of each recording that tells.
 	Branches []*branch.Table
+	note     string // on where they are from
 }
 
 // code is the code of a function of the side with those it calls that have no loops, or

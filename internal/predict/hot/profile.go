@@ -189,7 +189,7 @@ func vaddrOf(r *run.Run, location uint32, mappings []uint32, b *Binary) (uint64,
 		return 0, false
 	}
 	m := &r.Mappings[l.Mapping]
-	if m.Limit == 0 && r.Events[0].Simulated {
+	if r.Events[0].Simulated {
 		return l.Address, true // Callgrind has addresses of the file, not of memory
 	}
 	if l.Address < m.Start || l.Address >= m.Limit {
