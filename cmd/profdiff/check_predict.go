@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,9 @@ func predicted(ctx context.Context, h *predict.Head, req budget.PredictionReques
 	m, r, err := h.Hottest(ctx, req.Target, req.Match)
 	if err != nil {
 		return budget.Prediction{}, err
+	}
+	if r.Refused != "" {
+		return budget.Prediction{}, errors.New(r.Refused)
 	}
 	lo, hi := r.HeadRange()
 	model := fmt.Sprintf("llvm-mca of LLVM %s for %s, branches %s", m.Version, m.Model.CPU, r.Pair.Source)

@@ -127,6 +127,7 @@ const (
 	CauseForwarding   Cause = "forwarding"   // loads of what was stored just before, in places that data decide
 	CauseTaken        Cause = "taken"        // whether taken branches are foreseen in pairs
 	CauseWalks        Cause = "walks"        // how the walks through the code differ
+	CauseContention   Cause = "contention"   // atomic operations and fences, few of them
 	CauseMemory       Cause = "memory"       // data that do not fit in the caches
 )
 

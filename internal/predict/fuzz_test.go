@@ -150,7 +150,7 @@ func FuzzPredict(f *testing.F) {
 		for _, core := range []*core.Core{nil, core.Of("znver5")} {
 			p := Predictor{Tool: &numbersSimulator{numbers: numbers}, Machine: &Machine{Arch: l.Arch, Core: core, Refill: 13, Taken: 1}, Seeds: 1}
 			results, err := p.predict(t.Context(), []*Pair{{Base: side, Head: side, Source: SourceAssumed}})
-			if err != nil {
+			if err != nil || results[0].Refused != "" {
 				continue
 			}
 			s := results[0].Speedup

@@ -152,7 +152,7 @@ func (h *Head) predict(ctx context.Context, target string, samples map[binaryNam
 	if err != nil {
 		return nil, err
 	}
-	if r := p.Results[0]; !(r.Head.Total > 0) || math.IsInf(r.Head.Total, 0) {
+	if r := p.Results[0]; r.Refused == "" && !(r.Head.Total > 0) || math.IsInf(r.Head.Total, 0) {
 		return nil, fmt.Errorf("nothing is predicted of %s", pair.Name)
 	}
 	return p, nil

@@ -57,6 +57,8 @@ type Pair struct {
 	// ProgramShare is the share of the base's run that is in the loop, nil if unknown.
 	ProgramShare *float64
 	Flags        []string
+	// Unrecorded is set if nothing was recorded: what is known of branches the user gives.
+	Unrecorded bool
 }
 
 // An Interval is a value with its 95 % interval.
@@ -144,7 +146,11 @@ func (i Interval) Winner() Winner {
 
 // A Result is what is predicted of a pair.
 type Result struct {
-	Pair       *Pair
+	Pair *Pair
+	// Refused says why no cycles are predicted, "" if they are. Of the sides only
+	// instructions and branches are known then, and Contention.
+	Refused    string
+	Contention [2]*Contention // of each side, nil if other cores decide nothing
 	Base, Head Cycles
 	Speedup    Interval // cycles of base over cycles of head
 	Evidence   Evidence // of the speed-up
@@ -199,10 +205,11 @@ func (p *Predictor) Predicted(ctx context.Context, pairs []*Pair, timelines int,
 	if err != nil {
 		return nil, err
 	}
-	if err := p.addPaths(ctx, results); err != nil {
+	predicted := slices.DeleteFunc(slices.Clone(results), func(r *Result) bool { return r.Refused != "" })
+	if err := p.addPaths(ctx, predicted); err != nil {
 		return nil, err
 	}
-	for i, r := range results {
+	for i, r := range predicted {
 		if timelines < 0 || i < timelines {
 			if err := p.addTimelines(ctx, r, heat); err != nil {
 				return nil, err
@@ -260,28 +267,43 @@ func (w *work) chances() (list []interpret.Chance) {
 func (p *Predictor) predict(ctx context.Context, pairs []*Pair) ([]*Result, error) {
 	var regions []llvm.Region
 	works := make([]*work, 0, 2*len(pairs))
-	for _, pair := range pairs {
+	reasons := make([]string, len(pairs)) // why the cycles are not predicted
+	for i, pair := range pairs {
 		for _, side := range []*Side{pair.Base, pair.Head} {
 			w, err := p.prepare(side)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", side.Name, err)
 			}
-			w.first = len(regions)
-			regions = append(regions, w.regions...)
 			works = append(works, w)
 		}
-		base, head := works[len(works)-2], works[len(works)-1]
+		base, head := works[2*i], works[2*i+1]
+		if reasons[i] = refused(base.contention(), head.contention()); reasons[i] != "" {
+			base.regions, head.regions = nil, nil
+			continue
+		}
+		for _, w := range works[2*i:] {
+			w.first = len(regions)
+			regions = append(regions, w.regions...)
+		}
 		base.chance, head.chance = interpret.ChancesOf(head.chances()), interpret.ChancesOf(base.chances())
 	}
-	simulations, err := p.simulate(ctx, works, regions)
-	if err != nil {
-		return nil, err
+	var simulations []llvm.Simulation
+	if len(regions) > 0 {
+		var err error
+		if simulations, err = p.simulate(ctx, works, regions); err != nil {
+			return nil, err
+		}
 	}
 	var results []*Result
 	for i, pair := range pairs {
+		if reasons[i] != "" {
+			results = append(results, refusedResult(pair, reasons[i], works[2*i], works[2*i+1]))
+			continue
+		}
 		var cycles [2]Cycles
 		for k := range cycles {
 			w := works[2*i+k]
+			var err error
 			cycles[k], err = p.finish(w, simulations[w.first:w.first+len(w.regions)])
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", w.side.Name, err)
@@ -308,7 +330,7 @@ func (p *Predictor) simulate(ctx context.Context, works []*work, regions []llvm.
 		if in == nil {
 			return nil, err
 		}
-		if in.Line > 0 {
+		if in.Line > 0 && asm.SyncOf(p.Machine.Arch, in.Text) == asm.SyncNone {
 			return nil, fmt.Errorf("%s: %w", w.side.Name, instError(in, parse))
 		}
 		text := parse.Text
@@ -328,7 +350,7 @@ func (p *Predictor) simulate(ctx context.Context, works []*work, regions []llvm.
 func instructionOf(parse *llvm.ParseError, works []*work) (*work, *asm.Inst) {
 	for _, w := range works {
 		i := parse.Index - w.first
-		if i < 0 || i >= len(w.regions) {
+		if len(w.regions) == 0 || i < 0 || i >= len(w.regions) {
 			continue
 		}
 		if i == len(w.regions)-1 && w.sites != nil && parse.Line < len(w.sites) {
@@ -435,6 +457,7 @@ func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
 	c.doubts = append(c.doubts, w.doubts(&c)...)
 	c.charged(w.side)
 	c.scale(1 / w.side.Work)
+	c.rareContention(w.contention())
 	c.Flags = append(c.Flags, w.flags(&c)...)
 	return c, nil
 }

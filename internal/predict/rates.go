@@ -90,6 +90,12 @@ func asKnown(flow.Site, *flow.Branch) {}
 
 // at is what is taken for a branch.
 func (r *Rates) at(g *flow.Graph, at, unit int, choose func(flow.Site, *flow.Branch)) flow.Branch {
+	if taken, retry := g.Retry(at); retry { // what no other core disturbs is done at once
+		if taken {
+			return flow.Branch{Taken: 1}
+		}
+		return flow.Branch{}
+	}
 	exit := g.ExitOf(at, unit)
 	var b flow.Branch
 	var ok bool

@@ -40,7 +40,7 @@ func (in *SideInput) code(ctx context.Context, tool hot.Disassembler, start uint
 		if err != nil || len(g.Insts) == 0 || g.Insts[0].Addr != addr || len(g.Insts) > maxCallee {
 			return nil // counted as a call of unknown code
 		}
-		if len(g.Loops) > 0 && !rates.anyKnown(g) {
+		if !g.OnlyRetries() && !rates.anyKnown(g) {
 			return nil
 		}
 		return g

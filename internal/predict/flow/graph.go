@@ -223,7 +223,8 @@ func (g *Graph) Branches() (n int) {
 	return n
 }
 
-// MainLoop is the outermost loop with the most instructions.
+// MainLoop is the outermost loop with the most instructions that has trips of its own, see
+// [Graph.Retries].
 func (g *Graph) MainLoop() (int, error) {
 	best, size := -1, 0
 	for i := range g.Loops {
@@ -231,7 +232,7 @@ func (g *Graph) MainLoop() (int, error) {
 		for _, b := range g.Loops[i].Blocks {
 			n += g.Blocks[b].End - g.Blocks[b].First
 		}
-		if g.Loops[i].Parent < 0 && n > size {
+		if g.Loops[i].Parent < 0 && n > size && !g.Retries(i) {
 			best, size = i, n
 		}
 	}

@@ -104,6 +104,9 @@ func (d *Document) rangeCard(loops []Loop) {
 
 // sentence is what a prediction says first.
 func (l *Loop) sentence() string {
+	if l.NotPredicted != "" {
+		return l.Name + ": not predicted, as " + l.NotPredicted
+	}
 	if l.Base == nil {
 		return fmt.Sprintf("%s cycles for %s are predicted", digits(l.Head.Throughput), l.Unit)
 	}
@@ -162,6 +165,9 @@ func (e *Estimate) String() string {
 
 // predictionCards are the numbers of the loop that stands first.
 func (d *Document) predictionCards(l *Loop) {
+	if l.NotPredicted != "" {
+		return
+	}
 	card := Card{Name: "Cycles of the loop, predicted", Base: digits(l.Head.Throughput), Outcome: Info}
 	if l.Base != nil {
 		card.Base, card.Head = digits(l.Base.Throughput), digits(l.Head.Throughput)
@@ -198,10 +204,16 @@ func estimateOf(v *report.Interval) *Estimate {
 }
 
 func loopOf(r *report.Loop, opt Options) Loop {
-	l := Loop{
-		Name: opt.text(r.Function), Unit: opt.text(r.Unit), Head: loopSide(&r.Head), RateSource: string(r.Rates),
-		Notes: slices.Clone(r.Flags),
+	l := Loop{Name: opt.text(r.Function), Unit: opt.text(r.Unit), RateSource: string(r.Rates), Notes: slices.Clone(r.Flags)}
+	if r.NotPredicted != "" {
+		l.NotPredicted, l.Measured, l.MeasuredBy = r.NotPredicted, estimateOf(r.Measured), r.MeasuredBy
+		l.Notes = append([]string{"After: " + r.Head.Executed() + "."}, l.Notes...)
+		if !r.Alone {
+			l.Notes = append([]string{"Before: " + r.Base.Executed() + "."}, l.Notes...)
+		}
+		return l
 	}
+	l.Head = loopSide(&r.Head)
 	sides := []*LoopSide{nil, l.Head}
 	if !r.Alone {
 		l.Base = loopSide(&r.Base)
@@ -232,11 +244,15 @@ func loopOf(r *report.Loop, opt Options) Loop {
 
 func loopSide(c *report.Side) *LoopSide {
 	s := &LoopSide{
-		Throughput: c.CyclesPerUnit, Lo: c.CyclesRange[0], Hi: c.CyclesRange[1], Instructions: c.InstructionsPerUnit, Mispredicted: c.MissesPerUnit, MissCost: c.MissCost,
-		Cycles: []Part{{"issue", c.Issue}, {"dependency", c.Dependency}, {"taken branches", c.TakenBranches}, {"mispredictions", c.Mispredictions}},
+		Throughput: float64(c.CyclesPerUnit), Lo: c.CyclesRange[0], Hi: c.CyclesRange[1], Instructions: c.InstructionsPerUnit,
+		Mispredicted: float64(c.MissesPerUnit), MissCost: float64(c.MissCost),
+		Cycles: []Part{
+			{"issue", float64(c.Issue)}, {"dependency", float64(c.Dependency)},
+			{"taken branches", float64(c.TakenBranches)}, {"mispredictions", float64(c.Mispredictions)},
+		},
 	}
 	if c.CyclesPerUnit > 0 {
-		s.IPC = c.InstructionsPerUnit / c.CyclesPerUnit
+		s.IPC = c.InstructionsPerUnit / float64(c.CyclesPerUnit)
 	}
 	s.Bottleneck = slices.MaxFunc(s.Cycles, func(a, b Part) int { return cmp.Compare(a.Cycles, b.Cycles) }).Name
 	return s

@@ -125,6 +125,8 @@ type Loop struct {
 	Verdict string `json:",omitempty"`
 	Doubt   string `json:",omitempty"`
 	Remedy  string `json:",omitempty"`
+	// NotPredicted says why no cycles are predicted; then there are no sides.
+	NotPredicted string `json:",omitempty"`
 	// BreakEven are speed-ups by the rate of misses of the branch in question; At is
 	// the rate at which there is none, and Rate the one that was measured.
 	BreakEven []Point

@@ -7,6 +7,7 @@ import (
 
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
+	"profdiff/internal/report/text"
 )
 
 // New makes the document of a prediction.
@@ -60,11 +61,23 @@ func newLoop(r *predict.Result) Loop {
 	l := Loop{
 		Function: r.Pair.Name, Unit: r.Pair.Unit, Rates: r.Pair.Source,
 		Base: newSide(&r.Base, r.Paths[0]), Head: newSide(&r.Head, r.Paths[1]),
-		PredictedSpeedup: r.Speedup.Value, Interval: []float64{r.Speedup.Lo, r.Speedup.Hi},
+		NotPredicted: r.Refused,
 		ProgramShare: r.Pair.ProgramShare, Flags: append([]string{}, r.Flags...), Timelines: []Timeline{},
 		Alone: r.Pair.Base == nil, Speedup: r.Speedup, Measured: r.Pair.Measured, MeasuredBy: r.Pair.MeasuredBy, Program: r.Program,
 		BreakEven: r.BreakEven, AllPaths: r.AllPaths,
-		Verdict: verdictOf(&r.Speedup), BreakEvenText: breakEvenText(r.BreakEven, verdictOf(&r.Speedup), r.Pair.Source == Assumed),
+	}
+	for i, side := range []*Side{&l.Base, &l.Head} {
+		if c := r.Contention[i]; c != nil {
+			side.Contention = &Contention{c.Atomics, c.Fences, c.Waits, append([]string{}, c.Retries...)}
+		}
+	}
+	if l.Verdict = Refused; r.Refused == "" {
+		l.PredictedSpeedup, l.Interval = &r.Speedup.Value, []float64{r.Speedup.Lo, r.Speedup.Hi}
+		l.Verdict = verdictOf(&r.Speedup)
+		l.BreakEvenText = breakEvenText(r.BreakEven, l.Verdict, r.Pair.Source == Assumed)
+	} else {
+		l.Base.refuse()
+		l.Head.refuse()
 	}
 	l.Doubts, l.Doubt, l.Remedy = doubtsOf(r)
 	l.Base.PathsLeftOut, l.Head.PathsLeftOut = r.MorePaths[0], r.MorePaths[1]
@@ -115,13 +128,24 @@ func verdictOf(i *Interval) Verdict {
 	return NotDecided
 }
 
+// refuse leaves what is known of a side whose cycles are not predicted.
+func (s *Side) refuse() {
+	for _, v := range []*text.Number{
+		&s.CyclesPerUnit, &s.Issue, &s.Dependency, &s.TakenBranches, &s.Mispredictions,
+		&s.MissesPerUnit, &s.MissCost, &s.Trace, &s.Throughput, &s.UnmodelledShare,
+	} {
+		*v = text.Missing
+	}
+	s.CyclesRange = nil
+}
+
 func newSide(c *predict.Cycles, paths []*predict.Path) Side {
 	s := Side{
-		CyclesPerUnit: c.Total, CyclesRange: []float64{c.Lo, c.Hi},
-		Issue: c.Issue, Dependency: c.Dependency, TakenBranches: c.Taken, Mispredictions: c.Misses,
-		MissesPerUnit: c.Mispredicted, MissCost: c.MissCost,
+		CyclesPerUnit: text.Number(c.Total), CyclesRange: []float64{c.Lo, c.Hi},
+		Issue: text.Number(c.Issue), Dependency: text.Number(c.Dependency), TakenBranches: text.Number(c.Taken), Mispredictions: text.Number(c.Misses),
+		MissesPerUnit: text.Number(c.Mispredicted), MissCost: text.Number(c.MissCost),
 		InstructionsPerUnit: c.Instructions, TakenPerUnit: c.TakenBranches, DataBranchesPerUnit: c.DataBranches,
-		Trace: c.MCA, Throughput: c.Throughput, UnmodelledShare: c.Unmodelled, Paths: []Path{},
+		Trace: text.Number(c.MCA), Throughput: text.Number(c.Throughput), UnmodelledShare: text.Number(c.Unmodelled), Paths: []Path{},
 	}
 	for _, p := range paths {
 		s.Paths = append(s.Paths, Path{Name: p.Name, Executable: !p.Listing, Instructions: p.Instructions, CyclesOnce: p.Once, CyclesSteady: p.Steady})

@@ -8,7 +8,12 @@
 //     documentation, "Using Markers to Analyze Specific Code Blocks").
 package predict
 
-import "profdiff/internal/predict"
+import (
+	"strings"
+
+	"profdiff/internal/predict"
+	"profdiff/internal/report/text"
+)
 
 // Schema is the first field of what predict prints as JSON.
 const Schema = "profdiff.predict/v1"
@@ -50,7 +55,8 @@ type Loop struct {
 	Rates               Source     `json:"rates"` // measured, given, known, simulated or assumed
 	Base                Side       `json:"base"`
 	Head                Side       `json:"head"`
-	PredictedSpeedup    float64    `json:"predicted_speedup"`
+	NotPredicted        string     `json:"not_predicted"` // why no cycles are predicted, "" if they are
+	PredictedSpeedup    *float64   `json:"predicted_speedup"`
 	Interval            []float64  `json:"interval"`
 	Verdict             Verdict    `json:"verdict"` // faster or slower, as the interval says; undecided while it has 1 in it
 	MeasuredSpeedup     *float64   `json:"measured_speedup"`
@@ -107,6 +113,7 @@ const (
 	Faster     Verdict = "faster"
 	Slower     Verdict = "slower"
 	NotDecided Verdict = "undecided"
+	Refused    Verdict = "not predicted"
 )
 
 // The sources of rates.
@@ -133,24 +140,35 @@ type Point struct{ Rate, Speedup, Lo, Hi float64 }
 
 // A Side is where the cycles of a unit go on one side.
 type Side struct {
-	CyclesPerUnit       float64   `json:"cycles_per_unit"`
-	CyclesRange         []float64 `json:"cycles_range"` // over the walks
-	Issue               float64   `json:"issue"`
-	Dependency          float64   `json:"dependency"`
-	TakenBranches       float64   `json:"taken_branches"`
-	Mispredictions      float64   `json:"mispredictions"`
-	MissesPerUnit       float64   `json:"misses_per_unit"`
-	MissCost            float64   `json:"miss_cost"`
-	InstructionsPerUnit float64   `json:"instructions_per_unit"`
-	TakenPerUnit        float64   `json:"taken_per_unit"`
-	DataBranchesPerUnit float64   `json:"data_branches_per_unit"`
-	Trace               float64   `json:"trace"` // llvm-mca's cycles of the trace
-	Throughput          float64   `json:"throughput"`
-	UnmodelledShare     float64   `json:"unmodelled_share"`
-	Paths               []Path    `json:"paths"`
-	PathsLeftOut        int       `json:"paths_left_out"`
+	CyclesPerUnit       text.Number `json:"cycles_per_unit"`
+	CyclesRange         []float64   `json:"cycles_range"` // over the walks
+	Issue               text.Number `json:"issue"`
+	Dependency          text.Number `json:"dependency"`
+	TakenBranches       text.Number `json:"taken_branches"`
+	Mispredictions      text.Number `json:"mispredictions"`
+	MissesPerUnit       text.Number `json:"misses_per_unit"`
+	MissCost            text.Number `json:"miss_cost"`
+	InstructionsPerUnit float64     `json:"instructions_per_unit"`
+	TakenPerUnit        float64     `json:"taken_per_unit"`
+	DataBranchesPerUnit float64     `json:"data_branches_per_unit"`
+	Trace               text.Number `json:"trace"` // llvm-mca's cycles of the trace
+	Throughput          text.Number `json:"throughput"`
+	UnmodelledShare     text.Number `json:"unmodelled_share"`
+	Paths               []Path      `json:"paths"`
+	PathsLeftOut        int         `json:"paths_left_out"`
+	// Contention is what other cores decide, null if that is nothing.
+	Contention *Contention `json:"contention"`
 
 	Name string `json:"-"` // of the side
+}
+
+// A Contention is what of a side other cores decide: operations per unit of work, if no other
+// core gets in between.
+type Contention struct {
+	Atomics float64  `json:"atomics"`
+	Fences  float64  `json:"fences"`
+	Waits   float64  `json:"waits"`   // for another core
+	Retries []string `json:"retries"` // branches that try again
 }
 
 // A Path is a way through the code, as llvm-mca simulates it.
@@ -177,4 +195,28 @@ func (p *Path) Way() string {
 		return "listing, which is no way"
 	}
 	return p.Name
+}
+
+// Executed says what is executed in a unit, and what of it other cores decide.
+func (s *Side) Executed() string {
+	says := text.Cycles(s.InstructionsPerUnit) + " instructions a unit"
+	c := s.Contention
+	if c == nil {
+		return says + ", none of which other cores decide"
+	}
+	for _, of := range []struct {
+		n            float64
+		one, several string
+	}{{c.Atomics, "atomic operation", "atomic operations"}, {c.Fences, "fence", "fences"}, {c.Waits, "instruction that waits for another core", "instructions that wait for another core"}} {
+		switch {
+		case of.n == 1:
+			says += ", 1 " + of.one
+		case of.n > 0:
+			says += ", " + text.Cycles(of.n) + " " + of.several
+		}
+	}
+	if len(c.Retries) > 0 {
+		says += "; tried again by " + strings.Join(c.Retries, ", ")
+	}
+	return says
 }

@@ -78,13 +78,12 @@ func causeText(d *predict.Doubt, tier predict.Tier, source Source) string {
 
 // remedyText is a command that makes a doubt less.
 func remedyText(d *predict.Doubt, pair *predict.Pair) string {
-	listing := pair.Base != nil && pair.Base.Listing()
 	switch d.Remedy {
 	case predict.RemedyCalibrate:
 		return "profdiff calibrate -o FILE on that CPU, and --calibration FILE here"
 	case predict.RemedyCallgrind, predict.RemedyStacks:
 		switch {
-		case listing:
+		case pair.Unrecorded:
 			return "--taken LABEL=P and --miss LABEL=P say how branches behave"
 		case d.Remedy == predict.RemedyStacks:
 			return "perf record -b of both sides, and --branches-before and --branches-after name the recordings"

@@ -98,6 +98,36 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestRefused checks that nothing is said in cycles of a loop that is not predicted.
+func TestRefused(t *testing.T) {
+	p := prediction()
+	p.Results = []*predict.Result{{
+		Pair:    &predict.Pair{Name: "add", Unit: "one run of the code", Source: predict.SourceAssumed},
+		Refused: "the loop's time is decided by contention for a cache line: no model of one core tells it",
+		Base:    predict.Cycles{Instructions: 6, TakenBranches: 1}, Head: predict.Cycles{Instructions: 2, TakenBranches: 1},
+		Contention: [2]*predict.Contention{{Instructions: 6, Atomics: 1, Retries: []string{"cbnz w4, .L3 in line 14"}}, {Instructions: 2, Atomics: 1}},
+	}}
+	var text, json bytes.Buffer
+	if err := errors.Join(WriteText(&text, New(p), Options{}), WriteJSON(&json, New(p))); err != nil {
+		t.Fatal(err)
+	}
+	want := `not predicted  the loop's time is decided by contention for a cache line: no
+               model of one core tells it
+before         6 instructions a unit, 1 atomic operation; tried again by cbnz
+               w4, .L3 in line 14
+after          2 instructions a unit, 1 atomic operation
+`
+	if got := text.String(); !strings.HasPrefix(got, want) || strings.ContainsAny(got, "×") {
+		t.Errorf("text:\n%s", got)
+	}
+	for _, want := range []string{`"predicted_speedup": null`, `"interval": null`, `"verdict": "not predicted"`, `"cycles_per_unit": null`, `"atomics": 1`, `"instructions_per_unit": 6`} {
+		if !strings.Contains(json.String(), want) {
+			t.Errorf("JSON without %s", want)
+		}
+	}
+	reporttest.Validate(t, reporttest.Schema[Document](t, "predict.schema.json"), json.Bytes())
+}
+
 func TestPredictionJSON(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteJSON(&b, New(prediction())); err != nil {

@@ -39,6 +39,9 @@ func WriteText(w io.Writer, d *Document, opt Options) error {
 // writeLoop writes one loop: what is predicted, from what on the other side is faster, what was
 // measured; then what it is made of.
 func writeLoop(w io.Writer, d *Document, r *Loop, opt Options) error {
+	if r.NotPredicted != "" {
+		return writeRefused(w, d, r)
+	}
 	answer := facts{}
 	answer.add("predicted", intervalText(&r.Speedup)+", "+string(r.Verdict)+" (90% interval)")
 	if r.Program != nil {
@@ -81,6 +84,25 @@ func writeLoop(w io.Writer, d *Document, r *Loop, opt Options) error {
 		return writeTimelines(w, r.Timelines, opt.Width)
 	}
 	return nil
+}
+
+// writeRefused writes what is known of a loop whose cycles are not predicted.
+func writeRefused(w io.Writer, d *Document, r *Loop) error {
+	f := facts{}
+	f.add("not predicted", r.NotPredicted)
+	for i, side := range []*Side{&r.Base, &r.Head} {
+		f.add([]string{"before", "after"}[i], side.Executed())
+	}
+	if m := r.Measured; m != nil {
+		f.add("measured", fmt.Sprintf("%s, %s (%s)", intervalText(m), verdictOf(m), r.MeasuredBy))
+	}
+	f.add("loop", r.Function)
+	f.add("unit", r.Unit)
+	f.add("model", predictedBy(&d.Toolchain))
+	for _, flag := range r.Flags {
+		f.add("flag", flag)
+	}
+	return f.write(w)
 }
 
 // predictedBy is the toolchain and the model.
@@ -175,7 +197,7 @@ func writeSplit(w io.Writer, r *Loop) error {
 	row := func(name string, of func(*Side) string) {
 		t.Add(name, of(&r.Base), of(&r.Head))
 	}
-	number := func(v float64) string { return text.Digits(v) }
+	number := func(v text.Number) string { return text.Digits(float64(v)) }
 	t.Add("predicted cycles per unit", "before", "after")
 	row("issue", func(c *Side) string { return number(c.Issue) })
 	row("dependency", func(c *Side) string { return number(c.Dependency) })
@@ -183,11 +205,11 @@ func writeSplit(w io.Writer, r *Loop) error {
 	row("mispredictions", func(c *Side) string { return number(c.Mispredictions) })
 	row("sum", func(c *Side) string { return number(c.CyclesPerUnit) })
 	row("from three walks", func(c *Side) string {
-		return number(c.CyclesRange[0]) + " to " + number(c.CyclesRange[1])
+		return text.Digits(c.CyclesRange[0]) + " to " + text.Digits(c.CyclesRange[1])
 	})
 	row("llvm-mca alone", func(c *Side) string { return number(c.Trace) })
-	row("instructions", func(c *Side) string { return number(c.InstructionsPerUnit) })
-	row("branches taken", func(c *Side) string { return number(c.TakenPerUnit) })
+	row("instructions", func(c *Side) string { return text.Digits(c.InstructionsPerUnit) })
+	row("branches taken", func(c *Side) string { return text.Digits(c.TakenPerUnit) })
 	row("branches mispredicted", func(c *Side) string { return number(c.MissesPerUnit) })
 	row("cycles a misprediction", func(c *Side) string {
 		if c.MissesPerUnit == 0 {
@@ -285,7 +307,11 @@ func writePredictionRows(w io.Writer, d *Document) error {
 			}
 			rate += ", now " + text.Percent(b.MeasuredRate)
 		}
-		t.Add(r.Function, text.Digits(r.Base.CyclesPerUnit), text.Digits(r.Head.CyclesPerUnit), intervalText(&r.Speedup), string(r.Verdict), measured, rate)
+		if r.NotPredicted != "" {
+			t.Add(r.Function, "-", "-", "-", string(r.Verdict), measured, "-")
+			continue
+		}
+		t.Add(r.Function, text.Digits(float64(r.Base.CyclesPerUnit)), text.Digits(float64(r.Head.CyclesPerUnit)), intervalText(&r.Speedup), string(r.Verdict), measured, rate)
 	}
 	if err := t.Write(w); err != nil {
 		return err
@@ -296,6 +322,9 @@ func writePredictionRows(w io.Writer, d *Document) error {
 	end := facts{}
 	remedies := make(map[string]bool)
 	for i := range d.Loops {
+		if r := &d.Loops[i]; r.NotPredicted != "" {
+			end.add("not predicted", r.Function+": "+r.NotPredicted)
+		}
 		if r := d.Loops[i].Remedy; r != "" && !remedies[r] {
 			remedies[r] = true
 			end.add("to shrink the 90% intervals", r)

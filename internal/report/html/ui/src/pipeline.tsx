@@ -45,14 +45,15 @@ function LoopView({ l, id, only }: { l: Loop; id: number; only: boolean }) {
     <section aria-labelledby={"loop" + id}>
       <h2 id={"loop" + id}><bdi class="name">{l.Name}</bdi></h2>
       <Facts list={[
-        ["rates of branches", RATES[l.RateSource] ?? l.RateSource],
+        ["not predicted", l.NotPredicted ?? ""],
+        ["rates of branches", l.NotPredicted ? "" : RATES[l.RateSource] ?? l.RateSource],
         ["speed-up, predicted", l.Predicted ? <span><b>{estimate(l.Predicted)}</b> {l.Verdict ? <Dim>{l.Verdict}, 90{"\u202f"}% interval</Dim> : null}</span> : ""],
         ["greatest doubt", l.Doubt ?? ""],
         ["to shrink it", l.Remedy ?? ""],
         ["speed-up, measured", l.Measured ? <span><b>{estimate(l.Measured)}</b> <Dim>{l.MeasuredBy}</Dim></span> : ""],
         ["of the program, predicted", l.Program ? <span><b>{estimate(l.Program)}</b>{l.Share !== null ? <Dim> with {share(l.Share)} of the samples in the loop</Dim> : null}</span> : ""],
       ]} />
-      <div class="two">
+      {l.NotPredicted ? null : <div class="two">
         <div>
           <table>{heads("Predicted for " + l.Unit.replace(/\|/g, "¦") + sides.map(([k]) => "|>" + k[0].toUpperCase() + k.slice(1)).join(""))}<tbody>
             {row("cycles", (x) => cyc(x.Throughput))}
@@ -68,7 +69,7 @@ function LoopView({ l, id, only }: { l: Loop; id: number; only: boolean }) {
           <Legend parts={sides[0]?.[1].Cycles ?? []} />
         </div>
         {l.BreakEven && l.BreakEven.length > 1 ? <BreakEven l={l} /> : l.Says ? <p>Break-even: {l.Says}.</p> : null}
-      </div>
+      </div>}
       {ways.length > 0 ? (
         <Fragment>
           <h3>Ways through the code</h3>

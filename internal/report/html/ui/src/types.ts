@@ -73,7 +73,7 @@ export type LoopSide = {
 };
 export type Loop = {
   Name: string; Unit: string; RateSource: string; Base: LoopSide | null; Head: LoopSide | null; Predicted: Estimate | null; Measured: Estimate | null; MeasuredBy: string;
-  Program: Estimate | null; Share: number | null; Verdict?: string; Doubt?: string; Remedy?: string; MoreWays?: string;
+  Program: Estimate | null; Share: number | null; NotPredicted?: string; Verdict?: string; Doubt?: string; Remedy?: string; MoreWays?: string;
   BreakEven: { Rate: number; Speedup: number; Lo: number; Hi: number }[] | null; At: number | null; Rate: Estimate | null; Says: string; Notes: string[] | null;
 };
 export type Pipeline = { Model: string; Tool: string; StandIn: string; Core: string; Refill: string; Loops: Loop[] | null };
