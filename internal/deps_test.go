@@ -94,7 +94,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "objects", "perffile", "perfstat", "predict", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "objects", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all

@@ -23,7 +23,7 @@ var consoleBlock = regexp.MustCompile("(?ms)^```console\n\\$ profdiff ([^\n]*)\n
 func TestReadmes(t *testing.T) {
 	t.Setenv("HOME", t.TempDir()) // perf, which other tests run, fills its cache below the usual one
 	t.Chdir("../..")
-	files := []string{"README.md"}
+	files := []string{"README.md", "mca-cases/atomics/README.md"}
 	for _, dir := range cases(t, "profiles") {
 		files = append(files, dir+"/README.md")
 	}

@@ -64,7 +64,9 @@ what it calls measured.
 
 BEFORE and AFTER are
   two listings, FILE.s, in GNU syntax: what compilers write with -S, or bare
-      instructions. --taken and --miss say how branches behave.
+      instructions; or two object files, FILE.o, of which --function names the
+      function if several have loops. --taken and --miss say how branches behave.
+  two programs or libraries with --function, if nothing was recorded.
   two recordings, or directories of them, that perf.data, pprof, … hold. Their
       binaries are looked for as for show; --binary-before and --binary-after name
       others, whose build IDs must be those recorded; --branches-before and --branches-after what is known of their
@@ -79,7 +81,12 @@ Without frequencies of branches all ways through the loop are simulated, and eac
 branch is taken half of the time. Code without a loop is simulated as it stands.
 
 llvm-mca is part of LLVM (Debian: llvm-19); nothing else of profdiff needs it.`,
-		Args: args(cobra.RangeArgs(1, 2)),
+		Args: args(func(_ *cobra.Command, inputs []string) error {
+			if len(inputs) == 1 || len(inputs) == 2 {
+				return nil
+			}
+			return fmt.Errorf("name BEFORE and AFTER, two recordings, listings (FILE.s) or object files (FILE.o), or a directory of mca-cases: %d are named", len(inputs))
+		}),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			if err := f.check(cmd); err != nil {
 				return err
@@ -301,20 +308,31 @@ func (s *stdio) predict(cmd *cobra.Command, f *predictFlags, inputs []string) (*
 		return nil, usagef(cmd, "a directory of mca-cases has both sides: name one alone")
 	case len(inputs) == 1:
 		return nil, usagef(cmd, "%s is no directory of mca-cases: name BEFORE and AFTER", inputs[0])
-	case isAssembly(inputs[0]) && isAssembly(inputs[1]):
-		return s.predictAssembly(cmd, f, inputs)
-	case isAssembly(inputs[0]) || isAssembly(inputs[1]):
-		return nil, usagef(cmd, "one input is assembly and the other is not")
+	}
+	var kinds [2]codeKind
+	for i, name := range inputs {
+		var err error
+		if kinds[i], err = codeKindOf(name); err != nil {
+			return nil, err
+		}
+		switch kinds[i] {
+		case archive:
+			return nil, usagef(cmd, "%s is an archive: ar x takes the object files out of it, of which predict takes two", name)
+		case sourceFile:
+			return nil, usagef(cmd, "%s is source code: name what the compiler makes of it, with -O2 -S or -O2 -c", name)
+		}
+	}
+	switch linked := kinds[0] == linkedFile && kinds[1] == linkedFile; {
+	case kinds[0].listed() && kinds[1].listed():
+		return s.predictListings(cmd, f, inputs, kinds)
+	case linked && f.function == "":
+		return nil, usagef(cmd, "%s is a program or a library: --function NAME predicts the loop of a function of both, and recordings of them tell which loop is hot", inputs[0])
+	case linked:
+		return s.predictLinked(cmd, f, inputs)
+	case kinds[0] != kinds[1]:
+		return nil, usagef(cmd, "%s is %s and %s is %s: name two of a kind", inputs[0], kinds[0], inputs[1], kinds[1])
 	}
 	return s.predictRecordings(cmd, f, inputs)
-}
-
-func isAssembly(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".s", ".asm":
-		return true
-	}
-	return false
 }
 
 func isCase(name string) bool {
@@ -342,23 +360,27 @@ func readAssembly(name string, arch asm.Arch) (*asm.Listing, error) {
 	return list, nil
 }
 
-// predictAssembly predicts two listings.
-func (s *stdio) predictAssembly(cmd *cobra.Command, f *predictFlags, inputs []string) (*predict.Prediction, error) {
+// predictListings predicts two listings or object files.
+func (s *stdio) predictListings(cmd *cobra.Command, f *predictFlags, inputs []string, kinds [2]codeKind) (*predict.Prediction, error) {
+	ctx := cmd.Context()
 	var lists [2]*asm.Listing
 	for i, name := range inputs {
-		l, err := readAssembly(name, "")
+		var err error
+		if kinds[i] == objectFile {
+			lists[i], err = f.readObject(ctx, name)
+		} else {
+			lists[i], err = readAssembly(name, "")
+		}
 		if err != nil {
 			return nil, err
 		}
 		if f.straight {
-			l.Straighten()
+			lists[i].Straighten()
 		}
-		lists[i] = l
 	}
 	if lists[0].Arch != lists[1].Arch {
 		return nil, fmt.Errorf("%s is for %s and %s for %s", inputs[0], lists[0].Arch, inputs[1], lists[1].Arch)
 	}
-	ctx := cmd.Context()
 	tool, machine, err := f.machine(ctx, cmd, lists[0].Arch)
 	if err != nil {
 		return nil, err
@@ -375,17 +397,22 @@ func (s *stdio) predictAssembly(cmd *cobra.Command, f *predictFlags, inputs []st
 	if err != nil {
 		return nil, usagef(cmd, "%v", err)
 	}
-	pair := &predict.Pair{Source: predict.SourceAssumed}
-	if given != nil {
+	pair := &predict.Pair{Source: predict.SourceAssumed, Unrecorded: true}
+	if given != nil || f.straight { // of which no branch jumps
 		pair.Source = predict.SourceGiven
 	}
 	var sides [2]*predict.Side
 	for i, l := range lists {
-		sides[i], err = predict.ListingSide(l, inputs[i], f.functions()[i], f.loop)
+		of := predict.ListingSide
+		if kinds[i] == objectFile {
+			of = predict.ObjectSide
+		}
+		sides[i], err = of(l, inputs[i], f.functions()[i], f.loop)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", inputs[i], err)
 		}
 		sides[i].Rates = given.Side(i)
+		sides[i].Rates.Source = pair.Source
 		if work != nil {
 			sides[i].Work = work[i]
 		}

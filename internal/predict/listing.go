@@ -2,9 +2,11 @@ package predict
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 
 	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
@@ -49,10 +51,39 @@ func ListingSide(l *asm.Listing, name, function string, loop int) (*Side, error)
 	return &Side{Name: name, Code: best, Loop: number, Work: 1, Rates: Rates{Source: SourceAssumed}}, nil
 }
 
-// Listing reports whether the code of the side is a listing, not that of a binary.
-func (s *Side) Listing() bool {
-	insts := s.Code.Root.Insts
-	return len(insts) > 0 && insts[0].Line > 0
+// ObjectSide is the side of an object file: the function with a name, or the only one with a
+// loop.
+func ObjectSide(l *asm.Listing, name, function string, loop int) (*Side, error) {
+	var all, loops []string
+	for _, f := range l.Functions {
+		if function != "" && sameFunction(f.Name, function) {
+			return ListingSide(l, name, f.Name, loop)
+		}
+		all = append(all, f.Name)
+		if _, err := flow.Of(l, f).MainLoop(); err == nil {
+			loops = append(loops, f.Name)
+		}
+	}
+	choice := func(list []string) string {
+		const most = 5
+		if len(list) > most {
+			return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", len(list)-most)
+		}
+		return strings.Join(list, ", ")
+	}
+	switch {
+	case len(all) == 0:
+		return nil, errors.New("no code: give the object file that has the loop")
+	case function != "":
+		return nil, fmt.Errorf("no function %s, but %s", function, choice(all))
+	case len(all) == 1:
+		return ListingSide(l, name, all[0], loop)
+	case len(loops) == 1:
+		return ListingSide(l, name, loops[0], loop)
+	case len(loops) == 0:
+		return nil, fmt.Errorf("%d functions and no loop: --function NAME names one of %s", len(all), choice(all))
+	}
+	return nil, fmt.Errorf("%d functions have loops: --function NAME names one of %s", len(loops), choice(loops))
 }
 
 // branches asks for the rates of all conditional branches of the root.
