@@ -178,3 +178,50 @@ func TestCallsWithoutStacks(t *testing.T) {
 		}
 	}
 }
+
+// TestInlined checks that a function is found on the side where it is inlined.
+func TestInlined(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	side := func(function string, inlined ...string) *SideInput {
+		rb := run.NewBuilder("run")
+		event := rb.Event(run.Event{Name: "cycles"})
+		m := rb.Mapping(run.Mapping{File: "/lib/" + filepath.Base(b.Path), Start: mapped, Limit: mapped + 1<<20, BuildID: b.BuildID})
+		var lines []run.Line
+		for _, name := range append(inlined, function) {
+			lines = append(lines, run.Line{Function: rb.Function(run.Function{Name: name})})
+		}
+		rb.Add(event, rb.Stack(0, rb.Location(m, mapped+address(t, b, function, 2), lines...)), 0, 100)
+		p, err := hot.NewProfile([]*run.Run{finish(t, rb)}, b, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &SideInput{Name: "side", Binary: b, Profile: p}
+	}
+	for _, test := range []struct {
+		name       string
+		base, head *SideInput
+		functions  string
+		err        string
+	}{
+		{"inlined before", side("hot", "nest"), side("nest"), "", ""},
+		{"inlined after", side("nest"), side("hot", "nest"), "", ""},
+		{"inlined in both", side("hot", "tally"), side("nest", "sum", "tally"), "", ""},
+		{"another function", side("hot", "tally"), side("nest", "sum"), "", "name both with --function BEFORE=AFTER: after, most samples are in nest (100.0%)"},
+		{"named", side("hot", "tally"), side("nest", "tally"), "tally", ""},
+	} {
+		pairs, err := PairsOf(t.Context(), noLLVM{}, test.base, test.head, PairOptions{Functions: [2]string{test.functions, test.functions}})
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s: error %v, want %q", test.name, err, test.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if p := pairs[0]; p.Base.Code.Root.Name == p.Head.Code.Root.Name {
+			t.Errorf("%s: %s on both sides", test.name, p.Base.Code.Root.Name)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"profdiff/internal/align"
 	"profdiff/internal/predict/flow"
@@ -53,7 +54,7 @@ func PairsOf(ctx context.Context, tool Toolchain, base, head *SideInput, opt Pai
 		a := matched[i]
 		if a == nil {
 			if limit == 1 {
-				return nil, fmt.Errorf("%s: %s has most samples before, but no function like it has any in a loop after: name both with --function", head.Name, b.Name())
+				return nil, fmt.Errorf("%s: %s has most samples before, but no function like it has any in a loop after: name both with --function%s", head.Name, b.Name(), hottestNames(after))
 			}
 			continue
 		}
@@ -72,7 +73,20 @@ func PairsOf(ctx context.Context, tool Toolchain, base, head *SideInput, opt Pai
 	return pairs, nil
 }
 
-// hot returns the hot loops of a side, or only of one function if it is named.
+// hottestNames lists the functions with most samples, to choose from.
+func hottestNames(list []*hot.Loop) string {
+	var names []string
+	for _, h := range list[:min(len(list), 3)] {
+		names = append(names, fmt.Sprintf("%s (%.1f%%)", h.Function.Name, 100*h.Share))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " BEFORE=AFTER: after, most samples are in " + strings.Join(names, ", ")
+}
+
+// hot returns the hot loops of a side, or only of one function if it is named. A function that
+// is inlined is where most of its loop is.
 func (in *SideInput) hot(function string) ([]*hot.Loop, error) {
 	if !in.Profile.Addressed() {
 		return in.named(function)
@@ -83,7 +97,7 @@ func (in *SideInput) hot(function string) ([]*hot.Loop, error) {
 	}
 	var own []*hot.Loop
 	for _, h := range list {
-		if sameFunction(h.Function.Name, function) {
+		if sameFunction(h.Function.Name, function) || inlinedIn(h, func(name string) bool { return sameFunction(name, function) }) {
 			own = append(own, h)
 		}
 	}
@@ -169,7 +183,40 @@ func matchLoops(before, after []*hot.Loop, named bool) []*hot.Loop {
 			used[m.Head] = true
 		}
 	}
+	for i, b := range before {
+		for k, a := range after {
+			if out[i] == nil && !used[k] && inlinedAlike(b, a) {
+				out[i], used[k] = a, true
+			}
+		}
+	}
 	return out
+}
+
+// mostInlined is the part of a loop that a function has to be that the loop is taken for.
+const mostInlined = 0.5
+
+// inlinedIn reports whether most of a loop is a function that is inlined there.
+func inlinedIn(h *hot.Loop, is func(name string) bool) bool {
+	for name, share := range h.Inlined {
+		if is(name) && share >= mostInlined*h.Self && share > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// inlinedAlike reports whether one function is two loops, as it is inlined on one side or on
+// both.
+func inlinedAlike(b, a *hot.Loop) bool {
+	is := func(h *hot.Loop) func(string) bool {
+		name := align.Normalize(h.Function.Name)
+		return func(other string) bool { return align.Normalize(other) == name }
+	}
+	return inlinedIn(b, is(a)) || inlinedIn(a, is(b)) || inlinedIn(b, func(name string) bool {
+		name = align.Normalize(name)
+		return inlinedIn(a, func(other string) bool { return align.Normalize(other) == name })
+	})
 }
 
 // newPair makes a pair of hot loops.

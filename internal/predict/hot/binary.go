@@ -30,10 +30,10 @@ type Binary struct {
 	BuildID  string
 	Arch     asm.Arch
 
-	object *objects.Object
-	code   *disasm.Code
-	graphs map[uint64]*flow.Graph // by start of the function
-	functions []*disasm.Function // that were asked for, by their start
+	object    *objects.Object
+	code      *disasm.Code
+	graphs    map[uint64]*flow.Graph // by start of the function
+	functions []*disasm.Function     // that were asked for, by their start
 }
 
 // New returns the code of an object file. recorded is what recordings call it, "" if that is not

@@ -22,6 +22,7 @@ type Profile struct {
 	Weights map[uint64]float64
 	Samples map[uint64]int64
 	leaves  []leaf
+	inlined map[uint64][]string // functions at an address, without the one they are inlined in
 	stacked bool
 	mended  bool // the leaves
 	// Functions are the weights by name, of recordings without addresses.
@@ -86,7 +87,10 @@ func mappingsFor(r *run.Run, b *Binary) (found []uint32, err error) {
 
 // NewProfile collects the samples of one event in a binary. event "" is the first.
 func NewProfile(runs []*run.Run, b *Binary, event string) (*Profile, error) {
-	p := &Profile{Weights: make(map[uint64]float64), Samples: make(map[uint64]int64), Functions: make(map[string][]stats.WeightedCount)}
+	p := &Profile{
+		Weights: make(map[uint64]float64), Samples: make(map[uint64]int64), inlined: make(map[uint64][]string),
+		Functions: make(map[string][]stats.WeightedCount),
+	}
 	for i, r := range runs {
 		e := 0
 		if event != "" {
@@ -160,6 +164,7 @@ func (p *Profile) add(index int, r *run.Run, event uint32, b *Binary) error {
 		if l.outside == "" {
 			p.Weights[l.frames[0]] += w.Weight
 			p.Samples[l.frames[0]] += s.Count
+			p.inlined[l.frames[0]] = inlinedAt(r, buf[0])
 		}
 	}
 	for name, w := range functions {
@@ -171,6 +176,17 @@ func (p *Profile) add(index int, r *run.Run, event uint32, b *Binary) error {
 	}
 	p.Runs = append(p.Runs, total)
 	return nil
+}
+
+// inlinedAt are the functions of a location but for the one they are inlined in, as linkers
+// name them.
+func inlinedAt(r *run.Run, location uint32) (names []string) {
+	lines := r.Locations[location].Lines
+	for _, line := range lines[:max(0, len(lines)-1)] {
+		f := &r.Functions[line.Function]
+		names = append(names, cmp.Or(f.SystemName, f.Name))
+	}
+	return names
 }
 
 // nameOf is the function that a location is in, with what was inlined left out.
@@ -209,6 +225,9 @@ type Loop struct {
 	Count  int64
 	// Self is the part in the loop itself.
 	Self float64
+	// Inlined is the part in functions that are inlined in the loop, by their names as linkers
+	// have them.
+	Inlined map[string]float64
 }
 
 // Name is the loop as reports name it.
@@ -272,7 +291,7 @@ func (p *Profile) Loops(b *Binary) ([]*Loop, error) {
 			key := loopKey{f.Start, loop}
 			h := loops[key]
 			if h == nil {
-				h = &Loop{Function: f, Loop: loop, Weight: make([]stats.WeightedCount, len(p.Runs))}
+				h = &Loop{Function: f, Loop: loop, Weight: make([]stats.WeightedCount, len(p.Runs)), Inlined: make(map[string]float64)}
 				loops[key] = h
 			}
 			h.Weight[l.run].Weight += l.weight.Weight
@@ -281,6 +300,9 @@ func (p *Profile) Loops(b *Binary) ([]*Loop, error) {
 			h.Share += l.weight.Weight / total
 			if self {
 				h.Self += l.weight.Weight / total
+				for _, name := range p.inlined[addr] {
+					h.Inlined[name] += l.weight.Weight / total
+				}
 			}
 			if loop < 0 {
 				return
