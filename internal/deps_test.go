@@ -70,7 +70,7 @@ var policy = map[string][]string{
 	"align":                 {},
 	"compare":               {"run", "stats", "verdict", "align", "category", "remark"},
 	"compare/comparetest":   {"run", "compare"},
-	"calibrate":             {"stats"},
+	"calibrate":             {"asm", "probe", "stats"},
 	"probe":                 {"asm"},
 	"llvm":                  {},
 	"predict/flow":          {"asm", "disasm"},
