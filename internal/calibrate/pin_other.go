@@ -11,5 +11,3 @@ func allowed() ([]int, error) { return nil, errNoPin }
 
 // pin keeps the calling goroutine on one CPU until unpin is called.
 func pin(int) (unpin func(), err error) { return nil, errNoPin }
-
-func currentCPU() int { return -1 }

@@ -5,6 +5,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict/core"
+	"profdiff/internal/probe"
 )
 
 // A Machine is what code is predicted for.
@@ -47,6 +48,18 @@ func NewMachine(tool *llvm.Toolchain, arch asm.Arch, cpu string, cost *branch.Co
 		m.Core = &core
 	}
 	return m, nil
+}
+
+// Calibrate makes the core that of what was measured on a CPU of its kind. The source
+// says where that is from. Without a core, which it says why, the machine stays as it is.
+func (m *Machine) Calibrate(values probe.Values, source string) error {
+	c, err := core.FromProbes(m.Arch, m.Model.CPU, m.Model, values, core.Of(m.Model.CPU))
+	if err != nil {
+		return err
+	}
+	c.Source = source
+	m.Core, m.Refill, m.RefillSource, m.Taken = c, c.Refill, source, c.TakenPerCycle
+	return nil
 }
 
 // drawing are the options for what is drawn: what llvm-mca has for the CPU, with its faults.

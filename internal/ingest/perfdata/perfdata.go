@@ -236,7 +236,9 @@ func (p *reader) describe() {
 		Start: p.session.Stats.Start(info), Duration: p.session.Stats.Duration(),
 		TraceOffCPU: p.traceOff,
 	}
-	r.Tool = info.Tool()
+	if info.Version != "" {
+		r.Tool = "perf " + info.Version
+	}
 	if !info.Simpleperf() {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
 	"profdiff/internal/predict/flow"
+	"profdiff/internal/probe"
 )
 
 // A Core is the model of a core: what was measured of it, and for the rest what LLVM's
@@ -20,6 +21,8 @@ type Core struct {
 	Source string `json:"source"`
 	// Fitted says of parameters that no probe tells what they were fitted to.
 	Fitted map[string]string `json:"fitted,omitempty"`
+	// Unprobed says how parameters were measured that no probe tells.
+	Unprobed map[string]string `json:"unprobed,omitempty"`
 	// Missing are parameters that were not measured, with what was taken instead.
 	Missing []string `json:"missing,omitempty"`
 
@@ -78,6 +81,8 @@ type Core struct {
 	StoreALU bool `json:"store_alu,omitempty"`
 	// MoveFusion is set if a copy and the operation on it are one.
 	MoveFusion bool `json:"move_fusion,omitempty"`
+	// Probes are what calibrate measured. What they tell is left out of stored cores.
+	Probes probe.Values `json:"probes,omitempty"`
 	// Instructions are what was measured of instructions, by mnemonic and form, see
 	// formOf. LLVM's model says the rest.
 	Instructions map[string]Measured `json:"instructions"`
@@ -401,7 +406,14 @@ func (f *pipeline) execute(t *timing, i int) float64 {
 		f.waiting[1].push(from)
 		value := from + t.load
 		if stored, ok := f.stores[f.key(t)]; ok && (f.values == nil || !f.opt.sources[i].narrow) {
-			value = max(from+min(t.load, f.Forward), stored+f.Forward)
+			wait := f.Forward
+			switch {
+			case op.Store:
+				wait = f.Forwarding.Modify
+			case f.Forwarding.Indexed && len(op.Address) > 1:
+				wait = f.Forwarding.Cycles
+			}
+			value = max(from+min(t.load, wait), stored+wait)
 		} else if f.values != nil {
 			value = f.forwarded(i, from, value)
 		}

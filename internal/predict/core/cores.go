@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"io/fs"
 	"sync"
+
+	"profdiff/internal/asm"
+	"profdiff/internal/llvm"
 )
 
 // files are the stored cores: what was measured on CPUs, with its source.
@@ -29,7 +32,12 @@ var stored = sync.OnceValue(func() map[string]*Core {
 		if err := json.Unmarshal(text, c); err != nil {
 			panic(name + ": " + err.Error())
 		}
-		if err := c.prepare(); err != nil {
+		if len(c.Probes) > 0 {
+			c, err = FromProbes(asm.X8664, c.Name, llvm.Model{}, c.Probes, c)
+		} else {
+			err = c.prepare()
+		}
+		if err != nil {
 			panic(name + ": " + err.Error())
 		}
 		all[c.Name] = c

@@ -13,6 +13,11 @@ type Forwarding struct {
 	Cycles float64 `json:"cycles"`
 	// Blocked is that if the load needs more than the one store.
 	Blocked float64 `json:"blocked"`
+	// Modify is from when an instruction that operates on memory has the value of its store
+	// until it has it from there again; Indexed is set if operands with an index wait as
+	// loads of others do.
+	Modify  float64 `json:"modify,omitempty"`
+	Indexed bool    `json:"indexed,omitempty"`
 	// Renamed is from how many bytes on a load that is known to get what a certain
 	// instruction stored last need not wait for the address, 0 if it always waits.
 	Renamed int `json:"renamed,omitempty"`

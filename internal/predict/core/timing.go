@@ -153,6 +153,9 @@ func formOf(arch asm.Arch, text string, t *timing) string {
 	op := &t.op
 	if arch == asm.X8664 {
 		base := asm.BaseX86(name)
+		if op.Vector {
+			return strings.TrimPrefix(base, "v")
+		}
 		switch op.Class {
 		case asm.ClassLea:
 			switch {
@@ -183,12 +186,16 @@ func formOf(arch asm.Arch, text string, t *timing) string {
 		return base
 	}
 	switch {
+	case op.Vector && strings.HasPrefix(rest, "v"):
+		return "vector " + name
 	case op.Class == asm.ClassDivide && strings.HasPrefix(rest, "w"):
 		return "div32"
 	case op.Class == asm.ClassDivide:
 		return "div64"
 	case strings.Contains(rest, "xtw ") || strings.HasSuffix(rest, "xtw") || strings.Contains(rest, "xtx"):
 		return name + " extended"
+	case op.Class == asm.ClassShift && !strings.Contains(rest, "#") && strings.IndexAny(rest[strings.LastIndexByte(rest, ',')+1:], "xw") >= 0:
+		return name + " register"
 	case op.Class == asm.ClassALU && (strings.Contains(rest, "lsl ") || strings.Contains(rest, "lsr ") || strings.Contains(rest, "asr ")):
 		return name + " shifted"
 	}

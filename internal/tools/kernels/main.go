@@ -16,7 +16,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,11 +92,7 @@ func (t *target) files(ctx context.Context, mc string) (map[string][]byte, error
 		fmt.Fprintf(&code, "\n//go:noescape\nfunc %s(n uint64, area *Area) uint64\n", symbol(p.Name))
 		t.function(&text, p, blob)
 	}
-	formatted, err := format.Source(code.Bytes())
-	if err != nil {
-		return nil, err
-	}
-	return map[string][]byte{"kernels_" + t.suffix + ".s": text.Bytes(), "kernels_" + t.suffix + ".go": formatted}, nil
+	return map[string][]byte{"kernels_" + t.suffix + ".s": text.Bytes(), "kernels_" + t.suffix + ".go": code.Bytes()}, nil
 }
 
 // symbol is the name of the function of a probe.
