@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,21 +20,27 @@ func newCalibrateCmd(std *stdio) *cobra.Command {
 		cpu    string
 		all    bool
 		rounds int
+		limit  time.Duration
 		output string
 	)
 	cmd := &cobra.Command{
 		Use:   "calibrate [-o FILE] [flags]",
-		Short: "Measure what a mispredicted branch costs on this machine",
-		Long: `Measure what a mispredicted branch costs on this machine, in cycles, without
-hardware counters: branches with outcomes that no predictor can know are compared with
-branches whose outcomes it knows, while the clock is measured by a chain of additions.
-One CPU of each kind is measured. With -o the result is kept in a file that branches
-takes as --calibration, as JSON. To measure an Android device, build with GOOS=android
+		Short: "Measure the core of this machine: widths, latencies, what a mispredicted branch costs",
+		Long: `Measure the core of this machine without hardware counters: how wide it is, how long
+instructions take, and what a mispredicted branch costs, in cycles. One CPU of each
+kind is measured. With -o the result is kept in a file that branches and predict take as
+--calibration, as JSON. To measure an Android device, build with GOOS=android
 GOARCH=arm64 CGO_ENABLED=0 go build, and push and run the program there.
 
+Each of some 140 small kernels runs for microseconds between two looks at the core: how
+long a cycle is, and how many additions run in one. Only what ran while the core had its
+full width counts: on many CPUs two threads share a core, and on virtual machines the
+other is a stranger's. What could not be measured is missing, with its reason, and the
+rest is given; latencies can be measured on a core that is never alone.
+
 A branch that waits for nothing is cheaper than one behind a load, or behind two: the
-cost has the least and the most of these as its interval. If times vary too much, or are
-not those of branches, there is no result and the exit code is 3.`,
+cost of a miss has the least and the most of these as its interval. If nothing can be
+measured, or an emulator runs the program, there is no result and the exit code is 3.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			index, err := strconv.ParseUint(cmp.Or(cpu, "0"), 10, 16)
@@ -44,6 +51,8 @@ not those of branches, there is no result and the exit code is 3.`,
 				return usagef(cmd, "--cpu-index is the number of a CPU, not %q", cpu)
 			case rounds < calibrate.MinRounds:
 				return usagef(cmd, "--rounds is %d or more, not %d", calibrate.MinRounds, rounds)
+			case limit < calibrate.MinLimit:
+				return usagef(cmd, "--limit is %v or more, not %v", calibrate.MinLimit, limit)
 			}
 			only := -1
 			if cpu != "" {
@@ -55,7 +64,7 @@ not those of branches, there is no result and the exit code is 3.`,
 			}
 			f := calibrate.NewFile(version(), runtime.GOOS, runtime.GOARCH)
 			for _, g := range groups {
-				c, err := calibrate.MeasureKind(g, rounds)
+				c, err := calibrate.MeasureKind(g, calibrate.Options{Rounds: rounds, Limit: limit})
 				if _, noisy := errors.AsType[*calibrate.InconclusiveError](err); noisy && len(groups) > 1 {
 					std.warn("%v", err)
 					continue
@@ -82,7 +91,8 @@ not those of branches, there is no result and the exit code is 3.`,
 	f := cmd.Flags()
 	f.StringVar(&cpu, "cpu-index", "", "measure the CPU `N`, as the system counts them")
 	f.BoolVar(&all, "all-cores", false, "measure every CPU, not only one of each kind")
-	f.IntVar(&rounds, "rounds", calibrate.DefaultRounds, "measure all `N` times, but no longer than two seconds")
+	f.IntVar(&rounds, "rounds", calibrate.DefaultRounds, "measure each kernel until `N` repetitions count")
+	f.DurationVar(&limit, "limit", calibrate.DefaultLimit, "take no longer than `DURATION` for a CPU, also where it is hardly ever free")
 	f.StringVarP(&output, "output", "o", "", "write the result to `FILE`, - for standard output, which has nothing else then")
 	return cmd
 }
@@ -103,10 +113,15 @@ func readCalibration(name string) ([]branch.CalibratedCost, error) {
 		if c.PMU != "" {
 			label += " (" + c.PMU + ")"
 		}
-		list = append(list, branch.CalibratedCost{
-			CPUID: c.ID, Name: label,
-			Cost: branch.Cost{Lo: c.Cost.Lo, Centre: c.Cost.Centre, Hi: c.Cost.Hi},
-		})
+		if c.Cost != nil {
+			list = append(list, branch.CalibratedCost{
+				CPUID: c.ID, Name: label,
+				Cost: branch.Cost{Lo: c.Cost.Lo, Centre: c.Cost.Centre, Hi: c.Cost.Hi},
+			})
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("has no cost of a miss: calibrate could not measure it; its text says why")
 	}
 	return list, nil
 }

@@ -91,10 +91,12 @@ func (f *recordFlags) checkAndroid(cmd *cobra.Command) error {
 }
 
 // backends are the tools to record with.
-var backends = []string{"perf", "callgrind", "simpleperf"}
+var backends = []string{"builtin", "perf", "callgrind", "simpleperf"}
 
 func (f *recordFlags) backend(cmd *cobra.Command) (record.Backend, error) {
 	switch f.with {
+	case "builtin":
+		return &record.Builtin{Version: version()}, nil
 	case "perf":
 		return new(record.Perf), nil
 	case "callgrind":

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
-	"time"
+
+	"profdiff/internal/asm"
 )
 
 // ChooseCPUs are the CPUs to measure, the first of each group. only is the number of
@@ -44,15 +46,14 @@ func ChooseCPUs(only int, all bool) ([][]CPU, error) {
 }
 
 // MeasureKind measures the first of CPUs of one kind.
-func MeasureKind(kind []CPU, rounds int) (*Core, error) {
+func MeasureKind(kind []CPU, opt Options) (*Core, error) {
 	first := kind[0]
 	unpin, err := pin(first.Index)
 	if err != nil {
 		return nil, err
 	}
 	defer unpin()
-	start := time.Now()
-	c, err := measure(Options{Now: func() time.Duration { return time.Since(start) }, Rounds: rounds})
+	c, err := measure(newHardware(), architectures[runtime.GOARCH], opt)
 	if err != nil {
 		return nil, fmt.Errorf("cpu %d: %w", first.Index, err)
 	}
@@ -62,3 +63,6 @@ func MeasureKind(kind []CPU, rounds int) (*Core, error) {
 	c.ID, c.ModelName, c.PMU = first.ID, first.ModelName, first.PMU
 	return c, nil
 }
+
+// architectures are those of Go that have kernels.
+var architectures = map[string]asm.Arch{"amd64": asm.X8664, "arm64": asm.AArch64}

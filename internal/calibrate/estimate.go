@@ -2,14 +2,16 @@ package calibrate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
+	"profdiff/internal/probe"
 	"profdiff/internal/stats"
 )
 
 // What is refused.
 const (
-	// widest is the part of the cost to which its interval must know it.
+	// widest is the part of the cost of a miss to which its interval must know it.
 	widest = 0.25
 	// leastCost is in cycles: no pipeline is shorter.
 	leastCost = 2
@@ -19,9 +21,16 @@ const (
 	leastProbability = 0.1
 	// mostSelect is the part of the cost that the outcomes may cost without branches.
 	mostSelect = 0.05
+	// aChain is in cycles by instruction: less, and one instruction does not wait for
+	// the one before, as where copies are eliminated. That is a width.
+	aChain = 0.9
 )
 
-// An InconclusiveError says why measurements do not tell the cost.
+// common is what all repetitions of a run may be off by together, as part of a value: the
+// time that timing takes, the ends of loops, where memory happens to be.
+const common = 0.005
+
+// An InconclusiveError says why measurements do not tell anything.
 type InconclusiveError struct{ Reason string }
 
 func (e *InconclusiveError) Error() string { return "inconclusive: " + e.Reason }
@@ -30,110 +39,209 @@ func inconclusive(format string, args ...any) error {
 	return &InconclusiveError{fmt.Sprintf(format, args...)}
 }
 
-// estimate tells the costs from the rounds, or what is wrong with them.
-func estimate(list []round) (*Core, error) {
-	if len(list) < MinRounds {
-		return nil, inconclusive("there was time for %d of at least %d rounds: the machine is too slow or too busy", len(list), MinRounds)
+// modes is by how much of the median the outer tenths of the values may differ, if all have
+// the same mean. Where a core does the same thing now in one way and now in another, the
+// median is that of a mode, and the interval goes from tenth to tenth.
+const modes = 0.05
+
+// ofModes is interval of values that should be one.
+func ofModes(values []float64) probe.Estimate {
+	e := interval(values)
+	n := len(values)
+	if lo, hi := values[n/10], values[n-1-n/10]; hi-lo > modes*e.Centre {
+		e.Lo, e.Hi = min(e.Lo, lo), max(e.Hi, hi)
 	}
-	// cycle is the time of one in a round, perBranch in cycles, and difference that to
-	// none mispredicted.
-	cycle := func(r *round) float64 { return r[index(trial{kernel: chain})] / adds }
-	perBranch := func(t trial) func(*round) float64 {
-		i := index(t)
-		return func(r *round) float64 { return r[i] / branches / cycle(r) }
+	return e
+}
+
+// fewAlone is why most is missing.
+const fewAlone = "too few repetitions had the core alone"
+
+// interval is the median of values with its interval, which includes what they may
+// be off by together. It sorts them.
+func interval(values []float64) probe.Estimate {
+	centre := stats.Median(values)
+	ci := stats.QuantileInterval(values, 0.5, 0.95)
+	off := common * math.Abs(centre)
+	return probe.Estimate{Lo: max(ci.Lo, values[0]) - off, Centre: centre, Hi: min(ci.Hi, values[len(values)-1]) + off}
+}
+
+// accepted are the cycles of samples that count by the final full width.
+func (s *sampler) accepted(k *series) (cycles []float64) {
+	for _, x := range k.clean {
+		if x.width >= leastWidth*s.full.Additions {
+			cycles = append(cycles, x.cycles)
+		}
 	}
-	difference := func(k kernel, misses int) func(*round) float64 {
-		a, b := perBranch(trial{kernel: k}), perBranch(trial{k, misses})
-		return func(r *round) float64 { return b(r) - a(r) }
+	return cycles
+}
+
+// measured is what is known of a series, or why not.
+func (s *sampler) measured(k *series) (m Measured, why string) {
+	clean := s.accepted(k)
+	if len(clean) >= MinRounds && s.full.Refused == "" {
+		return Measured{Estimate: ofModes(clean), Accepted: len(clean), Tried: k.tried}, ""
 	}
-	perMiss := func(k kernel, misses int) Estimate {
-		d := difference(k, misses)
-		return median(list, func(r *round) float64 { return d(r) * 64 / float64(misses) })
+	why = fewAlone
+	if s.full.Refused != "" {
+		why = s.full.Refused
 	}
-	c := &Core{
-		Rounds:   len(list),
-		Register: perMiss(onRegister, half), Load: perMiss(onLoad, half), TwoLoads: perMiss(onTwoLoads, half),
-		CycleNS: median(list, cycle),
-		Select:  median(list, difference(noBranch, half)),
+	if k.Probe == nil || !k.Chained() {
+		return m, why
 	}
-	perCycle := func(k kernel) Estimate {
-		return median(list, func(r *round) float64 { return 1 / perBranch(trial{kernel: k})(r) })
+	for _, x := range k.steady {
+		clean = append(clean, x.cycles)
 	}
-	near, far := perCycle(nearJumps), perCycle(farJumps)
-	c.TakenPerCycle = Estimate{min(near.Lo, far.Lo), (near.Centre + far.Centre) / 2, max(near.Hi, far.Hi)}
-	for _, t := range trials {
-		if t.kernel != onLoad {
+	if len(clean) < MinRounds {
+		return m, "the clock of the core changed during too many repetitions, or something interrupted them"
+	}
+	e := ofModes(clean)
+	if e.Centre*float64(k.Count) < aChain*float64(len(k.Unit)) {
+		return m, why
+	}
+	return Measured{Estimate: e, Accepted: len(clean), Tried: k.tried, Shared: true}, ""
+}
+
+// estimate tells what is known of the core from all samples.
+func (s *sampler) estimate(refused map[string]string) (*Core, error) {
+	s.full = fullWidth(s.widths)
+	c := &Core{FullWidth: &s.full, Probes: make(map[string]Measured), Refused: refused}
+	var cycles []float64
+	for _, k := range s.list {
+		for _, x := range slices.Concat(k.clean, k.steady) {
+			cycles = append(cycles, x.cycle)
+		}
+	}
+	if len(cycles) < MinRounds {
+		return nil, inconclusive("the clock of the core changes all the time, or something interrupts it: %d repetitions have the same cycle before and after", len(cycles))
+	}
+	cycle := interval(cycles)
+	c.CycleNS = &cycle
+	for _, k := range s.list {
+		if k.Probe == nil {
 			continue
 		}
-		l := Level{MissProbability: float64(t.misses) / 64, CyclesPerBranch: median(list, perBranch(t))}
+		m, why := s.measured(k)
+		if why != "" {
+			c.Refused[k.name] = why
+			continue
+		}
+		c.Probes[k.name] = m
+	}
+	s.misses(c)
+	if len(c.Probes) == 0 && c.Cost == nil {
+		return nil, inconclusive("nothing could be measured: %s", s.full.Refused)
+	}
+	return c, nil
+}
+
+// misses tells the costs of mispredicted branches, and what goes with them.
+func (s *sampler) misses(c *Core) {
+	cycles := make(map[trial][]float64)
+	for _, k := range s.list {
+		if k.Probe == nil && s.full.Refused == "" {
+			if values := s.accepted(k); len(values) >= MinRounds {
+				cycles[k.trial] = values
+			}
+		}
+	}
+	// difference is that to known outcomes, over a part.
+	difference := func(k code, misses int, part float64) *probe.Estimate {
+		base, all := cycles[trial{k, 0}], cycles[trial{k, misses}]
+		if base == nil || all == nil {
+			return nil
+		}
+		known := interval(base)
+		var values []float64
+		for _, v := range all {
+			values = append(values, (v-known.Centre)/part)
+		}
+		e := interval(values)
+		e.Lo -= (known.Hi - known.Centre) / part
+		e.Hi += (known.Centre - known.Lo) / part
+		return &e
+	}
+	perMiss := func(k code, misses int) *probe.Estimate { return difference(k, misses, float64(misses)/64) }
+	c.Register, c.Load, c.TwoLoads = perMiss(onRegister, half), perMiss(onLoad, half), perMiss(onTwoLoads, half)
+	c.Select = difference(noBranch, half, 1)
+	perCycle := func(k code) *probe.Estimate {
+		v := cycles[trial{k, 0}]
+		if v == nil {
+			return nil
+		}
+		e := ofModes(v)
+		return &probe.Estimate{Lo: 1 / e.Hi, Centre: 1 / e.Centre, Hi: 1 / e.Lo}
+	}
+	if near, far := perCycle(nearJumps), perCycle(farJumps); near != nil && far != nil {
+		c.TakenPerCycle = &probe.Estimate{Lo: min(near.Lo, far.Lo), Centre: (near.Centre + far.Centre) / 2, Hi: max(near.Hi, far.Hi)}
+	}
+	for _, t := range trials {
+		if t.code != onLoad || cycles[t] == nil {
+			continue
+		}
+		l := Level{MissProbability: float64(t.misses) / 64, CyclesPerBranch: interval(cycles[t])}
 		if t.misses > 0 {
-			cost := perMiss(onLoad, t.misses)
-			l.CyclesPerMiss = &cost
+			l.CyclesPerMiss = perMiss(onLoad, t.misses)
 		}
 		c.Levels = append(c.Levels, l)
 	}
-	c.Cost = Estimate{min(c.Register.Lo, c.Load.Lo), c.Load.Centre, max(c.Load.Hi, c.TwoLoads.Hi)}
+	c.refuse()
+	if c.Register == nil || c.Load == nil || c.TwoLoads == nil {
+		return
+	}
+	c.Cost = &probe.Estimate{Lo: min(c.Register.Lo, c.Load.Lo), Centre: c.Load.Centre, Hi: max(c.Load.Hi, c.TwoLoads.Hi)}
 	for _, l := range c.Levels {
 		if m := l.CyclesPerMiss; m != nil && l.MissProbability >= leastProbability {
 			c.Cost.Lo, c.Cost.Hi = min(c.Cost.Lo, m.Lo), max(c.Cost.Hi, m.Hi)
 		}
 	}
-	c.CostNS = Estimate{c.Cost.Lo * c.CycleNS.Lo, c.Cost.Centre * c.CycleNS.Centre, c.Cost.Hi * c.CycleNS.Hi}
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	return c, nil
+	c.CostNS = &probe.Estimate{Lo: c.Cost.Lo * c.CycleNS.Lo, Centre: c.Cost.Centre * c.CycleNS.Centre, Hi: c.Cost.Hi * c.CycleNS.Hi}
 }
 
-// check says why the cost is not to be trusted.
-func (c *Core) check() error {
-	for _, e := range []struct {
-		what string
-		Estimate
-	}{
-		{"of a branch on a register", c.Register},
-		{"of a branch behind a load", c.Load},
-		{"of a branch behind two loads", c.TwoLoads},
-	} {
-		switch {
-		case !(e.Hi-e.Centre <= widest*e.Centre && e.Centre-e.Lo <= widest*e.Centre):
-			return inconclusive("a miss %s costs %.3g cycles, but the 95 %% interval [%.3g, %.3g] is wider than ±%d %%: the machine is too busy", e.what, e.Centre, e.Lo, e.Hi, int(100*widest))
-		case e.Centre < leastCost:
-			return inconclusive("a miss %s costs %.3g cycles, less than any pipeline takes to fill: the branch was predicted, or is none", e.what, e.Centre)
-		}
+// refuse takes costs back that are not to be trusted, and says why each one is missing.
+func (c *Core) refuse() {
+	alone := fewAlone
+	if c.FullWidth.Refused != "" {
+		alone = c.FullWidth.Refused
 	}
-	if s := c.Select; s.Lo > mostSelect*c.Load.Centre/2 || s.Hi < -mostSelect*c.Load.Centre/2 {
-		return inconclusive("code without branches takes %.3g cycles more by element for random data: the difference is not one of branches", s.Centre)
+	for _, e := range []struct {
+		name, what string
+		value      **probe.Estimate
+	}{
+		{probe.MissRegister, "on a register", &c.Register},
+		{probe.MissLoad, "behind a load", &c.Load},
+		{probe.MissTwoLoads, "behind two loads", &c.TwoLoads},
+	} {
+		v := *e.value
+		switch {
+		case v == nil:
+			c.Refused[e.name] = alone
+			continue
+		case !(v.Hi-v.Centre <= widest*v.Centre && v.Centre-v.Lo <= widest*v.Centre):
+			c.Refused[e.name] = fmt.Sprintf("a miss of a branch %s costs %.3g cycles, but the 95 %% interval [%.3g, %.3g] is wider than ±%d %%: the machine is too busy", e.what, v.Centre, v.Lo, v.Hi, int(100*widest))
+		case v.Centre < leastCost:
+			c.Refused[e.name] = fmt.Sprintf("a miss of a branch %s costs %.3g cycles, less than any pipeline takes to fill: the branch was predicted, or is none", e.what, v.Centre)
+		default:
+			continue
+		}
+		*e.value = nil
+	}
+	if c.Load == nil {
+		return
+	}
+	why := ""
+	if s := c.Select; s != nil && (s.Lo > mostSelect*c.Load.Centre/2 || s.Hi < -mostSelect*c.Load.Centre/2) {
+		why = fmt.Sprintf("code without branches takes %.3g cycles more by element for random data: the difference is not one of branches", s.Centre)
 	}
 	for _, l := range c.Levels {
 		if m := l.CyclesPerMiss; m != nil && (m.Lo > mostLinear*c.Load.Centre || m.Hi*mostLinear < c.Load.Centre) {
-			return inconclusive("a miss costs %.3g cycles if %.3g %% of branches are mispredicted, but %.3g if half are", m.Centre, 100*l.MissProbability, c.Load.Centre)
+			why = fmt.Sprintf("a miss costs %.3g cycles if %.3g %% of branches are mispredicted, but %.3g if half are", m.Centre, 100*l.MissProbability, c.Load.Centre)
 		}
 	}
-	return nil
-}
-
-func index(t trial) int { return slices.Index(trials[:], t) }
-
-// median cuts the rounds into consecutive parts and takes the median of the medians of the
-// parts, whose order statistics give the interval: noise lasts longer than a round.
-func median(list []round, value func(*round) float64) Estimate {
-	var medians []float64
-	for i := range batches {
-		from, to := i*len(list)/batches, (i+1)*len(list)/batches
-		var values []float64
-		for j := from; j < to; j++ {
-			values = append(values, value(&list[j]))
+	if why != "" {
+		for _, name := range []string{probe.MissRegister, probe.MissLoad, probe.MissTwoLoads} {
+			c.Refused[name] = why
 		}
-		slices.Sort(values)
-		medians = append(medians, middle(values))
+		c.Register, c.Load, c.TwoLoads = nil, nil, nil
 	}
-	slices.Sort(medians)
-	ci := stats.QuantileInterval(medians, 0.5, 0.95)
-	return Estimate{ci.Lo, middle(medians), ci.Hi}
-}
-
-func middle(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

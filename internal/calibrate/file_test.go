@@ -4,13 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"maps"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"profdiff/internal/probe"
 )
 
 var update = flag.Bool("update", false, "rewrite expected outputs")
@@ -34,14 +39,12 @@ func golden(t *testing.T, file string, got []byte) {
 // modelFile is what the model gives as a file.
 func modelFile(t *testing.T) *File {
 	t.Helper()
-	m := newModel()
-	m.noise = 0.02
-	c, err := measureModel(t, m)
+	c, err := measureModel(t, newModel())
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.CPUs, c.ID, c.Name = []int{4, 5, 6}, "0x00000000410fd440", "cortex-x1"
-	f := NewFile("(devel)", "android", "arm64")
+	f := NewFile("(devel)", "android", runtime.GOARCH)
 	f.Cores = []Core{*c}
 	return f
 }
@@ -62,10 +65,13 @@ func TestFile(t *testing.T) {
 	if err := got.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"cpu 4, 5, 6: cortex-x1, 0x00000000410fd440\n", "cost of a miss", " cycles: the least to the most of what follows\n"} {
+	for _, want := range []string{"cpu 4, 5, 6: cortex-x1, 0x00000000410fd440\n", "cost of a miss", " cycles: the least to the most of what follows\n", "measured   ", "trust      the core was alone, with 4.6"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}
+	}
+	if strings.Contains(text.String(), "to decide") != slices.ContainsFunc(slices.Collect(maps.Values(want.Cores[0].Refused)), func(why string) bool { return !strings.HasPrefix(why, featureMissing) }) {
+		t.Errorf("what would decide:\n%s", &text)
 	}
 	s, err := jsonschema.For[File](nil)
 	if err != nil {
@@ -101,7 +107,13 @@ func TestReadErrors(t *testing.T) {
 	}
 	with := func(change func(*File)) string {
 		c := f
-		c.Cores = []Core{f.Cores[0]}
+		core := f.Cores[0]
+		for _, e := range []**probe.Estimate{&core.Cost, &core.Load, &core.CycleNS} {
+			value := **e
+			*e = &value
+		}
+		core.Probes = maps.Clone(core.Probes)
+		c.Cores = []Core{core}
 		change(&c)
 		var b bytes.Buffer
 		if err := c.Write(&b); err != nil {
@@ -113,11 +125,13 @@ func TestReadErrors(t *testing.T) {
 		"empty":     {"", "unexpected end of JSON input"},
 		"text":      {"cost: 20", "offset 1: invalid character 'c'"},
 		"cut":       {whole[:len(whole)/2], "unexpected end of JSON input"},
-		"schema":    {`{"schema":"profdiff.diff/v1"}`, `schema is "profdiff.diff/v1", not "profdiff.calibrate/v1"`},
+		"schema":    {`{"schema":"profdiff.diff/v1"}`, `schema is "profdiff.diff/v1", not "profdiff.calibrate/v2"`},
 		"no cores":  {with(func(f *File) { f.Cores = nil }), "has no cores"},
 		"zero":      {with(func(f *File) { f.Cores[0].Cost.Lo = 0 }), "cores: entry 0: cost_cycles: 0 < lo 0 "},
 		"turned":    {with(func(f *File) { f.Cores[0].Load.Lo = 1000 }), "entry 0: with_load_cycles: "},
 		"too large": {with(func(f *File) { f.Cores[0].CycleNS.Hi = 1e9 }), "entry 0: cycle_ns: "},
+		"probe":     {with(func(f *File) { f.Cores[0].Probes["add.latency"] = Measured{} }), "entry 0: probes: add.latency: 0 < lo 0"},
+		"first":     {with(func(f *File) { f.Schema, f.Cores[0].Load = firstSchema, nil }), "entry 0: with_load_cycles is missing"},
 		"not one":   {strings.Replace(whole, `"centre": `, `"centre": true, "x": `, 1), "cannot unmarshal bool"},
 		"endless":   {strings.Repeat(" ", largest+1), "longer than 1048576 bytes"},
 	} {

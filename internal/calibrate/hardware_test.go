@@ -4,9 +4,12 @@ import (
 	"math/bits"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"profdiff/internal/asm"
 )
 
 // TestKernels compares what the kernels count with what Go counts.
@@ -14,42 +17,51 @@ func TestKernels(t *testing.T) {
 	if !supported {
 		t.Skip("no kernels for this architecture")
 	}
-	h := newHardware(nil)
+	h := newHardware()
 	// The table turns the values round, so that the second load matters.
 	for i := range h.table {
 		h.table[i] = ^byte(i)
 	}
 	for _, misses := range []int{0, 2, 8, 16, half} {
-		for _, n := range []int{64, 1024, branches} {
-			want := h.fill(trial{onRegister, misses}, n)
+		for _, from := range []int{0, 64, branches / warmPart} {
+			const n = branches
+			want := h.fill(trial{onRegister, misses}, from, n)
 			var ones int
-			for _, w := range h.outcomes[:n/32] {
+			for _, w := range h.outcomes[from/32 : (from+n)/32] {
 				ones += bits.OnesCount32(w)
 			}
-			if got := h.run(onRegister, n); got != want || got != uint64(ones) {
-				t.Errorf("on a register, %d misses of 64, %d branches: %d not taken, want %d, %d", misses, n, got, want, ones)
+			if got := h.branches(onRegister, from, n); got != want || got != uint64(ones) {
+				t.Errorf("on a register, %d misses of 64, from %d: %d not taken, want %d, %d", misses, from, got, want, ones)
 			}
-			want = h.fill(trial{onLoad, misses}, n)
+			want = h.fill(trial{onLoad, misses}, from, n)
 			var high uint64
-			for _, v := range h.values[:n] {
+			for _, v := range h.values[from : from+n] {
 				high += uint64(v >> 7)
 			}
-			for _, k := range []kernel{onLoad, noBranch} {
-				if got := h.run(k, n); got != want || got != high {
-					t.Errorf("kernel %d, %d misses of 64, %d branches: %d not taken, want %d, %d", k, misses, n, got, want, high)
+			for _, k := range []code{onLoad, noBranch} {
+				if got := h.branches(k, from, n); got != want || got != high {
+					t.Errorf("%s, %d misses of 64, from %d: %d not taken, want %d, %d", codeNames[k], misses, from, got, want, high)
 				}
 			}
-			if got := h.run(onTwoLoads, n); got != uint64(n)-high {
-				t.Errorf("behind two loads, %d misses of 64, %d branches: %d not taken, want %d", misses, n, got, uint64(n)-high)
+			if got := h.branches(onTwoLoads, from, n); got != n-high {
+				t.Errorf("behind two loads, %d misses of 64, from %d: %d not taken, want %d", misses, from, got, n-high)
 			}
 		}
 	}
-	if got := h.run(chain, branches); got != adds {
-		t.Errorf("chain: %d additions, want %d", got, adds)
-	}
-	for _, k := range []kernel{nearJumps, farJumps} {
-		if got := h.run(k, branches); got != branches/4 {
+	for _, k := range []code{nearJumps, farJumps} {
+		if got := h.branches(k, 0, branches); got != branches/4 {
 			t.Errorf("jumps: %d rounds, want %d", got, branches/4)
+		}
+	}
+	for _, t2 := range trials {
+		k := &kernel{name: t2.String(), trial: t2}
+		h.table = newHardware().table
+		h.prepare(k, branches)
+		if err := h.warm(k, branches); err != nil {
+			t.Error(err)
+		}
+		if err := h.run(k, branches); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -57,9 +69,9 @@ func TestKernels(t *testing.T) {
 // TestOutcomes checks that known outcomes are the same every time and half of them
 // taken, and that random ones are fresh.
 func TestOutcomes(t *testing.T) {
-	h := newHardware(nil)
+	h := newHardware()
 	fill := func(misses int) [branches / 32]uint32 {
-		h.fill(trial{onRegister, misses}, branches)
+		h.fill(trial{onRegister, misses}, 0, branches)
 		return [branches / 32]uint32(h.outcomes[:branches/32])
 	}
 	if a, b := fill(0), fill(0); a != b || a[0] != 0x55555555 {
@@ -93,38 +105,32 @@ func TestKernelsARM64(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the package for arm64")
 	}
-	cmd := exec.Command("go", "test", "-count=1", "-v", "-exec", qemu, "-run", "^(TestKernels|TestOutcomes|TestEstimateRecoversCost)$", ".")
+	cmd := exec.Command("go", "test", "-count=1", "-v", "-exec", qemu, "-run", "^(TestKernels|TestOutcomes|TestEmulatorRefused)$", ".")
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: TestKernels") {
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestKernels") || !strings.Contains(string(out), "this is an emulator") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
+// TestEmulatorRefused is for TestKernelsARM64: what runs it is no core.
+func TestEmulatorRefused(t *testing.T) {
+	if runtime.GOARCH != "arm64" {
+		t.Skip("for arm64")
+	}
+	c, err := measure(newHardware(), asm.AArch64, Options{Rounds: MinRounds, Limit: 10 * time.Second})
+	t.Logf("%+v, %v", c, err)
+}
+
 // TestMeasure checks that this machine gives a result or says why not.
 func TestMeasure(t *testing.T) {
-	start := time.Now()
-	c, err := measure(Options{Now: func() time.Duration { return time.Since(start) }, Rounds: MinRounds, Limit: 10 * time.Second})
+	c, err := measure(newHardware(), architecture(t), Options{Rounds: MinRounds, Limit: 2 * time.Second})
 	if err != nil {
 		t.Log(err)
 		return
 	}
-	if err := c.valid(); err != nil {
+	if err := c.valid(Schema); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestClock checks that a clock that stands still is an error.
-func TestClock(t *testing.T) {
-	if !supported {
-		t.Skip("no kernels for this architecture")
-	}
-	h := newHardware(func() time.Duration { return 0 })
-	if ns, err := h.time(trial{kernel: chain}); err == nil || !strings.Contains(err.Error(), "the clock is too coarse") {
-		t.Errorf("got %v ns, %v", ns, err)
-	}
-	if _, err := measure(Options{Now: h.now, Rounds: 3}); err == nil || !strings.Contains(err.Error(), "3 rounds are too few") {
-		t.Errorf("3 rounds: %v", err)
 	}
 }
 

@@ -3,26 +3,6 @@
 // Kernels add 1 for each branch that is not taken. 2(PC) is the next instruction but
 // one: what a branch jumps over.
 
-// func addChain(n int) uint64
-TEXT ·addChain(SB), NOSPLIT, $0-16
-	MOVQ n+0(FP), CX
-	XORL AX, AX
-	MOVL $1, DX
-	PCALIGN $64
-
-// A register is added: CPUs may add constants while they rename.
-#define ADD4 ADDQ DX, AX; ADDQ DX, AX; ADDQ DX, AX; ADDQ DX, AX
-#define ADD16 ADD4; ADD4; ADD4; ADD4
-loop:
-	ADD16
-	ADD16
-	ADD16
-	ADD16
-	SUBQ $1, CX
-	JNE  loop
-	MOVQ AX, ret+8(FP)
-	RET
-
 #define REGISTER(bit) TESTL $(1<<bit), AX; JEQ 2(PC); ADDQ $1, BX
 #define REGISTER4(bit) REGISTER(bit); REGISTER((bit+1)); REGISTER((bit+2)); REGISTER((bit+3))
 

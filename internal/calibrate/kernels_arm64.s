@@ -3,25 +3,6 @@
 // Kernels add 1 for each branch that is not taken. 2(PC) is the next instruction but
 // one: what a branch jumps over.
 
-#define ADD4 ADD R2, R0, R0; ADD R2, R0, R0; ADD R2, R0, R0; ADD R2, R0, R0
-#define ADD16 ADD4; ADD4; ADD4; ADD4
-
-// func addChain(n int) uint64
-TEXT ·addChain(SB), NOSPLIT, $0-16
-	MOVD n+0(FP), R1
-	MOVD ZR, R0
-	MOVD $1, R2
-	PCALIGN $64
-loop:
-	ADD16
-	ADD16
-	ADD16
-	ADD16
-	SUB  $1, R1, R1
-	CBNZ R1, loop
-	MOVD R0, ret+8(FP)
-	RET
-
 #define REGISTER(bit) TBZ $(bit), R0, 2(PC); ADD $1, R5, R5
 #define REGISTER4(bit) REGISTER(bit); REGISTER(bit+1); REGISTER(bit+2); REGISTER(bit+3)
 

@@ -7,10 +7,6 @@ package calibrate
 
 const supported = true
 
-// addChain runs 64 n additions, each of which waits for the one before, and returns
-// their number.
-func addChain(n int) uint64
-
 // branchOnRegister runs 32 n branches, each taken if its bit of outcomes is 0. It reads
 // one element more than it uses.
 //

@@ -4,7 +4,6 @@ package calibrate
 
 const supported = false
 
-func addChain(int) uint64                            { return 0 }
 func branchOnRegister(*uint32, int) uint64           { return 0 }
 func branchOnLoad(*byte, int) uint64                 { return 0 }
 func branchOnTwoLoads(*byte, int, *[256]byte) uint64 { return 0 }

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"syscall"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // A mask is cpu_set_t of sched_setaffinity(2).
@@ -56,4 +58,13 @@ func pin(cpu int) (unpin func(), err error) {
 			runtime.UnlockOSThread()
 		}
 	}, nil
+}
+
+// currentCPU is the one that the calling thread runs on, -1 if that is not known.
+func currentCPU() int {
+	var cpu uint32
+	if _, _, errno := syscall.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0); errno != 0 {
+		return -1
+	}
+	return int(cpu)
 }

@@ -84,6 +84,14 @@ type Info struct {
 	Features []Feature
 }
 
+// Tool is the recorder with its version: perf writes its version alone, others their name.
+func (i *Info) Tool() string {
+	if i.Version == "" || strings.HasPrefix(i.Version, "profdiff") {
+		return i.Version
+	}
+	return "perf " + i.Version
+}
+
 // Simpleperf reports whether simpleperf made the recording.
 func (i *Info) Simpleperf() bool {
 	for _, f := range i.Features {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,7 +74,7 @@ func branchesOf(b *hot.Binary, files *objects.Store, t *branch.Table) ([]branch.
 			return nil, fmt.Errorf("%s was built again since its branches were recorded: %d of %d are no branches there: record them again", name.File, wrong, checked)
 		case same:
 			own = append(own, rows...)
-		case wrong > 0 || checked < minChecked && !b.Named(name.File):
+		case wrong*maxWrong > checked || checked < minChecked && !b.Named(name.File):
 			// The code is of another build.
 		default:
 			others = append(others, rows...)
@@ -95,8 +96,11 @@ func branchesOf(b *hot.Binary, files *objects.Store, t *branch.Table) ([]branch.
 const (
 	checkedBranches = 256 // at most so many branches are looked at
 	minChecked      = 16  // so many make it certain without a name
-	maxWrong        = 50  // of so many branches one need not fit: instructions that repeat are counted, too
+	maxWrong        = 50  // of so many branches one need not fit
 )
+
+// repeating are instructions that Valgrind runs as loops, whose ends are branches to it.
+var repeating = regexp.MustCompile(`^(rep|lock|xchg|loop|j[er]?cxz|cas|swp|ld(add|clr|eor|set|[su](max|min))|st(l?xr|l?xp))`)
 
 // misfits says how many of the branches that ran most are at no conditional jump of the
 // binary.
@@ -112,7 +116,7 @@ func misfits(b *hot.Binary, rows []branch.Branch) (checked, wrong int) {
 		at := f.Inst(rows[i].Address)
 		if at < 0 || f.Insts[at].Addr != rows[i].Address {
 			wrong++
-		} else if f.Insts[at].Kind != disasm.Conditional && !strings.HasPrefix(f.Text(at), "rep") {
+		} else if f.Insts[at].Kind != disasm.Conditional && !repeating.MatchString(f.Text(at)) {
 			wrong++
 		}
 	}

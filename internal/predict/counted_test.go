@@ -22,7 +22,7 @@ func manyBranches(nops int) string {
 			s.WriteString(strings.Repeat("\tnop\n", nops))
 		}
 	}
-	s.WriteString(".L9:\n\tret\n\t.size\tmany, .-many\n\t.section\t.note.GNU-stack,\"\",@progbits\n")
+	s.WriteString(".L9:\n\txchgl\t%eax, (%rsi)\n\tlock cmpxchgl\t%ecx, (%rsi)\n\tret\n\t.size\tmany, .-many\n\t.section\t.note.GNU-stack,\"\",@progbits\n")
 	return s.String()
 }
 
@@ -61,6 +61,11 @@ func TestAddBranches(t *testing.T) {
 		}
 		return list
 	}
+	// Valgrind counts branches in instructions that it runs as loops.
+	loops := rows(b.Path, "", 0)
+	for i := range 2 {
+		loops = append(loops[1:], branch.Branch{Place: branch.Place{DSO: b.Path, Address: address(t, b, "many", 72+i)}, Kind: branch.Conditional, N: 9})
+	}
 	lines := []branch.Branch{{Place: branch.Place{DSO: b.Path, ByLine: true}, Kind: branch.Conditional, N: 1}}
 	for _, test := range []struct {
 		name string
@@ -72,6 +77,7 @@ func TestAddBranches(t *testing.T) {
 		{"another build ID", b.Path, rows("/gone/prog", other.BuildID, 1), "has no branches of PROG (build ID ID): those of /gone/prog are of the build OTHER; give those of the build that was recorded"},
 		{"path", b.Path, rows(b.Path, "", 0), ""},
 		{"path, kept under its build ID", elf, rows(b.Path, "", 0), ""},
+		{"path, with instructions that repeat", b.Path, loops, ""},
 		{"path, built again", b.Path, rows(b.Path, "", 1), "PROG was built again since its branches were recorded: 23 of 24 are no branches there: record them again"},
 		{"gone, by name", b.Path, rows("/gone/prog", "", 0), ""},
 		{"gone, by code", elf, rows("/gone/prog", "", 0), ""},

@@ -3,7 +3,7 @@
 package probe
 
 // sources is the sum of the assembly that the kernels were made of.
-const sources = "ebadaad5059b0054178946d23894fa8b657536fb9785dadc8e12797f884b519d"
+const sources = "366f2acbb97a36a8eada22e63aa065ecd29d888369c7d524d8a0367170afd0dd"
 
 var kernels = map[string]kernel{
 	"add.latency":                runAddLatency,

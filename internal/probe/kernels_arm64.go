@@ -3,7 +3,7 @@
 package probe
 
 // sources is the sum of the assembly that the kernels were made of.
-const sources = "4d6604ec20d884df1b2c82720b94a14524dbda18c8700255ab99f0e09795a025"
+const sources = "d25fa0fa6c7ce2114a78b594318387f4a2c30b9d37a014dc3ba4a15efec9a8b5"
 
 var kernels = map[string]kernel{
 	"add.latency":                        runAddLatency,

@@ -139,6 +139,10 @@ func split(instructions string) []string {
 	return strings.Split(instructions, "; ")
 }
 
+// Chained reports whether each instruction waits for the one before, so that it takes as
+// long with another thread on the core.
+func (p *Probe) Chained() bool { return strings.HasSuffix(p.Name, ".latency") }
+
 // Body returns the lines of the loop but for its counter and branch.
 func (p *Probe) Body() []string { return slices.Repeat(p.Unit, p.Unroll) }
 

@@ -17,6 +17,7 @@ import (
 // Perf records with perf of Linux.
 type Perf struct {
 	host
+	keeper
 	// Program is perf if it is "".
 	Program string
 	// bpfEvents says that perf collects BPF programs in a thread that polls once a
@@ -26,7 +27,6 @@ type Perf struct {
 	mmapBuildIDs bool
 	// allBuildIDs says that perf can note build IDs of files that no sample ends in.
 	allBuildIDs bool
-	passed      map[string]bool // build IDs of what cannot be kept, which is noted once
 }
 
 // Name implements [Backend].
@@ -168,52 +168,8 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 	if !p.SystemWide { // where it may be the first that starts, or any other
 		result.Command = s.Command
 	}
-	dir := filepath.Dir(file)
-	objects, names, err := sampled(file, s.Objects)
-	if err != nil {
-		return nil, err
-	}
-	if result.Notes, err = b.keepObjects(dir, objects); err != nil {
-		return nil, err
-	}
-	notes, err := keepNamesOfCode(dir, "/", names, began)
-	if err != nil {
-		return nil, err
-	}
-	result.Notes = append(result.Notes, notes...)
-	return result, keepKallsyms(filepath.Join(dir, KallsymsName))
-}
-
-// keepObjects copies the object files that samples hit and that are not there yet, with what
-// was split off them. Those that cannot be had are noted, once.
-func (b *Perf) keepObjects(dir string, objects []Object) (notes []string, err error) {
-	for _, o := range objects {
-		if o.IsKept(dir) || b.passed[o.ID] {
-			continue
-		}
-		if o.Path == vdsoPath {
-			if err := o.keepVDSO(dir); err != nil {
-				return notes, err
-			}
-			continue
-		}
-		err := o.Keep(dir, o.Path, "")
-		what := "is not kept: "
-		if err == nil {
-			err = o.keepDebug(dir)
-			what = ""
-		}
-		if why, passed := errors.AsType[PassError](err); passed {
-			if b.passed == nil {
-				b.passed = make(map[string]bool)
-			}
-			b.passed[o.ID] = true
-			notes = append(notes, o.Path+": "+what+string(why))
-		} else if err != nil {
-			return notes, err
-		}
-	}
-	return notes, nil
+	result.Notes, err = b.keep(file, s.Objects, began)
+	return result, err
 }
 
 // perfEvents are the flags for events. One period for all is a flag of its own, which

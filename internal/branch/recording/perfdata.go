@@ -63,9 +63,7 @@ func readPerfData(src *input.Source, opt *branch.Options) (*branch.Table, error)
 	info := &file.Info
 	t := &branch.Table{Name: src.Name, Format: "perf.data", Arch: info.Arch, CPU: info.CPUDesc}
 	t.Recorded = verdict.Moment{Start: session.Stats.Start(info), Clock: session.Stats.First, Host: info.Hostname}
-	if info.Version != "" {
-		t.Tool = "perf " + info.Version
-	}
+	t.Tool = info.Tool()
 	if info.Simpleperf() {
 		t.Tool = strings.TrimSpace("simpleperf " + info.MetaInfo["simpleperf_version"])
 	}

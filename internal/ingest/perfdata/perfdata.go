@@ -236,9 +236,7 @@ func (p *reader) describe() {
 		Start: p.session.Stats.Start(info), Duration: p.session.Stats.Duration(),
 		TraceOffCPU: p.traceOff,
 	}
-	if info.Version != "" {
-		r.Tool = "perf " + info.Version
-	}
+	r.Tool = info.Tool()
 	if !info.Simpleperf() {
 		return
 	}

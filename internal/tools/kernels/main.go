@@ -16,6 +16,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,7 +93,11 @@ func (t *target) files(ctx context.Context, mc string) (map[string][]byte, error
 		fmt.Fprintf(&code, "\n//go:noescape\nfunc %s(n uint64, area *Area) uint64\n", symbol(p.Name))
 		t.function(&text, p, blob)
 	}
-	return map[string][]byte{"kernels_" + t.suffix + ".s": text.Bytes(), "kernels_" + t.suffix + ".go": code.Bytes()}, nil
+	formatted, err := format.Source(code.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{"kernels_" + t.suffix + ".s": text.Bytes(), "kernels_" + t.suffix + ".go": formatted}, nil
 }
 
 // symbol is the name of the function of a probe.
