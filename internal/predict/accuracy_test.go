@@ -88,13 +88,25 @@ func (s *subject) machine(t testing.TB, tool *llvm.Toolchain) *Machine {
 	return m
 }
 
-// rates are the p that a subject is evaluated at, and the walks. llvm-mca simulates what the
-// model of a core computes in no time: it gets some.
-func (s *subject) rates() (ps []string, seeds int) {
+// evaluatedPs are the p that are evaluated. The errors of a kernel at others are nearly the
+// same.
+var evaluatedPs = []string{"0", "0.1", "0.5"}
+
+// seeds are the walks: llvm-mca simulates one in the time in which the model of a core
+// computes many.
+func (s *subject) seeds() int {
 	if s.known == storedCore {
-		return nil, 0
+		return 0
 	}
-	return []string{"0", "0.1", "0.5"}, 1
+	return 1
+}
+
+// sources are where misses are from: with models of other cores both say the same.
+func (s *subject) sources() []Source {
+	if s.kin != "" {
+		return []Source{SourceKnown}
+	}
+	return []Source{SourceKnown, SourceSimulated}
 }
 
 // measuredCycles are the cycles of a CPU.
@@ -110,6 +122,10 @@ func measuredCycles(t testing.TB, cpu string) []CaseCycles {
 	}
 	return rows
 }
+
+// atOnce is how many pairs one llvm-mca simulates: more do not fit in the cache of package llvm,
+// which drops all when it is full.
+const atOnce = 64
 
 // predictCases predicts the kernels of a set that were measured on a CPU, or of all sets
 // if it is "", at some p or at all.
@@ -145,12 +161,16 @@ func predictCases(t testing.TB, p *Predictor, cpu, set string, ps []string, sour
 			m.branchless = r
 		}
 	}
-	results, err := p.predict(t.Context(), pairs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, r := range results {
-		list[i/len(sources)].results[r.Pair.Source] = r
+	i := 0
+	for some := range slices.Chunk(pairs, atOnce) {
+		results, err := p.predict(t.Context(), some)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range results {
+			list[i/len(sources)].results[r.Pair.Source] = r
+			i++
+		}
 	}
 	return list
 }
@@ -231,14 +251,9 @@ func (s *subject) evaluate(t *testing.T, tool *llvm.Toolchain, cpu string) (rows
 	if m == nil {
 		return nil, nil
 	}
-	ps, seeds := s.rates()
-	p := &Predictor{Tool: tool, Machine: m, Seeds: seeds}
-	list := predictCases(t, p, cpu, "", ps, SourceKnown)
-	for i, more := range predictCases(t, p, cpu, "", ps, SourceSimulated) { // apart, as llvm's cache holds no more
-		list[i].results[SourceSimulated] = more.results[SourceSimulated]
-	}
+	list := predictCases(t, &Predictor{Tool: tool, Machine: m, Seeds: s.seeds()}, cpu, "", evaluatedPs, s.sources()...)
 	tier := m.tier()
-	for _, source := range []Source{SourceKnown, SourceSimulated} {
+	for _, source := range s.sources() {
 		of := scoreOf(list, "", source)
 		rows = append(rows, s.row(s.name(), source, &of))
 		for _, miss := range s.missed(&of) {
@@ -265,7 +280,7 @@ func (s *subject) evaluate(t *testing.T, tool *llvm.Toolchain, cpu string) (rows
 		}
 	}
 	for _, m := range list {
-		for _, source := range []Source{SourceKnown, SourceSimulated} {
+		for _, source := range s.sources() {
 			r := m.results[source]
 			t.Logf("%-6s %-18s p %-4s %-9s branchy %7.2f predicted %7.2f, branchless %6.2f predicted %6.2f, speed-up %5.2f predicted %5.2f [%.2f, %.2f]", m.set, m.name, m.p, source,
 				m.branchy.Cycles, r.Base.Total, m.branchless.Cycles, r.Head.Total, m.speedup(), r.Speedup.Value, r.Speedup.Lo, r.Speedup.Hi)
@@ -339,7 +354,7 @@ func TestAccuracyShort(t *testing.T) {
 			continue
 		}
 		p := &Predictor{Tool: tool, Machine: m}
-		pairs := predictCases(t, p, cpu, "blind", []string{"0", "0.1", "0.5"}, SourceKnown, SourceSimulated)
+		pairs := predictCases(t, p, cpu, "blind", evaluatedPs, SourceKnown, SourceSimulated)
 		for _, source := range []Source{SourceKnown, SourceSimulated} {
 			of := scoreOf(pairs, "", source)
 			if of.geometric > 1.15 || of.far > 2 || 10*len(of.wrong) > of.decided || of.coverage() < leastCoverage {

@@ -128,7 +128,7 @@ const (
 	CauseTaken        Cause = "taken"        // whether taken branches are foreseen in pairs
 	CauseWalks        Cause = "walks"        // how the walks through the code differ
 	CauseContention   Cause = "contention"   // atomic operations and fences, few of them
-	CauseMemory       Cause = "memory"       // data that do not fit in the caches
+	CauseMeasured     Cause = "measured"     // what was measured of the same runs is beyond what the code explains
 )
 
 // A Remedy is what would make a doubt less, "" if nothing at hand does.
@@ -178,11 +178,14 @@ func (e *Evidence) Interval(speedup float64) Interval {
 	return Interval{speedup, speedup * math.Exp(-z*e.Below), speedup * math.Exp(z*e.Above)}
 }
 
+// smallShare is the share of the variance below which less of a doubt changes nothing.
+const smallShare = 0.1
+
 // Dominant is the doubt with the greatest share that something can be done about, nil if
-// nothing can.
+// nothing can that would be seen.
 func (e *Evidence) Dominant() *Doubt {
 	for i := range e.Doubts {
-		if e.Doubts[i].Remedy != "" {
+		if d := &e.Doubts[i]; d.Remedy != "" && d.Share >= smallShare {
 			return &e.Doubts[i]
 		}
 	}

@@ -54,6 +54,8 @@ type Pair struct {
 	Source     Source    // the weaker of the sides' rates
 	Measured   *Interval // speed-up, nil if it was not measured
 	MeasuredBy string
+	// Recorded is set if Measured is of the runs that the prediction is about.
+	Recorded bool
 	// ProgramShare is the share of the base's run that is in the loop, nil if unknown.
 	ProgramShare *float64
 	Flags        []string

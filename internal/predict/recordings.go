@@ -255,7 +255,7 @@ func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, 
 	if len(b.Weight) > 0 && len(a.Weight) > 0 && base.Profile.Event != "" {
 		e := stats.Ratio(a.Weight, b.Weight, 0.95) // of the base over the head
 		if e.Refused == "" && !math.IsInf(e.Ratio, 0) && e.Ratio > 0 {
-			p.Measured = &Interval{e.Ratio, e.CI.Lo, e.CI.Hi}
+			p.Measured, p.Recorded = &Interval{e.Ratio, e.CI.Lo, e.CI.Hi}, true
 			p.MeasuredBy = fmt.Sprintf("%s a run in the loop, %d and %d runs, %s", base.Profile.Event, len(b.Weight), len(a.Weight), e.Method)
 		}
 	}

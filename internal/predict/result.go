@@ -9,9 +9,24 @@ import (
 func (p *Predictor) result(pair *Pair, base, head Cycles) *Result {
 	r := &Result{Pair: pair, Base: base, Head: head, missCost: p.Machine.Refill + resolveOfCalibration}
 	r.Flags = p.flags(pair, r)
-	r.Evidence = evidence(p.Machine, pair.Source, &base, &head)
+	r.Evidence = evidence(p.Machine, pair.Source, pair.Recorded, &base, &head)
 	r.settle()
+	r.confront()
 	return r
+}
+
+// confront holds the prediction against what was measured of the same runs. Where its
+// interval is beyond that, something decides that is not modelled, such as data that do not fit
+// in the caches: the doubt is as great as what the model does not explain.
+func (r *Result) confront() {
+	m, v := r.Pair.Measured, r.Speedup
+	if m == nil || !r.Pair.Recorded || m.Lo <= v.Hi && m.Hi >= v.Lo {
+		return
+	}
+	far := math.Log(m.Value / v.Value)
+	r.Evidence = newEvidence(r.Evidence.Tier, append(r.Evidence.Doubts, Doubt{Cause: CauseMeasured, Side: -1, Below: max(0, -far) / z, Above: max(0, far) / z}))
+	r.Flags = append(r.Flags, fmt.Sprintf("measured ×%.3g [%.3g, %.3g] is beyond what the code explains, ×%.3g [%.3g, %.3g]: what decides is not modelled, such as data that do not fit in the caches", m.Value, m.Lo, m.Hi, v.Value, v.Lo, v.Hi))
+	r.settle()
 }
 
 // settle makes what follows from the evidence: the interval, and all that is said by it.
@@ -34,8 +49,9 @@ func (r *Result) foresee(base, head float64) {
 	r.settle()
 }
 
-// evidence is what a prediction of a pair rests on.
-func evidence(m *Machine, source Source, base, head *Cycles) Evidence {
+// evidence is what a prediction of a pair rests on. What nothing else makes less, measuring
+// does, unless both sides were recorded.
+func evidence(m *Machine, source Source, recorded bool, base, head *Cycles) Evidence {
 	tier := m.tier()
 	doubts := []Doubt{{Cause: CauseModel, Side: -1, Below: tier.sigma(), Above: tier.sigma(), Remedy: tier.remedy()}}
 	if e := source.sigma(); e > 0 {
@@ -51,6 +67,11 @@ func evidence(m *Machine, source Source, base, head *Cycles) Evidence {
 				of.Remedy = source.remedy()
 			}
 			doubts = append(doubts, of)
+		}
+	}
+	for i := range doubts {
+		if doubts[i].Remedy == "" && !recorded {
+			doubts[i].Remedy = RemedyMeasure
 		}
 	}
 	return newEvidence(tier, doubts)

@@ -3,6 +3,7 @@ package predict
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -99,6 +100,37 @@ func TestWordsOfIntervals(t *testing.T) {
 	for _, v := range []BreakEvenVerdict{AlwaysBranchless, NeverBranchless, AboveRate, BelowRate, Undecided} {
 		if seen[v] < 100 {
 			t.Errorf("%s was seen %d times", v, seen[v])
+		}
+	}
+}
+
+// TestMeasuredElsewise checks that a prediction that recordings contradict says no winner, and
+// that measurements of other runs change nothing.
+func TestMeasuredElsewise(t *testing.T) {
+	base, head := Cycles{Total: 20, Misses: 15, Mispredicted: 0.5, MissCost: 30, DataBranches: 1}, Cycles{Total: 4}
+	for _, test := range []struct {
+		name     string
+		measured Interval
+		recorded bool
+		want     Winner
+	}{
+		{"as predicted", Interval{4.7, 4.4, 5}, true, WinnerHead},
+		{"less than predicted", Interval{2.5, 2.4, 2.6}, true, WinnerHead},
+		{"the other wins", Interval{0.7, 0.6, 0.8}, true, WinnerNone},
+		{"the other wins elsewhere", Interval{0.7, 0.6, 0.8}, false, WinnerHead},
+	} {
+		r := resultOf(base, head, 0.22)
+		r.Pair.Measured, r.Pair.Recorded = &test.measured, test.recorded
+		r.confront()
+		if got := r.Speedup.Winner(); got != test.want {
+			t.Errorf("%s: %q wins, want %q: %+v", test.name, got, test.want, r.Speedup)
+		}
+		beyond := test.recorded && test.measured.Hi < 3.3
+		if got := slices.ContainsFunc(r.Evidence.Doubts, func(d Doubt) bool { return d.Cause == CauseMeasured }); got != beyond || got != (len(r.Flags) > 0) {
+			t.Errorf("%s: what was measured is beyond the interval: %t, want %t, flags %q", test.name, got, beyond, r.Flags)
+		}
+		if test.recorded && (r.Speedup.Lo > test.measured.Hi || r.Speedup.Hi < test.measured.Lo) {
+			t.Errorf("%s: measured %+v is not in the interval %+v", test.name, test.measured, r.Speedup)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func causeText(d *predict.Doubt, tier predict.Tier, source Source) string {
 		predict.CauseForwarding:   "loads of what was just stored, in places that data decide",
 		predict.CauseTaken:        "whether taken branches are foreseen in pairs",
 		predict.CauseWalks:        "the order of outcomes, by which walks through the code differ",
-		predict.CauseMemory:       "data that do not fit in the caches",
+		predict.CauseMeasured:     "what was measured, which the code does not explain",
 	}[d.Cause]
 	if said == "" {
 		said = string(d.Cause)
