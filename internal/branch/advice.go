@@ -15,6 +15,7 @@ const (
 	Layout       AdviceID = "layout"       // keep rare code away
 	Unroll       AdviceID = "unroll"       // or fix how often a loop runs
 	PairReturns  AdviceID = "returns"      // with calls
+	Measure      AdviceID = "measure"      // code without the branch, which may be slower
 	Leave        AdviceID = "leave"        // as it is
 	Identify     AdviceID = "identify"     // which branch it is, first
 )

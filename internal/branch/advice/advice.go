@@ -6,7 +6,9 @@
 //     without the branch is faster: its own if that was estimated, else 20 %, a rule of
 //     thumb. Above it, something can be done; below it, the branch is left alone.
 //  3. The code around the branch ([shape.Of]) decides what: both sides computed, a table,
-//     sorted data, an unrolled loop, or nothing.
+//     sorted data, an unrolled loop, or nothing. Where the code is not there, or does not show
+//     that it helps, nothing is said rather than something wrong: of a bit of a decoder's
+//     state, what a search or a sort compares, and calls of many targets.
 package advice
 
 import (
@@ -150,7 +152,8 @@ func advise(t *branch.Table, b *branch.Branch, code *code.Files) *branch.Advice 
 	case branch.Return:
 		a.ID, a.Text = branch.PairReturns, "pair calls with returns: something returns to where it was not called from, or calls go deeper than the predictor remembers"
 		a.Condition = "look at how deep calls go, and at code that switches stacks"
-	default:
+	}
+	if a.ID == "" {
 		return nil
 	}
 	if t.Counted() {
@@ -217,7 +220,7 @@ func conditional(b *branch.Branch, a *branch.Advice, code *code.Files) {
 	a.Condition = threshold(a)
 	s, why := shapeAt(code, b)
 	if s == nil {
-		a.ID, a.Text = branch.IfConvert, "compute both sides and choose (a ternary, min or max, cmov or csel), or sort the data first"
+		a.ID, a.Text = branch.IfConvert, "compute both sides and choose (a ternary, min or max, cmov or csel)"
 		a.Against = append(a.Against, why+": only if both sides are a few cheap instructions without a store, a call, a division or a load that may fault")
 		return
 	}
@@ -232,10 +235,10 @@ func conditional(b *branch.Branch, a *branch.Advice, code *code.Files) {
 		a.ID, a.Text = branch.IfConvert, fmt.Sprintf("compute both sides and choose (a ternary, min or max, cmov or csel; __builtin_unpredictable of Clang): they are %d and %d instructions without a store, a call, a division or a load that may fault", s.Sides[0].N, s.Sides[1].N)
 		a.Condition += "; look whether the branch is gone, as compilers turn cmov in loops into branches again"
 	case s.Feeds != "":
-		a.ID, a.Text = branch.Leave, "leave it: what it decides is "+s.Feeds+", and the CPU goes on by its guess while code without the branch would wait"
-		a.Condition = "not all that is loaded is in the first cache; else measure both"
+		a.ID, a.Text = branch.Measure, "write it without the branch, and measure both: what it decides is "+s.Feeds+", for which code without the branch waits, while the CPU goes on by a guess"
+		a.Condition += "; the wait is short if what is loaded is in the first cache, and profdiff predict says how long"
 		a.Against = append(a.Against, against...)
-	default:
+	case s.Independent:
 		a.ID, a.Text = branch.SortData, "sort or partition the data by what the branch tests, or handle it in batches"
 		a.Condition = "sorting costs less than the misses, and the data is not random in the benchmark only"
 		a.Against = append(a.Against, against...)
@@ -330,8 +333,5 @@ func indirect(b *branch.Branch, a *branch.Advice, code *code.Files) {
 	case jump:
 		a.ID, a.Text = branch.Dispatch, fmt.Sprintf("repeat the jump at the end of each of its %d targets (threaded code, computed goto), so that each has a history of its own", targets)
 		a.Condition = "it is an interpreter or a state machine; look at misses per operation"
-	default:
-		a.ID, a.Text = branch.SortData, fmt.Sprintf("handle the data in batches of one type: %d targets, the usual one %s", targets, percent(top))
-		a.Condition = "the order may be changed for less than the misses cost"
 	}
 }

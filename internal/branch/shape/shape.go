@@ -6,6 +6,8 @@
 //     loads that may fault.
 //  3. In a loop, it is looked for where a register that a side writes is read before it is
 //     written: for an address, or by way of other instructions by the branch itself.
+//  4. It is looked for what the branch tests: an element of data that may be in any order, or
+//     what the iteration before left.
 package shape
 
 import (
@@ -26,6 +28,8 @@ type Shape struct {
 	Exit, TakenStays bool
 	// Compares is how many branches on constants the same register has in a row.
 	Compares int
+	// Independent is set if the branch tests elements of data that may be in any order.
+	Independent bool
 	// Feeds says where in a loop what the sides write is needed, "" if nowhere.
 	Feeds string
 }
@@ -64,6 +68,7 @@ func Of(f *disasm.Function, addr uint64) *Shape {
 		in := func(b int) bool { return slices.Contains(f.Loops[loop].Blocks, b) }
 		s.Exit = in(next) != in(target)
 		s.TakenStays = in(target)
+		s.Independent = c.independent(loop, block)
 	}
 	sides, join, ok := c.meet(block, next, target)
 	if !ok {

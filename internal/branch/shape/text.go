@@ -72,10 +72,7 @@ const stackA64 asm.Register = 31
 // operationOf reads an instruction: of x86-64 in the syntax of AT&T, where registers and
 // constants are marked, else of AArch64.
 func operationOf(text string) operation {
-	arch := asm.AArch64
-	if strings.ContainsAny(text, "%$") {
-		arch = asm.X8664
-	}
+	arch := archOf(text)
 	does, _ := asm.OperationOf(arch, text)
 	name, rest := asm.Mnemonic(arch, text)
 	flags := func(r asm.Register) bool { return r >= asm.CF }
