@@ -20,6 +20,8 @@ type Graph struct {
 
 	BlockOf []int // of an instruction
 	LoopOf  []int // innermost loop of a block, or -1
+
+	retries []bool // loops that only try again, nil if that was not asked for
 }
 
 // A Block is a basic block. Calls do not end one.

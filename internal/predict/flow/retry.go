@@ -52,6 +52,17 @@ const maxTried = 32
 // atomic operation, and whether it goes on is what that returned; or it waits for another core.
 // It has no trips of its own: a core alone goes through it once.
 func (g *Graph) Retries(loop int) bool {
+	if g.retries == nil {
+		g.retries = make([]bool, len(g.Loops))
+		for i := range g.retries {
+			g.retries[i] = g.onlyTries(i)
+		}
+	}
+	return g.retries[loop]
+}
+
+// onlyTries looks through the code of a loop, which may be long, for [Graph.Retries].
+func (g *Graph) onlyTries(loop int) bool {
 	atomic, waits := false, false
 	for _, b := range g.Loops[loop].Blocks {
 		for i := g.Blocks[b].First; i < g.Blocks[b].End; i++ {
