@@ -39,21 +39,19 @@ func (in *SideInput) charge(s *Side, f *disasm.Function) *hot.Inside {
 	under := p.Inside(in.Binary, f, s.Loop, func(start uint64) bool {
 		return s.Code.Callee != nil && s.Code.Callee(root, &asm.Inst{Kind: disasm.Call, Target: fmt.Sprintf("%#x", start)}) != nil
 	})
-	if under.Own <= 0 || under.Samples == 0 {
-		return under
+	var called float64
+	var samples int64
+	for _, c := range under.Calls {
+		called += c.Weight
+		samples += c.Samples
+	}
+	for _, c := range under.Calls {
+		s.Calls = append(s.Calls, Call{Name: c.Name, Share: c.Weight / (called + under.Own), Samples: c.Samples})
+	}
+	if under.Samples == 0 || called > mostCharged*under.Own {
+		return under // too little to charge by
 	}
 	if p.Stacked() {
-		var called float64
-		var samples int64
-		all := under.Own
-		for _, c := range under.Calls {
-			all += c.Weight
-		}
-		for _, c := range under.Calls {
-			called += c.Weight
-			samples += c.Samples
-			s.Calls = append(s.Calls, Call{Name: c.Name, Share: c.Weight / all, Samples: c.Samples})
-		}
 		s.charge = &charge{ratio: called / under.Own}
 		s.charge.most = s.charge.ratio
 		if samples > 0 {
@@ -85,17 +83,22 @@ func (in *SideInput) charge(s *Side, f *disasm.Function) *hot.Inside {
 // none.
 func (s *Side) callsFlag(perUnit float64) string {
 	c := s.charge
-	switch {
-	case c != nil && c.ratio > 0:
-		var names []string
-		for i, call := range s.Calls {
-			if i == maxCallNames {
-				names = append(names, fmt.Sprintf("%d more", len(s.Calls)-i))
-				break
-			}
+	var names []string
+	share := 0.0
+	for i, call := range s.Calls {
+		share += call.Share
+		switch {
+		case i == maxCallNames:
+			names = append(names, fmt.Sprintf("%d more", len(s.Calls)-i))
+		case i < maxCallNames:
 			names = append(names, fmt.Sprintf("%s %.2g%%", call.Name, 100*call.Share))
 		}
-		return fmt.Sprintf("%.2g%% of its cycles are not predicted but charged by its samples, which are in calls: %s", 100*c.ratio/(1+c.ratio), strings.Join(names, ", "))
+	}
+	switch {
+	case c != nil && c.ratio > 0:
+		return fmt.Sprintf("%.2g%% of its cycles are not predicted but charged by its samples, which are in calls: %s", 100*share, strings.Join(names, ", "))
+	case c == nil && share > 0:
+		return fmt.Sprintf("%.2g%% of its samples are in calls that are not predicted and count as nothing: %s; --function predicts one of these", 100*share, strings.Join(names, ", "))
 	case perUnit == 0:
 		return ""
 	case c != nil && c.most == c.ratio:
@@ -103,8 +106,12 @@ func (s *Side) callsFlag(perUnit float64) string {
 	case c != nil && c.most < smallCharge:
 		return fmt.Sprintf("%.3g calls per unit count as nothing: all samples outside of the loop are %.2g%% of those in it", perUnit, 100*c.most)
 	}
-	return fmt.Sprintf("%.3g calls per unit go to code that is not known and count as nothing: samples with stacks (-g) tell what they take", perUnit)
+	return fmt.Sprintf("%.3g calls per unit go to code that is not known and count as nothing: samples with whole stacks (-fno-omit-frame-pointer and -g, or --call-graph dwarf) tell what they take", perUnit)
 }
+
+// mostCharged is how many times the samples of what is followed calls may have to be charged by
+// them.
+const mostCharged = 20
 
 // maxCallNames is how many calls a flag names.
 const maxCallNames = 3
@@ -129,6 +136,8 @@ func (c *Cycles) charged(s *Side) {
 func (s *Side) callsDoubt(calls bool) (less, more float64) {
 	c := s.charge
 	switch {
+	case c == nil && len(s.Calls) > 0:
+		return 2 * doubtCalls, 2 * doubtCalls
 	case c == nil && calls:
 		return doubtCalls, doubtCalls
 	case c == nil:

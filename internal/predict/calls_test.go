@@ -113,6 +113,7 @@ func TestCharge(t *testing.T) {
 		{"a function with a loop", map[int64][]place{1000: own, 500: {{"copy", 1}, {"partition", 5}, {"sort", 2}}}, 0.5, "copy", 1},
 		{"another binary", map[int64][]place{1000: own, 250: {{"", 0}, {"partition", 2}, {"sort", 2}}}, 0.25, "memcmp", 1},
 		{"two", map[int64][]place{1000: own, 3000: {{"compare", 0}, {"partition", 2}}, 500: {{"copy", 1}, {"partition", 5}}}, 3.5, "compare copy", 1},
+		{"nearly all in calls", map[int64][]place{10: own, 3000: {{"compare", 0}, {"partition", 2}}}, -1, "compare", 1},
 		{"not under the loop", map[int64][]place{1000: own, 3000: {{"compare", 0}}}, 0, "", 0.25},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -122,6 +123,13 @@ func TestCharge(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := pairs[0].Base
+			if test.ratio < 0 {
+				flag := s.callsFlag(1)
+				if less, more := s.callsDoubt(true); s.charge != nil || less <= doubtCalls || more <= doubtCalls || !strings.Contains(flag, "are in calls that are not predicted and count as nothing: compare") {
+					t.Errorf("charged %+v, flag %q", s.charge, flag)
+				}
+				return
+			}
 			if s.charge == nil || math.Abs(s.charge.ratio-test.ratio) > 1e-9 {
 				t.Fatalf("charged %+v, want %g", s.charge, test.ratio)
 			}
@@ -158,7 +166,7 @@ func TestCallsWithoutStacks(t *testing.T) {
 		flag    string
 	}{
 		{"few", []sampled{{"partition", 3, 1000}, {"copy", 1, 40}}, 0.04, "count as nothing: all samples outside of the loop are 4% of those in it"},
-		{"many", []sampled{{"partition", 3, 1000}, {"compare", 1, 4000}}, 4, "samples with stacks (-g) tell what they take"},
+		{"many", []sampled{{"partition", 3, 1000}, {"compare", 1, 4000}}, 4, "tell what they take"},
 	} {
 		in := sideOf(t, b, nil, test.samples...)
 		pairs, err := PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{Functions: [2]string{"partition", "partition"}})

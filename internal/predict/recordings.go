@@ -247,6 +247,9 @@ func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, 
 		}
 	}
 	b, a = hottest[0], hottest[1]
+	if id := base.Binary.BuildID; id != "" && id == head.Binary.BuildID && sides[0].Loop == sides[1].Loop && b.Function.Start == a.Function.Start {
+		p.Flags = append(p.Flags, "both sides are the same code, of one build: only what it was given may differ, and how often it runs")
+	}
 	p.Base, p.Head, p.Unit = sides[0], sides[1], units[0]
 	p.Source = weaker(sides[0].Rates.Source, sides[1].Rates.Source)
 	if b.Share > 0 {

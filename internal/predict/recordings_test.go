@@ -492,14 +492,14 @@ func TestWork(t *testing.T) {
 		base, head float64
 		given      *[2]float64
 		want       [2]float64
-		flags      int
+		flags      int // with that of the same code
 	}{
-		{"alike", 1000, 1000, nil, [2]float64{1, 1}, 0},
-		{"nearly alike", 1000, 1100, nil, [2]float64{1, 1}, 0},
-		{"half as often", 2000, 1000, nil, [2]float64{1, 2}, 2},
-		{"four times as often", 1000, 4000, nil, [2]float64{1, 0.25}, 2},
-		{"no multiple", 1000, 1400, nil, [2]float64{1, 1000.0 / 1400}, 2},
-		{"given", 2000, 1000, &[2]float64{3, 4}, [2]float64{3, 4}, 0},
+		{"alike", 1000, 1000, nil, [2]float64{1, 1}, 1},
+		{"nearly alike", 1000, 1100, nil, [2]float64{1, 1}, 1},
+		{"half as often", 2000, 1000, nil, [2]float64{1, 2}, 3},
+		{"four times as often", 1000, 4000, nil, [2]float64{1, 0.25}, 3},
+		{"no multiple", 1000, 1400, nil, [2]float64{1, 1000.0 / 1400}, 3},
+		{"given", 2000, 1000, &[2]float64{3, 4}, [2]float64{3, 4}, 1},
 	} {
 		pairs, err := PairsOf(t.Context(), noLLVM{}, side(test.base), side(test.head), PairOptions{Work: test.given})
 		if err != nil {
