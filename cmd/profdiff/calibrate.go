@@ -12,6 +12,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/calibrate"
+	"profdiff/internal/llvm"
 	"profdiff/internal/input"
 )
 
@@ -97,27 +98,44 @@ measured, or an emulator runs the program, there is no result and the exit code 
 	return cmd
 }
 
-// readCalibration reads the costs in a file.
-func readCalibration(name string) ([]branch.CalibratedCost, error) {
-	var file *calibrate.File
-	if err := withFile(name, func(r io.Reader) (err error) {
+// readCalibrationFile reads what calibrate wrote.
+func readCalibrationFile(name string) (file *calibrate.File, err error) {
+	err = withFile(name, func(r io.Reader) (err error) {
 		file, err = calibrate.Read(r)
 		return err
-	}); err != nil {
+	})
+	return file, err
+}
+
+// coreLabel names a core that was calibrated.
+func coreLabel(c *calibrate.Core) string {
+	label := cmp.Or(c.Name, llvm.CPUOf(c.ID), c.ID, c.ModelName, "an unknown CPU")
+	if c.PMU != "" {
+		label += " (" + c.PMU + ")"
+	}
+	return label
+}
+
+// calibratedCost is what a miss costs on a core, nil if that was refused.
+func calibratedCost(c *calibrate.Core) *branch.Cost {
+	if c.Cost == nil {
+		return nil
+	}
+	return &branch.Cost{Lo: c.Cost.Lo, Centre: c.Cost.Centre, Hi: c.Cost.Hi, Source: "calibrated on " + coreLabel(c)}
+}
+
+// readCalibration reads the costs in a file.
+func readCalibration(name string) ([]branch.CalibratedCost, error) {
+	file, err := readCalibrationFile(name)
+	if err != nil {
 		return nil, err
 	}
 	var list []branch.CalibratedCost
 	for i := range file.Cores {
 		c := &file.Cores[i]
-		label := cmp.Or(c.Name, c.ID, c.ModelName, "an unknown CPU")
-		if c.PMU != "" {
-			label += " (" + c.PMU + ")"
-		}
-		if c.Cost != nil {
-			list = append(list, branch.CalibratedCost{
-				CPUID: c.ID, Name: label,
-				Cost: branch.Cost{Lo: c.Cost.Lo, Centre: c.Cost.Centre, Hi: c.Cost.Hi},
-			})
+		if cost := calibratedCost(c); cost != nil {
+			cost.Source = ""
+			list = append(list, branch.CalibratedCost{CPUID: c.ID, Name: coreLabel(c), Cost: *cost})
 		}
 	}
 	if len(list) == 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +19,7 @@ import (
 
 	"profdiff/internal/asm"
 	"profdiff/internal/branch"
+	"profdiff/internal/calibrate"
 	"profdiff/internal/input"
 	"profdiff/internal/llvm"
 	"profdiff/internal/predict"
@@ -145,7 +148,7 @@ func (f *predictFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.cpu, "cpu", "", "predict for the CPU `NAME`, as LLVM calls it (default: that of the recording, else of this machine)")
 	fs.StringVar(&f.llvm, "llvm", "", "take llvm-mca and llvm-objdump from `DIR` (default: from PATH and /usr/lib/llvm-*)")
 	fs.DurationVar(&f.timeout, "timeout", defaultTimeout, "give up on a run of llvm-mca or llvm-objdump after `TIME`")
-	fs.StringVar(&f.calibration, "calibration", "", "take the cost of a miss from `FILE`, which calibrate wrote")
+	fs.StringVar(&f.calibration, "calibration", "", "take the core, and the cost of a miss, from `FILE`, which calibrate wrote on the CPU")
 	fs.StringVar(&f.missCost, "miss-cost", "", "a miss costs `CYCLES`, a number or a range LO-HI")
 	fs.StringVar(&f.function, "function", "", "take the loop of the function `NAME`, or BEFORE=AFTER where they differ")
 	fs.IntVar(&f.loop, "loop", 0, "take the loop with the number `N` in the function, as loops counts them")
@@ -266,37 +269,57 @@ func (f *predictFlags) machine(ctx context.Context, cmd *cobra.Command, arch asm
 	if cpu == "" {
 		return nil, nil, usagef(cmd, "for which CPU? --cpu names one for %s", arch)
 	}
-	cost, err := f.cost(cmd, cpu)
-	if err != nil {
-		return nil, nil, err
+	var cost *branch.Cost
+	if f.missCost != "" {
+		if cost, err = branch.ParseCost(f.missCost); err != nil {
+			return nil, nil, usagef(cmd, "--miss-cost: %v", err)
+		}
+	}
+	var core *calibrate.Core
+	if f.calibration != "" {
+		if core, err = calibrationOf(f.calibration, cpu); err != nil {
+			return nil, nil, fmt.Errorf("--calibration: %w", err)
+		}
+		cost = calibratedCost(core)
 	}
 	m, err := predict.NewMachine(tool, arch, cpu, cost)
 	if err != nil {
 		return nil, nil, err
 	}
+	if core != nil {
+		if err := m.Calibrate(core.Values(), "calibrated on "+coreLabel(core)); err != nil && cost == nil {
+			return nil, nil, fmt.Errorf("--calibration: %s: %w", f.calibration, err)
+		}
+	}
 	return tool, m, nil
 }
 
-// cost is what a misprediction costs if that was measured, else nil.
-func (f *predictFlags) cost(cmd *cobra.Command, cpu string) (*branch.Cost, error) {
-	switch {
-	case f.missCost != "":
-		cost, err := branch.ParseCost(f.missCost)
-		if err != nil {
-			return nil, usagef(cmd, "--miss-cost: %v", err)
-		}
-		return cost, nil
-	case f.calibration != "":
-		list, err := readCalibration(f.calibration)
-		if err != nil {
-			return nil, fmt.Errorf("--calibration: %w", err)
-		}
-		if cost, err := branch.CalibratedFor(list, cpu); err == nil {
-			return cost, nil
-		}
-		return branch.SpanCalibrated(list), nil
+// calibrationOf is the core of a calibration that a prediction is for: that with the name
+// of the CPU, or one whose name LLVM does not know.
+func calibrationOf(name, cpu string) (*calibrate.Core, error) {
+	file, err := readCalibrationFile(name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, nil
+	var names []string
+	var unknown *calibrate.Core
+	for i := range file.Cores {
+		c := &file.Cores[i]
+		known := cmp.Or(llvm.CPUOf(c.ID), c.Name)
+		switch known {
+		case cpu:
+			return c, nil
+		case "":
+			unknown = c
+		}
+		if label := cmp.Or(known, coreLabel(c)); !slices.Contains(names, label) {
+			names = append(names, label)
+		}
+	}
+	if unknown != nil && len(names) == 1 {
+		return unknown, nil
+	}
+	return nil, fmt.Errorf("%s: is of %s, and tells nothing of %s: measure there, or predict for the CPU that it is of (--cpu)", name, strings.Join(names, ", "), cpu)
 }
 
 // predict makes the prediction of what the inputs are.

@@ -51,9 +51,14 @@ func NewMachine(tool *llvm.Toolchain, arch asm.Arch, cpu string, cost *branch.Co
 }
 
 // Calibrate makes the core that of what was measured on a CPU of its kind. The source
-// says where that is from. Without a core, which it says why, the machine stays as it is.
+// says where that is from. A core that was fitted to kernels stays as it is, and without
+// enough that was measured the machine does, of which the error says why.
 func (m *Machine) Calibrate(values probe.Values, source string) error {
-	c, err := core.FromProbes(m.Arch, m.Model.CPU, m.Model, values, core.Of(m.Model.CPU))
+	known := core.Of(m.Model.CPU)
+	if known != nil && len(known.Fitted) > 0 {
+		return nil
+	}
+	c, err := core.FromProbes(m.Arch, m.Model.CPU, m.Model, values, known)
 	if err != nil {
 		return err
 	}
