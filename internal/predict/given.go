@@ -65,24 +65,47 @@ func (g *GivenRates) Side(side int) Rates {
 	}
 	return Rates{Source: SourceGiven, Branch: func(graph *flow.Graph, at int) (flow.Branch, bool) {
 		in := &graph.Insts[at]
-		b, known := flow.Branch{Taken: 0.5}, false
+		var taken, miss *float64
 		if g.missRate != nil && !graph.EndsLoop(at) {
-			b.Miss, known = *g.missRate, true
+			miss = g.missRate
 		}
 		for i := range g.list {
 			r := &g.list[i]
 			if r.side >= 0 && r.side != side || r.label != in.Target && r.label != strconv.Itoa(in.Line) {
 				continue
 			}
-			r.used, known = true, true
+			r.used = true
 			if r.kind == "taken" {
-				b.Taken = r.p
+				taken = &r.p
 			} else {
-				b.Miss = r.p
+				miss = &r.p
 			}
 		}
-		return b, known
+		return givenBranch(taken, miss, graph.EndsLoop(at))
 	}}
+}
+
+// givenBranch is a branch of which the user gives how often it is taken, mispredicted, both,
+// or nothing. What is not given may be anything that fits the other; but the end of a loop is
+// foreseen, unless it is said.
+func givenBranch(taken, miss *float64, endsLoop bool) (b flow.Branch, ok bool) {
+	b.Taken = 0.5
+	switch {
+	case taken == nil && miss == nil:
+		return b, false
+	case taken == nil:
+		b.Miss = *miss
+		turned := min(b.Miss/2, 0.5)
+		b.Bounds = &flow.Bounds{Taken: [2]float64{turned, 1 - turned}, Miss: [2]float64{b.Miss, b.Miss}}
+	case miss == nil:
+		b.Taken = *taken
+		if rarer := min(b.Taken, 1-b.Taken); !endsLoop && rarer > 0 {
+			b.Bounds = &flow.Bounds{Taken: [2]float64{b.Taken, b.Taken}, Miss: [2]float64{0, rarer}}
+		}
+	default:
+		b.Taken, b.Miss = *taken, *miss
+	}
+	return b, true
 }
 
 // Unused is an error if a label is on no branch of the sides.
