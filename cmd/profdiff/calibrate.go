@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"strconv"
@@ -23,6 +24,7 @@ func newCalibrateCmd(std *stdio) *cobra.Command {
 		rounds int
 		limit  time.Duration
 		output string
+		device deviceCalibration
 	)
 	cmd := &cobra.Command{
 		Use:   "calibrate [-o FILE] [flags]",
@@ -30,8 +32,9 @@ func newCalibrateCmd(std *stdio) *cobra.Command {
 		Long: `Measure the core of this machine without hardware counters: how wide it is, how long
 instructions take, and what a mispredicted branch costs, in cycles. One CPU of each
 kind is measured. With -o the result is kept in a file that branches and predict take as
---calibration, as JSON. To measure an Android device, build with GOOS=android
-GOARCH=arm64 CGO_ENABLED=0 go build, and push and run the program there.
+--calibration, as JSON. With --adb an Android device is measured: a profdiff for it is
+copied there, run and removed. It is built here, if Go and the sources of profdiff are in
+the current directory, or is given with --binary.
 
 Each of some 140 small kernels runs for microseconds between two looks at the core: how
 long a cycle is, and how many additions run in one. Only what ran while the core had its
@@ -50,6 +53,8 @@ measured, or an emulator runs the program, there is no result and the exit code 
 				return usagef(cmd, "--all-cores and --cpu-index exclude each other")
 			case err != nil:
 				return usagef(cmd, "--cpu-index is the number of a CPU, not %q", cpu)
+			case device.File != "" && !device.adb && device.Serial == "":
+				return usagef(cmd, "--binary needs --adb or --device")
 			case rounds < calibrate.MinRounds:
 				return usagef(cmd, "--rounds is %d or more, not %d", calibrate.MinRounds, rounds)
 			case limit < calibrate.MinLimit:
@@ -59,24 +64,21 @@ measured, or an emulator runs the program, there is no result and the exit code 
 			if cpu != "" {
 				only = int(index)
 			}
-			groups, err := calibrate.ChooseCPUs(only, all)
-			if err != nil {
-				return input.PathError(err)
-			}
-			f := calibrate.NewFile(version(), runtime.GOOS, runtime.GOARCH)
-			for _, g := range groups {
-				c, err := calibrate.MeasureKind(g, calibrate.Options{Rounds: rounds, Limit: limit})
-				if _, noisy := errors.AsType[*calibrate.InconclusiveError](err); noisy && len(groups) > 1 {
-					std.warn("%v", err)
-					continue
-				} else if err != nil {
-					return err
+			var f *calibrate.File
+			if device.adb || device.Serial != "" {
+				device.Arguments = []string{"calibrate", "-o", "-", "--rounds", strconv.Itoa(rounds), "--limit", limit.String()}
+				if all {
+					device.Arguments = append(device.Arguments, "--all-cores")
 				}
-				c.Name = branch.CoreName(c.ID)
-				f.Cores = append(f.Cores, *c)
+				if cpu != "" {
+					device.Arguments = append(device.Arguments, "--cpu-index", cpu)
+				}
+				f, err = device.measure(cmd.Context(), std)
+			} else {
+				f, err = calibrateHere(std, only, all, calibrate.Options{Rounds: rounds, Limit: limit})
 			}
-			if len(f.Cores) == 0 {
-				return errors.New("no CPU gave a result")
+			if err != nil {
+				return err
 			}
 			if output != "-" {
 				if err := std.writeOutput("-", f.WriteText); err != nil {
@@ -94,8 +96,35 @@ measured, or an emulator runs the program, there is no result and the exit code 
 	f.BoolVar(&all, "all-cores", false, "measure every CPU, not only one of each kind")
 	f.IntVar(&rounds, "rounds", calibrate.DefaultRounds, "measure each kernel until `N` repetitions count")
 	f.DurationVar(&limit, "limit", calibrate.DefaultLimit, "take no longer than `DURATION` for a CPU, also where it is hardly ever free")
+	f.BoolVar(&device.adb, "adb", false, "measure the Android device that is attached")
+	f.StringVar(&device.Serial, "device", "", "measure the Android device `SERIAL` (default with --adb: the one that is attached, or ANDROID_SERIAL)")
+	f.StringVar(&device.File, "binary", "", "copy `FILE` to the device, a profdiff for it (default: it is built)")
 	f.StringVarP(&output, "output", "o", "", "write the result to `FILE`, - for standard output, which has nothing else then")
 	return cmd
+}
+
+// calibrateHere measures the CPUs of this machine.
+func calibrateHere(std *stdio, only int, all bool, opt calibrate.Options) (*calibrate.File, error) {
+	groups, err := calibrate.ChooseCPUs(only, all)
+	if err != nil {
+		return nil, input.PathError(err)
+	}
+	f := calibrate.NewFile(version(), runtime.GOOS, runtime.GOARCH)
+	for _, g := range groups {
+		c, err := calibrate.MeasureKind(g, opt)
+		if _, noisy := errors.AsType[*calibrate.InconclusiveError](err); noisy && len(groups) > 1 {
+			std.warn("%v", err)
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		c.Name = cmp.Or(branch.CoreName(c.ID), llvm.CPUOf(c.ID))
+		f.Cores = append(f.Cores, *c)
+	}
+	if len(f.Cores) == 0 {
+		return nil, errors.New("no CPU gave a result")
+	}
+	return f, nil
 }
 
 // readCalibrationFile reads what calibrate wrote.
@@ -139,7 +168,7 @@ func readCalibration(name string) ([]branch.CalibratedCost, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, errors.New("has no cost of a miss: calibrate could not measure it; its text says why")
+		return nil, fmt.Errorf("%s: has no cost of a miss: calibrate could not measure it, and said why", name)
 	}
 	return list, nil
 }
