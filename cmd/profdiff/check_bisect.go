@@ -89,7 +89,7 @@ func (c *checkCommand) runBisect(cmd *cobra.Command, std *stdio, words []string)
 	if err := f.record.complete(cmd); err != nil {
 		return err
 	}
-	backend, err := f.record.backend(cmd)
+	backend, err := f.record.backend(cmd, "")
 	if err != nil {
 		return err
 	}

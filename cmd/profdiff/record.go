@@ -57,7 +57,7 @@ func (f *recordFlags) registerTool(cmd *cobra.Command) {
 	fs.IntVar(&f.plan.Warmup, "warmup", 1, "run each command `N` times before recording")
 	fs.Uint64Var(&f.plan.Seed, "seed", 0, "draw the order of the runs by the number `N` (default: one that the system draws)")
 	fs.StringVar(&f.plan.Work, "work", "", "the commands print a line NAME NUMBER, the work done: `NAME`")
-	fs.StringVar(&f.with, "with", "perf", "record with `TOOL`: "+strings.Join(backends, ", "))
+	fs.StringVar(&f.with, "with", "", "record with `TOOL`: "+strings.Join(backends, ", ")+" (default: builtin, or perf for what that cannot do)")
 	fs.StringArrayVar(&f.plan.Arguments, "recorder-arg", nil, "pass `ARG` to the recorder (repeatable)")
 	fs.StringVar(&f.prepare, "prepare", "", "run `CMD` before each run, unrecorded")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
@@ -93,10 +93,22 @@ func (f *recordFlags) checkAndroid(cmd *cobra.Command) error {
 // backends are the tools to record with.
 var backends = []string{"builtin", "perf", "callgrind", "simpleperf"}
 
-func (f *recordFlags) backend(cmd *cobra.Command) (record.Backend, error) {
-	switch f.with {
-	case "builtin":
-		return &record.Builtin{Version: version()}, nil
+// backend is what records to a folder. One that nobody chose goes on as the folder began; else it
+// is the built-in one, or perf where that can do more.
+func (f *recordFlags) backend(cmd *cobra.Command, dir string) (record.Backend, error) {
+	builtin := &record.Builtin{Version: version()}
+	with := f.with
+	if with == "" {
+		with = builtin.Name()
+		if rec, err := record.Open(dir); err == nil {
+			with = rec.Backend
+		} else if err := builtin.Can(&f.plan); err != nil && !errors.Is(err, record.ErrForbidden) {
+			with = "perf"
+		}
+	}
+	switch with {
+	case builtin.Name():
+		return builtin, nil
 	case "perf":
 		return new(record.Perf), nil
 	case "callgrind":
@@ -104,7 +116,7 @@ func (f *recordFlags) backend(cmd *cobra.Command) (record.Backend, error) {
 	case "simpleperf":
 		return &f.android, nil
 	}
-	return nil, usagef(cmd, "--with is one of %s, not %q", strings.Join(backends, ", "), f.with)
+	return nil, usagef(cmd, "--with is one of %s, not %q", strings.Join(backends, ", "), with)
 }
 
 // complete checks the flags and fills in the plan.
@@ -211,7 +223,7 @@ profdiff diff and check repeat the looks, and refuse runs from which they do not
 			case output == "":
 				return usagef(cmd, "give a folder for the recordings: -o DIR")
 			}
-			backend, err := f.backend(cmd)
+			backend, err := f.backend(cmd, output)
 			if err != nil {
 				return err
 			}

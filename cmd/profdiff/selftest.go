@@ -70,7 +70,7 @@ is how runs differ when one side is recorded after the other.`,
 			if len(argv) > 0 {
 				line := commandLine(argv)
 				f.plan.Before.Run, f.plan.After.Run = line, line
-				backend, err := f.backend(cmd)
+				backend, err := f.backend(cmd, dir)
 				if err != nil {
 					return err
 				}

@@ -29,6 +29,9 @@ func (*Builtin) Name() string { return "builtin" }
 // Suffix implements [Backend].
 func (*Builtin) Suffix() string { return ".data" }
 
+// ErrForbidden says that the system lets nobody record, or not this user.
+var ErrForbidden = sampler.ErrForbidden
+
 // Can reports why a plan needs perf, nil if it does not.
 func (b *Builtin) Can(p *Plan) error {
 	var what string
@@ -79,7 +82,7 @@ func (b *Builtin) count(ctx context.Context, events []Event, c *Command) (*Count
 		return err
 	})
 	if errors.Is(err, sampler.ErrUnsupported) {
-		return nil, fmt.Errorf("%w: %w: -e cpu-clock records time, and --with callgrind simulates branch misses", err, ErrUnsupported)
+		return nil, fmt.Errorf("%w: -e cpu-clock records time, and --with callgrind simulates branch misses", err)
 	}
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"profdiff/internal/sampler"
 )
 
 // Periods that the backend chooses are prime, so that they do not fall in step with
@@ -24,7 +26,7 @@ type Counts struct {
 }
 
 // ErrUnsupported says that there is no such event where it was to be counted.
-var ErrUnsupported = errors.New("is not supported")
+var ErrUnsupported = sampler.ErrUnsupported
 
 // ChooseEvents completes the events of a plan and their periods; without counters in
 // hardware it chooses time, and notes why. count counts the events of the plan while a

@@ -188,6 +188,9 @@ func (r *Recorder) begin(ctx context.Context, dir string, plan *Plan) (*Recordin
 		if diff := rec.Plan.differs(plan); diff != "" {
 			return nil, fmt.Errorf("%s: holds a recording of something else: %s; give another folder, or remove it", dir, diff)
 		}
+		if name := r.Backend.Name(); rec.Backend != name {
+			return nil, fmt.Errorf("%s: was recorded with %s, not %s: --with %s goes on with it", dir, rec.Backend, name, rec.Backend)
+		}
 		// More runs can be asked for than at first.
 		for _, side := range sides {
 			rec.Plan.Side(side).Dir = plan.Side(side).Dir // commits may be built elsewhere now

@@ -165,8 +165,10 @@ func (r *recorder) openOne(i, cpu int) (int, error) {
 func (r *recorder) explain(i int, err error) error {
 	name := r.opt.Events[i].Name
 	switch {
-	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV), errors.Is(err, unix.EINVAL):
-		return fmt.Errorf("event %s %w: %v", name, ErrUnsupported, err)
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
+		return fmt.Errorf("%s %w here", name, ErrUnsupported)
+	case errors.Is(err, unix.EINVAL):
+		return fmt.Errorf("%s %w here: %v", name, ErrUnsupported, err)
 	case errors.Is(err, unix.EMFILE):
 		return fmt.Errorf("%d events on %d CPUs need as many open files: raise ulimit -n", len(r.opt.Events), runtime.NumCPU())
 	}

@@ -54,7 +54,7 @@ type Recording struct {
 // Errors of [Record], [Count] and [Probe], each with what to do.
 var (
 	// ErrUnsupported says that there is no such event here.
-	ErrUnsupported = errors.New("is not supported here")
+	ErrUnsupported = errors.New("is not supported")
 	// ErrForbidden says that the system lets nobody record, or not this user.
 	ErrForbidden = errors.New("recording is not allowed here")
 	// ErrNothing says that the command never ran: a recording without an exec.
