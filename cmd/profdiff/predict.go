@@ -72,9 +72,11 @@ BEFORE and AFTER are
   two programs or libraries with --function, if nothing was recorded.
   two recordings, or directories of them, that perf.data, pprof, … hold. Their
       binaries are looked for as for show; --binary-before and --binary-after name
-      others, whose build IDs must be those recorded; --branches-before and --branches-after what is known of their
-      branches: callgrind.out (--branch-sim=yes --dump-instr=yes --collect-jumps=yes)
-      or branch stacks. Folded stacks have no addresses: --function names the function.
+      others, whose build IDs must be those recorded; --branches-before and --branches-after
+      what is known of their branches: callgrind.out (--branch-sim=yes --dump-instr=yes
+      --collect-jumps=yes) or branch stacks, of the same builds by build ID, path or code.
+      Recordings with branch stacks, and callgrind.out as BEFORE or AFTER, tell it
+      themselves. Folded stacks have no addresses: --function names the function.
 A directory of mca-cases alone has both sides.
 
 The loop is the one with most samples, the unit of work one of its iterations; of
