@@ -252,10 +252,11 @@ func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, 
 	}
 	p.Base, p.Head, p.Unit = sides[0], sides[1], units[0]
 	p.Source = weaker(sides[0].Rates.Source, sides[1].Rates.Source)
-	if b.Share > 0 {
+	timed := !base.Profile.Simulated && !head.Profile.Simulated // instructions of a simulation tell what is hot, and no times
+	if b.Share > 0 && timed {
 		p.ProgramShare = &b.Share
 	}
-	if len(b.Weight) > 0 && len(a.Weight) > 0 && base.Profile.Event != "" {
+	if len(b.Weight) > 0 && len(a.Weight) > 0 && base.Profile.Event != "" && timed {
 		e := stats.Ratio(a.Weight, b.Weight, 0.95) // of the base over the head
 		if e.Refused == "" && !math.IsInf(e.Ratio, 0) && e.Ratio > 0 {
 			p.Measured, p.Recorded = &Interval{e.Ratio, e.CI.Lo, e.CI.Hi}, true

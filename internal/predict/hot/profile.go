@@ -15,8 +15,10 @@ import (
 // A Profile is where the samples of one binary fell, in all runs of a side.
 type Profile struct {
 	Event string
-	Unit  string
-	Runs  []RunTotal
+	// Simulated is set if the weights are counts of a simulation, which are no time.
+	Simulated bool
+	Unit      string
+	Runs      []RunTotal
 	// Weights and Samples are sums over all runs, by the address of the instruction in the
 	// binary.
 	Weights map[uint64]float64
@@ -103,7 +105,7 @@ func NewProfile(runs []*run.Run, b *Binary, event string) (*Profile, error) {
 		if len(r.Events) == 0 {
 			return nil, fmt.Errorf("%s: no samples", r.Name)
 		}
-		p.Event, p.Unit = r.Events[e].Name, r.Events[e].Unit
+		p.Event, p.Unit, p.Simulated = r.Events[e].Name, r.Events[e].Unit, r.Events[e].Simulated
 		if err := p.add(i, r, uint32(e), b); err != nil {
 			return nil, err
 		}
