@@ -1,11 +1,14 @@
 package predict
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"profdiff/internal/disasm"
+	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/predict/hot"
 	"profdiff/internal/run"
 )
@@ -231,5 +234,50 @@ func TestInlined(t *testing.T) {
 		if p := pairs[0]; p.Base.Code.Root.Name == p.Head.Code.Root.Name {
 			t.Errorf("%s: %s on both sides", test.name, p.Base.Code.Root.Name)
 		}
+	}
+}
+
+// TestNamelessFunctions checks that functions without names are the same only in one build.
+func TestNamelessFunctions(t *testing.T) {
+	loops := func(starts ...uint64) (list []*hot.Loop) {
+		for _, start := range starts {
+			list = append(list, &hot.Loop{Function: &disasm.Function{Start: start}, Loop: -1, Share: 0.5})
+		}
+		return list
+	}
+	before, after := loops(0x1000, 0x2000), loops(0x2000, 0x1000)
+	for i, got := range matchLoops(before, after, false, true) {
+		if got == nil || got.Function.Start != before[i].Function.Start {
+			t.Errorf("one build: loop %d is %+v", i, got)
+		}
+	}
+	for i, got := range matchLoops(before, after, false, false) {
+		if got != nil {
+			t.Errorf("two builds: loop %d is taken for that at %#x", i, got.Function.Start)
+		}
+	}
+}
+
+// TestPassesOver checks that a library without loops does not stand for the program.
+func TestPassesOver(t *testing.T) {
+	program := binaryOf(t, "two.so", twoLoops)
+	library := binaryOf(t, "straight.so", "\t.text\n\t.globl\tstraight\n\t.type\tstraight, @function\nstraight:\n\txorl\t%eax, %eax\n\tret\n\t.size\tstraight, .-straight\n\t.section\t.note.GNU-stack,\"\",@progbits\n")
+	rb := run.NewBuilder("run")
+	event := rb.Event(run.Event{Name: "cycles"})
+	add := func(b *hot.Binary, function string, start uint64, weight int64) {
+		m := rb.Mapping(run.Mapping{File: b.Path, Start: start, Limit: start + 1<<20, BuildID: b.BuildID})
+		line := run.Line{Function: rb.Function(run.Function{Name: function})}
+		rb.Add(event, rb.Stack(0, rb.Location(m, start+address(t, b, function, 1), line)), 0, weight)
+	}
+	add(library, "straight", mapped, 10)
+	add(program, "hot", mapped+1<<30, 5)
+	var warned []string
+	f := Finder{Objects: objectstest.Dir("/"), Warn: func(format string, args ...any) { warned = append(warned, fmt.Sprintf(format, args...)) }}
+	side, err := f.Side("side", []*run.Run{finish(t, rb)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if side.Binary.Path != program.Path || len(warned) != 1 || !strings.Contains(warned[0], "no samples in a loop") {
+		t.Errorf("%s is predicted, warnings %q", side.Binary.Path, warned)
 	}
 }

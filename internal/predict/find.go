@@ -30,20 +30,47 @@ type Finder struct {
 func (f *Finder) Side(name string, runs []*run.Run, binary string) (side *SideInput, err error) {
 	side = &SideInput{Name: name}
 	if binary != "" {
-		side.Binary, err = f.named(binary)
-	} else {
-		side.Binary, err = f.hottest(runs)
+		if side.Binary, err = f.named(binary); err != nil {
+			return nil, err
+		}
+		return side, f.profile(side, runs)
 	}
-	if err != nil {
-		return nil, err
+	passed := make(map[string]bool) // binaries, as recordings call them
+	var first error
+	for {
+		if side.Binary, err = f.hottest(runs, passed); err != nil {
+			return nil, cmp.Or(first, err)
+		}
+		file := side.Binary.Recorded
+		if err := f.profile(side, runs); err != nil {
+			return nil, cmp.Or(first, err)
+		}
+		if !side.Profile.Addressed() {
+			return side, nil
+		}
+		_, err := side.Profile.Loops(side.Binary)
+		if !errors.Is(err, hot.ErrNoLoop) {
+			if first != nil {
+				f.Warn("%v: loops of %s are predicted, which has fewer samples", first, side.Binary.Path)
+			}
+			return side, nil
+		}
+		// A library has most samples, and what calls it the loop.
+		first = cmp.Or(first, err)
+		if passed[file] {
+			return nil, first
+		}
+		passed[file] = true
 	}
+}
+
+// profile sums the samples of the binary of a side.
+func (f *Finder) profile(side *SideInput, runs []*run.Run) (err error) {
 	if side.Binary.Recorded == "" {
 		side.Binary.Recorded = f.recordedName(side.Binary, runs)
 	}
-	if side.Profile, err = hot.NewProfile(runs, side.Binary, f.Event); err != nil {
-		return nil, err
-	}
-	return side, nil
+	side.Profile, err = hot.NewProfile(runs, side.Binary, f.Event)
+	return err
 }
 
 // recordedName is what recordings call a binary that the user named, by its build ID or its
@@ -88,8 +115,8 @@ func (f *Finder) named(name string) (*hot.Binary, error) {
 // A binaryName is what recordings call a binary.
 type binaryName struct{ File, BuildID string }
 
-// hottest is the binary with most samples that is found.
-func (f *Finder) hottest(runs []*run.Run) (*hot.Binary, error) {
+// hottest is the binary with most samples that is found, of those that are not passed over.
+func (f *Finder) hottest(runs []*run.Run, passed map[string]bool) (*hot.Binary, error) {
 	weights := make(map[binaryName]int64)
 	for _, r := range runs {
 		for i := range r.Samples {
@@ -98,7 +125,7 @@ func (f *Finder) hottest(runs []*run.Run) (*hot.Binary, error) {
 				continue
 			}
 			m := &r.Mappings[r.Locations[r.Stacks.Location(sample.Stack)].Mapping]
-			if m.File != "" && m.Kind != run.KernelMapping && m.Kind != run.ModuleMapping {
+			if m.File != "" && m.Kind != run.KernelMapping && m.Kind != run.ModuleMapping && !passed[m.File] {
 				weights[binaryName{m.File, m.BuildID}] += sample.Weight
 			}
 		}

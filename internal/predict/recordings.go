@@ -46,7 +46,8 @@ func PairsOf(ctx context.Context, tool Toolchain, base, head *SideInput, opt Pai
 		return nil, err
 	}
 	var pairs []*Pair
-	matched := matchLoops(before, after, opt.Functions[0] != "" && opt.Functions[1] != "")
+	sameBuild := base.Binary.BuildID != "" && base.Binary.BuildID == head.Binary.BuildID
+	matched := matchLoops(before, after, opt.Functions[0] != "" && opt.Functions[1] != "", sameBuild)
 	for i, b := range before {
 		if len(pairs) == limit {
 			break
@@ -155,8 +156,9 @@ func (in *SideInput) named(function string) ([]*hot.Loop, error) {
 }
 
 // matchLoops finds for each loop before the loop after, nil if there is none. It is in
-// the same function, or in the function that align takes for it.
-func matchLoops(before, after []*hot.Loop, named bool) []*hot.Loop {
+// the same function, or in the function that align takes for it. Functions without names are
+// the same if they are at the same place of one build.
+func matchLoops(before, after []*hot.Loop, named, sameBuild bool) []*hot.Loop {
 	out := make([]*hot.Loop, len(before))
 	if named {
 		for i := range before {
@@ -166,13 +168,20 @@ func matchLoops(before, after []*hot.Loop, named bool) []*hot.Loop {
 		}
 		return out
 	}
-	functions := func(list []*hot.Loop) (fs []align.Function) {
+	functions := func(list []*hot.Loop, side string) (fs []align.Function) {
+		if sameBuild {
+			side = ""
+		}
 		for _, h := range list {
-			fs = append(fs, align.Function{Name: h.Function.Name, SystemName: h.Function.Name, Weight: min(1, h.Share)})
+			name := h.Function.Name
+			if name == "" {
+				name = fmt.Sprintf("%s%#x", side, h.Function.Start)
+			}
+			fs = append(fs, align.Function{Name: name, SystemName: name, Weight: min(1, h.Share)})
 		}
 		return fs
 	}
-	matches, err := align.Functions(functions(before), functions(after), align.Options{})
+	matches, err := align.Functions(functions(before, "before "), functions(after, "after "), align.Options{})
 	if err != nil {
 		return out
 	}
@@ -211,7 +220,7 @@ func inlinedIn(h *hot.Loop, is func(name string) bool) bool {
 func inlinedAlike(b, a *hot.Loop) bool {
 	is := func(h *hot.Loop) func(string) bool {
 		name := align.Normalize(h.Function.Name)
-		return func(other string) bool { return align.Normalize(other) == name }
+		return func(other string) bool { return name != "" && align.Normalize(other) == name }
 	}
 	return inlinedIn(b, is(a)) || inlinedIn(a, is(b)) || inlinedIn(b, func(name string) bool {
 		name = align.Normalize(name)

@@ -2,6 +2,7 @@ package hot
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -266,6 +267,9 @@ func (h *Loop) Address() uint64 {
 	return f.Insts[f.Blocks[f.Loops[h.Loop].Header].First].Addr
 }
 
+// ErrNoLoop says that no sample of a binary is in a loop.
+var ErrNoLoop = errors.New("no samples in a loop")
+
 type loopKey struct {
 	start uint64
 	loop  int
@@ -350,7 +354,7 @@ func (p *Profile) Loops(b *Binary) ([]*Loop, error) {
 		if failed != nil {
 			return nil, failed
 		}
-		return nil, fmt.Errorf("%s: no samples in a loop", b.Path)
+		return nil, fmt.Errorf("%s: %w", b.Path, ErrNoLoop)
 	}
 	return list, nil
 }
