@@ -72,11 +72,11 @@ func (t Tier) sigma() float64 {
 	case TierFitted:
 		return 0.12
 	case TierProbed:
-		return 0.22
+		return 0.18
 	case TierRepaired:
-		return 0.26
+		return 0.24
 	case TierGeneration:
-		return 0.36
+		return 0.34
 	}
 	return 0.43
 }
