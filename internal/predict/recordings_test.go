@@ -436,6 +436,14 @@ func TestTableRates(t *testing.T) {
 			true,
 		},
 		{
+			"misses that did not jump unseen", with(func(o *branch.Branch) {
+				o.PTaken = &branch.Estimate{Value: 0.05, Lo: 0.05, Hi: 0.05}
+				o.Rate = &branch.Rate{Bounds: [2]float64{0.04, 0.99}, CI: [2]float64{0.04, 0.99}}
+			}), SourceMeasured,
+			flow.Branch{Taken: 0.05, Miss: (0.04 + noisy(0.05)) / 2, Bounds: bounds(0.05, 0.05, 0.04, noisy(0.05)), Executed: 1000},
+			true,
+		},
+		{
 			"misses unknown", with(func(o *branch.Branch) { o.Rate = nil }), SourceMeasured,
 			flow.Branch{Taken: 0.3, Miss: 0.3, Bounds: bounds(0.3, 0.3, 0, 0.3), Executed: 1000},
 			true,
