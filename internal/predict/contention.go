@@ -8,6 +8,7 @@ import (
 	"profdiff/internal/asm"
 	"profdiff/internal/disasm"
 	"profdiff/internal/predict/flow"
+	"profdiff/internal/probe"
 )
 
 // contendedCycles is what an atomic operation may take if other cores want the same place, and
@@ -29,6 +30,11 @@ type Contention struct {
 	Atomics, Fences, Waits float64
 	// Retries are the branches that try again.
 	Retries []string
+	// Alone is what the operations take if no other core wants the same places, in cycles a
+	// unit, by the probes of the core; nil if it was not measured.
+	Alone *Interval
+
+	probes map[string]float64 // executions a unit of what a probe measures
 }
 
 // operations are those of which other cores decide how long they take.
@@ -39,12 +45,16 @@ func (c *Contention) operations() float64 { return c.Atomics + c.Fences + c.Wait
 func (w *work) contention() *Contention {
 	t := w.walks[0]
 	per := 1 / (float64(len(t.Units)) * w.side.Work)
-	c := &Contention{Instructions: float64(len(t.Steps))}
+	c := &Contention{Instructions: float64(len(t.Steps)), probes: make(map[string]float64)}
 	seen := make(map[flow.Site]bool)
 	for i := range t.Steps {
 		s := t.Steps[i].Site
 		in := s.Inst()
-		switch asm.SyncOf(s.Graph.Arch, in.Text) {
+		sync := asm.SyncOf(s.Graph.Arch, in.Text)
+		if name := probeOf(s.Graph.Arch, sync, in); name != "" {
+			c.probes[name] += per
+		}
+		switch sync {
 		case asm.SyncAtomic:
 			c.Atomics++
 		case asm.SyncExclusive: // the load and the store are one
@@ -75,6 +85,41 @@ func (w *work) contention() *Contention {
 	}
 	slices.Sort(c.Retries)
 	return c
+}
+
+// probeOf is the probe that measures an operation alone, "" if none does.
+func probeOf(arch asm.Arch, sync asm.Sync, in *asm.Inst) string {
+	name, _ := asm.Mnemonic(arch, in.Text)
+	op, _ := asm.OperationOf(arch, in.Text)
+	switch {
+	case sync == asm.SyncAtomic && (strings.HasPrefix(name, "cas") || strings.HasPrefix(name, "cmpxchg")):
+		return "atomic.cas"
+	case sync == asm.SyncAtomic:
+		return "atomic.add"
+	case sync == asm.SyncExclusive && op.Store:
+		return "exclusive.add"
+	case sync == asm.SyncFence:
+		return "atomic.fence"
+	case sync == asm.SyncWait, asm.CallsAtomic(in.Target):
+		return unmeasured
+	}
+	return ""
+}
+
+// unmeasured stands for operations of which no probe tells what they take.
+const unmeasured = "unmeasured"
+
+// alone adds up what the operations take without contention.
+func (c *Contention) alone(values probe.Values) *Interval {
+	sum := &Interval{}
+	for name, n := range c.probes {
+		e, ok := values[name]
+		if !ok {
+			return nil
+		}
+		sum.Value, sum.Lo, sum.Hi = sum.Value+n*e.Centre, sum.Lo+n*e.Lo, sum.Hi+n*e.Hi
+	}
+	return sum
 }
 
 // whereIs is where an instruction is.
@@ -123,7 +168,7 @@ func (c *Cycles) rareContention(of *Contention) {
 
 // refusedResult is the result of a pair whose cycles are not predicted: what is executed is
 // known, how long it takes is not.
-func refusedResult(pair *Pair, reason string, base, head *work) *Result {
+func (p *Predictor) refusedResult(pair *Pair, reason string, base, head *work) *Result {
 	r := &Result{Pair: pair, Refused: reason}
 	for i, w := range []*work{base, head} {
 		c := []*Cycles{&r.Base, &r.Head}[i]
@@ -136,6 +181,9 @@ func refusedResult(pair *Pair, reason string, base, head *work) *Result {
 			}
 		}
 		r.Contention[i] = w.contention()
+		if c := r.Contention[i]; c != nil && p.Machine.Core != nil {
+			c.Alone = c.alone(p.Machine.Core.Probes)
+		}
 	}
 	r.Flags = slices.Clone(pair.Flags)
 	return r

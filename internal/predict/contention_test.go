@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"profdiff/internal/asm"
+	"profdiff/internal/predict/core"
 	"profdiff/internal/predict/flow"
+	"profdiff/internal/probe"
 )
 
 // TestAtomics checks that no number is predicted of what other cores decide, for the case
@@ -46,6 +48,33 @@ func TestAtomics(t *testing.T) {
 				t.Errorf("%s, side %d: %+v, want %g instructions and one atomic operation", function, i, c, want)
 			}
 		}
+	}
+}
+
+// TestAlone checks that what was measured of a core alone is said, in cycles a unit.
+func TestAlone(t *testing.T) {
+	l, err := asm.Parse("1: lock addq $1,(%rdi)\nlock cmpxchgq %rdx,(%rsi)\naddq $1,%rcx\ncmpq %rcx,%r8\njne 1b\nret\n", asm.X8664)
+	if err != nil {
+		t.Fatal(err)
+	}
+	side, err := ListingSide(l, "side", "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := probe.Values{"atomic.add": {Lo: 17, Centre: 18, Hi: 19}, "atomic.cas": {Lo: 18, Centre: 19, Hi: 21}}
+	p := &Predictor{Tool: noLLVM{}, Machine: &Machine{Arch: asm.X8664, Core: &core.Core{Probes: values}}}
+	w, err := (&Predictor{Machine: &Machine{Arch: asm.X8664}}).prepare(side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := p.refusedResult(&Pair{}, "reason", w, w)
+	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-6 }
+	if a := r.Contention[0].Alone; a == nil || !near(a.Value, 37) || !near(a.Lo, 35) || !near(a.Hi, 40) {
+		t.Errorf("alone %+v", a)
+	}
+	delete(values, "atomic.cas")
+	if a := p.refusedResult(&Pair{}, "reason", w, w).Contention[0].Alone; a != nil {
+		t.Errorf("alone %+v, of which not all was measured", a)
 	}
 }
 

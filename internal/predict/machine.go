@@ -62,7 +62,7 @@ func (m *Machine) Calibrate(values probe.Values, source string) error {
 	if err != nil {
 		return err
 	}
-	c.Source = source
+	c.Source, c.Probes = source, values
 	m.Core, m.Refill, m.RefillSource, m.Taken = c, c.Refill, source, c.TakenPerCycle
 	return nil
 }

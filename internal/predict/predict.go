@@ -299,7 +299,7 @@ func (p *Predictor) predict(ctx context.Context, pairs []*Pair) ([]*Result, erro
 	var results []*Result
 	for i, pair := range pairs {
 		if reasons[i] != "" {
-			results = append(results, refusedResult(pair, reasons[i], works[2*i], works[2*i+1]))
+			results = append(results, p.refusedResult(pair, reasons[i], works[2*i], works[2*i+1]))
 			continue
 		}
 		var cycles [2]Cycles

@@ -68,7 +68,10 @@ func newLoop(r *predict.Result) Loop {
 	}
 	for i, side := range []*Side{&l.Base, &l.Head} {
 		if c := r.Contention[i]; c != nil {
-			side.Contention = &Contention{c.Atomics, c.Fences, c.Waits, append([]string{}, c.Retries...)}
+			side.Contention = &Contention{c.Atomics, c.Fences, c.Waits, append([]string{}, c.Retries...), nil}
+			if a := c.Alone; a != nil {
+				side.Contention.Alone = []float64{a.Value, a.Lo, a.Hi}
+			}
 		}
 	}
 	if l.Verdict = Refused; r.Refused == "" {

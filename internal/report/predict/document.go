@@ -9,6 +9,7 @@
 package predict
 
 import (
+	"fmt"
 	"strings"
 
 	"profdiff/internal/predict"
@@ -169,6 +170,9 @@ type Contention struct {
 	Fences  float64  `json:"fences"`
 	Waits   float64  `json:"waits"`   // for another core
 	Retries []string `json:"retries"` // branches that try again
+	// Alone is what they take if no other core gets in between, in cycles a unit: centre, least
+	// and most; null if it was not measured.
+	Alone []float64 `json:"alone"`
 }
 
 // A Path is a way through the code, as llvm-mca simulates it.
@@ -214,6 +218,9 @@ func (s *Side) Executed() string {
 		case of.n > 0:
 			says += ", " + text.Cycles(of.n) + " " + of.several
 		}
+	}
+	if a := c.Alone; a != nil {
+		says += fmt.Sprintf(", %s cycles [%s, %s] of a core alone", text.Cycles(a[0]), text.Cycles(a[1]), text.Cycles(a[2]))
 	}
 	if len(c.Retries) > 0 {
 		says += "; tried again by " + strings.Join(c.Retries, ", ")

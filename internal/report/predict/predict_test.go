@@ -105,7 +105,7 @@ func TestRefused(t *testing.T) {
 		Pair:    &predict.Pair{Name: "add", Unit: "one run of the code", Source: predict.SourceAssumed},
 		Refused: "the loop's time is decided by contention for a cache line: no model of one core tells it",
 		Base:    predict.Cycles{Instructions: 6, TakenBranches: 1}, Head: predict.Cycles{Instructions: 2, TakenBranches: 1},
-		Contention: [2]*predict.Contention{{Instructions: 6, Atomics: 1, Retries: []string{"cbnz w4, .L3 in line 14"}}, {Instructions: 2, Atomics: 1}},
+		Contention: [2]*predict.Contention{{Instructions: 6, Atomics: 1, Retries: []string{"cbnz w4, .L3 in line 14"}}, {Instructions: 2, Atomics: 1, Alone: &predict.Interval{Value: 13, Lo: 12.5, Hi: 14}}},
 	}}
 	var text, json bytes.Buffer
 	if err := errors.Join(WriteText(&text, New(p), Options{}), WriteJSON(&json, New(p))); err != nil {
@@ -115,7 +115,8 @@ func TestRefused(t *testing.T) {
                model of one core tells it
 before         6 instructions a unit, 1 atomic operation; tried again by cbnz
                w4, .L3 in line 14
-after          2 instructions a unit, 1 atomic operation
+after          2 instructions a unit, 1 atomic operation, 13 cycles [12.5, 14]
+               of a core alone
 `
 	if got := text.String(); !strings.HasPrefix(got, want) || strings.ContainsAny(got, "×") {
 		t.Errorf("text:\n%s", got)
