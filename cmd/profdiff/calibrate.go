@@ -13,8 +13,8 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/calibrate"
-	"profdiff/internal/llvm"
 	"profdiff/internal/input"
+	"profdiff/internal/llvm"
 )
 
 func newCalibrateCmd(std *stdio) *cobra.Command {
