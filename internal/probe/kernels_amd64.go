@@ -3,7 +3,7 @@
 package probe
 
 // sources is the sum of the assembly that the kernels were made of.
-const sources = "366f2acbb97a36a8eada22e63aa065ecd29d888369c7d524d8a0367170afd0dd"
+const sources = "65f1ef3aad196097453408714c61c1adca2bf1e06d1b5c1e2489534c176b7328"
 
 var kernels = map[string]kernel{
 	"add.latency":                runAddLatency,
@@ -135,6 +135,14 @@ var kernels = map[string]kernel{
 	"atomic.add":                 runAtomicAdd,
 	"atomic.cas":                 runAtomicCas,
 	"atomic.fence":               runAtomicFence,
+	"forward.same.index.latency": runForwardSameIndexLatency,
+	"queue.add":                  runQueueAdd,
+	"queue.load":                 runQueueLoad,
+	"loop.eight":                 runLoopEight,
+	"loop.nine":                  runLoopNine,
+	"loop.eleven":                runLoopEleven,
+	"loop.across":                runLoopAcross,
+	"loop.trips":                 runLoopTrips,
 	"window.64":                  runWindow64,
 	"window.128":                 runWindow128,
 	"window.192":                 runWindow192,
@@ -536,6 +544,30 @@ func runAtomicCas(n uint64, area *Area) uint64
 
 //go:noescape
 func runAtomicFence(n uint64, area *Area) uint64
+
+//go:noescape
+func runForwardSameIndexLatency(n uint64, area *Area) uint64
+
+//go:noescape
+func runQueueAdd(n uint64, area *Area) uint64
+
+//go:noescape
+func runQueueLoad(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopEight(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopNine(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopEleven(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopAcross(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopTrips(n uint64, area *Area) uint64
 
 //go:noescape
 func runWindow64(n uint64, area *Area) uint64

@@ -3,7 +3,7 @@
 package probe
 
 // sources is the sum of the assembly that the kernels were made of.
-const sources = "d25fa0fa6c7ce2114a78b594318387f4a2c30b9d37a014dc3ba4a15efec9a8b5"
+const sources = "28c685e730d5154895bd5ec7214c52729dfe25f9252cbcc2618f25743cf4b862"
 
 var kernels = map[string]kernel{
 	"add.latency":                        runAddLatency,
@@ -130,6 +130,14 @@ var kernels = map[string]kernel{
 	"atomic.cas":                         runAtomicCas,
 	"exclusive.add":                      runExclusiveAdd,
 	"atomic.fence":                       runAtomicFence,
+	"forward.same.index.latency":         runForwardSameIndexLatency,
+	"queue.add":                          runQueueAdd,
+	"queue.load":                         runQueueLoad,
+	"loop.eight":                         runLoopEight,
+	"loop.nine":                          runLoopNine,
+	"loop.eleven":                        runLoopEleven,
+	"loop.across":                        runLoopAcross,
+	"loop.trips":                         runLoopTrips,
 	"window.64":                          runWindow64,
 	"window.128":                         runWindow128,
 	"window.192":                         runWindow192,
@@ -516,6 +524,30 @@ func runExclusiveAdd(n uint64, area *Area) uint64
 
 //go:noescape
 func runAtomicFence(n uint64, area *Area) uint64
+
+//go:noescape
+func runForwardSameIndexLatency(n uint64, area *Area) uint64
+
+//go:noescape
+func runQueueAdd(n uint64, area *Area) uint64
+
+//go:noescape
+func runQueueLoad(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopEight(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopNine(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopEleven(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopAcross(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopTrips(n uint64, area *Area) uint64
 
 //go:noescape
 func runWindow64(n uint64, area *Area) uint64

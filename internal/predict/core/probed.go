@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
 	"profdiff/internal/asm"
 	"profdiff/internal/llvm"
+	"profdiff/internal/predict/flow"
 	"profdiff/internal/probe"
 )
 
@@ -41,6 +43,9 @@ func FromProbes(arch asm.Arch, cpu string, m llvm.Model, v probe.Values, base *C
 	b.frontEnd()
 	b.renaming()
 	if err := b.forms(); err != nil {
+		return nil, err
+	}
+	if err := b.queues(); err != nil {
 		return nil, err
 	}
 	slices.Sort(b.Missing)
@@ -126,9 +131,6 @@ func (b *builder) widths() {
 		b.missing("choices of a pipe: as on Zen 5")
 	}
 	b.missing("pipes: those of the classes with few are taken for the same, but for multiplications")
-	waiting := max(16, b.Window/5)
-	b.Schedulers = [3]int{waiting, waiting, waiting}
-	b.missing("schedulers: %d operations wait in each, a fifth of the window", waiting)
 	b.missing("registers: as many as the window needs")
 }
 
@@ -202,6 +204,11 @@ func (b *builder) memory() {
 		b.Forwarding.Modify = b.Forwarding.Cycles
 		b.missing("operations on memory again and again: as forwarding")
 	}
+	if c, ok := b.cycles("forward.same.index.latency"); ok {
+		b.Forwarding.Indexed = c > 3
+	} else if !b.base {
+		b.missing("forwarding to the same operand with an index: as without")
+	}
 	c, ok := b.cycles("forward.same.latency")
 	switch {
 	case ok && c < 2:
@@ -231,10 +238,15 @@ func (b *builder) frontEnd() {
 	}
 	if !b.base {
 		b.TakenNested = min(b.TakenPerCycle, 1.33)
-		b.missing("lines of operations: not limited")
-		b.Fetch = Fetch{Turn: 1}
+		b.Fetch, b.FlagWait = Fetch{}, 1
+	}
+	b.lines()
+	if c, ok := b.cycles("loop.trips"); ok {
+		// Ten branches are taken, and the inner one goes another way twice.
+		b.Fetch.Turn = min(max(0, (c-10/b.TakenPerCycle)/2), 4)
+	} else if !b.base {
+		b.Fetch.Turn = 1
 		b.missing("a branch that goes another way than it did: a cycle")
-		b.FlagWait = 1
 	}
 	if c, ok := b.cycles("call.return"); ok {
 		b.Fetch.Call = c / 2
@@ -272,6 +284,87 @@ func (b *builder) frontEnd() {
 	} else if b.arch == asm.X8664 && !b.base {
 		b.missing("groups of flags: overflow with zero and sign")
 	}
+}
+
+// lines finds what the front end delivers between taken branches: loops of more
+// operations than a line take two cycles where the width would let them take less.
+func (b *builder) lines() {
+	const two = 1.9
+	for _, l := range []struct {
+		probe      string
+		operations int
+	}{{"loop.eight", 8}, {"loop.nine", 9}, {"loop.eleven", 11}} {
+		c, ok := b.cycles(l.probe)
+		if !ok {
+			b.missing("lines of operations: not limited")
+			return
+		}
+		if c >= two && float64(l.operations)/float64(b.Dispatch) < two-0.1 {
+			b.Fetch.Line, b.Fetch.Region = l.operations-1, 1<<32
+			if across, ok := b.cycles("loop.across"); ok && across > 1.2 {
+				b.Fetch.Region = 64
+			}
+			return
+		}
+	}
+}
+
+// queues finds how many operations wait: chains of one operation overlap as far as there
+// is room. The model of the core is asked with more and more of it.
+func (b *builder) queues() error {
+	if err := b.prepare(); err != nil {
+		return err
+	}
+	code := map[asm.Arch][2]string{
+		asm.X8664:   {"xorl %eax,%eax\n" + strings.Repeat("addq %rdx,%rax\n", 150), "movq %rdi,%rax\n" + strings.Repeat("movq (%rax),%rax\n", 60)},
+		asm.AArch64: {"mov x3,#0\n" + strings.Repeat("add x3,x3,x4\n", 150), "mov x3,x0\n" + strings.Repeat("ldr x3,[x3]\n", 60)},
+	}[b.arch]
+	for i, name := range []string{"queue.add", "queue.load"} {
+		want, ok := b.cycles(name)
+		if !ok {
+			if !b.base {
+				b.Schedulers[i] = max(16, b.Window/5)
+				b.missing("schedulers: %d operations wait, a fifth of the window", b.Schedulers[i])
+			}
+			continue
+		}
+		const least, most = 8, 512
+		steps, timings, err := b.sequence(code[i])
+		if err != nil {
+			return err
+		}
+		b.Schedulers[i] = least + sort.Search(most-least, func(n int) bool {
+			b.Schedulers[i] = least + n
+			return steadyCycles(b.run(steps, timings, runOptions{Costs: Costs{Straight: true}}))*float64(len(steps))/sequences <= want
+		})
+	}
+	if b.Schedulers[2] == 0 {
+		b.Schedulers[2] = b.Schedulers[0]
+		b.missing("scheduler of vectors: as that of general registers")
+	}
+	return nil
+}
+
+// sequences is how often a sequence is run to find how many operations wait.
+const sequences = 24
+
+// sequence is some code again and again.
+func (b *builder) sequence(text string) (steps []flow.Step, timings []*timing, err error) {
+	l, err := asm.Parse(text, b.arch)
+	if err != nil {
+		return nil, nil, err
+	}
+	g := flow.Of(l, l.Functions[0])
+	for range sequences {
+		for i := range g.Insts {
+			steps = append(steps, flow.Step{Site: flow.Site{Graph: g, At: i}})
+		}
+	}
+	of := b.TimingsOf(b.arch, flow.Sites(&flow.Trace{Steps: steps}), &llvm.Simulation{})
+	for i := range steps {
+		timings = append(timings, of[steps[i].Site])
+	}
+	return steps, timings, nil
 }
 
 // renaming finds what renaming does.
