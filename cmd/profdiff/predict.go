@@ -81,7 +81,9 @@ A directory of mca-cases alone has both sides.
 
 The loop is the one with most samples, the unit of work one of its iterations; of
 loops that are left after a few trips it is one of the loop around, or a call of the
-function. Both sides have to do the same in a unit, or --unit says how much each does.
+function. How much an iteration of each side does is told by how often it ran, if that
+was counted, else by how many bytes it goes further, else by the samples; or by --unit.
+Calls are followed, or charged by the samples that are in them.
 Without frequencies of branches all ways through the loop are simulated, and each
 branch is taken half of the time. Code without a loop is simulated as it stands.
 

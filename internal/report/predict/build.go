@@ -134,7 +134,7 @@ func verdictOf(i *Interval) Verdict {
 // refuse leaves what is known of a side whose cycles are not predicted.
 func (s *Side) refuse() {
 	for _, v := range []*text.Number{
-		&s.CyclesPerUnit, &s.Issue, &s.Dependency, &s.TakenBranches, &s.Mispredictions,
+		&s.CyclesPerUnit, &s.Issue, &s.Dependency, &s.TakenBranches, &s.Mispredictions, &s.Called,
 		&s.MissesPerUnit, &s.MissCost, &s.Trace, &s.Throughput, &s.UnmodelledShare,
 	} {
 		*v = text.Missing
@@ -145,7 +145,7 @@ func (s *Side) refuse() {
 func newSide(c *predict.Cycles, paths []*predict.Path) Side {
 	s := Side{
 		CyclesPerUnit: text.Number(c.Total), CyclesRange: []float64{c.Lo, c.Hi},
-		Issue: text.Number(c.Issue), Dependency: text.Number(c.Dependency), TakenBranches: text.Number(c.Taken), Mispredictions: text.Number(c.Misses),
+		Issue: text.Number(c.Issue), Dependency: text.Number(c.Dependency), TakenBranches: text.Number(c.Taken), Mispredictions: text.Number(c.Misses), Called: text.Number(c.Called),
 		MissesPerUnit: text.Number(c.Mispredicted), MissCost: text.Number(c.MissCost),
 		InstructionsPerUnit: c.Instructions, TakenPerUnit: c.TakenBranches, DataBranchesPerUnit: c.DataBranches,
 		Trace: text.Number(c.MCA), Throughput: text.Number(c.Throughput), UnmodelledShare: text.Number(c.Unmodelled), Paths: []Path{},

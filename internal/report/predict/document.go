@@ -147,6 +147,7 @@ type Side struct {
 	Dependency          text.Number `json:"dependency"`
 	TakenBranches       text.Number `json:"taken_branches"`
 	Mispredictions      text.Number `json:"mispredictions"`
+	Called              text.Number `json:"called"` // by samples, what calls take that were not followed
 	MissesPerUnit       text.Number `json:"misses_per_unit"`
 	MissCost            text.Number `json:"miss_cost"`
 	InstructionsPerUnit float64     `json:"instructions_per_unit"`

@@ -203,6 +203,9 @@ func writeSplit(w io.Writer, r *Loop) error {
 	row("dependency", func(c *Side) string { return number(c.Dependency) })
 	row("taken branches", func(c *Side) string { return number(c.TakenBranches) })
 	row("mispredictions", func(c *Side) string { return number(c.Mispredictions) })
+	if r.Base.Called > 0 || r.Head.Called > 0 {
+		row("calls, by their samples", func(c *Side) string { return number(c.Called) })
+	}
 	row("sum", func(c *Side) string { return number(c.CyclesPerUnit) })
 	row("from three walks", func(c *Side) string {
 		return text.Digits(c.CyclesRange[0]) + " to " + text.Digits(c.CyclesRange[1])
