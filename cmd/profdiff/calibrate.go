@@ -40,7 +40,8 @@ Each of some 140 small kernels runs for microseconds between two looks at the co
 long a cycle is, and how many additions run in one. Only what ran while the core had its
 full width counts: on many CPUs two threads share a core, and on virtual machines the
 other is a stranger's. What could not be measured is missing, with its reason, and the
-rest is given; latencies can be measured on a core that is never alone.
+rest is given; latencies can be measured on a core that is never alone. The full width in
+FILE, if it is there from an earlier run, is one that this CPU has.
 
 A branch that waits for nothing is cheaper than one behind a load, or behind two: the
 cost of a miss has the least and the most of these as its interval. If nothing can be
@@ -75,7 +76,7 @@ measured, or an emulator runs the program, there is no result and the exit code 
 				}
 				f, err = device.measure(cmd.Context(), std)
 			} else {
-				f, err = calibrateHere(std, only, all, calibrate.Options{Rounds: rounds, Limit: limit})
+				f, err = calibrateHere(std, only, all, calibrate.Options{Rounds: rounds, Limit: limit, Widths: earlierWidths(output)})
 			}
 			if err != nil {
 				return err
@@ -125,6 +126,25 @@ func calibrateHere(std *stdio, only int, all bool, opt calibrate.Options) (*cali
 		return nil, errors.New("no CPU gave a result")
 	}
 	return f, nil
+}
+
+// earlierWidths are the full widths in a file that is about to be written again. One that
+// cannot be read has none.
+func earlierWidths(name string) map[string]float64 {
+	widths := make(map[string]float64)
+	if name == "" || name == "-" {
+		return widths
+	}
+	file, err := readCalibrationFile(name)
+	if err != nil {
+		return widths
+	}
+	for i := range file.Cores {
+		if c := &file.Cores[i]; c.FullWidth != nil {
+			widths[c.ID] = max(widths[c.ID], c.FullWidth.Additions)
+		}
+	}
+	return widths
 }
 
 // readCalibrationFile reads what calibrate wrote.

@@ -113,6 +113,9 @@ type Options struct {
 	Rounds int
 	// Limit ends it early.
 	Limit time.Duration
+	// Widths are full widths that were seen before, by [Core.ID]. A core that has another
+	// thread on it all the time shows one width, and looks like a narrow one.
+	Widths map[string]float64
 }
 
 // What is measured if nothing is said, and the least.
@@ -123,8 +126,9 @@ const (
 	MinLimit      = time.Second
 )
 
-// measure measures the CPU that it runs on. The caller keeps it there, see [pin].
-func measure(m machine, arch asm.Arch, opt Options) (*Core, error) {
+// measure measures the CPU that it runs on. The caller keeps it there, see [pin]. known is a
+// full width that was seen before, or 0.
+func measure(m machine, arch asm.Arch, known float64, opt Options) (*Core, error) {
 	kernels, refused := kernelsOf(arch)
 	if !supported || len(kernels) == 0 {
 		return nil, errUnsupported
@@ -137,6 +141,7 @@ func measure(m machine, arch asm.Arch, opt Options) (*Core, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.known = known
 	if err := s.sample(opt.Rounds, until); err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func MeasureKind(kind []CPU, opt Options) (*Core, error) {
 		return nil, err
 	}
 	defer unpin()
-	c, err := measure(newHardware(), architectures[runtime.GOARCH], opt)
+	c, err := measure(newHardware(), architectures[runtime.GOARCH], opt.Widths[first.ID], opt)
 	if err != nil {
 		return nil, fmt.Errorf("cpu %d: %w", first.Index, err)
 	}

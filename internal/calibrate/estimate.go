@@ -104,7 +104,7 @@ func (s *sampler) measured(k *series) (m Measured, why string) {
 
 // estimate tells what is known of the core from all samples.
 func (s *sampler) estimate(refused map[string]string) (*Core, error) {
-	s.full = fullWidth(s.widths)
+	s.findFull()
 	c := &Core{FullWidth: &s.full, Probes: make(map[string]Measured), Refused: refused}
 	var cycles []float64
 	for _, k := range s.list {

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -82,6 +83,15 @@ type FullWidth struct {
 	Guards int     `json:"guards"`
 	// Refused says why widths cannot be told, "" if they can.
 	Refused string `json:"refused,omitempty"`
+}
+
+// findFull finds the full width among those of guards so far, or takes the known one.
+func (s *sampler) findFull() {
+	s.full, s.seen = fullWidth(s.widths), len(s.widths)
+	if s.full.Additions < leastWidth*s.known {
+		s.full.Refused = fmt.Sprintf("the core had %.3g additions a cycle at most, and %.3g in an earlier run: another thread was on it all the time", s.full.Additions, s.known)
+		s.full.Additions, s.full.Clean = s.known, 0
+	}
 }
 
 // fullWidth finds the full width among those of guards: the middle of the highest group of

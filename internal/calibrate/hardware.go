@@ -20,8 +20,11 @@ type kernel struct {
 // nothingName is the shortest probe: its time is what timing costs.
 const nothingName = "taken.one"
 
-// nopName is the probe that an emulator makes nothing of.
-const nopName = "nop.throughput"
+// nopName is the probe that an emulator makes nothing of, floatName one that it takes long for.
+const (
+	nopName   = "nop.throughput"
+	floatName = "float.add.latency"
+)
 
 // perRound is by what the time of a round is divided: how often it has what is measured,
 // and of trials the branches, which are their rounds.

@@ -118,13 +118,13 @@ func TestEmulatorRefused(t *testing.T) {
 	if runtime.GOARCH != "arm64" {
 		t.Skip("for arm64")
 	}
-	c, err := measure(newHardware(), asm.AArch64, Options{Rounds: MinRounds, Limit: 10 * time.Second})
+	c, err := measure(newHardware(), asm.AArch64, 0, Options{Rounds: MinRounds, Limit: 10 * time.Second})
 	t.Logf("%+v, %v", c, err)
 }
 
 // TestMeasure checks that this machine gives a result or says why not.
 func TestMeasure(t *testing.T) {
-	c, err := measure(newHardware(), architecture(t), Options{Rounds: MinRounds, Limit: 2 * time.Second})
+	c, err := measure(newHardware(), architecture(t), 0, Options{Rounds: MinRounds, Limit: 2 * time.Second})
 	if err != nil {
 		t.Log(err)
 		return

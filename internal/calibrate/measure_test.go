@@ -33,7 +33,7 @@ type model struct {
 	at                     int
 	step                   float64 // of the clock, in nanoseconds
 	noise                  float64 // of each run
-	nop                    float64 // cycles of one
+	nop, float             float64 // cycles of one, and of a floating-point addition
 	miss                   map[code]float64
 	learnt                 float64 // part of the misses at 50 % that do not happen
 	data                   float64 // cycles more by element for random data
@@ -41,7 +41,7 @@ type model struct {
 
 func newModel() *model {
 	return &model{
-		random: rand.New(rand.NewPCG(1, 2)), cycle: 0.3, step: 1, noise: 0.002, nop: 0.17, until: -1,
+		random: rand.New(rand.NewPCG(1, 2)), cycle: 0.3, step: 1, noise: 0.002, nop: 0.17, float: 4, until: -1,
 		miss: map[code]float64{onRegister: 16, onLoad: 20, onTwoLoads: 24},
 	}
 }
@@ -57,6 +57,9 @@ func (m *model) cost(k *kernel) float64 {
 		return m.nop
 	case k.Probe == nil:
 		return 1.1
+	}
+	if k.name == floatName {
+		return m.float
 	}
 	h := fnv.New32()
 	h.Write([]byte(k.name))
@@ -146,7 +149,7 @@ func (m *model) run(k *kernel, n int) error {
 
 func measureModel(t *testing.T, m *model) (*Core, error) {
 	t.Helper()
-	return measure(m, architecture(t), Options{Rounds: DefaultRounds, Limit: 30 * time.Second})
+	return measure(m, architecture(t), 0, Options{Rounds: DefaultRounds, Limit: 30 * time.Second})
 }
 
 // architecture is that of this machine.
@@ -239,7 +242,7 @@ func TestNeverAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newModel()
 			change(m)
-			c, err := measure(m, architecture(t), Options{Rounds: DefaultRounds, Limit: 3 * time.Second})
+			c, err := measure(m, architecture(t), 0, Options{Rounds: DefaultRounds, Limit: 3 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,6 +262,25 @@ func TestNeverAlone(t *testing.T) {
 	}
 }
 
+// TestKnownWidth checks that a core with the same other thread on it all the time, which looks
+// like a narrow one, is found out by a width that was seen before.
+func TestKnownWidth(t *testing.T) {
+	m := newModel()
+	m.sibling, m.busy, m.slow, m.until = 1, true, 1.5, math.Inf(1)
+	c, err := measure(m, architecture(t), 4.6, Options{Rounds: DefaultRounds, Limit: 3 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.check(t, c, (*kernel).latency)
+	if w := c.FullWidth; w.Additions != 4.6 || !strings.Contains(w.Refused, "3.06 additions a cycle at most, and 4.6 in an earlier run") || c.Cost != nil {
+		t.Errorf("%+v, a miss %+v", w, c.Cost)
+	}
+	c, err = measure(newModel(), architecture(t), 4.5, Options{Rounds: DefaultRounds, Limit: 3 * time.Second})
+	if err != nil || c.FullWidth.Refused != "" || c.FullWidth.Additions < 4.55 {
+		t.Errorf("a lower one: %+v, %v", c.FullWidth, err)
+	}
+}
+
 func (k *kernel) latency() bool { return k.Chained() }
 
 // TestCoverage counts how often the interval holds the truth, and how often two runs
@@ -271,7 +293,7 @@ func TestCoverage(t *testing.T) {
 		m = newModel()
 		m.random = rand.New(rand.NewPCG(uint64(i), 7))
 		m.sibling, m.alone, m.noise = 1e6, 1e6, 0.01
-		c, err := measure(m, architecture(t), Options{Rounds: MinRounds, Limit: 10 * time.Second})
+		c, err := measure(m, architecture(t), 0, Options{Rounds: MinRounds, Limit: 10 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,22 +361,23 @@ func TestRefusesMachines(t *testing.T) {
 		want   string
 	}{
 		"emulator":    {func(m *model) { m.nop = 0.005 }, "this is an emulator"},
+		"another":     {func(m *model) { m.float = 20 }, "a floating-point addition takes 20 cycles: this is an emulator"},
 		"slow":        {func(m *model) { m.cycle = 1e4 }, "the clock or the machine is too slow"},
 		"stuck clock": {func(m *model) { m.step = 1e18 }, "the clock stands still"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newModel()
 			test.change(m)
-			c, err := measure(m, architecture(t), Options{Rounds: MinRounds, Limit: time.Second})
+			c, err := measure(m, architecture(t), 0, Options{Rounds: MinRounds, Limit: time.Second})
 			if err == nil || !strings.Contains(err.Error(), test.want) || c != nil {
 				t.Errorf("got %+v, %v, want an error with %q", c, err, test.want)
 			}
 		})
 	}
-	if _, err := measure(newModel(), architecture(t), Options{Rounds: 3}); err == nil || err.Error() != fmt.Sprintf("3 rounds are too few, it takes %d", MinRounds) {
+	if _, err := measure(newModel(), architecture(t), 0, Options{Rounds: 3}); err == nil || err.Error() != fmt.Sprintf("3 rounds are too few, it takes %d", MinRounds) {
 		t.Errorf("3 rounds: %v", err)
 	}
-	if _, err := measure(newModel(), "riscv64", Options{Rounds: MinRounds}); !errors.Is(err, errUnsupported) {
+	if _, err := measure(newModel(), "riscv64", 0, Options{Rounds: MinRounds}); !errors.Is(err, errUnsupported) {
 		t.Errorf("another architecture: %v", err)
 	}
 }

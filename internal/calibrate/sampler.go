@@ -75,7 +75,8 @@ type sampler struct {
 	list     []*series
 	widths   []float64
 	last     guard
-	home     int // the CPU that is measured
+	home     int     // the CPU that is measured
+	known    float64 // width of an earlier run, 0 for none
 	full     FullWidth
 	// seen is for how many widths full is.
 	seen int
@@ -130,34 +131,41 @@ func newSampler(m machine, kernels []*kernel) (*sampler, error) {
 	return s, s.emulated()
 }
 
-// leastNop is in cycles: no core has a front end that is as wide as this, but emulators
-// drop what does nothing.
-const leastNop = 1. / 32
+// What only emulators have, in cycles. They drop what does nothing, which no front end is wide
+// enough for, and call functions for floating-point numbers.
+const (
+	leastNop      = 1. / 16
+	mostFloatAdds = 8.
+)
 
 // emulated says so if no CPU runs this.
 func (s *sampler) emulated() error {
-	const rounds = 500 // long enough that timing does not matter
+	const adds = 20_000 // so many that timing does not matter
 	least := func(name string) (float64, error) {
 		k := s.list[slices.IndexFunc(s.list, func(k *series) bool { return k.name == name })]
-		best := math.Inf(1)
+		best, rounds := math.Inf(1), max(1, int(adds/k.perRound()))
 		for range 20 {
 			t0 := s.machine.now()
 			if err := s.machine.run(k.kernel, rounds); err != nil {
 				return 0, err
 			}
-			best = min(best, float64(s.machine.now()-t0)/rounds/k.perRound())
+			best = min(best, float64(s.machine.now()-t0)/float64(rounds)/k.perRound())
 		}
 		return best, nil
 	}
-	cycle, err := least(chainName)
-	if err != nil {
+	cycle, errCycle := least(chainName)
+	nop, errNop := least(nopName)
+	add, errAdd := least(floatName)
+	if err := cmp.Or(errCycle, errNop, errAdd); err != nil {
 		return err
 	}
-	nop, err := least(nopName)
-	if err == nil && nop < leastNop*cycle {
-		err = inconclusive("a nop takes %.2g cycles: this is an emulator, and what it takes tells nothing about a CPU", nop/cycle)
+	switch {
+	case nop < leastNop*cycle:
+		return inconclusive("a nop takes %.2g cycles: this is an emulator, and what it takes tells nothing about a CPU", nop/cycle)
+	case add > mostFloatAdds*cycle:
+		return inconclusive("a floating-point addition takes %.2g cycles: this is an emulator, and what it takes tells nothing about a CPU", add/cycle)
 	}
-	return err
+	return nil
 }
 
 // clockStep is the least by which a clock proceeds, a nanosecond if its calls take longer
@@ -217,7 +225,7 @@ func (s *sampler) size(k *series, long time.Duration) error {
 // clean reports whether it is the core that is measured, with its full width.
 func (s *sampler) clean(g guard) bool {
 	if len(s.widths) > s.seen*5/4 {
-		s.full, s.seen = fullWidth(s.widths), len(s.widths)
+		s.findFull()
 	}
 	return g.cpu == s.home && s.full.Additions > 0 && g.width >= leastWidth*s.full.Additions
 }
