@@ -7,16 +7,18 @@ import (
 	"sync"
 )
 
-// cacheLimit is how many bytes of results are kept, roughly. When it is passed all are
-// dropped: a caller comes back to the same regions soon or never.
+// cacheLimit is how many bytes of simulations are kept, roughly, and as many of lines. When it
+// is passed all of them are dropped: a caller comes back to the same regions soon or never. Lines
+// stay when simulations go, as the next region has the same, and each lookup starts a process.
 const cacheLimit = 128 << 20
 
 // cache keeps what llvm-mca said, by content. The zero value is ready to use.
 type cache struct {
 	mu          sync.Mutex
-	size        int
 	simulations map[string]Simulation
 	lines       map[string]lineInfo
+	// bytes of each
+	simulationSize, lineSize int
 }
 
 // regionKey is the content of a simulation.
@@ -48,7 +50,10 @@ func (c *cache) simulation(key string) (Simulation, bool) {
 func (c *cache) keep(key string, s Simulation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.grow(512 + 20*len(s.Timeline) + 160*len(s.Instructions) + 48*len(s.Pressure))
+	n := 512 + 20*len(s.Timeline) + 160*len(s.Instructions) + 48*len(s.Pressure)
+	if c.simulationSize += n; c.simulationSize > cacheLimit {
+		c.simulationSize, c.simulations = n, nil
+	}
 	if c.simulations == nil {
 		c.simulations = make(map[string]Simulation)
 	}
@@ -65,16 +70,12 @@ func (c *cache) line(key string) (lineInfo, bool) {
 func (c *cache) keepLine(key string, info lineInfo) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.grow(256 + 2*len(key))
+	n := 256 + 2*len(key)
+	if c.lineSize += n; c.lineSize > cacheLimit {
+		c.lineSize, c.lines = n, nil
+	}
 	if c.lines == nil {
 		c.lines = make(map[string]lineInfo)
 	}
 	c.lines[key] = info
-}
-
-// grow makes room for some bytes.
-func (c *cache) grow(n int) {
-	if c.size += n; c.size > cacheLimit {
-		c.size, c.simulations, c.lines = n, nil, nil
-	}
 }
