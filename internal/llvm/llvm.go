@@ -5,9 +5,11 @@
 //  1. [Find] finds the tools and their version.
 //  2. [Toolchain.Disassemble] runs llvm-objdump and rewrites its text so that llvm-mca
 //     reads it: no comments, labels for addresses.
-//  3. [ModelOf] says which model the version has for a CPU, and whose that is.
+//  3. [ModelOf] says which model of the version stands for a CPU, whose that is and how near
+//     that core is: LLVM's choice (models.tsv), or a better one (cores.tsv).
 //  4. [Toolchain.Simulate] runs llvm-mca on regions of such text. What a model does not
-//     know is left out or replaced, and reported.
+//     know is left out or replaced, what it is wrong about is rewritten (repairs.tsv), and both
+//     are reported. How models compare with measurements stands in testdata/llvm-*/probes-*.tsv.
 //
 // llvm-mca ignores control flow, mispredictions and cache misses. Sources: the tools'
 // own documentation (llvm.org/docs/CommandGuide/llvm-mca.html, llvm-objdump.html) and

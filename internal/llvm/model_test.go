@@ -17,10 +17,10 @@ func TestModelOf(t *testing.T) {
 		want        Model
 	}{
 		{22, "aarch64", "cortex-a76", Model{CPU: "cortex-a76", MCPU: "neoverse-n1", Name: "NeoverseN1", StandIn: "neoverse-n1", Kinship: KinCore, Width: 4, Dispatch: 4, ReorderBuffer: 128, MispredictPenalty: 11, TakenPerCycle: 1}},
-		{14, "aarch64-linux-gnu", "cortex-x1", Model{CPU: "cortex-x1", MCPU: "cortex-x1", Name: "CortexA57", StandIn: "cortex-a57", Kinship: KinGeneration, Width: 3, ReorderBuffer: 128, MispredictPenalty: 14, TakenPerCycle: 2}},
+		{14, "aarch64-linux-gnu", "cortex-x1", Model{CPU: "cortex-x1", MCPU: "cortex-x1", Name: "CortexA57", StandIn: "cortex-a57", Kinship: KinVendor, Width: 3, ReorderBuffer: 128, MispredictPenalty: 14, TakenPerCycle: 2}},
 		{19, "aarch64", "cortex-x1", Model{CPU: "cortex-x1", MCPU: "neoverse-v1", Name: "NeoverseV1", StandIn: "neoverse-v1", Kinship: KinCore, Width: 8, Dispatch: 8, ReorderBuffer: 256, MispredictPenalty: 11, TakenPerCycle: 2}},
 		{22, "aarch64", "apple-m1", Model{CPU: "apple-m1", MCPU: "neoverse-v2", Name: "NeoverseV2", StandIn: "neoverse-v2", Kinship: KinVendor, Width: 8, Dispatch: 8, ReorderBuffer: 320, MispredictPenalty: 10}},
-		{14, "aarch64", "apple-m1", Model{CPU: "apple-m1", MCPU: "apple-m1", Name: "Cyclone", StandIn: "cyclone", Kinship: KinGeneration, Width: 6, ReorderBuffer: 192, MispredictPenalty: 16}},
+		{14, "aarch64", "apple-m1", Model{CPU: "apple-m1", MCPU: "apple-m1", Name: "Cyclone", StandIn: "cyclone", Kinship: KinVendor, Width: 6, ReorderBuffer: 192, MispredictPenalty: 16}},
 		{22, "x86_64", "emeraldrapids", Model{CPU: "emeraldrapids", MCPU: "emeraldrapids", Name: "SapphireRapids", StandIn: "sapphirerapids", Kinship: KinCore, Width: 6, ReorderBuffer: 512, MispredictPenalty: 14}},
 		{22, "aarch64", "cortex-x1", Model{CPU: "cortex-x1", MCPU: "cortex-x1", Name: "NeoverseV1", StandIn: "neoverse-v1", Kinship: KinCore, Width: 8, ReorderBuffer: 256, MispredictPenalty: 11, TakenPerCycle: 2}},
 		{19, "aarch64", "neoverse-v2", Model{CPU: "neoverse-v2", MCPU: "neoverse-v2", Name: "NeoverseV2", Kinship: KinOwn, Width: 6, Dispatch: 6, ReorderBuffer: 320, MispredictPenalty: 10, TakenPerCycle: 2}},

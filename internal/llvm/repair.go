@@ -32,8 +32,8 @@ var repairTable string
 // repairRow is a row of repairs.tsv.
 type repairRow struct {
 	arch     arch
-	models   []string // "*" for all
-	from, to int      // versions of LLVM
+	models   []string
+	from, to int // versions of LLVM
 	repair   Repair
 }
 
@@ -93,8 +93,7 @@ func isRule(a arch, class string) bool {
 // repairsOf are the repairs of a model, by its name in models.tsv.
 func repairsOf(a arch, major int, model string) (list []Repair) {
 	for _, row := range repairs() {
-		if row.arch == a && row.from <= major && major <= row.to &&
-			(slices.Contains(row.models, model) || slices.Contains(row.models, "*")) {
+		if row.arch == a && row.from <= major && major <= row.to && slices.Contains(row.models, model) {
 			list = append(list, row.repair)
 		}
 	}

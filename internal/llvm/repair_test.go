@@ -93,21 +93,34 @@ func TestRewriteX86(t *testing.T) {
 		{"", "vxorps %ymm1, %ymm1, %ymm1", []string{"vmovaps %ymm15, %ymm1"}},
 		{"", "pxor %xmm1, %xmm2", nil},
 		{"", "vpcmpeqb %ymm1, %ymm1, %ymm1", []string{"vpcmpeqb %ymm15, %ymm15, %ymm1"}},
-		{"", "testq %rax, %rax", []string{"cmpq %rax, %rax"}},
-		{"", "test $1, %al", []string{"cmp $1, %al"}},
+		{"", "testq %rax, %rax", nil},
+		{"", "lea (%rbx,%rcx), %rdx", []string{"movl %ebx, %edx", "addq %rcx, %rdx"}},
+		{"", "leal -1(%rdi), %edi", []string{"addl $8, %edi"}},
+		{"", "leaq 4(%rcx,%rdx,1), %rdx", []string{"addq %rcx, %rdx"}},
+		{"", "leaq (%rcx,%rdx,8), %rcx", []string{"andq %rdx, %rcx"}},
+		{"", "leaq sym(%rip), %rcx", nil},
+		{"", "leaq 0(,%rdx,8), %rcx", nil},
+		{"", "setb %dl", []string{"cmovb %edx, %edx"}},
+		{"", "setbe %dl", []string{"cmove %edx, %r15d", "cmovbe %edx, %edx"}},
+		{"", "movzbl %dl, %edx", []string{"movsbl %dl, %edx"}},
+		{"", "movzbl %dl, %ecx", nil},
+		{"", "movl %r8d, %r8d", []string{"movslq %r8d, %r8"}},
+		{"", "setb (%rdi)", nil},
+		{"", "cmova %rax, %rdx", []string{"cmove %rax, %r15", "cmova %rax, %rdx"}},
+		{"", "divl (%rdi)", nil},
 		{"", "orl $8, 4(%rdi)", []string{"addl $8, 4(%rdi)"}},
 		{"", "movq %r12, %rsi", []string{"movl %r12d, %esi"}},
 		{"", "mov %eax, %esi", nil},
 		{"", "movq %xmm0, %rax", nil},
 		{"", "movq (%rax), %rax", nil},
-		{"", "sarq %cl, %rdx", []string{"btsq %rcx, %rdx"}},
+		{"", "sarq %cl, %rdx", []string{"btsl %ecx, %edx"}},
 		{"", "shl %cl, %r9d", []string{"btsl %ecx, %r9d"}},
 		{"", "shlq $3, %rdx", nil},
-		{"", "shlxl %ecx, %edx, %eax", []string{"movl %edx, %eax", "btsl %ecx, %eax"}},
-		{"", "sarx %rax, %rdx, %rax", []string{"btsq %rdx, %rax"}},
+		{"", "shlxl %ecx, %edx, %eax", []string{"movl %edx, %eax", "addl %ecx, %eax"}},
+		{"", "sarx %rax, %rdx, %rax", []string{"addq %rdx, %rax"}},
 		{"", "andn %rax, %rdx, %rcx", []string{"movl %edx, %ecx", "addq %rax, %rcx"}},
 		{"", "blsr %rax, %rax", []string{"addq %rax, %rax"}},
-		{"", "bextr %ecx, %eax, %eax", []string{"btsl %ecx, %eax", "btsl %ecx, %eax"}},
+		{"", "bextr %ecx, %eax, %eax", []string{"addl %ecx, %eax", "addl %ecx, %eax"}},
 		{"", "movb %dl, %al", []string{"addb %dl, %al"}},
 		{"", "movb %dl, (%rax)", nil},
 		{"", "lock addl %eax, (%rdi)", nil},
@@ -124,7 +137,7 @@ func TestRewriteX86(t *testing.T) {
 		{"", "cmovl (%rdi), %eax", []string{"movl (%rdi), %r15d", "cmovl %r15d, %eax"}},
 		{"", "adcq %rax, (%rdi)", nil},
 		{"cltd", "addl (%rdi), %edx", []string{"movl (%rdi), %r15d", "addl %r15d, %edx"}},
-		{"addl %edx, %eax", "shlx %eax, (%rdi), %eax", []string{"movl (%rdi), %r15d", "btsl %r15d, %eax"}},
+		{"addl %edx, %eax", "shlx %eax, (%rdi), %eax", []string{"movl (%rdi), %r15d", "addl %r15d, %eax"}},
 		{"mulsd %xmm1, %xmm0", "addsd (%rdi), %xmm0", []string{"movsd (%rdi), %xmm15", "addsd %xmm15, %xmm0"}},
 		{"mulsd %xmm1, %xmm0", "comiss (%rdi), %xmm0", []string{"movss (%rdi), %xmm15", "comiss %xmm15, %xmm0"}},
 		{"paddd %xmm1, %xmm0", "pand (%rdi), %xmm0", []string{"movups (%rdi), %xmm15", "pand %xmm15, %xmm0"}},
@@ -145,9 +158,16 @@ func TestRewriteX86(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.line, got, tt.want)
 		}
 	}
+	// What needs flags from before an lea keeps it.
+	select3 := &Region{Lines: []string{"cmpl %ecx, %eax", "leaq 8(%rdx), %rdx", "cmovl %ecx, %eax"}}
+	w := newRewriterX86(on, select3)
+	w.line(select3.Lines[0])
+	if got, _ := w.line(select3.Lines[1]); got != nil {
+		t.Errorf("lea between a comparison and what needs it: %q", got)
+	}
 	// Where the region mentions all registers, or each line stands alone, loads stay.
 	all := &Region{Lines: []string{"addl %ecx, %eax", "addl (%rdi), %eax"}, Separate: true}
-	w := newRewriterX86(on, all)
+	w = newRewriterX86(on, all)
 	w.line(all.Lines[0])
 	if got, _ := w.line(all.Lines[1]); got != nil {
 		t.Errorf("lines that stand alone: %q", got)

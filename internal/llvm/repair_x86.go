@@ -15,18 +15,27 @@ type ruleX86 struct {
 	class string
 	// apply returns nil if the instruction is not of the class.
 	apply func(w *rewriterX86, in *instX86) []string
+	// beside is set if not all of its lines wait for each other: where each line of a region
+	// stands alone, the latencies of them do not add up to that of the instruction.
+	beside bool
 }
 
 // rulesX86 are tried in this order; the first that applies counts.
 var rulesX86 = []ruleX86{
-	{"zero-idiom", (*rewriterX86).zeroIdiom},
-	{"zero-idiom-vector", (*rewriterX86).zeroIdiomVector},
-	{"ones-idiom", (*rewriterX86).onesIdiom},
-	{"logic", (*rewriterX86).logic},
-	{"move", (*rewriterX86).move},
-	{"shift", (*rewriterX86).shift},
-	{"bmi", (*rewriterX86).bmi},
-	{"byte-write", (*rewriterX86).byteWrite},
+	{class: "zero-idiom", apply: (*rewriterX86).zeroIdiom},
+	{class: "zero-idiom-vector", apply: (*rewriterX86).zeroIdiomVector},
+	{class: "ones-idiom", apply: (*rewriterX86).onesIdiom},
+	{class: "logic", apply: (*rewriterX86).logic},
+	{class: "move", apply: (*rewriterX86).move},
+	{class: "shift", apply: (*rewriterX86).shift},
+	{class: "bmi", apply: (*rewriterX86).bmi},
+	{class: "byte-write", apply: (*rewriterX86).byteWrite},
+	{class: "lea", apply: (*rewriterX86).lea},
+	{class: "lea-scaled", apply: (*rewriterX86).leaScaled},
+	{class: "set", apply: (*rewriterX86).set},
+	{class: "extend-same", apply: (*rewriterX86).extendSame},
+	{class: "select-two-flags", apply: (*rewriterX86).selectTwo, beside: true},
+	{class: "division", apply: (*rewriterX86).division, beside: true},
 }
 
 // An instX86 is an instruction in AT&T syntax.
@@ -163,6 +172,10 @@ type rewriterX86 struct {
 	// late are the registers that were last written by something that does not begin with
 	// a load.
 	late map[registerX86]bool
+	// flags says of each line whether one behind it needs the flags from before it, which at
+	// is the line of.
+	flags []bool
+	at    int
 }
 
 var mentionX86 = regexp.MustCompile(`%[a-z]+[0-9]*[a-z]?`)
@@ -187,11 +200,37 @@ func newRewriterX86(on map[string]bool, r *Region) *rewriterX86 {
 			w.wide = r
 		}
 	}
+	w.flags = make([]bool, len(r.Lines))
+	needed := false
+	for range 2 { // the second time from the end of the loop to its start
+		for i := len(r.Lines) - 1; i >= 0; i-- {
+			w.flags[i] = needed
+			in := w.parsed[r.Lines[i]]
+			if in.readsFlags() {
+				needed = true
+			} else if in.writesFlags() {
+				needed = false
+			}
+		}
+	}
 	// What is written late at the end of a loop is late at its start, too.
 	for _, line := range r.Lines {
 		w.line(line)
 	}
+	w.at = 0
 	return w
+}
+
+func (in *instX86) readsFlags() bool {
+	return hasAnyPrefix(in.name, "cmov", "set", "adc", "sbb", "rcl", "rcr", "pushf", "lahf", "cmc") || hasAnyPrefix(in.name, "j", "loop") && !strings.HasPrefix(in.name, "jmp")
+}
+
+func (in *instX86) writesFlags() bool {
+	return hasAnyPrefix(in.name, "add", "sub", "and", "or", "xor", "cmp", "test", "inc", "dec", "neg", "imul", "mul", "div", "idiv", "shl", "shr", "sal", "sar", "rol", "ror", "bt", "bs", "popcnt", "lzcnt", "tzcnt", "comis", "ucomis", "vcomis", "vucomis", "bl", "bextr", "bzhi")
+}
+
+func hasAnyPrefix(name string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // whole is the register, whatever part of it is named.
@@ -201,6 +240,10 @@ func (r registerX86) whole() registerX86 {
 }
 
 func (w *rewriterX86) line(text string) (lines, classes []string) {
+	defer func() { w.at++ }()
+	if w.at >= len(w.flags) {
+		w.at = 0
+	}
 	in, ok := w.parsed[text]
 	if !ok {
 		in = parseX86(text)
@@ -217,7 +260,7 @@ func (w *rewriterX86) line(text string) (lines, classes []string) {
 	}
 	defer w.note(&op)
 	for _, rule := range rulesX86 {
-		if !w.on[rule.class] {
+		if !w.on[rule.class] || rule.beside && w.whole {
 			continue
 		}
 		if done := rule.apply(w, &op); done != nil {
@@ -366,22 +409,13 @@ func (w *rewriterX86) onesIdiom(in *instX86) []string {
 	return []string{"v" + strings.TrimPrefix(in.name, "v") + " " + same + ", " + same + ", " + to.vector(to.bytes)}
 }
 
-// logic is for models in which logic takes two cycles: a sum takes one.
+// logic is for models in which the result of logic takes two cycles, not only its flags: a sum
+// takes one. test has flags only.
 func (w *rewriterX86) logic(in *instX86) []string {
-	if len(in.operands) != 2 || !in.is("and", "or", "xor", "test") {
+	if len(in.operands) != 2 || !in.is("and", "or", "xor") {
 		return nil
 	}
-	base := in.base("and", "or", "xor", "test")
-	name := "add"
-	if base == "test" {
-		name = "cmp"
-	}
-	name += in.name[len(base):]
-	operands := in.operands
-	if base == "test" && operands[1][0] == '$' { // cmp has no immediate behind
-		operands = []string{operands[1], operands[0]}
-	}
-	return []string{name + " " + strings.Join(operands, ", ")}
+	return []string{"add" + in.name[len(in.base("and", "or", "xor")):] + " " + strings.Join(in.operands, ", ")}
 }
 
 // move is for models in which renaming copies 32 bits, but not 64.
@@ -396,15 +430,14 @@ func (w *rewriterX86) move(in *instX86) []string {
 	return []string{"movl " + from.sized(4) + ", " + to.sized(4)}
 }
 
-// shift is for models in which a shift by %cl takes two cycles. To set a bit is done by the
-// units that shift.
+// shift is for models in which a shift by %cl takes two cycles. Setting a bit of 32 keeps the
+// units that shift as busy.
 func (w *rewriterX86) shift(in *instX86) []string {
 	r := registerOfX86(in.last())
 	if len(in.operands) != 2 || in.operands[0] != "%cl" || r.kind != 'g' || !in.is("shl", "sal", "shr", "sar", "rol", "ror") {
 		return nil
 	}
-	bytes := max(4, r.bytes)
-	return []string{"bts" + suffixX86(bytes) + " " + registerX86{'g', 1, 0}.sized(bytes) + ", " + r.sized(bytes)}
+	return []string{"btsl %ecx, " + r.sized(4)}
 }
 
 // bmi is for models in which the extensions BMI1 and BMI2 have too long latencies.
@@ -416,34 +449,150 @@ func (w *rewriterX86) bmi(in *instX86) []string {
 	if to.kind != 'g' {
 		return nil
 	}
-	suffix := suffixX86(to.bytes)
-	var name, a, b string
+	var a, b string
 	twice := false
 	switch n := len(in.operands); {
-	case n == 3 && in.is("shlx", "shrx", "sarx", "bzhi", "bextr"):
-		name, a, b = "bts"+suffix, in.operands[0], in.operands[1]
+	case n == 3 && in.is("shlx", "shrx", "sarx", "bzhi", "bextr", "andn"):
+		a, b = in.operands[0], in.operands[1]
 		twice = in.is("bextr")
-	case n == 3 && in.is("andn"):
-		name, a, b = "add"+suffix, in.operands[0], in.operands[1]
 	case n == 2 && in.is("blsr", "blsi", "blsmsk"):
-		name, a, b = "add"+suffix, in.operands[0], in.operands[0]
+		a, b = in.operands[0], in.operands[0]
 	default:
 		return nil
 	}
-	d := in.last()
-	var lines []string
-	switch d {
-	case b:
-	case a:
+	lines := sumX86("add", a, b, to)
+	if twice {
+		lines = append(lines, lines[len(lines)-1])
+	}
+	return lines
+}
+
+// sumX86 is an operation of two operands on registers a and b, or a number a, with the result in
+// another register: a copy that renaming does, and the operation.
+func sumX86(name, a, b string, to registerX86) (lines []string) {
+	switch {
+	case registerOfX86(b).whole() == to.whole():
+	case registerOfX86(a).whole() == to.whole() && registerOfX86(a).kind == 'g':
 		a = b
 	default:
 		lines = append(lines, "movl "+registerOfX86(b).sized(4)+", "+to.sized(4))
 	}
-	lines = append(lines, name+" "+a+", "+d)
-	if twice {
-		lines = append(lines, name+" "+a+", "+d)
+	if r := registerOfX86(a); r.kind == 'g' {
+		a = r.sized(to.bytes)
 	}
-	return lines
+	return append(lines, name+suffixX86(to.bytes)+" "+a+", "+to.sized(to.bytes))
+}
+
+// addressX86 is an address without a segment and a symbol.
+var addressX86 = regexp.MustCompile(`^(-?(?:0x)?[0-9a-f]*)\(\s*(%[a-z0-9]+)?\s*(?:,\s*(%[a-z0-9]+)\s*(?:,\s*([1248])\s*)?)?\)$`)
+
+// address is the address that an instruction computes; ok is false if what is simulated for it
+// would write flags that are needed.
+func (w *rewriterX86) address(in *instX86) (base, index string, scaled bool, to registerX86, ok bool) {
+	to = registerOfX86(in.last())
+	if !in.is("lea") || len(in.operands) != 2 || to.kind != 'g' || to.bytes < 4 || w.flags[w.at] {
+		return base, index, scaled, to, false
+	}
+	m := addressX86.FindStringSubmatch(in.operands[0])
+	if m == nil || m[2] == "" || registerOfX86(m[2]).kind != 'g' || m[3] != "" && registerOfX86(m[3]).kind != 'g' {
+		return base, index, scaled, to, false
+	}
+	return m[2], m[3], m[4] != "" && m[4] != "1", to, true
+}
+
+// lea is for models in which only one unit adds for lea.
+func (w *rewriterX86) lea(in *instX86) []string {
+	base, index, scaled, to, ok := w.address(in)
+	if !ok || scaled {
+		return nil
+	}
+	if index == "" {
+		index = "$8"
+	}
+	return sumX86("add", index, base, to)
+}
+
+// leaScaled is for models in which lea with a scaled index takes one cycle: logic takes two.
+func (w *rewriterX86) leaScaled(in *instX86) []string {
+	base, index, scaled, to, ok := w.address(in)
+	if !ok || !scaled {
+		return nil
+	}
+	return sumX86("and", index, base, to)
+}
+
+// set is for models in which setcc has one unit and takes two cycles. It changes a byte of its
+// register.
+func (w *rewriterX86) set(in *instX86) []string {
+	r := registerOfX86(in.last())
+	condition, ok := strings.CutPrefix(in.name, "set")
+	if !ok || len(in.operands) != 1 || r.kind != 'g' {
+		return nil
+	}
+	line := "cmov" + condition + " " + r.sized(4) + ", " + r.sized(4)
+	if oneOf(condition, "a", "be", "na", "nbe") && w.general.kind != 0 && !w.whole {
+		return []string{"cmove " + r.sized(4) + ", " + w.general.sized(4), line}
+	}
+	return []string{line}
+}
+
+// extendSame is for models in which renaming extends a register into itself. It extends only into
+// others: an extension of the sign takes a cycle.
+func (w *rewriterX86) extendSame(in *instX86) []string {
+	if len(in.operands) != 2 || in.memory >= 0 {
+		return nil
+	}
+	from, to := registerOfX86(in.operands[0]), registerOfX86(in.operands[1])
+	if from.kind != 'g' || from.whole() != to.whole() {
+		return nil
+	}
+	switch {
+	case in.name == "movzbl":
+		return []string{"movsbl " + from.sized(1) + ", " + to.sized(4)}
+	case in.name == "movzwl":
+		return []string{"movswl " + from.sized(2) + ", " + to.sized(4)}
+	case in.is("mov") && from.bytes == 4 && to.bytes == 4:
+		return []string{"movslq " + from.sized(4) + ", " + to.sized(8)}
+	}
+	return nil
+}
+
+// selectTwo is for models in which a conditional move that needs both the carry and the zero flag
+// is one operation.
+func (w *rewriterX86) selectTwo(in *instX86) []string {
+	condition, ok := strings.CutPrefix(in.name, "cmov")
+	if !ok || len(in.operands) != 2 || in.memory >= 0 || w.general.kind == 0 {
+		return nil
+	}
+	r := registerOfX86(in.last())
+	if !oneOf(condition, "a", "be", "na", "nbe", "al", "aq", "bel", "beq") || r.kind != 'g' {
+		return nil
+	}
+	return []string{"cmove " + in.operands[0] + ", " + w.general.sized(r.bytes), in.name + " " + strings.Join(in.operands, ", ")}
+}
+
+// division is for models in which a division takes too long, or the next one can begin too soon.
+// Products take as long, and more of them, whose results nobody needs, keep their unit busy.
+func (w *rewriterX86) division(in *instX86) []string {
+	r := registerOfX86(in.last())
+	if len(in.operands) != 1 || r.kind != 'g' || r.bytes < 4 || !in.is("div", "idiv") || w.general.kind == 0 {
+		return nil
+	}
+	chain, busy := 3, 3 // 11 and 6 cycles
+	if r.bytes == 8 {
+		chain, busy = 4, 6 // 14 and 10
+	}
+	s := suffixX86(r.bytes)
+	a, d, scratch := (registerX86{kind: 'g'}).sized(r.bytes), (registerX86{kind: 'g', number: 2}).sized(r.bytes), w.general.sized(r.bytes)
+	var lines []string
+	for range busy {
+		lines = append(lines, "imul"+s+" $3, "+in.operands[0]+", "+scratch)
+	}
+	lines = append(lines, "imul"+s+" "+d+", "+a)
+	for range chain - 1 {
+		lines = append(lines, "imul"+s+" "+a+", "+a)
+	}
+	return append(lines, "and"+s+" "+in.operands[0]+", "+a, "movl %eax, %edx")
 }
 
 // byteWrite is for models that forget that who writes a byte reads the rest of the register.
