@@ -6,7 +6,7 @@
 //     neither all of the instructions nor a say in how they are encoded.
 //  3. A file in Go declares the functions and finds them by the name of the probe.
 //
-// It is run in internal/probe: go run -C ../tools ./kernels
+// It is run by go run -C internal/tools ./kernels
 package main
 
 import (
