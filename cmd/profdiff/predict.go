@@ -60,10 +60,13 @@ func newPredictCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict BEFORE AFTER [flags]",
 		Short: "Predict what a change of a hot loop gains, and from which miss rate",
-		Long: `Predict what a change of a hot loop gains: cycles per unit of work on both sides, by
-llvm-mca and by what mispredicted branches cost, and from which rate of mispredictions
-on the code with fewer branches is faster. Everything it prints is predicted but for
-what it calls measured.
+		Long: `Predict what a change of a hot loop gains: the speed-up with its 90% interval, of the
+loop and of the program; from which rate of mispredictions on the code with fewer
+branches is faster; what makes the interval wide, and a command that makes it less so;
+then what that is made of: cycles per unit of work on both sides, by llvm-mca and by
+what mispredicted branches cost. While 1 is in an interval it says undecided.
+Everything it prints is predicted but for what it calls measured. Of loops whose time
+other cores decide, by atomic operations, fences or waiting, no cycles are predicted.
 
 BEFORE and AFTER are
   two listings, FILE.s, in GNU syntax: what compilers write with -S, or bare
@@ -84,8 +87,9 @@ loops that are left after a few trips it is one of the loop around, or a call of
 function. How much an iteration of each side does is told by how often it ran, if that
 was counted, else by how many bytes it goes further, else by the samples; or by --unit.
 Calls are followed, or charged by the samples that are in them.
-Without frequencies of branches all ways through the loop are simulated, and each
-branch is taken half of the time. Code without a loop is simulated as it stands.
+Without frequencies of branches each branch is taken half of the time, and the ways
+through the loop that matter are shown, --paths of them. Code without a loop is
+simulated as it stands.
 
 llvm-mca is part of LLVM (Debian: llvm-19); nothing else of profdiff needs it.`,
 		Args: args(func(_ *cobra.Command, inputs []string) error {

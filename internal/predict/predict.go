@@ -63,7 +63,8 @@ type Pair struct {
 	Unrecorded bool
 }
 
-// An Interval is a value with its 95 % interval.
+// An Interval is a value with its interval: of 90 % if it is predicted, of 95 % if it was
+// measured.
 type Interval struct{ Value, Lo, Hi float64 }
 
 // Cycles is what a unit of work takes on one side, predicted.

@@ -291,7 +291,7 @@ const mostMissed = 0.5
 // writePredictionRows writes a row for each loop.
 func writePredictionRows(w io.Writer, d *Document) error {
 	t := text.Table{Right: []bool{false, true, true, true, false, true, true}}
-	t.Add("loop", "before", "after", "speed-up, predicted", "", "measured", "break-even")
+	t.Add("loop", "before", "after", "predicted, 90% interval", "", "measured", "break-even")
 	for i := range d.Loops {
 		r := &d.Loops[i]
 		measured := "-"
@@ -330,7 +330,7 @@ func writePredictionRows(w io.Writer, d *Document) error {
 		}
 		if r := d.Loops[i].Remedy; r != "" && !remedies[r] {
 			remedies[r] = true
-			end.add("to shrink the 90% intervals", r)
+			end.add("to shrink it", r)
 		}
 	}
 	end.add("model", predictedBy(&d.Toolchain))
