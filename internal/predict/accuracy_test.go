@@ -293,7 +293,7 @@ const (
 
 // TestAccuracy compares predictions with the measured cycles of mca-cases, for each CPU and
 // in each way to predict. What it finds stands in the README there: -update rewrites it, and
-// without it a row that the README does not have is an error. Models of other cores are
+// without it a row that the README states otherwise is an error. Models of other cores are
 // evaluated with -long.
 func TestAccuracy(t *testing.T) {
 	if testing.Short() {
@@ -324,7 +324,9 @@ func TestAccuracy(t *testing.T) {
 			all = append(all, missed...)
 			for _, row := range rows {
 				b.WriteString(row)
-				if !*update && strings.HasPrefix(stated, made) && !strings.Contains(stated, row) {
+				cells := strings.SplitAfterN(row, "|", 4)
+				has := strings.Contains(stated, strings.Join(cells[:3], ""))
+				if !*update && strings.HasPrefix(stated, made) && has && !strings.Contains(stated, row) {
 					t.Errorf("%s does not state this of %s, -update rewrites it: %s", file, cpu, row)
 				}
 			}
