@@ -79,6 +79,26 @@ func TestFromFewProbes(t *testing.T) {
 	}
 }
 
+// TestFromProbesAMD makes a core of figures as they were measured on Zen 5: flags in three
+// groups, two branches taken in a cycle, vectors on pipes of their own.
+func TestFromProbesAMD(t *testing.T) {
+	v := make(probe.Values)
+	for name, c := range map[string]float64{
+		"load.latency": 3.97, "add.latency": 1, "add.throughput": 0.172, "nop.throughput": 0.125, "cmp.select": 2.99, "select.throughput": 0.25, "cmovbe.throughput": 0.5,
+		"shift.throughput": 0.333, "multiply.throughput": 0.333, "multiply.latency": 2.99, "load.throughput": 0.25, "load.vector.throughput": 0.5, "taken.four": 0.52, "div32.throughput": 6.05,
+	} {
+		v[name] = probe.Estimate{Lo: c, Centre: c, Hi: c}
+	}
+	c, err := FromProbes(asm.X8664, "znver5", llvm.Model{CPU: "znver5", Name: "Znver4", Width: 6, ReorderBuffer: 320, MispredictPenalty: 13}, v, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Dispatch != 8 || len(c.Pipes) != 6 || c.Load != 4 || c.Loads != 4 || c.VectorLoads != 2 || c.TakenPerCycle != 2 || !c.OverflowApart || c.unitsOf(asm.ClassSelect) != 4 ||
+		c.pipes[asm.ClassVector] != 0 || c.Window != 320 || c.Refill != 15 || c.Instructions["select two"].Slots != 2 || c.Instructions["div32"].Slots != 6 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // loopCycles is what an iteration of a loop takes if each instruction is what probes
 // told, and else one cycle.
 func loopCycles(t *testing.T, c *Core, arch asm.Arch, text string) float64 {
