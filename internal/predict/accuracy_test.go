@@ -331,7 +331,9 @@ func TestAccuracy(t *testing.T) {
 				}
 			}
 		}
-		fmt.Fprintf(&b, "\nNot reached on %s:\n\n", cpu)
+		if len(all) > 0 {
+			fmt.Fprintf(&b, "\nNot reached on %s:\n\n", cpu)
+		}
 		for _, miss := range all {
 			fmt.Fprintf(&b, "* %s\n", miss)
 		}

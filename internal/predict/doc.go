@@ -17,8 +17,9 @@
 //     latencies and micro-operations that llvm-mca gives for each instruction, except for
 //     what was measured.
 //  8. The cycles of both sides make the speed-up. Code of both sides goes through the same
-//     model, so that much of its error cancels in the ratio. The interval is as wide as
-//     the errors on the kernels of mca-cases, and wider by each doubt about the code.
+//     model, so that much of its error cancels in the ratio. The 90 % interval follows from
+//     the evidence: how well the model of the core is known, how well the rates, and what the
+//     code does that is not modelled. No side wins while 1 is in it.
 //
 // How good either model is stands in mca-cases/README.md, see TestAccuracy.
 package predict
