@@ -31,7 +31,6 @@ type file struct {
 	start  int64 // of the records
 	size   int64 // of the records so far
 	bits   [4]uint64
-	err    error
 }
 
 var order = binary.NativeEndian

@@ -3,6 +3,7 @@ package core
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -29,9 +30,7 @@ func FromProbes(arch asm.Arch, cpu string, m llvm.Model, v probe.Values, base *C
 		copied := *base
 		b.Core, b.base = &copied, true
 		b.Instructions = make(map[string]Measured)
-		for name, measured := range base.Instructions {
-			b.Instructions[name] = measured
-		}
+		maps.Copy(b.Instructions, base.Instructions)
 	}
 	for _, name := range []string{"load.latency", "add.throughput"} {
 		if _, ok := v[name]; !ok {

@@ -194,7 +194,7 @@ func formOf(arch asm.Arch, text string, t *timing) string {
 		return "div64"
 	case strings.Contains(rest, "xtw ") || strings.HasSuffix(rest, "xtw") || strings.Contains(rest, "xtx"):
 		return name + " extended"
-	case op.Class == asm.ClassShift && !strings.Contains(rest, "#") && strings.IndexAny(rest[strings.LastIndexByte(rest, ',')+1:], "xw") >= 0:
+	case op.Class == asm.ClassShift && !strings.Contains(rest, "#") && strings.ContainsAny(rest[strings.LastIndexByte(rest, ',')+1:], "xw"):
 		return name + " register"
 	case op.Class == asm.ClassALU && (strings.Contains(rest, "lsl ") || strings.Contains(rest, "lsr ") || strings.Contains(rest, "asr ")):
 		return name + " shifted"

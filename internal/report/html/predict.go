@@ -247,8 +247,10 @@ func loopSide(c *report.Side) *LoopSide {
 		Throughput: float64(c.CyclesPerUnit), Lo: c.CyclesRange[0], Hi: c.CyclesRange[1], Instructions: c.InstructionsPerUnit,
 		Mispredicted: float64(c.MissesPerUnit), MissCost: float64(c.MissCost),
 		Cycles: []Part{
-			{"issue", float64(c.Issue)}, {"dependency", float64(c.Dependency)},
-			{"taken branches", float64(c.TakenBranches)}, {"mispredictions", float64(c.Mispredictions)},
+			{"issue", float64(c.Issue)},
+			{"dependency", float64(c.Dependency)},
+			{"taken branches", float64(c.TakenBranches)},
+			{"mispredictions", float64(c.Mispredictions)},
 		},
 	}
 	if c.CyclesPerUnit > 0 {

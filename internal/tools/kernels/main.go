@@ -104,7 +104,7 @@ func (t *target) files(ctx context.Context, mc string) (map[string][]byte, error
 func symbol(name string) string {
 	var b strings.Builder
 	b.WriteString("run")
-	for _, part := range strings.Split(name, ".") {
+	for part := range strings.SplitSeq(name, ".") {
 		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
 	}
 	return b.String()
