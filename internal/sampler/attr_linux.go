@@ -39,6 +39,12 @@ func attributes(opt *Options) []unix.PerfEventAttr {
 			a.Sample, a.Bits = uint64(e.Frequency), a.Bits|unix.PerfBitFreq
 		}
 		a.Bits |= e.excluded()
+		if opt.running() {
+			a.Bits &^= unix.PerfBitEnableOnExec
+		}
+		if opt.System {
+			a.Bits &^= unix.PerfBitInherit
+		}
 		switch {
 		case opt.Stack > 0:
 			a.Sample_type |= unix.PERF_SAMPLE_CALLCHAIN | unix.PERF_SAMPLE_REGS_USER | unix.PERF_SAMPLE_STACK_USER
@@ -93,11 +99,11 @@ var lacks = []lack{
 	}},
 }
 
-// open opens an event on this thread and what it starts, on a CPU. It leaves out of all
-// attributes what the kernel does not know, and says what.
-func open(a *unix.PerfEventAttr, all []unix.PerfEventAttr, cpu int) (fd int, dropped []string, err error) {
+// open opens an event on a thread and what it starts, on a CPU: thread 0 is this one, and -1 are
+// all. It leaves out of all attributes what the kernel does not know, and says what.
+func open(a *unix.PerfEventAttr, all []unix.PerfEventAttr, tid, cpu int) (fd int, dropped []string, err error) {
 	for tried := 0; ; {
-		fd, err = unix.PerfEventOpen(a, 0, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		fd, err = unix.PerfEventOpen(a, tid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 		switch {
 		case errors.Is(err, unix.E2BIG) && int(a.Size) > unix.PERF_ATTR_SIZE_VER5:
 			// The kernel wrote the size it knows, of which nothing is needed behind VER5.

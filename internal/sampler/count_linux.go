@@ -27,8 +27,7 @@ func Count(events []Event, run func() error) ([]float64, error) {
 }
 
 func count(events []Event, run func() error) (counts []float64, err error) {
-	r := &recorder{opt: &Options{Events: events}}
-	r.attrs = make([]unix.PerfEventAttr, len(events))
+	r := newRecorder(&Options{Events: events})
 	defer func() { err = errors.Join(err, r.close()) }()
 	for i, e := range events {
 		r.attrs[i] = unix.PerfEventAttr{
@@ -36,11 +35,11 @@ func count(events []Event, run func() error) (counts []float64, err error) {
 			Read_format: unix.PERF_FORMAT_TOTAL_TIME_ENABLED | unix.PERF_FORMAT_TOTAL_TIME_RUNNING,
 			Bits:        unix.PerfBitDisabled | unix.PerfBitInherit | unix.PerfBitEnableOnExec | e.excluded(),
 		}
-		fd, err := r.openOne(i, -1)
+		fd, err := r.openOne(i, 0, -1)
 		if err != nil {
 			return nil, r.explain(i, err)
 		}
-		r.fds = append(r.fds, []int{fd})
+		r.fds[i] = []int{fd}
 	}
 	if err := run(); err != nil {
 		return nil, err

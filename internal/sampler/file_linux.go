@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -91,9 +92,11 @@ func (f *file) close() error { return f.opened.Close() }
 
 // finish reads the records once and writes the features behind them.
 func (f *file) finish(r *recorder) error {
-	r.Bytes = f.size
 	s, err := f.survey(r)
 	if err != nil {
+		return err
+	}
+	if err := f.addLost(r, s); err != nil {
 		return err
 	}
 	parts := []struct {
@@ -137,7 +140,9 @@ func (f *file) finish(r *recorder) error {
 
 // A survey is what the records tell when they are all there.
 type survey struct {
-	ids map[string][]byte // build IDs of mapped files
+	ids  map[string][]byte // build IDs of mapped files
+	last uint64            // the latest time
+	lost map[int]uint64    // records, by event
 }
 
 // survey reads the file once.
@@ -146,15 +151,22 @@ func (f *file) survey(r *recorder) (*survey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading what was recorded: %w", err)
 	}
-	s := &survey{make(map[string][]byte)}
+	s := &survey{ids: make(map[string][]byte), lost: make(map[int]uint64)}
 	ran := false
 	for record, err := range file.Records() {
 		if err != nil {
 			return nil, fmt.Errorf("reading what was recorded: %w", err)
 		}
+		s.last = max(s.last, record.Time)
 		switch record.Type {
 		case perffile.RecordComm:
 			ran = true
+		case perffile.RecordLost:
+			n, event, err := record.Lost()
+			if err != nil {
+				return nil, err
+			}
+			s.lost[max(event, 0)] += n
 		case perffile.RecordThrottle:
 			r.Throttled++
 		case perffile.RecordMmap2:
@@ -174,6 +186,57 @@ func (f *file) survey(r *recorder) (*survey, error) {
 		return nil, ErrNothing
 	}
 	return s, nil
+}
+
+// addLost adds records of what was lost that is not in the file yet: the kernel says so only where
+// it has room again, and counts it in each event, if it is new enough.
+func (f *file) addLost(r *recorder, s *survey) error {
+	var records []byte
+	for i, list := range r.fds {
+		n := s.lost[i]
+		if counted, ok := r.lostOf(i); ok && counted > n {
+			trailer := sampleID(r.ids[i][0])
+			order.PutUint64(trailer[8:], s.last)
+			records = order.AppendUint32(records, unix.PERF_RECORD_LOST)
+			records = order.AppendUint16(records, 0)
+			records = order.AppendUint16(records, uint16(8+8+8+len(trailer)))
+			records = order.AppendUint64(records, r.ids[i][0])
+			records = append(order.AppendUint64(records, counted-n), trailer...)
+			n = counted
+		}
+		r.Lost += int64(n)
+		if n > 0 && len(list) > 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %d records were lost: take fewer samples, by -c, or by less of each stack", r.opt.Events[i].Name, n))
+		}
+	}
+	if r.Throttled > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("the kernel stopped sampling %d times for a moment, as it took too much time (kernel.perf_event_max_sample_rate): take fewer samples, by -c", r.Throttled))
+	}
+	r.Bytes = f.size + int64(len(records))
+	if len(records) == 0 {
+		return nil
+	}
+	if err := f.append(records); err != nil {
+		return err
+	}
+	return f.endRound()
+}
+
+// lostOf is how many records of an event were lost on all CPUs, by the event and what inherited
+// it; not where the kernel does not count them.
+func (r *recorder) lostOf(event int) (n uint64, ok bool) {
+	if r.attrs[event].Read_format&readFormatLost == 0 {
+		return 0, false
+	}
+	for _, fd := range r.fds[event] {
+		var v [5]uint64 // value, time enabled, time running, ID, lost
+		b := unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), binary.Size(v))
+		if got, err := unix.Read(fd, b); err != nil || got != len(b) {
+			return 0, false // of a thread that has ended, too, some kernels say nothing
+		}
+		n += v[4]
+	}
+	return n, true
 }
 
 // buildIDs is the feature BUILD_ID: the kernel, whose names simpleperf finds by nothing else, and

@@ -36,36 +36,61 @@ func Record(opt *Options, file string, run func() error) (*Recording, error) {
 	return r.Recording, r.err
 }
 
-// A recorder has the events of a command open.
+// A recorder has the events of what it records open.
 type recorder struct {
-	opt   *Options
-	attrs []unix.PerfEventAttr
-	fds   [][]int // by event and CPU
-	ids   [][]uint64
-	rings []*ring // by CPU
-	file  *file
+	opt     *Options
+	attrs   []unix.PerfEventAttr
+	fds     [][]int // by event
+	ids     [][]uint64
+	rings   []*ring
+	leaders map[int]int // by CPU, the event whose ring all others of the CPU share
+	file    *file
+	wake    int        // tells the reader of the rings to end
+	read    chan error // what became of it
+	failed  func()     // called when the file cannot be written, if it is set
 	Recording
+}
+
+func newRecorder(opt *Options) *recorder {
+	return &recorder{
+		opt: opt, attrs: attributes(opt), fds: make([][]int, len(opt.Events)), ids: make([][]uint64, len(opt.Events)),
+		leaders: make(map[int]int), wake: -1,
+	}
 }
 
 func record(opt *Options, name string, run func() error) (out *Recording, err error) {
 	began := time.Now()
-	r := &recorder{opt: opt, attrs: attributes(opt)}
+	r := newRecorder(opt)
 	defer func() { err = errors.Join(err, r.close()) }()
-	if err := r.open(); err != nil {
+	cpus, err := onlineCPUs()
+	if err != nil {
 		return nil, err
+	}
+	if i, err := r.open(0, cpus); err != nil {
+		return nil, r.explain(i, err)
 	}
 	if r.file, err = create(name, r); err != nil {
 		return nil, err
 	}
-	stop := make(chan error)
-	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	if err != nil {
+	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	defer unix.Close(wake)
-	go func() { stop <- r.read(wake) }()
 	r.Before = time.Since(began)
-	ran := run()
+	return r.end(run())
+}
+
+// begin starts to copy what the rings have.
+func (r *recorder) begin() (err error) {
+	if r.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		return err
+	}
+	r.read = make(chan error, 1)
+	go func() { r.read <- r.readRings() }()
+	return nil
+}
+
+// end ends a recording during which there may have been an error.
+func (r *recorder) end(ran error) (*Recording, error) {
 	ended := time.Now()
 	for _, list := range r.fds {
 		for _, fd := range list {
@@ -74,10 +99,10 @@ func record(opt *Options, name string, run func() error) (out *Recording, err er
 			}
 		}
 	}
-	if _, err := unix.Write(wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}); err != nil {
+	if _, err := unix.Write(r.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}); err != nil {
 		return nil, errors.Join(ran, err)
 	}
-	if err := errors.Join(ran, <-stop); err != nil {
+	if err := errors.Join(ran, <-r.read); err != nil {
 		return nil, err
 	}
 	if err := r.file.finish(r); err != nil {
@@ -87,68 +112,61 @@ func record(opt *Options, name string, run func() error) (out *Recording, err er
 	return &r.Recording, nil
 }
 
-// open opens all events on all CPUs, and maps the rings.
-func (r *recorder) open() error {
-	cpus, err := onlineCPUs()
-	if err != nil {
-		return err
-	}
+// open opens all events of a thread (0 is this one, -1 all there are) on CPUs, which share a ring
+// each. It returns which event could not be opened.
+func (r *recorder) open(tid int, cpus []int) (int, error) {
 	for i := range r.attrs {
-		fds, ids := make([]int, 0, len(cpus)), make([]uint64, 0, len(cpus))
-		for c, cpu := range cpus {
-			fd, err := r.openOne(i, cpu)
+		for _, cpu := range cpus {
+			fd, err := r.openOne(i, tid, cpu)
 			if errors.Is(err, unix.ENODEV) && cpu > 0 { // it went off meanwhile
 				continue
 			}
 			if err != nil {
-				r.fds = append(r.fds, fds)
-				return r.explain(i, err)
+				return i, err
 			}
-			fds = append(fds, fd)
+			r.fds[i] = append(r.fds[i], fd)
 			var id uint64
 			if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PERF_EVENT_IOC_ID, uintptr(unsafe.Pointer(&id))); errno != 0 {
-				return errno
+				return i, errno
 			}
-			ids = append(ids, id)
-			if i > 0 {
-				if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, r.fds[0][c]); err != nil {
-					return fmt.Errorf("one ring for all events: %w", err)
-				}
+			r.ids[i] = append(r.ids[i], id)
+			if leader, ok := r.leaders[cpu]; !ok {
+				err = r.mapRing(fd, cpu)
+			} else if err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, leader); err != nil {
+				err = fmt.Errorf("one ring for all events: %w", err)
 			}
-		}
-		r.fds, r.ids = append(r.fds, fds), append(r.ids, ids)
-		if i == 0 {
-			if err := r.mapRings(); err != nil {
-				return err
+			if err != nil {
+				return i, err
 			}
 		}
 	}
-	return nil
+	return 0, nil
 }
 
-// mapRings maps a ring for the first event of each CPU, which the others of the CPU then share.
-func (r *recorder) mapRings() error {
-	r.Pages = r.opt.pages()
-	for _, fd := range r.fds[0] {
-		ring, pages, err := newRing(fd, r.Pages)
-		if err != nil {
-			return err
-		}
-		r.rings, r.Pages = append(r.rings, ring), pages
+// mapRing maps the ring of a CPU, none larger than one before.
+func (r *recorder) mapRing(fd, cpu int) error {
+	pages := r.Pages
+	if pages == 0 {
+		pages = r.opt.pages()
 	}
+	ring, pages, err := newRing(fd, pages)
+	if err != nil {
+		return err
+	}
+	r.rings, r.Pages, r.leaders[cpu] = append(r.rings, ring), pages, fd
 	return nil
 }
 
 // openOne opens an event on a CPU; where users may not look into the kernel, in user code.
-func (r *recorder) openOne(i, cpu int) (int, error) {
+func (r *recorder) openOne(i, tid, cpu int) (int, error) {
 	a := &r.attrs[i]
-	fd, dropped, err := open(a, r.attrs, cpu)
+	fd, dropped, err := open(a, r.attrs, tid, cpu)
 	if errors.Is(err, unix.EACCES) && a.Bits&(unix.PerfBitExcludeKernel|unix.PerfBitExcludeUser) == 0 {
 		for k := range r.attrs {
 			r.attrs[k].Bits |= unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv
 		}
 		var more []string
-		if fd, more, err = open(a, r.attrs, cpu); err == nil {
+		if fd, more, err = open(a, r.attrs, tid, cpu); err == nil {
 			for _, e := range r.opt.Events {
 				r.UserOnly = append(r.UserOnly, e.Name)
 			}
@@ -243,24 +261,26 @@ func onlineCPUs() (cpus []int, err error) {
 // pollTime is how long the reader waits for a ring that is half full, in milliseconds.
 const pollTime = 100
 
-// read copies the rings to the file until it is woken and they are empty.
-func (r *recorder) read(wake int) error {
-	polled := []unix.PollFd{{Fd: int32(wake), Events: unix.POLLIN}}
+// readRings copies the rings to the file until it is woken and they are empty.
+func (r *recorder) readRings() error {
+	polled := []unix.PollFd{{Fd: int32(r.wake), Events: unix.POLLIN}}
 	for _, ring := range r.rings {
 		polled = append(polled, unix.PollFd{Fd: int32(ring.fd), Events: unix.POLLIN})
 	}
 	var failed error
-	for {
-		if _, err := unix.Poll(polled, pollTime); err != nil && !errors.Is(err, unix.EINTR) {
+	for wait := pollTime; ; {
+		if _, err := unix.Poll(polled, wait); err != nil && !errors.Is(err, unix.EINTR) {
 			return err
 		}
 		last := polled[0].Revents != 0
 		for i := range polled[1:] {
 			if p := &polled[1+i]; p.Revents&(unix.POLLHUP|unix.POLLERR) != 0 {
-				p.Fd = -1 // else it is said again and again
+				// The thread ended for whose event the ring was mapped. It would be said again and
+				// again, and others still write to the ring, which nothing tells.
+				p.Fd, wait = -1, pollTime/10
 			}
 		}
-		n := 0
+		n, before := 0, failed
 		for _, ring := range r.rings {
 			got, err := ring.drain(func(b []byte) error {
 				if failed != nil {
@@ -273,6 +293,9 @@ func (r *recorder) read(wake int) error {
 		if n > 0 && failed == nil {
 			r.Rounds++
 			failed = r.file.endRound()
+		}
+		if before == nil && failed != nil && r.failed != nil {
+			r.failed()
 		}
 		if last {
 			return failed
@@ -288,6 +311,9 @@ func (r *recorder) close() (err error) {
 		for _, fd := range list {
 			err = errors.Join(err, unix.Close(fd))
 		}
+	}
+	if r.wake >= 0 {
+		err = errors.Join(err, unix.Close(r.wake))
 	}
 	if r.file != nil {
 		err = errors.Join(err, r.file.close())

@@ -18,6 +18,9 @@ type Options struct {
 	Switches bool
 	// Pages of a ring, a power of two; 0 is 128, or 512 with copies of stacks.
 	Pages int
+	// Processes run already, and System is all of them, for [Attach].
+	Processes []int
+	System    bool
 	// Version is of the recorder, and Command its command line, for the file.
 	Version string
 	Command []string
@@ -33,6 +36,9 @@ func (o *Options) pages() int {
 	return 128
 }
 
+// running reports whether something is recorded that runs already.
+func (o *Options) running() bool { return o.System || len(o.Processes) > 0 }
+
 // A Recording is what came of recording a command.
 type Recording struct {
 	// Pages is how large each ring was.
@@ -42,6 +48,8 @@ type Recording struct {
 	Rounds int
 	// Throttled is how often the kernel stopped an event because it took too much time.
 	Throttled int64
+	// Lost is how many records the rings had no room for.
+	Lost int64
 	// UserOnly are the events that could be recorded in user code only, which the system
 	// allows.
 	UserOnly []string
