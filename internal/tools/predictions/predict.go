@@ -17,6 +17,9 @@ type interval struct{ centre, lo, hi float64 }
 
 func (i interval) String() string { return fmt.Sprintf("×%.2f [%.2f, %.2f]", i.centre, i.lo, i.hi) }
 
+// holds tells whether a number is inside.
+func (i interval) holds(x float64) bool { return i.lo <= x && x <= i.hi }
+
 // winner is 1 where more than 1 is certain, -1 where less is, and 0 where 1 may be.
 func (i interval) winner() int {
 	switch {
@@ -83,27 +86,52 @@ func (s *settings) predictPair(ctx context.Context, p *pair, file string, flags 
 }
 
 var (
-	speedUp = regexp.MustCompile(`(?m)^predicted\s+×([0-9.]+) \[([0-9.]+), ([0-9.]+)\]`)
+	speedUp = regexp.MustCompile(`(?m)^predicted\s+` + ratio)
+	// Profdiff widens an interval that does not reach to what it sees in the recordings.
+	widened = regexp.MustCompile(`beyond\s+what\s+the\s+code\s+explains,\s+` + ratio)
 	seconds = regexp.MustCompile(`(?m)^exit code \d+, ([0-9.]+) s, of CPUs ([0-9.]+) s`)
 )
 
-// predicted is what was predicted of a pair; false if no speed-up was.
-func (s *settings) predicted(p *pair, asked bool) (speed interval, time string, ok bool, err error) {
+const ratio = `×([0-9.]+)\s+\[([0-9.]+),\s+([0-9.]+)\]`
+
+// A forecast is what was predicted of a pair.
+type forecast struct {
+	ok      bool     // a speed-up was
+	speed   interval // as printed
+	alone   interval // before what the recordings measured widened it
+	seconds string
+}
+
+// forecast reads what was predicted of a pair.
+func (s *settings) forecast(p *pair, asked bool) (f forecast, err error) {
 	text, err := os.ReadFile(s.prediction(p, asked))
 	if err != nil {
-		return speed, "", false, err
+		return f, err
 	}
 	if m := seconds.FindSubmatch(text); m != nil {
-		time = fmt.Sprintf("%s (%s)", m[1], m[2])
+		f.seconds = fmt.Sprintf("%s (%s)", m[1], m[2])
 	}
-	m := speedUp.FindSubmatch(text)
+	if f.speed, f.ok, err = found(speedUp, text); err != nil || !f.ok {
+		return f, err
+	}
+	alone, ok, err := found(widened, text)
+	if !ok {
+		alone = f.speed
+	}
+	f.alone = alone
+	return f, err
+}
+
+// found finds a speed-up with its interval.
+func found(pattern *regexp.Regexp, text []byte) (speed interval, ok bool, err error) {
+	m := pattern.FindSubmatch(text)
 	if m == nil {
-		return speed, time, false, nil
+		return speed, false, nil
 	}
 	for i, to := range []*float64{&speed.centre, &speed.lo, &speed.hi} {
 		if *to, err = strconv.ParseFloat(string(m[i+1]), 64); err != nil {
-			return speed, time, false, err
+			return speed, false, err
 		}
 	}
-	return speed, time, true, nil
+	return speed, true, nil
 }

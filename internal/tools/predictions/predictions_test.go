@@ -43,7 +43,7 @@ func TestTable(t *testing.T) {
 	for name, text := range map[string]string{
 		"before":       "#!/bin/sh\necho 10\n",
 		"measured.tsv": steps.String(),
-		"prediction":   "$ profdiff predict\n\npredicted     ×1.40 [1.10, 1.90], faster (90% interval)\n\nexit code 0, 1.3 s, of CPUs 0.9 s\n",
+		"prediction":   "$ profdiff predict\n\npredicted     ×1.40 [1.10, 1.90], faster (90% interval)\nflag  measured ×1.9 is beyond what the\n      code explains, ×1.40 [1.10,\n      1.70]\n\nexit code 0, 1.3 s, of CPUs 0.9 s\n",
 	} {
 		if err := os.MkdirAll(filepath.Join(dir, p.name), 0o755); err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func TestTable(t *testing.T) {
 	if err := s.table(&table); err != nil {
 		t.Fatal(err)
 	}
-	want := "| `halved`: half | sh | own | 20.00 → 10.00 a piece | ×1.40 [1.10, 1.90] | " + m.speed.String() + " | **no** | right | 1.3 (0.9) |"
+	want := "| `halved`: half | sh | own | 20.00 → 10.00 per piece | ×1.40 [1.10, 1.90], of the code alone [1.10, 1.70] | " + m.speed.String() + " | **no**, of the code alone **no** | right | 1.3 (0.9) |"
 	if !strings.Contains(table.String(), want) {
 		t.Errorf("the table is\n%s\nand has no row\n%s", &table, want)
 	}

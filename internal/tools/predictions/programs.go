@@ -37,6 +37,7 @@ var pairs = []pair{
 	},
 	{
 		name: "inflate", language: "C", library: "zlib 1.3.1, libdeflate 1.23", unit: "byte", text: true,
+		asked: []string{"--function", "inflate_fast=deflate_decompress_bmi2"},
 		title: "decompressing text, zlib → libdeflate",
 		build: gcc + `-I"$zlib" -I"$libdeflate" c/inflate-$side.c program.c $(ls "$zlib"/*.c | grep -v /gz) ` +
 			`$([ $side = before ] || ls "$libdeflate"/lib/*.c "$libdeflate"/lib/x86/*.c)`,
@@ -48,6 +49,7 @@ var pairs = []pair{
 	},
 	{
 		name: "numbers", language: "C++", library: "fast_float 3.9.0, glibc 2.36", unit: "number",
+		asked: []string{"--function", "__GI_____strtod_l_internal=_ZN10fast_float19from_chars_advancedIdEENS_17from_chars_resultEPKcS3_RT_NS_13parse_optionsE.isra.0"},
 		title: "parsing numbers, `strtod` → `fast_float::from_chars`",
 		build: gpp + `cpp/numbers.cpp`,
 	},
@@ -63,22 +65,27 @@ var pairs = []pair{
 	},
 	{
 		name: "distance", language: "Rust", library: "edit-distance 2.1.0, strsim 0.11.1", unit: "cell",
+		asked: []string{"--function", "_ZN13edit_distance13edit_distance17hb038e8abb45a390eE=_ZN6strsim11levenshtein17hbd3cbe5de050e7baE"},
 		title: "Levenshtein distance, edit-distance → strsim", build: rust,
 	},
 	{
 		name: "postings", language: "Rust", unit: "word",
+		asked: []string{"--function", "_ZN15postings_before9documents17h74a3ff0917deead3E=_ZN14postings_after9documents17h9aa4729eed2fa57dE"},
 		title: "set bits of a bitmap, each bit → `trailing_zeros`", build: rust,
 	},
 	{
 		name: "sessions", language: "Rust", unit: "lookup",
+		asked: []string{"--function", "_ZN15sessions_before3sum17h5b293d3e8372db91E=_ZN14sessions_after3sum17h6977a41684843ca3E"},
 		title: "hash table, linear probing → two slots", build: rust,
 	},
 	{
 		name: "sort", language: "Go", library: "Go's `sort` and `slices`", unit: "element",
+		asked: []string{"--function", "sort.partition_func=slices.partitionOrdered[go.shape.int64]"},
 		title: "nearly sorted times, `sort.Slice` → `slices.Sort`", build: golang,
 	},
 	{
 		name: "tokens", language: "Go", unit: "byte", text: true,
+		asked: []string{"--function", "main.tokens=main.main"},
 		title: "counting tokens, comparisons → tables", build: golang,
 	},
 	{
