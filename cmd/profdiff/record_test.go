@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"profdiff/internal/record"
+	"profdiff/internal/sampler"
 )
 
 func needTool(t *testing.T, name string) {
@@ -34,14 +36,22 @@ func needPerf(t *testing.T) {
 	}
 }
 
+// needEvents skips the test where nothing can be recorded.
+func needEvents(t *testing.T) {
+	t.Helper()
+	if err := sampler.Probe(); err != nil {
+		t.Skip(err)
+	}
+}
+
 // TestRecordScripts records for real. Scripts whose names begin with android have a
-// device, see [androidDevice]; those whose names begin with callgrind need no perf, and those
-// with fake bring one of their own.
+// device, see [androidDevice]; those whose names begin with callgrind need no rights to record, and
+// those with fake bring a perf of their own. None needs another perf, but with the condition [perf].
 func TestRecordScripts(t *testing.T) {
 	t.Parallel()
-	t.Run("perf", func(t *testing.T) {
+	t.Run("here", func(t *testing.T) {
 		t.Parallel()
-		needPerf(t)
+		needEvents(t)
 		runRecordScripts(t, "[^acf]*.txtar", nil)
 	})
 	t.Run("callgrind", func(t *testing.T) {
@@ -93,8 +103,9 @@ func runRecordScripts(t *testing.T, pattern string, setup func(*testscript.Env) 
 	})
 }
 
-// recordConditions tells scripts what works here: [disk] for the command disk, [kernel] if perf
-// may record the kernel, as root may.
+// recordConditions tells scripts what works here: [disk] for the command disk, [kernel] if the kernel
+// may be recorded, as root may, [perf] if perf is there and may record, [root], and [limited] if users
+// may not record the kernel.
 func recordConditions(condition string) (bool, error) {
 	dir, err := os.MkdirTemp("", "record")
 	if err != nil {
@@ -108,7 +119,20 @@ func recordConditions(condition string) (bool, error) {
 		}
 		return true, syscall.Unmount(dir, syscall.MNT_DETACH)
 	case "kernel":
-		return exec.Command("perf", "record", "-q", "-e", "cpu-clock:k", "-o", filepath.Join(dir, "perf.data"), "true").Run() == nil, nil
+		event, err := sampler.ParseEvent("cpu-clock:k")
+		if err != nil {
+			return false, err
+		}
+		_, err = sampler.Count([]sampler.Event{event}, exec.Command("true").Run)
+		return err == nil, nil
+	case "perf":
+		return exec.Command("perf", "record", "-q", "-e", "cpu-clock:u", "-o", filepath.Join(dir, "perf.data"), "true").Run() == nil, nil
+	case "root":
+		return os.Geteuid() == 0, nil
+	case "limited":
+		text, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
+		level, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		return level == 2, err // kernels that know more levels let users record nothing
 	}
 	return false, fmt.Errorf("condition %q is not known", condition)
 }
@@ -146,7 +170,7 @@ func TestRecordInterrupted(t *testing.T) {
 		t.Skip("records several times")
 	}
 	t.Parallel()
-	needPerf(t)
+	needEvents(t)
 	dir := t.TempDir()
 	args := []string{"record", "--seed", "20", "--before", "sleep 0.3", "--after", "sleep 0.2", "--runs", "3", "--warmup", "0", "-o", dir}
 	ctx, stop := context.WithCancel(t.Context())
@@ -194,7 +218,7 @@ func TestRecordWithoutPerf(t *testing.T) {
 	needPerf(t)
 	dir := t.TempDir()
 	args := func(runs string) []string {
-		return []string{"record", "-q", "--before", "/bin/sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'", "--after", "/bin/sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'", "--runs", runs, "--warmup", "0", "-e", "cpu-clock", "-o", dir}
+		return []string{"record", "-q", "--with", "perf", "--before", "/bin/sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'", "--after", "/bin/sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'", "--runs", runs, "--warmup", "0", "-e", "cpu-clock", "-o", dir}
 	}
 	var stderr bytes.Buffer
 	if code := execute(t.Context(), args("1"), nil, new(bytes.Buffer), &stderr); code != exitOK {

@@ -152,7 +152,7 @@ func (f *file) survey(r *recorder) (*survey, error) {
 		return nil, fmt.Errorf("reading what was recorded: %w", err)
 	}
 	s := &survey{ids: make(map[string][]byte), lost: make(map[int]uint64)}
-	ran := false
+	ran, rights := false, newRights()
 	for record, err := range file.Records() {
 		if err != nil {
 			return nil, fmt.Errorf("reading what was recorded: %w", err)
@@ -161,6 +161,9 @@ func (f *file) survey(r *recorder) (*survey, error) {
 		switch record.Type {
 		case perffile.RecordComm:
 			ran = true
+			if err := rights.comm(record); err != nil {
+				return nil, err
+			}
 		case perffile.RecordLost:
 			n, event, err := record.Lost()
 			if err != nil {
@@ -170,12 +173,13 @@ func (f *file) survey(r *recorder) (*survey, error) {
 		case perffile.RecordThrottle:
 			r.Throttled++
 		case perffile.RecordMmap2:
-			if record.Misc&perffile.MiscMmapBuildID == 0 {
-				continue
-			}
 			m, err := record.Mmap()
 			if err != nil {
 				return nil, err
+			}
+			rights.mmap(m, record.Time)
+			if record.Misc&perffile.MiscMmapBuildID == 0 {
+				continue
 			}
 			if _, known := s.ids[string(m.File)]; !known {
 				s.ids[string(m.File)] = slices.Clone(m.BuildID)
@@ -184,6 +188,9 @@ func (f *file) survey(r *recorder) (*survey, error) {
 	}
 	if !ran {
 		return nil, ErrNothing
+	}
+	if note := rights.note(); note != "" && len(s.lost) == 0 {
+		r.Notes = append(r.Notes, note)
 	}
 	return s, nil
 }

@@ -143,17 +143,33 @@ func (r *recorder) open(tid int, cpus []int) (int, error) {
 	return 0, nil
 }
 
-// mapRing maps the ring of a CPU, none larger than one before.
+// mapRing maps the ring of a CPU. If a user may lock no more memory, all rings become smaller, so that
+// there is some for each.
 func (r *recorder) mapRing(fd, cpu int) error {
-	pages := r.Pages
-	if pages == 0 {
-		pages = r.opt.pages()
+	r.leaders[cpu] = fd
+	if r.Pages == 0 {
+		r.Pages = r.opt.pages()
 	}
-	ring, pages, err := newRing(fd, pages)
-	if err != nil {
-		return err
+	for missing := []int{fd}; len(missing) > 0; {
+		ring, err := newRing(missing[0], r.Pages)
+		switch {
+		case err == nil:
+			r.rings, missing = append(r.rings, ring), missing[1:]
+		case !errors.Is(err, unix.EPERM):
+			return err
+		case r.Pages == 1:
+			return fmt.Errorf("%w: this user may lock no more memory, some of which other recorders may have: raise ulimit -l, or as root sysctl kernel.perf_event_mlock_kb", ErrForbidden)
+		default:
+			r.Pages /= 2
+			for _, ring := range r.rings {
+				if err := ring.close(); err != nil {
+					return err
+				}
+				missing = append(missing, ring.fd)
+			}
+			r.rings = nil
+		}
 	}
-	r.rings, r.Pages, r.leaders[cpu] = append(r.rings, ring), pages, fd
 	return nil
 }
 
@@ -169,6 +185,9 @@ func (r *recorder) openOne(i, tid, cpu int) (int, error) {
 		if fd, more, err = open(a, r.attrs, tid, cpu); err == nil {
 			for _, e := range r.opt.Events {
 				r.UserOnly = append(r.UserOnly, e.Name)
+				if e == SwitchesEvent {
+					r.Notes = append(r.Notes, "where threads leave the CPU is not known, only when: the kernel switches them, of which users may record nothing (kernel.perf_event_paranoid is "+paranoid()+")")
+				}
 			}
 		}
 		dropped = append(dropped, more...)

@@ -153,6 +153,28 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// TestChildren records a command with many short children: none is missed.
+func TestChildren(t *testing.T) {
+	needEvents(t)
+	children := 10_000
+	if testing.Short() {
+		children = 500
+	}
+	name := filepath.Join(t.TempDir(), "perf.data")
+	script := fmt.Sprintf("i=0; while [ $i -lt %d ]; do (:); i=$((i + 1)); done", children)
+	r, err := Record(clock(), name, func() error {
+		_, err := command.Run(t.Context(), []string{"/bin/sh", "-c", script}, nil)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, c := read(t, name)
+	if forks, exits := c.records[perffile.RecordFork], c.records[perffile.RecordExit]; r.Lost > 0 || forks != children || exits != children+1 {
+		t.Errorf("%d children: %d began, %d processes ended, %d records lost", children, forks, exits, r.Lost)
+	}
+}
+
 // TestWrongThread starts the command elsewhere than on the thread that has the events.
 func TestWrongThread(t *testing.T) {
 	needEvents(t)

@@ -1,7 +1,6 @@
 package sampler
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -20,18 +19,13 @@ type ring struct {
 	data   []byte // a power of two long
 }
 
-// newRing maps a ring of 2^n pages, of fewer if a user may lock no more memory.
-func newRing(fd, pages int) (*ring, int, error) {
-	for ; ; pages /= 2 {
-		memory, err := unix.Mmap(fd, 0, (1+pages)*pageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-		if errors.Is(err, unix.EPERM) && pages > 1 {
-			continue
-		}
-		if err != nil {
-			return nil, 0, fmt.Errorf("mapping a ring of %d pages: %w", pages, err)
-		}
-		return &ring{fd, memory, (*unix.PerfEventMmapPage)(unsafe.Pointer(&memory[0])), memory[pageSize:]}, pages, nil
+// newRing maps a ring of 2^n pages.
+func newRing(fd, pages int) (*ring, error) {
+	memory, err := unix.Mmap(fd, 0, (1+pages)*pageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("mapping a ring of %d pages: %w", pages, err)
 	}
+	return &ring{fd, memory, (*unix.PerfEventMmapPage)(unsafe.Pointer(&memory[0])), memory[pageSize:]}, nil
 }
 
 // drain hands on what the kernel has written since the last time, in one piece or two.

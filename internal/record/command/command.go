@@ -171,6 +171,8 @@ func (r Program) Run(ctx context.Context) (*Process, error) {
 		return p, &ExitError{argv[0], exit.Error(), LastLine(stderr.Bytes()), ok && status.Signaled()}
 	case errors.Is(err, ErrNotFound):
 		return nil, fmt.Errorf("%s: is not installed: %w", argv[0], ErrNotFound)
+	case errors.Is(err, syscall.EMFILE):
+		return nil, fmt.Errorf("%s: %w: raise ulimit -n", argv[0], syscall.EMFILE)
 	}
 	if pe, ok := errors.AsType[*fs.PathError](err); ok { // fork/exec
 		return nil, fmt.Errorf("%s: %w", argv[0], pe.Err)
