@@ -348,16 +348,16 @@ func (s *stdio) predict(cmd *cobra.Command, f *predictFlags, inputs []string) (*
 		}
 		switch kinds[i] {
 		case archive:
-			return nil, usagef(cmd, "%s is an archive: ar x takes the object files out of it, of which predict takes two", name)
+			return nil, fmt.Errorf("%s is an archive: ar x takes the object files out of it, of which predict takes two", name)
 		case sourceFile:
-			return nil, usagef(cmd, "%s is source code: name what the compiler makes of it, with -O2 -S or -O2 -c", name)
+			return nil, fmt.Errorf("%s is source code: name what the compiler makes of it, with -O2 -S or -O2 -c", name)
 		}
 	}
 	switch linked := kinds[0] == linkedFile && kinds[1] == linkedFile; {
 	case kinds[0].listed() && kinds[1].listed():
 		return s.predictListings(cmd, f, inputs, kinds)
 	case linked && f.function == "":
-		return nil, usagef(cmd, "%s is a program or a library: --function NAME predicts the loop of a function of both, and recordings of them tell which loop is hot", inputs[0])
+		return nil, fmt.Errorf("%s is a program or a library: --function NAME predicts the loop of a function of both, and recordings of them tell which loop is hot", inputs[0])
 	case linked:
 		return s.predictLinked(cmd, f, inputs)
 	case kinds[0] != kinds[1]:
