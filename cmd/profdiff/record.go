@@ -32,6 +32,7 @@ type recordFlags struct {
 	with      string
 	android   android.Backend
 	quiet     bool
+	alone     bool // one side is recorded
 }
 
 func (f *recordFlags) register(cmd *cobra.Command) {
@@ -40,14 +41,14 @@ func (f *recordFlags) register(cmd *cobra.Command) {
 	fs.StringArrayVarP(&f.events, "event", "e", nil, "record the event `NAME`, or several with commas between (repeatable; default cpu-cycles, or cpu-clock where the machine has no counters)")
 	fs.Uint64VarP(&f.count, "count", "c", 0, "take a sample every `N` events (default: chosen, about a thousand a second)")
 	fs.IntVarP(&f.frequency, "frequency", "F", 0, "take `N` samples a second instead: the period then varies")
-	fs.BoolVarP(&f.plan.SystemWide, "system-wide", "a", false, "record all processes while the command runs")
+	fs.BoolVarP(&f.plan.SystemWide, "system-wide", "a", false, "record all processes while the command runs, or for --duration, or until ^C")
 	fs.BoolVar(&f.plan.OffCPU, "off-cpu", false, "record where threads leave the CPU, too")
 	fs.Float64Var(&f.plan.Operations, "ops", 0, "each run does `N` operations")
 	fs.StringVar(&f.android.Serial, "device", "", "record on the Android device `SERIAL` (default: the one that is attached, or ANDROID_SERIAL)")
 	fs.StringVar(&f.android.Simpleperf, "simpleperf", "", "copy simpleperf to the device from `FILE`, that of the NDK (default: the device has one)")
 	fs.StringVar(&f.plan.App, "app", "", "record the Android app `PACKAGE` while the command runs on the device")
-	fs.StringVar(&f.plan.Process, "process", "", "record the process `NAME` or ID of the device while the command runs there")
-	fs.Float64Var(&f.plan.Duration, "duration", 0, "record --app or --process for `S` seconds (default: until the command ends)")
+	fs.StringVarP(&f.plan.Process, "process", "p", "", "record the running process `ID`, or several with commas between, with all threads and what they start; with --with simpleperf, the process NAME or ID of the device")
+	fs.Float64Var(&f.plan.Duration, "duration", 0, "record --process, --system-wide or --app for `S` seconds (default: until the command or the processes end, or ^C)")
 }
 
 // registerTool is for the flags of what records, and how, on this machine.
@@ -64,7 +65,7 @@ func (f *recordFlags) registerTool(cmd *cobra.Command) {
 }
 
 // androidFlags are those for --with simpleperf only.
-var androidFlags = []string{"device", "simpleperf", "app", "process", "duration"}
+var androidFlags = []string{"device", "simpleperf", "app"}
 
 // checkAndroid checks the flags for Android.
 func (f *recordFlags) checkAndroid(cmd *cobra.Command) error {
@@ -75,13 +76,15 @@ func (f *recordFlags) checkAndroid(cmd *cobra.Command) error {
 		}
 	}
 	switch {
+	case f.with != "simpleperf" && !f.alone && cmd.Flags().Changed("process"):
+		return usagef(cmd, "--process of this machine is one side: without --before and --after; two sides need --with simpleperf")
 	case p.App != "" && p.Process != "":
 		return usagef(cmd, "--app and --process exclude each other")
 	case p.SystemWide && (p.App != "" || p.Process != ""):
 		return usagef(cmd, "--system-wide excludes --app and --process")
 	case math.IsNaN(p.Duration) || math.IsInf(p.Duration, 0) || p.Duration < 0:
 		return usagef(cmd, "--duration is above 0, not %v", p.Duration)
-	case p.Duration > 0 && p.App == "" && p.Process == "":
+	case p.Duration > 0 && p.App == "" && p.Process == "" && !(p.SystemWide && f.alone):
 		return usagef(cmd, "--duration needs --app or --process: a command is recorded until it ends")
 	}
 	if f.android.Serial == "" {
@@ -100,9 +103,9 @@ func (f *recordFlags) backend(cmd *cobra.Command, dir string) (record.Backend, e
 	with := f.with
 	if with == "" {
 		with = builtin.Name()
-		if rec, err := record.Open(dir); err == nil {
+		if rec, err := record.Open(dir); err == nil && !f.alone {
 			with = rec.Backend
-		} else if err := builtin.Can(&f.plan); err != nil && !errors.Is(err, record.ErrForbidden) {
+		} else if err := builtin.Can(&f.plan); err != nil && !errors.Is(err, record.ErrForbidden) && !f.attaches() {
 			with = "perf"
 		}
 	}
@@ -117,6 +120,12 @@ func (f *recordFlags) backend(cmd *cobra.Command, dir string) (record.Backend, e
 		return &f.android, nil
 	}
 	return nil, usagef(cmd, "--with is one of %s, not %q", strings.Join(backends, ", "), with)
+}
+
+// attaches reports whether what is recorded runs already, and no command says how long, or which
+// processes it is: the built-in backend can do that, or simpleperf.
+func (f *recordFlags) attaches() bool {
+	return f.alone && (f.plan.Process != "" || f.plan.Before.Run == "")
 }
 
 // complete checks the flags and fills in the plan.
@@ -181,16 +190,22 @@ func newRecordCmd(std *stdio) *cobra.Command {
 		output string
 	)
 	cmd := &cobra.Command{
-		Use:   "record (--before CMD --after CMD | --git BASE..HEAD --build CMD) -o DIR [flags] [-- COMMAND]",
-		Short: "Record a program before and after a change, in turn",
-		Long: `Record a program before and after a change: in pairs of one run of each, so that what
-changes slowly on the machine is alike for both. Which of the two runs first is drawn,
-so that nothing that comes back after some number of runs meets the same side each
-time; --seed draws the same order again. DIR/before and DIR/after get the recordings,
-DIR/recording.yaml how, when, in what order and under what conditions each was made;
-profdiff diff DIR compares them. Called again, it records what is missing. A pair of
-which one run failed, was interrupted or got lost is recorded again as a whole, after
-the others.
+		Use:   "record [-o FILE] [flags] (-- COMMAND | -p PID | -a) | (--before CMD --after CMD | --git BASE..HEAD --build CMD) -o DIR [flags] [-- COMMAND]",
+		Short: "Record a program, or a program before and after a change, in turn",
+		Long: `Record a command, processes that run (-p PID) or the whole system (-a) to a perf.data
+file, profdiff.data unless -o FILE names another; symbols/ beside it keeps what names
+addresses, so that the program may be built anew. The command runs once, with the files
+and the terminal that profdiff has; --runs N records it N times, to a folder. -p and -a
+record while COMMAND runs, for --duration S, or until all processes have ended or ^C.
+
+With --before and --after, or with --git, record a program before and after a change: in
+pairs of one run of each, so that what changes slowly on the machine is alike for both.
+Which of the two runs first is drawn, so that nothing that comes back after some number
+of runs meets the same side each time; --seed draws the same order again. DIR/before and
+DIR/after get the recordings, DIR/recording.yaml how, when, in what order and under what
+conditions each was made; profdiff diff DIR compares them. Called again, it records what
+is missing. A pair of which one run failed, was interrupted or got lost is recorded again
+as a whole, after the others.
 
 With --git BASE..HEAD the sides are two commits of the repository that the working
 directory is in: each is checked out apart from it, built by --build CMD, and COMMAND
@@ -216,11 +231,24 @@ DIR/recording.yaml has the plan before the first run, and each look before the n
 profdiff diff and check repeat the looks, and refuse runs from which they do not follow.`,
 		Args: args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			if err := cmp.Or(until.check(cmd, &f.plan), f.complete(cmd), git.checkRecorded(cmd, &f.plan, words)); err != nil {
+			var missing error
+			if f.alone = isAlone(cmd, words); f.alone {
+				missing = f.checkAlone(cmd, words, output)
+			}
+			if err := cmp.Or(missing, until.check(cmd, &f.plan), f.complete(cmd)); err != nil {
 				return err
 			}
-			switch {
-			case output == "":
+			if f.alone {
+				backend, err := f.backend(cmd, "")
+				if err != nil {
+					return err
+				}
+				return std.recordAlone(cmd.Context(), backend, &f.plan, output, f.quiet)
+			}
+			if err := git.checkRecorded(cmd, &f.plan, words); err != nil {
+				return err
+			}
+			if output == "" {
 				return usagef(cmd, "give a folder for the recordings: -o DIR")
 			}
 			backend, err := f.backend(cmd, output)
@@ -255,8 +283,9 @@ profdiff diff and check repeat the looks, and refuse runs from which they do not
 	fs.StringVar(&f.plan.After.Run, "after", "", "`CMD` runs the program after the change")
 	fs.StringVar(&f.plan.Before.Prepare, "prepare-before", "", "as --prepare, for before only: `CMD`")
 	fs.StringVar(&f.plan.After.Prepare, "prepare-after", "", "as --prepare, for after only: `CMD`")
-	fs.IntVar(&f.plan.Runs, "runs", 10, "record `N` runs of each")
-	fs.StringVarP(&output, "output", "o", "", "write to the folder `DIR`")
+	fs.IntVar(&f.plan.Runs, "runs", 10, "record `N` runs of each (one side: 1)")
+	fs.StringVarP(&output, "output", "o", "", "write to the folder `DIR`, or one run of one side to a file (default profdiff.data)")
+	fs.SetInterspersed(false) // behind the first word, all is of the command
 	until.register(cmd)
 	return cmd
 }

@@ -34,6 +34,8 @@ func (f *gitFlags) checkRecorded(cmd *cobra.Command, p *record.Plan, words []str
 		return usagef(cmd, "--build needs --git BASE..HEAD")
 	case len(words) > 0:
 		return usagef(cmd, "unknown argument %q: --git BASE..HEAD runs a command on two commits; else give --before CMD and --after CMD", words[0])
+	case p.Before.Run == "" && p.After.Run == "":
+		return usagef(cmd, "say what to record: -- COMMAND, -p PID or -a; or both sides, --before CMD and --after CMD, or --git BASE..HEAD --build CMD")
 	case p.Before.Run == "" || p.After.Run == "":
 		return usagef(cmd, "give both commands: --before CMD and --after CMD")
 	}

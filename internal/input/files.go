@@ -47,7 +47,11 @@ func IsBackup(name string) bool {
 	return strings.HasSuffix(name, ".old") || strings.HasSuffix(name, "~")
 }
 
-// within lists the recordings in a directory, and the backups. Hidden files are neither.
+// symbolsName is the directory beside recordings that has what names their addresses.
+const symbolsName = "symbols"
+
+// within lists the recordings in a directory, and the backups. Hidden files are neither, nor are
+// symbols.
 func within(dir string) (files, backups []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -66,6 +70,8 @@ func within(dir string) (files, backups []string, err error) {
 		switch {
 		case err != nil:
 			return nil, nil, PathError(err)
+		case info.IsDir() && e.Name() == symbolsName:
+			continue
 		case info.IsDir() && !IsRecording(name):
 			return nil, nil, fmt.Errorf("%s is a directory within a side: name the recordings, or the directories that have them alone", name)
 		}

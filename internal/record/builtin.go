@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,8 +39,6 @@ func (b *Builtin) Can(p *Plan) error {
 	switch {
 	case len(p.Arguments) > 0:
 		what = "arguments for the recorder"
-	case p.SystemWide:
-		what = "the whole system"
 	case p.CallGraph == "lbr":
 		what = "--call-graph lbr"
 	}
@@ -50,6 +49,9 @@ func (b *Builtin) Can(p *Plan) error {
 		if _, err := sampler.ParseEvent(e.Name); err != nil {
 			return err
 		}
+	}
+	if _, err := processIDs(p.Process); err != nil {
+		return err
 	}
 	return sampler.Probe()
 }
@@ -109,16 +111,34 @@ func samplerEvents(events []Event) (list []sampler.Event, err error) {
 // defaultStack is how much of each stack is copied, as perf does.
 const defaultStack = 8192
 
-// Record implements [Backend]. The file is in the folder of the recording.
-func (b *Builtin) Record(ctx context.Context, p *Plan, side Side, file string) (*Result, error) {
-	events, err := samplerEvents(p.Events)
-	if err != nil {
+// processIDs reads IDs of processes with commas between.
+func processIDs(text string) (list []int, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("process %q: give its number, which pgrep NAME finds", part)
+		}
+		if !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}
+
+// options are what a plan says of a side, with a command line that tells others as much.
+func (b *Builtin) options(p *Plan, side Side) (opt *sampler.Options, err error) {
+	opt = &sampler.Options{
+		Chains: p.CallGraph != "none", System: p.SystemWide, Version: strings.TrimSpace("profdiff " + b.Version),
+		Command: []string{"profdiff", "record"},
+	}
+	if opt.Events, err = samplerEvents(p.Events); err != nil {
 		return nil, err
 	}
-	argv := command.Words(p.Side(side).Run)
-	opt := &sampler.Options{
-		Events: events, Chains: p.CallGraph != "none", Version: strings.TrimSpace("profdiff " + b.Version),
-		Command: append([]string{"profdiff", "record", "--"}, argv...),
+	if opt.Processes, err = processIDs(p.Process); err != nil {
+		return nil, err
 	}
 	if way, bytes, _ := strings.Cut(p.CallGraph, ","); way == "dwarf" {
 		opt.Stack = defaultStack
@@ -128,23 +148,44 @@ func (b *Builtin) Record(ctx context.Context, p *Plan, side Side, file string) (
 			}
 		}
 	}
+	if p.CallGraph != "fp" && p.CallGraph != "" {
+		opt.Command = append(opt.Command, "--call-graph", p.CallGraph)
+	}
 	if p.OffCPU {
 		opt.Switches = true
 		opt.Events = append(opt.Events, sampler.SwitchesEvent)
 	}
+	if p.SystemWide {
+		opt.Command = append(opt.Command, "-a")
+	}
+	if p.Process != "" {
+		opt.Command = append(opt.Command, "-p", p.Process)
+	}
+	if p.Duration > 0 {
+		opt.Command = append(opt.Command, "--duration", strconv.FormatFloat(p.Duration, 'f', -1, 64))
+	}
+	if words := command.Words(p.Side(side).Run); len(words) > 0 {
+		opt.Command = append(append(opt.Command, "--"), words...)
+	}
+	return opt, nil
+}
+
+// Record implements [Backend]. The file is in the folder of the recording.
+func (b *Builtin) Record(ctx context.Context, p *Plan, side Side, file string) (*Result, error) {
+	opt, err := b.options(p, side)
+	if err != nil {
+		return nil, err
+	}
 	began := time.Now()
-	var done *command.Process
-	r, err := sampler.Record(opt, file, func() (err error) {
-		done, err = p.Side(side).under(nil, nil).Run(ctx)
-		return err
-	})
-	if err != nil && ctx.Err() == nil && full(filepath.Dir(file)) {
+	result := new(Result)
+	r, err := b.sample(ctx, p, side, opt, file, result)
+	if err != nil && full(filepath.Dir(file)) && (ctx.Err() == nil || p.Alone) {
 		return nil, errFull
 	}
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Process: *done, After: b.moment(), Notes: r.Notes}
+	result.After, result.Notes = b.moment(), r.Notes
 	if len(r.UserOnly) > 0 {
 		result.Notes = append(result.Notes, "only user code was recorded: kernel.perf_event_paranoid allows users no more")
 	}
@@ -152,8 +193,48 @@ func (b *Builtin) Record(ctx context.Context, p *Plan, side Side, file string) (
 	if err != nil {
 		return nil, err
 	}
-	result.Samples, result.Lost, result.Command = s.Samples, s.Lost, s.Command
-	notes, err := b.keep(file, s.Objects, began)
+	result.Samples, result.Lost = s.Samples, s.Lost
+	if opt.System || len(opt.Processes) > 0 {
+		began = time.Time{} // what ran before named its code before
+	} else {
+		result.Command = s.Command
+	}
+	notes, err := b.keep(file, s.Objects, began, p.Alone)
 	result.Notes = append(result.Notes, notes...)
 	return result, err
+}
+
+// sample records while the command of a side runs, or if there is none, until the time is over,
+// the processes have ended or the user ends it.
+func (b *Builtin) sample(ctx context.Context, p *Plan, side Side, opt *sampler.Options, file string, result *Result) (*sampler.Recording, error) {
+	c := p.Side(side)
+	run := func(within context.Context) error {
+		if c.Run == "" {
+			result.Start = time.Now()
+			<-within.Done()
+			result.Duration = time.Since(result.Start)
+			return nil
+		}
+		done, err := c.under(nil, nil).Run(within)
+		if done == nil {
+			return err
+		}
+		result.Process = *done
+		if p.Alone { // what was recorded so far is kept
+			if within.Err() == nil {
+				result.Failed = err
+			}
+			return nil
+		}
+		return err
+	}
+	if !opt.System && len(opt.Processes) == 0 {
+		return sampler.Record(opt, file, func() error { return run(ctx) })
+	}
+	if p.Duration > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, time.Duration(p.Duration*float64(time.Second)))
+		defer stop()
+	}
+	return sampler.Attach(ctx, opt, file, run)
 }

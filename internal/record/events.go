@@ -46,6 +46,9 @@ func ChooseEvents(ctx context.Context, p *Plan, why string, count func(*Command)
 	if err != nil {
 		return nil, err
 	}
+	if p.Alone {
+		rateAlone(p.Events)
+	}
 	open := func(e Event) bool { return e.Period == 0 && e.Frequency == 0 }
 	// To choose periods takes a run of the program.
 	if slices.ContainsFunc(p.Events, func(e Event) bool { return open(e) && !IsClock(e.Name) }) {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"time"
 )
@@ -12,7 +13,8 @@ type keeper struct {
 }
 
 // keep keeps what the samples of a recording that began at a time need, and is not there yet.
-func (b *keeper) keep(file string, objects []Object, began time.Time) (notes []string, err error) {
+// Beside a recording that is alone, there is but one more name.
+func (b *keeper) keep(file string, objects []Object, began time.Time, alone bool) (notes []string, err error) {
 	dir := filepath.Dir(file)
 	objects, names, err := sampled(file, objects)
 	if err != nil {
@@ -25,7 +27,14 @@ func (b *keeper) keep(file string, objects []Object, began time.Time) (notes []s
 	if err != nil {
 		return notes, err
 	}
-	return append(notes, more...), keepKallsyms(filepath.Join(dir, KallsymsName))
+	kallsyms := filepath.Join(dir, KallsymsName)
+	if alone {
+		kallsyms = filepath.Join(dir, SymbolsName, KallsymsName)
+		if err := os.MkdirAll(filepath.Dir(kallsyms), 0o777); err != nil {
+			return notes, err
+		}
+	}
+	return append(notes, more...), keepKallsyms(kallsyms)
 }
 
 // keepObjects copies the object files that samples hit and that are not there yet, with what

@@ -168,7 +168,7 @@ func (b *Perf) Record(ctx context.Context, p *Plan, side Side, file string) (*Re
 	if !p.SystemWide { // where it may be the first that starts, or any other
 		result.Command = s.Command
 	}
-	result.Notes, err = b.keep(file, s.Objects, began)
+	result.Notes, err = b.keep(file, s.Objects, began, p.Alone)
 	return result, err
 }
 

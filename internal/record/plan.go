@@ -29,7 +29,7 @@ type Plan struct {
 	SystemWide bool   `yaml:"system_wide,omitempty"`
 	OffCPU     bool   `yaml:"off_cpu,omitempty"`
 	// App is a package of Android and Process a name or ID: they are recorded while the
-	// commands run, not the commands.
+	// commands run, not the commands. On this machine, Process has IDs with commas between.
 	App     string `yaml:"app,omitempty"`
 	Process string `yaml:"process,omitempty"`
 	// Duration is for how many seconds they are recorded, 0 until the command ends.
@@ -40,6 +40,9 @@ type Plan struct {
 	Work string `yaml:"work,omitempty"`
 	// Operations is the work done in each run, if the commands do not print it.
 	Operations float64 `yaml:"operations,omitempty"`
+
+	// Alone says that one side is recorded, by [Alone].
+	Alone bool `yaml:"-"`
 }
 
 // A Command is what runs on one side, and what runs before each run of it.
@@ -50,6 +53,9 @@ type Command struct {
 	Dir string `yaml:"dir,omitempty"`
 	// Commit is what was checked out and built there, if it was for this recording.
 	Commit *Commit `yaml:"commit,omitempty"`
+
+	// Attended commands have the standard files of this process.
+	Attended bool `yaml:"-"`
 }
 
 // A Commit is a state of a repository, and how it was built.
@@ -95,7 +101,7 @@ func (c *Commit) state() string {
 
 // under is the command as the last arguments of a program, or by itself.
 func (c *Command) under(program []string, stderr *command.Tail) command.Program {
-	return command.Program{Argv: append(program, command.Words(c.Run)...), Dir: c.Dir, Stderr: stderr}
+	return command.Program{Argv: append(program, command.Words(c.Run)...), Dir: c.Dir, Stderr: stderr, Attended: c.Attended}
 }
 
 // An Event is sampled every Period events, or Frequency times a second. With neither

@@ -84,6 +84,8 @@ type Result struct {
 	After *Moment
 	// Notes are what the user should know of the run.
 	Notes []string
+	// Failed is how the command failed whose recording is kept all the same, by [Alone].
+	Failed error
 }
 
 // A Progress is told before and after each run.

@@ -153,8 +153,8 @@ func (r *Recording) recorded() (words []string, window string, known bool) {
 }
 
 // recorders are perf and simpleperf, whose names distributions and NDKs add to: perf_6.1,
-// simpleperf64.
-var recorders = regexp.MustCompile(`^(simple)?perf(_?[0-9][0-9.]*|_[a-z0-9]+)?$`)
+// simpleperf64; and profdiff, with the same options.
+var recorders = regexp.MustCompile(`^(profdiff|(simple)?perf(_?[0-9][0-9.]*|_[a-z0-9]+)?)$`)
 
 // valued are options of perf record and of simpleperf record that a value follows.
 var valued = strings.Fields("-e --event -f -F --freq -c --count -p --pid -t --tid -o --output -m --mmap-pages -r --realtime -u --uid -C --cpu " +

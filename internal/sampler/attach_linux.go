@@ -51,7 +51,7 @@ func Attach(ctx context.Context, opt *Options, name string, run func(context.Con
 		return nil, err
 	}
 	if c.hidden > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("what %d processes have mapped may not be read: their code has no names; root may", c.hidden))
+		r.Notes = append(r.Notes, hiddenNote(c.hidden))
 	}
 	if len(processes) > 0 {
 		go func() {
@@ -66,6 +66,13 @@ func Attach(ctx context.Context, opt *Options, name string, run func(context.Con
 	}
 	ran := run(ctx)
 	return r.end(ran)
+}
+
+func hiddenNote(n int) string {
+	if n == 1 {
+		return "what one process has mapped may not be read by this user: its code has no names"
+	}
+	return fmt.Sprintf("what %d processes have mapped may not be read by this user: their code has no names", n)
 }
 
 // attach opens the events of all processes, or of all CPUs.

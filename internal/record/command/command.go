@@ -12,7 +12,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -25,15 +27,54 @@ import (
 // Words splits a command line. One that needs a shell is given to one, so that the
 // recording of another has no shell in it.
 func Words(command string) []string {
+	if words := unquote(command); words != nil {
+		return words
+	}
 	if strings.ContainsAny(command, "|&;<>()$`\\\"'*?[]#~{}!\n") || strings.Contains(FirstWord(command), "=") {
 		return []string{"/bin/sh", "-c", command}
 	}
 	return strings.Fields(command)
 }
 
+// unquote takes apart what [Quote] made, nil if it did not.
+func unquote(command string) (words []string) {
+	if !strings.Contains(command, "'") {
+		return nil
+	}
+	for rest := command; rest != ""; {
+		word, quoted, end := "", false, false
+		for rest != "" && !end {
+			switch {
+			case rest[0] == ' ':
+				end = true
+			case strings.HasPrefix(rest, `\'`):
+				word, rest = word+"'", rest[1:]
+			case rest[0] == '\'':
+				inside, after, closed := strings.Cut(rest[1:], "'")
+				if !closed {
+					return nil
+				}
+				word, rest, quoted = word+inside, after, true
+				continue
+			case strings.IndexByte(safe, rest[0]) < 0 || rest[0] == '=' && len(words) == 0:
+				return nil
+			default:
+				word += rest[:1]
+			}
+			rest = rest[1:]
+		}
+		if word != "" || quoted {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// safe are characters that mean nothing to a shell.
+const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%"
+
 // quote makes one word for a shell.
 func quote(word string) string {
-	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%"
 	if word != "" && strings.Trim(word, safe) == "" {
 		return word
 	}
@@ -129,6 +170,9 @@ type Program struct {
 	Env  []string // as of [os.Environ]; nil is the environment of this process
 	// Stderr receives what the program writes there. It may be nil.
 	Stderr *Tail
+	// Attended programs have the standard files and the process group of this process: nothing
+	// of their output is kept, but for Stderr, and ^C reaches them.
+	Attended bool
 }
 
 // Run runs a program in the working directory; stderr may be nil.
@@ -150,8 +194,15 @@ func (r Program) Run(ctx context.Context) (*Process, error) {
 		stderr = &Tail{Max: 64 << 10}
 	}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !r.Attended, Pdeathsig: syscall.SIGTERM}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	if r.Attended {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+		if r.Stderr != nil {
+			cmd.Stderr = io.MultiWriter(os.Stderr, r.Stderr)
+		}
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	}
 	cmd.WaitDelay = 5 * time.Second
 	// The signal is sent when the thread ends that started the program.
 	runtime.LockOSThread()

@@ -21,10 +21,23 @@ func TestWords(t *testing.T) {
 		{"./a > /dev/null", []string{"/bin/sh", "-c", "./a > /dev/null"}},
 		{"A=1 ./a", []string{"/bin/sh", "-c", "A=1 ./a"}},
 		{"./a --x=1", []string{"./a", "--x=1"}},
-		{"./a 'b c'", []string{"/bin/sh", "-c", "./a 'b c'"}},
+		{"./a 'b c'", []string{"./a", "b c"}},
+		{"'./a b'  'c' x=1", []string{"./a b", "c", "x=1"}},
+		{"'./a b' 'c", []string{"/bin/sh", "-c", "'./a b' 'c"}},
+		{"./a '' 'b'\\''c' -x'=y z'", []string{"./a", "", "b'c", "-x=y z"}},
+		{"./a 'b' $HOME", []string{"/bin/sh", "-c", "./a 'b' $HOME"}},
+		{"A='b c' ./a", []string{"/bin/sh", "-c", "A='b c' ./a"}},
 	} {
 		if diff := cmp.Diff(test.want, Words(test.command)); diff != "" {
 			t.Errorf("%s: %s", test.command, diff)
+		}
+	}
+}
+
+func TestWordsOfQuote(t *testing.T) {
+	for _, words := range [][]string{{"python3", "-c", "print('a b')\n"}, {"./a", "", "'", "\\'x", "$(y)", "~"}, {"a b", "c"}} {
+		if diff := cmp.Diff(words, Words(Quote(words...))); diff != "" {
+			t.Errorf("%q: %s", Quote(words...), diff)
 		}
 	}
 }
