@@ -148,6 +148,9 @@ func nextAlone(b record.Backend, p *record.Plan, file, output string) string {
 	if p.CallGraph != "fp" {
 		words = append(words, "--call-graph", p.CallGraph)
 	}
+	if p.OffCPU {
+		words = append(words, "--off-cpu")
+	}
 	if p.Runs > 1 {
 		words = append(words, "--runs", fmt.Sprint(p.Runs))
 	}

@@ -84,7 +84,7 @@ func (r *recorder) attach() error {
 	if r.opt.System {
 		i, err := r.open(-1, cpus)
 		if errors.Is(err, unix.EACCES) && Probe() == nil {
-			return fmt.Errorf("the whole system: %w: kernel.perf_event_paranoid is %s; as root, or after sysctl kernel.perf_event_paranoid=-1, it is allowed", ErrForbidden, paranoid())
+			return fmt.Errorf("the whole system: %w: kernel.perf_event_paranoid is %s; as root, or after sysctl kernel.perf_event_paranoid=0, it is allowed", ErrForbidden, paranoid())
 		}
 		if err != nil {
 			return r.explain(i, err)

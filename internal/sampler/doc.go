@@ -1,5 +1,5 @@
-// Package sampler records a command by perf_event_open(2) of Linux, as perf record does, into a
-// perf.data file. It needs no other program.
+// Package sampler records a command, or what runs already, by perf_event_open(2) of Linux, as perf
+// record does, into a perf.data file. It needs no other program.
 //
 //  1. The events are opened on the thread that is going to start the command, one a CPU, to be
 //     inherited and enabled at the next exec. The command inherits them disabled, its exec enables
@@ -13,6 +13,8 @@
 //  4. When the command has ended, the events are disabled and the rings emptied a last time. Then
 //     the file is read once, for what was lost, and for the build IDs of all files that were mapped,
 //     which make up a feature of the file.
+//  5. What runs already ([Attach]) has an event for each thread and CPU, or the system one a CPU.
+//     What the kernel noted before the recording is made up from /proc.
 //
 // What a kernel is too old for is left out, bit by bit; what it forbids to users is said.
 //
