@@ -51,8 +51,10 @@ func (w *work) contention() *Contention {
 		s := t.Steps[i].Site
 		in := s.Inst()
 		sync := asm.SyncOf(s.Graph.Arch, in.Text)
-		if name := probeOf(s.Graph.Arch, sync, in); name != "" {
-			c.probes[name] += per
+		if sync != asm.SyncNone || in.Kind == disasm.Call {
+			if name := probeOf(s.Graph.Arch, sync, in); name != "" {
+				c.probes[name] += per
+			}
 		}
 		switch sync {
 		case asm.SyncAtomic:
