@@ -33,7 +33,11 @@ func coreCycles(t *testing.T, machine *Machine, text string, chance func(interpr
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := p.finish(w, s)
+	alone, err := p.alone(t.Context(), []*work{w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := p.finish(w, s, &alone[0])
 	if err != nil {
 		t.Fatal(err)
 	}

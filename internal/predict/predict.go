@@ -85,8 +85,9 @@ type Cycles struct {
 	Instructions, TakenBranches, DataBranches float64 // executed per unit of work
 	Mispredicted                              float64 // branches per unit of work
 	MissCost                                  float64 // cycles each
-	// MCA is what llvm-mca says of the trace, Throughput what it says without
-	// dependencies: no branch is mispredicted and no front end limits it.
+	// MCA is what llvm-mca says of the trace with LLVM's own model and all its errors,
+	// Throughput what it says without dependencies: no branch is mispredicted and no front
+	// end limits it.
 	MCA, Throughput float64
 	Unmodelled      float64 // share of instructions that LLVM's model does not know
 	// Repaired is what was simulated as something else, by class.
@@ -235,7 +236,8 @@ type work struct {
 	branches func(flow.Site) flow.Branch
 	walks    []*flow.Trace
 	seeds    int         // walks that are averaged; those after them only say what bounds of rates allow
-	plans    []*plan     // with llvm-mca's engine: of each walk; else of a part of the first
+	plans    []*plan     // of each walk, with llvm-mca's engine
+	alone    *plan       // of what LLVM's own model is asked about
 	first    int         // region
 	sites    []flow.Site // of the last region, with the core's engine
 	// chance is how likely comparisons are by the branches of the other side; doubted is
@@ -290,10 +292,13 @@ func (p *Predictor) predict(ctx context.Context, pairs []*Pair) ([]*Result, erro
 		}
 		base.chance, head.chance = interpret.ChancesOf(head.chances()), interpret.ChancesOf(base.chances())
 	}
-	var simulations []llvm.Simulation
+	var simulations, alone []llvm.Simulation
 	if len(regions) > 0 {
 		var err error
 		if simulations, err = p.simulate(ctx, works, regions); err != nil {
+			return nil, err
+		}
+		if alone, err = p.alone(ctx, works); err != nil {
 			return nil, err
 		}
 	}
@@ -307,10 +312,11 @@ func (p *Predictor) predict(ctx context.Context, pairs []*Pair) ([]*Result, erro
 		for k := range cycles {
 			w := works[2*i+k]
 			var err error
-			cycles[k], err = p.finish(w, simulations[w.first:w.first+len(w.regions)])
+			cycles[k], err = p.finish(w, simulations[w.first:w.first+len(w.regions)], &alone[0])
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", w.side.Name, err)
 			}
+			alone = alone[1:]
 		}
 		results = append(results, p.result(pair, cycles[0], cycles[1]))
 	}
@@ -336,15 +342,39 @@ func (p *Predictor) simulate(ctx context.Context, works []*work, regions []llvm.
 		if in.Line > 0 && asm.SyncOf(p.Machine.Arch, in.Text) == asm.SyncNone {
 			return nil, fmt.Errorf("%s: %w", w.side.Name, instError(in, parse))
 		}
-		text := parse.Text
-		for i := range regions {
-			for k, line := range regions[i].Lines {
-				if line == text {
-					regions[i].Lines[k] = "nop"
-				}
+		leaveOut(regions, parse.Text)
+		w.unparsable++
+	}
+	return nil, fmt.Errorf("llvm-mca does not know more than %d instructions of the code", maxUnparsable)
+}
+
+// leaveOut replaces a line by one that does nothing.
+func leaveOut(regions []llvm.Region, text string) {
+	for i := range regions {
+		for k, line := range regions[i].Lines {
+			if line == text {
+				regions[i].Lines[k] = "nop"
 			}
 		}
-		w.unparsable++
+	}
+}
+
+// alone simulates a walk of each side that is predicted on LLVM's own model, without repairs.
+// Lines that cannot be parsed count as nothing.
+func (p *Predictor) alone(ctx context.Context, works []*work) ([]llvm.Simulation, error) {
+	var regions []llvm.Region
+	for _, w := range works {
+		if len(w.regions) > 0 {
+			regions = append(regions, w.alone.regions[0])
+		}
+	}
+	for range maxUnparsable {
+		s, err := p.Tool.Simulate(ctx, p.Machine.drawing(), regions)
+		var parse *llvm.ParseError
+		if !errors.As(err, &parse) {
+			return s, err
+		}
+		leaveOut(regions, parse.Text)
 	}
 	return nil, fmt.Errorf("llvm-mca does not know more than %d instructions of the code", maxUnparsable)
 }
@@ -404,30 +434,33 @@ func (p *Predictor) prepare(side *Side) (*work, error) {
 			w.plans = append(w.plans, plan)
 			w.regions = append(w.regions, plan.regions...)
 		}
+		w.alone = w.plans[0]
 		return w, nil
 	}
 	short := flow.Walk(side.Code, func(s flow.Site) flow.Branch { b := w.branches(s); b.Miss = 0; return b }, 1, side.Loop, flow.Limits{Steps: mcaSteps / 2, Units: mcaUnits})
-	plan := newPlan(p.Machine.Arch, short, side.Name)
-	w.plans = append(w.plans, plan)
-	w.regions = append(w.regions, plan.regions...)
+	w.alone = newPlan(p.Machine.Arch, short, side.Name)
 	var region llvm.Region
 	region, w.sites = core.Region(p.Machine.Arch, side.Name, w.walks)
 	w.regions = append(w.regions, region)
 	return w, nil
 }
 
-// finish makes the cycles of a side of its simulations.
-func (p *Predictor) finish(w *work, s []llvm.Simulation) (Cycles, error) {
+// finish makes the cycles of a side of its simulations, and of that on LLVM's own model.
+func (p *Predictor) finish(w *work, s []llvm.Simulation, alone *llvm.Simulation) (Cycles, error) {
 	var c Cycles
 	var err error
 	if p.Machine.Core == nil {
 		c, err = p.finishMCA(w, s)
 	} else {
-		c, err = p.finishCore(w, s)
+		c = p.finishCore(w, &s[0])
 	}
 	if err != nil {
 		return c, err
 	}
+	if c.MCA, err = w.alone.steady(alone); err != nil {
+		return c, err
+	}
+	c.Throughput = alone.RThroughput / float64(len(w.alone.trace.Units))
 	c.missed = make(map[flow.Site]float64)
 	t := w.walks[0]
 	units, foreseen := float64(len(t.Units))*w.side.Work, 0.0
@@ -558,8 +591,6 @@ func (c *Cycles) add(weight, total, issue, dependency, base float64, m *walked) 
 	c.Instructions += weight * m.Instructions
 	c.TakenBranches += weight * m.Taken
 	c.Mispredicted += weight * m.Misses
-	c.MCA += weight * m.Trace
-	c.Throughput += weight * m.Issue
 	c.Unmodelled += weight * m.Unmodelled
 }
 
@@ -575,26 +606,31 @@ func (c *Cycles) finishCost() {
 
 // finishCore makes the cycles of the model of the core, with llvm-mca's numbers of each
 // instruction.
-func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err error) {
+func (p *Predictor) finishCore(w *work, s *llvm.Simulation) (c Cycles) {
 	model := p.Machine.Core
-	timings := model.TimingsOf(p.Machine.Arch, w.sites, &s[len(s)-1])
-	c.Repaired = repairedOf(&s[len(s)-1], func(line int) flow.Site { return w.sites[line] })
-	mca, err := w.plans[0].measure(p.Machine, s)
-	if err != nil {
-		return c, err
+	timings := model.TimingsOf(p.Machine.Arch, w.sites, s)
+	c.Repaired = repairedOf(s, func(line int) flow.Site { return w.sites[line] })
+	unmodelled := make(map[flow.Site]bool)
+	for _, u := range s.Unmodelled {
+		if u.Index < len(w.sites) {
+			unmodelled[w.sites[u.Index]] = true
+		}
 	}
 	c.Lo = math.Inf(1)
 	nested := w.side.nested()
 	var split [2]float64
 	var single float64
 	for i, t := range w.walks {
-		m := walked{Units: float64(len(t.Units)), Trace: mca.Trace, Issue: mca.Issue, Unmodelled: mca.Unmodelled}
+		m := walked{Units: float64(len(t.Units))}
 		for k := range t.Steps {
 			if t.Steps[k].Taken {
 				m.Taken++
 			}
 			if t.Steps[k].Miss {
 				m.Misses++
+			}
+			if unmodelled[t.Steps[k].Site] {
+				m.Unmodelled += 1 / float64(len(t.Steps))
 			}
 		}
 		m.Taken /= m.Units
@@ -622,7 +658,7 @@ func (p *Predictor) finishCore(w *work, s []llvm.Simulation) (c Cycles, err erro
 	if single > 0 {
 		c.may(CauseTaken, c.Total, single)
 	}
-	return c, nil
+	return c
 }
 
 // nested reports whether there are loops within the loop.
