@@ -20,7 +20,7 @@ import (
 const aloneName = "profdiff.data"
 
 // paired are flags that say something about two sides.
-var paired = []string{"before", "after", "git", "build", "prepare-before", "prepare-after", "until", "max-runs", "max-time", "focus", "budget", "seed", "work", "ops", "app"}
+var paired = []string{"before", "after", "git", "build", "prepare-before", "prepare-after", "until", "max-runs", "max-time", "focus", "budget", "seed", "work", "ops"}
 
 // isAlone reports whether a call of record records one side: a command, processes or the system.
 func isAlone(cmd *cobra.Command, words []string) bool {
@@ -57,7 +57,7 @@ func (f *recordFlags) checkAlone(cmd *cobra.Command, words []string, output stri
 		return usagef(cmd, "--process is empty: give its number")
 	case changed("duration") && !(p.Duration > 0):
 		return usagef(cmd, "--duration is above 0, not %v", p.Duration)
-	case p.Duration > 0 && len(words) > 0:
+	case p.Duration > 0 && len(words) > 0 && f.with != "simpleperf":
 		return usagef(cmd, "--duration or a command says when the recording ends, not both")
 	case len(words) == 0 && p.Runs > 1 && p.Duration == 0:
 		return usagef(cmd, "--runs without a command needs --duration S")
