@@ -7,28 +7,33 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // jitDump is what compilers call the file with the code that they made, which they map so that
 // the recording has its name (tools/perf/Documentation/jitdump-specification.txt of Linux).
-var jitDump = regexp.MustCompile(`/jit-[0-9]+\.dump$`)
+var jitDump = regexp.MustCompile(`/jit-([0-9]+)\.dump$`)
 
 // namesOfCode are the files in which processes name the code that they made while they ran,
 // as far as samples are in such code: perf maps (tools/perf/Documentation/jit-interface.txt) and
-// jitdump files.
+// jitdump files. The code is in other memory than what is mapped of a jitdump file.
 func (h *hits) namesOfCode() (names []string) {
 	for pid := range h.generated {
 		names = append(names, fmt.Sprintf("/tmp/perf-%d.map", pid))
 	}
-	for file := range h.files {
-		if jitDump.MatchString(file) {
+	for _, file := range h.mapped {
+		m := jitDump.FindStringSubmatch(file)
+		if m == nil {
+			continue
+		}
+		if pid, err := strconv.ParseInt(m[1], 10, 32); h.files[file] || err == nil && h.generated[int32(pid)] {
 			names = append(names, file)
 		}
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // keepNamesOfCode copies files of names under root to the folder of a recording that began at a

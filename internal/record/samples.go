@@ -139,6 +139,9 @@ func sampled(name string, objects []Object) (hit []Object, names []string, err e
 	if err := s.Replay(seen); err != nil {
 		return nil, nil, err
 	}
+	for _, d := range s.DSOs {
+		seen.mapped = append(seen.mapped, d.Path)
+	}
 	if s.Stats.RawStacks > 0 {
 		return objects, seen.namesOfCode(), nil
 	}
@@ -146,8 +149,9 @@ func sampled(name string, objects []Object) (hit []Object, names []string, err e
 }
 
 // hits are the paths of files that samples are in, and the processes with samples in memory of
-// no file.
+// no file. mapped are all paths.
 type hits struct {
+	mapped    []string
 	files     map[string]bool
 	generated map[int32]bool
 }

@@ -136,6 +136,8 @@ MMAP2 misc=USER pid=10 tid=10 start=0x5000 len=0x1000 prot=EXEC filename="/lib/u
 	name := filepath.Join(t.TempDir(), "perf.data")
 	data := perffiletest.Fixture(t, chains+maps+`MMAP2 misc=USER pid=11 tid=11 start=0x7000 len=0x1000 prot=EXEC filename="//anon" sample_id={pid=11,tid=11,time=4}
 MMAP2 misc=USER pid=12 tid=12 start=0x9000 len=0x1000 prot=EXEC filename="/home/u/.debug/jit/jit-12.dump" sample_id={pid=12,tid=12,time=4}
+MMAP2 misc=USER pid=10 tid=10 start=0xb000 len=0x1000 prot=EXEC filename="/home/u/jit-10.dump" sample_id={pid=10,tid=10,time=4}
+MMAP2 misc=USER pid=11 tid=11 start=0xd000 len=0x1000 prot=EXEC filename="/home/u/jit-11.dump" sample_id={pid=11,tid=11,time=4}
 SAMPLE misc=USER ip=0x1010 pid=10 tid=10 time=5 ips=[PERF_CONTEXT_USER,0x1010,0x3011]
 SAMPLE misc=USER ip=0x7010 pid=11 tid=11 time=6 ips=[PERF_CONTEXT_USER,0x7010]
 SAMPLE misc=USER ip=0x9010 pid=12 tid=12 time=7 ips=[PERF_CONTEXT_USER,0x9010]
@@ -150,7 +152,7 @@ SAMPLE misc=USER ip=0x9010 pid=12 tid=12 time=7 ips=[PERF_CONTEXT_USER,0x9010]
 	if diff := cmp.Diff(objects[:2], got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"/home/u/.debug/jit/jit-12.dump", "/tmp/perf-11.map"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"/home/u/.debug/jit/jit-12.dump", "/home/u/jit-11.dump", "/tmp/perf-11.map"}, names); diff != "" {
 		t.Errorf("files of names (-want +got):\n%s", diff)
 	}
 }

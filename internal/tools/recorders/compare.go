@@ -34,13 +34,14 @@ type side struct {
 // A result is what the comparison of both recorders gave for a program.
 type result struct {
 	program  *program
-	sides    [2]side // perf, built-in
-	tested   int     // functions
-	verdicts int     // on functions, of which there should be none
-	largest  string  // ratios of the largest functions
-	threads  string  // names of threads that only one side has
-	// differences are what is not as it should be.
-	differences []string
+	sides    [2]side  // perf, built-in
+	tested   int      // functions
+	verdicts int      // on functions, of which there should be none
+	largest  []string // ratios of the largest functions
+	threads  string   // names of threads that only one side has
+	// differences are what is not as it should be, complaints what perf says of files of the built-in
+	// recorder.
+	differences, complaints []string
 }
 
 // compare records a program so many times by each recorder.
@@ -198,6 +199,12 @@ type comparison struct {
 	}
 }
 
+// A function has a cost by both sides together, and a ratio.
+type function struct {
+	cost float64
+	text string
+}
+
 // diff has profdiff compare both sides.
 func (r *result) diff(ctx context.Context, profdiff string) error {
 	cmd := exec.CommandContext(ctx, profdiff, "diff", r.sides[0].dir, r.sides[1].dir, "--normalize", "total", "--format", "json")
@@ -212,7 +219,7 @@ func (r *result) diff(ctx context.Context, profdiff string) error {
 		return err
 	}
 	var total, unnamed [2]float64
-	var largest []string
+	var largest []function
 	for _, f := range c.Functions {
 		if f.Self == nil {
 			continue
@@ -235,11 +242,13 @@ func (r *result) diff(ctx context.Context, profdiff string) error {
 			r.verdicts++
 			r.differences = append(r.differences, fmt.Sprintf("%s (%s): %s %s", f.Name, f.DSO, v, ratio))
 		}
-		if len(largest) < 2 && !strings.HasPrefix(f.Name, "[") {
-			largest = append(largest, f.Name+" "+ratio)
-		}
+		name, _, _ := strings.Cut(f.Name, " ")
+		largest = append(largest, function{f.Self.Base + f.Self.Head, name + " " + ratio})
 	}
-	r.largest = strings.Join(largest, ", ")
+	slices.SortFunc(largest, func(a, b function) int { return cmp.Compare(b.cost, a.cost) })
+	for _, f := range largest[:min(2, len(largest))] {
+		r.largest = append(r.largest, f.text)
+	}
 	for i := range r.sides {
 		r.sides[i].unnamed = unnamed[i] / max(total[i], 1)
 	}
@@ -256,7 +265,7 @@ func (r *result) readers(ctx context.Context) error {
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		if err := cmd.Run(); err != nil || stderr.Len() > 0 {
-			r.differences = append(r.differences, fmt.Sprintf("perf %s: %v: %s", args[0], err, bytes.TrimSpace(stderr.Bytes())))
+			r.complaints = append(r.complaints, fmt.Sprintf("perf %s: %v: %s", args[0], err, bytes.TrimSpace(stderr.Bytes())))
 		}
 	}
 	return nil

@@ -6,8 +6,8 @@
 //     total. As both recorded the same, there should be no verdict on any function, apart from the few that are
 //     false by chance, and no more code without a name.
 //  4. The records are counted: processes, and the names of threads.
-//  5. perf script lists the samples of a file of the built-in recorder with their stacks, and profdiff
-//     reads them: both have to say the same.
+//  5. perf script, report, diff and buildid-list read a file of the built-in recorder: they have to find
+//     nothing to complain of.
 //
 // It needs perf and the right to record; programs whose compiler or interpreter is missing are left out.
 package main
@@ -20,6 +20,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -49,7 +50,7 @@ func main() {
 			fmt.Fprintf(os.Stderr, "recorders: %s: %v\n", p.name, err)
 			continue
 		}
-		for _, line := range r.differences {
+		for _, line := range append(r.differences, r.complaints...) {
 			fmt.Fprintf(os.Stderr, "%s: %s\n", p.name, line)
 		}
 		results = append(results, r)
@@ -60,12 +61,12 @@ func main() {
 // printTable prints the results as a table of Markdown.
 func printTable(results []*result) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(w, "| Program\t| what it is\t| samples\t| functions\t| verdicts\t| largest differ by\t| without a name\t| processes\t| other threads\t|")
+	fmt.Fprintln(w, "| Program\t| what it is\t| samples\t| functions\t| verdicts\t| ratios of the largest\t| without a name\t| processes\t| other threads\t|")
 	fmt.Fprintln(w, "|---\t|---\t|---:\t|---:\t|---:\t|---\t|---:\t|---:\t|---\t|")
 	for _, r := range results {
 		perf, own := &r.sides[0], &r.sides[1]
 		fmt.Fprintf(w, "| %s\t| %s\t| %d, %d\t| %d\t| %d\t| %s\t| %.2f %%, %.2f %%\t| %s, %s\t| %s\t|\n",
-			r.program.name, r.program.what, perf.samples, own.samples, r.tested, r.verdicts, r.largest,
+			r.program.name, r.program.what, perf.samples, own.samples, r.tested, r.verdicts, strings.Join(r.largest, ", "),
 			100*perf.unnamed, 100*own.unnamed, perf.processes, own.processes, r.threads)
 	}
 	w.Flush()
