@@ -13,7 +13,9 @@ import (
 
 // A charge is what the calls of a loop take that are not followed, by the samples.
 type charge struct {
-	// ratio is how many times the cycles of what is followed.
+	// own is the weight of a run in what is followed, 0 if it is not known.
+	own float64
+	// ratio is how many times the cycles of what is followed, by the side's samples alone.
 	ratio float64
 	// most is the ratio if all samples that may be in these calls are.
 	most float64
@@ -52,7 +54,7 @@ func (in *SideInput) charge(s *Side, f *disasm.Function) *hot.Inside {
 		return under // too little to charge by
 	}
 	if p.Stacked() {
-		s.charge = &charge{ratio: called / under.Own}
+		s.charge = &charge{own: under.Own / float64(len(p.Runs)), ratio: called / under.Own}
 		s.charge.most = s.charge.ratio
 		if samples > 0 {
 			share := s.charge.ratio / (1 + s.charge.ratio)
@@ -73,8 +75,9 @@ func (in *SideInput) charge(s *Side, f *disasm.Function) *hot.Inside {
 			own += p.Under(g.Insts[0].Addr, g.Insts[len(g.Insts)-1].Addr+1)
 		}
 	}
+	s.charge = &charge{own: own / float64(len(p.Runs))}
 	if t.Calls > 0 {
-		s.charge = &charge{most: max(0, total-own) / own}
+		s.charge.most = max(0, total-own) / own
 	}
 	return under
 }
@@ -119,20 +122,65 @@ const maxCallNames = 3
 // smallCharge is the share of samples below which it is said that calls do not matter.
 const smallCharge = 0.2
 
-// charged adds to the cycles of a side what calls take that were not followed.
-func (c *Cycles) charged(s *Side) {
-	if s.charge == nil || s.charge.ratio <= 0 {
-		return
+// Charging.
+const (
+	// doubtCharged is the standard error of the logarithm of what calls take by their samples:
+	// a core runs a call and what is around it at once, and samples tell them apart only roughly.
+	doubtCharged = 0.35
+	// anchored is by how much the cycles of a sample may differ between sides that do the same.
+	anchored = 2.0
+)
+
+// charged adds to the cycles of both sides what calls take that were not followed, as many
+// cycles a sample as what is followed has. Where iterations were counted, so that both
+// recordings are of as much work, a sample is as many cycles on both sides: the mean of both,
+// each as far as it is followed. An error of the prediction of one side is then not multiplied
+// by its calls, and that both differ tells how far such errors go.
+func (p *Pair) charged(base, head *Cycles) {
+	sides, cycles := [2]*Side{p.Base, p.Head}, [2]*Cycles{base, head}
+	var per, called [2]float64 // cycles of a sample, and samples
+	var mean, weights, differ float64
+	known := p.sameWork
+	for i, s := range sides {
+		if s.charge == nil || s.charge.own <= 0 || cycles[i].Total <= 0 {
+			known = false
+			continue
+		}
+		per[i], called[i] = cycles[i].Total/s.charge.own, s.charge.ratio*s.charge.own
+		weight := 1 / (1 + s.charge.ratio)
+		mean += weight * math.Log(per[i])
+		weights += weight
 	}
-	r := s.charge.ratio
-	c.Called = r * c.Total
-	c.Total += c.Called
-	c.Lo *= 1 + r
-	c.Hi *= 1 + r
+	if known && math.Abs(math.Log(per[0]/per[1])) < math.Log(anchored) {
+		differ = math.Abs(math.Log(per[0] / per[1]))
+		mean = math.Exp(mean / weights)
+		per = [2]float64{mean, mean}
+	}
+	var share [2]float64
+	for i, c := range cycles {
+		if called[i] <= 0 {
+			continue
+		}
+		c.Called = per[i] * called[i]
+		whole := 1 + c.Called/c.Total
+		share[i] = 1 - 1/whole
+		c.Total *= whole
+		c.Lo *= whole
+		c.Hi *= whole
+		e := math.Hypot(sides[i].charge.err, share[i]*doubtCharged)
+		c.doubts = append(c.doubts, doubt{CauseCalls, e, e})
+	}
+	more := base
+	if share[1] > share[0] {
+		more = head
+	}
+	if e := math.Abs(share[0]-share[1]) * differ / 2; e > 0 {
+		more.doubts = append(more.doubts, doubt{CauseCalls, e, e})
+	}
 }
 
-// callsDoubt is the standard error of the logarithm of the cycles of a side that its calls
-// make, towards less and more.
+// callsDoubt is the standard error of the logarithm of the cycles of a side that calls make
+// which are not charged, towards less and more.
 func (s *Side) callsDoubt(calls bool) (less, more float64) {
 	c := s.charge
 	switch {
@@ -143,5 +191,5 @@ func (s *Side) callsDoubt(calls bool) (less, more float64) {
 	case c == nil:
 		return 0, 0
 	}
-	return c.err, math.Hypot(c.err, min(doubtCalls, math.Log1p(max(0, c.most-c.ratio))))
+	return 0, min(doubtCalls, math.Log1p(max(0, c.most-c.ratio)))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"profdiff/internal/disasm"
+	"profdiff/internal/llvm"
 	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/predict/hot"
 	"profdiff/internal/run"
@@ -147,7 +148,8 @@ func TestCharge(t *testing.T) {
 				t.Errorf("%g of the program, want %g", got, test.share)
 			}
 			c := Cycles{Total: 10, Lo: 8, Hi: 12}
-			c.charged(s)
+			other := c
+			pairs[0].charged(&c, &other)
 			if want := 10 * (1 + test.ratio); math.Abs(c.Total-want) > 1e-9 || math.Abs(c.Lo-0.8*want) > 1e-9 || math.Abs(c.Called-10*test.ratio) > 1e-9 {
 				t.Errorf("cycles %+v, want %g", c, want)
 			}
@@ -186,6 +188,73 @@ func TestCallsWithoutStacks(t *testing.T) {
 		less, more := s.callsDoubt(true)
 		if less != 0 || more <= 0 || more > doubtCalls {
 			t.Errorf("%s: doubt %g and %g", test.name, less, more)
+		}
+	}
+}
+
+// TestAnchor checks that calls take as long by the samples of both sides where iterations were
+// counted, and that a prediction rests on less the more of it is charged.
+func TestAnchor(t *testing.T) {
+	side := func(own, ratio float64) *Side { return &Side{charge: &charge{own: own, ratio: ratio}} }
+	doubts := func(c *Cycles) (e float64) {
+		for _, d := range c.doubts {
+			e = math.Hypot(e, d.more)
+		}
+		return e
+	}
+	for _, test := range []struct {
+		name       string
+		base, head *Side
+		sameWork   bool
+		cycles     [2]float64
+		called     float64    // of base
+		doubt      [2]float64 // of base, at least and at most
+	}{
+		{"both sides predicted alike", side(400, 1.5), side(200, 0), true, [2]float64{800, 400}, 1200, [2]float64{0.15, 0.3}},
+		{"one side takes longer than its samples say", side(400, 1.5), side(400, 0), true, [2]float64{800, 500}, 858, [2]float64{0.2, 0.4}},
+		{"not the same work", side(400, 1.5), side(400, 0), false, [2]float64{800, 400}, 1200, [2]float64{0.15, 0.3}},
+		{"samples that do not fit", side(400, 1.5), side(900, 0), true, [2]float64{800, 400}, 1200, [2]float64{0.15, 0.3}},
+		{"few calls", side(400, 0.1), side(200, 0), true, [2]float64{800, 400}, 80, [2]float64{0.01, 0.05}},
+		{"no samples of head", side(400, 1.5), &Side{}, true, [2]float64{800, 400}, 1200, [2]float64{0.15, 0.3}},
+	} {
+		p := &Pair{Base: test.base, Head: test.head, sameWork: test.sameWork}
+		base, head := Cycles{Total: test.cycles[0], Lo: test.cycles[0], Hi: test.cycles[0]}, Cycles{Total: test.cycles[1]}
+		p.charged(&base, &head)
+		if math.Abs(base.Called/test.called-1) > 0.02 || math.Abs(base.Total-base.Called-test.cycles[0]) > 1e-9 || head.Called != 0 || math.Abs(base.Hi-base.Total) > 1e-9 {
+			t.Errorf("%s: %g cycles of %g are calls, want %g", test.name, base.Called, base.Total, test.called)
+		}
+		if e := doubts(&base); e < test.doubt[0] || e > test.doubt[1] || doubts(&head) != 0 {
+			t.Errorf("%s: doubt %g and %g, want %g of base", test.name, e, doubts(&head), test.doubt)
+		}
+	}
+}
+
+// TestRestOfProgram checks that the interval of a program holds what its rest may take, which
+// may be what it took before or what it took after.
+func TestRestOfProgram(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		share     float64
+		err, rest float64
+		want      Interval
+		flag      bool
+	}{
+		{"as before", 0.5, 0, 1, Interval{4.0 / 3, 1.25, 1.4}, false},
+		{"faster", 0.5, 0, 0.25, Interval{2, 1.25, 1 / (0.125 + 0.5/2.5)}, true},
+		{"slower", 0.5, 0, 4, Interval{0.8, 1 / (2 + 0.3), 1.43}, true},
+		{"not known", 0.5, 0, 0, Interval{4.0 / 3, 1.25, 1.43}, false},
+		{"a share by few samples", 0.5, 0.1, 1, Interval{4.0 / 3, 1.15, 1.69}, false},
+	} {
+		r := resultOf(Cycles{Total: 2}, Cycles{Total: 1}, math.Log(1.25)/z)
+		r.Pair.ProgramShare, r.Pair.ShareErr, r.Pair.Rest = &test.share, test.err, test.rest
+		r.settle()
+		got := r.Program
+		if math.Abs(got.Value/test.want.Value-1) > 0.03 || math.Abs(got.Lo/test.want.Lo-1) > 0.03 || math.Abs(got.Hi/test.want.Hi-1) > 0.03 {
+			t.Errorf("%s: %+v, want %+v", test.name, *got, test.want)
+		}
+		flags := (&Predictor{Machine: &Machine{Model: llvm.Model{}}}).flags(r.Pair, r)
+		if (len(flags) > 0) != test.flag {
+			t.Errorf("%s: flags %q", test.name, flags)
 		}
 	}
 }

@@ -58,9 +58,16 @@ type Pair struct {
 	Recorded bool
 	// ProgramShare is the share of the base's run that is in the loop, nil if unknown.
 	ProgramShare *float64
-	Flags        []string
+	// ShareErr is the standard error of ProgramShare, by its number of samples.
+	ShareErr float64
+	// Rest is how many times as long all that is not in the loop took in head, by the samples,
+	// 0 if that is not known.
+	Rest  float64
+	Flags []string
 	// Unrecorded is set if nothing was recorded: what is known of branches the user gives.
 	Unrecorded bool
+
+	sameWork bool // the recordings are of as much work, as counted iterations say
 }
 
 // An Interval is a value with its interval: of 90 % if it is predicted, of 95 % if it was
@@ -75,8 +82,8 @@ type Cycles struct {
 	// instructions wait for each other beyond that, Taken what the front end takes for
 	// taken branches beyond that, Misses what mispredicted branches cost.
 	Issue, Dependency, Taken, Misses float64
-	// Called is what functions take that the loop calls and that were not followed: as many
-	// times what was predicted of the rest as they have its samples.
+	// Called is what functions take that the loop calls and that were not followed, by their
+	// samples.
 	Called float64
 	// Lo and Hi are the least and the most that Total may be: over the seeds and places of
 	// the code, and with what the front end and the memory may add.
@@ -318,6 +325,7 @@ func (p *Predictor) predict(ctx context.Context, pairs []*Pair) ([]*Result, erro
 			}
 			alone = alone[1:]
 		}
+		pair.charged(&cycles[0], &cycles[1])
 		results = append(results, p.result(pair, cycles[0], cycles[1]))
 	}
 	return results, nil
@@ -491,7 +499,6 @@ func (p *Predictor) finish(w *work, s []llvm.Simulation, alone *llvm.Simulation)
 		c.Flags = append(c.Flags, "what is known of branches in "+strings.Join(names, ", ")+" is of all its callers, not of this loop")
 	}
 	c.doubts = append(c.doubts, w.doubts(&c)...)
-	c.charged(w.side)
 	c.scale(1 / w.side.Work)
 	c.rareContention(w.contention())
 	c.Flags = append(c.Flags, w.flags(&c)...)

@@ -263,21 +263,47 @@ func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, 
 	p.Source = weaker(sides[0].Rates.Source, sides[1].Rates.Source)
 	timed := !base.Profile.Simulated && !head.Profile.Simulated // instructions of a simulation tell what is hot, and no times
 	if b.Share > 0 && timed {
-		p.ProgramShare = &b.Share
+		p.ProgramShare, p.ShareErr = &b.Share, base.shareErr(b.Share)
 	}
 	if len(b.Weight) > 0 && len(a.Weight) > 0 && base.Profile.Event != "" && timed {
 		e := stats.Ratio(a.Weight, b.Weight, 0.95) // of the base over the head
 		if e.Refused == "" && !math.IsInf(e.Ratio, 0) && e.Ratio > 0 {
 			p.Measured, p.Recorded = &Interval{e.Ratio, e.CI.Lo, e.CI.Hi}, true
+			p.Rest = head.rest(a) / base.rest(b)
 			p.MeasuredBy = fmt.Sprintf("%s a run in the loop, %d and %d runs, %s", base.Profile.Event, len(b.Weight), len(a.Weight), e.Method)
 		}
 	}
 	if opt.Work != nil {
 		sides[0].Work, sides[1].Work = opt.Work[0], opt.Work[1]
 	} else {
-		p.setWork([2]float64{base.counted(sides[0]), head.counted(sides[1])})
+		counted := [2]float64{base.counted(sides[0]), head.counted(sides[1])}
+		p.setWork(counted)
+		p.sameWork = p.Recorded && counted[0] > 0 && counted[1] > 0 && base.Profile.Event == head.Profile.Event
 	}
 	return p, nil
+}
+
+// rest is the weight of a run that is not in a loop.
+func (in *SideInput) rest(h *hot.Loop) float64 {
+	var rest float64
+	for i, w := range h.Weight {
+		rest += (in.Profile.Runs[i].Total.Weight - w.Weight) / float64(len(h.Weight))
+	}
+	return max(0, rest)
+}
+
+// shareErr is the standard error of a share of all samples.
+func (in *SideInput) shareErr(share float64) float64 {
+	var all stats.WeightedCount
+	for i := range in.Profile.Runs {
+		t := in.Profile.Runs[i].Total
+		all.Weight, all.WeightSq = all.Weight+t.Weight, all.WeightSq+t.WeightSq
+	}
+	n := all.Effective()
+	if n == 0 {
+		return 0
+	}
+	return math.Sqrt(max(0, share*(1-share)) / n)
 }
 
 func weaker(a, b Source) Source {

@@ -32,12 +32,37 @@ func (r *Result) confront() {
 // settle makes what follows from the evidence: the interval, and all that is said by it.
 func (r *Result) settle() {
 	r.Speedup = r.Evidence.Interval(r.Base.Total / r.Head.Total)
-	if s := r.Pair.ProgramShare; s != nil { // Amdahl's law
-		amdahl := func(v float64) float64 { return 1 / (1 - *s + *s/v) }
-		r.Program = &Interval{amdahl(r.Speedup.Value), amdahl(r.Speedup.Lo), amdahl(r.Speedup.Hi)}
+	if r.Pair.ProgramShare != nil {
+		r.Program = r.program()
 	}
 	r.BreakEven = r.breakEven()
 }
+
+// program is the speed-up of the whole program, by Amdahl's law. All that is not in the loop
+// takes as long as before, or as long as the samples of head say, which may be of what the
+// change moved: the interval holds both, with the error of the loop's share, and its value is
+// in the middle.
+func (r *Result) program() *Interval {
+	p := r.Pair
+	amdahl := func(v, share, rest float64) float64 {
+		share = min(1, max(0, share))
+		return 1 / ((1-share)*rest + share/v)
+	}
+	rest := 1.0
+	if p.Rest > 0 && !math.IsInf(p.Rest, 0) {
+		rest = p.Rest
+	}
+	v := r.Speedup
+	i := &Interval{amdahl(v.Value, *p.ProgramShare, math.Sqrt(rest)), math.Inf(1), 0}
+	for _, share := range []float64{*p.ProgramShare - z*p.ShareErr, *p.ProgramShare + z*p.ShareErr} {
+		i.Lo = min(i.Lo, amdahl(v.Lo, share, max(1, rest)))
+		i.Hi = max(i.Hi, amdahl(v.Hi, share, min(1, rest)))
+	}
+	return i
+}
+
+// changedRest is the part of the program by which the rest of it has to change to be mentioned.
+const changedRest = 0.05
 
 // foresee takes into account what both sides take if all branches are foreseen, as they may
 // be if nothing is known of them. They are so, more or less, on both sides.
@@ -159,6 +184,9 @@ func (p *Predictor) flags(pair *Pair, r *Result) (flags []string) {
 	}
 	if pair.Source == SourceAssumed {
 		flags = append(flags, "how often branches are taken is not known: each way as often as the other, half of them mispredicted")
+	}
+	if rest := pair.Rest; pair.ProgramShare != nil && rest > 0 && !math.IsInf(rest, 0) && (1-*pair.ProgramShare)*math.Abs(rest-1) > changedRest {
+		flags = append(flags, fmt.Sprintf("the rest of the program takes %.2g times as long after, by its samples: the interval of the program is with and without that, its value halfway", rest))
 	}
 	return append(flags, pair.Flags...)
 }
