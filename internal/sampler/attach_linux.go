@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,7 +48,7 @@ func Attach(ctx context.Context, opt *Options, name string, run func(context.Con
 	defer stop()
 	r.failed = stop
 	c := newCensus(r)
-	if err := errors.Join(c.take(), r.enable(), c.take(), r.begin()); err != nil {
+	if err := errors.Join(c.take(), r.enable(), c.take(), r.file.endRound(), r.begin()); err != nil {
 		return nil, err
 	}
 	if c.hidden > 0 {
@@ -103,7 +104,8 @@ func (r *recorder) attach() error {
 // inherits them; whether a thread that began meanwhile did is not known.
 func (r *recorder) attachTo(pid int, cpus []int) error {
 	opened := 0
-	for _, tid := range threads(pid) {
+	listed := threads(pid)
+	for _, tid := range listed {
 		i, err := r.open(tid, cpus)
 		switch {
 		case errors.Is(err, unix.ESRCH): // it has ended
@@ -111,7 +113,7 @@ func (r *recorder) attachTo(pid int, cpus []int) error {
 		case errors.Is(err, unix.EACCES) && Probe() == nil:
 			return fmt.Errorf("process %d: %w: it is another user's, or more privileged; root may record it, or who has CAP_PERFMON", pid, ErrForbidden)
 		case errors.Is(err, unix.EMFILE):
-			return fmt.Errorf("process %d: %d threads and events on %d CPUs need as many open files: raise ulimit -n", pid, len(threads(pid))*len(r.attrs), len(cpus))
+			return fmt.Errorf("process %d: %d threads and events on %d CPUs need as many open files: raise ulimit -n", pid, len(listed)*len(r.attrs), len(cpus))
 		case err != nil:
 			return fmt.Errorf("process %d: %w", pid, r.explain(i, err))
 		}
@@ -119,6 +121,15 @@ func (r *recorder) attachTo(pid int, cpus []int) error {
 	}
 	if opened == 0 {
 		return gone(pid)
+	}
+	began := 0
+	for _, tid := range threads(pid) {
+		if _, found := slices.BinarySearch(listed, tid); !found {
+			began++
+		}
+	}
+	if began > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("process %d started threads while the events were opened (%d): they may be missing", pid, began))
 	}
 	return nil
 }

@@ -127,6 +127,31 @@ func TestAttachUntilItEnds(t *testing.T) {
 	}
 }
 
+// TestAttachToSleeper records a process that does nothing: the file says what it is.
+func TestAttachToSleeper(t *testing.T) {
+	needEvents(t)
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it runs
+		_ = cmd.Wait()
+	})
+	time.Sleep(100 * time.Millisecond)
+	opt := clock()
+	opt.Processes = []int{cmd.Process.Pid}
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer stop()
+	name := filepath.Join(t.TempDir(), "perf.data")
+	if _, err := Attach(ctx, opt, name, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, c := read(t, name); c.records[perffile.RecordComm] == 0 || c.records[perffile.RecordMmap2] == 0 {
+		t.Errorf("records %v", c.records)
+	}
+}
+
 // TestAttachToAll records the whole system while something runs.
 func TestAttachToAll(t *testing.T) {
 	needEvents(t)
