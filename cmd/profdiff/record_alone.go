@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,10 +26,8 @@ var paired = []string{"before", "after", "git", "build", "prepare-before", "prep
 // isAlone reports whether a call of record records one side: a command, processes or the system.
 func isAlone(cmd *cobra.Command, words []string) bool {
 	changed := cmd.Flags().Changed
-	for _, name := range []string{"before", "after", "git", "build", "until"} {
-		if changed(name) {
-			return false
-		}
+	if slices.ContainsFunc([]string{"before", "after", "git", "build", "until"}, changed) {
+		return false
 	}
 	return len(words) > 0 || changed("process") || changed("system-wide")
 }

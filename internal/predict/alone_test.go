@@ -2,6 +2,7 @@ package predict
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"profdiff/internal/asm"
@@ -14,11 +15,12 @@ import (
 func TestMCAIsLLVMs(t *testing.T) {
 	tool := findLLVM(t)
 	lines := []string{"imulq %rcx, %rax", "imulq %rcx, %rax", "imulq %rcx, %rax", "movq %rax, (%rdi)", "xorl %eax, %eax", "addq $8, %rdi", "cmpq %rdi, %rsi"}
-	text := "f:\n1:\n"
+	var text strings.Builder
+	text.WriteString("f:\n1:\n")
 	for _, line := range lines {
-		text += line + "\n"
+		text.WriteString(line + "\n")
 	}
-	l, err := asm.Parse(text+"jne 1b\nret\n", asm.X8664)
+	l, err := asm.Parse(text.String()+"jne 1b\nret\n", asm.X8664)
 	if err != nil {
 		t.Fatal(err)
 	}
