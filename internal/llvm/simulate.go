@@ -229,38 +229,32 @@ func (p *plan) add(line int, lines []string, info lineInfo) {
 // known is inspect, asked for each unit once.
 func (t *Toolchain) known(ctx context.Context, tg target, units [][]string) ([]lineInfo, error) {
 	keys := make([]string, len(units))
+	infos := make(map[string]lineInfo)
 	var todo [][]string
-	place := make(map[string]int)
+	var asked []string // keys of todo
 	for i, unit := range units {
-		keys[i] = tg.triple + "\x00" + tg.cpu + "\x00" + strings.Join(unit, "\n")
-		if _, ok := place[keys[i]]; ok {
+		key := tg.triple + "\x00" + tg.cpu + "\x00" + strings.Join(unit, "\n")
+		keys[i] = key
+		if _, ok := infos[key]; ok {
 			continue
 		}
-		if _, ok := t.cache.line(keys[i]); !ok {
-			place[keys[i]] = len(todo)
-			todo = append(todo, unit)
+		info, ok := t.cache.line(key)
+		if !ok {
+			todo, asked = append(todo, unit), append(asked, key)
 		}
+		infos[key] = info
 	}
 	fresh, err := t.inspect(ctx, tg, todo)
 	if err != nil {
 		return nil, err
 	}
+	for k, key := range asked {
+		infos[key] = fresh[k]
+		t.cache.keepLine(key, fresh[k])
+	}
 	result := make([]lineInfo, len(units))
 	for i, key := range keys {
-		if k, ok := place[key]; ok {
-			result[i] = fresh[k]
-			t.cache.keepLine(key, fresh[k])
-			continue
-		}
-		info, ok := t.cache.line(key)
-		if !ok { // dropped meanwhile
-			again, err := t.inspect(ctx, tg, units[i:i+1])
-			if err != nil {
-				return nil, err
-			}
-			info = again[0]
-		}
-		result[i] = info
+		result[i] = infos[key]
 	}
 	return result, nil
 }

@@ -325,6 +325,9 @@ func TestCache(t *testing.T) {
 	simulate(4, opt, Region{Name: "a", Lines: loop})
 	opt.CPU = "cortex-a55"
 	simulate(6, opt, Region{Name: "a", Lines: loop})
+	// Lines that are known are, even if a new one makes the cache drop all.
+	tc.cache.lineSize = cacheLimit
+	simulate(8, opt, Region{Name: "f", Lines: append([]string{"mul x9, x9, x9"}, loop...)})
 
 	var wg sync.WaitGroup
 	for i := range 8 {
