@@ -55,6 +55,10 @@ func attributes(opt *Options) []unix.PerfEventAttr {
 		}
 		if i == 0 {
 			a.Bits |= unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask | bitBuildID
+			if opt.Stack > 0 {
+				// perf takes for where a file is the lowest mapping that it knows, which has no code.
+				a.Bits |= unix.PerfBitMmapData
+			}
 			if opt.Switches {
 				a.Bits |= unix.PerfBitContextSwitch
 			}

@@ -132,7 +132,8 @@ func (c *census) append(records []byte, kind uint32, misc uint16, body []byte) [
 	return append(append(records, body...), trailer...)
 }
 
-// mappings appends what a process has mapped to be executed.
+// mappings appends what a process has mapped to be executed, and where stacks are copied, all that it
+// has mapped of files, as the kernel does.
 func (c *census) mappings(records []byte, pid int) []byte {
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if os.IsPermission(err) {
@@ -140,7 +141,8 @@ func (c *census) mappings(records []byte, pid int) []byte {
 	}
 	for line := range strings.Lines(string(maps)) {
 		m, ok := parseMapping(strings.TrimSuffix(line, "\n"))
-		if !ok || m.prot&unix.PROT_EXEC == 0 || m.name == "[vsyscall]" || strings.HasPrefix(m.name, "[vvar") {
+		data := m.prot&unix.PROT_EXEC == 0
+		if !ok || data && (c.r.opt.Stack == 0 || !strings.HasPrefix(m.name, "/")) || m.name == "[vsyscall]" || strings.HasPrefix(m.name, "[vvar") {
 			continue
 		}
 		body := words(nil, pid, pid)
@@ -148,6 +150,9 @@ func (c *census) mappings(records []byte, pid int) []byte {
 			body = order.AppendUint64(body, v)
 		}
 		misc := uint16(unix.PERF_RECORD_MISC_USER)
+		if data {
+			misc |= unix.PERF_RECORD_MISC_MMAP_DATA
+		}
 		if id := c.buildID(pid, &m); len(id) > 0 {
 			misc |= miscMmapBuildID
 			body = append(body, byte(len(id)), 0, 0, 0)

@@ -1,6 +1,6 @@
 // Command unwind compares the stacks that profdiff unwinds with those of perf script, sample
-// by sample, in recordings of perf record --call-graph dwarf (go -C internal/tools run ./unwind
-// [-v N] [-floor 99.9] PERF.DATA…).
+// by sample, in recordings with --call-graph dwarf, and in others the call chains that both read
+// (go -C internal/tools run ./unwind [-v N] [-floor 99.9] PERF.DATA…).
 //
 //  1. The recording is replayed as profdiff does, with the files of this machine.
 //  2. perf script prints it with --max-stack 4000 (its default of 127 cuts silently) and without
@@ -111,6 +111,7 @@ func (c *comparison) replay(name string) error {
 		Dir: filepath.Dir(name), Host: file.Info.Hostname, Ended: perfsession.Ended(&file.Info, info.ModTime()),
 	}))
 	session.Unwinder = c
+	c.chains = !slices.ContainsFunc(file.Attrs, func(a perffile.Attr) bool { return a.SampleStackUser > 0 })
 	return session.Replay(c)
 }
 
@@ -120,6 +121,7 @@ type comparison struct {
 	theirs   map[sampleKey]*stack
 	end      perfsession.StackEnd // of the latest stack
 	unwound  bool
+	chains   bool // the kernel followed frame pointers: nothing is unwound
 
 	stacks, frames int
 	ends           [perfsession.NumStackEndReasons]int
@@ -144,7 +146,7 @@ func (c *comparison) Switch(perfsession.Switch) error { return nil }
 
 // Sample compares the stack of a sample with perf's.
 func (c *comparison) Sample(s *perfsession.Sample) error {
-	if !c.unwound {
+	if !c.unwound && !c.chains {
 		return nil
 	}
 	c.unwound = false
@@ -155,7 +157,11 @@ func (c *comparison) Sample(s *perfsession.Sample) error {
 		if f.Kernel || f.CutOff {
 			continue
 		}
-		ours.frames = append(ours.frames, frameOf(f))
+		next := frameOf(f)
+		if c.chains && len(ours.frames) > 0 {
+			next.off++ // perf prints where a call returns to, not the call
+		}
+		ours.frames = append(ours.frames, next)
 	}
 	c.frames += len(ours.frames)
 	theirs, ok := c.theirs[sampleKey{s.Raw.TID, s.Raw.Time}]
