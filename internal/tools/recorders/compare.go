@@ -242,7 +242,7 @@ func (r *result) diff(ctx context.Context, profdiff string) error {
 			r.verdicts++
 			r.differences = append(r.differences, fmt.Sprintf("%s (%s): %s %s", f.Name, f.DSO, v, ratio))
 		}
-		name, _, _ := strings.Cut(f.Name, " ")
+		name, _, _ := strings.Cut(f.Name, " /") // where a script has it
 		largest = append(largest, function{f.Self.Base + f.Self.Head, name + " " + ratio})
 	}
 	slices.SortFunc(largest, func(a, b function) int { return cmp.Compare(b.cost, a.cost) })
