@@ -1,9 +1,7 @@
 package predict
 
 import (
-	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -24,7 +22,7 @@ type score struct {
 	decided int // pairs whose measured cycles differ by more than 10 %
 	covered int // pairs whose measured speed-up is in the interval
 	width   float64
-	heldOut float64 // share in the interval of kernels that its width was not chosen with
+	judged  float64 // share in the interval of the sets that its width is judged on
 	sigma   float64 // root of the mean square of the logarithm of the errors
 	// far is the worst error of the speed-up as a factor, and wrong the decided pairs with
 	// the wrong winner, if all that the measurement's own intervals allow is granted: some
@@ -69,7 +67,7 @@ func (a *accuracy) finish(n float64) {
 func scoreOf(list []*measuredPair, set string, source Source) score {
 	var s score
 	var widths []float64
-	var errors []kernelError
+	var judged, held int
 	for _, m := range list {
 		r := m.results[source]
 		if set != "" && m.set != set || r == nil {
@@ -86,8 +84,13 @@ func scoreOf(list []*measuredPair, set string, source Source) score {
 		if r.Speedup.Lo <= truth && truth <= r.Speedup.Hi {
 			s.covered++
 		}
+		if m.set == "blind" || m.set == "fresh" {
+			judged++
+			if r.Speedup.Lo <= truth && truth <= r.Speedup.Hi {
+				held++
+			}
+		}
 		widths = append(widths, math.Log(r.Speedup.Hi/r.Speedup.Lo)/2)
-		errors = append(errors, errorOf(m, r))
 		s.sigma += math.Pow(math.Log(r.Speedup.Value/truth), 2)
 		lo, hi := m.branchy.Lo/m.branchless.Hi, m.branchy.Hi/m.branchless.Lo
 		v := r.Speedup.Value
@@ -104,76 +107,6 @@ func scoreOf(list []*measuredPair, set string, source Source) score {
 	s.sigma = math.Sqrt(s.sigma / n)
 	slices.Sort(widths)
 	s.width = math.Exp(widths[len(widths)/2])
-	s.heldOut = heldOut(errors)
+	s.judged = float64(held) / float64(max(1, judged))
 	return s
-}
-
-// A kernelError is the error of one prediction: of the logarithm of the speed-up, and the
-// standard error that the interval has for it beside that of the model.
-type kernelError struct {
-	kernel       string
-	error, other float64
-}
-
-func errorOf(m *measuredPair, r *Result) kernelError {
-	k := kernelError{kernel: m.name, error: math.Log(r.Speedup.Value / m.speedup())}
-	e := r.Evidence.without(CauseModel)
-	k.other = e.Above
-	if k.error > 0 { // the truth is below
-		k.other = e.Below
-	}
-	return k
-}
-
-// splits is how often kernels are divided in halves.
-const splits = 400
-
-// heldOut is the share of errors of one half of the kernels that are in the interval if the
-// standard error of the model is what the other half shows: the mean over many divisions.
-// Kernels are divided, not pairs, as the errors of a kernel at several p are nearly one.
-func heldOut(errors []kernelError) float64 {
-	byKernel := make(map[string][]kernelError)
-	for _, e := range errors {
-		byKernel[e.kernel] = append(byKernel[e.kernel], e)
-	}
-	var kernels [][]kernelError
-	for _, list := range byKernel {
-		kernels = append(kernels, list)
-	}
-	slices.SortFunc(kernels, func(a, b []kernelError) int { return cmp.Compare(a[0].kernel, b[0].kernel) })
-	rng := rand.New(rand.NewPCG(1, 1))
-	var sum float64
-	for range splits {
-		rng.Shuffle(len(kernels), func(i, j int) { kernels[i], kernels[j] = kernels[j], kernels[i] })
-		half := len(kernels) / 2
-		sigma := modelSigma(slices.Concat(kernels[:half]...))
-		in, n := 0, 0
-		for _, e := range slices.Concat(kernels[half:]...) {
-			n++
-			if math.Abs(e.error) <= z*math.Hypot(sigma, e.other) {
-				in++
-			}
-		}
-		sum += float64(in) / float64(n)
-	}
-	return sum / splits
-}
-
-// modelSigma is the standard error of the model with which errors have the standard errors
-// that their intervals say.
-func modelSigma(errors []kernelError) float64 {
-	lo, hi := 0.0, 3.0
-	for range 40 {
-		mid := (lo + hi) / 2
-		var square float64
-		for _, e := range errors {
-			square += e.error * e.error / (mid*mid + e.other*e.other)
-		}
-		if square > float64(len(errors)) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return hi
 }
