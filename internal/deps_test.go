@@ -76,7 +76,7 @@ var policy = map[string][]string{
 	"predict/flow":          {"asm", "disasm"},
 	"predict/interpret":     {"asm", "disasm", "predict/flow"},
 	"predict/core":          {"asm", "disasm", "llvm", "predict/flow", "predict/interpret", "probe"},
-	"predict/hot":           {"asm", "disasm", "llvm", "objects", "predict/flow", "run", "stats"},
+	"predict/hot":           {"asm", "disasm", "llvm", "objects", "predict/flow", "run", "stats", "symbolizer"},
 	"predict":               {"align", "asm", "branch", "disasm", "llvm", "objects", "predict/core", "predict/flow", "predict/hot", "predict/interpret", "probe", "run", "stats"},
 	"budget":                {"align", "branch", "category", "compare", "input", "run", "stats", "verdict", "yaml"},
 	"record":                {"objects", "perffile", "perfsession", "objfile", "record/command", "run", "sampler"},

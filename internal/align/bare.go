@@ -2,6 +2,12 @@ package align
 
 import "strings"
 
+// Bare is a name, normalised, without template or type arguments, parameters and return type.
+func Bare(name string) string { return bareName(Normalize(name)) }
+
+// Leading is a name, normalised, without parameters and what is behind them.
+func Leading(name string) string { return leadingName(Normalize(name)) }
+
 // bareName returns a normalised name without template or type arguments, parameters
 // and return type: "T S<int>::f<T>(T) const" is "S::f". Names with brackets that do
 // not match stay as they are.

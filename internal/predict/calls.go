@@ -3,6 +3,7 @@ package predict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"profdiff/internal/asm"
@@ -21,6 +22,9 @@ type charge struct {
 	most float64
 	// err is the standard error of the logarithm of 1 + ratio.
 	err float64
+	// lost is set if there are samples elsewhere that may be in these calls, for stacks lost
+	// their callers.
+	lost bool
 }
 
 // charge says how much of a loop's samples is in calls that are not followed.
@@ -54,7 +58,7 @@ func (in *SideInput) charge(s *Side, f *disasm.Function) *hot.Inside {
 		return under // too little to charge by
 	}
 	if p.Stacked() {
-		s.charge = &charge{own: under.Own / float64(len(p.Runs)), ratio: called / under.Own}
+		s.charge = &charge{own: under.Own / float64(len(p.Runs)), ratio: called / under.Own, lost: under.Lost > smallCharge*under.Own}
 		s.charge.most = s.charge.ratio
 		if samples > 0 {
 			share := s.charge.ratio / (1 + s.charge.ratio)
@@ -82,6 +86,13 @@ func (in *SideInput) charge(s *Side, f *disasm.Function) *hot.Inside {
 	return under
 }
 
+// calls reports whether a unit of a side calls anything, whether it is followed or not.
+func (s *Side) calls() bool {
+	root := s.Code.Root
+	t := flow.Walk(s.Code, s.Rates.branches(s.Loop, root), 1, s.Loop, flow.Limits{Steps: mcaSteps, Units: mcaUnits})
+	return t.Calls > 0 || slices.ContainsFunc(t.Steps, func(step flow.Step) bool { return step.Graph != root })
+}
+
 // callsFlag says what became of the calls of a side that were not followed, "" if there were
 // none.
 func (s *Side) callsFlag(perUnit float64) string {
@@ -104,9 +115,9 @@ func (s *Side) callsFlag(perUnit float64) string {
 		return fmt.Sprintf("%.2g%% of its samples are in calls that are not predicted and count as nothing: %s; --function predicts one of these", 100*share, strings.Join(names, ", "))
 	case perUnit == 0:
 		return ""
-	case c != nil && c.most == c.ratio:
+	case c != nil && c.most == c.ratio && !c.lost:
 		return fmt.Sprintf("%.3g calls per unit count as nothing: no sample is in them", perUnit)
-	case c != nil && c.most < smallCharge:
+	case c != nil && c.most < smallCharge && !c.lost:
 		return fmt.Sprintf("%.3g calls per unit count as nothing: all samples outside of the loop are %.2g%% of those in it", perUnit, 100*c.most)
 	}
 	return fmt.Sprintf("%.3g calls per unit go to code that is not known and count as nothing: samples with whole stacks (-fno-omit-frame-pointer and -g, or --call-graph dwarf) tell what they take", perUnit)

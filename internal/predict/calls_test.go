@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"profdiff/internal/branch"
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
 	"profdiff/internal/objects/objectstest"
@@ -286,7 +287,6 @@ func TestInlined(t *testing.T) {
 		{"inlined before", side("hot", "nest"), side("nest"), "", ""},
 		{"inlined after", side("nest"), side("hot", "nest"), "", ""},
 		{"inlined in both", side("hot", "tally"), side("nest", "sum", "tally"), "", ""},
-		{"another function", side("hot", "tally"), side("nest", "sum"), "", "name both with --function BEFORE=AFTER: after, most samples are in nest (100.0%)"},
 		{"named", side("hot", "tally"), side("nest", "tally"), "tally", ""},
 	} {
 		pairs, err := PairsOf(t.Context(), noLLVM{}, test.base, test.head, PairOptions{Functions: [2]string{test.functions, test.functions}})
@@ -306,6 +306,47 @@ func TestInlined(t *testing.T) {
 	}
 }
 
+// TestMeasuredExtent checks that what is measured has all samples of the unit that is predicted,
+// and that it is said of which function the calls are missing, as stacks lost their callers.
+func TestMeasuredExtent(t *testing.T) {
+	two := binaryOf(t, "two.so", twoLoops)
+	table := &branch.Table{Tier: branch.TierStacks, Scaled: true, Branches: []branch.Branch{
+		branchAt(t, two, "nest", 5, 4000, 0.75, 0),
+		branchAt(t, two, "nest", 7, 1000, 0.999, 0),
+	}}
+	around := sideOf(t, two, table, sampled{"nest", 1, 1}, sampled{"nest", 2, 3})
+	b := binaryOf(t, "sorter.so", sorter)
+	own := []place{{"partition", 3}, {"sort", 2}}
+	for _, test := range []struct {
+		name    string
+		in      *SideInput
+		share   float64
+		partial string
+	}{
+		{"loop around a short one", around, 1, ""},
+		{"calls with their callers", stacked(t, b, map[int64][]place{1000: own, 500: {{"copy", 1}, {"partition", 5}, {"sort", 2}}}), 1, ""},
+		{"calls without", stacked(t, b, map[int64][]place{1000: own, 300: {{"copy", 1}}}), 1000. / 1300, "partition"},
+		{"few without", stacked(t, b, map[int64][]place{1000: own, 100: {{"copy", 1}}}), 1000. / 1100, ""},
+	} {
+		pairs, err := PairsOf(t.Context(), noLLVM{}, test.in, test.in, PairOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := pairs[0]
+		if p.ProgramShare == nil || math.Abs(*p.ProgramShare-test.share) > 1e-9 || p.Partial != test.partial {
+			t.Errorf("%s: %v of the program, calls missing of %q", test.name, p.ProgramShare, p.Partial)
+		}
+		for _, perUnit := range []float64{0, 3} {
+			if flag := p.Base.callsFlag(perUnit); test.partial != "" && strings.Contains(flag, "no sample is in them") {
+				t.Errorf("%s: %s", test.name, flag)
+			}
+		}
+		if said := strings.Contains(p.MeasuredBy, "without calls of "+test.partial+" whose callers"); p.Measured != nil && said != (test.partial != "") {
+			t.Errorf("%s: %s", test.name, p.MeasuredBy)
+		}
+	}
+}
+
 // TestNamelessFunctions checks that functions without names are the same only in one build.
 func TestNamelessFunctions(t *testing.T) {
 	loops := func(starts ...uint64) (list []*hot.Loop) {
@@ -316,12 +357,12 @@ func TestNamelessFunctions(t *testing.T) {
 	}
 	before, after := loops(0x1000, 0x2000), loops(0x2000, 0x1000)
 	for i, got := range matchLoops(before, after, false, true) {
-		if got == nil || got.Function.Start != before[i].Function.Start {
+		if got.Loop == nil || got.Function.Start != before[i].Function.Start {
 			t.Errorf("one build: loop %d is %+v", i, got)
 		}
 	}
 	for i, got := range matchLoops(before, after, false, false) {
-		if got != nil {
+		if got.Loop != nil {
 			t.Errorf("two builds: loop %d is taken for that at %#x", i, got.Function.Start)
 		}
 	}

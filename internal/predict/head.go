@@ -180,7 +180,7 @@ func hottestLoop(ctx context.Context, tool hot.Disassembler, in *SideInput, matc
 		// Of a loop with few trips the unit is what is around it.
 		u.Loop = h.Loop
 		return &Pair{
-			Name: h.Name(), Unit: fmt.Sprintf("an iteration of the loop at %#x of %s", h.Address(), u.Code.Root.Name),
+			Name: h.Name(), Unit: fmt.Sprintf("an iteration of the loop at %#x of %s", h.Address(), h.FunctionName()),
 			Base: u.Side, Head: u.Side, Source: u.Rates.Source,
 		}, nil
 	}

@@ -56,6 +56,9 @@ type Pair struct {
 	MeasuredBy string
 	// Recorded is set if Measured is of the runs that the prediction is about.
 	Recorded bool
+	// Partial names the function of which Measured lacks calls, as stacks lost their callers;
+	// "" if it compares what is predicted.
+	Partial string
 	// ProgramShare is the share of the base's run that is in the loop, nil if unknown.
 	ProgramShare *float64
 	// ShareErr is the standard error of ProgramShare, by its number of samples.

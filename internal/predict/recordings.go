@@ -1,12 +1,13 @@
 package predict
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
-	"profdiff/internal/align"
 	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/hot"
 	"profdiff/internal/stats"
@@ -53,18 +54,21 @@ func PairsOf(ctx context.Context, tool Toolchain, base, head *SideInput, opt Pai
 			break
 		}
 		a := matched[i]
-		if a == nil {
+		if a.Loop == nil {
 			if limit == 1 {
 				return nil, fmt.Errorf("%s: %s has most samples before, but no function like it has any in a loop after: name both with --function%s", head.Name, b.Name(), hottestNames(after))
 			}
 			continue
 		}
-		pair, err := newPair(ctx, tool, base, head, b, a, &opt)
+		pair, err := newPair(ctx, tool, base, head, b, a.Loop, &opt)
 		if err != nil {
 			if limit == 1 {
 				return nil, err
 			}
 			continue
+		}
+		if a.flag != "" {
+			pair.Flags = append(pair.Flags, a.flag)
 		}
 		pairs = append(pairs, pair)
 	}
@@ -74,14 +78,25 @@ func PairsOf(ctx context.Context, tool Toolchain, base, head *SideInput, opt Pai
 	return pairs, nil
 }
 
-// hottestNames lists the functions with most samples, to choose from.
+// hottestNames lists the functions with most samples, each once, to choose from.
 func hottestNames(list []*hot.Loop) string {
-	var names []string
-	for _, h := range list[:min(len(list), 3)] {
-		names = append(names, fmt.Sprintf("%s (%.1f%%)", h.Function.Name, 100*h.Share))
+	const most = 3
+	var functions []string
+	shares := make(map[string]float64)
+	for _, h := range list {
+		name := h.FunctionName()
+		if !slices.Contains(functions, name) {
+			functions = append(functions, name)
+		}
+		shares[name] += h.Share
 	}
-	if len(names) == 0 {
+	if len(functions) == 0 {
 		return ""
+	}
+	slices.SortStableFunc(functions, func(a, b string) int { return cmp.Compare(shares[b], shares[a]) })
+	var names []string
+	for _, name := range functions[:min(len(functions), most)] {
+		names = append(names, fmt.Sprintf("%s (%.1f%%)", name, 100*shares[name]))
 	}
 	return " BEFORE=AFTER: after, most samples are in " + strings.Join(names, ", ")
 }
@@ -106,10 +121,6 @@ func (in *SideInput) hot(function string) ([]*hot.Loop, error) {
 		return nil, fmt.Errorf("%s: no samples in a loop of %s", in.Name, function)
 	}
 	return own, nil
-}
-
-func sameFunction(name, wanted string) bool {
-	return name == wanted || align.Normalize(name) == wanted
 }
 
 // named is the function with a name, for recordings without addresses.
@@ -155,79 +166,6 @@ func (in *SideInput) named(function string) ([]*hot.Loop, error) {
 	return []*hot.Loop{h}, nil
 }
 
-// matchLoops finds for each loop before the loop after, nil if there is none. It is in
-// the same function, or in the function that align takes for it. Functions without names are
-// the same if they are at the same place of one build.
-func matchLoops(before, after []*hot.Loop, named, sameBuild bool) []*hot.Loop {
-	out := make([]*hot.Loop, len(before))
-	if named {
-		for i := range before {
-			if i < len(after) {
-				out[i] = after[i]
-			}
-		}
-		return out
-	}
-	functions := func(list []*hot.Loop, side string) (fs []align.Function) {
-		if sameBuild {
-			side = ""
-		}
-		for _, h := range list {
-			name := h.Function.Name
-			if name == "" {
-				name = fmt.Sprintf("%s%#x", side, h.Function.Start)
-			}
-			fs = append(fs, align.Function{Name: name, SystemName: name, Weight: min(1, h.Share)})
-		}
-		return fs
-	}
-	matches, err := align.Functions(functions(before, "before "), functions(after, "after "), align.Options{})
-	if err != nil {
-		return out
-	}
-	used := make(map[int]bool)
-	for _, m := range matches {
-		if m.Base >= 0 && m.Head >= 0 && out[m.Base] == nil && !used[m.Head] {
-			out[m.Base] = after[m.Head]
-			used[m.Head] = true
-		}
-	}
-	for i, b := range before {
-		for k, a := range after {
-			if out[i] == nil && !used[k] && inlinedAlike(b, a) {
-				out[i], used[k] = a, true
-			}
-		}
-	}
-	return out
-}
-
-// mostInlined is the part of a loop that a function has to be that the loop is taken for.
-const mostInlined = 0.5
-
-// inlinedIn reports whether most of a loop is a function that is inlined there.
-func inlinedIn(h *hot.Loop, is func(name string) bool) bool {
-	for name, share := range h.Inlined {
-		if is(name) && share >= mostInlined*h.Self && share > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// inlinedAlike reports whether one function is two loops, as it is inlined on one side or on
-// both.
-func inlinedAlike(b, a *hot.Loop) bool {
-	is := func(h *hot.Loop) func(string) bool {
-		name := align.Normalize(h.Function.Name)
-		return func(other string) bool { return name != "" && align.Normalize(other) == name }
-	}
-	return inlinedIn(b, is(a)) || inlinedIn(a, is(b)) || inlinedIn(b, func(name string) bool {
-		name = align.Normalize(name)
-		return inlinedIn(a, func(other string) bool { return align.Normalize(other) == name })
-	})
-}
-
 // newPair makes a pair of hot loops.
 func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, b, a *hot.Loop, opt *PairOptions) (*Pair, error) {
 	p := &Pair{Name: b.Name()}
@@ -247,12 +185,17 @@ func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, 
 	if (sides[0].Loop < 0) != (sides[1].Loop < 0) {
 		for i := range sides {
 			sides[i].Loop = -1
-			units[i] = "a call of " + sides[i].Code.Root.Name
+			units[i] = "a call of " + hot.SourceName(sides[i].Code.Root.Name)
 		}
 	}
 	for i, in := range []*SideInput{base, head} {
-		if under := in.charge(sides[i], hottest[i].Function); under != nil && in.Profile.Stacked() {
-			hottest[i] = hottest[i].With(under.Weight, in.Profile)
+		under := in.charge(sides[i], hottest[i].Function)
+		if under == nil {
+			continue
+		}
+		hottest[i] = hottest[i].With(under.Weight, in.Profile)
+		if p.Partial == "" && under.Lost > smallCharge*under.Own && sides[i].calls() {
+			p.Partial = hot.SourceName(sides[i].Code.Root.Name)
 		}
 	}
 	b, a = hottest[0], hottest[1]
@@ -271,6 +214,9 @@ func newPair(ctx context.Context, tool hot.Disassembler, base, head *SideInput, 
 			p.Measured, p.Recorded = &Interval{e.Ratio, e.CI.Lo, e.CI.Hi}, true
 			p.Rest = head.rest(a) / base.rest(b)
 			p.MeasuredBy = fmt.Sprintf("%s a run in the loop, %d and %d runs, %s", base.Profile.Event, len(b.Weight), len(a.Weight), e.Method)
+			if p.Partial != "" {
+				p.MeasuredBy += fmt.Sprintf("; without calls of %s whose callers the stacks lost: it compares not what is predicted", p.Partial)
+			}
 		}
 	}
 	if opt.Work != nil {
@@ -334,7 +280,7 @@ func (in *SideInput) side(ctx context.Context, tool hot.Disassembler, h *hot.Loo
 	}
 	root := code.Root
 	if number > len(root.Loops) {
-		return nil, fmt.Errorf("%s: %s has no loop %d, only %d", in.Name, root.Name, number, len(root.Loops))
+		return nil, fmt.Errorf("%s: %s has no loop %d, only %d", in.Name, hot.SourceName(root.Name), number, len(root.Loops))
 	}
 	loop := h.Loop
 	if number > 0 {
@@ -352,9 +298,9 @@ func (in *SideInput) side(ctx context.Context, tool hot.Disassembler, h *hot.Loo
 		}
 		s.Loop = root.Loops[s.Loop].Parent
 	}
-	s.unit = "a call of " + root.Name
+	s.unit = "a call of " + hot.SourceName(root.Name)
 	if s.Loop >= 0 {
-		s.unit = fmt.Sprintf("an iteration of the loop at %#x of %s", root.Insts[root.Blocks[root.Loops[s.Loop].Header].First].Addr, root.Name)
+		s.unit = fmt.Sprintf("an iteration of the loop at %#x of %s", root.Insts[root.Blocks[root.Loops[s.Loop].Header].First].Addr, hot.SourceName(root.Name))
 	}
 	return s, nil
 }

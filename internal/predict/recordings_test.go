@@ -226,7 +226,7 @@ func TestPairsOf(t *testing.T) {
 		{"other function", both, []sampled{{"nest", 2, 1}}, PairOptions{}, nil, "no function like it has any in a loop after"},
 		{"no samples in it", both, []sampled{{"nest", 2, 1}}, PairOptions{Functions: [2]string{"hot", "hot"}}, nil, "no samples in a loop of hot"},
 		{"loop that is not there", both, both, PairOptions{Functions: [2]string{"hot", "hot"}, Loops: [2]int{2, 0}}, nil, "hot has no loop 2, only 1"},
-		{"none in common", both[:1], both[1:], PairOptions{Limit: 3}, nil, "no loop is on both sides"},
+		{"none in common", []sampled{{"hot", 0, 5}, {"hot", 1, 4}}, both[1:], PairOptions{Limit: 3}, nil, "no loop is on both sides"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			pairs, err := PairsOf(t.Context(), noLLVM{}, sideOf(t, b, nil, test.base...), sideOf(t, b, nil, test.head...), test.opt)

@@ -17,10 +17,11 @@ func (p *Predictor) result(pair *Pair, base, head Cycles) *Result {
 
 // confront holds the prediction against what was measured of the same runs. Where its
 // interval is beyond that, something decides that is not modelled, such as data that do not fit
-// in the caches: the doubt is as great as what the model does not explain.
+// in the caches: the doubt is as great as what the model does not explain. What was measured of other code than
+// what is predicted tells nothing of that.
 func (r *Result) confront() {
 	m, v := r.Pair.Measured, r.Speedup
-	if m == nil || !r.Pair.Recorded || m.Lo <= v.Hi && m.Hi >= v.Lo {
+	if m == nil || !r.Pair.Recorded || r.Pair.Partial != "" || m.Lo <= v.Hi && m.Hi >= v.Lo {
 		return
 	}
 	far := math.Log(m.Value / v.Value)

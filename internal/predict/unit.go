@@ -69,7 +69,7 @@ func (p *Pair) workOfSamples() {
 	if of := math.Abs(math.Log(instructions[1]/instructions[0])) / math.Abs(math.Log(multiple)); of < 0.6 || of > 1.1 {
 		return
 	}
-	if m := p.Measured; m != nil {
+	if m := p.Measured; m != nil && p.Partial == "" {
 		same := math.Abs(math.Log(instructions[0] / instructions[1] / m.Value))
 		other := math.Abs(math.Log(instructions[0] / instructions[1] * multiple / m.Value))
 		if other+math.Log(1.5) < same {

@@ -17,6 +17,9 @@ type Inside struct {
 	// many.
 	Own     float64
 	Samples int64
+	// Lost is the weight of samples of which no stack tells that they are elsewhere: of functions
+	// whose callers in the binary are not known.
+	Lost float64
 	// Calls are what else is called, that with most weight first.
 	Calls []Call
 }
@@ -48,9 +51,15 @@ func (p *Profile) Inside(b *Binary, f *disasm.Function, loop int, followed func(
 			}
 		}
 	}
+	for i := range p.Runs {
+		in.Lost += p.Runs[i].Total.Weight
+	}
 	for i := range p.leaves {
 		l := &p.leaves[i]
 		k := slices.IndexFunc(l.frames, within)
+		if k >= 0 || len(l.frames) > 1 || l.outside != "" {
+			in.Lost -= l.weight.Weight
+		}
 		if k < 0 {
 			continue
 		}
@@ -92,7 +101,7 @@ func (l *leaf) notFollowed(b *Binary, k int, followed func(start uint64) bool) s
 			return "?"
 		}
 		if callee, _ := calledAt(from, l.frames[k]); callee != to.Start || !followed(to.Start) {
-			return cmp.Or(to.Name, "?")
+			return cmp.Or(SourceName(to.Name), "?")
 		}
 	}
 	return l.outside

@@ -11,6 +11,7 @@ import (
 	"profdiff/internal/disasm"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/symbolizer"
 )
 
 // A Profile is where the samples of one binary fell, in all runs of a side.
@@ -233,12 +234,17 @@ type Loop struct {
 	Inlined map[string]float64
 }
 
+// SourceName is a symbol as sources write it.
+func SourceName(symbol string) string { return symbolizer.Demangle(symbol) }
+
+// FunctionName is the function as sources write it, or where it starts.
+func (h *Loop) FunctionName() string {
+	return cmp.Or(SourceName(h.Function.Name), fmt.Sprintf("%#x", h.Function.Start))
+}
+
 // Name is the loop as reports name it.
 func (h *Loop) Name() string {
-	name := h.Function.Name
-	if name == "" {
-		name = fmt.Sprintf("%#x", h.Function.Start)
-	}
+	name := h.FunctionName()
 	if h.Loop < 0 {
 		return name
 	}
