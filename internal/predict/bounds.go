@@ -69,6 +69,7 @@ func (w *work) ratesFlags() (flags []string) {
 	if r.Branch == nil {
 		return flags
 	}
+	flags = append(flags, w.endsFlags()...)
 	var known, bounded, unknown int
 	for _, s := range flow.Sites(w.walks[0]) {
 		if s.Inst().Kind != disasm.Conditional {
@@ -101,6 +102,46 @@ func (w *work) ratesFlags() (flags []string) {
 		parts = append(parts, fmt.Sprintf("%d not at all", unknown))
 	}
 	return append(flags, strings.Join(parts, ", ")+": the interval spans what these may do")
+}
+
+// fewMisses is how many mispredictions a unit are not worth a word.
+const fewMisses = 0.005
+
+// endsFlags say what became of the mispredictions that were simulated at the ends of loops.
+func (w *work) endsFlags() (flags []string) {
+	r, t := &w.side.Rates, w.walks[0]
+	if r.Source != SourceSimulated {
+		return nil
+	}
+	var dropped, varied float64 // a unit
+	units := float64(len(t.Units)) * w.side.Work
+	for i := range t.Steps {
+		s := t.Steps[i].Site
+		if s.Inst().Kind != disasm.Conditional {
+			continue
+		}
+		unit := -1
+		if s.Graph == w.side.Code.Root {
+			unit = w.side.Loop
+		}
+		counted, ok := r.Branch(s.Graph, s.At)
+		if !ok || counted.Miss == 0 {
+			continue
+		}
+		switch r.tripsOf(s.Graph, s.At, unit, s.Graph.ExitOf(s.At, unit)) {
+		case tripsRegular:
+			dropped += counted.Miss / units
+		case tripsVary:
+			varied += w.branches(s).Miss / units
+		}
+	}
+	if dropped > fewMisses {
+		flags = append(flags, fmt.Sprintf("rates: the ends of loops that are always run through as often are taken as foreseen: %.2g mispredictions that were simulated there are left out", dropped))
+	}
+	if varied > fewMisses {
+		flags = append(flags, fmt.Sprintf("rates: %.2g mispredictions are at the ends of loops that are not always run through as often, or too often to be foreseen: half of them may be foreseen, which the interval spans", varied))
+	}
+	return flags
 }
 
 // widest are the sites with most executions that may go either way, of which there are any.

@@ -117,10 +117,14 @@ func (r *Rates) at(g *flow.Graph, at, unit int, choose func(flow.Site, *flow.Bra
 	case SourceSimulated:
 		b.Foreseen = foreseen(b.Taken, b.Miss)
 		b.Miss = min(b.Miss, rarer)
-		if exit.Loop && (!g.DependsOnData(at) || r.regular(g, at, unit)) {
+		switch r.tripsOf(g, at, unit, exit) {
+		case tripsRegular:
 			b.Miss = 0
+		case tripsVary:
+			b.Foreseen = max(b.Foreseen, variedForeseen)
+		default:
+			b.Miss = noisy(b.Miss)
 		}
-		b.Miss = noisy(b.Miss)
 	case SourceKnown:
 		b.Miss = noisy(b.Miss)
 	}
@@ -140,45 +144,84 @@ const foreseenTrips = 128
 // chance.
 const regularLoops = 16
 
+// variedForeseen is the share of the mispredictions at the end of a loop that a real predictor
+// may foresee if the trips vary and nothing in the loop decides how many there are: what
+// decides may come in patterns. It is judgement.
+const variedForeseen = 0.5
+
+// A trips says how often a loop is run through each time that it is entered.
+type trips int
+
+// The kinds of trips.
+const (
+	tripsByData  trips = iota // data that the loop loads decide, or the branch ends no loop
+	tripsRegular              // always as often, and so few times that a predictor foresees the end
+	tripsVary                 // not always as often, or too many times to be foreseen
+)
+
+// tripsOf says what was counted of the trips of the loop that a branch ends. Without counts, a
+// loop whose end depends on no data makes regular trips.
+func (r *Rates) tripsOf(g *flow.Graph, at, unit int, exit flow.Exit) trips {
+	if !exit.Loop {
+		return tripsByData
+	}
+	regular, counted := r.regular(g, at, unit)
+	byData := g.DependsOnData(at)
+	switch {
+	case regular || !counted && !byData:
+		return tripsRegular
+	case byData:
+		return tripsByData
+	}
+	return tripsVary
+}
+
 // regular reports whether the loop that a branch ends makes as many trips each time it is
 // entered, and few enough for the end to be foreseen: exactly so many times more often
-// than it was left it was run through.
-func (r *Rates) regular(g *flow.Graph, at, unit int) bool {
+// than it was left it was run through. counted is false if too little was counted to tell.
+func (r *Rates) regular(g *flow.Graph, at, unit int) (regular, counted bool) {
 	_, loop := g.ExitFrom(at, unit)
 	if loop < 0 || r.Branch == nil {
-		return false
+		return false, false
 	}
-	iterations := r.iterations(g, loop)
-	left, branches := 0.0, 0
+	header := g.Loops[loop].Header
+	var left, back, branches float64
+	jumps := false // ways back that are no branches
 	for b := range g.Blocks {
 		if !g.InLoop(b, loop) {
 			continue
 		}
-		last := g.Blocks[b].End - 1
+		block := &g.Blocks[b]
+		last := block.End - 1
 		if g.Insts[last].Kind != disasm.Conditional {
+			jumps = jumps || block.Taken == header || block.Next == header
 			continue
 		}
-		branches++
-		block := &g.Blocks[b]
-		jumpStays := block.Taken >= 0 && g.InLoop(block.Taken, loop)
-		nextStays := block.Next >= 0 && g.InLoop(block.Next, loop)
-		counted, ok := r.Branch(g, last)
+		c, ok := r.Branch(g, last)
 		if !ok { // never executed
 			continue
 		}
-		if !jumpStays {
-			left += counted.Executed * counted.Taken
-		}
-		if !nextStays {
-			left += counted.Executed * (1 - counted.Taken)
+		branches += c.Executed
+		for i, to := range [2]int{block.Taken, block.Next} {
+			n := c.Executed * [2]float64{c.Taken, 1 - c.Taken}[i]
+			switch {
+			case to < 0 || !g.InLoop(to, loop):
+				left += n
+			case to == header:
+				back += n
+			}
 		}
 	}
 	left = math.Round(left)
 	if left < regularLoops {
-		return false
+		return false, false
+	}
+	iterations := r.iterations(g, loop)
+	if iterations == 0 && !jumps { // each time it was entered it was left
+		iterations = math.Round(left + back)
 	}
 	trips := math.Round(iterations / left)
-	return trips*float64(branches) <= foreseenTrips && math.Abs(iterations-trips*left) < 0.5
+	return trips > 0 && branches <= foreseenTrips*left && math.Abs(iterations-trips*left) < 0.5, true
 }
 
 // iterations is how often the first branch of a loop was executed, 0 if that is not known

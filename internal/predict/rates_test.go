@@ -118,6 +118,107 @@ ret
 	}
 }
 
+// TestVariedTrips checks that nothing is left out of what was simulated at the end of a loop
+// whose trips vary, although nothing that the loop loads decides how many there are: it runs
+// once for each bit of a word.
+func TestVariedTrips(t *testing.T) {
+	g := graphOfText(t, `.L1: movq (%rdi), %rdx
+addq $8, %rdi
+testq %rdx, %rdx
+je .L3
+.L2: tzcntq %rdx, %rax
+movl %eax, (%rcx)
+addq $4, %rcx
+leaq -1(%rdx), %rax
+andq %rax, %rdx
+jne .L2
+.L3: cmpq %rsi, %rdi
+jne .L1
+ret
+`)
+	side := func(iterations, entries, missed float64) (*Side, flow.Site) {
+		s := &Side{Code: &flow.Code{Root: g}, Work: 1, Rates: Rates{Source: SourceSimulated, Branch: func(g *flow.Graph, at int) (flow.Branch, bool) {
+			switch g.Insts[at].Target {
+			case ".L3":
+				return flow.Branch{Executed: entries}, true
+			case ".L2":
+				return flow.Branch{Taken: 1 - entries/iterations, Miss: missed / iterations, Executed: iterations}, true
+			}
+			return flow.Branch{Taken: 1 - 1/entries, Executed: entries}, true
+		}}}
+		s.Loop = g.LoopOf[0]
+		for i := range g.Insts {
+			if g.Insts[i].Target == ".L2" {
+				return s, flow.Site{Graph: g, At: i}
+			}
+		}
+		t.Fatal("no branch")
+		return nil, flow.Site{}
+	}
+	for _, test := range []struct {
+		name                        string
+		iterations, entries, missed float64
+		want                        float64 // mispredictions
+		flag                        string
+	}{
+		{"trips that vary", 5210, 1000, 1040, 1000, "are not always run through as often"},
+		{"always five", 5000, 1000, 1000, 0, "are always run through as often"},
+		{"always five, foreseen by the simulation too", 5000, 1000, 0, 0, ""},
+		{"too many to be foreseen", 300000, 1000, 1000, 1000, "or too often to be foreseen"},
+	} {
+		s, end := side(test.iterations, test.entries, test.missed)
+		w := &work{side: s, branches: s.Rates.branches(s.Loop, g)}
+		b := w.branches(end)
+		if got := b.Miss * test.iterations; math.Abs(got-test.want) > 1e-6*test.iterations {
+			t.Errorf("%s: %.0f mispredictions, want %.0f", test.name, got, test.want)
+		}
+		if is := test.want > 0; is && b.Foreseen < 0.5 {
+			t.Errorf("%s: %.2f of them may be foreseen", test.name, b.Foreseen)
+		}
+		w.walks = []*flow.Trace{flow.Walk(s.Code, w.branches, 1, s.Loop, flow.Limits{Steps: coreSteps, Units: coreSteps})}
+		flags := strings.Join(w.ratesFlags(), "\n")
+		if !strings.Contains(flags, test.flag) || test.flag == "" && flags != "" {
+			t.Errorf("%s: flags %q", test.name, flags)
+		}
+	}
+}
+
+// TestRegularNest checks that the end of a loop is foreseen that begins with another loop, so
+// that no branch of it is the first, if both make as many trips each time.
+func TestRegularNest(t *testing.T) {
+	g := graphOfText(t, `.L1: movl $7, %edx
+.L2: movl $4, %ecx
+.L3: addl (%rdi), %eax
+decl %ecx
+jne .L3
+decl %edx
+jne .L2
+addq $4, %rdi
+cmpq %rsi, %rdi
+jne .L1
+ret
+`)
+	for extra, want := range map[float64]float64{0: 0, 10: 1000} {
+		r := Rates{Source: SourceSimulated, Branch: func(g *flow.Graph, at int) (flow.Branch, bool) {
+			trips := 7000 + extra
+			switch g.Insts[at].Target {
+			case ".L3":
+				return flow.Branch{Taken: 0.75, Miss: 0.25, Executed: 4 * trips}, true
+			case ".L2":
+				return flow.Branch{Taken: 1 - 1000/trips, Miss: 1000 / trips, Executed: trips}, true
+			}
+			return flow.Branch{Taken: 0.999, Executed: 1000}, true
+		}}
+		for i := range g.Insts {
+			if g.Insts[i].Target == ".L2" {
+				if got := r.at(g, i, g.LoopOf[0], asKnown).Miss * (7000 + extra); math.Abs(got-want) > 1e-6 {
+					t.Errorf("%g trips more: %.1f mispredictions, want %.0f", extra, got, want)
+				}
+			}
+		}
+	}
+}
+
 // TestForeseen checks which mispredictions of counters may be foreseen: the misses of a
 // pattern may be, misses of random outcomes stay.
 func TestForeseen(t *testing.T) {
