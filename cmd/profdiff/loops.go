@@ -87,6 +87,9 @@ func (s *stdio) loops(cmd *cobra.Command, f *predictFlags, input, binary, branch
 	if err != nil {
 		return nil, "", err
 	}
+	for _, r := range runs {
+		l.account(r)
+	}
 	cpu = f.cpu
 	for _, r := range runs {
 		for _, name := range []string{r.Recording.CPUID, r.Recording.Device} {

@@ -49,6 +49,7 @@ type predictFlags struct {
 	format, output                string
 	timeout                       time.Duration
 	drawn                         int // loops that a report shows timelines of
+	closing                       func()
 }
 
 // maxDrawn is the number of loops that a report shows timelines of.
@@ -108,6 +109,8 @@ llvm-mca is part of LLVM (Debian: llvm-19); nothing else of profdiff needs it.`,
 			if page.file != "" {
 				f.drawn = maxDrawn
 			}
+			f.closing = func() {}
+			defer func() { f.closing() }() // what is said after the answer
 			p, err := std.predict(cmd, &f, inputs)
 			if err != nil {
 				return err

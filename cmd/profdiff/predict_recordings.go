@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"profdiff/internal/ingest"
 	"profdiff/internal/objects"
 	"profdiff/internal/predict"
+	"profdiff/internal/remark"
 	"profdiff/internal/run"
 )
 
@@ -30,15 +32,36 @@ func (s *stdio) predictRecordings(cmd *cobra.Command, f *predictFlags, inputs []
 	}
 	var sides [2]*predict.SideInput
 	var cpus []string
+	var all []*run.Run
+	defer func() { f.closing = func() { s.closePrediction(all) } }()
 	for i, input := range inputs {
 		side, runs, err := s.recordedSide(l, f, input, []string{f.binaryBefore, f.binaryAfter}[i], []string{f.branchesBefore, f.branchesAfter}[i])
 		if err != nil {
 			return nil, err
 		}
 		sides[i] = side
+		all = append(all, runs...)
 		cpus = append(cpus, predict.CPUNames(runs)...)
 	}
 	return s.predictSides(cmd, f, sides, cpus, opt)
+}
+
+// closePrediction says in one line what became of the samples of all runs, and warns of what
+// predictions depend on. That stacks are cut off a flag says where it matters.
+func (s *stdio) closePrediction(runs []*run.Run) {
+	if len(runs) == 0 {
+		return
+	}
+	fmt.Fprintf(s.err, "profdiff: %d runs: %s\n", len(runs), run.Account(runs...))
+	var list []remark.Remark
+	for _, r := range runs {
+		for _, w := range r.Warnings {
+			if !strings.Contains(w, "of the stacks end at addresses") && !strings.Contains(w, "of the call chains are incomplete") {
+				list = append(list, remark.Remark{Run: r.Name, Text: w})
+			}
+		}
+	}
+	s.warnAll(remark.Lines(list, map[string]int{"": len(runs)}))
 }
 
 // predictSides predicts the hottest loops of two sides. cpus are what the recordings say
@@ -77,9 +100,6 @@ func (s *stdio) recordedSide(l *loader, f *predictFlags, name, binary, branches 
 	runs, err := l.loadEach(files)
 	if err != nil {
 		return nil, nil, err
-	}
-	for _, r := range runs {
-		l.account(r)
 	}
 	options := &branch.Options{AllowTruncated: f.in.allowTruncated}
 	options.Names.Objects = l.opt.Objects
