@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -18,13 +19,11 @@ type charge struct {
 	own float64
 	// ratio is how many times the cycles of what is followed, by the side's samples alone.
 	ratio float64
-	// most is the ratio if all samples that may be in these calls are.
-	most float64
+	// least and most are the ratio if only samples are in these calls that are there for
+	// sure, and if all are that may be.
+	least, most float64
 	// err is the standard error of the logarithm of 1 + ratio.
 	err float64
-	// lost is set if there are samples elsewhere that may be in these calls, for stacks lost
-	// their callers.
-	lost bool
 }
 
 // charge says how much of a loop's samples is in calls that are not followed.
@@ -32,8 +31,10 @@ type charge struct {
 //  1. Where samples have stacks, those under the loop are in it and in what is followed, or
 //     in calls. What is predicted of the former stands for as many samples as it has, so that
 //     the calls are charged with their samples by the same measure.
-//  2. Else calls take at most what all samples do that are neither in the loop nor in what is
-//     followed from it. Half of that is charged in doubt: see doubts.
+//  2. Samples without stacks, or whose stacks are lost, are charged if they are in a function
+//     that the code of the loop calls: see [hot.Profile.Lost].
+//  3. Where the code does not tell what is called, calls may take what all samples do that
+//     nothing else accounts for, which makes the interval wider.
 //
 // It returns the samples under the loop, too, nil if they are not known.
 func (in *SideInput) charge(s *Side, f *disasm.Function) *hot.Inside {
@@ -45,6 +46,26 @@ func (in *SideInput) charge(s *Side, f *disasm.Function) *hot.Inside {
 	under := p.Inside(in.Binary, f, s.Loop, func(start uint64) bool {
 		return s.Code.Callee != nil && s.Code.Callee(root, &asm.Inst{Kind: disasm.Call, Target: fmt.Sprintf("%#x", start)}) != nil
 	})
+	t := flow.Walk(s.Code, s.Rates.branches(s.Loop, root), 1, s.Loop, flow.Limits{Steps: mcaSteps, Units: mcaUnits})
+	inside, calls, elsewhere := callees(t, root)
+	lost := p.Lost(in.Binary, f, s.Loop, inside, calls, elsewhere)
+	for i, w := range lost.Weight {
+		under.Weight[i].Weight += w.Weight
+		under.Weight[i].WeightSq += w.WeightSq
+		under.Lost -= w.Weight
+	}
+	under.Own += lost.Own
+	sure, most := lost.Sure, lost.Most
+	for _, c := range under.Calls {
+		sure, most = sure+c.Weight, most+c.Weight
+	}
+	if !p.Stacked() && lost.Elsewhere {
+		most = -under.Own
+		for i := range p.Runs {
+			most += p.Runs[i].Total.Weight
+		}
+	}
+	under.Calls = slices.SortedStableFunc(slices.Values(append(under.Calls, lost.Calls...)), func(a, b hot.Call) int { return -cmp.Compare(a.Weight, b.Weight) })
 	var called float64
 	var samples int64
 	for _, c := range under.Calls {
@@ -52,36 +73,15 @@ func (in *SideInput) charge(s *Side, f *disasm.Function) *hot.Inside {
 		samples += c.Samples
 	}
 	for _, c := range under.Calls {
-		s.Calls = append(s.Calls, Call{Name: c.Name, Share: c.Weight / (called + under.Own), Samples: c.Samples})
+		s.Calls = append(s.Calls, Call{Name: c.Name, Share: c.Weight / (called + under.Own), Samples: c.Samples, Lost: c.Lost})
 	}
 	if under.Samples == 0 || called > mostCharged*under.Own {
 		return under // too little to charge by
 	}
-	if p.Stacked() {
-		s.charge = &charge{own: under.Own / float64(len(p.Runs)), ratio: called / under.Own, lost: under.Lost > smallCharge*under.Own}
-		s.charge.most = s.charge.ratio
-		if samples > 0 {
-			share := s.charge.ratio / (1 + s.charge.ratio)
-			s.charge.err = share * math.Sqrt(1/float64(samples)+1/float64(under.Samples))
-		}
-		return under
-	}
-	var total float64
-	for i := range p.Runs {
-		total += p.Runs[i].Total.Weight
-	}
-	t := flow.Walk(s.Code, s.Rates.branches(s.Loop, root), 1, s.Loop, flow.Limits{Steps: mcaSteps, Units: mcaUnits})
-	own := under.Own
-	seen := map[*flow.Graph]bool{root: true}
-	for i := range t.Steps {
-		if g := t.Steps[i].Graph; !seen[g] {
-			seen[g] = true
-			own += p.Under(g.Insts[0].Addr, g.Insts[len(g.Insts)-1].Addr+1)
-		}
-	}
-	s.charge = &charge{own: own / float64(len(p.Runs))}
-	if t.Calls > 0 {
-		s.charge.most = max(0, total-own) / own
+	s.charge = &charge{own: under.Own / float64(len(p.Runs)), ratio: called / under.Own, least: sure / under.Own, most: max(called, most) / under.Own}
+	if samples > 0 {
+		share := s.charge.ratio / (1 + s.charge.ratio)
+		s.charge.err = share * math.Sqrt(1/float64(samples)+1/float64(under.Samples))
 	}
 	return under
 }
@@ -93,14 +93,42 @@ func (s *Side) calls() bool {
 	return t.Calls > 0 || slices.ContainsFunc(t.Steps, func(step flow.Step) bool { return step.Graph != root })
 }
 
+// callees are the functions that a walk follows from its root, those that it calls and does
+// not follow, and whether there are calls of others, whose addresses a register has or a table
+// of the linker.
+func callees(t *flow.Trace, root *flow.Graph) (inside, calls []uint64, elsewhere bool) {
+	for i := range t.Steps {
+		g, in := t.Steps[i].Graph, t.Steps[i].Inst()
+		if start := g.Insts[0].Addr; g != root && !slices.Contains(inside, start) {
+			inside = append(inside, start)
+		}
+		followed := i+1 < len(t.Steps) && t.Steps[i+1].At == 0 && t.Steps[i+1].Graph != g
+		away := in.Kind == disasm.Jump && in.To < 0
+		switch {
+		case followed:
+		case in.Kind == disasm.IndirectCall:
+			elsewhere = true
+		case in.Kind == disasm.Call || away:
+			var to uint64
+			if _, err := fmt.Sscanf(in.Target, "0x%x", &to); err == nil && !slices.Contains(calls, to) {
+				calls = append(calls, to)
+			}
+		}
+	}
+	return inside, calls, elsewhere
+}
+
 // callsFlag says what became of the calls of a side that were not followed, "" if there were
 // none.
 func (s *Side) callsFlag(perUnit float64) string {
 	c := s.charge
 	var names []string
-	share := 0.0
+	share, lost := 0.0, 0.0
 	for i, call := range s.Calls {
 		share += call.Share
+		if call.Lost {
+			lost += call.Share
+		}
 		switch {
 		case i == maxCallNames:
 			names = append(names, fmt.Sprintf("%d more", len(s.Calls)-i))
@@ -109,23 +137,36 @@ func (s *Side) callsFlag(perUnit float64) string {
 		}
 	}
 	switch {
-	case c != nil && c.ratio > 0:
+	case c != nil && share > fewCharged && lost > share/2:
+		return fmt.Sprintf("%.2g%% of its cycles are not predicted but charged by the samples of what it calls, whose stacks do not tell the caller: %s%s", 100*share, strings.Join(names, ", "), c.beyond())
+	case c != nil && share > fewCharged:
 		return fmt.Sprintf("%.2g%% of its cycles are not predicted but charged by its samples, which are in calls: %s", 100*share, strings.Join(names, ", "))
 	case c == nil && share > 0:
 		return fmt.Sprintf("%.2g%% of its samples are in calls that are not predicted and count as nothing: %s; --function predicts one of these", 100*share, strings.Join(names, ", "))
 	case perUnit == 0:
 		return ""
-	case c != nil && c.most == c.ratio && !c.lost:
+	case c != nil && c.most == 0:
 		return fmt.Sprintf("%.3g calls per unit count as nothing: no sample is in them", perUnit)
-	case c != nil && c.most < smallCharge && !c.lost:
-		return fmt.Sprintf("%.3g calls per unit count as nothing: all samples outside of the loop are %.2g%% of those in it", perUnit, 100*c.most)
+	case c != nil && c.most < smallCharge:
+		return fmt.Sprintf("%.3g calls per unit count as nothing: all samples that may be in them are %.2g%% of those in it", perUnit, 100*c.most)
 	}
 	return fmt.Sprintf("%.3g calls per unit go to code that is not known and count as nothing: samples with whole stacks (-fno-omit-frame-pointer and -g, or --call-graph dwarf) tell what they take", perUnit)
+}
+
+// beyond says what more calls may take, "" if that is little.
+func (c *charge) beyond() string {
+	if c.most-c.ratio < smallCharge*(1+c.ratio) {
+		return ""
+	}
+	return fmt.Sprintf("; as much as %.2g%% more may be in calls whose targets the code does not tell, or have other callers", 100*(c.most-c.ratio)/(1+c.ratio))
 }
 
 // mostCharged is how many times the samples of what is followed calls may have to be charged by
 // them.
 const mostCharged = 20
+
+// fewCharged is the share of cycles below which it is not said what is charged.
+const fewCharged = 0.005
 
 // maxCallNames is how many calls a flag names.
 const maxCallNames = 3
@@ -202,5 +243,5 @@ func (s *Side) callsDoubt(calls bool) (less, more float64) {
 	case c == nil:
 		return 0, 0
 	}
-	return 0, min(doubtCalls, math.Log1p(max(0, c.most-c.ratio)))
+	return min(doubtCalls, math.Log((1+c.ratio)/(1+min(c.least, c.ratio)))), min(doubtCalls, math.Log1p(max(0, c.most-c.ratio)/(1+c.ratio)))
 }

@@ -11,6 +11,7 @@ import (
 	"profdiff/internal/disasm"
 	"profdiff/internal/llvm"
 	"profdiff/internal/objects/objectstest"
+	"profdiff/internal/predict/flow"
 	"profdiff/internal/predict/hot"
 	"profdiff/internal/run"
 )
@@ -161,36 +162,136 @@ func TestCharge(t *testing.T) {
 	}
 }
 
-// TestCallsWithoutStacks checks that what calls may take is bounded by the samples outside of
-// the loop.
-func TestCallsWithoutStacks(t *testing.T) {
-	b := binaryOf(t, "sorter.so", sorter)
+// lostStacks has a leaf that two loops call, one that a function calls which one of them calls,
+// and what calls by a register.
+const lostStacks = `
+	.text
+	.type	leaf, @function
+leaf:
+	movl	(%rdi), %eax
+	ret
+	.size	leaf, .-leaf
+	.type	below, @function
+below:
+	subl	(%rsi), %eax
+	ret
+	.size	below, .-below
+	.type	wrapper, @function
+wrapper:
+	pushq	%rbx
+	call	below
+	popq	%rbx
+	ret
+	.size	wrapper, .-wrapper
+	.type	pointed, @function
+pointed:
+	xorl	%eax, %eax
+	ret
+	.size	pointed, .-pointed
+	.type	loop, @function
+loop:
+.L1:
+	call	leaf
+	testl	%eax, %eax
+	call	wrapper
+	addq	$8, %r12
+	cmpq	%r13, %r12
+	jne	.L1
+	ret
+	.size	loop, .-loop
+	.type	other, @function
+other:
+.L2:
+	call	leaf
+	addq	$8, %r12
+	cmpq	%r13, %r12
+	jne	.L2
+	ret
+	.size	other, .-other
+	.type	table, @function
+table:
+	pushq	$1
+	jmp	*(%rax)
+	pushq	$2
+	jmp	*8(%rax)
+	pushq	$3
+	jmp	*16(%rax)
+	.size	table, .-table
+	.type	linked, @function
+linked:
+.L4:
+	call	table+4
+	addq	$8, %r12
+	cmpq	%r13, %r12
+	jne	.L4
+	ret
+	.size	linked, .-linked
+	.type	indirect, @function
+indirect:
+.L3:
+	call	*%rbx
+	addq	$8, %r12
+	cmpq	%r13, %r12
+	jne	.L3
+	ret
+	.size	indirect, .-indirect
+	.section	.note.GNU-stack,"",@progbits
+`
+
+// TestLostStacks checks what calls are charged with where samples have no stacks, or only
+// some have.
+func TestLostStacks(t *testing.T) {
+	b := binaryOf(t, "lost.so", lostStacks)
 	for _, test := range []struct {
-		name    string
-		samples []sampled
-		most    float64
-		flag    string
+		name              string
+		samples           map[int64][]place
+		function          string
+		least, most, want float64 // times what is in the loop
+		flag              string
 	}{
-		{"few", []sampled{{"partition", 3, 1000}, {"copy", 1, 40}}, 0.04, "count as nothing: all samples outside of the loop are 4% of those in it"},
-		{"many", []sampled{{"partition", 3, 1000}, {"compare", 1, 4000}}, 4, "tell what they take"},
+		{"called from one place", map[int64][]place{1000: {{"loop", 3}}, 300: {{"leaf", 0}}}, "loop", 0.3, 0.3, 0.3, "by the samples of what it calls, whose stacks do not tell the caller: leaf 23%"},
+		{"and what that calls", map[int64][]place{1000: {{"loop", 3}}, 250: {{"below", 0}}}, "loop", 0.25, 0.25, 0.25, "do not tell the caller: below 20%"},
+		{"called from two places", map[int64][]place{1000: {{"loop", 3}}, 3000: {{"other", 1}}, 800: {{"leaf", 0}}}, "loop", 0, 0.8, 0.2, "as much as 50% more may be in calls"},
+		{"beside samples with stacks", map[int64][]place{1000: {{"loop", 3}}, 3000: {{"wrapper", 0}, {"loop", 2}}, 800: {{"leaf", 0}}}, "loop", 3.8, 3.8, 3.8, "charged by its samples, which are in calls: wrapper 62%, leaf 17%"},
+		{"called by a register", map[int64][]place{1000: {{"indirect", 1}}, 4000: {{"pointed", 0}}}, "indirect", 0, 4, 0, "tell what they take"},
+		{"called by a table of the linker", map[int64][]place{1000: {{"linked", 1}}, 4000: {{"pointed", 0}}}, "linked", 0, 4, 0, "tell what they take"},
+		{"beside samples with stacks, by a table", map[int64][]place{1000: {{"linked", 1}}, 100: {{"pointed", 0}}, 50: {{"below", 0}, {"wrapper", 1}}}, "linked", 0, 0.1, 0, "all samples that may be in them are 10%"},
+		{"what others call, and what may be called", map[int64][]place{1000: {{"indirect", 1}}, 500: {{"loop", 3}}, 400: {{"leaf", 0}}, 5: {{"pointed", 0}, {"indirect", 0}}}, "indirect", 0.005, 0.505, 0.005, "tell what they take"},
 	} {
-		in := sideOf(t, b, nil, test.samples...)
-		pairs, err := PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{Functions: [2]string{"partition", "partition"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := pairs[0].Base
-		if s.charge == nil || s.charge.ratio != 0 || math.Abs(s.charge.most-test.most) > 1e-9 {
-			t.Errorf("%s: charged %+v, at most %g", test.name, s.charge, test.most)
+		in := stacked(t, b, test.samples)
+		s := &Side{Code: &flow.Code{Root: graphOf(t, in, test.function)}, Loop: 0, Rates: Rates{Source: SourceAssumed}}
+		in.charge(s, functionOf(t, b, test.function))
+		c := s.charge
+		if c == nil || math.Abs(c.ratio-test.want) > 1e-6 || math.Abs(c.least-test.least) > 1e-6 || math.Abs(c.most-test.most) > 1e-6 {
+			t.Errorf("%s: charged %+v, want %g, from %g to %g", test.name, c, test.want, test.least, test.most)
+			continue
 		}
 		if flag := s.callsFlag(1); !strings.Contains(flag, test.flag) {
-			t.Errorf("%s: flag %q", test.name, flag)
+			t.Errorf("%s: flag %q, want %q", test.name, flag, test.flag)
 		}
 		less, more := s.callsDoubt(true)
-		if less != 0 || more <= 0 || more > doubtCalls {
+		if (less > 0) != (test.least < test.want) || (more > 0) != (test.most > test.want) || less > doubtCalls || more > doubtCalls {
 			t.Errorf("%s: doubt %g and %g", test.name, less, more)
 		}
 	}
+}
+
+func functionOf(t *testing.T, b *hot.Binary, name string) *disasm.Function {
+	t.Helper()
+	f, err := b.Function(address(t, b, name, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func graphOf(t *testing.T, in *SideInput, name string) *flow.Graph {
+	t.Helper()
+	g, err := in.Binary.Graph(t.Context(), noLLVM{}, address(t, in.Binary, name, 0), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
 
 // TestAnchor checks that calls take as long by the samples of both sides where iterations were
@@ -325,8 +426,9 @@ func TestMeasuredExtent(t *testing.T) {
 	}{
 		{"loop around a short one", around, 1, ""},
 		{"calls with their callers", stacked(t, b, map[int64][]place{1000: own, 500: {{"copy", 1}, {"partition", 5}, {"sort", 2}}}), 1, ""},
-		{"calls without", stacked(t, b, map[int64][]place{1000: own, 300: {{"copy", 1}}}), 1000. / 1300, "partition"},
-		{"few without", stacked(t, b, map[int64][]place{1000: own, 100: {{"copy", 1}}}), 1000. / 1100, ""},
+		{"calls without", stacked(t, b, map[int64][]place{1000: own, 300: {{"compare", 1}}}), 1000. / 1300, "partition"},
+		{"few without", stacked(t, b, map[int64][]place{1000: own, 100: {{"compare", 1}}}), 1000. / 1100, ""},
+		{"calls that the code tells", stacked(t, b, map[int64][]place{1000: own, 300: {{"copy", 1}}}), 1, ""},
 	} {
 		pairs, err := PairsOf(t.Context(), noLLVM{}, test.in, test.in, PairOptions{})
 		if err != nil {
@@ -389,5 +491,22 @@ func TestPassesOver(t *testing.T) {
 	}
 	if side.Binary.Path != program.Path || len(warned) != 1 || !strings.Contains(warned[0], "no samples in a loop") {
 		t.Errorf("%s is predicted, warnings %q", side.Binary.Path, warned)
+	}
+}
+
+// TestSamplesOfUnit checks that without stacks, too, the samples are those of the loop that is
+// the unit, not of the loop in it that is hottest.
+func TestSamplesOfUnit(t *testing.T) {
+	b := binaryOf(t, "two.so", twoLoops)
+	table := &branch.Table{Tier: branch.TierStacks, Scaled: true, Branches: []branch.Branch{
+		branchAt(t, b, "nest", 5, 400, 0.75, 0), branchAt(t, b, "nest", 7, 100, 0.99, 0),
+	}}
+	in := sideOf(t, b, table, sampled{"nest", 1, 10}, sampled{"nest", 3, 30})
+	pairs, err := PairsOf(t.Context(), noLLVM{}, in, in, PairOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := pairs[0]; math.Abs(*p.ProgramShare-1) > 1e-9 {
+		t.Errorf("%g of the program are in the unit, %s, want 1", *p.ProgramShare, p.Unit)
 	}
 }

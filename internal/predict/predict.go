@@ -44,6 +44,7 @@ type Call struct {
 	// many these are. Both are 0 if they are not known.
 	Share   float64
 	Samples int64
+	Lost    bool // stacks do not say that the loop called it
 }
 
 // A Pair is a loop before and after.

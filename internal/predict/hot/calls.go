@@ -29,6 +29,8 @@ type Call struct {
 	Name    string
 	Weight  float64
 	Samples int64
+	// Lost is set if stacks do not say that the loop called it.
+	Lost bool
 }
 
 // Inside sums the samples under a loop of a function, -1 for all of it. A sample in a function
@@ -38,25 +40,12 @@ func (p *Profile) Inside(b *Binary, f *disasm.Function, loop int, followed func(
 	p.mend(b)
 	in := &Inside{Weight: make([]stats.WeightedCount, len(p.Runs))}
 	calls := make(map[string]*Call)
-	within := func(addr uint64) bool {
-		if addr < f.Start || addr >= f.End {
-			return false
-		}
-		for l := f.LoopOf(f.Block(addr)); ; l = f.Loops[l].Parent {
-			if l == loop {
-				return true
-			}
-			if l < 0 {
-				return false
-			}
-		}
-	}
 	for i := range p.Runs {
 		in.Lost += p.Runs[i].Total.Weight
 	}
 	for i := range p.leaves {
 		l := &p.leaves[i]
-		k := slices.IndexFunc(l.frames, within)
+		k := slices.IndexFunc(l.frames, func(addr uint64) bool { return within(f, loop, addr) })
 		if k >= 0 || len(l.frames) > 1 || l.outside != "" {
 			in.Lost -= l.weight.Weight
 		}
@@ -88,6 +77,21 @@ func (p *Profile) Inside(b *Binary, f *disasm.Function, loop int, followed func(
 	return in
 }
 
+// within reports whether an address is in a loop of a function, -1 for all of it.
+func within(f *disasm.Function, loop int, addr uint64) bool {
+	if addr < f.Start || addr >= f.End {
+		return false
+	}
+	for l := f.LoopOf(f.Block(addr)); ; l = f.Loops[l].Parent {
+		if l == loop {
+			return true
+		}
+		if l < 0 {
+			return false
+		}
+	}
+}
+
 // notFollowed names the function from where on the calls that lead from frame k to a leaf are
 // not followed, "" if all are.
 func (l *leaf) notFollowed(b *Binary, k int, followed func(start uint64) bool) string {
@@ -105,14 +109,4 @@ func (l *leaf) notFollowed(b *Binary, k int, followed func(start uint64) bool) s
 		}
 	}
 	return l.outside
-}
-
-// Under is the weight of the samples in a function itself, and how many there are.
-func (p *Profile) Under(start, end uint64) (weight float64) {
-	for addr, w := range p.Weights {
-		if addr >= start && addr < end {
-			weight += w
-		}
-	}
-	return weight
 }
