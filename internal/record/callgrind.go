@@ -2,8 +2,10 @@ package record
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"profdiff/internal/record/command"
@@ -52,7 +54,22 @@ func (b *Callgrind) Record(ctx context.Context, p *Plan, side Side, file string)
 	args = append(args, p.Arguments...)
 	done, err := p.Side(side).under(args, nil).Run(ctx)
 	if err != nil {
+		if words := command.Words(p.Side(side).Run); len(words) > 0 {
+			err = hintGo(words[0], p.Side(side).Dir, err)
+		}
 		return nil, err
 	}
 	return &Result{Process: *done}, nil
+}
+
+// hintGo adds to an error of Valgrind what lets it run a program, if that is of Go: Valgrind 3.19
+// aborts where Go's runtime collects garbage, stops goroutines by signals, or runs many threads.
+func hintGo(program, dir string, err error) error {
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(dir, program)
+	}
+	if _, not := buildinfo.ReadFile(program); not != nil {
+		return err
+	}
+	return fmt.Errorf("%w; of a Go program, GOMAXPROCS=1 GODEBUG=asyncpreemptoff=1 GOGC=off in the environment lets Valgrind run more", err)
 }
