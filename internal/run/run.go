@@ -52,6 +52,11 @@ type Run struct {
 	// (Builder.KeepTimeline) and the input tells it: what comes in bursts varies more
 	// than Samples show.
 	Timeline []TimedSample
+	// Threads are what Waits and Holds refer to; index 0 is none. All three are there if
+	// waits were asked for and the input tells of them.
+	Threads []Thread
+	Waits   []Wait
+	Holds   []Hold
 	// Counters are totals of whole-run counters (perf stat, simpleperf stat,
 	// work counters), in the order of the input.
 	Counters   []Counter

@@ -36,6 +36,8 @@ type Options struct {
 	// Timeline keeps every sample in the order of time where the input tells it
 	// (run.Run.Timeline), for the noise of a single run.
 	Timeline bool
+	// Waits keeps who waited when, and for whom, where the input tells it (run.Run.Waits).
+	Waits bool
 }
 
 // A Reader reads an input of one format.
