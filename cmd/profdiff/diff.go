@@ -217,7 +217,7 @@ a function for a formula.`,
 	f.StringVar(&c.cpu, "cpu", "", "with --predict, predict for the CPU `NAME`, as LLVM calls it (default: that of the recording, else of this machine)")
 	f.Lookup("focus").Usage = "show functions that match `REGEXP`, and test them as declared; a static function is also parse@lexer.c"
 	f.IntVar(&c.opt.Limit, "limit", 40, "show `N` rows of each table, 0 for all")
-	f.StringVar(&c.flags.by, "by", "function", "compare by `GROUP`: function, file, dso, thread, process or category")
+	f.StringVar(&c.flags.by, "by", "function", "compare by `GROUP`: function, file, dso, thread, process, state or category")
 	f.StringVar(&c.flags.categories, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
 	f.BoolVar(&c.opt.Total, "total", false, "compare what functions and their callees cost, instead of what they cost themselves")
 	f.BoolVar(&c.showTree, "tree", false, "show the call tree with the change of each path")

@@ -109,7 +109,7 @@ a function for a formula.`,
 	f := cmd.Flags()
 	f.BoolVar(&top, "top", false, "list what costs most (default)")
 	f.BoolVar(&tree, "tree", false, "show the call tree")
-	f.StringVar(&by, "by", "function", "list by `GROUP`: function, file, dso, thread, process or category")
+	f.StringVar(&by, "by", "function", "list by `GROUP`: function, file, dso, thread, process, state or category")
 	f.StringVar(&sets, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
 	f.BoolVar(&parts.EachThread, "each-thread", false, "tell the threads of a pool apart, whose names differ in numbers only")
 	f.BoolVar(&opt.Exact, "exact", false, "print weights in full, and shares below 10% with three decimals")

@@ -21,13 +21,15 @@ const (
 	// ByProcess has the process that a thread is of, also for workers that the kernel
 	// started for it, as it does for io_uring.
 	ByProcess GroupBy = "process"
+	// ByState has what threads were doing: "Blocked", "Native", "S", "D".
+	ByState GroupBy = "state"
 	// ByCategory is how package category groups; Group has no rows for it.
 	ByCategory GroupBy = "category"
 )
 
 // ParseGroupBy checks the name of a GroupBy of a command.
 func ParseGroupBy(name string) (GroupBy, error) {
-	all := []GroupBy{ByFunction, ByFile, ByDSO, ByThread, ByProcess, ByCategory}
+	all := []GroupBy{ByFunction, ByFile, ByDSO, ByThread, ByProcess, ByState, ByCategory}
 	if slices.Contains(all, GroupBy(name)) {
 		return GroupBy(name), nil
 	}
@@ -48,7 +50,7 @@ type Row struct {
 	Self, Total []Sum // by event
 }
 
-// NoLabel stands for threads and processes whose name is not known.
+// NoLabel stands for threads, processes and states that are not known.
 const NoLabel = "[unknown]"
 
 // noStack stands for samples without a stack.
@@ -82,7 +84,7 @@ func (r *Run) group(by GroupBy, total bool) []Row {
 	switch by {
 	case ByCategory:
 		return nil
-	case ByThread, ByEachThread, ByProcess:
+	case ByThread, ByEachThread, ByProcess, ByState:
 		g.labels()
 	default:
 		g.frames()
@@ -141,6 +143,8 @@ func labelName(by GroupBy, l *Labels) string {
 		if name = l.Process; isIOWorker(name) {
 			name = ThreadPool(name)
 		}
+	case ByState:
+		name = l.State
 	}
 	return cmp.Or(name, NoLabel)
 }

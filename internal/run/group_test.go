@@ -24,7 +24,7 @@ func TestGroupLabels(t *testing.T) {
 		{Process: "app", Thread: "iou-sqp-4711"},
 		{Process: "iou-wrk-99", Thread: "iou-wrk-99"}, // its process has no name in the recording
 		{Process: "iou-wrk-98", Thread: "iou-wrk-98"},
-		{Thread: "main"},
+		{Thread: "main", State: "Blocked"},
 		{Process: "tool"},
 	} {
 		l.PID, l.TID, l.CPU = -1, -1, -1
@@ -48,6 +48,7 @@ func TestGroupLabels(t *testing.T) {
 		{ByProcess, map[string]int64{
 			"app": 0x73, "kworker/0:1": 4, "kworker/u4:0": 8, "iou-wrk-%d": 0x180, "[unknown]": 0x200, "tool": 0x400,
 		}},
+		{ByState, map[string]int64{"Blocked": 0x200, "[unknown]": 0x5ff}},
 		{ByCategory, map[string]int64{}},
 	} {
 		got := make(map[string]int64)
@@ -96,7 +97,7 @@ func TestGroupSelf(t *testing.T) {
 		for d := range i % 4 {
 			stack = b.Stack(stack, locations[(i*7+d*5)%len(locations)])
 		}
-		b.Add(e[i%2], stack, b.Labels(Labels{Process: fmt.Sprint("p", i%2), Thread: []string{"main", "reader", "writer"}[i%3]}), int64(i+1))
+		b.Add(e[i%2], stack, b.Labels(Labels{Process: fmt.Sprint("p", i%2), Thread: []string{"main", "reader", "writer"}[i%3], State: []string{"R", "S"}[i%2]}), int64(i+1))
 	}
 	r, err := b.Finish()
 	if err != nil {
@@ -111,7 +112,7 @@ func TestGroupSelf(t *testing.T) {
 		}
 		return sums
 	}
-	for _, by := range []GroupBy{ByFunction, ByFile, ByDSO, ByThread, ByEachThread, ByProcess} {
+	for _, by := range []GroupBy{ByFunction, ByFile, ByDSO, ByThread, ByEachThread, ByProcess, ByState} {
 		want, got := self(r.Group(by)), self(r.GroupSelf(by))
 		if diff := cmp.Diff(want, got); diff != "" || len(want) < 2 {
 			t.Errorf("%s, %d rows: %s", by, len(want), diff)

@@ -101,8 +101,8 @@ func writeEventHeader(w io.Writer, e *Event, opt *Options) error {
 
 func writeTop(w io.Writer, d *Document, e int, opt Options) error {
 	ev := &d.Events[e]
-	// A sample is in one thread and in one category, so that their totals are their own.
-	framed := d.By != run.ByThread && d.By != run.ByProcess && d.By != run.ByCategory
+	// Others have a sample in one row only, so that their totals are their own.
+	framed := d.By == run.ByFunction || d.By == run.ByFile || d.By == run.ByDSO
 	t := text.Table{Right: []bool{true, true, true, true, true, true}}
 	head := []string{"self", "share", "samples"}
 	if framed {
