@@ -40,6 +40,8 @@ var policy = map[string][]string{
 	"callgrind":             {"input"},
 	"perfstat":              {"input"},
 	"perfscript":            {"input"},
+	"trace":                 {},
+	"wait":                  {"run"},
 	"ingest":                {"callgrind", "ingest/gecko", "ingest/perfdata", "ingest/pprof", "ingest/reading", "ingest/reportsample", "ingest/stackdump", "input", "perfscript", "perfstat", "run"},
 	"ingest/gecko":          {"ingest/reading", "input", "run"},
 	"ingest/perfdata":       {"ingest/reading", "input", "objects", "perffile", "perfsession", "run", "symbolizer", "userstack"},

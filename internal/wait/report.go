@@ -1,0 +1,135 @@
+package wait
+
+// A Report is who waited for whom in one recording, as a document. Times are in nanoseconds; of
+// dumps none are known, and only counts are set.
+type Report struct {
+	// All are the waits of the recording, as far as they are known.
+	All Sum `json:"all"`
+	// Dumps is the number of dumps, each of which is an instant, 0 for a recording in time.
+	Dumps int `json:"dumps,omitempty"`
+	// Locks are the waits for locks by site, the longest first.
+	Locks []Lock `json:"locks"`
+	// Chains are who waited for whom, the longest first. The sum of their times is the time
+	// that threads waited for others.
+	Chains []Chain `json:"chains"`
+	// Cycles are deadlocks.
+	Cycles []Cycle `json:"cycles"`
+	// Blockers are threads for which others waited, the one that cost most first.
+	Blockers []Blocker `json:"blockers"`
+	// Regions are what threads held while they waited, by the rules.
+	Regions []Region `json:"regions"`
+	// Notes are what the recording does not tell, and what would tell it, each one line.
+	Notes []string `json:"notes"`
+}
+
+// A Sum adds up waits.
+type Sum struct {
+	Count int64 `json:"count"`
+	// TotalNS is the sum over waiters.
+	TotalNS int64 `json:"total_ns"`
+	// LongestNS is the longest single wait.
+	LongestNS int64 `json:"longest_ns"`
+	// Clipped is how many are cut by an end of the recording, and were longer.
+	Clipped int64 `json:"clipped"`
+}
+
+// A Thread is a thread of the recording.
+type Thread struct {
+	Name    string `json:"name"`
+	Process string `json:"process"`
+	PID     int64  `json:"pid"` // -1 if unknown
+	TID     int64  `json:"tid"`
+	Main    bool   `json:"main"`
+}
+
+// A Place is a place in code.
+type Place struct {
+	Function string `json:"function"`
+	File     string `json:"file,omitempty"`
+	Line     int64  `json:"line,omitempty"`
+}
+
+// A Lock is a pair of sites that contended: where the lock was held and where it was wanted.
+type Lock struct {
+	// Lock is its name, where it has one.
+	Lock    string `json:"lock,omitempty"`
+	Held    Place  `json:"held"`
+	Blocked Place  `json:"blocked"`
+	Sum
+	// Main are the waits of main threads.
+	Main Sum `json:"main"`
+	// HeldNS is the time in which at least one thread waited for a holder, summed over holders: waits at the same
+	// time count once.
+	HeldNS int64 `json:"held_ns"`
+	// Waiters and Holders are who waited and who had it, main threads first, then the longest.
+	Waiters []Party `json:"waiters"`
+	Holders []Party `json:"holders"`
+}
+
+// A Party is a thread and the waits that it has a part in.
+type Party struct {
+	Thread
+	Sum
+}
+
+// A Chain is a thread that waits for another, which waits for another …
+type Chain struct {
+	// Links are the threads: the first waits for the second. The last waits for nobody known.
+	Links []Link `json:"links"`
+	// Sum is the time in which this was the whole chain; LongestNS is within one wait.
+	Sum
+	// Last is what the last thread did in that time, the longest first.
+	Last []State `json:"last"`
+}
+
+// A Link is a thread in a chain, and how it waits for the next one.
+type Link struct {
+	Thread Thread `json:"thread"`
+	// Blocked is where it waits, Lock for what, and Held where the next thread took that.
+	Blocked *Place `json:"blocked,omitempty"`
+	Lock    string `json:"lock,omitempty"`
+	Held    *Place `json:"held,omitempty"`
+	// Evidence says why the next thread is taken for the one that is waited for, Rule by which rule.
+	Evidence Evidence `json:"evidence,omitempty"`
+	Rule     string   `json:"rule,omitempty"`
+}
+
+// A State is what a thread did while others waited for it.
+type State struct {
+	// State is "running", "runnable", "preempted", "blocked", or "unknown".
+	State string `json:"state"`
+	// Place is where it was blocked.
+	Place  *Place `json:"place,omitempty"`
+	TimeNS int64  `json:"time_ns"`
+}
+
+// A Cycle is a deadlock: the last thread waits for the first.
+type Cycle struct {
+	Links []Link `json:"links"`
+	Sum
+	// Behind is how many other threads waited for one of them.
+	Behind int `json:"behind"`
+}
+
+// A Blocker is a thread for which others waited, by themselves or behind others.
+type Blocker struct {
+	Thread
+	// Sum are the waits of all that waited, HeldNS the time in which at least one did.
+	Sum
+	HeldNS int64 `json:"held_ns"`
+	// States is what it did in HeldNS.
+	States []State `json:"states"`
+}
+
+// A Region is what threads held while they waited: code that a rule names.
+type Region struct {
+	// Rule is the name of the rule, and Region what it calls the region.
+	Rule   string `json:"rule"`
+	Region string `json:"region"`
+	// Thread waited within the region, at Place.
+	Thread Thread `json:"thread"`
+	Place  Place  `json:"place"`
+	Sum
+	// Waiters are the threads that meanwhile waited for it.
+	Waiters []Party `json:"waiters"`
+}
