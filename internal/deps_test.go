@@ -42,6 +42,7 @@ var policy = map[string][]string{
 	"perfscript":            {"input"},
 	"trace":                 {},
 	"wait":                  {"run"},
+	"metric":                {"input"},
 	"ingest":                {"callgrind", "ingest/gecko", "ingest/perfdata", "ingest/pprof", "ingest/reading", "ingest/reportsample", "ingest/stackdump", "input", "perfscript", "perfstat", "run"},
 	"ingest/gecko":          {"ingest/reading", "input", "run"},
 	"ingest/perfdata":       {"ingest/reading", "input", "objects", "perffile", "perfsession", "run", "symbolizer", "userstack"},
@@ -80,7 +81,7 @@ var policy = map[string][]string{
 	"predict/core":          {"asm", "disasm", "llvm", "predict/flow", "predict/interpret", "probe"},
 	"predict/hot":           {"asm", "disasm", "llvm", "objects", "predict/flow", "run", "stats", "symbolizer"},
 	"predict":               {"align", "asm", "branch", "disasm", "llvm", "objects", "predict/core", "predict/flow", "predict/hot", "predict/interpret", "probe", "run", "stats"},
-	"budget":                {"align", "branch", "category", "compare", "input", "run", "stats", "verdict", "yaml"},
+	"budget":                {"align", "branch", "category", "compare", "input", "metric", "run", "stats", "verdict", "yaml"},
 	"record":                {"objects", "perffile", "perfsession", "objfile", "record/command", "run", "sampler"},
 	"sampler":               {"objfile", "perffile"},
 	"record/android":        {"objfile", "record", "record/command"},
@@ -97,7 +98,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "objects", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "metric", "objects", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all

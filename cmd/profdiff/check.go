@@ -17,6 +17,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/budget"
 	"profdiff/internal/input"
+	"profdiff/internal/metric"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/check"
 	"profdiff/internal/run"
@@ -332,7 +333,7 @@ func (f *checkFlags) streams(cmd *cobra.Command, std *stdio) (map[string]budget.
 			for _, file := range files {
 				var values []float64
 				err := withFile(file, func(r io.Reader) (err error) {
-					values, err = budget.ReadValues(r)
+					values, err = metric.ReadNumbers(r)
 					return err
 				})
 				if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"profdiff/internal/compare"
+	"profdiff/internal/metric"
 	"profdiff/internal/run"
 	"profdiff/internal/verdict"
 )
@@ -239,7 +240,7 @@ func (f *File) injectValues(in *Inputs, b *Budget) (what string, ok bool) {
 	if b.Max != nil && b.Max.Fail != nil {
 		mean := 0.0
 		for _, values := range s.Head {
-			mean += quantile(values, float64(*b.Quantile)) / float64(len(s.Head))
+			mean += metric.QuantileOf(values, float64(*b.Quantile)) / float64(len(s.Head))
 		}
 		limit := b.Max.Fail.Value
 		if unit, scale := streamUnit(b.Samples); unit == "nanoseconds" && b.Max.unit() == Nanoseconds {

@@ -1,16 +1,11 @@
 package budget
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"slices"
-	"sort"
-	"strconv"
 	"strings"
 
+	"profdiff/internal/metric"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
@@ -38,7 +33,7 @@ func (k *check) streamClaims(r *Result) {
 			if len(values) < need && reason == "" {
 				reason = fmt.Sprintf("p%.6g needs %d values a run, run %d has %d", 100*q, need, i+1, len(values))
 			}
-			counts = append(counts, stats.WeightedCount{Weight: scale * quantile(values, q)})
+			counts = append(counts, stats.WeightedCount{Weight: scale * metric.QuantileOf(values, q)})
 		}
 		return counts, n, reason
 	}
@@ -102,49 +97,4 @@ func streamUnit(name string) (unit string, scale float64) {
 		}
 	}
 	return "", 1
-}
-
-// quantile is the q quantile of values, by linear interpolation between order statistics
-// (Hyndman and Fan, 1996, type 7).
-func quantile(values []float64, q float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Clone(values)
-	sort.Float64s(sorted)
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
-}
-
-// maxValues is the most measured values of a run.
-const maxValues = 10_000_000
-
-// ReadValues reads one number a line; empty lines and what follows # are left out.
-func ReadValues(r io.Reader) (values []float64, err error) {
-	s := bufio.NewScanner(r)
-	for line := 1; s.Scan(); line++ {
-		text, _, _ := strings.Cut(s.Text(), "#")
-		if text = strings.TrimSpace(text); text == "" {
-			continue
-		}
-		v, err := strconv.ParseFloat(text, 64)
-		switch {
-		case err != nil || !(v >= 0) || math.IsInf(v, 0):
-			return nil, fmt.Errorf("line %d: want a number that is not negative, not %.40q", line, text)
-		case len(values) == maxValues:
-			return nil, fmt.Errorf("line %d: more than %d values", line, maxValues)
-		}
-		values = append(values, v)
-	}
-	if err := s.Err(); err != nil {
-		return nil, err
-	}
-	if len(values) == 0 {
-		return nil, errors.New("has no values")
-	}
-	return values, nil
 }

@@ -1,0 +1,38 @@
+package metric
+
+import (
+	"fmt"
+	"slices"
+
+	"profdiff/internal/input"
+)
+
+// A Reader reads an input of one format into a set.
+type Reader func(*input.Source, *Set) error
+
+// formats has all formats that are read. Of those that recognise an input the first one
+// reads it.
+var formats = input.Table[Reader]{
+	{Name: "hyperfine JSON", Text: true, Recognise: recogniseHyperfine, Read: readHyperfine},
+	{Name: "numbers, one a line", Text: true, Recognise: recogniseNumbers, Read: readNumbers},
+}
+
+// Detect tells the format of an input by its content; the name does not matter.
+func Detect(head input.Head) (*input.Format[Reader], error) { return formats.Detect(head) }
+
+// Read reads an input of any of the formats.
+func Read(src *input.Source) (*Set, error) {
+	f, err := Detect(src.Head)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{Name: src.Name, Format: f.Name}
+	if err := f.Read(src, s); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	s.Metrics = slices.DeleteFunc(s.Metrics, func(m *Metric) bool { return len(m.Runs) == 0 && m.Summary == nil })
+	if len(s.Metrics) == 0 {
+		return nil, fmt.Errorf("%s: has no values", f.Name)
+	}
+	return s, nil
+}
