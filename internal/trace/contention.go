@@ -1,4 +1,3 @@
-// Package trace has the timeline of a trace as the rest of the program sees it.
 package trace
 
 import (

@@ -1,0 +1,68 @@
+package trace
+
+// A Frame is one that a surface showed, as Android's frame timeline reports it. Several layers of
+// a process may share a token: they are one frame of it.
+type Frame struct {
+	Start, End   int64 // End is Unended if it is not known
+	Token        int64 // of the process
+	DisplayToken int64
+	Process      ProcessID
+	Layer        string
+	// Display marks a frame of the whole display, which SurfaceFlinger makes.
+	Display bool
+	Jank    Jank
+	Present PresentType
+}
+
+// Jank says why a frame was late: bits of JankType in
+// FrameTimelineEvent of the tracing extension of Android's frameworks/native.
+type Jank uint32
+
+// Why frames are late.
+const (
+	JankNone              Jank = 1
+	JankAppDeadlineMissed Jank = 64
+	JankBufferStuffing    Jank = 128
+	JankUnknown           Jank = 256
+	JankDropped           Jank = 1024
+	JankAppResynced       Jank = 4096
+	jankOfSurfaceFlinger  Jank = 2 | 4 | 8 | 16 | 32
+	jankOfApp             Jank = JankAppDeadlineMissed | JankAppResynced
+)
+
+// App reports whether the app missed the deadline of the frame.
+func (j Jank) App() bool { return j&jankOfApp != 0 }
+
+// SurfaceFlinger reports whether the display's side missed it.
+func (j Jank) SurfaceFlinger() bool { return j&jankOfSurfaceFlinger != 0 }
+
+// PresentType says when a frame was shown.
+type PresentType uint32
+
+// When frames are shown.
+const (
+	PresentOnTime  PresentType = 1
+	PresentLate    PresentType = 2
+	PresentEarly   PresentType = 3
+	PresentDropped PresentType = 4
+)
+
+// FrameStart opens a frame. Its end comes with its cookie.
+func (b *Builder) FrameStart(cookie int64, f Frame) {
+	f.End = Unended
+	if b.frames == nil {
+		b.frames = make(map[int64]int)
+	}
+	b.frames[cookie] = len(b.t.Frames)
+	b.t.Frames = append(b.t.Frames, f)
+	b.clock(f.Start)
+}
+
+// FrameEnd closes the frame of a cookie.
+func (b *Builder) FrameEnd(cookie, ts int64) {
+	b.clock(ts)
+	if i, ok := b.frames[cookie]; ok {
+		b.t.Frames[i].End = ts
+		delete(b.frames, cookie)
+	}
+}

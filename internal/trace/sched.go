@@ -1,0 +1,425 @@
+package trace
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+)
+
+// SchedCounts says what was read of scheduling.
+type SchedCounts struct {
+	Switches, Wakings int64
+	// Skipped are switches and wakings in compact form before the first switch of their CPU,
+	// which do not say what ran there.
+	Skipped int64
+	// Spurious are wakings of threads that were not blocked.
+	Spurious int64
+	// Lost is how often a thread left a CPU on which it did not run: events before were lost.
+	Lost int64
+	// Mismatched is how often another thread left a CPU than the one that ran there.
+	Mismatched int64
+	// Invalid are states that the kernel cannot have reported.
+	Invalid int64
+}
+
+// The kinds of records of CPUs.
+const (
+	switchRecord byte = iota
+	compactSwitchRecord
+	wakingRecord
+	compactWakingRecord
+	blockedRecord
+	newTaskRecord
+	stateRecord
+)
+
+// A scheduler has events of scheduling, and makes states of threads of them.
+type scheduler struct {
+	kernel kernelVersion
+	cpus   map[uint32]*cpu
+	order  []*cpu
+	counts SchedCounts
+}
+
+type cpu struct {
+	number uint32
+	events tape
+	// While states are computed: what runs, and whether that is known.
+	current ThreadID
+	known   bool
+}
+
+func (s *scheduler) cpu(number uint32) *cpu {
+	c := s.cpus[number]
+	if c == nil {
+		if s.cpus == nil {
+			s.cpus = make(map[uint32]*cpu)
+		}
+		c = &cpu{number: number}
+		s.cpus[number] = c
+		s.order = append(s.order, c)
+	}
+	return c
+}
+
+// Switch says that a CPU leaves prev, which then is in a state, and runs next.
+func (b *Builder) Switch(cpu uint32, ts int64, prev ThreadID, state SwitchState, next ThreadID) {
+	b.sched.cpu(cpu).events.add(switchRecord, ts, uint64(prev), uint64(state), uint64(next))
+	b.clock(ts)
+}
+
+// CompactSwitch says that a CPU leaves what it ran, which then is in a state, and runs next.
+func (b *Builder) CompactSwitch(cpu uint32, ts int64, state SwitchState, next ThreadID) {
+	b.sched.cpu(cpu).events.add(compactSwitchRecord, ts, uint64(state), uint64(next))
+	b.clock(ts)
+}
+
+// Waking says that a waker, 0 if it is not known, wakes a thread; interrupt, that it was
+// interrupted and something else did.
+func (b *Builder) Waking(cpu uint32, ts int64, thread, waker ThreadID, interrupt bool) {
+	b.sched.cpu(cpu).events.add(wakingRecord, ts, uint64(thread), uint64(waker)<<1|bit(interrupt))
+	b.clock(ts)
+}
+
+// CompactWaking is [Builder.Waking] by what the CPU runs.
+func (b *Builder) CompactWaking(cpu uint32, ts int64, thread ThreadID, interrupt bool) {
+	b.sched.cpu(cpu).events.add(compactWakingRecord, ts, uint64(thread), bit(interrupt))
+	b.clock(ts)
+}
+
+// BlockedReason says where in the kernel a thread was blocked last, and whether it waited
+// for a disk.
+func (b *Builder) BlockedReason(cpu uint32, ts int64, thread ThreadID, ioWait bool, function NameID) {
+	b.sched.cpu(cpu).events.add(blockedRecord, ts, uint64(thread), uint64(function)<<1|bit(ioWait))
+	b.clock(ts)
+}
+
+// NewTask says that a thread was started by another one.
+func (b *Builder) NewTask(cpu uint32, ts int64, thread, parent ThreadID) {
+	b.sched.cpu(cpu).events.add(newTaskRecord, ts, uint64(thread), uint64(parent))
+	b.clock(ts)
+}
+
+// ThreadState says that a thread is in a state from now on, for recorders that tell states
+// and not switches. on is the CPU it runs on, -1 if none.
+func (b *Builder) ThreadState(cpu uint32, ts int64, thread ThreadID, state State, on int32) {
+	b.sched.cpu(cpu).events.add(stateRecord, ts, uint64(thread), uint64(state), uint64(on+1))
+	b.clock(ts)
+}
+
+func bit(v bool) uint64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// A cpuEvent is a record of a CPU.
+type cpuEvent struct {
+	ts      int64
+	a, b, c uint64
+	kind    byte
+}
+
+func (e *cpuEvent) read(r *tapeReader) bool {
+	var ok bool
+	if e.kind, e.ts, ok = r.next(); !ok {
+		return false
+	}
+	e.a, e.b, e.c = r.number(), r.number(), 0
+	if e.kind == switchRecord || e.kind == stateRecord {
+		e.c = r.number()
+	}
+	return true
+}
+
+// A cpuQueue gives the events of a CPU in the order of time.
+type cpuQueue struct {
+	cpu    *cpu
+	event  cpuEvent
+	reader tapeReader
+	sorted []cpuEvent // of a tape that is not in order
+}
+
+func newCPUQueue(c *cpu) *cpuQueue {
+	q := &cpuQueue{cpu: c, reader: c.events.read()}
+	if c.events.unsorted {
+		q.sorted = make([]cpuEvent, 0, c.events.records)
+		var e cpuEvent
+		for e.read(&q.reader) {
+			q.sorted = append(q.sorted, e)
+		}
+		slices.SortStableFunc(q.sorted, func(a, b cpuEvent) int { return cmp.Compare(a.ts, b.ts) })
+	}
+	return q
+}
+
+func (q *cpuQueue) next() bool {
+	if !q.cpu.events.unsorted {
+		return q.event.read(&q.reader)
+	}
+	if len(q.sorted) == 0 {
+		return false
+	}
+	q.event, q.sorted = q.sorted[0], q.sorted[1:]
+	return true
+}
+
+// cpuHeap has the CPU with the oldest next event first; of equal ones that whose number is lower.
+type cpuHeap []*cpuQueue
+
+func (h cpuHeap) Len() int      { return len(h) }
+func (h cpuHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *cpuHeap) Push(x any)   { *h = append(*h, x.(*cpuQueue)) }
+func (h cpuHeap) Less(i, j int) bool {
+	a, b := &h[i].event, &h[j].event
+	return a.ts < b.ts || a.ts == b.ts && h[i].cpu.number < h[j].cpu.number
+}
+
+func (h *cpuHeap) Pop() any {
+	last := len(*h) - 1
+	q := (*h)[last]
+	*h = (*h)[:last]
+	return q
+}
+
+// finish computes the states of threads and returns them as tapes of intervals, by thread.
+//
+//  1. Events of all CPUs are merged by time.
+//  2. A switch ends the state of the thread that leaves, which was running or else events were lost: then the end of
+//     that state is not known. Its new state is the one that the kernel reports, where
+//     preempted is runnable. The other thread runs; if it ran elsewhere, that ends there.
+//  3. Compact switches do not say who leaves: it is who came last. Before the first switch of a CPU
+//     nothing follows from its compact switches and wakings.
+//  4. A waking makes a blocked thread runnable and names its waker. One of a thread that is not blocked
+//     changes nothing. Of a thread of which nothing is known before, it is the start.
+//  5. A reason for being blocked is for the last blocked interval of the thread, which may have ended,
+//     but only until it runs again.
+//  6. What a CPU does without work is no thread.
+func (s *scheduler) finish(t *Timeline) []tape {
+	h := make(cpuHeap, 0, len(s.order))
+	for _, c := range s.order {
+		if q := newCPUQueue(c); q.next() {
+			h = append(h, q)
+		}
+	}
+	if len(h) == 0 {
+		return nil
+	}
+	heap.Init(&h)
+	m := states{s: s, t: t, threads: make([]threadState, len(t.Threads)), tapes: make([]tape, len(t.Threads))}
+	for len(h) > 0 {
+		q := h[0]
+		m.event(q.cpu, &q.event)
+		if q.next() {
+			heap.Fix(&h, 0)
+		} else {
+			q.cpu.events = tape{}
+			heap.Pop(&h)
+		}
+	}
+	for i := range m.threads {
+		m.flush(ThreadID(i))
+	}
+	return m.tapes
+}
+
+// states computes the states of threads.
+type states struct {
+	s       *scheduler
+	t       *Timeline
+	threads []threadState
+	tapes   []tape
+}
+
+// A threadState has what of a thread may still change: its last interval, and the blocked one
+// before it while it could run and did not.
+type threadState struct {
+	blocked, last       Interval
+	hasBlocked, hasLast bool
+}
+
+func (m *states) event(c *cpu, e *cpuEvent) {
+	counts := &m.s.counts
+	switch e.kind {
+	case switchRecord:
+		counts.Switches++
+		if c.known && c.current != ThreadID(e.a) {
+			counts.Mismatched++
+		}
+		m.switched(c, e.ts, ThreadID(e.a), SwitchState(e.b), ThreadID(e.c))
+		c.known, c.current = true, ThreadID(e.c)
+	case compactSwitchRecord:
+		counts.Switches++
+		if c.known {
+			m.switched(c, e.ts, c.current, SwitchState(e.a), ThreadID(e.b))
+		} else {
+			counts.Skipped++
+		}
+		c.known, c.current = true, ThreadID(e.b)
+	case wakingRecord:
+		counts.Wakings++
+		m.woken(ThreadID(e.a), e.ts, ThreadID(e.b>>1), e.b&1 != 0)
+	case compactWakingRecord:
+		counts.Wakings++
+		if c.known {
+			m.woken(ThreadID(e.a), e.ts, c.current, e.b&1 != 0)
+		} else {
+			counts.Skipped++
+		}
+	case blockedRecord:
+		st := &m.threads[e.a]
+		at := &st.blocked
+		switch {
+		case st.hasLast && st.last.State.Blocked():
+			at = &st.last
+		case !st.hasBlocked:
+			return
+		}
+		at.IOWait, at.Function = e.b&1 != 0, NameID(e.b>>1)
+	case newTaskRecord:
+		m.open(ThreadID(e.a), Interval{Start: e.ts, State: Runnable, CPU: -1, Waker: ThreadID(e.b)})
+	case stateRecord:
+		m.close(ThreadID(e.a), e.ts)
+		m.open(ThreadID(e.a), Interval{Start: e.ts, State: State(e.b), CPU: int32(e.c) - 1})
+	}
+}
+
+func (m *states) switched(c *cpu, ts int64, prev ThreadID, state SwitchState, next ThreadID) {
+	p := &m.threads[prev]
+	if p.hasLast && p.last.State != Running {
+		m.s.counts.Lost++
+	} else {
+		m.close(prev, ts)
+	}
+	decoded := state.state(m.s.kernel)
+	if decoded == Invalid {
+		m.s.counts.Invalid++
+	}
+	m.open(prev, Interval{Start: ts, State: decoded, CPU: -1})
+	m.close(next, ts)
+	m.open(next, Interval{Start: ts, State: Running, CPU: int32(c.number)})
+}
+
+func (m *states) woken(thread ThreadID, ts int64, waker ThreadID, interrupt bool) {
+	st := &m.threads[thread]
+	if st.hasLast {
+		if !st.last.State.Blocked() {
+			m.s.counts.Spurious++
+			return
+		}
+		m.close(thread, ts)
+	}
+	m.open(thread, Interval{Start: ts, State: Runnable, CPU: -1, Waker: waker, Interrupt: interrupt})
+}
+
+// close ends the last interval of a thread.
+func (m *states) close(id ThreadID, ts int64) {
+	if st := &m.threads[id]; st.hasLast && st.last.End == Unended {
+		st.last.End = ts
+	}
+}
+
+// open starts an interval of a thread. The one before is written, unless it is a blocked one
+// whose reason may follow.
+func (m *states) open(id ThreadID, in Interval) {
+	if id == 0 || m.t.Threads[id].Idle() {
+		return
+	}
+	st := &m.threads[id]
+	in.End = Unended
+	if st.hasLast && st.last.State.Blocked() && in.State == Runnable {
+		st.blocked, st.hasBlocked = st.last, true
+	} else {
+		m.flush(id)
+	}
+	st.last, st.hasLast = in, true
+}
+
+// flush writes the intervals of a thread that are kept.
+func (m *states) flush(id ThreadID) {
+	st := &m.threads[id]
+	if st.hasBlocked {
+		writeInterval(&m.tapes[id], &st.blocked)
+		st.hasBlocked = false
+	}
+	if st.hasLast {
+		writeInterval(&m.tapes[id], &st.last)
+		st.hasLast = false
+	}
+}
+
+// The bits of records of intervals say which numbers follow.
+const (
+	endedBit byte = 1 << iota
+	runningBit
+	reasonBit
+	ioWaitBit
+	wakerBit
+	interruptBit
+)
+
+func writeInterval(t *tape, in *Interval) {
+	var kind byte
+	var buf [4]uint64
+	numbers := buf[:0]
+	if in.End != Unended {
+		kind |= endedBit
+		numbers = append(numbers, uint64(in.End-in.Start))
+	}
+	if in.State == Running {
+		kind |= runningBit
+		numbers = append(numbers, uint64(in.CPU+1))
+	} else {
+		numbers = append(numbers, uint64(in.State))
+	}
+	if in.Function != 0 {
+		kind |= reasonBit
+		numbers = append(numbers, uint64(in.Function))
+	}
+	if in.IOWait {
+		kind |= ioWaitBit
+	}
+	if in.Waker != 0 {
+		kind |= wakerBit
+		numbers = append(numbers, uint64(in.Waker))
+	}
+	if in.Interrupt {
+		kind |= interruptBit
+	}
+	t.add(kind, in.Start, numbers...)
+}
+
+// HasStates reports whether anything is known of the states of threads.
+func (t *Timeline) HasStates() bool { return t.states != nil }
+
+// States calls visit with what a thread did, in the order of time. visit must not keep the
+// interval.
+func (t *Timeline) States(id ThreadID, visit func(*Interval)) {
+	if t.states == nil {
+		return
+	}
+	r := t.states[id].read()
+	for {
+		kind, ts, ok := r.next()
+		if !ok {
+			return
+		}
+		in := Interval{Start: ts, End: Unended, CPU: -1, State: Running, IOWait: kind&ioWaitBit != 0, Interrupt: kind&interruptBit != 0}
+		if kind&endedBit != 0 {
+			in.End = ts + int64(r.number())
+		}
+		if kind&runningBit != 0 {
+			in.CPU = int32(r.number()) - 1
+		} else {
+			in.State = State(r.number())
+		}
+		if kind&reasonBit != 0 {
+			in.Function = NameID(r.number())
+		}
+		if kind&wakerBit != 0 {
+			in.Waker = ThreadID(r.number())
+		}
+		visit(&in)
+	}
+}
