@@ -46,8 +46,9 @@ type File struct {
 	ids      map[uint64]int       // event id to index in Attrs
 	lastID   uint64
 	lastAttr int
-	common   sampleLayout // what all Attrs have in common, see joinLayouts
-	tracing  []byte       // tracing data of a pipe
+	common   sampleLayout                // what all Attrs have in common, see joinLayouts
+	tracing  []byte                      // tracing data of a pipe
+	formats  map[uint64]tracepointFormat // by ID, of tracing data
 }
 
 // Stats counts records and what was lost while reading.

@@ -45,6 +45,7 @@ func walk(t testing.TB, f *perffile.File) {
 	}
 	for i := range f.Attrs {
 		_ = f.Attrs[i].Name
+		_ = f.Tracepoint(&f.Attrs[i])
 		for _, id := range f.Attrs[i].IDs {
 			if _, ok := f.EventByID(id); !ok {
 				t.Fatalf("event %d has id %d, which is unknown", i, id)

@@ -88,6 +88,7 @@ const (
 	MiscCommExec     Misc = 1 << 13 // COMM: because of exec
 	MiscForkExec     Misc = 1 << 13 // FORK: by perf for the command it starts
 	MiscSwitchOut    Misc = 1 << 13 // SWITCH: away from the thread
+	MiscPreempted    Misc = 1 << 14 // SWITCH: which could go on
 	MiscExactIP      Misc = 1 << 14 // SAMPLE
 	MiscMmapBuildID  Misc = 1 << 14 // MMAP2: holds a build ID instead of an inode
 	MiscBuildIDSize  Misc = 1 << 15 // HEADER_BUILD_ID: the ID's size follows it
@@ -277,12 +278,15 @@ func (r *Record) Lost() (n uint64, attr int, err error) {
 type Switch struct {
 	PID, TID int32 // the thread that the record is about
 	Out      bool
+	// Preempted is set if the thread could go on but lost its CPU (since Linux 4.17).
+	Preempted bool
 }
 
 // Switch decodes a SWITCH or SWITCH_CPU_WIDE record. The thread is in the
 // sample_id at its end; PID and TID are -1 if the recording has none.
 func (r *Record) Switch() (Switch, error) {
 	s := Switch{PID: -1, TID: -1, Out: r.Misc&MiscSwitchOut != 0}
+	s.Preempted = s.Out && r.Misc&MiscPreempted != 0
 	c := r.reader()
 	if r.Attr >= 0 {
 		l := &r.file.Attrs[r.Attr].layout

@@ -166,7 +166,7 @@ func TestRecords(t *testing.T) {
 			{Type: perffile.RecordRead, Time: 100},
 			{Type: perffile.RecordAux, Time: 110, Value: auxLoss{256, true}},
 			{Type: perffile.RecordItraceStart, Time: 120},
-			{Type: perffile.RecordSwitch, Misc: 3 << 13, Time: 130, Value: perffile.Switch{PID: 100, TID: 101, Out: true}},
+			{Type: perffile.RecordSwitch, Misc: 3 << 13, Time: 130, Value: perffile.Switch{PID: 100, TID: 101, Out: true, Preempted: true}},
 			{Type: perffile.RecordSwitchCPUWide, Time: 140, Value: perffile.Switch{PID: 100, TID: 101}},
 			{Type: perffile.RecordNamespaces, Time: 150},
 			{Type: perffile.RecordKsymbol, Time: 160, Value: perffile.Ksymbol{

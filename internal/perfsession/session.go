@@ -37,6 +37,8 @@ type Switch struct {
 	PID, TID int32
 	Time     uint64
 	Out      bool // away from the thread
+	// Preempted is set if the thread could go on but lost its CPU.
+	Preempted bool
 }
 
 // A Session is the replay of one recording.
@@ -237,7 +239,7 @@ func (s *Session) record(r *perffile.Record) error {
 		if err != nil {
 			return err
 		}
-		return s.handler.Switch(Switch{PID: sw.PID, TID: sw.TID, Time: r.Time, Out: sw.Out})
+		return s.handler.Switch(Switch{PID: sw.PID, TID: sw.TID, Time: r.Time, Out: sw.Out, Preempted: sw.Preempted})
 	case perffile.RecordKsymbol:
 		k, err := r.Ksymbol()
 		if err != nil {

@@ -11,6 +11,8 @@ type Thread struct {
 	Process  *Process
 	// Comm is the thread's name as an index for Session.Name.
 	Comm NameID
+	// Ended is set when it has ended.
+	Ended bool
 
 	recent  []Frame // of its previous sample, outermost first
 	version uint    // of the address spaces then
@@ -81,7 +83,7 @@ func (s *Session) process(pid int32) *Process {
 // exit forgets what a thread that has ended no longer needs.
 func (s *Session) exit(t perffile.Task) {
 	if t, ok := s.threads[t.TID]; ok {
-		t.recent = nil
+		t.recent, t.Ended = nil, true
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // A Builder collects the samples of a Run. Its methods intern: equal arguments
@@ -18,6 +19,8 @@ type Builder struct {
 	labels    map[Labels]uint32
 	overflow  bool
 	timeline  bool
+	// waits is the number of waits off the CPU, of which mostWaits are kept.
+	waits, mostWaits int
 }
 
 type locationKey struct {
@@ -35,6 +38,7 @@ func NewBuilder(name string) *Builder {
 			Labels:   []Labels{noLabels},
 			Stacks:   newStacks(),
 		},
+		mostWaits: MostWaits,
 		events:    make(map[string]uint32),
 		functions: make(map[Function]uint32),
 		locations: make(map[locationKey]uint32),
@@ -268,21 +272,30 @@ func (b *Builder) Rewrite(rewrite func(stack []uint32) []uint32) {
 	b.stacks = stackTable{}
 	done := make(map[StackID]StackID)
 	var buf []uint32
+	again := func(id StackID) StackID {
+		stack, ok := done[id]
+		if !ok {
+			buf = old.Append(buf[:0], id)
+			for _, location := range slices.Backward(rewrite(buf)) {
+				stack = b.Stack(stack, location)
+			}
+			done[id] = stack
+		}
+		return stack
+	}
 	for i := range samples {
 		s := &samples[i]
-		stack, ok := done[s.Stack]
-		if !ok {
-			buf = old.Append(buf[:0], s.Stack)
-			locations := rewrite(buf)
-			for j := len(locations) - 1; j >= 0; j-- {
-				stack = b.Stack(stack, locations[j])
-			}
-			done[s.Stack] = stack
-		}
-		b.AddSum(s.Event, stack, s.Labels, s.Count, s.Weight, s.WeightSq)
+		b.AddSum(s.Event, again(s.Stack), s.Labels, s.Count, s.Weight, s.WeightSq)
 	}
 	for i := range r.Timeline {
 		s := &r.Timeline[i]
 		s.Stack = done[s.Stack]
+	}
+	for i := range r.Waits {
+		w := &r.Waits[i]
+		w.Stack, w.OwnerStack, w.WakerStack = again(w.Stack), again(w.OwnerStack), again(w.WakerStack)
+	}
+	for i := range r.Holds {
+		r.Holds[i].Stack = again(r.Holds[i].Stack)
 	}
 }

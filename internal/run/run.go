@@ -57,6 +57,8 @@ type Run struct {
 	Threads []Thread
 	Waits   []Wait
 	Holds   []Hold
+	// ShortWaits are the waits that Waits lacks.
+	ShortWaits ShortWaits
 	// Counters are totals of whole-run counters (perf stat, simpleperf stat,
 	// work counters), in the order of the input.
 	Counters   []Counter

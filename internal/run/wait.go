@@ -1,5 +1,7 @@
 package run
 
+import "slices"
+
 // A ThreadID is an index in Run.Threads. 0 is no thread, or one that is not known.
 type ThreadID uint32
 
@@ -43,9 +45,19 @@ type Wait struct {
 	// Owner has it, at OwnerStack, when the wait begins.
 	Owner      ThreadID
 	OwnerStack StackID
-	// Waker ended the wait, if it was no interrupt.
-	Waker     ThreadID
-	Interrupt bool
+	// Waker ended the wait at WakerStack, if it was no interrupt.
+	Waker      ThreadID
+	WakerStack StackID
+	Interrupt  bool
+}
+
+// ShortWaits are the waits of a run that are not among Run.Waits, because there were too many:
+// all that took less than Below.
+type ShortWaits struct {
+	Count int64
+	// Time is the sum of what they took, and Below what all of them are shorter than, in
+	// nanoseconds.
+	Time, Below int64
 }
 
 // A Hold is a time in which a thread has a lock. In a dump Start and End are its number.
@@ -56,4 +68,51 @@ type Hold struct {
 	Stack StackID
 	// Of is the lock, as in Wait.For.
 	Of string
+}
+
+// MostWaits is the number of waits off the CPU that a run keeps at most, in some 120 MB.
+const MostWaits = 1 << 20
+
+// AddWait adds a wait. Of more waits off the CPU than a run keeps, the shorter half is summed
+// instead (Run.ShortWaits), each time that there are too many: the long ones are what costs time.
+func (b *Builder) AddWait(w Wait) {
+	r := b.r
+	if w.Kind == OffCPU {
+		if w.End-w.Start < r.ShortWaits.Below {
+			r.ShortWaits.add(&w)
+			return
+		}
+		if b.waits == b.mostWaits {
+			b.sumShortWaits()
+		}
+		b.waits++
+	}
+	r.Waits = append(r.Waits, w)
+}
+
+func (s *ShortWaits) add(w *Wait) {
+	s.Count++
+	s.Time += w.End - w.Start
+}
+
+// sumShortWaits moves the shorter half of the waits off the CPU to Run.ShortWaits.
+func (b *Builder) sumShortWaits() {
+	r := b.r
+	times := make([]int64, 0, b.waits)
+	for i := range r.Waits {
+		if w := &r.Waits[i]; w.Kind == OffCPU {
+			times = append(times, w.End-w.Start)
+		}
+	}
+	slices.Sort(times)
+	short := &r.ShortWaits
+	short.Below = times[len(times)/2] + 1
+	r.Waits = slices.DeleteFunc(r.Waits, func(w Wait) bool {
+		drop := w.Kind == OffCPU && w.End-w.Start < short.Below
+		if drop {
+			short.add(&w)
+			b.waits--
+		}
+		return drop
+	})
 }

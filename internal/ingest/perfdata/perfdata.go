@@ -6,7 +6,8 @@
 //     file and an offset in it; a stack is a node of the Run's tree. Addresses are not named
 //     yet, so that each is named once.
 //  3. Time off the CPU is the time from the sample that says where a thread left the CPU to
-//     when it was back; counters that were read along are events of their own.
+//     when it was back; counters that were read along are events of their own. If it is asked
+//     for, each such time is kept, with the thread's state and who woke it.
 //  4. Samples are accounted for: read, lost, or dropped for a reason.
 //  5. Package symbolizer names the places: functions, files, lines, inlined calls.
 //  6. Frames of the Java runtime between Java frames are dropped, and a compiled method is
@@ -66,6 +67,7 @@ type reader struct {
 	placeTable placeTable
 	memory     *perfsession.DSO  // of a process, where no record shows what is mapped
 	blocked    map[int32]blocked // by thread
+	waits      *waits            // nil if they are not asked for
 	// paths are the latest stacks of the threads, by perfsession.Thread.ID: all
 	// stacks on the way from the outermost frame to the leaf.
 	paths [][]run.StackID
@@ -82,6 +84,9 @@ func readFile(src *input.Source, f *perffile.File, opt *reading.Options) (*run.R
 	if opt.Timeline {
 		p.b.KeepTimeline()
 	}
+	if opt.Waits {
+		p.waits = newWaits()
+	}
 	p.memory = p.session.DSO("[memory]", "", false)
 	if err := p.prepareSymbols(src); err != nil {
 		return nil, err
@@ -89,6 +94,9 @@ func readFile(src *input.Source, f *perffile.File, opt *reading.Options) (*run.R
 	p.addEvents()
 	if err := p.replay(); err != nil {
 		return nil, err
+	}
+	if p.waits != nil {
+		p.waits.finish(p)
 	}
 	p.placeTable, p.paths = placeTable{}, nil
 	p.account()
@@ -205,7 +213,7 @@ func (p *reader) account() {
 	if s.Late > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d records were out of order by more than a round: names of threads and mappings near them may be wrong", s.Late))
 	}
-	if n := len(p.blocked); n > 0 {
+	if n := len(p.blocked); n > 0 && p.traceOff {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d threads were off the CPU at the end: that time is not counted", n))
 	}
 	if t := p.file.Stats.Truncated; t != nil {

@@ -19,7 +19,7 @@ type batch struct {
 
 // A batchSample is what the run needs of a perfsession.Sample or Switch.
 type batchSample struct {
-	event    int // in File.Attrs, or switchIn
+	event    int // in File.Attrs, or switchIn and so on
 	labels   uint32
 	pid, tid int32
 	time     uint64
@@ -30,9 +30,6 @@ type batchSample struct {
 	shared, frames, counters int
 	incomplete               bool
 }
-
-// switchIn marks the time when a CPU went to a thread.
-const switchIn = -1
 
 const (
 	batchSamples = 512
@@ -96,13 +93,19 @@ func (p *reader) Sample(s *perfsession.Sample) error {
 		event: s.Event, labels: p.labelsOf(s), pid: s.Raw.PID, tid: s.Raw.TID, time: s.Raw.Time, weight: s.Weight,
 		thread: s.Thread.ID, shared: shared, frames: len(frames), counters: len(s.Counters), incomplete: s.Incomplete,
 	})
+	if p.waits != nil {
+		p.putWaits(s)
+	}
 	return nil
 }
 
 // Switch notes the end of the time that a thread was off the CPU.
 func (p *reader) Switch(s perfsession.Switch) error {
-	if p.traceOff && !s.Out {
+	switch {
+	case p.traceOff && !s.Out:
 		p.put(batchSample{event: switchIn, tid: s.TID, time: s.Time})
+	case p.traceOff && s.Preempted && p.waits != nil:
+		p.put(batchSample{event: preempted, tid: s.TID, time: s.Time})
 	}
 	return nil
 }
@@ -136,8 +139,12 @@ func (p *reader) add(b *batch) {
 	frames, counters := b.frames, b.counters
 	for i := range b.samples {
 		s := &b.samples[i]
-		if s.event == switchIn {
+		switch {
+		case s.event == switchIn:
 			p.wake(s.tid, s.time)
+			continue
+		case s.event < 0:
+			p.note(s)
 			continue
 		}
 		p.addSample(s, frames[:s.frames], counters[:s.counters])
@@ -162,7 +169,7 @@ func (p *reader) addSample(s *batchSample, frames []perfsession.Frame, counters 
 	case p.traceOff:
 		p.wake(s.tid, s.time)
 		if p.leaves[s.event] {
-			p.blocked[s.tid] = blocked{stack, s.labels, s.time}
+			p.leave(s, stack, "")
 		} else if p.onCPU != noEvent {
 			p.b.Add(p.onCPU, stack, s.labels, s.weight)
 		}
@@ -251,6 +258,9 @@ type blocked struct {
 	stack  run.StackID
 	labels uint32
 	time   uint64
+	// Of waits.
+	thread run.ThreadID
+	state  string
 }
 
 // wake ends the time that a thread was off the CPU: at its next sample, or when a
@@ -262,6 +272,12 @@ func (p *reader) wake(tid int32, now uint64) {
 		return
 	}
 	delete(p.blocked, tid)
+	if p.waits != nil {
+		p.waits.add(p, tid, &b, now, false)
+	}
+	if !p.traceOff {
+		return
+	}
 	off := int64(1)
 	if b.time < now {
 		off = int64(now - b.time)

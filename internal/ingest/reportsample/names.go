@@ -96,7 +96,11 @@ func (r *reader) addEvents() {
 			ids = append(ids, r.b.Event(run.Event{Name: "on-cpu", Derived: true}))
 			states = append(states, "on-cpu")
 		}
-		if n := r.offCPU.derive(r.tally, uint32(len(ids))); n > 0 {
+		wait := r.addWait
+		if !r.opt.Waits {
+			wait = nil
+		}
+		if n := r.offCPU.derive(r.tally, uint32(len(ids)), wait); n > 0 {
 			r.warn(blockedWarning(n))
 		}
 		ids = append(ids, r.b.Event(run.Event{Name: "off-cpu", Derived: true}))

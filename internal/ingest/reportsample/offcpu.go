@@ -38,7 +38,9 @@ const (
 // leaves the CPU, at least 1 ns, as ReportLib::ProcessSampleRecord in
 // simpleperf/report_lib_interface.cpp has it. It returns the number of threads that
 // did not come back.
-func (o *offCPU) derive(t *reading.Tally, off uint32) (blocked int) {
+//
+// wait is told of each, if it is not nil.
+func (o *offCPU) derive(t *reading.Tally, off uint32, wait func(from *tick, end uint64)) (blocked int) {
 	slices.SortStableFunc(o.ticks, func(a, b tick) int {
 		return cmp.Or(cmp.Compare(a.tid, b.tid), cmp.Compare(a.time, b.time))
 	})
@@ -53,8 +55,31 @@ func (o *offCPU) derive(t *reading.Tally, off uint32) (blocked int) {
 		}
 		ns := int64(min(o.ticks[i+1].time-from.time, 1<<62))
 		t.Add(off, from.stack, from.thread, max(ns, 1))
+		if wait != nil {
+			wait(from, o.ticks[i+1].time)
+		}
 	}
 	return blocked
+}
+
+// addWait adds the time from a tick until a thread was back as a wait.
+func (r *reader) addWait(from *tick, end uint64) {
+	u := r.b.Run()
+	if len(u.Threads) == 0 {
+		u.Threads = make([]run.Thread, 1)
+	}
+	id, ok := r.waiting[from.tid]
+	if !ok {
+		id = run.ThreadID(len(u.Threads))
+		r.waiting[from.tid] = id
+		t := run.Thread{PID: -1, TID: int64(from.tid)}
+		if named, ok := r.threads[from.tid]; ok {
+			t.Name, t.PID = named.name, int64(named.pid)
+			t.Process, t.Main = r.threads[named.pid].name, named.pid == from.tid
+		}
+		u.Threads = append(u.Threads, t)
+	}
+	r.b.AddWait(run.Wait{Thread: id, Start: int64(from.time), End: int64(end), Stack: from.stack})
 }
 
 // blockedWarning tells of time off the CPU that is not counted.

@@ -98,7 +98,7 @@ func newReader(src *input.Source, opt *reading.Options) *reader {
 	r := &reader{
 		src: src, opt: opt, b: run.NewBuilder(src.Name), tally: reading.NewTally(),
 		files: make(map[uint32]*file), locations: make(map[frame]uint32),
-		threads: make(map[int32]thread), gaps: make(map[int32]*rootRuns),
+		threads: make(map[int32]thread), waiting: make(map[int32]run.ThreadID), gaps: make(map[int32]*rootRuns),
 		first: math.MaxUint64,
 	}
 	r.b.Run().Recording.Format = "report-sample"
@@ -119,7 +119,8 @@ type reader struct {
 	threads   map[int32]thread
 	gaps      map[int32]*rootRuns
 	offCPU    offCPU
-	stack     []uint32 // of the current sample, leaf first
+	waiting   map[int32]run.ThreadID // threads with waits
+	stack     []uint32               // of the current sample, leaf first
 
 	hasMeta     bool
 	events      []string

@@ -122,7 +122,7 @@ func TestReportSampleOffCPU(t *testing.T) {
 		{"text", ReadText, nil},
 	} {
 		t.Run(f.name, func(t *testing.T) {
-			r := ingesttest.Read(t, f.read, reportSampleOf(t, path, append(f.args, "--remove-gaps", "0")...), &reading.Options{})
+			r := ingesttest.Read(t, f.read, reportSampleOf(t, path, append(f.args, "--remove-gaps", "0")...), &reading.Options{Waits: true})
 			want := map[string][2]int64{
 				"cpu-clock:u": {52000000, 208}, "sched:sched_switch": {96, 96},
 				"on-cpu": {52000000, 208}, "off-cpu": {344124304, 91},
@@ -142,6 +142,19 @@ func TestReportSampleOffCPU(t *testing.T) {
 			}
 			if r.Accounting.In != 304 || r.Accounting.Out != 304 {
 				t.Errorf("accounting: %s", &r.Accounting)
+			}
+			var sum [2]int64
+			for _, w := range r.Waits {
+				sum[0] += w.End - w.Start
+				sum[1]++
+			}
+			if sum != got["off-cpu"] {
+				t.Errorf("waits: %v, but off the CPU: %v", sum, got["off-cpu"])
+			}
+			main := slices.IndexFunc(r.Threads, func(t run.Thread) bool { return t.Main })
+			app := run.Thread{Process: "com.google.samples.apps.sunflower", Name: "com.google.samples.apps.sunflower", PID: 6525, TID: 6525, Main: true}
+			if main < 0 || r.Threads[main] != app {
+				t.Errorf("threads %v, want %v among them", r.Threads, app)
 			}
 			for _, s := range r.Samples {
 				state := "on-cpu"
