@@ -17,29 +17,119 @@ const (
 	threadRule    = "--- --- --- --- "
 )
 
-// Lines of logcat, in its formats threadtime and brief or time, and as Android Studio
-// shows them: when, where, level, tag, message.
+// Lines of logcat, in its formats brief and time, and as Android Studio shows them: when,
+// where, level, tag, message. cutThreadTime reads the format threadtime, which most have.
 var (
 	logTime     = `(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.\d+(?: [+-]\d{4})?:?\s+`
-	logThread   = regexp.MustCompile(`^(?:` + logTime + `(?:\S+\s+){0,3}?)?[VDIWEFA] (\S*)\s*:(?: (.*))?$`)
+	timeOfLog   = regexp.MustCompile(`^` + logTime)
 	logBrief    = regexp.MustCompile(`^(?:` + logTime + `(?:\S+\s+){0,2}?)?[VDIWEFA]/(\S*?)\s*(?:\(\s*\d+\))?:(?: (.*))?$`)
 	logOfStudio = regexp.MustCompile(`^` + logTime + `\d+-\d+\s+(\S+)\s+\S+\s+[VDIWEFA](?:\s+(.*))?$`)
 )
 
-// logTag is the tag of tombstones in the log.
-const logTag = "DEBUG"
+// Tags of the log: logTag has tombstones.
+const (
+	logTag      = "DEBUG"
+	watchdogTag = "Watchdog"
+)
 
 // cutLog cuts what logcat prints in front of a message off a line.
 func cutLog(line []byte) (tag, message []byte, ok bool) {
-	if len(line) < len("F A:") || !input.IsDigits(line[:1]) && (bytes.IndexByte([]byte("VDIWEFA"), line[0]) < 0 || line[1] != ' ' && line[1] != '/') {
+	if len(line) < len("F A:") || !isLevel(line[0]) && !isDigit(line[0]) || isLevel(line[0]) && line[1] != ' ' && line[1] != '/' {
 		return nil, nil, false
 	}
-	for _, form := range []*regexp.Regexp{logThread, logBrief, logOfStudio} {
+	if tag, message, ok = cutThreadTime(line); ok {
+		return tag, bytes.TrimSpace(message), true
+	}
+	for _, form := range []*regexp.Regexp{logBrief, logOfStudio} {
 		if m := form.FindSubmatch(line); m != nil {
 			return m[1], bytes.TrimSpace(m[2]), true
 		}
 	}
 	return nil, nil, false
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// isLevel reports whether c is the level of a line of a log.
+func isLevel(c byte) bool {
+	switch c {
+	case 'V', 'D', 'I', 'W', 'E', 'F', 'A':
+		return true
+	}
+	return false
+}
+
+// cutThreadTime is cutLog for the format threadtime, in which up to three fields, the user, the
+// process and the thread, are between the time and the level; or all of them are cut off.
+//
+//	07-27 17:42:46.314  4171 18233 F DEBUG   : message
+func cutThreadTime(line []byte) (tag, message []byte, ok bool) {
+	if isLevel(line[0]) {
+		return cutTag(line)
+	}
+	rest := line[cutTime(line):]
+	if len(rest) == len(line) {
+		return nil, nil, false
+	}
+	for range 4 {
+		if tag, message, ok = cutTag(rest); ok {
+			return tag, message, true
+		}
+		i := indexSpace(rest)
+		rest = bytes.TrimLeft(rest[i:], logSpace)
+	}
+	return nil, nil, false
+}
+
+// logSpace is what counts as white space in a line of a log.
+const logSpace = " \t\n\f\r"
+
+func indexSpace(b []byte) int {
+	if i := bytes.IndexAny(b, logSpace); i >= 0 {
+		return i
+	}
+	return len(b)
+}
+
+// cutTime returns where in a line of a log what follows the time begins, 0 if there is none.
+// It knows the common form of logTime itself.
+func cutTime(line []byte) int {
+	const form = "00-00 00:00:00.000"
+	if len(line) <= len(form) {
+		return 0
+	}
+	for i := range len(form) {
+		if c := form[i]; c == '0' && !isDigit(line[i]) || c != '0' && line[i] != c {
+			return len(timeOfLog.Find(line))
+		}
+	}
+	end := len(form)
+	for end < len(line) && isDigit(line[end]) {
+		end++
+	}
+	rest := bytes.TrimLeft(line[end:], logSpace)
+	if len(rest) == len(line)-end || len(rest) == 0 || rest[0] == '+' || rest[0] == '-' {
+		return len(timeOfLog.Find(line))
+	}
+	return len(line) - len(rest)
+}
+
+// cutTag cuts the level and the tag off a line of a log: "F DEBUG   : message".
+func cutTag(b []byte) (tag, message []byte, ok bool) {
+	if len(b) < len("F :") || !isLevel(b[0]) || b[1] != ' ' {
+		return nil, nil, false
+	}
+	b = b[2:]
+	end := indexSpace(b)
+	tag = b[:end]
+	rest, found := bytes.CutPrefix(bytes.TrimLeft(b[end:], logSpace), []byte(":"))
+	if !found || len(rest) > 0 && rest[0] != ' ' {
+		if tag, found = bytes.CutSuffix(tag, []byte(":")); !found || end < len(b) && b[end] != ' ' {
+			return nil, nil, false
+		}
+		rest = b[end:]
+	}
+	return tag, bytes.TrimPrefix(rest, []byte(" ")), true
 }
 
 // Recognise tells a dump by a line that no other text has.
@@ -89,6 +179,7 @@ func isStackDump(head input.Head) bool {
 type threadHeader struct {
 	name, state string
 	tid         int64
+	number      int64   // by which ART knows it, 0 if unknown
 	process     process // of tombstones
 	short       bool    // another one of the same thread may follow
 }
@@ -123,9 +214,12 @@ func parseThread(line []byte) (h threadHeader, ok bool) {
 			h.tid = id
 			return h, true
 		}
-		h.short = key == `" tid=`
+		if h.short = key == `" tid=`; h.short {
+			h.number = id
+		}
 		if after, ok := bytes.CutPrefix(fields, []byte("tid=")); ok {
-			_, fields, _ = bytes.Cut(after, []byte(" "))
+			first, fields, _ = bytes.Cut(after, []byte(" "))
+			h.number, _ = parseID(first)
 			fields, _, _ = bytes.Cut(fields, []byte(" ("))
 		}
 		h.state = input.Text(bytes.Trim(fields, "()"))

@@ -23,6 +23,7 @@ type names struct {
 	z     *symbolizer.Symbolizer
 	// texts holds the location of each text of a frame, code what a location is in.
 	texts map[string]uint32
+	key   []byte // of texts that is looked up
 	code  []code
 	// mappings holds the mapping of each file, with its build ID.
 	mappings map[binary]mapping
@@ -72,10 +73,11 @@ func (n *names) warnings() []string {
 
 // location returns the location of the text of a frame, which add adds if it is new.
 func (n *names) location(kind string, frame []byte, add func() (uint32, code, error)) (uint32, error) {
-	key := kind + string(frame)
-	if loc, ok := n.texts[key]; ok {
+	n.key = append(append(n.key[:0], kind...), frame...)
+	if loc, ok := n.texts[string(n.key)]; ok {
 		return loc, nil
 	}
+	key := string(n.key)
 	loc, code, err := add()
 	if err != nil {
 		return 0, err

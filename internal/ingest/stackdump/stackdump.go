@@ -2,19 +2,21 @@
 // tombstones as text and in protobuf, and what debuggerd -b prints.
 //
 //  1. A line of text is the head of a process or a thread, a frame, a fact, or skipped. Lines
-//     of logcat lose their prefix; of other tags than debuggerd's they are skipped.
+//     of logcat lose their prefix; those that are of no dump are skipped.
 //  2. A tombstone in protobuf gives the same heads and frames by its fields.
 //  3. A frame is native, of Java, or of the kernel. Each distinct text of one is taken apart
 //     and named once, by what the dump says and by files of the user.
-//  4. Each thread is one sample. Frames that the dump left out become one frame; native frames
+//  4. Lines on locks say who waits for whom in a dump, if that is wanted.
+//  5. Each thread is one sample. Frames that the dump left out become one frame; native frames
 //     that Java frames show as well are cut off.
-//  5. What dumps agree on, the process, the build and the time, describes the recording.
+//  6. What dumps agree on, the process, the build and the time, describes the recording.
 package stackdump
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"profdiff/internal/ingest/reading"
@@ -52,7 +54,8 @@ const (
 // Frames missing from the numbers of a stack and those for which a line of dots stands
 // are one frame [not shown].
 //
-// Tombstones may also be in the output of logcat, of which all else is skipped.
+// Dumps may also be in the output of logcat, of which all else is skipped: tombstones, what
+// ART writes there if there is no file for it, and what the watchdog of system_server does.
 //
 // Must match, in AOSP from Android 5 to 15, Thread::Dump in art/runtime/thread.cc,
 // DumpNativeStack in art/runtime/native_stack_dump.cc, libdebuggerd/backtrace.cpp and
@@ -67,7 +70,6 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 		}
 		d.line(bytes.TrimSpace(line))
 	}
-	d.end()
 	if d.lines.Err() != nil {
 		return nil, d.lines.Err()
 	}
@@ -76,7 +78,7 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 
 func newDump(src *input.Source, opt *reading.Options) *dump {
 	b := run.NewBuilder(src.Name)
-	d := &dump{b: b, opt: opt, lines: src.Lines(), names: newNames(b, opt), process: process{pid: -1}}
+	d := &dump{b: b, opt: opt, lines: src.Lines(), names: newNames(b, opt), locks: newLocks(b.Run(), opt.Waits), process: process{pid: -1}}
 	d.event = b.Event(run.Event{Name: event, Unit: "count"})
 	return d
 }
@@ -86,6 +88,7 @@ type dump struct {
 	opt   *reading.Options
 	lines *input.Lines
 	names *names
+	locks *locks // nil unless waits are wanted
 	event uint32
 
 	process process
@@ -93,6 +96,9 @@ type dump struct {
 	// logged is set if the current line is of a log, plain once a thread is not: logs
 	// that tombstones quote are then nothing else.
 	logged, plain bool
+	// tag is that of a dump of ART in the log, which is the name of the process, "art" before
+	// Android 8.
+	tag string
 
 	arch, build        agreed
 	zoned, unzoned     timeSpan
@@ -115,6 +121,8 @@ type thread struct {
 	name      string
 	state     string
 	tid       int64
+	number    int64 // of ART, 0 if unknown
+	locks     []lockLine
 	// native holds the locations of kernel and native frames, java the locations of Java
 	// frames, leaf first. next is the number of the next native frame.
 	native, java []uint32
@@ -133,7 +141,7 @@ func (d *dump) begin(t thread) {
 	d.end()
 	t.open = true
 	d.plain = d.plain || !d.logged
-	t.native, t.java = d.thread.native[:0], d.thread.java[:0]
+	t.native, t.java, t.locks = d.thread.native[:0], d.thread.java[:0], nil
 	d.thread = t
 }
 
@@ -146,6 +154,8 @@ func (d *dump) end() {
 	t.open = false
 	a := &d.b.Run().Accounting
 	a.In++
+	stack := d.stack()
+	d.addLocks(stack)
 	switch {
 	case len(t.native)+len(t.java) == 0:
 		a.Drop(noStackDropped, 1)
@@ -163,16 +173,6 @@ func (d *dump) end() {
 	if t.gap || t.failed {
 		a.TruncatedStacks++
 	}
-	frames := t.native
-	if !d.opt.ShowARTFrames {
-		frames = d.names.withoutRuntime(frames, len(t.java) > 0)
-	}
-	var stack run.StackID
-	for _, list := range [][]uint32{t.java, frames} {
-		for i := len(list) - 1; i >= 0; i-- {
-			stack = d.b.Stack(stack, list[i])
-		}
-	}
 	l := run.Labels{Process: d.process.name, Thread: t.name, PID: -1, TID: -1, CPU: -1, State: t.state}
 	if d.opt.PID {
 		l.PID = d.process.pid
@@ -183,12 +183,50 @@ func (d *dump) end() {
 	d.b.Add(d.event, stack, d.b.Labels(l), 1)
 }
 
+// stack returns the stack of the current thread, 0 if it has no frames.
+func (d *dump) stack() (stack run.StackID) {
+	t := &d.thread
+	if t.emulated {
+		return 0
+	}
+	line := len(t.locks) // lines on locks that stand below frames not yet added
+	for i := len(t.java) - 1; i >= 0; i-- {
+		stack = d.b.Stack(stack, t.java[i])
+		for ; line > 0 && t.locks[line-1].frame > i; line-- {
+			t.locks[line-1].stack = stack
+		}
+	}
+	frames := t.native
+	if !d.opt.ShowARTFrames {
+		frames = d.names.withoutRuntime(frames, len(t.java) > 0)
+	}
+	for _, loc := range slices.Backward(frames) {
+		stack = d.b.Stack(stack, loc)
+	}
+	return stack
+}
+
+// addLocks adds what the current thread says of locks.
+func (d *dump) addLocks(stack run.StackID) {
+	t := &d.thread
+	if d.locks == nil || t.emulated || t.number == 0 && len(t.locks) == 0 {
+		return // nobody refers to it
+	}
+	d.locks.add(lockThread{
+		lockThreadKey: lockThreadKey{
+			run.Thread{Process: d.process.name, Name: t.name, PID: d.process.pid, TID: t.tid, Main: t.number == 1 || t.tid >= 0 && t.tid == d.process.pid},
+			t.number,
+		},
+		state: t.state, stack: stack, lines: t.locks,
+	})
+}
+
 // line reads one line without the space around it: what a line is does not depend on
 // how far it is indented.
 func (d *dump) line(line []byte) {
 	tag, message, logged := cutLog(line)
 	if d.logged = logged; logged {
-		if d.plain || string(tag) != logTag {
+		if d.plain || !d.ofDump(tag, message) {
 			return
 		}
 		line = message
@@ -207,7 +245,7 @@ func (d *dump) line(line []byte) {
 		return
 	}
 	if h, ok := parseThread(line); ok {
-		d.begin(thread{reading: true, headed: true, short: h.short, name: h.name, tid: h.tid, state: h.state})
+		d.begin(thread{reading: true, headed: true, short: h.short, name: h.name, tid: h.tid, number: h.number, state: h.state})
 		return
 	}
 	switch {
@@ -225,6 +263,38 @@ func (d *dump) line(line []byte) {
 	default:
 		d.fact(line)
 	}
+}
+
+// ofDump reports whether a line of a log is of a dump: debuggerd and the watchdog of
+// system_server have tags of their own, and what has the tag of a thread's head is of ART.
+func (d *dump) ofDump(tag, message []byte) bool {
+	switch string(tag) {
+	case logTag, d.tag:
+		return true
+	case watchdogTag:
+		return !d.watchdog(message)
+	}
+	_, _, process := parseHeader(message)
+	if _, thread := parseThread(message); process || thread {
+		d.tag = string(tag)
+		return true
+	}
+	return false
+}
+
+// watchdog starts a thread that the watchdog of system_server found blocked. It returns false
+// for other lines. Must match WatchdogDiagnostics.java in frameworks/base of AOSP.
+func (d *dump) watchdog(message []byte) bool {
+	if bytes.HasPrefix(message, []byte("*** WATCHDOG KILLING")) || bytes.HasPrefix(message, []byte("*** GOODBYE!")) {
+		d.endDump()
+		d.process = process{name: "system_server", pid: -1}
+		return true
+	}
+	name, ok := bytes.CutSuffix(message, []byte(" stack trace:"))
+	if ok {
+		d.begin(thread{reading: true, headed: true, name: input.Text(bytes.TrimSuffix(name, []byte(" annotated"))), tid: -1})
+	}
+	return ok
 }
 
 // emptyLine ends the stack of a thread. A tombstone has more of the thread behind it.
@@ -245,7 +315,7 @@ func (d *dump) rule(line []byte) {
 		d.thread.reading = false // what was logged
 		return
 	}
-	d.end()
+	d.endDump()
 	d.process = process{pid: -1}
 	if pid, at, ok := parseHeader(line); ok {
 		d.process.pid = pid
@@ -290,8 +360,18 @@ func (d *dump) fact(line []byte) {
 	}
 }
 
-// threadField reads "| sysTid=8269 nice=0 …".
+// threadField reads "| sysTid=8269 nice=0 …" and "| held mutexes=…".
 func (d *dump) threadField(line []byte) {
+	if _, rest, ok := bytes.Cut(line, []byte("held mutexes=")); ok && d.locks != nil {
+		names, ok := parseMutexes(rest)
+		for _, name := range names {
+			d.thread.locks = append(d.thread.locks, lockLine{kind: hasLocked, lock: name})
+		}
+		if !ok {
+			d.locks.bad(line, d.lines.Number())
+		}
+		return
+	}
 	_, rest, ok := bytes.Cut(line, []byte("sysTid="))
 	if !ok {
 		return
@@ -334,6 +414,10 @@ func (d *dump) frame(line []byte) bool {
 	}
 	if bytes.Equal(line, []byte("...")) || bytes.Equal(line, []byte("…")) {
 		d.notShown(len(t.java) > 0)
+		return true
+	}
+	if rest, ok := bytes.CutPrefix(line, []byte("- ")); ok {
+		d.lock(rest)
 		return true
 	}
 	if rest, ok := bytes.CutPrefix(line, []byte("kernel: ")); ok {
@@ -388,6 +472,28 @@ func (d *dump) kernel(frame []byte) {
 	}
 }
 
+// lock adds what a line below a frame says of a lock.
+func (d *dump) lock(line []byte) {
+	if d.locks == nil {
+		return
+	}
+	l, ok := parseLock(line)
+	if !ok {
+		d.locks.bad(line, d.lines.Number())
+		return
+	}
+	l.frame = len(d.thread.java)
+	d.thread.locks = append(d.thread.locks, l)
+}
+
+// endDump ends the current dump.
+func (d *dump) endDump() {
+	d.end()
+	if d.locks != nil {
+		d.locks.endDump()
+	}
+}
+
 // notShown adds the frame that stands for those that are left out.
 func (d *dump) notShown(java bool) {
 	t := &d.thread
@@ -404,6 +510,7 @@ func (d *dump) notShown(java bool) {
 
 // finish completes the run.
 func (d *dump) finish(name string) (*run.Run, error) {
+	d.endDump()
 	r := d.b.Run()
 	a := &r.Accounting
 	if a.In == 0 {
@@ -420,6 +527,9 @@ func (d *dump) finish(name string) (*run.Run, error) {
 		warn("native frames are missing in %d of %d stacks: the device could not unwind them", d.unwindFailed, a.In-a.TotalDropped())
 	}
 	r.Warnings = append(r.Warnings, d.names.warnings()...)
+	if d.locks != nil {
+		r.Warnings = append(r.Warnings, d.locks.warnings()...)
+	}
 	r.Recording = run.Recording{Format: name, Arch: d.arch.value(), Build: d.build.value()}
 	switch {
 	case d.unzoned.first.IsZero():

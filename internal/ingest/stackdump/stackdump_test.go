@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -406,6 +407,7 @@ func FuzzStackDump(f *testing.F) {
 		"#00 pc 1  [a (b] (c\n#01 pc 2  /x.apk (offset 9c) (a.b+1)\n#02 pc 3  y (deleted) ()\n",
 		logged("07-24 02:25:19.222 I/DEBUG   (   31): ", "I/x: y\n"),
 		"\"a\" tid=9 X\n\"a\" prio=1 tid=9 X\n#00 pc 1 x\n#00 pc 1 y\n",
+		"\"a\" prio=5 tid=1 X\n| held mutexes= \"m\"(shared held)\nat a.b(c)\n- waiting to lock <0x1> (a X) held by thread 2\n\"b\" tid=2 Y\nat a.b(c)\n- locked <0x1> (a X)\n",
 		"backtrace:\n#00 pc 1 \nGuest thread information for tid: 1\nbacktrace:\n#00 pc 1 x\n--- --- --- --- \n",
 	} {
 		f.Add([]byte(s))
@@ -415,21 +417,79 @@ func FuzzStackDump(f *testing.F) {
 		if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 			return // gzip is undone before
 		}
-		ingesttest.Fuzz(t, Read, data, &reading.Options{PID: true, TID: true})
+		ingesttest.Fuzz(t, Read, data, &reading.Options{PID: true, TID: true, Waits: true})
 		ingesttest.Fuzz(t, Read, data, &reading.Options{ShowARTFrames: true, UnknownOffset: true, Objects: symfs})
 		Recognise(data)
 	})
 }
 
-// BenchmarkStackDump reads dumps of 20 MB.
-func BenchmarkStackDump(b *testing.B) {
-	one := dumpFileOf(b, "anr.txt")
-	text := bytes.Repeat(one, 20<<20/len(one))
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Read(ingesttest.Source(b, text), &reading.Options{}); err != nil {
-			b.Fatal(err)
+// FuzzCutThreadTime compares with what the format is as a regular expression.
+func FuzzCutThreadTime(f *testing.F) {
+	form := regexp.MustCompile(`^(?:` + logTime + `(?:\S+\s+){0,3}?)?[VDIWEFA] (\S*)\s*:(?: (.*))?$`)
+	for _, s := range []string{
+		"07-27 17:42:46.314  4171 18233 F DEBUG   : message", "2023-07-27 17:42:46.314 +0200  4171 18233 F DEBUG   :", "11-27 11:39:45.974  1041 26144 26144 F DEBUG   : a: b",
+		"F DEBUG   : x", "W a:b: c", "W a:b", "W : x", "07-27 17:42:46.314: 4171 F a: F b: c", "07-27 17:42:46.3 F F F F F F: c", "E a:\tb", "E a\t: b", "07-27 17:42:46.314 -0100 1 2 I a:",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if len(line) < 4 || bytes.IndexByte(line, '\n') >= 0 {
+			return // the lines of a text have no line feed
 		}
+		tag, message, ok := cutThreadTime(line)
+		m := form.FindSubmatch(line)
+		if ok != (m != nil) || ok && (!bytes.Equal(tag, m[1]) || !bytes.Equal(message, m[2])) {
+			t.Errorf("%q: got %q %q %v, want %q", line, tag, message, ok, m)
+		}
+	})
+}
+
+// thousandDumps are 1,000 dumps of an app with 60 threads, each with 6 native frames and 12 of
+// Java, of which a third waits for a lock.
+func thousandDumps() []byte {
+	var b bytes.Buffer
+	for dump := range 1000 {
+		fmt.Fprintf(&b, "\n----- pid %d at 2023-11-14 23:%02d:%02d.500000000+0100 -----\nCmd line: com.example.shop\nABI: 'arm64'\n\nDALVIK THREADS (60):\n", 4000+dump, dump/60, dump%60)
+		for thread := range 60 {
+			fmt.Fprintf(&b, "\"pool-%d-thread-%d\" daemon prio=5 tid=%d Blocked\n  | group=\"main\" sCount=1 ucsCount=0 flags=1 obj=0x134402%02x self=0xb400007c11%02x\n"+
+				"  | sysTid=%d nice=0 cgrp=default sched=0/0 handle=0x7b1a\n  | state=S schedstat=( 1086854706 330699698 4068 ) utm=63 stm=45 core=6 HZ=100\n"+
+				"  | stack=0x7fd3027000-0x7fd3029000 stackSize=991KB\n  | held mutexes=\n", thread/8, thread, thread+1, thread, thread, 4000+dump+thread)
+			for frame := range 6 {
+				fmt.Fprintf(&b, "  native: #%02d pc 0000000000%06x  /apex/com.android.runtime/lib64/bionic/libc.so (__function_%d+%d) (BuildId: cd953571180b7f5f8ae5570dad29595f)\n", frame, (dump*31+thread*7+frame)%1000, (dump*31+thread*7+frame)%200, thread%3)
+			}
+			for frame := range 12 {
+				fmt.Fprintf(&b, "  at com.example.shop.feature%d.Repository$loadAll$2.invokeSuspend(Repository.kt:%d)\n", (dump+thread+frame)%97, 10*frame+thread%10)
+				switch {
+				case frame == 0 && thread%3 == 0:
+					fmt.Fprintf(&b, "  - waiting to lock <0x%08x> (a com.example.shop.Store) held by thread %d\n", thread+1, (thread+1)%60+1)
+				case frame == 5 && thread%3 == 1:
+					fmt.Fprintf(&b, "  - locked <0x%08x> (a com.example.shop.Store)\n", thread)
+				}
+			}
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "----- end %d -----\n", 4000+dump)
+	}
+	return b.Bytes()
+}
+
+// BenchmarkStackDump reads 1,000 dumps in one file, plain and as logcat prints them.
+func BenchmarkStackDump(b *testing.B) {
+	text := thousandDumps()
+	tombstones := bytes.Repeat([]byte(logged("07-27 17:42:46.314 14723 14723 F DEBUG   : ", "07-27 17:42:46.414  1000  1022 I ActivityManager: Process x died\n")), 20<<20/500)
+	for _, bb := range []struct {
+		name string
+		text []byte
+		opt  reading.Options
+	}{{"plain", text, reading.Options{}}, {"waits", text, reading.Options{Waits: true}}, {"logcat", tombstones, reading.Options{}}} {
+		b.Run(bb.name, func(b *testing.B) {
+			b.SetBytes(int64(len(bb.text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Read(ingesttest.Source(b, bb.text), &bb.opt); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
