@@ -32,10 +32,18 @@ func (c *Fields) Again() Fields { return NewFields(c.data, c.Base) }
 // Data is the message itself.
 func (c *Fields) Data() []byte { return c.data }
 
+// Offset is how many bytes of the message were read.
+func (c *Fields) Offset() int { return c.off }
+
 // Next moves to the next field. It returns false at the end and after an error.
 func (c *Fields) Next() bool {
 	if c.Err != nil || c.off >= len(c.data) {
 		return false
+	}
+	if b := c.data[c.off]; b < 0x80 && b >= 1<<3 { // a tag of one byte, which most are
+		c.Num, c.Type = protowire.Number(b>>3), protowire.Type(b&7)
+		c.off++
+		return true
 	}
 	num, typ, n := protowire.ConsumeTag(c.data[c.off:])
 	if n < 0 {
@@ -77,6 +85,12 @@ func (c *Fields) Bytes() []byte {
 		c.wrongType()
 		return nil
 	}
+	if c.off < len(c.data) {
+		if n := int(c.data[c.off]); n < 0x80 && n < len(c.data)-c.off { // a length of one byte
+			c.off += 1 + n
+			return c.data[c.off-n : c.off]
+		}
+	}
 	v, n := protowire.ConsumeBytes(c.data[c.off:])
 	if n < 0 {
 		c.Fail(protowire.ParseError(n))
@@ -104,6 +118,46 @@ func (c *Fields) Uints(to []uint64) []uint64 {
 	return to
 }
 
+// Numbers are the values of a field of repeated integers, packed or not, one after the other.
+type Numbers struct {
+	num     protowire.Number
+	message Fields
+	packed  Fields
+}
+
+// Numbers returns the values of field num of the whole message.
+func (c *Fields) Numbers(num protowire.Number) Numbers { return Numbers{num: num, message: c.Again()} }
+
+// Next returns the next value. It returns false at the end and after an error.
+func (n *Numbers) Next() (uint64, bool) {
+	for {
+		if n.packed.off < len(n.packed.data) && n.packed.Err == nil {
+			v := n.packed.Varint()
+			return v, n.packed.Err == nil
+		}
+		n.message.Take(n.packed.Err)
+		if !n.message.Next() {
+			return 0, false
+		}
+		switch {
+		case n.message.Num != n.num:
+			n.message.Skip()
+		case n.message.Type == protowire.BytesType:
+			n.packed = n.message.Message()
+			n.packed.Num = n.num
+		default:
+			v := n.message.Uint()
+			return v, n.message.Err == nil
+		}
+	}
+}
+
+// Err is the first error.
+func (n *Numbers) Err() error {
+	n.message.Take(n.packed.Err)
+	return n.message.Err
+}
+
 // Varints appends all numbers of a message that has no tags.
 func (c *Fields) Varints(to []uint64) []uint64 {
 	if rest := c.data[c.off:]; cap(to)-len(to) < len(rest) {
@@ -121,8 +175,31 @@ func (c *Fields) Varints(to []uint64) []uint64 {
 	return to
 }
 
+// Fixed64 reads the value of a field of eight bytes: fixed64 or double.
+func (c *Fields) Fixed64() uint64 {
+	if c.Type != protowire.Fixed64Type {
+		c.wrongType()
+		return 0
+	}
+	v, n := protowire.ConsumeFixed64(c.data[c.off:])
+	if n < 0 {
+		c.Fail(protowire.ParseError(n))
+		return 0
+	}
+	c.off += n
+	return v
+}
+
 // Skip passes over the value of a field.
 func (c *Fields) Skip() {
+	switch c.Type {
+	case protowire.VarintType:
+		c.Varint()
+		return
+	case protowire.BytesType:
+		c.Bytes()
+		return
+	}
 	n := protowire.ConsumeFieldValue(c.Num, c.Type, c.data[c.off:])
 	if n < 0 {
 		c.Fail(protowire.ParseError(n))
@@ -160,6 +237,12 @@ type FieldStream struct {
 	r     *bufio.Reader
 	limit int64 // bytes that the message may have
 	off   int64
+	view  []byte // what View copied
+}
+
+// NewFieldStream reads a message of at most limit bytes that is not compressed.
+func NewFieldStream(r io.Reader, limit int64) *FieldStream {
+	return &FieldStream{r: bufio.NewReaderSize(r, 256<<10), limit: limit}
 }
 
 // Offset is how many bytes of the input were read.
@@ -239,6 +322,21 @@ func (s *FieldStream) Read(to []byte, n int) []byte {
 		s.end(err)
 	}
 	return to
+}
+
+// View returns the next n bytes, which are valid until the next call. At the end of the input
+// there may be fewer, and an error. A length that lies does not cost memory.
+func (s *FieldStream) View(n int) []byte {
+	if n > s.r.Size() {
+		s.view = s.Read(s.view[:0], n)
+		return s.view
+	}
+	b, err := s.r.Peek(n)
+	s.off += int64(len(b))
+	s.end(err)
+	// What was peeked is there.
+	_, _ = s.r.Discard(len(b))
+	return b
 }
 
 // Message reads the value of a field that is a message.
