@@ -133,13 +133,13 @@ func long[T any](short, more []T) []T {
 	return short
 }
 
-// place sorts rows by section: V1, V2, …, then zeros, then those of pairs and looks. It is
+// place sorts rows by section: V1, V2, …, then zeros, pairs and looks, and quantiles. It is
 // negative for what is no row.
 func place(row string) int {
 	section, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
 	kind := strings.TrimRight(section, "0123456789")
 	number, _ := strconv.Atoi(section[len(kind):])
-	return 1000*slices.Index([]string{"V", "Z", "P", "PC", "PZ"}, kind) + number
+	return 1000*slices.Index([]string{"V", "Z", "P", "PC", "PZ", "Q"}, kind) + number
 }
 
 func TestAcceptance(t *testing.T) {
@@ -175,17 +175,23 @@ func TestAcceptance(t *testing.T) {
 		{"P9", "what is found after looks", acceptFound},
 		{"P10", "intervals after looks", acceptStopped},
 		{"P12", "a thousand runs", acceptManyRuns},
+		{"Q1", "coverage of quantiles over runs", acceptQuantiles},
+		{"Q2", "coverage of a change of the tail", acceptTail},
+		{"Q3", "quantiles without change", acceptSameDistribution},
+		{"Q4", "means and shares over runs", acceptMeans},
+		{"Q5", "quantiles by methods that err", acceptNaiveQuantiles},
 	} {
 		t.Run(v.id+" "+v.name, func(t *testing.T) {
 			a := &acceptance{t, v.id, New(0.95), &rows, seed}
-			if strings.HasPrefix(v.id, "P") {
+			own := strings.HasPrefix(v.id, "P") || strings.HasPrefix(v.id, "Q")
+			if own {
 				// The same with and without the sections before it.
 				h := fnv.New64a()
 				h.Write([]byte(v.id))
 				a.seed = h.Sum64()
 			}
 			v.run(a)
-			if !strings.HasPrefix(v.id, "P") {
+			if !own {
 				seed = a.seed
 			}
 			simulated["| "+v.id+" |"] = true

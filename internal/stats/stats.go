@@ -12,6 +12,9 @@
 // [Tests.Pairs] compares runs that were recorded in pairs: by t on the logarithms of their
 // ratios, and from 8 pairs on by signed ranks, where these can reach the level.
 //
+// A [Distribution] is for measured values of which a run has several: [Tests.Mean],
+// [Tests.Quantile], [Tests.Over] and [Tests.Contrast] compare two, with intervals over runs.
+//
 // Below 4 runs no method can tell a change of the program from a change of the
 // machine reliably; [Estimate.Capped] says so. How often each method errs is measured by
 // simulation in acceptance_test.go, with the results in acceptance.md.
