@@ -53,6 +53,11 @@ func (f *Filter) Apply(r *Run) error {
 		return dropped
 	})
 	r.Timeline = slices.DeleteFunc(r.Timeline, func(s TimedSample) bool { return drop(s.Event, s.Labels, s.Stack) })
+	for i := range r.Waits {
+		w := &r.Waits[i]
+		t := &r.Threads[w.Thread]
+		w.Filtered = w.Filtered || !matches(f.Process, t.Process) || !matches(f.Thread, t.Name) || keepStack != nil && !keepStack[w.Stack]
+	}
 	r.pickEvents(events)
 	r.total()
 	return nil

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math"
 	"reflect"
 	"slices"
 )
@@ -37,6 +38,7 @@ type mergeMapping struct {
 type merger struct {
 	b        *Builder
 	mappings map[mergeMapping]uint32
+	threads  map[Thread]ThreadID
 }
 
 func (m *merger) add(r *Run) {
@@ -96,9 +98,57 @@ func (m *merger) add(r *Run) {
 		s := &r.Samples[i]
 		b.AddSum(events[s.Event], stacks[s.Stack], labels[s.Labels], s.Count, s.Weight, s.WeightSq)
 	}
+	m.waits(r, stacks)
 	b.r.Accounting.Add(r.Accounting)
 	b.r.Warnings = append(b.r.Warnings, r.Warnings...)
 	b.r.Counters = append(b.r.Counters, r.Counters...)
+}
+
+// waits adds who waited when in r, later than all that was added before: clocks of recordings
+// need not be one clock, and only recordings of their own have one graph of who waited for whom.
+func (m *merger) waits(r *Run, stacks []StackID) {
+	to := m.b.r
+	if len(r.Threads) == 0 {
+		return
+	}
+	if len(to.Threads) == 0 {
+		to.Threads = []Thread{{}}
+		m.threads = map[Thread]ThreadID{{}: 0}
+	}
+	threads := make([]ThreadID, len(r.Threads))
+	for i, t := range r.Threads {
+		id, ok := m.threads[t]
+		if !ok {
+			id = ThreadID(len(to.Threads))
+			to.Threads = append(to.Threads, t)
+			m.threads[t] = id
+		}
+		threads[i] = id
+	}
+	end, start := int64(0), int64(math.MaxInt64)
+	for i := range to.Waits {
+		end = max(end, to.Waits[i].End+1)
+	}
+	for i := range to.Holds {
+		end = max(end, to.Holds[i].End+1)
+	}
+	for i := range r.Waits {
+		start = min(start, r.Waits[i].Start)
+	}
+	for i := range r.Holds {
+		start = min(start, r.Holds[i].Start)
+	}
+	for _, w := range r.Waits {
+		w.Start, w.End = w.Start-start+end, w.End-start+end
+		w.Thread, w.Owner, w.Waker = threads[w.Thread], threads[w.Owner], threads[w.Waker]
+		w.Stack, w.OwnerStack = stacks[w.Stack], stacks[w.OwnerStack]
+		to.Waits = append(to.Waits, w)
+	}
+	for _, h := range r.Holds {
+		h.Start, h.End = h.Start-start+end, h.End-start+end
+		h.Thread, h.Stack = threads[h.Thread], stacks[h.Stack]
+		to.Holds = append(to.Holds, h)
+	}
 }
 
 func (m *merger) mapping(p *Mapping) uint32 {

@@ -49,6 +49,9 @@ type Wait struct {
 	Waker      ThreadID
 	WakerStack StackID
 	Interrupt  bool
+	// Filtered is set if a filter leaves the wait out. It is kept because others may have
+	// waited behind it.
+	Filtered bool
 }
 
 // ShortWaits are the waits of a run that are not among Run.Waits, because there were too many:

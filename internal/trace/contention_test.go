@@ -17,23 +17,28 @@ func TestParseContention(t *testing.T) {
 	}{
 		{
 			"monitor contention with owner binder:642_1 (657) at void android.os.MessageQueue.nativeWake(long)(MessageQueue.java:-2) waiters=3 blocking from android.os.Message android.os.MessageQueue.next()(MessageQueue.java:337)",
-			Contention{Owner: "binder:642_1", OwnerTID: 657, Held: wake, Blocked: next, Waiters: 3}, true,
+			Contention{Owner: "binder:642_1", OwnerTID: 657, Held: wake, Blocked: next, Waiters: 3},
+			true,
 		},
 		{
 			"monitor contention with owner pool (1) (30) waiters=0 blocking from android.os.Message android.os.MessageQueue.next()(MessageQueue.java:337)",
-			Contention{Owner: "pool (1)", OwnerTID: 30, Blocked: next}, true,
+			Contention{Owner: "pool (1)", OwnerTID: 30, Blocked: next},
+			true,
 		},
 		{
 			"monitor contention with owner pool (1) at 3 (30) waiters=0",
-			Contention{Owner: "pool (1) at 3", OwnerTID: 30}, true,
+			Contention{Owner: "pool (1) at 3", OwnerTID: 30},
+			true,
 		},
 		{
 			"monitor contention with owner a waiters=2 blocking from b (30) waiters=1",
-			Contention{Owner: "a waiters=2 blocking from b", OwnerTID: 30, Waiters: 1}, true,
+			Contention{Owner: "a waiters=2 blocking from b", OwnerTID: 30, Waiters: 1},
+			true,
 		},
 		{
 			"monitor contention with owner  (0) at void a.b()(null:0) waiters=0 blocking from void a.c(java.lang.Str",
-			Contention{Held: Site{"void a.b()", "null", 0}, Blocked: Site{Method: "void a.c(java.lang.Str"}}, true,
+			Contention{Held: Site{"void a.b()", "null", 0}, Blocked: Site{Method: "void a.c(java.lang.Str"}},
+			true,
 		},
 		{"monitor contention with owner main (1204)", Contention{Owner: "main", OwnerTID: 1204}, true},
 		{"Lock contention on thread list lock (owner tid: 1665)", Contention{Lock: "thread list lock", OwnerTID: 1665}, true},

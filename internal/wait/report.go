@@ -3,8 +3,15 @@ package wait
 // A Report is who waited for whom in one recording, as a document. Times are in nanoseconds; of
 // dumps none are known, and only counts are set.
 type Report struct {
-	// All are the waits of the recording, as far as they are known.
-	All Sum `json:"all"`
+	// All are the waits for locks, and Main those of main threads.
+	All  Sum `json:"all"`
+	Main Sum `json:"main"`
+	// HeldNS is the time in which at least one thread waited for a holder of a lock, summed over holders: it
+	// counts once what several threads waited at the same time.
+	HeldNS int64 `json:"held_ns"`
+	// Waited is the sum of all chains, Behind of those in which the second thread waits for a third.
+	Waited Sum `json:"waited"`
+	Behind Sum `json:"behind"`
 	// Dumps is the number of dumps, each of which is an instant, 0 for a recording in time.
 	Dumps int `json:"dumps,omitempty"`
 	// Locks are the waits for locks by site, the longest first.
@@ -12,6 +19,8 @@ type Report struct {
 	// Chains are who waited for whom, the longest first. The sum of their times is the time
 	// that threads waited for others.
 	Chains []Chain `json:"chains"`
+	// ChainsLeftOut is how many more there are.
+	ChainsLeftOut int `json:"chains_left_out,omitempty"`
 	// Cycles are deadlocks.
 	Cycles []Cycle `json:"cycles"`
 	// Blockers are threads for which others waited, the one that cost most first.
@@ -61,9 +70,12 @@ type Lock struct {
 	// HeldNS is the time in which at least one thread waited for a holder, summed over holders: waits at the same
 	// time count once.
 	HeldNS int64 `json:"held_ns"`
-	// Waiters and Holders are who waited and who had it, main threads first, then the longest.
-	Waiters []Party `json:"waiters"`
-	Holders []Party `json:"holders"`
+	// Waiters and Holders are who waited and who had it, main threads first, then the longest. Of
+	// many the first are there; the numbers are of all.
+	Waiters     []Party `json:"waiters"`
+	Holders     []Party `json:"holders"`
+	WaiterCount int     `json:"waiter_count"`
+	HolderCount int     `json:"holder_count"`
 }
 
 // A Party is a thread and the waits that it has a part in.
@@ -74,8 +86,11 @@ type Party struct {
 
 // A Chain is a thread that waits for another, which waits for another …
 type Chain struct {
-	// Links are the threads: the first waits for the second. The last waits for nobody known.
-	Links []Link `json:"links"`
+	// Links are the threads: the first waits for the second. The last waits for nobody known, or in a Cycle for one before it.
+	// Of long chains the first are there; Threads is how many there are.
+	Links   []Link `json:"links"`
+	Threads int    `json:"threads"`
+	Cycle   bool   `json:"cycle,omitempty"`
 	// Sum is the time in which this was the whole chain; LongestNS is within one wait.
 	Sum
 	// Last is what the last thread did in that time, the longest first.
@@ -105,7 +120,9 @@ type State struct {
 
 // A Cycle is a deadlock: the last thread waits for the first.
 type Cycle struct {
-	Links []Link `json:"links"`
+	// Of long cycles, Links are the first; Threads is how many there are.
+	Links   []Link `json:"links"`
+	Threads int    `json:"threads"`
 	Sum
 	// Behind is how many other threads waited for one of them.
 	Behind int `json:"behind"`

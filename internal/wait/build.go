@@ -1,0 +1,291 @@
+package wait
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"profdiff/internal/run"
+)
+
+// Limits of what a report lists. Sums are of all.
+const (
+	maxListed  = 200
+	maxLinks   = 32
+	maxParties = 50
+)
+
+// New makes the report of a run. Edges that rules found count as those that the input tells.
+func New(r *run.Run, rules []Edge) *Report {
+	b := &builder{r: r, report: &Report{Locks: []Lock{}, Chains: []Chain{}, Cycles: []Cycle{}, Blockers: []Blocker{}, Regions: []Region{}, Notes: []string{}}}
+	b.all()
+	b.locks()
+	b.g = sweep(r, edgesOf(r, rules))
+	b.chains()
+	b.cycles()
+	b.blockers()
+	b.notes()
+	return b.report
+}
+
+// Known reports whether anything waited for a thread that is known.
+func (r *Report) Known() bool { return len(r.Locks)+len(r.Chains)+len(r.Cycles)+len(r.Regions) > 0 }
+
+type builder struct {
+	r      *run.Run
+	g      *graph
+	report *Report
+}
+
+// add adds a wait.
+func (s *Sum) add(w *run.Wait) {
+	s.Count++
+	if w.Kind != run.Dumped {
+		s.TotalNS += w.End - w.Start
+		s.LongestNS = max(s.LongestNS, w.End-w.Start)
+	}
+	if w.Clipped {
+		s.Clipped++
+	}
+}
+
+func (s *Sum) merge(o *Sum) {
+	s.Count += o.Count
+	s.TotalNS += o.TotalNS
+	s.LongestNS = max(s.LongestNS, o.LongestNS)
+	s.Clipped += o.Clipped
+}
+
+// compare orders sums, the longest first.
+func (s *Sum) compare(o *Sum) int {
+	return cmp.Or(-cmp.Compare(s.TotalNS, o.TotalNS), -cmp.Compare(s.Count, o.Count))
+}
+
+// thread is how the report shows a thread.
+func (b *builder) thread(id run.ThreadID) Thread {
+	t := &b.r.Threads[id]
+	return Thread{Name: cmp.Or(t.Name, run.NoLabel), Process: t.Process, PID: t.PID, TID: t.TID, Main: t.Main}
+}
+
+// alike is what threads have in common that a report shows as one: those of several
+// recordings of a program, and threads of one name in one process.
+func (t *Thread) alike() Thread { return Thread{Name: t.Name, Process: t.Process, Main: t.Main} }
+
+// join makes t stand for o, too.
+func (t *Thread) join(o *Thread) {
+	if t.PID != o.PID {
+		t.PID = -1
+	}
+	if t.TID != o.TID {
+		t.TID = -1
+	}
+}
+
+// place is where a stack waits: the innermost function that is not how every wait looks, of the kernel or
+// of the library of C. Of stacks that have no others it is the innermost one.
+func (b *builder) place(stack run.StackID) *Place {
+	if stack == 0 {
+		return nil
+	}
+	for id := stack; id != 0; id = b.r.Stacks.Parent(id) {
+		l := &b.r.Locations[b.r.Stacks.Location(id)]
+		if m := &b.r.Mappings[l.Mapping]; m.Kind == run.KernelMapping || m.Kind == run.ModuleMapping || libc(m.File) {
+			continue
+		}
+		if f := &b.r.Functions[l.Lines[0].Function]; !f.Unknown {
+			return b.placeOf(l)
+		}
+	}
+	return b.placeOf(&b.r.Locations[b.r.Stacks.Location(stack)])
+}
+
+func (b *builder) placeOf(l *run.Location) *Place {
+	f := &b.r.Functions[l.Lines[0].Function]
+	return &Place{Function: f.Name, File: f.File, Line: l.Lines[0].Line}
+}
+
+// libc reports whether a file is the library of C, or of threads, whose functions wait for whoever calls them.
+func libc(file string) bool {
+	name := path.Base(file)
+	for _, prefix := range []string{"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "libc.musl", "linker"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// locked reports whether a wait is one for a lock.
+func locked(w *run.Wait) bool { return w.Kind != run.OffCPU && !w.Filtered }
+
+// all sums up the waits for locks.
+func (b *builder) all() {
+	dumps := make(map[int64]bool)
+	byHolder := make(map[run.ThreadID][]span)
+	for i := range b.r.Waits {
+		w := &b.r.Waits[i]
+		if w.Kind == run.Dumped {
+			dumps[w.Start] = true
+		}
+		if !locked(w) {
+			continue
+		}
+		b.report.All.add(w)
+		if b.r.Threads[w.Thread].Main {
+			b.report.Main.add(w)
+		}
+		if w.Kind == run.Contended {
+			byHolder[w.Owner] = append(byHolder[w.Owner], span{w.Start, w.End})
+		}
+	}
+	b.report.Dumps = len(dumps)
+	for _, spans := range byHolder {
+		b.report.HeldNS += union(spans)
+	}
+}
+
+type span struct{ start, end int64 }
+
+// union is the time in at least one of the spans, which it sorts.
+func union(spans []span) (total int64) {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	var end int64
+	for i, s := range spans {
+		if i == 0 || s.start > end {
+			end = s.start
+		}
+		total += max(0, s.end-end)
+		end = max(end, s.end)
+	}
+	return total
+}
+
+// A lockSite is a row of the list of locks while it is summed up.
+type lockSite struct {
+	Lock
+	names            map[string]bool
+	waiters, holders parties
+	spans            map[run.ThreadID][]span
+}
+
+// locks sums up waits for locks by where they were held and wanted.
+func (b *builder) locks() {
+	type key struct {
+		held, blocked Place
+		lock          string
+	}
+	sites := make(map[key]*lockSite)
+	var order []*lockSite
+	for i := range b.r.Waits {
+		w := &b.r.Waits[i]
+		if !locked(w) {
+			continue
+		}
+		var k key
+		if p := b.place(w.OwnerStack); p != nil {
+			k.held = *p
+		}
+		if p := b.place(w.Stack); p != nil {
+			k.blocked = *p
+		}
+		if w.Kind != run.Dumped && k.held == (Place{}) {
+			k.lock = w.For // in dumps it is an address, which tells only within one dump what is the same lock
+		}
+		site := sites[k]
+		if site == nil {
+			site = &lockSite{Lock: Lock{Held: k.held, Blocked: k.blocked}, names: make(map[string]bool), waiters: make(parties), holders: make(parties), spans: make(map[run.ThreadID][]span)}
+			sites[k] = site
+			order = append(order, site)
+		}
+		site.add(w)
+		site.names[w.For] = true
+		site.waiters.add(b.thread(w.Thread), w)
+		if b.r.Threads[w.Thread].Main {
+			site.Main.add(w)
+		}
+		if w.Owner != 0 {
+			site.holders.add(b.thread(w.Owner), w)
+		}
+		if w.Kind == run.Contended {
+			site.spans[w.Owner] = append(site.spans[w.Owner], span{w.Start, w.End})
+		}
+	}
+	for _, site := range order {
+		if len(site.names) == 1 {
+			for name := range site.names {
+				site.Lock.Lock = name
+			}
+		}
+		for _, spans := range site.spans {
+			site.HeldNS += union(spans)
+		}
+		site.Waiters, site.Holders = site.waiters.sorted(), site.holders.sorted()
+		site.WaiterCount, site.HolderCount = len(site.waiters), len(site.holders)
+		b.report.Locks = append(b.report.Locks, site.Lock)
+	}
+	slices.SortStableFunc(b.report.Locks, func(x, y Lock) int {
+		return cmp.Or(x.compare(&y.Sum), strings.Compare(x.Blocked.Function, y.Blocked.Function), strings.Compare(x.Held.Function, y.Held.Function))
+	})
+}
+
+// parties sums up waits by thread.
+type parties map[Thread]*Party
+
+func (p parties) add(t Thread, w *run.Wait) {
+	party := p[t.alike()]
+	if party == nil {
+		party = &Party{Thread: t}
+		p[t.alike()] = party
+	}
+	party.join(&t)
+	party.add(w)
+}
+
+// sorted lists main threads first, and then those with the longest waits.
+func (p parties) sorted() []Party {
+	list := make([]Party, 0, len(p))
+	for _, party := range p {
+		list = append(list, *party)
+	}
+	slices.SortFunc(list, func(x, y Party) int {
+		if x.Main != y.Main {
+			if x.Main {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(x.compare(&y.Sum), strings.Compare(x.Name, y.Name), strings.Compare(x.Process, y.Process))
+	})
+	return list[:min(len(list), maxParties)]
+}
+
+// notes says what the input does not tell.
+func (b *builder) notes() {
+	note := func(format string, args ...any) {
+		b.report.Notes = append(b.report.Notes, fmt.Sprintf(format, args...))
+	}
+	var unknown, clipped int64
+	for i := range b.r.Waits {
+		w := &b.r.Waits[i]
+		if !locked(w) {
+			continue
+		}
+		if w.Owner == 0 {
+			unknown++
+		}
+		if w.Clipped {
+			clipped++
+		}
+	}
+	if unknown > 0 {
+		note("of %d of %d waits for a lock the recording does not tell who had it", unknown, b.report.All.Count)
+	}
+	if clipped > 0 {
+		note("%d of %d waits are cut by an end of the recording: they were longer", clipped, b.report.All.Count)
+	}
+	if g := b.g; g.overflow > 0 {
+		note("chains are told apart up to %d; of the others only the first two threads count", maxChains)
+	}
+}
