@@ -141,9 +141,12 @@ func (m *merger) waits(r *Run, stacks []StackID) {
 	for _, w := range r.Waits {
 		w.Start, w.End = w.Start-start+end, w.End-start+end
 		w.Thread, w.Owner, w.Waker = threads[w.Thread], threads[w.Owner], threads[w.Waker]
-		w.Stack, w.OwnerStack = stacks[w.Stack], stacks[w.OwnerStack]
-		to.Waits = append(to.Waits, w)
+		w.Stack, w.OwnerStack, w.WakerStack = stacks[w.Stack], stacks[w.OwnerStack], stacks[w.WakerStack]
+		m.b.AddWait(w)
 	}
+	to.ShortWaits.Count += r.ShortWaits.Count
+	to.ShortWaits.Time += r.ShortWaits.Time
+	to.ShortWaits.Below = max(to.ShortWaits.Below, r.ShortWaits.Below)
 	for _, h := range r.Holds {
 		h.Start, h.End = h.Start-start+end, h.End-start+end
 		h.Thread, h.Stack = threads[h.Thread], stacks[h.Stack]

@@ -81,12 +81,12 @@ const MostWaits = 1 << 20
 func (b *Builder) AddWait(w Wait) {
 	r := b.r
 	if w.Kind == OffCPU {
+		if b.waits == b.mostWaits && w.End-w.Start >= r.ShortWaits.Below {
+			b.sumShortWaits()
+		}
 		if w.End-w.Start < r.ShortWaits.Below {
 			r.ShortWaits.add(&w)
 			return
-		}
-		if b.waits == b.mostWaits {
-			b.sumShortWaits()
 		}
 		b.waits++
 	}

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"profdiff/internal/run"
 )
@@ -284,6 +285,9 @@ func (b *builder) notes() {
 	}
 	if clipped > 0 {
 		note("%d of %d waits are cut by an end of the recording: they were longer", clipped, b.report.All.Count)
+	}
+	if s := &b.r.ShortWaits; s.Count > 0 {
+		note("%d waits shorter than %s are too many to be followed: their threads count as running", s.Count, time.Duration(s.Below))
 	}
 	if g := b.g; g.overflow > 0 {
 		note("chains are told apart up to %d; of the others only the first two threads count", maxChains)

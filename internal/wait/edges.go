@@ -63,7 +63,7 @@ func wakers(r *run.Run, edges []Edge) []Edge {
 		for i = free(after, i); i < len(waits) && r.Waits[waits[i]].Start < e.End; i = free(after, i) {
 			after[i] = int32(i + 1)
 			w := &r.Waits[waits[i]]
-			edge := Edge{Waiter: w.Thread, Holder: w.Waker, Start: w.Start, End: w.End, Wait: int(waits[i]), Evidence: Woke}
+			edge := Edge{Waiter: w.Thread, Holder: w.Waker, Start: w.Start, End: w.End, Wait: int(waits[i]), Evidence: Woke, HolderStack: w.WakerStack}
 			woke = append(woke, edge)
 			todo = append(todo, edge)
 		}
