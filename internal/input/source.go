@@ -38,6 +38,10 @@ type Source struct {
 	// Reader reads the input from its start.
 	Reader *bufio.Reader
 
+	// Tree is the directory of an input that is the many files of one program, as criterion
+	// writes them, nil for all others. Head and Reader are of one of them.
+	Tree fs.FS
+
 	// Parts are the further files of a directory that is one recording, see
 	// [IsRecording], and Kallsyms is the copy of /proc/kallsyms there.
 	Parts    []*io.SectionReader

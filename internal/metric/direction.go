@@ -12,7 +12,7 @@ var (
 	worse = []string{
 		"miss", "misses", "missed", "fault", "faults", "error", "errors", "fail", "failed", "failures", "failure", "drop", "drops", "dropped", "lost", "loss",
 		"retries", "retry", "retransmits", "retransmit", "retrans", "jank", "janky", "stall", "stalls", "stalled", "switches", "migrations",
-		"alloc", "allocs", "allocated", "allocations", "garbage", "timeouts", "throttled", "slow", "frozen", "overrun", "latency", "rss", "pss", "heap", "memory",
+		"alloc", "allocs", "allocated", "allocation", "allocations", "garbage", "timeouts", "throttled", "slow", "frozen", "overrun", "latency", "duration", "delay", "elapsed", "time", "rss", "pss", "heap", "memory",
 		"footprint", "energy", "power", "cycles", "instructions", "insns", "conflicts", "contentions", "rejected", "evictions",
 	}
 	better = []string{

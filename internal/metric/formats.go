@@ -14,6 +14,14 @@ type Reader func(*input.Source, *Set) error
 // reads it.
 var formats = input.Table[Reader]{
 	{Name: "hyperfine JSON", Text: true, Recognise: recogniseHyperfine, Read: readHyperfine},
+	{Name: "Google Benchmark JSON", Text: true, Recognise: recogniseGoogleBenchmark, Read: readGoogleBenchmark},
+	{Name: "Jetpack Benchmark JSON", Text: true, Recognise: recogniseJetpack, Read: readJetpack},
+	{Name: "criterion's sample.json", Text: true, Recognise: recogniseCriterion, Read: readCriterion},
+	{Name: "cargo criterion --message-format=json", Text: true, Recognise: recogniseCargoCriterion, Read: readCargoCriterion},
+	{Name: "Catapult histograms.json", Text: true, Recognise: recogniseCatapult, Read: readCatapult},
+	{Name: "Chrome histograms", Text: true, Recognise: recogniseChrome, Read: readChrome},
+	{Name: "go test -bench", Text: true, Recognise: recogniseGoBench, Read: readGoBench},
+	{Name: "go test -bench -json", Text: true, Recognise: recogniseGoTestJSON, Read: readGoTestJSON},
 	{Name: "numbers, one a line", Text: true, Recognise: recogniseNumbers, Read: readNumbers},
 }
 
@@ -29,6 +37,9 @@ func Read(src *input.Source) (*Set, error) {
 	s := &Set{Name: src.Name, Format: f.Name}
 	if err := f.Read(src, s); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	if s.kept > maxValues {
+		return nil, fmt.Errorf("%s: has more than %d values", f.Name, maxValues)
 	}
 	s.Metrics = slices.DeleteFunc(s.Metrics, func(m *Metric) bool { return len(m.Runs) == 0 && m.Summary == nil })
 	if len(s.Metrics) == 0 {

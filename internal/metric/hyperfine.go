@@ -51,7 +51,7 @@ func readHyperfine(src *input.Source, s *Set) error {
 		}
 		time := s.Add(subject, "time", "s")
 		for i, v := range s.finite(r.Times, "a time is no number") {
-			time.add(i, v)
+			s.put(time, i, v)
 		}
 		if len(r.Times) == 0 {
 			sum := newSummary()
@@ -59,7 +59,7 @@ func readHyperfine(src *input.Source, s *Set) error {
 			time.Summary = sum
 		}
 		for i, v := range s.finite(r.Memory, "a size is no number") {
-			s.Add(subject, "memory", "bytes").add(i, v)
+			s.put(s.Add(subject, "memory", "bytes"), i, v)
 		}
 		for _, cpu := range []struct {
 			name string

@@ -102,3 +102,11 @@ func (s *Set) finite(numbers []number, reason string) []float64 {
 	s.Read += len(numbers)
 	return values
 }
+
+// scaled is a number as the file has it in the unit of a metric, NaN if there is none.
+func (m *Metric) scaled(n *number) float64 {
+	if n == nil {
+		return math.NaN()
+	}
+	return float64(*n) * m.Scale
+}

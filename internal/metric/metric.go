@@ -37,6 +37,7 @@ type Set struct {
 	Links []Link
 
 	index map[key]*Metric
+	kept  int // values
 }
 
 // Facts are what the file says of how it was measured. What it does not say is "" or zero.
@@ -61,11 +62,11 @@ type Loss struct {
 	First string
 }
 
-// A Link names the file of a run.
+// A Link names the file of a run, such as its trace: of the metrics of one subject.
 type Link struct {
-	Metric *Metric
-	Run    int // index in Runs
-	File   string
+	Subject string
+	Run     int // index in Runs
+	File    string
 }
 
 // A Metric is one measured quantity of one subject.
@@ -181,9 +182,7 @@ func (s *Set) Add(subject, quantity, written string) *Metric {
 		return m
 	}
 	m := &Metric{Subject: subject, Quantity: quantity, Written: written}
-	if written != "" {
-		m.Unit, m.Scale = ParseUnit(written)
-	} else {
+	if m.Unit, m.Scale = ParseUnit(written); written == "" {
 		m.Unit, m.Written, m.Scale = UnitOf(quantity)
 	}
 	m.Direction, m.Why = DirectionOf(m.Name(), m.Unit)
@@ -195,8 +194,14 @@ func (s *Set) Add(subject, quantity, written string) *Metric {
 	return m
 }
 
-// add adds a value as it is written to the run of that number, from 0.
-func (m *Metric) add(run int, values ...float64) {
+// maxValues is the most values of an input.
+const maxValues = 10_000_000
+
+// put adds values as they are written to the run of that number, from 0.
+func (s *Set) put(m *Metric, run int, values ...float64) {
+	if s.kept += len(values); s.kept > maxValues {
+		return // Read says so
+	}
 	for len(m.Runs) <= run {
 		m.Runs = append(m.Runs, Run{})
 	}
@@ -205,7 +210,7 @@ func (m *Metric) add(run int, values ...float64) {
 	}
 }
 
-// lose counts what is not read.
+// lose counts what is not read, and notes the first place of each reason.
 func (s *Set) lose(reason, first string) {
 	i := slices.IndexFunc(s.Lost, func(l Loss) bool { return l.Reason == reason })
 	if i < 0 {
@@ -235,4 +240,11 @@ func QuantileOf(values []float64, q float64) float64 {
 		return sorted[len(sorted)-1]
 	}
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// withValues are the runs that have values.
+func withValues(runs []Run) []Run {
+	return slices.DeleteFunc(runs, func(r Run) bool { return len(r.Values) == 0 })
 }

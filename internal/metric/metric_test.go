@@ -24,6 +24,12 @@ func read(t testing.TB, name string, data []byte) (*Set, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return readSource(t, src)
+}
+
+func readSource(t testing.TB, src *input.Source) (*Set, error) {
+	t.Helper()
+	name := src.Name
 	s, err := Read(src)
 	if err != nil {
 		if s != nil || strings.Contains(err.Error(), "\n") {
@@ -75,7 +81,7 @@ func describe(s *Set) string {
 		fmt.Fprintf(&b, "warning: %s\n", w)
 	}
 	for _, l := range s.Links {
-		fmt.Fprintf(&b, "link of %s, run %d: %s\n", l.Metric.Name(), l.Run, l.File)
+		fmt.Fprintf(&b, "link of %s, run %d: %s\n", l.Subject, l.Run, l.File)
 	}
 	for _, m := range s.Metrics {
 		fmt.Fprintf(&b, "\n%s | %s: %s × %g = %s, %s (%s)", m.Subject, m.Quantity, m.Written, m.Scale, m.Unit, m.Direction, m.Why)
@@ -107,20 +113,12 @@ func TestFiles(t *testing.T) {
 		if filepath.Ext(name) == ".want" || filepath.Base(name) == "README.md" || filepath.Base(name) == "fuzz" {
 			continue
 		}
-		src, err := input.Open(name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := src.ReadAll(1 << 20)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := src.Close(); err != nil {
-			t.Fatal(err)
-		}
-		s, err := read(t, filepath.Base(name), data)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
+		var s *Set
+		if err := input.Read(name, nil, func(src *input.Source) (err error) {
+			s, err = readSource(t, src)
+			return err
+		}); err != nil {
+			t.Error(err)
 			continue
 		}
 		got, want := describe(s), name+".want"

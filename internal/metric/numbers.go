@@ -13,9 +13,6 @@ import (
 	"profdiff/internal/input"
 )
 
-// maxValues is the most values of an input.
-const maxValues = 10_000_000
-
 // recogniseNumbers recognises lines that are one number each, but for comments.
 func recogniseNumbers(head input.Head) (e input.Evidence) {
 	for line := range head.Lines() {
@@ -53,7 +50,7 @@ func readNumbers(src *input.Source, s *Set) error {
 		name = "value"
 	}
 	s.Read = len(values)
-	s.Add("", name, "").add(0, values...)
+	s.put(s.Add("", name, ""), 0, values...)
 	return nil
 }
 
