@@ -3,8 +3,6 @@ package category
 import (
 	"errors"
 	"fmt"
-	"regexp/syntax"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -91,54 +89,9 @@ type parser struct {
 	isInside bool // the built-in set has been included
 }
 
-func failAt(n *yaml.Node, format string, args ...any) error {
-	return yaml.Errorf(n.Position, format, args...)
-}
-
-// fields calls read for each key of a mapping, which must be one of keys.
-func fields(n *yaml.Node, what string, keys []string, read func(key string, value *yaml.Node) error) error {
-	if n.Kind != yaml.Mapping {
-		return failAt(n, "%s is %s: it must be a mapping with the keys %s", what, kindOf(n), strings.Join(keys, ", "))
-	}
-	seen := make(map[string]int)
-	for _, e := range n.Entries {
-		switch line, twice := seen[e.Key]; {
-		case !slices.Contains(keys, e.Key):
-			return yaml.Errorf(e.Position, "unknown key %q in %s: known are %s", clip(e.Key), what, strings.Join(keys, ", "))
-		case twice:
-			return yaml.Errorf(e.Position, "key %q was given in line %d already: join the two", e.Key, line)
-		}
-		seen[e.Key] = e.Position.Line
-		if err := read(e.Key, e.Value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func kindOf(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.Mapping:
-		return "a mapping"
-	case yaml.List:
-		return "a list"
-	case yaml.Null:
-		return "empty"
-	}
-	return fmt.Sprintf("%q", clip(n.Text))
-}
-
-// clip shortens text of the file for a message.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return s
-}
-
 func (p *parser) file(root *yaml.Node) error {
 	list := root
-	err := fields(root, "the file", []string{"categories"}, func(_ string, value *yaml.Node) error {
+	err := root.Fields("the file", []string{"categories"}, func(_ string, value *yaml.Node) error {
 		list = value
 		return nil
 	})
@@ -146,13 +99,13 @@ func (p *parser) file(root *yaml.Node) error {
 		return err
 	}
 	if list == root || list.Kind == yaml.Null {
-		return failAt(list, `has no categories: list them under "categories:"`)
+		return list.Errorf(`has no categories: list them under "categories:"`)
 	}
 	if list.Kind != yaml.List {
-		return failAt(list, "categories is %s: it must be a list", kindOf(list))
+		return list.Errorf("categories is %s: it must be a list", list.Describe())
 	}
 	if len(list.List) == 0 {
-		return failAt(list, "has no categories: list at least one")
+		return list.Errorf("has no categories: list at least one")
 	}
 	for _, n := range list.List {
 		if err := p.entry(n); err != nil {
@@ -171,7 +124,7 @@ func (p *parser) entry(n *yaml.Node) error {
 	var name, include, alternatives *yaml.Node
 	r := newRule()
 	parts := 0
-	err := fields(n, "a category", keys, func(key string, value *yaml.Node) error {
+	err := n.Fields("a category", keys, func(key string, value *yaml.Node) error {
 		switch key {
 		case "name":
 			name = value
@@ -190,15 +143,15 @@ func (p *parser) entry(n *yaml.Node) error {
 		return err
 	case include != nil:
 		if name != nil || alternatives != nil || parts > 0 {
-			return failAt(include, "include stands alone: give the category in an entry of its own")
+			return include.Errorf("include stands alone: give the category in an entry of its own")
 		}
 		return p.include(include)
 	case name == nil:
-		return failAt(n, `category has no name: add "name:"`)
+		return n.Errorf(`category has no name: add "name:"`)
 	case alternatives != nil && parts > 0:
-		return failAt(alternatives, "category has any and a rule beside it: move the rule into any")
+		return alternatives.Errorf("category has any and a rule beside it: move the rule into any")
 	case alternatives == nil && parts == 0:
-		return failAt(n, "category %q has no rule: give one of %s, or any", clip(name.Text), strings.Join(ruleKeys, ", "))
+		return n.Errorf("category %q has no rule: give one of %s, or any", yaml.Clip(name.Text), strings.Join(ruleKeys, ", "))
 	}
 	id, err := p.name(name)
 	if err != nil {
@@ -208,11 +161,11 @@ func (p *parser) entry(n *yaml.Node) error {
 		return p.add(n, id, r)
 	}
 	if alternatives.Kind != yaml.List || len(alternatives.List) == 0 {
-		return failAt(alternatives, "any is %s: it must be a list of rules", kindOf(alternatives))
+		return alternatives.Errorf("any is %s: it must be a list of rules", alternatives.Describe())
 	}
 	for _, a := range alternatives.List {
 		r := newRule()
-		if err := fields(a, "a rule", ruleKeys, func(key string, value *yaml.Node) error { return p.part(&r, key, value) }); err != nil {
+		if err := a.Fields("a rule", ruleKeys, func(key string, value *yaml.Node) error { return p.part(&r, key, value) }); err != nil {
 			return err
 		}
 		if err := p.add(a, id, r); err != nil {
@@ -227,13 +180,13 @@ func (p *parser) name(n *yaml.Node) (int, error) {
 	name := n.Text
 	switch line, twice := p.lines[name]; {
 	case !n.IsText():
-		return 0, failAt(n, "name is %s: it must be text", kindOf(n))
+		return 0, n.Errorf("name is %s: it must be text", n.Describe())
 	case strings.TrimSpace(name) != name || name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return 0, failAt(n, "name %q is empty, or has spaces around it or characters that cannot be printed", clip(name))
+		return 0, n.Errorf("name %q is empty, or has spaces around it or characters that cannot be printed", yaml.Clip(name))
 	case name == Other:
-		return 0, failAt(n, "name %q is that of the samples in no category: leave it out, or choose another name", name)
+		return 0, n.Errorf("name %q is that of the samples in no category: leave it out, or choose another name", name)
 	case twice:
-		return 0, failAt(n, "name %q was given in line %d already: join the two with any", clip(name), line)
+		return 0, n.Errorf("name %q was given in line %d already: join the two with any", yaml.Clip(name), line)
 	}
 	p.lines[name] = n.Position.Line
 	return p.id(name), nil
@@ -253,9 +206,9 @@ func (p *parser) id(name string) int {
 func (p *parser) include(n *yaml.Node) error {
 	switch {
 	case n.Text != "builtin":
-		return failAt(n, "include is %s: only builtin can be included", kindOf(n))
+		return n.Errorf("include is %s: only builtin can be included", n.Describe())
 	case p.included == nil || p.isInside:
-		return failAt(n, "builtin is included twice: remove one")
+		return n.Errorf("builtin is included twice: remove one")
 	}
 	p.isInside = true
 	set := p.included()
@@ -283,7 +236,7 @@ func (p *parser) underBit(n *yaml.Node, r *rule) error {
 		return nil
 	}
 	if p.unders == mostUnder {
-		return failAt(n, "more than %d rules have under: join some", mostUnder)
+		return n.Errorf("more than %d rules have under: join some", mostUnder)
 	}
 	r.underBit = 1 << p.unders
 	p.unders++
@@ -298,9 +251,9 @@ func (p *parser) add(n *yaml.Node, category int, r rule) error {
 	}
 	switch {
 	case !r.framed() && r.under != noCondition:
-		return failAt(n, "rule has under, but nothing that is under it: add match, leaf, syscall, dso or kind")
+		return n.Errorf("rule has under, but nothing that is under it: add match, leaf, syscall, dso or kind")
 	case !r.framed() && !r.labelled():
-		return failAt(n, "rule is empty: give one of %s", strings.Join(ruleKeys, ", "))
+		return n.Errorf("rule is empty: give one of %s", strings.Join(ruleKeys, ", "))
 	}
 	if err := p.underBit(n, &r); err != nil {
 		return err
@@ -313,7 +266,7 @@ func newRule() rule { return rule{match: noCondition, under: noCondition} }
 
 // part reads one key of a rule.
 func (p *parser) part(r *rule, key string, value *yaml.Node) error {
-	items, err := texts(key, value)
+	items, err := value.Texts(key)
 	if err != nil {
 		return err
 	}
@@ -322,7 +275,7 @@ func (p *parser) part(r *rule, key string, value *yaml.Node) error {
 		return kinds(r, items)
 	case "match", "leaf", "syscall":
 		if r.match != noCondition {
-			return failAt(value, "rule has more than one of match, leaf and syscall: make several of it with any")
+			return value.Errorf("rule has more than one of match, leaf and syscall: make several of it with any")
 		}
 	}
 	if key == "syscall" {
@@ -331,7 +284,7 @@ func (p *parser) part(r *rule, key string, value *yaml.Node) error {
 		r.match = p.set.functions.addSyscalls(names)
 		return err
 	}
-	ps, err := p.patterns(key, items)
+	ps, err := readPatterns(key, items, &p.size)
 	if err != nil {
 		return err
 	}
@@ -351,26 +304,6 @@ func (p *parser) part(r *rule, key string, value *yaml.Node) error {
 	return nil
 }
 
-// texts reads a list of strings that are not empty, or one.
-func texts(key string, n *yaml.Node) ([]*yaml.Node, error) {
-	items := []*yaml.Node{n}
-	if n.Kind == yaml.List {
-		items = n.List
-	}
-	if len(items) == 0 {
-		return nil, failAt(n, "%s is an empty list: remove it, or list what it is for", key)
-	}
-	for _, item := range items {
-		switch {
-		case !item.IsText():
-			return nil, failAt(item, "%s has an entry that is %s: it must be text", key, kindOf(item))
-		case item.Text == "":
-			return nil, failAt(item, "%s has an empty entry, which would match everything: remove it", key)
-		}
-	}
-	return items, nil
-}
-
 func kinds(r *rule, items []*yaml.Node) error {
 	var known []string
 	for _, item := range items {
@@ -383,7 +316,7 @@ func kinds(r *rule, items []*yaml.Node) error {
 			}
 		}
 		if bit == 0 {
-			return failAt(item, "unknown kind %q: known are %s", clip(item.Text), strings.Join(known, ", "))
+			return item.Errorf("unknown kind %q: known are %s", yaml.Clip(item.Text), strings.Join(known, ", "))
 		}
 		r.kinds |= bit
 	}
@@ -394,38 +327,9 @@ func syscalls(items []*yaml.Node) ([]string, error) {
 	var names []string
 	for _, item := range items {
 		if !syscallName.MatchString(item.Text) {
-			return nil, failAt(item, "%q is no name of a system call: those have small letters, digits and _ only", clip(item.Text))
+			return nil, item.Errorf("%q is no name of a system call: those have small letters, digits and _ only", yaml.Clip(item.Text))
 		}
 		names = append(names, item.Text)
 	}
 	return names, nil
-}
-
-// patterns compiles regular expressions.
-func (p *parser) patterns(key string, items []*yaml.Node) (patterns, error) {
-	var all patterns
-	for _, item := range items {
-		expr := item.Text
-		tree, err := syntax.Parse(expr, syntax.Perl)
-		if err != nil {
-			reason := err.Error()
-			if se, ok := errors.AsType[*syntax.Error](err); ok {
-				reason = fmt.Sprintf("%s: %q", se.Code, clip(se.Expr))
-			}
-			return nil, failAt(item, "bad regular expression %q: %s; see https://go.dev/s/re2syntax", clip(expr), reason)
-		}
-		n := size(tree, maxPatternSize)
-		if p.size += n; n > maxPatternSize {
-			return nil, failAt(item, "regular expression %q is too large: repeat less", clip(expr))
-		}
-		if p.size > maxTotalSize {
-			return nil, failAt(item, "the regular expressions up to here are too large together: make several files of them")
-		}
-		one := analyze(expr, tree)
-		if key != "dso" && one.match("") {
-			return nil, failAt(item, "%s has %q, which matches names of no length and so perhaps all: ask for a character", key, clip(expr))
-		}
-		all = append(all, one)
-	}
-	return all, nil
 }

@@ -1,12 +1,16 @@
 package category
 
 import (
+	"errors"
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"profdiff/internal/yaml"
 )
 
 // A pattern is a regular expression. Most are a few names or beginnings of names,
@@ -228,6 +232,50 @@ func size(re *syntax.Regexp, limit int) int {
 		n *= max(re.Min, re.Max, 1)
 	}
 	return n
+}
+
+// Patterns are regular expressions on names, of which one must match.
+type Patterns struct{ list patterns }
+
+// ReadPatterns compiles the regular expressions that a key has in a file. total sums up their sizes, which
+// are limited. Errors have the place.
+func ReadPatterns(key string, items []*yaml.Node, total *int) (Patterns, error) {
+	list, err := readPatterns(key, items, total)
+	return Patterns{list}, err
+}
+
+// None reports whether there are no patterns.
+func (p Patterns) None() bool { return len(p.list) == 0 }
+
+// Match reports whether one of the patterns matches.
+func (p Patterns) Match(name string) bool { return p.list.match(name) }
+
+func readPatterns(key string, items []*yaml.Node, total *int) (patterns, error) {
+	var all patterns
+	for _, item := range items {
+		expr := item.Text
+		tree, err := syntax.Parse(expr, syntax.Perl)
+		if err != nil {
+			reason := err.Error()
+			if se, ok := errors.AsType[*syntax.Error](err); ok {
+				reason = fmt.Sprintf("%s: %q", se.Code, yaml.Clip(se.Expr))
+			}
+			return nil, item.Errorf("bad regular expression %q: %s; see https://go.dev/s/re2syntax", yaml.Clip(expr), reason)
+		}
+		n := size(tree, maxPatternSize)
+		if *total += n; n > maxPatternSize {
+			return nil, item.Errorf("regular expression %q is too large: repeat less", yaml.Clip(expr))
+		}
+		if *total > maxTotalSize {
+			return nil, item.Errorf("the regular expressions up to here are too large together: make several files of them")
+		}
+		one := analyze(expr, tree)
+		if key != "dso" && one.match("") {
+			return nil, item.Errorf("%s has %q, which matches names of no length and so perhaps all: ask for a character", key, yaml.Clip(expr))
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 // A condition is the number of a set of patterns in a nameIndex.
