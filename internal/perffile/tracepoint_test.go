@@ -36,8 +36,10 @@ attr type=hardware config=372 sample_type=IP|RAW
 		})), perffile.Options{})
 		got := f.Tracepoint(&f.Attrs[0])
 		want := &perffile.Tracepoint{System: "sched", Name: "sched_switch", Fields: []perffile.TracepointField{
-			{Name: "common_type", Size: 2}, {Name: "common_pid", Offset: 4, Size: 4, Signed: true},
-			{Name: "prev_comm", Offset: 8, Size: 16}, {Name: "prev_state", Offset: 24, Size: 8, Signed: true},
+			{Name: "common_type", Size: 2},
+			{Name: "common_pid", Offset: 4, Size: 4, Signed: true},
+			{Name: "prev_comm", Offset: 8, Size: 16},
+			{Name: "prev_state", Offset: 24, Size: 8, Signed: true},
 			{Name: "lock", Offset: 32, Size: 8},
 		}}
 		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(perffile.TracepointField{})); diff != "" {

@@ -37,8 +37,8 @@ type Wait struct {
 	Clipped bool
 	// Stack is where the thread waits.
 	Stack StackID
-	// State is that of the thread: "S", "D", "R" while it could run and had no CPU,
-	// "Blocked", "TimedWaiting".
+	// State is that of the thread: "S", "D", "R" while it could run and had no CPU, "R+" if
+	// that was taken from it, "Blocked", "TimedWaiting".
 	State string
 	// For is what it waits for: the address or the name of a lock, or "".
 	For string

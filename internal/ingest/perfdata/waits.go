@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"profdiff/internal/perffile"
 	"profdiff/internal/perfsession"
@@ -30,10 +31,10 @@ const (
 //
 //  1. A thread waits from where it leaves the CPU until it is back, as for the event off-cpu.
 //     Where only samples of sched:sched_switch say so, the thread that comes next is back.
-//  2. Its state is prev_state of sched:sched_switch, or R if the record of the switch says that
+//  2. Its state is prev_state of sched:sched_switch, or R+ if the record of the switch says that
 //     it was preempted.
-//  3. The first sched:sched_waking, or else sched:sched_wakeup, of the thread while it is away tells its waker. In an interrupt
-//     the thread that it hit has nothing to do with it.
+//  3. The first sched:sched_waking, or else sched:sched_wakeup, of the thread while it is away
+//     tells its waker. In an interrupt the thread that it hit has nothing to do with it.
 //  4. A wait within lock:contention_begin and lock:contention_end is for that lock.
 type waits struct {
 	// bySwitches is set if times are known from samples of sched:sched_switch alone.
@@ -161,8 +162,8 @@ func (p *reader) note(s *batchSample) {
 	w := p.waits
 	switch s.event {
 	case preempted:
-		if b, ok := p.blocked[s.tid]; ok {
-			b.state = "R"
+		if b, ok := p.blocked[s.tid]; ok && b.state == "" {
+			b.state = "R+"
 			p.blocked[s.tid] = b
 		}
 	case leaves:
@@ -244,7 +245,7 @@ func (w *waits) add(p *reader, tid int32, b *blocked, end uint64, clipped bool) 
 			wait.Waker, wait.WakerStack = by.thread, by.stack
 		}
 	}
-	if lock, ok := w.wanted[tid]; ok && b.state != "R" {
+	if lock, ok := w.wanted[tid]; ok && !strings.HasPrefix(b.state, "R") {
 		if w.locks[lock] == "" {
 			w.locks[lock] = fmt.Sprintf("%#x", uint64(lock))
 		}
@@ -274,7 +275,7 @@ func (w *waits) finish(p *reader) {
 	}
 }
 
-// stateLetter is how ps(1) calls a prev_state of sched:sched_switch (TASK_REPORT of
+// stateLetter is how the kernel prints a prev_state of sched:sched_switch (TASK_REPORT of
 // include/linux/sched.h): the lowest of the bits decides, and beyond those are threads that were
 // preempted.
 func stateLetter(state int64) string {
@@ -283,6 +284,9 @@ func stateLetter(state int64) string {
 		if state&(1<<i) != 0 {
 			return letters[i : i+1]
 		}
+	}
+	if state != 0 {
+		return "R+"
 	}
 	return "R"
 }

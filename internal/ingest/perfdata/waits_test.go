@@ -132,7 +132,7 @@ SWITCH sample_id={pid=1,tid=2,time=180,id=1}
 ` + tracepoints,
 			want: []string{
 				"app/app 1/1 main: 100-120 at 12 in D, woken by app/worker 1/2 at 21",
-				"app/worker 1/2: 130-140 at 25 in R",
+				"app/worker 1/2: 130-140 at 25 in R+",
 				"app/worker 1/2: 150-160 at 25, by an interrupt",
 				"app/worker 1/2: 170-180 at 25, by an interrupt",
 			},
@@ -162,7 +162,7 @@ SWITCH sample_id={pid=1,tid=1,time=150,id=1}
 ` + tracepoints,
 			want: []string{
 				"app/app 1/1 main: 100-110 at 12, for 0xcafe",
-				"app/app 1/1 main: 120-130 at 12 in R",
+				"app/app 1/1 main: 120-130 at 12 in R+",
 				"app/app 1/1 main: 140-150 at 13",
 			},
 		},
@@ -179,7 +179,7 @@ SAMPLE misc=KERNEL ip=0x12 pid=1 tid=1 time=140 id=2 ` + switches(0x20, 0) + `
 ` + tracepoints,
 			want: []string{
 				"app/app 1/1 main: 100-120 at 11 in S, woken by app/worker 1/2 at 21",
-				"app/worker 1/2: 120-130 at 22 in R",
+				"app/worker 1/2: 120-130 at 22 in R+",
 			},
 		},
 	} {
