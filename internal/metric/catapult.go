@@ -70,15 +70,14 @@ func readCatapult(src *input.Source, s *Set) error {
 		}
 		if values := s.finite(h.Values, "a value that is no number"); len(values) > 0 {
 			s.put(m, 0, values...)
-			m.Summary = nil
 			if len(h.Running) > 0 && float64(h.Running[0]) > float64(len(h.Values)) {
 				s.Warnings = append(s.Warnings, fmt.Sprintf("%s has %d of %g values", m.Name(), len(h.Values), float64(h.Running[0])))
 			}
 		} else if len(h.Running) == 7 && h.Running[0] > 0 && len(m.Runs) == 0 {
 			s.Read++
-			m.Summary = newSummary()
-			m.Summary.N, m.Summary.Of = int64(h.Running[0]), "a histogram"
-			m.Summary.Max, m.Summary.Mean, m.Summary.Min = m.scaled(&h.Running[1]), m.scaled(&h.Running[3]), m.scaled(&h.Running[4])
+			sum := m.summarize("a histogram")
+			sum.N = int64(h.Running[0])
+			sum.Max, sum.Mean, sum.Min = m.scaled(&h.Running[1]), m.scaled(&h.Running[3]), m.scaled(&h.Running[4])
 		}
 	}
 	return nil

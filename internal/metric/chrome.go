@@ -105,10 +105,10 @@ func (h *chromeHistogram) finish(s *Set) {
 		return
 	}
 	where := fmt.Sprintf("line %d", h.at)
-	var sum int64
+	var samples int64
 	kept := h.buckets[:0]
 	for _, b := range h.buckets {
-		if sum += b.Count; b.Count > 0 {
+		if samples += b.Count; b.Count > 0 {
 			kept = append(kept, b)
 		}
 	}
@@ -119,18 +119,18 @@ func (h *chromeHistogram) finish(s *Set) {
 	case math.IsNaN(h.mean):
 		s.lose("a histogram without a mean: its values are names, not amounts", where)
 		return
-	case len(kept) > 0 && sum != h.n:
+	case len(kept) > 0 && samples != h.n:
 		s.lose("a histogram whose buckets do not add up to its samples", where)
 		return
 	}
 	m := s.Add("", h.name, "")
-	if m.Summary != nil {
+	if len(m.Runs) > 0 {
 		s.lose("a histogram that comes again", where)
 		return
 	}
-	m.Summary = newSummary()
-	m.Summary.N, m.Summary.Mean, m.Summary.Of = h.n, h.mean*m.Scale, "a histogram"
+	sum := m.summarize("a histogram")
+	sum.N, sum.Mean = h.n, h.mean*m.Scale
 	for _, b := range kept {
-		m.Summary.Buckets = append(m.Summary.Buckets, Bucket{b.Low * m.Scale, b.High * m.Scale, b.Count})
+		sum.Buckets = append(sum.Buckets, Bucket{b.Low * m.Scale, b.High * m.Scale, b.Count})
 	}
 }

@@ -96,8 +96,8 @@ func readGoogleBenchmark(src *input.Source, s *Set) error {
 	}
 	// What has values needs no aggregates.
 	for _, m := range s.Metrics {
-		if len(m.Runs) > 0 {
-			m.Summary = nil
+		if len(m.Runs) > 0 && len(m.Runs[0].Values) > 0 {
+			m.Runs[0].Summary = nil
 		}
 	}
 	return nil
@@ -143,17 +143,15 @@ func (s *Set) googleResult(r *googleResult, raw map[string]json.RawMessage, wher
 			s.put(m, 0, v)
 			continue
 		}
-		if m.Summary == nil {
-			m.Summary = newSummary()
-			m.Summary.N, m.Summary.Of = r.Repetitions, "repetitions"
-		}
+		sum := m.summarize("repetitions")
+		sum.N = r.Repetitions
 		switch aggregate {
 		case "mean":
-			m.Summary.Mean = v * m.Scale
+			sum.Mean = v * m.Scale
 		case "median":
-			m.Summary.Median = v * m.Scale
+			sum.Median = v * m.Scale
 		case "stddev":
-			m.Summary.Stddev = v * m.Scale
+			sum.Stddev = v * m.Scale
 		}
 	}
 }

@@ -56,7 +56,7 @@ func readHyperfine(src *input.Source, s *Set) error {
 		if len(r.Times) == 0 {
 			sum := newSummary()
 			sum.Mean, sum.Median, sum.Stddev, sum.Min, sum.Max = 1e9*float64(r.Mean), 1e9*float64(r.Median), 1e9*float64(r.Stddev), 1e9*float64(r.Min), 1e9*float64(r.Max)
-			time.Summary = sum
+			sum.Of, time.Summary = "executions", sum
 		}
 		for i, v := range s.finite(r.Memory, "a size is no number") {
 			s.put(s.Add(subject, "memory", "bytes"), i, v)
@@ -70,7 +70,7 @@ func readHyperfine(src *input.Source, s *Set) error {
 			}
 			m := s.Add(subject, cpu.name, "s")
 			m.Summary = newSummary()
-			m.Summary.N, m.Summary.Mean = int64(len(r.Times)), 1e9*float64(*cpu.mean)
+			m.Summary.N, m.Summary.Mean, m.Summary.Of = int64(len(r.Times)), 1e9*float64(*cpu.mean), "executions"
 		}
 		if failed := len(slices.DeleteFunc(slices.Clone(r.ExitCodes), func(c *int) bool { return c != nil && *c == 0 })); failed > 0 {
 			s.Warnings = append(s.Warnings, fmt.Sprintf("%s: %d of %d executions failed", subject, failed, len(r.ExitCodes)))

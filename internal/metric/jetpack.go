@@ -165,8 +165,12 @@ func (s *Set) jetpackMetric(subject, name string, from jetpackMetric, micro bool
 		s.put(m, i, v)
 	}
 	if len(m.Runs) == 0 && from.Median != nil {
-		m.Summary = newSummary()
-		m.Summary.Median, m.Summary.Min, m.Summary.Max = m.scaled(from.Median), m.scaled(from.Minimum), m.scaled(from.Maximum)
+		sum := newSummary()
+		sum.Of = "iterations"
+		if m.Summary = sum; micro {
+			sum, m.Summary = m.summarize("measurements"), nil
+		}
+		sum.Median, sum.Min, sum.Max = m.scaled(from.Median), m.scaled(from.Minimum), m.scaled(from.Maximum)
 	}
 }
 
@@ -188,6 +192,6 @@ func (s *Set) jetpackSampled(subject, name string, from jetpackSampled) {
 		}
 	}
 	if len(sum.Quantiles) > 0 {
-		m.Summary = sum
+		sum.Of, m.Summary = "values of all iterations", sum
 	}
 }

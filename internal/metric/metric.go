@@ -90,7 +90,7 @@ type Metric struct {
 	Each string
 	// Runs have the values by run, in the order of the file.
 	Runs []Run
-	// Summary is what the file says of values that it does not have, nil if it has them.
+	// Summary is what the file says of runs that it does not have one by one, nil if it has them.
 	Summary *Summary
 }
 
@@ -98,6 +98,8 @@ type Metric struct {
 type Run struct {
 	Name   string // as the file has it, or ""
 	Values []float64
+	// Summary is what the file says of values that it does not have, nil if it has them.
+	Summary *Summary
 }
 
 // A Summary describes values that are not known. What is not known is NaN.
@@ -149,21 +151,22 @@ func (m *Metric) Name() string {
 	return m.Subject + " " + m.Quantity
 }
 
-// N is how many values there are, or were.
-func (m *Metric) N() int64 {
+// N is how many values there are, or were: 0 if that is not known.
+func (m *Metric) N() (n int64) {
 	if m.Summary != nil {
 		return m.Summary.N
 	}
-	n := 0
 	for _, r := range m.Runs {
-		n += len(r.Values)
+		if n += int64(len(r.Values)); r.Summary != nil {
+			n += r.Summary.N
+		}
 	}
-	return int64(n)
+	return n
 }
 
-// Values are the values of all runs, in their order.
+// Values are the known values of all runs, in their order.
 func (m *Metric) Values() []float64 {
-	values := make([]float64, 0, m.N())
+	var values []float64
 	for _, r := range m.Runs {
 		values = append(values, r.Values...)
 	}
@@ -210,6 +213,18 @@ func (s *Set) put(m *Metric, run int, values ...float64) {
 	}
 }
 
+// summarize returns the summary of the first run, and adds it if there is none yet.
+func (m *Metric) summarize(of string) *Summary {
+	if len(m.Runs) == 0 {
+		m.Runs = append(m.Runs, Run{})
+	}
+	if m.Runs[0].Summary == nil {
+		m.Runs[0].Summary = newSummary()
+		m.Runs[0].Summary.Of = of
+	}
+	return m.Runs[0].Summary
+}
+
 // lose counts what is not read, and notes the first place of each reason.
 func (s *Set) lose(reason, first string) {
 	i := slices.IndexFunc(s.Lost, func(l Loss) bool { return l.Reason == reason })
@@ -244,7 +259,7 @@ func QuantileOf(values []float64, q float64) float64 {
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// withValues are the runs that have values.
+// withValues are the runs that have values, or a summary.
 func withValues(runs []Run) []Run {
-	return slices.DeleteFunc(runs, func(r Run) bool { return len(r.Values) == 0 })
+	return slices.DeleteFunc(runs, func(r Run) bool { return len(r.Values) == 0 && r.Summary == nil })
 }

@@ -56,6 +56,11 @@ func readSource(t testing.TB, src *input.Source) (*Set, error) {
 		if (m.Summary == nil) == (len(m.Runs) == 0) {
 			t.Errorf("%s: %s has values and a summary, or neither", name, m.Name())
 		}
+		for i, r := range m.Runs {
+			if (r.Summary == nil) == (len(r.Values) == 0) {
+				t.Errorf("%s: run %d of %s has values and a summary, or neither", name, i, m.Name())
+			}
+		}
 		for _, v := range m.Values() {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Errorf("%s: %s has the value %v", name, m.Name(), v)
@@ -91,16 +96,21 @@ func describe(s *Set) string {
 		fmt.Fprintf(&b, "\n  each: %s\n", m.Each)
 		for i, r := range m.Runs {
 			fmt.Fprintf(&b, "  run %d %s: %.6g\n", i, r.Name, r.Values)
+			describeSummary(&b, r.Summary)
 		}
-		if m.Summary != nil {
-			u := m.Summary
-			fmt.Fprintf(&b, "  summary %s: n %d mean %.6g median %.6g stddev %.6g min %.6g max %.6g quantiles %.6g\n", u.Of, u.N, u.Mean, u.Median, u.Stddev, u.Min, u.Max, u.Quantiles)
-			for _, k := range u.Buckets {
-				fmt.Fprintf(&b, "  bucket [%g, %g): %d\n", k.Low, k.High, k.Count)
-			}
-		}
+		describeSummary(&b, m.Summary)
 	}
 	return b.String()
+}
+
+func describeSummary(b *strings.Builder, u *Summary) {
+	if u == nil {
+		return
+	}
+	fmt.Fprintf(b, "  summary of %s: n %d mean %.6g median %.6g stddev %.6g min %.6g max %.6g quantiles %.6g\n", u.Of, u.N, u.Mean, u.Median, u.Stddev, u.Min, u.Max, u.Quantiles)
+	for _, k := range u.Buckets {
+		fmt.Fprintf(b, "  bucket [%g, %g): %d\n", k.Low, k.High, k.Count)
+	}
 }
 
 // TestFiles reads files that programs wrote; testdata/README.md says how.
