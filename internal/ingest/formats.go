@@ -17,7 +17,9 @@ import (
 	"profdiff/internal/ingest/reading"
 	"profdiff/internal/ingest/reportsample"
 	"profdiff/internal/ingest/stackdump"
+	"profdiff/internal/ingest/traces"
 	"profdiff/internal/input"
+	"profdiff/internal/perfetto"
 	"profdiff/internal/perfscript"
 	"profdiff/internal/perfstat"
 	"profdiff/internal/run"
@@ -35,6 +37,7 @@ const (
 	ReportSample     = "simpleperf report-sample --protobuf"
 	ReportSampleText = "simpleperf report-sample"
 	Pprof            = "pprof"
+	Perfetto         = traces.Perfetto
 	Gecko            = "Firefox Profiler JSON"
 	PerfScript       = "perf script"
 	Folded           = "folded stacks"
@@ -51,6 +54,7 @@ const (
 var formats = input.Table[reading.Reader]{
 	{Name: PerfData, Recognise: perfdata.Recognise, Read: perfdata.Read},
 	{Name: ReportSample, Recognise: reportsample.Recognise, Read: reportsample.Read},
+	{Name: Perfetto, Recognise: perfetto.Recognise, Read: traces.Read},
 	{Name: Pprof, Recognise: pprof.Recognise, Read: pprof.Read},
 	{Name: Tombstone, Recognise: stackdump.RecogniseTombstone, Read: stackdump.ReadTombstone},
 	{Name: Gecko, Text: true, Recognise: gecko.Recognise, Read: gecko.Read},

@@ -41,6 +41,9 @@ var eventOrder = []string{
 	"cache-references", "cache-misses", "Ir",
 }
 
+// timelineOrder is the order of the events that follow from a timeline, behind what was sampled.
+var timelineOrder = []string{"slices", "off-cpu", "contentions", "delay", "async-slices"}
+
 // Modifier letters of perf list(1), section "EVENT MODIFIERS".
 const eventModifiers = "ukhIGHpPSDWebR"
 
@@ -145,9 +148,12 @@ func eventRank(e *Event) int {
 	rank := slices.Index(eventOrder, event)
 	if rank < 0 {
 		rank = len(eventOrder)
+		if at := slices.Index(timelineOrder, event); at >= 0 {
+			rank += 1 + at
+		}
 	}
 	if e.Derived {
-		rank += len(eventOrder) + 1
+		rank += len(eventOrder) + len(timelineOrder) + 1
 	}
 	return rank
 }

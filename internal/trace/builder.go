@@ -92,6 +92,9 @@ func (b *Builder) NameOf(id NameID) string { return b.t.names[id] }
 // mean.
 func (b *Builder) Kernel(release string) { b.sched.kernel = parseKernel(release) }
 
+// SDK tells Android's version as a number.
+func (b *Builder) SDK(version int) { b.t.SDK = version }
+
 // Process returns the process of a machine (0 for the one that recorded). PIDs below 0 are
 // not known.
 func (b *Builder) Process(machine uint32, pid int64) ProcessID {
@@ -154,6 +157,13 @@ func (b *Builder) Thread(machine uint32, pid, tid int64) ThreadID {
 func (b *Builder) NameThread(id ThreadID, name string, rank Rank) {
 	if t := &b.t.Threads[id]; id != 0 && name != "" && rank >= t.rank {
 		t.Name, t.rank = name, rank
+	}
+}
+
+// Comm is the name that the kernel has for a thread at an event.
+func (b *Builder) Comm(id ThreadID, name []byte) {
+	if t := &b.t.Threads[id]; t.rank <= CommRank && t.Name != string(name) {
+		b.NameThread(id, string(name), CommRank)
 	}
 }
 

@@ -47,6 +47,31 @@ const (
 	PresentDropped PresentType = 4
 )
 
+// AppFrames are the frames of apps: of those of several layers of a process with one token, which are
+// one frame, there is the first, with the jank of all.
+func (t *Timeline) AppFrames() []Frame {
+	type key struct {
+		process ProcessID
+		token   int64
+	}
+	index := make(map[key]int)
+	var frames []Frame
+	for _, f := range t.Frames {
+		if f.Display {
+			continue
+		}
+		i, ok := index[key{f.Process, f.Token}]
+		if !ok {
+			index[key{f.Process, f.Token}] = len(frames)
+			frames = append(frames, f)
+			continue
+		}
+		g := &frames[i]
+		g.Start, g.End, g.Jank = min(g.Start, f.Start), max(g.End, f.End), g.Jank|f.Jank
+	}
+	return frames
+}
+
 // FrameStart opens a frame. Its end comes with its cookie.
 func (b *Builder) FrameStart(cookie int64, f Frame) {
 	f.End = Unended

@@ -18,8 +18,9 @@ type SchedCounts struct {
 	Lost int64
 	// Mismatched is how often another thread left a CPU than the one that ran there.
 	Mismatched int64
-	// Invalid are states that the kernel cannot have reported.
-	Invalid int64
+	// Invalid are states that the kernel cannot have reported, Disordered those that cannot follow
+	// the one before.
+	Invalid, Disordered int64
 }
 
 // The kinds of records of CPUs.
@@ -101,9 +102,9 @@ func (b *Builder) NewTask(cpu uint32, ts int64, thread, parent ThreadID) {
 }
 
 // ThreadState says that a thread is in a state from now on, for recorders that tell states
-// and not switches. on is the CPU it runs on, -1 if none.
-func (b *Builder) ThreadState(cpu uint32, ts int64, thread ThreadID, state State, on int32) {
-	b.sched.cpu(cpu).events.add(stateRecord, ts, uint64(thread), uint64(state), uint64(on+1))
+// and not switches. The CPU is where it runs or ran.
+func (b *Builder) ThreadState(cpu uint32, ts int64, thread ThreadID, state State) {
+	b.sched.cpu(cpu).events.add(stateRecord, ts, uint64(thread), uint64(state))
 	b.clock(ts)
 }
 
@@ -127,7 +128,7 @@ func (e *cpuEvent) read(r *tapeReader) bool {
 		return false
 	}
 	e.a, e.b, e.c = r.number(), r.number(), 0
-	if e.kind == switchRecord || e.kind == stateRecord {
+	if e.kind == switchRecord {
 		e.c = r.number()
 	}
 	return true
@@ -280,9 +281,35 @@ func (m *states) event(c *cpu, e *cpuEvent) {
 	case newTaskRecord:
 		m.open(ThreadID(e.a), Interval{Start: e.ts, State: Runnable, CPU: -1, Waker: ThreadID(e.b)})
 	case stateRecord:
-		m.close(ThreadID(e.a), e.ts)
-		m.open(ThreadID(e.a), Interval{Start: e.ts, State: State(e.b), CPU: int32(e.c) - 1})
+		m.told(c, e.ts, ThreadID(e.a), State(e.b))
 	}
+}
+
+// told takes the state of a thread that a recorder tells. If one runs where another one did, the other one's
+// state is not known until that is told, which may be for the same time.
+func (m *states) told(c *cpu, ts int64, thread ThreadID, state State) {
+	st := &m.threads[thread]
+	switch {
+	case st.hasLast && (st.last.State == Zombie && state != Dead || st.last.State == Running && state == Running),
+		st.hasLast && state == Created:
+		m.s.counts.Disordered++
+		return
+	case st.hasLast && st.last.State == Invalid && st.last.Start == ts && state != Running:
+		st.last.State = state
+		return
+	}
+	in := Interval{Start: ts, State: state, CPU: -1}
+	if state == Running {
+		if c.known && c.current != thread && m.threads[c.current].last.State == Running {
+			m.close(c.current, ts)
+			m.open(c.current, Interval{Start: ts, State: Invalid, CPU: -1})
+		}
+		c.known, c.current, in.CPU = true, thread, int32(c.number)
+	} else if c.current == thread {
+		c.known = false
+	}
+	m.close(thread, ts)
+	m.open(thread, in)
 }
 
 func (m *states) switched(c *cpu, ts int64, prev ThreadID, state SwitchState, next ThreadID) {

@@ -28,6 +28,7 @@ const (
 	Preempted       State = 0x1000 // R+: it had to leave its CPU
 	Running         State = 0x2000
 	Invalid         State = 0x4000 // of which nothing is known
+	Created         State = 0x8000 // it has not run yet
 )
 
 var stateLetters = []struct {
@@ -57,6 +58,8 @@ func (s State) String() string {
 		return "R+"
 	case Running:
 		return "Running"
+	case Created:
+		return "Created"
 	}
 	if s&(Invalid|Running) != 0 {
 		return "?"

@@ -10,7 +10,8 @@
 //     and matched: slices with parents (slices.go).
 //  4. Switches and wakings of all CPUs are merged by time; of them follow the states of each
 //     thread, each with what ended it (sched.go, state.go).
-//  5. Frames are paired by their cookies (frames.go).
+//  5. Frames are paired by their cookies, startups are found by names of slices (frames.go,
+//     startups.go). Both choose times of a trace, as slices do (during.go).
 //
 // The rules are those of the importers of Perfetto's trace processor (src/trace_processor/importers:
 // common/slice_tracker.cc, common/thread_state_tracker.cc, ftrace/ftrace_sched_event_tracker.cc, types/task_state.cc),
@@ -153,11 +154,15 @@ type Timeline struct {
 	Tracks     []Track
 	Counters   []Counter
 	Frames     []Frame
+	// SDK is Android's version as a number, 0 if it is not known.
+	SDK int
 	// Sched counts what is known of scheduling.
 	Sched SchedCounts
 
 	names  []string
 	states []tape // by thread
+	// Once they are asked for.
+	startups []Startup
 }
 
 // Name returns the name.

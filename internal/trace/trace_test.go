@@ -190,9 +190,9 @@ func TestStates(t *testing.T) {
 		},
 		{
 			"states told", func(b *Builder, th func(int64) ThreadID) {
-				b.ThreadState(0, 5, th(5), Runnable, -1)
-				b.ThreadState(0, 10, th(5), Running, 2)
-				b.ThreadState(0, 20, th(5), Sleeping, -1)
+				b.ThreadState(2, 5, th(5), Runnable)
+				b.ThreadState(2, 10, th(5), Running)
+				b.ThreadState(2, 20, th(5), Sleeping)
 			},
 			"R 5 10\nRunning 10 20 cpu2\nS 20 -\n",
 			SchedCounts{},

@@ -1,0 +1,304 @@
+package traces
+
+import (
+	"strings"
+
+	"profdiff/internal/ingest/reading"
+	"profdiff/internal/run"
+	"profdiff/internal/trace"
+)
+
+// The events that are made of a timeline.
+const (
+	// slicesEvent is wall time, in nanoseconds: that of a slice without that of slices in it.
+	slicesEvent = "slices"
+	// asyncEvent is that of slices that are of no thread.
+	asyncEvent = "async-slices"
+	// offCPUEvent is the time in which threads had no CPU.
+	offCPUEvent = "off-cpu"
+	// contentionsEvent is how often threads waited for a lock that another one had, and delayEvent
+	// how long, as Go's block profiles call them.
+	contentionsEvent = "contentions"
+	delayEvent       = "delay"
+)
+
+// A profile makes events of a run of a timeline.
+//
+//  1. A slice is a sample of slices: its stack is the slices that it is in, its weight the
+//     time that is not of slices in it. A slice without an end is on stacks, and is dropped itself.
+//  2. An interval in which a thread had no CPU is a sample of off-cpu: its stack is the slices that were open when
+//     it began, the state, and the function of the kernel, if that is known. Where the trace ends meanwhile,
+//     the interval does too.
+//  3. A slice that says which lock a thread waits for is a sample of contentions and delay: the stack is
+//     where the lock was held, and below where it was wanted. The slice of the lock within a monitor is part of
+//     that of the monitor, and is left out.
+//  4. What is not in the times that were chosen (trace.During) is filtered; what is in part counts in part.
+type profile struct {
+	b     *run.Builder
+	tl    *trace.Timeline
+	opt   *reading.Options
+	spans *trace.Spans // nil for all
+
+	slices, async, offCPU, contentions, delay uint32
+
+	frames  map[trace.NameID]uint32 // locations of slices
+	kernel  map[trace.NameID]uint32 // and of functions of the kernel
+	states  map[stateKey]uint32
+	mapping uint32 // of the kernel
+	locks   map[trace.NameID]*trace.Contention
+	owners  map[ownerKey]trace.ThreadID
+	loss    trace.SliceLoss
+}
+
+type stateKey struct {
+	state  trace.State
+	ioWait bool
+}
+
+func newProfile(b *run.Builder, tl *trace.Timeline, opt *reading.Options) *profile {
+	return &profile{
+		b: b, tl: tl, opt: opt,
+		frames: make(map[trace.NameID]uint32), kernel: make(map[trace.NameID]uint32),
+		states: make(map[stateKey]uint32), locks: make(map[trace.NameID]*trace.Contention),
+	}
+}
+
+// add adds the events, and returns what of the slices is missing.
+func (p *profile) add() trace.SliceLoss {
+	p.event(&p.slices, slicesEvent, "nanoseconds", false)
+	if p.opt.Waits {
+		p.listThreads()
+	}
+	for _, id := range p.tl.Sorted() {
+		p.thread(id)
+	}
+	for i := range p.tl.Tracks {
+		if t := &p.tl.Tracks[i]; t.Thread == 0 {
+			p.asyncTrack(trace.TrackID(i))
+		} else if t.Own {
+			p.track(trace.TrackID(i), t.Thread)
+		}
+	}
+	out := p.b.Run()
+	for i := range out.Events {
+		// A slice that takes much of the time is none that weighs too much.
+		out.Events[i].MaxWeight = 0
+	}
+	return p.loss
+}
+
+// event adds an event when it is needed first.
+func (p *profile) event(index *uint32, name, unit string, derived bool) uint32 {
+	if *index == 0 {
+		*index = 1 + p.b.Event(run.Event{Name: name, Unit: unit, Derived: derived})
+	}
+	return *index - 1
+}
+
+// labels are those of samples of a thread.
+func (p *profile) labels(id trace.ThreadID, state string) uint32 {
+	th := &p.tl.Threads[id]
+	process := &p.tl.Processes[th.Process]
+	l := run.Labels{Process: process.Name, Thread: th.Name, PID: -1, TID: -1, CPU: -1, State: state}
+	if p.opt.PID {
+		l.PID = process.PID
+	}
+	if p.opt.TID {
+		l.TID = th.TID
+	}
+	return p.b.Labels(l)
+}
+
+// thread adds what a thread did.
+func (p *profile) thread(id trace.ThreadID) {
+	th := &p.tl.Threads[id]
+	var s []trace.Slice
+	var stacks []run.StackID
+	if th.Track != 0 {
+		s, stacks = p.track(th.Track, id)
+	}
+	p.waits(id, s, stacks)
+}
+
+// track adds the slices of a track of a thread, and returns them with their stacks.
+func (p *profile) track(track trace.TrackID, id trace.ThreadID) ([]trace.Slice, []run.StackID) {
+	s := p.tl.Slices(track, &p.loss)
+	if len(s) == 0 {
+		return nil, nil
+	}
+	stacks := make([]run.StackID, len(s))
+	inner := make([]int64, len(s)) // time of slices in each
+	th := &p.tl.Threads[id]
+	for i := len(s) - 1; i >= 0; i-- {
+		if parent := s[i].Parent; parent >= 0 && !s[i].Unfinished() {
+			inner[parent] += p.spans.Overlap(id, th.Process, s[i].Start, s[i].End)
+		}
+	}
+	labels := p.labels(id, "")
+	acc := &p.b.Run().Accounting
+	for i := range s {
+		var caller run.StackID
+		if s[i].Parent >= 0 {
+			caller = stacks[s[i].Parent]
+		}
+		stacks[i] = p.b.Stack(caller, p.frame(s[i].Name))
+		if s[i].End == s[i].Start {
+			continue // an instant
+		}
+		acc.In++
+		if s[i].Unfinished() {
+			acc.Drop("slices that end after the trace or not at all", 1)
+			p.contended(id, s, stacks, i)
+			continue
+		}
+		time := p.spans.Overlap(id, th.Process, s[i].Start, s[i].End)
+		if time == 0 {
+			acc.Filtered++
+			continue
+		}
+		self := time - inner[i]
+		p.b.AddSum(p.slices-1, stacks[i], labels, 1, self, float64(self)*float64(self))
+		p.contended(id, s, stacks, i)
+	}
+	return s, stacks
+}
+
+// frame is the location of a slice.
+func (p *profile) frame(name trace.NameID) uint32 {
+	loc, ok := p.frames[name]
+	if !ok {
+		loc = p.location(run.Function{Name: sliceName(p.tl.Name(name))}, 0)
+		p.frames[name] = loc
+	}
+	return loc
+}
+
+func (p *profile) location(f run.Function, mapping uint32) uint32 {
+	f.SystemName = f.Name
+	return p.b.Location(mapping, 0, run.Line{Function: p.b.Function(f)})
+}
+
+// asyncTrack adds slices that are of no thread. They may overlap, and stand for no stack.
+func (p *profile) asyncTrack(id trace.TrackID) {
+	t := &p.tl.Tracks[id]
+	for _, s := range p.tl.Slices(id, &p.loss) {
+		if s.End == s.Start || s.Unfinished() {
+			continue
+		}
+		time := p.spans.Overlap(0, t.Process, s.Start, s.End)
+		if time == 0 {
+			continue
+		}
+		l := p.b.Labels(run.Labels{Process: p.tl.Processes[t.Process].Name, Thread: t.Name, PID: -1, TID: -1, CPU: -1})
+		p.b.AddSum(p.event(&p.async, asyncEvent, "nanoseconds", true), p.b.Stack(0, p.frame(s.Name)), l, 1, time, float64(time)*float64(time))
+	}
+}
+
+// waits adds the time in which a thread had no CPU.
+func (p *profile) waits(id trace.ThreadID, s []trace.Slice, stacks []run.StackID) {
+	if !p.tl.HasStates() {
+		return
+	}
+	th := &p.tl.Threads[id]
+	open := opener{slices: s, stacks: stacks}
+	var blocked run.Wait // whose waker comes with the next interval
+	p.tl.States(id, func(in *trace.Interval) {
+		if p.opt.Waits && blocked.Thread != 0 {
+			if in.Start == blocked.End && !in.Interrupt {
+				blocked.Waker = run.ThreadID(in.Waker)
+			}
+			blocked.Interrupt = in.Start == blocked.End && in.Interrupt
+			p.b.AddWait(blocked)
+			blocked = run.Wait{}
+		}
+		if in.State == trace.Running {
+			return
+		}
+		end, clipped := in.End, false
+		if end == trace.Unended {
+			end, clipped = p.tl.End, true
+		}
+		if end <= in.Start {
+			return
+		}
+		stack := p.waitStack(open.at(in.Start), in)
+		if time := p.spans.Overlap(id, th.Process, in.Start, end); time > 0 {
+			event := p.event(&p.offCPU, offCPUEvent, "nanoseconds", true)
+			p.b.AddSum(event, stack, p.labels(id, in.State.String()), 1, time, float64(time)*float64(time))
+		}
+		if p.opt.Waits {
+			blocked = run.Wait{
+				Kind: run.OffCPU, Thread: run.ThreadID(id), Start: in.Start, End: end, Clipped: clipped,
+				Stack: stack, State: in.State.String(),
+			}
+		}
+	})
+	if blocked.Thread != 0 {
+		p.b.AddWait(blocked)
+	}
+}
+
+// An opener finds the slices of a thread that were open at a time; times come in order.
+type opener struct {
+	slices []trace.Slice
+	stacks []run.StackID
+	next   int
+	top    int32 // innermost, +1
+}
+
+// at is the stack of slices that are open at a time.
+func (o *opener) at(ts int64) run.StackID {
+	for o.next < len(o.slices) && o.slices[o.next].Start <= ts {
+		if s := &o.slices[o.next]; s.End != s.Start {
+			o.top = int32(o.next) + 1
+		}
+		o.next++
+	}
+	for o.top > 0 {
+		s := &o.slices[o.top-1]
+		if s.Unfinished() || s.End > ts {
+			return o.stacks[o.top-1]
+		}
+		o.top = s.Parent + 1
+	}
+	return 0
+}
+
+// stateNames are what frames for states are called.
+var stateNames = map[trace.State]string{
+	trace.Runnable: "[runnable, no CPU]", trace.Preempted: "[preempted]", trace.Sleeping: "[sleeping]",
+	trace.Uninterruptible: "[uninterruptible]", trace.IdleTask: "[idle kernel thread]", trace.Stopped: "[stopped]",
+	trace.Traced: "[traced]", trace.Zombie: "[exited]", trace.Dead: "[exited]", trace.Parked: "[parked]", trace.TaskDead: "[exited]",
+	trace.Created: "[created]", trace.Invalid: "[unknown state]",
+}
+
+// waitStack is the stack of an interval below the slices.
+func (p *profile) waitStack(stack run.StackID, in *trace.Interval) run.StackID {
+	key := stateKey{in.State, in.IOWait}
+	loc, ok := p.states[key]
+	if !ok {
+		name := stateNames[in.State]
+		if name == "" {
+			name = "[" + in.State.String() + "]"
+		}
+		if in.IOWait {
+			name = strings.TrimSuffix(name, "]") + ", I/O]"
+		}
+		loc = p.location(run.Function{Name: name}, 0)
+		p.states[key] = loc
+	}
+	stack = p.b.Stack(stack, loc)
+	if in.Function == 0 {
+		return stack
+	}
+	loc, ok = p.kernel[in.Function]
+	if !ok {
+		if p.mapping == 0 {
+			p.mapping = p.b.Mapping(run.Mapping{File: "[kernel.kallsyms]", Kind: run.KernelMapping, HasFunctions: true})
+		}
+		name, _, _ := strings.Cut(p.tl.Name(in.Function), "+0x")
+		loc = p.location(run.Function{Name: name}, p.mapping)
+		p.kernel[in.Function] = loc
+	}
+	return p.b.Stack(stack, loc)
+}

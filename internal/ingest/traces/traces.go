@@ -1,0 +1,179 @@
+// Package traces makes runs of traces: recordings of what happened when, in which samples are
+// but one part.
+//
+//  1. The packets of a Perfetto trace tell a [trace.Builder] what happened: what describes tracks, threads
+//     and processes in a first reading, events in a second one (tracks.go, kernel.go, frames.go).
+//  2. The timeline becomes events of a run (profile.go): slices are wall time, whose stack is their
+//     nesting; what threads did while they had no CPU is off-CPU time, below the slices that were
+//     open; slices that tell of locks are contention.
+//  3. What is missing is counted by cause, and becomes warnings.
+package traces
+
+import (
+	"fmt"
+	"time"
+
+	"profdiff/internal/ingest/reading"
+	"profdiff/internal/input"
+	"profdiff/internal/perfetto"
+	"profdiff/internal/run"
+	"profdiff/internal/trace"
+)
+
+// Perfetto is what the format of Perfetto's traces is called.
+const Perfetto = "Perfetto trace"
+
+// Read reads a Perfetto trace.
+func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
+	r := &reader{
+		opt:       opt,
+		tl:        trace.NewBuilder(),
+		tracks:    make(map[trackKey]*described),
+		sequences: make(map[*perfetto.Sequence]*sequence),
+		facts:     facts{packages: make(map[int64]string), uids: make(map[trace.ProcessID]int64)},
+	}
+	t, err := perfetto.Open(src, r.describe)
+	if err != nil {
+		return nil, err
+	}
+	r.trace = t
+	for p := range t.Packets() {
+		if err := r.packet(p); err != nil {
+			p.Damaged(err)
+		}
+	}
+	if err := t.Err(); err != nil {
+		return nil, err
+	}
+	return r.finish(src.Name)
+}
+
+// A reader reads a Perfetto trace.
+type reader struct {
+	opt       *reading.Options
+	trace     *perfetto.Trace
+	tl        *trace.Builder
+	tracks    map[trackKey]*described
+	sequences map[*perfetto.Sequence]*sequence
+	// The sequence of the last packet.
+	last         *sequence
+	lastSequence *perfetto.Sequence
+	global       trace.TrackID // of events that name no track
+	event        trackEvent
+	scratch      []uint64
+	facts        facts
+	// real is a moment on the clock of the world and on that of the trace.
+	real, realAt int64
+	lost         lost
+}
+
+// lost counts events that say too little.
+type lost struct {
+	// timeless have no time, undescribed no track that is described, typeless no type; marks were written to
+	// trace_marker and are not of atrace; disordered are states that cannot follow those before.
+	timeless, undescribed, typeless, marks int64
+}
+
+// packet reads a packet in the second reading.
+func (r *reader) packet(p *perfetto.Packet) error {
+	switch p.Kind {
+	case perfetto.TrackEvent:
+		return r.trackEvent(p)
+	case perfetto.FtraceEvents:
+		return r.bundle(p)
+	case perfetto.ThreadDescriptor:
+		d, err := readThread(p.Message())
+		r.setThread(p, &d)
+		return err
+	case perfetto.FrameTimeline:
+		return r.frame(p)
+	case perfetto.GenericTaskState:
+		return r.taskState(p)
+	case perfetto.GenericTaskRename:
+		return r.taskRename(p)
+	case perfetto.ClockSnapshot:
+		if r.real == 0 && p.Machine == 0 {
+			return r.wallClock(p)
+		}
+	}
+	return nil
+}
+
+// wallClock notes what the clock of the world was at a time of the trace.
+func (r *reader) wallClock(p *perfetto.Packet) error {
+	m := p.Message()
+	for m.Next() {
+		if m.Num != snapshotClock {
+			m.Skip()
+			continue
+		}
+		var id, value uint64
+		c := m.Message()
+		for c.Next() {
+			switch c.Num {
+			case clockID:
+				id = c.Uint()
+			case clockValue:
+				value = c.Uint()
+			default:
+				c.Skip()
+			}
+		}
+		m.Take(c.Err)
+		if id == uint64(perfetto.RealTime) {
+			if at, ok := p.Convert(perfetto.RealTime, value); ok {
+				r.real, r.realAt = int64(value), at
+			}
+		}
+	}
+	return m.Err
+}
+
+// Fields of ClockSnapshot and its clocks.
+const (
+	snapshotClock = 1
+	clockID       = 1
+	clockValue    = 2
+)
+
+// finish makes the run.
+func (r *reader) finish(name string) (*run.Run, error) {
+	r.givePackages()
+	b := run.NewBuilder(name)
+	tl := r.tl.Finish()
+	out := b.Run()
+	out.Recording = r.facts.Recording
+	rec := &out.Recording
+	rec.Format = Perfetto
+	rec.Duration = time.Duration(tl.End - tl.Start)
+	rec.FirstSample, rec.LastSample = uint64(max(0, tl.Start)), uint64(max(0, tl.End))
+	if r.real != 0 {
+		rec.Start = time.Unix(0, r.real+tl.Start-r.realAt).UTC()
+	}
+	switch {
+	case r.facts.tracing != "":
+		rec.Tool = r.facts.tracing
+	case r.facts.chrome != "":
+		rec.Tool = "Chrome " + r.facts.chrome
+	}
+	loss := newProfile(b, tl, r.opt).add()
+	r.warn(out, tl, loss)
+	return b.Finish()
+}
+
+// warn says what is missing.
+func (r *reader) warn(out *run.Run, tl *trace.Timeline, loss trace.SliceLoss) {
+	out.Warnings = append(out.Warnings, r.trace.Losses.Lines()...)
+	line := func(n int64, format string, args ...any) {
+		if n != 0 {
+			out.Warnings = append(out.Warnings, fmt.Sprintf(format, append([]any{n}, args...)...))
+		}
+	}
+	line(r.lost.timeless, "%d track events have no time and are left out")
+	line(r.lost.undescribed, "%d track events are on tracks that nothing describes and are left out")
+	line(r.lost.typeless, "%d track events have neither type nor phase and are left out")
+	line(tl.Sched.Lost, "%d times a thread left a CPU on which it did not run: switches before were lost")
+	line(tl.Sched.Mismatched, "%d times another thread left a CPU than the one that ran there")
+	line(tl.Sched.Invalid, "%d states of threads are none that the kernel %s has", r.facts.Kernel)
+	_ = loss
+}

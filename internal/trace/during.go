@@ -1,0 +1,173 @@
+package trace
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// A During chooses times of a trace.
+type During struct {
+	what  string // "slice", "startup", "jank"
+	scope string // "", "process", "thread": whose events are meant
+	name  string // of slices, with * and ?
+}
+
+// ParseDuring parses what users ask for:
+//
+//	slice NAME            the time of slices with that name, in which * and ? stand for others
+//	process slice NAME    only of the process of each slice
+//	thread slice NAME     only of its thread
+//	startup               from the start of an app to its first frame, of that app
+//	jank                  frames of an app whose deadline it missed, of that app
+func ParseDuring(text string) (*During, error) {
+	d := &During{what: text}
+	if text == "startup" || text == "jank" {
+		d.scope = "process"
+		return d, nil
+	}
+	before, name, ok := strings.Cut(" "+text, " slice ")
+	d.what, d.scope, d.name = "slice", strings.TrimSpace(before), strings.TrimSpace(name)
+	if !ok || d.name == "" || d.scope != "" && d.scope != "process" && d.scope != "thread" {
+		return nil, fmt.Errorf("%q is none of: slice NAME, process slice NAME, thread slice NAME, startup, jank", text)
+	}
+	if _, err := path.Match(pattern(d.name), ""); err != nil {
+		return nil, fmt.Errorf("%q is no pattern: %v", d.name, err)
+	}
+	return d, nil
+}
+
+// pattern is a name for package path, where * and ? alone have a meaning, and * stands for
+// slashes too.
+func pattern(name string) string {
+	return strings.NewReplacer("/", "\x00", "[", `\[`, "\\", `\\`).Replace(name)
+}
+
+// String is what the user asked for.
+func (d *During) String() string {
+	if d.what != "slice" {
+		return d.what
+	}
+	return strings.TrimSpace(d.scope + " slice " + d.name)
+}
+
+// A Span is a time, of one process or thread if they are not 0.
+type Span struct {
+	Start, End int64
+	Process    ProcessID
+	Thread     ThreadID
+}
+
+// Spans has the times that were chosen.
+type Spans struct {
+	// Count is how many slices, startups or frames there are.
+	Count int64
+
+	all       []Span // that are of no process
+	processes map[ProcessID][]Span
+	threads   map[ThreadID][]Span
+}
+
+// Find finds the times that d chooses in a timeline. Slices without an end last until the end of the trace.
+func (t *Timeline) Find(d *During) *Spans {
+	var list []Span
+	switch d.what {
+	case "startup":
+		for _, s := range t.Startups() {
+			list = append(list, Span{Start: s.Start, End: s.End, Process: s.Process})
+		}
+	case "jank":
+		for _, f := range t.AppFrames() {
+			if f.Jank.App() && f.End != Unended {
+				list = append(list, Span{Start: f.Start, End: f.End, Process: f.Process})
+			}
+		}
+	default:
+		list = t.namedSlices(d)
+	}
+	s := &Spans{Count: int64(len(list)), processes: make(map[ProcessID][]Span), threads: make(map[ThreadID][]Span)}
+	for _, span := range list {
+		switch {
+		case d.scope == "thread":
+			s.threads[span.Thread] = append(s.threads[span.Thread], span)
+		case d.scope == "process":
+			s.processes[span.Process] = append(s.processes[span.Process], span)
+		default:
+			s.all = append(s.all, span)
+		}
+	}
+	s.all = union(s.all)
+	for id, list := range s.processes {
+		s.processes[id] = union(list)
+	}
+	for id, list := range s.threads {
+		s.threads[id] = union(list)
+	}
+	return s
+}
+
+// namedSlices are the slices with a name.
+func (t *Timeline) namedSlices(d *During) (list []Span) {
+	glob := pattern(d.name)
+	match := make([]bool, len(t.names))
+	some := false
+	for i, name := range t.names {
+		match[i], _ = path.Match(glob, strings.ReplaceAll(name, "/", "\x00"))
+		some = some || match[i]
+	}
+	if !some {
+		return nil
+	}
+	for i := range t.Tracks {
+		track := &t.Tracks[i]
+		for _, s := range t.Slices(TrackID(i), nil) {
+			if !match[s.Name] || s.End == s.Start {
+				continue
+			}
+			if s.Unfinished() {
+				s.End = t.End
+			}
+			list = append(list, Span{Start: s.Start, End: s.End, Process: track.Process, Thread: track.Thread})
+		}
+	}
+	return list
+}
+
+// union sorts times and joins those that overlap.
+func union(list []Span) []Span {
+	slices.SortFunc(list, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	joined := list[:0]
+	for _, s := range list {
+		if n := len(joined); n > 0 && s.Start <= joined[n-1].End {
+			joined[n-1].End = max(joined[n-1].End, s.End)
+		} else {
+			joined = append(joined, s)
+		}
+	}
+	return joined
+}
+
+// Overlap is how much of a time of a thread is chosen: all of it if s is nil.
+func (s *Spans) Overlap(thread ThreadID, process ProcessID, start, end int64) int64 {
+	if s == nil {
+		return end - start
+	}
+	return overlap(s.all, start, end) + overlap(s.processes[process], start, end) + overlap(s.threads[thread], start, end)
+}
+
+// Has reports whether a moment of a thread is chosen: it is if s is nil.
+func (s *Spans) Has(thread ThreadID, process ProcessID, at int64) bool {
+	return s.Overlap(thread, process, at, at+1) > 0
+}
+
+// overlap is how much of a time is in times that are sorted and do not overlap.
+func overlap(list []Span, start, end int64) (sum int64) {
+	i := sort.Search(len(list), func(i int) bool { return list[i].End > start })
+	for ; i < len(list) && list[i].Start < end; i++ {
+		sum += min(end, list[i].End) - max(start, list[i].Start)
+	}
+	return sum
+}
