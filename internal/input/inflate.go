@@ -1,12 +1,15 @@
 package input
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"profdiff/internal/input/xz"
@@ -34,8 +37,23 @@ type inflater struct {
 	limit int64 // times the size of what comes in
 }
 
+// atraceMark stands before what atrace -z prints, a stream of zlib. Before it atrace says what it
+// does, in a line.
+var atraceMark = []byte("TRACE:\n\x78")
+
+// atraceStart returns where the stream in the output of atrace -z starts, -1 if there is none.
+func atraceStart(head Head) int {
+	const most = 256 // bytes of what atrace says
+	start := head[:min(len(head), most)]
+	i := bytes.Index(start, atraceMark)
+	if i < 0 || !start[:i].IsText() {
+		return -1
+	}
+	return i + len(atraceMark) - 1
+}
+
 // newInflater returns nil if head is of nothing that is inflated. r reads in.
-func newInflater(head Head, r io.Reader, in *countingReader) (*inflater, error) {
+func newInflater(head Head, r *bufio.Reader, in *countingReader) (*inflater, error) {
 	f := &inflater{in: in, limit: maxInflation}
 	var err error
 	switch {
@@ -52,6 +70,11 @@ func newInflater(head Head, r io.Reader, in *countingReader) (*inflater, error) 
 	case strings.HasPrefix(string(head), xz.Magic):
 		f.form = "xz"
 		f.z = io.NopCloser(xz.NewReader(r, maxDictionary))
+	case atraceStart(head) >= 0:
+		f.form = "zlib"
+		if _, err = r.Discard(atraceStart(head)); err == nil {
+			f.z, err = zlib.NewReader(r)
+		}
 	default:
 		return nil, nil
 	}

@@ -4,7 +4,7 @@
 //  1. [Open] opens a file, or standard input for "-". Directories are refused, but for those
 //     that are one recording ([IsRecording]); [Files] lists the files in those that stand
 //     for several recordings.
-//  2. What is compressed with gzip, zstd or xz is inflated while it is read, to no more
+//  2. What is compressed with gzip, zstd or xz, or by atrace -z, is inflated while it is read, to no more
 //     than the bounds below allow.
 //  3. The start of the input, its [Head], tells its format: [Table.Detect] asks each
 //     line of a table of formats how much of it is its own.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 )
@@ -158,6 +159,43 @@ func TestSourceErrors(t *testing.T) {
 					t.Errorf("got %v, want %q", err, tt.want)
 				}
 			})
+		}
+	}
+}
+
+// TestAtrace reads what atrace -z prints, which has zlib behind a line or two.
+func TestAtrace(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("capturing trace... done\nTRACE:\n")
+	z := zlib.NewWriter(&b)
+	if _, err := z.Write([]byte("# tracer: nop\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole := b.Bytes()
+	for _, tt := range []struct {
+		name, want, err string
+		data            []byte
+	}{
+		{"whole", "# tracer: nop\n", "", whole},
+		{"cut", "", "zlib: data ends too early", whole[:len(whole)-9]},
+		{"header", "", "zlib: ", []byte("TRACE:\n\x78")},
+		{"damaged", "", "zlib: ", append(bytes.Clone(whole[:len(whole)-1]), whole[len(whole)-1]^1)},
+		{"text", "TRACE:\n# tracer", "", []byte("TRACE:\n# tracer")},
+		{"late", "\x01TRACE:\n\x78", "", []byte("\x01TRACE:\n\x78")},
+	} {
+		src, err := New("x", bytes.NewReader(tt.data))
+		var got []byte
+		if err == nil {
+			got, err = io.ReadAll(src.Reader)
+		}
+		if tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+			t.Errorf("%s: got %v, want %s", tt.name, err, tt.err)
+		}
+		if tt.err == "" && (err != nil || string(got) != tt.want) {
+			t.Errorf("%s: got %q, %v, want %q", tt.name, got, err, tt.want)
 		}
 	}
 }
