@@ -44,6 +44,7 @@ var policy = map[string][]string{
 	"wait":                  {"run"},
 	"metric":                {"input"},
 	"perfetto":              {"input"},
+	"ftrace":                {"input", "trace"},
 	"perfetto/perfettotest": {"perfetto"},
 	"ingest":                {"callgrind", "ingest/gecko", "ingest/perfdata", "ingest/pprof", "ingest/reading", "ingest/reportsample", "ingest/stackdump", "ingest/traces", "input", "perfetto", "perfscript", "perfstat", "run"},
 	"ingest/gecko":          {"ingest/reading", "input", "run"},
