@@ -95,14 +95,15 @@ var policy = map[string][]string{
 	"listing":               {"objects", "run"},
 	"report/html":           {"listing", "report/branches", "report/check", "report/diff", "report/predict", "report/text", "run", "stats", "verdict"},
 	"report/text":           {},
+	"report/waits":          {"report/text", "wait"},
 	"report/reporttest":     {"report/text"},
-	"report/show":           {"category", "report/text", "run"},
+	"report/show":           {"category", "report/text", "report/waits", "run", "wait"},
 	"report/diff":           {"align", "compare", "listing", "report/text", "run", "stats", "verdict"},
 	"report/branches":       {"branch", "branch/annotate", "branch/diff", "listing", "objects", "report/text", "stats", "symbolizer", "verdict"},
 	"report/check":          {"budget", "report/diff", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "metric", "objects", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "retrace", "run", "symbolizer", "verdict"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "metric", "objects", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "symbolizer", "verdict"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all

@@ -123,6 +123,9 @@ func (f *diffFlags) options(cmd *cobra.Command) (opt compare.Options, err error)
 		if err != nil {
 			return opt, usagef(cmd, "--by: %v", err)
 		}
+		if by == run.ByLock {
+			return opt, usagef(cmd, "--by lock: profdiff show lists locks; diff compares them as --event contentions and --event delay")
+		}
 		if by != run.ByFunction {
 			opt.GroupBy = []run.GroupBy{by}
 		}

@@ -2,11 +2,13 @@ package main
 
 import (
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/category"
 	"profdiff/internal/report/show"
+	"profdiff/internal/report/waits"
 	"profdiff/internal/run"
 )
 
@@ -52,11 +54,17 @@ a function for a formula.`,
 				return usagef(cmd, "--top and --tree exclude each other")
 			case sets != "" && format == "text" && (tree || group != run.ByCategory):
 				return usagef(cmd, "--categories needs --by category or --format json")
+			case group == run.ByLock && tree:
+				return usagef(cmd, "--by lock and --tree exclude each other")
 			case parts.EachThread && format == "text" && (tree || group != run.ByThread):
 				return usagef(cmd, "--each-thread needs --by thread or --format json")
 			}
 			if format == "csv" {
-				if err := formatLacks(cmd, format, "tree", "by", "categories", "each-thread", "exact", "limit", "min-share"); err != nil {
+				lacks := []string{"tree", "by", "categories", "each-thread", "exact", "limit", "min-share"}
+				if group == run.ByLock {
+					lacks = slices.DeleteFunc(lacks, func(flag string) bool { return flag == "by" })
+				}
+				if err := formatLacks(cmd, format, lacks...); err != nil {
 					return err
 				}
 			}
@@ -66,7 +74,10 @@ a function for a formula.`,
 				}
 			}
 			opt.MinShare = minShare / 100
+			locks := group == run.ByLock
 			switch {
+			case locks:
+				parts.Lists, parts.By = format == "json", group
 			case format != "text":
 				parts.Lists = true
 			case tree:
@@ -78,6 +89,8 @@ a function for a formula.`,
 			if err != nil {
 				return err
 			}
+			parts.Waits = locks || !tree && format != "csv"
+			l.opt.Waits = parts.Waits
 			r, err := l.loadAll(inputs)
 			if err != nil {
 				return err
@@ -87,10 +100,14 @@ a function for a formula.`,
 				switch {
 				case format == "json":
 					return show.WriteJSON(w, d)
+				case format == "csv" && locks:
+					return waits.WriteCSV(w, d.Waits)
 				case format == "csv":
 					return show.WriteCSV(w, d)
 				case tree:
 					return show.WriteTree(w, d, opt)
+				case locks:
+					return show.WriteLocks(w, d, opt)
 				}
 				return show.WriteText(w, d, opt)
 			})
@@ -109,7 +126,7 @@ a function for a formula.`,
 	f := cmd.Flags()
 	f.BoolVar(&top, "top", false, "list what costs most (default)")
 	f.BoolVar(&tree, "tree", false, "show the call tree")
-	f.StringVar(&by, "by", "function", "list by `GROUP`: function, file, dso, thread, process, state or category")
+	f.StringVar(&by, "by", "function", "list by `GROUP`: function, file, dso, thread, process, state, category or lock")
 	f.StringVar(&sets, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
 	f.BoolVar(&parts.EachThread, "each-thread", false, "tell the threads of a pool apart, whose names differ in numbers only")
 	f.BoolVar(&opt.Exact, "exact", false, "print weights in full, and shares below 10% with three decimals")

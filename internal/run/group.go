@@ -25,11 +25,14 @@ const (
 	ByState GroupBy = "state"
 	// ByCategory is how package category groups; Group has no rows for it.
 	ByCategory GroupBy = "category"
+	// ByLock has the locks that threads waited for, as package wait lists them; Group has no
+	// rows for it.
+	ByLock GroupBy = "lock"
 )
 
 // ParseGroupBy checks the name of a GroupBy of a command.
 func ParseGroupBy(name string) (GroupBy, error) {
-	all := []GroupBy{ByFunction, ByFile, ByDSO, ByThread, ByProcess, ByState, ByCategory}
+	all := []GroupBy{ByFunction, ByFile, ByDSO, ByThread, ByProcess, ByState, ByCategory, ByLock}
 	if slices.Contains(all, GroupBy(name)) {
 		return GroupBy(name), nil
 	}
@@ -82,7 +85,7 @@ func (r *Run) GroupSelf(by GroupBy) []Row { return r.group(by, false) }
 func (r *Run) group(by GroupBy, total bool) []Row {
 	g := grouper{r: r, by: by, total: total, ids: make(map[rowKey]int)}
 	switch by {
-	case ByCategory:
+	case ByCategory, ByLock:
 		return nil
 	case ByThread, ByEachThread, ByProcess, ByState:
 		g.labels()

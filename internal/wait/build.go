@@ -20,7 +20,7 @@ const (
 
 // New makes the report of a run. Edges that rules found count as those that the input tells.
 func New(r *run.Run, rules []Edge) *Report {
-	b := &builder{r: r, report: &Report{Locks: []Lock{}, Chains: []Chain{}, Cycles: []Cycle{}, Blockers: []Blocker{}, Regions: []Region{}, Notes: []string{}}}
+	b := newBuilder(r)
 	b.all()
 	b.locks()
 	b.g = sweep(r, edgesOf(r, rules))
@@ -38,6 +38,24 @@ type builder struct {
 	r      *run.Run
 	g      *graph
 	report *Report
+	// threads are how reports show threads, alike the first of those that a report shows as one.
+	threads []Thread
+	alike   []run.ThreadID
+}
+
+func newBuilder(r *run.Run) *builder {
+	b := &builder{r: r, report: &Report{Locks: []Lock{}, Chains: []Chain{}, Cycles: []Cycle{}, Blockers: []Blocker{}, Regions: []Region{}, Notes: []string{}}}
+	known := make(map[Thread]run.ThreadID, len(r.Threads))
+	for i := range r.Threads {
+		t := &r.Threads[i]
+		b.threads = append(b.threads, Thread{Name: cmp.Or(t.Name, run.NoLabel), Process: t.Process, PID: t.PID, TID: t.TID, Main: t.Main})
+		key := b.threads[i].alike()
+		if _, ok := known[key]; !ok {
+			known[key] = run.ThreadID(i)
+		}
+		b.alike = append(b.alike, known[key])
+	}
+	return b
 }
 
 // add adds a wait.
@@ -52,7 +70,8 @@ func (s *Sum) add(w *run.Wait) {
 	}
 }
 
-func (s *Sum) merge(o *Sum) {
+// Add adds what o has added up.
+func (s *Sum) Add(o *Sum) {
 	s.Count += o.Count
 	s.TotalNS += o.TotalNS
 	s.LongestNS = max(s.LongestNS, o.LongestNS)
@@ -62,12 +81,6 @@ func (s *Sum) merge(o *Sum) {
 // compare orders sums, the longest first.
 func (s *Sum) compare(o *Sum) int {
 	return cmp.Or(-cmp.Compare(s.TotalNS, o.TotalNS), -cmp.Compare(s.Count, o.Count))
-}
-
-// thread is how the report shows a thread.
-func (b *builder) thread(id run.ThreadID) Thread {
-	t := &b.r.Threads[id]
-	return Thread{Name: cmp.Or(t.Name, run.NoLabel), Process: t.Process, PID: t.PID, TID: t.TID, Main: t.Main}
 }
 
 // alike is what threads have in common that a report shows as one: those of several
@@ -178,6 +191,7 @@ func (b *builder) locks() {
 		lock          string
 	}
 	sites := make(map[key]*lockSite)
+	taken := takenAt(b.r)
 	var order []*lockSite
 	for i := range b.r.Waits {
 		w := &b.r.Waits[i]
@@ -185,7 +199,7 @@ func (b *builder) locks() {
 			continue
 		}
 		var k key
-		if p := b.place(w.OwnerStack); p != nil {
+		if p := b.place(taken(w)); p != nil {
 			k.held = *p
 		}
 		if p := b.place(w.Stack); p != nil {
@@ -202,12 +216,12 @@ func (b *builder) locks() {
 		}
 		site.add(w)
 		site.names[w.For] = true
-		site.waiters.add(b.thread(w.Thread), w)
+		site.waiters.add(b, w.Thread, w)
 		if b.r.Threads[w.Thread].Main {
 			site.Main.add(w)
 		}
 		if w.Owner != 0 {
-			site.holders.add(b.thread(w.Owner), w)
+			site.holders.add(b, w.Owner, w)
 		}
 		if w.Kind == run.Contended {
 			site.spans[w.Owner] = append(site.spans[w.Owner], span{w.Start, w.End})
@@ -227,20 +241,20 @@ func (b *builder) locks() {
 		b.report.Locks = append(b.report.Locks, site.Lock)
 	}
 	slices.SortStableFunc(b.report.Locks, func(x, y Lock) int {
-		return cmp.Or(x.compare(&y.Sum), strings.Compare(x.Blocked.Function, y.Blocked.Function), strings.Compare(x.Held.Function, y.Held.Function))
+		return cmp.Or(x.compare(&y.Sum), -cmp.Compare(x.Main.Count, y.Main.Count), strings.Compare(x.Blocked.Function, y.Blocked.Function), strings.Compare(x.Held.Function, y.Held.Function))
 	})
 }
 
 // parties sums up waits by thread.
-type parties map[Thread]*Party
+type parties map[run.ThreadID]*Party
 
-func (p parties) add(t Thread, w *run.Wait) {
-	party := p[t.alike()]
+func (p parties) add(b *builder, id run.ThreadID, w *run.Wait) {
+	party := p[b.alike[id]]
 	if party == nil {
-		party = &Party{Thread: t}
-		p[t.alike()] = party
+		party = &Party{Thread: b.threads[id]}
+		p[b.alike[id]] = party
 	}
-	party.join(&t)
+	party.join(&b.threads[id])
 	party.add(w)
 }
 
@@ -279,6 +293,9 @@ func (b *builder) notes() {
 		if w.Clipped {
 			clipped++
 		}
+	}
+	if b.report.All.Count == 0 && len(b.report.Chains) == 0 {
+		note("what tells of locks: traces of Android with the atrace category dalvik; stacks that Android dumps; perf record -e 'sched:sched_switch,sched:sched_waking,lock:contention_begin,lock:contention_end'")
 	}
 	if unknown > 0 {
 		note("of %d of %d waits for a lock the recording does not tell who had it", unknown, b.report.All.Count)

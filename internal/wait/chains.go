@@ -10,7 +10,7 @@ import (
 
 // An alikeKey is what a report shows of the first link of a chain, and the rest of it.
 type alikeKey struct {
-	thread        Thread
+	thread        run.ThreadID
 	blocked, held Place
 	lock, rule    string
 	evidence      Evidence
@@ -34,15 +34,10 @@ func (b *builder) chains() {
 	known := make(map[alikeKey]int32)
 	of := make([]int32, len(g.chains)) // index in all; chains stand behind what they lead to
 	all := []*likeness{{}}
-	threads := make([]Thread, len(b.r.Threads))
-	for i := range threads {
-		t := b.thread(run.ThreadID(i))
-		threads[i] = t.alike()
-	}
 	places := b.places()
 	for id := 1; id < len(g.chains); id++ {
 		c := &g.chains[id]
-		key := alikeKey{thread: threads[c.thread], next: of[c.next], cycle: c.cycle}
+		key := alikeKey{thread: b.alike[c.thread], next: of[c.next], cycle: c.cycle}
 		if c.edge >= 0 {
 			e := &g.edges[c.edge]
 			w := &b.r.Waits[e.Wait]
@@ -59,7 +54,7 @@ func (b *builder) chains() {
 			known[key] = i
 		}
 		of[id] = i
-		all[i].merge(&Sum{Count: c.count, TotalNS: c.total, LongestNS: c.longest, Clipped: c.clipped})
+		all[i].Add(&Sum{Count: c.count, TotalNS: c.total, LongestNS: c.longest, Clipped: c.clipped})
 	}
 	b.lastStates(of, all)
 	listed := slices.DeleteFunc(all[1:], func(l *likeness) bool { return l.Count == 0 })
@@ -67,9 +62,9 @@ func (b *builder) chains() {
 		return cmp.Or(x.compare(&y.Sum), -cmp.Compare(g.chains[x.first].depth, g.chains[y.first].depth), b.mainFirst(x, y), cmp.Compare(x.first, y.first))
 	})
 	for _, l := range listed {
-		b.report.Waited.merge(&l.Sum)
+		b.report.Waited.Add(&l.Sum)
 		if g.chains[l.first].depth > 1 {
-			b.report.Behind.merge(&l.Sum)
+			b.report.Behind.Add(&l.Sum)
 		}
 	}
 	if b.report.Dumps > 0 {
@@ -180,7 +175,8 @@ func (b *builder) links(id chainID) (links []Link, threads int, cycle bool) {
 	for {
 		c := &g.chains[id]
 		if c.cycle != 0 {
-			return b.round(links, g.cycles[c.cycle-1], c.thread), threads + len(g.cycles[c.cycle-1]), true
+			edges := g.cycles[c.cycle-1].edges
+			return b.round(links, edges, c.thread), threads + len(edges), true
 		}
 		if threads++; threads <= maxLinks {
 			links = append(links, b.linkOf(c))
@@ -208,7 +204,7 @@ func (b *builder) linkOf(c *chain) Link { return b.link(c.edge, c.thread) }
 
 // link shows how a thread waits by an edge, which is -1 if it does not.
 func (b *builder) link(edge int32, thread run.ThreadID) Link {
-	l := Link{Thread: b.thread(thread)}
+	l := Link{Thread: b.threads[thread]}
 	if edge < 0 {
 		return l
 	}
@@ -216,39 +212,38 @@ func (b *builder) link(edge int32, thread run.ThreadID) Link {
 	w := &b.r.Waits[e.Wait]
 	l.Blocked, l.Lock, l.Held = b.place(w.Stack), w.For, b.place(e.HolderStack)
 	l.Evidence, l.Rule = e.Evidence, e.Rule
+	if w.Kind == run.Dumped {
+		l.HolderIn = b.place(w.OwnerStack)
+	}
 	return l
 }
 
 // cycles lists deadlocks.
 func (b *builder) cycles() {
 	g := b.g
-	cycles := make([]Cycle, len(g.cycles))
+	told := make([]bool, len(g.cycles)) // of waits that no filter leaves out
 	behind := make([]map[run.ThreadID]bool, len(g.cycles))
 	for id := 1; id < len(g.chains); id++ {
 		c := &g.chains[id]
-		switch {
-		case c.count == 0 || c.end == 0:
-		case c.cycle == 0:
+		if c.count == 0 || c.end == 0 {
+			continue
+		}
+		told[c.end-1] = true
+		if c.cycle == 0 {
 			if behind[c.end-1] == nil {
 				behind[c.end-1] = make(map[run.ThreadID]bool)
 			}
 			behind[c.end-1][c.thread] = true
-		default:
-			if s := &cycles[c.cycle-1].Sum; c.total > s.TotalNS {
-				*s = Sum{Count: c.count, TotalNS: c.total, LongestNS: c.longest, Clipped: c.clipped}
-			}
 		}
 	}
-	for i, c := range cycles {
-		if c.Count == 0 {
-			continue // filtered
+	for i := range g.cycles {
+		if c := &g.cycles[i]; told[i] {
+			if b.report.Dumps > 0 {
+				c.TotalNS, c.LongestNS = 0, 0
+			}
+			links := b.round(nil, c.edges, g.edges[c.edges[0]].Waiter)
+			b.report.Cycles = append(b.report.Cycles, Cycle{Links: links, Threads: len(c.edges), Sum: c.Sum, Behind: len(behind[i])})
 		}
-		if b.report.Dumps > 0 {
-			c.TotalNS, c.LongestNS = 0, 0
-		}
-		c.Threads, c.Behind = len(g.cycles[i]), len(behind[i])
-		c.Links = b.round(nil, g.cycles[i], g.edges[g.cycles[i][0]].Waiter)
-		b.report.Cycles = append(b.report.Cycles, c)
 	}
 	slices.SortStableFunc(b.report.Cycles, func(x, y Cycle) int {
 		return cmp.Or(x.compare(&y.Sum), -cmp.Compare(x.Threads, y.Threads))
@@ -258,17 +253,16 @@ func (b *builder) cycles() {
 // blockers lists threads for which others waited.
 func (b *builder) blockers() {
 	g := b.g
-	byName := make(map[Thread]*Blocker)
+	known := make(map[run.ThreadID]*Blocker)
 	var list []*Blocker
 	of := func(id run.ThreadID) *Blocker {
-		t := b.thread(id)
-		k := byName[t.alike()]
+		k := known[b.alike[id]]
 		if k == nil {
-			k = &Blocker{Thread: t, States: []State{}}
-			byName[t.alike()] = k
+			k = &Blocker{Thread: b.threads[id], States: []State{}}
+			known[b.alike[id]] = k
 			list = append(list, k)
 		}
-		k.join(&t)
+		k.join(&b.threads[id])
 		return k
 	}
 	for i := range g.edges {
@@ -310,4 +304,18 @@ func (b *builder) behind(of func(run.ThreadID) *Blocker) {
 		}
 		blocker.States[i].TimeNS += took
 	}
+}
+
+// Ends reports whether o is how c ends: the same threads, as far as they are listed.
+func (c *Chain) Ends(o *Chain) bool {
+	n := len(c.Links) - len(o.Links)
+	if n < 0 || c.Threads != len(c.Links) || o.Threads != len(o.Links) {
+		return false
+	}
+	for i := range o.Links {
+		if c.Links[n+i].Thread.alike() != o.Links[i].Thread.alike() {
+			return false
+		}
+	}
+	return true
 }

@@ -14,6 +14,7 @@ import (
 // such a wait blocked nobody. Wakers matter where others wait for the sleeper, so that edges to
 // them are there for waits that overlap with a time in which someone waited for that thread.
 func edgesOf(r *run.Run, more []Edge) []Edge {
+	taken := takenAt(r)
 	edges := slices.DeleteFunc(slices.Clone(more), func(e Edge) bool { return e.Holder == 0 || e.Holder == e.Waiter })
 	for i := range r.Waits {
 		w := &r.Waits[i]
@@ -23,6 +24,7 @@ func edgesOf(r *run.Run, more []Edge) []Edge {
 		e := Edge{Waiter: w.Thread, Holder: w.Owner, Start: w.Start, End: w.End, Wait: i, Evidence: Owned, HolderStack: w.OwnerStack}
 		if w.Kind == run.Dumped {
 			e.Evidence, e.End = HeldAtDump, w.Start+1
+			e.HolderStack = taken(w)
 		}
 		edges = append(edges, e)
 	}
@@ -78,4 +80,25 @@ func free(after []int32, i int) int {
 		i = int(after[i])
 	}
 	return i
+}
+
+// takenAt tells where the owner took the lock that a thread waits for: the input says it with the wait, or, in
+// a dump, with what the owner holds.
+func takenAt(r *run.Run) func(*run.Wait) run.StackID {
+	type key struct {
+		thread run.ThreadID
+		dump   int64
+		of     string
+	}
+	holds := make(map[key]run.StackID, len(r.Holds))
+	for i := range r.Holds {
+		h := &r.Holds[i]
+		holds[key{h.Thread, h.Start, h.Of}] = h.Stack
+	}
+	return func(w *run.Wait) run.StackID {
+		if w.Kind != run.Dumped {
+			return w.OwnerStack
+		}
+		return holds[key{w.Owner, w.Start, w.For}]
+	}
 }

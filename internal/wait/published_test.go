@@ -133,8 +133,8 @@ func TestPublished(t *testing.T) {
 	var queue, main Sum
 	for _, l := range report.Locks {
 		if strings.HasPrefix(l.Blocked.Function, "MessageQueue.java:") {
-			queue.merge(&l.Sum)
-			main.merge(&l.Main)
+			queue.Add(&l.Sum)
+			main.Add(&l.Main)
 		}
 	}
 	check("in MessageQueue", queue.Count, 198)

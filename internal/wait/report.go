@@ -104,6 +104,8 @@ type Link struct {
 	Blocked *Place `json:"blocked,omitempty"`
 	Lock    string `json:"lock,omitempty"`
 	Held    *Place `json:"held,omitempty"`
+	// HolderIn is where the next thread is in a dump.
+	HolderIn *Place `json:"holder_in,omitempty"`
 	// Evidence says why the next thread is taken for the one that is waited for, Rule by which rule.
 	Evidence Evidence `json:"evidence,omitempty"`
 	Rule     string   `json:"rule,omitempty"`

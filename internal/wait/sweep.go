@@ -38,6 +38,14 @@ type chain struct {
 	current        int64 // and what it had of it
 }
 
+// A cycle is threads that wait for one another, and how long they did, also if filters leave them out.
+type cycle struct {
+	// edges lead to the next; the last leads to the first.
+	edges []int32
+	Sum
+	last, current int64 // when it was seen last, and how long it had lasted then
+}
+
 // A linkKey is what tells the links of chains apart: chains of equal keys are one.
 type linkKey struct {
 	next     chainID
@@ -58,8 +66,7 @@ type graph struct {
 	nodes  []node // by run.ThreadID
 	chains []chain
 	known  map[linkKey]chainID
-	// cycles are lists of edges, each of which leads to the next; the last leads to the first.
-	cycles   [][]int32
+	cycles   []cycle
 	cycleIDs map[string]int32
 	// doing is what last threads did while others waited for them, by chain and by thread.
 	doing  map[chainState]int64
@@ -245,10 +252,16 @@ func (g *graph) flush(id run.ThreadID) {
 	}
 	took := g.now - n.since
 	n.since = g.now
-	if n.cur < 0 || took == 0 || !g.counts(n.cur) {
+	if n.cur < 0 || took == 0 {
 		return
 	}
 	c := &g.chains[n.chain]
+	if c.cycle != 0 {
+		g.cycles[c.cycle-1].lasts(id, g, took)
+	}
+	if !g.counts(n.cur) {
+		return
+	}
 	if wait := int32(g.edges[n.cur].Wait); c.count == 0 || c.last != wait {
 		c.last, c.current = wait, 0
 		c.count++
@@ -264,11 +277,26 @@ func (g *graph) flush(id run.ThreadID) {
 	}
 }
 
+// lasts adds time to a cycle, if the thread is the first of it.
+func (c *cycle) lasts(id run.ThreadID, g *graph, took int64) {
+	if g.edges[c.edges[0]].Waiter != id {
+		return
+	}
+	if c.Count == 0 || c.last < g.now-took {
+		c.Count++
+		c.current = 0
+	}
+	c.last = g.now
+	c.TotalNS += took
+	c.current += took
+	c.LongestNS = max(c.LongestNS, c.current)
+}
+
 // counts reports whether an edge is a wait to be told, and not only the rest of a chain: a thread that sleeps
 // until it is woken may have nothing to do, and filters leave waits out.
 func (g *graph) counts(edge int32) bool {
 	e := &g.edges[edge]
-	return e.Evidence > Woke && !g.r.Waits[e.Wait].Filtered
+	return e.Evidence != Woke && !g.r.Waits[e.Wait].Filtered
 }
 
 // change begins or ends an edge.
@@ -302,7 +330,7 @@ func (g *graph) choose(id run.ThreadID) {
 }
 
 func (g *graph) stronger(a, b *Edge) bool {
-	return cmp.Or(cmp.Compare(a.Evidence, b.Evidence), cmp.Compare(a.Start, b.Start), cmp.Compare(b.Wait, a.Wait)) > 0
+	return cmp.Or(cmp.Compare(a.Evidence.strength(), b.Evidence.strength()), cmp.Compare(a.Start, b.Start), cmp.Compare(b.Wait, a.Wait)) > 0
 }
 
 // link puts a thread among those that wait for its holder.
@@ -378,19 +406,19 @@ func (g *graph) follow(id run.ThreadID) {
 // close makes the chains of threads that wait in a cycle.
 func (g *graph) close(threads []run.ThreadID) {
 	lowest := slices.Index(threads, slices.Min(threads))
-	cycle := make([]int32, len(threads))
+	edges := make([]int32, len(threads))
 	var key []byte
 	for i := range threads {
-		cycle[i] = g.nodes[threads[(lowest+i)%len(threads)]].cur
-		k := g.key(cycle[i], 0)
-		for _, n := range []uint32{uint32(k.thread), uint32(k.blocked), uint32(k.held), uint32(k.evidence)} {
+		edges[i] = g.nodes[threads[(lowest+i)%len(threads)]].cur
+		k := g.key(edges[i], 0)
+		for _, n := range []uint32{uint32(k.thread), uint32(k.blocked), uint32(k.held), uint32(k.evidence.strength())} {
 			key = binary.LittleEndian.AppendUint32(key, n)
 		}
 		key = append(append(append(append(key, k.lock...), 0), k.rule...), 0)
 	}
 	number, ok := g.cycleIDs[string(key)]
 	if !ok {
-		g.cycles = append(g.cycles, cycle)
+		g.cycles = append(g.cycles, cycle{edges: edges})
 		number = int32(len(g.cycles))
 		g.cycleIDs[string(key)] = number
 	}
@@ -420,7 +448,7 @@ func (g *graph) intern(key linkKey, edge int32) chainID {
 	}
 	c := chain{edge: edge, next: key.next, thread: key.thread, cycle: key.cycle, end: key.cycle}
 	if key.cycle != 0 {
-		c.depth = int32(len(g.cycles[key.cycle-1])) - 1
+		c.depth = int32(len(g.cycles[key.cycle-1].edges)) - 1
 	}
 	if key.next != 0 {
 		c.depth, c.end = g.chains[key.next].depth+1, g.chains[key.next].end

@@ -13,32 +13,33 @@
 // had it until the end.
 package wait
 
-import "profdiff/internal/run"
+import (
+	"slices"
 
-// An Evidence says why a thread is taken to wait for another, from the weakest to the strongest.
-type Evidence uint8
-
-// Kinds of evidence.
-const (
-	// NoEvidence is for threads that wait for nobody known.
-	NoEvidence Evidence = iota
-	// Woke is of a thread that ended the wait, which an interrupt did not. It need not have held anything.
-	Woke
-	// InRegion is of a thread whose stack is in a region that a rule names.
-	InRegion
-	// Owned is of a thread that had the lock when the wait began.
-	Owned
-	// HeldAtDump is of a thread that had the lock at the moment of a dump.
-	HeldAtDump
+	"profdiff/internal/run"
 )
 
-// String is how reports call the evidence.
-func (e Evidence) String() string {
-	return [...]string{"", "ended the wait", "was in the region", "owned it when the wait began", "held it at the moment of the dump"}[e]
-}
+// An Evidence says in words why a thread is taken to wait for another.
+type Evidence string
 
-// MarshalText is for JSON.
-func (e Evidence) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+// Kinds of evidence, from the weakest to the strongest.
+const (
+	// NoEvidence is for threads that wait for nobody known.
+	NoEvidence Evidence = ""
+	// Woke is of a thread that ended the wait, which an interrupt did not. It need not have held anything.
+	Woke Evidence = "ended the wait"
+	// InRegion is of a thread whose stack is in a region that a rule names.
+	InRegion Evidence = "was in the region"
+	// Owned is of a thread that had the lock when the wait began.
+	Owned Evidence = "owned it when the wait began"
+	// HeldAtDump is of a thread that had the lock at the moment of a dump.
+	HeldAtDump Evidence = "held it at the moment of the dump"
+)
+
+// strength orders evidence.
+func (e Evidence) strength() int {
+	return slices.Index([]Evidence{NoEvidence, Woke, InRegion, Owned, HeldAtDump}, e)
+}
 
 // An Edge is a time in which a thread waited for another.
 type Edge struct {

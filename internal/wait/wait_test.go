@@ -207,7 +207,7 @@ func TestSweep(t *testing.T) {
 				c := &g.chains[i]
 				switch {
 				case c.cycle != 0:
-					cycle := g.cycles[c.cycle-1]
+					cycle := g.cycles[c.cycle-1].edges
 					at := slices.IndexFunc(cycle, func(e int32) bool { return edges[e].Waiter == c.thread })
 					for k := range cycle {
 						names = append(names, chainName(r, &edges[cycle[(at+k)%len(cycle)]]))

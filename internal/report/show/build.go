@@ -5,6 +5,7 @@ import (
 
 	"profdiff/internal/category"
 	"profdiff/internal/run"
+	"profdiff/internal/wait"
 )
 
 // Parts say what of a run is in its document, beside what all outputs show.
@@ -19,6 +20,8 @@ type Parts struct {
 	Categories *category.Set
 	// EachThread tells the threads of a pool apart.
 	EachThread bool
+	// Waits say who waited for whom.
+	Waits bool
 }
 
 // New makes the document of a run.
@@ -51,6 +54,11 @@ func New(r *run.Run, parts Parts) *Document {
 	}
 	for _, c := range r.Counters {
 		d.Counters = append(d.Counters, Counter(c))
+	}
+	if parts.Waits {
+		if w := wait.New(r, nil); w.Known() || parts.By == run.ByLock {
+			d.Waits = w
+		}
 	}
 	if parts.By != "" {
 		d.By, d.Rows = parts.By, parts.group(r, parts.By)

@@ -7,6 +7,7 @@ package show
 
 import (
 	"profdiff/internal/run"
+	"profdiff/internal/wait"
 )
 
 // Schema is the first field of what show prints as JSON.
@@ -22,6 +23,8 @@ type Document struct {
 	Threads    []Group    `json:"threads"`
 	DSOs       []Group    `json:"dsos"`
 	Categories []Group    `json:"categories"`
+	// Waits say who waited for whom; absent if the recording does not tell, or it was not asked.
+	Waits *wait.Report `json:"waits,omitempty"`
 
 	// By is what Rows are of, ordered by the first event, and Trees are call trees by event:
 	// parts.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"profdiff/internal/report/text"
+	"profdiff/internal/report/waits"
 	"profdiff/internal/run"
 )
 
@@ -74,7 +75,18 @@ func WriteText(w io.Writer, d *Document, opt Options) error {
 			return err
 		}
 	}
+	if d.Waits != nil {
+		return waits.WriteSection(w, d.Waits)
+	}
 	return nil
+}
+
+// WriteLocks writes the locks that threads waited for, instead of the events.
+func WriteLocks(w io.Writer, d *Document, opt Options) error {
+	if err := writeFacts(w, d); err != nil {
+		return err
+	}
+	return waits.WriteLocks(w, d.Waits, opt.Limit)
 }
 
 func writeEventHeader(w io.Writer, e *Event, opt *Options) error {

@@ -1,0 +1,362 @@
+// Package waits draws who waited for whom, as text and as rows for CSV.
+//
+//  1. Locks are a table: where each was wanted and held, how often and how long, and by whom.
+//  2. Chains are a paragraph each: the threads in one line, an arrow to who waits, and below it
+//     a line for each thread with what is known, and by which evidence.
+package waits
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"profdiff/internal/report/text"
+	"profdiff/internal/wait"
+)
+
+// Arrow stands between who waits and who is waited for.
+const Arrow = " ← "
+
+// How many chains and cycles are drawn with their lines, and how many threads of one.
+const (
+	shownChains  = 3
+	shownThreads = 8
+)
+
+func duration(ns int64) string { return text.Weight(float64(ns), "nanoseconds") }
+
+// plural is a number with its noun.
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return text.Count(n) + " " + many
+}
+
+// WriteLocks writes the table of locks, limit rows of it or all if that is 0, and the chains.
+func WriteLocks(w io.Writer, r *wait.Report, limit int) error {
+	lines := text.Lines{W: w}
+	lines.Printf("")
+	if r.All.Count == 0 {
+		lines.Printf("no waits for locks are known")
+		writeNotes(&lines, r)
+		return lines.Err
+	}
+	for _, l := range summary(r) {
+		lines.Printf("%s", l)
+	}
+	if lines.Err != nil {
+		return lines.Err
+	}
+	shown := r.Locks
+	if limit > 0 && len(shown) > limit {
+		shown = shown[:limit]
+	}
+	if err := text.WriteColumns(w, lockColumns(r), shown); err != nil {
+		return err
+	}
+	if rest := r.Locks[len(shown):]; len(rest) > 0 {
+		var sum wait.Sum
+		for i := range rest {
+			sum.Add(&rest[i].Sum)
+		}
+		lines.Printf("(%s more with %s)", plural(int64(len(rest)), "row", "rows"), sumOf(r, &sum))
+	}
+	writeChains(&lines, r)
+	writeBlockers(&lines, r)
+	writeNotes(&lines, r)
+	return lines.Err
+}
+
+// summary says how many waits there are.
+func summary(r *wait.Report) []string {
+	if r.Dumps > 0 {
+		line := fmt.Sprintf("waiting: %s in %s", plural(r.All.Count, "thread waits for a lock", "threads wait for locks"), plural(int64(r.Dumps), "dump", "dumps"))
+		if r.Main.Count > 0 {
+			line += fmt.Sprintf(", %s of them main", text.Count(r.Main.Count))
+		}
+		return []string{line}
+	}
+	line := fmt.Sprintf("waiting: %s, %s", plural(r.All.Count, "wait for a lock", "waits for locks"), duration(r.All.TotalNS))
+	if r.HeldNS < r.All.TotalNS {
+		line += fmt.Sprintf(" (%s if threads that wait for one holder at the same time count once)", duration(r.HeldNS))
+	}
+	list := []string{line}
+	if r.Main.Count > 0 {
+		list = append(list, fmt.Sprintf("main threads: %s, %s, longest %s", plural(r.Main.Count, "wait", "waits"), duration(r.Main.TotalNS), duration(r.Main.LongestNS)))
+	}
+	if r.Behind.Count > 0 {
+		list = append(list, fmt.Sprintf("of all, %s while the holder waited for another thread itself", duration(r.Behind.TotalNS)))
+	}
+	return list
+}
+
+// sumOf is a sum in words.
+func sumOf(r *wait.Report, s *wait.Sum) string {
+	if r.Dumps > 0 {
+		return plural(s.Count, "wait", "waits")
+	}
+	return duration(s.TotalNS) + " in " + plural(s.Count, "wait", "waits")
+}
+
+// lockColumns are the columns of the table of locks.
+func lockColumns(r *wait.Report) []text.Column[wait.Lock] {
+	time := func(get func(*wait.Lock) int64) func(wait.Lock) string {
+		return func(l wait.Lock) string {
+			if ns := get(&l); r.Dumps == 0 && ns > 0 {
+				return duration(ns)
+			}
+			return "-"
+		}
+	}
+	return []text.Column[wait.Lock]{
+		text.Right("sum", time(func(l *wait.Lock) int64 { return l.TotalNS })),
+		text.Right("waits", func(l wait.Lock) string { return text.Count(l.Count) }),
+		text.Right("longest", time(func(l *wait.Lock) int64 { return l.LongestNS })),
+		text.Right("main threads", func(l wait.Lock) string {
+			switch {
+			case l.Main.Count == 0:
+				return "-"
+			case r.Dumps > 0:
+				return text.Count(l.Main.Count)
+			}
+			return duration(l.Main.TotalNS) + " in " + text.Count(l.Main.Count)
+		}),
+		text.Left("waits in", func(l wait.Lock) string { return text.Dash(Place(&l.Blocked)) }),
+		text.Left("for", func(l wait.Lock) string { return text.Dash(l.Lock) }),
+		text.Left("held in", func(l wait.Lock) string { return text.Dash(Place(&l.Held)) }),
+		text.Left("who"+Arrow+"holder", func(l wait.Lock) string {
+			return some(l.Waiters, l.WaiterCount) + Arrow + some(l.Holders, l.HolderCount)
+		}),
+	}
+}
+
+// some names the first threads of a list.
+func some(list []wait.Party, all int) string {
+	if all == 0 {
+		return "?"
+	}
+	var names []string
+	for i := range list[:min(len(list), 2)] {
+		names = append(names, Thread(&list[i].Thread))
+	}
+	if more := all - len(names); more > 0 {
+		return fmt.Sprintf("%s + %d", strings.Join(names, ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Thread names a thread. Main threads of apps have the name of their process.
+func Thread(t *wait.Thread) string {
+	if t.Main && t.Name != "main" {
+		return t.Name + " (main)"
+	}
+	return t.Name
+}
+
+// Place names a place, by the function and the line.
+func Place(p *wait.Place) string {
+	switch {
+	case p == nil:
+		return ""
+	case p.Line > 0 && p.File != "":
+		return fmt.Sprintf("%s (%s:%d)", p.Function, text.BaseName(p.File), p.Line)
+	}
+	return p.Function
+}
+
+// WriteSection writes what follows a table of something else: cycles, and the chains that cost most.
+// It writes nothing if no chain is known.
+func WriteSection(w io.Writer, r *wait.Report) error {
+	lines := text.Lines{W: w}
+	if len(r.Chains)+len(r.Cycles) == 0 {
+		return nil
+	}
+	if r.All.Count > 0 {
+		lines.Printf("")
+		for _, l := range summary(r) {
+			lines.Printf("%s", l)
+		}
+	}
+	writeChains(&lines, r)
+	return lines.Err
+}
+
+// writeChains writes deadlocks, and the chains that cost most: those of three threads and more
+// first, which tell more than the table of locks.
+func writeChains(lines *text.Lines, r *wait.Report) {
+	for i := range r.Cycles[:min(len(r.Cycles), shownChains)] {
+		c := &r.Cycles[i]
+		line := "deadlock: " + threads(c.Links, c.Threads, true)
+		if r.Dumps > 1 {
+			line += fmt.Sprintf(", in %s of %d dumps", text.Count(c.Count), r.Dumps)
+		}
+		if r.Dumps == 0 {
+			line += ", for " + duration(c.LongestNS)
+		}
+		if c.Behind > 0 {
+			line += fmt.Sprintf("; %s behind it", plural(int64(c.Behind), "thread waits", "threads wait"))
+		}
+		lines.Printf("")
+		lines.Printf("%s", line)
+		writeLinks(lines, r, c.Links, nil, 0)
+	}
+	if more := len(r.Cycles) - shownChains; more > 0 {
+		lines.Printf("(%s more)", plural(int64(more), "deadlock", "deadlocks"))
+	}
+	for _, c := range Worth(r) {
+		lines.Printf("")
+		line := threads(c.Links, c.Threads, false)
+		switch {
+		case r.Dumps > 1:
+			line += fmt.Sprintf(": in %s of %d dumps", text.Count(c.Count), r.Dumps)
+		case r.Dumps == 0:
+			line += ": " + sumOf(r, &c.Sum)
+			if c.Count > 1 {
+				line += ", longest " + duration(c.LongestNS)
+			}
+		}
+		lines.Printf("%s", line)
+		writeLinks(lines, r, c.Links, c.Last, c.TotalNS)
+	}
+}
+
+// Worth lists the chains worth a drawing, the longest of three threads and more first, then the
+// longest of two. Those that end in a cycle are told by it.
+func Worth(r *wait.Report) (list []*wait.Chain) {
+	for _, long := range []bool{true, false} {
+		n := 0
+		for i := range r.Chains {
+			c := &r.Chains[i]
+			if c.Cycle || (c.Threads > 2) != long || n == shownChains {
+				continue
+			}
+			// The end of a chain that is drawn tells nothing new.
+			if slices.ContainsFunc(list, func(o *wait.Chain) bool { return o.Ends(c) }) {
+				continue
+			}
+			list = append(list, c)
+			n++
+		}
+	}
+	return list
+}
+
+// threads draws the threads of a chain in a line.
+func threads(links []wait.Link, all int, cycle bool) string {
+	var names []string
+	for i := range links[:min(len(links), shownThreads)] {
+		names = append(names, Thread(&links[i].Thread))
+	}
+	if more := all - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("… %d more", more))
+	}
+	if cycle {
+		names = append(names, names[0])
+	}
+	return strings.Join(names, Arrow)
+}
+
+// writeLinks writes a line for each thread.
+func writeLinks(lines *text.Lines, r *wait.Report, links []wait.Link, last []wait.State, total int64) {
+	t := text.Table{}
+	for i := range links[:min(len(links), shownThreads)] {
+		l := &links[i]
+		next := &links[(i+1)%len(links)]
+		says := Waits(l, next)
+		if l.Evidence == wait.NoEvidence {
+			says = Doing(last, total)
+			if i > 0 && links[i-1].HolderIn != nil {
+				says = "is in " + Place(links[i-1].HolderIn)
+			}
+		}
+		if says != "" {
+			t.Add("  "+Thread(&l.Thread), says)
+		}
+	}
+	if lines.Err == nil {
+		lines.Err = t.Write(lines.W)
+	}
+}
+
+// Waits says in words how a thread waits for the next one.
+func Waits(l, next *wait.Link) string {
+	var s strings.Builder
+	s.WriteString("waits")
+	if p := Place(l.Blocked); p != "" {
+		s.WriteString(" in " + p)
+	}
+	if l.Lock != "" {
+		s.WriteString(" for " + l.Lock)
+	}
+	name, held := Thread(&next.Thread), Place(l.Held)
+	switch l.Evidence {
+	case wait.Woke:
+		s.WriteString(", until " + name + " ended that")
+		if held != "" {
+			s.WriteString(", in " + held)
+		}
+	case wait.InRegion:
+		s.WriteString(", while " + name + " was in " + held)
+		if l.Rule != "" {
+			s.WriteString(" (rule " + l.Rule + ")")
+		}
+	case wait.Owned:
+		s.WriteString("; " + name + " had it when that began")
+		if held != "" {
+			s.WriteString(", from " + held)
+		}
+	case wait.HeldAtDump:
+		s.WriteString("; " + name + " has it")
+		if held != "" {
+			s.WriteString(", from " + held)
+		}
+	}
+	return s.String()
+}
+
+// Doing says in words what the last thread of a chain did in a time, "" if that is not known.
+func Doing(last []wait.State, total int64) string {
+	var parts []string
+	for i := range last {
+		s := &last[i]
+		if s.State == "unknown" && len(last) == 1 {
+			return ""
+		}
+		part := s.State
+		if p := Place(s.Place); p != "" {
+			part += " in " + p
+		}
+		if i == 3 && len(last) > 4 {
+			parts = append(parts, fmt.Sprintf("… %d more", len(last)-i))
+			break
+		}
+		parts = append(parts, text.Share(float64(s.TimeNS), float64(total))+" "+part)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// writeBlockers says what those did for whom most was waited.
+func writeBlockers(lines *text.Lines, r *wait.Report) {
+	if r.Dumps > 0 || len(r.Blockers) == 0 || lines.Err != nil {
+		return
+	}
+	lines.Printf("")
+	lines.Err = text.WriteColumns(lines.W, []text.Column[wait.Blocker]{
+		text.Right("others waited", func(b wait.Blocker) string { return duration(b.HeldNS) }),
+		text.Right("waits", func(b wait.Blocker) string { return text.Count(b.Count) }),
+		text.Right("longest", func(b wait.Blocker) string { return duration(b.LongestNS) }),
+		text.Left("for", func(b wait.Blocker) string { return Thread(&b.Thread) }),
+		text.Left("which meanwhile was", func(b wait.Blocker) string { return text.Dash(Doing(b.States, b.HeldNS)) }),
+	}, r.Blockers[:min(len(r.Blockers), 10)])
+}
+
+func writeNotes(lines *text.Lines, r *wait.Report) {
+	for i, n := range r.Notes {
+		if i == 0 {
+			lines.Printf("")
+		}
+		lines.Printf("note: %s", n)
+	}
+}
