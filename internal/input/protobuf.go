@@ -242,7 +242,13 @@ type FieldStream struct {
 
 // NewFieldStream reads a message of at most limit bytes that is not compressed.
 func NewFieldStream(r io.Reader, limit int64) *FieldStream {
-	return &FieldStream{r: bufio.NewReaderSize(r, 256<<10), limit: limit}
+	return &FieldStream{r: bufio.NewReaderSize(r, HeadSize), limit: limit}
+}
+
+// Reset starts to read another message.
+func (s *FieldStream) Reset(r io.Reader) {
+	s.r.Reset(r)
+	*s = FieldStream{r: s.r, limit: s.limit, view: s.view}
 }
 
 // Offset is how many bytes of the input were read.
@@ -314,8 +320,9 @@ func (s *FieldStream) Length() int {
 func (s *FieldStream) Read(to []byte, n int) []byte {
 	const chunk = 1 << 20
 	for n > 0 && s.Err == nil {
-		to = slices.Grow(to, min(n, chunk))
-		m, err := io.ReadFull(s.r, to[len(to):len(to)+min(n, chunk)])
+		part := min(n, max(chunk, len(to)))
+		to = slices.Grow(to, part)
+		m, err := io.ReadFull(s.r, to[len(to):len(to)+part])
 		to = to[:len(to)+m]
 		n -= m
 		s.off += int64(m)

@@ -17,6 +17,7 @@ const (
 	bundleClock        = 5
 	bundleTimestamp    = 6
 	bundleBootTime     = 7
+	bundleError        = 8
 	eventTimestamp     = 1
 	eventPID           = 2
 	eventFlags         = 5
@@ -38,6 +39,7 @@ const (
 const (
 	maxCPUs  = 1024
 	maxComms = 1 << 16
+	noCPU    = 1<<64 - 1
 )
 
 // An EventKind says what an event of the kernel is: the number of its field in FtraceEvent
@@ -81,10 +83,11 @@ type bundleHead struct {
 	ftrace, boot int64
 	paired       bool // both times are there
 	compact      input.Fields
+	errors       int64 // of the recorder
 }
 
 func readBundleHead(m input.Fields) (h bundleHead, err error) {
-	h.cpu = maxCPUs
+	h.cpu = noCPU
 	times := 0
 	for m.Next() {
 		switch m.Num {
@@ -102,6 +105,9 @@ func readBundleHead(m input.Fields) (h bundleHead, err error) {
 		case bundleBootTime:
 			h.boot = int64(m.Uint())
 			times++
+		case bundleError:
+			h.errors++
+			m.Skip()
 		default:
 			m.Skip()
 		}
@@ -142,8 +148,11 @@ func (p *Packet) Bundle() (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.cpu >= maxCPUs {
-		return nil, fmt.Errorf("bundle at %#x: no CPU below %d", p.Offset, maxCPUs)
+	switch {
+	case h.cpu == noCPU:
+		return nil, fmt.Errorf("bundle at %#x: does not say of which CPU", p.Offset)
+	case h.cpu >= maxCPUs:
+		return nil, fmt.Errorf("bundle at %#x: CPU %d, more than %d are damage", p.Offset, h.cpu, maxCPUs)
 	}
 	t := p.trace
 	id := h.clockID()
@@ -153,6 +162,7 @@ func (p *Packet) Bundle() (*Bundle, error) {
 	b := &t.bundle
 	*b = Bundle{CPU: uint32(h.cpu), Lost: h.lost, packet: p, fields: m, compact: h.compact, comms: b.comms[:0]}
 	b.clock = t.clocks.get(keyOf(p.Machine, p.SequenceID, id))
+	t.Losses.Kernel.Pages += h.errors
 	if h.lost {
 		t.Losses.Kernel.Bundles++
 	}

@@ -17,6 +17,8 @@ type Losses struct {
 	// Skipped counts packets that need what was interned before, of sequences of which that
 	// is not known: packets before were lost, or the buffer starts in the middle of one.
 	Skipped int64
+	// Sequences counts those of which all packets were skipped so.
+	Sequences int64
 	// Gaps counts, by cause, the places where writers say that packets of theirs are missing.
 	Gaps map[string]int64
 	// Unconverted counts times on clocks that no snapshot relates to that of the trace.
@@ -33,6 +35,8 @@ type Losses struct {
 // BufferLosses are sums over the buffers of a recorder.
 type BufferLosses struct {
 	ChunksOverwritten, ChunksDiscarded, PacketsLost, PatchesFailed, Violations, InvalidPackets, FailedFlushes int64
+	// LastFlush is set if the flush at the end failed.
+	LastFlush bool
 }
 
 // KernelLosses are sums over CPUs.
@@ -44,8 +48,13 @@ type KernelLosses struct {
 	Overruns, CommitOverruns, Dropped int64
 	// Columns counts bundles whose columns of switches or wakings do not go together.
 	Columns int64
+	// Pages counts pieces of the kernel's buffers that the recorder could not decode.
+	Pages int64
+	// Probes counts hits of probes that were missed.
+	Probes int64
 
-	cpus map[uint64]*[2][3]uint64 // at the start and at the end
+	cpus   map[uint64]*[2][3]uint64 // at the start and at the end
+	probes [2]int64
 }
 
 // gapCauses are bits of previous_packet_dropped (trace_packet.proto, DataLossReason).
@@ -130,6 +139,9 @@ func (b *BufferLosses) read(d part) error {
 			b.InvalidPackets = int64(f.Uint())
 		case 14:
 			b.FailedFlushes = int64(f.Uint())
+		case 15:
+			const failed = 2
+			b.LastFlush = f.Uint() == failed
 		default:
 			f.Skip()
 		}
@@ -165,7 +177,18 @@ func (k *KernelLosses) read(d part) error {
 			g.Skip()
 		}
 	}
+	known := phase == start || phase == end
 	for f.Next() {
+		if f.Num == 10 && known { // kprobe_stats
+			m := f.Message()
+			for m.Next() {
+				if v := m.Uint(); m.Num == 2 {
+					k.probes[phase-start] = int64(v)
+				}
+			}
+			f.Take(m.Err)
+			continue
+		}
 		if f.Num != 2 { // cpu_stats
 			f.Skip()
 			continue
@@ -186,7 +209,7 @@ func (k *KernelLosses) read(d part) error {
 			}
 		}
 		f.Take(m.Err)
-		if phase != start && phase != end || cpu >= maxCPUs {
+		if !known || cpu >= maxCPUs {
 			continue
 		}
 		if k.cpus == nil {
@@ -204,29 +227,39 @@ func (k *KernelLosses) read(d part) error {
 		}
 	}
 	k.Overruns, k.CommitOverruns, k.Dropped = sums[0], sums[1], sums[2]
+	k.Probes = max(0, k.probes[1]-k.probes[0])
 	return f.Err
 }
 
-// Lines say what is missing, one line a cause, most harmful first. There are none if nothing is.
+// Lines say what is missing, one line a cause. There are none if nothing is.
 func (l *Losses) Lines() []string {
 	var lines []string
-	line := func(n int64, format string, args ...any) {
-		if n != 0 {
-			lines = append(lines, fmt.Sprintf(format, append([]any{n}, args...)...))
+	line := func(what string, n int64, consequence string, args ...any) {
+		if n == 0 {
+			return
 		}
+		s := fmt.Sprintf("%s: %d", what, n)
+		if consequence != "" {
+			s += fmt.Sprintf("; "+consequence, args...)
+		}
+		lines = append(lines, s)
 	}
 	if l.Truncated {
-		lines = append(lines, "the trace ends within a packet: what stands before it was read")
+		lines = append(lines, "the trace ends within a packet; what stands before it was read")
 	}
-	line(l.Damaged, "%d packets cannot be decoded and are left out, the first: %v", l.FirstDamaged)
+	line("packets that cannot be decoded, left out", l.Damaged, "the first: %v", l.FirstDamaged)
 	b := &l.Buffers
-	line(b.ChunksOverwritten, "%d chunks were overwritten in the recorder's buffers: the trace begins later than the recording, or has gaps")
-	line(b.ChunksDiscarded, "%d chunks were discarded: the recorder's buffers were full")
-	line(b.PacketsLost, "%d packets were lost by those who wrote them: shared memory was full")
-	line(b.PatchesFailed, "%d packets stayed incomplete: what was to be added came too late")
-	line(b.Violations, "%d chunks broke the rules of the recorder's shared memory")
-	line(b.InvalidPackets, "%d packets were invalid when the recorder read them")
-	line(b.FailedFlushes, "%d flushes failed: the last packets of some writers may be missing")
+	line("chunks overwritten in the recorder's buffers", b.ChunksOverwritten, "the trace begins later than the recording, or has gaps")
+	line("chunks discarded because the recorder's buffers were full", b.ChunksDiscarded, "")
+	line("packets lost by their writers because shared memory was full", b.PacketsLost, "")
+	line("packets left incomplete because what was to be added came too late", b.PatchesFailed, "")
+	line("chunks that broke the rules of the recorder's shared memory", b.Violations, "")
+	line("packets that were invalid when the recorder read them", b.InvalidPackets, "")
+	if b.LastFlush {
+		lines = append(lines, "the flush at the end of the recording failed; the last packets of some writers are missing")
+	} else {
+		line("flushes that failed", b.FailedFlushes, "packets of some writers may be missing")
+	}
 	var gaps int64
 	var causes []string
 	for name, n := range l.Gaps {
@@ -234,17 +267,23 @@ func (l *Losses) Lines() []string {
 		causes = append(causes, fmt.Sprintf("%s: %d", name, n))
 	}
 	slices.Sort(causes)
-	line(gaps, "%d gaps between packets of a writer (%s)", strings.Join(causes, ", "))
-	line(l.Skipped, "%d packets were skipped: what they refer to was lost before them")
+	line("gaps between packets of a writer", gaps, "%s", strings.Join(causes, ", "))
+	if l.Sequences == 0 {
+		line("packets skipped because what they refer to was lost before them", l.Skipped, "")
+	} else {
+		line("packets skipped because what they refer to was lost before them", l.Skipped, "of some writers nothing else is left: %d", l.Sequences)
+	}
 	k := &l.Kernel
-	line(k.Bundles, "%d times events of the kernel were overwritten before they were read")
-	line(k.Overruns, "%d events were overwritten in the kernel's buffers")
-	line(k.CommitOverruns, "%d events were lost in interrupts of others (commit overrun)")
-	line(k.Dropped, "%d events were dropped by the kernel, whose buffers were full")
-	line(k.Columns, "%d bundles of switches and wakings have columns of different length")
-	line(l.PerfRecords, "%d samples were lost in the kernel's buffers")
+	line("times that events of the kernel were overwritten before they were read", k.Bundles, "how many is not known")
+	line("events overwritten in the kernel's buffers", k.Overruns, "")
+	line("events lost in the kernel while an interrupt wrote (commit overrun)", k.CommitOverruns, "")
+	line("events dropped by the kernel because its buffers were full", k.Dropped, "")
+	line("bundles whose columns of switches or wakings differ in length", k.Columns, "")
+	line("pieces of the kernel's buffers that the recorder could not decode", k.Pages, "")
+	line("hits of probes that the kernel missed", k.Probes, "")
+	line("samples lost in the kernel's buffers", l.PerfRecords, "")
 	for _, id := range slices.Sorted(maps.Keys(l.Unconverted)) {
-		line(l.Unconverted[id], "%d times are on clock %d, which no snapshot relates to that of the trace: what happened then is left out", id)
+		line(fmt.Sprintf("times on clock %d, which no snapshot relates to that of the trace", id), l.Unconverted[id], "what happened then is left out")
 	}
 	return lines
 }

@@ -109,8 +109,8 @@ func TestSequence(t *testing.T) {
 		t.Error(d)
 	}
 	wantLines := []string{
-		"1 gaps between packets of a writer (overwritten: 1)",
-		"2 packets were skipped: what they refer to was lost before them",
+		"gaps between packets of a writer: 1; overwritten: 1",
+		"packets skipped because what they refer to was lost before them: 2",
 	}
 	if d := cmp.Diff(wantLines, trace.Losses.Lines()); d != "" {
 		t.Error(d)

@@ -1,6 +1,10 @@
 package perfetto
 
-import "profdiff/internal/input"
+import (
+	"cmp"
+
+	"profdiff/internal/input"
+)
 
 // A Sequence is the packets of one writer, and what they may refer to at some moment.
 type Sequence struct {
@@ -13,6 +17,7 @@ type Sequence struct {
 
 	valid    bool // the incremental state is known
 	skipped  bool // packets were skipped for want of it
+	used     bool // packets that need it were not
 	defaults []byte
 	clockID  uint32 // of packets that name none, 0 if defaults do not tell
 	clock    *clock // that of the last packet, of number clockOf
@@ -108,9 +113,10 @@ func (s *Sequence) intern(message input.Fields) error {
 	}
 	// One copy for all of them: what was read is read over.
 	copied := append([]byte(nil), message.Data()...)
+	var first error
 	for f := input.NewFields(copied, message.Base); ; {
 		if !f.Next() {
-			return f.Err
+			return cmp.Or(first, f.Err)
 		}
 		num, typ := Table(f.Num), f.Type
 		if typ != bytesType {
@@ -119,14 +125,15 @@ func (s *Sequence) intern(message input.Fields) error {
 		}
 		m := f.Message()
 		var iid uint64
-		for e := m.Again(); e.Next(); {
+		e := m.Again()
+		for iid == 0 && e.Next() {
 			if e.Num == internedIID {
 				iid = e.Uint()
-				break
+			} else {
+				e.Skip()
 			}
-			e.Skip()
 		}
-		if iid == 0 {
+		if first = cmp.Or(first, e.Err); iid == 0 {
 			continue
 		}
 		t := s.tables[num]

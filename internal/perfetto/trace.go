@@ -28,6 +28,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"time"
 
 	"profdiff/internal/input"
 )
@@ -35,6 +36,7 @@ import (
 // Limits. Packets of real traces have some megabytes at most, symbols included.
 const (
 	maxPacket    = 64 << 20
+	maxInflated  = 16 << 20 // of a packet that was compressed
 	maxSequences = 1 << 18
 )
 
@@ -95,6 +97,11 @@ func (t *Trace) Packets() iter.Seq[*Packet] {
 		t.err = t.read(func(h *header) error { return t.replay(h, yield) })
 		if errors.Is(t.err, errStopped) {
 			t.err = nil
+		}
+		for _, s := range t.sequences {
+			if s.skipped && !s.used {
+				t.Losses.Sequences++
+			}
 		}
 	}
 }
@@ -164,10 +171,13 @@ func (t *Trace) replay(h *header, yield func(*Packet) bool) error {
 			t.rebase(h, d.fields())
 		}
 	}
-	if h.flags&flagNeedsState != 0 && !s.valid {
-		s.skipped = true
-		t.Losses.Skipped++
-		return nil
+	if h.flags&flagNeedsState != 0 {
+		if !s.valid {
+			s.skipped = true
+			t.Losses.Skipped++
+			return nil
+		}
+		s.used = true
 	}
 	p := &t.packet
 	*p = Packet{Offset: h.offset, Machine: h.machine, Sequence: s, SequenceID: h.sequence, trace: t}
@@ -243,6 +253,29 @@ func (t *Trace) time(s *Sequence, id ClockID, value uint64) (int64, bool) {
 	return t.clocks.convert(s.clock, s.clock.ns(value))
 }
 
+// RealTime is the date and time at a time of the trace, if a snapshot tells it.
+func (t *Trace) RealTime(at int64) (time.Time, bool) {
+	c := &t.clocks
+	real := c.byKey[clockKey{id: RealTime}]
+	if c.target == nil || real == nil {
+		return time.Time{}, false
+	}
+	if real == c.target {
+		return time.Unix(0, at).UTC(), true
+	}
+	list := pairs(c.target.readings, real.readings)
+	if len(list) == 0 {
+		return time.Time{}, false
+	}
+	best := list[0]
+	for _, p := range list {
+		if p.from <= at {
+			best = p
+		}
+	}
+	return time.Unix(0, add(best.to, add(at, -best.from))).UTC(), true
+}
+
 // Clock is the clock that all times are converted to.
 func (t *Trace) Clock() ClockID { return t.clocks.defaultID() }
 
@@ -285,10 +318,32 @@ func (p *Packet) Damaged(err error) { p.trace.Losses.damaged(err) }
 
 // read calls f with the header of each packet, and with those of packets that are compressed.
 func (t *Trace) read(f func(*header) error) error {
+	r := reader{losses: &t.Losses, f: f}
 	s := input.NewFieldStream(io.NewSectionReader(t.at, 0, t.size), math.MaxInt64)
-	var h header
-	var blocks input.Blocks
-	var inflated []byte
+	if err := r.read(s); err != nil {
+		return err
+	}
+	if errors.Is(s.Err, io.ErrUnexpectedEOF) {
+		t.Losses.Truncated = true
+		return nil
+	}
+	return s.Err
+}
+
+// A reader takes a trace apart.
+type reader struct {
+	losses *Losses
+	f      func(*header) error
+
+	h      header
+	blocks input.Blocks
+	inner  *input.FieldStream
+	within int64 // the place of the compressed packet that is read, 0 for none
+}
+
+// read reads packets until the end, or an error of the function that takes them. An error of
+// the stream stays there.
+func (r *reader) read(s *input.FieldStream) error {
 	for s.Next() {
 		if s.Num != 1 || s.Type != bytesType {
 			s.Skip()
@@ -296,76 +351,73 @@ func (t *Trace) read(f func(*header) error) error {
 		}
 		n := s.Length()
 		off := s.Offset()
-		if n > maxPacket {
-			return fmt.Errorf("packet at %#x has %d bytes: more than %d are damage", off, n, maxPacket)
+		most := maxPacket
+		if r.within != 0 {
+			most = maxInflated
+		}
+		if n > most {
+			s.Fail(fmt.Errorf("packet of %d bytes: more than %d are damage", n, most))
+			break
 		}
 		message := s.View(n)
 		if s.Err != nil {
 			break
 		}
-		if err := h.scan(message, off); err != nil {
-			t.Losses.damaged(err)
-			continue
+		if r.within != 0 {
+			off = r.within
 		}
-		if h.compressed.message == nil {
-			if err := f(&h); err != nil {
-				return err
-			}
+		if err := r.h.scan(message, off); err != nil {
+			r.damaged(err)
 			continue
 		}
 		var err error
-		inflate := blocks.Zlib
-		if h.compressed.kind == fieldZstdPackets {
-			inflate = blocks.Zstd
-		}
-		if inflated, err = inflate(inflated[:0], h.compressed.message, maxPacket); err != nil {
-			t.Losses.damaged(fmt.Errorf("packet at %#x: %w", off, err))
-			continue
-		}
-		if err := t.readInflated(inflated, off, &h, f); err != nil {
-			return err
-		}
-	}
-	return t.end(s)
-}
-
-// readInflated reads packets that were compressed together. Errors name the place of all.
-func (t *Trace) readInflated(data []byte, off int64, h *header, f func(*header) error) error {
-	m := input.NewFields(data, 0)
-	for m.Next() {
-		if m.Num != 1 || m.Type != bytesType {
-			m.Skip()
-			continue
-		}
-		message := m.Bytes()
-		if m.Err != nil {
-			break
-		}
-		err := h.scan(message, off)
-		if err == nil && h.compressed.message != nil {
-			err = errors.New("compressed packets within compressed packets")
+		if r.h.compressed.message != nil {
+			err = r.inflate(off)
+		} else {
+			err = r.f(&r.h)
 		}
 		if err != nil {
-			t.Losses.damaged(fmt.Errorf("within the compressed packet at %#x: %w", off, err))
-			continue
-		}
-		if err := f(h); err != nil {
 			return err
 		}
-	}
-	if m.Err != nil {
-		t.Losses.damaged(fmt.Errorf("within the compressed packet at %#x: %w", off, m.Err))
 	}
 	return nil
 }
 
-// end says how a reading ended.
-func (t *Trace) end(s *input.FieldStream) error {
-	if errors.Is(s.Err, io.ErrUnexpectedEOF) {
-		t.Losses.Truncated = true
+// inflate reads the packets of a compressed one. Their place is that of all.
+func (r *reader) inflate(off int64) error {
+	if r.within != 0 {
+		r.damaged(errors.New("compressed packets"))
 		return nil
 	}
-	return s.Err
+	r.within = off
+	defer func() { r.within = 0 }()
+	inflate := r.blocks.Zlib
+	if r.h.compressed.kind == fieldZstdPackets {
+		inflate = r.blocks.Zstd
+	}
+	if err := inflate(r.h.compressed.message); err != nil {
+		r.damaged(err)
+		return nil
+	}
+	if r.inner == nil {
+		r.inner = input.NewFieldStream(nil, math.MaxInt64)
+	}
+	r.inner.Reset(&r.blocks)
+	if err := r.read(r.inner); err != nil {
+		return err
+	}
+	if err := r.inner.Err; err != nil {
+		r.damaged(err)
+	}
+	return nil
+}
+
+// damaged counts what cannot be decoded.
+func (r *reader) damaged(err error) {
+	if r.within != 0 {
+		err = fmt.Errorf("in the compressed packet at %#x: %w", r.within, err)
+	}
+	r.losses.damaged(err)
 }
 
 // A part is a message within a packet. It starts at base in the input.
