@@ -31,6 +31,7 @@ type Thread struct {
 	Comm          string
 	PID, TID, CPU int64
 	State         string
+	Mode          string // as in run.Labels
 }
 
 // NewTally is one without samples.
@@ -104,6 +105,16 @@ func (t *Tally) Flush(b *run.Builder, opt *Options, resolve func(event uint32, t
 	}
 }
 
+// Labels are those of a thread that were asked for. resolve, which may be nil, completes what is known
+// of it.
+func (t *Tally) Labels(thread uint32, opt *Options, resolve func(Thread) Thread) run.Labels {
+	th := t.list[thread]
+	if resolve != nil {
+		th = resolve(th)
+	}
+	return t.labels(th, opt)
+}
+
 // labels are the labels that were asked for.
 func (t *Tally) labels(th Thread, opt *Options) run.Labels {
 	l := run.Labels{Thread: th.Comm, PID: -1, TID: -1, CPU: -1, State: th.State}
@@ -118,6 +129,9 @@ func (t *Tally) labels(th Thread, opt *Options) run.Labels {
 	}
 	if opt.CPU {
 		l.CPU = th.CPU
+	}
+	if opt.Mode {
+		l.Mode = th.Mode
 	}
 	return l
 }

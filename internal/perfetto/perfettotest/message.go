@@ -64,3 +64,9 @@ func (m *Message) named(num int, s string) *Message {
 	}
 	return m.String(num, s)
 }
+
+// Append adds all fields of another message.
+func (m *Message) Append(other *Message) *Message {
+	m.b = append(m.b, other.b...)
+	return m
+}
