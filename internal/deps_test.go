@@ -52,7 +52,7 @@ var policy = map[string][]string{
 	"ingest/pprof":          {"ingest/reading", "input", "run"},
 	"ingest/reportsample":   {"ingest/reading", "input", "run"},
 	"ingest/stackdump":      {"ingest/reading", "input", "objects", "perfsession", "retrace", "run", "symbolizer"},
-	"ingest/traces":         {"ingest/reading", "input", "perfetto", "run", "trace"},
+	"ingest/traces":         {"ingest/reading", "input", "objects", "perfetto", "perfsession", "retrace", "run", "symbolizer", "trace"},
 	"ingest/reading":        {"input", "objects", "retrace", "run"},
 	"ingest/ingesttest":     {"ingest/reading", "input", "run"},
 	"branch":                {"objects", "perfstat", "stats", "symbolizer", "verdict"},

@@ -89,6 +89,8 @@ func (r *reader) describe(p *perfetto.Packet) {
 		err = r.packages(p.Message())
 	case perfetto.ChromeMetadata:
 		err = r.chromeMetadata(p.Message())
+	default:
+		err = r.samples.names.describe(p)
 	}
 	if err != nil {
 		p.Damaged(err)

@@ -3,10 +3,12 @@
 //
 //  1. The packets of a Perfetto trace tell a [trace.Builder] what happened: what describes tracks, threads
 //     and processes in a first reading, events in a second one (tracks.go, kernel.go, frames.go).
-//  2. The timeline becomes events of a run (profile.go): slices are wall time, whose stack is their
+//  2. What profilers sampled becomes events of a run, by what they counted (samples.go, weights.go, v8.go). Stacks
+//     are interned as they come (stacks.go) and named at the end (symbols.go).
+//  3. The timeline becomes events of a run (profile.go): slices are wall time, whose stack is their
 //     nesting; what threads did while they had no CPU is off-CPU time, below the slices that were
 //     open; slices that tell of locks are contention.
-//  3. What is missing is counted by cause, and becomes warnings.
+//  4. What is missing is counted by cause, and becomes warnings.
 package traces
 
 import (
@@ -27,11 +29,13 @@ const Perfetto = "Perfetto trace"
 func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	r := &reader{
 		opt:       opt,
+		b:         run.NewBuilder(src.Name),
 		tl:        trace.NewBuilder(),
 		tracks:    make(map[trackKey]*described),
 		sequences: make(map[*perfetto.Sequence]*sequence),
 		facts:     facts{packages: make(map[int64]string), uids: make(map[trace.ProcessID]int64)},
 	}
+	r.samples = newSamples(r, src)
 	t, err := perfetto.Open(src, r.describe)
 	if err != nil {
 		return nil, err
@@ -45,12 +49,14 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	if err := t.Err(); err != nil {
 		return nil, err
 	}
-	return r.finish(src.Name)
+	return r.finish()
 }
 
 // A reader reads a Perfetto trace.
 type reader struct {
 	opt       *reading.Options
+	b         *run.Builder
+	samples   *samples
 	trace     *perfetto.Trace
 	tl        *trace.Builder
 	tracks    map[trackKey]*described
@@ -85,6 +91,8 @@ func (r *reader) packet(p *perfetto.Packet) error {
 		d, err := readThread(p.Message())
 		r.setThread(p, &d)
 		return err
+	case perfetto.TrackDescriptor:
+		return r.writerOf(p)
 	case perfetto.FrameTimeline:
 		return r.frame(p)
 	case perfetto.GenericTaskState:
@@ -95,6 +103,8 @@ func (r *reader) packet(p *perfetto.Packet) error {
 		if r.real == 0 && p.Machine == 0 {
 			return r.wallClock(p)
 		}
+	default:
+		return r.samples.packet(p)
 	}
 	return nil
 }
@@ -137,9 +147,9 @@ const (
 )
 
 // finish makes the run.
-func (r *reader) finish(name string) (*run.Run, error) {
+func (r *reader) finish() (*run.Run, error) {
 	r.givePackages()
-	b := run.NewBuilder(name)
+	b := r.b
 	tl := r.tl.Finish()
 	out := b.Run()
 	out.Recording = r.facts.Recording
@@ -157,8 +167,14 @@ func (r *reader) finish(name string) (*run.Run, error) {
 		rec.Tool = "Chrome " + r.facts.chrome
 	}
 	loss := newProfile(b, tl, r.opt).add()
+	r.samples.finish(tl)
 	r.warn(out, tl, loss)
-	return b.Finish()
+	done, err := b.Finish()
+	if err != nil {
+		return nil, err
+	}
+	r.samples.names.unnamed(done)
+	return done, nil
 }
 
 // warn says what is missing.

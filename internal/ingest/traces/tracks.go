@@ -304,6 +304,7 @@ type trackEvent struct {
 	instantScope    uint64
 	pid, tid        int64 // instead of those of the sequence; trace.Unknown if there are none
 	hasLegacy       bool
+	sampled         bool // has a callstack, or a part of a profile
 	track           *described
 	thread          trace.ThreadID
 	process         trace.ProcessID
@@ -371,6 +372,22 @@ func (r *reader) setThread(p *perfetto.Packet, d *threadDescriptor) {
 	}
 }
 
+// writerOf takes the thread of a track that a sequence describes: Chrome describes that of the writer last, and
+// has events that name no track because they are of it.
+func (r *reader) writerOf(p *perfetto.Packet) error {
+	m := p.Message()
+	for m.Next() {
+		if m.Num != trackThread {
+			m.Skip()
+			continue
+		}
+		d, err := readThread(m.Message())
+		r.setThread(p, &d)
+		m.Take(err)
+	}
+	return m.Err
+}
+
 // interned is the name of an interned message.
 func (r *reader) interned(e *perfetto.Entry) trace.NameID {
 	if e == nil {
@@ -417,10 +434,14 @@ func (e *trackEvent) decode(r *reader, p *perfetto.Packet) error {
 			e.value, e.hasValue = math.Float64frombits(m.Fixed64()), true
 		case eventLegacy:
 			m.Take(e.decodeLegacy(r, m.Message()))
+		case eventCallstack, eventCallstackIID:
+			m.Skip()
+			e.sampled = true
 		default:
 			m.Skip()
 		}
 	}
+	e.sampled = e.sampled || e.phase == phaseSample
 	return m.Err
 }
 
@@ -497,6 +518,11 @@ func (r *reader) trackEvent(p *perfetto.Packet) error {
 	}
 	if !r.place(e, seq) {
 		return nil
+	}
+	if e.sampled {
+		if err := r.samples.trackEvent(e); err != nil {
+			return err
+		}
 	}
 	r.act(e, seq)
 	return nil
