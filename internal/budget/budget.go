@@ -16,7 +16,7 @@
 //  1. [Parse] reads the file and says what is wrong in it, with the place.
 //  2. [File.Check] compares both sides by package compare and finds the functions, files and
 //     categories that each budget means.
-//  3. Each limit becomes a claim: relative or absolute, of a cost, a rate, a quantile of
+//  3. Each limit becomes a claim: relative or absolute, of a cost, a rate, a quantile, a mean or a share of
 //     measured values, mispredictions or predicted cycles.
 //  4. Package verdict decides all claims of the file together.
 //  5. The worst claim decides a budget, and the worst budget decides the build. Where cost
@@ -96,9 +96,14 @@ type Budget struct {
 	Limit  *Limit   `json:"limit,omitempty" jsonschema:"limits relative to base"`
 	Max    *Max     `json:"max,omitempty" jsonschema:"absolute limits, which need no base"`
 	Rate   RatePair `json:"rate,omitzero" jsonschema:"limit one event per another: branch-misses / branches"`
-	// Samples names a stream of measured values, of which Quantile is limited.
-	Samples    string    `json:"samples,omitempty" jsonschema:"limit a quantile of this stream of measured values"`
+	// Samples names a stream of measured values, of which Quantile, Mean or the share Over a
+	// deadline is limited. Where higher values are better a limit is how far they may fall.
+	Samples    string    `json:"samples,omitempty" jsonschema:"limit a quantile, the mean or a share of these measured values: the name of a metric, or that of --head-values"`
 	Quantile   *Fraction `json:"quantile,omitempty" jsonschema:"the quantile of samples, between 0 and 1"`
+	Mean       bool      `json:"mean,omitempty" jsonschema:"limit the mean of samples"`
+	Over       *Amount   `json:"over,omitempty" jsonschema:"limit the share of samples that are more than this deadline, such as 16.7ms"`
+	Better     Better    `json:"better,omitempty" jsonschema:"lower or higher: which values of samples are better; default: what their unit and name tell"`
+	Min        *Min      `json:"min,omitempty" jsonschema:"the least that samples may be, which needs no base"`
 	BranchCost BranchOf  `json:"branch_cost,omitempty" jsonschema:"limit the mispredicted branches of the functions: misses, or the cycles they cost"`
 	MCA        *MCA      `json:"mca,omitempty" jsonschema:"limit predicted cycles"`
 	Each       bool      `json:"each,omitempty" jsonschema:"limit each function by itself and not their sum"`
@@ -123,8 +128,8 @@ type Match struct {
 
 // A Limit is relative to base.
 type Limit struct {
-	Warn *Relative `json:"warn,omitempty" jsonschema:"more is a warning"`
-	Fail *Relative `json:"fail,omitempty" jsonschema:"more is a failure"`
+	Warn *Relative `json:"warn,omitempty" jsonschema:"more is a warning; of samples where higher is better, as -2%, less is"`
+	Fail *Relative `json:"fail,omitempty" jsonschema:"more is a failure; of samples where higher is better, as -5%, less is"`
 }
 
 // A Max is absolute.
@@ -132,6 +137,12 @@ type Max struct {
 	Warn *Amount `json:"warn,omitempty" jsonschema:"more is a warning"`
 	Fail *Amount `json:"fail,omitempty" jsonschema:"more is a failure"`
 	Of   Of      `json:"of,omitempty" jsonschema:"total: share of the event; work: cost per unit of work; run: cost of a run"`
+}
+
+// A Min is the least that measured values may be.
+type Min struct {
+	Warn *Amount `json:"warn,omitempty" jsonschema:"less is a warning"`
+	Fail *Amount `json:"fail,omitempty" jsonschema:"less is a failure, such as 190Mbit/s"`
 }
 
 // MCA limits what a model of the CPU predicts.

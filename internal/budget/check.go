@@ -53,9 +53,6 @@ type Inputs struct {
 	Declared *Declared
 }
 
-// A Stream is measured values, by run of each side.
-type Stream struct{ Base, Head [][]float64 }
-
 // A PredictionRequest asks for the cycles of one iteration of the hottest loop of the
 // functions that Match accepts.
 type PredictionRequest struct {
@@ -413,6 +410,9 @@ func (k *check) family() (n int) {
 			n++
 		}
 		if b.Max != nil && b.Max.Fail != nil && b.Max.Fail.Unit != Samples {
+			n++
+		}
+		if b.Min != nil && b.Min.Fail != nil {
 			n++
 		}
 	}

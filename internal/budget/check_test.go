@@ -295,12 +295,12 @@ func TestStreams(t *testing.T) {
 		}
 		return list
 	}
-	f := parseFile(t, "version: 1\nbudgets:\n- {id: p95, samples: frame_ms, quantile: 0.95, max: {fail: 16.6ms}, limit: {fail: +5%}}\n- {id: plain, samples: frame_ms, quantile: 0.5, max: {fail: 14}}\n- {id: p99, samples: frame_ms, quantile: 0.99, max: {fail: 20ms}}\n")
+	f := parseFile(t, "version: 1\nbudgets:\n- {id: p95, samples: frame_ms, quantile: 0.95, max: {fail: 16.6ms}, limit: {fail: +5%}}\n- {id: plain, samples: frame_ms, quantile: 0.5, max: {fail: 14}}\n- {id: p99.9, samples: frame_ms, quantile: 0.999, max: {fail: 20ms}}\n")
 	for _, test := range []struct {
 		scale float64
 		want  verdict.Verdict
 	}{{1, verdict.Pass}, {1.2, verdict.Fail}} {
-		o := mustCheck(t, f, &Inputs{Streams: map[string]Stream{"frame_ms": {values(10, 100, 1), values(10, 100, test.scale)}}})
+		o := mustCheck(t, f, &Inputs{Streams: map[string]Stream{"frame_ms": {Base: values(10, 100, 1), Head: values(10, 100, test.scale)}}})
 		r := result(t, o, "p95")
 		if r.Verdict != test.want || len(r.Claims) != 2 {
 			t.Errorf("scale %v: p95 is %s %q, want %s", test.scale, r.Verdict, r.Reasons, test.want)
@@ -311,14 +311,14 @@ func TestStreams(t *testing.T) {
 		if r := result(t, o, "plain"); r.Verdict != test.want {
 			t.Errorf("scale %v: plain is %s %q", test.scale, r.Verdict, r.Reasons)
 		}
-		if r := result(t, o, "p99"); r.Verdict != verdict.Inconclusive || r.Reasons[0] != "p99 needs 368 values a run, run 1 has 100" {
-			t.Errorf("p99 is %s %q", r.Verdict, r.Reasons)
+		if r := result(t, o, "p99.9"); r.Verdict != verdict.Inconclusive || r.Reasons[0] != "p99.9 needs at least 3688 values, head has 1000" {
+			t.Errorf("p99.9 is %s %q", r.Verdict, r.Reasons)
 		}
 	}
 	if r := result(t, mustCheck(t, f, &Inputs{}), "p95"); r.Verdict != verdict.Fail || !r.Has(Missing) {
 		t.Errorf("without values: %s %v", r.Verdict, r.Marks)
 	}
-	one := mustCheck(t, f, &Inputs{Streams: map[string]Stream{"frame_ms": {values(1, 100, 1), values(1, 100, 3)}}})
+	one := mustCheck(t, f, &Inputs{Streams: map[string]Stream{"frame_ms": {Base: values(1, 100, 1), Head: values(1, 100, 3)}}})
 	if r := result(t, one, "p95"); r.Verdict == verdict.Fail || r.Verdict == verdict.Pass {
 		t.Errorf("one run: %s %q", r.Verdict, r.Reasons)
 	}

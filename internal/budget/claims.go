@@ -18,8 +18,7 @@ func (k *check) claims(r *Result, x *target) error {
 	b := r.Budget
 	switch {
 	case b.Samples != "":
-		k.streamClaims(r)
-		return nil
+		return k.streamClaims(r)
 	case b.MCA != nil:
 		return k.predictedClaim(r)
 	case b.BranchCost != "":
@@ -69,6 +68,8 @@ func setTexts(c *Claim, b *Budget, kind Kind) {
 		c.WarnText, c.FailText = text(b.Limit.Warn), text(b.Limit.Fail)
 	case kind == AbsoluteKind && b.Max != nil:
 		c.WarnText, c.FailText = text(b.Max.Warn), text(b.Max.Fail)
+	case kind == LeastKind && b.Min != nil:
+		c.WarnText, c.FailText = text(b.Min.Warn), text(b.Min.Fail)
 	case kind == PredictedKind:
 		c.WarnText, c.FailText = text(b.MCA.CyclesPerIteration.Warn), text(b.MCA.CyclesPerIteration.Fail)
 	}
@@ -96,6 +97,9 @@ func (k *check) forceMissing(r *Result, reason string, hint []string, unknown bo
 // kindOf is the kind of the first limit of a budget.
 func kindOf(b *Budget) Kind {
 	if b.Limit == nil {
+		if b.Max == nil && b.Min != nil {
+			return LeastKind
+		}
 		return AbsoluteKind
 	}
 	return RelativeKind
@@ -216,7 +220,7 @@ func (k *check) relativeLimits(c *Claim, b *Budget, w *Waiver, base, whole float
 			c.FailText = fmt.Sprintf("%s (min_effect %s of the total)", Relative(floor-1), *k.file.Defaults.MinEffect)
 		}
 	}
-	if c.Warn != nil && c.Fail != nil && *c.Warn >= *c.Fail {
+	if c.Warn != nil && c.Fail != nil && (!c.Least && *c.Warn >= *c.Fail || c.Least && *c.Warn <= *c.Fail) {
 		c.Warn, c.WarnText = nil, ""
 	}
 }
@@ -464,16 +468,21 @@ func (k *check) setLevel(c *Claim, counts []stats.WeightedCount, simulated bool)
 }
 
 func (k *check) absoluteLimits(c *Claim, m *Max, w *Waiver) {
+	k.limitsOf(c, m.Warn, m.Fail, w)
+}
+
+// limitsOf sets absolute limits: with a waiver the ceiling is the limit, and the limit a warning.
+func (k *check) limitsOf(c *Claim, warn, fail *Amount, w *Waiver) {
 	set := func(to **float64, toText *string, v *Amount) {
 		if v != nil {
 			value := v.Value
 			*to, *toText = &value, v.String()
 		}
 	}
-	set(&c.Warn, &c.WarnText, m.Warn)
-	set(&c.Fail, &c.FailText, m.Fail)
+	set(&c.Warn, &c.WarnText, warn)
+	set(&c.Fail, &c.FailText, fail)
 	if w != nil && w.Ceiling.Amount != nil {
-		set(&c.Warn, &c.WarnText, m.Fail)
+		set(&c.Warn, &c.WarnText, fail)
 		set(&c.Fail, &c.FailText, w.Ceiling.Amount)
 		c.FailText += fmt.Sprintf(" (waived until %s)", w.Until)
 		c.marks = append(c.marks, Waived)

@@ -77,6 +77,9 @@ func (f *File) explain(k *check, r *Result, x *target, c *Claim, corrected float
 	distance := math.Log(2)
 	if c.Relative() {
 		distance = math.Min(math.Log((1+2*(c.Bound()-1))/c.Bound()), math.Log(c.Bound()))
+		if c.Least {
+			distance = math.Min(-math.Log(math.Max(2*c.Bound()-1, 1e-9)/c.Bound()), -math.Log(c.Bound()))
+		}
 	}
 	if distance > 0 {
 		if n := c.Estimate.RunsNeeded(distance, corrected, verdict.Power); n > 0 {
@@ -144,7 +147,7 @@ type Proposal struct {
 }
 
 // Tighten proposes limits relative to base: of twice the smallest change that can be shown,
-// and above what is measured.
+// and above what is measured. Limits of how far something may fall stay.
 func (f *File) Tighten(in *Inputs) ([]Proposal, error) {
 	explanations, err := f.Explain(in)
 	if err != nil {
@@ -153,7 +156,7 @@ func (f *File) Tighten(in *Inputs) ([]Proposal, error) {
 	var list []Proposal
 	for i := range explanations {
 		e := &explanations[i]
-		if e.Kind != RelativeKind || e.Claim.Fail == nil {
+		if e.Kind != RelativeKind || e.Claim.Fail == nil || e.Claim.Least {
 			continue
 		}
 		p := Proposal{ID: e.ID, Now: Relative(*e.Claim.Fail - 1), Range: e.Claim.Range}

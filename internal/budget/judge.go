@@ -40,7 +40,18 @@ func (f *File) judge(results []*Result) {
 			}
 		}
 	}
+	least := func() {
+		for _, r := range results {
+			for _, c := range r.Claims {
+				if c.Least {
+					c.invert()
+				}
+			}
+		}
+	}
+	least()
 	f.rule().Judge(limits)
+	least()
 	for _, r := range results {
 		for _, c := range r.Claims {
 			f.reason(c)
@@ -54,7 +65,8 @@ func (f *File) judge(results []*Result) {
 
 // reason says what the verdict on a claim rests on.
 func (f *File) reason(c *Claim) {
-	over := "more than " + c.FailText
+	more := c.more()
+	over := more + c.FailText
 	switch c.Basis {
 	case verdict.NoTest:
 		switch {
@@ -78,25 +90,36 @@ func (f *File) reason(c *Claim) {
 	case verdict.Open:
 		c.Reason = over + " is neither shown nor excluded"
 		if c.Warned {
-			c.Reason = fmt.Sprintf("more than %s; %s", c.WarnText, c.Reason)
+			c.Reason = fmt.Sprintf("%s%s; %s", more, c.WarnText, c.Reason)
 		}
 		if c.Method.Single() || c.Runs < f.rule().Runs && c.Capped {
 			c.Reason += "; " + f.capReason(c)
 		}
 	case verdict.WarnExceeded:
-		c.Reason = "more than " + c.WarnText
+		c.Reason = more + c.WarnText
 		if c.Fail != nil {
 			c.Reason += ", not " + over
 		}
 	case verdict.WarnOpen:
-		c.Reason = fmt.Sprintf("more than %s is neither shown nor excluded", c.WarnText)
+		c.Reason = fmt.Sprintf("%s%s is neither shown nor excluded", more, c.WarnText)
 	case verdict.Collapsed:
 		c.marks = append(c.marks, Collapse)
 		c.Reason = "suspicious collapse: less than half of the cost is left; was anything measured?"
 	}
 	if c.WarnLeftOpen {
-		c.Notes = append(c.Notes, fmt.Sprintf("more than %s is not excluded", c.WarnText))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s%s is not excluded", more, c.WarnText))
 	}
+}
+
+// more are the words in front of a limit for what is beyond it.
+func (c *Claim) more() string {
+	switch {
+	case c.Least && c.Relative():
+		return "a change below "
+	case c.Least:
+		return "less than "
+	}
+	return "more than "
 }
 
 func (f *File) capReason(c *Claim) string {
@@ -175,6 +198,6 @@ func (f *File) outcome(o *Outcome) {
 // canFail reports whether the budget has a limit that fails.
 func (r *Result) canFail() bool {
 	b := r.Budget
-	return b.Limit != nil && b.Limit.Fail != nil || b.Max != nil && b.Max.Fail != nil ||
+	return b.Limit != nil && b.Limit.Fail != nil || b.Max != nil && b.Max.Fail != nil || b.Min != nil && b.Min.Fail != nil ||
 		b.MCA != nil && b.MCA.CyclesPerIteration.Fail != nil
 }

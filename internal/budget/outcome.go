@@ -123,6 +123,7 @@ type Kind string
 const (
 	RelativeKind  Kind = "limit"     // head over base
 	AbsoluteKind  Kind = "max"       // head alone
+	LeastKind     Kind = "min"       // head alone, which may not be less
 	PredictedKind Kind = "predicted" // what a model says of head
 )
 
@@ -133,8 +134,10 @@ type Claim struct {
 	Kind Kind
 	// What is limited, for people: "cpu-cycles per frames", "p95 of frame_ms".
 	What string
-	// Unit of Base, Head and of an absolute Value: nanoseconds, percent, samples, or the
-	// event; "" for plain numbers.
+	// Least is set if less than the limit is what fails, as where higher values are better.
+	Least bool
+	// Unit of Base, Head and of an absolute Value: nanoseconds, percent, samples, that of a metric,
+	// or the event; "" for plain numbers.
 	Unit string
 	// Base and Head are means over the runs of a side, NaN if there are none.
 	Base, Head float64
@@ -153,10 +156,36 @@ type Claim struct {
 // Relative reports whether Value is a ratio.
 func (c *Claim) Relative() bool { return c.Kind == RelativeKind }
 
+// invert makes more of what is less, and takes that back: the rule knows limits that are exceeded.
+func (c *Claim) invert() {
+	for _, v := range []*float64{c.Warn, c.Fail} {
+		if v != nil {
+			*v = 1 / *v
+		}
+	}
+	if c.Estimate != nil {
+		e := c.Estimate.Inverse()
+		c.Estimate = &e
+	}
+	c.Value, c.Smallest = 1/c.Value, 1/c.Smallest
+	c.Range = stats.Interval{Lo: 1 / c.Range.Hi, Hi: 1 / c.Range.Lo}
+	c.Levels[0], c.Levels[1] = c.Levels[1], c.Levels[0]
+}
+
 // headroom is what is left of the limit, 0 to 1: of a limit relative to base the part of
 // the change that the interval leaves, of an absolute one the part of the value.
 func (r *Result) headroom() float64 {
 	c := r.Deciding
+	if c != nil && c.Fail != nil && c.Least {
+		left := 1 - *c.Fail/c.Range.Lo
+		if c.Relative() {
+			left = (c.Range.Lo - *c.Fail) / (1 - *c.Fail)
+		}
+		if !(left >= 0) { // also without a lower end
+			return 0
+		}
+		return min(left, 1)
+	}
 	if c == nil || c.Fail == nil || math.IsNaN(c.Range.Hi) || math.IsInf(c.Range.Hi, 0) {
 		return 0
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"profdiff/internal/compare"
-	"profdiff/internal/metric"
 	"profdiff/internal/run"
+	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
 
@@ -233,21 +233,30 @@ func (f *File) injectValues(in *Inputs, b *Budget) (what string, ok bool) {
 	if !ok || len(s.Head) == 0 {
 		return "", false
 	}
-	factor := 0.0
-	if b.Limit != nil && b.Limit.Fail != nil {
-		factor = 1 + 2*float64(*b.Limit.Fail)
+	s = s.named(b.Samples)
+	k := &check{file: f, in: in, tests: stats.New(verdict.Level)}
+	x, err := k.statistic(b, s)
+	if err != nil {
+		return "", false
 	}
-	if b.Max != nil && b.Max.Fail != nil {
-		mean := 0.0
-		for _, values := range s.Head {
-			mean += metric.QuantileOf(values, float64(*b.Quantile)) / float64(len(s.Head))
+	mean := x.of(stats.NewDistribution(s.Head))
+	// A share over a deadline grows with the values, by how much is not known: they are doubled.
+	factor := 2.0
+	if b.Over == nil {
+		factor = 0
+		if b.Limit != nil && b.Limit.Fail != nil {
+			factor = max(1+2*float64(*b.Limit.Fail), 0.01)
 		}
-		limit := b.Max.Fail.Value
-		if unit, scale := streamUnit(b.Samples); unit == "nanoseconds" && b.Max.unit() == Nanoseconds {
-			limit /= scale
-		}
-		if need := 2 * limit / mean; factor == 0 || need < factor {
-			factor = need
+		for _, m := range []struct {
+			limit *Amount
+			times float64
+		}{{maxOf(b).Fail, 2}, {minOf(b).Fail, 0.5}} {
+			if m.limit == nil {
+				continue
+			}
+			if need := m.times * m.limit.Value * perUnit(m.limit, s) / mean; factor == 0 || math.Abs(math.Log(need)) < math.Abs(math.Log(factor)) {
+				factor = need
+			}
 		}
 	}
 	head := make([][]float64, len(s.Head))
@@ -258,7 +267,8 @@ func (f *File) injectValues(in *Inputs, b *Budget) (what string, ok bool) {
 	}
 	streams := make(map[string]Stream)
 	maps.Copy(streams, in.Streams)
-	streams[b.Samples] = Stream{s.Base, head}
+	s.Head = head
+	streams[b.Samples] = s
 	in.Streams = streams
 	return fmt.Sprintf("%+.3g%%", 100*(factor-1)), true
 }

@@ -32,7 +32,7 @@ func fileSchema(t *testing.T) *jsonschema.Schema {
 	one := 1.0
 	fraction := number()
 	fraction.ExclusiveMaximum = &one
-	amount := `^[0-9][0-9_,]*(\.[0-9]+)?([eE][+-]?[0-9]+)? *(%|ns|us|µs|ms|s|k|K|M|G|T|samples)?$`
+	amount := `^[0-9][0-9_,]*(\.[0-9]+)?([eE][+-]?[0-9]+)? *(%|[a-zA-Zµ]+(/[a-z]+)?)?$`
 	relative := `^ *[+-] *[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)? *%$`
 	s, err := jsonschema.For[File](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[Relative]():       pattern(relative),
@@ -49,6 +49,7 @@ func fileSchema(t *testing.T) *jsonschema.Schema {
 		reflect.TypeFor[OrderName]():      word(OrderName("").words()),
 		reflect.TypeFor[ThrottlingName](): word(ThrottlingName("").words()),
 		reflect.TypeFor[Metric]():         word(Metric("").words()),
+		reflect.TypeFor[Better]():         word(Better("").words()),
 		reflect.TypeFor[BranchOf]():       word(BranchOf("").words()),
 		reflect.TypeFor[Of]():             word(Of("").words()),
 		reflect.TypeFor[Level]():          word(Level("").words()),

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"profdiff/internal/metric"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 	"profdiff/internal/yaml"
@@ -252,8 +253,26 @@ func (f *File) checkLimits(path string, b *Budget) error {
 			return f.fail(path+".limit", "everything is 100%% of the total: the limit can never fail; add a match, or change defaults.normalize")
 		case l.Warn == nil && l.Fail == nil:
 			return f.fail(path+".limit", "is empty: give warn, fail or both")
-		case l.Warn != nil && l.Fail != nil && *l.Warn >= *l.Fail:
-			return f.fail(path+".limit", "warn %s is not below fail %s", l.Warn, l.Fail)
+		case b.Better == higher && (l.Warn != nil && *l.Warn >= 0 || l.Fail != nil && *l.Fail >= 0):
+			return f.fail(path+".limit", "better is higher: write how far it may fall, such as -5%%")
+		case b.Samples != "" && b.Better == "" && l.falls(): // what is better is known with the values
+			if l.Warn != nil && l.Fail != nil && *l.Warn == *l.Fail {
+				return f.fail(path+".limit", "warn and fail are both %s", l.Fail)
+			}
+		default:
+			if err := f.checkOrder(path+".limit", l, b.Better == higher); err != nil {
+				return err
+			}
+		}
+	}
+	if m := b.Min; m != nil {
+		switch {
+		case m.Warn == nil && m.Fail == nil:
+			return f.fail(path+".min", "is empty: give warn, fail or both")
+		case m.Warn != nil && m.Fail != nil && m.Warn.Unit != m.Fail.Unit:
+			return f.fail(path+".min", "warn %s and fail %s differ in unit", m.Warn, m.Fail)
+		case m.Warn != nil && m.Fail != nil && m.Warn.Value <= m.Fail.Value:
+			return f.fail(path+".min", "warn %s is not above fail %s", m.Warn, m.Fail)
 		}
 	}
 	max := b.Max
@@ -279,6 +298,23 @@ func (f *File) checkLimits(path string, b *Budget) error {
 	return nil
 }
 
+// checkOrder checks that what warns does so before what fails. least says that less is worse.
+func (f *File) checkOrder(path string, l *Limit, least bool) error {
+	switch {
+	case l.Warn == nil || l.Fail == nil:
+	case !least && *l.Warn >= *l.Fail:
+		return f.fail(path, "warn %s is not below fail %s", l.Warn, l.Fail)
+	case least && *l.Warn <= *l.Fail:
+		return f.fail(path, "warn %s is not above fail %s", l.Warn, l.Fail)
+	}
+	return nil
+}
+
+// falls reports whether a limit is below no change.
+func (l *Limit) falls() bool {
+	return l.Fail != nil && *l.Fail < 0 || l.Fail == nil && l.Warn != nil && *l.Warn < 0
+}
+
 // unit is the unit of the absolute limits.
 func (m *Max) unit() Unit {
 	if m.Fail != nil {
@@ -290,8 +326,21 @@ func (m *Max) unit() Unit {
 // checkKind checks that limits fit what is limited.
 func (f *File) checkKind(path string, b *Budget) error {
 	max := path + ".max"
-	if b.Limit == nil && b.Max == nil && b.MCA == nil {
+	if b.Limit == nil && b.Max == nil && b.Min == nil && b.MCA == nil {
 		return f.fail(path, "budget %q has no limit: give limit or max", clip(b.ID))
+	}
+	if b.Samples == "" {
+		for _, key := range []struct {
+			name  string
+			given bool
+		}{{"quantile", b.Quantile != nil}, {"mean", b.Mean}, {"over", b.Over != nil}, {"better", b.Better != ""}, {"min", b.Min != nil}} {
+			if key.given {
+				return f.fail(path+"."+key.name, "needs samples")
+			}
+		}
+		if b.Max != nil && b.Max.unit().measured() {
+			return f.fail(max, "%s needs samples: only measured values are in that unit", b.Max.any())
+		}
 	}
 	switch {
 	case b.MCA != nil:
@@ -303,17 +352,7 @@ func (f *File) checkKind(path string, b *Budget) error {
 		}
 		return nil
 	case b.Samples != "":
-		switch {
-		case b.Quantile == nil:
-			return f.fail(path, "samples needs a quantile, such as 0.95")
-		case b.Event != "":
-			return f.fail(path+".event", "excludes samples")
-		case b.Max != nil && (b.Max.Of != "" || b.Max.unit() == Percent || b.Max.unit() == Samples):
-			return f.fail(max, "want a plain number, or a time, for samples")
-		}
-		return nil
-	case b.Quantile != nil:
-		return f.fail(path+".quantile", "needs samples")
+		return f.checkSamples(path, b)
 	case b.Rate.Of != "":
 		switch {
 		case b.Event != "":
@@ -348,6 +387,51 @@ func (f *File) checkKind(path string, b *Budget) error {
 		return f.fail(max, "everything is 100%% of the total: add a match")
 	}
 	return nil
+}
+
+// checkSamples checks a budget of measured values.
+func (f *File) checkSamples(path string, b *Budget) error {
+	given := 0
+	for _, is := range []bool{b.Quantile != nil, b.Mean, b.Over != nil} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return f.fail(path, "samples needs a quantile, such as 0.95, or mean: true, or over: and a deadline")
+	case given > 1:
+		return f.fail(path, "quantile, mean and over exclude each other")
+	case b.Event != "":
+		return f.fail(path+".event", "excludes samples")
+	case b.Over != nil && b.Better != "":
+		return f.fail(path+".better", "excludes over: fewer values over a deadline are better")
+	case b.Over != nil && b.Over.Unit == Samples:
+		return f.fail(path+".over", "want a plain number, or an amount in the unit of the values")
+	case b.Max != nil && b.Better == higher:
+		return f.fail(path+".max", "better is higher: give min")
+	case b.Min != nil && b.Better == lower:
+		return f.fail(path+".min", "better is lower: give max")
+	case b.Max != nil && b.Over != nil && (b.Max.Of != "" || b.Max.unit() != Percent):
+		return f.fail(path+".max", "want a percentage for a share over a deadline")
+	case b.Min != nil && b.Over != nil:
+		return f.fail(path+".min", "excludes over: give max, the share that may be over the deadline")
+	case b.Max != nil && (b.Max.Of != "" || b.Max.unit() == Samples):
+		return f.fail(path+".max", "want a plain number, or a time, for samples")
+	case b.Min != nil && b.Min.any().Unit == Samples:
+		return f.fail(path+".min", "want a plain number, or a time, for samples")
+	}
+	return nil
+}
+
+// Directions of measured values.
+var lower, higher = Better(metric.Lower.String()), Better(metric.Higher.String())
+
+func (m *Min) any() *Amount {
+	if m.Fail != nil {
+		return m.Fail
+	}
+	return m.Warn
 }
 
 func (m *Max) any() *Amount {
@@ -398,8 +482,16 @@ func (f *File) checkWaivers(ids map[string]int) error {
 		switch c := &w.Ceiling; {
 		case c.Relative != nil && (b.Limit == nil || b.Limit.Fail == nil):
 			return f.fail(path+".ceiling", "%s is relative, but budget %q has no limit.fail", c, b.ID)
+		case c.Relative != nil && b.Samples != "" && b.Limit.falls():
+			if *c.Relative == *b.Limit.Fail || b.Better == higher && *c.Relative > *b.Limit.Fail {
+				return f.fail(path+".ceiling", "%s is not below the limit %s", c, b.Limit.Fail)
+			}
 		case c.Relative != nil && *c.Relative <= *b.Limit.Fail:
 			return f.fail(path+".ceiling", "%s is not above the limit %s", c, b.Limit.Fail)
+		case c.Amount != nil && b.Max == nil && b.Min != nil && b.Min.Fail != nil:
+			if c.Amount.Unit != b.Min.Fail.Unit || c.Amount.Value >= b.Min.Fail.Value {
+				return f.fail(path+".ceiling", "%s is not below the limit %s", c, b.Min.Fail)
+			}
 		case c.Amount != nil:
 			max := b.Max
 			if b.MCA != nil {
@@ -435,6 +527,9 @@ func (f *File) tests() (n int) {
 			n++
 		}
 		if b.Max != nil && b.Max.Fail != nil && b.Max.Fail.Unit != Samples {
+			n++
+		}
+		if b.Min != nil && b.Min.Fail != nil {
 			n++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"profdiff/internal/metric"
 	"profdiff/internal/verdict"
 )
 
@@ -93,7 +94,13 @@ const (
 	Samples     Unit = "samples"
 )
 
-var amountForm = regexp.MustCompile(`^([0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?) *([a-zA-Zµ%]*)$`)
+// ofMetrics are units that only measured values have.
+var ofMetrics = []metric.Unit{metric.Bytes, metric.BytesPerSecond, metric.BitsPerSecond, metric.PerSecond, metric.Joules, metric.Watts, metric.Celsius}
+
+// measured reports whether only measured values have the unit.
+func (u Unit) measured() bool { return slices.Contains(ofMetrics, metric.Unit(u)) }
+
+var amountForm = regexp.MustCompile(`^([0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?) *([a-zA-Zµ%/]*)$`)
 
 var amountUnits = map[string]struct {
 	unit  Unit
@@ -108,18 +115,22 @@ var amountUnits = map[string]struct {
 func (v *Amount) parse(text string) error {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "+") || strings.HasPrefix(trimmed, "-") {
-		return fmt.Errorf("%s is relative, max is absolute: use limit, or leave the sign out", clip(text))
+		return fmt.Errorf("%s is relative, max and min are absolute: use limit, or leave the sign out", clip(text))
 	}
 	m := amountForm.FindStringSubmatch(trimmed)
 	if m == nil {
 		return fmt.Errorf("want a finite amount such as 8%%, 1.2ms, 14.5, 3G or 0 samples, not %s", clip(text))
 	}
 	unit, ok := amountUnits[m[2]]
+	if !ok {
+		of, scale := metric.ParseUnit(m[2])
+		unit.unit, unit.scale, ok = Unit(of), scale, Unit(of).measured()
+	}
 	f, err := strconv.ParseFloat(strings.NewReplacer("_", "", ",", "").Replace(m[1]), 64)
 	f *= unit.scale
 	switch {
 	case !ok:
-		return fmt.Errorf("unknown unit %q of %s: known are %%, ns, us, ms, s, k, M, G, T and samples", m[2], clip(text))
+		return fmt.Errorf("unknown unit %q of %s: known are %%, ns, us, ms, s, k, M, G, T and samples, and of measured values B, MB, MiB/s, Mbit/s and the like", m[2], clip(text))
 	case err != nil || f > 1e24:
 		return fmt.Errorf("want a finite amount, not %s", clip(text))
 	case unit.unit == Samples && f != 0:
@@ -255,6 +266,9 @@ type Fact string
 // Metric is self or total.
 type Metric string
 
+// Better is lower or higher.
+type Better string
+
 // BranchOf is misses or cycles.
 type BranchOf string
 
@@ -274,6 +288,7 @@ func (ThrottlingName) words() []string {
 	return []string{"none", "any"}
 }
 func (Metric) words() []string   { return []string{"self", "total"} }
+func (Better) words() []string   { return []string{metric.Lower.String(), metric.Higher.String()} }
 func (BranchOf) words() []string { return []string{"misses", "cycles"} }
 func (Of) words() []string       { return []string{"total", "work", "run"} }
 func (Level) words() []string    { return []string{"note", "off"} }
@@ -287,6 +302,7 @@ func (v *OnMissing) parse(text string) error      { return parseWord(v, text) }
 func (v *OrderName) parse(text string) error      { return parseWord(v, text) }
 func (v *ThrottlingName) parse(text string) error { return parseWord(v, text) }
 func (v *Metric) parse(text string) error         { return parseWord(v, text) }
+func (v *Better) parse(text string) error         { return parseWord(v, text) }
 func (v *BranchOf) parse(text string) error       { return parseWord(v, text) }
 func (v *Of) parse(text string) error             { return parseWord(v, text) }
 func (v *Level) parse(text string) error          { return parseWord(v, text) }

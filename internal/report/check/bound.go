@@ -12,7 +12,7 @@ import (
 func boundTitle(alpha float64) string { return fmt.Sprintf("%.6g%% bound", 100*(1-alpha)) }
 
 // Bound writes what decided: at most so much for what passes, at least so much for what
-// fails, else all that is left open. Beside the limit it reads as the verdict does, also
+// fails, or the other way round where less is worse, else all that is left open. Beside the limit it reads as the verdict does, also
 // where rounding would make both one number. It is "-" if nothing is excluded.
 func (c *Numbers) Bound(v verdict.Verdict, format func(float64) string) string {
 	lo, hi := c.Range.Lo, c.Range.Hi
@@ -23,6 +23,13 @@ func (c *Numbers) Bound(v verdict.Verdict, format func(float64) string) string {
 		return "-"
 	case lo == hi:
 		return "exact"
+	case v == verdict.Pass && c.Least:
+		return "≥ " + c.end(lo, format)
+	case v == verdict.Fail && c.Least:
+		if s := c.end(hi, format); strings.HasPrefix(s, "<") {
+			return s
+		}
+		return "≤ " + c.end(hi, format)
 	case v == verdict.Pass:
 		return "≤ " + c.end(hi, format)
 	case v == verdict.Fail:
@@ -52,8 +59,11 @@ func (c *Numbers) end(v float64, format func(float64) string) string {
 			continue
 		}
 		text, _, _ := strings.Cut(limit.text, " (")
-		if v > *limit.value {
+		if v > *limit.value && !c.Least {
 			return "> " + text
+		}
+		if v < *limit.value && c.Least {
+			return "< " + text
 		}
 		return text
 	}

@@ -72,6 +72,9 @@ func WriteExplanation(w io.Writer, list []budget.Explanation) error {
 		limit := e.Limit
 		if e.Kind != budget.RelativeKind {
 			limit = "≤ " + limit
+			if e.Claim.Least {
+				limit = "≥ " + e.Limit
+			}
 		}
 		shows := "-"
 		if !math.IsInf(e.Smallest, 0) {

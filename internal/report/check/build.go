@@ -68,7 +68,7 @@ func newBudget(r *budget.Result) Budget {
 
 func newNumbers(c *budget.Claim) Numbers {
 	n := Numbers{
-		Kind: string(c.Kind), What: c.What, Unit: c.Unit, Estimate: text.Number(c.Value), CI: []text.Number{text.Number(c.Range.Lo), text.Number(c.Range.Hi)}, CIAlpha: []float64{text.Significant(c.Levels[0]), text.Significant(c.Levels[1])},
+		Kind: string(c.Kind), Least: c.Least, What: c.What, Unit: c.Unit, Estimate: text.Number(c.Value), CI: []text.Number{text.Number(c.Range.Lo), text.Number(c.Range.Hi)}, CIAlpha: []float64{text.Significant(c.Levels[0]), text.Significant(c.Levels[1])},
 		Method: c.Method, RunsNeeded: c.RunsNeeded, Smallest: text.Number(c.Smallest), Base: text.Number(c.Base), Head: text.Number(c.Head),
 		RunsBase: c.RunsBase, RunsHead: c.RunsHead, SamplesBase: c.SamplesBase, SamplesHead: c.SamplesHead, Capped: c.Capped,
 		Limit: c.Fail, Warn: c.Warn, Range: text.Interval(c.Range), Adjusted: c.Adjusted, FailText: c.FailText, WarnText: c.WarnText,

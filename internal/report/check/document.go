@@ -72,6 +72,7 @@ type Budget struct {
 type Numbers struct {
 	// Estimate is a ratio of head to base if Kind is limit, else a value in Unit.
 	Kind     string      `json:"kind"`
+	Least    bool        `json:"least"` // less than the limit fails, as where higher values are better
 	What     string      `json:"what"`
 	Unit     string      `json:"unit"`
 	Estimate text.Number `json:"estimate"`

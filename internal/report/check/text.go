@@ -143,6 +143,9 @@ func limit(c *Numbers) string {
 	sign := ""
 	if !c.Relative {
 		sign = "≤ "
+		if c.Least {
+			sign = "≥ "
+		}
 	}
 	switch {
 	case c.FailText != "" && c.WarnText != "":
@@ -172,6 +175,8 @@ func claimFormat(relative bool, unit string) func(float64) string {
 		}
 	case "samples":
 		return func(v float64) string { return checkNumber(v) }
+	case "bytes", "bytes/second", "bits/second", "count/second", "joules", "watts", "celsius":
+		return func(v float64) string { return text.Amount(v, unit) }
 	}
 	return func(v float64) string {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -46,6 +46,47 @@ func Weight(v float64, unit string) string {
 	return Digits(v) + suffix
 }
 
+// amounts are what units of measured values end in, behind a prefix of SI.
+var amounts = map[string]string{
+	"bytes": "B", "bytes/second": "B/s", "bits/second": "bit/s", "count/second": "/s", "joules": "J", "watts": "W",
+}
+
+// Amount writes a measured value with its unit: 12.50 ms, 609.1 MB/s, 5%. A unit that has no
+// short form is left out.
+func Amount(v float64, unit string) string {
+	switch {
+	case math.IsNaN(v):
+		return "-"
+	case math.IsInf(v, 0):
+		return "∞"
+	case unit == "percent":
+		return strconv.FormatFloat(v, 'g', 4, 64) + "%"
+	case unit == "celsius":
+		return strconv.FormatFloat(v, 'g', 4, 64) + " °C"
+	}
+	end, ok := amounts[unit]
+	small := math.Abs(v) < 1 && v != 0
+	if small {
+		s := strconv.FormatFloat(v, 'g', 4, 64)
+		switch {
+		case unit == "nanoseconds":
+			s += " ns"
+		case ok:
+			s += " " + end
+		}
+		return s
+	}
+	s := Weight(v, unit)
+	switch {
+	case !ok:
+	case strings.HasSuffix(s, "k") || strings.HasSuffix(s, "M") || strings.HasSuffix(s, "G") || strings.HasSuffix(s, "T"):
+		s += end
+	default:
+		s += " " + end
+	}
+	return s
+}
+
 // Digits writes four significant digits of a number below 10,000.
 func Digits(v float64) string {
 	// Rounding may add a digit: 9.9999 has two before the point.
