@@ -74,14 +74,15 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":        exits,
-			"perfdata":     perfData,
-			"head":         head,
-			"filled":       filled,
-			"perfruns":     perfRuns,
-			"perfdataruns": perfdataRuns,
-			"recorded":     recorded,
-			"edit":         edit,
+			"exits":         exits,
+			"perfdata":      perfData,
+			"head":          head,
+			"filled":        filled,
+			"perfruns":      perfRuns,
+			"perfdataruns":  perfdataRuns,
+			"recorded":      recorded,
+			"edit":          edit,
+			"perfettotrace": perfettoTrace,
 		},
 	})
 }

@@ -44,7 +44,7 @@ type builder struct {
 }
 
 func newBuilder(r *run.Run) *builder {
-	b := &builder{r: r, report: &Report{Locks: []Lock{}, Chains: []Chain{}, Cycles: []Cycle{}, Blockers: []Blocker{}, Regions: []Region{}, Notes: []string{}}}
+	b := &builder{r: r, report: &Report{Locks: []Lock{}, Waiters: []Party{}, Chains: []Chain{}, Cycles: []Cycle{}, Blockers: []Blocker{}, Regions: []Region{}, Notes: []string{}}}
 	known := make(map[Thread]run.ThreadID, len(r.Threads))
 	for i := range r.Threads {
 		t := &r.Threads[i]
@@ -103,16 +103,25 @@ func (b *builder) place(stack run.StackID) *Place {
 	if stack == 0 {
 		return nil
 	}
+	leaf := &b.r.Locations[b.r.Stacks.Location(stack)]
 	for id := stack; id != 0; id = b.r.Stacks.Parent(id) {
 		l := &b.r.Locations[b.r.Stacks.Location(id)]
 		if m := &b.r.Mappings[l.Mapping]; m.Kind == run.KernelMapping || m.Kind == run.ModuleMapping || libc(m.File) {
 			continue
 		}
-		if f := &b.r.Functions[l.Lines[0].Function]; !f.Unknown {
+		switch f := &b.r.Functions[l.Lines[0].Function]; {
+		case stateFrame(f.Name) && leaf != l:
+			return b.placeOf(leaf) // a trace tells this one function of the kernel
+		case !f.Unknown && !stateFrame(f.Name):
 			return b.placeOf(l)
 		}
 	}
-	return b.placeOf(&b.r.Locations[b.r.Stacks.Location(stack)])
+	return b.placeOf(leaf)
+}
+
+// stateFrame reports whether a frame stands for what is no function: the state of a thread in a trace.
+func stateFrame(name string) bool {
+	return strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]")
 }
 
 func (b *builder) placeOf(l *run.Location) *Place {
@@ -138,6 +147,7 @@ func locked(w *run.Wait) bool { return w.Kind != run.OffCPU && !w.Filtered }
 func (b *builder) all() {
 	dumps := make(map[int64]bool)
 	byHolder := make(map[run.ThreadID][]span)
+	waiters := make(parties)
 	for i := range b.r.Waits {
 		w := &b.r.Waits[i]
 		if w.Kind == run.Dumped {
@@ -147,6 +157,7 @@ func (b *builder) all() {
 			continue
 		}
 		b.report.All.add(w)
+		waiters.add(b, w.Thread, w)
 		if b.r.Threads[w.Thread].Main {
 			b.report.Main.add(w)
 		}
@@ -155,6 +166,7 @@ func (b *builder) all() {
 		}
 	}
 	b.report.Dumps = len(dumps)
+	b.report.Waiters, b.report.WaiterCount = waiters.sorted(), len(waiters)
 	for _, spans := range byHolder {
 		b.report.HeldNS += union(spans)
 	}

@@ -166,7 +166,11 @@ func (b *builder) state(state int32) State {
 	case strings.HasPrefix(w.State, "R"):
 		return State{State: "runnable"}
 	}
-	return State{State: "blocked", Place: b.place(w.Stack)}
+	place := b.place(w.Stack)
+	if place != nil && stateFrame(place.Function) {
+		place = nil
+	}
+	return State{State: "blocked", Place: place}
 }
 
 // links lists the threads of a chain, up to maxLinks, and says how many they are and whether the last waits for one before it.

@@ -16,6 +16,10 @@ type Report struct {
 	Dumps int `json:"dumps,omitempty"`
 	// Locks are the waits for locks by site, the longest first.
 	Locks []Lock `json:"locks"`
+	// Waiters are the threads that waited for locks, main threads first, then the longest. Of many the first
+	// are there.
+	Waiters     []Party `json:"waiters"`
+	WaiterCount int     `json:"waiter_count"`
 	// Chains are who waited for whom, the longest first. The sum of their times is the time
 	// that threads waited for others.
 	Chains []Chain `json:"chains"`

@@ -60,12 +60,12 @@ type linkKey struct {
 
 // A graph is who waits for whom at an instant, and the sums until then.
 type graph struct {
-	r      *run.Run
-	edges  []Edge
-	states []stateSpan
-	nodes  []node // by run.ThreadID
-	chains []chain
-	known  map[linkKey]chainID
+	r        *run.Run
+	edges    []Edge
+	states   []stateSpan
+	nodes    []node // by run.ThreadID
+	chains   []chain
+	known    map[linkKey]chainID
 	cycles   []cycle
 	cycleIDs map[string]int32
 	// doing is what last threads did while others waited for them, by chain and by thread.

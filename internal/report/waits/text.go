@@ -22,6 +22,7 @@ const Arrow = " ← "
 const (
 	shownChains  = 3
 	shownThreads = 8
+	shownParties = 10
 )
 
 func duration(ns int64) string { return text.Weight(float64(ns), "nanoseconds") }
@@ -63,8 +64,9 @@ func WriteLocks(w io.Writer, r *wait.Report, limit int) error {
 		}
 		lines.Printf("(%s more with %s)", plural(int64(len(rest)), "row", "rows"), sumOf(r, &sum))
 	}
-	writeChains(&lines, r)
+	writeWaiters(&lines, r)
 	writeBlockers(&lines, r)
+	writeChains(&lines, r, false)
 	writeNotes(&lines, r)
 	return lines.Err
 }
@@ -179,13 +181,13 @@ func WriteSection(w io.Writer, r *wait.Report) error {
 			lines.Printf("%s", l)
 		}
 	}
-	writeChains(&lines, r)
+	writeChains(&lines, r, true)
 	return lines.Err
 }
 
 // writeChains writes deadlocks, and the chains that cost most: those of three threads and more
-// first, which tell more than the table of locks.
-func writeChains(lines *text.Lines, r *wait.Report) {
+// first, which tell more than the table of locks, and those of two if short is set.
+func writeChains(lines *text.Lines, r *wait.Report, short bool) {
 	for i := range r.Cycles[:min(len(r.Cycles), shownChains)] {
 		c := &r.Cycles[i]
 		line := "deadlock: " + threads(c.Links, c.Threads, true)
@@ -206,6 +208,9 @@ func writeChains(lines *text.Lines, r *wait.Report) {
 		lines.Printf("(%s more)", plural(int64(more), "deadlock", "deadlocks"))
 	}
 	for _, c := range Worth(r) {
+		if c.Threads == 2 && !short && r.Dumps == 0 {
+			continue
+		}
 		lines.Printf("")
 		line := threads(c.Links, c.Threads, false)
 		switch {
@@ -337,6 +342,28 @@ func Doing(last []wait.State, total int64) string {
 	return strings.Join(parts, ", ")
 }
 
+// writeWaiters says who waited, main threads first.
+func writeWaiters(lines *text.Lines, r *wait.Report) {
+	if r.Dumps > 0 || lines.Err != nil {
+		return
+	}
+	lines.Printf("")
+	lines.Err = text.WriteColumns(lines.W, []text.Column[wait.Party]{
+		text.Right("waited", func(p wait.Party) string { return duration(p.TotalNS) }),
+		text.Right("waits", func(p wait.Party) string { return text.Count(p.Count) }),
+		text.Right("longest", func(p wait.Party) string { return duration(p.LongestNS) }),
+		text.Left("process", func(p wait.Party) string { return text.Dash(p.Process) }),
+		text.Left("thread that waited", func(p wait.Party) string { return Thread(&p.Thread) }),
+	}, r.Waiters[:min(len(r.Waiters), shownParties)])
+	writeMore(lines, r.WaiterCount-min(len(r.Waiters), shownParties))
+}
+
+func writeMore(lines *text.Lines, more int) {
+	if more > 0 {
+		lines.Printf("(%s more)", plural(int64(more), "thread", "threads"))
+	}
+}
+
 // writeBlockers says what those did for whom most was waited.
 func writeBlockers(lines *text.Lines, r *wait.Report) {
 	if r.Dumps > 0 || len(r.Blockers) == 0 || lines.Err != nil {
@@ -347,9 +374,10 @@ func writeBlockers(lines *text.Lines, r *wait.Report) {
 		text.Right("others waited", func(b wait.Blocker) string { return duration(b.HeldNS) }),
 		text.Right("waits", func(b wait.Blocker) string { return text.Count(b.Count) }),
 		text.Right("longest", func(b wait.Blocker) string { return duration(b.LongestNS) }),
-		text.Left("for", func(b wait.Blocker) string { return Thread(&b.Thread) }),
+		text.Left("for the thread", func(b wait.Blocker) string { return Thread(&b.Thread) }),
 		text.Left("which meanwhile was", func(b wait.Blocker) string { return text.Dash(Doing(b.States, b.HeldNS)) }),
-	}, r.Blockers[:min(len(r.Blockers), 10)])
+	}, r.Blockers[:min(len(r.Blockers), shownParties)])
+	writeMore(lines, len(r.Blockers)-shownParties)
 }
 
 func writeNotes(lines *text.Lines, r *wait.Report) {
