@@ -191,7 +191,7 @@ func (t *Trace) replay(h *header, yield func(*Packet) bool) error {
 			t.Losses.unconverted(id, 1)
 			return nil
 		}
-		p.Timed = true
+		p.Timed, p.Now = true, h.clockID == 0
 	}
 	for _, d := range h.data {
 		t.Counts[d.kind]++
@@ -289,6 +289,9 @@ type Packet struct {
 	// Time is in ns on the clock of the trace, if Timed is set.
 	Time  int64
 	Timed bool
+	// Now is set if the packet names no clock: then its time, on the clock of the sequence, is
+	// when it was written. Others may tell of what was before.
+	Now bool
 	// Machine has processes and clocks of its own; 0 is the machine that recorded.
 	Machine uint32
 	// Sequence is nil for packets that describe others, in the first reading.

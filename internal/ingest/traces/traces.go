@@ -49,6 +49,9 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	if err := t.Err(); err != nil {
 		return nil, err
 	}
+	for _, seq := range r.sequences {
+		r.release(seq, r.now)
+	}
 	return r.finish()
 }
 
@@ -64,6 +67,7 @@ type reader struct {
 	// The sequence of the last packet.
 	last         *sequence
 	lastSequence *perfetto.Sequence
+	now          int64         // the latest time of seq.now
 	global       trace.TrackID // of events that name no track
 	event        trackEvent
 	scratch      []uint64
@@ -76,8 +80,8 @@ type reader struct {
 // lost counts events that say too little.
 type lost struct {
 	// timeless have no time, undescribed no track that is described, typeless no type; marks were written to
-	// trace_marker and are not of atrace; disordered are states that cannot follow those before.
-	timeless, undescribed, typeless, marks int64
+	// trace_marker and are not of atrace; ahead happened later than they were written.
+	timeless, undescribed, typeless, marks, ahead int64
 }
 
 // packet reads a packet in the second reading.
@@ -187,9 +191,13 @@ func (r *reader) warn(out *run.Run, tl *trace.Timeline, loss trace.SliceLoss) {
 	}
 	line(r.lost.timeless, "%d track events have no time and are left out")
 	line(r.lost.undescribed, "%d track events are on tracks that nothing describes and are left out")
+	line(r.lost.ahead, "%d track events are later than they were written, and are left out: their clock is not that of the trace")
 	line(r.lost.typeless, "%d track events have neither type nor phase and are left out")
 	line(tl.Sched.Lost, "%d times a thread left a CPU on which it did not run: switches before were lost")
 	line(tl.Sched.Mismatched, "%d times another thread left a CPU than the one that ran there")
 	line(tl.Sched.Invalid, "%d states of threads are none that the kernel %s has", r.facts.Kernel)
-	_ = loss
+	line(tl.Sched.Disordered, "%d states of threads cannot follow those before them and are left out")
+	line(loss.Orphans, "%d ends of slices have no begin: it was before the trace, or is lost")
+	line(loss.TooDeep, "%d slices are in more than 512 others and are left out")
+	line(loss.Overlapping, "%d slices begin in another one and end after it, and are left out")
 }

@@ -91,7 +91,7 @@ func readProcess(m input.Fields) (pid int64, name string, err error) {
 		case processPID:
 			pid = int64(int32(m.Uint()))
 		case processName:
-			name = string(m.Bytes())
+			name = programName(string(m.Bytes()))
 		case processCmdline:
 			if v := m.Bytes(); command == "" {
 				command = programName(string(v))
@@ -107,13 +107,22 @@ func readProcess(m input.Fields) (pid int64, name string, err error) {
 }
 
 // programName is what a process is called whose command line begins with the word: the name of
-// the program, or an Android package.
+// the program, or an Android package. Chromium has its whole command line as the first word, of which the type of the
+// process matters.
 func programName(word string) string {
 	word = strings.TrimRight(word, "\x00 ")
-	if strings.HasPrefix(word, "/") {
-		return path.Base(word)
+	var kind string
+	if before, options, ok := strings.Cut(word, " --"); ok {
+		word = before
+		if _, rest, ok := strings.Cut(" --"+options, " --type="); ok {
+			kind, _, _ = strings.Cut(rest, " ")
+			kind = " --type=" + kind
+		}
 	}
-	return word
+	if strings.HasPrefix(word, "/") {
+		word = path.Base(word)
+	}
+	return word + kind
 }
 
 // nameThread names the thread of a descriptor.
@@ -322,6 +331,8 @@ type sequence struct {
 	counters  map[uint64]float64
 	// The generation that counters are of.
 	generation uint32
+	now        int64        // when the last event was written
+	ahead      []trackEvent // events after that, until it is known when the next one was written
 }
 
 // sequence is the state of the sequence of a packet.
@@ -491,7 +502,8 @@ func (e *trackEvent) decodeLegacy(r *reader, m input.Fields) error {
 //     descriptor of a thread, or absolute times, in µs on the monotonic clock.
 //  2. Its track is the one that it names, else that of the defaults, else the thread of the last descriptor. Legacy
 //     events may name another thread.
-//  3. Its type, or the phase of a legacy event, says what happens there: see act.
+//  3. Its type, or the phase of a legacy event, says what happens there: see act. What is said to happen after
+//     it was written is left out: see release.
 func (r *reader) trackEvent(p *perfetto.Packet) error {
 	e := &r.event
 	if err := e.decode(r, p); err != nil {
@@ -524,8 +536,34 @@ func (r *reader) trackEvent(p *perfetto.Packet) error {
 			return err
 		}
 	}
+	switch {
+	case p.Now:
+		r.release(seq, e.at)
+		seq.now = e.at
+		r.now = max(r.now, e.at)
+	case e.at > seq.now && seq.now != 0 && e.phase == 0 && e.kind <= typeInstant:
+		seq.ahead = append(seq.ahead, *e)
+		return nil
+	}
 	r.act(e, seq)
 	return nil
+}
+
+// mostAhead is how much later than its writing an event may be, in nanoseconds: clocks are rounded.
+const mostAhead = 1_000_000
+
+// release takes the events that were kept until one that was written at a time. What is later than that
+// cannot have happened: Chromium without a display has a clock of its own for pages, which is ahead of
+// all others, and writes some times of it.
+func (r *reader) release(seq *sequence, now int64) {
+	for i := range seq.ahead {
+		if e := &seq.ahead[i]; e.at > now+mostAhead {
+			r.lost.ahead++
+		} else {
+			r.act(e, seq)
+		}
+	}
+	seq.ahead = seq.ahead[:0]
 }
 
 // monotonic turns microseconds of the monotonic clock into a time of the trace, if snapshots
