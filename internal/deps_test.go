@@ -53,7 +53,7 @@ var policy = map[string][]string{
 	"ingest/reportsample":   {"ingest/reading", "input", "run"},
 	"ingest/stackdump":      {"ingest/reading", "input", "objects", "perfsession", "retrace", "run", "symbolizer"},
 	"ingest/traces":         {"ingest/reading", "input", "objects", "perfetto", "perfsession", "retrace", "run", "symbolizer", "trace"},
-	"ingest/reading":        {"input", "objects", "retrace", "run"},
+	"ingest/reading":        {"input", "objects", "retrace", "run", "trace"},
 	"ingest/ingesttest":     {"ingest/reading", "input", "run"},
 	"branch":                {"objects", "perfstat", "stats", "symbolizer", "verdict"},
 	"branch/branchtest":     {"branch", "llvm", "objfile"},
@@ -103,7 +103,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "metric", "objects", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "symbolizer", "verdict"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "metric", "objects", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "symbolizer", "trace", "verdict"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all

@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/objects"
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
+	"profdiff/internal/trace"
 )
 
 // inputFlags are the flags of all commands that read profiles.
@@ -31,6 +32,7 @@ type inputFlags struct {
 	ignore         string
 	unknown        string
 	labels         []string
+	during         string
 	showART        bool
 	allowTruncated bool
 }
@@ -46,6 +48,8 @@ func (f *inputFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.dso, "dso", "", "keep samples whose leaf frame is in a file that matches `REGEXP`")
 	fs.StringVar(&f.focus, "focus", "", "keep samples with a function on the stack that matches `REGEXP`; a static function is also parse@lexer.c")
 	fs.StringVar(&f.ignore, "ignore", "", "drop samples with a function on the stack that matches `REGEXP`")
+	fs.StringVar(&f.during, "during", "", "of traces keep what was during `TIMES`: 'slice NAME' (with * and ?), 'process slice NAME' and 'thread slice NAME' "+
+		"for those of its process or thread, startup of apps, jank for frames of apps that missed their deadline")
 	fs.StringVar(&f.unknown, "unknown", "dso", "name addresses without a symbol by `FORM`: dso for [file], offset for file[+hex]")
 	fs.StringSliceVar(&f.labels, "label", nil, "add `NAMES` as labels of samples: pid, tid, cpu, mode")
 	fs.BoolVar(&f.showART, "show-art-frames", false, "keep frames of the Android runtime, and compiled methods apart from interpreted ones")
@@ -101,6 +105,13 @@ func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
 			return nil, usagef(cmd, "--label takes pid, tid, cpu and mode, not %q", label)
 		}
 		*set = true
+	}
+	if f.during != "" {
+		during, err := trace.ParseDuring(f.during)
+		if err != nil {
+			return nil, usagef(cmd, "--during: %v", err)
+		}
+		l.opt.During = during
 	}
 	l.opt.ShowARTFrames = f.showART
 	l.opt.AllowTruncated = f.allowTruncated

@@ -10,6 +10,8 @@
 package ingest
 
 import (
+	"fmt"
+
 	"profdiff/internal/callgrind"
 	"profdiff/internal/ingest/gecko"
 	"profdiff/internal/ingest/perfdata"
@@ -80,6 +82,9 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	f, err := Detect(src)
 	if err != nil {
 		return nil, err
+	}
+	if opt.During != nil && f.Name != Perfetto {
+		return nil, fmt.Errorf("%s has no slices and frames that --during could mean: it is for traces", f.Name)
 	}
 	return f.Read(src, opt)
 }

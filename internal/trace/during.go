@@ -54,6 +54,12 @@ func (d *During) String() string {
 	return strings.TrimSpace(d.scope + " slice " + d.name)
 }
 
+// OfFrames reports whether times of frames are chosen.
+func (d *During) OfFrames() bool { return d.what == "jank" }
+
+// OfStartups reports whether times of startups are chosen.
+func (d *During) OfStartups() bool { return d.what == "startup" }
+
 // A Span is a time, of one process or thread if they are not 0.
 type Span struct {
 	Start, End int64
@@ -148,6 +154,21 @@ func union(list []Span) []Span {
 		}
 	}
 	return joined
+}
+
+// Time is how much is chosen, of whichever processes.
+func (s *Spans) Time() (sum int64) {
+	all := s.all
+	for _, list := range s.processes {
+		all = append(all[:len(all):len(all)], list...)
+	}
+	for _, list := range s.threads {
+		all = append(all[:len(all):len(all)], list...)
+	}
+	for _, span := range union(slices.Clone(all)) {
+		sum += span.End - span.Start
+	}
+	return sum
 }
 
 // Overlap is how much of a time of a thread is chosen: all of it if s is nil.

@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/objects"
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
+	"profdiff/internal/trace"
 )
 
 // Options say how an input is read.
@@ -36,6 +37,8 @@ type Options struct {
 	// Timeline keeps every sample in the order of time where the input tells it
 	// (run.Run.Timeline), for the noise of a single run.
 	Timeline bool
+	// During chooses times of a trace, nil for all.
+	During *trace.During
 	// Waits keeps who waited when, and for whom, where the input tells it (run.Run.Waits).
 	Waits bool
 }

@@ -55,12 +55,17 @@ type stateKey struct {
 	ioWait bool
 }
 
-func newProfile(b *run.Builder, tl *trace.Timeline, opt *reading.Options) *profile {
+// newProfile prepares the events of a timeline. It fails if the times that were asked for are not there.
+func newProfile(b *run.Builder, tl *trace.Timeline, opt *reading.Options) (*profile, error) {
+	spans, err := chosenTimes(b.Run(), tl, opt.During)
+	if err != nil {
+		return nil, err
+	}
 	return &profile{
-		b: b, tl: tl, opt: opt,
+		b: b, tl: tl, opt: opt, spans: spans,
 		frames: make(map[trace.NameID]uint32), kernel: make(map[trace.NameID]uint32),
 		states: make(map[stateKey]uint32), locks: make(map[trace.NameID]*trace.Contention),
-	}
+	}, nil
 }
 
 // add adds the events, and returns what of the slices is missing.

@@ -170,7 +170,11 @@ func (r *reader) finish() (*run.Run, error) {
 	case r.facts.chrome != "":
 		rec.Tool = "Chrome " + r.facts.chrome
 	}
-	loss := newProfile(b, tl, r.opt).add()
+	p, err := newProfile(b, tl, r.opt)
+	if err != nil {
+		return nil, err
+	}
+	loss := p.add()
 	r.samples.finish(tl)
 	r.warn(out, tl, loss)
 	done, err := b.Finish()
@@ -180,6 +184,10 @@ func (r *reader) finish() (*run.Run, error) {
 	r.samples.names.unnamed(done)
 	return done, nil
 }
+
+// manyOrphans are ends without a begin, in percent of slices, above which something is wrong: a few
+// slices are open when a trace starts.
+const manyOrphans = 1
 
 // warn says what is missing.
 func (r *reader) warn(out *run.Run, tl *trace.Timeline, loss trace.SliceLoss) {
@@ -197,7 +205,9 @@ func (r *reader) warn(out *run.Run, tl *trace.Timeline, loss trace.SliceLoss) {
 	line(tl.Sched.Mismatched, "%d times another thread left a CPU than the one that ran there")
 	line(tl.Sched.Invalid, "%d states of threads are none that the kernel %s has", r.facts.Kernel)
 	line(tl.Sched.Disordered, "%d states of threads cannot follow those before them and are left out")
-	line(loss.Orphans, "%d ends of slices have no begin: it was before the trace, or is lost")
+	if loss.Orphans > manyOrphans*out.Accounting.In/100 {
+		line(loss.Orphans, "%d ends of slices have no begin: it was before the trace, or is lost")
+	}
 	line(loss.TooDeep, "%d slices are in more than 512 others and are left out")
 	line(loss.Overlapping, "%d slices begin in another one and end after it, and are left out")
 }
