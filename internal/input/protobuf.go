@@ -131,9 +131,13 @@ func (c *Fields) Numbers(num protowire.Number) Numbers { return Numbers{num: num
 // Next returns the next value. It returns false at the end and after an error.
 func (n *Numbers) Next() (uint64, bool) {
 	for {
-		if n.packed.off < len(n.packed.data) && n.packed.Err == nil {
-			v := n.packed.Varint()
-			return v, n.packed.Err == nil
+		if p := &n.packed; p.off < len(p.data) && p.Err == nil {
+			if b := p.data[p.off]; b < 0x80 {
+				p.off++
+				return uint64(b), true
+			}
+			v := p.Varint()
+			return v, p.Err == nil
 		}
 		n.message.Take(n.packed.Err)
 		if !n.message.Next() {

@@ -52,13 +52,14 @@ var (
 type Trace struct {
 	// Losses are those of the second reading, as far as it went.
 	Losses Losses
-	// Counts says how many packets of each kind were read.
+	// Counts says how many packets of each kind were read, when the second reading is over.
 	Counts map[Kind]int64
 
 	at     io.ReaderAt
 	size   int64
 	clocks clocks
 
+	counts      [lastField + 1]int64 // by kind
 	sequences   map[sequenceKey]*Sequence
 	last        *Sequence
 	generations uint32
@@ -92,11 +93,16 @@ func Open(src *input.Source, describe func(*Packet)) (*Trace, error) {
 // what it shares memory with are valid until the next one. See [Trace.Err].
 func (t *Trace) Packets() iter.Seq[*Packet] {
 	return func(yield func(*Packet) bool) {
-		t.Losses, t.Counts = Losses{}, make(map[Kind]int64)
+		t.Losses, t.Counts, t.counts = Losses{}, make(map[Kind]int64), [lastField + 1]int64{}
 		t.sequences, t.last, t.entries = make(map[sequenceKey]*Sequence), nil, 0
 		t.err = t.read(func(h *header) error { return t.replay(h, yield) })
 		if errors.Is(t.err, errStopped) {
 			t.err = nil
+		}
+		for kind, n := range t.counts {
+			if n > 0 {
+				t.Counts[Kind(kind)] = n
+			}
 		}
 		for _, s := range t.sequences {
 			if s.skipped && !s.used {
@@ -194,7 +200,9 @@ func (t *Trace) replay(h *header, yield func(*Packet) bool) error {
 		p.Timed, p.Now = true, h.clockID == 0
 	}
 	for _, d := range h.data {
-		t.Counts[d.kind]++
+		if d.kind <= lastField {
+			t.counts[d.kind]++
+		}
 		t.Losses.take(d)
 		p.Kind, p.data = d.kind, d
 		if !yield(p) {
@@ -451,8 +459,8 @@ func (h *header) scan(message []byte, off int64) error {
 	f := input.NewFields(message, off)
 	for f.Next() {
 		if f.Type == bytesType {
-			m := f.Message()
-			p := part{Kind(f.Num), m.Data(), m.Base}
+			m := f.Bytes()
+			p := part{Kind(f.Num), m, off + int64(f.Offset()-len(m))}
 			switch f.Num {
 			case fieldInternedData:
 				h.interned = p

@@ -23,6 +23,9 @@ type Trace struct{ b Message }
 // Bytes is the trace as a file.
 func (t *Trace) Bytes() []byte { return bytes.Clone(t.b.b) }
 
+// Reset forgets all packets; sequences keep what they interned.
+func (t *Trace) Reset() { t.b.b = t.b.b[:0] }
+
 // Packet adds a packet that is of no sequence, field by field.
 func (t *Trace) Packet(packet *Message) { t.b.Message(1, packet) }
 
