@@ -58,6 +58,9 @@ func (t *Tally) Thread(th Thread) uint32 {
 	return i
 }
 
+// Of is the thread of an index.
+func (t *Tally) Of(index uint32) Thread { return t.list[index] }
+
 // Add adds one sample.
 func (t *Tally) Add(event uint32, stack run.StackID, thread uint32, weight int64) {
 	t.AddSum(event, stack, thread, 1, weight, float64(weight)*float64(weight))

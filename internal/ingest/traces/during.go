@@ -19,7 +19,7 @@ func chosenTimes(out *run.Run, tl *trace.Timeline, during *trace.During) (*trace
 	switch {
 	case spans.Count > 0:
 		out.Warnings = append(out.Warnings, fmt.Sprintf("of %v only %v is here: what was during %v (%d of them)",
-			time.Duration(tl.End-tl.Start), time.Duration(spans.Time()), during, spans.Count))
+			short(tl.End-tl.Start), short(spans.Time()), during, spans.Count))
 	case during.OfFrames() && len(tl.Frames) == 0:
 		return nil, errors.New("--during jank: the trace has no frames; they are in traces that the data source android.surfaceflinger.frametimeline is part of")
 	case during.OfFrames():
@@ -30,4 +30,10 @@ func chosenTimes(out *run.Run, tl *trace.Timeline, during *trace.During) (*trace
 		return nil, fmt.Errorf("--during %q: the trace has no slice of that name", during.String())
 	}
 	return spans, nil
+}
+
+// short is a time for people, who need few digits of it.
+func short(ns int64) time.Duration {
+	d := time.Duration(ns)
+	return d.Round(max(1, d/1000))
 }

@@ -33,7 +33,7 @@ type samples struct {
 	v8     v8Profiles
 
 	tally       *reading.Tally
-	all         []timedSample // instead of tally, if every sample is wanted
+	all         []timedSample // instead of tally, if every sample is wanted, or those of some times
 	first, last int64
 	timed       bool
 
@@ -100,7 +100,7 @@ func (s *samples) add(event, who uint32, stack run.StackID, at, weight int64) {
 		s.timed, s.first, s.last = true, at, at
 	}
 	s.first, s.last = min(s.first, at), max(s.last, at)
-	if s.opt.Timeline {
+	if s.opt.Timeline || s.opt.During != nil {
 		s.all = append(s.all, timedSample{at, run.TimedSample{Event: event, Labels: who, Stack: stack, Weight: weight}})
 		return
 	}
@@ -500,6 +500,9 @@ func (s *samples) trackEvent(e *trackEvent) error {
 		return m.Err
 	}
 	key := callstackKey{who: s.who(e.thread, e.process, -1, "")}
+	if s.opt.During != nil {
+		key.at = e.at
+	}
 	known := true
 	if inline != nil {
 		key.stack = s.places.inline(*inline)
@@ -543,6 +546,7 @@ const callstackEvent = "callstacks"
 type callstackKey struct {
 	who   uint32
 	stack run.StackID
+	at    int64 // if times are chosen
 }
 
 // A callstackSum sums them up.
@@ -574,7 +578,7 @@ func (c callstackSums) count() (n int64) {
 
 // finishCallstacks adds the callstacks of track events: those with a weight if there are any, since it is
 // not known what the others weigh, else each with the weight 1.
-func (s *samples) finishCallstacks() {
+func (s *samples) finishCallstacks(chosen func(who uint32, at int64) bool) {
 	sums := s.unweighted
 	account := &s.b.Run().Accounting
 	account.In += s.unweighted.count() + s.weighted.count()
@@ -590,6 +594,10 @@ func (s *samples) finishCallstacks() {
 	keys := slices.SortedFunc(maps.Keys(sums), func(a, b callstackKey) int { return cmp.Compare(sums[a].order, sums[b].order) })
 	for _, key := range keys {
 		sum := sums[key]
+		if !chosen(key.who, key.at) {
+			account.Filtered += sum.count
+			continue
+		}
 		weight := math.RoundToEven(min(max(sum.weight, 0), maxWeight))
 		rounded = rounded || weight != sum.weight
 		s.tally.AddSum(event, key.stack, key.who, sum.count, int64(weight), sum.weightSq)
@@ -605,11 +613,19 @@ func (s *samples) warn(format string, args ...any) {
 }
 
 // finish adds what waits, names all places, and labels samples with the names that the timeline has in the
-// end.
-func (s *samples) finish(t *trace.Timeline) {
+// end. Those that were not taken in the times that are chosen (nil for all) are filtered.
+func (s *samples) finish(t *trace.Timeline, spans *trace.Spans) {
 	s.finishStreams()
 	s.v8.finish(s)
-	s.finishCallstacks()
+	chosen := func(who uint32, at int64) bool {
+		th := s.tally.Of(who)
+		process := trace.ProcessID(-1 - th.PID)
+		if process == 0 {
+			process = t.Threads[th.TID].Process
+		}
+		return spans.Has(trace.ThreadID(th.TID), process, at)
+	}
+	s.finishCallstacks(chosen)
 	s.names.finish(t)
 	resolve := func(th reading.Thread) reading.Thread {
 		thread := &t.Threads[th.TID]
@@ -629,10 +645,16 @@ func (s *samples) finish(t *trace.Timeline) {
 	}
 	s.tally.Flush(s.b, s.opt, func(event uint32, th reading.Thread) (uint32, reading.Thread) { return event, resolve(th) })
 	if len(s.all) > 0 {
-		s.b.KeepTimeline()
+		if s.opt.Timeline {
+			s.b.KeepTimeline()
+		}
 		slices.SortStableFunc(s.all, func(a, b timedSample) int { return cmp.Compare(a.at, b.at) })
 		for i := range s.all {
 			d := &s.all[i]
+			if !chosen(d.Labels, d.at) {
+				s.b.Run().Accounting.Filtered++
+				continue
+			}
 			s.b.Add(d.Event, d.Stack, s.b.Labels(s.tally.Labels(d.Labels, s.opt, resolve)), d.Weight)
 		}
 		s.all = nil

@@ -175,7 +175,7 @@ func (r *reader) finish() (*run.Run, error) {
 		return nil, err
 	}
 	loss := p.add()
-	r.samples.finish(tl)
+	r.samples.finish(tl, p.spans)
 	r.warn(out, tl, loss)
 	done, err := b.Finish()
 	if err != nil {
