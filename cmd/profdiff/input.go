@@ -179,19 +179,13 @@ func withFile(name string, read func(io.Reader) error) error {
 	return input.Read(name, nil, func(src *input.Source) error { return read(src.Reader) })
 }
 
-// load reads one input; "-" is standard input.
-func (l *loader) load(name string) (r *run.Run, err error) {
-	err = l.digests.Read(name, l.io.in, func(src *input.Source) (err error) {
-		r, err = ingest.Read(src, &l.opt)
-		return err
-	})
-	if err != nil {
-		return nil, err
+// load reads one profile; "-" is standard input.
+func (l *loader) load(name string) (*run.Run, error) {
+	r, s, err := l.loadOne(name)
+	if s != nil {
+		err = fmt.Errorf("%s: has metrics and no profile (%s): show, diff and check take them", s.Name, s.Format)
 	}
-	if err := l.filter.Apply(r); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Name, err)
-	}
-	return r, nil
+	return r, err
 }
 
 // loadAll reads several inputs that make one profile.
@@ -200,6 +194,11 @@ func (l *loader) loadAll(names []string) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	return mergeAll(runs)
+}
+
+// mergeAll makes one profile of several.
+func mergeAll(runs []*run.Run) (*run.Run, error) {
 	var read []string
 	for _, r := range runs {
 		read = append(read, r.Name)

@@ -15,6 +15,7 @@ import (
 func newShowCmd(std *stdio) *cobra.Command {
 	var (
 		in       inputFlags
+		metrics  metricFlags
 		opt      show.Options
 		parts    show.Parts
 		by       string
@@ -34,6 +35,10 @@ Stacks that were recorded as memory (perf record --call-graph dwarf) are unwound
 object files of the recording. What the recording has too little memory of begins with
 [cut], here and in all other outputs, so that no function passes for the start of a
 thread; --ignore '^\[cut\]$' leaves such samples out, --focus main may.
+
+Of a file of metrics, such as benchmarks write, all metrics are listed, with number, mean
+and quantiles of their values, unit, and which values are better. Runs of several files
+are put together. The formats are those of diff and check.
 
 As CSV, each function has a row for each event, with the names that fields have in JSON.
 Texts that begin with = + - or @ get a ' in front, so that no spreadsheet takes the name of
@@ -85,13 +90,30 @@ a function for a formula.`,
 			default:
 				parts.By = group
 			}
+			choice, err := metrics.choice(cmd)
+			if err != nil {
+				return err
+			}
 			l, err := in.loader(cmd, std)
 			if err != nil {
 				return err
 			}
 			parts.Waits = locks || !tree && format != "csv"
 			l.opt.Waits = parts.Waits
-			r, err := l.loadAll(inputs)
+			runs, values, err := l.loadEither(inputs)
+			if err != nil {
+				return err
+			}
+			if len(values) > 0 {
+				if err := onlyForProfiles(cmd, values[0]); err != nil {
+					return err
+				}
+				return std.writeOutput(output, func(w io.Writer) error { return choice.show(w, values, format, opt.Limit) })
+			}
+			if err := onlyForMetrics(cmd, runs[0]); err != nil {
+				return err
+			}
+			r, err := mergeAll(runs)
 			if err != nil {
 				return err
 			}
@@ -124,6 +146,7 @@ a function for a formula.`,
 	}
 	in.register(cmd)
 	f := cmd.Flags()
+	metrics.register(f)
 	f.BoolVar(&top, "top", false, "list what costs most (default)")
 	f.BoolVar(&tree, "tree", false, "show the call tree")
 	f.StringVar(&by, "by", "function", "list by `GROUP`: function, file, dso, thread, process, state, category or lock")

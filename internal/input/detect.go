@@ -3,7 +3,6 @@ package input
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,39 +39,53 @@ type Table[R any] []Format[R]
 // Detect tells the format of an input by its content; the name does not matter. The
 // error says what the input looks like, which formats came closest, and which there are.
 func (t Table[R]) Detect(head Head) (*Format[R], error) {
-	if len(head) == 0 {
-		return nil, errors.New("is empty")
-	}
-	closest := make([]Evidence, len(t))
 	isText := head.IsText()
+	var all []Rival
 	for i := range t {
-		if t[i].Text && !isText {
-			continue
+		r := Rival{Name: t[i].Name}
+		if len(head) > 0 && (!t[i].Text || isText) {
+			r.Evidence = t[i].Recognise(head)
 		}
-		if closest[i] = t[i].Recognise(head); closest[i].Is {
+		if r.Is {
 			return &t[i], nil
 		}
+		all = append(all, r)
 	}
-	return nil, fmt.Errorf("%s%s; profdiff reads %s", describe(head), t.closest(closest), t.names())
+	return nil, &UnknownError{head, all}
+}
+
+// An UnknownError says that an input is of none of the formats of a table.
+type UnknownError struct {
+	head   Head
+	Rivals []Rival
+}
+
+// A Rival is a format that an input is not of, and what speaks for it nevertheless.
+type Rival struct {
+	Name string
+	Evidence
+}
+
+// Join says that an input is of none of the formats of two tables.
+func (e *UnknownError) Join(other *UnknownError) *UnknownError {
+	return &UnknownError{e.head, slices.Concat(e.Rivals, other.Rivals)}
+}
+
+func (e *UnknownError) Error() string {
+	if len(e.head) == 0 {
+		return "is empty"
+	}
+	return fmt.Sprintf("%s%s; profdiff reads %s", describe(e.head), e.closest(), e.names())
 }
 
 // closest says which formats came closest, and why they are not it.
-func (t Table[R]) closest(evidence []Evidence) string {
+func (e *UnknownError) closest() string {
 	const most = 2
-	var order []int
-	for i, e := range evidence {
-		if e.Known > 0 && e.Why != "" {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := evidence[i], evidence[j]
-		return cmp.Compare(b.Known*a.Seen, a.Known*b.Seen)
-	})
+	order := slices.DeleteFunc(slices.Clone(e.Rivals), func(r Rival) bool { return r.Known == 0 || r.Why == "" })
+	slices.SortStableFunc(order, func(a, b Rival) int { return cmp.Compare(b.Known*a.Seen, a.Known*b.Seen) })
 	var list []string
-	for _, i := range order[:min(len(order), most)] {
-		e := evidence[i]
-		list = append(list, fmt.Sprintf("%s (%d of %d lines, but %s)", t[i].Name, e.Known, e.Seen, e.Why))
+	for _, r := range order[:min(len(order), most)] {
+		list = append(list, fmt.Sprintf("%s (%d of %d lines, but %s)", r.Name, r.Known, r.Seen, r.Why))
 	}
 	if len(list) == 0 {
 		return ""
@@ -81,10 +94,10 @@ func (t Table[R]) closest(evidence []Evidence) string {
 }
 
 // names lists what is read.
-func (t Table[R]) names() string {
+func (e *UnknownError) names() string {
 	var names []string
-	for i := range t {
-		names = append(names, t[i].Name)
+	for _, r := range e.Rivals {
+		names = append(names, r.Name)
 	}
 	if len(names) < 2 {
 		return strings.Join(names, "")

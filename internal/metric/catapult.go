@@ -2,7 +2,6 @@ package metric
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"profdiff/internal/input"
@@ -71,7 +70,7 @@ func readCatapult(src *input.Source, s *Set) error {
 		if values := s.finite(h.Values, "a value that is no number"); len(values) > 0 {
 			s.put(m, 0, values...)
 			if len(h.Running) > 0 && float64(h.Running[0]) > float64(len(h.Values)) {
-				s.Warnings = append(s.Warnings, fmt.Sprintf("%s has %d of %g values", m.Name(), len(h.Values), float64(h.Running[0])))
+				s.warn("%s has %d of %g values", m.Name(), len(h.Values), float64(h.Running[0]))
 			}
 		} else if len(h.Running) == 7 && h.Running[0] > 0 && len(m.Runs) == 0 {
 			s.Read++

@@ -81,7 +81,7 @@ func readCriterion(src *input.Source, s *Set) error {
 			return nil
 		}
 		if err := decodeFile(src.Tree, path.Join(path.Dir(name), "benchmark.json"), &b); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("%s has no benchmark.json that can be read: its name is that of the directory", path.Dir(name)))
+			s.warn("%s has no benchmark.json that can be read: its name is that of the directory", path.Dir(name))
 		}
 		s.criterion(&b, sample.Iterations, sample.Times, "ns")
 		return nil

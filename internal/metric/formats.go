@@ -22,7 +22,7 @@ var formats = input.Table[Reader]{
 	{Name: "Chrome histograms", Text: true, Recognise: recogniseChrome, Read: readChrome},
 	{Name: "go test -bench", Text: true, Recognise: recogniseGoBench, Read: readGoBench},
 	{Name: "go test -bench -json", Text: true, Recognise: recogniseGoTestJSON, Read: readGoTestJSON},
-	{Name: "numbers, one a line", Text: true, Recognise: recogniseNumbers, Read: readNumbers},
+	{Name: "one number a line", Text: true, Recognise: recogniseNumbers, Read: readNumbers},
 }
 
 // Detect tells the format of an input by its content; the name does not matter.

@@ -148,7 +148,7 @@ func (g *goBench) line(line []byte, number int) {
 	case bytes.Equal(line, []byte("PASS")), bytes.HasPrefix(line, []byte("ok  ")), bytes.HasPrefix(line, []byte("FAIL")):
 		g.end()
 		if bytes.HasPrefix(line, []byte("FAIL\t")) {
-			g.set.Warnings = append(g.set.Warnings, input.Text(bytes.ReplaceAll(line, []byte("\t"), []byte(" "))))
+			g.set.warn("%s", input.Text(bytes.ReplaceAll(line, []byte("\t"), []byte(" "))))
 		}
 	default:
 		if m := goKey.FindSubmatch(line); m != nil {

@@ -71,10 +71,10 @@ func readGoogleBenchmark(src *input.Source, s *Set) error {
 		s.Facts.Time = at
 	}
 	if c.Build == "debug" {
-		s.Warnings = append(s.Warnings, "the benchmark library was built for debugging, which changes times")
+		s.warn("the benchmark library was built for debugging, which changes times")
 	}
 	if c.Scaling {
-		s.Warnings = append(s.Warnings, "the frequency of the CPU was not fixed")
+		s.warn("the frequency of the CPU was not fixed")
 	}
 	for i, raw := range g.Benchmarks {
 		where := fmt.Sprintf("result %d", i+1)
@@ -89,7 +89,7 @@ func readGoogleBenchmark(src *input.Source, s *Set) error {
 			s.lose("a result of another form", where)
 		case r.Failed || r.Skipped:
 			s.lose("a benchmark that failed", where)
-			s.Warnings = append(s.Warnings, input.Text(fmt.Sprintf("%s failed: %s%s", r.Name, r.Message, r.SkipMessage)))
+			s.warn("%s", input.Text(fmt.Sprintf("%s failed: %s%s", r.Name, r.Message, r.SkipMessage)))
 		default:
 			s.googleResult(&r, raw, where)
 		}

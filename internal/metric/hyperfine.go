@@ -73,7 +73,7 @@ func readHyperfine(src *input.Source, s *Set) error {
 			m.Summary.N, m.Summary.Mean, m.Summary.Of = int64(len(r.Times)), 1e9*float64(*cpu.mean), "executions"
 		}
 		if failed := len(slices.DeleteFunc(slices.Clone(r.ExitCodes), func(c *int) bool { return c != nil && *c == 0 })); failed > 0 {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("%s: %d of %d executions failed", subject, failed, len(r.ExitCodes)))
+			s.warn("%s: %d of %d executions failed", subject, failed, len(r.ExitCodes))
 		}
 	}
 	return nil

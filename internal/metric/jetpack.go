@@ -90,11 +90,11 @@ func readJetpack(src *input.Source, s *Set) error {
 			"UNLOCKED_": "with clocks that were not locked", "METHOD-TRACING_": "while methods were traced", "NOT-PROFILEABLE_": "with a build that cannot be profiled",
 		} {
 			if strings.Contains(b.Name, prefix) {
-				s.Warnings = append(s.Warnings, subject+" was measured "+why)
+				s.warn("%s was measured %s", subject, why)
 			}
 		}
 		if b.Throttled > 0 {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("%s waited %g s for the device to cool down", subject, float64(b.Throttled)))
+			s.warn("%s waited %g s for the device to cool down", subject, float64(b.Throttled))
 		}
 		_, micro := b.Metrics["timeNs"]
 		first := len(s.Metrics)

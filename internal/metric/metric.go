@@ -16,6 +16,7 @@
 package metric
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -223,6 +224,13 @@ func (m *Metric) summarize(of string) *Summary {
 		m.Runs[0].Summary.Of = of
 	}
 	return m.Runs[0].Summary
+}
+
+// warn adds a warning, once.
+func (s *Set) warn(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(s.Warnings, text) {
+		s.Warnings = append(s.Warnings, text)
+	}
 }
 
 // lose counts what is not read, and notes the first place of each reason.

@@ -13,7 +13,8 @@ import (
 	"profdiff/internal/input"
 )
 
-// recogniseNumbers recognises lines that are one number each, but for comments.
+// recogniseNumbers recognises lines that are one number each, but for comments. One number alone
+// may be anything.
 func recogniseNumbers(head input.Head) (e input.Evidence) {
 	for line := range head.Lines() {
 		text := numberText(line)
@@ -25,8 +26,10 @@ func recogniseNumbers(head input.Head) (e input.Evidence) {
 			e.Known++
 		}
 	}
-	e.Is = e.Known > 0 && e.Known == e.Seen
-	e.Why = "others are no number"
+	e.Is = e.Known > 1 && e.Known == e.Seen
+	if e.Why = "others are no number"; e.Known == e.Seen {
+		e.Why = "one is too few to tell"
+	}
 	return e
 }
 

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"profdiff/internal/ingest"
+	"profdiff/internal/input"
+	"profdiff/internal/metric"
+	"profdiff/internal/report/metrics"
+	"profdiff/internal/run"
+)
+
+// metricFlags are the flags of all commands that read files of metrics.
+type metricFlags struct {
+	better []string
+	metric string
+}
+
+func (f *metricFlags) register(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&f.better, "better", nil, "of metrics, `lower` or higher values are better; NAME=higher says so of one (repeatable)")
+	fs.StringVar(&f.metric, "metric", "", "of metrics, take those whose name matches `REGEXP`")
+}
+
+// A metricChoice is what the flags say.
+type metricChoice struct {
+	better metric.Better
+	name   *regexp.Regexp
+}
+
+func (f *metricFlags) choice(cmd *cobra.Command) (c metricChoice, err error) {
+	if c.better, err = metric.ParseBetter(f.better); err != nil {
+		return c, usagef(cmd, "--better: %v", err)
+	}
+	if c.name, err = regexp.Compile(f.metric); err != nil {
+		return c, usagef(cmd, "--metric: %v", err)
+	}
+	return c, nil
+}
+
+// apply keeps the metrics that are asked for, and sets their directions.
+func (c *metricChoice) apply(metrics []*metric.Metric) ([]*metric.Metric, error) {
+	if unused := c.better.Apply(metrics); len(unused) > 0 {
+		return nil, fmt.Errorf("--better %s names no metric; the first is %q", unused[0], metrics[0].Name())
+	}
+	kept := slices.DeleteFunc(slices.Clone(metrics), func(m *metric.Metric) bool { return !c.name.MatchString(m.Name()) })
+	if len(kept) == 0 {
+		return nil, fmt.Errorf("--metric %s matches none of %d metrics; the first is %q", c.name, len(metrics), metrics[0].Name())
+	}
+	return kept, nil
+}
+
+// loadEither reads inputs, which are all profiles or all files of metrics, told by content.
+func (l *loader) loadEither(names []string) (runs []*run.Run, sets []*metric.Set, err error) {
+	for _, name := range names {
+		r, s, err := l.loadOne(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if r != nil {
+			runs = append(runs, r)
+		} else {
+			sets = append(sets, s)
+		}
+		if len(runs) > 0 && len(sets) > 0 {
+			return nil, nil, fmt.Errorf("%s is a profile, but %s has metrics (%s): name inputs of one kind", runs[0].Name, sets[0].Name, sets[0].Format)
+		}
+	}
+	return runs, sets, nil
+}
+
+// loadOne reads a profile or a file of metrics; one of both is nil. What both could be, such as
+// the output of perf stat, is a profile.
+func (l *loader) loadOne(name string) (r *run.Run, s *metric.Set, err error) {
+	err = l.digests.Read(name, l.io.in, func(src *input.Source) (err error) {
+		f, err := ingest.Detect(src)
+		if none, ok := errors.AsType[*input.UnknownError](err); ok {
+			if _, err := metric.Detect(src.Head); err != nil {
+				if other, ok := errors.AsType[*input.UnknownError](err); ok {
+					return none.Join(other)
+				}
+				return err
+			}
+			s, err = metric.Read(src)
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		r, err = f.Read(src, &l.opt)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if r != nil {
+		if err := l.filter.Apply(r); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
+	}
+	return r, s, nil
+}
+
+// show writes what files of metrics have.
+func (c *metricChoice) show(w io.Writer, sets []*metric.Set, format string, limit int) error {
+	joined, err := metric.Join(sets)
+	if err != nil {
+		return err
+	}
+	if joined, err = c.apply(joined); err != nil {
+		return err
+	}
+	switch d := metrics.New(sets, joined); format {
+	case "json":
+		return metrics.WriteJSON(w, d)
+	case "csv":
+		return metrics.WriteCSV(w, d)
+	default:
+		return metrics.WriteText(w, d, limit)
+	}
+}
+
+// onlyForProfiles refuses flags that mean nothing for metrics.
+func onlyForProfiles(cmd *cobra.Command, s *metric.Set) (err error) {
+	both := []string{"format", "output", "limit", "better", "metric"}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(both, f.Name) {
+			err = usagef(cmd, "--%s is for profiles, but %s has metrics (%s)", f.Name, s.Name, s.Format)
+		}
+	})
+	return err
+}
+
+// onlyForMetrics refuses flags that mean nothing for profiles.
+func onlyForMetrics(cmd *cobra.Command, r *run.Run) error {
+	for _, name := range []string{"better", "metric"} {
+		if cmd.Flags().Changed(name) {
+			return usagef(cmd, "--%s is for metrics, but %s is a profile", name, r.Name)
+		}
+	}
+	return nil
+}
