@@ -43,6 +43,7 @@ var policy = map[string][]string{
 	"perfscript":            {"input"},
 	"wait":                  {"run"},
 	"metric":                {"input"},
+	"metric/diff":           {"metric", "stats", "verdict"},
 	"perfetto":              {"input"},
 	"ftrace":                {"input", "trace"},
 	"perfetto/perfettotest": {"perfetto"},

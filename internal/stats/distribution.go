@@ -418,9 +418,9 @@ func (b bounded) around(level float64) Interval {
 func (t *Tests) recover(e Estimate, base, head bounded) Estimate {
 	e.Ratio = head.value / base.value
 	r := recovered{n: e.BaseRuns, m: e.HeadRuns}
-	differ := differ
+	difference := Difference
 	if base.coarse || head.coarse {
-		differ = farthest
+		difference = farthest
 	}
 	switch {
 	case base.value < 0 || head.value < 0 || base.value == 0 && head.value == 0 || base.at(t.level).Lo < 0 && !math.IsInf(base.at(t.level).Lo, -1):
@@ -431,14 +431,14 @@ func (t *Tests) recover(e Estimate, base, head bounded) Estimate {
 		}
 		e.Ratio = 1 + (head.value-base.value)/unit
 		r.at = func(level float64) Interval {
-			d := differ(base.value, head.value, base.around(level), head.around(level))
+			d := difference(base.value, head.value, base.around(level), head.around(level))
 			return logOf(Interval{1 + d.Lo/unit, 1 + d.Hi/unit})
 		}
 	default:
 		r.at = func(level float64) Interval {
 			b, h := base.around(level), head.around(level)
 			// Of nothing there is no logarithm: the middle of what may be there stands for it.
-			return differ(math.Log(positive(base)), math.Log(positive(head)), logOf(b), logOf(h))
+			return difference(math.Log(positive(base)), math.Log(positive(head)), logOf(b), logOf(h))
 		}
 	}
 	i := r.at(t.level)
@@ -459,8 +459,8 @@ func logOf(i Interval) Interval {
 	return Interval{math.Log(max(i.Lo, 0)), math.Log(max(i.Hi, 0))}
 }
 
-// differ is the interval of h-b from those of both.
-func differ(b, h float64, base, head Interval) Interval {
+// Difference is the interval of h-b from those of both.
+func Difference(b, h float64, base, head Interval) Interval {
 	return Interval{
 		h - b - math.Hypot(h-head.Lo, base.Hi-b),
 		h - b + math.Hypot(head.Hi-h, b-base.Lo),
@@ -567,7 +567,7 @@ func (t *Tests) Contrast(base, head *Distribution, reference, q float64) Estimat
 	}
 	e.Ratio = at.Ratio / of.Ratio
 	r := recovered{n: e.BaseRuns, m: e.HeadRuns, at: func(level float64) Interval {
-		return differ(math.Log(of.Ratio), math.Log(at.Ratio), of.logInterval(level), at.logInterval(level))
+		return Difference(math.Log(of.Ratio), math.Log(at.Ratio), of.logInterval(level), at.logInterval(level))
 	}}
 	i := r.at(t.level)
 	e.CI = Interval{math.Exp(i.Lo), math.Exp(i.Hi)}
