@@ -102,7 +102,9 @@ type Recording struct {
 	// recording was made: "available", "unavailable", or "" (not said).
 	KernelSymbols string
 	TraceOffCPU   bool
-	Conditions    Conditions
+	// Timeline is set if this was a trace: a recording of what happened when, not of samples alone.
+	Timeline   bool
+	Conditions Conditions
 }
 
 // An Event is something that was sampled.

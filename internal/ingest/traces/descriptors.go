@@ -1,9 +1,11 @@
 package traces
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"profdiff/internal/input"
 	"profdiff/internal/perfetto"
@@ -236,9 +238,15 @@ func deviceName(manufacturer, fingerprint string) string {
 	return manufacturer + ":" + parts[1] + ":" + parts[2]
 }
 
-// config reads which data sources were asked for.
+// config reads which data sources were asked for, and for how long.
 func (r *reader) config(m input.Fields) error {
 	for m.Next() {
+		if m.Num == configDuration && m.Type == 0 {
+			if ms := m.Uint(); ms > 0 && ms < 1<<32 {
+				r.facts.Bound = fmt.Sprintf("a trace of %v", time.Duration(ms)*time.Millisecond)
+			}
+			continue
+		}
 		if m.Num != configDataSource {
 			m.Skip()
 			continue

@@ -70,7 +70,6 @@ func newProfile(b *run.Builder, tl *trace.Timeline, opt *reading.Options) (*prof
 
 // add adds the events, and returns what of the slices is missing.
 func (p *profile) add() trace.SliceLoss {
-	p.event(&p.slices, slicesEvent, "nanoseconds", false)
 	if p.opt.Waits {
 		p.listThreads()
 	}
@@ -85,9 +84,14 @@ func (p *profile) add() trace.SliceLoss {
 		}
 	}
 	out := p.b.Run()
-	for i := range out.Events {
+	if len(out.Events) == 0 {
+		p.event(&p.slices, slicesEvent, "nanoseconds", false) // that there are none
+	}
+	for _, index := range []uint32{p.slices, p.async, p.offCPU, p.contentions, p.delay} {
 		// A slice that takes much of the time is none that weighs too much.
-		out.Events[i].MaxWeight = 0
+		if index != 0 {
+			out.Events[index-1].MaxWeight = 0
+		}
 	}
 	return p.loss
 }
@@ -162,7 +166,7 @@ func (p *profile) track(track trace.TrackID, id trace.ThreadID) ([]trace.Slice, 
 			continue
 		}
 		self := time - inner[i]
-		p.b.AddSum(p.slices-1, stacks[i], labels, 1, self, float64(self)*float64(self))
+		p.b.AddSum(p.event(&p.slices, slicesEvent, "nanoseconds", false), stacks[i], labels, 1, self, float64(self)*float64(self))
 		p.contended(id, s, stacks, i)
 	}
 	return s, stacks

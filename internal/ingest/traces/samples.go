@@ -485,13 +485,11 @@ func (s *samples) trackEvent(e *trackEvent) error {
 		case eventStackWeight:
 			weight, weighted = math.Float64frombits(m.Fixed64()), true
 		case eventAnnotation:
-			if name := s.r.tl.NameOf(e.name); e.phase == phaseSample && isV8Event(name) {
-				if json := dataOf(e.packet.Sequence, m.Message()); json != nil {
-					s.v8.add(v8Part{e.thread, e.process, e.id}, name, e.at, json)
-				}
-				continue
+			if e.phase != phaseSample || !isV8Event(s.r.tl.NameOf(e.name)) {
+				m.Skip()
+			} else if json := dataOf(e.packet.Sequence, m.Message()); json != nil {
+				s.v8.add(s.r, e, json)
 			}
-			m.Skip()
 		default:
 			m.Skip()
 		}
@@ -664,6 +662,17 @@ func (s *samples) finish(t *trace.Timeline, spans *trace.Spans) {
 
 // idleName is what the kernel calls a CPU that has nothing to do.
 const idleName = "swapper"
+
+// span is the time from the first to the last sample or event of a timeline.
+func (s *samples) span(t *trace.Timeline) (start, end int64) {
+	switch {
+	case !s.timed:
+		return t.Start, t.End
+	case t.Start == 0 && t.End == 0:
+		return s.first, s.last
+	}
+	return min(s.first, t.Start), max(s.last, t.End)
+}
 
 // warnings says what makes samples less trustworthy.
 func (s *samples) warnings() {

@@ -158,24 +158,25 @@ func (r *reader) finish() (*run.Run, error) {
 	out := b.Run()
 	out.Recording = r.facts.Recording
 	rec := &out.Recording
-	rec.Format = Perfetto
-	rec.Duration = time.Duration(tl.End - tl.Start)
-	rec.FirstSample, rec.LastSample = uint64(max(0, tl.Start)), uint64(max(0, tl.End))
-	if r.real != 0 {
-		rec.Start = time.Unix(0, r.real+tl.Start-r.realAt).UTC()
-	}
+	rec.Format, rec.Timeline = Perfetto, true
 	switch {
-	case r.facts.tracing != "":
-		rec.Tool = r.facts.tracing
 	case r.facts.chrome != "":
 		rec.Tool = "Chrome " + r.facts.chrome
+	case r.facts.tracing != "":
+		rec.Tool = r.facts.tracing
 	}
 	p, err := newProfile(b, tl, r.opt)
 	if err != nil {
 		return nil, err
 	}
-	loss := p.add()
 	r.samples.finish(tl, p.spans)
+	loss := p.add()
+	start, end := r.samples.span(tl)
+	rec.Duration = time.Duration(end - start)
+	rec.FirstSample, rec.LastSample = uint64(max(0, start)), uint64(max(0, end))
+	if r.real != 0 {
+		rec.Start = time.Unix(0, r.real+start-r.realAt).UTC()
+	}
 	r.warn(out, tl, loss)
 	done, err := b.Finish()
 	if err != nil {

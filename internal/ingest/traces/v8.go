@@ -62,9 +62,10 @@ type v8Data struct {
 	Lines      []float64 `json:"lines"`      // of samples, from 1; 0 is not known
 	Columns    []float64 `json:"columns"`
 
-	at     int64 // time of the event, ns
-	number int   // of the event
-	first  bool  // the event said that the profile starts
+	// at is the time of the event, and started StartTime on the clock of the trace, in ns.
+	at, started int64
+	number      int  // of the event
+	first       bool // the event said that the profile starts
 }
 
 type v8Node struct {
@@ -83,11 +84,15 @@ type v8Node struct {
 func isV8Event(name string) bool { return name == v8Profile || name == v8Chunk }
 
 // add adds a part of a profile.
-func (v *v8Profiles) add(part v8Part, name string, at int64, text []byte) {
-	data := v8Data{at: at, first: name == v8Profile}
+func (v *v8Profiles) add(r *reader, e *trackEvent, text []byte) {
+	part := v8Part{e.thread, e.process, e.id}
+	data := v8Data{at: e.at, first: r.tl.NameOf(e.name) == v8Profile}
 	if json.Unmarshal(text, &data) != nil {
 		v.bad++
 		return
+	}
+	if us := data.StartTime; us > 0 && us < 1<<52 {
+		data.started = r.monotonic(e.packet, int64(us))
 	}
 	v.number++
 	data.number = v.number
@@ -187,8 +192,9 @@ func (o *v8Session) add(s *samples, parts []*v8Data) {
 	}
 	var list []v8Sample
 	var start, now, end float64 // µs
+	started := int64(0)
 	for _, p := range parts {
-		start = cmp.Or(start, p.StartTime)
+		start, started = cmp.Or(start, p.StartTime), cmp.Or(started, p.started)
 		end = max(end, p.EndTime, p.CPUProfile.EndTime)
 		for i, id := range p.CPUProfile.Samples {
 			if i >= len(p.TimeDeltas) {
@@ -220,7 +226,7 @@ func (o *v8Session) add(s *samples, parts []*v8Data) {
 			idle++
 			continue
 		}
-		s.add(event, o.who, d.stack, int64(start)*1000+d.at*1000, 1000*lasts(list, i, int64(end-start)))
+		s.add(event, o.who, d.stack, started+d.at*1000, 1000*lasts(list, i, int64(end-start)))
 	}
 	drop("V8 was idle", idle)
 }

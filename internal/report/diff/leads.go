@@ -75,6 +75,9 @@ var callGraph = regexp.MustCompile(`--call-graph[ =]((?:dwarf|lbr)(?:,\d+)?)`)
 // recordLine is the command line that records so many runs of what was recorded, and what to
 // know of it.
 func recordLine(c *compare.Comparison, runs int) (line, note string) {
+	if c.Base[0].Recording.Timeline {
+		return "profdiff diff BEFORE AFTER", fmt.Sprintf("BEFORE and AFTER are folders with %d traces each, made as these were", runs)
+	}
 	rec := &c.Base[0].Recording
 	before, after := rec.ProgramLine(), c.Head[0].Recording.ProgramLine()
 	words := []string{"profdiff", "record"}
