@@ -41,7 +41,7 @@ var policy = map[string][]string{
 	"callgrind":             {"input"},
 	"perfstat":              {"input"},
 	"perfscript":            {"input"},
-	"wait":                  {"run"},
+	"wait":                  {"category", "run", "yaml"},
 	"metric":                {"input"},
 	"metric/diff":           {"metric", "stats", "verdict"},
 	"perfetto":              {"input"},

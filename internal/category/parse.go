@@ -272,7 +272,8 @@ func (p *parser) part(r *rule, key string, value *yaml.Node) error {
 	}
 	switch key {
 	case "kind":
-		return kinds(r, items)
+		r.kinds, err = ReadKinds(items)
+		return err
 	case "match", "leaf", "syscall":
 		if r.match != noCondition {
 			return value.Errorf("rule has more than one of match, leaf and syscall: make several of it with any")
@@ -304,7 +305,8 @@ func (p *parser) part(r *rule, key string, value *yaml.Node) error {
 	return nil
 }
 
-func kinds(r *rule, items []*yaml.Node) error {
+// ReadKinds reads a list of kinds of mappings, as a set with a bit for each.
+func ReadKinds(items []*yaml.Node) (kinds uint, err error) {
 	var known []string
 	for _, item := range items {
 		known = known[:0]
@@ -316,11 +318,11 @@ func kinds(r *rule, items []*yaml.Node) error {
 			}
 		}
 		if bit == 0 {
-			return item.Errorf("unknown kind %q: known are %s", yaml.Clip(item.Text), strings.Join(known, ", "))
+			return 0, item.Errorf("unknown kind %q: known are %s", yaml.Clip(item.Text), strings.Join(known, ", "))
 		}
-		r.kinds |= bit
+		kinds |= bit
 	}
-	return nil
+	return kinds, nil
 }
 
 func syscalls(items []*yaml.Node) ([]string, error) {

@@ -3,7 +3,6 @@ package wait
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -18,12 +17,21 @@ const (
 	maxParties = 50
 )
 
-// New makes the report of a run. Edges that rules found count as those that the input tells.
-func New(r *run.Run, rules []Edge) *Report {
+// New makes the report of a run. Edges that rules find count as those that the input tells; the
+// rules are the built-in ones if nil.
+func New(r *run.Run, rules *Rules) *Report {
+	if rules == nil {
+		rules = Builtin()
+	}
 	b := newBuilder(r)
+	b.stacks = newClassifier(r, rules)
 	b.all()
 	b.locks()
-	b.g = sweep(r, edgesOf(r, rules))
+	found := b.findRegions(rules)
+	edges := edgesOf(r, found.edges)
+	b.report.Regions = found.listHeld(edges)
+	b.report.Notes = append(b.report.Notes, found.notes...)
+	b.g = sweep(r, edges)
 	b.chains()
 	b.cycles()
 	b.blockers()
@@ -41,10 +49,13 @@ type builder struct {
 	// threads are how reports show threads, alike the first of those that a report shows as one.
 	threads []Thread
 	alike   []run.ThreadID
+	// stacks are what rules say of stacks, and places where these wait.
+	stacks *classifier
+	places map[run.StackID]*Place
 }
 
 func newBuilder(r *run.Run) *builder {
-	b := &builder{r: r, report: &Report{Locks: []Lock{}, Waiters: []Party{}, Chains: []Chain{}, Cycles: []Cycle{}, Blockers: []Blocker{}, Regions: []Region{}, Notes: []string{}}}
+	b := &builder{r: r, places: make(map[run.StackID]*Place), report: &Report{Locks: []Lock{}, Waiters: []Party{}, Chains: []Chain{}, Cycles: []Cycle{}, Blockers: []Blocker{}, Regions: []Region{}, Notes: []string{}}}
 	known := make(map[Thread]run.ThreadID, len(r.Threads))
 	for i := range r.Threads {
 		t := &r.Threads[i]
@@ -95,49 +106,6 @@ func (t *Thread) join(o *Thread) {
 	if t.TID != o.TID {
 		t.TID = -1
 	}
-}
-
-// place is where a stack waits: the innermost function that is not how every wait looks, of the kernel or
-// of the library of C. Of stacks that have no others it is the innermost one.
-func (b *builder) place(stack run.StackID) *Place {
-	if stack == 0 {
-		return nil
-	}
-	leaf := &b.r.Locations[b.r.Stacks.Location(stack)]
-	for id := stack; id != 0; id = b.r.Stacks.Parent(id) {
-		l := &b.r.Locations[b.r.Stacks.Location(id)]
-		if m := &b.r.Mappings[l.Mapping]; m.Kind == run.KernelMapping || m.Kind == run.ModuleMapping || libc(m.File) {
-			continue
-		}
-		switch f := &b.r.Functions[l.Lines[0].Function]; {
-		case stateFrame(f.Name) && leaf != l:
-			return b.placeOf(leaf) // a trace tells this one function of the kernel
-		case !f.Unknown && !stateFrame(f.Name):
-			return b.placeOf(l)
-		}
-	}
-	return b.placeOf(leaf)
-}
-
-// stateFrame reports whether a frame stands for what is no function: the state of a thread in a trace.
-func stateFrame(name string) bool {
-	return strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]")
-}
-
-func (b *builder) placeOf(l *run.Location) *Place {
-	f := &b.r.Functions[l.Lines[0].Function]
-	return &Place{Function: f.Name, File: f.File, Line: l.Lines[0].Line}
-}
-
-// libc reports whether a file is the library of C, or of threads, whose functions wait for whoever calls them.
-func libc(file string) bool {
-	name := path.Base(file)
-	for _, prefix := range []string{"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "libc.musl", "linker"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // locked reports whether a wait is one for a lock.

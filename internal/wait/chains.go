@@ -34,7 +34,12 @@ func (b *builder) chains() {
 	known := make(map[alikeKey]int32)
 	of := make([]int32, len(g.chains)) // index in all; chains stand behind what they lead to
 	all := []*likeness{{}}
-	places := b.places()
+	places := func(stack run.StackID) Place {
+		if p := b.place(stack); p != nil {
+			return *p
+		}
+		return Place{}
+	}
 	for id := 1; id < len(g.chains); id++ {
 		c := &g.chains[id]
 		key := alikeKey{thread: b.alike[c.thread], next: of[c.next], cycle: c.cycle}
@@ -94,21 +99,6 @@ func (b *builder) mainFirst(x, y *likeness) int {
 		return 1
 	}
 	return strings.Compare(t.Name, u.Name)
-}
-
-// places looks up the places of stacks.
-func (b *builder) places() func(run.StackID) Place {
-	known := make(map[run.StackID]Place)
-	return func(stack run.StackID) (p Place) {
-		p, ok := known[stack]
-		if !ok {
-			if found := b.place(stack); found != nil {
-				p = *found
-			}
-			known[stack] = p
-		}
-		return p
-	}
 }
 
 // lastStates sums up what last threads of chains did.

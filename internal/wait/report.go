@@ -152,7 +152,29 @@ type Region struct {
 	// Thread waited within the region, at Place.
 	Thread Thread `json:"thread"`
 	Place  Place  `json:"place"`
+	// Evidence says why it is taken to have been in the region; Timing, if that are times.
+	Evidence Evidence `json:"evidence"`
+	Timing   *Timing  `json:"timing,omitempty"`
 	Sum
-	// Waiters are the threads that meanwhile waited for it.
+	// While are those of its waits in which others waited for the region.
+	While Sum `json:"while"`
+	// Waiters are the threads that meanwhile waited for it, and Behind those that waited for
+	// these. Times are those of both waits together.
 	Waiters []Party `json:"waiters"`
+	Behind  []Party `json:"behind"`
+}
+
+// A Timing says how well the ends of a thread's waits go with the ends of waits for a region.
+type Timing struct {
+	Thread Thread `json:"thread"`
+	// Of Waits for the region that were looked at, Matched ended at most WithinNS after a wait of
+	// the thread. ByChance is how many do on average if they are shifted in time, and P the share
+	// of shifts at which some thread fits as well.
+	Waits    int64   `json:"waits"`
+	Matched  int64   `json:"matched"`
+	WithinNS int64   `json:"within_ns"`
+	ByChance float64 `json:"by_chance"`
+	P        float64 `json:"p"`
+	// Others fit as well, to fewer waits.
+	Others []Timing `json:"others,omitempty"`
 }

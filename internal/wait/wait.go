@@ -28,8 +28,14 @@ const (
 	NoEvidence Evidence = ""
 	// Woke is of a thread that ended the wait, which an interrupt did not. It need not have held anything.
 	Woke Evidence = "ended the wait"
+	// EndedTogether is of a thread whose own wait ended right before, more often than by chance.
+	EndedTogether Evidence = "its own wait ended right before"
+	// EndedWait is of a thread that ended a wait for a region that a rule names.
+	EndedWait Evidence = "ended the wait for it"
 	// InRegion is of a thread whose stack is in a region that a rule names.
 	InRegion Evidence = "was in the region"
+	// Released is of a thread that ended a wait for a region as it left that.
+	Released Evidence = "released it"
 	// Owned is of a thread that had the lock when the wait began.
 	Owned Evidence = "owned it when the wait began"
 	// HeldAtDump is of a thread that had the lock at the moment of a dump.
@@ -38,7 +44,7 @@ const (
 
 // strength orders evidence.
 func (e Evidence) strength() int {
-	return slices.Index([]Evidence{NoEvidence, Woke, InRegion, Owned, HeldAtDump}, e)
+	return slices.Index([]Evidence{NoEvidence, Woke, EndedTogether, EndedWait, InRegion, Released, Owned, HeldAtDump}, e)
 }
 
 // An Edge is a time in which a thread waited for another.

@@ -40,7 +40,12 @@ func WriteLocks(w io.Writer, r *wait.Report, limit int) error {
 	lines := text.Lines{W: w}
 	lines.Printf("")
 	if r.All.Count == 0 {
-		lines.Printf("no waits for locks are known")
+		if !r.Known() {
+			lines.Printf("no waits for locks are known")
+		}
+		writeChains(&lines, r, false)
+		writeRegions(&lines, r)
+		writeBlockers(&lines, r)
 		writeNotes(&lines, r)
 		return lines.Err
 	}
@@ -67,6 +72,7 @@ func WriteLocks(w io.Writer, r *wait.Report, limit int) error {
 	writeWaiters(&lines, r)
 	writeBlockers(&lines, r)
 	writeChains(&lines, r, false)
+	writeRegions(&lines, r)
 	writeNotes(&lines, r)
 	return lines.Err
 }
@@ -172,7 +178,7 @@ func Place(p *wait.Place) string {
 // It writes nothing if no chain is known.
 func WriteSection(w io.Writer, r *wait.Report) error {
 	lines := text.Lines{W: w}
-	if len(r.Chains)+len(r.Cycles) == 0 {
+	if len(r.Chains)+len(r.Cycles)+len(r.Regions) == 0 {
 		return nil
 	}
 	if r.All.Count > 0 {
@@ -182,6 +188,7 @@ func WriteSection(w io.Writer, r *wait.Report) error {
 		}
 	}
 	writeChains(&lines, r, true)
+	writeRegions(&lines, r)
 	return lines.Err
 }
 
@@ -302,11 +309,14 @@ func Waits(l, next *wait.Link) string {
 		if held != "" {
 			s.WriteString(", in " + held)
 		}
+	case wait.EndedTogether:
+		s.WriteString(", which ended right after a wait of " + name)
+	case wait.EndedWait:
+		s.WriteString(", until " + name + " woke it")
+	case wait.Released:
+		s.WriteString(", until " + name + " left it")
 	case wait.InRegion:
-		s.WriteString(", while " + name + " was in " + held)
-		if l.Rule != "" {
-			s.WriteString(" (rule " + l.Rule + ")")
-		}
+		s.WriteString(", while " + name + " was in it")
 	case wait.Owned:
 		s.WriteString("; " + name + " had it when that began")
 		if held != "" {
@@ -317,6 +327,9 @@ func Waits(l, next *wait.Link) string {
 		if held != "" {
 			s.WriteString(", from " + held)
 		}
+	}
+	if l.Rule != "" {
+		s.WriteString(" (" + l.Rule + ")")
 	}
 	return s.String()
 }

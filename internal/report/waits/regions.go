@@ -1,0 +1,78 @@
+package waits
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"profdiff/internal/report/text"
+	"profdiff/internal/wait"
+)
+
+// shownRegions is how many regions are told in text.
+const shownRegions = 4
+
+// writeRegions writes what threads held while they waited: a paragraph for each region for which most was
+// waited.
+func writeRegions(lines *text.Lines, r *wait.Report) {
+	if len(r.Regions) == 0 {
+		return
+	}
+	lines.Printf("")
+	lines.Printf("held across a wait:")
+	for i := range r.Regions[:min(len(r.Regions), shownRegions)] {
+		for j, line := range Held(r, &r.Regions[i]) {
+			indent := "  "
+			if j > 0 {
+				indent = "    "
+			}
+			lines.Printf("%s%s", indent, line)
+		}
+	}
+	if more := len(r.Regions) - shownRegions; more > 0 {
+		lines.Printf("  (%s more)", plural(int64(more), "region", "regions"))
+	}
+}
+
+// Held says in a few lines what a thread held while it waited, and who waited for that.
+func Held(r *wait.Report, x *wait.Region) []string {
+	list := []string{fmt.Sprintf("%s had %s (%s) and waited in %s: %s", Thread(&x.Thread), x.Region, x.Rule, text.Dash(Place(&x.Place)), longest(r, &x.Sum))}
+	if len(x.Waiters) > 0 {
+		line := "for it waited meanwhile " + parties(r, x.Waiters)
+		if len(x.Behind) > 0 {
+			line += "; behind these " + parties(r, x.Behind)
+		}
+		list = append(list, line)
+	}
+	if t := x.Timing; t != nil {
+		line := fmt.Sprintf("by their times: %s of %s that were looked at ended within %s of a wait of %s, by chance %s would (p %s)",
+			text.Count(t.Matched), plural(t.Waits, "wait", "waits"), duration(t.WithinNS), Thread(&x.Thread), strconv.FormatFloat(t.ByChance, 'f', 2, 64), text.P(t.P))
+		for i := range t.Others {
+			o := &t.Others[i]
+			line += fmt.Sprintf("; %s fits %s", Thread(&o.Thread), text.Count(o.Matched))
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// longest is a sum in words, with the longest wait.
+func longest(r *wait.Report, s *wait.Sum) string {
+	if r.Dumps > 0 || s.Count < 2 {
+		return sumOf(r, s)
+	}
+	return sumOf(r, s) + ", longest " + duration(s.LongestNS)
+}
+
+// parties names threads, and how long they waited.
+func parties(r *wait.Report, list []wait.Party) string {
+	var names []string
+	for i := range list {
+		if i == 3 && len(list) > 4 {
+			names = append(names, fmt.Sprintf("%d more threads", len(list)-i))
+			break
+		}
+		names = append(names, Thread(&list[i].Thread)+" "+longest(r, &list[i].Sum))
+	}
+	return strings.Join(names, ", ")
+}

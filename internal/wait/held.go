@@ -1,0 +1,242 @@
+package wait
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"profdiff/internal/run"
+)
+
+// A regionKey tells the regions of a report apart.
+type regionKey struct {
+	rule, lock string
+	thread     run.ThreadID
+	place      Place
+}
+
+// A heldRegion is a Region while it is summed up.
+type heldRegion struct {
+	Region
+	rule   int // -1 for locks that the input tells
+	stacks map[threadStack]bool
+	waits  map[int32]bool  // of the holder
+	while  map[int32]bool  // of these, those while someone waited
+	direct map[int32]int64 // how long others waited meanwhile, by their waits
+	behind map[int32]int64 // and others behind those
+}
+
+type threadStack struct {
+	thread run.ThreadID
+	stack  run.StackID
+}
+
+// listHeld makes the regions of the report: who had one and waited, and who waited for that.
+func (s *regions) listHeld(edges []Edge) []Region {
+	h := &heldList{regions: s, rows: make(map[regionKey]*heldRegion)}
+	for i := range edges {
+		if edges[i].Evidence.strength() > Woke.strength() {
+			h.edges = append(h.edges, edges[i])
+		}
+	}
+	h.index()
+	for rule, list := range s.inside {
+		if !s.rules[rule].wants.None() {
+			continue // who waits there need not matter to anybody
+		}
+		for _, i := range list {
+			if !s.r.Waits[i].Filtered {
+				h.row(rule, "", i)
+			}
+		}
+	}
+	for i := range h.edges {
+		e := &h.edges[i]
+		rule := slices.IndexFunc(s.rules, func(r rule) bool { return r.name == e.Rule })
+		lock := ""
+		if s.r.Waits[e.Wait].Kind == run.Contended {
+			lock = s.r.Waits[e.Wait].For
+		}
+		for _, held := range h.waits(e.Holder, e.Start, e.End) {
+			x := h.row(rule, lock, held)
+			if e.Evidence.strength() > x.Evidence.strength() {
+				x.Evidence = e.Evidence
+			}
+			if e.Evidence == EndedTogether && x.Timing == nil {
+				x.Timing = s.timing[timingKey{rule, s.b.alike[e.Holder]}]
+			}
+			x.while[held] = true
+			w := &s.r.Waits[held]
+			from, to := max(e.Start, w.Start), min(e.End, w.End)
+			x.direct[int32(e.Wait)] += to - from
+			h.walk(x, e.Holder, e.Waiter, from, to, 0)
+		}
+	}
+	return h.finish()
+}
+
+type heldList struct {
+	*regions
+	edges    []Edge
+	rows     map[regionKey]*heldRegion
+	order    []*heldRegion
+	byHolder [][]int32 // edges, in the order of their starts
+	lasts    [][]int64 // the latest end of these up to each
+	dumped   map[dumpedThread]int32
+	steps    int
+}
+
+type dumpedThread struct {
+	thread run.ThreadID
+	dump   int64
+}
+
+// index sorts the edges by their holders, and waits in dumps by thread.
+func (h *heldList) index() {
+	h.byHolder, h.lasts = make([][]int32, len(h.r.Threads)), make([][]int64, len(h.r.Threads))
+	for i := range h.edges {
+		h.byHolder[h.edges[i].Holder] = append(h.byHolder[h.edges[i].Holder], int32(i))
+	}
+	for thread, list := range h.byHolder {
+		slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(h.edges[a].Start, h.edges[b].Start) })
+		var last int64
+		for _, i := range list {
+			last = max(last, h.edges[i].End)
+			h.lasts[thread] = append(h.lasts[thread], last)
+		}
+	}
+	h.dumped = make(map[dumpedThread]int32)
+	for i := range h.r.Waits {
+		if w := &h.r.Waits[i]; w.Kind == run.Dumped {
+			h.dumped[dumpedThread{w.Thread, w.Start}] = int32(i)
+		}
+	}
+}
+
+// waits are the waits of a thread that overlap with a time.
+func (h *heldList) waits(thread run.ThreadID, from, to int64) (found []int32) {
+	if i, ok := h.dumped[dumpedThread{thread, from}]; ok {
+		return []int32{i}
+	}
+	list := h.blocked[thread]
+	i := sort.Search(len(list), func(i int) bool { return h.r.Waits[list[i]].End > from })
+	for ; i < len(list) && h.r.Waits[list[i]].Start < to; i++ {
+		found = append(found, list[i])
+	}
+	return found
+}
+
+// row is the row for a wait in a region.
+func (h *heldList) row(rule int, lock string, wait int32) *heldRegion {
+	w := &h.r.Waits[wait]
+	thread := h.b.threads[w.Thread]
+	k := regionKey{lock: lock, thread: h.b.alike[w.Thread]}
+	if p := h.b.place(w.Stack); p != nil {
+		k.place = *p
+	}
+	name, region := "lock", cmp.Or(lock, "a lock")
+	if rule >= 0 {
+		name, region = h.rules[rule].name, h.rules[rule].region
+	}
+	k.rule = name
+	x := h.rows[k]
+	if x == nil {
+		x = &heldRegion{
+			Region: Region{Rule: name, Region: region, Thread: thread, Place: k.place}, rule: rule,
+			stacks: make(map[threadStack]bool), waits: make(map[int32]bool), while: make(map[int32]bool),
+			direct: make(map[int32]int64), behind: make(map[int32]int64),
+		}
+		h.rows[k] = x
+		h.order = append(h.order, x)
+	}
+	x.Thread.join(&thread)
+	x.waits[wait] = true
+	x.stacks[threadStack{w.Thread, w.Stack}] = true
+	return x
+}
+
+const (
+	// maxBehind is how many threads behind the first waiter are looked at, and maxSteps how often
+	// in all.
+	maxBehind = 8
+	maxSteps  = 1 << 20
+)
+
+// walk adds who waited, in a time, for a thread that waited for a region.
+func (h *heldList) walk(x *heldRegion, holder, waiter run.ThreadID, from, to int64, depth int) {
+	if depth == maxBehind {
+		return
+	}
+	list := h.byHolder[waiter]
+	i := sort.Search(len(list), func(i int) bool { return h.edges[list[i]].Start >= to })
+	for i--; i >= 0 && h.lasts[waiter][i] > from && h.steps < maxSteps; i-- {
+		h.steps++
+		e := &h.edges[list[i]]
+		if e.End <= from || e.Waiter == holder {
+			continue
+		}
+		a, b := max(from, e.Start), min(to, e.End)
+		x.behind[int32(e.Wait)] += b - a
+		h.walk(x, holder, e.Waiter, a, b, depth+1)
+	}
+}
+
+// finish sums up the rows. A wait of the thread at the same stack counts, whether or not another
+// thread waited meanwhile: it is the same code.
+func (h *heldList) finish() []Region {
+	list := make([]Region, 0, len(h.order))
+	for _, x := range h.order {
+		if x.rule >= 0 {
+			for at := range x.stacks {
+				for _, i := range h.blocked[at.thread] {
+					if h.r.Waits[i].Stack == at.stack && !h.r.Waits[i].Filtered {
+						x.waits[i] = true
+					}
+				}
+			}
+		}
+		for i := range x.waits {
+			x.Sum.add(&h.r.Waits[i])
+		}
+		for i := range x.while {
+			x.While.add(&h.r.Waits[i])
+		}
+		x.Waiters, x.Behind = h.parties(x.direct), h.parties(x.behind)
+		if len(x.Waiters)+len(x.Behind) == 0 && (x.rule < 0 || !h.rules[x.rule].wants.None()) {
+			continue // all who waited are filtered
+		}
+		list = append(list, x.Region)
+	}
+	slices.SortStableFunc(list, func(a, b Region) int {
+		x, y := a.waited(), b.waited()
+		return cmp.Or(x.compare(&y), a.Sum.compare(&b.Sum), cmp.Compare(a.Thread.Name, b.Thread.Name), cmp.Compare(a.Place.Function, b.Place.Function))
+	})
+	return list[:min(len(list), maxListed)]
+}
+
+// waited is what others waited for a region, by themselves or behind others.
+func (x *Region) waited() (sum Sum) {
+	for _, p := range x.Waiters {
+		sum.Add(&p.Sum)
+	}
+	for _, p := range x.Behind {
+		sum.Add(&p.Sum)
+	}
+	return sum
+}
+
+// parties sums up by thread for how long others waited meanwhile.
+func (h *heldList) parties(times map[int32]int64) []Party {
+	found := make(parties)
+	for i, took := range times {
+		w := h.r.Waits[i]
+		if w.Filtered {
+			continue
+		}
+		if w.Kind == run.OffCPU {
+			w.Start, w.End = 0, min(took, w.End-w.Start)
+		}
+		found.add(h.b, w.Thread, &w)
+	}
+	return found.sorted()
+}
