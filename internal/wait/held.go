@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strings"
 
 	"profdiff/internal/run"
 )
@@ -22,6 +23,7 @@ type heldRegion struct {
 	stacks map[threadStack]bool
 	waits  map[int32]bool  // of the holder
 	while  map[int32]bool  // of these, those while someone waited
+	dumps  map[int64]bool  // in which the thread had it while someone waited
 	direct map[int32]int64 // how long others waited meanwhile, by their waits
 	behind map[int32]int64 // and others behind those
 }
@@ -46,33 +48,53 @@ func (s *regions) listHeld(edges []Edge) []Region {
 		}
 		for _, i := range list {
 			if !s.r.Waits[i].Filtered {
-				h.row(rule, "", i)
+				h.rowOf(rule, "", i)
 			}
 		}
 	}
 	for i := range h.edges {
-		e := &h.edges[i]
-		rule := slices.IndexFunc(s.rules, func(r rule) bool { return r.name == e.Rule })
-		lock := ""
-		if s.r.Waits[e.Wait].Kind == run.Contended {
-			lock = s.r.Waits[e.Wait].For
-		}
-		for _, held := range h.waits(e.Holder, e.Start, e.End) {
-			x := h.row(rule, lock, held)
-			if e.Evidence.strength() > x.Evidence.strength() {
-				x.Evidence = e.Evidence
-			}
-			if e.Evidence == EndedTogether && x.Timing == nil {
-				x.Timing = s.timing[timingKey{rule, s.b.alike[e.Holder]}]
-			}
-			x.while[held] = true
-			w := &s.r.Waits[held]
-			from, to := max(e.Start, w.Start), min(e.End, w.End)
-			x.direct[int32(e.Wait)] += to - from
-			h.walk(x, e.Holder, e.Waiter, from, to, 0)
-		}
+		h.addEdge(&h.edges[i])
 	}
 	return h.finish()
+}
+
+// addEdge adds what a thread did, in a time in which another waited for it.
+func (h *heldList) addEdge(e *Edge) {
+	wait := &h.r.Waits[e.Wait]
+	if wait.Kind == run.Dumped {
+		x := h.row(-1, lockType(wait.For), e.Holder, h.b.place(wait.OwnerStack))
+		x.Evidence = e.Evidence
+		x.dumps[wait.Start] = true
+		x.direct[int32(e.Wait)]++
+		h.walk(x, e.Holder, e.Waiter, e.Start, e.End, 0)
+		return
+	}
+	rule := slices.IndexFunc(h.rules, func(r rule) bool { return r.name == e.Rule })
+	lock := ""
+	if rule < 0 {
+		lock = wait.For
+	}
+	for _, held := range h.waits(e.Holder, e.Start, e.End) {
+		x := h.rowOf(rule, lock, held)
+		if e.Evidence.strength() > x.Evidence.strength() {
+			x.Evidence = e.Evidence
+		}
+		if e.Evidence == EndedTogether && x.Timing == nil {
+			x.Timing = h.timing[timingKey{rule, h.b.alike[e.Holder]}]
+		}
+		x.while[held] = true
+		w := &h.r.Waits[held]
+		from, to := max(e.Start, w.Start), min(e.End, w.End)
+		x.direct[int32(e.Wait)] += to - from
+		h.walk(x, e.Holder, e.Waiter, from, to, 0)
+	}
+}
+
+// lockType is what a lock in a dump is called without its address, which tells only within the dump
+// which it is: "java.lang.Object" of "0x0a12 (a java.lang.Object)".
+func lockType(lock string) string {
+	_, kind, _ := strings.Cut(lock, " (a ")
+	return strings.TrimSuffix(kind, ")")
 }
 
 type heldList struct {
@@ -82,16 +104,10 @@ type heldList struct {
 	order    []*heldRegion
 	byHolder [][]int32 // edges, in the order of their starts
 	lasts    [][]int64 // the latest end of these up to each
-	dumped   map[dumpedThread]int32
 	steps    int
 }
 
-type dumpedThread struct {
-	thread run.ThreadID
-	dump   int64
-}
-
-// index sorts the edges by their holders, and waits in dumps by thread.
+// index sorts the edges by their holders.
 func (h *heldList) index() {
 	h.byHolder, h.lasts = make([][]int32, len(h.r.Threads)), make([][]int64, len(h.r.Threads))
 	for i := range h.edges {
@@ -105,19 +121,10 @@ func (h *heldList) index() {
 			h.lasts[thread] = append(h.lasts[thread], last)
 		}
 	}
-	h.dumped = make(map[dumpedThread]int32)
-	for i := range h.r.Waits {
-		if w := &h.r.Waits[i]; w.Kind == run.Dumped {
-			h.dumped[dumpedThread{w.Thread, w.Start}] = int32(i)
-		}
-	}
 }
 
 // waits are the waits of a thread that overlap with a time.
 func (h *heldList) waits(thread run.ThreadID, from, to int64) (found []int32) {
-	if i, ok := h.dumped[dumpedThread{thread, from}]; ok {
-		return []int32{i}
-	}
 	list := h.blocked[thread]
 	i := sort.Search(len(list), func(i int) bool { return h.r.Waits[list[i]].End > from })
 	for ; i < len(list) && h.r.Waits[list[i]].Start < to; i++ {
@@ -126,32 +133,35 @@ func (h *heldList) waits(thread run.ThreadID, from, to int64) (found []int32) {
 	return found
 }
 
-// row is the row for a wait in a region.
-func (h *heldList) row(rule int, lock string, wait int32) *heldRegion {
+// rowOf is the row for a wait within a region.
+func (h *heldList) rowOf(rule int, lock string, wait int32) *heldRegion {
 	w := &h.r.Waits[wait]
-	thread := h.b.threads[w.Thread]
-	k := regionKey{lock: lock, thread: h.b.alike[w.Thread]}
-	if p := h.b.place(w.Stack); p != nil {
-		k.place = *p
-	}
+	x := h.row(rule, lock, w.Thread, h.b.place(w.Stack))
+	x.waits[wait] = true
+	x.stacks[threadStack{w.Thread, w.Stack}] = true
+	return x
+}
+
+func (h *heldList) row(rule int, lock string, thread run.ThreadID, place *Place) *heldRegion {
 	name, region := "lock", cmp.Or(lock, "a lock")
 	if rule >= 0 {
-		name, region = h.rules[rule].name, h.rules[rule].region
+		name, region = h.rules[rule].name, cmp.Or(h.rules[rule].region, h.rules[rule].name)
 	}
-	k.rule = name
+	k := regionKey{rule: name, lock: lock, thread: h.b.alike[thread]}
+	if place != nil {
+		k.place = *place
+	}
 	x := h.rows[k]
 	if x == nil {
 		x = &heldRegion{
-			Region: Region{Rule: name, Region: region, Thread: thread, Place: k.place}, rule: rule,
-			stacks: make(map[threadStack]bool), waits: make(map[int32]bool), while: make(map[int32]bool),
+			Region: Region{Rule: name, Region: region, Thread: h.b.threads[thread], Place: k.place}, rule: rule,
+			stacks: make(map[threadStack]bool), waits: make(map[int32]bool), while: make(map[int32]bool), dumps: make(map[int64]bool),
 			direct: make(map[int32]int64), behind: make(map[int32]int64),
 		}
 		h.rows[k] = x
 		h.order = append(h.order, x)
 	}
-	x.Thread.join(&thread)
-	x.waits[wait] = true
-	x.stacks[threadStack{w.Thread, w.Stack}] = true
+	x.Thread.join(&h.b.threads[thread])
 	return x
 }
 
@@ -201,6 +211,8 @@ func (h *heldList) finish() []Region {
 		for i := range x.while {
 			x.While.add(&h.r.Waits[i])
 		}
+		x.Sum.Count += int64(len(x.dumps))
+		x.While.Count += int64(len(x.dumps))
 		x.Waiters, x.Behind = h.parties(x.direct), h.parties(x.behind)
 		if len(x.Waiters)+len(x.Behind) == 0 && (x.rule < 0 || !h.rules[x.rule].wants.None()) {
 			continue // all who waited are filtered

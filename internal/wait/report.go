@@ -164,17 +164,21 @@ type Region struct {
 	Behind  []Party `json:"behind"`
 }
 
-// A Timing says how well the ends of a thread's waits go with the ends of waits for a region.
+// A Timing is how well the ends of a thread's waits go with the ends of Waits for a region. Others
+// fit as well, to fewer waits.
 type Timing struct {
-	Thread Thread `json:"thread"`
-	// Of Waits for the region that were looked at, Matched ended at most WithinNS after a wait of
-	// the thread. ByChance is how many do on average if they are shifted in time, and P the share
-	// of shifts at which some thread fits as well.
-	Waits    int64   `json:"waits"`
+	Fit
+	Waits  int64 `json:"waits"`
+	Others []Fit `json:"others"`
+}
+
+// A Fit says that of the waits for a region, Matched ended at most WithinNS after a wait of a
+// thread. ByChance is how many do on average if they are shifted in time, and P the share of
+// shifts at which some thread fits as well.
+type Fit struct {
+	Thread   Thread  `json:"thread"`
 	Matched  int64   `json:"matched"`
 	WithinNS int64   `json:"within_ns"`
 	ByChance float64 `json:"by_chance"`
 	P        float64 `json:"p"`
-	// Others fit as well, to fewer waits.
-	Others []Timing `json:"others,omitempty"`
 }

@@ -143,7 +143,7 @@ func (t *times) decide(p *pool) {
 	best := fits[0]
 	names := []string{best.describe()}
 	for _, other := range fits[1:] {
-		best.Others = append(best.Others, other.Timing)
+		best.Others = append(best.Others, other.Fit)
 		if float64(other.Matched) >= almost*float64(best.Matched) {
 			names = append(names, other.describe())
 		}
@@ -261,7 +261,7 @@ func (t *times) candidates(p *pool, waits []int32) []*candidate {
 			}
 			c := known[t.b.alike[id]]
 			if c == nil {
-				c = &candidate{Timing: Timing{Thread: t.b.threads[id], Waits: int64(len(waits))}, ends: make(map[int64][]int64)}
+				c = &candidate{Timing: Timing{Fit: Fit{Thread: t.b.threads[id]}, Waits: int64(len(waits)), Others: []Fit{}}, ends: make(map[int64][]int64)}
 				known[t.b.alike[id]] = c
 				list = append(list, c)
 			}

@@ -36,9 +36,22 @@ func writeRegions(lines *text.Lines, r *wait.Report) {
 
 // Held says in a few lines what a thread held while it waited, and who waited for that.
 func Held(r *wait.Report, x *wait.Region) []string {
-	list := []string{fmt.Sprintf("%s had %s (%s) and waited in %s: %s", Thread(&x.Thread), x.Region, x.Rule, text.Dash(Place(&x.Place)), longest(r, &x.Sum))}
+	had := fmt.Sprintf("%s had %s", Thread(&x.Thread), x.Region)
+	if x.Rule != x.Region && x.Rule != "lock" {
+		had += fmt.Sprintf(" (%s)", x.Rule)
+	}
+	place := text.Dash(Place(&x.Place))
+	if r.Dumps > 0 {
+		had += fmt.Sprintf(" and was in %s", place)
+		if r.Dumps > 1 {
+			had += fmt.Sprintf(", in %s of %d dumps", text.Count(x.Count), r.Dumps)
+		}
+	} else {
+		had += fmt.Sprintf(" and waited in %s: %s", place, longest(r, &x.Sum))
+	}
+	list := []string{had}
 	if len(x.Waiters) > 0 {
-		line := "for it waited meanwhile " + parties(r, x.Waiters)
+		line := "meanwhile for it waited " + parties(r, x.Waiters)
 		if len(x.Behind) > 0 {
 			line += "; behind these " + parties(r, x.Behind)
 		}
@@ -58,6 +71,9 @@ func Held(r *wait.Report, x *wait.Region) []string {
 
 // longest is a sum in words, with the longest wait.
 func longest(r *wait.Report, s *wait.Sum) string {
+	if r.Dumps > 0 && s.Count == 1 {
+		return ""
+	}
 	if r.Dumps > 0 || s.Count < 2 {
 		return sumOf(r, s)
 	}
@@ -72,7 +88,7 @@ func parties(r *wait.Report, list []wait.Party) string {
 			names = append(names, fmt.Sprintf("%d more threads", len(list)-i))
 			break
 		}
-		names = append(names, Thread(&list[i].Thread)+" "+longest(r, &list[i].Sum))
+		names = append(names, strings.TrimSpace(Thread(&list[i].Thread)+" "+longest(r, &list[i].Sum)))
 	}
 	return strings.Join(names, ", ")
 }

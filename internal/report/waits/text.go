@@ -188,7 +188,9 @@ func WriteSection(w io.Writer, r *wait.Report) error {
 		}
 	}
 	writeChains(&lines, r, true)
-	writeRegions(&lines, r)
+	if r.Dumps == 0 {
+		writeRegions(&lines, r) // else the chains tell as much
+	}
 	return lines.Err
 }
 
