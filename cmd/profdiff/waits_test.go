@@ -16,11 +16,14 @@ import (
 // perfettoTrace NAME FILE writes a trace:
 //
 //	published   the contentions whose figures Perfetto publishes, a slice each, as the runtime of Android names it
+//	phone       an app that misses the deadline of a frame, one that does not, and one that is started
 func perfettoTrace(ts *testscript.TestScript, _ bool, args []string) {
 	var tr perfettotest.Trace
 	switch args[0] {
 	case "published":
 		publishedTrace(ts, &tr)
+	case "phone":
+		phoneTrace(&tr)
 	default:
 		ts.Fatalf("perfettotrace: no trace %s", args[0])
 	}
@@ -68,4 +71,58 @@ func publishedTrace(ts *testscript.TestScript, tr *perfettotest.Trace) {
 	for _, p := range processes {
 		seq.Processes(1, *p)
 	}
+}
+
+// phoneTrace is a trace of a phone: three apps whose main threads wait for their MessageQueue, in ms:
+//
+//	com.example.late    100 to 118, in a frame that misses its deadline, 300 to 304, and 400 to 407 for another lock;
+//	                    a thread of it for 10 ms. The executor that has the lock is preempted for 14 ms by a camera.
+//	com.example.smooth  500 to 505, in no frame that is late
+//	com.example.start   700 to 710, of which 5 are in its start, and 950 to 960
+func phoneTrace(tr *perfettotest.Trace) {
+	const ms = 1_000_000
+	seq := tr.Sequence(1)
+	seq.System("5.15.0", 34)
+	seq.Processes(
+		1, perfettotest.Process{PID: 1000, Name: "system_server"},
+		perfettotest.Process{PID: 2000, Name: "com.example.late", Threads: []perfettotest.Thread{{TID: 2010, Name: "BackgroundExec"}, {TID: 2020, Name: "worker"}}},
+		perfettotest.Process{PID: 3000, Name: "com.example.smooth", Threads: []perfettotest.Thread{{TID: 3010, Name: "poster"}}},
+		perfettotest.Process{PID: 4000, Name: "com.example.start", Threads: []perfettotest.Thread{{TID: 4010, Name: "loader"}}},
+		perfettotest.Process{PID: 5000, Name: "camera"},
+	)
+	print := func(at uint64, tid int, text string) { seq.Bundle(0).Print(at, tid, text).Done() }
+	slice := func(pid, tid int, from, to uint64, name string) {
+		print(from*ms, tid, fmt.Sprintf("B|%d|%s", pid, name))
+		print(to*ms, tid, fmt.Sprintf("E|%d", pid))
+	}
+	const next = "android.os.Message android.os.MessageQueue.next()(MessageQueue.java:337)"
+	const enqueue = "boolean android.os.MessageQueue.enqueueMessage(android.os.Message, long)(MessageQueue.java:554)"
+	waits := func(pid, tid int, from, to uint64, owner string, ownerTID int, held, blocked string) {
+		slice(pid, tid, from, to, fmt.Sprintf("monitor contention with owner %s (%d) at %s waiters=0 blocking from %s", owner, ownerTID, held, blocked))
+	}
+	waits(2000, 2000, 100, 118, "BackgroundExecutor", 2010, enqueue, next)
+	waits(2000, 2020, 101, 111, "BackgroundExecutor", 2010, enqueue, enqueue)
+	waits(2000, 2000, 300, 304, "BackgroundExecutor", 2010, enqueue, next)
+	waits(2000, 2000, 400, 407, "worker", 2020, "int com.example.Cart.count()(Cart.java:9)", "int com.example.Cart.get()(Cart.java:12)")
+	waits(3000, 3000, 500, 505, "poster", 3010, enqueue, next)
+	waits(4000, 4000, 700, 710, "loader", 4010, enqueue, next)
+	waits(4000, 4000, 950, 960, "loader", 4010, enqueue, next)
+
+	seq.Frame(95*ms, 125*ms, perfettotest.SurfaceFrame{Cookie: 1, Token: 1, PID: 2000, Layer: "late", Present: 2, Jank: 64})
+	seq.Frame(500*ms, 510*ms, perfettotest.SurfaceFrame{Cookie: 2, Token: 2, PID: 3000, Layer: "smooth", Present: 1, Jank: 1})
+	seq.Packages([]string{"com.example.start"}, []int{10001})
+	print(705*ms, 1000, "S|1000|launchingActivity#1|1")
+	print(900*ms, 1000, "F|1000|launchingActivity#1|1")
+	print(900*ms, 1000, "I|1000|launchingActivity#1:completed-cold:com.example.start")
+	slice(4000, 4000, 720, 730, "bindApplication")
+	slice(4000, 4000, 740, 780, "activityResume")
+
+	task := func(tid int, name string) perfettotest.Task { return perfettotest.Task{PID: tid, Comm: name, Prio: 120} }
+	executor, camera := task(2010, "BackgroundExec"), task(5000, "camera")
+	seq.Bundle(1).
+		Switch(90*ms, perfettotest.Task{}, 0, executor).
+		Switch(103*ms, executor, 0x100, camera). // preempted
+		Switch(117*ms, camera, 1, executor).
+		Switch(120*ms, executor, 1, perfettotest.Task{}).
+		Done()
 }

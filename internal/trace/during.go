@@ -11,10 +11,12 @@ import (
 
 // A During chooses times of a trace.
 type During struct {
-	what  string // "slice", "startup", "jank"
+	what  string // "slice", "startup", "jank", appWithJank
 	scope string // "", "process", "thread": whose events are meant
 	name  string // of slices, with * and ?
 }
+
+const appWithJank = "app with jank"
 
 // ParseDuring parses what users ask for:
 //
@@ -23,16 +25,17 @@ type During struct {
 //	thread slice NAME     only of its thread
 //	startup               from the start of an app to its first frame, of that app
 //	jank                  frames of an app whose deadline it missed, of that app
+//	app with jank         all the time of apps that missed the deadline of a frame
 func ParseDuring(text string) (*During, error) {
 	d := &During{what: text}
-	if text == "startup" || text == "jank" {
+	if text == "startup" || text == "jank" || text == appWithJank {
 		d.scope = "process"
 		return d, nil
 	}
 	before, name, ok := strings.Cut(" "+text, " slice ")
 	d.what, d.scope, d.name = "slice", strings.TrimSpace(before), strings.TrimSpace(name)
 	if !ok || d.name == "" || d.scope != "" && d.scope != "process" && d.scope != "thread" {
-		return nil, fmt.Errorf("%q is none of: slice NAME, process slice NAME, thread slice NAME, startup, jank", text)
+		return nil, fmt.Errorf("%q is none of: slice NAME, process slice NAME, thread slice NAME, startup, jank, app with jank", text)
 	}
 	if _, err := path.Match(pattern(d.name), ""); err != nil {
 		return nil, fmt.Errorf("%q is no pattern: %v", d.name, err)
@@ -55,7 +58,10 @@ func (d *During) String() string {
 }
 
 // OfFrames reports whether times of frames are chosen.
-func (d *During) OfFrames() bool { return d.what == "jank" }
+func (d *During) OfFrames() bool { return d.what == "jank" || d.what == appWithJank }
+
+// OfApps reports whether all the time of some apps is chosen.
+func (d *During) OfApps() bool { return d.what == appWithJank }
 
 // OfStartups reports whether times of startups are chosen.
 func (d *During) OfStartups() bool { return d.what == "startup" }
@@ -89,6 +95,14 @@ func (t *Timeline) Find(d *During) *Spans {
 		for _, f := range t.AppFrames() {
 			if f.Jank.App() && f.End != Unended {
 				list = append(list, Span{Start: f.Start, End: f.End, Process: f.Process})
+			}
+		}
+	case appWithJank:
+		late := make(map[ProcessID]bool)
+		for _, f := range t.AppFrames() {
+			if f.Jank.App() && !late[f.Process] {
+				late[f.Process] = true
+				list = append(list, Span{Start: t.Start, End: t.End, Process: f.Process})
 			}
 		}
 	default:
@@ -177,6 +191,29 @@ func (s *Spans) Overlap(thread ThreadID, process ProcessID, start, end int64) in
 		return end - start
 	}
 	return overlap(s.all, start, end) + overlap(s.processes[process], start, end) + overlap(s.threads[thread], start, end)
+}
+
+// Cut takes a time of a thread apart into what is chosen and what is not, in order: all of it is if s
+// is nil.
+func (s *Spans) Cut(thread ThreadID, process ProcessID, start, end int64, piece func(start, end int64, chosen bool)) {
+	if s == nil {
+		piece(start, end, true)
+		return
+	}
+	for _, list := range [][]Span{s.all, s.processes[process], s.threads[thread]} { // one of them has some
+		i := sort.Search(len(list), func(i int) bool { return list[i].End > start })
+		for ; i < len(list) && list[i].Start < end && start < end; i++ {
+			if list[i].Start > start {
+				piece(start, list[i].Start, false)
+				start = list[i].Start
+			}
+			piece(start, min(end, list[i].End), true)
+			start = min(end, list[i].End)
+		}
+	}
+	if start < end {
+		piece(start, end, false)
+	}
 }
 
 // Has reports whether a moment of a thread is chosen: it is if s is nil.

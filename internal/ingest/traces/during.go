@@ -17,6 +17,8 @@ func chosenTimes(out *run.Run, tl *trace.Timeline, during *trace.During) (*trace
 	}
 	spans := tl.Find(during)
 	switch {
+	case spans.Count > 0 && during.OfApps():
+		out.Warnings = append(out.Warnings, fmt.Sprintf("only apps that missed the deadline of a frame are here (%d of them)", spans.Count))
 	case spans.Count > 0:
 		out.Warnings = append(out.Warnings, fmt.Sprintf("of %v only %v is here: what was during %v (%d of them)",
 			short(tl.End-tl.Start), short(spans.Time()), during, spans.Count))

@@ -49,7 +49,7 @@ func (p *profile) contended(id trace.ThreadID, s []trace.Slice, stacks []run.Sta
 		if c.Held != (trace.Site{}) {
 			w.OwnerStack = p.b.Stack(0, held)
 		}
-		p.b.AddWait(w)
+		p.addWait(&w)
 	}
 	time := p.spans.Overlap(id, th.Process, s[i].Start, end)
 	if time <= 0 {

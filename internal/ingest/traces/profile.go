@@ -163,6 +163,7 @@ func (p *profile) track(track trace.TrackID, id trace.ThreadID) ([]trace.Slice, 
 		time := p.spans.Overlap(id, th.Process, s[i].Start, s[i].End)
 		if time == 0 {
 			acc.Filtered++
+			p.contended(id, s, stacks, i) // others may have waited behind it
 			continue
 		}
 		self := time - inner[i]
@@ -217,7 +218,7 @@ func (p *profile) waits(id trace.ThreadID, s []trace.Slice, stacks []run.StackID
 				blocked.Waker = run.ThreadID(in.Waker)
 			}
 			blocked.Interrupt = in.Start == blocked.End && in.Interrupt
-			p.b.AddWait(blocked)
+			p.addWait(&blocked)
 			blocked = run.Wait{}
 		}
 		if in.State == trace.Running {
@@ -243,8 +244,18 @@ func (p *profile) waits(id trace.ThreadID, s []trace.Slice, stacks []run.StackID
 		}
 	})
 	if blocked.Thread != 0 {
-		p.b.AddWait(blocked)
+		p.addWait(&blocked)
 	}
+}
+
+// addWait adds a wait. What of it is not in the times that were chosen is filtered: others may have waited behind it.
+func (p *profile) addWait(w *run.Wait) {
+	id := trace.ThreadID(w.Thread)
+	p.spans.Cut(id, p.tl.Threads[id].Process, w.Start, w.End, func(start, end int64, chosen bool) {
+		part := *w
+		part.Start, part.End, part.Filtered = start, end, !chosen
+		p.b.AddWait(part)
+	})
 }
 
 // An opener finds the slices of a thread that were open at a time; times come in order.
