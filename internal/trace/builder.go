@@ -26,6 +26,7 @@ type Builder struct {
 	byName    map[string]NameID
 	processes map[idKey]ProcessID
 	threads   map[idKey]ThreadID
+	direct    []ThreadID // those of machine 0 by low numbers, as threads has them
 	async     map[asyncKey]TrackID
 	counters  map[asyncKey]int
 	frames    map[int64]int
@@ -132,6 +133,9 @@ func (b *Builder) Thread(machine uint32, pid, tid int64) ThreadID {
 	if tid < 0 {
 		return 0
 	}
+	if pid < 0 && machine == 0 && tid < int64(len(b.direct)) && b.direct[tid] != 0 {
+		return b.direct[tid]
+	}
 	key := idKey{machine, tid}
 	first := b.threads[key]
 	if first != 0 && pid < 0 {
@@ -150,6 +154,12 @@ func (b *Builder) Thread(machine uint32, pid, tid int64) ThreadID {
 	id := ThreadID(len(b.t.Threads))
 	b.t.Threads = append(b.t.Threads, Thread{TID: tid, Machine: machine, Process: b.Process(machine, pid), next: first})
 	b.threads[key] = id
+	// Systems number threads from 1 to 32768, and start again.
+	const low = 1 << 16
+	if machine == 0 && tid < low {
+		b.direct = append(b.direct, make([]ThreadID, max(0, int(tid)+1-len(b.direct)))...)
+		b.direct[tid] = id
+	}
 	return id
 }
 

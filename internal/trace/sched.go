@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"cmp"
 	"container/heap"
 	"slices"
 )
@@ -134,36 +133,102 @@ func (e *cpuEvent) read(r *tapeReader) bool {
 	return true
 }
 
-// A cpuQueue gives the events of a CPU in the order of time.
+// A cpuQueue gives the events of a CPU in the order of time, of equal times in that in which
+// they came.
+//
+//  1. Events of a CPU are nearly in order: those of a few milliseconds come together. So a chunk of
+//     the tape is sorted at a time, with what is left of those before it.
+//  2. An event is the next one if it is not younger than all in chunks that are not read yet.
 type cpuQueue struct {
 	cpu    *cpu
 	event  cpuEvent
 	reader tapeReader
-	sorted []cpuEvent // of a tape that is not in order
+	oldest []int64    // by chunk, the oldest event in it or behind it
+	sorted []cpuEvent // from at on
+	at     int
+	buffer []cpuEvent
 }
 
 func newCPUQueue(c *cpu) *cpuQueue {
-	q := &cpuQueue{cpu: c, reader: c.events.read()}
+	q := &cpuQueue{cpu: c}
 	if c.events.unsorted {
-		q.sorted = make([]cpuEvent, 0, c.events.records)
-		var e cpuEvent
-		for e.read(&q.reader) {
-			q.sorted = append(q.sorted, e)
+		q.oldest = c.events.oldest
+		for i := len(q.oldest) - 2; i >= 0; i-- {
+			q.oldest[i] = min(q.oldest[i], q.oldest[i+1])
 		}
-		slices.SortStableFunc(q.sorted, func(a, b cpuEvent) int { return cmp.Compare(a.ts, b.ts) })
 	}
+	q.reader = c.events.take()
 	return q
 }
 
 func (q *cpuQueue) next() bool {
-	if !q.cpu.events.unsorted {
+	if q.oldest == nil && q.at == len(q.sorted) {
 		return q.event.read(&q.reader)
 	}
-	if len(q.sorted) == 0 {
+	for len(q.oldest) > 0 && (q.at == len(q.sorted) || q.sorted[q.at].ts > q.oldest[0]) {
+		q.fill()
+	}
+	if q.at == len(q.sorted) {
 		return false
 	}
-	q.event, q.sorted = q.sorted[0], q.sorted[1:]
+	q.event = q.sorted[q.at]
+	q.at++
 	return true
+}
+
+// fill reads a chunk.
+func (q *cpuQueue) fill() {
+	q.sorted = q.sorted[:copy(q.sorted, q.sorted[q.at:])]
+	q.at = 0
+	var e cpuEvent
+	for left := len(q.reader.chunks) - 1; e.read(&q.reader); {
+		q.sorted = append(q.sorted, e)
+		if len(q.reader.chunks) == left && len(q.reader.rest) == 0 {
+			break
+		}
+	}
+	q.oldest = q.oldest[1:]
+	q.sorted, q.buffer = mergeRuns(q.sorted, q.buffer)
+}
+
+// mergeRuns sorts events stably by time and returns them, and a buffer for the next call. What
+// is in order already is only merged.
+func mergeRuns(events, buffer []cpuEvent) (sorted, rest []cpuEvent) {
+	buffer = slices.Grow(buffer[:0], len(events))
+	for {
+		runs := 0
+		merged := buffer[:0]
+		for from := 0; from < len(events); runs++ {
+			middle := runEnd(events, from)
+			end := runEnd(events, middle)
+			a, b := events[from:middle], events[middle:end]
+			for len(a) > 0 && len(b) > 0 {
+				if b[0].ts < a[0].ts {
+					merged, b = append(merged, b[0]), b[1:]
+				} else {
+					merged, a = append(merged, a[0]), a[1:]
+				}
+			}
+			merged = append(append(merged, a...), b...)
+			from = end
+		}
+		events, buffer = merged, events
+		if runs <= 1 {
+			return events, buffer
+		}
+	}
+}
+
+// runEnd is where the events that are in order from an index on end.
+func runEnd(events []cpuEvent, from int) int {
+	if from >= len(events) {
+		return from
+	}
+	end := from + 1
+	for end < len(events) && events[end].ts >= events[end-1].ts {
+		end++
+	}
+	return end
 }
 
 // cpuHeap has the CPU with the oldest next event first; of equal ones that whose number is lower.
@@ -215,7 +280,6 @@ func (s *scheduler) finish(t *Timeline) []tape {
 		if q.next() {
 			heap.Fix(&h, 0)
 		} else {
-			q.cpu.events = tape{}
 			heap.Pop(&h)
 		}
 	}
@@ -427,12 +491,13 @@ func (t *Timeline) States(id ThreadID, visit func(*Interval)) {
 		return
 	}
 	r := t.states[id].read()
+	var in Interval
 	for {
 		kind, ts, ok := r.next()
 		if !ok {
 			return
 		}
-		in := Interval{Start: ts, End: Unended, CPU: -1, State: Running, IOWait: kind&ioWaitBit != 0, Interrupt: kind&interruptBit != 0}
+		in = Interval{Start: ts, End: Unended, CPU: -1, State: Running, IOWait: kind&ioWaitBit != 0, Interrupt: kind&interruptBit != 0}
 		if kind&endedBit != 0 {
 			in.End = ts + int64(r.number())
 		}

@@ -6,6 +6,7 @@ import "encoding/binary"
 // numbers. It grows by chunks, which are not copied.
 type tape struct {
 	chunks   [][]byte
+	oldest   []int64 // time of the oldest record of each chunk
 	records  int
 	last     int64 // time of the last record
 	unsorted bool  // a record is older than one before it
@@ -25,8 +26,10 @@ func (t *tape) add(kind byte, ts int64, numbers ...uint64) {
 			size = max(min(lastChunk, 2*cap(t.chunks[n])), need)
 		}
 		t.chunks = append(t.chunks, make([]byte, 0, size))
+		t.oldest = append(t.oldest, ts)
 		n++
 	}
+	t.oldest[n] = min(t.oldest[n], ts)
 	if t.records > 0 && ts < t.last {
 		t.unsorted = true
 	}
@@ -45,9 +48,17 @@ type tapeReader struct {
 	chunks [][]byte
 	rest   []byte
 	ts     int64
+	taken  bool // chunks that were read are given up
 }
 
 func (t *tape) read() tapeReader { return tapeReader{chunks: t.chunks} }
+
+// take is read, and the tape is empty afterwards: memory is given back while it is read.
+func (t *tape) take() tapeReader {
+	r := tapeReader{chunks: t.chunks, taken: true}
+	*t = tape{}
+	return r
+}
 
 // next reads the kind of a record and its time; the caller reads its numbers.
 func (r *tapeReader) next() (kind byte, ts int64, ok bool) {
@@ -55,7 +66,11 @@ func (r *tapeReader) next() (kind byte, ts int64, ok bool) {
 		if len(r.chunks) == 0 {
 			return 0, 0, false
 		}
-		r.rest, r.chunks = r.chunks[0], r.chunks[1:]
+		r.rest = r.chunks[0]
+		if r.taken {
+			r.chunks[0] = nil
+		}
+		r.chunks = r.chunks[1:]
 	}
 	kind, r.rest = r.rest[0], r.rest[1:]
 	delta, n := binary.Varint(r.rest)

@@ -211,6 +211,7 @@ func (p *profile) waits(id trace.ThreadID, s []trace.Slice, stacks []run.StackID
 	}
 	th := &p.tl.Threads[id]
 	open := opener{slices: s, stacks: stacks}
+	names, labels := make(map[trace.State]string), make(map[trace.State]uint32)
 	var blocked run.Wait // whose waker comes with the next interval
 	p.tl.States(id, func(in *trace.Interval) {
 		if p.opt.Waits && blocked.Thread != 0 {
@@ -231,15 +232,19 @@ func (p *profile) waits(id trace.ThreadID, s []trace.Slice, stacks []run.StackID
 		if end <= in.Start {
 			return
 		}
+		if names[in.State] == "" {
+			names[in.State] = in.State.String()
+			labels[in.State] = p.labels(id, names[in.State])
+		}
 		stack := p.waitStack(open.at(in.Start), in)
 		if time := p.spans.Overlap(id, th.Process, in.Start, end); time > 0 {
 			event := p.event(&p.offCPU, offCPUEvent, "nanoseconds", true)
-			p.b.AddSum(event, stack, p.labels(id, in.State.String()), 1, time, float64(time)*float64(time))
+			p.b.AddSum(event, stack, labels[in.State], 1, time, float64(time)*float64(time))
 		}
 		if p.opt.Waits {
 			blocked = run.Wait{
 				Kind: run.OffCPU, Thread: run.ThreadID(id), Start: in.Start, End: end, Clipped: clipped,
-				Stack: stack, State: in.State.String(),
+				Stack: stack, State: names[in.State],
 			}
 		}
 	})
