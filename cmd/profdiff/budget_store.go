@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/budget"
+	"profdiff/internal/output"
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
 )
@@ -77,7 +78,11 @@ func (f *inputFlags) chosen() string {
 // store adds runs to a baseline, and says what there is.
 func (s *stdio) store(dir, benchmark string, runs []*run.Run) error {
 	dirs, err := budget.Store(dir, benchmark, runs, func(name string, text []byte) error {
-		return s.writeOutput(name, func(w io.Writer) error { _, err := w.Write(text); return err })
+		var file output.Set // each run is there before the next is looked at
+		if err := file.Write(name, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+			return err
+		}
+		return file.Commit()
 	})
 	for _, d := range dirs {
 		fmt.Fprintf(s.out, "%s: %d %s stored, %d in all\n", d.Dir, d.Added, text.Plural(d.Added, "run", "runs"), d.All)

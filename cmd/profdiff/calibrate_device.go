@@ -11,6 +11,7 @@ import (
 	"profdiff/internal/calibrate"
 	"profdiff/internal/record/android"
 	"profdiff/internal/record/command"
+	"profdiff/internal/scratch"
 )
 
 // A deviceCalibration measures an Android device with a profdiff that runs there.
@@ -25,6 +26,7 @@ func (d *deviceCalibration) measure(ctx context.Context, std *stdio) (*calibrate
 	if err != nil {
 		return nil, err
 	}
+	defer scratch.Add(dir)()
 	defer os.RemoveAll(dir)
 	if d.Serial == "" {
 		d.Serial = os.Getenv("ANDROID_SERIAL")

@@ -477,7 +477,7 @@ func (c *checkCommand) outcome(cmd *cobra.Command, std *stdio, paths []string) (
 		return nil, err
 	}
 	if c.history != "" {
-		if err := updateHistory(c.history, o); err != nil {
+		if err := std.updateHistory(c.history, o); err != nil {
 			return nil, err
 		}
 	}

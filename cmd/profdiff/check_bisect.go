@@ -18,6 +18,7 @@ import (
 	"profdiff/internal/looks"
 	"profdiff/internal/record"
 	"profdiff/internal/record/checkout"
+	"profdiff/internal/scratch"
 	"profdiff/internal/verdict"
 )
 
@@ -97,6 +98,7 @@ func (c *checkCommand) runBisect(cmd *cobra.Command, std *stdio, words []string)
 	if err != nil {
 		return err
 	}
+	defer scratch.Add(temp)()
 	defer os.RemoveAll(temp)
 	r := &record.Recorder{Backend: backend, Version: version(), Tell: std.progress(f.record.quiet)}
 	plan := &f.record.plan

@@ -91,19 +91,9 @@ func (s *stdio) writeCheck(t outTarget, d *check.Document, sourceRoot string) er
 		return check.WriteText(w, d)
 	}
 	if t.format == "github-summary" && t.file != "-" {
-		return appendOutput(t.file, write)
+		return s.outputs.Append(t.file, write) // steps of a job share one summary
 	}
 	return s.writeOutput(t.file, write)
-}
-
-// appendOutput adds to a file: steps of a job share one summary.
-func appendOutput(name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
-	if err != nil {
-		return input.PathError(err)
-	}
-	out := bufio.NewWriter(f)
-	return errors.Join(write(out), out.Flush(), f.Close())
 }
 
 // maxHistory is the most bytes that are read of a file of checks.
@@ -111,7 +101,7 @@ const maxHistory = 16 << 20
 
 // updateHistory notes in the outcome what follows from a file of checks, and adds the outcome
 // to it.
-func updateHistory(name string, o *budget.Outcome) error {
+func (s *stdio) updateHistory(name string, o *budget.Outcome) error {
 	past, err := readHistory(name)
 	if err != nil {
 		return err
@@ -126,7 +116,7 @@ func updateHistory(name string, o *budget.Outcome) error {
 	} else if open {
 		text = append([]byte{'\n'}, text...)
 	}
-	return appendOutput(name, func(w io.Writer) error {
+	return s.outputs.Append(name, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})

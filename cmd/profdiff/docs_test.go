@@ -130,7 +130,7 @@ func TestTwoCommands(t *testing.T) {
 func TestReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nWritten by `go test ./cmd/profdiff -run Reference -update`.\n")
-	root := newRoot(&stdio{strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}})
+	root := newRoot(&stdio{in: strings.NewReader(""), out: &bytes.Buffer{}, err: &bytes.Buffer{}})
 	describe(&b, root)
 	const file = "reference.md"
 	if *update {

@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"profdiff/internal/output"
 	"profdiff/internal/perffile"
 )
 
@@ -25,11 +24,10 @@ func main() {
 	// as 32 MB more, of which the system never gets to see a page.
 	debug.SetGCPercent(25)
 	ballast := make([]byte, 32<<20)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, interrupted := watchSignals()
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
 	runtime.KeepAlive(ballast)
-	os.Exit(code)
+	os.Exit(interrupted(code))
 }
 
 // recordingsRead is called when all is read and a report is to be made of it. A report is
@@ -50,18 +48,28 @@ const (
 type stdio struct {
 	in       io.Reader
 	out, err io.Writer
+	// outputs are the files that the command writes.
+	outputs output.Set
 }
 
 // execute is main without the process.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	io := &stdio{stdin, stdout, stderr}
+	io := &stdio{in: stdin, out: stdout, err: stderr}
 	root := newRoot(io)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitOK
+	outcome, ended := errors.AsType[*outcomeError](err)
+	if err == nil || ended {
+		if failed := io.outputs.Commit(); failed != nil {
+			err, ended = failed, false
+		}
+	} else {
+		err = errors.Join(err, io.outputs.Discard())
 	}
-	if outcome, ok := errors.AsType[*outcomeError](err); ok {
+	switch {
+	case err == nil:
+		return exitOK
+	case ended:
 		return outcome.code
 	}
 	io.report(err)
@@ -104,6 +112,12 @@ is the plain one where there is but one. --focus, other patterns and budgets tak
 parse is all of them. Stubs that call a shared library are named by what they call,
 malloc@plt.
 
+Outputs appear when a command has ended well, all of them, or none does. A file that is
+read is never replaced; one that is there keeps its mode, and a link to one stays a link.
+The exit code is 0, or 1 if a budget failed, 2 after a wrong command line, 3 if an input
+cannot be read or an output not be written, 4 if budgets are inconclusive, and 128 + N
+after signal N, which a command obeys within a second and a second one ends at once.
+
 PROFDIFF_SYSROOT=DIR in the environment says where the files of this machine are
 looked for: / if it is not set, nowhere if the directory is empty. DEBUGINFOD_URLS,
 DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT and so on are those of debuginfod-find, with
@@ -113,6 +127,9 @@ for DEBUGINFOD_MAXTIME seconds if that is more.`,
 		SilenceErrors: true,
 		Version:       version(),
 		Args:          noCommand,
+		PersistentPreRun: func(cmd *cobra.Command, args []string) {
+			io.outputs.Inputs = func() []string { return inputsOf(cmd, args) }
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},

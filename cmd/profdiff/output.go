@@ -8,50 +8,74 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"profdiff/internal/input"
+	"profdiff/internal/record"
 )
 
 // writeOutput calls write for the file called name, or for standard output if it
-// is "-". The file appears whole or not at all.
+// is "-". The files of a command appear together, when it has ended well, or none does.
 func (s *stdio) writeOutput(name string, write func(io.Writer) error) (err error) {
 	if name == "-" {
 		out := bufio.NewWriter(s.out)
-		return errors.Join(write(out), out.Flush())
-	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return writeSpecial(name, write)
-	}
-	temporary := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d", filepath.Base(name), os.Getpid()))
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("%s: %w", name, pe.Err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temporary))
+		if err := write(out); err != nil {
+			return standardOutput(err)
 		}
-	}()
-	out := bufio.NewWriter(f)
-	if err := write(out); err != nil {
-		return errors.Join(err, f.Close())
+		return standardOutput(out.Flush())
 	}
-	if err := errors.Join(out.Flush(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temporary, name)
+	return s.outputs.Write(name, write)
 }
 
-// writeSpecial writes to a device or a pipe, which must not be replaced.
-func writeSpecial(name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY, 0)
-	if err != nil {
-		return input.PathError(err)
+// standardOutput says that it is standard output which takes no more, if it is.
+func standardOutput(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok && pe.Path == os.Stdout.Name() {
+		return fmt.Errorf("standard output: %w", pe.Err)
 	}
-	out := bufio.NewWriter(f)
-	return errors.Join(write(out), out.Flush(), f.Close())
+	return err
+}
+
+// outputFlags are the flags whose values are files that a command writes. All else that a
+// command line names is read.
+var outputFlags = []string{"output", "html", "out", "look-file", "history"}
+
+// inputsOf are the files that a command line names to be read, and those in its folders of
+// recordings.
+func inputsOf(cmd *cobra.Command, args []string) (list []string) {
+	names := slices.Clone(args)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if slices.Contains(outputFlags, f.Name) {
+			return
+		}
+		values := []string{f.Value.String()} // a default is a file as well
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			_, path, _ := strings.Cut(v, "=")
+			names = append(names, v, path)
+		}
+	})
+	for _, name := range names {
+		list = append(list, name)
+		for _, side := range []string{"", string(record.Before), string(record.After)} {
+			files, _, err := input.Files([]string{filepath.Join(name, side)})
+			if err == nil { // else it is no folder of recordings
+				list = append(list, files...)
+			}
+			for _, file := range files {
+				if input.IsRecording(file) {
+					parts, _ := filepath.Glob(filepath.Join(file, "*")) // the pattern is right
+					list = append(list, parts...)
+				}
+			}
+		}
+	}
+	return list
 }
 
 // formatLacks refuses flags for which the format has no place.

@@ -31,6 +31,7 @@ this version is written as it was, byte by byte. FILE may be - for standard inpu
 				std.warn("%s: %s", from, missing)
 			}
 			p.DrawnBy(reportTool())
+			std.outputs.Inputs = nil // a report may be drawn anew in its place: its data stay
 			return std.writeOutput(output, p.Write)
 		},
 	}

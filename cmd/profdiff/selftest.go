@@ -14,6 +14,7 @@ import (
 	"profdiff/internal/record"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/run"
+	"profdiff/internal/scratch"
 )
 
 func newSelfTestCmd(std *stdio) *cobra.Command {
@@ -58,6 +59,7 @@ is how runs differ when one side is recorded after the other.`,
 				if dir, err = os.MkdirTemp("", "profdiff-selftest-"); err != nil {
 					return err
 				}
+				defer scratch.Add(dir)()
 				defer os.RemoveAll(dir)
 			}
 			rec, err := record.Open(dir)

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"profdiff/internal/scratch"
 )
 
 var (
@@ -175,6 +177,7 @@ func (c *Client) take(a answer, path, buildID, name string) error {
 	if err != nil {
 		return errLocal{err}
 	}
+	defer scratch.Add(file.Name())()
 	defer os.Remove(file.Name()) // which does nothing once it was moved
 	a.watch.start()
 	defer a.watch.cancel(nil)

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"profdiff/internal/record/command"
 	"profdiff/internal/run"
@@ -176,15 +175,7 @@ type host struct{}
 
 func (host) machine() *Machine {
 	m := &Machine{Cores: runtime.NumCPU(), CPU: CPUName(readText("/proc/cpuinfo")), Kernel: readText("/proc/sys/kernel/osrelease")}
-	var u syscall.Utsname
-	if syscall.Uname(&u) == nil {
-		for _, c := range u.Machine {
-			if c == 0 {
-				break
-			}
-			m.Arch += string(rune(byte(c)))
-		}
-	}
+	m.Arch = machineName()
 	m.Governor = readText("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 	m.Virtual = strings.Contains(readText("/proc/cpuinfo"), " hypervisor")
 	return m
@@ -314,15 +305,6 @@ func readText(name string) string {
 
 // Spare is what is left free on a disk, for other programs and for the notes.
 const Spare = 64 << 20
-
-// FreeBytes is how much is free on the disk of a folder; false if it cannot be asked.
-func FreeBytes(dir string) (int64, bool) {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil {
-		return 0, false
-	}
-	return int64(min(fs.Bavail, 1<<40)) * int64(fs.Bsize), true
-}
 
 // CheckSpace says whether so many bytes fit on the disk of a folder.
 func CheckSpace(dir string, bytes int64, freeBytes func(string) (int64, bool)) error {

@@ -29,6 +29,7 @@ import (
 
 	"profdiff/internal/record/command"
 	"profdiff/internal/run"
+	"profdiff/internal/scratch"
 )
 
 // A Side of a comparison is the program before the change or after it. It names the folder
@@ -282,6 +283,7 @@ func (r *Recorder) one(ctx context.Context, dir string, rec *Recording, job Job)
 			return nil, spent, err
 		}
 	}
+	defer scratch.Add(partial)()
 	defer os.RemoveAll(partial)
 	t, err := r.attempt(ctx, &rec.Plan, job, partial)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"profdiff/internal/objects"
 	"profdiff/internal/objfile"
+	"profdiff/internal/scratch"
 )
 
 // Names of what a folder has to name addresses: object files by build ID, laid out as
@@ -223,6 +224,7 @@ func write(to string, from io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
+	defer scratch.Add(temporary)()
 	defer func() {
 		if err != nil {
 			if removed := os.Remove(temporary); !errors.Is(removed, fs.ErrNotExist) {

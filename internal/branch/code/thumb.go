@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/llvm"
 	"profdiff/internal/objects"
 	"profdiff/internal/objfile"
+	"profdiff/internal/scratch"
 )
 
 // armTools decode 32-bit Arm code, A32 and Thumb, by llvm-objdump.
@@ -23,6 +24,7 @@ type armTools struct {
 	tool   *llvm.Toolchain
 	err    error    // why it cannot be used
 	copies []string // of files that are in archives
+	forget []func() // that they are scratch files
 }
 
 const (
@@ -62,6 +64,7 @@ func (t *armTools) copy(o *objects.Object) (name string, err error) {
 		return "", err
 	}
 	t.copies = append(t.copies, f.Name())
+	t.forget = append(t.forget, scratch.Add(f.Name()))
 	size := uint64(0)
 	for _, s := range o.File().Segments() {
 		size = max(size, s.Offset+s.FileSize)
@@ -75,10 +78,11 @@ func (t *armTools) copy(o *objects.Object) (name string, err error) {
 }
 
 func (t *armTools) close() {
-	for _, name := range t.copies {
+	for i, name := range t.copies {
 		os.Remove(name)
+		t.forget[i]()
 	}
-	t.copies = nil
+	t.copies, t.forget = nil, nil
 }
 
 // An armDecoder decodes a file. It implements [disasm.Decoder].

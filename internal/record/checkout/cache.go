@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -32,17 +31,14 @@ type lock struct{ file *os.File }
 
 func (l *lock) unlock() { l.file.Close() }
 
-// errLocked says that somebody else has a lock.
-var errLocked = syscall.EWOULDBLOCK
-
-// tryLock locks a place as [syscall.Flock] does, but does not wait.
+// tryLock locks a place as flock(2) does, but does not wait.
 func tryLock(place string, how int) (*lock, error) {
 	for {
 		f, err := os.OpenFile(place+lockName, os.O_CREATE|os.O_RDWR, 0o666)
 		if err != nil {
 			return nil, err
 		}
-		if err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); err != nil {
+		if err := flock(f, how); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -65,13 +61,13 @@ func obtain(ctx context.Context, place string, wait func(), build func() error) 
 		return nil, err
 	}
 	for waited := false; ; {
-		l, err := tryLock(place, syscall.LOCK_SH)
+		l, err := tryLock(place, shared)
 		if err == nil {
 			if isBuilt(place) {
 				return l, nil
 			}
 			l.unlock()
-			if l, err = tryLock(place, syscall.LOCK_EX); err == nil {
+			if l, err = tryLock(place, exclusive); err == nil {
 				if !isBuilt(place) {
 					err = build()
 				}
@@ -125,7 +121,7 @@ func prune(cache string) {
 		if i < maxBuilds && time.Since(b.built) < maxAge {
 			continue
 		}
-		if l, err := tryLock(b.place, syscall.LOCK_EX); err == nil {
+		if l, err := tryLock(b.place, exclusive); err == nil {
 			if os.RemoveAll(b.place) == nil {
 				_ = os.Remove(l.file.Name())
 			}

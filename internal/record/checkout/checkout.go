@@ -21,6 +21,7 @@ import (
 
 	"profdiff/internal/record"
 	"profdiff/internal/record/command"
+	"profdiff/internal/scratch"
 )
 
 // A Repository is one of git, with a working tree.
@@ -185,6 +186,7 @@ func (r *Repository) workingTree(ctx context.Context) (*Revision, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer scratch.Add(index)()
 	defer os.RemoveAll(index)
 	env := []string{
 		"GIT_INDEX_FILE=" + filepath.Join(index, "index"),

@@ -1,8 +1,8 @@
 // Package command runs programs and says what became of them.
 //
 //  1. A command line is split into words, or given to a shell if only that can read it.
-//  2. The program runs in a process group of its own, which ends when the context does, and
-//     when this process does (prctl(2), PR_SET_PDEATHSIG).
+//  2. The program runs in a process group of its own, which ends when the context does, and on
+//     Linux when this process does (prctl(2), PR_SET_PDEATHSIG).
 //  3. The end of what it prints is kept; a failure names the program, its status and the
 //     last line of its standard error.
 package command
@@ -175,6 +175,10 @@ type Program struct {
 	Attended bool
 }
 
+// patience is how long a program may take to end when it is told to, before it is killed: less
+// than profdiff itself has, for else the program would be left behind.
+const patience = 500 * time.Millisecond
+
 // Run runs a program in the working directory; stderr may be nil.
 func Run(ctx context.Context, argv []string, stderr *Tail) (*Process, error) {
 	return Program{Argv: argv, Stderr: stderr}.Run(ctx)
@@ -194,14 +198,19 @@ func (r Program) Run(ctx context.Context) (*Process, error) {
 		stderr = &Tail{Max: 64 << 10}
 	}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !r.Attended, Pdeathsig: syscall.SIGTERM}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	end := group(cmd, !r.Attended)
+	kill := time.AfterFunc(time.Hour, func() { _ = end(os.Kill) }) // it may have ended just now
+	kill.Stop()
+	defer kill.Stop()
+	cmd.Cancel = func() error {
+		kill.Reset(patience)
+		return end(syscall.SIGTERM)
+	}
 	if r.Attended {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 		if r.Stderr != nil {
 			cmd.Stderr = io.MultiWriter(os.Stderr, r.Stderr)
 		}
-		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	}
 	cmd.WaitDelay = 5 * time.Second
 	// The signal is sent when the thread ends that started the program.

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"profdiff/internal/scratch"
+)
+
+// grace is how long a command may take to end after a signal. Recorders need some of it, to
+// end what they record; what reads or computes is ended when it is over.
+const grace = 700 * time.Millisecond
+
+// watchSignals gives a context that the first signal ends. A command that goes on for longer than
+// the grace period is ended then, and by a second signal at once; its temporary files are removed.
+// interrupted turns the exit code of a command that a signal made fail into 128 + its number, as
+// shells have it.
+func watchSignals() (ctx context.Context, interrupted func(code int) int) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup(1) and shells in the background make it
+			signal.Notify(signals, s)
+		}
+	}
+	// Writing to a pipe that nobody reads gives an error then, and what was begun is removed.
+	signal.Notify(make(chan os.Signal), syscall.SIGPIPE)
+	var first atomic.Int32
+	go func() {
+		s, _ := (<-signals).(syscall.Signal)
+		first.Store(int32(s))
+		cancel(errInterrupted)
+		select {
+		case <-signals:
+		case <-time.After(grace):
+		}
+		fmt.Fprintf(os.Stderr, "profdiff: %v\n", errInterrupted)
+		_ = scratch.RemoveAll() // there is nobody left to tell
+		os.Exit(128 + int(s))
+	}()
+	return ctx, func(code int) int {
+		if s := first.Load(); s != 0 && code != exitOK {
+			return 128 + int(s)
+		}
+		return code
+	}
+}
+
+// errInterrupted is why a command ends that a signal ended.
+var errInterrupted = errors.New("interrupted")
