@@ -3,6 +3,7 @@ package perfetto
 import (
 	"fmt"
 	"iter"
+	"math"
 
 	"profdiff/internal/input"
 )
@@ -17,6 +18,8 @@ const (
 	bundleClock        = 5
 	bundleTimestamp    = 6
 	bundleBootTime     = 7
+	bundleLastRead     = 9
+	bundlePreviousEnd  = 10
 	bundleError        = 8
 	eventTimestamp     = 1
 	eventPID           = 2
@@ -81,7 +84,8 @@ type bundleHead struct {
 	lost         bool
 	clock        uint64
 	ftrace, boot int64
-	paired       bool // both times are there
+	paired       bool  // both times are there
+	previousEnd  int64 // of the bundle before, 0 if it is not told
 	compact      input.Fields
 	errors       int64 // of the recorder
 }
@@ -105,6 +109,8 @@ func readBundleHead(m input.Fields) (h bundleHead, err error) {
 		case bundleBootTime:
 			h.boot = int64(m.Uint())
 			times++
+		case bundleLastRead, bundlePreviousEnd:
+			h.previousEnd = int64(m.Uint())
 		case bundleError:
 			h.errors++
 			m.Skip()
@@ -133,12 +139,37 @@ func (h *bundleHead) clockID() ClockID {
 func (t *Trace) surveyBundle(h *header, m input.Fields) error {
 	b, err := readBundleHead(m)
 	id := b.clockID()
+	cpu := sequenceKey{h.machine, uint32(b.cpu)}
+	if err == nil && id != 0 && b.cpu < maxCPUs && !t.cpus[cpu] {
+		t.cpus[cpu] = true
+		if b.previousEnd != 0 {
+			t.begins = append(t.begins, moment{keyOf(h.machine, h.sequence, id), b.previousEnd})
+		}
+	}
 	key := sequenceKey{h.machine, h.sequence}
 	if err != nil || !b.paired || id == 0 || id == BootTime || t.ftrace[key] == b.ftrace {
 		return nil
 	}
 	t.ftrace[key] = b.ftrace
 	return t.clocks.add(h.machine, h.sequence, []tick{{id: id, value: uint64(b.ftrace), unit: 1}, {id: BootTime, value: uint64(b.boot), unit: 1}}, 0)
+}
+
+// A moment is a time of a clock.
+type moment struct {
+	clock clockKey
+	ns    int64
+}
+
+// kernelStart is since when the events of all CPUs are there: the buffer of each CPU begins elsewhere, behind
+// the bundle before its first one.
+func (t *Trace) kernelStart() int64 {
+	start := int64(math.MinInt64)
+	for _, m := range t.begins {
+		if at, ok := t.clocks.convert(t.clocks.get(m.clock), m.ns); ok {
+			start = max(start, at)
+		}
+	}
+	return start
 }
 
 // Bundle decodes a packet of kind [FtraceEvents].

@@ -54,6 +54,9 @@ type Trace struct {
 	Losses Losses
 	// Counts says how many packets of each kind were read, when the second reading is over.
 	Counts map[Kind]int64
+	// KernelStart is since when events of the kernel are there of all CPUs, math.MinInt64 if nothing
+	// tells.
+	KernelStart int64
 
 	at     io.ReaderAt
 	size   int64
@@ -64,6 +67,8 @@ type Trace struct {
 	last        *Sequence
 	generations uint32
 	entries     int
+	cpus        map[sequenceKey]bool  // by machine and CPU: a bundle of it was seen
+	begins      []moment              // of what each CPU has
 	ftrace      map[sequenceKey]int64 // last time of the kernel's clock in a snapshot
 	packet      Packet
 	bundle      Bundle
@@ -80,12 +85,13 @@ func Open(src *input.Source, describe func(*Packet)) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{at: at, size: size, describe: describe, ftrace: make(map[sequenceKey]int64)}
+	t := &Trace{at: at, size: size, describe: describe, ftrace: make(map[sequenceKey]int64), cpus: make(map[sequenceKey]bool)}
 	t.packet.trace = t
 	if err := t.read(t.survey); err != nil {
 		return nil, err
 	}
 	t.clocks.connect()
+	t.KernelStart = t.kernelStart()
 	return t, nil
 }
 

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -58,6 +59,7 @@ func NewBuilder() *Builder {
 		threads:   make(map[idKey]ThreadID),
 		async:     make(map[asyncKey]TrackID),
 		counters:  make(map[asyncKey]int),
+		sched:     scheduler{from: math.MinInt64},
 	}
 }
 

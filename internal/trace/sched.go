@@ -36,6 +36,7 @@ const (
 // A scheduler has events of scheduling, and makes states of threads of them.
 type scheduler struct {
 	kernel kernelVersion
+	from   int64 // when states begin
 	cpus   map[uint32]*cpu
 	order  []*cpu
 	counts SchedCounts
@@ -61,6 +62,9 @@ func (s *scheduler) cpu(number uint32) *cpu {
 	}
 	return c
 }
+
+// SchedFrom says from when on all CPUs have events of scheduling. Before, they only tell what a CPU runs.
+func (b *Builder) SchedFrom(ts int64) { b.sched.from = ts }
 
 // Switch says that a CPU leaves prev, which then is in a state, and runs next.
 func (b *Builder) Switch(cpu uint32, ts int64, prev ThreadID, state SwitchState, next ThreadID) {
@@ -316,10 +320,11 @@ func (m *states) event(c *cpu, e *cpuEvent) {
 		c.known, c.current = true, ThreadID(e.c)
 	case compactSwitchRecord:
 		counts.Switches++
-		if c.known {
-			m.switched(c, e.ts, c.current, SwitchState(e.a), ThreadID(e.b))
-		} else {
+		switch {
+		case !c.known:
 			counts.Skipped++
+		case e.ts >= m.s.from:
+			m.switched(c, e.ts, c.current, SwitchState(e.a), ThreadID(e.b))
 		}
 		c.known, c.current = true, ThreadID(e.b)
 	case wakingRecord:

@@ -222,6 +222,9 @@ func (r *reader) systemInfo(p *perfetto.Packet) error {
 	if system == "Linux" || system == "" {
 		r.tl.Kernel(f.Kernel)
 	}
+	if sdk, err := strconv.Atoi(f.SDK); err == nil {
+		r.tl.SDK(sdk)
+	}
 	return m.Err
 }
 

@@ -31,13 +31,17 @@ const (
 	interruptFlags = 0x08 | 0x10
 )
 
-// bundle reads the events of a bundle.
+// bundle reads the events of a bundle. Those before all CPUs have some are left out, but for switches in columns: they
+// say what their CPU runs.
 func (r *reader) bundle(p *perfetto.Packet) error {
 	b, err := p.Bundle()
 	if err != nil {
 		return err
 	}
 	for e := range b.Events() {
+		if e.Time < r.trace.KernelStart {
+			continue
+		}
 		if err := r.kernelEvent(p, b.CPU, e); err != nil {
 			p.Damaged(err)
 		}
@@ -48,6 +52,9 @@ func (r *reader) bundle(p *perfetto.Packet) error {
 		r.tl.CompactSwitch(b.CPU, s.Time, trace.RawState(s.PrevState), next)
 	}
 	for w := range b.Wakings() {
+		if w.Time < r.trace.KernelStart {
+			continue
+		}
 		r.tl.CompactWaking(b.CPU, w.Time, r.tl.Thread(p.Machine, trace.Unknown, int64(w.PID)), w.Flags&interruptFlags != 0)
 	}
 	return nil

@@ -27,6 +27,15 @@ const Perfetto = "Perfetto trace"
 
 // Read reads a Perfetto trace.
 func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
+	r := newReader(src, opt)
+	tl, err := r.read(src)
+	if err != nil {
+		return nil, err
+	}
+	return r.finish(tl)
+}
+
+func newReader(src *input.Source, opt *reading.Options) *reader {
 	r := &reader{
 		opt:       opt,
 		b:         run.NewBuilder(src.Name),
@@ -36,11 +45,17 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 		facts:     facts{packages: make(map[int64]string), uids: make(map[trace.ProcessID]int64)},
 	}
 	r.samples = newSamples(r, src)
+	return r
+}
+
+// read makes the timeline.
+func (r *reader) read(src *input.Source) (*trace.Timeline, error) {
 	t, err := perfetto.Open(src, r.describe)
 	if err != nil {
 		return nil, err
 	}
 	r.trace = t
+	r.tl.SchedFrom(t.KernelStart)
 	for p := range t.Packets() {
 		if err := r.packet(p); err != nil {
 			p.Damaged(err)
@@ -52,7 +67,8 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	for _, seq := range r.sequences {
 		r.release(seq, r.now)
 	}
-	return r.finish()
+	r.givePackages()
+	return r.tl.Finish(), nil
 }
 
 // A reader reads a Perfetto trace.
@@ -151,10 +167,8 @@ const (
 )
 
 // finish makes the run.
-func (r *reader) finish() (*run.Run, error) {
-	r.givePackages()
+func (r *reader) finish(tl *trace.Timeline) (*run.Run, error) {
 	b := r.b
-	tl := r.tl.Finish()
 	out := b.Run()
 	out.Recording = r.facts.Recording
 	rec := &out.Recording

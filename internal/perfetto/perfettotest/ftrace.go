@@ -100,6 +100,12 @@ func (b *Bundle) comm(name string) uint64 {
 	return uint64(len(b.strings) - 1)
 }
 
+// Start says since when the buffer of the CPU has all events.
+func (b *Bundle) Start(at uint64) *Bundle {
+	b.m.Uint(10, at)
+	return b
+}
+
 // Lost says that events before those of the bundle were lost.
 func (b *Bundle) Lost() *Bundle {
 	b.m.Uint(3, 1)
