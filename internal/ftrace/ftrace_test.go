@@ -131,7 +131,7 @@ xyz = 0x0 abc = 0x0
 		},
 		{
 			"trace-cmd report", `cpus=2
-systr:             bash-23925 [000] 46901.677053: sched_switch:         bash:23925 [120] S ==> link: x:23930 [120]
+systr:             bash-23925 [000] 46901.677053: sched_switch:         bash:23925 [120] W ==> link: x:23930 [120]
 systr:          link: x-23930 [000] 46901.677083: sched_waking:         bash:23925 [120] CPU:001
 systr:          link: x-23930 [000] 46901.677124446: sched_switch:         prev_comm=link: x prev_pid=23930 prev_prio=120 prev_state=256 next_comm=bash next_pid=23925 next_prio=130
 CPU:1 [LOST 123 EVENTS]
@@ -141,7 +141,7 @@ CPU:1 [EVENTS DROPPED]
 `,
 			[]string{
 				"/link: x -1/23930", "  46901677053000+71446 Running on CPU 0", "  46901677124446 R+",
-				"bash/bash 23925/23925 main", "  46901678000000+1000000 x|y", "  46901677053000+30000 S", "  46901677083000+41446 R woken by link: x", "  46901677124446 Running on CPU 0",
+				"bash/bash 23925/23925 main", "  46901678000000+1000000 x|y", "  46901677053000+30000 I", "  46901677083000+41446 R woken by link: x", "  46901677124446 Running on CPU 0",
 			},
 			Facts{CPUs: 2, Lines: 5, Events: 5, Lost: 123, Gaps: 1},
 		},

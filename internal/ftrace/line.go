@@ -242,7 +242,7 @@ func parseSwitch(args []byte) (s switched, ok bool) {
 		if !found || i < 0 {
 			return s, false
 		}
-		s.state = prev[i+1:]
+		s.state = bytes.Map(pluginState, prev[i+1:])
 		s.prevComm, s.prev, ok = parseNamed(prev[:i])
 		if ok {
 			s.nextComm, s.next, ok = parseNamed(next)
@@ -260,6 +260,18 @@ func parseSwitch(args []byte) (s switched, ok bool) {
 	s.prev, prevOK = number(prev[len("prev_comm=")+len(s.prevComm):], "prev_pid")
 	s.next, nextOK = number(next[len("next_comm=")+len(s.nextComm):], "next_pid")
 	return s, ok && prevOK && nextOK && s.prev >= 0 && s.next >= 0
+}
+
+// pluginState is the letter of the kernel for one of trace-cmd, which before libtraceevent 1.8 has
+// names of old kernels for the bits of idle and parked (plugin_sched_switch.c).
+func pluginState(letter rune) rune {
+	switch letter {
+	case 'W':
+		return 'I'
+	case 'x':
+		return 'P'
+	}
+	return letter
 }
 
 // parseNamed reads "my app:12 [120]".

@@ -13,6 +13,7 @@ import (
 	"fmt"
 
 	"profdiff/internal/callgrind"
+	"profdiff/internal/ftrace"
 	"profdiff/internal/ingest/gecko"
 	"profdiff/internal/ingest/perfdata"
 	"profdiff/internal/ingest/pprof"
@@ -40,6 +41,7 @@ const (
 	ReportSampleText = "simpleperf report-sample"
 	Pprof            = "pprof"
 	Perfetto         = traces.Perfetto
+	Ftrace           = traces.Ftrace
 	Gecko            = "Firefox Profiler JSON"
 	PerfScript       = "perf script"
 	Folded           = "folded stacks"
@@ -70,6 +72,7 @@ var formats = input.Table[reading.Reader]{
 	{Name: StackDump, Text: true, Recognise: stackdump.Recognise, Read: stackdump.Read},
 	counters(perfstat.CSV),
 	{Name: Bpftrace, Text: true, Recognise: recogniseBpftrace, Read: readBpftrace},
+	{Name: Ftrace, Text: true, Recognise: ftrace.Recognise, Read: traces.ReadFtrace},
 	{Name: PerfScript, Text: true, Recognise: perfscript.Recognise, Read: readPerfScript},
 	{Name: Folded, Text: true, Recognise: recogniseFolded, Read: readFolded},
 }

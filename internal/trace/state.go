@@ -76,6 +76,9 @@ func (s State) String() string {
 // Blocked reports whether a thread in this state waits for something else than a CPU.
 func (s State) Blocked() bool { return s&^(Preempted|Running) != 0 }
 
+// Exited reports whether a thread in this state never runs again: it waits for nothing.
+func (s State) Exited() bool { return s&(Dead|Zombie|TaskDead) != 0 && s&Invalid == 0 }
+
 // A SwitchState is the state of a thread that leaves its CPU, as a recording has it.
 type SwitchState uint32
 

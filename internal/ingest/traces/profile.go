@@ -26,7 +26,7 @@ const (
 //
 //  1. A slice is a sample of slices: its stack is the slices that it is in, its weight the
 //     time that is not of slices in it. A slice without an end is on stacks, and is dropped itself.
-//  2. An interval in which a thread had no CPU is a sample of off-cpu: its stack is the slices that were open when
+//  2. An interval in which a thread had no CPU, and had not exited, is a sample of off-cpu: its stack is the slices that were open when
 //     it began, the state, and the function of the kernel, if that is known. Where the trace ends meanwhile,
 //     the interval does too.
 //  3. A slice that says which lock a thread waits for is a sample of contentions and delay: the stack is
@@ -222,7 +222,7 @@ func (p *profile) waits(id trace.ThreadID, s []trace.Slice, stacks []run.StackID
 			p.addWait(&blocked)
 			blocked = run.Wait{}
 		}
-		if in.State == trace.Running {
+		if in.State == trace.Running || in.State.Exited() {
 			return
 		}
 		end, clipped := in.End, false

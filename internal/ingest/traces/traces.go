@@ -186,8 +186,7 @@ func (r *reader) finish(tl *trace.Timeline) (*run.Run, error) {
 	r.samples.finish(tl, p.spans)
 	loss := p.add()
 	start, end := r.samples.span(tl)
-	rec.Duration = time.Duration(end - start)
-	rec.FirstSample, rec.LastSample = uint64(max(0, start)), uint64(max(0, end))
+	setTimes(rec, start, end)
 	if r.real != 0 {
 		rec.Start = time.Unix(0, r.real+start-r.realAt).UTC()
 	}
@@ -216,13 +215,5 @@ func (r *reader) warn(out *run.Run, tl *trace.Timeline, loss trace.SliceLoss) {
 	line(r.lost.undescribed, "%d track events are on tracks that nothing describes and are left out")
 	line(r.lost.ahead, "%d track events are later than they were written, and are left out: their clock is not that of the trace")
 	line(r.lost.typeless, "%d track events have neither type nor phase and are left out")
-	line(tl.Sched.Lost, "%d times a thread left a CPU on which it did not run: switches before were lost")
-	line(tl.Sched.Mismatched, "%d times another thread left a CPU than the one that ran there")
-	line(tl.Sched.Invalid, "%d states of threads are none that the kernel %s has", r.facts.Kernel)
-	line(tl.Sched.Disordered, "%d states of threads cannot follow those before them and are left out")
-	if loss.Orphans > manyOrphans*out.Accounting.In/100 {
-		line(loss.Orphans, "%d ends of slices have no begin: it was before the trace, or is lost")
-	}
-	line(loss.TooDeep, "%d slices are in more than 512 others and are left out")
-	line(loss.Overlapping, "%d slices begin in another one and end after it, and are left out")
+	out.Warnings = append(out.Warnings, timelineWarnings(out, tl, loss, r.facts.Kernel)...)
 }
