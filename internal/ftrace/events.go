@@ -10,10 +10,10 @@ import (
 type outcome uint8
 
 const (
-	used   outcome = iota
-	unused         // it says nothing that is not known
-	marker         // of a program, in a form of its own
-	bad            // its arguments are not understood
+	used      outcome = iota
+	redundant         // it says nothing that others do not
+	marker            // of a program, in a form of its own
+	bad               // its arguments are not understood
 )
 
 // events are the events that are read, by name.
@@ -30,6 +30,7 @@ func init() {
 		"sched_wakeup_new":        (*reader).starts,
 		"sched_blocked_reason":    (*reader).blocked,
 		"sched_process_fork":      (*reader).forks,
+		"sched_process_exit":      (*reader).exits,
 		"task_newtask":            (*reader).newTask,
 		"task_rename":             (*reader).renamed,
 		"tracing_mark_write":      (*reader).marked,
@@ -76,7 +77,7 @@ func (r *reader) wakesUp(l *line, waker *thread) outcome {
 	case !ok:
 		return bad
 	case r.waking:
-		return unused
+		return redundant
 	}
 	r.b.Waking(l.cpu, l.time, r.thread(tid, -1, name).id, waker.id, l.interrupt())
 	return used
@@ -115,6 +116,9 @@ func (r *reader) forks(l *line, _ *thread) outcome {
 	r.thread(tid, -1, comm(l.args, "child_comm=", " child_pid="))
 	return used
 }
+
+// exits reads sched_process_exit: the next switch says that the thread is dead.
+func (r *reader) exits(*line, *thread) outcome { return redundant }
 
 // newTask reads task_newtask: "pid=2 comm=bash clone_flags=3d0f00 oom_score_adj=0".
 func (r *reader) newTask(l *line, parent *thread) outcome {

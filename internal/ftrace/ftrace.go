@@ -36,12 +36,13 @@ func Recognise(head input.Head) input.Evidence {
 type Facts struct {
 	CPUs   int    // 0 if unknown
 	Tracer string // "nop" if only events were traced
-	// Lines are those that are no comments. Events are lines that were used, Others are events
-	// that say nothing of slices or scheduling, by name, Markers what programs wrote to trace_marker
-	// in forms of their own. Malformed lines are no events, or their arguments are not understood.
-	Lines, Events, Markers, Malformed int64
-	Others                            map[string]int64
-	FirstMalformed                    string
+	// Lines are those that are no comments. Events are lines that were used, Redundant are events
+	// that say what others say too, Others those that say nothing of slices or scheduling, by name, Markers what
+	// programs wrote to trace_marker in forms of their own. Malformed lines are no events, or
+	// their arguments are not understood.
+	Lines, Events, Redundant, Markers, Malformed int64
+	Others                                       map[string]int64
+	FirstMalformed                               string
 	// Lost are events that the tracer says it dropped, Overwritten those at the start of which only
 	// the number is left. Gaps are how often it lost an unknown number.
 	Lost, Overwritten, Gaps int64
@@ -142,8 +143,8 @@ func (r *reader) line(b []byte) {
 		r.facts.Events++
 	case marker:
 		r.facts.Markers++
-	case unused:
-		r.other(l.event)
+	case redundant:
+		r.facts.Redundant++
 	case bad:
 		r.malformed(b)
 	}

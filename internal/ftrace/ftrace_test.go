@@ -108,7 +108,7 @@ func TestRead(t *testing.T) {
 				"/a b -1/269", "  10258854000+10000000000 Running on CPU 6", "  20258854000+865095000 D in worker_thread", "  21123949000 R woken by x",
 				"/c -1/2172", "  21058854000+64984000 Running on CPU 0", "  21123838000+101000 DK for I/O in __filemap_fdatawait_range", "  21123939000 R woken by an interrupt",
 			},
-			Facts{Lines: 9, Events: 8, Others: map[string]int64{"sched_wakeup": 1}},
+			Facts{Lines: 9, Events: 8, Redundant: 1},
 		},
 		{
 			// The figures of Perfetto's bad_print.systrace: a mark with line feeds.
@@ -225,7 +225,7 @@ u0_a10       12106 12161 my app
 			for _, n := range facts.Others {
 				others += n
 			}
-			if facts.Lines != facts.Events+facts.Markers+facts.Malformed+others {
+			if facts.Lines != facts.Events+facts.Redundant+facts.Markers+facts.Malformed+others {
 				t.Errorf("%d lines are not the sum of what became of them", facts.Lines)
 			}
 			if !Recognise(input.Head(tt.text)).Is {

@@ -40,7 +40,11 @@ func ReadFtrace(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	loss := p.add()
 	out.Warnings = append(out.Warnings, ftraceWarnings(facts)...)
 	out.Warnings = append(out.Warnings, timelineWarnings(out, tl, loss, "")...)
-	return b.Finish()
+	out, err = b.Finish()
+	if err == nil && out.Accounting.In == 0 && len(out.Samples) == 0 {
+		return nil, fmt.Errorf("has too little: of %d events no slice follows and no time in which a thread had no CPU", facts.Events)
+	}
+	return out, err
 }
 
 // ftraceWarnings say what is missing in text of ftrace.
