@@ -70,10 +70,11 @@ func (p *profile) sites(c *trace.Contention) (held, wanted uint32) {
 }
 
 func (p *profile) site(s trace.Site, unknown string) uint32 {
-	if s.Method == "" {
+	name := s.Name()
+	if name == "" {
 		return p.location(run.Function{Name: unknown}, 0)
 	}
-	f := p.b.Function(run.Function{Name: s.Name(), SystemName: s.Method, File: s.File})
+	f := p.b.Function(run.Function{Name: name, SystemName: s.Method, File: s.File})
 	return p.b.Location(0, 0, run.Line{Function: f, Line: max(0, s.Line)})
 }
 
