@@ -117,7 +117,9 @@ func phoneTrace(tr *perfettotest.Trace) {
 	slice(4000, 4000, 720, 730, "bindApplication")
 	slice(4000, 4000, 740, 780, "activityResume")
 
-	task := func(tid int, name string) perfettotest.Task { return perfettotest.Task{PID: tid, Comm: name, Prio: 120} }
+	task := func(tid int, name string) perfettotest.Task {
+		return perfettotest.Task{PID: tid, Comm: name, Prio: 120}
+	}
 	executor, camera := task(2010, "BackgroundExec"), task(5000, "camera")
 	seq.Bundle(1).
 		Switch(90*ms, perfettotest.Task{}, 0, executor).

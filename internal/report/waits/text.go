@@ -8,7 +8,6 @@ package waits
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"profdiff/internal/report/text"
@@ -38,17 +37,18 @@ func plural(n int64, one, many string) string {
 // WriteLocks writes the table of locks, limit rows of it or all if that is 0, and the chains.
 func WriteLocks(w io.Writer, r *wait.Report, limit int) error {
 	lines := text.Lines{W: w}
-	lines.Printf("")
 	if r.All.Count == 0 {
 		if !r.Known() {
+			lines.Printf("")
 			lines.Printf("no waits for locks are known")
 		}
-		writeChains(&lines, r, false)
+		writeChains(&lines, r, true)
 		writeRegions(&lines, r)
 		writeBlockers(&lines, r)
 		writeNotes(&lines, r)
 		return lines.Err
 	}
+	lines.Printf("")
 	for _, l := range summary(r) {
 		lines.Printf("%s", l)
 	}
@@ -194,108 +194,40 @@ func WriteSection(w io.Writer, r *wait.Report) error {
 	return lines.Err
 }
 
-// writeChains writes deadlocks, and the chains that cost most: those of three threads and more
-// first, which tell more than the table of locks, and those of two if short is set.
+// writeChains writes deadlocks, and the chains that cost most.
 func writeChains(lines *text.Lines, r *wait.Report, short bool) {
-	for i := range r.Cycles[:min(len(r.Cycles), shownChains)] {
-		c := &r.Cycles[i]
-		line := "deadlock: " + threads(c.Links, c.Threads, true)
-		if r.Dumps > 1 {
-			line += fmt.Sprintf(", in %s of %d dumps", text.Count(c.Count), r.Dumps)
-		}
-		if r.Dumps == 0 {
-			line += ", for " + duration(c.LongestNS)
-		}
-		if c.Behind > 0 {
-			line += fmt.Sprintf("; %s behind it", plural(int64(c.Behind), "thread waits", "threads wait"))
-		}
+	drawings, more := Draw(r, short)
+	for i := range drawings {
+		d := &drawings[i]
 		lines.Printf("")
-		lines.Printf("%s", line)
-		writeLinks(lines, r, c.Links, nil, 0)
+		names := strings.Join(d.Names(), Arrow)
+		switch {
+		case d.Deadlock && d.Sum != "":
+			lines.Printf("deadlock: %s; %s", names, d.Sum)
+		case d.Deadlock:
+			lines.Printf("deadlock: %s", names)
+		case d.Sum != "":
+			lines.Printf("%s: %s", names, d.Sum)
+		default:
+			lines.Printf("%s", names)
+		}
+		t := text.Table{}
+		for _, x := range d.Threads {
+			if x.Says != "" {
+				t.Add("  "+x.Name, x.Says)
+			}
+		}
+		if lines.Err == nil {
+			lines.Err = t.Write(lines.W)
+		}
 	}
-	if more := len(r.Cycles) - shownChains; more > 0 {
+	if more > 0 {
 		lines.Printf("(%s more)", plural(int64(more), "deadlock", "deadlocks"))
 	}
-	for _, c := range Worth(r) {
-		if c.Threads == 2 && !short && r.Dumps == 0 {
-			continue
-		}
-		lines.Printf("")
-		line := threads(c.Links, c.Threads, false)
-		switch {
-		case r.Dumps > 1:
-			line += fmt.Sprintf(": in %s of %d dumps", text.Count(c.Count), r.Dumps)
-		case r.Dumps == 0:
-			line += ": " + sumOf(r, &c.Sum)
-			if c.Count > 1 {
-				line += ", longest " + duration(c.LongestNS)
-			}
-		}
-		lines.Printf("%s", line)
-		writeLinks(lines, r, c.Links, c.Last, c.TotalNS)
-	}
 }
 
-// Worth lists the chains worth a drawing, the longest of three threads and more first, then the
-// longest of two. Those that end in a cycle are told by it.
-func Worth(r *wait.Report) (list []*wait.Chain) {
-	for _, long := range []bool{true, false} {
-		n := 0
-		for i := range r.Chains {
-			c := &r.Chains[i]
-			if c.Cycle || (c.Threads > 2) != long || n == shownChains {
-				continue
-			}
-			// The end of a chain that is drawn tells nothing new.
-			if slices.ContainsFunc(list, func(o *wait.Chain) bool { return o.Ends(c) }) {
-				continue
-			}
-			list = append(list, c)
-			n++
-		}
-	}
-	return list
-}
-
-// threads draws the threads of a chain in a line.
-func threads(links []wait.Link, all int, cycle bool) string {
-	var names []string
-	for i := range links[:min(len(links), shownThreads)] {
-		names = append(names, Thread(&links[i].Thread))
-	}
-	if more := all - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("… %d more", more))
-	}
-	if cycle {
-		names = append(names, names[0])
-	}
-	return strings.Join(names, Arrow)
-}
-
-// writeLinks writes a line for each thread.
-func writeLinks(lines *text.Lines, r *wait.Report, links []wait.Link, last []wait.State, total int64) {
-	t := text.Table{}
-	for i := range links[:min(len(links), shownThreads)] {
-		l := &links[i]
-		next := &links[(i+1)%len(links)]
-		says := Waits(l, next)
-		if l.Evidence == wait.NoEvidence {
-			says = Doing(last, total)
-			if i > 0 && links[i-1].HolderIn != nil {
-				says = "is in " + Place(links[i-1].HolderIn)
-			}
-		}
-		if says != "" {
-			t.Add("  "+Thread(&l.Thread), says)
-		}
-	}
-	if lines.Err == nil {
-		lines.Err = t.Write(lines.W)
-	}
-}
-
-// Waits says in words how a thread waits for the next one.
-func Waits(l, next *wait.Link) string {
+// says tells in words how a thread waits for the next one.
+func says(l, next *wait.Link) string {
 	var s strings.Builder
 	s.WriteString("waits")
 	if p := Place(l.Blocked); p != "" {
@@ -336,8 +268,8 @@ func Waits(l, next *wait.Link) string {
 	return s.String()
 }
 
-// Doing says in words what the last thread of a chain did in a time, "" if that is not known.
-func Doing(last []wait.State, total int64) string {
+// doing says in words what the last thread of a chain did in a time, "" if that is not known.
+func doing(last []wait.State, total int64) string {
 	var parts []string
 	for i := range last {
 		s := &last[i]
@@ -390,7 +322,7 @@ func writeBlockers(lines *text.Lines, r *wait.Report) {
 		text.Right("waits", func(b wait.Blocker) string { return text.Count(b.Count) }),
 		text.Right("longest", func(b wait.Blocker) string { return duration(b.LongestNS) }),
 		text.Left("for the thread", func(b wait.Blocker) string { return Thread(&b.Thread) }),
-		text.Left("which meanwhile was", func(b wait.Blocker) string { return text.Dash(Doing(b.States, b.HeldNS)) }),
+		text.Left("which meanwhile was", func(b wait.Blocker) string { return text.Dash(doing(b.States, b.HeldNS)) }),
 	}, r.Blockers[:min(len(r.Blockers), shownParties)])
 	writeMore(lines, len(r.Blockers)-shownParties)
 }

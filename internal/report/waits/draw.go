@@ -1,0 +1,114 @@
+package waits
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"profdiff/internal/report/text"
+	"profdiff/internal/wait"
+)
+
+// A Drawing is a chain or a deadlock in words.
+type Drawing struct {
+	// Deadlock is set if the last thread waits for the first.
+	Deadlock bool `json:"deadlock,omitempty"`
+	// Threads are the first ones, each of which waits for the next; More is how many follow.
+	Threads []DrawnThread `json:"threads"`
+	More    int           `json:"more,omitempty"`
+	// Sum is how long and how often, or in how many dumps.
+	Sum string `json:"sum,omitempty"`
+}
+
+// A DrawnThread is a thread and what it does.
+type DrawnThread struct {
+	Name string `json:"name"`
+	Says string `json:"says,omitempty"`
+}
+
+// Names lists the threads, and that of a deadlock with which it began again.
+func (d *Drawing) Names() []string {
+	var names []string
+	for i := range d.Threads {
+		names = append(names, d.Threads[i].Name)
+	}
+	if d.More > 0 {
+		names = append(names, fmt.Sprintf("… %d more", d.More))
+	}
+	if d.Deadlock {
+		names = append(names, names[0])
+	}
+	return names
+}
+
+// Draw draws deadlocks, of which there may be more, and the chains that cost most: those of three threads
+// and more first, which tell more than a list of locks, and those of two if short is set, or if
+// there are no times.
+func Draw(r *wait.Report, short bool) (list []Drawing, more int) {
+	for i := range r.Cycles[:min(len(r.Cycles), shownChains)] {
+		c := &r.Cycles[i]
+		var sum []string
+		switch {
+		case r.Dumps > 1:
+			sum = append(sum, fmt.Sprintf("in %s of %d dumps", text.Count(c.Count), r.Dumps))
+		case r.Dumps == 0:
+			sum = append(sum, "for "+duration(c.LongestNS))
+		}
+		if c.Behind > 0 {
+			sum = append(sum, plural(int64(c.Behind), "thread waits", "threads wait")+" behind it")
+		}
+		d := Drawing{Deadlock: true, Sum: strings.Join(sum, "; ")}
+		d.Threads, d.More = drawLinks(c.Links, c.Threads, nil, 0)
+		list = append(list, d)
+	}
+	for _, c := range worth(r, short || r.Dumps > 0) {
+		d := Drawing{Sum: longest(r, &c.Sum)}
+		switch {
+		case r.Dumps == 1:
+			d.Sum = ""
+		case r.Dumps > 1:
+			d.Sum = fmt.Sprintf("in %s of %d dumps", text.Count(c.Count), r.Dumps)
+		}
+		d.Threads, d.More = drawLinks(c.Links, c.Threads, c.Last, c.TotalNS)
+		list = append(list, d)
+	}
+	return list, max(0, len(r.Cycles)-shownChains)
+}
+
+// worth lists the chains worth a drawing, the longest of three threads and more first, then the
+// longest of two. Those that end in a cycle are told by it.
+func worth(r *wait.Report, short bool) (list []*wait.Chain) {
+	for _, long := range []bool{true, false} {
+		n := 0
+		for i := range r.Chains {
+			c := &r.Chains[i]
+			if c.Cycle || (c.Threads > 2) != long || n == shownChains || !long && !short {
+				continue
+			}
+			// The end of a chain that is drawn tells nothing new.
+			if slices.ContainsFunc(list, func(o *wait.Chain) bool { return o.Ends(c) }) {
+				continue
+			}
+			list = append(list, c)
+			n++
+		}
+	}
+	return list
+}
+
+// drawLinks says of each thread how it waits for the next, and of the last what it did in a time.
+func drawLinks(links []wait.Link, all int, last []wait.State, total int64) (list []DrawnThread, more int) {
+	for i := range links[:min(len(links), shownThreads)] {
+		l := &links[i]
+		next := &links[(i+1)%len(links)]
+		what := says(l, next)
+		if l.Evidence == wait.NoEvidence {
+			what = doing(last, total)
+			if i > 0 && links[i-1].HolderIn != nil {
+				what = "is in " + Place(links[i-1].HolderIn)
+			}
+		}
+		list = append(list, DrawnThread{Thread(&l.Thread), what})
+	}
+	return list, all - len(list)
+}
