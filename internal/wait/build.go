@@ -46,9 +46,11 @@ type builder struct {
 	r      *run.Run
 	g      *graph
 	report *Report
-	// threads are how reports show threads, alike the first of those that a report shows as one.
+	// threads are how reports show threads, alike the first of those that a report shows as one,
+	// and one the first of those of which there is one in each process, else the thread itself.
 	threads []Thread
 	alike   []run.ThreadID
+	one     []run.ThreadID
 	// stacks are what rules say of stacks, and places where these wait.
 	stacks *classifier
 	places map[run.StackID]*Place
@@ -65,6 +67,20 @@ func newBuilder(r *run.Run) *builder {
 			known[key] = run.ThreadID(i)
 		}
 		b.alike = append(b.alike, known[key])
+	}
+	type name struct {
+		pid   int64
+		alike run.ThreadID
+	}
+	names := make(map[name]int)
+	for i := range b.threads {
+		names[name{b.threads[i].PID, b.alike[i]}]++
+	}
+	b.one = slices.Clone(b.alike)
+	for i := range b.threads {
+		if names[name{b.threads[i].PID, b.alike[i]}] > 1 {
+			b.one[i] = run.ThreadID(i)
+		}
 	}
 	return b
 }

@@ -80,7 +80,7 @@ func (h *heldList) addEdge(e *Edge) {
 			x.Evidence = e.Evidence
 		}
 		if e.Evidence == EndedTogether && x.Timing == nil {
-			x.Timing = h.timing[timingKey{rule, h.b.alike[e.Holder]}]
+			x.Timing = h.timing[timingKey{rule, h.b.one[e.Holder]}]
 		}
 		x.while[held] = true
 		w := &h.r.Waits[held]
@@ -147,7 +147,7 @@ func (h *heldList) row(rule int, lock string, thread run.ThreadID, place *Place)
 	if rule >= 0 {
 		name, region = h.rules[rule].name, cmp.Or(h.rules[rule].region, h.rules[rule].name)
 	}
-	k := regionKey{rule: name, lock: lock, thread: h.b.alike[thread]}
+	k := regionKey{rule: name, lock: lock, thread: h.b.one[thread]}
 	if place != nil {
 		k.place = *place
 	}
@@ -192,11 +192,12 @@ func (h *heldList) walk(x *heldRegion, holder, waiter run.ThreadID, from, to int
 }
 
 // finish sums up the rows. A wait of the thread at the same stack counts, whether or not another
-// thread waited meanwhile: it is the same code.
+// thread waited meanwhile: it is the same code. Of stacks that tell no more than that the thread
+// waits, this cannot be said.
 func (h *heldList) finish() []Region {
 	list := make([]Region, 0, len(h.order))
 	for _, x := range h.order {
-		if x.rule >= 0 {
+		if x.rule >= 0 && !waiting().MatchString(x.Place.Function) {
 			for at := range x.stacks {
 				for _, i := range h.blocked[at.thread] {
 					if h.r.Waits[i].Stack == at.stack && !h.r.Waits[i].Filtered {
@@ -220,14 +221,14 @@ func (h *heldList) finish() []Region {
 		list = append(list, x.Region)
 	}
 	slices.SortStableFunc(list, func(a, b Region) int {
-		x, y := a.waited(), b.waited()
+		x, y := a.Waited(), b.Waited()
 		return cmp.Or(x.compare(&y), a.Sum.compare(&b.Sum), cmp.Compare(a.Thread.Name, b.Thread.Name), cmp.Compare(a.Place.Function, b.Place.Function))
 	})
 	return list[:min(len(list), maxListed)]
 }
 
-// waited is what others waited for a region, by themselves or behind others.
-func (x *Region) waited() (sum Sum) {
+// Waited is what others waited for a region, by themselves or behind others.
+func (x *Region) Waited() (sum Sum) {
 	for _, p := range x.Waiters {
 		sum.Add(&p.Sum)
 	}

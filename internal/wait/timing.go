@@ -39,6 +39,8 @@ const (
 	maxCandidates = 32
 	maxPools      = 8
 	maxChance     = 0.05
+	// leastMatches is how many waits it takes: one or two may end together for any reason.
+	leastMatches = 3
 	// leastWait is the shortest wait that is looked at.
 	leastWait = 20_000
 	// almost is the share of waits from which on another thread fits as well.
@@ -57,7 +59,7 @@ type pool struct {
 	total int64
 }
 
-// A candidate is a thread, or those of its name, that waits can be for.
+// A candidate is a thread that waits can be for, or those of its name in several runs.
 type candidate struct {
 	Timing
 	threads []run.ThreadID
@@ -141,11 +143,11 @@ func (t *times) decide(p *pool) {
 		return
 	}
 	best := fits[0]
-	names := []string{best.describe()}
+	names := []string{t.describe(best)}
 	for _, other := range fits[1:] {
 		best.Others = append(best.Others, other.Fit)
 		if float64(other.Matched) >= almost*float64(best.Matched) {
-			names = append(names, other.describe())
+			names = append(names, t.describe(other))
 		}
 	}
 	if len(names) > 1 {
@@ -153,7 +155,7 @@ func (t *times) decide(p *pool) {
 			t.rules[p.rule].name, p.at.Function, strings.Join(names, " and ")))
 		return
 	}
-	t.timing[timingKey{p.rule, t.b.alike[best.threads[0]]}] = &best.Timing
+	t.timing[timingKey{p.rule, t.b.one[best.threads[0]]}] = &best.Timing
 	for _, i := range p.waits {
 		w := &t.r.Waits[i]
 		for _, id := range best.threads {
@@ -174,8 +176,12 @@ func (t *times) decide(p *pool) {
 	}
 }
 
-func (f *candidate) describe() string {
-	return fmt.Sprintf("%s (%d of %d)", f.Thread.Name, f.Matched, f.Waits)
+func (t *times) describe(c *candidate) string {
+	name := c.Thread.Name
+	if id := c.threads[0]; t.b.one[id] != t.b.alike[id] || len(c.threads) == 1 && t.b.one[id] == id {
+		name += fmt.Sprintf(" (thread %d)", c.Thread.TID)
+	}
+	return fmt.Sprintf("%s, %d of %d", name, c.Matched, c.Waits)
 }
 
 // counts reports whether a wait of another thread can be one within the region.
@@ -224,7 +230,7 @@ func (t *times) fitting(p *pool, waits []int32) []*candidate {
 		}
 		c.P = float64(as) / (shifts + 1)
 	}
-	fits := slices.DeleteFunc(candidates, func(c *candidate) bool { return c.P > maxChance || c.Matched == 0 })
+	fits := slices.DeleteFunc(candidates, func(c *candidate) bool { return c.P > maxChance || c.Matched < leastMatches })
 	slices.SortStableFunc(fits, func(a, b *candidate) int {
 		return cmp.Or(-cmp.Compare(a.Matched, b.Matched), -cmp.Compare(a.score, b.score))
 	})
@@ -259,10 +265,10 @@ func (t *times) candidates(p *pool, waits []int32) []*candidate {
 			if h == nil || !t.counts(p, w, id, h) || w.End-h.End > maxGap {
 				continue
 			}
-			c := known[t.b.alike[id]]
+			c := known[t.b.one[id]]
 			if c == nil {
 				c = &candidate{Timing: Timing{Fit: Fit{Thread: t.b.threads[id]}, Waits: int64(len(waits)), Others: []Fit{}}, ends: make(map[int64][]int64)}
-				known[t.b.alike[id]] = c
+				known[t.b.one[id]] = c
 				list = append(list, c)
 			}
 			if !seen[id] {

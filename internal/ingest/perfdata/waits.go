@@ -34,7 +34,8 @@ const (
 //  2. Its state is prev_state of sched:sched_switch, or R+ if the record of the switch says that
 //     it was preempted.
 //  3. The first sched:sched_waking, or else sched:sched_wakeup, of the thread while it is away
-//     tells its waker. In an interrupt the thread that it hit has nothing to do with it.
+//     tells its waker. In an interrupt the thread that it hit has nothing to do with it. From
+//     then on the thread could run, which is a wait of its own, in state R.
 //  4. A wait within lock:contention_begin and lock:contention_end is for that lock.
 type waits struct {
 	// bySwitches is set if times are known from samples of sched:sched_switch alone.
@@ -58,6 +59,7 @@ type waits struct {
 type waker struct {
 	thread    run.ThreadID
 	stack     run.StackID
+	time      uint64
 	interrupt bool
 }
 
@@ -175,7 +177,7 @@ func (p *reader) note(s *batchSample) {
 	case wakes:
 		if _, away := p.blocked[s.tid]; away {
 			if _, awake := w.wakers[s.tid]; !awake {
-				w.wakers[s.tid] = waker{w.thread(p, s), p.latestStack(s.thread), s.weight == 1}
+				w.wakers[s.tid] = waker{w.thread(p, s), p.latestStack(s.thread), s.time, s.weight == 1}
 			}
 		}
 	case contends:
@@ -239,19 +241,24 @@ func (w *waits) add(p *reader, tid int32, b *blocked, end uint64, clipped bool) 
 	wait := run.Wait{
 		Thread: b.thread, Start: int64(b.time), End: int64(end), Clipped: clipped, Stack: b.stack, State: b.state,
 	}
-	if by, ok := w.wakers[tid]; ok {
-		delete(w.wakers, tid)
-		if wait.Interrupt = by.interrupt; !by.interrupt {
-			wait.Waker, wait.WakerStack = by.thread, by.stack
-		}
-	}
 	if lock, ok := w.wanted[tid]; ok && !strings.HasPrefix(b.state, "R") {
 		if w.locks[lock] == "" {
 			w.locks[lock] = fmt.Sprintf("%#x", uint64(lock))
 		}
 		wait.For = w.locks[lock]
 	}
+	by, ok := w.wakers[tid]
+	if !ok {
+		p.b.AddWait(wait)
+		return
+	}
+	delete(w.wakers, tid)
+	if wait.Interrupt = by.interrupt; !by.interrupt {
+		wait.Waker, wait.WakerStack = by.thread, by.stack
+	}
+	wait.End, wait.Clipped = int64(by.time), false
 	p.b.AddWait(wait)
+	p.b.AddWait(run.Wait{Thread: wait.Thread, Start: wait.End, End: int64(end), Clipped: clipped, Stack: b.stack, State: "R"})
 }
 
 // finish adds the waits of threads that did not come back, and names the threads.

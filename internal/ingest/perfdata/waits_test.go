@@ -131,10 +131,13 @@ SAMPLE misc=KERNEL ip=0x13 pid=0 tid=0 time=175 id=3 ` + wakesUp(2, 0) + `
 SWITCH sample_id={pid=1,tid=2,time=180,id=1}
 ` + tracepoints,
 			want: []string{
-				"app/app 1/1 main: 100-120 at 12 in D, woken by app/worker 1/2 at 21",
+				"app/app 1/1 main: 100-110 at 12 in D, woken by app/worker 1/2 at 21",
+				"app/app 1/1 main: 110-120 at 12 in R",
 				"app/worker 1/2: 130-140 at 25 in R+",
-				"app/worker 1/2: 150-160 at 25, by an interrupt",
-				"app/worker 1/2: 170-180 at 25, by an interrupt",
+				"app/worker 1/2: 150-155 at 25, by an interrupt",
+				"app/worker 1/2: 155-160 at 25 in R",
+				"app/worker 1/2: 170-175 at 25, by an interrupt",
+				"app/worker 1/2: 175-180 at 25 in R",
 			},
 		},
 		{
@@ -145,7 +148,10 @@ SAMPLE misc=KERNEL ip=0x21 pid=1 tid=2 time=110 id=1
 EXIT pid=1 ppid=1 tid=2 ptid=1 time=115 sample_id={pid=1,tid=2,time=115,id=1}
 SAMPLE misc=KERNEL ip=0x31 pid=3 tid=3 time=120 id=3 ` + wakesUp(1, 0) + `
 ` + tracepoints,
-			want: []string{"app/app 1/1 main: 100-120 at 12, clipped, woken by / 3/3 main at 31"},
+			want: []string{
+				"app/app 1/1 main: 100-120 at 12, woken by / 3/3 main at 31",
+				"app/app 1/1 main: 120-120 at 12 in R, clipped",
+			},
 		},
 		{
 			name: "locks of the kernel",
@@ -178,7 +184,8 @@ SAMPLE misc=KERNEL ip=0x12 pid=1 tid=1 time=130 id=2 ` + switches(0x80|2, 2) + `
 SAMPLE misc=KERNEL ip=0x12 pid=1 tid=1 time=140 id=2 ` + switches(0x20, 0) + `
 ` + tracepoints,
 			want: []string{
-				"app/app 1/1 main: 100-120 at 11 in S, woken by app/worker 1/2 at 21",
+				"app/app 1/1 main: 100-115 at 11 in S, woken by app/worker 1/2 at 21",
+				"app/app 1/1 main: 115-120 at 11 in R",
 				"app/worker 1/2: 120-130 at 22 in R+",
 			},
 		},

@@ -2,6 +2,7 @@ package waits
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,10 +19,11 @@ func writeRegions(lines *text.Lines, r *wait.Report) {
 	if len(r.Regions) == 0 {
 		return
 	}
+	shown := WorthRegions(r)
 	lines.Printf("")
 	lines.Printf("held across a wait:")
-	for i := range r.Regions[:min(len(r.Regions), shownRegions)] {
-		for j, line := range Held(r, &r.Regions[i]) {
+	for _, x := range shown {
+		for j, line := range Held(r, x) {
 			indent := "  "
 			if j > 0 {
 				indent = "    "
@@ -29,14 +31,29 @@ func writeRegions(lines *text.Lines, r *wait.Report) {
 			lines.Printf("%s%s", indent, line)
 		}
 	}
-	if more := len(r.Regions) - shownRegions; more > 0 {
+	if more := len(r.Regions) - len(shown); more > 0 {
 		lines.Printf("  (%s more)", plural(int64(more), "region", "regions"))
 	}
 }
 
+// WorthRegions lists the regions worth a paragraph: a few, and none for which little was waited
+// compared to the first.
+func WorthRegions(r *wait.Report) (list []*wait.Region) {
+	const little = 0.02
+	for i := range r.Regions {
+		x := &r.Regions[i]
+		if len(list) == shownRegions || i > 0 && float64(x.Waited().TotalNS) < little*float64(r.Regions[0].Waited().TotalNS) {
+			break
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
 // Held says in a few lines what a thread held while it waited, and who waited for that.
 func Held(r *wait.Report, x *wait.Region) []string {
-	had := fmt.Sprintf("%s had %s", Thread(&x.Thread), x.Region)
+	name := holder(r, x)
+	had := fmt.Sprintf("%s had %s", name, x.Region)
 	if x.Rule != x.Region && x.Rule != "lock" {
 		had += fmt.Sprintf(" (%s)", x.Rule)
 	}
@@ -59,14 +76,28 @@ func Held(r *wait.Report, x *wait.Region) []string {
 	}
 	if t := x.Timing; t != nil {
 		line := fmt.Sprintf("by their times: %s of %s that were looked at ended within %s of a wait of %s, by chance %s would (p %s)",
-			text.Count(t.Matched), plural(t.Waits, "wait", "waits"), duration(t.WithinNS), Thread(&x.Thread), strconv.FormatFloat(t.ByChance, 'f', 2, 64), text.P(t.P))
+			text.Count(t.Matched), plural(t.Waits, "wait", "waits"), duration(t.WithinNS), name, strconv.FormatFloat(t.ByChance, 'f', 2, 64), text.P(t.P))
 		for i := range t.Others {
 			o := &t.Others[i]
+			if 10*o.Matched < t.Matched {
+				break
+			}
 			line += fmt.Sprintf("; %s fits %s", Thread(&o.Thread), text.Count(o.Matched))
 		}
 		list = append(list, line)
 	}
 	return list
+}
+
+// holder names the thread that had a region: with its number, if others have its name.
+func holder(r *wait.Report, x *wait.Region) string {
+	name := Thread(&x.Thread)
+	same := func(t *wait.Thread) bool { return t.TID != x.Thread.TID && Thread(t) == name && t.Process == x.Thread.Process }
+	if x.Thread.TID >= 0 && (slices.ContainsFunc(slices.Concat(x.Waiters, x.Behind), func(p wait.Party) bool { return same(&p.Thread) }) ||
+		slices.ContainsFunc(r.Regions, func(o wait.Region) bool { return same(&o.Thread) })) {
+		name += fmt.Sprintf(" (thread %d)", x.Thread.TID)
+	}
+	return name
 }
 
 // longest is a sum in words, with the longest wait.
