@@ -69,6 +69,7 @@ type file struct {
 	first    uint64 // where it was mapped first: not part of what files are equal by
 	mapping  uint32
 	recorded string // path as the trace has it
+	unnamed  bool   // an address in it has no name
 }
 
 type ownKey struct {

@@ -300,6 +300,7 @@ func (n *symbols) name(i uint32) {
 		loc.Mapping, loc.Address = n.address(pl)
 	}
 	if lines == nil {
+		file.unnamed = true
 		f := reading.UnknownFunction(cmp.Or(file.path, "unknown"), pl.pc, n.opt)
 		loc.Lines = []run.Line{{Function: b.Function(f)}}
 	} else if loc.Mapping != 0 {
@@ -468,7 +469,7 @@ func (n *symbols) unnamed(r *run.Run) {
 	for _, f := range files {
 		for i := range n.places.files {
 			file := &n.places.files[i]
-			if i == 0 || file.path != f.File {
+			if !file.unnamed || file.path != f.File {
 				continue
 			}
 			var reason run.Unnamed
@@ -479,8 +480,8 @@ func (n *symbols) unnamed(r *run.Run) {
 				reason.Why, reason.Install, reason.Help = n.store.Missing(objects.Recorded{Path: file.path, BuildID: file.buildID})
 			}
 			for k := range r.Mappings {
-				if r.Mappings[k].File == file.path && r.Mappings[k].Unnamed == (run.Unnamed{}) {
-					r.Mappings[k].Unnamed = reason
+				if m := &r.Mappings[k]; m.File == file.path && m.BuildID == file.buildID {
+					m.Unnamed = reason
 				}
 			}
 		}
