@@ -105,6 +105,8 @@ type Recording struct {
 	// Timeline is set if this was a trace: a recording of what happened when, not of samples alone.
 	Timeline   bool
 	Conditions Conditions
+	// Holds says in a line what a trace has besides its events.
+	Holds string
 }
 
 // An Event is something that was sampled.

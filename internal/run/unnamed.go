@@ -146,6 +146,8 @@ func (r *Run) emptyWarning() string {
 		return ""
 	case a.In > 0:
 		return fmt.Sprintf("no samples are left: all %d were filtered out", a.In)
+	case r.Recording.Holds != "":
+		return "the trace has neither samples, slices nor switches of threads: nothing of it is a profile"
 	case a.Lost > 0:
 		return fmt.Sprintf("no samples: all %d were lost while it was recorded; a lower frequency or a larger buffer (perf record -m) loses fewer", a.Lost)
 	}

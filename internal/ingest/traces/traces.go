@@ -190,11 +190,13 @@ func (r *reader) finish(tl *trace.Timeline) (*run.Run, error) {
 	if r.real != 0 {
 		rec.Start = time.Unix(0, r.real+start-r.realAt).UTC()
 	}
+	r.say(out, tl)
 	r.warn(out, tl, loss)
 	done, err := b.Finish()
 	if err != nil {
 		return nil, err
 	}
+	done.Recording.Holds += busiest(done)
 	r.samples.names.unnamed(done)
 	return done, nil
 }

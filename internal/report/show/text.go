@@ -188,6 +188,7 @@ func writeFacts(w io.Writer, d *Document) error {
 	if rec.Duration > 0 {
 		add("duration", rec.Duration.Round(time.Millisecond).String())
 	}
+	add("holds", rec.Holds)
 	for _, c := range d.Counters {
 		value := text.Weight(c.Value, c.Unit)
 		if c.Running > 0 && c.Running < 1 {
