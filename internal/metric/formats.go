@@ -22,6 +22,9 @@ var formats = input.Table[Reader]{
 	{Name: "Chrome histograms", Text: true, Recognise: recogniseChrome, Read: readChrome},
 	{Name: "go test -bench", Text: true, Recognise: recogniseGoBench, Read: readGoBench},
 	{Name: "go test -bench -json", Text: true, Recognise: recogniseGoTestJSON, Read: readGoTestJSON},
+	{Name: "JSON lines with columns of values", Text: true, Recognise: recogniseNDJSON, Read: readNDJSON},
+	{Name: "JSON array of records", Text: true, Recognise: recogniseArray, Read: readArray},
+	{Name: "CSV with columns of values", Text: true, Recognise: recogniseCSV, Read: readCSV},
 	{Name: "one number a line", Text: true, Recognise: recogniseNumbers, Read: readNumbers},
 }
 

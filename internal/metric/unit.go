@@ -12,6 +12,7 @@ type Unit string
 const (
 	Nanoseconds    Unit = "nanoseconds"
 	Bytes          Unit = "bytes"
+	Bits           Unit = "bits"
 	BytesPerSecond Unit = "bytes/second"
 	BitsPerSecond  Unit = "bits/second"
 	PerSecond      Unit = "count/second"
@@ -42,6 +43,8 @@ var units = map[string]dimension{
 	"kb": {Bytes, 1e3}, "mb": {Bytes, 1e6}, "gb": {Bytes, 1e9}, "tb": {Bytes, 1e12},
 	"kib": {Bytes, 1 << 10}, "mib": {Bytes, 1 << 20}, "gib": {Bytes, 1 << 30}, "tib": {Bytes, 1 << 40},
 
+	"bit": {Bits, 1}, "bits": {Bits, 1}, "kbit": {Bits, 1e3}, "mbit": {Bits, 1e6}, "gbit": {Bits, 1e9},
+
 	"%": {Percent, 1}, "percent": {Percent, 1}, "percentage": {Percent, 1}, "pct": {Percent, 1},
 	"ratio": {Ratio, 1}, "fraction": {Ratio, 1},
 	"count": {Count, 1}, "counts": {Count, 1}, "iterations": {Count, 1}, "ops": {Count, 1}, "op": {Count, 1}, "allocs": {Count, 1}, "calls": {Count, 1},
@@ -58,8 +61,7 @@ var exactUnits = map[string]dimension{
 	"B": {Bytes, 1}, "K": {Count, 1e3}, "M": {Count, 1e6}, "G": {Count, 1e9}, "J": {Joules, 1}, "W": {Watts, 1}, "C": {Celsius, 1},
 	"KBps": {BytesPerSecond, 1e3}, "kBps": {BytesPerSecond, 1e3}, "MBps": {BytesPerSecond, 1e6}, "GBps": {BytesPerSecond, 1e9},
 	"KiBps": {BytesPerSecond, 1 << 10}, "MiBps": {BytesPerSecond, 1 << 20}, "GiBps": {BytesPerSecond, 1 << 30}, "Bps": {BytesPerSecond, 1},
-	"bit": {"bits", 1}, "bits": {"bits", 1}, "kbit": {"bits", 1e3}, "Kbit": {"bits", 1e3}, "Mbit": {"bits", 1e6}, "Gbit": {"bits", 1e9},
-	"kb": {"bits", 1e3}, "Kb": {"bits", 1e3}, "Mb": {"bits", 1e6}, "Gb": {"bits", 1e9},
+	"kb": {Bits, 1e3}, "Kb": {Bits, 1e3}, "Mb": {Bits, 1e6}, "Gb": {Bits, 1e9},
 }
 
 // ParseUnit returns the unit that values in a written one are scaled to, and the factor. What
@@ -76,7 +78,7 @@ func parseUnit(written string) (dimension, bool) {
 	text := strings.TrimSpace(written)
 	amount, per, isRate := cutLast(text, "/")
 	if !isRate {
-		if d, ok := exactUnits[text]; ok && d.unit != "bits" || ok && strings.Contains(text, "bit") {
+		if d, ok := exactUnits[text]; ok && d.unit != Bits { // a lone Mb is megabytes, as people write it
 			return d, true
 		}
 		d, ok := units[strings.ToLower(text)]
@@ -99,7 +101,7 @@ func parseUnit(written string) (dimension, bool) {
 		switch of.unit {
 		case Bytes:
 			return dimension{BytesPerSecond, of.scale / seconds}, true
-		case "bits":
+		case Bits:
 			return dimension{BitsPerSecond, of.scale / seconds}, true
 		case Count:
 			return dimension{PerSecond, of.scale / seconds}, true
@@ -128,8 +130,8 @@ func cutLast(text, sep string) (before, after string, ok bool) {
 	return text, "", false
 }
 
-// UnitOf is the unit that a name ends in: frame_ms, rx.MBps, startupMs, "time [ms]",
-// "latency (us)", "bytes_per_second". It is "" if the name ends in none.
+// UnitOf is the unit that a name says: frame_ms, rx.MBps, startupMs, msBetweenPresents,
+// "time [ms]", "latency (us)", "bytes_per_second". It is "" if the name says none.
 func UnitOf(name string) (unit Unit, written string, scale float64) {
 	trimmed := strings.TrimSpace(name)
 	if end := strings.LastIndexAny(trimmed, "])"); end > 0 && end == len(trimmed)-1 {
@@ -150,19 +152,24 @@ func UnitOf(name string) (unit Unit, written string, scale float64) {
 			return d.unit, amount + "/s", d.scale
 		}
 	}
+	if before, ok := strings.CutSuffix(trimmed, "_s"); ok {
+		if d, ok := parseUnit(lastWord(before) + "/s"); ok && d.unit != PerSecond {
+			return d.unit, lastWord(before) + "/s", d.scale // mbit_s, but not frames_s
+		}
+	}
 	if d, ok := parseUnit(trimmed); ok && strings.Contains(trimmed, "/") {
 		return d.unit, trimmed, d.scale
 	}
+	if len(trimmed) > 3 && strings.EqualFold(trimmed[:2], "ms") && unicode.IsUpper(rune(trimmed[2])) && unicode.IsLower(rune(trimmed[1])) {
+		return Nanoseconds, trimmed[:2], 1e6 // msBetweenPresents, as PresentMon writes
+	}
 	last := lastWord(trimmed)
-	if d, ok := parseUnit(last); ok && (len(last) > 1 || last != trimmed) && endsInUnit(d.unit) {
+	// The word for a count may be the name of what is counted.
+	if d, ok := parseUnit(last); ok && (len(last) > 1 || last != trimmed) && d.unit != Count {
 		return d.unit, last, d.scale
 	}
 	return "", "", 1
 }
-
-// endsInUnit reports whether a name that ends in a word for the unit means the unit: that
-// of a count may be the name of what is counted.
-func endsInUnit(u Unit) bool { return u != Count && u != Ratio || u == Ratio }
 
 // lastWord is the last word of a name: after the last separator, or from the last capital
 // that begins a word. Capitals that stand together are one word.
