@@ -44,7 +44,7 @@ var policy = map[string][]string{
 	"perfstat":              {"input"},
 	"perfscript":            {"input"},
 	"wait":                  {"category", "run", "yaml"},
-	"metric":                {"input"},
+	"metric":                {"input", "perfstat"},
 	"metric/diff":           {"metric", "stats", "verdict"},
 	"perfetto":              {"input"},
 	"ftrace":                {"input", "trace"},

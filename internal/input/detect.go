@@ -66,9 +66,15 @@ type Rival struct {
 	Evidence
 }
 
-// Join says that an input is of none of the formats of two tables.
+// Join says that an input is of none of the formats of two tables, of which some may be in both.
 func (e *UnknownError) Join(other *UnknownError) *UnknownError {
-	return &UnknownError{e.head, slices.Concat(e.Rivals, other.Rivals)}
+	all := slices.Clone(e.Rivals)
+	for _, r := range other.Rivals {
+		if !slices.ContainsFunc(all, func(known Rival) bool { return known.Name == r.Name }) {
+			all = append(all, r)
+		}
+	}
+	return &UnknownError{e.head, all}
 }
 
 func (e *UnknownError) Error() string {

@@ -209,7 +209,6 @@ func (c *columns) finish() {
 				m.Runs[i].Name = input.Text(c.all[i])
 			}
 		}
-		m.Runs = withValues(m.Runs)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"profdiff/internal/input"
+	"profdiff/internal/perfstat"
 )
 
 // A Reader reads an input of one format into a set.
@@ -14,6 +15,10 @@ type Reader func(*input.Source, *Set) error
 // reads it.
 var formats = input.Table[Reader]{
 	{Name: "hyperfine JSON", Text: true, Recognise: recogniseHyperfine, Read: readHyperfine},
+	perfStat(perfstat.JSON),
+	perfStat(perfstat.Text),
+	perfStat(perfstat.SimpleperfText),
+	perfStat(perfstat.SimpleperfCSV),
 	{Name: "Google Benchmark JSON", Text: true, Recognise: recogniseGoogleBenchmark, Read: readGoogleBenchmark},
 	{Name: "Jetpack Benchmark JSON", Text: true, Recognise: recogniseJetpack, Read: readJetpack},
 	{Name: "criterion's sample.json", Text: true, Recognise: recogniseCriterion, Read: readCriterion},
@@ -22,6 +27,7 @@ var formats = input.Table[Reader]{
 	{Name: "Chrome histograms", Text: true, Recognise: recogniseChrome, Read: readChrome},
 	{Name: "go test -bench", Text: true, Recognise: recogniseGoBench, Read: readGoBench},
 	{Name: "go test -bench -json", Text: true, Recognise: recogniseGoTestJSON, Read: readGoTestJSON},
+	perfStat(perfstat.CSV),
 	{Name: "JSON lines with columns of values", Text: true, Recognise: recogniseNDJSON, Read: readNDJSON},
 	{Name: "JSON array of records", Text: true, Recognise: recogniseArray, Read: readArray},
 	{Name: "CSV with columns of values", Text: true, Recognise: recogniseCSV, Read: readCSV},
@@ -43,6 +49,9 @@ func Read(src *input.Source) (*Set, error) {
 	}
 	if s.kept > maxValues {
 		return nil, fmt.Errorf("%s: has more than %d values", f.Name, maxValues)
+	}
+	for _, m := range s.Metrics {
+		m.Runs = withValues(m.Runs)
 	}
 	s.Metrics = slices.DeleteFunc(s.Metrics, func(m *Metric) bool { return len(m.Runs) == 0 && m.Summary == nil })
 	if len(s.Metrics) == 0 {

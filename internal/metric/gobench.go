@@ -262,9 +262,6 @@ func (g *goBench) finish() {
 			g.set.put(m, r.run, r.values[i])
 		}
 	}
-	for _, m := range g.set.Metrics {
-		m.Runs = withValues(m.Runs)
-	}
 }
 
 // add adds a metric with what a line said of its unit.

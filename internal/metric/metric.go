@@ -210,7 +210,11 @@ func (s *Set) put(m *Metric, run int, values ...float64) {
 		m.Runs = append(m.Runs, Run{})
 	}
 	for _, v := range values {
-		m.Runs[run].Values = append(m.Runs[run].Values, v*m.Scale)
+		if v *= m.Scale; isFinite(v) {
+			m.Runs[run].Values = append(m.Runs[run].Values, v)
+		} else {
+			s.lose("a value that is too large", "")
+		}
 	}
 }
 

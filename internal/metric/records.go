@@ -104,7 +104,9 @@ func recogniseNDJSON(head input.Head) (e input.Evidence) {
 		return input.Evidence{}
 	}
 	t := newRecordTable(records)
-	_, e.Why = roles(t.names, t.rows)
+	if _, e.Why = roles(t.names, t.rows); e.Why == "" && len(records) == 1 {
+		e.Why = "one is too few to tell"
+	}
 	e.Is = e.Why == ""
 	return e
 }

@@ -132,6 +132,7 @@ func TestNotTables(t *testing.T) {
 		{"name,count,share\nwork,12,50.0\nidle,12,50.0\n", "closest to CSV with columns of values (2 of 2 lines, but no name of a column ends in a unit"},
 		{"name,city\nAnn,Paris\nBob,Rome\n", "no column of numbers"},
 		{`{"level":"info","msg":"x","n":1}` + "\n" + `{"level":"info","msg":"y","n":2}` + "\n", "closest to JSON lines with columns of values (2 of 2 lines"},
+		{`{"nodes": [{"id": 1}], "startTime": 1}` + "\n", "but one is too few to tell"},
 		{"1,2\n3,4\n", "looks like text of an unknown format"},
 		{"frame_ms\n", "looks like text of an unknown format"},
 		{"5\n", "closest to one number a line (1 of 1 lines, but one is too few to tell)"},
@@ -141,5 +142,16 @@ func TestNotTables(t *testing.T) {
 		if s, err := read(t, "test", []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: got %v, %v, want %s", tt.text, s, err, tt.want)
 		}
+	}
+}
+
+// TestTooLarge counts values that no number holds in the unit of the metric.
+func TestTooLarge(t *testing.T) {
+	s, err := read(t, "test", []byte("run,frame_ms\n1,1e308\n2,5\n2,5\n2,1e400\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Metrics[0].N(); n != 2 || len(s.Lost) != 2 || len(s.Metrics[0].Runs) != 1 {
+		t.Errorf("%d values, lost %v", n, s.Lost)
 	}
 }

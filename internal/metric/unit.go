@@ -39,7 +39,7 @@ var units = map[string]dimension{
 	"s": {Nanoseconds, 1e9}, "sec": {Nanoseconds, 1e9}, "secs": {Nanoseconds, 1e9}, "second": {Nanoseconds, 1e9}, "seconds": {Nanoseconds, 1e9},
 	"min": {Nanoseconds, 60e9}, "minute": {Nanoseconds, 60e9}, "minutes": {Nanoseconds, 60e9}, "hours": {Nanoseconds, 3600e9},
 
-	"byte": {Bytes, 1}, "bytes": {Bytes, 1},
+	"byte": {Bytes, 1}, "bytes": {Bytes, 1}, "kilobytes": {Bytes, 1e3}, "megabytes": {Bytes, 1e6}, "gigabytes": {Bytes, 1e9},
 	"kb": {Bytes, 1e3}, "mb": {Bytes, 1e6}, "gb": {Bytes, 1e9}, "tb": {Bytes, 1e12},
 	"kib": {Bytes, 1 << 10}, "mib": {Bytes, 1 << 20}, "gib": {Bytes, 1 << 30}, "tib": {Bytes, 1 << 40},
 

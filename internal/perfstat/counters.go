@@ -31,6 +31,7 @@ type counterSum struct {
 	running, enabled float64 // nanoseconds
 	share            float64 // of the time, where no running time is given
 	rows, missing    int
+	spread           float64 // of the last row
 }
 
 // A reading is what one line says of a counter.
@@ -43,6 +44,7 @@ type reading struct {
 	running float64 // nanoseconds, 0 is unknown
 	share   float64 // of the time in which it ran, 0 is unknown
 	mean    bool    // of repeated runs
+	spread  float64 // of the mean, a part of it, 0 is unknown
 }
 
 func newCounters() *counters {
@@ -117,6 +119,7 @@ func (c *counters) add(r reading) {
 	unit, factor := baseUnit(r.name, r.unit)
 	s.unit = unit
 	s.value += r.value * factor
+	s.spread = r.spread
 	s.rows++
 	if r.share > 0 {
 		s.share += r.share
@@ -164,6 +167,9 @@ func (c *counters) store(to *Stat) (*Stat, error) {
 			warn("%s was not counted in %d of %d readings", name, s.missing, s.missing+s.rows)
 		}
 		out := Counter{Name: name, Unit: s.unit, Value: s.value}
+		if s.rows == 1 {
+			out.Spread = s.spread
+		}
 		switch {
 		case s.enabled > 0:
 			out.Running = s.running / s.enabled

@@ -127,8 +127,8 @@ func parseRow(fields []string) (r reading, prefix []string, ok bool) {
 		}
 		rest := fields[i+3:]
 		if s, ok := strings.CutSuffix(rest[0], "%"); ok {
-			if _, ok := parseValue(s); ok {
-				r.mean = true
+			if spread, ok := parseValue(s); ok {
+				r.mean, r.spread = true, spread/100
 				rest = rest[1:]
 			}
 		} else if _, isNumber := parseValue(rest[0]); !isNumber {

@@ -52,6 +52,9 @@ func readJSON(src *input.Source) (*Stat, error) {
 			continue
 		}
 		r := reading{name: input.Text(j.Event), unit: input.Text(j.Unit), running: j.Runtime, mean: j.Variance != nil}
+		if j.Variance != nil && *j.Variance > 0 {
+			r.spread = *j.Variance / 100
+		}
 		if j.Cgroup != "" {
 			r.name += " cgroup=" + input.Text(j.Cgroup)
 		}

@@ -25,6 +25,7 @@ type Stat struct {
 	Name         string // of the input
 	Format, Tool string
 	Duration     time.Duration // 0 if it is not known
+	Repeats      int           // runs that values are means of (perf stat -r), 0 if that is not known
 	Counters     []Counter
 	Warnings     []string
 }
@@ -37,6 +38,9 @@ type Counter struct {
 	// Running is the part of the time in which it ran, 0 if that is not known. Below 1
 	// the value was extrapolated.
 	Running float64
+	// Spread is the standard error of a mean of repeated runs, as a part of the mean; 0 if that
+	// is not known.
+	Spread float64
 }
 
 // A Format is one of the formats. Its Read returns an error for an input that is not wholly

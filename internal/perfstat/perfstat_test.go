@@ -123,7 +123,7 @@ func TestPerf(t *testing.T) {
 		},
 		{
 			"perf -r", CSV.Name, "1.02,msec,cpu-clock,8.52%,1028073,100.00,0.010,CPUs utilized\n",
-			[]Counter{{Name: "cpu-clock", Unit: "nanoseconds", Value: 1.02e6, Running: 1}},
+			[]Counter{{Name: "cpu-clock", Unit: "nanoseconds", Value: 1.02e6, Running: 1, Spread: 0.0852}},
 			[]string{"values are means of repeated runs"},
 			0,
 		},
@@ -310,13 +310,13 @@ func TestText(t *testing.T) {
 			"started\n\n Performance counter stats for './app -x':\n\n         0.98 msec task-clock:u    #    0.218 CPUs utilized  \n" +
 				"     1,234,567      branch-misses:u     #    7.60% of all branches          ( +-  0.50% )  (83.21%)\n" +
 				"   <not supported>      cycles\n     16244302 cpu_core/branches/u\n\n       0.0045 seconds time elapsed\n\n       0.1 seconds user\n bye\n",
-			[]Counter{{Name: "task-clock:u", Unit: "nanoseconds", Value: 980000}, {Name: "branch-misses:u", Value: 1234567, Running: 0.8321}, {Name: "cpu_core/branches/u", Value: 16244302}},
+			[]Counter{{Name: "task-clock:u", Unit: "nanoseconds", Value: 980000}, {Name: "branch-misses:u", Value: 1234567, Running: 0.8321, Spread: 0.005}, {Name: "cpu_core/branches/u", Value: 16244302}},
 			[]string{"cycles was not counted"},
 			"",
 		},
 		{
 			"repeated", " Performance counter stats for 'a' (5 runs):\n 12 branch-misses ( +- 1.00% )\n 12 branch-misses\n  0.0045 +- 0.0001 seconds time elapsed  ( +-  1.51% )\n",
-			[]Counter{{Name: "branch-misses", Value: 12}},
+			[]Counter{{Name: "branch-misses", Value: 12, Spread: 0.01}},
 			[]string{"branch-misses is counted more than once, the first is taken", "values are means of repeated runs"},
 			"",
 		},

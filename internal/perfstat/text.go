@@ -2,6 +2,7 @@ package perfstat
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"profdiff/internal/input"
@@ -38,7 +39,10 @@ func readText(src *input.Source) (*Stat, error) {
 				lines.Fail("a second run: give one")
 			}
 			s.Format, s.Tool, open = textName, "perf", true
-			counters.means = strings.HasSuffix(line, " runs):")
+			if before, ok := strings.CutSuffix(line, " runs):"); ok {
+				counters.means = true
+				s.Repeats, _ = strconv.Atoi(before[strings.LastIndexByte(before, '(')+1:])
+			}
 		case strings.HasPrefix(line, simpleperfHead):
 			if s.Format != "" {
 				lines.Fail("a second interval: give one")
@@ -77,7 +81,9 @@ func parseTextRow(line string) (r reading, err error) {
 	if before, after, ok := strings.Cut(line, "#"); ok {
 		// The share of the time stands behind the metric.
 		line = before
-		if i := strings.LastIndexByte(after, '('); i >= 0 {
+		if i := strings.Index(after, "( +-"); i >= 0 {
+			line += " " + after[i:]
+		} else if i := strings.LastIndexByte(after, '('); i >= 0 {
 			line += " " + after[i:]
 		}
 	}
@@ -92,6 +98,10 @@ func parseTextRow(line string) (r reading, err error) {
 		}
 	}
 	if i := strings.Index(line, "( +-"); i >= 0 {
+		spread, _, _ := strings.Cut(line[i+len("( +-"):], "%")
+		if v, ok := parseValue(strings.TrimSpace(spread)); ok {
+			r.spread = v / 100
+		}
 		line = line[:i]
 	}
 	f := strings.Fields(line)
