@@ -47,6 +47,7 @@ const (
 	Folded           = "folded stacks"
 	StackDump        = stackdump.Format
 	Tombstone        = stackdump.Tombstone
+	HotSpot          = stackdump.HotSpot
 	ReportCSV        = "simpleperf report --csv"
 	Callgrind        = "callgrind.out or cachegrind.out"
 	Bpftrace         = "bpftrace maps"
@@ -69,6 +70,7 @@ var formats = input.Table[reading.Reader]{
 	counters(perfstat.SimpleperfCSV),
 	{Name: ReportCSV, Text: true, Recognise: recogniseReportCSV, Read: readReportCSV},
 	{Name: ReportSampleText, Text: true, Recognise: reportsample.RecogniseText, Read: reportsample.ReadText},
+	{Name: HotSpot, Text: true, Recognise: stackdump.RecogniseHotSpot, Read: stackdump.ReadHotSpot},
 	{Name: StackDump, Text: true, Recognise: stackdump.Recognise, Read: stackdump.Read},
 	counters(perfstat.CSV),
 	{Name: Bpftrace, Text: true, Recognise: recogniseBpftrace, Read: readBpftrace},

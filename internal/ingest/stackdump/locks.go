@@ -59,6 +59,7 @@ type lockKind uint8
 const (
 	waitsToLock lockKind = iota // what another thread has
 	waitsOn                     // an object that it has released
+	parksFor                    // what may be a lock, if another thread has it
 	hasLocked
 )
 
@@ -231,7 +232,7 @@ func (x *locks) endDump() {
 				continue
 			}
 			w := run.Wait{Kind: run.Dumped, Thread: x.thread(t), Start: x.dumps, End: x.dumps, Stack: t.stack, State: t.state, For: l.lock}
-			if l.kind == waitsToLock {
+			if l.kind == waitsToLock || l.kind == parksFor && owners.count[l.lock] == 1 {
 				if owner := x.owner(t, &l, &owners); owner != nil {
 					w.Owner, w.OwnerStack = x.thread(owner), owner.stack
 				}
@@ -280,7 +281,11 @@ func (x *locks) owner(t *lockThread, l *lockLine, owners *lockOwners) *lockThrea
 			}
 			return nil
 		case 1:
-			return owners.first[l.lock]
+			if owners.first[l.lock] != t {
+				return owners.first[l.lock]
+			}
+			x.himself++
+			return nil
 		}
 		x.several++
 		return nil

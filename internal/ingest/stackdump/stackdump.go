@@ -1,5 +1,5 @@
 // Package stackdump reads the stacks of threads that Android dumps: traces of ART,
-// tombstones as text and in protobuf, and what debuggerd -b prints.
+// tombstones as text and in protobuf, and what debuggerd -b prints; and those that HotSpot dumps.
 //
 //  1. A line of text is the head of a process or a thread, a frame, a fact, or skipped. Lines
 //     of logcat lose their prefix; those that are of no dump are skipped.
