@@ -63,6 +63,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HEAP", filepath.Join(root, "profiles/message-heap"))
 			e.Vars = append(e.Vars, noFiles...)
 			e.Setenv("STACKS", filepath.Join(root, "internal/userstack/testdata"))
+			e.Setenv("TRACES", filepath.Join(root, "internal/ingest/traces/testdata"))
 			e.Setenv("CASES", filepath.Join(root, "mca-cases"))
 			e.Setenv("FOREIGN", filepath.Join(root, "cmd/profdiff/testdata/foreign"))
 			// For go tool pprof.
