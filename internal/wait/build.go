@@ -29,7 +29,7 @@ func New(r *run.Run, rules *Rules) *Report {
 	b.locks()
 	found := b.findRegions(rules)
 	edges := edgesOf(r, found.edges)
-	b.report.Regions = found.listHeld(edges)
+	b.report.Regions, b.report.Wanted = found.listHeld(edges), found.wanted()
 	b.report.Notes = append(b.report.Notes, found.notes...)
 	b.g = sweep(r, edges)
 	b.chains()
@@ -40,7 +40,9 @@ func New(r *run.Run, rules *Rules) *Report {
 }
 
 // Known reports whether anything waited for a thread that is known.
-func (r *Report) Known() bool { return len(r.Locks)+len(r.Chains)+len(r.Cycles)+len(r.Regions) > 0 }
+func (r *Report) Known() bool {
+	return len(r.Locks)+len(r.Chains)+len(r.Cycles)+len(r.Regions)+len(r.Wanted) > 0
+}
 
 type builder struct {
 	r      *run.Run
@@ -57,7 +59,7 @@ type builder struct {
 }
 
 func newBuilder(r *run.Run) *builder {
-	b := &builder{r: r, places: make(map[run.StackID]*Place), report: &Report{Locks: []Lock{}, Waiters: []Party{}, Chains: []Chain{}, Cycles: []Cycle{}, Blockers: []Blocker{}, Regions: []Region{}, Notes: []string{}}}
+	b := &builder{r: r, places: make(map[run.StackID]*Place), report: &Report{Locks: []Lock{}, Waiters: []Party{}, Chains: []Chain{}, Cycles: []Cycle{}, Blockers: []Blocker{}, Regions: []Region{}, Wanted: []Wanted{}, Notes: []string{}}}
 	known := make(map[Thread]run.ThreadID, len(r.Threads))
 	for i := range r.Threads {
 		t := &r.Threads[i]

@@ -253,3 +253,31 @@ func (h *heldList) parties(times map[int32]int64) []Party {
 	}
 	return found.sorted()
 }
+
+// wanted sums up the waits for regions by rule, and those without an edge.
+func (s *regions) wanted() []Wanted {
+	known := make(map[int]bool)
+	for i := range s.edges {
+		known[s.edges[i].Wait] = true
+	}
+	sums := make([]Wanted, len(s.rules))
+	for i, rule := range s.wants {
+		w := &s.r.Waits[i]
+		if rule < 0 || w.Filtered {
+			continue
+		}
+		sums[rule].add(w)
+		if !known[i] {
+			sums[rule].Unknown.add(w)
+		}
+	}
+	list := []Wanted{}
+	for i, sum := range sums {
+		if sum.Count > 0 {
+			sum.Rule, sum.Region = s.rules[i].name, cmp.Or(s.rules[i].region, s.rules[i].name)
+			list = append(list, sum)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Wanted) int { return a.Sum.compare(&b.Sum) })
+	return list
+}

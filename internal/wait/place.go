@@ -21,7 +21,7 @@ var waiting = sync.OnceValue(func() *regexp.Regexp {
 		`std::(\w+::)*(condition_variable|this_thread)\w*::.*`, `std::(sys|thread|sync)::.*`, `parking_lot(_core)?::.*`, `absl::(\w+::)*(CondVar|Mutex|PerThreadSem|FutexWaiter|\w*Waiter)::.*`,
 		`g_(cond|mutex|rw_lock|rec_mutex)_.*`, `uv_(cond|mutex|sem)_.*`, `NonPI::.*`,
 		// Runtimes.
-		`art::(ConditionVariable|Mutex|ReaderWriterMutex|Monitor)::.*`, `(os::)?(PlatformEvent|Parker|PlatformMonitor|PlatformMutex|Monitor|Mutex|ObjectMonitor)::.*`, `(Unsafe|JVM)_\w*(Park|Wait|Sleep).*`,
+		`art::(ConditionVariable|Mutex|ReaderWriterMutex|Monitor)::.*`, `.*monitor_?enter.*`, `(ObjectSynchronizer)::.*`, `(os::)?(PlatformEvent|Parker|PlatformMonitor|PlatformMutex|Monitor|Mutex|ObjectMonitor)::.*`, `(Unsafe|JVM)_\w*(Park|Wait|Sleep).*`,
 		`(L?java[./]lang[./](Object|Thread);?(\.|::)(wait|sleep|join)\w*|.*LockSupport;?(\.|::)park.*|.*Unsafe;?(\.|::)park.*|.*AbstractQueued(Long)?Synchronizer.*)`,
 		`runtime\.(futex|notesleep|notetsleep|stopm|findRunnable|schedule|park_m|mcall|gopark|sema|netpoll|usleep|mPark|lock|unlock|asmcgocall|cgocall|exitsyscall|entersyscall).*`, `(internal/)?runtime/(internal/)?syscall\..*`, `syscall\.(Raw)?Syscall.*`,
 		`(_?take_gil|PyThread_\w+|acquire_timed|_PyMutex_\w+|PyEval_(Acquire|Restore)\w+)`,
@@ -56,7 +56,7 @@ func (b *builder) findPlace(stack run.StackID) *Place {
 		m := &b.r.Mappings[l.Mapping]
 		for i, line := range l.Lines {
 			f := &b.r.Functions[line.Function]
-			if state := stateFrame(f.Name); state && leaf != l && !wants {
+			if state := !f.Unknown && stateFrame(f.Name); state && leaf != l && !wants {
 				return b.placeOf(leaf, 0) // a trace tells this one function of the kernel
 			} else if state || f.Unknown {
 				continue

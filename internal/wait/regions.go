@@ -64,7 +64,7 @@ func (b *builder) findRegions(rules *Rules) *regions {
 		}
 		holder, one := spans[rule].at(s, int32(i))
 		switch w := &s.r.Waits[i]; {
-		case w.Waker != 0 && s.meets(int(rule), w.Thread, w.Waker) && (s.leaves(w, int(rule)) || holder.thread == 0):
+		case w.Waker != 0 && s.meets(int(rule), w.Thread, w.Waker) && (s.leaves(w, int(rule)) || holder.thread == 0 && s.mayLeave(w, int(rule))):
 			s.woken(int32(i), int(rule))
 		case holder.thread != 0 && one:
 			s.edges = append(s.edges, Edge{
@@ -106,12 +106,37 @@ func (s *regions) sort() {
 
 // meets reports whether two threads can wait for each other by a rule.
 func (s *regions) meets(rule int, a, b run.ThreadID) bool {
-	return a != b && (s.rules[rule].machine || s.r.Threads[a].PID == s.r.Threads[b].PID)
+	t, u := &s.r.Threads[a], &s.r.Threads[b]
+	switch s.rules[rule].scope {
+	case machine:
+		return a != b
+	case program:
+		return a != b && t.Process == u.Process
+	}
+	return a != b && t.PID == u.PID
 }
 
 // leaves reports whether who ended a wait left the region of a rule.
 func (s *regions) leaves(w *run.Wait, rule int) bool {
 	return s.stacks.of(w.WakerStack).leaves&(1<<rule) != 0
+}
+
+// mayLeave reports whether who ended a wait can have left the region of a rule by functions that are not
+// known: those of the program, where its stack has none.
+func (s *regions) mayLeave(w *run.Wait, rule int) bool {
+	if s.stacks.inKernel(rule) {
+		return false
+	}
+	for id := w.WakerStack; id != 0; id = s.r.Stacks.Parent(id) {
+		l := &s.r.Locations[s.r.Stacks.Location(id)]
+		if m := &s.r.Mappings[l.Mapping]; m.Kind == run.KernelMapping || m.Kind == run.ModuleMapping || libc(m.File) {
+			continue
+		}
+		if !s.r.Functions[l.Lines[0].Function].Unknown {
+			return false
+		}
+	}
+	return true
 }
 
 // maxHandovers bounds how often a region is followed from one holder to the one before.

@@ -31,6 +31,8 @@ type Report struct {
 	Blockers []Blocker `json:"blockers"`
 	// Regions are what threads held while they waited, by the rules.
 	Regions []Region `json:"regions"`
+	// Wanted are the waits for regions by rule, with those of which no holder is known.
+	Wanted []Wanted `json:"wanted"`
 	// Notes are what the recording does not tell, and what would tell it, each one line.
 	Notes []string `json:"notes"`
 }
@@ -162,6 +164,15 @@ type Region struct {
 	// these. Times are those of both waits together.
 	Waiters []Party `json:"waiters"`
 	Behind  []Party `json:"behind"`
+}
+
+// Wanted are the waits for the regions of a rule.
+type Wanted struct {
+	Rule   string `json:"rule"`
+	Region string `json:"region"`
+	Sum
+	// Unknown are those of which no rule tells who had it.
+	Unknown Sum `json:"unknown"`
 }
 
 // A Timing is how well the ends of a thread's waits go with the ends of Waits for a region. Others

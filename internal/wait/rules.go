@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -32,9 +33,19 @@ type rule struct {
 	// kinds has a bit for each kind of mapping in which functions of wants, holds and leaves
 	// are, 0 is any.
 	kinds uint
-	// machine is set if threads of other processes wait for it, too.
-	machine bool
+	scope scope
 }
+
+// A scope says which threads can wait for each other by a rule.
+type scope uint8
+
+const (
+	process scope = iota // those of one process
+	program              // and of other processes that run the same program
+	machine              // all
+)
+
+var scopes = []string{"process", "program", "machine"}
 
 //go:embed regions.yaml
 var builtin []byte
@@ -72,8 +83,8 @@ var Builtin = sync.OnceValue(func() *Rules {
 //   - leaves: who ends a wait for the region from below such a function had it
 //   - kind: functions of wants, holds and leaves are in code of one of these kinds (native,
 //     kernel, kernel module, java, jit, vdso, unknown)
-//   - scope: process, if only threads of one process wait for each other there, which is so
-//     without it, or machine
+//   - scope: which threads wait for each other there: those of one process, which is so
+//     without it, those of processes of one program, or all of the machine
 //
 // The entry "include: builtin" stands for the rules that are built in.
 func ParseRules(name string, data []byte) (*Rules, error) { return parseRules(name, data, Builtin) }
@@ -216,9 +227,11 @@ func (p *ruleParser) word(r *rule, key string, n *yaml.Node) error {
 	case "region":
 		r.region = text
 	case "scope":
-		if r.machine = text == "machine"; !r.machine && text != "process" {
-			return n.Errorf("scope is %s: known are process, machine", n.Describe())
+		i := slices.Index(scopes, text)
+		if i < 0 {
+			return n.Errorf("scope is %s: known are %s", n.Describe(), strings.Join(scopes, ", "))
 		}
+		r.scope = scope(i)
 	case "name":
 		if line, twice := p.lines[text]; twice {
 			return n.Errorf("name %q was given in line %d already: join the two", yaml.Clip(text), line)

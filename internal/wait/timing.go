@@ -22,8 +22,8 @@ import (
 //     time of their process. Threads that wake often have high scores at many shifts; a score is
 //     taken in standard deviations above the mean of its thread's shifts.
 //  3. The p-value of a thread is the share of shifts at which some thread has a score as high, so
-//     that trying many threads makes none fit. Threads below maxChance fit. The one that fits
-//     most waits is named, with how many within how long, how many would by chance, and the
+//     that trying many threads makes none fit. Threads below maxChance fit, if few of their
+//     matches are due to chance. The one that fits most waits is named, with how many within how long, how many would by chance, and the
 //     others that fit. If one of these fits almost as many, it is not decided who it was.
 //
 // Shifts keep the paces of both: two clocks that tick at the same rate fit at many of them.
@@ -39,6 +39,11 @@ const (
 	maxCandidates = 32
 	maxPools      = 8
 	maxChance     = 0.05
+	// mostByChance is the share of the waits that match which may do so by chance: each is told to
+	// be for that thread.
+	mostByChance = 0.25
+	// leastShare of the waits has to match: a thread that is busy at the same time fits some.
+	leastShare = 0.5
 	// leastMatches is how many waits it takes: one or two may end together for any reason.
 	leastMatches = 3
 	// leastWait is the shortest wait that is looked at.
@@ -143,6 +148,9 @@ func (t *times) decide(p *pool) {
 		return
 	}
 	best := fits[0]
+	if float64(best.Matched) < leastShare*float64(best.Waits) {
+		return
+	}
 	names := []string{t.describe(best)}
 	for _, other := range fits[1:] {
 		best.Others = append(best.Others, other.Fit)
@@ -178,10 +186,10 @@ func (t *times) decide(p *pool) {
 
 func (t *times) describe(c *candidate) string {
 	name := c.Thread.Name
-	if id := c.threads[0]; t.b.one[id] != t.b.alike[id] || len(c.threads) == 1 && t.b.one[id] == id {
+	if c.Thread.TID >= 0 {
 		name += fmt.Sprintf(" (thread %d)", c.Thread.TID)
 	}
-	return fmt.Sprintf("%s, %d of %d", name, c.Matched, c.Waits)
+	return fmt.Sprintf("%s to %d of %d", name, c.Matched, c.Waits)
 }
 
 // counts reports whether a wait of another thread can be one within the region.
@@ -230,7 +238,9 @@ func (t *times) fitting(p *pool, waits []int32) []*candidate {
 		}
 		c.P = float64(as) / (shifts + 1)
 	}
-	fits := slices.DeleteFunc(candidates, func(c *candidate) bool { return c.P > maxChance || c.Matched < leastMatches })
+	fits := slices.DeleteFunc(candidates, func(c *candidate) bool {
+		return c.P > maxChance || c.Matched < leastMatches || c.ByChance > mostByChance*float64(c.Matched)
+	})
 	slices.SortStableFunc(fits, func(a, b *candidate) int {
 		return cmp.Or(-cmp.Compare(a.Matched, b.Matched), -cmp.Compare(a.score, b.score))
 	})
@@ -257,7 +267,7 @@ func (t *times) candidates(p *pool, waits []int32) []*candidate {
 	for _, i := range waits {
 		w := &t.r.Waits[i]
 		threads := t.all
-		if !t.rules[p.rule].machine {
+		if t.rules[p.rule].scope == process {
 			threads = t.threads[t.r.Threads[w.Thread].PID]
 		}
 		for _, id := range threads {
@@ -265,10 +275,11 @@ func (t *times) candidates(p *pool, waits []int32) []*candidate {
 			if h == nil || !t.counts(p, w, id, h) || w.End-h.End > maxGap {
 				continue
 			}
-			c := known[t.b.one[id]]
+			who := t.who(p, id)
+			c := known[who]
 			if c == nil {
 				c = &candidate{Timing: Timing{Fit: Fit{Thread: t.b.threads[id]}, Waits: int64(len(waits)), Others: []Fit{}}, ends: make(map[int64][]int64)}
-				known[t.b.one[id]] = c
+				known[who] = c
 				list = append(list, c)
 			}
 			if !seen[id] {
@@ -285,6 +296,15 @@ func (t *times) candidates(p *pool, waits []int32) []*candidate {
 	return list[:min(len(list), maxCandidates)]
 }
 
+// who is the number under which a thread is tried: within a process, threads of one name in several runs
+// are one.
+func (t *times) who(p *pool, id run.ThreadID) run.ThreadID {
+	if t.rules[p.rule].scope == process {
+		return t.b.one[id]
+	}
+	return id
+}
+
 // prepare finds the ends of a candidate's waits, for the processes of those who waited, and its
 // score. Waits of its own for the same region do not count.
 func (t *times) prepare(c *candidate, p *pool, waits []int32) {
@@ -295,7 +315,7 @@ func (t *times) prepare(c *candidate, p *pool, waits []int32) {
 		}
 		ends := []int64{}
 		for _, id := range c.threads {
-			if !t.rules[p.rule].machine && t.r.Threads[id].PID != pid {
+			if t.rules[p.rule].scope == process && t.r.Threads[id].PID != pid {
 				continue
 			}
 			for _, j := range t.blocked[id] {

@@ -16,6 +16,7 @@ const shownRegions = 4
 // writeRegions writes what threads held while they waited: a paragraph for each region for which most was
 // waited.
 func writeRegions(lines *text.Lines, r *wait.Report) {
+	defer writeWanted(lines, r)
 	if len(r.Regions) == 0 {
 		return
 	}
@@ -36,10 +37,24 @@ func writeRegions(lines *text.Lines, r *wait.Report) {
 	}
 }
 
+// writeWanted writes which waits for regions nobody is known to have caused.
+func writeWanted(lines *text.Lines, r *wait.Report) {
+	for i := range r.Wanted {
+		x := &r.Wanted[i]
+		if x.Unknown.Count == 0 || float64(x.Unknown.TotalNS) < little*float64(r.Wanted[0].TotalNS) {
+			continue
+		}
+		lines.Printf("")
+		lines.Printf("waits for %s: %s; who had it is not known for %s", named(x.Region, x.Rule), longest(r, &x.Sum), sumOf(r, &x.Unknown))
+	}
+}
+
+// little is the share of the largest below which nothing is told.
+const little = 0.02
+
 // WorthRegions lists the regions worth a paragraph: a few, and none for which little was waited
 // compared to the first.
 func WorthRegions(r *wait.Report) (list []*wait.Region) {
-	const little = 0.02
 	for i := range r.Regions {
 		x := &r.Regions[i]
 		if len(list) == shownRegions || i > 0 && float64(x.Waited().TotalNS) < little*float64(r.Regions[0].Waited().TotalNS) {
@@ -53,10 +68,7 @@ func WorthRegions(r *wait.Report) (list []*wait.Region) {
 // Held says in a few lines what a thread held while it waited, and who waited for that.
 func Held(r *wait.Report, x *wait.Region) []string {
 	name := holder(r, x)
-	had := fmt.Sprintf("%s had %s", name, x.Region)
-	if x.Rule != x.Region && x.Rule != "lock" {
-		had += fmt.Sprintf(" (%s)", x.Rule)
-	}
+	had := fmt.Sprintf("%s had %s", name, named(x.Region, x.Rule))
 	place := text.Dash(Place(&x.Place))
 	if r.Dumps > 0 {
 		had += fmt.Sprintf(" and was in %s", place)
@@ -89,10 +101,20 @@ func Held(r *wait.Report, x *wait.Region) []string {
 	return list
 }
 
+// named is a region with the name of its rule.
+func named(region, rule string) string {
+	if rule == region || rule == "lock" {
+		return region
+	}
+	return fmt.Sprintf("%s (%s)", region, rule)
+}
+
 // holder names the thread that had a region: with its number, if others have its name.
 func holder(r *wait.Report, x *wait.Region) string {
 	name := Thread(&x.Thread)
-	same := func(t *wait.Thread) bool { return t.TID != x.Thread.TID && Thread(t) == name && t.Process == x.Thread.Process }
+	same := func(t *wait.Thread) bool {
+		return t.TID != x.Thread.TID && Thread(t) == name && t.Process == x.Thread.Process
+	}
 	if x.Thread.TID >= 0 && (slices.ContainsFunc(slices.Concat(x.Waiters, x.Behind), func(p wait.Party) bool { return same(&p.Thread) }) ||
 		slices.ContainsFunc(r.Regions, func(o wait.Region) bool { return same(&o.Thread) })) {
 		name += fmt.Sprintf(" (thread %d)", x.Thread.TID)
