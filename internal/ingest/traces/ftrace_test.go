@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"profdiff/internal/ingest/ingesttest"
 	"profdiff/internal/ingest/reading"
 )
@@ -22,4 +24,32 @@ func FuzzFtrace(f *testing.F) {
 		}
 		ingesttest.Fuzz(t, ReadFtrace, data, &reading.Options{PID: true, TID: true, Waits: true})
 	})
+}
+
+// TestFtraceLost checks that a thread that left a CPU twice, so that what was between is lost, is not
+// taken to have waited until the end of the trace.
+func TestFtraceLost(t *testing.T) {
+	const text = ` a-1 [000] d..2. 1.000000: sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=R ==> next_comm=b next_pid=2 next_prio=120
+ a-1 [000] d..2. 2.000000: sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=b next_pid=2 next_prio=120
+ b-2 [000] d..2. 2.500000: sched_switch: prev_comm=b prev_pid=2 prev_prio=120 prev_state=X ==> next_comm=a next_pid=1 next_prio=120
+ a-1 [000] d..2. 5.000000: sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=D ==> next_comm=c next_pid=3 next_prio=120
+ c-3 [000] d..2. 6.000000: sched_switch: prev_comm=c prev_pid=3 prev_prio=120 prev_state=S ==> next_comm=d next_pid=4 next_prio=120
+`
+	r := ingesttest.Read(t, ReadFtrace, []byte(text), &reading.Options{Waits: true})
+	got := make(map[string]int64)
+	for _, s := range r.Samples {
+		l := r.Labels[s.Labels]
+		got[l.Thread+" "+l.State] += s.Weight
+	}
+	if d := cmp.Diff(map[string]int64{"a S": 5e8, "a D": 1e9}, got); d != "" {
+		t.Errorf("off-CPU (-want +got):\n%s", d)
+	}
+	if len(r.Waits) != 2 || r.Waits[0].Clipped || !r.Waits[1].Clipped {
+		t.Errorf("waits %+v", r.Waits)
+	}
+	if d := cmp.Diff([]string{
+		"1 times a thread left a CPU on which it did not run: switches before were lost", "1 times another thread left a CPU than the one that ran there",
+	}, ingesttest.ReaderWarnings(r)); d != "" {
+		t.Errorf("warnings (-want +got):\n%s", d)
+	}
 }

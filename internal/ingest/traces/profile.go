@@ -213,7 +213,7 @@ func (p *profile) waits(id trace.ThreadID, s []trace.Slice, stacks []run.StackID
 	open := opener{slices: s, stacks: stacks}
 	names, labels := make(map[trace.State]string), make(map[trace.State]uint32)
 	var blocked run.Wait // whose waker comes with the next interval
-	p.tl.States(id, func(in *trace.Interval) {
+	visit := func(in *trace.Interval, last bool) {
 		if p.opt.Waits && blocked.Thread != 0 {
 			if in.Start == blocked.End && !in.Interrupt {
 				blocked.Waker = run.ThreadID(in.Waker)
@@ -226,11 +226,11 @@ func (p *profile) waits(id trace.ThreadID, s []trace.Slice, stacks []run.StackID
 			return
 		}
 		end, clipped := in.End, false
-		if end == trace.Unended {
+		if end == trace.Unended && last {
 			end, clipped = p.tl.End, true
 		}
 		if end <= in.Start {
-			return
+			return // also where events were lost: nobody knows for how long
 		}
 		if names[in.State] == "" {
 			names[in.State] = in.State.String()
@@ -247,7 +247,18 @@ func (p *profile) waits(id trace.ThreadID, s []trace.Slice, stacks []run.StackID
 				Stack: stack, State: names[in.State],
 			}
 		}
+	}
+	var before trace.Interval
+	known := false
+	p.tl.States(id, func(in *trace.Interval) {
+		if known {
+			visit(&before, false)
+		}
+		before, known = *in, true
 	})
+	if known {
+		visit(&before, true)
+	}
 	if blocked.Thread != 0 {
 		p.addWait(&blocked)
 	}
