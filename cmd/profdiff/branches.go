@@ -193,7 +193,7 @@ func (c *branchesCommand) show(std *stdio, l *loader, name string, options *bran
 	if err := c.write(std, d); err != nil {
 		return err
 	}
-	fmt.Fprintf(std.err, "profdiff: %s: %s\n", t.Name, branches.Accounting(d))
+	std.say("%s: %s", t.Name, branches.Accounting(d))
 	if t.Unknown != "" {
 		std.warn("%s: prediction is unknown: %s", t.Name, t.Unknown)
 	}

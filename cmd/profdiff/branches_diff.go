@@ -200,7 +200,7 @@ func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2
 	var remarks []remark.Remark
 	for i, side := range []string{"base", "head"} {
 		for _, run := range d.Runs[i] {
-			fmt.Fprintf(s.err, "profdiff: %s: %s\n", run.Input.Path, branches.Accounting(run))
+			s.say("%s: %s", run.Input.Path, branches.Accounting(run))
 			for _, w := range run.Warnings {
 				remarks = append(remarks, remark.Remark{Side: side, Run: run.Input.Path, Text: w})
 			}

@@ -101,7 +101,7 @@ func (s *stdio) writeLLVMProfiles(d *branches.Document, prefix string) error {
 	if err := s.writeOutput(prefix+".misp.prof", p.WriteMisses); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "profdiff: %s: %s\n", d.Input.Path, p.Accounting())
+	s.say("%s: %s", d.Input.Path, p.Accounting())
 	return nil
 }
 

@@ -197,7 +197,7 @@ func ofHead(err error) bool {
 // skip says why nothing is known of a commit.
 func (s *stdio) skip(err error) error {
 	s.report(err)
-	fmt.Fprintln(s.err, "profdiff: bisect: skip")
+	s.say("bisect: skip")
 	return &outcomeError{exitSkip}
 }
 
@@ -212,7 +212,7 @@ func (s *stdio) judge(commit *record.Commit, o *budget.Outcome) error {
 			code, word = exitSkip, "inconclusive: skip"
 		}
 	}
-	fmt.Fprintf(s.err, "profdiff: bisect: %s: %s\n", commit, word)
+	s.say("bisect: %s: %s", commit, word)
 	if code == exitOK {
 		return nil
 	}

@@ -220,7 +220,7 @@ func (l *loader) loadEach(names []string) (runs []*run.Run, err error) {
 
 // accountSamples prints what became of the samples of a run.
 func (l *loader) accountSamples(r *run.Run) {
-	fmt.Fprintf(l.io.err, "profdiff: %s: %s\n", r.Name, run.Account(r))
+	l.io.say("%s: %s", r.Name, run.Account(r))
 }
 
 // account prints what became of the samples of a run, and its warnings.

@@ -10,11 +10,13 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/output"
 	"profdiff/internal/perffile"
+	"profdiff/internal/report/text"
 )
 
 func main() {
@@ -174,18 +176,25 @@ func usagef(cmd *cobra.Command, format string, args ...any) error {
 	return &usageError{cmd, fmt.Errorf(format, args...)}
 }
 
-// report prints an error as one line, and what may help on the next.
+// say prints a line on standard error, or several if an error has several. What comes from files
+// and their names cannot command a terminal, and no line of it begins one that the log of a
+// build takes for a command.
+func (s *stdio) say(format string, args ...any) {
+	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
+		fmt.Fprintf(s.err, "profdiff: %s\n", text.Printable(strings.TrimSuffix(line, "\n")))
+	}
+}
+
+// report prints an error, and what may help on the next line.
 func (s *stdio) report(err error) {
-	fmt.Fprintf(s.err, "profdiff: %v\n", err)
+	s.say("%v", err)
 	if fe, ok := errors.AsType[*perffile.FormatError](err); ok && fe.Truncated {
-		fmt.Fprintln(s.err, "profdiff: hint: --allow-truncated reads what there is")
+		s.say("hint: --allow-truncated reads what there is")
 	}
 }
 
 // warn prints a condition that does not stop the command.
-func (s *stdio) warn(format string, args ...any) {
-	fmt.Fprintf(s.err, "profdiff: warning: "+format+"\n", args...)
-}
+func (s *stdio) warn(format string, args ...any) { s.say("warning: "+format, args...) }
 
 func (s *stdio) warnAll(list []string) {
 	for _, w := range list {
@@ -196,7 +205,7 @@ func (s *stdio) warnAll(list []string) {
 // note prints what is good to know, if there is anything.
 func (s *stdio) note(note string) {
 	if note != "" {
-		fmt.Fprintf(s.err, "profdiff: %s\n", note)
+		s.say("%s", note)
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *stdio) closePrediction(runs []*run.Run) {
 	if len(runs) == 0 {
 		return
 	}
-	fmt.Fprintf(s.err, "profdiff: %d runs: %s\n", len(runs), run.Account(runs...))
+	s.say("%d runs: %s", len(runs), run.Account(runs...))
 	var list []remark.Remark
 	for _, r := range runs {
 		for _, w := range r.Warnings {

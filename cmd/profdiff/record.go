@@ -310,7 +310,7 @@ func (s *stdio) record(ctx context.Context, r *record.Recorder, dir string, p *r
 		return nil, err
 	}
 	if recorded > 0 {
-		fmt.Fprintf(s.err, "profdiff: %s\n", overhead(r.Backend.Name(), recorded, &last))
+		s.say("%s", overhead(r.Backend.Name(), recorded, &last))
 	}
 	return rec, nil
 }
@@ -326,7 +326,7 @@ func (s *stdio) recorded(dir string) error {
 		samples += run.Samples
 		lost += run.Lost
 	}
-	fmt.Fprintf(s.err, "profdiff: %s: %d runs a side, %d samples, %d lost; compare them: profdiff diff %s\n", dir, len(rec.Pairs()), samples, lost, dir)
+	s.say("%s: %d runs a side, %d samples, %d lost; compare them: profdiff diff %s", dir, len(rec.Pairs()), samples, lost, dir)
 	return nil
 }
 
@@ -372,7 +372,8 @@ func (s *stdio) progress(quiet bool) func(record.Progress) {
 					return
 				}
 			}
-			fmt.Fprintf(s.err, "%sprofdiff: %s%s\n", clear, place, p.Note)
+			fmt.Fprint(s.err, clear)
+			s.say("%s%s", place, p.Note)
 		case quiet:
 		case terminal && p.Done < p.Total:
 			left := ""

@@ -103,7 +103,7 @@ func (s *stdio) recordAlone(ctx context.Context, b record.Backend, p *record.Pla
 			return err
 		}
 		if !quiet || result.Lost > 0 {
-			fmt.Fprintf(s.err, "profdiff: %s: %d samples in %.2f s, %d lost\n", file, result.Samples, result.Duration.Seconds(), result.Lost)
+			s.say("%s: %d samples in %.2f s, %d lost", file, result.Samples, result.Duration.Seconds(), result.Lost)
 		}
 		if result.Failed != nil {
 			return fmt.Errorf("%w (%s has what was recorded)", result.Failed, file)

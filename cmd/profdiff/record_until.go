@@ -143,9 +143,9 @@ func (s *stdio) recordUntil(ctx context.Context, r *record.Recorder, dir string,
 		return err
 	}
 	if u.live {
-		fmt.Fprintf(s.err, "profdiff: %s\n", u.line)
+		s.say("%s", u.line)
 	}
-	fmt.Fprintf(s.err, "profdiff: %s\n", u.ended(rec))
+	s.say("%s", u.ended(rec))
 	return nil
 }
 
@@ -170,7 +170,7 @@ func (u *until) more(rec *record.Recording) (bool, error) {
 			return false, err
 		}
 		if u.line = lookLine(u.course); !u.live {
-			fmt.Fprintf(u.io.err, "profdiff: %s\n", u.line)
+			u.io.say("%s", u.line)
 		}
 	}
 	switch {

@@ -130,7 +130,7 @@ func (l *loader) accountSide(name string, runs []*run.Run) {
 	} else {
 		name = runs[0].Name
 	}
-	fmt.Fprintf(l.io.err, "profdiff: %s: %s\n", name, run.Account(runs...))
+	l.io.say("%s: %s", name, run.Account(runs...))
 }
 
 // accountAlone is accountSide for a side that is compared with nothing.

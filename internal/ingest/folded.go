@@ -282,6 +282,16 @@ func unescapeFrame(b []byte) string {
 				i++
 				out = append(out, '\n')
 				continue
+			case 'r':
+				i++
+				out = append(out, '\r')
+				continue
+			case 'x':
+				if c, err := strconv.ParseUint(string(b[min(i+2, len(b)):min(i+4, len(b))]), 16, 8); err == nil && i+4 <= len(b) {
+					i += 3
+					out = append(out, byte(c))
+					continue
+				}
 			}
 		}
 		out = append(out, b[i])

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // A Builder collects the samples of a Run. Its methods intern: equal arguments
@@ -50,8 +52,10 @@ func NewBuilder(name string) *Builder {
 // through the Builder.
 func (b *Builder) Run() *Run { return b.r }
 
-// Event returns the index of the event called e.Name, adding it if it is new.
+// Event returns the index of the event called e.Name, adding it if it is new. Names and units of
+// events are words, which all outputs and patterns have: what cannot be seen is replaced.
 func (b *Builder) Event(e Event) uint32 {
+	e.Name, e.Unit = word(e.Name), word(e.Unit)
 	if i, ok := b.events[e.Name]; ok {
 		return i
 	}
@@ -62,6 +66,16 @@ func (b *Builder) Event(e Event) uint32 {
 	b.r.Events = append(b.r.Events, e)
 	b.events[e.Name] = i
 	return i
+}
+
+// word replaces what is no visible character.
+func word(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 // Mapping adds a mapping. Mappings are not interned: the caller knows which

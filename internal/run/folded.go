@@ -2,6 +2,7 @@ package run
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -9,8 +10,35 @@ import (
 	"strings"
 )
 
-// foldedEscapes keeps names with separators in them readable.
-var foldedEscapes = strings.NewReplacer(";", `\;`, `\`, `\\`, "\t", `\t`, "\n", `\n`)
+// EscapeFrame writes the name of a function as a frame of a folded stack: `;`, `\`, TAB and line
+// ends are `\;`, `\\`, `\t`, `\n` and `\r`, other control characters `\x1b`.
+func EscapeFrame(name string) string {
+	if !strings.ContainsFunc(name, special) {
+		return name
+	}
+	var b strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == ';' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\r':
+			b.WriteString(`\r`)
+		case special(rune(c)):
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// special reports whether a character is written another way in a frame.
+func special(r rune) bool { return r < ' ' || r == 0x7f || r == ';' || r == '\\' }
 
 // Folded sums the samples of one event by the names of their frames: keys are
 // frame;frame;…;leaf, root first, inlined functions as frames of their own, with
@@ -24,7 +52,7 @@ func (r *Run) Folded(event int) map[string]FoldedSum {
 			if b.Len() > 0 {
 				b.WriteByte(';')
 			}
-			b.WriteString(foldedEscapes.Replace(r.Functions[lines[j].Function].Name))
+			b.WriteString(EscapeFrame(r.Functions[lines[j].Function].Name))
 		}
 		names[i] = b.String()
 	}

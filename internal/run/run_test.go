@@ -381,3 +381,28 @@ func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
 	return len(p), nil
 }
+
+// TestNamesOfEvents checks that an event has a name that breaks no line.
+func TestNamesOfEvents(t *testing.T) {
+	b := NewBuilder("x")
+	i := b.Event(Event{Name: "cpu\n::error::x\x1b[31m", Unit: "na\tno"})
+	if j := b.Event(Event{Name: "cpu\n::error::x\x1b[31m"}); j != i {
+		t.Errorf("events %d and %d", i, j)
+	}
+	if e := b.Run().Events[i]; e.Name != "cpu\ufffd::error::x\ufffd[31m" || e.Unit != "na\ufffdno" {
+		t.Errorf("%q, %q", e.Name, e.Unit)
+	}
+}
+
+func TestEscapeFrame(t *testing.T) {
+	for name, want := range map[string]string{
+		"std::map<int, char>": "std::map<int, char>",
+		"a;b\\c":              `a\;b\\c`,
+		"a\tb\nc\rd":          `a\tb\nc\rd`,
+		"\x1b[31m\x7f\x00µ":   `\x1b[31m\x7f\x00µ`,
+	} {
+		if got := EscapeFrame(name); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+}

@@ -8,13 +8,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"profdiff/internal/report/text"
+	"profdiff/internal/run"
 )
-
-// foldedEscapes escape names as run.Folded does.
-var foldedEscapes = strings.NewReplacer(";", `\;`, `\`, `\\`, "\t", `\t`, "\n", `\n`)
 
 // WriteFolded writes one event of a comparison as FlameGraph's difffolded.pl does:
 // a line per distinct stack, sorted, with the stack as run.Folded writes it, a space,
@@ -26,7 +23,7 @@ func WriteFolded(w io.Writer, c *Document, event int) error {
 	stacks := c.Stacks
 	names := make([]string, len(stacks.Frames))
 	for i := range names {
-		names[i] = foldedEscapes.Replace(stacks.Frames[i].Name)
+		names[i] = run.EscapeFrame(stacks.Frames[i].Name)
 	}
 	sums := make(map[string][2]float64)
 	var key []byte

@@ -1,90 +1,15 @@
 package html
 
 import (
-	"fmt"
 	"path"
 	"reflect"
 	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"profdiff/internal/listing"
 	"profdiff/internal/report/diff"
+	"profdiff/internal/report/text"
 )
-
-// maxText is the number of bytes that a text may have, and maxKept the number that are
-// kept of a longer one: what is said of the rest has room, so that a text that was
-// cleaned stays as it is.
-const (
-	maxText = 4096
-	maxKept = maxText - 64
-)
-
-// Clean makes a foreign text one that can be shown anywhere: valid UTF-8 in which
-// nothing is invisible, breaks the line or reorders what is around it, and of bounded
-// length. What is replaced stays visible as ⟨U+202E⟩, or ⟨0xFF⟩ for a byte that is no
-// UTF-8.
-func Clean(s string) string {
-	dirty := len(s) > maxText
-	if !dirty && plain(s) {
-		return s
-	}
-	for i, r := range s {
-		if r == utf8.RuneError || !visible(r) {
-			dirty = dirty || r != utf8.RuneError || !strings.HasPrefix(s[i:], "\ufffd")
-		}
-		if dirty {
-			break
-		}
-	}
-	if !dirty {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if b.Len() >= maxKept {
-			fmt.Fprintf(&b, "… (%d bytes in all)", len(s))
-			break
-		}
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, "⟨0x%02X⟩", s[i])
-		case !visible(r):
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		default:
-			b.WriteString(s[i : i+n])
-		}
-		i += n
-	}
-	return b.String()
-}
-
-// plain reports whether a text is of visible ASCII characters and spaces: most are.
-func plain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// visible reports whether a character is one that is seen, or a space.
-func visible(r rune) bool {
-	if r >= ' ' && r < 0x7f {
-		return true
-	}
-	if unicode.Is(unicode.Zs, r) {
-		return r == '\u00a0' || r == '\u202f'
-	}
-	switch r {
-	case '\u115f', '\u1160', '\u3164', '\uffa0', '\u2800': // letters that are blank
-		return false
-	}
-	return unicode.IsGraphic(r) && !unicode.Is(unicode.Variation_Selector, r)
-}
 
 // cleanAll cleans all strings that are reachable from a pointer. Strings in the document of
 // a comparison are left out, as other outputs have them too: they are cleaned where they are
@@ -98,7 +23,7 @@ func (c cleaner) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if s := v.String(); s != "" {
-			if c := Clean(s); c != s {
+			if c := text.Clean(s); c != s {
 				v.SetString(c)
 			}
 		}

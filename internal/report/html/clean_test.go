@@ -1,75 +1,8 @@
 package html
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
-	"unicode/utf8"
-
-	"profdiff/internal/compare/comparetest"
 )
-
-func TestClean(t *testing.T) {
-	for _, test := range []struct{ name, in, want string }{
-		{"plain", "std::vector<int, A>::push_back(int&&)", "std::vector<int, A>::push_back(int&&)"},
-		{"letters", "Größe_日本語", "Größe_日本語"},
-		{"markup stays, it is escaped where it is shown", "</script><img src=x onerror=alert(1)>", "</script><img src=x onerror=alert(1)>"},
-		{"NUL", "a\x00b", "a⟨U+0000⟩b"},
-		{"lines", "a\nb\r\tc", "a⟨U+000A⟩b⟨U+000D⟩⟨U+0009⟩c"},
-		{"line separators", "a\u2028b\u2029c\u0085d", "a⟨U+2028⟩b⟨U+2029⟩c⟨U+0085⟩d"},
-		{"reordered", "a\u202egnp.exe", "a⟨U+202E⟩gnp.exe"},
-		{"isolates", "\u2066a\u2069", "⟨U+2066⟩a⟨U+2069⟩"},
-		{"invisible", "a\u200bb\u00adc\ufeff\u3164", "a⟨U+200B⟩b⟨U+00AD⟩c⟨U+FEFF⟩⟨U+3164⟩"},
-		{"tags", "a\U000e0041", "a⟨U+E0041⟩"},
-		{"no UTF-8", "a\xff\xed\xa0\x80b", "a⟨0xFF⟩⟨0xED⟩⟨0xA0⟩⟨0x80⟩b"},
-		{"replaced before", "a\ufffdb", "a\ufffdb"},
-		{"not a character", "a\ufffeb", "a⟨U+FFFE⟩b"},
-		{"empty", "", ""},
-	} {
-		if got := Clean(test.in); got != test.want {
-			t.Errorf("%s: %q, want %q", test.name, got, test.want)
-		}
-	}
-}
-
-func TestCleanBounds(t *testing.T) {
-	for _, s := range []string{strings.Repeat("x", 100_000), strings.Repeat("\u202e", 50_000), strings.Repeat("\xff", 100_000)} {
-		got := Clean(s)
-		if len(got) > maxText || !strings.Contains(got, "bytes in all)") {
-			t.Errorf("%d bytes become %d: …%q", len(s), len(got), got[max(0, len(got)-40):])
-		}
-	}
-}
-
-func FuzzClean(f *testing.F) {
-	for _, s := range comparetest.HostileNames() {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got := Clean(s)
-		if !utf8.ValidString(got) {
-			t.Fatalf("%q is not valid UTF-8", got)
-		}
-		for _, r := range got {
-			if !visible(r) && r != utf8.RuneError {
-				t.Fatalf("%q has %U", got, r)
-			}
-		}
-		if len(got) > maxText {
-			t.Fatalf("%d bytes", len(got))
-		}
-		if again := Clean(got); again != got {
-			t.Fatalf("cleaned again it is %q, was %q", again, got)
-		}
-		data, err := json.Marshal(got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.ContainsAny(string(data), "<>&") {
-			t.Fatalf("JSON has markup: %s", data)
-		}
-	})
-}
 
 func TestTrimPaths(t *testing.T) {
 	for _, test := range []struct{ in, want string }{

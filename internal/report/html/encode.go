@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"profdiff/internal/report/diff"
+	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
 
 	"github.com/klauspost/compress/gzip"
@@ -58,7 +59,7 @@ type textTable struct {
 
 func (t *textTable) id(s string) int {
 	i, ok := t.index[s]
-	if c := Clean(s); !ok && c != s {
+	if c := text.Clean(s); !ok && c != s {
 		i, ok = t.id(c), true
 		t.index[s] = i
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+
+	"profdiff/internal/report/text"
 )
 
 // Limits of pages that are read.
@@ -54,7 +56,7 @@ func Read(r io.Reader) (*Page, error) {
 // DrawnBy says which program writes the page again.
 func (p *Page) DrawnBy(tool string) {
 	p.meta.DrawnBy = ""
-	if tool = Clean(tool); tool != p.meta.Tool {
+	if tool = text.Clean(tool); tool != p.meta.Tool {
 		p.meta.DrawnBy = tool
 	}
 }
@@ -120,7 +122,7 @@ func cutName(data []byte) (name string, rest []byte, ok bool) {
 	if !ok || n < 0 {
 		return "", nil, false
 	}
-	return Clean(string(data[:n])), data[n+len(nameEnd):], true
+	return text.Clean(string(data[:n])), data[n+len(nameEnd):], true
 }
 
 // readMeta reads the block that is not compressed.

@@ -112,7 +112,7 @@ func apart(c *diff.Change) string {
 }
 
 func short(s string, limit int) string {
-	r := []rune(Clean(s))
+	r := []rune(text.Clean(s))
 	if len(r) <= limit {
 		return string(r)
 	}

@@ -47,7 +47,8 @@ plain,3,-1.5,0.5,0.25,1e+21,true
 '-[NSObject init],,0,0,0,0,false
 '@cpu,,0,0,0,0,false
 '＝1,,0,0,0,0,false
-` + "\ufffd=1\ufffd\ufffd,,0,0,0,0,false\n" + `'quoted,,0,0,0,0,false
+⟨U+0009⟩=1⟨U+000D⟩⟨U+000A⟩,,0,0,0,0,false
+'quoted,,0,0,0,0,false
 ,,0,0,0,0,false
 <T&>,,0,0,0,0,false
 `

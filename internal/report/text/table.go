@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -30,17 +29,6 @@ func (t *Table) Fact(name, value string) {
 	if value != "" {
 		t.Add(name, value)
 	}
-}
-
-// Printable replaces what would break a line or command a terminal: names come from
-// recordings.
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return utf8.RuneError
-		}
-		return r
-	}, s)
 }
 
 // Write writes the table without spaces at the ends of lines.

@@ -64,7 +64,7 @@ func TestTable(t *testing.T) {
 	if err := tb.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := " n  name       last\n10  µ          x\ufffd\ufffd[2J\n 2  long name\n"
+	want := " n  name       last\n10  µ          x⟨U+000A⟩⟨U+001B⟩[2J\n 2  long name\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
 	}

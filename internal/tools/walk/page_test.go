@@ -25,6 +25,7 @@ import (
 	"profdiff/internal/listing"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
+	reporttext "profdiff/internal/report/text"
 	"profdiff/internal/tools/browser"
 	"profdiff/internal/verdict"
 )
@@ -488,8 +489,8 @@ func TestBrowserHostile(t *testing.T) {
 	}
 	for i := range d.Events[0].Functions {
 		f := &d.Events[0].Functions[i]
-		name := html.Clean(f.Name)
-		look(t, p, cardOf(name, html.Clean(f.DSO)))
+		name := reporttext.Clean(f.Name)
+		look(t, p, cardOf(name, reporttext.Clean(f.DSO)))
 		if got := eval[string](t, p, `document.getElementById("fn")?.firstChild.textContent ?? document.getElementById("panel").textContent`); got != name && name != "" {
 			t.Errorf("the card of %.80q is of %.80q", name, got)
 		}
