@@ -101,13 +101,13 @@ var policy = map[string][]string{
 	"report/waits":          {"report/text", "wait"},
 	"report/reporttest":     {"report/text"},
 	"report/show":           {"category", "report/text", "report/waits", "run", "wait"},
-	"report/metrics":        {"metric", "report/text", "stats", "verdict"},
+	"report/metrics":        {"metric", "metric/diff", "report/text", "stats", "verdict"},
 	"report/diff":           {"align", "compare", "listing", "report/text", "run", "stats", "verdict"},
 	"report/branches":       {"branch", "branch/annotate", "branch/diff", "listing", "objects", "report/text", "stats", "symbolizer", "verdict"},
 	"report/check":          {"budget", "report/diff", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "metric", "objects", "output", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "symbolizer", "trace", "verdict"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "output", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "symbolizer", "trace", "verdict"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all
@@ -277,7 +277,7 @@ var drawn = map[string]struct {
 }{
 	"report/branches": {[]string{"branch", "branch/annotate", "branch/diff", "listing"}, []string{"build.go", "code.go", "diff_build.go", "diff_document.go", "document.go"}},
 	"report/check":    {[]string{"budget"}, []string{"build.go", "budget.go"}},
-	"report/metrics":  {[]string{"metric"}, []string{"build.go"}},
+	"report/metrics":  {[]string{"metric", "metric/diff"}, []string{"build.go", "diff_build.go"}},
 	"report/predict":  {[]string{"predict"}, []string{"build.go", "document.go", "doubt.go", "loops.go"}},
 	"report/diff":     {[]string{"compare"}, []string{"build.go", "document.go", "frames.go", "leads.go", "selftest.go"}},
 	// A page draws documents alone.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/budget"
 	"profdiff/internal/input"
-	"profdiff/internal/metric"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/check"
 	"profdiff/internal/run"
@@ -133,6 +131,16 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	for _, note := range notes {
 		std.note(note)
 	}
+	sides, ofMetrics, err := l.metricSides(files)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ofMetrics {
+		if file.NeedsProfiles() {
+			return nil, nil, fmt.Errorf("%s has metrics, but budgets of %s are of recordings: those of metrics have samples", files[1][0], f.budget)
+		}
+		files = [2][]string{}
+	}
 	l.opt.Timeline = (len(files[0]) == 1 || f.stored != "") && len(files[1]) == 1
 	bad := f.badRuns
 	for side, flags := range []*sideFlags{&f.diff.base, &f.diff.head} {
@@ -158,6 +166,9 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 		return nil, nil, err
 	}
 	if in.Streams, err = f.streams(cmd, std); err != nil {
+		return nil, nil, err
+	}
+	if err := metricStreams(in.Streams, file, sides); err != nil {
 		return nil, nil, err
 	}
 	if file.NeedsBranches() {
@@ -329,23 +340,13 @@ func (f *checkFlags) streams(cmd *cobra.Command, std *stdio) (map[string]budget.
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
-			s := streams[name]
-			for _, file := range files {
-				var values []float64
-				err := withFile(file, func(r io.Reader) (err error) {
-					values, err = metric.ReadNumbers(r)
-					return err
-				})
-				if err != nil {
-					return nil, err
-				}
-				if side == 0 {
-					s.Base = append(s.Base, values)
-				} else {
-					s.Head = append(s.Head, values)
-				}
+			s, err := readStream(name, files)
+			if err != nil {
+				return nil, err
 			}
-			streams[name] = s
+			if err := addStream(streams, name, side, s); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return streams, nil

@@ -179,6 +179,7 @@ type diffCommand struct {
 	tree           diff.TreeOptions
 	page           htmlFlags
 	sections       htmlSections
+	metrics        comparedMetrics
 	cpu            string
 	format, output string
 	out            *diffOutput // of format
@@ -191,7 +192,7 @@ func newDiffCmd(std *stdio) *cobra.Command {
 	var c diffCommand
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER [flags]",
-		Short: "Compare two recordings",
+		Short: "Compare two recordings, or two sides of metrics",
 		Long: `Compare the recordings before a change with those after it. Each side is a file,
 or a directory whose files are its runs; --base and --head, repeatable, name more.
 One argument is a directory with both sides, before and after.
@@ -200,6 +201,12 @@ What is compared is the cost of an operation if the runs have a counter of work,
 cost of a run, which assumes that all runs did the same work. Windows of time (perf record
 -a or -p, a duration, sleep, what a clock stops) are compared as shares: how long they are
 says nothing of the program, so that the total gets no verdict without --work or --ops.
+
+Sides may also be files of metrics, such as benchmarks write: their content tells. Mean,
+median, p90, p95, p99 and the share over a --deadline are compared, each with an interval
+over runs; improved and regressed go by which values are better. Where several quantiles
+are known, a sentence says where in the distribution the change sits, and the runs with
+the slowest values are named, with the recordings that were made together with them.
 
 As CSV, each function has a row for each event, with the names that fields have in JSON.
 Texts that begin with = + - or @ get a ' in front, so that no spreadsheet takes the name of
@@ -217,6 +224,7 @@ a function for a formula.`,
 	c.page.register(cmd)
 	c.sections.register(cmd)
 	f := cmd.Flags()
+	c.metrics.register(f)
 	f.StringVar(&c.cpu, "cpu", "", "with --predict, predict for the CPU `NAME`, as LLVM calls it (default: that of the recording, else of this machine)")
 	f.Lookup("focus").Usage = "show functions that match `REGEXP`, and test them as declared; a static function is also parse@lexer.c"
 	f.IntVar(&c.opt.Limit, "limit", 40, "show `N` rows of each table, 0 for all")
@@ -296,8 +304,21 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
 		return err
 	}
 	c.page.watch(l)
+	files, err := l.filesOf(&c.flags.base, &c.flags.head)
+	if err != nil {
+		return err
+	}
+	if sides, ok, err := l.metricSides(files); err != nil || ok {
+		if err != nil {
+			return err
+		}
+		return c.runMetrics(cmd, std, sides)
+	}
 	base, head, err := l.loadSides(&c.flags.base, &c.flags.head)
 	if err != nil {
+		return err
+	}
+	if err := onlyForMetrics(cmd, base[0]); err != nil {
 		return err
 	}
 	ended, err := l.stopped(base, head, !changedAny(cmd, readingFlags))

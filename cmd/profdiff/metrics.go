@@ -128,7 +128,7 @@ func (c *metricChoice) show(w io.Writer, sets []*metric.Set, format string, limi
 
 // onlyForProfiles refuses flags that mean nothing for metrics.
 func onlyForProfiles(cmd *cobra.Command, s *metric.Set) (err error) {
-	both := []string{"format", "output", "limit", "better", "metric"}
+	both := []string{"format", "output", "limit", "better", "metric", "base", "head", "margin", "deadline", "stall"}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && !slices.Contains(both, f.Name) {
 			err = usagef(cmd, "--%s is for profiles, but %s has metrics (%s)", f.Name, s.Name, s.Format)
@@ -139,7 +139,7 @@ func onlyForProfiles(cmd *cobra.Command, s *metric.Set) (err error) {
 
 // onlyForMetrics refuses flags that mean nothing for profiles.
 func onlyForMetrics(cmd *cobra.Command, r *run.Run) error {
-	for _, name := range []string{"better", "metric"} {
+	for _, name := range []string{"better", "metric", "deadline", "stall"} {
 		if cmd.Flags().Changed(name) {
 			return usagef(cmd, "--%s is for metrics, but %s is a profile", name, r.Name)
 		}

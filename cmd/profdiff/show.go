@@ -15,7 +15,7 @@ import (
 func newShowCmd(std *stdio) *cobra.Command {
 	var (
 		in       inputFlags
-		metrics  metricFlags
+		metrics  comparedMetrics
 		opt      show.Options
 		parts    show.Parts
 		by       string
@@ -108,6 +108,9 @@ a function for a formula.`,
 				if err := onlyForProfiles(cmd, values[0]); err != nil {
 					return err
 				}
+				if metrics.stall != "" {
+					return std.writeOutput(output, func(w io.Writer) error { return metrics.showStall(cmd, w, values, format) })
+				}
 				return std.writeOutput(output, func(w io.Writer) error { return choice.show(w, values, format, opt.Limit) })
 			}
 			if err := onlyForMetrics(cmd, runs[0]); err != nil {
@@ -146,7 +149,8 @@ a function for a formula.`,
 	}
 	in.register(cmd)
 	f := cmd.Flags()
-	metrics.register(f)
+	metrics.metricFlags.register(f)
+	metrics.registerStall(f)
 	f.BoolVar(&top, "top", false, "list what costs most (default)")
 	f.BoolVar(&tree, "tree", false, "show the call tree")
 	f.StringVar(&by, "by", "function", "list by `GROUP`: function, file, dso, thread, process, state, category or lock")

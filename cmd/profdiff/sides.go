@@ -11,6 +11,16 @@ import (
 	"profdiff/internal/run"
 )
 
+// filesOf lists the files of both sides.
+func (l *loader) filesOf(base, head *sideFlags) (files [2][]string, err error) {
+	for i, side := range []*sideFlags{base, head} {
+		if files[i], _, err = input.Files(side.paths); err != nil {
+			return files, err
+		}
+	}
+	return files, nil
+}
+
 // loadSides reads the runs of both sides.
 func (l *loader) loadSides(base, head *sideFlags) (baseRuns, headRuns []*run.Run, err error) {
 	baseFiles, err := l.io.files(base.paths)

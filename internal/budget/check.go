@@ -154,7 +154,7 @@ func (f *File) measure(in *Inputs) (*check, error) {
 	if f.Defaults.Test != "auto" {
 		k.tests = stats.NewRanked(verdict.Level, f.rankRuns())
 	}
-	if f.needsProfiles() && len(in.Head) == 0 {
+	if f.NeedsProfiles() && len(in.Head) == 0 {
 		return nil, errors.New("head has no runs")
 	}
 	for i := range f.Waivers {
@@ -190,8 +190,8 @@ func (f *File) measure(in *Inputs) (*check, error) {
 	return k, k.addNoise()
 }
 
-// needsProfiles reports whether any budget is of recordings.
-func (f *File) needsProfiles() bool {
+// NeedsProfiles reports whether any budget is of recordings.
+func (f *File) NeedsProfiles() bool {
 	return slices.ContainsFunc(f.Budgets, func(b Budget) bool { return b.Samples == "" && b.MCA == nil })
 }
 

@@ -54,7 +54,7 @@ func (k *check) claims(r *Result, x *target) error {
 // force adds a claim with a verdict that no test gives.
 func force(r *Result, kind Kind, v verdict.Verdict, reason string, marks ...Mark) *Claim {
 	c := &Claim{
-		Kind: kind, Base: math.NaN(), Head: math.NaN(), Reason: reason, marks: marks,
+		Kind: kind, Least: kind == LeastKind, Base: math.NaN(), Head: math.NaN(), Reason: reason, marks: marks,
 		Limit: verdict.Limit{Given: v, Value: math.NaN(), Range: stats.Interval{Lo: math.NaN(), Hi: math.NaN()}, Smallest: math.Inf(1)},
 	}
 	setTexts(c, r.Budget, kind)

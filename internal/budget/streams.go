@@ -8,6 +8,7 @@ import (
 	"profdiff/internal/metric"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
+	"profdiff/internal/yaml"
 )
 
 // A Stream is measured values, by run of each side. What a name alone tells of values, as frame_ms
@@ -111,11 +112,11 @@ func (k *check) streamClaims(r *Result) error {
 	s = s.named(b.Samples)
 	least, err := k.least(b, s)
 	if err != nil {
-		return err
+		return yaml.Name(k.file.name, err)
 	}
 	x, err := k.statistic(b, s)
 	if err != nil {
-		return err
+		return yaml.Name(k.file.name, err)
 	}
 	base, head := stats.NewDistribution(s.Base), stats.NewDistribution(s.Head)
 	if b.Limit != nil {

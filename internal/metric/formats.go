@@ -31,7 +31,7 @@ var formats = input.Table[Reader]{
 	{Name: "JSON lines with columns of values", Text: true, Recognise: recogniseNDJSON, Read: readNDJSON},
 	{Name: "JSON array of records", Text: true, Recognise: recogniseArray, Read: readArray},
 	{Name: "CSV with columns of values", Text: true, Recognise: recogniseCSV, Read: readCSV},
-	{Name: "one number a line", Text: true, Recognise: recogniseNumbers, Read: readNumbers},
+	{Name: Numbers, Text: true, Recognise: recogniseNumbers, Read: readNumbers},
 }
 
 // Detect tells the format of an input by its content; the name does not matter.

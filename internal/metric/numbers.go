@@ -57,6 +57,9 @@ func readNumbers(src *input.Source, s *Set) error {
 	return nil
 }
 
+// Numbers is the name of the format of files that have numbers alone: only their names say of what.
+const Numbers = "one number a line"
+
 // ReadNumbers reads one number a line that is not negative; empty lines and what follows #
 // are left out. Errors have the line.
 func ReadNumbers(r io.Reader) (values []float64, err error) {

@@ -208,6 +208,10 @@ func (d *Distribution) each(least int) bool {
 	return len(d.runs) > 1 && !slices.ContainsFunc(d.runs, func(r []float64) bool { return len(r) < least })
 }
 
+// ownLevel is the level at which a run bounds a quantile of its own: whatever the level of the test,
+// so that an estimate does not depend on it.
+const ownLevel = 0.95
+
 // Quantile compares the q quantile of two sides. With as many values in each run as
 // [QuantileEvents] asks for, and two runs a side, each run has a quantile of its own, and runs
 // are compared by it as by [Tests.Ratio]. Else the quantiles are those of all values of a side,
@@ -220,7 +224,7 @@ func (t *Tests) Quantile(base, head *Distribution, q float64) Estimate {
 	if !ok {
 		return e
 	}
-	if least := QuantileEvents(q, t.level); base.each(least) && head.each(least) && base.sorted[0] > 0 && head.sorted[0] > 0 {
+	if least := QuantileEvents(q, ownLevel); base.each(least) && head.each(least) && base.sorted[0] > 0 && head.sorted[0] > 0 {
 		own := func(d *Distribution) (list []WeightedCount) {
 			for _, r := range d.runs {
 				list = append(list, WeightedCount{Weight: Quantile(r, q)})
@@ -550,7 +554,7 @@ func (t *Tests) Contrast(base, head *Distribution, reference, q float64) Estimat
 	if !ok {
 		return e
 	}
-	least := max(QuantileEvents(q, t.level), QuantileEvents(reference, t.level))
+	least := max(QuantileEvents(q, ownLevel), QuantileEvents(reference, ownLevel))
 	if base.each(least) && head.each(least) && base.sorted[0] > 0 && head.sorted[0] > 0 {
 		own := func(d *Distribution) (list []WeightedCount) {
 			for _, r := range d.runs {

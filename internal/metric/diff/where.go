@@ -52,7 +52,7 @@ func where(x, y *stats.Distribution, margin float64) string {
 		case within(median.change, margin):
 			return fmt.Sprintf("the tail changed and the median did not: %s, %s", m.text(), median.text())
 		case median.change.CI.Contains(1):
-			return fmt.Sprintf("the tail changed otherwise than the median: %s, %s", m.text(), median.text())
+			return fmt.Sprintf("the tail changed, and nothing shows that the median did: %s, %s", m.text(), median.text())
 		case math.Abs(math.Log(m.change.Ratio)) > math.Abs(math.Log(median.change.Ratio)):
 			return fmt.Sprintf("the tail changed more than the median: %s, %s", m.text(), median.text())
 		}
