@@ -203,18 +203,24 @@ func bisect(from, to float64, ok func(float64) bool) float64 {
 	return from
 }
 
-// each reports whether there are runs, and each has so many values.
-func (d *Distribution) each(least int) bool {
-	return len(d.runs) > 1 && !slices.ContainsFunc(d.runs, func(r []float64) bool { return len(r) < least })
+// own reports whether runs can be compared by quantiles of their own: if each has values enough to
+// bound its quantile, and the more there are of runs. The quantile of few values is off, by a part
+// that falls with their number, and more runs do not make that smaller.
+func (d *Distribution) own(q float64) bool {
+	least := QuantileEvents(q, ownLevel) * max(len(d.runs), ownRuns) / ownRuns
+	return len(d.runs) > 1 && d.sorted[0] > 0 && !slices.ContainsFunc(d.runs, func(r []float64) bool { return len(r) < least })
 }
 
 // ownLevel is the level at which a run bounds a quantile of its own: whatever the level of the test,
 // so that an estimate does not depend on it.
 const ownLevel = 0.95
 
-// Quantile compares the q quantile of two sides. With as many values in each run as
-// [QuantileEvents] asks for, and two runs a side, each run has a quantile of its own, and runs
-// are compared by it as by [Tests.Ratio]. Else the quantiles are those of all values of a side,
+// ownRuns is the number of runs up to which so many values are enough.
+const ownRuns = 5
+
+// Quantile compares the q quantile of two sides. With two runs a side and as many values in each
+// as [QuantileEvents] asks for, and with more than five runs a fifth of that for each run, runs
+// have quantiles of their own, and are compared by them as by [Tests.Ratio]. Else the quantiles are those of all values of a side,
 // with the intervals of [Distribution.QuantileInterval].
 //
 // A quantile that is not positive has no ratio: then Ratio and CI are 1 and the difference in
@@ -224,7 +230,7 @@ func (t *Tests) Quantile(base, head *Distribution, q float64) Estimate {
 	if !ok {
 		return e
 	}
-	if least := QuantileEvents(q, ownLevel); base.each(least) && head.each(least) && base.sorted[0] > 0 && head.sorted[0] > 0 {
+	if base.own(q) && head.own(q) {
 		own := func(d *Distribution) (list []WeightedCount) {
 			for _, r := range d.runs {
 				list = append(list, WeightedCount{Weight: Quantile(r, q)})
@@ -554,8 +560,7 @@ func (t *Tests) Contrast(base, head *Distribution, reference, q float64) Estimat
 	if !ok {
 		return e
 	}
-	least := max(QuantileEvents(q, ownLevel), QuantileEvents(reference, ownLevel))
-	if base.each(least) && head.each(least) && base.sorted[0] > 0 && head.sorted[0] > 0 {
+	if base.own(q) && head.own(q) && base.own(reference) && head.own(reference) {
 		own := func(d *Distribution) (list []WeightedCount) {
 			for _, r := range d.runs {
 				list = append(list, WeightedCount{Weight: Quantile(r, q) / Quantile(r, reference)})
