@@ -42,6 +42,10 @@ func FuzzCriterion(f *testing.F)       { fuzz(f, recogniseCriterion, "criterion-
 
 func FuzzCargoCriterion(f *testing.F) { fuzz(f, recogniseCargoCriterion, "cargo-criterion-*.json") }
 func FuzzCatapult(f *testing.F)       { fuzz(f, recogniseCatapult, "catapult-*.json") }
+func FuzzPytest(f *testing.F)         { fuzz(f, recognisePytest, "pytest-*.json") }
+func FuzzJMH(f *testing.F)            { fuzz(f, recogniseJMH, "jmh-*.json") }
+func FuzzIperf(f *testing.F)          { fuzz(f, recogniseIperf, "iperf-*.json") }
+func FuzzFio(f *testing.F)            { fuzz(f, recogniseFio, "fio-*.json") }
 func FuzzChrome(f *testing.F)         { fuzz(f, recogniseChrome, "chrome-*.txt") }
 func FuzzCSV(f *testing.F)            { fuzz(f, recogniseCSV, "table.csv") }
 func FuzzNDJSON(f *testing.F)         { fuzz(f, recogniseNDJSON, "table.ndjson") }
