@@ -10,6 +10,8 @@ import (
 	"profdiff/internal/report/show"
 	"profdiff/internal/report/waits"
 	"profdiff/internal/run"
+	"profdiff/internal/wait"
+	"profdiff/internal/yaml"
 )
 
 func newShowCmd(std *stdio) *cobra.Command {
@@ -20,6 +22,7 @@ func newShowCmd(std *stdio) *cobra.Command {
 		parts    show.Parts
 		by       string
 		sets     string
+		regions  string
 		format   string
 		output   string
 		top      bool
@@ -40,6 +43,34 @@ Of a file of metrics, such as benchmarks write, all metrics are listed, with num
 and quantiles of their values, unit, and which values are better. Runs of several files
 are put together. The formats are those of diff and check.
 
+Recordings of time off the CPU, traces and dumps of stacks also tell who waited for whom:
+the table of functions is followed by chains of threads and by what threads had while
+they waited themselves, so that others waited for it; --by lock tells all of it. A region
+is what a thread can have like that: a lock, or an array that no collector may move. Who
+had it is told by who ended the wait for it (perf record -e sched:sched_waking), else by
+stacks, else by times: of how many waits the end follows the end of a wait of one thread,
+and of how many it does when they are shifted in time, by chance. Where several threads
+fit as well, all are named and none is blamed. Built in are critical sections of JNI, flips
+of the collector, Java's monitors and locks, locks of Python, of SQLite, of PostgreSQL and of
+C libraries, and of Linux mmap_lock, read-write semaphores, mutexes, journals and locked
+files. --regions FILE names others, in YAML; the first that fits a wait decides:
+
+    regions:
+      - name: cache
+        region: the table of the cache  # what is held, for readers
+        wants: ['^Cache::lock$']        # who waits below this function waits for it
+        from: ['^handle_request$']      # if this one called that (optional)
+        except: ['^Cache::try_lock$']   # and none of these is on the stack (optional)
+        leaves: ['^Cache::unlock$']     # who ends the wait from below this one had it
+        scope: process                  # whose threads wait for each other; or program, machine
+      - name: network under a lock
+        holds: ['^with_lock']           # who is below this one has it, when it waits
+        blocked: ['^send$', '^recv$']   # further in, in one of these (optional)
+        kind: [native]                  # of the code of wants, holds and leaves (optional)
+      - include: builtin                # the built-in regions, which else are left out
+
+Patterns are regular expressions on names of functions. A region needs wants or holds.
+
 As CSV, each function has a row for each event, with the names that fields have in JSON.
 Texts that begin with = + - or @ get a ' in front, so that no spreadsheet takes the name of
 a function for a formula.`,
@@ -57,6 +88,8 @@ a function for a formula.`,
 				return usagef(cmd, "--min-share is a percentage, not %v", minShare)
 			case top && tree:
 				return usagef(cmd, "--top and --tree exclude each other")
+			case regions != "" && (tree || format == "csv" && group != run.ByLock):
+				return usagef(cmd, "--regions goes with what tells of waits: neither with --tree nor with functions as CSV")
 			case sets != "" && format == "text" && (tree || group != run.ByCategory):
 				return usagef(cmd, "--categories needs --by category or --format json")
 			case group == run.ByLock && tree:
@@ -70,6 +103,11 @@ a function for a formula.`,
 					lacks = slices.DeleteFunc(lacks, func(flag string) bool { return flag == "by" })
 				}
 				if err := formatLacks(cmd, format, lacks...); err != nil {
+					return err
+				}
+			}
+			if regions != "" {
+				if parts.Regions, err = readRegions(regions); err != nil {
 					return err
 				}
 			}
@@ -154,6 +192,7 @@ a function for a formula.`,
 	f.BoolVar(&top, "top", false, "list what costs most (default)")
 	f.BoolVar(&tree, "tree", false, "show the call tree")
 	f.StringVar(&by, "by", "function", "list by `GROUP`: function, file, dso, thread, process, state, category or lock")
+	f.StringVar(&regions, "regions", "", "find what threads held while they waited by the rules of `FILE` instead of the built-in ones")
 	f.StringVar(&sets, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
 	f.BoolVar(&parts.EachThread, "each-thread", false, "tell the threads of a pool apart, whose names differ in numbers only")
 	f.BoolVar(&opt.Exact, "exact", false, "print weights in full, and shares below 10% with three decimals")
@@ -162,6 +201,15 @@ a function for a formula.`,
 	f.StringVar(&format, "format", "text", "output `FORMAT`: text, json, or csv")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
+}
+
+// readRegions reads a file of rules for regions.
+func readRegions(name string) (rules *wait.Rules, err error) {
+	data, err := readStart(name, yaml.MaxSize+1)
+	if err != nil {
+		return nil, err
+	}
+	return wait.ParseRules(name, data)
 }
 
 // readCategories reads a file of categories.

@@ -20,8 +20,9 @@ type Parts struct {
 	Categories *category.Set
 	// EachThread tells the threads of a pool apart.
 	EachThread bool
-	// Waits say who waited for whom.
-	Waits bool
+	// Waits say who waited for whom, by the rules Regions too, nil for the built-in ones.
+	Waits   bool
+	Regions *wait.Rules
 }
 
 // New makes the document of a run.
@@ -56,7 +57,7 @@ func New(r *run.Run, parts Parts) *Document {
 		d.Counters = append(d.Counters, Counter(c))
 	}
 	if parts.Waits {
-		if w := wait.New(r, nil); w.Known() || parts.By == run.ByLock {
+		if w := wait.New(r, parts.Regions); w.Known() || parts.By == run.ByLock {
 			d.Waits = w
 		}
 	}
