@@ -2,6 +2,7 @@ package ftrace
 
 import (
 	"bytes"
+	"time"
 
 	"profdiff/internal/trace"
 )
@@ -178,7 +179,30 @@ func (r *reader) marked(l *line, t *thread) outcome {
 	if _, after, ok := bytes.Cut(text, []byte(": ")); ok && r.b.Atrace(0, l.time, l.tid, after) {
 		return used
 	}
+	if ms, ok := bytes.CutPrefix(text, clockSync); ok {
+		return r.clock(l.time, ms)
+	}
+	if bytes.HasPrefix(text, clockSync[:bytes.IndexByte(clockSync, ' ')]) {
+		return redundant
+	}
 	return marker
+}
+
+// clockSync is what atrace writes when a trace begins: the time of the world in milliseconds, and
+// other clocks in lines of their own.
+var clockSync = []byte("trace_event_clock_sync: realtime_ts=")
+
+// clock notes what time it was in the world.
+func (r *reader) clock(at int64, ms []byte) outcome {
+	const most = 1 << 42 // the year 2109
+	n, ok := parseInt(ms)
+	if !ok || n > most {
+		return bad
+	}
+	if r.facts.Real.IsZero() {
+		r.facts.Real, r.facts.RealAt = time.UnixMilli(n).UTC(), at
+	}
+	return redundant
 }
 
 // works reads workqueue_execute_start: "work struct 000000009b0d1b1c: function vmstat_update".

@@ -14,6 +14,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"time"
 
 	"profdiff/internal/input"
 	"profdiff/internal/trace"
@@ -36,6 +37,9 @@ func Recognise(head input.Head) input.Evidence {
 type Facts struct {
 	CPUs   int    // 0 if unknown
 	Tracer string // "nop" if only events were traced
+	// Real is what time it was at RealAt, in nanoseconds on the clock of the trace; zero if unknown.
+	Real   time.Time
+	RealAt int64
 	// Lines are those that are no comments. Events are lines that were used, Redundant are events
 	// that say what others say too, Others those that say nothing of slices or scheduling, by name, Markers what
 	// programs wrote to trace_marker in forms of their own. Malformed lines are no events, or

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -76,6 +77,8 @@ const marks = `# tracer: nop
  my-app [1] (x)-12161   (  12106) [000] ...1. 46671.021984: tracing_mark_write: E|12106
  my-app [1] (x)-12161   (  12106) [001] ...1. 46671.028466: tracing_mark_write: E
             sh-12106   (  12106) [001] ...1. 46671.030000: tracing_mark_write: hello
+            sh-12106   (  12106) [001] ...1. 46671.030001: tracing_mark_write: trace_event_clock_sync: parent_ts=521289.843750
+            sh-12106   (  12106) [001] ...1. 46671.030002: tracing_mark_write: trace_event_clock_sync: realtime_ts=1572597457436
 `
 
 func TestRead(t *testing.T) {
@@ -89,7 +92,7 @@ func TestRead(t *testing.T) {
 			[]string{
 				"sh/sh 12106/12106 main", "sh/my-app [1] (x) 12106/12161", "  46671018974000+9492000 outer 0|with bar", "    46671018977000+3007000 inner: 0",
 			},
-			Facts{Tracer: "nop", CPUs: 8, Lines: 5, Events: 4, Markers: 1, Overwritten: 20},
+			Facts{Tracer: "nop", CPUs: 8, Real: time.UnixMilli(1572597457436).UTC(), RealAt: 46671030002000, Lines: 7, Events: 4, Redundant: 2, Markers: 1, Overwritten: 20},
 		},
 		{
 			// The figures of Perfetto's sched_blocked_systrace.systrace.
@@ -178,7 +181,8 @@ CPU:1 [EVENTS DROPPED]
 		{
 			"HTML", `<!DOCTYPE html>
 <html>
-<head><title>Android System Trace</title><script>var x = '<p class="trace-data">';</script></head>
+<head><title>Android System Trace</title><script>
+  var x = '<script class="trace-data" type="application/text">'</script></head>
   <script class="trace-data" type="application/text">
 PROCESS DUMP
 USER           PID  PPID     VSZ    RSS WCHAN            PC S NAME                        COMM
@@ -197,14 +201,14 @@ u0_a10       12106 12161 my app
 			[]string{
 				"com.example.app/sh 12106/12106 main", "com.example.app/my app 12106/12161", "  46671018974000+9492000 outer 0|with bar", "    46671018977000+3007000 inner: 0",
 			},
-			Facts{Tracer: "nop", CPUs: 8, Lines: 5, Events: 4, Markers: 1, Overwritten: 20},
+			Facts{Tracer: "nop", CPUs: 8, Real: time.UnixMilli(1572597457436).UTC(), RealAt: 46671030002000, Lines: 7, Events: 4, Redundant: 2, Markers: 1, Overwritten: 20},
 		},
 		{
 			"atrace", "capturing trace... done\nTRACE:\n" + marks,
 			[]string{
 				"sh/sh 12106/12106 main", "sh/my-app [1] (x) 12106/12161", "  46671018974000+9492000 outer 0|with bar", "    46671018977000+3007000 inner: 0",
 			},
-			Facts{Tracer: "nop", CPUs: 8, Lines: 5, Events: 4, Markers: 1, Overwritten: 20},
+			Facts{Tracer: "nop", CPUs: 8, Real: time.UnixMilli(1572597457436).UTC(), RealAt: 46671030002000, Lines: 7, Events: 4, Redundant: 2, Markers: 1, Overwritten: 20},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -41,19 +41,15 @@ func (r *reader) html() {
 	}
 }
 
-// afterTag returns what follows the tag of a script of class trace-data in a line.
+// afterTag returns what follows the tag of a script of class trace-data at the start of a line. The
+// script of the viewer has such tags within its lines.
 func afterTag(b []byte) (rest []byte, ok bool) {
-	for {
-		_, after, found := bytes.Cut(b, []byte("<script"))
-		if !found {
-			return nil, false
-		}
-		tag, rest, closed := bytes.Cut(after, []byte(">"))
-		if closed && bytes.Contains(tag, traceData) {
-			return rest, true
-		}
-		b = after
+	after, found := bytes.CutPrefix(bytes.TrimLeft(b, " \t"), []byte("<script"))
+	if !found {
+		return nil, false
 	}
+	tag, rest, closed := bytes.Cut(after, []byte(">"))
+	return rest, closed && bytes.Contains(tag, traceData)
 }
 
 // part reads one part, whose first line may stand behind the tag that starts it.

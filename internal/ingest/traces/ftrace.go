@@ -33,6 +33,9 @@ func ReadFtrace(src *input.Source, opt *reading.Options) (*run.Run, error) {
 		out.Recording.Tool = "tracer " + facts.Tracer
 	}
 	setTimes(&out.Recording, tl.Start, tl.End)
+	if !facts.Real.IsZero() {
+		out.Recording.Start = facts.Real.Add(time.Duration(tl.Start - facts.RealAt))
+	}
 	p, err := newProfile(b, tl, opt)
 	if err != nil {
 		return nil, err

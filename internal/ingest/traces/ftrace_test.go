@@ -53,3 +53,21 @@ func TestFtraceLost(t *testing.T) {
 		t.Errorf("warnings (-want +got):\n%s", d)
 	}
 }
+
+// TestFtraceIdle checks that slices of interrupts, which an idle CPU writes, are accounted for, and
+// that the trace says when it was recorded.
+func TestFtraceIdle(t *testing.T) {
+	const text = `          <idle>-0 (-----) [001] d.h3 1.000000: tracing_mark_write: B|0|rd_ptr_irq
+               a-1 (    1) [000] ...1 1.500000: tracing_mark_write: B|1|draw
+          <idle>-0 (-----) [001] d.h3 2.000000: tracing_mark_write: E|0|rd_ptr_irq
+               a-1 (    1) [000] ...1 2.500000: tracing_mark_write: E|1
+               a-1 (    1) [000] ...1 3.000000: tracing_mark_write: trace_event_clock_sync: realtime_ts=1572597457436
+`
+	r := ingesttest.Read(t, ReadFtrace, []byte(text), &reading.Options{})
+	if got, want := r.Accounting.String(), "samples: 2 in = 1 out + 0 filtered + 1 dropped (slices of interrupts of an idle CPU: 1); 0 lost; 0.0% of frames unknown"; got != want {
+		t.Errorf("accounting %s, want %s", got, want)
+	}
+	if got, want := r.Recording.Start.UnixMilli(), int64(1572597455436); got != want {
+		t.Errorf("recorded at %d ms, want %d", got, want)
+	}
+}

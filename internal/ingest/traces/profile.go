@@ -76,6 +76,7 @@ func (p *profile) add() trace.SliceLoss {
 	for _, id := range p.tl.Sorted() {
 		p.thread(id)
 	}
+	p.dropIdle()
 	for i := range p.tl.Tracks {
 		if t := &p.tl.Tracks[i]; t.Thread == 0 {
 			p.asyncTrack(trace.TrackID(i))
@@ -94,6 +95,24 @@ func (p *profile) add() trace.SliceLoss {
 		}
 	}
 	return p.loss
+}
+
+// dropIdle counts the slices of interrupts that came while a CPU was idle: they are no thread's,
+// and those of all CPUs are on one track.
+func (p *profile) dropIdle() {
+	acc := &p.b.Run().Accounting
+	for i := range p.tl.Threads {
+		th := &p.tl.Threads[i]
+		if i == 0 || !th.Idle() || th.Track == 0 {
+			continue
+		}
+		for _, s := range p.tl.Slices(th.Track, &p.loss) {
+			if s.End != s.Start {
+				acc.In++
+				acc.Drop("slices of interrupts of an idle CPU", 1)
+			}
+		}
+	}
 }
 
 // event adds an event when it is needed first.
