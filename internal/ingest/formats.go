@@ -88,7 +88,7 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.During != nil && f.Name != Perfetto {
+	if opt.During != nil && f.Name != Perfetto && f.Name != Ftrace {
 		return nil, fmt.Errorf("%s has no slices and frames that --during could mean: it is for traces", f.Name)
 	}
 	return f.Read(src, opt)

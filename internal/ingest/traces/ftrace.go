@@ -97,7 +97,7 @@ func timelineWarnings(out *run.Run, tl *trace.Timeline, loss trace.SliceLoss, ke
 			list = append(list, fmt.Sprintf(format, append([]any{n}, args...)...))
 		}
 	}
-	line(tl.Sched.Lost, "%d times a thread left a CPU on which it did not run: switches before were lost")
+	line(tl.Sched.Lost, "%d times a thread left a CPU on which it did not run: switches before were lost, and how long it had waited is not known")
 	line(tl.Sched.Mismatched, "%d times another thread left a CPU than the one that ran there")
 	line(tl.Sched.Invalid, "%d states of threads are none that the kernel %s has", kernel)
 	line(tl.Sched.Disordered, "%d states of threads cannot follow those before them and are left out")

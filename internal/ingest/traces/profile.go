@@ -228,59 +228,68 @@ func (p *profile) waits(id trace.ThreadID, s []trace.Slice, stacks []run.StackID
 	if !p.tl.HasStates() {
 		return
 	}
-	th := &p.tl.Threads[id]
-	open := opener{slices: s, stacks: stacks}
-	names, labels := make(map[trace.State]string), make(map[trace.State]uint32)
-	var blocked run.Wait // whose waker comes with the next interval
-	visit := func(in *trace.Interval, last bool) {
-		if p.opt.Waits && blocked.Thread != 0 {
-			if in.Start == blocked.End && !in.Interrupt {
-				blocked.Waker = run.ThreadID(in.Waker)
-			}
-			blocked.Interrupt = in.Start == blocked.End && in.Interrupt
-			p.addWait(&blocked)
-			blocked = run.Wait{}
-		}
-		if in.State == trace.Running || in.State.Exited() {
+	w := waiting{
+		p: p, id: id, process: p.tl.Threads[id].Process, open: opener{slices: s, stacks: stacks},
+		names: make(map[trace.State]string), labels: make(map[trace.State]uint32),
+	}
+	last := trace.Interval{State: trace.Running} // none
+	p.tl.States(id, func(in *trace.Interval) {
+		w.add(&last, in)
+		last = *in
+	})
+	w.add(&last, nil)
+}
+
+// waiting adds intervals in which a thread had no CPU.
+type waiting struct {
+	p       *profile
+	id      trace.ThreadID
+	process trace.ProcessID
+	open    opener
+	names   map[trace.State]string
+	labels  map[trace.State]uint32
+}
+
+// add adds an interval, behind which comes next, nil if it is the last one of the thread. Where events
+// were lost meanwhile nobody knows how long it was: it is left out.
+func (w *waiting) add(in, next *trace.Interval) {
+	p := w.p
+	if in.State == trace.Running || in.State.Exited() {
+		return
+	}
+	end, clipped := in.End, false
+	if end == trace.Unended {
+		if next != nil {
 			return
 		}
-		end, clipped := in.End, false
-		if end == trace.Unended && last {
-			end, clipped = p.tl.End, true
-		}
-		if end <= in.Start {
-			return // also where events were lost: nobody knows for how long
-		}
-		if names[in.State] == "" {
-			names[in.State] = in.State.String()
-			labels[in.State] = p.labels(id, names[in.State])
-		}
-		stack := p.waitStack(open.at(in.Start), in)
-		if time := p.spans.Overlap(id, th.Process, in.Start, end); time > 0 {
-			event := p.event(&p.offCPU, offCPUEvent, "nanoseconds", true)
-			p.b.AddSum(event, stack, labels[in.State], 1, time, float64(time)*float64(time))
-		}
-		if p.opt.Waits {
-			blocked = run.Wait{
-				Kind: run.OffCPU, Thread: run.ThreadID(id), Start: in.Start, End: end, Clipped: clipped,
-				Stack: stack, State: names[in.State],
-			}
+		end, clipped = p.tl.End, true
+	}
+	if end <= in.Start {
+		return
+	}
+	if w.names[in.State] == "" {
+		w.names[in.State] = in.State.String()
+		w.labels[in.State] = p.labels(w.id, w.names[in.State])
+	}
+	stack := p.waitStack(w.open.at(in.Start), in)
+	if time := p.spans.Overlap(w.id, w.process, in.Start, end); time > 0 {
+		event := p.event(&p.offCPU, offCPUEvent, "nanoseconds", true)
+		p.b.AddSum(event, stack, w.labels[in.State], 1, time, float64(time)*float64(time))
+	}
+	if !p.opt.Waits {
+		return
+	}
+	wait := run.Wait{
+		Kind: run.OffCPU, Thread: run.ThreadID(w.id), Start: in.Start, End: end, Clipped: clipped,
+		Stack: stack, State: w.names[in.State],
+	}
+	if next != nil && next.Start == end {
+		wait.Interrupt = next.Interrupt
+		if !next.Interrupt {
+			wait.Waker = run.ThreadID(next.Waker)
 		}
 	}
-	var before trace.Interval
-	known := false
-	p.tl.States(id, func(in *trace.Interval) {
-		if known {
-			visit(&before, false)
-		}
-		before, known = *in, true
-	})
-	if known {
-		visit(&before, true)
-	}
-	if blocked.Thread != 0 {
-		p.addWait(&blocked)
-	}
+	p.addWait(&wait)
 }
 
 // addWait adds a wait. What of it is not in the times that were chosen is filtered: others may have waited behind it.

@@ -139,3 +139,19 @@ com.example/app.worker S: monitor contention;[sleeping];futex_wait_queue 1 100
 	}
 	check(t, "events", strings.Join(names, " "), "slices off-cpu contentions delay")
 }
+
+// TestLostSwitch checks that a wait whose end was lost does not last until the trace ends.
+func TestLostSwitch(t *testing.T) {
+	var tr perfettotest.Trace
+	s := tr.Sequence(1)
+	s.Bundle(0).Switch(100, task(0), 0, task(5)).Switch(200, task(5), 1, task(0)).
+		Switch(500, task(5), 1, task(0)).Switch(700, task(0), 0, task(5)).Switch(1000, task(5), 2, task(0)).Switch(1500, task(0), 0, task(6)).Done()
+	r := readTrace(t, &tr, &reading.Options{Waits: true})
+	check(t, "off-cpu", samplesOf(r, "off-cpu"), "/t5 D: [uninterruptible] 1 500\n/t5 S: [sleeping] 1 200\n")
+	if len(r.Waits) != 2 || r.Waits[0].Start != 500 || !r.Waits[1].Clipped {
+		t.Errorf("waits: %+v", r.Waits)
+	}
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, "1 times a thread left a CPU") }) {
+		t.Errorf("warnings: %q", r.Warnings)
+	}
+}
