@@ -228,6 +228,7 @@ func (t *rowTable) grow() {
 
 // take returns all rows and empties the table.
 func (t *rowTable) take() []Sample {
+	t.slots = nil
 	rows := make([]Sample, t.n)
 	for i := range t.blocks {
 		copy(rows[i*blockRows:], t.blocks[i])

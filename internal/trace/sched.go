@@ -489,6 +489,13 @@ func writeInterval(t *tape, in *Interval) {
 // HasStates reports whether anything is known of the states of threads.
 func (t *Timeline) HasStates() bool { return t.states != nil }
 
+// DropStates gives up what a thread did, when it was looked at.
+func (t *Timeline) DropStates(id ThreadID) {
+	if t.states != nil {
+		t.states[id] = tape{}
+	}
+}
+
 // States calls visit with what a thread did, in the order of time. visit must not keep the
 // interval.
 func (t *Timeline) States(id ThreadID, visit func(*Interval)) {

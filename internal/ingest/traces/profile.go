@@ -146,6 +146,7 @@ func (p *profile) thread(id trace.ThreadID) {
 		s, stacks = p.track(th.Track, id)
 	}
 	p.waits(id, s, stacks)
+	p.tl.DropStates(id)
 }
 
 // track adds the slices of a track of a thread, and returns them with their stacks.
