@@ -90,6 +90,10 @@ func (b *Builder) AddWait(w Wait) {
 		}
 		b.waits++
 	}
+	// Many waits grow in few steps: what is copied stays in memory for a while.
+	if n := len(r.Waits); n == cap(r.Waits) && n >= 1<<16 {
+		r.Waits = slices.Grow(r.Waits, 3*n)
+	}
 	r.Waits = append(r.Waits, w)
 }
 

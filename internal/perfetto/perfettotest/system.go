@@ -17,7 +17,7 @@ type System struct {
 	now    []uint64 // by CPU
 	run    []int    // index of the thread that runs, -1 for none
 	awake  [][]bool
-	depth  [][]int
+	open   [][][]int // by CPU and thread, indices of names of the slices that are open
 	began  bool
 }
 
@@ -30,11 +30,11 @@ func (y *System) processOf(tid int) int { return tid - (tid-1000)%4 }
 func (y *System) start(s *Sequence) {
 	y.random = rand.New(rand.NewPCG(1, 2))
 	y.now, y.run = make([]uint64, y.CPUs), make([]int, y.CPUs)
-	y.awake, y.depth = make([][]bool, y.CPUs), make([][]int, y.CPUs)
+	y.awake, y.open = make([][]bool, y.CPUs), make([][][]int, y.CPUs)
 	var list []Process
 	for cpu := range y.CPUs {
 		y.now[cpu], y.run[cpu] = 1_000_000_000, -1
-		y.awake[cpu], y.depth[cpu] = make([]bool, y.ThreadsPerCPU), make([]int, y.ThreadsPerCPU)
+		y.awake[cpu], y.open[cpu] = make([]bool, y.ThreadsPerCPU), make([][]int, y.ThreadsPerCPU)
 		for i := range y.ThreadsPerCPU {
 			tid := y.threadID(cpu, i)
 			pid := y.processOf(tid)
@@ -88,12 +88,11 @@ func (y *System) step(b *Bundle, cpu int) {
 	task := Task{PID: y.threadID(cpu, other), Prio: 120, Comm: fmt.Sprintf("worker-%d", y.threadID(cpu, other))}
 	kind := y.random.IntN(100)
 	switch {
-	case kind < 16 && run >= 0 && y.depth[cpu][run] < 6:
-		b.Print(now, tid, fmt.Sprintf("B|%d|%s\n", y.processOf(tid), sliceNames[y.random.IntN(len(sliceNames))]))
-		y.depth[cpu][run]++
-	case kind < 32 && run >= 0 && y.depth[cpu][run] > 0:
+	case kind < 16 && run >= 0 && len(y.open[cpu][run]) < 6:
+		b.Print(now, tid, fmt.Sprintf("B|%d|%s\n", y.processOf(tid), sliceNames[y.begin(cpu, run)]))
+	case kind < 32 && run >= 0 && len(y.open[cpu][run]) > 0:
 		b.Print(now, tid, fmt.Sprintf("E|%d\n", y.processOf(tid)))
-		y.depth[cpu][run]--
+		y.open[cpu][run] = y.open[cpu][run][:len(y.open[cpu][run])-1]
 	case kind < 66 && !y.awake[cpu][other]:
 		b.CompactWaking(now, 0, task, cpu)
 		y.awake[cpu][other] = true
@@ -114,6 +113,17 @@ func (y *System) step(b *Bundle, cpu int) {
 		}
 		y.run[cpu] = -1
 	}
+}
+
+// begin opens a slice: one of few, as each function calls a few others.
+func (y *System) begin(cpu, thread int) int {
+	name := y.random.IntN(3)
+	if open := y.open[cpu][thread]; len(open) > 0 {
+		name += 3 * open[len(open)-1]
+	}
+	name %= len(sliceNames)
+	y.open[cpu][thread] = append(y.open[cpu][thread], name)
+	return name
 }
 
 // sliceNames are names as apps and the system write them.
