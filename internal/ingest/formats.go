@@ -41,6 +41,7 @@ const (
 	ReportSampleText = "simpleperf report-sample"
 	Pprof            = "pprof"
 	Perfetto         = traces.Perfetto
+	ChromeJSON       = traces.ChromeJSON
 	Ftrace           = traces.Ftrace
 	Gecko            = "Firefox Profiler JSON"
 	PerfScript       = "perf script"
@@ -62,6 +63,7 @@ var formats = input.Table[reading.Reader]{
 	{Name: Perfetto, Recognise: perfetto.Recognise, Read: traces.Read},
 	{Name: Pprof, Recognise: pprof.Recognise, Read: pprof.Read},
 	{Name: Tombstone, Recognise: stackdump.RecogniseTombstone, Read: stackdump.ReadTombstone},
+	{Name: ChromeJSON, Text: true, Recognise: traces.RecogniseChrome, Read: traces.ReadChrome},
 	{Name: Gecko, Text: true, Recognise: gecko.Recognise, Read: gecko.Read},
 	counters(perfstat.JSON),
 	{Name: Callgrind, Text: true, Recognise: callgrind.Recognise, Read: readCallgrind},

@@ -138,7 +138,6 @@ func TestDetectErrors(t *testing.T) {
 		{"HTML", "<!DOCTYPE html>\n<html>", "looks like HTML"},
 		{"SVG", "<?xml version=\"1.0\"?><svg>", "looks like XML"},
 		{"JSON", `{"a": 1}`, "looks like JSON of another kind;"},
-		{"Chrome", `{"traceEvents": []}`, "(a trace of Chrome)"},
 		{"speedscope", `{"$schema": "https://www.speedscope.app/file-format-schema.json"}`, "(a profile of speedscope)"},
 		{"V8", `{"nodes": [], "startTime": 1}`, "(a profile of V8)"},
 		{"script", "#!/bin/sh\n", "looks like a script"},

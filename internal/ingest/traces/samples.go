@@ -488,7 +488,8 @@ func (s *samples) trackEvent(e *trackEvent) error {
 			if e.phase != phaseSample || !isV8Event(s.r.tl.NameOf(e.name)) {
 				m.Skip()
 			} else if json := dataOf(e.packet.Sequence, m.Message()); json != nil {
-				s.v8.add(s.r, e, json)
+				first := s.r.tl.NameOf(e.name) == v8Profile
+				s.v8.add(v8Part{e.thread, e.process, e.id}, first, e.at, json, func(us int64) int64 { return s.r.monotonic(e.packet, us) })
 			}
 		default:
 			m.Skip()

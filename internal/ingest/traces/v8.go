@@ -83,16 +83,15 @@ type v8Node struct {
 // isV8Event reports whether a track event of this name holds a part of a profile.
 func isV8Event(name string) bool { return name == v8Profile || name == v8Chunk }
 
-// add adds a part of a profile.
-func (v *v8Profiles) add(r *reader, e *trackEvent, text []byte) {
-	part := v8Part{e.thread, e.process, e.id}
-	data := v8Data{at: e.at, first: r.tl.NameOf(e.name) == v8Profile}
+// add adds a part of a profile. clock converts µs of the monotonic clock to the time of the trace.
+func (v *v8Profiles) add(part v8Part, first bool, at int64, text []byte, clock func(us int64) int64) {
+	data := v8Data{at: at, first: first}
 	if json.Unmarshal(text, &data) != nil {
 		v.bad++
 		return
 	}
 	if us := data.StartTime; us > 0 && us < 1<<52 {
-		data.started = r.monotonic(e.packet, int64(us))
+		data.started = clock(int64(us))
 	}
 	v.number++
 	data.number = v.number
