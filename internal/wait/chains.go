@@ -212,7 +212,7 @@ func (b *builder) link(edge int32, thread run.ThreadID) Link {
 	return l
 }
 
-// cycles lists deadlocks. Who ended a wait can be in none: where rules lead in a circle, they do not
+// cycles lists deadlocks, and what looks like one for a while. Who ended a wait can be in none: where rules lead in a circle, they do not
 // tell when exactly a thread left its region.
 func (b *builder) cycles() {
 	g := b.g
@@ -235,6 +235,9 @@ func (b *builder) cycles() {
 		if c := &g.cycles[i]; told[i] && !slices.ContainsFunc(c.edges, func(e int32) bool { return g.edges[e].Evidence.strength() < Owned.strength() }) {
 			if b.report.Dumps > 0 {
 				c.TotalNS, c.LongestNS = 0, 0
+			}
+			if !slices.ContainsFunc(c.edges, func(e int32) bool { return !b.r.Waits[g.edges[e].Wait].Clipped }) {
+				c.Clipped = c.Count
 			}
 			links := b.round(nil, c.edges, g.edges[c.edges[0]].Waiter)
 			b.report.Cycles = append(b.report.Cycles, Cycle{Links: links, Threads: len(c.edges), Sum: c.Sum, Behind: len(behind[i])})

@@ -25,7 +25,7 @@ type Report struct {
 	Chains []Chain `json:"chains"`
 	// ChainsLeftOut is how many more there are.
 	ChainsLeftOut int `json:"chains_left_out,omitempty"`
-	// Cycles are deadlocks.
+	// Cycles are deadlocks, or look like them.
 	Cycles []Cycle `json:"cycles"`
 	// Blockers are threads for which others waited, the one that cost most first.
 	Blockers []Blocker `json:"blockers"`
@@ -126,7 +126,9 @@ type State struct {
 	TimeNS int64  `json:"time_ns"`
 }
 
-// A Cycle is a deadlock: the last thread waits for the first.
+// A Cycle is a deadlock: the last thread waits for the first. In a recording of times it is one
+// only if it is Clipped. One that ended was none: who had a lock is told for the moment when a wait began, and the
+// holder may have released it before it waited itself.
 type Cycle struct {
 	// Of long cycles, Links are the first; Threads is how many there are.
 	Links   []Link `json:"links"`

@@ -278,3 +278,20 @@ func TestDumps(t *testing.T) {
 		t.Errorf("%d chains are left out", report.ChainsLeftOut)
 	}
 }
+
+// TestCycles checks that only threads that wait for each other until the recording ends are taken
+// for a deadlock.
+func TestCycles(t *testing.T) {
+	for _, clipped := range []bool{false, true} {
+		rec := newRecording()
+		rec.wait(t, run.Contended, "a 0 100 b f g")
+		rec.wait(t, run.Contended, "b 40 100 a g f")
+		for i := range rec.Run().Waits {
+			rec.Run().Waits[i].Clipped = clipped
+		}
+		report := New(rec.finish(t), nil)
+		if len(report.Cycles) != 1 || report.Cycles[0].TotalNS != 60 || report.Cycles[0].Clipped != map[bool]int64{true: 1}[clipped] {
+			t.Errorf("clipped %v: %+v", clipped, report.Cycles)
+		}
+	}
+}

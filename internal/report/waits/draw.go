@@ -11,8 +11,9 @@ import (
 
 // A Drawing is a chain or a deadlock in words.
 type Drawing struct {
-	// Deadlock is set if the last thread waits for the first.
+	// Deadlock is set if the last thread waits for the first, Ended if it did not do so for ever.
 	Deadlock bool `json:"deadlock,omitempty"`
+	Ended    bool `json:"ended,omitempty"`
 	// Threads are the first ones, each of which waits for the next; More is how many follow.
 	Threads []DrawnThread `json:"threads"`
 	More    int           `json:"more,omitempty"`
@@ -57,7 +58,7 @@ func Draw(r *wait.Report, short bool) (list []Drawing, more int) {
 		if c.Behind > 0 {
 			sum = append(sum, plural(int64(c.Behind), "thread waits", "threads wait")+" behind it")
 		}
-		d := Drawing{Deadlock: true, Sum: strings.Join(sum, "; ")}
+		d := Drawing{Deadlock: true, Ended: r.Dumps == 0 && c.Clipped == 0, Sum: strings.Join(sum, "; ")}
 		d.Threads, d.More = drawLinks(c.Links, c.Threads, nil, 0)
 		list = append(list, d)
 	}

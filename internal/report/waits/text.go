@@ -202,6 +202,8 @@ func writeChains(lines *text.Lines, r *wait.Report, short bool) {
 		lines.Printf("")
 		names := strings.Join(d.Names(), Arrow)
 		switch {
+		case d.Ended:
+			lines.Printf("no deadlock, as it ended: %s; %s", names, d.Sum)
 		case d.Deadlock && d.Sum != "":
 			lines.Printf("deadlock: %s; %s", names, d.Sum)
 		case d.Deadlock:
@@ -222,7 +224,7 @@ func writeChains(lines *text.Lines, r *wait.Report, short bool) {
 		}
 	}
 	if more > 0 {
-		lines.Printf("(%s more)", plural(int64(more), "deadlock", "deadlocks"))
+		lines.Printf("(%s more)", plural(int64(more), "circle", "circles"))
 	}
 }
 
