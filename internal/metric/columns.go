@@ -52,6 +52,9 @@ type columns struct {
 	all []string
 }
 
+// noNumbers is why a table is none of measured values.
+const noNumbers = "no column of numbers"
+
 // roles says what the columns of a table are for by their names and some rows, whose cells are
 // "" where a row has none; and whether it is a table of measured values, or why not.
 func roles(names []string, rows [][]string) (list []role, why string) {
@@ -94,7 +97,7 @@ func roles(names []string, rows [][]string) (list []role, why string) {
 	}
 	switch {
 	case measured == 0:
-		return nil, "no column of numbers"
+		return nil, noNumbers
 	case long && unit >= 0, named, told && (run >= 0 || len(names) == 1), long && quantity >= 0 && run >= 0:
 		return list, ""
 	}

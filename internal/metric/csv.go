@@ -20,8 +20,11 @@ func recogniseCSV(head input.Head) (e input.Evidence) {
 	if t == nil {
 		return e
 	}
-	e.Seen, e.Known = t.seen, len(t.rows)
 	_, why := roles(t.names, t.rows)
+	if why == noNumbers {
+		return e // any text has lines of as many words
+	}
+	e.Seen, e.Known = t.seen, len(t.rows)
 	switch {
 	case why != "":
 		e.Why = why

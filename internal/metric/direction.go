@@ -33,7 +33,18 @@ func DirectionOf(name string, unit Unit) (Direction, string) {
 	if strings.Contains(name, "per cycle") || slices.Contains(w, "ipc") {
 		return Higher, "instructions per cycle"
 	}
+	if slices.Contains(w, "better") {
+		switch {
+		case has([]string{"bigger", "higher", "larger", "more"}) != "":
+			return Higher, "its name says so"
+		case has([]string{"smaller", "lower", "less", "fewer"}) != "":
+			return Lower, "its name says so"
+		}
+	}
+	spare := has([]string{"free", "available", "remaining", "headroom", "idle"})
 	switch bad, good := has(worse), has(better); {
+	case spare != "" && unit != Nanoseconds:
+		return Unknown, "its name says " + spare // what is free is not what is used
 	case unit == Nanoseconds && slices.Contains(w, "uptime"):
 		return Higher, "uptime"
 	case unit == Nanoseconds:

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,7 +40,8 @@ func recogniseGoTestJSON(head input.Head) input.Evidence {
 //	BenchmarkName-8   ITERATIONS   VALUE UNIT   VALUE UNIT …
 //	Unit UNIT better=higher assume=exact
 //
-// Keys hold for the results that follow. Each execution of a package's tests writes its keys
+// Keys hold for the results that follow; where they tell results apart, they are part of the
+// name, as benchstat has tables of their own for them. Each execution of a package's tests writes its keys
 // again: it is a run. Repetitions of -count are values of one run.
 type goBench struct {
 	set     *Set
@@ -47,11 +50,13 @@ type goBench struct {
 	runs    map[string]int  // number of the current run by package
 	results []goResult
 	units   map[string]map[string]string
+	keys    map[string]string // that hold now; results share it, so that it is never changed
 }
 
 type goResult struct {
 	pkg, name string
 	run       int
+	keys      map[string]string
 	goLine
 }
 
@@ -142,7 +147,7 @@ func (g *goBench) line(line []byte, number int) {
 			g.ended[g.pkg] = false
 			g.runs[g.pkg]++
 		}
-		g.results = append(g.results, goResult{pkg: g.pkg, name: r.name, run: g.runs[g.pkg], goLine: r})
+		g.results = append(g.results, goResult{pkg: g.pkg, name: r.name, run: g.runs[g.pkg], keys: g.keys, goLine: r})
 	case bytes.HasPrefix(line, []byte("Unit ")):
 		g.unit(strings.Fields(input.Text(line))[1:], number)
 	case bytes.Equal(line, []byte("PASS")), bytes.HasPrefix(line, []byte("ok  ")), bytes.HasPrefix(line, []byte("FAIL")):
@@ -179,14 +184,51 @@ func (g *goBench) key(key, value string) {
 		f.CPU = value
 		return
 	}
+	if old, known := g.keys[key]; old != value && (known || len(g.keys) < mostKeys) {
+		g.keys = maps.Clone(g.keys)
+		if g.keys == nil {
+			g.keys = make(map[string]string)
+		}
+		g.keys[key] = value
+	}
 	for _, o := range f.Others {
 		if o.Key == key && o.Value == value {
 			return
 		}
 	}
-	if len(f.Others) < 64 {
+	if len(f.Others) < mostKeys {
 		f.Others = append(f.Others, Fact{key, value})
 	}
+}
+
+// mostKeys bounds the keys of a file.
+const mostKeys = 64
+
+// varying are the keys that tell results apart, which have several values, but for otherKeys.
+func (g *goBench) varying() (keys []string) {
+	values := make(map[string]map[string]bool)
+	for i := range g.results {
+		for key := range g.results[i].keys {
+			values[key] = make(map[string]bool)
+		}
+	}
+	for key, of := range values {
+		for i := range g.results {
+			of[g.results[i].keys[key]] = true
+		}
+		if len(of) > 1 && !slices.Contains(otherKeys, key) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// otherKeys are keys whose values differ where the same is measured again, and words that begin
+// messages.
+var otherKeys = []string{
+	"date", "time", "timestamp", "run", "runid", "iteration", "upload", "upload-time", "upload-part", "runstamp",
+	"testing", "warning", "error", "panic", "info", "debug", "exit", "signal",
 }
 
 // unit takes what a line says of a unit.
@@ -239,7 +281,7 @@ func (g *goBench) finish() {
 	if procs != "" {
 		g.set.Facts.Others = append(g.set.Facts.Others, Fact{"GOMAXPROCS", procs[1:]})
 	}
-	packages := make(map[string]bool)
+	packages, varying := make(map[string]bool), g.varying()
 	for _, r := range g.results {
 		packages[r.pkg] = true
 	}
@@ -248,8 +290,11 @@ func (g *goBench) finish() {
 	}
 	for _, r := range g.results {
 		subject := strings.TrimSuffix(r.name, procs)
-		if len(packages) > 1 {
+		if len(packages) > 1 && r.pkg != "" {
 			subject = r.pkg + "." + subject
+		}
+		for _, key := range varying {
+			subject += " " + key + "=" + r.keys[key]
 		}
 		for i, unit := range r.units {
 			m := g.set.Metric(subject, unit)

@@ -52,7 +52,8 @@ var googleKeys = []string{
 
 func recogniseGoogleBenchmark(head input.Head) input.Evidence {
 	keys, text := head.Keys(), string(head)
-	return input.Evidence{Is: keys["context"] && strings.Contains(text, `"num_cpus"`) && strings.Contains(text, `"library_build_type"`)}
+	return input.Evidence{Is: keys["benchmarks"] && !strings.Contains(text, `"className"`) &&
+		(keys["context"] && strings.Contains(text, `"num_cpus"`) || strings.Contains(text, `"real_time"`) && strings.Contains(text, `"time_unit"`))}
 }
 
 // readGoogleBenchmark reads times and counters. Repetitions are values of one run, as one
@@ -135,6 +136,9 @@ func (s *Set) googleResult(r *googleResult, raw map[string]json.RawMessage, wher
 		if !isFinite(v) {
 			s.Read++
 			s.lose("a value that is no number", where)
+			continue
+		}
+		if aggregate != "" && !slices.Contains([]string{"mean", "median", "stddev"}, aggregate) {
 			continue
 		}
 		m := s.Add(subject, input.Text(key), unit)

@@ -240,6 +240,9 @@ func TestDirections(t *testing.T) {
 		{"frames", Count, Higher},
 		{"jankyFrames", Count, Lower},
 		{"branches", Count, Unknown},
+		{"Free Memory", Bytes, Unknown},
+		{"My Bigger Is Better Benchmark - Free Memory", Bytes, Higher},
+		{"smallerIsBetter load", Percent, Lower},
 		{"size", Bytes, Unknown},
 		{"insn per cycle", Ratio, Higher},
 	} {

@@ -130,7 +130,7 @@ CPU load | : Percent × 1 = percent, unknown (neither its name nor its unit tell
 func TestNotTables(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"name,count,share\nwork,12,50.0\nidle,12,50.0\n", "closest to CSV with columns of values (2 of 2 lines, but no name of a column ends in a unit"},
-		{"name,city\nAnn,Paris\nBob,Rome\n", "no column of numbers"},
+		{"name,city\nAnn,Paris\nBob,Rome\n", `which starts "name,city"; profdiff reads`},
 		{`{"level":"info","msg":"x","n":1}` + "\n" + `{"level":"info","msg":"y","n":2}` + "\n", "closest to JSON lines with columns of values (2 of 2 lines"},
 		{`{"nodes": [{"id": 1}], "startTime": 1}` + "\n", "but one is too few to tell"},
 		{"1,2\n3,4\n", "looks like text of an unknown format"},
