@@ -314,6 +314,7 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
 		}
 		return c.runMetrics(cmd, std, sides)
 	}
+	l.keepWaits()
 	base, head, err := l.loadSides(&c.flags.base, &c.flags.head)
 	if err != nil {
 		return err
@@ -331,6 +332,7 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
 		return err
 	}
 	document := diff.New(comparison, c.parts(l))
+	document.AddWaits(l.waitsOf(base), l.waitsOf(head))
 	if err := c.out.check(cmd, std, document); err != nil {
 		return err
 	}

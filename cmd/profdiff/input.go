@@ -16,6 +16,7 @@ import (
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
 	"profdiff/internal/trace"
+	"profdiff/internal/wait"
 )
 
 // inputFlags are the flags of all commands that read profiles.
@@ -68,6 +69,9 @@ type loader struct {
 	opt     ingest.Options
 	filter  run.Filter
 	digests input.Digests // of what is read, if they are asked for
+	// waits are reports of who waited for whom, by run, if they are asked for. Runs then have
+	// no waits of their own any more, which may be large.
+	waits map[*run.Run]*wait.Report
 }
 
 func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
@@ -216,6 +220,20 @@ func (l *loader) loadEach(names []string) (runs []*run.Run, err error) {
 		runs = append(runs, r)
 	}
 	return runs, nil
+}
+
+// keepWaits makes reports of who waited for whom of what is read from now on.
+func (l *loader) keepWaits() {
+	l.opt.Waits, l.waits = true, make(map[*run.Run]*wait.Report)
+}
+
+// waitsOf is the report of the runs of a side, nil if they tell nothing.
+func (l *loader) waitsOf(side []*run.Run) *wait.Report {
+	var reports []*wait.Report
+	for _, r := range side {
+		reports = append(reports, l.waits[r])
+	}
+	return wait.Join(reports)
 }
 
 // accountSamples prints what became of the samples of a run.

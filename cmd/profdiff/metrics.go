@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/metric"
 	"profdiff/internal/report/metrics"
 	"profdiff/internal/run"
+	"profdiff/internal/wait"
 )
 
 // metricFlags are the flags of all commands that read files of metrics.
@@ -102,6 +103,10 @@ func (l *loader) loadOne(name string) (r *run.Run, s *metric.Set, err error) {
 	if r != nil {
 		if err := l.filter.Apply(r); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		if l.waits != nil && len(r.Waits) > 0 {
+			l.waits[r] = wait.New(r, nil)
+			r.Waits, r.Holds, r.Threads = nil, nil, nil
 		}
 	}
 	return r, s, nil

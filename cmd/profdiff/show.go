@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/category"
+	"profdiff/internal/report/html"
 	"profdiff/internal/report/show"
 	"profdiff/internal/report/waits"
 	"profdiff/internal/run"
@@ -25,6 +27,7 @@ func newShowCmd(std *stdio) *cobra.Command {
 		regions  string
 		format   string
 		output   string
+		page     string
 		top      bool
 		tree     bool
 		minShare float64
@@ -92,6 +95,10 @@ a function for a formula.`,
 				return usagef(cmd, "--regions goes with what tells of waits: neither with --tree nor with functions as CSV")
 			case sets != "" && format == "text" && (tree || group != run.ByCategory):
 				return usagef(cmd, "--categories needs --by category or --format json")
+			case page != "" && page == output:
+				return usagef(cmd, "--html and -o both write to %s", output)
+			case page != "" && tree:
+				return usagef(cmd, "--html and --tree exclude each other")
 			case group == run.ByLock && tree:
 				return usagef(cmd, "--by lock and --tree exclude each other")
 			case parts.EachThread && format == "text" && (tree || group != run.ByThread):
@@ -136,7 +143,7 @@ a function for a formula.`,
 			if err != nil {
 				return err
 			}
-			parts.Waits = locks || !tree && format != "csv"
+			parts.Waits = locks || page != "" || !tree && format != "csv"
 			l.opt.Waits = parts.Waits
 			runs, values, err := l.loadEither(inputs)
 			if err != nil {
@@ -159,6 +166,9 @@ a function for a formula.`,
 				return err
 			}
 			d := show.New(r, parts)
+			if err := writeWaits(std, page, d); err != nil {
+				return err
+			}
 			err = std.writeOutput(output, func(w io.Writer) error {
 				switch {
 				case format == "json":
@@ -199,6 +209,7 @@ a function for a formula.`,
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each event, 0 for all")
 	f.Float64Var(&minShare, "min-share", 0.5, "leave out parts of a tree below `PERCENT` of the total")
 	f.StringVar(&format, "format", "text", "output `FORMAT`: text, json, or csv")
+	f.StringVar(&page, "html", "", "write who waited for whom as one HTML file, too: `FILE`")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
 }
@@ -210,6 +221,18 @@ func readRegions(name string) (rules *wait.Rules, err error) {
 		return nil, err
 	}
 	return wait.ParseRules(name, data)
+}
+
+// writeWaits writes who waited for whom as a page, if that was asked for.
+func writeWaits(std *stdio, page string, d *show.Document) error {
+	switch {
+	case page == "":
+		return nil
+	case d.Waits == nil || !d.Waits.Known():
+		return fmt.Errorf("--html: %s does not tell who waited for whom, which is what the page is of", d.Inputs[0].Path)
+	}
+	doc := html.FromWaits(d.Inputs[0].Path, d.Waits, html.Options{Tool: reportTool()})
+	return std.writeOutput(page, func(w io.Writer) error { return html.Write(w, doc) })
 }
 
 // readCategories reads a file of categories.

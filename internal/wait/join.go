@@ -14,7 +14,7 @@ func Join(reports []*Report) *Report {
 	if len(reports) < 2 {
 		return append(reports, nil)[0]
 	}
-	all := &Report{Notes: []string{}}
+	all := &Report{Notes: []string{}, Runs: len(reports)}
 	for _, r := range reports {
 		all.All.Add(&r.All)
 		all.Main.Add(&r.Main)
@@ -72,6 +72,10 @@ func joinParties(reports []*Report, get func(*Report) []Party) []Party {
 	return list
 }
 
+func addParties(x, y []Party) []Party {
+	return joinParties([]*Report{{Waiters: x}, {Waiters: y}}, func(r *Report) []Party { return r.Waiters })
+}
+
 // mainFirst orders main threads before others.
 func mainFirst(x, y *Thread) int {
 	switch {
@@ -90,10 +94,7 @@ func (l *Lock) join(o *Lock) {
 	}
 	l.Main.Add(&o.Main)
 	l.HeldNS += o.HeldNS
-	both := func(x, y []Party) []Party {
-		return joinParties([]*Report{{Waiters: x}, {Waiters: y}}, func(r *Report) []Party { return r.Waiters })
-	}
-	l.Waiters, l.Holders = both(l.Waiters, o.Waiters), both(l.Holders, o.Holders)
+	l.Waiters, l.Holders = addParties(l.Waiters, o.Waiters), addParties(l.Holders, o.Holders)
 	l.WaiterCount, l.HolderCount = max(l.WaiterCount, o.WaiterCount, len(l.Waiters)), max(l.HolderCount, o.HolderCount, len(l.Holders))
 }
 
@@ -162,13 +163,52 @@ func joinStates(x, y []State) []State {
 	return list
 }
 
-// joinRegions adds up what was held by the same rule, in the same thread and place.
+// joinRegions adds up what was held by the same rule, in the same thread and place. That for which others waited
+// longest is first.
 func joinRegions(reports []*Report) []Region {
-	return joined(reports, func(r *Report) []Region { return r.Regions },
+	list := joined(reports, func(r *Report) []Region { return r.Regions },
 		func(r *Region) any { return [3]any{r.Rule, r.Thread.alike(), r.Place} }, (*Region).join, func(r *Region) *Sum { return &r.Sum })
+	cost := func(r *Region) (sum Sum) {
+		for i := range r.Waiters {
+			sum.Add(&r.Waiters[i].Sum)
+		}
+		return sum
+	}
+	slices.SortStableFunc(list, func(x, y Region) int {
+		a, b := cost(&x), cost(&y)
+		return a.compare(&b)
+	})
+	return list
 }
 
 func (r *Region) join(o *Region) {
 	r.Thread.join(&o.Thread)
-	r.Waiters = joinParties([]*Report{{Waiters: r.Waiters}, {Waiters: o.Waiters}}, func(r *Report) []Party { return r.Waiters })
+	r.While.Add(&o.While)
+	r.Waiters, r.Behind = addParties(r.Waiters, o.Waiters), addParties(r.Behind, o.Behind)
+	switch {
+	case r.Timing == nil:
+		r.Timing = o.Timing
+	case o.Timing != nil:
+		t := *r.Timing
+		t.Waits += o.Timing.Waits
+		t.add(&o.Timing.Fit)
+		t.Others = slices.Clone(t.Others)
+		for _, f := range o.Timing.Others {
+			if i := slices.IndexFunc(t.Others, func(x Fit) bool { return x.Thread.alike() == f.Thread.alike() }); i >= 0 {
+				t.Others[i].add(&f)
+			} else {
+				t.Others = append(t.Others, f)
+			}
+		}
+		r.Timing = &t
+	}
+}
+
+// add adds what fits in another run. P is the larger of both, which claims no more than either.
+func (f *Fit) add(o *Fit) {
+	f.Thread.join(&o.Thread)
+	f.Matched += o.Matched
+	f.WithinNS = max(f.WithinNS, o.WithinNS)
+	f.ByChance += o.ByChance
+	f.P = max(f.P, o.P)
 }

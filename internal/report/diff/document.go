@@ -41,6 +41,8 @@ type Document struct {
 	Metrics    []Metrics  `json:"metrics"`
 	// Leads are there if there is one run a side.
 	Leads *Leads `json:"leads"`
+	// Waits say who waited for whom, absent if no recording tells.
+	Waits *Waits `json:"waits,omitempty"`
 
 	// Rates are of everything: instructions per cycle, and branch misses per 1,000
 	// instructions, as far as events tell.

@@ -53,7 +53,10 @@ func WriteText(w io.Writer, c *Document, opt Options) error {
 			return err
 		}
 	}
-	return writeMetrics(w, c, opt)
+	if err := writeMetrics(w, c, opt); err != nil {
+		return err
+	}
+	return writeWaits(w, c)
 }
 
 // A costFormat writes normalized costs of an event.

@@ -36,6 +36,8 @@ type Document struct {
 	Warnings []string
 	Budgets  []Budget
 	Cards    []Card
+	// Waiting is who waited for whom.
+	Waiting *Waiting
 	// Events were compared; the one to look at first is in front.
 	Events []Event
 	// Listings are the machine code of functions on both sides.

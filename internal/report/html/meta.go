@@ -27,9 +27,11 @@ type meta struct {
 	Warnings []string    `json:"warnings"`
 	Budgets  []Budget    `json:"budgets"`
 	// Cards is nil in pages of versions that did not keep those and budgets.
-	Cards  []Card      `json:"cards"`
-	Events []metaEvent `json:"events"`
-	Blocks []string    `json:"blocks"`
+	Cards []Card `json:"cards"`
+	// Waiting is absent if nothing waited, and in pages of versions that did not tell it.
+	Waiting *Waiting    `json:"waiting,omitempty"`
+	Events  []metaEvent `json:"events"`
+	Blocks  []string    `json:"blocks"`
 }
 
 type metaVerdict struct {
@@ -127,7 +129,7 @@ func metaOf(d *Document, blocks []block) *meta {
 		Schema: Schema, Tool: d.Tool, Title: d.Title, Base: d.Base, Head: d.Head,
 		Verdict: metaVerdict{d.Verdict.Outcome, d.Verdict.Sentence, list(d.Verdict.Ground)},
 		Also:    []metaFact{}, Warnings: list(d.Warnings), Budgets: list(d.Budgets), Cards: list(d.Cards),
-		Events: []metaEvent{}, Blocks: []string{},
+		Waiting: d.Waiting, Events: []metaEvent{}, Blocks: []string{},
 	}
 	for _, f := range d.Also {
 		m.Also = append(m.Also, metaFact(f))

@@ -16,7 +16,9 @@ import (
 	"profdiff/internal/predict"
 	"profdiff/internal/report/diff"
 	reportpredict "profdiff/internal/report/predict"
+	"profdiff/internal/report/waits"
 	"profdiff/internal/verdict"
+	"profdiff/internal/wait"
 )
 
 // again reads a page and writes it.
@@ -58,12 +60,30 @@ func pages(t testing.TB) map[string][]byte {
 		Speedup: predict.Interval{Value: 20.0 / 12, Lo: 1.4, Hi: 2},
 	}
 	all["prediction"] = render(t, FromPrediction(reportpredict.New(&predict.Prediction{Machine: &predict.Machine{Version: "19", Model: llvm.Model{Name: "znver4", CPU: "znver5"}}, Results: []*predict.Result{r}}), Options{Tool: "profdiff test"}))
+	all["waiting"] = render(t, FromWaits("anr.txt", deadlock(), Options{Tool: "profdiff test"}))
+	all["waiting on both sides"] = render(t, &Document{Waiting: waitingOf(&diff.Waits{Base: deadlock()}, 1, 1)})
 	all["hostile"] = render(t, hostileDocument(t))
 	long := small()
 	long.Names = []string{strings.Repeat("long::", 2000), "short"}
 	all["long names"] = render(t, sample(t, long))
 	all["empty"] = render(t, &Document{})
 	return all
+}
+
+// deadlock is a report in which two threads wait for each other, for 2 ms.
+func deadlock() *wait.Report {
+	thread := func(name string) wait.Thread { return wait.Thread{Name: name, PID: -1, TID: -1, Main: name == "main"} }
+	links := []wait.Link{
+		{Thread: thread("main"), Blocked: &wait.Place{Function: "Cart.get"}, Lock: "0x0a", Evidence: wait.Owned},
+		{Thread: thread("worker"), Blocked: &wait.Place{Function: "Cart.put"}, Lock: "0x0b", Evidence: wait.Owned},
+	}
+	sum := wait.Sum{Count: 1, TotalNS: 2_000_000, LongestNS: 2_000_000}
+	return &wait.Report{
+		All: wait.Sum{Count: 2, TotalNS: 4_000_000}, HeldNS: 4_000_000,
+		Cycles:  []wait.Cycle{{Links: links, Threads: 2, Sum: sum, Behind: 1}},
+		Chains:  []wait.Chain{{Links: append([]wait.Link{{Thread: thread("pool-1"), Evidence: wait.Owned}}, links...), Threads: 3, Cycle: true, Sum: sum}},
+		Regions: []wait.Region{{Rule: "JNI critical section", Region: "an array", Thread: thread("worker"), Place: wait.Place{Function: "transfer"}, Sum: sum}},
+	}
 }
 
 // hostileDocument has names everywhere that would break a page.
@@ -85,6 +105,11 @@ func hostileDocument(t testing.TB) *Document {
 	d.Branches = &Branches{Base: &BranchSource{Name: "</script>", Tier: "S"}, Code: []BranchCode{{Function: "<b>", Rows: []CodeRow{{Base: &CodeInst{Text: "<img src=x onerror=__canary=9>", Branch: 0}}}}}}
 	for _, n := range comparetest.HostileNames() {
 		d.Branches.Rows = append(d.Branches.Rows, Branch{Function: n, DSO: n, Place: n, File: n, Kind: n, Base: &BranchSide{Confidence: n, Class: n}, Change: n})
+	}
+	d.Waiting = &Waiting{Per: "in a run", Changes: []WaitChange{}, Sides: []WaitSide{}}
+	for _, n := range comparetest.HostileNames() {
+		d.Waiting.Changes = append(d.Waiting.Changes, WaitChange{n, n, n, n})
+		d.Waiting.Sides = append(d.Waiting.Sides, WaitSide{n, []string{n}, []waits.Drawing{{Sum: n, Threads: []waits.DrawnThread{{Name: n, Says: n}}}}, []string{n}})
 	}
 	d.Pipeline = &Pipeline{Model: comparetest.HostileNames()[0], Tool: comparetest.HostileNames()[1], Loops: []Loop{{Name: comparetest.HostileNames()[1], Notes: comparetest.HostileNames(), Base: &LoopSide{Bottleneck: "<b>", Timeline: []Step{{Text: "</script>", Retired: 3}}}}}}
 	return d

@@ -21,6 +21,7 @@ type screen struct {
 	MoreWarnings               int
 	Budgets                    []budgetRow
 	Cards                      []cardView
+	Waiting                    *Waiting
 	Movers                     *moversView
 	How                        []string
 	Explorer                   bool
@@ -98,6 +99,7 @@ func (p *Page) screen() *screen {
 	for _, c := range cards {
 		s.Cards = append(s.Cards, cardView{c, c.Outcome.Sign()})
 	}
+	s.Waiting = m.Waiting
 	if len(m.Events) > 0 {
 		s.Movers = m.Events[0].movers(m.Cards != nil)
 		s.How = m.Events[0].How

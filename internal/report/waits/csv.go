@@ -32,12 +32,12 @@ func WriteCSV(w io.Writer, r *wait.Report) error {
 	rows := make([]row, 0, len(r.Locks))
 	for i := range r.Locks {
 		l := &r.Locks[i]
-		rows = append(rows, row{l.Lock, place(l.Blocked), place(l.Held), l.Sum, l.HeldNS, l.Main, names(l.Waiters), names(l.Holders)})
+		rows = append(rows, row{l.Lock, place(l.Blocked), place(l.Held), l.Sum, l.HeldNS, l.Main, partyNames(l.Waiters), partyNames(l.Holders)})
 	}
 	return text.WriteCSV(w, rows)
 }
 
-func names(list []wait.Party) string {
+func partyNames(list []wait.Party) string {
 	var names []string
 	for i := range list {
 		names = append(names, Thread(&list[i].Thread))

@@ -49,7 +49,7 @@ func WriteLocks(w io.Writer, r *wait.Report, limit int) error {
 		return lines.Err
 	}
 	lines.Printf("")
-	for _, l := range summary(r) {
+	for _, l := range Summary(r) {
 		lines.Printf("%s", l)
 	}
 	if lines.Err != nil {
@@ -77,8 +77,11 @@ func WriteLocks(w io.Writer, r *wait.Report, limit int) error {
 	return lines.Err
 }
 
-// summary says how many waits there are.
-func summary(r *wait.Report) []string {
+// Summary says how many waits there are.
+func Summary(r *wait.Report) []string {
+	if r.All.Count == 0 {
+		return nil
+	}
 	if r.Dumps > 0 {
 		line := fmt.Sprintf("waiting: %s in %s", plural(r.All.Count, "thread waits for a lock", "threads wait for locks"), plural(int64(r.Dumps), "dump", "dumps"))
 		if r.Main.Count > 0 {
@@ -181,11 +184,11 @@ func WriteSection(w io.Writer, r *wait.Report) error {
 	if len(r.Chains)+len(r.Cycles)+len(r.Regions) == 0 {
 		return nil
 	}
-	if r.All.Count > 0 {
-		lines.Printf("")
-		for _, l := range summary(r) {
-			lines.Printf("%s", l)
+	for i, l := range Summary(r) {
+		if i == 0 {
+			lines.Printf("")
 		}
+		lines.Printf("%s", l)
 	}
 	writeChains(&lines, r, true)
 	if r.Dumps == 0 {
