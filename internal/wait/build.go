@@ -24,6 +24,7 @@ func New(r *run.Run, rules *Rules) *Report {
 		rules = Builtin()
 	}
 	b := newBuilder(r)
+	b.report.DurationNS = r.Recording.Duration.Nanoseconds()
 	b.stacks = newClassifier(r, rules)
 	b.all()
 	b.locks()

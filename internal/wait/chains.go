@@ -304,6 +304,18 @@ func (b *builder) behind(of func(run.ThreadID) *Blocker) {
 	}
 }
 
+// What chains are worth a line where nobody asked for them: single waits that a user may notice, and
+// sums that are not next to nothing of the time of the recording.
+const (
+	noticedNS = 1_000_000
+	nothing   = 0.001
+)
+
+// Matters reports whether a chain is worth a line where nobody asked for it.
+func (r *Report) Matters(c *Sum) bool {
+	return r.Dumps > 0 || c.LongestNS >= noticedNS || float64(c.TotalNS) >= nothing*float64(r.DurationNS)
+}
+
 // Ends reports whether o is how c ends: the same threads, as far as they are listed.
 func (c *Chain) Ends(o *Chain) bool {
 	n := len(c.Links) - len(o.Links)

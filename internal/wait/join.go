@@ -21,6 +21,7 @@ func Join(reports []*Report) *Report {
 		all.Waited.Add(&r.Waited)
 		all.Behind.Add(&r.Behind)
 		all.HeldNS += r.HeldNS
+		all.DurationNS += r.DurationNS
 		all.Dumps += r.Dumps
 		all.ChainsLeftOut += r.ChainsLeftOut
 		for _, n := range r.Notes {

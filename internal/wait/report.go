@@ -12,6 +12,8 @@ type Report struct {
 	// Waited is the sum of all chains, Behind of those in which the second thread waits for a third.
 	Waited Sum `json:"waited"`
 	Behind Sum `json:"behind"`
+	// DurationNS is how long was recorded, 0 if that is not known.
+	DurationNS int64 `json:"duration_ns"`
 	// Runs is the number of recordings that are summed up, 0 for one.
 	Runs int `json:"runs,omitempty"`
 	// Dumps is the number of dumps, each of which is an instant, 0 for a recording in time.

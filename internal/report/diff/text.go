@@ -56,7 +56,7 @@ func WriteText(w io.Writer, c *Document, opt Options) error {
 	if err := writeMetrics(w, c, opt); err != nil {
 		return err
 	}
-	return writeWaits(w, c)
+	return writeWaits(w, c, opt)
 }
 
 // A costFormat writes normalized costs of an event.

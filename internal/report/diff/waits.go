@@ -3,9 +3,11 @@ package diff
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"profdiff/internal/report/text"
 	"profdiff/internal/report/waits"
+	"profdiff/internal/run"
 	"profdiff/internal/wait"
 )
 
@@ -25,9 +27,14 @@ func (d *Document) AddWaits(base, head *wait.Report) {
 // maxWaits is how many chains are listed.
 const maxWaits = 5
 
-// writeWaits writes how long threads waited for others before and after, in a run.
-func writeWaits(w io.Writer, d *Document) error {
-	if d.Waits == nil {
+// waiting are the events of which it is of interest who waited for whom.
+var waiting = []string{"off-cpu", "delay", "contentions", "stack-dumps"}
+
+// writeWaits writes how long threads waited for others before and after, in a run, below lists of
+// functions or threads of what they waited.
+func writeWaits(w io.Writer, d *Document, opt Options) error {
+	shows := opt.By == "" || opt.By == run.ByFunction || opt.By == run.ByThread
+	if d.Waits == nil || !shows || !slices.ContainsFunc(d.Events, func(e Event) bool { return slices.Contains(waiting, e.Name) }) {
 		return nil
 	}
 	rows := waits.Compare(d.Waits.Base, d.Waits.Head, d.Design.RunsBase, d.Design.RunsHead)

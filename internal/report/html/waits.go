@@ -47,6 +47,9 @@ func waitingOf(w *diff.Waits, runsBase, runsHead int) *Waiting {
 	for _, c := range changes[:min(len(changes), maxWaits)] {
 		s.Changes = append(s.Changes, WaitChange{c.Threads, c.Base, c.Head, c.Longest})
 	}
+	if len(changes) == 0 {
+		return nil
+	}
 	for i, r := range []*wait.Report{w.Base, w.Head} {
 		if r != nil && r.Known() {
 			s.Sides = append(s.Sides, waitSide([]string{"before", "after"}[i], r))
@@ -56,7 +59,7 @@ func waitingOf(w *diff.Waits, runsBase, runsHead int) *Waiting {
 }
 
 func waitSide(name string, r *wait.Report) WaitSide {
-	chains, _ := waits.Draw(r, true)
+	chains, _ := waits.Draw(r, waits.All)
 	side := WaitSide{Name: name, Summary: list(waits.Summary(r)), Chains: list(chains), Held: []string{}}
 	for i := range r.Regions[:min(len(r.Regions), maxWaits)] {
 		side.Held = append(side.Held, strings.Join(waits.Held(r, &r.Regions[i]), "; "))

@@ -18,6 +18,9 @@ type Change struct {
 	weight     float64
 }
 
+// deadlock is in front of the threads of one.
+const deadlock = "deadlock: "
+
 // Per says what numbers of Compare are of.
 func Per(base, head *wait.Report) string {
 	if dumps(base)+dumps(head) > 0 {
@@ -33,8 +36,8 @@ func dumps(r *wait.Report) int {
 	return r.Dumps
 }
 
-// Compare lists who waited for whom on both sides, what was waited longest first. Times are divided by the number of
-// runs. Either report may be nil.
+// Compare lists who waited for whom on both sides, what was waited longest first, as far as it matters. Times are
+// divided by the number of runs. Either report may be nil.
 func Compare(base, head *wait.Report, runsBase, runsHead int) []Change {
 	known := make(map[string]*[2]wait.Sum)
 	var order []string
@@ -51,7 +54,7 @@ func Compare(base, head *wait.Report, runsBase, runsHead int) []Change {
 		}
 		for i := range r.Cycles {
 			c := &r.Cycles[i]
-			add(side, "deadlock: "+names(c.Links, c.Threads, true), &c.Sum)
+			add(side, deadlock+names(c.Links, c.Threads, true), &c.Sum)
 		}
 		for i := range r.Chains {
 			if c := &r.Chains[i]; !c.Cycle {
@@ -62,6 +65,9 @@ func Compare(base, head *wait.Report, runsBase, runsHead int) []Change {
 	list := make([]Change, 0, len(order))
 	for _, name := range order {
 		s := known[name]
+		if !strings.HasPrefix(name, deadlock) && (base == nil || !base.Matters(&s[0])) && (head == nil || !head.Matters(&s[1])) {
+			continue
+		}
 		c := Change{Threads: name}
 		var w [2]float64
 		c.Base, w[0] = sideOf(base, &s[0], runsBase)

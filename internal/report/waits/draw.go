@@ -42,10 +42,23 @@ func (d *Drawing) Names() []string {
 	return names
 }
 
+// A Choice says which chains are drawn.
+type Choice uint8
+
+// Choices of chains.
+const (
+	// All has the longest of three threads and more, and of two.
+	All Choice = iota
+	// Long has those of three threads and more.
+	Long
+	// Section has those of All that matter where nobody asked for them.
+	Section
+)
+
 // Draw draws deadlocks, of which there may be more, and the chains that cost most: those of three threads
-// and more first, which tell more than a list of locks, and those of two if short is set, or if
-// there are no times.
-func Draw(r *wait.Report, short bool) (list []Drawing, more int) {
+// and more first, which tell more than a list of locks, and those of two if what is All or Section, or
+// if there are no times.
+func Draw(r *wait.Report, what Choice) (list []Drawing, more int) {
 	for i := range r.Cycles[:min(len(r.Cycles), shownChains)] {
 		c := &r.Cycles[i]
 		var sum []string
@@ -62,7 +75,7 @@ func Draw(r *wait.Report, short bool) (list []Drawing, more int) {
 		d.Threads, d.More = drawLinks(c.Links, c.Threads, nil, 0)
 		list = append(list, d)
 	}
-	for _, c := range worth(r, short || r.Dumps > 0) {
+	for _, c := range worth(r, what) {
 		d := Drawing{Sum: longest(r, &c.Sum)}
 		switch {
 		case r.Dumps == 1:
@@ -78,12 +91,13 @@ func Draw(r *wait.Report, short bool) (list []Drawing, more int) {
 
 // worth lists the chains worth a drawing, the longest of three threads and more first, then the
 // longest of two. Those that end in a cycle are told by it.
-func worth(r *wait.Report, short bool) (list []*wait.Chain) {
+func worth(r *wait.Report, what Choice) (list []*wait.Chain) {
+	short := what != Long || r.Dumps > 0
 	for _, long := range []bool{true, false} {
 		n := 0
 		for i := range r.Chains {
 			c := &r.Chains[i]
-			if c.Cycle || (c.Threads > 2) != long || n == shownChains || !long && !short {
+			if c.Cycle || (c.Threads > 2) != long || n == shownChains || !long && !short || what == Section && !r.Matters(&c.Sum) {
 				continue
 			}
 			// The end of a chain that is drawn tells nothing new.

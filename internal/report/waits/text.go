@@ -42,7 +42,7 @@ func WriteLocks(w io.Writer, r *wait.Report, limit int) error {
 			lines.Printf("")
 			lines.Printf("no waits for locks are known")
 		}
-		writeChains(&lines, r, true)
+		writeChains(&lines, r, All)
 		writeRegions(&lines, r)
 		writeBlockers(&lines, r)
 		writeNotes(&lines, r)
@@ -71,7 +71,7 @@ func WriteLocks(w io.Writer, r *wait.Report, limit int) error {
 	}
 	writeWaiters(&lines, r)
 	writeBlockers(&lines, r)
-	writeChains(&lines, r, false)
+	writeChains(&lines, r, Long)
 	writeRegions(&lines, r)
 	writeNotes(&lines, r)
 	return lines.Err
@@ -190,7 +190,7 @@ func WriteSection(w io.Writer, r *wait.Report) error {
 		}
 		lines.Printf("%s", l)
 	}
-	writeChains(&lines, r, true)
+	writeChains(&lines, r, Section)
 	if r.Dumps == 0 {
 		writeRegions(&lines, r) // else the chains tell as much
 	}
@@ -198,8 +198,8 @@ func WriteSection(w io.Writer, r *wait.Report) error {
 }
 
 // writeChains writes deadlocks, and the chains that cost most.
-func writeChains(lines *text.Lines, r *wait.Report, short bool) {
-	drawings, more := Draw(r, short)
+func writeChains(lines *text.Lines, r *wait.Report, what Choice) {
+	drawings, more := Draw(r, what)
 	for i := range drawings {
 		d := &drawings[i]
 		lines.Printf("")
