@@ -228,8 +228,7 @@ func everything() *perfettotest.Trace {
 	p.Streaming([]uint64{stack, stack}, []int64{10, 20})
 	p.Frame(4000, 4500, perfettotest.SurfaceFrame{Cookie: 1, Token: 2, DisplayToken: 3, PID: 42, Layer: "window", Present: 2, Jank: 64})
 	p.ExpectedFrame(4000, 4400, perfettotest.SurfaceFrame{Cookie: 2, Token: 2, DisplayToken: 3, PID: 42, Layer: "window"})
-	p.Machine(7)
-	p.Instant(5000, 9, "", "elsewhere")
+	made.Sequence(3).Machine(7).Instant(5000, 9, "", "elsewhere")
 	p.Lose(64)
 	return made
 }
