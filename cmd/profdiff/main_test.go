@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars, noFiles...)
 			e.Setenv("STACKS", filepath.Join(root, "internal/userstack/testdata"))
 			e.Setenv("TRACES", filepath.Join(root, "internal/ingest/traces/testdata"))
+			e.Setenv("FREEZE", filepath.Join(root, "profiles/usb-freeze"))
 			e.Setenv("CASES", filepath.Join(root, "mca-cases"))
 			e.Setenv("FOREIGN", filepath.Join(root, "cmd/profdiff/testdata/foreign"))
 			// For go tool pprof.

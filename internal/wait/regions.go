@@ -67,10 +67,16 @@ func (b *builder) findRegions(rules *Rules) *regions {
 		case w.Waker != 0 && s.meets(int(rule), w.Thread, w.Waker) && (s.leaves(w, int(rule)) || holder.thread == 0 && s.mayLeave(w, int(rule))):
 			s.woken(int32(i), int(rule))
 		case holder.thread != 0 && one:
-			s.edges = append(s.edges, Edge{
+			e := Edge{
 				Waiter: w.Thread, Holder: holder.thread, Start: max(w.Start, holder.start), End: w.End, Wait: i,
 				Evidence: InRegion, Rule: s.rules[rule].name,
-			})
+			}
+			if next := s.firstWait(holder.thread, holder.end); next != nil {
+				e.End = min(e.End, next.Start) // out of the region
+			}
+			if e.End > e.Start {
+				s.edges = append(s.edges, e)
+			}
 		case holder.thread != 0:
 			s.ambiguous[rule]++
 		default:
@@ -185,6 +191,16 @@ func (s *regions) lastWaitFor(thread run.ThreadID, rule int, lock string, end in
 	return nil
 }
 
+// firstWait is the first wait of a thread that starts after a time.
+func (s *regions) firstWait(id run.ThreadID, time int64) *run.Wait {
+	list := s.blocked[id]
+	i := sort.Search(len(list), func(i int) bool { return s.r.Waits[list[i]].Start >= time })
+	if i == len(list) {
+		return nil
+	}
+	return &s.r.Waits[list[i]]
+}
+
 // insideSpans are when threads waited within a region, sorted by their starts.
 type insideSpans struct {
 	list []insideSpan
@@ -214,8 +230,8 @@ func (s *regions) spans(rule int, waits []int32) (spans insideSpans) {
 // maxInside bounds how many waits within a region are looked at for one wait for it.
 const maxInside = 1000
 
-// at finds a thread that waited in the region during a wait for it, and from when on; one is false if
-// there were several.
+// at finds a thread that waited in the region during a wait for it, from when and until when; one is
+// false if there were several.
 func (x *insideSpans) at(s *regions, wait int32) (found insideSpan, one bool) {
 	w, rule := &s.r.Waits[wait], int(s.wants[wait])
 	i := sort.Search(len(x.list), func(i int) bool { return x.list[i].start >= w.End })
@@ -230,7 +246,7 @@ func (x *insideSpans) at(s *regions, wait int32) (found insideSpan, one bool) {
 		if found.thread != 0 && found.thread != span.thread {
 			return found, false
 		}
-		found = span
+		found = insideSpan{span.start, max(found.end, span.end), span.thread}
 	}
 	return found, true
 }

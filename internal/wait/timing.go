@@ -207,16 +207,6 @@ func (t *times) lastEnd(id run.ThreadID, time int64) *run.Wait {
 	return &t.r.Waits[list[i-1]]
 }
 
-// firstWait is the first wait of a thread that starts after a time.
-func (t *times) firstWait(id run.ThreadID, time int64) *run.Wait {
-	list := t.blocked[id]
-	i := sort.Search(len(list), func(i int) bool { return t.r.Waits[list[i]].Start >= time })
-	if i == len(list) {
-		return nil
-	}
-	return &t.r.Waits[list[i]]
-}
-
 // fitting lists the threads that fit, the one that fits most waits first.
 func (t *times) fitting(p *pool, waits []int32) []*candidate {
 	candidates := t.candidates(p, waits)
