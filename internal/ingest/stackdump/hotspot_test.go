@@ -91,7 +91,6 @@ func TestHotSpotParts(t *testing.T) {
 			"JDK 21", "\"main\" #1 [4711] prio=5 os_prio=0 cpu=1.0ms elapsed=1.0s tid=0x00007f1 nid=4711 waiting on condition  [0x0]\n   java.lang.Thread.State: WAITING (parking)\n\tat jdk.internal.misc.Unsafe.park(java.base@21/Native Method)\n\t- parking to wait for  <0x01> (a java.util.concurrent.locks.ReentrantLock$NonfairSync)\n" +
 				"\n\"G1 Conc#0\" os_prio=0 cpu=1.0ms elapsed=1.0s tid=0x00007f2 nid=4712 runnable\n\"y\" #2 tid=0x3 nid=4713 in Object.wait()  [0x0]\n\tat a.B.d(app//B.java:4)\n\t- waiting to re-lock in wait() <0x02> (a X)\n\tat a.B.e(B.java:4)\n\t- locked <0x02> (a X)\n\t- eliminated <owner is scalar replaced> (a X)\n\t- waiting on <no object reference available>\n",
 			[]string{
-				"1: /main -1/4711 (WAITING (parking)) in jdk.internal.misc.Unsafe.park waits for 0x01 (a java.util.concurrent.locks.ReentrantLock$NonfairSync)",
 				"1: /y -1/4713 (in Object.wait()) in a.B.d<a.B.e waits for 0x02 (a X)",
 			},
 			[]string{"1 of 1 threads that wait for a lock wait for what no thread lists as locked: who has it is not known"},

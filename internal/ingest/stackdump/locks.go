@@ -16,7 +16,8 @@ import (
 //     number of the thread, "tid=" and not "sysTid=", which holds within one dump. HotSpot does
 //     not name it: there it is the only thread that has the lock.
 //  2. A thread that waits or sleeps on an object has released it: nobody owns what it waits for,
-//     and that it locked it before, which other lines of its stack say, holds no longer.
+//     and that it locked it before, which other lines of its stack say, holds no longer. Others can
+//     wait behind it only if it has another lock: else it waits for no lock, and is left out.
 //  3. The owner should list the lock. Threads are dumped one after the other, so that it may have
 //     gone on since: such waits are counted and remarked, and the owner is kept.
 //
@@ -50,6 +51,7 @@ type lockThread struct {
 	state string
 	stack run.StackID
 	lines []lockLine
+	holds bool // a lock that it took in a frame
 	id    run.ThreadID
 }
 
@@ -218,6 +220,7 @@ func (x *locks) endDump() {
 	for i := range x.threads {
 		t := &x.threads[i]
 		for _, l := range t.held() {
+			t.holds = t.holds || l.stack != 0
 			if owners.count[l.lock]++; owners.count[l.lock] == 1 {
 				owners.first[l.lock] = t
 			}
@@ -228,11 +231,12 @@ func (x *locks) endDump() {
 	for i := range x.threads {
 		t := &x.threads[i]
 		for _, l := range t.lines {
-			if l.kind == hasLocked {
+			wants := l.kind == waitsToLock || l.kind == parksFor && owners.count[l.lock] == 1
+			if l.kind == hasLocked || !wants && !t.holds {
 				continue
 			}
 			w := run.Wait{Kind: run.Dumped, Thread: x.thread(t), Start: x.dumps, End: x.dumps, Stack: t.stack, State: t.state, For: l.lock}
-			if l.kind == waitsToLock || l.kind == parksFor && owners.count[l.lock] == 1 {
+			if wants {
 				if owner := x.owner(t, &l, &owners); owner != nil {
 					w.Owner, w.OwnerStack = x.thread(owner), owner.stack
 				}

@@ -97,7 +97,6 @@ Cmd line: app
 			"what is waited on is released", "\"a\" prio=5 tid=3 TimedWaiting\nat java.lang.Object.wait(Native method)\n- waiting on <0x0a> (a X)\nat a.B.c(B.java:1)\n- locked <0x0a> (a X)\n" +
 				"\"b\" prio=5 tid=4 Sleeping\nat java.lang.Thread.sleep(Native method)\n- sleeping on <0x0c> (a Y)\nat a.B.d(B.java:1)\n- locked <0x0d> (a Z)\n",
 			[]string{
-				"1: /a -1/-1 (TimedWaiting) in java.lang.Object.wait<a.B.c waits for 0x0a (a X)",
 				"1: /b -1/-1 (Sleeping) in java.lang.Thread.sleep<a.B.d waits for 0x0c (a Y)",
 				"1: /b -1/-1 took 0x0d (a Z) in a.B.d",
 			},
@@ -151,7 +150,7 @@ Cmd line: app
 		},
 		{
 			"Dalvik", "\"a\" prio=5 tid=11 MONITOR\nat a.B.c(B.java:1)\n- waiting to lock <0x41f73ee8> (a java.lang.Object) held by tid=16 (Crashlytics (1))\n\"b\" prio=5 tid=16 TIMED_WAIT\nat java.lang.Object.wait(Native Method)\n- waiting on <0x41f935e0> (a java.lang.VMThread) held by tid=16 (b)\n",
-			[]string{"1: /a -1/-1 (MONITOR) in a.B.c waits for 0x41f73ee8 (a java.lang.Object) of /b -1/-1 in java.lang.Object.wait", "1: /b -1/-1 (TIMED_WAIT) in java.lang.Object.wait waits for 0x41f935e0 (a java.lang.VMThread)"},
+			[]string{"1: /a -1/-1 (MONITOR) in a.B.c waits for 0x41f73ee8 (a java.lang.Object) of /b -1/-1 in java.lang.Object.wait"},
 			[]string{"1 of 1 threads that wait for a lock wait for a thread that does not list the lock as its own: threads are dumped one after the other, and it may have released it"},
 		},
 		{
