@@ -42,6 +42,7 @@ const (
 	Pprof            = "pprof"
 	Perfetto         = traces.Perfetto
 	ChromeJSON       = traces.ChromeJSON
+	V8Profile        = traces.V8Profile
 	Ftrace           = traces.Ftrace
 	Gecko            = "Firefox Profiler JSON"
 	PerfScript       = "perf script"
@@ -64,6 +65,7 @@ var formats = input.Table[reading.Reader]{
 	{Name: Pprof, Recognise: pprof.Recognise, Read: pprof.Read},
 	{Name: Tombstone, Recognise: stackdump.RecogniseTombstone, Read: stackdump.ReadTombstone},
 	{Name: ChromeJSON, Text: true, Recognise: traces.RecogniseChrome, Read: traces.ReadChrome},
+	{Name: V8Profile, Text: true, Recognise: traces.RecogniseV8Profile, Read: traces.ReadV8Profile},
 	{Name: Gecko, Text: true, Recognise: gecko.Recognise, Read: gecko.Read},
 	counters(perfstat.JSON),
 	{Name: Callgrind, Text: true, Recognise: callgrind.Recognise, Read: readCallgrind},

@@ -139,7 +139,6 @@ func TestDetectErrors(t *testing.T) {
 		{"SVG", "<?xml version=\"1.0\"?><svg>", "looks like XML"},
 		{"JSON", `{"a": 1}`, "looks like JSON of another kind;"},
 		{"speedscope", `{"$schema": "https://www.speedscope.app/file-format-schema.json"}`, "(a profile of speedscope)"},
-		{"V8", `{"nodes": [], "startTime": 1}`, "(a profile of V8)"},
 		{"script", "#!/bin/sh\n", "looks like a script"},
 		{"white space", " \n\n", "has nothing but white space"},
 		{"binary", "\x01\x02\x03", "looks like binary data of an unknown format"},

@@ -1,13 +1,21 @@
 package traces
 
 import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"profdiff/internal/ingest/reading"
+	"profdiff/internal/input"
 	"profdiff/internal/perfetto"
 	"profdiff/internal/perfetto/perfettotest"
+	"profdiff/internal/run"
 )
 
 // v8Writer is a thread of a process of Chrome: it describes its track, and its events name none.
@@ -108,5 +116,101 @@ func FuzzV8(f *testing.F) {
 		v8Write(s, 1_000_000, "Profile", 1, json)
 		v8Write(s, 2_000_000, "ProfileChunk", 1, json)
 		readTrace(t, &tr, &reading.Options{Timeline: true})
+	})
+}
+
+func readV8(t testing.TB, text string) (*run.Run, error) {
+	t.Helper()
+	src, err := input.New("test", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	r, err := ReadV8Profile(src, new(reading.Options))
+	if err == nil && !r.Accounting.Balanced() {
+		t.Errorf("not balanced: %v", &r.Accounting)
+	}
+	return r, err
+}
+
+// TestV8Profile reads profiles that stand in files of their own.
+func TestV8Profile(t *testing.T) {
+	text := `{"nodes":[` + v8Nodes + `],"startTime":1000,"endTime":1200,"samples":[3,5,2,6],"timeDeltas":[100,10,20,5],"other":{"x":[1]}}`
+	if !RecogniseV8Profile([]byte(text)).Is {
+		t.Error("is not recognised")
+	}
+	r, err := readV8(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "samples", samplesOf(r, v8Event), "/: (anonymous);fib 1 20000\n/: (anonymous);fib;fib 1 65000\n/: [program] 1 10000\n")
+	for text, want := range map[string]string{
+		`{"nodes":[]}`: "has no samples", `{"nodes":7}`: "nodes are no list", `{"nodes":[{"id":1}`: "unexpected EOF", `[]`: "is no object", `{"samples":"x"}`: "cannot unmarshal",
+	} {
+		if _, err := readV8(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error is %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestNodeProfile has the Node that is installed write a profile, and counts its samples by function.
+func TestNodeProfile(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed: no profile can be recorded")
+	}
+	dir := t.TempDir()
+	cmd := exec.Command(node, "--cpu-prof", "--cpu-prof-dir="+dir, "--cpu-prof-name=p", "-e", "const end = Date.now() + 100; while (Date.now() < end) JSON.parse('[1]')")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("node does not run here: %v\n%s", err, out)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "p"))
+	if err != nil {
+		t.Skipf("node wrote no profile: %v", err)
+	}
+	var profile struct {
+		Nodes []struct {
+			ID        int
+			CallFrame struct{ FunctionName, URL string }
+		}
+		Samples []int
+	}
+	if err := json.Unmarshal(data, &profile); err != nil {
+		t.Fatal(err)
+	}
+	names, want, got := make(map[int]string), make(map[string]int64), make(map[string]int64)
+	for _, n := range profile.Nodes {
+		names[n.ID] = cmp.Or(n.CallFrame.FunctionName, anonymous)
+	}
+	for _, id := range profile.Samples {
+		want[names[id]]++
+	}
+	r, err := readV8(t, string(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if idle := r.Accounting.Dropped["V8 was idle"]; idle > 0 {
+		got["(idle)"] = idle
+	}
+	for _, s := range r.Samples {
+		f := &r.Functions[r.Locations[r.Stacks.Location(s.Stack)].Lines[0].Function]
+		name := f.Plain()
+		if f.Unknown {
+			name = "(" + strings.Trim(name, "[]") + ")"
+		}
+		got[name] += s.Count
+	}
+	if !maps.Equal(want, got) {
+		t.Errorf("samples by function: got %v, want %v", got, want)
+	}
+}
+
+// FuzzV8Profile checks that any JSON is read or refused.
+func FuzzV8Profile(f *testing.F) {
+	f.Add(`{"nodes":[` + v8Nodes + `],"startTime":1000,"endTime":1200,"samples":[3,5,2,6],"timeDeltas":[100,10,-20,5]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if r, err := readV8(t, text); err == nil && r == nil {
+			t.Error("neither a run nor an error")
+		}
 	})
 }

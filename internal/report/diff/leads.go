@@ -76,7 +76,7 @@ var callGraph = regexp.MustCompile(`--call-graph[ =]((?:dwarf|lbr)(?:,\d+)?)`)
 // know of it.
 func recordLine(c *compare.Comparison, runs int) (line, note string) {
 	if c.Base[0].Recording.Timeline {
-		return "profdiff diff BEFORE AFTER", fmt.Sprintf("BEFORE and AFTER are folders with %d traces each, made as these were", runs)
+		return "profdiff diff BEFORE AFTER", fmt.Sprintf("BEFORE and AFTER are folders with %d recordings each, made as these were", runs)
 	}
 	rec := &c.Base[0].Recording
 	before, after := rec.ProgramLine(), c.Head[0].Recording.ProgramLine()
