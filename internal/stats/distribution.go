@@ -216,10 +216,10 @@ func (d *Distribution) own(q float64) bool {
 const ownLevel = 0.95
 
 // ownRuns is the number of runs up to which so many values are enough.
-const ownRuns = 5
+const ownRuns = 8
 
 // Quantile compares the q quantile of two sides. With two runs a side and as many values in each
-// as [QuantileEvents] asks for, and with more than five runs a fifth of that for each run, runs
+// as [QuantileEvents] asks for, and with more than eight runs an eighth of that for each run, runs
 // have quantiles of their own, and are compared by them as by [Tests.Ratio]. Else the quantiles are those of all values of a side,
 // with the intervals of [Distribution.QuantileInterval].
 //

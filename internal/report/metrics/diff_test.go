@@ -1,0 +1,78 @@
+package metrics
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"profdiff/internal/metric"
+	"profdiff/internal/metric/diff"
+	"profdiff/internal/report/reporttest"
+)
+
+// sides are metrics that differ in everything that outputs show: a tail that moved, a throughput
+// that fell, a direction that is not known, one that a side lacks, and a share over a deadline.
+func sides(t *testing.T) (sets [2][]*metric.Set, joined [2][]*metric.Metric) {
+	t.Helper()
+	for side := range sets {
+		s := &metric.Set{Name: []string{"before.json", "after.json"}[side], Format: "test", Read: 1000, Lost: []metric.Loss{{Reason: "no number", Count: 3, First: "line 7"}}}
+		add := func(name, unit string, runs, values int, of func(run, value int) float64) {
+			m := s.Add("", name, unit)
+			for i := range runs {
+				r := metric.Run{Name: fmt.Sprintf("run %d", i+1)}
+				for j := range values {
+					r.Values = append(r.Values, m.Scale*of(i, j))
+				}
+				m.Runs = append(m.Runs, r)
+			}
+		}
+		add("start", "ms", 10, 60, func(run, value int) float64 {
+			v := 50 + float64((run*7+value*3)%11)/10
+			if (value+run)%5 == 0 {
+				v = []float64{150, 90}[side] + float64((run+value)%7)
+			}
+			return v
+		})
+		add("rx", "Mbit/s", 8, 1, func(run, _ int) float64 { return []float64{200, 100}[side] + float64(run%3) })
+		add("things|`x`", "", 6, 1, func(run, _ int) float64 { return []float64{10, 20}[side] + float64(run%2) })
+		add([]string{"gone", "new"}[side], "B", 1, 1, func(_, _ int) float64 { return 1 })
+		sets[side], joined[side] = []*metric.Set{s}, s.Metrics
+	}
+	return sets, joined
+}
+
+func compared(t *testing.T) *Diff {
+	t.Helper()
+	sets, joined := sides(t)
+	deadline, err := diff.ParseDeadline("100ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := diff.Compare(joined[0], joined[1], diff.Options{Deadline: deadline, Recording: func(side int, _ *metric.Metric, run int) string {
+		return fmt.Sprintf("%d/%02d.data", side, run+1)
+	}})
+	d := NewDiff(c, sets[0], sets[1], false)
+	stall, err := diff.NewStall(joined[0], joined[1], 32<<10, "32KiB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Stall = NewStall(stall)
+	return d
+}
+
+func TestDiffText(t *testing.T) {
+	d := compared(t)
+	reporttest.Golden(t, "testdata/diff.txt", reporttest.Written(t, func(w io.Writer) error { return WriteDiff(w, d, 0) }))
+	reporttest.Golden(t, "testdata/diff-limit.txt", reporttest.Written(t, func(w io.Writer) error { return WriteDiff(w, d, 1) }))
+}
+
+func TestDiffMarkdown(t *testing.T) {
+	d := compared(t)
+	reporttest.Golden(t, "testdata/diff.md", reporttest.Written(t, func(w io.Writer) error { return WriteDiffMarkdown(w, d) }))
+}
+
+func TestDiffJSON(t *testing.T) {
+	got := reporttest.Written(t, func(w io.Writer) error { return WriteDiffJSON(w, compared(t)) })
+	reporttest.Golden(t, "testdata/diff.json", got)
+	reporttest.Validate(t, reporttest.Schema[Diff](t, "diff.schema.json"), got)
+}
