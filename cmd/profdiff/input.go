@@ -50,7 +50,7 @@ func (f *inputFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.focus, "focus", "", "keep samples with a function on the stack that matches `REGEXP`; a static function is also parse@lexer.c")
 	fs.StringVar(&f.ignore, "ignore", "", "drop samples with a function on the stack that matches `REGEXP`")
 	fs.StringVar(&f.during, "during", "", "of traces keep what was during `TIMES`: 'slice NAME' (with * and ?), 'process slice NAME' and 'thread slice NAME' "+
-		"for those of its process or thread, startup of apps, jank for frames of apps that missed their deadline, 'app with jank' for all the time of such apps")
+		"for those of its process or thread, startup of apps, jank for frames of apps that missed their deadline, janky-apps for all the time of such apps")
 	fs.StringVar(&f.unknown, "unknown", "dso", "name addresses without a symbol by `FORM`: dso for [file], offset for file[+hex]")
 	fs.StringSliceVar(&f.labels, "label", nil, "add `NAMES` as labels of samples: pid, tid, cpu, mode")
 	fs.BoolVar(&f.showART, "show-art-frames", false, "keep frames of the Android runtime, and compiled methods apart from interpreted ones")

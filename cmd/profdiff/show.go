@@ -74,8 +74,25 @@ files. --regions FILE names others, in YAML; the first that fits a wait decides:
 
 Patterns are regular expressions on names of functions. A region needs wants or holds.
 
-As CSV, each function has a row for each event, with the names that fields have in JSON.
-Texts that begin with = + - or @ get a ' in front, so that no spreadsheet takes the name of
+Contention for locks is told by slices of Android's runtime in traces (the atrace category
+dalvik), by dumps and by lock:contention_begin of perf. --by lock lists it by where each
+lock was wanted and held, who waited, main threads first, and for whom, and what that thread
+did meanwhile. --focus and --thread choose waits by where and in which thread they are,
+--during by when: two questions that Android's lock-free MessageQueue was judged by are
+
+    profdiff show TRACE --by lock --focus MessageQueue --during janky-apps
+    profdiff show TRACE --by lock --focus MessageQueue --during startup
+
+of all the time of apps that missed the deadline of a frame (of those frames alone with
+jank), and of what lies within the start of an app. Chains behind a wait that was chosen are
+told in full. As events of the trace, contentions and delay can be compared, budgeted and
+converted: profdiff convert TRACE --event contentions --event delay -o locks.pb.gz is for
+go tool pprof, with -contentions, -total_delay and -mean_delay. The stack is where the lock was
+held and, called by it, where it was wanted. Sums are of waiters; in brackets stands what is left if
+those who wait for one holder at the same time count once.
+
+As CSV, each function has a row for each event, with the names that fields have in JSON, or
+with --by lock each pair of places. Texts that begin with = + - or @ get a ' in front, so that no spreadsheet takes the name of
 a function for a formula.`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, inputs []string) error {

@@ -2,16 +2,37 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"profdiff/internal/perfetto/perfettotest"
 )
+
+// TestPhoneTrace checks that the trace that README.md shows is the one that is built here.
+func TestPhoneTrace(t *testing.T) {
+	const name = "testdata/phone.perfetto-trace"
+	var tr perfettotest.Trace
+	phoneTrace(&tr)
+	if *update {
+		if err := os.WriteFile(name, tr.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(kept, tr.Bytes()) {
+		t.Errorf("%s is not the trace of phoneTrace, -update writes it", name)
+	}
+}
 
 // perfettoTrace NAME FILE writes a trace:
 //

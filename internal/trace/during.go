@@ -11,12 +11,12 @@ import (
 
 // A During chooses times of a trace.
 type During struct {
-	what  string // "slice", "startup", "jank", appWithJank
+	what  string // "slice", "startup", "jank", jankyApps
 	scope string // "", "process", "thread": whose events are meant
 	name  string // of slices, with * and ?
 }
 
-const appWithJank = "app with jank"
+const jankyApps = "janky-apps"
 
 // ParseDuring parses what users ask for:
 //
@@ -25,17 +25,17 @@ const appWithJank = "app with jank"
 //	thread slice NAME     only of its thread
 //	startup               from the start of an app to its first frame, of that app
 //	jank                  frames of an app whose deadline it missed, of that app
-//	app with jank         all the time of apps that missed the deadline of a frame
+//	janky-apps            all the time of apps that missed the deadline of a frame
 func ParseDuring(text string) (*During, error) {
 	d := &During{what: text}
-	if text == "startup" || text == "jank" || text == appWithJank {
+	if text == "startup" || text == "jank" || text == jankyApps {
 		d.scope = "process"
 		return d, nil
 	}
 	before, name, ok := strings.Cut(" "+text, " slice ")
 	d.what, d.scope, d.name = "slice", strings.TrimSpace(before), strings.TrimSpace(name)
 	if !ok || d.name == "" || d.scope != "" && d.scope != "process" && d.scope != "thread" {
-		return nil, fmt.Errorf("%q is none of: slice NAME, process slice NAME, thread slice NAME, startup, jank, app with jank", text)
+		return nil, fmt.Errorf("%q is none of: slice NAME, process slice NAME, thread slice NAME, startup, jank, janky-apps", text)
 	}
 	if _, err := path.Match(pattern(d.name), ""); err != nil {
 		return nil, fmt.Errorf("%q is no pattern: %v", d.name, err)
@@ -58,10 +58,10 @@ func (d *During) String() string {
 }
 
 // OfFrames reports whether times of frames are chosen.
-func (d *During) OfFrames() bool { return d.what == "jank" || d.what == appWithJank }
+func (d *During) OfFrames() bool { return d.what == "jank" || d.what == jankyApps }
 
 // OfApps reports whether all the time of some apps is chosen.
-func (d *During) OfApps() bool { return d.what == appWithJank }
+func (d *During) OfApps() bool { return d.what == jankyApps }
 
 // OfStartups reports whether times of startups are chosen.
 func (d *During) OfStartups() bool { return d.what == "startup" }
@@ -97,7 +97,7 @@ func (t *Timeline) Find(d *During) *Spans {
 				list = append(list, Span{Start: f.Start, End: f.End, Process: f.Process})
 			}
 		}
-	case appWithJank:
+	case jankyApps:
 		late := make(map[ProcessID]bool)
 		for _, f := range t.AppFrames() {
 			if f.Jank.App() && !late[f.Process] {
