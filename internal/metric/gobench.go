@@ -48,16 +48,30 @@ type goBench struct {
 	pkg     string
 	ended   map[string]bool // packages that said PASS or ok since their last result
 	runs    map[string]int  // number of the current run by package
-	results []goResult
+	series  []*goSeries
+	index   map[goKeys]*goSeries
 	units   map[string]map[string]string
 	keys    map[string]string // that hold now; results share it, so that it is never changed
+	changes int               // of keys
+	last    string            // package of the last result
 }
 
-type goResult struct {
-	pkg, name string
-	run       int
-	keys      map[string]string
-	goLine
+// A goSeries is the values of one unit of one benchmark while keys hold.
+type goSeries struct {
+	goKeys
+	keys map[string]string
+	mean bool // values are of more than one iteration each
+	runs []goRun
+}
+
+type goKeys struct {
+	pkg, name, unit string
+	changes         int
+}
+
+type goRun struct {
+	number int
+	values []float64
 }
 
 // goLine is the line of a result.
@@ -69,7 +83,9 @@ type goLine struct {
 }
 
 func newGoBench(s *Set) *goBench {
-	return &goBench{set: s, ended: make(map[string]bool), runs: make(map[string]int), units: make(map[string]map[string]string)}
+	return &goBench{
+		set: s, ended: make(map[string]bool), runs: make(map[string]int), index: make(map[goKeys]*goSeries), units: make(map[string]map[string]string),
+	}
 }
 
 func readGoBench(src *input.Source, s *Set) error {
@@ -147,7 +163,9 @@ func (g *goBench) line(line []byte, number int) {
 			g.ended[g.pkg] = false
 			g.runs[g.pkg]++
 		}
-		g.results = append(g.results, goResult{pkg: g.pkg, name: r.name, run: g.runs[g.pkg], keys: g.keys, goLine: r})
+		for i, unit := range r.units {
+			g.add(r.name, unit, r.iterations > 1, r.values[i])
+		}
 	case bytes.HasPrefix(line, []byte("Unit ")):
 		g.unit(strings.Fields(input.Text(line))[1:], number)
 	case bytes.Equal(line, []byte("PASS")), bytes.HasPrefix(line, []byte("ok  ")), bytes.HasPrefix(line, []byte("FAIL")):
@@ -165,11 +183,32 @@ func (g *goBench) line(line []byte, number int) {
 // goKey is a line of a key, which begins with a lower letter and has no space.
 var goKey = regexp.MustCompile(`^(\p{Ll}[^\s\p{Lu}:]*):[ \t]+(.*?)[ \t]*$`)
 
+// add adds a value to its series.
+func (g *goBench) add(name, unit string, mean bool, v float64) {
+	if g.set.kept++; g.set.kept > maxValues {
+		return
+	}
+	of, run := goKeys{g.pkg, name, unit, g.changes}, g.runs[g.pkg]
+	series := g.index[of]
+	if series == nil {
+		of.name, of.unit = strings.Clone(name), strings.Clone(unit) // the line is not kept
+		series = &goSeries{goKeys: of, keys: g.keys}
+		g.index[of] = series
+		g.series = append(g.series, series)
+	}
+	series.mean = series.mean || mean
+	if n := len(series.runs); n == 0 || series.runs[n-1].number != run {
+		series.runs = append(series.runs, goRun{number: run})
+	}
+	last := &series.runs[len(series.runs)-1]
+	last.values = append(last.values, v)
+	g.last = g.pkg
+}
+
+// end notes that the tests of a package ended, if it had results since they began.
 func (g *goBench) end() {
-	for _, r := range g.results[max(0, len(g.results)-1):] {
-		if r.pkg == g.pkg {
-			g.ended[g.pkg] = true
-		}
+	if len(g.series) > 0 && g.last == g.pkg {
+		g.ended[g.pkg] = true
 	}
 }
 
@@ -190,6 +229,7 @@ func (g *goBench) key(key, value string) {
 			g.keys = make(map[string]string)
 		}
 		g.keys[key] = value
+		g.changes++
 	}
 	for _, o := range f.Others {
 		if o.Key == key && o.Value == value {
@@ -207,14 +247,14 @@ const mostKeys = 64
 // varying are the keys that tell results apart, which have several values, but for otherKeys.
 func (g *goBench) varying() (keys []string) {
 	values := make(map[string]map[string]bool)
-	for i := range g.results {
-		for key := range g.results[i].keys {
+	for _, series := range g.series {
+		for key := range series.keys {
 			values[key] = make(map[string]bool)
 		}
 	}
 	for key, of := range values {
-		for i := range g.results {
-			of[g.results[i].keys[key]] = true
+		for _, series := range g.series {
+			of[series.keys[key]] = true
 		}
 		if len(of) > 1 && !slices.Contains(otherKeys, key) {
 			keys = append(keys, key)
@@ -282,35 +322,39 @@ func (g *goBench) finish() {
 		g.set.Facts.Others = append(g.set.Facts.Others, Fact{"GOMAXPROCS", procs[1:]})
 	}
 	packages, varying := make(map[string]bool), g.varying()
-	for _, r := range g.results {
-		packages[r.pkg] = true
+	for _, series := range g.series {
+		packages[series.pkg] = true
 	}
 	if len(packages) == 1 && g.pkg != "" {
 		g.set.Facts.Others = append(g.set.Facts.Others, Fact{"pkg", g.pkg})
 	}
-	for _, r := range g.results {
-		subject := strings.TrimSuffix(r.name, procs)
-		if len(packages) > 1 && r.pkg != "" {
-			subject = r.pkg + "." + subject
+	if g.set.kept > maxValues {
+		return // Read says so
+	}
+	g.set.kept = 0 // put counts again
+	for _, series := range g.series {
+		subject := strings.TrimSuffix(series.name, procs)
+		if len(packages) > 1 && series.pkg != "" {
+			subject = series.pkg + "." + subject
 		}
 		for _, key := range varying {
-			subject += " " + key + "=" + r.keys[key]
+			subject += " " + key + "=" + series.keys[key]
 		}
-		for i, unit := range r.units {
-			m := g.set.Metric(subject, unit)
-			if m == nil {
-				m = g.add(subject, unit)
-			}
-			if r.iterations > 1 {
-				m.Each = "the mean of one repetition's iterations"
-			}
-			g.set.put(m, r.run, r.values[i])
+		m := g.metric(subject, series.unit)
+		if series.mean {
+			m.Each = "the mean of one repetition's iterations"
+		}
+		for _, r := range series.runs {
+			g.set.put(m, r.number, r.values...)
 		}
 	}
 }
 
-// add adds a metric with what a line said of its unit.
-func (g *goBench) add(subject, unit string) *Metric {
+// metric adds a metric with what a line said of its unit.
+func (g *goBench) metric(subject, unit string) *Metric {
+	if m := g.set.Metric(subject, unit); m != nil {
+		return m
+	}
 	m := g.set.Add(subject, unit, "")
 	if m.Unit == "" {
 		m.Unit, m.Written = Unit(unit), unit
@@ -327,7 +371,7 @@ func (g *goBench) add(subject, unit string) *Metric {
 
 // procs is the suffix of all names, -8 where GOMAXPROCS is 8, or "" if they differ in it.
 func (g *goBench) procs() (suffix string) {
-	for i, r := range g.results {
+	for i, r := range g.series {
 		at := strings.LastIndexByte(r.name, '-')
 		if at < 0 || !input.IsDigits(r.name[at+1:]) || i > 0 && r.name[at:] != suffix {
 			return ""

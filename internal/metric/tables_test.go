@@ -155,3 +155,24 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("%d values, lost %v", n, s.Lost)
 	}
 }
+
+// TestTooMany refuses more values than are kept, whatever the format.
+func TestTooMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads ten million values")
+	}
+	for name, text := range map[string]string{
+		"go test -bench":             "BenchmarkA 1" + strings.Repeat(" 1 ns/op", 1000) + "\n",
+		"one number a line":          "1\n",
+		"CSV with columns of values": "1\n",
+	} {
+		head := ""
+		if strings.HasPrefix(name, "CSV") {
+			head = "frame_ms\n"
+		}
+		data := head + strings.Repeat(text, (maxValues+maxValues/100)/max(1, strings.Count(text, "ns/op")))
+		if s, err := read(t, "test", []byte(data)); err == nil || !strings.Contains(err.Error(), "more than 10000000 values") {
+			t.Errorf("%s: got %v, %v", name, s, err)
+		}
+	}
+}
