@@ -44,7 +44,10 @@ thread; --ignore '^\[cut\]$' leaves such samples out, --focus main may.
 
 Of a file of metrics, such as benchmarks write, all metrics are listed, with number, mean
 and quantiles of their values, unit, and which values are better. Runs of several files
-are put together. The formats are those of diff and check.
+are put together. The formats are those of diff and check. Of a table, CSV or JSON lines,
+names of columns say what they are for: they end in a unit (frame_ms, rx_Mbps), tell runs
+apart (run, trial, iteration) or say what was measured (benchmark, name, command); or
+there is a column value, with its unit in a column unit.
 
 Recordings of time off the CPU, traces and dumps of stacks also tell who waited for whom:
 the table of functions is followed by chains of threads and by what threads had while
