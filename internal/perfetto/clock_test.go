@@ -66,10 +66,23 @@ func TestConversions(t *testing.T) {
 			{{id: RealTime, value: 30}, {id: BootTime, value: 30030}},
 			{{id: Monotonic, value: 1000}, {id: BootTime, value: 100000}},
 		}, []at{
-			{RealTime, 0, 10000}, {RealTime, 1, 10001}, {RealTime, 9, 10009}, {RealTime, 10, 10010}, {RealTime, 11, 10011},
-			{RealTime, 19, 10019}, {RealTime, 20, 20220}, {RealTime, 21, 20221}, {RealTime, 29, 20229}, {RealTime, 30, 30030},
-			{RealTime, 40, 30040}, {Monotonic, 0, 99000}, {Monotonic, 999, 99999}, {Monotonic, 1000, 100000}, {Monotonic, 1e6, 1099000},
-			{MonotonicRaw, 5, -1}, {BootTime, 5, 5},
+			{RealTime, 0, 10000},
+			{RealTime, 1, 10001},
+			{RealTime, 9, 10009},
+			{RealTime, 10, 10010},
+			{RealTime, 11, 10011},
+			{RealTime, 19, 10019},
+			{RealTime, 20, 20220},
+			{RealTime, 21, 20221},
+			{RealTime, 29, 20229},
+			{RealTime, 30, 30030},
+			{RealTime, 40, 30040},
+			{Monotonic, 0, 99000},
+			{Monotonic, 999, 99999},
+			{Monotonic, 1000, 100000},
+			{Monotonic, 1e6, 1099000},
+			{MonotonicRaw, 5, -1},
+			{BootTime, 5, 5},
 		}},
 		{"goes back", BootTime, backwards, []at{{RealTime, 11, -1}}},
 		{"to one that goes back", RealTime, backwards, []at{{BootTime, 10011, 11}, {BootTime, 10029, 29}, {BootTime, 40030, 30}, {BootTime, 40040, 40}}},
@@ -150,8 +163,13 @@ func TestRemote(t *testing.T) {
 		value   uint64
 		want    int64
 	}{
-		{7, RealTime, 0, 20000}, {7, RealTime, 20, 30220}, {7, Monotonic, 999, 109999}, {7, 64, 1100, 110900},
-		{0, RealTime, 9, 9}, {7, BootTime, 1, 10001}, {9, BootTime, 1, 1},
+		{7, RealTime, 0, 20000},
+		{7, RealTime, 20, 30220},
+		{7, Monotonic, 999, 109999},
+		{7, 64, 1100, 110900},
+		{0, RealTime, 9, 9},
+		{7, BootTime, 1, 10001},
+		{9, BootTime, 1, 1},
 	} {
 		k := c.get(keyOf(at.machine, 1, at.id))
 		if got, ok := c.convert(k, k.ns(at.value)); !ok || got != at.want {

@@ -122,3 +122,17 @@ func TestLosses(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestLastFlush has traces whose last flush failed, after others or alone as in Chromium's.
+func TestLastFlush(t *testing.T) {
+	for succeeded, want := range map[uint64][]string{
+		0: nil,
+		3: {"the flush at the end of the recording failed; the last packets of some writers are missing"},
+	} {
+		var made perfettotest.Trace
+		made.Packet(message().Message(int(perfetto.TraceStats), message().Uint(12, succeeded).Uint(13, succeeded).Uint(15, 2)))
+		if d := cmp.Diff(want, drain(t, &made).Losses.Lines()); d != "" {
+			t.Errorf("%d flushes before: %s", succeeded, d)
+		}
+	}
+}

@@ -344,7 +344,10 @@ func (t *Trace) read(f func(*header) error) error {
 		t.Losses.Truncated = true
 		return nil
 	}
-	return s.Err
+	if s.Err != nil {
+		return fmt.Errorf("%w: no packet can be found behind that", s.Err)
+	}
+	return nil
 }
 
 // A reader takes a trace apart.
