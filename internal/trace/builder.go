@@ -27,7 +27,8 @@ type Builder struct {
 	byName    map[string]NameID
 	processes map[idKey]ProcessID
 	threads   map[idKey]ThreadID
-	direct    []ThreadID // those of machine 0 by low numbers, as threads has them
+	namesakes map[namesake]ThreadID // of threads whose number several processes have
+	direct    []ThreadID            // those of machine 0 by low numbers, as threads has them
 	async     map[asyncKey]TrackID
 	counters  map[asyncKey]int
 	frames    map[int64]int
@@ -38,6 +39,12 @@ type Builder struct {
 type idKey struct {
 	machine uint32
 	id      int64
+}
+
+// A namesake is one of several threads of a number.
+type namesake struct {
+	idKey
+	pid int64
 }
 
 type asyncKey struct {
@@ -57,6 +64,7 @@ func NewBuilder() *Builder {
 		byName:    map[string]NameID{"": 0},
 		processes: make(map[idKey]ProcessID),
 		threads:   make(map[idKey]ThreadID),
+		namesakes: make(map[namesake]ThreadID),
 		async:     make(map[asyncKey]TrackID),
 		counters:  make(map[asyncKey]int),
 		sched:     scheduler{from: math.MinInt64},
@@ -143,18 +151,24 @@ func (b *Builder) Thread(machine uint32, pid, tid int64) ThreadID {
 	if first != 0 && pid < 0 {
 		return first
 	}
-	for id := first; id != 0; id = b.t.Threads[id].next {
-		t := &b.t.Threads[id]
+	if first != 0 {
+		t := &b.t.Threads[first]
 		if t.Process == 0 {
 			t.Process = b.Process(machine, pid)
+			return first
+		}
+		old := b.t.Processes[t.Process].PID
+		if old == pid {
+			return first
+		}
+		if id, ok := b.namesakes[namesake{key, pid}]; ok {
 			return id
 		}
-		if b.t.Processes[t.Process].PID == pid {
-			return id
-		}
+		b.namesakes[namesake{key, old}] = first
+		b.namesakes[namesake{key, pid}] = ThreadID(len(b.t.Threads))
 	}
 	id := ThreadID(len(b.t.Threads))
-	b.t.Threads = append(b.t.Threads, Thread{TID: tid, Machine: machine, Process: b.Process(machine, pid), next: first})
+	b.t.Threads = append(b.t.Threads, Thread{TID: tid, Machine: machine, Process: b.Process(machine, pid)})
 	b.threads[key] = id
 	// Systems number threads from 1 to 32768, and start again.
 	const low = 1 << 16

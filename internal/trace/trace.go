@@ -63,7 +63,6 @@ type Thread struct {
 	Track TrackID
 
 	rank Rank
-	next ThreadID // of the same machine and TID
 }
 
 // Idle reports whether this is what a CPU does without work, which is no thread.

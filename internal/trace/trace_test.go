@@ -310,3 +310,25 @@ func TestAtrace(t *testing.T) {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}
 }
+
+// TestThreadNamesakes checks that many processes may have a thread of one number.
+func TestThreadNamesakes(t *testing.T) {
+	b := NewBuilder()
+	first := b.Thread(0, Unknown, 7)
+	const n = 200_000
+	ids := make([]ThreadID, n)
+	for pid := range int64(n) {
+		ids[pid] = b.Thread(0, pid, 7)
+	}
+	if ids[0] != first {
+		t.Error("the thread without a process is not that of the first one")
+	}
+	for pid := range int64(n) {
+		if id := b.Thread(0, pid, 7); id != ids[pid] || b.PIDOf(id) != pid {
+			t.Fatalf("process %d has thread %d, had %d", pid, id, ids[pid])
+		}
+	}
+	if last := b.Thread(0, Unknown, 7); last != ids[n-1] {
+		t.Errorf("the thread without a process is %d, want the last, %d", last, ids[n-1])
+	}
+}
