@@ -45,6 +45,7 @@ type diffFlags struct {
 	blocked    bool
 	by         string
 	categories string
+	regions    string
 }
 
 func (f *diffFlags) register(cmd *cobra.Command) {
@@ -229,6 +230,7 @@ a function for a formula.`,
 	f.Lookup("focus").Usage = "show functions that match `REGEXP`, and test them as declared; a static function is also parse@lexer.c"
 	f.IntVar(&c.opt.Limit, "limit", 40, "show `N` rows of each table, 0 for all")
 	f.StringVar(&c.flags.by, "by", "function", "compare by `GROUP`: function, file, dso, thread, process, state or category")
+	registerRegions(f, &c.flags.regions)
 	f.StringVar(&c.flags.categories, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
 	f.BoolVar(&c.opt.Total, "total", false, "compare what functions and their callees cost, instead of what they cost themselves")
 	f.BoolVar(&c.showTree, "tree", false, "show the call tree with the change of each path")
@@ -299,6 +301,10 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
 	if err != nil {
 		return err
 	}
+	regions, err := readRegions(c.flags.regions)
+	if err != nil {
+		return err
+	}
 	l, err := c.in.loader(cmd, std)
 	if err != nil {
 		return err
@@ -314,7 +320,7 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
 		}
 		return c.runMetrics(cmd, std, sides)
 	}
-	l.keepWaits()
+	l.keepWaits(regions)
 	base, head, err := l.loadSides(&c.flags.base, &c.flags.head)
 	if err != nil {
 		return err

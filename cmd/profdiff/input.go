@@ -72,6 +72,8 @@ type loader struct {
 	// waits are reports of who waited for whom, by run, if they are asked for. Runs then have
 	// no waits of their own any more, which may be large.
 	waits map[*run.Run]*wait.Report
+	// regions are the rules of these reports, nil for the built-in ones.
+	regions *wait.Rules
 }
 
 func (f *inputFlags) loader(cmd *cobra.Command, std *stdio) (*loader, error) {
@@ -223,8 +225,8 @@ func (l *loader) loadEach(names []string) (runs []*run.Run, err error) {
 }
 
 // keepWaits makes reports of who waited for whom of what is read from now on.
-func (l *loader) keepWaits() {
-	l.opt.Waits, l.waits = true, make(map[*run.Run]*wait.Report)
+func (l *loader) keepWaits(regions *wait.Rules) {
+	l.opt.Waits, l.waits, l.regions = true, make(map[*run.Run]*wait.Report), regions
 }
 
 // waitsOf is the report of the runs of a side, nil if they tell nothing.

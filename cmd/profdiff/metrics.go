@@ -105,7 +105,7 @@ func (l *loader) loadOne(name string) (r *run.Run, s *metric.Set, err error) {
 			return nil, nil, fmt.Errorf("%s: %w", r.Name, err)
 		}
 		if l.waits != nil && len(r.Waits) > 0 {
-			l.waits[r] = wait.New(r, nil)
+			l.waits[r] = wait.New(r, l.regions)
 			r.Waits, r.Holds, r.Threads = nil, nil, nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"profdiff/internal/category"
 	"profdiff/internal/report/html"
@@ -133,10 +134,8 @@ a function for a formula.`,
 					return err
 				}
 			}
-			if regions != "" {
-				if parts.Regions, err = readRegions(regions); err != nil {
-					return err
-				}
+			if parts.Regions, err = readRegions(regions); err != nil {
+				return err
 			}
 			if sets != "" {
 				if parts.Categories, err = readCategories(sets); err != nil {
@@ -222,7 +221,7 @@ a function for a formula.`,
 	f.BoolVar(&top, "top", false, "list what costs most (default)")
 	f.BoolVar(&tree, "tree", false, "show the call tree")
 	f.StringVar(&by, "by", "function", "list by `GROUP`: function, file, dso, thread, process, state, category or lock")
-	f.StringVar(&regions, "regions", "", "find what threads held while they waited by the rules of `FILE` instead of the built-in ones")
+	registerRegions(f, &regions)
 	f.StringVar(&sets, "categories", "", "sort into the categories of `FILE` instead of the built-in ones")
 	f.BoolVar(&parts.EachThread, "each-thread", false, "tell the threads of a pool apart, whose names differ in numbers only")
 	f.BoolVar(&opt.Exact, "exact", false, "print weights in full, and shares below 10% with three decimals")
@@ -234,8 +233,16 @@ a function for a formula.`,
 	return cmd
 }
 
-// readRegions reads a file of rules for regions.
+// registerRegions adds the flag that names rules for regions.
+func registerRegions(f *pflag.FlagSet, file *string) {
+	f.StringVar(file, "regions", "", "find what threads held while they waited by the rules of `FILE` instead of the built-in ones")
+}
+
+// readRegions reads a file of rules for regions, nil if none is named.
 func readRegions(name string) (rules *wait.Rules, err error) {
+	if name == "" {
+		return nil, nil
+	}
 	data, err := readStart(name, yaml.MaxSize+1)
 	if err != nil {
 		return nil, err
