@@ -94,7 +94,7 @@ func (l *loader) loadOne(name string) (r *run.Run, s *metric.Set, err error) {
 		if err != nil {
 			return err
 		}
-		r, err = f.Read(src, &l.opt)
+		r, err = ingest.ReadAs(f, src, &l.opt)
 		return err
 	})
 	if err != nil {

@@ -92,8 +92,14 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.During != nil && f.Name != Perfetto && f.Name != Ftrace {
-		return nil, fmt.Errorf("%s has no slices and frames that --during could mean: it is for traces", f.Name)
+	return ReadAs(f, src, opt)
+}
+
+// ReadAs reads a recording of a format that [Detect] told.
+func ReadAs(f *Format, src *input.Source, opt *reading.Options) (*run.Run, error) {
+	r, err := f.Read(src, opt)
+	if err == nil && opt.During != nil && !r.Recording.Timeline {
+		return nil, fmt.Errorf("--during is for traces, which have slices and frames; this is %s", f.Name)
 	}
-	return f.Read(src, opt)
+	return r, err
 }

@@ -11,14 +11,16 @@ import (
 
 	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
+	"profdiff/internal/perfetto"
 	"profdiff/internal/perfetto/perfettotest"
 	"profdiff/internal/run"
+	"profdiff/internal/trace"
 )
 
 // readTrace makes a run of a trace, and checks that every sample is accounted for.
-func readTrace(t *testing.T, trace *perfettotest.Trace, opt *reading.Options) *run.Run {
+func readTrace(t *testing.T, tr *perfettotest.Trace, opt *reading.Options) *run.Run {
 	t.Helper()
-	data := trace.Bytes()
+	data := tr.Bytes()
 	src, err := input.New("test", bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
@@ -153,5 +155,90 @@ func TestLostSwitch(t *testing.T) {
 	}
 	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, "1 times a thread left a CPU") }) {
 		t.Errorf("warnings: %q", r.Warnings)
+	}
+}
+
+// TestAhead checks that a writer's time is not taken from a clock that is ahead of when it wrote: slices that such
+// times would end last as long as nothing else says.
+func TestAhead(t *testing.T) {
+	var tr perfettotest.Trace
+	type M = perfettotest.Message
+	tr.Packet(new(M).Uint(10, 1).Message(int(perfetto.ClockSnapshot), new(M).Uint(2, 3).
+		Message(1, new(M).Uint(1, 3).Uint(2, 1000))))
+	s := tr.Sequence(1)
+	s.Defaults(new(M).Uint(58, 3))
+	s.ThreadTrack(11, 0, 10, 10, "main")
+	const ms = 1_000_000
+	s.Begin(1*ms, 11, "", "task")
+	s.Begin(2*ms, 11, "", "schedule")
+	s.Clock(perfetto.Monotonic).End(5000*ms, 11) // of a page's own clock
+	s.Begin(5000*ms, 11, "", "pause")
+	s.Clock(0).Instant(3*ms, 11, "", "now")
+	s.Clock(perfetto.Monotonic).End(3*ms+500_000, 11) // half a millisecond ahead may be rounding
+	s.Clock(0).Instant(4*ms, 11, "", "now")
+	s.End(5*ms, 11)
+	s.Clock(perfetto.Monotonic).Begin(9000*ms, 11, "", "last")
+	r := readTrace(t, &tr, nil)
+	check(t, "slices", samplesOf(r, "slices"), "main/main: task 1 2500000\nmain/main: task;schedule 1 1500000\n")
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, "3 track events are later than they were written") }) {
+		t.Errorf("warnings: %q", r.Warnings)
+	}
+	if r.Recording.Duration != 4*ms {
+		t.Errorf("lasts %v, want 4ms", r.Recording.Duration)
+	}
+}
+
+// TestContents checks what is said of a trace besides its events.
+func TestContents(t *testing.T) {
+	var tr perfettotest.Trace
+	type M = perfettotest.Message
+	s := tr.Sequence(1)
+	source := func(name string) *M { return new(M).Message(1, new(M).String(1, name)) }
+	s.Packet(0, new(M).Message(int(perfetto.TraceConfig), new(M).Message(2, source("linux.ftrace")).Message(2, source("linux.perf")).
+		Message(2, source("org.example.unknown")).Message(2, source("android.surfaceflinger.frametimeline"))))
+	s.Packet(0, new(M).Message(int(perfetto.AndroidLog), new(M).Uint(1, 1)))
+	s.Bundle(0).Switch(100, task(0), 0, task(5)).Waking(150, 5, 0, task(6), 0).Switch(200, task(5), 1, task(6)).Done()
+	r := readTrace(t, &tr, nil)
+	check(t, "holds", r.Recording.Holds, "2 threads of 0 processes, 2 switches, 1 waking; not read are packets: 1 of Android log")
+	if want := "asked for, but not in the trace: android.surfaceflinger.frametimeline, linux.perf"; !slices.Contains(r.Warnings, want) {
+		t.Errorf("warnings %q lack %q", r.Warnings, want)
+	}
+}
+
+// TestNoProfile checks that of a trace without slices, samples and switches no profile is claimed.
+func TestNoProfile(t *testing.T) {
+	var tr perfettotest.Trace
+	s := tr.Sequence(1)
+	tree(s, "10 com.example")
+	s.Frame(100, 200, perfettotest.SurfaceFrame{Cookie: 1, Token: 1, PID: 10, Jank: 1})
+	r := readTrace(t, &tr, nil)
+	check(t, "holds", r.Recording.Holds, "1 thread of 1 process, 1 frame")
+	if w := r.AllWarnings(); len(w) != 1 || !strings.HasPrefix(w[0], "the trace has neither samples, slices nor switches") {
+		t.Errorf("warnings: %q", w)
+	}
+	during, err := trace.ParseDuring("jank")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r = readTrace(t, &tr, &reading.Options{During: during})
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, "none of 1 frames of apps missed its deadline") }) {
+		t.Errorf("warnings: %q", r.Warnings)
+	}
+}
+
+func TestSliceNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"Choreographer#doFrame 128931":         "Choreographer#doFrame N",
+		"animator:0x7f3a":                      "animator:N",
+		"query 12345 rows":                     "query N rows",
+		"HTTP/2 v8.run 3.14159 utf8_12345 a12": "HTTP/2 v8.run 3.14159 utf8_12345 a12",
+		"step 42":                              "step 42",
+		"":                                     "[slice without a name]",
+		"Lock contention on thread list lock (owner tid: 2)":                                      "Lock contention on thread list lock",
+		"monitor contention with owner a (2) at B.c(D:1) waiters=0 blocking from void E.f()(G:2)": "monitor contention",
+	} {
+		if got := sliceName(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
 	}
 }
