@@ -164,118 +164,131 @@ type stackSource struct {
 	multiplier uint64
 }
 
+// A stackSample is a StackSample, with what it refers to.
+type stackSample struct {
+	pid, tid, cpu int64
+	mode, failed  string // why the stack is not whole
+	async         uint64
+	inline        *input.Fields
+	callstack     uint64
+	main          *input.Fields  // descriptor of what the weight counts
+	followers     []input.Fields // and of what others count
+	own           bool           // followers are not those of the defaults
+	weight        uint64
+	weights       []uint64 // of followers
+}
+
 // stackSample reads a sample whose counter the packet or the defaults of its sequence describe.
 func (s *samples) stackSample(p *perfetto.Packet) error {
-	var pid, tid, cpu int64 = trace.Unknown, trace.Unknown, -1
-	var mode, failed string
-	var weights []uint64
-	var followers []input.Fields
-	var inline, main *input.Fields
-	var callstack uint64
-	main, followers = s.stackDefaults(p.Sequence)
-	own := false
-	weight := uint64(1)
-	async := uint64(0)
-	seq := p.Sequence
+	d := stackSample{pid: trace.Unknown, tid: trace.Unknown, cpu: -1, weight: 1}
+	d.main, d.followers = s.stackDefaults(p.Sequence)
+	if err := d.decode(p); err != nil {
+		return err
+	}
+	who, process := s.thread(p.Machine, d.pid, d.tid, d.cpu, d.mode)
+	if d.async != 0 {
+		who = s.async(p, d.async, d.pid, d.cpu, d.mode)
+	}
+	stack, ok := run.StackID(0), true
+	switch {
+	case d.inline != nil:
+		stack = s.places.inline(*d.inline)
+	case d.callstack != 0:
+		stack, ok = s.places.callstack(p.Sequence, d.callstack, process)
+	}
+	stack = s.whole(stack, ok, d.failed)
+	source := s.descriptor(d.main)
+	s.add(source.event, who, stack, p.Time, scaled(d.weight, source.multiplier))
+	for i := range min(len(d.followers), len(d.weights)) {
+		source := s.descriptor(&d.followers[i])
+		s.add(source.event, who, stack, p.Time, scaled(d.weights[i], source.multiplier))
+	}
+	return nil
+}
+
+func (d *stackSample) decode(p *perfetto.Packet) error {
 	interned := func(t perfetto.Table, iid uint64) input.Fields {
-		if e := seq.Interned(t, iid); e != nil {
+		if e := p.Sequence.Interned(t, iid); e != nil {
 			return e.Fields()
 		}
 		return input.Fields{}
-	}
-	task := func(f input.Fields) {
-		for f.Next() {
-			switch f.Num {
-			case contextPID:
-				pid = int64(uint32(f.Uint()))
-			case contextTID:
-				tid = int64(uint32(f.Uint()))
-			case contextAsync:
-				async = f.Uint()
-			default:
-				f.Skip()
-			}
-		}
-	}
-	execution := func(f input.Fields) {
-		for f.Next() {
-			switch f.Num {
-			case executionCPU:
-				cpu = int64(uint32(f.Uint()))
-			case executionMode:
-				mode = modeOf(modes[:], f.Uint())
-			default:
-				f.Skip()
-			}
-		}
 	}
 	f := p.Message()
 	for f.Next() {
 		switch f.Num {
 		case sampleTask:
-			task(f.Message())
+			d.task(f.Message())
 		case sampleTaskIID:
-			task(interned(perfetto.TaskContexts, f.Uint()))
+			d.task(interned(perfetto.TaskContexts, f.Uint()))
 		case sampleExecution:
-			execution(f.Message())
+			d.execution(f.Message())
 		case sampleExecutionIID:
-			execution(interned(perfetto.ExecutionContexts, f.Uint()))
+			d.execution(interned(perfetto.ExecutionContexts, f.Uint()))
 		case sampleCallstack:
 			m := f.Message()
-			inline = &m
+			d.inline = &m
 		case sampleCallstackIID:
-			callstack = f.Uint()
+			d.callstack = f.Uint()
 		case sampleUnwindError:
-			failed = clean(f.Bytes())
+			d.failed = clean(f.Bytes())
 		case sampleUnwindIID:
 			f.Uint() // which table has it, the definition does not say
-			failed = "error"
+			d.failed = "error"
 		case sampleDescriptor:
 			m := f.Message()
-			main = &m
+			d.main = &m
 		case sampleDescriptorIID:
 			m := interned(perfetto.CounterDescriptors, f.Uint())
-			main = &m
+			d.main = &m
 		case sampleWeight:
-			weight = f.Uint()
+			d.weight = f.Uint()
 		case sampleFollowers:
-			if !own {
-				followers, own = nil, true
+			if !d.own {
+				d.followers, d.own = nil, true
 			}
-			followers = append(followers, f.Message())
+			d.followers = append(d.followers, f.Message())
 		case sampleFollowerIIDs:
-			followers, own = nil, true
+			d.followers, d.own = nil, true
 			for _, iid := range f.Uints(nil) {
-				followers = append(followers, interned(perfetto.CounterDescriptors, iid))
+				d.followers = append(d.followers, interned(perfetto.CounterDescriptors, iid))
 			}
 		case sampleFollowed:
-			weights = f.Uints(weights)
+			d.weights = f.Uints(d.weights)
 		default:
 			f.Skip()
 		}
 	}
-	if f.Err != nil {
-		return f.Err
+	return f.Err
+}
+
+// task reads a TaskContext.
+func (d *stackSample) task(f input.Fields) {
+	for f.Next() {
+		switch f.Num {
+		case contextPID:
+			d.pid = int64(uint32(f.Uint()))
+		case contextTID:
+			d.tid = int64(uint32(f.Uint()))
+		case contextAsync:
+			d.async = f.Uint()
+		default:
+			f.Skip()
+		}
 	}
-	who, process := s.thread(p.Machine, pid, tid, cpu, mode)
-	if async != 0 {
-		who = s.async(p, async, pid, cpu, mode)
+}
+
+// execution reads an ExecutionContext.
+func (d *stackSample) execution(f input.Fields) {
+	for f.Next() {
+		switch f.Num {
+		case executionCPU:
+			d.cpu = int64(uint32(f.Uint()))
+		case executionMode:
+			d.mode = modeOf(modes[:], f.Uint())
+		default:
+			f.Skip()
+		}
 	}
-	stack, ok := run.StackID(0), true
-	switch {
-	case inline != nil:
-		stack = s.places.inline(*inline)
-	case callstack != 0:
-		stack, ok = s.places.callstack(seq, callstack, process)
-	}
-	stack = s.whole(stack, ok, failed)
-	source := s.descriptor(main)
-	s.add(source.event, who, stack, p.Time, scaled(weight, source.multiplier))
-	for i := range min(len(followers), len(weights)) {
-		source := s.descriptor(&followers[i])
-		s.add(source.event, who, stack, p.Time, scaled(weights[i], source.multiplier))
-	}
-	return nil
 }
 
 // stackDefaults are what the defaults of a sequence say of the counters of its samples.
