@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strings"
 
 	"profdiff/internal/run"
 )
@@ -39,7 +40,7 @@ func wakers(r *run.Run, edges []Edge) []Edge {
 	}
 	slept := make([][]int32, len(r.Threads)) // waits that a thread ended, by sleeper, in the order of time
 	for i := range r.Waits {
-		if w := &r.Waits[i]; w.Kind == run.OffCPU && w.Waker != 0 && w.Waker != w.Thread && !w.Interrupt && w.End > w.Start {
+		if w := &r.Waits[i]; w.Kind == run.OffCPU && w.Waker != 0 && w.Waker != w.Thread && !w.Interrupt && !idle(&r.Threads[w.Waker]) && w.End > w.Start {
 			slept[w.Thread] = append(slept[w.Thread], int32(i))
 		}
 	}
@@ -72,6 +73,10 @@ func wakers(r *run.Run, edges []Edge) []Edge {
 	}
 	return woke
 }
+
+// idle reports whether a thread is what a CPU does without work. It wakes others in interrupts alone, also where the
+// input does not say so.
+func idle(t *run.Thread) bool { return t.TID == 0 || strings.HasPrefix(t.Name, "swapper/") }
 
 // free follows after from i to the end, and shortens the way for those who come later.
 func free(after []int32, i int) int {

@@ -93,6 +93,13 @@ func TestChains(t *testing.T) {
 			blocker: []string{"worker 100"},
 		},
 		{
+			name:    "a CPU without work wakes nobody",
+			locks:   []string{"main 0 100 worker next enqueue"},
+			off:     []string{"worker 10 60 swapper/3 S:binder -"},
+			chains:  []string{"main(next) < worker: 100 in 1, longest 100, 50 blocked binder, 50 running"},
+			blocker: []string{"worker 100"},
+		},
+		{
 			name:  "a deadlock, and who waits behind it",
 			locks: []string{"a 0 100 b x y", "b 10 100 a y x", "c 20 100 a x x"},
 			chains: []string{
@@ -153,7 +160,11 @@ func TestChains(t *testing.T) {
 // TestSweep compares the sweep with what is found by looking at every instant on its own.
 func TestSweep(t *testing.T) {
 	const threads, end = 6, 40
-	for seed := range uint64(2000) {
+	seeds := uint64(2000)
+	if testing.Short() {
+		seeds = 300
+	}
+	for seed := range seeds {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		rec := newRecording()
 		name := func() string { return string(rune('a' + rnd.IntN(threads))) }
