@@ -302,6 +302,10 @@ func (b *builder) notes() {
 	if clipped > 0 {
 		note("%d of %d waits are cut by an end of the recording: they were longer", clipped, b.report.All.Count)
 	}
+	const many = 0.01
+	if share := b.r.Accounting.LostShare(); share > many && len(b.r.Waits) > 0 {
+		note("%.1f%% of the samples were lost: waits are missing, and others end when the thread was seen next", 100*share)
+	}
 	if s := &b.r.ShortWaits; s.Count > 0 {
 		note("%d waits shorter than %s are too many to be followed: their threads count as running", s.Count, time.Duration(s.Below))
 	}

@@ -99,3 +99,36 @@ func FuzzRules(f *testing.F) {
 		}
 	})
 }
+
+// TestBuiltinStacks checks stacks of real programs against the built-in rules.
+func TestBuiltinStacks(t *testing.T) {
+	for _, test := range []struct{ stack, want string }{
+		{"main;art::JNI::GetPrimitiveArrayCritical(_JNIEnv*, _jarray*, unsigned char*);art::gc::Heap::IncrementDisableThreadFlip(art::Thread*);art::ConditionVariable::WaitHoldingLocks(art::Thread*);syscall", "flip of the collector"},
+		{"art::gc::collector::ConcurrentCopying::FlipThreadRoots();art::gc::Heap::ThreadFlipBegin(art::Thread*);art::ConditionVariable::WaitHoldingLocks(art::Thread*)", "JNI critical section"},
+		{"long Bank.total(int);SharedRuntime::monitor_enter_helper(oopDesc*, BasicLock*, JavaThread*);ObjectMonitor::enter(JavaThread*);ObjectMonitor::EnterI(JavaThread*);os::PlatformEvent::park(long)", "Java monitor"},
+		{"a.b;ObjectMonitor::wait(long, bool, JavaThread*);os::PlatformEvent::park(long)", ""},
+		{"compress;pthread_mutex_lock@@GLIBC_2.2.5;lll_mutex_lock_optimized;__lll_lock_wait;futex_wait", "mutex"},
+		{"get;pthread_cond_wait@@GLIBC_2.3.2;__pthread_cond_wait_common;__pthread_mutex_cond_lock;__lll_lock_wait;futex_wait", "mutex"},
+		{"get;pthread_cond_wait@@GLIBC_2.3.2;__pthread_cond_wait_common;__futex_abstimed_wait_common64", ""},
+		{"put;__pthread_mutex_unlock_usercnt;lll_mutex_unlock_optimized;__lll_lock_wake", ""},
+		{"lock_PyThread_acquire_lock;acquire_timed;PyThread_acquire_lock_timed;sem_clockwait", "lock of Python"},
+		{"pysleep;PyEval_RestoreThread;take_gil;pthread_cond_timedwait", "GIL"},
+		{"XLogFlush;LWLockAcquireOrWait;PGSemaphoreLock;sem_wait", "lock of PostgreSQL"},
+		{"main;asm_exc_page_fault;exc_page_fault;do_user_addr_fault;lock_mm_and_find_vma;down_read_killable;rwsem_down_read_slowpath;schedule", "mmap_lock"},
+		{"munmap;__x64_sys_munmap;__vm_munmap;down_write_killable;rwsem_down_write_slowpath;schedule", "mmap_lock"},
+		{"exc_page_fault;handle_mm_fault;filemap_fault;ext4_filemap_fault;down_read;rwsem_down_read_slowpath;schedule", "semaphore of the kernel"},
+		{"write;ext4_buffered_write_iter;down_write;rwsem_down_write_slowpath;schedule", "semaphore of the kernel"},
+		{"pipe_write;mutex_lock;__mutex_lock_slowpath;__mutex_lock.constprop.0;schedule_preempt_disabled", "mutex of the kernel"},
+		{"sleep;clock_nanosleep", ""},
+	} {
+		rec := newRecording()
+		stack := rec.stack(test.stack)
+		got := ""
+		if rule, ok := newClassifier(rec.Run(), Builtin()).of(stack).waitsFor(); ok {
+			got = Builtin().list[rule].name
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.stack, got, test.want)
+		}
+	}
+}
