@@ -113,15 +113,19 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// TestSniffDumps checks that no other format takes dumps of Android.
+// TestSniffDumps checks that no other format takes dumps of Android and of HotSpot.
 func TestSniffDumps(t *testing.T) {
 	dumps, err := filepath.Glob("stackdump/testdata/*.txt")
 	if err != nil || len(dumps) == 0 {
 		t.Fatalf("%d dumps, %v", len(dumps), err)
 	}
 	for _, path := range dumps {
-		if got := detected(ingesttest.ReadFile(t, path)); got != StackDump {
-			t.Errorf("%s is taken for %q", path, got)
+		want := StackDump
+		if filepath.Base(path) == "jstack.txt" {
+			want = HotSpot
+		}
+		if got := detected(ingesttest.ReadFile(t, path)); got != want {
+			t.Errorf("%s is taken for %q, want %q", path, got, want)
 		}
 	}
 }

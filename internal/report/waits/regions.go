@@ -87,16 +87,16 @@ func Held(r *wait.Report, x *wait.Region) []string {
 		list = append(list, line)
 	}
 	if t := x.Timing; t != nil {
-		line := fmt.Sprintf("by their times: %s of %s that were looked at ended within %s of a wait of %s, by chance %s would (p %s)",
-			text.Count(t.Matched), plural(t.Waits, "wait", "waits"), duration(t.WithinNS), name, strconv.FormatFloat(t.ByChance, 'f', 2, 64), text.P(t.P))
+		parts := []string{fmt.Sprintf("by their times: %s of %s that were looked at ended within %s of a wait of %s, by chance %s would (p %s)",
+			text.Count(t.Matched), plural(t.Waits, "wait", "waits"), duration(t.WithinNS), name, strconv.FormatFloat(t.ByChance, 'f', 2, 64), text.P(t.P))}
 		for i := range t.Others {
 			o := &t.Others[i]
 			if 10*o.Matched < t.Matched {
 				break
 			}
-			line += fmt.Sprintf("; %s fits %s", Thread(&o.Thread), text.Count(o.Matched))
+			parts = append(parts, fmt.Sprintf("%s fits %s", Thread(&o.Thread), text.Count(o.Matched)))
 		}
-		list = append(list, line)
+		list = append(list, strings.Join(parts, "; "))
 	}
 	return list
 }
