@@ -30,7 +30,7 @@ func watchSignals() (ctx context.Context, interrupted func(code int) int) {
 		}
 	}
 	// Writing to a pipe that nobody reads gives an error then, and what was begun is removed.
-	signal.Notify(make(chan os.Signal), syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	var first atomic.Int32
 	go func() {
 		s, _ := (<-signals).(syscall.Signal)

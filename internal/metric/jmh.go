@@ -50,10 +50,11 @@ func readJMH(src *input.Source, s *Set) error {
 		s.Facts.System = strings.TrimSpace(input.Text(r.VM) + " " + input.Text(r.JDK))
 		// Without the package, as in the tables of JMH itself.
 		parts := strings.Split(r.Benchmark, ".")
-		subject := input.Text(strings.Join(parts[max(0, len(parts)-2):], "."))
+		words := []string{input.Text(strings.Join(parts[max(0, len(parts)-2):], "."))}
 		for _, name := range slices.Sorted(maps.Keys(r.Params)) {
-			subject += " " + input.Text(name+"="+r.Params[name])
+			words = append(words, input.Text(name+"="+r.Params[name]))
 		}
+		subject := strings.Join(words, " ")
 		s.jmhMetric(subject, input.Text(r.Mode), &r.Primary)
 		for _, name := range slices.Sorted(maps.Keys(r.Secondary)) {
 			if r.Mode == "sample" && jmhQuantile.MatchString(name) {

@@ -37,18 +37,18 @@ func packets(t testing.TB, data []byte) ([]string, *perfetto.Trace) {
 		if p.Timed {
 			at = fmt.Sprint(p.Time)
 		}
-		line := fmt.Sprintf("%d %s %s", p.SequenceID, at, p.Kind)
+		words := []string{fmt.Sprint(p.SequenceID), at, p.Kind.String()}
 		if p.Kind == perfetto.TrackEvent {
 			for f := p.Message(); f.Next(); {
 				switch f.Num {
 				case 10:
-					line += " " + string(p.Sequence.Interned(perfetto.EventNames, f.Uint()).String())
+					words = append(words, string(p.Sequence.Interned(perfetto.EventNames, f.Uint()).String()))
 				default:
 					f.Skip()
 				}
 			}
 		}
-		list = append(list, strings.TrimSpace(line))
+		list = append(list, strings.TrimSpace(strings.Join(words, " ")))
 	}
 	if trace.Err() != nil {
 		t.Error(trace.Err())

@@ -116,8 +116,6 @@ func (a *atrace) async(kind byte, rest []byte) bool {
 
 // cutField returns what stands before the next bar, and what follows it.
 func cutField(text []byte) (field, rest []byte) {
-	if i := bytes.IndexByte(text, '|'); i >= 0 {
-		return text[:i], text[i+1:]
-	}
-	return text, nil
+	field, rest, _ = bytes.Cut(text, []byte{'|'})
+	return field, rest
 }

@@ -228,11 +228,11 @@ func (h *heldList) finish() []Region {
 }
 
 // Waited is what others waited for a region, by themselves or behind others.
-func (x *Region) Waited() (sum Sum) {
-	for _, p := range x.Waiters {
+func (r *Region) Waited() (sum Sum) {
+	for _, p := range r.Waiters {
 		sum.Add(&p.Sum)
 	}
-	for _, p := range x.Behind {
+	for _, p := range r.Behind {
 		sum.Add(&p.Sum)
 	}
 	return sum

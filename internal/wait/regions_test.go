@@ -17,14 +17,14 @@ const ms = 1_000_000
 // regionLines are the regions of a report, one line each.
 func regionLines(report *Report) (lines []string) {
 	for _, x := range report.Regions {
-		line := fmt.Sprintf("%s: %s in %s, %s, %d ms in %d, while %d:", x.Rule, x.Thread.Name, x.Place.Function, x.Evidence, x.TotalNS/ms, x.Count, x.While.Count)
+		words := []string{fmt.Sprintf("%s: %s in %s, %s, %d ms in %d, while %d:", x.Rule, x.Thread.Name, x.Place.Function, x.Evidence, x.TotalNS/ms, x.Count, x.While.Count)}
 		for _, p := range x.Waiters {
-			line += fmt.Sprintf(" %s %d ms in %d", p.Name, p.TotalNS/ms, p.Count)
+			words = append(words, fmt.Sprintf("%s %d ms in %d", p.Name, p.TotalNS/ms, p.Count))
 		}
 		for _, p := range x.Behind {
-			line += fmt.Sprintf(" < %s %d ms in %d", p.Name, p.TotalNS/ms, p.Count)
+			words = append(words, fmt.Sprintf("< %s %d ms in %d", p.Name, p.TotalNS/ms, p.Count))
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(words, " "))
 	}
 	return lines
 }
@@ -272,7 +272,7 @@ func TestRegionsAddUp(t *testing.T) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		var waits []testWait
-		for _, thread := range strings.Fields("a b c d e@2 f@2") {
+		for thread := range strings.FieldsSeq("a b c d e@2 f@2") {
 			for now := int64(0); now < 500; {
 				w := testWait{thread: thread, start: now + random.Int64N(10), stack: stacks[random.IntN(len(stacks))]}
 				w.end = w.start + 1 + random.Int64N(30)

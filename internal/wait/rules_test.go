@@ -75,11 +75,12 @@ func TestBadRules(t *testing.T) {
 			t.Errorf("%q:\n  %v, want\n  %s", test.file, err, test.want)
 		}
 	}
-	many := head + "  - include: builtin\n"
+	var many strings.Builder
+	many.WriteString(head + "  - include: builtin\n")
 	for i := range mostRules {
-		many += "  - name: n" + strings.Repeat("x", i) + "\n    wants: a\n"
+		many.WriteString("  - name: n" + strings.Repeat("x", i) + "\n    wants: a\n")
 	}
-	if _, err := ParseRules("r.yaml", []byte(many)); err == nil || !strings.Contains(err.Error(), "more than 64 regions") {
+	if _, err := ParseRules("r.yaml", []byte(many.String())); err == nil || !strings.Contains(err.Error(), "more than 64 regions") {
 		t.Errorf("%d rules: %v", mostRules, err)
 	}
 }

@@ -45,16 +45,18 @@ func chainLines(report *Report) (lines []string) {
 			}
 			names = append(names, name)
 		}
-		line := fmt.Sprintf("%s: %d in %d, longest %d", strings.Join(names, " < "), c.TotalNS, c.Count, c.LongestNS)
+		parts := []string{fmt.Sprintf("%s: %d in %d, longest %d", strings.Join(names, " < "), c.TotalNS, c.Count, c.LongestNS)}
 		if c.Cycle {
-			line += ", cycle"
+			parts = append(parts, "cycle")
 		}
 		for _, s := range c.Last {
-			if line += fmt.Sprintf(", %d %s", s.TimeNS, s.State); s.Place != nil {
-				line += " " + s.Place.Function
+			part := fmt.Sprintf("%d %s", s.TimeNS, s.State)
+			if s.Place != nil {
+				part += " " + s.Place.Function
 			}
+			parts = append(parts, part)
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(parts, ", "))
 	}
 	return lines
 }

@@ -58,7 +58,7 @@ func waitRows(r *run.Run) (rows []string) {
 			return "-"
 		}
 		l := &r.Locations[r.Stacks.Location(id)]
-		return strings.Trim(r.Functions[l.Lines[0].Function].Name, "unknow[+]")
+		return strings.Trim(r.Functions[l.Lines[0].Function].Name, "[unkow+]")
 	}
 	for _, w := range r.Waits {
 		row := fmt.Sprintf("%s: %d-%d at %s", name(w.Thread), w.Start, w.End, leaf(w.Stack))

@@ -276,7 +276,7 @@ func TestSliceStacks(t *testing.T) {
 	s := tr.Sequence(1)
 	b := s.Bundle(0)
 	at := uint64(1000)
-	for _, text := range strings.Fields("B|10|A B|10|B B|10|C E|10 E|10 E|10 B|10|A B|10|B B|10|C E|10 E|10 E|10 B|10|A B|10|C E|10 E|10") {
+	for text := range strings.FieldsSeq("B|10|A B|10|B B|10|C E|10 E|10 E|10 B|10|A B|10|B B|10|C E|10 E|10 E|10 B|10|A B|10|C E|10 E|10") {
 		b.Print(at, 10, text)
 		at += 100
 	}

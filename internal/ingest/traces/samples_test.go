@@ -32,8 +32,6 @@ func perfDefaults(timebase *perfettotest.Message, followers ...*perfettotest.Mes
 	return message().Message(12, m)
 }
 
-func skip(reason uint64) *uint64 { return &reason }
-
 // account is what became of samples, and why.
 func account(r *run.Run) string { return r.Accounting.String() }
 
@@ -53,9 +51,9 @@ func TestPerfSampleIsFourThings(t *testing.T) {
 	s.Perf(100, perfettotest.Sample{CPU: 0, PID: 10, TID: 11, Mode: 2, Stack: stack, Count: 1_000_100})
 	s.Perf(200, perfettotest.Sample{CPU: 1, PID: 10, TID: 11, Mode: 2, Stack: stack, Count: 999_000})
 	s.Perf(400, perfettotest.Sample{CPU: 0, PID: 10, TID: 11, Mode: 2, Stack: stack, Count: 3_000_300})
-	s.Perf(300, perfettotest.Sample{CPU: 0, PID: 99, TID: 99, Count: 2_000_200, Skipped: skip(4)})
-	s.Perf(500, perfettotest.Sample{CPU: 1, PID: 10, TID: 11, Count: 2_000_000, Skipped: skip(3)})
-	s.Perf(550, perfettotest.Sample{CPU: 1, PID: 10, TID: 11, Count: 3_000_000, Skipped: skip(0)})
+	s.Perf(300, perfettotest.Sample{CPU: 0, PID: 99, TID: 99, Count: 2_000_200, Skipped: new(uint64(4))})
+	s.Perf(500, perfettotest.Sample{CPU: 1, PID: 10, TID: 11, Count: 2_000_000, Skipped: new(uint64(3))})
+	s.Perf(550, perfettotest.Sample{CPU: 1, PID: 10, TID: 11, Count: 3_000_000, Skipped: new(uint64(0))})
 	s.Perf(600, perfettotest.Sample{CPU: 1, Lost: 7})
 	s.Packet(700, message().Message(int(perfetto.PerfSample), message().Message(19, message().Uint(1, 1))))
 	// Five intervals are missing.
@@ -103,7 +101,7 @@ func TestCounters(t *testing.T) {
 		},
 		{
 			"only the counter", perfDefaults(message().String(10, "leader").Uint(4, cpuClock).Uint(2, 1000)),
-			[]perfettotest.Sample{{PID: 1, TID: 42, Count: 512, Skipped: skip(4)}},
+			[]perfettotest.Sample{{PID: 1, TID: 42, Count: 512, Skipped: new(uint64(4))}},
 			"leader nanoseconds 0 0",
 		},
 		{

@@ -406,16 +406,16 @@ func (c *counter) raw(f input.Fields) {
 			f.Skip()
 		}
 	}
-	terms := fmt.Sprintf("config=%#x", n[2])
+	terms := []string{fmt.Sprintf("config=%#x", n[2])}
 	for i, v := range n[3:] {
 		if v != 0 {
-			terms += fmt.Sprintf(",config%d=%#x", i+1, v)
+			terms = append(terms, fmt.Sprintf("config%d=%#x", i+1, v))
 		}
 	}
 	if pmu == "" {
 		pmu = fmt.Sprintf("type%d", n[1])
 	}
-	c.name = pmu + "/" + terms + "/"
+	c.name = pmu + "/" + strings.Join(terms, ",") + "/"
 }
 
 // modify takes what of the CPU is counted, as perf writes it.

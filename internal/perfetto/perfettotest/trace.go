@@ -61,7 +61,6 @@ type Sequence struct {
 	clock    perfetto.ClockID
 	machine  uint32
 	cleared  bool // by a packet
-	flags    uint64
 	interned map[string]uint64
 	next     map[perfetto.Table]uint64
 	pending  *Message // InternedData for the next packet

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"profdiff/internal/report/text"
@@ -266,12 +267,7 @@ func (t *Tail) text(unit, direction string) string {
 // notes say how to read the table, each once.
 func notes(metrics []DiffMetric) (list []string) {
 	add := func(s string) {
-		for _, o := range list {
-			if o == s {
-				return
-			}
-		}
-		if s != "" {
+		if s != "" && !slices.Contains(list, s) {
 			list = append(list, s)
 		}
 	}
