@@ -196,7 +196,8 @@ func newDiffCmd(std *stdio) *cobra.Command {
 		Short: "Compare two recordings, or two sides of metrics",
 		Long: `Compare the recordings before a change with those after it. Each side is a file,
 or a directory whose files are its runs; --base and --head, repeatable, name more.
-One argument is a directory with both sides, before and after.
+One argument is a directory with both sides, before and after, or a file of metrics with
+two commands or benchmarks.
 
 What is compared is the cost of an operation if the runs have a counter of work, else the
 cost of a run, which assumes that all runs did the same work. Windows of time (perf record
@@ -205,9 +206,11 @@ says nothing of the program, so that the total gets no verdict without --work or
 
 Sides may also be files of metrics, such as benchmarks write: their content tells. Mean,
 median, p90, p95, p99 and the share over a --deadline are compared, each with an interval
-over runs; improved and regressed go by which values are better. Where several quantiles
-are known, a sentence says where in the distribution the change sits, and the runs with
-the slowest values are named, with the recordings that were made together with them.
+over runs; improved and regressed go by which values are better. Metrics meet by name, and
+where each side has one command (hyperfine) or benchmark, these are compared, whatever their
+names. Where several quantiles are known, a sentence says where in the distribution the
+change sits, and the runs with the slowest values are named, with the recordings that were
+made together with them.
 
 As CSV, each function has a row for each event, with the names that fields have in JSON.
 Texts that begin with = + - or @ get a ' in front, so that no spreadsheet takes the name of
@@ -245,7 +248,7 @@ a function for a formula.`,
 
 // check refuses flags that do not go together.
 func (c *diffCommand) check(cmd *cobra.Command, std *stdio, paths []string) error {
-	err := c.flags.sides(cmd, paths)
+	err := c.sides(cmd, paths)
 	if err == nil {
 		c.out, err = diffFormat(cmd, std, c.format, c.output)
 	}
@@ -273,6 +276,17 @@ func (c *diffCommand) check(cmd *cobra.Command, std *stdio, paths []string) erro
 		return usagef(cmd, "--cpu and --llvm go with --predict")
 	}
 	return checkDiffView(cmd, c.showTree, c.view())
+}
+
+// sides fills in the paths of both sides. One file of metrics may have both, and is base then.
+func (c *diffCommand) sides(cmd *cobra.Command, paths []string) error {
+	if len(paths) == 1 && len(c.flags.base.paths)+len(c.flags.head.paths) == 0 {
+		if _, _, both := bothSides(paths); !both && holdsMetrics(paths[0]) {
+			c.flags.base.paths = paths
+			return nil
+		}
+	}
+	return c.flags.sides(cmd, paths)
 }
 
 // view reports whether something is shown instead of functions.

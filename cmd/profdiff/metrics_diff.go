@@ -53,7 +53,7 @@ func (f *comparedMetrics) options(cmd *cobra.Command) (opt diff.Options, err err
 
 // holdsMetrics reports whether an input is a file of metrics. What cannot be opened or is of no
 // format is none: reading it says why.
-func (l *loader) holdsMetrics(name string) (is bool) {
+func holdsMetrics(name string) (is bool) {
 	if name == "-" {
 		return false
 	}
@@ -73,7 +73,7 @@ func (l *loader) holdsMetrics(name string) (is bool) {
 func (l *loader) metricSides(files [2][]string) (sides [2][]*metric.Set, ok bool, err error) {
 	is := make([]bool, 2)
 	for side, names := range files {
-		is[side] = len(names) > 0 && l.holdsMetrics(names[0])
+		is[side] = len(names) > 0 && holdsMetrics(names[0])
 	}
 	switch {
 	case !is[0] && !is[1]:
@@ -154,6 +154,39 @@ func commonFolder(paths []string) string {
 		return "values"
 	}
 	return common[len(common)-1]
+}
+
+// halves takes the two commands or benchmarks of one file for the sides: the first is base.
+func (f *comparedMetrics) halves(cmd *cobra.Command, s *metric.Set) (sides [2][]*metric.Set, err error) {
+	choice, err := f.choice(cmd)
+	if err != nil {
+		return sides, err
+	}
+	kept, err := choice.apply(s.Metrics)
+	if err != nil {
+		return sides, err
+	}
+	var subjects []string
+	for _, m := range kept {
+		if m.Kind != "" && !slices.Contains(subjects, m.Subject) {
+			subjects = append(subjects, m.Subject)
+		}
+	}
+	switch n := len(subjects); {
+	case n == 0:
+		return sides, usagef(cmd, "%s has one side; name two: BEFORE AFTER, or --base and --head", s.Name)
+	case n == 1:
+		return sides, usagef(cmd, "%s has one %s, %s; name two sides: BEFORE AFTER, or --base and --head", s.Name, kept[0].Kind, subjects[0])
+	case n > 2:
+		return sides, usagef(cmd, "%s has %d %ss, the first is %s: --metric REGEXP that leaves two compares these; or name two sides: BEFORE AFTER", s.Name, n, kept[0].Kind, subjects[0])
+	}
+	for i, subject := range subjects {
+		half := *s
+		half.Metrics = slices.DeleteFunc(slices.Clone(kept), func(m *metric.Metric) bool { return m.Subject != subject })
+		sides[i] = []*metric.Set{&half}
+	}
+	sides[1][0].Lost = nil // base says what was not read of the file
+	return sides, nil
 }
 
 // recordingOf names the recording of the run whose values a file has, "" if there is none: of the
@@ -242,7 +275,11 @@ func (f *comparedMetrics) compared(cmd *cobra.Command, sides [2][]*metric.Set, o
 		d.Stall = metrics.NewStall(stall)
 	}
 	if len(d.Metrics) == 0 {
-		return nil, fmt.Errorf("the sides have no metric in common: base has %s, head has %s", joined[0][0].Name(), joined[1][0].Name())
+		err := fmt.Errorf("the sides have no metric in common: base has %s, head has %s", joined[0][0].Name(), joined[1][0].Name())
+		if d.Names != "" {
+			err = fmt.Errorf("%w; %s", err, d.Names)
+		}
+		return nil, err
 	}
 	return d, nil
 }
@@ -265,6 +302,11 @@ func (c *diffCommand) runMetrics(cmd *cobra.Command, std *stdio, sides [2][]*met
 		return err
 	}
 	opt.Margin = c.flags.margin / 100
+	if len(sides[1]) == 0 {
+		if sides, err = c.metrics.halves(cmd, sides[0][0]); err != nil {
+			return err
+		}
+	}
 	d, err := c.metrics.compared(cmd, sides, opt)
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ func recogniseCargoCriterion(head input.Head) input.Evidence {
 // readCriterion reads sample.json of one benchmark, or all of a directory: the names and
 // throughputs stand in benchmark.json beside each.
 func readCriterion(src *input.Source, s *Set) error {
-	s.Facts.Tool = "criterion"
+	s.Facts.Tool, s.subjects = "criterion", "benchmark"
 	if src.Tree == nil {
 		var sample criterionSample
 		if err := decodeJSON(src, &sample); err != nil {
@@ -113,7 +113,7 @@ func decodeFile(tree fs.FS, name string, v any) error {
 
 // readCargoCriterion reads the messages of cargo criterion.
 func readCargoCriterion(src *input.Source, s *Set) error {
-	s.Facts.Tool = "cargo criterion"
+	s.Facts.Tool, s.subjects = "cargo criterion", "benchmark"
 	lines := src.Lines()
 	for {
 		line, ok := lines.Next()

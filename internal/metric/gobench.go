@@ -83,6 +83,7 @@ type goLine struct {
 }
 
 func newGoBench(s *Set) *goBench {
+	s.subjects = "benchmark"
 	return &goBench{
 		set: s, ended: make(map[string]bool), runs: make(map[string]int), index: make(map[goKeys]*goSeries), units: make(map[string]map[string]string),
 	}

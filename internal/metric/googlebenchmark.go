@@ -63,6 +63,7 @@ func readGoogleBenchmark(src *input.Source, s *Set) error {
 	if err := decodeJSON(src, &g); err != nil {
 		return err
 	}
+	s.subjects = "benchmark"
 	c := &g.Context
 	s.Facts.Tool, s.Facts.Command, s.Facts.System = strings.TrimSpace("Google Benchmark "+strings.TrimPrefix(c.Version, "v")), input.Text(c.Executable), input.Text(c.Host)
 	if c.CPUs > 0 {

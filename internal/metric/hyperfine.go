@@ -40,7 +40,7 @@ func readHyperfine(src *input.Source, s *Set) error {
 	if err := decodeJSON(src, &h); err != nil {
 		return err
 	}
-	s.Facts.Tool = "hyperfine"
+	s.Facts.Tool, s.subjects = "hyperfine", "command"
 	for i, r := range h.Results {
 		subject := input.Text(r.Command)
 		if s.Metric(subject, "time") != nil {

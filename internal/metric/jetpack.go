@@ -128,7 +128,7 @@ var iteration = regexp.MustCompile(`(?i)\biteration (\d{1,6})\b`)
 // facts takes what the file says of the device.
 func (j *jetpack) facts(s *Set) {
 	c := &j.Context
-	s.Facts.Tool = "Jetpack Benchmark"
+	s.Facts.Tool, s.subjects = "Jetpack Benchmark", "benchmark"
 	s.Facts.System = input.Text(strings.TrimSpace(c.Build.Brand + " " + c.Build.Model))
 	if c.Build.Version.SDK > 0 {
 		s.Facts.System += fmt.Sprintf(", API %d", c.Build.Version.SDK)

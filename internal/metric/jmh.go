@@ -45,6 +45,7 @@ func readJMH(src *input.Source, s *Set) error {
 	if err := decodeJSON(src, &results); err != nil {
 		return err
 	}
+	s.subjects = "benchmark"
 	for _, r := range results {
 		s.Facts.Tool = "JMH " + input.Text(r.Version)
 		s.Facts.System = strings.TrimSpace(input.Text(r.VM) + " " + input.Text(r.JDK))

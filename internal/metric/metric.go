@@ -37,8 +37,9 @@ type Set struct {
 	// Links are profiles or traces of the runs that the file names, by the number of the run.
 	Links []Link
 
-	index map[key]*Metric
-	kept  int // values
+	subjects string // what is the Kind of metrics
+	index    map[key]*Metric
+	kept     int // values
 }
 
 // Facts are what the file says of how it was measured. What it does not say is "" or zero.
@@ -74,6 +75,9 @@ type Link struct {
 type Metric struct {
 	// Subject is what was measured: a benchmark, a command; "" if the file has only one.
 	Subject string
+	// Kind is what Subject names, "command" or "benchmark", or "" if that is no program, such as the
+	// direction of a transfer. A change may rename what has a kind.
+	Kind string
 	// Quantity is what was measured of it, by the name that the file has: "ns/op", "time".
 	Quantity string
 	// Unit is what Values are in. Written is the unit as the file has it; one of it is Scale
@@ -186,6 +190,9 @@ func (s *Set) Add(subject, quantity, written string) *Metric {
 		return m
 	}
 	m := &Metric{Subject: subject, Quantity: quantity, Written: written}
+	if subject != "" {
+		m.Kind = s.subjects
+	}
 	if m.Unit, m.Scale = ParseUnit(written); written == "" {
 		m.Unit, m.Written, m.Scale = UnitOf(quantity)
 	}

@@ -52,6 +52,7 @@ func readPytest(src *input.Source, s *Set) error {
 	if at, err := time.Parse(time.RFC3339, p.Time); err == nil {
 		s.Facts.Time = at
 	}
+	s.subjects = "benchmark"
 	for _, b := range p.Benchmarks {
 		name := b.FullName
 		if name == "" {

@@ -1,6 +1,7 @@
 // Package diff compares the metrics of two sides of files.
 //
-//  1. Metrics meet by name. Metrics that one side lacks are listed, and so is what differs in unit.
+//  1. Metrics meet by name; where each side has one command or benchmark, these are one, whatever
+//     their names. Metrics that one side lacks are listed, and so is what differs in unit.
 //  2. The values of each side are a [stats.Distribution]: what is said of them has its uncertainty
 //     from how runs differ, as values of one run depend on each other. Where all values are of one
 //     run they are taken as independent, which is said.
@@ -48,6 +49,9 @@ type Comparison struct {
 	// Only are the names of metrics that one side has, Units those that differ in unit.
 	Only  [2][]string
 	Units []string
+	// Names says what was done about commands or benchmarks that the sides call differently, or what
+	// to do, "" if there is nothing to say.
+	Names string
 	// Margin is the relative change that does not matter.
 	Margin float64
 	Tested int // rows with a verdict
@@ -56,6 +60,7 @@ type Comparison struct {
 // A Metric is one metric of both sides.
 type Metric struct {
 	Name      string
+	Quantity  string // the part of Name that is no command or benchmark
 	Unit      metric.Unit
 	Direction metric.Direction
 	Why       string
@@ -111,8 +116,9 @@ func Compare(base, head []*metric.Metric, opt Options) *Comparison {
 		opt.Margin = verdict.Margin
 	}
 	c := &Comparison{Margin: opt.Margin}
+	text, renamed := names(base, head)
 	find := func(list []*metric.Metric, m *metric.Metric) *metric.Metric {
-		i := slices.IndexFunc(list, func(o *metric.Metric) bool { return o.Subject == m.Subject && o.Quantity == m.Quantity })
+		i := slices.IndexFunc(list, func(o *metric.Metric) bool { return (renamed || o.Subject == m.Subject) && o.Quantity == m.Quantity })
 		if i < 0 {
 			return nil
 		}
@@ -132,6 +138,9 @@ func Compare(base, head []*metric.Metric, opt Options) *Comparison {
 		if find(base, h) == nil {
 			c.Only[1] = append(c.Only[1], h.Name())
 		}
+	}
+	if !renamed || len(c.Metrics) > 0 {
+		c.Names = text
 	}
 	c.judge(opt)
 	return c
@@ -195,7 +204,10 @@ func directed(v verdict.Verdict, d metric.Direction) verdict.Verdict {
 
 // newMetric compares one metric.
 func newMetric(b, h *metric.Metric, opt *Options) Metric {
-	m := Metric{Name: b.Name(), Unit: b.Unit, Direction: b.Direction, Why: b.Why, Each: b.Each}
+	m := Metric{Name: h.Name(), Quantity: h.Quantity, Unit: b.Unit, Direction: b.Direction, Why: b.Why, Each: b.Each}
+	if b.Subject != h.Subject {
+		m.Name = b.Subject + " → " + m.Name
+	}
 	if h.Direction != b.Direction {
 		m.Direction, m.Why = metric.Unknown, "the sides differ in which direction is better"
 	}

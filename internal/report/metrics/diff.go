@@ -70,6 +70,9 @@ func (d *Diff) writeSides(lines *text.Lines) {
 			lines.Printf("only     %s has %s", only.name, first(only.list))
 		}
 	}
+	if d.Names != "" {
+		lines.Printf("names    %s", d.Names)
+	}
 	for _, side := range [][]Input{d.Base, d.Head} {
 		for i := range side {
 			for _, l := range side[i].Lost {
@@ -272,15 +275,15 @@ func notes(metrics []DiffMetric) (list []string) {
 		}
 	}
 	needs, has := make(map[string]int), math.MaxInt
-	runs, unknown := false, ""
+	runs, unknown := false, (*DiffMetric)(nil)
 	for i := range metrics {
 		m := &metrics[i]
 		add(m.Assumed)
 		if m.Each != "" {
 			add(fmt.Sprintf("a value is %s: quantiles are of these, not of single operations", m.Each))
 		}
-		if m.Direction == "unknown" && unknown == "" {
-			unknown = m.Name
+		if m.Direction == "unknown" && unknown == nil {
+			unknown = m
 		}
 		runs = runs || m.Assumed == "" && m.Lacks == ""
 		for _, r := range m.Rows {
@@ -306,8 +309,8 @@ func notes(metrics []DiffMetric) (list []string) {
 		}
 		add(fmt.Sprintf("%s values a side; %s %d", strings.Join(parts, ", "), least, has))
 	}
-	if unknown != "" {
-		add(fmt.Sprintf("whether less or more is better is not known of %s: --better '%s=lower' or =higher says it", unknown, unknown))
+	if unknown != nil {
+		add(fmt.Sprintf("whether less or more is better is not known of %s: --better '%s=lower' or =higher says it", unknown.Name, cmp.Or(unknown.quantity, unknown.Name)))
 	}
 	return list
 }
@@ -369,6 +372,9 @@ func WriteDiffMarkdown(w io.Writer, d *Diff) error {
 		for _, s := range m.remarks(false) {
 			lines.Printf("* %s: %s", text.MarkdownCode(m.Name, text.MaxName), text.MarkdownProse(s, 1000))
 		}
+	}
+	if d.Names != "" {
+		lines.Printf("* %s", text.MarkdownProse(d.Names, 1000))
 	}
 	for _, s := range notes(shown) {
 		lines.Printf("* %s", text.MarkdownProse(s, 1000))

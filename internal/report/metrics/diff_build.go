@@ -13,7 +13,7 @@ import (
 func NewDiff(c *diff.Comparison, base, head []*metric.Set, declared bool) *Diff {
 	d := &Diff{
 		Schema: DiffSchema, Base: []Input{}, Head: []Input{}, Margin: c.Margin, Tested: c.Tested, Declared: declared, Metrics: []DiffMetric{},
-		OnlyBase: append([]string{}, c.Only[0]...), OnlyHead: append([]string{}, c.Only[1]...), Warnings: append([]string{}, c.Units...),
+		OnlyBase: append([]string{}, c.Only[0]...), OnlyHead: append([]string{}, c.Only[1]...), Names: c.Names, Warnings: append([]string{}, c.Units...),
 	}
 	for _, s := range base {
 		d.Base = append(d.Base, newInput(s))
@@ -30,7 +30,7 @@ func NewDiff(c *diff.Comparison, base, head []*metric.Set, declared bool) *Diff 
 func newDiffMetric(m *diff.Metric) DiffMetric {
 	x := DiffMetric{
 		Name: m.Name, Unit: string(m.Unit), Direction: m.Direction.String(), Why: m.Why, Each: m.Each, RunsBase: m.Runs[0], RunsHead: m.Runs[1],
-		ValuesBase: m.Values[0], ValuesHead: m.Values[1], Assumed: m.Assumed, Lacks: m.Lacks, Where: m.Where, Rows: []Row{}, Tails: []Tail{},
+		ValuesBase: m.Values[0], ValuesHead: m.Values[1], Assumed: m.Assumed, Lacks: m.Lacks, Where: m.Where, Rows: []Row{}, Tails: []Tail{}, quantity: m.Quantity,
 	}
 	for i := range m.Rows {
 		x.Rows = append(x.Rows, newRow(&m.Rows[i]))

@@ -18,6 +18,7 @@ type Diff struct {
 	Metrics  []DiffMetric `json:"metrics"`
 	OnlyBase []string     `json:"only_base"`
 	OnlyHead []string     `json:"only_head"`
+	Names    string       `json:"names"` // of commands that the sides call differently: what was done, or what to do
 	Warnings []string     `json:"warnings"`
 	Stall    *Stall       `json:"stall"` // null unless a size was given
 }
@@ -38,6 +39,7 @@ type DiffMetric struct {
 	Where      string `json:"where"`   // where in the distribution the change sits
 	Rows       []Row  `json:"rows"`
 	Tails      []Tail `json:"tails"`
+	quantity   string // the part of Name that is no command or benchmark
 }
 
 // A Row is one statistic. Shares over a deadline are parts of 1, other values in the unit of the

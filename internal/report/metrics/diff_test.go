@@ -51,6 +51,7 @@ func compared(t *testing.T) *Diff {
 	c := diff.Compare(joined[0], joined[1], diff.Options{Deadline: deadline, Recording: func(side int, _ *metric.Metric, run int) string {
 		return fmt.Sprintf("%d/%02d.data", side, run+1)
 	}})
+	c.Names = "base has one command, `./old`, and head one, ./new: these are compared"
 	d := NewDiff(c, sets[0], sets[1], false)
 	stall, err := diff.NewStall(joined[0], joined[1], 32<<10, "32KiB")
 	if err != nil {
