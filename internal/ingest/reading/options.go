@@ -5,7 +5,8 @@
 //     [MappingKind] tells from a path whether it is the kernel, code of Java, and so on.
 //  3. Where a tool had no symbol it printed a stand-in: [UnknownSymbol] knows their forms, and
 //     [UnknownFunction] gives all of them one name, so that formats can be compared.
-//  4. A [Tally] sums samples of inputs that name threads and processes only at their end.
+//  4. Between frames of Java, the frames of its runtime are left out: [WithoutRuntime].
+//  5. A [Tally] sums samples of inputs that name threads and processes only at their end.
 package reading
 
 import (

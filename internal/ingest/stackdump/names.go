@@ -24,7 +24,7 @@ type names struct {
 	// texts holds the location of each text of a frame, code what a location is in.
 	texts map[string]uint32
 	key   []byte // of texts that is looked up
-	code  []code
+	code  []reading.Code
 	// mappings holds the mapping of each file, with its build ID.
 	mappings map[binary]mapping
 	// otherBuild are files that name functions otherwise than the dump does.
@@ -38,16 +38,6 @@ type mapping struct {
 	index uint32
 	dso   *perfsession.DSO
 }
-
-// code tells what code of Java and its runtime there is in native frames.
-type code uint8
-
-const (
-	otherCode      code = iota
-	javaCode            // Java code, compiled or interpreted
-	runtimeCode         // the runtime
-	trampolineCode      // what calls a native method
-)
 
 func newNames(b *run.Builder, opt *reading.Options) *names {
 	n := &names{
@@ -72,7 +62,7 @@ func (n *names) warnings() []string {
 }
 
 // location returns the location of the text of a frame, which add adds if it is new.
-func (n *names) location(kind string, frame []byte, add func() (uint32, code, error)) (uint32, error) {
+func (n *names) location(kind string, frame []byte, add func() (uint32, reading.Code, error)) (uint32, error) {
 	n.key = append(append(n.key[:0], kind...), frame...)
 	if loc, ok := n.texts[string(n.key)]; ok {
 		return loc, nil
@@ -83,7 +73,7 @@ func (n *names) location(kind string, frame []byte, add func() (uint32, code, er
 		return 0, err
 	}
 	for uint64(len(n.code)) <= uint64(loc) {
-		n.code = append(n.code, otherCode)
+		n.code = append(n.code, reading.OtherCode)
 	}
 	n.code[loc] = code
 	n.texts[key] = loc
@@ -107,9 +97,9 @@ func (n *names) mapping(file binary) mapping {
 }
 
 func (n *names) notShown() uint32 {
-	loc, _ := n.location("", nil, func() (uint32, code, error) {
+	loc, _ := n.location("", nil, func() (uint32, reading.Code, error) {
 		f := n.b.Function(run.Function{Name: notShown, SystemName: notShown, Unknown: true})
-		return n.b.Location(0, 0, run.Line{Function: f}), otherCode, nil
+		return n.b.Location(0, 0, run.Line{Function: f}), reading.OtherCode, nil
 	})
 	return loc
 }
@@ -124,17 +114,17 @@ func (n *names) kernel(frame []byte) (uint32, bool) {
 	if module != "" {
 		file = "[" + module + "]"
 	}
-	loc, _ := n.location("kernel ", []byte(name+" "+file), func() (uint32, code, error) {
+	loc, _ := n.location("kernel ", []byte(name+" "+file), func() (uint32, reading.Code, error) {
 		m := n.mapping(binary{path: file}).index
 		n.b.Run().Mappings[m].HasFunctions = true
-		return n.b.Location(m, 0, run.Line{Function: n.b.Function(run.Function{Name: name, SystemName: name})}), otherCode, nil
+		return n.b.Location(m, 0, run.Line{Function: n.b.Function(run.Function{Name: name, SystemName: name})}), reading.OtherCode, nil
 	})
 	return loc, true
 }
 
 // java returns the location of a Java frame.
 func (n *names) java(frame []byte) (uint32, error) {
-	return n.location("at ", frame, func() (uint32, code, error) {
+	return n.location("at ", frame, func() (uint32, reading.Code, error) {
 		f, err := parseJavaFrame(frame)
 		if err != nil {
 			return 0, 0, err
@@ -151,7 +141,7 @@ func (n *names) java(frame []byte) (uint32, error) {
 		m := n.mapping(binary{path: "[java]"}).index
 		n.name(m, lines)
 		n.b.Run().Mappings[m].Kind = run.JavaMapping
-		return n.b.Location(m, 0, lines...), javaCode, nil
+		return n.b.Location(m, 0, lines...), reading.JavaCode, nil
 	})
 }
 
@@ -171,7 +161,7 @@ func (n *names) retraced(name string, frames []retrace.Frame) []run.Line {
 
 // native returns the location of the text of a native frame.
 func (n *names) native(frame []byte) (uint32, error) {
-	return n.location("pc ", frame, func() (uint32, code, error) {
+	return n.location("pc ", frame, func() (uint32, reading.Code, error) {
 		f, err := parseNativeFrame(frame)
 		if err != nil {
 			return 0, 0, err
@@ -182,8 +172,8 @@ func (n *names) native(frame []byte) (uint32, error) {
 }
 
 // place returns the location of a native frame and what it is in.
-func (n *names) place(f *nativeFrame) (uint32, code) {
-	code := f.code()
+func (n *names) place(f *nativeFrame) (uint32, reading.Code) {
+	code := reading.CodeOf(f.name, f.file)
 	m := n.mapping(binary{f.file, f.buildID})
 	lines := n.lines(f, m, code)
 	if lines == nil {
@@ -211,8 +201,8 @@ func (n *names) name(mapping uint32, lines []run.Line) {
 // lines names a native frame: as the dump does, with the functions inlined there and
 // source lines of its file under Symfs, or else as that file does. nil if it has no
 // name.
-func (n *names) lines(f *nativeFrame, m mapping, code code) []run.Line {
-	if code == javaCode && n.opt.Retrace != nil && f.name != "" && !f.cut {
+func (n *names) lines(f *nativeFrame, m mapping, code reading.Code) []run.Line {
+	if code == reading.JavaCode && n.opt.Retrace != nil && f.name != "" && !f.cut {
 		if lines := n.retraced(f.name, n.opt.Retrace.Method(f.name, 0)); lines != nil {
 			return lines
 		}
@@ -258,53 +248,4 @@ func (n *names) symbolize(f *nativeFrame, m mapping) []symbolizer.Frame {
 	}
 	frame := perfsession.Frame{Addr: f.pc, Map: &perfsession.Mapping{DSO: m.dso, End: math.MaxUint64, PID: -1}}
 	return n.z.Symbolize(frame, nil, 0).Frames
-}
-
-// code tells what a native frame is in.
-func (f *nativeFrame) code() code {
-	path := strings.TrimSuffix(f.file, " (deleted)")
-	base := path[strings.LastIndexByte(path, '/')+1:]
-	if strings.HasSuffix(f.name, "jni_trampoline") {
-		return trampolineCode
-	}
-	if base == "libart.so" || base == "libartd.so" {
-		return runtimeCode
-	}
-	for _, suffix := range []string{".oat", ".odex", ".dex", ".vdex", ".jar"} {
-		if strings.HasSuffix(base, suffix) {
-			return javaCode
-		}
-	}
-	switch {
-	case strings.HasPrefix(path, "[anon:dalvik-"), reading.MappingKind(path) == run.JITMapping:
-		return javaCode
-	case strings.HasSuffix(base, ".apk") && isJavaName(f.name): // interpreted
-		return javaCode
-	}
-	return otherCode
-}
-
-// isJavaName reports whether a function is called as functions of Java are: a.b.C.method.
-func isJavaName(name string) bool {
-	return strings.Contains(name, ".") && !strings.Contains(name, "::") && !strings.HasPrefix(name, "_")
-}
-
-// withoutRuntime leaves out of native frames, leaf first, what Java frames show: if
-// those follow, all from the first Java frame on, else the frames of the runtime that
-// call Java code, but for native methods. It changes frames.
-func (n *names) withoutRuntime(frames []uint32, java bool) []uint32 {
-	out := frames[:0]
-	calls := false // Java code
-	for i, loc := range frames {
-		code := n.code[loc]
-		if java && (code == javaCode || code == trampolineCode) {
-			break
-		}
-		native := i+1 < len(frames) && n.code[frames[i+1]] == trampolineCode
-		if code != trampolineCode && !(code == runtimeCode && calls && !native) {
-			out = append(out, loc)
-		}
-		calls = code == javaCode || calls && (code == runtimeCode || code == trampolineCode)
-	}
-	return out
 }

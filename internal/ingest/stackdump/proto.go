@@ -151,7 +151,7 @@ func (d *dump) tombstoneThread(entry *input.Fields, emulated bool) {
 				d.thread.name = input.Text(c.Bytes())
 			case dumpThreadBacktrace:
 				raw := c.Message()
-				loc, err := d.names.location("frame ", raw.Data(), func() (uint32, code, error) {
+				loc, err := d.names.location("frame ", raw.Data(), func() (uint32, reading.Code, error) {
 					f := readFrame(&raw)
 					loc, code := d.names.place(&f)
 					return loc, code, raw.Err

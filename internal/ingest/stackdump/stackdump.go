@@ -198,7 +198,7 @@ func (d *dump) stack() (stack run.StackID) {
 	}
 	frames := t.native
 	if !d.opt.ShowARTFrames {
-		frames = d.names.withoutRuntime(frames, len(t.java) > 0)
+		frames = reading.WithoutRuntime(frames, d.names.code, len(t.java) > 0)
 	}
 	for _, loc := range slices.Backward(frames) {
 		stack = d.b.Stack(stack, loc)
