@@ -53,7 +53,7 @@ type timedSample struct {
 }
 
 func newSamples(r *reader, src *input.Source) *samples {
-	p := newPlaces(r.b)
+	p := newPlaces(r.b, r.opt)
 	return &samples{
 		r: r, b: r.b, opt: r.opt, places: p, names: newSymbols(p, src, r.opt), v8: v8Profiles{places: p}, tally: reading.NewTally(),
 		streams: make(map[streamKey]*stream), sources: make(map[writerKey]*source), stacked: make(map[string]stackSource),

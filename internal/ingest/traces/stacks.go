@@ -27,11 +27,15 @@ const maxDepth = 1024
 //     Equal ones are one, whatever the sequence and its generation call them.
 //  3. Obfuscated names mean something else in each Android package. Where the path does not tell the package,
 //     the process does, and such frames are places of that process.
+//  4. Frames of the Android runtime that call Java code are left out, see [reading.WithoutRuntime].
 type places struct {
 	b     *run.Builder
 	index map[place]uint32 // location
 	list  []place
 	at    []uint32 // locations of list
+	// code is what locations are in, and showART keeps those of the Android runtime.
+	code    []reading.Code
+	showART bool
 
 	files     []file
 	fileIndex map[file]uint32
@@ -85,9 +89,9 @@ const maxOwn = 1 << 16
 // inProcess is the value of an interned frame or callstack whose meaning depends on the process.
 const inProcess = -1
 
-func newPlaces(b *run.Builder) *places {
+func newPlaces(b *run.Builder, opt *reading.Options) *places {
 	return &places{
-		b: b, index: make(map[place]uint32), files: make([]file, 1), fileIndex: make(map[file]uint32),
+		b: b, showART: opt.ShowARTFrames, index: make(map[place]uint32), files: make([]file, 1), fileIndex: make(map[file]uint32),
 		scripts: make(map[string]uint32), own: make(map[ownKey]int),
 		incompletes: make(map[run.StackID]run.StackID),
 	}
@@ -163,6 +167,7 @@ func (p *places) callstack(seq *perfetto.Sequence, iid uint64, process trace.Pro
 		p.deep++
 	}
 	value := 0
+	p.frames = p.frames[:0]
 	for i, id := range ids {
 		loc, own, isError := p.frame(seq, id, process)
 		if i == 0 && isError {
@@ -171,6 +176,15 @@ func (p *places) callstack(seq *perfetto.Sequence, iid uint64, process trace.Pro
 		if own {
 			value = inProcess
 		}
+		p.frames = append(p.frames, loc)
+	}
+	frames := p.frames
+	if !p.showART {
+		slices.Reverse(frames)
+		frames = reading.WithoutRuntime(frames, p.code, false)
+		slices.Reverse(frames)
+	}
+	for _, loc := range frames {
 		stack = p.b.Stack(stack, loc)
 	}
 	if value == inProcess {
@@ -260,6 +274,12 @@ func (p *places) location(pl place) uint32 {
 		p.index[pl] = loc
 		p.list = append(p.list, pl)
 		p.at = append(p.at, loc)
+		code := reading.CodeOf(pl.name, p.files[pl.file].path)
+		if code == reading.OtherCode && pl.java {
+			code = reading.JavaCode
+		}
+		p.code = append(p.code, make([]reading.Code, int(loc)+1-len(p.code))...)
+		p.code[loc] = code
 	}
 	return loc
 }
@@ -396,7 +416,7 @@ func buildID(raw []byte) string {
 
 // isJava reports whether a function is one of Java, by its name and its file.
 func isJava(name, path string) bool {
-	if !strings.Contains(name, ".") || strings.Contains(name, "::") || strings.HasPrefix(name, "_") {
+	if !reading.IsJavaName(name) {
 		return false
 	}
 	kind := reading.MappingKind(path)

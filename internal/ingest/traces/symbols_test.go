@@ -249,6 +249,34 @@ func TestPackageOf(t *testing.T) {
 	}
 }
 
+// TestRuntimeBetweenJavaFrames checks that frames of the runtime that call Java code are left out, unless they are asked for.
+// A native method of the runtime, which Java code calls, and what the runtime does for itself stay.
+func TestRuntimeBetweenJavaFrames(t *testing.T) {
+	const art, dex = "/apex/com.android.art/lib64/libart.so", "/data/app/x/oat/arm64/base.odex"
+	var tr perfettotest.Trace
+	s := tr.Sequence(1)
+	s.PerfDefaults(0, cpuClock, 0, 1000)
+	frame := func(function, file string) perfettotest.Frame {
+		return perfettotest.Frame{Function: function, Mapping: file}
+	}
+	start := []perfettotest.Frame{
+		frame("main", "/system/bin/app_process64"), frame("art_quick_invoke_stub", art), frame("com.a.Main.run", dex),
+		frame("art_quick_to_interpreter_bridge", art), frame("ExecuteSwitchImplAsm", art), frame("com.a.Main.work", "/data/app/x/base.apk"),
+	}
+	s.Perf(1000, perfettotest.Sample{PID: 1, TID: 1, Count: 1, Stack: s.Stack(append(slices.Clone(start),
+		frame("art_jni_trampoline", "/system/framework/arm64/boot.oat"), frame("Thread_sleep", art), frame("nanosleep", "/lib64/libc.so"))...)})
+	s.Perf(2000, perfettotest.Sample{PID: 1, TID: 1, Count: 2, Stack: s.Stack(append(slices.Clone(start), frame("artAllocObject", art))...)})
+	s.Perf(3000, perfettotest.Sample{PID: 1, TID: 1, Count: 3, Stack: s.Stack(frame("start_thread", "/lib64/libc.so"), frame("ConcurrentCopying", art))})
+	check(t, "hidden", samplesOf(readTrace(t, &tr, nil), "cpu-clock"), `/: main;com.a.Main.run;com.a.Main.work;Thread_sleep;nanosleep 1 1
+/: main;com.a.Main.run;com.a.Main.work;artAllocObject 1 1
+/: start_thread;ConcurrentCopying 1 1
+`)
+	check(t, "shown", samplesOf(readTrace(t, &tr, &reading.Options{ShowARTFrames: true}), "cpu-clock"), `/: main;art_quick_invoke_stub;com.a.Main.run;art_quick_to_interpreter_bridge;ExecuteSwitchImplAsm;com.a.Main.work;artAllocObject 1 1
+/: main;art_quick_invoke_stub;com.a.Main.run;art_quick_to_interpreter_bridge;ExecuteSwitchImplAsm;com.a.Main.work;art_jni_trampoline;Thread_sleep;nanosleep 1 1
+/: start_thread;ConcurrentCopying 1 1
+`)
+}
+
 // TestFramesOfStacks has the frames of frame_types.textproto and perf_sample_switch_interp.textproto of Perfetto's diff_tests, which
 // are all there. What kind of code a frame is (interpreted, of the collector) tells its file here.
 func TestFramesOfStacks(t *testing.T) {
