@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"profdiff/internal/report/text"
 )
@@ -93,7 +94,8 @@ func changeMark(c *Change) string {
 	if c.Verdict.Changed() {
 		return " "
 	}
-	return c.Text()[:1]
+	mark, _ := utf8.DecodeRuneInString(c.Text())
+	return string(mark)
 }
 
 func formatMetric(v text.Number) string {
