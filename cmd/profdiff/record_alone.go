@@ -97,6 +97,8 @@ func (s *stdio) recordAlone(ctx context.Context, b record.Backend, p *record.Pla
 		}
 		said[note] = true
 	}
+	finishes.Store(true)
+	defer finishes.Store(false)
 	for _, file := range files {
 		result, err := record.Alone(ctx, b, p, file, tell)
 		if err != nil {

@@ -17,6 +17,10 @@ import (
 // end what they record; what reads or computes is ended when it is over.
 const grace = 700 * time.Millisecond
 
+// finishes is set by a command that makes a file of what it has when a signal comes: it may take
+// its time, and only a second signal ends it.
+var finishes atomic.Bool
+
 // watchSignals gives a context that the first signal ends. A command that goes on for longer than
 // the grace period is ended then, and by a second signal at once; its temporary files are removed.
 // interrupted turns the exit code of a command that a signal made fail into 128 + its number, as
@@ -25,7 +29,9 @@ func watchSignals() (ctx context.Context, interrupted func(code int) int) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // as nohup(1) and shells in the background make it
+		// nohup(1) makes SIGHUP ignored. Shells make SIGINT ignored in what they start in the
+		// background, where kill -INT has to end a recording none the less.
+		if s != syscall.SIGHUP || !signal.Ignored(s) {
 			signal.Notify(signals, s)
 		}
 	}
@@ -36,9 +42,13 @@ func watchSignals() (ctx context.Context, interrupted func(code int) int) {
 		s, _ := (<-signals).(syscall.Signal)
 		first.Store(int32(s))
 		cancel(errInterrupted)
+		var late <-chan time.Time
+		if !finishes.Load() {
+			late = time.After(grace)
+		}
 		select {
 		case <-signals:
-		case <-time.After(grace):
+		case <-late:
 		}
 		fmt.Fprintf(os.Stderr, "profdiff: %v\n", errInterrupted)
 		_ = scratch.RemoveAll() // there is nobody left to tell
