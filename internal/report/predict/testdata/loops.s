@@ -7,7 +7,7 @@
 # 75.00% of the units
 # LLVM-MCA-BEGIN f, loop 1 at 0x10, way 1
 addl $1, %eax                            # 0x10, 25.00% of samples
-movq $0, -8(%rsp)                        # 0x13, for call g�
+movq $0, -8(%rsp)                        # 0x13, for call g⟨U+001B⟩
 # ud2: 0x18
 # LLVM-MCA-END
 
