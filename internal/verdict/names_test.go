@@ -14,10 +14,13 @@ import (
 
 // otherWords are words of verdicts that other packages mean something else by.
 var otherWords = map[string]map[string]string{
-	"internal/align":       {"removed": "a match of a name that head does not have", "new": "a token that is no part of a name"},
-	"internal/budget":      {"new": "a mark beside a verdict: base has nothing of it"},
-	"internal/report/html": {"new": "a ratio without base", "removed": "a match"},
-	"internal/report/text": {"new": "a ratio without base"},
+	"internal/align":          {"removed": "a match of a name that head does not have", "new": "a token that is no part of a name"},
+	"internal/budget":         {"new": "a mark beside a verdict: base has nothing of it"},
+	"internal/input":          {"new": "a directory of criterion"},
+	"internal/metric":         {"fail": "a word in names of metrics"},
+	"internal/report/html":    {"new": "a ratio without base", "removed": "a match"},
+	"internal/report/metrics": {"new": "a ratio without base"},
+	"internal/report/text":    {"new": "a ratio without base"},
 }
 
 // TestNobodyElseNames checks that no other package of the program has a verdict as a

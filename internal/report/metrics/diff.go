@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
 )
 
 // WriteDiff writes a comparison as text: a table of all statistics of all metrics, up to a limit
@@ -102,7 +103,7 @@ func (d *Diff) summary() string {
 		}
 	}
 	s := fmt.Sprintf("%d %s, %d statistics tested: %d improved, %d regressed, %d unchanged within %.1f%%, %d inconclusive",
-		len(d.Metrics), text.Plural(len(d.Metrics), "metric", "metrics"), d.Tested, counts["improved"], counts["regressed"], counts["unchanged"], 100*d.Margin, counts["inconclusive"])
+		len(d.Metrics), text.Plural(len(d.Metrics), "metric", "metrics"), d.Tested, counts[string(verdict.Improved)], counts[string(verdict.Regressed)], counts[string(verdict.Unchanged)], 100*d.Margin, counts[string(verdict.Inconclusive)])
 	if n := counts["fell"] + counts["rose"]; n > 0 {
 		s += fmt.Sprintf(", %d changed", n)
 	}
