@@ -281,6 +281,9 @@ func (b *Builder) record(id TrackID, kind byte, ts int64, numbers ...uint64) {
 		t.tapes = make([]tape, 1)
 	}
 	t.tapes[0].add(kind, ts, numbers...)
+	if kind != endRecord && kind != asyncEndRecord {
+		t.begins++
+	}
 	b.clock(ts)
 }
 
@@ -333,7 +336,8 @@ func (b *Builder) Finish() *Timeline {
 		case thread.Track != TrackID(i):
 			first := &t.Tracks[thread.Track]
 			first.tapes = append(first.tapes, track.tapes...)
-			track.tapes, track.merged = nil, true
+			first.begins += track.begins
+			track.tapes, track.merged, track.begins = nil, true, 0
 		}
 	}
 	for i := range t.Threads {

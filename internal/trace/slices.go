@@ -1,27 +1,13 @@
 package trace
 
-import (
-	"cmp"
-	"slices"
-)
-
 // maxDepth is how many slices may be open on a track, as for the trace processor.
 const maxDepth = 512
-
-// A trackEvent is a record of a track.
-type trackEvent struct {
-	ts       int64
-	number   uint64 // a duration or a cookie
-	name     NameID
-	category NameID
-	kind     byte
-}
 
 // Slices returns the slices of a track in the order of their starts, parents before their
 // children, and adds to loss, which may be nil, what made none.
 //
-//  1. Events are sorted by time, stably, if a record is older than one before it or if several
-//     tracks were merged.
+//  1. Events are taken in the order of time, of equal times in that in which they came; where a record is older than
+//     one before it, or where several tracks were merged, see merge.go.
 //  2. A begin opens a slice in the topmost open one; in 512 open ones it opens none, nor does the
 //     end that belongs to it close one.
 //  3. An end closes the topmost open slice whose name and category are equal or absent. If that has open slices
@@ -37,62 +23,18 @@ func (t *Timeline) Slices(id TrackID, loss *SliceLoss) []Slice {
 		loss = new(SliceLoss)
 	}
 	track := &t.Tracks[id]
-	n := nester{loss: loss}
-	sorted := len(track.tapes) < 2
-	records := 0
-	for i := range track.tapes {
-		sorted = sorted && !track.tapes[i].unsorted
-		records += track.tapes[i].records
-	}
+	n := nester{slices: make([]Slice, 0, track.begins), loss: loss}
 	handle := n.nest
 	if track.Async {
 		handle = n.meet
 	}
-	if sorted {
-		for i := range track.tapes {
-			n.slices = make([]Slice, 0, records/2)
-			eachTrackEvent(&track.tapes[i], handle)
-		}
-	} else {
-		events := make([]trackEvent, 0, records)
-		for i := range track.tapes {
-			eachTrackEvent(&track.tapes[i], func(e *trackEvent) { events = append(events, *e) })
-		}
-		slices.SortStableFunc(events, func(a, b trackEvent) int { return cmp.Compare(a.ts, b.ts) })
-		n.slices = make([]Slice, 0, records/2)
-		for i := range events {
-			handle(&events[i])
-		}
-	}
+	track.inOrder(handle)
 	for i := range n.slices {
 		if n.slices[i].Unfinished() {
 			loss.Unfinished++
 		}
 	}
 	return n.slices
-}
-
-// eachTrackEvent calls f with each event of a tape. f must not keep it.
-func eachTrackEvent(t *tape, f func(*trackEvent)) {
-	r := t.read()
-	var e trackEvent
-	for {
-		kind, ts, ok := r.next()
-		if !ok {
-			return
-		}
-		e = trackEvent{kind: kind, ts: ts, name: NameID(r.number())}
-		switch kind {
-		case asyncBeginRecord, asyncNestRecord, asyncEndRecord:
-			e.number = r.number()
-		default:
-			e.category = NameID(r.number())
-			if kind == completeRecord {
-				e.number = r.number()
-			}
-		}
-		f(&e)
-	}
 }
 
 // A nester makes slices of the events of a track, which come in the order of time.

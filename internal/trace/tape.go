@@ -3,7 +3,8 @@ package trace
 import "encoding/binary"
 
 // A tape is a list of records in few bytes: a kind, the time since the record before, and
-// numbers. It grows by chunks, which are not copied.
+// numbers. It grows by chunks, which are not copied, and each of which can be read alone: the time of its
+// first record is since 0.
 type tape struct {
 	chunks   [][]byte
 	oldest   []int64 // time of the oldest record of each chunk
@@ -19,7 +20,7 @@ const (
 
 // add appends a record.
 func (t *tape) add(kind byte, ts int64, numbers ...uint64) {
-	n := len(t.chunks) - 1
+	n, since := len(t.chunks)-1, t.last
 	if need := 1 + (1+len(numbers))*binary.MaxVarintLen64; n < 0 || cap(t.chunks[n])-len(t.chunks[n]) < need {
 		size := max(firstChunk, need)
 		if n >= 0 {
@@ -27,14 +28,14 @@ func (t *tape) add(kind byte, ts int64, numbers ...uint64) {
 		}
 		t.chunks = append(t.chunks, make([]byte, 0, size))
 		t.oldest = append(t.oldest, ts)
-		n++
+		n, since = n+1, 0
 	}
 	t.oldest[n] = min(t.oldest[n], ts)
 	if t.records > 0 && ts < t.last {
 		t.unsorted = true
 	}
 	c := append(t.chunks[n], kind)
-	c = binary.AppendVarint(c, ts-t.last)
+	c = binary.AppendVarint(c, ts-since)
 	for _, v := range numbers {
 		c = binary.AppendUvarint(c, v)
 	}
@@ -66,7 +67,7 @@ func (r *tapeReader) next() (kind byte, ts int64, ok bool) {
 		if len(r.chunks) == 0 {
 			return 0, 0, false
 		}
-		r.rest = r.chunks[0]
+		r.rest, r.ts = r.chunks[0], 0
 		if r.taken {
 			r.chunks[0] = nil
 		}

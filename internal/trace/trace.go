@@ -7,7 +7,7 @@
 //  2. Tracks get their thread or process when that is known, which may be at the end. All tracks
 //     of a thread that may be merged are one (builder.go).
 //  3. Begins and ends of a track are sorted by time, stably and only where they are out of order,
-//     and matched: slices with parents (slices.go).
+//     and matched: slices with parents (merge.go, slices.go).
 //  4. Switches and wakings of all CPUs are merged by time; of them follow the states of each
 //     thread, each with what ended it (sched.go, state.go).
 //  5. Frames are paired by their cookies, startups are found by names of slices (frames.go,
@@ -80,6 +80,7 @@ type Track struct {
 	Own bool
 
 	tapes  []tape
+	begins int  // records that may make a slice
 	merged bool // into another of its thread
 }
 
