@@ -13,7 +13,7 @@ import (
 func TestNames(t *testing.T) {
 	// A metric is KIND:SUBJECT:QUANTITY.
 	list := func(text string) (metrics []*metric.Metric) {
-		for _, name := range strings.Fields(text) {
+		for name := range strings.FieldsSeq(text) {
 			parts := strings.Split(name, ":")
 			m := of(parts[2], "ms", [][]float64{{1}, {2}})
 			m.Kind, m.Subject = parts[0], parts[1]
