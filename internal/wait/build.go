@@ -144,6 +144,9 @@ func (b *builder) all() {
 			continue
 		}
 		b.report.All.add(w)
+		if w.Owner == 0 {
+			b.report.Unknown.add(w)
+		}
 		waiters.add(b, w.Thread, w)
 		if b.r.Threads[w.Thread].Main {
 			b.report.Main.add(w)
@@ -280,14 +283,11 @@ func (b *builder) notes() {
 	note := func(format string, args ...any) {
 		b.report.Notes = append(b.report.Notes, fmt.Sprintf(format, args...))
 	}
-	var unknown, clipped int64
+	var clipped int64
 	for i := range b.r.Waits {
 		w := &b.r.Waits[i]
 		if !locked(w) {
 			continue
-		}
-		if w.Owner == 0 {
-			unknown++
 		}
 		if w.Clipped {
 			clipped++
@@ -296,7 +296,7 @@ func (b *builder) notes() {
 	if b.report.All.Count == 0 && len(b.report.Chains) == 0 {
 		note("what tells of locks: traces of Android with the atrace category dalvik; stacks that Android dumps; perf record -e 'sched:sched_switch,sched:sched_waking,lock:contention_begin,lock:contention_end'")
 	}
-	if unknown > 0 {
+	if unknown := b.report.Unknown.Count; unknown > 0 {
 		note("of %d of %d waits for a lock the recording does not tell who had it", unknown, b.report.All.Count)
 	}
 	if clipped > 0 {

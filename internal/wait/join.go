@@ -18,6 +18,7 @@ func Join(reports []*Report) *Report {
 	for _, r := range reports {
 		all.All.Add(&r.All)
 		all.Main.Add(&r.Main)
+		all.Unknown.Add(&r.Unknown)
 		all.Waited.Add(&r.Waited)
 		all.Behind.Add(&r.Behind)
 		all.HeldNS += r.HeldNS
@@ -41,6 +42,8 @@ func Join(reports []*Report) *Report {
 		func(b *Blocker) any { return b.alike() }, joinBlocker, func(b *Blocker) *Sum { return &b.Sum })
 	slices.SortStableFunc(all.Blockers, func(x, y Blocker) int { return -cmp.Compare(x.HeldNS, y.HeldNS) })
 	all.Regions = joinRegions(reports)
+	all.Wanted = joined(reports, func(r *Report) []Wanted { return r.Wanted },
+		func(x *Wanted) any { return [2]string{x.Rule, x.Region} }, func(x, o *Wanted) { x.Unknown.Add(&o.Unknown) }, func(x *Wanted) *Sum { return &x.Sum })
 	return all
 }
 

@@ -6,6 +6,8 @@ type Report struct {
 	// All are the waits for locks, and Main those of main threads.
 	All  Sum `json:"all"`
 	Main Sum `json:"main"`
+	// Unknown are those of All of which the input does not tell who had the lock.
+	Unknown Sum `json:"unknown"`
 	// HeldNS is the time in which at least one thread waited for a holder of a lock, summed over holders: it
 	// counts once what several threads waited at the same time.
 	HeldNS int64 `json:"held_ns"`

@@ -15,12 +15,18 @@ import (
 type Waits struct {
 	Base *wait.Report `json:"base"`
 	Head *wait.Report `json:"head"`
+	*waits.Comparison
+}
+
+// NewWaits compares who waited for whom. Reports may be nil.
+func NewWaits(base, head *wait.Report, runsBase, runsHead int) *Waits {
+	return &Waits{base, head, waits.Compare(base, head, runsBase, runsHead)}
 }
 
 // AddWaits adds who waited for whom on both sides. Reports may be nil.
 func (d *Document) AddWaits(base, head *wait.Report) {
 	if base != nil && base.Known() || head != nil && head.Known() {
-		d.Waits = &Waits{base, head}
+		d.Waits = NewWaits(base, head, d.Design.RunsBase, d.Design.RunsHead)
 	}
 }
 
@@ -37,18 +43,39 @@ func writeWaits(w io.Writer, d *Document, opt Options) error {
 	if d.Waits == nil || !shows || !slices.ContainsFunc(d.Events, func(e Event) bool { return slices.Contains(waiting, e.Name) }) {
 		return nil
 	}
-	rows := waits.Compare(d.Waits.Base, d.Waits.Head, d.Design.RunsBase, d.Design.RunsHead)
+	per := waits.Per(d.Waits.Base, d.Waits.Head)
+	base := text.Right("base", func(c waits.Change) string { return c.Base.String() })
+	head := text.Right("head", func(c waits.Change) string { return c.Head.String() })
+	if rows := d.Waits.Chains; len(rows) > 0 {
+		if _, err := fmt.Fprintln(w, "\nwho waits"+waits.Arrow+"for whom, "+per+":"); err != nil {
+			return err
+		}
+		shown := rows[:min(len(rows), maxWaits)]
+		err := text.WriteColumns(w, []text.Column[waits.Change]{
+			base, head,
+			text.Right("longest", func(c waits.Change) string { return text.Dash(c.Longest()) }),
+			text.Left("threads", func(c waits.Change) string { return c.Of }),
+		}, shown)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(shown, func(c waits.Change) bool { return !c.Base.Known || !c.Head.Known }) {
+			if _, err := fmt.Fprintln(w, "("+waits.NotKnown+")"); err != nil {
+				return err
+			}
+		}
+	}
+	rows := d.Waits.Regions
 	if len(rows) == 0 {
 		return nil
 	}
-	shown := rows[:min(len(rows), maxWaits)]
-	if _, err := fmt.Fprintln(w, "\nwho waits"+waits.Arrow+"for whom, "+waits.Per(d.Waits.Base, d.Waits.Head)+":"); err != nil {
+	if _, err := fmt.Fprintln(w, "\nwaits for what one thread has, whoever that is, "+per+":"); err != nil {
 		return err
 	}
 	return text.WriteColumns(w, []text.Column[waits.Change]{
-		text.Right("base", func(c waits.Change) string { return c.Base }),
-		text.Right("head", func(c waits.Change) string { return c.Head }),
-		text.Right("longest", func(c waits.Change) string { return text.Dash(c.Longest) }),
-		text.Left("threads", func(c waits.Change) string { return c.Threads }),
-	}, shown)
+		base, head,
+		text.Right("longest", func(c waits.Change) string { return text.Dash(c.Longest()) }),
+		text.Right("of unknown holders", func(c waits.Change) string { return c.Unknown() }),
+		text.Left("waited for", func(c waits.Change) string { return c.Of }),
+	}, rows[:min(len(rows), maxWaits)])
 }

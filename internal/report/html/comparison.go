@@ -43,7 +43,7 @@ func FromComparison(c *diff.Document, opt Options) *Document {
 		}
 	}
 	d.Facts = facts(c, d)
-	d.Waiting = waitingOf(c.Waits, c.Design.RunsBase, c.Design.RunsHead)
+	d.Waiting = waitingOf(c.Waits)
 	return d
 }
 

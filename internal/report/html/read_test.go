@@ -61,7 +61,7 @@ func pages(t testing.TB) map[string][]byte {
 	}
 	all["prediction"] = render(t, FromPrediction(reportpredict.New(&predict.Prediction{Machine: &predict.Machine{Version: "19", Model: llvm.Model{Name: "znver4", CPU: "znver5"}}, Results: []*predict.Result{r}}), Options{Tool: "profdiff test"}))
 	all["waiting"] = render(t, FromWaits("anr.txt", deadlock(), Options{Tool: "profdiff test"}))
-	all["waiting on both sides"] = render(t, &Document{Waiting: waitingOf(&diff.Waits{Base: deadlock()}, 1, 1)})
+	all["waiting on both sides"] = render(t, &Document{Waiting: waitingOf(diff.NewWaits(deadlock(), nil, 1, 1))})
 	all["hostile"] = render(t, hostileDocument(t))
 	long := small()
 	long.Names = []string{strings.Repeat("long::", 2000), "short"}
@@ -108,7 +108,9 @@ func hostileDocument(t testing.TB) *Document {
 	}
 	d.Waiting = &Waiting{Per: "in a run", Changes: []WaitChange{}, Sides: []WaitSide{}}
 	for _, n := range comparetest.HostileNames() {
-		d.Waiting.Changes = append(d.Waiting.Changes, WaitChange{n, n, n, n})
+		d.Waiting.Changes = append(d.Waiting.Changes, WaitChange{n, n, n, n, ""})
+		d.Waiting.Regions = append(d.Waiting.Regions, WaitChange{n, n, n, n, n})
+		d.Waiting.Note = n
 		d.Waiting.Sides = append(d.Waiting.Sides, WaitSide{n, []string{n}, []waits.Drawing{{Sum: n, Threads: []waits.DrawnThread{{Name: n, Says: n}}}}, []string{n}})
 	}
 	d.Pipeline = &Pipeline{Model: comparetest.HostileNames()[0], Tool: comparetest.HostileNames()[1], Loops: []Loop{{Name: comparetest.HostileNames()[1], Notes: comparetest.HostileNames(), Base: &LoopSide{Bottleneck: "<b>", Timeline: []Step{{Text: "</script>", Retired: 3}}}}}}

@@ -13,6 +13,9 @@ type Waiting struct {
 	// Per says what numbers of Changes are of.
 	Per     string       `json:"per"`
 	Changes []WaitChange `json:"changes"`
+	// Regions are how long was waited for what, whoever had it, and Note what "not known" says.
+	Regions []WaitChange `json:"regions,omitempty"`
+	Note    string       `json:"note,omitempty"`
 	// Sides are base, then head, as far as they tell; or the only one.
 	Sides []WaitSide `json:"sides"`
 }
@@ -23,6 +26,8 @@ type WaitChange struct {
 	Base    string `json:"base"`
 	Head    string `json:"head"`
 	Longest string `json:"longest"`
+	// Unknown is how much of it is of holders that are not known, only in Waiting.Regions.
+	Unknown string `json:"unknown,omitempty"`
 }
 
 // A WaitSide is who waited for whom on one side.
@@ -38,17 +43,21 @@ type WaitSide struct {
 const maxWaits = 6
 
 // waitingOf is the section of both sides, nil if there is nothing to tell.
-func waitingOf(w *diff.Waits, runsBase, runsHead int) *Waiting {
-	if w == nil {
+func waitingOf(w *diff.Waits) *Waiting {
+	if w == nil || len(w.Chains)+len(w.Regions) == 0 {
 		return nil
 	}
 	s := &Waiting{Per: waits.Per(w.Base, w.Head), Changes: []WaitChange{}, Sides: []WaitSide{}}
-	changes := waits.Compare(w.Base, w.Head, runsBase, runsHead)
-	for _, c := range changes[:min(len(changes), maxWaits)] {
-		s.Changes = append(s.Changes, WaitChange{c.Threads, c.Base, c.Head, c.Longest})
+	for i := range w.Chains[:min(len(w.Chains), maxWaits)] {
+		c := &w.Chains[i]
+		s.Changes = append(s.Changes, WaitChange{Threads: c.Of, Base: c.Base.String(), Head: c.Head.String(), Longest: c.Longest()})
+		if !c.Base.Known || !c.Head.Known {
+			s.Note = waits.NotKnown
+		}
 	}
-	if len(changes) == 0 {
-		return nil
+	for i := range w.Regions[:min(len(w.Regions), maxWaits)] {
+		c := &w.Regions[i]
+		s.Regions = append(s.Regions, WaitChange{c.Of, c.Base.String(), c.Head.String(), c.Longest(), c.Unknown()})
 	}
 	for i, r := range []*wait.Report{w.Base, w.Head} {
 		if r != nil && r.Known() {

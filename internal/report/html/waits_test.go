@@ -25,7 +25,7 @@ func TestWaiting(t *testing.T) {
 				"Held across a wait: worker had an array (JNI critical section) and waited in transfer: 2.000 ms in 1 wait ",
 		},
 		{
-			"two sides", &Document{Waiting: waitingOf(&diff.Waits{Base: deadlock(), Head: new(wait.Report)}, 2, 2)},
+			"two sides", &Document{Waiting: waitingOf(diff.NewWaits(deadlock(), new(wait.Report), 2, 2))},
 			"Waiting Who waits ← for whom, time in a run Before After Longest deadlock: main ← worker ← main 1.000 ms none 2.000 ms → none before waiting: 2 waits",
 		},
 	} {
@@ -43,7 +43,7 @@ func TestWaiting(t *testing.T) {
 			t.Errorf("%s: the page tells the paths of whoever recorded", c.name)
 		}
 	}
-	if waitingOf(nil, 1, 1) != nil {
+	if waitingOf(nil) != nil {
 		t.Error("a section of nothing")
 	}
 }

@@ -6,16 +6,71 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/report/text"
 	"profdiff/internal/wait"
 )
 
-// A Change is a chain or a deadlock on both sides, in words. Places may differ between the sides:
-// the threads are the same.
+// A Comparison is who waited for whom on both sides.
+type Comparison struct {
+	Chains  []Change `json:"chains"`
+	Regions []Change `json:"regions"`
+}
+
+// A Change is how long was waited on both sides. In Comparison.Chains it is of a chain or a deadlock, in words: places may
+// differ between the sides, the threads are the same. In Comparison.Regions it is of all waits for what a rule names.
 type Change struct {
-	Threads    string
-	Base, Head string // "none" where nobody waited like that
-	Longest    string // on both sides
-	weight     float64
+	Of     string `json:"of"`
+	Base   Side   `json:"base"`
+	Head   Side   `json:"head"`
+	weight float64
+}
+
+// A Side is how long was waited on one side, in all its runs.
+type Side struct {
+	wait.Sum
+	// Unknown are waits for the same of which the side does not tell who had it.
+	Unknown wait.Sum `json:"unknown"`
+	// Known is false if there is no such chain but Unknown, of which it may have been, or nothing that tells of waits.
+	Known bool `json:"known"`
+	text  string
+}
+
+// String is how long was waited in a run, or in how many dumps.
+func (s *Side) String() string { return s.text }
+
+// Longest are the longest waits on both sides, "" if times are not known.
+func (c *Change) Longest() string {
+	if c.Base.TotalNS+c.Head.TotalNS == 0 {
+		return ""
+	}
+	return c.Base.longest() + " → " + c.Head.longest()
+}
+
+func (s *Side) longest() string {
+	switch {
+	case s.Count > 0:
+		return duration(s.LongestNS)
+	case !s.Known:
+		return "not known"
+	}
+	return "none"
+}
+
+// Unknown is how much of the waits for a region is of a holder that is not known, on both sides.
+func (c *Change) Unknown() string {
+	return unknownOf(&c.Base) + " → " + unknownOf(&c.Head)
+}
+
+func unknownOf(s *Side) string {
+	switch {
+	case !s.Known:
+		return "-"
+	case s.Unknown.Count == 0:
+		return "none"
+	case s.Unknown.Count == s.Count:
+		return "all"
+	}
+	return text.Share(float64(s.Unknown.TotalNS), float64(s.TotalNS))
 }
 
 // deadlock is in front of the threads of one.
@@ -36,51 +91,129 @@ func dumps(r *wait.Report) int {
 	return r.Dumps
 }
 
-// Compare lists who waited for whom on both sides, what was waited longest first, as far as it matters. Times are
-// divided by the number of runs. Either report may be nil.
-func Compare(base, head *wait.Report, runsBase, runsHead int) []Change {
-	known := make(map[string]*[2]wait.Sum)
+// A compared chain is one on both sides while it is summed up.
+type compared struct {
+	sides [2]wait.Sum
+	rules map[string]bool // by which its threads wait, "" for locks that the input names
+}
+
+// Compare lists who waited for whom on both sides, what was waited longest first, as far as it matters, and how long
+// for what. Times in words are divided by the number of runs. Either report may be nil.
+func Compare(base, head *wait.Report, runsBase, runsHead int) *Comparison {
+	known := make(map[string]*compared)
 	var order []string
-	add := func(side int, names string, s *wait.Sum) {
+	add := func(side int, names string, links []wait.Link, s *wait.Sum) {
 		if known[names] == nil {
-			known[names] = new([2]wait.Sum)
+			known[names] = &compared{rules: make(map[string]bool)}
 			order = append(order, names)
 		}
-		known[names][side].Add(s)
+		known[names].sides[side].Add(s)
+		for i := range links {
+			if e := links[i].Evidence; e != wait.NoEvidence && e != wait.Woke {
+				known[names].rules[links[i].Rule] = true
+			}
+		}
 	}
-	for side, r := range []*wait.Report{base, head} {
+	if dumps(base)+dumps(head) > 0 { // where nobody waits in a dump, that is known
+		base, head = cmp.Or(base, new(wait.Report)), cmp.Or(head, new(wait.Report))
+	}
+	reports, runs := []*wait.Report{base, head}, []int{runsBase, runsHead}
+	for side, r := range reports {
 		if r == nil {
 			continue
 		}
 		for i := range r.Cycles {
 			c := &r.Cycles[i]
-			add(side, deadlock+names(c.Links, c.Threads, true), &c.Sum)
+			add(side, deadlock+names(c.Links, c.Threads, true), c.Links, &c.Sum)
 		}
 		for i := range r.Chains {
 			if c := &r.Chains[i]; !c.Cycle {
-				add(side, names(c.Links, c.Threads, false), &c.Sum)
+				add(side, names(c.Links, c.Threads, false), c.Links, &c.Sum)
 			}
 		}
 	}
-	list := make([]Change, 0, len(order))
+	all := &Comparison{Chains: []Change{}, Regions: compareRegions(reports, runs)}
 	for _, name := range order {
-		s := known[name]
-		if !strings.HasPrefix(name, deadlock) && (base == nil || !base.Matters(&s[0])) && (head == nil || !head.Matters(&s[1])) {
+		k := known[name]
+		if !strings.HasPrefix(name, deadlock) && (base == nil || !base.Matters(&k.sides[0])) && (head == nil || !head.Matters(&k.sides[1])) {
 			continue
 		}
-		c := Change{Threads: name}
-		var w [2]float64
-		c.Base, w[0] = sideOf(base, &s[0], runsBase)
-		c.Head, w[1] = sideOf(head, &s[1], runsHead)
-		c.weight = max(w[0], w[1])
-		if dumps(base)+dumps(head) == 0 {
-			c.Longest = longestOf(&s[0]) + " → " + longestOf(&s[1])
+		c := Change{Of: name}
+		for side, to := range []*Side{&c.Base, &c.Head} {
+			*to = sideOf(reports[side], &k.sides[side], runs[side])
+			c.weight = max(c.weight, weight(reports[side], &k.sides[side], runs[side]))
 		}
-		list = append(list, c)
+		for side, to := range []*Side{&c.Base, &c.Head} {
+			to.lookFor(reports[side], k, c.weight, runs[side])
+		}
+		all.Chains = append(all.Chains, c)
 	}
+	sortChanges(all.Chains)
+	return all
+}
+
+func sortChanges(list []Change) {
 	slices.SortStableFunc(list, func(x, y Change) int {
-		return cmp.Or(-cmp.Compare(x.weight, y.weight), -cmp.Compare(strings.Count(x.Threads, Arrow), strings.Count(y.Threads, Arrow)))
+		return cmp.Or(-cmp.Compare(x.weight, y.weight), -cmp.Compare(strings.Count(x.Of, Arrow), strings.Count(y.Of, Arrow)))
 	})
+}
+
+// lookFor says of a side without a chain whether it may have been there: among waits for the same of
+// which who had it is not known, unless these are next to nothing compared to the chain, which took a weight.
+func (s *Side) lookFor(r *wait.Report, k *compared, chain float64, runs int) {
+	if r == nil || s.Count > 0 || r.Dumps > 0 {
+		return
+	}
+	if k.rules[""] {
+		s.Unknown.Add(&r.Unknown)
+	}
+	for i := range r.Wanted {
+		if x := &r.Wanted[i]; k.rules[x.Rule] {
+			s.Unknown.Add(&x.Unknown)
+		}
+	}
+	if w := weight(r, &s.Unknown, runs); w > 0 && w >= little*chain {
+		s.Known, s.text = false, fmt.Sprintf("not known (%s)", duration(int64(w)))
+	}
+}
+
+// compareRegions lists how long threads waited for what the rules name, whoever had it.
+func compareRegions(reports []*wait.Report, runs []int) []Change {
+	type region struct{ rule, name string }
+	known := make(map[region]*Change)
+	var order []region
+	matters := make(map[region]bool)
+	var most float64
+	for side, r := range reports {
+		if r == nil || r.Dumps > 0 {
+			continue
+		}
+		for i := range r.Wanted {
+			x := &r.Wanted[i]
+			k := region{x.Rule, x.Region}
+			if known[k] == nil {
+				known[k] = &Change{Of: named(x.Region, x.Rule)}
+				order = append(order, k)
+				for i, to := range []*Side{&known[k].Base, &known[k].Head} {
+					*to = sideOf(reports[i], new(wait.Sum), runs[i])
+				}
+			}
+			c := known[k]
+			to := []*Side{&c.Base, &c.Head}[side]
+			*to = sideOf(r, &x.Sum, runs[side])
+			to.Unknown = x.Unknown
+			c.weight = max(c.weight, weight(r, &x.Sum, runs[side]))
+			most = max(most, c.weight)
+			matters[k] = matters[k] || r.Matters(&x.Sum)
+		}
+	}
+	list := []Change{}
+	for _, k := range order {
+		if matters[k] && known[k].weight >= little*most {
+			list = append(list, *known[k])
+		}
+	}
+	sortChanges(list)
 	return list
 }
 
@@ -91,21 +224,32 @@ func names(links []wait.Link, all int, cycle bool) string {
 	return strings.Join(d.Names(), Arrow)
 }
 
-// sideOf is how long was waited in a run, or in how many dumps, in words and as a number to sort by.
-func sideOf(r *wait.Report, s *wait.Sum, runs int) (string, float64) {
+// sideOf is how long was waited in a run, or in how many dumps.
+func sideOf(r *wait.Report, s *wait.Sum, runs int) Side {
+	side := Side{Sum: *s, Known: true}
 	switch {
+	case r == nil:
+		side.Known, side.text = false, "not known"
 	case s.Count == 0:
-		return "none", 0
+		side.text = "none"
 	case r.Dumps > 0:
-		return fmt.Sprintf("%d of %d", s.Count, r.Dumps), float64(s.Count) / float64(r.Dumps)
+		side.text = fmt.Sprintf("%d of %d", s.Count, r.Dumps)
+	default:
+		side.text = duration(int64(weight(r, s, runs)))
 	}
-	per := float64(s.TotalNS) / float64(max(1, runs))
-	return duration(int64(per)), per
+	return side
 }
 
-func longestOf(s *wait.Sum) string {
-	if s.Count == 0 {
-		return "none"
+// weight is how long was waited in a run, or in which share of the dumps.
+func weight(r *wait.Report, s *wait.Sum, runs int) float64 {
+	switch {
+	case s.Count == 0:
+		return 0
+	case r.Dumps > 0:
+		return float64(s.Count) / float64(r.Dumps)
 	}
-	return duration(s.LongestNS)
+	return float64(s.TotalNS) / float64(max(1, runs))
 }
+
+// NotKnown says what it is that both sides of a comparison call so.
+const NotKnown = "not known: threads waited for the same as long as the brackets say, and nothing tells who had it"
