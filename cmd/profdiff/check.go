@@ -385,7 +385,8 @@ base, absolute limits are checked.
 
 Costs are those of an operation if the runs have a counter of work, else of a run. Where
 the recordings bear no verdict, as windows of time bear none on everything, the outcome
-is inconclusive: defaults.normalize or --ops says what the work is.
+is inconclusive: defaults.normalize or --ops says what the work is. So it is of measured
+values with one run a side, or with one file a side if base and head are compared.
 
 The exit code is 0 if all budgets pass or warn, 1 if one fails, 4 if one is
 inconclusive and the file says that this blocks. It is 2 if the budget file is wrong

@@ -210,7 +210,9 @@ over runs; improved and regressed go by which values are better. Metrics meet by
 where each side has one command (hyperfine) or benchmark, these are compared, whatever their
 names. Where several quantiles are known, a sentence says where in the distribution the
 change sits, and the runs with the slowest values are named, with the recordings that were
-made together with them.
+made together with them. One run a side has leads and no verdicts: ▽ less and △ more, with
+the distance from the noise within a run. So has one file a side, whose executions are one
+block in time: several files a side, recorded in turns, decide.
 
 As CSV, each function has a row for each event, with the names that fields have in JSON.
 Texts that begin with = + - or @ get a ' in front, so that no spreadsheet takes the name of

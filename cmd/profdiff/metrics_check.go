@@ -11,6 +11,7 @@ import (
 // readStream reads the measured values of a stream: of plain numbers each file is a run, of another
 // file it takes the metric of that name, or the only one.
 func readStream(name string, files []string) (s budget.Stream, err error) {
+	s.Files[1] = len(files)
 	for _, file := range files {
 		var set *metric.Set
 		err := input.Read(file, nil, func(src *input.Source) (err error) {
@@ -75,11 +76,12 @@ func addStream(streams map[string]budget.Stream, name string, side int, s budget
 	both, known := streams[name]
 	if !known {
 		both = s
-		both.Base, both.Head = nil, nil
+		both.Base, both.Head, both.Files = nil, nil, [2]int{}
 	}
 	if both.Unit != s.Unit || both.Scale != s.Scale {
 		return fmt.Errorf("%s: the sides differ in unit, %q and %q", name, both.Unit, s.Unit)
 	}
+	both.Files[side] += s.Files[1]
 	if side == 0 {
 		both.Base = append(both.Base, s.Head...)
 	} else {
@@ -105,7 +107,7 @@ func metricStreams(streams map[string]budget.Stream, file *budget.File, sides [2
 			if both, known := streams[name]; known && (side == 0 || len(both.Head) > 0) {
 				continue // another budget of the same
 			}
-			if err := addStream(streams, name, side, budget.Stream{Head: valuesOf(m), Unit: m.Unit, Scale: m.Scale, Direction: m.Direction, Why: m.Why}); err != nil {
+			if err := addStream(streams, name, side, budget.Stream{Head: valuesOf(m), Files: [2]int{1: len(sets)}, Unit: m.Unit, Scale: m.Scale, Direction: m.Direction, Why: m.Why}); err != nil {
 				return err
 			}
 		}

@@ -265,7 +265,7 @@ func (f *comparedMetrics) compared(cmd *cobra.Command, sides [2][]*metric.Set, o
 			return nil, err
 		}
 	}
-	opt.Recording = recordingsOf(sides)
+	opt.Recording, opt.Blocks = recordingsOf(sides), [2]bool{len(sides[0]) == 1, len(sides[1]) == 1}
 	d := metrics.NewDiff(diff.Compare(joined[0], joined[1], opt), sides[0], sides[1], opt.Declared)
 	if f.stall != "" {
 		stall, err := f.stalled(joined)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"profdiff/internal/metric"
 	"profdiff/internal/stats"
@@ -15,6 +16,9 @@ import (
 // does, need not be given.
 type Stream struct {
 	Base, Head [][]float64
+	// Files are how many files the values of base and head are of, 0 if that is not known. What is
+	// of one is one block in time.
+	Files [2]int
 	// Unit is what values are in, and Scale what one of the unit is that a plain number in the
 	// file is in: 0 if the name tells both, and the values are as they were written.
 	Unit  metric.Unit
@@ -123,7 +127,7 @@ func (k *check) streamClaims(r *Result) error {
 		if len(s.Base) == 0 {
 			missing(RelativeKind, "base")
 		} else {
-			r.Claims = append(r.Claims, k.changed(r, x, least, base, head))
+			r.Claims = append(r.Claims, k.changed(r, x, least, s))
 		}
 	}
 	for _, limit := range []struct {
@@ -182,7 +186,8 @@ func (k *check) least(b *Budget, s Stream) (bool, error) {
 }
 
 // changed is the claim on head over base.
-func (k *check) changed(r *Result, x statistic, least bool, base, head *stats.Distribution) *Claim {
+func (k *check) changed(r *Result, x statistic, least bool, s Stream) *Claim {
+	base, head, single := s.sides()
 	est := x.compare(base, head)
 	c := &Claim{
 		Kind: RelativeKind, What: x.what + " of " + r.Budget.Samples, Least: least, Unit: x.unit,
@@ -191,8 +196,9 @@ func (k *check) changed(r *Result, x statistic, least bool, base, head *stats.Di
 		Limit: verdict.Limit{Stored: k.in.Stored != nil, Estimate: &est, Exact: est.Method == stats.Exact},
 	}
 	k.relativeLimits(c, r.Budget, r.Waiver, 0, 0)
-	c.blocked = cmp.Or(x.lacks(head, "head"), x.lacks(base, "base"))
+	c.blocked = cmp.Or(x.lacks(head, "head"), x.lacks(base, "base"), single)
 	switch {
+	case single != "":
 	case c.Base == 0 && c.Head == 0:
 		c.Given, c.Reason, c.blocked = verdict.Pass, "zero on both sides", ""
 	case c.Base == 0 && !least:
@@ -204,8 +210,38 @@ func (k *check) changed(r *Result, x statistic, least bool, base, head *stats.Di
 	if c.Exact && c.Given == "" {
 		k.cachedValues(c, base.Runs(), head.Runs())
 	}
-	c.oneRun()
 	return c
+}
+
+// sides are the values of base and head as they are compared: the executions of one file are of
+// one run, as what drifts with time looks like a change between two blocks. single says why nothing
+// is proven of one run, "" if there are several on both sides.
+func (s Stream) sides() (base, head *stats.Distribution, single string) {
+	var block, one [2]bool
+	var d [2]*stats.Distribution
+	for side, runs := range [][][]float64{s.Base, s.Head} {
+		d[side] = stats.NewDistribution(runs)
+		if block[side] = s.Files[side] == 1 && d[side].Runs() > 1; block[side] {
+			d[side] = stats.NewDistribution([][]float64{slices.Concat(runs...)})
+		}
+		one[side] = d[side].Runs() == 1
+	}
+	const remedy = ": record several files a side in turns"
+	name := "base"
+	if !one[0] {
+		name = "head"
+	}
+	switch {
+	case block[0] && block[1]:
+		single = "each side is one block in time" + remedy
+	case one[0] && one[1]:
+		single = "one run a side tells nothing of how runs differ" + remedy
+	case block[0] || block[1]:
+		single = name + " is one block in time" + remedy
+	case one[0] || one[1]:
+		single = name + " is one run, which tells nothing of how runs differ" + remedy
+	}
+	return d[0], d[1], single
 }
 
 // bounded is the claim on head alone.
@@ -217,7 +253,9 @@ func (k *check) bounded(r *Result, x statistic, s Stream, kind Kind, warn, fail 
 		Limit: verdict.Limit{Estimate: &est, Exact: est.Method == stats.Exact},
 	}
 	k.limitsOf(c, warn, fail, r.Waiver)
-	c.blocked = x.lacks(head, "head")
+	if c.blocked = x.lacks(head, "head"); c.blocked == "" && head.Runs() == 1 {
+		c.blocked = "one run tells nothing of how runs differ: record several"
+	}
 	if r.Budget.Over == nil {
 		amount := cmp.Or(fail, warn) // both are in one unit, and so is what waives them
 		if why := otherUnit(amount, s, r.Budget.Samples); why != "" {
@@ -232,15 +270,7 @@ func (k *check) bounded(r *Result, x statistic, s Stream, kind Kind, warn, fail 
 	if c.Exact {
 		k.cachedValues(c, verdict.LeastRuns, head.Runs())
 	}
-	c.oneRun()
 	return c
-}
-
-// oneRun says what is assumed where one run has several values.
-func (c *Claim) oneRun() {
-	if c.Estimate.Method == stats.PooledValues && c.blocked == "" && c.Estimate.Refused == "" {
-		c.Notes = append(c.Notes, "one run a side: its values are taken as independent of each other")
-	}
 }
 
 // amount is an amount in the unit of the stream.

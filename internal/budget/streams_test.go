@@ -133,6 +133,42 @@ budgets:
 	}
 }
 
+// TestBlocks checks that nothing fails, warns or passes by one run a side, nor by two files of which
+// each has the runs of a side, which are one block in time.
+func TestBlocks(t *testing.T) {
+	f := parseFile(t, "version: 1\nbudgets:\n- {id: narrow, samples: time_ms, mean: true, limit: {fail: +5%}}\n- {id: wide, samples: time_ms, mean: true, limit: {warn: +50%, fail: +100%}}\n- {id: median, samples: time_ms, quantile: 0.5, limit: {warn: +1%}}\n")
+	for _, test := range []struct {
+		name       string
+		base, head [][]float64
+		files      [2]int
+		want       string // why nothing is decided
+	}{
+		{"one file a side", steady(10, 1, 100), steady(10, 1, 120), [2]int{1, 1}, "each side is one block in time: record several files a side in turns"},
+		{"one run a side", steady(1, 50, 100), steady(1, 50, 120), [2]int{1, 1}, "one run a side tells nothing of how runs differ: record several files a side in turns"},
+		{"nothing in a run", [][]float64{{0, 0, 0, 0, 0, 0}}, [][]float64{{0, 0, 0, 0, 0, 0}}, [2]int{1, 1}, "one run a side tells nothing of how runs differ: record several files a side in turns"},
+		{"one file beside several", steady(10, 1, 100), steady(10, 1, 120), [2]int{1, 10}, "base is one block in time: record several files a side in turns"},
+		{"one run beside several", steady(10, 5, 100), steady(1, 50, 120), [2]int{10, 1}, "head is one run, which tells nothing of how runs differ: record several files a side in turns"},
+		{"several files", steady(10, 1, 100), steady(10, 1, 120), [2]int{10, 10}, ""},
+	} {
+		o := mustCheck(t, f, &Inputs{Streams: map[string]Stream{"time_ms": {Base: test.base, Head: test.head, Files: test.files}}})
+		for id, decided := range map[string]verdict.Verdict{"narrow": verdict.Fail, "wide": verdict.Pass, "median": verdict.Warn} {
+			switch r := result(t, o, id); {
+			case test.want == "" && r.Verdict != decided:
+				t.Errorf("%s, %s: %s %q, want %s", test.name, id, r.Verdict, r.Reasons, decided)
+			case test.want != "" && (r.Verdict != verdict.Inconclusive || len(r.Reasons) != 1 || r.Reasons[0] != test.want):
+				t.Errorf("%s, %s: %s %q, want %q", test.name, id, r.Verdict, r.Reasons, test.want)
+			}
+		}
+	}
+	absolute := parseFile(t, "version: 1\nbudgets:\n- {id: x, samples: time_ms, mean: true, max: {fail: 1s}}\n")
+	for runs, want := range map[int]verdict.Verdict{1: verdict.Inconclusive, 10: verdict.Pass} {
+		o := mustCheck(t, absolute, &Inputs{Streams: map[string]Stream{"time_ms": {Head: steady(runs, 50, 100)}}})
+		if r := result(t, o, "x"); r.Verdict != want {
+			t.Errorf("%d runs under a maximum: %s %q", runs, r.Verdict, r.Reasons)
+		}
+	}
+}
+
 // TestUnitOfStream checks that metrics say in what their values are.
 func TestUnitOfStream(t *testing.T) {
 	f := parseFile(t, "version: 1\nbudgets:\n- {id: size, samples: heap, quantile: 0.5, max: {fail: 64MiB}}\n- {id: odd, samples: heap, quantile: 0.5, max: {fail: 3ms}}\n- {id: share, samples: load, mean: true, max: {fail: 60%}}\n")

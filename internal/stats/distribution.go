@@ -299,7 +299,9 @@ func (t *Tests) Mean(base, head *Distribution) Estimate {
 		e.Ratio, e.Refused = math.NaN(), "a mean is not positive"
 		return e
 	case base.sorted[0] == base.sorted[len(base.sorted)-1] && head.sorted[0] == head.sorted[len(head.sorted)-1] && b.n > 1 && h.n > 1:
-		e.Method, e.CI = Exact, Interval{e.Ratio, e.Ratio}
+		if e.CI = (Interval{e.Ratio, e.Ratio}); e.Method != PooledValues {
+			e.Method = Exact
+		}
 		e.finish(point(math.Log(e.Ratio)))
 		return e
 	case b.n < 2 || h.n < 2:

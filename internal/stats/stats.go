@@ -100,9 +100,9 @@ const (
 	Exact         Method = "exact" // counted, not sampled, and without any variance
 )
 
-// Single reports whether there is one sampled run a side, of which only the noise of
+// Single reports whether there is one run a side, sampled or of values, of which only the noise of
 // sampling is known.
-func (m Method) Single() bool { return m == Sampling || m == SamplingExact }
+func (m Method) Single() bool { return m == Sampling || m == SamplingExact || m == PooledValues }
 
 // LeastRuns is the number of runs a side below which a verdict is capped: no test tells a
 // change of the program from one of the machine then.

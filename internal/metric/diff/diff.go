@@ -4,11 +4,14 @@
 //     their names. Metrics that one side lacks are listed, and so is what differs in unit.
 //  2. The values of each side are a [stats.Distribution]: what is said of them has its uncertainty
 //     from how runs differ, as values of one run depend on each other. Where all values are of one
-//     run they are taken as independent, which is said.
+//     run they are taken as independent, which is said. The executions in one file are one block
+//     in time, so that they count as values of one run: a machine that drifts from one file to the
+//     next looks like a change.
 //  3. Mean, median, p90, p95, p99 and the share over a deadline are estimated on both sides and
 //     compared ([stats.Tests]). A quantile takes so many values that its interval is bounded.
 //  4. Verdicts are those of [verdict.Rule] over all rows of all metrics: no row is a discovery that
-//     chance explains. By direction they are called improved and regressed.
+//     chance explains. By direction they are called improved and regressed. One run a side has
+//     leads instead.
 //  5. Where in the distribution the change sits is said by intervals that hold together (Bonferroni):
 //     of quantiles, and of how much more one changed than the median.
 //  6. The runs that hold the worst values are named, with their recordings.
@@ -32,6 +35,8 @@ type Options struct {
 	Declared bool
 	// Deadline is of the share of values over it, nil if there is none.
 	Deadline *Deadline
+	// Blocks says of each side whether all of its runs are of one file.
+	Blocks [2]bool
 	// Recording names the recording of a run of a side, 0 or 1, "" if it has none.
 	Recording func(side int, m *metric.Metric, run int) string
 }
@@ -76,6 +81,9 @@ type Metric struct {
 	Where string
 	Tails []Tail
 }
+
+// Single reports whether a side has one run, so that there are leads and no verdicts.
+func (m *Metric) Single() bool { return min(m.Runs[0], m.Runs[1]) < 2 }
 
 // A Row is one statistic of a metric.
 type Row struct {
@@ -174,7 +182,7 @@ func (c *Comparison) judge(opt Options) {
 		m := &c.Metrics[i]
 		for j := range m.Rows {
 			r := &m.Rows[j]
-			if r.Finding.Capped && slices.Contains([]verdict.Verdict{verdict.Improved, verdict.Regressed, verdict.Unchanged}, r.Finding.Verdict) && min(m.Runs[0], m.Runs[1]) < 2 {
+			if r.Finding.Capped && slices.Contains([]verdict.Verdict{verdict.Improved, verdict.Regressed, verdict.Unchanged}, r.Finding.Verdict) && m.Single() {
 				r.Finding.Withhold() // of one run a side nothing tells how runs differ
 			}
 			direction := m.Direction
@@ -215,7 +223,15 @@ func newMetric(b, h *metric.Metric, opt *Options) Metric {
 	if base.summaries || head.summaries {
 		m.Each = "the mean of one run"
 	}
-	x, y := stats.NewDistribution(base.runs), stats.NewDistribution(head.runs)
+	byRun := [2]*stats.Distribution{stats.NewDistribution(base.runs), stats.NewDistribution(head.runs)}
+	block := [2]bool{opt.Blocks[0] && byRun[0].Runs() > 1, opt.Blocks[1] && byRun[1].Runs() > 1}
+	sides := byRun
+	for side, runs := range [][][]float64{base.runs, head.runs} {
+		if block[side] {
+			sides[side] = stats.NewDistribution([][]float64{slices.Concat(runs...)})
+		}
+	}
+	x, y := sides[0], sides[1]
 	m.Runs, m.Values = [2]int{x.Runs(), y.Runs()}, [2]int{x.Len(), y.Len()}
 	switch {
 	case x.Len() == 0 || y.Len() == 0:
@@ -226,6 +242,10 @@ func newMetric(b, h *metric.Metric, opt *Options) Metric {
 		m.Lacks = "one value a side tells nothing of how values vary: 4 runs a side are the least that may"
 	case b.Exact && h.Exact:
 		m.Lacks = ""
+	case block[0] && block[1]:
+		m.Assumed = "each side is one block in time: its executions are values of one run, and the intervals know nothing of how the machine drifts from one block to the next"
+	case block[0] || block[1]:
+		m.Assumed = fmt.Sprintf("%s is one block in time: its executions are values of one run, and the intervals know nothing of how the machine drifts", map[bool]string{true: "base", false: "head"}[block[0]])
 	case min(m.Runs[0], m.Runs[1]) == 1:
 		m.Assumed = "one run a side has several values: the intervals take them as independent, and know nothing of how runs differ"
 		if m.Runs[0] != m.Runs[1] {
@@ -243,7 +263,7 @@ func newMetric(b, h *metric.Metric, opt *Options) Metric {
 		}
 		m.Where = where(x, y, opt.Margin)
 	}
-	m.Tails = tails([2]*metric.Metric{b, h}, [2]*stats.Distribution{x, y}, m.Direction, opt)
+	m.Tails = tails([2]*metric.Metric{b, h}, byRun, m.Direction, opt)
 	return m
 }
 

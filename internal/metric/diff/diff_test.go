@@ -183,6 +183,87 @@ func TestLittle(t *testing.T) {
 	}
 }
 
+// TestBlocks compares a program with itself, of which one file has the executions on a quiet machine
+// and another those on one that became slower: no verdict, though values differ beyond their noise.
+func TestBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	file := func(level float64) *metric.Metric {
+		var runs [][]float64
+		for range 10 {
+			runs = append(runs, []float64{level * (1 + 0.005*rng.NormFloat64())})
+		}
+		return of("time", "s", runs)
+	}
+	leads := 0
+	for range 100 {
+		base, head := file(1), file(1+0.03*rng.NormFloat64())
+		c := Compare([]*metric.Metric{base}, []*metric.Metric{head}, Options{Blocks: [2]bool{true, true}})
+		m := &c.Metrics[0]
+		if m.Runs != [2]int{1, 1} || m.Values != [2]int{10, 10} || !m.Single() || !strings.HasPrefix(m.Assumed, "each side is one block in time: ") || m.Where != "" {
+			t.Fatalf("%v %v %q %q", m.Runs, m.Values, m.Assumed, m.Where)
+		}
+		for _, r := range m.Rows {
+			if r.Verdict != verdict.Inconclusive {
+				t.Errorf("%s is %s", r.Statistic, r.Verdict)
+			}
+			if r.Finding.Lead != verdict.NoLead {
+				leads++
+			}
+		}
+		// One block beside several files tells as little.
+		c = Compare([]*metric.Metric{base}, []*metric.Metric{head}, Options{Blocks: [2]bool{true, false}})
+		if m := &c.Metrics[0]; m.Runs != [2]int{1, 10} || m.Rows[0].Verdict != verdict.Inconclusive || !strings.HasPrefix(m.Assumed, "base is one block in time: ") {
+			t.Errorf("%v %s %q", m.Runs, m.Rows[0].Verdict, m.Assumed)
+		}
+	}
+	if leads < 50 {
+		t.Errorf("%d leads", leads)
+	}
+	c := Compare([]*metric.Metric{file(1)}, []*metric.Metric{file(1.2)}, Options{})
+	if v := c.Metrics[0].Rows[0].Verdict; v != verdict.Regressed {
+		t.Errorf("several files a side: %s", v)
+	}
+}
+
+// TestLeadsOfOneRun checks what one run a side of 1,000 values tells: the tail moved.
+func TestLeadsOfOneRun(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 6))
+	latencies := func(slow float64) *metric.Metric {
+		var run []float64
+		for range 1000 {
+			v := 10 + 0.2*rng.NormFloat64()
+			if rng.Float64() < 0.03 {
+				v = slow + rng.NormFloat64()
+			}
+			run = append(run, v)
+		}
+		return of("latency", "ms", [][]float64{run})
+	}
+	base := latencies(15)
+	for _, test := range []struct {
+		head  *metric.Metric
+		lead  verdict.Lead
+		mark  string
+		where string
+	}{
+		{latencies(48), verdict.More, "△ ", "lead: the tail changed and the median did not, within these two runs: p99 "},
+		{latencies(15), verdict.NoLead, "~", ""},
+	} {
+		c := Compare([]*metric.Metric{base}, []*metric.Metric{test.head}, Options{})
+		m := &c.Metrics[0]
+		p50, p99 := row(t, m, "p50"), row(t, m, "p99")
+		if p99.Verdict != verdict.Inconclusive || p99.Finding.Lead != test.lead || !strings.HasPrefix(p99.Finding.Text(), test.mark) {
+			t.Errorf("p99 is %s, %s", p99.Verdict, p99.Finding.Text())
+		}
+		if p50.Finding.Text() != "~" {
+			t.Errorf("p50 is %s", p50.Finding.Text())
+		}
+		if test.where == "" && m.Where != "" || !strings.HasPrefix(m.Where, test.where) {
+			t.Errorf("%q, want %q", m.Where, test.where)
+		}
+	}
+}
+
 // TestTails checks that the runs with the worst values are named, with their recordings.
 func TestTails(t *testing.T) {
 	runs := func(up float64) (list [][]float64) {

@@ -25,8 +25,16 @@ func where(x, y *stats.Distribution, margin float64) string {
 			have = append(have, q)
 		}
 	}
-	if len(have) < 2 || min(x.Runs(), y.Runs()) < 2 {
-		return "" // of one run a side nothing tells how runs differ
+	if len(have) < 2 {
+		return ""
+	}
+	lead, scope := "", "" // of one run a side nothing tells how runs differ
+	single := min(x.Runs(), y.Runs()) < 2
+	if single {
+		lead, scope = "lead: ", ", within these runs"
+		if max(x.Runs(), y.Runs()) < 2 {
+			scope = ", within these two runs"
+		}
 	}
 	// As many statements as there are intervals: of each quantile, and of each against the median.
 	tests := stats.New(1 - (1-verdict.Level)/float64(2*len(have)-1))
@@ -50,13 +58,16 @@ func where(x, y *stats.Distribution, margin float64) string {
 		m := list[apart]
 		switch {
 		case within(median.change, margin):
-			return fmt.Sprintf("the tail changed and the median did not: %s, %s", m.text(), median.text())
+			return fmt.Sprintf("%sthe tail changed and the median did not%s: %s, %s", lead, scope, m.text(), median.text())
 		case median.change.CI.Contains(1):
-			return fmt.Sprintf("the tail changed, and nothing shows that the median did: %s, %s", m.text(), median.text())
+			return fmt.Sprintf("%sthe tail changed, and nothing shows that the median did%s: %s, %s", lead, scope, m.text(), median.text())
 		case math.Abs(math.Log(m.change.Ratio)) > math.Abs(math.Log(median.change.Ratio)):
-			return fmt.Sprintf("the tail changed more than the median: %s, %s", m.text(), median.text())
+			return fmt.Sprintf("%sthe tail changed more than the median%s: %s, %s", lead, scope, m.text(), median.text())
 		}
-		return fmt.Sprintf("the median changed more than the tail: %s, %s", median.text(), m.text())
+		return fmt.Sprintf("%sthe median changed more than the tail%s: %s, %s", lead, scope, median.text(), m.text())
+	}
+	if single {
+		return "" // what drifts between runs moves all quantiles
 	}
 	shown, still := 0, 0
 	var texts []string

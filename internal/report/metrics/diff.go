@@ -21,6 +21,9 @@ func WriteDiff(w io.Writer, d *Diff, limit int) error {
 	if limit > 0 && len(shown) > limit {
 		shown = shown[:limit]
 	}
+	if d.Leads != "" {
+		lines.Printf("leads    %s", d.Leads)
+	}
 	lines.Printf("%s", d.summary())
 	if lines.Err != nil {
 		return lines.Err
@@ -95,17 +98,33 @@ func first(list []string) string {
 // summary counts the verdicts.
 func (d *Diff) summary() string {
 	counts := make(map[string]int)
+	leads, near := 0, 0
 	for i := range d.Metrics {
 		for _, r := range d.Metrics[i].Rows {
-			if r.Method != "" {
+			switch {
+			case r.Lead != "":
+				leads++
+			case r.Method != "" && d.Metrics[i].single && r.mark == "~":
+				near++
+			case r.Method != "":
 				counts[r.Verdict]++
 			}
 		}
+	}
+	if n := len(counts); d.Leads != "" && (n == 0 || n == 1 && counts["inconclusive"] > 0) {
+		s := fmt.Sprintf("%d %s, %d statistics tested: %d %s, %d within noise", len(d.Metrics), text.Plural(len(d.Metrics), "metric", "metrics"), d.Tested, leads, text.Plural(leads, "lead", "leads"), near)
+		if n := counts["inconclusive"]; n > 0 {
+			s += fmt.Sprintf(", %d inconclusive", n)
+		}
+		return s
 	}
 	s := fmt.Sprintf("%d %s, %d statistics tested: %d improved, %d regressed, %d unchanged within %.1f%%, %d inconclusive",
 		len(d.Metrics), text.Plural(len(d.Metrics), "metric", "metrics"), d.Tested, counts[string(verdict.Improved)], counts[string(verdict.Regressed)], counts[string(verdict.Unchanged)], 100*d.Margin, counts[string(verdict.Inconclusive)])
 	if n := counts["fell"] + counts["rose"]; n > 0 {
 		s += fmt.Sprintf(", %d changed", n)
+	}
+	if leads+near > 0 {
+		s += fmt.Sprintf("; of one run a side %d %s, %d within noise", leads, text.Plural(leads, "lead", "leads"), near)
 	}
 	return s
 }
@@ -294,6 +313,9 @@ func notes(metrics []DiffMetric) (list []string) {
 			}
 		}
 	}
+	if slices.ContainsFunc(metrics, func(m DiffMetric) bool { return m.single && m.tested() > 0 }) {
+		add("▽ is less and △ more, with the distance from the noise within a run; the number of tests is corrected for; ~ is within noise")
+	}
 	if runs {
 		add("95% intervals cover noise between runs")
 	}
@@ -356,6 +378,10 @@ const maxMarkdownMetrics = 15
 func WriteDiffMarkdown(w io.Writer, d *Diff) error {
 	lines := text.Lines{W: w}
 	lines.Printf("**Metrics**: %s", d.summary())
+	if d.Leads != "" {
+		lines.Printf("")
+		lines.Printf("%s", text.MarkdownProse(d.Leads, 1000))
+	}
 	lines.Printf("")
 	shown := d.Metrics[:min(len(d.Metrics), maxMarkdownMetrics)]
 	lines.Printf("| verdict | metric | of | base | head | change | 95%% interval |")

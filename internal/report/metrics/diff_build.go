@@ -2,11 +2,13 @@ package metrics
 
 import (
 	"math"
+	"slices"
 
 	"profdiff/internal/metric"
 	"profdiff/internal/metric/diff"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 )
 
 // NewDiff makes the document of a comparison of the files of two sides.
@@ -24,13 +26,31 @@ func NewDiff(c *diff.Comparison, base, head []*metric.Set, declared bool) *Diff 
 	for i := range c.Metrics {
 		d.Metrics = append(d.Metrics, newDiffMetric(&c.Metrics[i]))
 	}
+	single := slices.ContainsFunc(d.Metrics, func(m DiffMetric) bool { return m.single && m.tested() > 0 })
+	verdicts := slices.ContainsFunc(d.Metrics, func(m DiffMetric) bool { return !m.single && m.tested() > 0 })
+	switch {
+	case single && verdicts:
+		d.Leads = "of metrics with one run a side there are leads, no verdicts; several files a side recorded in turns would decide"
+	case single:
+		d.Leads = verdict.NoVerdicts + "; several files a side recorded in turns would decide"
+	}
 	return d
+}
+
+// tested is how many rows were.
+func (m *DiffMetric) tested() (n int) {
+	for _, r := range m.Rows {
+		if r.P.Known() {
+			n++
+		}
+	}
+	return n
 }
 
 func newDiffMetric(m *diff.Metric) DiffMetric {
 	x := DiffMetric{
 		Name: m.Name, Unit: string(m.Unit), Direction: m.Direction.String(), Why: m.Why, Each: m.Each, RunsBase: m.Runs[0], RunsHead: m.Runs[1],
-		ValuesBase: m.Values[0], ValuesHead: m.Values[1], Assumed: m.Assumed, Lacks: m.Lacks, Where: m.Where, Rows: []Row{}, Tails: []Tail{}, quantity: m.Quantity,
+		ValuesBase: m.Values[0], ValuesHead: m.Values[1], Assumed: m.Assumed, Lacks: m.Lacks, Where: m.Where, Rows: []Row{}, Tails: []Tail{}, quantity: m.Quantity, single: m.Single(),
 	}
 	for i := range m.Rows {
 		x.Rows = append(x.Rows, newRow(&m.Rows[i]))
@@ -54,7 +74,10 @@ func newRow(r *diff.Row) Row {
 		Statistic: r.Statistic, Base: text.Number(r.Base.Value), BaseCI: text.Interval(r.Base.CI), Head: text.Number(r.Head.Value), HeadCI: text.Interval(r.Head.CI),
 		Ratio: text.Number(f.Ratio), CI: text.Interval(f.CI), Verdict: string(r.Verdict), P: text.Number(text.Significant(f.P)), Adjusted: text.Number(text.Significant(f.Adjusted)),
 		Method: string(f.Method), RunsNeeded: f.RunsNeeded, Smallest: text.Number(f.Smallest), Needs: r.Needs, Has: r.Has, share: r.Share,
-		mark: f.Text(),
+		mark: f.Text(), Lead: string(f.Lead), Distance: text.Missing,
+	}
+	if f.Lead != verdict.NoLead {
+		row.Distance = text.Number(text.Significant(f.Distance))
 	}
 	if r.Verdict != f.Verdict {
 		row.mark = string(r.Verdict)

@@ -16,11 +16,13 @@ type Diff struct {
 	Tested   int          `json:"tested"`
 	Declared bool         `json:"declared"` // the user chose the metrics
 	Metrics  []DiffMetric `json:"metrics"`
-	OnlyBase []string     `json:"only_base"`
-	OnlyHead []string     `json:"only_head"`
-	Names    string       `json:"names"` // of commands that the sides call differently: what was done, or what to do
-	Warnings []string     `json:"warnings"`
-	Stall    *Stall       `json:"stall"` // null unless a size was given
+	// Leads is why there are no verdicts and what would decide, "" if there are verdicts.
+	Leads    string   `json:"leads"`
+	OnlyBase []string `json:"only_base"`
+	OnlyHead []string `json:"only_head"`
+	Names    string   `json:"names"` // of commands that the sides call differently: what was done, or what to do
+	Warnings []string `json:"warnings"`
+	Stall    *Stall   `json:"stall"` // null unless a size was given
 }
 
 // A DiffMetric is one metric of both sides.
@@ -39,6 +41,7 @@ type DiffMetric struct {
 	Where      string `json:"where"`   // where in the distribution the change sits
 	Rows       []Row  `json:"rows"`
 	Tails      []Tail `json:"tails"`
+	single     bool   // a side has one run
 	quantity   string // the part of Name that is no command or benchmark
 }
 
@@ -57,6 +60,8 @@ type Row struct {
 	P          text.Number `json:"p"`
 	Adjusted   text.Number `json:"adjusted"`
 	Method     string      `json:"method"`
+	Lead       string      `json:"lead"`        // less or more, where one run a side has no verdict; "" if within noise
+	Distance   text.Number `json:"distance"`    // of a lead from the noise within runs, in standard deviations
 	RunsNeeded int         `json:"runs_needed"` // a side, that would probably decide; 0 if unknown
 	Smallest   text.Number `json:"smallest_detectable"`
 	// Needs is the number of values of a side that the statistic takes, 0 if they are there.

@@ -72,6 +72,26 @@ func TestDiffMarkdown(t *testing.T) {
 	reporttest.Golden(t, "testdata/diff.md", reporttest.Written(t, func(w io.Writer) error { return WriteDiffMarkdown(w, d) }))
 }
 
+// TestDiffLeads writes what one file a side tells, beside a metric whose runs are of several.
+func TestDiffLeads(t *testing.T) {
+	sets, joined := sides(t)
+	for side := range joined {
+		joined[side] = joined[side][:2]
+	}
+	for _, name := range []string{"leads", "mixed"} {
+		blocks := [2]bool{name == "leads", name == "leads"}
+		if name == "mixed" {
+			for side := range joined {
+				joined[side][0].Runs = joined[side][0].Runs[:1]
+			}
+		}
+		c := diff.Compare(joined[0], joined[1], diff.Options{Blocks: blocks})
+		d := NewDiff(c, sets[0], sets[1], false)
+		reporttest.Golden(t, "testdata/"+name+".txt", reporttest.Written(t, func(w io.Writer) error { return WriteDiff(w, d, 0) }))
+		reporttest.Golden(t, "testdata/"+name+".md", reporttest.Written(t, func(w io.Writer) error { return WriteDiffMarkdown(w, d) }))
+	}
+}
+
 func TestDiffJSON(t *testing.T) {
 	got := reporttest.Written(t, func(w io.Writer) error { return WriteDiffJSON(w, compared(t)) })
 	reporttest.Golden(t, "testdata/diff.json", got)
