@@ -203,7 +203,9 @@ func (r Program) Run(ctx context.Context) (*Process, error) {
 	kill.Stop()
 	defer kill.Stop()
 	cmd.Cancel = func() error {
-		kill.Reset(patience)
+		if !r.Attended { // a recorder that is attended writes what it has
+			kill.Reset(patience)
+		}
 		return end(syscall.SIGTERM)
 	}
 	if r.Attended {
