@@ -32,6 +32,9 @@ func New(r *run.Run, rules *Rules) *Report {
 	edges := edgesOf(r, found.edges)
 	b.report.Regions, b.report.Wanted = found.listHeld(edges), found.wanted()
 	b.report.Notes = append(b.report.Notes, found.notes...)
+	if note := found.futexes(); note != "" {
+		b.report.Notes = append(b.report.Notes, note)
+	}
 	b.g = sweep(r, edges)
 	b.chains()
 	b.cycles()

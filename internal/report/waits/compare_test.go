@@ -12,7 +12,9 @@ import (
 // has no waits of which it may be.
 func TestCompareUnknown(t *testing.T) {
 	const ms = 1_000_000
-	sum := func(n, total int64) wait.Sum { return wait.Sum{Count: n, TotalNS: total * ms, LongestNS: total * ms / max(n, 1)} }
+	sum := func(n, total int64) wait.Sum {
+		return wait.Sum{Count: n, TotalNS: total * ms, LongestNS: total * ms / max(n, 1)}
+	}
 	thread := func(name string) wait.Thread { return wait.Thread{Name: name} }
 	base := &wait.Report{
 		Chains: []wait.Chain{{
