@@ -26,7 +26,7 @@ type Options struct {
 	Total bool
 }
 
-// WriteText writes a comparison as text: what was compared and how, and per event the
+// WriteText writes a comparison as text: what was compared and how, who waited for whom, and per event the
 // total and the changes, largest first.
 func WriteText(w io.Writer, c *Document, opt Options) error {
 	t := text.Table{}
@@ -48,15 +48,15 @@ func WriteText(w io.Writer, c *Document, opt Options) error {
 	if err := t.Write(w); err != nil {
 		return err
 	}
+	if err := writeWaits(w, c, opt); err != nil {
+		return err
+	}
 	for i := range c.Events {
 		if err := writeDiffEvent(w, c, &c.Events[i], opt); err != nil {
 			return err
 		}
 	}
-	if err := writeMetrics(w, c, opt); err != nil {
-		return err
-	}
-	return writeWaits(w, c, opt)
+	return writeMetrics(w, c, opt)
 }
 
 // A costFormat writes normalized costs of an event.

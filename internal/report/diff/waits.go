@@ -36,7 +36,7 @@ const maxWaits = 5
 // waiting are the events of which it is of interest who waited for whom.
 var waiting = []string{"off-cpu", "delay", "contentions", "stack-dumps"}
 
-// writeWaits writes how long threads waited for others before and after, in a run, below lists of
+// writeWaits writes how long threads waited for others before and after, in a run, before lists of
 // functions or threads of what they waited.
 func writeWaits(w io.Writer, d *Document, opt Options) error {
 	shows := opt.By == "" || opt.By == run.ByFunction || opt.By == run.ByThread

@@ -59,10 +59,15 @@ func samples(n int64, e *Event) string {
 	return text.Count(n)
 }
 
-// WriteText writes one table per event of what costs most.
+// WriteText writes who waited for whom, which is short, and one table per event of what costs most.
 func WriteText(w io.Writer, d *Document, opt Options) error {
 	if err := writeFacts(w, d); err != nil {
 		return err
+	}
+	if d.Waits != nil {
+		if err := waits.WriteSection(w, d.Waits); err != nil {
+			return err
+		}
 	}
 	for e := range d.Events {
 		if err := writeEventHeader(w, &d.Events[e], &opt); err != nil {
@@ -74,9 +79,6 @@ func WriteText(w io.Writer, d *Document, opt Options) error {
 		if err := writeTop(w, d, e, opt); err != nil {
 			return err
 		}
-	}
-	if d.Waits != nil {
-		return waits.WriteSection(w, d.Waits)
 	}
 	return nil
 }

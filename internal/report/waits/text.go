@@ -177,7 +177,7 @@ func Place(p *wait.Place) string {
 	return p.Function
 }
 
-// WriteSection writes what follows a table of something else: cycles, and the chains that cost most.
+// WriteSection writes what stands before tables of something else: cycles, and the chains that cost most.
 // It writes nothing if no chain is known.
 func WriteSection(w io.Writer, r *wait.Report) error {
 	lines := text.Lines{W: w}
