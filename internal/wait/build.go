@@ -32,7 +32,8 @@ func New(r *run.Run, rules *Rules) *Report {
 	edges := edgesOf(r, found.edges)
 	b.report.Regions, b.report.Wanted = found.listHeld(edges), found.wanted()
 	b.report.Notes = append(b.report.Notes, found.notes...)
-	if note := found.futexes(); note != "" {
+	var note string
+	if b.report.Unnamed, note = found.futexes(); note != "" {
 		b.report.Notes = append(b.report.Notes, note)
 	}
 	b.g = sweep(r, edges)

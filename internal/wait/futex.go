@@ -42,19 +42,19 @@ func inLockCall(r *run.Run, stack run.StackID) (in, other bool) {
 	return in, other
 }
 
-// futexes says how long threads waited in system calls for locks where neither a rule nor the input tells for what,
-// "" if that is little, or less than what is told.
-func (s *regions) futexes() string {
+// futexes sums up for how long threads waited in system calls for locks where neither a rule nor the input tells for
+// what, and says so: none and "" if that is little, or less than what is told.
+func (s *regions) futexes() (unnamed Sum, note string) {
 	type fact struct{ in, other bool }
 	facts := make(map[run.StackID]fact)
-	var all, unknown, told Sum
+	var all, told Sum
 	wakers := false
 	for i := range s.r.Waits {
 		w := &s.r.Waits[i]
 		wakers = wakers || w.Waker != 0
 		switch {
 		case w.Kind != run.OffCPU:
-			return "" // the input tells of locks by itself
+			return Sum{}, "" // the input tells of locks by itself
 		case w.Filtered || w.Stack == 0 || strings.HasPrefix(w.State, "R"):
 			continue
 		}
@@ -71,17 +71,17 @@ func (s *regions) futexes() string {
 		}
 		all.add(w)
 		if s.wants[i] < 0 && !f.other {
-			unknown.add(w)
+			unnamed.add(w)
 		}
 	}
-	if unknown.TotalNS < noticedNS || unknown.TotalNS <= told.TotalNS {
-		return ""
+	if unnamed.TotalNS < noticedNS || unnamed.TotalNS <= told.TotalNS {
+		return Sum{}, ""
 	}
 	length := func(ns int64) time.Duration { return time.Duration(ns).Round(time.Microsecond) }
-	note := fmt.Sprintf("threads waited %s in %d waits in futex and other system calls for locks, where they wait for work as well; of %s the stacks tell neither the lock nor who had it: perf record --call-graph dwarf tells which",
-		length(all.TotalNS), all.Count, length(unknown.TotalNS))
+	note = fmt.Sprintf("threads waited %s in %d waits in futex and other system calls for locks, where they wait for work as well; of %s the stacks tell neither the lock nor who had it: perf record --call-graph dwarf tells which",
+		length(all.TotalNS), all.Count, length(unnamed.TotalNS))
 	if !wakers {
 		note += ", and -e sched:sched_waking who ended the wait"
 	}
-	return note
+	return unnamed, note
 }

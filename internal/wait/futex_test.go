@@ -28,6 +28,9 @@ func TestFutexes(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 		report := New(r, nil)
+		if unnamed := report.Unnamed.Count; (unnamed == 2) != (test.want != "") {
+			t.Errorf("%s: %d unnamed waits", test.name, unnamed)
+		}
 		if has := len(report.Notes) > 0 && report.Notes[0] == test.want; has != (test.want != "") {
 			t.Errorf("%s: the report has the notes %q", test.name, report.Notes)
 		}
@@ -51,5 +54,6 @@ func futexNote(r *run.Run) string {
 	b := newBuilder(r)
 	rules := Builtin()
 	b.stacks = newClassifier(r, rules)
-	return b.findRegions(rules).futexes()
+	_, note := b.findRegions(rules).futexes()
+	return note
 }

@@ -19,6 +19,7 @@ func Join(reports []*Report) *Report {
 		all.All.Add(&r.All)
 		all.Main.Add(&r.Main)
 		all.Unknown.Add(&r.Unknown)
+		all.Unnamed.Add(&r.Unnamed)
 		all.Waited.Add(&r.Waited)
 		all.Behind.Add(&r.Behind)
 		all.HeldNS += r.HeldNS

@@ -8,6 +8,9 @@ type Report struct {
 	Main Sum `json:"main"`
 	// Unknown are those of All of which the input does not tell who had the lock.
 	Unknown Sum `json:"unknown"`
+	// Unnamed are waits in system calls for locks, outside of All, of which neither a rule nor the stack
+	// tells for what; none if what is told is more.
+	Unnamed Sum `json:"unnamed"`
 	// HeldNS is the time in which at least one thread waited for a holder of a lock, summed over holders: it
 	// counts once what several threads waited at the same time.
 	HeldNS int64 `json:"held_ns"`

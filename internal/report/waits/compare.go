@@ -28,7 +28,7 @@ type Change struct {
 // A Side is how long was waited on one side, in all its runs.
 type Side struct {
 	wait.Sum
-	// Unknown are waits for the same of which the side does not tell who had it.
+	// Unknown are waits for the same, or of a chain for nobody knows what, of which the side does not tell who had it.
 	Unknown wait.Sum `json:"unknown"`
 	// Known is false if there is no such chain but Unknown, of which it may have been, or nothing that tells of waits.
 	Known bool `json:"known"`
@@ -172,6 +172,7 @@ func (s *Side) lookFor(r *wait.Report, k *compared, chain float64, runs int) {
 			s.Unknown.Add(&x.Unknown)
 		}
 	}
+	s.Unknown.Add(&r.Unnamed)
 	if w := weight(r, &s.Unknown, runs); w > 0 && w >= little*chain {
 		s.Known, s.text = false, fmt.Sprintf("not known (%s)", duration(int64(w)))
 	}
@@ -252,4 +253,4 @@ func weight(r *wait.Report, s *wait.Sum, runs int) float64 {
 }
 
 // NotKnown says what it is that both sides of a comparison call so.
-const NotKnown = "not known: threads waited for the same as long as the brackets say, and nothing tells who had it"
+const NotKnown = "not known: threads waited for the same, or for locks that stacks do not name, as long as the brackets say, and nothing tells who had them"

@@ -45,6 +45,7 @@ func TestCompareUnknown(t *testing.T) {
 			"of another rule", side(wait.Wanted{Rule: "mutex", Region: "mutex", Sum: sum(1, 20), Unknown: sum(1, 20)}),
 			"none, 448.2 ms → none", "none, 302.9 ms → none, 40.81% → none",
 		},
+		{"stacks are cut", &wait.Report{Unnamed: sum(9, 3600)}, "not known (3.600 s), 448.2 ms → not known", "none, 302.9 ms → none, 40.81% → none"},
 		{"no waits at all", nil, "not known, 448.2 ms → not known", "not known, 302.9 ms → not known, 40.81% → -"},
 	} {
 		c := Compare(base, test.head, 1, 1)
