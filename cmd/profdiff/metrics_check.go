@@ -94,7 +94,7 @@ func addStream(streams map[string]budget.Stream, name string, side int, s budget
 // metricStreams are the streams of both sides of files of metrics, for the budgets of a file.
 func metricStreams(streams map[string]budget.Stream, file *budget.File, sides [2][]*metric.Set) error {
 	for side, sets := range sides {
-		joined, err := metric.Join(sets)
+		joined, err := metric.Join(metric.Blocks(sets))
 		if err != nil {
 			return err
 		}

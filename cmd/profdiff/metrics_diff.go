@@ -257,8 +257,9 @@ func (f *comparedMetrics) compared(cmd *cobra.Command, sides [2][]*metric.Set, o
 		return nil, err
 	}
 	var joined [2][]*metric.Metric
-	for side, sets := range sides {
-		if joined[side], err = metric.Join(sets); err != nil {
+	for side := range sides {
+		sides[side] = metric.Blocks(sides[side])
+		if joined[side], err = metric.Join(sides[side]); err != nil {
 			return nil, err
 		}
 		if joined[side], err = choice.apply(joined[side]); err != nil {

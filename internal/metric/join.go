@@ -73,3 +73,41 @@ func (s *Summary) Within(q float64) (low, high float64) {
 	}
 	return math.NaN(), math.NaN()
 }
+
+// Blocks makes each of several sets one run, with the values of all of its own: these follow one
+// another in time, so that what drifts between the sets is alike in them, and only how the sets
+// differ tells how runs do. A single set stays as it is, and so does what has no values.
+func Blocks(sets []*Set) []*Set {
+	if len(sets) < 2 {
+		return sets
+	}
+	blocks := make([]*Set, len(sets))
+	for i, s := range sets {
+		block := *s
+		block.Metrics = nil
+		for _, m := range s.Metrics {
+			one := *m
+			if one.Runs = oneRun(m.Runs); len(one.Runs) < len(m.Runs) {
+				block.Links = nil // which are of single runs
+			}
+			block.Metrics = append(block.Metrics, &one)
+		}
+		blocks[i] = &block
+	}
+	return blocks
+}
+
+// oneRun makes one run of several, if the values of all are known.
+func oneRun(runs []Run) []Run {
+	if len(runs) < 2 {
+		return runs
+	}
+	var one Run
+	for _, r := range runs {
+		if len(r.Values) == 0 {
+			return runs
+		}
+		one.Values = append(one.Values, r.Values...)
+	}
+	return []Run{one}
+}

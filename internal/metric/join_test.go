@@ -55,3 +55,37 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+// TestBlocks checks that each of several sets is one run, whose values come one after the other.
+func TestBlocks(t *testing.T) {
+	set := func(runs ...Run) *Set {
+		s := &Set{Links: []Link{{Run: 0, File: "x"}}}
+		s.Add("work", "time", "ms").Runs = runs
+		return s
+	}
+	values := func(v ...float64) Run { return Run{Values: v} }
+	two := set(values(1), values(2, 3))
+	for _, test := range []struct {
+		name string
+		sets []*Set
+		want [][]Run
+	}{
+		{"one set", []*Set{two}, [][]Run{{values(1), values(2, 3)}}},
+		{"two sets", []*Set{two, set(values(4))}, [][]Run{{values(1, 2, 3)}, {values(4)}}},
+		{"no values", []*Set{set(Run{Summary: &Summary{N: 3}}, values(1)), two}, [][]Run{{{Summary: &Summary{N: 3}}, values(1)}, {values(1, 2, 3)}}},
+	} {
+		var got [][]Run
+		for _, s := range Blocks(test.sets) {
+			got = append(got, s.Metrics[0].Runs)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+	if len(two.Metrics[0].Runs) != 2 || len(two.Links) != 1 {
+		t.Errorf("the set itself changed: %+v", two)
+	}
+	if blocks := Blocks([]*Set{two, two}); blocks[0].Links != nil {
+		t.Error("a block of several runs has the recording of one")
+	}
+}

@@ -111,10 +111,11 @@ func (d *Diff) summary() string {
 			}
 		}
 	}
-	if n := len(counts); d.Leads != "" && (n == 0 || n == 1 && counts["inconclusive"] > 0) {
+	open := counts[string(verdict.Inconclusive)]
+	if n := len(counts); d.Leads != "" && (n == 0 || n == 1 && open > 0) {
 		s := fmt.Sprintf("%d %s, %d statistics tested: %d %s, %d within noise", len(d.Metrics), text.Plural(len(d.Metrics), "metric", "metrics"), d.Tested, leads, text.Plural(leads, "lead", "leads"), near)
-		if n := counts["inconclusive"]; n > 0 {
-			s += fmt.Sprintf(", %d inconclusive", n)
+		if open > 0 {
+			s += fmt.Sprintf(", %d %s", open, verdict.Inconclusive)
 		}
 		return s
 	}
