@@ -8,6 +8,7 @@ package waits
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"profdiff/internal/report/text"
@@ -178,11 +179,14 @@ func Place(p *wait.Place) string {
 }
 
 // WriteSection writes what stands before tables of something else: cycles, and the chains that cost most.
-// It writes nothing if no chain is known.
+// It writes nothing if no chain is known, nor waits that matter.
 func WriteSection(w io.Writer, r *wait.Report) error {
 	lines := text.Lines{W: w}
 	if len(r.Chains)+len(r.Cycles)+len(r.Regions) == 0 {
-		return nil
+		if slices.ContainsFunc(r.Wanted, func(x wait.Wanted) bool { return r.Matters(&x.Unknown) }) {
+			writeWanted(&lines, r)
+		}
+		return lines.Err
 	}
 	for i, l := range Summary(r) {
 		if i == 0 {
