@@ -1,7 +1,6 @@
 package category
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -61,19 +60,8 @@ func parse(name string, data []byte, included func() *Set) (*Set, error) {
 		return nil, fmt.Errorf("%s: has %d bytes, of at most %d: make several files of it", name, len(data), MaxSize)
 	}
 	p := parser{set: new(Set), included: included, lines: make(map[string]int), ids: make(map[string]int)}
-	root, err := yaml.Parse(data)
-	switch {
-	case err != nil:
-	case root == nil:
-		err = errors.New(`has no categories: it needs a list "categories:"`)
-	default:
-		err = p.file(root)
-	}
-	if err != nil {
-		if at := yaml.Name(name, err); at.Position.Line > 0 {
-			return nil, fmt.Errorf("%s:%d: %w", name, at.Position.Line, at.Err)
-		}
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err := yaml.Read(name, data, `has no categories: it needs a list "categories:"`, p.file); err != nil {
+		return nil, err
 	}
 	p.set.names = append(p.set.names, Other)
 	return p.set, nil

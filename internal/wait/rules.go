@@ -2,8 +2,6 @@ package wait
 
 import (
 	_ "embed"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -91,19 +89,8 @@ func ParseRules(name string, data []byte) (*Rules, error) { return parseRules(na
 
 func parseRules(name string, data []byte, included func() *Rules) (*Rules, error) {
 	p := ruleParser{rules: new(Rules), included: included, lines: make(map[string]int)}
-	root, err := yaml.Parse(data)
-	switch {
-	case err != nil:
-	case root == nil:
-		err = errors.New(`has no regions: it needs a list "regions:"`)
-	default:
-		err = p.file(root)
-	}
-	if err != nil {
-		if at := yaml.Name(name, err); at.Position.Line > 0 {
-			return nil, fmt.Errorf("%s:%d: %w", name, at.Position.Line, at.Err)
-		}
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err := yaml.Read(name, data, `has no regions: it needs a list "regions:"`, p.file); err != nil {
+		return nil, err
 	}
 	return p.rules, nil
 }

@@ -70,6 +70,26 @@ func Name(name string, err error) *Error {
 	return e
 }
 
+// Read parses a file called name and hands its document to read. Errors are one line and start with
+// the file and the line in it; of a file without a document, what it needs is said.
+func Read(name string, data []byte, needs string, read func(root *Node) error) error {
+	root, err := Parse(data)
+	switch {
+	case err != nil:
+	case root == nil:
+		err = errors.New(needs)
+	default:
+		err = read(root)
+	}
+	if err == nil {
+		return nil
+	}
+	if at := Name(name, err); at.Position.Line > 0 {
+		return fmt.Errorf("%s:%d: %w", name, at.Position.Line, at.Err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
 // A Kind is the kind of a [Node].
 type Kind int
 
