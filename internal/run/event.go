@@ -133,6 +133,22 @@ func EventUnit(name string) string {
 	return "count"
 }
 
+// IsTime reports whether the weight of an event is time that code takes or waits: a time, or
+// cycles of a core or of a clock. All else is counted, samples whose period is unknown too.
+// Cycles in which a core stalls are counted: they are a part of those that it takes.
+func IsTime(name, unit string) bool {
+	switch unit {
+	case "nanoseconds", "microseconds", "milliseconds", "seconds", "cpu-cycles":
+		return true
+	}
+	event, _ := SplitEvent(CanonicalEvent(strings.TrimPrefix(name, "counted:")))
+	switch event {
+	case "cpu-cycles", "ref-cycles", "bus-cycles", "cpu-clock", "task-clock", "on-cpu", "off-cpu", "duration_time":
+		return true
+	}
+	return false
+}
+
 // compareEvents orders events canonically: not by which fired first, so that
 // two recordings of one command have the same order.
 func compareEvents(a, b *Event) int {

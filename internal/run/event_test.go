@@ -79,3 +79,31 @@ func TestEventIndex(t *testing.T) {
 		t.Errorf("ambiguous name gives event %d", i)
 	}
 }
+
+func TestIsTime(t *testing.T) {
+	for _, test := range []struct {
+		event, unit string
+		want        bool
+	}{
+		{"cpu-cycles:u", "cpu-cycles", true},
+		{"cycles", "count", true},
+		{"cpu_core/cycles/P", "count", true},
+		{"counted:cpu-cycles", "cpu-cycles", true},
+		{"ref-cycles:u", "count", true},
+		{"task-clock", "nanoseconds", true},
+		{"off-cpu", "nanoseconds", true},
+		{"delay", "nanoseconds", true},
+		{"cpu", "milliseconds", true},
+		{"instructions", "instructions", false},
+		{"branch-misses", "count", false},
+		{"context-switches:u", "count", false},
+		{"stalled-cycles-backend", "count", false},
+		{"alloc_space", "bytes", false},
+		{"samples", "count", false},
+		{"Ir", "count", false},
+	} {
+		if got := IsTime(test.event, test.unit); got != test.want {
+			t.Errorf("%s in %s: %v, want %v", test.event, test.unit, got, test.want)
+		}
+	}
+}

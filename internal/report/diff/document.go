@@ -206,6 +206,17 @@ func (e *Event) Shares() bool { return e.Normalization.Mode == OfTotal }
 // Single reports whether there is one run a side, whose intervals know sampling noise only.
 func (e *Event) Single() bool { return e.Total.Method.Single() }
 
+// Measure is what the event measures: time, or an amount.
+func (e *Event) Measure() verdict.Measure { return Measure(e.Name, e.Unit) }
+
+// Measure is what an event measures, by its name and unit.
+func Measure(event, unit string) verdict.Measure {
+	if run.IsTime(event, unit) {
+		return verdict.Time
+	}
+	return verdict.Amount
+}
+
 // A Function is a function in one event.
 type Function struct {
 	Name       string  `json:"name"`

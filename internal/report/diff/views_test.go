@@ -22,3 +22,19 @@ func TestChangeMark(t *testing.T) {
 		}
 	}
 }
+
+func TestMeasure(t *testing.T) {
+	for _, test := range []struct {
+		event Event
+		word  string
+	}{
+		{Event{Name: "cpu-cycles", Unit: "cpu-cycles"}, "slower"},
+		{Event{Name: "off-cpu", Unit: "nanoseconds"}, "slower"},
+		{Event{Name: "branch-misses", Unit: "count"}, "more"},
+		{Event{Name: "alloc_space", Unit: "bytes"}, "more"},
+	} {
+		if got := verdict.Regressed.Word(test.event.Measure()); got != test.word {
+			t.Errorf("%s: %q, want %q", test.event.Name, got, test.word)
+		}
+	}
+}
