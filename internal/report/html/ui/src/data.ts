@@ -40,15 +40,18 @@ export class Tree {
   readonly depth: number;
   constructor(
     readonly level: Int32Array, readonly fn: Int32Array, readonly selfBase: Float64Array, readonly selfHead: Float64Array, readonly flags: Uint8Array,
+    shape?: Tree,
   ) {
     const n = level.length;
-    const parent = (this.parent = new Int32Array(n)), end = (this.end = new Int32Array(n));
-    const path = new Int32Array(n + 1);
-    let depth = 0;
-    for (let i = 0; i < n; i++) {
-      path[level[i]] = i;
-      parent[i] = level[i] > 0 ? path[level[i] - 1] : -1;
-      if (level[i] > depth) depth = level[i];
+    const parent = (this.parent = shape?.parent ?? new Int32Array(n)), end = (this.end = shape?.end ?? new Int32Array(n));
+    let depth = shape ? shape.depth - 1 : 0;
+    if (!shape) {
+      const path = new Int32Array(n + 1);
+      for (let i = 0; i < n; i++) {
+        path[level[i]] = i;
+        parent[i] = level[i] > 0 ? path[level[i] - 1] : -1;
+        if (level[i] > depth) depth = level[i];
+      }
     }
     const b = (this.totalBase = selfBase.slice()), h = (this.totalHead = selfHead.slice());
     for (let i = n - 1; i >= 0; i--) {
@@ -68,6 +71,9 @@ export type Fn = {
   id: number; name: string; dso: string; self: Change; total: Change;
   match: string; baseName: string; baseDSO: string; reason: string; confidence: number; shift: number;
 };
+
+/** A part of an event, such as a span of time: self costs by frame of its tree, on both sides. */
+export type Part = { base: Float64Array; head: Float64Array; says: string };
 
 export class EventData {
   readonly functions: Fn[] = [];
@@ -104,6 +110,26 @@ export class EventData {
   }
   /** The tree from the leaves up: the children of a frame are its callers. */
   get callers(): Tree { return (this.inverted ??= invert(this.tree, this.functions)); }
+  /** The same frames and functions with the costs of a part, in which nothing was tested. */
+  of(part: Part): EventData {
+    const t = this.tree, n = this.functions.length, at = new Int32Array(n).fill(-1);
+    const tree = new Tree(t.level, t.fn, part.base, part.head, new Uint8Array(t.size), t);
+    const sums = [0, 1, 2, 3].map(() => new Float64Array(n)), [selfBase, selfHead, totalBase, totalHead] = sums;
+    // Of a recursive function the outermost call counts.
+    for (let i = 1; i < t.size; i++) {
+      const f = t.fn[i];
+      if (f < 0) continue;
+      selfBase[f] += part.base[i];
+      selfHead[f] += part.head[i];
+      if (i < at[f]) continue;
+      at[f] = t.end[i];
+      totalBase[f] += tree.totalBase[i];
+      totalHead[f] += tree.totalHead[i];
+    }
+    const functions = this.functions.map((f, i): Fn => ({ ...f, self: untested(selfBase[i], selfHead[i], 0, 0), total: untested(totalBase[i], totalHead[i], 0, 0) }));
+    const meta = { ...this.meta, total: untested(tree.totalBase[0], tree.totalHead[0], 0, 0) };
+    return Object.assign(Object.create(this) as EventData, { meta, tree, functions, inverted: undefined });
+  }
   find(name: string, dso: string): Fn | undefined {
     const same = this.byName.get(name);
     return same?.find((f) => f.dso === dso) ?? same?.[0];

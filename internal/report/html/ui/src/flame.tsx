@@ -2,7 +2,7 @@
 
 import { h } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type EventData, ONLY_BASE, ONLY_HEAD } from "./data";
+import { type EventData, ONLY_BASE, ONLY_HEAD, type Part } from "./data";
 import { cost, delta, leftOut, plural, relative, share, points, shorter } from "./format";
 import { Layout } from "./layout";
 import { Button, Copy, Dim, Marked, None } from "./parts";
@@ -27,7 +27,9 @@ function colors(): Colors {
   return { bg, frame, alt, text, line, grew, shrank, shrankLine, match, focus };
 }
 
-export function Flame({ s, data, report }: { s: State; data: EventData; report: string }) {
+/** Of a part of an event frames have its costs only; s.span is what chose it. */
+export function Flame({ s, data: whole, report, part }: { s: State; data: EventData; report: string; part?: Part }) {
+  const data = useMemo(() => (part ? whole.of(part) : whole), [whole, part]);
   const e = data.meta;
   const layout = useMemo(() => new Layout(data, s.mode, s.scale, s.dir), [data, s.mode, s.scale, s.dir]);
   const { tree, up, byShare } = layout, diff = s.mode === "diff";
@@ -265,6 +267,7 @@ export function Flame({ s, data, report }: { s: State; data: EventData; report: 
       <p class="dim" role="status">
         {found ? <span>{match.error ? <b class="error">{match.error}</b> : <span>{plural(found.frames, "frame")} match{found.frames === 1 ? "es" : ""}{up ? null : <span>: before {cost(e, found.before, 3)} ({share(found.before / tree.totalBase[0])}), after {cost(e, found.after, 3)} ({share(found.after / tree.totalHead[0])}), {delta(e, found.after - found.before, 3)}</span>}.</span>}</span> : null}
         {" " + leftOut(e)}
+        {part ? <span> Only {part.says}, of which nothing was tested. <Button on={() => go(s, { span: "" })}>All of the time</Button></span> : null}
         {s.frame > 0 && foreign ? <b class="error"> The link is to a frame of another report ({s.report}); this one is {report}.</b> : null}
       </p>
       {s.tree ? <TreeTable key={s.dir} s={s} layout={layout} zoom={zoom} /> : (
@@ -286,7 +289,7 @@ export function Flame({ s, data, report }: { s: State; data: EventData; report: 
           </div>
           <div>
             <h3 style={{ marginTop: 0 }}>Largest decided changes in view</h3>
-            {largest.length === 0 ? <None>{e.single ? "None: one run a side decides nothing." : e.withheld ? "None: verdicts are withheld." : byShare ? "None: shares were not tested." : !diff ? "Shown with the width of both sides." : "None: no change in view is decided."}</None> : (
+            {largest.length === 0 ? <None>{part ? "None: a part of the time was not tested." : e.single ? "None: one run a side decides nothing." : e.withheld ? "None: verdicts are withheld." : byShare ? "None: shares were not tested." : !diff ? "Shown with the width of both sides." : "None: no change in view is decided."}</None> : (
               <ul class="changes">{largest.slice(0, 10).map((i) => (
                 <li key={i}><button type="button" aria-current={i === sel} onClick={() => { select(i); canvas.current!.focus(); }} title={name(i)}>
                   <span class="elide"><bdi class="name">{shorter(name(i), 40)}</bdi>{tree.parent[i] > 0 ? <span class="note block elide">in <bdi>{shorter(name(tree.parent[i]), 36)}</bdi></span> : null}</span>

@@ -4,6 +4,8 @@
 export type State = {
   view: string; fn: string; dso: string; event: number; frame: number; report: string; q: string;
   mode: "diff" | "before" | "after"; scale: "absolute" | "share"; dir: "down" | "up"; tree: boolean; only: boolean; theme: string;
+  /** The part of the time whose frames are shown, as the view of it writes it; all of it if empty. */
+  span: string;
 };
 
 export function parse(hash: string): State {
@@ -16,6 +18,7 @@ export function parse(hash: string): State {
     event: number("event"), frame: number("frame"), report: text("report"), q: text("q"),
     mode: one("mode", ["diff", "before", "after"] as const), scale: one("scale", ["absolute", "share"] as const), dir: one("dir", ["down", "up"] as const),
     tree: p.get("as") === "table", only: p.get("only") === "decided", theme: one("theme", ["", "light", "dark"] as const),
+    span: text("span"),
   };
 }
 
@@ -36,6 +39,7 @@ export function format(s: State): string {
   add("dir", s.dir, "down");
   if (s.tree) add("as", "table");
   if (s.only) add("only", "decided");
+  add("span", s.span);
   add("theme", s.theme);
   return "#" + parts.join("&");
 }
