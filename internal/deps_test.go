@@ -95,7 +95,7 @@ var policy = map[string][]string{
 	"record/checkout":       {"record", "record/command", "scratch"},
 	"record/command":        {},
 	"looks":                 {"budget", "compare", "record", "run", "stats", "verdict"},
-	"listing":               {"objects", "run"},
+	"listing":               {"align", "objects", "run"},
 	"report/html":           {"listing", "report/branches", "report/check", "report/diff", "report/predict", "report/text", "report/waits", "run", "stats", "verdict", "wait"},
 	"report/text":           {},
 	"report/waits":          {"report/text", "wait"},

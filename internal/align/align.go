@@ -1,4 +1,5 @@
-// Package align matches the functions of two builds, and the files that have them.
+// Package align matches the functions of two builds, and the files that have them; and
+// sequences, such as instructions or lines ([Sequences]).
 //
 // A function is rarely spelled the same after an edit: compilers number clones and
 // lambdas, people rename and move code. Compared by name alone, such a function is

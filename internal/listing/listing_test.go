@@ -1,7 +1,6 @@
 package listing
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -49,35 +48,6 @@ func TestListing(t *testing.T) {
 		if want := int64(len(strings.Fields(test.base))); l.BaseSamples != want {
 			t.Errorf("%q: %d samples, want %d", test.base, l.BaseSamples, want)
 		}
-	}
-}
-
-// TestLargeListing aligns code that is too large for a table: anchors split it.
-func TestLargeListing(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var base, head []Instruction
-	for i := range 6000 {
-		x := Instruction{Text: fmt.Sprint(i), Key: fmt.Sprint(i % 3000)}
-		if i%7 == 0 {
-			x.Key = fmt.Sprint("only ", i)
-		}
-		if rng.IntN(20) > 0 {
-			base = append(base, x)
-		}
-		if rng.IntN(20) > 0 {
-			head = append(head, x)
-		}
-	}
-	pairs := alignKeys(base, head)
-	if len(pairs) < 5000 {
-		t.Errorf("%d of 6000 are aligned", len(pairs))
-	}
-	last := [2]int{-1, -1}
-	for _, p := range pairs {
-		if p[0] <= last[0] || p[1] <= last[1] || base[p[0]].Key != head[p[1]].Key {
-			t.Fatalf("%v follows %v", p, last)
-		}
-		last = p
 	}
 }
 
