@@ -124,6 +124,7 @@ var libraries = map[string][]string{
 	"github.com/klauspost/compress/gzip": {"input", "report/diff", "report/html", "run"},
 	"github.com/klauspost/compress/zlib": {"input"},
 	"github.com/klauspost/compress/zstd": {"input", "objfile", "perffile", "perffile/perffiletest", "perfetto/perfettotest"},
+	"github.com/rivo/uniseg":             {"report/text"},
 	"github.com/ulikunitz/xz":            {},
 	"github.com/ulikunitz/xz/lzma":       {"input/xz"},
 	"github.com/goccy/go-yaml":           {"predict", "record", "yaml"},

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // A Table lays out columns of text. Cells of right-aligned columns end at one
@@ -39,7 +38,7 @@ func (t *Table) Write(w io.Writer) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], Width(cell))
 		}
 	}
 	out := bufio.NewWriter(w)
@@ -49,7 +48,7 @@ func (t *Table) Write(w io.Writer) error {
 			if i > 0 {
 				line.WriteString("  ")
 			}
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			pad := strings.Repeat(" ", widths[i]-Width(cell))
 			if i < len(t.Right) && t.Right[i] {
 				line.WriteString(pad + cell)
 			} else {
