@@ -35,6 +35,7 @@ type checkFlags struct {
 	in         inputFlags
 	diff       diffFlags
 	budget     string
+	proposed   string
 	hash       string // of the budget file
 	today      string
 	values     [2][]string // NAME=PATH
@@ -75,19 +76,22 @@ func (f *checkFlags) register(cmd *cobra.Command) {
 
 // read reads the budget file. What is wrong with it is a wrong use.
 func (f *checkFlags) read() (*budget.File, error) {
-	data, err := readStart(f.budget, budget.MaxSize+1)
+	file, data, err := readBudget(f.budget)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &usageError{nil, fmt.Errorf("%w: profdiff budget init INPUT -o %s writes a first one, and --budget names another", err, f.budget)}
 	}
-	if err != nil {
-		return nil, &usageError{nil, err}
-	}
 	f.hash = budget.Hash(data)
-	file, err := budget.Parse(f.budget, data)
-	if err != nil {
-		return nil, &usageError{nil, err}
+	return file, err
+}
+
+func readBudget(name string) (file *budget.File, data []byte, err error) {
+	if data, err = readStart(name, budget.MaxSize+1); err == nil {
+		file, err = budget.Parse(name, data)
 	}
-	return file, nil
+	if err != nil {
+		return nil, nil, &usageError{nil, err}
+	}
+	return file, data, nil
 }
 
 // inputs reads all that a budget file is checked against.
@@ -99,6 +103,11 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	}
 	if err := file.CheckDates(in.Today); err != nil {
 		return nil, nil, &usageError{nil, err}
+	}
+	if f.proposed != "" {
+		if in.Proposed, _, err = readBudget(f.proposed); err != nil {
+			return nil, nil, err
+		}
 	}
 	if f.badRuns < 0 {
 		return nil, nil, usagef(cmd, "--allow-bad-runs is 0 or more, not %d", f.badRuns)
@@ -424,6 +433,7 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 	fs.StringVar(&c.format, "format", "text", "write to standard output in `FORMAT`, one of those of --out, or none")
 	fs.StringArrayVar(&c.outs, "out", nil, "write to a file, too: `FORMAT=FILE` (repeatable)")
 	fs.StringVar(&c.history, "history", "", "add the verdicts and costs to `FILE`, and note budgets that passed far below their limits in the last ten checks, or whose cost made a step")
+	fs.StringVar(&c.proposed, "proposed-budget", "", "warn of what `FILE`, the budget file as the change has it, would allow more than --budget")
 	fs.StringVar(&c.sourceRoot, "source-root", "", "source files are named relative to `DIR` (default: where record --git built head, else the working directory)")
 	fs.BoolVar(&c.reportOnly, "report-only", false, "exit with 0 whatever the budgets say")
 	fs.BoolVar(&c.strictWarn, "strict-warn", false, "exit with 1 if a budget warns")
@@ -465,7 +475,7 @@ func (c *checkCommand) outcome(cmd *cobra.Command, std *stdio, paths []string) (
 		return nil, err
 	}
 	if c.prove {
-		in.Declared, in.Options.Stopped = nil, nil // what was decided is not what is injected
+		in.Declared, in.Options.Stopped, in.Proposed = nil, nil, nil // what was decided is not what is injected
 		return nil, std.prove(file, in)
 	}
 	o, err := file.Check(in)

@@ -43,7 +43,7 @@ func checkCalls(t *testing.T, script string) {
 	t.Helper()
 	options := perfBudgetOptions(t)
 	calls := 0
-	for _, m := range regexp.MustCompile(`"([a-z]+)=[^"]*"`).FindAllStringSubmatch(script, -1) {
+	for _, m := range regexp.MustCompile(`"([a-z-]+)=[^"]*"`).FindAllStringSubmatch(script, -1) {
 		if m[1] == "reports" {
 			continue
 		}
@@ -111,8 +111,8 @@ func TestGitHubAction(t *testing.T) {
 		case (s.Run == "") == (s.Uses == ""):
 			t.Errorf("step %s has run and uses, or neither", s.Name)
 		case s.Run == "":
-			if !strings.Contains(s.Uses, "@v") {
-				t.Errorf("step %s uses %s without a version", s.Name, s.Uses)
+			if !regexp.MustCompile(`@[0-9a-f]{40}$`).MatchString(s.Uses) {
+				t.Errorf("step %s uses %s, which is not pinned by its hash", s.Name, s.Uses)
 			}
 			continue
 		case s.Shell == "":
@@ -168,7 +168,7 @@ func TestGitLabTemplate(t *testing.T) {
 	}
 	script := strings.Join(append(job.BeforeScript, job.Script...), "\n")
 	for name := range job.Variables {
-		if name != "GIT_DEPTH" && !strings.Contains(script, "$"+name) {
+		if name != "GIT_DEPTH" && !regexp.MustCompile(`\$\{?`+name+`\b`).MatchString(script) {
 			t.Errorf("variable %s is not used", name)
 		}
 	}

@@ -326,7 +326,7 @@ func (s *stdio) recorded(dir string) error {
 		samples += run.Samples
 		lost += run.Lost
 	}
-	s.say("%s: %d runs a side, %d samples, %d lost; compare them: profdiff diff %s", dir, len(rec.Pairs()), samples, lost, dir)
+	s.say("%s: %d runs a side, %d samples, %d lost; compare them: profdiff diff %s", dir, len(rec.Pairs()), samples, lost, run.JoinWords([]string{dir}))
 	return nil
 }
 

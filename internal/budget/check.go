@@ -51,6 +51,8 @@ type Inputs struct {
 	Look stats.Look
 	// Declared says what looks decided that ended the recording, nil if there were none.
 	Declared *Declared
+	// Proposed is the budget file as the change that is checked would have it, nil if it is the same.
+	Proposed *File
 }
 
 // A PredictionRequest asks for the cycles of one iteration of the hottest loop of the
@@ -73,6 +75,10 @@ var errNoBase = errors.New("no base to compare with")
 
 // Check checks a budget file.
 func (f *File) Check(in *Inputs) (*Outcome, error) {
+	var loosened *Result
+	if in.Proposed != nil {
+		loosened = f.Loosened(in.Proposed)
+	}
 	f, err := f.with(in)
 	if err != nil {
 		return nil, err
@@ -93,6 +99,9 @@ func (f *File) Check(in *Inputs) (*Outcome, error) {
 	o := &Outcome{File: f.name, Alpha: f.rule().Alpha, Look: f.look, Tests: k.family(), Design: k.design(), Comparison: k.comparison, Notes: k.notes}
 	for _, r := range k.results {
 		o.Results = append(o.Results, *r)
+	}
+	if loosened != nil {
+		o.Results = append(o.Results, *loosened)
 	}
 	o.Discoveries = k.discoveries()
 	f.outcome(o)

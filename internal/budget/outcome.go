@@ -93,8 +93,10 @@ type Result struct {
 	// where the heaviest is.
 	Functions []string
 	Location  Location
-	Position  yaml.Position // in the budget file
-	Budget    *Budget
+	// Position is the place of the budget in the budget file, or in File if that is not "".
+	Position yaml.Position
+	File     string
+	Budget   *Budget
 
 	shift func() string
 }

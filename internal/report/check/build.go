@@ -32,7 +32,7 @@ func New(o *budget.Outcome, tool string) *Document {
 
 func newBudget(r *budget.Result) Budget {
 	b := Budget{
-		ID: r.ID, Verdict: r.Verdict, Marks: []string{}, Owner: r.Owner, Waived: r.Has(budget.Waived),
+		ID: r.ID, Rule: r.ID, File: r.File, Verdict: r.Verdict, Marks: []string{}, Owner: r.Owner, Waived: r.Has(budget.Waived),
 		Functions: append([]string{}, r.Functions...), Line: r.Position.Line, Notes: append([]string{}, r.Notes...), Claims: []Claim{},
 		Location: Location{r.Location.Function, r.Location.DSO, r.Location.File, r.Location.Line},
 		Numbers:  Numbers{Estimate: text.Missing, CI: []text.Number{}, CIAlpha: []float64{}, Smallest: text.Missing, Base: text.Missing, Head: text.Missing}, Reasons: r.Reasons,

@@ -66,6 +66,8 @@ type Budget struct {
 	Deciding *Numbers `json:"-"`
 	// Rule is the budget of the file; one may be for several functions.
 	Rule string `json:"-"`
+	// File is the budget file that Line is in, "" if it is that of the document.
+	File string `json:"-"`
 }
 
 // Numbers are what the runs say of one limit.

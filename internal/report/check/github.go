@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -68,7 +69,7 @@ func place(r *Budget, o *Document, opt Options) (file string, line int64) {
 	if f, ok := relativePath(r.Location.File, opt.SourceRoot); ok && r.Location.Line > 0 {
 		return f, r.Location.Line
 	}
-	file = o.File
+	file = cmp.Or(r.File, o.File)
 	if f, ok := relativePath(file, opt.SourceRoot); ok {
 		file = f
 	}
