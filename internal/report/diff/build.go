@@ -82,6 +82,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 	}
 	b.addMetrics()
 	b.addLeads()
+	d.Story = d.tell()
 	for i := range d.Events {
 		e := &d.Events[i]
 		if parts.Lines {

@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/align"
 	"profdiff/internal/compare"
 	"profdiff/internal/listing"
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
@@ -27,18 +28,20 @@ const Schema = "profdiff.diff/v1"
 // A Document is what diff says, and as JSON what it prints. What has no name in JSON is for
 // other outputs.
 type Document struct {
-	Schema     string     `json:"schema"`
-	Base       Side       `json:"base"`
-	Head       Side       `json:"head"`
-	Design     Design     `json:"design"`
-	Events     []Event    `json:"events"`
-	Functions  []Function `json:"functions"`
-	Shifts     []Shift    `json:"shifts"`
-	Explained  []Row      `json:"explained"` // functions whose change with what they call says what happened
-	Categories []Row      `json:"categories"`
-	Threads    []Row      `json:"threads"`
-	DSOs       []Row      `json:"dsos"`
-	Metrics    []Metrics  `json:"metrics"`
+	Schema string `json:"schema"`
+	Base   Side   `json:"base"`
+	Head   Side   `json:"head"`
+	// Story is what happened, in one to three sentences.
+	Story      *story.Story `json:"story"`
+	Design     Design       `json:"design"`
+	Events     []Event      `json:"events"`
+	Functions  []Function   `json:"functions"`
+	Shifts     []Shift      `json:"shifts"`
+	Explained  []Row        `json:"explained"` // functions whose change with what they call says what happened
+	Categories []Row        `json:"categories"`
+	Threads    []Row        `json:"threads"`
+	DSOs       []Row        `json:"dsos"`
+	Metrics    []Metrics    `json:"metrics"`
 	// Leads are there if there is one run a side.
 	Leads *Leads `json:"leads"`
 	// Waits say who waited for whom, absent if no recording tells.

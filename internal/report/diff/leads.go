@@ -28,16 +28,23 @@ type Leads struct {
 	Note       string `json:"note"`
 }
 
-// how says what would decide.
+// needs says what would decide.
+func (l *Leads) needs() string {
+	switch {
+	case l.RunsNeeded <= verdict.MostRuns:
+		return fmt.Sprintf("%d runs a side would probably decide", l.RunsNeeded)
+	case l.RunsNeeded >= stats.MaxRuns:
+		return fmt.Sprintf("%d or more runs a side would decide, or longer ones", stats.MaxRuns)
+	}
+	return fmt.Sprintf("about %d runs a side would decide, or longer ones", l.RunsNeeded)
+}
+
+// how says what would decide, and introduces the command that does.
 func (l *Leads) how() string {
 	if l.RunsNeeded <= verdict.MostRuns {
-		return fmt.Sprintf("%s; %d runs a side would probably decide", l.Headline, l.RunsNeeded)
+		return l.Headline + "; " + l.needs()
 	}
-	needed := fmt.Sprint("about ", l.RunsNeeded)
-	if l.RunsNeeded >= stats.MaxRuns {
-		needed = fmt.Sprintf("%d or more", stats.MaxRuns)
-	}
-	return fmt.Sprintf("%s; %s runs a side would decide, or longer ones; to begin with", l.Headline, needed)
+	return l.Headline + "; " + l.needs() + "; to begin with"
 }
 
 // How says what would decide, as the start of a sentence.

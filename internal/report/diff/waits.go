@@ -23,10 +23,11 @@ func NewWaits(base, head *wait.Report, runsBase, runsHead int) *Waits {
 	return &Waits{base, head, waits.Compare(base, head, runsBase, runsHead)}
 }
 
-// AddWaits adds who waited for whom on both sides. Reports may be nil.
+// AddWaits adds who waited for whom on both sides, and tells the story with it. Reports may be nil.
 func (d *Document) AddWaits(base, head *wait.Report) {
 	if base != nil && base.Known() || head != nil && head.Known() {
 		d.Waits = NewWaits(base, head, d.Design.RunsBase, d.Design.RunsHead)
+		d.Story = d.tell()
 	}
 }
 

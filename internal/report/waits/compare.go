@@ -19,9 +19,11 @@ type Comparison struct {
 // A Change is how long was waited on both sides. In Comparison.Chains it is of a chain or a deadlock, in words: places may
 // differ between the sides, the threads are the same. In Comparison.Regions it is of all waits for what a rule names.
 type Change struct {
-	Of     string `json:"of"`
-	Base   Side   `json:"base"`
-	Head   Side   `json:"head"`
+	Of   string `json:"of"`
+	Base Side   `json:"base"`
+	Head Side   `json:"head"`
+	// Links are the threads of a chain, none of a region, and how each waits for the next.
+	Links  []wait.Link `json:"-"`
 	weight float64
 }
 
@@ -94,6 +96,7 @@ func dumps(r *wait.Report) int {
 // A compared chain is one on both sides while it is summed up.
 type compared struct {
 	sides [2]wait.Sum
+	links []wait.Link     // where most was waited
 	rules map[string]bool // by which its threads wait, "" for locks that the input names
 }
 
@@ -104,7 +107,7 @@ func Compare(base, head *wait.Report, runsBase, runsHead int) *Comparison {
 	var order []string
 	add := func(side int, names string, links []wait.Link, s *wait.Sum) {
 		if known[names] == nil {
-			known[names] = &compared{rules: make(map[string]bool)}
+			known[names] = &compared{links: links, rules: make(map[string]bool)}
 			order = append(order, names)
 		}
 		known[names].sides[side].Add(s)
@@ -138,7 +141,7 @@ func Compare(base, head *wait.Report, runsBase, runsHead int) *Comparison {
 		if !strings.HasPrefix(name, deadlock) && (base == nil || !base.Matters(&k.sides[0])) && (head == nil || !head.Matters(&k.sides[1])) {
 			continue
 		}
-		c := Change{Of: name}
+		c := Change{Of: name, Links: k.links}
 		for side, to := range []*Side{&c.Base, &c.Head} {
 			*to = sideOf(reports[side], &k.sides[side], runs[side])
 			c.weight = max(c.weight, weight(reports[side], &k.sides[side], runs[side]))
