@@ -85,6 +85,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 	d.Story = d.tell()
 	for i := range d.Events {
 		e := &d.Events[i]
+		e.Waterfall = waterfall(e)
 		if parts.Lines {
 			e.Lines = b.lines(i)
 		}

@@ -195,6 +195,8 @@ type Event struct {
 	Explained []int `json:"-"`
 	// Bursts is set if samples of a function come in bursts.
 	Bursts bool `json:"-"`
+	// Waterfall is nil if no change is decided.
+	Waterfall *Waterfall `json:"-"`
 	// What follows are parts.
 	Lines     []Line         `json:"-"` // by absolute change
 	HotLines  []Line         `json:"-"` // the heaviest of each function

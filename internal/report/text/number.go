@@ -30,20 +30,25 @@ var timeUnits = []struct {
 // Weight writes a weight with four significant digits: nanoseconds as time,
 // others as numbers.
 func Weight(v float64, unit string) string {
-	units := siUnits
-	suffix := ""
+	by, suffix := Scale(v, unit)
+	if by == 1 && v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', 0, 64) + suffix
+	}
+	return Digits(v/by) + suffix
+}
+
+// Scale is what Weight divides a weight by, and what it writes behind it.
+func Scale(v float64, unit string) (by float64, suffix string) {
+	units, suffix := siUnits, ""
 	if unit == "nanoseconds" {
 		units, suffix = timeUnits, " ns"
 	}
 	for _, u := range units {
 		if math.Abs(v) >= u.scale {
-			return Digits(v/u.scale) + u.suffix
+			return u.scale, u.suffix
 		}
 	}
-	if v == math.Trunc(v) {
-		return strconv.FormatFloat(v, 'f', 0, 64) + suffix
-	}
-	return Digits(v) + suffix
+	return 1, suffix
 }
 
 // amounts are what units of measured values end in, behind a prefix of SI.

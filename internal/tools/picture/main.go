@@ -25,14 +25,19 @@ func main() {
 	width := flag.Int64("width", 1280, "`PIXELS` of the window")
 	height := flag.Int64("height", 1250, "`PIXELS` of the window")
 	dark := flag.Bool("dark", false, "in the dark")
+	forced := flag.Bool("forced", false, "in the colors of the user")
+	static := flag.Bool("static", false, "without scripts")
+	media := flag.String("media", "", "`MEDIUM`, as print")
+	whole := flag.Bool("whole", false, "all of the page, beyond the window, too")
 	flag.Parse()
-	if err := write(flag.Args(), browser.Options{Width: *width, Height: *height, Dark: *dark}); err != nil {
+	opt := browser.Options{Width: *width, Height: *height, Dark: *dark, ForcedColors: *forced, NoScript: *static, Media: *media}
+	if err := write(flag.Args(), opt, *whole); err != nil {
 		fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
 }
 
-func write(args []string, opt browser.Options) error {
+func write(args []string, opt browser.Options, whole bool) error {
 	if len(args) != 2 {
 		return errors.New("usage: picture [flags] REPORT[#FRAGMENT] PICTURE")
 	}
@@ -46,7 +51,7 @@ func write(args []string, opt browser.Options) error {
 		return err
 	}
 	defer p.Close()
-	shot, err := p.Screenshot(false)
+	shot, err := p.Screenshot(whole)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func TestPaletted(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	if err := write([]string{"report.html"}, browser.Options{}); err == nil {
+	if err := write([]string{"report.html"}, browser.Options{}, false); err == nil {
 		t.Error("one argument is taken")
 	}
 }
