@@ -96,7 +96,7 @@ var policy = map[string][]string{
 	"record/command":        {},
 	"looks":                 {"budget", "compare", "record", "run", "stats", "verdict"},
 	"listing":               {"align", "objects", "run"},
-	"report/html":           {"listing", "report/branches", "report/check", "report/diff", "report/predict", "report/text", "report/waits", "run", "stats", "verdict", "wait"},
+	"report/html":           {"listing", "report/branches", "report/check", "report/diff", "report/predict", "report/story", "report/text", "report/waits", "run", "stats", "verdict", "wait"},
 	"report/text":           {},
 	"report/story":          {"report/text", "verdict"},
 	"report/waits":          {"report/text", "wait"},

@@ -303,12 +303,8 @@ func (c *diffCommand) options(cmd *cobra.Command) (compare.Options, error) {
 		return opt, err
 	}
 	c.opt.By = run.GroupBy(c.flags.by)
-	if c.out.groups {
-		opt.GroupBy = []run.GroupBy{run.ByCategory, run.ByThread, run.ByDSO}
-	}
-	if c.page.file != "" {
-		opt.GroupBy = htmlGroups(opt.GroupBy)
-	}
+	// All outputs tell one story, in which threads and categories have their place.
+	opt.GroupBy = htmlGroups(opt.GroupBy)
 	return opt, nil
 }
 

@@ -51,7 +51,7 @@ func (e *Event) per() string {
 	case PerReference:
 		return "relative to the " + text.Printable(n.By)
 	}
-	return "of a run"
+	return "per run"
 }
 
 // tell makes the story of what is known so far.

@@ -56,6 +56,9 @@ func (d *Document) AddOutcome(o *check.Document, base, head diff.Side, opt Optio
 	}
 	if measured.Sentence != "" {
 		d.Verdict.Ground = append(d.Verdict.Ground, measured.Sentence+".")
+		for _, s := range measured.More {
+			d.Verdict.Ground = append(d.Verdict.Ground, s.Text)
+		}
 		d.Verdict.Ground = append(d.Verdict.Ground, measured.Ground...)
 	}
 	for _, n := range o.Notes {

@@ -33,7 +33,7 @@ func FromComparison(c *diff.Document, opt Options) *Document {
 		d.Events = append(d.Events, opt.event(c, &c.Events[i]))
 	}
 	if len(d.Events) > 0 {
-		d.Verdict = verdictOf(c, &d.Events[0])
+		d.Verdict = opt.verdictOf(c, &d.Events[0])
 		d.Verdict.Ground = append(d.Verdict.Ground, opt.leads(c)...)
 		d.Cards = cards(c, d.Events)
 	}
@@ -54,11 +54,10 @@ func (o *Options) leads(c *diff.Document) []string {
 	if l == nil {
 		return nil
 	}
-	s := l.How()
 	if o.text(l.Record) != l.Record {
-		return []string{s + ": profdiff diff prints the command."}
+		return []string{"profdiff diff prints the command that records what would decide."}
 	}
-	return []string{s + ": " + l.Record}
+	return []string{"This records what would decide: " + l.Record}
 }
 
 // eventOrder puts the event of time or cycles in front: it is what users mean by cost.

@@ -17,6 +17,7 @@ package html
 import (
 	"profdiff/internal/listing"
 	"profdiff/internal/report/diff"
+	"profdiff/internal/report/story"
 	"profdiff/internal/verdict"
 )
 
@@ -56,8 +57,12 @@ const Info verdict.Verdict = "info"
 // A Verdict is the answer of a report.
 type Verdict struct {
 	Outcome verdict.Verdict
-	// Sentence has the metric, its change, the interval and the budget.
+	// Word is the outcome as people read it, "" for that which the outcome is called.
+	Word string
+	// Sentence has the metric, its change, the interval and the budget, without a point.
 	Sentence string
+	// More of the story, after the sentence.
+	More []story.Sentence
 	// Ground are further sentences: on what the verdict rests.
 	Ground []string
 }

@@ -2,6 +2,7 @@ package html
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,19 @@ func weight(v float64, unit string) string { return typeset(text.Weight(v, unit)
 
 // digits writes four significant digits of a number below 10,000.
 func digits(v float64) string { return typeset(text.Digits(v)) }
+
+// inSentence are numbers among words: a sign, a space before a unit, a per cent sign.
+var inSentence = regexp.MustCompile(`(^|[ \[(])-(\d)|(\d) (ns|µs|ms|s|k|M|G|T)\b|(\d)%`)
+
+// typesetNumbers is typeset for the numbers of a sentence; names stay.
+func typesetNumbers(s string) string {
+	return inSentence.ReplaceAllStringFunc(s, func(number string) string {
+		if sign := strings.TrimLeft(number, " [("); strings.HasPrefix(sign, "-") {
+			return number[:len(number)-len(sign)] + typeset(sign)
+		}
+		return typeset(number)
+	})
+}
 
 func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"profdiff/internal/report/diff"
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
 )
@@ -38,6 +39,9 @@ type metaVerdict struct {
 	Outcome  verdict.Verdict `json:"outcome"`
 	Sentence string          `json:"sentence"`
 	Ground   []string        `json:"ground"`
+	// Word and More are absent in pages of versions that did not tell a story.
+	Word string           `json:"word,omitempty"`
+	More []story.Sentence `json:"more,omitempty"`
 }
 
 type metaFact struct {
@@ -127,7 +131,7 @@ func (j *jsonChange) change() *diff.Change {
 func metaOf(d *Document, blocks []block) *meta {
 	m := &meta{
 		Schema: Schema, Tool: d.Tool, Title: d.Title, Base: d.Base, Head: d.Head,
-		Verdict: metaVerdict{d.Verdict.Outcome, d.Verdict.Sentence, list(d.Verdict.Ground)},
+		Verdict: metaVerdict{d.Verdict.Outcome, d.Verdict.Sentence, list(d.Verdict.Ground), d.Verdict.Word, d.Verdict.More},
 		Also:    []metaFact{}, Warnings: list(d.Warnings), Budgets: list(d.Budgets), Cards: list(d.Cards),
 		Waiting: d.Waiting, Events: []metaEvent{}, Blocks: []string{},
 	}

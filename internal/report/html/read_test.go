@@ -302,7 +302,7 @@ func TestReadOlder(t *testing.T) {
 		t.Errorf("it is said to be complete: %q", p.Incomplete())
 	}
 	got := string(write(t, p))
-	for _, want := range []string{`<title>▲ Regressed: cpu-clock per run rose by`, `<bdi>__handler_decode_123</bdi>`, `<dt><bdi>cpu-clock per run</bdi></dt>`} {
+	for _, want := range []string{`<title>▲ Slower: CPU time per run rose by`, `<bdi>__handler_decode_123</bdi>`, `<dt><bdi>cpu-clock per run</bdi></dt>`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not have %s", want)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"profdiff/internal/report/diff"
+	"profdiff/internal/report/story"
 	"profdiff/internal/verdict"
 )
 
@@ -16,6 +17,7 @@ type screen struct {
 	Schema, Tool, DrawnBy      string
 	Outcome                    verdict.Verdict
 	Mark, Word, Sentence       string
+	More                       []story.Sentence
 	Ground, Warnings           []string
 	Also                       []metaFact
 	MoreWarnings               int
@@ -73,7 +75,8 @@ func (p *Page) screen() *screen {
 	m := p.meta
 	s := &screen{
 		Heading: m.Title, Base: m.Base, Head: m.Head, Schema: m.Schema, Tool: m.Tool, DrawnBy: m.DrawnBy,
-		Outcome: m.Verdict.Outcome, Mark: m.Verdict.Outcome.Sign(), Word: m.Verdict.Outcome.Title(), Sentence: m.Verdict.Sentence,
+		Outcome: m.Verdict.Outcome, Mark: m.Verdict.Outcome.Sign(), Word: cmp.Or(title(m.Verdict.Word), m.Verdict.Outcome.Title()), Sentence: m.Verdict.Sentence,
+		More:   m.Verdict.More,
 		Ground: m.Verdict.Ground, Also: m.Also, Inputs: p.inputs,
 		Explorer: len(m.Events) > 0 || p.has("branches") || p.has("pipeline") || p.runs > 0,
 	}
@@ -113,6 +116,14 @@ func (m *meta) totals() (list []Card) {
 		list = append(list, totalCard(m.Events[i].event()))
 	}
 	return list
+}
+
+// title is a word as the head of a page.
+func title(word string) string {
+	if word == "" {
+		return ""
+	}
+	return strings.ToUpper(word[:1]) + word[1:]
 }
 
 func inputsOf(runs []Run) (list []inputView) {

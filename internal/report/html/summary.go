@@ -12,7 +12,6 @@ import (
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
-	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
 
@@ -24,74 +23,20 @@ func (e *Event) metric() string {
 	return e.Name + " per " + e.Per
 }
 
-// verdictOf says in one sentence what the total of an event does.
-func verdictOf(c *diff.Document, e *Event) Verdict {
-	t := &e.Total
-	v := Verdict{Outcome: outcome(t)}
-	from := weight(t.Base, e.Unit) + " → " + weight(t.Head, e.Unit)
-	interval := ""
-	if known(&t.CI) {
-		interval = fmt.Sprintf(" [95"+thin+"%% interval %s to %s"+thin+"%%]", percent(t.CI.Lo), percent(t.CI.Hi))
-	}
-	amount := strings.TrimLeft(relative(t), "+−")
-	switch {
-	case e.Withheld != "" || c.Events[0].Total.Withheld:
-		v.Outcome = verdict.Inconclusive
-		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s, but no verdict holds", e.metric(), relative(t), interval, from)
-		if why := cmp.Or(e.NoTotal, e.Withheld); why != "" {
-			v.Sentence += ": " + why
+// verdictOf is the story, and on what it rests: the runs, and why what was tested is not what
+// the means of the first event show.
+func (o *Options) verdictOf(c *diff.Document, e *Event) Verdict {
+	v := Verdict{Outcome: c.Story.Outcome, Word: c.Story.Word, Ground: []string{ground(c)}}
+	for i, s := range c.Story.Sentences {
+		s.Text = typesetNumbers(o.text(s.Text))
+		if i == 0 {
+			v.Sentence = strings.TrimSuffix(s.Text, ".")
+			continue
 		}
-	case e.Single:
-		v.Outcome = verdict.Inconclusive
-		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s; one run a side does not tell how much runs differ", e.metric(), relative(t), interval, from)
-	case outcome(t) == verdict.Regressed:
-		v.Sentence = fmt.Sprintf("%s rose by %s%s, %s", e.metric(), amount, interval, from)
-	case outcome(t) == verdict.Improved:
-		v.Sentence = fmt.Sprintf("%s fell by %s%s, %s", e.metric(), amount, interval, from)
-	case outcome(t) == verdict.Unchanged:
-		v.Sentence = fmt.Sprintf("%s changed by no more than %s: %s%s, %s", e.metric(), shortPercent(c.Design.Margin), relative(t), interval, from)
-	default:
-		v.Outcome = verdict.Inconclusive
-		v.Sentence = fmt.Sprintf("%s differs by %s%s, %s", e.metric(), relative(t), interval, from)
-		switch {
-		case t.RunsNeeded >= stats.MaxRuns:
-			v.Sentence += fmt.Sprintf("; %d runs a side and more would be needed", stats.MaxRuns)
-		case t.RunsNeeded > 0:
-			v.Sentence += fmt.Sprintf("; about %d runs a side would decide", t.RunsNeeded)
-		}
+		v.More = append(v.More, s)
 	}
-	v.Ground = append(v.Ground, ground(c))
-	if said := apart(t); said != "" {
+	if said := apart(&e.Total); said != "" {
 		v.Ground = append(v.Ground, said)
-	}
-	if e.Uniform != nil {
-		v.Ground = append(v.Ground, "In sum, "+e.Uniform.Sentence()+".")
-	}
-	if len(e.Explained) > 0 {
-		var list []string
-		for _, i := range e.Explained {
-			f := &e.Functions[i]
-			list = append(list, fmt.Sprintf("%s (%s)", short(f.Name, 80), e.delta(f.Total.Delta)))
-		}
-		v.Ground = append(v.Ground, "Explained, each with what it calls, by "+strings.Join(list, ", ")+".")
-	}
-	grew, shrank := e.movers()
-	largest := func(word string, list []mover) string {
-		m := &list[0]
-		name := short(m.name, 80)
-		if m.moved {
-			name += ": " + short(m.note, 120)
-		}
-		return fmt.Sprintf("%s: %s (%s).", word, name, e.delta(m.change.Head-m.change.Base))
-	}
-	words := [2]string{"Largest growth", "Largest reduction"}
-	if e.Single {
-		words = [2]string{verdict.More.Sign() + " First lead to more", verdict.Less.Sign() + " First lead to less"}
-	}
-	for i, list := range [][]mover{grew, shrank} {
-		if len(list) > 0 {
-			v.Ground = append(v.Ground, largest(words[i], list))
-		}
 	}
 	return v
 }

@@ -29,7 +29,7 @@ func open(kind Kind, name string, base, head, lo, hi float64) Change {
 }
 
 func event(total Change, parts ...Change) Event {
-	return Event{Label: "CPU time", Per: "of a run", CPU: true, Total: total, Parts: parts}
+	return Event{Label: "CPU time", Per: "per run", CPU: true, Total: total, Parts: parts}
 }
 
 func TestTell(t *testing.T) {
@@ -39,7 +39,7 @@ func TestTell(t *testing.T) {
 	few.Samples = 5
 	wait := Waiting{
 		Change: changed(Wait, "IncrementDisableThreadFlip", 3e6, 1e3, 0, 0.02), Thread: "main", Main: true,
-		For: "the collector", Why: "flip", Per: "of a run",
+		For: "the collector", Why: "flip", Per: "per run",
 	}
 	for name, test := range map[string]struct {
 		facts Facts
@@ -50,31 +50,31 @@ func TestTell(t *testing.T) {
 			Facts{Events: []Event{event(total, changed(Function, "a", 50e6, 38e6, 0.7, 0.8), changed(Function, "b", 1e6, 3e6, 2, 4), few)}},
 			"faster",
 			[]string{
-				"CPU time of a run fell by 10.0% [8.0%, 12.0%]: 100.0 ms → 90.00 ms.",
+				"CPU time per run fell by 10.0% [8.0% to 12.0%]: 100.0 ms → 90.00 ms.",
 				"Most of it is in a -12.00 ms (50.00 ms → 38.00 ms).",
-				"Against it, b costs 200.0% [100.0%, 300.0%] more: 1.000 ms → 3.000 ms.",
+				"Against it, b costs 200.0% [100.0% to 300.0%] more: 1.000 ms → 3.000 ms.",
 			},
 		},
 		"a wait that is larger than what CPU time does": {
 			Facts{Events: []Event{event(undecided)}, Waits: []Waiting{wait}},
 			"faster",
 			[]string{
-				"main no longer waits for the collector (flip): 3.000 ms → 1.000 µs of a run.",
-				"CPU time of a run can't be told apart yet: +1.0% [-2.0%, +3.0%], 100.0 ms → 101.0 ms; about 22 runs a side would decide.",
+				"main no longer waits for the collector (flip): 3.000 ms → 1.000 µs per run.",
+				"CPU time per run can't be told apart yet: +1.0% [-2.0% to +3.0%], 100.0 ms → 101.0 ms; about 22 runs a side would decide.",
 			},
 		},
 		"nothing but a part": {
 			Facts{Events: []Event{event(undecided, changed(Function, "a", 20e6, 22e6, 1.05, 1.15))}},
 			"slower",
 			[]string{
-				"a costs 10.0% [5.0%, 15.0%] more: 20.00 ms → 22.00 ms.",
-				"CPU time of a run can't be told apart yet: +1.0% [-2.0%, +3.0%], 100.0 ms → 101.0 ms; about 22 runs a side would decide.",
+				"a costs 10.0% [5.0% to 15.0%] more: 20.00 ms → 22.00 ms.",
+				"CPU time per run can't be told apart yet: +1.0% [-2.0% to +3.0%], 100.0 ms → 101.0 ms; about 22 runs a side would decide.",
 			},
 		},
 		"tiny counts are no news": {
 			Facts{Events: []Event{event(undecided, few)}},
 			"can't tell yet",
-			[]string{"CPU time of a run can't be told apart yet: +1.0% [-2.0%, +3.0%], 100.0 ms → 101.0 ms; about 22 runs a side would decide."},
+			[]string{"CPU time per run can't be told apart yet: +1.0% [-2.0% to +3.0%], 100.0 ms → 101.0 ms; about 22 runs a side would decide."},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

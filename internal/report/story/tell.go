@@ -370,7 +370,7 @@ func (t *teller) leads() *Story {
 		if e.Total.WithinNoise {
 			noise = "within sampling noise"
 		}
-		s.say(e.Total.About, "One run a side can't tell: %s %s %s by %s, %s, which is %s", e.Label, e.Per, e.verb("differs", "differ"), e.Total.signed(), e.Total.fromTo(), noise)
+		s.say(e.Total.About, "With one run a side %s %s %s by %s, %s, which is %s", e.Label, e.Per, e.verb("differs", "differ"), e.Total.signed(), e.Total.fromTo(), noise)
 	}
 	var said []string
 	for _, l := range list[:min(len(list), mostLeads)] {

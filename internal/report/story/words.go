@@ -47,7 +47,7 @@ func (c *Change) size() string {
 	case math.IsInf(hi, 1):
 		return fmt.Sprintf("%s [%s or more]", s, percent(lo))
 	}
-	return fmt.Sprintf("%s [%s, %s]", s, percent(lo), percent(hi))
+	return fmt.Sprintf("%s [%s to %s]", s, percent(lo), percent(hi))
 }
 
 // signed is how large a change is that is not decided: −0.2% [−2.0%, +1.5%].
@@ -55,7 +55,7 @@ func (c *Change) signed() string {
 	if !c.known() || c.Exact {
 		return text.Change(c.Ratio)
 	}
-	return fmt.Sprintf("%s [%s, %s]", text.Change(c.Ratio), text.Change(c.CI.Lo), text.Change(c.CI.Hi))
+	return fmt.Sprintf("%s [%s to %s]", text.Change(c.Ratio), text.Change(c.CI.Lo), text.Change(c.CI.Hi))
 }
 
 // known reports whether there is an interval that bounds something.

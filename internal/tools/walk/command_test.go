@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -122,12 +121,15 @@ budgets:
     limit: {fail: +5%}
 `
 
-// write runs the command. It returns the report and the text.
+// write runs the command. It returns the report, and what it prints: JSON of diff, else text.
 func (c *reportCommand) write(t *testing.T) (page, text string) {
 	t.Helper()
 	dir := t.TempDir()
 	page = filepath.Join(dir, "report.html")
 	args := append(slices.Clone(c.args), "--html", page)
+	if c.args[0] == "diff" {
+		args = append(args, "--format", "json")
+	}
 	if i := slices.Index(args, "BUDGET"); i >= 0 {
 		args[i] = filepath.Join(dir, "budget.yaml")
 		if err := os.WriteFile(args[i], []byte(reportBudget), 0o666); err != nil {
@@ -281,61 +283,20 @@ func (r *reader) sane(what string) {
 	}
 }
 
-var (
-	totalLine   = regexp.MustCompile(`(?m)^[^\s:]+(?::u)?: (.*?) → (.*?)(?: a run)?(?:, .*)?$`)
-	verdictLine = regexp.MustCompile(`(?m)^.*?(?:: (.+) → (.+)|the total), ratio (\S+) \[(\S+), (\S+)\]: (.*)$`)
-	runsNeeded  = regexp.MustCompile(`^\?(?: (\d+)(\+?) runs)?$`)
-)
-
-// agrees compares the verdict of a comparison with the text that is printed beside.
+// agrees compares the verdict of a comparison with the story that the same command has as JSON.
 func (r *reader) agrees(sentence, outcome, text string) {
 	r.t.Helper()
-	text = typewritten(text)
-	total, m := totalLine.FindStringSubmatch(text), verdictLine.FindStringSubmatch(text)
-	if total == nil || m == nil {
-		r.t.Fatalf("the text has no total: %.500s", text)
-	}
-	from := m[1:3]
-	if from[0] == "" {
-		from = total[1:3]
-	}
-	sentence = typewritten(sentence)
-	percent := func(ratio string) string {
-		v, err := strconv.ParseFloat(ratio, 64)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		if s := fmt.Sprintf("%+.1f", 100*(v-1)); s != "+0.0" && s != "-0.0" {
-			return s
-		}
-		return "0.0"
-	}
-	want := []string{
-		strings.TrimLeft(percent(m[3]), "+-") + "%", "[95% interval " + percent(m[4]) + " to " + percent(m[5]) + "%]",
-		from[0] + " → " + from[1],
-	}
-	verdict := m[6]
-	if n := runsNeeded.FindStringSubmatch(verdict); n != nil {
-		verdict = "inconclusive"
-		switch {
-		case n[2] != "":
-			want = append(want, "; "+n[1]+" runs a side and more would be needed")
-		case n[1] != "":
-			want = append(want, "; about "+n[1]+" runs a side would decide")
-		}
-	} else if verdict == "~" {
-		verdict = "unchanged"
-		if strings.Contains(text, "one run a side") {
-			verdict = "inconclusive" // it is within what is known of the noise, which is not all
+	var document struct {
+		Story struct {
+			Outcome   string
+			Sentences []struct{ Text string }
 		}
 	}
-	if outcome != verdict {
-		r.t.Errorf("the report says %s, the text %s", outcome, verdict)
+	if err := json.Unmarshal([]byte(text), &document); err != nil {
+		r.t.Fatalf("%v in %.500s", err, text)
 	}
-	for _, w := range want {
-		if !strings.Contains(sentence, w) {
-			r.t.Errorf("the verdict %q does not have %q, which the text has", sentence, w)
-		}
+	if told := document.Story; outcome != told.Outcome || typewritten(sentence)+"." != told.Sentences[0].Text {
+		r.t.Errorf("the report says %s, %q, the story is %+v", outcome, sentence, told)
 	}
 }
 
