@@ -136,6 +136,7 @@ for DEBUGINFOD_MAXTIME seconds if that is more.`,
 			return cmd.Help()
 		},
 	}
+	root.SetVersionTemplate(versionText())
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
@@ -207,18 +208,4 @@ func (s *stdio) note(note string) {
 	if note != "" {
 		s.say("%s", note)
 	}
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && v == "(devel)" {
-			v = s.Value
-		}
-	}
-	return v
 }
