@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -107,7 +108,7 @@ func (c *branchesCommand) run(cmd *cobra.Command, std *stdio, inputs []string) e
 	case err != nil:
 		return err
 	case base == nil:
-		return c.show(std, l, inputs[0], options)
+		return c.show(cmd.Context(), std, l, inputs[0], options)
 	case c.stat != "":
 		return usagef(cmd, "--stat is for one input: of two sides, --stat-base and --stat-head are")
 	}
@@ -120,7 +121,7 @@ func (c *branchesCommand) run(cmd *cobra.Command, std *stdio, inputs []string) e
 	if err != nil {
 		return err
 	}
-	return std.diffBranches(base, head, options, stats, diff, &c.page, c.limit, c.format, c.output)
+	return std.diffBranches(cmd.Context(), base, head, options, stats, diff, &c.page, c.limit, c.format, c.output)
 }
 
 // check refuses flags that do not go together. two is set if there are two sides.
@@ -168,7 +169,7 @@ func (c *branchesCommand) options(cmd *cobra.Command, l *loader) (_ *branch.Opti
 }
 
 // show writes the branches of one recording.
-func (c *branchesCommand) show(std *stdio, l *loader, name string, options *branch.Options) (err error) {
+func (c *branchesCommand) show(ctx context.Context, std *stdio, l *loader, name string, options *branch.Options) (err error) {
 	if c.stat != "" {
 		if options.Stat, err = std.readStat(c.stat); err != nil {
 			return fmt.Errorf("--stat: %w", err)
@@ -179,9 +180,12 @@ func (c *branchesCommand) show(std *stdio, l *loader, name string, options *bran
 		return err
 	}
 	advice.Add(t, l.opt.Objects)
+	if err := c.page.findSource(ctx, nil, nil); err != nil {
+		return err
+	}
 	if c.page.file != "" {
 		opt := c.page.options()
-		page := &branches.Page{Listings: branches.ListingsOf(t, l.opt.Objects), Source: opt.Source}
+		page := &branches.Page{Listings: branches.ListingsOf(t, l.opt.Objects), Source: c.page.text}
 		if err := c.page.write(std, html.FromBranches(branches.New(t, branches.Parts{Page: page}), opt)); err != nil {
 			return err
 		}

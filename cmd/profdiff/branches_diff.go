@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -173,13 +174,16 @@ func (s *stdio) branchSides(base, head []string, opt *branch.Options, stats [2]*
 }
 
 // diffBranches compares the branches of two sides and prints the result.
-func (s *stdio) diffBranches(base, head []string, read *branch.Options, stats [2]*perfstat.Stat, opt diff.Options, page *htmlFlags, limit int, format, output string) error {
+func (s *stdio) diffBranches(ctx context.Context, base, head []string, read *branch.Options, stats [2]*perfstat.Stat, opt diff.Options, page *htmlFlags, limit int, format, output string) error {
 	baseRuns, headRuns, err := s.branchSides(base, head, read, stats)
 	if err != nil {
 		return err
 	}
 	c, err := diff.Compare(baseRuns, headRuns, opt)
 	if err != nil {
+		return err
+	}
+	if err := page.findSource(ctx, nil, nil); err != nil {
 		return err
 	}
 	d := page.branches(c, opt.Objects)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"path/filepath"
 	"time"
 
@@ -19,6 +20,9 @@ func (f *folder) addConditions(r *run.Run) {
 		}
 		recorded := f.Plan.Side(noted.Side)
 		r.Recording.Command, r.Recording.Commit = recorded.Run, recorded.Commit.String()
+		if c := recorded.Commit; c != nil {
+			r.Recording.Tree, r.Recording.Dir = cmp.Or(c.Tree, c.ID), recorded.Dir
+		}
 		r.Recording.CommandTime = time.Duration(noted.CommandSeconds * float64(time.Second))
 		r.Recording.Conditions = noted.On(&f.Machine)
 	}

@@ -349,6 +349,9 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
 	if err != nil {
 		return err
 	}
+	if err := c.page.findSource(cmd.Context(), base, head); err != nil {
+		return err
+	}
 	document := diff.New(comparison, c.parts(l))
 	document.AddWaits(l.waitsOf(base), l.waitsOf(head))
 	if err := c.out.check(cmd, std, document); err != nil {

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"fmt"
+	"context"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,34 +15,34 @@ import (
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/run"
+	"profdiff/internal/source"
 )
 
 // htmlFlags are the flags of commands that write a report as HTML beside their output.
 type htmlFlags struct {
 	file   string
-	source string
+	source sourceFlags
 	read   input.Digests // of the inputs, if there is to be a report
+	text   source.Sides  // which source says
 }
 
 func (f *htmlFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.file, "html", "", "write a report as one HTML file, too: `FILE`")
-	fs.StringVar(&f.source, "html-source", "", "show source text from `DIR` and full paths in the report")
+	f.source.register(fs)
 }
 
 // check refuses what cannot be written.
 func (f *htmlFlags) check(cmd *cobra.Command, output string) error {
 	switch {
-	case f.file == "" && f.source != "":
-		return usagef(cmd, "--html-source needs --html FILE")
+	case f.file == "" && f.source.named() != "":
+		return usagef(cmd, "%s needs --html FILE", f.source.named())
 	case f.file == "" && cmd.Flags().Changed("html"):
 		return usagef(cmd, "--html needs the name of a file")
 	case f.file != "" && f.file == output:
 		return usagef(cmd, "--html and -o both write to %s", output)
-	case f.source != "" && !isDir(f.source):
-		return fmt.Errorf("--html-source: %s is not a directory", f.source)
 	}
-	return nil
+	return f.source.check(cmd)
 }
 
 // watch digests what a loader reads, if there is to be a report.
@@ -70,11 +69,16 @@ func reportTool() string { return "profdiff " + version() }
 
 // options say how a report is written.
 func (f *htmlFlags) options() html.Options {
-	opt := html.Options{Tool: reportTool(), Paths: f.source != ""}
-	if f.source != "" {
-		opt.Source = listing.NewSource(os.DirFS(f.source))
+	return html.Options{Tool: reportTool(), Paths: f.source.both != ""}
+}
+
+// findSource finds the source text of both sides, if there is to be a report. The recordings of
+// both are nil where they name no commits.
+func (f *htmlFlags) findSource(ctx context.Context, base, head []*run.Run) (err error) {
+	if f.file != "" {
+		f.text, err = f.source.sides(ctx, base, head)
 	}
-	return opt
+	return err
 }
 
 // parts are what a report has of a comparison, nil if there is to be none.
@@ -83,11 +87,7 @@ func (f *htmlFlags) parts(l *loader) *diff.Page {
 		return nil
 	}
 	recordingsRead()
-	p := &diff.Page{Listing: listing.Options{Objects: l.opt.Objects}, Digest: f.read.Of}
-	if f.source != "" {
-		p.Listing.Source = listing.NewSource(os.DirFS(f.source))
-	}
-	return p
+	return &diff.Page{Listing: listing.Options{Objects: l.opt.Objects, Source: f.text}, Digest: f.read.Of}
 }
 
 // branches is the document of a comparison of branches, with their code if there is to be a
@@ -96,7 +96,7 @@ func (f *htmlFlags) branches(c *branchdiff.Result, files *objects.Store) *branch
 	if f.file == "" {
 		return branches.NewDiff(c, nil)
 	}
-	return branches.NewDiff(c, &branches.Page{Listings: branches.DiffListingsOf(c, files), Source: f.options().Source})
+	return branches.NewDiff(c, &branches.Page{Listings: branches.DiffListingsOf(c, files), Source: f.text})
 }
 
 // write writes a document, if one was asked for.

@@ -17,6 +17,9 @@ import (
 // the budgets say first.
 func (f *checkFlags) writePage(cmd *cobra.Command, std *stdio, o *budget.Outcome, document *check.Document, in *budget.Inputs, l *loader) error {
 	opt := f.page.options()
+	if err := f.page.findSource(cmd.Context(), in.Base, in.Head); err != nil {
+		return err
+	}
 	page := f.page.parts(l)
 	d := &html.Document{Tool: opt.Tool}
 	if o.Comparison != nil {

@@ -21,6 +21,15 @@ type Line struct {
 	File               string
 	BaseLine, HeadLine int64
 	Self               Change
+	// BaseAt and HeadAt are where the function is.
+	BaseAt, HeadAt Source
+}
+
+// A Source is where a function is in source files: the path that debug information has, and the
+// line in which the function starts, 0 if unknown.
+type Source struct {
+	Path  string
+	Start int64
 }
 
 // Lines are the source lines of one event by absolute change; functions without line
@@ -123,11 +132,12 @@ func (c *Comparison) collectLines(e *Event, byRow []int, may []bool) (list []Lin
 				if k < 0 {
 					continue
 				}
+				fn := &r.Functions[line.Function]
 				if head {
-					list[k].HeadLine = line.Line
+					list[k].HeadLine, list[k].HeadAt = line.Line, Source{fn.File, fn.StartLine}
 					sums[k].head[i].Add(&sample.Sum)
 				} else {
-					list[k].BaseLine = line.Line
+					list[k].BaseLine, list[k].BaseAt = line.Line, Source{fn.File, fn.StartLine}
 					sums[k].base[i].Add(&sample.Sum)
 				}
 			}

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -8,15 +9,18 @@ import (
 	"strings"
 
 	"profdiff/internal/objects"
+	"profdiff/internal/objfile"
 	"profdiff/internal/run"
+	"profdiff/internal/source"
+	"profdiff/internal/symbolizer"
 )
 
 // Options say what code is made of.
 type Options struct {
 	// Objects has the binaries. Without any, there are no listings.
 	Objects *objects.Store
-	// Source has the text of lines, nil if it is not asked for.
-	Source *Source
+	// Source has the text of lines of both sides. Trees are nil if it is not asked for.
+	Source source.Sides
 }
 
 // A Function is a function of a comparison whose code is wanted.
@@ -35,7 +39,7 @@ func Of(base, head []*run.Run, event string, functions []Function, opt Options) 
 	if opt.Objects.Empty() {
 		return nil
 	}
-	found := binaries{files: opt.Objects, source: opt.Source}
+	before, after := binaries{opt.Objects, opt.Source.Base}, binaries{opt.Objects, opt.Source.Head}
 	inBase, inHead := make(map[sampledFunction]bool), make(map[sampledFunction]bool)
 	for i := range functions {
 		f := &functions[i]
@@ -45,20 +49,20 @@ func Of(base, head []*run.Run, event string, functions []Function, opt Options) 
 	baseSamples, headSamples := sampledAddresses(base, event, inBase), sampledAddresses(head, event, inHead)
 	for i := range functions {
 		f := &functions[i]
-		before := found.listing(baseSamples[sampledFunction{f.BaseName, f.BaseDSO}])
-		after := found.listing(headSamples[sampledFunction{f.Name, f.DSO}])
-		if f.BaseSamples > 0 && before == nil || f.HeadSamples > 0 && after == nil || before == nil && after == nil {
+		was := before.listing(baseSamples[sampledFunction{f.BaseName, f.BaseDSO}])
+		is := after.listing(headSamples[sampledFunction{f.Name, f.DSO}])
+		if f.BaseSamples > 0 && was == nil || f.HeadSamples > 0 && is == nil || was == nil && is == nil {
 			continue
 		}
-		list = append(list, New(f.Name, f.DSO, event, before, after))
+		list = append(list, New(f.Name, f.DSO, event, was, is))
 	}
 	return list
 }
 
-// A binaries has the code of files.
+// A binaries has the code of files, and the text that it was compiled of.
 type binaries struct {
 	files  *objects.Store
-	source *Source
+	source *source.Tree
 }
 
 // listing disassembles the function that the samples are in, nil if it is not known.
@@ -92,6 +96,7 @@ func (b *binaries) listing(s *sampledCode) []Instruction {
 		return nil
 	}
 	list := make([]Instruction, 0, len(f.Insts))
+	lines := o.Lines()
 	for i := range f.Insts {
 		inst := &f.Insts[i]
 		text := f.Text(i)
@@ -104,10 +109,13 @@ func (b *binaries) listing(s *sampledCode) []Instruction {
 				x.Text = strings.Replace(text, target, fmt.Sprintf("+%x", inst.Target-f.Start), 1)
 			}
 		}
-		if lines := o.Lines(); lines != nil {
+		if lines != nil {
 			if frames := lines.Frames(inst.Addr); len(frames) > 0 {
-				x.File, x.Line = path.Base(frames[0].File), int64(frames[0].Line)
-				x.Source = b.source.Line(x.File, x.Line)
+				b.expect(lines, inst.Addr, frames)
+				x.Place, x.Source = place(&frames[0]), b.source.Line(frames[0].File, int64(frames[0].Line))
+				for i := range frames[1:] {
+					x.Inlined = append(x.Inlined, Caller{symbolizer.Demangle(cmp.Or(frames[i].LinkageName, frames[i].Name)), place(&frames[i+1])})
+				}
 			}
 		}
 		list = append(list, x)
@@ -119,3 +127,15 @@ func (b *binaries) listing(s *sampledCode) []Instruction {
 	}
 	return list
 }
+
+// expect tells the tree which text was compiled.
+func (b *binaries) expect(lines *objfile.LineTable, vaddr uint64, frames []objfile.Frame) {
+	for i := range frames {
+		if file := frames[i].File; b.source.Wants(file) {
+			sum, ok := lines.MD5(vaddr, file)
+			b.source.Expect(file, sum, ok)
+		}
+	}
+}
+
+func place(f *objfile.Frame) Place { return Place{path.Base(f.File), int64(f.Line)} }

@@ -13,6 +13,8 @@
 //  5. Of long functions what is far from samples is left out.
 package listing
 
+import "profdiff/internal/source"
+
 // A Listing is the machine code of a function on both sides, aligned by what the
 // instructions are.
 type Listing struct {
@@ -33,11 +35,26 @@ type Row struct {
 	BaseOffset, HeadOffset   int64
 	BaseText, HeadText       string
 	BaseSamples, HeadSamples int64
-	// File and Line are head's, or base's if head does not have the instruction.
-	File string
-	Line int64
+	// What follows is head's, or base's if head does not have the instruction.
+	Place
 	// Source is the text of the line, "" if that was not asked for.
-	Source string
+	Source source.Text
+	// Inlined are the functions around that of the line, the innermost first, if the code of
+	// the line was inlined.
+	Inlined []Caller `json:",omitempty"`
+}
+
+// A Place is a line.
+type Place struct {
+	File string // base name
+	Line int64
+}
+
+// A Caller is a function into which another was inlined, and the line of the call.
+type Caller struct {
+	// Callee is the function that was inlined.
+	Callee string
+	Place
 }
 
 // An Instruction is one of the code of a function on one side.
@@ -48,9 +65,9 @@ type Instruction struct {
 	// without addresses, which move.
 	Key     string
 	Samples int64
-	File    string
-	Line    int64
-	Source  string
+	Place
+	Source  source.Text
+	Inlined []Caller
 }
 
 // maxListing is the number of rows of a listing from which those far from samples are
@@ -71,11 +88,11 @@ func New(function, dso, event string, base, head []Instruction) Listing {
 		r := Row{BaseOffset: -1, HeadOffset: -1}
 		if b != nil {
 			r.BaseOffset, r.BaseText, r.BaseSamples = b.Offset, b.Text, b.Samples
-			r.File, r.Line, r.Source = b.File, b.Line, b.Source
+			r.Place, r.Source, r.Inlined = b.Place, b.Source, b.Inlined
 		}
 		if h != nil {
 			r.HeadOffset, r.HeadText, r.HeadSamples = h.Offset, h.Text, h.Samples
-			r.File, r.Line, r.Source = h.File, h.Line, h.Source
+			r.Place, r.Source, r.Inlined = h.Place, h.Source, h.Inlined
 		}
 		l.Rows = append(l.Rows, r)
 	})

@@ -34,6 +34,7 @@ type lineRow struct {
 type lineFile struct {
 	name value
 	dir  uint64
+	md5  []byte // of the text, nil if it is not there
 }
 
 // Opcodes of the line number program (DWARF 5, 7.22).
@@ -58,6 +59,7 @@ const (
 
 	lnctPath           = 1
 	lnctDirectoryIndex = 2
+	lnctMD5            = 5
 )
 
 // lines runs the line number program of u. It returns nil if u has none.
@@ -190,6 +192,8 @@ func readEntries(c *sectionReader, e encoding) []lineFile {
 				f.name = v
 			case lnctDirectoryIndex:
 				f.dir = v.u
+			case lnctMD5:
+				f.md5 = v.b
 			}
 		}
 		if c.off == before {
@@ -380,4 +384,25 @@ func (t *LineTable) path(u *unit, file uint32) string {
 	}
 	p.paths[file] = name
 	return name
+}
+
+// MD5 returns the digest of the text of a source file, as the compiler of the code at an
+// address saw it. file is the path as [LineTable.Frames] has it. Line tables of DWARF 5 may
+// have digests (6.2.4.1); ok is false if this one does not.
+func (t *LineTable) MD5(vaddr uint64, file string) (sum [16]byte, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := t.index.find(vaddr); i >= 0; i = t.index.next(i, vaddr) {
+		u := t.units[t.index[i].id]
+		p, err := t.lines(u)
+		if t.note(err); p == nil {
+			continue
+		}
+		for n := range p.files {
+			if md5 := p.files[n].md5; len(md5) == len(sum) && t.path(u, uint32(n)) == file {
+				return [16]byte(md5), true
+			}
+		}
+	}
+	return sum, false
 }

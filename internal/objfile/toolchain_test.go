@@ -2,6 +2,7 @@ package objfile
 
 import (
 	"bytes"
+	"crypto/md5"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -100,6 +101,44 @@ func lineOf(t *testing.T, file, comment string) int {
 	}
 	t.Fatalf("no line %q in %s", comment, file)
 	return 0
+}
+
+// TestMD5 finds the digest of a source file, where the compiler writes one.
+func TestMD5(t *testing.T) {
+	src := source(t, "inline.c")
+	text, err := os.ReadFile(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		compiler, flag string
+		want           bool
+	}{{"clang", "-gdwarf-5", true}, {"clang", "-gdwarf-4", false}} {
+		exe := filepath.Join(t.TempDir(), "exe")
+		tryRun(t, filepath.Dir(src), test.compiler, "-O2", test.flag, "-o", exe, src)
+		f := open(t, exe)
+		table, err := f.Symbols()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, found := lines(t, f), false
+		for s := range table.All() {
+			if s.Name != "outer" {
+				continue
+			}
+			found = true
+			sum, ok := l.MD5(s.Addr, l.Frames(s.Addr)[0].File)
+			if ok != test.want || ok && sum != md5.Sum(text) {
+				t.Errorf("%s: %x, %t, the text has %x", test.flag, sum, ok, md5.Sum(text))
+			}
+			if sum, ok := l.MD5(s.Addr, "/other.c"); ok {
+				t.Errorf("%s: another file has %x", test.flag, sum)
+			}
+		}
+		if !found {
+			t.Errorf("%s: there is no function outer", test.flag)
+		}
+	}
 }
 
 // TestInlined finds the innermost of three nested functions by its own name, in

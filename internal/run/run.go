@@ -86,6 +86,9 @@ type Recording struct {
 	SDK         string // Android SDK version
 	App         string // Android package recorded
 	Commit      string // that was checked out, built and recorded, as git log --oneline names it
+	// Tree is the object of git that holds the files of Commit, and Dir where they were built, ""
+	// if unknown.
+	Tree, Dir string
 	// Bound says what ended the recording if it was not its command, as the notes of the
 	// recorder tell it: see [Run.Window].
 	Bound string

@@ -42,6 +42,9 @@ func (e *BuildError) Error() string {
 // Build checks out a revision and runs a command there; "" runs none. tell is told what takes
 // time.
 func (r *Repository) Build(ctx context.Context, rev *Revision, build string, tell func(string)) (*Build, error) {
+	if r.cache == "" {
+		return nil, errors.New("there is no folder for builds: set XDG_CACHE_HOME or HOME")
+	}
 	b := &Build{Commit: rev.Commit}
 	b.Commit.Build = build
 	for _, note := range rev.notes {

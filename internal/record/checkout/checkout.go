@@ -8,6 +8,7 @@
 //  3. The repository forgets the worktree as soon as it is built, and keeps no trace of one
 //     that could not be built. What was built stays in the cache for a day: the same commit
 //     is not built twice, as for each step of git bisect.
+//  4. The text of a commit's files is read without a checkout (git-cat-file(1)).
 package checkout
 
 import (
@@ -28,25 +29,24 @@ import (
 type Repository struct {
 	top    string // the working tree
 	folder string // of the working tree that the caller was in, and where commands run
-	cache  string // for what is built
+	cache  string // for what is built, "" if there is no folder for it
 	env    []string
 }
 
 // Open finds the repository that a folder is in. Commands run in the same folder of each
 // checkout.
 func Open(ctx context.Context, dir string) (*Repository, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return nil, fmt.Errorf("there is no folder for builds: set XDG_CACHE_HOME or HOME: %w", err)
+	r := &Repository{top: dir, env: environment()}
+	if cache, err := os.UserCacheDir(); err == nil {
+		r.cache = filepath.Join(cache, "profdiff", "builds")
 	}
-	r := &Repository{top: dir, cache: filepath.Join(cache, "profdiff", "builds"), env: environment()}
 	top, err := r.git(ctx, "rev-parse", "--show-toplevel")
 	if errors.Is(err, command.ErrNotFound) {
 		return nil, errors.New("git is not installed: install the package git")
 	}
 	// The last line of what git says of it is about the boundary if there is one above.
 	if err != nil && (strings.Contains(err.Error(), "not a git repository") || strings.Contains(err.Error(), "filesystem boundary")) {
-		return nil, errors.New("this folder is in no git repository: go to one of the repository whose commits are to be built")
+		return nil, errors.New("this folder is in no git repository: go to one of the repository that has the commits")
 	}
 	if err != nil {
 		return nil, err
@@ -74,21 +74,28 @@ func (r *Repository) git(ctx context.Context, args ...string) (string, error) {
 }
 
 func (r *Repository) gitIn(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	out, err := r.output(ctx, dir, env, 0, args...)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// output runs git and returns the end of what it printed, up to limit bytes, or as many as
+// package command keeps.
+func (r *Repository) output(ctx context.Context, dir string, env []string, limit int, args ...string) ([]byte, error) {
 	stderr := &command.Tail{Max: 64 << 10}
 	// Hooks are for those who work in a checkout.
 	argv := append([]string{"git", "-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"}, args...)
-	done, err := command.Program{Argv: argv, Dir: dir, Env: append(slices.Clip(r.env), env...), Stderr: stderr}.Run(ctx)
+	done, err := command.Program{Argv: argv, Dir: dir, Env: append(slices.Clip(r.env), env...), Stderr: stderr, MaxOutput: limit}.Run(ctx)
 	if exit, ok := errors.AsType[*command.ExitError](err); ok {
 		text := strings.TrimPrefix(exit.Stderr, "fatal: ")
 		if text == "" {
 			text = exit.State
 		}
-		return "", fmt.Errorf("git %s: %s", args[0], text)
+		return nil, fmt.Errorf("git %s: %s", args[0], text)
 	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return strings.TrimSuffix(string(done.Output), "\n"), nil
+	return done.Output, nil
 }
 
 // A Revision is a commit that can be checked out.

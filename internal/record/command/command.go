@@ -9,6 +9,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,7 +161,7 @@ type Process struct {
 	Duration time.Duration
 	// User and System are its CPU time, with that of its children; 0 if it is not known.
 	User, System time.Duration
-	Output       []byte // standard output, the last MaxOutput bytes
+	Output       []byte // standard output, its end: see [Program]
 }
 
 // A Program is what to run, and where.
@@ -170,6 +171,9 @@ type Program struct {
 	Env  []string // as of [os.Environ]; nil is the environment of this process
 	// Stderr receives what the program writes there. It may be nil.
 	Stderr *Tail
+	// MaxOutput is how many bytes are kept of the end of what the program prints, 0 for
+	// [MaxOutput].
+	MaxOutput int
 	// Attended programs have the standard files and the process group of this process: nothing
 	// of their output is kept, but for Stderr, and ^C reaches them.
 	Attended bool
@@ -193,7 +197,7 @@ func (r Program) Run(ctx context.Context) (*Process, error) {
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = r.Dir, r.Env
-	stdout := &Tail{Max: MaxOutput}
+	stdout := &Tail{Max: cmp.Or(r.MaxOutput, MaxOutput)}
 	if stderr == nil {
 		stderr = &Tail{Max: 64 << 10}
 	}

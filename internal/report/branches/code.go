@@ -9,6 +9,7 @@ import (
 	"profdiff/internal/branch/diff"
 	"profdiff/internal/listing"
 	"profdiff/internal/objects"
+	"profdiff/internal/source"
 )
 
 // maxBranchListings is the number of functions whose branches a report shows in the code.
@@ -18,8 +19,8 @@ const maxBranchListings = 20
 type Page struct {
 	// Listings are the code of functions.
 	Listings []Listings
-	// Source has the text of lines, nil if it is not asked for.
-	Source *listing.Source
+	// Source has the text of lines of both sides; of one recording it is Base.
+	Source source.Sides
 }
 
 // Listings are the code of a function on both sides, nil where there is none. Of one recording
@@ -148,7 +149,7 @@ func (p *Page) code(before, after branchPlaces, link func(row, code int)) (list 
 			}
 			return out
 		}
-		listing.Align(p.instructions(l.Base), p.instructions(l.Head), func(x, y *listing.Instruction) {
+		listing.Align(instructions(l.Base, p.Source.Base), instructions(l.Head, p.Source.Head), func(x, y *listing.Instruction) {
 			row := CodeRow{Base: inst(l.Base, before, x), Head: inst(l.Head, after, y)}
 			if y != nil {
 				x = y
@@ -163,7 +164,7 @@ func (p *Page) code(before, after branchPlaces, link func(row, code int)) (list 
 	return list
 }
 
-func (p *Page) instructions(l *annotate.Listing) []listing.Instruction {
+func instructions(l *annotate.Listing, text *source.Tree) []listing.Instruction {
 	if l == nil {
 		return nil
 	}
@@ -172,8 +173,8 @@ func (p *Page) instructions(l *annotate.Listing) []listing.Instruction {
 		in := &l.Insts[i]
 		x := listing.Instruction{Offset: int64(in.Addr - l.Start), Text: in.Text, Key: listing.Key(in.Text)}
 		if len(in.Frames) > 0 && in.Frames[0].File != "" {
-			x.File, x.Line = path.Base(in.Frames[0].File), int64(in.Frames[0].Line)
-			x.Source = p.Source.Line(x.File, x.Line)
+			x.Place = listing.Place{File: path.Base(in.Frames[0].File), Line: in.Frames[0].Line}
+			x.Source = text.Line(in.Frames[0].File, x.Line)
 		}
 		list[i] = x
 	}

@@ -21,6 +21,7 @@ import (
 	"profdiff/internal/branch"
 	"profdiff/internal/branch/annotate"
 	"profdiff/internal/report/text"
+	"profdiff/internal/source"
 	"profdiff/internal/symbolizer"
 )
 
@@ -378,7 +379,7 @@ type CodeRow struct {
 	// File and Line are head's, or base's if head does not have the instruction.
 	File   string
 	Line   int64
-	Source string
+	Source source.Text
 }
 
 // A CodeInst is an instruction of a side.

@@ -10,6 +10,7 @@ import (
 	"profdiff/internal/listing"
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
+	"profdiff/internal/source"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
@@ -83,6 +84,10 @@ func New(c *compare.Comparison, parts Parts) *Document {
 	b.addMetrics()
 	b.addLeads()
 	d.Story = d.tell()
+	if p := parts.Page; p != nil {
+		// What is found of binaries says which source text fits.
+		d.Listings = listing.Of(c.Base, c.Head, c.Events[0].Name, b.hottest(), p.Listing)
+	}
 	for i := range d.Events {
 		e := &d.Events[i]
 		e.Waterfall = waterfall(e)
@@ -96,7 +101,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 			e.Tree = b.tree(i, parts.Tree)
 		}
 		if parts.Page != nil {
-			e.HotLines = b.hotLines(i, parts.Page.Listing.Source)
+			e.HotLines = b.hotLines(i, &parts.Page.Listing.Source)
 			e.Frames = frames(c, i)
 		}
 	}
@@ -106,7 +111,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 	if p := parts.Page; p != nil {
 		d.Base.addPage(c.Base, p)
 		d.Head.addPage(c.Head, p)
-		d.Listings = listing.Of(c.Base, c.Head, c.Events[0].Name, b.hottest(), p.Listing)
+		d.Sources = b.sources(&p.Listing.Source)
 	}
 	return d
 }
@@ -277,7 +282,7 @@ func (b *builder) addRate(kind RateKind, r compare.Rate, num, den int, scale flo
 }
 
 func (b *builder) line(e *compare.Event, l *compare.Line) Line {
-	return Line{Function: l.Function, File: l.File, BaseLine: l.BaseLine, HeadLine: l.HeadLine, Self: newChange(&l.Self)}
+	return Line{Function: l.Function, File: l.File, BaseLine: l.BaseLine, HeadLine: l.HeadLine, Self: newChange(&l.Self), BaseAt: l.BaseAt, HeadAt: l.HeadAt}
 }
 
 // lines are all lines of an event.
@@ -295,8 +300,8 @@ const (
 	leastOfLine = 0.0005
 )
 
-// hotLines are the heaviest lines of each function, with their text in head.
-func (b *builder) hotLines(event int, source *listing.Source) (list []Line) {
+// hotLines are the heaviest lines of each function, with their text.
+func (b *builder) hotLines(event int, text *source.Sides) (list []Line) {
 	e := &b.c.Events[event]
 	all := b.c.LinesAbove(event, leastOfLine)
 	slices.SortStableFunc(all, func(a, b compare.Line) int {
@@ -315,7 +320,9 @@ func (b *builder) hotLines(event int, source *listing.Source) (list []Line) {
 		of[l.Function]++
 		line := b.line(e, l)
 		if l.HeadLine > 0 {
-			line.Text = source.Line(l.File, l.HeadLine)
+			line.Text = text.Head.Line(l.HeadAt.Path, l.HeadLine)
+		} else {
+			line.Text = text.Base.Line(l.BaseAt.Path, l.BaseLine)
 		}
 		list = append(list, line)
 	}

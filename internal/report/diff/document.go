@@ -18,6 +18,7 @@ import (
 	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
+	"profdiff/internal/source"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
@@ -54,6 +55,8 @@ type Document struct {
 	Stacks *Stacks `json:"-"`
 	// Listings are the code of the functions that cost most, a part.
 	Listings []listing.Listing `json:"-"`
+	// Sources are the text of these and others, a part.
+	Sources *Sources `json:"-"`
 }
 
 // Stacks are the call stacks of both sides.
@@ -379,8 +382,11 @@ type Line struct {
 	File               string
 	BaseLine, HeadLine int64
 	Self               Change
-	// Text is the line in the source, "" if that was not asked for.
-	Text string
+	// Text is the line in the source of head, or of base if head does not have it, "" if that
+	// was not asked for.
+	Text source.Text
+	// BaseAt and HeadAt are where the function is.
+	BaseAt, HeadAt compare.Source
 }
 
 // Name is file:line of head, with base's line where it is another.

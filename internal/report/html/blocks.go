@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"profdiff/internal/listing"
+	"profdiff/internal/report/diff"
+	"profdiff/internal/source"
 )
 
 // The forms of blocks that encode.go writes by columns. All other blocks have types of
@@ -89,7 +91,8 @@ type lineBlock struct {
 	SelfBase []*float64  `json:"selfBase"`
 	SelfHead []*float64  `json:"selfHead"`
 	Self     testColumns `json:"self"`
-	Texts    []string    `json:"texts"`
+	// Texts are lines, and names of files, in which tabs do no harm.
+	Texts []source.Text `json:"texts"`
 }
 
 // A listingBlock is a listing.
@@ -140,6 +143,8 @@ func blockType(name string) reflect.Type {
 	switch name {
 	case "listings":
 		return reflect.TypeFor[[]listingBlock]()
+	case "sources":
+		return reflect.TypeFor[diff.Sources]()
 	case "branches":
 		return reflect.TypeFor[Branches]()
 	case "pipeline":

@@ -9,6 +9,7 @@ import (
 	"profdiff/internal/listing"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/text"
+	"profdiff/internal/source"
 )
 
 // cleanAll cleans all strings that are reachable from a pointer. Strings in the document of
@@ -23,7 +24,7 @@ func (c cleaner) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if s := v.String(); s != "" {
-			if c := text.Clean(s); c != s {
+			if c := cleanOf(v.Type())(s); c != s {
 				v.SetString(c)
 			}
 		}
@@ -43,6 +44,14 @@ func (c cleaner) value(v reflect.Value) {
 			c.value(v.Field(i))
 		}
 	}
+}
+
+// cleanOf is what cleans text of a type: tabs are part of source text.
+func cleanOf(t reflect.Type) func(string) string {
+	if t == reflect.TypeFor[source.Text]() {
+		return text.CleanLine
+	}
+	return text.Clean
 }
 
 func (c cleaner) fields(t reflect.Type) []int {

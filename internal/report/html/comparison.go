@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"profdiff/internal/listing"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
@@ -19,13 +18,11 @@ type Options struct {
 	Tool string
 	// Paths keeps full paths, which tell of the machine of whoever recorded.
 	Paths bool
-	// Source has the text of source files, nil if it is not asked for.
-	Source *listing.Source
 }
 
 // FromComparison is the page of a comparison.
 func FromComparison(c *diff.Document, opt Options) *Document {
-	d := &Document{Title: "Profile comparison", Tool: opt.Tool, Base: opt.side(&c.Base), Head: opt.side(&c.Head), Listings: c.Listings}
+	d := &Document{Title: "Profile comparison", Tool: opt.Tool, Base: opt.side(&c.Base), Head: opt.side(&c.Head), Listings: c.Listings, Sources: c.Sources}
 	for _, w := range c.Design.Warnings {
 		d.Warnings = append(d.Warnings, opt.text(w))
 	}

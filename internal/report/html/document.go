@@ -43,6 +43,8 @@ type Document struct {
 	Events []Event
 	// Listings are the machine code of functions on both sides.
 	Listings []listing.Listing
+	// Sources are the text of functions on both sides.
+	Sources  *diff.Sources
 	Branches *Branches
 	Pipeline *Pipeline
 	// Runs are the recordings of base, then of head.

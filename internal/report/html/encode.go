@@ -53,13 +53,14 @@ func finite(v float64) *float64 {
 
 // A textTable numbers texts, which it cleans.
 type textTable struct {
+	clean func(string) string
 	index map[string]int
 	list  []string
 }
 
 func (t *textTable) id(s string) int {
 	i, ok := t.index[s]
-	if c := text.Clean(s); !ok && c != s {
+	if c := t.clean(s); !ok && c != s {
 		i, ok = t.id(c), true
 		t.index[s] = i
 	}
@@ -73,7 +74,7 @@ func (t *textTable) id(s string) int {
 
 // encode makes the blocks. Trees are pruned until the page is not too large.
 func encode(d *Document) ([]block, error) {
-	texts := &textTable{index: make(map[string]int)}
+	texts := &textTable{clean: text.Clean, index: make(map[string]int)}
 	var blocks []block
 	var gz compressor
 	add := func(name string, v any) error {
@@ -91,6 +92,11 @@ func encode(d *Document) ([]block, error) {
 	room := MaxBytes * 3 / 4 // base64
 	if len(d.Listings) > 0 {
 		if err := add("listings", listingBlocks(d.Listings)); err != nil {
+			return nil, err
+		}
+	}
+	if d.Sources != nil {
+		if err := add("sources", d.Sources); err != nil {
 			return nil, err
 		}
 	}
@@ -527,11 +533,11 @@ func frameColumns(e *Event, index []int) []byte {
 func linesOf(e *Event, index []int) []byte {
 	l := e.HotLines
 	n := len(l)
-	texts := &textTable{index: make(map[string]int)}
+	texts := &textTable{clean: text.CleanLine, index: make(map[string]int)}
 	c := &columns{}
 	column(c, "function", n, func(i int) int { return index[l[i].Function] }, writeInt)
 	column(c, "file", n, func(i int) int { return texts.id(l[i].File) }, writeInt)
-	column(c, "text", n, func(i int) int { return texts.id(l[i].Text) }, writeInt)
+	column(c, "text", n, func(i int) int { return texts.id(string(l[i].Text)) }, writeInt)
 	column(c, "base", n, func(i int) int64 { return l[i].BaseLine }, writeInt64)
 	column(c, "head", n, func(i int) int64 { return l[i].HeadLine }, writeInt64)
 	column(c, "selfBase", n, func(i int) float64 { return l[i].Self.Base }, writeCost)

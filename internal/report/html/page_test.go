@@ -185,7 +185,7 @@ func TestSizes(t *testing.T) {
 		for k := range 1000 {
 			code = append(code, listing.Instruction{
 				Offset: int64(5 * k), Text: fmt.Sprintf("mov 0x%x(%%rsi,%%r%d,8),%%r%d", (k*7919+i*13)%512, k%8, (k+i)%16), Key: fmt.Sprint(k * 31 % 977),
-				Samples: int64(k % 50), File: "program.cc", Line: int64(k / 3),
+				Samples: int64(k % 50), Place: listing.Place{File: "program.cc", Line: int64(k / 3)},
 			})
 		}
 		d.Listings = append(d.Listings, listing.New(d.Events[0].Functions[i].Name, "program", "cpu-clock", code, code[:900]))

@@ -17,6 +17,7 @@ import (
 	"profdiff/internal/report/diff"
 	reportpredict "profdiff/internal/report/predict"
 	"profdiff/internal/report/waits"
+	"profdiff/internal/source"
 	"profdiff/internal/verdict"
 	"profdiff/internal/wait"
 )
@@ -98,7 +99,7 @@ func hostileDocument(t testing.TB) *Document {
 		d.Events[0].Groups[0].Rows = append(d.Events[0].Groups[0].Rows, diff.Row{Name: n})
 		d.Runs = append(d.Runs, Run{Name: n, Command: n, Tool: n, Warnings: []string{n}})
 		d.Facts = append(d.Facts, Fact{n, n})
-		d.Listings = append(d.Listings, listing.New(d.Events[0].Functions[i].Name, n, "e", []listing.Instruction{{Text: n, Key: n, File: n, Line: 1, Source: n}}, nil))
+		d.Listings = append(d.Listings, listing.New(d.Events[0].Functions[i].Name, n, "e", []listing.Instruction{{Text: n, Key: n, Place: listing.Place{File: n, Line: 1}, Source: source.Text(n)}}, nil))
 	}
 	d.Base, d.Head, d.Tool = comparetest.HostileNames()[0], comparetest.HostileNames()[1], comparetest.HostileNames()[2]
 	d.Verdict.Sentence += comparetest.HostileNames()[0]

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
 )
 
@@ -184,7 +183,7 @@ func (w *rewriter) value(s *shape) error {
 			}
 			s.found, s.n = true, s.n+len(v)
 		} else {
-			v = text.Clean(v)
+			v = cleanOf(s.of)(v)
 		}
 		quoted, err := json.Marshal(v)
 		w.out = append(w.out, quoted...)

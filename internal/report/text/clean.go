@@ -21,6 +21,21 @@ const (
 // UTF-8.
 func Clean(s string) string { return clean(s, maxText) }
 
+// CleanLine is Clean for a line of source text, in which tabs stay.
+func CleanLine(s string) string {
+	if !strings.Contains(s, "\t") {
+		return Clean(s)
+	}
+	parts := strings.Split(s, "\t")
+	for i, part := range parts {
+		parts[i] = Clean(part)
+	}
+	if line := strings.Join(parts, "\t"); len(line) <= maxText {
+		return line
+	}
+	return Clean(strings.ReplaceAll(s, "\t", " "))
+}
+
 // Printable is Clean for texts of any length: for tables, and for messages in a terminal or in
 // the log of a build, which might take a line of a name for a command.
 func Printable(s string) string { return clean(s, len(s)) }

@@ -30,6 +30,24 @@ func TestClean(t *testing.T) {
 	}
 }
 
+func TestCleanLine(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{"\t\tif (a <\tb) {\t// c", "\t\tif (a <\tb) {\t// c"},
+		{"\ta\x00\u202eb\v", "\ta⟨U+0000⟩⟨U+202E⟩b⟨U+000B⟩"},
+		{"no tab\r", "no tab⟨U+000D⟩"},
+	} {
+		if got := CleanLine(test.in); got != test.want {
+			t.Errorf("%q: %q, want %q", test.in, got, test.want)
+		}
+	}
+	for _, s := range []string{strings.Repeat("\t", 10_000), strings.Repeat("x\t\xff", 5000)} {
+		got := CleanLine(s)
+		if len(got) > maxText || strings.Contains(got, "\t") || CleanLine(got) != got {
+			t.Errorf("%d bytes become %d: %q…", len(s), len(got), got[:40])
+		}
+	}
+}
+
 func TestCleanBounds(t *testing.T) {
 	for _, s := range []string{strings.Repeat("x", 100_000), strings.Repeat("\u202e", 50_000), strings.Repeat("\xff", 100_000)} {
 		got := Clean(s)
