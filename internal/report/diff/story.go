@@ -1,9 +1,12 @@
 package diff
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"profdiff/internal/align"
 	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/report/waits"
@@ -16,7 +19,11 @@ import (
 var labels = map[string]string{
 	"cpu-cycles": "cycles", "cpu-clock": "CPU time", "task-clock": "CPU time", "on-cpu": "CPU time", "off-cpu": "time off the CPU",
 	"branch-misses": "branch misses", "cache-misses": "cache misses", "cache-references": "cache references", "context-switches": "context switches",
-	"page-faults": "page faults", "cpu-migrations": "migrations", "duration_time": "time", "Ir": "instructions",
+	"page-faults": "page faults", "cpu-migrations": "migrations", "duration_time": "time",
+	// Of Callgrind and Cachegrind.
+	"Ir": "instructions", "Dr": "data reads", "Dw": "data writes", "I1mr": "misses of instructions in L1", "D1mr": "read misses in L1", "D1mw": "write misses in L1",
+	"ILmr": "misses of instructions in the last cache", "DLmr": "read misses in the last cache", "DLmw": "write misses in the last cache",
+	"Bc": "conditional branches", "Bcm": "mispredicted conditional branches", "Bi": "indirect branches", "Bim": "mispredicted indirect branches",
 }
 
 // singular are labels of which there is one.
@@ -43,15 +50,15 @@ func (e *Event) Label() string {
 	return label
 }
 
-// per says of what costs are.
-func (e *Event) per() string {
+// per says of what costs are, and what an operation is.
+func (e *Event) per() (per, of string) {
 	switch n := &e.Normalization; n.Mode {
 	case PerWork:
-		return "per operation (" + text.Printable(n.By) + ")"
+		return "per operation", text.Printable(n.By)
 	case PerReference:
-		return "relative to the " + text.Printable(n.By)
+		return "relative to the " + text.Printable(n.By), ""
 	}
-	return "per run"
+	return "per run", ""
 }
 
 // tell makes the story of what is known so far.
@@ -67,7 +74,7 @@ func (d *Document) tell() *story.Story {
 			f.Events = append(f.Events, d.storyEvent(&d.Events[i]))
 		}
 	}
-	f.Waits = d.storyWaits()
+	f.Waits = d.storyWaits(f.Events)
 	if d.Leads != nil {
 		f.HowToDecide = d.Leads.needs()
 	}
@@ -76,8 +83,9 @@ func (d *Document) tell() *story.Story {
 
 func (d *Document) storyEvent(e *Event) story.Event {
 	name, _ := run.SplitEvent(e.Name)
+	per, of := e.per()
 	out := story.Event{
-		Label: e.Label(), Plural: !singular[e.Label()], Per: e.per(), CPU: isCost(e.Name), Waiting: name == "off-cpu",
+		Label: e.Label(), Plural: !singular[e.Label()], Per: per, Of: of, CPU: isCost(e.Name), Waiting: name == "off-cpu",
 		Total: storyChange(e, &e.Total, story.About{Kind: story.Total, Event: e.Name}, ""), Withheld: e.Withheld, NoTotal: e.NoTotal,
 	}
 	out.Total.Share = false // the total is no share
@@ -85,47 +93,95 @@ func (d *Document) storyEvent(e *Event) story.Event {
 		out.Uniform = e.Uniform.Sentence()
 	}
 	for i := range e.Functions {
-		f := &e.Functions[i]
-		if f.Shift < 0 {
-			out.Parts = append(out.Parts, storyChange(e, &f.Self, about(f), storyName(f)))
+		if f := &e.Functions[i]; f.Shift < 0 {
+			out.Parts = append(out.Parts, storyFunction(e, f))
 		}
 	}
 	for i := range e.Shifts {
-		s := &e.Shifts[i]
-		c := storyChange(e, &s.Net, story.About{Kind: story.Shift, Event: e.Name, Name: s.CallerName, DSO: e.Functions[s.Caller].DSO}, "what moved under "+s.CallerName)
-		c.Parts = s.PartNames
-		out.Parts = append(out.Parts, c)
+		out.Parts = append(out.Parts, storyShift(e, &e.Shifts[i]))
 	}
 	kinds := map[run.GroupBy]story.Kind{run.ByCategory: story.Category, run.ByThread: story.Thread}
 	for i := range e.Groups {
 		kind, ok := kinds[e.Groups[i].By]
 		for j := 0; ok && j < len(e.Groups[i].Rows); j++ {
 			r := &e.Groups[i].Rows[j]
-			out.Parts = append(out.Parts, storyChange(e, &r.Self, story.About{Kind: kind, Event: e.Name, Name: r.Name}, r.Name))
+			c := storyChange(e, &r.Self, story.About{Kind: kind, Event: e.Name, Name: r.Name}, r.Name)
+			c.Plain = kind == story.Category && plain[r.Name]
+			out.Parts = append(out.Parts, c)
 		}
 	}
 	for _, i := range e.Explained {
 		f := &e.Functions[i]
-		c := storyChange(e, &f.Total, about(f), storyName(f))
+		c := storyChange(e, &f.Total, about(f), storyName(f.Name))
 		c.Inclusive = true
 		out.Explained = append(out.Explained, c)
 	}
 	return out
 }
 
+// plain are the built-in categories that say only what kind of code it is.
+var plain = map[string]bool{"native code": true, "kernel": true, "Java code": true, "JIT-compiled code": true, "Android runtime": true, "other system calls": true}
+
+// storyFunction is a function by itself; one that the user named and that only calls others, with
+// what it calls.
+func storyFunction(e *Event, f *Function) story.Change {
+	of, inclusive := &f.Self, false
+	if f.Focus && f.Self.BaseSamples+f.Self.HeadSamples == 0 && f.Total.Tested {
+		of, inclusive = &f.Total, true
+	}
+	c := storyChange(e, of, about(f), storyName(f.Name))
+	c.Inclusive, c.Asked = inclusive, f.Focus
+	switch base, head := f.Sides(); {
+	case len(f.Parts) > 0:
+		c.Label = f.became(storyName)
+		c.Was = storyName(base[0]) + " was split into " + names(head)
+		if len(base) > 1 {
+			c.Was = names(base) + " became " + names(head)
+		}
+	case f.Match == string(align.Renamed) && f.BaseName != f.Name:
+		c.Was = storyName(f.BaseName) + " is called " + storyName(f.Name) + " now"
+	}
+	return c
+}
+
+// names lists names in a sentence.
+func names(list []string) string {
+	var said []string
+	for _, name := range list[:min(len(list), maxShiftParts)] {
+		said = append(said, storyName(name))
+	}
+	if n := len(list) - len(said); n > 0 {
+		said = append(said, fmt.Sprint(n, " more"))
+	}
+	return strings.Join(said, " and ")
+}
+
+// storyShift is cost that moved between functions: from those that cost less now to the others.
+func storyShift(e *Event, s *Shift) story.Change {
+	c := storyChange(e, &s.Net, story.About{Kind: story.Shift, Event: e.Name, Name: s.CallerName, DSO: e.Functions[s.Caller].DSO}, "what moved under "+storyName(s.CallerName))
+	var up, down float64
+	for _, p := range s.Parts {
+		switch f := &e.Functions[p]; {
+		case f.Self.Delta < 0:
+			down -= f.Self.Delta
+			c.From = append(c.From, storyName(f.Name))
+		case f.Self.Delta > 0:
+			up += f.Self.Delta
+			c.To = append(c.To, storyName(f.Name))
+		}
+	}
+	c.Moved = min(up, down)
+	return c
+}
+
 func about(f *Function) story.About {
 	return story.About{Kind: story.Function, Event: f.Event, Name: f.Name, DSO: f.DSO}
 }
 
-// maxStoryName is the number of characters of a name in a sentence.
+// maxStoryName is the width of a name in a sentence.
 const maxStoryName = 60
 
-func storyName(f *Function) string {
-	if len(f.Parts) > 0 {
-		return f.became(func(name string) string { return text.Shorten(name, maxStoryName) })
-	}
-	return text.Shorten(f.Name, maxStoryName)
-}
+func storyName(name string) string { return text.Elide(text.Printable(name), maxStoryName) }
 
 func storyChange(e *Event, c *Change, a story.About, label string) story.Change {
 	samples := c.BaseSamples + c.HeadSamples
@@ -149,7 +205,7 @@ const leastOfFunction = 0.5
 
 // storyWaits are the waits for other threads of which the time off the CPU is decided in the
 // function where they wait.
-func (d *Document) storyWaits() (list []story.Waiting) {
+func (d *Document) storyWaits(events []story.Event) (list []story.Waiting) {
 	if d.Waits == nil {
 		return nil
 	}
@@ -158,6 +214,7 @@ func (d *Document) storyWaits() (list []story.Waiting) {
 		return nil
 	}
 	e := &d.Events[at]
+	index := slices.IndexFunc(events, func(o story.Event) bool { return o.Total.Event == e.Name })
 	for i := range d.Waits.Chains {
 		c := &d.Waits.Chains[i]
 		if len(c.Links) < 2 || c.Links[0].Blocked == nil || !c.Base.Known || !c.Head.Known {
@@ -177,7 +234,7 @@ func (d *Document) storyWaits() (list []story.Waiting) {
 		}
 		w := story.Waiting{
 			Change: storyChange(e, &f.Total, story.About{Kind: story.Wait, Event: e.Name, Name: f.Name, DSO: f.DSO}, c.Of),
-			Thread: text.Printable(first.Thread.Name), Main: first.Thread.Main, For: chainOf(c.Links[1:]), Why: text.Printable(first.Rule), Per: e.per(),
+			Thread: text.Printable(first.Thread.Name), Main: first.Thread.Main, For: chainOf(c.Links[1:]), Why: text.Printable(first.Rule), Event: index,
 			Ended: c.Head.Count == 0, Began: c.Base.Count == 0,
 		}
 		if first.Rule == "lock" {

@@ -11,7 +11,7 @@
 //     cost, or the wait of a thread for another, whichever is larger in time; another total of
 //     time; a metric; a part of a time; the total of an amount, a part of that. A wait of a main
 //     thread comes before others: that is what people wait for.
-//  4. A total beats its parts, and parts explain it: those that go the same way, largest first,
+//  4. What the user named is told before all else. A total beats its parts, and parts explain it: those that go the same way, largest first,
 //     until they make up most of it. Functions that explain a change with what they call come
 //     before what functions cost themselves.
 //  5. Where only parts are decided, the largest gives the word, unless what goes the other way is
@@ -99,15 +99,22 @@ type Change struct {
 	Label string
 	// Inclusive is set for functions with what they call.
 	Inclusive bool
-	// Parts are what cost moved between.
-	Parts []string
+	// Was says what became of a function: "hash_v1 is called hash_v2 now"; "" of most.
+	Was string
+	// From and To are what cost moved between, and Moved how much.
+	From, To []string
+	Moved    float64
+	// Plain is set for categories that say only what kind of code it is.
+	Plain bool
+	// Asked is set if the user named it.
+	Asked bool
 }
 
 // An Event is one event of the recordings.
 type Event struct {
-	// Label is the event in words: CPU time, branch misses. Per says of what costs are: "of a
-	// run", "per operation (messages)".
-	Label, Per string
+	// Label is the event in words: CPU time, branch misses. Per says of what costs are: "per run",
+	// "per operation". Of says what an operation is, or "".
+	Label, Per, Of string
 	// Plural is set if the label is: cycles differ, CPU time differs.
 	Plural bool
 	// CPU is set if it is the cost that users mean: CPU time, cycles; Waiting if it is time off
@@ -131,7 +138,7 @@ type Waiting struct {
 	Main   bool   // it is the main one of its process
 	For    string // whom it waits for, in words
 	Why    string // for what, "" if unknown
-	Per    string
+	Event  int    // index in Facts.Events
 	// Ended is set if head has none of it, Began if base has none.
 	Ended, Began bool
 }

@@ -39,7 +39,7 @@ func TestTell(t *testing.T) {
 	few.Samples = 5
 	wait := Waiting{
 		Change: changed(Wait, "IncrementDisableThreadFlip", 3e6, 1e3, 0, 0.02), Thread: "main", Main: true,
-		For: "the collector", Why: "flip", Per: "per run",
+		For: "the collector", Why: "flip",
 	}
 	for name, test := range map[string]struct {
 		facts Facts
@@ -51,15 +51,15 @@ func TestTell(t *testing.T) {
 			"faster",
 			[]string{
 				"CPU time per run fell by 10.0% [8.0% to 12.0%]: 100.0 ms → 90.00 ms.",
-				"Most of it is in a -12.00 ms (50.00 ms → 38.00 ms).",
-				"Against it, b costs 200.0% [100.0% to 300.0%] more: 1.000 ms → 3.000 ms.",
+				"Most of it is a (50.00 ms → 38.00 ms): -12.00 ms, all others +2.000 ms.",
+				"Against it, b costs 3 times [2 to 4] as much: 1.000 ms → 3.000 ms.",
 			},
 		},
 		"a wait that is larger than what CPU time does": {
 			Facts{Events: []Event{event(undecided)}, Waits: []Waiting{wait}},
 			"faster",
 			[]string{
-				"main no longer waits for the collector (flip): 3.000 ms → 1.000 µs per run.",
+				"main no longer waits for the collector (flip): 3.000 ms → 1.000 µs per run, at most 2.0% of it.",
 				"CPU time per run can't be told apart yet: +1.0% [-2.0% to +3.0%], 100.0 ms → 101.0 ms; about 22 runs a side would decide.",
 			},
 		},

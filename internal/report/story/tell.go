@@ -13,16 +13,16 @@ import (
 
 // What is worth telling.
 const (
-	leastPart     = 0.005 // share of the total by which a part has to change it
-	leastSamples  = 20    // of a part, both sides
-	leastAgainst  = 0.05  // of the headline's change: what goes the other way
-	leastAmount   = 0.10  // by which an amount has to change to lead where time does not
-	leastWait     = 0.001 // of the total of a side, for a wait
-	mostSentences = 3
-	mostParts     = 3 // that explain
-	most          = 0.5
-	nearlyAll     = 0.8
-	mostLeads     = 2
+	leastPart      = 0.005 // share of the total by which a part has to change it
+	leastSamples   = 20    // of a part, both sides
+	leastAgainst   = 0.05  // of the headline's change: what goes the other way
+	leastAmount    = 0.10  // by which an amount has to change to lead where time does not
+	leastStructure = 0.05  // of the total, for a function that was renamed, split or merged
+	mostSentences  = 3
+	mostParts      = 3 // that explain
+	most           = 0.5
+	nearlyAll      = 0.8
+	mostLeads      = 2
 )
 
 // Tell makes a story of facts.
@@ -31,14 +31,13 @@ func Tell(f *Facts) *Story {
 	s := t.tell()
 	s.Sentences = s.Sentences[:min(len(s.Sentences), mostSentences)]
 	for i := range s.Sentences {
-		s.Sentences[i].Text = sentence(s.Sentences[i].Text)
+		said := &s.Sentences[i]
+		said.Text = text.Printable(strings.TrimSuffix(said.Text, ".")) + "."
+		if said.About.Kind == Total || said.About.Kind == Uniform {
+			said.Text = strings.ToUpper(said.Text[:1]) + said.Text[1:] // other sentences may start with a name
+		}
 	}
 	return s
-}
-
-// sentence starts as one, if it does not start with a name, and ends as one.
-func sentence(s string) string {
-	return text.Printable(strings.TrimSuffix(s, ".")) + "."
 }
 
 type teller struct{ *Facts }
@@ -77,6 +76,9 @@ func (t *teller) tell() *Story {
 	if len(t.Events) > 0 && t.Events[0].Total.Single {
 		return t.leads()
 	}
+	if s := t.asked(); s != nil {
+		return s
+	}
 	cpu, wait := t.cpu(), t.wait()
 	switch {
 	case cpu != nil && decided(&cpu.Total) && (wait == nil || math.Abs(cpu.Total.Head-cpu.Total.Base) >= math.Abs(wait.Head-wait.Base)):
@@ -104,6 +106,44 @@ func (t *teller) tell() *Story {
 		}
 	}
 	return t.undecided()
+}
+
+// asked tells the functions that the user named, nil if none has samples: those that are decided,
+// else the one that differs most.
+func (t *teller) asked() *Story {
+	var first *Event
+	var best *Change
+	for i := range t.Events {
+		e := &t.Events[i]
+		named := slices.DeleteFunc(slices.Clone(e.Parts), func(c Change) bool { return !c.Asked })
+		if len(named) == 0 {
+			continue
+		}
+		e.Parts = named
+		if s := t.ofParts(e); s != nil {
+			return s
+		}
+		for j := range named {
+			if c := &named[j]; best == nil || math.Abs(c.Head-c.Base) > math.Abs(best.Head-best.Base) {
+				first, best = e, c
+			}
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	outcome := best.Verdict
+	if outcome == "" {
+		outcome = verdict.Inconclusive
+	}
+	s := story(outcome, measureOf(best))
+	if outcome == verdict.Unchanged {
+		t.say(s, best.About, "%s is the same within %s: %s, %s", best.name(), text.RoughPercent(t.Margin), best.signed(), best.fromTo())
+	} else {
+		t.say(s, best.About, "%s can't be told apart yet: %s, %s%s", best.name(), best.signed(), best.fromTo(), best.needs())
+	}
+	t.say(s, first.Total.About, "%s", t.status(first))
+	return s
 }
 
 // cpu is the event that users mean by cost, the first if none is.
@@ -144,17 +184,24 @@ func story(outcome verdict.Verdict, of verdict.Measure) *Story {
 	return &Story{Outcome: outcome, Word: outcome.Word(of)}
 }
 
-func (s *Story) say(a About, format string, args ...any) {
-	s.Sentences = append(s.Sentences, Sentence{fmt.Sprintf(format, args...), a})
+// say adds a sentence. What an operation is, is said once.
+func (t *teller) say(s *Story, a About, format string, args ...any) {
+	said := Sentence{fmt.Sprintf(format, args...), a}
+	s.Sentences = append(s.Sentences, said)
+	for i := range t.Events {
+		if e := &t.Events[i]; strings.Contains(said.Text, e.per()) {
+			e.Of = ""
+		}
+	}
 }
 
 // ofTotal tells the total of an event, what explains it, and what contradicts it.
 func (t *teller) ofTotal(e *Event) *Story {
 	c := &e.Total
 	s := story(c.Verdict, measureOf(c))
-	s.say(c.About, "%s%s", e.total(), capped(c))
+	t.say(s, c.About, "%s%s", e.total(), capped(c))
 	if e.Uniform != "" {
-		s.say(About{Kind: Uniform, Event: c.Event}, "%s", e.Uniform)
+		t.say(s, About{Kind: Uniform, Event: c.Event}, "%s", e.Uniform)
 	} else {
 		t.explain(s, e)
 	}
@@ -184,6 +231,9 @@ func (t *teller) explain(s *Story, e *Event) {
 	if len(explained) > 0 {
 		list = explained
 	}
+	if e.Total.Share != (len(list) > 0 && list[0].Share) || len(list) == 0 {
+		return
+	}
 	whole := math.Abs(c.Head - c.Base)
 	var said []string
 	sum := 0.0
@@ -194,18 +244,32 @@ func (t *teller) explain(s *Story, e *Event) {
 		said = append(said, p.brief())
 		sum += math.Abs(p.Head - p.Base)
 	}
-	groups := e.parts(func(p *Change) bool {
-		return p.Kind == Category && same(p) && math.Abs(p.Head-p.Base) < nearlyAll*max(c.Base, c.Head)
-	})
-	switch {
-	case c.Share || len(said) == 0:
-	case sum < most*whole && len(groups) > 0 && math.Abs(groups[0].Head-groups[0].Base) >= most*whole:
-		s.say(groups[0].About, "Most of it is in %s", groups[0].brief())
-	case sum >= most*whole:
-		s.say(list[0].About, "Most of it is in %s", join(said))
-	default:
-		s.say(list[0].About, "The largest part of it is %s", said[0])
+	together := ""
+	if len(said) > 1 {
+		together = "together "
 	}
+	if c.less() {
+		sum = -sum
+	}
+	if math.Abs(sum) >= most*whole {
+		amount := fmt.Sprintf("%s%s of %s", together, text.Delta(sum, c.Unit), text.Delta(c.Head-c.Base, c.Unit))
+		if math.Abs(sum) > whole {
+			amount = fmt.Sprintf("%s%s, all others %s", together, text.Delta(sum, c.Unit), text.Delta(c.Head-c.Base-sum, c.Unit))
+		}
+		t.say(s, list[0].About, "Most of it is %s: %s%s", join(said), amount, e.category(same, whole))
+		return
+	}
+	t.say(s, list[0].About, "The largest part is %s: %s%s", said[0], text.Delta(list[0].Head-list[0].Base, c.Unit), e.category(same, whole))
+}
+
+// category names the category that makes up most of a change of a total, "" if none does that
+// says more than which code it is.
+func (e *Event) category(same func(*Change) bool, whole float64) string {
+	groups := e.parts(func(p *Change) bool { return p.Kind == Category && same(p) && !p.Plain })
+	if len(groups) == 0 || math.Abs(groups[0].Head-groups[0].Base) < most*whole {
+		return ""
+	}
+	return fmt.Sprintf("; by category, %s %s", groups[0].Label, text.Delta(groups[0].Head-groups[0].Base, groups[0].Unit))
 }
 
 // join lists: a, b and c.
@@ -216,40 +280,61 @@ func join(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }
 
-// against says what contradicts the total of an event: another total, or a part of it.
+// against says what contradicts the total of an event: another total, the furthest from 1, a wait,
+// or a part of it.
 func (t *teller) against(s *Story, e *Event) {
 	c := &e.Total
+	var other *Event
 	for i := range t.Events {
-		if o := &t.Events[i]; o != e && decided(&o.Total) && !o.Waiting && (o.Total.less() != c.less()) {
-			s.say(o.Total.About, "But %s", o.total())
-			return
+		o := &t.Events[i]
+		if decided(&o.Total) && !o.Waiting && o.Total.less() != c.less() && (other == nil || o.Total.distance() > other.Total.distance()) {
+			other = o
 		}
 	}
 	if w := t.wait(); w != nil && w.less() != c.less() {
-		s.say(w.About, "But %s", w.waits())
+		t.say(s, w.About, "But %s", w.waits(&t.Events[w.Event]))
+		return
+	}
+	if other != nil && !c.Exact {
+		t.say(s, other.Total.About, "But %s", other.total())
 		return
 	}
 	list := e.parts(func(p *Change) bool { return isCode(p) && p.less() != c.less() })
+	for i := range e.Explained {
+		if p := &e.Explained[i]; p.less() != c.less() && decided(p) && e.worth(p) && (len(list) == 0 || math.Abs(p.Head-p.Base) > math.Abs(list[0].Head-list[0].Base)) {
+			list = []*Change{p}
+		}
+	}
 	if len(list) > 0 && math.Abs(list[0].Head-list[0].Base) >= leastAgainst*math.Abs(c.Head-c.Base) {
-		s.say(list[0].About, "Against it, %s", list[0].part(e))
+		t.say(s, list[0].About, "Against it, %s", list[0].part(e))
+		return
+	}
+	if other != nil {
+		t.say(s, other.Total.About, "But %s", other.total())
 	}
 }
+
+// distance is how far a change is from none.
+func (c *Change) distance() float64 { return math.Abs(math.Log(c.Ratio)) }
 
 // ofWait tells a wait, and what CPU time and another total do.
 func (t *teller) ofWait(w *Waiting) *Story {
 	s := story(w.Verdict, verdict.Time)
-	s.say(w.About, "%s", w.waits())
+	t.say(s, w.About, "%s", w.waits(&t.Events[w.Event]))
 	for i := range t.Events {
 		if e := &t.Events[i]; e.CPU {
-			s.say(e.Total.About, "%s", t.status(e))
+			t.say(s, e.Total.About, "%s", t.status(e))
 			break
 		}
 	}
 	for i := range t.Events {
 		if e := &t.Events[i]; !e.CPU && !e.Waiting && decided(&e.Total) {
-			s.say(e.Total.About, "%s", e.total())
+			t.say(s, e.Total.About, "%s", e.total())
 			break
 		}
+	}
+	if e := &t.Events[w.Event]; len(s.Sentences) == 1 {
+		t.say(s, e.Total.About, "%s", t.status(e))
 	}
 	return s
 }
@@ -262,7 +347,7 @@ func (t *teller) status(e *Event) string {
 	case e.Total.Verdict == verdict.Unchanged:
 		return e.same(t.Margin)
 	case e.reason() != "":
-		return fmt.Sprintf("%s %s %s no verdict: %s", e.Label, e.Per, e.verb("has", "have"), e.reason())
+		return fmt.Sprintf("%s %s no verdict: %s", e.name(), e.verb("has", "have"), e.reason())
 	}
 	return e.undecided()
 }
@@ -285,14 +370,14 @@ func (t *teller) ofParts(e *Event) *Story {
 	if i > 0 && math.Abs(list[i].Head-list[i].Base) >= most*math.Abs(first.Head-first.Base) {
 		s = story(verdict.Inconclusive, first.Measure)
 	}
-	s.say(first.About, "%s%s", first.part(e), capped(first))
+	t.say(s, first.About, "%s%s", first.part(e), capped(first))
 	switch {
 	case i > 0:
-		s.say(list[i].About, "%s", list[i].part(e))
+		t.say(s, list[i].About, "%s", list[i].part(e))
 	case len(list) > 1:
-		s.say(list[1].About, "%s", list[1].part(e))
+		t.say(s, list[1].About, "%s", list[1].part(e))
 	}
-	s.say(e.Total.About, "%s", t.status(e))
+	t.say(s, e.Total.About, "%s", t.status(e))
 	return s
 }
 
@@ -314,18 +399,25 @@ func (t *teller) undecided() *Story {
 	c := &e.Total
 	if c.Verdict == verdict.Unchanged {
 		s := story(verdict.Unchanged, c.Measure)
-		s.say(c.About, "%s", e.same(t.Margin))
+		t.say(s, c.About, "%s", e.same(t.Margin))
 		t.inside(s, e)
+		t.structure(s, e)
 		return s
 	}
 	s := story(verdict.Inconclusive, c.Measure)
 	if why := e.reason(); why != "" {
-		s.say(c.About, "%s %s %s by %s, but no verdict holds: %s", e.Label, e.Per, e.verb("differs", "differ"), c.signed(), why)
+		t.say(s, c.About, "%s %s by %s, but no verdict holds: %s", e.name(), e.verb("differs", "differ"), c.signed(), why)
 	} else {
-		s.say(c.About, "%s", e.undecided())
+		t.say(s, c.About, "%s", e.undecided())
 	}
-	if p := e.largest(); p != nil {
-		s.say(p.About, "The largest difference is %s, %s", p.brief(), "which is not decided either"+p.needs())
+	switch p := e.largest(); {
+	case p == nil:
+		t.structure(s, e)
+	case p.became() != "":
+		t.say(s, p.About, "%s; it is the largest difference, and not decided either%s", p.became(), p.needs())
+	default:
+		t.say(s, p.About, "The largest difference is %s, which is not decided either%s", p.brief(), p.needs())
+		t.structure(s, e)
 	}
 	return s
 }
@@ -333,7 +425,22 @@ func (t *teller) undecided() *Story {
 // inside says what is decided where the total stayed the same.
 func (t *teller) inside(s *Story, e *Event) {
 	if list := e.parts(isCode); len(list) > 0 {
-		s.say(list[0].About, "Inside it, %s", list[0].part(e))
+		t.say(s, list[0].About, "Inside it, %s", list[0].part(e))
+	}
+}
+
+// structure says what became of the largest function that is not what it was, if that is not
+// told.
+func (t *teller) structure(s *Story, e *Event) {
+	var best *Change
+	size := func(c *Change) float64 { return max(c.Base, c.Head) }
+	for i := range e.Parts {
+		if c := &e.Parts[i]; c.became() != "" && size(c) >= leastStructure*max(e.Total.Base, e.Total.Head) && (best == nil || size(c) > size(best)) {
+			best = c
+		}
+	}
+	if best != nil {
+		t.say(s, best.About, "%s", best.became())
 	}
 }
 
@@ -370,7 +477,7 @@ func (t *teller) leads() *Story {
 		if e.Total.WithinNoise {
 			noise = "within sampling noise"
 		}
-		s.say(e.Total.About, "With one run a side %s %s %s by %s, %s, which is %s", e.Label, e.Per, e.verb("differs", "differ"), e.Total.signed(), e.Total.fromTo(), noise)
+		t.say(s, e.Total.About, "With one run a side %s %s by %s, %s, which is %s", e.name(), e.verb("differs", "differ"), e.Total.signed(), e.Total.fromTo(), noise)
 	}
 	var said []string
 	for _, l := range list[:min(len(list), mostLeads)] {
@@ -378,12 +485,12 @@ func (t *teller) leads() *Story {
 	}
 	switch {
 	case len(said) > 0:
-		s.say(list[0].About, "The strongest leads: %s", strings.Join(said, "; "))
+		t.say(s, list[0].About, "The strongest %s %s", text.Plural(len(said), "lead:", "leads:"), strings.Join(said, "; "))
 	case len(t.Events) > 0:
-		s.say(t.Events[0].Total.About, "No function differs beyond sampling noise")
+		t.say(s, t.Events[0].Total.About, "No function differs beyond sampling noise")
 	}
 	if t.HowToDecide != "" {
-		s.say(About{Kind: Total}, "%s", t.HowToDecide)
+		t.say(s, About{Kind: Total}, "%s", t.HowToDecide)
 	}
 	return s
 }

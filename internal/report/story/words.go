@@ -31,6 +31,9 @@ func (c *Change) delta() string {
 
 func (c *Change) fromTo() string { return c.amount(c.Base) + " → " + c.amount(c.Head) }
 
+// manyTimes is the ratio from which on it is told as "5.6 times as much".
+const manyTimes = 3
+
 // size is how large a change is without its sign: 17.7% [16.2%, 19.8%].
 func (c *Change) size() string {
 	percent := func(ratio float64) string { return text.CappedPercent(math.Abs(ratio - 1)) }
@@ -77,62 +80,83 @@ func (c *Change) name() string {
 	return c.Label
 }
 
+// times is a large ratio as a factor, with its interval: 5.6 times [4.1 to 7.8].
+func (c *Change) times() string {
+	factor := func(ratio float64) string { return strings.TrimSuffix(text.Factor(ratio), ".00") }
+	if c.Exact || !c.known() || !(c.CI.Lo > 1) || math.IsInf(c.CI.Hi, 1) {
+		return factor(c.Ratio) + " times"
+	}
+	return fmt.Sprintf("%s times [%s to %s]", factor(c.Ratio), factor(c.CI.Lo), factor(c.CI.Hi))
+}
+
 // total says what the total of an event does.
 func (e *Event) total() string {
 	c := &e.Total
-	what := e.Label + " " + e.Per
 	switch {
-	case c.Ratio == 0 || math.IsInf(c.Ratio, 1) || c.far():
-		return fmt.Sprintf("%s went from %s to %s", what, c.amount(c.Base), c.amount(c.Head))
+	case c.far():
+		return fmt.Sprintf("%s went from %s to %s", e.name(), c.amount(c.Base), c.amount(c.Head))
 	case c.less():
-		return fmt.Sprintf("%s fell by %s: %s", what, c.size(), c.fromTo())
+		return fmt.Sprintf("%s fell by %s: %s", e.name(), c.size(), c.fromTo())
+	case c.Ratio >= manyTimes:
+		return fmt.Sprintf("%s %s %s what %s %s: %s", e.name(), e.verb("is", "are"), c.times(), e.verb("it", "they"), e.verb("was", "were"), c.fromTo())
 	}
-	return fmt.Sprintf("%s rose by %s: %s", what, c.size(), c.fromTo())
+	return fmt.Sprintf("%s rose by %s: %s", e.name(), c.size(), c.fromTo())
+}
+
+// name is the total of the event in a sentence.
+func (e *Event) name() string { return e.Label + " " + e.per() }
+
+// per says of what costs are; what an operation is, is said once in a story.
+func (e *Event) per() string {
+	if e.Of == "" {
+		return e.Per
+	}
+	return e.Per + " (" + e.Of + ")"
 }
 
 // part says what a part of an event does, by itself.
 func (c *Change) part(e *Event) string {
-	verb, more := "costs", map[bool]string{true: "less", false: "more"}[c.less()]
+	verb, tail, of := "costs", "", ""
 	switch {
-	case e.Waiting && c.Kind == Thread:
-		verb, more = "waits", map[bool]string{true: "shorter", false: "longer"}[c.less()]
 	case e.Waiting:
-		verb = "waits"
+		verb, tail, of = "has", " "+e.Label, " of "+e.Label
 	case c.Measure != verdict.Time:
-		verb = "has"
-	}
-	tail := ""
-	if c.Measure != verdict.Time {
-		tail = " " + e.Label
+		verb, tail, of = "has", " "+e.Label, " "+e.Label
 	}
 	switch {
-	case c.Verdict == verdict.Removed || c.Ratio == 0:
-		return fmt.Sprintf("%s is gone: %s%s before", c.name(), c.amount(c.Base), tail)
-	case c.Verdict == verdict.New || math.IsInf(c.Ratio, 1):
-		return fmt.Sprintf("%s is new: %s%s", c.name(), c.amount(c.Head), tail)
+	case c.gone():
+		return fmt.Sprintf("%s is gone: %s%s before", c.name(), c.amount(c.Base), of)
+	case c.began():
+		return fmt.Sprintf("%s is new: %s%s", c.name(), c.amount(c.Head), of)
 	case c.far():
-		return fmt.Sprintf("%s went from %s to %s%s", c.name(), c.amount(c.Base), c.amount(c.Head), tail)
+		return fmt.Sprintf("%s went from %s to %s%s", c.name(), c.amount(c.Base), c.amount(c.Head), of)
 	case c.Share:
 		return fmt.Sprintf("%s went from %s to %s of %s", c.name(), c.amount(c.Base), c.amount(c.Head), e.Label)
+	case c.Ratio >= manyTimes:
+		return fmt.Sprintf("%s %s %s as much%s: %s", c.name(), verb, c.times(), tail, c.fromTo())
 	}
-	return fmt.Sprintf("%s %s %s %s%s: %s", c.name(), verb, c.size(), more, tail, c.fromTo())
+	return fmt.Sprintf("%s %s %s %s%s: %s", c.name(), verb, c.size(), map[bool]string{true: "less", false: "more"}[c.less()], tail, c.fromTo())
 }
 
-// brief is a part as one of a list: lzma_decode −107.8 ms (427.1 ms → 319.3 ms).
+func (c *Change) gone() bool { return c.Verdict == verdict.Removed || c.Ratio == 0 }
+
+func (c *Change) began() bool { return c.Verdict == verdict.New || math.IsInf(c.Ratio, 1) }
+
+// brief is a part as one of a list: lzma_decode 427.1 ms → 319.3 ms.
 func (c *Change) brief() string {
 	switch {
-	case c.Ratio == 0:
-		return fmt.Sprintf("%s %s, gone", c.name(), c.delta())
-	case math.IsInf(c.Ratio, 1):
-		return fmt.Sprintf("%s %s, new", c.name(), c.delta())
+	case c.gone():
+		return fmt.Sprintf("%s (%s → gone)", c.name(), c.amount(c.Base))
+	case c.began():
+		return fmt.Sprintf("%s (new → %s)", c.name(), c.amount(c.Head))
 	}
-	return fmt.Sprintf("%s %s (%s)", c.name(), c.delta(), c.fromTo())
+	return fmt.Sprintf("%s (%s)", c.name(), c.fromTo())
 }
 
 // undecided says that the total of an event cannot be told yet, and what would tell.
 func (e *Event) undecided() string {
 	c := &e.Total
-	return fmt.Sprintf("%s %s can't be told apart yet: %s, %s%s", e.Label, e.Per, c.signed(), c.fromTo(), c.needs())
+	return fmt.Sprintf("%s can't be told apart yet: %s, %s%s", e.name(), c.signed(), c.fromTo(), c.needs())
 }
 
 // needs says what would decide, as the end of a sentence.
@@ -153,9 +177,9 @@ const mostRuns = 1000
 func (e *Event) same(margin float64) string {
 	c := &e.Total
 	if c.Exact && c.Base == c.Head {
-		return fmt.Sprintf("%s %s %s the same: %s", e.Label, e.Per, e.verb("is", "are"), c.amount(c.Head))
+		return fmt.Sprintf("%s %s the same: %s", e.name(), e.verb("is", "are"), c.amount(c.Head))
 	}
-	return fmt.Sprintf("%s %s %s the same within %s: %s, %s", e.Label, e.Per, e.verb("is", "are"), text.RoughPercent(margin), c.signed(), c.fromTo())
+	return fmt.Sprintf("%s %s the same within %s: %s, %s", e.name(), e.verb("is", "are"), text.RoughPercent(margin), c.signed(), c.fromTo())
 }
 
 // verb is in the number of the event.
@@ -167,12 +191,15 @@ func (e *Event) verb(one, many string) string {
 }
 
 // waits says what a wait does.
-func (w *Waiting) waits() string {
+func (w *Waiting) waits(e *Event) string {
 	why := ""
 	if w.Why != "" {
 		why = " (" + w.Why + ")"
 	}
-	numbers := fmt.Sprintf("%s %s", w.fromTo(), w.Per)
+	numbers := fmt.Sprintf("%s %s", w.fromTo(), e.per())
+	if (w.Ended || w.far()) && w.less() && w.CI.Hi > 0 && w.CI.Hi < 1 {
+		numbers += fmt.Sprintf(", at most %s of it", text.RoughPercent(w.CI.Hi))
+	}
 	switch {
 	case w.Ended || w.less() && w.far():
 		return fmt.Sprintf("%s no longer waits for %s%s: %s", w.Thread, w.For, why, numbers)
@@ -180,11 +207,22 @@ func (w *Waiting) waits() string {
 		return fmt.Sprintf("%s now waits for %s%s: %s", w.Thread, w.For, why, numbers)
 	case w.less():
 		return fmt.Sprintf("%s waits %s shorter for %s%s: %s", w.Thread, w.size(), w.For, why, numbers)
+	case w.Ratio >= manyTimes:
+		return fmt.Sprintf("%s waits %s as long for %s%s: %s", w.Thread, w.times(), w.For, why, numbers)
 	}
 	return fmt.Sprintf("%s waits %s longer for %s%s: %s", w.Thread, w.size(), w.For, why, numbers)
 }
 
-// moved says what a cost shift leaves.
-func (c *Change) moved() string {
-	return fmt.Sprintf("cost moved between %s; %s remains", strings.Join(c.Parts, " and "), c.delta())
+// became says what became of a function that was renamed, split or merged, or whose cost moved,
+// "" if it is what it was.
+func (c *Change) became() string {
+	switch {
+	case len(c.From) > 0 && len(c.To) > 0:
+		return fmt.Sprintf("Cost moved from %s to %s: %s, of which %s remains", join(c.From), join(c.To), c.amount(c.Moved), c.delta())
+	case c.Was != "" && c.Share:
+		return c.Was
+	case c.Was != "":
+		return fmt.Sprintf("%s: %s, %s", c.Was, c.fromTo(), c.signed())
+	}
+	return ""
 }
