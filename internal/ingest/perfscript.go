@@ -76,6 +76,7 @@ type scriptSample struct {
 	event  uint32
 	// weight is the period, or -1 if there is none.
 	weight int64
+	time   int64 // nanoseconds, 0 if the text has none
 	// stack holds the locations of complete frames, leaf first.
 	stack []uint32
 	// frame holds the lines of the current frame: functions inlined there, the
@@ -91,7 +92,7 @@ func newPerfScript(src *input.Source, opt *reading.Options) *perfScript {
 		b: run.NewBuilder(src.Name), opt: opt, lines: src.Lines(), tally: reading.NewTally(),
 		events: make(map[string]uint32), comms: make(map[string]string), frames: make(map[string]uint32),
 	}
-	s.files = reading.NewFiles(s.b)
+	s.files, s.tally.Timed = reading.NewFiles(s.b), opt.Timeline
 	return s
 }
 
@@ -204,7 +205,7 @@ func (s *perfScript) begin(h *perfscript.Header) {
 	}
 	sm := &s.sample
 	*sm = scriptSample{
-		open: true, event: event, weight: -1,
+		open: true, event: event, weight: -1, time: h.Time,
 		thread: reading.Thread{Comm: comm, PID: h.PID, TID: h.TID, CPU: -1},
 		stack:  sm.stack[:0], frame: sm.frame[:0],
 	}
@@ -372,7 +373,7 @@ func (s *perfScript) end() {
 	for i := len(sm.stack) - 1; i >= 0; i-- {
 		stack = s.b.Stack(stack, sm.stack[i])
 	}
-	s.tally.Add(sm.event, stack, s.tally.Thread(sm.thread), weight)
+	s.tally.AddAt(sm.time, false, sm.event, stack, s.tally.Thread(sm.thread), weight)
 	s.samples++
 }
 
@@ -421,6 +422,7 @@ func (s *perfScript) flush() {
 	}
 	r.Events[off].Unit = "nanoseconds"
 	offCPU := s.b.Event(run.Event{Name: "off-cpu", Derived: true})
+	s.tally.Last(off)
 	s.tally.CopyEvent(off, offCPU)
 	for i := range r.Events {
 		if event := uint32(i); event != off && run.EventUnit(r.Events[i].Name) == "nanoseconds" && !r.Events[i].Derived {

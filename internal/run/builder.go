@@ -148,16 +148,28 @@ func (b *Builder) FirstCallee(caller StackID) (stack StackID, location uint32, o
 	return b.r.Stacks.firstChild(caller)
 }
 
-// KeepTimeline fills Run.Timeline from now on.
+// KeepTimeline fills Run.Timeline and Run.Spans from now on.
 func (b *Builder) KeepTimeline() { b.timeline = true }
 
 // Add adds one sample of the given weight; if the timeline is kept, samples are added in
 // the order of time.
 func (b *Builder) Add(event uint32, stack StackID, labels uint32, weight int64) {
+	b.AddTimed(TimedSample{Event: event, Stack: stack, Labels: labels, Weight: weight})
+}
+
+// AddTimed is [Builder.Add] of a sample whose time is known.
+func (b *Builder) AddTimed(s TimedSample) {
 	if b.timeline {
-		b.r.Timeline = append(b.r.Timeline, TimedSample{event, labels, stack, weight})
+		b.r.Timeline = append(b.r.Timeline, s)
 	}
-	b.AddSum(event, stack, labels, 1, weight, float64(weight)*float64(weight))
+	b.AddSum(s.Event, s.Stack, s.Labels, 1, s.Weight, float64(s.Weight)*float64(s.Weight))
+}
+
+// NoteSpan says when something was that is added by itself: see [Run.Spans].
+func (b *Builder) NoteSpan(s TimedSample) {
+	if b.timeline {
+		b.r.Spans = append(b.r.Spans, s)
+	}
 }
 
 // AddSum adds count samples with the sum of weights and of squared weights.
@@ -301,9 +313,10 @@ func (b *Builder) Rewrite(rewrite func(stack []uint32) []uint32) {
 		s := &samples[i]
 		b.AddSum(s.Event, again(s.Stack), s.Labels, s.Count, s.Weight, s.WeightSq)
 	}
-	for i := range r.Timeline {
-		s := &r.Timeline[i]
-		s.Stack = done[s.Stack]
+	for _, list := range [][]TimedSample{r.Timeline, r.Spans} {
+		for i := range list {
+			list[i].Stack = again(list[i].Stack)
+		}
 	}
 	for i := range r.Waits {
 		w := &r.Waits[i]

@@ -199,7 +199,9 @@ func (r *Run) pickEvents(order []int) {
 	for i := range r.Samples {
 		r.Samples[i].Event = renumber[r.Samples[i].Event]
 	}
-	for i := range r.Timeline {
-		r.Timeline[i].Event = renumber[r.Timeline[i].Event]
+	for _, list := range [][]TimedSample{r.Timeline, r.Spans} {
+		for i := range list {
+			list[i].Event = renumber[list[i].Event]
+		}
 	}
 }

@@ -52,7 +52,8 @@ func (f *Filter) Apply(r *Run) error {
 		}
 		return dropped
 	})
-	r.Timeline = slices.DeleteFunc(r.Timeline, func(s TimedSample) bool { return drop(s.Event, s.Labels, s.Stack) })
+	unwanted := func(s TimedSample) bool { return drop(s.Event, s.Labels, s.Stack) }
+	r.Timeline, r.Spans = slices.DeleteFunc(r.Timeline, unwanted), slices.DeleteFunc(r.Spans, unwanted)
 	for i := range r.Waits {
 		w := &r.Waits[i]
 		t := &r.Threads[w.Thread]

@@ -52,6 +52,9 @@ type Run struct {
 	// (Builder.KeepTimeline) and the input tells it: what comes in bursts varies more
 	// than Samples show.
 	Timeline []TimedSample
+	// Spans are what an input tells the time of, in no order, and what Timeline does not have:
+	// intervals of a trace, samples of a report. They are kept if the timeline is.
+	Spans []TimedSample
 	// Threads are what Waits and Holds refer to; index 0 is none. All three are there if
 	// waits were asked for and the input tells of them.
 	Threads []Thread
@@ -293,9 +296,14 @@ func (s *Sum) Add(x *Sum) {
 
 // A TimedSample is one sample.
 type TimedSample struct {
+	Weight int64
+	// Time is when it was taken, in nanoseconds on the recording's own clock, as
+	// Recording.FirstSample is; 0 in all samples of a recording that does not tell.
+	Time          int64
 	Event, Labels uint32
 	Stack         StackID
-	Weight        int64
+	// Lasts is set if the weight is a time, in nanoseconds, that ended at Time.
+	Lasts bool
 }
 
 // A Counter is the total of a counter over the whole run.

@@ -39,6 +39,9 @@ import (
 // not tell events apart: every sample weighs 1 there.
 func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	g := reader{b: run.NewBuilder(src.Name), opt: opt, first: math.Inf(1), last: math.Inf(-1)}
+	if opt.Timeline {
+		g.b.KeepTimeline()
+	}
 	g.files = reading.NewFiles(g.b)
 	g.in.dec = json.NewDecoder(skipBOM(src.Reader))
 	p := g.profile(0)
@@ -332,7 +335,7 @@ func (g *reader) addThread(t *thread, n *names) error {
 	if err != nil {
 		return err
 	}
-	g.times(&t.samples)
+	times := g.times(&t.samples)
 	event := g.b.Event(run.Event{Name: unit.event, Unit: unit.unit})
 	l := run.Labels{Process: t.process, Thread: t.name, PID: -1, TID: -1, CPU: -1}
 	if g.opt.PID {
@@ -374,12 +377,18 @@ func (g *reader) addThread(t *thread, n *names) error {
 		}
 		sq := float64(weight) / float64(count) * float64(weight)
 		g.b.AddSum(event, id, labels, count, weight, sq)
+		if i < len(times) && math.Abs(times[i]) < mostMilliseconds {
+			g.b.NoteSpan(run.TimedSample{Event: event, Stack: id, Labels: labels, Weight: weight, Time: int64(times[i] * 1e6)})
+		}
 	}
 	return nil
 }
 
-// times notes when the first and the last sample were taken.
-func (g *reader) times(samples *table) {
+// mostMilliseconds is more than fits into a time.Duration.
+const mostMilliseconds = 1 << 43
+
+// times are when samples were taken, in milliseconds, nil if that is not known. The first and the last are noted.
+func (g *reader) times(samples *table) []float64 {
 	note := func(ms float64) {
 		if !math.IsNaN(ms) {
 			g.first, g.last = min(g.first, ms), max(g.last, ms)
@@ -389,14 +398,16 @@ func (g *reader) times(samples *table) {
 		for _, ms := range times {
 			note(ms)
 		}
-		return
+		return times
 	}
 	deltas, _ := samples.column("timeDeltas")
-	sum := 0.0
-	for _, d := range deltas {
+	times, sum := make([]float64, len(deltas)), 0.0
+	for i, d := range deltas {
 		sum += d
 		note(sum)
+		times[i] = sum
 	}
+	return times
 }
 
 // describe takes over the facts of the recording.
@@ -404,10 +415,9 @@ func (g *reader) describe(m *meta) {
 	r := g.b.Run()
 	rec := &r.Recording
 	rec.Format, rec.Arch, rec.CPU = "gecko", m.ABI, m.CPUName
-	const most = 1 << 43 // milliseconds; more does not fit into a time.Duration
-	started := m.StartTime > 0 && m.StartTime < most
+	started := m.StartTime > 0 && m.StartTime < mostMilliseconds
 	ms := func(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }
-	if span := g.last - g.first; span >= 0 && span < most {
+	if span := g.last - g.first; span >= 0 && span < mostMilliseconds {
 		rec.Duration = ms(span)
 	}
 	if strings.Contains(m.Product, "simpleperf") {
@@ -420,7 +430,7 @@ func (g *reader) describe(m *meta) {
 		}
 	} else {
 		rec.Tool, rec.Device, rec.CommandLine = m.Product, m.Device, m.Arguments
-		if started && g.first >= 0 && g.first < most {
+		if started && g.first >= 0 && g.first < mostMilliseconds {
 			rec.Start = time.UnixMilli(int64(m.StartTime)).Add(ms(g.first)).UTC()
 		}
 	}

@@ -1,6 +1,7 @@
 package perfdata
 
 import (
+	"math"
 	"slices"
 
 	"profdiff/internal/perffile"
@@ -171,20 +172,24 @@ func (p *reader) addSample(s *batchSample, frames []perfsession.Frame, counters 
 		if p.leaves[s.event] {
 			p.leave(s, stack, "")
 		} else if p.onCPU != noEvent {
-			p.b.Add(p.onCPU, stack, s.labels, s.weight)
+			p.addAt(s.time, p.onCPU, stack, s.labels, s.weight)
 		}
 	case len(counters) > 0:
 		if p.groupSampling() {
-			p.addGroup(counters, stack, s.labels)
+			p.addGroup(s, counters, stack)
 			return
 		}
 		for _, c := range counters {
 			if c.Event != s.event {
-				p.b.Add(p.counter(c.Event), stack, s.labels, int64(min(c.Delta, 1<<62)))
+				p.addAt(s.time, p.counter(c.Event), stack, s.labels, int64(min(c.Delta, 1<<62)))
 			}
 		}
 	}
-	p.b.Add(event, stack, s.labels, s.weight)
+	p.addAt(s.time, event, stack, s.labels, s.weight)
+}
+
+func (p *reader) addAt(time uint64, event uint32, stack run.StackID, labels uint32, weight int64) {
+	p.b.AddTimed(run.TimedSample{Event: event, Stack: stack, Labels: labels, Weight: weight, Time: int64(min(time, math.MaxInt64))})
 }
 
 // stack returns the stack of a sample. Mostly the thread's previous sample had the same
@@ -226,7 +231,7 @@ func (p *reader) groupSampling() bool {
 
 // addGroup adds one sample for each event of the group, weighing what it counted
 // since the last: must match evlist__deliver_sample in tools/perf/util/session.c.
-func (p *reader) addGroup(counters []perfsession.Counter, stack run.StackID, labels uint32) {
+func (p *reader) addGroup(s *batchSample, counters []perfsession.Counter, stack run.StackID) {
 	account := &p.b.Run().Accounting
 	for i, c := range counters {
 		event := p.events[c.Event]
@@ -240,7 +245,7 @@ func (p *reader) addGroup(counters []perfsession.Counter, stack run.StackID, lab
 			account.Drop("weight over 2^63", 1)
 			continue
 		}
-		p.b.Add(event, stack, labels, int64(c.Delta))
+		p.addAt(s.time, event, stack, s.labels, int64(c.Delta))
 	}
 }
 
@@ -282,7 +287,7 @@ func (p *reader) wake(tid int32, now uint64) {
 	if b.time < now {
 		off = int64(now - b.time)
 	}
-	p.b.Add(p.offCPU, b.stack, b.labels, off)
+	p.b.AddTimed(run.TimedSample{Event: p.offCPU, Stack: b.stack, Labels: b.labels, Weight: off, Time: int64(min(now, math.MaxInt64)), Lasts: true})
 }
 
 // labelsKey identifies the labels of samples.

@@ -13,6 +13,16 @@ type Tally struct {
 	list    []Thread
 	Comms   map[int64]string // of main threads, by process
 	maxima  map[uint32]int64 // weight of the heaviest sample, by event
+	// Timed keeps the times of samples that are added with one.
+	Timed   bool
+	moments []moment
+}
+
+// A moment is a sample whose time is known.
+type moment struct {
+	row          uint32
+	lasts        bool
+	time, weight int64
 }
 
 type tallyKey struct {
@@ -69,6 +79,24 @@ func (t *Tally) Add(event uint32, stack run.StackID, thread uint32, weight int64
 	}
 }
 
+// AddAt is Add of a sample at a time in nanoseconds. If times are kept, it becomes one of the Run's
+// [run.Run.Spans], too. If it lasts, its weight is the time that ended then.
+func (t *Tally) AddAt(time int64, lasts bool, event uint32, stack run.StackID, thread uint32, weight int64) {
+	t.Add(event, stack, thread, weight)
+	if t.Timed {
+		t.moments = append(t.moments, moment{t.index[tallyKey{event, thread, stack}], lasts, time, weight})
+	}
+}
+
+// Last makes samples of an event last: until now their times are those when they began.
+func (t *Tally) Last(event uint32) {
+	for i := range t.moments {
+		if m := &t.moments[i]; t.rows[m.row].event == event && !m.lasts {
+			m.lasts, m.time = true, AddSaturating(m.time, m.weight)
+		}
+	}
+}
+
 // AddSum adds count samples.
 func (t *Tally) AddSum(event uint32, stack run.StackID, thread uint32, count, weight int64, sq float64) {
 	key := tallyKey{event, thread, stack}
@@ -95,17 +123,29 @@ func AddSaturating(a, b int64) int64 {
 // Flush adds the sums to b. resolve, which may be nil, completes what is known of the
 // thread of a row, and its event.
 func (t *Tally) Flush(b *run.Builder, opt *Options, resolve func(event uint32, th Thread) (uint32, Thread)) {
+	flushed := make([]run.TimedSample, len(t.rows))
 	for i := range t.rows {
 		row := &t.rows[i]
 		event, th := row.event, t.list[row.thread]
 		if resolve != nil {
 			event, th = resolve(event, th)
 		}
-		b.AddSum(event, row.stack, b.Labels(t.labels(th, opt)), row.count, row.weight, row.sq)
+		to := run.TimedSample{Event: event, Stack: row.stack, Labels: b.Labels(t.labels(th, opt))}
+		b.AddSum(event, row.stack, to.Labels, row.count, row.weight, row.sq)
 		if e := &b.Run().Events[event]; t.maxima[row.event] > e.MaxWeight {
 			e.MaxWeight = t.maxima[row.event]
 		}
+		flushed[i] = to
 	}
+	if len(t.moments) > 0 {
+		b.KeepTimeline()
+	}
+	for _, m := range t.moments {
+		s := flushed[m.row]
+		s.Time, s.Lasts, s.Weight = m.time, m.lasts, m.weight
+		b.NoteSpan(s)
+	}
+	t.moments = nil
 }
 
 // Labels are those of a thread that were asked for. resolve, which may be nil, completes what is known
@@ -141,10 +181,18 @@ func (t *Tally) labels(th Thread, opt *Options) run.Labels {
 
 // CopyEvent gives the event to the sums of the event from.
 func (t *Tally) CopyEvent(from, to uint32) {
+	copies := make(map[uint32]uint32)
 	for i := range t.rows {
 		if row := t.rows[i]; row.event == from {
 			row.event = to
+			copies[uint32(i)] = uint32(len(t.rows))
 			t.rows = append(t.rows, row)
+		}
+	}
+	for _, m := range t.moments {
+		if row, ok := copies[m.row]; ok {
+			m.row = row
+			t.moments = append(t.moments, m)
 		}
 	}
 }

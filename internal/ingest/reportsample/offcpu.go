@@ -3,6 +3,7 @@ package reportsample
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"profdiff/internal/ingest/reading"
@@ -54,7 +55,7 @@ func (o *offCPU) derive(t *reading.Tally, off uint32, wait func(from *tick, end 
 			continue
 		}
 		ns := int64(min(o.ticks[i+1].time-from.time, 1<<62))
-		t.Add(off, from.stack, from.thread, max(ns, 1))
+		t.AddAt(int64(min(o.ticks[i+1].time, math.MaxInt64)), true, off, from.stack, from.thread, max(ns, 1))
 		if wait != nil {
 			wait(from, o.ticks[i+1].time)
 		}

@@ -102,6 +102,7 @@ func newReader(src *input.Source, opt *reading.Options) *reader {
 		first: math.MaxUint64,
 	}
 	r.b.Run().Recording.Format = "report-sample"
+	r.tally.Timed = opt.Timeline
 	return r
 }
 
@@ -312,7 +313,7 @@ func (r *reader) add(s *reported) {
 		stack = r.b.Stack(stack, r.stack[i])
 	}
 	th := r.tally.Thread(s.Thread)
-	r.tally.Add(s.event, stack, th, int64(min(s.weight, math.MaxInt64)))
+	r.tally.AddAt(int64(min(s.time, math.MaxInt64)), false, s.event, stack, th, int64(min(s.weight, math.MaxInt64)))
 	root := uint32(reading.NoLocation)
 	if len(r.stack) > 0 {
 		root = r.stack[len(r.stack)-1]

@@ -57,8 +57,11 @@ func (p *profile) contended(id trace.ThreadID, s []trace.Slice, stacks []run.Sta
 	}
 	l := p.contentionLabels(id, owner, c)
 	stack := p.b.Stack(p.b.Stack(around, held), wanted)
-	p.b.AddSum(p.event(&p.contentions, contentionsEvent, "count", true), stack, l, 1, 1, 1)
-	p.b.AddSum(p.event(&p.delay, delayEvent, "nanoseconds", true), stack, l, 1, time, float64(time)*float64(time))
+	contentions, delay := p.event(&p.contentions, contentionsEvent, "count", true), p.event(&p.delay, delayEvent, "nanoseconds", true)
+	p.b.AddSum(contentions, stack, l, 1, 1, 1)
+	p.b.NoteSpan(run.TimedSample{Event: contentions, Stack: stack, Labels: l, Weight: 1, Time: s[i].Start})
+	p.b.AddSum(delay, stack, l, 1, time, float64(time)*float64(time))
+	p.noteSpan(delay, stack, l, id, th.Process, s[i].Start, end)
 }
 
 // sites are the locations where a lock was held and where it is wanted.

@@ -61,6 +61,9 @@ func newProfile(b *run.Builder, tl *trace.Timeline, opt *reading.Options) (*prof
 	if err != nil {
 		return nil, err
 	}
+	if opt.Timeline {
+		b.KeepTimeline()
+	}
 	return &profile{
 		b: b, tl: tl, opt: opt, spans: spans,
 		frames: make(map[trace.NameID]uint32), kernel: make(map[trace.NameID]uint32),
@@ -190,7 +193,44 @@ func (p *profile) track(track trace.TrackID, id trace.ThreadID) ([]trace.Slice, 
 		p.b.AddSum(p.event(&p.slices, slicesEvent, "nanoseconds", false), stacks[i], labels, 1, self, float64(self)*float64(self))
 		p.contended(id, s, stacks, i)
 	}
+	if p.opt.Timeline {
+		p.noteSlices(id, s, stacks, labels)
+	}
 	return s, stacks
+}
+
+// noteSlices says when the slices of a track were, each without the slices in it.
+func (p *profile) noteSlices(id trace.ThreadID, s []trace.Slice, stacks []run.StackID, labels uint32) {
+	told := make([]int64, len(s)) // up to which time
+	tell := func(i int32, end int64) {
+		if told[i] < end {
+			p.noteSpan(p.slices-1, stacks[i], labels, id, p.tl.Threads[id].Process, told[i], end)
+		}
+	}
+	for i := range s {
+		told[i] = s[i].Start
+		if parent := s[i].Parent; parent >= 0 && !s[i].Unfinished() && !s[parent].Unfinished() {
+			tell(parent, s[i].Start)
+			told[parent] = max(told[parent], s[i].End)
+		}
+	}
+	for i := range s {
+		if !s[i].Unfinished() {
+			tell(int32(i), s[i].End)
+		}
+	}
+}
+
+// noteSpan says when time of an event was spent that was added, as far as it was chosen.
+func (p *profile) noteSpan(event uint32, stack run.StackID, labels uint32, id trace.ThreadID, process trace.ProcessID, start, end int64) {
+	if !p.opt.Timeline {
+		return
+	}
+	p.spans.Cut(id, process, start, end, func(start, end int64, chosen bool) {
+		if chosen {
+			p.b.NoteSpan(run.TimedSample{Event: event, Stack: stack, Labels: labels, Weight: end - start, Time: end, Lasts: true})
+		}
+	})
 }
 
 // frame is the location of a slice.
@@ -220,7 +260,9 @@ func (p *profile) asyncTrack(id trace.TrackID) {
 			continue
 		}
 		l := p.b.Labels(run.Labels{Process: p.tl.Processes[t.Process].Name, Thread: t.Name, PID: -1, TID: -1, CPU: -1})
-		p.b.AddSum(p.event(&p.async, asyncEvent, "nanoseconds", true), p.b.Stack(0, p.frame(s.Name)), l, 1, time, float64(time)*float64(time))
+		event, stack := p.event(&p.async, asyncEvent, "nanoseconds", true), p.b.Stack(0, p.frame(s.Name))
+		p.b.AddSum(event, stack, l, 1, time, float64(time)*float64(time))
+		p.noteSpan(event, stack, l, 0, t.Process, s.Start, s.End)
 	}
 }
 
@@ -276,6 +318,7 @@ func (w *waiting) add(in, next *trace.Interval) {
 	if time := p.spans.Overlap(w.id, w.process, in.Start, end); time > 0 {
 		event := p.event(&p.offCPU, offCPUEvent, "nanoseconds", true)
 		p.b.AddSum(event, stack, w.labels[in.State], 1, time, float64(time)*float64(time))
+		p.noteSpan(event, stack, w.labels[in.State], w.id, w.process, in.Start, end)
 	}
 	if !p.opt.Waits {
 		return

@@ -32,7 +32,7 @@ type samples struct {
 	v8     v8Profiles
 
 	tally       *reading.Tally
-	all         []timedSample // instead of tally, if every sample is wanted, or those of some times
+	all         []run.TimedSample // instead of tally, if every sample is wanted, or those of some times
 	first, last int64
 	timed       bool
 
@@ -44,11 +44,6 @@ type samples struct {
 	unwind               map[string]int64       // incomplete stacks by what went wrong
 	gaps                 int64
 	stopped              bool // a profiler was stopped
-}
-
-type timedSample struct {
-	at int64
-	run.TimedSample
 }
 
 func newSamples(r *reader, src *input.Source) *samples {
@@ -100,7 +95,7 @@ func (s *samples) add(event, who uint32, stack run.StackID, at, weight int64) {
 	}
 	s.first, s.last = min(s.first, at), max(s.last, at)
 	if s.opt.Timeline || s.opt.During != nil {
-		s.all = append(s.all, timedSample{at, run.TimedSample{Event: event, Labels: who, Stack: stack, Weight: weight}})
+		s.all = append(s.all, run.TimedSample{Event: event, Labels: who, Stack: stack, Weight: weight, Time: at})
 		return
 	}
 	s.tally.Add(event, stack, who, weight)
@@ -332,17 +327,15 @@ func (s *samples) finish(t *trace.Timeline, spans *trace.Spans) {
 	}
 	s.tally.Flush(s.b, s.opt, func(event uint32, th reading.Thread) (uint32, reading.Thread) { return event, resolve(th) })
 	if len(s.all) > 0 {
-		if s.opt.Timeline {
-			s.b.KeepTimeline()
-		}
-		slices.SortStableFunc(s.all, func(a, b timedSample) int { return cmp.Compare(a.at, b.at) })
+		slices.SortStableFunc(s.all, func(a, b run.TimedSample) int { return cmp.Compare(a.Time, b.Time) })
 		for i := range s.all {
 			d := &s.all[i]
-			if !chosen(d.Labels, d.at) {
+			if !chosen(d.Labels, d.Time) {
 				s.b.Run().Accounting.Filtered++
 				continue
 			}
-			s.b.Add(d.Event, d.Stack, s.b.Labels(s.tally.Labels(d.Labels, s.opt, resolve)), d.Weight)
+			d.Labels = s.b.Labels(s.tally.Labels(d.Labels, s.opt, resolve))
+			s.b.AddTimed(*d)
 		}
 		s.all = nil
 	}
