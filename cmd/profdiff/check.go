@@ -150,7 +150,7 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 		}
 		files = [2][]string{}
 	}
-	l.opt.Timeline = (len(files[0]) == 1 || f.stored != "") && len(files[1]) == 1
+	l.opt.Timeline = l.opt.Timeline || (len(files[0]) == 1 || f.stored != "") && len(files[1]) == 1
 	bad := f.badRuns
 	for side, flags := range []*sideFlags{&f.diff.base, &f.diff.head} {
 		to := []*[]*run.Run{&in.Base, &in.Head}[side]

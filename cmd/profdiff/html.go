@@ -45,9 +45,10 @@ func (f *htmlFlags) check(cmd *cobra.Command, output string) error {
 	return f.source.check(cmd)
 }
 
-// watch digests what a loader reads, if there is to be a report.
+// watch digests what a loader reads, and has it keep when samples were taken, if there is to be a report.
 func (f *htmlFlags) watch(l *loader) {
 	if f.file != "" {
+		l.opt.Timeline = true
 		f.read = make(input.Digests)
 		l.digests = f.read
 	}

@@ -35,7 +35,7 @@ func (l *loader) loadSides(base, head *sideFlags) (baseRuns, headRuns []*run.Run
 		return nil, nil, err
 	}
 	// Of a single run, the order of samples tells how they cluster.
-	l.opt.Timeline = len(baseFiles) == 1 && len(headFiles) == 1
+	l.opt.Timeline = l.opt.Timeline || len(baseFiles) == 1 && len(headFiles) == 1
 	if baseRuns, err = l.loadSide(base, baseFiles); err != nil {
 		return nil, nil, err
 	}

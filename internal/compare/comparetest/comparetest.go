@@ -23,6 +23,8 @@ type Options struct {
 	Names []string
 	// Events are their names, cpu-clock by default.
 	Events []string
+	// Times says when samples were taken: what the outermost function calls takes turns.
+	Times bool
 }
 
 // Compare compares runs that are made from a seed: equal options give equal results.
@@ -127,6 +129,9 @@ func (t *tree) run(opt Options, side, index int) (*run.Run, error) {
 	r.Recording.FirstSample = uint64(1e9 * (1 + 10*(2*index+side)))
 	r.Recording.LastSample = r.Recording.FirstSample + 5e9
 	r.Recording.Duration = 5e9
+	if opt.Times {
+		b.KeepTimeline()
+	}
 	var events []uint32
 	for _, e := range opt.Events {
 		events = append(events, b.Event(run.Event{Name: e, Frequency: 997}))
@@ -165,9 +170,23 @@ func (t *tree) run(opt Options, side, index int) (*run.Run, error) {
 				b.AddSum(e, stacks[i], labels[i%len(labels)], n, n*1_003_009, float64(n)*1_003_009*1_003_009)
 				r.Accounting.In += n
 			}
+			for k := int64(0); opt.Times && k < n; k++ {
+				at := r.Recording.FirstSample + uint64(5e9*t.moment(i, rng))
+				b.NoteSpan(run.TimedSample{Event: e, Stack: stacks[i], Labels: labels[i%len(labels)], Weight: 1_003_009, Time: int64(at)})
+			}
 		}
 	}
 	return b.Finish()
+}
+
+// moment is when a frame is sampled, from 0 to 1.
+func (t *tree) moment(frame int, rng *rand.Rand) float64 {
+	at := frame
+	for t.parent[at] > 0 {
+		at = int(t.parent[at])
+	}
+	const phases = 5
+	return (float64(at%phases) + rng.Float64()) / phases
 }
 
 func poisson(rng *rand.Rand, mean float64) int64 {

@@ -102,7 +102,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 		}
 		if parts.Page != nil {
 			e.HotLines = b.hotLines(i, &parts.Page.Listing.Source)
-			e.Frames = frames(c, i)
+			e.Frames, e.Times = frames(c, i)
 		}
 	}
 	if parts.Stacks {

@@ -203,6 +203,7 @@ type Event struct {
 	// What follows are parts.
 	Lines     []Line         `json:"-"` // by absolute change
 	HotLines  []Line         `json:"-"` // the heaviest of each function
+	Times     *Times         `json:"-"` // nil if the inputs do not tell
 	Tree      *Tree          `json:"-"`
 	Frames    Frames         `json:"-"`
 	Neighbors []Neighborhood `json:"-"`
@@ -433,6 +434,13 @@ type Frames struct {
 	// each of those left out was below; 0 if none were.
 	All   int
 	Least float64
+}
+
+// Times say when costs were spent.
+type Times struct {
+	*compare.Times
+	// Frames are by frame of Stacks an index in Event.Frames.
+	Frames []int32
 }
 
 // FrameFlags say what is known of a frame.

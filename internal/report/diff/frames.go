@@ -11,8 +11,9 @@ import (
 )
 
 // frames is the call tree of one event. Heavy frames are tested by what they and what
-// they call cost, as a family of their own, by the rules that functions are.
-func frames(c *compare.Comparison, event int) Frames {
+// they call cost, as a family of their own, by the rules that functions are. With it comes when
+// its frames were sampled.
+func frames(c *compare.Comparison, event int) (Frames, *Times) {
 	tree := c.Tree(event)
 	n := tree.Len()
 	f := newFrames(n)
@@ -61,7 +62,15 @@ func frames(c *compare.Comparison, event int) Frames {
 		}
 	}
 	decide(c, event, tree, func(n compare.TreeNode, flag FrameFlags) { f.Flags[at[n]] |= flag })
-	return f
+	times := tree.Times()
+	if times == nil {
+		return f, nil
+	}
+	of := make([]int32, len(times.Nodes))
+	for i, n := range times.Nodes {
+		of[i] = at[n]
+	}
+	return f, &Times{times, of}
 }
 
 func newFrames(n int) Frames {

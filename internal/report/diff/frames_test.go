@@ -35,7 +35,7 @@ func TestFramesOfShares(t *testing.T) {
 	} {
 		c := comparison(t, sideOf(t, side(1)...), sideOf(t, side(1.4)...), compare.Options{Normalize: test.mode})
 		e := &c.Events[0]
-		f := frames(c, 0)
+		f, _ := frames(c, 0)
 		var got []string
 		for i, flags := range f.Flags {
 			name := "[everything]"
