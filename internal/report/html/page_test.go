@@ -172,7 +172,7 @@ func TestMeta(t *testing.T) {
 
 // TestSizes checks the limits of a page.
 func TestSizes(t *testing.T) {
-	if len(script) > 60_000 {
+	if len(script) > 80_000 {
 		t.Errorf("the script has %d bytes", len(script))
 	}
 	d := sample(t, comparetest.Options{Frames: 50_000, Depth: 100, Runs: 5, Change: true})

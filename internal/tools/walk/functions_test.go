@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	firstRow   = `document.querySelector(".grid .body .row .name").textContent`
+	firstRow   = `document.querySelector(".grid .body .row .name").title`
 	statusText = `document.querySelector("#panel [role=status]").textContent`
 )
 

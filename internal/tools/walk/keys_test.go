@@ -59,7 +59,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	for _, test := range []struct{ fragment, script, want string }{
 		{cardOf(fn.Name, fn.DSO), `document.getElementById("fn").firstChild.textContent`, fn.Name},
 		{"#view=flame&frame=2", `document.querySelector("#selected .name").textContent`, d.Events[0].Functions[d.Events[0].Frames.Function[2]].Name},
-		{"#view=flame&dir=up&scale=share", `[...document.querySelectorAll("#panel input:checked")].map(i => i.parentElement.textContent.trim()).join()`, "before + after,share of each side,bottom-up"},
+		{"#view=flame&dir=up&scale=share", `[...document.querySelectorAll("#panel input:checked")].map(i => i.parentElement.textContent.trim()).join()`, "before + after,share of each side,bottom-up,decided changes"},
 		{"#view=functions&q=%2F^__%2F", `document.querySelector("input[type=search]").value`, "/^__/"},
 		{"#view=branches&q=f", `document.querySelector("#panel [aria-expanded]") !== null ? "code" : "none"`, "code"},
 		{"#view=groups&event=1", `document.querySelector("select").selectedOptions[0].textContent`, "off-cpu"},

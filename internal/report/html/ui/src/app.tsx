@@ -13,6 +13,8 @@ import * as kit from "./kit";
 import type { OffCPU } from "./offcpu";
 import { None } from "./parts";
 import type { PipelineView } from "./pipeline";
+import { inner, isClosed } from "./search";
+import { Keys, Share } from "./share";
 import { type State, go, parse } from "./state";
 import type { Branches, Data, Meta, Pipeline } from "./types";
 
@@ -57,6 +59,20 @@ function App({ meta }: { meta: Meta }) {
     dispatchEvent(new Event("resize"));
   }, [s.theme]);
   useEffect(() => { if (data || failed) ready(); }, [data, failed]);
+  const [open, setOpen] = useState("");
+  useEffect(() => {
+    const key = (e: KeyboardEvent) => {
+      if (e.ctrlKey || e.metaKey || e.altKey || (e.target as Element).closest?.("input:not([type=radio],[type=checkbox]), select, textarea, dialog")) return;
+      const box = byID("search");
+      if (e.key === "/" && box) box.focus();
+      else if (e.key === "?") setOpen("keys");
+      else return;
+      e.preventDefault();
+    };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  }, []);
+  const close = () => setOpen("");
   // A link leads to what it is about; without one the verdict comes first.
   const target = s.fn !== "" || s.frame > 0 ? s.view + "\0" + s.fn + "\0" + s.dso + "\0" + s.report : "";
   useEffect(() => {
@@ -65,7 +81,7 @@ function App({ meta }: { meta: Meta }) {
   }, [target]);
   const own = data && data.index === index ? data : undefined;
   const dark = s.theme === "dark" || (s.theme === "" && matchMedia("(prefers-color-scheme: dark)").matches);
-  const search = view !== "function" && view !== "data";
+  const search = view !== "function" && view !== "data", re = s.re || isClosed(s.q);
   return (
     <Fragment>
       <div class="bar-top">
@@ -83,7 +99,12 @@ function App({ meta }: { meta: Meta }) {
           {meta.events.length > 1 && !/^(branches|pipeline|offcpu|data)$/.test(view) ? (
             <label><span class="vh">Event</span><select value={String(index)} onChange={(e: Event) => go(s, { event: Number((e.target as HTMLSelectElement).value), frame: 0, report: "" })}>{meta.events.map((e, i) => <option key={i} value={String(i)}>{e.name}</option>)}</select></label>
           ) : null}
-          {search ? <label><span class="vh">Search names; /…/ is a regular expression</span><input type="search" placeholder="Search, or /regular expression/" value={s.q} onInput={(e: Event) => go(s, { q: (e.target as HTMLInputElement).value }, true)} /></label> : null}
+          {search ? <span class="search">
+            <label><span class="vh">Search names</span><input id="search" type="search" placeholder="Search names" value={s.q} onInput={(e: Event) => go(s, { q: (e.target as HTMLInputElement).value }, true)} /></label>
+            <button type="button" class="button" aria-pressed={re} title="Regular expression" onClick={() => go(s, isClosed(s.q) ? { q: inner(s.q), re: false } : { re: !s.re }, true)}><span aria-hidden="true">.*</span><span class="vh">Regular expression</span></button>
+          </span> : null}
+          <button type="button" class="button" aria-haspopup="dialog" onClick={() => setOpen("share")}>Share</button>
+          <button type="button" class="button" aria-haspopup="dialog" title="Keys" onClick={() => setOpen("keys")}><span aria-hidden="true">?</span><span class="vh">Keys</span></button>
           <button type="button" class="button" aria-pressed={dark} onClick={() => go(s, { theme: dark ? "light" : "dark" }, true)}>{dark ? "☾" : "☀"}<span class="vh"> Dark</span></button>
         </div>
       </div>
@@ -93,11 +114,12 @@ function App({ meta }: { meta: Meta }) {
           : view === "data" ? <BlockOf<Data> meta={meta} name="data" show={(d) => <DataView meta={meta} data={d} />} />
           : !own ? wait()
           : view === "functions" ? <Functions s={s} data={own} />
-          : view === "flame" ? <Flame key={String(own.index)} s={s} data={own} report={meta.id} />
+          : view === "flame" ? <Flame key={String(own.index)} s={s} data={own} meta={meta} />
           : view === "function" ? <Card s={s} data={own} meta={meta} />
           : view === "groups" ? <Groups s={s} data={own} />
           : view === "offcpu" && shared.offcpu ? h(shared.offcpu, { s, data: own, meta }) : null}
       </div>
+      {open === "keys" ? <Keys onClose={close} /> : open === "share" ? <Share meta={meta} view={view} what={index >= 0 ? ", " + meta.events[index].name : ""} onClose={close} /> : null}
     </Fragment>
   );
 }

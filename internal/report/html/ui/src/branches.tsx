@@ -37,7 +37,7 @@ function Source({ title, b }: { title: string; b: BranchSource }) {
 
 export function BranchView({ s, block: b }: { s: State; block: Branches }) {
   const two = b.Head !== null;
-  const match = matcher(s.q);
+  const match = matcher(s.q, s.re);
   const [open, setOpen] = useState<number>(-1);
   const rows = (b.Rows ?? []).map((r, i) => ({ r, i })).filter(({ r }) => match.test(r.Function, r.DSO, r.File));
   const byFunction: { name: string; dso: string; rows: { r: Branch; i: number }[] }[] = [];

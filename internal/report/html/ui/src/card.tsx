@@ -3,7 +3,8 @@
 import { h } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type EventData, type Fn, type Tree, block, fill, untested } from "./data";
-import { cost, count, pValue, plural, samples, shares, shorter, wholeOf } from "./format";
+import { cost, count, pValue, plural, samples, shares, wholeOf } from "./format";
+import { elide } from "./names";
 import { note } from "./functions";
 import { Layout } from "./layout";
 import { CHANGE, COSTS, Change_, Copy, Delta, Dim, Facts, FnLink, Legend, Name, None, Strip, Verdict, Wide, changeCells, costCells, heads, reachOf } from "./parts";
@@ -111,7 +112,7 @@ export function Card({ s, data, meta }: { s: State; data: EventData; meta: Meta 
         {near.paths.map((i) => {
           const t = data.tree, path: number[] = [];
           for (let k = i; k > 0; k = t.parent[k]) path.push(k);
-          const names = path.slice(0, 7).reverse().map((k) => shorter(data.label(t.fn[k]), 34));
+          const names = path.slice(0, 7).reverse().map((k) => elide(data.label(t.fn[k]), 34));
           return <tr key={i}><Name><a href={format({ ...s, ...frameOf(i, meta.id) })}><bdi>{(path.length > 7 ? `… ${path.length - 7} more › ` : "") + names.join(" › ")}</bdi></a></Name>
             {costCells(e, t.totalBase[i], t.totalHead[i])}<td class={layout.decided(i) || "dim"}>{layout.said(i)}</td></tr>;
         })}

@@ -1,5 +1,6 @@
 // Blocks of the page and what is made of them. Names are never keys of objects.
 
+import { invert } from "./merged";
 import type { Change, EventBlock, EventMeta, Meta, TestColumns } from "./types";
 
 export const byID = (id: string) => document.getElementById(id);
@@ -38,6 +39,9 @@ export class Tree {
   readonly totalBase: Float64Array;
   readonly totalHead: Float64Array;
   readonly depth: number;
+  /** Where there are several: the names of threads, and by frame the one that has most of it, -1 if none does. */
+  threads?: string[];
+  thread?: Int32Array;
   constructor(
     readonly level: Int32Array, readonly fn: Int32Array, readonly selfBase: Float64Array, readonly selfHead: Float64Array, readonly flags: Uint8Array,
     shape?: Tree,
@@ -103,7 +107,7 @@ export class EventData {
     b.shifted.forEach((at, i) => { this.functions[at].shift = b.shift[i]; });
     fill(b.self, (i) => this.functions[i].self);
     fill(b.total, (i) => this.functions[i].total);
-    this.tree = decode(b.frames);
+    this.tree = decode(b.frames, names);
   }
   label(fn: number): string {
     return fn >= 0 ? this.functions[fn].name : fn === -1 ? "total" : "(" + (-1 - fn) + " smaller frames)";
@@ -114,6 +118,7 @@ export class EventData {
   of(part: Part): EventData {
     const t = this.tree, n = this.functions.length, at = new Int32Array(n).fill(-1);
     const tree = new Tree(t.level, t.fn, part.base, part.head, new Uint8Array(t.size), t);
+    Object.assign(tree, { threads: t.threads, thread: t.thread });
     const sums = [0, 1, 2, 3].map(() => new Float64Array(n)), [selfBase, selfHead, totalBase, totalHead] = sums;
     // Of a recursive function the outermost call counts.
     for (let i = 1; i < t.size; i++) {
@@ -154,8 +159,23 @@ export function fill(t: TestColumns, of: (i: number) => Change) {
   t.withRuns.forEach((i, k) => { all[i].base_runs = t.baseRuns[k]; all[i].head_runs = t.headRuns[k]; });
 }
 
-function decode(f: EventBlock["frames"]): Tree {
-  const n = f.fn.length, level = new Int32Array(n), base = new Float64Array(n), head = new Float64Array(n), flags = new Uint8Array(n);
+/** The functions of frames: numbers of what their callers called so far. */
+function functionsOf(f: EventBlock["frames"], level: Int32Array): Int32Array {
+  if (!f.known) return Int32Array.from(f.fn);
+  const fn = new Int32Array(level.length), path = new Int32Array(level.length + 1), called = new Map<number, number[]>();
+  let next = 0;
+  f.known.forEach((k, i) => {
+    const caller = level[i] > 0 ? path[level[i] - 1] : NaN;
+    let list = called.get(caller);
+    if (!list) called.set(caller, (list = []));
+    if (k === 0) list.push(f.fn[next++] ?? -1);
+    path[level[i]] = fn[i] = list[(k || list.length) - 1] ?? -1;
+  });
+  return fn;
+}
+
+function decode(f: EventBlock["frames"], names: string[]): Tree {
+  const n = f.up.length, level = new Int32Array(n), base = new Float64Array(n), head = new Float64Array(n), flags = new Uint8Array(n);
   let last = -1;
   for (let i = 0; i < n; i++) {
     level[i] = last = last + 1 - f.up[i];
@@ -163,64 +183,16 @@ function decode(f: EventBlock["frames"]): Tree {
     head[i] = f.head[i] * f.quantum;
     flags[i] = f.flags.charCodeAt(i) - 48;
   }
-  return new Tree(level, Int32Array.from(f.fn), base, head, flags);
-}
-
-/** What is below this share of the total on both sides is one row in a tree of callers. */
-const LEAST_CALLER = 0.0002;
-/** Of the cost of a frame: what callers leave of it is that of rounding. */
-const LEAST_REST = 0.0005;
-
-function invert(t: Tree, functions: Fn[]): Tree {
-  const totalBase = t.totalBase[0] || 1, totalHead = t.totalHead[0] || 1;
-  type Item = { leaf: number; at: number };
-  type Node = { level: number; fn: number; base: number; head: number; flags?: number; items: Item[] };
-  const group = (items: Item[], depth: number): Node[] => {
-    const by = new Map<number, Node>();
-    for (const it of items) {
-      if (it.at <= 0) continue;
-      // Rows of smaller frames have no function in common.
-      const key = t.fn[it.at] < 0 ? -2 : t.fn[it.at];
-      let node = by.get(key);
-      if (!node) by.set(key, (node = { level: depth, fn: t.fn[it.at], base: 0, head: 0, items: [] }));
-      else if (key === -2) node.fn += 1 + t.fn[it.at];
-      node.base += t.selfBase[it.leaf];
-      node.head += t.selfHead[it.leaf];
-      node.items.push(it);
-    }
-    return [...by.values()].sort((a, b) => b.base + b.head - a.base - a.head || a.fn - b.fn);
-  };
-  let items: Item[] = [];
-  for (let i = 0; i < t.size; i++) if (t.selfBase[i] !== 0 || t.selfHead[i] !== 0) items.push({ leaf: i, at: i });
-  const out: Node[] = [{ level: 0, fn: -1, base: t.selfBase[0], head: t.selfHead[0], flags: t.flags[0], items: [] }];
-  // The first row is what was tested: all of the self cost of a function, with that of
-  // frames which were left out.
-  const found = new Map(group(items, 1).map((n) => [n.fn, n]));
-  const stack: Node[] = [];
-  for (const f of functions) {
-    if (f.self.base !== 0 || f.self.head !== 0) stack.push({ ...(found.get(f.id) ?? { items: [] }), level: 1, fn: f.id, base: f.self.base, head: f.self.head });
+  const tree = new Tree(level, functionsOf(f, level), base, head, flags);
+  if (f.threads) {
+    tree.threads = f.threads.map((id) => names[id]);
+    const thread = (tree.thread = new Int32Array(n).fill(-2));
+    let i = 0;
+    f.threadAt!.forEach((step, k) => { thread[(i += step)] = f.thread![k]; });
+    // Others have that of their caller.
+    for (i = 0; i < n; i++) if (thread[i] === -2) thread[i] = i > 0 ? thread[tree.parent[i]] : -1;
   }
-  stack.sort((a, b) => a.base + a.head - b.base - b.head || b.fn - a.fn);
-  items = [];
-  while (stack.length > 0) {
-    const node = stack.pop()!;
-    const small = Math.max(node.base / totalBase, node.head / totalHead) < LEAST_CALLER;
-    const children = small || node.fn < 0 ? [] : group(node.items.map((it) => ({ leaf: it.leaf, at: t.parent[it.at] })), node.level + 1);
-    const { base, head, level, fn } = node;
-    let flags = base === 0 && head > 0 ? ONLY_HEAD : head === 0 && base > 0 ? ONLY_BASE : 0;
-    if (level === 1) {
-      const v = functions[fn].self.verdict;
-      flags |= v === "regressed" ? GREW : v === "improved" ? SHRANK : 0;
-    }
-    // From here on the costs are those that no caller has.
-    const own = (side: "base" | "head") => {
-      const rest = children.reduce((sum, c) => sum - c[side], node[side]);
-      return rest > LEAST_REST * node[side] ? rest : 0;
-    };
-    out.push({ level, fn, base: own("base"), head: own("head"), flags, items: [] });
-    stack.push(...children.reverse());
-  }
-  return new Tree(Int32Array.from(out, (n) => n.level), Int32Array.from(out, (n) => n.fn), Float64Array.from(out, (n) => n.base), Float64Array.from(out, (n) => n.head), Uint8Array.from(out, (n) => n.flags!));
+  return tree;
 }
 
 export const loadEvent = (meta: Meta, index: number) => once("loaded" + index, async () => {

@@ -3,7 +3,7 @@
 import { h } from "preact";
 import { block } from "./data";
 import { count, leftOut, plural, share, weight } from "./format";
-import { Dim, Download, Facts, Wide, num, reached } from "./parts";
+import { Button, Dim, Facts, Wide, num, reached, save } from "./parts";
 import type { Data, Meta, Run } from "./types";
 
 type Fact = [string, preact.ComponentChildren];
@@ -37,7 +37,7 @@ export function DataView({ meta, data }: { meta: Meta; data: Data }) {
   };
   return (
     <div>
-      <p class="controls"><Download name={`profdiff-${meta.id}.json`} label="Download all data as JSON" data={raw} /><Dim>report {meta.id}, {meta.schema}, {meta.tool}</Dim></p>
+      <p class="controls"><Button on={() => void raw().then((text) => save(`profdiff-${meta.id}.json`, "application/json", text))}>Download all data as JSON</Button><Dim>report {meta.id}, {meta.schema}, {meta.tool}</Dim></p>
       {meta.warnings.length > 0 ? <section><h2>Warnings</h2><ul>{meta.warnings.map((w, i) => <li key={i}><bdi>{w}</bdi></li>)}</ul></section> : null}
       {runs.length > 1 ? <section><h2>Order of recording</h2><Order runs={runs} /></section> : null}
       {runs.length > 0 ? <section>

@@ -1,306 +1,228 @@
-// The flame graph: an icicle, root on top, drawn on a canvas of the size of the view.
+// The flame graph: icicles, root on top; and what is around one function.
 
 import { h } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type EventData, ONLY_BASE, ONLY_HEAD, type Part } from "./data";
-import { cost, delta, leftOut, plural, relative, share, points, shorter } from "./format";
+import { type EventData, type Fn, type Part } from "./data";
+import { cost, delta, leftOut, plural, relative, share, points } from "./format";
+import { Graph } from "./graph";
 import { Layout } from "./layout";
+import { around } from "./merged";
+import { elide } from "./names";
+import { type Scene, isDark, png, svg } from "./paint";
 import { Button, Copy, Dim, Marked, None } from "./parts";
 import { matcher } from "./search";
-import { type State, go, openCard } from "./state";
+import type { Pictures } from "./share";
+import { type State, bothOf, format, go, openCard } from "./state";
 import { TreeTable } from "./treetable";
+import type { Meta } from "./types";
 
-/** Keys, and between them what they do. */
-const KEYS = "↑| |↓| |←| |→| move · |Enter| or click zoom · |Esc| all · |n| |p| next, previous decided change · |f| function";
-const ROW = 19;
+/** Hues of modules and threads, those of the greatest cost first; others have none. */
+const HUES = [212, 28, 140, 285, 52, 335, 178, 95];
 
-type Rect = { i: number; x: number; w: number };
+type Groups = { of: (i: number) => number; names: string[] };
 
-type Colors = Record<"bg" | "frame" | "alt" | "text" | "line" | "grew" | "shrank" | "shrankLine" | "match" | "focus", string> & { boxes?: boolean };
+const fillOf = (slot: number) => (slot < 0 ? "" : isDark() ? `hsl(${HUES[slot]} 34% 29%)` : `hsl(${HUES[slot]} 62% 84%)`);
 
-function colors(): Colors {
-  const css = getComputedStyle(document.documentElement);
-  if (matchMedia("(forced-colors: active)").matches) {
-    return { bg: "Canvas", frame: "ButtonFace", alt: "ButtonFace", text: "ButtonText", line: "CanvasText", grew: "Mark", shrank: "Canvas", shrankLine: "CanvasText", match: "Mark", focus: "Highlight", boxes: true };
+/** Sorts frames by module, or by the thread that has most of each. */
+function groupsOf({ data, tree }: Layout, by: "module" | "thread"): Groups {
+  const name = (i: number): string => (by === "thread" ? (data.tree.threads?.[data.tree.thread![i]] ?? "") : data.functions[tree.fn[i]]?.dso) ?? "";
+  const costs = new Map<string, number>(), { base, head } = data.meta.total;
+  for (let i = 1; i < tree.size; i++) costs.set(name(i), (costs.get(name(i)) ?? 0) + tree.selfBase[i] / (base || 1) + tree.selfHead[i] / (head || 1));
+  costs.delete("");
+  const names = [...costs.keys()].sort((a, b) => costs.get(b)! - costs.get(a)! || (a < b ? -1 : 1)).slice(0, HUES.length);
+  const slots = new Map(names.map((n, i) => [n, i]));
+  return { of: (i) => slots.get(name(i)) ?? -1, names };
+}
+
+type Found = { hit: Uint8Array; frames: number; before: number; after: number };
+
+/** Frames that match, and the cost of what is in or below any of them, counted once. */
+function search({ data, tree }: Layout, test: (name: string) => boolean): Found {
+  const found = { hit: new Uint8Array(tree.size), frames: 0, before: 0, after: 0 }, known = new Map<number, boolean>();
+  let until = 0;
+  for (let i = 1; i < tree.size; i++) {
+    const fn = tree.fn[i];
+    if (fn < 0) continue;
+    let ok = known.get(fn);
+    if (ok === undefined) known.set(fn, (ok = test(data.functions[fn].name)));
+    if (!ok) continue;
+    found.hit[i] = 1;
+    found.frames++;
+    if (i >= until) {
+      found.before += tree.totalBase[i];
+      found.after += tree.totalHead[i];
+      until = tree.end[i];
+    }
   }
-  const [bg, frame, alt, text, line, grew, shrank, shrankLine, match, focus] = "bg|frame|frame-alt|frame-text|frame-line|grew-fill|shrank-fill|shrank-line|match|focus".split("|").map((name) => css.getPropertyValue("--" + name).trim());
-  return { bg, frame, alt, text, line, grew, shrank, shrankLine, match, focus };
+  return found;
+}
+
+/** What was decided in view, in preorder; and the same without callers that pass a change on. */
+function decidedIn(layout: Layout, zoom: number): { decided: number[]; largest: number[] } {
+  const { tree } = layout, decided: number[] = [], d = (i: number) => Math.abs(layout.delta(i));
+  for (let i = Math.max(1, zoom); i < tree.end[zoom]; i++) if (layout.mode === "diff" && layout.decided(i)) decided.push(i);
+  const passes = (i: number, at: number) => {
+    for (let k = at + 1; decided[k] < tree.end[i]; k++) if (layout.decided(decided[k]) === layout.decided(i) && d(decided[k]) > 0.9 * d(i)) return true;
+    return false;
+  };
+  return { decided, largest: decided.filter((i, at) => !passes(i, at)).sort((a, b) => d(b) - d(a) || a - b) };
+}
+
+/** The numbers of a frame. */
+function numbers(layout: Layout, i: number): string {
+  const { tree, data } = layout, e = data.meta, b = tree.totalBase[i], a = tree.totalHead[i], [B, A] = layout.parts(i);
+  const parent = tree.parent[i], [pb, pa] = layout.parts(i, parent);
+  return `before ${cost(e, b, 3)} (${share(B)}), after ${cost(e, a, 3)} (${share(A)}), ` +
+    (layout.byShare ? points(layout.delta(i)) : `${delta(e, a - b, 3)}, ${a === 0 || b === 0 ? "" : "means "}${relative({ base: b, head: a, ratio: null })}`) +
+    (parent > 0 || layout.kind.startsWith("c") && parent === 0 ? `; ${share(pb)} → ${share(pa)} of ${layout.kind === "down" || layout.kind === "callees" ? "its caller" : "what it calls"}` : "") +
+    (layout.kind === "down" ? `; self ${cost(e, tree.selfBase[i], 3)} → ${cost(e, tree.selfHead[i], 3)}` : "");
+}
+
+/** The callers of a frame, as links, from the root on. */
+function Path({ s, layout, zoom, report }: { s: State; layout: Layout; zoom: number; report: string }) {
+  const path: number[] = [];
+  for (let i = zoom; i >= 0; i = layout.tree.parent[i]) path.unshift(i);
+  // Of a long path the ends.
+  const left = path.length > 9 ? path.splice(2, path.length - 8).length : 0;
+  return (
+    <nav class="path" aria-label="Path of the zoomed frame"><ol>{path.map((i, at) => {
+      const full = layout.data.label(layout.tree.fn[i]);
+      return [
+        at === 2 && left > 0 ? <li key="left"><Dim>… {left} more</Dim></li> : null,
+        <li key={i}><a href={format({ ...s, frame: i, report: i > 0 ? report : "" })} aria-current={i === zoom ? "location" : undefined} title={full}><bdi class="name">{elide(full, i === zoom ? 60 : 28)}</bdi></a></li>,
+      ];
+    })}</ol></nav>
+  );
 }
 
 /** Of a part of an event frames have its costs only; s.span is what chose it. */
-export function Flame({ s, data: whole, report, part }: { s: State; data: EventData; report: string; part?: Part }) {
+export function Flame({ s, data: whole, meta, part }: { s: State; data: EventData; meta: Meta; part?: Part }) {
+  const report = meta.id;
   const data = useMemo(() => (part ? whole.of(part) : whole), [whole, part]);
-  const e = data.meta;
-  const layout = useMemo(() => new Layout(data, s.mode, s.scale, s.dir), [data, s.mode, s.scale, s.dir]);
-  const { tree, up, byShare } = layout, diff = s.mode === "diff";
-  const foreign = s.report !== "" && s.report !== report, zoom = s.frame < tree.size && !foreign ? s.frame : 0;
-  const [selected, setSelected] = useState(zoom);
-  const [tip, setTip] = useState<{ i: number; x: number; y: number } | null>(null);
-  const canvas = useRef<HTMLCanvasElement>(null), view = useRef<HTMLDivElement>(null);
-  const rows = useRef<Rect[][]>([]);
-  const match = matcher(s.q);
-  // Frames that match, and the cost of what is in or below any of them, counted once.
-  const found = useMemo(() => {
-    if (match.all) return null;
-    const hit = new Uint8Array(tree.size), known = new Map<number, boolean>();
-    let frames = 0, before = 0, after = 0, until = 0;
-    for (let i = 1; i < tree.size; i++) {
-      const fn = tree.fn[i];
-      if (fn < 0) continue;
-      let ok = known.get(fn);
-      if (ok === undefined) known.set(fn, (ok = match.test(data.functions[fn].name)));
-      if (!ok) continue;
-      hit[i] = 1;
-      frames++;
-      if (i >= until) {
-        before += tree.totalBase[i];
-        after += tree.totalHead[i];
-        until = tree.end[i];
-      }
-    }
-    return { hit, frames, before, after };
-  }, [tree, s.q, data]);
-  // What was decided in view, in preorder.
-  const decided = useMemo(() => {
-    const list: number[] = [];
-    for (let i = zoom; i < tree.end[zoom]; i++) if (i > 0 && diff && layout.decided(i)) list.push(i);
-    return list;
-  }, [layout, zoom]);
-  // Of callers that pass a change on, the last is listed.
-  const largest = useMemo(() => {
-    const d = (i: number) => Math.abs(layout.delta(i));
-    const passes = (i: number, at: number) => {
-      for (let k = at + 1; decided[k] < tree.end[i]; k++) if (layout.decided(decided[k]) === layout.decided(i) && d(decided[k]) > 0.9 * d(i)) return true;
-      return false;
-    };
-    return decided.filter((i, at) => !passes(i, at)).sort((a, b) => d(b) - d(a) || a - b);
-  }, [decided]);
-  const depth = useMemo(() => {
-    let max = 0;
-    for (let i = zoom; i < tree.end[zoom]; i++) if (tree.level[i] > max) max = tree.level[i];
-    return max + 1;
-  }, [tree, zoom]);
+  const e = data.meta, f = s.dir === "both" ? data.find(s.fn, s.dso) : undefined;
+  const own: Fn | undefined = f && data.functions[f.id];
+  const layouts = useMemo(() => {
+    if (s.dir !== "both") return [new Layout(data, s.mode, s.scale, s.dir)];
+    if (!own) return [new Layout(data, s.mode, s.scale, "down")];
+    const { callers, callees } = around(data.tree, own);
+    return [new Layout(data, s.mode, s.scale, "callers", callers), new Layout(data, s.mode, s.scale, "callees", callees)];
+  }, [data, s.mode, s.scale, s.dir, own]);
+  const layout = layouts[layouts.length - 1], { tree, up, byShare } = layout, both = layouts.length > 1, diff = s.mode === "diff";
+  const foreign = s.report !== "" && s.report !== report, zoom = s.frame < tree.size && !foreign && !both ? s.frame : 0;
+  const [selected, setSelected] = useState({ layout, i: zoom });
+  const at = layouts.includes(selected.layout) && selected.i < selected.layout.tree.size ? selected : { layout, i: zoom };
+  const root = useRef<HTMLDivElement & Pictures>(null);
+  const match = matcher(s.q, s.re);
+  const found = useMemo(() => (match.all ? null : layouts.map((l) => search(l, match.test))), [layouts, s.q, s.re]);
+  const color = s.color === "thread" && (layout.kind !== "down" || !data.tree.threads) ? "change" : s.color;
+  const groups = useMemo(() => (color === "change" ? null : layouts.map((l) => groupsOf(l, color))), [layouts, color]);
+  const { decided, largest } = useMemo(() => decidedIn(layout, zoom), [layout, zoom]);
+  const filled = groups?.map((g) => g.of);
+  const scenes = layouts.map((l, k): Scene => ({
+    layout: l, zoom: l === layout ? zoom : 0, flip: l.kind === "callers", found: found && found[k].hit, selected: l === at.layout ? at.i : -1,
+    fill: filled ? (i) => fillOf(filled[k](i)) : null,
+  }));
+  useEffect(() => { setSelected({ layout, i: zoom }); }, [zoom, layout]);
 
-  function draw() {
-    const c = canvas.current, v = view.current;
-    if (!c || !v) return;
-    const ratio = devicePixelRatio || 1, W = v.clientWidth, H = v.clientHeight, top = v.scrollTop;
-    if (c.width !== Math.round(W * ratio) || c.height !== Math.round(H * ratio)) {
-      c.width = Math.round(W * ratio);
-      c.height = Math.round(H * ratio);
-      c.style.width = W + "px";
-      c.style.height = H + "px";
-    }
-    const g = c.getContext("2d")!, k = colors();
-    g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    g.fillStyle = k.bg;
-    g.fillRect(0, 0, W, H);
-    g.font = "11.5px " + getComputedStyle(document.documentElement).getPropertyValue("--mono");
-    g.textBaseline = "middle";
-    const char = g.measureText("mmmmmmmmmm").width / 10 || 7;
-    const firstRow = Math.floor(top / ROW), lastRow = Math.ceil((top + H) / ROW);
-    const drawn: Rect[][] = (rows.current = []);
-    const x0 = layout.x[zoom], scale = W / (layout.width(zoom) || 1);
-    const one = (i: number, x: number, w: number) => {
-      const level = tree.level[i];
-      (drawn[level] ??= []).push({ i, x, w });
-      if (level < firstRow || level > lastRow) return;
-      const y = level * ROW - top, width = Math.max(w - (w > 3 ? 1 : 0), 0.6), height = ROW - 1;
-      g.fillStyle = found?.hit[i] ? k.match : level % 2 ? k.frame : k.alt;
-      g.globalAlpha = found && !found.hit[i] ? 0.55 : 1;
-      g.fillRect(x, y, width, height);
-      g.globalAlpha = 1;
-      const decided = diff ? layout.decided(i) : "";
-      const left = Math.max(x, 0), room = Math.floor((Math.min(x + width, W) - left - 6) / char);
-      const label = room >= 3 ? shorter(data.label(tree.fn[i]), room) : "";
-      if (decided) {
-        const b = layout.before(i), a = layout.after(i), net = Math.max(2, (Math.abs(a - b) / (a + b || 1)) * width);
-        // Grew is solid and on the right, shrank is hatched and on the left: both are seen
-        // without color.
-        const grew = decided === "regressed";
-        g.fillStyle = grew ? k.grew : k.shrank;
-        g.fillRect(grew ? x + width - net : x, y, net, height);
-        if (!grew) {
-          g.save();
-          g.beginPath();
-          g.rect(x, y, net, height);
-          g.clip();
-          g.strokeStyle = k.shrankLine;
-          g.lineWidth = 1;
-          g.beginPath();
-          for (let t = x - height - ((x - height) % 6); t < x + net; t += 6) {
-            g.moveTo(t, y + height);
-            g.lineTo(t + height, y);
-          }
-          g.stroke();
-          // No line runs through the name.
-          g.strokeStyle = k.shrank;
-          g.lineWidth = 4;
-          g.strokeText(label, left + 4, y + height / 2 + 0.5);
-          g.restore();
-        }
-      }
-      const flags = tree.flags[i];
-      const box = (color: string, line: number) => {
-        g.strokeStyle = color;
-        g.lineWidth = line;
-        g.strokeRect(x + line / 2, y + line / 2, Math.max(width - line, 1), height - line);
-      };
-      if (k.boxes && width > 2) box(k.line, 0.5);
-      if (diff && flags & (ONLY_HEAD | ONLY_BASE) && width > 4) {
-        g.setLineDash(flags & ONLY_BASE ? [3, 3] : []);
-        box(k.line, 1);
-        g.setLineDash([]);
-      }
-      g.fillStyle = k.text;
-      g.fillText(label, left + 4, y + height / 2 + 0.5);
-      if (i === selected) box(k.focus, 2);
-    };
-    for (let i = tree.parent[zoom]; i >= 0; i = tree.parent[i]) one(i, 0, W);
-    for (let i = zoom; i < tree.end[zoom]; ) {
-      const x = (layout.x[i] - x0) * scale, w = layout.width(i) * scale;
-      if (w < 0.5) {
-        // Nothing below is wider; a decided change is at least seen.
-        if (w > 0 && layout.decided(i)) one(i, x, 2);
-        i = tree.end[i];
-        continue;
-      }
-      one(i, x, w);
-      i++;
-    }
-  }
-  useEffect(draw);
-  useEffect(() => {
-    const resized = new ResizeObserver(draw);
-    if (view.current) resized.observe(view.current);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", draw);
-    return () => { resized.disconnect(); dark.removeEventListener("change", draw); };
-  });
-  useEffect(() => { setSelected(zoom); reveal(zoom); }, [zoom, tree]);
-
-  function reveal(i: number) {
-    const v = view.current;
-    if (!v) return;
-    const y = tree.level[i] * ROW;
-    if (y < v.scrollTop) v.scrollTop = Math.max(0, y - ROW);
-    else if (y + ROW > v.scrollTop + v.clientHeight) v.scrollTop = y + 2 * ROW - v.clientHeight;
-  }
-  function select(i: number) {
-    setSelected(i);
-    reveal(i);
-  }
+  const focus = (k = layouts.length - 1) => root.current!.querySelectorAll("canvas")[k]?.focus();
+  // From what the function calls keys lead up to its callers, and back.
+  const select = (l: Layout, i: number) => {
+    const back = l !== layout && i === 0;
+    setSelected({ layout: back ? layout : l, i });
+    if (back) focus();
+  };
   const zoomTo = (i: number) => go(s, { frame: i, report: i > 0 ? report : "" });
-  function hit(ev: MouseEvent): number {
-    const v = view.current!, box = v.getBoundingClientRect();
-    const x = ev.clientX - box.left - v.clientLeft, row = rows.current[Math.floor((ev.clientY - box.top - v.clientTop + v.scrollTop) / ROW)];
-    if (!row) return -1;
-    let lo = 0, hi = row.length;
-    while (lo < hi) {
-      const mid = (lo + hi) >> 1;
-      if (row[mid].x + row[mid].w < x) lo = mid + 1;
-      else hi = mid;
-    }
-    return lo < row.length && row[lo].x <= x ? row[lo].i : -1;
-  }
+  const functionAt = (l: Layout, i: number) => data.functions[l.tree.fn[i]];
+  const open = (l: Layout, i: number) => { if (!both) zoomTo(i); else if (i > 0 && functionAt(l, i)) go(s, bothOf(functionAt(l, i))); };
   function jump(step: number) {
     if (decided.length === 0) return;
-    let at = decided.findIndex((i) => (step > 0 ? i > selected : i >= selected));
-    if (at < 0) at = decided.length;
-    select(decided[(at + (step > 0 ? 0 : -1) + decided.length) % decided.length]);
+    let k = decided.findIndex((i) => (step > 0 ? i > at.i : i >= at.i));
+    if (k < 0) k = decided.length;
+    setSelected({ layout, i: decided[(k + (step > 0 ? 0 : -1) + decided.length) % decided.length] });
   }
-  function key(ev: KeyboardEvent) {
-    if (ev.ctrlKey || ev.metaKey || ev.altKey) return;
-    const t = tree, i = selected;
-    const widest = (list: number[]) => list.reduce((best, c) => (best < 0 || layout.width(c) > layout.width(best) ? c : best), -1);
-    const children = (p: number) => { const list = []; for (let c = p + 1; c < t.end[p]; c = t.end[c]) if (layout.width(c) > 0) list.push(c); return list; };
-    switch (ev.key) {
-      case "ArrowDown": { const c = widest(children(i)); if (c >= 0) select(c); break; }
-      case "ArrowUp": if (t.parent[i] >= 0) select(t.parent[i]); break;
-      case "ArrowRight": case "ArrowLeft": {
-        if (t.parent[i] < 0) break;
-        const list = children(t.parent[i]), at = list.indexOf(i) + (ev.key === "ArrowRight" ? 1 : -1);
-        if (list[at] !== undefined) select(list[at]);
-        break;
-      }
-      case "Enter": zoomTo(i); break;
-      case "Escape": zoomTo(0); break;
-      case "Backspace": if (t.parent[zoom] >= 0) zoomTo(t.parent[zoom]); break;
-      case "n": jump(1); break;
-      case "p": jump(-1); break;
-      case "f": openCard(s, data.functions[t.fn[i]]); break;
-      default: return;
+  function key(l: Layout, k: string, i: number): boolean {
+    switch (k) {
+      case "Escape": if (both) go(s, { dir: "down" }); else zoomTo(0); return true;
+      case "Backspace": if (tree.parent[zoom] >= 0) zoomTo(tree.parent[zoom]); return true;
+      case "ArrowUp": if (layouts[0].tree.size > 1 && both) { select(layouts[0], 1); focus(0); } return true;
+      case "n": case "p": jump(k === "n" ? 1 : -1); return true;
+      case "f": openCard(s, functionAt(l, i)); return true;
+      case "s": if (functionAt(l, i)) go(s, bothOf(functionAt(l, i))); return true;
     }
-    ev.preventDefault();
+    return false;
   }
-  const name = (i: number) => data.label(tree.fn[i]);
-  const sum = (i: number) => {
-    const b = tree.totalBase[i], a = tree.totalHead[i], B = tree.totalBase[0], A = tree.totalHead[0];
-    return `before ${cost(e, b, 3)} (${share(b / B)}), after ${cost(e, a, 3)} (${share(a / A)}), ` +
-      (byShare ? points(layout.delta(i)) : `${delta(e, a - b, 3)}, means ${relative({ base: b, head: a, ratio: null })}`);
-  };
-  const about = (i: number) => <span><br />{sum(i)}{up ? "" : `; self ${cost(e, tree.selfBase[i], 3)} → ${cost(e, tree.selfHead[i], 3)}`} <Dim>· {layout.said(i)}</Dim></span>;
-  const sel = Math.min(selected, tree.size - 1);
-  const height = Math.min(Math.max(depth * ROW + 2, 240), 620);
-  const choice = (name: "mode" | "scale" | "dir", legend: string, options: string) => (
+  const name = (l: Layout, i: number) => data.label(l.tree.fn[i]);
+  const about = (l: Layout, i: number) => <span>{groups && <Dim>{thread(l, i)}</Dim>}{numbers(l, i)} <Dim>· {l.said(i)}</Dim></span>;
+  const thread = (l: Layout, i: number) => (color === "thread" ? (data.tree.threads![data.tree.thread![i]] ?? "several threads") : functionAt(l, i)?.dso ?? "") + ": ";
+  const said = diff ? "Orange, right: grew; blue, hatched, left: shrank; as far as decided. Grey: no decided change." : `Widths are those of ${s.mode}.`;
+  useEffect(() => {
+    const el = root.current;
+    if (!el) return;
+    const lines = [`${meta.base} → ${meta.head}, ${e.name}${both ? `: callers and callees of ${own!.name}` : zoom > 0 ? ": " + name(layout, zoom) : ""}`, groups ? `Colors: ${color}s` : said];
+    el.svg = () => svg(scenes, lines, (x, i) => `${name(x.layout, i)}\n${numbers(x.layout, i)}\n${x.layout.said(i)}`);
+    el.png = () => png(scenes, lines);
+  });
+  const choice = (name: "mode" | "scale" | "dir" | "color", legend: string, options: string, more: (value: string) => Partial<State> = () => ({}), now: string = s[name]) => (
     <fieldset><legend>{legend}</legend>{options.split("|").map((o) => {
       const [value, label = value] = o.split(":");
-      return <label key={value}><input type="radio" name={name} checked={s[name] === value} onChange={() => go(s, { [name]: value, ...(name === "dir" ? { frame: 0, report: "" } : {}) } as Partial<State>)} /> {label}</label>;
+      return <label key={value}><input type="radio" name={name} checked={now === value} onChange={() => go(s, { [name]: value, ...more(value) } as Partial<State>)} /> {label}</label>;
     })}</fieldset>
   );
+  // Around which function: that of the frame which is selected, or was last looked at, or costs most.
+  const around_ = () => functionAt(at.layout, at.i) ?? data.find(s.fn, s.dso) ?? data.functions.reduce((a, b) => (b.self.base + b.self.head > a.self.base + a.self.head ? b : a));
   return (
     <div>
       <div class="controls">
         {choice("mode", "Width:", "diff:before + after|before|after")}
         {e.share ? null : choice("scale", "Cost:", "absolute:absolute, " + (e.per === "operation" ? "per operation" : "a run") + "|share:share of each side")}
-        {choice("dir", "Order:", "down:top-down|up:bottom-up")}
-        <label><input type="checkbox" checked={s.tree} onChange={() => go(s, { tree: !s.tree })} /> as a table</label>
+        {choice("dir", "Order:", "down:top-down|up:bottom-up|both:around a function", (v) => ({ frame: 0, report: "", ...(v === "both" ? bothOf(around_()) : {}) }), both ? "both" : up ? "up" : "down")}
+        {choice("color", "Color:", "change:decided changes|module" + (layout.kind === "down" && data.tree.threads ? "|thread" : ""), undefined, color)}
+        {both ? null : <label><input type="checkbox" checked={s.tree} onChange={() => go(s, { tree: !s.tree })} /> as a table</label>}
       </div>
       <div class="controls dim">
-        {diff ? <span>{["|no decided change", "grew|grew", "shrank|shrank (decided; the part filled is the net change)", "new|only after", "gone|only before"].map((l, i) => {
+        {groups ? <ul class="colors" aria-label="Colors">{groups[groups.length - 1].names.map((n, i) => <li key={n}><span class="swatch" style={{ background: fillOf(i) }} /><bdi>{elide(n, 36)}</bdi></li>)}<li><span class="swatch" />{color === "thread" ? "several, or others" : "others"}</li></ul>
+          : diff ? <span>{["|no decided change", "grew|grew", "shrank|shrank (decided; the part filled is the net change)", "new|only after", "gone|only before"].map((l, i) => {
           const [cls, text] = l.split("|");
           return [i > 0 ? " · " : "", <span class={"swatch " + cls} />, text];
         })}</span> : <span>Widths are those of one side; changes are marked with both.</span>}
-        {byShare ? <span>Nothing is filled: costs were tested, not shares of a side. --normalize total tests shares.</span>
-          : up ? <span>Filled is the self cost of functions, the first row. What each caller has of it was not tested.</span> : null}
+        {groups ? null : byShare ? <span>Nothing is filled: costs were tested, not shares of a side. --normalize total tests shares.</span>
+          : up ? <span>Filled is the self cost of functions, the first row. What each caller has of it was not tested.</span>
+          : both ? <span>Callers above, what it calls below, over all of its calls. Its total cost was tested, no parts of it. Enter or a click goes to another function.</span> : null}
       </div>
       <p class="dim" role="status">
-        {found ? <span>{match.error ? <b class="error">{match.error}</b> : <span>{plural(found.frames, "frame")} match{found.frames === 1 ? "es" : ""}{up ? null : <span>: before {cost(e, found.before, 3)} ({share(found.before / tree.totalBase[0])}), after {cost(e, found.after, 3)} ({share(found.after / tree.totalHead[0])}), {delta(e, found.after - found.before, 3)}</span>}.</span>}</span> : null}
+        {found ? <span>{match.error ? <b class="error">{match.error}</b> : <span>{plural(found.reduce((n, x) => n + x.frames, 0), "frame")} match{up || both ? null : <span>: before {cost(e, found[0].before, 3)} ({share(found[0].before / tree.totalBase[0])}), after {cost(e, found[0].after, 3)} ({share(found[0].after / tree.totalHead[0])}), {delta(e, found[0].after - found[0].before, 3)}</span>}.</span>}</span> : null}
         {" " + leftOut(e)}
         {part ? <span> Only {part.says}, of which nothing was tested. <Button on={() => go(s, { span: "" })}>All of the time</Button></span> : null}
         {s.frame > 0 && foreign ? <b class="error"> The link is to a frame of another report ({s.report}); this one is {report}.</b> : null}
+        {s.dir === "both" && !both ? <b class="error"> This event has no function {s.fn}.</b> : null}
       </p>
-      {s.tree ? <TreeTable key={s.dir} s={s} layout={layout} zoom={zoom} /> : (
-        <div class="flame">
+      {zoom > 0 ? <Path s={s} layout={layout} zoom={zoom} report={report} /> : null}
+      {s.tree && !both ? <TreeTable key={s.dir} s={s} layout={layout} zoom={zoom} /> : (
+        <div class={both ? "flame around" : "flame"} ref={root}>
           <div>
-            <div class="view" ref={view} style={{ height: height + "px" }} onScroll={draw} onMouseLeave={() => setTip(null)}>
-              <canvas ref={canvas} tabIndex={0} role="application" aria-roledescription="flame graph" aria-label={`Flame graph of ${e.name}; the check box “as a table” shows the same as a table`}
-                aria-describedby="selected keys" onKeyDown={key}
-                onClick={(ev: MouseEvent) => { const i = hit(ev); if (i >= 0) { setSelected(i); zoomTo(i); } }}
-                onMouseMove={(ev: MouseEvent) => { const i = hit(ev); setTip(i < 0 ? null : { i, x: ev.clientX, y: ev.clientY }); }} />
-              <div style={{ height: Math.max(0, depth * ROW - height + 2) + "px" }} />
-            </div>
+            {scenes.filter((x) => !x.flip || x.layout.tree.size > 1).map((x) => <Graph key={x.layout.kind} {...x} lowest={both ? 0 : 240} tallest={both ? 330 : 620} about={(i) => <span><bdi class="name"><b>{name(x.layout, i).slice(0, 600)}</b></bdi><br />{about(x.layout, i)}</span>}
+              label={both ? `${x.flip ? "Callers of " : "What is called by "}${own!.name}` : `Flame graph of ${e.name}; the check box “as a table” shows the same as a table`}
+              onSelect={(i) => select(x.layout, i)} onOpen={(i) => open(x.layout, i)} onKey={(k, i) => key(x.layout, k, i)} />)}
             <div class="selected" id="selected" aria-live="polite">
-              <bdi class="name"><b>{name(sel)}</b></bdi>
-              {tree.fn[sel] >= 0 ? <span><Button on={() => openCard(s, data.functions[tree.fn[sel]])}>Function</Button><Copy text={() => name(sel)} label="Copy name" /></span> : null}
+              <bdi class="name"><b>{name(at.layout, at.i)}</b></bdi>
+              {functionAt(at.layout, at.i) ? <span><Button on={() => openCard(s, functionAt(at.layout, at.i))}>Function</Button>{both && at.i === 0 ? null : <Button on={() => go(s, bothOf(functionAt(at.layout, at.i)))}>Callers and callees</Button>}<Copy text={() => name(at.layout, at.i)} label="Copy name" /></span> : null}
               {zoom > 0 ? <Button on={() => zoomTo(0)}>Show all</Button> : null}
-              {about(sel)}
+              <br />{about(at.layout, at.i)}
             </div>
           </div>
-          <div>
+          {both ? null : <div>
             <h3 style={{ marginTop: 0 }}>Largest decided changes in view</h3>
             {largest.length === 0 ? <None>{part ? "None: a part of the time was not tested." : e.single ? "None: one run a side decides nothing." : e.withheld ? "None: verdicts are withheld." : byShare ? "None: shares were not tested." : !diff ? "Shown with the width of both sides." : "None: no change in view is decided."}</None> : (
               <ul class="changes">{largest.slice(0, 10).map((i) => (
-                <li key={i}><button type="button" aria-current={i === sel} onClick={() => { select(i); canvas.current!.focus(); }} title={name(i)}>
-                  <span class="elide"><bdi class="name">{shorter(name(i), 40)}</bdi>{tree.parent[i] > 0 ? <span class="note block elide">in <bdi>{shorter(name(tree.parent[i]), 36)}</bdi></span> : null}</span>
+                <li key={i}><button type="button" aria-current={i === at.i} onClick={() => { setSelected({ layout, i }); focus(); }} title={name(layout, i)}>
+                  <span class="elide"><bdi class="name">{elide(name(layout, i), 27)}</bdi>{tree.parent[i] > 0 ? <span class="note block elide">in <bdi>{elide(name(layout, tree.parent[i]), 32)}</bdi></span> : null}</span>
                   <Marked v={layout.decided(i)}>{delta(e, layout.delta(i), 3)}</Marked>
                 </button></li>
               ))}</ul>
             )}
             {decided.length > 0 ? <p class="controls"><Button on={() => jump(-1)}>← previous</Button><Button on={() => jump(1)}>next →</Button><Dim>{plural(decided.length, "decided frame")}{largest.length < decided.length ? ", with callers that pass a change on" : ""}</Dim></p> : null}
-            <p class="keys" id="keys">{KEYS.split("|").map((k) => k[0] === " " ? k : <kbd>{k}</kbd>)}</p>
-          </div>
-          {tip ? <div class="tip" style={{ left: Math.max(4, Math.min(tip.x + 14, innerWidth - 600)) + "px", top: Math.min(tip.y + 16, innerHeight - 110) + "px" }}><bdi class="name"><b>{name(tip.i).slice(0, 600)}</b></bdi>{about(tip.i)}</div> : null}
+            <p class="keys">Arrows move, <kbd>Enter</kbd> or a click zooms, <kbd>Esc</kbd> shows all, <kbd>n</kbd> <kbd>p</kbd> decided changes, <kbd>?</kbd> all keys</p>
+          </div>}
         </div>
       )}
     </div>

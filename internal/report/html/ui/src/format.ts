@@ -75,45 +75,6 @@ export const MARKS: Record<string, [string, string]> = {
   "": ["", "not tested"],
 };
 
-/** The end of what opens at i. */
-function closing(s: string, i: number): number {
-  let depth = 0;
-  for (let k = i; k < s.length; k++) {
-    if (s[k] === "<") depth++;
-    else if (s[k] === ">" && --depth === 0) return k;
-  }
-  return -1;
-}
-
-/** A name without parameters, template arguments, and what comes before the name. */
-function plain(name: string): string {
-  let s = name.replace(/::h[0-9a-f]{16}$/, "");
-  if (s[0] === "<") { // <T as Trait>::method of Rust
-    const end = closing(s, 0);
-    if (end > 0) s = s.slice(1, end).split(" as ")[0] + s.slice(end + 1);
-  }
-  const tail = /\)( const| volatile| noexcept| &&?)*$/.exec(s);
-  if (tail) {
-    let depth = 0, i = tail.index;
-    for (; i >= 0; i--) if (s[i] === ")") depth++; else if (s[i] === "(" && --depth === 0) break;
-    if (i > 0) s = s.slice(0, i);
-  }
-  if (!s.includes("operator")) {
-    for (let i = s.indexOf("<", 1), end; i > 0 && (end = closing(s, i)) > 0; i = s.indexOf("<", i)) s = s.slice(0, i) + s.slice(end + 1);
-    s = s.slice(s.lastIndexOf(" ") + 1);
-  }
-  return s.slice(s.lastIndexOf("/") + 1) || name;
-}
-
-/** Shorter forms of a name, such that the end of it, which tells most, is kept. */
-export function shorter(name: string, room: number): string {
-  if (name.length <= room) return name;
-  const parts = plain(name).split("::");
-  while (parts.length > 1 && parts.join("::").length > room) parts.shift();
-  const s = parts.join("::");
-  return s.length <= room ? s : s.slice(0, Math.max(0, room - 1)) + "…";
-}
-
 export const pValue = (p: number) => (p < 0.001 ? "<.001" : p >= 0.9995 ? "1" : p.toFixed(3).slice(1));
 
 export const samples = (c: Change) => count(c.base_samples) + " → " + count(c.head_samples);

@@ -1,13 +1,14 @@
 // The table of all functions.
 
 import { h } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { EventData, Fn } from "./data";
 import { cost, count, delta, interval, pValue, plural, relative, samples } from "./format";
-import { Bar, Change_, Copy, Delta, Dim, Verdict, isDecided, reachOf } from "./parts";
+import { elide } from "./names";
+import { Bar, Change_, Delta, Dim, Verdict, isDecided, reachOf } from "./parts";
 import { matcher } from "./search";
-import { type State, go, openCard } from "./state";
-import { type Column, Table, ordered, tsv } from "./table";
+import { type State, go, openCard, sortBy, sortOf } from "./state";
+import { type Column, Table, ordered } from "./table";
 
 export function note(f: Fn): string {
   switch (f.match) {
@@ -20,32 +21,33 @@ export function note(f: Fn): string {
   return "";
 }
 
+const FIRST = "-delta";
+
 export function Functions({ s, data }: { s: State; data: EventData }) {
   const e = data.meta;
-  const [sort, setSort] = useState("delta");
-  const [ascending, setAscending] = useState(false);
+  const sort = sortOf(s, "functions", FIRST);
   const reach = useMemo(() => reachOf(data.functions.map((f) => f.self)), [data]);
-  const side = (key: "base" | "head", label: string): Column<Fn> => ({ key, label, width: "5.6em", numeric: true, cell: (f) => cost(e, f.self[key]), value: (f) => f.self[key] });
+  const side = (key: "base" | "head", label: string): Column<Fn> => ({ key, label, width: "5.4em", numeric: true, cell: (f) => cost(e, f.self[key]), value: (f) => f.self[key] });
   const change = (of: "self" | "total", key: string, label: string, title: string): Column<Fn> => {
     const d = (f: Fn) => f[of].head - f[of].base;
-    return { key, label, title, width: "7.2em", numeric: true, cell: (f) => <Delta e={e} c={f[of]} />, value: (f) => Math.abs(d(f)), text: (f) => String(d(f)) };
+    return { key, label, title, width: "6.8em", numeric: true, small: of === "self", cell: (f) => <Delta e={e} c={f[of]} />, value: (f) => Math.abs(d(f)), text: (f) => String(d(f)) };
   };
   const columns = useMemo<Column<Fn>[]>(() => [
-    { key: "name", label: "Function", width: "minmax(12em,1fr)", cell: (f) => <span title={f.name}><bdi class="name">{f.name}</bdi>{note(f) ? <span class="note"> <bdi>{note(f)}</bdi></span> : null}</span>, value: (f) => f.name },
+    { key: "name", label: "Function", width: "minmax(24em,1fr)", small: true, cell: (f, room) => <span><bdi class="name" title={f.name}>{elide(f.name, room)}</bdi>{note(f) ? <span class="note"> <bdi>{note(f)}</bdi></span> : null}</span>, value: (f) => f.name },
     side("base", "Self before"), side("head", "Self after"), change("self", "delta", "|Δ|", "ordered by the size of the change"),
-    { key: "change", label: "Change, % [95 %]", width: "12.8em", numeric: true, cell: (f) => <Change_ c={f.self} />, value: (f) => f.self.ratio ?? Infinity, text: (f) => relative(f.self) + " " + interval(f.self) },
+    { key: "change", label: "Change, % [95 %]", width: "12.8em", numeric: true, small: true, cell: (f) => <Change_ c={f.self} />, value: (f) => f.self.ratio ?? Infinity, text: (f) => relative(f.self) + " " + interval(f.self) },
     { key: "bar", label: "_Interval", width: "100px", cell: (f) => <Bar c={f.self} reach={reach} /> },
-    { key: "verdict", label: "Verdict", width: "13em", cell: (f) => <Verdict c={f.self} />, value: (f) => f.self.verdict || "~", text: (f) => f.self.verdict },
+    { key: "verdict", label: "Verdict", width: "10.6em", small: true, cell: (f) => <Verdict c={f.self} />, value: (f) => f.self.verdict || "~", text: (f) => f.self.verdict },
     { key: "q", label: "adj. p", width: "3.6em", numeric: true, title: "p-value, adjusted for the number of tests", cell: (f) => (f.self.verdict ? <Dim>{pValue(f.self.adjusted_p)}</Dim> : null), value: (f) => (f.self.verdict ? f.self.adjusted_p : 2), text: (f) => (f.self.verdict ? String(f.self.adjusted_p) : "") },
     change("total", "total", "|Δ| total", "with what it calls"),
-    { key: "samples", label: "Samples", width: "8em", numeric: true, cell: (f) => <Dim>{samples(f.self)}</Dim>, value: (f) => f.self.base_samples + f.self.head_samples, text: (f) => samples(f.self) },
-    { key: "dso", label: "Module", width: "minmax(4em,9em)", cell: (f) => <bdi class="dim" title={f.dso}>{f.dso}</bdi>, value: (f) => f.dso },
+    { key: "samples", label: "Samples", width: "7em", numeric: true, cell: (f) => <Dim>{samples(f.self)}</Dim>, value: (f) => f.self.base_samples + f.self.head_samples, text: (f) => samples(f.self) },
+    { key: "dso", label: "Module", width: "minmax(4em,7em)", cell: (f) => <bdi class="dim" title={f.dso}>{f.dso}</bdi>, value: (f) => f.dso },
   ], [e, reach]);
-  const match = matcher(s.q);
+  const match = matcher(s.q, s.re);
   const rows = useMemo(() => {
     const list = data.functions.filter((f) => (!s.only || isDecided(f.self)) && match.test(f.name, f.dso, f.baseName));
-    return ordered(list, columns.find((c) => c.key === sort), ascending);
-  }, [data, s.q, s.only, sort, ascending, columns]);
+    return ordered(list, columns.find((c) => c.key === sort.key), sort.ascending);
+  }, [data, s.q, s.re, s.only, s.sort, columns]);
   const selected = s.fn === "" ? undefined : data.find(s.fn, s.dso);
   const all = rows.reduce((sum, f) => sum + f.self.head - f.self.base, 0);
   return (
@@ -53,10 +55,9 @@ export function Functions({ s, data }: { s: State; data: EventData }) {
       <div class="controls">
         <label><input type="checkbox" checked={s.only} onChange={() => go(s, { only: !s.only })} /> only decided changes</label>
         <span class="dim" role="status">{count(rows.length)} of {plural(data.functions.length, "function")}, self {delta(e, all)} in all{match.error ? <b class="error"> {match.error}</b> : null}</span>
-        <Copy label="Copy as TSV" text={() => tsv(columns, rows)} />
       </div>
-      <Table label="Functions" columns={columns} rows={rows} id={(f) => f.id} sort={sort} ascending={ascending}
-        onSort={(key) => { if (key === sort) setAscending(!ascending); else { setSort(key); setAscending(/^(name|dso|q)$/.test(key)); } }}
+      <Table label="Functions" columns={columns} rows={rows} id={(f) => f.id} sort={sort}
+        onSort={(key) => sortBy(s, "functions", key, /^(name|dso|q)$/.test(key), FIRST)}
         active={selected?.id} onOpen={(f) => openCard(s, f)} />
       <p class="keys">Enter or a click opens a function. Before, after and Δ are means over runs, samples sums. The change in % is the typical ratio between runs, which is what was tested; odd runs do not move it, so it may differ from that of the means. “~20 runs”: so many a side would probably decide.</p>
     </div>

@@ -3,7 +3,7 @@
 import { h } from "preact";
 import type { EventData } from "./data";
 import { plural, wholeOf } from "./format";
-import { CHANGE, Legend, None, Wide, changeCells, reachOf } from "./parts";
+import { ChangeTable, None, reachOf } from "./parts";
 import { matcher } from "./search";
 import type { State } from "./state";
 import type { EventMeta, Group } from "./types";
@@ -12,18 +12,15 @@ const TITLES: Record<string, string> = { thread: "Threads", category: "Categorie
 const MOST = 150;
 
 export function GroupTable({ s, e, g }: { s: State; e: EventMeta; g: Group }) {
-  const match = matcher(s.q);
+  const match = matcher(s.q, s.re);
   const rows = g.rows.filter((r) => match.test(r.name));
-  const reach = reachOf(g.rows.map((r) => r.change));
   return (
     <section>
       <h2>{TITLES[g.by] ?? g.by}</h2>
       {rows.length === 0 ? <None>None{match.all ? "" : " that match"}.</None> : (
-        <Wide labels={"Name" + CHANGE.replace("|>Δ", "|>Share|>Δ")}>
-          {rows.slice(0, MOST).map((r) => <tr key={r.name}><th scope="row"><bdi>{r.name}</bdi></th>{changeCells(e, r.change, reach, wholeOf(e))}</tr>)}
-        </Wide>
+        <ChangeTable s={s} e={e} id={g.by} head="Name" rows={rows.map((r) => ({ name: r.name, shown: <bdi>{r.name}</bdi>, c: r.change }))} reach={reachOf(g.rows.map((r) => r.change))} whole={wholeOf(e)}
+          most={MOST} more={(left) => plural(left.length, "more row") + ": search to find them."} />
       )}
-      {rows.length > MOST ? <Legend>{plural(rows.length - MOST, "more row")}: search to find them.</Legend> : null}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 // The time in which threads waited.
 
 import type { EventData } from "./data";
-import { CHANGE, COSTS, Change_, FnLink, GroupTable, Legend, Name, Strip, Verdict, Wide, changeCells, cost, costCells, count, format, frameOf, h, matcher, reachOf, share, shorter } from "./kit";
+import { COSTS, ChangeTable, Change_, FnLink, GroupTable, Legend, Name, Strip, Verdict, Wide, cost, costCells, count, format, frameOf, h, matcher, reachOf, elide, share } from "./kit";
 import type { State } from "./state";
 import type { Meta } from "./types";
 
@@ -13,14 +13,14 @@ function stackOf(data: EventData, leaf: number): string {
     const f = t.fn[k] >= 0 ? data.functions[t.fn[k]] : undefined;
     const side = user.length === 0 && f && /^\[kernel|^\[guest|\.ko\b|^\[\w+\]$/.test(f.dso) ? kernel : user;
     if (side.length === (side === user ? 4 : 3)) more ||= side === user;
-    else side.unshift(shorter(data.label(t.fn[k]), 30));
+    else side.unshift(elide(data.label(t.fn[k]), 30));
   }
   return [...(more ? ["…"] : []), ...user, ...kernel].join(" › ");
 }
 
 export function OffCPU({ s, data, meta }: { s: State; data: EventData; meta: Meta }) {
   const e = data.meta, t = data.tree;
-  const match = matcher(s.q);
+  const match = matcher(s.q, s.re);
   const functions = data.functions.filter((f) => f.self.base + f.self.head > 0 && match.test(f.name));
   functions.sort((a, b) => Math.abs(b.self.head - b.self.base) - Math.abs(a.self.head - a.self.base));
   const reach = reachOf(functions.map((f) => f.self));
@@ -39,9 +39,8 @@ export function OffCPU({ s, data, meta }: { s: State; data: EventData; meta: Met
       </Wide>
       <Legend>Means over runs; single stacks are not tested.</Legend>
       <h2>Functions that waited</h2>
-      <Wide labels={"Function" + CHANGE} more={functions.length > 25 ? <Legend>{count(functions.length - 25)} more in the table of functions; {share(functions.slice(25).reduce((a, f) => a + f.self.head, 0) / (e.total.head || 1))} of the time after.</Legend> : null}>
-        {functions.slice(0, 25).map((f) => <tr key={f.id}><Name><FnLink s={{ ...s, event: data.index }} f={f} room={60} /></Name>{changeCells(e, f.self, reach)}</tr>)}
-      </Wide>
+      <ChangeTable s={s} e={e} id="waits" head="Function" rows={functions.map((f) => ({ name: f.name, shown: <FnLink s={{ ...s, event: data.index }} f={f} room={60} />, c: f.self }))} reach={reach}
+        most={25} more={(left) => `${count(left.length)} more in the table of functions; ${share(left.reduce((a, r) => a + r.c.head, 0) / (e.total.head || 1))} of the time after.`} />
       {threads ? <GroupTable s={s} e={e} g={threads} /> : null}
     </div>
   );

@@ -3,8 +3,9 @@
 import { h } from "preact";
 import { useState } from "preact/hooks";
 import type { Fn } from "./data";
-import { MARKS, cost, delta, interval, known, relative, shares, shorter } from "./format";
-import { type State, cardOf, format } from "./state";
+import { MARKS, cost, delta, interval, known, relative, shares } from "./format";
+import { elide } from "./names";
+import { type Sort, type State, cardOf, format, sortBy, sortOf } from "./state";
 import type { Change, EventMeta } from "./types";
 
 type Children = { children?: preact.ComponentChildren };
@@ -88,7 +89,7 @@ export function Copy({ text, label = "Copy" }: { text: () => string; label?: str
       // Pages from files may not have the clipboard.
       const area = document.createElement("textarea");
       area.value = text();
-      document.body.append(area);
+      (document.querySelector("dialog") ?? document.body).append(area);
       area.select();
       setDone(document.execCommand("copy") ? "Copied" : "Copying is not allowed here");
       area.remove();
@@ -98,17 +99,23 @@ export function Copy({ text, label = "Copy" }: { text: () => string; label?: str
   return <Button on={copy}>{label}<span role="status">{done ? " · " + done : ""}</span></Button>;
 }
 
-export function Download({ name, label, data }: { name: string; label: string; data: () => Promise<string> }) {
-  const save = async () => {
-    const url = URL.createObjectURL(new Blob([await data()], { type: "application/json" }));
-    const a = document.createElement("a");
-    a.href = url;
-    a.download = name;
-    a.click();
-    setTimeout(() => URL.revokeObjectURL(url), 10000);
-  };
-  return <Button on={save}>{label}</Button>;
+/** Lets the browser keep a file. */
+export function save(name: string, type: string, data: string | Blob) {
+  const url = URL.createObjectURL(new Blob([data], { type }));
+  const a = document.createElement("a");
+  a.href = url;
+  a.download = name;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
+
+/** What aria-sort says of a column. */
+export const sorted = (sort: Sort | undefined, key: string) => (sort?.key !== key ? undefined : sort.ascending ? "ascending" : "descending");
+
+/** The head of a column that sorts. */
+export const SortButton = ({ sort, by, on, onKey, children }: { sort?: Sort; by: string; on: (key: string) => void; onKey?: (e: KeyboardEvent) => void } & Children) => (
+  <button type="button" class="by" onClick={() => on(by)} onKeyDown={onKey}>{children}{sort?.key === by ? (sort.ascending ? " ↑" : " ↓") : ""}</button>
+);
 
 /** A label; one with _ in front is not seen. */
 export const label = (l: string) => (l[0] === "_" ? <span class="vh">{l.slice(1)}</span> : l);
@@ -122,12 +129,19 @@ export function Facts({ list }: { list: [string, preact.ComponentChildren][] }) 
   return <dl class="fact">{list.filter((f) => f[1] !== "" && f[1] !== null).map((f, i) => [<dt key={"t" + i}>{f[0]}</dt>, <dd key={"d" + i}>{f[1]}</dd>])}</dl>;
 }
 
-/** What can be scrolled can be so by keys. */
-export const reached = (el: HTMLElement | null) => { if (el) el.tabIndex = el.scrollWidth > el.clientWidth ? 0 : -1; };
+/** What can be scrolled can be so by keys. In small windows rows are cards: each cell says which it is. */
+export const reached = (el: HTMLElement | null) => {
+  if (!el) return;
+  el.tabIndex = el.scrollWidth > el.clientWidth ? 0 : -1;
+  for (const t of el.querySelectorAll<HTMLTableElement>(":scope > table")) {
+    const heads = t.tHead ? [...t.tHead.rows[0].cells].map((c) => c.textContent!) : [];
+    for (const r of t.tBodies[0]?.rows ?? []) if (r.cells.length === heads.length) heads.forEach((l, i) => { r.cells[i].dataset.label = l; });
+  }
+};
 
 /** A table that may be wider than the page; what follows is below it. */
-export function Wide({ labels, children, more }: { labels: string; more?: preact.ComponentChildren } & Children) {
-  return <div class="wide" ref={reached}><table>{heads(labels)}<tbody>{children}</tbody></table>{more}</div>;
+export function Wide({ labels, children, more }: { labels: string | preact.VNode; more?: preact.ComponentChildren } & Children) {
+  return <div class="wide" ref={reached}><table>{typeof labels === "string" ? heads(labels) : labels}<tbody>{children}</tbody></table>{more}</div>;
 }
 
 export const num = (v: preact.ComponentChildren, cls = "") => <td class={"n " + cls}>{v}</td>;
@@ -135,7 +149,7 @@ export const num = (v: preact.ComponentChildren, cls = "") => <td class={"n " + 
 /** The name of a row. */
 export const Name = ({ children }: Children) => <th scope="row" class="name">{children}</th>;
 
-export const FnLink = ({ s, f, room }: { s: State; f: Fn; room: number }) => <a href={format({ ...s, ...cardOf(f) })} title={f.name}><bdi>{shorter(f.name, room)}</bdi></a>;
+export const FnLink = ({ s, f, room }: { s: State; f: Fn; room: number }) => <a href={format({ ...s, ...cardOf(f) })} title={f.name}><bdi>{elide(f.name, room)}</bdi></a>;
 
 /** The heads of costCells. */
 export const COSTS = "|>Before|>After|>Δ|>%";
@@ -160,3 +174,29 @@ export const reachOf = (list: Change[]) => {
   for (const c of list) if (c.verdict !== "" && known(c)) for (const v of [c.lo, c.hi, c.ratio]) if (v !== null && v > 0) reach = Math.max(reach, Math.abs(Math.log(v)));
   return Math.min(reach, Math.log(4));
 };
+
+/** A row of a ChangeTable: what it is called, as text and as it is shown. */
+export type ChangeRow = { name: string; shown: preact.ComponentChildren; c: Change };
+
+/** Changes that can be sorted by each column; id is what the table is called in the address. */
+export function ChangeTable({ s, e, id, head, rows, reach, whole, most = rows.length, more }: {
+  s: State; e: EventMeta; id: string; head: string; rows: ChangeRow[]; reach: number; whole?: { base: number; head: number }; most?: number; more?: (left: ChangeRow[]) => string;
+}) {
+  const sort = sortOf(s, id);
+  const columns: [string, string, (r: ChangeRow) => number | string][] = [
+    ["name", head, (r) => r.name], ["base", ">Before", (r) => r.c.base], ["head", ">After", (r) => r.c.head], ["share", ">Share", (r) => Math.max(r.c.base / (whole?.base || 1), r.c.head / (whole?.head || 1))],
+    ["delta", ">Δ", (r) => Math.abs(r.c.head - r.c.base)], ["change", ">Change, % [95 %]", (r) => r.c.ratio ?? Infinity], ["", "_Interval", () => 0], ["verdict", "Verdict", (r) => r.c.verdict || "~"],
+  ];
+  const by = columns.find(([key]) => key !== "" && key === sort.key)?.[2];
+  const list = by ? rows.slice().sort((a, b) => { const x = by(a), y = by(b); return (x < y ? -1 : x > y ? 1 : 0) * (sort.ascending ? 1 : -1); }) : rows;
+  const left = list.slice(most);
+  return (
+    <Wide more={left.length > 0 && more ? <Legend>{more(left)}</Legend> : null} labels={<thead><tr>{columns.filter(([key]) => key !== "share" || whole).map(([key, l]) => (
+      <th key={key} scope="col" class={l[0] === ">" ? "n" : undefined} aria-sort={key ? sorted(sort, key) : undefined}>
+        {key ? <SortButton sort={sort} by={key} on={() => sortBy(s, id, key, /name|verdict/.test(key))}>{l.replace(/^>/, "")}</SortButton> : label(l)}
+      </th>
+    ))}</tr></thead>}>
+      {list.slice(0, most).map((r) => <tr key={r.name}><Name>{r.shown}</Name>{changeCells(e, r.c, reach, whole)}</tr>)}
+    </Wide>
+  );
+}

@@ -16,7 +16,7 @@ const RATES: Record<string, string> = {
 };
 
 export function PipelineView({ s, block: p }: { s: State; block: Pipeline }) {
-  const match = matcher(s.q);
+  const match = matcher(s.q, s.re);
   const loops = (p.Loops ?? []).filter((l) => match.test(l.Name));
   return (
     <div>

@@ -2,8 +2,13 @@
 // work.
 
 export type State = {
-  view: string; fn: string; dso: string; event: number; frame: number; report: string; q: string;
-  mode: "diff" | "before" | "after"; scale: "absolute" | "share"; dir: "down" | "up"; tree: boolean; only: boolean; theme: string;
+  view: string; fn: string; dso: string; event: number; frame: number; report: string;
+  /** What is searched, and whether it is a regular expression. */
+  q: string; re: boolean;
+  mode: "diff" | "before" | "after"; scale: "absolute" | "share"; dir: "down" | "up" | "both"; color: "change" | "module" | "thread";
+  tree: boolean; only: boolean; theme: string;
+  /** How tables are sorted that are not as they were at first: see sortOf. */
+  sort: string;
   /** The part of the time whose frames are shown, as the view of it writes it; all of it if empty. */
   span: string;
 };
@@ -15,8 +20,9 @@ export function parse(hash: string): State {
   const number = (key: string) => Math.max(0, Math.floor(Number(p.get(key)) || 0));
   return {
     view: p.get("view") ?? (p.has("function") ? "function" : ""), fn: text("function"), dso: text("dso"),
-    event: number("event"), frame: number("frame"), report: text("report"), q: text("q"),
-    mode: one("mode", ["diff", "before", "after"] as const), scale: one("scale", ["absolute", "share"] as const), dir: one("dir", ["down", "up"] as const),
+    event: number("event"), frame: number("frame"), report: text("report"), q: text("q"), re: p.has("re"),
+    mode: one("mode", ["diff", "before", "after"] as const), scale: one("scale", ["absolute", "share"] as const), dir: one("dir", ["down", "up", "both"] as const),
+    color: one("color", ["change", "module", "thread"] as const), sort: text("sort"),
     tree: p.get("as") === "table", only: p.get("only") === "decided", theme: one("theme", ["", "light", "dark"] as const),
     span: text("span"),
   };
@@ -34,12 +40,15 @@ export function format(s: State): string {
     add("report", s.report);
   }
   add("q", s.q);
+  if (s.re) add("re", "1");
   add("mode", s.mode, "diff");
   add("scale", s.scale, "absolute");
   add("dir", s.dir, "down");
+  add("color", s.color, "change");
   if (s.tree) add("as", "table");
   if (s.only) add("only", "decided");
   add("span", s.span);
+  add("sort", s.sort);
   add("theme", s.theme);
   return "#" + parts.join("&");
 }
@@ -65,3 +74,25 @@ export function openCard(s: State, f: Named | undefined) {
 
 /** What shows a frame of the tree. */
 export const frameOf = (frame: number, report: string): Partial<State> => ({ view: "flame", frame, report, dir: "down", tree: false });
+
+/** What shows callers and callees of a function with what they call. */
+export const bothOf = (f: Named): Partial<State> => ({ view: "flame", fn: f.name, dso: f.dso, dir: "both", tree: false });
+
+export type Sort = { key: string; ascending: boolean };
+
+const sorts = (s: State) => new Map(s.sort.split("~").filter(Boolean).map((x) => x.split(".") as [string, string]));
+
+/** How a table is sorted: by a column, from its least or, with - in front, from its greatest. */
+export function sortOf(s: State, table: string, initial = ""): Sort {
+  const by = sorts(s).get(table) ?? initial;
+  return { key: by.replace("-", ""), ascending: by[0] !== "-" };
+}
+
+/** Sorts a table by a column, or turns its order; least says whether the least comes first. */
+export function sortBy(s: State, table: string, key: string, least: boolean, initial = "") {
+  const now = sortOf(s, table, initial), all = sorts(s);
+  const next = ((now.key === key ? !now.ascending : least) ? "" : "-") + key;
+  if (next === initial) all.delete(table);
+  else all.set(table, next);
+  go(s, { sort: [...all].map((x) => x.join(".")).join("~") });
+}

@@ -31,7 +31,7 @@ export type EventBlock = {
   nBase: number[]; nHead: number[];
   matched: number[]; match: number[]; baseName: number[]; baseDSO: number[]; reason: number[]; confidence: number[];
   shifted: number[]; shift: number[]; shifts: Shift[]; self: TestColumns; total: TestColumns; groups: Group[];
-  frames: { quantum: number; up: number[]; fn: number[]; base: number[]; head: number[]; flags: string };
+  frames: { quantum: number; up: number[]; known?: number[]; fn: number[]; base: number[]; head: number[]; flags: string; threads?: number[]; threadAt?: number[]; thread?: number[] };
 };
 
 export type LineColumns = {
