@@ -430,6 +430,10 @@ type Frames struct {
 	// Base and Head are self costs.
 	Base, Head []float64
 	Flags      []FrameFlags
+	// Thread is the thread that has more than half of a frame, an index in Threads, -1 if none has. There
+	// is none if there is one thread, or a pool of them.
+	Thread  []int32
+	Threads []string
 	// All is how many frames there were, Least the share of the total of a side that
 	// each of those left out was below; 0 if none were.
 	All   int

@@ -61,6 +61,12 @@ func frames(c *compare.Comparison, event int) (Frames, *Times) {
 			next += size[child]
 		}
 	}
+	if names, of := tree.Threads(); of != nil {
+		f.Threads, f.Thread = names, make([]int32, n)
+		for id, thread := range of {
+			f.Thread[at[id]] = thread
+		}
+	}
 	decide(c, event, tree, func(n compare.TreeNode, flag FrameFlags) { f.Flags[at[n]] |= flag })
 	times := tree.Times()
 	if times == nil {

@@ -73,12 +73,20 @@ type testColumns struct {
 
 // A frameBlock is a tree in preorder.
 type frameBlock struct {
-	Quantum float64     `json:"quantum"`
-	Up      []int       `json:"up"` // levels from the frame before to the caller
-	Fn      []int       `json:"fn"` // -1-n of n frames that were left out
-	Base    []int64     `json:"base"`
-	Head    []int64     `json:"head"`
-	Flags   flagLetters `json:"flags"`
+	Quantum float64 `json:"quantum"`
+	Up      []int   `json:"up"` // levels from the frame before to the caller
+	// Known is by frame the number of its function, from 1, among those that its caller called so far, or
+	// 0: then it is the next of Fn. Pages of older versions have all functions in Fn.
+	Known []int       `json:"known,omitempty"`
+	Fn    []int       `json:"fn"` // -1-n of n frames that were left out
+	Base  []int64     `json:"base"`
+	Head  []int64     `json:"head"`
+	Flags flagLetters `json:"flags"`
+	// Threads are in the block of names. Frames have the thread of their caller but for those at
+	// ThreadAt, in steps, which have Thread, -1 if no thread has most of them.
+	Threads  []int `json:"threads,omitempty"`
+	ThreadAt []int `json:"threadAt,omitempty"`
+	Thread   []int `json:"thread,omitempty"`
 }
 
 // A lineBlock has source lines.
@@ -243,7 +251,19 @@ func (c *checker) event(m *metaEvent, names int) {
 	c.tests("self", f)
 	c.tests("total", f)
 	c.length(c.count("groups"), "groups")
-	c.length(m.Frames, "frames.up", "frames.fn", "frames.base", "frames.head", "frames.flags")
+	c.length(m.Frames, "frames.up", "frames.base", "frames.head", "frames.flags")
+	if c.root.at("frames.known").found {
+		c.length(m.Frames, "frames.known")
+		c.below(0, m.Frames+1, "frames.known")
+	} else {
+		c.length(m.Frames, "frames.fn")
+	}
+	if c.root.at("frames.threads").found {
+		c.below(0, names, "frames.threads")
+		c.length(c.count("frames.threadAt"), "frames.threadAt", "frames.thread")
+		c.steps(0, m.Frames, "frames.threadAt")
+		c.below(-1, c.count("frames.threads"), "frames.thread")
+	}
 	c.below(-1<<31, f, "frames.fn")
 	// Below the root, every frame is at level 1 and deeper.
 	up := c.root.at("frames.up")

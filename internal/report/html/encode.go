@@ -116,12 +116,13 @@ func encode(d *Document) ([]block, error) {
 		}
 	}
 	var own [][]byte
-	var indexes [][]int
+	var indexes, threads [][]int
 	for i := range d.Events {
 		e := &d.Events[i]
 		functions, index := byFrequency(e)
 		own = append(own, functionColumns(e, functions, index, texts))
 		indexes = append(indexes, index)
+		threads = append(threads, ids(texts, e.Frames.Threads))
 		if len(e.HotLines) > 0 {
 			if err := add("lines"+strconv.Itoa(i), linesOf(e, index)); err != nil {
 				return nil, err
@@ -146,7 +147,7 @@ func encode(d *Document) ([]block, error) {
 		prune := pruner{all: &all}
 		for {
 			e.Frames = prune.pruned(limit)
-			data := append(append(bytes.Clone(own[i]), `,"frames":`...), frameColumns(e, indexes[i])...)
+			data := append(append(bytes.Clone(own[i]), `,"frames":`...), frameColumns(e, indexes[i], threads[i])...)
 			data = append(data, '}')
 			small, err := gz.compress(data)
 			if err != nil {
@@ -477,8 +478,8 @@ func verdictLetter(c *diff.Change) byte {
 }
 
 // frameColumns are the frames of an event. Costs are multiples of a quantum, such that
-// no sum of a subtree is off by more than one.
-func frameColumns(e *Event, index []int) []byte {
+// no sum of a subtree is off by more than one. threads are the numbers of the names of threads.
+func frameColumns(e *Event, index, threads []int) []byte {
 	f := &e.Frames
 	n := len(f.Level)
 	c := &columns{}
@@ -502,11 +503,13 @@ func frameColumns(e *Event, index []int) []byte {
 		last = f.Level[i]
 		return int(up)
 	}, writeInt)
-	column(c, "fn", n, func(i int) int {
-		if fn := f.Function[i]; fn < 0 {
-			return int(fn)
+	known, fresh := callees(f)
+	column(c, "known", n, func(i int) int { return known[i] }, writeInt)
+	column(c, "fn", len(fresh), func(i int) int {
+		if fresh[i] < 0 {
+			return int(fresh[i])
 		}
-		return index[f.Function[i]]
+		return index[fresh[i]]
 	}, writeInt)
 	for _, side := range []struct {
 		name string
@@ -525,8 +528,66 @@ func frameColumns(e *Event, index []int) []byte {
 	for _, flags := range f.Flags {
 		c.buf = append(c.buf, '0'+byte(flags))
 	}
-	c.buf = append(c.buf, '"', '}')
+	c.buf = append(c.buf, '"')
+	if f.Threads != nil {
+		column(c, "threads", len(threads), func(i int) int { return threads[i] }, writeInt)
+		threadColumns(c, f)
+	}
+	c.buf = append(c.buf, '}')
 	return c.buf
+}
+
+// ids are the numbers of texts.
+func ids(texts *textTable, list []string) []int {
+	out := make([]int, len(list))
+	for i, s := range list {
+		out[i] = texts.id(s)
+	}
+	return out
+}
+
+// callees numbers what functions call by caller, in the order in which it is first seen: most frames call what
+// their function called elsewhere, and small numbers take little room. A frame has the number of its
+// function, from 1, or 0 if it is the next of fresh.
+func callees(f *diff.Frames) (known []int, fresh []int32) {
+	type call struct{ caller, callee int32 }
+	number, calls := make(map[call]int), make(map[int32]int)
+	known = make([]int, len(f.Level))
+	var path []int32 // of functions
+	for i, level := range f.Level {
+		c := call{noCaller, f.Function[i]}
+		if level > 0 {
+			c.caller = path[level-1]
+		}
+		path = append(path[:level], f.Function[i])
+		if k, ok := number[c]; ok {
+			known[i] = k
+			continue
+		}
+		calls[c.caller]++
+		number[c] = calls[c.caller]
+		fresh = append(fresh, f.Function[i])
+	}
+	return known, fresh
+}
+
+// noCaller is of the root.
+const noCaller = math.MinInt32
+
+// threadColumns says where a frame is of another thread than its caller.
+func threadColumns(c *columns, f *diff.Frames) {
+	var at, thread []int
+	last := 0
+	var path []int32
+	for i, level := range f.Level {
+		if own := f.Thread[i]; level == 0 || own != path[level-1] {
+			at, thread = append(at, i-last), append(thread, int(own))
+			last = i
+		}
+		path = append(path[:level], f.Thread[i])
+	}
+	column(c, "threadAt", len(at), func(i int) int { return at[i] }, writeInt)
+	column(c, "thread", len(thread), func(i int) int { return thread[i] }, writeInt)
 }
 
 // linesOf are lines by columns.

@@ -47,10 +47,17 @@ func (p *pruner) pruned(limit int) diff.Frames {
 			}
 		}
 	}
-	out := diff.Frames{All: f.All, Least: least}
+	out := diff.Frames{All: f.All, Least: least, Threads: f.Threads}
 	type open struct {
 		n          int32
 		base, head float64
+		thread     int32
+	}
+	thread := func(i int) int32 {
+		if f.Thread == nil {
+			return -1
+		}
+		return f.Thread[i]
 	}
 	var stack []open
 	close := func(until int32) {
@@ -58,7 +65,7 @@ func (p *pruner) pruned(limit int) diff.Frames {
 			top := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			if top.n > 0 {
-				appendFrame(&out, int32(len(stack))+1, -1-top.n, top.base, top.head, 0)
+				appendFrame(&out, int32(len(stack))+1, -1-top.n, top.base, top.head, 0, top.thread)
 			}
 		}
 	}
@@ -72,8 +79,8 @@ func (p *pruner) pruned(limit int) diff.Frames {
 			i = int(p.end[i])
 			continue
 		}
-		stack = append(stack, open{})
-		appendFrame(&out, f.Level[i], f.Function[i], f.Base[i], f.Head[i], f.Flags[i])
+		stack = append(stack, open{thread: thread(i)})
+		appendFrame(&out, f.Level[i], f.Function[i], f.Base[i], f.Head[i], f.Flags[i], thread(i))
 		i++
 	}
 	close(0)
@@ -113,12 +120,15 @@ func nthSmallest(values []float64, k int) float64 {
 	return math.Float64frombits(known &^ (1 << 63))
 }
 
-func appendFrame(f *diff.Frames, level, function int32, base, head float64, flags diff.FrameFlags) {
+func appendFrame(f *diff.Frames, level, function int32, base, head float64, flags diff.FrameFlags, thread int32) {
 	f.Level = append(f.Level, level)
 	f.Function = append(f.Function, function)
 	f.Base = append(f.Base, base)
 	f.Head = append(f.Head, head)
 	f.Flags = append(f.Flags, flags)
+	if f.Threads != nil {
+		f.Thread = append(f.Thread, thread)
+	}
 }
 
 // ends are the indices after the last frame below each.

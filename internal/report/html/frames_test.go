@@ -128,11 +128,11 @@ func TestFrameSums(t *testing.T) {
 	}
 	var got struct {
 		Quantum    float64
-		Up, Fn     []int
+		Up         []int
 		Base, Head []float64
 		Flags      string
 	}
-	if err := json.Unmarshal(frameColumns(e, index), &got); err != nil {
+	if err := json.Unmarshal(frameColumns(e, index, nil), &got); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Up) != len(e.Frames.Level) || len(got.Flags) != len(e.Frames.Level) {
@@ -159,6 +159,64 @@ func TestFrameSums(t *testing.T) {
 	}
 	if one := 1_003_009.0 / 3; got.Quantum > one/50 {
 		t.Errorf("the quantum is %v, a sample %v", got.Quantum, one)
+	}
+}
+
+// TestFrameColumns checks that functions and threads of frames are those that were encoded, by
+// decoding them as the script does.
+func TestFrameColumns(t *testing.T) {
+	c, err := comparetest.Compare(comparetest.Options{Frames: 3000, Depth: 30, Runs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := FromComparison(document(c), Options{}).Events[0].Frames
+	all.Threads, all.Thread = []string{"main", "worker"}, make([]int32, len(all.Level))
+	for i := range all.Thread {
+		all.Thread[i] = int32(i*i/700%3) - 1
+	}
+	index := make([]int, len(all.Level))
+	for i := range index {
+		index[i] = i
+	}
+	for _, limit := range []int{3000, 200} {
+		prune := pruner{all: &all}
+		want := prune.pruned(limit)
+		var got frameBlock
+		if err := json.Unmarshal(frameColumns(&Event{Event: new(diff.Event), Frames: want}, index, []int{7, 8}), &got); err != nil {
+			t.Fatal(err)
+		}
+		called := make(map[int32][]int32)
+		var fn, thread, path, threads []int32
+		at := make(map[int]int32)
+		sum := 0
+		for i, step := range got.ThreadAt {
+			sum += step
+			at[sum] = int32(got.Thread[i])
+		}
+		for i, k := range got.Known {
+			level, caller, own := want.Level[i], int32(math.MinInt32), int32(-1)
+			if level > 0 {
+				caller, own = path[level-1], threads[level-1]
+			}
+			if k == 0 {
+				called[caller] = append(called[caller], int32(got.Fn[0]))
+				got.Fn, k = got.Fn[1:], len(called[caller])
+			}
+			if other, ok := at[i]; ok {
+				own = other
+			}
+			fn, thread = append(fn, called[caller][k-1]), append(thread, own)
+			path, threads = append(path[:level], fn[i]), append(threads[:level], own)
+		}
+		if d := cmp.Diff(want.Function, fn); d != "" {
+			t.Errorf("functions (-want +got):\n%s", d)
+		}
+		if d := cmp.Diff(want.Thread, thread); d != "" {
+			t.Errorf("threads (-want +got):\n%s", d)
+		}
+		if len(got.Fn) > 0 || !slices.Equal(got.Threads, []int{7, 8}) {
+			t.Errorf("%d functions are left, threads %v", len(got.Fn), got.Threads)
+		}
 	}
 }
 
