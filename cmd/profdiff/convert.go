@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -18,13 +21,18 @@ func newConvertCmd(std *stdio) *cobra.Command {
 		names  string
 		output string
 		count  bool
+		strip  []string
 	)
 	cmd := &cobra.Command{
 		Use:   "convert INPUT... -o OUT [flags]",
 		Short: "Convert recordings to pprof, folded stacks or JSON",
 		Long: `Convert recordings of any format to a pprof profile, to folded stacks, or to
 JSON. Several inputs are added up. INPUT and OUT may be - for standard input and
-output.`,
+output.
+
+With --strip it is a recording that can be given away: paths keeps base names of files,
+commands removes command lines, commit and host, kernel the addresses in the kernel, its
+version and build. What was removed is said. Names of functions and threads stay.`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			form, ok := map[string]run.SampleTypeNames{"aosp": run.AOSPNames, "p2p": run.PerfToProfileNames, "go-pgo": run.GoPGONames}[names]
@@ -40,6 +48,11 @@ output.`,
 			case count && to != "folded":
 				return usagef(cmd, "--count goes with --to folded")
 			}
+			for _, what := range strip {
+				if !slices.Contains(run.Privates, run.Private(what)) {
+					return usagef(cmd, "--strip is of %s, not %q", strings.Trim(fmt.Sprint(run.Privates), "[]"), what)
+				}
+			}
 			l, err := in.loader(cmd, std)
 			if err != nil {
 				return err
@@ -47,6 +60,9 @@ output.`,
 			r, err := l.loadAll(inputs)
 			if err != nil {
 				return err
+			}
+			for _, what := range strip {
+				std.note("removed " + r.Strip(run.Private(what)))
 			}
 			if to == "folded" && len(r.Events) > 1 {
 				return usagef(cmd, "folded stacks hold one event: choose by --event: it has %s", r.EventNames())
@@ -75,6 +91,7 @@ output.`,
 	f.StringVarP(&output, "output", "o", "", "write to `FILE`, - for standard output")
 	f.StringVar(&to, "to", "pprof", "output `FORMAT`: pprof, folded or json")
 	f.StringVar(&names, "names", "aosp", "call pprof sample types as `TOOL` does: aosp, p2p (perf_to_profile) or go-pgo")
+	f.StringSliceVar(&strip, "strip", nil, "remove what not everybody needs to see: `WHAT` is of paths, commands and kernel, separated by commas")
 	f.BoolVar(&count, "count", false, "fold the number of samples instead of their weight")
 	return cmd
 }

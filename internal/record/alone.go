@@ -41,7 +41,7 @@ func Alone(ctx context.Context, b Backend, p *Plan, file string, tell func(note 
 	if err := prepare(ctx, &own, Before); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), dirMode); err != nil {
 		return nil, err
 	}
 	result, err := b.Record(ctx, &own, Before, file)

@@ -60,7 +60,7 @@ func keepNamesOfCode(dir, root string, names []string, began time.Time) (notes [
 			notes = append(notes, fmt.Sprintf("%s is not kept: %v", name, err))
 			continue
 		}
-		if err = os.MkdirAll(filepath.Dir(to), 0o777); err == nil {
+		if err = os.MkdirAll(filepath.Dir(to), dirMode); err == nil {
 			err = write(to, io.LimitReader(f, MaxDebug))
 		}
 		f.Close()

@@ -30,7 +30,7 @@ func (b *keeper) keep(file string, objects []Object, began time.Time, alone bool
 	kallsyms := filepath.Join(dir, KallsymsName)
 	if alone {
 		kallsyms = filepath.Join(dir, SymbolsName, KallsymsName)
-		if err := os.MkdirAll(filepath.Dir(kallsyms), 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Dir(kallsyms), dirMode); err != nil {
 			return notes, err
 		}
 	}

@@ -236,7 +236,7 @@ func (r *Recorder) begin(ctx context.Context, dir string, plan *Plan) (*Recordin
 		r.tell(Progress{Note: note})
 	}
 	for _, side := range sides {
-		if err := os.MkdirAll(filepath.Join(dir, string(side)), 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, string(side)), dirMode); err != nil {
 			return nil, err
 		}
 	}

@@ -67,7 +67,7 @@ func (o Object) keepVDSO(dir string) error {
 		return nil
 	}
 	to := o.kept(dir)
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), dirMode); err != nil {
 		return err
 	}
 	return write(to, bytes.NewReader(data))
@@ -189,7 +189,7 @@ func (f *objectFile) close() { f.opened.Close() }
 
 // copy writes the file to where the folder of a recording has it.
 func (f *objectFile) copy(to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), dirMode); err != nil {
 		return err
 	}
 	return write(to, io.NewSectionReader(f.content, 0, f.content.Size()))
@@ -217,10 +217,17 @@ func keepKallsyms(to string) error {
 	return write(to, bytes.NewReader(text))
 }
 
+// What is recorded is for its owner alone: recordings hold command lines and paths, kallsyms where the
+// kernel is, which it hides from users without rights. perf makes its files so, too.
+const (
+	dirMode  = 0o700
+	fileMode = 0o600
+)
+
 // write writes a file that appears whole or not at all.
 func write(to string, from io.Reader) (err error) {
 	temporary := filepath.Join(filepath.Dir(to), ".partial")
-	f, err := os.Create(temporary)
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ var order = binary.NativeEndian
 
 // create begins a file: header, IDs, attributes and what the kernel has mapped.
 func create(name string, r *recorder) (*file, error) {
-	opened, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	opened, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // as perf does: it has command lines and paths
 	if err != nil {
 		return nil, err
 	}
