@@ -108,7 +108,7 @@ var policy = map[string][]string{
 	"report/diff":           {"align", "compare", "listing", "report/story", "report/text", "report/waits", "run", "source", "stats", "verdict", "wait"},
 	"report/branches":       {"branch", "branch/annotate", "branch/diff", "listing", "objects", "report/text", "source", "stats", "symbolizer", "verdict"},
 	"report/check":          {"budget", "report/diff", "report/text", "stats", "verdict"},
-	"report/predict":        {"asm", "llvm", "predict", "report/text"},
+	"report/predict":        {"asm", "llvm", "predict", "report/text", "verdict"},
 	"yaml":                  {},
 	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "output", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "source", "symbolizer", "trace", "verdict", "wait", "yaml"},
 }

@@ -207,7 +207,7 @@ func setenv(t *testing.T, env []string) {
 	t.Setenv("ANDROID_SERIAL", "")
 }
 
-var halved = regexp.MustCompile(`(?m)ratio 0\.[456]\d* \[.*\]: improved$`)
+var halved = regexp.MustCompile(`(?m)ratio 0\.[456]\d* \[.*\]: faster$`)
 
 // TestSimpleperfLive records with a real simpleperf: sides are told apart, an app and a
 // process are found, and off-CPU time is there.

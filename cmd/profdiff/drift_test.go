@@ -48,9 +48,9 @@ func TestDrift(t *testing.T) {
 		flags []string
 		want  []string
 	}{
-		{nil, []string{"order  10 pairs, ABBA (fixed order)\n", "]: regressed\n", "(signed-rank)"}},
+		{nil, []string{"order  10 pairs, ABBA (fixed order)\n", "]: slower\n", "(signed-rank)"}},
 		{[]string{"--format", "json"}, []string{`"order": "interleaved"`, `"pairs": 10`, `"sequence": "ABBA"`}},
-		{[]string{"--format", "markdown"}, []string{"recorded in turns: 10 pairs, ABBA (fixed order)", "regressed"}},
+		{[]string{"--format", "markdown"}, []string{"recorded in turns: 10 pairs, ABBA (fixed order)", "**Slower: "}},
 		{[]string{"--unpaired"}, []string{"order  interleaved, compared as two groups: on request\n", "]: ? ", "(mann-whitney)"}},
 	} {
 		var out, stderr bytes.Buffer

@@ -65,7 +65,7 @@ func newPredictCmd(std *stdio) *cobra.Command {
 loop and of the program; from which rate of mispredictions on the code with fewer
 branches is faster; what makes the interval wide, and a command that makes it less so;
 then what that is made of: cycles per unit of work on both sides, by llvm-mca and by
-what mispredicted branches cost. While 1 is in an interval it says undecided.
+what mispredicted branches cost. While 1 is in an interval it says can't tell yet.
 Everything it prints is predicted but for what it calls measured. Of loops whose time
 other cores decide, by atomic operations, fences or waiting, no cycles are predicted.
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io/fs"
 	"math"
 	"os"
@@ -248,7 +249,7 @@ func pageMeta(t *testing.T, page string) (meta htmlMeta) {
 
 var (
 	totalWord   = regexp.MustCompile(`(?m)^(?:.*, )?(?:ratio|the total, ratio) .* \[[^\]]*\]: (.*)$`)
-	countedWord = regexp.MustCompile(`(?m)^(\d+) of \d+ functions? tested: (\d+) improved, (\d+) regressed, (\d+) unchanged within .*, (\d+) inconclusive$`)
+	countedWord = regexp.MustCompile(`(?m)^(\d+) of \d+ functions? tested: (\d+) (?:faster|less), (\d+) (?:slower|more), (\d+) same within .*, (\d+) can't tell yet \(\?\)$`)
 )
 
 // agreedDiff compares what diff says as text, JSON, Markdown and HTML.
@@ -273,7 +274,7 @@ func agreedDiff(t *testing.T, p twoSides, flags ...string) *diff.Document {
 		if single && e.Verdict != verdict.Inconclusive {
 			t.Errorf("%s: one run a side is %s", e.Name, e.Verdict)
 		}
-		if lead := e.Lead.Sign(); lead != "" && word != fmt.Sprintf("%s %.1fσ", lead, float64(e.Distance)) || lead == "" && !inTable(e.Verdict, word, single) {
+		if lead := e.Lead.Sign(); lead != "" && word != fmt.Sprintf("%s %.1fσ", lead, float64(e.Distance)) || lead == "" && !inTable(e.Verdict, word, e.Measure(), single) {
 			t.Errorf("%s: the total is %s %s in JSON, %q in the text", e.Name, e.Verdict, e.Lead, word)
 		}
 		n := make(map[verdict.Verdict]int)
@@ -289,9 +290,9 @@ func agreedDiff(t *testing.T, p twoSides, flags ...string) *diff.Document {
 			}
 		}
 		summaries = append(summaries, fmt.Sprintf("%d %d %d %d", n[verdict.Improved], n[verdict.Regressed], n[verdict.Unchanged], n[verdict.Inconclusive]))
-		sentence := map[verdict.Verdict]string{verdict.Improved: "improved by", verdict.Regressed: "regressed by", verdict.Unchanged: "is unchanged", verdict.Inconclusive: "no verdict"}[e.Verdict]
-		if line := regexp.MustCompile(`(?m)^\*\*.?` + regexp.QuoteMeta(e.Name) + `.*$`).FindString(markdown); line != "" && !strings.Contains(line, sentence) && !(e.Verdict == verdict.Inconclusive && strings.Contains(line, "inconclusive")) {
-			t.Errorf("%s: the total is %s in JSON, but in Markdown: %s", e.Name, e.Verdict, line)
+		line := regexp.MustCompile(`(?m)^(?:- )?\*\*.*` + regexp.QuoteMeta("`"+e.Name+"`") + `.*$`).FindString(markdown)
+		if !strings.Contains(line, "**"+e.Verdict.Title(e.Measure())+": ") && !(e.Verdict == verdict.Inconclusive && strings.Contains(line, "**No verdict on ")) {
+			t.Errorf("%s: the total is %s in JSON, but in Markdown: %q", e.Name, e.Verdict, line)
 		}
 	}
 	for i, got := range counts {
@@ -312,14 +313,11 @@ func tested(c *diff.Change) bool {
 }
 
 // inTable reports whether a table has the word of a verdict.
-func inTable(v verdict.Verdict, word string, single bool) bool {
-	switch v {
-	case verdict.Unchanged:
-		return word == "~"
-	case verdict.Inconclusive:
-		return strings.HasPrefix(word, "?") || single && word == "~"
+func inTable(v verdict.Verdict, word string, of verdict.Measure, single bool) bool {
+	if v == verdict.Inconclusive {
+		return strings.HasPrefix(word, "?") || word == "withheld" || single && word == "~"
 	}
-	return word == string(v)
+	return word == v.Word(of)
 }
 
 // agreedCheck compares what check says in all formats, of a limit that is the margin of
@@ -379,14 +377,14 @@ func agreedBranches(t *testing.T, p twoSides, flags ...string) (n map[verdict.Ve
 	var list []string
 	for _, v := range verdict.TwoSided {
 		if n[v] > 0 {
-			list = append(list, fmt.Sprintf("%d %s", n[v], v))
+			list = append(list, fmt.Sprintf("%d %s", n[v], v.Word(verdict.Amount)))
 		}
 	}
 	summary := strings.Join(list, ", ")
 	if text := runCommand(t, []int{0}, args...); !regexp.MustCompile(`(?m)^branches +` + regexp.QuoteMeta(summary) + `$`).MatchString(text) {
 		t.Errorf("the text does not have %q:\n%s", summary, text)
 	}
-	if !strings.Contains(readText(t, page), "Of the branches "+summary) {
+	if !strings.Contains(readText(t, page), "Misses of branches: "+html.EscapeString(summary)) {
 		t.Errorf("the page does not have %q", summary)
 	}
 	return n
@@ -412,7 +410,7 @@ func agreedBranchBudget(t *testing.T, p twoSides, anyOrder bool, n map[verdict.V
 	if v := verdict.Verdict(c.Budgets[0].Verdict); (v == verdict.Inconclusive) != (n[verdict.Improved] == 0) || v == verdict.Fail {
 		t.Errorf("check says %s of misses, branches %v", v, n)
 	}
-	improved := regexp.MustCompile(`Of the branches \d improved`).MatchString(readText(t, file("page.html")))
+	improved := regexp.MustCompile(`Misses of branches: \d less`).MatchString(readText(t, file("page.html")))
 	if improved != (n[verdict.Improved] > 0) {
 		t.Errorf("a branch is improved on the page of check: %t, by branches: %v", improved, n)
 	}

@@ -176,10 +176,12 @@ func (f *Finding) decide(bound, enough, margin float64) {
 	}
 }
 
-// Withhold takes a verdict back, [Unchanged] too: what makes a difference may also hide
-// one. A verdict that no test gave stays.
+// Withhold takes a verdict back, [Unchanged] too, and a lead: what makes a difference may also
+// hide one. A verdict that no test gave stays.
 func (f *Finding) Withhold() {
-	f.Lead = NoLead
+	if f.Lead != NoLead {
+		f.Lead, f.Withheld = NoLead, true
+	}
 	if f.Verdict != Inconclusive && f.Given == "" {
 		f.Verdict, f.Withheld = Inconclusive, true
 	}
@@ -190,11 +192,12 @@ func (f *Finding) Forbid() {
 	f.Verdict, f.Withheld, f.RunsNeeded, f.Lead = Inconclusive, true, 0, NoLead
 }
 
-// Text is the verdict for a table: "~" for no difference, "?" for none shown, "-" for not
-// tested. A lead is its sign with its distance from noise. Where an interval without 1
-// stands beside none shown, the p-value in the family is given, which decided: "q" of what
-// was found, "p" of what was declared.
-func (f *Finding) Text() string {
+// Text is the verdict for a table: its word for what is measured, "?" for none shown, "-" for
+// not tested, "withheld" for one that was taken back. A lead is its sign with its distance
+// from noise, and "~" is one run a side within noise. Where an interval without 1 stands beside
+// none shown, the p-value in the family is given, which decided: "q" of what was found, "p"
+// of what was declared.
+func (f *Finding) Text(of Measure) string {
 	known := f.CI.Lo > 0 || !math.IsInf(f.CI.Hi, 1)
 	because := ""
 	if f.Verdict == Inconclusive && !f.Method.Single() && !f.Withheld && f.Repeated == nil && known && !f.WithinNoise() {
@@ -214,10 +217,12 @@ func (f *Finding) Text() string {
 		return "-"
 	case f.Lead != NoLead:
 		return fmt.Sprintf("%s %.1fσ", f.Lead.Sign(), f.Distance)
-	case f.Method.Single() && f.Verdict == Inconclusive && known || f.Verdict == Unchanged:
+	case f.Withheld && f.Verdict == Inconclusive:
+		return "withheld"
+	case f.Method.Single() && f.Verdict == Inconclusive && known:
 		return "~"
 	case f.Verdict != Inconclusive:
-		return string(f.Verdict)
+		return f.Verdict.Word(of)
 	case f.RunsNeeded >= 1000:
 		return open("1000+ runs")
 	case f.RunsNeeded > 0:

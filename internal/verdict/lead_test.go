@@ -27,7 +27,7 @@ func TestLeads(t *testing.T) {
 		if f.Lead != want || f.Verdict != Inconclusive {
 			t.Errorf("%d: %q and %s at %.1fσ, want %q", i, f.Lead, f.Verdict, f.Distance, want)
 		}
-		if text := f.Text(); want == NoLead && text != "~" || want == Less && text[:3] != "▽" {
+		if text := f.Text(Time); want == NoLead && text != "~" || want == Less && text[:3] != "▽" {
 			t.Errorf("%d: %q", i, text)
 		}
 	}

@@ -15,7 +15,10 @@ import (
 // otherWords are words of verdicts that other packages mean something else by.
 var otherWords = map[string]map[string]string{
 	"internal/align":          {"removed": "a match of a name that head does not have", "new": "a token that is no part of a name"},
-	"internal/budget":         {"new": "a mark beside a verdict: base has nothing of it"},
+	"internal/budget": {
+		"new": "a mark beside a verdict: base has nothing of it", "pass": "a value in budget files",
+		"warn": "a key and a value in budget files", "fail": "a key and a value in budget files",
+	},
 	"internal/input":          {"new": "a directory of criterion"},
 	"internal/metric":         {"fail": "a word in names of metrics"},
 	"internal/report/html":    {"new": "a ratio without base", "removed": "a match"},
@@ -120,7 +123,7 @@ func named(file *ast.File, words map[string]bool) (list []name) {
 func isVerdict(s *ast.SelectorExpr) bool {
 	x, ok := s.X.(*ast.Ident)
 	return ok && x.Name == "verdict" && slices.ContainsFunc(slices.Concat(TwoSided, Limits), func(v Verdict) bool {
-		return strings.ReplaceAll(v.Title(), " c", "C") == s.Sel.Name
+		return strings.EqualFold(strings.ReplaceAll(string(v), " ", ""), s.Sel.Name)
 	})
 }
 

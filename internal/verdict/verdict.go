@@ -39,8 +39,6 @@
 //  4. Neither: [Inconclusive], with the number of runs that would probably settle it.
 package verdict
 
-import "strings"
-
 // A Verdict names what was shown.
 type Verdict string
 
@@ -109,14 +107,6 @@ func (v Verdict) Sign() string { return signs[v].plain }
 
 // colorSign is the verdict on a limit as a sign that is seen before a table is read.
 func (v Verdict) colorSign() string { return signs[v].color }
-
-// Title is the verdict as the head of a page, "" if it is none.
-func (v Verdict) Title() string {
-	if _, ok := signs[v]; !ok {
-		return ""
-	}
-	return strings.ToUpper(string(v[:1])) + string(v[1:])
-}
 
 // rank orders the verdicts on limits by what they ask for.
 func (v Verdict) rank() int {

@@ -1,5 +1,10 @@
 package verdict
 
+import (
+	"fmt"
+	"strings"
+)
+
 // A Measure says what kind of number is judged: the words for more and for less of it differ.
 type Measure uint8
 
@@ -29,5 +34,34 @@ var words = map[Verdict][3]string{
 	Fail:          {"fail", "fail", "fail"},
 }
 
+// Tell counts verdicts on two sides by their words, what was unchanged within a margin, which
+// is given as text. Those on changes beyond a name's being there are always told; "?" is how
+// tables write what cannot be told.
+func Tell(counts map[Verdict]int, of Measure, margin string) string {
+	var parts []string
+	for _, v := range TwoSided {
+		s := fmt.Sprintf("%d %s", counts[v], v.Word(of))
+		switch v {
+		case Unchanged:
+			s += " within " + margin
+		case Inconclusive:
+			s += " (?)"
+		case Improved, Regressed:
+		default:
+			if counts[v] == 0 {
+				continue
+			}
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Word is the verdict as people read it, "" if it is none.
 func (v Verdict) Word(of Measure) string { return words[v][of] }
+
+// Title is the word at the start of a sentence, or as the head of a table.
+func (v Verdict) Title(of Measure) string {
+	s := v.Word(of)
+	return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):]
+}

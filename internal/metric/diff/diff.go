@@ -113,6 +113,20 @@ const (
 	Rose verdict.Verdict = "rose"
 )
 
+// Measure is what a row of the metric measures. Which values are better is known of all but
+// amounts; what is no time is called better and worse.
+func (m *Metric) Measure(r *Row) verdict.Measure {
+	switch {
+	case r.Share:
+		return verdict.Quality
+	case m.Direction == metric.Unknown:
+		return verdict.Amount
+	case m.Direction == metric.Lower && m.Unit == metric.Nanoseconds:
+		return verdict.Time
+	}
+	return verdict.Quality
+}
+
 var quantiles = []float64{0.5, 0.9, 0.95, 0.99}
 
 // name of a quantile: p95.

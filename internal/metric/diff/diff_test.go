@@ -252,11 +252,11 @@ func TestLeadsOfOneRun(t *testing.T) {
 		c := Compare([]*metric.Metric{base}, []*metric.Metric{test.head}, Options{})
 		m := &c.Metrics[0]
 		p50, p99 := row(t, m, "p50"), row(t, m, "p99")
-		if p99.Verdict != verdict.Inconclusive || p99.Finding.Lead != test.lead || !strings.HasPrefix(p99.Finding.Text(), test.mark) {
-			t.Errorf("p99 is %s, %s", p99.Verdict, p99.Finding.Text())
+		if p99.Verdict != verdict.Inconclusive || p99.Finding.Lead != test.lead || !strings.HasPrefix(p99.Finding.Text(verdict.Time), test.mark) {
+			t.Errorf("p99 is %s, %s", p99.Verdict, p99.Finding.Text(verdict.Time))
 		}
-		if p50.Finding.Text() != "~" {
-			t.Errorf("p50 is %s", p50.Finding.Text())
+		if p50.Finding.Text(verdict.Time) != "~" {
+			t.Errorf("p50 is %s", p50.Finding.Text(verdict.Time))
 		}
 		if test.where == "" && m.Where != "" || !strings.HasPrefix(m.Where, test.where) {
 			t.Errorf("%q, want %q", m.Where, test.where)

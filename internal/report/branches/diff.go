@@ -114,7 +114,7 @@ func normalizedText(d *DiffDocument) string {
 // branchTests says how verdicts were found.
 func branchTests(d *DiffDocument) string {
 	if d.Counted {
-		return fmt.Sprintf("none: all was counted. Unchanged is within %s", formatMargin(d.Margin))
+		return fmt.Sprintf("none: all was counted, and %s is within %s", verdict.Unchanged.Word(verdict.Amount), formatMargin(d.Margin))
 	}
 	how := ""
 	switch d.Method {
@@ -208,7 +208,7 @@ func diffColumns(d *DiffDocument) []text.Column[*DiffBranch] {
 			}
 			return s
 		}),
-		text.Left("verdict", func(b *DiffBranch) string { return string(b.Verdict) }),
+		text.Left("verdict", func(b *DiffBranch) string { return b.Verdict.Word(verdict.Amount) }),
 		text.Left("match", func(b *DiffBranch) string { return text.Dash(string(b.Match)) }),
 		text.Left("kind", func(b *DiffBranch) string { return text.Dash(string(b.Either().Kind)) }),
 		text.Left("dso", func(b *DiffBranch) string { return path.Base(b.Either().DSO) }),
@@ -275,7 +275,7 @@ func writeFunctionsDiff(w *strings.Builder, d *DiffDocument, limit int) {
 		}
 		line := []string{
 			text.Per(f.Misses.Base), text.Per(f.Misses.Head), text.Signed(f.Misses.Delta), branchRatio(&f.Misses), adjustedCell(&f.Misses),
-			text.Count(f.BaseSamples) + " → " + text.Count(f.HeadSamples), string(f.Verdict), f.DSO, name,
+			text.Count(f.BaseSamples) + " → " + text.Count(f.HeadSamples), f.Verdict.Word(verdict.Amount), f.DSO, name,
 		}
 		if cores {
 			line = append(line[:7], f.Core, f.DSO, name)

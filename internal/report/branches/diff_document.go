@@ -58,7 +58,7 @@ func (d *DiffDocument) Verdicts(functions bool) string {
 	var list []string
 	for _, v := range verdict.TwoSided {
 		if n := counts[v]; n > 0 {
-			list = append(list, fmt.Sprintf("%d %s", n, v))
+			list = append(list, fmt.Sprintf("%d %s", n, v.Word(verdict.Amount)))
 		}
 	}
 	return strings.Join(list, ", ")

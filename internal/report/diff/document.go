@@ -514,11 +514,11 @@ type Change struct {
 }
 
 // Text is the verdict for a table, see [verdict.Finding.Text].
-func (c *Change) Text() string {
+func (c *Change) Text(of verdict.Measure) string {
 	f := verdict.Finding{
 		Method: c.Method, CI: stats.Interval(c.CI), Tested: c.Tested, Verdict: c.Verdict, RunsNeeded: c.RunsNeeded,
 		Adjusted: c.Adjusted, Declared: c.PHolm.Known(), Withheld: c.Withheld, Repeated: (*stats.Interval)(c.Repeated),
 		Lead: c.Lead, Distance: float64(c.Distance),
 	}
-	return f.Text()
+	return f.Text(of)
 }

@@ -30,7 +30,7 @@ const (
 )
 
 // WriteMarkdown writes a comparison as GitHub Flavored Markdown for a pull request:
-// a verdict per event, warnings, and the functions that improved and regressed. It has
+// a verdict per event, warnings, and the functions that cost less and more. It has
 // at most 60 lines: with many events tables are shorter, then left out.
 func WriteMarkdown(w io.Writer, c *Document, opt Options) error {
 	d := &markdownDiff{c: c, opt: opt}
@@ -57,12 +57,12 @@ type markdownDiff struct {
 // A markdownEvent is an event and the rows of its tables, largest change first.
 type markdownEvent struct {
 	*Event
-	format              costFormat
-	improved, regressed []markdownRow
-	moved               []markdownRow // cost shifts without a verdict
-	divided             []markdownRow // functions with parts, likewise
-	leads               []markdownRow // of one run a side
-	explained           []markdownRow // functions that explain the change with what they call
+	format     costFormat
+	less, more []markdownRow // by what was decided
+	moved      []markdownRow // cost shifts without a verdict
+	divided    []markdownRow // functions with parts, likewise
+	leads      []markdownRow // of one run a side
+	explained  []markdownRow // functions that explain the change with what they call
 }
 
 // A markdownRow is a function, or a cost shift.
@@ -76,9 +76,9 @@ func (d *markdownDiff) event(e *Event) markdownEvent {
 	add := func(r markdownRow) {
 		switch {
 		case r.change.Verdict == verdict.Improved:
-			m.improved = append(m.improved, r)
+			m.less = append(m.less, r)
 		case r.change.Verdict == verdict.Regressed:
-			m.regressed = append(m.regressed, r)
+			m.more = append(m.more, r)
 		case r.change.Lead != verdict.NoLead:
 			m.leads = append(m.leads, r)
 		case r.shift >= 0:
@@ -105,7 +105,7 @@ func (d *markdownDiff) event(e *Event) markdownEvent {
 			m.explained = append(m.explained, markdownRow{i, -1, &e.Functions[i].Total})
 		}
 	}
-	for _, rows := range [][]markdownRow{m.improved, m.regressed} {
+	for _, rows := range [][]markdownRow{m.less, m.more} {
 		slices.SortStableFunc(rows, func(a, b markdownRow) int {
 			return -cmp.Compare(math.Abs(a.change.Delta), math.Abs(b.change.Delta))
 		})
@@ -174,26 +174,27 @@ func (d *markdownDiff) String() string {
 func (d *markdownDiff) verdict(e *markdownEvent) string {
 	total, n := &e.Total, e.Normalization
 	name := text.MarkdownCode(e.Name, text.MaxName)
+	word := total.Verdict.Title(e.Measure())
 	out := &strings.Builder{}
 	switch {
-	case total.Verdict == verdict.Improved:
-		fmt.Fprintf(out, "**%s improved by %s**", name, text.CappedPercent(float64(1-total.Ratio)))
-	case total.Verdict == verdict.Regressed:
-		fmt.Fprintf(out, "**%s regressed by %s**", name, text.CappedPercent(float64(total.Ratio-1)))
+	case total.Verdict.Changed():
+		fmt.Fprintf(out, "**%s: %s %s**", word, name, text.Change(float64(total.Ratio)))
 	case total.Verdict == verdict.Unchanged:
-		fmt.Fprintf(out, "**%s is unchanged** within %s", name, text.RoughPercent(d.c.Design.Margin))
+		fmt.Fprintf(out, "**%s: %s** within %s", word, name, text.RoughPercent(d.c.Design.Margin))
+	case total.Withheld && e.NoTotal != "":
+		fmt.Fprintf(out, "**No verdict on %s** in all (%s)", name, text.MarkdownProse(e.NoTotal, maxMarkdownWarning))
 	case total.Withheld:
-		fmt.Fprintf(out, "**%s: no verdict**, it is withheld (%s)", name, text.MarkdownProse(cmp.Or(e.NoTotal, e.Withheld), maxMarkdownWarning))
+		fmt.Fprintf(out, "**No verdict on %s**", name)
 	case total.Method.Single() && total.WithinNoise:
-		fmt.Fprintf(out, "**%s: no verdict**, the difference is within sampling noise", name)
+		fmt.Fprintf(out, "**No verdict on %s**, the difference is within sampling noise", name)
 	case total.Method.Single():
-		fmt.Fprintf(out, "**%s: no verdict** from one run a side, though the difference is beyond sampling noise", name)
+		fmt.Fprintf(out, "**No verdict on %s** from one run a side, though the difference is beyond sampling noise", name)
 	case total.RunsNeeded >= 1000:
-		fmt.Fprintf(out, "**%s: inconclusive**, 1000 runs a side and more would be needed", name)
+		fmt.Fprintf(out, "**%s: %s**, 1000 runs a side and more would be needed", word, name)
 	case total.RunsNeeded > 0:
-		fmt.Fprintf(out, "**%s: inconclusive**, %d runs a side would probably settle it", name, total.RunsNeeded)
+		fmt.Fprintf(out, "**%s: %s**, %d runs a side would probably settle it", word, name, total.RunsNeeded)
 	default:
-		fmt.Fprintf(out, "**%s: inconclusive**", name)
+		fmt.Fprintf(out, "**%s: %s**", word, name)
 	}
 	fmt.Fprintf(out, ": %s → %s", text.Weight(total.Base, e.Unit), text.Weight(total.Head, e.Unit))
 	switch n.Mode {
@@ -274,15 +275,12 @@ func (d *markdownDiff) functions(out *strings.Builder, e *markdownEvent, tables 
 	if d.shown > 1 {
 		fmt.Fprintf(out, "%s: ", text.MarkdownCode(e.Name, text.MaxName))
 	}
-	if len(e.improved)+len(e.regressed) == 0 {
+	if len(e.less)+len(e.more) == 0 && !e.Total.Method.Single() {
 		why := ""
-		switch {
-		case e.Withheld != "":
-			why = ": verdicts are withheld, " + text.MarkdownProse(e.Withheld, maxMarkdownWarning)
-		case e.Total.Method.Single():
-			why = ": one run a side does not tell how runs differ"
+		if e.Withheld != "" {
+			why = ": verdicts are withheld, as the warning says"
 		}
-		fmt.Fprintf(out, "**No function changed decidably**%s. ", why)
+		fmt.Fprintf(out, "**No change of a function was shown**%s. ", why)
 	}
 	fmt.Fprintf(out, "%s\n", d.counts(e))
 	if len(e.moved) > 0 {
@@ -293,8 +291,8 @@ func (d *markdownDiff) functions(out *strings.Builder, e *markdownEvent, tables 
 	}
 	if tables {
 		d.table(out, e, "Explained by, with what it calls", e.explained)
-		d.table(out, e, "Improved", e.improved)
-		d.table(out, e, "Regressed", e.regressed)
+		d.table(out, e, verdict.Improved.Title(e.Measure()), e.less)
+		d.table(out, e, verdict.Regressed.Title(e.Measure()), e.more)
 		d.table(out, e, "Lead", e.leads)
 	}
 }
@@ -315,13 +313,14 @@ func (d *markdownDiff) counts(e *markdownEvent) string {
 	if !d.opt.Total && len(e.Shifts) > 0 {
 		shifts = " (cost that moved between functions counts once)"
 	}
-	s := fmt.Sprintf("%d of %d functions were tested%s: ", tested, len(e.Functions), shifts)
-	if e.Total.Method.Single() {
-		s += fmt.Sprintf("leads beyond sampling noise, after a correction for their number: %d.", changes.leads())
-	} else {
-		s += fmt.Sprintf("%d improved, %d regressed, %d unchanged within %s, %d inconclusive", counts[verdict.Improved], counts[verdict.Regressed],
-			counts[verdict.Unchanged], text.RoughPercent(d.c.Design.Margin), counts[verdict.Inconclusive])
+	s := fmt.Sprintf("%d of %d functions were tested%s", tested, len(e.Functions), shifts)
+	switch {
+	case e.Total.Method.Single():
+		s += fmt.Sprintf(": leads beyond sampling noise, after a correction for their number: %d.", changes.leads())
+	case e.Withheld != "":
 		s += "."
+	default:
+		s += ": " + strings.TrimSuffix(verdict.Tell(counts, e.Measure(), text.RoughPercent(d.c.Design.Margin)), " (?)") + "."
 	}
 	slices.Sort(smallest)
 	var could []string
@@ -391,7 +390,7 @@ func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title strin
 			name = d.shift(e, &e.Shifts[r.shift])
 		}
 		if ch.Lead != verdict.NoLead {
-			name = ch.Text() + " " + name
+			name = ch.Text(e.Measure()) + " " + name
 		}
 		dso := ""
 		if f.DSO != "" {
@@ -458,6 +457,19 @@ func (d *markdownDiff) shift(e *markdownEvent, s *Shift) string {
 	return fmt.Sprintf("moved under %s: %s; %s", text.MarkdownCode(e.Functions[s.Caller].Name, maxMarkdownPart), strings.Join(parts, ", "), s.remains(e.format))
 }
 
+// decided are the words for changes that were shown.
+func (d *markdownDiff) decided() string {
+	var words []string
+	for i := range d.events[:d.shown] {
+		of := d.events[i].Measure()
+		if s := verdict.Improved.Word(of) + " and " + verdict.Regressed.Word(of); !slices.Contains(words, s) {
+			words = append(words, s)
+		}
+	}
+	s := strings.Join(words, ", ")
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
 // legend says how to read it.
 func (d *markdownDiff) legend(out *strings.Builder) {
 	opt := &d.c.Design
@@ -477,10 +489,10 @@ func (d *markdownDiff) legend(out *strings.Builder) {
 	out.WriteString("\n<details><summary>How to read this</summary>\n\n")
 	fmt.Fprintf(out, "- Base and head are %s, %s, means over runs. The ratio is head over base as the test estimates it.\n", what, costs)
 	if d.c.Events[0].Total.Method.Single() {
-		out.WriteString("- Nothing is called improved or regressed from one run a side: how much runs of one side differ is unknown.\n")
+		out.WriteString("- One run a side gives no verdicts: how much runs of one side differ is unknown.\n")
 	} else {
-		fmt.Fprintf(out, "- Improved and regressed hold against the noise between runs: of the functions called so, up to %s may be false. Unchanged means that a change of more than %s is excluded, inconclusive that neither is shown.\n",
-			text.RoughPercent(opt.FalseDiscovery), text.RoughPercent(opt.Margin))
+		fmt.Fprintf(out, "- %s hold against the noise between runs: of the functions called so, up to %s may be false. %s means that a change of more than %s is excluded, %s that neither is shown.\n",
+			d.decided(), text.RoughPercent(opt.FalseDiscovery), verdict.Unchanged.Title(verdict.Time), text.RoughPercent(opt.Margin), verdict.Inconclusive.Word(verdict.Time))
 	}
 	fmt.Fprintf(out, "- Functions with less than %s of the cost of both sides are not tested. Cost that moved between functions under one caller, as by inlining, is one row.\n", text.Share(opt.MinShare, 1))
 	out.WriteString("\n</details>\n")

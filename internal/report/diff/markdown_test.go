@@ -109,21 +109,21 @@ func TestDiffMarkdownSentences(t *testing.T) {
 		want       []string
 	}{
 		{"the same", side(5, 1000), side(5, 1001), []string{
-			"**`cpu-clock` is unchanged** within 2.0%: ", "**No function changed decidably**. 2 of 2 functions were tested: 0 improved, 0 regressed, 2 unchanged within 2.0%, 0 inconclusive.",
+			"**Same: `cpu-clock`** within 2.0%: ", "**No change of a function was shown**. 2 of 2 functions were tested: 0 faster, 0 slower, 2 same within 2.0%, 0 can't tell yet.",
 			"It rests on 5 runs a side, recorded in unknown order; intervals cover noise between runs (welch).",
 			"The smallest change that could have been shown is ",
 		}},
 		{"one run", side(1, 1000), side(1, 2000), []string{
-			"**`cpu-clock`: no verdict** from one run a side, though the difference is beyond sampling noise: ", "**No function changed decidably**: one run a side does not tell how runs differ. ",
+			"**No verdict on `cpu-clock`** from one run a side, though the difference is beyond sampling noise: ",
 			"functions were tested: leads beyond sampling noise, after a correction for their number: 1.", "It rests on 1 run a side; ",
 		}},
-		{"one run and the same", side(1, 1000), side(1, 1001), []string{"**`cpu-clock`: no verdict**, the difference is within sampling noise: "}},
+		{"one run and the same", side(1, 1000), side(1, 1001), []string{"**No verdict on `cpu-clock`**, the difference is within sampling noise: "}},
 		{"blocked", blocked(side(5, 1000), 100), blocked(side(5, 2000), 200), []string{
-			"**`cpu-clock`: no verdict**, it is withheld (blocked order of recording): ", "**No function changed decidably**: verdicts are withheld, blocked order of recording. ",
+			"**No verdict on `cpu-clock`**: ", "**No change of a function was shown**: verdicts are withheld, as the warning says. 2 of 2 functions were tested. ",
 			"It rests on 5 runs a side, all of one side recorded before those of the other; ",
 			"**1 warning:**\n- all runs of one side were recorded before",
 		}},
-		{"unequal", side(4, 1000), side(6, 2000), []string{"**`cpu-clock` regressed by 25.", "It rests on 4 runs of base and 6 runs of head, ", "| Regressed | base |"}},
+		{"unequal", side(4, 1000), side(6, 2000), []string{"**Slower: `cpu-clock` +25.", "It rests on 4 runs of base and 6 runs of head, ", "| Slower | base |"}},
 	} {
 		got := markdownOf(t, comparison(t, test.base, test.head, compare.Options{Normalize: compare.None}), Options{})
 		for _, want := range test.want {
@@ -315,9 +315,9 @@ func TestDiffMarkdownLimits(t *testing.T) {
 			t.Errorf("%q: the longest name has %d characters", filler, longest)
 		}
 		for _, want := range []string{
-			"| Improved |", "| Regressed |",
+			"| Faster |", "| Slower |",
 			fmt.Sprintf("| %d more | | | ", tested/2-8), "\n\n**12 warnings, the first 5:**\n",
-			fmt.Sprintf("%d of %d functions were tested: %d improved, %d regressed", tested, functions, tested/2, tested/2),
+			fmt.Sprintf("%d of %d functions were tested: %d faster, %d slower", tested, functions, tested/2, tested/2),
 		} {
 			if !strings.Contains(s, want) {
 				t.Errorf("%q: no %q in\n%s", filler, want, s)

@@ -59,14 +59,15 @@ func WriteText(w io.Writer, c *Document, opt Options) error {
 	return writeMetrics(w, c, opt)
 }
 
-// A costFormat writes normalized costs of an event.
+// A costFormat writes normalized costs of an event, and verdicts on them.
 type costFormat struct {
-	unit  string
-	share bool
+	unit    string
+	share   bool
+	measure verdict.Measure
 }
 
 func newCostFormat(e *Event) costFormat {
-	return costFormat{e.Unit, e.Shares()}
+	return costFormat{e.Unit, e.Shares(), e.Measure()}
 }
 
 func (f costFormat) cost(v float64) string {
@@ -206,15 +207,13 @@ func writeEventSummary(w io.Writer, c *Document, e *Event, t tally) error {
 	if total.Method.Single() {
 		fmt.Fprintf(out, "\n%d of %d %s tested: %d leads, %s less and %s more, with the distance from noise; the number of tests is corrected for; ~ is within noise\n",
 			tested, t.all, t.what, t.leads(), verdict.Less.Sign(), verdict.More.Sign())
+	} else if e.Withheld != "" {
+		fmt.Fprintf(out, "\n%d of %d %s tested, verdicts withheld: see the warning\n", tested, t.all, t.what)
 	} else {
-		fmt.Fprintf(out, "\n%d of %d %s tested: %d improved, %d regressed, %d unchanged within %s, %d inconclusive\n", tested, t.all, t.what,
-			counts[verdict.Improved], counts[verdict.Regressed], counts[verdict.Unchanged], text.RoughPercent(c.Design.Margin), counts[verdict.Inconclusive])
+		fmt.Fprintf(out, "\n%d of %d %s tested: %s\n", tested, t.all, t.what, verdict.Tell(counts, e.Measure(), text.RoughPercent(c.Design.Margin)))
 	}
 	if e.Uniform != nil {
 		fmt.Fprintf(out, "%s\n", e.Uniform.Sentence())
-	}
-	if e.Withheld != "" {
-		fmt.Fprintf(out, "verdicts withheld: %s\n", text.Printable(e.Withheld))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -238,7 +237,7 @@ func totalText(e *Event) string {
 	if e.NoTotal != "" {
 		return "no verdict\n" + text.Printable(e.NoTotal)
 	}
-	return e.Total.Text()
+	return e.Total.Text(e.Measure())
 }
 
 // factorText says by what factor the work of the sides differs, if it does.
@@ -281,7 +280,7 @@ func changeTable(names ...string) text.Table {
 // changeCells are the cells of changeColumns.
 func changeCells(c *Change, f costFormat) []string {
 	return []string{
-		c.Text(),
+		c.Text(f.measure),
 		f.cost(c.Base), sampleCount(c.BaseSamples, c.Base), f.cost(c.Head), sampleCount(c.HeadSamples, c.Head),
 		f.delta(c.Delta), text.Ratio(float64(c.Ratio)), c.CI.String(), formatSmallest(c),
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
 )
 
 func sortByTotal(e *Event, list []int) {
@@ -19,7 +20,7 @@ func sortByTotal(e *Event, list []int) {
 }
 
 // writeMetrics writes the events of a comparison side by side, if it has several: the
-// change of each function in each event, with ~ for no difference and ? for none shown,
+// change of each function in each event, with = for the same and ? for what cannot be told,
 // and what cycles, instructions and branch misses say together.
 func writeMetrics(w io.Writer, c *Document, opt Options) error {
 	metrics := c.Metrics
@@ -91,10 +92,13 @@ func writeMetrics(w io.Writer, c *Document, opt Options) error {
 
 // changeMark is a verdict in one character.
 func changeMark(c *Change) string {
-	if c.Verdict.Changed() {
+	switch {
+	case c.Verdict.Changed():
 		return " "
+	case c.Verdict == verdict.Unchanged || c.Withheld:
+		return c.Verdict.Sign()
 	}
-	mark, _ := utf8.DecodeRuneInString(c.Text())
+	mark, _ := utf8.DecodeRuneInString(c.Text(verdict.Time))
 	return string(mark)
 }
 

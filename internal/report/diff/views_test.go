@@ -12,7 +12,7 @@ func TestChangeMark(t *testing.T) {
 		want   string
 	}{
 		{Change{Tested: true, Verdict: verdict.Improved}, " "},
-		{Change{Tested: true, Verdict: verdict.Unchanged}, "~"},
+		{Change{Tested: true, Verdict: verdict.Unchanged}, "="},
 		{Change{Tested: true, Verdict: verdict.Inconclusive, RunsNeeded: 12}, "?"},
 		{Change{Tested: true, Verdict: verdict.Inconclusive, Lead: verdict.Less, Distance: 6}, "▽"},
 		{Change{Verdict: verdict.Inconclusive}, "-"},

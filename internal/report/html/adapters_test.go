@@ -250,7 +250,7 @@ func TestGain(t *testing.T) {
 		{Loop{Predicted: &Estimate{1.5, 1.2, 1.9}}, "f: a speed-up of 1.50× [1.20, 1.90] is predicted"},
 		{Loop{Predicted: &Estimate{0.2, 0.16, 0.25}}, "f: a slow-down of 5.00× [4.00, 6.25] is predicted"},
 		{Loop{Predicted: &Estimate{0.2, 0.16, 0.25}, Measured: &Estimate{0.25, 0.2, 0.5}}, "f: a slow-down of 5.00× [4.00, 6.25] is predicted, 4.00× [2.00, 5.00] was measured"},
-		{Loop{Predicted: &Estimate{1.1, 0.9, 1.2}, Measured: &Estimate{0.8, 0.8, 0.8}}, "f: 1.10× [0.90, 1.20], which is undecided, is predicted, a slow-down of 1.25× [1.25, 1.25] was measured"},
+		{Loop{Predicted: &Estimate{1.1, 0.9, 1.2}, Measured: &Estimate{0.8, 0.8, 0.8}}, "f: 1.10× [0.90, 1.20], which cannot be told yet, is predicted, a slow-down of 1.25× [1.25, 1.25] was measured"},
 	} {
 		test.loop.Name, test.loop.Base = "f", &LoopSide{}
 		if got := test.loop.sentence(); got != test.want {

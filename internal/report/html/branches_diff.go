@@ -47,13 +47,13 @@ func branchDiffVerdict(c *branches.DiffDocument) Verdict {
 			v.Sentence += fmt.Sprintf(" [95"+thin+"%% interval %s to %s"+thin+"%%]", percent(ch.CI.Lo), percent(ch.CI.Hi))
 		}
 	}
-	what := "branches"
+	what := "Misses of branches: "
 	if len(c.Functions) > 0 {
-		what = "branches and functions"
+		what = "Misses of branches and functions: "
 	}
 	of := "No branch has the misses that it takes to say anything"
 	if verdicts := c.Verdicts(true); verdicts != "" {
-		of = "Of the " + what + " " + verdicts
+		of = what + verdicts
 	}
 	if v.Sentence == "" {
 		v.Sentence = of
@@ -178,11 +178,11 @@ func missChange(c *branches.DiffChange) string {
 	}
 	switch v {
 	case verdict.New, verdict.Removed:
-		return string(v)
+		return v.Word(verdict.Amount)
 	case verdict.Improved, verdict.Regressed:
 		return strings.TrimSpace("misses " + relative(ch) + " " + interval(ch))
 	}
-	return strings.TrimSpace(string(v) + ": misses " + relative(ch) + " " + interval(ch))
+	return strings.TrimSpace(v.Word(verdict.Amount) + ": misses " + relative(ch) + " " + interval(ch))
 }
 
 func functionChange(f *branches.FunctionDiff) BranchFunction {

@@ -10,6 +10,7 @@ import (
 
 	report "profdiff/internal/report/predict"
 	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
 )
 
 // maxSaid is the number of loops on the first screen.
@@ -133,13 +134,13 @@ func (e *Estimate) word() string {
 }
 
 // gain is a speed-up, or a slow-down, which is its inverse, in words: "a slow-down of 5.26×
-// [4.76, 6.67]". It is neither while 1 is in the interval: "1.05× [0.85, 1.31], which is
-// undecided,".
+// [4.76, 6.67]". It is neither while 1 is in the interval: "1.05× [0.85, 1.31], which cannot be
+// told yet,".
 func (e *Estimate) gain() string {
 	if word := e.word(); word != "" {
 		return "a " + word + " of " + e.factors()
 	}
-	return e.String() + ", which is undecided,"
+	return e.String() + ", which cannot be told yet,"
 }
 
 // change is gain in the fewest words.
@@ -147,7 +148,7 @@ func (e *Estimate) change() string {
 	if word := e.word(); word != "" {
 		return word + " " + e.factors()
 	}
-	return "undecided " + e.String()
+	return e.String() + ", " + verdict.Inconclusive.Word(verdict.Time)
 }
 
 // factors is a speed-up or a slow-down as a factor above 1.
@@ -220,7 +221,7 @@ func loopOf(r *report.Loop, opt Options) Loop {
 		sides[0] = l.Base
 		l.Predicted, l.Measured, l.MeasuredBy = estimateOf(&r.Speedup), estimateOf(r.Measured), r.MeasuredBy
 		l.Program, l.Share = estimateOf(r.Program), r.ProgramShare
-		l.Verdict, l.Doubt, l.Remedy = string(r.Verdict), opt.text(r.Doubt), r.Remedy
+		l.Verdict, l.Doubt, l.Remedy = r.Verdict.Word(), opt.text(r.Doubt), r.Remedy
 		l.breakEven(r)
 	}
 	for i, side := range sides {

@@ -107,7 +107,7 @@ func checkOf(t reflect.Type) func(text string) error {
 }
 
 func isOutcome(text string) error {
-	if v := verdict.Verdict(text); v != "" && v != Info && v.Title() == "" {
+	if v := verdict.Verdict(text); v != "" && v != Info && v.Sign() == "" {
 		return fmt.Errorf("%q is no outcome", short(text, 20))
 	}
 	return nil

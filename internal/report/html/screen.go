@@ -75,7 +75,7 @@ func (p *Page) screen() *screen {
 	m := p.meta
 	s := &screen{
 		Heading: m.Title, Base: m.Base, Head: m.Head, Schema: m.Schema, Tool: m.Tool, DrawnBy: m.DrawnBy,
-		Outcome: m.Verdict.Outcome, Mark: m.Verdict.Outcome.Sign(), Word: cmp.Or(title(m.Verdict.Word), m.Verdict.Outcome.Title()), Sentence: m.Verdict.Sentence,
+		Outcome: m.Verdict.Outcome, Mark: m.Verdict.Outcome.Sign(), Word: cmp.Or(title(m.Verdict.Word), m.word()), Sentence: m.Verdict.Sentence,
 		More:   m.Verdict.More,
 		Ground: m.Verdict.Ground, Also: m.Also, Inputs: p.inputs,
 		Explorer: len(m.Events) > 0 || p.has("branches") || p.has("pipeline") || p.runs > 0,
@@ -93,7 +93,7 @@ func (p *Page) screen() *screen {
 		s.Warnings, s.MoreWarnings = m.Warnings[:maxShown], n
 	}
 	for _, b := range m.Budgets {
-		s.Budgets = append(s.Budgets, budgetRow{b, b.Outcome.Sign(), string(b.Outcome)})
+		s.Budgets = append(s.Budgets, budgetRow{b, b.Outcome.Sign(), b.Outcome.Word(verdict.Amount)})
 	}
 	cards := m.Cards
 	if cards == nil {
@@ -108,6 +108,15 @@ func (p *Page) screen() *screen {
 		s.How = m.Events[0].How
 	}
 	return s
+}
+
+// word is the outcome as people read it.
+func (m *meta) word() string {
+	measure := verdict.Amount
+	if len(m.Events) > 0 {
+		measure = diff.Measure(m.Events[0].Name, m.Events[0].Unit)
+	}
+	return m.Verdict.Outcome.Title(measure)
 }
 
 // totals are cards of pages that keep none.

@@ -119,7 +119,7 @@ type Loop struct {
 	Base, Head *LoopSide // nil if the side does not have it
 	// Predicted is the speed-up with its interval, and Measured what was seen.
 	Predicted, Measured *Estimate
-	// Verdict is the speed-up in a word: undecided while 1 is in its interval. Doubt is what
+	// Verdict is the speed-up in a word: can't tell yet while 1 is in its interval. Doubt is what
 	// makes the interval wide, and Remedy what would shrink it. Reports of earlier versions
 	// have none of them.
 	Verdict string `json:",omitempty"`

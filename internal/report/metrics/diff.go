@@ -97,8 +97,8 @@ func first(list []string) string {
 
 // summary counts the verdicts.
 func (d *Diff) summary() string {
-	counts := make(map[string]int)
-	leads, near := 0, 0
+	counts, amounts := make(map[verdict.Verdict]int), make(map[verdict.Verdict]int)
+	leads, near, measure := 0, 0, verdict.Time // unless something else has a verdict
 	for i := range d.Metrics {
 		for _, r := range d.Metrics[i].Rows {
 			switch {
@@ -106,23 +106,29 @@ func (d *Diff) summary() string {
 				leads++
 			case r.Method != "" && d.Metrics[i].single && r.mark == "~":
 				near++
+			case r.Method != "" && r.measure == verdict.Amount && r.said.Changed():
+				amounts[r.said]++
 			case r.Method != "":
-				counts[r.Verdict]++
+				counts[r.said]++
+				if r.measure == verdict.Quality {
+					measure = verdict.Quality
+				}
 			}
 		}
 	}
-	open := counts[string(verdict.Inconclusive)]
-	if n := len(counts); d.Leads != "" && (n == 0 || n == 1 && open > 0) {
+	open := counts[verdict.Inconclusive]
+	if n := len(counts) + len(amounts); d.Leads != "" && (n == 0 || n == 1 && open > 0) {
 		s := fmt.Sprintf("%d %s, %d statistics tested: %d %s, %d within noise", len(d.Metrics), text.Plural(len(d.Metrics), "metric", "metrics"), d.Tested, leads, text.Plural(leads, "lead", "leads"), near)
 		if open > 0 {
-			s += fmt.Sprintf(", %d %s", open, verdict.Inconclusive)
+			s += fmt.Sprintf(", %d %s (?)", open, verdict.Inconclusive.Word(measure))
 		}
 		return s
 	}
-	s := fmt.Sprintf("%d %s, %d statistics tested: %d improved, %d regressed, %d unchanged within %.1f%%, %d inconclusive",
-		len(d.Metrics), text.Plural(len(d.Metrics), "metric", "metrics"), d.Tested, counts[string(verdict.Improved)], counts[string(verdict.Regressed)], counts[string(verdict.Unchanged)], 100*d.Margin, counts[string(verdict.Inconclusive)])
-	if n := counts["fell"] + counts["rose"]; n > 0 {
-		s += fmt.Sprintf(", %d changed", n)
+	s := fmt.Sprintf("%d %s, %d statistics tested: %s",
+		len(d.Metrics), text.Plural(len(d.Metrics), "metric", "metrics"), d.Tested, verdict.Tell(counts, measure, text.RoughPercent(d.Margin)))
+	if len(amounts) > 0 {
+		of := verdict.Amount
+		s += fmt.Sprintf("; %d %s, %d %s where it is not known what is better", amounts[verdict.Improved], verdict.Improved.Word(of), amounts[verdict.Regressed], verdict.Regressed.Word(of))
 	}
 	if leads+near > 0 {
 		s += fmt.Sprintf("; of one run a side %d %s, %d within noise", leads, text.Plural(leads, "lead", "leads"), near)

@@ -53,7 +53,7 @@ func newDiffMetric(m *diff.Metric) DiffMetric {
 		ValuesBase: m.Values[0], ValuesHead: m.Values[1], Assumed: m.Assumed, Lacks: m.Lacks, Where: m.Where, Rows: []Row{}, Tails: []Tail{}, quantity: m.Quantity, single: m.Single(),
 	}
 	for i := range m.Rows {
-		x.Rows = append(x.Rows, newRow(&m.Rows[i]))
+		x.Rows = append(x.Rows, newRow(m, &m.Rows[i]))
 	}
 	for _, t := range m.Tails {
 		tail := Tail{Side: "base", Part: t.Part, Bound: text.Number(t.Bound), Values: t.Values, Runs: t.Runs, Of: t.Of, Worst: []TailRun{}}
@@ -68,20 +68,22 @@ func newDiffMetric(m *diff.Metric) DiffMetric {
 	return x
 }
 
-func newRow(r *diff.Row) Row {
+func newRow(m *diff.Metric, r *diff.Row) Row {
 	f := &r.Finding
 	row := Row{
 		Statistic: r.Statistic, Base: text.Number(r.Base.Value), BaseCI: text.Interval(r.Base.CI), Head: text.Number(r.Head.Value), HeadCI: text.Interval(r.Head.CI),
 		Ratio: text.Number(f.Ratio), CI: text.Interval(f.CI), Verdict: string(r.Verdict), P: text.Number(text.Significant(f.P)), Adjusted: text.Number(text.Significant(f.Adjusted)),
 		Method: string(f.Method), RunsNeeded: f.RunsNeeded, Smallest: text.Number(f.Smallest), Needs: r.Needs, Has: r.Has, share: r.Share,
-		mark: f.Text(), Lead: string(f.Lead), Distance: text.Missing,
+		measure: m.Measure(r), Lead: string(f.Lead), Distance: text.Missing,
 	}
 	if f.Lead != verdict.NoLead {
 		row.Distance = text.Number(text.Significant(f.Distance))
 	}
-	if r.Verdict != f.Verdict {
-		row.mark = string(r.Verdict)
+	said := *f
+	if row.measure != verdict.Amount { // by what is better, not by what is less
+		said.Verdict = r.Verdict
 	}
+	row.said, row.mark = said.Verdict, said.Text(row.measure)
 	if !f.Tested {
 		row.P, row.Adjusted, row.Smallest = text.Missing, text.Missing, text.Missing
 		row.CI = text.Interval(stats.Interval{Lo: math.NaN(), Hi: math.NaN()})

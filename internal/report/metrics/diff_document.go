@@ -1,6 +1,9 @@
 package metrics
 
-import "profdiff/internal/report/text"
+import (
+	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
+)
 
 // DiffSchema is the first field of what diff prints of metrics as JSON.
 const DiffSchema = "profdiff.metrics-diff/v1"
@@ -68,8 +71,10 @@ type Row struct {
 	Needs int `json:"needs"`
 	Has   int `json:"has"` // values of the side with fewer
 
-	share bool   // parts of 1
-	mark  string // the verdict in a table
+	share   bool // parts of 1
+	measure verdict.Measure
+	said    verdict.Verdict // less is improved where it is not known what is better
+	mark    string          // the verdict in a table
 }
 
 // A Tail is where the worst values of a side are.

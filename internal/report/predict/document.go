@@ -14,6 +14,7 @@ import (
 
 	"profdiff/internal/predict"
 	"profdiff/internal/report/text"
+	"profdiff/internal/verdict"
 )
 
 // Schema is the first field of what predict prints as JSON.
@@ -116,6 +117,14 @@ const (
 	NotDecided Verdict = "undecided"
 	Refused    Verdict = "not predicted"
 )
+
+// Word is the verdict as people read it.
+func (v Verdict) Word() string {
+	if v == NotDecided {
+		return verdict.Inconclusive.Word(verdict.Time)
+	}
+	return string(v)
+}
 
 // The sources of rates.
 const (

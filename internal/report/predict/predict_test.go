@@ -76,8 +76,8 @@ func TestWords(t *testing.T) {
 	}{
 		{predict.Interval{Value: 7.5, Lo: 5.8, Hi: 9.7}, predict.AboveRate, "faster"},
 		{predict.Interval{Value: 0.5, Lo: 0.4, Hi: 0.9}, predict.BelowRate, "slower"},
-		{predict.Interval{Value: 7.5, Lo: 0.99, Hi: 60}, predict.Undecided, "undecided"},
-		{predict.Interval{Value: 0.5, Lo: 0.2, Hi: 1}, predict.Undecided, "undecided"},
+		{predict.Interval{Value: 7.5, Lo: 0.99, Hi: 60}, predict.Undecided, "can't tell yet"},
+		{predict.Interval{Value: 0.5, Lo: 0.2, Hi: 1}, predict.Undecided, "can't tell yet"},
 	} {
 		p := prediction()
 		r := p.Results[0]
@@ -90,7 +90,7 @@ func TestWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, out := range []string{text.String(), json.String()} {
-				if !strings.Contains(out, test.want) || test.want == "undecided" && winners.MatchString(out) {
+				if !strings.Contains(out, test.want) || test.want == "can't tell yet" && winners.MatchString(out) {
 					t.Errorf("%+v, %d loops: want %s: %q in\n%s", test.speedup, loops, test.want, winners.FindString(out), out)
 				}
 			}

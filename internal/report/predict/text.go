@@ -43,9 +43,9 @@ func writeLoop(w io.Writer, d *Document, r *Loop, opt Options) error {
 		return writeRefused(w, d, r)
 	}
 	answer := facts{}
-	answer.add("predicted", intervalText(&r.Speedup)+", "+string(r.Verdict)+" (90% interval)")
+	answer.add("predicted", intervalText(&r.Speedup)+", "+r.Verdict.Word()+" (90% interval)")
 	if r.Program != nil {
-		answer.add("program", fmt.Sprintf("%s, %s: %s of its samples are in the loop", intervalText(r.Program), r.ProgramVerdict, text.Share(*r.ProgramShare, 1)))
+		answer.add("program", fmt.Sprintf("%s, %s: %s of its samples are in the loop", intervalText(r.Program), r.ProgramVerdict.Word(), text.Share(*r.ProgramShare, 1)))
 	}
 	answer.add("break-even", r.BreakEvenText)
 	if r.Doubt != "" {
@@ -55,7 +55,7 @@ func writeLoop(w io.Writer, d *Document, r *Loop, opt Options) error {
 		answer.add("to shrink it", r.Remedy)
 	}
 	if m := r.Measured; m != nil {
-		answer.add("measured", fmt.Sprintf("%s, %s (%s)", intervalText(m), verdictOf(m), r.MeasuredBy))
+		answer.add("measured", fmt.Sprintf("%s, %s (%s)", intervalText(m), verdictOf(m).Word(), r.MeasuredBy))
 	}
 	answer.add("loop", r.Function)
 	answer.add("unit", r.Unit)
@@ -94,7 +94,7 @@ func writeRefused(w io.Writer, d *Document, r *Loop) error {
 		f.add([]string{"before", "after"}[i], side.Executed())
 	}
 	if m := r.Measured; m != nil {
-		f.add("measured", fmt.Sprintf("%s, %s (%s)", intervalText(m), verdictOf(m), r.MeasuredBy))
+		f.add("measured", fmt.Sprintf("%s, %s (%s)", intervalText(m), verdictOf(m).Word(), r.MeasuredBy))
 	}
 	f.add("loop", r.Function)
 	f.add("unit", r.Unit)
@@ -265,7 +265,7 @@ func breakEvenText(b *BreakEven, verdict Verdict, assumed bool) string {
 	if assumed {
 		word = "assumed"
 	}
-	now := fmt.Sprintf("; %s %s: %s", word, text.Percent(b.MeasuredRate), verdict)
+	now := fmt.Sprintf("; %s %s: %s", word, text.Percent(b.MeasuredRate), verdict.Word())
 	even := "even at no rate of mispredictions"
 	if b.Rate > 0 {
 		even = "even at " + text.Percent(b.Rate) + " mispredicted"
@@ -311,10 +311,10 @@ func writePredictionRows(w io.Writer, d *Document) error {
 			rate += ", now " + text.Percent(b.MeasuredRate)
 		}
 		if r.NotPredicted != "" {
-			t.Add(r.Function, "-", "-", "-", string(r.Verdict), measured, "-")
+			t.Add(r.Function, "-", "-", "-", r.Verdict.Word(), measured, "-")
 			continue
 		}
-		t.Add(r.Function, text.Digits(float64(r.Base.CyclesPerUnit)), text.Digits(float64(r.Head.CyclesPerUnit)), intervalText(&r.Speedup), string(r.Verdict), measured, rate)
+		t.Add(r.Function, text.Digits(float64(r.Base.CyclesPerUnit)), text.Digits(float64(r.Head.CyclesPerUnit)), intervalText(&r.Speedup), r.Verdict.Word(), measured, rate)
 	}
 	if err := t.Write(w); err != nil {
 		return err
