@@ -41,7 +41,7 @@ func readAxe(t *testing.T) []byte {
 func TestBrowserAccessible(t *testing.T) {
 	axe := readAxe(t)
 	page, card := render(t, everything(t)), everything(t)
-	for _, opt := range []browser.Options{{}, {Dark: true}, {Width: 390, Height: 844}} {
+	for _, opt := range []browser.Options{{}, {Dark: true}, {Width: 360, Height: 780}} {
 		p := showFile(t, page, "", opt)
 		if _, err := browser.Eval[bool](p, string(axe)+";true"); err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestBrowserAccessible(t *testing.T) {
 // can be scrolled by itself.
 func TestBrowserPhone(t *testing.T) {
 	for _, d := range []*html.Document{everything(t), hostileDocument(t)} {
-		p := show(t, d, "", browser.Options{Width: 390, Height: 844})
+		p := show(t, d, "", browser.Options{Width: 360, Height: 780})
 		views := []string{cardOf(d.Events[0].Functions[0].Name, d.Events[0].Functions[0].DSO)[1:], "view=flame&as=table"}
 		for _, tab := range eval[[]string](t, p, tabNames) {
 			views = append(views, "view="+tab)
@@ -75,8 +75,8 @@ func TestBrowserPhone(t *testing.T) {
 		for _, view := range views {
 			look(t, p, "#"+view)
 			do(t, p.Do(`document.querySelectorAll("#panel [aria-expanded=false]:not(.row), details:not([open]) summary").forEach(e => e.click())`))
-			if wide := eval[float64](t, p, `document.documentElement.scrollWidth - 390`); wide > 0 {
-				who := eval[[]string](t, p, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > 391 && !e.closest(".wide, .grid, .scroll, .view, .vh, .skip")).slice(0, 3).map(e => e.outerHTML.slice(0, 120))`)
+			if wide := eval[float64](t, p, `document.documentElement.scrollWidth - 360`); wide > 0 {
+				who := eval[[]string](t, p, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > 361 && !e.closest(".wide, .grid, .scroll, .view, .vh, .skip")).slice(0, 3).map(e => e.outerHTML.slice(0, 120))`)
 				t.Errorf("%s is %v pixels wider than the window: %q", view, wide, who)
 			}
 		}

@@ -70,7 +70,7 @@ func everything(t *testing.T) *html.Document {
 		Code:      []html.BranchCode{{Function: "f", Rows: []html.CodeRow{{Base: inst("jl", 0), Head: inst("jl", 0), File: "f.c", Line: 7}, {Base: inst("jg", 1)}, {Head: inst("ret", -1)}}}},
 	}
 	d.Pipeline = &html.Pipeline{Model: "m", Tool: "llvm-mca", Loops: []html.Loop{{
-		Name: "loop", Base: &html.LoopSide{Throughput: 2, Cycles: []html.Part{{Name: "a", Cycles: 0.5}, {Name: "b", Cycles: 1.5}}, Timeline: []html.Step{{Text: "add", Issued: 2, Executed: 3, Retired: 5}}},
+		Name: "loop", Unit: "a call of heap_sift_down_of_a_long_name", Base: &html.LoopSide{Bottleneck: "mispredicted branches of the loop", Ways: []html.Way{{Name: "through the loop, with a long name", Instructions: 12}}, Throughput: 2, Cycles: []html.Part{{Name: "a", Cycles: 0.5}, {Name: "b", Cycles: 1.5}}, Timeline: []html.Step{{Text: "add", Issued: 2, Executed: 3, Retired: 5}}},
 		BreakEven: []html.Point{{Rate: 0, Speedup: 1, Lo: 0.9, Hi: 1.1}, {Rate: 0.5, Speedup: 2, Lo: 1.5, Hi: 2.5}}, Rate: &html.Estimate{Value: 0.1, Lo: 0.05, Hi: 0.2},
 	}}}
 	code := []listing.Instruction{{Text: "push", Key: "push", Samples: 3}, {Text: "ret", Key: "ret"}}

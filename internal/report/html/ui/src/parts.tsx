@@ -1,7 +1,7 @@
 // Small parts that several views have.
 
 import { h } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Fn } from "./data";
 import { MARKS, cost, delta, interval, known, relative, shares } from "./format";
 import { elide } from "./names";
@@ -141,7 +141,9 @@ export const reached = (el: HTMLElement | null) => {
 
 /** A table that may be wider than the page; what follows is below it. */
 export function Wide({ labels, children, more }: { labels: string | preact.VNode; more?: preact.ComponentChildren } & Children) {
-  return <div class="wide" ref={reached}><table>{typeof labels === "string" ? heads(labels) : labels}<tbody>{children}</tbody></table>{more}</div>;
+  const ref = useRef<HTMLDivElement>(null);
+  useEffect(() => reached(ref.current));
+  return <div class="wide" ref={ref}><table>{typeof labels === "string" ? heads(labels) : labels}<tbody>{children}</tbody></table>{more}</div>;
 }
 
 export const num = (v: preact.ComponentChildren, cls = "") => <td class={"n " + cls}>{v}</td>;

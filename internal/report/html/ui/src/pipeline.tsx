@@ -1,6 +1,6 @@
 // What llvm-mca predicts of loops.
 
-import { Dim, Facts, Fragment, Legend as Note, None, digits, h, heads, matcher, share } from "./kit";
+import { Dim, Facts, Fragment, Legend as Note, None, Wide, digits, h, matcher, share } from "./kit";
 import type { State } from "./state";
 import type { Estimate, Loop, LoopSide, Pipeline, Step } from "./types";
 
@@ -55,7 +55,7 @@ function LoopView({ l, id, only }: { l: Loop; id: number; only: boolean }) {
       ]} />
       {l.NotPredicted ? null : <div class="two">
         <div>
-          <table>{heads("Predicted for " + l.Unit.replace(/\|/g, "¦") + sides.map(([k]) => "|>" + k[0].toUpperCase() + k.slice(1)).join(""))}<tbody>
+          <Wide labels={"Predicted for " + l.Unit.replace(/\|/g, "¦") + sides.map(([k]) => "|>" + k[0].toUpperCase() + k.slice(1)).join("")}>
             {row("cycles", (x) => cyc(x.Throughput))}
             {row("least and most of several walks", (x) => `${cyc(x.Lo)} to ${cyc(x.Hi)}`)}
             {row("instructions", (x) => cyc(x.Instructions))}
@@ -63,7 +63,7 @@ function LoopView({ l, id, only }: { l: Loop; id: number; only: boolean }) {
             {row("mispredicted branches", (x) => cyc(x.Mispredicted))}
             {row("cycles a misprediction", (x) => (x.Mispredicted > 0 ? cyc(x.MissCost) : "–"))}
             {row("most cycles go to", (x) => x.Bottleneck)}
-          </tbody></table>
+          </Wide>
           <h3>Where the cycles go</h3>
           {sides.map(([k, x]) => <Split key={k} name={k} parts={x.Cycles ?? []} most={most} />)}
           <Legend parts={sides[0]?.[1].Cycles ?? []} />
@@ -73,7 +73,7 @@ function LoopView({ l, id, only }: { l: Loop; id: number; only: boolean }) {
       {ways.length > 0 ? (
         <Fragment>
           <h3>Ways through the code</h3>
-          <table>{heads("Side|Way|>Instructions|>Cycles of one run|>of each of many")}<tbody>{ways.map(([k, w], i) => <tr key={i}><td>{k}</td><th scope="row">{w.Name}</th><td class="n">{w.Instructions}</td><td class="n">{cyc(w.Once)}</td><td class="n">{cyc(w.Steady)}</td></tr>)}</tbody></table>
+          <Wide labels="Side|Way|>Instructions|>Cycles of one run|>of each of many">{ways.map(([k, w], i) => <tr key={i}><td>{k}</td><th scope="row">{w.Name}</th><td class="n">{w.Instructions}</td><td class="n">{cyc(w.Once)}</td><td class="n">{cyc(w.Steady)}</td></tr>)}</Wide>
           <Note>As llvm-mca says: no branch is mispredicted.{l.MoreWays ? ` Not shown: ${l.MoreWays}.` : sides.every(([, x]) => x.AllWays) ? "" : " There are more ways."}</Note>
         </Fragment>
       ) : null}

@@ -9,8 +9,8 @@ import { type Cells, type Source, withoutPictures } from "./tabletext";
 
 export type Column<R> = {
   key: string; label: string; width: string; numeric?: boolean; title?: string;
-  /** Shown in small windows, too. */
-  small?: boolean;
+  /** Shown in small windows, too: "" beside others, " whole" on a line of its own. */
+  small?: "" | " whole";
   /** room is how many letters of a name there is room for. */
   cell: (r: R, room: number) => preact.ComponentChildren;
   /** What rows are ordered by; none if the column orders nothing. */
@@ -27,7 +27,7 @@ type Props<R> = {
   level?: (r: R) => number; expanded?: (r: R) => boolean | undefined; onToggle?: (r: R, open: boolean) => void;
 };
 
-const HEAD = 32, NARROWEST = 40;
+const NARROWEST = 40;
 
 /** Rows are cards of two lines in small windows: see the style. */
 export const SMALL = "(max-width: 44rem)";
@@ -53,7 +53,7 @@ export function Table<R>(p: Props<R>) {
   const [active, setActive] = useState(0);
   const [room, setRoom] = useState(40);
   const [, setWidths] = useState(0);
-  const small = matchMedia(SMALL).matches, ROW = small ? 50 : 28;
+  const small = matchMedia(SMALL).matches, ROW = small ? 68 : 28, HEAD = small ? 68 : 32;
   useEffect(() => {
     const at = p.active === undefined ? -1 : p.rows.findIndex((r) => p.id(r) === p.active);
     if (at >= 0) { setActive(at); reveal(at); }
@@ -151,7 +151,7 @@ export function Table<R>(p: Props<R>) {
         style={{ ...style, transform: `translateY(${i * ROW}px)` }}
         onClick={(e: MouseEvent) => { setActive(i); if (!(e.target as Element).closest("button")) p.onOpen?.(r); }}>
         {p.columns.map((c, k) => (
-          <div key={c.key} role={k === 0 && !tree ? "rowheader" : "gridcell"} class={"cell" + (c.numeric ? " n" : "") + (c.small ? "" : " large")} style={k === 0 && tree ? { paddingLeft: Math.min(p.level!(r), 24) * 14 + "px" } : undefined}>
+          <div key={c.key} role={k === 0 && !tree ? "rowheader" : "gridcell"} class={"cell" + (c.numeric ? " n" : "") + (c.small ?? " large")} style={k === 0 && tree ? { paddingLeft: Math.min(p.level!(r), 24) * 14 + "px" } : undefined}>
             {k === 0 && tree ? (
               <button type="button" class="twist" tabIndex={-1} aria-hidden="true" onClick={() => open !== undefined && p.onToggle!(r, !open)}>{open === undefined ? " " : open ? "▾" : "▸"}</button>
             ) : null}
@@ -168,7 +168,7 @@ export function Table<R>(p: Props<R>) {
       onKeyDown={key} onScroll={(e: Event) => setTop((e.currentTarget as HTMLElement).scrollTop)}>
       <div class="row head" role="row" aria-rowindex={1} style={style}>
         {p.columns.map((c) => (
-          <div key={c.key} role="columnheader" class={"cell" + (c.numeric ? " n" : "") + (c.small ? "" : " large")} title={c.title} aria-sort={sorted(p.sort, c.key)}>
+          <div key={c.key} role="columnheader" class={"cell" + (c.numeric ? " n" : "") + (c.small ?? " large")} title={c.title} aria-sort={sorted(p.sort, c.key)}>
             {c.value && p.onSort ? <SortButton sort={p.sort} by={c.key} on={p.onSort} onKey={headKey(c)}>{c.label}</SortButton> : label(c.label)}
             <span class="edge" onPointerDown={drag(c)} onDblClick={() => { widths.delete(p.label + c.key); setWidths((n) => n + 1); }} />
           </div>

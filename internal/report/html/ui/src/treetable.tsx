@@ -31,12 +31,12 @@ export function TreeTable({ s, layout, zoom }: { s: State; layout: Layout; zoom:
   const B = tree.totalBase[0] || 1, A = tree.totalHead[0] || 1;
   const number = (key: string, label: string, of: Float64Array, whole: number): Column<number> => ({ key, label, width: "6em", numeric: true, value: (i) => of[i], cell: (i) => (byShare ? share(of[i] / whole) : cost(e, of[i], 3)) });
   const columns: Column<number>[] = [
-    { key: "name", label: "Function, and below it " + (up ? "its callers" : "what it calls"), width: "minmax(24em,1fr)", small: true, cell: (i, room) => <bdi class="name" title={data.label(tree.fn[i])}>{elide(data.label(tree.fn[i]), Math.max(12, room))}</bdi>, value: (i) => data.label(tree.fn[i]) },
+    { key: "name", label: "Function, and below it " + (up ? "its callers" : "what it calls"), width: "minmax(24em,1fr)", small: "", cell: (i, room) => <bdi class="name" title={data.label(tree.fn[i])}>{elide(data.label(tree.fn[i]), Math.max(12, room))}</bdi>, value: (i) => data.label(tree.fn[i]) },
     number("base", "Before", tree.totalBase, B), number("head", "After", tree.totalHead, A),
-    { key: "delta", label: "Δ", width: "7em", numeric: true, small: true, value: layout.delta.bind(layout), cell: (i) => (byShare ? points : (d: number) => delta(e, d, 3))(layout.delta(i)) },
+    { key: "delta", label: "Δ", width: "7em", numeric: true, small: "", value: layout.delta.bind(layout), cell: (i) => (byShare ? points : (d: number) => delta(e, d, 3))(layout.delta(i)) },
     // Bottom-up all is self cost, that of the first row.
     ...(up ? [] : [number("selfBase", "Self before", tree.selfBase, B), number("selfHead", "Self after", tree.selfHead, A)]),
-    { key: "said", label: "Change", width: "20em", small: true, value: layout.said.bind(layout), cell: (i) => <span class={layout.decided(i) || "dim"} title={layout.said(i)}>{layout.said(i)}</span> },
+    { key: "said", label: "Change", width: "20em", small: " whole", value: layout.said.bind(layout), cell: (i) => <span class={layout.decided(i) || "dim"} title={layout.said(i)}>{layout.said(i)}</span> },
   ];
   return (
     <Table label={"Call tree of " + e.name} columns={columns} rows={rows} id={(i) => i}
