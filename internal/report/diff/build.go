@@ -113,6 +113,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 		d.Head.addPage(c.Head, p)
 		d.Sources = b.sources(&p.Listing.Source)
 	}
+	d.addReasons()
 	return d
 }
 

@@ -238,8 +238,10 @@ type Function struct {
 	Parts      []Part  `json:"parts"` // what became one function, or what one became
 	Event      string  `json:"event"`
 	InShift    *int    `json:"shift"` // index in shifts, or null
-	Self       Change  `json:"self"`
-	Total      Change  `json:"total"`
+	// Why is what is known beside, what explains most first.
+	Why   []Reason `json:"why,omitempty"`
+	Self  Change   `json:"self"`
+	Total Change   `json:"total"`
 
 	// Shift is an index in Event.Shifts, or -1.
 	Shift int `json:"-"`

@@ -27,6 +27,7 @@ func NewWaits(base, head *wait.Report, runsBase, runsHead int) *Waits {
 func (d *Document) AddWaits(base, head *wait.Report) {
 	if base != nil && base.Known() || head != nil && head.Known() {
 		d.Waits = NewWaits(base, head, d.Design.RunsBase, d.Design.RunsHead)
+		d.waitReasons()
 		d.Story = d.tell()
 	}
 }

@@ -33,4 +33,5 @@ func (d *Document) Add(other *Document) {
 	if d.Pipeline == nil {
 		d.Pipeline = other.Pipeline
 	}
+	d.addReasons(other)
 }

@@ -26,19 +26,23 @@ type eventBlock struct {
 	NBase     []int64    `json:"nBase"`
 	NHead     []int64    `json:"nHead"`
 	// Matched are functions that were not found by their names alone.
-	Matched    []int       `json:"matched"`
-	Match      []int       `json:"match"`
-	BaseName   []int       `json:"baseName"`
-	BaseDSO    []int       `json:"baseDSO"`
-	Reason     []int       `json:"reason"`
-	Confidence []*float64  `json:"confidence"`
-	Shifted    []int       `json:"shifted"`
-	Shift      []int       `json:"shift"`
-	Shifts     []jsonShift `json:"shifts"`
-	Self       testColumns `json:"self"`
-	Total      testColumns `json:"total"`
-	Groups     []jsonGroup `json:"groups"`
-	Frames     frameBlock  `json:"frames"`
+	Matched    []int      `json:"matched"`
+	Match      []int      `json:"match"`
+	BaseName   []int      `json:"baseName"`
+	BaseDSO    []int      `json:"baseDSO"`
+	Reason     []int      `json:"reason"`
+	Confidence []*float64 `json:"confidence"`
+	// Why are functions with a reason, absent if none has one.
+	Why     []int       `json:"why,omitempty"`
+	WhyText []int       `json:"whyText,omitempty"`
+	WhyView []int       `json:"whyView,omitempty"`
+	Shifted []int       `json:"shifted"`
+	Shift   []int       `json:"shift"`
+	Shifts  []jsonShift `json:"shifts"`
+	Self    testColumns `json:"self"`
+	Total   testColumns `json:"total"`
+	Groups  []jsonGroup `json:"groups"`
+	Frames  frameBlock  `json:"frames"`
 }
 
 type jsonShift struct {
@@ -243,6 +247,11 @@ func (c *checker) event(m *metaEvent, names int) {
 	c.length(matched, "matched", "match", "baseName", "baseDSO", "reason", "confidence")
 	c.below(0, f, "matched")
 	c.below(0, names, "dso", "match", "baseName", "baseDSO", "reason")
+	if why := c.count("why"); why > 0 {
+		c.length(why, "whyText", "whyView")
+		c.below(0, f, "why")
+		c.below(0, names, "whyText", "whyView")
+	}
 	shifted, shifts := c.count("shifted"), c.count("shifts")
 	c.length(shifted, "shifted", "shift")
 	c.length(shifts, "shifts")

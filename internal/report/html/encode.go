@@ -346,6 +346,21 @@ func functionColumns(e *Event, f []*diff.Function, index []int, texts *textTable
 	column(c, "baseDSO", len(matched), func(i int) int { return texts.id(f[matched[i]].BaseDSO) }, writeInt)
 	column(c, "reason", len(matched), func(i int) int { return texts.id(reason(e, f[matched[i]])) }, writeInt)
 	column(c, "confidence", len(matched), func(i int) float64 { return f[matched[i]].Confidence }, writeCost)
+	type reasoned struct {
+		function int
+		reason   metaReason
+	}
+	var why []reasoned
+	for i := range f {
+		for _, r := range reasonsOf(f[i]) {
+			why = append(why, reasoned{i, r})
+		}
+	}
+	if len(why) > 0 {
+		column(c, "why", len(why), func(i int) int { return why[i].function }, writeInt)
+		column(c, "whyText", len(why), func(i int) int { return texts.id(why[i].reason.Text) }, writeInt)
+		column(c, "whyView", len(why), func(i int) int { return texts.id(why[i].reason.View) }, writeInt)
+	}
 	var shifted []int
 	for i := range f {
 		if f[i].Shift >= 0 {

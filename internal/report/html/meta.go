@@ -77,6 +77,8 @@ type metaMover struct {
 	Note string `json:"note,omitempty"`
 	// Function is whose card says more, Name if it is "".
 	Function string `json:"function,omitempty"`
+	// Why is what is known beside.
+	Why []metaReason `json:"why,omitempty"`
 	jsonChange
 }
 
@@ -164,7 +166,7 @@ func metaEventOf(e *Event) metaEvent {
 		out := []metaMover{}
 		for _, x := range all[:min(len(all), maxMovers)] {
 			f := &e.Functions[x.function]
-			row := metaMover{Name: x.name, DSO: f.DSO, Note: x.note, jsonChange: toJSON(x.change)}
+			row := metaMover{Name: x.name, DSO: f.DSO, Note: x.note, Why: reasonsOf(f), jsonChange: toJSON(x.change)}
 			if f.Name != x.name {
 				row.Function = f.Name
 			}

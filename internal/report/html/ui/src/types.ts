@@ -30,6 +30,8 @@ export type EventBlock = {
   name: number[]; dso: number[]; selfBase: number[]; selfHead: number[]; totalBase: number[]; totalHead: number[];
   nBase: number[]; nHead: number[];
   matched: number[]; match: number[]; baseName: number[]; baseDSO: number[]; reason: number[]; confidence: number[];
+  /** Functions with a reason, its text, and the tab that has the evidence, "" for the card. Absent if there are none. */
+  why?: number[]; whyText?: number[]; whyView?: number[];
   shifted: number[]; shift: number[]; shifts: Shift[]; self: TestColumns; total: TestColumns; groups: Group[];
   frames: { quantum: number; up: number[]; known?: number[]; fn: number[]; base: number[]; head: number[]; flags: string; threads?: number[]; threadAt?: number[]; thread?: number[] };
 };
