@@ -56,6 +56,7 @@ type metaEvent struct {
 	Share     bool       `json:"share"`
 	Single    bool       `json:"single"`
 	OffCPU    bool       `json:"off_cpu"`
+	Amount    bool       `json:"amount,omitempty"` // is counted and no time: less of it is not faster
 	Withheld  string     `json:"withheld"`
 	How       []string   `json:"how"`
 	Total     jsonChange `json:"total"`
@@ -98,6 +99,8 @@ type jsonChange struct {
 	BaseRuns   []float64       `json:"base_runs,omitempty"`
 	HeadRuns   []float64       `json:"head_runs,omitempty"`
 }
+
+func amount(event, unit string) bool { return diff.Measure(event, unit) == verdict.Amount }
 
 func toJSON(c *diff.Change) jsonChange {
 	j := jsonChange{
@@ -153,7 +156,7 @@ func metaOf(d *Document, blocks []block) *meta {
 
 func metaEventOf(e *Event) metaEvent {
 	m := metaEvent{
-		Name: e.Name, Unit: e.Unit, Per: e.Per, Share: e.Share, Single: e.Single, OffCPU: e.OffCPU, Withheld: e.Withheld, How: list(e.How),
+		Name: e.Name, Unit: e.Unit, Per: e.Per, Share: e.Share, Single: e.Single, OffCPU: e.OffCPU, Amount: amount(e.Name, e.Unit), Withheld: e.Withheld, How: list(e.How),
 		Total: toJSON(&e.Total), Functions: len(e.Functions), Frames: len(e.Frames.Level), AllFrames: e.Frames.All, Least: e.Frames.Least,
 	}
 	for i := range e.Functions {

@@ -87,7 +87,7 @@ export function Card({ s, data, meta }: { s: State; data: EventData; meta: Meta 
       <Facts list={[
         ["cost", <span><b>{cost(e, c.base)} → {cost(e, c.head)}</b> <Dim>({shares(c, wholeOf(e))} of the total)</Dim></span>],
         ["change", <span><Delta e={e} c={c} /> · <Change_ c={c} /></span>],
-        ["verdict", <span><Verdict c={c} />{c.verdict ? <Dim> (adjusted p {pValue(c.adjusted_p)})</Dim> : <Dim>: below the share that is tested</Dim>}</span>],
+        ["verdict", <span><Verdict e={e} c={c} />{c.verdict ? <Dim> (adjusted p {pValue(c.adjusted_p)})</Dim> : <Dim>: below the share that is tested</Dim>}</span>],
         ["samples", c.base_samples + c.head_samples > 0 ? samples(c) : ""],
       ]} />
       <Strip e={e} c={c} />
@@ -99,7 +99,7 @@ export function Card({ s, data, meta }: { s: State; data: EventData; meta: Meta 
       <Facts list={[
         ["module", <bdi>{f.dso || "unknown"}</bdi>],
         ["matched", <span>{MATCH[f.match] ?? f.match}{paired && note(f) ? <span>: <bdi>{note(f)}</bdi></span> : null}{paired && f.match !== "exact" ? `, confidence ${f.confidence.toFixed(2)}` : ""}{f.reason ? <Dim> ({f.reason})</Dim> : null}</span>],
-        ["moved", shift ? <span>one of {shift.parts.length} functions between which cost moved under <bdi class="name">{data.label(shift.caller)}</bdi>; together <Delta e={e} c={shift.net} />, <Verdict c={shift.net} /></span> : ""],
+        ["moved", shift ? <span>one of {shift.parts.length} functions between which cost moved under <bdi class="name">{data.label(shift.caller)}</bdi>; together <Delta e={e} c={shift.net} />, <Verdict e={e} c={shift.net} /></span> : ""],
       ]} />
       <div class="two">{strip("Self", f.self)}{strip("Total, with what it calls", f.total)}</div>
       <div class="two">

@@ -3,7 +3,7 @@
 import { h } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type EventData, type Fn, type Part } from "./data";
-import { cost, delta, leftOut, plural, relative, share, points } from "./format";
+import { cost, delta, leftOut, plural, relative, share, points, word } from "./format";
 import { Graph } from "./graph";
 import { Layout } from "./layout";
 import { around } from "./merged";
@@ -154,7 +154,8 @@ export function Flame({ s, data: whole, meta, part }: { s: State; data: EventDat
   const name = (l: Layout, i: number) => data.label(l.tree.fn[i]);
   const about = (l: Layout, i: number) => <span>{groups && <Dim>{thread(l, i)}</Dim>}{numbers(l, i)} <Dim>· {l.said(i)}</Dim></span>;
   const thread = (l: Layout, i: number) => (color === "thread" ? (data.tree.threads![data.tree.thread![i]] ?? "several threads") : functionAt(l, i)?.dso ?? "") + ": ";
-  const said = diff ? "Orange, right: grew; blue, hatched, left: shrank; as far as decided. Grey: no decided change." : `Widths are those of ${s.mode}.`;
+  const more = word(e, "regressed"), less = word(e, "improved");
+  const said = diff ? `Orange, right: ${more}; blue, hatched, left: ${less}; as far as decided. Grey: no decided change.` : `Widths are those of ${s.mode}.`;
   useEffect(() => {
     const el = root.current;
     if (!el) return;
@@ -181,7 +182,7 @@ export function Flame({ s, data: whole, meta, part }: { s: State; data: EventDat
       </div>
       <div class="controls dim">
         {groups ? <ul class="colors" aria-label="Colors">{groups[groups.length - 1].names.map((n, i) => <li key={n}><span class="swatch" style={{ background: fillOf(i) }} /><bdi>{elide(n, 36)}</bdi></li>)}<li><span class="swatch" />{color === "thread" ? "several, or others" : "others"}</li></ul>
-          : diff ? <span>{["|no decided change", "grew|grew", "shrank|shrank (decided; the part filled is the net change)", "new|only after", "gone|only before"].map((l, i) => {
+          : diff ? <span>{["|no decided change", "grew|" + more, `shrank|${less} (decided; the part filled is the net change)`, "new|only after", "gone|only before"].map((l, i) => {
           const [cls, text] = l.split("|");
           return [i > 0 ? " · " : "", <span class={"swatch " + cls} />, text];
         })}</span> : <span>Widths are those of one side; changes are marked with both.</span>}

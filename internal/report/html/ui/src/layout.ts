@@ -1,7 +1,7 @@
 // Where frames are drawn, and what a test said of what is shown of them.
 
 import { type EventData, GREW, ONLY_BASE, ONLY_HEAD, SHRANK, type Tree } from "./data";
-import { interval, known, relative } from "./format";
+import { MARKS, interval, known, relative, word } from "./format";
 import type { State } from "./state";
 
 /** Which tree is drawn: that of calls, that from the leaves up, or one half of what is around a function. */
@@ -48,12 +48,12 @@ export class Layout {
   }
   /** What a test said, or why none did. */
   said(i: number): string {
-    const { tree, kind } = this, f = tree.flags[i], decided = this.decided(i), c = this.tested(i);
+    const { tree, kind, data } = this, f = tree.flags[i], decided = this.decided(i), c = this.tested(i);
     const inner = kind !== "down" && tree.level[i] > (kind === "up" ? 1 : 0);
-    const s = this.byShare ? "shares were not tested" + (f & (GREW | SHRANK) ? `; the cost ${f & GREW ? "grew" : "shrank"} decidably` : "")
+    const s = this.byShare ? "shares were not tested" + (f & (GREW | SHRANK) ? `; the cost is decidedly ${word(data.meta, f & GREW ? "regressed" : "improved")}` : "")
       : inner ? (kind === "up" ? "not tested: a part of the self cost of a function" : "not tested: a part of the cost of a function")
       : tree.fn[i] < -1 ? "not tested"
-      : (decided === "" ? "no decided change" : decided === "regressed" ? "▲ decided: grew" : "▼ decided: shrank") + (c && known(c) ? `, ${relative(c)} ${interval(c)}` : "");
+      : (decided === "" ? "no decided change" : `${MARKS[decided][0]} decided: ${word(data.meta, decided)}`) + (c && known(c) ? `, ${relative(c)} ${interval(c)}` : "");
     return s + (f & ONLY_HEAD ? "; only after" : f & ONLY_BASE ? "; only before" : "");
   }
 }

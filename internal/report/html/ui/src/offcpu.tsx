@@ -31,7 +31,7 @@ export function OffCPU({ s, data, meta }: { s: State; data: EventData; meta: Met
   const threads = data.block.groups.find((g) => g.by === "thread");
   return (
     <div>
-      <p>Time in which threads waited, {e.per === "operation" ? "per operation" : "a run"}: <b>{cost(e, e.total.base)} → {cost(e, e.total.head)}</b>, <Change_ c={e.total} />, <Verdict c={e.total} />. <a href={format({ ...s, view: "flame", event: data.index, frame: 0, report: "" })}>Flame graph of {e.name}</a></p>
+      <p>Time in which threads waited, {e.per === "operation" ? "per operation" : "a run"}: <b>{cost(e, e.total.base)} → {cost(e, e.total.head)}</b>, <Change_ c={e.total} />, <Verdict e={e} c={e.total} />. <a href={format({ ...s, view: "flame", event: data.index, frame: 0, report: "" })}>Flame graph of {e.name}</a></p>
       <Strip e={e} c={e.total} />
       <h2>Where they waited</h2>
       <Wide labels={"Stack, the innermost last" + COSTS}>

@@ -3,7 +3,7 @@
 import { h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Fn } from "./data";
-import { MARKS, cost, delta, interval, known, relative, shares } from "./format";
+import { MARKS, cost, delta, interval, known, relative, shares, word } from "./format";
 import { elide } from "./names";
 import { type Sort, type State, cardOf, format, sortBy, sortOf } from "./state";
 import type { Change, EventMeta } from "./types";
@@ -23,9 +23,9 @@ export function Marked({ v, children }: { v: string } & Children) {
   return <span class={v || "dim"}>{mark ? <span class="mark" aria-hidden="true">{mark} </span> : null}{children}</span>;
 }
 
-export function Verdict({ c }: { c: Change }) {
+export function Verdict({ e, c }: { e: EventMeta; c: Change }) {
   const n = c.verdict === "inconclusive" ? c.runs_needed : 0;
-  return <Marked v={c.verdict}>{MARKS[c.verdict]?.[1] ?? c.verdict}{n > 0 ? (n >= 1000 ? ", 1000+ runs" : ", ~" + n + " runs") : null}</Marked>;
+  return <Marked v={c.verdict}>{word(e, c.verdict)}{n > 0 ? (n >= 1000 ? ", 1000+ runs" : ", ~" + n + " runs") : null}</Marked>;
 }
 
 /** A difference, marked if it was decided. */
@@ -168,7 +168,7 @@ export const CHANGE = COSTS.replace("%", "Change, % [95 %]|_Interval|Verdict");
 export const changeCells = (e: EventMeta, c: Change, reach: number, whole?: { base: number; head: number }) => [
   num(cost(e, c.base)), num(cost(e, c.head)),
   whole ? num(shares(c, whole), "dim") : null,
-  num(<Delta e={e} c={c} />), num(<Change_ c={c} />), <td class="bar"><Bar c={c} reach={reach} /></td>, <td><Verdict c={c} /></td>,
+  num(<Delta e={e} c={c} />), num(<Change_ c={c} />), <td class="bar"><Bar c={c} reach={reach} /></td>, <td><Verdict e={e} c={c} /></td>,
 ];
 
 export const reachOf = (list: Change[]) => {
