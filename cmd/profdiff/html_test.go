@@ -38,7 +38,7 @@ var (
 	metaBlock = regexp.MustCompile(`<script type="application/json" id="meta">(.*)</script>`)
 	titleText = regexp.MustCompile(`<title>(.*)</title>`)
 	cardText  = regexp.MustCompile(`<div class="card[^>]*><dt><bdi>([^<]*)</bdi></dt><dd class="value">([^<]*)(?: <span class="arrow">→</span> ([^<]*))?</dd>`)
-	moverText = regexp.MustCompile(`<tr><th scope="row"><a [^>]*><bdi>([^<]*)</bdi></a>.*?</th><td class="n">([^<]*)</td><td class="n">([^<]*)</td><td class="n \w+"><span[^>]*>[^<]*</span>([^<]*)</td>`)
+	moverText = regexp.MustCompile(`<tr><th scope="row"><a [^>]* title="([^"]*)">.*?</th><td class="n b">([^<]*)</td><td class="n a">([^<]*)</td><td class="n d \w+"><span[^>]*>[^<]*</span>([^<]*)</td>`)
 )
 
 // TestHTMLAgrees compares the report with the JSON and the text of the same comparison.

@@ -58,15 +58,16 @@ func waterfall(e *Event) *Waterfall {
 }
 
 // Movers are what tells how an event changed: the changes of self costs that were decided, or that are
-// leads, of functions, or else of categories or threads. Time off the CPU is spent in the scheduler,
-// whatever is waited for: functions tell of it last.
+// leads, of functions, or else of categories or threads.
 func (e *Event) Movers() (by run.GroupBy, list []Bar) {
 	return e.tells(func(c *Change) bool { return c.Lead != verdict.NoLead || c.Tested && c.Verdict.Changed() })
 }
 
+// Time off the CPU is spent in the scheduler, whatever is waited for: where one function has nearly all
+// cost, functions tell last.
 func (e *Event) tells(told func(*Change) bool) (by run.GroupBy, list []Bar) {
 	order := []run.GroupBy{run.ByFunction, run.ByCategory, run.ByThread}
-	if name, _ := run.SplitEvent(e.Name); name == "off-cpu" {
+	if e.oneFunction() {
 		order = []run.GroupBy{run.ByCategory, run.ByThread, run.ByFunction}
 	}
 	for _, by = range order {
@@ -80,6 +81,19 @@ func (e *Event) tells(told func(*Change) bool) (by run.GroupBy, list []Bar) {
 		}
 	}
 	return by, list
+}
+
+// nearlyAll is the share of all cost of a function beside which others do not count.
+const nearlyAll = 0.9
+
+// oneFunction reports whether nearly all cost is of one function.
+func (e *Event) oneFunction() bool {
+	all, most := 0.0, 0.0
+	for i := range e.Functions {
+		c := e.Functions[i].Self.Base + e.Functions[i].Self.Head
+		all, most = all+c, max(most, c)
+	}
+	return most > nearlyAll*all
 }
 
 // selfCosts are the changes of functions, or of a group, which add up to that of the event. Cost that

@@ -101,3 +101,33 @@ func decidedChange(base, head float64) Change {
 	}
 	return c
 }
+
+// TestMovers checks what tells of an event: where one function has all cost, categories do, and of
+// functions that say nothing, threads.
+func TestMovers(t *testing.T) {
+	schedule := []Function{{Name: "schedule", Shift: -1, Self: decidedChange(99, 80)}, {Name: "other", Shift: -1, Self: Change{Base: 1, Head: 1}}}
+	spread := []Function{{Name: "a", Shift: -1, Self: decidedChange(50, 31)}, {Name: "b", Shift: -1, Self: Change{Base: 50, Head: 50}}}
+	groups := []Group{
+		{By: run.ByThread, Rows: []Row{{Name: "main", Self: decidedChange(60, 41)}}},
+		{By: run.ByCategory, Rows: []Row{{Name: "locks", Self: decidedChange(30, 11)}, {Name: "idle", Self: Change{Base: 70, Head: 70}}}},
+	}
+	for _, test := range []struct {
+		name  string
+		event Event
+		by    run.GroupBy
+		first string
+	}{
+		{"functions", Event{Functions: spread, Groups: groups}, run.ByFunction, "a"},
+		{"one function", Event{Functions: schedule, Groups: groups}, run.ByCategory, "locks"},
+		{"one function, no category", Event{Functions: schedule, Groups: groups[:1]}, run.ByThread, "main"},
+		{"one function alone", Event{Functions: schedule}, run.ByFunction, "schedule"},
+		{"no function", Event{Functions: spread[1:], Groups: groups}, run.ByCategory, "locks"},
+	} {
+		if by, list := test.event.Movers(); by != test.by || len(list) != 1 || list[0].Name != test.first {
+			t.Errorf("%s: by %s: %+v", test.name, by, list)
+		}
+	}
+	if _, list := (&Event{Functions: spread[1:]}).Movers(); len(list) > 0 {
+		t.Errorf("nothing changed, but %+v", list)
+	}
+}

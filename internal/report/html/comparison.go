@@ -100,19 +100,37 @@ func (o *Options) side(s *diff.Side) string {
 	return o.name(s.Runs[0].Path) + " … " + o.name(s.Runs[len(s.Runs)-1].Path)
 }
 
-func (o *Options) event(c *diff.Document, e *diff.Event) Event {
+func (o *Options) event(c *diff.Document, of *diff.Event) Event {
+	e := o.named(of)
 	out := Event{Event: e, Per: "run", Share: e.Shares(), Single: e.Single(), OffCPU: isOffCPU(e.Name), How: how(c, e), Frames: e.Frames}
 	if e.Normalization.Mode == diff.PerWork {
 		out.Per = "operation"
 	}
-	for _, g := range e.Groups {
+	return out
+}
+
+// named is an event whose groups have names without the directories of whoever recorded.
+func (o *Options) named(of *diff.Event) *diff.Event {
+	e := *of
+	e.Groups = nil
+	for _, g := range of.Groups {
 		g.Rows = slices.Clone(g.Rows)
 		for i := range g.Rows {
-			g.Rows[i].Name = o.text(g.Rows[i].Label())
+			g.Rows[i].Name, g.Rows[i].BaseName = o.text(g.Rows[i].Label()), ""
 		}
-		out.Groups = append(out.Groups, g)
+		e.Groups = append(e.Groups, g)
 	}
-	return out
+	if w := of.Waterfall; w != nil {
+		own := *w
+		own.Bars = slices.Clone(w.Bars)
+		for i := range own.Bars {
+			if b := &own.Bars[i]; b.Function < 0 {
+				b.Name = o.text(b.Name)
+			}
+		}
+		e.Waterfall = &own
+	}
+	return &e
 }
 
 func isOffCPU(event string) bool {

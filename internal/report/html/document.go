@@ -15,6 +15,8 @@
 package html
 
 import (
+	"slices"
+
 	"profdiff/internal/listing"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/story"
@@ -63,6 +65,7 @@ type Verdict struct {
 	Word string
 	// Sentence has the metric, its change, the interval and the budget, without a point.
 	Sentence string
+	About    story.About // the sentence
 	// More of the story, after the sentence.
 	More []story.Sentence
 	// Ground are further sentences: on what the verdict rests.
@@ -115,8 +118,6 @@ type Event struct {
 	Single bool
 	// OffCPU is set if the event is time in which threads did not run.
 	OffCPU bool
-	// Groups have names without the directories of whoever recorded.
-	Groups []diff.Group
 	// Frames are all frames of the event, or the heaviest of them.
 	Frames diff.Frames
 }
@@ -157,3 +158,23 @@ type Count struct {
 
 // A Fact is a line of what there is to know.
 type Fact struct{ Name, Text string }
+
+// main is the event that the page is about: the first of which the story tells that has something
+// decided, or else any that has.
+func (d *Document) main() int {
+	for _, about := range d.Verdict.abouts() {
+		if i := slices.IndexFunc(d.Events, func(e Event) bool { return e.Name == about.Event && e.Waterfall != nil }); i >= 0 {
+			return i
+		}
+	}
+	return max(0, slices.IndexFunc(d.Events, func(e Event) bool { return e.Waterfall != nil }))
+}
+
+// abouts are what the sentences lead to.
+func (v *Verdict) abouts() []story.About {
+	list := []story.About{v.About}
+	for i := range v.More {
+		list = append(list, v.More[i].About)
+	}
+	return list
+}

@@ -390,7 +390,7 @@ func functionColumns(e *Event, f []*diff.Function, index []int, texts *textTable
 	for _, g := range e.Groups {
 		out := jsonGroup{string(g.By), []jsonGroupRow{}}
 		for i := range g.Rows {
-			out.Rows = append(out.Rows, jsonGroupRow{g.Rows[i].Name, toJSON(&g.Rows[i].Self)})
+			out.Rows = append(out.Rows, jsonGroupRow{text.Clean(g.Rows[i].Name), toJSON(&g.Rows[i].Self)})
 		}
 		groups = append(groups, out)
 	}

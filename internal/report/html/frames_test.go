@@ -228,7 +228,7 @@ func TestNull(t *testing.T) {
 	}
 	d := FromComparison(document(c), Options{})
 	e := &d.Events[0]
-	if grew, shrank := e.movers(); len(grew)+len(shrank) > 0 {
+	if _, grew, shrank := e.movers(); len(grew)+len(shrank) > 0 {
 		t.Errorf("%d functions grew, %d shrank", len(grew), len(shrank))
 	}
 	for i, f := range e.Frames.Flags {

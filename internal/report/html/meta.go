@@ -6,6 +6,7 @@ import (
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
+	"profdiff/internal/run"
 	"profdiff/internal/verdict"
 )
 
@@ -30,18 +31,24 @@ type meta struct {
 	// Cards is nil in pages of versions that did not keep those and budgets.
 	Cards []Card `json:"cards"`
 	// Waiting is absent if nothing waited, and in pages of versions that did not tell it.
-	Waiting *Waiting    `json:"waiting,omitempty"`
-	Events  []metaEvent `json:"events"`
-	Blocks  []string    `json:"blocks"`
+	Waiting *Waiting `json:"waiting,omitempty"`
+	// Main is the event that the page is about, an index in Events. Waterfall and Flame are of it;
+	// they are absent if nothing of it was decided, and in pages of versions that did not draw them.
+	Main      int            `json:"main,omitempty"`
+	Waterfall *metaWaterfall `json:"waterfall,omitempty"`
+	Flame     *metaFlame     `json:"flame,omitempty"`
+	Events    []metaEvent    `json:"events"`
+	Blocks    []string       `json:"blocks"`
 }
 
 type metaVerdict struct {
 	Outcome  verdict.Verdict `json:"outcome"`
 	Sentence string          `json:"sentence"`
 	Ground   []string        `json:"ground"`
-	// Word and More are absent in pages of versions that did not tell a story.
-	Word string           `json:"word,omitempty"`
-	More []story.Sentence `json:"more,omitempty"`
+	// Word, About and More are absent in pages of versions that did not tell a story.
+	Word  string           `json:"word,omitempty"`
+	About *story.About     `json:"about,omitempty"`
+	More  []story.Sentence `json:"more,omitempty"`
 }
 
 type metaFact struct {
@@ -65,7 +72,8 @@ type metaEvent struct {
 	Frames    int        `json:"frames"`
 	AllFrames int        `json:"all_frames"` // before pruning
 	Least     float64    `json:"least"`
-	// Grew and Shrank are the first of so many in all.
+	// By is what Grew and Shrank are of, "" for functions. They are the first of so many in all.
+	By          string      `json:"by,omitempty"`
 	Grew        []metaMover `json:"grew"`
 	GrewInAll   int         `json:"grew_in_all"`
 	Shrank      []metaMover `json:"shrank"`
@@ -136,15 +144,23 @@ func (j *jsonChange) change() *diff.Change {
 func metaOf(d *Document, blocks []block) *meta {
 	m := &meta{
 		Schema: Schema, Tool: d.Tool, Title: d.Title, Base: d.Base, Head: d.Head,
-		Verdict: metaVerdict{d.Verdict.Outcome, d.Verdict.Sentence, list(d.Verdict.Ground), d.Verdict.Word, d.Verdict.More},
+		Verdict: metaVerdict{d.Verdict.Outcome, d.Verdict.Sentence, list(d.Verdict.Ground), d.Verdict.Word, nil, d.Verdict.More},
 		Also:    []metaFact{}, Warnings: list(d.Warnings), Budgets: list(d.Budgets), Cards: list(d.Cards),
 		Waiting: d.Waiting, Events: []metaEvent{}, Blocks: []string{},
+	}
+	if about := d.Verdict.About; about.Kind != "" {
+		m.Verdict.About = &about
 	}
 	for _, f := range d.Also {
 		m.Also = append(m.Also, metaFact(f))
 	}
 	for i := range d.Events {
 		m.Events = append(m.Events, metaEventOf(&d.Events[i]))
+	}
+	if len(d.Events) > 0 {
+		m.Main = d.main()
+		e := &d.Events[m.Main]
+		m.Waterfall, m.Flame = waterfallOf(e), flameOf(e)
 	}
 	for _, b := range blocks {
 		m.Blocks = append(m.Blocks, b.name)
@@ -164,14 +180,21 @@ func metaEventOf(e *Event) metaEvent {
 			m.Tested++
 		}
 	}
-	grew, shrank := e.movers()
+	by, grew, shrank := e.movers()
+	if by != run.ByFunction && len(grew)+len(shrank) > 0 {
+		m.By = string(by)
+	}
 	first := func(all []mover) []metaMover {
 		out := []metaMover{}
+		all = e.heavy(all)
 		for _, x := range all[:min(len(all), maxMovers)] {
-			f := &e.Functions[x.function]
-			row := metaMover{Name: x.name, DSO: f.DSO, Note: x.note, Why: reasonsOf(f), jsonChange: toJSON(x.change)}
-			if f.Name != x.name {
-				row.Function = f.Name
+			row := metaMover{Name: x.name, Note: x.note, jsonChange: toJSON(x.change)}
+			if x.function >= 0 {
+				f := &e.Functions[x.function]
+				row.DSO, row.Why = f.DSO, reasonsOf(f)
+				if f.Name != x.name {
+					row.Function = f.Name
+				}
 			}
 			row.BaseRuns, row.HeadRuns = nil, nil
 			out = append(out, row)

@@ -52,18 +52,22 @@ func small() comparetest.Options {
 	return comparetest.Options{Frames: 400, Depth: 12, Runs: 8, Change: true}
 }
 
-// TestFirstScreen compares what is read without scripts and styles.
+// TestFirstScreen looks at a check with budgets.
 func TestFirstScreen(t *testing.T) {
 	d := sample(t, small())
 	d.Budgets = []Budget{
 		{Name: "total", Limit: "+1.0\u202f%", Measured: "+1.4\u202f%", Interval: "[+0.8, +2.0]", Outcome: verdict.Fail},
 		{Name: "any function", Limit: "+5\u202f%", Measured: "+0.3\u202f%", Interval: "[−1, +2]", Outcome: verdict.Inconclusive, Reason: "12 runs a side would decide"},
 	}
-	page := string(render(t, d))
-	got := regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAllString(page, "<style>…</style>")
+	firstScreen(t, "testdata/first.html", render(t, d))
+}
+
+// firstScreen compares what is read without scripts and styles with a file. It returns the page.
+func firstScreen(t *testing.T, name string, page []byte) []byte {
+	t.Helper()
+	got := regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAllString(string(page), "<style>…</style>")
 	got = regexp.MustCompile(`'sha256-[^']*'`).ReplaceAllString(got, "'sha256-…'")
 	got, _, _ = strings.Cut(got, `<script type="application/json"`)
-	const name = "testdata/first.html"
 	if *update {
 		if err := os.WriteFile(name, []byte(got), 0o666); err != nil {
 			t.Fatal(err)
@@ -76,6 +80,7 @@ func TestFirstScreen(t *testing.T) {
 	if d := cmp.Diff(string(want), got); d != "" {
 		t.Errorf("first screen (-want +got), -update rewrites it:\n%s", d)
 	}
+	return page
 }
 
 func TestDeterministic(t *testing.T) {

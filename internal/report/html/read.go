@@ -154,6 +154,9 @@ func readMeta(b rawBlock) (*meta, error) {
 	m.Schema = Schema
 	m.Verdict.Ground, m.Also, m.Warnings, m.Budgets = list(m.Verdict.Ground), list(m.Also), list(m.Warnings), list(m.Budgets)
 	m.Events, m.Blocks = list(m.Events), list(m.Blocks)
+	if err := m.pictures(); err != nil {
+		return nil, err
+	}
 	for i := range m.Events {
 		e := &m.Events[i]
 		if e.Functions < 0 || e.Frames < 0 || len(e.Grew) > maxMovers || len(e.Shrank) > maxMovers {
@@ -163,6 +166,24 @@ func readMeta(b rawBlock) (*meta, error) {
 		e.How, e.Grew, e.Shrank = list(e.How), list(e.Grew), list(e.Shrank)
 	}
 	return m, nil
+}
+
+// pictures checks what is drawn of the main event.
+func (m *meta) pictures() error {
+	if m.Main < 0 || m.Main > 0 && m.Main >= len(m.Events) {
+		return fmt.Errorf("event %d is not there", m.Main)
+	}
+	if w := m.Waterfall; w != nil && (len(m.Events) == 0 || len(w.Bars) > maxBars || w.Decided < 0) {
+		return errors.New("the waterfall makes no sense")
+	}
+	if f := m.Flame; f != nil {
+		if len(m.Events) == 0 || len(f.Frames) > maxFlame/bytesOfFrame || slices.ContainsFunc(f.Frames, func(f metaFrame) bool {
+			return f.Level < 0 || f.Level >= flameLevels || f.Above < 0 || f.Below < 0 || f.Flags < 0 || f.Flags > 15
+		}) {
+			return errors.New("the flame graph makes no sense")
+		}
+	}
+	return nil
 }
 
 // jsonError is an error of encoding/json with its offset, if it has one.

@@ -18,9 +18,9 @@ import (
 // metric names what an event costs.
 func (e *Event) metric() string {
 	if e.Share || e.Per == "" {
-		return e.Name + " per run"
+		return title(e.Label()) + " per run"
 	}
-	return e.Name + " per " + e.Per
+	return title(e.Label()) + " per " + e.Per
 }
 
 // verdictOf is the story, and on what it rests: the runs, and why what was tested is not what
@@ -30,7 +30,7 @@ func (o *Options) verdictOf(c *diff.Document, e *Event) Verdict {
 	for i, s := range c.Story.Sentences {
 		s.Text = typesetNumbers(o.text(s.Text))
 		if i == 0 {
-			v.Sentence = strings.TrimSuffix(s.Text, ".")
+			v.Sentence, v.About = strings.TrimSuffix(s.Text, "."), s.About
 			continue
 		}
 		v.More = append(v.More, s)
@@ -102,94 +102,6 @@ func ground(c *diff.Document) string {
 	return s + "."
 }
 
-// A mover is a function that changed, or a cost shift.
-type mover struct {
-	name, note string
-	function   int // index in Event.Functions
-	change     *diff.Change
-	moved      bool // between functions that function calls
-}
-
-// movers are the functions whose self cost was shown to have grown or shrunk, by what
-// they changed, or the leads of one run a side. Cost that moved between functions counts once.
-func (e *Event) movers() (grew, shrank []mover) {
-	seen := make([]bool, len(e.Shifts))
-	for i := range e.Functions {
-		f := &e.Functions[i]
-		m := mover{name: f.Name, function: i, change: &f.Self, note: note(f)}
-		if s := f.Shift; s >= 0 {
-			if seen[s] {
-				continue
-			}
-			seen[s] = true
-			m.change = &e.Shifts[s].Net
-			var names []string
-			for _, p := range e.Shifts[s].Parts {
-				names = append(names, short(e.Functions[p].Name, 40))
-			}
-			m.function = e.Shifts[s].Caller
-			m.moved = true
-			m.name, m.note = "moved under "+e.Functions[m.function].Name, strings.Join(names, ", ")
-		}
-		switch {
-		case m.change.Lead != verdict.NoLead:
-			m.note = strings.TrimPrefix(m.note+", ", ", ") + fmt.Sprintf("%.1fσ from noise", float64(m.change.Distance))
-			if m.change.Lead == verdict.More {
-				grew = append(grew, m)
-			} else {
-				shrank = append(shrank, m)
-			}
-		case !decided(m.change):
-		case outcome(m.change) == verdict.Regressed:
-			grew = append(grew, m)
-		default:
-			shrank = append(shrank, m)
-		}
-	}
-	for _, list := range [][]mover{grew, shrank} {
-		slices.SortStableFunc(list, func(a, b mover) int {
-			if a.change.Lead != verdict.NoLead {
-				return -cmp.Compare(a.change.Distance, b.change.Distance)
-			}
-			return -cmp.Compare(abs(a.change.Head-a.change.Base), abs(b.change.Head-b.change.Base))
-		})
-	}
-	return grew, shrank
-}
-
-func abs(v float64) float64 { return max(v, -v) }
-
-// note says how a function was matched, if not by its name.
-func note(f *diff.Function) string {
-	switch f.Match {
-	case "added":
-		return "new"
-	case "removed":
-		return "gone"
-	case "split", "merged":
-		base, head := f.Sides()
-		return f.Match + ": " + short(strings.Join(base, " + "), 60) + " → " + short(strings.Join(head, " + "), 120)
-	case "renamed", "normalized":
-		if f.BaseName != f.Name {
-			return "was " + short(f.BaseName, 60)
-		}
-	case "moved":
-		return "was in " + f.BaseDSO
-	}
-	return ""
-}
-
-// reason says why a function was matched, and what its parts cost themselves.
-func reason(e *Event, f *diff.Function) string {
-	said := []string{f.Reason}
-	for i := range f.Parts {
-		p := &f.Parts[i]
-		base, head, _ := p.Cost(false)
-		said = append(said, fmt.Sprintf("part of %s: %s, %s", p.Side, p.Name, e.cost(base+head)))
-	}
-	return strings.Join(said, "; ")
-}
-
 // cards are the numbers of the first screen, as far as the events give them.
 func cards(c *diff.Document, events []Event) []Card {
 	var list []Card
@@ -197,7 +109,7 @@ func cards(c *diff.Document, events []Event) []Card {
 	for i := range events[1:] {
 		e := &events[i+1]
 		name, _ := run.SplitEvent(run.CanonicalEvent(e.Name))
-		if name == "instructions" || e.OffCPU {
+		if name == "instructions" || e.OffCPU || decided(&e.Total) {
 			list = append(list, totalCard(e))
 		}
 	}

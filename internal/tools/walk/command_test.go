@@ -455,7 +455,7 @@ func (r *reader) walk(c *reportCommand, text string) {
 		r.sane(view)
 	}
 	// A card: of what the first screen links to, or the first of the table.
-	name := read[string](r, `(() => { const a = document.querySelector(".mover a"); if (a) { a.click(); return a.title } return "" })()`)
+	name := read[string](r, `(() => { const a = document.querySelector(".mover a[href*='function=']"); if (a) { a.click(); return a.title } return "" })()`)
 	if name == "" {
 		r.look("#view=functions")
 		name = read[string](r, `document.querySelector(".grid .body .row .name").textContent`)

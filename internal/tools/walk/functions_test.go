@@ -94,8 +94,8 @@ func TestBrowserNumbers(t *testing.T) {
 			}
 		}
 		p := show(t, d, "#view=functions&only=decided", browser.Options{Height: 2000, Width: 1440})
-		const cells = `(rows, cell) => [...document.querySelectorAll(rows)].map(r => [...r.querySelectorAll(cell)].map(c => c.textContent.replace(/[▲▼\s]/g, "")).join(" ")).sort()`
-		first := eval[[]string](t, p, `(`+cells+`)(".mover tbody tr", "a, td.n")`)
+		const cells = `(rows, cell) => [...document.querySelectorAll(rows)].map(r => [...r.querySelectorAll(cell)].map(c => (c.title || c.textContent).replace(/[▲▼\s]/g, "")).join(" ")).sort()`
+		first := eval[[]string](t, p, `(`+cells+`)(".mover tbody tr:not(.kind, .more)", "a, td.n")`)
 		table := eval[[]string](t, p, `(`+cells+`)(".grid .body .row", ".name, .cell:nth-child(2), .cell:nth-child(3), .cell:nth-child(4), .cell:nth-child(5)")`)
 		if len(first) == 0 {
 			t.Fatal("nothing changed")

@@ -109,7 +109,7 @@ func TestBrowserWithoutScript(t *testing.T) {
 	d := sample(t, small())
 	p := show(t, d, "", browser.Options{NoScript: true})
 	got := eval[string](t, p, text)
-	for _, want := range []string{strings.Fields(d.Verdict.Sentence)[0], "Grew", "Shrank", "Data quality", "need JavaScript"} {
+	for _, want := range []string{strings.Fields(d.Verdict.Sentence)[0], "What changed", "Slower", "From before to after", "Where it is spent", "Data quality", "need JavaScript"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("without scripts the page does not have %q", want)
 		}

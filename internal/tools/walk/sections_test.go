@@ -68,7 +68,7 @@ func TestBrowserAdded(t *testing.T) {
 	}
 	d.Add(html.FromPrediction(reportpredict.New(&predict.Prediction{Machine: &predict.Machine{}, Results: []*predict.Result{r}}), html.Options{}))
 	p := show(t, d, "#view=pipeline", browser.Options{})
-	if got := eval[string](t, p, text); strings.Contains(got, "Before\n") || !strings.Contains(got, "7.500") || !strings.Contains(got, "Static model, not a measurement") {
+	if got := eval[string](t, p, `document.getElementById("panel").innerText`); strings.Contains(got, "Before\n") || !strings.Contains(got, "7.500") || !strings.Contains(got, "Static model, not a measurement") {
 		t.Errorf("the page of head alone says %q", got)
 	}
 	data, err := p.PDF()
