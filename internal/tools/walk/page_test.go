@@ -97,11 +97,14 @@ func do(t *testing.T, err error) {
 // look shows a view, with all that it reads.
 func look(t *testing.T, p *browser.Page, fragment string) {
 	t.Helper()
-	do(t, p.Do(fmt.Sprintf(`location.hash = %q; for (let i = 0; i < 200; i++) {
-		await new Promise(r => setTimeout(r, 10));
-		if (!document.getElementById("panel").textContent.startsWith("Reading")) break;
-	}`, fragment)))
+	do(t, p.Do(fmt.Sprintf(settled, fragment)))
 }
+
+// settled is a script that goes to a fragment and waits until it was read.
+const settled = `location.hash = %q; for (let i = 0; i < 200; i++) {
+	await new Promise(r => setTimeout(r, 10));
+	if (!document.getElementById("panel").textContent.startsWith("Reading")) break;
+}`
 
 const text = `document.body.innerText`
 

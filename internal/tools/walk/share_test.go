@@ -1,0 +1,3 @@
+package walk
+
+const path = `[...document.querySelectorAll(".path a")].map(a => a.title)`
