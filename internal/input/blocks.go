@@ -58,7 +58,7 @@ func (b *Blocks) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.out += int64(n)
 	if b.out > maxInflation*b.in+inflationAllowance {
-		return 0, fmt.Errorf("%s: decompresses to more than %d times its size", b.form, maxInflation)
+		return 0, tooMuch(b.form, maxInflation)
 	}
 	if err == io.EOF {
 		return n, err

@@ -19,7 +19,7 @@ import (
 // bytes. Real recordings stay below 100 times even where nearly all stacks are equal.
 const (
 	maxInflation       = 200
-	inflationAllowance = 64 << 20
+	inflationAllowance = 8 << 20
 )
 
 // How far back compressed data may refer, in bytes of memory: as zstd and xz -9 do it.
@@ -37,6 +37,22 @@ type inflater struct {
 	limit int64 // times the size of what comes in
 }
 
+// tooMuch is the error of what grows to more than so many times its size.
+func tooMuch(form string, times int64) error {
+	return fmt.Errorf("%s: decompresses to more than %d times its size, as no recording does; what is one none the less can be read if it is decompressed first", form, times)
+}
+
+// refuseDeclared refuses a frame of zstd whose header says that its contents are larger than an
+// input of this size may become, before it is inflated.
+func refuseDeclared(head Head, size int64) error {
+	var h zstd.Header
+	if err := h.Decode(head); err != nil || !h.HasFCS || h.FrameContentSize <= uint64(maxInflation*size+inflationAllowance) {
+		return nil
+	}
+	return fmt.Errorf("zstd: says that its %d bytes decompress to %d, %d times as many, as no recording does; what is one none the less can be read if it is decompressed first",
+		size, h.FrameContentSize, h.FrameContentSize/uint64(size))
+}
+
 // atraceMark stands before what atrace -z prints, a stream of zlib. Before it atrace says what it
 // does, in a line.
 var atraceMark = []byte("TRACE:\n\x78")
@@ -52,8 +68,9 @@ func atraceStart(head Head) int {
 	return i + len(atraceMark) - 1
 }
 
-// newInflater returns nil if head is of nothing that is inflated. r reads in.
-func newInflater(head Head, r *bufio.Reader, in *countingReader) (*inflater, error) {
+// newInflater returns nil if head is of nothing that is inflated. r reads in, which has size bytes,
+// 0 if that is not known.
+func newInflater(head Head, r *bufio.Reader, in *countingReader, size int64) (*inflater, error) {
 	f := &inflater{in: in, limit: maxInflation}
 	var err error
 	switch {
@@ -62,6 +79,11 @@ func newInflater(head Head, r *bufio.Reader, in *countingReader) (*inflater, err
 		f.z, err = gzip.NewReader(r)
 	case strings.HasPrefix(string(head), "\x28\xb5\x2f\xfd"):
 		f.form = "zstd"
+		if size > 0 {
+			if err = refuseDeclared(head, size); err != nil {
+				return nil, err
+			}
+		}
 		var z *zstd.Decoder
 		z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err == nil {
@@ -88,7 +110,7 @@ func (f *inflater) Read(p []byte) (int, error) {
 	n, err := f.z.Read(p)
 	f.out += int64(n)
 	if f.out > f.limit*f.in.n+inflationAllowance {
-		return 0, fmt.Errorf("%s: decompresses to more than %d times its size", f.form, f.limit)
+		return 0, tooMuch(f.form, f.limit)
 	}
 	if err != nil && err != io.EOF {
 		err = f.error(err)

@@ -111,7 +111,7 @@ func New(name string, r io.Reader) (*Source, error) {
 	if s.Head, err = peek(s.Reader); err != nil {
 		return nil, err
 	}
-	if s.inflater, err = newInflater(s.Head, s.Reader, in); s.inflater == nil {
+	if s.inflater, err = newInflater(s.Head, s.Reader, in, size); s.inflater == nil {
 		return s, err
 	}
 	s.at = nil

@@ -3,6 +3,7 @@ package input
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -204,7 +205,8 @@ func TestAtrace(t *testing.T) {
 func TestInflation(t *testing.T) {
 	data := bytes.Repeat([]byte("a;"+strings.Repeat("x", 1<<20)+" 1\n"), 96)
 	for form, small := range map[string][]byte{"gzip": gzipped(t, data), "zstd": zstded(t, data), "xz": xzed(t, data)} {
-		src, err := New("x", bytes.NewReader(small))
+		// Of a stream the size is not known beforehand.
+		src, err := New("x", struct{ io.Reader }{bytes.NewReader(small)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,6 +217,20 @@ func TestInflation(t *testing.T) {
 		if n > inflationAllowance+maxInflation*int64(len(small)) {
 			t.Errorf("%s: %d bytes became %d", form, len(small), n)
 		}
+	}
+}
+
+// TestDeclared reads files of zstd that say themselves what they become: no byte of one that
+// becomes too large is decompressed.
+func TestDeclared(t *testing.T) {
+	small := zstded(t, make([]byte, 96<<20))
+	_, err := New("x", bytes.NewReader(small))
+	want := fmt.Sprintf("zstd: says that its %d bytes decompress to %d, %d times as many", len(small), 96<<20, 96<<20/len(small))
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := New("x", bytes.NewReader(zstded(t, make([]byte, inflationAllowance)))); err != nil {
+		t.Errorf("what may become as large as it says: %v", err)
 	}
 }
 

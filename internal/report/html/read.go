@@ -23,9 +23,11 @@ const (
 	maxBlocks = 1000
 	maxName   = 32 // of a block, with what follows
 	maxMeta   = 8 << 20
-	maxJSON   = 128 << 20 // of all blocks, read and written
+	maxJSON   = 128 << 20 // of all blocks, read and written,
+	leastJSON = 16 << 20  // but no more than this
+	maxGrowth = 24        // and so many times the size of the page: real ones are below 11
 	leastRoom = 1 << 20   // that every block may have,
-	maxRatio  = 256       // and so many times its compressed size
+	maxRatio  = 128       // and so many times its compressed size: real ones are below 40
 )
 
 // Read reads a page that [Write] of this version wrote, or of an older one. Of the page
@@ -47,7 +49,7 @@ func Read(r io.Reader) (*Page, error) {
 	if p.meta, err = readMeta(m); err != nil {
 		return nil, fmt.Errorf("block meta at %#x: %w", m.at, err)
 	}
-	if err := p.readBlocks(raw); err != nil {
+	if err := p.readBlocks(raw, min(maxJSON, leastJSON+maxGrowth*len(data))); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -194,8 +196,9 @@ func jsonError(err error) error {
 	return fmt.Errorf("JSON: %w", err)
 }
 
-// readBlocks reads the compressed blocks: those that meta names, in the same order.
-func (p *Page) readBlocks(raw []rawBlock) error {
+// readBlocks reads the compressed blocks: those that meta names, in the same order. room bounds
+// their JSON, read and written.
+func (p *Page) readBlocks(raw []rawBlock, room int) error {
 	var names []string
 	for _, b := range raw {
 		names = append(names, b.name)
@@ -220,7 +223,7 @@ func (p *Page) readBlocks(raw []rawBlock) error {
 	if id := idOf(p.blocks); id != p.meta.ID {
 		return fmt.Errorf("blocks have the digest %s, meta says %s: the data of the page was changed", id, p.meta.ID)
 	}
-	room, texts := maxJSON, 0
+	texts := 0
 	var gz compressor
 	for i, b := range raw {
 		text, err := p.readBlock(&p.blocks[i], &gz, room, &texts)
