@@ -21,11 +21,13 @@ var policy = map[string][]string{
 	"input":                 {"input/xz"},
 	"input/xz":              {},
 	"cputime":               {},
+	"limit":                 {},
+	"input/inputtest":       {"perffile"},
 	"scratch":               {},
 	"output":                {"scratch"},
 	"perffile":              {},
 	"perffile/perffiletest": {"perffile"},
-	"perfsession":           {"perffile"},
+	"perfsession":           {"limit", "perffile"},
 	"userstack":             {"objects", "perfsession", "unwind"},
 	"objfile":               {"input/xz"},
 	"unwind":                {"objfile"},
@@ -36,7 +38,7 @@ var policy = map[string][]string{
 	"objects":               {"debuginfod", "disasm", "objfile", "perfsession", "unwind"},
 	"objects/objectstest":   {"objects"},
 	"symbolizer":            {"objects", "objfile", "perffile", "perfsession"},
-	"run":                   {},
+	"run":                   {"limit"},
 	"trace":                 {},
 	"run/runtest":           {"run"},
 	"remark":                {},
@@ -110,7 +112,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text", "verdict"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "output", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "source", "symbolizer", "trace", "verdict", "wait", "yaml"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "limit", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "output", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "source", "symbolizer", "trace", "verdict", "wait", "yaml"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all

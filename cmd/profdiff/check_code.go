@@ -38,8 +38,8 @@ func codeOf(runs []*run.Run, files *objects.Store) (list []budget.Code) {
 		for i := range r.Mappings {
 			add(&r.Mappings[i])
 		}
-		for i := range r.Idle {
-			add(&r.Idle[i])
+		for _, f := range r.Idle {
+			add(&run.Mapping{File: f.File, BuildID: f.BuildID, Kind: f.Kind})
 		}
 	}
 	return list

@@ -14,22 +14,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"profdiff/internal/limit"
 	"profdiff/internal/output"
 	"profdiff/internal/perffile"
 	"profdiff/internal/report/text"
 )
 
-func main() {
+func main() { os.Exit(program(os.Args[1:])) }
+
+// program is what main does, up to the exit code.
+func program(args []string) int {
 	// Tables of a recording are large and hold few pointers: collecting whenever the
 	// heap has grown by a quarter is cheap and keeps the peak near what is in use.
 	// While the heap is small that would be all the time; the ballast makes it count
 	// as 32 MB more, of which the system never gets to see a page.
 	debug.SetGCPercent(25)
-	ballast := make([]byte, 32<<20)
-	ctx, interrupted := watchSignals()
-	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	ballast := make([]byte, limit.Ballast)
+	ctx, interrupted := watchSignals(failure(args))
+	code := execute(ctx, args, os.Stdin, os.Stdout, os.Stderr)
 	runtime.KeepAlive(ballast)
-	os.Exit(interrupted(code))
+	return interrupted(code)
 }
 
 // recordingsRead is called when all is read and a report is to be made of it. A report is
@@ -52,6 +56,7 @@ type stdio struct {
 	out, err io.Writer
 	// outputs are the files that the command writes.
 	outputs output.Set
+	memory  memoryFlag
 }
 
 // execute is main without the process.
@@ -75,14 +80,19 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return outcome.code
 	}
 	io.report(err)
-	if bisects(args) {
-		return exitAbort
-	}
-	if usage, ok := errors.AsType[*usageError](err); ok {
+	if usage, ok := errors.AsType[*usageError](err); ok && !bisects(args) {
 		if usage.command != nil {
 			fmt.Fprintf(stderr, "usage: %s\n", usage.command.UseLine())
 		}
 		return exitUsage
+	}
+	return failure(args)
+}
+
+// failure is the exit code when an input cannot be read.
+func failure(args []string) int {
+	if bisects(args) {
+		return exitAbort
 	}
 	return exitInput
 }
@@ -130,6 +140,7 @@ for DEBUGINFOD_MAXTIME seconds if that is more.`,
 		Version:       version(),
 		Args:          noCommand,
 		PersistentPreRun: func(cmd *cobra.Command, args []string) {
+			limit.Set(io.memory.bytes())
 			io.outputs.Inputs = func() []string { return inputsOf(cmd, args) }
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -137,6 +148,8 @@ for DEBUGINFOD_MAXTIME seconds if that is more.`,
 		},
 	}
 	root.SetVersionTemplate(versionText())
+	root.PersistentFlags().Var(&io.memory, "max-memory", "end with exit code 3 rather than use more memory than `SIZE`, such as 800M or 2G, or none; "+
+		"by default half of what the machine has left, or three quarters of what the control group allows if that is less")
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)

@@ -21,7 +21,7 @@ var (
 
 func TestMain(m *testing.M) {
 	hermetic()
-	testscript.Main(m, map[string]func(){"profdiff": main})
+	testscript.Main(m, map[string]func(){"profdiff": main, "measured": measured})
 }
 
 // noFiles has no object file of a recording, and no settings.
@@ -30,7 +30,7 @@ var noFiles = []string{"PROFDIFF_SYSROOT=" + filepath.Join(os.TempDir(), "no-fil
 // hermetic keeps files of this machine out of what tests print. It leaves alone what runs as
 // profdiff in a script, which has its own environment.
 func hermetic() {
-	if filepath.Base(os.Args[0]) == "profdiff" {
+	if base := filepath.Base(os.Args[0]); base == "profdiff" || base == "measured" {
 		return
 	}
 	// The tools that tests run find their files by HOME.

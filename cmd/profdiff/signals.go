@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"profdiff/internal/limit"
 	"profdiff/internal/scratch"
 )
 
@@ -23,9 +24,10 @@ var finishes atomic.Bool
 
 // watchSignals gives a context that the first signal ends. A command that goes on for longer than
 // the grace period is ended then, and by a second signal at once; its temporary files are removed.
+// So is one that uses more memory than it may, with the exit code failure.
 // interrupted turns the exit code of a command that a signal made fail into 128 + its number, as
 // shells have it.
-func watchSignals() (ctx context.Context, interrupted func(code int) int) {
+func watchSignals(failure int) (ctx context.Context, interrupted func(code int) int) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
@@ -38,8 +40,19 @@ func watchSignals() (ctx context.Context, interrupted func(code int) int) {
 	// Writing to a pipe that nobody reads gives an error then, and what was begun is removed.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	var first atomic.Int32
+	end := func(reason any, code int) {
+		fmt.Fprintf(os.Stderr, "profdiff: %v\n", reason)
+		_ = scratch.RemoveAll() // there is nobody left to tell
+		os.Exit(code)
+	}
 	go func() {
-		s, _ := (<-signals).(syscall.Signal)
+		var s syscall.Signal
+		select {
+		case reason := <-limit.Exceeded:
+			end(reason, failure)
+		case signal := <-signals:
+			s, _ = signal.(syscall.Signal)
+		}
 		first.Store(int32(s))
 		cancel(errInterrupted)
 		var late <-chan time.Time
@@ -50,9 +63,7 @@ func watchSignals() (ctx context.Context, interrupted func(code int) int) {
 		case <-signals:
 		case <-late:
 		}
-		fmt.Fprintf(os.Stderr, "profdiff: %v\n", errInterrupted)
-		_ = scratch.RemoveAll() // there is nobody left to tell
-		os.Exit(128 + int(s))
+		end(errInterrupted, 128+int(s))
 	}()
 	return ctx, func(code int) int {
 		if s := first.Load(); s != 0 && code != exitOK {

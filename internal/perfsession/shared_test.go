@@ -45,11 +45,12 @@ func TestShared(t *testing.T) {
 			samples, none, some, all := 0, 0, 0, 0
 			h := handlerFunc(func(sample *Sample) {
 				samples++
-				spaces := slices.Concat(sample.Thread.Process.space.maps, s.kernel.maps, s.guest.maps)
+				own, kernel := slices.Collect(sample.Thread.Process.space.root.all()), slices.Collect(s.kernel.root.all())
+				spaces := slices.Concat(own, kernel, slices.Collect(s.guest.root.all()))
 				for i, f := range sample.Frames {
-					maps := sample.Thread.Process.space.maps
+					maps := own
 					if f.Kernel {
-						maps = s.kernel.maps
+						maps = kernel
 					}
 					if want := linear(maps, f.Addr); f.Map != want {
 						t.Fatalf("sample %d, frame %d: address %#x is in %+v, want %+v", samples, i, f.Addr, f.Map, want)

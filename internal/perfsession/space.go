@@ -1,9 +1,6 @@
 package perfsession
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // A DSO is a file that is mapped as code: a program, a library, the kernel, a
 // module, or something that only looks like a file, such as [vdso].
@@ -68,25 +65,39 @@ func (m *Mapping) MayExecute() bool {
 	return m.Prot == 0 || m.Prot&(exec|ProtJITSymFile) != 0
 }
 
-// A space is the address space of a process. Spaces of forked processes share
-// their table until one of them changes it.
+// A space is the address space of a process. Spaces of forked processes share their mappings,
+// also after one of them has changed some of its own.
 type space struct {
-	maps   []*Mapping // by Start, without overlap
-	starts []uint64   // of maps: searching them needs less memory
-	shared bool       // maps and starts are also another space's
-	last   *Mapping   // that the latest find found
+	root *node
+	last *Mapping // that the latest find found
+	// flat has all mappings of root, nil if it was not asked often enough since root
+	// changed: asked counts.
+	flat  *flat
+	asked int
 	// version counts the changes.
 	version uint
 }
+
+// A flat is a sorted table of mappings, which is searched faster than a tree.
+type flat struct {
+	starts []uint64
+	maps   []*Mapping
+}
+
+// minAsked is how often a space is asked before a table is worth while.
+const minAsked = 64
 
 func (s *space) find(addr uint64) *Mapping {
 	if m := s.last; m != nil && addr-m.Start < m.End-m.Start {
 		return m
 	}
-	lo, hi := 0, len(s.starts)
+	if s.flat == nil {
+		return s.ask(addr)
+	}
+	lo, hi := 0, len(s.flat.starts)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		if s.starts[mid] <= addr {
+		if s.flat.starts[mid] <= addr {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -95,18 +106,36 @@ func (s *space) find(addr uint64) *Mapping {
 	if lo == 0 {
 		return nil
 	}
-	if m := s.maps[lo-1]; addr < m.End {
+	if m := s.flat.maps[lo-1]; addr < m.End {
 		s.last = m
 		return m
 	}
 	return nil
 }
 
-// fork returns a copy of s.
-func (s *space) fork() space {
-	s.shared = true
-	return space{maps: s.maps, starts: s.starts, shared: true}
+// ask is find without a table. When it was called as often as there are mappings, the table is made:
+// it costs no more than the calls did.
+func (s *space) ask(addr uint64) *Mapping {
+	if s.asked++; s.asked >= minAsked && s.asked&(s.asked-1) == 0 {
+		s.flat = s.root.flatten(s.asked)
+	}
+	var below *node // the last one that starts at or before addr
+	for n := s.root; n != nil; {
+		if n.start <= addr {
+			below, n = n, n.right
+		} else {
+			n = n.left
+		}
+	}
+	if below == nil || addr >= below.m.End {
+		return nil
+	}
+	s.last = below.m
+	return s.last
 }
+
+// fork returns a copy of s.
+func (s *space) fork() space { return space{root: s.root, flat: s.flat} }
 
 // clear removes all mappings.
 func (s *space) clear() { *s = space{version: s.version + 1} }
@@ -114,52 +143,18 @@ func (s *space) clear() { *s = space{version: s.version + 1} }
 // insert adds m and cuts away what it covers of earlier mappings. piece makes the
 // mappings for what remains of them.
 func (s *space) insert(m *Mapping, piece func(Mapping) *Mapping) {
-	s.last = nil
-	s.version++
-	// from is the first mapping that ends behind m.Start, to the first that
-	// starts at or behind m.End.
-	from, _ := slices.BinarySearchFunc(s.maps, m.Start, func(o *Mapping, addr uint64) int {
-		if o.End <= addr {
-			return -1
-		}
-		return 1
-	})
-	to := from
-	for to < len(s.maps) && s.maps[to].Start < m.End {
-		to++
+	top := &node{start: m.Start, m: m}
+	if m.covers(s.root) {
+		s.set(cover(s.root, top, piece))
+	} else {
+		s.set(put(s.root, top))
 	}
-	var parts [3]*Mapping
-	n := 0
-	if from < to {
-		if first := s.maps[from]; first.Start < m.Start {
-			p := *first
-			p.End = m.Start
-			parts[n] = piece(p)
-			n++
-		}
-	}
-	parts[n] = m
-	n++
-	if from < to {
-		if last := s.maps[to-1]; last.End > m.End {
-			p := *last
-			p.PgOff += m.End - p.Start
-			p.Start = m.End
-			parts[n] = piece(p)
-			n++
-		}
-	}
-	if s.shared {
-		s.maps, s.starts = slices.Clone(s.maps), slices.Clone(s.starts)
-		s.shared = false
-	}
-	var starts [3]uint64
-	for i, p := range parts[:n] {
-		starts[i] = p.Start
-	}
-	s.maps = slices.Replace(s.maps, from, to, parts[:n]...)
-	s.starts = slices.Replace(s.starts, from, to, starts[:n]...)
 }
+
+// cover adds all mappings of a tree like insert.
+func (s *space) cover(top *node, piece func(Mapping) *Mapping) { s.set(cover(s.root, top, piece)) }
+
+func (s *space) set(root *node) { *s = space{root: root, version: s.version + 1} }
 
 // canonicalPath gives one name to what recorders spell in several ways.
 func canonicalPath(path string, kernel bool) string {

@@ -12,7 +12,7 @@ func newTestSession() *Session { return &Session{} }
 
 func spaceString(s *space) []string {
 	var out []string
-	for _, m := range s.maps {
+	for m := range s.root.all() {
 		out = append(out, fmt.Sprintf("%x-%x@%x %s", m.Start, m.End, m.PgOff, m.DSO.Path))
 	}
 	return out
@@ -69,6 +69,15 @@ func TestSpaceOracle(t *testing.T) {
 			cells = append(cells, cells[i])
 			continue
 		}
+		if j := rng.IntN(len(spaces)); i != j && rng.IntN(100) == 0 {
+			// As if process i, of which some mappings are known already, were forked by j.
+			spaces[i].cover(spaces[j].root, s.mapping)
+			for a, c := range cells[j] {
+				if c != (cell{}) {
+					cells[i][a] = c
+				}
+			}
+		}
 		start := uint64(rng.IntN(size - 1))
 		end := start + 1 + uint64(rng.IntN(min(40, size-int(start))))
 		end = min(end, size)
@@ -90,5 +99,55 @@ func TestSpaceOracle(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSpaceShares checks that what is inherited is shared: a process that inherits many mappings
+// costs the same as one that inherits few but for the depth of the tree.
+func TestSpaceShares(t *testing.T) {
+	s := newTestSession()
+	var parent space
+	dso := &DSO{Path: "a"}
+	for i := range uint64(4096) {
+		parent.insert(s.mapping(Mapping{Start: i << 16, End: i<<16 + 4096, DSO: dso}), s.mapping)
+	}
+	known := make(map[*node]bool)
+	var fresh func(n *node) int
+	fresh = func(n *node) int {
+		if n == nil || known[n] {
+			return 0
+		}
+		known[n] = true
+		return 1 + fresh(n.left) + fresh(n.right)
+	}
+	if n := fresh(parent.root); n != 4096 {
+		t.Fatalf("%d nodes", n)
+	}
+	const children, most = 1000, 40 // nodes from the top to a leaf of 4096, on average 2 ln 4096 = 17
+	sum := 0
+	for i := range uint64(children) {
+		child := parent.fork()
+		child.insert(s.mapping(Mapping{Start: i<<18 + 8192, End: i<<18 + 12288, DSO: dso}), s.mapping)
+		sum += fresh(child.root)
+		// Inherited twice, as simpleperf may note it: nothing is new.
+		again := child
+		again.cover(parent.root, s.mapping)
+		if n := fresh(again.root); n > 2*most {
+			t.Errorf("child %d: %d new nodes after it inherited the same again", i, n)
+		}
+	}
+	if sum > most*children {
+		t.Errorf("%d children have %d nodes of their own", children, sum)
+	}
+	// A tree is not deep whatever the order in which mappings come.
+	var depth func(n *node) int
+	depth = func(n *node) int {
+		if n == nil {
+			return 0
+		}
+		return 1 + max(depth(n.left), depth(n.right))
+	}
+	if d := depth(parent.root); d > 80 {
+		t.Errorf("4096 mappings are a tree of depth %d", d)
 	}
 }

@@ -1,6 +1,10 @@
 package perfsession
 
-import "iter"
+import (
+	"iter"
+
+	"profdiff/internal/limit"
+)
 
 // Spaces are the address spaces of processes, by their numbers, and of the kernel. A
 // [Session] keeps the spaces of a perf.data file up to date; for recordings in other
@@ -82,7 +86,7 @@ func (s *Spaces) put(to *space, m Mapping) {
 // KernelModules yields the mappings of kernel modules as they are now.
 func (s *Spaces) KernelModules() iter.Seq[*Mapping] {
 	return func(yield func(*Mapping) bool) {
-		for _, m := range s.kernel.maps {
+		for m := range s.kernel.root.all() {
 			if !m.DSO.IsKernelImage() && m.DSO.Symbol == "" && !yield(m) {
 				return
 			}
@@ -100,6 +104,7 @@ func endOf(start, n uint64) uint64 {
 
 // mapping gives m an ID.
 func (s *Spaces) mapping(m Mapping) *Mapping {
+	limit.Mappings.Add(1)
 	m.ID = s.Mappings
 	s.Mappings++
 	return &m
@@ -141,6 +146,7 @@ func (s *Spaces) process(pid int32) *Process {
 
 // replace makes p the process of its number.
 func (s *Spaces) replace(p *Process) {
+	limit.Processes.Add(1)
 	s.processes[p.PID] = p
 	s.last = nil
 }

@@ -113,12 +113,10 @@ func (s *Session) fork(t perffile.Task, misc perffile.Misc, time uint64) {
 	delete(s.threads, t.TID)
 	if t.PID != t.PPID && t.PID == t.TID {
 		p := &Process{PID: t.PID, Comm: parent.Comm, started: time}
-		if old := s.processes[t.PID]; s.simpleperf && old != nil && len(old.space.maps) > 0 {
+		if old := s.processes[t.PID]; s.simpleperf && old != nil && old.space.root != nil {
 			// simpleperf may have noted mappings of the child before the fork.
 			p.space = old.space
-			for _, m := range parent.Process.space.maps {
-				p.space.insert(m, s.mapping)
-			}
+			p.space.cover(parent.Process.space.root, s.mapping)
 		} else if misc&perffile.MiscForkExec == 0 {
 			p.space = parent.Process.space.fork()
 		}

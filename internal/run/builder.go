@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"profdiff/internal/limit"
 )
 
 // A Builder collects the samples of a Run. Its methods intern: equal arguments
@@ -89,6 +91,7 @@ func (b *Builder) Mapping(m Mapping) uint32 {
 func (b *Builder) Function(f Function) uint32 {
 	i, ok := b.functions[f]
 	if !ok {
+		limit.Functions.Add(1)
 		i = uint32(len(b.r.Functions))
 		b.r.Functions = append(b.r.Functions, f)
 		b.functions[f] = i
@@ -110,6 +113,7 @@ func (b *Builder) Location(mapping uint32, address uint64, lines ...Line) uint32
 	key.lines = string(enc)
 	i, ok := b.locations[key]
 	if !ok {
+		limit.Locations.Add(1)
 		i = uint32(len(b.r.Locations))
 		b.r.Locations = append(b.r.Locations, Location{mapping, address, append([]Line(nil), lines...)})
 		b.locations[key] = i
@@ -121,6 +125,7 @@ func (b *Builder) Location(mapping uint32, address uint64, lines ...Line) uint32
 // returns the index of the first; the caller completes them in Run().Locations
 // before Finish. Stacks may refer to locations that are yet to be added.
 func (b *Builder) NewLocations(n int) (first uint32) {
+	limit.Locations.Add(n)
 	first = uint32(len(b.r.Locations))
 	b.r.Locations = append(b.r.Locations, make([]Location, n)...)
 	return first
@@ -130,6 +135,7 @@ func (b *Builder) NewLocations(n int) (first uint32) {
 func (b *Builder) Labels(l Labels) uint32 {
 	i, ok := b.labels[l]
 	if !ok {
+		limit.Labels.Add(1)
 		i = uint32(len(b.r.Labels))
 		b.r.Labels = append(b.r.Labels, l)
 		b.labels[l] = i

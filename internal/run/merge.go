@@ -3,7 +3,6 @@ package run
 import (
 	"math"
 	"reflect"
-	"slices"
 )
 
 // Merge makes one run of several: the samples are summed, and facts of the
@@ -16,7 +15,7 @@ func Merge(name string, runs []*Run) (*Run, error) {
 	}
 	TellApart(runs...)
 	b := NewBuilder(name)
-	m := merger{b: b, mappings: make(map[mergeMapping]uint32)}
+	m := merger{b: b, mappings: make(map[mergeMapping]uint32), idle: make(map[IdleFile]bool)}
 	for i, r := range runs {
 		m.add(r)
 		if i == 0 {
@@ -38,6 +37,7 @@ type mergeMapping struct {
 type merger struct {
 	b        *Builder
 	mappings map[mergeMapping]uint32
+	idle     map[IdleFile]bool // of the merged run
 	threads  map[Thread]ThreadID
 }
 
@@ -68,7 +68,8 @@ func (m *merger) add(r *Run) {
 		mappings[i] = m.mapping(&r.Mappings[i])
 	}
 	for _, idle := range r.Idle {
-		if !slices.Contains(b.r.Idle, idle) {
+		if !m.idle[idle] {
+			m.idle[idle] = true
 			b.r.Idle = append(b.r.Idle, idle)
 		}
 	}

@@ -43,8 +43,8 @@ type Run struct {
 	Stacks    Stacks
 	Labels    []Labels
 	// Idle are files with code that were loaded and in which no frame of a sample is, where
-	// the input tells: path and build ID.
-	Idle []Mapping
+	// the input tells.
+	Idle []IdleFile
 	// Samples holds one row per distinct (event, stack, labels), in the order
 	// in which the first sample of each was seen.
 	Samples []Sample
@@ -176,6 +176,12 @@ type Mapping struct {
 	HasFunctions, HasFilenames, HasLineNumbers, HasInlineFrames bool
 	// Unnamed says why addresses in it have no names, zero if that is not known.
 	Unnamed Unnamed
+}
+
+// An IdleFile is what is known of a file in which no frame is: see [Mapping].
+type IdleFile struct {
+	File, BuildID string
+	Kind          MappingKind
 }
 
 // A MappingKind tells code of different nature apart.

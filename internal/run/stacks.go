@@ -1,5 +1,7 @@
 package run
 
+import "profdiff/internal/limit"
+
 // A StackID names a stack within one [Stacks]. 0 is the empty stack.
 type StackID uint32
 
@@ -34,7 +36,7 @@ func (s *Stacks) node(id StackID) *stackNode {
 }
 
 func (s *Stacks) add(parent StackID, location uint32) StackID {
-	s.blocks = withRoom(s.blocks, s.n, blockNodes)
+	s.blocks = withRoom(s.blocks, s.n, blockNodes, limit.Stacks)
 	id := StackID(s.n)
 	s.n++
 	last := &s.blocks[len(s.blocks)-1]
@@ -44,11 +46,12 @@ func (s *Stacks) add(parent StackID, location uint32) StackID {
 
 // withRoom returns blocks, of which the last has room for the element numbered n. The first
 // block grows up to size, all others have it from the start.
-func withRoom[T any](blocks [][]T, n, size int) [][]T {
+func withRoom[T any](blocks [][]T, n, size int, kind limit.Kind) [][]T {
 	switch {
 	case n == 0:
 		return append(blocks, nil)
 	case n%size == 0:
+		kind.Add(size)
 		return append(blocks, make([]T, 0, size))
 	}
 	return blocks
@@ -203,7 +206,7 @@ func (t *rowTable) sample(s *Stacks, event uint32, stack StackID, labels uint32)
 }
 
 func (t *rowTable) add(event uint32, stack StackID, labels uint32) *Sample {
-	t.blocks = withRoom(t.blocks, int(t.n), blockRows)
+	t.blocks = withRoom(t.blocks, int(t.n), blockRows, limit.Samples)
 	last := &t.blocks[len(t.blocks)-1]
 	*last = append(*last, Sample{Event: event, Stack: stack, Labels: labels})
 	t.n++

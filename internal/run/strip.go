@@ -70,19 +70,20 @@ func (r *Run) stripPaths() string {
 			n++
 		}
 	}
-	for _, list := range [][]Mapping{r.Mappings, r.Idle} {
-		for i := range list {
-			m := &list[i]
-			if m.Parts > 1 {
-				parts := strings.Split(m.File, "/")
-				if keep := min(m.Parts, len(parts)); keep < len(parts) {
-					m.File = strings.Join(parts[len(parts)-keep:], "/")
-					n++
-				}
-				continue
+	for i := range r.Mappings {
+		m := &r.Mappings[i]
+		if m.Parts > 1 {
+			parts := strings.Split(m.File, "/")
+			if keep := min(m.Parts, len(parts)); keep < len(parts) {
+				m.File = strings.Join(parts[len(parts)-keep:], "/")
+				n++
 			}
-			strip(&m.File)
+			continue
 		}
+		strip(&m.File)
+	}
+	for i := range r.Idle {
+		strip(&r.Idle[i].File)
 	}
 	for i := range r.Functions {
 		f := &r.Functions[i]

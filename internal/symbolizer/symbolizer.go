@@ -207,8 +207,13 @@ func (z *Symbolizer) dso(d *perfsession.DSO) *dso {
 	if known := z.dsos[d.ID]; known != nil {
 		return known
 	}
+	z.dsos[d.ID] = z.newDSO(d)
+	return z.dsos[d.ID]
+}
+
+// newDSO is what is known of d before anything in it is named.
+func (z *Symbolizer) newDSO(d *perfsession.DSO) *dso {
 	n := &dso{DSO: d, kind: perffile.DSOELF}
-	z.dsos[d.ID] = n
 	switch {
 	case d.Kernel && d.IsKernelImage():
 		n.kind = perffile.DSOKernel
@@ -391,4 +396,9 @@ func (z *Symbolizer) JavaMethods(fn func(file *perffile.SymbolFile, s perffile.S
 }
 
 // Execution says how the code of a DSO is run.
-func (z *Symbolizer) Execution(d *perfsession.DSO) Execution { return z.dso(d).exec }
+func (z *Symbolizer) Execution(d *perfsession.DSO) Execution {
+	if d.ID < len(z.dsos) && z.dsos[d.ID] != nil {
+		return z.dsos[d.ID].exec
+	}
+	return z.newDSO(d).exec // not kept: a recording may have many files in which nothing is
+}

@@ -272,9 +272,10 @@ func (n *namer) idle() {
 	for i := range r.Mappings {
 		known[file{r.Mappings[i].File, r.Mappings[i].BuildID}] = true
 	}
+	r.Idle = slices.Grow(r.Idle, len(n.p.session.DSOs))
 	for _, d := range n.p.session.DSOs {
 		if path := reading.JITCache(n.dsoPath(d)); !d.Kernel && perfsession.IsFile(path) && !known[file{path, d.BuildID}] {
-			r.Idle = append(r.Idle, run.Mapping{File: path, BuildID: d.BuildID, Kind: n.kind(d)})
+			r.Idle = append(r.Idle, run.IdleFile{File: path, BuildID: d.BuildID, Kind: n.kind(d)})
 		}
 	}
 }

@@ -1,0 +1,140 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"profdiff/internal/cputime"
+	"profdiff/internal/input/inputtest"
+)
+
+// measured is main, and says in file descriptor 3 what it cost. The kernel tells a parent the peak
+// of a child, too, but of a child that was itself at first.
+func measured() {
+	code := program(os.Args[1:])
+	var peak int64
+	if status, err := os.ReadFile("/proc/self/status"); err == nil {
+		_, rest, _ := strings.Cut(string(status), "VmHWM:")
+		_, _ = fmt.Sscan(rest, &peak)
+	}
+	fmt.Fprintf(os.NewFile(3, "cost"), "%d %d", peak<<10, cputime.Now())
+	os.Exit(code)
+}
+
+// spent is what a process took: the most memory at a time, in bytes, and time on a CPU.
+type spent struct {
+	memory int64
+	cpu    time.Duration
+	code   int
+	stderr string
+}
+
+// spentBy runs this program in a folder. Of a program that ends itself the cost is not known.
+func spentBy(t *testing.T, dir string, args ...string) (c spent) {
+	t.Helper()
+	cmd, stderr := process(t, dir, args...)
+	cmd.Args[0] = "measured"
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd.ExtraFiles = []*os.File{w}
+	err = cmd.Run()
+	w.Close()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	var told bytes.Buffer
+	if _, err := told.ReadFrom(r); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = fmt.Sscan(told.String(), &c.memory, &c.cpu)
+	c.code, c.stderr = cmd.ProcessState.ExitCode(), stderr.String()
+	return c
+}
+
+// TestStorms reads small files that are to cost much. Each command takes no more than four times the
+// size of its input and 100 MB, and time in proportion to it.
+func TestStorms(t *testing.T) {
+	show, convert := []string{"show", "in"}, []string{"convert", "in", "-o", "out.pb.gz"}
+	commands := map[string][][]string{
+		"forks": {show, convert},
+		"mmaps": {show},
+	}
+	for _, storm := range inputtest.Storms {
+		for _, args := range commands[storm.Name] {
+			t.Run(storm.Name+" "+args[0], func(t *testing.T) {
+				var costs [2]spent // of half of it, and of all
+				for i := range costs {
+					dir := t.TempDir()
+					data := storm.Make(storm.N * (i + 1) / 2)
+					if err := os.WriteFile(filepath.Join(dir, "in"), data, 0o666); err != nil {
+						t.Fatal(err)
+					}
+					c := spentBy(t, dir, args...)
+					const base = 100 << 20
+					switch limit := int64(4*len(data) + base); {
+					case c.code != exitOK:
+						t.Fatalf("exit code %d: %s", c.code, c.stderr)
+					case c.memory == 0 || c.cpu == 0:
+						t.Fatal("it did not say what it cost")
+					case c.memory > limit:
+						t.Errorf("%d bytes took %d bytes of memory, more than %d", len(data), c.memory, limit)
+					}
+					t.Logf("%d bytes: %d MB, %v", len(data), c.memory>>20, c.cpu)
+					costs[i] = c
+				}
+				// What takes little time may take any part of it.
+				if few := time.Second; costs[1].cpu > few && costs[1].cpu > 3*costs[0].cpu {
+					t.Errorf("twice the input took %v after %v", costs[1].cpu, costs[0].cpu)
+				}
+			})
+		}
+	}
+}
+
+// TestMaxMemory has a command use more memory than it may.
+func TestMaxMemory(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "in"), inputtest.FoldedFunctions(500_000, 0), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "small"), []byte("main;a 1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"convert", "in", "-o", "out", "--max-memory", "100M"}, exitInput, " functions, "},
+		{[]string{"diff", "small", "in", "--html", "out", "--max-memory", "64M"}, exitInput, " and 64M are allowed: --max-memory SIZE allows more"},
+		{[]string{"show", "small", "-o", "out", "--max-memory", "64M"}, exitOK, ""},
+		{[]string{"show", "small", "-o", "out", "--max-memory", "none"}, exitOK, ""},
+		{[]string{"show", "small", "-o", "out", "--max-memory", "much"}, exitUsage, `"much" is no size`},
+	} {
+		cmd, stderr := process(t, dir, test.args...)
+		_ = cmd.Run()
+		if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(stderr.String(), test.want) {
+			t.Errorf("%q: exit code %d: %s", test.args, code, stderr)
+		}
+		want := []string{"in", "small"}
+		if test.code == exitOK {
+			want = []string{"in", "out", "small"}
+		} else if test.code == exitInput && strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%q: error is %q", test.args, stderr)
+		}
+		if got := names(t, dir); strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%q left %q", test.args, got)
+		}
+		os.Remove(filepath.Join(dir, "out"))
+	}
+}
