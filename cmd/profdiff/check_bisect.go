@@ -209,7 +209,7 @@ func (s *stdio) judge(commit *record.Commit, o *budget.Outcome) error {
 		case r.Verdict == verdict.Fail && !missing:
 			code, word = exitBudget, "bad"
 		case code == exitOK && (missing || r.Verdict == verdict.Inconclusive):
-			code, word = exitSkip, "inconclusive: skip"
+			code, word = exitSkip, verdict.Inconclusive.Word(verdict.Amount)+": skip"
 		}
 	}
 	s.say("bisect: %s: %s", commit, word)

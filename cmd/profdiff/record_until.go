@@ -285,7 +285,7 @@ func lookLine(c *looks.Course) string {
 	}
 	line += fmt.Sprintf("%s %s [%s, %s]", t.ID, valueText(t.Estimate.Ratio), valueText(t.Repeated.Lo), valueText(t.Repeated.Hi))
 	if t.Verdict != verdict.Inconclusive {
-		line += " " + string(t.Verdict)
+		line += " " + t.Verdict.Word(c.Measure)
 	}
 	return line
 }
@@ -311,9 +311,9 @@ func (u *until) ended(rec *record.Recording) string {
 	}
 	parts := make([]string, len(order))
 	for i, v := range order {
-		parts[i] = fmt.Sprintf("%d %s", counts[v], v)
+		parts[i] = fmt.Sprintf("%d %s", counts[v], v.Word(u.course.Measure))
 		if len(u.course.Targets) == 1 {
-			parts[i] = u.course.Targets[0].ID + " " + string(v)
+			parts[i] = u.course.Targets[0].ID + " " + v.Word(u.course.Measure)
 		}
 	}
 	return fmt.Sprintf("ended after %d pairs of at most %d, %s: %s", len(rec.Pairs()), rec.LooksPlan.Cap, u.because, cmp.Or(strings.Join(parts, ", "), "nothing is decided"))

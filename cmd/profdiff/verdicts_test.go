@@ -336,8 +336,8 @@ func agreedCheck(t *testing.T, p twoSides, d *diff.Document) {
 	v := c.Budgets[0].Verdict
 	said := map[string]bool{
 		"JSON":     string(c.Outcome) == string(v),
-		"text":     regexp.MustCompile(`(?m)^`+string(v)+`( \(.*\))? +total `).MatchString(text) && strings.Contains(text, "\noutcome: "+string(v)),
-		"Markdown": strings.Contains(readText(t, file("check.md")), "### Performance budgets: "+string(v)+"\n"),
+		"text":     regexp.MustCompile(`(?m)^`+v.Word(verdict.Amount)+`( \(.*\))? +total `).MatchString(text) && strings.HasPrefix(text, v.Title(verdict.Amount)+": "),
+		"Markdown": strings.Contains(readText(t, file("check.md")), "### Performance budgets: "+v.Word(verdict.Amount)+"\n\n"+v.ColorSign()+" **"+v.Title(verdict.Amount)+":** "),
 		"HTML":     pageMeta(t, file("page.html")).Verdict.Outcome == string(v),
 	}
 	for format, ok := range said {

@@ -540,6 +540,15 @@ func (c *Comparison) heavy(e *Event, ch *Change) bool {
 	return ch.Base+ch.Head >= c.Options.MinShare*whole
 }
 
+// Measure is what an event measures, by its name and unit: the words for changes of it depend
+// on that.
+func Measure(event, unit string) verdict.Measure {
+	if run.IsTime(event, unit) {
+		return verdict.Time
+	}
+	return verdict.Amount
+}
+
 // withhold takes verdicts back that the recordings cannot bear, and says why.
 func (c *Comparison) withhold(e *Event, mirrored string) {
 	n := e.Normalization

@@ -115,6 +115,8 @@ type Course struct {
 	focus    *regexp.Regexp // nil if there is none
 
 	sequence *stats.Sequence // nil before the targets are known
+	// Measure is what the event measures that is looked at, where no budgets are.
+	Measure verdict.Measure
 	// Targets are what the last look said of each.
 	Targets []Target
 }
@@ -299,6 +301,7 @@ func (c *Course) stands(base, head []*run.Run) (list []stand, by string, err err
 		return nil, "", err
 	}
 	e := &comparison.Events[0]
+	c.Measure = compare.Measure(e.Name, e.Unit)
 	by = string(e.Normalization.Mode)
 	if c.focus == nil {
 		return []stand{c.change(total, &e.Total, cmp.Or(e.Withheld, e.NoTotal))}, by, nil

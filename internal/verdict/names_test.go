@@ -14,7 +14,7 @@ import (
 
 // otherWords are words of verdicts that other packages mean something else by.
 var otherWords = map[string]map[string]string{
-	"internal/align":          {"removed": "a match of a name that head does not have", "new": "a token that is no part of a name"},
+	"internal/align": {"removed": "a match of a name that head does not have", "new": "a token that is no part of a name"},
 	"internal/budget": {
 		"new": "a mark beside a verdict: base has nothing of it", "pass": "a value in budget files",
 		"warn": "a key and a value in budget files", "fail": "a key and a value in budget files",

@@ -105,8 +105,8 @@ var signs = map[Verdict]struct{ plain, color string }{
 // Sign is the verdict without words and without color, "" if it has none.
 func (v Verdict) Sign() string { return signs[v].plain }
 
-// colorSign is the verdict on a limit as a sign that is seen before a table is read.
-func (v Verdict) colorSign() string { return signs[v].color }
+// ColorSign is the verdict on a limit as a sign that is seen before a table is read.
+func (v Verdict) ColorSign() string { return signs[v].color }
 
 // rank orders the verdicts on limits by what they ask for.
 func (v Verdict) rank() int {

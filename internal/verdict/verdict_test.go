@@ -203,7 +203,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("%q has the title %q", v, v.Title(Time))
 	}
 	for _, v := range Limits {
-		if v.colorSign() == "" {
+		if v.ColorSign() == "" {
 			t.Errorf("%s has no sign for Markdown", v)
 		}
 	}

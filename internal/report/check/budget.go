@@ -36,7 +36,7 @@ func WriteProof(w io.Writer, p *budget.Proof) error {
 		} else if x.Claim != nil && x.Claim.RunsNeeded > 0 && x.Verdict == verdict.Inconclusive {
 			remark += "; " + runsNeededText(x.Claim.Relative(), x.Claim.RunsNeeded)
 		}
-		t.Add(text.Dash(x.What), x.ID, string(x.Verdict), columns.estimate, columns.bound, columns.limit, remark)
+		t.Add(text.Dash(x.What), x.ID, x.Verdict.Word(verdict.Amount), columns.estimate, columns.bound, columns.limit, remark)
 	}
 	if err := t.Write(w); err != nil {
 		return err

@@ -27,6 +27,7 @@ func New(o *budget.Outcome, tool string) *Document {
 	for _, x := range o.Discoveries {
 		d.Discoveries = append(d.Discoveries, Discovery{x.Name, x.DSO, x.Event, text.Number(x.Ratio), text.Interval(x.CI), text.Significant(x.Q)})
 	}
+	d.Decides = decides(d)
 	return d
 }
 

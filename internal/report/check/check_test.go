@@ -193,9 +193,13 @@ func TestCheckSARIF(t *testing.T) {
 func TestCheckAnnotations(t *testing.T) {
 	got := string(reporttest.Written(t, func(w io.Writer) error { return WriteAnnotations(w, document(), options) }))
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
-	if len(lines) != maxAnnotations+1 {
+	if len(lines) != maxAnnotations+2 {
 		t.Fatalf("%d lines", len(lines))
 	}
+	if !strings.HasPrefix(lines[0], "::error title=performance budgets::Fail: 0 plain: +10.0%25") {
+		t.Errorf("it begins with %q", lines[0])
+	}
+	lines = lines[1:]
 	command := regexp.MustCompile(`^::(error|warning) file=([^,:]+),line=([0-9]+),title=([^,:]*)::(.*)$`)
 	for _, line := range lines[:maxAnnotations] {
 		m := command.FindStringSubmatch(line)
@@ -226,6 +230,9 @@ func TestCheckJUnit(t *testing.T) {
 	n := len(hostileNames)
 	if s.Tests != 4*n || len(s.Cases) != 4*n || s.Failures != n || s.Skipped != n {
 		t.Errorf("%d tests, %d cases, %d failures, %d skipped", s.Tests, len(s.Cases), s.Failures, s.Skipped)
+	}
+	if len(s.Properties) != 1 || s.Properties[0].Name != "outcome" || !strings.HasPrefix(s.Properties[0].Value, "Fail: 0 plain: ") {
+		t.Errorf("properties %+v", s.Properties)
 	}
 	names := make(map[string]bool)
 	for i, c := range s.Cases {
@@ -280,7 +287,10 @@ func TestCheckOpenMetrics(t *testing.T) {
 	if !strings.HasSuffix(got, "\n# EOF\n") || strings.Count(got, "# EOF\n") != 1 {
 		t.Error("the end of the file is not marked, or twice")
 	}
-	sample := regexp.MustCompile(`^([a-z_]+)\{budget="((?:[^"\\\n]|\\[\\"n])*)"\} (\S+)$`)
+	if !strings.Contains(got, "\nprofdiff_outcome 3\n") {
+		t.Error("it does not begin with the outcome")
+	}
+	sample := regexp.MustCompile(`^([a-z_]+)(?:\{budget="((?:[^"\\\n]|\\[\\"n])*)"\})? (\S+)$`)
 	family := ""
 	n := 0
 	for line := range strings.Lines(strings.TrimSuffix(got, "# EOF\n")) {
@@ -347,8 +357,8 @@ func TestCheckText(t *testing.T) {
 	if n := strings.Count(got, "\n"); n < 4*len(hostileNames) {
 		t.Errorf("%d lines", n)
 	}
-	if !strings.HasSuffix(got, "outcome: fail (44 budgets: 11 fail, 11 inconclusive, 11 warn, 11 pass)\n") {
-		t.Errorf("last line of %q", got[max(0, len(got)-200):])
+	if want := "Fail: 0 plain: +10.0%, at least +4.0% of cpu-cycles per plain (limit +5%, warn +3%); of 44 budgets 11 fail, 11 can't tell yet, 11 warn, 11 pass\n\n"; !strings.HasPrefix(got, want) {
+		t.Errorf("it begins with %q, not %q", got[:min(len(got), 200)], want)
 	}
 }
 

@@ -23,6 +23,7 @@ const Schema = "profdiff.check/v1"
 type Document struct {
 	Schema  string          `json:"schema"`
 	Outcome verdict.Verdict `json:"outcome"` // pass, warn, fail or inconclusive
+	Decides string          `json:"decides"` // what decides the outcome, in words
 	Blocks  bool            `json:"blocks"`  // an inconclusive outcome that the file does not let pass
 	File    string          `json:"file"`
 	Alpha   float64         `json:"alpha"` // chance of any wrong fail

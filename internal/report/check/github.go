@@ -22,19 +22,15 @@ type Options struct {
 // drops the others without notice.
 const maxAnnotations = 9
 
-// WriteAnnotations writes the worst results as workflow commands of GitHub Actions,
-// and how many more there are.
+// WriteAnnotations writes the outcome and the worst results as workflow commands of GitHub
+// Actions, and how many more there are.
 func WriteAnnotations(w io.Writer, o *Document, opt Options) error {
 	var b strings.Builder
+	command := map[verdict.Verdict]string{verdict.Fail: "error", verdict.Inconclusive: "warning", verdict.Warn: "warning"}
+	fmt.Fprintf(&b, "::%s title=%s::%s\n", cmp.Or(command[o.Outcome], "notice"), commandProperty("performance budgets"), commandData(o.Sentence()))
 	n, more := 0, 0
 	for _, r := range worstFirst(o) {
-		command := ""
-		switch r.Verdict {
-		case verdict.Fail:
-			command = "error"
-		case verdict.Inconclusive, verdict.Warn:
-			command = "warning"
-		default:
+		if command[r.Verdict] == "" {
 			continue
 		}
 		if n == maxAnnotations {
@@ -43,7 +39,7 @@ func WriteAnnotations(w io.Writer, o *Document, opt Options) error {
 		}
 		n++
 		file, line := place(r, o, opt)
-		fmt.Fprintf(&b, "::%s file=%s,line=%d,title=%s::%s\n", command,
+		fmt.Fprintf(&b, "::%s file=%s,line=%d,title=%s::%s\n", command[r.Verdict],
 			commandProperty(file), line, commandProperty("budget: "+r.ID), commandData(message(r)))
 	}
 	if more > 0 {

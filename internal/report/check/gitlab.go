@@ -47,6 +47,9 @@ func WriteCodeQuality(w io.Writer, o *Document, opt Options) error {
 	return text.WriteJSON(w, list)
 }
 
+// verdictValue are verdicts as numbers.
+var verdictValue = map[verdict.Verdict]float64{verdict.Pass: 0, verdict.Warn: 1, verdict.Inconclusive: 2, verdict.Fail: 3}
+
 // WriteOpenMetrics writes an outcome as OpenMetrics text, for the metrics report of
 // GitLab. GitLab compares values as text, so that measured ones have two digits: with more,
 // every line would be a change.
@@ -61,8 +64,9 @@ func WriteOpenMetrics(w io.Writer, o *Document) error {
 			}
 		}
 	}
+	fmt.Fprintf(&b, "# TYPE profdiff_outcome gauge\n# HELP profdiff_outcome of all budgets: 0 pass, 1 warn, 2 inconclusive, 3 fail\nprofdiff_outcome %g\n", verdictValue[o.Outcome])
 	family("profdiff_budget_verdict", "0 pass, 1 warn, 2 inconclusive, 3 fail", 2, func(r *Budget) float64 {
-		return map[verdict.Verdict]float64{verdict.Pass: 0, verdict.Warn: 1, verdict.Inconclusive: 2, verdict.Fail: 3}[r.Verdict]
+		return verdictValue[r.Verdict]
 	})
 	value := func(relative bool, of func(c *Numbers) float64) func(r *Budget) float64 {
 		return func(r *Budget) float64 {

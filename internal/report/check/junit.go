@@ -22,7 +22,13 @@ type (
 		Failures int         `xml:"failures,attr"`
 		Skipped  int         `xml:"skipped,attr"`
 		Errors   int         `xml:"errors,attr"`
-		Cases    []junitCase `xml:"testcase"`
+		// Properties come before cases (the schema of Jenkins).
+		Properties []junitProperty `xml:"properties>property"`
+		Cases      []junitCase     `xml:"testcase"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
 	}
 	junitCase struct {
 		Name      string        `xml:"name,attr"`
@@ -42,11 +48,12 @@ type (
 	}
 )
 
-// WriteJUnit writes an outcome as JUnit XML: what fails as a failure, what is
-// inconclusive as skipped, and a warning as a pass with output.
+// WriteJUnit writes an outcome as JUnit XML: itself as a property, what fails as a failure, what
+// is inconclusive as skipped, and a warning as a pass with output.
 func WriteJUnit(w io.Writer, o *Document) error {
 	suite := junitSuite{
 		Name: "profdiff budgets", Tests: len(o.Budgets), Failures: o.Count(verdict.Fail), Skipped: o.Count(verdict.Inconclusive),
+		Properties: []junitProperty{{"outcome", xmlText(o.Sentence())}},
 	}
 	for i := range o.Budgets {
 		r := &o.Budgets[i]

@@ -20,14 +20,15 @@ const (
 // What does not fit is left out and counted.
 func WriteMarkdown(w io.Writer, o *Document, limit int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Performance budgets: %s\n\n%s; %s\n\n", o.Outcome, summary(o), orderText(&o.Design))
+	fmt.Fprintf(&b, "### Performance budgets: %s\n\n%s **%s:** %s\n\n%s\n\n", o.Outcome.Word(verdict.Amount),
+		o.Outcome.ColorSign(), o.Outcome.Title(verdict.Amount), text.MarkdownProse(o.Decides, 8*text.MaxName), orderText(&o.Design))
 	fmt.Fprintf(&b, "| Verdict | Budget | Estimate | %s | Limit | Runs | p (Holm) | Shows | Owner |\n| --- | --- | ---: | --- | --- | ---: | ---: | ---: | --- |\n", boundTitle(o.Alpha))
 	const reserve = 1000 // for what is counted
 	left := 0
 	for _, r := range worstFirst(o) {
 		c := row(r)
 		line := "| " + strings.Join([]string{
-			verdictMark(r.Verdict) + " " + markedVerdict(r), text.MarkdownCell(text.MarkdownCode(r.ID, text.MaxName)),
+			r.Verdict.ColorSign() + " " + markedVerdict(r), text.MarkdownCell(text.MarkdownCode(r.ID, text.MaxName)),
 			text.MarkdownCell(c.estimate), text.MarkdownCell(c.bound), text.MarkdownCell(text.MarkdownProse(c.limit, text.MaxName)), c.runs, text.MarkdownCell(c.p), c.shows,
 			text.MarkdownCell(ownerMarkdown(r.Owner)),
 		}, " | ") + " |\n"
@@ -89,19 +90,6 @@ func ownerMarkdown(owner string) string {
 		return ""
 	}
 	return text.MarkdownCode(owner, text.MaxName)
-}
-
-// verdictMark is a sign that is seen before a table is read.
-func verdictMark(v verdict.Verdict) string {
-	switch v {
-	case verdict.Fail:
-		return "❌"
-	case verdict.Inconclusive:
-		return "❔"
-	case verdict.Warn:
-		return "⚠️"
-	}
-	return "✅"
 }
 
 // worstFirst are the results by verdict, fail first, and else in their order.

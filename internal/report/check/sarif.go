@@ -131,6 +131,7 @@ func WriteSARIF(w io.Writer, o *Document, opt Options) error {
 		i := &run.Invocations[0]
 		i.ToolExecutionNotifications = append(i.ToolExecutionNotifications, sarifNotification{level, sarifText{text.Printable(message)}})
 	}
+	notify("note", o.Sentence())
 	if more > 0 {
 		notify("warning", fmt.Sprintf("%d more budgets did not pass", more))
 	}

@@ -13,9 +13,12 @@ import (
 	"profdiff/internal/verdict"
 )
 
-// WriteText writes an outcome as text: a line for each budget, why those that did not pass
-// did not, and the outcome of the build.
+// WriteText writes an outcome as text: the outcome of the build and what decides it, a line for
+// each budget, why those that did not pass did not, and notes.
 func WriteText(w io.Writer, o *Document) error {
+	if _, err := fmt.Fprintf(w, "%s\n\n", o.Sentence()); err != nil {
+		return err
+	}
 	t := text.Table{Right: []bool{false, false, true, false, false, true, true, true}}
 	t.Add("verdict", "budget", "estimate", boundTitle(o.Alpha), "limit", "runs", "p (Holm)", "shows", "owner")
 	for i := range o.Budgets {
@@ -51,36 +54,16 @@ func WriteText(w io.Writer, o *Document) error {
 	if o.Design.Normalization != "" {
 		fmt.Fprintf(&b, "normalization: %s\n", text.Printable(o.Design.Normalization))
 	}
-	fmt.Fprintf(&b, "%s\n", summary(o))
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// summary is the outcome of the build in one line.
-func summary(o *Document) string {
-	var parts []string
-	for _, v := range verdict.Limits {
-		if n := o.Count(v); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, v))
-		}
-	}
-	outcome := string(o.Outcome)
-	if o.Blocks {
-		outcome += ", which blocks"
-	}
-	budgets := "budgets"
-	if len(o.Budgets) == 1 {
-		budgets = "budget"
-	}
-	return fmt.Sprintf("outcome: %s (%d %s: %s)", outcome, len(o.Budgets), budgets, strings.Join(parts, ", "))
 }
 
 // markedVerdict is a verdict with the circumstances.
 func markedVerdict(r *Budget) string {
 	if len(r.Marks) == 0 {
-		return string(r.Verdict)
+		return r.Verdict.Word(verdict.Amount)
 	}
-	return fmt.Sprintf("%s (%s)", r.Verdict, strings.Join(r.Marks, ", "))
+	return fmt.Sprintf("%s (%s)", r.Verdict.Word(verdict.Amount), strings.Join(r.Marks, ", "))
 }
 
 // reasons say why a budget did not pass, and what it would take.
@@ -232,19 +215,28 @@ func interval(i text.Interval, format func(float64) string) string {
 // boundWords say a bound in a sentence.
 var boundWords = strings.NewReplacer(" ≤ ", ", at most ", " ≥ ", ", at least ", " > ", ", more than ")
 
+// measured says what was measured, "" if nothing was.
+func measured(c *cells) string {
+	if c.estimate == "-" {
+		return ""
+	}
+	s := c.estimate
+	if c.bound != "-" {
+		s += boundWords.Replace(" " + c.bound)
+	}
+	if c.what != "" && c.what != "-" {
+		s += " of " + text.Printable(c.what)
+	}
+	return s
+}
+
 // message says in one line what a budget says.
 func message(r *Budget) string {
 	c := row(r)
 	var b strings.Builder
 	b.WriteString(markedVerdict(r))
-	if c.estimate != "-" {
-		fmt.Fprintf(&b, ": %s", c.estimate)
-		if c.bound != "-" {
-			fmt.Fprintf(&b, "%s", boundWords.Replace(" "+c.bound))
-		}
-		if c.what != "" && c.what != "-" {
-			fmt.Fprintf(&b, " of %s", c.what)
-		}
+	if m := measured(&c); m != "" {
+		fmt.Fprintf(&b, ": %s", m)
 	}
 	if reasons := reasons(r); len(reasons) > 0 {
 		fmt.Fprintf(&b, ": %s", strings.Join(reasons, "; "))

@@ -219,12 +219,7 @@ func (e *Event) Single() bool { return e.Total.Method.Single() }
 func (e *Event) Measure() verdict.Measure { return Measure(e.Name, e.Unit) }
 
 // Measure is what an event measures, by its name and unit.
-func Measure(event, unit string) verdict.Measure {
-	if run.IsTime(event, unit) {
-		return verdict.Time
-	}
-	return verdict.Amount
-}
+func Measure(event, unit string) verdict.Measure { return compare.Measure(event, unit) }
 
 // A Function is a function in one event.
 type Function struct {

@@ -236,7 +236,7 @@ func TestOutcome(t *testing.T) {
 		t.Errorf("verdict %+v", d.Verdict)
 	}
 	page := string(render(t, d))
-	if !strings.Contains(page, "<title>✗ Fail: 2 budgets: 1 fail, 1 inconclusive; total: &#43;1.4") {
+	if !strings.Contains(page, "<title>✗ Fail: total: &#43;1.4%, more than &#43;1% (limit &#43;1%); of 2 budgets 1 fail, 1 can&#39;t tell yet") {
 		t.Error("the title does not have the verdict")
 	}
 }

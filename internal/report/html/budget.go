@@ -32,27 +32,9 @@ func (d *Document) AddOutcome(o *check.Document, base, head diff.Side, opt Optio
 			d.Base = opt.side(&head)
 		}
 	}
-	var counts []string
-	for _, v := range verdict.Limits {
-		if n := o.Count(v); n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, v))
-		}
-	}
-	d.Verdict = Verdict{
-		Outcome:  o.Outcome,
-		Sentence: fmt.Sprintf("%s: %s", plural(len(o.Budgets), "budget"), strings.Join(counts, ", ")),
-	}
+	d.Verdict = Verdict{Outcome: o.Outcome, Word: o.Outcome.Word(verdict.Amount), Sentence: opt.text(o.Decides)}
 	for i := range o.Budgets {
-		r := &o.Budgets[i]
-		row := budgetOf(r)
-		// What decides the build, in the sentence.
-		if r.Verdict == o.Outcome && o.Outcome != verdict.Pass && !strings.Contains(d.Verdict.Sentence, "; ") {
-			d.Verdict.Sentence += fmt.Sprintf("; %s: %s %s, limit %s", r.ID, row.Measured, row.Interval, row.Limit)
-		}
-		d.Budgets = append(d.Budgets, row)
-	}
-	if o.Blocks {
-		d.Verdict.Ground = append(d.Verdict.Ground, "The file says that what is inconclusive blocks.")
+		d.Budgets = append(d.Budgets, budgetOf(&o.Budgets[i]))
 	}
 	if measured.Sentence != "" {
 		d.Verdict.Ground = append(d.Verdict.Ground, measured.Sentence+".")
