@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,6 +84,7 @@ func TestScripts(t *testing.T) {
 			"perfdata":      perfData,
 			"head":          head,
 			"filled":        filled,
+			"inflated":      inflated,
 			"perfruns":      perfRuns,
 			"perfdataruns":  perfdataRuns,
 			"recorded":      recorded,
@@ -114,6 +119,22 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if code != want {
 		ts.Fatalf("%v: exit code %d, want %d", args[1:], code, want)
 	}
+}
+
+// inflated REPORT BLOCK FILE writes a block of a report to a file, as JSON.
+func inflated(ts *testscript.TestScript, _ bool, args []string) {
+	_, rest, ok := strings.Cut(ts.ReadFile(args[0]), `octet-stream" id="`+args[1]+`">`)
+	if !ok {
+		ts.Fatalf("inflated: %s has no block %s", args[0], args[1])
+	}
+	text, _, _ := strings.Cut(rest, "<")
+	data, err := base64.StdEncoding.DecodeString(text)
+	ts.Check(err)
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	ts.Check(err)
+	data, err = io.ReadAll(z)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), data, 0o666))
 }
 
 // head N FROM TO writes the first N bytes of a file to another.

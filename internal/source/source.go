@@ -7,8 +7,8 @@
 //     the same base name the one is taken whose path has most of the last elements in common,
 //     unless several have.
 //  3. Debug information may have the MD5 of the text that was compiled (DWARF 5, 6.2.4.1): another
-//     text is refused. Where it has none, a function has to be named in the line where it starts,
-//     as far as its name can be found in a text.
+//     text is refused. Where it has none, more than three quarters of the functions of which
+//     that can be said have to be named in the lines where they start.
 //  4. The lines of both sides are aligned by their longest common subsequence, and what lies
 //     between lines that both have is paired in order, as reviews do.
 package source
@@ -47,7 +47,8 @@ type Tree struct {
 	files    Files
 	listed   bool
 	named    map[string][]string // paths by base name
-	expected map[string]expected // by the path that debug information has, as found
+	expected map[string]expected // by the path that debug information has, as starts and found
+	starts   map[string]map[start]bool
 	found    map[string]*found
 	read     map[string]*text
 }
@@ -56,6 +57,12 @@ type Tree struct {
 type expected struct {
 	sum   [md5.Size]byte
 	known bool
+}
+
+// A start is the line in which a function starts.
+type start struct {
+	function string
+	line     int64
 }
 
 type found struct {
@@ -73,7 +80,7 @@ type text struct {
 func New(title string, files Files) *Tree {
 	return &Tree{
 		Title: title, files: files, named: make(map[string][]string), expected: make(map[string]expected),
-		found: make(map[string]*found), read: make(map[string]*text),
+		starts: make(map[string]map[start]bool), found: make(map[string]*found), read: make(map[string]*text),
 	}
 }
 
@@ -109,6 +116,21 @@ func (t *Tree) Expect(name string, sum [md5.Size]byte, known bool) {
 	delete(t.found, name)
 }
 
+// Starts tells in which line of a file a function starts, 0 if that is not known. A text that was
+// not checked otherwise is judged by all that was told.
+func (t *Tree) Starts(name, function string, line int64) {
+	if t == nil || name == "" || line == 0 {
+		return
+	}
+	if t.starts[name] == nil {
+		t.starts[name] = make(map[start]bool)
+	}
+	if s := (start{function, line}); !t.starts[name][s] {
+		t.starts[name][s] = true
+		delete(t.found, name)
+	}
+}
+
 // ErrNone says that there is no file: that is no fault of the tree.
 var ErrNone = errors.New("not there")
 
@@ -122,9 +144,42 @@ func (t *Tree) File(name string) (*File, error) {
 	if f == nil {
 		f = new(found)
 		f.file, f.err = t.find(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), t.expected[name])
+		if f.err == nil && !f.file.Checked {
+			f.err = f.file.fits(t.starts[name])
+		}
 		t.found[name] = f
 	}
 	return f.file, f.err
+}
+
+// fits is an error if a quarter of the functions or more are not named in the lines where they
+// start: some have no name in the text, as those that macros make.
+func (f *File) fits(starts map[start]bool) error {
+	known, other := 0, 0
+	for s := range starts {
+		if named, ok := f.Names(s.function, s.line); ok {
+			known++
+			if !named {
+				other++
+			}
+		}
+	}
+	if 4*other >= max(known, 1) {
+		return fmt.Errorf("%s: this is not the text that was compiled: %d of %d functions are not named in the lines where they start", f.Path, other, known)
+	}
+	return nil
+}
+
+// Below is the file with a path below the root, nil if there is none. Whether it fits, nobody
+// asks: it is for code that was not compiled of it, or not sampled.
+func (t *Tree) Below(name string) *File {
+	if t == nil || t.list() != nil || !slices.Contains(t.named[path.Base(name)], name) {
+		return nil
+	}
+	if x := t.text(name); x.err == nil {
+		return &x.file
+	}
+	return nil
 }
 
 // Part are the lines from one to another, as far as they are there. Nil has none.
@@ -148,15 +203,8 @@ func (t *Tree) Line(name string, line int64) Text {
 const maxCandidates = 100
 
 func (t *Tree) find(name string, want expected) (*File, error) {
-	if !t.listed {
-		t.listed = true
-		list, err := t.files.List()
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range list {
-			t.named[path.Base(file)] = append(t.named[path.Base(file)], file)
-		}
+	if err := t.list(); err != nil {
+		return nil, err
 	}
 	candidates := t.named[path.Base(name)]
 	if len(candidates) == 0 {
@@ -187,6 +235,22 @@ func (t *Tree) find(name string, want expected) (*File, error) {
 		return nil, x.err
 	}
 	return nil, fmt.Errorf("%s: this is not the text that was compiled, its MD5 is another", candidates[0])
+}
+
+// list lists the files once.
+func (t *Tree) list() error {
+	if t.listed {
+		return nil
+	}
+	list, err := t.files.List()
+	if err != nil {
+		return err
+	}
+	for _, file := range list {
+		t.named[path.Base(file)] = append(t.named[path.Base(file)], file)
+	}
+	t.listed = true
+	return nil
 }
 
 // common is how many of the last elements two paths have in common.

@@ -132,6 +132,10 @@ func (p branchPlaces) add(b *Branch, row int) {
 // which code a branch is in. Code without branches is left out.
 func (p *Page) code(before, after branchPlaces, link func(row, code int)) (list []Code) {
 	for _, l := range p.Listings {
+		tell(l.Base, p.Source.Base)
+		tell(l.Head, p.Source.Head)
+	}
+	for _, l := range p.Listings {
 		latest := l.Head
 		if latest == nil {
 			latest = l.Base
@@ -162,6 +166,19 @@ func (p *Page) code(before, after branchPlaces, link func(row, code int)) (list 
 		}
 	}
 	return list
+}
+
+// tell tells where functions start: a text in which they start elsewhere is another.
+func tell(l *annotate.Listing, text *source.Tree) {
+	if l == nil || text == nil {
+		return
+	}
+	for i := range l.Insts {
+		for k := range l.Insts[i].Frames {
+			f := &l.Insts[i].Frames[k]
+			text.Starts(f.File, f.Name, f.StartLine)
+		}
+	}
 }
 
 func instructions(l *annotate.Listing, text *source.Tree) []listing.Instruction {

@@ -10,7 +10,6 @@ import (
 	"profdiff/internal/listing"
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
-	"profdiff/internal/source"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
@@ -84,10 +83,6 @@ func New(c *compare.Comparison, parts Parts) *Document {
 	b.addMetrics()
 	b.addLeads()
 	d.Story = d.tell()
-	if p := parts.Page; p != nil {
-		// What is found of binaries says which source text fits.
-		d.Listings = listing.Of(c.Base, c.Head, c.Events[0].Name, b.hottest(), p.Listing)
-	}
 	for i := range d.Events {
 		e := &d.Events[i]
 		e.Waterfall = waterfall(e)
@@ -101,7 +96,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 			e.Tree = b.tree(i, parts.Tree)
 		}
 		if parts.Page != nil {
-			e.HotLines = b.hotLines(i, &parts.Page.Listing.Source)
+			e.HotLines = b.hotLines(i)
 			e.Frames, e.Times = frames(c, i)
 		}
 	}
@@ -111,7 +106,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 	if p := parts.Page; p != nil {
 		d.Base.addPage(c.Base, p)
 		d.Head.addPage(c.Head, p)
-		d.Sources = b.sources(&p.Listing.Source)
+		b.addCode(p)
 	}
 	d.addReasons()
 	return d
@@ -301,8 +296,8 @@ const (
 	leastOfLine = 0.0005
 )
 
-// hotLines are the heaviest lines of each function, with their text.
-func (b *builder) hotLines(event int, text *source.Sides) (list []Line) {
+// hotLines are the heaviest lines of each function.
+func (b *builder) hotLines(event int) (list []Line) {
 	e := &b.c.Events[event]
 	all := b.c.LinesAbove(event, leastOfLine)
 	slices.SortStableFunc(all, func(a, b compare.Line) int {
@@ -319,15 +314,31 @@ func (b *builder) hotLines(event int, text *source.Sides) (list []Line) {
 			continue
 		}
 		of[l.Function]++
-		line := b.line(e, l)
-		if l.HeadLine > 0 {
-			line.Text = text.Head.Line(l.HeadAt.Path, l.HeadLine)
-		} else {
-			line.Text = text.Base.Line(l.BaseAt.Path, l.BaseLine)
-		}
-		list = append(list, line)
+		list = append(list, b.line(e, l))
 	}
 	return list
+}
+
+// addCode adds the machine code of functions and the text of lines.
+func (b *builder) addCode(p *Page) {
+	text := &p.Listing.Source
+	candidates := b.sourceCandidates()
+	// What is told here, and what listings find in binaries, says which text fits.
+	for _, x := range candidates {
+		x.tell(text)
+	}
+	b.Listings = listing.Of(b.c.Base, b.c.Head, b.c.Events[0].Name, b.hottest(), p.Listing)
+	for i := range b.Events {
+		lines := b.Events[i].HotLines
+		for k := range lines {
+			if l := &lines[k]; l.HeadLine > 0 {
+				l.Text = text.Head.Line(l.HeadAt.Path, l.HeadLine)
+			} else {
+				l.Text = text.Base.Line(l.BaseAt.Path, l.BaseLine)
+			}
+		}
+	}
+	b.Sources = b.sources(text, candidates)
 }
 
 // neighbors are callers and callees of the functions that the user named.

@@ -23,8 +23,8 @@ type Sources struct {
 	Notes []string
 }
 
-// A SourceFunction is the text of a function, and some lines around it. What is far from lines
-// with cost or with a change is left out of long functions.
+// A SourceFunction is the text of a function, and some lines around it. Of long functions, what is
+// far from lines with cost is left out, and if it is much, what changed there, too.
 type SourceFunction struct {
 	Name, DSO string // as in [Function]
 	// BaseFile and HeadFile are below the root of the side, "" if its text is not there.
@@ -46,7 +46,7 @@ const (
 
 // sources are the functions with the heaviest lines, of all events: those that were decided
 // first.
-func (b *builder) sources(sides *source.Sides) *Sources {
+func (b *builder) sources(sides *source.Sides, list []*sourceCandidate) *Sources {
 	if !sides.Any() {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (b *builder) sources(sides *source.Sides) *Sources {
 			*[]*string{&s.Base, &s.Head}[i] = t.Title
 		}
 	}
-	list := b.sourceCandidates()
+	b.addListed(list)
 	rows := 0
 	for _, x := range list {
 		f := s.function(x)
@@ -118,18 +118,27 @@ func (b *builder) sourceCandidates() []*sourceCandidate {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *sourceCandidate) int { return -cmp.Compare(a.share, b.share) })
-	b.addListed(index)
 	return list
 }
 
+// tell tells where functions start.
+func (x *sourceCandidate) tell(sides *source.Sides) {
+	for side, t := range []*source.Tree{sides.Base, sides.Head} {
+		for at := range x.weight[side] {
+			t.Starts(at.Path, []string{x.f.BaseName, x.f.Name}[side], at.Start)
+		}
+	}
+}
+
 // addListed adds the lines of code that is listed: where a function ends is known by it.
-func (b *builder) addListed(index map[[2]string]*sourceCandidate) {
+func (b *builder) addListed(list []*sourceCandidate) {
 	for i := range b.Listings {
 		l := &b.Listings[i]
-		x := index[[2]string{l.Function, l.DSO}]
-		if x == nil {
+		at := slices.IndexFunc(list, func(x *sourceCandidate) bool { return x.f.Name == l.Function && x.f.DSO == l.DSO })
+		if at < 0 {
 			continue
 		}
+		x := list[at]
 		files := [2]string{path.Base(x.at(0).Path), path.Base(x.at(1).Path)}
 		for k := range l.Rows {
 			r := &l.Rows[k]
@@ -193,8 +202,10 @@ func (s *sourceBuilder) function(x *sourceCandidate) *SourceFunction {
 			continue
 		}
 		f, err := s.trees[side].File(at.Path)
-		if err == nil {
-			err = f.Names(name, at.Start)
+		if err == nil && !f.Checked {
+			if named, ok := f.Names(name, at.Start); ok && !named {
+				err = fmt.Errorf("%s: line %d does not name the function", f.Path, at.Start)
+			}
 		}
 		noted := &s.noted[side]
 		switch {
@@ -213,6 +224,12 @@ func (s *sourceBuilder) function(x *sourceCandidate) *SourceFunction {
 	if files[0] == nil && files[1] == nil {
 		return nil
 	}
+	// Where a side has no cost in the function, there may be text still.
+	for side, other := range [2]*source.File{files[1], files[0]} {
+		if files[side] == nil && x.at(side).Path == "" {
+			files[side] = s.trees[side].Below(other.Path)
+		}
+	}
 	if files[0] != nil {
 		out.BaseFile = files[0].Path
 	}
@@ -229,7 +246,7 @@ func (s *sourceBuilder) passage(x *sourceCandidate, files [2]*source.File) []sou
 	var names [2]string
 	for side, f := range files {
 		if f != nil {
-			span[side][0], span[side][1] = x.span(side)
+			span[side][0], span[side][1] = x.span(side) // 0 and 0 without cost
 			names[side] = f.Path
 		}
 	}
@@ -262,9 +279,13 @@ func (s *sourceBuilder) passage(x *sourceCandidate, files [2]*source.File) []sou
 	if len(rows) <= maxFunctionRows {
 		return rows
 	}
-	return around(rows, aroundLine, func(r *source.Row) bool {
-		return x.lines[0][int64(r.Base)] > 0 || x.lines[1][int64(r.Head)] > 0 || r.Changed() || r.Base == span[0][0] && r.Base > 0 || r.Head == span[1][0] && r.Head > 0
-	})
+	hot := func(r *source.Row) bool {
+		return x.lines[0][int64(r.Base)] > 0 || x.lines[1][int64(r.Head)] > 0 || r.Base > 0 && r.Base == span[0][0] || r.Head > 0 && r.Head == span[1][0]
+	}
+	if list := around(rows, aroundLine, func(r *source.Row) bool { return hot(r) || r.Changed() }); len(list) <= 2*maxFunctionRows {
+		return list
+	}
+	return around(rows, aroundLine, hot)
 }
 
 // within are the rows in the spans of both sides, and around them, and how many of these are

@@ -153,6 +153,9 @@ func branchChange(b *branches.DiffBranch) Branch {
 		return out
 	}
 	row.Base, row.Head, row.Code = of(b.Base), of(b.Head), b.Code
+	if b.Base != nil && b.Base.Line != row.Line {
+		row.BaseLine = b.Base.Line
+	}
 	row.Verdict = b.Verdict
 	row.Change = missChange(&b.Misses)
 	if b.Note != "" {

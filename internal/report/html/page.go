@@ -127,7 +127,7 @@ const (
 // scripts are the scripts that the page needs.
 func (p *Page) scripts() []string {
 	offCPU := slices.ContainsFunc(p.meta.Events, func(e metaEvent) bool { return e.OffCPU })
-	if p.has("branches") || p.has("sources") || p.has("pipeline") || offCPU {
+	if p.has("branches") || p.has("listings") || p.has("sources") || p.has("pipeline") || offCPU {
 		return []string{script, sectionScript}
 	}
 	return []string{script}

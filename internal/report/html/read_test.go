@@ -107,6 +107,13 @@ func hostileDocument(t testing.TB) *Document {
 	for _, n := range comparetest.HostileNames() {
 		d.Branches.Rows = append(d.Branches.Rows, Branch{Function: n, DSO: n, Place: n, File: n, Kind: n, Base: &BranchSide{Confidence: n, Class: n}, Change: n})
 	}
+	d.Sources = &diff.Sources{Base: comparetest.HostileNames()[0], Head: comparetest.HostileNames()[1], Notes: comparetest.HostileNames()}
+	for i, n := range comparetest.HostileNames() {
+		d.Sources.Functions = append(d.Sources.Functions, diff.SourceFunction{
+			Name: d.Events[0].Functions[i].Name, DSO: n, BaseFile: n, HeadFile: n, Withheld: n,
+			Rows: []source.Row{{Base: 1, Head: 1, Text: source.Text("\t" + n), Was: source.Text(n)}, {Head: 2, Text: source.Text(n)}},
+		})
+	}
 	d.Waiting = &Waiting{Per: "in a run", Changes: []WaitChange{}, Sides: []WaitSide{}}
 	for _, n := range comparetest.HostileNames() {
 		d.Waiting.Changes = append(d.Waiting.Changes, WaitChange{n, n, n, n, ""})

@@ -38,7 +38,9 @@ type Branch struct {
 	Place string
 	File  string
 	Line  int64
-	Kind  string
+	// BaseLine is base's, where that is another.
+	BaseLine int64 `json:",omitempty"`
+	Kind     string
 	// Base and Head are nil if the side does not have the branch.
 	Base, Head *BranchSide
 	// Verdict is set if the sides were compared: Improved is a lower rate.

@@ -43,6 +43,13 @@ func hostileDocument(t *testing.T) *html.Document {
 	for _, n := range comparetest.HostileNames() {
 		d.Branches.Rows = append(d.Branches.Rows, html.Branch{Function: n, DSO: n, Place: n, File: n, Kind: n, Base: &html.BranchSide{Confidence: n, Class: n}, Change: n})
 	}
+	d.Sources = &diff.Sources{Base: comparetest.HostileNames()[0], Head: comparetest.HostileNames()[1], Notes: comparetest.HostileNames()}
+	for i, n := range comparetest.HostileNames() {
+		d.Sources.Functions = append(d.Sources.Functions, diff.SourceFunction{
+			Name: d.Events[0].Functions[i].Name, DSO: n, BaseFile: n, HeadFile: n, Withheld: n,
+			Rows: []source.Row{{Base: 1, Head: 1, Text: source.Text("\t" + n), Was: source.Text(n)}, {Head: 2, Text: source.Text(n)}},
+		})
+	}
 	d.Pipeline = &html.Pipeline{Model: comparetest.HostileNames()[0], Tool: comparetest.HostileNames()[1], Loops: []html.Loop{{Name: comparetest.HostileNames()[1], Notes: comparetest.HostileNames(), Base: &html.LoopSide{Bottleneck: "<b>", Timeline: []html.Step{{Text: "</script>", Retired: 3}}}}}}
 	return d
 }
@@ -73,8 +80,37 @@ func everything(t *testing.T) *html.Document {
 		Name: "loop", Unit: "a call of heap_sift_down_of_a_long_name", Base: &html.LoopSide{Bottleneck: "mispredicted branches of the loop", Ways: []html.Way{{Name: "through the loop, with a long name", Instructions: 12}}, Throughput: 2, Cycles: []html.Part{{Name: "a", Cycles: 0.5}, {Name: "b", Cycles: 1.5}}, Timeline: []html.Step{{Text: "add", Issued: 2, Executed: 3, Retired: 5}}},
 		BreakEven: []html.Point{{Rate: 0, Speedup: 1, Lo: 0.9, Hi: 1.1}, {Rate: 0.5, Speedup: 2, Lo: 1.5, Hi: 2.5}}, Rate: &html.Estimate{Value: 0.1, Lo: 0.05, Hi: 0.2},
 	}}}
-	code := []listing.Instruction{{Text: "push", Key: "push", Samples: 3}, {Text: "ret", Key: "ret"}}
-	fn := &d.Events[0].Functions[0]
-	d.Listings = []listing.Listing{listing.New(fn.Name, fn.DSO, "cpu-clock", code, code)}
+	addSource(d)
 	return d
+}
+
+// addSource adds the text of the hottest function, with one line that changed, one that is new,
+// and one that is gone, and instructions; and of another function. It returns their names, and
+// the line of the first that costs something.
+func addSource(d *html.Document) (names []string, line int) {
+	e := &d.Events[0]
+	hot := &e.HotLines[0]
+	f, g := &e.Functions[hot.Function], &e.Functions[e.HotLines[1].Function]
+	line = int(hot.HeadLine)
+	row := func(n int, text source.Text) source.Row { return source.Row{Base: n, Head: n, Text: text} }
+	rows := []source.Row{
+		row(line-3, "void first(int *list)"), row(line-2, "{"),
+		{Base: line - 1, Head: line - 1, Text: "\tint n = count(list);", Was: "\tint n = length(list);"},
+		row(line, "\tfor (int i = 0; i < n; i++)"), {Base: line + 1, Text: "\t\tgone(i);"}, {Head: line + 1, Text: "\t\tadded(i);"}, row(line+2, "}"),
+		row(line+30, "// far away"),
+	}
+	inst := func(text string, samples int64, line int, inlined ...listing.Caller) listing.Instruction {
+		return listing.Instruction{Text: text, Key: text, Samples: samples, Place: listing.Place{File: "program.cc", Line: int64(line)}, Inlined: inlined}
+	}
+	within := listing.Caller{Callee: "tiny", Place: listing.Place{File: "program.cc", Line: int64(line - 1)}}
+	code := []listing.Instruction{inst("push %rbp", 0, line-2), inst("mov %rdi,%rax", 3, 7, within), inst("inc %rcx", 90, line), inst("jl +8", 10, line)}
+	d.Listings = []listing.Listing{listing.New(f.Name, f.DSO, e.Name, code, code)}
+	d.Sources = &diff.Sources{
+		Base: "old", Head: "new", Notes: []string{"Before: not checked."},
+		Functions: []diff.SourceFunction{
+			{Name: f.Name, DSO: f.DSO, BaseFile: "src/program.cc", HeadFile: "src/program.cc", Rows: rows},
+			{Name: g.Name, DSO: g.DSO, HeadFile: "src/program.cc", Rows: []source.Row{{Head: int(e.HotLines[1].HeadLine), Text: "\tother();"}}, Withheld: "before: program.cc: this is another text"},
+		},
+	}
+	return []string{f.Name, g.Name}, line
 }

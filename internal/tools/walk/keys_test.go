@@ -14,7 +14,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	d := everything(t)
 	p := show(t, d, "", browser.Options{})
 	tabs := eval[[]string](t, p, tabNames)
-	if want := []string{"functions", "flame", "groups", "branches", "pipeline", "offcpu", "data"}; !slices.Equal(tabs, want) {
+	if want := []string{"functions", "flame", "source", "groups", "branches", "pipeline", "offcpu", "data"}; !slices.Equal(tabs, want) {
 		t.Fatalf("tabs %q, want %q", tabs, want)
 	}
 	const (

@@ -4,6 +4,7 @@ import { Fragment, h, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { BranchView } from "./branches";
 import { Card, useBlock } from "./card";
+import type { Code } from "./code";
 import { type EventData, byID, loadEvent, readMeta } from "./data";
 import { DataView } from "./datatab";
 import { Flame } from "./flame";
@@ -15,17 +16,18 @@ import { None } from "./parts";
 import type { PipelineView } from "./pipeline";
 import { inner, isClosed } from "./search";
 import { Keys, Share } from "./share";
+import type { SourceView } from "./source";
 import { type State, go, parse } from "./state";
 import type { Branches, Data, Meta, Pipeline } from "./types";
 
 // What the script of sections adds, if the page has it.
-const shared: typeof kit & Partial<{ branches: typeof BranchView; offcpu: typeof OffCPU; pipeline: typeof PipelineView }> = { ...kit };
+const shared: typeof kit & Partial<{ branches: typeof BranchView; offcpu: typeof OffCPU; pipeline: typeof PipelineView; code: typeof Code; source: typeof SourceView }> = { ...kit };
 Object.assign(globalThis, { profdiff: shared });
 
 function tabs(meta: Meta, s: State) {
   const events = meta.events.length > 0, has = (name: string) => meta.blocks.includes(name);
   const all: [string, string, boolean][] = [
-    ["functions", "Functions", events], ["flame", "Flame graph", events], ["function", "Function", s.fn !== "" && events], ["groups", "Threads and categories", events],
+    ["functions", "Functions", events], ["flame", "Flame graph", events], ["function", "Function", s.fn !== "" && events], ["source", "Source", events && has("sources")], ["groups", "Threads and categories", events],
     ["branches", "Branches", has("branches")], ["pipeline", "Pipeline", has("pipeline")], ["offcpu", "Off-CPU", meta.events.some((e) => e.off_cpu)], ["data", "Data", has("data")],
   ];
   return all.filter((t) => t[2]);
@@ -81,7 +83,7 @@ function App({ meta }: { meta: Meta }) {
   }, [target]);
   const own = data && data.index === index ? data : undefined;
   const dark = s.theme === "dark" || (s.theme === "" && matchMedia("(prefers-color-scheme: dark)").matches);
-  const search = view !== "function" && view !== "data", re = s.re || isClosed(s.q);
+  const search = !/^(function|source|data)$/.test(view), re = s.re || isClosed(s.q);
   return (
     <Fragment>
       <div class="bar-top">
@@ -115,7 +117,8 @@ function App({ meta }: { meta: Meta }) {
           : !own ? wait()
           : view === "functions" ? <Functions s={s} data={own} />
           : view === "flame" ? <Flame key={String(own.index)} s={s} data={own} meta={meta} />
-          : view === "function" ? <Card s={s} data={own} meta={meta} />
+          : view === "function" ? <Card s={s} data={own} meta={meta} code={shared.code} />
+          : view === "source" && shared.source ? h(shared.source, { s, data: own, meta })
           : view === "groups" ? <Groups s={s} data={own} />
           : view === "offcpu" && shared.offcpu ? h(shared.offcpu, { s, data: own, meta }) : null}
       </div>

@@ -2,14 +2,15 @@
 
 import { h } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Code } from "./code";
 import { type EventData, type Fn, type Tree, block, fill, untested } from "./data";
-import { cost, count, pValue, plural, samples, shares, wholeOf } from "./format";
+import { cost, pValue, plural, samples, shares, wholeOf } from "./format";
 import { elide } from "./names";
 import { note } from "./functions";
 import { Layout } from "./layout";
-import { CHANGE, COSTS, Change_, Copy, Delta, Dim, Facts, FnLink, Legend, Name, None, Strip, Verdict, Wide, changeCells, costCells, heads, reachOf } from "./parts";
+import { CHANGE, COSTS, Change_, Copy, Delta, Dim, Facts, FnLink, Legend, Name, None, Strip, Verdict, Wide, changeCells, costCells, reachOf } from "./parts";
 import { type State, format, frameOf } from "./state";
-import type { Branches, Line, LineColumns, Listing, ListingRow, Meta } from "./types";
+import type { Branches, Line, LineColumns, Listing, Meta, Sources } from "./types";
 
 const MATCH: Record<string, string> = {
   exact: "same name in the same module", normalized: "same name but for what compilers add", renamed: "renamed", split: "one function became several", merged: "several functions became one", moved: "same name in another module",
@@ -68,17 +69,19 @@ export function useBlock<T>(meta: Meta, name: string): T | undefined {
   return value?.name === name ? value.v : undefined;
 }
 
-export function Card({ s, data, meta }: { s: State; data: EventData; meta: Meta }) {
+export function Card({ s, data, meta, code }: { s: State; data: EventData; meta: Meta; code?: typeof Code }) {
   const f = data.find(s.fn, s.dso);
   const lines = useBlock<LineColumns>(meta, "lines" + data.index);
   const listings = useBlock<Listing[]>(meta, "listings");
   const branches = useBlock<Branches>(meta, "branches");
+  const sources = useBlock<Sources>(meta, "sources");
   const near = useMemo(() => (f ? around(data.tree, f.id) : undefined), [data, f]);
   const layout = useMemo(() => new Layout(data, "diff", "absolute", "down"), [data]);
   if (!f || !near) return <None>This report has no function <bdi class="name">{s.fn}</bdi>{meta.events.length > 1 ? " with samples of " + data.meta.name : ""}.</None>;
   const e = data.meta, paired = f.match !== "added" && f.match !== "removed";
   const own = lines ? linesOf(lines, f.id) : [];
   const listing = (listings ?? []).find((l) => l.Function === f.name && l.DSO === f.dso);
+  const text = sources?.Functions?.some((t) => t.Name === f.name && t.DSO === f.dso) ?? false;
   const branch = (branches?.Rows ?? []).filter((b) => b.Function === f.name || b.Function === f.baseName);
   const shift = f.shift >= 0 ? data.block.shifts[f.shift] : undefined;
   const strip = (title: string, c: Fn["self"]) => (
@@ -117,63 +120,31 @@ export function Card({ s, data, meta }: { s: State; data: EventData; meta: Meta 
             {costCells(e, t.totalBase[i], t.totalHead[i])}<td class={layout.decided(i) || "dim"}>{layout.said(i)}</td></tr>;
         })}
       </Wide>
-      {own.length > 0 ? <Lines e={data} list={own} /> : null}
-      {listing ? <Code listing={listing} /> : null}
+      {own.length > 0 ? <Lines s={s} e={data} list={own} text={text} /> : null}
+      {listing && code ? h(code, { listing }) : null}
       {branch.length > 0 ? <p><a href={format({ ...s, view: "branches", q: f.name })}>{plural(branch.length, "branch", "branches")} of this function</a></p> : null}
     </article>
   );
 }
 
-function linesOf(c: LineColumns, fn: number): Line[] {
+/** The lines of a function. */
+export function linesOf(c: LineColumns, fn: number): Line[] {
   const all = c.function.map((_, i): Line => ({ file: c.texts[c.file[i]], base: c.base[i], head: c.head[i], text: c.texts[c.text[i]], self: untested(c.selfBase[i], c.selfHead[i], 0, 0) }));
   fill(c.self, (i) => all[i].self);
   return all.filter((_, i) => c.function[i] === fn);
 }
 
-function Lines({ e, list }: { e: EventData; list: Line[] }) {
+function Lines({ s, e, list, text }: { s: State; e: EventData; list: Line[]; text: boolean }) {
   const reach = reachOf(list.map((l) => l.self));
   const place = (l: Line) => (l.head === 0 ? `${l.file}:${l.base} (gone)` : l.base === 0 || l.base === l.head ? `${l.file}:${l.head}` : `${l.file}:${l.head} (was ${l.base})`);
   return (
     <div>
       <h3>Hottest source lines</h3>
       <Wide labels={"Line" + CHANGE}>
-        {list.map((l, i) => <tr key={i}><Name><bdi>{place(l)}</bdi>{l.text ? <code class="dim"> {l.text.trim()}</code> : null}</Name>{changeCells(e.meta, l.self, reach)}</tr>)}
+        {list.map((l, i) => <tr key={i}><Name>{text ? <a href={format({ ...s, view: "source", line: l.head > 0 ? "h" + l.head : "b" + l.base })}><bdi>{place(l)}</bdi></a> : <bdi>{place(l)}</bdi>}{l.text ? <code class="dim"> {l.text.trim()}</code> : null}</Name>{changeCells(e.meta, l.self, reach)}</tr>)}
       </Wide>
+      {text ? <p><a href={format({ ...s, view: "source", line: "" })}>Source of both sides</a></p> : null}
       <Legend>Lines are counted from the start of the function where it is known, so that code inserted above does not move them.</Legend>
     </div>
   );
 }
-
-function Code({ listing }: { listing: Listing }) {
-  const B = listing.BaseSamples || 1, H = listing.HeadSamples || 1;
-  const most = (r: ListingRow) => Math.max(r.BaseSamples / B, r.HeadSamples / H);
-  const peak = listing.Rows.reduce((m, r) => Math.max(m, most(r)), 0) || 1;
-  const cell = (n: number, all: number) => <td class="n">{n > 0 ? <span>{count(n)} <Dim>{((100 * n) / all).toFixed(1)}%</Dim></span> : ""}<span class="heat" style={heat(n > 0 ? Math.max(1, (46 * n) / all / peak) : 0)} /></td>;
-  const heat = (w: number) => ({ width: w + "px", marginRight: 46 - w + "px" });
-  const at = (n: number) => (n < 0 ? "" : "+" + n.toString(16));
-  let last = "";
-  const rows: preact.VNode[] = [];
-  listing.Rows.forEach((r, i) => {
-    const where = r.File ? r.File + ":" + r.Line : "";
-    if (where !== "" && where !== last) {
-      rows.push(<tr key={"s" + i} class="src"><td /><td /><td class="ins" colSpan={3}><bdi>{where}{r.Source ? "  " + r.Source : ""}</bdi></td></tr>);
-      last = where;
-    }
-    const side = r.BaseOffset < 0 ? "new" : r.HeadOffset < 0 ? "gone" : "";
-    rows.push(
-      <tr key={i} class={side + (most(r) > 0.05 ? " hot" : "")}>
-        <td class="n dim">{at(r.BaseOffset)}</td><td class="n dim">{at(r.HeadOffset)}</td>
-        <td class="ins"><bdi>{side === "gone" ? "− " : side === "new" ? "+ " : "  "}{r.HeadText || r.BaseText}</bdi>{r.BaseText && r.HeadText && r.BaseText !== r.HeadText ? <Dim>  was {r.BaseText}</Dim> : null}</td>
-        {cell(r.BaseSamples, B)}{cell(r.HeadSamples, H)}
-      </tr>,
-    );
-  });
-  return (
-    <div>
-      <h3>Instructions of {listing.Event}</h3>
-      <Legend>Aligned by what the instructions are, not by their addresses: + is after only, − before only. Samples, and their part of the function’s. {listing.Note}</Legend>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Instructions"><table class="code">{heads(">Before|>After|Instruction|>Samples before|>Samples after")}<tbody>{rows}</tbody></table></div>
-    </div>
-  );
-}
-

@@ -4,5 +4,5 @@ import type * as kit from "./kit";
 
 const shared = (globalThis as unknown as { profdiff: typeof kit }).profdiff;
 export const {
-  CHANGE, COSTS, ChangeTable, Change_, Dim, Facts, FnLink, Fragment, GroupTable, Legend, Marked, Name, None, Strip, Verdict, Wide, changeCells, cost, costCells, count, digits, elide, format, frameOf, h, heads, matcher, minus, num, plural, reachOf, share, useState, weight,
+  CHANGE, COSTS, ChangeTable, Change_, Delta, Dim, Facts, FnLink, Fragment, GroupTable, Legend, Marked, Name, None, Strip, Verdict, Wide, changeCells, cost, costCells, count, delta, digits, elide, format, frameOf, go, h, heads, linesOf, loadEvent, matcher, minus, num, plural, reachOf, share, useBlock, useEffect, useMemo, useRef, useState, weight,
 } = shared;

@@ -11,6 +11,8 @@ export type State = {
   sort: string;
   /** The part of the time whose frames are shown, as the view of it writes it; all of it if empty. */
   span: string;
+  /** The line of the source that is shown: b12 before, h12 after. */
+  line: string;
 };
 
 export function parse(hash: string): State {
@@ -24,7 +26,7 @@ export function parse(hash: string): State {
     mode: one("mode", ["diff", "before", "after"] as const), scale: one("scale", ["absolute", "share"] as const), dir: one("dir", ["down", "up", "both"] as const),
     color: one("color", ["change", "module", "thread"] as const), sort: text("sort"),
     tree: p.get("as") === "table", only: p.get("only") === "decided", theme: one("theme", ["", "light", "dark"] as const),
-    span: text("span"),
+    span: text("span"), line: /^[bh]\d+$/.exec(text("line"))?.[0] ?? "",
   };
 }
 
@@ -49,6 +51,7 @@ export function format(s: State): string {
   if (s.only) add("only", "decided");
   add("span", s.span);
   add("sort", s.sort);
+  add("line", s.line);
   add("theme", s.theme);
   return "#" + parts.join("&");
 }
@@ -66,7 +69,7 @@ export function go(s: State, change: Partial<State>, replace = false) {
 type Named = { name: string; dso: string };
 
 /** What shows the card of a function. */
-export const cardOf = (f: Named): Partial<State> => ({ view: "function", fn: f.name, dso: f.dso });
+export const cardOf = (f: Named): Partial<State> => ({ view: "function", fn: f.name, dso: f.dso, line: "" });
 
 export function openCard(s: State, f: Named | undefined) {
   if (f) go(s, cardOf(f));

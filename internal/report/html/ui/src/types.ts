@@ -43,9 +43,13 @@ export type Line = { file: string; base: number; head: number; text: string; sel
 
 export type ListingRow = {
   BaseOffset: number; HeadOffset: number; BaseText: string; HeadText: string; BaseSamples: number; HeadSamples: number;
-  File: string; Line: number; Source: string;
+  File: string; Line: number; Source: string; Inlined?: { Callee: string; File: string; Line: number }[];
 };
 export type Listing = { Function: string; DSO: string; Event: string; BaseSamples: number; HeadSamples: number; Rows: ListingRow[]; Note: string };
+
+export type SourceRow = { Base: number; Head: number; Text: string; Was?: string };
+export type SourceFunction = { Name: string; DSO: string; BaseFile: string; HeadFile: string; Rows: SourceRow[] | null; Withheld: string };
+export type Sources = { Base: string; Head: string; Functions: SourceFunction[] | null; LeftOut: number; Notes: string[] | null };
 
 export type Fact = { Name: string; Text: string };
 export type BranchSource = { Name: string; Tool: string; CPU: string; Tier: string; Means: string; Events: string[] | null; Unknown: string; Counts: string; Facts: Fact[] | null };
@@ -54,7 +58,7 @@ export type BranchSide = {
   Taken: number | null; TakenCI: [number, number] | null; MPKI: number | null; Lost: [number, number] | null; Confidence: string; Class: string; Enough: boolean;
 };
 export type Branch = {
-  Function: string; DSO: string; Place: string; File: string; Line: number; Kind: string; Base: BranchSide | null; Head: BranchSide | null;
+  Function: string; DSO: string; Place: string; File: string; Line: number; BaseLine?: number; Kind: string; Base: BranchSide | null; Head: BranchSide | null;
   Verdict: string; Adjusted: number; Change: string; Code: number;
 };
 export type CodeInst = { Offset: number; Text: string; Branch: number };
