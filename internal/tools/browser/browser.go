@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/performance"
@@ -255,6 +256,26 @@ func (p *Page) Keys(keys string) error {
 // Click clicks at a place of the view.
 func (p *Page) Click(x, y float64) error {
 	if err := chromedp.Do(p.ctx, chromedp.MouseClickXY(x, y)); err != nil {
+		return err
+	}
+	return p.Do("")
+}
+
+// Drag moves the pointer from one place to another with its button pressed.
+func (p *Page) Drag(x0, y0, x1, y1 float64) error {
+	mouse := func(typ input.DispatchMouseEventType, x, y float64, buttons int64) error {
+		_, err := chromedp.Call(p.ctx, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: typ, X: x, Y: y, Button: input.MouseButtonLeft, Buttons: buttons, ClickCount: 1})
+		return err
+	}
+	if err := errors.Join(mouse(chromedp.MouseMoved, x0, y0, 0), mouse(chromedp.MousePressed, x0, y0, 1), mouse(chromedp.MouseMoved, (x0+x1)/2, y1, 1), mouse(chromedp.MouseMoved, x1, y1, 1), mouse(chromedp.MouseReleased, x1, y1, 0)); err != nil {
+		return err
+	}
+	return p.Do("")
+}
+
+// ShiftKeys presses keys while Shift is held.
+func (p *Page) ShiftKeys(keys string) error {
+	if err := chromedp.Do(p.ctx, chromedp.KeyEvent(keys, chromedp.KeyModifiers(chromedp.ModifierShift))); err != nil {
 		return err
 	}
 	return p.Do("")

@@ -243,3 +243,85 @@ func TestBrowserDeep(t *testing.T) {
 	do(t, p.Do(`location.hash = "#view=flame&dir=up"`))
 	do(t, p.Do(`location.hash = "#view=flame&as=table"`))
 }
+
+// TestBrowserAround checks what is around a function against sums over the tree: each caller has the cost
+// of the calls from it, each callee what it costs below the function.
+func TestBrowserAround(t *testing.T) {
+	d := sample(t, small())
+	e := &d.Events[0]
+	f := &e.Frames
+	// The function that most frames have, with other functions above and below.
+	count := make(map[int32]int)
+	for i, fn := range f.Function {
+		if fn >= 0 && f.Level[i] > 1 && i+1 < len(f.Level) && f.Level[i+1] > f.Level[i] {
+			count[fn]++
+		}
+	}
+	most := int32(-1)
+	for fn, n := range count {
+		if most < 0 || n > count[most] || n == count[most] && fn < most {
+			most = fn
+		}
+	}
+	total := func(i int) float64 {
+		sum := f.Base[i]
+		for k := i + 1; k < len(f.Level) && f.Level[k] > f.Level[i]; k++ {
+			sum += f.Base[k]
+		}
+		return sum
+	}
+	callers, callees := make(map[string]float64), make(map[string]float64)
+	var stack []int32
+	inside := int32(math.MaxInt32) // level of the outermost call
+	for i, fn := range f.Function {
+		if f.Level[i] <= inside {
+			inside = math.MaxInt32
+		}
+		stack = append(stack[:f.Level[i]], fn)
+		if fn == most && inside == math.MaxInt32 {
+			inside = f.Level[i]
+			callers[e.Functions[stack[len(stack)-2]].Name] += total(i)
+		} else if f.Level[i] == inside+1 {
+			callees[e.Functions[fn].Name] += total(i)
+		}
+	}
+	p := show(t, d, cardOf(e.Functions[most].Name, e.Functions[most].DSO)+"&view=flame&dir=both", browser.Options{})
+	// Keys go through the first row of a half, from its widest to its neighbors.
+	for half, want := range []map[string]float64{callers, callees} {
+		do(t, p.Do(fmt.Sprintf(`document.querySelectorAll("canvas")[%d].focus()`, half)))
+		do(t, p.Keys([]string{browser.Up, browser.Down}[half]))
+		n, last := 0, ""
+		for {
+			name := eval[string](t, p, `document.querySelector("#selected .name").textContent`)
+			said := eval[string](t, p, `document.getElementById("selected").textContent.match(/before (.+?) \(/)[1]`)
+			if name == last {
+				break
+			}
+			if got := parseWeight(t, said); math.Abs(got-want[name]) > 0.006*want[name] {
+				t.Errorf("half %d: %s has %v, want %v", half, name, got, want[name])
+			}
+			last = name
+			n++
+			do(t, p.Keys(browser.Right))
+		}
+		if n != len(want) || n == 0 {
+			t.Errorf("half %d has %d functions, want %d", half, n, len(want))
+		}
+	}
+	// What was tested is marked, and no part of it.
+	do(t, p.Do(`document.querySelectorAll("canvas")[1].focus()`))
+	do(t, p.Keys(browser.Down))
+	if got := eval[string](t, p, `document.getElementById("selected").textContent`); !strings.Contains(got, "not tested: a part of the cost of a function") {
+		t.Errorf("a callee says %q", got)
+	}
+	// Enter goes to what is around another function, Escape back to the graph of all.
+	do(t, p.Keys(browser.Enter))
+	if hash := eval[string](t, p, "location.hash"); !strings.Contains(hash, "dir=both") || strings.Contains(hash, cardOf(e.Functions[most].Name, "")[1:]) {
+		t.Errorf("Enter leads to %s", hash)
+	}
+	do(t, p.Do(`document.querySelector("canvas").focus()`))
+	do(t, p.Keys(browser.Escape))
+	if hash := eval[string](t, p, "location.hash"); strings.Contains(hash, "dir=both") {
+		t.Errorf("Escape leads to %s", hash)
+	}
+}

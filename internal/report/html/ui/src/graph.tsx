@@ -67,7 +67,7 @@ export function Graph(p: Props) {
   }
   function key(ev: KeyboardEvent) {
     if (ev.ctrlKey || ev.metaKey || ev.altKey) return;
-    const i = selected, parent = tree.parent[i];
+    const i = Math.max(0, selected), parent = tree.parent[i];
     const children = (f: number) => { const list = []; for (let c = f + 1; c < tree.end[f]; c = tree.end[c]) if (layout.width(c) > 0) list.push(c); return list; };
     switch (ev.key) {
       case flip ? "ArrowUp" : "ArrowDown": {
