@@ -145,9 +145,9 @@ func (d *flameDrawer) children(i int32) (list []int32) {
 
 // A flameView is a flame graph as a picture.
 type flameView struct {
-	Height        int
-	Label, Legend string
-	Link          string
+	Height      int
+	Label, Link string
+	Decided     bool // something is filled
 	Frames        []flameFrame
 }
 
@@ -216,7 +216,7 @@ func (m *meta) flame() *flameView {
 		}
 		v.Frames = append(v.Frames, d)
 	}
-	if len(decided) > 0 {
+	if v.Decided = len(decided) > 0; v.Decided {
 		v.Label += "; decided: " + strings.Join(decided, ", ")
 	}
 	return v

@@ -135,7 +135,7 @@ func (j *jsonChange) change() *diff.Change {
 		Ratio: text.Number(number(j.Ratio, math.NaN())), CI: text.Interval{Lo: number(j.Lo, 0), Hi: number(j.Hi, math.Inf(1))},
 		Tested: j.Verdict != "", Verdict: verdict.Verdict(j.Verdict), Adjusted: j.Adjusted, RunsNeeded: j.RunsNeeded,
 	}
-	if j.Ratio == nil && decided(c) {
+	if j.Ratio == nil && (decided(c) || c.Base == 0 && c.Head > 0) {
 		c.Ratio = text.Number(math.Inf(1)) // no number would decide nothing
 	}
 	return c

@@ -144,6 +144,9 @@ type moverRow struct {
 const (
 	nameRoom   = 58
 	narrowRoom = 40
+	leastName  = 24 // beside reasons
+	cellRoom   = 74 // of the name and what stands beside it
+	chipRoom   = 3  // around a reason
 )
 
 // Rows of events that do not come first, and how many of these there are.
@@ -201,7 +204,7 @@ func (m *meta) noMovers() string {
 func (m *metaEvent) table(index, rows int, better bool) moversTable {
 	e := m.event()
 	measure := diff.Measure(m.Name, m.Unit)
-	t := moversTable{Title: title(m.costs()), What: title(m.what())}
+	t := moversTable{Title: m.costs(), What: title(m.what())}
 	reach := m.reach()
 	group := func(v verdict.Verdict, list []metaMover, all int) {
 		if len(list) == 0 {
@@ -220,9 +223,10 @@ func (m *metaEvent) table(index, rows int, better bool) moversTable {
 			r := &list[i]
 			c := r.change()
 			row := moverRow{
-				Name: r.Name, Short: text.Elide(r.Name, nameRoom), Note: r.Note, Mark: g.Mark,
+				Name: r.Name, Note: r.Note, Mark: g.Mark,
 				Base: e.cost(c.Base), Head: e.cost(c.Head), Delta: e.delta(c.Head - c.Base), Bar: barOf(c, reach), Link: m.link(index, r),
 			}
+			row.Why, row.Short = m.chips(index, r)
 			if row.Narrow = text.Elide(r.Name, narrowRoom); row.Narrow == row.Short {
 				row.Narrow = ""
 			}
@@ -242,9 +246,29 @@ func (m *metaEvent) table(index, rows int, better bool) moversTable {
 	return t
 }
 
+// chips are the reasons that fit beside a name, what explains most first, and the name as they leave
+// it room. All are on the card of the function.
+func (m *metaEvent) chips(event int, r *metaMover) (list []chip, name string) {
+	room := cellRoom
+	for i := range r.Why {
+		w := &r.Why[i]
+		left := room - text.Width(w.Text) - chipRoom
+		if left < min(leastName, text.Width(r.Name)) {
+			break
+		}
+		room = left
+		c := chip{w.Text, w.Link(cmp.Or(r.Function, r.Name), r.DSO)}
+		if w.View == "" && event > 0 {
+			c.Link += fmt.Sprintf("&event=%d", event)
+		}
+		list = append(list, c)
+	}
+	return list, text.Elide(r.Name, min(nameRoom, room))
+}
+
 // costs says what numbers are of the event.
 func (m *metaEvent) costs() string {
-	name := m.event().Label()
+	name := m.event().heading()
 	switch {
 	case m.Share:
 		return name + ", share of the total"
@@ -332,7 +356,7 @@ type bar struct {
 }
 
 func barOf(c *diff.Change, reach float64) bar {
-	if !known(&c.CI) {
+	if !known(&c.CI) || math.IsNaN(float64(c.Ratio)) {
 		return bar{}
 	}
 	place := func(ratio float64) (x float64, cut bool) {

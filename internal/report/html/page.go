@@ -37,7 +37,8 @@ const (
 	// MaxBytes is about the size of a page.
 	MaxBytes  = 2_000_000
 	maxMovers = 8 // a side
-	maxShown  = 12
+	maxShown  = 40 // warnings
+	maxAtOnce = 4  // of these
 )
 
 // Write writes a document as one HTML file. The text of its own is cleaned in place. Equal documents

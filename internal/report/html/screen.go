@@ -21,16 +21,18 @@ type screen struct {
 	More                       []chip
 	Ground, Warnings           []string
 	Also                       []metaFact
-	MoreWarnings               int
-	Budgets                    []budgetRow
-	Cards                      []cardView
-	Waiting                    *Waiting
-	Waterfall                  *waterfallView
-	Flame                      *flameView
-	Movers                     *moversView
-	How                        []string
-	Explorer                   bool
-	Inputs                     []inputView
+	// MoreWarnings are shown when they are asked for, HiddenWarnings are as many again.
+	MoreWarnings   []string
+	HiddenWarnings int
+	Budgets        []budgetRow
+	Cards          []cardView
+	Waiting        *Waiting
+	Waterfall      *waterfallView
+	Flame          *flameView
+	Movers         *moversView
+	How            []string
+	Explorer       bool
+	Inputs         []inputView
 }
 
 type inputView struct {
@@ -67,9 +69,10 @@ func (p *Page) screen() *screen {
 	default:
 		s.Title = s.Mark + " " + s.Word + ": " + s.Sentence
 	}
-	s.Warnings = m.Warnings
-	if n := len(m.Warnings) - maxShown; n > 0 {
-		s.Warnings, s.MoreWarnings = m.Warnings[:maxShown], n
+	all := m.Warnings[:min(len(m.Warnings), maxShown)]
+	s.Warnings, s.HiddenWarnings = all, len(m.Warnings)-len(all)
+	if len(all) > maxAtOnce {
+		s.Warnings, s.MoreWarnings = all[:maxAtOnce-1], all[maxAtOnce-1:]
 	}
 	for _, b := range m.Budgets {
 		s.Budgets = append(s.Budgets, budgetRow{b, b.Outcome.Sign(), b.Outcome.Word(verdict.Amount)})
@@ -91,7 +94,12 @@ func (p *Page) screen() *screen {
 	s.Waiting = m.Waiting
 	if len(m.Events) > 0 {
 		s.Waterfall, s.Flame, s.Movers = m.waterfall(), m.flame(), m.movers()
-		s.How = m.Events[0].How
+		for _, h := range m.Events[0].How {
+			// Why there are no verdicts stands above, once.
+			if why := m.Events[0].Withheld; why == "" || !strings.Contains(h, why) {
+				s.How = append(s.How, h)
+			}
+		}
 	}
 	return s
 }

@@ -15,12 +15,20 @@ import (
 	"profdiff/internal/verdict"
 )
 
+// heading is the event in words, at the start of a line. A name stays as it is.
+func (e *Event) heading() string {
+	if label := e.Label(); label != e.Name {
+		return title(label)
+	}
+	return e.Name
+}
+
 // metric names what an event costs.
 func (e *Event) metric() string {
 	if e.Share || e.Per == "" {
-		return title(e.Label()) + " per run"
+		return e.heading() + " per run"
 	}
-	return title(e.Label()) + " per " + e.Per
+	return e.heading() + " per " + e.Per
 }
 
 // verdictOf is the story, and on what it rests: the runs, and why what was tested is not what

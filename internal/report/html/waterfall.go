@@ -137,7 +137,7 @@ func (m *meta) waterfall() *waterfallView {
 	if w.By != string(run.ByFunction) {
 		what = "by " + w.By
 	}
-	v.Legend = title(me.costs()) + ": decided changes " + what + ", and the rest."
+	v.Legend = me.costs() + ": decided changes " + what + ", and the rest."
 	if v.Cut {
 		v.Legend += " The axis starts at " + e.cost(start) + "."
 	}
