@@ -1,8 +1,11 @@
 package check
 
 import (
+	"strings"
+
 	"profdiff/internal/budget"
 	"profdiff/internal/report/diff"
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 )
@@ -28,7 +31,21 @@ func New(o *budget.Outcome, tool string) *Document {
 		d.Discoveries = append(d.Discoveries, Discovery{x.Name, x.DSO, x.Event, text.Number(x.Ratio), text.Interval(x.CI), text.Significant(x.Q)})
 	}
 	d.Decides = decides(d)
+	d.Story = d.tell()
 	return d
+}
+
+// tell makes the story of the budgets.
+func (d *Document) tell() *story.Story {
+	var list []story.Budgeted
+	for i := range d.Budgets {
+		b := story.Budgeted{Name: d.Budgets[i].ID, Decides: strings.HasPrefix(d.Decides, d.Budgets[i].ID+":")}
+		if c := d.Budgets[i].Deciding; c != nil && c.Relative && !c.Predicted {
+			b.Ratio, b.CI = float64(c.Estimate), c.Range
+		}
+		list = append(list, b)
+	}
+	return story.OfLimits(d.Outcome, d.Decides, list)
 }
 
 func newBudget(r *budget.Result) Budget {

@@ -11,6 +11,7 @@ package check
 
 import (
 	"profdiff/internal/report/diff"
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
@@ -24,11 +25,13 @@ type Document struct {
 	Schema  string          `json:"schema"`
 	Outcome verdict.Verdict `json:"outcome"` // pass, warn, fail or inconclusive
 	Decides string          `json:"decides"` // what decides the outcome, in words
-	Blocks  bool            `json:"blocks"`  // an inconclusive outcome that the file does not let pass
-	File    string          `json:"file"`
-	Alpha   float64         `json:"alpha"` // chance of any wrong fail
-	Tests   int             `json:"tests"` // hypotheses of the family
-	Tool    string          `json:"tool"`
+	// Story is that, and what else changed most.
+	Story  *story.Story `json:"story"`
+	Blocks bool         `json:"blocks"` // an inconclusive outcome that the file does not let pass
+	File   string       `json:"file"`
+	Alpha  float64      `json:"alpha"` // chance of any wrong fail
+	Tests  int          `json:"tests"` // hypotheses of the family
+	Tool   string       `json:"tool"`
 	// Look is which of two planned looks it is, null if one only is planned.
 	Look *Look `json:"look"`
 	// Budgets are in the order of the file.

@@ -33,6 +33,10 @@ func (d *Document) AddOutcome(o *check.Document, base, head diff.Side, opt Optio
 		}
 	}
 	d.Verdict = Verdict{Outcome: o.Outcome, Word: o.Outcome.Word(verdict.Amount), Sentence: opt.text(o.Decides)}
+	for _, x := range o.Story.Sentences[1:] {
+		x.Text = typesetNumbers(opt.text(x.Text))
+		d.Verdict.More = append(d.Verdict.More, x)
+	}
 	for i := range o.Budgets {
 		d.Budgets = append(d.Budgets, budgetOf(&o.Budgets[i]))
 	}

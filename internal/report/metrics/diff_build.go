@@ -3,9 +3,11 @@ package metrics
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"profdiff/internal/metric"
 	"profdiff/internal/metric/diff"
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
@@ -34,7 +36,34 @@ func NewDiff(c *diff.Comparison, base, head []*metric.Set, declared bool) *Diff 
 	case single:
 		d.Leads = verdict.NoVerdicts + "; several files a side recorded in turns would decide"
 	}
+	d.Story = d.tell()
 	return d
+}
+
+// tell makes the story of the metrics.
+func (d *Diff) tell() *story.Story {
+	var list []story.Measured
+	for i := range d.Metrics {
+		m := &d.Metrics[i]
+		x := story.Measured{Where: m.Where}
+		for j := range m.Rows {
+			r := &m.Rows[j]
+			if !r.Ratio.Known() || r.Needs > 0 {
+				continue
+			}
+			x.Rows = append(x.Rows, story.Change{
+				About: story.About{Kind: story.Metric, Name: m.Name}, Label: r.Statistic + " of " + m.Name, Mean: r.Statistic == "mean",
+				Measure: r.measure, Values: true, Unit: m.Unit, Share: r.share, Base: float64(r.Base), Head: float64(r.Head),
+				Ratio: float64(r.Ratio), CI: r.CI, Verdict: r.said, Lead: verdict.Lead(r.Lead), Distance: float64(r.Distance), RunsNeeded: r.RunsNeeded, Samples: -1,
+			})
+		}
+		list = append(list, x)
+	}
+	leads := ""
+	if d.Leads != "" {
+		_, leads, _ = strings.Cut(d.Leads, "; ")
+	}
+	return story.OfMetrics(list, d.Margin, leads)
 }
 
 // tested is how many rows were.

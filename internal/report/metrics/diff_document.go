@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
 )
@@ -13,6 +14,8 @@ type Diff struct {
 	Schema string  `json:"schema"`
 	Base   []Input `json:"base"`
 	Head   []Input `json:"head"`
+	// Story is what happened, in one to three sentences.
+	Story *story.Story `json:"story"`
 	// Margin is the relative change that does not matter, and Tested the number of rows with a
 	// verdict, which are one family.
 	Margin   float64      `json:"margin"`

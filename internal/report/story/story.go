@@ -104,6 +104,8 @@ type Change struct {
 	// From and To are what cost moved between, and Moved how much.
 	From, To []string
 	Moved    float64
+	// Values is set for measured values, whose unit is as in [text.Amount]; Mean for their mean.
+	Values, Mean bool
 	// Plain is set for categories that say only what kind of code it is.
 	Plain bool
 	// Asked is set if the user named it.

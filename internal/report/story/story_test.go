@@ -78,17 +78,83 @@ func TestTell(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Tell(&test.facts)
-			var list []string
-			for _, s := range got.Sentences {
-				list = append(list, s.Text)
-			}
-			if diff := cmp.Diff(test.want, list); diff != "" {
-				t.Error(diff)
-			}
-			if got.Word != test.word {
-				t.Errorf("word %q, want %q", got.Word, test.word)
-			}
+			check(t, Tell(&test.facts), test.word, test.want)
 		})
+	}
+}
+
+func TestOfLimits(t *testing.T) {
+	open := Budgeted{Name: "total", Decides: true, Ratio: 1.02, CI: text.Interval{Lo: 0.9, Hi: 1.2}}
+	gain := Budgeted{Name: "p99", Ratio: 0.218, CI: text.Interval{Hi: 0.39}}
+	for name, test := range map[string]struct {
+		limits []Budgeted
+		want   []string
+	}{
+		"what is not decided does not hide what is": {
+			[]Budgeted{open, gain},
+			[]string{"total: +2.0%, limit +1%.", "p99 fell by 78.2% [61.0% to 100.0%]."},
+		},
+		"said once":       {[]Budgeted{{Name: "total", Decides: true, Ratio: 1.5, CI: text.Interval{Lo: 1.4, Hi: 1.6}}}, []string{"total: +2.0%, limit +1%."}},
+		"not a ratio":     {[]Budgeted{open, {Name: "most"}}, []string{"total: +2.0%, limit +1%."}},
+		"not much":        {[]Budgeted{open, {Name: "few", Ratio: 1.05, CI: text.Interval{Lo: 1.04, Hi: 1.06}}}, []string{"total: +2.0%, limit +1%."}},
+		"no limit at all": {nil, []string{"total: +2.0%, limit +1%."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check(t, OfLimits(verdict.Inconclusive, "total: +2.0%, limit +1%", test.limits), "can't tell yet", test.want)
+		})
+	}
+}
+
+func TestOfMetrics(t *testing.T) {
+	of := func(statistic string, v verdict.Verdict, base, head, lo, hi float64) Change {
+		return Change{
+			About: About{Kind: Metric, Name: "frame"}, Label: statistic + " of frame", Mean: statistic == "mean", Measure: verdict.Time, Values: true, Unit: "nanoseconds",
+			Base: base, Head: head, Ratio: head / base, CI: text.Interval{Lo: lo, Hi: hi}, Verdict: v,
+		}
+	}
+	mean, p99 := of("mean", verdict.Unchanged, 10e6, 10e6, 0.99, 1.01), of("p99", verdict.Improved, 27e6, 5.9e6, 0.2, 0.4)
+	open := of("mean", verdict.Inconclusive, 10e6, 11e6, 0.9, 1.3)
+	open.RunsNeeded = 12
+	lead := of("mean", verdict.Inconclusive, 10e6, 12e6, 1.1, 1.3)
+	lead.Lead, lead.Distance = verdict.More, 4.2
+	for name, test := range map[string]struct {
+		list  []Measured
+		leads string
+		word  string
+		want  []string
+	}{
+		"the tail": {
+			[]Measured{{Rows: []Change{mean, p99}, Where: "the change is in the tail"}},
+			"", "faster",
+			[]string{"p99 of frame fell by 78.1% [60.0% to 80.0%]: 27.00 ms → 5.900 ms.", "The change is in the tail."},
+		},
+		"the same": {[]Measured{{Rows: []Change{mean}}}, "", "same", []string{"mean of frame is the same within 2.0%: +0.0% [-1.0% to +1.0%], 10.00 ms → 10.00 ms."}},
+		"not decided": {
+			[]Measured{{Rows: []Change{open}}},
+			"", "can't tell yet",
+			[]string{"mean of frame can't be told apart yet: +10.0% [-10.0% to +30.0%], 10.00 ms → 11.00 ms; about 12 runs a side would decide."},
+		},
+		"leads": {
+			[]Measured{{Rows: []Change{lead}}},
+			"several files would decide", "can't tell yet",
+			[]string{"The strongest lead: mean of frame rose by 20.0% [10.0% to 30.0%]: 10.00 ms → 12.00 ms, 4.2σ from noise.", "Several files would decide."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { check(t, OfMetrics(test.list, 0.02, test.leads), test.word, test.want) })
+	}
+}
+
+// check compares a story with its word and sentences.
+func check(t *testing.T, got *Story, word string, want []string) {
+	t.Helper()
+	var list []string
+	for _, s := range got.Sentences {
+		list = append(list, s.Text)
+	}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Error(diff)
+	}
+	if got.Word != word {
+		t.Errorf("word %q, want %q", got.Word, word)
 	}
 }

@@ -34,10 +34,17 @@ func Tell(f *Facts) *Story {
 		said := &s.Sentences[i]
 		said.Text = text.Printable(strings.TrimSuffix(said.Text, ".")) + "."
 		if said.About.Kind == Total || said.About.Kind == Uniform {
-			said.Text = strings.ToUpper(said.Text[:1]) + said.Text[1:] // other sentences may start with a name
+			said.Text = capital(said.Text) // other sentences may start with a name
 		}
 	}
 	return s
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 type teller struct{ *Facts }

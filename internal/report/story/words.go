@@ -16,8 +16,11 @@ const farRatio = 100
 func (c *Change) far() bool { return !(c.Ratio < farRatio && c.Ratio > 1.0/farRatio) }
 
 func (c *Change) amount(v float64) string {
-	if c.Share {
+	switch {
+	case c.Share:
 		return text.Share(v, 1)
+	case c.Values:
+		return text.Amount(v, c.Unit)
 	}
 	return text.Weight(v, c.Unit)
 }
