@@ -23,7 +23,7 @@ type Options struct {
 	Names []string
 	// Events are their names, cpu-clock by default.
 	Events []string
-	// Times says when samples were taken: what the outermost function calls takes turns.
+	// Times says when samples were taken: functions take turns.
 	Times bool
 }
 
@@ -181,12 +181,8 @@ func (t *tree) run(opt Options, side, index int) (*run.Run, error) {
 
 // moment is when a frame is sampled, from 0 to 1.
 func (t *tree) moment(frame int, rng *rand.Rand) float64 {
-	at := frame
-	for t.parent[at] > 0 {
-		at = int(t.parent[at])
-	}
 	const phases = 5
-	return (float64(at%phases) + rng.Float64()) / phases
+	return (float64(t.function[frame]%phases) + rng.Float64()) / phases
 }
 
 func poisson(rng *rand.Rand, mean float64) int64 {

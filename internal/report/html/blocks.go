@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/heatmap"
 	"profdiff/internal/listing"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/source"
@@ -169,6 +170,8 @@ func blockType(name string) reflect.Type {
 	switch strings.TrimRight(name, "0123456789") {
 	case "lines":
 		return reflect.TypeFor[lineBlock]()
+	case "times":
+		return reflect.TypeFor[timesBlock]()
 	case "event":
 		return reflect.TypeFor[eventBlock]()
 	}
@@ -289,6 +292,34 @@ func (c *checker) lines(m *metaEvent) {
 	c.below(0, m.Functions, "function")
 	c.below(0, texts, "file", "text")
 	c.tests("self", n)
+}
+
+// times checks the block of times.
+func (c *checker) times(m *metaEvent) {
+	threads, runs := c.count("threads"), c.count("length")
+	if means := 2 * threads; c.count("cells") != means {
+		c.length(means+runs*threads, "cells")
+	}
+	rows := c.count("stacks.frame")
+	c.length(runs, "untimed")
+	c.length(rows, "stacks.thread", "stacks.cells")
+	c.cells("cells", "step", "value")
+	c.cells("stacks.cells", "stacks.step", "stacks.value")
+	c.below(1, heatmap.MostBins+1, "bins")
+	c.below(0, threads, "stacks.thread")
+	c.below(0, m.Frames, "stacks.frame")
+	c.below(0, rows+1, "stacks.head")
+	c.below(0, runs+1, "base")
+}
+
+// cells checks that rows have so many cells as there are steps and values.
+func (c *checker) cells(cells, steps, values string) {
+	c.below(0, heatmap.MostBins+1, cells, steps)
+	n := 0
+	if of := c.root.at(cells); of.n > 0 {
+		n = int(of.highSum)
+	}
+	c.length(n, steps, values)
 }
 
 // branches checks what rows refer to.

@@ -140,6 +140,15 @@ func encode(d *Document) ([]block, error) {
 	for _, b := range blocks {
 		used += len(b.data)
 	}
+	timed := 0
+	for i := range d.Events {
+		if d.Events[i].Times != nil {
+			timed++
+		}
+	}
+	if timed > 0 {
+		room -= timesBytes
+	}
 	for i := range d.Events {
 		e := &d.Events[i]
 		limit := MaxFrames / len(d.Events)
@@ -157,6 +166,14 @@ func encode(d *Document) ([]block, error) {
 			if len(small) <= max(share, 50_000) || limit < 2000 {
 				used += len(small)
 				blocks = append(blocks, block{"event" + strconv.Itoa(i), small})
+				if e.Times == nil {
+					break
+				}
+				times, err := encodeTimes(e.Times, prune.at, timesBytes/timed, &gz)
+				if err != nil {
+					return nil, err
+				}
+				blocks = append(blocks, block{"times" + strconv.Itoa(i), times})
 				break
 			}
 			limit = min(limit, len(all.Level)) * 2 / 3

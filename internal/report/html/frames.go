@@ -13,6 +13,8 @@ type pruner struct {
 	end        []int32   // by frame: the one after the last below it
 	base, head []float64 // by frame: the costs of it and what it calls
 	weight     []float64 // by frame: the larger share of a side
+	// at is by frame the one of what was pruned last that stands for it: itself, or the nearest one above.
+	at []int32
 }
 
 // weigh computes what limits go by.
@@ -29,7 +31,11 @@ func (p *pruner) weigh() {
 // their callers. What is left out below a frame is one row, with the sum of its costs.
 func (p *pruner) pruned(limit int) diff.Frames {
 	f, n := p.all, len(p.all.Level)
+	p.at = make([]int32, n)
 	if n <= limit {
+		for i := range p.at {
+			p.at[i] = int32(i)
+		}
 		return *f
 	}
 	if p.end == nil {
@@ -49,7 +55,7 @@ func (p *pruner) pruned(limit int) diff.Frames {
 	}
 	out := diff.Frames{All: f.All, Least: least, Threads: f.Threads}
 	type open struct {
-		n          int32
+		n, at      int32
 		base, head float64
 		thread     int32
 	}
@@ -76,10 +82,13 @@ func (p *pruner) pruned(limit int) diff.Frames {
 			parent.n += p.end[i] - int32(i)
 			parent.base += p.base[i]
 			parent.head += p.head[i]
-			i = int(p.end[i])
+			for end := int(p.end[i]); i < end; i++ {
+				p.at[i] = parent.at
+			}
 			continue
 		}
-		stack = append(stack, open{thread: thread(i)})
+		p.at[i] = int32(len(out.Level))
+		stack = append(stack, open{at: p.at[i], thread: thread(i)})
 		appendFrame(&out, f.Level[i], f.Function[i], f.Base[i], f.Head[i], f.Flags[i], thread(i))
 		i++
 	}

@@ -127,8 +127,9 @@ const (
 
 // scripts are the scripts that the page needs.
 func (p *Page) scripts() []string {
+	times := slices.ContainsFunc(p.meta.Blocks, func(name string) bool { return strings.HasPrefix(name, "times") })
 	offCPU := slices.ContainsFunc(p.meta.Events, func(e metaEvent) bool { return e.OffCPU })
-	if p.has("branches") || p.has("listings") || p.has("sources") || p.has("pipeline") || offCPU {
+	if p.has("branches") || p.has("listings") || p.has("sources") || p.has("pipeline") || offCPU || times {
 		return []string{script, sectionScript}
 	}
 	return []string{script}

@@ -256,7 +256,7 @@ func (p *Page) readBlock(b *block, gz *compressor, room int, texts *int) (size i
 	c := &checker{root: found}
 	kind := strings.TrimRight(b.name, "0123456789")
 	number, _ := strconv.Atoi(b.name[len(kind):]) // of the event
-	if kind == "event" || kind == "lines" {
+	if kind == "event" || kind == "lines" || kind == "times" {
 		if number >= len(p.meta.Events) || b.name != kind+strconv.Itoa(number) {
 			return 0, errors.New("is of no event")
 		}
@@ -268,6 +268,8 @@ func (p *Page) readBlock(b *block, gz *compressor, room int, texts *int) (size i
 		c.event(&p.meta.Events[number], *texts)
 	case "lines":
 		c.lines(&p.meta.Events[number])
+	case "times":
+		c.times(&p.meta.Events[number])
 	case "branches":
 		c.branches()
 	case "data":

@@ -67,6 +67,7 @@ func pages(t testing.TB) map[string][]byte {
 	long := small()
 	long.Names = []string{strings.Repeat("long::", 2000), "short"}
 	all["long names"] = render(t, sample(t, long))
+	all["times"] = render(t, sample(t, timed()))
 	all["empty"] = render(t, &Document{})
 	return all
 }

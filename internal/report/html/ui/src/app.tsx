@@ -18,16 +18,17 @@ import { inner, isClosed } from "./search";
 import { Keys, Share } from "./share";
 import type { SourceView } from "./source";
 import { type State, go, parse } from "./state";
+import type { TimesView } from "./times";
 import type { Branches, Data, Meta, Pipeline } from "./types";
 
 // What the script of sections adds, if the page has it.
-const shared: typeof kit & Partial<{ branches: typeof BranchView; offcpu: typeof OffCPU; pipeline: typeof PipelineView; code: typeof Code; source: typeof SourceView }> = { ...kit };
+const shared: typeof kit & Partial<{ branches: typeof BranchView; offcpu: typeof OffCPU; pipeline: typeof PipelineView; code: typeof Code; source: typeof SourceView; times: typeof TimesView }> = { ...kit };
 Object.assign(globalThis, { profdiff: shared });
 
 function tabs(meta: Meta, s: State) {
   const events = meta.events.length > 0, has = (name: string) => meta.blocks.includes(name);
   const all: [string, string, boolean][] = [
-    ["functions", "Functions", events], ["flame", "Flame graph", events], ["function", "Function", s.fn !== "" && events], ["source", "Source", events && has("sources")], ["groups", "Threads and categories", events],
+    ["functions", "Functions", events], ["flame", "Flame graph", events], ["times", "Over time", /times/.test(meta.blocks.join())], ["function", "Function", s.fn !== "" && events], ["source", "Source", events && has("sources")], ["groups", "Threads and categories", events],
     ["branches", "Branches", has("branches")], ["pipeline", "Pipeline", has("pipeline")], ["offcpu", "Off-CPU", meta.events.some((e) => e.off_cpu)], ["data", "Data", has("data")],
   ];
   return all.filter((t) => t[2]);
@@ -116,6 +117,7 @@ function App({ meta }: { meta: Meta }) {
           : view === "data" ? <BlockOf<Data> meta={meta} name="data" show={(d) => <DataView meta={meta} data={d} />} />
           : !own ? wait()
           : view === "functions" ? <Functions s={s} data={own} />
+          : (view === "times" || (view === "flame" && s.span)) && shared.times ? h(shared.times, { s, data: own, meta })
           : view === "flame" ? <Flame key={String(own.index)} s={s} data={own} meta={meta} />
           : view === "function" ? <Card s={s} data={own} meta={meta} code={shared.code} />
           : view === "source" && shared.source ? h(shared.source, { s, data: own, meta })

@@ -76,9 +76,6 @@ export type Fn = {
   match: string; baseName: string; baseDSO: string; reason: string; confidence: number; shift: number;
 };
 
-/** A part of an event, such as a span of time: self costs by frame of its tree, on both sides. */
-export type Part = { base: Float64Array; head: Float64Array; says: string };
-
 export class EventData {
   readonly functions: Fn[] = [];
   readonly tree: Tree;
@@ -114,27 +111,6 @@ export class EventData {
   }
   /** The tree from the leaves up: the children of a frame are its callers. */
   get callers(): Tree { return (this.inverted ??= invert(this.tree, this.functions)); }
-  /** The same frames and functions with the costs of a part, in which nothing was tested. */
-  of(part: Part): EventData {
-    const t = this.tree, n = this.functions.length, at = new Int32Array(n).fill(-1);
-    const tree = new Tree(t.level, t.fn, part.base, part.head, new Uint8Array(t.size), t);
-    Object.assign(tree, { threads: t.threads, thread: t.thread });
-    const sums = [0, 1, 2, 3].map(() => new Float64Array(n)), [selfBase, selfHead, totalBase, totalHead] = sums;
-    // Of a recursive function the outermost call counts.
-    for (let i = 1; i < t.size; i++) {
-      const f = t.fn[i];
-      if (f < 0) continue;
-      selfBase[f] += part.base[i];
-      selfHead[f] += part.head[i];
-      if (i < at[f]) continue;
-      at[f] = t.end[i];
-      totalBase[f] += tree.totalBase[i];
-      totalHead[f] += tree.totalHead[i];
-    }
-    const functions = this.functions.map((f, i): Fn => ({ ...f, self: untested(selfBase[i], selfHead[i], 0, 0), total: untested(totalBase[i], totalHead[i], 0, 0) }));
-    const meta = { ...this.meta, total: untested(tree.totalBase[0], tree.totalHead[0], 0, 0) };
-    return Object.assign(Object.create(this) as EventData, { meta, tree, functions, inverted: undefined });
-  }
   find(name: string, dso: string): Fn | undefined {
     const same = this.byName.get(name);
     return same?.find((f) => f.dso === dso) ?? same?.[0];

@@ -2,7 +2,7 @@
 
 import { h } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type EventData, type Fn, type Part } from "./data";
+import { type EventData, type Fn } from "./data";
 import { cost, delta, leftOut, plural, relative, share, points, word } from "./format";
 import { Graph } from "./graph";
 import { Layout } from "./layout";
@@ -95,10 +95,9 @@ function Path({ s, layout, zoom, report }: { s: State; layout: Layout; zoom: num
   );
 }
 
-/** Of a part of an event frames have its costs only; s.span is what chose it. */
-export function Flame({ s, data: whole, meta, part }: { s: State; data: EventData; meta: Meta; part?: Part }) {
+/** Of a part of an event data has its costs only, and part is what it is called; s.span is what chose it. */
+export function Flame({ s, data, meta, part }: { s: State; data: EventData; meta: Meta; part?: string }) {
   const report = meta.id;
-  const data = useMemo(() => (part ? whole.of(part) : whole), [whole, part]);
   const e = data.meta, f = s.dir === "both" ? data.find(s.fn, s.dso) : undefined;
   const own: Fn | undefined = f && data.functions[f.id];
   const layouts = useMemo(() => {
@@ -193,7 +192,7 @@ export function Flame({ s, data: whole, meta, part }: { s: State; data: EventDat
       <p class="dim" role="status">
         {found ? <span>{match.error ? <b class="error">{match.error}</b> : <span>{plural(found.reduce((n, x) => n + x.frames, 0), "frame")} match{up || both ? null : <span>: before {cost(e, found[0].before, 3)} ({share(found[0].before / tree.totalBase[0])}), after {cost(e, found[0].after, 3)} ({share(found[0].after / tree.totalHead[0])}), {delta(e, found[0].after - found[0].before, 3)}</span>}.</span>}</span> : null}
         {" " + leftOut(e)}
-        {part ? <span> Only {part.says}, of which nothing was tested. <Button on={() => go(s, { span: "" })}>All of the time</Button></span> : null}
+        {part ? <span> Only {part}, of which nothing was tested. <Button on={() => go(s, { span: "" })}>All of the time</Button></span> : null}
         {s.frame > 0 && foreign ? <b class="error"> The link is to a frame of another report ({s.report}); this one is {report}.</b> : null}
         {s.dir === "both" && !both ? <b class="error"> This event has no function {s.fn}.</b> : null}
       </p>

@@ -36,6 +36,12 @@ export type EventBlock = {
   frames: { quantum: number; up: number[]; known?: number[]; fn: number[]; base: number[]; head: number[]; flags: string; threads?: number[]; threadAt?: number[]; thread?: number[] };
 };
 
+export type TimesBlock = {
+  bin: number; bins: number; threads: string[]; others: number; base: number; length: number[]; untimed: (number | null)[]; single: boolean;
+  quantum: number; cells: number[]; step: number[]; value: number[];
+  stacks: { quantum: number; kept: number; head: number; thread: number[]; frame: number[]; cells: number[]; step: number[]; value: number[] };
+};
+
 export type LineColumns = {
   function: number[]; file: number[]; text: number[]; base: number[]; head: number[]; selfBase: number[]; selfHead: number[]; self: TestColumns; texts: string[];
 };
