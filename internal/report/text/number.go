@@ -297,3 +297,27 @@ func Signed(v float64) string {
 	}
 	return Per(v)
 }
+
+// Relative writes a ratio as a change in percent, and a large one as a factor: +4.2%, ×18.5.
+func Relative(ratio float64) string {
+	switch {
+	case math.IsNaN(ratio):
+		return "-"
+	case math.IsInf(ratio, 1):
+		return "∞"
+	case ratio >= 10_000:
+		return "×" + strings.ReplaceAll(Weight(ratio, "count"), " ", "")
+	case ratio >= 10:
+		return "×" + Factor(ratio)
+	}
+	s := strconv.FormatFloat(100*(ratio-1), 'f', 1, 64)
+	switch {
+	case s == "-0.0" || s == "0.0":
+		return "0.0%"
+	case s == "-100.0" || ratio == 0:
+		return "-100%"
+	case ratio > 1:
+		s = "+" + s
+	}
+	return s + "%"
+}

@@ -1,6 +1,10 @@
 package text
 
-import "github.com/rivo/uniseg"
+import (
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
 
 // Width is the number of columns that a terminal shows a text in: two for a wide character, none
 // for an accent that stands on the character before it (Unicode Standard Annexes 11 and 29).
@@ -22,6 +26,14 @@ func Cut(s string, room int) string {
 	}
 	start := room / 2
 	return s[:fitting(s, start)] + "…" + s[skipping(s, Width(s)-(room-1-start)):]
+}
+
+// CutEnd keeps the start of a text, with … behind it, so that it is at most room columns wide.
+func CutEnd(s string, room int) string {
+	if Width(s) <= room || room <= 0 {
+		return s[:fitting(s, room)]
+	}
+	return strings.TrimRight(s[:fitting(s, room-1)], " ") + "…"
 }
 
 // fitting is the number of bytes at the start of a text that are at most so many columns wide.

@@ -135,10 +135,10 @@ func lockColumns(r *wait.Report) []text.Column[wait.Lock] {
 			}
 			return duration(l.Main.TotalNS) + " in " + text.Count(l.Main.Count)
 		}),
-		text.Left("waits in", func(l wait.Lock) string { return text.Dash(Place(&l.Blocked)) }),
-		text.Left("for", func(l wait.Lock) string { return text.Dash(l.Lock) }),
-		text.Left("held in", func(l wait.Lock) string { return text.Dash(Place(&l.Held)) }),
-		text.Left("who"+Arrow+"holder", func(l wait.Lock) string {
+		text.Names("waits in", func(l wait.Lock) string { return text.Dash(Place(&l.Blocked)) }),
+		text.Names("for", func(l wait.Lock) string { return text.Dash(l.Lock) }),
+		text.Names("held in", func(l wait.Lock) string { return text.Dash(Place(&l.Held)) }),
+		text.Names("who"+Arrow+"holder", func(l wait.Lock) string {
 			return some(l.Waiters, l.WaiterCount) + Arrow + some(l.Holders, l.HolderCount)
 		}),
 	}
@@ -220,7 +220,7 @@ func writeChains(lines *text.Lines, r *wait.Report, what Choice) {
 		default:
 			lines.Printf("%s", names)
 		}
-		t := text.Table{}
+		t := text.Table{Names: []int{0}, Prose: true}
 		for _, x := range d.Threads {
 			if x.Says != "" {
 				t.Add("  "+x.Name, x.Says)
@@ -308,8 +308,8 @@ func writeWaiters(lines *text.Lines, r *wait.Report) {
 		text.Right("waited", func(p wait.Party) string { return duration(p.TotalNS) }),
 		text.Right("waits", func(p wait.Party) string { return text.Count(p.Count) }),
 		text.Right("longest", func(p wait.Party) string { return duration(p.LongestNS) }),
-		text.Left("process", func(p wait.Party) string { return text.Dash(p.Process) }),
-		text.Left("thread that waited", func(p wait.Party) string { return Thread(&p.Thread) }),
+		text.Names("process", func(p wait.Party) string { return text.Dash(p.Process) }),
+		text.Names("thread that waited", func(p wait.Party) string { return Thread(&p.Thread) }),
 	}, r.Waiters[:min(len(r.Waiters), shownParties)])
 	writeMore(lines, r.WaiterCount-min(len(r.Waiters), shownParties))
 }
@@ -330,8 +330,8 @@ func writeBlockers(lines *text.Lines, r *wait.Report) {
 		text.Right("others waited", func(b wait.Blocker) string { return duration(b.HeldNS) }),
 		text.Right("waits", func(b wait.Blocker) string { return text.Count(b.Count) }),
 		text.Right("longest", func(b wait.Blocker) string { return duration(b.LongestNS) }),
-		text.Left("for the thread", func(b wait.Blocker) string { return Thread(&b.Thread) }),
-		text.Left("which meanwhile was", func(b wait.Blocker) string { return text.Dash(doing(b.States, b.HeldNS)) }),
+		text.Names("for the thread", func(b wait.Blocker) string { return Thread(&b.Thread) }),
+		text.Prose("which meanwhile was", func(b wait.Blocker) string { return text.Dash(doing(b.States, b.HeldNS)) }),
 	}, r.Blockers[:min(len(r.Blockers), shownParties)])
 	writeMore(lines, len(r.Blockers)-shownParties)
 }
