@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"profdiff/internal/report/show"
 	"profdiff/internal/run"
@@ -94,9 +92,4 @@ version and build. What was removed is said. Names of functions and threads stay
 	f.StringSliceVar(&strip, "strip", nil, "remove what not everybody needs to see: `WHAT` is of paths, commands and kernel, separated by commas")
 	f.BoolVar(&count, "count", false, "fold the number of samples instead of their weight")
 	return cmd
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -187,6 +187,8 @@ type diffCommand struct {
 	// What is shown instead of functions.
 	showTree, lines, callers bool
 	minShare                 float64
+	// full has all tables instead of the summary, quiet its first sentences only.
+	full, quiet bool
 }
 
 func newDiffCmd(std *stdio) *cobra.Command {
@@ -222,7 +224,7 @@ a function for a formula.`,
 			if err := c.check(cmd, std, paths); err != nil {
 				return err
 			}
-			return c.run(cmd, std)
+			return c.run(cmd, std, paths)
 		},
 	}
 	c.in.register(cmd)
@@ -243,6 +245,9 @@ a function for a formula.`,
 	f.Float64Var(&c.minShare, "min-share", 1, "leave out parts of the tree below `PERCENT` of the total")
 	f.BoolVar(&c.lines, "lines", false, "show the source lines that changed most")
 	f.BoolVar(&c.callers, "callers", false, "show callers and callees of the functions of --focus")
+	f.BoolVar(&c.full, "full", false, "show all tables in full; --focus, --by, --total and --limit do so, too")
+	f.BoolVarP(&c.quiet, "quiet", "q", false, "show only the sentences that say what happened")
+	std.registerColor(cmd)
 	f.StringVar(&c.format, "format", "text", "output `FORMAT`: "+diffFormats(true))
 	f.StringVarP(&c.output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
@@ -261,12 +266,17 @@ func (c *diffCommand) check(cmd *cobra.Command, std *stdio, paths []string) erro
 		return usagef(cmd, "--limit is 0 or more, not %d", c.opt.Limit)
 	case c.minShare < 0 || c.minShare > 100:
 		return usagef(cmd, "--min-share is a percentage, not %v", c.minShare)
+	case c.quiet && (c.view() || c.inFull(cmd)):
+		return usagef(cmd, "--quiet does not go with what shows tables: --full, --focus, --by, --total, --limit, --tree, --lines and --callers")
 	case c.showTree && c.lines || c.showTree && c.callers || c.lines && c.callers:
 		return usagef(cmd, "--tree, --lines and --callers exclude each other")
 	case c.callers && c.in.focus == "":
 		return usagef(cmd, "--callers needs --focus REGEXP")
 	case c.flags.categories != "" && !c.out.groups && c.page.file == "" && run.GroupBy(c.flags.by) != run.ByCategory:
 		return usagef(cmd, "--categories needs --by category, --format json or --html FILE")
+	}
+	if err := std.checkColor(cmd); err != nil {
+		return err
 	}
 	if err := cmp.Or(c.page.check(cmd, c.output), c.sections.check(cmd, &c.page)); err != nil {
 		return err
@@ -308,7 +318,13 @@ func (c *diffCommand) options(cmd *cobra.Command) (compare.Options, error) {
 	return opt, nil
 }
 
-func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
+// inFull reports whether all tables are shown instead of the summary: also if a flag says what of
+// them is shown.
+func (c *diffCommand) inFull(cmd *cobra.Command) bool {
+	return c.full || changedAny(cmd, []string{"focus", "by", "total", "limit"})
+}
+
+func (c *diffCommand) run(cmd *cobra.Command, std *stdio, paths []string) error {
 	opt, err := c.options(cmd)
 	if err != nil {
 		return err
@@ -373,25 +389,43 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio) error {
 			return err
 		}
 	}
-	err = std.writeOutput(c.output, func(w io.Writer) error {
-		switch {
-		case c.out.write != nil:
-			return c.out.write(w, document, c.opt)
-		case c.showTree:
-			return diff.WriteTree(w, document)
-		case c.lines:
-			return diff.WriteLines(w, document, c.opt)
-		case c.callers:
-			return diff.WriteNeighbors(w, document, c.opt)
-		}
-		return diff.WriteText(w, document, c.opt)
-	})
-	if err != nil {
-		return err
+	if c.out.write != nil {
+		err = std.writeOutput(c.output, func(w io.Writer) error { return c.out.write(w, document, c.opt) })
+	} else {
+		err = std.writeScreen(c.output, func(w io.Writer) error { return c.write(cmd, std, w, document, paths, head) })
+	}
+	if err != nil || c.quiet || c.summary(cmd) && isTerminal(std.out) && c.output == "-" {
+		return err // a summary says what became of samples
 	}
 	l.accountSide("base", base)
 	l.accountSide("head", head)
 	return nil
+}
+
+// summary reports whether a summary is shown.
+func (c *diffCommand) summary(cmd *cobra.Command) bool {
+	return c.out.write == nil && !c.quiet && !c.view() && !c.inFull(cmd)
+}
+
+// write writes a comparison for people.
+func (c *diffCommand) write(cmd *cobra.Command, std *stdio, w io.Writer, d *diff.Document, paths []string, head []*run.Run) error {
+	switch {
+	case c.showTree:
+		return noteAbsent(w, diff.WriteTree(w, d))
+	case c.lines:
+		return noteAbsent(w, diff.WriteLines(w, d, c.opt))
+	case c.callers:
+		return noteAbsent(w, diff.WriteNeighbors(w, d, c.opt))
+	case c.quiet:
+		return diff.WriteStory(w, d)
+	case c.inFull(cmd):
+		return noteAbsent(w, diff.WriteText(w, d, c.opt))
+	}
+	next := isTerminal(std.out) && c.output == "-"
+	if err := diff.WriteSummary(w, d, next); err != nil || !next {
+		return err
+	}
+	return writeNext(w, d.Next(diff.Session{Inputs: inputWords(cmd, paths), Lines: linesOf(head)}))
 }
 
 // parts are what the outputs need.

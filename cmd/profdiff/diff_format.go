@@ -25,7 +25,7 @@ type diffOutput struct {
 // Flags that choose what a text shows, those for which only Markdown has a place besides,
 // and what chooses functions.
 var (
-	viewFlags  = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by"}
+	viewFlags  = []string{"tree", "bottom-up", "min-share", "callers", "lines", "by", "full", "quiet"}
 	tableFlags = append(slices.Clip(viewFlags), "total", "limit")
 	stackFlags = append(slices.Clip(tableFlags), "focus")
 )

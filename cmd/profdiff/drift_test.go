@@ -48,10 +48,10 @@ func TestDrift(t *testing.T) {
 		flags []string
 		want  []string
 	}{
-		{nil, []string{"order  10 pairs, ABBA (fixed order)\n", "]: slower\n", "(signed-rank)"}},
+		{[]string{"--full"}, []string{"order  10 pairs, ABBA (fixed order)\n", "]: slower\n", "(signed-rank)"}},
 		{[]string{"--format", "json"}, []string{`"order": "interleaved"`, `"pairs": 10`, `"sequence": "ABBA"`}},
 		{[]string{"--format", "markdown"}, []string{"recorded in turns: 10 pairs, ABBA (fixed order)", "**Slower: "}},
-		{[]string{"--unpaired"}, []string{"order  interleaved, compared as two groups: on request\n", "]: ? ", "(mann-whitney)"}},
+		{[]string{"--unpaired", "--full"}, []string{"order  interleaved, compared as two groups: on request\n", "]: ? ", "(mann-whitney)"}},
 	} {
 		var out, stderr bytes.Buffer
 		args := append([]string{"diff", before, after, "--normalize", "none"}, test.flags...)

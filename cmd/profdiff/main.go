@@ -57,6 +57,7 @@ type stdio struct {
 	// outputs are the files that the command writes.
 	outputs output.Set
 	memory  memoryFlag
+	color   string // --color
 }
 
 // execute is main without the process.
@@ -195,7 +196,11 @@ func usagef(cmd *cobra.Command, format string, args ...any) error {
 // build takes for a command.
 func (s *stdio) say(format string, args ...any) {
 	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
-		fmt.Fprintf(s.err, "profdiff: %s\n", text.Printable(strings.TrimSuffix(line, "\n")))
+		line = "profdiff: " + text.Printable(strings.TrimSuffix(line, "\n"))
+		if width := columns(s.err); width > 0 && isTerminal(s.err) {
+			line = strings.Join(text.Wrap(line, width, width-2), "\n  ")
+		}
+		fmt.Fprintln(s.err, line)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"profdiff/internal/record"
 	"profdiff/internal/record/android"
@@ -346,10 +345,7 @@ func overhead(name string, runs int, p *record.Progress) string {
 }
 
 // terminal reports whether a person sees what is written to standard error.
-func (s *stdio) terminal() bool {
-	f, ok := s.err.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
+func (s *stdio) terminal() bool { return isTerminal(s.err) }
 
 // progress shows what is being recorded: on a terminal one line that is rewritten,
 // else a line for each run.

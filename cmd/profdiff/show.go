@@ -100,6 +100,9 @@ with --by lock each pair of places. Texts that begin with = + - or @ get a ' in 
 a function for a formula.`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
+			if err := std.checkColor(cmd); err != nil {
+				return err
+			}
 			group, err := run.ParseGroupBy(by)
 			switch {
 			case err != nil:
@@ -188,7 +191,11 @@ a function for a formula.`,
 			if err := writeWaits(std, page, d); err != nil {
 				return err
 			}
-			err = std.writeOutput(output, func(w io.Writer) error {
+			to := std.writeOutput
+			if format == "text" {
+				to = std.writeScreen
+			}
+			err = to(output, func(w io.Writer) error {
 				switch {
 				case format == "json":
 					return show.WriteJSON(w, d)
@@ -197,11 +204,11 @@ a function for a formula.`,
 				case format == "csv":
 					return show.WriteCSV(w, d)
 				case tree:
-					return show.WriteTree(w, d, opt)
+					return noteAbsent(w, show.WriteTree(w, d, opt))
 				case locks:
-					return show.WriteLocks(w, d, opt)
+					return noteAbsent(w, show.WriteLocks(w, d, opt))
 				}
-				return show.WriteText(w, d, opt)
+				return noteAbsent(w, show.WriteText(w, d, opt))
 			})
 			if err != nil {
 				return err
@@ -228,6 +235,7 @@ a function for a formula.`,
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each event, 0 for all")
 	f.Float64Var(&minShare, "min-share", 0.5, "leave out parts of a tree below `PERCENT` of the total")
 	f.StringVar(&format, "format", "text", "output `FORMAT`: text, json, or csv")
+	std.registerColor(cmd)
 	f.StringVar(&page, "html", "", "write who waited for whom as one HTML file, too: `FILE`")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd

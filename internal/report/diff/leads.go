@@ -54,6 +54,7 @@ func (l *Leads) How() string { return "O" + l.how()[1:] }
 func (b *builder) addLeads() {
 	c := b.c
 	if !c.Events[0].Total.Method.Single() {
+		b.Until, _ = recordLine(c, "--until", "decided")
 		return
 	}
 	l := &Leads{Headline: verdict.NoVerdicts, Functions: []int{}}
@@ -72,18 +73,18 @@ func (b *builder) addLeads() {
 	}
 	rule := verdict.Rule{Margin: c.Options.Margin, FalseDiscovery: c.Options.FalseDiscovery}
 	l.RunsNeeded = rule.RunsFor(&c.Events[0].Total.Finding, leads)
-	l.Record, l.Note = recordLine(c, min(l.RunsNeeded, verdict.MostRuns))
+	l.Record, l.Note = recordLine(c, "--runs", strconv.Itoa(min(l.RunsNeeded, verdict.MostRuns)))
 	b.Leads = l
 }
 
 // callGraph is how call chains were recorded, if not by frame pointers.
 var callGraph = regexp.MustCompile(`--call-graph[ =]((?:dwarf|lbr)(?:,\d+)?)`)
 
-// recordLine is the command line that records so many runs of what was recorded, and what to
-// know of it.
-func recordLine(c *compare.Comparison, runs int) (line, note string) {
+// recordLine is the command line that records what was recorded again, with flags that say how often,
+// and what to know of it.
+func recordLine(c *compare.Comparison, often ...string) (line, note string) {
 	if c.Base[0].Recording.Timeline {
-		return "profdiff diff BEFORE AFTER", fmt.Sprintf("BEFORE and AFTER are folders with %d recordings each, made as these were", runs)
+		return "profdiff diff BEFORE AFTER", fmt.Sprintf("BEFORE and AFTER are folders with %s recordings each, made as these were", often[len(often)-1])
 	}
 	rec := &c.Base[0].Recording
 	before, after := rec.ProgramLine(), c.Head[0].Recording.ProgramLine()
@@ -107,7 +108,7 @@ func recordLine(c *compare.Comparison, runs int) (line, note string) {
 	if ops := c.Options.Ops; ops != nil && ops[0] == ops[1] {
 		words = append(words, "--ops", strconv.FormatFloat(ops[0], 'f', -1, 64))
 	}
-	end := []string{"--runs", strconv.Itoa(runs), "-o", "runs"}
+	end := append(often, "-o", "runs")
 	switch {
 	case window != "" && before == after:
 		before, after = "", ""

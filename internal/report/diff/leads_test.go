@@ -54,7 +54,7 @@ func TestRecordLine(t *testing.T) {
 			Base: []*run.Run{{Recording: test.base}}, Head: []*run.Run{{Recording: test.head}},
 			Events: []compare.Event{{Name: test.event, Normalization: &compare.Normalization{Mode: compare.None}}},
 		}
-		if line, note := recordLine(c, 10); line != test.want || note != test.note {
+		if line, note := recordLine(c, "--runs", "10"); line != test.want || note != test.note {
 			t.Errorf("%s:\n got %s (%s)\nwant %s (%s)", test.name, line, note, test.want, test.note)
 		}
 	}

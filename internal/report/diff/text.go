@@ -29,7 +29,7 @@ type Options struct {
 // WriteText writes a comparison as text: what was compared and how, who waited for whom, and per event the
 // total and the changes, largest first.
 func WriteText(w io.Writer, c *Document, opt Options) error {
-	t := text.Table{}
+	t := text.Table{Prose: true}
 	t.Add("base", c.Base.Name())
 	t.Add("head", c.Head.Name())
 	if c.Design.RunsBase > 1 && c.Design.RunsHead > 1 {
@@ -118,7 +118,7 @@ func writeExplained(w io.Writer, c *Document, e *Event, opt Options) error {
 	t := changeTable("dso", "function, with what it calls")
 	for _, i := range e.Explained {
 		f := &e.Functions[i]
-		t.Add(append(changeCells(&f.Total, format), f.File(), functionText(f))...)
+		addChange(&t, &f.Total, format, f.File(), functionText(f))
 	}
 	if err := t.Write(w); err != nil {
 		return err
@@ -271,19 +271,35 @@ func noise(e *Event, c *Document) string {
 
 var changeColumns = []string{"verdict", "base", "samples", "head", "samples", "delta", "ratio", "95% interval", "shows"}
 
+// changeTable is a table of changes that have names.
 func changeTable(names ...string) text.Table {
-	t := text.Table{Right: []bool{false, true, true, true, true, true, true, false, true}}
+	const (
+		base                     = 1
+		baseSamples, headSamples = 2, 4
+		delta, ratio, shows      = 5, 6, 8
+	)
+	t := text.Table{Right: []bool{false, true, true, true, true, true, true, false, true}, Spare: [][]int{{shows}, {baseSamples, headSamples}}}
+	for i, name := range names {
+		at := len(changeColumns) + i
+		t.Names = append(t.Names, at)
+		if name == "dso" {
+			t.Spare = append(t.Spare, []int{at})
+		}
+	}
+	t.Spare = append(t.Spare, []int{delta}, []int{ratio}, []int{base})
 	t.Add(append(changeColumns[:len(changeColumns):len(changeColumns)], names...)...)
 	return t
 }
 
-// changeCells are the cells of changeColumns.
-func changeCells(c *Change, f costFormat) []string {
-	return []string{
+// addChange adds a row to a [changeTable].
+func addChange(t *text.Table, c *Change, f costFormat, names ...string) {
+	cells := []string{
 		c.Text(f.measure),
 		f.cost(c.Base), sampleCount(c.BaseSamples, c.Base), f.cost(c.Head), sampleCount(c.HeadSamples, c.Head),
 		f.delta(c.Delta), text.Ratio(float64(c.Ratio)), c.CI.String(), formatSmallest(c),
 	}
+	t.Add(append(cells, names...)...)
+	t.Paint(0, styleOf(c.Verdict))
 }
 
 // sampleCount is a number of samples, "-" for a cost without.
@@ -337,10 +353,10 @@ func writeFunctions(w io.Writer, c *Document, e *Event, opt Options) error {
 		if shift >= 0 {
 			shown[shift] = true
 			s := &e.Shifts[shift]
-			t.Add(append(changeCells(&s.Net, format), f.File(), shiftText(e, s, format))...)
+			addChange(&t, &s.Net, format, f.File(), shiftText(e, s, format))
 			continue
 		}
-		t.Add(append(changeCells(c, format), f.File(), functionText(f))...)
+		addChange(&t, c, format, f.File(), functionText(f))
 		addParts(&t, f, format, opt.Total)
 	}
 	if len(t.Rows) > 1 {
@@ -511,7 +527,7 @@ func writeGroup(w io.Writer, c *Document, e *Event, g *Group, opt Options) error
 			hiddenDelta += c.Delta
 			continue
 		}
-		t.Add(append(changeCells(c, format), list[i].Label())...)
+		addChange(&t, c, format, list[i].Label())
 	}
 	if err := t.Write(w); err != nil {
 		return err

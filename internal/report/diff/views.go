@@ -41,9 +41,17 @@ func writeMetrics(w io.Writer, c *Document, opt Options) error {
 		header = append(header, "", c.Events[i].Name)
 		t.Right = append(t.Right, false, true)
 	}
+	t.Names = []int{len(t.Right)}
 	if rates {
+		t.Names[0] += 6
+		for i := t.Names[0] - 2; i >= len(t.Right); i -= 2 {
+			t.Spare = append(t.Spare, []int{i, i + 1})
+		}
 		header = append(header, "by instructions", "by IPC", "IPC base", "IPC head", "MPKI base", "MPKI head")
 		t.Right = append(t.Right, true, true, true, true, true, true)
+	}
+	for i := 2*len(c.Events) - 2; i > 0; i -= 2 {
+		t.Spare = append(t.Spare, []int{i, i + 1}) // the first event stays
 	}
 	t.Add(append(header, "function")...)
 	hidden := 0
@@ -138,7 +146,7 @@ func WriteLines(w io.Writer, c *Document, opt Options) error {
 				hiddenDelta += l.Self.Delta
 				continue
 			}
-			t.Add(append(changeCells(&l.Self, format), l.Name(), e.Functions[l.Function].Name)...)
+			addChange(&t, &l.Self, format, l.Name(), e.Functions[l.Function].Name)
 		}
 		if err := t.Write(w); err != nil {
 			return err
@@ -161,7 +169,8 @@ func WriteTree(w io.Writer, d *Document) error {
 			return err
 		}
 		format := newCostFormat(e)
-		t := text.Table{Right: []bool{true, true, true, true, false}}
+		const delta, ratio, function = 2, 3, 5
+		t := text.Table{Right: []bool{true, true, true, true, false}, Names: []int{function}, Spare: [][]int{{delta}, {ratio}}}
 		t.Add("base", "head", "delta", "ratio", "95% interval", "function")
 		for _, n := range e.Tree.Nodes {
 			name := "[everything]"
@@ -175,6 +184,7 @@ func WriteTree(w io.Writer, d *Document) error {
 				}
 			}
 			t.Add(format.cost(n.Base), format.cost(n.Head), format.delta(n.Head-n.Base), text.Ratio(float64(n.Ratio)), n.CI.String(), text.Indent(n.Depth)+name)
+			t.Short(function, text.Indented(n.Depth, name))
 		}
 		if err := t.Write(w); err != nil {
 			return err
@@ -208,12 +218,12 @@ func WriteNeighbors(w io.Writer, c *Document, opt Options) error {
 					if n.Function >= 0 {
 						name = functionText(&e.Functions[n.Function])
 					}
-					t.Add(append(changeCells(&n.Calls, format), what, name)...)
+					addChange(&t, &n.Calls, format, what, name)
 				}
 			}
 			add("caller", n.Callers)
-			t.Add(append(changeCells(&f.Total, format), "total", functionText(f))...)
-			t.Add(append(changeCells(&f.Self, format), "self", functionText(f))...)
+			addChange(&t, &f.Total, format, "total", functionText(f))
+			addChange(&t, &f.Self, format, "self", functionText(f))
 			add("callee", n.Callees)
 			if _, err := fmt.Fprintf(w, "\n%s\n", text.Printable(f.Name)); err != nil {
 				return err

@@ -55,8 +55,8 @@ func writeWaits(w io.Writer, d *Document, opt Options) error {
 		shown := rows[:min(len(rows), maxWaits)]
 		err := text.WriteColumns(w, []text.Column[waits.Change]{
 			base, head,
-			text.Right("longest", func(c waits.Change) string { return text.Dash(c.Longest()) }),
-			text.Left("threads", func(c waits.Change) string { return c.Of }),
+			text.Right("longest", func(c waits.Change) string { return text.Dash(c.Longest()) }).Spared(1),
+			text.Names("threads", func(c waits.Change) string { return c.Of }),
 		}, shown)
 		if err != nil {
 			return err
@@ -76,8 +76,8 @@ func writeWaits(w io.Writer, d *Document, opt Options) error {
 	}
 	return text.WriteColumns(w, []text.Column[waits.Change]{
 		base, head,
-		text.Right("longest", func(c waits.Change) string { return text.Dash(c.Longest()) }),
-		text.Right("of unknown holders", func(c waits.Change) string { return c.Unknown() }),
-		text.Left("waited for", func(c waits.Change) string { return c.Of }),
+		text.Right("longest", func(c waits.Change) string { return text.Dash(c.Longest()) }).Spared(2),
+		text.Right("of unknown holders", func(c waits.Change) string { return c.Unknown() }).Spared(1),
+		text.Phrases("waited for", func(c waits.Change) string { return c.Of }),
 	}, rows[:min(len(rows), maxWaits)])
 }

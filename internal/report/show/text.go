@@ -59,8 +59,14 @@ func samples(n int64, e *Event) string {
 	return text.Count(n)
 }
 
-// WriteText writes who waited for whom, which is short, and one table per event of what costs most.
+// WriteText writes where most of the first event is, who waited for whom, which is short, and one
+// table per event of what costs most.
 func WriteText(w io.Writer, d *Document, opt Options) error {
+	if s := d.sentence(); s != "" {
+		if _, err := fmt.Fprintln(w, text.ScreenOf(w).Paint(text.Bold, text.Printable(s))); err != nil {
+			return err
+		}
+	}
 	if err := writeFacts(w, d); err != nil {
 		return err
 	}
@@ -82,6 +88,42 @@ func WriteText(w io.Writer, d *Document, opt Options) error {
 	}
 	return nil
 }
+
+// sentence says where most of the first event is that was on a CPU, "" if nothing was sampled. Where
+// threads leave it is no news: all do in one function.
+func (d *Document) sentence() string {
+	for i := range d.Events {
+		e := &d.Events[i]
+		if e.Weight == 0 || len(d.Rows) == 0 || d.By == run.ByFunction && slices.Contains(leaving, e.Name) {
+			continue
+		}
+		rows := sortRows(d.Rows, i)
+		// What has no name is of several functions.
+		at := slices.IndexFunc(rows, func(r run.Row) bool {
+			return r.Name != "[unknown]" && (d.By != run.ByFunction || !strings.HasPrefix(r.Name, "["))
+		})
+		if at < 0 || rows[at].Self[i].Weight == 0 {
+			continue
+		}
+		top := &rows[at]
+		in := text.Elide(top.Name, sentenceName)
+		if d.By != run.ByFunction {
+			in = string(d.By) + " " + in
+		}
+		share := text.Percent(float64(top.Self[i].Weight) / float64(e.Weight))
+		if e.Samples == 0 {
+			return fmt.Sprintf("%s of %s is in %s", share, e.Name, in)
+		}
+		return fmt.Sprintf("%s of %s samples in %s: %s of %s", text.Count(top.Self[i].Count), text.Count(e.Samples), in, share, e.Name)
+	}
+	return ""
+}
+
+// leaving are events of threads that leave the CPU, or have left it.
+var leaving = []string{"off-cpu", "context-switches", "stack-dumps"}
+
+// sentenceName is the room that a name has in a sentence.
+const sentenceName = 60
 
 // WriteLocks writes the locks that threads waited for, instead of the events.
 func WriteLocks(w io.Writer, d *Document, opt Options) error {
@@ -121,13 +163,17 @@ func writeTop(w io.Writer, d *Document, e int, opt Options) error {
 	head := []string{"self", "share", "samples"}
 	if framed {
 		head = append(head, "total", "share", "samples")
+		t.Spare = append(t.Spare, []int{2, 5})
 	} else {
 		t.Right = t.Right[:3]
 	}
 	// Names of functions may be long: they are last.
 	if d.By == run.ByFunction {
+		t.Names = append(t.Names, len(head))
+		t.Spare = append(t.Spare, []int{len(head)}, []int{3}, []int{0})
 		head = append(head, "dso")
 	}
+	t.Names = append(t.Names, len(head))
 	t.Add(append(head, string(d.By))...)
 	// Rows come sorted by the first event; each event has its own order.
 	sorted := sortRows(d.Rows, e)
@@ -173,7 +219,7 @@ func writeTop(w io.Writer, d *Document, e int, opt Options) error {
 func writeFacts(w io.Writer, d *Document) error {
 	in := &d.Inputs[0]
 	rec := &in.Recording
-	t := text.Table{}
+	t := text.Table{Prose: true}
 	add := t.Fact
 	add("input", in.Path)
 	add("format", rec.Format)
@@ -218,7 +264,8 @@ func WriteTree(w io.Writer, d *Document, opt Options) error {
 		if ev.Samples == 0 && ev.Weight == 0 {
 			continue
 		}
-		t := text.Table{Right: []bool{true, true, true, true, true}}
+		const self, share, samplesColumn, function = 2, 3, 4, 5
+		t := text.Table{Right: []bool{true, true, true, true, true}, Names: []int{function}, Spare: [][]int{{samplesColumn}, {self, share}}}
 		t.Add("total", "share", "self", "share", "samples", "function")
 		least := int64(opt.MinShare * float64(ev.Weight))
 		hidden := 0
@@ -231,6 +278,7 @@ func WriteTree(w io.Writer, d *Document, opt Options) error {
 				}
 				t.Add(opt.weight(c.Total, ev), opt.share(c.Total, ev), opt.weight(c.Self, ev), opt.share(c.Self, ev),
 					samples(c.Samples, ev), text.Indent(depth)+c.Name)
+				t.Short(function, text.Indented(depth, c.Name))
 				walk(c, depth+1)
 			}
 		}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"profdiff/internal/report/text"
+)
+
+// leastColumns is the width below which no terminal is taken to be.
+const leastColumns = 40
+
+// A display is what a stream of output is shown on.
+type display struct {
+	terminal bool
+	width    int // in columns, 0 if lines may be of any length
+	colour   bool
+}
+
+// displays are the values of --color.
+var displays = []string{"auto", "always", "never"}
+
+// registerColor adds the flag that says whether there are colours.
+func (s *stdio) registerColor(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.color, "color", displays[0], "colour words on a terminal: `WHEN` is auto, always or never")
+}
+
+// checkColor refuses other values of it.
+func (s *stdio) checkColor(cmd *cobra.Command) error {
+	for _, when := range displays {
+		if s.color == when {
+			return nil
+		}
+	}
+	return usagef(cmd, "--color is auto, always or never, not %q", s.color)
+}
+
+// display finds out what standard output is shown on. NO_COLOR, CLICOLOR_FORCE and TERM=dumb say
+// whether it has colours, unless --color does; COLUMNS how wide it is, unless it is a terminal that
+// says so itself and COLUMNS is not set.
+func (s *stdio) display() display {
+	d := display{terminal: isTerminal(s.out), width: columns(s.out)}
+	switch {
+	case s.color == "always" || s.color == "never":
+		d.colour = s.color == "always"
+	case os.Getenv("NO_COLOR") != "":
+	case os.Getenv("CLICOLOR_FORCE") != "" && os.Getenv("CLICOLOR_FORCE") != "0":
+		d.colour = true
+	default:
+		d.colour = d.terminal && os.Getenv("TERM") != "dumb"
+	}
+	return d
+}
+
+// columns is how wide a stream is shown, 0 if that is not known.
+func columns(w io.Writer) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return max(n, leastColumns)
+	}
+	if f, ok := w.(*os.File); ok && isTerminal(w) {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return max(n, leastColumns)
+		}
+	}
+	return 0
+}
+
+// isTerminal reports whether a stream is one.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// noteAbsent says for which columns of tables there was no room.
+func noteAbsent(w io.Writer, written error) error {
+	screen := text.ScreenOf(w)
+	if written != nil || len(screen.Absent()) == 0 {
+		return written
+	}
+	_, err := fmt.Fprintf(w, "(in %d columns there is no room for: %s)\n", screen.Width(), strings.Join(screen.Absent(), ", "))
+	return err
+}
+
+// writeScreen is writeOutput for what people read: on standard output it is fitted to the terminal.
+func (s *stdio) writeScreen(name string, write func(io.Writer) error) error {
+	if name != "-" {
+		return s.writeOutput(name, write)
+	}
+	d := s.display()
+	out := bufio.NewWriter(s.out)
+	screen := text.NewScreen(out, d.width, d.colour)
+	if err := write(screen); err != nil {
+		return standardOutput(err)
+	}
+	if err := screen.Flush(); err != nil {
+		return standardOutput(err)
+	}
+	return standardOutput(out.Flush())
+}
