@@ -82,11 +82,11 @@ type frameBlock struct {
 	Up      []int   `json:"up"` // levels from the frame before to the caller
 	// Known is by frame the number of its function, from 1, among those that its caller called so far, or
 	// 0: then it is the next of Fn. Pages of older versions have all functions in Fn.
-	Known []int       `json:"known,omitempty"`
-	Fn    []int       `json:"fn"` // -1-n of n frames that were left out
-	Base  []int64     `json:"base"`
-	Head  []int64     `json:"head"`
-	Flags flagLetters `json:"flags"`
+	Known calleeNumbers `json:"known,omitempty"`
+	Fn    []int         `json:"fn"` // -1-n of n frames that were left out
+	Base  []int64       `json:"base"`
+	Head  []int64       `json:"head"`
+	Flags flagLetters   `json:"flags"`
 	// Threads are in the block of names. Frames have the thread of their caller but for those at
 	// ThreadAt, in steps, which have Thread, -1 if no thread has most of them.
 	Threads  []int `json:"threads,omitempty"`
@@ -139,6 +139,10 @@ type dataBlock struct {
 type verdictLetters string
 
 func (verdictLetters) has(text string) error { return onlyOf(text, "iru?-") }
+
+type calleeNumbers string
+
+func (calleeNumbers) has(text string) error { return onlyOf(text, calleeLetters) }
 
 type flagLetters string
 
@@ -266,7 +270,6 @@ func (c *checker) event(m *metaEvent, names int) {
 	c.length(m.Frames, "frames.up", "frames.base", "frames.head", "frames.flags")
 	if c.root.at("frames.known").found {
 		c.length(m.Frames, "frames.known")
-		c.below(0, m.Frames+1, "frames.known")
 	} else {
 		c.length(m.Frames, "frames.fn")
 	}

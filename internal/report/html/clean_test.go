@@ -3,13 +3,12 @@ package html
 import (
 	"bytes"
 	"strings"
+	"testing"
 
 	"profdiff/internal/compare/comparetest"
 	"profdiff/internal/listing"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/source"
-
-	"testing"
 )
 
 func TestTrimPaths(t *testing.T) {

@@ -536,7 +536,8 @@ func frameColumns(e *Event, index, threads []int) []byte {
 		return int(up)
 	}, writeInt)
 	known, fresh := callees(f)
-	column(c, "known", n, func(i int) int { return known[i] }, writeInt)
+	c.key("known")
+	c.buf = append(append(append(c.buf, '"'), known...), '"')
 	column(c, "fn", len(fresh), func(i int) int {
 		if fresh[i] < 0 {
 			return int(fresh[i])
@@ -579,12 +580,12 @@ func ids(texts *textTable, list []string) []int {
 }
 
 // callees numbers what functions call by caller, in the order in which it is first seen: most frames call what
-// their function called elsewhere, and small numbers take little room. A frame has the number of its
-// function, from 1, or 0 if it is the next of fresh.
-func callees(f *diff.Frames) (known []int, fresh []int32) {
+// their function called elsewhere. A frame has the letter of its function's number, from 1, or that of 0 if
+// its function is the next of fresh.
+func callees(f *diff.Frames) (known []byte, fresh []int32) {
 	type call struct{ caller, callee int32 }
 	number, calls := make(map[call]int), make(map[int32]int)
-	known = make([]int, len(f.Level))
+	known = make([]byte, len(f.Level))
 	var path []int32 // of functions
 	for i, level := range f.Level {
 		c := call{noCaller, f.Function[i]}
@@ -593,15 +594,22 @@ func callees(f *diff.Frames) (known []int, fresh []int32) {
 		}
 		path = append(path[:level], f.Function[i])
 		if k, ok := number[c]; ok {
-			known[i] = k
+			known[i] = calleeLetters[k]
 			continue
 		}
-		calls[c.caller]++
-		number[c] = calls[c.caller]
+		known[i] = calleeLetters[0]
 		fresh = append(fresh, f.Function[i])
+		// What has no letter is always fresh.
+		if calls[c.caller]+1 < len(calleeLetters) {
+			calls[c.caller]++
+			number[c] = calls[c.caller]
+		}
 	}
 	return known, fresh
 }
+
+// calleeLetters are those from 0 on that JSON takes as they are.
+const calleeLetters = "0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}"
 
 // noCaller is of the root.
 const noCaller = math.MinInt32

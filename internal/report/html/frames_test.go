@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -193,7 +194,8 @@ func TestFrameColumns(t *testing.T) {
 			sum += step
 			at[sum] = int32(got.Thread[i])
 		}
-		for i, k := range got.Known {
+		for i, letter := range []byte(got.Known) {
+			k := strings.IndexByte(calleeLetters, letter)
 			level, caller, own := want.Level[i], int32(math.MinInt32), int32(-1)
 			if level > 0 {
 				caller, own = path[level-1], threads[level-1]

@@ -140,13 +140,15 @@ function functionsOf(f: EventBlock["frames"], level: Int32Array): Int32Array {
   if (!f.known) return Int32Array.from(f.fn);
   const fn = new Int32Array(level.length), path = new Int32Array(level.length + 1), called = new Map<number, number[]>();
   let next = 0;
-  f.known.forEach((k, i) => {
+  for (let i = 0; i < level.length; i++) {
+    const letter = f.known.charCodeAt(i), k = letter - (letter > 92 ? 49 : 48); // \ is none
     const caller = level[i] > 0 ? path[level[i] - 1] : NaN;
     let list = called.get(caller);
     if (!list) called.set(caller, (list = []));
-    if (k === 0) list.push(f.fn[next++] ?? -1);
-    path[level[i]] = fn[i] = list[(k || list.length) - 1] ?? -1;
-  });
+    const own = k === 0 ? (f.fn[next++] ?? -1) : (list[k - 1] ?? -1);
+    if (k === 0) list.push(own);
+    path[level[i]] = fn[i] = own;
+  }
   return fn;
 }
 

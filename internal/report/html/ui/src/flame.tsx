@@ -121,7 +121,7 @@ export function Flame({ s, data, meta, part }: { s: State; data: EventData; meta
     layout: l, zoom: l === layout ? zoom : 0, flip: l.kind === "callers", found: found && found[k].hit, selected: l === at.layout ? at.i : -1,
     fill: filled ? (i) => fillOf(filled[k](i)) : null,
   }));
-  useEffect(() => { setSelected({ layout, i: zoom }); }, [zoom, layout]);
+  useEffect(() => setSelected((x) => (x.layout === layout && x.i === zoom ? x : { layout, i: zoom })), [zoom, layout]);
 
   const focus = (k = layouts.length - 1) => root.current!.querySelectorAll("canvas")[k]?.focus();
   // From what the function calls keys lead up to its callers, and back.

@@ -15,13 +15,14 @@ type Props = Scene & {
 export function Graph(p: Props) {
   const { layout, zoom, flip, selected } = p, { tree } = layout;
   const [tip, setTip] = useState<{ i: number; x: number; y: number } | null>(null);
-  const canvas = useRef<HTMLCanvasElement>(null), view = useRef<HTMLDivElement>(null), rects = useRef<Rect[][]>([]);
+  const canvas = useRef<HTMLCanvasElement>(null), view = useRef<HTMLDivElement>(null), rects = useRef<Rect[][]>([]), size = useRef({ W: 0, H: 0 });
   const rows = heightOf(p), height = Math.min(Math.max(rows * ROW + 2, p.lowest), p.tallest);
 
   function draw() {
     const c = canvas.current, v = view.current;
     if (!c || !v) return;
     const ratio = devicePixelRatio || 1, W = v.clientWidth, H = v.clientHeight;
+    size.current = { W, H };
     if (c.width !== Math.round(W * ratio) || c.height !== Math.round(H * ratio)) {
       c.width = Math.round(W * ratio);
       c.height = Math.round(H * ratio);
@@ -38,7 +39,8 @@ export function Graph(p: Props) {
   }
   useEffect(draw);
   useEffect(() => {
-    const resized = new ResizeObserver(draw);
+    // It also tells the size at first, which is drawn already.
+    const resized = new ResizeObserver(() => { const v = view.current; if (v && (v.clientWidth !== size.current.W || v.clientHeight !== size.current.H)) draw(); });
     if (view.current) resized.observe(view.current);
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", draw);

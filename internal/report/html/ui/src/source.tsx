@@ -250,7 +250,7 @@ function Beside({ s, data, meta, block, f }: { s: State; data: EventData; meta: 
   });
   return (
     <article aria-label={"Source of " + f.Name}>
-      <p class="about">{fn ? <FnLink s={s} f={fn} room={90} /> : <bdi class="name">{f.Name}</bdi>}{fn ? <span> · self <b>{cost(e, fn.self.base)} → {cost(e, fn.self.head)}</b> · <Delta e={e} c={fn.self} />{fn.self.verdict && !e.withheld ? <span> · <Verdict c={fn.self} /></span> : null}</span> : null}
+      <p class="about">{fn ? <FnLink s={s} f={fn} room={90} /> : <bdi class="name">{f.Name}</bdi>}{fn ? <span> · self <b>{cost(e, fn.self.base)} → {cost(e, fn.self.head)}</b> · <Delta e={e} c={fn.self} />{fn.self.verdict && !e.withheld ? <span> · <Verdict e={e} c={fn.self} /></span> : null}</span> : null}
         {all.length > 0 ? <span> · <button type="button" class="button" aria-pressed={open.size >= all.length} onClick={() => setOpen(open.size >= all.length ? new Set() : new Set(all))}>All instructions</button></span> : null}</p>
       {f.Withheld ? <p class="warn">Text is withheld: {f.Withheld}.</p> : null}
       {f.BaseFile === "" || f.HeadFile === "" ? <Legend>{f.BaseFile === "" ? "Only after" : "Only before"}: {f.Withheld ? "the text of the other side is withheld" : "the other side has no lines with cost in this function, or its text is not there"}.</Legend> : null}

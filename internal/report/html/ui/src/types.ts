@@ -33,7 +33,7 @@ export type EventBlock = {
   /** Functions with a reason, its text, and the tab that has the evidence, "" for the card. Absent if there are none. */
   why?: number[]; whyText?: number[]; whyView?: number[];
   shifted: number[]; shift: number[]; shifts: Shift[]; self: TestColumns; total: TestColumns; groups: Group[];
-  frames: { quantum: number; up: number[]; known?: number[]; fn: number[]; base: number[]; head: number[]; flags: string; threads?: number[]; threadAt?: number[]; thread?: number[] };
+  frames: { quantum: number; up: number[]; known?: string; fn: number[]; base: number[]; head: number[]; flags: string; threads?: number[]; threadAt?: number[]; thread?: number[] };
 };
 
 export type TimesBlock = {
