@@ -35,9 +35,14 @@ func TestSource(t *testing.T) {
 		name string
 		want source.Text
 	}{
-		{before, "/build/file", "1"}, {after, "/build/file", "changed"},
-		{before, "/build/sub/inner", "1"}, {after, "sub/Größe, 1.c", "int size;"},
-		{before, "link.c", ""}, {after, "link.c", ""}, {before, "large.c", ""}, {after, "large.c", ""},
+		{before, "/build/file", "1"},
+		{after, "/build/file", "changed"},
+		{before, "/build/sub/inner", "1"},
+		{after, "sub/Größe, 1.c", "int size;"},
+		{before, "link.c", ""},
+		{after, "link.c", ""},
+		{before, "large.c", ""},
+		{after, "large.c", ""},
 	} {
 		if got := test.tree.Line(test.name, 1); got != test.want {
 			t.Errorf("%s of %s: %q, want %q", test.name, test.tree.Title, got, test.want)

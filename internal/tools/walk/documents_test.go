@@ -96,7 +96,10 @@ func addSource(d *html.Document) (names []string, line int) {
 	rows := []source.Row{
 		row(line-3, "void first(int *list)"), row(line-2, "{"),
 		{Base: line - 1, Head: line - 1, Text: "\tint n = count(list);", Was: "\tint n = length(list);"},
-		row(line, "\tfor (int i = 0; i < n; i++)"), {Base: line + 1, Text: "\t\tgone(i);"}, {Head: line + 1, Text: "\t\tadded(i);"}, row(line+2, "}"),
+		row(line, "\tfor (int i = 0; i < n; i++)"),
+		{Base: line + 1, Text: "\t\tgone(i);"},
+		{Head: line + 1, Text: "\t\tadded(i);"},
+		row(line+2, "}"),
 		row(line+30, "// far away"),
 	}
 	inst := func(text string, samples int64, line int, inlined ...listing.Caller) listing.Instruction {
