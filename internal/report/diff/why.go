@@ -18,8 +18,10 @@ type Reason struct {
 	Text string     `json:"text"`
 	// Line is in the source of head, 0 if it is of no line.
 	Line int64 `json:"line,omitempty"`
-	// Branches is set if it is from tables of branches, which have more.
+	// Branches is set if it is from tables of branches, which have more, and Sources if the text of
+	// the line is a part of the document.
 	Branches bool `json:"-"`
+	Sources  bool `json:"-"`
 }
 
 // A ReasonKind says what a reason is of, and so where the evidence is.
@@ -83,6 +85,22 @@ func (d *Document) addReasons() {
 	}
 	r.code()
 	r.lines()
+	r.link()
+}
+
+// link marks the reasons whose lines have text.
+func (r *reasoner) link() {
+	if r.Sources == nil {
+		return
+	}
+	for i := range r.Sources.Functions {
+		s := &r.Sources.Functions[i]
+		for _, f := range r.named[[2]string{s.Name, s.DSO}] {
+			for j := range f.Why {
+				f.Why[j].Sources = f.Why[j].Line > 0
+			}
+		}
+	}
 }
 
 func (r *reasoner) say(name, dso string, x Reason) {

@@ -76,7 +76,7 @@ func TestReasons(t *testing.T) {
 		{misses, rate, code},
 		{{Kind: WhyMoved, Text: "less inlined here"}, {Kind: WhyCode, Text: "1 of 2 instructions new"}},
 		{{Kind: WhyMoved, Text: "its cost is in compare"}},
-		{{Kind: WhyWait, Text: "waits for worker"}, {Kind: WhyLines, Text: "2 lines new", Line: 2}},
+		{{Kind: WhyWait, Text: "waits for worker"}, {Kind: WhyLines, Text: "2 lines new", Line: 2, Sources: true}},
 		{misses, rate, code},
 		{rate, code},
 	}

@@ -138,7 +138,7 @@ type dataBlock struct {
 
 type verdictLetters string
 
-func (verdictLetters) has(text string) error { return onlyOf(text, "iru?-") }
+func (verdictLetters) has(text string) error { return onlyOf(text, "irulm?-") }
 
 type calleeNumbers string
 

@@ -505,6 +505,10 @@ func verdictLetter(c *diff.Change) byte {
 		return 'r'
 	case c.Verdict == verdict.Unchanged:
 		return 'u'
+	case c.Lead == verdict.More:
+		return 'm'
+	case c.Lead == verdict.Less:
+		return 'l'
 	}
 	return '?'
 }

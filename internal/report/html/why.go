@@ -21,8 +21,15 @@ func (r *metaReason) Link(function, dso string) string {
 	if r.View == "" {
 		return functionLink(function, dso)
 	}
-	return "#view=" + r.View
+	view := "#view=" + r.View
+	if strings.HasPrefix(r.View, lineView) {
+		view += "&" + strings.TrimPrefix(functionLink(function, dso), "#")
+	}
+	return view
 }
+
+// lineView shows a line of head in the source of both sides.
+const lineView = "source&line=h"
 
 // reasonsOf are the reasons of a function.
 func reasonsOf(f *diff.Function) (list []metaReason) {
@@ -34,6 +41,8 @@ func reasonsOf(f *diff.Function) (list []metaReason) {
 			r.View = "pipeline"
 		case x.Branches:
 			r.View = "branches"
+		case x.Sources:
+			r.View = fmt.Sprintf("%s%d", lineView, x.Line)
 		}
 		list = append(list, r)
 	}

@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/tools/browser"
+	"profdiff/internal/verdict"
 )
 
 func sourced(t *testing.T) (d *html.Document, names []string, line int) {
@@ -107,5 +109,81 @@ func TestBrowserSourceMisses(t *testing.T) {
 	got := eval[string](t, p, `[...document.querySelectorAll('.beside [data-head="`+fmt.Sprint(line)+`"] .miss')].map(c => c.innerText.trim()).join(" → ")`)
 	if strings.ReplaceAll(got, "\u202f", " ") != "6 → 298 k" && strings.ReplaceAll(got, "\u202f", " ") != "6 → 299 k" {
 		t.Errorf("misses are %q", got)
+	}
+}
+
+// cardText opens the card of a function.
+func cardText(t *testing.T, p *browser.Page, f *diff.Function) string {
+	t.Helper()
+	look(t, p, cardOf(f.Name, f.DSO))
+	return eval[string](t, p, `document.querySelector("#panel article").innerText`)
+}
+
+// TestBrowserCardWhy has what is known beside a change, and links to the evidence.
+func TestBrowserCardWhy(t *testing.T) {
+	d, names, line := sourced(t)
+	f := &d.Events[0].Functions[d.Events[0].HotLines[0].Function]
+	f.Why = []diff.Reason{
+		{Kind: diff.WhyMisses, Text: "+298 k misses at line 138", Line: int64(line), Sources: true},
+		{Kind: diff.WhyCode, Text: "same instructions"},
+	}
+	p := show(t, d, "", browser.Options{})
+	got := cardText(t, p, f)
+	if !strings.Contains(got, "misses at line 138") || !strings.Contains(got, "same instructions") {
+		t.Errorf("the card of %s says %q", names[0], got)
+	}
+	do(t, p.Do(`document.querySelector("#panel a.chip").click()`))
+	do(t, p.Do(`for (let i = 0; i < 200 && !document.querySelector(".beside [aria-current]"); i++) await new Promise(r => setTimeout(r, 10));`))
+	if got := eval[string](t, p, `document.querySelector(".beside [aria-current]").dataset.head`); got != fmt.Sprint(line) {
+		t.Errorf("the reason leads to line %s, want %d", got, line)
+	}
+}
+
+// TestBrowserCardWithheld says once why there is no verdict, and shows no p-value without one.
+func TestBrowserCardWithheld(t *testing.T) {
+	d := sample(t, small())
+	e := &d.Events[0]
+	e.Withheld = "the runs were recorded in blocks"
+	for i := range e.Functions {
+		for _, c := range []*diff.Change{&e.Functions[i].Self, &e.Functions[i].Total} {
+			if c.Tested {
+				c.Verdict, c.Adjusted = verdict.Inconclusive, 1e-5
+			}
+		}
+	}
+	p := show(t, d, "", browser.Options{})
+	got := cardText(t, p, &e.Functions[0])
+	if strings.Count(got, e.Withheld) != 1 || strings.Contains(got, "adjusted p") || !strings.Contains(got, "withheld") || strings.Contains(got, "can't tell") {
+		t.Errorf("the card says %q", got)
+	}
+}
+
+// TestBrowserCardLead marks what is furthest from noise where there is one run a side.
+func TestBrowserCardLead(t *testing.T) {
+	d := sample(t, small())
+	e := &d.Events[0]
+	e.Single = true
+	for i, lead := range []verdict.Lead{verdict.More, verdict.Less, verdict.NoLead} {
+		c := &e.Functions[i].Self
+		c.Tested, c.Verdict, c.Lead = true, verdict.Inconclusive, lead
+	}
+	p := show(t, d, "", browser.Options{})
+	for i, want := range []string{"△ lead", "▽ lead", "can’t tell yet"} {
+		if got := cardText(t, p, &e.Functions[i]); !strings.Contains(strings.ReplaceAll(got, "'", "’"), want) || strings.Contains(got, "adjusted p") {
+			t.Errorf("the card says %q, want %s", got, want)
+		}
+	}
+}
+
+// TestBrowserCardNarrow has nothing wider than a phone.
+func TestBrowserCardNarrow(t *testing.T) {
+	d, _, _ := sourced(t)
+	p := show(t, d, "", browser.Options{Width: 360, Height: 800})
+	cardText(t, p, &d.Events[0].Functions[d.Events[0].HotLines[0].Function])
+	if over := eval[int](t, p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+		t.Errorf("the page is %d pixels wider", over)
+	}
+	if over := eval[int](t, p, `Math.max(0, ...[...document.querySelectorAll("#panel article > .two *, #panel article > h2, #panel article > dl")].map(e => e.getBoundingClientRect().right - innerWidth))`); over > 0 {
+		t.Errorf("costs and callers are %d pixels wider than the window", over)
 	}
 }

@@ -90,7 +90,7 @@ export function Card({ s, data, meta, code }: { s: State; data: EventData; meta:
       <Facts list={[
         ["cost", <span><b>{cost(e, c.base)} → {cost(e, c.head)}</b> <Dim>({shares(c, wholeOf(e))} of the total)</Dim></span>],
         ["change", <span><Delta e={e} c={c} /> · <Change_ c={c} /></span>],
-        ["verdict", <span><Verdict e={e} c={c} />{c.verdict ? <Dim> (adjusted p {pValue(c.adjusted_p)})</Dim> : <Dim>: below the share that is tested</Dim>}</span>],
+        ["verdict", <span><Verdict e={e} c={c} />{!c.verdict ? <Dim>: below the share that is tested</Dim> : e.withheld || e.single ? null : <Dim> (adjusted p {pValue(c.adjusted_p)})</Dim>}</span>],
         ["samples", c.base_samples + c.head_samples > 0 ? samples(c) : ""],
       ]} />
       <Strip e={e} c={c} />
@@ -99,6 +99,11 @@ export function Card({ s, data, meta, code }: { s: State; data: EventData; meta:
   return (
     <article aria-labelledby="fn">
       <h2 id="fn" class="title"><bdi>{f.name}</bdi> <Copy text={() => f.name} /></h2>
+      {f.why.length > 0 ? <p>{f.why.map((w, i) => {
+        const [view, line] = w.view.split("&line=");
+        return view ? <a key={i} class="chip" href={format({ ...s, view, line: line ?? "", q: view === "branches" ? f.name : s.q })}>{w.text}</a> : <span key={i} class="chip">{w.text}</span>;
+      })}</p> : null}
+      {e.withheld ? <p class="warn">Verdicts are withheld: {e.withheld}.</p> : null}
       <Facts list={[
         ["module", <bdi>{f.dso || "unknown"}</bdi>],
         ["matched", <span>{MATCH[f.match] ?? f.match}{paired && note(f) ? <span>: <bdi>{note(f)}</bdi></span> : null}{paired && f.match !== "exact" ? `, confidence ${f.confidence.toFixed(2)}` : ""}{f.reason ? <Dim> ({f.reason})</Dim> : null}</span>],

@@ -74,6 +74,8 @@ export class Tree {
 export type Fn = {
   id: number; name: string; dso: string; self: Change; total: Change;
   match: string; baseName: string; baseDSO: string; reason: string; confidence: number; shift: number;
+  /** What is known beside its change, and the view that has more. */
+  why: { text: string; view: string }[];
 };
 
 export class EventData {
@@ -89,7 +91,7 @@ export class EventData {
       const f: Fn = {
         id: i, name: names[name], dso: names[b.dso[i]],
         self: untested(b.selfBase[i], b.selfHead[i], b.nBase[i], b.nHead[i]), total: untested(b.totalBase[i], b.totalHead[i], 0, 0),
-        match: "exact", baseName: "", baseDSO: "", reason: "", confidence: 1, shift: -1,
+        match: "exact", baseName: "", baseDSO: "", reason: "", confidence: 1, shift: -1, why: [],
       };
       this.functions.push(f);
       const same = this.byName.get(f.name);
@@ -102,6 +104,7 @@ export class EventData {
       f.reason = names[b.reason[i]]; f.confidence = b.confidence[i];
     });
     b.shifted.forEach((at, i) => { this.functions[at].shift = b.shift[i]; });
+    b.why?.forEach((at, i) => this.functions[at].why.push({ text: names[b.whyText![i]], view: names[b.whyView![i]] }));
     fill(b.self, (i) => this.functions[i].self);
     fill(b.total, (i) => this.functions[i].total);
     this.tree = decode(b.frames, names);
@@ -123,13 +126,14 @@ export function untested(base: number, head: number, nBase: number, nHead: numbe
   };
 }
 
-const VERDICTS: Record<string, string> = { i: "improved", r: "regressed", u: "unchanged", "?": "inconclusive", "-": "" };
+const VERDICTS: Record<string, string> = { i: "improved", r: "regressed", u: "unchanged", "?": "inconclusive", m: "inconclusive", l: "inconclusive", "-": "" };
 
 export function fill(t: TestColumns, of: (i: number) => Change) {
   let at = 0;
   const all = t.at.map((step, i) => {
     const c = of((at += step));
     c.ratio = t.ratio[i]; c.lo = t.lo[i]; c.hi = t.hi[i]; c.adjusted_p = t.p[i]; c.runs_needed = t.runs[i]; c.verdict = VERDICTS[t.verdict[i]];
+    if ("ml".includes(t.verdict[i])) c.lead = t.verdict[i] === "m" ? "△" : "▽";
     return c;
   });
   t.withRuns.forEach((i, k) => { all[i].base_runs = t.baseRuns[k]; all[i].head_runs = t.headRuns[k]; });

@@ -38,7 +38,7 @@ export function Functions({ s, data }: { s: State; data: EventData }) {
     { key: "change", label: "Change, % [95 %]", width: "12.8em", numeric: true, small: "", cell: (f) => <Change_ c={f.self} />, value: (f) => f.self.ratio ?? Infinity, text: (f) => relative(f.self) + " " + interval(f.self) },
     { key: "bar", label: "_Interval", width: "100px", cell: (f) => <Bar c={f.self} reach={reach} /> },
     { key: "verdict", label: "Verdict", width: "10.6em", small: " whole", cell: (f) => <Verdict e={e} c={f.self} />, value: (f) => f.self.verdict || "~", text: (f) => f.self.verdict },
-    { key: "q", label: "adj. p", width: "3.6em", numeric: true, title: "p-value, adjusted for the number of tests", cell: (f) => (f.self.verdict ? <Dim>{pValue(f.self.adjusted_p)}</Dim> : null), value: (f) => (f.self.verdict ? f.self.adjusted_p : 2), text: (f) => (f.self.verdict ? String(f.self.adjusted_p) : "") },
+    { key: "q", label: "adj. p", width: "3.6em", numeric: true, title: "p-value, adjusted for the number of tests", cell: (f) => (f.self.verdict && !e.withheld && !e.single ? <Dim>{pValue(f.self.adjusted_p)}</Dim> : null), value: (f) => (f.self.verdict ? f.self.adjusted_p : 2), text: (f) => (f.self.verdict ? String(f.self.adjusted_p) : "") },
     change("total", "total", "|Δ| total", "with what it calls"),
     { key: "samples", label: "Samples", width: "7em", numeric: true, cell: (f) => <Dim>{samples(f.self)}</Dim>, value: (f) => f.self.base_samples + f.self.head_samples, text: (f) => samples(f.self) },
     { key: "dso", label: "Module", width: "minmax(4em,7em)", cell: (f) => <bdi class="dim" title={f.dso}>{f.dso}</bdi>, value: (f) => f.dso },

@@ -24,6 +24,8 @@ export function Marked({ v, children }: { v: string } & Children) {
 }
 
 export function Verdict({ e, c }: { e: EventMeta; c: Change }) {
+  if (c.lead) return <b class="lead" title="further from noise than chance would have it; one run a side decides nothing">{c.lead} lead</b>;
+  if (e.withheld && c.verdict === "inconclusive") return <Dim>withheld</Dim>;
   const n = c.verdict === "inconclusive" ? c.runs_needed : 0;
   return <Marked v={c.verdict}>{word(e, c.verdict)}{n > 0 ? (n >= 1000 ? ", 1000+ runs" : ", ~" + n + " runs") : null}</Marked>;
 }

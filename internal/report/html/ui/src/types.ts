@@ -4,6 +4,8 @@ export type Change = {
   base: number; head: number; base_samples: number; head_samples: number;
   ratio: number | null; lo: number | null; hi: number | null;
   verdict: string; adjusted_p: number; runs_needed: number; base_runs?: number[]; head_runs?: number[];
+  /** Of one run a side: the sign of what is furthest from noise. */
+  lead?: string;
 };
 
 export type EventMeta = {
