@@ -20,6 +20,7 @@ import (
 // htmlMeta is what other programs may read of a report.
 type htmlMeta struct {
 	Verdict struct{ Outcome, Sentence string }
+	Main    int // an index in Events
 	Events  []struct {
 		Grew, Shrank []htmlMover
 	}

@@ -234,7 +234,7 @@ func (d *Document) storyWaits(events []story.Event) (list []story.Waiting) {
 		}
 		w := story.Waiting{
 			Change: storyChange(e, &f.Total, story.About{Kind: story.Wait, Event: e.Name, Name: f.Name, DSO: f.DSO}, c.Of),
-			Thread: text.Printable(first.Thread.Name), Main: first.Thread.Main, For: chainOf(c.Links[1:]), Why: text.Printable(first.Rule), Event: index,
+			Thread: text.Printable(first.Thread.Name), Main: first.Thread.Main, For: threads(c.Links[1:]), Why: text.Printable(first.Rule), Event: index,
 			Ended: c.Head.Count == 0, Began: c.Base.Count == 0,
 		}
 		if first.Rule == "lock" {
@@ -253,11 +253,10 @@ func (e *Event) scale() float64 {
 	return e.Total.Base / e.Raw.Base
 }
 
-// chainOf names threads each of which waits for the next.
-func chainOf(links []wait.Link) string {
-	s := text.Printable(links[0].Thread.Name)
-	for i := range links[1:] {
-		s += ", which waits for " + text.Printable(links[i+1].Thread.Name)
+// threads are the names of those of a chain.
+func threads(links []wait.Link) (names []string) {
+	for i := range links {
+		names = append(names, text.Printable(links[i].Thread.Name))
 	}
-	return s
+	return names
 }

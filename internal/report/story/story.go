@@ -134,13 +134,12 @@ type Event struct {
 
 // A Waiting is a wait of one thread for others.
 type Waiting struct {
-	// Change is how long was waited, for [About.Name], the threads.
-	Change
-	Thread string // that waits
-	Main   bool   // it is the main one of its process
-	For    string // whom it waits for, in words
-	Why    string // for what, "" if unknown
-	Event  int    // index in Facts.Events
+	Change          // of the time that was waited
+	Thread string   // that waits
+	Main   bool     // it is the main one of its process
+	For    []string // threads: the first waits for the second, which waits for the third
+	Why    string   // for what, "" if unknown
+	Event  int      // index in Facts.Events
 	// Ended is set if head has none of it, Began if base has none.
 	Ended, Began bool
 }

@@ -39,7 +39,7 @@ func TestTell(t *testing.T) {
 	few.Samples = 5
 	wait := Waiting{
 		Change: changed(Wait, "IncrementDisableThreadFlip", 3e6, 1e3, 0, 0.02), Thread: "main", Main: true,
-		For: "the collector", Why: "flip",
+		For: []string{"the collector"}, Why: "flip",
 	}
 	for name, test := range map[string]struct {
 		facts Facts

@@ -213,7 +213,22 @@ func (t *teller) ofTotal(e *Event) *Story {
 		t.explain(s, e)
 	}
 	t.against(s, e)
+	if len(s.Sentences) < mostSentences && len(e.Explained) > 0 {
+		t.themselves(s, e)
+	}
 	return s
+}
+
+// themselves names what changed by itself, where functions with what they call explain a total.
+func (t *teller) themselves(s *Story, e *Event) {
+	list := e.parts(func(p *Change) bool { return isCode(p) && p.less() == e.Total.less() })
+	var said []string
+	for _, p := range list[:min(len(list), 2)] {
+		said = append(said, p.brief())
+	}
+	if len(said) > 0 {
+		t.say(s, list[0].About, "By themselves, the largest are %s", join(said))
+	}
 }
 
 // capped says that a verdict is enough to warn only.

@@ -61,7 +61,15 @@ func (c *Change) signed() string {
 	if !c.known() || c.Exact {
 		return text.Change(c.Ratio)
 	}
-	return fmt.Sprintf("%s [%s to %s]", text.Change(c.Ratio), text.Change(c.CI.Lo), text.Change(c.CI.Hi))
+	return fmt.Sprintf("%s [%s to %s]", text.Change(c.Ratio), text.Change(c.CI.Lo), atMost(c.CI.Hi))
+}
+
+// atMost is the upper bound of a change in percent.
+func atMost(ratio float64) string {
+	if ratio > 11 {
+		return "more than +1000%"
+	}
+	return text.Change(ratio)
 }
 
 // known reports whether there is an interval that bounds something.
@@ -205,16 +213,18 @@ func (w *Waiting) waits(e *Event) string {
 	}
 	switch {
 	case w.Ended || w.less() && w.far():
-		return fmt.Sprintf("%s no longer waits for %s%s: %s", w.Thread, w.For, why, numbers)
+		return fmt.Sprintf("%s no longer waits for %s%s: %s", w.Thread, strings.Join(w.For, ", which waited for "), why, numbers)
 	case w.Began || w.far():
-		return fmt.Sprintf("%s now waits for %s%s: %s", w.Thread, w.For, why, numbers)
+		return fmt.Sprintf("%s now waits for %s%s: %s", w.Thread, w.chain(), why, numbers)
 	case w.less():
-		return fmt.Sprintf("%s waits %s shorter for %s%s: %s", w.Thread, w.size(), w.For, why, numbers)
+		return fmt.Sprintf("%s waits %s shorter for %s%s: %s", w.Thread, w.size(), w.chain(), why, numbers)
 	case w.Ratio >= manyTimes:
-		return fmt.Sprintf("%s waits %s as long for %s%s: %s", w.Thread, w.times(), w.For, why, numbers)
+		return fmt.Sprintf("%s waits %s as long for %s%s: %s", w.Thread, w.times(), w.chain(), why, numbers)
 	}
-	return fmt.Sprintf("%s waits %s longer for %s%s: %s", w.Thread, w.size(), w.For, why, numbers)
+	return fmt.Sprintf("%s waits %s longer for %s%s: %s", w.Thread, w.size(), w.chain(), why, numbers)
 }
+
+func (w *Waiting) chain() string { return strings.Join(w.For, ", which waits for ") }
 
 // became says what became of a function that was renamed, split or merged, or whose cost moved,
 // "" if it is what it was.
