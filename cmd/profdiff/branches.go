@@ -32,7 +32,9 @@ func newBranchesCmd(std *stdio) *cobra.Command {
 	c := branchesCommand{in: inputFlags{unknown: "dso"}}
 	cmd := &cobra.Command{
 		Use:   "branches INPUT [AFTER] [flags]",
-		Short: "Show which branches are mispredicted, or what a change made of them",
+		Short: "Show which branches are mispredicted, of one build or of two",
+		Example: `  profdiff branches before.out --limit 10
+  profdiff branches before.out after.out --html branches.html`,
 		Long: `Show which branches are mispredicted, how often, and what that costs. INPUT is a
 perf.data with branch stacks (perf record -b, simpleperf record -b) or the text of
 perf script with the field brstack; --header and --show-mmap-events complete it. Or

@@ -42,7 +42,7 @@ func (f *branchesDiffFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.normalize, "normalize", "auto", "of two sides, divide misses by `MODE`: work, instructions, reference (branches of both), none, or auto to choose")
 	fs.Float64SliceVar(&f.ops, "ops", nil, "of two sides, divide by `N` operations done in each run, or BASE,HEAD")
 	fs.Float64SliceVar(&f.cycles, "cycles", nil, "of two sides, compare what fewer misses save with these cycles of a run: `BASE,HEAD`")
-	fs.Float64Var(&f.margin, "margin", 2, "of two sides, call a branch unchanged if more than `PERCENT` is excluded")
+	fs.Float64Var(&f.margin, "margin", 2, "of two sides, call misses the same if a change of more than `PERCENT` is excluded")
 	fs.BoolVar(&f.unpaired, "unpaired", false, "of two sides, compare two groups of runs, not runs that were recorded next to each other")
 	fs.BoolVar(&f.blocked, "allow-blocked-order", false, "of two sides, give verdicts even if all runs of one side were recorded first")
 	fs.StringArrayVar(&f.renames, "rename", nil, "of two sides, compare the function OLD of base with NEW of head: `OLD=NEW` (repeatable)")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,9 @@ func newBudgetCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "budget",
 		Short: "Write and tune a performance budget",
-		Args:  noCommand,
+		Example: `  profdiff budget init before -o .profdiff.yaml
+  profdiff budget explain before after`,
+		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
@@ -57,8 +60,10 @@ func newBudgetOfSidesCmd(std *stdio, name, short, long string, do func(*budget.F
 	cmd := &cobra.Command{
 		Use:   name + " [BEFORE AFTER] [flags]",
 		Short: short,
-		Long:  long,
-		Args:  args(cobra.MaximumNArgs(2)),
+		Example: fmt.Sprintf(`  profdiff budget %[1]s before after
+  profdiff budget %[1]s before after --budget .profdiff.yaml`, name),
+		Long: long,
+		Args: args(cobra.MaximumNArgs(2)),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			file, err := f.read()
 			if err != nil {
@@ -85,6 +90,8 @@ func newBudgetInitCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init INPUT… [flags]",
 		Short: "Write a first budget file from recordings",
+		Example: `  profdiff budget init before -o .profdiff.yaml
+  profdiff budget init before --event cpu-clock --normalize none`,
 		Long: `Write a first budget file: the functions of the program that cost most, with limits
 that their noise allows. INPUT are runs of one side, files or directories, or a
 directory of which the directory before is that side. With one run, only the noise of
@@ -134,7 +141,9 @@ func newBudgetSchemaCmd(std *stdio) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of budget files, for editors",
-		Args:  args(cobra.NoArgs),
+		Example: `  profdiff budget schema
+  profdiff budget schema > budget.schema.json`,
+		Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			return std.writeOutput("-", func(w io.Writer) error {
 				_, err := w.Write(budget.Schema())

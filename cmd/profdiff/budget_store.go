@@ -21,6 +21,8 @@ func newBudgetStoreCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store INPUT… --benchmark NAME -o DIR [flags]",
 		Short: "Store runs as a baseline",
+		Example: `  profdiff budget store after --benchmark heap -o baseline
+  profdiff budget store after --benchmark heap --event cpu-clock -o baseline`,
 		Long: `Store what functions cost in runs, as a baseline for later: a JSON file for each run
 (profdiff.baseline/v1), in a directory of DIR for each benchmark, architecture, CPU,
 kernel and set of events. It has the sums of samples of each function itself, how they

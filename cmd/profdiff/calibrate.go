@@ -28,7 +28,9 @@ func newCalibrateCmd(std *stdio) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "calibrate [-o FILE] [flags]",
-		Short: "Measure the core of this machine: widths, latencies, what a mispredicted branch costs",
+		Short: "Measure the core of this machine and what a miss costs on it",
+		Example: `  profdiff calibrate -o core.json
+  profdiff calibrate --all-cores -o cores.json`,
 		Long: `Measure the core of this machine without hardware counters: how wide it is, how long
 instructions take, and what a mispredicted branch costs, in cycles. One CPU of each
 kind is measured. With -o the result is kept in a file that branches and predict take as

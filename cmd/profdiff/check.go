@@ -386,19 +386,23 @@ func newCheckCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check ([BEFORE AFTER] | --bisect BASE --limit PERCENT --build CMD) [flags] [-- COMMAND]",
 		Short: "Check two recordings against a performance budget",
+		Example: `  profdiff check before after
+  profdiff check before after --out junit=budgets.xml --html report.html`,
 		Long: `Check recordings before and after a change against the budgets of a file: what
 functions, files, categories or everything may cost. A budget fails only if it is
-proven that its limit is exceeded, passes only if that is excluded, and else is
-inconclusive. Each side is named as for profdiff diff, and may be a glob; without
+proven that its limit is exceeded, passes only if that is excluded, and else cannot be
+told yet. Each side is named as for profdiff diff, and may be a glob; without
 base, absolute limits are checked.
 
+The first line says the outcome and what decides it.
+
 Costs are those of an operation if the runs have a counter of work, else of a run. Where
-the recordings bear no verdict, as windows of time bear none on everything, the outcome
-is inconclusive: defaults.normalize or --ops says what the work is. So it is of measured
+the recordings bear no verdict, as windows of time bear none on everything, it cannot be
+told yet: defaults.normalize or --ops says what the work is. So it is of measured
 values with one run a side, or with one file a side if base and head are compared.
 
-The exit code is 0 if all budgets pass or warn, 1 if one fails, 4 if one is
-inconclusive and the file says that this blocks. It is 2 if the budget file is wrong
+The exit code is 0 if all budgets pass or warn, 1 if one fails, 4 if of one it cannot be
+told yet and the file says that this blocks. It is 2 if the budget file is wrong
 and 3 if a recording is: then nothing was checked. With --prove it is 1 if a budget
 cannot fail, or fails with the runs of one side split in two.
 
@@ -409,7 +413,7 @@ single check. --look-file has the notes that say so.
 
 With --bisect BASE it is a step of git bisect run: the commit BASE and the one that is
 checked out are built, COMMAND is recorded in both, as by profdiff record --git, and
-the exit code is 0 if the budgets pass, 1 if one fails, 125 if one is inconclusive or
+the exit code is 0 if the budgets pass, 1 if one fails, 125 if it cannot be told or
 the commit cannot be built, run or read, and 128, which ends the search, if nothing
 could be said of any other commit either. The budgets are those of --budget or
 --limit, else of the file that BASE has, so that each commit is measured alike.
@@ -431,7 +435,7 @@ Outputs for CI systems are written by --out, as in --out junit=report.xml:
 	fs := cmd.Flags()
 	fs.BoolVar(&c.sections.predict, "predict", false, "show in the report what llvm-mca predicts of the hottest loop on both sides")
 	fs.StringVar(&c.format, "format", "text", "write to standard output in `FORMAT`, one of those of --out, or none")
-	fs.StringArrayVar(&c.outs, "out", nil, "write to a file, too: `FORMAT=FILE` (repeatable)")
+	fs.StringArrayVar(&c.outs, "out", nil, "write to a file, too: `FORMAT=FILE` (repeatable): text, json, markdown, github, github-summary, sarif, junit, codequality or openmetrics")
 	fs.StringVar(&c.history, "history", "", "add the verdicts and costs to `FILE`, and note budgets that passed far below their limits in the last ten checks, or whose cost made a step")
 	fs.StringVar(&c.proposed, "proposed-budget", "", "warn of what `FILE`, the budget file as the change has it, would allow more than --budget")
 	fs.StringVar(&c.sourceRoot, "source-root", "", "source files are named relative to `DIR` (default: where record --git built head, else the working directory)")

@@ -24,6 +24,8 @@ func newConvertCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert INPUT... -o OUT [flags]",
 		Short: "Convert recordings to pprof, folded stacks or JSON",
+		Example: `  profdiff convert perf.data -o profile.pb.gz
+  profdiff convert perf.data --to folded -o stacks.folded`,
 		Long: `Convert recordings of any format to a pprof profile, to folded stacks, or to
 JSON. Several inputs are added up. INPUT and OUT may be - for standard input and
 output.

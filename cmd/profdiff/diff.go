@@ -57,7 +57,7 @@ func (f *diffFlags) register(cmd *cobra.Command) {
 	fs.Float64SliceVar(&f.ops, "ops", nil, "divide by `N` operations done in each run, or BASE,HEAD")
 	fs.StringArrayVar(&f.reference, "reference", nil, "divide by the cost of functions that match `REGEXP` (repeatable)")
 	fs.StringArrayVar(&f.renames, "rename", nil, "compare the function OLD of base with NEW of head: `OLD=NEW` (repeatable)")
-	fs.Float64Var(&f.margin, "margin", 2, "call a change unchanged if more than `PERCENT` is excluded")
+	fs.Float64Var(&f.margin, "margin", 2, "call a cost the same if a change of more than `PERCENT` is excluded")
 	fs.BoolVar(&f.unpaired, "unpaired", false, "compare two groups of runs, not runs that were recorded next to each other")
 	fs.BoolVar(&f.blocked, "allow-blocked-order", false, "give verdicts even if all runs of one side were recorded first")
 }
@@ -196,6 +196,8 @@ func newDiffCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER [flags]",
 		Short: "Compare two recordings, or two sides of metrics",
+		Example: `  profdiff diff before after --html report.html
+  profdiff diff before after --by category --ops 12000000`,
 		Long: `Compare the recordings before a change with those after it. Each side is a file,
 or a directory whose files are its runs; --base and --head, repeatable, name more.
 One argument is a directory with both sides, before and after, or a file of metrics with
@@ -208,7 +210,7 @@ says nothing of the program, so that the total gets no verdict without --work or
 
 Sides may also be files of metrics, such as benchmarks write: their content tells. Mean,
 median, p90, p95, p99 and the share over a --deadline are compared, each with an interval
-over runs; improved and regressed go by which values are better. Metrics meet by name, and
+over runs; faster and slower, better and worse go by which values are better. Metrics meet by name, and
 where each side has one command (hyperfine) or benchmark, these are compared, whatever their
 names. Where several quantiles are known, a sentence says where in the distribution the
 change sits, and the runs with the slowest values are named, with the recordings that were

@@ -159,24 +159,16 @@ func describe(b *strings.Builder, cmd *cobra.Command) {
 	if cmd.Runnable() && cmd.HasParent() {
 		fmt.Fprintf(b, "\n    %s\n", cmd.UseLine())
 	}
+	if cmd.Example != "" {
+		fmt.Fprintf(b, "\nExamples:\n\n%s\n", regexp.MustCompile(`(?m)^  `).ReplaceAllString(cmd.Example, "    "))
+	}
 	var flags []string
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Name == "help" || f.Name == "version" {
 			return
 		}
-		name, usage := pflag.UnquoteUsage(f)
-		line := "--" + f.Name
-		if f.Shorthand != "" {
-			line = "-" + f.Shorthand + ", " + line
-		}
-		if name != "" {
-			line += " " + name
-		}
-		line = "* `" + line + "` " + usage
-		if d := f.DefValue; d != "" && d != "[]" && d != "false" {
-			line += " (default " + d + ")"
-		}
-		flags = append(flags, line)
+		name, usage := flagText(f)
+		flags = append(flags, "* `"+name+"` "+usage)
 	})
 	if len(flags) > 0 {
 		b.WriteString("\n" + strings.Join(flags, "\n") + "\n")

@@ -19,6 +19,8 @@ func newDumpCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dump FILE [flags]",
 		Short: "Print the records of a perf.data file",
+		Example: `  profdiff dump perf.data
+  profdiff dump perf.data -o records.txt`,
 		Long: `Print everything in a perf.data file as text: the header, events, one line for
 each record with all its fields and its offset, and the header's features. FILE may
 be - for standard input. Registers and stacks (perf record --call-graph dwarf) are

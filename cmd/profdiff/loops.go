@@ -17,6 +17,8 @@ func newLoopsCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "loops INPUT [flags]",
 		Short: "Write hot loops as input of llvm-mca",
+		Example: `  profdiff loops before --symfs symbols
+  profdiff loops before.s --cpu znver3 -o loops.s`,
 		Long: `Write the hot loops of a recording as assembly with a region for llvm-mca for each of
 the most frequent ways through a loop: llvm-mca itself ignores branches and would take
 a loop with both arms of an if for one that runs both. INPUT is a recording, or a

@@ -101,7 +101,9 @@ func failure(args []string) int {
 func newRoot(io *stdio) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "profdiff",
-		Short: "Compare recordings of perf and simpleperf",
+		Short: "Say what a change made faster or slower, by recordings of perf and simpleperf",
+		Example: `  profdiff record --before ./old --after ./new -o runs
+  profdiff diff runs --html report.html`,
 		Long: `Profdiff reads recordings of Android's simpleperf and Linux perf and the profiles
 made from them, converts them to pprof, and says what a change made faster or
 slower.
@@ -128,14 +130,22 @@ malloc@plt.
 Outputs appear when a command has ended well, all of them, or none does. A file that is
 read is never replaced; one that is there keeps its mode, and a link to one stays a link.
 The exit code is 0, or 1 if a budget failed, 2 after a wrong command line, 3 if an input
-cannot be read or an output not be written, 4 if budgets are inconclusive, and 128 + N
+cannot be read or an output not be written, 4 if it cannot be told whether budgets hold, and 128 + N
 after signal N, which a command obeys within a second and a second one ends at once.
 
 PROFDIFF_SYSROOT=DIR in the environment says where the files of this machine are
 looked for: / if it is not set, nowhere if the directory is empty. DEBUGINFOD_URLS,
 DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT and so on are those of debuginfod-find, with
 whose cache files are shared. A command waits for servers for two minutes at most, or
-for DEBUGINFOD_MAXTIME seconds if that is more.`,
+for DEBUGINFOD_MAXTIME seconds if that is more.
+
+Verdicts are words for people, by what is measured: time (cycles, CPU time, time off the
+CPU, latencies), an amount (misses, faults, bytes, instructions), or a value of which it is known
+what is better. JSON, CSV and what is written for other programs have identifiers:
+
+` + wordsTable() + `
+Fell and rose are the identifiers of metrics of which it is not known what is better: less and more.
+One run a side has leads, no verdicts: ▽ less and △ more.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),
@@ -156,6 +166,8 @@ for DEBUGINFOD_MAXTIME seconds if that is more.`,
 	root.SetErr(io.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd, false) })
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(newConvertCmd(io), newShowCmd(io), newDumpCmd(io), newDiffCmd(io), newBranchesCmd(io), newCalibrateCmd(io), newPredictCmd(io), newLoopsCmd(io), newRecordCmd(io), newSelfTestCmd(io), newCheckCmd(io), newBudgetCmd(io), newReportCmd(io))
 	return root
 }

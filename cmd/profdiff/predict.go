@@ -60,7 +60,9 @@ func newPredictCmd(std *stdio) *cobra.Command {
 	var page htmlFlags
 	cmd := &cobra.Command{
 		Use:   "predict BEFORE AFTER [flags]",
-		Short: "Predict what a change of a hot loop gains, and from which miss rate",
+		Short: "Predict what a change of a hot loop gains, and from which rate on",
+		Example: `  profdiff predict before after --symfs symbols
+  profdiff predict before.s after.s --cpu znver3 --miss-rate 0.05`,
 		Long: `Predict what a change of a hot loop gains: the speed-up with its 90% interval, of the
 loop and of the program; from which rate of mispredictions on the code with fewer
 branches is faster; what makes the interval wide, and a command that makes it less so;

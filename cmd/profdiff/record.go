@@ -191,6 +191,8 @@ func newRecordCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record [-o FILE] [flags] (-- COMMAND | -p PID | -a) | (--before CMD --after CMD | --git BASE..HEAD --build CMD) -o DIR [flags] [-- COMMAND]",
 		Short: "Record a program, or a program before and after a change, in turn",
+		Example: `  profdiff record -o perf.data -- ./bench
+  profdiff record --git main..HEAD --build make -o runs -- ./bench`,
 		Long: `Record a command, processes that run (-p PID) or the whole system (-a) to a perf.data
 file, profdiff.data unless -o FILE names another; symbols/ beside it keeps what names
 addresses, so that the program may be built anew. The command runs once, with the files

@@ -33,7 +33,7 @@ type untilFlags struct {
 
 func (f *untilFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&f.until, "until", "", "decided: record pairs until what is declared is decided, or shown to be unchanged: `WHEN`")
+	fs.StringVar(&f.until, "until", "", "decided: record pairs until what is declared is decided, or shown to be the same: `WHEN`")
 	fs.IntVar(&f.maxRuns, "max-runs", looks.Cap, "with --until, record at most `N` runs of each, as planned before the first; --runs means the same there")
 	fs.DurationVar(&f.maxTime, "max-time", 0, "with --until, begin no pair that would probably end after `DURATION`")
 	fs.StringVar(&f.Focus, "focus", "", "with --until, decide whether functions that match `REGEXP` changed, instead of the total")

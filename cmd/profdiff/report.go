@@ -14,6 +14,8 @@ func newReportCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report --from FILE [-o OUT]",
 		Short: "Write a report of --html again",
+		Example: `  profdiff report --from report.html -o again.html
+  profdiff report --from report.html > again.html`,
 		Long: `Write a report again that --html wrote, from the data in it: as this version of
 profdiff draws it, with the numbers of the version that compared. Of FILE nothing but
 the data is used, so a page whose other parts were damaged becomes whole. A report of

@@ -28,6 +28,8 @@ func newSelfTestCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "selftest [flags] -- CMD",
 		Short: "Record one program many times, and say how much it varies",
+		Example: `  profdiff selftest -- ./bench
+  profdiff selftest --runs 20 -o runs -- ./bench`,
 		Long: `Record one program many times and compare the runs with each other: how often does
 the comparison call a change where there is none, how much does each function vary
 from run to run, and what change could so many runs show? With -o DIR, the runs are

@@ -36,6 +36,8 @@ func newShowCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show INPUT... [flags]",
 		Short: "Show what costs most in one profile",
+		Example: `  profdiff show perf.data
+  profdiff show perf.data --by thread --limit 10`,
 		Long: `Show what costs most in a recording of any format. Several inputs are added up.
 
 Stacks that were recorded as memory (perf record --call-graph dwarf) are unwound by the

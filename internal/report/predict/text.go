@@ -144,30 +144,12 @@ func (f *facts) write(w io.Writer) error {
 	p := &text.Lines{W: w}
 	for _, fact := range f.list {
 		name := fact[0]
-		for _, line := range wrap(fact[1], column-widest-2) {
+		for _, line := range text.Wrap(fact[1], column-widest-2, column-widest-2) {
 			p.Printf("%-*s  %s", widest, name, line)
 			name = ""
 		}
 	}
 	return p.Err
-}
-
-// wrap breaks a text at spaces into lines of at most so many characters, unless a word is
-// longer.
-func wrap(s string, width int) (lines []string) {
-	line := ""
-	for word := range strings.FieldsSeq(s) {
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, line)
-			line = word
-		}
-	}
-	return append(lines, line)
 }
 
 func ratesText(s Source) string {
