@@ -58,7 +58,7 @@ func (t *Tree) Times() *Times {
 	if !known || longest <= 0 || samples == 0 {
 		return nil
 	}
-	out := &Times{Axis: heatmap.NewAxis(longest, samples/len(clocks), lasts)}
+	out := &Times{Axis: heatmap.NewAxis(longest, samples/2, lasts)}
 	rows := t.threadRows(out)
 	frameOf, parent := t.frames(out)
 	out.Stacks = heatmap.NewFrames(parent)

@@ -20,7 +20,7 @@ import (
 const (
 	MostBins   = 400 // of an axis
 	leastBins  = 50
-	perBin     = 3       // samples of a run, on average
+	perBin     = 3       // samples of a side, on average
 	MostFrames = 1 << 12 // that are told apart
 	mostCells  = 1 << 17
 )
@@ -31,8 +31,8 @@ type Axis struct {
 	Bins int
 }
 
-// NewAxis is an axis for runs, of which the longest takes so many nanoseconds, with so many samples in
-// each. Samples that last are enough for any number of bins.
+// NewAxis is an axis for runs, of which the longest takes so many nanoseconds, with so many samples on
+// a side. Samples that last are enough for any number of bins.
 func NewAxis(longest int64, samples int, last bool) Axis {
 	most := MostBins
 	if !last {

@@ -89,7 +89,7 @@ func encode(d *Document) ([]block, error) {
 		blocks = append(blocks, block{name, data})
 		return err
 	}
-	room := MaxBytes * 3 / 4 // base64
+	room := MaxBytes*3/4 - leastTimes // base64
 	if len(d.Listings) > 0 {
 		if err := add("listings", listingBlocks(d.Listings)); err != nil {
 			return nil, err
@@ -140,15 +140,7 @@ func encode(d *Document) ([]block, error) {
 	for _, b := range blocks {
 		used += len(b.data)
 	}
-	timed := 0
-	for i := range d.Events {
-		if d.Events[i].Times != nil {
-			timed++
-		}
-	}
-	if timed > 0 {
-		room -= timesBytes
-	}
+	at := make([][]int32, len(d.Events)) // by event and frame: the row of the page
 	for i := range d.Events {
 		e := &d.Events[i]
 		limit := MaxFrames / len(d.Events)
@@ -166,20 +158,13 @@ func encode(d *Document) ([]block, error) {
 			if len(small) <= max(share, 50_000) || limit < 2000 {
 				used += len(small)
 				blocks = append(blocks, block{"event" + strconv.Itoa(i), small})
-				if e.Times == nil {
-					break
-				}
-				times, err := encodeTimes(e.Times, prune.at, timesBytes/timed, &gz)
-				if err != nil {
-					return nil, err
-				}
-				blocks = append(blocks, block{"times" + strconv.Itoa(i), times})
+				at[i] = prune.at
 				break
 			}
 			limit = min(limit, len(all.Level)) * 2 / 3
 		}
 	}
-	return blocks, nil
+	return addTimes(blocks, d, at, &gz)
 }
 
 // gzipLevel is the last before a slower algorithm, which makes pages no smaller.

@@ -22,6 +22,8 @@ var (
 	script string
 	//go:embed dist/sections.js
 	sectionScript string // of sections that few reports have
+	//go:embed dist/overtime.js
+	timesScript string // of the view over time
 	//go:embed dist/app.css
 	style string
 	//go:embed ui/vendor/preact/LICENSE
@@ -36,7 +38,7 @@ const (
 	MaxFrames = 300_000
 	// MaxBytes is about the size of a page.
 	MaxBytes  = 2_000_000
-	maxMovers = 8 // a side
+	maxMovers = 8  // a side
 	maxShown  = 40 // warnings
 	maxAtOnce = 4  // of these
 )
@@ -127,12 +129,15 @@ const (
 
 // scripts are the scripts that the page needs.
 func (p *Page) scripts() []string {
-	times := slices.ContainsFunc(p.meta.Blocks, func(name string) bool { return strings.HasPrefix(name, "times") })
+	list := []string{script}
 	offCPU := slices.ContainsFunc(p.meta.Events, func(e metaEvent) bool { return e.OffCPU })
-	if p.has("branches") || p.has("listings") || p.has("sources") || p.has("pipeline") || offCPU || times {
-		return []string{script, sectionScript}
+	if p.has("branches") || p.has("listings") || p.has("sources") || p.has("pipeline") || offCPU {
+		list = append(list, sectionScript)
 	}
-	return []string{script}
+	if slices.ContainsFunc(p.meta.Blocks, func(name string) bool { return strings.HasPrefix(name, "times") }) {
+		list = append(list, timesScript)
+	}
+	return list
 }
 
 // policy lets nothing run but these scripts and the style of this package, and loads

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 
 	"profdiff/internal/heatmap"
 	"profdiff/internal/report/diff"
@@ -47,42 +48,84 @@ type stackTimes struct {
 	Value  []int64 `json:"value"`
 }
 
-// timesBytes is how large the compressed blocks of times may be, all together.
-const timesBytes = 48_000
+// The compressed blocks of times may be as large as mostTimes all together, as long as all blocks are not larger
+// than roomForTimes. In a larger page they may be a sixteenth of the others, and leastTimes in any page.
+const (
+	mostTimes    = 48_000
+	leastTimes   = 12_000
+	roomForTimes = 180_000
+)
 
-// encodeTimes makes the block of an event. Until it is small enough, fewer frames are told apart; then there
-// are no single runs, and no stacks. at is by frame of the event the one of the page, or the nearest above it.
-func encodeTimes(t *diff.Times, at []int32, room int, gz *compressor) ([]byte, error) {
-	b := newTimesBlock(t)
-	stacks := t.Stacks.Clone()
-	for {
-		b.Stacks = newStackTimes(stacks, t.Frames, at)
-		data, err := json.Marshal(b)
-		if err != nil {
-			return nil, err
-		}
-		small, err := gz.compress(data)
-		if err != nil {
-			return nil, err
-		}
-		kept := b.Stacks.Kept
-		switch {
-		case len(small) <= room:
-			return small, nil
-		case kept > leastKept:
-			stacks.Keep(max(leastKept, kept*3/5))
-		case b.Single:
-			b.dropRuns()
-		case kept > 0:
-			stacks.Keep(0)
-		default:
-			return small, nil
+// addTimes adds the blocks of events that have times. at is by event and frame the row of the page.
+func addTimes(blocks []block, d *Document, at [][]int32, gz *compressor) ([]block, error) {
+	timed, used := 0, 0
+	for i := range d.Events {
+		if d.Events[i].Times != nil {
+			timed++
 		}
 	}
+	for _, b := range blocks {
+		if b.name != "listings" && b.name != "sources" { // whose size nobody can help
+			used += len(b.data)
+		}
+	}
+	room := min(max(roomForTimes-used, leastTimes, used/16), mostTimes)
+	for i := range d.Events {
+		t := d.Events[i].Times
+		if t == nil {
+			continue
+		}
+		data, err := encodeTimes(t, at[i], room/timed, gz)
+		if err != nil {
+			return nil, err
+		}
+		room -= len(data)
+		timed--
+		blocks = append(blocks, block{"times" + strconv.Itoa(i), data})
+	}
+	return blocks, nil
 }
 
-// leastKept is how few frames still say what happened when.
-const leastKept = 100
+// encodeTimes makes the block of an event. If single runs take half of the room, they are left out. Until the rest is small
+// enough, costs of frames are rounded to larger multiples, so that fewer cells have one, and fewer frames are told
+// apart; then there are no stacks. at is by frame of the event the one of the page, or the nearest above it.
+func encodeTimes(t *diff.Times, at []int32, room int, gz *compressor) ([]byte, error) {
+	b := newTimesBlock(t)
+	small, err := b.compressed(gz)
+	if b.Single && len(small) > room/2 {
+		b.dropRuns()
+	}
+	stacks := t.Stacks.Clone()
+	parts := 0
+	stacks.Cells(func(heatmap.Cell) { parts += 4 })
+	for err == nil {
+		b.Stacks = newStackTimes(stacks, parts, t.Frames, at)
+		if small, err = b.compressed(gz); len(small) <= room || b.Stacks.Kept == 0 {
+			break
+		}
+		if parts > leastParts {
+			parts = max(leastParts, parts*4/5)
+			stacks.Keep(max(leastKept, parts/8))
+		} else {
+			stacks.Keep(0)
+		}
+	}
+	return small, err
+}
+
+func (b *timesBlock) compressed(gz *compressor) ([]byte, error) {
+	data, err := json.Marshal(b)
+	if err != nil {
+		return nil, err
+	}
+	return gz.compress(data)
+}
+
+// With fewer than leastParts of the cost and leastKept frames, stacks do not say what happened when.
+const (
+	leastParts = 2000
+	leastKept  = 100
+)
 
 func newTimesBlock(t *diff.Times) *timesBlock {
 	b := &timesBlock{Bin: t.Bin, Bins: t.Bins, Threads: list(t.Threads), Others: t.Others, Single: len(t.Runs) > 2}
@@ -178,8 +221,8 @@ func (d *diffusion) next(v float64) int64 {
 	return int64(steps)
 }
 
-// newStackTimes are the rows of stacks.
-func newStackTimes(f *heatmap.Frames, frames, at []int32) stackTimes {
+// newStackTimes are the rows of stacks, whose costs are multiples of one of so many parts of them.
+func newStackTimes(f *heatmap.Frames, parts int, frames, at []int32) stackTimes {
 	s := stackTimes{Quantum: 1, Thread: []int{}, Frame: []int{}, Cells: []int{}, Step: []int{}, Value: []int64{}}
 	if s.Kept = f.Kept(); s.Kept == 0 {
 		return s
@@ -192,7 +235,7 @@ func newStackTimes(f *heatmap.Frames, frames, at []int32) stackTimes {
 		cells = append(cells, c)
 	})
 	if sum > 0 {
-		s.Quantum = sum / float64(max(4*len(cells), steps))
+		s.Quantum = sum / float64(max(parts, steps))
 	}
 	// Rounded bin by bin, the sums of a thread are right in any span of time, and nearly so those of subtrees.
 	order := func(rows bool) func(a, b heatmap.Cell) int {

@@ -5,6 +5,5 @@ import { Code } from "./code";
 import { OffCPU } from "./offcpu";
 import { PipelineView } from "./pipeline";
 import { SourceView } from "./source";
-import { TimesView } from "./times";
 
-Object.assign((globalThis as unknown as { profdiff: object }).profdiff, { branches: BranchView, offcpu: OffCPU, pipeline: PipelineView, code: Code, source: SourceView, times: TimesView });
+Object.assign((globalThis as unknown as { profdiff: object }).profdiff, { branches: BranchView, offcpu: OffCPU, pipeline: PipelineView, code: Code, source: SourceView });
