@@ -97,6 +97,7 @@ func runRecordScripts(t *testing.T, pattern string, setup func(*testscript.Env) 
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":    exits,
 			"filled":   filled,
+			"inflated": inflated,
 			"perfdata": perfData,
 			"disk":     smallDisk,
 		},

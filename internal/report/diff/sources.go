@@ -72,6 +72,9 @@ func (b *builder) sources(sides *source.Sides, list []*sourceCandidate) *Sources
 			s.Functions = append(s.Functions, *f)
 		}
 	}
+	if len(s.Functions) == 0 && !slices.ContainsFunc(s.trees[:], func(t *source.Tree) bool { return t != nil && t.Built == "" }) {
+		return nil // nobody asked for it
+	}
 	s.note()
 	return s.Sources
 }

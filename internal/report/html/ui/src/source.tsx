@@ -226,7 +226,7 @@ function Beside({ s, data, meta, block, f }: { s: State; data: EventData; meta: 
       <td class={"text " + mark}><bdi><Text text={text} other={r.Was && twin > 0 ? (side === "base" ? r.Text : r.Was) : undefined} /></bdi>{v && (v.verdict === "regressed" || v.verdict === "improved") ? <span class="inlined"> <Marked v={v.verdict}>{delta(e, v.head - v.base, 3)}</Marked></span> : null}{first ? inlined(code) : null}</td>,
     ];
   };
-  const heads = (side: string, path: string) => [<th scope="col" class="n cost">{side}</th>, misses ? <th scope="col" class="n cost">{misses.what}</th> : null, <th scope="col" class="n no">Line</th>, <th scope="col"><bdi class="name">{path}</bdi></th>];
+  const heads = (side: string, path: string) => [<th scope="col" class="n cost">{side}</th>, misses ? <th scope="col" class="n cost">Misses</th> : null, <th scope="col" class="n no">Line</th>, <th scope="col"><bdi class="name">{path}</bdi></th>];
   const name = (d: Drawn) => ({ "data-base": d.only === "h" ? undefined : d.r!.Base || undefined, "data-head": d.only === "b" ? undefined : d.r!.Head || undefined, "aria-current": s.line && (s.line === "h" + d.r!.Head || s.line === "b" + d.r!.Base) ? ("true" as const) : undefined });
 
   const body = rows.map((d) => {
