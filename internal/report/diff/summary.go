@@ -104,6 +104,8 @@ type summaryRow struct {
 	*Change
 	// name is what changed, as wide as room.
 	name func(room int) string
+	// inclusive is set for a function with what it calls, which has rows of its own.
+	inclusive bool
 }
 
 // event writes what changed in an event. The first one may have more to say.
@@ -153,14 +155,23 @@ func (s *summary) event(w io.Writer, e *Event, rank int) error {
 			t.Short(nameColumn, r.name)
 		}
 		if rest := list[min(len(list), limit):]; len(rest) > 0 {
-			sum := 0.0
-			for _, r := range rest {
-				sum += r.Delta
-			}
-			t.Head(fmt.Sprintf("  (%d more, %s in all)", len(rest), newCostFormat(e).delta(sum)))
+			t.Head("  (" + restText(rest, newCostFormat(e)) + ")")
 		}
 	}
 	return t.Write(w)
+}
+
+// restText counts rows that are not shown, and sums them up: those that hold others only once.
+func restText(rest []summaryRow, format costFormat) string {
+	own := slices.DeleteFunc(slices.Clone(rest), func(r summaryRow) bool { return r.inclusive })
+	if len(own) == 0 {
+		return fmt.Sprintf("%d more with what they call", len(rest))
+	}
+	sum := 0.0
+	for _, r := range own {
+		sum += r.Delta
+	}
+	return fmt.Sprintf("%d more, %s in all", len(own), format.delta(sum))
 }
 
 // decidedLess reports whether a change is decided, and a decrease.
@@ -289,7 +300,7 @@ func (s *summary) rows(e *Event) (list []summaryRow) {
 		g := e.group(run.ByCategory)
 		for i := range g.Rows {
 			r := &g.Rows[i]
-			list = append(list, summaryRow{&r.Self, func(room int) string { return text.CutEnd(r.Label(), room) }})
+			list = append(list, summaryRow{Change: &r.Self, name: func(room int) string { return text.CutEnd(r.Label(), room) }})
 		}
 	} else {
 		list = s.functions(e)
@@ -305,17 +316,17 @@ func (s *summary) functions(e *Event) (list []summaryRow) {
 	explained := !s.Design.Focus
 	for _, i := range e.Explained {
 		if f := &e.Functions[i]; explained {
-			list = append(list, summaryRow{&f.Total, func(room int) string { return withNote(f.Name, " + callees", room) }})
+			list = append(list, summaryRow{&f.Total, func(room int) string { return withNote(f.Name, " + callees", room) }, true})
 		}
 	}
 	for i := range e.Functions {
 		if f := &e.Functions[i]; f.Shift < 0 {
-			list = append(list, summaryRow{&f.Self, f.short})
+			list = append(list, summaryRow{Change: &f.Self, name: f.short})
 		}
 	}
 	for i := range e.Shifts {
 		sh := &e.Shifts[i]
-		list = append(list, summaryRow{&sh.Net, func(room int) string { return withNote(sh.CallerName, ": moved inside", room) }})
+		list = append(list, summaryRow{Change: &sh.Net, name: func(room int) string { return withNote(sh.CallerName, ": moved inside", room) }})
 	}
 	return list
 }
