@@ -419,7 +419,7 @@ func (c *diffCommand) write(cmd *cobra.Command, std *stdio, w io.Writer, d *diff
 	case c.callers:
 		return noteAbsent(w, diff.WriteNeighbors(w, d, c.opt))
 	case c.quiet:
-		return diff.WriteStory(w, d)
+		return d.Story.Write(w)
 	case c.inFull(cmd):
 		return noteAbsent(w, diff.WriteText(w, d, c.opt))
 	}

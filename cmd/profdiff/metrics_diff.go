@@ -312,10 +312,16 @@ func (c *diffCommand) runMetrics(cmd *cobra.Command, std *stdio, sides [2][]*met
 	if err != nil {
 		return err
 	}
+	if c.format == "text" {
+		return std.writeScreen(c.output, func(w io.Writer) error {
+			if c.quiet {
+				return d.Story.Write(w)
+			}
+			return noteAbsent(w, metrics.WriteDiff(w, d, c.opt.Limit))
+		})
+	}
 	return std.writeOutput(c.output, func(w io.Writer) error {
 		switch c.format {
-		case "text":
-			return metrics.WriteDiff(w, d, c.opt.Limit)
 		case "json":
 			return metrics.WriteDiffJSON(w, d)
 		case "markdown":

@@ -77,7 +77,7 @@ func TestTerminal(t *testing.T) {
 		"diff ../../profiles/message-heap", "diff ../../profiles/message-heap --full", "diff ../../profiles/message-heap --tree",
 		"diff ../../profiles/lock-free-queue", "diff ../../profiles/snapshot-merge --by category", "diff " + freeze, "diff " + freeze + " --full",
 		"diff testdata/foreign/lua/a.data.xz testdata/foreign/lua/b.data.xz", "diff testdata/foreign/node/a.data.xz testdata/foreign/node/b.data.xz",
-		"diff " + wide, "diff " + wide + " --full", "show " + dir + "/a.folded",
+		"diff " + wide, "diff " + wide + " --full", "diff " + freeze + "/values --better lower", "show " + dir + "/a.folded",
 		"show ../../profiles/message-heap/before/01.data", "show " + freeze + "/before/01.data", "show " + freeze + "/before/01.data --by lock",
 		"show testdata/foreign/node/a.data.xz --tree",
 	} {

@@ -24,37 +24,11 @@ const (
 	summaryRoom     = 24
 )
 
-// WriteStory writes what happened in one to three sentences, a line each.
-func WriteStory(w io.Writer, d *Document) error {
-	screen := text.ScreenOf(w)
-	for i, s := range d.Story.Sentences {
-		line := text.Printable(s.Text)
-		if i == 0 {
-			line = screen.Paint(cmp.Or(styleOf(d.Story.Outcome), text.Bold), line)
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// styleOf is how what is better or worse looks.
-func styleOf(v verdict.Verdict) text.Style {
-	switch v {
-	case verdict.Improved, verdict.Removed:
-		return text.Green
-	case verdict.Regressed, verdict.New:
-		return text.Red
-	}
-	return text.Plain
-}
-
 // WriteSummary writes what a reader wants first: the story, what is slower and what is faster, who
 // waits for whom, what is not decided and what would decide it, and what to know of the runs. How to
 // record what decides is left out where it follows as the next command.
 func WriteSummary(w io.Writer, d *Document, next bool) error {
-	if err := WriteStory(w, d); err != nil {
+	if err := d.Story.Write(w); err != nil {
 		return err
 	}
 	s := summary{Document: d, screen: text.ScreenOf(w), lines: text.Lines{W: w}}

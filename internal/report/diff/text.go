@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"profdiff/internal/align"
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
@@ -299,7 +300,7 @@ func addChange(t *text.Table, c *Change, f costFormat, names ...string) {
 		f.delta(c.Delta), text.Ratio(float64(c.Ratio)), c.CI.String(), formatSmallest(c),
 	}
 	t.Add(append(cells, names...)...)
-	t.Paint(0, styleOf(c.Verdict))
+	t.Paint(0, story.StyleOf(c.Verdict))
 }
 
 // sampleCount is a number of samples, "-" for a cost without.

@@ -12,9 +12,12 @@ import (
 	"profdiff/internal/verdict"
 )
 
-// WriteDiff writes a comparison as text: a table of all statistics of all metrics, up to a limit
-// of metrics, 0 for all, and what each says beside its numbers.
+// WriteDiff writes a comparison as text: what happened, a table of all statistics of all metrics, up
+// to a limit of metrics, 0 for all, and what each says beside its numbers.
 func WriteDiff(w io.Writer, d *Diff, limit int) error {
+	if err := d.Story.Write(w); err != nil {
+		return err
+	}
 	lines := text.Lines{W: w}
 	d.writeSides(&lines)
 	shown := d.Metrics
@@ -164,23 +167,23 @@ func columns() []text.Column[line] {
 	return []text.Column[line]{
 		text.Left("verdict", func(l line) string { return l.row.mark }),
 		text.Left("of", func(l line) string { return l.row.Statistic }),
-		text.Right("base", func(l line) string { return l.amount(l.row.Base) }),
+		text.Right("base", func(l line) string { return l.amount(l.row.Base) }).Spared(5),
 		text.Right("head", func(l line) string { return l.amount(l.row.Head) }),
 		text.Right("change", func(l line) string { return l.change() }),
 		text.Right("95% interval", func(l line) string { return l.interval() }),
-		text.Right("shows", func(l line) string { return l.shows() }),
+		text.Right("shows", func(l line) string { return l.shows() }).Spared(1),
 		text.Right("runs", func(l line) string {
 			if !l.head {
 				return ""
 			}
 			return fmt.Sprintf("%d+%d", l.m.RunsBase, l.m.RunsHead)
-		}),
+		}).Spared(4),
 		text.Right("values", func(l line) string {
 			if !l.head {
 				return ""
 			}
 			return fmt.Sprintf("%s+%s", text.Count(int64(l.m.ValuesBase)), text.Count(int64(l.m.ValuesHead)))
-		}),
+		}).Spared(2),
 		text.Left("better", func(l line) string {
 			switch {
 			case l.row.share:
@@ -189,8 +192,8 @@ func columns() []text.Column[line] {
 				return ""
 			}
 			return l.m.Direction
-		}),
-		text.Left("metric", func(l line) string {
+		}).Spared(3),
+		text.Names("metric", func(l line) string {
 			if !l.head {
 				return ""
 			}
