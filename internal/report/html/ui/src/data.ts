@@ -12,9 +12,8 @@ export function readMeta(): Meta {
 /** Decodes base64 and gunzips. */
 export async function inflate<T>(name: string): Promise<T> {
   const text = byID(name)!.textContent!;
-  const raw = atob(text);
-  const bytes = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  // Newer browsers do at once what takes a loop.
+  const bytes = (Uint8Array as { fromBase64?: (s: string) => Uint8Array<ArrayBuffer> }).fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }

@@ -2,7 +2,7 @@
 
 import { h } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type EventData, type Fn } from "./data";
+import { type EventData, type Fn, GREW, SHRANK } from "./data";
 import { cost, delta, leftOut, plural, relative, share, points, word } from "./format";
 import { Graph } from "./graph";
 import { Layout } from "./layout";
@@ -60,7 +60,8 @@ function search({ data, tree }: Layout, test: (name: string) => boolean): Found 
 /** What was decided in view, in preorder; and the same without callers that pass a change on. */
 function decidedIn(layout: Layout, zoom: number): { decided: number[]; largest: number[] } {
   const { tree } = layout, decided: number[] = [], d = (i: number) => Math.abs(layout.delta(i));
-  for (let i = Math.max(1, zoom); i < tree.end[zoom]; i++) if (layout.mode === "diff" && layout.decided(i)) decided.push(i);
+  const { flags } = tree, end = layout.mode === "diff" ? tree.end[zoom] : 0;
+  for (let i = Math.max(1, zoom); i < end; i++) if (flags[i] & (GREW | SHRANK) && layout.decided(i)) decided.push(i);
   const passes = (i: number, at: number) => {
     for (let k = at + 1; decided[k] < tree.end[i]; k++) if (layout.decided(decided[k]) === layout.decided(i) && d(decided[k]) > 0.9 * d(i)) return true;
     return false;

@@ -30,17 +30,17 @@ export function Functions({ s, data }: { s: State; data: EventData }) {
   const side = (key: "base" | "head", label: string): Column<Fn> => ({ key, label, width: "5.4em", numeric: true, cell: (f) => cost(e, f.self[key]), value: (f) => f.self[key] });
   const change = (of: "self" | "total", key: string, label: string, title: string): Column<Fn> => {
     const d = (f: Fn) => f[of].head - f[of].base;
-    return { key, label, title, width: "6.8em", numeric: true, small: of === "self" ? "" : undefined, cell: (f) => <Delta e={e} c={f[of]} />, value: (f) => Math.abs(d(f)), text: (f) => String(d(f)) };
+    return { key, label, title, width: "6.6em", numeric: true, small: of === "self" ? "" : undefined, cell: (f) => <Delta e={e} c={f[of]} />, value: (f) => Math.abs(d(f)), text: (f) => String(d(f)) };
   };
   const columns = useMemo<Column<Fn>[]>(() => [
-    { key: "name", label: "Function", width: "minmax(24em,1fr)", small: "", cell: (f, room) => <span><bdi class="name" title={f.name}>{elide(f.name, room)}</bdi>{note(f) ? <span class="note"> <bdi>{note(f)}</bdi></span> : null}</span>, value: (f) => f.name },
+    { key: "name", label: "Function", width: "minmax(21.4em,1fr)", small: "", cell: (f, room) => <span><bdi class="name" title={f.name}>{elide(f.name, room)}</bdi>{note(f) ? <span class="note"> <bdi>{note(f)}</bdi></span> : null}</span>, value: (f) => f.name },
     side("base", "Self before"), side("head", "Self after"), change("self", "delta", "|Δ|", "ordered by the size of the change"),
     { key: "change", label: "Change, % [95 %]", width: "12.8em", numeric: true, small: "", cell: (f) => <Change_ c={f.self} />, value: (f) => f.self.ratio ?? Infinity, text: (f) => relative(f.self) + " " + interval(f.self) },
     { key: "bar", label: "_Interval", width: "100px", cell: (f) => <Bar c={f.self} reach={reach} /> },
-    { key: "verdict", label: "Verdict", width: "10.6em", small: " whole", cell: (f) => <Verdict e={e} c={f.self} />, value: (f) => f.self.verdict || "~", text: (f) => f.self.verdict },
+    { key: "verdict", label: "Verdict", width: "13em", small: " whole", cell: (f) => <Verdict e={e} c={f.self} />, value: (f) => f.self.verdict || "~", text: (f) => f.self.verdict },
     { key: "q", label: "adj. p", width: "3.6em", numeric: true, title: "p-value, adjusted for the number of tests", cell: (f) => (f.self.verdict && !e.withheld && !e.single ? <Dim>{pValue(f.self.adjusted_p)}</Dim> : null), value: (f) => (f.self.verdict ? f.self.adjusted_p : 2), text: (f) => (f.self.verdict ? String(f.self.adjusted_p) : "") },
     change("total", "total", "|Δ| total", "with what it calls"),
-    { key: "samples", label: "Samples", width: "7em", numeric: true, cell: (f) => <Dim>{samples(f.self)}</Dim>, value: (f) => f.self.base_samples + f.self.head_samples, text: (f) => samples(f.self) },
+    { key: "samples", label: "Samples", width: "7.6em", numeric: true, cell: (f) => <Dim>{samples(f.self)}</Dim>, value: (f) => f.self.base_samples + f.self.head_samples, text: (f) => samples(f.self) },
     { key: "dso", label: "Module", width: "minmax(4em,7em)", cell: (f) => <bdi class="dim" title={f.dso}>{f.dso}</bdi>, value: (f) => f.dso },
   ], [e, reach]);
   const match = matcher(s.q, s.re);

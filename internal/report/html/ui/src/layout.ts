@@ -37,8 +37,10 @@ export class Layout {
   }
   /** "regressed" or "improved" if the change of a frame was decided as it is shown. */
   decided(i: number): string {
-    const f = this.tree.flags[i], d = this.delta(i);
-    return this.byShare ? "" : f & GREW && d > 0 ? "regressed" : f & SHRANK && d < 0 ? "improved" : "";
+    const f = this.tree.flags[i];
+    if (!(f & (GREW | SHRANK)) || this.byShare) return ""; // as of most frames
+    const d = this.delta(i);
+    return f & GREW && d > 0 ? "regressed" : f & SHRANK && d < 0 ? "improved" : "";
   }
   /** What was tested of a frame, if that is not the frame itself; undefined if nothing was. */
   private tested(i: number) {

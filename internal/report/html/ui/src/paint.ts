@@ -43,6 +43,7 @@ export function colors(): Colors {
 
 /** The number of rows of a frame, of those that it is called by, and of what it calls. */
 export function rowsOf(t: Tree, zoom: number): number {
+  if (zoom === 0) return t.depth;
   let max = 0;
   for (let i = zoom; i < t.end[zoom]; i++) if (t.level[i] > max) max = t.level[i];
   return max + 1;
