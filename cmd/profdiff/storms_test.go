@@ -68,6 +68,7 @@ func TestStorms(t *testing.T) {
 	commands := map[string][][]string{
 		"forks": {show, convert},
 		"mmaps": {show},
+		"gecko": {show},
 	}
 	for _, storm := range inputtest.Storms {
 		for _, args := range commands[storm.Name] {

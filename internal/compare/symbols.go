@@ -83,12 +83,11 @@ func newSide(runs []*run.Run) *side {
 
 // A stackTree is the stacks of one run with what one event spent in them.
 type stackTree struct {
-	run    *run.Run
-	frames *frames
-	own    []run.Sum // by stack: samples that end here
-	all    []run.Sum // by stack: samples that end here or in a callee
-	// The callees of a stack are a list: first[id], then next of each.
-	first, next []run.StackID
+	run     *run.Run
+	frames  *frames
+	own     []run.Sum // by stack: samples that end here
+	all     []run.Sum // by stack: samples that end here or in a callee
+	callees run.Callees
 }
 
 // reset makes it the tree of a run; runs take turns with one tree, which is as large as
@@ -97,12 +96,7 @@ func (t *stackTree) reset(r *run.Run, f *frames) {
 	t.run, t.frames = r, f
 	n := r.Stacks.Len()
 	t.own, t.all = resized(t.own, n), resized(t.all, n)
-	t.first, t.next = resized(t.first, n), resized(t.next, n)
-	clear(t.first)
-	for id := run.StackID(n - 1); id > 0; id-- {
-		parent := r.Stacks.Parent(id)
-		t.next[id], t.first[parent] = t.first[parent], id
-	}
+	t.callees.Reset(&r.Stacks)
 }
 
 func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
@@ -130,32 +124,20 @@ func (t *stackTree) walk(enter func(id run.StackID, symbol int32, leaf bool), le
 		enter(0, 0, true)
 		leave(0)
 	}
-	id := t.first[0]
-	for id != 0 {
-		if t.all[id].Count != 0 || t.all[id].Weight != 0 {
-			list := t.frames.at(t.run.Stacks.Location(id))
-			for i := len(list) - 1; i >= 0; i-- {
-				enter(id, list[i], i == 0)
-			}
-			if child := t.first[id]; child != 0 {
-				id = child
-				continue
-			}
-			for _, s := range list {
-				leave(s)
-			}
+	t.callees.Walk(func(id run.StackID) bool {
+		if t.all[id].Count == 0 && t.all[id].Weight == 0 {
+			return false
 		}
-		for t.next[id] == 0 {
-			id = t.run.Stacks.Parent(id)
-			if id == 0 {
-				return
-			}
-			for _, s := range t.frames.at(t.run.Stacks.Location(id)) {
-				leave(s)
-			}
+		list := t.frames.at(t.run.Stacks.Location(id))
+		for i := len(list) - 1; i >= 0; i-- {
+			enter(id, list[i], i == 0)
 		}
-		id = t.next[id]
-	}
+		return true
+	}, func(id run.StackID) {
+		for _, s := range t.frames.at(t.run.Stacks.Location(id)) {
+			leave(s)
+		}
+	})
 }
 
 // describe fills in what the alignment of functions goes by, from one event: shares,

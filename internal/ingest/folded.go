@@ -13,6 +13,10 @@ import (
 	"profdiff/internal/run"
 )
 
+// maxDepth is the most frames of a folded stack. What writes such stacks writes no more than some
+// thousand: they come from a kernel, a profiler or a debugger that has a bound of its own.
+const maxDepth = 1 << 16
+
 // foldedCounts is the most that the weights of a folded file are taken to be sample
 // counts without a warning: 28 hours of one CPU at 100 samples per second.
 const foldedCounts = 10_000_000
@@ -87,7 +91,11 @@ func (f *folded) line(line []byte) {
 		return
 	}
 	var id run.StackID
-	for len(stack) > 0 {
+	for depth := 0; len(stack) > 0; depth++ {
+		if depth == maxDepth {
+			f.lines.Fail("the stack has more than %d frames, as no recorder writes them", maxDepth)
+			return
+		}
 		end := frameEnd(stack)
 		// Frames that are inlined into this one.
 		for end < len(stack) {

@@ -198,3 +198,15 @@ func BenchmarkFolded(b *testing.B) {
 		}
 	}
 }
+
+// TestFoldedDepth reads stacks of the most frames that there may be, and of more.
+func TestFoldedDepth(t *testing.T) {
+	deep := strings.Repeat("a;", maxDepth-1)
+	if r := ingesttest.Read(t, readFolded, []byte(deep+"b 1\n"), &reading.Options{}); r.Accounting.Out != 1 {
+		t.Error(r.Accounting)
+	}
+	_, err := readFolded(ingesttest.Source(t, []byte("a;b 1\n"+deep+"b;c 1\n")), &reading.Options{})
+	if err == nil || !strings.Contains(err.Error(), "line 2: the stack has more than 65536 frames") {
+		t.Error(err)
+	}
+}

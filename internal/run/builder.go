@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"slices"
 	"strings"
@@ -18,36 +19,35 @@ type Builder struct {
 	stacks    stackTable
 	rows      rowTable
 	events    map[string]uint32
-	functions map[Function]uint32
+	functions interned[Function]
 	locations map[locationKey]uint32
-	labels    map[Labels]uint32
+	labels    interned[Labels]
 	overflow  bool
 	timeline  bool
 	// waits is the number of waits off the CPU, of which mostWaits are kept.
 	waits, mostWaits int
 }
 
-type locationKey struct {
-	mapping uint32
-	address uint64
-	lines   string
-}
+// A locationKey stands for what a location is made of: it is a hash with a key that nobody knows
+// beforehand, so long that no two locations have the same.
+type locationKey [2]uint64
+
+var locationSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 // NewBuilder starts a Run called name.
 func NewBuilder(name string) *Builder {
-	return &Builder{
+	b := &Builder{
 		r: &Run{
 			Name:     name,
 			Mappings: []Mapping{{}},
-			Labels:   []Labels{noLabels},
 			Stacks:   newStacks(),
 		},
 		mostWaits: MostWaits,
 		events:    make(map[string]uint32),
-		functions: make(map[Function]uint32),
 		locations: make(map[locationKey]uint32),
-		labels:    map[Labels]uint32{noLabels: 0},
 	}
+	b.labels.index(&b.r.Labels, noLabels)
+	return b
 }
 
 // Run gives access to the run being built, to set facts. Samples must be added
@@ -89,12 +89,9 @@ func (b *Builder) Mapping(m Mapping) uint32 {
 
 // Function returns the index of f.
 func (b *Builder) Function(f Function) uint32 {
-	i, ok := b.functions[f]
-	if !ok {
+	i, known := b.functions.index(&b.r.Functions, f)
+	if !known {
 		limit.Functions.Add(1)
-		i = uint32(len(b.r.Functions))
-		b.r.Functions = append(b.r.Functions, f)
-		b.functions[f] = i
 	}
 	return i
 }
@@ -102,15 +99,18 @@ func (b *Builder) Function(f Function) uint32 {
 // Location returns the index of the location with these properties. lines are
 // innermost first and are not kept.
 func (b *Builder) Location(mapping uint32, address uint64, lines ...Line) uint32 {
-	key := locationKey{mapping: mapping, address: address}
 	var buf [64]byte
-	enc := buf[:0]
+	enc := binary.LittleEndian.AppendUint64(buf[:0], address)
+	enc = binary.LittleEndian.AppendUint32(enc, mapping)
 	for _, l := range lines {
 		enc = binary.AppendUvarint(enc, uint64(l.Function))
 		enc = binary.AppendVarint(enc, l.Line)
 		enc = binary.AppendVarint(enc, l.Column)
 	}
-	key.lines = string(enc)
+	var key locationKey
+	for i, seed := range locationSeeds {
+		key[i] = maphash.Bytes(seed, enc)
+	}
 	i, ok := b.locations[key]
 	if !ok {
 		limit.Locations.Add(1)
@@ -133,12 +133,9 @@ func (b *Builder) NewLocations(n int) (first uint32) {
 
 // Labels returns the index of l.
 func (b *Builder) Labels(l Labels) uint32 {
-	i, ok := b.labels[l]
-	if !ok {
+	i, known := b.labels.index(&b.r.Labels, l)
+	if !known {
 		limit.Labels.Add(1)
-		i = uint32(len(b.r.Labels))
-		b.r.Labels = append(b.r.Labels, l)
-		b.labels[l] = i
 	}
 	return i
 }

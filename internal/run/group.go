@@ -83,7 +83,7 @@ func (r *Run) GroupSelf(by GroupBy) []Row { return r.group(by, false) }
 
 // group sums samples; without total only what Self is made of.
 func (r *Run) group(by GroupBy, total bool) []Row {
-	g := grouper{r: r, by: by, total: total, ids: make(map[rowKey]int)}
+	g := grouper{r: r, by: by, total: total}
 	switch by {
 	case ByCategory, ByLock:
 		return nil
@@ -99,14 +99,14 @@ type grouper struct {
 	r     *Run
 	by    GroupBy
 	total bool
-	ids   map[rowKey]int
+	ids   interned[rowKey]
+	keys  []rowKey // of rows
 	rows  []Row
 }
 
 func (g *grouper) row(key rowKey, init func(*Row)) int {
-	i, ok := g.ids[key]
-	if !ok {
-		i = len(g.rows)
+	i, known := g.ids.index(&g.keys, key)
+	if !known {
 		n := len(g.r.Events)
 		sums := make([]Sum, 2*n)
 		row := Row{Name: key.name, DSO: key.dso, Self: sums[:n:n], Total: sums[n:]}
@@ -114,9 +114,8 @@ func (g *grouper) row(key rowKey, init func(*Row)) int {
 			init(&row)
 		}
 		g.rows = append(g.rows, row)
-		g.ids[key] = i
 	}
-	return i
+	return int(i)
 }
 
 // labels sums by what the samples are labelled with.
@@ -162,13 +161,15 @@ func isIOWorker(thread string) bool {
 func (g *grouper) frames() {
 	r := g.r
 	of := make([][]int, len(r.Locations)) // rows of each, innermost function first
+	if g.by == ByFunction {
+		g.rows, g.keys = make([]Row, 0, len(r.Functions)), make([]rowKey, 0, len(r.Functions))
+	}
 	if g.total {
 		// Of functions of one name, the row shows the one of the first location.
 		for i := range of {
 			of[i] = g.locationRows(&r.Locations[i])
 		}
 	}
-	seen := make([]int, len(g.rows)) // sample that saw the row last, +1
 	for i := range r.Samples {
 		s := &r.Samples[i]
 		if s.Stack == 0 {
@@ -182,19 +183,49 @@ func (g *grouper) frames() {
 			of[leaf] = g.locationRows(&r.Locations[leaf])
 		}
 		g.rows[of[leaf][0]].Self[s.Event].Add(&s.Sum)
-		for id := s.Stack; g.total && id != 0; id = r.Stacks.Parent(id) {
-			for _, row := range of[r.Stacks.Location(id)] {
-				if seen[row] != i+1 {
-					seen[row] = i + 1
-					g.rows[row].Total[s.Event].Add(&s.Sum)
-				}
-			}
-		}
+	}
+	if g.total {
+		g.totals(of)
 	}
 	// Locations that no sample has any more, by a filter, leave empty rows.
 	g.rows = slices.DeleteFunc(g.rows, func(row Row) bool {
 		return g.total && !slices.ContainsFunc(row.Total, func(t Sum) bool { return t.Count != 0 || t.Weight != 0 })
 	})
+}
+
+// totals adds to each row what its stacks and their callees spent, where the row is not
+// among the callers already. It takes a step for each stack, not for each frame of each sample: stacks
+// may be deep. of has the rows of locations.
+func (g *grouper) totals(of [][]int) {
+	r := g.r
+	var tree Callees
+	tree.Reset(&r.Stacks)
+	below := make([]Sum, r.Stacks.Len()) // what a stack and its callees spent
+	within := make([]int32, len(g.rows)) // how often a row is on the path
+	for event := range r.Events {
+		clear(below)
+		for i := range r.Samples {
+			if s := &r.Samples[i]; int(s.Event) == event {
+				below[s.Stack].Add(&s.Sum)
+			}
+		}
+		// Parents precede their children.
+		for id := len(below) - 1; id > 0; id-- {
+			below[r.Stacks.Parent(StackID(id))].Add(&below[id])
+		}
+		tree.Walk(func(id StackID) bool {
+			for _, row := range of[r.Stacks.Location(id)] {
+				if within[row]++; within[row] == 1 {
+					g.rows[row].Total[event].Add(&below[id])
+				}
+			}
+			return true
+		}, func(id StackID) {
+			for _, row := range of[r.Stacks.Location(id)] {
+				within[row]--
+			}
+		})
+	}
 }
 
 // locationRows are the rows that a location counts for: one for each function there,
