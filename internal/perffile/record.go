@@ -71,6 +71,12 @@ const (
 	firstSimpleperfRecord = 32768
 )
 
+// IsKnown reports whether there are records of a type, whether or not profdiff has a use for them.
+func (i RecordType) IsKnown() bool {
+	return RecordMmap <= i && i <= RecordAuxOutputHWID || RecordHeaderAttr <= i && i <= RecordBPFMetadata ||
+		RecordKernelSymbol <= i && i <= RecordDebug
+}
+
 // Misc is the misc field of a record's header, must match PERF_RECORD_MISC_*.
 type Misc uint16
 

@@ -71,7 +71,7 @@ type Session struct {
 	first, last uint64 // times of records
 	over        bool   // all records have been replayed
 	code        UserCode
-	lostSum     int64 // of Stats.Lost
+	suspects    []suspect
 	out         Sample
 }
 
@@ -89,6 +89,10 @@ type Stats struct {
 	// Lost counts what the kernel had no room for, by event where the recording
 	// says it, else under -1.
 	Lost map[int]int64
+	// Unread are records of types that are not known.
+	Unread Unread
+	// Doubted are records of lost samples that are not counted in Lost.
+	Doubted Doubted
 	// Throttled counts how often the kernel paused an event that fired too often.
 	Throttled int64
 	// Times are, by event, for how long it was to count and did, as far as counters that
@@ -168,6 +172,7 @@ func (s *Session) Replay(h Handler) error {
 		}
 		s.Stats.Late = o.late
 	}
+	s.judge()
 	s.over = true
 	return nil
 }
@@ -258,6 +263,10 @@ func (s *Session) record(r *perffile.Record) error {
 			return err
 		}
 		s.unwindError = u.ErrorCode != 0
+	default:
+		if !r.Type.IsKnown() {
+			s.Stats.Unread.add(r)
+		}
 	}
 	return nil
 }
@@ -276,12 +285,11 @@ func (s *Session) lost(r *perffile.Record) error {
 	if err != nil {
 		return err
 	}
-	const limit = 1 << 62
-	if n > limit || int64(n) > limit-s.lostSum {
-		return &perffile.FormatError{Section: "data", Offset: r.Offset, Msg: fmt.Sprintf("%v record of %d samples", r.Type, n)}
+	if n > plausibleLoss {
+		s.suspects = append(s.suspects, suspect{r.Offset, event, n})
+		return nil
 	}
-	s.Stats.Lost[event] += int64(n)
-	s.lostSum += int64(n)
+	s.Stats.Lost[event] = addLoss(s.Stats.Lost[event], n)
 	return nil
 }
 

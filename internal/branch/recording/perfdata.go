@@ -70,6 +70,11 @@ func readPerfData(src *input.Source, opt *branch.Options) (*branch.Table, error)
 	if session.Stats.Late > 0 {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records were out of order by more than a round", session.Stats.Late))
 	}
+	for _, doubt := range []fmt.Stringer{&session.Stats.Unread, &session.Stats.Doubted} {
+		if line := doubt.String(); line != "" {
+			t.Warnings = append(t.Warnings, line)
+		}
+	}
 	if e := file.Stats.Truncated; e != nil {
 		t.Warnings = append(t.Warnings, "recording is incomplete: "+e.Error())
 	}

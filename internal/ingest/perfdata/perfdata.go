@@ -213,6 +213,11 @@ func (p *reader) account() {
 	if s.Late > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d records were out of order by more than a round: names of threads and mappings near them may be wrong", s.Late))
 	}
+	for _, doubt := range []fmt.Stringer{&s.Unread, &s.Doubted} {
+		if line := doubt.String(); line != "" {
+			r.Warnings = append(r.Warnings, line)
+		}
+	}
 	if n := len(p.blocked); n > 0 && p.traceOff {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d threads were off the CPU at the end: that time is not counted", n))
 	}

@@ -365,6 +365,11 @@ func (c *chromeReader) finish() (*run.Run, error) {
 	if c.cut {
 		out.Warnings = append(out.Warnings, "the list of events has no end: what was not written yet is missing")
 	}
+	a := &out.Accounting
+	a.In += c.malformed + c.sums + c.timeless
+	a.Drop("events that are not understood", c.malformed)
+	a.Drop("sums of other events", c.sums)
+	a.Drop("without a time", c.timeless)
 	line(c.malformed, "%d of %d events are left out because they are not understood", c.events)
 	line(c.sums, "%d events are sums of others, and are left out")
 	line(c.timeless, "%d events have no time and are left out")

@@ -80,6 +80,9 @@ func TestChromeJSON(t *testing.T) {
 			}
 			check(t, "warnings", strings.Join(others, "\n"), "1 of 18 events are left out because they are not understood\n1 events are sums of others, and are left out\n"+
 				"1 events have no time and are left out\nphases of events that are not read: 1 ?")
+			if got, want := r.Accounting.String(), "3 dropped (events that are not understood: 1, sums of other events: 1, without a time: 1)"; !strings.Contains(got, want) {
+				t.Errorf("%s, want %s", got, want)
+			}
 			if cut := strings.Contains(strings.Join(r.Warnings, "\n"), "has no end"); cut != (name == "open" || name == "no end") {
 				t.Errorf("warnings are %q", r.Warnings)
 			}

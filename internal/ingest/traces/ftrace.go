@@ -90,7 +90,8 @@ func setTimes(rec *run.Recording, start, end int64) {
 	rec.FirstSample, rec.LastSample = uint64(max(0, start)), uint64(max(0, end))
 }
 
-// timelineWarnings say what of scheduling and of slices is missing.
+// timelineWarnings say what of scheduling and of slices is missing. Slices that are left out are
+// accounted for in out.
 func timelineWarnings(out *run.Run, tl *trace.Timeline, loss trace.SliceLoss, kernel string) (list []string) {
 	line := func(n int64, format string, args ...any) {
 		if n != 0 {
@@ -104,6 +105,11 @@ func timelineWarnings(out *run.Run, tl *trace.Timeline, loss trace.SliceLoss, ke
 	if loss.Orphans > manyOrphans*out.Accounting.In/100 {
 		line(loss.Orphans, "%d ends of slices have no begin: it was before the trace, or is lost")
 	}
+	// They were begun, so that they came in.
+	a := &out.Accounting
+	a.In += loss.TooDeep + loss.Overlapping
+	a.Drop("slices in more than 512 others", loss.TooDeep)
+	a.Drop("slices that begin in another one and end after it", loss.Overlapping)
 	line(loss.TooDeep, "%d slices are in more than 512 others and are left out")
 	line(loss.Overlapping, "%d slices begin in another one and end after it, and are left out")
 	return list
