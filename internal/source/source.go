@@ -165,7 +165,7 @@ func (f *File) fits(starts map[start]bool) error {
 		}
 	}
 	if 4*other >= max(known, 1) {
-		return fmt.Errorf("%s: this is not the text that was compiled: %d of %d functions are not named in the lines where they start", f.Path, other, known)
+		return fmt.Errorf("%s: probably of another version than was compiled: %d of %d functions are not named in the lines where they start", f.Path, other, known)
 	}
 	return nil
 }

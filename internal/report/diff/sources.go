@@ -37,11 +37,12 @@ type SourceFunction struct {
 // Limits of source text.
 const (
 	maxSourceFunctions = 60
-	maxSourceRows      = 5000 // in all
-	maxFunctionRows    = 160  // of a function; of a longer one, what is far from all else is left out
-	aroundFunction     = 3    // lines
-	aroundLine         = 5    // lines, in a long function
-	maxNames           = 4    // of files, in a note
+	maxSourceRows      = 5000    // in all
+	maxSourceText      = 500_000 // bytes in all
+	maxFunctionRows    = 160     // of a function; of a longer one, what is far from all else is left out
+	aroundFunction     = 3       // lines
+	aroundLine         = 5       // lines, in a long function
+	maxNames           = 4       // of files, in a note
 )
 
 // sources are the functions with the heaviest lines, of all events: those that were decided
@@ -60,15 +61,21 @@ func (b *builder) sources(sides *source.Sides, list []*sourceCandidate) *Sources
 		}
 	}
 	b.addListed(list)
-	rows := 0
+	rows, size := 0, 0
 	for _, x := range list {
 		f := s.function(x)
+		if f == nil {
+			continue
+		}
+		own := 0
+		for i := range f.Rows {
+			own += len(f.Rows[i].Text) + len(f.Rows[i].Was)
+		}
 		switch {
-		case f == nil:
-		case len(s.Functions) == maxSourceFunctions || rows+len(f.Rows) > maxSourceRows:
+		case len(s.Functions) == maxSourceFunctions || rows+len(f.Rows) > maxSourceRows || size+own > maxSourceText:
 			s.LeftOut++
 		default:
-			rows += len(f.Rows)
+			rows, size = rows+len(f.Rows), size+own
 			s.Functions = append(s.Functions, *f)
 		}
 	}

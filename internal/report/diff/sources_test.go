@@ -97,7 +97,7 @@ func TestSources(t *testing.T) {
 		if f.Name != name {
 			continue
 		}
-		if f.BaseFile != "" || f.HeadFile == "" || !strings.Contains(f.Withheld, "before: src/program.cc: this is not the text that was compiled: ") {
+		if f.BaseFile != "" || f.HeadFile == "" || !strings.Contains(f.Withheld, "before: src/program.cc: probably of another version than was compiled: ") {
 			t.Errorf("%q, %q, %q", f.BaseFile, f.HeadFile, f.Withheld)
 		}
 		for _, r := range f.Rows {
@@ -129,6 +129,22 @@ func TestSourcesBound(t *testing.T) {
 	s := withSources(t, c, source.Sides{Base: p.tree("old"), Head: p.tree("new")}).Sources
 	if len(s.Functions) != maxSourceFunctions || s.LeftOut == 0 || !strings.HasPrefix(s.Notes[len(s.Notes)-1], fmt.Sprintf("Left out: the text of %d functions", s.LeftOut)) {
 		t.Errorf("%d functions, %d left out, %q", len(s.Functions), s.LeftOut, s.Notes)
+	}
+	// Lines that are too long for a page are left out, too.
+	for _, f := range s.Functions {
+		for _, r := range f.Rows {
+			p[r.Head-1] += strings.Repeat(" wide", 1000)
+		}
+	}
+	s = withSources(t, c, source.Sides{Head: p.tree("new")}).Sources
+	size := 0
+	for _, f := range s.Functions {
+		for _, r := range f.Rows {
+			size += len(r.Text)
+		}
+	}
+	if size > maxSourceText || len(s.Functions) == 0 || s.LeftOut == 0 {
+		t.Errorf("%d functions with %d bytes, %d left out", len(s.Functions), size, s.LeftOut)
 	}
 	x := &sourceCandidate{f: &Function{Name: "long"}}
 	for side := range x.lines {
