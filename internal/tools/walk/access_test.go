@@ -101,9 +101,9 @@ func TestBrowserAccessible(t *testing.T) {
 			t.Errorf("%+v: the contrast of names of frames is low: %s", opt, low)
 		}
 		for _, label := range []string{"Share", "Keys"} {
-			do(t, p.Do(fmt.Sprintf(`[...document.querySelectorAll(".tools button")].find(b => b.textContent.includes(%q)).click(); await new Promise(r => setTimeout(r, 30))`, label)))
+			do(t, p.Do(fmt.Sprintf(`[...document.querySelectorAll(".tools button")].find(b => b.textContent.includes(%q)).click(); while (!document.querySelector("dialog[open]")) await new Promise(r => setTimeout(r, 20))`, label)))
 			check(label)
-			do(t, p.Do(`document.querySelector("dialog").close()`))
+			do(t, p.Do(`document.querySelector("dialog").close(); while (document.querySelector("dialog")) await new Promise(r => setTimeout(r, 20))`))
 		}
 	}
 }

@@ -62,8 +62,10 @@ func TestFirefox(t *testing.T) {
 			}
 		}
 	}
-	f := firefox(t, d, "#view=flame", browser.Options{})
-	if n := evalFirefox[float64](t, f, browser.ColoredPixels); n == 0 {
+	f := firefox(t, sample(t, small()), "#view=flame", browser.Options{})
+	// It draws when it has time.
+	drawn := `(async () => { let n = 0; for (let i = 0; i < 500 && n === 0; i++) { await new Promise(r => setTimeout(r, 20)); n = ` + browser.ColoredPixels + ` } return n })()`
+	if n := evalFirefox[float64](t, f, drawn); n == 0 {
 		t.Error("no decided change is drawn")
 	}
 	hash := func(want string) {

@@ -27,12 +27,14 @@ const takeAway = `Object.defineProperty(navigator, "clipboard", {value: {writeTe
 // press opens the window for sharing and presses a button in it.
 func press(t *testing.T, p *browser.Page, label string) {
 	t.Helper()
-	do(t, p.Do(fmt.Sprintf(`[...document.querySelectorAll(".tools button")].find(b => b.textContent === "Share").click(); await new Promise(r => setTimeout(r, 30));
+	do(t, p.Do(fmt.Sprintf(`[...document.querySelectorAll(".tools button")].find(b => b.textContent === "Share").click();
 		globalThis.saved = undefined;
+		for (let i = 0; i < 100 && !document.querySelector("dialog[open]"); i++) await new Promise(r => setTimeout(r, 20));
 		const b = [...document.querySelectorAll("dialog button")].find(b => b.textContent === %q);
-		if (!b) throw new Error("no button " + %q);
+		if (!b) throw new Error("no button " + %q + " at " + location.hash);
 		b.click(); for (let i = 0; i < 100 && !globalThis.copied && !globalThis.saved; i++) await new Promise(r => setTimeout(r, 20));
-		document.querySelector("dialog").close()`, label, label)))
+		document.querySelector("dialog").close();
+		for (let i = 0; i < 100 && document.querySelector("dialog"); i++) await new Promise(r => setTimeout(r, 20))`, label, label)))
 }
 
 func copied(t *testing.T, p *browser.Page, label string) string {
