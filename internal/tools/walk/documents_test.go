@@ -59,7 +59,7 @@ const tabNames = `[...document.querySelectorAll("[role=tab]")].map(t => t.id.sli
 // everything is a document with all sections.
 func everything(t *testing.T) *html.Document {
 	t.Helper()
-	d := sample(t, comparetest.Options{Frames: 400, Depth: 12, Runs: 8, Change: true, Times: true, Events: []string{"cpu-clock", "off-cpu"}})
+	d := sample(t, comparetest.Options{Frames: 400, Depth: 12, Runs: 20, Change: true, Times: true, Events: []string{"cpu-clock", "off-cpu"}})
 	d.Budgets = []html.Budget{{Name: "total", Limit: "+1 %", Measured: "+2 %", Outcome: verdict.Fail}, {Name: "other", Outcome: verdict.Inconclusive}}
 	d.Warnings = []string{"a warning"}
 	rate, number, pair := 0.2, 1200.0, [2]float64{0.1, 0.3}

@@ -94,11 +94,27 @@ func TestBrowserShare(t *testing.T) {
 		}
 	}
 	// Every other tab has something to copy.
-	for _, view := range []string{"groups", "branches", "pipeline", "offcpu", "data", "flame", "flame&as=table"} {
+	for _, view := range []string{"groups", "branches", "pipeline", "offcpu", "data", "flame&as=table"} {
 		look(t, p, "#view="+view)
 		if text := copied(t, p, "Copy as Markdown"); strings.Count(text, "|") < 10 {
 			t.Errorf("%s as Markdown: %q", view, text)
 		}
+	}
+}
+
+// TestBrowserShareChanges copies the list of changes beside the flame graph.
+func TestBrowserShareChanges(t *testing.T) {
+	p := show(t, sample(t, small()), "#view=flame", browser.Options{})
+	do(t, p.Do(takeAway))
+	names := eval[[]string](t, p, listed)
+	text := copied(t, p, "Copy as Markdown")
+	for _, name := range names {
+		if !strings.Contains(text, "| "+escapeMarkdown(name)+" | ▲ +") && !strings.Contains(text, "| "+escapeMarkdown(name)+" | ▼ −") {
+			t.Errorf("%q is not copied:\n%s", name, text)
+		}
+	}
+	if len(names) == 0 {
+		t.Error("nothing changed")
 	}
 }
 
