@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -24,12 +25,16 @@ type htmlFlags struct {
 	source sourceFlags
 	read   input.Digests // of the inputs, if there is to be a report
 	text   source.Sides  // which source says
+	// What a report tells of who recorded, beside what it is about.
+	commands, private bool
 }
 
 func (f *htmlFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.file, "html", "", "write a report as one HTML file, too: `FILE`")
 	f.source.register(fs)
+	fs.BoolVar(&f.commands, "show-command", false, "show in the report the command lines that were recorded, with their arguments")
+	fs.BoolVar(&f.private, "html-private", false, "name files in the report without any directory")
 }
 
 // check refuses what cannot be written.
@@ -39,6 +44,10 @@ func (f *htmlFlags) check(cmd *cobra.Command, output string) error {
 		return usagef(cmd, "%s needs --html FILE", f.source.named())
 	case f.file == "" && cmd.Flags().Changed("html"):
 		return usagef(cmd, "--html needs the name of a file")
+	case f.file == "" && (f.commands || f.private):
+		return usagef(cmd, "--show-command and --html-private need --html FILE")
+	case f.private && f.source.both != "":
+		return usagef(cmd, "--html-private does not go with --html-source, which shows full paths")
 	case f.file != "" && f.file == output:
 		return usagef(cmd, "--html and -o both write to %s", output)
 	}
@@ -70,7 +79,11 @@ func reportTool() string { return "profdiff " + version() }
 
 // options say how a report is written.
 func (f *htmlFlags) options() html.Options {
-	return html.Options{Tool: reportTool(), Paths: f.source.both != ""}
+	project, err := os.Getwd()
+	if err != nil {
+		project = ""
+	}
+	return html.Options{Tool: reportTool(), Paths: f.source.both != "", Commands: f.commands, Private: f.private, Project: project}
 }
 
 // findSource finds the source text of both sides, if there is to be a report. The recordings of

@@ -31,11 +31,14 @@ var directories = regexp.MustCompile(`(^|[^\w.)\]/\\])((?:file://)?/(?:[^/\s:;,'
 // address is one in the upper half, which is the kernel's.
 var address = regexp.MustCompile(`0x[89a-f][0-9a-f]{15}\b`)
 
-func withoutDirectories(s string) string {
+func withoutDirectories(s string) string { return ReplaceDirectories(s, "") }
+
+// ReplaceDirectories puts a text in the place of the directories of paths in another, absolute ones.
+func ReplaceDirectories(s, by string) string {
 	if !strings.ContainsAny(s, `/\`) {
 		return s
 	}
-	return directories.ReplaceAllString(s, "$1")
+	return directories.ReplaceAllString(s, "${1}"+by)
 }
 
 // Strip removes private facts, and says of each kind what was removed. Samples, stacks and names

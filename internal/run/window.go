@@ -88,6 +88,17 @@ func (r *Recording) ProgramLine() string {
 	return JoinWords(words)
 }
 
+// ProgramName is what was recorded, or else the recorder, without directories and arguments; "" if
+// neither is known. What is set in the environment of a program stands in front of it.
+func (r *Recording) ProgramName() string {
+	for _, word := range splitWords(cmp.Or(r.ProgramLine(), r.CommandLine)) {
+		if word != "env" && !strings.Contains(word, "=") {
+			return path.Base(strings.ReplaceAll(word, `\`, "/"))
+		}
+	}
+	return ""
+}
+
 // recorded takes the command line of the recorder apart: the words of the command that it
 // started, and why the recording is a window of time, whatever that does. known is unset if
 // it is of no recorder that is known.

@@ -15,6 +15,7 @@ func (d *Document) Add(other *Document) {
 		ground := other.Verdict.Ground
 		d.Also = append(d.Also, Fact{other.Title, strings.Join(append([]string{s + "."}, ground[:min(len(ground), 1)]...), " ")})
 	}
+	d.files = append(d.files, other.files...)
 	for _, w := range other.Warnings {
 		d.Warnings = append(d.Warnings, other.Title+": "+w)
 	}

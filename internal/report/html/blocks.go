@@ -117,7 +117,7 @@ type listingBlock struct {
 	Note                     string
 }
 
-func listingBlocks(list []listing.Listing) (blocks []listingBlock) {
+func listingBlocks(list []listing.Listing, clean func(string) string) (blocks []listingBlock) {
 	for i := range list {
 		l := &list[i]
 		b := listingBlock{Function: l.Function, DSO: l.DSO, Event: l.Event, BaseSamples: l.BaseSamples, HeadSamples: l.HeadSamples, Rows: slices.Clone(l.Rows)}
@@ -126,7 +126,7 @@ func listingBlocks(list []listing.Listing) (blocks []listingBlock) {
 		}
 		blocks = append(blocks, b)
 	}
-	cleanAll(&blocks)
+	cleanAll(&blocks, clean)
 	return blocks
 }
 

@@ -15,7 +15,7 @@ import (
 func FromBranches(b *branches.Document, opt Options) *Document {
 	d := &Document{
 		Title: "Branches", Base: opt.name(b.Input.Path), Tool: opt.Tool,
-		Branches: &Branches{Base: opt.branchSource(b), Hidden: b.Hidden, Code: b.Code},
+		Branches: &Branches{Base: opt.branchSource(b), Hidden: b.Hidden, Code: b.Code}, options: opt, files: []string{b.Input.Path},
 	}
 	for i := range b.Branches {
 		row := placeOf(&b.Branches[i].Place)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strings"
 
 	"profdiff/internal/report/branches"
@@ -15,7 +16,10 @@ import (
 func FromBranchDiff(c *branches.DiffDocument, opt Options) *Document {
 	d := &Document{
 		Title: "Branches", Base: opt.inputs(c.Base), Head: opt.inputs(c.Head), Tool: opt.Tool,
-		Branches: &Branches{Base: opt.branchSource(c.Runs[0][0]), Head: opt.branchSource(c.Runs[1][0]), Hidden: c.Hidden, Code: c.Code},
+		Branches: &Branches{Base: opt.branchSource(c.Runs[0][0]), Head: opt.branchSource(c.Runs[1][0]), Hidden: c.Hidden, Code: c.Code}, options: opt,
+	}
+	for _, x := range slices.Concat(c.Base, c.Head) {
+		d.files = append(d.files, x.Path)
 	}
 	for i := range c.Branches {
 		d.Branches.Rows = append(d.Branches.Rows, branchChange(&c.Branches[i]))

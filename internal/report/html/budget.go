@@ -15,7 +15,8 @@ import (
 // AddOutcome adds what a budget file says, which is then the verdict of the document. If
 // nothing was compared, base and head are the recordings.
 func (d *Document) AddOutcome(o *check.Document, base, head diff.Side, opt Options) {
-	d.Title = "Performance budget"
+	d.Title, d.options = "Performance budget", opt
+	d.addFiles(&base, &head)
 	if d.Tool == "" {
 		d.Tool = opt.Tool
 	}

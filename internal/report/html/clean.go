@@ -1,10 +1,7 @@
 package html
 
 import (
-	"path"
 	"reflect"
-	"regexp"
-	"strings"
 
 	"profdiff/internal/listing"
 	"profdiff/internal/report/diff"
@@ -15,17 +12,23 @@ import (
 // cleanAll cleans all strings that are reachable from a pointer. Strings in the document of
 // a comparison are left out, as other outputs have them too: they are cleaned where they are
 // encoded. Going by type, it cannot miss a field that is added later.
-func cleanAll(p any) { make(cleaner).value(reflect.ValueOf(p)) }
+func cleanAll(p any, clean func(string) string) {
+	c := cleaner{clean: clean, known: make(map[reflect.Type][]int)}
+	c.value(reflect.ValueOf(p))
+}
 
 // A cleaner knows by type of a structure the fields that may hold strings.
-type cleaner map[reflect.Type][]int
+type cleaner struct {
+	clean func(string) string
+	known map[reflect.Type][]int
+}
 
-func (c cleaner) value(v reflect.Value) {
+func (c *cleaner) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if s := v.String(); s != "" {
-			if c := cleanOf(v.Type())(s); c != s {
-				v.SetString(c)
+			if clean := cleanOf(v.Type(), c.clean)(s); clean != s {
+				v.SetString(clean)
 			}
 		}
 	case reflect.Pointer:
@@ -46,23 +49,23 @@ func (c cleaner) value(v reflect.Value) {
 	}
 }
 
-// cleanOf is what cleans text of a type: tabs are part of source text.
-func cleanOf(t reflect.Type) func(string) string {
+// cleanOf is what cleans text of a type: tabs are part of source text, which is shown as it is.
+func cleanOf(t reflect.Type, clean func(string) string) func(string) string {
 	if t == reflect.TypeFor[source.Text]() {
 		return text.CleanLine
 	}
-	return text.Clean
+	return clean
 }
 
-func (c cleaner) fields(t reflect.Type) []int {
-	fields, ok := c[t]
+func (c *cleaner) fields(t reflect.Type) []int {
+	fields, ok := c.known[t]
 	if !ok {
 		for i := range t.NumField() {
-			if hasText(t.Field(i).Type) {
+			if f := t.Field(i); f.IsExported() && hasText(f.Type) {
 				fields = append(fields, i)
 			}
 		}
-		c[t] = fields
+		c.known[t] = fields
 	}
 	return fields
 }
@@ -79,20 +82,4 @@ func hasText(t reflect.Type) bool {
 		return hasText(t.Elem())
 	}
 	return false
-}
-
-var absolutePath = regexp.MustCompile(`(^|[\s=:,'"])(/[^\s:,'"]*/)`)
-
-// trimPaths takes the directories from absolute paths in a text: they tell of the
-// machine of whoever recorded.
-func trimPaths(s string) string { return absolutePath.ReplaceAllString(s, "$1…/") }
-
-// trimName takes all but the last directory from the name of a file.
-func trimName(name string) string {
-	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
-	dir, file := path.Split(name)
-	if last := path.Base(dir); dir != "" && last != "/" && last != "." {
-		return last + "/" + file
-	}
-	return file
 }

@@ -16,13 +16,17 @@ import (
 type Options struct {
 	// Tool is the program with its version.
 	Tool string
-	// Paths keeps full paths, which tell of the machine of whoever recorded.
-	Paths bool
+	// Paths keeps full paths, which tell of the machine of whoever recorded, and Commands the command
+	// lines of what was recorded. Private keeps no directory at all, not even of inputs.
+	Paths, Commands, Private bool
+	// Project is a directory below which inputs may be named with theirs.
+	Project string
 }
 
 // FromComparison is the page of a comparison.
 func FromComparison(c *diff.Document, opt Options) *Document {
-	d := &Document{Title: "Profile comparison", Tool: opt.Tool, Base: opt.side(&c.Base), Head: opt.side(&c.Head), Listings: c.Listings, Sources: c.Sources}
+	d := &Document{Title: "Profile comparison", Tool: opt.Tool, Base: opt.side(&c.Base), Head: opt.side(&c.Head), Listings: c.Listings, Sources: c.Sources, options: opt}
+	d.addFiles(&c.Base, &c.Head)
 	for _, w := range c.Design.Warnings {
 		d.Warnings = append(d.Warnings, opt.text(w))
 	}
@@ -44,14 +48,13 @@ func FromComparison(c *diff.Document, opt Options) *Document {
 	return d
 }
 
-// leads say how to get verdicts on what one run a side tells. A command without its paths is
-// none to call.
+// leads say how to get verdicts on what one run a side tells.
 func (o *Options) leads(c *diff.Document) []string {
 	l := c.Leads
 	if l == nil {
 		return nil
 	}
-	if o.text(l.Record) != l.Record {
+	if !o.Commands {
 		return []string{"profdiff diff prints the command that records what would decide."}
 	}
 	return []string{"This records what would decide: " + l.Record}
@@ -73,18 +76,13 @@ func eventOrder(c *diff.Document) []int {
 	return order
 }
 
-func (o *Options) text(s string) string {
-	if o.Paths {
-		return s
+// addFiles names recordings, by which texts may call them.
+func (d *Document) addFiles(sides ...*diff.Side) {
+	for _, s := range sides {
+		for i := range s.Runs {
+			d.files = append(d.files, s.Runs[i].Path)
+		}
 	}
-	return trimPaths(s)
-}
-
-func (o *Options) name(s string) string {
-	if o.Paths {
-		return s
-	}
-	return trimName(s)
 }
 
 // side names a side by its recordings.

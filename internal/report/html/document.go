@@ -53,6 +53,10 @@ type Document struct {
 	Runs []Run
 	// Facts are what else there is to know of how the report was made.
 	Facts []Fact
+
+	// options say what text may tell, and files are inputs, by which it may call them.
+	options Options
+	files   []string
 }
 
 // Info is the outcome of results that are no comparison.

@@ -74,7 +74,8 @@ func (t *textTable) id(s string) int {
 
 // encode makes the blocks. Trees are pruned until the page is not too large.
 func encode(d *Document) ([]block, error) {
-	texts := &textTable{clean: text.Clean, index: make(map[string]int)}
+	clean := d.clean()
+	texts := &textTable{clean: clean, index: make(map[string]int)}
 	var blocks []block
 	var gz compressor
 	add := func(name string, v any) error {
@@ -91,7 +92,7 @@ func encode(d *Document) ([]block, error) {
 	}
 	room := MaxBytes*3/4 - leastTimes // base64
 	if len(d.Listings) > 0 {
-		if err := add("listings", listingBlocks(d.Listings)); err != nil {
+		if err := add("listings", listingBlocks(d.Listings, clean)); err != nil {
 			return nil, err
 		}
 	}

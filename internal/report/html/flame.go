@@ -148,7 +148,7 @@ type flameView struct {
 	Height      int
 	Label, Link string
 	Decided     bool // something is filled
-	Frames        []flameFrame
+	Frames      []flameFrame
 }
 
 type flameFrame struct {

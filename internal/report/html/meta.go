@@ -166,7 +166,7 @@ func metaOf(d *Document, blocks []block) *meta {
 		m.Blocks = append(m.Blocks, b.name)
 	}
 	// What is put together here may be longer than its parts.
-	cleanAll(m)
+	cleanAll(m, d.clean())
 	return m
 }
 

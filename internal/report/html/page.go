@@ -46,7 +46,7 @@ const (
 // Write writes a document as one HTML file. The text of its own is cleaned in place. Equal documents
 // give equal bytes.
 func Write(w io.Writer, d *Document) error {
-	cleanAll(d)
+	cleanAll(d, d.clean())
 	blocks, err := encode(d)
 	if err != nil {
 		return err

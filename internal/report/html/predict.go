@@ -19,7 +19,7 @@ const maxSaid = 8
 // FromPrediction is the page of a prediction.
 func FromPrediction(p *report.Document, opt Options) *Document {
 	m := &p.Toolchain
-	d := &Document{Title: "Prediction", Tool: opt.Tool, Pipeline: &Pipeline{
+	d := &Document{Title: "Prediction", Tool: opt.Tool, options: opt, Pipeline: &Pipeline{
 		Model: m.Model, Tool: "llvm-mca of LLVM " + m.LLVM + " for " + m.MCPU, StandIn: m.StandIn, Core: m.Core,
 		Refill: fmt.Sprintf("%.4g cycles (%s)", m.RefillCycles, m.RefillSource),
 	}}
@@ -29,7 +29,7 @@ func FromPrediction(p *report.Document, opt Options) *Document {
 	d.Verdict = Verdict{Outcome: Info, Ground: []string{"A static model, not a measurement: what is not called measured is predicted."}}
 	if len(p.Loops) > 0 {
 		first := &p.Loops[0]
-		d.Head = opt.name(first.Head.Name)
+		d.Head, d.files = opt.name(first.Head.Name), []string{first.Head.Name, first.Base.Name}
 		if !first.Alone {
 			d.Base = opt.name(first.Base.Name)
 		}

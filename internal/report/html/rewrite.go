@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"profdiff/internal/report/text"
 	"profdiff/internal/verdict"
 )
 
@@ -183,7 +184,7 @@ func (w *rewriter) value(s *shape) error {
 			}
 			s.found, s.n = true, s.n+len(v)
 		} else {
-			v = cleanOf(s.of)(v)
+			v = cleanOf(s.of, text.Clean)(v)
 		}
 		quoted, err := json.Marshal(v)
 		w.out = append(w.out, quoted...)

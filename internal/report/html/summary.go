@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -215,7 +216,7 @@ func quality(c *diff.Document) Card {
 func (o *Options) run(r *diff.Run, head bool) Run {
 	rec, acc := &r.Recording, &r.Accounting
 	out := Run{
-		Head: head, Name: o.name(r.Path), Format: rec.Format, Tool: rec.Tool, Command: o.text(rec.CommandLine),
+		Head: head, Name: o.name(r.Path), Format: rec.Format, Tool: rec.Tool, Command: o.program(rec),
 		Machine: cmp.Or(rec.Device, rec.CPU), Kernel: rec.Kernel, DurationNS: rec.Duration.Nanoseconds(),
 		In: acc.In, Out: acc.Out, Filtered: acc.Filtered, Lost: acc.Lost, UnknownShare: acc.UnknownShare(), Truncated: acc.TruncatedStacks,
 	}
@@ -238,7 +239,7 @@ func (o *Options) run(r *diff.Run, head bool) Run {
 		out.Events = append(out.Events, RunEvent{e.Name, e.Samples, float64(e.Weight), e.Unit, e.Lost})
 	}
 	for _, b := range r.Builds {
-		out.Builds = append(out.Builds, o.name(b.File)+" "+b.ID)
+		out.Builds = append(out.Builds, path.Base(o.name(b.File))+" "+b.ID)
 	}
 	out.Digest = r.Digest
 	return out

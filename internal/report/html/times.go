@@ -75,7 +75,7 @@ func addTimes(blocks []block, d *Document, at [][]int32, gz *compressor) ([]bloc
 		if t == nil {
 			continue
 		}
-		data, err := encodeTimes(t, at[i], room/timed, gz)
+		data, err := encodeTimes(t, at[i], room/timed, gz, d.clean())
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +89,8 @@ func addTimes(blocks []block, d *Document, at [][]int32, gz *compressor) ([]bloc
 // encodeTimes makes the block of an event. If single runs take half of the room, they are left out. Until the rest is small
 // enough, costs of frames are rounded to larger multiples, so that fewer cells have one, and fewer frames are told
 // apart; then there are no stacks. at is by frame of the event the one of the page, or the nearest above it.
-func encodeTimes(t *diff.Times, at []int32, room int, gz *compressor) ([]byte, error) {
-	b := newTimesBlock(t)
+func encodeTimes(t *diff.Times, at []int32, room int, gz *compressor, clean func(string) string) ([]byte, error) {
+	b := newTimesBlock(t, clean)
 	small, err := b.compressed(gz)
 	if b.Single && len(small) > room/2 {
 		b.dropRuns()
@@ -127,9 +127,9 @@ const (
 	leastKept  = 100
 )
 
-func newTimesBlock(t *diff.Times) *timesBlock {
+func newTimesBlock(t *diff.Times, clean func(string) string) *timesBlock {
 	b := &timesBlock{Bin: t.Bin, Bins: t.Bins, Threads: list(t.Threads), Others: t.Others, Single: len(t.Runs) > 2}
-	cleanAll(b)
+	cleanAll(b, clean)
 	var means [2][][]float64
 	for i := range means {
 		means[i] = make([][]float64, len(t.Threads))

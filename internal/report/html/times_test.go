@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"profdiff/internal/compare/comparetest"
+	"profdiff/internal/report/text"
 )
 
 func timed() comparetest.Options {
@@ -109,7 +110,7 @@ func TestTimesSums(t *testing.T) {
 	var gz compressor
 	size, kept, single := math.MaxInt, whole.Stacks.Kept, true
 	for _, room := range []int{20_000, 8000, 3000, 500} {
-		data, err := encodeTimes(times, at, room, &gz)
+		data, err := encodeTimes(times, at, room, &gz, text.Clean)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -79,6 +79,7 @@ func waitSide(name string, r *wait.Report) WaitSide {
 // FromWaits is the page of who waited for whom in one recording.
 func FromWaits(name string, r *wait.Report, opt Options) *Document {
 	return &Document{
+		options: opt, files: []string{name},
 		Title: "Who waits for whom", Tool: opt.Tool, Base: opt.name(name),
 		Waiting: &Waiting{Changes: []WaitChange{}, Sides: []WaitSide{waitSide("", r)}},
 	}
