@@ -203,6 +203,14 @@ or a directory whose files are its runs; --base and --head, repeatable, name mor
 One argument is a directory with both sides, before and after, or a file of metrics with
 two commands or benchmarks.
 
+First it says what happened, in one to three sentences; then what is slower and what is
+faster, at most eight of each, who waits for whom, what cannot be told yet and what would
+decide it, and what to know of the runs. --full shows all tables instead, and so do --focus,
+--by, --total and --limit, which say what of them is shown. On a terminal all is fitted to
+its width, which COLUMNS overrides: names are made shorter in their middle, numbers never.
+Words have colours there, unless NO_COLOR or --color says otherwise, and the last line is
+the command that helps most next.
+
 What is compared is the cost of an operation if the runs have a counter of work, else the
 cost of a run, which assumes that all runs did the same work. Windows of time (perf record
 -a or -p, a duration, sleep, what a clock stops) are compared as shares: how long they are

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/report/waits"
 	"profdiff/internal/run"
@@ -239,7 +240,7 @@ func (s *summary) eventLine(e *Event, more bool) string {
 	case word != "":
 		out.WriteString(": " + word)
 	}
-	if !more && !e.Total.Verdict.Changed() {
+	if !more && e.Total.Verdict == verdict.Inconclusive {
 		out.WriteString("; nothing in it is decided")
 	}
 	return out.String()
@@ -414,8 +415,8 @@ func (s *summary) undecided(e *Event) string {
 		}
 	}
 	line := fmt.Sprintf("%d of %d %s that cost enough to be tested", n, tested, rows.what)
-	if largest.Change == nil {
-		return line
+	if largest.Change == nil || slices.ContainsFunc(s.Story.Sentences, func(t story.Sentence) bool { return t.About.Name == largest.name(math.MaxInt) }) {
+		return line // the story says the rest
 	}
 	f := newCostFormat(e)
 	line += fmt.Sprintf("; the largest is %s, %s → %s", largest.name(2*summaryRoom), f.cost(largest.Base), f.cost(largest.Head))
