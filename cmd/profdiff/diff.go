@@ -253,7 +253,7 @@ a function for a formula.`,
 	f.BoolVar(&c.showTree, "tree", false, "show the call tree with the change of each path")
 	f.BoolVar(&c.tree.Callers, "bottom-up", false, "with --tree, show from the leaves up who called them")
 	f.Float64Var(&c.minShare, "min-share", 1, "leave out parts of the tree below `PERCENT` of the total")
-	f.BoolVar(&c.lines, "lines", false, "show the source lines that changed most")
+	f.BoolVar(&c.lines, "lines", false, "show the source lines that changed most, with --focus those of its functions")
 	f.BoolVar(&c.callers, "callers", false, "show callers and callees of the functions of --focus")
 	f.BoolVar(&c.full, "full", false, "show all tables in full; --focus, --by, --total and --limit do so, too")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "show only the sentences that say what happened")

@@ -282,7 +282,9 @@ func changeTable(names ...string) text.Table {
 	t := text.Table{Right: []bool{false, true, true, true, true, true, true, false, true}, Spare: [][]int{{shows}, {baseSamples, headSamples}}}
 	for i, name := range names {
 		at := len(changeColumns) + i
-		t.Names = append(t.Names, at)
+		if name != "line" { // which ends in a number
+			t.Names = append(t.Names, at)
+		}
 		if name == "dso" {
 			t.Spare = append(t.Spare, []int{at})
 		}

@@ -124,11 +124,15 @@ func formatRate(v text.Number) string {
 	return text.Digits(float64(v))
 }
 
-// WriteLines writes the source lines of every event by absolute change.
+// WriteLines writes the source lines of every event by absolute change: those of the functions that
+// the user named, if any.
 func WriteLines(w io.Writer, c *Document, opt Options) error {
 	for i := range c.Events {
 		e := &c.Events[i]
 		lines := e.Lines
+		if c.Design.Focus {
+			lines = slices.DeleteFunc(slices.Clone(lines), func(l Line) bool { return !e.Functions[l.Function].Focus })
+		}
 		all := tally{what: "lines", all: len(lines)}
 		for j := range lines {
 			all.changes = append(all.changes, &lines[j].Self)
@@ -147,6 +151,12 @@ func WriteLines(w io.Writer, c *Document, opt Options) error {
 				continue
 			}
 			addChange(&t, &l.Self, format, l.Name(), e.Functions[l.Function].Name)
+		}
+		if c.Design.Focus && len(lines) == 0 {
+			if _, err := fmt.Fprintln(w, noFocus); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := t.Write(w); err != nil {
 			return err
