@@ -20,8 +20,8 @@ const (
 // What does not fit is left out and counted.
 func WriteMarkdown(w io.Writer, o *Document, limit int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Performance budgets: %s\n\n%s **%s:** %s\n\n%s\n\n", o.Outcome.Word(verdict.Amount),
-		o.Outcome.ColorSign(), o.Outcome.Title(verdict.Amount), text.MarkdownProse(o.Decides, 8*text.MaxName), orderText(&o.Design))
+	fmt.Fprintf(&b, "### Performance budgets: %s\n\n%s **%s:** %s%s\n\n%s\n\n", o.Outcome.Word(verdict.Amount),
+		o.Outcome.ColorSign(), o.Outcome.Title(verdict.Amount), text.MarkdownSentence(o.Decides, 8*text.MaxName), alsoMarkdown(o), orderText(&o.Design))
 	fmt.Fprintf(&b, "| Verdict | Budget | Estimate | %s | Limit | Runs | p (Holm) | Shows | Owner |\n| --- | --- | ---: | --- | --- | ---: | ---: | ---: | --- |\n", boundTitle(o.Alpha))
 	const reserve = 1000 // for what is counted
 	left := 0
@@ -54,6 +54,14 @@ func WriteMarkdown(w io.Writer, o *Document, limit int) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// alsoMarkdown is what the story says beside the outcome, behind it.
+func alsoMarkdown(o *Document) (s string) {
+	for _, also := range o.also() {
+		s += ". " + text.MarkdownSentence(strings.TrimSuffix(also, "."), 4*text.MaxName)
+	}
+	return s
 }
 
 // remarks are the reasons and notes as a list.

@@ -19,6 +19,9 @@ const (
 // Sentence is the outcome in one: its word, and what decides it.
 func (d *Document) Sentence() string { return d.Outcome.Title(verdict.Amount) + ": " + d.Decides }
 
+// also is what the story says beside the sentence.
+func (d *Document) also() []string { return d.Story.Texts()[1:] }
+
 // decides says what decides the outcome: the first budget that has it, in the order of the file,
 // or where all pass the one that is nearest to its limit; then how many come to what.
 func decides(d *Document) string {

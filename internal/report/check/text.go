@@ -16,7 +16,8 @@ import (
 // WriteText writes an outcome as text: the outcome of the build and what decides it, a line for
 // each budget, why those that did not pass did not, and notes.
 func WriteText(w io.Writer, o *Document) error {
-	if _, err := fmt.Fprintf(w, "%s\n\n", o.Sentence()); err != nil {
+	said := append([]string{o.Sentence()}, o.also()...)
+	if _, err := fmt.Fprintf(w, "%s\n\n", strings.Join(said, "\n")); err != nil {
 		return err
 	}
 	t := text.Table{Right: []bool{false, false, true, false, false, true, true, true}}

@@ -141,6 +141,9 @@ func (d *markdownDiff) fitting() string {
 
 func (d *markdownDiff) String() string {
 	out := &strings.Builder{}
+	if s := d.c.Story; s != nil && len(s.Sentences) > 0 {
+		fmt.Fprintf(out, "%s\n\n", text.MarkdownStory(s.Word, s.Texts()))
+	}
 	events := d.events[:d.shown]
 	for i := range events {
 		if len(events) > 1 {

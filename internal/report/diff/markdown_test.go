@@ -334,10 +334,10 @@ func TestDiffMarkdownEvents(t *testing.T) {
 		more                   string
 	}{
 		{1, 1, 2, 16, ""},
-		{2, 2, 4, 28, ""},
+		{2, 2, 4, 24, ""},
 		{3, 3, 6, 12, ""},
-		{6, 6, 4, 16, ""},
-		{100, 16, 0, 0, "\n- 84 more events are not shown.\n"},
+		{6, 6, 4, 12, ""},
+		{100, 15, 0, 0, "\n- 85 more events are not shown.\n"},
 	} {
 		var base, head sideBuilder
 		for e := range test.events {

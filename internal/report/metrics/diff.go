@@ -387,6 +387,10 @@ const maxMarkdownMetrics = 15
 // WriteDiffMarkdown writes a comparison as GitHub Flavored Markdown for a pull request.
 func WriteDiffMarkdown(w io.Writer, d *Diff) error {
 	lines := text.Lines{W: w}
+	if len(d.Story.Sentences) > 0 {
+		lines.Printf("%s", text.MarkdownStory(d.Story.Word, d.Story.Texts()))
+		lines.Printf("")
+	}
 	lines.Printf("**Metrics**: %s", d.summary())
 	if d.Leads != "" {
 		lines.Printf("")

@@ -41,6 +41,14 @@ type Story struct {
 	Sentences []Sentence      `json:"sentences"`
 }
 
+// Texts are the sentences.
+func (s *Story) Texts() (list []string) {
+	for _, x := range s.Sentences {
+		list = append(list, x.Text)
+	}
+	return list
+}
+
 // A Sentence is one, without a newline, with what it is about.
 type Sentence struct {
 	Text  string `json:"text"`

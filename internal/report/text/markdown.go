@@ -77,3 +77,33 @@ func MarkdownProse(s string, limit int) string {
 	}
 	return MarkdownCode(s, limit)
 }
+
+// plainWord is a word, number or interval that means nothing but itself.
+var plainWord = regexp.MustCompile(`^[(\[]?[A-Za-z0-9±+−×→–-][A-Za-z0-9./,%×±−'’σµ\x{202f}-]*[)\]]?[.,;:)]*$`)
+
+// MarkdownSentence is a sentence with foreign names in it: what means something else in Markdown is a
+// code span, word by word.
+func MarkdownSentence(s string, limit int) string {
+	var b strings.Builder
+	for i, word := range strings.Fields(Shorten(s, limit)) {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if plainWord.MatchString(word) && !linkedProse.MatchString(word) {
+			b.WriteString(word)
+			continue
+		}
+		core := strings.TrimRight(word, ".,;:")
+		b.WriteString(MarkdownCode(core, limit) + word[len(core):])
+	}
+	return b.String()
+}
+
+// MarkdownStory is what happened: its word, and sentences.
+func MarkdownStory(word string, sentences []string) string {
+	s := "**" + strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):] + ":**"
+	for _, sentence := range sentences {
+		s += " " + MarkdownSentence(sentence, 4*MaxName)
+	}
+	return s
+}

@@ -69,3 +69,19 @@ func TestTable(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestMarkdownSentence(t *testing.T) {
+	for sentence, want := range map[string]string{
+		"CPU time fell by 9.7% [9.7% to 9.8%]: 7.545 → 6.812.":          "CPU time fell by 9.7% [9.7% to 9.8%]: 7.545 → 6.812.",
+		"Most of it is heap_sift_up (3 ms → 1 ms): -2 ms of 200 Mbit/s": "Most of it is `heap_sift_up` (3 ms → 1 ms): -2 ms of 200 Mbit/s",
+		"std::map<int> has <b>, @everyone, #1 and a|b.":                 "`std::map<int>` has `<b>`, `@everyone`, `#1` and `a|b`.",
+		"": "",
+	} {
+		if got := MarkdownSentence(sentence, 400); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	if got := MarkdownStory("can't tell yet", []string{"A.", "B."}); got != "**Can't tell yet:** A. B." {
+		t.Error(got)
+	}
+}
