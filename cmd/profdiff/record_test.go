@@ -98,6 +98,7 @@ func runRecordScripts(t *testing.T, pattern string, setup func(*testscript.Env) 
 			"exits":    exits,
 			"filled":   filled,
 			"inflated": inflated,
+			"edit":     edit,
 			"perfdata": perfData,
 			"disk":     smallDisk,
 		},
