@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"profdiff/internal/compare/comparetest"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/tools/browser"
@@ -109,6 +110,21 @@ func TestBrowserSourceMisses(t *testing.T) {
 	got := eval[string](t, p, `[...document.querySelectorAll('.beside [data-head="`+fmt.Sprint(line)+`"] .miss')].map(c => c.innerText.trim()).join(" → ")`)
 	if strings.ReplaceAll(got, "\u202f", " ") != "6 → 298 k" && strings.ReplaceAll(got, "\u202f", " ") != "6 → 299 k" {
 		t.Errorf("misses are %q", got)
+	}
+}
+
+// TestBrowserSourceMissesEvent has the misses of a line from an event that counts them.
+func TestBrowserSourceMissesEvent(t *testing.T) {
+	d := sample(t, comparetest.Options{Frames: 400, Depth: 12, Runs: 8, Change: true, Events: []string{"cpu-clock", "branch-misses"}})
+	_, line := addSource(d)
+	p := show(t, d, "#view=source", browser.Options{Width: 1280, Height: 900})
+	do(t, p.Do(`for (let i = 0; i < 200 && !document.querySelector(".beside .miss"); i++) await new Promise(r => setTimeout(r, 10));`))
+	got := eval[[]string](t, p, `[...document.querySelectorAll('.beside [data-head="`+fmt.Sprint(line)+`"] .miss')].map(c => c.innerText.trim())`)
+	if len(got) != 2 || got[0] == "" || got[1] == "" {
+		t.Errorf("misses are %q", got)
+	}
+	if got := eval[string](t, p, `document.querySelector(".sources").innerText`); !strings.Contains(got, "cpu-clock and branch-misses") {
+		t.Errorf("what gutters have is not said: %q", got)
 	}
 }
 
