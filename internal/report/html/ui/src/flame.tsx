@@ -153,7 +153,14 @@ export function Flame({ s, data, meta, part }: { s: State; data: EventData; meta
   }
   const name = (l: Layout, i: number) => data.label(l.tree.fn[i]);
   const about = (l: Layout, i: number) => <span>{groups && <Dim>{thread(l, i)}</Dim>}{numbers(l, i)} <Dim>· {l.said(i)}</Dim></span>;
-  const thread = (l: Layout, i: number) => (color === "thread" ? (data.tree.threads![data.tree.thread![i]] ?? "several threads") : functionAt(l, i)?.dso ?? "") + ": ";
+  const thread = (l: Layout, i: number) => color === "thread" ? (data.tree.threads![data.tree.thread![i]] ?? "several threads") + ": " : functionAt(l, i)?.dso ? functionAt(l, i).dso + ": " : "";
+  const entry = (key: number, name: string, on: () => void, change: preact.VNode, current = false, caller = 0) => (
+    <li key={key}><button type="button" aria-current={current} onClick={on} title={name}>
+      <span class="elide"><bdi class="name">{elide(name, 27)}</bdi>{caller > 0 ? <span class="note block elide">in <bdi>{elide(data.label(tree.fn[caller]), 32)}</bdi></span> : null}</span>{change}
+    </button></li>
+  );
+  // Of one run a side: further from noise than chance would have it.
+  const leads = data.functions.filter((f) => f.self.lead).sort((a, b) => Math.abs(b.self.head - b.self.base) - Math.abs(a.self.head - a.self.base)).slice(0, 10);
   const more = word(e, "regressed"), less = word(e, "improved");
   const said = diff ? `Orange, right: ${more}; blue, hatched, left: ${less}; as far as decided. Grey: no decided change.` : `Widths are those of ${s.mode}.`;
   useEffect(() => {
@@ -169,8 +176,8 @@ export function Flame({ s, data, meta, part }: { s: State; data: EventData; meta
       return <label key={value}><input type="radio" name={name} checked={now === value} onChange={() => go(s, { [name]: value, ...more(value) } as Partial<State>)} /> {label}</label>;
     })}</fieldset>
   );
-  // Around which function: that of the frame which is selected, or was last looked at, or costs most.
-  const around_ = () => functionAt(at.layout, at.i) ?? data.find(s.fn, s.dso) ?? data.functions.reduce((a, b) => (b.self.base + b.self.head > a.self.base + a.self.head ? b : a));
+  // Around which function: that of the frame which is selected, or was last looked at, or has most frames.
+  const around_ = () => functionAt(at.layout, at.i) ?? data.find(s.fn, s.dso) ?? data.functions[0];
   return (
     <div>
       <div class="controls">
@@ -182,13 +189,13 @@ export function Flame({ s, data, meta, part }: { s: State; data: EventData; meta
       </div>
       <div class="controls dim">
         {groups ? <ul class="colors" aria-label="Colors">{groups[groups.length - 1].names.map((n, i) => <li key={n}><span class="swatch" style={{ background: fillOf(i) }} /><bdi>{elide(n, 36)}</bdi></li>)}<li><span class="swatch" />{color === "thread" ? "several, or others" : "others"}</li></ul>
-          : diff ? <span>{["|no decided change", "grew|" + more, `shrank|${less} (decided; the part filled is the net change)`, "new|only after", "gone|only before"].map((l, i) => {
+          : diff ? <span>{["|no decided change", "grew|" + more, `shrank|${less} (decided; the part filled is the net change)`, "new|only after", "gone|only before", ...(leads.length > 0 ? ["lead|△ ▽ a lead by self cost, not decided"] : [])].map((l, i) => {
           const [cls, text] = l.split("|");
-          return [i > 0 ? " · " : "", <span class={"swatch " + cls} />, text];
+          return [i > 0 ? " · " : "", cls === "lead" ? null : <span class={"swatch " + cls} />, text];
         })}</span> : <span>Widths are those of one side; changes are marked with both.</span>}
         {groups ? null : byShare ? <span>Nothing is filled: costs were tested, not shares of a side. --normalize total tests shares.</span>
           : up ? <span>Filled is the self cost of functions, the first row. What each caller has of it was not tested.</span>
-          : both ? <span>Callers above, what it calls below, over all of its calls. Its total cost was tested, no parts of it. Enter or a click goes to another function.</span> : null}
+          : both ? <span>Callers above, callees below, over all calls. Its total cost was tested, no parts of it. A click goes to another function.</span> : null}
       </div>
       <p class="dim" role="status">
         {found ? <span>{match.error ? <b class="error">{match.error}</b> : <span>{plural(found.reduce((n, x) => n + x.frames, 0), "frame")} match{up || both ? null : <span>: before {cost(e, found[0].before, 3)} ({share(found[0].before / tree.totalBase[0])}), after {cost(e, found[0].after, 3)} ({share(found[0].after / tree.totalHead[0])}), {delta(e, found[0].after - found[0].before, 3)}</span>}.</span>}</span> : null}
@@ -202,7 +209,7 @@ export function Flame({ s, data, meta, part }: { s: State; data: EventData; meta
         <div class={both ? "flame around" : "flame"} ref={root}>
           <div>
             {scenes.filter((x) => !x.flip || x.layout.tree.size > 1).map((x) => <Graph key={x.layout.kind} {...x} lowest={both ? 0 : 240} tallest={both ? 330 : 620} about={(i) => <span><bdi class="name"><b>{name(x.layout, i).slice(0, 600)}</b></bdi><br />{about(x.layout, i)}</span>}
-              label={both ? `${x.flip ? "Callers of " : "What is called by "}${own!.name}` : `Flame graph of ${e.name}; the check box “as a table” shows the same as a table`}
+              label={both ? `${x.flip ? "Callers" : "Callees"} of ${own!.name}` : `Flame graph of ${e.name}; the check box “as a table” shows the same as a table`}
               onSelect={(i) => select(x.layout, i)} onOpen={(i) => open(x.layout, i)} onKey={(k, i) => key(x.layout, k, i)} />)}
             <div class="selected" id="selected" aria-live="polite">
               <bdi class="name"><b>{name(at.layout, at.i)}</b></bdi>
@@ -212,17 +219,13 @@ export function Flame({ s, data, meta, part }: { s: State; data: EventData; meta
             </div>
           </div>
           {both ? null : <div>
-            <h3 style={{ marginTop: 0 }}>Largest decided changes in view</h3>
+            {leads.length > 0 ? <div><h3>Leads</h3><ul class="changes">{leads.map((f) => entry(f.id, f.name, () => openCard(s, f), <span>{f.self.lead} {delta(e, f.self.head - f.self.base, 3)}</span>))}</ul></div> : null}
+            <h3>Largest decided changes in view</h3>
             {largest.length === 0 ? <None>{part ? "None: a part of the time was not tested." : e.single ? "None: one run a side decides nothing." : e.withheld ? "None: verdicts are withheld." : byShare ? "None: shares were not tested." : !diff ? "Shown with the width of both sides." : "None: no change in view is decided."}</None> : (
-              <ul class="changes">{largest.slice(0, 10).map((i) => (
-                <li key={i}><button type="button" aria-current={i === at.i} onClick={() => { setSelected({ layout, i }); focus(); }} title={name(layout, i)}>
-                  <span class="elide"><bdi class="name">{elide(name(layout, i), 27)}</bdi>{tree.parent[i] > 0 ? <span class="note block elide">in <bdi>{elide(name(layout, tree.parent[i]), 32)}</bdi></span> : null}</span>
-                  <Marked v={layout.decided(i)}>{delta(e, layout.delta(i), 3)}</Marked>
-                </button></li>
-              ))}</ul>
+              <ul class="changes">{largest.slice(0, 10).map((i) => entry(i, name(layout, i), () => { setSelected({ layout, i }); focus(); }, <Marked v={layout.decided(i)}>{delta(e, layout.delta(i), 3)}</Marked>, i === at.i, tree.parent[i]))}</ul>
             )}
             {decided.length > 0 ? <p class="controls"><Button on={() => jump(-1)}>← previous</Button><Button on={() => jump(1)}>next →</Button><Dim>{plural(decided.length, "decided frame")}{largest.length < decided.length ? ", with callers that pass a change on" : ""}</Dim></p> : null}
-            <p class="keys">Arrows move, <kbd>Enter</kbd> or a click zooms, <kbd>Esc</kbd> shows all, <kbd>n</kbd> <kbd>p</kbd> decided changes, <kbd>?</kbd> all keys</p>
+            <p class="keys"><kbd>Enter</kbd> or a click zooms, <kbd>Esc</kbd> shows all, <kbd>?</kbd> all keys</p>
           </div>}
         </div>
       )}

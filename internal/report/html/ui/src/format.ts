@@ -70,12 +70,11 @@ export const count = (n: number) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 export const plural = (n: number, what: string, many = what + "s") => count(n) + " " + (n === 1 ? what : many);
 
 /** What verdicts look like, and are called of time and of amounts: see verdict/word.go. */
-export const MARKS: Record<string, [string, string, string]> = {
-  regressed: ["▲", "slower", "more"], improved: ["▼", "faster", "less"], unchanged: ["=", "same", "same"], inconclusive: ["?", "can't tell yet", "can't tell yet"],
-  "": ["", "not tested", "not tested"],
+export const MARKS: Record<string, [string, string, string?]> = {
+  regressed: ["▲", "slower", "more"], improved: ["▼", "faster", "less"], unchanged: ["=", "same"], inconclusive: ["?", "can't tell yet"], "": ["", "not tested"],
 };
 
-export const word = (e: EventMeta, verdict: string) => MARKS[verdict]?.[e.amount ? 2 : 1] ?? verdict;
+export const word = (e: EventMeta, verdict: string) => (e.amount && MARKS[verdict]?.[2]) || (MARKS[verdict]?.[1] ?? verdict);
 
 export const pValue = (p: number) => (p < 0.001 ? "<.001" : p >= 0.9995 ? "1" : p.toFixed(3).slice(1));
 

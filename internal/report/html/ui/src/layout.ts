@@ -42,6 +42,11 @@ export class Layout {
     const d = this.delta(i);
     return f & GREW && d > 0 ? "regressed" : f & SHRANK && d < 0 ? "improved" : "";
   }
+  /** △ or ▽ if the function of a frame is a lead by its self cost, and the frame has some of it. */
+  lead(i: number): string {
+    const { tree, kind } = this, own = kind === "up" ? tree.level[i] === 1 : kind === "down" && tree.selfBase[i] + tree.selfHead[i] > 0;
+    return (own && this.data.functions[tree.fn[i]]?.self.lead) || "";
+  }
   /** What was tested of a frame, if that is not the frame itself; undefined if nothing was. */
   private tested(i: number) {
     const { tree, data, kind } = this, f = data.functions[tree.fn[i]], level = tree.level[i];

@@ -65,7 +65,7 @@ export function paint(s: Scene, to: Surface, k: Colors, W: number, H: number, to
     const hit = s.found?.[i];
     to.fill(x, y, width, height, hit ? k.match : s.fill?.(i) || (level % 2 ? k.frame : k.alt), s.found && !hit ? 0.55 : 1);
     const left = Math.max(x, 0), room = Math.floor((Math.min(x + width, W) - left - 6) / char);
-    const name = room >= 4 ? elide(data.label(tree.fn[i]), room) : "";
+    const lead = diff ? layout.lead(i) : "", name = room >= 4 ? lead + elide(data.label(tree.fn[i]), room - lead.length) : "";
     const decided = diff ? layout.decided(i) : "";
     if (decided) {
       // Grew is solid and on the right, shrank is hatched and on the left: both are seen without color.

@@ -23,12 +23,12 @@ function Dialog({ title, onClose, children }: { title: string; onClose: () => vo
 }
 
 const KEYS: [string, string][] = [
-  ["/", "search"], ["?", "these keys"], ["← →", "on a tab: the tabs beside it"],
-  ["↑ ↓ PgUp PgDn Home End", "in a table: its rows; Enter opens one, ← → close and open parts of a tree"],
-  ["Shift ← →", "on the head of a column: narrower, wider"],
-  ["↑ ↓ ← →", "in a flame graph: callers, what they call, and their neighbors"],
-  ["Enter", "zooms in; Backspace goes one level out, Esc all of them"],
-  ["n p", "next and previous decided change"], ["f s", "card of the function; its callers and callees"],
+  ["/", "search"], ["?", "keys"], ["← →", "on a tab: its neighbors"],
+  ["↑ ↓ PgUp PgDn Home End", "rows of a table; Enter opens one, ← → close and open parts of a tree"],
+  ["Shift ← →", "on the head of a column: its width"],
+  ["↑ ↓ ← →", "in a flame graph: callers, callees, neighbors"],
+  ["Enter", "zooms in; Backspace goes one level out, Esc all"],
+  ["n p", "next, previous decided change"], ["f s", "card of the function; callers and callees"],
 ];
 
 export const Keys = ({ onClose }: { onClose: () => void }) => (
@@ -49,7 +49,7 @@ export function Share({ meta, what, view, onClose }: { meta: Meta; what: string;
       {any ? <p><Copy label="Copy as Markdown" text={() => escaped(`${meta.title}, ${meta.base} → ${meta.head}${what}`) + "\n\n" + markdown(tables(true))} /></p> : null}
       {any ? <p><Copy label="Copy as TSV" text={() => tsv(tables(false))} /> <Button on={() => save(name + "csv", "text/csv", csv(tables(false)))}>Save as CSV</Button></p> : null}
       {graph?.svg ? <p><Button on={() => save(name + "svg", "image/svg+xml", graph.svg!())}>Save flame graph as SVG</Button> <Button on={() => void graph.png!().then((b) => save(name + "png", "image/png", b))}>as PNG</Button></p> : null}
-      <p><Dim>A link has tab, event, sorting, search, zoom and colors. It leads here for whoever has this file at the same place.</Dim></p>
+      <p><Dim>A link leads here for whoever has this file at the same place.</Dim></p>
     </Dialog>
   );
 }

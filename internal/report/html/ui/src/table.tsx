@@ -170,7 +170,7 @@ export function Table<R>(p: Props<R>) {
         {p.columns.map((c) => (
           <div key={c.key} role="columnheader" class={"cell" + (c.numeric ? " n" : "") + (c.small ?? " large")} title={c.title} aria-sort={sorted(p.sort, c.key)}>
             {c.value && p.onSort ? <SortButton sort={p.sort} by={c.key} on={p.onSort} onKey={headKey(c)}>{c.label}</SortButton> : label(c.label)}
-            <span class="edge" onPointerDown={drag(c)} onDblClick={() => { widths.delete(p.label + c.key); setWidths((n) => n + 1); }} />
+            <span class="edge" onPointerDown={drag(c)} />
           </div>
         ))}
       </div>
