@@ -8,9 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"profdiff/internal/ingest/ingesttest"
 	"profdiff/internal/ingest/reading"
 	"profdiff/internal/input"
+	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
 )
 
@@ -69,8 +72,16 @@ func TestReadRecordings(t *testing.T) {
 				return nil
 			}
 			defer src.Close()
-			if _, err := Read(src, &reading.Options{AllowTruncated: true}); err != nil {
+			r, err := Read(src, &reading.Options{AllowTruncated: true, Timeline: true})
+			if err != nil {
 				t.Errorf("%s: %v", path, err)
+				return nil
+			}
+			timed := ingesttest.CheckTimes(t, r)
+			for i := range r.Events {
+				if weight := r.Events[i].Weight; timed[i] != weight && timed[i] != 0 {
+					t.Errorf("%s, %s: %d of %d have a time", path, r.Events[i].Name, timed[i], weight)
+				}
 			}
 			read++
 			return nil
@@ -81,6 +92,48 @@ func TestReadRecordings(t *testing.T) {
 	}
 	if read == 0 {
 		t.Error("no recording was read")
+	}
+}
+
+// TestTimes checks that readers of formats that have times tell when each sample was, in the order in which the
+// recording began and ended, and that the time off the CPU is before the thread was back.
+func TestTimes(t *testing.T) {
+	for _, test := range []struct {
+		format, text string
+		want         []run.TimedSample // without labels
+	}{
+		{"perf script", "app 10/11 1.000000: 500 cpu-cycles:\n\t1234 main+0x4 (/bin/app)\n\napp 10/11 3.5: 700 cpu-cycles:\n\t1234 main+0x4 (/bin/app)\n\n", []run.TimedSample{
+			{Weight: 500, Time: 1_000_000_000, Stack: 1}, {Weight: 700, Time: 3_500_000_000, Stack: 1},
+		}},
+		{"gecko", `{"meta": {"version": 24, "interval": 1, "categories": []}, "libs": [], "threads": [{"name": "main", "processName": "p", "pid": 1, "tid": 1,
+			"samples": {"schema": {"stack": 0, "time": 1}, "data": [[0, 2.5], [0, 4]]},
+			"stackTable": {"schema": {"prefix": 0, "frame": 1}, "data": [[null, 0]]},
+			"frameTable": {"schema": {"location": 0}, "data": [[0]]}, "stringTable": ["main"], "markers": {"schema": {}, "data": []}}]}`, []run.TimedSample{
+			{Weight: 1, Time: 2_500_000, Stack: 1}, {Weight: 1, Time: 4_000_000, Stack: 1},
+		}},
+		{"Chrome's JSON", `{"traceEvents": [{"name": "outer", "ph": "X", "ts": 1000, "dur": 10, "pid": 1, "tid": 1}, {"name": "inner", "ph": "X", "ts": 1002, "dur": 3, "pid": 1, "tid": 1}]}`, []run.TimedSample{
+			{Weight: 2000, Time: 1_002_000, Stack: 1, Lasts: true}, {Weight: 5000, Time: 1_010_000, Stack: 1, Lasts: true}, {Weight: 3000, Time: 1_005_000, Stack: 2, Lasts: true},
+		}},
+	} {
+		for _, timeline := range []bool{true, false} {
+			r, err := Read(ingesttest.Source(t, []byte(test.text)), &reading.Options{Timeline: timeline})
+			if err != nil {
+				t.Errorf("%s: %v", test.format, err)
+				continue
+			}
+			ingesttest.CheckRun(t, r)
+			got := slices.Concat(r.Timeline, r.Spans)
+			for i := range got {
+				got[i].Labels = 0
+			}
+			want := test.want
+			if !timeline {
+				want = nil
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: %s", test.format, diff)
+			}
+		}
 	}
 }
 

@@ -48,6 +48,7 @@ func Read(t testing.TB, read reading.Reader, data []byte, opt *reading.Options) 
 		t.Fatal(err)
 	}
 	CheckRun(t, r)
+	CheckTimes(t, r)
 	return r
 }
 
@@ -89,6 +90,35 @@ func CheckRun(t testing.TB, r *run.Run) {
 			t.Errorf("event %s: Σw² = %v", e.Name, e.WeightSq)
 		}
 	}
+}
+
+// CheckTimes checks that no stack has more weight at known times than in all, as is so but in traces whose slices
+// overlap. It returns the weight of each event at known times.
+func CheckTimes(t testing.TB, r *run.Run) []int64 {
+	t.Helper()
+	type key struct {
+		event, labels uint32
+		stack         run.StackID
+	}
+	left := make(map[key]int64)
+	for i := range r.Samples {
+		s := &r.Samples[i]
+		left[key{s.Event, s.Labels, s.Stack}] += s.Weight
+	}
+	weights := make([]int64, len(r.Events))
+	for _, list := range [][]run.TimedSample{r.Timeline, r.Spans} {
+		for i := range list {
+			s := &list[i]
+			left[key{s.Event, s.Labels, s.Stack}] -= s.Weight
+			weights[s.Event] += s.Weight
+		}
+	}
+	for k, v := range left {
+		if v < 0 {
+			t.Errorf("event %s: a stack has %d more at known times than in all", r.Events[k.event].Name, -v)
+		}
+	}
+	return weights
 }
 
 // ReaderWarnings are the warnings of r that come from its reader, not from its

@@ -160,6 +160,7 @@ func (p *profile) track(track trace.TrackID, id trace.ThreadID) ([]trace.Slice, 
 	}
 	stacks := make([]run.StackID, len(s))
 	inner := make([]int64, len(s)) // time of slices in each
+	own := make([]int64, len(s))   // time without it
 	th := &p.tl.Threads[id]
 	for i := len(s) - 1; i >= 0; i-- {
 		if parent := s[i].Parent; parent >= 0 && !s[i].Unfinished() {
@@ -190,22 +191,22 @@ func (p *profile) track(track trace.TrackID, id trace.ThreadID) ([]trace.Slice, 
 			continue
 		}
 		self := time - inner[i]
+		own[i] = self
 		p.b.AddSum(p.event(&p.slices, slicesEvent, "nanoseconds", false), stacks[i], labels, 1, self, float64(self)*float64(self))
 		p.contended(id, s, stacks, i)
 	}
 	if p.opt.Timeline {
-		p.noteSlices(id, s, stacks, labels)
+		p.noteSlices(id, s, stacks, labels, own)
 	}
 	return s, stacks
 }
 
-// noteSlices says when the slices of a track were, each without the slices in it.
-func (p *profile) noteSlices(id trace.ThreadID, s []trace.Slice, stacks []run.StackID, labels uint32) {
+// noteSlices says when the slices of a track were, each without the slices in it and no longer than its own
+// time: slices that overlap have less of it than is between them.
+func (p *profile) noteSlices(id trace.ThreadID, s []trace.Slice, stacks []run.StackID, labels uint32, own []int64) {
 	told := make([]int64, len(s)) // up to which time
 	tell := func(i int32, end int64) {
-		if told[i] < end {
-			p.noteSpan(p.slices-1, stacks[i], labels, id, p.tl.Threads[id].Process, told[i], end)
-		}
+		p.noteUpTo(&own[i], p.slices-1, stacks[i], labels, id, p.tl.Threads[id].Process, told[i], end)
 	}
 	for i := range s {
 		told[i] = s[i].Start
@@ -223,12 +224,19 @@ func (p *profile) noteSlices(id trace.ThreadID, s []trace.Slice, stacks []run.St
 
 // noteSpan says when time of an event was spent that was added, as far as it was chosen.
 func (p *profile) noteSpan(event uint32, stack run.StackID, labels uint32, id trace.ThreadID, process trace.ProcessID, start, end int64) {
-	if !p.opt.Timeline {
+	left := end - start
+	p.noteUpTo(&left, event, stack, labels, id, process, start, end)
+}
+
+// noteUpTo is noteSpan of no more than the time that is left, from the start on.
+func (p *profile) noteUpTo(left *int64, event uint32, stack run.StackID, labels uint32, id trace.ThreadID, process trace.ProcessID, start, end int64) {
+	if !p.opt.Timeline || start >= end {
 		return
 	}
 	p.spans.Cut(id, process, start, end, func(start, end int64, chosen bool) {
-		if chosen {
-			p.b.NoteSpan(run.TimedSample{Event: event, Stack: stack, Labels: labels, Weight: end - start, Time: end, Lasts: true})
+		if n := min(end-start, *left); chosen && n > 0 {
+			*left -= n
+			p.b.NoteSpan(run.TimedSample{Event: event, Stack: stack, Labels: labels, Weight: n, Time: start + n, Lasts: true})
 		}
 	})
 }
