@@ -99,7 +99,7 @@ var policy = map[string][]string{
 	"record/command":        {},
 	"looks":                 {"budget", "compare", "record", "run", "stats", "verdict"},
 	"listing":               {"align", "objects", "objfile", "run", "source", "symbolizer"},
-	"report/html":           {"heatmap", "listing", "report/branches", "report/check", "report/diff", "report/predict", "report/story", "report/text", "report/waits", "run", "source", "stats", "verdict", "wait"},
+	"report/html":           {"heatmap", "listing", "report/branches", "report/check", "report/diff", "report/metrics", "report/predict", "report/story", "report/text", "report/waits", "run", "source", "stats", "verdict", "wait"},
 	"source":                {"align"},
 	"report/text":           {},
 	"report/story":          {"report/text", "verdict"},

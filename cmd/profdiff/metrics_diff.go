@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/input"
 	"profdiff/internal/metric"
 	"profdiff/internal/metric/diff"
+	"profdiff/internal/report/html"
 	"profdiff/internal/report/metrics"
 )
 
@@ -311,6 +312,11 @@ func (c *diffCommand) runMetrics(cmd *cobra.Command, std *stdio, sides [2][]*met
 	d, err := c.metrics.compared(cmd, sides, opt)
 	if err != nil {
 		return err
+	}
+	if c.page.file != "" {
+		if err := c.page.write(std, html.FromMetrics(d, c.page.options())); err != nil {
+			return err
+		}
 	}
 	if c.format == "text" {
 		return std.writeScreen(c.output, func(w io.Writer) error {

@@ -39,6 +39,9 @@ type Document struct {
 	Warnings []string
 	Budgets  []Budget
 	Cards    []Card
+	// Metrics are measured values that were compared, and Remarks what is said of them.
+	Metrics []Metric
+	Remarks []string
 	// Waiting is who waited for whom.
 	Waiting *Waiting
 	// Events were compared; the one to look at first is in front.

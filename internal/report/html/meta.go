@@ -30,6 +30,9 @@ type meta struct {
 	Budgets  []Budget    `json:"budgets"`
 	// Cards is nil in pages of versions that did not keep those and budgets.
 	Cards []Card `json:"cards"`
+	// Metrics and Remarks are absent if none were compared.
+	Metrics []Metric `json:"metrics,omitempty"`
+	Remarks []string `json:"remarks,omitempty"`
 	// Waiting is absent if nothing waited, and in pages of versions that did not tell it.
 	Waiting *Waiting `json:"waiting,omitempty"`
 	// Main is the event that the page is about, an index in Events. Waterfall and Flame are of it;
@@ -146,7 +149,7 @@ func metaOf(d *Document, blocks []block) *meta {
 		Schema: Schema, Tool: d.Tool, Title: d.Title, Base: d.Base, Head: d.Head,
 		Verdict: metaVerdict{d.Verdict.Outcome, d.Verdict.Sentence, list(d.Verdict.Ground), d.Verdict.Word, nil, d.Verdict.More},
 		Also:    []metaFact{}, Warnings: list(d.Warnings), Budgets: list(d.Budgets), Cards: list(d.Cards),
-		Waiting: d.Waiting, Events: []metaEvent{}, Blocks: []string{},
+		Metrics: d.Metrics, Remarks: d.Remarks, Waiting: d.Waiting, Events: []metaEvent{}, Blocks: []string{},
 	}
 	if about := d.Verdict.About; about.Kind != "" {
 		m.Verdict.About = &about

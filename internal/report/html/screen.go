@@ -30,6 +30,7 @@ type screen struct {
 	Waterfall      *waterfallView
 	Flame          *flameView
 	Movers         *moversView
+	Remarks        []string
 	How            []string
 	Explorer       bool
 	Inputs         []inputView
@@ -91,7 +92,8 @@ func (p *Page) screen() *screen {
 		x := &m.Verdict.More[i]
 		s.More = append(s.More, chip{x.Text, m.evidence(&x.About)})
 	}
-	s.Waiting = m.Waiting
+	s.Waiting, s.Remarks = m.Waiting, m.Remarks
+	s.Movers = m.metrics()
 	if len(m.Events) > 0 {
 		s.Waterfall, s.Flame, s.Movers = m.waterfall(), m.flame(), m.movers()
 		for _, h := range m.Events[0].How {

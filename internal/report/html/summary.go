@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"profdiff/internal/report/diff"
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
 	"profdiff/internal/verdict"
@@ -35,8 +36,18 @@ func (e *Event) metric() string {
 // verdictOf is the story, and on what it rests: the runs, and why what was tested is not what
 // the means of the first event show.
 func (o *Options) verdictOf(c *diff.Document, e *Event) Verdict {
-	v := Verdict{Outcome: c.Story.Outcome, Word: c.Story.Word, Ground: []string{ground(c)}}
-	for i, s := range c.Story.Sentences {
+	v := Verdict{Ground: []string{ground(c)}}
+	v.tell(c.Story, o)
+	if said := apart(&e.Total); said != "" {
+		v.Ground = append(v.Ground, said)
+	}
+	return v
+}
+
+// tell has a story as the verdict.
+func (v *Verdict) tell(told *story.Story, o *Options) {
+	v.Outcome, v.Word = told.Outcome, told.Word
+	for i, s := range told.Sentences {
 		s.Text = typesetNumbers(o.text(s.Text))
 		if i == 0 {
 			v.Sentence, v.About = strings.TrimSuffix(s.Text, "."), s.About
@@ -44,10 +55,6 @@ func (o *Options) verdictOf(c *diff.Document, e *Event) Verdict {
 		}
 		v.More = append(v.More, s)
 	}
-	if said := apart(&e.Total); said != "" {
-		v.Ground = append(v.Ground, said)
-	}
-	return v
 }
 
 // leastApart is the logarithm of a factor by which two ratios visibly differ.
