@@ -63,7 +63,7 @@ func (s *settings) measure() error {
 	if err := os.WriteFile(budget, []byte(text), 0o644); err != nil {
 		return err
 	}
-	fmt.Println("| | Recording | pass | fail | inconclusive | runs a side, median | seconds, median | seconds, mean |")
+	fmt.Println("| | Recording | pass | fail | can't tell yet | runs a side, median | seconds, median | seconds, mean |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, change := range []struct{ name, after string }{{"no change", s.before}, {"the change", s.after}} {
 		var fixed, until []trial
