@@ -39,7 +39,7 @@ var flagGroups = []flagGroup{
 	{"What code costs", `cpu calibration miss-cost rates taken miss miss-rate p llvm timeout`},
 	{"Names and sources", `symfs no-debuginfod kallsyms base-kallsyms head-kallsyms
 		proguard-mapping base-proguard-mapping head-proguard-mapping unknown source source-root`},
-	{"Report", `html html-source html-source-before html-source-after html-source-git html-source-repo
+	{"Report", `html html-source html-source-before html-source-after html-source-git html-source-repo html-private show-command
 		branches-before branches-after predict`},
 	{"Output", `output format out to names strip color quiet version`},
 }
