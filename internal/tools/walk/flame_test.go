@@ -12,6 +12,7 @@ import (
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/tools/browser"
+	"profdiff/internal/verdict"
 )
 
 func TestBrowserFlameGraph(t *testing.T) {
@@ -323,5 +324,36 @@ func TestBrowserAround(t *testing.T) {
 	do(t, p.Keys(browser.Escape))
 	if hash := eval[string](t, p, "location.hash"); strings.Contains(hash, "dir=both") {
 		t.Errorf("Escape leads to %s", hash)
+	}
+}
+
+// TestBrowserLeads checks that of one run a side the leads are listed beside the graph, the largest first, and
+// nothing is colored.
+func TestBrowserLeads(t *testing.T) {
+	d := sample(t, comparetest.Options{Frames: 400, Depth: 12, Runs: 1, Change: true})
+	e := &d.Events[0]
+	var want []string
+	for i := range e.Functions {
+		if c := &e.Functions[i].Self; c.Tested && len(want) < 3 {
+			c.Lead = verdict.More
+			want = append(want, e.Functions[i].Name)
+		}
+	}
+	p := show(t, d, "#view=flame", browser.Options{})
+	got := eval[[]string](t, p, listed)
+	if len(want) == 0 || len(got) != min(len(want), 10) {
+		t.Fatalf("%q are listed, leads are %q", got, want)
+	}
+	for _, name := range got {
+		if !slices.Contains(want, name) {
+			t.Errorf("%s is listed and no lead", name)
+		}
+	}
+	if n := colored(t, p); n != 0 {
+		t.Errorf("%v pixels are colored", n)
+	}
+	do(t, p.Do(`document.querySelector(".changes button").click()`))
+	if name := eval[string](t, p, `document.getElementById("fn").firstChild.textContent`); name != got[0] {
+		t.Errorf("the first lead leads to %s, want %s", name, got[0])
 	}
 }
