@@ -178,37 +178,55 @@ func around(s *side, at []int, rowOf []int32, row, rows int) (callers []int, nex
 	total := 0.0
 	seen := make([]int32, rows)
 	stamp := int32(0)
+	calls := func(above, below int32) {
+		switch {
+		case below == int32(row):
+			next[above] = true
+		case above == int32(row):
+			next[below] = true
+		}
+	}
 	for i, r := range s.runs {
 		f := &s.frames[i]
+		of := func(id run.StackID) []int32 { return f.at(r.Stacks.Location(id)) }
+		sampled := make([]bool, r.Stacks.Len()) // in the stack or in a callee
 		for j := range r.Samples {
 			sample := &r.Samples[j]
 			if int(sample.Event) != at[i] || sample.Stack == 0 {
 				continue
 			}
+			sampled[sample.Stack] = true
+			if rowOf[of(sample.Stack)[0]] != int32(row) {
+				continue
+			}
 			stamp++
 			w := float64(sample.Weight)
-			leaf := rowOf[f.at(r.Stacks.Location(sample.Stack))[0]] == int32(row)
-			if leaf {
-				total += w
-			}
-			depth, below := 0.0, int32(-1)
+			total += w
+			depth := 0.0
 			for id := sample.Stack; id != 0; id = r.Stacks.Parent(id) {
-				for _, sym := range f.at(r.Stacks.Location(id)) {
-					above := rowOf[sym]
-					switch {
-					case below == int32(row):
-						next[above] = true
-					case above == int32(row) && below >= 0:
-						next[below] = true
-					}
-					below = above
-					if leaf && above != int32(row) && seen[above] != stamp {
+				for _, sym := range of(id) {
+					if above := rowOf[sym]; above != int32(row) && seen[above] != stamp {
 						seen[above] = stamp
 						weight[above] += w
 						distance[above] += w * depth
 					}
 					depth++
 				}
+			}
+		}
+		// Who calls whom is looked up once for each stack, not for each sample: parents precede
+		// their children.
+		for id := run.StackID(len(sampled) - 1); id > 0; id-- {
+			if !sampled[id] {
+				continue
+			}
+			list := of(id)
+			for k := 1; k < len(list); k++ {
+				calls(rowOf[list[k]], rowOf[list[k-1]])
+			}
+			if parent := r.Stacks.Parent(id); parent != 0 {
+				sampled[parent] = true
+				calls(rowOf[of(parent)[0]], rowOf[list[len(list)-1]])
 			}
 		}
 	}
