@@ -440,7 +440,7 @@ func (c *diffCommand) write(cmd *cobra.Command, std *stdio, w io.Writer, d *diff
 
 // parts are what the outputs need.
 func (c *diffCommand) parts(l *loader) diff.Parts {
-	parts := diff.Parts{Lines: c.lines, Neighbors: c.callers, Stacks: c.out.stacks, Page: c.page.parts(l)}
+	parts := diff.Parts{Lines: c.lines, Neighbors: c.callers, Stacks: c.out.stacks, Page: c.page.parts(l), Commands: c.page.commands}
 	if c.showTree {
 		c.tree.MinShare = c.minShare / 100
 		parts.Tree = &c.tree

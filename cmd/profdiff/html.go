@@ -33,7 +33,7 @@ func (f *htmlFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.file, "html", "", "write a report as one HTML file, too: `FILE`")
 	f.source.register(fs)
-	fs.BoolVar(&f.commands, "show-command", false, "show in the report the command lines that were recorded, with their arguments")
+	fs.BoolVar(&f.commands, "show-command", false, "show the command lines that were recorded with their arguments: in the report, and where diff says how to record again")
 	fs.BoolVar(&f.private, "html-private", false, "name files in the report without any directory")
 }
 
@@ -44,8 +44,8 @@ func (f *htmlFlags) check(cmd *cobra.Command, output string) error {
 		return usagef(cmd, "%s needs --html FILE", f.source.named())
 	case f.file == "" && cmd.Flags().Changed("html"):
 		return usagef(cmd, "--html needs the name of a file")
-	case f.file == "" && (f.commands || f.private):
-		return usagef(cmd, "--show-command and --html-private need --html FILE")
+	case f.file == "" && f.private:
+		return usagef(cmd, "--html-private needs --html FILE")
 	case f.private && f.source.both != "":
 		return usagef(cmd, "--html-private does not go with --html-source, which shows full paths")
 	case f.file != "" && f.file == output:

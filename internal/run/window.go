@@ -99,6 +99,15 @@ func (r *Recording) ProgramName() string {
 	return ""
 }
 
+// ProgramHint is the command line that was recorded as its program knows it again: with … instead of
+// arguments, which may be secret; "" if it is not known.
+func (r *Recording) ProgramHint() string {
+	if len(splitWords(r.ProgramLine())) > 1 {
+		return r.ProgramName() + " …"
+	}
+	return r.ProgramLine()
+}
+
 // recorded takes the command line of the recorder apart: the words of the command that it
 // started, and why the recording is a window of time, whatever that does. known is unset if
 // it is of no recorder that is known.

@@ -26,6 +26,8 @@ type Parts struct {
 	Stacks bool
 	// Page is what a report in HTML has.
 	Page *Page
+	// Commands are the arguments of what was recorded, in the line that records it again.
+	Commands bool
 }
 
 // A Page says what a report in HTML has: frames, the heaviest lines, the costs of each run,
@@ -76,7 +78,7 @@ func New(c *compare.Comparison, parts Parts) *Document {
 	}
 	// Events have parts of these: they must not move.
 	d.Functions, d.Shifts = make([]Function, 0, functions), make([]Shift, 0, shifts)
-	b := builder{Document: d, c: c, perRun: parts.Page != nil}
+	b := builder{Document: d, c: c, perRun: parts.Page != nil, commands: parts.Commands}
 	for i := range c.Events {
 		b.addEvent(&c.Events[i])
 	}
@@ -118,6 +120,8 @@ type builder struct {
 	c *compare.Comparison
 	// perRun has the costs of each run in changes that were tested.
 	perRun bool
+	// commands has the arguments of what was recorded.
+	commands bool
 }
 
 // addEvent adds an event with its functions, shifts and groups.

@@ -51,7 +51,8 @@ type Document struct {
 	// Rates are of everything: instructions per cycle, and branch misses per 1,000
 	// instructions, as far as events tell.
 	Rates []Rate `json:"-"`
-	// Until is the command line that records until the total is decided, "" with one run a side.
+	// Until is the command line that records until the total is decided, with all arguments, for who
+	// recorded it; "" with one run a side.
 	Until string `json:"-"`
 	// Stacks are a part.
 	Stacks *Stacks `json:"-"`

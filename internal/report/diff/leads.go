@@ -26,6 +26,9 @@ type Leads struct {
 	RunsNeeded int    `json:"runs_needed"`
 	Record     string `json:"record"`
 	Note       string `json:"note"`
+
+	// again is Record with the arguments of what was recorded, for who recorded it.
+	again string
 }
 
 // needs says what would decide.
@@ -54,7 +57,7 @@ func (l *Leads) How() string { return "O" + l.how()[1:] }
 func (b *builder) addLeads() {
 	c := b.c
 	if !c.Events[0].Total.Method.Single() {
-		b.Until, _ = recordLine(c, "--until", "decided")
+		b.Until, _ = recordLine(c, true, "--until", "decided")
 		return
 	}
 	l := &Leads{Headline: verdict.NoVerdicts, Functions: []int{}}
@@ -73,7 +76,9 @@ func (b *builder) addLeads() {
 	}
 	rule := verdict.Rule{Margin: c.Options.Margin, FalseDiscovery: c.Options.FalseDiscovery}
 	l.RunsNeeded = rule.RunsFor(&c.Events[0].Total.Finding, leads)
-	l.Record, l.Note = recordLine(c, "--runs", strconv.Itoa(min(l.RunsNeeded, verdict.MostRuns)))
+	runs := strconv.Itoa(min(l.RunsNeeded, verdict.MostRuns))
+	l.Record, l.Note = recordLine(c, b.commands, "--runs", runs)
+	l.again, _ = recordLine(c, true, "--runs", runs)
 	b.Leads = l
 }
 
@@ -81,8 +86,8 @@ func (b *builder) addLeads() {
 var callGraph = regexp.MustCompile(`--call-graph[ =]((?:dwarf|lbr)(?:,\d+)?)`)
 
 // recordLine is the command line that records what was recorded again, with flags that say how often,
-// and what to know of it.
-func recordLine(c *compare.Comparison, often ...string) (line, note string) {
+// and what to know of it. Arguments, which may be secret, are in it only with commands.
+func recordLine(c *compare.Comparison, commands bool, often ...string) (line, note string) {
 	if c.Base[0].Recording.Timeline {
 		return "profdiff diff BEFORE AFTER", fmt.Sprintf("BEFORE and AFTER are folders with %s recordings each, made as these were", often[len(often)-1])
 	}
@@ -109,12 +114,16 @@ func recordLine(c *compare.Comparison, often ...string) (line, note string) {
 		words = append(words, "--ops", strconv.FormatFloat(ops[0], 'f', -1, 64))
 	}
 	end := append(often, "-o", "runs")
+	same := before == after
+	if !commands {
+		before, after = rec.ProgramHint(), c.Head[0].Recording.ProgramHint()
+	}
 	switch {
-	case window != "" && before == after:
+	case window != "" && same:
 		before, after = "", ""
 		note = "a window of time was recorded (" + window + "): CMD does the work, before and after the change"
-	case before == after && before != "":
-		if strings.ContainsAny(before, "|&;<>()$`\n") {
+	case same && before != "":
+		if commands && strings.ContainsAny(before, "|&;<>()$`\n") {
 			before = run.JoinWords([]string{"sh", "-c", before})
 		}
 		words = append(append(words, "--git", "BASE..HEAD", "--build", "CMD"), end...)

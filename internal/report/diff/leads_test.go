@@ -54,8 +54,22 @@ func TestRecordLine(t *testing.T) {
 			Base: []*run.Run{{Recording: test.base}}, Head: []*run.Run{{Recording: test.head}},
 			Events: []compare.Event{{Name: test.event, Normalization: &compare.Normalization{Mode: compare.None}}},
 		}
-		if line, note := recordLine(c, "--runs", "10"); line != test.want || note != test.note {
+		if line, note := recordLine(c, true, "--runs", "10"); line != test.want || note != test.note {
 			t.Errorf("%s:\n got %s (%s)\nwant %s (%s)", test.name, line, note, test.want, test.note)
+		}
+	}
+	// Arguments may be secret.
+	for _, test := range []struct{ base, head, want string }{
+		{"./old --password=x", "env TOKEN=x /home/me/new -v", "profdiff record --before 'old …' --after 'new …' --runs 10 -o runs"},
+		{"./app x", "./app x", "profdiff record --git BASE..HEAD --build CMD --runs 10 -o runs -- app …"},
+		{"./old", "sh -c './new < x'", "profdiff record --before ./old --after 'new …' --runs 10 -o runs"},
+	} {
+		c := &compare.Comparison{
+			Base: []*run.Run{{Recording: perf(test.base)}}, Head: []*run.Run{{Recording: perf(test.head)}},
+			Events: []compare.Event{{Name: "cpu-clock", Normalization: &compare.Normalization{Mode: compare.None}}},
+		}
+		if line, _ := recordLine(c, false, "--runs", "10"); line != test.want {
+			t.Errorf("without arguments:\n got %s\nwant %s", line, test.want)
 		}
 	}
 }

@@ -31,7 +31,7 @@ type Session struct {
 func (d *Document) Next(s Session) string {
 	switch {
 	case d.Leads != nil:
-		return d.Leads.Record
+		return d.Leads.again
 	case len(d.Events) == 0 || len(d.Story.Sentences) == 0:
 		return ""
 	}

@@ -1,11 +1,11 @@
 // Command sbom writes what a Go program is made of: a bill of materials in the form of
 // CycloneDX (https://cyclonedx.org/docs/1.6/json), for the scanners that read it.
 //
-//	usage: sbom PROGRAM >PROGRAM.cdx.json
+//		usage: sbom PROGRAM >PROGRAM.cdx.json
 //
-//  1. The modules, their versions and sums come from the program itself, where the linker put
-//     them (go version -m shows them), so that what is listed is what is inside.
-//  2. Two runs write the same bytes: there is no time and no serial number in it.
+//	 1. The modules, their versions and sums come from the program itself, where the linker put
+//	    them (go version -m shows them), so that what is listed is what is inside.
+//	 2. Two runs write the same bytes: there is no time and no serial number in it.
 package main
 
 import (
