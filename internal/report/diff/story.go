@@ -20,6 +20,8 @@ var labels = map[string]string{
 	"cpu-cycles": "cycles", "cpu-clock": "CPU time", "task-clock": "CPU time", "on-cpu": "CPU time", "off-cpu": "time off the CPU",
 	"branch-misses": "branch misses", "cache-misses": "cache misses", "cache-references": "cache references", "context-switches": "context switches",
 	"page-faults": "page faults", "cpu-migrations": "migrations", "duration_time": "time",
+	// Of timelines and dumps.
+	"slices": "time in slices", "async-slices": "time in asynchronous slices", "delay": "time waiting for locks", "stack-dumps": "stack dumps",
 	// Of Callgrind and Cachegrind.
 	"Ir": "instructions", "Dr": "data reads", "Dw": "data writes", "I1mr": "misses of instructions in L1", "D1mr": "read misses in L1", "D1mw": "write misses in L1",
 	"ILmr": "misses of instructions in the last cache", "DLmr": "read misses in the last cache", "DLmw": "write misses in the last cache",
@@ -27,7 +29,9 @@ var labels = map[string]string{
 }
 
 // singular are labels of which there is one.
-var singular = map[string]bool{"CPU time": true, "time off the CPU": true, "time": true}
+var singular = map[string]bool{
+	"CPU time": true, "time off the CPU": true, "time": true, "time in slices": true, "time in asynchronous slices": true, "time waiting for locks": true,
+}
 
 // isCost reports whether an event is what users mean by cost.
 func isCost(event string) bool {

@@ -253,8 +253,14 @@ func (t *teller) explain(s *Story, e *Event) {
 	if len(explained) > 0 {
 		list = explained
 	}
-	if e.Total.Share != (len(list) > 0 && list[0].Share) || len(list) == 0 {
+	if len(list) == 0 {
+		if p := e.largest(); p != nil {
+			t.say(s, p.About, "No function is decided; the largest difference is %s", p.brief())
+		}
 		return
+	}
+	if list[0].Share {
+		return // shares of both sides do not add up to a change of the total
 	}
 	whole := math.Abs(c.Head - c.Base)
 	var said []string
@@ -428,7 +434,7 @@ func (t *teller) undecided() *Story {
 	}
 	s := story(verdict.Inconclusive, c.Measure)
 	if why := e.reason(); why != "" {
-		t.say(s, c.About, "%s %s by %s, but no verdict holds: %s", e.name(), e.verb("differs", "differ"), c.signed(), why)
+		t.say(s, c.About, "%s, but no verdict holds: %s", e.differs(), why)
 	} else {
 		t.say(s, c.About, "%s", e.undecided())
 	}
@@ -499,7 +505,7 @@ func (t *teller) leads() *Story {
 		if e.Total.WithinNoise {
 			noise = "within sampling noise"
 		}
-		t.say(s, e.Total.About, "With one run a side %s %s by %s, %s, which is %s", e.name(), e.verb("differs", "differ"), e.Total.signed(), e.Total.fromTo(), noise)
+		t.say(s, e.Total.About, "With one run a side %s, which is %s", e.differs(), noise)
 	}
 	var said []string
 	for _, l := range list[:min(len(list), mostLeads)] {

@@ -56,21 +56,41 @@ func (c *Change) size() string {
 	return fmt.Sprintf("%s [%s to %s]", s, percent(lo), percent(hi))
 }
 
-// signed is how large a change is that is not decided: −0.2% [−2.0%, +1.5%].
+// signed is how large a change is that is not decided: -0.2% [-2.0% to +1.5%], or as factors
+// where per cent would be thousands: ×49.8 [×31.5 to ×78.7].
 func (c *Change) signed() string {
-	if !c.known() || c.Exact {
-		return text.Change(c.Ratio)
+	write := text.Change
+	if large := max(c.Ratio, c.CI.Hi); large >= thousandPercent && c.Ratio > 0 && !math.IsInf(c.Ratio, 1) {
+		write = factor
 	}
-	return fmt.Sprintf("%s [%s to %s]", text.Change(c.Ratio), text.Change(c.CI.Lo), atMost(c.CI.Hi))
+	if !c.known() || c.Exact {
+		return write(c.Ratio)
+	}
+	return fmt.Sprintf("%s [%s to %s]", write(c.Ratio), write(c.CI.Lo), write(c.CI.Hi))
 }
 
-// atMost is the upper bound of a change in percent.
-func atMost(ratio float64) string {
-	if ratio > 11 {
-		return "more than +1000%"
+// factor writes a ratio as a factor.
+func factor(ratio float64) string {
+	switch {
+	case ratio > 10000:
+		return "×∞"
+	case ratio > 0 && ratio < 0.01:
+		return "×<0.01"
 	}
-	return text.Change(ratio)
+	return "×" + text.Factor(ratio)
 }
+
+// differs says by how much sides differ of which nothing is decided.
+func (e *Event) differs() string {
+	c := &e.Total
+	if c.far() {
+		return fmt.Sprintf("%s %s from %s to %s", e.name(), e.verb("goes", "go"), c.amount(c.Base), c.amount(c.Head))
+	}
+	return fmt.Sprintf("%s %s by %s, %s", e.name(), e.verb("differs", "differ"), c.signed(), c.fromTo())
+}
+
+// thousandPercent is the ratio of which per cent are too many digits.
+const thousandPercent = 11
 
 // known reports whether there is an interval that bounds something.
 func (c *Change) known() bool { return c.CI.Lo > 0 || c.CI.Hi > 0 && !math.IsInf(c.CI.Hi, 1) }
@@ -129,6 +149,8 @@ func (e *Event) per() string {
 func (c *Change) part(e *Event) string {
 	verb, tail, of := "costs", "", ""
 	switch {
+	case c.Share:
+		of = " of " + e.Label
 	case e.Waiting:
 		verb, tail, of = "has", " "+e.Label, " of "+e.Label
 	case c.Measure != verdict.Time:
@@ -139,10 +161,8 @@ func (c *Change) part(e *Event) string {
 		return fmt.Sprintf("%s is gone: %s%s before", c.name(), c.amount(c.Base), of)
 	case c.began():
 		return fmt.Sprintf("%s is new: %s%s", c.name(), c.amount(c.Head), of)
-	case c.far():
+	case c.Share || c.far():
 		return fmt.Sprintf("%s went from %s to %s%s", c.name(), c.amount(c.Base), c.amount(c.Head), of)
-	case c.Share:
-		return fmt.Sprintf("%s went from %s to %s of %s", c.name(), c.amount(c.Base), c.amount(c.Head), e.Label)
 	case c.Ratio >= manyTimes:
 		return fmt.Sprintf("%s %s %s as much%s: %s", c.name(), verb, c.times(), tail, c.fromTo())
 	}
