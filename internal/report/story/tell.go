@@ -40,8 +40,9 @@ func Tell(f *Facts) *Story {
 	return s
 }
 
+// capital starts a sentence. What is no plain word is a name, which stays.
 func capital(s string) string {
-	if s == "" {
+	if first, _, _ := strings.Cut(s, " "); first == "" || strings.Trim(first, "abcdefghijklmnopqrstuvwxyz'") != "" {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
