@@ -80,7 +80,7 @@ func reportCommands() []reportCommand {
 		{name: "message-heap callgrind", args: diff(counted, []string{"--symfs", heapDir + "/symbols"})},
 		{name: "message-heap go", dir: "message-heap/go", args: diff([]string{"profiles/message-heap/go"})},
 		{name: "message-heap nearly-sorted", dir: "message-heap/nearly-sorted", args: diff([]string{"profiles/message-heap/nearly-sorted"})},
-		{name: "snapshot-merge", dir: "snapshot-merge", args: diff([]string{"profiles/snapshot-merge", "--by", "category", "--categories", "profiles/snapshot-merge/categories.yaml"})},
+		{name: "snapshot-merge", dir: "snapshot-merge", args: diff([]string{"profiles/snapshot-merge", "--categories", "profiles/snapshot-merge/categories.yaml"})},
 		{name: "branches before", args: []string{"branches", counted[0], "--symfs", heapDir + "/symbols"}, tabs: []string{"branches"}},
 		{name: "branches", args: []string{"branches", counted[0], counted[1], "--symfs", heapDir + "/symbols"}, tabs: []string{"branches"}},
 		{name: "predict case", args: []string{"predict", "mca-cases/message-compare", "--cpu", "znver5"}, tabs: []string{"pipeline"}, mca: true},
