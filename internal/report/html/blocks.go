@@ -18,14 +18,10 @@ import (
 // An eventBlock is an event: functions, and frames. Functions are numbered by those of
 // most frames.
 type eventBlock struct {
-	Name      []int      `json:"name"` // steps in the block of names
-	DSO       []int      `json:"dso"`  // in the block of names, as are other texts
-	SelfBase  []*float64 `json:"selfBase"`
-	SelfHead  []*float64 `json:"selfHead"`
-	TotalBase []*float64 `json:"totalBase"`
-	TotalHead []*float64 `json:"totalHead"`
-	NBase     []int64    `json:"nBase"`
-	NHead     []int64    `json:"nHead"`
+	Name  []int   `json:"name"` // steps in the block of names
+	DSO   []int   `json:"dso"`  // in the block of names, as are other texts
+	NBase []int64 `json:"nBase"`
+	NHead []int64 `json:"nHead"`
 	// Matched are functions that were not found by their names alone.
 	Matched    []int      `json:"matched"`
 	Match      []int      `json:"match"`
@@ -43,7 +39,15 @@ type eventBlock struct {
 	Self    testColumns `json:"self"`
 	Total   testColumns `json:"total"`
 	Groups  []jsonGroup `json:"groups"`
-	Frames  frameBlock  `json:"frames"`
+	// Functions cost what their frames do, but for those at SelfAt and TotalAt, in steps. Pages of older
+	// versions do not have these, but the costs of all functions.
+	SelfAt    []int      `json:"selfAt,omitempty"`
+	SelfBase  []*float64 `json:"selfBase"`
+	SelfHead  []*float64 `json:"selfHead"`
+	TotalAt   []int      `json:"totalAt,omitempty"`
+	TotalBase []*float64 `json:"totalBase"`
+	TotalHead []*float64 `json:"totalHead"`
+	Frames    frameBlock `json:"frames"`
 }
 
 type jsonShift struct {
@@ -248,7 +252,16 @@ func (c *checker) tests(path string, n int) {
 // event checks the block of an event.
 func (c *checker) event(m *metaEvent, names int) {
 	f := m.Functions
-	c.length(f, "name", "dso", "selfBase", "selfHead", "totalBase", "totalHead", "nBase", "nHead")
+	c.length(f, "name", "dso", "nBase", "nHead")
+	for _, of := range []string{"self", "total"} {
+		stated := f
+		if at := c.root.at(of + "At"); at.found {
+			stated = at.n
+			c.below(0, f, of+"At")
+			c.steps(0, f, of+"At")
+		}
+		c.length(stated, of+"Base", of+"Head")
+	}
 	c.steps(1, names+1, "name")
 	matched := c.count("matched")
 	c.length(matched, "matched", "match", "baseName", "baseDSO", "reason", "confidence")

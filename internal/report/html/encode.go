@@ -149,8 +149,11 @@ func encode(d *Document) ([]block, error) {
 		prune := pruner{all: &all}
 		for {
 			e.Frames = prune.pruned(limit)
-			data := append(append(bytes.Clone(own[i]), `,"frames":`...), frameColumns(e, indexes[i], threads[i])...)
-			data = append(data, '}')
+			q := quantize(e)
+			c := &columns{bytes.Clone(own[i])}
+			costs(c, e, q, indexes[i])
+			c.key("frames")
+			data := append(append(c.buf, frameColumns(e, q, indexes[i], threads[i])...), '}')
 			small, err := gz.compress(data)
 			if err != nil {
 				return nil, err
@@ -226,7 +229,7 @@ func writeCost(buf []byte, v float64) []byte { return writeFloat(buf, v, 5) }
 
 // writeRatio writes a ratio with so many digits that the change is the same in percent.
 func writeRatio(buf []byte, v float64) []byte {
-	for n := 4; n < maxDigits; n++ {
+	for n := 2; n < maxDigits; n++ {
 		if percent(round(v, n)) == percent(v) {
 			return writeFloat(buf, v, n)
 		}
@@ -238,39 +241,62 @@ func writeRatio(buf []byte, v float64) []byte {
 const maxDigits = 10
 
 // exactDigits is how many digits a cost on both sides needs, so that it and the
-// difference look as they do in outputs that round once: as weights with four digits, as
-// shares with two decimals.
+// difference look as they do in outputs that round once.
 func (e *Event) exactDigits(c *diff.Change) int {
-	alike := func(a, b float64) bool { return round(a, 4) == round(b, 4) }
-	if e.Share {
-		alike = func(a, b float64) bool { return share(a) == share(b) }
-	}
 	for n := 5; n < maxDigits; n++ {
-		base, head := round(c.Base, n), round(c.Head, n)
-		if alike(base, c.Base) && alike(head, c.Head) && alike(head-base, c.Head-c.Base) {
+		if e.alike(c, round(c.Base, n), round(c.Head, n)) {
 			return n
 		}
 	}
 	return maxDigits
 }
 
-// costs writes two columns of costs. Costs of functions that were tested are on the first
-// screen and in other outputs, too, and look the same there.
-func costs(c *columns, e *Event, name string, n int, at func(i int) *diff.Change) {
-	for _, side := range []string{"Base", "Head"} {
-		i := 0
-		column(c, name+side, n, func(k int) float64 {
-			i = k
-			if side == "Head" {
-				return at(k).Head
+// alike reports whether costs look like those of a change: as weights with four digits, as shares
+// with two decimals. Costs of functions that were tested are on the first screen and in other
+// outputs, too, with their difference.
+func (e *Event) alike(c *diff.Change, base, head float64) bool {
+	same := func(a, b float64) bool { return round(a, 4) == round(b, 4) }
+	if e.Share {
+		same = func(a, b float64) bool { return share(a) == share(b) }
+	}
+	difference := func(base, head float64) float64 {
+		if math.Abs(head-base) < 1e-12*max(base, head) { // what arithmetic leaves
+			return 0
+		}
+		return head - base
+	}
+	return same(base, c.Base) && same(head, c.Head) && (!c.Tested || same(difference(base, head), difference(c.Base, c.Head)))
+}
+
+// costs writes what functions cost, in columns of those for which the frames do not say it.
+func costs(c *columns, e *Event, q *quanta, index []int) {
+	order := make([]int, len(index))
+	for i, at := range index {
+		order[at] = i
+	}
+	self, total := q.ofFunctions(&e.Frames, len(index))
+	for _, of := range []struct {
+		name   string
+		known  [][2]float64
+		change func(f *diff.Function) *diff.Change
+	}{
+		{"self", self, func(f *diff.Function) *diff.Change { return &f.Self }},
+		{"total", total, func(f *diff.Function) *diff.Change { return &f.Total }},
+	} {
+		var at []int
+		var stated []*diff.Change
+		last := 0
+		for i, fn := range order {
+			x, known := of.change(&e.Functions[fn]), of.known[fn]
+			if !e.alike(x, known[0], known[1]) {
+				at, stated = append(at, i-last), append(stated, x)
+				last = i
 			}
-			return at(k).Base
-		}, func(buf []byte, v float64) []byte {
-			if x := at(i); x.Tested {
-				return writeFloat(buf, v, e.exactDigits(x))
-			}
-			return writeCost(buf, v)
-		})
+		}
+		column(c, of.name+"At", len(at), func(i int) int { return at[i] }, writeInt)
+		change := func(i int) *diff.Change { return stated[i] }
+		column(c, of.name+"Base", len(at), change, func(b []byte, x *diff.Change) []byte { return writeFloat(b, x.Base, e.exactDigits(x)) })
+		column(c, of.name+"Head", len(at), change, func(b []byte, x *diff.Change) []byte { return writeFloat(b, x.Head, e.exactDigits(x)) })
 	}
 }
 
@@ -332,8 +358,6 @@ func functionColumns(e *Event, f []*diff.Function, index []int, texts *textTable
 		return step
 	}, writeInt)
 	column(c, "dso", n, func(i int) int { return texts.id(f[i].DSO) }, writeInt)
-	costs(c, e, "self", n, func(i int) *diff.Change { return &f[i].Self })
-	costs(c, e, "total", n, func(i int) *diff.Change { return &f[i].Total })
 	column(c, "nBase", n, func(i int) int64 { return f[i].Self.BaseSamples }, writeInt64)
 	column(c, "nHead", n, func(i int) int64 { return f[i].Self.HeadSamples }, writeInt64)
 	// How they were matched, where that says something.
@@ -499,26 +523,13 @@ func verdictLetter(c *diff.Change) byte {
 	return '?'
 }
 
-// frameColumns are the frames of an event. Costs are multiples of a quantum, such that
-// no sum of a subtree is off by more than one. threads are the numbers of the names of threads.
-func frameColumns(e *Event, index, threads []int) []byte {
+// frameColumns are the frames of an event. threads are the numbers of the names of threads.
+func frameColumns(e *Event, q *quanta, index, threads []int) []byte {
 	f := &e.Frames
 	n := len(f.Level)
 	c := &columns{}
-	var sum [2]float64
-	for i := range n {
-		sum[0] += f.Base[i]
-		sum[1] += f.Head[i]
-	}
-	// A hundredth of an average sample.
-	samples := float64(e.Total.BaseSamples + e.Total.HeadSamples)
-	steps := max(1<<20, min(1<<30, 100*samples))
-	quantum := max(sum[0], sum[1]) / steps
-	if quantum == 0 {
-		quantum = 1
-	}
 	c.key("quantum")
-	c.buf = strconv.AppendFloat(c.buf, quantum, 'g', -1, 64)
+	c.buf = strconv.AppendFloat(c.buf, q.quantum, 'g', -1, 64)
 	last := int32(-1)
 	column(c, "up", n, func(i int) int {
 		up := last + 1 - f.Level[i]
@@ -534,18 +545,8 @@ func frameColumns(e *Event, index, threads []int) []byte {
 		}
 		return index[fresh[i]]
 	}, writeInt)
-	for _, side := range []struct {
-		name string
-		of   []float64
-	}{{"base", f.Base}, {"head", f.Head}} {
-		exact, written := 0.0, 0.0
-		column(c, side.name, n, func(i int) int64 {
-			exact += side.of[i]
-			v := math.Round(exact/quantum) - written
-			written += v
-			return int64(v)
-		}, writeInt64)
-	}
+	column(c, "base", n, func(i int) int64 { return q.self[i][0] }, writeInt64)
+	column(c, "head", n, func(i int) int64 { return q.self[i][1] }, writeInt64)
 	c.key("flags")
 	c.buf = append(c.buf, '"')
 	for _, flags := range f.Flags {

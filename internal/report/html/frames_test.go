@@ -115,14 +115,23 @@ func TestPrunedSums(t *testing.T) {
 }
 
 // TestFrameSums checks that no total of a frame is off by more than a quantum after
-// encoding, which is a hundredth of a sample.
+// encoding, which is a sample of a run where all samples stand for as much, else a hundredth of a sample.
 func TestFrameSums(t *testing.T) {
+	for name, alike := range map[string]bool{"samples of one period": true, "samples of all periods": false} {
+		t.Run(name, func(t *testing.T) { frameSums(t, alike) })
+	}
+}
+
+func frameSums(t *testing.T, alike bool) {
 	c, err := comparetest.Compare(comparetest.Options{Frames: 3000, Depth: 30, Runs: 3, Change: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := FromComparison(document(c), Options{})
 	e := &d.Events[0]
+	if !alike {
+		vary(e)
+	}
 	index := make([]int, len(e.Functions))
 	for i := range index {
 		index[i] = i
@@ -133,7 +142,7 @@ func TestFrameSums(t *testing.T) {
 		Base, Head []float64
 		Flags      string
 	}
-	if err := json.Unmarshal(frameColumns(e, index, nil), &got); err != nil {
+	if err := json.Unmarshal(frameColumns(e, quantize(e), index, nil), &got); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Up) != len(e.Frames.Level) || len(got.Flags) != len(e.Frames.Level) {
@@ -158,8 +167,103 @@ func TestFrameSums(t *testing.T) {
 			t.Fatalf("frame %d: %v and %v, want %v and %v; the quantum is %v", i, gotBase[i], gotHead[i], wantBase[i], wantHead[i], got.Quantum)
 		}
 	}
-	if one := 1_003_009.0 / 3; got.Quantum > one/50 {
+	one := 1_003_009.0 / 3
+	switch {
+	case alike && math.Abs(got.Quantum/one-1) > 1e-9:
 		t.Errorf("the quantum is %v, a sample %v", got.Quantum, one)
+	case !alike && got.Quantum > one/50:
+		t.Errorf("the quantum is %v, a sample about %v", got.Quantum, one)
+	}
+}
+
+// vary makes costs of an event that are multiples of nothing, those of its functions, too.
+func vary(e *Event) {
+	f := &e.Frames
+	for i := range f.Level {
+		f.Base[i] *= 1 + math.Sin(float64(i))/3
+		f.Head[i] *= 1 + math.Cos(float64(i))/3
+	}
+	base, head := totals(f, ends(f))
+	until := make([]int32, len(e.Functions))
+	for i := range e.Functions {
+		x := &e.Functions[i]
+		x.Self.Base, x.Self.Head, x.Total.Base, x.Total.Head = 0, 0, 0, 0
+	}
+	for i, end := range ends(f) {
+		fn := f.Function[i]
+		if fn < 0 {
+			continue
+		}
+		x := &e.Functions[fn]
+		x.Self.Base += f.Base[i]
+		x.Self.Head += f.Head[i]
+		if int32(i) >= until[fn] {
+			until[fn] = end
+			x.Total.Base += base[i]
+			x.Total.Head += head[i]
+		}
+	}
+}
+
+// TestCostsOfFunctions decodes costs of functions as the script does. They look as they are, whether their frames
+// say it or, where samples differ or frames were left out, a column.
+func TestCostsOfFunctions(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		varied       bool
+		limit        int
+		fewest, most float64 // part of the functions whose cost is stated
+	}{
+		{"samples of one period", false, MaxFrames, 0, 0},
+		{"samples of all periods", true, MaxFrames, 0.1, 0.9},
+		{"pruned", false, 1000, 0.1, 0.99},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := sample(t, comparetest.Options{Frames: 3000, Depth: 30, Runs: 3, Change: true})
+			e := &d.Events[0]
+			if tt.varied {
+				vary(e)
+			}
+			e.Frames = (&pruner{all: &e.Frames}).pruned(tt.limit)
+			_, index := byFrequency(e)
+			c := &columns{}
+			q := quantize(e)
+			costs(c, e, q, index)
+			var got eventBlock
+			if err := json.Unmarshal(append(c.buf, '}'), &got); err != nil {
+				t.Fatal(err)
+			}
+			self, total := q.ofFunctions(&e.Frames, len(index))
+			order := make([]int, len(index))
+			for i, at := range index {
+				order[at] = i
+			}
+			stated := 0
+			for _, of := range []struct {
+				known      [][2]float64
+				at         []int
+				base, head []*float64
+				change     func(f *diff.Function) *diff.Change
+			}{
+				{self, got.SelfAt, got.SelfBase, got.SelfHead, func(f *diff.Function) *diff.Change { return &f.Self }},
+				{total, got.TotalAt, got.TotalBase, got.TotalHead, func(f *diff.Function) *diff.Change { return &f.Total }},
+			} {
+				stated += len(of.at)
+				at := 0
+				for i, step := range of.at {
+					at += step
+					of.known[order[at]] = [2]float64{*of.base[i], *of.head[i]}
+				}
+				for i := range e.Functions {
+					if x := of.change(&e.Functions[i]); !e.alike(x, of.known[i][0], of.known[i][1]) {
+						t.Errorf("%s costs %v and %v, decoded %v", e.Functions[i].Name, x.Base, x.Head, of.known[i])
+					}
+				}
+			}
+			if part := float64(stated) / float64(2*len(index)); part < tt.fewest || part > tt.most {
+				t.Errorf("of %d functions %d costs are stated", len(index), stated)
+			}
+		})
 	}
 }
 
@@ -183,7 +287,8 @@ func TestFrameColumns(t *testing.T) {
 		prune := pruner{all: &all}
 		want := prune.pruned(limit)
 		var got frameBlock
-		if err := json.Unmarshal(frameColumns(&Event{Event: new(diff.Event), Frames: want}, index, []int{7, 8}), &got); err != nil {
+		e := &Event{Event: new(diff.Event), Frames: want}
+		if err := json.Unmarshal(frameColumns(e, quantize(e), index, []int{7, 8}), &got); err != nil {
 			t.Fatal(err)
 		}
 		called := make(map[int32][]int32)

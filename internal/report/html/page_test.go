@@ -180,7 +180,7 @@ func TestSizes(t *testing.T) {
 	if len(script) > 80_000 {
 		t.Errorf("the script has %d bytes", len(script))
 	}
-	d := sample(t, comparetest.Options{Frames: 50_000, Depth: 100, Runs: 5, Change: true})
+	d := sample(t, comparetest.Options{Frames: 50_000, Depth: 100, Runs: 5, Change: true, Times: true})
 	if n := len(render(t, d)); n > 400_000 {
 		t.Errorf("50,000 frames make %d bytes", n)
 	}
@@ -201,8 +201,8 @@ func TestSizes(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	d = sample(t, comparetest.Options{Frames: 200_000, Depth: 120, Runs: 2, Change: true})
-	if n := len(render(t, d)); n > 1_500_000 {
+	d = sample(t, comparetest.Options{Frames: 200_000, Depth: 120, Runs: 2, Change: true, Times: true})
+	if n := len(render(t, d)); n > 1_200_000 {
 		t.Errorf("200,000 frames make %d bytes", n)
 	}
 }

@@ -65,7 +65,7 @@ func measure(repeat int) error {
 }
 
 func (s *size) measure(out *tabwriter.Writer, dir string, repeat int) error {
-	c, err := comparetest.Compare(comparetest.Options{Frames: s.frames, Depth: s.depth, Runs: 5, Change: true})
+	c, err := comparetest.Compare(comparetest.Options{Frames: s.frames, Depth: s.depth, Runs: 5, Change: true, Times: true})
 	if err != nil {
 		return err
 	}

@@ -84,12 +84,14 @@ export class EventData {
   private inverted?: Tree;
   constructor(readonly meta: EventMeta, readonly index: number, readonly block: EventBlock, names: string[]) {
     const b = block;
+    this.tree = decode(b.frames, names);
+    const [selfBase, selfHead, totalBase, totalHead] = costsOf(this.tree, b);
     let name = -1;
     for (let i = 0; i < b.name.length; i++) {
       name += b.name[i];
       const f: Fn = {
         id: i, name: names[name], dso: names[b.dso[i]],
-        self: untested(b.selfBase[i], b.selfHead[i], b.nBase[i], b.nHead[i]), total: untested(b.totalBase[i], b.totalHead[i], 0, 0),
+        self: untested(selfBase[i], selfHead[i], b.nBase[i], b.nHead[i]), total: untested(totalBase[i], totalHead[i], 0, 0),
         match: "exact", baseName: "", baseDSO: "", reason: "", confidence: 1, shift: -1, why: [],
       };
       this.functions.push(f);
@@ -106,7 +108,6 @@ export class EventData {
     b.why?.forEach((at, i) => this.functions[at].why.push({ text: names[b.whyText![i]], view: names[b.whyView![i]] }));
     fill(b.self, (i) => this.functions[i].self);
     fill(b.total, (i) => this.functions[i].total);
-    this.tree = decode(b.frames, names);
   }
   label(fn: number): string {
     return fn >= 0 ? this.functions[fn].name : fn === -1 ? "total" : "(" + (-1 - fn) + " smaller frames)";
@@ -153,6 +154,25 @@ function functionsOf(f: EventBlock["frames"], level: Int32Array): Int32Array {
     path[level[i]] = fn[i] = own;
   }
   return fn;
+}
+
+/** What functions cost, by side, alone and with what they call: the sums of their frames, unless the block says it. */
+function costsOf(t: Tree, b: EventBlock): Float64Array[] {
+  const n = b.name.length, q = b.frames.quantum, until = new Int32Array(n);
+  const from = [t.selfBase, t.selfHead, t.totalBase, t.totalHead], sums = from.map(() => new Float64Array(n));
+  for (let i = 0; i < t.size; i++) {
+    const fn = t.fn[i], all = i >= until[fn];
+    if (fn < 0) continue;
+    if (all) until[fn] = t.end[i]; // the outermost
+    for (let k = all ? 3 : 1; k >= 0; k--) sums[k][fn] += Math.round(from[k][i] / q);
+  }
+  for (const list of sums) for (let i = 0; i < n; i++) list[i] *= q;
+  [b.selfBase, b.selfHead, b.totalBase, b.totalHead].forEach((list, k) => {
+    const at = k < 2 ? b.selfAt : b.totalAt;
+    let fn = 0;
+    list.forEach((v, i) => { sums[k][(fn = at ? fn + at[i] : i)] = v; });
+  });
+  return sums;
 }
 
 function decode(f: EventBlock["frames"], names: string[]): Tree {

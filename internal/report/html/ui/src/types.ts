@@ -29,7 +29,9 @@ export type Group = { by: string; rows: GroupRow[] };
 export type Shift = { caller: number; parts: number[]; net: Change };
 
 export type EventBlock = {
-  name: number[]; dso: number[]; selfBase: number[]; selfHead: number[]; totalBase: number[]; totalHead: number[];
+  name: number[]; dso: number[];
+  /** Of functions whose frames do not say it, which are all in pages of older versions. */
+  selfAt?: number[]; selfBase: number[]; selfHead: number[]; totalAt?: number[]; totalBase: number[]; totalHead: number[];
   nBase: number[]; nHead: number[];
   matched: number[]; match: number[]; baseName: number[]; baseDSO: number[]; reason: number[]; confidence: number[];
   /** Functions with a reason, its text, and the tab that has the evidence, "" for the card. Absent if there are none. */
