@@ -20,6 +20,8 @@ import (
 var (
 	//go:embed dist/app.js
 	script string
+	//go:embed dist/aside.js
+	asideScript string // of what the first view does not need
 	//go:embed dist/sections.js
 	sectionScript string // of sections that few reports have
 	//go:embed dist/overtime.js
@@ -129,7 +131,7 @@ const (
 
 // scripts are the scripts that the page needs.
 func (p *Page) scripts() []string {
-	list := []string{script}
+	list := []string{script, asideScript}
 	offCPU := slices.ContainsFunc(p.meta.Events, func(e metaEvent) bool { return e.OffCPU })
 	if p.has("branches") || p.has("listings") || p.has("sources") || p.has("pipeline") || offCPU {
 		list = append(list, sectionScript)

@@ -50,6 +50,7 @@ func build(dir string) (map[string][]byte, error) {
 	alias := map[string]string{"preact": "./vendor/preact/preact.mjs", "preact/hooks": "./vendor/preact/hooks.mjs"}
 	for _, part := range []struct{ source, name string }{
 		{"src/app.tsx", "app.js"},
+		{"src/aside.tsx", "aside.js"},
 		{"src/sections.tsx", "sections.js"},
 		{"src/overtime.tsx", "overtime.js"},
 		{"src/app.css", "app.css"},
@@ -60,7 +61,7 @@ func build(dir string) (map[string][]byte, error) {
 			Format: api.FormatIIFE, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
 			Engines: engines, JSXFactory: "h", JSXFragment: "Fragment", Alias: alias,
 		}
-		if part.name == "sections.js" || part.name == "overtime.js" {
+		if part.name != "app.js" && part.name != "app.css" {
 			opt.Plugins = []api.Plugin{{Name: "kit", Setup: func(b api.PluginBuild) {
 				b.OnResolve(api.OnResolveOptions{Filter: `^\./kit$`}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
 					return api.OnResolveResult{Path: filepath.Join(ui, "src/kit-shared.ts")}, nil

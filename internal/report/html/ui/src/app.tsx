@@ -6,7 +6,7 @@ import type { BranchView } from "./branches";
 import { Card, useBlock } from "./card";
 import type { Code } from "./code";
 import { type EventData, byID, loadEvent, readMeta } from "./data";
-import { DataView } from "./datatab";
+import type { DataView } from "./datatab";
 import { Flame } from "./flame";
 import { Functions } from "./functions";
 import { Groups } from "./groups";
@@ -15,14 +15,14 @@ import type { OffCPU } from "./offcpu";
 import { None } from "./parts";
 import type { PipelineView } from "./pipeline";
 import { inner, isClosed } from "./search";
-import { Keys, Share } from "./share";
+import type { Keys, Share } from "./share";
 import type { SourceView } from "./source";
 import { type State, go, parse } from "./state";
 import type { TimesView } from "./times";
 import type { Branches, Data, Meta, Pipeline } from "./types";
 
-// What the script of sections adds, if the page has it.
-const shared: typeof kit & Partial<{ branches: typeof BranchView; offcpu: typeof OffCPU; pipeline: typeof PipelineView; code: typeof Code; source: typeof SourceView; times: typeof TimesView }> = { ...kit };
+// What other scripts add, if the page has them.
+const shared: typeof kit & Partial<{ data: typeof DataView; keys: typeof Keys; sharing: typeof Share; branches: typeof BranchView; offcpu: typeof OffCPU; pipeline: typeof PipelineView; code: typeof Code; source: typeof SourceView; times: typeof TimesView }> = { ...kit };
 Object.assign(globalThis, { profdiff: shared });
 
 function tabs(meta: Meta, s: State) {
@@ -114,7 +114,7 @@ function App({ meta }: { meta: Meta }) {
       <div class="panel" id="panel" role="tabpanel" aria-labelledby={"tab-" + view}>
         {failed ? <p class="error">The data of this page cannot be read: {failed}</p>
           : view === "branches" || view === "pipeline" ? <BlockOf<Branches & Pipeline> key={view} meta={meta} name={view} show={(block) => shared[view] ? h<{ s: State; block: Branches & Pipeline }>(shared[view], { s, block }) : null} />
-          : view === "data" ? <BlockOf<Data> meta={meta} name="data" show={(d) => <DataView meta={meta} data={d} />} />
+          : view === "data" ? <BlockOf<Data> meta={meta} name="data" show={(data) => h(shared.data!, { meta, data })} />
           : !own ? wait()
           : view === "functions" ? <Functions s={s} data={own} />
           : (view === "times" || (view === "flame" && s.span)) && shared.times ? h(shared.times, { s, data: own, meta })
@@ -124,7 +124,7 @@ function App({ meta }: { meta: Meta }) {
           : view === "groups" ? <Groups s={s} data={own} />
           : view === "offcpu" && shared.offcpu ? h(shared.offcpu, { s, data: own, meta }) : null}
       </div>
-      {open === "keys" ? <Keys onClose={close} /> : open === "share" ? <Share meta={meta} view={view} what={index >= 0 ? ", " + meta.events[index].name : ""} onClose={close} /> : null}
+      {open === "keys" ? h(shared.keys!, { onClose: close }) : open === "share" ? h(shared.sharing!, { meta, view, what: index >= 0 ? ", " + meta.events[index].name : "", onClose: close }) : null}
     </Fragment>
   );
 }

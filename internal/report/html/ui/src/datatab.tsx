@@ -1,9 +1,6 @@
 // What the report rests on.
 
-import { h } from "preact";
-import { block } from "./data";
-import { count, leftOut, plural, share, weight } from "./format";
-import { Button, Dim, Facts, Wide, num, reached, save } from "./parts";
+import { Button, Dim, Facts, Wide, block, count, h, leftOut, num, plural, reached, save, share, weight } from "./kit";
 import type { Data, Meta, Run } from "./types";
 
 type Fact = [string, preact.ComponentChildren];

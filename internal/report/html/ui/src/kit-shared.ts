@@ -4,5 +4,5 @@ import type * as kit from "./kit";
 
 const shared = (globalThis as unknown as { profdiff: typeof kit }).profdiff;
 export const {
-  Button, CHANGE, COSTS, ChangeTable, Change_, Delta, Dim, Facts, Flame, FnLink, Fragment, GroupTable, Legend, Marked, Name, None, Strip, Tree, Verdict, Wide, changeCells, cost, costCells, count, delta, digits, elide, format, frameOf, go, h, heads, linesOf, loadEvent, matcher, minus, num, plural, reachOf, share, untested, useBlock, useEffect, useMemo, useRef, useState, weight,
+  Button, CHANGE, COSTS, ChangeTable, Change_, Copy, Delta, Dim, Facts, Flame, FnLink, Fragment, GroupTable, Legend, Marked, Name, None, Strip, Tree, Verdict, Wide, block, changeCells, cost, costCells, count, delta, digits, elide, format, frameOf, go, h, heads, leftOut, linesOf, loadEvent, matcher, minus, num, plural, reachOf, reached, save, share, untested, useBlock, useEffect, useMemo, useRef, useState, weight,
 } = shared;

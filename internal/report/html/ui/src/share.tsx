@@ -1,9 +1,7 @@
 // What a reader takes away: a link, text, pictures; and the keys.
 
-import { h } from "preact";
-import { useEffect, useRef } from "preact/hooks";
 import { byID } from "./data";
-import { Button, Copy, Dim, save } from "./parts";
+import { Button, Copy, Dim, h, save, useEffect, useRef } from "./kit";
 import { type Cells, csv, escaped, markdown, tablesOf, tsv } from "./tabletext";
 import type { Meta } from "./types";
 
