@@ -12,12 +12,18 @@ import (
 	"profdiff/internal/tools/browser"
 )
 
-// TestBrowserNames runs the cases of report/text for names in little room in the script of the page.
-func TestBrowserNames(t *testing.T) {
-	built := api.Build(api.BuildOptions{EntryPoints: []string{"../../report/html/ui/src/names.ts"}, Bundle: true, Format: api.FormatIIFE, GlobalName: "names", Charset: api.CharsetUTF8})
+// script is the text of a file of the page's script, whose exports are in a variable.
+func script(t *testing.T, file, variable string) string {
+	t.Helper()
+	built := api.Build(api.BuildOptions{EntryPoints: []string{"../../report/html/ui/src/" + file}, Bundle: true, Format: api.FormatIIFE, GlobalName: variable, Charset: api.CharsetUTF8})
 	if len(built.Errors) > 0 {
 		t.Fatal(built.Errors)
 	}
+	return string(built.OutputFiles[0].Contents)
+}
+
+// TestBrowserNames runs the cases of report/text for names in little room in the script of the page.
+func TestBrowserNames(t *testing.T) {
 	data, err := os.ReadFile("../../report/text/testdata/elide.tsv")
 	do(t, err)
 	type test struct {
@@ -35,7 +41,7 @@ func TestBrowserNames(t *testing.T) {
 	text, err := json.Marshal(tests)
 	do(t, err)
 	p := show(t, sample(t, small()), "", browser.Options{})
-	got := eval[[]string](t, p, `(() => { `+string(built.OutputFiles[0].Contents)+`; return `+string(text)+`.map(t => names.elide(t.Name, t.Room)) })()`)
+	got := eval[[]string](t, p, `(() => { `+script(t, "names.ts", "names")+`; return `+string(text)+`.map(t => names.elide(t.Name, t.Room)) })()`)
 	for i, test := range tests {
 		if got[i] != test.Want {
 			t.Errorf("elide(%q, %d) is %q, want %q", test.Name, test.Room, got[i], test.Want)

@@ -24,9 +24,9 @@ export function digits(v: number, n = 4): string {
 export function weight(v: number, unit: string, n = 4): string {
   const units = unit === "nanoseconds" ? TIMES : COUNTS;
   const u = units.find((x) => Math.abs(v) >= x[0]) ?? units[units.length - 1];
-  // A time that happens to be whole is no count.
-  const s = u[0] === 1 && Number.isInteger(v) && (v === 0 || units === COUNTS) ? minus(String(v)) : digits(v / u[0], n);
-  return u[1] === "" ? s : s + THIN + u[1];
+  // A time that happens to be whole is no count, and of an operation there may be few counts.
+  const s = v === 0 || (!u[1] && Number.isInteger(v)) ? minus(String(v)) : !u[1] && n < 4 && Math.abs(v) < 1 ? minus(String(+v.toPrecision(n))) : digits(v / u[0], n);
+  return u[1] ? s + THIN + u[1] : s;
 }
 
 export const share = (v: number) => (isFinite(v) ? minus(even(100 * v, 2)) + THIN + "%" : "–");

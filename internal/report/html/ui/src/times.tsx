@@ -311,7 +311,7 @@ function Heat({ t, side, rows, names, scale, area, most, span, says, choose, at 
   return (
     <div class="heat-map">
       <div class="heat-names" aria-hidden="true" style={{ paddingTop: above + "px" }}>{area ? <span class="heat-all">All</span> : null}{names.map((n, k) => (
-        <span key={k} title={n} style={{ height: ROW + "px", lineHeight: ROW + "px" }}><bdi>{n}</bdi></span>
+        <span key={k} title={n} style={{ height: ROW + "px", lineHeight: ROW + "px" }}><bdi>{elide(n, 21)}</bdi></span>
       ))}</div>
       <canvas ref={canvas} tabIndex={0} role="application" aria-roledescription="heat map" aria-label={`${SIDES[side]}: ${says}; the check box “as a table” shows the same as a table`} aria-describedby="time-selected time-keys"
         style={{ height: height + "px" }} onKeyDown={key}
@@ -408,7 +408,7 @@ function Map_({ s, data, t, span, part, graph }: { s: State; data: EventData; t:
               {[0, 1].map((side) => (
                 <div key={side}>
                   <h3>{SIDES[side]}</h3>
-                  <Heat t={t} side={side} rows={ran.map((r) => r.sides[side])} names={ran.map((r) => elide(data.functions[r.fn].name, 30))} scale={ranScale} most={1} span={span} choose={choose} at={-1} says={`the functions whose share of ${e.name} changes most over time`} />
+                  <Heat t={t} side={side} rows={ran.map((r) => r.sides[side])} names={ran.map((r) => data.functions[r.fn].name)} scale={ranScale} most={1} span={span} choose={choose} at={-1} says={`the functions whose share of ${e.name} changes most over time`} />
                 </div>
               ))}
               <Legend>Functions, with what they call, whose share of the cost changes most over time, in the order of time; means over runs. <Ramp /> 0 to {cost(e, ranScale, 2)}.</Legend>
