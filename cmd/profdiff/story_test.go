@@ -215,7 +215,7 @@ var toldCases = []toldCase{
 		name: "usb-freeze",
 		word: "faster",
 		sentences: []string{
-			"main no longer waits for HeapTaskDaemon, which waited for usb_barcode (flip of the collector): 3.013 ms → 992.3 ns per operation (navigations), at most 2.1% of it.",
+			"main no longer waits for HeapTaskDaemon, which waited for usb_barcode (flip of the collector): 3.013 ms → 992.3 ns per operation (navigations); at most 2.1% of before remains.",
 			"CPU time per operation can't be told apart yet: -0.2% [-2.0% to +1.5%], 5.073 ms → 5.065 ms; about 22 runs a side would decide.",
 			"Context switches per operation fell by 27.6% [24.9% to 29.9%]: 5.336 → 3.880.",
 		},
@@ -226,7 +226,7 @@ var toldCases = []toldCase{
 		args: []string{"PROFILES/usb-freeze", "--categories", "PROFILES/usb-freeze/categories.yaml"},
 		word: "faster",
 		sentences: []string{
-			"main no longer waits for HeapTaskDaemon, which waited for usb_barcode (flip of the collector): 3.013 ms → 992.3 ns per operation (navigations), at most 2.1% of it.",
+			"main no longer waits for HeapTaskDaemon, which waited for usb_barcode (flip of the collector): 3.013 ms → 992.3 ns per operation (navigations); at most 2.1% of before remains.",
 			"CPU time per operation can't be told apart yet: -0.2% [-2.0% to +1.5%], 5.073 ms → 5.065 ms; about 22 runs a side would decide.",
 			"Context switches per operation fell by 27.6% [24.9% to 29.9%]: 5.336 → 3.880.",
 		},

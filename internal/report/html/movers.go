@@ -187,7 +187,7 @@ func (m *meta) movers() *moversView {
 // noMovers says why nothing moved. Why verdicts are withheld is said once, above.
 func (m *meta) noMovers() string {
 	e := &m.Events[0]
-	s := "No function changed decidably."
+	s := "No function can be told to have changed."
 	switch {
 	case e.Withheld != "":
 		s += " Verdicts are withheld."

@@ -59,7 +59,7 @@ func TestTell(t *testing.T) {
 			Facts{Events: []Event{event(undecided)}, Waits: []Waiting{wait}},
 			"faster",
 			[]string{
-				"main no longer waits for the collector (flip): 3.000 ms → 1.000 µs per run, at most 2.0% of it.",
+				"main no longer waits for the collector (flip): 3.000 ms → 1.000 µs per run; at most 2.0% of before remains.",
 				"CPU time per run can't be told apart yet: +1.0% [-2.0% to +3.0%], 100.0 ms → 101.0 ms; about 22 runs a side would decide.",
 			},
 		},

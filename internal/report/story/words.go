@@ -229,7 +229,7 @@ func (w *Waiting) waits(e *Event) string {
 	}
 	numbers := fmt.Sprintf("%s %s", w.fromTo(), e.per())
 	if (w.Ended || w.far()) && w.less() && w.CI.Hi > 0 && w.CI.Hi < 1 {
-		numbers += fmt.Sprintf(", at most %s of it", text.RoughPercent(w.CI.Hi))
+		numbers += fmt.Sprintf("; at most %s of before remains", text.RoughPercent(w.CI.Hi))
 	}
 	switch {
 	case w.Ended || w.less() && w.far():
