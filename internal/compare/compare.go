@@ -541,9 +541,9 @@ func (c *Comparison) heavy(e *Event, ch *Change) bool {
 }
 
 // Measure is what an event measures, by its name and unit: the words for changes of it depend
-// on that.
-func Measure(event, unit string) verdict.Measure {
-	if run.IsTime(event, unit) {
+// on that. A larger share of the time may be the same time, and who sleeps longer need not be slower.
+func Measure(event, unit string, shares bool) verdict.Measure {
+	if run.IsTime(event, unit) && !run.IsWait(event) && !shares {
 		return verdict.Time
 	}
 	return verdict.Amount

@@ -301,7 +301,7 @@ func (c *Course) stands(base, head []*run.Run) (list []stand, by string, err err
 		return nil, "", err
 	}
 	e := &comparison.Events[0]
-	c.Measure = compare.Measure(e.Name, e.Unit)
+	c.Measure = compare.Measure(e.Name, e.Unit, e.Normalization.Mode == compare.Total)
 	by = string(e.Normalization.Mode)
 	if c.focus == nil {
 		return []stand{c.change(total, &e.Total, cmp.Or(e.Withheld, e.NoTotal))}, by, nil

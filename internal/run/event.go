@@ -149,6 +149,16 @@ func IsTime(name, unit string) bool {
 	return false
 }
 
+// waits are events of threads that do not run.
+var waits = []string{"off-cpu", "delay", "contentions", "stack-dumps"}
+
+// IsWait reports whether the weight of an event is of threads that do not run: who waits longer need
+// not be slower.
+func IsWait(name string) bool {
+	event, _ := SplitEvent(CanonicalEvent(name))
+	return slices.Contains(waits, event)
+}
+
 // compareEvents orders events canonically: not by which fired first, so that
 // two recordings of one command have the same order.
 func compareEvents(a, b *Event) int {

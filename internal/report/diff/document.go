@@ -219,10 +219,12 @@ func (e *Event) Shares() bool { return e.Normalization.Mode == OfTotal }
 func (e *Event) Single() bool { return e.Total.Method.Single() }
 
 // Measure is what the event measures: time, or an amount.
-func (e *Event) Measure() verdict.Measure { return Measure(e.Name, e.Unit) }
+func (e *Event) Measure() verdict.Measure { return Measure(e.Name, e.Unit, e.Shares()) }
 
-// Measure is what an event measures, by its name and unit.
-func Measure(event, unit string) verdict.Measure { return compare.Measure(event, unit) }
+// Measure is what an event measures, by its name, its unit and whether its costs are shares.
+func Measure(event, unit string, shares bool) verdict.Measure {
+	return compare.Measure(event, unit, shares)
+}
 
 // A Function is a function in one event.
 type Function struct {

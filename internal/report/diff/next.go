@@ -55,7 +55,7 @@ func (d *Document) Next(s Session) string {
 		words = append(words, "--event", main.Name)
 	}
 	words = append(words, "--focus", pattern(name))
-	if main.Measure() == verdict.Time && !slices.Contains(waiting, main.Name) && s.Lines(name) {
+	if run.IsTime(main.Name, main.Unit) && !run.IsWait(main.Name) && s.Lines(name) {
 		return run.JoinWords(append(words, "--lines"))
 	}
 	return run.JoinWords(append(words, "--callers"))

@@ -12,6 +12,7 @@ import (
 	"profdiff/internal/report/waits"
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
+	"profdiff/internal/verdict"
 	"profdiff/internal/wait"
 )
 
@@ -89,7 +90,7 @@ func (d *Document) storyEvent(e *Event) story.Event {
 	name, _ := run.SplitEvent(e.Name)
 	per, of := e.per()
 	out := story.Event{
-		Label: e.Label(), Plural: !singular[e.Label()], Per: per, Of: of, CPU: isCost(e.Name), Waiting: name == "off-cpu",
+		Label: e.Label(), Plural: !singular[e.Label()], Per: per, Of: of, Time: run.IsTime(e.Name, e.Unit), CPU: isCost(e.Name), Waiting: name == "off-cpu",
 		Total: storyChange(e, &e.Total, story.About{Kind: story.Total, Event: e.Name}, ""), Withheld: e.Withheld, NoTotal: e.NoTotal,
 	}
 	out.Total.Share = false // the total is no share
@@ -241,6 +242,7 @@ func (d *Document) storyWaits(events []story.Event) (list []story.Waiting) {
 			Thread: text.Printable(first.Thread.Name), Main: first.Thread.Main, For: threads(c.Links[1:]), Why: text.Printable(first.Rule), Event: index,
 			Ended: c.Head.Count == 0, Began: c.Base.Count == 0,
 		}
+		w.Measure = verdict.Time // who waits for a thread is as fast as that
 		if first.Rule == "lock" {
 			w.Why = ""
 		}

@@ -113,7 +113,7 @@ func (s *summary) event(w io.Writer, e *Event, rank int) error {
 		return s.lines.Err
 	}
 	t := s.table(e)
-	words := [2]string{verdict.Regressed.Word(e.measure()), verdict.Improved.Word(e.measure())}
+	words := [2]string{verdict.Regressed.Word(e.Measure()), verdict.Improved.Word(e.Measure())}
 	styles := [2]text.Style{text.Red, text.Green}
 	if e.Single() {
 		words = [2]string{"perhaps " + words[0] + " " + verdict.More.Sign(), "perhaps " + words[1] + " " + verdict.Less.Sign()}
@@ -152,15 +152,6 @@ func restText(rest []summaryRow, format costFormat) string {
 // decidedLess reports whether a change is decided, and a decrease.
 func decidedLess(c *Change) bool {
 	return c.Verdict == verdict.Improved || c.Verdict == verdict.Removed
-}
-
-// measure is what the words for more and less are chosen by: a larger share of the time may be the
-// same time, and who sleeps longer need not be slower.
-func (e *Event) measure() verdict.Measure {
-	if e.Shares() || slices.Contains(waiting, e.Name) {
-		return verdict.Amount
-	}
-	return e.Measure()
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -256,7 +247,7 @@ func runsText(n int) string {
 // byCategory reports whether the changes of an event are told by category: where threads leave the
 // CPU, it is always the function that takes them off.
 func (s *summary) byCategory(e *Event) bool {
-	return slices.Contains(waiting, e.Name) && !s.Design.Focus && e.group(run.ByCategory) != nil
+	return run.IsWait(e.Name) && !s.Design.Focus && e.group(run.ByCategory) != nil
 }
 
 func (e *Event) group(by run.GroupBy) *Group {
@@ -360,7 +351,7 @@ func (s *summary) waits(w io.Writer) error {
 // facts writes what is not decided, and what to know of the runs.
 func (s *summary) facts(w io.Writer, main *Event, next bool) {
 	t := text.Table{Prose: true}
-	t.Fact(verdict.Inconclusive.Word(main.measure()), s.undecided(main))
+	t.Fact(verdict.Inconclusive.Word(main.Measure()), s.undecided(main))
 	for _, side := range []struct {
 		name string
 		*Side

@@ -29,7 +29,9 @@ func TestMeasure(t *testing.T) {
 		word  string
 	}{
 		{Event{Name: "cpu-cycles", Unit: "cpu-cycles"}, "slower"},
-		{Event{Name: "off-cpu", Unit: "nanoseconds"}, "slower"},
+		{Event{Name: "cpu-cycles", Unit: "cpu-cycles", Normalization: Normalization{Mode: OfTotal}}, "more"},
+		{Event{Name: "off-cpu", Unit: "nanoseconds"}, "more"},
+		{Event{Name: "delay", Unit: "nanoseconds"}, "more"},
 		{Event{Name: "branch-misses", Unit: "count"}, "more"},
 		{Event{Name: "alloc_space", Unit: "bytes"}, "more"},
 	} {

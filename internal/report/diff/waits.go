@@ -35,14 +35,11 @@ func (d *Document) AddWaits(base, head *wait.Report) {
 // maxWaits is how many chains are listed.
 const maxWaits = 5
 
-// waiting are the events of which it is of interest who waited for whom.
-var waiting = []string{"off-cpu", "delay", "contentions", "stack-dumps"}
-
 // writeWaits writes how long threads waited for others before and after, in a run, before lists of
 // functions or threads of what they waited.
 func writeWaits(w io.Writer, d *Document, opt Options) error {
 	shows := opt.By == "" || opt.By == run.ByFunction || opt.By == run.ByThread
-	if d.Waits == nil || !shows || !slices.ContainsFunc(d.Events, func(e Event) bool { return slices.Contains(waiting, e.Name) }) {
+	if d.Waits == nil || !shows || !slices.ContainsFunc(d.Events, func(e Event) bool { return run.IsWait(e.Name) }) {
 		return nil
 	}
 	per := waits.Per(d.Waits.Base, d.Waits.Head)

@@ -111,7 +111,9 @@ type jsonChange struct {
 	HeadRuns   []float64       `json:"head_runs,omitempty"`
 }
 
-func amount(event, unit string) bool { return diff.Measure(event, unit) == verdict.Amount }
+func amount(event, unit string, shares bool) bool {
+	return diff.Measure(event, unit, shares) == verdict.Amount
+}
 
 func toJSON(c *diff.Change) jsonChange {
 	j := jsonChange{
@@ -175,7 +177,7 @@ func metaOf(d *Document, blocks []block) *meta {
 
 func metaEventOf(e *Event) metaEvent {
 	m := metaEvent{
-		Name: e.Name, Unit: e.Unit, Per: e.Per, Share: e.Share, Single: e.Single, OffCPU: e.OffCPU, Amount: amount(e.Name, e.Unit), Withheld: e.Withheld, How: list(e.How),
+		Name: e.Name, Unit: e.Unit, Per: e.Per, Share: e.Share, Single: e.Single, OffCPU: e.OffCPU, Amount: amount(e.Name, e.Unit, e.Share), Withheld: e.Withheld, How: list(e.How),
 		Total: toJSON(&e.Total), Functions: len(e.Functions), Frames: len(e.Frames.Level), AllFrames: e.Frames.All, Least: e.Frames.Least,
 	}
 	for i := range e.Functions {

@@ -203,7 +203,7 @@ func (m *meta) noMovers() string {
 // headline has it.
 func (m *metaEvent) table(index, rows int, better bool) moversTable {
 	e := m.event()
-	measure := diff.Measure(m.Name, m.Unit)
+	measure := diff.Measure(m.Name, m.Unit, m.Share)
 	t := moversTable{Title: m.costs(), What: title(m.what())}
 	reach := m.reach()
 	group := func(v verdict.Verdict, list []metaMover, all int) {
@@ -211,12 +211,12 @@ func (m *metaEvent) table(index, rows int, better bool) moversTable {
 			return
 		}
 		g := moversGroup{Title: v.Word(measure), Class: v, Mark: v.Sign()}
+		if m.OffCPU {
+			g.Title = "waits " + g.Title
+		}
 		lead := map[verdict.Verdict]verdict.Lead{verdict.Regressed: verdict.More, verdict.Improved: verdict.Less}[v]
 		if m.Single {
 			g.Title, g.Class, g.Mark = "lead: "+g.Title, verdict.Inconclusive, lead.Sign()
-		}
-		if m.OffCPU {
-			g.Title += map[verdict.Verdict]string{verdict.Regressed: ", waits more", verdict.Improved: ", waits less"}[v]
 		}
 		g.Title = title(g.Title)
 		for i := range list[:min(len(list), rows)] {

@@ -164,7 +164,7 @@ func readMeta(b rawBlock) (*meta, error) {
 		if e.Functions < 0 || e.Frames < 0 || len(e.Grew) > maxMovers || len(e.Shrank) > maxMovers {
 			return nil, fmt.Errorf("counts of event %d make no sense", i)
 		}
-		e.Amount = amount(e.Name, e.Unit) // which older versions did not tell
+		e.Amount = amount(e.Name, e.Unit, e.Share) // which older versions did not tell
 		e.How, e.Grew, e.Shrank = list(e.How), list(e.Grew), list(e.Shrank)
 	}
 	return m, nil

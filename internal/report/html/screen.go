@@ -110,7 +110,7 @@ func (p *Page) screen() *screen {
 func (m *meta) word() string {
 	measure := verdict.Amount
 	if len(m.Events) > 0 {
-		measure = diff.Measure(m.Events[0].Name, m.Events[0].Unit)
+		measure = diff.Measure(m.Events[0].Name, m.Events[0].Unit, m.Events[0].Share)
 	}
 	return m.Verdict.Outcome.Title(measure)
 }

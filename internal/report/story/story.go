@@ -127,9 +127,9 @@ type Event struct {
 	Label, Per, Of string
 	// Plural is set if the label is: cycles differ, CPU time differs.
 	Plural bool
-	// CPU is set if it is the cost that users mean: CPU time, cycles; Waiting if it is time off
-	// the CPU.
-	CPU, Waiting bool
+	// Time is set if it is one, CPU if it is the cost that users mean: CPU time, cycles; Waiting if
+	// it is time off the CPU.
+	Time, CPU, Waiting bool
 	Total        Change
 	// Withheld says why there are no verdicts, NoTotal why there is none on the total, or "".
 	Withheld, NoTotal string

@@ -29,7 +29,7 @@ func open(kind Kind, name string, base, head, lo, hi float64) Change {
 }
 
 func event(total Change, parts ...Change) Event {
-	return Event{Label: "CPU time", Per: "per run", CPU: true, Total: total, Parts: parts}
+	return Event{Label: "CPU time", Per: "per run", Time: true, CPU: true, Total: total, Parts: parts}
 }
 
 func TestTell(t *testing.T) {

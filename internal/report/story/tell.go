@@ -95,7 +95,7 @@ func (t *teller) tell() *Story {
 		return t.ofWait(wait)
 	}
 	for _, pick := range []func(*Event) bool{
-		func(e *Event) bool { return e.Total.Measure == verdict.Time },
+		func(e *Event) bool { return e.Time },
 		func(e *Event) bool {
 			return math.Abs(e.Total.Ratio-1) >= leastAmount || cpu == nil || cpu.Total.Verdict != verdict.Unchanged
 		},
@@ -144,7 +144,7 @@ func (t *teller) asked() *Story {
 	if outcome == "" {
 		outcome = verdict.Inconclusive
 	}
-	s := story(outcome, measureOf(best))
+	s := story(outcome, best.Measure)
 	if outcome == verdict.Unchanged {
 		t.say(s, best.About, "%s is the same within %s: %s, %s", best.name(), text.RoughPercent(t.Margin), best.signed(), best.fromTo())
 	} else {
@@ -206,7 +206,7 @@ func (t *teller) say(s *Story, a About, format string, args ...any) {
 // ofTotal tells the total of an event, what explains it, and what contradicts it.
 func (t *teller) ofTotal(e *Event) *Story {
 	c := &e.Total
-	s := story(c.Verdict, measureOf(c))
+	s := story(c.Verdict, c.Measure)
 	t.say(s, c.About, "%s%s", e.total(), capped(c))
 	if e.Uniform != "" {
 		t.say(s, About{Kind: Uniform, Event: c.Event}, "%s", e.Uniform)
@@ -395,7 +395,7 @@ func (t *teller) ofParts(e *Event) *Story {
 	}
 	first := list[0]
 	i := slices.IndexFunc(list, func(c *Change) bool { return c.less() != first.less() })
-	s := story(first.Verdict, measureOf(first))
+	s := story(first.Verdict, first.Measure)
 	if i > 0 && math.Abs(list[i].Head-list[i].Base) >= most*math.Abs(first.Head-first.Base) {
 		s = story(verdict.Inconclusive, first.Measure)
 	}
@@ -408,15 +408,6 @@ func (t *teller) ofParts(e *Event) *Story {
 	}
 	t.say(s, e.Total.About, "%s", t.status(e))
 	return s
-}
-
-// measureOf is the measure by which the headline's word is chosen: a share of the total is no
-// time.
-func measureOf(c *Change) verdict.Measure {
-	if c.Share && c.Measure == verdict.Time {
-		return verdict.Amount
-	}
-	return c.Measure
 }
 
 // undecided tells that nothing is decided, or that nothing changed.

@@ -151,7 +151,7 @@ func (c *Change) part(e *Event) string {
 	switch {
 	case c.Share:
 		of = " of " + e.Label
-	case e.Waiting:
+	case e.Time && c.Measure != verdict.Time:
 		verb, tail, of = "has", " "+e.Label, " of "+e.Label
 	case c.Measure != verdict.Time:
 		verb, tail, of = "has", " "+e.Label, " "+e.Label
