@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	escape "html"
+	"html/template"
 	"math"
 	"regexp"
 	"strconv"
@@ -91,6 +92,49 @@ func TestRungs(t *testing.T) {
 		}
 		if s := strings.ReplaceAll(strings.Join(append(got, n.cost(n.head)), " "), thin, " "); s != test.want {
 			t.Errorf("%v to %v by %v is written %q, want %q", test.base, test.head, test.deltas, s, test.want)
+		}
+	}
+}
+
+// TestWaterfallBreak checks that the bars of both sides are broken where the axis does not start at 0,
+// which is said, and only there.
+func TestWaterfallBreak(t *testing.T) {
+	page, err := template.New("page").Parse(pageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		head float64
+		cut  string
+	}{
+		{110, "axis cut at 95 ns"},
+		{300, ""},
+		{0, ""},
+	} {
+		m := &meta{
+			Events:    []metaEvent{{Name: "cpu-clock", Unit: "nanoseconds", Per: "run"}},
+			Waterfall: &metaWaterfall{By: "function", Base: 100, Head: test.head, Bars: []metaBar{{"f", test.head - 100}}},
+		}
+		v := m.waterfall()
+		if got := strings.ReplaceAll(v.Cut, thin, " "); got != test.cut {
+			t.Errorf("100 to %v: %q, want %q", test.head, got, test.cut)
+		}
+		if said := strings.Contains(v.Label, "axis cut at"); said != (test.cut != "") {
+			t.Errorf("100 to %v is called %q", test.head, v.Label)
+		}
+		var out strings.Builder
+		if err := page.ExecuteTemplate(&out, "waterfall", v); err != nil {
+			t.Fatal(err)
+		}
+		drawn := strings.Split(out.String(), "<g ")[1:]
+		for i, row := range drawn {
+			side := i == 0 || i == len(drawn)-1
+			if broken := strings.Contains(row, `<svg class="break"`); broken != (side && test.cut != "") {
+				t.Errorf("100 to %v: row %d is broken: %v", test.head, i, broken)
+			}
+		}
+		if said := strings.Contains(out.String(), `<text class="cut"`); said != (test.cut != "") {
+			t.Errorf("100 to %v is drawn as %s", test.head, out.String())
 		}
 	}
 }

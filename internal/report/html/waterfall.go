@@ -52,7 +52,9 @@ type waterfallView struct {
 	Height               int
 	Label, Title, Legend string
 	Rows                 []waterfallRow
-	Cut                  bool // the axis does not start at 0
+	// Cut says where the axis starts, "" if at 0, below the bars. The bars from there are broken.
+	Cut  string
+	CutY int
 }
 
 type waterfallRow struct {
@@ -62,6 +64,7 @@ type waterfallRow struct {
 	Value               string
 	Class               string // side, rest, or a verdict
 	X, W                string // of the bar, percent
+	Break               bool   // at its left, as it does not start at 0
 	// Line is where a line leads to the next row, "" after the last.
 	Line        string
 	LineY, EndY int
@@ -70,6 +73,7 @@ type waterfallRow struct {
 const (
 	waterfallRowHeight = 21
 	waterfallBarHeight = 13
+	waterfallCutHeight = 15
 	// Names have so many columns in a window and on a phone or on paper.
 	waterfallName, waterfallNarrow = 30, 16
 	// Bars are between these percents of the width.
@@ -111,7 +115,11 @@ func (m *meta) waterfall() *waterfallView {
 	rows, ends = append(rows, rest, waterfallRow{Name: "After", Class: "side", Value: n.cost(n.head)}), append(ends, [2]float64{at, w.Head}, [2]float64{0, w.Head})
 	rows[0].Value = n.cost(n.base)
 	start, end := axis(ends)
-	v.Cut = start > 0
+	if start > 0 {
+		v.Cut, v.CutY = "axis cut at "+e.cost(start), v.Height+waterfallCutHeight-4
+		v.Height += waterfallCutHeight
+		rows[0].Break, rows[len(rows)-1].Break = true, true
+	}
 	place := func(x float64) float64 {
 		return waterfallFrom + (waterfallTo-waterfallFrom)*(max(x, start)-start)/(end-start)
 	}
@@ -138,8 +146,8 @@ func (m *meta) waterfall() *waterfallView {
 		what = "by " + w.By
 	}
 	v.Legend = me.costs() + ": decided changes " + what + ", and the rest."
-	if v.Cut {
-		v.Legend += " The axis starts at " + e.cost(start) + "."
+	if v.Cut != "" {
+		v.Label += "; " + v.Cut
 	}
 	return v
 }
