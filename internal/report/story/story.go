@@ -130,7 +130,7 @@ type Event struct {
 	// Time is set if it is one, CPU if it is the cost that users mean: CPU time, cycles; Waiting if
 	// it is time off the CPU.
 	Time, CPU, Waiting bool
-	Total        Change
+	Total              Change
 	// Withheld says why there are no verdicts, NoTotal why there is none on the total, or "".
 	Withheld, NoTotal string
 	// Uniform says that all functions changed by one factor, or "".
