@@ -121,9 +121,9 @@ var toldCases = []toldCase{
 		name: "lock-free-queue",
 		word: "faster",
 		sentences: []string{
-			"CPU time per operation (messages) fell by 69.2% [67.6% to 71.9%]: 680.0 ns → 206.1 ns.",
+			"CPU time per operation (messages) fell by 69.2% [67.6% to 71.9%]: means 680.0 ns → 206.1 ns.",
 			"Most of it is produce with what it calls (512.1 ns → 92.33 ns): -419.8 ns of -473.9 ns; by category, locks -353.6 ns.",
-			"Against it, queue_post costs 18.5 times [12.2 to 28.0] as much: 1.671 ns → 27.04 ns.",
+			"Against it, queue_post costs 18.5 times [12.2 to 28.0] as much: means 1.671 ns → 27.04 ns.",
 		},
 		mover: "list_insert",
 	},
@@ -131,7 +131,7 @@ var toldCases = []toldCase{
 		name: "lock-free-queue/off-cpu",
 		word: "faster",
 		sentences: []string{
-			"CPU time per operation (messages) fell by 68.9% [58.9% to 76.0%]: 765.3 ns → 233.7 ns.",
+			"CPU time per operation (messages) fell by 68.9% [58.9% to 76.0%]: means 765.3 ns → 233.7 ns.",
 			"Most of it is produce with what it calls (540.7 ns → 101.5 ns): -439.2 ns of -531.6 ns; by category, locks -355.2 ns.",
 			"By themselves, the largest are list_insert (240.4 ns → gone) and _raw_spin_unlock_irqrestore (139.8 ns → 13.31 ns).",
 		},
@@ -196,7 +196,7 @@ var toldCases = []toldCase{
 		sentences: []string{
 			"CPU time per operation (operations) fell by 61.8% [60.2% to 63.5%]: 17.17 µs → 6.550 µs.",
 			"Most of it is filemap_get_pages with what it calls (10.37 µs → 45.83 ns): -10.33 µs of -10.62 µs; by category, read -10.82 µs.",
-			"Against it, ext4_file_read_iter with what it calls costs 42.6 times [24.0 to 75.4] as much: 27.08 ns → 1.248 µs.",
+			"Against it, category “io_uring submit” is new: 4.604 µs.",
 		},
 		mover: "iowrite16",
 	},
@@ -207,7 +207,7 @@ var toldCases = []toldCase{
 		sentences: []string{
 			"CPU time per operation (operations) fell by 61.8% [60.2% to 63.5%]: 17.17 µs → 6.550 µs.",
 			"Most of it is filemap_get_pages with what it calls (10.37 µs → 45.83 ns): -10.33 µs of -10.62 µs; by category, read -9.350 µs.",
-			"Against it, ext4_file_read_iter with what it calls costs 42.6 times [24.0 to 75.4] as much: 27.08 ns → 1.248 µs.",
+			"Against it, ext4_file_read_iter with what it calls costs 42.6 times [24.0 to 75.4] as much: means 27.08 ns → 1.248 µs.",
 		},
 		mover: "iowrite16",
 	},
@@ -250,7 +250,7 @@ var toldCases = []toldCase{
 		sentences: []string{
 			"CPU time per run fell by 30.4% [28.7% to 32.0%]: 517.2 ms → 360.1 ms.",
 			"Most of it is lzma_decode (427.1 ms → 319.3 ms) and dict_repeat (73.39 ms → 6.018 ms): together -175.2 ms, all others +18.05 ms.",
-			"Against it, __memcpy_evex_unaligned_erms costs 5.64 times [3.25 to 9.78] as much: 4.681 ms → 25.58 ms.",
+			"Against it, __memcpy_evex_unaligned_erms costs 5.64 times [3.25 to 9.78] as much: means 4.681 ms → 25.58 ms.",
 		},
 		mover: "lzma_decode",
 	},
@@ -258,7 +258,7 @@ var toldCases = []toldCase{
 		name: "renderer-start/recorded",
 		word: "faster",
 		sentences: []string{
-			"CPU time per operation (starts) fell by 67.4% [65.0% to 71.5%]: 2.365 ms → 755.2 µs.",
+			"CPU time per operation (starts) fell by 67.4% [65.0% to 71.5%]: means 2.365 ms → 755.2 µs.",
 			"Most of it is renderer with what it calls (1.677 ms → 153.1 µs): -1.524 ms of -1.610 ms.",
 			"By themselves, the largest are unpack (748.0 µs → gone) and verify_method (385.3 µs → gone).",
 		},
@@ -279,7 +279,7 @@ var toldCases = []toldCase{
 		args: []string{"PROFILES/known-slowdown/same", "PROFILES/known-slowdown/slow10"},
 		word: "slower",
 		sentences: []string{
-			"digest_block costs 11.0% [6.2% to 17.0%] more: 159.4 ms → 179.3 ms.",
+			"digest_block costs 11.0% [6.2% to 17.0%] more: means 159.4 ms → 179.3 ms.",
 			"CPU time per run can't be told apart yet: +2.5% [+0.0% to +4.6%], 1.107 s → 1.127 s; about 33 runs a side would decide.",
 		},
 		mover: "digest_block",
@@ -289,7 +289,7 @@ var toldCases = []toldCase{
 		args: []string{"PROFILES/known-slowdown/same", "PROFILES/known-slowdown/slow30"},
 		word: "slower",
 		sentences: []string{
-			"CPU time per run rose by 4.3% [2.3% to 5.6%]: 1.107 s → 1.142 s.",
+			"CPU time per run rose by 4.3% [2.3% to 5.6%]: means 1.107 s → 1.142 s.",
 			"Most of it is digest_block (159.4 ms → 212.5 ms): +53.11 ms, all others -17.75 ms.",
 		},
 		mover: "digest_block",

@@ -149,7 +149,7 @@ func totalCard(e *Event) Card {
 	case e.Withheld != "" || e.NoTotal != "":
 		card.Note = "verdict withheld"
 	case e.Single:
-		card.Note = "sampling noise only"
+		card.Note = "one run a side: no verdict"
 	}
 	return card
 }

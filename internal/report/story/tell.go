@@ -334,6 +334,11 @@ func (t *teller) against(s *Story, e *Event) {
 			list = []*Change{p}
 		}
 	}
+	// What is spread over many functions has a name as a category only.
+	groups := e.parts(func(p *Change) bool { return p.Kind == Category && !p.Plain && p.less() != c.less() })
+	if len(groups) > 0 && (len(list) == 0 || math.Abs(groups[0].Head-groups[0].Base) >= 2*math.Abs(list[0].Head-list[0].Base)) {
+		list = groups
+	}
 	if len(list) > 0 && math.Abs(list[0].Head-list[0].Base) >= leastAgainst*math.Abs(c.Head-c.Base) {
 		t.say(s, list[0].About, "Against it, %s", list[0].part(e))
 		return

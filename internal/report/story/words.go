@@ -32,7 +32,18 @@ func (c *Change) delta() string {
 	return text.Delta(c.Head-c.Base, c.Unit)
 }
 
-func (c *Change) fromTo() string { return c.amount(c.Base) + " → " + c.amount(c.Head) }
+// fromTo are the means of both sides. They are called so where a reader who divides them does not
+// get what is said beside them, which is the typical change from run to run.
+func (c *Change) fromTo() string {
+	s := c.amount(c.Base) + " → " + c.amount(c.Head)
+	if means := c.Head / c.Base; c.known() && means > 0 && !math.IsInf(means, 1) && math.Abs(math.Log(means/c.Ratio)) >= apart {
+		return "means " + s
+	}
+	return s
+}
+
+// apart is the logarithm of a factor by which two ratios visibly differ.
+const apart = 0.01
 
 // manyTimes is the ratio from which on it is told as "5.6 times as much".
 const manyTimes = 3
@@ -181,7 +192,7 @@ func (c *Change) brief() string {
 	case c.began():
 		return fmt.Sprintf("%s (new → %s)", c.name(), c.amount(c.Head))
 	}
-	return fmt.Sprintf("%s (%s)", c.name(), c.fromTo())
+	return fmt.Sprintf("%s (%s → %s)", c.name(), c.amount(c.Base), c.amount(c.Head))
 }
 
 // undecided says that the total of an event cannot be told yet, and what would tell.
@@ -227,7 +238,7 @@ func (w *Waiting) waits(e *Event) string {
 	if w.Why != "" {
 		why = " (" + w.Why + ")"
 	}
-	numbers := fmt.Sprintf("%s %s", w.fromTo(), e.per())
+	numbers := fmt.Sprintf("%s → %s %s", w.amount(w.Base), w.amount(w.Head), e.per())
 	if (w.Ended || w.far()) && w.less() && w.CI.Hi > 0 && w.CI.Hi < 1 {
 		numbers += fmt.Sprintf("; at most %s of before remains", text.RoughPercent(w.CI.Hi))
 	}
