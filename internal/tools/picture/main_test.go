@@ -3,6 +3,8 @@ package main
 import (
 	"image"
 	"image/color"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -40,6 +42,35 @@ func TestPaletted(t *testing.T) {
 	few.SetRGBA(0, 0, color.RGBA{1, 2, 3, 255})
 	if out := paletted(few); out.At(0, 0) != few.At(0, 0) || out.At(1, 0) != few.At(1, 0) {
 		t.Error("few colors do not stay")
+	}
+}
+
+// TestReadmePictures checks that the README has each picture below the command that makes it.
+func TestReadmePictures(t *testing.T) {
+	data, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := string(data)
+	for _, r := range readmePictures {
+		_, below, ok := strings.Cut(rest, "\n"+r.command+"\n```\n\n![")
+		if !ok {
+			t.Fatalf("README.md lacks, behind the pictures before: %s", r.command)
+		}
+		if link, text, _ := strings.Cut(below, ")\n"); !strings.HasSuffix(link, "](testdata/"+r.file) {
+			t.Errorf("below %q stands %q and not %s", r.command, link, r.file)
+		} else {
+			rest = text
+		}
+		f, err := os.Stat("../../../testdata/" + r.file)
+		if err != nil {
+			t.Error(err)
+		} else if f.Size() > 120_000 {
+			t.Errorf("%s has %d bytes", r.file, f.Size())
+		}
+	}
+	if n := strings.Count(string(data), "](testdata/"); n != len(readmePictures) {
+		t.Errorf("README.md has %d pictures, and %d are made", n, len(readmePictures))
 	}
 }
 
