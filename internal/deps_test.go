@@ -108,7 +108,7 @@ var policy = map[string][]string{
 	"report/show":           {"category", "report/text", "report/waits", "run", "wait"},
 	"report/metrics":        {"metric", "metric/diff", "report/story", "report/text", "stats", "verdict"},
 	"report/diff":           {"align", "compare", "listing", "report/story", "report/text", "report/waits", "run", "source", "stats", "verdict", "wait"},
-	"report/branches":       {"branch", "branch/annotate", "branch/diff", "listing", "objects", "report/text", "source", "stats", "symbolizer", "verdict"},
+	"report/branches":       {"branch", "branch/annotate", "branch/diff", "listing", "objects", "report/story", "report/text", "source", "stats", "symbolizer", "verdict"},
 	"report/check":          {"budget", "report/diff", "report/story", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text", "verdict"},
 	"yaml":                  {},

@@ -192,7 +192,7 @@ func (s *stdio) diffBranches(ctx context.Context, base, head []string, read *bra
 			return err
 		}
 	}
-	err = s.writeOutput(output, func(w io.Writer) error {
+	err = s.writeTables(output, format != "json", func(w io.Writer) error {
 		if format == "json" {
 			return branches.WriteDiffJSON(w, d)
 		}

@@ -73,7 +73,7 @@ func (c *branchesCommand) write(std *stdio, d *branches.Document) error {
 	if c.format == "llvm-profile" {
 		return std.writeLLVMProfiles(d, c.output)
 	}
-	return std.writeOutput(c.output, func(w io.Writer) error {
+	return std.writeTables(c.output, d.Listing != nil || c.format != "json" && c.format != "pprof", func(w io.Writer) error {
 		switch {
 		case d.Listing != nil:
 			return branches.WriteListing(w, d)

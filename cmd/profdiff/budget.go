@@ -73,7 +73,7 @@ func newBudgetOfSidesCmd(std *stdio, name, short, long string, do func(*budget.F
 			if err != nil {
 				return err
 			}
-			return fileError(std.writeOutput(output, func(w io.Writer) error { return do(file, in, w) }))
+			return fileError(std.writeTables(output, true, func(w io.Writer) error { return do(file, in, w) }))
 		},
 	}
 	f.register(cmd)
@@ -159,7 +159,7 @@ func (s *stdio) prove(file *budget.File, in *budget.Inputs) error {
 	if err != nil {
 		return fileError(err)
 	}
-	if err := s.writeOutput("-", func(w io.Writer) error { return check.WriteProof(w, p) }); err != nil {
+	if err := s.writeTables("-", true, func(w io.Writer) error { return check.WriteProof(w, p) }); err != nil {
 		return err
 	}
 	if !p.Holds() {

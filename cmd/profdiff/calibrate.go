@@ -84,7 +84,7 @@ measured, or an emulator runs the program, there is no result and the exit code 
 				return err
 			}
 			if output != "-" {
-				if err := std.writeOutput("-", f.WriteText); err != nil {
+				if err := std.writeScreen("-", f.WriteText); err != nil {
 					return err
 				}
 			}

@@ -93,7 +93,7 @@ func (s *stdio) writeCheck(t outTarget, d *check.Document, sourceRoot string) er
 	if t.format == "github-summary" && t.file != "-" {
 		return s.outputs.Append(t.file, write) // steps of a job share one summary
 	}
-	return s.writeOutput(t.file, write)
+	return s.writeTables(t.file, t.format == "text", write)
 }
 
 // maxHistory is the most bytes that are read of a file of checks.

@@ -126,7 +126,7 @@ llvm-mca is part of LLVM (Debian: llvm-19); nothing else of profdiff needs it.`,
 			if !f.timeline {
 				document.DropTimelines()
 			}
-			return std.writeOutput(f.output, func(w io.Writer) error {
+			return std.writeTables(f.output, f.format != "json", func(w io.Writer) error {
 				if f.format == "json" {
 					return report.WriteJSON(w, document)
 				}

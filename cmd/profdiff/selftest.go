@@ -91,7 +91,7 @@ is how runs differ when one side is recorded after the other.`,
 			if err != nil {
 				return err
 			}
-			return std.writeOutput("-", func(w io.Writer) error { return diff.WriteSelfTest(w, t, limit) })
+			return std.writeTables("-", true, func(w io.Writer) error { return diff.WriteSelfTest(w, t, limit) })
 		},
 	}
 	f.register(cmd)

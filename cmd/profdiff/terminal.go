@@ -88,6 +88,15 @@ func noteAbsent(w io.Writer, written error) error {
 	return err
 }
 
+// writeTables is writeScreen if people read what is written, with a word on columns that are left out,
+// else writeOutput.
+func (s *stdio) writeTables(name string, people bool, write func(io.Writer) error) error {
+	if !people {
+		return s.writeOutput(name, write)
+	}
+	return s.writeScreen(name, func(w io.Writer) error { return noteAbsent(w, write(w)) })
+}
+
 // writeScreen is writeOutput for what people read: on standard output it is fitted to the terminal.
 func (s *stdio) writeScreen(name string, write func(io.Writer) error) error {
 	if name != "-" {

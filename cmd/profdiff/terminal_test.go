@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"profdiff/internal/llvm"
 	"profdiff/internal/report/text"
 )
 
@@ -72,7 +73,8 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 	wide := dir + "/a.folded " + dir + "/b.folded"
-	freeze := "../../profiles/usb-freeze"
+	freeze, heap := "../../profiles/usb-freeze", "../../profiles/message-heap"
+	budgets := " --budget " + freeze + "/budget.yaml --base-values navigation_ms=" + freeze + "/values/before --head-values navigation_ms=" + freeze + "/values/after"
 	for _, command := range []string{
 		"diff ../../profiles/message-heap", "diff ../../profiles/message-heap --full", "diff ../../profiles/message-heap --tree",
 		"diff ../../profiles/lock-free-queue", "diff ../../profiles/snapshot-merge --by category", "diff " + freeze, "diff " + freeze + " --full",
@@ -80,8 +82,17 @@ func TestTerminal(t *testing.T) {
 		"diff " + wide, "diff " + wide + " --full", "diff " + freeze + "/values --better lower", "show " + dir + "/a.folded",
 		"show ../../profiles/message-heap/before/01.data", "show " + freeze + "/before/01.data", "show " + freeze + "/before/01.data --by lock",
 		"show testdata/foreign/node/a.data.xz --tree",
+		"branches " + heap + "/callgrind/before.out --limit 3", "branches " + heap + "/callgrind/before.out " + heap + "/callgrind/after.out --limit 6",
+		"branches " + heap + "/callgrind/before.out --annotate message_compare",
+		"check " + freeze + budgets + " --report-only", "budget explain " + freeze + budgets, "budget tighten " + freeze + budgets,
+		"predict --cpu znver5 ../../mca-cases/message-compare",
 	} {
 		t.Run(strings.ReplaceAll(command, dir, ""), func(t *testing.T) {
+			if strings.HasPrefix(command, "predict") {
+				if tools, err := llvm.Find(t.Context(), ""); err != nil || tools.Major != 22 {
+					t.Skip("llvm-mca-22 is not installed")
+				}
+			}
 			whole, _ := onTerminal(t, 0, command)
 			known := make(map[string]bool)
 			for _, n := range shownNumber.FindAllString(whole, -1) {
@@ -130,7 +141,9 @@ func onTerminal(t *testing.T, columns int, command string) (shown, next string) 
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, shown)
 	}
-	if strings.HasPrefix(command, "diff") && !strings.Contains(command, "--") && !painted.MatchString(shown) {
+	verdicts := strings.HasPrefix(command, "diff") && !strings.Contains(command, "--") || strings.HasPrefix(command, "check") ||
+		strings.HasPrefix(command, "predict") || strings.Contains(command, "callgrind/after.out")
+	if verdicts && !painted.MatchString(shown) {
 		t.Error("there are no colours")
 	}
 	shown = painted.ReplaceAllString(shown, "")

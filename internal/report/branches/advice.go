@@ -2,7 +2,7 @@ package branches
 
 import (
 	"fmt"
-	"strings"
+	"io"
 
 	"profdiff/internal/report/text"
 )
@@ -11,7 +11,7 @@ import (
 const maxAdvice = 5
 
 // writeBranchAdvice writes what to do about the branches, and when it is worth it.
-func writeBranchAdvice(w *strings.Builder, d *Document) {
+func writeBranchAdvice(w io.Writer, d *Document) {
 	if d.Advice != "" {
 		fmt.Fprintf(w, "\nall branches: %s\n", text.Printable(d.Advice))
 	}

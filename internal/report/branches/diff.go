@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
@@ -17,18 +18,10 @@ import (
 // WriteDiffText writes a comparison of branches as text: what was compared and how,
 // what it should save, and so many branches, 0 for all, those whose misses changed most first.
 func WriteDiffText(w io.Writer, d *DiffDocument, limit int) error {
-	var out strings.Builder
-	writeBranchesDiffFacts(&out, d)
 	if limit <= 0 {
 		limit = math.MaxInt
 	}
 	rows := pointers(d.Branches[:min(limit, len(d.Branches))])
-	if len(rows) > 0 {
-		fmt.Fprintln(&out)
-		text.WriteColumns(&out, diffColumns(d), rows)
-		writeBranchesDiffFunctions(&out, d, rows)
-	}
-	writeFunctionsDiff(&out, d, limit)
 	var left []string
 	if n := len(d.Branches) - len(rows); n > 0 {
 		left = append(left, text.Count(int64(n))+" more")
@@ -39,15 +32,22 @@ func WriteDiffText(w io.Writer, d *DiffDocument, limit int) error {
 	if n := d.HiddenFunctions; n > 0 {
 		left = append(left, fmt.Sprintf("%s functions with fewer than %d samples on either side", text.Count(int64(n)), MinMisses))
 	}
-	if len(left) > 0 {
-		fmt.Fprintf(&out, "(not shown: %s)\n", strings.Join(left, ", "))
-	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return text.ScreenOf(w).Gather(func(out *text.Screen) {
+		writeBranchesDiffFacts(out, d)
+		if len(rows) > 0 {
+			fmt.Fprintln(out)
+			text.WriteColumns(out, diffColumns(d), rows)
+			writeBranchesDiffFunctions(out, d, rows)
+		}
+		writeFunctionsDiff(out, d, limit)
+		if len(left) > 0 {
+			fmt.Fprintf(out, "(not shown: %s)\n", strings.Join(left, ", "))
+		}
+	})
 }
 
-func writeBranchesDiffFacts(w *strings.Builder, d *DiffDocument) {
-	t := text.Table{}
+func writeBranchesDiffFacts(w io.Writer, d *DiffDocument) {
+	t := text.Table{Prose: true}
 	t.Add("base", sideText(d.Runs[0]))
 	t.Add("head", sideText(d.Runs[1]))
 	for _, s := range d.Different {
@@ -184,17 +184,17 @@ func diffColumns(d *DiffDocument) []text.Column[*DiffBranch] {
 		return text.Count(s.NMisses)
 	}
 	return []text.Column[*DiffBranch]{
-		text.Right("base", func(b *DiffBranch) string { return side(b.Base, b.Misses.Base) }),
-		text.Right("head", func(b *DiffBranch) string { return side(b.Head, b.Misses.Head) }),
+		text.Right("base", func(b *DiffBranch) string { return side(b.Base, b.Misses.Base) }).Spared(8),
+		text.Right("head", func(b *DiffBranch) string { return side(b.Head, b.Misses.Head) }).Spared(9),
 		text.Right("change", func(b *DiffBranch) string { return text.Signed(b.Misses.Delta) }),
-		text.Right("ratio", func(b *DiffBranch) string { return branchRatio(&b.Misses) }),
-		text.Right("q", func(b *DiffBranch) string { return adjustedCell(&b.Misses) }),
+		text.Right("ratio", func(b *DiffBranch) string { return branchRatio(&b.Misses) }).Spared(7),
+		text.Right("q", func(b *DiffBranch) string { return adjustedCell(&b.Misses) }).Spared(4),
 		text.Right("n: missed", func(b *DiffBranch) string {
 			if d.Counted {
 				return "-"
 			}
 			return misses(b.Base) + " → " + misses(b.Head)
-		}),
+		}).Spared(5),
 		text.Right("rate", func(b *DiffBranch) string {
 			if b.Rate == nil {
 				return "-"
@@ -207,12 +207,12 @@ func diffColumns(d *DiffDocument) []text.Column[*DiffBranch] {
 				s += " (× " + branchRatio(b.Rate) + ")"
 			}
 			return s
-		}),
-		text.Left("verdict", func(b *DiffBranch) string { return b.Verdict.Word(verdict.Amount) }),
-		text.Left("match", func(b *DiffBranch) string { return text.Dash(string(b.Match)) }),
-		text.Left("kind", func(b *DiffBranch) string { return text.Dash(string(b.Either().Kind)) }),
-		text.Left("dso", func(b *DiffBranch) string { return path.Base(b.Either().DSO) }),
-		text.Left("branch", func(b *DiffBranch) string {
+		}).Spared(6),
+		text.Left("verdict", func(b *DiffBranch) string { return b.Verdict.Word(verdict.Amount) }).Painted(func(b *DiffBranch) text.Style { return story.StyleOf(b.Verdict) }),
+		text.Left("match", func(b *DiffBranch) string { return text.Dash(string(b.Match)) }).Spared(1),
+		text.Left("kind", func(b *DiffBranch) string { return text.Dash(string(b.Either().Kind)) }).Spared(2),
+		text.Left("dso", func(b *DiffBranch) string { return path.Base(b.Either().DSO) }).Spared(3),
+		text.Prose("branch", func(b *DiffBranch) string {
 			s := b.Either().where()
 			if b.Base != nil && b.Head != nil && b.Base.Line != b.Head.Line {
 				s += fmt.Sprintf(", line %d in head", b.Head.Line)
@@ -230,9 +230,9 @@ func diffColumns(d *DiffDocument) []text.Column[*DiffBranch] {
 
 // writeBranchesDiffFunctions writes the misses of functions that lost branches or got
 // new ones.
-func writeBranchesDiffFunctions(w *strings.Builder, d *DiffDocument, rows []*DiffBranch) {
+func writeBranchesDiffFunctions(w io.Writer, d *DiffDocument, rows []*DiffBranch) {
 	seen := make(map[*DiffFunction]bool)
-	out := text.Table{Right: []bool{true, true, true}}
+	out := text.Table{Right: []bool{true, true, true}, Prose: true}
 	out.Add("base", "head", "change", "all branches of a function that lost some or got new ones")
 	for i := range rows {
 		f := rows[i].Function
@@ -251,17 +251,18 @@ func writeBranchesDiffFunctions(w *strings.Builder, d *DiffDocument, rows []*Dif
 
 // writeFunctionsDiff writes the misses in functions, of samples that do not tell the
 // branch for sure.
-func writeFunctionsDiff(w *strings.Builder, d *DiffDocument, limit int) {
+func writeFunctionsDiff(w io.Writer, d *DiffDocument, limit int) {
 	rows := d.Functions[:min(limit, len(d.Functions))]
 	if len(rows) == 0 {
 		return
 	}
 	fmt.Fprintln(w)
 	cores := slices.ContainsFunc(rows, func(f FunctionDiff) bool { return f.Core != "" })
-	out := text.Table{Right: []bool{true, true, true, true, true, true}}
+	out := text.Table{Right: []bool{true, true, true, true, true, true}, Names: []int{7, 8}, Spare: [][]int{{7}, {4}, {5}, {3}, {0}, {1}}}
 	head := []string{"base", "head", "change", "ratio", "q", "samples", "verdict", "dso", "function"}
 	if cores {
 		head = append(head[:7], "core", "dso", "function")
+		out.Names, out.Spare = []int{8, 9}, append([][]int{{8}}, out.Spare[1:]...)
 	}
 	out.Add(head...)
 	for i := range rows {
@@ -281,6 +282,7 @@ func writeFunctionsDiff(w *strings.Builder, d *DiffDocument, limit int) {
 			line = append(line[:7], f.Core, f.DSO, name)
 		}
 		out.Add(line...)
+		out.Paint(6, story.StyleOf(f.Verdict))
 	}
 	out.Write(w)
 	if n := len(d.Functions) - len(rows); n > 0 {

@@ -14,7 +14,6 @@ import (
 // WriteListing writes the disassembly of the function that a document has the listing of,
 // with what is known of its branches beside each, as text.
 func WriteListing(w io.Writer, d *Document) error {
-	var out strings.Builder
 	l := d.Listing
 	var names []string
 	for i := range d.Events {
@@ -22,8 +21,7 @@ func WriteListing(w io.Writer, d *Document) error {
 			names = append(names, d.Events[i].Name)
 		}
 	}
-	fmt.Fprintf(&out, "%s in %s\n", text.Printable(l.Function), text.Printable(l.DSO))
-	facts := text.Table{}
+	facts := text.Table{Prose: true}
 	if l.BuildID != "" {
 		facts.Add("build ID", l.BuildID)
 	}
@@ -39,11 +37,12 @@ func WriteListing(w io.Writer, d *Document) error {
 	for _, b := range l.Elsewhere {
 		facts.Add("warning", fmt.Sprintf("a branch at %#x is at none of the instructions", b.Address))
 	}
-	facts.Write(&out)
-	fmt.Fprintln(&out)
-	writeListingRows(&out, d)
-	_, err := io.WriteString(w, out.String())
-	return err
+	return text.ScreenOf(w).Gather(func(out *text.Screen) {
+		fmt.Fprintf(out, "%s in %s\n", text.Printable(l.Function), text.Printable(l.DSO))
+		facts.Write(out)
+		fmt.Fprintln(out)
+		writeListingRows(out, d)
+	})
 }
 
 // listingMisses is how many of all misses are in the function.
@@ -76,7 +75,7 @@ func listingColumns(d *Document) []text.Column[*Branch] {
 	})
 }
 
-func writeListingRows(w *strings.Builder, d *Document) {
+func writeListingRows(w io.Writer, d *Document) {
 	l := d.Listing
 	var rows []*Branch
 	for i := range l.Insts {
@@ -85,11 +84,14 @@ func writeListingRows(w *strings.Builder, d *Document) {
 	columns := slices.DeleteFunc(listingColumns(d), func(c text.Column[*Branch]) bool {
 		return !slices.ContainsFunc(rows, func(b *Branch) bool { return c.Cell(b) != "-" })
 	})
-	out := text.Table{}
+	out := text.Table{Prose: true}
 	head := make([]string, 0, len(columns)+3)
 	for _, c := range columns {
 		out.Right = append(out.Right, c.Right)
 		head = append(head, c.Name)
+	}
+	for i := len(columns) - 1; i > 0; i-- {
+		out.Spare = append(out.Spare, []int{i})
 	}
 	out.Right = append(out.Right, true)
 	out.Add(append(head, "address", "block", "instruction")...)

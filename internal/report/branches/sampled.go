@@ -2,6 +2,7 @@ package branches
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"path"
 	"slices"
@@ -11,7 +12,7 @@ import (
 )
 
 // writeNotShown says how many rows are missing.
-func writeNotShown(w *strings.Builder, what string, more, few int) {
+func writeNotShown(w io.Writer, what string, more, few int) {
 	var left []string
 	if more > 0 {
 		left = append(left, text.Count(int64(more))+" more")
@@ -25,7 +26,7 @@ func writeNotShown(w *strings.Builder, what string, more, few int) {
 	fmt.Fprintf(w, "(not shown: %s; --all shows every %s)\n", strings.Join(left, ", "), what)
 }
 
-func writeSampledFacts(w *strings.Builder, d *Document) {
+func writeSampledFacts(w io.Writer, d *Document) {
 	var names []string
 	for i := range d.Events {
 		if e := &d.Events[i]; e.Rates {
@@ -40,7 +41,7 @@ func writeSampledFacts(w *strings.Builder, d *Document) {
 		head += " of " + strings.Join(names, ", ")
 	}
 	fmt.Fprintln(w, text.Printable(head))
-	facts := text.Table{}
+	facts := text.Table{Prose: true}
 	add := facts.Fact
 	d.Input.add(add)
 	if !d.Totaled() {
@@ -152,7 +153,7 @@ func attribution(a *Attribution) string {
 	return s + fmt.Sprintf(" + %s without%s", text.Count(a.In-a.Named), why)
 }
 
-func writeSampledFunctions(w *strings.Builder, d *Document, limit int) {
+func writeSampledFunctions(w io.Writer, d *Document, limit int) {
 	var rows []*Function
 	few := 0
 	for i := range d.Functions {
@@ -200,15 +201,15 @@ func lostCell(c []float64) string {
 func sampledFunctionColumns() []text.Column[*Function] {
 	type f = *Function
 	return []text.Column[f]{
-		text.Right("cycles lost", func(f f) string { return lostCell(f.CyclesLost) }),
+		text.Right("cycles lost", func(f f) string { return lostCell(f.CyclesLost) }).Spared(7),
 		text.Right("misses", func(f f) string { return amountCell(f.Misses) }),
-		text.Right("of all", func(f f) string { return shareCell(f.MissShare) }),
-		text.Right("miss rate", func(f f) string { return text.Dash(f.Rate.Text(text.Percent)) }),
-		text.Right("MPKI", func(f f) string { return text.Dash(f.MPKI.Text(text.Digits)) }),
-		text.Right("samples", func(f f) string { return text.Count(f.Misses.Samples) }),
-		text.Left("pmu", func(f f) string { return text.Dash(f.PMU) }),
-		text.Left("dso", func(f f) string { return path.Base(f.DSO) }),
-		text.Left("function", func(f f) string {
+		text.Right("of all", func(f f) string { return shareCell(f.MissShare) }).Spared(5),
+		text.Right("miss rate", func(f f) string { return text.Dash(f.Rate.Text(text.Percent)) }).Spared(6),
+		text.Right("MPKI", func(f f) string { return text.Dash(f.MPKI.Text(text.Digits)) }).Spared(3),
+		text.Right("samples", func(f f) string { return text.Count(f.Misses.Samples) }).Spared(4),
+		text.Left("pmu", func(f f) string { return text.Dash(f.PMU) }).Spared(1),
+		text.Left("dso", func(f f) string { return path.Base(f.DSO) }).Spared(2),
+		text.Names("function", func(f f) string {
 			if f.Function == "" {
 				return "[all, without names]"
 			}
@@ -220,8 +221,8 @@ func sampledFunctionColumns() []text.Column[*Function] {
 func sampledColumns() []text.Column[*Branch] {
 	type b = *Branch
 	return []text.Column[b]{
-		text.Right("cycles lost", func(b b) string { return lostCell(b.CyclesLost) }),
-		text.Right("share", func(b b) string { return shareCell(b.Share) }),
+		text.Right("cycles lost", func(b b) string { return lostCell(b.CyclesLost) }).Spared(10),
+		text.Right("share", func(b b) string { return shareCell(b.Share) }).Spared(8),
 		text.Right("misses", func(b b) string {
 			s := text.Weight(*b.Misses, "count")
 			if b.MissesCI != nil {
@@ -229,20 +230,20 @@ func sampledColumns() []text.Column[*Branch] {
 			}
 			return s
 		}),
-		text.Right("of all", func(b b) string { return shareCell(b.MissShare) }),
-		text.Right("MPKI", func(b b) string { return b.MPKI.cell(text.Digits) }),
-		text.Right("of executed", func(b b) string { return rateCell(b) }),
+		text.Right("of all", func(b b) string { return shareCell(b.MissShare) }).Spared(7),
+		text.Right("MPKI", func(b b) string { return b.MPKI.cell(text.Digits) }).Spared(4),
+		text.Right("of executed", func(b b) string { return rateCell(b) }).Spared(9),
 		text.Right("samples: alone/shared", func(b b) string {
 			if b.Sampled == nil {
 				return "-"
 			}
 			return text.Count(b.Sampled.ExclusiveSamples) + "/" + text.Count(b.Sampled.SharedSamples)
-		}),
-		text.Left("confidence", func(b b) string { return string(b.Confidence) }),
-		text.Left("kind", func(b b) string { return text.Dash(string(b.Kind)) }),
-		text.Left("pmu", func(b b) string { return text.Dash(b.PMU) }),
-		text.Left("dso", func(b b) string { return path.Base(b.DSO) }),
-		text.Left("likeliest branch, or", func(b b) string { return b.where() + branchCandidates(b) }),
+		}).Spared(5),
+		text.Left("confidence", func(b b) string { return string(b.Confidence) }).Spared(6),
+		text.Left("kind", func(b b) string { return text.Dash(string(b.Kind)) }).Spared(3),
+		text.Left("pmu", func(b b) string { return text.Dash(b.PMU) }).Spared(1),
+		text.Left("dso", func(b b) string { return path.Base(b.DSO) }).Spared(2),
+		text.Prose("likeliest branch, or", func(b b) string { return b.where() + branchCandidates(b) }),
 	}
 }
 

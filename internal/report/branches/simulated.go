@@ -3,6 +3,7 @@ package branches
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"path"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // writeSimulatedFacts writes what a simulation is of.
-func writeSimulatedFacts(w *strings.Builder, d *Document) {
+func writeSimulatedFacts(w io.Writer, d *Document) {
 	var names []string
 	var executed float64
 	for _, e := range d.Events {
@@ -23,7 +24,7 @@ func writeSimulatedFacts(w *strings.Builder, d *Document) {
 		}
 	}
 	fmt.Fprintf(w, "tier %s (%s by %s) of %s\n", d.Tier, d.Tier.Describe(), d.Input.Format, strings.Join(names, ", "))
-	facts := text.Table{}
+	facts := text.Table{Prose: true}
 	facts.Add("input", d.Input.Path)
 	facts.Add("format", d.Input.Format)
 	facts.Add("tool", d.Input.Tool)

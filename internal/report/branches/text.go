@@ -16,24 +16,23 @@ import (
 // WriteText writes what a recording says of its branches as text, so many rows of a table, 0
 // for all.
 func WriteText(w io.Writer, d *Document, limit int) error {
-	var out strings.Builder
 	if d.All || limit <= 0 {
 		limit = math.MaxInt
 	}
-	if d.Sampled() {
-		writeSampledFacts(&out, d)
-		writeSampledFunctions(&out, d, limit)
-	} else {
-		writeBranchFacts(&out, d)
-	}
-	if rows := pointers(d.Branches[:min(limit, len(d.Branches))]); len(rows) > 0 {
-		fmt.Fprintf(&out, "%s\n", branchTitle(d))
-		text.WriteColumns(&out, d.columns(), rows)
-	}
-	writeNotShown(&out, "branch", max(0, len(d.Branches)-limit), d.Hidden)
-	writeBranchAdvice(&out, d)
-	_, err := io.WriteString(w, out.String())
-	return err
+	return text.ScreenOf(w).Gather(func(out *text.Screen) {
+		if d.Sampled() {
+			writeSampledFacts(out, d)
+			writeSampledFunctions(out, d, limit)
+		} else {
+			writeBranchFacts(out, d)
+		}
+		if rows := pointers(d.Branches[:min(limit, len(d.Branches))]); len(rows) > 0 {
+			fmt.Fprintf(out, "%s\n", branchTitle(d))
+			text.WriteColumns(out, d.columns(), rows)
+		}
+		writeNotShown(out, "branch", max(0, len(d.Branches)-limit), d.Hidden)
+		writeBranchAdvice(out, d)
+	})
 }
 
 // branchTitle is above the table of branches.
@@ -64,7 +63,7 @@ func pointers[T any](list []T) []*T {
 	return rows
 }
 
-func writeBranchFacts(w *strings.Builder, d *Document) {
+func writeBranchFacts(w io.Writer, d *Document) {
 	if d.Counted() {
 		writeSimulatedFacts(w, d)
 		return
@@ -78,7 +77,7 @@ func writeBranchFacts(w *strings.Builder, d *Document) {
 		events = "no events"
 	}
 	fmt.Fprintf(w, "tier %s (%s) of %s\n", d.Tier, d.Tier.Describe(), text.Printable(events))
-	facts := text.Table{}
+	facts := text.Table{Prose: true}
 	add := facts.Fact
 	d.Input.add(add)
 	add("samples", accountText(&d.Samples))
@@ -192,13 +191,13 @@ func branchColumns(d *Document) []text.Column[*Branch] {
 	}
 	simulated := d.Counted()
 	columns := []text.Column[*Branch]{
-		text.Right("cycles lost", func(b *Branch) string { return lostCell(b.CyclesLost) }),
-		text.Right("share", func(b *Branch) string { return shareCell(b.Share) }),
+		text.Right("cycles lost", func(b *Branch) string { return lostCell(b.CyclesLost) }).Spared(14),
+		text.Right("share", func(b *Branch) string { return shareCell(b.Share) }).Spared(10),
 		text.Right("misses", func(b *Branch) string { return count(b.Misses) }),
-		text.Right("of all", func(b *Branch) string { return shareCell(b.MissShare) }),
-		text.Right("MPKI", func(b *Branch) string { return b.MPKI.cell(text.Digits) }),
-		text.Right("of taken", func(b *Branch) string { return b.TakenRate.cell(text.Percent) }),
-		text.Right("of executed", func(b *Branch) string { return rateCell(b) }),
+		text.Right("of all", func(b *Branch) string { return shareCell(b.MissShare) }).Spared(12),
+		text.Right("MPKI", func(b *Branch) string { return b.MPKI.cell(text.Digits) }).Spared(9),
+		text.Right("of taken", func(b *Branch) string { return b.TakenRate.cell(text.Percent) }).Spared(8),
+		text.Right("of executed", func(b *Branch) string { return rateCell(b) }).Spared(13),
 		text.Right("n: missed/taken/all", func(b *Branch) string {
 			if simulated {
 				return "-" // misses and executed have columns
@@ -208,7 +207,7 @@ func branchColumns(d *Document) []text.Column[*Branch] {
 				return s + "-"
 			}
 			return s + text.Count(b.N)
-		}),
+		}).Spared(4),
 	}
 	if !d.Prediction.Known {
 		columns = nil
@@ -217,24 +216,24 @@ func branchColumns(d *Document) []text.Column[*Branch] {
 		columns = append(columns, text.Right("executed", func(b *Branch) string { return count(b.Executed) }))
 	}
 	return append(columns, []text.Column[*Branch]{
-		text.Right("taken", func(b *Branch) string { return count(b.Taken) }),
-		text.Right("not taken", func(b *Branch) string { return count(b.NotTaken) }),
-		text.Right("P(taken)", func(b *Branch) string { return b.PTaken.cell(text.Percent) }),
-		text.Left("kind", func(b *Branch) string { return text.Dash(string(b.Kind)) }),
+		text.Right("taken", func(b *Branch) string { return count(b.Taken) }).Spared(3),
+		text.Right("not taken", func(b *Branch) string { return count(b.NotTaken) }).Spared(2),
+		text.Right("P(taken)", func(b *Branch) string { return b.PTaken.cell(text.Percent) }).Spared(11),
+		text.Left("kind", func(b *Branch) string { return text.Dash(string(b.Kind)) }).Spared(7),
 		text.Right("min(p,1-p)", func(b *Branch) string {
 			if b.MinP == nil {
 				return "-"
 			}
 			return text.Percent(*b.MinP)
-		}),
-		text.Left("class", func(b *Branch) string { return text.Dash(strings.Join(b.Classes, " or ")) }),
+		}).Spared(1),
+		text.Left("class", func(b *Branch) string { return text.Dash(strings.Join(b.Classes, " or ")) }).Spared(6),
 		text.Left("dso", func(b *Branch) string {
 			if b.DSO == "" {
 				return "-"
 			}
 			return path.Base(b.DSO)
-		}),
-		text.Left("branch", func(b *Branch) string { return b.where() }),
+		}).Spared(5),
+		text.Names("branch", func(b *Branch) string { return b.where() }),
 	}...)
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"profdiff/internal/budget"
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
@@ -17,7 +18,7 @@ import (
 
 // WriteProof writes whether budgets can fail and stay silent.
 func WriteProof(w io.Writer, p *budget.Proof) error {
-	t := text.Table{}
+	t := text.Table{Names: []int{0, 1}, Spare: [][]int{{4}, {5}, {3}}, Prose: true}
 	t.Add("injected", "budget", "verdict", "estimate", "bound", "limit", "")
 	red := 0
 	for i := range p.Injections {
@@ -37,6 +38,7 @@ func WriteProof(w io.Writer, p *budget.Proof) error {
 			remark += "; " + runsNeededText(x.Claim.Relative(), x.Claim.RunsNeeded)
 		}
 		t.Add(text.Dash(x.What), x.ID, x.Verdict.Word(verdict.Amount), columns.estimate, columns.bound, columns.limit, remark)
+		t.Paint(2, story.StyleOf(x.Verdict))
 	}
 	if err := t.Write(w); err != nil {
 		return err
@@ -65,7 +67,7 @@ func WriteProof(w io.Writer, p *budget.Proof) error {
 
 // WriteExplanation writes what each limit costs.
 func WriteExplanation(w io.Writer, list []budget.Explanation) error {
-	t := text.Table{Right: []bool{false, false, true, true, true, true, true, true}}
+	t := text.Table{Right: []bool{false, false, true, true, true, true, true, true}, Names: []int{0}, Spare: [][]int{{4}, {5}, {2}, {3}, {1}}, Prose: true}
 	t.Add("budget", "limit", "runs", "noise", "sampling", "between runs", "shows", "runs needed", "")
 	for i := range list {
 		e := &list[i]
@@ -110,7 +112,7 @@ func noiseText(v float64) string {
 
 // WriteProposals writes limits that hold tighter.
 func WriteProposals(w io.Writer, list []budget.Proposal) error {
-	t := text.Table{Right: []bool{false, true, true}}
+	t := text.Table{Right: []bool{false, true, true}, Names: []int{0}, Spare: [][]int{{3}}, Prose: true}
 	t.Add("budget", "now", "proposed", "bound", "")
 	n := 0
 	for i := range list {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
@@ -20,12 +21,13 @@ func WriteText(w io.Writer, o *Document) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", strings.Join(said, "\n")); err != nil {
 		return err
 	}
-	t := text.Table{Right: []bool{false, false, true, false, false, true, true, true}}
+	t := text.Table{Right: []bool{false, false, true, false, false, true, true, true}, Names: []int{1, 8}, Spare: [][]int{{7}, {8}, {6}, {5}, {3}, {4}}}
 	t.Add("verdict", "budget", "estimate", boundTitle(o.Alpha), "limit", "runs", "p (Holm)", "shows", "owner")
 	for i := range o.Budgets {
 		r := &o.Budgets[i]
 		c := row(r)
 		t.Add(markedVerdict(r), r.ID, c.estimate, c.bound, c.limit, c.runs, c.p, c.shows, cmp.Or(r.Owner, "-"))
+		t.Paint(0, story.StyleOf(r.Verdict))
 	}
 	if err := t.Write(w); err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 // WriteSelfTest writes what a program was measured to vary by, with so many functions,
 // 0 for all.
 func WriteSelfTest(w io.Writer, t *compare.SelfTest, limit int) error {
-	head := text.Table{}
+	head := text.Table{Prose: true}
 	head.Add("event", t.Event)
 	head.Add("runs", fmt.Sprintf("%d of one program, in the order of recording", t.Runs))
 	if err := head.Write(w); err != nil {
 		return err
 	}
-	splits := text.Table{Right: []bool{false, true, true, true, true, true}}
+	splits := text.Table{Right: []bool{false, true, true, true, true, true}, Names: []int{0}, Spare: [][]int{{5}, {1}, {2}}, Least: 12}
 	splits.Add("split", "splits", "functions compared", "p ≤ 0.05", "called changed", "totals p ≤ 0.05")
 	for _, s := range []struct {
 		name string
@@ -40,7 +40,7 @@ func WriteSelfTest(w io.Writer, t *compare.SelfTest, limit int) error {
 	if _, err := fmt.Fprintf(w, "(nothing changed: a twentieth of the functions should have p ≤ 0.05, and none be called changed)\n\n"); err != nil {
 		return err
 	}
-	rows := text.Table{Right: []bool{true, true, true, true, true, true, true}}
+	rows := text.Table{Right: []bool{true, true, true, true, true, true, true}, Names: []int{7, 8}, Spare: [][]int{{7}, {3}, {4}, {1}, {5}, {2}}}
 	rows.Add("share", "samples/run", "deviation", "sampling", "runs", "p ≤ 0.05", fmt.Sprintf("shows at %d a side", t.Runs/2), "dso", "function")
 	total := t.Total
 	total.Name = "(total)"

@@ -126,6 +126,17 @@ func (v Verdict) Word() string {
 	return string(v)
 }
 
+// style is how the verdict looks.
+func (v Verdict) style() text.Style {
+	switch v {
+	case Faster:
+		return text.Green
+	case Slower:
+		return text.Red
+	}
+	return text.Plain
+}
+
 // The sources of rates.
 const (
 	Measured  = predict.SourceMeasured

@@ -81,7 +81,11 @@ func writeLoop(w io.Writer, d *Document, r *Loop, opt Options) error {
 		return err
 	}
 	if len(r.Timelines) > 0 {
-		return writeTimelines(w, r.Timelines, opt.Width)
+		var drawn strings.Builder
+		if err := writeTimelines(&drawn, r.Timelines, opt.Width); err != nil {
+			return err
+		}
+		return text.ScreenOf(w).Verbatim(drawn.String())
 	}
 	return nil
 }
@@ -142,9 +146,13 @@ func (f *facts) write(w io.Writer) error {
 		widest = max(widest, utf8.RuneCountInString(fact[0]))
 	}
 	p := &text.Lines{W: w}
+	width := column
+	if shown := text.ScreenOf(w).Width(); shown > 0 {
+		width = min(width, shown)
+	}
 	for _, fact := range f.list {
 		name := fact[0]
-		for _, line := range text.Wrap(fact[1], column-widest-2, column-widest-2) {
+		for _, line := range text.Wrap(fact[1], width-widest-2, width-widest-2) {
 			p.Printf("%-*s  %s", widest, name, line)
 			name = ""
 		}
@@ -175,7 +183,7 @@ func writeSplit(w io.Writer, r *Loop) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	t := text.Table{Right: []bool{false, true, true}}
+	t := text.Table{Right: []bool{false, true, true}, Names: []int{0}}
 	row := func(name string, of func(*Side) string) {
 		t.Add(name, of(&r.Base), of(&r.Head))
 	}
@@ -214,7 +222,7 @@ func writePaths(w io.Writer, r *Loop) error {
 	if len(r.Base.Paths)+len(r.Head.Paths) == 0 {
 		return nil
 	}
-	t := text.Table{Right: []bool{false, false, true, true, true}}
+	t := text.Table{Right: []bool{false, false, true, true, true}, Names: []int{1}, Spare: [][]int{{2}, {4}}}
 	t.Add("llvm-mca, predicted", "way", "instructions", "cycles of one run", "of each of many")
 	for i, name := range []string{"before", "after"} {
 		for _, p := range []*Side{&r.Base, &r.Head}[i].Paths {
@@ -272,7 +280,7 @@ const mostMissed = 0.5
 
 // writePredictionRows writes a row for each loop.
 func writePredictionRows(w io.Writer, d *Document) error {
-	t := text.Table{Right: []bool{false, true, true, true, false, true, true}}
+	t := text.Table{Right: []bool{false, true, true, true, false, true, true}, Names: []int{0}, Spare: [][]int{{6}, {1, 2}, {5}}, Least: 16}
 	t.Add("loop", "before", "after", "predicted, 90% interval", "", "measured", "break-even")
 	for i := range d.Loops {
 		r := &d.Loops[i]
@@ -294,9 +302,11 @@ func writePredictionRows(w io.Writer, d *Document) error {
 		}
 		if r.NotPredicted != "" {
 			t.Add(r.Function, "-", "-", "-", r.Verdict.Word(), measured, "-")
+			t.Paint(4, r.Verdict.style())
 			continue
 		}
 		t.Add(r.Function, text.Digits(float64(r.Base.CyclesPerUnit)), text.Digits(float64(r.Head.CyclesPerUnit)), intervalText(&r.Speedup), r.Verdict.Word(), measured, rate)
+		t.Paint(4, r.Verdict.style())
 	}
 	if err := t.Write(w); err != nil {
 		return err

@@ -69,6 +69,20 @@ func (s *Screen) Flush() error {
 	return err
 }
 
+// Gather writes what is put together without errors: to a screen like this one.
+func (s *Screen) Gather(write func(*Screen)) error {
+	var out strings.Builder
+	like := NewScreen(&out, s.width, s.colour)
+	write(like)
+	if err := like.Flush(); err != nil {
+		return err
+	}
+	for _, column := range like.absent {
+		s.miss(column)
+	}
+	return s.Verbatim(out.String())
+}
+
 // Verbatim writes lines as they are, however wide: what is meant to be copied. Lines written before
 // have ended.
 func (s *Screen) Verbatim(lines string) error {

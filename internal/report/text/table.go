@@ -221,6 +221,7 @@ type Column[T any] struct {
 	spare int
 	short func(cell string, room int) string
 	prose bool
+	style func(T) Style
 }
 
 // Left is a column whose cells start at one place.
@@ -254,6 +255,12 @@ func (c Column[T]) Spared(order int) Column[T] {
 	return c
 }
 
+// Painted is the column with cells that have styles.
+func (c Column[T]) Painted(style func(T) Style) Column[T] {
+	c.style = style
+	return c
+}
+
 // WriteColumns writes a table of rows.
 func WriteColumns[T any](w io.Writer, columns []Column[T], rows []T) error {
 	columns = slices.DeleteFunc(columns, func(c Column[T]) bool {
@@ -281,6 +288,9 @@ func WriteColumns[T any](w io.Writer, columns []Column[T], rows []T) error {
 		}
 		out.Add(line...)
 		for i, c := range columns {
+			if c.style != nil {
+				out.Paint(i, c.style(r))
+			}
 			if c.short != nil {
 				cell := line[i]
 				out.Short(i, func(room int) string { return c.short(cell, room) })
