@@ -78,7 +78,7 @@ func TestFlagGroups(t *testing.T) {
 	})
 	seen := make(map[string]bool)
 	for _, g := range flagGroups {
-		for _, name := range strings.Fields(g.flags) {
+		for name := range strings.FieldsSeq(g.flags) {
 			if !known[name] || seen[name] {
 				t.Errorf("%s is no flag, or twice in a group", name)
 			}

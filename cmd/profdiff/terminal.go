@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,10 +35,8 @@ func (s *stdio) registerColor(cmd *cobra.Command) {
 
 // checkColor refuses other values of it.
 func (s *stdio) checkColor(cmd *cobra.Command) error {
-	for _, when := range displays {
-		if s.color == when {
-			return nil
-		}
+	if slices.Contains(displays, s.color) {
+		return nil
 	}
 	return usagef(cmd, "--color is auto, always or never, not %q", s.color)
 }

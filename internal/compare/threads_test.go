@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -45,7 +44,7 @@ cpu-cycles gc a!sweep 200
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	c = mustCompare(t, runs(t, base[:strings.Index(base, "cpu-cycles io")]), runs(t, fmt.Sprint("cpu-cycles pool-3 a!main 5\n")), Options{Normalize: None})
+	c = mustCompare(t, runs(t, base[:strings.Index(base, "cpu-cycles io")]), runs(t, "cpu-cycles pool-3 a!main 5\n"), Options{Normalize: None})
 	if names, of := c.Tree(0).Threads(); len(names) != 1 || of != nil {
 		t.Errorf("threads %q, %v", names, of)
 	}

@@ -162,7 +162,7 @@ func TestBeside(t *testing.T) {
 			return nil
 		}
 		f := &File{}
-		for _, line := range strings.Split(text, " ") {
+		for line := range strings.SplitSeq(text, " ") {
 			f.Lines = append(f.Lines, Text(strings.Trim(line, "_")))
 		}
 		return f

@@ -25,16 +25,16 @@ func TestTabs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := ""
+		var all strings.Builder
 		for _, b := range p.blocks {
 			text, err := inflate(b.data, maxJSON)
 			if err != nil {
 				t.Fatal(err)
 			}
-			all += string(text)
+			all.WriteString(string(text))
 		}
 		for _, want := range []string{`"\tfrom a listing"`, `"\tfrom\ttext⟨U+0000⟩"`, `"\twas"`, `"\tat a branch"`, `"\thot"`, `"a⟨U+0009⟩b"`, `"ret⟨U+0009⟩"`} {
-			if !strings.Contains(all, want) {
+			if !strings.Contains(all.String(), want) {
 				t.Errorf("the page does not have %s", want)
 			}
 		}

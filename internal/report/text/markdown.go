@@ -101,9 +101,10 @@ func MarkdownSentence(s string, limit int) string {
 
 // MarkdownStory is what happened: its word, and sentences.
 func MarkdownStory(word string, sentences []string) string {
-	s := "**" + strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):] + ":**"
+	var s strings.Builder
+	s.WriteString("**" + strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):] + ":**")
 	for _, sentence := range sentences {
-		s += " " + MarkdownSentence(sentence, 4*MaxName)
+		s.WriteString(" " + MarkdownSentence(sentence, 4*MaxName))
 	}
-	return s
+	return s.String()
 }
