@@ -170,7 +170,7 @@ func audit(base, head []*run.Run, names naming) (warnings []string) {
 			warn("%s differ: base %.1f%%, head %.1f%%", s.what, 100*a, 100*b)
 		}
 	}
-	seconds := func(r *run.Run) float64 { return r.Recording.Duration.Seconds() }
+	seconds := func(r *run.Run) float64 { return r.Recording.Took().Seconds() }
 	if a, b := meanOf(base, seconds), meanOf(head, seconds); a > 0 && b > 0 && max(a/b, b/a) > 1.5 {
 		round := func(s float64) time.Duration { return time.Duration(s * 1e9).Round(time.Millisecond) }
 		warn("duration differs: base %v a run, head %v", round(a), round(b))

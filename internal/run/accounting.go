@@ -106,18 +106,24 @@ func (a *Accounting) String() string {
 	return b.String()
 }
 
-// Account is what became of the samples of runs, in one line. What was derived from
-// them is no part of the balance: an event like off-cpu may be all that is left of a
-// recording of which no sample is.
+// Account is what became of the samples of runs, in one line.
 func Account(runs ...*Run) string {
 	var sum Accounting
-	derived := make(map[string]int64)
+	var events []Event
 	for _, r := range runs {
 		sum.Add(r.Accounting)
-		for i := range r.Events {
-			if e := &r.Events[i]; e.Derived && e.Samples > 0 {
-				derived[e.Name] += e.Samples
-			}
+		events = append(events, r.Events...)
+	}
+	return sum.With(events)
+}
+
+// With is String with what was derived from samples, which is no part of the balance: an event like
+// off-cpu may be all that is left of a recording of which no sample is.
+func (a *Accounting) With(events []Event) string {
+	derived := make(map[string]int64)
+	for i := range events {
+		if e := &events[i]; e.Derived && e.Samples > 0 {
+			derived[e.Name] += e.Samples
 		}
 	}
 	var list []string
@@ -125,7 +131,7 @@ func Account(runs ...*Run) string {
 		list = append(list, fmt.Sprintf("%d %s", derived[name], name))
 	}
 	if len(list) == 0 {
-		return sum.String()
+		return a.String()
 	}
-	return sum.String() + "; derived from what came in: " + strings.Join(list, ", ")
+	return a.String() + "; derived from what came in: " + strings.Join(list, ", ")
 }

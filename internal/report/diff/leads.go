@@ -97,7 +97,11 @@ func recordLine(c *compare.Comparison, commands bool, often ...string) (line, no
 	if strings.HasPrefix(rec.Tool, "simpleperf") {
 		words = append(words, "--with", "simpleperf")
 	}
-	if name, _ := run.SplitEvent(run.CanonicalEvent(c.Events[0].Name)); !slices.Contains([]string{"cpu-cycles", "cpu-clock", "task-clock"}, name) {
+	offCPU := slices.ContainsFunc(c.Base[0].Events, func(e run.Event) bool { return e.Name == "off-cpu" && e.Derived })
+	if offCPU {
+		words = append(words, "--off-cpu")
+	}
+	if name, _ := run.SplitEvent(run.CanonicalEvent(c.Events[0].Name)); !offCPU && !slices.Contains([]string{"cpu-cycles", "cpu-clock", "task-clock"}, name) {
 		words = append(words, "-e", c.Events[0].Name)
 	}
 	if m := callGraph.FindStringSubmatch(rec.CommandLine); m != nil {

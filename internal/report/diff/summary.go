@@ -421,10 +421,12 @@ func (s *summary) undecided(e *Event) string {
 // used or not all have names.
 func (s *summary) addSamples(t *text.Table) {
 	var sums [2]run.Accounting
+	var events [2][]run.Event
 	whole := true
 	for i, side := range []*Side{&s.Base, &s.Head} {
 		for j := range side.Runs {
 			sums[i].Add(side.Runs[j].Accounting)
+			events[i] = append(events[i], side.Runs[j].Events...)
 		}
 		a := &sums[i]
 		whole = whole && a.In == a.Out && a.Lost == 0 && a.UnknownShare() < fewUnknown
@@ -435,7 +437,7 @@ func (s *summary) addSamples(t *text.Table) {
 		t.Add("samples", text.Count(sums[0].In)+" → "+text.Count(sums[1].In))
 	default:
 		for i, name := range []string{"before", "after"} {
-			t.Add("samples", name+": "+strings.TrimPrefix(sums[i].String(), "samples: "))
+			t.Add("samples", name+": "+strings.TrimPrefix(sums[i].With(events[i]), "samples: "))
 		}
 	}
 }
