@@ -232,7 +232,7 @@ func TestOutcome(t *testing.T) {
 	if d := cmp.Diff(want, d.Budgets); d != "" {
 		t.Errorf("budgets (-want +got):\n%s", d)
 	}
-	if d.Verdict.Outcome != verdict.Fail || !strings.Contains(d.Verdict.Sentence, "total: +1.4") || d.Verdict.Ground[0] != before+"." {
+	if d.Verdict.Outcome != verdict.Fail || !strings.Contains(d.Verdict.Sentence, "total: +1.4") || d.Verdict.Ground[0] != "The comparison itself, which has no limits: "+before+"." {
 		t.Errorf("verdict %+v", d.Verdict)
 	}
 	page := string(render(t, d))

@@ -42,7 +42,7 @@ func (d *Document) AddOutcome(o *check.Document, base, head diff.Side, opt Optio
 		d.Budgets = append(d.Budgets, budgetOf(&o.Budgets[i]))
 	}
 	if measured.Sentence != "" {
-		d.Verdict.Ground = append(d.Verdict.Ground, measured.Sentence+".")
+		d.Verdict.Ground = append(d.Verdict.Ground, "The comparison itself, which has no limits: "+measured.Sentence+".") // whose outcome may be another
 		for _, s := range measured.More {
 			d.Verdict.Ground = append(d.Verdict.Ground, s.Text)
 		}
