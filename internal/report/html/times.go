@@ -53,7 +53,7 @@ type stackTimes struct {
 const (
 	mostTimes    = 48_000
 	leastTimes   = 12_000
-	roomForTimes = 180_000
+	roomForTimes = 176_000
 )
 
 // addTimes adds the blocks of events that have times. at is by event and frame the row of the page.
