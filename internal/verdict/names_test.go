@@ -21,6 +21,7 @@ var otherWords = map[string]map[string]string{
 	},
 	"internal/input":          {"new": "a directory of criterion"},
 	"internal/metric":         {"fail": "a word in names of metrics"},
+	"internal/report/diff":    {"new": "a ratio without base, and lines of code that base lacks"},
 	"internal/report/html":    {"new": "a ratio without base", "removed": "a match"},
 	"internal/report/metrics": {"new": "a ratio without base"},
 	"internal/report/text":    {"new": "a ratio without base"},
