@@ -80,6 +80,7 @@ var policy = map[string][]string{
 	"stats":                 {},
 	"verdict":               {"stats"},
 	"align":                 {},
+	"fleet":                 {},
 	"heatmap":               {},
 	"compare":               {"heatmap", "run", "stats", "verdict", "align", "category", "remark"},
 	"compare/comparetest":   {"run", "compare"},
