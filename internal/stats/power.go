@@ -15,6 +15,8 @@ type spread struct {
 	known bool
 	ranks bool // sd is what the rank test is sensitive to
 	pairs bool // runs are compared in pairs
+	// clusters is set if sd is of one cluster of a survey.
+	clusters bool
 }
 
 // rankEfficiency is how many runs the t test needs for each run of the Mann-Whitney test,
@@ -44,6 +46,9 @@ func (e *Estimate) RunsNeeded(distance, alpha, power float64) int {
 		return 0
 	}
 	distance = math.Abs(distance)
+	if s.clusters {
+		return s.clustersNeeded(distance, alpha, power)
+	}
 	enough := func(n int) bool {
 		se, df := s.sd*math.Sqrt(2/float64(n)), 2*n-2
 		ranks := n >= rankRuns

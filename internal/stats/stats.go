@@ -15,6 +15,8 @@
 // A [Distribution] is for measured values of which a run has several: [Tests.Mean],
 // [Tests.Quantile], [Tests.Over] and [Tests.Contrast] compare two, with intervals over runs.
 //
+// [Tests.Clusters] compares surveys of many devices, each side the mean of clusters in strata.
+//
 // Below 4 runs no method can tell a change of the program from a change of the
 // machine reliably; [Estimate.Capped] says so. How often each method errs is measured by
 // simulation in acceptance_test.go, with the results in acceptance.md.
