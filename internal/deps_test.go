@@ -81,6 +81,7 @@ var policy = map[string][]string{
 	"verdict":               {"stats"},
 	"align":                 {},
 	"fleet":                 {},
+	"fleet/query":           {"fleet", "stats"},
 	"heatmap":               {},
 	"compare":               {"heatmap", "run", "stats", "verdict", "align", "category", "remark"},
 	"compare/comparetest":   {"run", "compare"},

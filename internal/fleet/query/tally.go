@@ -1,0 +1,351 @@
+package query
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"profdiff/internal/fleet"
+)
+
+// A tally sums what devices spend in one thing.
+type tally struct {
+	*Population
+	x       []uint64 // by unit
+	touched []int32  // units with any
+	strata  []sums
+}
+
+// sums are those of a stratum: over its devices that have any.
+type sums struct {
+	n            int64
+	sx, sxx, sxw wide
+}
+
+func (p *Population) newTally() *tally {
+	return &tally{Population: p, x: make([]uint64, len(p.units)), strata: make([]sums, len(p.strata))}
+}
+
+// errRange is why sums of devices cannot be told.
+var errRange = errors.New("the values of one device sum up to more than 64 bits")
+
+func (t *tally) add(unit int32, v int64) error {
+	if v <= 0 {
+		return nil
+	}
+	if t.x[unit] == 0 {
+		t.touched = append(t.touched, unit)
+	}
+	if !add(&t.x[unit], v) {
+		return errRange
+	}
+	return nil
+}
+
+// sum fills in the sums by stratum and forgets the devices.
+func (t *tally) sum() {
+	clear(t.strata)
+	for _, i := range t.touched {
+		u, x := &t.units[i], t.x[i]
+		s := &t.strata[u.stratum]
+		s.n++
+		s.sx.add(x)
+		s.sxx.addProduct(x, x)
+		s.sxw.addProduct(x, u.w)
+		t.x[i] = 0
+	}
+	t.touched = t.touched[:0]
+}
+
+// mean is what one stratum spends, not weighted.
+func (t *tally) mean(at int) (m Mean) {
+	s, of := &t.strata[at], &t.Population.strata[at]
+	if s.n == 0 || of.weight == 0 {
+		return m
+	}
+	n, sx, sxx, sxw := float64(of.n), s.sx.float(), s.sxx.float(), s.sxw.float()
+	r := sx / of.w
+	// As the SQL has it, operation by operation: the same numbers are to come out.
+	v := n / (n - 1) * max(0, sxx-2*r*sxw+r*r*of.ww) / (of.w * of.w)
+	return Mean{Mean: r, Variance: v, Freedom: v * v / (n - 1), Devices: s.n}
+}
+
+// row is what all models spend, and forgets it.
+func (t *tally) row() (r Row) {
+	t.sum()
+	for at := range t.strata {
+		m, w := t.mean(at), t.Population.strata[at].weight
+		to := &r.Before
+		if at%2 == 1 {
+			to = &r.After
+		}
+		to.Mean += w * m.Mean
+		to.Variance += w * w * m.Variance
+		to.Freedom += w * w * w * w * m.Freedom
+		to.Devices += m.Devices
+	}
+	return r
+}
+
+// A Scan says what functions are looked for in the facts.
+type Scan struct {
+	// Values are what is counted, by default both.
+	Values []Value
+	// ByModel has rows of each function on each model too.
+	ByModel bool
+	// Renames are ids of functions that stand for another.
+	Renames map[int64]int64
+	// Sets are functions that count together, as one: ids after renames. Rows of a set have its index
+	// as their id, see [Found].
+	Sets []map[int64]bool
+}
+
+// Found is what a scan found.
+type Found struct {
+	// Rows are functions that can be tested, sorted. Few is how many other functions there are that
+	// either release has, by value: devices or differences are too few.
+	Rows []Row
+	Few  map[Value]int
+	// Sets are rows by set and then by value.
+	Sets [][]Row
+}
+
+// Functions compares functions. facts calls with the rows of the fact table, sorted by function;
+// rows of other sample types, releases and batches than the ledger has are passed over.
+func (p *Population) Functions(s Scan, facts func(func([]fleet.ProfileFunction) error) error) (*Found, error) {
+	if len(s.Values) == 0 {
+		s.Values = []Value{Self, Total}
+	}
+	c := &scan{Scan: s, p: p, found: &Found{Few: make(map[Value]int)}, together: make(map[int64]*together), ends: make(map[int64]bool)}
+	for _, to := range s.Renames {
+		c.ends[to] = true
+	}
+	for range s.Values {
+		c.tallies = append(c.tallies, p.newTally())
+	}
+	for range s.Sets {
+		var list []*tally
+		for range s.Values {
+			list = append(list, p.newTally())
+		}
+		c.sets = append(c.sets, list)
+	}
+	if err := facts(c.add); err != nil {
+		return nil, err
+	}
+	return c.finish(), nil
+}
+
+// A scan is one pass over the facts.
+type scan struct {
+	Scan
+	p       *Population
+	found   *Found
+	tallies []*tally // of the function at hand, by value
+	sets    [][]*tally
+	// together are functions whose rows are not in one place, as one was renamed; ends are those that
+	// others were renamed to.
+	together map[int64]*together
+	ends     map[int64]bool
+
+	id  int64
+	any bool
+}
+
+// together is what devices spent in a function and in what is renamed to it, by value.
+type together struct {
+	units  [][]int32
+	values [][]uint64
+}
+
+// add adds rows of facts.
+func (c *scan) add(rows []fleet.ProfileFunction) error {
+	for i := range rows {
+		f := &rows[i]
+		if f.SampleType != c.p.SampleType {
+			continue
+		}
+		unit, ok := c.p.unitOf(f.ProfileID, f.BatchID)
+		if !ok {
+			continue
+		}
+		if !c.any || f.FunctionID != c.id {
+			if c.any && f.FunctionID < c.id {
+				return fmt.Errorf("facts are not sorted: function %d follows %d", f.FunctionID, c.id)
+			}
+			c.flush()
+			c.id, c.any = f.FunctionID, true
+		}
+		for k, v := range c.Values {
+			value := f.SelfValue
+			if v == Total {
+				value = f.TotalValue
+			}
+			if err := c.tallies[k].add(unit, value); err != nil {
+				return fmt.Errorf("function %d, profile %s: %w", f.FunctionID, f.ProfileID, err)
+			}
+			for s := range c.Sets {
+				if c.Sets[s][c.named(f.FunctionID)] {
+					if err := c.sets[s][k].add(unit, value); err != nil {
+						return fmt.Errorf("set %d, profile %s: %w", s, f.ProfileID, err)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// named is the id under which a function counts.
+func (c *scan) named(id int64) int64 {
+	if to, ok := c.Renames[id]; ok {
+		return to
+	}
+	return id
+}
+
+// unitOf is the device of a profile, if it is compared and its facts are of the batch that counts.
+func (p *Population) unitOf(profile, batch string) (unit int32, ok bool) {
+	m, ok := p.profiles[profile]
+	if !ok {
+		return 0, false
+	}
+	if b, known := p.batches[batch]; !known || b != m.batch {
+		return 0, false
+	}
+	return m.unit, p.strata[p.units[m.unit].stratum].weight > 0
+}
+
+// flush ends a function.
+func (c *scan) flush() {
+	if !c.any {
+		return
+	}
+	id := c.named(c.id)
+	if id == c.id && !c.ends[id] {
+		for k := range c.tallies {
+			c.emit(k, id)
+		}
+		return
+	}
+	t, ok := c.together[id]
+	if !ok {
+		t = &together{make([][]int32, len(c.Values)), make([][]uint64, len(c.Values))}
+		c.together[id] = t
+	}
+	for k, from := range c.tallies {
+		for _, u := range from.touched {
+			t.units[k], t.values[k] = append(t.units[k], u), append(t.values[k], from.x[u])
+			from.x[u] = 0
+		}
+		from.touched = from.touched[:0]
+	}
+}
+
+// emit adds the rows of the tally of a value.
+func (c *scan) emit(k int, id int64) {
+	t := c.tallies[k]
+	if len(t.touched) == 0 {
+		return
+	}
+	r := t.row()
+	r.By, r.Value, r.FunctionID = Function, c.Values[k], id
+	if r.tells() {
+		c.found.Rows = append(c.found.Rows, r)
+	} else {
+		c.found.Few[r.Value]++
+	}
+	if !c.ByModel {
+		return
+	}
+	// The sums are still there.
+	for _, m := range t.models() {
+		m.Value, m.FunctionID = c.Values[k], id
+		if m.tells() {
+			c.found.Rows = append(c.found.Rows, m)
+		}
+	}
+}
+
+// models are what each model spent, of the sums of the last row.
+func (t *tally) models() (list []Row) {
+	for i := range t.Models {
+		m := &t.Models[i]
+		if r := (Row{By: Model, Model: m.Name, Before: t.mean(m.before), After: t.mean(m.before + 1)}); r.Before.Devices+r.After.Devices > 0 {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func (c *scan) finish() *Found {
+	c.flush()
+	for id, t := range c.together {
+		for k, to := range c.tallies {
+			for i, u := range t.units[k] {
+				if to.x[u] == 0 {
+					to.touched = append(to.touched, u)
+				}
+				to.x[u] += t.values[k][i]
+			}
+			c.emit(k, id)
+		}
+	}
+	for s, list := range c.sets {
+		var rows []Row
+		for k, t := range list {
+			r := t.row()
+			r.By, r.Value, r.FunctionID = Function, c.Values[k], int64(s)
+			rows = append(rows, r)
+		}
+		c.found.Sets = append(c.found.Sets, rows)
+	}
+	slices.SortFunc(c.found.Rows, func(a, b Row) int { return compareRows(&a, &b) })
+	return c.found
+}
+
+// Categories compares categories. facts calls with the rows of the table, sorted by category or not: there
+// are few.
+func (p *Population) Categories(facts func(func([]fleet.ProfileCategory) error) error) ([]Row, error) {
+	tallies := make(map[string]*tally)
+	err := facts(func(rows []fleet.ProfileCategory) error {
+		for i := range rows {
+			f := &rows[i]
+			if f.SampleType != p.SampleType {
+				continue
+			}
+			unit, ok := p.unitOf(f.ProfileID, f.BatchID)
+			if !ok {
+				continue
+			}
+			t, ok := tallies[f.Category]
+			if !ok {
+				if len(tallies) == maxCategories {
+					return fmt.Errorf("more than %d categories", maxCategories)
+				}
+				t = p.newTally()
+				tallies[f.Category] = t
+			}
+			if err := t.add(unit, f.SelfValue); err != nil {
+				return fmt.Errorf("category %q, profile %s: %w", f.Category, f.ProfileID, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []Row
+	for name, t := range tallies {
+		r := t.row()
+		if r.By, r.Value, r.Category = Category, Self, name; r.tells() {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b Row) int { return cmp.Compare(a.Category, b.Category) })
+	return list, nil
+}
+
+// maxCategories is the most categories that are compared: each has a number for each device.
+const maxCategories = 200
