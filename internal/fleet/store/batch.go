@@ -1,0 +1,155 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+
+	"profdiff/internal/fleet"
+	"profdiff/internal/fleet/table"
+)
+
+// A Batch is what one file in each table has: profiles of one release and one day.
+type Batch struct {
+	Profiles   []fleet.Profile
+	Functions  []fleet.Function
+	Stacks     []fleet.Stack
+	Samples    []fleet.Sample
+	Facts      []fleet.ProfileFunction
+	Categories []fleet.ProfileCategory
+}
+
+// Write puts the rows into the order of their tables, names the batch after them and writes it into the store in dir,
+// which need not be there yet. Writing it again changes nothing. A batch without profiles is nothing.
+func (b *Batch) Write(dir string) (id string, err error) {
+	if len(b.Profiles) == 0 {
+		return "", errors.New("a batch without profiles")
+	}
+	part := PartitionOf(&b.Profiles[0])
+	for i := range b.Profiles {
+		if p := PartitionOf(&b.Profiles[i]); p != part {
+			return "", fmt.Errorf("one batch has profiles of %v and of %v", part, p)
+		}
+	}
+	b.sort()
+	id = b.name()
+	for i := range b.Profiles {
+		b.Profiles[i].BatchID = id
+	}
+	for i := range b.Samples {
+		b.Samples[i].BatchID = id
+	}
+	for i := range b.Facts {
+		b.Facts[i].BatchID = id
+	}
+	for i := range b.Categories {
+		b.Categories[i].BatchID = id
+	}
+	if err := errors.Join(
+		write(part, dir, fleet.TableFunctions, id, b.Functions),
+		write(part, dir, fleet.TableStacks, id, b.Stacks),
+		write(part, dir, fleet.TableSamples, id, b.Samples),
+		write(part, dir, fleet.TableProfileFunctions, id, b.Facts),
+		write(part, dir, fleet.TableProfileCategories, id, b.Categories),
+	); err != nil {
+		return "", err
+	}
+	return id, write(part, dir, fleet.TableProfiles, id, b.Profiles)
+}
+
+func write[T table.Row](part Partition, dir, name, id string, rows []T) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return table.Write(part.Path(dir, name, id), rows)
+}
+
+// sort puts rows into the order of their tables. Functions and stacks are each there once afterwards.
+func (b *Batch) sort() {
+	slices.SortFunc(b.Profiles, func(x, y fleet.Profile) int {
+		return cmp.Or(cmp.Compare(x.ProfileID, y.ProfileID), cmp.Compare(x.SampleType, y.SampleType))
+	})
+	slices.SortFunc(b.Functions, func(x, y fleet.Function) int { return cmp.Compare(x.FunctionID, y.FunctionID) })
+	b.Functions = slices.Compact(b.Functions)
+	slices.SortFunc(b.Stacks, func(x, y fleet.Stack) int { return bytes.Compare(x.StackID[:], y.StackID[:]) })
+	b.Stacks = slices.CompactFunc(b.Stacks, func(x, y fleet.Stack) bool { return x.StackID == y.StackID })
+	slices.SortFunc(b.Samples, func(x, y fleet.Sample) int {
+		return cmp.Or(cmp.Compare(x.SampleType, y.SampleType), cmp.Compare(x.ProfileID, y.ProfileID), bytes.Compare(x.StackID[:], y.StackID[:]), cmp.Compare(x.Thread, y.Thread))
+	})
+	slices.SortFunc(b.Facts, func(x, y fleet.ProfileFunction) int {
+		return cmp.Or(cmp.Compare(x.SampleType, y.SampleType), cmp.Compare(x.FunctionID, y.FunctionID), cmp.Compare(x.ProfileID, y.ProfileID))
+	})
+	slices.SortFunc(b.Categories, func(x, y fleet.ProfileCategory) int {
+		return cmp.Or(cmp.Compare(x.SampleType, y.SampleType), cmp.Compare(x.Category, y.Category), cmp.Compare(x.ProfileID, y.ProfileID))
+	})
+}
+
+// name is the hash of the versions and of all rows but functions and stacks, whose ids are hashes already: what is read with other
+// names or other metadata is another batch.
+func (b *Batch) name() string {
+	d := digest{Hash: sha256.New()}
+	d.numbers(fleet.Schema, table.Decoder)
+	for i := range b.Profiles {
+		p := &b.Profiles[i]
+		d.strings(p.ProfileID, p.ReleaseID, p.DeviceModel, p.DeviceID, p.SampleType, p.SourceURI)
+		d.numbers(p.TimeNS, p.DurationNS, p.Weight, p.SampleCount, int64(p.DecoderVersion), int64(p.SchemaVersion))
+		optional(&d, p.WorkUnits, func(v int64) { d.numbers(v) })
+		optional(&d, p.ABI, func(s string) { d.strings(s) })
+		optional(&d, p.OSBuild, func(s string) { d.strings(s) })
+	}
+	for i := range b.Facts {
+		f := &b.Facts[i]
+		d.strings(f.SampleType, f.ProfileID)
+		d.numbers(f.FunctionID, f.SelfValue, f.TotalValue)
+	}
+	for i := range b.Samples {
+		k := &b.Samples[i]
+		d.strings(k.SampleType, k.ProfileID, k.Thread)
+		d.Write(k.StackID[:])
+		d.numbers(k.Value, k.SampleCount)
+	}
+	for i := range b.Categories {
+		c := &b.Categories[i]
+		d.strings(c.SampleType, c.Category, c.ProfileID)
+		d.numbers(c.SelfValue)
+	}
+	return hex.EncodeToString(d.Sum(nil)[:8])
+}
+
+// A digest hashes values so that no two lists of them are the same bytes.
+type digest struct {
+	hash.Hash
+	buffer []byte
+}
+
+func (d *digest) numbers(values ...int64) {
+	d.buffer = d.buffer[:0]
+	for _, v := range values {
+		d.buffer = binary.BigEndian.AppendUint64(d.buffer, uint64(v))
+	}
+	d.Write(d.buffer)
+}
+
+func (d *digest) strings(values ...string) {
+	d.buffer = d.buffer[:0]
+	for _, s := range values {
+		d.buffer = binary.BigEndian.AppendUint32(d.buffer, uint32(len(s)))
+		d.buffer = append(d.buffer, s...)
+	}
+	d.Write(d.buffer)
+}
+
+func optional[T any](d *digest, v *T, write func(T)) {
+	if v == nil {
+		d.numbers(0)
+		return
+	}
+	d.numbers(1)
+	write(*v)
+}
