@@ -67,6 +67,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HEAP", filepath.Join(root, "profiles/message-heap"))
 			e.Vars = append(e.Vars, noFiles...)
 			e.Setenv("STACKS", filepath.Join(root, "internal/userstack/testdata"))
+			e.Setenv("INGEST", filepath.Join(root, "internal/ingest"))
 			e.Setenv("TRACES", filepath.Join(root, "internal/ingest/traces/testdata"))
 			e.Setenv("FREEZE", filepath.Join(root, "profiles/usb-freeze"))
 			e.Setenv("CASES", filepath.Join(root, "mca-cases"))

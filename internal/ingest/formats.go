@@ -15,6 +15,7 @@ import (
 	"profdiff/internal/callgrind"
 	"profdiff/internal/ftrace"
 	"profdiff/internal/ingest/gecko"
+	"profdiff/internal/ingest/jfr"
 	"profdiff/internal/ingest/perfdata"
 	"profdiff/internal/ingest/pprof"
 	"profdiff/internal/ingest/reading"
@@ -40,6 +41,7 @@ const (
 	ReportSample     = "simpleperf report-sample --protobuf"
 	ReportSampleText = "simpleperf report-sample"
 	Pprof            = "pprof"
+	JFR              = "Java Flight Recorder"
 	Perfetto         = traces.Perfetto
 	ChromeJSON       = traces.ChromeJSON
 	V8Profile        = traces.V8Profile
@@ -61,6 +63,7 @@ const (
 var formats = input.Table[reading.Reader]{
 	{Name: PerfData, Recognise: perfdata.Recognise, Read: perfdata.Read},
 	{Name: ReportSample, Recognise: reportsample.Recognise, Read: reportsample.Read},
+	{Name: JFR, Recognise: jfr.Recognise, Read: jfr.Read},
 	{Name: Perfetto, Recognise: perfetto.Recognise, Read: traces.Read},
 	{Name: Pprof, Recognise: pprof.Recognise, Read: pprof.Read},
 	{Name: Tombstone, Recognise: stackdump.RecogniseTombstone, Read: stackdump.ReadTombstone},

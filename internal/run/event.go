@@ -37,8 +37,8 @@ var eventAliases = map[string]string{
 // eventOrder is the canonical order of the events that most recordings have;
 // all others follow by name.
 var eventOrder = []string{
-	"cpu-cycles", "cpu-clock", "task-clock", "instructions", "branches", "branch-misses",
-	"cache-references", "cache-misses", "Ir",
+	"cpu-cycles", "cpu-clock", "task-clock", "cpu", "instructions", "branches", "branch-misses",
+	"cache-references", "cache-misses", "Ir", "wall",
 }
 
 // timelineOrder is the order of the events that follow from a timeline, behind what was sampled.
@@ -149,8 +149,8 @@ func IsTime(name, unit string) bool {
 	return false
 }
 
-// waits are events of threads that do not run.
-var waits = []string{"off-cpu", "delay", "contentions", "stack-dumps"}
+// waits are events of threads that do not run, or of which most do not.
+var waits = []string{"off-cpu", "delay", "contentions", "stack-dumps", "wall", "in-native", "lock", "park", "native-lock"}
 
 // IsWait reports whether the weight of an event is of threads that do not run: who waits longer need
 // not be slower.
