@@ -23,6 +23,8 @@ type Population struct {
 	// Both is the number of devices that are in both releases.
 	Both int64
 
+	// ledger is the number of profiles that have what they are divided by.
+	ledger   [2]int64
 	profiles map[string]member
 	batches  map[string]int32
 	units    []unit
@@ -167,6 +169,7 @@ func (b *populating) add(row *fleet.Profile) error {
 		b.batches[strings.Clone(row.BatchID)] = batch
 	}
 	b.profiles[strings.Clone(row.ProfileID)] = member{at, batch}
+	b.ledger[side]++
 	b.rows = append(b.rows, counted{at, row.SampleCount, row.DurationNS, row.TimeNS})
 	return nil
 }

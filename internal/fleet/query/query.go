@@ -13,6 +13,9 @@
 //     fleet that changes its mix of devices is no change of the program ([Row]).
 //  5. Package stats makes an estimate of the ratio of both sides, with degrees of freedom by Satterthwaite
 //     (1946), and package verdict decides: what nobody named is one family (Benjamini and Hochberg, 1995).
+//
+// Steps 2 to 4 are SQL, too ([Query.SQL]), which DuckDB, Spark, Trino, ClickHouse and DataFusion run as it is. Their rows
+// ([Population.ReadRows]) take the place of those that are computed here: the last step is always the same.
 package query
 
 import (

@@ -58,6 +58,10 @@ func (t *tally) sum() {
 	t.touched = t.touched[:0]
 }
 
+// rounding is what a difference of sums has to be of them: where devices are all alike, what is left is
+// rounding.
+const rounding = 1e-10
+
 // mean is what one stratum spends, not weighted.
 func (t *tally) mean(at int) (m Mean) {
 	s, of := &t.strata[at], &t.Population.strata[at]
@@ -67,7 +71,11 @@ func (t *tally) mean(at int) (m Mean) {
 	n, sx, sxx, sxw := float64(of.n), s.sx.float(), s.sxx.float(), s.sxw.float()
 	r := sx / of.w
 	// As the SQL has it, operation by operation: the same numbers are to come out.
-	v := n / (n - 1) * max(0, sxx-2*r*sxw+r*r*of.ww) / (of.w * of.w)
+	spread := sxx - 2*r*sxw + r*r*of.ww
+	if !(spread > rounding*sxx) {
+		spread = 0
+	}
+	v := n / (n - 1) * spread / (of.w * of.w)
 	return Mean{Mean: r, Variance: v, Freedom: v * v / (n - 1), Devices: s.n}
 }
 
@@ -113,7 +121,7 @@ type Found struct {
 
 // Functions compares functions. facts calls with the rows of the fact table, sorted by function;
 // rows of other sample types, releases and batches than the ledger has are passed over.
-func (p *Population) Functions(s Scan, facts func(func([]fleet.ProfileFunction) error) error) (*Found, error) {
+func (p *Population) Functions(s Scan, facts Facts) (*Found, error) {
 	if len(s.Values) == 0 {
 		s.Values = []Value{Self, Total}
 	}

@@ -1,0 +1,188 @@
+package query
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"profdiff/internal/fleet"
+	"profdiff/internal/fleet/store"
+	"profdiff/internal/fleet/table"
+)
+
+// An Answer is what a comparison found.
+type Answer struct {
+	*Population
+	Found
+	// Categories are rows, none if the store has no categories.
+	Categories []Row
+	// Names are the functions of the store, by id.
+	Names map[int64]fleet.Function
+	// Engine is what computed the rows.
+	Engine string
+}
+
+// A Release is a release that a store has.
+type Release struct {
+	Name        string
+	Profiles    int64
+	First, Last int64 // when the first and the last profile was taken, since 1970, in ns
+}
+
+// Contents are the releases of a store, the newest first, by when the first profile was taken: late profiles of an old release
+// make it no newer. Types are sample types by how many profiles have them.
+func Contents(s *store.Store) (releases []Release, types []string, err error) {
+	byName := make(map[string]*Release)
+	of := make(map[string]int)
+	for p, err := range s.Profiles(store.Selection{}) {
+		if err != nil {
+			return nil, nil, err
+		}
+		r, ok := byName[p.ReleaseID]
+		if !ok {
+			name := strings.Clone(p.ReleaseID)
+			r = &Release{Name: name, First: p.TimeNS, Last: p.TimeNS}
+			byName[name] = r
+		}
+		r.Profiles++
+		r.First, r.Last = min(r.First, p.TimeNS), max(r.Last, p.TimeNS)
+		if n, ok := of[p.SampleType]; ok {
+			of[p.SampleType] = n + 1
+		} else {
+			of[strings.Clone(p.SampleType)] = 1
+		}
+	}
+	for _, r := range byName {
+		releases = append(releases, *r)
+	}
+	slices.SortFunc(releases, func(a, b Release) int {
+		return cmp.Or(-cmp.Compare(a.First, b.First), -cmp.Compare(a.Last, b.Last), -strings.Compare(a.Name, b.Name))
+	})
+	for t := range of {
+		types = append(types, t)
+	}
+	slices.SortFunc(types, func(a, b string) int { return cmp.Or(-cmp.Compare(of[a], of[b]), strings.Compare(a, b)) })
+	return releases, types, nil
+}
+
+// Ask compares two releases of a store.
+func Ask(s *store.Store, q Question, scan Scan) (*Answer, error) {
+	a, err := prepare(s, q)
+	if err != nil {
+		return nil, err
+	}
+	if scan.Renames, err = renames(s); err != nil {
+		return nil, err
+	}
+	facts, err := sorted(s, q)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Functions(scan, facts)
+	if err != nil {
+		return nil, err
+	}
+	a.Found = *found
+	a.Categories, err = a.Population.Categories(func(each func([]fleet.ProfileCategory) error) error {
+		return s.ProfileCategories(q.selection(), each)
+	})
+	return a, err
+}
+
+// prepare reads all that a comparison wants but the facts.
+func prepare(s *store.Store, q Question) (*Answer, error) {
+	p, err := NewPopulation(q, s.Profiles(q.selection()))
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{Population: p, Names: make(map[int64]fleet.Function), Engine: "profdiff"}
+	for f, err := range s.Functions() {
+		if err != nil {
+			return nil, err
+		}
+		a.Names[f.FunctionID] = f
+	}
+	return a, nil
+}
+
+func (q *Question) selection() store.Selection {
+	return store.Selection{Releases: []string{q.Before, q.After}, SampleType: q.SampleType}
+}
+
+// renames are ids of functions that stand for another: what a user declared comes before what was found.
+func renames(s *store.Store) (map[int64]int64, error) {
+	list, err := s.Renames()
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, func(a, b fleet.Rename) int {
+		declared := func(r fleet.Rename) int {
+			if r.Origin == "declared" {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(declared(a), declared(b)), cmp.Compare(a.ToID, b.ToID))
+	})
+	to := make(map[int64]int64)
+	for _, r := range list {
+		if _, ok := to[r.FromID]; !ok {
+			to[r.FromID] = r.ToID
+		}
+	}
+	return to, nil
+}
+
+// sorted are the facts of two releases in the order of functions: files are, each by itself.
+func sorted(s *store.Store, q Question) (Facts, error) {
+	files, err := s.Files(fleet.TableProfileFunctions)
+	if err != nil {
+		return nil, err
+	}
+	var streams []Facts
+	for _, name := range files {
+		if q.has(releaseOf(name)) {
+			streams = append(streams, func(each func([]fleet.ProfileFunction) error) error { return table.Read(name, each) })
+		}
+	}
+	return Merged(q.SampleType, streams), nil
+}
+
+// releaseOf is the directory of a release that a file is in.
+func releaseOf(file string) string { return filepath.Base(filepath.Dir(filepath.Dir(file))) }
+
+// has reports whether the directory of a release is of one that is compared.
+func (q *Question) has(directory string) bool {
+	of := func(release string) string { return releaseOf(store.Partition{Release: release}.Path("", "", "")) }
+	return directory == of(q.Before) || directory == of(q.After)
+}
+
+// FilesOf are the files of a store that an engine reads for a question, below base.
+func FilesOf(s *store.Store, base string, q Question) (Files, error) {
+	files := make(Files)
+	for _, t := range tables {
+		list, err := s.Files(t.name)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range list {
+			d := Directory{Path: strings.TrimSuffix(base, "/") + "/" + t.name}
+			if t.name != fleet.TableRenames {
+				d.Partitions = []string{"release", "day"}
+			}
+			// Of the ledger, the row of another release may be the one that counts.
+			if len(d.Partitions) > 0 && t.name != fleet.TableProfiles {
+				release := releaseOf(name)
+				if !q.has(release) {
+					continue
+				}
+				d = Directory{d.Path + "/" + release, d.Partitions[1:]}
+			}
+			if !slices.ContainsFunc(files[t.name], func(o Directory) bool { return o.Path == d.Path }) {
+				files[t.name] = append(files[t.name], d)
+			}
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,79 @@
+package query
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"profdiff/internal/fleet"
+	"profdiff/internal/fleet/fleettest"
+	"profdiff/internal/fleet/store"
+)
+
+// small is a fleet with effects.
+var small = fleettest.Fleet{
+	Seed: 1, Profiles: 300, Devices: 60, Models: 3, Functions: 40, Batch: 70,
+	Effects: map[int]float64{3: 1.6, 5: 0.5, 7: 0}, Fresh: 4,
+}
+
+func openStore(t testing.TB, f fleettest.Fleet) (*store.Store, string) {
+	t.Helper()
+	dir := f.Write(t, t.TempDir())
+	s, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, dir
+}
+
+// TestAsk finds the effects of a store that has several batches, and the same as of its rows in one
+// stream that is sorted.
+func TestAsk(t *testing.T) {
+	s, _ := openStore(t, small)
+	q := Question{"1.0", "1.1", fleettest.SampleType, Share}
+	a, err := Ask(s, q, Scan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{}
+	if err := s.ProfileFunctions(store.Selection{}, func(rows []fleet.ProfileFunction) error {
+		f.facts = append(f.facts, rows...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := a.Functions(Scan{}, f.functions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(found.Rows, a.Rows); diff != "" {
+		t.Errorf("merged and sorted rows differ:\n%s", diff)
+	}
+	for i, effect := range small.Effects {
+		r := a.Found.row(t, Self, fleettest.ID(i))
+		if ratio := r.After.Mean / r.Before.Mean; r.Z() < 3 || (ratio > 1) != (effect > 1) {
+			t.Errorf("%s, whose cost is %v of what it was, has ratio %.2f and z %.1f", fleettest.Name(i), effect, ratio, r.Z())
+		}
+	}
+	if r := a.Found.row(t, Self, fleettest.ID(small.Fresh)); r.Before.Mean != 0 || r.After.Mean == 0 {
+		t.Errorf("the new function has %+v", r)
+	}
+	if len(a.Categories) != 2 {
+		t.Errorf("%d categories, of 2", len(a.Categories))
+	}
+	releases, types, err := Contents(s)
+	if err != nil || len(releases) != 2 || releases[0].Name != "1.1" || releases[0].Profiles != 300 || !cmp.Equal(types, []string{fleettest.SampleType}) {
+		t.Errorf("contents are %v, %v, %v", releases, types, err)
+	}
+	files, err := FilesOf(s, "gs://bucket/", q)
+	both := func(table string) []Directory {
+		return []Directory{{"gs://bucket/" + table + "/release=1.0", []string{"day"}}, {"gs://bucket/" + table + "/release=1.1", []string{"day"}}}
+	}
+	want := Files{
+		"profiles":          {{"gs://bucket/profiles", []string{"release", "day"}}},
+		"profile_functions": both("profile_functions"), "profile_categories": both("profile_categories"), "functions": both("functions"),
+	}
+	if diff := cmp.Diff(want, files); diff != "" || err != nil {
+		t.Errorf("%v:\n%s", err, diff)
+	}
+}
