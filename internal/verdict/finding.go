@@ -168,12 +168,24 @@ func (f *Finding) decide(bound, enough, margin float64) {
 		f.Verdict = Regressed
 	default:
 		f.Verdict = Inconclusive
-		// Runs may settle it in two ways: they show the change that is seen, or exclude one
-		// beyond the margin. What takes fewer runs counts.
-		seen := math.Abs(math.Log(f.Ratio))
-		distance := max(seen, math.Log(1+margin)-seen)
-		f.RunsNeeded = f.estimate.RunsNeeded(distance, alpha/2, Power)
+		f.RunsNeeded = f.needs(min(enough, alpha)/2, alpha/2, margin)
 	}
+}
+
+// needs is the number of runs a side that would probably settle what is inconclusive, which they may
+// do in two ways: they show the change that is seen, at the level that its family leaves it,
+// or exclude one beyond the margin. What takes fewer runs counts. It is 0 if there are
+// that many already: then more runs are not what is missing.
+func (f *Finding) needs(shown, excluded, margin float64) int {
+	seen := math.Abs(math.Log(f.Ratio))
+	n := f.estimate.RunsNeeded(seen, shown, Power)
+	if room := math.Log1p(margin) - seen; room > 0 {
+		n = min(n, f.estimate.RunsNeeded(room, excluded, Power))
+	}
+	if n <= min(f.estimate.BaseRuns, f.estimate.HeadRuns) {
+		return 0
+	}
+	return n
 }
 
 // Withhold takes a verdict back, [Unchanged] too, and a lead: what makes a difference may also
