@@ -121,7 +121,9 @@ func (n *Normalization) normalize(sums []run.Sum, divisors []divisor, bursts flo
 	for i := range sums {
 		d := &divisors[i]
 		c := stats.WeightedCount{Weight: float64(sums[i].Weight), WeightSq: sums[i].WeightSq}
-		c.WeightSq *= bursts
+		if c.Complete = n.complete; !c.Complete {
+			c.WeightSq *= bursts
+		}
 		effective += c.Effective()
 		if single && !(d.share && few) {
 			c.WeightSq = d.noise(c)

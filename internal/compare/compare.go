@@ -352,10 +352,12 @@ func (c *Comparison) compareEvent(p *eventPair) (*Event, error) {
 	e := &Event{Name: p.name, Unit: p.unit, pair: *p}
 	e.costs = rowCosts(c.base, c.head, c.rows, p)
 	c.addBursts(e)
-	simulated := true
+	simulated, complete := true, true
 	for side, at := range [][]int{p.base, p.head} {
 		for i, r := range [][]*run.Run{c.Base, c.Head}[side] {
-			simulated = simulated && r.Events[at[i]].Simulated
+			e := &r.Events[at[i]]
+			simulated = simulated && e.Simulated
+			complete = complete && e.Complete && e.Lost == 0 && r.Accounting.Lost == 0
 		}
 	}
 	declared := c.declared()
@@ -363,9 +365,10 @@ func (c *Comparison) compareEvent(p *eventPair) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.complete = complete
 	e.Normalization = n
 	raw := newNormalization(None, len(c.Base), len(c.Head))
-	raw.simulated = simulated
+	raw.simulated, raw.complete = simulated, complete
 	e.Raw = raw.newChange(declared, e.costs.whole)
 	e.Total = n.newChange(declared, e.costs.whole)
 	if n.Mode == Total {

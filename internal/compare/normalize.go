@@ -55,6 +55,8 @@ type Normalization struct {
 	base, head []divisor // by run
 	// simulated is set if a simulator counted the event in all runs.
 	simulated bool
+	// complete is set if all of the event was recorded in all runs.
+	complete bool
 }
 
 // A divisor is what the costs of one run are divided by.

@@ -129,6 +129,9 @@ type Event struct {
 	// Simulated marks events whose weights a simulator counted: they are exact, nothing
 	// was sampled, and a second run gives the same.
 	Simulated bool
+	// Complete marks events of which all were recorded, such as each context switch, unless
+	// some were lost: nothing was sampled, but another run differs.
+	Complete bool
 	// Period is the fixed number of events per sample, or 0 if the recorder
 	// varied it to reach Frequency samples per second and CPU.
 	Period    uint64

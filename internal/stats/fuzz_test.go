@@ -36,7 +36,7 @@ func FuzzRatio(f *testing.F) {
 		runs := func(n byte, from int) []WeightedCount {
 			x := make([]WeightedCount, n%32)
 			for i := range x {
-				x[i] = WeightedCount{number(2 * (from + i)), number(2*(from+i) + 1)}
+				x[i] = WeightedCount{Weight: number(2 * (from + i)), WeightSq: number(2*(from+i) + 1)}
 			}
 			return x
 		}

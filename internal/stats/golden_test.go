@@ -109,7 +109,7 @@ func counted(weights ...float64) []WeightedCount {
 func sampled(samples ...float64) []WeightedCount {
 	runs := make([]WeightedCount, len(samples))
 	for i, k := range samples {
-		runs[i] = WeightedCount{k, k}
+		runs[i] = WeightedCount{Weight: k, WeightSq: k}
 	}
 	return runs
 }
@@ -143,7 +143,7 @@ func TestGolden(t *testing.T) {
 		check(t, name+": hi", i.Hi, &row.Hi)
 	}
 	for i, row := range g.Sampling {
-		pair := func(x []float64) []WeightedCount { return []WeightedCount{{x[0], x[1]}} }
+		pair := func(x []float64) []WeightedCount { return []WeightedCount{{Weight: x[0], WeightSq: x[1]}} }
 		checkRatio(t, fmt.Sprint("sampling ", i), SamplingExact, tests.Ratio(pair(row.Base), pair(row.Head)), row)
 	}
 	for _, table := range []struct {

@@ -46,7 +46,7 @@ func TestWithNoise(t *testing.T) {
 	if alone < 0.2 || with > 0.058 || covered < 0.935 {
 		t.Errorf("differ by sampling %.3f, with noise %.3f; the interval covers in %.3f", alone, with, covered)
 	}
-	e := tests.Ratio([]WeightedCount{{5, 5}}, []WeightedCount{{9, 9}})
+	e := tests.Ratio([]WeightedCount{{Weight: 5, WeightSq: 5}}, []WeightedCount{{Weight: 9, WeightSq: 9}})
 	if n := tests.WithNoise(e, 0.05, others); n.Method != SamplingExact {
 		t.Errorf("few samples: %s", n.Method)
 	}

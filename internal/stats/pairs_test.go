@@ -58,9 +58,9 @@ func drifting(rng *rand.Rand, n int, sd, drift, ratio float64) (base, head []Wei
 		for at := range 2 {
 			cost := 1e6 * math.Exp(sd*rng.NormFloat64()) * (1 + drift*float64(2*k+at)/float64(2*n-1))
 			if (at == 1) == (k%2 == 0) {
-				head = append(head, WeightedCount{cost * ratio, cost * ratio})
+				head = append(head, WeightedCount{Weight: cost * ratio, WeightSq: cost * ratio})
 			} else {
-				base = append(base, WeightedCount{cost, cost})
+				base = append(base, WeightedCount{Weight: cost, WeightSq: cost})
 			}
 		}
 	}

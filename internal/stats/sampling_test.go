@@ -6,7 +6,7 @@ import (
 )
 
 func TestSamplingEdges(t *testing.T) {
-	w := func(n int) WeightedCount { return WeightedCount{float64(n) * 10, float64(n) * 100} }
+	w := func(n int) WeightedCount { return WeightedCount{Weight: float64(n) * 10, WeightSq: float64(n) * 100} }
 	for _, test := range []struct {
 		name       string
 		base, head WeightedCount
@@ -29,7 +29,7 @@ func TestSamplingEdges(t *testing.T) {
 // TestSamplingWidth compares with the width of the formula: log of the ratio ± 1.96·√(Σw²/W² of
 // both sides).
 func TestSamplingWidth(t *testing.T) {
-	e := Ratio([]WeightedCount{{1000, 1e4}}, []WeightedCount{{2000, 5e4}}, 0.95)
+	e := Ratio([]WeightedCount{{Weight: 1000, WeightSq: 1e4}}, []WeightedCount{{Weight: 2000, WeightSq: 5e4}}, 0.95)
 	d := 1.959963984540054 * math.Sqrt(1e4/1e6+5e4/4e6)
 	if !near(e.Ratio, 2) || !near(e.CI.Lo, 2*math.Exp(-d)) || !near(e.CI.Hi, 2*math.Exp(d)) {
 		t.Errorf("%+v, want 2 within a factor of %v", e, math.Exp(d))

@@ -166,7 +166,7 @@ func TestRepeated(t *testing.T) {
 			}
 		}
 	}
-	gone := Ratio([]WeightedCount{{90, 90}, {95, 95}, {99, 99}, {100, 100}}, make([]WeightedCount, 4), 0.95)
+	gone := Ratio([]WeightedCount{{Weight: 90, WeightSq: 90}, {Weight: 95, WeightSq: 95}, {Weight: 99, WeightSq: 99}, {Weight: 100, WeightSq: 100}}, make([]WeightedCount, 4), 0.95)
 	if got := gone.Repeated(0.025); !(got.Lo == 0 && got.Hi > 0 && got.Hi < 0.1) {
 		t.Errorf("what is gone has the ratios %v", got)
 	}

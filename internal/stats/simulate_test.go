@@ -43,7 +43,7 @@ func (s source) run(rng *rand.Rand) WeightedCount {
 		cost *= 1.5
 	}
 	k := poisson(rng, s.mean*cost)
-	return WeightedCount{k, k}
+	return WeightedCount{Weight: k, WeightSq: k}
 }
 
 func (s source) runs(rng *rand.Rand, n int) []WeightedCount {

@@ -63,6 +63,10 @@ func everything() Interval { return Interval{0, math.Inf(1)} }
 type WeightedCount struct {
 	Weight   float64 // Σw
 	WeightSq float64 // Σw²; 0 if the weight was counted and not sampled
+	// Complete is set if everything was recorded that there was, each time that a thread left the
+	// CPU, say. Then the sum of a run is known, but for whole samples, and only runs vary:
+	// two runs or more of a side show how much, and few samples make it no less certain.
+	Complete bool
 }
 
 // Effective is Kish's effective sample size (Σw)²/Σw².
@@ -75,14 +79,15 @@ func (c WeightedCount) Effective() float64 {
 
 // inflate is c with the sampling variance multiplied by phi of [BlockSumsPhi].
 func (c WeightedCount) inflate(phi float64) WeightedCount {
-	return WeightedCount{c.Weight, c.WeightSq * phi}
+	c.WeightSq *= phi
+	return c
 }
 
 // valid reports whether c can be a sum of weights: not negative, finite, and within what
 // recordings and normalising them give, so that no formula here overflows. The effective
 // samples are 1 or more, and less only by BlockSumsPhi.
 func (c WeightedCount) valid() bool {
-	if c == (WeightedCount{}) {
+	if c.Weight == 0 && c.WeightSq == 0 {
 		return true
 	}
 	e := c.Effective()

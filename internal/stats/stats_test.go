@@ -18,7 +18,7 @@ func TestMethod(t *testing.T) {
 	varied := func(n int) []WeightedCount {
 		runs := make([]WeightedCount, n)
 		for i := range runs {
-			runs[i] = WeightedCount{float64(100 + 7*i%5), float64(100 + 7*i%5)}
+			runs[i] = WeightedCount{Weight: float64(100 + 7*i%5), WeightSq: float64(100 + 7*i%5)}
 		}
 		return runs
 	}
@@ -47,15 +47,15 @@ func TestMethod(t *testing.T) {
 // TestRefused gives what has no ratio: nothing may be claimed of it, with any number of
 // runs.
 func TestRefused(t *testing.T) {
-	good := WeightedCount{100, 100}
+	good := WeightedCount{Weight: 100, WeightSq: 100}
 	for _, bad := range []WeightedCount{
-		{nan, 1},
-		{1, nan},
-		{inf, 1},
-		{1, inf},
-		{-1, 1},
-		{1, -1},
-		{0, 1}, // weights of both signs
+		{Weight: nan, WeightSq: 1},
+		{Weight: 1, WeightSq: nan},
+		{Weight: inf, WeightSq: 1},
+		{Weight: 1, WeightSq: inf},
+		{Weight: -1, WeightSq: 1},
+		{Weight: 1, WeightSq: -1},
+		{Weight: 0, WeightSq: 1}, // weights of both signs
 	} {
 		for _, n := range []int{1, 2, 5, 8, 30, 60} {
 			for _, sides := range [][2][]WeightedCount{
@@ -87,7 +87,7 @@ func checkRefused(t *testing.T, e Estimate) {
 // TestLimits asks for limits that are no ratios.
 func TestLimits(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 10} {
-		e := Ratio(repeat(WeightedCount{100, 100}, n), repeat(WeightedCount{110, 110}, n), 0.95)
+		e := Ratio(repeat(WeightedCount{Weight: 100, WeightSq: 100}, n), repeat(WeightedCount{Weight: 110, WeightSq: 110}, n), 0.95)
 		for _, limit := range []float64{nan, -1, inf} {
 			if p := e.Above(limit); p != 1 {
 				t.Errorf("%s: above %v: %v, want 1", e.Method, limit, p)
@@ -207,7 +207,7 @@ func randomRuns(rng *rand.Rand, n int, samples, sd float64) []WeightedCount {
 	runs := make([]WeightedCount, n)
 	for i := range runs {
 		k := poisson(rng, samples*math.Exp(sd*rng.NormFloat64()))
-		runs[i] = WeightedCount{k * 1e6, k * 1e12}
+		runs[i] = WeightedCount{Weight: k * 1e6, WeightSq: k * 1e12}
 	}
 	return runs
 }
@@ -366,7 +366,7 @@ func TestBlockPhi(t *testing.T) {
 			t.Errorf("%d residuals: phi = %v, want 1", len(x), phi)
 		}
 	}
-	c := WeightedCount{100, 50}.inflate(4)
+	c := WeightedCount{Weight: 100, WeightSq: 50}.inflate(4)
 	if c.Weight != 100 || c.WeightSq != 200 || c.Effective() != 50 {
 		t.Errorf("inflated: %v", c)
 	}

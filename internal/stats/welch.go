@@ -113,11 +113,14 @@ type floor struct {
 	effective float64 // samples
 	noise     float64 // variance by sampling
 	grain     float64 // variance by rounding to whole samples
+	complete  bool    // nothing was sampled
 }
 
 func newFloor(runs []WeightedCount, half float64) (f floor) {
 	n := float64(len(runs))
+	f.complete = true
 	for _, c := range runs {
+		f.complete = f.complete && c.Complete
 		// With half a sample added, a run without any has half an effective sample.
 		w := c.Weight + half
 		v := c.WeightSq/w/w + 2*(half/w)*(half/w)
@@ -132,7 +135,7 @@ func newFloor(runs []WeightedCount, half float64) (f floor) {
 }
 
 func (f floor) variance() float64 {
-	if f.effective < fewSamples {
+	if f.effective < fewSamples && !f.complete {
 		return max(f.grain, f.noise)
 	}
 	return f.grain

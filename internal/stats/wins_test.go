@@ -36,7 +36,7 @@ func varied(rng *rand.Rand, n int, samples, sd, heavy float64) []WeightedCount {
 			f *= heavy
 		}
 		k := poisson(rng, samples)
-		runs[i] = WeightedCount{k * f, k * f * f}
+		runs[i] = WeightedCount{Weight: k * f, WeightSq: k * f * f}
 	}
 	return runs
 }
@@ -58,7 +58,7 @@ func TestWinsBruteForce(t *testing.T) {
 		{"a million samples", varied(rng, 90, 1e6, 0, 0), varied(rng, 110, 1e6, 0.01, 0), false},
 		{"new", varied(rng, 90, 0, 0, 0), varied(rng, 110, 3, 0.1, 0), false},
 		{"gone", varied(rng, 90, 3, 0.1, 0), varied(rng, 110, 0, 0, 0), false},
-		{"one run with samples", varied(rng, 90, 3, 0.1, 0), append(varied(rng, 110, 0, 0, 0), WeightedCount{3, 3}), false},
+		{"one run with samples", varied(rng, 90, 3, 0.1, 0), append(varied(rng, 110, 0, 0, 0), WeightedCount{Weight: 3, WeightSq: 3}), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, refused := newSides(tt.base, tt.head)

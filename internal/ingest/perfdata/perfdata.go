@@ -133,7 +133,7 @@ func (p *reader) addEvents() {
 	}
 	if !p.traceOff && (p.simpleperfTraceOff() || slices.Contains(p.leaves, true)) {
 		p.traceOff = true
-		p.onCPU, p.offCPU = noEvent, p.b.Event(run.Event{Name: "off-cpu", Derived: true})
+		p.onCPU, p.offCPU = noEvent, p.b.Event(run.Event{Name: "off-cpu", Derived: true, Complete: true})
 		if p.simpleperfTraceOff() && len(p.file.Attrs) > 0 && eventUnit(&p.file.Attrs[0]) == "nanoseconds" {
 			p.onCPU = p.b.Event(run.Event{Name: "on-cpu", Derived: true})
 		}
@@ -165,7 +165,7 @@ const noEvent = 1<<32 - 1
 
 func (p *reader) addEvent(i int) uint32 {
 	a := &p.file.Attrs[i]
-	p.events[i] = p.b.Event(run.Event{Name: a.Name, Unit: eventUnit(a), Period: a.FixedPeriod(), Frequency: a.Frequency()})
+	p.events[i] = p.b.Event(run.Event{Name: a.Name, Unit: eventUnit(a), Period: a.FixedPeriod(), Frequency: a.Frequency(), Complete: complete(a)})
 	return p.events[i]
 }
 
@@ -345,6 +345,12 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 // which the kernel counts where a thread leaves the CPU (linux/perf_event.h).
 func countsSwitches(a *perffile.Attr) bool {
 	return a.Type == perffile.TypeSoftware && a.Config == 3 && a.FixedPeriod() == 1
+}
+
+// complete reports whether each occurrence of an event is a sample. Clocks and counters of the
+// hardware cannot be that fast.
+func complete(a *perffile.Attr) bool {
+	return a.FixedPeriod() == 1 && (a.Type == perffile.TypeTracepoint || a.Type == perffile.TypeSoftware && eventUnit(a) != "nanoseconds")
 }
 
 // Recognise tells a perf.data file by its magic number.

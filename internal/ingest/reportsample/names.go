@@ -103,7 +103,7 @@ func (r *reader) addEvents() {
 		if n := r.offCPU.derive(r.tally, uint32(len(ids)), wait); n > 0 {
 			r.warn(blockedWarning(n))
 		}
-		ids = append(ids, r.b.Event(run.Event{Name: "off-cpu", Derived: true}))
+		ids = append(ids, r.b.Event(run.Event{Name: "off-cpu", Derived: true, Complete: true}))
 		states = append(states, "off-cpu")
 	}
 	r.tally.Flush(r.b, r.opt, func(event uint32, th reading.Thread) (uint32, reading.Thread) {

@@ -118,10 +118,10 @@ func (p *profile) dropIdle() {
 	}
 }
 
-// event adds an event when it is needed first.
+// event adds an event when it is needed first. A trace has all that happened.
 func (p *profile) event(index *uint32, name, unit string, derived bool) uint32 {
 	if *index == 0 {
-		*index = 1 + p.b.Event(run.Event{Name: name, Unit: unit, Derived: derived})
+		*index = 1 + p.b.Event(run.Event{Name: name, Unit: unit, Derived: derived, Complete: true})
 	}
 	return *index - 1
 }
