@@ -1,10 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +48,7 @@ version and build. What was removed is said. Names of functions and threads stay
 			}
 			for _, what := range strip {
 				if !slices.Contains(run.Privates, run.Private(what)) {
-					return usagef(cmd, "--strip is of %s, not %q", strings.Trim(fmt.Sprint(run.Privates), "[]"), what)
+					return usagef(cmd, "--strip takes paths, commands and kernel, with commas between, not %q", what)
 				}
 			}
 			l, err := in.loader(cmd, std)

@@ -91,7 +91,7 @@ holds for all commands: how functions are named, outputs, exit codes, the enviro
 		RunE: func(cmd *cobra.Command, words []string) error {
 			of, rest, err := cmd.Root().Find(words)
 			if err != nil || len(rest) > 0 {
-				return usagef(cmd, "unknown command %q, see profdiff --help", strings.Join(words, " "))
+				return unknownCommand(cmd, strings.Join(words, " "))
 			}
 			writeHelp(of, true)
 			return nil

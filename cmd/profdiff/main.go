@@ -13,11 +13,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"profdiff/internal/limit"
 	"profdiff/internal/output"
 	"profdiff/internal/perffile"
 	"profdiff/internal/report/text"
+	"profdiff/internal/spelling"
 )
 
 func main() { os.Exit(program(os.Args[1:])) }
@@ -164,7 +166,7 @@ One run a side has leads, no verdicts: ▽ less and △ more.`,
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
+	root.SetFlagErrorFunc(unknownFlag)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd, false) })
 	root.SetHelpCommand(helpCommand())
@@ -175,9 +177,35 @@ One run a side has leads, no verdicts: ▽ less and △ more.`,
 // noCommand is reached by profdiff WORD where WORD is no command.
 func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return &usageError{cmd, fmt.Errorf("unknown command %q, see profdiff --help", args[0])}
+		return unknownCommand(cmd, args[0])
 	}
 	return nil
+}
+
+// unknownCommand says which one is spelt alike.
+func unknownCommand(cmd *cobra.Command, word string) error {
+	var names []string
+	for _, c := range cmd.Root().Commands() {
+		names = append(names, c.Name())
+	}
+	if name := spelling.Closest(word, names); name != "" {
+		return usagef(cmd, "unknown command %q: did you mean %s?", word, name)
+	}
+	return usagef(cmd, "unknown command %q, see profdiff --help", word)
+}
+
+// unknownFlag is the error of flags that cannot be read, with the flag that is spelt alike where
+// there is no such one.
+func unknownFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if name := spelling.Closest(unknown.GetSpecifiedName(), names); name != "" {
+			err = fmt.Errorf("%w: did you mean --%s?", err, name)
+		}
+	}
+	return &usageError{cmd, err}
 }
 
 // A usageError is a wrong way to call a command.

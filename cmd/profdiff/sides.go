@@ -13,6 +13,9 @@ import (
 
 // filesOf lists the files of both sides.
 func (l *loader) filesOf(base, head *sideFlags) (files [2][]string, err error) {
+	if err := input.Present(slices.Concat(base.paths, head.paths)); err != nil {
+		return files, err
+	}
 	for i, side := range []*sideFlags{base, head} {
 		if files[i], _, err = input.Files(side.paths); err != nil {
 			return files, err

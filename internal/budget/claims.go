@@ -238,7 +238,7 @@ func (k *check) collapsed(c *Claim, r *Result, x *target) {
 		c.marks = []Mark{Gone}
 		c.Reason = "removed or renamed?"
 		if len(k.namesOf(1)) > 0 && len(r.Functions) > 0 {
-			if near := nearest(r.Functions[0], k.namesOf(1), 3); len(near) > 0 {
+			if near := nearest(r.Functions[0], k.namesOf(1)); len(near) > 0 {
 				c.Reason += " closest in head: " + strings.Join(near, ", ")
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"profdiff/internal/compare"
 	"profdiff/internal/run"
+	"profdiff/internal/spelling"
 )
 
 // missing says what of a target no recording and no binary has, "" if nothing is missing, and
@@ -37,9 +38,9 @@ func (k *check) missing(x *target) (reason string, hint []string, unknown bool) 
 	// A place is looked for among what was sampled first, then in binaries.
 	absent := func(p *place, what string, names []string, name string) (string, []string, bool) {
 		if why := p.unknown(); why != "" {
-			return fmt.Sprintf("%s among the samples, and %s", what, why), nearest(name, names, 3), true
+			return fmt.Sprintf("%s among the samples, and %s", what, why), nearest(name, names), true
 		}
-		return what, nearest(name, names, 3), false
+		return what, nearest(name, names), false
 	}
 	if p := k.callerPlaces[x]; p != nil && !p.there() {
 		return absent(p, fmt.Sprintf("no function matches under: %s", clip(b.Match.Under)), functions(), b.Match.Under)
@@ -55,7 +56,7 @@ func (k *check) missing(x *target) (reason string, hint []string, unknown bool) 
 		}
 	}
 	if c := x.category; c != "" && !slices.Contains(k.tally.categories.Names(), c) {
-		return fmt.Sprintf("no category %s", clip(c)), nearest(c, k.tally.categories.Names(), 3), false
+		return fmt.Sprintf("no category %s", clip(c)), nearest(c, k.tally.categories.Names()), false
 	}
 	if !x.framed() && (x.thread != "" || x.process != "") && !k.mayBeAbsent(x) && x.samples(0)+x.samples(1) == 0 {
 		return "no samples of such a thread or process", nil, false
@@ -190,4 +191,9 @@ func (k *check) breadth(r *Result, x *target) {
 	if part := x.weight(0, 0) + x.weight(1, 0); len(r.Functions) > 1 && part > whole/2 {
 		r.Notes = append(r.Notes, fmt.Sprintf("the pattern matches %d functions with %.0f%% of all cost: is it too wide?", len(r.Functions), 100*part/whole))
 	}
+}
+
+// nearest are the names most like the one that a pattern is of, for a hint.
+func nearest(pattern string, names []string) []string {
+	return spelling.Nearest(strings.Trim(pattern, "*^$"), names, 3)
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
+	"profdiff/internal/spelling"
 	"profdiff/internal/yaml"
 )
 
@@ -95,7 +95,7 @@ func (d *decoder) mapping(path string, n *yaml.Node, to reflect.Value) error {
 		i, known := fields[key]
 		if !known {
 			hint := ""
-			if near := closest(key, names); near != "" {
+			if near := spelling.Closest(key, names); near != "" {
 				hint = fmt.Sprintf(" (did you mean %q?)", near)
 			} else {
 				hint = fmt.Sprintf(": known are %s", strings.Join(names, ", "))
@@ -187,84 +187,4 @@ func form(t reflect.Type) string {
 		return "a mapping"
 	}
 	return "a word"
-}
-
-// closest is the word of a list that a misspelt one stands for, "" if none does.
-func closest(word string, list []string) string {
-	best, least := "", 3
-	if len(word) < 4 {
-		least = 2
-	}
-	if len(word) > 40 {
-		return ""
-	}
-	for _, w := range list {
-		if d := distance(word, w); d < least {
-			best, least = w, d
-		}
-	}
-	return best
-}
-
-// distance is the number of edits between two words (Levenshtein, 1966), with an exchange
-// of neighbours as one.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	rows := [3][]int{make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)}
-	for j := range rows[1] {
-		rows[1][j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		before, last, row := rows[0], rows[1], rows[2]
-		row[0] = i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		rows = [3][]int{last, row, before}
-	}
-	return rows[1][len(y)]
-}
-
-// nearest are the n names most like one, for a hint.
-func nearest(name string, names []string, n int) []string {
-	type entry struct {
-		name string
-		d    int
-	}
-	short := func(s string) string {
-		if r := []rune(s); len(r) > 80 {
-			return string(r[:80])
-		}
-		return s
-	}
-	var list []entry
-	name = short(strings.Trim(name, "*^$"))
-	for _, s := range names {
-		d := distance(strings.ToLower(name), strings.ToLower(short(s)))
-		if strings.Contains(strings.ToLower(s), strings.ToLower(name)) {
-			d = min(d, 1)
-		}
-		if s != "" {
-			list = append(list, entry{s, d})
-		}
-	}
-	slices.SortFunc(list, func(a, b entry) int {
-		if a.d != b.d {
-			return a.d - b.d
-		}
-		return strings.Compare(a.name, b.name)
-	})
-	list = slices.Compact(list)
-	var found []string
-	for _, e := range list[:min(n, len(list))] {
-		found = append(found, e.name)
-	}
-	return found
 }

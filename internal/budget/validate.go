@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"profdiff/internal/metric"
+	"profdiff/internal/spelling"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 	"profdiff/internal/yaml"
@@ -464,7 +465,7 @@ func (f *File) checkWaivers(ids map[string]int) error {
 			return f.fail(path, `waiver has no budget: add "budget:"`)
 		case !known:
 			hint := ""
-			if near := closest(w.Budget, f.ids()); near != "" {
+			if near := spelling.Closest(w.Budget, f.ids()); near != "" {
 				hint = fmt.Sprintf(" (did you mean %q?)", near)
 			}
 			return f.fail(path+".budget", "there is no budget %q%s", clip(w.Budget), hint)

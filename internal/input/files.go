@@ -40,6 +40,20 @@ func Files(paths []string) (files []string, note string, err error) {
 	return files, note, nil
 }
 
+// Present returns the error of the first path at which nothing is: a name that is misspelt is told
+// before what directories have that are named with it.
+func Present(paths []string) error {
+	for _, path := range paths {
+		if path == "-" {
+			continue
+		}
+		if _, err := os.Stat(path); err != nil {
+			return PathError(err)
+		}
+	}
+	return nil
+}
+
 // IsBackup reports whether a file is by its name what was there before another file: what
 // perf record moves out of its way (tools/perf/builtin-record.c: perf.data.old), and what
 // editors keep.

@@ -1,13 +1,13 @@
 package llvm
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"profdiff/internal/spelling"
 )
 
 // Model is the scheduling model that a version of LLVM has for a CPU.
@@ -181,37 +181,5 @@ func ModelOf(major int, triple, cpu string) (Model, error) {
 		has = fmt.Sprintf(" (LLVM %d has one)", elsewhere)
 	}
 	return Model{}, fmt.Errorf("LLVM %d has no scheduling model of CPU %q%s; nearest names: %s",
-		major, cpu, has, strings.Join(nearest(cpu, names), ", "))
-}
-
-// nearest are the three names most like a name, best first.
-func nearest(name string, names []string) []string {
-	name = strings.ToLower(name)
-	sorted := slices.SortedFunc(slices.Values(names), func(a, b string) int {
-		return cmp.Or(distance(name, a)-distance(name, b), -strings.Compare(a, b))
-	})
-	return sorted[:min(3, len(sorted))]
-}
-
-// distance is how many bytes must be inserted, deleted or changed to turn a into b.
-func distance(a, b string) int {
-	const longest = 64
-	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
+		major, cpu, has, strings.Join(spelling.Nearest(cpu, names, 3), ", "))
 }

@@ -48,7 +48,7 @@ func TestModelOf(t *testing.T) {
 		want        string
 	}{
 		{14, "x86_64", "znver4", `LLVM 14 has no scheduling model of CPU "znver4" (LLVM 16 has one); nearest names: znver3, znver2, znver1`},
-		{22, "aarch64", "Cortex-A76", `LLVM 22 has no scheduling model of CPU "Cortex-A76"; nearest names: cortex-a76, cortex-a78, cortex-a77`},
+		{22, "aarch64", "Cortex-A76", `LLVM 22 has no scheduling model of CPU "Cortex-A76"; nearest names: cortex-a76, cortex-a76ae, cortex-a78`},
 		{22, "aarch64", "carmel", `LLVM 22 has no scheduling model of CPU "carmel"; nearest names: `},
 		{22, "aarch64", "", "no CPU is named"},
 		{22, "riscv64", "sifive-p670", `triple "riscv64" is none of x86, aarch64, arm, thumb`},

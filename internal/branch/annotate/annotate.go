@@ -21,6 +21,7 @@ import (
 	"profdiff/internal/branch/code"
 	"profdiff/internal/disasm"
 	"profdiff/internal/objects"
+	"profdiff/internal/spelling"
 	"profdiff/internal/symbolizer"
 )
 
@@ -190,13 +191,13 @@ func severalFunctions(want string, found []functionPlace) error {
 func noFunction(want string, t *branch.Table) error {
 	const most = 5
 	inlined := make(map[string]bool)
-	distance := make(map[string]int)
+	full := make(map[string]string) // by the name without arguments
 	w := parseWanted(want)
 	for _, p := range placesOf(t) {
-		if p.name != "" {
-			distance[p.name] = nameDistance(w.name, p.name)
-		}
+		short, _, _ := strings.Cut(p.name, "(")
+		full[cmp.Or(short, p.name)] = p.name
 	}
+	delete(full, "")
 	for i := range t.Branches {
 		b := &t.Branches[i]
 		for j := 0; j < len(b.Inlined)-1; j++ {
@@ -208,8 +209,10 @@ func noFunction(want string, t *branch.Table) error {
 	if len(inlined) > 0 {
 		return fmt.Errorf("no function %s, but it is inlined into %s", want, strings.Join(slices.Sorted(maps.Keys(inlined)), ", "))
 	}
-	names := slices.Sorted(maps.Keys(distance))
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance[a], distance[b]) })
+	names := spelling.Nearest(w.name, slices.Collect(maps.Keys(full)), len(full))
+	for i := range names {
+		names[i] = full[names[i]]
+	}
 	if len(names) == 0 {
 		return fmt.Errorf("no function %s: no branch has the name of its function, which --symfs may have", want)
 	}
@@ -217,37 +220,6 @@ func noFunction(want string, t *branch.Table) error {
 		names = append(names[:most], fmt.Sprintf("%d others", n-most))
 	}
 	return fmt.Errorf("no function %s with branches, there are %s", want, strings.Join(names, ", "))
-}
-
-// nameDistance is small for names that are alike: those that have one another in them
-// first, then by the number of edits (Levenshtein, 1966).
-func nameDistance(a, b string) int {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	const clipped = 100
-	if i := strings.IndexByte(b, '('); i > 0 {
-		b = b[:i]
-	}
-	a, b = a[:min(len(a), clipped)], b[:min(len(b), clipped)]
-	if a != "" && strings.Contains(b, a) || len(b) > 2 && strings.Contains(a, b) {
-		return max(len(a), len(b)) - min(len(a), len(b)) - clipped
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			edit := before
-			if a[i] != b[j] {
-				edit++
-			}
-			before = row[j+1]
-			row[j+1] = min(edit, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // annotator finds the code of functions.
