@@ -270,7 +270,7 @@ var toldCases = []toldCase{
 		word: "can't tell yet",
 		sentences: []string{
 			"CPU time per run can't be told apart yet: -0.9% [-4.8% to +1.3%], 1.115 s → 1.098 s; about 161 runs a side would decide.",
-			"The largest difference is dot_product (246.2 ms → 230.8 ms), which is not decided either; about 21 runs a side would decide.",
+			"The largest difference is dot_product (246.2 ms → 230.8 ms), which is not decided either; about 32 runs a side would decide.",
 		},
 		mover: "",
 	},
@@ -352,7 +352,7 @@ var toldCases = []toldCase{
 		word: "can't tell yet",
 		sentences: []string{
 			"CPU time per run can't be told apart yet: -1.1% [-2.7% to +0.6%], 554.2 ms → 547.9 ms; about 37 runs a side would decide.",
-			"The largest difference is score_page (126.8 ms → 121.5 ms), which is not decided either; about 68 runs a side would decide.",
+			"The largest difference is score_page (126.8 ms → 121.5 ms), which is not decided either; about 78 runs a side would decide.",
 			"Cost moved from apply_update to apply_update_slow: 131.5 ms, of which +125.4 µs remains.",
 		},
 		mover: "",
@@ -392,7 +392,7 @@ var toldCases = []toldCase{
 		word: "can't tell yet",
 		sentences: []string{
 			"CPU time per run can't be told apart yet: +1.0% [-1.2% to +4.3%], 503.1 ms → 509.5 ms; about 114 runs a side would decide.",
-			"hash_v1 is called hash_v2 now: 326.0 ms → 312.9 ms, -4.1% [-10.1% to +2.3%]; it is the largest difference, and not decided either; about 40 runs a side would decide.",
+			"hash_v1 is called hash_v2 now: 326.0 ms → 312.9 ms, -4.1% [-10.1% to +2.3%]; it is the largest difference, and not decided either; about 52 runs a side would decide.",
 		},
 		mover: "",
 	},

@@ -174,10 +174,7 @@ func (m *meta) flame() *flameView {
 	me := &m.Events[m.Main]
 	e, frames := me.event(), m.Flame.Frames
 	root := &frames[0]
-	v := &flameView{Link: "#view=flame", Label: "The top of the flame graph of " + me.costs() + ", widths are before and after together"}
-	if m.Main > 0 {
-		v.Link += fmt.Sprintf("&event=%d", m.Main)
-	}
+	v := &flameView{Link: "#view=flame" + ofEvent(m.Main), Label: "The top of the flame graph of " + me.costs() + ", widths are before and after together"}
 	percent := func(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) }
 	var decided []string
 	var next [flameLevels + 1]float64 // by level: where the next frame starts, as a share of the root

@@ -258,8 +258,8 @@ func (m *metaEvent) chips(event int, r *metaMover) (list []chip, name string) {
 		}
 		room = left
 		c := chip{w.Text, w.Link(cmp.Or(r.Function, r.Name), r.DSO)}
-		if w.View == "" && event > 0 {
-			c.Link += fmt.Sprintf("&event=%d", event)
+		if w.View == "" {
+			c.Link += ofEvent(event)
 		}
 		list = append(list, c)
 	}
@@ -280,6 +280,9 @@ func (m *metaEvent) costs() string {
 	return name
 }
 
+// ofEvent ends a link to what is of an event: without it, the one that the page is about is shown.
+func ofEvent(event int) string { return fmt.Sprintf("&event=%d", event) }
+
 // what movers are.
 func (m *metaEvent) what() string {
 	if m.By == "" {
@@ -290,10 +293,7 @@ func (m *metaEvent) what() string {
 
 // link leads to what is known of a mover.
 func (m *metaEvent) link(event int, r *metaMover) string {
-	of := ""
-	if event > 0 {
-		of = fmt.Sprintf("&event=%d", event)
-	}
+	of := ofEvent(event)
 	switch {
 	case m.By == "":
 		return functionLink(cmp.Or(r.Function, r.Name), r.DSO) + of

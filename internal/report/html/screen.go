@@ -2,7 +2,6 @@ package html
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -118,10 +117,7 @@ func (m *meta) word() string {
 // evidence leads to what a sentence is about, "" if nothing of it is on the page.
 func (m *meta) evidence(a *story.About) string {
 	event := slices.IndexFunc(m.Events, func(e metaEvent) bool { return e.Name == a.Event })
-	of := ""
-	if event > 0 {
-		of = fmt.Sprintf("&event=%d", event)
-	}
+	of := ofEvent(event)
 	switch {
 	case a.Kind == story.Limit:
 		return "#budgets"

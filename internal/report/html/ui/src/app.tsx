@@ -17,7 +17,7 @@ import type { PipelineView } from "./pipeline";
 import { inner, isClosed } from "./search";
 import type { Keys, Share } from "./share";
 import type { SourceView } from "./source";
-import { type State, go, parse } from "./state";
+import { type State, begin, go, parse } from "./state";
 import type { TimesView } from "./times";
 import type { Branches, Data, Meta, Pipeline } from "./types";
 
@@ -112,6 +112,7 @@ function App({ meta }: { meta: Meta }) {
         </div>
       </div>
       <div class="panel" id="panel" role="tabpanel" aria-labelledby={"tab-" + view}>
+        {s.view !== "" && s.view !== view ? <p class="error">The link leads to “{s.view}”, which this page does not have.</p> : null}
         {failed ? <p class="error">The data of this page cannot be read: {failed}</p>
           : view === "branches" || view === "pipeline" ? <BlockOf<Branches & Pipeline> key={view} meta={meta} name={view} show={(block) => shared[view] ? h<{ s: State; block: Branches & Pipeline }>(shared[view], { s, block }) : null} />
           : view === "data" ? <BlockOf<Data> meta={meta} name="data" show={(data) => h(shared.data!, { meta, data })} />
@@ -147,5 +148,9 @@ document.addEventListener("DOMContentLoaded", () => {
   if (typeof DecompressionStream === "undefined") {
     app.textContent = "Tables and graphs need Chrome 94, Firefox 113 or Safari 16.4.";
     ready();
-  } else render(<App meta={readMeta()} />, app);
+  } else {
+    const meta = readMeta();
+    begin(meta.main ?? 0);
+    render(<App meta={meta} />, app);
+  }
 });

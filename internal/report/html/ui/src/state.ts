@@ -15,6 +15,12 @@ export type State = {
   line: string;
 };
 
+// The event that is shown where the address names none.
+let main = 0;
+
+/** Says which event the page is about. */
+export function begin(event: number) { main = event; }
+
 export function parse(hash: string): State {
   const p = new URLSearchParams(hash.replace(/^#/, "").replace(/\+/g, "%2B"));
   const one = <T extends string>(key: string, all: readonly T[]): T => all.find((x) => x === p.get(key)) ?? all[0];
@@ -22,7 +28,7 @@ export function parse(hash: string): State {
   const number = (key: string) => Math.max(0, Math.floor(Number(p.get(key)) || 0));
   return {
     view: p.get("view") ?? (p.has("function") ? "function" : ""), fn: text("function"), dso: text("dso"),
-    event: number("event"), frame: number("frame"), report: text("report"), q: text("q"), re: p.has("re"),
+    event: p.has("event") ? number("event") : main, frame: number("frame"), report: text("report"), q: text("q"), re: p.has("re"),
     mode: one("mode", ["diff", "before", "after"] as const), scale: one("scale", ["absolute", "share"] as const), dir: one("dir", ["down", "up", "both"] as const),
     color: one("color", ["change", "module", "thread"] as const), sort: text("sort"),
     tree: p.get("as") === "table", only: p.get("only") === "decided", theme: one("theme", ["", "light", "dark"] as const),
@@ -36,7 +42,7 @@ export function format(s: State): string {
   add("view", s.view, s.fn === "" ? "" : "function");
   add("function", s.fn);
   add("dso", s.dso);
-  add("event", String(s.event), "0");
+  add("event", String(s.event), String(main));
   if (s.frame > 0) {
     add("frame", String(s.frame));
     add("report", s.report);

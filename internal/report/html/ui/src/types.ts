@@ -17,6 +17,8 @@ export type Meta = {
   schema: string; id: string; tool: string; drawn_by?: string; title: string; base: string; head: string;
   verdict: { outcome: string; sentence: string; ground: string[] };
   warnings: string[]; events: EventMeta[]; blocks: string[];
+  /** The event that the page is about, an index of events; absent for the first. */
+  main?: number;
 };
 
 export type TestColumns = {
