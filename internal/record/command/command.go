@@ -169,6 +169,8 @@ type Program struct {
 	Argv []string
 	Dir  string   // "" is the working directory
 	Env  []string // as of [os.Environ]; nil is the environment of this process
+	// Input is what the program reads; nil is nothing.
+	Input io.Reader
 	// Stderr receives what the program writes there. It may be nil.
 	Stderr *Tail
 	// MaxOutput is how many bytes are kept of the end of what the program prints, 0 for
@@ -196,7 +198,7 @@ func (r Program) Run(ctx context.Context) (*Process, error) {
 		return nil, errors.New("an empty command")
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = r.Dir, r.Env
+	cmd.Dir, cmd.Env, cmd.Stdin = r.Dir, r.Env, r.Input
 	stdout := &Tail{Max: cmp.Or(r.MaxOutput, MaxOutput)}
 	if stderr == nil {
 		stderr = &Tail{Max: 64 << 10}
