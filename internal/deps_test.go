@@ -39,6 +39,7 @@ var policy = map[string][]string{
 	"objects/objectstest":   {"objects"},
 	"symbolizer":            {"objects", "objfile", "perffile", "perfsession"},
 	"run":                   {"limit"},
+	"otlp":                  {"run"},
 	"trace":                 {},
 	"run/runtest":           {"run"},
 	"remark":                {},
@@ -51,9 +52,10 @@ var policy = map[string][]string{
 	"perfetto":              {"input"},
 	"ftrace":                {"input", "trace"},
 	"perfetto/perfettotest": {"perfetto"},
-	"ingest":                {"callgrind", "ftrace", "ingest/gecko", "ingest/jfr", "ingest/perfdata", "ingest/pprof", "ingest/reading", "ingest/reportsample", "ingest/stackdump", "ingest/traces", "input", "perfetto", "perfscript", "perfstat", "run"},
+	"ingest":                {"callgrind", "ftrace", "ingest/gecko", "ingest/jfr", "ingest/otlp", "ingest/perfdata", "ingest/pprof", "ingest/reading", "ingest/reportsample", "ingest/stackdump", "ingest/traces", "input", "perfetto", "perfscript", "perfstat", "run"},
 	"ingest/gecko":          {"ingest/reading", "input", "run"},
 	"ingest/jfr":            {"ingest/reading", "input", "run"},
+	"ingest/otlp":           {"ingest/pprof", "ingest/reading", "input", "otlp", "run"},
 	"ingest/perfdata":       {"ingest/reading", "input", "objects", "perffile", "perfsession", "run", "symbolizer", "userstack"},
 	"ingest/pprof":          {"ingest/reading", "input", "run"},
 	"ingest/reportsample":   {"ingest/reading", "input", "run"},
@@ -119,7 +121,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/story", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text", "verdict"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "limit", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "output", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "source", "spelling", "symbolizer", "trace", "verdict", "wait", "yaml"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "limit", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "otlp", "output", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "source", "spelling", "symbolizer", "trace", "verdict", "wait", "yaml"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all

@@ -2,10 +2,12 @@ package main
 
 import (
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"profdiff/internal/otlp"
 	"profdiff/internal/report/show"
 	"profdiff/internal/run"
 )
@@ -21,28 +23,35 @@ func newConvertCmd(std *stdio) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "convert INPUT... -o OUT [flags]",
-		Short: "Convert recordings to pprof, folded stacks or JSON",
+		Short: "Convert recordings to pprof, OTLP profiles, folded stacks or JSON",
 		Example: `  profdiff convert perf.data -o profile.pb.gz
   profdiff convert perf.data --to folded -o stacks.folded`,
-		Long: `Convert recordings of any format to a pprof profile, to folded stacks, or to
-JSON. Several inputs are added up. INPUT and OUT may be - for standard input and
-output.
+		Long: `Convert recordings of any format to a pprof profile, to a profile of
+OpenTelemetry's protocol, to folded stacks, or to JSON. Several inputs are added up.
+INPUT and OUT may be - for standard input and output.
+
+OTLP profiles, v1development, are experimental: they are written and read as version 1.10
+of the protocol has them, and what is of another version is refused. OUT.otlp is one even
+without --to.
 
 With --strip it is a recording that can be given away: paths keeps base names of files,
 commands removes command lines, commit and host, kernel the addresses in the kernel, its
 version and build. What was removed is said. Names of functions and threads stay.`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
+			if !cmd.Flags().Changed("to") && filepath.Ext(output) == ".otlp" {
+				to = "otlp"
+			}
 			form, ok := map[string]run.SampleTypeNames{"aosp": run.AOSPNames, "p2p": run.PerfToProfileNames, "go-pgo": run.GoPGONames}[names]
 			switch {
 			case !ok:
 				return usagef(cmd, "--names is aosp, p2p or go-pgo, not %q", names)
-			case to != "pprof" && to != "folded" && to != "json":
-				return usagef(cmd, "--to is pprof, folded or json, not %q", to)
+			case to != "pprof" && to != "folded" && to != "json" && to != "otlp":
+				return usagef(cmd, "--to is pprof, otlp, folded or json, not %q", to)
 			case output == "":
 				return usagef(cmd, "-o names the output")
-			case output == "-" && to == "pprof" && isTerminal(std.out):
-				return usagef(cmd, "a pprof profile is binary: not written to a terminal")
+			case output == "-" && (to == "pprof" || to == "otlp") && isTerminal(std.out):
+				return usagef(cmd, "a profile is binary: not written to a terminal")
 			case count && to != "folded":
 				return usagef(cmd, "--count goes with --to folded")
 			}
@@ -74,6 +83,8 @@ version and build. What was removed is said. Names of functions and threads stay
 					return r.WriteFolded(w, 0, count)
 				case "json":
 					return show.WriteJSON(w, show.New(r, show.Parts{Lists: true}))
+				case "otlp":
+					return otlp.Write(w, r, otlp.Options{Names: form})
 				}
 				return r.WriteProfile(w, run.ProfileOptions{Names: form})
 			})
@@ -87,7 +98,7 @@ version and build. What was removed is said. Names of functions and threads stay
 	in.register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&output, "output", "o", "", "write to `FILE`, - for standard output")
-	f.StringVar(&to, "to", "pprof", "output `FORMAT`: pprof, folded or json")
+	f.StringVar(&to, "to", "pprof", "output `FORMAT`: pprof, otlp, folded or json")
 	f.StringVar(&names, "names", "aosp", "call pprof sample types as `TOOL` does: aosp, p2p (perf_to_profile) or go-pgo")
 	f.StringSliceVar(&strip, "strip", nil, "remove what not everybody needs to see: `WHAT` is of paths, commands and kernel, separated by commas")
 	f.BoolVar(&count, "count", false, "fold the number of samples instead of their weight")

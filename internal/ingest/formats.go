@@ -16,6 +16,7 @@ import (
 	"profdiff/internal/ftrace"
 	"profdiff/internal/ingest/gecko"
 	"profdiff/internal/ingest/jfr"
+	"profdiff/internal/ingest/otlp"
 	"profdiff/internal/ingest/perfdata"
 	"profdiff/internal/ingest/pprof"
 	"profdiff/internal/ingest/reading"
@@ -42,6 +43,7 @@ const (
 	ReportSampleText = "simpleperf report-sample"
 	Pprof            = "pprof"
 	JFR              = "Java Flight Recorder"
+	OTLP             = otlp.Format
 	Perfetto         = traces.Perfetto
 	ChromeJSON       = traces.ChromeJSON
 	V8Profile        = traces.V8Profile
@@ -66,6 +68,7 @@ var formats = input.Table[reading.Reader]{
 	{Name: JFR, Recognise: jfr.Recognise, Read: jfr.Read},
 	{Name: Perfetto, Recognise: perfetto.Recognise, Read: traces.Read},
 	{Name: Pprof, Recognise: pprof.Recognise, Read: pprof.Read},
+	{Name: OTLP, Recognise: otlp.Recognise, Read: otlp.Read},
 	{Name: Tombstone, Recognise: stackdump.RecogniseTombstone, Read: stackdump.ReadTombstone},
 	{Name: ChromeJSON, Text: true, Recognise: traces.RecogniseChrome, Read: traces.ReadChrome},
 	{Name: V8Profile, Text: true, Recognise: traces.RecogniseV8Profile, Read: traces.ReadV8Profile},

@@ -30,9 +30,9 @@ const (
 	GoPGONames
 )
 
-// sampleTypes returns the two sample types of each event: number of samples,
+// SampleTypes returns the two sample types of each event: number of samples,
 // and weight. No type occurs twice.
-func (n SampleTypeNames) sampleTypes(events []Event) []profile.ValueType {
+func (n SampleTypeNames) SampleTypes(events []Event) []profile.ValueType {
 	if n == GoPGONames {
 		return []profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}}
 	}
@@ -249,7 +249,7 @@ func (e *profileEncoder) encode(opt ProfileOptions) {
 	if opt.Names == GoPGONames && len(events) > 1 {
 		events = events[:1]
 	}
-	types := opt.Names.sampleTypes(events)
+	types := opt.Names.SampleTypes(events)
 	for _, t := range types {
 		m := e.open(profileSampleType)
 		e.str(valueTypeType, t.Type)
@@ -272,7 +272,7 @@ func (e *profileEncoder) encode(opt ProfileOptions) {
 		e.close(m)
 		e.uint(profilePeriod, events[0].Period)
 	}
-	for _, c := range append(r.comments(), opt.Comments...) {
+	for _, c := range append(r.Comments(), opt.Comments...) {
 		e.str(profileComment, c)
 	}
 	if len(events) > 0 {
@@ -298,7 +298,7 @@ func (e *profileEncoder) samples(n int) {
 		labels[i] = slices.Clone(e.buf[start:])
 		e.buf = e.buf[:start]
 	}
-	next, heads := r.groupSamples(n)
+	next, heads := r.GroupSamples(n)
 	values := make([]int64, 2*n)
 	for _, head := range heads {
 		clear(values)
@@ -332,10 +332,10 @@ func (e *profileEncoder) samples(n int) {
 	}
 }
 
-// groupSamples chains the rows of the first n events that share stack and
+// GroupSamples chains the rows of the first n events that share stack and
 // labels: heads holds the first row of each group, next[i] the row after i or -1.
 // With one event every row is its own group and next is nil.
-func (r *Run) groupSamples(n int) (next, heads []int32) {
+func (r *Run) GroupSamples(n int) (next, heads []int32) {
 	heads = make([]int32, 0, len(r.Samples))
 	if len(r.Events) == 1 {
 		for i := range r.Samples {
@@ -491,8 +491,8 @@ func (e *profileEncoder) mappings() {
 	}
 }
 
-// comments are the facts of the recording that pprof has no field for.
-func (r *Run) comments() []string {
+// Comments are the facts of the recording that pprof has no field for.
+func (r *Run) Comments() []string {
 	var c []string
 	add := func(key, value string) {
 		if value != "" {

@@ -355,7 +355,7 @@ func CheckRoundTrip(t *testing.T, r *run.Run, read reading.Reader) {
 	again := Read(t, read, first, &reading.Options{})
 	second := Profile(t, again)
 	if !bytes.Equal(first, second) {
-		t.Errorf("profiles differ (-first +second):\n%s", cmp.Diff(profileText(t, first), profileText(t, second)))
+		t.Errorf("profiles differ (-first +second):\n%s", cmp.Diff(ProfileText(t, first), ProfileText(t, second)))
 	}
 	if d := cmp.Diff(r.Accounting.String(), again.Accounting.String()); d != "" {
 		t.Errorf("accounting (-want +got):\n%s", d)
@@ -367,8 +367,8 @@ func CheckRoundTrip(t *testing.T, r *run.Run, read reading.Reader) {
 	}
 }
 
-// profileText is what pprof prints of a profile.
-func profileText(t *testing.T, data []byte) []string {
+// ProfileText is what pprof prints of a profile.
+func ProfileText(t testing.TB, data []byte) []string {
 	t.Helper()
 	p, err := profile.ParseData(data)
 	if err != nil {
