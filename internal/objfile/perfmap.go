@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"profdiff/internal/radix"
 )
 
 // ParsePerfMap reads a perf map file, /tmp/perf-PID.map, in which JIT compilers
@@ -57,7 +59,7 @@ func visible(list []candidate) []candidate {
 	}
 	slices.Sort(points)
 	points = slices.Compact(points)
-	sortByAddress(order, func(i *int) uint64 { return list[*i].addr })
+	radix.Sort(order, func(i *int) uint64 { return list[*i].addr })
 	left := make([]candidate, len(list))
 	var open indexHeap // what has started, the last line on top
 	for k, p := range points {

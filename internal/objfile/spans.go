@@ -2,8 +2,9 @@ package objfile
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
+
+	"profdiff/internal/radix"
 )
 
 // A span is an address range [lo, hi) of something known by id.
@@ -20,7 +21,7 @@ type spans []span
 
 // index sorts the ranges and links each to the one around it.
 func (s spans) index() {
-	sortByAddress(s, func(e *span) uint64 { return e.lo })
+	radix.Sort(s, func(e *span) uint64 { return e.lo })
 	for i := 0; i < len(s); {
 		n := i + 1
 		for n < len(s) && s[n].lo == s[i].lo {
@@ -34,46 +35,6 @@ func (s spans) index() {
 		i = n
 	}
 	s.link()
-}
-
-// sortByAddress sorts list by the key and keeps the order of equal ones. Symbol
-// tables are long and their addresses close together, which makes a radix sort
-// several times faster than one that compares.
-func sortByAddress[T any](list []T, key func(*T) uint64) {
-	const digit = 11 // bits
-	if len(list) < 512 {
-		slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(key(&a), key(&b)) })
-		return
-	}
-	sorted := true
-	lowest, highest := key(&list[0]), key(&list[0])
-	for i := 1; i < len(list); i++ {
-		k := key(&list[i])
-		sorted = sorted && k >= key(&list[i-1])
-		lowest, highest = min(lowest, k), max(highest, k)
-	}
-	if sorted {
-		return
-	}
-	from, to := list, make([]T, len(list))
-	for shift := 0; shift < bits.Len64(highest-lowest); shift += digit {
-		var start [1 << digit]int
-		for i := range from {
-			start[(key(&from[i])-lowest)>>shift&(1<<digit-1)]++
-		}
-		sum := 0
-		for d, n := range start {
-			start[d] = sum
-			sum += n
-		}
-		for i := range from {
-			d := (key(&from[i]) - lowest) >> shift & (1<<digit - 1)
-			to[start[d]] = from[i]
-			start[d]++
-		}
-		from, to = to, from
-	}
-	copy(list, from) // no-op if the last pass wrote to list
 }
 
 // link sets outer in a sorted list: to the nearest earlier range that ends later.

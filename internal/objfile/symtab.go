@@ -6,6 +6,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"profdiff/internal/radix"
 )
 
 // A Symbol is a function, or a label in code.
@@ -119,7 +121,7 @@ type candidate struct {
 // starts at addr must end at the latest, given the next symbol's address, which is
 // 0 after the last.
 func newSymbolTable(list []candidate, names namer, limit func(c candidate, next *candidate) uint64) *SymbolTable {
-	sortByAddress(list, func(c *candidate) uint64 { return c.addr })
+	radix.Sort(list, func(c *candidate) uint64 { return c.addr })
 	list = withoutInnerLabels(list)
 	fillSizes(list, limit)
 	t := &SymbolTable{names: names, spans: make(spans, 0, len(list))}
