@@ -57,7 +57,7 @@ var policy = map[string][]string{
 	"ingest/gecko":          {"ingest/reading", "input", "run"},
 	"ingest/jfr":            {"ingest/reading", "input", "run"},
 	"ingest/otlp":           {"ingest/pprof", "ingest/reading", "input", "otlp", "run"},
-	"ingest/perfdata":       {"ingest/reading", "input", "objects", "perffile", "perfsession", "run", "symbolizer", "userstack"},
+	"ingest/perfdata":       {"ingest/reading", "input", "objects", "perffile", "perfsession", "radix", "run", "symbolizer", "userstack"},
 	"ingest/pprof":          {"ingest/reading", "input", "run"},
 	"ingest/reportsample":   {"ingest/reading", "input", "run"},
 	"ingest/stackdump":      {"ingest/reading", "input", "objects", "perfsession", "retrace", "run", "symbolizer"},

@@ -52,6 +52,7 @@ func (r *Run) Unnamed() (all UnnamedShare, files []UnnamedShare) {
 	names := []string{""}
 	index := make(map[string]uint32)
 	file := make([]uint32, len(r.Locations))
+	caller := make([]uint32, len(r.Locations)) // file, 0 for addresses in none
 	why := make(map[string]Unnamed)
 	for i := range r.Locations {
 		lines := r.Locations[i].Lines
@@ -69,6 +70,9 @@ func (r *Run) Unnamed() (all UnnamedShare, files []UnnamedShare) {
 			names = append(names, name)
 		}
 		file[i] = n
+		if r.Locations[i].Mapping != 0 {
+			caller[i] = n
+		}
 		if m.Unnamed != (Unnamed{}) {
 			why[name] = m.Unnamed
 		}
@@ -82,8 +86,8 @@ func (r *Run) Unnamed() (all UnnamedShare, files []UnnamedShare) {
 	set := make([]uint32, r.Stacks.Len())
 	for id := 1; id < r.Stacks.Len(); id++ {
 		n := r.Stacks.node(StackID(id))
-		s, f := set[n.parent], file[n.location]
-		if f != 0 && r.Locations[n.location].Mapping != 0 && !slices.Contains(sets[s], f) {
+		s, f := set[n.parent], caller[n.location]
+		if f != 0 && !slices.Contains(sets[s], f) {
 			key := [2]uint32{s, f}
 			if known[key] == 0 {
 				known[key] = uint32(len(sets))

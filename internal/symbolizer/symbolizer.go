@@ -196,6 +196,7 @@ type dso struct {
 	object   *objects.Object      // file with symbols, nil if there is none
 	dex      *objfile.SymbolTable // methods of a DEX file, likewise
 	searched bool
+	injected bool   // see Injected
 	archive  bool   // an APK that is mapped as a whole
 	linked   uint64 // of a kernel: where its vmlinux has what is at DSO.Text, 0 if unknown
 }
@@ -214,6 +215,7 @@ func (z *Symbolizer) dso(d *perfsession.DSO) *dso {
 // newDSO is what is known of d before anything in it is named.
 func (z *Symbolizer) newDSO(d *perfsession.DSO) *dso {
 	n := &dso{DSO: d, kind: perffile.DSOELF}
+	_, n.injected = Injected(d.Path)
 	switch {
 	case d.Kernel && d.IsKernelImage():
 		n.kind = perffile.DSOKernel
@@ -266,8 +268,7 @@ func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit
 	case d.kind == perffile.DSOKernel:
 		return z.kernelSymbol(f.Addr, d)
 	}
-	sym := Symbol{DSO: d.DSO, Vaddr: z.vaddr(d, f), Execution: d.exec}
-	_, sym.Generated = Injected(d.Path)
+	sym := Symbol{DSO: d.DSO, Vaddr: z.vaddr(d, f), Execution: d.exec, Generated: d.injected}
 	if z.fill(d, f, &sym) {
 		return sym
 	}

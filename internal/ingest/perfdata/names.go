@@ -8,6 +8,7 @@ import (
 
 	"profdiff/internal/ingest/reading"
 	"profdiff/internal/perfsession"
+	"profdiff/internal/radix"
 	"profdiff/internal/run"
 	"profdiff/internal/symbolizer"
 )
@@ -52,18 +53,37 @@ func (n *namer) name() {
 			break
 		}
 	}
+	for _, i := range n.order() {
+		n.namePlace(i)
+	}
+	n.mainFirst()
+}
+
+// order returns the places by file, segment, offset and jitted function.
+func (n *namer) order() []uint32 {
+	p := n.p
+	var segments []uint32 // with their flags
+	rank := make([]uint32, len(p.segments)<<placeFlagBits)
+	for i := range p.places {
+		if s := p.places[i].segment; rank[s] == 0 {
+			rank[s] = 1
+			segments = append(segments, s)
+		}
+	}
+	slices.SortFunc(segments, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(n.dsoID(&place{segment: a}), n.dsoID(&place{segment: b})), cmp.Compare(a, b))
+	})
+	for i, s := range segments {
+		rank[s] = uint32(i)
+	}
 	order := make([]uint32, len(p.places))
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortFunc(order, func(a, b uint32) int {
-		x, y := &p.places[a], &p.places[b]
-		return cmp.Or(cmp.Compare(n.dsoID(x), n.dsoID(y)), cmp.Compare(x.segment, y.segment), cmp.Compare(x.rel, y.rel), cmp.Compare(x.jit, y.jit))
-	})
-	for _, i := range order {
-		n.namePlace(i)
-	}
-	n.mainFirst()
+	radix.Sort(order, func(i *uint32) uint64 { return uint64(p.places[*i].jit) })
+	radix.Sort(order, func(i *uint32) uint64 { return p.places[*i].rel })
+	radix.Sort(order, func(i *uint32) uint64 { return uint64(rank[p.places[*i].segment]) })
+	return order
 }
 
 func (n *namer) dsoID(pl *place) int {

@@ -22,19 +22,31 @@ func accountStrays(r *run.Run, simpleperf bool) {
 		l := &r.Locations[loc]
 		return l.Mapping == 0 && r.Functions[l.Lines[0].Function].Name == unknown
 	}
+	isStray := make([]bool, len(r.Locations))
+	for i := range isStray {
+		isStray[i] = stray(uint32(i))
+	}
+	// Of each stack that ends so: the location behind the strays, or its leaf if it has no
+	// other, + 1. Parents precede their children.
+	last := make([]uint32, r.Stacks.Len())
+	for id := 1; id < len(last); id++ {
+		caller, loc := r.Stacks.Parent(run.StackID(id)), r.Stacks.Location(run.StackID(id))
+		switch {
+		case caller == 0 && !isStray[loc]:
+		case caller == 0, last[caller] != 0 && isStray[last[caller]-1]:
+			last[id] = loc + 1
+		default:
+			last[id] = last[caller]
+		}
+	}
 	var strays, all int64
 	behind := make(map[string]int64)
-	var stack []uint32
 	for i := range r.Samples {
 		s := &r.Samples[i]
 		all += s.Count
-		stack = r.Stacks.Append(stack[:0], s.Stack)
-		if last := len(stack) - 1; last > 0 && stray(stack[last]) {
-			for last > 0 && stray(stack[last]) {
-				last--
-			}
+		if loc := last[s.Stack]; loc != 0 && r.Stacks.Parent(s.Stack) != 0 {
 			strays += s.Count
-			behind[r.Mappings[r.Locations[stack[last]].Mapping].File] += s.Count
+			behind[r.Mappings[r.Locations[loc-1].Mapping].File] += s.Count
 		}
 	}
 	share := float64(strays) / float64(max(all, 1))
