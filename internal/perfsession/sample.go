@@ -76,9 +76,9 @@ func (s *Session) sample(r *perffile.Record) error {
 	out.Event, out.Weight = raw.Attr, int64(weight)
 	out.Thread = s.thread(raw.PID, raw.TID)
 	out.Incomplete = unwindError
-	s.frames(attr, out)
+	callers := s.frames(attr, out)
 	s.unwind(attr, out)
-	s.resolve(out)
+	s.resolve(out, callers)
 	out.Counters = out.Counters[:0]
 	if len(raw.Read.Values) > 0 && attr.ReadFormat.Has(perffile.ReadGroup|perffile.ReadID) {
 		s.counters(out)
@@ -138,16 +138,17 @@ type counterKey struct {
 	tid int32
 }
 
-// frames fills in the addresses of the call chain of a sample.
+// frames fills in the addresses of the call chain of a sample, but for as many of its outermost
+// frames as it returns: they are as the thread's previous sample had them.
 //
 // Linux records return addresses; an address within the call is one less. The
 // first user address below kernel frames is where user code entered the kernel: of
 // a fault the instruction itself, of a system call the one behind it, in the same
 // function; it stays. simpleperf has adjusted addresses when it recorded
 // (SampleRecord::AdjustCallChainGeneratedByKernel in simpleperf/record.cpp).
-func (s *Session) frames(attr *perffile.Attr, out *Sample) {
+func (s *Session) frames(attr *perffile.Attr, out *Sample) (known int) {
 	raw := &out.Raw
-	out.Frames = out.Frames[:0]
+	out.Frames = s.head[:0]
 	mode := raw.Misc.CPUMode()
 	kernel := raw.Misc.Kernel()
 	guest := mode == perffile.CPUModeGuestKernel || mode == perffile.CPUModeGuestUser
@@ -157,22 +158,18 @@ func (s *Session) frames(attr *perffile.Attr, out *Sample) {
 	}
 	chain := raw.Callchain
 	callStack := attr.BranchSampleType.Has(perffile.BranchCallStack) && len(raw.Branches) > 0
+	if !callStack && !attr.SampleType.Has(perffile.SampleStackUser) {
+		known = s.callers(chain, kernel, guest, out)
+		chain = chain[:len(chain)-known]
+	}
 	first := true // no address of the chain seen yet
 	leaf := !hasIP
 	for _, ip := range chain {
 		if ip >= perffile.ContextMax {
-			switch ip {
-			case perffile.ContextKernel, perffile.ContextHV:
-				kernel, guest = true, false
-			case perffile.ContextUser:
-				// The address that follows is where the kernel was entered.
-				leaf = leaf || kernel
-				kernel, guest = false, false
-			case perffile.ContextGuestKernel:
-				kernel, guest = true, true
-			case perffile.ContextGuest, perffile.ContextGuestUser:
-				kernel, guest = false, true
-			}
+			wasKernel := kernel
+			kernel, guest = context(ip, kernel, guest)
+			// The address that follows is where the kernel was entered.
+			leaf = leaf || ip == perffile.ContextUser && wasKernel
 			continue
 		}
 		if callStack && !kernel {
@@ -203,9 +200,68 @@ func (s *Session) frames(attr *perffile.Attr, out *Sample) {
 	if callStack {
 		branchFrames(out, hasIP && !raw.Misc.Kernel())
 	}
-	if len(out.Frames) == 0 {
+	if len(out.Frames) == 0 && known == 0 {
 		out.Frames = append(out.Frames, Frame{Addr: raw.IP, Kernel: kernel, Guest: guest})
 	}
+	s.head = out.Frames
+	return known
+}
+
+// context is in what code the addresses behind a marker of a call chain are.
+func context(marker uint64, kernel, guest bool) (k, g bool) {
+	switch marker {
+	case perffile.ContextKernel, perffile.ContextHV:
+		return true, false
+	case perffile.ContextUser:
+		return false, false
+	case perffile.ContextGuestKernel:
+		return true, true
+	case perffile.ContextGuest, perffile.ContextGuestUser:
+		return false, true
+	}
+	return kernel, guest
+}
+
+// callers returns how many addresses at the end of a call chain are frames that the thread's
+// previous sample had. These are behind the last marker and behind another address, so that nothing
+// but the mode counts for what frames they are; frames takes those that are left one by one.
+func (s *Session) callers(chain []uint64, kernel, guest bool, out *Sample) (known int) {
+	recent := s.recent(out.Thread)
+	most := min(len(chain), len(recent))
+	if most == 0 {
+		return 0
+	}
+	if ip := chain[len(chain)-1]; ip != recent[len(recent)-1].Addr && ip != recent[len(recent)-1].Addr+1 {
+		return 0
+	}
+	start := len(chain) // of what is behind the last marker
+	for start > 0 && chain[start-1] < perffile.ContextMax {
+		start--
+	}
+	if start > 0 {
+		// A marker that is not known leaves the mode as the ones before it made it.
+		for _, ip := range chain[:start] {
+			if ip >= perffile.ContextMax {
+				kernel, guest = context(ip, kernel, guest)
+			}
+		}
+	}
+	most = min(most, len(chain)-start-1)
+	for known < most {
+		ip := chain[len(chain)-1-known]
+		adjust := !s.simpleperf && ip >= 2
+		addr := ip
+		if adjust {
+			addr--
+		}
+		f := &recent[len(recent)-1-known]
+		if f.Addr != addr || f.Kernel != kernel || f.Guest != guest || f.Adjusted != adjust || f.CutOff {
+			break
+		}
+		out.Incomplete = out.Incomplete || ip < 2
+		known++
+	}
+	return max(known, 0)
 }
 
 // branchFrames appends the user call chain that the hardware kept in call-stack
@@ -223,32 +279,44 @@ func branchFrames(out *Sample, hasLeaf bool) {
 	}
 }
 
-// resolve finds the mappings of the frames. Mostly the thread's previous sample had the
-// same callers: they are looked up again only if mappings have changed.
-func (s *Session) resolve(out *Sample) {
-	t := out.Thread
-	space := &t.Process.space
+// recent returns the frames of the thread's previous sample, none if mappings have changed since.
+func (s *Session) recent(t *Thread) []Frame {
 	// Versions only ever grow, so that their sum tells.
-	version := space.version + s.kernel.version + s.guest.version
-	recent := t.recent
-	if t.version != version {
-		recent, t.version = recent[:0], version
+	if version := t.Process.space.version + s.kernel.version + s.guest.version; t.version != version {
+		t.recent, t.version = nil, version
 	}
-	i, n := 0, len(out.Frames)
-	for i < n && i < len(recent) {
-		f := &out.Frames[n-1-i]
-		known := f.Map
-		f.Map = recent[i].Map
-		if *f != recent[i] {
-			f.Map = known
+	return t.recent
+}
+
+// resolve finds the mappings of the frames and completes them by the outermost ones of the
+// thread's previous sample, of which known are callers of theirs. Mostly there are more of these:
+// they are looked up again only if mappings have changed.
+func (s *Session) resolve(out *Sample, known int) {
+	t := out.Thread
+	recent := s.recent(t)
+	head := out.Frames
+	n, shared := len(head)+known, known
+	for shared < n && shared < len(recent) {
+		f := head[n-1-shared]
+		last := &recent[len(recent)-1-shared]
+		if f.Map = last.Map; f != *last {
 			break
 		}
-		i++
+		shared++
 	}
-	out.Shared = i
-	recent = recent[:i]
-	for ; i < n; i++ {
-		f := &out.Frames[n-1-i]
+	out.Shared = shared
+	// Frames that stay are at the end of the buffer, and remain where they are.
+	if n > len(t.frames) {
+		grown := make([]Frame, max(16, n+n/2))
+		copy(grown[len(grown)-shared:], recent[len(recent)-shared:])
+		t.frames = grown
+	}
+	t.recent = t.frames[len(t.frames)-n:]
+	out.Frames = t.recent
+	space := &t.Process.space
+	for i := range out.Frames[:n-shared] {
+		f := &out.Frames[i]
+		*f = head[i]
 		switch {
 		case f.CutOff, f.Map != nil:
 		case f.Guest:
@@ -258,7 +326,5 @@ func (s *Session) resolve(out *Sample) {
 		default:
 			f.Map = space.find(f.Addr)
 		}
-		recent = append(recent, *f)
 	}
-	t.recent = recent
 }

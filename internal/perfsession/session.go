@@ -73,6 +73,7 @@ type Session struct {
 	code        UserCode
 	suspects    []suspect
 	out         Sample
+	head        []Frame // scratch
 }
 
 // Stats counts what happened while replaying.

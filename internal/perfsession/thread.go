@@ -14,7 +14,8 @@ type Thread struct {
 	// Ended is set when it has ended.
 	Ended bool
 
-	recent  []Frame // of its previous sample, outermost first
+	recent  []Frame // of its previous sample, leaf first: the end of frames
+	frames  []Frame // buffer
 	version uint    // of the address spaces then
 }
 
@@ -83,7 +84,7 @@ func (s *Session) process(pid int32) *Process {
 // exit forgets what a thread that has ended no longer needs.
 func (s *Session) exit(t perffile.Task) {
 	if t, ok := s.threads[t.TID]; ok {
-		t.recent, t.Ended = nil, true
+		t.recent, t.frames, t.Ended = nil, nil, true
 	}
 }
 
@@ -96,7 +97,7 @@ func (s *Session) comm(c perffile.Comm, time uint64) {
 	if c.Exec {
 		// The kernel notes an exec when the old mappings are gone, and then the new ones.
 		t.Process.space.clear()
-		if t.Process.started == 0 && t.recent == nil {
+		if t.Process.started == 0 && t.frames == nil {
 			t.Process.started = time
 		}
 	}
