@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"profdiff/internal/run"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
@@ -79,13 +77,13 @@ func (e *Event) unequal(pairing *verdict.Pairing) string {
 	}
 	base, sampledBase := logCosts(e.costs.whole.base)
 	head, sampledHead := logCosts(e.costs.whole.head)
-	variance := stat.Variance(base, nil) + stat.Variance(head, nil)
+	variance := stats.Variance(base) + stats.Variance(head)
 	if len(pairing.Pairs) > 0 {
 		var ratios []float64
 		for _, p := range pairing.Pairs {
 			ratios = append(ratios, head[p.Head]-base[p.Base])
 		}
-		variance = stat.Variance(ratios, nil)
+		variance = stats.Variance(ratios)
 	}
 	if variance -= sampledBase + sampledHead; variance <= maxSpread*maxSpread {
 		return ""

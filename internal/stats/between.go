@@ -3,7 +3,7 @@ package stats
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Between is the upper end of the one-sided interval of the standard deviation between true
@@ -17,7 +17,7 @@ func Between(x, variances []float64, level float64) float64 {
 	if len(x) < 2 {
 		return math.Inf(1)
 	}
-	least := distuv.ChiSquared{K: float64(len(x) - 1)}.Quantile(1 - level)
+	least := 2 * mathext.GammaIncRegInv(float64(len(x)-1)/2, 1-level) // of χ²
 	q := func(tau float64) (sum float64) {
 		weights, mean := 0.0, 0.0
 		for i, v := range variances {

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Methods of [Tests.Level], which uses ranks from [RanksFrom] runs on.
@@ -312,6 +311,6 @@ func (w signed) spread() spread {
 	if !(w.alpha > 0) || !(w.hi > w.lo) {
 		return spread{}
 	}
-	se := (w.hi - w.lo) / 2 / distuv.UnitNormal.Quantile(1-w.alpha)
+	se := (w.hi - w.lo) / 2 / mathext.NormalQuantile(1-w.alpha)
 	return spread{sd: se * math.Sqrt(float64(w.n)/2), known: true, ranks: true}
 }

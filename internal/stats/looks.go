@@ -4,7 +4,6 @@ import (
 	"math"
 	"sync"
 
-	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mathext"
 )
 
@@ -77,7 +76,7 @@ func crossing(b float64) float64 {
 	}
 	const far = 9
 	lo, hi := min(b, b/2)-far, min(b, b/2+far)
-	sum, n := 0.0, legendre()
+	sum, n := 0.0, quadrature()
 	for i, x := range n.x {
 		sum += n.weight[i] * step(lo+(hi-lo)*x)
 	}
@@ -87,8 +86,28 @@ func crossing(b float64) float64 {
 // nodes are the points and weights of a quadrature over 0 to 1.
 type nodes struct{ x, weight []float64 }
 
-var legendre = sync.OnceValue(func() nodes {
-	n := nodes{make([]float64, 64), make([]float64, 64)}
-	quad.Legendre{}.FixedLocations(n.x, n.weight, 0, 1)
-	return n
-})
+// quadraturePoints are enough for crossing.
+const quadraturePoints = 64
+
+var quadrature = sync.OnceValue(func() nodes { return newNodes(quadraturePoints) })
+
+// newNodes are the n points and weights of Gauss and Legendre: the points are the zeros of the
+// Legendre polynomial of degree n, found by Newton's method from where Abramowitz and Stegun,
+// 22.16.6, have them about (25.4.29 has the weights).
+func newNodes(n int) nodes {
+	q := nodes{make([]float64, n), make([]float64, n)}
+	for i := range n {
+		x, slope := math.Cos(math.Pi*(float64(i)+0.75)/(float64(n)+0.5)), 0.0
+		for range 6 {
+			// The polynomials of degrees k and k-1 at x, by their recurrence (22.7.10).
+			p, before := 1.0, 0.0
+			for k := 1.0; k <= float64(n); k++ {
+				p, before = ((2*k-1)*x*p-(k-1)*before)/k, p
+			}
+			slope = float64(n) * (x*p - before) / (x*x - 1)
+			x -= p / slope
+		}
+		q.x[i], q.weight[i] = (1+x)/2, 1/((1-x*x)*slope*slope)
+	}
+	return q
+}

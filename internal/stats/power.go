@@ -3,7 +3,7 @@ package stats
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // MaxRuns is the most that [Estimate.RunsNeeded] returns: so many or more.
@@ -65,7 +65,7 @@ func (e *Estimate) RunsNeeded(distance, alpha, power float64) int {
 		return distance > 0 && powerOf(distance/se, float64(df), alpha) >= power
 	}
 	// For the normal distribution there is a formula. It gives a few runs too few.
-	z := distuv.UnitNormal.Quantile(1-alpha) + distuv.UnitNormal.Quantile(power)
+	z := mathext.NormalQuantile(1-alpha) + mathext.NormalQuantile(power)
 	normal := 2 * (z * s.sd / distance) * (z * s.sd / distance)
 	if !(normal < MaxRuns) {
 		return MaxRuns
@@ -87,13 +87,13 @@ func powerOf(shift, df, alpha float64) float64 {
 	if math.IsInf(df, 1) {
 		return normalSurvival(quantile(1-alpha, df) - shift)
 	}
-	return 1 - distuv.NoncentralT{Nu: df, Mu: shift}.CDF(quantile(1-alpha, df))
+	return shiftedSurvival(quantile(1-alpha, df), df, shift)
 }
 
 // shiftOf is the inverse of powerOf: the shift in standard errors that has the power.
 func shiftOf(power, df, alpha float64) float64 {
 	if math.IsInf(df, 1) {
-		return quantile(1-alpha, df) + distuv.UnitNormal.Quantile(power)
+		return quantile(1-alpha, df) + mathext.NormalQuantile(power)
 	}
 	return shiftsOf.at(shiftKey{power, df, alpha})
 }
@@ -102,7 +102,7 @@ type shiftKey struct{ power, df, alpha float64 }
 
 var shiftsOf = memo[shiftKey]{of: func(k shiftKey) float64 {
 	z := quantile(1-k.alpha, k.df)
-	reached := func(shift float64) bool { return 1-distuv.NoncentralT{Nu: k.df, Mu: shift}.CDF(z) >= k.power }
+	reached := func(shift float64) bool { return shiftedSurvival(z, k.df, shift) >= k.power }
 	lo, hi := 0.0, 1.0
 	for !reached(hi) {
 		lo, hi = hi, 2*hi
@@ -137,5 +137,5 @@ func perRun(se float64, n, m int) float64 {
 // Sigmas is how many standard deviations a normal distribution has to be off for a two-sided
 // p-value: 1.96 for 0.05, at most 37, beyond which p-values end.
 func Sigmas(p float64) float64 {
-	return max(0, -distuv.UnitNormal.Quantile(max(min(p, 1), 1e-300)/2))
+	return max(0, -mathext.NormalQuantile(max(min(p, 1), 1e-300)/2))
 }

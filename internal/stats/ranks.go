@@ -3,7 +3,7 @@ package stats
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // ranks compares by the Mann-Whitney test of whether head, divided by the ratio, and
@@ -40,7 +40,7 @@ func (t *Tests) rankInterval(e *Estimate, s sides, r *ranked) {
 	})
 	estimate := (least + most) / 2
 	// The test of normal data has an interval about so wide.
-	width := step * distuv.UnitNormal.Quantile(1-alpha)
+	width := step * mathext.NormalQuantile(1-alpha)
 	rare := valueAt(alpha, 0, half, null.below)
 	r.lo = r.last(least-width, width/4, func(l float64) (float64, bool) {
 		w := wins(r.ratio(l), r.base, r.headFloor)
@@ -204,6 +204,6 @@ func (r *ranked) spread() spread {
 	if math.IsInf(width, 0) || math.IsNaN(width) {
 		return spread{}
 	}
-	se := width / distuv.UnitNormal.Quantile(1-r.alpha)
+	se := width / mathext.NormalQuantile(1-r.alpha)
 	return spread{sd: perRun(se, int(r.base.runs), int(r.head.runs)), known: true, ranks: true}
 }

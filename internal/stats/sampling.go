@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // sampling says what sampling noise alone leaves open when each side is one run. It
@@ -79,7 +78,7 @@ func (c conditional) interval(level float64) Interval {
 }
 
 func gamma(shape, p float64) float64 {
-	return distuv.Gamma{Alpha: shape, Beta: 1}.Quantile(p)
+	return mathext.GammaIncRegInv(shape, p)
 }
 
 func (c conditional) detectable(alpha, power float64) float64 {
@@ -100,10 +99,10 @@ func Proportion(k, n, level float64) Interval {
 	}
 	alpha := (1 - level) / 2
 	if k > 0 {
-		i.Lo = distuv.Beta{Alpha: k, Beta: n - k + 1}.Quantile(alpha)
+		i.Lo = mathext.InvRegIncBeta(k, n-k+1, alpha)
 	}
 	if k < n {
-		i.Hi = distuv.Beta{Alpha: k + 1, Beta: n - k}.Quantile(1 - alpha)
+		i.Hi = mathext.InvRegIncBeta(k+1, n-k, 1-alpha)
 	}
 	return i
 }

@@ -3,7 +3,7 @@ package stats
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // welch compares the means of logarithms: Welch's t with two runs or more a side, and
@@ -169,7 +169,7 @@ func survival(x, df float64) float64 {
 	if math.IsInf(df, 1) || math.IsInf(x, 0) {
 		return normalSurvival(x)
 	}
-	return distuv.StudentsT{Sigma: 1, Nu: df}.Survival(x)
+	return studentSurvival(x, df)
 }
 
 // normalSurvival is accurate in the tail, where 1-CDF would be 0.
@@ -186,7 +186,7 @@ func quantile(p, df float64) float64 {
 	if df < manyDegrees {
 		return quantiles.at(quantileKey{p, df})
 	}
-	z := distuv.UnitNormal.Quantile(p)
+	z := mathext.NormalQuantile(p)
 	if math.IsInf(df, 1) || math.IsInf(z, 0) {
 		return z
 	}
@@ -201,5 +201,5 @@ func quantile(p, df float64) float64 {
 type quantileKey struct{ p, df float64 }
 
 var quantiles = memo[quantileKey]{of: func(k quantileKey) float64 {
-	return distuv.StudentsT{Sigma: 1, Nu: k.df}.Quantile(k.p)
+	return StudentQuantile(k.p, k.df)
 }}

@@ -3,8 +3,6 @@ package estimate
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"profdiff/internal/branch"
 	"profdiff/internal/stats"
 )
@@ -31,7 +29,7 @@ func (r Clustered) effective() float64 {
 	if r.Variance > 0 {
 		n = math.Min(n, r.Value*(1-r.Value)/r.Variance)
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(r.Clusters - 1)}.Quantile(0.975)
+	t := stats.StudentQuantile(0.975, float64(r.Clusters-1))
 	shrink := stats.Z95 / t
 	return n * shrink * shrink
 }

@@ -12,7 +12,7 @@ package estimate
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 
 	"profdiff/internal/branch"
 	"profdiff/internal/stats"
@@ -78,9 +78,9 @@ func (t Tally) Amount() branch.Amount {
 	}
 	unit := t.Unit()
 	if a.Effective > 0 {
-		a.CI[0] = unit * distuv.Gamma{Alpha: a.Effective, Beta: 1}.Quantile(0.025)
+		a.CI[0] = unit * mathext.GammaIncRegInv(a.Effective, 0.025)
 	}
-	a.CI[1] = unit * distuv.Gamma{Alpha: a.Effective + 1, Beta: 1}.Quantile(0.975)
+	a.CI[1] = unit * mathext.GammaIncRegInv(a.Effective+1, 0.975)
 	return a
 }
 

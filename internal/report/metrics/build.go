@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"profdiff/internal/metric"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
@@ -65,7 +63,7 @@ func newMetric(m *metric.Metric) Metric {
 		out.Of, out.Each = summary.Of, "the mean of one run"
 		values = values[:0]
 		for _, r := range m.Runs {
-			mean := stat.Mean(r.Values, nil)
+			mean := stats.Mean(r.Values)
 			if r.Summary != nil {
 				mean = r.Summary.Mean
 			}
@@ -88,10 +86,10 @@ func (m *Metric) measured(values []float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	m.Mean, m.Stddev, m.Min, m.Max = text.Missing, text.Missing, text.Missing, text.Missing
 	if len(sorted) > 0 {
-		m.Mean, m.Min, m.Max = text.Number(stat.Mean(sorted, nil)), text.Number(sorted[0]), text.Number(sorted[len(sorted)-1])
+		m.Mean, m.Min, m.Max = text.Number(stats.Mean(sorted)), text.Number(sorted[0]), text.Number(sorted[len(sorted)-1])
 	}
 	if len(sorted) > 1 {
-		m.Stddev = text.Number(stat.StdDev(sorted, nil))
+		m.Stddev = text.Number(math.Sqrt(stats.Variance(sorted)))
 	}
 	for _, q := range m.quantiles() {
 		*q.to = Quantile{text.Missing, text.Missing, text.Missing, 0}
