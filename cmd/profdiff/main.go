@@ -150,7 +150,7 @@ Fell and rose are the identifiers of metrics of which it is not known what is be
 One run a side has leads, no verdicts: ▽ less and △ more.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Version:       version(),
+		Version:       versionText(),
 		Args:          noCommand,
 		PersistentPreRun: func(cmd *cobra.Command, args []string) {
 			limit.Set(io.memory.bytes())
@@ -160,7 +160,6 @@ One run a side has leads, no verdicts: ▽ less and △ more.`,
 			return cmd.Help()
 		},
 	}
-	root.SetVersionTemplate(versionText())
 	root.PersistentFlags().Var(&io.memory, "max-memory", "end with exit code 3 rather than use more memory than `SIZE`, such as 800M or 2G, or none; "+
 		"by default half of what the machine has left, or three quarters of what the control group allows if that is less")
 	root.SetIn(io.in)

@@ -28,10 +28,11 @@ func setting(info *debug.BuildInfo, key string) string {
 	return ""
 }
 
-// versionText is what --version prints: the version, what it was built from and with, and the modules in it.
+// versionText is what --version prints after "profdiff version ": the version, what it was built from
+// and with, and the modules in it. To set a template would link text/template.
 func versionText() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "profdiff version %s\n", version())
+	b.WriteString(version())
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b.String()
@@ -43,13 +44,13 @@ func versionText() string {
 	case setting(info, "vcs.modified") == "true":
 		commit += ", with changes that were not committed"
 	}
-	fmt.Fprintf(&b, "commit  %s\n", commit)
-	fmt.Fprintf(&b, "built   %s for %s/%s\n", info.GoVersion, setting(info, "GOOS"), setting(info, "GOARCH"))
+	fmt.Fprintf(&b, "\ncommit  %s", commit)
+	fmt.Fprintf(&b, "\nbuilt   %s for %s/%s", info.GoVersion, setting(info, "GOOS"), setting(info, "GOARCH"))
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		fmt.Fprintf(&b, "module  %s %s %s\n", m.Path, m.Version, m.Sum)
+		fmt.Fprintf(&b, "\nmodule  %s %s %s", m.Path, m.Version, m.Sum)
 	}
 	return b.String()
 }

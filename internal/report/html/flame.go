@@ -2,7 +2,7 @@ package html
 
 import (
 	"fmt"
-	"html/template"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,7 +55,7 @@ func flameOf(e *Event) *metaFlame {
 		d.frame(0, 0)
 		bytes := 0
 		for i := range d.out.Frames {
-			bytes += bytesOfFrame + 2*len(template.HTMLEscapeString(d.out.Frames[i].Name))
+			bytes += bytesOfFrame + 2*len(html.EscapeString(d.out.Frames[i].Name))
 		}
 		if bytes < maxFlame || least > 0.5 {
 			return &d.out

@@ -1,13 +1,11 @@
 package html
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"html/template"
 	"io"
 	"slices"
 	"strings"
@@ -86,25 +84,19 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	page, err := template.New("page").Parse(pageText)
+	page, err := parseTemplate(pageText)
 	if err != nil {
 		return err
 	}
-	var head, body bytes.Buffer
 	static := p.screen()
-	if err := page.ExecuteTemplate(&head, "head", static); err != nil {
-		return err
-	}
-	if err := page.ExecuteTemplate(&body, "body", static); err != nil {
-		return err
-	}
+	head, body := page.execute("head", static), page.execute("body", static)
 	scripts := p.scripts()
 	out := &errWriter{w: w}
 	out.text("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n")
 	out.text(`<meta http-equiv="Content-Security-Policy" content="` + policy(scripts) + `">` + "\n")
-	out.text(head.String())
+	out.text(head)
 	out.text("<style>" + style + "</style>\n")
-	out.text(body.String())
+	out.text(body)
 	// Blocks are inert, and nothing in them can end them: base64 has no <.
 	out.text(blockStart + metaStart + string(meta) + blockEnd + "\n")
 	for _, b := range p.blocks {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	escape "html"
-	"html/template"
 	"math"
 	"regexp"
 	"strconv"
@@ -99,7 +98,7 @@ func TestRungs(t *testing.T) {
 // TestWaterfallBreak checks that the bars of both sides are broken where the axis does not start at 0,
 // which is said, and only there.
 func TestWaterfallBreak(t *testing.T) {
-	page, err := template.New("page").Parse(pageText)
+	page, err := parseTemplate(pageText)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,19 +121,16 @@ func TestWaterfallBreak(t *testing.T) {
 		if said := strings.Contains(v.Label, "axis cut at"); said != (test.cut != "") {
 			t.Errorf("100 to %v is called %q", test.head, v.Label)
 		}
-		var out strings.Builder
-		if err := page.ExecuteTemplate(&out, "waterfall", v); err != nil {
-			t.Fatal(err)
-		}
-		drawn := strings.Split(out.String(), "<g ")[1:]
-		for i, row := range drawn {
-			side := i == 0 || i == len(drawn)-1
+		drawn := page.execute("waterfall", v)
+		rows := strings.Split(drawn, "<g ")[1:]
+		for i, row := range rows {
+			side := i == 0 || i == len(rows)-1
 			if broken := strings.Contains(row, `<svg class="break"`); broken != (side && test.cut != "") {
 				t.Errorf("100 to %v: row %d is broken: %v", test.head, i, broken)
 			}
 		}
-		if said := strings.Contains(out.String(), `<text class="cut"`); said != (test.cut != "") {
-			t.Errorf("100 to %v is drawn as %s", test.head, out.String())
+		if said := strings.Contains(drawn, `<text class="cut"`); said != (test.cut != "") {
+			t.Errorf("100 to %v is drawn as %s", test.head, drawn)
 		}
 	}
 }
