@@ -3,7 +3,7 @@ package stats
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Clusters is the method of [Tests.Clusters].
@@ -151,7 +151,7 @@ func (m fieller) end(level, side float64) float64 {
 // quantileOnce is a quantile of Student's t for degrees of freedom that hardly come again.
 func quantileOnce(p, df float64) float64 {
 	if df < manyDegrees {
-		return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(p)
+		return StudentQuantile(p, df)
 	}
 	return quantile(p, df)
 }
@@ -173,7 +173,7 @@ func (m fieller) detectable(alpha, power float64) float64 {
 	if !ok {
 		return math.Inf(1)
 	}
-	return math.Expm1((quantileOnce(1-alpha/2, df) + distuv.UnitNormal.Quantile(power)) * se)
+	return math.Expm1((quantileOnce(1-alpha/2, df) + mathext.NormalQuantile(power)) * se)
 }
 
 func (m fieller) spread() spread {
@@ -187,7 +187,7 @@ func (m fieller) spread() spread {
 // clustersNeeded is [Estimate.RunsNeeded] of clusters, of which there are so many that the normal
 // distribution tells.
 func (s spread) clustersNeeded(distance, alpha, power float64) int {
-	z := (distuv.UnitNormal.Quantile(1-alpha) + distuv.UnitNormal.Quantile(power)) * s.sd / distance
+	z := (mathext.NormalQuantile(1-alpha) + mathext.NormalQuantile(power)) * s.sd / distance
 	if n := 2 * z * z; n < MaxClusters {
 		return max(int(math.Ceil(n)), LeastRuns)
 	}
