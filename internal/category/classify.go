@@ -7,34 +7,29 @@ import (
 )
 
 // Of returns the category of each of r.Samples as an index of Names. Each name of a
-// function is looked at once, and so is each stack for all labels of which the rules
-// say the same.
+// function is looked at once, and so are stacks that differ only in frames about which there is no
+// rule, for all labels of which the rules say the same.
 func (s *Set) Of(r *run.Run) []int { return s.of(r, newKnown()) }
 
 func (s *Set) of(r *run.Run, k *known) []int {
 	k.frames = emptied(k.frames, len(r.Functions))
 	k.fileOf = emptied(k.fileOf, len(r.Mappings))
 	k.listOf = emptied(k.listOf, len(r.Locations))
-	k.states = emptied(k.states, r.Stacks.Len())
 	k.lists = k.lists[:noFrames+1]
 	c := classifier{known: k, set: s, run: r}
 	c.split()
+	nodeOf := c.nodes()
+	k.states = emptied(k.states, k.stacks.Len())
 	categories := make([]int, len(r.Samples))
 	for class, samples := range c.byClass() {
-		if len(samples) >= r.Stacks.Len()/manyStacks {
-			c.fill(int32(class))
-		}
 		for _, i := range samples {
-			categories[i] = c.category(int32(class), r.Samples[i].Stack)
+			stack := r.Samples[i].Stack
+			leaf := stack != 0 && c.location(r.Stacks.Location(stack)).leaf
+			categories[i] = c.category(int32(class), nodeOf[stack], leaf)
 		}
 	}
 	return categories
 }
-
-// manyStacks says when to find the states of all stacks, one after the other, instead of
-// the states of stacks that have samples, back and forth: from this part of all stacks on
-// it is cheaper.
-const manyStacks = 4
 
 // emptied is a slice of n zeros, in the memory of s if that is enough.
 func emptied[T any](s []T, n int) []T {
@@ -74,13 +69,15 @@ type classifier struct {
 	classes []int32
 	enabled [][]bool // by class and rule
 	bare    []int32  // by class: the first rule that holds without a frame
-	path    []run.StackID
+	path    []int32
 }
 
 // known is what was found out about names, for one run after the other.
 type known struct {
 	// names is by the names of a function, for people and for linkers.
 	names map[[2]string]*name
+	// framed are all frames that were made.
+	framed []*frame
 	// none is of all names that fulfil no condition, which are most.
 	none *name
 	// files are by number the rules that hold for files, as far as these tell, and numbers
@@ -94,11 +91,20 @@ type known struct {
 	frames []functionFrame
 	fileOf []int32
 	listOf []int32
-	states []state // by stack
+	// stacks are those of frames about which there is a rule, by their numbers in framed.
+	stacks *run.Prefixes
+	states []state // by number in stacks
 
-	// lists are the frames of locations, outermost function first, for locations with one
-	// about which there is a rule; lists[noFrames] is of all others.
-	lists [][]*frame
+	// lists are for locations with a frame about which there is a rule; lists[noFrames] is of
+	// all others.
+	lists []frames
+}
+
+// A frames has those of a location about which there is a rule, outermost first. leaf says that the
+// innermost frame is among them.
+type frames struct {
+	list []*frame
+	leaf bool
 }
 
 const noFrames = 1
@@ -106,7 +112,7 @@ const noFrames = 1
 func newKnown() *known {
 	return &known{
 		names: make(map[[2]string]*name), none: new(name), numbers: make(map[string]int32),
-		lists: make([][]*frame, noFrames+1),
+		lists: make([]frames, noFrames+1),
 	}
 }
 
@@ -127,6 +133,7 @@ type functionFrame struct {
 
 // A frame has the rules that hold for a frame, sorted, as far as it alone tells.
 type frame struct {
+	number         int32 // in known.framed
 	anywhere, leaf []int32
 	under          uint64
 }
@@ -199,22 +206,27 @@ func (c *classifier) split() {
 	}
 }
 
-// category classifies a stack.
-func (c *classifier) category(class int32, stack run.StackID) int {
-	st := c.state(class, stack)
-	best := st.rule
-	if stack != 0 {
-		frames := c.location(c.run.Stacks.Location(stack))
-		if len(frames) == 0 {
-			return c.categoryOf(best)
+// nodes fills in c.stacks. It returns the number in them of each stack of the run.
+func (c *classifier) nodes() (nodeOf []int32) {
+	c.stacks = run.NewPrefixes()
+	nodeOf = make([]int32, c.run.Stacks.Len())
+	for id := 1; id < len(nodeOf); id++ {
+		n := nodeOf[c.run.Stacks.Parent(run.StackID(id))]
+		for _, f := range c.location(c.run.Stacks.Location(run.StackID(id))).list {
+			n = c.stacks.Of(n, f.number)
 		}
-		inner := frames[len(frames)-1]
-		if len(inner.leaf) > 0 {
-			under := c.states[c.run.Stacks.Parent(stack)].under
-			for _, f := range frames[:len(frames)-1] {
-				under |= f.under
-			}
-			best = c.first(class, best, inner.leaf, under)
+		nodeOf[id] = n
+	}
+	return nodeOf
+}
+
+// category classifies a stack by its number in c.stacks; leaf says that the innermost frame
+// of the stack is there, and not one about which there is no rule.
+func (c *classifier) category(class, stack int32, leaf bool) int {
+	best := c.state(class, stack).rule
+	if leaf {
+		if f := c.framed[c.stacks.Last(stack)]; len(f.leaf) > 0 {
+			best = c.first(class, best, f.leaf, c.states[c.stacks.Parent(stack)].under)
 		}
 	}
 	return c.categoryOf(best)
@@ -242,55 +254,41 @@ func (c *classifier) first(class, best int32, rules []int32, under uint64) int32
 }
 
 // state finds the state of a stack, and of all its callers on the way.
-func (c *classifier) state(class int32, stack run.StackID) state {
+func (c *classifier) state(class, stack int32) state {
 	c.path = c.path[:0]
-	for id := stack; c.states[id].class != class+1; id = c.run.Stacks.Parent(id) {
-		if id == 0 {
+	for at := stack; c.states[at].class != class+1; at = c.stacks.Parent(at) {
+		if at == 0 {
 			c.states[0] = state{class: class + 1, rule: c.bare[class]}
 			break
 		}
-		c.path = append(c.path, id)
+		c.path = append(c.path, at)
 	}
-	for _, id := range slices.Backward(c.path) {
-		c.extend(class, id)
+	for _, at := range slices.Backward(c.path) {
+		f, st := c.framed[c.stacks.Last(at)], c.states[c.stacks.Parent(at)]
+		st.rule = c.first(class, st.rule, f.anywhere, st.under)
+		st.under |= f.under
+		c.states[at] = st
 	}
 	return c.states[stack]
 }
 
-// extend finds the state of a stack from the state of its caller.
-func (c *classifier) extend(class int32, id run.StackID) {
-	st := c.states[c.run.Stacks.Parent(id)]
-	for _, f := range c.location(c.run.Stacks.Location(id)) {
-		st.rule = c.first(class, st.rule, f.anywhere, st.under)
-		st.under |= f.under
-	}
-	c.states[id] = st
-}
-
-// fill finds the states of all stacks. Callers precede their callees.
-func (c *classifier) fill(class int32) {
-	c.states[0] = state{class: class + 1, rule: c.bare[class]}
-	for id := 1; id < len(c.states); id++ {
-		c.extend(class, run.StackID(id))
-	}
-}
-
-// location returns the frames of a location, outermost function first, or none if no
-// rule is about any of them.
-func (c *classifier) location(i uint32) []*frame {
+// location returns the frames of a location about which there is a rule.
+func (c *classifier) location(i uint32) *frames {
 	if c.listOf[i] == 0 {
-		l := &c.run.Locations[i]
 		c.listOf[i] = noFrames
-		if slices.ContainsFunc(l.Lines, func(line run.Line) bool { return !c.frame(line.Function, l.Mapping).plain() }) {
-			frames := make([]*frame, len(l.Lines))
-			for j, line := range l.Lines {
-				frames[len(frames)-1-j] = c.frame(line.Function, l.Mapping)
+		l := &c.run.Locations[i]
+		var of frames
+		for k, line := range slices.Backward(l.Lines) {
+			if f := c.frame(line.Function, l.Mapping); !f.plain() {
+				of.list, of.leaf = append(of.list, f), k == 0
 			}
+		}
+		if len(of.list) > 0 {
 			c.listOf[i] = int32(len(c.lists))
-			c.lists = append(c.lists, frames)
+			c.lists = append(c.lists, of)
 		}
 	}
-	return c.lists[c.listOf[i]]
+	return &c.lists[c.listOf[i]]
 }
 
 func (c *classifier) frame(function, mapping uint32) *frame {
@@ -317,7 +315,8 @@ func (c *classifier) frame(function, mapping uint32) *frame {
 // newFrame makes the frame of a function that fulfils conditions, in a file for which
 // rules hold.
 func (c *classifier) newFrame(conditions []condition, file []bool) *frame {
-	f := new(frame)
+	f := &frame{number: int32(len(c.framed))}
+	c.framed = append(c.framed, f)
 	for i := range c.set.rules {
 		rule := &c.set.rules[i]
 		if rule.underBit != 0 && slices.Contains(conditions, rule.under) {

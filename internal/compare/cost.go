@@ -77,36 +77,35 @@ type costs struct {
 // rowCosts sums one event by rows.
 func rowCosts(base, head *side, rows *rowset, p *eventPair) *costs {
 	c := &costs{whole: newCost(len(base.runs), len(head.runs))}
-	for range rows.rows {
-		c.self = append(c.self, newCost(len(base.runs), len(head.runs)))
-		c.total = append(c.total, newCost(len(base.runs), len(head.runs)))
+	n := len(base.runs) + len(head.runs)
+	sums := make([]run.Sum, 2*len(rows.rows)*n)
+	list := make([]cost, 2*len(rows.rows))
+	for i := range list {
+		list[i] = cost{base: sums[:len(base.runs):len(base.runs)], head: sums[len(base.runs):n:n]}
+		sums = sums[n:]
 	}
-	var t stackTree
+	c.self, c.total = list[:len(rows.rows)], list[len(rows.rows):]
+	var spent spent
+	outer := make(outermost, len(rows.rows))
 	sum := func(s *side, rowOf []int32, events []int, of func(*cost) []run.Sum) {
-		on := make([]int32, len(rows.rows))
 		for i, r := range s.runs {
-			t.reset(r, &s.frames[i])
-			t.load(events[i])
-			of(&c.whole)[i] = t.all[0]
-			t.walk(func(id run.StackID, sym int32, leaf bool) {
-				row := rowOf[sym]
-				if id == 0 { // the samples without a stack
-					of(&c.self[row])[i].Add(&t.own[0])
-					of(&c.total[row])[i].Add(&t.own[0])
-					return
+			p := &s.paths[i]
+			spent.load(r, p, events[i])
+			of(&c.whole)[i] = spent.all[0]
+			// The samples without a stack.
+			of(&c.self[rowOf[0]])[i].Add(&spent.own[0])
+			of(&c.total[rowOf[0]])[i].Add(&spent.own[0])
+			outer.reset()
+			for id := 1; id < p.len(); id++ {
+				if !spent.has(id) {
+					continue
 				}
-				if leaf {
-					of(&c.self[row])[i].Add(&t.own[id])
+				row := rowOf[p.symbol[id]]
+				of(&c.self[row])[i].Add(&spent.own[id])
+				if outer.is(p, id, row) {
+					of(&c.total[row])[i].Add(&spent.all[id])
 				}
-				if on[row] == 0 {
-					of(&c.total[row])[i].Add(&t.all[id])
-				}
-				on[row]++
-			}, func(sym int32) {
-				if row := rowOf[sym]; on[row] > 0 {
-					on[row]--
-				}
-			})
+			}
 		}
 	}
 	sum(base, rows.base, p.base, func(c *cost) []run.Sum { return c.base })

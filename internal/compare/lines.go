@@ -100,7 +100,7 @@ func (c *Comparison) collectLines(e *Event, byRow []int, may []bool) (list []Lin
 				id := r.Stacks.Location(sample.Stack)
 				line := r.Locations[id].Lines[0]
 				if known[id] == 0 {
-					key := linePlace{row: rowOf[s.frames[i].at(id)[0]]}
+					key := linePlace{row: rowOf[s.paths[i].symbol[s.paths[i].of[sample.Stack]]]}
 					if !may[key.row] {
 						known[id] = -1
 						continue

@@ -27,47 +27,40 @@ func (c *Comparison) Neighbors(event, function int) (callers, callees []Neighbor
 		byRow[e.Functions[i].row] = i
 	}
 	in, out := make(map[int]*cost), make(map[int]*cost)
+	var spent spent
+	outer := make(outermost, len(c.rows.rows))
 	add := func(s *side, rowOf []int32, at []int, of func(*cost) []run.Sum) {
-		var path []int32
 		for i, r := range s.runs {
-			f := &s.frames[i]
-			for j := range r.Samples {
-				sample := &r.Samples[j]
-				if int(sample.Event) != at[i] {
+			p := &s.paths[i]
+			spent.load(r, p, at[i])
+			outer.reset()
+			count := func(m map[int]*cost, function, id int) {
+				n, ok := m[function]
+				if !ok {
+					fresh := newCost(len(c.Base), len(c.Head))
+					n = &fresh
+					m[function] = n
+				}
+				of(n)[i].Add(&spent.all[id])
+			}
+			inside := int32(0) // behind the last path below the last call of the function
+			for id := 1; id < p.len(); id++ {
+				if !spent.has(id) {
 					continue
 				}
-				path = path[:0]
-				for id := sample.Stack; id != 0; id = r.Stacks.Parent(id) {
-					for _, sym := range f.at(r.Stacks.Location(id)) {
-						path = append(path, rowOf[sym])
-					}
-				}
-				slices.Reverse(path)
-				k := slices.Index(path, row)
-				if k < 0 {
-					continue
-				}
-				count := func(m map[int]*cost, fn int) {
-					n, ok := m[fn]
-					if !ok {
-						fresh := newCost(len(c.Base), len(c.Head))
-						n = &fresh
-						m[fn] = n
-					}
-					of(n)[i].Add(&sample.Sum)
-				}
-				caller := -1
-				if k > 0 {
-					caller = byRow[path[k-1]]
-				}
-				count(in, caller)
+				caller, called := int(p.parent[id]), rowOf[p.symbol[id]]
 				// A sample counts once for each callee, however deep the recursion.
-				called := make(map[int]bool)
-				for ; k+1 < len(path); k++ {
-					if callee := byRow[path[k+1]]; path[k] == row && !called[callee] {
-						called[callee] = true
-						count(out, callee)
-					}
+				if caller != 0 && rowOf[p.symbol[caller]] == row && outer.is(p, id, called) {
+					count(out, byRow[called], id)
+				}
+				if called != row || int32(id) < inside {
+					continue
+				}
+				inside = p.end[id]
+				if caller == 0 {
+					count(in, -1, id)
+				} else {
+					count(in, byRow[rowOf[p.symbol[caller]]], id)
 				}
 			}
 		}

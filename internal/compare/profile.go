@@ -18,9 +18,9 @@ type Stacks struct {
 	Frames []Frame
 
 	events int
-	nodes  []stackNode // parents precede their children; 0 is the root
-	used   []bool      // by node: a sample ends here
-	sums   []float64   // by node, event and side
+	nodes  *run.Prefixes // of indices in Frames
+	used   []bool        // by node: a sample ends here
+	sums   []float64     // by node, event and side
 }
 
 // A Frame is a function as head names it, or base if head does not have it.
@@ -38,21 +38,31 @@ type Stack struct {
 	Base, Head []float64
 }
 
-type stackNode struct {
-	parent int32
-	frame  int32 // index in Stacks.Frames
-}
-
 // Stacks adds up the samples of all events by stack.
 func (c *Comparison) Stacks() *Stacks {
 	s := &Stacks{events: len(c.Events)}
 	frameOf := s.frames(c)
-	b := stackBuilder{Stacks: s, children: make(map[stackNode]int32)}
-	b.child(stackNode{-1, -1})
-	for i, side := range []struct {
+	sides := [...]struct {
 		*side
 		rowOf []int32
-	}{{c.base, c.rows.base}, {c.head, c.rows.head}} {
+	}{{c.base, c.rows.base}, {c.head, c.rows.head}}
+	t := run.NewPrefixes()
+	var nodeOf [2][][]int32 // by side, run and path
+	for i, side := range sides {
+		for j, r := range side.runs {
+			p := &side.paths[j]
+			of := make([]int32, p.len())
+			for id := 1; id < len(of); id++ {
+				of[id] = t.Of(of[p.parent[id]], frameOf[side.rowOf[p.symbol[id]]])
+			}
+			if slices.ContainsFunc(r.Samples, func(x run.Sample) bool { return x.Stack == 0 }) {
+				of[0] = t.Of(0, frameOf[side.rowOf[0]])
+			}
+			nodeOf[i] = append(nodeOf[i], of)
+		}
+	}
+	s.nodes, s.used, s.sums = t, make([]bool, t.Len()), make([]float64, 2*s.events*t.Len())
+	for i, side := range sides {
 		for j, r := range side.runs {
 			eventOf := make([]int, len(r.Events)) // index in c.Events, or -1
 			for k := range eventOf {
@@ -60,32 +70,13 @@ func (c *Comparison) Stacks() *Stacks {
 					return [][]int{e.pair.base, e.pair.head}[i][j] == k
 				})
 			}
-			frames := &side.frames[j]
-			nodeOf := make([]int32, r.Stacks.Len())
-			noStack := int32(-1)
-			extend := func(node, symbol int32) int32 {
-				return b.child(stackNode{node, frameOf[side.rowOf[symbol]]})
-			}
-			for id := run.StackID(1); int(id) < r.Stacks.Len(); id++ {
-				node := nodeOf[r.Stacks.Parent(id)]
-				for _, symbol := range slices.Backward(frames.at(r.Stacks.Location(id))) {
-					node = extend(node, symbol)
-				}
-				nodeOf[id] = node
-			}
 			for k := range r.Samples {
 				sample := &r.Samples[k]
 				event := eventOf[sample.Event]
 				if event < 0 {
 					continue
 				}
-				node := nodeOf[sample.Stack]
-				if sample.Stack == 0 {
-					if noStack < 0 {
-						noStack = extend(0, 0)
-					}
-					node = noStack
-				}
+				node := nodeOf[i][j][side.paths[j].of[sample.Stack]]
 				s.used[node] = true
 				d := c.Events[event].Normalization.divisors(i)[j].value
 				*s.sum(node, event, i) += float64(sample.Weight) / d
@@ -99,7 +90,7 @@ func (c *Comparison) Stacks() *Stacks {
 		if base, _ := e.Normalization.means(&e.costs.whole); e.Normalization.Mode != None {
 			scale = e.Raw.Base / base
 		}
-		for node := range s.nodes {
+		for node := range s.nodes.Len() {
 			for i := range runs {
 				v := s.sum(int32(node), event, i)
 				*v = *v * scale / runs[i]
@@ -135,24 +126,6 @@ func (s *Stacks) frames(c *Comparison) (frameOf []int32) {
 	return frameOf
 }
 
-// A stackBuilder interns nodes.
-type stackBuilder struct {
-	*Stacks
-	children map[stackNode]int32
-}
-
-func (b *stackBuilder) child(n stackNode) int32 {
-	id, ok := b.children[n]
-	if !ok {
-		id = int32(len(b.nodes))
-		b.children[n] = id
-		b.nodes = append(b.nodes, n)
-		b.used = append(b.used, false)
-		b.sums = append(b.sums, make([]float64, 2*b.events)...)
-	}
-	return id
-}
-
 // sum is what one side, 0 or 1, spent in one event.
 func (s *Stacks) sum(node int32, event, side int) *float64 {
 	return &s.sums[2*(int(node)*s.events+event)+side]
@@ -163,20 +136,20 @@ func (s *Stacks) sum(node int32, event, side int) *float64 {
 // the next one.
 func (s *Stacks) All() iter.Seq[*Stack] {
 	// The callees of a node are a list: first[node], then next of each.
-	first, next := make([]int32, len(s.nodes)), make([]int32, len(s.nodes))
-	order := make([]int32, 0, len(s.nodes)-1)
-	for i := 1; i < len(s.nodes); i++ {
+	first, next := make([]int32, s.nodes.Len()), make([]int32, s.nodes.Len())
+	order := make([]int32, 0, s.nodes.Len()-1)
+	for i := 1; i < s.nodes.Len(); i++ {
 		order = append(order, int32(i))
 	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(s.nodes[a].frame, s.nodes[b].frame) })
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(s.nodes.Last(a), s.nodes.Last(b)) })
 	for _, id := range slices.Backward(order) {
-		parent := s.nodes[id].parent
+		parent := s.nodes.Parent(id)
 		next[id], first[parent] = first[parent], id
 	}
 	return func(yield func(*Stack) bool) {
 		stack := Stack{Base: make([]float64, s.events), Head: make([]float64, s.events)}
 		for id := first[0]; id != 0; {
-			stack.Frames = append(stack.Frames, int(s.nodes[id].frame))
+			stack.Frames = append(stack.Frames, int(s.nodes.Last(id)))
 			if s.used[id] {
 				for event := range s.events {
 					stack.Base[event], stack.Head[event] = *s.sum(id, event, 0), *s.sum(id, event, 1)
@@ -191,7 +164,7 @@ func (s *Stacks) All() iter.Seq[*Stack] {
 			}
 			stack.Frames = stack.Frames[:len(stack.Frames)-1]
 			for id != 0 && next[id] == 0 {
-				if id = s.nodes[id].parent; id != 0 {
+				if id = s.nodes.Parent(id); id != 0 {
 					stack.Frames = stack.Frames[:len(stack.Frames)-1]
 				}
 			}

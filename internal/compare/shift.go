@@ -1,12 +1,10 @@
 package compare
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"profdiff/internal/align"
-	"profdiff/internal/run"
 	"profdiff/internal/verdict"
 )
 
@@ -37,24 +35,18 @@ const (
 
 // shifts finds cost shifts. They start at functions that only one side has.
 func (c *Comparison) shifts(e *Event, tests estimator) []Shift {
-	// Addresses without a name are no caller that anything is below.
-	byRow := slices.Repeat([]int{-1}, len(c.rows.rows))
-	for i := range e.Functions {
-		if row := e.Functions[i].row; !c.unknown(row) {
-			byRow[row] = i
-		}
-	}
 	floor := c.Options.MinShare * (e.Total.Base + e.Total.Head) / 2
 	if e.Normalization.Mode == Total {
 		floor = c.Options.MinShare
 	}
+	around := &surroundings{c: c, e: e, least: shiftPart * floor}
 	var found []Shift
 	for i := range e.Functions { // by absolute change: the largest first
 		f := &e.Functions[i]
 		if f.Shift >= 0 || !f.oneSided() || math.Abs(f.Self.Delta()) < floor {
 			continue
 		}
-		caller, parts, ok := c.shift(e, i, byRow)
+		caller, parts, ok := around.shift(i)
 		if !ok {
 			continue
 		}
@@ -96,51 +88,48 @@ func (s *Shift) small(e *Event) bool {
 
 // shift looks for the callers of a function that only one side has, lowest first, for
 // one under which the opposite change is found.
-func (c *Comparison) shift(e *Event, fn int, byRow []int) (caller int, parts []int, ok bool) {
+func (x *surroundings) shift(fn int) (caller int, parts []int, ok bool) {
+	c, e := x.c, x.e
 	f := &e.Functions[fn]
-	s, at, rowOf := c.head, e.pair.head, c.rows.head
-	if f.Self.Head == 0 {
-		s, at, rowOf = c.base, e.pair.base, c.rows.base
-	}
 	delta := f.Self.Delta()
-	callers, next := around(s, at, rowOf, f.row, len(c.rows.rows))
+	callers, next := x.around(f.row, f.Self.Head != 0)
 	// What came or went with it is called from where it is, or next to it, not somewhere else
 	// below.
 	direct := c.callersOf(f.row)
 	beside := func(g *Function) bool {
-		return next[g.row] || g.oneSided() && slices.ContainsFunc(c.callersOf(g.row), func(caller int32) bool { return slices.Contains(direct, caller) })
+		return next[int32(g.row)] || g.oneSided() && slices.ContainsFunc(c.callersOf(g.row), func(caller int32) bool { return slices.Contains(direct, caller) })
 	}
 	for _, row := range callers {
-		if byRow[row] < 0 {
+		// Addresses without a name are no caller that anything is below.
+		if c.unknown(int(row)) || x.functionOf[row] < 0 {
 			continue
 		}
-		deltas := c.under(e, row)
 		parts = []int{fn}
 		refound := 0.0
-		for i := range e.Functions {
-			g := &e.Functions[i]
-			d := deltas[g.row]
-			if i == fn || g.Shift >= 0 || d*delta >= 0 || math.Abs(d) < shiftPart*math.Abs(delta) || !next[g.row] {
+		below := x.under(row)
+		for _, b := range below {
+			g := &e.Functions[b.function]
+			if b.function == fn || g.Shift >= 0 || b.delta*delta >= 0 || math.Abs(b.delta) < shiftPart*math.Abs(delta) || !next[int32(g.row)] {
 				continue
 			}
 			if g.Self.WithinNoise() {
 				continue
 			}
-			refound += d
-			parts = append(parts, i)
+			refound += b.delta
+			parts = append(parts, b.function)
 		}
 		if math.Abs(refound) < shiftRefound*math.Abs(delta) {
 			continue
 		}
 		// More parts of the same kind: functions that came or went with it.
-		for i := range e.Functions {
-			g := &e.Functions[i]
-			if i != fn && g.Shift < 0 && g.oneSided() && deltas[g.row]*delta > 0 && math.Abs(deltas[g.row]) >= shiftPart*math.Abs(delta) && beside(g) {
-				parts = append(parts, i)
+		for _, b := range below {
+			g := &e.Functions[b.function]
+			if b.function != fn && g.Shift < 0 && g.oneSided() && b.delta*delta > 0 && math.Abs(b.delta) >= shiftPart*math.Abs(delta) && beside(g) {
+				parts = append(parts, b.function)
 			}
 		}
 		slices.Sort(parts)
-		return byRow[row], parts, true
+		return x.functionOf[row], parts, true
 	}
 	return 0, nil, false
 }
@@ -168,101 +157,4 @@ func (c *Comparison) unknown(row int) bool {
 // oneSided reports whether only one side has the function.
 func (f *Function) oneSided() bool {
 	return f.Match.Kind == align.Added || f.Match.Kind == align.Removed
-}
-
-// around lists the rows that are on nearly all stacks of a row, nearest first, and the
-// rows next to it: its direct callers and callees.
-func around(s *side, at []int, rowOf []int32, row, rows int) (callers []int, next []bool) {
-	weight, distance := make([]float64, rows), make([]float64, rows)
-	next = make([]bool, rows)
-	total := 0.0
-	seen := make([]int32, rows)
-	stamp := int32(0)
-	calls := func(above, below int32) {
-		switch {
-		case below == int32(row):
-			next[above] = true
-		case above == int32(row):
-			next[below] = true
-		}
-	}
-	for i, r := range s.runs {
-		f := &s.frames[i]
-		of := func(id run.StackID) []int32 { return f.at(r.Stacks.Location(id)) }
-		sampled := make([]bool, r.Stacks.Len()) // in the stack or in a callee
-		for j := range r.Samples {
-			sample := &r.Samples[j]
-			if int(sample.Event) != at[i] || sample.Stack == 0 {
-				continue
-			}
-			sampled[sample.Stack] = true
-			if rowOf[of(sample.Stack)[0]] != int32(row) {
-				continue
-			}
-			stamp++
-			w := float64(sample.Weight)
-			total += w
-			depth := 0.0
-			for id := sample.Stack; id != 0; id = r.Stacks.Parent(id) {
-				for _, sym := range of(id) {
-					if above := rowOf[sym]; above != int32(row) && seen[above] != stamp {
-						seen[above] = stamp
-						weight[above] += w
-						distance[above] += w * depth
-					}
-					depth++
-				}
-			}
-		}
-		// Who calls whom is looked up once for each stack, not for each sample: parents precede
-		// their children.
-		for id := run.StackID(len(sampled) - 1); id > 0; id-- {
-			if !sampled[id] {
-				continue
-			}
-			list := of(id)
-			for k := 1; k < len(list); k++ {
-				calls(rowOf[list[k]], rowOf[list[k-1]])
-			}
-			if parent := r.Stacks.Parent(id); parent != 0 {
-				sampled[parent] = true
-				calls(rowOf[of(parent)[0]], rowOf[list[len(list)-1]])
-			}
-		}
-	}
-	for i, w := range weight {
-		if total > 0 && w >= shiftCoverage*total {
-			callers = append(callers, i)
-		}
-	}
-	slices.SortFunc(callers, func(a, b int) int {
-		return cmp.Or(cmp.Compare(distance[a]/weight[a], distance[b]/weight[b]), a-b)
-	})
-	return callers, next
-}
-
-// under is the normalized change of the self cost of each row in and below calls of
-// one row: means over the runs of a side.
-func (c *Comparison) under(e *Event, row int) []float64 {
-	deltas := make([]float64, len(c.rows.rows))
-	add := func(s *side, rowOf []int32, at []int, divisors []divisor, sign float64) {
-		for i, r := range s.runs {
-			f := &s.frames[i]
-			// Parents precede their children.
-			below := make([]bool, r.Stacks.Len())
-			for id := 1; id < len(below); id++ {
-				below[id] = below[r.Stacks.Parent(run.StackID(id))] ||
-					slices.ContainsFunc(f.at(r.Stacks.Location(run.StackID(id))), func(sym int32) bool { return rowOf[sym] == int32(row) })
-			}
-			for j := range r.Samples {
-				if sample := &r.Samples[j]; int(sample.Event) == at[i] && below[sample.Stack] {
-					leaf := rowOf[f.at(r.Stacks.Location(sample.Stack))[0]]
-					deltas[leaf] += sign * float64(sample.Weight) / divisors[i].value / float64(len(s.runs))
-				}
-			}
-		}
-	}
-	add(c.base, c.rows.base, e.pair.base, e.Normalization.base, -1)
-	add(c.head, c.rows.head, e.pair.head, e.Normalization.head, +1)
-	return deltas
 }

@@ -17,7 +17,7 @@ type side struct {
 	symbols []symbol
 	ids     map[symbol]int32
 	facts   []align.Function // by symbol
-	frames  []frames         // by run
+	paths   []paths          // by run
 	// functions has the first function of each symbol.
 	functions []*run.Function
 }
@@ -76,68 +76,9 @@ func newSide(runs []*run.Run) *side {
 			}
 		}
 		f.start = append(f.start, int32(len(f.list)))
-		s.frames = append(s.frames, f)
+		s.paths = append(s.paths, newPaths(&r.Stacks, &f))
 	}
 	return s
-}
-
-// A stackTree is the stacks of one run with what one event spent in them.
-type stackTree struct {
-	run     *run.Run
-	frames  *frames
-	own     []run.Sum // by stack: samples that end here
-	all     []run.Sum // by stack: samples that end here or in a callee
-	callees run.Callees
-}
-
-// reset makes it the tree of a run; runs take turns with one tree, which is as large as
-// the largest needs.
-func (t *stackTree) reset(r *run.Run, f *frames) {
-	t.run, t.frames = r, f
-	n := r.Stacks.Len()
-	t.own, t.all = resized(t.own, n), resized(t.all, n)
-	t.callees.Reset(&r.Stacks)
-}
-
-func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
-
-// load fills in what one event spent.
-func (t *stackTree) load(event int) {
-	clear(t.own)
-	for i := range t.run.Samples {
-		if s := &t.run.Samples[i]; int(s.Event) == event {
-			t.own[s.Stack].Add(&s.Sum)
-		}
-	}
-	copy(t.all, t.own)
-	// Parents precede their children.
-	for id := len(t.all) - 1; id > 0; id-- {
-		t.all[t.run.Stacks.Parent(run.StackID(id))].Add(&t.all[id])
-	}
-}
-
-// walk visits all stacks that have samples, callers before callees. enter is called
-// for each frame of a stack that its caller does not have, outermost first, and
-// leave in the reverse order; leaf says that the frame is the innermost of the stack.
-func (t *stackTree) walk(enter func(id run.StackID, symbol int32, leaf bool), leave func(symbol int32)) {
-	if t.own[0].Count != 0 || t.own[0].Weight != 0 {
-		enter(0, 0, true)
-		leave(0)
-	}
-	t.callees.Walk(func(id run.StackID) bool {
-		if t.all[id].Count == 0 && t.all[id].Weight == 0 {
-			return false
-		}
-		list := t.frames.at(t.run.Stacks.Location(id))
-		for i := len(list) - 1; i >= 0; i-- {
-			enter(id, list[i], i == 0)
-		}
-		return true
-	}, func(id run.StackID) {
-		for _, s := range t.frames.at(t.run.Stacks.Location(id)) {
-			leave(s)
-		}
-	})
 }
 
 // describe fills in what the alignment of functions goes by, from one event: shares,
@@ -152,36 +93,45 @@ func (s *side) describe(events []int, namesOnly bool) {
 	edges := make(map[edge]float64)
 	lines := make(map[place]float64)
 	total, counted := 0.0, true
-	var t stackTree
+	var spent spent
+	outer := make(outermost, len(s.symbols))
 	for i, r := range s.runs {
-		t.reset(r, &s.frames[i])
-		t.load(events[i])
-		total += float64(t.all[0].Weight)
+		p := &s.paths[i]
+		spent.load(r, p, events[i])
+		total += float64(spent.all[0].Weight)
 		counted = counted && r.Events[events[i]].Simulated
-		on := make([]int32, len(s.symbols))
-		var path []int32
-		t.walk(func(id run.StackID, sym int32, leaf bool) {
-			w := float64(t.all[id].Weight)
-			if on[sym] == 0 {
-				weights[sym] += w
-				s.facts[sym].Samples += t.all[id].Count
+		weights[0] += float64(spent.own[0].Weight)
+		s.facts[0].Samples += spent.own[0].Count
+		outer.reset()
+		for id := 1; id < p.len(); id++ {
+			if !spent.has(id) {
+				continue
 			}
-			on[sym]++
-			if !namesOnly {
-				if len(path) > 0 {
-					edges[edge{path[len(path)-1], sym}] += w
-				}
-				if own := t.own[id].Weight; leaf && own != 0 && id != 0 {
-					if line := r.Locations[r.Stacks.Location(id)].Lines[0].Line; line > 0 {
-						lines[place{sym, line}] += float64(own)
-					}
-				}
+			symbol, all := p.symbol[id], &spent.all[id]
+			if outer.is(p, id, symbol) {
+				weights[symbol] += float64(all.Weight)
+				s.facts[symbol].Samples += all.Count
 			}
-			path = append(path, sym)
-		}, func(sym int32) {
-			on[sym]--
-			path = path[:len(path)-1]
-		})
+			if caller := p.parent[id]; !namesOnly && caller != 0 {
+				edges[edge{p.symbol[caller], symbol}] += float64(all.Weight)
+			}
+		}
+		if namesOnly {
+			continue
+		}
+		weightAt, symbolAt := make([]int64, len(r.Locations)), make([]int32, len(r.Locations))
+		for j := range r.Samples {
+			if x := &r.Samples[j]; int(x.Event) == events[i] && x.Stack != 0 {
+				at := r.Stacks.Location(x.Stack)
+				weightAt[at] += x.Weight
+				symbolAt[at] = p.symbol[p.of[x.Stack]]
+			}
+		}
+		for at, w := range weightAt {
+			if line := r.Locations[at].Lines[0].Line; w != 0 && line > 0 {
+				lines[place{symbolAt[at], line}] += float64(w)
+			}
+		}
 	}
 	if total <= 0 {
 		return

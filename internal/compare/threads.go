@@ -62,7 +62,7 @@ func (t *Tree) Threads() (names []string, of []int32) {
 // eachThread visits what threads spent at nodes, as a part of the means over runs.
 func (t *Tree) eachThread(visit func(n TreeNode, name string, weight float64)) {
 	base, head := t.event.Normalization.base, t.event.Normalization.head
-	t.eachRun(func(i int, r *run.Run, _ *frames, event int, _ []int32) {
+	t.eachRun(func(i int, r *run.Run, p *paths, event int, _ []int32) {
 		whole := 0.0
 		if k := i - len(base); k >= 0 {
 			whole = head[k].value * float64(len(head))
@@ -75,7 +75,7 @@ func (t *Tree) eachThread(visit func(n TreeNode, name string, weight float64)) {
 		}
 		for j := range r.Samples {
 			if s := &r.Samples[j]; int(s.Event) == event && s.Weight != 0 {
-				visit(t.nodeOf[i][s.Stack], names[s.Labels], float64(s.Weight)/whole)
+				visit(t.nodeOf[i][p.of[s.Stack]], names[s.Labels], float64(s.Weight)/whole)
 			}
 		}
 	})

@@ -47,7 +47,7 @@ const (
 func (t *Tree) Times() *Times {
 	var clocks []clock
 	longest, samples, lasts, known := int64(0), 0, false, true
-	t.eachRun(func(_ int, r *run.Run, _ *frames, event int, _ []int32) {
+	t.eachRun(func(_ int, r *run.Run, _ *paths, event int, _ []int32) {
 		c := clockOf(r, event)
 		clocks = append(clocks, c)
 		longest = max(longest, c.end-c.start)
@@ -62,7 +62,7 @@ func (t *Tree) Times() *Times {
 	rows := t.threadRows(out)
 	frameOf, parent := t.frames(out)
 	out.Stacks = heatmap.NewFrames(parent)
-	t.eachRun(func(i int, r *run.Run, _ *frames, event int, _ []int32) {
+	t.eachRun(func(i int, r *run.Run, p *paths, event int, _ []int32) {
 		head, at, divisors := i >= len(t.c.Base), i, t.event.Normalization.base
 		if head {
 			at, divisors = i-len(t.c.Base), t.event.Normalization.head
@@ -77,7 +77,7 @@ func (t *Tree) Times() *Times {
 		scale := 1 / of.Divisor / float64(len(divisors))
 		eachTimed(r, event, func(s *run.TimedSample) {
 			row := rows[i][s.Labels]
-			frame := frameOf[t.nodeOf[i][s.Stack]]
+			frame := frameOf[t.nodeOf[i][p.of[s.Stack]]]
 			add := func(bin int, part int64) {
 				of.Weights[row][bin] += part
 				out.Stacks.Add(heatmap.Cell{Head: head, Thread: row, Frame: frame, Bin: bin, Weight: float64(part) * scale})
@@ -149,7 +149,7 @@ func (t *Tree) threadRows(out *Times) (rows [][]int) {
 	}
 	index := make(map[string]int)
 	var threads []thread
-	t.eachRun(func(i int, r *run.Run, _ *frames, event int, _ []int32) {
+	t.eachRun(func(i int, r *run.Run, _ *paths, event int, _ []int32) {
 		side := 0
 		if i >= len(t.c.Base) {
 			side = 1

@@ -27,7 +27,7 @@ type Tree struct {
 	// The children of node n are children[first[n]:first[n+1]].
 	first    []int32
 	children []TreeNode
-	nodeOf   [][]TreeNode // by run, base's first, and stack: where it ends
+	nodeOf   [][]TreeNode // by run, base's first, and path: where it ends, the root if nothing was spent there
 }
 
 // A TreeNode is the number of a node of a [Tree]: a function as it is called along one
@@ -51,11 +51,10 @@ func (c *Comparison) tree(event int, add func(b *treeBuilder, own []bool) []Tree
 		byRow[e.Functions[i].row] = int32(i)
 	}
 	t := &Tree{c: c, event: e}
-	var b treeBuilder
-	b.add(-1, -1)
+	b := treeBuilder{Prefixes: run.NewPrefixes()}
 	var own []bool // by stack: samples end here
-	t.eachRun(func(_ int, r *run.Run, f *frames, event int, rowOf []int32) {
-		b.run, b.frames = r, f
+	t.eachRun(func(_ int, r *run.Run, p *paths, event int, rowOf []int32) {
+		b.run, b.paths = r, p
 		b.functionOf = resized(b.functionOf, len(rowOf))
 		for symbol, row := range rowOf {
 			b.functionOf[symbol] = byRow[row]
@@ -67,11 +66,15 @@ func (c *Comparison) tree(event int, add func(b *treeBuilder, own []bool) []Tree
 				own[s.Stack] = true
 			}
 		}
-		t.nodeOf = append(t.nodeOf, add(&b, own))
+		nodeOf := add(&b, own)
+		for path := range nodeOf {
+			nodeOf[path] = max(nodeOf[path], TreeRoot)
+		}
+		t.nodeOf = append(t.nodeOf, nodeOf)
 	})
-	t.parent, t.Function = make([]TreeNode, len(b.nodes)), make([]int32, len(b.nodes))
-	for n := range b.nodes {
-		t.parent[n], t.Function[n] = b.nodes[n].parent, b.nodes[n].function
+	t.parent, t.Function = make([]TreeNode, b.Len()), make([]int32, b.Len())
+	for n := range t.parent {
+		t.parent[n], t.Function[n] = TreeNode(b.Parent(int32(n))), b.Last(int32(n))
 	}
 	t.means()
 	t.link()
@@ -79,131 +82,76 @@ func (c *Comparison) tree(event int, add func(b *treeBuilder, own []bool) []Tree
 }
 
 // eachRun visits the runs of base, then those of head.
-func (t *Tree) eachRun(visit func(i int, r *run.Run, f *frames, event int, rowOf []int32)) {
+func (t *Tree) eachRun(visit func(i int, r *run.Run, p *paths, event int, rowOf []int32)) {
 	for i, r := range t.c.base.runs {
-		visit(i, r, &t.c.base.frames[i], t.event.pair.base[i], t.c.rows.base)
+		visit(i, r, &t.c.base.paths[i], t.event.pair.base[i], t.c.rows.base)
 	}
 	for i, r := range t.c.head.runs {
-		visit(len(t.c.base.runs)+i, r, &t.c.head.frames[i], t.event.pair.head[i], t.c.rows.head)
+		visit(len(t.c.base.runs)+i, r, &t.c.head.paths[i], t.event.pair.head[i], t.c.rows.head)
 	}
 }
 
-// A treeBuilder makes nodes.
+// A treeBuilder makes nodes, in the order of the stacks that an event has.
 type treeBuilder struct {
+	*run.Prefixes
 	run        *run.Run
-	frames     *frames
+	paths      *paths
 	functionOf []int32 // by symbol of the side: index in Event.Functions
-
-	nodes []treeNode
-	// slots find nodes by parent and function: open addressing with linear probing,
-	// 0 is free. A first child that directly follows its parent, as most nodes do, is
-	// not in it.
-	slots []TreeNode
-	used  int
 }
 
-type treeNode struct {
-	parent   TreeNode
-	function int32
-}
-
-func (k treeNode) hash() uint64 {
-	h := (uint64(uint32(k.parent))<<32 | uint64(uint32(k.function))) * 0x9e3779b97f4a7c15
-	return h ^ h>>32
-}
-
-func (b *treeBuilder) add(parent TreeNode, function int32) TreeNode {
-	b.nodes = append(b.nodes, treeNode{parent, function})
-	return TreeNode(len(b.nodes) - 1)
-}
-
-// child is the node of a function below another.
-func (b *treeBuilder) child(parent TreeNode, function int32) TreeNode {
-	if int(parent) == len(b.nodes)-1 {
-		return b.add(parent, function)
-	}
-	key := treeNode{parent, function}
-	if b.nodes[parent+1] == key {
-		return parent + 1
-	}
-	if 4*b.used >= 3*len(b.slots) {
-		b.grow()
-	}
-	mask := uint64(len(b.slots) - 1)
-	i := key.hash() & mask
-	for ; b.slots[i] != 0; i = (i + 1) & mask {
-		if b.nodes[b.slots[i]] == key {
-			return b.slots[i]
-		}
-	}
-	b.slots[i] = b.add(parent, function)
-	b.used++
-	return b.slots[i]
-}
-
-func (b *treeBuilder) grow() {
-	old := b.slots
-	b.slots = make([]TreeNode, max(1<<10, 2*len(old)))
-	mask := uint64(len(b.slots) - 1)
-	for _, n := range old {
-		if n == 0 {
-			continue
-		}
-		i := b.nodes[n].hash() & mask
-		for b.slots[i] != 0 {
-			i = (i + 1) & mask
-		}
-		b.slots[i] = n
-	}
-}
+// none are the nodes of paths that have none yet.
+func (b *treeBuilder) none() []TreeNode { return slices.Repeat([]TreeNode{-1}, b.paths.len()) }
 
 // callees adds the stacks of a run from the outermost function on. It returns the node at
-// which each ends.
+// which each path ends.
 func (b *treeBuilder) callees(own []bool) (nodeOf []TreeNode) {
-	stacks := &b.run.Stacks
+	stacks, p := &b.run.Stacks, b.paths
 	onPath := slices.Clone(own) // samples end here or below
 	for id := len(onPath) - 1; id > 0; id-- {
 		if onPath[id] {
 			onPath[stacks.Parent(run.StackID(id))] = true
 		}
 	}
-	nodeOf = make([]TreeNode, len(own))
-	for id := 1; id < len(nodeOf); id++ {
+	nodeOf = b.none()
+	nodeOf[0] = TreeRoot
+	var inner []int32 // paths without a node, innermost first: of functions that are inlined
+	for id := 1; id < len(own); id++ {
 		if !onPath[id] {
 			continue
 		}
-		node := nodeOf[stacks.Parent(run.StackID(id))]
-		list := b.frames.at(stacks.Location(run.StackID(id)))
-		for i := len(list) - 1; i >= 0; i-- {
-			node = b.child(node, b.functionOf[list[i]])
+		inner = inner[:0]
+		at := p.of[id]
+		for ; nodeOf[at] < 0; at = p.parent[at] {
+			inner = append(inner, at)
 		}
-		nodeOf[id] = node
+		for _, k := range slices.Backward(inner) {
+			nodeOf[k] = TreeNode(b.Of(int32(nodeOf[p.parent[k]]), b.functionOf[p.symbol[k]]))
+		}
 	}
 	// The empty stack is the start of all others, but its own samples end elsewhere.
 	if own[0] {
-		nodeOf[0] = b.child(TreeRoot, b.functionOf[0])
+		nodeOf[0] = TreeNode(b.Of(int32(TreeRoot), b.functionOf[0]))
 	}
 	return nodeOf
 }
 
 // callers adds the stacks of a run from the innermost function on.
 func (b *treeBuilder) callers(own []bool) (nodeOf []TreeNode) {
-	stacks := &b.run.Stacks
-	nodeOf = make([]TreeNode, len(own))
+	p := b.paths
+	nodeOf = b.none()
 	for id := range own {
-		if !own[id] {
+		path := p.of[id]
+		if !own[id] || nodeOf[path] >= 0 {
 			continue
 		}
+		node := int32(TreeRoot)
 		if id == 0 {
-			nodeOf[0] = b.child(TreeRoot, b.functionOf[0])
+			node = b.Of(node, b.functionOf[0])
 		}
-		node := nodeOf[id]
-		for at := run.StackID(id); at != 0; at = stacks.Parent(at) {
-			for _, symbol := range b.frames.at(stacks.Location(at)) {
-				node = b.child(node, b.functionOf[symbol])
-			}
+		for at := path; at != 0; at = p.parent[at] {
+			node = b.Of(node, b.functionOf[p.symbol[at]])
 		}
-		nodeOf[id] = node
+		nodeOf[path] = TreeNode(node)
 	}
 	return nodeOf
 }
@@ -213,11 +161,11 @@ func (t *Tree) means() {
 	n := len(t.parent)
 	t.Base, t.Head = make([]float64, n), make([]float64, n)
 	weights := make([]int64, n)
-	t.eachRun(func(i int, r *run.Run, _ *frames, event int, _ []int32) {
+	t.eachRun(func(i int, r *run.Run, p *paths, event int, _ []int32) {
 		clear(weights)
 		for j := range r.Samples {
-			if s := &r.Samples[j]; int(s.Event) == event {
-				weights[t.nodeOf[i][s.Stack]] += s.Weight
+			if s := &r.Samples[j]; int(s.Event) == event && s.Weight != 0 {
+				weights[t.nodeOf[i][p.of[s.Stack]]] += s.Weight
 			}
 		}
 		for id := n - 1; id > 0; id-- {
@@ -320,10 +268,10 @@ func (t *Tree) Costs(nodes []TreeNode) *TreeCosts {
 		normalization: t.event.Normalization, rest: t.event.rest, tests: t.event.tests, whole: t.c.declared(), nodes: nodes,
 		runs: len(t.nodeOf), runsBase: len(t.c.Base), sums: make([]run.Sum, len(nodes)*len(t.nodeOf)),
 	}
-	t.eachRun(func(i int, r *run.Run, _ *frames, event int, _ []int32) {
+	t.eachRun(func(i int, r *run.Run, p *paths, event int, _ []int32) {
 		for j := range r.Samples {
-			if s := &r.Samples[j]; int(s.Event) == event {
-				if k := int(wanted[t.nodeOf[i][s.Stack]]); k > 0 {
+			if s := &r.Samples[j]; int(s.Event) == event && (s.Count != 0 || s.Weight != 0) {
+				if k := int(wanted[t.nodeOf[i][p.of[s.Stack]]]); k > 0 {
 					c.of(k - 1)[i].Add(&s.Sum)
 				}
 			}
