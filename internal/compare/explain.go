@@ -11,7 +11,8 @@ import (
 // functions is found from the root of the call tree down:
 //
 //  1. A function is asked if its change with what it calls was decided, as one of the family
-//     of all functions by total cost, and if both sides have it.
+//     of all functions by total cost, and if both sides have it; not where programs and threads
+//     begin, as all that they do is in there.
 //  2. If the nearest such functions below it are few, and their changes sum up to its own, they
 //     say more than it does, and take its place.
 //  3. Else it stays: its change is in its callees together, or in itself.
@@ -30,6 +31,15 @@ const (
 	// nearlyAll is the share of everything from which a function says no more than the total.
 	nearlyAll = 0.8
 )
+
+// entries are functions in which programs and threads begin: of the C library, Go and Rust.
+var entries = map[string]bool{
+	"_start": true, "__libc_start_main": true, "__libc_start_main_impl": true, "__libc_start_main_alias_2": true, "__libc_start_call_main": true,
+	"main": true, "_dl_start": true, "_dl_start_user": true, "start_thread": true, "clone": true, "__clone": true, "clone3": true, "__clone3": true,
+	"__libc_init": true, "__start_thread": true, "__pthread_start(void*)": true, // of Bionic
+	"runtime.main": true, "runtime.goexit": true, "runtime.goexit.abi0": true, "runtime.rt0_go": true, "runtime.rt0_go.abi0": true, "main.main": true,
+	"std::rt::lang_start": true, "std::rt::lang_start_internal": true,
+}
 
 // An explainer descends the call tree of an event.
 type explainer struct {
@@ -118,7 +128,7 @@ func (x *explainer) decidedBelow(n TreeNode, list []TreeNode) []TreeNode {
 		}
 		f := &x.e.Functions[i]
 		total := f.Total.Delta()
-		if f.Total.Verdict.Changed() && !f.oneSided() && !x.c.unknown(f.row) && math.Abs(x.delta(m)-total) <= unexplained*math.Abs(total) {
+		if !entries[f.Name] && f.Total.Verdict.Changed() && !f.oneSided() && !x.c.unknown(f.row) && math.Abs(x.delta(m)-total) <= unexplained*math.Abs(total) {
 			list = append(list, m)
 			continue
 		}

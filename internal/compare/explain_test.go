@@ -30,6 +30,13 @@ func TestExplained(t *testing.T) {
 		}
 		return m
 	}
+	program := func(letter byte, n int) map[string]int { // beside what loads it
+		m := map[string]int{"a!_dl_start;a!relocate": 400}
+		for i := range byte(6) {
+			m[fmt.Sprintf("a!__libc_start_call_main;a!main;a!part%c", letter+i)] = n
+		}
+		return m
+	}
 	for _, test := range []struct {
 		name       string
 		base, head map[string]int
@@ -38,6 +45,7 @@ func TestExplained(t *testing.T) {
 		{"one slower, one faster, of other functions", before, after(130, 300), []string{"Decode improved", "Encode regressed"}},
 		{"both slower", before, after(300, 300), []string{"Decode regressed", "Encode regressed"}},
 		{"all that one function calls is slower", with(rest, spread(150)), with(rest, spread(180)), []string{"query regressed"}},
+		{"all that the program does itself", program('A', 200), program('H', 100), nil},
 		{"nothing changed", before, before, nil},
 		{"one function changed, which its own row says", with(rest, chain(500)), with(rest, chain(900)), nil},
 		{"everything changed, which the total says", map[string]int{"a!main;a!x": 500, "a!main;a!y": 500, "a!main;a!z": 500, "a!main;a!w": 500, "a!main;a!v": 500}, map[string]int{"a!main;a!x": 600, "a!main;a!y": 600, "a!main;a!z": 600, "a!main;a!w": 600, "a!main;a!v": 600}, nil},
