@@ -285,7 +285,7 @@ func auditEvent(p *eventPair, base, head []*run.Run) (warnings []string) {
 			}
 		}
 	}
-	return warnings
+	return append(warnings, outliers(p, base, head)...)
 }
 
 // Moments say when runs were recorded.

@@ -66,6 +66,35 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// TestOutliers checks what stands out from the other runs of its side, and what only varies.
+func TestOutliers(t *testing.T) {
+	side := func(weights ...int) (runs []*run.Run) {
+		for i, w := range weights {
+			r := runtest.Build(t, fmt.Sprintf("run %d", i+1), fmt.Sprintf("cpu-cycles main a!main;a!f %d", w))
+			runs = append(runs, r)
+		}
+		return runs
+	}
+	pair := &eventPair{name: "cpu-cycles", base: make([]int, 6), head: make([]int, 6)}
+	for _, test := range []struct {
+		name string
+		head []*run.Run
+		want []string
+	}{
+		{"alike", side(1000, 1010, 1005, 990, 1000, 1003), nil},
+		{"one of three times as much", side(1000, 1010, 3300, 990, 1000, 1003), []string{"cpu-cycles: run 3 costs 3.3 times the median of the 6 runs of head: something else may have happened in it"}},
+		{"one of a tenth", side(1000, 1010, 1010, 100, 1000, 1003), []string{"cpu-cycles: run 4 costs 0.1 times the median of the 6 runs of head: something else may have happened in it"}},
+		{"all far apart", side(1000, 2000, 3300, 5000, 800, 1500), nil},
+		{"one that is 20 % more", side(1000, 1010, 1200, 990, 1000, 1003), nil},
+		{"four runs", side(1000, 1010, 3300, 990), nil},
+		{"a run without any", side(1000, 1010, 3300, 990, 1000, 0), nil},
+	} {
+		if got := outliers(pair, side(500, 501, 502, 500, 503, 499), test.head); !slices.Equal(got, test.want) {
+			t.Errorf("%s:\n got %q\nwant %q", test.name, got, test.want)
+		}
+	}
+}
+
 // TestThreadsOfFewSamples has a thread that costs little on one side: it is there.
 func TestThreadsOfFewSamples(t *testing.T) {
 	spec := "cpu-cycles main a!main;a!f" + strings.Repeat(" 10", 200) + "\ncpu-cycles worker a!main;a!f"

@@ -1,0 +1,54 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"profdiff/internal/run"
+)
+
+const (
+	// outlierRuns is the number of runs of a side from which one stands out from the others.
+	outlierRuns = 5
+	// outlierTimes is how much more or less than the median a run costs that stands out, and outlierSigmas by how
+	// many standard deviations, as the median of the distances from the median tells them
+	// (Iglewicz and Hoaglin, 1993: 3.5, which of ten normal runs finds one in twenty sets).
+	outlierTimes  = 1.5
+	outlierSigmas = 6
+	sigmaOfMedian = 1.4826
+)
+
+// outliers remarks runs that stand out from the others of their side by what an event cost. They
+// stay in all that is computed: to leave out what came out differently would make a difference.
+func outliers(p *eventPair, base, head []*run.Run) (warnings []string) {
+	for side, runs := range [][]*run.Run{base, head} {
+		logs := make([]float64, 0, len(runs))
+		for i, r := range runs {
+			logs = append(logs, math.Log(float64(r.Events[[][]int{p.base, p.head}[side][i]].Weight)))
+		}
+		if len(runs) < outlierRuns || slices.ContainsFunc(logs, func(l float64) bool { return math.IsInf(l, 0) }) {
+			continue
+		}
+		middle := medianOf(logs)
+		distances := make([]float64, len(logs))
+		for i, l := range logs {
+			distances[i] = math.Abs(l - middle)
+		}
+		least := max(math.Log(outlierTimes), outlierSigmas*sigmaOfMedian*medianOf(distances))
+		for i, r := range runs {
+			if distances[i] > least {
+				warnings = append(warnings, fmt.Sprintf("%s: %s costs %.2g times the median of the %d runs of %s: something else may have happened in it",
+					p.name, r.Name, math.Exp(logs[i]-middle), len(runs), [2]string{"base", "head"}[side]))
+			}
+		}
+	}
+	return warnings
+}
+
+// medianOf is the median of numbers, which stay in their order.
+func medianOf(list []float64) float64 {
+	sorted := slices.Sorted(slices.Values(list))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
