@@ -67,7 +67,12 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	io := &stdio{in: stdin, out: stdout, err: stderr}
 	root := newRoot(io)
 	root.SetArgs(args)
+	help := &helpWriter{Writer: stdout}
+	root.SetOut(help)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = standardOutput(help.err)
+	}
 	outcome, ended := errors.AsType[*outcomeError](err)
 	if err == nil || ended {
 		if failed := io.outputs.Commit(); failed != nil {
@@ -163,7 +168,6 @@ One run a side has leads, no verdicts: ▽ less and △ more.`,
 	root.PersistentFlags().Var(&io.memory, "max-memory", "end with exit code 3 rather than use more memory than `SIZE`, such as 800M or 2G, or none; "+
 		"by default half of what the machine has left, or three quarters of what the control group allows if that is less")
 	root.SetIn(io.in)
-	root.SetOut(io.out)
 	root.SetErr(io.err)
 	root.SetFlagErrorFunc(unknownFlag)
 	root.CompletionOptions.DisableDefaultCmd = true

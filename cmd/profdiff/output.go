@@ -31,6 +31,21 @@ func (s *stdio) writeOutput(name string, write func(io.Writer) error) (err error
 	return s.outputs.Write(name, write)
 }
 
+// A helpWriter writes help and the version, for which nobody asks whether it went well: it keeps
+// the first error.
+type helpWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *helpWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, nil
+}
+
 // standardOutput says that it is standard output which takes no more, if it is.
 func standardOutput(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok && pe.Path == os.Stdout.Name() {
