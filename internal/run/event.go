@@ -38,8 +38,17 @@ var eventAliases = map[string]string{
 // all others follow by name.
 var eventOrder = []string{
 	"cpu-cycles", "cpu-clock", "task-clock", "cpu", "instructions", "branches", "branch-misses",
-	"cache-references", "cache-misses", "Ir", "wall",
+	"cache-references", "cache-misses", "Ir", "wall", "inuse_space", "inuse_objects", "alloc_space", "alloc_objects",
 }
+
+// ofProfilers are events that profilers have which programs bring with them: nothing else records them.
+var ofProfilers = []string{
+	"cpu", "wall", "execution", "in-native", "alloc", "alloc-tlab", "live", "nativemem", "nativemem-live", "lock", "park", "native-lock",
+	"inuse_space", "inuse_objects", "alloc_space", "alloc_objects", "space", "objects", "contentions", "delay", "goroutine", "threadcreate",
+}
+
+// IsOfPerf reports whether an event may be one of those that perf knows.
+func IsOfPerf(name string) bool { return !slices.Contains(ofProfilers, name) }
 
 // timelineOrder is the order of the events that follow from a timeline, behind what was sampled.
 var timelineOrder = []string{"slices", "off-cpu", "contentions", "delay", "async-slices"}
@@ -170,6 +179,9 @@ func compareEvents(a, b *Event) int {
 }
 
 func eventRank(e *Event) int {
+	if e.Leads {
+		return -1
+	}
 	event, _ := SplitEvent(CanonicalEvent(e.Name))
 	rank := slices.Index(eventOrder, event)
 	if rank < 0 {

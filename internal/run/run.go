@@ -126,6 +126,8 @@ type Event struct {
 	// Derived marks events that profdiff computed from others, such as
 	// off-cpu. Their samples are not part of the accounting.
 	Derived bool
+	// Leads is set if the recording says that this event is to be looked at first.
+	Leads bool
 	// Simulated marks events whose weights a simulator counted: they are exact, nothing
 	// was sampled, and a second run gives the same.
 	Simulated bool

@@ -73,6 +73,9 @@ func checkProfileValues(p *profile.Profile) error {
 	sums := make([]int64, len(p.SampleType))
 	for _, s := range p.Sample {
 		for i, v := range s.Value {
+			if v < 0 && grows(valueTypes(p)) && !slices.Contains(s.Label["pprof::base"], "true") {
+				continue
+			}
 			if v < 0 || v > math.MaxInt64-sums[i] {
 				return fmt.Errorf("value %d, sum %d", v, sums[i])
 			}
@@ -102,15 +105,21 @@ func cleanProfile(p *profile.Profile) {
 	}
 }
 
-func addProfile(b *run.Builder, p *profile.Profile) {
-	var types []valueType
+func valueTypes(p *profile.Profile) (types []valueType) {
 	for _, t := range p.SampleType {
 		types = append(types, valueType{t.Type, t.Unit})
 	}
+	return types
+}
+
+func addProfile(b *run.Builder, p *profile.Profile) {
+	types := valueTypes(p)
 	pairs := pairSampleTypes(types)
+	leads := leading(pairs, types, clean(p.DefaultSampleType), isOwn(p.Comments))
+	period := heapPeriod(valueType{p.PeriodType.Type, p.PeriodType.Unit}, p.Period)
 	var events []uint32
-	for _, pair := range pairs {
-		e := run.Event{Name: pair.name, Unit: types[pair.weight].unit, WeightSqLowerBound: true}
+	for i, pair := range pairs {
+		e := run.Event{Name: pair.name, Unit: types[pair.weight].unit, WeightSqLowerBound: true, Leads: i == leads}
 		if *p.PeriodType == *p.SampleType[pair.weight] && p.Period > 0 {
 			e.Period = uint64(p.Period)
 		}
@@ -137,10 +146,15 @@ func addProfile(b *run.Builder, p *profile.Profile) {
 		for _, l := range slices.Backward(s.Location) {
 			stack = b.Stack(stack, locations[l])
 		}
+		values := make([]uint64, len(s.Value))
+		for i, v := range s.Value {
+			values[i] = uint64(v)
+		}
 		for i, pair := range pairs {
-			weight, count := s.Value[pair.weight], int64(1)
-			if pair.count >= 0 {
-				count = s.Value[pair.count]
+			weight, count := s.Value[pair.weight], pair.samples(values, period)
+			if weight < 0 || count < 0 {
+				b.Run().Accounting.Drop("negative "+pair.name+" of a difference", 1)
+				continue
 			}
 			if weight == 0 && (pair.count < 0 || count == 0) {
 				continue

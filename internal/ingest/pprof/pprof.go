@@ -60,6 +60,11 @@ func Read(src *input.Source, _ *reading.Options) (*run.Run, error) {
 		r.Recording.Duration = time.Duration(p.durationNanos)
 	}
 	readComments(r, p.comments)
+	for i, n := range p.negative {
+		if n > 0 {
+			r.Accounting.Drop("negative "+p.pairs[i].name+" of a difference", n)
+		}
+	}
 	for i := range r.Events {
 		r.Events[i].MaxWeight = 0 // values are sums
 	}
@@ -73,9 +78,14 @@ func Read(src *input.Source, _ *reading.Options) (*run.Run, error) {
 	return r, nil
 }
 
+// isOwn reports whether comments are of a profile that profdiff wrote.
+func isOwn(comments []string) bool {
+	return len(comments) > 0 && strings.HasPrefix(comments[0], "format: ")
+}
+
 // readComments takes over what Run.WriteProfile has written of a recording.
 func readComments(r *run.Run, comments []string) {
-	if len(comments) == 0 || !strings.HasPrefix(comments[0], "format: ") {
+	if !isOwn(comments) {
 		return
 	}
 	rec := &r.Recording

@@ -82,7 +82,7 @@ func TestPprofRoundTripRandom(t *testing.T) {
 	if second := ingesttest.Profile(t, again); !bytes.Equal(first, second) {
 		t.Errorf("%d bytes became %d other bytes", len(first), len(second))
 	}
-	ignore := cmpopts.IgnoreFields(run.Event{}, "WeightSq", "WeightSqLowerBound", "MaxWeight")
+	ignore := cmpopts.IgnoreFields(run.Event{}, "WeightSq", "WeightSqLowerBound", "MaxWeight", "Leads")
 	if diff := cmp.Diff(r.Events, again.Events, ignore); diff != "" {
 		t.Error(diff)
 	}
@@ -134,7 +134,7 @@ func TestPprofUntyped(t *testing.T) {
 func TestPprof(t *testing.T) {
 	r := ingesttest.Read(t, Read, encode(t, testProfile()), &reading.Options{})
 	if d := cmp.Diff(map[string]run.FoldedSum{
-		"main": {Weight: 64, Count: 1}, "main;noise": {Weight: 16, Count: 1}, "main;[libx.so]": {Weight: 1 << 40, Count: 1},
+		"main": {Weight: 64, Count: 2}, "main;noise": {Weight: 16, Count: 1}, "main;[libx.so]": {Weight: 1 << 40, Count: 3},
 	}, ingesttest.Sums(t, r, "alloc_space")); d != "" {
 		t.Errorf("stacks (-want +got):\n%s", d)
 	}
@@ -149,7 +149,7 @@ func TestPprof(t *testing.T) {
 	}
 	p := testProfile()
 	p.DropFrames = "noise"
-	if d := cmp.Diff(map[string]run.FoldedSum{"main": {Weight: 80, Count: 2}, "main;[libx.so]": {Weight: 1 << 40, Count: 1}},
+	if d := cmp.Diff(map[string]run.FoldedSum{"main": {Weight: 80, Count: 3}, "main;[libx.so]": {Weight: 1 << 40, Count: 3}},
 		ingesttest.Sums(t, ingesttest.Read(t, Read, encode(t, p), &reading.Options{}), "alloc_space")); d != "" {
 		t.Errorf("without the frames to drop (-want +got):\n%s", d)
 	}
@@ -171,6 +171,7 @@ func TestPprof(t *testing.T) {
 func TestPprofErrors(t *testing.T) {
 	negative, overflow, drop, untyped := testProfile(), testProfile(), testProfile(), testProfile()
 	negative.Sample[0].Value[1] = -5
+	negative.Sample[0].Label["pprof::base"] = []string{"true"}
 	overflow.Sample[0].Value[1], overflow.Sample[1].Value[1] = 1<<62, 1<<62
 	drop.DropFrames = "("
 	untyped.SampleType, untyped.Sample = nil, nil

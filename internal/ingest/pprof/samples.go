@@ -15,10 +15,13 @@ import (
 
 // A sampleReader is the part of a reader that samples need.
 type sampleReader struct {
-	types  []valueType
-	pairs  []samplePair
-	events []uint32 // index in the Run by pair
-	sums   []int64  // by type
+	types      []valueType
+	pairs      []samplePair
+	events     []uint32 // index in the Run by pair
+	sums       []int64  // by type
+	heapPeriod int64
+	grows      bool
+	negative   []int64 // samples with a negative value, by pair
 
 	// Of the sample that is read: ids of locations, leaf first, values, and labels as
 	// they are in the profile.
@@ -29,12 +32,15 @@ type sampleReader struct {
 }
 
 // addEvents adds the events of the profile, one for each pair of sample types.
-func (p *reader) addEvents(types []valueType, periodType valueType, period int64) {
+func (p *reader) addEvents(types []valueType, periodType valueType, period int64, byDefault string) {
 	p.types, p.pairs = types, pairSampleTypes(types)
 	p.sums = make([]int64, len(types))
+	p.negative = make([]int64, len(p.pairs))
 	p.labels = make(map[string]uint32)
-	for _, pair := range p.pairs {
-		e := run.Event{Name: pair.name, Unit: types[pair.weight].unit, WeightSqLowerBound: true}
+	p.heapPeriod, p.grows = heapPeriod(periodType, period), grows(types)
+	leads := leading(p.pairs, types, byDefault, isOwn(p.comments))
+	for i, pair := range p.pairs {
+		e := run.Event{Name: pair.name, Unit: types[pair.weight].unit, WeightSqLowerBound: true, Leads: i == leads}
 		if periodType == types[pair.weight] && period > 0 {
 			e.Period = uint64(period)
 		}
@@ -66,10 +72,12 @@ func (p *reader) sample(c *input.Fields) {
 	if c.Err != nil {
 		return
 	}
-	for i, pair := range p.pairs {
-		weight, count := int64(values[pair.weight]), int64(1)
-		if pair.count >= 0 {
-			count = int64(values[pair.count])
+	for i := range p.pairs {
+		pair := &p.pairs[i]
+		weight, count := int64(values[pair.weight]), pair.samples(values, p.heapPeriod)
+		if weight < 0 || count < 0 {
+			p.negative[i]++
+			continue
 		}
 		if weight == 0 && (pair.count < 0 || count == 0) {
 			continue
@@ -84,7 +92,8 @@ func (p *reader) sample(c *input.Fields) {
 	}
 }
 
-// checkValues refuses values that are no sums of samples.
+// checkValues refuses values that are no sums of samples. Those of a profile of what was allocated in a time, which is the
+// difference of two (/debug/pprof/heap?seconds=30), may be negative; those that compare two programs are refused.
 func (p *reader) checkValues(c *input.Fields) {
 	if len(p.values) != len(p.types) {
 		c.Take(fmt.Errorf("sample at %#x: has %d values, the profile has %d sample types", c.Base, len(p.values), len(p.types)))
@@ -93,8 +102,11 @@ func (p *reader) checkValues(c *input.Fields) {
 	for i, value := range p.values {
 		v := int64(value)
 		if v < 0 {
-			c.Take(fmt.Errorf("sample at %#x: value %d of %s is negative: a difference of profiles is no recording, give the two profiles", c.Base, v, p.types[i].name))
-			return
+			if !p.grows || p.isBase(c) {
+				c.Take(fmt.Errorf("sample at %#x: value %d of %s is negative: a difference of profiles is no recording, give the two profiles", c.Base, v, p.types[i].name))
+				return
+			}
+			continue
 		}
 		if v > math.MaxInt64-p.sums[i] {
 			c.Take(fmt.Errorf("sample at %#x: values of %s sum to more than 2^63", c.Base, p.types[i].name))
@@ -102,6 +114,12 @@ func (p *reader) checkValues(c *input.Fields) {
 		}
 		p.sums[i] += v
 	}
+}
+
+// isBase reports whether pprof says that a sample is of what others are compared with.
+func (p *reader) isBase(c *input.Fields) bool {
+	labels := p.decodeLabels(c)
+	return strings.Contains(labels.Other, "pprof::base\x00true\x00")
 }
 
 // stack returns the stack of locations, given by id, leaf first.

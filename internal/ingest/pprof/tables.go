@@ -174,13 +174,13 @@ func (p *reader) decodeHead() error {
 		p.comments = append(p.comments, clean(str("a comment", i)))
 	}
 	drop, keep := str("drop_frames", p.dropFrames), str("keep_frames", p.keepFrames)
-	// Nothing uses these, but a profile in which they are wrong is damaged.
-	str("the default sample type", p.defaultSampleType)
+	byDefault := clean(str("the default sample type", p.defaultSampleType))
+	// Nothing uses it, but a profile in which it is wrong is damaged.
 	str("the URL of the documentation", p.docURL)
 	if missing != nil {
 		return missing
 	}
-	p.addEvents(types, period, p.period)
+	p.addEvents(types, period, p.period, byDefault)
 	var err error
 	if p.drop, err = newFrameFilter(drop, keep); err != nil {
 		return fmt.Errorf("frames to drop: %w", err)

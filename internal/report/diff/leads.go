@@ -88,7 +88,7 @@ var callGraph = regexp.MustCompile(`--call-graph[ =]((?:dwarf|lbr)(?:,\d+)?)`)
 // recordLine is the command line that records what was recorded again, with flags that say how often,
 // and what to know of it. Arguments, which may be secret, are in it only with commands.
 func recordLine(c *compare.Comparison, commands bool, often ...string) (line, note string) {
-	if c.Base[0].Recording.Timeline {
+	if c.Base[0].Recording.Timeline || !run.IsOfPerf(c.Events[0].Name) {
 		return "profdiff diff BEFORE AFTER", fmt.Sprintf("BEFORE and AFTER are folders with %s recordings each, made as these were", often[len(often)-1])
 	}
 	rec := &c.Base[0].Recording

@@ -23,6 +23,11 @@ var labels = map[string]string{
 	"page-faults": "page faults", "cpu-migrations": "migrations", "duration_time": "time",
 	// Of timelines and dumps.
 	"slices": "time in slices", "async-slices": "time in asynchronous slices", "delay": "time waiting for locks", "stack-dumps": "stack dumps",
+	// Of profilers of programs in Go and Java.
+	"cpu": "CPU time", "wall": "wall-clock time", "lock": "time waiting for monitors", "park": "time parked", "native-lock": "time waiting for native locks", "in-native": "time in native methods",
+	"inuse_space": "bytes in use", "inuse_objects": "objects in use", "alloc_space": "bytes allocated", "alloc_objects": "objects allocated",
+	"alloc": "bytes allocated", "alloc-tlab": "bytes allocated by TLAB", "live": "bytes alive", "nativemem": "bytes of malloc", "nativemem-live": "bytes of malloc that were not freed",
+	"goroutine": "goroutines", "threadcreate": "threads created",
 	// Of Callgrind and Cachegrind.
 	"Ir": "instructions", "Dr": "data reads", "Dw": "data writes", "I1mr": "misses of instructions in L1", "D1mr": "read misses in L1", "D1mw": "write misses in L1",
 	"ILmr": "misses of instructions in the last cache", "DLmr": "read misses in the last cache", "DLmw": "write misses in the last cache",
@@ -32,12 +37,13 @@ var labels = map[string]string{
 // singular are labels of which there is one.
 var singular = map[string]bool{
 	"CPU time": true, "time off the CPU": true, "time": true, "time in slices": true, "time in asynchronous slices": true, "time waiting for locks": true,
+	"wall-clock time": true, "time waiting for monitors": true, "time parked": true, "time waiting for native locks": true, "time in native methods": true,
 }
 
 // isCost reports whether an event is what users mean by cost.
 func isCost(event string) bool {
 	name, _ := run.SplitEvent(run.CanonicalEvent(event))
-	return slices.Contains([]string{"cpu-cycles", "cpu-clock", "task-clock", "on-cpu", "Ir"}, name)
+	return slices.Contains([]string{"cpu-cycles", "cpu-clock", "task-clock", "cpu", "on-cpu", "Ir"}, name)
 }
 
 // Label is the event in words.

@@ -27,7 +27,7 @@ func weight(v float64, unit string) string { return typeset(text.Weight(v, unit)
 func digits(v float64) string { return typeset(text.Digits(v)) }
 
 // inSentence are numbers among words: a sign, a space before a unit, a per cent sign.
-var inSentence = regexp.MustCompile(`(^|[ \[(])-(\d)|(\d) (ns|µs|ms|s|k|M|G|T)\b|(\d)%`)
+var inSentence = regexp.MustCompile(`(^|[ \[(])-(\d)|(\d) (ns|µs|ms|s|[kMGT]?B|k|M|G|T)\b|(\d)%`)
 
 // typesetNumbers is typeset for the numbers of a sentence; names stay.
 func typesetNumbers(s string) string {

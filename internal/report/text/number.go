@@ -27,8 +27,14 @@ var timeUnits = []struct {
 	suffix string
 }{{1e9, " s"}, {1e6, " ms"}, {1e3, " µs"}}
 
-// Weight writes a weight with four significant digits: nanoseconds as time,
-// others as numbers.
+// byteUnits scale bytes.
+var byteUnits = []struct {
+	scale  float64
+	suffix string
+}{{1e12, " TB"}, {1e9, " GB"}, {1e6, " MB"}, {1e3, " kB"}}
+
+// Weight writes a weight with four significant digits: nanoseconds as time, bytes with
+// their unit, others as numbers.
 func Weight(v float64, unit string) string {
 	by, suffix := Scale(v, unit)
 	if by == 1 && v == math.Trunc(v) {
@@ -40,8 +46,11 @@ func Weight(v float64, unit string) string {
 // Scale is what Weight divides a weight by, and what it writes behind it.
 func Scale(v float64, unit string) (by float64, suffix string) {
 	units, suffix := siUnits, ""
-	if unit == "nanoseconds" {
+	switch unit {
+	case "nanoseconds":
 		units, suffix = timeUnits, " ns"
+	case "bytes":
+		units, suffix = byteUnits, " B"
 	}
 	for _, u := range units {
 		if math.Abs(v) >= u.scale {
@@ -53,7 +62,7 @@ func Scale(v float64, unit string) (by float64, suffix string) {
 
 // amounts are what units of measured values end in, behind a prefix of SI.
 var amounts = map[string]string{
-	"bytes": "B", "bytes/second": "B/s", "bits/second": "bit/s", "count/second": "/s", "joules": "J", "watts": "W",
+	"bytes/second": "B/s", "bits/second": "bit/s", "count/second": "/s", "joules": "J", "watts": "W",
 }
 
 // Amount writes a measured value with its unit: 12.50 ms, 609.1 MB/s, 5%. A unit that has no
@@ -76,6 +85,8 @@ func Amount(v float64, unit string) string {
 		switch {
 		case unit == "nanoseconds":
 			s += " ns"
+		case unit == "bytes":
+			s += " B"
 		case ok:
 			s += " " + end
 		}

@@ -5,6 +5,7 @@ import type { Change, EventMeta } from "./types";
 const THIN = "\u202f";
 const COUNTS: [number, string][] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
 const TIMES: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+const BYTES: [number, string][] = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
 
 export const minus = (s: string) => s.replace(/-/g, "−");
 
@@ -22,7 +23,7 @@ export function digits(v: number, n = 4): string {
 }
 
 export function weight(v: number, unit: string, n = 4): string {
-  const units = unit === "nanoseconds" ? TIMES : COUNTS;
+  const units = unit === "nanoseconds" ? TIMES : unit === "bytes" ? BYTES : COUNTS;
   const u = units.find((x) => Math.abs(v) >= x[0]) ?? units[units.length - 1];
   // A time that happens to be whole is no count, and of an operation there may be few counts.
   const s = v === 0 || (!u[1] && Number.isInteger(v)) ? minus(String(v)) : !u[1] && n < 4 && Math.abs(v) < 1 ? minus(String(+v.toPrecision(n))) : digits(v / u[0], n);
