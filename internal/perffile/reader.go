@@ -53,6 +53,7 @@ type recordReader struct {
 	yield   func(*Record, error) bool
 	stopped bool   // the consumer wants no more
 	split   []byte // body of a simpleperf record cut into SPLIT records
+	end     int64  // of the record: see Record.End
 }
 
 // header decodes a record's header. simpleperf's own records use the misc field for
@@ -90,6 +91,10 @@ func (rd *recordReader) run() error {
 			return s.missing(fmt.Sprintf("%v record of %d bytes", t, size))
 		}
 		body := s.take(int(size))[recordHeaderSize:]
+		rd.end = 0
+		if s == rd.f.stream && rd.f.src != nil && !rd.f.Pipe {
+			rd.end = s.off
+		}
 		if err := rd.record(off, t, misc, body); err != nil {
 			return err
 		}
@@ -112,7 +117,7 @@ func (rd *recordReader) unfinished() error {
 // recording, and yields.
 func (rd *recordReader) record(off int64, t RecordType, misc Misc, body []byte) error {
 	f, r := rd.f, &rd.rec
-	r.Offset, r.Type, r.Misc, r.Body = off, t, misc, body
+	r.Offset, r.Type, r.Misc, r.Body, r.End = off, t, misc, body, rd.end
 	f.Stats.count(t)
 	if t < firstUserRecord {
 		f.assign(r)
@@ -178,7 +183,7 @@ const maxSplit = 256 << 20
 // joined yields the record whose pieces have all been read.
 func (rd *recordReader) joined(off int64) error {
 	b := rd.split
-	rd.split = nil
+	rd.split, rd.end = nil, 0
 	if len(b) < recordHeaderSize {
 		return &FormatError{Section: rd.s.name, Offset: off, Msg: "end of a record in pieces without its start"}
 	}
@@ -202,7 +207,7 @@ func (rd *recordReader) decompress(off int64, payload []byte) error {
 		rd.d = newDecompressor()
 	}
 	d := rd.d
-	d.busy = true
+	d.busy, rd.end = true, 0
 	defer func() { d.busy = false }()
 	d.feed(payload)
 	rd.f.Stats.CompressedBytes += int64(len(payload))

@@ -141,6 +141,9 @@ type Record struct {
 	Attr int
 	// Time is in nanoseconds of the recording's clock, 0 if the record has none.
 	Time uint64
+	// End is where the record ends in the file, 0 if [File.Stretch] cannot read it again: out of a
+	// compressed one, in pieces, or not in a file of its own.
+	End int64
 
 	file *File
 }

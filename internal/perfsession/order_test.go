@@ -1,12 +1,14 @@
 package perfsession
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"profdiff/internal/perffile"
+	"profdiff/internal/perffile/perffiletest"
 )
 
 // TestOrderer feeds rounds as perf writes them: the buffers of the CPUs one after the
@@ -91,5 +93,51 @@ func TestOrdererWindow(t *testing.T) {
 	// Records without a time do not wait.
 	if err := o.add(&perffile.Record{Type: perffile.RecordComm}); err != nil || got[len(got)-1] != 0 {
 		t.Errorf("order %v, error %v", got, err)
+	}
+}
+
+// TestOrdererReadsAgain orders recordings whose CPUs have large buffers: by what is kept in memory, as of a
+// pipe, and by reading the file again.
+func TestOrdererReadsAgain(t *testing.T) {
+	for _, rounds := range []int{2000, 100_000} {
+		spec := perffiletest.Spec{Samples: 30_000, CPUs: 3, RoundSamples: rounds, Churn: 700}
+		type seen struct {
+			time uint64
+			body string
+		}
+		order := func(pipe bool) (list []seen, queues int) {
+			spec.Pipe = pipe
+			f := openData(t, generated(t, spec))
+			o := orderer{file: f, emit: func(r *perffile.Record) error {
+				if r.Time != 0 {
+					list = append(list, seen{r.Time, string(r.Body)})
+				}
+				return nil
+			}}
+			for r, err := range f.Records() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := o.add(r); err != nil {
+					t.Fatal(err)
+				}
+				queues = max(queues, len(o.queues))
+			}
+			if err := o.flush(1<<64 - 1); err != nil {
+				t.Fatal(err)
+			}
+			if o.queued != 0 || len(o.queues) != 0 || o.arena.used != 0 || o.late != 0 {
+				t.Errorf("%d bytes in %d queues and %d in memory are left, %d were late", o.queued, len(o.queues), o.arena.used, o.late)
+			}
+			return list, queues
+		}
+		kept, none := order(true)
+		read, some := order(false)
+		if none != 0 || some == 0 || len(kept) < spec.Samples || !slices.Equal(kept, read) {
+			t.Errorf("rounds of %d: %d records in the order of a pipe with %d queues, %d with %d: want the same", rounds, len(kept), none, len(read), some)
+		}
+		if !slices.IsSortedFunc(read, func(a, b seen) int { return cmp.Compare(a.time, b.time) }) {
+			t.Errorf("rounds of %d: not in order", rounds)
+		}
 	}
 }
