@@ -61,7 +61,7 @@ type Session struct {
 	handler     Handler
 	simpleperf  bool
 	threads     map[int32]*Thread
-	lastThread  *Thread
+	latest      [16]*Thread       // asked for, each where its number says
 	buildIDs    map[string]string // by path, from the header
 	names       []string
 	nameIDs     map[string]NameID

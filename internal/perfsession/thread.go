@@ -55,7 +55,8 @@ func (s *Session) intern(name []byte) NameID {
 
 // thread returns the thread tid of process pid, making up what no record has told.
 func (s *Session) thread(pid, tid int32) *Thread {
-	if t := s.lastThread; t != nil && t.TID == tid && t.PID == pid {
+	latest := &s.latest[uint32(tid)%uint32(len(s.latest))]
+	if t := *latest; t != nil && t.TID == tid && t.PID == pid {
 		return t
 	}
 	t, ok := s.threads[tid]
@@ -65,7 +66,7 @@ func (s *Session) thread(pid, tid int32) *Thread {
 		s.Threads++
 		s.threads[tid] = t
 	}
-	s.lastThread = t
+	*latest = t
 	return t
 }
 
@@ -110,7 +111,7 @@ func (s *Session) fork(t perffile.Task, misc perffile.Misc, time uint64) {
 		return
 	}
 	parent := s.thread(t.PPID, t.PTID)
-	s.lastThread = nil
+	clear(s.latest[:])
 	delete(s.threads, t.TID)
 	if t.PID != t.PPID && t.PID == t.TID {
 		p := &Process{PID: t.PID, Comm: parent.Comm, started: time}
