@@ -222,6 +222,12 @@ func (e *profileEncoder) string(s string) int64 {
 	return i
 }
 
+// tag starts a message of n bytes.
+func (e *profileEncoder) tag(field, n int) {
+	e.uvarint(uint64(field)<<3 | 2)
+	e.uvarint(uint64(n))
+}
+
 // lengthGap is room for the length of a message: varints of up to 4 bytes.
 // Protobuf allows padded varints, but canonical ones are shorter, so close moves
 // the body where the length needs less.
@@ -300,6 +306,8 @@ func (e *profileEncoder) samples(n int) {
 	}
 	next, heads := r.GroupSamples(n)
 	values := make([]int64, 2*n)
+	var recent [16]encodedStack
+	var valueBytes []byte
 	for _, head := range heads {
 		clear(values)
 		for i := int(head); i >= 0; i = int(next[i]) {
@@ -311,25 +319,82 @@ func (e *profileEncoder) samples(n int) {
 			}
 		}
 		s := &r.Samples[head]
-		m := e.open(profileSample)
-		if s.Stack != 0 {
-			ids := e.open(sampleLocationID)
-			for id := s.Stack; id != 0; {
-				node := r.Stacks.node(id)
-				e.uvarint(e.locationIDs.of(node.location))
-				id = node.parent
-			}
-			e.close(ids)
-		}
-		v := e.open(sampleValue)
+		valueBytes = valueBytes[:0]
 		for _, value := range values {
-			e.uvarint(uint64(value))
+			valueBytes = binary.AppendUvarint(valueBytes, uint64(value))
 		}
-		e.close(v)
+		// Samples of one thread, or one program, mostly have their outer frames in common.
+		stack := recent[s.Labels%uint32(len(recent))].encode(&r.Stacks, s.Stack, &e.locationIDs)
+		size := protowire.SizeTag(sampleValue) + protowire.SizeBytes(len(valueBytes)) + len(labels[s.Labels])
+		if s.Stack != 0 {
+			size += protowire.SizeTag(sampleLocationID) + protowire.SizeBytes(len(stack))
+		}
+		if protowire.SizeVarint(uint64(size)) > lengthGap {
+			e.err = fmt.Errorf("pprof message of %d bytes", size)
+			return
+		}
+		e.tag(profileSample, size)
+		if s.Stack != 0 {
+			e.tag(sampleLocationID, len(stack))
+			e.buf = append(e.buf, stack...)
+		}
+		e.tag(sampleValue, len(valueBytes))
+		e.buf = append(e.buf, valueBytes...)
 		e.buf = append(e.buf, labels[s.Labels]...)
-		e.close(m)
 		e.flush(1 << 16)
 	}
+}
+
+// An encodedStack is a stack as samples have it: the IDs of its locations, leaf first. The next stack keeps
+// of it what both have in common.
+type encodedStack struct {
+	path  []StackID // from the outermost frame to the leaf
+	sizes []int     // of the IDs from the outermost frame to each of path, in bytes
+	bytes []byte    // ends with the IDs
+	head  []byte    // scratch
+	nodes []StackID // scratch
+	at    []int     // scratch
+}
+
+// encode encodes a stack.
+func (k *encodedStack) encode(s *Stacks, stack StackID, ids *idTable) []byte {
+	k.head, k.nodes, k.at = k.head[:0], k.nodes[:0], k.at[:0]
+	common := len(k.path)
+	for id := stack; id != 0; {
+		// Callers have lower numbers.
+		for common > 0 && k.path[common-1] > id {
+			common--
+		}
+		if common > 0 && k.path[common-1] == id {
+			break
+		}
+		node := s.node(id)
+		k.nodes, k.at = append(k.nodes, id), append(k.at, len(k.head))
+		k.head = binary.AppendUvarint(k.head, ids.of(node.location))
+		if id = node.parent; id == 0 {
+			common = 0
+		}
+	}
+	if stack == 0 {
+		common = 0
+	}
+	kept := 0
+	if common > 0 {
+		kept = k.sizes[common-1]
+	}
+	size := kept + len(k.head)
+	if size > len(k.bytes) {
+		grown := make([]byte, 2*size)
+		copy(grown[len(grown)-kept:], k.bytes[len(k.bytes)-kept:])
+		k.bytes = grown
+	}
+	encoded := k.bytes[len(k.bytes)-size:]
+	copy(encoded, k.head)
+	k.path, k.sizes = k.path[:common], k.sizes[:common]
+	for i, id := range slices.Backward(k.nodes) {
+		k.path, k.sizes = append(k.path, id), append(k.sizes, size-k.at[i])
+	}
+	return encoded
 }
 
 // GroupSamples chains the rows of the first n events that share stack and
