@@ -145,12 +145,6 @@ func (b *Builder) Stack(caller StackID, location uint32) StackID {
 	return b.stacks.child(&b.r.Stacks, caller, location)
 }
 
-// FirstCallee returns a stack that is likely wanted next after caller, and its
-// location: see [Builder.Stack].
-func (b *Builder) FirstCallee(caller StackID) (stack StackID, location uint32, ok bool) {
-	return b.r.Stacks.firstChild(caller)
-}
-
 // KeepTimeline fills Run.Timeline and Run.Spans from now on.
 func (b *Builder) KeepTimeline() { b.timeline = true }
 
@@ -267,15 +261,15 @@ func (r *Run) total() {
 	a := &r.Accounting
 	a.Out, a.Frames, a.UnknownFrames = 0, 0, 0
 	// Parents precede children, so one pass gives each stack's depth.
-	depth := make([]uint32, r.Stacks.Len())
-	unknowns := make([]uint32, r.Stacks.Len())
+	frames := make([]struct{ all, unknown uint32 }, r.Stacks.Len())
 	for id := 1; id < r.Stacks.Len(); id++ {
 		n := r.Stacks.node(StackID(id))
-		depth[id] = depth[n.parent] + 1
-		unknowns[id] = unknowns[n.parent]
+		f := frames[n.parent]
+		f.all++
 		if unknown[n.location] {
-			unknowns[id]++
+			f.unknown++
 		}
+		frames[id] = f
 	}
 	for i := range r.Samples {
 		s := &r.Samples[i]
@@ -285,8 +279,8 @@ func (r *Run) total() {
 		e.WeightSq += s.WeightSq
 		if !e.Derived {
 			a.Out += s.Count
-			a.Frames += s.Count * int64(depth[s.Stack])
-			a.UnknownFrames += s.Count * int64(unknowns[s.Stack])
+			a.Frames += s.Count * int64(frames[s.Stack].all)
+			a.UnknownFrames += s.Count * int64(frames[s.Stack].unknown)
 		}
 	}
 }

@@ -22,6 +22,9 @@ type Filter struct {
 
 // Apply removes the samples that the filter does not choose.
 func (f *Filter) Apply(r *Run) error {
+	if f.Process == nil && f.Thread == nil && f.DSO == nil && f.Focus == nil && f.Ignore == nil && len(f.Events) == 0 {
+		return nil
+	}
 	keepEvent := make([]bool, len(r.Events))
 	var events []int
 	for _, name := range f.Events {

@@ -95,7 +95,12 @@ func (s *Stacks) firstChild(id StackID) (child StackID, location uint32, ok bool
 type stackTable struct {
 	slots []stackSlot
 	used  int
+	// recent has the latest of many stacks, by the same hash: it is so small that the processor
+	// finds it in its second cache, while slots and nodes are far too large for that.
+	recent []stackSlot
 }
+
+const recentSlots = 1 << 15
 
 type stackSlot struct {
 	parent   StackID
@@ -115,23 +120,34 @@ func (t *stackTable) child(s *Stacks, parent StackID, location uint32) StackID {
 	if int(parent) == s.n-1 {
 		return s.add(parent, location) // just added: it has no callees yet
 	}
-	if id, l, ok := s.firstChild(parent); ok && l == location {
-		return id
+	hash := hash2(uint32(parent), location)
+	if t.recent == nil {
+		return t.find(s, parent, location, hash)
 	}
+	r := &t.recent[hash>>17&(recentSlots-1)]
+	if r.parent != parent || r.location != location || r.id == 0 {
+		*r = stackSlot{parent, location, t.find(s, parent, location, hash)}
+	}
+	return r.id
+}
+
+// find is child without what is recent.
+func (t *stackTable) find(s *Stacks, parent StackID, location uint32, hash uint64) StackID {
 	if len(t.slots) == 0 {
 		t.slots = make([]stackSlot, minTableSlots)
 	}
 	mask := uint64(len(t.slots) - 1)
-	i := hash2(uint32(parent), location) & mask
-	for {
-		slot := &t.slots[i]
-		if slot.id == 0 {
-			break
-		}
+	i := hash & mask
+	slot := t.slots[i] // which is on its way while the first callee is waited for
+	if id, l, ok := s.firstChild(parent); ok && l == location {
+		return id
+	}
+	for slot.id != 0 {
 		if slot.parent == parent && slot.location == location {
 			return slot.id
 		}
 		i = (i + 1) & mask
+		slot = t.slots[i]
 	}
 	id := s.add(parent, location)
 	t.slots[i] = stackSlot{parent, location, id}
@@ -156,6 +172,9 @@ func (t *stackTable) grow(s *Stacks) {
 		slots[i] = slot
 	}
 	t.slots = slots
+	if t.recent == nil && len(slots) > recentSlots {
+		t.recent = make([]stackSlot, recentSlots)
+	}
 }
 
 // rowTable holds the rows of Run.Samples while they are added: in blocks, so that

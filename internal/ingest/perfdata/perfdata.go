@@ -52,7 +52,8 @@ type reader struct {
 	free     chan *batch
 	added    chan struct{} // closed when all batches have been added
 	labels   map[labelsKey]uint32
-	dsosSeen int // of session.DSOs, by noteJITDumps
+	labelled []labelled // latest labels of the threads, by perfsession.Thread.ID
+	dsosSeen int        // of session.DSOs, by noteJITDumps
 	jitDumps bool
 
 	// Of the goroutine that adds.
@@ -65,6 +66,8 @@ type reader struct {
 	segmentIDs map[segmentKey]uint32
 	places     []place // by location of the run
 	placeTable placeTable
+	seen       *recentPlaces
+	locations  []uint32          // of the frames of a batch
 	memory     *perfsession.DSO  // of a process, where no record shows what is mapped
 	blocked    map[int32]blocked // by thread
 	waits      *waits            // nil if they are not asked for
@@ -79,6 +82,7 @@ func readFile(src *input.Source, f *perffile.File, opt *reading.Options) (*run.R
 		segments:   make([]segment, 1),
 		segmentIDs: make(map[segmentKey]uint32),
 		labels:     make(map[labelsKey]uint32),
+		seen:       new(recentPlaces),
 		blocked:    make(map[int32]blocked),
 	}
 	if opt.Timeline {
@@ -98,7 +102,7 @@ func readFile(src *input.Source, f *perffile.File, opt *reading.Options) (*run.R
 	if p.waits != nil {
 		p.waits.finish(p)
 	}
-	p.placeTable, p.paths = placeTable{}, nil
+	p.placeTable, p.seen, p.paths, p.labelled = placeTable{}, nil, nil, nil
 	p.account()
 	p.describe()
 	p.symbolize()

@@ -85,6 +85,26 @@ func (p *reader) location(pl place) uint32 {
 	return p.placeTable.intern(&p.places, pl)
 }
 
+// A placed is an address of a mapping with its location.
+type placed struct {
+	addr     uint64
+	mapping  uint32 // ID
+	location uint32
+}
+
+// recentPlaces has addresses that were placed lately, each where its hash says. It is so small that
+// the processor finds it in its second cache, while the table of all places is far too large for that.
+type recentPlaces [1 << 14]placed
+
+func (r *recentPlaces) of(f *perfsession.Frame) *placed {
+	return &r[(f.Addr^uint64(f.Map.ID)<<40)*0x9e3779b97f4a7c15>>(64-14)]
+}
+
+// is reports whether it is the address of a frame, as the mapping of which it is now. No address is 0.
+func (r *placed) is(f *perfsession.Frame) bool {
+	return r.addr == f.Addr && r.mapping == uint32(f.Map.ID) && r.addr != 0
+}
+
 // segment returns the segment of a mapping.
 func (p *reader) segment(m *perfsession.Mapping) uint32 {
 	key := segmentKey{dso: m.DSO.ID, pgOff: m.PgOff, size: m.End - m.Start, kernel: m.DSO.Kernel}

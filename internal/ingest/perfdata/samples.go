@@ -30,6 +30,8 @@ type batchSample struct {
 	// They are not among the frames of the batch, which follow one another.
 	shared, frames, counters int
 	incomplete               bool
+
+	stack run.StackID // once it is known; of what is no sample, that of the thread's latest sample
 }
 
 const (
@@ -135,33 +137,91 @@ func (p *reader) noteJITDumps() {
 	}
 }
 
-// add adds the samples of a batch to the run and empties it.
+// add adds the samples of a batch to the run and empties it. It goes through them once for each table
+// that they are looked up in: the processor waits for memory that is far away, and where a step does not
+// depend on the one before, it waits for several at a time.
 func (p *reader) add(b *batch) {
-	frames, counters := b.frames, b.counters
+	p.locate(b)
+	p.stacks(b)
+	counters := b.counters
 	for i := range b.samples {
-		s := &b.samples[i]
-		switch {
+		switch s := &b.samples[i]; {
 		case s.event == switchIn:
 			p.wake(s.tid, s.time)
-			continue
 		case s.event < 0:
 			p.note(s)
-			continue
+		default:
+			p.addSample(s, counters[:s.counters])
+			counters = counters[s.counters:]
 		}
-		p.addSample(s, frames[:s.frames], counters[:s.counters])
-		frames, counters = frames[s.frames:], counters[s.counters:]
 	}
 	b.samples, b.frames, b.counters = b.samples[:0], b.frames[:0], b.counters[:0]
 }
 
-func (p *reader) addSample(s *batchSample, frames []perfsession.Frame, counters []perfsession.Counter) {
-	event := p.events[s.event]
+// locate finds the locations of all frames of a batch.
+func (p *reader) locate(b *batch) {
+	p.locations = slices.Grow(p.locations[:0], len(b.frames))[:len(b.frames)]
+	frames, locations := b.frames, p.locations
+	for i := range b.samples {
+		s := &b.samples[i]
+		for j := s.frames - 1; j >= 0; j-- { // segments are numbered as callers show them
+			f := &frames[j]
+			var seen *placed
+			if f.Map != nil && !p.jitDumps && !p.opt.UnknownOffset {
+				seen = p.seen.of(f)
+				if seen.is(f) {
+					locations[j] = seen.location
+					continue
+				}
+			}
+			pl := p.place(s.pid, f)
+			if p.jitDumps && !f.Kernel && !f.Guest && !f.CutOff && (f.Map == nil || !perfsession.IsFile(f.Map.DSO.Path)) {
+				if pl.jit = p.z.JITFunction(s.pid, s.time, f.Addr); pl.jit != 0 && f.Map == nil {
+					pl.rel, pl.segment = f.Addr, p.unmapped(s.pid)<<placeFlagBits
+				}
+			}
+			locations[j] = p.location(pl)
+			if seen != nil {
+				*seen = placed{f.Addr, uint32(f.Map.ID), locations[j]}
+			}
+		}
+		if s.frames > 0 && frames[0].Map != nil {
+			p.segments[p.segmentOf[frames[0].Map.ID]-1].count++
+		}
+		frames, locations = frames[s.frames:], locations[s.frames:]
+	}
+}
+
+// stacks finds the stacks of all samples of a batch. Mostly the thread's previous sample had the
+// same callers, so that only what differs is looked up.
+func (p *reader) stacks(b *batch) {
+	locations := p.locations
+	for i := range b.samples {
+		s := &b.samples[i]
+		if s.frames == 0 { // no sample
+			s.stack = p.latestStack(s.thread)
+			continue
+		}
+		if s.thread >= len(p.paths) {
+			p.paths = append(p.paths, make([][]run.StackID, s.thread+1-len(p.paths))...)
+		}
+		path := p.paths[s.thread][:s.shared]
+		if s.shared > 0 {
+			s.stack = path[s.shared-1]
+		}
+		for _, location := range slices.Backward(locations[:s.frames]) {
+			s.stack = p.b.Stack(s.stack, location)
+			path = append(path, s.stack)
+		}
+		p.paths[s.thread] = path
+		locations = locations[s.frames:]
+	}
+}
+
+func (p *reader) addSample(s *batchSample, counters []perfsession.Counter) {
+	event, stack := p.events[s.event], s.stack
 	if event == noEvent {
 		event = p.addEvent(s.event)
-	}
-	stack := p.stack(s, frames)
-	if m := frames[0].Map; m != nil {
-		p.segments[p.segmentOf[m.ID]-1].count++
 	}
 	if s.incomplete {
 		p.b.Run().Accounting.TruncatedStacks++
@@ -190,36 +250,6 @@ func (p *reader) addSample(s *batchSample, frames []perfsession.Frame, counters 
 
 func (p *reader) addAt(time uint64, event uint32, stack run.StackID, labels uint32, weight int64) {
 	p.b.AddTimed(run.TimedSample{Event: event, Stack: stack, Labels: labels, Weight: weight, Time: int64(min(time, math.MaxInt64))})
-}
-
-// stack returns the stack of a sample. Mostly the thread's previous sample had the same
-// callers, so that only what differs is looked up.
-func (p *reader) stack(s *batchSample, frames []perfsession.Frame) run.StackID {
-	if s.thread >= len(p.paths) {
-		p.paths = append(p.paths, make([][]run.StackID, s.thread+1-len(p.paths))...)
-	}
-	path := p.paths[s.thread][:s.shared]
-	var stack run.StackID
-	if s.shared > 0 {
-		stack = path[s.shared-1]
-	}
-	for i := range slices.Backward(frames) {
-		f := &frames[i]
-		pl := p.place(s.pid, f)
-		if p.jitDumps && !f.Kernel && !f.Guest && !f.CutOff && (f.Map == nil || !perfsession.IsFile(f.Map.DSO.Path)) {
-			if pl.jit = p.z.JITFunction(s.pid, s.time, f.Addr); pl.jit != 0 && f.Map == nil {
-				pl.rel, pl.segment = f.Addr, p.unmapped(s.pid)<<placeFlagBits
-			}
-		}
-		if callee, loc, ok := p.b.FirstCallee(stack); ok && p.places[loc] == pl {
-			stack = callee
-		} else {
-			stack = p.b.Stack(stack, p.location(pl))
-		}
-		path = append(path, stack)
-	}
-	p.paths[s.thread] = path
-	return stack
 }
 
 // groupSampling reports whether samples stand for all events of their group, as perf
@@ -314,6 +344,25 @@ func (p *reader) labelsOf(s *perfsession.Sample) uint32 {
 	if p.opt.Mode {
 		key.mode = s.Raw.Misc.CPUMode()
 	}
+	for len(p.labelled) <= s.Thread.ID {
+		p.labelled = append(p.labelled, labelled{})
+	}
+	latest := &p.labelled[s.Thread.ID]
+	if latest.as != key || !latest.known {
+		*latest = labelled{key, p.label(key), true}
+	}
+	return latest.labels
+}
+
+// A labelled is what labels were found for.
+type labelled struct {
+	as     labelsKey
+	labels uint32
+	known  bool
+}
+
+// label returns the labels for a key.
+func (p *reader) label(key labelsKey) uint32 {
 	if i, ok := p.labels[key]; ok {
 		return i
 	}
@@ -322,7 +371,7 @@ func (p *reader) labelsOf(s *perfsession.Sample) uint32 {
 		PID: int64(key.pid), TID: int64(key.tid), CPU: int64(key.cpu),
 	}
 	switch {
-	case offCPU:
+	case key.offCPU:
 		l.State = "off-cpu"
 	case p.traceOff:
 		l.State = "on-cpu"

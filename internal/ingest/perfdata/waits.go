@@ -170,14 +170,14 @@ func (p *reader) note(s *batchSample) {
 		}
 	case leaves:
 		if w.bySwitches {
-			p.leave(s, p.latestStack(s.thread), stateLetter(s.weight))
+			p.leave(s, s.stack, stateLetter(s.weight))
 		} else {
 			w.states[s.tid] = s.weight
 		}
 	case wakes:
 		if _, away := p.blocked[s.tid]; away {
 			if _, awake := w.wakers[s.tid]; !awake {
-				w.wakers[s.tid] = waker{w.thread(p, s), p.latestStack(s.thread), s.time, s.weight == 1}
+				w.wakers[s.tid] = waker{w.thread(p, s), s.stack, s.time, s.weight == 1}
 			}
 		}
 	case contends:
