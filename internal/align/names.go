@@ -40,7 +40,7 @@ func Names(base, head []string, commands [2][]string) map[string]string {
 				return "\x00" + rest
 			}
 		}
-		return stem(name)
+		return Stem(name)
 	})
 	return same
 }
@@ -56,7 +56,7 @@ func Paths(base, head []string) map[string]string {
 	stemOf := func(part string) string {
 		s, ok := stems[part]
 		if !ok {
-			s = stem(part)
+			s = Stem(part)
 			stems[part] = s
 		}
 		return s
@@ -166,9 +166,9 @@ var (
 	letters     = regexp.MustCompile(`[A-Za-z]{2}`)
 )
 
-// stem is a name without its version and without a word for the side, or all of it if little
+// Stem is a name without its version and without a word for the side, or all of it if little
 // else is left.
-func stem(name string) string {
+func Stem(name string) string {
 	s := soVersion.ReplaceAllString(name, ".so")
 	s = version.ReplaceAllString(s, "")
 	s = lastVersion.ReplaceAllString(s, "$1")

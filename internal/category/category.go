@@ -79,13 +79,26 @@ func (s *Set) Group(r *run.Run) []run.Row { return s.group(r, newKnown()) }
 
 // Groups groups several runs. Names that they share are looked at once.
 func (s *Set) Groups(runs []*run.Run) [][]run.Row {
-	k := newKnown()
+	g := s.Grouper()
 	list := make([][]run.Row, len(runs))
 	for i, r := range runs {
-		list[i] = s.group(r, k)
+		list[i] = g.Group(r)
 	}
 	return list
 }
+
+// A Grouper groups one run after the other, and looks at names that they share once. It is for one
+// goroutine, and its memory grows with distinct names.
+type Grouper struct {
+	set   *Set
+	known *known
+}
+
+// Grouper groups by the categories of the set.
+func (s *Set) Grouper() *Grouper { return &Grouper{s, newKnown()} }
+
+// Group does what [Set.Group] does.
+func (g *Grouper) Group(r *run.Run) []run.Row { return g.set.group(r, g.known) }
 
 func (s *Set) group(r *run.Run, k *known) []run.Row {
 	n := len(r.Events)

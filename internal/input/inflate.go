@@ -35,6 +35,7 @@ type inflater struct {
 	in    *countingReader
 	out   int64
 	limit int64 // times the size of what comes in
+	most  int64 // bytes that may come out, 0 for any
 }
 
 // tooMuch is the error of what grows to more than so many times its size.
@@ -112,6 +113,9 @@ func (f *inflater) Read(p []byte) (int, error) {
 	if f.out > f.limit*f.in.n+inflationAllowance {
 		return 0, tooMuch(f.form, f.limit)
 	}
+	if f.most > 0 && f.out > f.most {
+		return 0, fmt.Errorf("%s: %w: decompresses to more than %d bytes", f.form, ErrSize, f.most)
+	}
 	if err != nil && err != io.EOF {
 		err = f.error(err)
 	}
@@ -137,6 +141,21 @@ func (s *Source) LimitInflation(times int64) {
 	if s.inflater != nil {
 		s.inflater.limit = min(s.inflater.limit, times)
 	}
+}
+
+// ErrSize is the error of what [Source.LimitSize] does not allow.
+var ErrSize = errors.New("is too large")
+
+// LimitSize bounds an input by its size in bytes, that of what it decompresses to if it is compressed. It
+// fails if the size is known and larger.
+func (s *Source) LimitSize(bytes int64) error {
+	if s.inflater != nil {
+		s.inflater.most = bytes
+	}
+	if s.size > bytes {
+		return fmt.Errorf("%w: it is larger than %d bytes", ErrSize, bytes)
+	}
+	return nil
 }
 
 type countingReader struct {
