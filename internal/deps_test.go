@@ -87,6 +87,7 @@ var policy = map[string][]string{
 	"fleet":                 {},
 	"fleet/fleettest":       {"fleet", "fleet/store", "fleet/table"},
 	"fleet/query":           {"fleet", "fleet/store", "fleet/table", "stats"},
+	"fleet/batch":           {"align", "category", "fleet", "fleet/store", "fleet/table", "ingest", "input", "objects", "retrace", "run"},
 	"fleet/table":           {"fleet", "input"},
 	"fleet/store":           {"fleet", "fleet/table", "input"},
 	"heatmap":               {},
@@ -115,14 +116,14 @@ var policy = map[string][]string{
 	"report/story":          {"report/text", "verdict"},
 	"report/waits":          {"report/text", "wait"},
 	"report/reporttest":     {"report/text"},
-	"report/show":           {"category", "report/text", "report/waits", "run", "wait"},
+	"report/show":           {"category", "fleet/store", "report/text", "report/waits", "run", "wait"},
 	"report/metrics":        {"metric", "metric/diff", "report/story", "report/text", "stats", "verdict"},
 	"report/diff":           {"align", "compare", "listing", "report/story", "report/text", "report/waits", "run", "source", "stats", "verdict", "wait"},
 	"report/branches":       {"branch", "branch/annotate", "branch/diff", "listing", "objects", "report/story", "report/text", "source", "stats", "symbolizer", "verdict"},
 	"report/check":          {"budget", "report/diff", "report/story", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text", "verdict"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "ingest", "input", "limit", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "otlp", "output", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "source", "spelling", "symbolizer", "trace", "verdict", "wait", "yaml"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "fleet", "fleet/batch", "fleet/store", "ingest", "input", "limit", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "otlp", "output", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "source", "spelling", "symbolizer", "trace", "verdict", "wait", "yaml"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all

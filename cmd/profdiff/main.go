@@ -173,7 +173,7 @@ One run a side has leads, no verdicts: ▽ less and △ more.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd, false) })
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(newConvertCmd(io), newShowCmd(io), newDumpCmd(io), newDiffCmd(io), newBranchesCmd(io), newCalibrateCmd(io), newPredictCmd(io), newLoopsCmd(io), newRecordCmd(io), newSelfTestCmd(io), newCheckCmd(io), newBudgetCmd(io), newReportCmd(io))
+	root.AddCommand(newConvertCmd(io), newShowCmd(io), newDumpCmd(io), newDiffCmd(io), newBranchesCmd(io), newCalibrateCmd(io), newPredictCmd(io), newLoopsCmd(io), newRecordCmd(io), newSelfTestCmd(io), newCheckCmd(io), newBudgetCmd(io), newFleetCmd(io), newReportCmd(io))
 	return root
 }
 

@@ -27,6 +27,11 @@ func PartitionOf(p *fleet.Profile) Partition {
 	return Partition{p.ReleaseID, time.Unix(0, p.TimeNS).UTC().Format(time.DateOnly)}
 }
 
+// Compare orders partitions by release and day.
+func (p Partition) Compare(q Partition) int {
+	return cmp.Or(cmp.Compare(p.Release, q.Release), cmp.Compare(p.Day, q.Day))
+}
+
 // Path is where a store that lies in dir has the rows of a batch.
 func (p Partition) Path(dir, table, batch string) string {
 	return filepath.Join(dir, table, "release="+escape(p.Release), "day="+p.Day, "b-"+batch+".parquet")
@@ -92,12 +97,15 @@ func subdirectories(dir, key string) ([]subdirectory, error) {
 	return found, err
 }
 
-// inDirectory lists the files PREFIX…​.parquet of a directory.
-func inDirectory(dir, prefix string) ([]file, error) {
+// inDirectory lists the tables PREFIX….parquet of a directory.
+func inDirectory(dir, prefix string) ([]file, error) { return named(dir, prefix, ".parquet") }
+
+// named lists the files of a directory whose names are a prefix, an id and a suffix, by id.
+func named(dir, prefix, suffix string) ([]file, error) {
 	entries, err := entriesOf(dir)
 	var found []file
 	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ".parquet")
+		name, ok := strings.CutSuffix(e.Name(), suffix)
 		if id, prefixed := strings.CutPrefix(name, prefix); ok && prefixed {
 			found = append(found, file{path: filepath.Join(dir, e.Name()), id: id})
 		}

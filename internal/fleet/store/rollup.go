@@ -116,36 +116,40 @@ func (s *Store) Compact() ([]string, error) {
 			return nil, err
 		}
 	}
-	return missing, s.removeStale()
+	_, err = s.removeStale()
+	return missing, err
 }
 
 // removeStale removes roll-ups of profiles that have changed since. What says that there is one goes first.
-func (s *Store) removeStale() error {
+func (s *Store) removeStale() (removed int, err error) {
 	for _, name := range []string{fleet.TableUnits, fleet.TableFunctionUnits} {
 		fresh, _, err := s.rollUps(name, Selection{})
 		if err != nil {
-			return err
+			return removed, err
 		}
 		releases, err := subdirectories(filepath.Join(s.dir, name), "release=")
 		if err != nil {
-			return err
+			return removed, err
 		}
 		for _, r := range releases {
 			found, err := inDirectory(r.path, "u-")
 			if err != nil {
-				return err
+				return removed, err
 			}
 			for _, f := range found {
 				if slices.ContainsFunc(fresh, func(g file) bool { return g.path == f.path }) {
 					continue
 				}
 				if err := os.Remove(f.path); err != nil {
-					return input.PathError(err)
+					return removed, input.PathError(err)
+				}
+				if name == fleet.TableUnits {
+					removed++
 				}
 			}
 		}
 	}
-	return nil
+	return removed, nil
 }
 
 // A unitKey is what rows of a roll-up are of.

@@ -84,6 +84,9 @@ func (b *batch) before(c *batch) bool {
 	return b.id < c.id
 }
 
+// errEmpty is of a directory without a ledger.
+var errEmpty = errors.New("is no store, or an empty one")
+
 // Open opens the store that lies in a directory and reads its ledger.
 func Open(dir string) (*Store, error) {
 	if info, err := os.Stat(dir); err != nil {
@@ -97,7 +100,7 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	if len(s.ledger) == 0 {
-		return nil, fmt.Errorf("%s: is no store, or an empty one: there is no %s", dir, filepath.Join(fleet.TableProfiles, "release=*", "day=*", "b-*.parquet"))
+		return nil, fmt.Errorf("%s: %w: there is no %s", dir, errEmpty, filepath.Join(fleet.TableProfiles, "release=*", "day=*", "b-*.parquet"))
 	}
 	for _, f := range s.ledger {
 		if err := s.addBatch(f); err != nil {
