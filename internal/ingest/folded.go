@@ -28,7 +28,8 @@ const foldedCounts = 10_000_000
 // Within a frame \; \\ and \t stand for ; \ and TAB; any other backslash is itself.
 // The annotations _[k] _[j] _[1] _[0] and _[i] of the stackcollapse scripts and
 // async-profiler tell the kind of code and are cut off the name; an inlined frame
-// joins the location of its caller.
+// joins the location of its caller. Compiled and interpreted methods of Java are one.
+// A first frame [NAME tid=N], as async-profiler writes it, is a thread and no frame.
 //
 // The format does not tell what weights are. They are taken as sample counts, unless
 // there is a column of them; Σw² is then the least that is possible.
@@ -90,6 +91,7 @@ func (f *folded) line(line []byte) {
 		f.lines.Fail("%w", err)
 		return
 	}
+	stack, labels := f.thread(stack)
 	var id run.StackID
 	for depth := 0; len(stack) > 0; depth++ {
 		if depth == maxDepth {
@@ -127,7 +129,26 @@ func (f *folded) line(line []byte) {
 	}
 	*in += count
 	f.total += float64(weight)
-	f.b.AddSum(f.event, id, 0, count, weight, sq)
+	f.b.AddSum(f.event, id, labels, count, weight, sq)
+}
+
+// thread takes the thread off a stack that starts with one, and returns its labels.
+func (f *folded) thread(stack []byte) (rest []byte, labels uint32) {
+	end := frameEnd(stack)
+	inner, ok := bytes.CutPrefix(stack[:end], []byte("["))
+	if !ok || !bytes.HasSuffix(inner, []byte("]")) {
+		return stack, 0
+	}
+	inner = inner[:len(inner)-1]
+	i := bytes.LastIndex(inner, []byte("tid="))
+	if i < 0 || !input.IsDigits(inner[i+len("tid="):]) || i > 0 && inner[i-1] != ' ' {
+		return stack, 0
+	}
+	l := run.Labels{Thread: unescapeFrame(bytes.TrimSpace(inner[:i])), PID: -1, TID: -1, CPU: -1}
+	if tid, err := strconv.ParseInt(string(inner[i+len("tid="):]), 10, 32); err == nil && f.opt.TID {
+		l.TID = tid
+	}
+	return stack[min(end+1, len(stack)):], f.b.Labels(l)
 }
 
 // split takes a line apart into its stack and its numbers.
@@ -207,7 +228,11 @@ func (f *folded) location(frames []byte) uint32 {
 	for rest := frames; ; {
 		end := frameEnd(rest)
 		name := unescapeFrame(rest[:end])
-		name, kind := cutAnnotation(name)
+		name, kind, java := cutAnnotation(name)
+		// Other code that was compiled while it ran may have a path in its name: ~f /lib/f.js:3.
+		if name = reading.SteadyName(name); java && !strings.HasPrefix(name, "/") && !strings.ContainsAny(name, " :") {
+			name = reading.JavaClass(name)
+		}
 		file, offset, unknown := reading.UnknownSymbol(name)
 		var fn run.Function
 		switch {
@@ -240,9 +265,10 @@ func (f *folded) location(frames []byte) uint32 {
 func (f *folded) kind(kind run.MappingKind) uint32 {
 	i, ok := f.kinds[kind]
 	if !ok {
-		file := map[run.MappingKind]string{
-			run.KernelMapping: "[kernel.kallsyms]", run.JITMapping: "[JIT]", run.JavaMapping: "[java]",
-		}[kind]
+		file := "[JIT]"
+		if kind == run.KernelMapping {
+			file = "[kernel.kallsyms]"
+		}
 		i = f.b.Mapping(run.Mapping{File: file, Limit: math.MaxUint64, Kind: kind})
 		f.kinds[kind] = i
 	}
@@ -254,22 +280,20 @@ func isBracketed(name string) bool {
 	return strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]")
 }
 
-// cutAnnotation cuts the annotation off a frame, which tells the kind of its code.
-func cutAnnotation(name string) (string, run.MappingKind) {
+// cutAnnotation cuts the annotation off a frame, which tells the kind of its code, and whether only methods of Java have it.
+func cutAnnotation(name string) (base string, kind run.MappingKind, java bool) {
 	if len(name) < 5 || name[len(name)-1] != ']' {
-		return name, run.UnknownMapping
+		return name, run.UnknownMapping, false
 	}
 	switch base := name[:len(name)-4]; name[len(name)-4:] {
 	case "_[k]":
-		return base, run.KernelMapping
-	case "_[j]", "_[1]":
-		return base, run.JITMapping
-	case "_[0]":
-		return base, run.JavaMapping
+		return base, run.KernelMapping, false
+	case "_[j]", "_[1]", "_[0]":
+		return base, run.JITMapping, true
 	case "_[i]":
-		return base, run.UnknownMapping
+		return base, run.UnknownMapping, true
 	}
-	return name, run.UnknownMapping
+	return name, run.UnknownMapping, false
 }
 
 func unescapeFrame(b []byte) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -208,5 +209,62 @@ func TestFoldedDepth(t *testing.T) {
 	_, err := readFolded(ingesttest.Source(t, []byte("a;b 1\n"+deep+"b;c 1\n")), &reading.Options{})
 	if err == nil || !strings.Contains(err.Error(), "line 2: the stack has more than 65536 frames") {
 		t.Error(err)
+	}
+}
+
+// TestAsyncProfiler reads what async-profiler wrote with -o collapsed,ann,threads: no sample gets lost, threads are threads,
+// and a method is one function, compiled or not.
+func TestAsyncProfiler(t *testing.T) {
+	data := ingesttest.ReadFile(t, filepath.Join("testdata", "async-threads.collapsed"))
+	var sum int64
+	for line := range strings.Lines(string(data)) {
+		n, err := strconv.ParseInt(strings.TrimSpace(line[strings.LastIndexByte(line, ' ')+1:]), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += n
+	}
+	r := ingesttest.Read(t, readFolded, data, &reading.Options{TID: true})
+	if e := r.Events[0]; e.Samples != sum || e.Weight != sum {
+		t.Errorf("%d samples that weigh %d, want %d", e.Samples, e.Weight, sum)
+	}
+	threads := make(map[string]bool)
+	for _, l := range r.Labels[1:] {
+		threads[l.Thread] = true
+		if l.TID <= 0 {
+			t.Errorf("thread %q is %d", l.Thread, l.TID)
+		}
+	}
+	for _, name := range []string{"primes", "strings", "holder-1", "parker-2"} {
+		if !threads[name] {
+			t.Errorf("no thread %s in %v", name, threads)
+		}
+	}
+	for _, f := range r.Functions {
+		if strings.Contains(f.Name, "_[") || strings.Contains(f.Name, "tid=") || strings.Contains(f.Name, "0x0") || strings.HasPrefix(f.Name, "java/") {
+			t.Errorf("function %q", f.Name)
+		}
+	}
+	for _, row := range r.Group(run.ByFunction) {
+		if strings.HasPrefix(row.Name, "Work.") && row.DSO != "[JIT]" {
+			t.Errorf("%s is in %q", row.Name, row.DSO)
+		}
+	}
+}
+
+func TestFoldedThread(t *testing.T) {
+	for _, tt := range []struct{ line, stack, thread string }{
+		{"[pool 1 tid=7];f_[j];g 2", "f;g", "pool 1"},
+		{"[tid=7];f 2", "f", ""},
+		{"[tid=x];f 2", "[tid=x];f", ""},
+		{"[unknown];f 2", "[unknown];f", ""},
+		{"[a;tid=7];f 2", "[a;tid=7];f", ""},
+		{"~f /lib/f.js:3_[j];java/util/A$$Lambda$7.0x00007fb578000a08.run_[0];B.<init>_[i] 2", "~f /lib/f.js:3;java.util.A$$Lambda.run;B.<init>", ""},
+	} {
+		r := ingesttest.Read(t, readFolded, []byte(tt.line+"\n"), &reading.Options{})
+		sums := ingesttest.Sums(t, r, "samples")
+		if _, ok := sums[tt.stack]; !ok || r.Labels[r.Samples[0].Labels].Thread != tt.thread {
+			t.Errorf("%s: got %v of thread %q", tt.line, sums, r.Labels[r.Samples[0].Labels].Thread)
+		}
 	}
 }

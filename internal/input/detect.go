@@ -81,7 +81,26 @@ func (e *UnknownError) Error() string {
 	if len(e.head) == 0 {
 		return "is empty"
 	}
+	if what := picture(e.head); what != "" {
+		return what
+	}
 	return fmt.Sprintf("%s%s; profdiff reads %s", describe(e.head), e.closest(), e.names())
+}
+
+// picture tells of what was drawn or summed up of a recording, and how to get what it was made of; "" for all else.
+func picture(head Head) string {
+	start := bytes.TrimSpace(head.text())
+	lower := bytes.ToLower(start[:min(len(start), 32)])
+	page := bytes.HasPrefix(lower, []byte("<!doctype html")) || bytes.HasPrefix(lower, []byte("<html"))
+	switch {
+	case page && bytes.Contains(head, []byte("async-profiler")):
+		return "is a picture that async-profiler made of a recording: have it write -o jfr or -o collapsed"
+	case bytes.HasPrefix(start, []byte("--- Execution profile ---")):
+		return "is async-profiler's summary of a recording: have it write -o jfr or -o collapsed"
+	case bytes.Contains(start[:min(len(start), 4096)], []byte("<svg")) && bytes.Contains(head, []byte("Flame Graph")):
+		return "is a picture of a flame graph: give the recording or the folded stacks that it was made of"
+	}
+	return ""
 }
 
 // closest says which formats came closest, and why they are not it.

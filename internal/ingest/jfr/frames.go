@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"profdiff/internal/ingest/reading"
-	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
 
@@ -100,24 +99,9 @@ func (n *chunkReader) name(f frame) named {
 	if !known || class == "" && name == "" {
 		m.function = n.b.Function(reading.UnknownFunction("", 0, n.opt))
 	} else {
-		full := strings.Trim(dotted(class)+"."+name, ".")
+		full := strings.Trim(reading.JavaClass(class)+"."+name, ".")
 		m.function = n.b.Function(run.Function{Name: cmp.Or(full, name), SystemName: strings.Trim(class+"."+name, ".")})
 	}
 	n.named[f] = m
 	return m
-}
-
-// dotted is the name of a class as programmers write it, without what the name of a hidden class has that differs from run
-// to run: Main$$Lambda$1+0x00007fb578000a08 and Main$$Lambda/0x00007fb578000a08 are Main$$Lambda.
-func dotted(class string) string {
-	for _, mark := range []string{"+0x", "/0x", ".0x"} {
-		if i := strings.LastIndex(class, mark); i > 0 {
-			class = class[:i]
-		}
-	}
-	const lambda = "$$Lambda"
-	if i := strings.LastIndex(class, lambda+"$"); i > 0 && input.IsDigits([]byte(class[i+len(lambda+"$"):])) {
-		class = class[:i+len(lambda)]
-	}
-	return strings.ReplaceAll(class, "/", ".")
 }

@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"regexp"
 	"strings"
 
 	"profdiff/internal/run"
@@ -65,4 +66,22 @@ func WithoutRuntime(frames []uint32, code []Code, java bool) []uint32 {
 		calls = in == JavaCode || calls && (in == RuntimeCode || in == TrampolineCode)
 	}
 	return out
+}
+
+// hidden is what the name of a hidden class has that differs from run to run: the number and the address of a lambda,
+// Main$$Lambda$1+0x00007fb578000a08 before JDK 21 and Main$$Lambda/0x00007fb578000a08 since, the address of another.
+var hidden = regexp.MustCompile(`(?:(\$\$Lambda)(?:\$\d+)?)?[+/.]0x[0-9a-f]{8,16}`)
+
+// JavaClass is the name of a class in the JVM, or of a method behind it, as programmers write it: with dots, and without what
+// differs from run to run.
+func JavaClass(name string) string {
+	return strings.ReplaceAll(SteadyName(name), "/", ".")
+}
+
+// SteadyName removes from the name of a class or method of Java what differs from run to run.
+func SteadyName(name string) string {
+	if !strings.Contains(name, "0x") {
+		return name
+	}
+	return hidden.ReplaceAllString(name, "$1")
 }
