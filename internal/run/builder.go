@@ -145,6 +145,9 @@ func (b *Builder) Stack(caller StackID, location uint32) StackID {
 	return b.stacks.child(&b.r.Stacks, caller, location)
 }
 
+// StacksAdded frees what finds stacks that are there already: only [Builder.Rewrite] adds some after it.
+func (b *Builder) StacksAdded() { b.stacks = stackTable{} }
+
 // KeepTimeline fills Run.Timeline and Run.Spans from now on.
 func (b *Builder) KeepTimeline() { b.timeline = true }
 
@@ -260,17 +263,6 @@ func (r *Run) total() {
 	}
 	a := &r.Accounting
 	a.Out, a.Frames, a.UnknownFrames = 0, 0, 0
-	// Parents precede children, so one pass gives each stack's depth.
-	frames := make([]struct{ all, unknown uint32 }, r.Stacks.Len())
-	for id := 1; id < r.Stacks.Len(); id++ {
-		n := r.Stacks.node(StackID(id))
-		f := frames[n.parent]
-		f.all++
-		if unknown[n.location] {
-			f.unknown++
-		}
-		frames[id] = f
-	}
 	for i := range r.Samples {
 		s := &r.Samples[i]
 		e := &r.Events[s.Event]
@@ -279,10 +271,31 @@ func (r *Run) total() {
 		e.WeightSq += s.WeightSq
 		if !e.Derived {
 			a.Out += s.Count
-			a.Frames += s.Count * int64(frames[s.Stack].all)
-			a.UnknownFrames += s.Count * int64(frames[s.Stack].unknown)
 		}
 	}
+	a.Frames = r.framesThat(func(uint32) bool { return true })
+	if slices.Contains(unknown, true) {
+		a.UnknownFrames = r.framesThat(func(location uint32) bool { return unknown[location] })
+	}
+}
+
+// framesThat counts the frames of samples that are at certain locations, but for samples of derived events.
+func (r *Run) framesThat(counts func(location uint32) bool) (sum int64) {
+	// Parents precede children, so one pass counts those of each stack.
+	frames := make([]uint32, r.Stacks.Len())
+	for id := 1; id < len(frames); id++ {
+		n := r.Stacks.node(StackID(id))
+		frames[id] = frames[n.parent]
+		if counts(n.location) {
+			frames[id]++
+		}
+	}
+	for i := range r.Samples {
+		if s := &r.Samples[i]; !r.Events[s.Event].Derived {
+			sum += s.Count * int64(frames[s.Stack])
+		}
+	}
+	return sum
 }
 
 // Rewrite replaces the stacks of all samples by what rewrite makes of their

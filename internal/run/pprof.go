@@ -167,6 +167,8 @@ type profileEncoder struct {
 	strings    map[string]int64
 	table      []string
 
+	fetchedSum StackID // of no use; without it, nothing would be fetched
+
 	locationIDs, functionIDs idTable
 	mappingIDs               []uint32 // from 1; 0 is not referenced
 }
@@ -308,7 +310,10 @@ func (e *profileEncoder) samples(n int) {
 	values := make([]int64, 2*n)
 	var recent [16]encodedStack
 	var valueBytes []byte
-	for _, head := range heads {
+	for i, head := range heads {
+		if i%fetched == 0 {
+			e.fetch(heads[i:min(i+fetched, len(heads))])
+		}
 		clear(values)
 		for i := int(head); i >= 0; i = int(next[i]) {
 			s := &r.Samples[i]
@@ -342,6 +347,17 @@ func (e *profileEncoder) samples(n int) {
 		e.buf = append(e.buf, valueBytes...)
 		e.buf = append(e.buf, labels[s.Labels]...)
 		e.flush(1 << 16)
+	}
+}
+
+// fetched is how many samples are fetched at a time.
+const fetched = 32
+
+// fetch has the processor wait for the stacks of several samples at once: one after the other, they are far
+// away in memory.
+func (e *profileEncoder) fetch(heads []int32) {
+	for _, head := range heads {
+		e.fetchedSum += e.r.Stacks.node(e.r.Samples[head].Stack).parent
 	}
 }
 

@@ -103,6 +103,7 @@ func readFile(src *input.Source, f *perffile.File, opt *reading.Options) (*run.R
 		p.waits.finish(p)
 	}
 	p.placeTable, p.seen, p.paths, p.labelled = placeTable{}, nil, nil, nil
+	p.b.StacksAdded()
 	p.account()
 	p.describe()
 	p.symbolize()

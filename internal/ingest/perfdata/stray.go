@@ -26,6 +26,10 @@ func accountStrays(r *run.Run, simpleperf bool) {
 	for i := range isStray {
 		isStray[i] = stray(uint32(i))
 	}
+	if !slices.Contains(isStray, true) {
+		accountIncomplete(r, simpleperf)
+		return
+	}
 	// Of each stack that ends so: the location behind the strays, or its leaf if it has no
 	// other, + 1. Parents precede their children.
 	last := make([]uint32, r.Stacks.Len())
