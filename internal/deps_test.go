@@ -110,7 +110,8 @@ var policy = map[string][]string{
 	"record/command":        {},
 	"looks":                 {"budget", "compare", "record", "run", "stats", "verdict"},
 	"listing":               {"align", "objects", "objfile", "run", "source", "symbolizer"},
-	"report/html":           {"heatmap", "listing", "report/branches", "report/check", "report/diff", "report/metrics", "report/predict", "report/story", "report/text", "report/waits", "run", "source", "stats", "verdict", "wait"},
+	"privacy":               {"run"},
+	"report/html":           {"heatmap", "listing", "privacy", "report/branches", "report/check", "report/diff", "report/metrics", "report/predict", "report/story", "report/text", "report/waits", "run", "source", "stats", "verdict", "wait"},
 	"source":                {"align"},
 	"report/text":           {},
 	"report/story":          {"report/text", "verdict"},
@@ -123,7 +124,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/story", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text", "verdict"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "fleet", "fleet/batch", "fleet/store", "ingest", "input", "limit", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "otlp", "output", "perffile", "perfstat", "predict", "predict/hot", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "source", "spelling", "symbolizer", "trace", "verdict", "wait", "yaml"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "fleet", "fleet/batch", "fleet/store", "ingest", "input", "limit", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "otlp", "output", "perffile", "perfstat", "predict", "predict/hot", "privacy", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "source", "spelling", "symbolizer", "trace", "verdict", "wait", "yaml"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all

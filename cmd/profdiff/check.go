@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -507,8 +508,12 @@ func (c *checkCommand) outcome(cmd *cobra.Command, std *stdio, paths []string) (
 	if err != nil {
 		return nil, err
 	}
+	var names []string
+	for _, r := range slices.Concat(in.Base, in.Head) {
+		names = append(names, r.Name)
+	}
 	for _, t := range targets {
-		if err := std.writeCheck(t, document, root); err != nil {
+		if err := std.writeCheck(t, document, root, func(w io.Writer, write func(io.Writer) error) error { return c.page.reviewed(w, names, write) }); err != nil {
 			return nil, err
 		}
 	}

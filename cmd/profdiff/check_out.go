@@ -66,13 +66,13 @@ func parseOuts(cmd *cobra.Command, format string, outs []string) (list []outTarg
 	return list, nil
 }
 
-// writeCheck writes one output.
-func (s *stdio) writeCheck(t outTarget, d *check.Document, sourceRoot string) error {
+// writeCheck writes one output. What names files in no way of its own passes reviewed.
+func (s *stdio) writeCheck(t outTarget, d *check.Document, sourceRoot string, reviewed func(w io.Writer, write func(io.Writer) error) error) error {
 	opt := check.Options{Tool: "profdiff", Version: version(), SourceRoot: checkRoot(sourceRoot)}
 	write := func(w io.Writer) error {
 		switch t.format {
 		case "json":
-			return check.WriteJSON(w, d)
+			return reviewed(w, func(w io.Writer) error { return check.WriteJSON(w, d) })
 		case "markdown":
 			return check.WriteMarkdown(w, d, check.MaxComment)
 		case "github":
@@ -82,7 +82,7 @@ func (s *stdio) writeCheck(t outTarget, d *check.Document, sourceRoot string) er
 		case "sarif":
 			return check.WriteSARIF(w, d, opt)
 		case "junit":
-			return check.WriteJUnit(w, d)
+			return reviewed(w, func(w io.Writer) error { return check.WriteJUnit(w, d) })
 		case "codequality":
 			return check.WriteCodeQuality(w, d, opt)
 		case "openmetrics":

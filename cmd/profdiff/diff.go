@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -400,7 +401,13 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio, paths []string) error 
 		}
 	}
 	if c.out.write != nil {
-		err = std.writeOutput(c.output, func(w io.Writer) error { return c.out.write(w, document, c.opt) })
+		write := func(w io.Writer) error { return c.out.write(w, document, c.opt) }
+		err = std.writeOutput(c.output, func(w io.Writer) error {
+			if c.out.stacks {
+				return write(w) // of names alone, and in part no text
+			}
+			return c.page.reviewed(w, slices.Concat(files[0], files[1]), write)
+		})
 	} else {
 		err = std.writeScreen(c.output, func(w io.Writer) error { return c.write(cmd, std, w, document, paths, head) })
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"profdiff/internal/input"
 	"profdiff/internal/listing"
 	"profdiff/internal/objects"
+	"profdiff/internal/privacy"
 	"profdiff/internal/report/branches"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
@@ -33,7 +35,7 @@ func (f *htmlFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.file, "html", "", "write a report as one HTML file, too: `FILE`")
 	f.source.register(fs)
-	fs.BoolVar(&f.commands, "show-command", false, "show the command lines that were recorded with their arguments: in the report, and where diff says how to record again")
+	fs.BoolVar(&f.commands, "show-command", false, "show the command lines that were recorded with their arguments, in the report and where diff says how to record again, and in JSON, CSV, Markdown and JUnit the directories of files outside of this one")
 	fs.BoolVar(&f.private, "html-private", false, "name files in the report without any directory")
 }
 
@@ -84,6 +86,15 @@ func (f *htmlFlags) options() html.Options {
 		project = ""
 	}
 	return html.Options{Tool: reportTool(), Paths: f.source.both != "", Commands: f.commands, Private: f.private, Project: project}
+}
+
+// reviewed writes what goes into reviews and to other programs without what tells of the machine and
+// the arguments of whoever recorded, unless the user has it shown.
+func (f *htmlFlags) reviewed(w io.Writer, inputs []string, write func(io.Writer) error) error {
+	o := f.options()
+	rule := &privacy.Rule{Paths: o.Paths || o.Commands, Private: o.Private, Project: o.Project}
+	outside := slices.DeleteFunc(slices.Clone(inputs), func(name string) bool { return filepath.IsLocal(name) })
+	return rule.Write(w, outside, write)
 }
 
 // findSource finds the source text of both sides, if there is to be a report. The recordings of

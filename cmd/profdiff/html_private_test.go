@@ -50,11 +50,11 @@ func secretRecording(i, slower int) string {
 	return b.String()
 }
 
-// TestReportKeepsSecrets writes reports of recordings full of secrets, and finds none, neither in what
-// is read nor in what is compressed, until they are asked for.
-func TestReportKeepsSecrets(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "customer", "acme-merger")
-	sides := [2][]string{}
+// secretSides are recordings full of secrets, by side, in a directory that is one itself, and a
+// budget of them.
+func secretSides(t *testing.T) (dir string, sides [2][]string, budget string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "customer", "acme-merger")
 	for side, name := range []string{"before", "after"} {
 		for i := range 4 {
 			file := filepath.Join(dir, name, fmt.Sprintf("%02d.script", i))
@@ -67,10 +67,17 @@ func TestReportKeepsSecrets(t *testing.T) {
 			sides[side] = append(sides[side], file)
 		}
 	}
-	budget := filepath.Join(dir, "budget.yaml")
+	budget = filepath.Join(dir, "budget.yaml")
 	if err := os.WriteFile(budget, []byte("version: 1\ndefaults: {normalize: none, event: cpu-clock}\nbudgets:\n  - {id: all, match: {dso: tool}, limit: {fail: +90%}}\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	return dir, sides, budget
+}
+
+// TestReportKeepsSecrets writes reports of recordings full of secrets, and finds none, neither in what
+// is read nor in what is compressed, until they are asked for.
+func TestReportKeepsSecrets(t *testing.T) {
+	dir, sides, budget := secretSides(t)
 	folders := []string{filepath.Join(dir, "before"), filepath.Join(dir, "after")}
 	for _, test := range []struct {
 		name string
@@ -125,5 +132,49 @@ func TestReportKeepsSecrets(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOutputsKeepSecrets writes all that goes into reviews and logs of such recordings.
+func TestOutputsKeepSecrets(t *testing.T) {
+	dir, sides, budget := secretSides(t)
+	folders := []string{filepath.Join(dir, "before"), filepath.Join(dir, "after")}
+	var outs []string
+	for _, format := range []string{"json", "markdown", "junit", "sarif", "codequality", "github"} {
+		outs = append(outs, "--out", format+"="+filepath.Join(t.TempDir(), format))
+	}
+	for _, test := range []struct {
+		args []string
+		has  string
+	}{
+		{append([]string{"diff", "--format", "json"}, folders...), "parse"},
+		{append([]string{"diff", "--format", "markdown"}, folders...), "CPU time"},
+		{append([]string{"diff", "--format", "csv"}, folders...), "parse"},
+		{append([]string{"diff"}, folders...), "CPU time"},
+		{[]string{"diff", "--format", "markdown", sides[0][0], sides[1][0]}, "CPU time"},
+		{append(append([]string{"check", "--budget", budget, "--format", "text"}, outs...), folders...), "all"},
+	} {
+		var out, errs bytes.Buffer
+		if code := execute(context.Background(), test.args, strings.NewReader(""), &out, &errs); code != 0 && code != exitInconclusive {
+			t.Fatalf("profdiff %q: exit code %d: %s", test.args, code, errs.String())
+		}
+		texts := map[string]string{"standard output": out.String()}
+		if test.args[0] == "check" {
+			for _, o := range outs {
+				if format, file, ok := strings.Cut(o, "="); ok {
+					texts[format] = readText(t, file)
+				}
+			}
+		}
+		for name, text := range texts {
+			if !strings.Contains(text, test.has) && name == "standard output" || text == "" {
+				t.Errorf("profdiff %q: %s has nothing of what was compared", test.args[:3], name)
+			}
+			for _, s := range secrets {
+				if at := strings.Index(text, s); at >= 0 {
+					t.Errorf("profdiff %q: %s has %s: …%.120s…", test.args[:3], name, s, text[max(0, at-60):])
+				}
+			}
+		}
 	}
 }

@@ -7,38 +7,6 @@ import (
 	"profdiff/internal/run"
 )
 
-func TestNames(t *testing.T) {
-	def := Options{Project: "/home/me/project"}
-	private := def
-	private.Private = true
-	for _, test := range []struct{ in, want, private string }{
-		{"before/01.data", "before/01.data", "01.data"},
-		{"runs/before/01.data", "before/01.data", "01.data"},
-		{"01.data", "01.data", "01.data"},
-		{"/01.data", "01.data", "01.data"},
-		{"/home/me/project/runs/x/01.data", "x/01.data", "01.data"},
-		{"/home/me/01.data", "01.data", "01.data"},
-		{"/srv/customer/01.data", "01.data", "01.data"},
-		// What tells the side tells nothing else.
-		{"/srv/customer/before/01.data", "before/01.data", "01.data"},
-		{"../customer/after/01.data", "after/01.data", "01.data"},
-		{"../customer/01.data", "01.data", "01.data"},
-		{"/builds/3f2a9c1d/perf.data", "3f2a9c1d/perf.data", "perf.data"},
-		{`C:\Users\me\01.data`, "01.data", "01.data"},
-	} {
-		if got := def.name(test.in); got != test.want {
-			t.Errorf("%s is %q, want %q", test.in, got, test.want)
-		}
-		if got := private.name(test.in); got != test.private {
-			t.Errorf("%s is %q in private, want %q", test.in, got, test.private)
-		}
-	}
-	full := Options{Paths: true}
-	if got := full.name("/srv/x/01.data"); got != "/srv/x/01.data" {
-		t.Errorf("with paths it is %q", got)
-	}
-}
-
 // TestClean checks that no text of a page tells directories, neither of absolute paths nor of inputs.
 func TestClean(t *testing.T) {
 	const input = "../customer/secret/01.data"
