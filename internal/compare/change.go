@@ -81,6 +81,17 @@ func (n *Normalization) measure(c cost) (ch Change, base, head []stats.WeightedC
 	return ch, base, head
 }
 
+// levels are Base and Head of [Normalization.measure].
+func (n *Normalization) levels(c *cost) (base, head float64) {
+	for i := range c.base {
+		base += float64(c.base[i].Weight) / n.base[i].value / float64(len(c.base))
+	}
+	for i := range c.head {
+		head += float64(c.head[i].Weight) / n.head[i].value / float64(len(c.head))
+	}
+	return base, head
+}
+
 // tells reports whether there are samples enough for differences between runs to tell
 // something.
 func (c *Change) tells() bool {

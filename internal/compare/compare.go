@@ -410,14 +410,13 @@ func (c *Comparison) compareEvent(p *eventPair) (*Event, error) {
 
 // functions are the rows that the event has samples of, by absolute change.
 func (c *Comparison) functions(e *Event) []Function {
-	var list []Function
 	declared := c.declared()
-	for i := range c.rows.rows {
-		if e.costs.total[i].zero() {
-			continue
-		}
-		r := &c.rows.rows[i]
-		f := Function{Match: r.match, Shift: -1, row: i}
+	order := c.rowsByChange(e)
+	// There may be many, and each is large: they are made in their order, at their place.
+	list := make([]Function, len(order))
+	for k, i := range order {
+		r, f := &c.rows.rows[i], &list[k]
+		f.Match, f.Shift, f.row = r.match, -1, int(i)
 		if r.base >= 0 {
 			s := &c.base.facts[r.base]
 			f.Name, f.SystemName, f.DSO, f.BaseName, f.BaseDSO = s.Name, s.SystemName, s.DSO, s.Name, s.DSO
@@ -426,24 +425,54 @@ func (c *Comparison) functions(e *Event) []Function {
 			s := &c.head.facts[r.head]
 			f.Name, f.SystemName, f.DSO = s.Name, s.SystemName, s.DSO
 		}
-		f.Focus = c.rows.matches(c.base, c.head, i, c.Options.Focus)
+		f.Focus = c.rows.matches(c.base, c.head, int(i), c.Options.Focus)
 		tests := e.tests
 		if f.Focus {
 			tests = declared
 		}
 		f.Self = e.Normalization.newChange(tests, e.costs.self[i])
 		f.Total = e.Normalization.newChange(tests, e.costs.total[i])
-		list = append(list, f)
 	}
 	c.addParts(e, list)
-	slices.SortFunc(list, func(a, b Function) int {
-		return cmp.Or(
-			-cmp.Compare(math.Abs(a.Self.Delta()), math.Abs(b.Self.Delta())),
-			-cmp.Compare(math.Abs(a.Total.Delta()), math.Abs(b.Total.Delta())),
-			strings.Compare(a.Name, b.Name), strings.Compare(a.DSO, b.DSO), strings.Compare(a.BaseName, b.BaseName),
-		)
-	})
 	return list
+}
+
+// rowsByChange are the rows that an event has samples of: those whose own cost changed most come
+// first, then those whose cost with callees did, then by name.
+func (c *Comparison) rowsByChange(e *Event) []int32 {
+	type change struct{ self, total float64 }
+	changes := make([]change, len(c.rows.rows))
+	var order []int32
+	for i := range changes {
+		if !e.costs.total[i].zero() {
+			base, head := e.Normalization.levels(&e.costs.self[i])
+			totalBase, totalHead := e.Normalization.levels(&e.costs.total[i])
+			changes[i] = change{math.Abs(head - base), math.Abs(totalHead - totalBase)}
+			order = append(order, int32(i))
+		}
+	}
+	names := func(i int32) (name, dso, baseName string) {
+		r := &c.rows.rows[i]
+		if r.base >= 0 {
+			s := &c.base.facts[r.base]
+			name, dso, baseName = s.Name, s.DSO, s.Name
+		}
+		if r.head >= 0 {
+			s := &c.head.facts[r.head]
+			name, dso = s.Name, s.DSO
+		}
+		return name, dso, baseName
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		a, b := &changes[i], &changes[j]
+		if by := cmp.Or(cmp.Compare(b.self, a.self), cmp.Compare(b.total, a.total)); by != 0 {
+			return by
+		}
+		name, dso, baseName := names(i)
+		name2, dso2, baseName2 := names(j)
+		return cmp.Or(strings.Compare(name, name2), strings.Compare(dso, dso2), strings.Compare(baseName, baseName2))
+	})
+	return order
 }
 
 // group compares by threads, files, …
@@ -535,12 +564,14 @@ func (c *Comparison) families(e *Event) []family {
 func (f *Function) cut() bool { return f.Name == run.CutName && f.DSO == "" }
 
 // heavy reports whether a cost has the pooled share from which it is tested.
-func (c *Comparison) heavy(e *Event, ch *Change) bool {
+func (c *Comparison) heavy(e *Event, ch *Change) bool { return c.heavyLevels(e, ch.Base, ch.Head) }
+
+func (c *Comparison) heavyLevels(e *Event, base, head float64) bool {
 	whole := e.Total.Base + e.Total.Head
 	if e.Normalization.Mode == Total {
 		whole = 2
 	}
-	return ch.Base+ch.Head >= c.Options.MinShare*whole
+	return base+head >= c.Options.MinShare*whole
 }
 
 // Measure is what an event measures, by its name and unit: the words for changes of it depend

@@ -48,7 +48,7 @@ func (c *Comparison) newEstimator() estimator {
 func (c *Comparison) found(e *Event) estimator {
 	family := 0
 	for i := range e.costs.self {
-		if ch, _, _ := e.Normalization.measure(e.costs.self[i]); c.heavy(e, &ch) {
+		if base, head := e.Normalization.levels(&e.costs.self[i]); c.heavyLevels(e, base, head) {
 			family++
 		}
 	}
