@@ -213,15 +213,12 @@ func mergeAll(runs []*run.Run) (*run.Run, error) {
 }
 
 // loadEach reads inputs as runs of their own.
-func (l *loader) loadEach(names []string) (runs []*run.Run, err error) {
-	for _, name := range names {
-		r, err := l.load(name)
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, r)
+func (l *loader) loadEach(names []string) ([]*run.Run, error) {
+	jobs := make([]job, len(names))
+	for i, name := range names {
+		jobs[i] = job{l, name}
 	}
-	return runs, nil
+	return loadJobs(jobs)
 }
 
 // keepWaits makes reports of who waited for whom of what is read from now on.

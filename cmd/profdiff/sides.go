@@ -39,37 +39,63 @@ func (l *loader) loadSides(base, head *sideFlags) (baseRuns, headRuns []*run.Run
 	}
 	// Of a single run, the order of samples tells how they cluster.
 	l.opt.Timeline = l.opt.Timeline || len(baseFiles) == 1 && len(headFiles) == 1
-	if baseRuns, err = l.loadSide(base, baseFiles); err != nil {
+	jobs, err := l.jobsOf(base, baseFiles)
+	if err != nil {
 		return nil, nil, err
 	}
-	headRuns, err = l.loadSide(head, headFiles)
-	return baseRuns, headRuns, err
+	ofHead, err := l.jobsOf(head, headFiles)
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := loadJobs(append(jobs, ofHead...))
+	if err != nil {
+		return nil, nil, err
+	}
+	baseRuns, headRuns = runs[:len(baseFiles)], runs[len(baseFiles):]
+	if err := addNotes(baseFiles, baseRuns); err != nil {
+		return nil, nil, err
+	}
+	return baseRuns, headRuns, addNotes(headFiles, headRuns)
 }
 
-// loadSide reads the runs of one side with the names that are its own.
-func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
+// jobsOf are the inputs of one side, to be read with the names that are its own.
+func (l *loader) jobsOf(side *sideFlags, files []string) (jobs []job, err error) {
 	own := *l
 	if err := own.readNames(side.kallsyms, side.mappings); err != nil {
 		return nil, err
 	}
+	for _, name := range files {
+		jobs = append(jobs, job{&own, name})
+	}
+	return jobs, nil
+}
+
+// loadSide reads the runs of one side with the names that are its own.
+func (l *loader) loadSide(side *sideFlags, files []string) ([]*run.Run, error) {
+	jobs, err := l.jobsOf(side, files)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := loadJobs(jobs)
+	if err != nil {
+		return nil, err
+	}
+	return runs, addNotes(files, runs)
+}
+
+// addNotes adds what the notes of a recorder say of its recordings.
+func addNotes(files []string, runs []*run.Run) error {
 	recorded, err := folderOf(files)
-	if err != nil {
-		return nil, err
-	}
-	if recorded == nil {
-		return own.loadEach(files)
-	}
-	runs, err := own.loadEach(files)
-	if err != nil {
-		return nil, err
+	if err != nil || recorded == nil {
+		return err
 	}
 	for _, r := range runs {
 		if err := recorded.addWork(r); err != nil {
-			return nil, err
+			return err
 		}
 		recorded.addConditions(r)
 	}
-	return runs, nil
+	return nil
 }
 
 // loadPaths reads the runs of one side, files or directories, where there is no other.

@@ -15,6 +15,9 @@ import (
 // read, so that only what nobody read has to be read for them.
 type Digests map[string]*digested
 
+// watching guards all Digests while files are opened: some are read at the same time.
+var watching sync.Mutex
+
 // A digested is a file that digests what is read of it in order.
 type digested struct {
 	*os.File
@@ -47,6 +50,8 @@ func (d Digests) watch(name string, f *os.File) io.Reader {
 		return f
 	}
 	x := &digested{File: f, info: info, sum: sha256.New()}
+	watching.Lock()
+	defer watching.Unlock()
 	d[name] = x
 	return x
 }

@@ -73,6 +73,14 @@ func Set(bytes int64) {
 	}
 }
 
+// Allowed is what was set, in bytes, [None] if nothing was.
+func Allowed() int64 {
+	if bytes := limit.Load(); bytes != 0 {
+		return bytes
+	}
+	return None
+}
+
 // watch looks at the memory after each collection of garbage: the garbage that it makes is
 // cleaned up when the next one is over.
 func watch() {

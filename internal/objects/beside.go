@@ -83,6 +83,8 @@ func (s *Store) Kallsyms() (*Kallsyms, error) {
 		return nil, nil
 	}
 	name := s.lists[0]
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	list, ok := s.kallsyms[name]
 	if !ok {
 		list.Kallsyms, list.err = readKallsyms(os.DirFS(filepath.Dir(name)), filepath.Base(name))

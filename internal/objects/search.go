@@ -410,6 +410,7 @@ func (s *Store) File(name string) *File {
 	if s.Empty() {
 		return nil
 	}
+	s.Await()
 	at := relative(name)
 	for _, d := range s.dirs {
 		names := []string{at, path.Base(at)}

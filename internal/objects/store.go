@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"profdiff/internal/debuginfod"
 	"profdiff/internal/objfile"
@@ -40,7 +41,8 @@ type Options struct {
 }
 
 // A Store finds the object files of recordings. A nil Store finds none. The files stay open as
-// long as it is used. It is not safe for concurrent use.
+// long as it is used. It is not safe for concurrent use, but for views that take turns: see
+// [Store.InTurn].
 type Store struct {
 	*shared
 	dirs      []*directory // by kind
@@ -50,12 +52,14 @@ type Store struct {
 	found     map[dso]*found
 	archives  map[string]*archive
 	warnings  []*warner // of what was looked for and found, in this order
+	turn      func()    // see InTurn, nil if there is none
 }
 
 // shared is what all views of a store have in common.
 type shared struct {
 	machine     *Machine
 	fetcher     Fetcher
+	mu          sync.Mutex // of the next two, which need no turn
 	directories map[string]*directory
 	kallsyms    map[string]kallsyms // beside recordings, by name
 	objects     map[objectKey]*Object
@@ -155,11 +159,27 @@ func (s *Store) View(paths ...SearchPath) *Store {
 	if s == nil {
 		return New(Options{Symfs: paths})
 	}
-	v := &Store{shared: s.shared, dirs: slices.Clone(s.dirs), lists: slices.Clone(s.lists), recording: s.recording, one: s.one, found: make(map[dso]*found), archives: make(map[string]*archive)}
+	v := &Store{shared: s.shared, dirs: slices.Clone(s.dirs), lists: slices.Clone(s.lists), recording: s.recording, one: s.one, turn: s.turn, found: make(map[dso]*found), archives: make(map[string]*archive)}
 	for _, p := range paths {
 		v.add(s.directory(p, given))
 	}
 	return v
+}
+
+// InTurn returns a view that calls wait before it looks for a file: what is found depends on what
+// was asked for before, so that recordings that are read at the same time ask one after the
+// other, in their order.
+func (s *Store) InTurn(wait func()) *Store {
+	v := s.View()
+	v.turn = wait
+	return v
+}
+
+// Await waits for the turn of the view, for what goes with its files and takes turns, too.
+func (s *Store) Await() {
+	if s != nil && s.turn != nil {
+		s.turn()
+	}
 }
 
 // Of returns the view of a recording: with warnings of its own, with the files beside it, and
@@ -184,6 +204,8 @@ func (s *Store) add(d *directory) {
 
 // directory is a search path, the same for all views.
 func (s *shared) directory(p SearchPath, kind kind) *directory {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	d, ok := s.directories[p.Name]
 	if !ok {
 		d = newDirectory(p, kind)
@@ -208,6 +230,7 @@ func (s *Store) Tried(path, buildID string) []Try {
 	if s == nil {
 		return nil
 	}
+	s.Await()
 	if k := s.known[dso{path: path, buildID: buildID}]; k != nil && k.object == nil {
 		return k.tries
 	}
@@ -286,6 +309,7 @@ func (s *Store) Names(file Recorded) (*Object, error) {
 
 // Open returns the file called name on this machine, whatever recordings call it.
 func (s *Store) Open(name string) (*Object, error) {
+	s.Await()
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, errors.Unwrap(err))
@@ -309,6 +333,7 @@ func (s *Store) Open(name string) (*Object, error) {
 }
 
 func (s *Store) find(file *Recorded) *found {
+	s.Await()
 	key := dso{file.Path, file.BuildID, file.Inode}
 	f, ok := s.found[key]
 	if ok {

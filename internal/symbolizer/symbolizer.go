@@ -252,6 +252,7 @@ func IsJITCache(path string) bool {
 // made up by the caller if no mapping shows it. jit is what JITFunction said when the
 // sample was taken.
 func (z *Symbolizer) Symbolize(f perfsession.Frame, kernel *perfsession.DSO, jit uint32) Symbol {
+	z.opt.Objects.Await() // names are of lists that recordings share, too
 	if f.Map == nil {
 		// A sample of the kernel may have a user address, by skid.
 		if f.Kernel && !f.Guest && int64(f.Addr) < 0 {
