@@ -66,6 +66,8 @@ type callgrindReader struct {
 	labels uint32
 	events []uint32
 	units  []int64
+	// recent has the stacks of lines and instructions by function and mapping, line and address.
+	recent reading.Recent
 	// Of the last place.
 	last     callgrindPlace
 	function uint32
@@ -100,12 +102,23 @@ func (c *callgrindReader) cost(cost *callgrind.Cost) error {
 			return fmt.Errorf("%d %s exceeds 2^63 nanoseconds", v, c.part.Events[i])
 		}
 		if stack == 0 {
-			c.files.Named(c.mapping, true, cost.Line != 0, false)
-			stack = c.b.Stack(0, c.b.Location(c.mapping, cost.Address, run.Line{Function: function, Line: cost.Line}))
+			stack = c.stack(function, cost.Line, cost.Address)
 		}
 		c.b.AddSum(c.events[i], stack, c.labels, 0, v*c.units[i], 0)
 	}
 	return nil
+}
+
+// stack is the stack of one frame that a place becomes.
+func (c *callgrindReader) stack(function uint32, line int64, address uint64) run.StackID {
+	key := uint64(c.mapping)<<32 | uint64(function)
+	if stack, ok := c.recent.Get(key, uint64(line), address); ok {
+		return run.StackID(stack)
+	}
+	c.files.Named(c.mapping, true, line != 0, false)
+	stack := c.b.Stack(0, c.b.Location(c.mapping, address, run.Line{Function: function, Line: line}))
+	c.recent.Set(key, uint64(line), address, uint32(stack))
+	return stack
 }
 
 // begin begins a part.

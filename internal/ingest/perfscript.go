@@ -271,7 +271,11 @@ func (s *perfScript) addFrame(line []byte) bool {
 	if len(sm.frame) > 0 {
 		sm.frame = append(sm.frame, '\n')
 	}
-	sm.frame = append(sm.frame, bytes.TrimLeft(line, " \t")...)
+	at := 0
+	for line[at] == ' ' || line[at] == '\t' { // before the address, which IsFrame found
+		at++
+	}
+	sm.frame = append(sm.frame, line[at:]...)
 	sm.closed = !inlined
 	return true
 }

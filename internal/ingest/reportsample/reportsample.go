@@ -117,6 +117,7 @@ type reader struct {
 	files     map[uint32]*file
 	frames    []frame // by location of the run, none of which come from elsewhere
 	locations map[frame]uint32
+	recent    reading.Recent // of locations
 	threads   map[int32]thread
 	gaps      map[int32]*rootRuns
 	offCPU    offCPU
@@ -343,6 +344,9 @@ func (r *reader) frame(c *input.Fields) uint32 {
 			c.Skip()
 		}
 	}
+	if loc, ok := r.recent.Get(uint64(f.file), uint64(f.symbol), f.vaddr); ok {
+		return loc
+	}
 	loc, ok := r.locations[f]
 	if !ok {
 		r.fileByID(f.file)
@@ -350,6 +354,7 @@ func (r *reader) frame(c *input.Fields) uint32 {
 		r.locations[f] = loc
 		r.frames = append(r.frames, f)
 	}
+	r.recent.Set(uint64(f.file), uint64(f.symbol), f.vaddr, loc)
 	return loc
 }
 
