@@ -45,6 +45,7 @@ var eventOrder = []string{
 var ofProfilers = []string{
 	"cpu", "wall", "execution", "in-native", "alloc", "alloc-tlab", "live", "nativemem", "nativemem-live", "lock", "park", "native-lock",
 	"inuse_space", "inuse_objects", "alloc_space", "alloc_objects", "space", "objects", "contentions", "delay", "goroutine", "threadcreate",
+	"samples", "tracing-ms", "bytes",
 }
 
 // IsOfPerf reports whether an event may be one of those that perf knows.

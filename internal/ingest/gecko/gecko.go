@@ -10,7 +10,9 @@
 //     kept until the threads are known.
 //  3. Each thread's stacks are built from its tables: a stack is a frame and the stack of its
 //     caller, a frame is a function with an address or a line.
-//  4. Samples are added with the weight that their column says, or 1.
+//  4. Samples are added with the weight that their column says, or 1; and with the CPU time since the sample before, if the
+//     profile tells it, as an event of its own that is looked at first: samples are of threads that wait, too.
+//  5. Markers that last become slices, as in a trace: one within another is its callee.
 package gecko
 
 import (
@@ -77,6 +79,8 @@ type reader struct {
 	files   reading.Files
 	threads int
 
+	cpuUnit    float64 // nanoseconds that a threadCPUDelta of 1 is, 0 for none
+	instants   int64   // markers that do not last
 	unweighted int64
 	fractions  bool
 	negative   int64
@@ -102,6 +106,8 @@ type meta struct {
 	Device    string
 	CPUName   string
 	Arguments string
+	// CPUUnit is the unit of the CPU time of samples.
+	CPUUnit string
 }
 
 type lib struct{ path, buildID string }
@@ -111,6 +117,7 @@ type thread struct {
 	pid, tid      int64
 	libs          []lib // of versions before 41
 	samples       table
+	markers       table
 	weightType    string
 	tables        tables
 }
@@ -177,6 +184,14 @@ func (g *reader) meta(m *meta) {
 			m.CPUName = in.text()
 		case "arguments":
 			m.Arguments = in.text()
+		case "sampleUnits":
+			in.object(func(key string) {
+				if key == "threadCPUDelta" {
+					m.CPUUnit = in.text()
+				} else {
+					in.skip()
+				}
+			})
 		default:
 			in.skip()
 		}
@@ -235,6 +250,8 @@ func (g *reader) thread() *thread {
 				}
 				return false
 			})
+		case "markers":
+			t.markers = in.table(nil)
 		default:
 			if !g.tables(&t.tables, key) {
 				in.skip()
@@ -270,6 +287,7 @@ func (g *reader) tables(t *tables, key string) bool {
 
 // build adds the samples of all threads.
 func (g *reader) build(p *profile, depth int) error {
+	g.cpuUnit = cpuUnits[p.meta.CPUUnit]
 	for i, t := range p.threads {
 		g.threads++
 		n := names{g: g, libs: p.libs, tables: t.tables.or(&p.shared)}
@@ -310,6 +328,9 @@ func (t tables) or(shared *tables) tables {
 	return t
 }
 
+// cpuUnits are the units of CPU time, in nanoseconds. Cycles at a rate that varies are none.
+var cpuUnits = map[string]float64{"ns": 1, "µs": 1e3, "μs": 1e3, "us": 1e3, "ms": 1e6}
+
 // weightUnits are the kinds of weight: the event, its unit, and how much 1 is of it.
 var weightUnits = map[string]struct {
 	event, unit string
@@ -345,6 +366,10 @@ func (g *reader) addThread(t *thread, n *names) error {
 		l.TID = t.tid
 	}
 	labels := g.b.Labels(l)
+	g.addCPU(&t.samples, ids, labels, times)
+	if err := g.addMarkers(t, n, labels); err != nil {
+		return err
+	}
 	in := &g.b.Run().Accounting.In
 	for i, id := range ids {
 		weight, count := int64(1), int64(1)
@@ -382,6 +407,25 @@ func (g *reader) addThread(t *thread, n *names) error {
 		}
 	}
 	return nil
+}
+
+// addCPU adds the CPU time that passed from sample to sample. It is no sample of its own.
+func (g *reader) addCPU(samples *table, stacks []run.StackID, labels uint32, times []float64) {
+	deltas, ok := samples.column("threadCPUDelta")
+	if !ok || g.cpuUnit == 0 {
+		return
+	}
+	for i := range min(len(deltas), len(stacks)) {
+		d := math.RoundToEven(deltas[i] * g.cpuUnit)
+		if !(d > 0 && d < mostMilliseconds*1e6) {
+			continue
+		}
+		event := g.b.Event(run.Event{Name: "cpu", Unit: "nanoseconds", Derived: true, Leads: true})
+		g.b.AddSum(event, stacks[i], labels, 1, int64(d), d*d)
+		if i < len(times) && math.Abs(times[i]) < mostMilliseconds {
+			g.b.NoteSpan(run.TimedSample{Event: event, Stack: stacks[i], Labels: labels, Weight: int64(d), Time: int64(times[i] * 1e6)})
+		}
+	}
 }
 
 // mostMilliseconds is more than fits into a time.Duration.
@@ -442,6 +486,9 @@ func (g *reader) describe(m *meta) {
 		warn("weights with a fraction were rounded to integers")
 	}
 	r.Accounting.Drop("negative weight", g.negative)
+	if g.instants > 0 {
+		rec.Holds = fmt.Sprintf("markers that do not last: %d", g.instants)
+	}
 }
 
 // Recognise tells a profile by the keys of its outermost object.

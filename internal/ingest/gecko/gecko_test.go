@@ -184,6 +184,7 @@ func TestGeckoErrors(t *testing.T) {
 func FuzzGecko(f *testing.F) {
 	f.Add([]byte(ofRows))
 	f.Add([]byte(processed))
+	f.Add([]byte(marked))
 	f.Add([]byte(`{"threads": [{"name": "a", "samples": {"schema": {"stack": 0}, "data": [[0], [], [null]]}, "stackTable": {"data": [[null, 0]], "schema": {"prefix": 0, "frame": 1}}, "frameTable": {"data": [[0]], "schema": {"location": 0}}, "stringTable": ["f"]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		ingesttest.Fuzz(t, Read, data, &reading.Options{PID: true, TID: true, UnknownOffset: true})

@@ -159,6 +159,13 @@ func (t *table) column(name string) ([]float64, bool) {
 	return c, ok
 }
 
+// wanted are the columns that are kept. Others are of any length in real profiles, even of none.
+var wanted = map[string]bool{
+	"stack": true, "time": true, "timeDeltas": true, "weight": true, "threadCPUDelta": true, "prefix": true, "frame": true, "func": true,
+	"location": true, "address": true, "line": true, "column": true, "name": true, "resource": true, "fileName": true, "source": true,
+	"lineNumber": true, "lib": true, "filename": true, "startTime": true, "endTime": true, "phase": true,
+}
+
 // maxColumns is the most columns of a row that are kept.
 const maxColumns = 32
 
@@ -188,6 +195,8 @@ func (r *jsonReader) table(other func(key string) bool) table {
 				data = r.row(data, rows)
 				rows++
 			})
+		case !wanted[key]:
+			r.skip()
 		default:
 			if c, ok := r.column(); ok {
 				t.columns[key] = c
@@ -217,10 +226,21 @@ func (r *jsonReader) table(other func(key string) bool) table {
 	return t
 }
 
-// row reads a row into columns. Cells at the end of a row may be missing.
+// row reads a row into columns. Cells at the end of a row may be missing. Data of markers in the processed format, which are
+// objects or nothing, are no rows.
 func (r *jsonReader) row(columns [][]float64, row int) [][]float64 {
-	i := 0
-	r.array(func() {
+	switch t := r.token(); t {
+	case json.Delim('['):
+	case json.Delim('{'):
+		r.rest()
+		return columns
+	case nil:
+		return columns
+	default:
+		r.fail("%v where [ should start", t)
+		return columns
+	}
+	for i := 0; r.more(); i++ {
 		v := r.number()
 		if i < maxColumns {
 			if i == len(columns) {
@@ -230,13 +250,13 @@ func (r *jsonReader) row(columns [][]float64, row int) [][]float64 {
 			r.padding += row - len(columns[i])
 			if r.padding > 8*r.cells+input.HeadSize {
 				r.fail("rows have too uneven lengths")
-				return
+				return columns
 			}
 			columns[i] = append(pad(columns[i], row), v)
 		}
 		r.cells++
-		i++
-	})
+	}
+	r.token()
 	return columns
 }
 
