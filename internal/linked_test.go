@@ -25,13 +25,8 @@ var linked = []string{
 	"golang.org/x/term",
 	// Not its distributions, which bring in matrices: see stats/student.go.
 	"gonum.org/v1/gonum/mathext",
-	"google.golang.org/protobuf",
-	// Tables of fleets, with codecs that their files do not use.
-	"github.com/parquet-go",
-	"github.com/andybalholm/brotli",
-	"github.com/google/uuid",
-	"github.com/pierrec/lz4/v4",
-	"github.com/twpayne/go-geom",
+	"google.golang.org/protobuf/encoding/protowire",
+	"google.golang.org/protobuf/internal",
 }
 
 // unlinked are packages of the standard library that have no place in the program. The first two call

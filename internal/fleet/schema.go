@@ -55,7 +55,7 @@ type Function struct {
 // Stack is a distinct stack. Rows are sorted by id.
 type Stack struct {
 	StackID [16]byte `parquet:"stack_id"`    // SHA-256 of the ids of its functions, leaf to root; bytes, as engines check that strings are UTF-8
-	Frames  []int64  `parquet:"frames,list"` // ids of functions, leaf to root
+	Frames  []int64  `parquet:"frames,dict"` // ids of functions, leaf to root
 }
 
 // Sample is what one profile spent in one stack. Rows are sorted by sample type, profile, stack, thread.
@@ -65,8 +65,8 @@ type Sample struct {
 	StackID     [16]byte `parquet:"stack_id"`
 	Thread      string   `parquet:"thread,dict"`
 	BatchID     string   `parquet:"batch_id,dict"`
-	Value       int64    `parquet:"value"`
-	SampleCount int64    `parquet:"sample_count"`
+	Value       int64    `parquet:"value,dict"`
+	SampleCount int64    `parquet:"sample_count,dict"`
 }
 
 // ProfileFunction is what one profile spent in one function. Rows are sorted by sample type,
@@ -76,8 +76,8 @@ type ProfileFunction struct {
 	FunctionID int64  `parquet:"function_id,delta"`
 	ProfileID  string `parquet:"profile_id,dict"`
 	BatchID    string `parquet:"batch_id,dict"`
-	SelfValue  int64  `parquet:"self_value"`
-	TotalValue int64  `parquet:"total_value"` // recursion counted once
+	SelfValue  int64  `parquet:"self_value,dict"`
+	TotalValue int64  `parquet:"total_value,dict"` // recursion counted once
 }
 
 // ProfileCategory is what one profile spent in one category of package category, such as
@@ -118,6 +118,6 @@ type FunctionUnit struct {
 	DeviceModel string `parquet:"device_model,dict"`
 	UnitID      int32  `parquet:"unit_id"`
 	FunctionID  int64  `parquet:"function_id,delta"`
-	SelfSum     int64  `parquet:"self_sum"`
-	TotalSum    int64  `parquet:"total_sum"`
+	SelfSum     int64  `parquet:"self_sum,dict"`
+	TotalSum    int64  `parquet:"total_sum,dict"`
 }
