@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -167,5 +168,7 @@ func (f *workFlags) worker(cmd *cobra.Command) (*batch.Worker, error) {
 		}
 		paths = append(paths, objects.SearchPath{Name: dir, FS: os.DirFS(dir)})
 	}
+	// Profiles are small, and a batch of them that is kept is not to be looked through for each few.
+	debug.SetGCPercent(200)
 	return &batch.Worker{Dir: f.out, Jobs: f.jobs, Options: func() *ingest.Options { return batch.Options(paths...) }}, nil
 }

@@ -80,10 +80,23 @@ func (b *Batch) sort() {
 	slices.SortFunc(b.Stacks, func(x, y fleet.Stack) int { return bytes.Compare(x.StackID[:], y.StackID[:]) })
 	b.Stacks = slices.CompactFunc(b.Stacks, func(x, y fleet.Stack) bool { return x.StackID == y.StackID })
 	slices.SortFunc(b.Samples, func(x, y fleet.Sample) int {
-		return cmp.Or(cmp.Compare(x.SampleType, y.SampleType), cmp.Compare(x.ProfileID, y.ProfileID), bytes.Compare(x.StackID[:], y.StackID[:]), cmp.Compare(x.Thread, y.Thread))
+		if c := cmp.Compare(x.SampleType, y.SampleType); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(x.ProfileID, y.ProfileID); c != 0 {
+			return c
+		}
+		return cmp.Or(bytes.Compare(x.StackID[:], y.StackID[:]), cmp.Compare(x.Thread, y.Thread))
 	})
 	slices.SortFunc(b.Facts, func(x, y fleet.ProfileFunction) int {
-		return cmp.Or(cmp.Compare(x.SampleType, y.SampleType), cmp.Compare(x.FunctionID, y.FunctionID), cmp.Compare(x.ProfileID, y.ProfileID))
+		// There are millions of them: cmp.Or compares all before it looks.
+		if c := cmp.Compare(x.SampleType, y.SampleType); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(x.FunctionID, y.FunctionID); c != 0 {
+			return c
+		}
+		return cmp.Compare(x.ProfileID, y.ProfileID)
 	})
 	slices.SortFunc(b.Categories, func(x, y fleet.ProfileCategory) int {
 		return cmp.Or(cmp.Compare(x.SampleType, y.SampleType), cmp.Compare(x.Category, y.Category), cmp.Compare(x.ProfileID, y.ProfileID))
