@@ -21,14 +21,13 @@ func (c change) on(model int) bool { return c.models == nil || slices.Contains(c
 // factors are the sizes of effects, in turn.
 var factors = []float64{1.5, 0.7, 1.3, 1.2, 1.1}
 
-// drawChanges draws which functions change, among those that have from 0.03 to 0.6 % of all
+// drawChanges draws which functions change, among those that have from 0.05 to 1 % of all
 // costs: a change of a larger one would be found by anybody, and shift the shares of all others.
 func (f *fleet) drawChanges() {
 	rng := rand.New(rand.NewPCG(f.seed, 3))
-	share := f.shares()
 	var fit []int
-	for i, s := range share {
-		if s >= 0.0003 && s <= 0.006 {
+	for i, s := range f.program.costs {
+		if s >= 0.0005 && s <= 0.01 {
 			fit = append(fit, i)
 		}
 	}
@@ -44,19 +43,10 @@ func (f *fleet) drawChanges() {
 	slices.SortFunc(f.changes, func(a, b change) int { return cmp.Compare(a.function, b.function) })
 }
 
-// shares are the shares of functions in the cost of release a.
-func (f *fleet) shares() []float64 {
-	share := make([]float64, len(f.program.functions))
-	for i, stack := range f.program.stacks {
-		share[stack[0]] += f.program.costs[i]
-	}
-	return share
-}
-
 // truth is a table of what was changed. Cost per work changes by the factor. Shares change
 // also by the cost of all functions together, which the last line has, by model.
 func (f *fleet) truth() []byte {
-	share := f.shares()
+	share := f.program.costs
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "function\tmodule\tfactor\tshare in release a\tmodels")
 	total := make([]float64, f.settings.models)

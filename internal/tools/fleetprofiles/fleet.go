@@ -52,8 +52,8 @@ func newFleet(s *settings, p *program) *fleet {
 		for range p.modules {
 			f.scenes[scene] = append(f.scenes[scene], 0.4+0.6*rng.Float64())
 		}
-		for i, stack := range p.stacks {
-			f.kept[scene] += p.costs[i] * f.scenes[scene][p.functions[stack[0]].mapping]
+		for i, cost := range p.costs {
+			f.kept[scene] += cost * f.scenes[scene][p.functions[i].mapping]
 		}
 	}
 	f.drawDevices(rng)

@@ -9,7 +9,7 @@
 //     some on few. Without -effects both releases are the same program.
 //  4. A profile (profile.go) has so many samples as its work costs, each drawn from the
 //     stacks of its device, and is written as a gzipped pprof file.
-//  5. Beside the profiles lie manifest.tsv, for `profdiff fleet plan`, and truth.tsv: what was changed.
+//  5. Beside the profiles lie manifest.csv, for `profdiff fleet plan`, and truth.tsv: what was changed.
 //
 // Whatever is drawn comes from the seed, the release and the number of a device: the same flags write
 // the same bytes on any machine.
@@ -44,7 +44,7 @@ func main() {
 	flag.IntVar(&s.models, "models", 20, "of `N` models")
 	flag.IntVar(&s.functions, "functions", 5000, "give the program `N` functions")
 	flag.IntVar(&s.stacks, "stacks", 16400, "and `N` distinct stacks")
-	flag.IntVar(&s.samples, "samples", 165, "give a profile `N` samples on average")
+	flag.IntVar(&s.samples, "samples", 320, "give a profile `N` samples on average")
 	flag.IntVar(&s.effects, "effects", 40, "change `N` functions on all models, 0 for two releases that are the same")
 	flag.IntVar(&s.some, "some", 20, "change `N` functions on few models")
 	flag.IntVar(&s.on, "on", 5, "on so many `MODELS`")

@@ -28,7 +28,8 @@ type pen struct {
 	f          *fleet
 	d          device
 	rng        *rand.Rand
-	cumulative []float64 // by stack; the last is 1
+	cumulative []float64 // by function; the last is 1
+	path       []int     // by function, the stack by which the device reaches it most
 	cost       float64   // of the device, per unit of work
 	zip        *gzip.Writer
 	seenStacks map[int]bool // of all devices of the pen
@@ -42,9 +43,11 @@ func (p *pen) take(d device) {
 	factors := p.f.factors(p.rng, d)
 	p.cumulative = p.cumulative[:0]
 	total := 0.0
-	for i, stack := range p.f.program.stacks {
-		total += p.f.program.costs[i] * factors[stack[0]]
+	p.path = p.path[:0]
+	for i, cost := range p.f.program.costs {
+		total += cost * factors[i]
 		p.cumulative = append(p.cumulative, total)
+		p.path = append(p.path, p.anyPath(i))
 	}
 	for i := range p.cumulative {
 		p.cumulative[i] /= total
@@ -71,11 +74,15 @@ func (p *pen) draw() (*drawn, error) {
 	out := &drawn{time: at, work: work, samples: n, duration: 30 * second}
 	counts := make(map[int]int64, n)
 	for n > 0 {
-		i := search(p.cumulative, rng.Float64())
-		leaf := p.f.program.functions[p.f.program.stacks[i][0]]
-		if rng.Float64() < p.f.scenes[scene][leaf.mapping] {
-			counts[i]++
-			n--
+		leaf := search(p.cumulative, rng.Float64())
+		if rng.Float64() >= p.f.scenes[scene][p.f.program.functions[leaf].mapping] {
+			continue
+		}
+		n--
+		if path := p.path[leaf]; rng.Float64() < beaten {
+			counts[path]++
+		} else {
+			counts[p.anyPath(leaf)]++
 		}
 	}
 	order := make([]int, 0, len(counts))
@@ -88,11 +95,11 @@ func (p *pen) draw() (*drawn, error) {
 		p.seenStacks[i] = true
 		stack := p.f.program.stacks[i]
 		if !p.f.fresh {
-			e.add(stack, threadNames[p.f.program.threads[i]], counts[i])
+			e.add(stack, threadNames[stack[len(stack)-1]], counts[i])
 			continue
 		}
 		for range counts[i] {
-			e.add(p.shuffled(stack), threadNames[p.f.program.threads[i]], 1)
+			e.add(p.shuffled(stack), threadNames[stack[len(stack)-1]], 1)
 		}
 	}
 	for id := range e.locations {
@@ -102,6 +109,18 @@ func (p *pen) draw() (*drawn, error) {
 	var err error
 	out.data, err = e.encode(p.zip, out)
 	return out, err
+}
+
+// beaten is the share of samples of a function that a device reaches by the path that it uses most.
+const beaten = 0.9
+
+// anyPath is a stack to a function, -1 if there is none.
+func (p *pen) anyPath(function int) int {
+	paths := p.f.program.paths[function]
+	if len(paths) == 0 {
+		return -1
+	}
+	return paths[p.rng.IntN(len(paths))]
 }
 
 // shuffled is a stack of some thirty functions that nobody else has.

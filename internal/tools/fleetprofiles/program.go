@@ -9,6 +9,9 @@ import (
 // layers is how deep stacks get.
 const layers = 22
 
+// least is the layer from which on functions are leaves.
+const least = 4
+
 // A function of the program.
 type function struct {
 	name, module, file string
@@ -22,9 +25,9 @@ type function struct {
 type program struct {
 	functions []function
 	modules   []string
+	costs     []float64 // by function, what it costs itself on a device that is like the average; the sum is 1
 	stacks    [][]int   // functions, leaf first
-	costs     []float64 // by stack, what it costs on a device that is like the average; the sum is 1
-	threads   []int     // by stack
+	paths     [][]int   // by function, the stacks that it is the leaf of
 }
 
 // threadNames are the names of threads, which are functions of the first layer.
@@ -78,25 +81,24 @@ func newProgram(s *settings) *program {
 		}
 	}
 
-	// A function is the leaf of stacks in proportion to a cost of its own, which
-	// falls with its rank as in Zipf's law, and flatter at the top.
-	own := make([]float64, s.functions)
+	// What a function costs falls with its rank as in Zipf's law, and flatter at the top.
+	p.costs, p.paths = make([]float64, s.functions), make([][]int, s.functions)
 	cumulative := make([]float64, s.functions)
 	sum := 0.0
 	for rank, i := range rng.Perm(s.functions) {
-		own[i] = 1 / (float64(rank) + 40)
-		if p.functions[i].layer < 4 {
-			own[i] = 0
+		if p.functions[i].layer >= least {
+			p.costs[i] = math.Pow(float64(rank)+15, -1.5)
 		}
-		sum += own[i]
 	}
-	total := 0.0
-	for i := range own {
-		total += own[i]
-		cumulative[i] = total / sum
+	for i, cost := range p.costs {
+		sum += math.Sqrt(cost)
+		cumulative[i] = sum
 	}
+	for i := range cumulative {
+		cumulative[i] /= sum
+	}
+	// What costs much is reached by more ways.
 	seen := make(map[string]bool, s.stacks)
-	leaves := make([]int, s.functions)
 	for tries := 0; len(p.stacks) < s.stacks && tries < 50*s.stacks; tries++ {
 		stack := p.walk(rng, search(cumulative, rng.Float64()))
 		key := fmt.Sprint(stack)
@@ -104,19 +106,18 @@ func newProgram(s *settings) *program {
 			continue
 		}
 		seen[key] = true
-		leaves[stack[0]]++
+		p.paths[stack[0]] = append(p.paths[stack[0]], len(p.stacks))
 		p.stacks = append(p.stacks, stack)
 	}
-	// The cost of a function is spread unevenly over its stacks.
-	total = 0
-	for _, stack := range p.stacks {
-		cost := own[stack[0]] / float64(leaves[stack[0]]) * math.Exp(1.8*rng.NormFloat64())
-		p.costs = append(p.costs, cost)
-		p.threads = append(p.threads, stack[len(stack)-1])
-		total += cost
+	sum = 0
+	for i := range p.costs {
+		if len(p.paths[i]) == 0 {
+			p.costs[i] = 0
+		}
+		sum += p.costs[i]
 	}
 	for i := range p.costs {
-		p.costs[i] /= total
+		p.costs[i] /= sum
 	}
 	return p
 }

@@ -98,13 +98,13 @@ func (p *pen) writeDevice(dir string, d device) ([]entry, error) {
 
 // writeManifest writes what a manifest of profiles has.
 func (f *fleet) writeManifest(dir string, lines [][]entry, t *totals) error {
-	file, err := os.Create(filepath.Join(dir, "manifest.tsv"))
+	file, err := os.Create(filepath.Join(dir, "manifest.csv"))
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	w := bufio.NewWriter(file)
-	fmt.Fprintln(w, "path\trelease\tmodel\tdevice\ttime\twork")
+	fmt.Fprintln(w, "path,release,device_model,device,time,work_units")
 	for i, entries := range lines {
 		d := f.devices[i]
 		if len(entries) > 0 {
@@ -116,7 +116,7 @@ func (f *fleet) writeManifest(dir string, lines [][]entry, t *totals) error {
 			t.stacks += e.stacks
 			t.functions += e.functions
 			t.bytes += int64(e.size)
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\n", filepath.ToSlash(e.path), releases[d.release], modelName(d.model), f.deviceName(d),
+			fmt.Fprintf(w, "%s,%s,%s,%s,%s,%d\n", filepath.ToSlash(e.path), releases[d.release], modelName(d.model), f.deviceName(d),
 				time.Unix(0, e.time).UTC().Format(time.RFC3339), e.work)
 		}
 	}
