@@ -178,7 +178,7 @@ func (t *trial) array(store string) (total time.Duration, err error) {
 // files go where the trial is.
 func (t *trial) sparkSubmit(script string, args ...string) command {
 	return command{args: append([]string{
-		"spark-submit", "--master", "local-cluster[2,1,2048]", "--files", t.profdiff,
+		filepath.Join(filepath.Dir(t.python), "spark-submit"), "--master", "local-cluster[2,1,2048]", "--files", t.profdiff,
 		"--conf", "spark.ui.enabled=false", "--conf", "spark.log.level=ERROR", "--conf", "spark.sql.shuffle.partitions=4",
 		"--conf", "spark.local.dir=" + t.dir,
 		repository("internal", "fleet", "engines", script),
