@@ -86,7 +86,7 @@ var policy = map[string][]string{
 	"align":                 {},
 	"fleet":                 {},
 	"fleet/fleettest":       {"fleet", "fleet/store", "fleet/table"},
-	"fleet/query":           {"fleet", "fleet/store", "fleet/table", "stats"},
+	"fleet/query":           {"fleet", "fleet/store", "fleet/table", "stats", "verdict"},
 	"fleet/batch":           {"align", "category", "fleet", "fleet/store", "fleet/table", "ingest", "input", "objects", "retrace", "run"},
 	"fleet/table":           {"fleet", "input"},
 	"fleet/store":           {"fleet", "fleet/table", "input"},
@@ -119,7 +119,7 @@ var policy = map[string][]string{
 	"report/reporttest":     {"report/text"},
 	"report/show":           {"category", "fleet/store", "report/text", "report/waits", "run", "wait"},
 	"report/metrics":        {"metric", "metric/diff", "report/story", "report/text", "stats", "verdict"},
-	"report/diff":           {"align", "compare", "listing", "report/story", "report/text", "report/waits", "run", "source", "stats", "verdict", "wait"},
+	"report/diff":           {"align", "compare", "fleet/query", "listing", "report/story", "report/text", "report/waits", "run", "source", "stats", "verdict", "wait"},
 	"report/branches":       {"branch", "branch/annotate", "branch/diff", "listing", "objects", "report/story", "report/text", "source", "stats", "symbolizer", "verdict"},
 	"report/check":          {"budget", "report/diff", "report/story", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text", "verdict"},
@@ -299,7 +299,7 @@ var drawn = map[string]struct {
 	"report/check":    {[]string{"budget"}, []string{"build.go", "budget.go"}},
 	"report/metrics":  {[]string{"metric", "metric/diff"}, []string{"build.go", "diff_build.go"}},
 	"report/predict":  {[]string{"predict"}, []string{"build.go", "document.go", "doubt.go", "loops.go"}},
-	"report/diff":     {[]string{"compare"}, []string{"build.go", "document.go", "frames.go", "leads.go", "selftest.go", "sources.go"}},
+	"report/diff":     {[]string{"compare", "fleet/query"}, []string{"build.go", "document.go", "fleet.go", "frames.go", "leads.go", "selftest.go", "sources.go"}},
 	// A page draws documents alone.
 	"report/html": {[]string{"branch", "branch/annotate", "branch/diff", "budget", "compare", "predict"}, nil},
 }

@@ -111,6 +111,22 @@ const (
 // sampling is known.
 func (m Method) Single() bool { return m == Sampling || m == SamplingExact || m == PooledValues }
 
+// Unit is what is repeated on each side: a run, or of a survey a device.
+func (m Method) Unit() string {
+	if m == Clusters {
+		return "device"
+	}
+	return "run"
+}
+
+// Most is the largest number of these that [Estimate.RunsNeeded] tells: so many or more.
+func (m Method) Most() int {
+	if m == Clusters {
+		return MaxClusters
+	}
+	return MaxRuns
+}
+
 // LeastRuns is the number of runs a side below which a verdict is capped: no test tells a
 // change of the program from one of the machine then.
 const LeastRuns = 4

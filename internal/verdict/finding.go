@@ -235,10 +235,10 @@ func (f *Finding) Text(of Measure) string {
 		return "~"
 	case f.Verdict != Inconclusive:
 		return f.Verdict.Word(of)
-	case f.RunsNeeded >= 1000:
-		return open("1000+ runs")
+	case f.RunsNeeded >= f.Method.Most():
+		return open(fmt.Sprintf("%d+ %ss", f.Method.Most(), f.Method.Unit()))
 	case f.RunsNeeded > 0:
-		return open(fmt.Sprintf("%d runs", f.RunsNeeded))
+		return open(fmt.Sprintf("%d %ss", f.RunsNeeded, f.Method.Unit()))
 	}
 	return open("")
 }

@@ -65,6 +65,14 @@ const (
 	Total Value = "total" // with what it calls, recursion counted once
 )
 
+// Scale is what means are multiplied with to be in the unit of the sample type: durations are in nanoseconds.
+func (q *Question) Scale() float64 {
+	if q.Per == Second {
+		return 1e9
+	}
+	return 1
+}
+
 // A Question is what is compared.
 type Question struct {
 	Before, After string // releases

@@ -129,7 +129,7 @@ func (b *builder) addEvent(e *compare.Event) {
 	d, n := b.Document, e.Normalization
 	out := Event{
 		Name: e.Name, Unit: e.Unit,
-		Normalization: Normalization{n.Mode, n.By, text.Number(n.Factor), text.Interval(n.CI), n.Assumes(), n.Window},
+		Normalization: Normalization{n.Mode, n.By, text.Number(n.Factor), text.Interval(n.CI), n.Assumes(), n.Window, ""},
 		Raw:           b.change(e, &e.Raw), Withheld: e.Withheld, NoTotal: noTotal(e), Uniform: uniform(e.Uniform), Total: b.change(e, &e.Total),
 	}
 	firstShift, firstFunction := len(d.Shifts), len(d.Functions)

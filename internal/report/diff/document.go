@@ -116,9 +116,11 @@ type Design struct {
 	verdict.Turns
 	// Stopped says how many pairs were recorded until it was decided, absent if it was a
 	// number from the beginning.
-	Stopped  *Stopped `json:"stopped,omitempty"`
+	Stopped *Stopped `json:"stopped,omitempty"`
+	// RunsBase and RunsHead are numbers of devices if Fleet is set.
 	RunsBase int      `json:"runs_base"`
 	RunsHead int      `json:"runs_head"`
+	Fleet    *Fleet   `json:"fleet,omitempty"`
 	Margin   float64  `json:"margin"` // relative change that does not matter
 	Warnings []string `json:"warnings"`
 
@@ -146,6 +148,8 @@ type Normalization struct {
 	Assumes string `json:"assumes"`
 	// Window says why the recordings are windows of time, "" if they are not.
 	Window string `json:"window"`
+	// Per is what costs of a fleet are per: profile, unit of work or second; "" of recordings.
+	Per string `json:"per,omitempty"`
 }
 
 // Uniform says that all functions changed by one factor.
@@ -503,6 +507,9 @@ type Change struct {
 	HeadSamples int64        `json:"head_samples"`
 	BaseNEff    float64      `json:"base_n_eff"`
 	HeadNEff    float64      `json:"head_n_eff"`
+	// BaseDevices and HeadDevices are how many devices of a fleet have any of it.
+	BaseDevices int64 `json:"base_devices,omitempty"`
+	HeadDevices int64 `json:"head_devices,omitempty"`
 
 	// Tested is set if the change is part of a family of tests, and Adjusted is its p-value
 	// there.

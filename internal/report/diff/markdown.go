@@ -11,6 +11,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/report/text"
+	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
 
@@ -192,6 +193,8 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 		fmt.Fprintf(out, "**No verdict on %s**, the difference is within sampling noise", name)
 	case total.Method.Single():
 		fmt.Fprintf(out, "**No verdict on %s** from one run a side, though the difference is beyond sampling noise", name)
+	case total.RunsNeeded > 0 && total.Method == stats.Clusters:
+		fmt.Fprintf(out, "**%s: %s**, %s would probably settle it", word, name, runsText(total.RunsNeeded, total.Method))
 	case total.RunsNeeded >= 1000:
 		fmt.Fprintf(out, "**%s: %s**, 1000 runs a side and more would be needed", word, name)
 	case total.RunsNeeded > 0:
@@ -202,11 +205,15 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 	fmt.Fprintf(out, ": %s → %s", text.Weight(total.Base, e.Unit), text.Weight(total.Head, e.Unit))
 	switch n.Mode {
 	case PerWork:
+		if n.Per != "" {
+			fmt.Fprintf(out, " per %s", n.Per)
+			break
+		}
 		fmt.Fprintf(out, " per operation (%s)", text.MarkdownProse(n.By, text.MaxName))
 	case PerReference:
 		fmt.Fprintf(out, " relative to the %s, which differs by a factor of %s %s", text.MarkdownProse(n.By, text.MaxName), text.Ratio(float64(n.Factor)), n.CI.String())
 	case OfTotal:
-		fmt.Fprintf(out, " a run")
+		fmt.Fprintf(out, " a %s", cmp.Or(n.Per, "run"))
 	default:
 		fmt.Fprintf(out, " a run, assuming %s", n.Assumes)
 	}
@@ -214,7 +221,11 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 	if m := total.Method; m != d.events[0].Total.Method {
 		fmt.Fprintf(out, " by %s", m)
 	}
-	fmt.Fprintf(out, ", from %s and %s samples.", text.Count(total.BaseSamples), text.Count(total.HeadSamples))
+	if d.c.Design.Fleet != nil {
+		fmt.Fprintf(out, ", from %s and %s samples.", text.Count(e.Raw.BaseSamples), text.Count(e.Raw.HeadSamples))
+	} else {
+		fmt.Fprintf(out, ", from %s and %s samples.", text.Count(total.BaseSamples), text.Count(total.HeadSamples))
+	}
 	if e.Uniform != nil {
 		fmt.Fprintf(out, " In sum, %s.", e.Uniform.Sentence())
 	}
@@ -223,6 +234,9 @@ func (d *markdownDiff) verdict(e *markdownEvent) string {
 
 // ground says what the verdicts rest on.
 func (d *markdownDiff) ground() string {
+	if f := d.c.Design.Fleet; f != nil {
+		return fmt.Sprintf("It rests on %s; intervals cover %s.", text.MarkdownProse(f.Ground(), maxMarkdownWarning), noise(&d.c.Events[0], d.c))
+	}
 	base, head := d.c.Design.RunsBase, d.c.Design.RunsHead
 	runs := func(n int) string {
 		if n == 1 {
@@ -377,7 +391,11 @@ func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title strin
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n| %s | base | head | delta | ratio | 95%% interval | samples | dso |\n", title)
+	repeated := "samples"
+	if d.c.Design.Fleet != nil {
+		repeated = "devices"
+	}
+	fmt.Fprintf(out, "\n| %s | base | head | delta | ratio | 95%% interval | %s | dso |\n", title, repeated)
 	out.WriteString("| --- | ---: | ---: | ---: | ---: | --- | ---: | --- |\n")
 	hidden, hiddenDelta := 0, 0.0
 	for i, r := range rows {
@@ -400,7 +418,7 @@ func (d *markdownDiff) table(out *strings.Builder, e *markdownEvent, title strin
 			dso = text.MarkdownCode(f.File(), maxMarkdownDSO)
 		}
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s → %s | %s |\n", text.MarkdownCell(name), e.format.cost(ch.Base), e.format.cost(ch.Head), e.format.delta(ch.Delta),
-			text.Ratio(float64(ch.Ratio)), ch.CI.String(), text.Count(ch.BaseSamples), text.Count(ch.HeadSamples), text.MarkdownCell(dso))
+			text.Ratio(float64(ch.Ratio)), ch.CI.String(), text.Count(cmp.Or(ch.BaseDevices, ch.BaseSamples)), text.Count(cmp.Or(ch.HeadDevices, ch.HeadSamples)), text.MarkdownCell(dso))
 		if r.shift < 0 && (d.opt.Total || ch == &f.Self) {
 			d.parts(out, e, f)
 		}
@@ -484,18 +502,26 @@ func (d *markdownDiff) legend(out *strings.Builder) {
 	switch d.c.Events[0].Normalization.Mode {
 	case PerWork:
 		costs = "divided by the operations of each run"
+		if per := d.c.Events[0].Normalization.Per; per != "" {
+			costs = "per " + per
+		}
 	case PerReference:
 		costs = "divided by what functions cost that should not have changed"
 	case OfTotal:
 		costs = "as shares of the total, so that a gain in one function is a loss in all others"
 	}
 	out.WriteString("\n<details><summary>How to read this</summary>\n\n")
-	fmt.Fprintf(out, "- Base and head are %s, %s, means over runs. The ratio is head over base as the test estimates it.\n", what, costs)
+	fmt.Fprintf(out, "- Base and head are %s, %s, means over %ss. The ratio is head over base as the test estimates it.\n", what, costs, opt.Unit())
 	if d.c.Events[0].Total.Method.Single() {
 		out.WriteString("- One run a side gives no verdicts: how much runs of one side differ is unknown.\n")
 	} else {
-		fmt.Fprintf(out, "- %s hold against the noise between runs: of the functions called so, up to %s may be false. %s means that a change of more than %s is excluded, %s that neither is shown.\n",
-			d.decided(), text.RoughPercent(opt.FalseDiscovery), verdict.Unchanged.Title(verdict.Time), text.RoughPercent(opt.Margin), verdict.Inconclusive.Word(verdict.Time))
+		fmt.Fprintf(out, "- %s hold against the noise between %ss: of the functions called so, up to %s may be false. %s means that a change of more than %s is excluded, %s that neither is shown.\n",
+			d.decided(), opt.Unit(), text.RoughPercent(opt.FalseDiscovery), verdict.Unchanged.Title(verdict.Time), text.RoughPercent(opt.Margin), verdict.Inconclusive.Word(verdict.Time))
+	}
+	if opt.Fleet != nil {
+		fmt.Fprintf(out, "- Models of devices have the same weights on both sides. Functions that fewer than %d devices have are not tested.\n", LeastDevices)
+		out.WriteString("\n</details>\n")
+		return
 	}
 	fmt.Fprintf(out, "- Functions with less than %s of the cost of both sides are not tested. Cost that moved between functions under one caller, as by inlining, is one row.\n", text.Share(opt.MinShare, 1))
 	out.WriteString("\n</details>\n")

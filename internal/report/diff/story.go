@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -65,11 +66,14 @@ func (e *Event) Label() string {
 func (e *Event) per() (per, of string) {
 	switch n := &e.Normalization; n.Mode {
 	case PerWork:
+		if n.Per != "" {
+			return "per " + n.Per, ""
+		}
 		return "per operation", text.Printable(n.By)
 	case PerReference:
 		return "relative to the " + text.Printable(n.By), ""
 	}
-	return "per run", ""
+	return "per " + cmp.Or(e.Normalization.Per, "run"), ""
 }
 
 // tell makes the story of what is known so far.
@@ -202,7 +206,7 @@ func storyChange(e *Event, c *Change, a story.About, label string) story.Change 
 	out := story.Change{
 		About: a, Measure: e.Measure(), Unit: e.Unit, Share: e.Shares(), Base: c.Base, Head: c.Head, Ratio: float64(c.Ratio), CI: c.CI,
 		Single: c.Method.Single(), Exact: c.Method == stats.Exact, Capped: c.Capped, Lead: c.Lead, Distance: float64(c.Distance),
-		WithinNoise: c.WithinNoise, RunsNeeded: c.RunsNeeded, Samples: samples, Label: label,
+		WithinNoise: c.WithinNoise, RunsNeeded: c.RunsNeeded, Devices: c.Method == stats.Clusters, Samples: samples, Label: label,
 	}
 	if c.Tested && !c.Withheld {
 		out.Verdict = c.Verdict

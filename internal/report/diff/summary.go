@@ -227,7 +227,7 @@ func (s *summary) eventLine(e *Event, more bool) string {
 	switch {
 	case e.NoTotal != "" || e.Total.Method.Single():
 	case e.Total.Verdict == verdict.Inconclusive && e.Total.RunsNeeded > 0:
-		fmt.Fprintf(out, ": %s, %s would", word, runsText(e.Total.RunsNeeded))
+		fmt.Fprintf(out, ": %s, %s would", word, runsText(e.Total.RunsNeeded, e.Total.Method))
 	case word != "":
 		out.WriteString(": " + word)
 	}
@@ -237,7 +237,10 @@ func (s *summary) eventLine(e *Event, more bool) string {
 	return out.String()
 }
 
-func runsText(n int) string {
+func runsText(n int, m stats.Method) string {
+	if m == stats.Clusters {
+		return fmt.Sprintf("about %s devices a release", text.Count(int64(n)))
+	}
 	if n >= 1000 {
 		return "1000 runs a side and more"
 	}
@@ -358,7 +361,9 @@ func (s *summary) facts(w io.Writer, main *Event, next bool) {
 	}{{"before", &s.Base}, {"after", &s.Head}} {
 		t.Fact(side.name, side.Commit)
 	}
-	if s.Design.RunsBase > 1 && s.Design.RunsHead > 1 {
+	if s.Design.Fleet != nil {
+		t.Fact("compared", s.Design.Text)
+	} else if s.Design.RunsBase > 1 && s.Design.RunsHead > 1 {
 		t.Fact("order", s.Design.Text)
 	}
 	s.addSamples(&t)
@@ -412,7 +417,7 @@ func (s *summary) undecided(e *Event) string {
 	f := newCostFormat(e)
 	line += fmt.Sprintf("; the largest is %s, %s → %s", largest.name(2*summaryRoom), f.cost(largest.Base), f.cost(largest.Head))
 	if largest.RunsNeeded > 0 {
-		line += fmt.Sprintf(", which %s would probably decide", runsText(largest.RunsNeeded))
+		line += fmt.Sprintf(", which %s would probably decide", runsText(largest.RunsNeeded, largest.Method))
 	}
 	return line
 }

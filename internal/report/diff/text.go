@@ -33,7 +33,9 @@ func WriteText(w io.Writer, c *Document, opt Options) error {
 	t := text.Table{Prose: true}
 	t.Add("base", c.Base.Name())
 	t.Add("head", c.Head.Name())
-	if c.Design.RunsBase > 1 && c.Design.RunsHead > 1 {
+	if c.Design.Fleet != nil {
+		t.Add("compared", c.Design.Text)
+	} else if c.Design.RunsBase > 1 && c.Design.RunsHead > 1 {
 		t.Add("order", c.Design.Text)
 	}
 	for _, warning := range c.Design.Warnings {
@@ -179,16 +181,23 @@ func (t *tally) leads() (n int) {
 // writeEventSummary says in a few lines what one event shows, and how sure that is.
 func writeEventSummary(w io.Writer, c *Document, e *Event, t tally) error {
 	per := ""
+	n := &e.Normalization
 	if c.Design.RunsBase > 1 || c.Design.RunsHead > 1 {
 		per = " a run"
+		if c.Design.Fleet != nil {
+			per = " a profile"
+		}
 	}
-	n := &e.Normalization
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "\n%s: %s → %s%s%s\n", text.Printable(e.Name),
 		text.Weight(e.Raw.Base, e.Unit), text.Weight(e.Raw.Head, e.Unit), per, samplesText(&e.Raw))
 	total := &e.Total
 	switch n.Mode {
 	case PerWork:
+		if n.Per != "" {
+			fmt.Fprintf(out, "per %s: %s → %s", n.Per, text.Weight(total.Base, e.Unit), text.Weight(total.Head, e.Unit))
+			break
+		}
 		fmt.Fprintf(out, "per operation (%s%s): %s → %s", text.Printable(n.By), factorText(n), text.Weight(total.Base, e.Unit), text.Weight(total.Head, e.Unit))
 	case PerReference:
 		fmt.Fprintf(out, "relative to the %s, which differs by a factor of %s %s: %s → %s", text.Printable(n.By), text.Ratio(float64(n.Factor)), n.CI.String(),
@@ -257,6 +266,8 @@ func factorText(n *Normalization) string {
 func noise(e *Event, c *Document) string {
 	m := e.Total.Method
 	switch {
+	case m == stats.Clusters:
+		return "noise between devices"
 	case m.Single():
 		if e.Bursts {
 			return "sampling noise and bursts only, one run a side: how runs differ is unknown"
@@ -294,11 +305,23 @@ func changeTable(names ...string) text.Table {
 	return t
 }
 
+// head is the header of a [changeTable] of an event: one run a side has leads, and a fleet devices.
+func (d *Document) head(t *text.Table, e *Event) {
+	if e.Single() {
+		t.Rows[0][0] = "lead"
+	}
+	for i, name := range t.Rows[0] {
+		if d.Design.Fleet != nil && name == "samples" {
+			t.Rows[0][i] = "devices"
+		}
+	}
+}
+
 // addChange adds a row to a [changeTable].
 func addChange(t *text.Table, c *Change, f costFormat, names ...string) {
 	cells := []string{
 		c.Text(f.measure),
-		f.cost(c.Base), sampleCount(c.BaseSamples, c.Base), f.cost(c.Head), sampleCount(c.HeadSamples, c.Head),
+		f.cost(c.Base), sampleCount(cmp.Or(c.BaseDevices, c.BaseSamples), c.Base), f.cost(c.Head), sampleCount(cmp.Or(c.HeadDevices, c.HeadSamples), c.Head),
 		f.delta(c.Delta), text.Ratio(float64(c.Ratio)), c.CI.String(), formatSmallest(c),
 	}
 	t.Add(append(cells, names...)...)
@@ -325,9 +348,7 @@ func formatSmallest(c *Change) string {
 func writeFunctions(w io.Writer, c *Document, e *Event, opt Options) error {
 	format := newCostFormat(e)
 	t := changeTable("dso", "function")
-	if e.Single() {
-		t.Rows[0][0] = "lead"
-	}
+	c.head(&t, e)
 	rows, hidden, hiddenDelta, callersOnly := 0, 0, 0.0, 0
 	shown := make([]bool, len(e.Shifts))
 	for _, i := range functionOrder(c, e, opt) {
@@ -507,7 +528,7 @@ func shiftText(e *Event, s *Shift, format costFormat) string {
 func (s *Shift) remains(format costFormat) string { return format.delta(s.Delta) + " remains" }
 
 func writeGroup(w io.Writer, c *Document, e *Event, g *Group, opt Options) error {
-	plural := map[run.GroupBy]string{run.ByDSO: "DSOs", run.ByProcess: "processes", run.ByCategory: "categories"}
+	plural := map[run.GroupBy]string{ByModel: "functions on models", run.ByDSO: "DSOs", run.ByProcess: "processes", run.ByCategory: "categories"}
 	rows := tally{what: cmp.Or(plural[g.By], string(g.By)+"s"), all: len(g.Rows)}
 	for i := range g.Rows {
 		rows.changes = append(rows.changes, &g.Rows[i].Self)
@@ -517,9 +538,7 @@ func writeGroup(w io.Writer, c *Document, e *Event, g *Group, opt Options) error
 	}
 	format := newCostFormat(e)
 	t := changeTable(string(g.By))
-	if e.Single() {
-		t.Rows[0][0] = "lead"
-	}
+	c.head(&t, e)
 	list := slices.Clone(g.Rows)
 	ranked(e, list, func(r Row) *Change { return &r.Self })
 	hidden, hiddenDelta := 0, 0.0

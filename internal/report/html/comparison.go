@@ -104,6 +104,7 @@ func (o *Options) event(c *diff.Document, of *diff.Event) Event {
 	if e.Normalization.Mode == diff.PerWork {
 		out.Per = "operation"
 	}
+	out.Per = cmp.Or(e.Normalization.Per, out.Per)
 	return out
 }
 
@@ -146,7 +147,7 @@ func how(c *diff.Document, e *diff.Event) []string {
 	}
 	switch n.Mode {
 	case diff.PerWork:
-		list = append(list, "Costs are divided by the work that each run did ("+n.By+")."+factor)
+		list = append(list, "Costs are divided by the work that each "+c.Design.Unit()+" did ("+n.By+")."+factor)
 	case diff.PerReference:
 		list = append(list, "Costs are relative to the "+n.By+", which should not have changed."+factor)
 	case diff.OfTotal:
@@ -161,7 +162,12 @@ func how(c *diff.Document, e *diff.Event) []string {
 	if e.Withheld != "" {
 		list = append(list, "Verdicts are withheld: "+e.Withheld+".")
 	}
-	if !e.Single() {
+	switch {
+	case e.Single():
+	case c.Design.Fleet != nil:
+		list = append(list, fmt.Sprintf("Functions that at least %d devices have are tested as a family (Benjamini–Hochberg): of those called changed, up to %s may be false. Unchanged means that a change beyond %s is excluded. The models of devices have the same weights on both sides.",
+			diff.LeastDevices, shortPercent(c.Design.FalseDiscovery), shortPercent(c.Design.Margin)))
+	default:
 		list = append(list, fmt.Sprintf("Functions with at least %s of the cost of both sides are tested as a family (Benjamini–Hochberg): of those called changed, up to %s may be false. Unchanged means that a change beyond %s is excluded.",
 			shortPercent(c.Design.MinShare), shortPercent(c.Design.FalseDiscovery), shortPercent(c.Design.Margin)))
 	}
@@ -179,6 +185,8 @@ func noise(c *diff.Document, e *diff.Event) string {
 	switch {
 	case m == stats.Exact:
 		return "A simulator counted: ratios are exact."
+	case m == stats.Clusters:
+		return "Intervals of 95" + thin + "% cover noise between devices."
 	case e.Single():
 		return "Intervals of 95" + thin + "% cover sampling noise only: with one run a side, it is unknown how much runs differ."
 	case m == stats.Prediction:

@@ -7,6 +7,7 @@ import (
 	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/run"
+	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
 )
 
@@ -65,6 +66,7 @@ type metaEvent struct {
 	Per       string     `json:"per"`
 	Share     bool       `json:"share"`
 	Single    bool       `json:"single"`
+	Devices   bool       `json:"devices,omitempty"` // what is repeated are devices and not runs
 	OffCPU    bool       `json:"off_cpu"`
 	Amount    bool       `json:"amount,omitempty"` // is counted and no time: less of it is not faster
 	Withheld  string     `json:"withheld"`
@@ -177,7 +179,7 @@ func metaOf(d *Document, blocks []block) *meta {
 
 func metaEventOf(e *Event) metaEvent {
 	m := metaEvent{
-		Name: e.Name, Unit: e.Unit, Per: e.Per, Share: e.Share, Single: e.Single, OffCPU: e.OffCPU, Amount: amount(e.Name, e.Unit, e.Share), Withheld: e.Withheld, How: list(e.How),
+		Name: e.Name, Unit: e.Unit, Per: e.Per, Share: e.Share, Single: e.Single, Devices: e.Total.Method == stats.Clusters, OffCPU: e.OffCPU, Amount: amount(e.Name, e.Unit, e.Share), Withheld: e.Withheld, How: list(e.How),
 		Total: toJSON(&e.Total), Functions: len(e.Functions), Frames: len(e.Frames.Level), AllFrames: e.Frames.All, Least: e.Frames.Least,
 	}
 	for i := range e.Functions {

@@ -27,10 +27,7 @@ func (e *Event) heading() string {
 
 // metric names what an event costs.
 func (e *Event) metric() string {
-	if e.Share || e.Per == "" {
-		return e.heading() + " per run"
-	}
-	return e.heading() + " per " + e.Per
+	return e.heading() + " per " + cmp.Or(e.Per, "run")
 }
 
 // verdictOf is the story, and on what it rests: the runs, and why what was tested is not what
@@ -82,6 +79,9 @@ func short(s string, limit int) string {
 
 // ground says how many runs there are, in which order and of which machine.
 func ground(c *diff.Document) string {
+	if f := c.Design.Fleet; f != nil {
+		return f.Ground() + "."
+	}
 	base, head := c.Design.RunsBase, c.Design.RunsHead
 	s := fmt.Sprintf("%s before, %d after", plural(base, "run"), head)
 	if base > 1 && head > 1 {

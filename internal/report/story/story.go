@@ -101,6 +101,8 @@ type Change struct {
 	WithinNoise           bool
 	// RunsNeeded is how many a side would probably decide, 0 if unknown.
 	RunsNeeded int
+	// Devices is set if these are devices and not runs.
+	Devices bool
 	// Samples are those of both sides, -1 if it was counted otherwise.
 	Samples int64
 	// Label is how it is called in a sentence.

@@ -204,6 +204,8 @@ func (e *Event) undecided() string {
 // needs says what would decide, as the end of a sentence.
 func (c *Change) needs() string {
 	switch {
+	case c.Devices && c.RunsNeeded > 0:
+		return fmt.Sprintf("; about %s devices a release would decide", text.Count(int64(c.RunsNeeded)))
 	case c.RunsNeeded >= mostRuns:
 		return fmt.Sprintf("; %d runs a side and more would be needed", mostRuns)
 	case c.RunsNeeded > 0:

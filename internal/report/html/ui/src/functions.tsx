@@ -59,7 +59,8 @@ export function Functions({ s, data }: { s: State; data: EventData }) {
       <Table label="Functions" columns={columns} rows={rows} id={(f) => f.id} sort={sort}
         onSort={(key) => sortBy(s, "functions", key, /^(name|dso|q)$/.test(key), FIRST)}
         active={selected?.id} onOpen={(f) => openCard(s, f)} />
-      <p class="keys">Enter or a click opens a function. Before, after and Δ are means over runs, samples sums. The change in % is the typical ratio between runs, which is what was tested; odd runs do not move it, so it may differ from that of the means. “~20 runs”: so many a side would probably decide.</p>
+      {e.devices ? <p class="keys">Enter or a click opens a function. Before, after and Δ are means over devices, with the same weights of models on both sides. “~20 devices”: so many a release would probably decide.</p> :
+      <p class="keys">Enter or a click opens a function. Before, after and Δ are means over runs, samples sums. The change in % is the typical ratio between runs, which is what was tested; odd runs do not move it, so it may differ from that of the means. “~20 runs”: so many a side would probably decide.</p>}
     </div>
   );
 }

@@ -3,7 +3,7 @@
 import { h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Fn } from "./data";
-import { MARKS, cost, delta, interval, known, relative, shares, word } from "./format";
+import { MARKS, cost, count, delta, interval, known, relative, shares, word } from "./format";
 import { elide } from "./names";
 import { type Sort, type State, cardOf, format, sortBy, sortOf } from "./state";
 import type { Change, EventMeta } from "./types";
@@ -27,7 +27,7 @@ export function Verdict({ e, c }: { e: EventMeta; c: Change }) {
   if (c.lead) return <b class="lead" title="further from noise than chance would have it; one run a side decides nothing">{c.lead} lead</b>;
   if (e.withheld && c.verdict === "inconclusive") return <Dim>withheld</Dim>;
   const n = c.verdict === "inconclusive" ? c.runs_needed : 0;
-  return <Marked v={c.verdict}>{word(e, c.verdict)}{n > 0 ? (n >= 1000 ? ", 1000+ runs" : ", ~" + n + " runs") : null}</Marked>;
+  return <Marked v={c.verdict}>{word(e, c.verdict)}{n > 0 ? (e.devices ? ", ~" + count(n) + " devices" : n >= 1000 ? ", 1000+ runs" : ", ~" + n + " runs") : null}</Marked>;
 }
 
 /** A difference, marked if it was decided. */

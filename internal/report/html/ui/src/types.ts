@@ -9,7 +9,7 @@ export type Change = {
 };
 
 export type EventMeta = {
-  name: string; unit: string; per: string; share: boolean; single: boolean; off_cpu: boolean; amount?: boolean; withheld: string; how: string[];
+  name: string; unit: string; per: string; share: boolean; single: boolean; off_cpu: boolean; amount?: boolean; devices?: boolean; withheld: string; how: string[];
   total: Change; functions: number; frames: number; all_frames: number; least: number;
 };
 
