@@ -102,7 +102,7 @@ var policy = map[string][]string{
 	"predict/core":          {"asm", "disasm", "llvm", "predict/flow", "predict/interpret", "probe"},
 	"predict/hot":           {"asm", "disasm", "llvm", "objects", "predict/flow", "run", "stats", "symbolizer"},
 	"predict":               {"align", "asm", "branch", "disasm", "llvm", "objects", "predict/core", "predict/flow", "predict/hot", "predict/interpret", "probe", "run", "stats"},
-	"budget":                {"align", "branch", "category", "compare", "input", "metric", "run", "spelling", "stats", "verdict", "yaml"},
+	"budget":                {"align", "branch", "category", "compare", "fleet", "fleet/query", "input", "metric", "run", "spelling", "stats", "verdict", "yaml"},
 	"record":                {"objects", "objfile", "perffile", "perfsession", "record/command", "run", "sampler", "scratch"},
 	"sampler":               {"objfile", "perffile"},
 	"record/android":        {"objfile", "record", "record/command"},

@@ -34,6 +34,7 @@ type File struct {
 	Defaults Defaults  `json:"defaults,omitzero" jsonschema:"what holds for all budgets"`
 	Budgets  []Budget  `json:"budgets" jsonschema:"what may cost how much"`
 	Discover *Discover `json:"discover,omitempty" jsonschema:"report functions that cost more and have no budget; never fails"`
+	Fleet    *Fleet    `json:"fleet,omitempty" jsonschema:"the budgets are of two releases on many devices, of a store of profdiff fleet"`
 	Waivers  []Waiver  `json:"waivers,omitempty" jsonschema:"budgets that may be exceeded for a while"`
 
 	name     string

@@ -59,7 +59,9 @@ func (o *Outcome) Fails(strict bool) bool {
 // Design says how the sides were recorded and compared.
 type Design struct {
 	verdict.Turns
+	// RunsBase and RunsHead are numbers of devices if Devices is set.
 	RunsBase, RunsHead int
+	Devices            bool
 	// Normalization says what costs of the default event were divided by, "" without
 	// base.
 	Normalization string

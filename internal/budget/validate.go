@@ -78,6 +78,9 @@ func (f *File) check() error {
 			return err
 		}
 	}
+	if err := f.checkFleet(); err != nil {
+		return err
+	}
 	if err := f.checkDiscover(); err != nil {
 		return err
 	}

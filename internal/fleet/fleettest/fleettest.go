@@ -118,7 +118,7 @@ func (f Fleet) profile(b *store.Batch, side int, release string, n int, stacks [
 	name := fleet.Device("test", fmt.Sprint(release, " ", device))
 	b.Profiles = append(b.Profiles, fleet.Profile{
 		ProfileID: id, ReleaseID: release, DeviceModel: fmt.Sprintf("phone %c", 'A'+model), DeviceID: name, UnitID: fleet.UnitID(name),
-		TimeNS: time.Date(2026, 11, 2+7*side, 12, 0, n, 0, time.UTC).UnixNano(), DurationNS: total * 2,
+		TimeNS: time.Date(2026, 11, 2+7*side, 12, 0, n, 0, time.UTC).UnixNano(), DurationNS: int64(float64(total) * (1.8 + 0.4*draw.Float64())),
 		SampleType: SampleType, Weight: total, SampleCount: total / sample, WorkUnits: &work,
 		DecoderVersion: table.Decoder, SchemaVersion: fleet.Schema, SourceURI: fmt.Sprintf("%s/%d.pb.gz", release, n),
 	})

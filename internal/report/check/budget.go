@@ -35,7 +35,7 @@ func WriteProof(w io.Writer, p *budget.Proof) error {
 				remark = "red, as it must be"
 			}
 		} else if x.Claim != nil && x.Claim.RunsNeeded > 0 && x.Verdict == verdict.Inconclusive {
-			remark += "; " + runsNeededText(x.Claim.Relative(), x.Claim.RunsNeeded)
+			remark += "; " + runsNeededText(x.Claim.Relative(), x.Claim.RunsNeeded, x.Claim.Method)
 		}
 		t.Add(text.Dash(x.What), x.ID, x.Verdict.Word(verdict.Amount), columns.estimate, columns.bound, columns.limit, remark)
 		t.Paint(2, story.StyleOf(x.Verdict))

@@ -16,7 +16,7 @@ func New(o *budget.Outcome, tool string) *Document {
 		Schema: Schema, Outcome: o.Verdict, Blocks: o.Blocks, File: o.File, Alpha: o.Alpha, Tests: o.Tests, Tool: tool,
 		Budgets: []Budget{}, Discoveries: []Discovery{}, Notes: append([]string{}, o.Notes...),
 		Design: Design{
-			Turns: o.Design.Turns, RunsBase: o.Design.RunsBase, RunsHead: o.Design.RunsHead,
+			Turns: o.Design.Turns, RunsBase: o.Design.RunsBase, RunsHead: o.Design.RunsHead, Devices: o.Design.Devices,
 			Normalization: o.Design.Normalization, Warnings: append([]string{}, o.Design.Warnings...),
 			Base: diff.NewSide(o.Design.Base), Head: diff.NewSide(o.Design.Head),
 		},

@@ -151,6 +151,7 @@ type Design struct {
 	verdict.Turns
 	RunsBase      int       `json:"runs_base"`
 	RunsHead      int       `json:"runs_head"`
+	Devices       bool      `json:"devices,omitempty"` // these are devices of a fleet and not runs
 	Normalization string    `json:"normalization"`
 	Warnings      []string  `json:"warnings"`
 	Base          diff.Side `json:"base"`

@@ -22,7 +22,7 @@ func WriteMarkdown(w io.Writer, o *Document, limit int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Performance budgets: %s\n\n%s **%s:** %s%s\n\n%s\n\n", o.Outcome.Word(verdict.Amount),
 		o.Outcome.ColorSign(), o.Outcome.Title(verdict.Amount), text.MarkdownSentence(o.Decides, 8*text.MaxName), alsoMarkdown(o), orderText(&o.Design))
-	fmt.Fprintf(&b, "| Verdict | Budget | Estimate | %s | Limit | Runs | p (Holm) | Shows | Owner |\n| --- | --- | ---: | --- | --- | ---: | ---: | ---: | --- |\n", boundTitle(o.Alpha))
+	fmt.Fprintf(&b, "| Verdict | Budget | Estimate | %s | Limit | %s | p (Holm) | Shows | Owner |\n| --- | --- | ---: | --- | --- | ---: | ---: | ---: | --- |\n", boundTitle(o.Alpha), map[bool]string{false: "Runs", true: "Devices"}[o.Design.Devices])
 	const reserve = 1000 // for what is counted
 	left := 0
 	for _, r := range worstFirst(o) {

@@ -22,7 +22,7 @@ func WriteText(w io.Writer, o *Document) error {
 		return err
 	}
 	t := text.Table{Right: []bool{false, false, true, false, false, true, true, true}, Names: []int{1, 8}, Spare: [][]int{{7}, {8}, {6}, {5}, {3}, {4}}}
-	t.Add("verdict", "budget", "estimate", boundTitle(o.Alpha), "limit", "runs", "p (Holm)", "shows", "owner")
+	t.Add("verdict", "budget", "estimate", boundTitle(o.Alpha), "limit", o.Design.repeated(), "p (Holm)", "shows", "owner")
 	for i := range o.Budgets {
 		r := &o.Budgets[i]
 		c := row(r)
@@ -73,12 +73,15 @@ func markedVerdict(r *Budget) string {
 func reasons(r *Budget) []string {
 	list := append([]string{}, r.Reasons...)
 	if r.Verdict == verdict.Inconclusive && r.Deciding != nil && r.Deciding.RunsNeeded > 0 && len(list) > 0 {
-		list[len(list)-1] += "; " + runsNeededText(r.Deciding.Relative, r.Deciding.RunsNeeded)
+		list[len(list)-1] += "; " + runsNeededText(r.Deciding.Relative, r.Deciding.RunsNeeded, r.Deciding.Method)
 	}
 	return list
 }
 
-func runsNeededText(relative bool, runs int) string {
+func runsNeededText(relative bool, runs int, m stats.Method) string {
+	if m == stats.Clusters {
+		return "needs about " + text.Count(int64(runs)) + " devices a release"
+	}
 	n := strconv.Itoa(runs)
 	if runs >= stats.MaxRuns {
 		n = strconv.Itoa(stats.MaxRuns) + " or more"
@@ -253,8 +256,19 @@ func message(r *Budget) string {
 	return text.Printable(b.String())
 }
 
+// repeated is what each side has several of.
+func (d *Design) repeated() string {
+	if d.Devices {
+		return "devices"
+	}
+	return "runs"
+}
+
 // orderText says how the runs were recorded.
 func orderText(d *Design) string {
+	if d.Devices {
+		return fmt.Sprintf("%d devices against %d, %s", d.RunsHead, d.RunsBase, d.Text)
+	}
 	if d.RunsBase == 0 {
 		return fmt.Sprintf("%d runs", d.RunsHead)
 	}
