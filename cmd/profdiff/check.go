@@ -419,6 +419,10 @@ the commit cannot be built, run or read, and 128, which ends the search, if noth
 could be said of any other commit either. The budgets are those of --budget or
 --limit, else of the file that BASE has, so that each commit is measured alike.
 
+A file with fleet: {release: [A, B]} is about two releases on many devices: the argument
+is a store of profdiff fleet then, and the budgets limit what functions and categories
+cost in the second release against the first. Without release it is the two newest.
+
 Outputs for CI systems are written by --out, as in --out junit=report.xml:
 ` + outFormatsHelp,
 		Args: args(c.bisect.arguments),
@@ -470,6 +474,9 @@ func (c *checkCommand) outcome(cmd *cobra.Command, std *stdio, paths []string) (
 	file, err := c.read()
 	if err != nil {
 		return nil, err
+	}
+	if file.Fleet != nil {
+		return c.fleetOutcome(cmd, std, file, paths, targets)
 	}
 	in, l, err := c.inputs(cmd, std, file, paths)
 	if err != nil {

@@ -19,7 +19,7 @@ func newFleetCmd(std *stdio) *cobra.Command {
 		Use:   "fleet",
 		Short: "Compare releases over the profiles of many devices",
 		Example: `  profdiff fleet ingest profiles --out store
-  profdiff fleet show store`,
+  profdiff fleet compare store --html report.html`,
 		Long: `Compare releases over the profiles of many devices. A store is a directory of Parquet
 tables, which engines such as DuckDB, Spark, Trino, ClickHouse and DataFusion read as
 they are. profdiff fleet ingest makes one on this machine; plan and worker are the two
@@ -34,7 +34,7 @@ and what is not is never counted. A profile that is in several batches counts on
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newFleetIngestCmd(std), newFleetPlanCmd(std), newFleetWorkerCmd(std), newFleetShowCmd(std), newFleetCompactCmd(std), newFleetDeleteCmd(std))
+	cmd.AddCommand(newFleetIngestCmd(std), newFleetPlanCmd(std), newFleetWorkerCmd(std), newFleetCompareCmd(std), newFleetSQLCmd(std), newFleetShowCmd(std), newFleetCompactCmd(std), newFleetDeleteCmd(std))
 	return cmd
 }
 

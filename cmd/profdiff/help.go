@@ -32,7 +32,7 @@ var flagGroups = []flagGroup{
 	{"How often", `runs warmup until budget:record focus:record max-runs max-time rounds limit:calibrate seed`},
 	{"Budgets", `budget proposed-budget prove strict strict-warn report-only history noise today look look-file
 		bisect limit:check`},
-	{"What to compare", `ops work normalize reference rename margin unpaired allow-blocked-order cycles
+	{"What to compare", `before:compare after:compare before:sql after:sql per engine rows ops work normalize reference rename margin unpaired allow-blocked-order cycles
 		metric better deadline stall`},
 	{"Which samples", `event process thread dso focus ignore during label show-art-frames`},
 	{"What to show", `by total lines tree bottom-up callers top all annotate limit min-share full
@@ -42,7 +42,7 @@ var flagGroups = []flagGroup{
 		proguard-mapping base-proguard-mapping head-proguard-mapping unknown source source-root`},
 	{"Report", `html html-source html-source-before html-source-after html-source-git html-source-repo html-private show-command
 		branches-before branches-after predict`},
-	{"Output", `output format out to names strip color quiet version`},
+	{"Output", `output format out at to names strip color quiet version`},
 }
 
 // wordsTable are the words for verdicts beside their identifiers.

@@ -91,6 +91,7 @@ func TestScripts(t *testing.T) {
 			"recorded":      recorded,
 			"edit":          edit,
 			"perfettotrace": perfettoTrace,
+			"fleetstore":    fleetStore,
 		},
 	})
 }

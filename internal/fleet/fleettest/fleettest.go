@@ -45,6 +45,14 @@ func layer(i int) int64 { return fleet.FunctionID("libapp.so", layers[i%len(laye
 // Write writes the store into a directory, and returns the directory.
 func (f Fleet) Write(t testing.TB, dir string) string {
 	t.Helper()
+	if err := f.WriteTo(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// WriteTo writes the store into a directory.
+func (f Fleet) WriteTo(dir string) error {
 	root := fleet.FunctionID("app", "main", "")
 	functions := []fleet.Function{{FunctionID: root, Name: "main", Module: "app"}}
 	for i, name := range layers {
@@ -65,13 +73,13 @@ func (f Fleet) Write(t testing.TB, dir string) string {
 			f.profile(b, side, release, n, stacks, root)
 			if len(b.Profiles) == f.Batch || n == f.Profiles-1 {
 				if _, err := b.Write(dir); err != nil {
-					t.Fatal(err)
+					return err
 				}
 				b = nil
 			}
 		}
 	}
-	return dir
+	return nil
 }
 
 // profile adds a profile to a batch.

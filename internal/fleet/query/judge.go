@@ -194,7 +194,11 @@ func (c *Comparison) dropMirrored(families map[string][]*verdict.Finding) (mirro
 		gone[0], gone[1] = gone[0]+left[i].Before.Mean, gone[1]+left[i].After.Mean
 		left = slices.Delete(left, i, i+1)
 		if n := tested - len(left); max(gone[0], gone[1]) > 0.5 || 2*n > tested || n > max(mostLeave, tested/mostLeaveOf) || spreadOver(left) < 2 {
-			return fmt.Sprintf("%d functions (%.0f%% of the cost)", n, 100*max(gone[0], gone[1]))
+			functions := fmt.Sprintf("%d functions", n)
+			if n == 1 {
+				functions = "1 function"
+			}
+			return fmt.Sprintf("%s (%.0f%% of the cost)", functions, 100*max(gone[0], gone[1]))
 		}
 	}
 }
