@@ -13,11 +13,12 @@ import (
 
 // What is worth telling.
 const (
-	leastPart      = 0.005 // share of the total by which a part has to change it
-	leastSamples   = 20    // of a part, both sides
-	leastAgainst   = 0.05  // of the headline's change: what goes the other way
-	leastAmount    = 0.10  // by which an amount has to change to lead where time does not
-	leastStructure = 0.05  // of the total, for a function that was renamed, split or merged
+	leastPart      = 0.005  // share of the total by which a part has to change it
+	leastOfFleet   = 0.0005 // likewise, of what many devices show
+	leastSamples   = 20     // of a part, both sides
+	leastAgainst   = 0.05   // of the headline's change: what goes the other way
+	leastAmount    = 0.10   // by which an amount has to change to lead where time does not
+	leastStructure = 0.05   // of the total, for a function that was renamed, split or merged
 	mostSentences  = 3
 	mostParts      = 3 // that explain
 	most           = 0.5
@@ -60,6 +61,9 @@ func (e *Event) worth(c *Change) bool {
 	whole := max(e.Total.Base, e.Total.Head)
 	if c.Share {
 		whole = 1
+	}
+	if c.Devices {
+		return math.Abs(c.Head-c.Base) >= leastOfFleet*whole
 	}
 	return math.Abs(c.Head-c.Base) >= leastPart*whole
 }
