@@ -90,7 +90,8 @@ type reader struct {
 // A storedColumn is a column as a file has it.
 type storedColumn struct {
 	column
-	leaf int // number among the columns of the file, -1 if it has none
+	leaf   int   // number among the columns of the file, -1 if it has none
+	stored int64 // physical type there
 	// definition and repetition are the highest levels of values.
 	definition, repetition int
 	// empty is the level from which on a list has an element, if only an empty one.
@@ -177,11 +178,13 @@ func (r *reader) schema(nodes []thriftFields) error {
 				continue
 			}
 			physical := node.number(1)
-			if c.leaf >= 0 || c.physical != physical && (physical != typeInt32 || c.physical != typeInt64) || repetition > 1 || (repetition == 1) != c.list ||
+			// Engines write numbers and bytes as they like.
+			fits := c.physical == physical || c.physical == typeInt64 && physical == typeInt32 || c.physical == typeFixed && physical == typeByteArray
+			if c.leaf >= 0 || !fits || repetition > 1 || (repetition == 1) != c.list ||
 				physical == typeFixed && node.number(2) != fixedSize {
 				return fmt.Errorf("column %s is of another type", c.name)
 			}
-			c.leaf, c.definition, c.repetition, c.empty, c.physical = leaf, definition, repetition, empty, physical
+			c.leaf, c.definition, c.repetition, c.empty, c.stored = leaf, definition, repetition, empty, physical
 		}
 		leaf++
 		return nil
@@ -299,6 +302,15 @@ func (d *chunkReader) read(meta thriftFields) error {
 	if rows := d.n; rows != d.rows {
 		return fmt.Errorf("it has %d rows of %d", rows, d.rows)
 	}
+	if d.column.physical == d.column.stored {
+		return nil
+	}
+	for _, s := range d.values.texts {
+		if len(s) != fixedSize {
+			return errEncoding
+		}
+		d.values.fixed = append(d.values.fixed, [fixedSize]byte([]byte(s)))
+	}
 	return nil
 }
 
@@ -365,7 +377,7 @@ func (d *chunkReader) page(body []byte, n, left, encoding int64, repetitionSize,
 		return d.plain(&d.values, body, present)
 	case encodingDelta:
 		numbers, _, err := readDelta(body, present)
-		if err != nil || d.column.physical != typeInt64 && d.column.physical != typeInt32 {
+		if err != nil || d.column.stored != typeInt64 && d.column.stored != typeInt32 {
 			return errEncoding
 		}
 		d.values.numbers = append(d.values.numbers, numbers...)
@@ -434,7 +446,7 @@ func bitsOf(n int) int { return bits.Len(uint(n)) }
 
 // plain reads n values that are written as they are.
 func (d *chunkReader) plain(to *values, body []byte, n int) error {
-	switch d.column.physical {
+	switch d.column.stored {
 	case typeInt32:
 		if len(body) < 4*n {
 			return errEncoding
@@ -476,7 +488,7 @@ func (d *chunkReader) plain(to *values, body []byte, n int) error {
 
 // deltaLength reads n texts whose lengths stand before all of them.
 func (d *chunkReader) deltaLength(body []byte, n int) error {
-	if d.column.physical != typeByteArray {
+	if d.column.stored != typeByteArray {
 		return errEncoding
 	}
 	lengths, rest, err := readDelta(body, n)
@@ -510,7 +522,7 @@ func (d *chunkReader) lookUp(body []byte, n int) error {
 	if highest := int(slices.Max(indices)); highest >= len(all.numbers)+len(all.texts)+len(all.fixed) {
 		return errEncoding
 	}
-	switch d.column.physical {
+	switch d.column.stored {
 	case typeByteArray:
 		for _, i := range indices {
 			to.texts = append(to.texts, all.texts[i])
