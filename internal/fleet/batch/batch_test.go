@@ -320,8 +320,10 @@ func TestDelete(t *testing.T) {
 	if _, err := s.Compact(); err != nil {
 		t.Fatal(err)
 	}
+	// What a worker left that died may be of the device.
+	writeFile(t, []byte("PAR1"), dir, "samples", "release=1.0", ".unfinished-1")
 	d, err := s.Delete(device)
-	if err != nil || d.Profiles != 2 || d.Batches != 2 || d.RollUps != 2 {
+	if err != nil || d.Profiles != 2 || d.Batches != 2 || d.RollUps != 2 || d.Orphans != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	for _, dir := range []string{dir, without} {

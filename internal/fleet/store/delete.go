@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -131,7 +132,16 @@ func readSome[T table.Row](s *Store, f file, name string, to *[]T, keep func(*T)
 
 // deleteOrphans removes files of batches that the ledger does not have.
 func (s *Store) deleteOrphans(d *Deletion) error {
-	for _, name := range factTables {
+	for _, name := range append([]string{fleet.TableProfiles}, factTables...) {
+		if err := filepath.WalkDir(filepath.Join(s.dir, name), func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && strings.HasPrefix(entry.Name(), table.Unfinished) {
+				d.Orphans++
+				err = os.Remove(path)
+			}
+			return err
+		}); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return input.PathError(err)
+		}
 		all, err := files(s.dir, name)
 		if err != nil {
 			return err

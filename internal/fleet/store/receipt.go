@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"profdiff/internal/fleet/table"
 	"profdiff/internal/input"
 )
 
@@ -87,7 +88,7 @@ func WriteReceipt(dir string, r *Receipt) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".unfinished-*")
+	f, err := os.CreateTemp(dir, table.Unfinished+"*")
 	if err != nil {
 		return input.PathError(err)
 	}

@@ -66,6 +66,9 @@ type chunk struct {
 	uncompressed, compressed int64
 }
 
+// Unfinished is how names of files start that are not complete. Engines skip what starts with a dot.
+const Unfinished = ".unfinished-"
+
 // magic starts and ends a file.
 const magic = "PAR1"
 
@@ -76,8 +79,7 @@ func Create[T Row](name string) (*Writer[T], error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, input.PathError(err)
 	}
-	// Engines skip files whose names start with a dot.
-	file, err := os.CreateTemp(dir, ".unfinished-*")
+	file, err := os.CreateTemp(dir, Unfinished+"*")
 	if err != nil {
 		return nil, input.PathError(err)
 	}
