@@ -43,10 +43,7 @@ var (
 // 1.5 times as much.
 func BenchmarkConvert(b *testing.B) {
 	dir := b.TempDir()
-	program := filepath.Join(dir, "profdiff")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		b.Fatalf("go build: %v: %s", err, out)
-	}
+	program := buildProgram(b)
 	recording := *benchRecording
 	if recording == "" {
 		recording = filepath.Join(dir, "perf.data")

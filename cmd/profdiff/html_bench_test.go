@@ -13,7 +13,7 @@ import (
 var benchDiff = flag.String("diff", "../../profiles/message-heap/before ../../profiles/message-heap/after", "arguments of profdiff diff that BenchmarkDiff runs")
 
 // BenchmarkDiff runs profdiff diff without and with a report, and reports CPU seconds of
-// the process: what a report adds may be 20 % of what the comparison costs. Both in turns,
+// the process: what a report adds may be 15 % of what the comparison costs. Both in turns,
 // and their ratio, are what
 //
 //	go -C internal/tools run ./measure -profdiff PROGRAM BEFORE AFTER
@@ -23,10 +23,7 @@ var benchDiff = flag.String("diff", "../../profiles/message-heap/before ../../pr
 //	go test -run - -bench Diff -diff 'BEFORE AFTER --symfs DIR'
 func BenchmarkDiff(b *testing.B) {
 	dir := b.TempDir()
-	program := filepath.Join(dir, "profdiff")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		b.Fatalf("go build: %v: %s", err, out)
-	}
+	program := buildProgram(b)
 	for _, test := range []struct {
 		name string
 		more []string
