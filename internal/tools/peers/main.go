@@ -211,7 +211,7 @@ func measure(dir, command string) (cost, error) {
 	out, err := c.CombinedOutput()
 	if err != nil {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-		return cost{}, fmt.Errorf("%s: %w: %s", command, err, lines[len(lines)-1])
+		return cost{}, fmt.Errorf("%w: %s", err, lines[len(lines)-1])
 	}
 	usage := c.ProcessState.SysUsage().(*syscall.Rusage)
 	return cost{c.ProcessState.UserTime() + c.ProcessState.SystemTime(), usage.Maxrss << 10}, nil
