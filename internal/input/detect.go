@@ -97,10 +97,27 @@ func picture(head Head) string {
 		return "is a picture that async-profiler made of a recording: have it write -o jfr or -o collapsed"
 	case bytes.HasPrefix(start, []byte("--- Execution profile ---")):
 		return "is async-profiler's summary of a recording: have it write -o jfr or -o collapsed"
+	case isTextOfGo(start):
+		return "is a profile of Go as text, for people: take it without ?debug=1, or by WriteTo with debug 0"
+	case bytes.HasPrefix(start, []byte("heap profile: ")):
+		return "is a heap profile of tcmalloc, which has addresses and no names: go tool pprof -proto PROGRAM FILE > heap.pb.gz writes one that has both"
+	case bytes.HasPrefix(start, []byte("heap_v2/")):
+		return "is a heap profile of jemalloc, which has addresses and no names: jeprof --collapsed PROGRAM FILE > heap.folded writes stacks of names"
 	case bytes.Contains(start[:min(len(start), 4096)], []byte("<svg")) && bytes.Contains(head, []byte("Flame Graph")):
 		return "is a picture of a flame graph: give the recording or the folded stacks that it was made of"
 	}
 	return ""
+}
+
+// isTextOfGo tells what runtime/pprof of Go writes with debug=1: names stand behind a # in the lines below addresses.
+func isTextOfGo(start Head) bool {
+	named := bytes.Contains(start, []byte("\n#\t0x"))
+	for _, head := range []string{"heap profile: ", "--- mutex:", "--- contention:", "goroutine profile: total ", "threadcreate profile: total "} {
+		if named && bytes.HasPrefix(start, []byte(head)) {
+			return true
+		}
+	}
+	return false
 }
 
 // closest says which formats came closest, and why they are not it.
