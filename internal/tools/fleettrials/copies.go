@@ -11,7 +11,8 @@ import (
 )
 
 // copiesCommand makes a large store of a small one: the same rows again, as profiles of other devices. Sizes and times
-// are those of a large store; what is significant is not.
+// of a comparison are those of a large store; what is significant is not. Samples and stacks, of which flame graphs
+// are made, stay behind.
 func copiesCommand(args []string) error {
 	flags := flag.NewFlagSet("copies", flag.ExitOnError)
 	dir := flags.String("store", "", "copy the store in `DIR`")
@@ -63,12 +64,6 @@ func copyBatch(dir, ledger, out string, n int) error {
 		*id = ids[*id]
 	}
 	if b.Functions, err = rows(in(fleet.TableFunctions), func(*fleet.Function) {}); err != nil {
-		return err
-	}
-	if b.Stacks, err = rows(in(fleet.TableStacks), func(*fleet.Stack) {}); err != nil {
-		return err
-	}
-	if b.Samples, err = rows(in(fleet.TableSamples), func(r *fleet.Sample) { rename(&r.ProfileID) }); err != nil {
 		return err
 	}
 	if b.Facts, err = rows(in(fleet.TableProfileFunctions), func(r *fleet.ProfileFunction) { rename(&r.ProfileID) }); err != nil {
