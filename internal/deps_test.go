@@ -18,7 +18,11 @@ import (
 // recordings knows nothing of comparisons, and what compares knows nothing of perf.data.
 // Test files are free. Tools are a module of their own, which nothing here can import.
 var policy = map[string][]string{
-	"input":                 {"input/xz"},
+	"exchange":              {"exchange/parca", "exchange/pyroscope", "exchange/transport", "protobuf"},
+	"exchange/parca":        {"exchange/transport", "protobuf"},
+	"exchange/pyroscope":    {"exchange/transport", "protobuf"},
+	"exchange/transport":    {},
+	"input":                 {"exchange", "input/xz"},
 	"input/xz":              {},
 	"cputime":               {},
 	"limit":                 {},
@@ -40,7 +44,8 @@ var policy = map[string][]string{
 	"objects/objectstest":   {"objects"},
 	"symbolizer":            {"objects", "objfile", "perffile", "perfsession"},
 	"run":                   {"limit"},
-	"otlp":                  {"run"},
+	"otlp":                  {"protobuf", "run"},
+	"protobuf":              {},
 	"trace":                 {},
 	"run/runtest":           {"run"},
 	"remark":                {},
@@ -56,7 +61,7 @@ var policy = map[string][]string{
 	"ingest":                {"callgrind", "ftrace", "ingest/gecko", "ingest/jfr", "ingest/otlp", "ingest/perfdata", "ingest/pprof", "ingest/reading", "ingest/reportsample", "ingest/stackdump", "ingest/traces", "input", "perfetto", "perfscript", "perfstat", "run"},
 	"ingest/gecko":          {"ingest/reading", "input", "run"},
 	"ingest/jfr":            {"ingest/reading", "input", "run"},
-	"ingest/otlp":           {"ingest/pprof", "ingest/reading", "input", "otlp", "run"},
+	"ingest/otlp":           {"ingest/pprof", "ingest/reading", "input", "otlp", "protobuf", "run"},
 	"ingest/perfdata":       {"ingest/reading", "input", "objects", "perffile", "perfsession", "radix", "run", "symbolizer", "userstack"},
 	"ingest/pprof":          {"ingest/reading", "input", "run"},
 	"ingest/reportsample":   {"ingest/reading", "input", "run"},
@@ -124,7 +129,7 @@ var policy = map[string][]string{
 	"report/check":          {"budget", "report/diff", "report/story", "report/text", "stats", "verdict"},
 	"report/predict":        {"asm", "llvm", "predict", "report/text", "verdict"},
 	"yaml":                  {},
-	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "fleet", "fleet/batch", "fleet/query", "fleet/store", "ingest", "input", "limit", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "otlp", "output", "perffile", "perfstat", "predict", "predict/hot", "privacy", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "source", "spelling", "symbolizer", "trace", "verdict", "wait", "yaml"},
+	"cmd/profdiff":          {"align", "asm", "branch", "branch/advice", "branch/annotate", "branch/diff", "branch/recording", "budget", "calibrate", "category", "compare", "debuginfod", "exchange", "fleet", "fleet/batch", "fleet/query", "fleet/store", "ingest", "input", "limit", "listing", "llvm", "looks", "metric", "metric/diff", "objects", "otlp", "output", "perffile", "perfstat", "predict", "predict/hot", "privacy", "record", "record/android", "record/checkout", "record/command", "remark", "report/branches", "report/check", "report/diff", "report/html", "report/metrics", "report/predict", "report/show", "report/text", "report/waits", "retrace", "run", "scratch", "source", "spelling", "symbolizer", "trace", "verdict", "wait", "yaml"},
 }
 
 // libraries lists the libraries that few packages may import, and which packages: all
@@ -138,7 +143,7 @@ var libraries = map[string][]string{
 	"debug/elf":                          {"objects/objectstest", "objfile"},
 	"github.com/chromedp/chromedp":       {},
 	"github.com/ianlancetaylor/demangle": {"symbolizer"},
-	"github.com/klauspost/compress/gzip": {"input", "input/inputtest", "report/diff", "report/html", "run"},
+	"github.com/klauspost/compress/gzip": {"exchange", "input", "input/inputtest", "report/diff", "report/html", "run"},
 	"github.com/klauspost/compress/s2":   {"fleet/table"},
 	"github.com/klauspost/compress/zlib": {"input"},
 	"github.com/klauspost/compress/zstd": {"fleet/table", "input", "input/inputtest", "objfile", "perffile", "perffile/perffiletest", "perfetto/perfettotest"},

@@ -16,6 +16,7 @@ import (
 
 	"profdiff/internal/branch"
 	"profdiff/internal/budget"
+	"profdiff/internal/exchange"
 	"profdiff/internal/input"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/check"
@@ -162,6 +163,9 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	if err := f.baselines(in); err != nil {
 		return nil, nil, err
 	}
+	if err := std.joinMerged(&in.Base, &in.Head); err != nil {
+		return nil, nil, err
+	}
 	in.Code = func(side int) []budget.Code {
 		store := l.opt.Objects
 		for _, i := range []int{side, 1} { // base may be stored, and head newer
@@ -260,7 +264,7 @@ func (f *checkFlags) files() (files [2][]string, notes []string, err error) {
 		name := []string{"base", "head"}[side]
 		var paths []string
 		for _, path := range flags.paths {
-			if _, err := os.Stat(path); err == nil || path == "-" || !strings.ContainsAny(path, "*?[") {
+			if _, err := os.Stat(path); err == nil || path == "-" || exchange.Is(path) || !strings.ContainsAny(path, "*?[") {
 				paths = append(paths, path)
 				continue
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"profdiff/internal/exchange"
 	"profdiff/internal/otlp"
 	"profdiff/internal/report/show"
 	"profdiff/internal/run"
@@ -30,6 +31,12 @@ func newConvertCmd(std *stdio) *cobra.Command {
 OpenTelemetry's protocol, to folded stacks, or to JSON. Several inputs are added up.
 INPUT and OUT may be - for standard input and output.
 
+OUT may be a server that takes profiles: pyroscope://HOST/SERVICE, parca://HOST/JOB, or
+otlp://HOST for a collector of OpenTelemetry; profdiff --help says how addresses are written.
+There, a parameter LABEL=VALUE is a label of the profile, or an attribute of the resource,
+type=KIND the kind under which Pyroscope and Parca file it (process_cpu, memory), and
+at=now when it was recorded, for what a store refuses as too old.
+
 OTLP profiles, v1development, are experimental: they are written and read as version 1.10
 of the protocol has them, and what is of another version is refused. OUT.otlp is one even
 without --to.
@@ -52,6 +59,8 @@ version and build. What was removed is said. Names of functions and threads stay
 				return usagef(cmd, "-o names the output")
 			case output == "-" && (to == "pprof" || to == "otlp") && isTerminal(std.out):
 				return usagef(cmd, "a profile is binary: not written to a terminal")
+			case exchange.Is(output) && cmd.Flags().Changed("to"):
+				return usagef(cmd, "--to is for files: what a server takes is told by its address")
 			case count && to != "folded":
 				return usagef(cmd, "--count goes with --to folded")
 			}
@@ -73,6 +82,16 @@ version and build. What was removed is said. Names of functions and threads stay
 			}
 			if to == "folded" && len(r.Events) > 1 {
 				return usagef(cmd, "folded stacks hold one event: choose by --event: it has %s", r.EventNames())
+			}
+			if exchange.Is(output) {
+				if !cmd.Flags().Changed("names") {
+					form = run.StoreNames
+				}
+				if err := std.send(cmd.Context(), output, r, form); err != nil {
+					return err
+				}
+				l.account(r)
+				return nil
 			}
 			err = std.writeOutput(output, func(w io.Writer) error {
 				switch to {

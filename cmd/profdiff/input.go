@@ -237,6 +237,7 @@ func (l *loader) waitsOf(side []*run.Run) *wait.Report {
 
 // accountSamples prints what became of the samples of a run.
 func (l *loader) accountSamples(r *run.Run) {
+	l.io.noteMerged(r)
 	l.io.say("%s: %s", r.Name, run.Account(r))
 }
 

@@ -146,6 +146,15 @@ DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT and so on are those of debuginfod-find
 whose cache files are shared. A command waits for servers for two minutes at most, or
 for DEBUGINFOD_MAXTIME seconds if that is more.
 
+Where an input is expected, pyroscope://HOST[:PORT]/SERVICE and parca://HOST[:PORT]/JOB ask a
+server for what it has of the last hour. Parameters behind a question mark ask for more: from=
+and until= for another time (now-2h, now-7d, 2026-01-31, 2026-01-31T12:00:00Z), type= for
+another type of profiles than the CPU's, LABEL=VALUE for those with a label. It is +https
+behind the protocol, pyroscope+https://, that asks for TLS. Credentials are never part of an
+address: PROFDIFF_TOKEN, or PROFDIFF_USER and PROFDIFF_PASSWORD, sign in, PROFDIFF_TENANT
+names a tenant. A server merges its profiles, so that nothing tells how much they vary: what
+it answers is one run, compared by shares, and there are leads and no verdicts.
+
 Verdicts are words for people, by what is measured: time (cycles, CPU time, time off the
 CPU, latencies), an amount (misses, faults, bytes, instructions), or a value of which it is known
 what is better. JSON, CSV and what is written for other programs have identifiers:

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"profdiff/internal/compare"
+	"profdiff/internal/exchange"
 	"profdiff/internal/input"
 	"profdiff/internal/run"
 )
@@ -55,7 +56,10 @@ func (l *loader) loadSides(base, head *sideFlags) (baseRuns, headRuns []*run.Run
 	if err := addNotes(baseFiles, baseRuns); err != nil {
 		return nil, nil, err
 	}
-	return baseRuns, headRuns, addNotes(headFiles, headRuns)
+	if err := addNotes(headFiles, headRuns); err != nil {
+		return nil, nil, err
+	}
+	return baseRuns, headRuns, l.io.joinMerged(&baseRuns, &headRuns)
 }
 
 // jobsOf are the inputs of one side, to be read with the names that are its own.
@@ -116,6 +120,9 @@ func (l *loader) loadPaths(paths []string) ([]*run.Run, error) {
 func (l *loader) lookBeside(inputs []string) {
 	var dirs []string
 	for _, name := range inputs {
+		if exchange.Is(name) {
+			continue
+		}
 		if info, err := os.Stat(name); err != nil || !info.IsDir() || input.IsRecording(name) {
 			name = filepath.Dir(name)
 		}
@@ -146,6 +153,9 @@ func checkDistinct(files []string) error {
 		if name == "-" && slices.Contains(files[:i], name) {
 			return fmt.Errorf("%w: standard input is named twice", compare.ErrSameRecording)
 		}
+		if exchange.Is(name) && slices.Contains(files[:i], name) {
+			return fmt.Errorf("%w: %s is named twice; a run counts once", compare.ErrSameRecording, exchange.Shown(name))
+		}
 		info, err := os.Stat(name)
 		if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
 			continue // reading it tells why, or it is a pipe
@@ -168,6 +178,9 @@ func (l *loader) accountSide(name string, runs []*run.Run) {
 		name = fmt.Sprintf("%s, %d runs", name, len(runs))
 	} else {
 		name = runs[0].Name
+	}
+	for _, r := range runs {
+		l.io.noteMerged(r)
 	}
 	l.io.say("%s: %s", name, run.Account(runs...))
 }

@@ -107,5 +107,12 @@ func ReadAs(f *Format, src *input.Source, opt *reading.Options) (*run.Run, error
 	if err == nil && opt.During != nil && !r.Recording.Timeline {
 		return nil, fmt.Errorf("--during is for traces, which have slices and frames; this is %s", f.Name)
 	}
+	if err == nil && src.Merged != "" {
+		// How often and for how long is not what the server writes there: it asked for all of a time.
+		r.Recording.Merged, r.Recording.Duration = src.Merged, 0
+		for i := range r.Events {
+			r.Events[i].Period = 0
+		}
+	}
 	return r, err
 }

@@ -5,15 +5,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"profdiff/internal/exchange"
 )
 
-// Files lists the recordings of a side: files themselves, "-" for standard input, and
+// Files lists the recordings of a side: files themselves, "-" for standard input, addresses, and
 // the recordings in directories in the order of their names. Backups in directories are left
 // out, which note says in one line; it is "" if there are none.
 func Files(paths []string) (files []string, note string, err error) {
 	var backups []string
 	for _, path := range paths {
-		if path == "-" {
+		if path == "-" || exchange.Is(path) {
 			files = append(files, path)
 			continue
 		}
@@ -44,7 +46,7 @@ func Files(paths []string) (files []string, note string, err error) {
 // before what directories have that are named with it.
 func Present(paths []string) error {
 	for _, path := range paths {
-		if path == "-" {
+		if path == "-" || exchange.Is(path) {
 			continue
 		}
 		if _, err := os.Stat(path); err != nil {

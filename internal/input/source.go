@@ -1,7 +1,8 @@
 // Package input is the one door for what a user names: recordings, and the files that
 // go with them. Nothing else opens or inflates them.
 //
-//  1. [Open] opens a file, or standard input for "-". Directories are refused, but for those
+//  1. [Open] opens a file, or standard input for "-", or asks a server for what an address names
+//     (package exchange). Directories are refused, but for those
 //     that are one recording ([IsRecording]); [Files] lists the files in those that stand
 //     for several recordings.
 //  2. What is compressed with gzip, zstd or xz, or by atrace -z, is inflated while it is read, to no more
@@ -15,6 +16,8 @@ package input
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +25,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"profdiff/internal/exchange"
 )
 
 // A Source is an input: a file or a stream, inflated if it is compressed.
@@ -37,6 +42,9 @@ type Source struct {
 	Head Head
 	// Reader reads the input from its start.
 	Reader *bufio.Reader
+
+	// Merged says who made this one profile of many, "" if it is one recording.
+	Merged string
 
 	// Tree is the directory of an input that is the many files of one program, as criterion
 	// writes them, nil for all others. Head and Reader are of one of them.
@@ -75,6 +83,9 @@ func open(name string, stdin io.Reader, digests Digests) (*Source, error) {
 		src.Modified = time.Now()
 		return src, nil
 	}
+	if exchange.Is(name) {
+		return openAddress(name)
+	}
 	if IsRecording(name) {
 		return openDirectory(name, digests)
 	}
@@ -92,6 +103,21 @@ func open(name string, stdin io.Reader, digests Digests) (*Source, error) {
 	} else {
 		src.Modified = time.Now()
 	}
+	return src, nil
+}
+
+// openAddress asks a server for what an address names.
+func openAddress(name string) (*Source, error) {
+	shown := exchange.Shown(name)
+	p, err := exchange.Get(context.Background(), name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", shown, err)
+	}
+	src, err := New(shown, bytes.NewReader(p.Data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", shown, err)
+	}
+	src.Modified, src.Merged = time.Now(), p.Merged
 	return src, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"profdiff/internal/protobuf"
 	"profdiff/internal/run"
 )
 
@@ -32,59 +33,29 @@ func Write(w io.Writer, r *run.Run, opt Options) error {
 		return fmt.Errorf("a profile needs an event, %s has %s", r.Name, r.EventNames())
 	}
 	e := newEncoder(r)
-	scope := str(nil, ScopeName, "profdiff")
-	profiles := message(nil, ScopeProfilesScope, scope)
+	scope := protobuf.String(nil, ScopeName, "profdiff")
+	profiles := protobuf.Message(nil, ScopeProfilesScope, scope)
 	for _, p := range e.profiles(opt.Names) {
-		profiles = message(profiles, ScopeProfilesProfile, p)
+		profiles = protobuf.Message(profiles, ScopeProfilesProfile, p)
 	}
 	var resource []byte
 	for _, a := range opt.Resource {
-		resource = message(resource, ResourceAttribute, message(str(nil, KeyValueKey, a.Key), KeyValueValue, str(nil, AnyString, a.Value)))
+		resource = protobuf.Message(resource, ResourceAttribute, protobuf.Message(protobuf.String(nil, KeyValueKey, a.Key), KeyValueValue, protobuf.String(nil, AnyString, a.Value)))
 	}
 	var data []byte
 	if len(resource) > 0 {
-		data = message(data, ResourceProfilesResource, resource)
+		data = protobuf.Message(data, ResourceProfilesResource, resource)
 	}
-	data = message(data, ResourceProfilesScope, profiles)
+	data = protobuf.Message(data, ResourceProfilesScope, profiles)
 	dictionary := e.dictionary()
 	if size := len(data) + len(dictionary); size > math.MaxInt32 {
 		return fmt.Errorf("is %d bytes as an OTLP profile, and messages have at most %d", size, math.MaxInt32)
 	}
-	if _, err := w.Write(message(nil, DataResourceProfiles, data)); err != nil {
+	if _, err := w.Write(protobuf.Message(nil, DataResourceProfiles, data)); err != nil {
 		return err
 	}
-	_, err := w.Write(message(nil, DataDictionary, dictionary))
+	_, err := w.Write(protobuf.Message(nil, DataDictionary, dictionary))
 	return err
-}
-
-// message appends a field that is a message or bytes.
-func message(to []byte, field protowire.Number, body []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(to, field, protowire.BytesType), body)
-}
-
-// str appends a field that is a string, which is UTF-8.
-func str(to []byte, field protowire.Number, s string) []byte {
-	return message(to, field, []byte(strings.ToValidUTF8(s, "\ufffd")))
-}
-
-// number appends an integer; zero is the default and is left out.
-func number(to []byte, field protowire.Number, v uint64) []byte {
-	if v == 0 {
-		return to
-	}
-	return protowire.AppendVarint(protowire.AppendTag(to, field, protowire.VarintType), v)
-}
-
-// packed appends repeated integers.
-func packed(to []byte, field protowire.Number, values []uint64) []byte {
-	if len(values) == 0 {
-		return to
-	}
-	var body []byte
-	for _, v := range values {
-		body = protowire.AppendVarint(body, v)
-	}
-	return message(to, field, body)
 }
 
 // A table is one of the dictionary: equal entries are one, entry 0 is empty.
@@ -109,7 +80,7 @@ func (t *table) of(entry []byte) uint64 {
 // appendTo appends the table to a dictionary.
 func (t *table) appendTo(to []byte, field protowire.Number) []byte {
 	for _, row := range t.rows {
-		to = message(to, field, row)
+		to = protobuf.Message(to, field, row)
 	}
 	return to
 }
@@ -139,7 +110,7 @@ func newEncoder(r *run.Run) *encoder {
 		locationIDs: make([]uint64, len(r.Locations)), mappingIDs: make([]uint64, len(r.Mappings)), stackIDs: make(map[run.StackID]uint64), samples: make([]labelled, len(r.Labels)),
 	}
 	// The specification asks for identifiers of full length in the link that is none.
-	e.links.rows[0] = message(message(nil, LinkTrace, make([]byte, traceSize)), LinkSpan, make([]byte, spanSize))
+	e.links.rows[0] = protobuf.Message(protobuf.Message(nil, LinkTrace, make([]byte, traceSize)), LinkSpan, make([]byte, spanSize))
 	// Mappings keep their order: the first is the main binary.
 	used, known := make([]bool, len(r.Mappings)), make([]bool, r.Stacks.Len())
 	for i := range r.Samples {
@@ -204,27 +175,27 @@ func (e *encoder) profiles(names run.SampleTypeNames) [][]byte {
 			if values[t] == 0 && t != order[0] {
 				continue
 			}
-			m := number(nil, SampleStack, stack)
-			m = packed(m, SampleAttribute, l.attributes)
-			m = number(m, SampleLink, l.link)
-			m = packed(m, SampleValue, []uint64{uint64(values[t])})
-			samples[t] = message(samples[t], ProfileSample, m)
+			m := protobuf.Number(nil, SampleStack, stack)
+			m = protobuf.Packed(m, SampleAttribute, l.attributes)
+			m = protobuf.Number(m, SampleLink, l.link)
+			m = protobuf.Packed(m, SampleValue, []uint64{uint64(values[t])})
+			samples[t] = protobuf.Message(samples[t], ProfileSample, m)
 		}
 	}
 	shared := e.profileAttributes()
 	list := make([][]byte, 0, len(types))
 	for _, t := range order {
-		typ := number(number(nil, ValueTypeType, e.string(types[t].Type)), ValueTypeUnit, e.string(types[t].Unit))
-		m := message(nil, ProfileSampleType, typ)
+		typ := protobuf.Number(protobuf.Number(nil, ValueTypeType, e.string(types[t].Type)), ValueTypeUnit, e.string(types[t].Unit))
+		m := protobuf.Message(nil, ProfileSampleType, typ)
 		m = append(m, samples[t]...)
 		if !r.Recording.Start.IsZero() {
 			m = protowire.AppendFixed64(protowire.AppendTag(m, ProfileTime, protowire.Fixed64Type), uint64(r.Recording.Start.UnixNano()))
 		}
-		m = number(m, ProfileDuration, uint64(max(0, r.Recording.Duration)))
+		m = protobuf.Number(m, ProfileDuration, uint64(max(0, r.Recording.Duration)))
 		if period := r.Events[t/2].Period; t%2 == 1 && period != 0 {
-			m = number(message(m, ProfilePeriodType, typ), ProfilePeriod, period)
+			m = protobuf.Number(protobuf.Message(m, ProfilePeriodType, typ), ProfilePeriod, period)
 		}
-		list = append(list, packed(m, ProfileAttribute, shared))
+		list = append(list, protobuf.Packed(m, ProfileAttribute, shared))
 	}
 	return list
 }
@@ -253,7 +224,7 @@ func (e *encoder) stack(id run.StackID) uint64 {
 		for _, l := range e.r.Stacks.Append(nil, id) {
 			locations = append(locations, e.location(l))
 		}
-		i = e.stacks.of(packed(nil, StackLocation, locations))
+		i = e.stacks.of(protobuf.Packed(nil, StackLocation, locations))
 		e.stackIDs[id] = i
 	}
 	return i
@@ -262,11 +233,11 @@ func (e *encoder) stack(id run.StackID) uint64 {
 func (e *encoder) location(index uint32) uint64 {
 	if e.locationIDs[index] == 0 {
 		l := &e.r.Locations[index]
-		m := number(nil, LocationMapping, e.mappingIDs[l.Mapping])
-		m = number(m, LocationAddress, l.Address)
+		m := protobuf.Number(nil, LocationMapping, e.mappingIDs[l.Mapping])
+		m = protobuf.Number(m, LocationAddress, l.Address)
 		for _, line := range l.Lines {
-			lm := number(nil, LineFunction, e.function(&e.r.Functions[line.Function]))
-			m = message(m, LocationLine, number(number(lm, LineLine, uint64(line.Line)), LineColumn, uint64(line.Column)))
+			lm := protobuf.Number(nil, LineFunction, e.function(&e.r.Functions[line.Function]))
+			m = protobuf.Message(m, LocationLine, protobuf.Number(protobuf.Number(lm, LineLine, uint64(line.Line)), LineColumn, uint64(line.Column)))
 		}
 		e.locationIDs[index] = e.locations.of(m)
 	}
@@ -274,37 +245,37 @@ func (e *encoder) location(index uint32) uint64 {
 }
 
 func (e *encoder) function(f *run.Function) uint64 {
-	m := number(nil, FunctionName, e.string(f.Name))
-	m = number(m, FunctionSystemName, e.string(f.SystemName))
-	m = number(m, FunctionFilename, e.string(f.File))
-	return e.functions.of(number(m, FunctionStartLine, uint64(f.StartLine)))
+	m := protobuf.Number(nil, FunctionName, e.string(f.Name))
+	m = protobuf.Number(m, FunctionSystemName, e.string(f.SystemName))
+	m = protobuf.Number(m, FunctionFilename, e.string(f.File))
+	return e.functions.of(protobuf.Number(m, FunctionStartLine, uint64(f.StartLine)))
 }
 
 func (e *encoder) mapping(p *run.Mapping) uint64 {
 	var attributes []uint64
 	if p.BuildID != "" {
-		attributes = append(attributes, e.attribute(BuildIDGNU, str(nil, AnyString, p.BuildID), ""))
+		attributes = append(attributes, e.attribute(BuildIDGNU, protobuf.String(nil, AnyString, p.BuildID), ""))
 	}
 	for _, has := range []struct {
 		name string
 		set  bool
 	}{{HasFunctions, p.HasFunctions}, {HasFilenames, p.HasFilenames}, {HasLineNumbers, p.HasLineNumbers}, {HasInlineFrames, p.HasInlineFrames}} {
 		if has.set {
-			attributes = append(attributes, e.attribute(has.name, number(nil, AnyBool, 1), ""))
+			attributes = append(attributes, e.attribute(has.name, protobuf.Number(nil, AnyBool, 1), ""))
 		}
 	}
-	m := number(nil, MappingStart, p.Start)
-	m = number(m, MappingLimit, p.Limit)
-	m = number(m, MappingOffset, p.Offset)
-	m = number(m, MappingFilename, e.string(p.File))
-	return e.mappings.of(packed(m, MappingAttribute, attributes))
+	m := protobuf.Number(nil, MappingStart, p.Start)
+	m = protobuf.Number(m, MappingLimit, p.Limit)
+	m = protobuf.Number(m, MappingOffset, p.Offset)
+	m = protobuf.Number(m, MappingFilename, e.string(p.File))
+	return e.mappings.of(protobuf.Packed(m, MappingAttribute, attributes))
 }
 
 // attribute returns the index of an attribute, of which value is a message AnyValue.
 func (e *encoder) attribute(key string, value []byte, unit string) uint64 {
-	m := number(nil, AttributeKey, e.string(key))
-	m = message(m, AttributeValue, value)
-	return e.attributes.of(number(m, AttributeUnit, e.string(unit)))
+	m := protobuf.Number(nil, AttributeKey, e.string(key))
+	m = protobuf.Message(m, AttributeValue, value)
+	return e.attributes.of(protobuf.Number(m, AttributeUnit, e.string(unit)))
 }
 
 // A value is one of a label: text, or a number with a unit.
@@ -318,18 +289,18 @@ type value struct {
 // the value that says which kind it is.
 func (v *value) encode() []byte {
 	if v.numeric {
-		return protowire.AppendVarint(protowire.AppendTag(nil, AnyInt, protowire.VarintType), uint64(v.number))
+		return protobuf.Present(nil, AnyInt, uint64(v.number))
 	}
-	return str(nil, AnyString, v.text)
+	return protobuf.String(nil, AnyString, v.text)
 }
 
 // array is several values as a message AnyValue.
 func array(values []value) []byte {
 	var list []byte
 	for i := range values {
-		list = message(list, ArrayValue, values[i].encode())
+		list = protobuf.Message(list, ArrayValue, values[i].encode())
 	}
-	return message(nil, AnyArray, list)
+	return protobuf.Message(nil, AnyArray, list)
 }
 
 // labels returns what the labels of the run with this index add to a sample. A key occurs once, so
@@ -430,5 +401,5 @@ func linkOf(values map[string][]value) []byte {
 	if trace == nil || span == nil {
 		return nil
 	}
-	return message(message(nil, LinkTrace, trace), LinkSpan, span)
+	return protobuf.Message(protobuf.Message(nil, LinkTrace, trace), LinkSpan, span)
 }

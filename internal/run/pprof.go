@@ -28,6 +28,10 @@ const (
 	// GoPGONames is what the Go compiler takes for profile-guided
 	// optimization: samples/count and cpu/nanoseconds, primary event only.
 	GoPGONames
+	// StoreNames is AOSPNames with an underscore for what is no letter and no digit: for stores that
+	// name a series by type and unit, colons between, and refuse a hyphen, as Pyroscope does. They
+	// want a type of the period too, which is the weight of the first event.
+	StoreNames
 )
 
 // SampleTypes returns the two sample types of each event: number of samples,
@@ -46,6 +50,9 @@ func (n SampleTypeNames) SampleTypes(events []Event) []profile.ValueType {
 		types = append(types, profile.ValueType{Type: name, Unit: unit})
 	}
 	for _, e := range events {
+		if n == StoreNames {
+			e.Name, e.Unit = separators.ReplaceAllString(e.Name, "_"), separators.ReplaceAllString(e.Unit, "_")
+		}
 		if n == PerfToProfileNames {
 			add(e.Name+"_sample", "count")
 			add(e.Name+"_event", "count")
@@ -56,6 +63,8 @@ func (n SampleTypeNames) SampleTypes(events []Event) []profile.ValueType {
 	}
 	return types
 }
+
+var separators = regexp.MustCompile(`[^a-zA-Z0-9_]+`)
 
 // ProfileOptions choose among the forms of a pprof profile.
 type ProfileOptions struct {
@@ -273,7 +282,7 @@ func (e *profileEncoder) encode(opt ProfileOptions) {
 		e.uint(profileTimeNanos, uint64(r.Recording.Start.UnixNano()))
 	}
 	e.uint(profileDurationNanos, uint64(r.Recording.Duration))
-	if len(events) == 1 && events[0].Period != 0 {
+	if len(events) > 0 && (opt.Names == StoreNames || len(events) == 1 && events[0].Period != 0) {
 		m := e.open(profilePeriodType)
 		e.str(valueTypeType, types[1].Type)
 		e.str(valueTypeUnit, types[1].Unit)
@@ -590,6 +599,7 @@ func (r *Run) Comments() []string {
 	add("device", rec.Device)
 	add("build", rec.Build)
 	add("app", rec.App)
+	add("merged", rec.Merged)
 	for i := range r.Events {
 		e := &r.Events[i]
 		switch {

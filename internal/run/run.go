@@ -95,6 +95,9 @@ type Recording struct {
 	// Bound says what ended the recording if it was not its command, as the notes of the
 	// recorder tell it: see [Run.Window].
 	Bound string
+	// Merged says who made this of many profiles, "" if it is one recording. Nothing tells how much
+	// they varied.
+	Merged string
 	// Start is the time of the first sample on the wall clock. Duration is from
 	// the first to the last sample.
 	Start    time.Time

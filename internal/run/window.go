@@ -18,12 +18,16 @@ const SystemWide = "recorded system-wide"
 // window ends when a clock says so, and not when the work is done: what it costs in all is
 // how long it was, however fast the program is.
 //
-//  1. What the recorder noted of its plan: an app, a process, a duration.
-//  2. The command line of perf and of simpleperf: all of a system, processes that ran
+//  1. Whether a server merged it of all that it had of a time.
+//  2. What the recorder noted of its plan: an app, a process, a duration.
+//  3. The command line of perf and of simpleperf: all of a system, processes that ran
 //     before, a duration; and the command, if it sleeps, or if a clock stops it.
-//  3. Functions of frameworks for benchmarks that choose by the clock how often they run.
+//  4. Functions of frameworks for benchmarks that choose by the clock how often they run.
 func (r *Run) Window() string {
 	rec := &r.Recording
+	if rec.Merged != "" {
+		return rec.Merged
+	}
 	if rec.Bound != "" {
 		return rec.Bound
 	}

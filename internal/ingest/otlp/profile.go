@@ -11,6 +11,7 @@ import (
 
 	"profdiff/internal/input"
 	schema "profdiff/internal/otlp"
+	"profdiff/internal/protobuf"
 )
 
 // Field numbers of pprof's proto/profile.proto.
@@ -56,7 +57,7 @@ func (p *reader) profile(size int) ([]byte, error) {
 	w := &writer{reader: p, limit: maxGrowth*size + growthAllowance, added: map[string]uint64{"": 0}}
 	columns := p.columns()
 	for _, c := range columns {
-		w.out = message(w.out, pprofSampleType, number(number(nil, 1, w.string(c.name)), 2, w.string(c.unit)))
+		w.out = protobuf.Message(w.out, pprofSampleType, protobuf.Number(protobuf.Number(nil, 1, w.string(c.name)), 2, w.string(c.unit)))
 	}
 	if err := w.samples(columns); err != nil {
 		return nil, err
@@ -76,31 +77,19 @@ func (p *reader) profile(size int) ([]byte, error) {
 	if p.start != 0 {
 		duration = max(duration, p.end-p.start)
 	}
-	w.out = number(w.out, pprofDuration, min(duration, math.MaxInt64))
-	w.out = number(w.out, pprofDropFrames, w.string(p.dropFrames))
-	w.out = number(w.out, pprofKeepFrames, w.string(p.keepFrames))
+	w.out = protobuf.Number(w.out, pprofDuration, min(duration, math.MaxInt64))
+	w.out = protobuf.Number(w.out, pprofDropFrames, w.string(p.dropFrames))
+	w.out = protobuf.Number(w.out, pprofKeepFrames, w.string(p.keepFrames))
 	for _, c := range p.comments {
-		w.out = protowire.AppendVarint(protowire.AppendTag(w.out, pprofComment, protowire.VarintType), w.string(c))
+		w.out = protobuf.Present(w.out, pprofComment, w.string(c))
 	}
-	w.out = message(w.out, pprofStringTable, nil)
+	w.out = protobuf.Message(w.out, pprofStringTable, nil)
 	for _, list := range [][]string{p.tables.strings[min(1, len(p.tables.strings)):], w.strings} {
 		for _, s := range list {
-			w.out = message(w.out, pprofStringTable, []byte(s))
+			w.out = protobuf.Message(w.out, pprofStringTable, []byte(s))
 		}
 	}
 	return w.out, nil
-}
-
-func message(to []byte, field protowire.Number, body []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(to, field, protowire.BytesType), body)
-}
-
-// number appends an integer; zero is the default and is left out.
-func number(to []byte, field protowire.Number, v uint64) []byte {
-	if v == 0 {
-		return to
-	}
-	return protowire.AppendVarint(protowire.AppendTag(to, field, protowire.VarintType), v)
 }
 
 // string returns the number of a string that the dictionary may lack.
@@ -183,9 +172,9 @@ func (w *writer) samples(columns []column) error {
 			}
 			packed = protowire.AppendVarint(packed, uint64(v*c.factor))
 		}
-		body = message(body, 2, packed)
+		body = protobuf.Message(body, 2, packed)
 		body = w.labels(body, &w.rowKeys[i])
-		w.out = message(w.out, pprofSample, body)
+		w.out = protobuf.Message(w.out, pprofSample, body)
 		if len(w.out)+w.followed > w.limit {
 			return fmt.Errorf("the stacks and labels of the first %d samples take more than %d bytes, %d times as much as the input: no profiler writes such", i+1, w.limit, maxGrowth)
 		}
@@ -220,7 +209,7 @@ func (w *writer) stack(body []byte, index uint64) ([]byte, error) {
 		}
 	}
 	if len(packed) > 0 {
-		body = message(body, 1, packed)
+		body = protobuf.Message(body, 1, packed)
 	}
 	return body, c.Err
 }
@@ -261,16 +250,16 @@ func (w *writer) label(body []byte, a *attribute) []byte {
 		if known >= 0 && v.numeric == (schema.Labels[known].Unit != "") {
 			name, unit = schema.Labels[known].Pprof, schema.Labels[known].Unit
 		}
-		m := number(nil, pprofLabelKey, w.string(name))
+		m := protobuf.Number(nil, pprofLabelKey, w.string(name))
 		switch {
 		case !v.numeric:
-			m = number(m, pprofLabelStr, w.string(v.text))
+			m = protobuf.Number(m, pprofLabelStr, w.string(v.text))
 		case v.number == 0 && unit == "": // for pprof that is a label without a value
-			m = number(m, pprofLabelStr, w.string("0"))
+			m = protobuf.Number(m, pprofLabelStr, w.string("0"))
 		default:
-			m = number(number(m, pprofLabelNum, uint64(v.number)), pprofLabelUnit, w.string(unit))
+			m = protobuf.Number(protobuf.Number(m, pprofLabelNum, uint64(v.number)), pprofLabelUnit, w.string(unit))
 		}
-		body = message(body, 3, m)
+		body = protobuf.Message(body, 3, m)
 	}
 	return body
 }
@@ -288,14 +277,14 @@ func reference(c *input.Fields, table string, n int) uint64 {
 func (w *writer) text(c *input.Fields) uint64 { return reference(c, "string", len(w.tables.strings)) }
 
 func (w *writer) mapping(c *input.Fields, id uint64) {
-	m := number(nil, 1, id)
+	m := protobuf.Number(nil, 1, id)
 	var ids [2]string // of GNU and of Go
 	for c.Next() {
 		switch c.Num {
 		case schema.MappingStart, schema.MappingLimit, schema.MappingOffset:
-			m = number(m, c.Num+1, c.Uint())
+			m = protobuf.Number(m, c.Num+1, c.Uint())
 		case schema.MappingFilename:
-			m = number(m, 5, w.text(c))
+			m = protobuf.Number(m, 5, w.text(c))
 		case schema.MappingAttribute:
 			w.list = c.Uints(w.list[:0])
 			for _, i := range w.list {
@@ -306,7 +295,7 @@ func (w *writer) mapping(c *input.Fields, id uint64) {
 				text := a.values[0].String()
 				switch has := slices.Index([]string{schema.HasFunctions, schema.HasFilenames, schema.HasLineNumbers, schema.HasInlineFrames}, a.key); {
 				case has >= 0 && text == "true":
-					m = number(m, protowire.Number(7+has), 1)
+					m = protobuf.Number(m, protowire.Number(7+has), 1)
 				case a.key == schema.BuildIDGNU:
 					ids[0] = text
 				case a.key == schema.BuildIDGo:
@@ -317,21 +306,21 @@ func (w *writer) mapping(c *input.Fields, id uint64) {
 			c.Fail(notKnown("a mapping"))
 		}
 	}
-	w.out = message(w.out, pprofMapping, number(m, 6, w.string(cmp.Or(ids[0], ids[1]))))
+	w.out = protobuf.Message(w.out, pprofMapping, protobuf.Number(m, 6, w.string(cmp.Or(ids[0], ids[1]))))
 }
 
 func (w *writer) location(c *input.Fields, id uint64) {
-	m := number(nil, 1, id)
+	m := protobuf.Number(nil, 1, id)
 	for c.Next() {
 		switch c.Num {
 		case schema.LocationMapping:
-			m = number(m, 2, reference(c, "mapping", len(w.mappings.at)))
+			m = protobuf.Number(m, 2, reference(c, "mapping", len(w.mappings.at)))
 		case schema.LocationAddress:
-			m = number(m, 3, c.Uint())
+			m = protobuf.Number(m, 3, c.Uint())
 		case schema.LocationLine:
 			line := c.Message()
 			if l := w.line(&line); len(l) > 0 {
-				m = message(m, 4, l)
+				m = protobuf.Message(m, 4, l)
 			}
 			c.Take(line.Err)
 		case schema.LocationAttribute:
@@ -342,14 +331,14 @@ func (w *writer) location(c *input.Fields, id uint64) {
 			w.list = c.Uints(w.list[:0])
 			for _, i := range w.list {
 				if a := w.at(c, i); a != nil && a.key == schema.IsFolded && len(a.values) == 1 && a.values[0].text == "true" {
-					m = number(m, 5, 1)
+					m = protobuf.Number(m, 5, 1)
 				}
 			}
 		default:
 			c.Fail(notKnown("a location"))
 		}
 	}
-	w.out = message(w.out, pprofLocation, m)
+	w.out = protobuf.Message(w.out, pprofLocation, m)
 }
 
 // line is a line of a location, nothing if its function is not known.
@@ -370,20 +359,20 @@ func (w *writer) line(c *input.Fields) []byte {
 	if function == 0 {
 		return nil
 	}
-	return number(number(number(nil, 1, function), 2, line), 3, column)
+	return protobuf.Number(protobuf.Number(protobuf.Number(nil, 1, function), 2, line), 3, column)
 }
 
 func (w *writer) function(c *input.Fields, id uint64) {
-	m := number(nil, 1, id)
+	m := protobuf.Number(nil, 1, id)
 	for c.Next() {
 		switch c.Num {
 		case schema.FunctionName, schema.FunctionSystemName, schema.FunctionFilename:
-			m = number(m, c.Num+1, w.text(c))
+			m = protobuf.Number(m, c.Num+1, w.text(c))
 		case schema.FunctionStartLine:
-			m = number(m, 5, c.Uint())
+			m = protobuf.Number(m, 5, c.Uint())
 		default:
 			c.Fail(notKnown("a function"))
 		}
 	}
-	w.out = message(w.out, pprofFunction, m)
+	w.out = protobuf.Message(w.out, pprofFunction, m)
 }

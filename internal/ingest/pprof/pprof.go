@@ -113,6 +113,8 @@ func readComments(r *run.Run, comments []string) {
 			rec.Build = value
 		case "app":
 			rec.App = value
+		case "merged":
+			rec.Merged = value
 		case "event":
 			eventComment(r, value)
 		case "accounting":
