@@ -1,7 +1,7 @@
 package objects
 
 import (
-	"bufio"
+	"bytes"
 	"io/fs"
 	"path"
 	"strings"
@@ -88,8 +88,9 @@ func (m *Machine) debugPackage(file string) string {
 	if err != nil {
 		return ""
 	}
+	var text bytes.Buffer
 	for _, list := range lists {
-		if !m.lists(list, file) {
+		if !m.lists(list, file, &text) {
 			continue
 		}
 		name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(list), ".list"), ":") // from its architecture
@@ -103,16 +104,20 @@ func (m *Machine) debugPackage(file string) string {
 
 // lists reports whether a list has a file, which may be without /usr there: directories of
 // that name were merged.
-func (m *Machine) lists(list, file string) bool {
+func (m *Machine) lists(list, file string, text *bytes.Buffer) bool {
 	f, err := m.Root.Open(list)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	old := strings.TrimPrefix(file, "/usr")
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if line := lines.Text(); line == file || line == old {
+	text.Reset()
+	text.WriteByte('\n')
+	if _, err := text.ReadFrom(f); err != nil {
+		return false
+	}
+	text.WriteByte('\n')
+	for _, name := range []string{file, strings.TrimPrefix(file, "/usr")} {
+		if bytes.Contains(text.Bytes(), []byte("\n"+name+"\n")) {
 			return true
 		}
 	}

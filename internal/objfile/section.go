@@ -3,7 +3,6 @@ package objfile
 import (
 	"bufio"
 	"bytes"
-	"compress/zlib"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 )
 

@@ -365,8 +365,13 @@ const fetched = 32
 // fetch has the processor wait for the stacks of several samples at once: one after the other, they are far
 // away in memory.
 func (e *profileEncoder) fetch(heads []int32) {
-	for _, head := range heads {
-		e.fetchedSum += e.r.Stacks.node(e.r.Samples[head].Stack).parent
+	s := &e.r.Stacks
+	var callers [fetched]StackID
+	for i, head := range heads {
+		callers[i] = s.node(e.r.Samples[head].Stack).parent
+	}
+	for _, caller := range callers {
+		e.fetchedSum += s.node(caller).parent
 	}
 }
 

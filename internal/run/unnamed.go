@@ -82,18 +82,23 @@ func (r *Run) Unnamed() (all UnnamedShare, files []UnnamedShare) {
 	}
 	// Stacks share few sets of files.
 	sets := [][]uint32{nil}
-	first := []uint64{0}                // of sets: those of the first 64 files that are in it
-	known := make(map[[2]uint32]uint32) // by set and file
+	const firstFiles = 256
+	first := [][firstFiles / 64]uint64{{}} // of sets: a bit for each of the first files that are in it
+	known := make(map[[2]uint32]uint32)    // by set and file
 	set := make([]uint32, r.Stacks.Len())
 	for id := 1; id < r.Stacks.Len(); id++ {
 		n := r.Stacks.node(StackID(id))
 		s, f := set[n.parent], caller[n.location]
-		if f != 0 && first[s]&(1<<f) == 0 && !slices.Contains(sets[s], f) {
+		word, bit := f%firstFiles/64, uint64(1)<<(f%64)
+		if f != 0 && (f < firstFiles && first[s][word]&bit == 0 || f >= firstFiles && !slices.Contains(sets[s], f)) {
 			key := [2]uint32{s, f}
 			if known[key] == 0 {
 				known[key] = uint32(len(sets))
 				sets = append(sets, append(slices.Clip(sets[s]), f))
-				first = append(first, first[s]|1<<f)
+				first = append(first, first[s])
+				if f < firstFiles {
+					first[len(first)-1][word] |= bit
+				}
 			}
 			s = known[key]
 		}
