@@ -273,16 +273,17 @@ func (r *Run) total() {
 			a.Out += s.Count
 		}
 	}
-	a.Frames = r.framesThat(func(uint32) bool { return true })
+	frames := make([]uint32, r.Stacks.Len())
+	a.Frames = r.framesThat(frames, func(uint32) bool { return true })
 	if slices.Contains(unknown, true) {
-		a.UnknownFrames = r.framesThat(func(location uint32) bool { return unknown[location] })
+		a.UnknownFrames = r.framesThat(frames, func(location uint32) bool { return unknown[location] })
 	}
 }
 
 // framesThat counts the frames of samples that are at certain locations, but for samples of derived events.
-func (r *Run) framesThat(counts func(location uint32) bool) (sum int64) {
+// frames is room for the number of each stack.
+func (r *Run) framesThat(frames []uint32, counts func(location uint32) bool) (sum int64) {
 	// Parents precede children, so one pass counts those of each stack.
-	frames := make([]uint32, r.Stacks.Len())
 	for id := 1; id < len(frames); id++ {
 		n := r.Stacks.node(StackID(id))
 		frames[id] = frames[n.parent]

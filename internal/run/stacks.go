@@ -1,6 +1,10 @@
 package run
 
-import "profdiff/internal/limit"
+import (
+	"slices"
+
+	"profdiff/internal/limit"
+)
 
 // A StackID names a stack within one [Stacks]. 0 is the empty stack.
 type StackID uint32
@@ -97,18 +101,27 @@ type stackTable struct {
 	used  int
 	// recent has the latest of many stacks, by the same hash: it is so small that the processor
 	// finds it in its second cache, while slots and nodes are far too large for that.
-	recent []stackSlot
+	recent []call
 }
 
-const recentSlots = 1 << 15
-
+// A stackSlot has a stack, at or behind the place that its hash says. It is as small as it can be, for there is
+// one for nearly each stack: what its node has tells whether it is the one.
 type stackSlot struct {
+	hash uint32
+	id   StackID // 0 is free: the empty stack is never looked up
+}
+
+// A call is a stack with what it is made of.
+type call struct {
 	parent   StackID
 	location uint32
-	id       StackID // 0 is free: the empty stack is never looked up
+	id       StackID
 }
 
-const minTableSlots = 1 << 10
+const (
+	minTableSlots = 1 << 10
+	recentCalls   = 1 << 15
+)
 
 func hash2(a, b uint32) uint64 {
 	h := (uint64(a)<<32 | uint64(b)) * 0x9e3779b97f4a7c15
@@ -120,76 +133,76 @@ func (t *stackTable) child(s *Stacks, parent StackID, location uint32) StackID {
 	if int(parent) == s.n-1 {
 		return s.add(parent, location) // just added: it has no callees yet
 	}
-	hash := hash2(uint32(parent), location)
+	hash := uint32(hash2(uint32(parent), location))
 	if t.recent == nil {
 		return t.find(s, parent, location, hash)
 	}
-	r := &t.recent[hash>>17&(recentSlots-1)]
+	r := &t.recent[hash>>(32-15)]
 	if r.parent != parent || r.location != location || r.id == 0 {
-		*r = stackSlot{parent, location, t.find(s, parent, location, hash)}
+		*r = call{parent, location, t.find(s, parent, location, hash)}
 	}
 	return r.id
 }
 
 // find is child without what is recent.
-func (t *stackTable) find(s *Stacks, parent StackID, location uint32, hash uint64) StackID {
+func (t *stackTable) find(s *Stacks, parent StackID, location, hash uint32) StackID {
 	if len(t.slots) == 0 {
 		t.slots = make([]stackSlot, minTableSlots)
 	}
-	mask := uint64(len(t.slots) - 1)
+	mask := uint32(len(t.slots) - 1)
 	i := hash & mask
 	slot := t.slots[i] // which is on its way while the first callee is waited for
 	if id, l, ok := s.firstChild(parent); ok && l == location {
 		return id
 	}
 	for slot.id != 0 {
-		if slot.parent == parent && slot.location == location {
-			return slot.id
+		if slot.hash == hash {
+			if n := s.node(slot.id); n.parent == parent && n.location == location {
+				return slot.id
+			}
 		}
 		i = (i + 1) & mask
 		slot = t.slots[i]
 	}
 	id := s.add(parent, location)
-	t.slots[i] = stackSlot{parent, location, id}
+	t.slots[i] = stackSlot{hash, id}
 	t.used++
 	if t.used*4 > len(t.slots)*3 {
-		t.grow(s)
+		t.grow()
 	}
 	return id
 }
 
-func (t *stackTable) grow(s *Stacks) {
+func (t *stackTable) grow() {
 	slots := make([]stackSlot, 2*len(t.slots))
-	mask := uint64(len(slots) - 1)
+	mask := uint32(len(slots) - 1)
 	for _, slot := range t.slots {
 		if slot.id == 0 {
 			continue
 		}
-		i := hash2(uint32(slot.parent), slot.location) & mask
+		i := slot.hash & mask
 		for slots[i].id != 0 {
 			i = (i + 1) & mask
 		}
 		slots[i] = slot
 	}
 	t.slots = slots
-	if t.recent == nil && len(slots) > recentSlots {
-		t.recent = make([]stackSlot, recentSlots)
+	if t.recent == nil && len(slots) > recentCalls {
+		t.recent = make([]call, recentCalls)
 	}
 }
 
-// rowTable holds the rows of Run.Samples while they are added: in blocks, so that
-// they are not copied when there are more. The node of a stack has its first row, and
+// rowTable holds the rows of Run.Samples while they are added. The node of a stack has its first row, and
 // nearly all stacks have no other; the others are found by hash.
 type rowTable struct {
-	blocks [][]Sample
-	n      uint32
-	slots  []uint32 // row + 1, 0 is free
-	used   int
+	rows  []Sample
+	slots []uint32 // row + 1, 0 is free
+	used  int
 }
 
-const blockRows = 1 << 12
+const minRows = 64
 
-func (t *rowTable) row(i uint32) *Sample { return &t.blocks[i/blockRows][i%blockRows] }
+func (t *rowTable) row(i uint32) *Sample { return &t.rows[i] }
 
 func (s *Sample) hash() uint64 { return hash2(s.Labels<<8^s.Event, uint32(s.Stack)) }
 
@@ -198,7 +211,7 @@ func (t *rowTable) sample(s *Stacks, event uint32, stack StackID, labels uint32)
 	n := s.node(stack)
 	if n.row == 0 {
 		r := t.add(event, stack, labels)
-		n.row = t.n
+		n.row = uint32(len(t.rows))
 		return r
 	}
 	if r := t.row(n.row - 1); r.Labels == labels && r.Event == event {
@@ -216,7 +229,7 @@ func (t *rowTable) sample(s *Stacks, event uint32, stack StackID, labels uint32)
 		}
 	}
 	r := t.add(event, stack, labels)
-	t.slots[i] = t.n
+	t.slots[i] = uint32(len(t.rows))
 	t.used++
 	if t.used*2 > len(t.slots) {
 		t.grow()
@@ -224,12 +237,18 @@ func (t *rowTable) sample(s *Stacks, event uint32, stack StackID, labels uint32)
 	return r
 }
 
+// add adds a row. They double: what is not written yet takes no memory, and there is no moment at the end at
+// which all of them are there twice.
 func (t *rowTable) add(event uint32, stack StackID, labels uint32) *Sample {
-	t.blocks = withRoom(t.blocks, int(t.n), blockRows, limit.Samples)
-	last := &t.blocks[len(t.blocks)-1]
-	*last = append(*last, Sample{Event: event, Stack: stack, Labels: labels})
-	t.n++
-	return t.row(t.n - 1)
+	if n := len(t.rows); n == cap(t.rows) {
+		more := max(minRows, n)
+		limit.Samples.Add(more)
+		grown := make([]Sample, n, n+more)
+		copy(grown, t.rows)
+		t.rows = grown
+	}
+	t.rows = append(t.rows, Sample{Event: event, Stack: stack, Labels: labels})
+	return &t.rows[len(t.rows)-1]
 }
 
 func (t *rowTable) grow() {
@@ -250,12 +269,7 @@ func (t *rowTable) grow() {
 
 // take returns all rows and empties the table.
 func (t *rowTable) take() []Sample {
-	t.slots = nil
-	rows := make([]Sample, t.n)
-	for i := range t.blocks {
-		copy(rows[i*blockRows:], t.blocks[i])
-		t.blocks[i] = nil
-	}
+	rows := slices.Clip(t.rows)
 	*t = rowTable{}
 	return rows
 }
