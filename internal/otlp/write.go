@@ -148,13 +148,10 @@ func (e *encoder) profiles(names run.SampleTypeNames) [][]byte {
 	r := e.r
 	types := names.SampleTypes(r.Events)
 	n := len(types) / 2
-	// What viewers show first is the weight of the first event that has any.
-	primary := max(0, slices.IndexFunc(r.Events[:n], func(ev run.Event) bool { return ev.Weight != 0 }))
-	order := []int{2*primary + 1, 2 * primary}
+	// Weights come first: viewers show the first profile.
+	var order []int
 	for i := range n {
-		if i != primary {
-			order = append(order, 2*i+1, 2*i)
-		}
+		order = append(order, 2*i+1, 2*i)
 	}
 	samples := make([][]byte, len(types)) // by type
 	next, heads := r.GroupSamples(n)

@@ -19,7 +19,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"profdiff/internal/ingest/pprof"
@@ -110,7 +109,7 @@ func notKnown(message string) error {
 // facts adds to a run what its profiles and resources tell.
 func (p *reader) facts(r *run.Run) {
 	rec := &r.Recording
-	if len(p.comments) == 0 || !strings.HasPrefix(p.comments[0], "format: ") {
+	if !p.own() {
 		rec.Format = Format
 		rec.Tool = p.scope
 	}

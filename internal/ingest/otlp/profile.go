@@ -25,7 +25,10 @@ const (
 	pprofDropFrames  = 7
 	pprofKeepFrames  = 8
 	pprofDuration    = 10
+	pprofPeriodType  = 11
+	pprofPeriod      = 12
 	pprofComment     = 13
+	pprofDefaultType = 14
 
 	pprofLabelKey  = 1
 	pprofLabelStr  = 2
@@ -78,6 +81,14 @@ func (p *reader) profile(size int) ([]byte, error) {
 		duration = max(duration, p.end-p.start)
 	}
 	w.out = protobuf.Number(w.out, pprofDuration, min(duration, math.MaxInt64))
+	if t, period := p.samePeriod(); period > 0 {
+		w.out = protobuf.Message(w.out, pprofPeriodType, protobuf.Number(protobuf.Number(nil, 1, w.string(t.name)), 2, w.string(t.unit)))
+		w.out = protobuf.Number(w.out, pprofPeriod, uint64(period))
+	}
+	// Other programs write the types of pprof's profiles in their order, where the last one counts.
+	if p.own() && p.types[0].sum > 0 {
+		w.out = protobuf.Number(w.out, pprofDefaultType, w.string(p.types[0].name))
+	}
 	w.out = protobuf.Number(w.out, pprofDropFrames, w.string(p.dropFrames))
 	w.out = protobuf.Number(w.out, pprofKeepFrames, w.string(p.keepFrames))
 	for _, c := range p.comments {
@@ -90,6 +101,25 @@ func (p *reader) profile(size int) ([]byte, error) {
 		}
 	}
 	return w.out, nil
+}
+
+// own reports whether profdiff wrote the profiles.
+func (p *reader) own() bool {
+	return len(p.comments) > 0 && strings.HasPrefix(p.comments[0], "format: ")
+}
+
+// samePeriod is the period of all profiles that have one, 0 if they differ.
+func (p *reader) samePeriod() (typ typeName, period int64) {
+	for i := range p.types {
+		switch t := &p.types[i]; {
+		case t.period <= 0:
+		case period != 0 && (t.periodType != typ || t.period != period):
+			return typeName{}, 0
+		default:
+			typ, period = t.periodType, t.period
+		}
+	}
+	return typ, period
 }
 
 // string returns the number of a string that the dictionary may lack.
