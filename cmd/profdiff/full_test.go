@@ -44,14 +44,28 @@ func TestFullDisk(t *testing.T) {
 	recording := "../../profiles/known-slowdown/slow10/01.data"
 	heap := "../../profiles/message-heap/callgrind/before.out"
 	all := [][]string{
-		{}, {"--version"}, {"help"}, {"help", "diff"}, {"diff", "--help"},
-		{"show", a}, {"show", a, "--tree"}, {"show", a, "--format", "json"},
-		{"diff", a, b}, {"diff", a, b, "--full"}, {"diff", a, b, "--format", "json"}, {"diff", a, b, "--format", "markdown"}, {"diff", calls, calls2},
-		{"convert", a, "-o", "-"}, {"convert", a, "-o", "-", "--to", "folded"},
-		{"dump", recording}, {"loops", recording},
-		{"check", a, b, "--budget", budget}, {"check", a, b, "--budget", budget, "--format", "json"},
+		{},
+		{"--version"},
+		{"help"},
+		{"help", "diff"},
+		{"diff", "--help"},
+		{"show", a},
+		{"show", a, "--tree"},
+		{"show", a, "--format", "json"},
+		{"diff", a, b},
+		{"diff", a, b, "--full"},
+		{"diff", a, b, "--format", "json"},
+		{"diff", a, b, "--format", "markdown"},
+		{"diff", calls, calls2},
+		{"convert", a, "-o", "-"},
+		{"convert", a, "-o", "-", "--to", "folded"},
+		{"dump", recording},
+		{"loops", recording},
+		{"check", a, b, "--budget", budget},
+		{"check", a, b, "--budget", budget, "--format", "json"},
 		{"budget", "init", a},
-		{"branches", heap}, {"branches", heap, "--format", "json"},
+		{"branches", heap},
+		{"branches", heap, "--format", "json"},
 	}
 	for _, args := range all {
 		var whole bytes.Buffer

@@ -42,7 +42,7 @@ func TestUnseen(t *testing.T) {
 	}{
 		{"on neither side", side(0, 4000), side(1, 4000), codeWith("quiet"), "match: {function: quiet}, limit: {fail: +5%}", verdict.Pass, "no sample hit it; it costs less than what matters", nil},
 		{"too few samples to say", side(0, 60), side(1, 60), codeWith("quiet"), "match: {function: quiet}, limit: {fail: +5%}", verdict.Inconclusive, "no sample hit it on either side, but more than what matters may have been missed", nil},
-		{"in no binary", side(0, 4000), side(1, 4000), codeWith("quieter", "other"), "match: {function: quiet}, limit: {fail: +5%}", verdict.Fail, "no function matches quiet; closest: quieter, main, other", []Mark{Missing}},
+		{"in no binary", side(0, 4000), side(1, 4000), codeWith("quieter", "other"), "match: {function: quiet}, limit: {fail: +5%}", verdict.Fail, "no function matches quiet; closest: quieter, other, main", []Mark{Missing}},
 		{"no binary could be read", side(0, 4000), side(1, 4000), nil, "match: {function: quiet}, limit: {fail: +5%}", verdict.Inconclusive, "no function matches quiet among the samples, and no binary of the recordings could be read, which may have it; --symfs says where they are; closest: main, work", nil},
 		{"a part", side(0, 4000), side(1, 4000), codeWith("quiet.part.0"), "match: {function: quiet}, limit: {fail: +5%}", verdict.Pass, "no sample hit it; it costs less than what matters", nil},
 		{"a cold clone of a copy", side(0, 4000), side(1, 4000), codeWith("quiet.isra.0.cold"), "match: {function: quiet}, limit: {fail: +5%}", verdict.Pass, "no sample hit it; it costs less than what matters", nil},

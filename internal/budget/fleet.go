@@ -45,9 +45,16 @@ func (f *File) checkFleet() error {
 			given bool
 			name  string
 		}{
-			{b.Limit == nil, "limit"}, {b.Max != nil, "max"}, {b.Min != nil, "min"}, {b.Rate.Of != "", "rate"}, {b.Samples != "", "samples"},
-			{b.BranchCost != "", "branch_cost"}, {b.MCA != nil, "mca"}, {b.Event != "", "event"},
-			{b.Match != nil && b.Match.Under != "", "match.under"}, {b.Match != nil && b.Match.Thread != "", "match.thread"},
+			{b.Limit == nil, "limit"},
+			{b.Max != nil, "max"},
+			{b.Min != nil, "min"},
+			{b.Rate.Of != "", "rate"},
+			{b.Samples != "", "samples"},
+			{b.BranchCost != "", "branch_cost"},
+			{b.MCA != nil, "mca"},
+			{b.Event != "", "event"},
+			{b.Match != nil && b.Match.Under != "", "match.under"},
+			{b.Match != nil && b.Match.Thread != "", "match.thread"},
 			{b.Match != nil && b.Match.Process != "", "match.process"},
 		} {
 			switch {

@@ -14,9 +14,8 @@ const cpu = "cpu/nanoseconds"
 
 // A fixture is a store without files.
 type fixture struct {
-	ledger     []fleet.Profile
-	facts      []fleet.ProfileFunction
-	categories []fleet.ProfileCategory
+	ledger []fleet.Profile
+	facts  []fleet.ProfileFunction
 }
 
 // profile adds a profile that spends in functions, by id, and the rest in none.

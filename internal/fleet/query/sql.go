@@ -137,8 +137,7 @@ type column struct {
 
 func columns(row any) (list []column) {
 	t := reflect.TypeOf(row)
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 		kind := f.Type.Kind()
 		if kind == reflect.Pointer {

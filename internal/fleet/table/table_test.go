@@ -57,7 +57,7 @@ func TestRoundTrip(t *testing.T) {
 	roundTrip(t, []fleet.FunctionUnit{{ReleaseID: "1", SampleType: "s", DeviceModel: "m", UnitID: 2, FunctionID: -9, SelfSum: 1, TotalSum: 2}})
 	facts := make([]fleet.ProfileFunction, 3*readRows+1)
 	for i := range facts {
-		facts[i] = fleet.ProfileFunction{SampleType: "s", FunctionID: int64(i / 100 * 1e15), ProfileID: strings.Repeat("p", i%100), BatchID: "b", SelfValue: int64(i), TotalValue: int64(2 * i)}
+		facts[i] = fleet.ProfileFunction{SampleType: "s", FunctionID: int64(i/100) * 1e15, ProfileID: strings.Repeat("p", i%100), BatchID: "b", SelfValue: int64(i), TotalValue: int64(2 * i)}
 	}
 	roundTrip(t, facts)
 }

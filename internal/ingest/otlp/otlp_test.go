@@ -242,9 +242,13 @@ func TestReadMade(t *testing.T) {
 		{
 			"values of all kinds", func(m made) {
 				m.Dictionary.AttributeTable[1].Value = &common.AnyValue{Value: &common.AnyValue_ArrayValue{ArrayValue: &common.ArrayValue{Values: []*common.AnyValue{
-					text("a"), {Value: &common.AnyValue_BoolValue{BoolValue: true}}, {Value: &common.AnyValue_DoubleValue{DoubleValue: 2.5}}, {Value: &common.AnyValue_BytesValue{BytesValue: []byte{1, 255}}},
+					text("a"),
+					{Value: &common.AnyValue_BoolValue{BoolValue: true}},
+					{Value: &common.AnyValue_DoubleValue{DoubleValue: 2.5}},
+					{Value: &common.AnyValue_BytesValue{BytesValue: []byte{1, 255}}},
 					{Value: &common.AnyValue_KvlistValue{KvlistValue: &common.KeyValueList{Values: []*common.KeyValue{{Key: "k", Value: text("v")}}}}},
-					{Value: &common.AnyValue_StringValueStrindex{StringValueStrindex: 8}}, {Value: &common.AnyValue_IntValue{IntValue: 0}},
+					{Value: &common.AnyValue_StringValueStrindex{StringValueStrindex: 8}},
+					{Value: &common.AnyValue_IntValue{IntValue: 0}},
 				}}}}
 				m.Dictionary.AttributeTable[1].KeyStrindex = 14
 				m.add(3, 4, &pb.Sample{StackIndex: 1, Values: []int64{10}, AttributeIndices: []int32{1}})
