@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -130,9 +131,7 @@ func (c *Client) post(ctx context.Context, path, contentType string, body []byte
 	if err != nil {
 		return nil, nil, err
 	}
-	for name, values := range c.Header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, c.Header)
 	req.Header.Set("Content-Type", contentType)
 	req.Header.Set("User-Agent", "profdiff")
 	if http2 {
