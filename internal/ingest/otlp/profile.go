@@ -153,7 +153,13 @@ func (p *reader) columns() []column {
 		list = append(list, column{name: t.name, unit: t.unit, typ: uint32(i), factor: 1})
 	}
 	// What is named after another type counts its samples, and package ingest/pprof pairs types in
-	// their order: an event may itself be called samples.
+	// their order: an event may itself be called samples. Profdiff writes a weight, then its number.
+	if p.own() && len(list)%2 == 0 {
+		for i := 0; i < len(list); i += 2 {
+			list[i], list[i+1] = list[i+1], list[i]
+		}
+		return list
+	}
 	slices.SortStableFunc(list, func(a, b column) int { return cmp.Compare(counting(a.name), counting(b.name)) })
 	if len(list) != 1 {
 		return list

@@ -159,11 +159,13 @@ func (p *reader) readProfile(c *input.Fields) {
 	var start, duration uint64
 	var period int64
 	var attributes []uint64
+	samples := 0
 	for c.Next() {
 		switch c.Num {
 		case schema.ProfileSampleType:
 			typ = p.typeName(c)
 		case schema.ProfileSample:
+			samples++
 			if c.Bytes(); c.Err != nil {
 				return
 			}
@@ -194,6 +196,12 @@ func (p *reader) readProfile(c *input.Fields) {
 		default:
 			c.Fail(notKnown("a profile"))
 		}
+	}
+	if typ.name == "" {
+		if samples > 0 {
+			c.Take(fmt.Errorf("profile at %#x: does not say what its %d samples are of", c.Base, samples))
+		}
+		return
 	}
 	p.profileAttributes(c, attributes)
 	if start != 0 && (p.start == 0 || start < p.start) {
