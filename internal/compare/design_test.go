@@ -70,7 +70,7 @@ func TestAudit(t *testing.T) {
 func TestOutliers(t *testing.T) {
 	side := func(weights ...int) (runs []*run.Run) {
 		for i, w := range weights {
-			r := runtest.Build(t, fmt.Sprintf("run %d", i+1), fmt.Sprintf("cpu-cycles main a!main;a!f %d", w))
+			r := runtest.Build(t, fmt.Sprintf("run %d", i+1), "cpu-cycles main a!main;a!f"+strings.Repeat(fmt.Sprintf(" %d", w), 400))
 			runs = append(runs, r)
 		}
 		return runs

@@ -12,7 +12,7 @@ const (
 	// outlierRuns is the number of runs of a side from which one stands out from the others.
 	outlierRuns = 5
 	// outlierTimes is how much more or less than the median a run costs that stands out, and outlierSigmas by how
-	// many standard deviations, as the median of the distances from the median tells them
+	// many standard deviations, of sampling or as the median of the distances from the median tells them
 	// (Iglewicz and Hoaglin, 1993: 3.5, which of ten normal runs finds one in twenty sets).
 	outlierTimes  = 1.5
 	outlierSigmas = 6
@@ -23,9 +23,15 @@ const (
 // stay in all that is computed: to leave out what came out differently would make a difference.
 func outliers(p *eventPair, base, head []*run.Run) (warnings []string) {
 	for side, runs := range [][]*run.Run{base, head} {
-		logs := make([]float64, 0, len(runs))
+		logs, noise := make([]float64, 0, len(runs)), make([]float64, 0, len(runs))
 		for i, r := range runs {
-			logs = append(logs, math.Log(float64(r.Events[[][]int{p.base, p.head}[side][i]].Weight)))
+			e := &r.Events[[][]int{p.base, p.head}[side][i]]
+			logs = append(logs, math.Log(float64(e.Weight)))
+			sampled := 0.0
+			if n := e.EffectiveSamples(); n > 0 && !e.Complete {
+				sampled = 1 / math.Sqrt(n)
+			}
+			noise = append(noise, sampled)
 		}
 		if len(runs) < outlierRuns || slices.ContainsFunc(logs, func(l float64) bool { return math.IsInf(l, 0) }) {
 			continue
@@ -35,9 +41,9 @@ func outliers(p *eventPair, base, head []*run.Run) (warnings []string) {
 		for i, l := range logs {
 			distances[i] = math.Abs(l - middle)
 		}
-		least := max(math.Log(outlierTimes), outlierSigmas*sigmaOfMedian*medianOf(distances))
+		spread := sigmaOfMedian * medianOf(distances)
 		for i, r := range runs {
-			if distances[i] > least {
+			if distances[i] > max(math.Log(outlierTimes), outlierSigmas*max(spread, noise[i])) {
 				warnings = append(warnings, fmt.Sprintf("%s: %s costs %.2g times the median of the %d runs of %s: something else may have happened in it",
 					p.name, r.Name, math.Exp(logs[i]-middle), len(runs), [2]string{"base", "head"}[side]))
 			}
