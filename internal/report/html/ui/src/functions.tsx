@@ -33,7 +33,7 @@ export function Functions({ s, data }: { s: State; data: EventData }) {
     return { key, label, title, width: "7.2em", numeric: true, small: of === "self" ? "" : undefined, cell: (f) => <Delta e={e} c={f[of]} />, value: (f) => Math.abs(d(f)), text: (f) => String(d(f)) };
   };
   const columns = useMemo<Column<Fn>[]>(() => [
-    { key: "name", label: "Function", width: "minmax(19.4em,1fr)", small: "", cell: (f, room) => <span><bdi class="name" title={f.name}>{elide(f.name, room - Math.min(14, note(f).length && note(f).length + 1))}</bdi>{note(f) ? <span class="note"> <bdi>{note(f)}</bdi></span> : null}</span>, value: (f) => f.name },
+    { key: "name", label: "Function", width: "minmax(20.6em,1fr)", small: "", cell: (f, room) => <span><bdi class="name" title={f.name}>{elide(f.name, room - Math.min(14, note(f).length && note(f).length + 1))}</bdi>{note(f) ? <span class="note"> <bdi>{note(f)}</bdi></span> : null}</span>, value: (f) => f.name },
     side("base", "Self before"), side("head", "Self after"), change("self", "delta", "|Δ|", "ordered by the size of the change"),
     { key: "change", label: "Change, % [95 %]", width: "12.8em", numeric: true, small: "", cell: (f) => <Change_ c={f.self} />, value: (f) => f.self.ratio ?? Infinity, text: (f) => relative(f.self) + " " + interval(f.self) },
     { key: "bar", label: "_Interval", width: "100px", cell: (f) => <Bar c={f.self} reach={reach} /> },
