@@ -62,7 +62,7 @@ func spentBy(t *testing.T, dir string, args ...string) (c spent) {
 }
 
 // TestStorms reads small files that are to cost much. Each command takes no more than four times the
-// size of its input and 100 MB, and time in proportion to it.
+// size of its input and 100 MB.
 func TestStorms(t *testing.T) {
 	show, convert := []string{"show", "in"}, []string{"convert", "in", "-o", "out.pb.gz"}
 	commands := map[string][][]string{
@@ -73,8 +73,7 @@ func TestStorms(t *testing.T) {
 	for _, storm := range inputtest.Storms {
 		for _, args := range commands[storm.Name] {
 			t.Run(storm.Name+" "+args[0], func(t *testing.T) {
-				var costs [2]spent // of half of it, and of all
-				for i := range costs {
+				for i := range 2 { // half of it, and all
 					dir := t.TempDir()
 					data := storm.Make(storm.N * (i + 1) / 2)
 					if err := os.WriteFile(filepath.Join(dir, "in"), data, 0o666); err != nil {
@@ -92,11 +91,6 @@ func TestStorms(t *testing.T) {
 						t.Errorf("%d bytes took %d bytes of memory, more than %d", len(data), c.memory, limit)
 					}
 					t.Logf("%d bytes: %d MB, %v", len(data), c.memory>>20, c.cpu)
-					costs[i] = c
-				}
-				// What takes little time may take any part of it.
-				if few := time.Second; costs[1].cpu > few && costs[1].cpu > 3*costs[0].cpu {
-					t.Errorf("twice the input took %v after %v", costs[1].cpu, costs[0].cpu)
 				}
 			})
 		}

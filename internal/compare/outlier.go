@@ -13,7 +13,7 @@ const (
 	outlierRuns = 5
 	// outlierTimes is how much more or less than the median a run costs that stands out, and outlierSigmas by how
 	// many standard deviations, of sampling or as the median of the distances from the median tells them
-	// (Iglewicz and Hoaglin, 1993: 3.5, which of ten normal runs finds one in twenty sets).
+	// (Iglewicz and Hoaglin, 1993, who propose 3.5).
 	outlierTimes  = 1.5
 	outlierSigmas = 6
 	sigmaOfMedian = 1.4826

@@ -11,10 +11,13 @@ import (
 // Z95 is the quantile of the normal distribution for a two-sided interval of 95 %.
 const Z95 = 1.959964
 
-// Median sorts values, of which there is one at least.
+// Median sorts values; it is NaN without any.
 func Median(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)
+	if n == 0 {
+		return math.NaN()
+	}
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 

@@ -71,3 +71,13 @@ func TestMirrored(t *testing.T) {
 		t.Errorf("%d shares fell beyond their intervals: nothing was to be taken back", less)
 	}
 }
+
+// TestNothingTested judges shares where no function has the devices that a test asks for.
+func TestNothingTested(t *testing.T) {
+	c := judged(t, fleettest.Fleet{Seed: 4, Profiles: 4, Devices: 4, Models: 1, Functions: 10, Batch: 4}, Share)
+	for i := range c.Functions {
+		if f := &c.Functions[i]; f.Self.Verdict.Changed() {
+			t.Errorf("%s is called %s", f.Name, f.Self.Verdict)
+		}
+	}
+}
