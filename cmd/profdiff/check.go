@@ -135,6 +135,9 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 		return nil, nil, err
 	}
 	f.page.watch(l)
+	if f.page.file != "" {
+		l.keepWaits(nil)
+	}
 	files, notes, err := f.files()
 	if err != nil {
 		return nil, nil, err

@@ -23,7 +23,9 @@ func (f *checkFlags) writePage(cmd *cobra.Command, std *stdio, o *budget.Outcome
 	page := f.page.parts(l)
 	d := &html.Document{Tool: opt.Tool}
 	if o.Comparison != nil {
-		d = html.FromComparison(diff.New(o.Comparison, diff.Parts{Page: page}), opt)
+		compared := diff.New(o.Comparison, diff.Parts{Page: page})
+		compared.AddWaits(l.waitsOf(in.Base), l.waitsOf(in.Head))
+		d = html.FromComparison(compared, opt)
 	}
 	d.AddOutcome(document, diff.NewPageSide(o.Design.Base, page), diff.NewPageSide(o.Design.Head, page), opt)
 	x := &sectionInputs{base: in.Base, head: in.Head, loader: l, in: &f.in, tables: f.tables, cpu: f.cpu, missCost: f.missCost}
