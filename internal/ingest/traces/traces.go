@@ -100,6 +100,15 @@ type lost struct {
 	timeless, undescribed, typeless, marks, ahead int64
 }
 
+// account counts these events as dropped, whatever they were to tell.
+func (l *lost) account(a *run.Accounting) {
+	a.In += l.timeless + l.undescribed + l.ahead + l.typeless
+	a.Drop("without a time", l.timeless)
+	a.Drop("on a track that nothing describes", l.undescribed)
+	a.Drop("later than they were written", l.ahead)
+	a.Drop("without a type", l.typeless)
+}
+
 // packet reads a packet in the second reading.
 func (r *reader) packet(p *perfetto.Packet) error {
 	switch p.Kind {
@@ -217,5 +226,6 @@ func (r *reader) warn(out *run.Run, tl *trace.Timeline, loss trace.SliceLoss) {
 	line(r.lost.undescribed, "%d track events are on tracks that nothing describes and are left out")
 	line(r.lost.ahead, "%d track events are later than they were written, and are left out: their clock is not that of the trace")
 	line(r.lost.typeless, "%d track events have neither type nor phase and are left out")
+	r.lost.account(&out.Accounting)
 	out.Warnings = append(out.Warnings, timelineWarnings(out, tl, loss, r.facts.Kernel)...)
 }

@@ -183,8 +183,34 @@ func TestAhead(t *testing.T) {
 	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, "3 track events are later than they were written") }) {
 		t.Errorf("warnings: %q", r.Warnings)
 	}
+	if got := r.Accounting.Dropped["later than they were written"]; got != 3 {
+		t.Errorf("%d events dropped that are later than they were written, want 3", got)
+	}
 	if r.Recording.Duration != 4*ms {
 		t.Errorf("lasts %v, want 4ms", r.Recording.Duration)
+	}
+}
+
+// TestLeftOut checks that track events that say too little are dropped, each with its reason.
+func TestLeftOut(t *testing.T) {
+	var tr perfettotest.Trace
+	type M = perfettotest.Message
+	s := tr.Sequence(1)
+	s.ThreadTrack(11, 0, 10, 10, "main")
+	s.Begin(100, 11, "", "task")
+	s.End(300, 11)
+	s.Begin(150, 12, "", "nowhere")
+	s.Begin(160, 12, "", "nowhere")
+	s.Event(170, new(M).Uint(11, 11)) // on its track, without a type
+	s.Packet(0, new(M).Message(int(perfetto.TrackEvent), new(M).Uint(9, 1).Uint(11, 11)))
+	r := readTrace(t, &tr, nil)
+	check(t, "slices", samplesOf(r, "slices"), "main/main: task 1 200\n")
+	want := map[string]int64{"on a track that nothing describes": 2, "without a type": 1, "without a time": 1}
+	if diff := cmp.Diff(want, r.Accounting.Dropped); diff != "" {
+		t.Errorf("dropped (-want +got):\n%s", diff)
+	}
+	if !r.Accounting.Balanced() || r.Accounting.In != 5 {
+		t.Errorf("%+v is not balanced, or not of 5 events", r.Accounting)
 	}
 }
 
