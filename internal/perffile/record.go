@@ -450,6 +450,8 @@ func (r *Record) UnwindingResult() (UnwindingResult, error) {
 		u.UserRegs = Regs{ABI: c.u64(), Mask: c.u64()}
 		u.UserRegs.Values = c.u64s(nil, uint64(bits.OnesCount64(u.UserRegs.Mask)))
 		u.UserStack, u.UserStackFull = decodeStack(&c)
+	}
+	if c.remaining() > 0 { // recordings of 2020 end before it
 		n := c.u64()
 		u.IPs, u.SPs = c.u64s(nil, n), c.u64s(nil, n)
 	}

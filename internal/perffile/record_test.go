@@ -488,3 +488,18 @@ func TestMmapBuildIDFlag(t *testing.T) {
 		})
 	}
 }
+
+// TestUnwindingResultWithoutFrames has what simpleperf of 2021 kept of a stack, which ends before the frames.
+func TestUnwindingResultWithoutFrames(t *testing.T) {
+	got := records(t, perffiletest.Fixture(t, "header\nattr type=software sample_type=IP|TID\n"+
+		"SIMPLEPERF_UNWINDING_RESULT time=11 used_time=1 error_code=4 error_addr=0 stack_start=0x7ff0 stack_end=0x8000"+
+		" regs_user={abi=2,reg_mask=0x5,regs=[0x1,0x2]} stack_user={data=0011,dyn_size=2}\n"))
+	want := []record{{Type: perffile.RecordUnwindingResult, Attr: -1, Value: perffile.UnwindingResult{
+		Time: 11, UsedTime: 1, ErrorCode: 4, StackStart: 0x7ff0, StackEnd: 0x8000,
+		UserRegs:  perffile.Regs{ABI: 2, Mask: 0x5, Values: []uint64{1, 2}},
+		UserStack: unhex("0011"), UserStackFull: true,
+	}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

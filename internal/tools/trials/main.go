@@ -1,7 +1,7 @@
 // Trials measures what a recording that ends when a budget is decided saves.
 //
-// Each trial records two commands twice, one way after the other in turns: a fixed number of runs a
-// side, and `profdiff record --until decided`, which knows the budget. Both are then checked by
+// Each trial records two commands, one way after the other in turns: a fixed number of runs a side,
+// and `profdiff record --until decided`, which knows the budget, each with each recorder. All are then checked by
 // profdiff check. The table has, for each way, the outcomes and the seconds of recording. Between an
 // unchanged program and itself a failure is wrong, between others a pass.
 //
@@ -17,13 +17,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
 // settings are the flags.
 type settings struct {
-	profdiff, before, after, limit string
-	trials, runs                   int
+	profdiff, before, after, limit, with string
+	trials, runs                         int
 }
 
 func main() {
@@ -32,6 +33,7 @@ func main() {
 	flag.StringVar(&s.before, "old", "", "`CMD` before the change")
 	flag.StringVar(&s.after, "new", "", "`CMD` after it")
 	flag.StringVar(&s.limit, "limit", "+5%", "`LIMIT` of the total of a run")
+	flag.StringVar(&s.with, "with", "perf,builtin", "the `RECORDERS`, with commas between them")
 	flag.IntVar(&s.trials, "n", 20, "make `N` trials without a change, and as many with it")
 	flag.IntVar(&s.runs, "runs", 10, "record `N` runs a side where the number is fixed")
 	flag.Parse()
@@ -43,6 +45,22 @@ func main() {
 		fmt.Fprintf(os.Stderr, "trials: %v\n", err)
 		os.Exit(1)
 	}
+}
+
+// A way of recording has a name, the arguments of `profdiff record`, and what came of it.
+type way struct {
+	name   string
+	args   []string
+	trials []trial
+}
+
+func (s *settings) ways(budget string) (list []way) {
+	for _, with := range strings.Split(s.with, ",") {
+		list = append(list,
+			way{name: fmt.Sprintf("%s, %d + %d", with, s.runs, s.runs), args: []string{"--with", with, "--runs", fmt.Sprint(s.runs)}},
+			way{name: with + ", until decided", args: []string{"--with", with, "--until", "decided", "--budget", budget}})
+	}
+	return list
 }
 
 // A trial is what one recording came to.
@@ -66,27 +84,21 @@ func (s *settings) measure() error {
 	fmt.Println("| | Recording | pass | fail | can't tell yet | runs a side, median | seconds, median | seconds, mean |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, change := range []struct{ name, after string }{{"no change", s.before}, {"the change", s.after}} {
-		var fixed, until []trial
+		ways := s.ways(budget)
 		for i := range s.trials {
-			ways := []func() error{
-				func() error {
-					return s.record(&fixed, filepath.Join(dir, "fixed"), budget, change.after, "--runs", fmt.Sprint(s.runs))
-				},
-				func() error {
-					return s.record(&until, filepath.Join(dir, "until"), budget, change.after, "--until", "decided", "--budget", budget)
-				},
-			}
-			if i%2 == 1 {
-				slices.Reverse(ways)
-			}
-			for _, way := range ways {
-				if err := way(); err != nil {
+			for k := range ways {
+				w := &ways[k]
+				if i%2 == 1 {
+					w = &ways[len(ways)-1-k]
+				}
+				if err := s.record(&w.trials, filepath.Join(dir, "recordings"), budget, change.after, w.args...); err != nil {
 					return err
 				}
 			}
 		}
-		row(change.name, fmt.Sprintf("%d + %d", s.runs, s.runs), fixed)
-		row(change.name, "until decided", until)
+		for i := range ways {
+			row(change.name, ways[i].name, ways[i].trials)
+		}
 	}
 	return nil
 }
