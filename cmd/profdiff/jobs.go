@@ -61,6 +61,7 @@ func loadJobs(jobs []job) ([]*run.Run, error) {
 			}
 		}
 		own := *j.loader
+		own.opt.Last = i == len(jobs)-1
 		own.opt.Objects = own.opt.Objects.InTurn(sync.OnceFunc(before))
 		if own.waits != nil {
 			own.waits = make(map[*run.Run]*wait.Report)

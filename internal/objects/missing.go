@@ -64,7 +64,7 @@ func notFound(tries []Try) string {
 
 // hasSymbols reports whether the object has more than the symbols that it exports.
 func (o *Object) hasSymbols() bool {
-	o.load()
+	o.learn()
 	for _, f := range []*source{o.file, o.debug} {
 		if f == nil {
 			continue
@@ -75,7 +75,7 @@ func (o *Object) hasSymbols() bool {
 			}
 		}
 	}
-	return o.lines != nil
+	return o.lined
 }
 
 // debugPackage is the package of Debian's that has the debug information of a file of this

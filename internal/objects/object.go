@@ -14,11 +14,13 @@ import (
 type Object struct {
 	warner
 	file    *source
-	store   *Store // the view that found it first
-	loaded  bool
+	store   *Store  // the view that found it first
+	known   bool    // what it has: load was called before
+	loaded  bool    // what it has is here
 	debug   *source // separate debug file, nil if there is none
 	symbols *objfile.SymbolTable
 	lines   *objfile.LineTable
+	lined   bool                       // it has lines
 	frames  map[uint64][]objfile.Frame // that were asked for
 	unsplit bool                       // a file with what the compiler split off was missing
 
@@ -63,6 +65,10 @@ func (o *Object) Lines() *objfile.LineTable {
 	o.load()
 	return o.lines
 }
+
+// Forget drops symbols and lines, which are the most that is kept of a file. They are read again if they are
+// asked for.
+func (o *Object) Forget() { o.loaded, o.symbols, o.lines, o.frames = false, nil, nil, nil }
 
 // Unwind has the tables by which the stacks of the file's code are unwound, nil if it is for a
 // machine of which that is not known.
@@ -112,20 +118,29 @@ func (o *Object) Frames(vaddr uint64) []objfile.Frame {
 
 // Debug is the separate debug file, nil if there is none.
 func (o *Object) Debug() *objfile.File {
-	o.load()
+	o.learn()
 	if o.debug == nil {
 		return nil
 	}
 	return o.debug.File
 }
 
-// load reads what the object file and its separate debug file have, once.
+// learn finds out what the object file and its separate debug file have.
+func (o *Object) learn() {
+	if !o.known {
+		o.load()
+	}
+}
+
+// load reads what the object file and its separate debug file have, once unless that is forgotten.
 func (o *Object) load() {
 	if o.loaded {
 		return
 	}
 	o.loaded = true
-	o.debug = o.store.debugFile(o.file)
+	if !o.known {
+		o.known, o.debug = true, o.store.debugFile(o.file)
+	}
 	for _, source := range []*source{o.debug, o.file} {
 		if source == nil {
 			continue
@@ -143,7 +158,7 @@ func (o *Object) load() {
 		}
 		if o.lines == nil {
 			if t, err := source.Lines(); err == nil {
-				o.lines = t
+				o.lines, o.lined = t, true
 				o.addSupplementary(source)
 				o.addSplit(source)
 			} else if !errors.Is(err, objfile.ErrNotFound) && !errors.Is(err, objfile.ErrUnsupported) {

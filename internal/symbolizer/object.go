@@ -41,6 +41,13 @@ func (z *Symbolizer) object(d *dso, off uint64) (o *objects.Object, base uint64)
 	return d.object, 0
 }
 
+// Forget drops what was read of the file for a DSO: see [objects.Object.Forget].
+func (z *Symbolizer) Forget(d *perfsession.DSO) {
+	if o := z.dso(d).object; o != nil {
+		o.Forget()
+	}
+}
+
 // vmlinux finds the kernel with its debug information. Names of where it is vary; a
 // build ID tells whether it is the right one.
 func (z *Symbolizer) vmlinux(d *dso) *objects.Object {

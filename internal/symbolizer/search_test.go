@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/google/go-cmp/cmp"
+
 	"profdiff/internal/objects"
 	"profdiff/internal/objects/objectstest"
 	"profdiff/internal/perfsession"
@@ -59,6 +61,12 @@ func TestSymbolize(t *testing.T) {
 	}
 
 	z := New(Options{Objects: objectstest.Stored(fstest.MapFS{"message-heap": heap})})
+	place := perfsession.Frame{Addr: 0x401985, Map: mapped(heapPath, heapID)}
+	before := z.Symbolize(place, nil, 0)
+	z.Forget(place.Map.DSO)
+	if diff := cmp.Diff(before, z.Symbolize(place, nil, 0)); diff != "" {
+		t.Errorf("after what was read of the file was forgotten: -before +after\n%s", diff)
+	}
 	inlined := 0
 	for addr := uint64(0x401000); addr < 0x403000; addr++ {
 		sym := z.Symbolize(perfsession.Frame{Addr: addr, Map: mapped(heapPath, heapID)}, nil, 0)

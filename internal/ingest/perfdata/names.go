@@ -53,11 +53,30 @@ func (n *namer) name() {
 			break
 		}
 	}
-	for _, i := range n.order() {
+	last := n.lastOfFiles()
+	order := n.order()
+	for k, i := range order {
 		n.namePlace(i)
+		if p.opt.Last && (k+1 == len(order) || n.dsoID(&p.places[order[k+1]]) != n.dsoID(&p.places[i])) && p.places[i].seg() != 0 {
+			if d := p.segments[p.places[i].seg()].first.DSO; last[fileOf(d)] == d.ID {
+				n.z.Forget(d)
+			}
+		}
 	}
 	n.mainFirst()
 }
+
+// lastOfFiles is by file the last DSO that it is: programs have copies.
+func (n *namer) lastOfFiles() map[string]int {
+	last := make(map[string]int)
+	for i := range n.p.segments[1:] {
+		d := n.p.segments[1+i].first.DSO
+		last[fileOf(d)] = max(last[fileOf(d)], d.ID)
+	}
+	return last
+}
+
+func fileOf(d *perfsession.DSO) string { return cmp.Or(d.BuildID, d.Path) }
 
 // order returns the places by file, segment, offset and jitted function.
 func (n *namer) order() []uint32 {

@@ -40,6 +40,9 @@ type Options struct {
 	Timeline bool
 	// During chooses times of a trace, nil for all.
 	During *trace.During
+	// Last is set if no recording is read after this one: what names addresses of a file is
+	// dropped when all have names.
+	Last bool
 	// Waits keeps who waited when, and for whom, where the input tells it (run.Run.Waits).
 	Waits bool
 }
