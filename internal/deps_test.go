@@ -94,7 +94,7 @@ var policy = map[string][]string{
 	"fleet/query":           {"fleet", "fleet/store", "fleet/table", "stats", "verdict"},
 	"fleet/batch":           {"align", "category", "fleet", "fleet/store", "fleet/table", "ingest", "input", "objects", "retrace", "run"},
 	"fleet/table":           {"fleet", "input"},
-	"fleet/store":           {"fleet", "fleet/table", "input"},
+	"fleet/store":           {"fleet", "fleet/table", "input", "radix"},
 	"heatmap":               {},
 	"compare":               {"heatmap", "run", "stats", "verdict", "align", "category", "remark"},
 	"compare/comparetest":   {"run", "compare"},

@@ -39,7 +39,8 @@ func FunctionID(module, name, file string) int64 {
 
 // StackID is the id of a stack of functions, leaf to root.
 func StackID(frames []int64) [16]byte {
-	data := make([]byte, 0, 8*len(frames))
+	var usual [64 * 8]byte // of most stacks
+	data := usual[:0]
 	for _, f := range frames {
 		data = binary.BigEndian.AppendUint64(data, uint64(f))
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/sha256"
@@ -13,6 +14,7 @@ import (
 
 	"profdiff/internal/fleet"
 	"profdiff/internal/fleet/table"
+	"profdiff/internal/radix"
 )
 
 // A Batch is what one file in each table has: profiles of one release and one day.
@@ -88,33 +90,77 @@ func (b *Batch) sort() {
 		}
 		return cmp.Or(bytes.Compare(x.StackID[:], y.StackID[:]), cmp.Compare(x.Thread, y.Thread))
 	})
-	slices.SortFunc(b.Facts, func(x, y fleet.ProfileFunction) int {
-		// There are millions of them: cmp.Or compares all before it looks.
-		if c := cmp.Compare(x.SampleType, y.SampleType); c != 0 {
-			return c
-		}
-		if c := cmp.Compare(x.FunctionID, y.FunctionID); c != 0 {
-			return c
-		}
-		return cmp.Compare(x.ProfileID, y.ProfileID)
-	})
+	b.sortFacts()
 	slices.SortFunc(b.Categories, func(x, y fleet.ProfileCategory) int {
 		return cmp.Or(cmp.Compare(x.SampleType, y.SampleType), cmp.Compare(x.Category, y.Category), cmp.Compare(x.ProfileID, y.ProfileID))
 	})
 }
 
+// sortFacts sorts facts by sample type, function and profile. There are millions of them, so that they are sorted by the ranks of
+// these, which are in the other tables; where a fact is of what is not there, by comparing all.
+func (b *Batch) sortFacts() {
+	var types, profiles []string
+	for i := range b.Profiles {
+		types, profiles = append(types, b.Profiles[i].SampleType), append(profiles, b.Profiles[i].ProfileID)
+	}
+	slices.Sort(types)
+	typeRank, profileRank, functionRank := ranks(slices.Compact(types)), ranks(slices.Compact(profiles)), make(map[int64]int, len(b.Functions))
+	for i := range b.Functions {
+		functionRank[b.Functions[i].FunctionID] = i + 1
+	}
+	type place struct {
+		rank uint64
+		row  int32
+	}
+	places := make([]place, len(b.Facts))
+	var last fleet.ProfileFunction
+	var ofType, ofProfile int
+	complete := true
+	for i := range b.Facts {
+		f := &b.Facts[i]
+		if i == 0 || f.SampleType != last.SampleType || f.ProfileID != last.ProfileID {
+			last, ofType, ofProfile = *f, typeRank[f.SampleType], profileRank[f.ProfileID]
+		}
+		function := functionRank[f.FunctionID]
+		complete = complete && ofType > 0 && ofProfile > 0 && function > 0
+		places[i] = place{uint64(((ofType-1)*len(b.Functions)+function-1)*len(profiles) + ofProfile), int32(i)}
+	}
+	if !complete {
+		slices.SortFunc(b.Facts, func(x, y fleet.ProfileFunction) int {
+			return cmp.Or(cmp.Compare(x.SampleType, y.SampleType), cmp.Compare(x.FunctionID, y.FunctionID), cmp.Compare(x.ProfileID, y.ProfileID))
+		})
+		return
+	}
+	radix.Sort(places, func(p *place) uint64 { return p.rank })
+	sorted := make([]fleet.ProfileFunction, len(places))
+	for i, p := range places {
+		sorted[i] = b.Facts[p.row]
+	}
+	b.Facts = sorted
+}
+
+// ranks numbers texts that are sorted from 1.
+func ranks(sorted []string) map[string]int {
+	rank := make(map[string]int, len(sorted))
+	for i, s := range sorted {
+		rank[s] = i + 1
+	}
+	return rank
+}
+
 // name is the hash of the versions and of all rows but functions and stacks, whose ids are hashes already: what is read with other
 // names or other metadata is another batch.
 func (b *Batch) name() string {
-	d := digest{Hash: sha256.New()}
+	sum := sha256.New()
+	d := newDigest(sum)
 	d.numbers(fleet.Schema, table.Decoder)
 	for i := range b.Profiles {
 		p := &b.Profiles[i]
 		d.strings(p.ProfileID, p.ReleaseID, p.DeviceModel, p.DeviceID, p.SampleType, p.SourceURI)
 		d.numbers(p.TimeNS, p.DurationNS, p.Weight, p.SampleCount, int64(p.DecoderVersion), int64(p.SchemaVersion))
-		optional(&d, p.WorkUnits, func(v int64) { d.numbers(v) })
-		optional(&d, p.ABI, func(s string) { d.strings(s) })
-		optional(&d, p.OSBuild, func(s string) { d.strings(s) })
+		optional(d, p.WorkUnits, func(v int64) { d.numbers(v) })
+		optional(d, p.ABI, func(s string) { d.strings(s) })
+		optional(d, p.OSBuild, func(s string) { d.strings(s) })
 	}
 	for i := range b.Facts {
 		f := &b.Facts[i]
@@ -132,30 +178,30 @@ func (b *Batch) name() string {
 		d.strings(c.SampleType, c.Category, c.ProfileID)
 		d.numbers(c.SelfValue)
 	}
-	return hex.EncodeToString(d.Sum(nil)[:8])
+	d.Flush()
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // A digest hashes values so that no two lists of them are the same bytes.
-type digest struct {
-	hash.Hash
-	buffer []byte
-}
+type digest struct{ *bufio.Writer }
+
+func newDigest(sum hash.Hash) *digest { return &digest{bufio.NewWriterSize(sum, 32<<10)} }
 
 func (d *digest) numbers(values ...int64) {
-	d.buffer = d.buffer[:0]
+	b := d.AvailableBuffer()
 	for _, v := range values {
-		d.buffer = binary.BigEndian.AppendUint64(d.buffer, uint64(v))
+		b = binary.BigEndian.AppendUint64(b, uint64(v))
 	}
-	d.Write(d.buffer)
+	d.Write(b)
 }
 
 func (d *digest) strings(values ...string) {
-	d.buffer = d.buffer[:0]
+	b := d.AvailableBuffer()
 	for _, s := range values {
-		d.buffer = binary.BigEndian.AppendUint32(d.buffer, uint32(len(s)))
-		d.buffer = append(d.buffer, s...)
+		b = binary.BigEndian.AppendUint32(b, uint32(len(s)))
+		b = append(b, s...)
 	}
-	d.Write(d.buffer)
+	d.Write(b)
 }
 
 func optional[T any](d *digest, v *T, write func(T)) {

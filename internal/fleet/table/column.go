@@ -83,9 +83,30 @@ type values struct {
 
 const fixedSize = 16
 
+// cut cuts off the first n values of a column that has one in each row.
+func (v *values) cut(n int) (first, rest values) {
+	switch {
+	case v.texts != nil:
+		return values{texts: v.texts[:n]}, values{texts: v.texts[n:]}
+	case v.fixed != nil:
+		return values{fixed: v.fixed[:n]}, values{fixed: v.fixed[n:]}
+	}
+	return values{numbers: v.numbers[:n]}, values{numbers: v.numbers[n:]}
+}
+
 // take takes the values of rows.
 func take[T Row](rows []T, c *column) (v values) {
 	all := reflect.ValueOf(rows)
+	switch {
+	case c.list:
+		v.lengths = make([]int, 0, len(rows))
+	case c.physical == typeByteArray:
+		v.texts = make([]string, 0, len(rows))
+	case c.physical == typeFixed:
+		v.fixed = make([][fixedSize]byte, 0, len(rows))
+	default:
+		v.numbers = make([]int64, 0, len(rows))
+	}
 	for i := range len(rows) {
 		f := all.Index(i).Field(c.field)
 		switch {

@@ -126,7 +126,8 @@ func (w *Writer[T]) group(rows []T) {
 
 // chunk writes a column of a group.
 func (w *Writer[T]) chunk(rows []T, c *column) (ch chunk) {
-	d, body := newDictionary(rows, c)
+	all := take(rows, c)
+	d, body := newDictionary(&all, c)
 	ch.encoding = c.encoding
 	switch {
 	case d != nil:
@@ -150,7 +151,12 @@ func (w *Writer[T]) chunk(rows []T, c *column) (ch chunk) {
 			}
 			n++
 		}
-		v := take(rows[:n], c)
+		v := all
+		if c.list || c.optional {
+			v = take(rows[:n], c)
+		} else {
+			v, all = all.cut(n)
+		}
 		body, levels := v.encode(c, ch.encoding, d)
 		w.page(&ch, body, func(t *thriftWriter) {
 			t.structure(5) // DataPageHeader
@@ -248,11 +254,10 @@ type dictionary struct {
 const fewValues = 4
 
 // newDictionary makes the dictionary of a column, as its tag says, and the page of it; nil if there is none.
-func newDictionary[T Row](rows []T, c *column) (*dictionary, []byte) {
+func newDictionary(v *values, c *column) (*dictionary, []byte) {
 	if c.encoding != encodingDictionary {
 		return nil, nil
 	}
-	v := take(rows, c)
 	if c.physical == typeByteArray {
 		distinct, numbers := numbered(v.texts)
 		return &dictionary{texts: numbers}, (&values{texts: distinct}).appendPlain(nil, c.physical)
@@ -267,8 +272,10 @@ func newDictionary[T Row](rows []T, c *column) (*dictionary, []byte) {
 // numbered lists different values in order, and numbers them.
 func numbered[V cmp.Ordered](all []V) ([]V, map[V]uint32) {
 	numbers := make(map[V]uint32)
-	for _, v := range all {
-		numbers[v] = 0
+	for i, v := range all {
+		if i == 0 || v != all[i-1] { // rows that follow each other are often alike
+			numbers[v] = 0
+		}
 	}
 	distinct := slices.Sorted(maps.Keys(numbers))
 	for i, v := range distinct {
@@ -284,12 +291,16 @@ func (d *dictionary) width() int { return max(1, (bitsOf(max(0, d.size()-1))+7)/
 
 // indices are the numbers of values.
 func (d *dictionary) indices(v *values) []uint32 {
-	indices := make([]uint32, 0, len(v.texts)+len(v.numbers))
-	for _, s := range v.texts {
-		indices = append(indices, d.texts[s])
-	}
-	for _, n := range v.numbers {
-		indices = append(indices, d.numbers[n])
+	return appendIndices(appendIndices(make([]uint32, 0, len(v.texts)+len(v.numbers)), v.texts, d.texts), v.numbers, d.numbers)
+}
+
+func appendIndices[V comparable](indices []uint32, all []V, numbers map[V]uint32) []uint32 {
+	for i, v := range all {
+		if i > 0 && v == all[i-1] {
+			indices = append(indices, indices[len(indices)-1])
+		} else {
+			indices = append(indices, numbers[v])
+		}
 	}
 	return indices
 }
