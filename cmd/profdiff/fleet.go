@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/fleet/batch"
+	"profdiff/internal/fleet/store"
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
 	"profdiff/internal/objects"
@@ -74,29 +75,34 @@ already. A path that names the device has the pseudonym instead.`
 // mostBatch bounds the size of a batch: a line of the plan and the ids of its profiles are kept.
 const mostBatch = 20_000
 
-// plan emits the specs of what the flags and the inputs list.
-func (f *planFlags) plan(cmd *cobra.Command, std *stdio, inputs []string, emit func(*batch.Spec) error) error {
+// plan emits the specs of what the flags and the inputs list, without profiles that the store in a directory has, if there is one. It
+// accounts for these.
+func (f *planFlags) plan(cmd *cobra.Command, std *stdio, inputs []string, dir string, emit func(*batch.Spec) error) (left store.Account, err error) {
 	switch {
 	case f.size < 1 || f.size > mostBatch:
-		return usagef(cmd, "--batch is 1 to %d, not %d", mostBatch, f.size)
+		return left, usagef(cmd, "--batch is 1 to %d, not %d", mostBatch, f.size)
 	case f.manifest == "" && len(inputs) == 0:
-		return usagef(cmd, "name directories of profiles, or a list of them: --manifest FILE")
+		return left, usagef(cmd, "name directories of profiles, or a list of them: --manifest FILE")
 	case f.manifest != "" && len(inputs) > 0:
-		return usagef(cmd, "--manifest lists all profiles: name no others")
+		return left, usagef(cmd, "--manifest lists all profiles: name no others")
 	case f.manifest != "" && f.release != "":
-		return usagef(cmd, "--release is for directories: a manifest has a column release")
+		return left, usagef(cmd, "--release is for directories: a manifest has a column release")
 	}
 	p := batch.Plan{Size: f.size, Mappings: make(map[string][]string), Emit: emit}
 	for _, m := range f.mappings {
 		release, file, ok := strings.Cut(m, "=")
 		if !ok || release == "" || file == "" {
-			return usagef(cmd, "--proguard-mapping is RELEASE=FILE, not %q", m)
+			return left, usagef(cmd, "--proguard-mapping is RELEASE=FILE, not %q", m)
 		}
 		p.Mappings[release] = append(p.Mappings[release], file)
 	}
-	var err error
 	if p.Salt, err = readSalt(f.saltFile); err != nil {
-		return err
+		return left, err
+	}
+	if dir != "" {
+		if p.Stored, err = batch.ReadStored(dir); err != nil {
+			return left, err
+		}
 	}
 	unsalted, listed := false, 0
 	add := func(l batch.Listed) error {
@@ -113,15 +119,16 @@ func (f *planFlags) plan(cmd *cobra.Command, std *stdio, inputs []string, emit f
 		}
 	}
 	if err != nil {
-		return err
+		return left, err
 	}
 	if listed == 0 {
-		return fmt.Errorf("%s: there are no profiles", strings.Join(append(inputs, f.manifest), " "))
+		return left, fmt.Errorf("%s: there are no profiles", strings.Join(append(inputs, f.manifest), " "))
 	}
 	if unsalted {
 		std.warn("devices are hashed without a secret: whoever can guess the identifier of a device can tell that it is there; --salt-file FILE has one")
 	}
-	return p.Close()
+	err = p.Close()
+	return p.Left, err
 }
 
 // readSalt reads the secret with which pseudonyms are made.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -8,7 +10,11 @@ import (
 	"profdiff/internal/fleet/batch"
 	"profdiff/internal/fleet/store"
 	"profdiff/internal/report/show"
+	"profdiff/internal/report/text"
 )
+
+// warnedProfiles are the profiles that were dropped and are told one by one.
+const warnedProfiles = 10
 
 func newFleetIngestCmd(std *stdio) *cobra.Command {
 	var (
@@ -21,7 +27,8 @@ func newFleetIngestCmd(std *stdio) *cobra.Command {
 		Example: `  profdiff fleet ingest profiles --out store
   profdiff fleet ingest --manifest profiles.csv --salt-file secret --out store`,
 		Long: `Read profiles into a store: profdiff fleet plan and profdiff fleet worker in one, on this
-machine.
+machine. Profiles that the store has already are not read again. Exit code 3 says that no
+profile came in.
 
 ` + planHelp,
 		RunE: func(cmd *cobra.Command, inputs []string) error {
@@ -30,19 +37,31 @@ machine.
 				return err
 			}
 			var receipts []*store.Receipt
-			if err := plan.plan(cmd, std, inputs, func(s *batch.Spec) error {
+			stored, err := plan.plan(cmd, std, inputs, work.out, func(s *batch.Spec) error {
 				r, err := w.Work(cmd.Context(), s)
 				receipts = append(receipts, r)
 				return err
-			}); err != nil {
+			})
+			if err != nil {
 				return err
 			}
+			all := &store.Receipt{Profiles: stored}
 			for _, r := range receipts {
-				for _, d := range r.Dropped {
-					std.warn("%s: %s: %s", d.Source, d.Reason, d.Detail)
-				}
+				all.Add(r)
 			}
-			return standardOutput(show.WriteReceipts(std.out, work.out, receipts))
+			if dropped := all.Profiles.In - stored.In; dropped > 0 && all.Profiles.Out == 0 && stored.In == 0 {
+				d := all.Dropped[0]
+				return fmt.Errorf("%s: none of %s %s came in; the first: %s: %s: %s", work.out,
+					text.Count(dropped), text.Plural(int(dropped), "profile", "profiles"), d.Source, d.Reason, d.Detail)
+			}
+			for i, d := range all.Dropped {
+				if i == warnedProfiles {
+					std.warn("%s more profiles were dropped: %s lists all", text.Count(int64(len(all.Dropped)-i)), filepath.Join(work.out, store.Receipts))
+					break
+				}
+				std.warn("%s: %s: %s", d.Source, d.Reason, d.Detail)
+			}
+			return standardOutput(show.WriteReceipt(std.out, work.out, all))
 		},
 	}
 	plan.register(cmd)

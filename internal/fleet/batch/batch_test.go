@@ -20,6 +20,7 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/klauspost/compress/gzip"
 
+	"profdiff/internal/category"
 	"profdiff/internal/fleet"
 	"profdiff/internal/fleet/store"
 	"profdiff/internal/ingest"
@@ -383,6 +384,37 @@ func TestDropped(t *testing.T) {
 		if d.Detail == "" || strings.Contains(d.Detail, root) || strings.Contains(d.Detail, "\n") {
 			t.Errorf("what was dropped is not told, or tells a path: %+v", d)
 		}
+	}
+}
+
+// TestBug has profdiff fail in a profile: it is dropped, the reason says that it is a bug, and where, and the next profile is read as
+// if nothing had been.
+func TestBug(t *testing.T) {
+	root := t.TempDir()
+	write(t, newProgram(1, 10, 10).sample(1, 5), root, "good.pb.gz")
+	good := &Profile{Path: filepath.Join(root, "good.pb.gz")}
+	r := reader{opt: Options(), decoder: newDecoder(&usual, nil)}
+	want, err := r.read("1", good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.categories = new(category.Grouper) // of no categories
+	b := builder{receipt: &store.Receipt{}}
+	rows, err := r.read("1", good)
+	if rows != nil || err == nil {
+		t.Fatal("profdiff did not fail")
+	}
+	if err := b.add(good, result{rows, err}); err != nil {
+		t.Fatal(err)
+	}
+	d := b.receipt.Dropped
+	if len(d) != 1 || d[0].Reason != reasonBug || !strings.HasPrefix(d[0].Detail, "runtime error: invalid memory address") ||
+		!strings.Contains(d[0].Detail, ", in profdiff/internal/category.") || !strings.Contains(d[0].Detail, ".go:") {
+		t.Errorf("dropped %+v, want a bug and its place", d)
+	}
+	got, err := r.read("1", good)
+	if diff := cmp.Diff(want.Batch, got.Batch); diff != "" || err != nil {
+		t.Errorf("%v: after a bug a profile is read otherwise (-want +got):\n%s", err, diff)
 	}
 }
 

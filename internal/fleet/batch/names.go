@@ -22,8 +22,17 @@ import (
 // It remembers names, for one profile after the other.
 type namer struct {
 	mapping *retrace.Mapping
-	known   map[nameKey]fleet.Function
+	known   map[nameKey]*namedFunction
+	byID    map[int64]*namedFunction
 	modules map[moduleKey]string
+	profile int // that is read now
+}
+
+// A namedFunction is the row of a function, which several names may have.
+type namedFunction struct {
+	fleet.Function
+	profile int   // that had the function last
+	number  int32 // of the function in that profile
 }
 
 type nameKey struct {
@@ -40,7 +49,9 @@ type moduleKey struct {
 const mostNames = 1 << 18
 
 func newNamer(mapping *retrace.Mapping) *namer {
-	return &namer{mapping, make(map[nameKey]fleet.Function), make(map[moduleKey]string)}
+	return &namer{
+		mapping: mapping, known: make(map[nameKey]*namedFunction), byID: make(map[int64]*namedFunction), modules: make(map[moduleKey]string),
+	}
 }
 
 // Modules that are no files.
@@ -87,7 +98,7 @@ func baseName(file string) string {
 }
 
 // function is the row of a function in a module.
-func (n *namer) function(module string, f *run.Function) fleet.Function {
+func (n *namer) function(module string, f *run.Function) *namedFunction {
 	key := nameKey{module, f.Plain(), "", f.Unknown}
 	if !f.Unknown && !strings.HasPrefix(f.Origin, "0x") {
 		key.origin = f.Origin
@@ -95,12 +106,11 @@ func (n *namer) function(module string, f *run.Function) fleet.Function {
 	return n.named(key)
 }
 
-func (n *namer) named(key nameKey) fleet.Function {
-	row, ok := n.known[key]
-	if ok {
-		return row
+func (n *namer) named(key nameKey) *namedFunction {
+	if known := n.known[key]; known != nil {
+		return known
 	}
-	row = fleet.Function{Module: valid(key.module), File: valid(baseName(key.origin))}
+	row := fleet.Function{Module: valid(key.module), File: valid(baseName(key.origin))}
 	switch {
 	case key.unknown && key.module != "":
 		row.Name = run.UnknownFunctionName(row.Module)
@@ -110,11 +120,25 @@ func (n *namer) named(key nameKey) fleet.Function {
 		row.Name = valid(align.Normalize(key.name))
 	}
 	row.FunctionID = fleet.FunctionID(row.Module, row.Name, row.File)
+	known := n.byID[row.FunctionID]
+	if known == nil {
+		known = &namedFunction{Function: row}
+		n.byID[row.FunctionID] = known
+	}
 	if len(n.known) >= mostNames {
 		clear(n.known)
 	}
-	n.known[key] = row
-	return row
+	n.known[key] = known
+	return known
+}
+
+// next is called before another profile is read: what numbers a profile gave to functions is forgotten, and all functions if they are many.
+func (n *namer) next() {
+	n.profile++
+	if len(n.byID) >= mostNames {
+		clear(n.known)
+		clear(n.byID)
+	}
 }
 
 // valid is text that engines take for text.
@@ -127,7 +151,7 @@ var undone = map[string]bool{
 }
 
 // frames are the rows of the functions of a line, innermost first: several if R8 inlined them.
-func (n *namer) frames(rows []fleet.Function, module string, f *run.Function, line int64, retraced bool) []fleet.Function {
+func (n *namer) frames(rows []*namedFunction, module string, f *run.Function, line int64, retraced bool) []*namedFunction {
 	if n.mapping == nil || retraced || f.Unknown {
 		return append(rows, n.function(module, f))
 	}

@@ -38,7 +38,7 @@ func TestNames(t *testing.T) {
 		n := newNamer(nil)
 		c.want.FunctionID = fleet.FunctionID(c.want.Module, c.want.Name, c.want.File)
 		for range 2 { // what is remembered is the same
-			if diff := cmp.Diff(c.want, n.function(n.module(&c.mapping), &c.f)); diff != "" {
+			if diff := cmp.Diff(c.want, n.function(n.module(&c.mapping), &c.f).Function); diff != "" {
 				t.Errorf("%s in %s (-want +got):\n%s", c.f.Name, c.mapping.File, diff)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"profdiff/internal/fleet"
+	"profdiff/internal/fleet/store"
 	"profdiff/internal/input"
 )
 
@@ -33,8 +34,12 @@ type Plan struct {
 	Salt string
 	// Mappings are files of R8 or ProGuard by release.
 	Mappings map[string][]string
+	// Stored are profiles that no spec is to have, nil for none.
+	Stored *Stored
 	// Emit takes the specs.
 	Emit func(*Spec) error
+	// Left accounts for the profiles that no spec has.
+	Left store.Account
 
 	// open are the profiles of specs that are not full, by release and day.
 	open map[[2]string][]Profile
@@ -51,6 +56,11 @@ func (p *Plan) Add(l Listed) error {
 	}
 	if l.Source == l.Path {
 		l.Source = ""
+	}
+	if p.Stored != nil && p.Stored.has(l.Release, &l.Profile) {
+		p.Left.In++
+		p.Left.Drop(reasonStored, 1)
+		return nil
 	}
 	if p.open == nil {
 		p.open = make(map[[2]string][]Profile)

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"profdiff/internal/fleet"
+	"profdiff/internal/fleet/store"
 )
 
 func TestManifest(t *testing.T) {
@@ -98,6 +100,59 @@ func TestPlan(t *testing.T) {
 	}
 	if err := p.Add(Listed{Profile: Profile{Path: "a"}}); err == nil || !strings.Contains(err.Error(), "has no release") {
 		t.Errorf("%v: want a profile without a release to be refused", err)
+	}
+}
+
+// TestStored plans lists again that a store has: what it has is in no spec, and what it does not have, has otherwise, or cannot be
+// looked at is.
+func TestStored(t *testing.T) {
+	root, dir := fleetOf(t, 6, 20, 20, 5), t.TempDir()
+	list := func(change func(*Listed)) (specs []*Spec, left store.Account) {
+		stored, err := ReadStored(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Plan{Size: 100, Salt: "salt", Stored: stored, Emit: func(s *Spec) error { specs = append(specs, s); return nil }}
+		if err := Directories(root, "", func(l Listed) error { change(&l); return p.Add(l) }); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return specs, p.Left
+	}
+	same := func(*Listed) {}
+	specs, left := list(same)
+	if n := work(t, dir, 1, specs...).Profiles.Out; n != 6 || left.In != 0 {
+		t.Fatalf("%d of 6 came into a store that was empty, and %d had been there", n, left.In)
+	}
+	work2 := int64(2)
+	for _, c := range []struct {
+		name   string
+		change func(*Listed)
+		again  int // profiles that are to be read again
+	}{
+		{"the same", same, 0},
+		{"without model", func(l *Listed) { l.Model = "" }, 0},
+		{"another release", func(l *Listed) { l.Release = strings.Replace(l.Release, "1.0", "2", 1) }, 3},
+		{"another device", func(l *Listed) { l.Identifier = "x" }, 6},
+		{"no device", func(l *Listed) { l.Identifier = "" }, 6},
+		{"another model", func(l *Listed) { l.Model = "x" }, 6},
+		{"another time", func(l *Listed) { l.TimeNS = 1 }, 6},
+		{"another duration", func(l *Listed) { l.DurationNS = 1 }, 6},
+		{"work", func(l *Listed) { l.WorkUnits = &work2 }, 6},
+		{"an ABI", func(l *Listed) { l.ABI = "x" }, 6},
+		{"a build", func(l *Listed) { l.OSBuild = "x" }, 6},
+		{"no file", func(l *Listed) { l.Path = filepath.Join(root, "none") }, 6},
+	} {
+		specs, left := list(c.change)
+		again := 0
+		for _, s := range specs {
+			again += len(s.Profiles)
+		}
+		if again != c.again || left.In != int64(6-c.again) || !left.Balanced() {
+			t.Errorf("%s: %d are read again, want %d, and left %+v", c.name, again, c.again, left)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"profdiff/internal/fleet"
 	"profdiff/internal/fleet/store"
 	"profdiff/internal/fleet/table"
+	"profdiff/internal/retrace"
 	"profdiff/internal/run"
 )
 
@@ -22,7 +23,7 @@ const (
 	reasonTotal      = "values add up to more than 2^63"
 	reasonUnbalanced = "sums do not add up to the total"
 	reasonDuplicate  = "same bytes as another profile"
-	reasonFault      = "profdiff failed"
+	reasonBug        = "a bug of profdiff"
 )
 
 // A refusal is why a profile is dropped.
@@ -44,8 +45,14 @@ type decoder struct {
 	names      *namer
 	categories *category.Grouper
 	grouped    int // profiles
-	// frames are those of the stack that is looked at.
-	frames []fleet.Function
+	// What is looked at: the functions of a line, a stack as numbers and as ids of functions.
+	line   []*namedFunction
+	frames []int32
+	ids    []int64
+}
+
+func newDecoder(b *bounds, mapping *retrace.Mapping) decoder {
+	return decoder{bounds: b, names: newNamer(mapping)}
 }
 
 // A profileRows has the rows of one profile; those of functions and stacks once each. IDs of batches are missing.
@@ -54,22 +61,6 @@ type profileRows struct {
 	frames  int
 	samples run.Accounting
 	bytes   int64
-}
-
-// functions numbers the functions of one profile.
-type functions struct {
-	rows   []fleet.Function
-	number map[int64]int32
-}
-
-func (f *functions) add(row *fleet.Function) int32 {
-	i, ok := f.number[row.FunctionID]
-	if !ok {
-		i = int32(len(f.rows))
-		f.number[row.FunctionID] = i
-		f.rows = append(f.rows, *row)
-	}
-	return i
 }
 
 // A stackRow is a stack of functions: numbers of functions, leaf to root.
@@ -91,7 +82,7 @@ type profileSums struct {
 	r         *run.Run
 	d         *decoder
 	retraced  bool
-	functions functions
+	functions []*namedFunction
 	types     []string
 	typeOf    []int32 // by event
 	stacks    []stackRow
@@ -107,10 +98,11 @@ type profileSums struct {
 // rows makes the rows of a run. head has what they have in common.
 func (d *decoder) rows(r *run.Run, head *fleet.Profile, retraced bool) (*profileRows, error) {
 	s := &profileSums{
-		r: r, d: d, retraced: retraced, functions: functions{number: make(map[int64]int32)},
+		r: r, d: d, retraced: retraced, functions: make([]*namedFunction, 0, len(r.Functions)),
 		stackOf: make(map[run.StackID]int32), byID: make(map[[16]byte]int32),
 		locations: make([][]int32, len(r.Locations)), threads: make([]string, len(r.Labels)), samples: make(map[sampleKey]sum),
 	}
+	d.names.next()
 	s.numberTypes()
 	for i := range r.Samples {
 		if err := s.add(&r.Samples[i]); err != nil {
@@ -122,11 +114,15 @@ func (d *decoder) rows(r *run.Run, head *fleet.Profile, retraced bool) (*profile
 	for i := range s.stacks {
 		first := len(ids)
 		for _, f := range s.stacks[i].frames {
-			ids = append(ids, s.functions.rows[f].FunctionID)
+			ids = append(ids, s.functions[f].FunctionID)
 		}
 		out.Stacks = append(out.Stacks, fleet.Stack{StackID: s.stacks[i].id, Frames: ids[first:len(ids):len(ids)]})
 	}
-	out.Functions = s.functions.rows
+	out.Functions = make([]fleet.Function, len(s.functions))
+	for i, f := range s.functions {
+		out.Functions[i] = f.Function
+	}
+	out.Samples = make([]fleet.Sample, 0, len(s.order))
 	for _, key := range s.order {
 		v := s.samples[key]
 		out.Samples = append(out.Samples, fleet.Sample{
@@ -198,17 +194,17 @@ func (s *profileSums) thread(labels uint32) string {
 
 // stack numbers a stack by its functions.
 func (s *profileSums) stack(id run.StackID) (int32, error) {
-	var frames []int32
+	frames, ids := s.d.frames[:0], s.d.ids[:0]
 	if id == 0 {
-		frames = append(frames, s.functions.add(new(s.d.names.named(nameKey{name: noStack, unknown: true}))))
+		frames = append(frames, s.function(s.d.names.named(nameKey{name: noStack, unknown: true})))
 	}
 	for ; id != 0; id = s.r.Stacks.Parent(id) {
 		frames = append(frames, s.location(s.r.Stacks.Location(id))...)
 	}
-	ids := make([]int64, len(frames))
-	for i, f := range frames {
-		ids[i] = s.functions.rows[f].FunctionID
+	for _, f := range frames {
+		ids = append(ids, s.functions[f].FunctionID)
 	}
+	s.d.frames, s.d.ids = frames, ids
 	key := fleet.StackID(ids)
 	if i, ok := s.byID[key]; ok {
 		return i, nil
@@ -218,7 +214,7 @@ func (s *profileSums) stack(id run.StackID) (int32, error) {
 	}
 	i := int32(len(s.stacks))
 	s.byID[key] = i
-	s.stacks = append(s.stacks, stackRow{key, frames})
+	s.stacks = append(s.stacks, stackRow{key, slices.Clone(frames)})
 	return i, nil
 }
 
@@ -229,23 +225,32 @@ func (s *profileSums) location(i uint32) []int32 {
 	}
 	l := &s.r.Locations[i]
 	module := s.d.names.module(&s.r.Mappings[l.Mapping])
-	var numbers []int32
+	numbers := make([]int32, 0, len(l.Lines))
 	for _, line := range l.Lines {
-		s.d.frames = s.d.names.frames(s.d.frames[:0], module, &s.r.Functions[line.Function], line.Line, s.retraced)
-		for j := range s.d.frames {
-			numbers = append(numbers, s.functions.add(&s.d.frames[j]))
+		s.d.line = s.d.names.frames(s.d.line[:0], module, &s.r.Functions[line.Function], line.Line, s.retraced)
+		for _, f := range s.d.line {
+			numbers = append(numbers, s.function(f))
 		}
 	}
 	s.locations[i] = numbers
 	return numbers
 }
 
+// function numbers a function.
+func (s *profileSums) function(f *namedFunction) int32 {
+	if f.profile != s.d.names.profile {
+		f.profile, f.number = s.d.names.profile, int32(len(s.functions))
+		s.functions = append(s.functions, f)
+	}
+	return f.number
+}
+
 // addType adds the row of the ledger for a sample type, and its facts.
 func (s *profileSums) addType(out *profileRows, head *fleet.Profile, t int32) error {
 	row := *head
 	row.SampleType = s.types[t]
-	self, total := make([]int64, len(s.functions.rows)), make([]int64, len(s.functions.rows))
-	seen := make([]int32, len(s.functions.rows)) // the sample that a function was seen in last
+	self, total := make([]int64, len(s.functions)), make([]int64, len(s.functions))
+	seen := make([]int32, len(s.functions)) // the sample that a function was seen in last
 	for i, key := range s.order {
 		if key.sampleType != t {
 			continue
@@ -269,12 +274,13 @@ func (s *profileSums) addType(out *profileRows, head *fleet.Profile, t int32) er
 		return nil
 	}
 	out.Profiles = append(out.Profiles, row)
+	out.Facts = slices.Grow(out.Facts, len(s.functions))
 	var spent int64
 	for f, v := range total {
 		if v > 0 {
 			spent += self[f]
 			out.Facts = append(out.Facts, fleet.ProfileFunction{
-				SampleType: row.SampleType, FunctionID: s.functions.rows[f].FunctionID, ProfileID: head.ProfileID, SelfValue: self[f], TotalValue: v,
+				SampleType: row.SampleType, FunctionID: s.functions[f].FunctionID, ProfileID: head.ProfileID, SelfValue: self[f], TotalValue: v,
 			})
 		}
 	}
@@ -321,7 +327,7 @@ func headOf(id, release string, p *Profile, r *run.Run) *fleet.Profile {
 		DecoderVersion: table.Decoder, SchemaVersion: fleet.Schema, SourceURI: valid(p.source()),
 	}
 	if head.DeviceID == "" {
-		head.DeviceID = "profile-" + id[:16]
+		head.DeviceID = unknownDevice(id)
 	}
 	head.UnitID = fleet.UnitID(head.DeviceID)
 	if head.DeviceModel == "" {
@@ -346,6 +352,9 @@ func headOf(id, release string, p *Profile, r *run.Run) *fleet.Profile {
 	head.ABI, head.OSBuild = known(p.ABI, r.Recording.Arch), known(p.OSBuild, r.Recording.Build)
 	return head
 }
+
+// unknownDevice is the device of a profile of which nobody says from which one it is: one of its own.
+func unknownDevice(profile string) string { return "profile-" + profile[:16] }
 
 // modelOf is the model in what recordings say of a device: manufacturer:model:name.
 func modelOf(device string) string {

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +46,7 @@ type Worker struct {
 	Options func() *ingest.Options
 
 	mappings map[string]*retrace.Mapping // by the files of a spec, the last one
+	readers  []*reader                   // by job: what is known of names is of use to the next spec
 	bounds   *bounds                     // other ones, of tests
 }
 
@@ -118,12 +121,20 @@ func (w *Worker) read(ctx context.Context, spec *Spec, mapping *retrace.Mapping)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		done := make([]chan result, jobs)
+		readers := w.readers
+		w.readers = nil // a reader may still read when this is stopped
 		for job := range done {
 			done[job] = make(chan result)
+			if job == len(readers) {
+				readers = append(readers, new(reader))
+			}
+			r := readers[job]
+			if r.opt == nil || r.opt.Retrace != mapping {
+				r.opt = w.Options()
+				r.opt.Retrace = mapping
+				r.decoder = newDecoder(w.bounds, mapping)
+			}
 			go func() {
-				opt := w.Options()
-				opt.Retrace = mapping
-				r := reader{opt: opt, decoder: decoder{bounds: w.bounds, names: newNamer(mapping)}}
 				for i := job; i < len(spec.Profiles); i += jobs {
 					rows, err := r.read(spec.Release, &spec.Profiles[i])
 					select {
@@ -145,6 +156,7 @@ func (w *Worker) read(ctx context.Context, spec *Spec, mapping *retrace.Mapping)
 				return
 			}
 		}
+		w.readers = readers
 	}
 }
 
@@ -158,7 +170,8 @@ type reader struct {
 func (r *reader) read(release string, p *Profile) (rows *profileRows, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			rows, err = nil, refuse(reasonFault, "%v", fault)
+			rows, err = nil, refuse(reasonBug, "%v, %s", fault, faultPlace())
+			r.decoder = newDecoder(r.bounds, r.opt.Retrace)
 		}
 	}()
 	digests := input.Digests{}
@@ -176,12 +189,11 @@ func (r *reader) read(release string, p *Profile) (rows *profileRows, err error)
 		if err != nil {
 			return err
 		}
-		id := digests.Of(p.Path)
+		id := profileID(digests, p.Path)
 		if id == "" {
 			return refuse(reasonUnread, "it has no bytes of its own: a profile is a file")
 		}
-		// As fleet.ProfileID makes it of the bytes.
-		rows, err = r.rows(recording, headOf(id[:32], release, p, recording), undone[format.Name])
+		rows, err = r.rows(recording, headOf(id, release, p, recording), undone[format.Name])
 		return err
 	})
 	if err == nil {
@@ -202,6 +214,21 @@ func (r *reader) read(release string, p *Profile) (rows *profileRows, err error)
 	return rows, nil
 }
 
+// faultPlace is where profdiff failed, in a function that recovers: the innermost function of its own.
+func faultPlace() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
+	for failed := false; ; {
+		frame, more := frames.Next()
+		if failed = failed || frame.Function == "runtime.gopanic"; failed && strings.HasPrefix(frame.Function, "profdiff/") {
+			return fmt.Sprintf("in %s, %s:%d", frame.Function, filepath.Base(frame.File), frame.Line)
+		}
+		if !more {
+			return "where is not known"
+		}
+	}
+}
+
 // A builder makes batches of profiles and accounts for all of them.
 type builder struct {
 	dir     string
@@ -213,9 +240,9 @@ type builder struct {
 	frames  int
 }
 
-// An openBatch is a batch that is not written yet.
+// An openBatch is a batch that is not written yet. Rows are joined once, when there are all of them: they are millions.
 type openBatch struct {
-	store.Batch
+	profiles  []*profileRows
 	functions map[int64]bool
 	stacks    map[[16]byte]bool
 }
@@ -283,29 +310,54 @@ func (b *builder) account(rows *profileRows) {
 
 // add adds the rows of a profile: functions and stacks once each.
 func (o *openBatch) add(rows *profileRows) {
-	o.Profiles = append(o.Profiles, rows.Profiles...)
-	o.Samples = append(o.Samples, rows.Samples...)
-	o.Facts = append(o.Facts, rows.Facts...)
-	o.Categories = append(o.Categories, rows.Categories...)
+	var functions []fleet.Function
 	for _, f := range rows.Functions {
 		if !o.functions[f.FunctionID] {
 			o.functions[f.FunctionID] = true
-			o.Functions = append(o.Functions, f)
+			functions = append(functions, f)
 		}
 	}
+	var stacks []fleet.Stack
 	for _, s := range rows.Stacks {
 		if !o.stacks[s.StackID] {
 			o.stacks[s.StackID] = true
 			// The frames of a profile are one piece of memory, which is not to stay for one stack of it.
-			o.Stacks = append(o.Stacks, fleet.Stack{StackID: s.StackID, Frames: slices.Clone(s.Frames)})
+			stacks = append(stacks, fleet.Stack{StackID: s.StackID, Frames: slices.Clone(s.Frames)})
 		}
+	}
+	rows.Functions, rows.Stacks = functions, stacks
+	o.profiles = append(o.profiles, rows)
+}
+
+// join is the batch of all profiles, whose rows are given up.
+func (o *openBatch) join() *store.Batch {
+	b := new(store.Batch)
+	joinRows(&b.Profiles, o.profiles, func(r *profileRows) *[]fleet.Profile { return &r.Profiles })
+	joinRows(&b.Functions, o.profiles, func(r *profileRows) *[]fleet.Function { return &r.Functions })
+	joinRows(&b.Stacks, o.profiles, func(r *profileRows) *[]fleet.Stack { return &r.Stacks })
+	joinRows(&b.Samples, o.profiles, func(r *profileRows) *[]fleet.Sample { return &r.Samples })
+	joinRows(&b.Facts, o.profiles, func(r *profileRows) *[]fleet.ProfileFunction { return &r.Facts })
+	joinRows(&b.Categories, o.profiles, func(r *profileRows) *[]fleet.ProfileCategory { return &r.Categories })
+	return b
+}
+
+// joinRows joins the rows of one table.
+func joinRows[T any](all *[]T, profiles []*profileRows, of func(*profileRows) *[]T) {
+	n := 0
+	for _, p := range profiles {
+		n += len(*of(p))
+	}
+	*all = make([]T, 0, n)
+	for _, p := range profiles {
+		rows := of(p)
+		*all, *rows = append(*all, *rows...), nil
 	}
 }
 
 // flush writes the batches that are open.
 func (b *builder) flush() error {
 	for _, part := range slices.SortedFunc(maps.Keys(b.open), store.Partition.Compare) {
-		o := b.open[part]
+		o := b.open[part].join()
 		id, err := o.Write(b.dir)
 		if err != nil {
 			return err

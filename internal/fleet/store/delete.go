@@ -42,7 +42,7 @@ func (s *Store) Delete(device string) (*Deletion, error) {
 		return d, nil
 	}
 	after, err := Open(s.dir)
-	if errors.Is(err, errEmpty) {
+	if errors.Is(err, ErrEmpty) {
 		after, err = &Store{dir: s.dir}, nil
 	}
 	if err == nil {

@@ -68,6 +68,16 @@ func (a *Account) Add(b Account) {
 	}
 }
 
+// Add adds another receipt. Rows and weights, which are of one store, stay.
+func (r *Receipt) Add(b *Receipt) {
+	r.Batches = append(r.Batches, b.Batches...)
+	r.Profiles.Add(b.Profiles)
+	r.Samples.Add(b.Samples)
+	r.Lost += b.Lost
+	r.Bytes += b.Bytes
+	r.Dropped = append(r.Dropped, b.Dropped...)
+}
+
 // A Dropped is a profile that is not in the store.
 type Dropped struct {
 	Source string `json:"source"`
@@ -75,12 +85,12 @@ type Dropped struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// receipts is where a store has its receipts: receipts/r-SPEC.json.
-const receipts = "receipts"
+// Receipts is where a store has its receipts: receipts/r-SPEC.json.
+const Receipts = "receipts"
 
 // WriteReceipt keeps a receipt in the store that lies in dir.
 func WriteReceipt(dir string, r *Receipt) error {
-	dir = filepath.Join(dir, receipts)
+	dir = filepath.Join(dir, Receipts)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return input.PathError(err)
 	}
@@ -107,7 +117,7 @@ const maxReceipt = 256 << 20
 
 // Receipts are the receipts of the specs that were worked on, by spec.
 func (s *Store) Receipts() ([]*Receipt, error) {
-	found, err := named(filepath.Join(s.dir, receipts), "r-", ".json")
+	found, err := named(filepath.Join(s.dir, Receipts), "r-", ".json")
 	if err != nil {
 		return nil, err
 	}

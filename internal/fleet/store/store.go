@@ -84,8 +84,8 @@ func (b *batch) before(c *batch) bool {
 	return b.id < c.id
 }
 
-// errEmpty is of a directory without a ledger.
-var errEmpty = errors.New("is no store, or an empty one")
+// ErrEmpty is of a directory without a ledger.
+var ErrEmpty = errors.New("is no store, or an empty one")
 
 // Open opens the store that lies in a directory and reads its ledger.
 func Open(dir string) (*Store, error) {
@@ -100,7 +100,7 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	if len(s.ledger) == 0 {
-		return nil, fmt.Errorf("%s: %w: there is no %s", dir, errEmpty, filepath.Join(fleet.TableProfiles, "release=*", "day=*", "b-*.parquet"))
+		return nil, fmt.Errorf("%s: %w: there is no %s", dir, ErrEmpty, filepath.Join(fleet.TableProfiles, "release=*", "day=*", "b-*.parquet"))
 	}
 	for _, f := range s.ledger {
 		if err := s.addBatch(f); err != nil {

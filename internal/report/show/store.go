@@ -180,18 +180,10 @@ func writeStoreTop(w io.Writer, d *Store) error {
 	return t.Write(w)
 }
 
-// WriteReceipts writes what became of profiles that were just read.
-func WriteReceipts(w io.Writer, dir string, receipts []*store.Receipt) error {
-	var profiles, samples store.Account
-	var bytes int64
-	batches := 0
-	for _, r := range receipts {
-		profiles.Add(r.Profiles)
-		samples.Add(r.Samples)
-		bytes += r.Bytes
-		batches += len(r.Batches)
-	}
-	_, err := fmt.Fprintf(w, "%s: %d %s\nprofiles: %s in = %s\nsamples: %s in = %s\n", dir, batches, text.Plural(batches, "batch", "batches"),
-		text.Count(profiles.In), accounted(&profiles), text.Count(samples.In), accounted(&samples))
+// WriteReceipt writes what became of profiles that were just read.
+func WriteReceipt(w io.Writer, dir string, r *store.Receipt) error {
+	n := len(r.Batches)
+	_, err := fmt.Fprintf(w, "%s: %d %s\nprofiles: %s in = %s\nsamples: %s in = %s\n", dir, n, text.Plural(n, "batch", "batches"),
+		text.Count(r.Profiles.In), accounted(&r.Profiles), text.Count(r.Samples.In), accounted(&r.Samples))
 	return err
 }
