@@ -22,7 +22,8 @@ type Machine struct {
 	cache *directory
 	host  string
 	// kernels has the symbols of its kernels.
-	kernels *Kernels
+	kernels  *Kernels
+	packages map[string]string // with the debug information of files: see debugPackage
 	// own is set if this is the machine that profdiff runs on: it has the vDSO of it.
 	own bool
 }

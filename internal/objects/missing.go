@@ -79,11 +79,24 @@ func (o *Object) hasSymbols() bool {
 }
 
 // debugPackage is the package of Debian's that has the debug information of a file of this
-// machine, "" if it is not known: dpkg has a list of the files of each package that is installed.
+// machine, "" if it is not known: dpkg has a list of the files of each package that is installed. Recordings
+// have the same files, and the lists are long: what was found is kept.
 func (m *Machine) debugPackage(file string) string {
 	if m.Root == nil {
 		return ""
 	}
+	name, ok := m.packages[file]
+	if !ok {
+		if m.packages == nil {
+			m.packages = make(map[string]string)
+		}
+		name = m.findDebugPackage(file)
+		m.packages[file] = name
+	}
+	return name
+}
+
+func (m *Machine) findDebugPackage(file string) string {
 	lists, err := fs.Glob(m.Root, "var/lib/dpkg/info/*.list")
 	if err != nil {
 		return ""

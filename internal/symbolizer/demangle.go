@@ -80,6 +80,9 @@ var llvmSuffix = regexp.MustCompile(`\.llvm\.[0-9]+`)
 // cutRust cuts the suffixes off a symbol of Rust, of which the hash, or in the newer mangling
 // that of its crate, tells it apart from all others. Where it was local is left out.
 func cutRust(symbol string) (base, suffix string, ok bool) {
+	if !strings.HasPrefix(symbol, "_R") && !strings.Contains(symbol, "17h") {
+		return "", "", false // as nearly all others are: the expression would take each apart
+	}
 	m := rustSymbol.FindStringSubmatch(symbol)
 	if m == nil {
 		return "", "", false
