@@ -119,11 +119,16 @@ func (s *Set) input(file os.FileInfo) string {
 	return ""
 }
 
+// isOpen reports whether a name is of what a process has open: the file behind it may be a regular one, which others go on
+// to write to. Other files below /dev, such as those in /dev/shm, are files as any.
+func isOpen(name string) bool {
+	return name == "/dev/stdout" || name == "/dev/stderr" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/")
+}
+
 // create makes the temporary file.
 func (f *staged) create() error {
 	dir := filepath.Dir(f.target)
-	// The file behind /dev/stdout may be a regular one, which others go on to write to.
-	f.open = strings.HasPrefix(f.name, "/dev/") || strings.HasPrefix(f.name, "/proc/")
+	f.open = isOpen(f.name)
 	if f.open || f.old != nil && !f.old.Mode().IsRegular() {
 		f.inPlace, f.target, dir = true, f.name, ""
 	}

@@ -202,3 +202,22 @@ func TestFolderThatTakesNothing(t *testing.T) {
 		t.Errorf("a new file: %v", err)
 	}
 }
+
+// TestSharedMemory writes files to a directory below /dev, where not everything is a device: new ones, and such as are there.
+func TestSharedMemory(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "profdiff-test-*")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "out")
+	for _, want := range []string{"first", "next"} {
+		var s Set
+		if err := errors.Join(s.Write(name, text(want)), s.Commit()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(name); err != nil || string(got) != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	}
+}
