@@ -105,17 +105,18 @@ func (o *orderer) add(r *perffile.Record) error {
 	return nil
 }
 
-// queue has a record wait in the file, if it goes on what is long and in order.
+// queue has a record wait in the file, if it goes on what is long and in order. What stands between records ends a
+// queue, and the next one is as long a run away: each of them takes memory to be read again.
 func (o *orderer) queue(r *perffile.Record) bool {
-	if r.Time < o.runTime {
+	if r.Time < o.runTime || o.growing && o.queues[len(o.queues)-1].end != r.Offset {
 		o.run, o.growing = 0, false
 	}
 	o.run, o.runTime = o.run+len(r.Body), r.Time
 	if o.run <= longRun || r.End == 0 {
 		return false
 	}
-	if n := len(o.queues); o.growing && o.queues[n-1].end == r.Offset {
-		o.queues[n-1].end = r.End
+	if o.growing {
+		o.queues[len(o.queues)-1].end = r.End
 	} else {
 		o.growing = true
 		q := new(queue)
