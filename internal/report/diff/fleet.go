@@ -118,7 +118,7 @@ func NewFleet(c *query.Comparison, stacks *query.Stacks) *Document {
 		e.Groups = append(e.Groups, g)
 	}
 	if stacks != nil {
-		e.Frames = fleetFrames(c, stacks, &d.Functions)
+		e.Frames = fleetFrames(c, stacks, e.Name, &d.Functions)
 		e.Functions = d.Functions
 	}
 	d.Events = []Event{e}
@@ -208,7 +208,7 @@ func fleetFunction(f *query.FunctionChange, event string, scale float64) Functio
 
 // fleetFrames are the frames of the stacks of both releases. Functions that only call others, or that few devices
 // have, are added to the list.
-func fleetFrames(c *query.Comparison, stacks *query.Stacks, functions *[]Function) Frames {
+func fleetFrames(c *query.Comparison, stacks *query.Stacks, event string, functions *[]Function) Frames {
 	of := make(map[int64]int32)
 	for i := range c.Functions {
 		of[c.Functions[i].FunctionID] = int32(i)
@@ -222,7 +222,7 @@ func fleetFrames(c *query.Comparison, stacks *query.Stacks, functions *[]Functio
 			f := c.Name(id)
 			row := query.FunctionChange{Function: f}
 			row.Self.Finding, row.Total.Finding = verdict.Unknown(math.NaN()), verdict.Unknown(math.NaN())
-			*functions = append(*functions, fleetFunction(&row, (*functions)[0].Event, scale))
+			*functions = append(*functions, fleetFunction(&row, event, scale))
 			(*functions)[n].Match, (*functions)[n].BaseName, (*functions)[n].BaseDSO = string(align.Exact), f.Name, f.Module
 		}
 		return n
