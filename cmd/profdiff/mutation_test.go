@@ -7,11 +7,13 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -64,13 +66,27 @@ func mutate(rng *rand.Rand, data []byte) []byte {
 // that a command that fails leaves no file behind. It returns the exit code.
 func survive(t *testing.T, what, dir string, args []string, size int) int {
 	t.Helper()
+	return surviveWith(t, what, dir, args, size, strings.NewReader(""))
+}
+
+// surviveWith is survive with a standard input.
+func surviveWith(t *testing.T, what, dir string, args []string, size int, stdin io.Reader) int {
+	t.Helper()
 	const timeLimit = 30 * time.Second
 	before := names(t, dir)
 	var stdout, stderr bytes.Buffer
 	var memory, memoryAfter runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	start := cputime.Now()
-	code := execute(context.Background(), args, strings.NewReader(""), &stdout, &stderr)
+	code := exitPanic
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				t.Errorf("%s: panic: %v\n%s", what, p, debug.Stack())
+			}
+		}()
+		code = execute(context.Background(), args, stdin, &stdout, &stderr)
+	}()
 	took := cputime.Now() - start
 	runtime.ReadMemStats(&memoryAfter)
 	after := names(t, dir)
@@ -105,6 +121,9 @@ func survive(t *testing.T, what, dir string, args []string, size int) int {
 	}
 	return code
 }
+
+// exitPanic is no exit code of a command: it stands for a panic.
+const exitPanic = -1
 
 var accountLine = regexp.MustCompile(`^profdiff: .*: samples: [0-9]+ in = `)
 

@@ -46,6 +46,19 @@ var kinds = []struct {
 	{"perf stat", (*maker).perfStat},
 	{"page", (*maker).page},
 	{"bomb", (*maker).bomb},
+	{"jfr", (*maker).jfr},
+	{"otlp", (*maker).otlp},
+	{"report-sample", (*maker).reportSample},
+	{"report csv", (*maker).reportCSV},
+	{"bpftrace", (*maker).bpftrace},
+	{"tombstone", (*maker).tombstone},
+	{Manifest, (*maker).manifest},
+	{Specs, (*maker).specs},
+	{Budget, (*maker).budget},
+	{Categories, (*maker).categories},
+	{Renamed, (*maker).renamed},
+	{Kallsyms, (*maker).kallsyms},
+	{Metrics, (*maker).metrics},
 }
 
 // NewHostile makes the input of a number: the same for the same number.
@@ -540,6 +553,8 @@ func (m *maker) gecko() []byte {
 	same := m.list(n, func(i int) string { return strconv.Itoa(i) })
 	thread := m.object("name", m.quoted(), "pid", "1", "tid", "1",
 		"samples", table("stack", same, "weight", m.list(n, func(int) string { return m.json(0) }), "time", same),
+		"markers", table("name", m.list(n, func(i int) string { return strconv.Itoa(m.rng.IntN(n)) }), "startTime", m.list(n, func(int) string { return m.json(0) }),
+			"endTime", m.list(n, func(int) string { return m.pick("null", m.json(0)) }), "phase", m.list(n, func(int) string { return strconv.Itoa(m.rng.IntN(4)) })),
 		"stackTable", table("prefix", m.list(n, row), "frame", same),
 		"frameTable", table("func", same, "address", same),
 		"funcTable", table("name", same, "resource", m.list(n, row)),
