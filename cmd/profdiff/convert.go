@@ -39,7 +39,7 @@ at=now when it was recorded, for what a store refuses as too old.
 
 OTLP profiles, v1development, are experimental: they are written and read as version 1.10
 of the protocol has them, and what is of another version is refused. OUT.otlp is one even
-without --to.
+without --to. Files of a collector are read, too: messages as JSON, or with their lengths.
 
 With --strip it is a recording that can be given away: paths keeps base names of files,
 commands removes command lines, commit and host, kernel the addresses in the kernel, its

@@ -44,6 +44,8 @@ const (
 	Pprof            = "pprof"
 	JFR              = "Java Flight Recorder"
 	OTLP             = otlp.Format
+	OTLPLengths      = otlp.FormatLengths
+	OTLPJSON         = otlp.FormatJSON
 	Perfetto         = traces.Perfetto
 	ChromeJSON       = traces.ChromeJSON
 	V8Profile        = traces.V8Profile
@@ -67,11 +69,13 @@ var formats = input.Table[reading.Reader]{
 	{Name: ReportSample, Recognise: reportsample.Recognise, Read: reportsample.Read},
 	{Name: JFR, Recognise: jfr.Recognise, Read: jfr.Read},
 	{Name: OTLP, Recognise: otlp.Recognise, Read: otlp.Read},
+	{Name: OTLPLengths, Recognise: otlp.RecogniseLengths, Read: otlp.ReadLengths},
 	{Name: Perfetto, Recognise: perfetto.Recognise, Read: traces.Read},
 	{Name: Pprof, Recognise: pprof.Recognise, Read: pprof.Read},
 	{Name: Tombstone, Recognise: stackdump.RecogniseTombstone, Read: stackdump.ReadTombstone},
 	{Name: ChromeJSON, Text: true, Recognise: traces.RecogniseChrome, Read: traces.ReadChrome},
 	{Name: V8Profile, Text: true, Recognise: traces.RecogniseV8Profile, Read: traces.ReadV8Profile},
+	{Name: OTLPJSON, Text: true, Recognise: otlp.RecogniseJSON, Read: otlp.ReadJSON},
 	{Name: Gecko, Text: true, Recognise: gecko.Recognise, Read: gecko.Read},
 	counters(perfstat.JSON),
 	{Name: Callgrind, Text: true, Recognise: callgrind.Recognise, Read: readCallgrind},

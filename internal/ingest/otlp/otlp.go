@@ -10,6 +10,8 @@
 //  3. The tables of the dictionary are those of pprof but for their numbers: they are written as
 //     such, and package ingest/pprof reads the whole, so that both formats are understood alike.
 //  4. Where samples have their times, or a value for each, it is known how many were taken.
+//  5. Files of a collector have several messages, each with a dictionary of its own, with lengths in front
+//     of them or as JSON. JSON is written as messages first, and each message read as a run; the runs are merged.
 //
 // What is written for ingest/pprof is bounded by a multiple of the input: a stack in the dictionary
 // may be long, and many samples may refer to it.
@@ -45,7 +47,15 @@ var errOlder = errors.New("has the fields of OTLP profiles before version 1.10, 
 // Read reads a message ProfilesData or ExportProfilesServiceRequest.
 func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	src.LimitInflation(maxInflation)
-	data, dictionary, err := split(src.Fields(maxMessage))
+	return read(src.Name, src.Fields(maxMessage), opt)
+}
+
+// errNone is of a message without profiles.
+var errNone = errors.New("has no profiles")
+
+// read reads a message of an input.
+func read(name string, s *input.FieldStream, opt *reading.Options) (*run.Run, error) {
+	data, dictionary, err := split(s)
 	if err != nil {
 		return nil, err
 	}
@@ -64,13 +74,13 @@ func Read(src *input.Source, opt *reading.Options) (*run.Run, error) {
 		}
 	}
 	if len(p.types) == 0 {
-		return nil, errors.New("has no profiles")
+		return nil, errNone
 	}
 	profile, err := p.profile(size)
 	if err != nil {
 		return nil, err
 	}
-	converted, err := input.New(src.Name, bytes.NewReader(profile))
+	converted, err := input.New(name, bytes.NewReader(profile))
 	if err != nil {
 		return nil, err
 	}
@@ -135,9 +145,12 @@ func (p *reader) facts(r *run.Run) {
 
 // Recognise tells profiles by the messages that stand in each other: resources, scopes, profiles;
 // or by the tables of a dictionary. What is of an earlier version is recognised too, to be refused.
-func Recognise(head input.Head) input.Evidence { return input.Evidence{Is: isProfiles(head)} }
+func Recognise(head input.Head) input.Evidence {
+	return input.Evidence{Is: isProfiles(head, head.IsCut())}
+}
 
-func isProfiles(head input.Head) bool {
+// isProfiles looks at the start of a message, which may be cut off.
+func isProfiles(head []byte, isCut bool) bool {
 	c := input.NewFields(head, 0)
 	found := false
 	for c.Next() {
@@ -146,7 +159,7 @@ func isProfiles(head input.Head) bool {
 		}
 		m, cut := nested(&c)
 		switch {
-		case cut && !head.IsCut():
+		case cut && !isCut:
 			return false
 		case c.Num == schema.DataDictionary:
 			if found = found || isDictionary(&m); !found {

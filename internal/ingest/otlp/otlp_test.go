@@ -27,7 +27,7 @@ import (
 func checkRoundTrip(t *testing.T, r *run.Run) {
 	t.Helper()
 	data := otlpOf(t, r)
-	if !isProfiles(ingesttest.Source(t, data).Head) {
+	if !Recognise(ingesttest.Source(t, data).Head).Is {
 		t.Error("is not recognised")
 	}
 	back := ingesttest.Read(t, Read, data, &reading.Options{})
@@ -260,7 +260,7 @@ func TestReadMade(t *testing.T) {
 			m := newMessage()
 			tt.make(m)
 			data := m.bytes(t)
-			if !isProfiles(ingesttest.Source(t, data).Head) {
+			if !Recognise(ingesttest.Source(t, data).Head).Is {
 				t.Error("is not recognised")
 			}
 			r := ingesttest.Read(t, Read, data, &reading.Options{})
@@ -352,7 +352,7 @@ func TestRecogniseOthers(t *testing.T) {
 		"empty messages":      ingesttest.Message(1, "", 1, ""),
 		"text":                []byte("\n\nall the world\n"),
 	} {
-		if isProfiles(ingesttest.Source(t, data).Head) {
+		if Recognise(ingesttest.Source(t, data).Head).Is {
 			t.Errorf("%s is taken for profiles", name)
 		}
 	}
@@ -455,7 +455,7 @@ func FuzzOTLP(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		ingesttest.Fuzz(t, Read, data, &reading.Options{})
 		src := ingesttest.Source(t, data)
-		isProfiles(src.Head)
+		Recognise(src.Head)
 		if r, err := Read(src, &reading.Options{}); err == nil {
 			back := ingesttest.Read(t, Read, otlpOf(t, r), &reading.Options{})
 			want := ingesttest.Read(t, pprof.Read, ingesttest.Profile(t, r), &reading.Options{})
