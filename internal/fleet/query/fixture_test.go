@@ -55,7 +55,7 @@ func (f *fixture) functions(call func([]fleet.ProfileFunction) error) error {
 
 func (f *fixture) population(t testing.TB, per Per) *Population {
 	t.Helper()
-	p, err := NewPopulation(Question{"1.0", "1.1", cpu, per}, f.profiles())
+	p, err := NewPopulation(Question{"1.0", "1.1", cpu, per, false}, f.profiles())
 	if err != nil {
 		t.Fatal(err)
 	}

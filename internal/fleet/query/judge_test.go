@@ -12,7 +12,7 @@ var rule = verdict.Rule{Margin: verdict.Margin, FalseDiscovery: verdict.FalseDis
 func judged(t *testing.T, f fleettest.Fleet, per Per) *Comparison {
 	t.Helper()
 	s, _ := openStore(t, f)
-	a, err := Ask(s, Question{"1.0", "1.1", fleettest.SampleType, per}, Scan{ByModel: true})
+	a, err := Ask(s, Question{"1.0", "1.1", fleettest.SampleType, per, false}, Scan{ByModel: true})
 	if err != nil {
 		t.Fatal(err)
 	}

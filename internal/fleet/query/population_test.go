@@ -131,14 +131,14 @@ func TestPopulation(t *testing.T) {
 	if p.Both != 6 {
 		t.Errorf("%d devices are in both releases, of 6", p.Both)
 	}
-	if _, err := NewPopulation(Question{"1.0", "1.1", cpu, Work}, f.profiles()); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "no units of work") {
+	if _, err := NewPopulation(Question{"1.0", "1.1", cpu, Work, false}, f.profiles()); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "no units of work") {
 		t.Errorf("without work: %v", err)
 	}
-	if _, err := NewPopulation(Question{"1.0", "2.0", cpu, Share}, f.profiles()); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "release 2.0 has no profiles") {
+	if _, err := NewPopulation(Question{"1.0", "2.0", cpu, Share, false}, f.profiles()); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "release 2.0 has no profiles") {
 		t.Errorf("without a release: %v", err)
 	}
 	f.ledger = append(f.ledger, f.ledger[0])
-	if _, err := NewPopulation(Question{"1.0", "1.1", cpu, Share}, f.profiles()); err == nil || !strings.Contains(err.Error(), "twice in the ledger") {
+	if _, err := NewPopulation(Question{"1.0", "1.1", cpu, Share, false}, f.profiles()); err == nil || !strings.Contains(err.Error(), "twice in the ledger") {
 		t.Errorf("a profile twice: %v", err)
 	}
 	sorted := f.facts[0]
@@ -220,7 +220,7 @@ func TestRange(t *testing.T) {
 			}
 		}
 	}
-	if _, err := NewPopulation(Question{"1.0", "1.1", cpu, Share}, f.profiles()); err == nil || !strings.Contains(err.Error(), "64 bits") {
+	if _, err := NewPopulation(Question{"1.0", "1.1", cpu, Share, false}, f.profiles()); err == nil || !strings.Contains(err.Error(), "64 bits") {
 		t.Errorf("sums of %d devices: %v", 2, err)
 	}
 	var w wide

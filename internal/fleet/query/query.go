@@ -78,6 +78,8 @@ type Question struct {
 	Before, After string // releases
 	SampleType    string // as "cpu/nanoseconds"
 	Per           Per
+	// RolledUp has the units of roll-ups in place of devices: their number is fixed, however many devices there are.
+	RolledUp bool
 }
 
 // divisor is what a profile is divided by; 0 if it does not tell.

@@ -1,9 +1,15 @@
 package query
 
-import "profdiff/internal/fleet/store"
+import (
+	"strings"
+
+	"profdiff/internal/fleet"
+	"profdiff/internal/fleet/store"
+)
 
 // A Request is what profdiff-duckdb is asked for.
 type Request struct {
+	// Views are statements that have no rows: views of files, and what queries have in common.
 	Views   []string `json:"views"`
 	Queries []string `json:"queries"`
 	Memory  string   `json:"memory,omitempty"` // as "1GB"
@@ -11,14 +17,13 @@ type Request struct {
 
 // NewRequest asks DuckDB for all rows of a question: functions by self and by total cost, categories, and if they are
 // wanted functions by model. base is where the store is.
+//
+// Facts are read once, and summed by device and function once: that takes nearly all of the time. So does the
+// ledger, which is a table and no view.
 func NewRequest(s *store.Store, base string, q Question, models bool) (*Request, error) {
 	files, err := FilesOf(s, base, q)
 	if err != nil {
 		return nil, err
-	}
-	list := []Query{{q, Function, Self}, {q, Function, Total}, {q, Category, Self}}
-	if models {
-		list = append(list, Query{q, Model, Self}, Query{q, Model, Total})
 	}
 	r := &Request{}
 	wanted := make([]string, 0, len(tables))
@@ -28,12 +33,35 @@ func NewRequest(s *store.Store, base string, q Question, models bool) (*Request,
 	if r.Views, err = Views(DuckDB, files, wanted); err != nil {
 		return nil, err
 	}
-	for _, k := range list {
-		text, err := k.SQL()
-		if err != nil {
+	for i, v := range r.Views {
+		if ledger, ok := strings.CutPrefix(v, view(DuckDB, fleet.TableProfiles, "")); ok {
+			r.Views[i] = "CREATE TEMP TABLE " + fleet.TableProfiles + " AS\n" + ledger
+		}
+	}
+	functions := []Query{{q, Function, Self}, {q, Function, Total}}
+	if models {
+		functions = append(functions, Query{q, Model, Self}, Query{q, Model, Total})
+	}
+	add := func(to *[]string, k *Query, name string, staged bool) error {
+		text, err := k.statement(name, staged)
+		*to = append(*to, text)
+		return err
+	}
+	staged := !q.RolledUp
+	if staged {
+		for _, name := range []string{"device_numbers", "members", "function_moments"} {
+			if err := add(&r.Views, &functions[0], name, true); err != nil {
+				return nil, err
+			}
+		}
+		if err := add(&r.Queries, &Query{q, Category, Self}, "compare", false); err != nil {
 			return nil, err
 		}
-		r.Queries = append(r.Queries, text)
+	}
+	for _, k := range functions {
+		if err := add(&r.Queries, &k, "compare", staged); err != nil {
+			return nil, err
+		}
 	}
 	return r, nil
 }

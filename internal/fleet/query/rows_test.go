@@ -13,7 +13,7 @@ import (
 // TestRows writes rows as engines do and takes them back, and refuses those of another question.
 func TestRows(t *testing.T) {
 	s, _ := openStore(t, small)
-	q := Question{"1.0", "1.1", fleettest.SampleType, Share}
+	q := Question{"1.0", "1.1", fleettest.SampleType, Share, false}
 	want, err := Ask(s, q, Scan{ByModel: true})
 	if err != nil {
 		t.Fatal(err)

@@ -7,18 +7,18 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"text/template"
 
 	"profdiff/internal/fleet"
 )
 
-// The SQL, of release A against release B, by self cost and as shares. DuckDB, Spark, Trino, ClickHouse and
-// DataFusion run this text as it is; [Query.SQL] puts other words in place of these.
-var (
-	//go:embed sql/functions.sql
-	functionsSQL string
-	//go:embed sql/categories.sql
-	categoriesSQL string
-)
+// parts are the parts of the SQL, of which each statement is made. DuckDB, Spark, Trino, ClickHouse and DataFusion run
+// them as they are.
+//
+//go:embed sql/compare.sql
+var parts string
+
+var statements = template.Must(template.New("").Parse(parts))
 
 // A Query is what an engine is asked for: the rows of one kind.
 type Query struct {
@@ -28,46 +28,47 @@ type Query struct {
 }
 
 // SQL is the text that an engine runs. It wants the tables of package fleet as views, see [Views].
-func (q *Query) SQL() (string, error) {
-	text := functionsSQL
-	var words []string
-	replace := func(from, to string) {
-		if strings.Count(text, from) == 0 {
-			panic("the SQL does not have " + from)
-		}
-		words = append(words, from, to)
+func (q *Query) SQL() (string, error) { return q.statement("compare", false) }
+
+// words are what a statement has where questions differ. Texts are literals.
+type words struct {
+	Before, After, SampleType string
+	RowOf, Counted, Per       string
+	Divisor                   string // a column
+	Value                     Value  // the start of the name of a column
+	Key                       string // the column by which rows differ
+	Category, Model, RolledUp bool
+	Staged                    bool // sums over devices are in a table
+	LeastDevices              int
+}
+
+// statement is one of those that [parts] define.
+func (q *Query) statement(name string, staged bool) (string, error) {
+	if q.By == Category && (q.Value == Total || q.RolledUp) {
+		return "", errors.New("categories have neither a total, as a stack is in one, nor a roll-up")
 	}
-	if q.By == Category {
-		text = categoriesSQL
+	w := words{
+		RowOf: "'" + string(q.By) + "'", Counted: "'" + string(q.Value) + "'", Per: "'" + string(q.Per) + "'",
+		Value: q.Value, Key: "function_id", Category: q.By == Category, Model: q.By == Model, RolledUp: q.RolledUp, Staged: staged, LeastDevices: LeastDevices,
+		Divisor: map[Per]string{Share: "weight", Work: "work_units", Second: "duration_ns"}[q.Per],
 	}
-	for from, to := range map[string]string{"'A'": q.Before, "'B'": q.After, "'cpu/nanoseconds'": q.SampleType} {
-		literal, err := literal(to)
-		if err != nil {
+	if w.Category {
+		w.Key = "category"
+	}
+	if w.RolledUp && q.Per == Share {
+		w.Divisor = "w"
+	}
+	for to, text := range map[*string]string{&w.Before: q.Before, &w.After: q.After, &w.SampleType: q.SampleType} {
+		var err error
+		if *to, err = literal(text); err != nil {
 			return "", err
 		}
-		replace(from, literal)
 	}
-	if q.By == Model {
-		replace("'' AS model, function_id, wgt", "device_model AS model, function_id, CAST(1 AS DOUBLE) AS wgt")
-		replace("'function' AS row_of", "'model' AS row_of")
+	var b strings.Builder
+	if err := statements.ExecuteTemplate(&b, name, &w); err != nil {
+		return "", err
 	}
-	switch {
-	case q.Value != Total:
-	case q.By == Category:
-		return "", errors.New("categories have no total: a stack is in one")
-	default:
-		replace("f.self_value", "f.total_value")
-		replace("'self' AS counted", "'total' AS counted")
-	}
-	switch q.Per {
-	case Work:
-		replace("weight AS divisor", "work_units AS divisor")
-		replace("'share' AS per", "'work' AS per")
-	case Second:
-		replace("weight AS divisor", "duration_ns AS divisor")
-		replace("'share' AS per", "'second' AS per")
-	}
-	return strings.NewReplacer(words...).Replace(text), nil
+	return strings.TrimSpace(b.String()) + "\n", nil
 }
 
 // literal is a text in SQL. Engines differ in what a backslash means there.
@@ -119,12 +120,17 @@ var tables = []struct {
 	{fleet.TableProfileCategories, fleet.ProfileCategory{}},
 	{fleet.TableFunctions, fleet.Function{}},
 	{fleet.TableRenames, fleet.Rename{}},
+	{fleet.TableUnits, fleet.Unit{}},
+	{fleet.TableFunctionUnits, fleet.FunctionUnit{}},
 }
 
 // Tables are the names of the tables that a query reads.
 func (q *Query) Tables() []string {
-	if q.By == Category {
+	switch {
+	case q.By == Category:
 		return []string{fleet.TableProfiles, fleet.TableProfileCategories}
+	case q.RolledUp:
+		return []string{fleet.TableUnits, fleet.TableFunctionUnits, fleet.TableFunctions, fleet.TableRenames}
 	}
 	return []string{fleet.TableProfiles, fleet.TableProfileFunctions, fleet.TableFunctions, fleet.TableRenames}
 }

@@ -30,7 +30,7 @@ func openStore(t testing.TB, f fleettest.Fleet) (*store.Store, string) {
 // stream that is sorted.
 func TestAsk(t *testing.T) {
 	s, _ := openStore(t, small)
-	q := Question{"1.0", "1.1", fleettest.SampleType, Share}
+	q := Question{"1.0", "1.1", fleettest.SampleType, Share, false}
 	a, err := Ask(s, q, Scan{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
--- Release A against release B by category. Devices are clusters, models of devices are strata with the same
+-- One release of a fleet against another. Devices are clusters, models of devices are strata with the same
 -- weights on both sides. Sums are exact; only quotients and what follows from them are of floating point.
 WITH p0 AS (
   SELECT profile_id, batch_id, release_id, device_model, device_id, weight, weight AS divisor

@@ -1,0 +1,88 @@
+-- One release of a fleet against another. Devices are clusters, models of devices are strata with the same
+-- weights on both sides. Sums are exact; only quotients and what follows from them are of floating point.
+WITH u0 AS (
+  SELECT release_id, device_model, unit_id, n_profiles, w AS weight, w AS divisor
+  FROM units WHERE release_id IN ('A', 'B') AND sample_type = 'cpu/nanoseconds'
+), ledger AS (
+  SELECT SUM(CASE WHEN release_id = 'A' THEN n_profiles ELSE 0 END) AS profiles_a,
+         SUM(CASE WHEN release_id = 'B' THEN n_profiles ELSE 0 END) AS profiles_b
+  FROM u0 WHERE weight > 0 AND divisor > 0
+), dev AS (
+  SELECT release_id, device_model, unit_id, CAST(divisor AS DECIMAL(38,0)) AS w
+  FROM u0 WHERE weight > 0 AND divisor > 0
+), strat AS (
+  SELECT release_id, device_model, COUNT(*) AS n, SUM(w) AS sw, SUM(w*w) AS sww
+  FROM dev GROUP BY release_id, device_model
+), wm0 AS (
+  SELECT device_model, SUM(CAST(sw AS DOUBLE)) AS mw
+  FROM strat GROUP BY device_model HAVING COUNT(*) = 2 AND MIN(n) >= 2
+), wm AS (
+  SELECT device_model, mw / SUM(mw) OVER () AS wgt FROM wm0
+), rn AS (
+  SELECT from_id, COALESCE(MIN(CASE WHEN origin = 'declared' THEN to_id END), MIN(to_id)) AS to_id
+  FROM renames GROUP BY from_id
+), ids AS (
+  SELECT function_id AS from_id, function_id AS to_id FROM functions
+  WHERE function_id NOT IN (SELECT from_id FROM rn) GROUP BY function_id
+  UNION ALL
+  SELECT from_id, to_id FROM rn
+), xd AS (
+  SELECT f.release_id AS release_id, f.device_model AS device_model, f.unit_id AS unit_id, i.to_id AS function_id,
+         SUM(CAST(f.total_sum AS DECIMAL(38,0))) AS x
+  FROM function_units f
+  JOIN ids i ON i.from_id = f.function_id
+  WHERE f.release_id IN ('A', 'B') AND f.sample_type = 'cpu/nanoseconds' AND f.total_sum > 0
+  GROUP BY f.release_id, f.device_model, f.unit_id, i.to_id
+), fs AS (
+  SELECT x.release_id AS release_id, x.device_model AS device_model, x.function_id AS function_id, COUNT(*) AS nz,
+         SUM(x.x) AS sx, SUM(x.x*x.x) AS sxx, SUM(x.x*d.w) AS sxw
+  FROM xd x JOIN dev d ON d.release_id = x.release_id AND d.device_model = x.device_model AND d.unit_id = x.unit_id
+  GROUP BY x.release_id, x.device_model, x.function_id
+), r0 AS (
+  SELECT s.release_id AS release_id, s.device_model AS device_model, f.function_id AS function_id, m.wgt AS wgt,
+         CAST(s.n AS DOUBLE) AS n, f.nz AS nz,
+         CAST(f.sx AS DOUBLE) AS sx, CAST(f.sxx AS DOUBLE) AS sxx, CAST(f.sxw AS DOUBLE) AS sxw,
+         CAST(s.sw AS DOUBLE) AS sw, CAST(s.sww AS DOUBLE) AS sww
+  FROM fs f JOIN strat s ON s.release_id = f.release_id AND s.device_model = f.device_model
+            JOIN wm m ON m.device_model = f.device_model
+), r1 AS (
+  SELECT *, sx/sw AS share, sxx - 2*(sx/sw)*sxw + (sx/sw)*(sx/sw)*sww AS spread FROM r0
+), r AS (
+  -- Where devices are all alike, what is left is rounding.
+  SELECT release_id, '' AS model, function_id, wgt, n, nz, share,
+         n/(n-1) * CASE WHEN spread > 1e-10*sxx THEN spread ELSE CAST(0 AS DOUBLE) END / (sw*sw) AS var
+  FROM r1
+), ab AS (
+  SELECT function_id, model,
+         SUM(CASE WHEN release_id = 'A' THEN wgt*share ELSE 0 END) AS mean_a,
+         SUM(CASE WHEN release_id = 'B' THEN wgt*share ELSE 0 END) AS mean_b,
+         SUM(CASE WHEN release_id = 'A' THEN wgt*wgt*var ELSE 0 END) AS var_a,
+         SUM(CASE WHEN release_id = 'B' THEN wgt*wgt*var ELSE 0 END) AS var_b,
+         SUM(CASE WHEN release_id = 'A' THEN wgt*wgt*var*wgt*wgt*var/(n-1) ELSE 0 END) AS freedom_a,
+         SUM(CASE WHEN release_id = 'B' THEN wgt*wgt*var*wgt*wgt*var/(n-1) ELSE 0 END) AS freedom_b,
+         SUM(CASE WHEN release_id = 'A' THEN nz ELSE 0 END) AS devices_a,
+         SUM(CASE WHEN release_id = 'B' THEN nz ELSE 0 END) AS devices_b
+  FROM r GROUP BY function_id, model
+), z AS (
+  SELECT *, (var_a+var_b)*(var_a+var_b)/(freedom_a+freedom_b) AS df, ABS(mean_b-mean_a)/SQRT(var_a+var_b) AS z
+  FROM ab WHERE var_a + var_b > 0 AND devices_a + devices_b >= 10
+), t AS (
+  SELECT *, z*z/2 AS y2, 1/(1+z/SQRT(CAST(8 AS DOUBLE))) AS tt FROM z
+), pv AS (
+  SELECT *, tt*EXP(-y2-1.26551223+tt*(1.00002368+tt*(0.37409196+tt*(0.09678418+tt*(-0.18628806+tt*(0.27886807+tt*(-1.13520398+tt*(1.48851587+tt*(-0.82215223+tt*0.17087277))))))))) AS p_value
+  FROM t
+), bh AS (
+  SELECT *, ROW_NUMBER() OVER (ORDER BY p_value, function_id, model) AS rk, COUNT(*) OVER () AS m FROM pv
+), q AS (
+  SELECT *, MIN(p_value*m/rk) OVER (ORDER BY rk DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS q0 FROM bh
+), fn AS (
+  SELECT function_id, MIN(name) AS name, MIN(module) AS module FROM functions GROUP BY function_id
+)
+SELECT 'function' AS row_of, 'total' AS counted, 'share' AS per, 'cpu/nanoseconds' AS sample_type,
+       'A' AS release_a, 'B' AS release_b, l.profiles_a AS profiles_a, l.profiles_b AS profiles_b,
+       q.function_id AS function_id, q.model AS device_model, '' AS category, fn.name AS name, fn.module AS module,
+       q.mean_a AS mean_a, q.mean_b AS mean_b, q.var_a AS var_a, q.var_b AS var_b,
+       q.freedom_a AS freedom_a, q.freedom_b AS freedom_b, q.devices_a AS devices_a, q.devices_b AS devices_b,
+       q.z AS z, q.df AS df, q.p_value AS p_value, LEAST(CAST(1 AS DOUBLE), q.q0) AS q_value
+FROM q JOIN fn ON fn.function_id = q.function_id CROSS JOIN ledger l
+ORDER BY p_value, function_id, device_model
