@@ -35,7 +35,7 @@ and what is not is never counted. A profile that is in several batches counts on
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newFleetIngestCmd(std), newFleetPlanCmd(std), newFleetWorkerCmd(std), newFleetCompareCmd(std), newFleetSQLCmd(std), newFleetShowCmd(std), newFleetCompactCmd(std), newFleetDeleteCmd(std))
+	cmd.AddCommand(newFleetIngestCmd(std), newFleetPlanCmd(std), newFleetWorkerCmd(std), newFleetCompareCmd(std), newFleetSQLCmd(std), newFleetShowCmd(std), newFleetCompactCmd(std), newFleetRenameCmd(std), newFleetDeleteCmd(std))
 	return cmd
 }
 

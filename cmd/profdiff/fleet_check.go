@@ -20,7 +20,7 @@ func (c *checkCommand) fleetOutcome(cmd *cobra.Command, std *stdio, file *budget
 	if len(paths) != 1 {
 		return nil, usagef(cmd, "%s is about a fleet: name its store, profdiff check --budget %s STORE", c.budget, c.budget)
 	}
-	for _, flag := range []string{"base", "head", "ops", "rename", "base-values", "head-values", "stored-baseline", "noise", "benchmark", "predict", "prove", "look", "look-file", "history", "proposed-budget"} {
+	for _, flag := range []string{"base", "head", "ops", "rename", "base-values", "head-values", "stored-baseline", "noise", "benchmark", "predict", "prove", "look", "look-file", "history"} {
 		if cmd.Flags().Changed(flag) {
 			return nil, usagef(cmd, "--%s is for recordings, and %s is about a fleet", flag, c.budget)
 		}
@@ -45,6 +45,11 @@ func (c *checkCommand) fleetOutcome(cmd *cobra.Command, std *stdio, file *budget
 		return nil, err
 	}
 	in := &budget.FleetInputs{Today: today, Strict: c.strict}
+	if c.proposed != "" {
+		if in.Proposed, _, err = readBudget(c.proposed); err != nil {
+			return nil, err
+		}
+	}
 	for f, err := range s.Functions() {
 		if err != nil {
 			return nil, err

@@ -18,7 +18,8 @@ func newFleetCompactCmd(std *stdio) *cobra.Command {
   profdiff fleet compact store && profdiff fleet show store`,
 		Long: `Sum a store by release, sample type, device model and unit, one of 64 into which devices
 fall: two tables more, units and function_units, whose size does not grow with the number
-of profiles. Comparisons of large stores read them instead. What has not changed since it
+of profiles. Comparisons of large stores read them instead of facts, see --sums of profdiff
+fleet compare. What has not changed since it
 was summed is not summed again; sums of releases whose profiles came or went are stale,
 are not used, and are removed.`,
 		Args: args(cobra.ExactArgs(1)),

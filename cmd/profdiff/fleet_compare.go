@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,8 +29,8 @@ import (
 
 // fleetQuestion are the flags that say which releases of a store are compared, and how.
 type fleetQuestion struct {
-	before, after, sampleType, per string
-	newest                         bool // both were chosen
+	before, after, sampleType, per, sums string
+	chosen                               string // why these releases, if the user named none
 }
 
 func (f *fleetQuestion) register(cmd *cobra.Command) {
@@ -36,6 +38,7 @@ func (f *fleetQuestion) register(cmd *cobra.Command) {
 	fs.StringVar(&f.before, "before", "", "compare with the release `NAME` (default: the newest but one)")
 	fs.StringVar(&f.after, "after", "", "compare the release `NAME` (default: the newest)")
 	fs.StringVar(&f.sampleType, "sample-type", "", "compare samples of the `TYPE`, such as cpu/nanoseconds (default: of most profiles)")
+	fs.StringVar(&f.sums, "sums", "auto", "sum `WHAT`: facts, by device; units, the roll-ups of profdiff fleet compact; or auto, which is units where facts are more than a gigabyte")
 	fs.StringVar(&f.per, "per", "share", "divide by `WHAT`: share, the cost of everything; work, units of work; or second, the time that was recorded")
 }
 
@@ -43,6 +46,9 @@ func (f *fleetQuestion) register(cmd *cobra.Command) {
 func (f *fleetQuestion) question(cmd *cobra.Command, s *store.Store) (q query.Question, err error) {
 	if q.Per, err = query.ParsePer(f.per); err != nil {
 		return q, usagef(cmd, "--per: %v", err)
+	}
+	if !slices.Contains([]string{"", "auto", "facts", "units"}, f.sums) {
+		return q, usagef(cmd, "--sums is auto, facts or units, not %q", f.sums)
 	}
 	if (f.before == "") != (f.after == "") {
 		return q, usagef(cmd, "name both releases, --before and --after, or none")
@@ -60,8 +66,8 @@ func (f *fleetQuestion) question(cmd *cobra.Command, s *store.Store) (q query.Qu
 		if len(names) < 2 {
 			return q, fmt.Errorf("the store has one release, %s: nothing to compare it with", names[0])
 		}
-		f.newest = true
 		q.Before, q.After = names[1], names[0]
+		f.chosen = whyChosen(&releases[1], &releases[0])
 	}
 	for _, name := range []string{q.Before, q.After} {
 		if !slices.Contains(names, name) {
@@ -74,7 +80,47 @@ func (f *fleetQuestion) question(cmd *cobra.Command, s *store.Store) (q query.Qu
 	case !slices.Contains(types, q.SampleType):
 		return q, fmt.Errorf("the store has no samples of %q; it has %s", q.SampleType, listOf(types))
 	}
-	return q, nil
+	q.RolledUp, err = f.rolledUp(s, q)
+	return q, err
+}
+
+// hugeStore is the size of the facts of a store from which roll-ups are compared, if there are any.
+const hugeStore = 1 << 30
+
+// rolledUp reports whether units of roll-ups are compared instead of devices.
+func (f *fleetQuestion) rolledUp(s *store.Store, q query.Question) (bool, error) {
+	fresh, err := s.RolledUp(store.Selection{Releases: []string{q.Before, q.After}})
+	switch {
+	case err != nil:
+		return false, err
+	case f.sums == "units":
+		if !fresh {
+			return false, errors.New("--sums units: profiles came or went since the store was rolled up, if it was: profdiff fleet compact does it again")
+		}
+		return true, nil
+	case f.sums != "auto" || !fresh || q.Per != query.Share:
+		return false, nil
+	}
+	size, err := sizeOfFacts(s)
+	return size >= hugeStore, err
+}
+
+// whyChosen says why a release is the newest but one, and another the newest.
+func whyChosen(before, after *query.Release) string {
+	const names = "--before and --after name others"
+	if before.First == 0 || after.First == 0 {
+		return fmt.Sprintf("Profiles do not tell when all releases were taken: %s is after %s by its name; %s.", after.Name, before.Name, names)
+	}
+	day := func(ns int64) string { return time.Unix(0, ns).UTC().Format(time.DateOnly) }
+	first, last := day(before.First), day(after.First)
+	if first == last {
+		first, last = first+time.Unix(0, before.First).UTC().Format(" 15:04:05"), last+time.Unix(0, after.First).UTC().Format(" 15:04:05")
+	}
+	line := fmt.Sprintf("These are the two newest releases, by their first profiles of %s and %s", first, last)
+	if after.First < before.Last {
+		line += fmt.Sprintf(", though %s goes on until %s", before.Name, day(before.Last))
+	}
+	return line + "; " + names + "."
 }
 
 // listOf names some.
@@ -106,7 +152,8 @@ func newFleetCompareCmd(std *stdio) *cobra.Command {
 		Example: `  profdiff fleet compare store
   profdiff fleet compare store --per work --html report.html`,
 		Long: `Compare two releases over all devices of a store, by default the two newest: those of which the
-first profile was taken last. The first line says which, and of how many devices.
+first profile was taken last, or if profiles do not tell when, the last by name. The first
+line says which is before and which after, and of how many devices.
 
 Devices are what is repeated, as runs are for profdiff diff: profiles of one device are
 alike. Models of devices are strata with the same weights on both sides, so that another
@@ -120,7 +167,12 @@ With --per work or --per second everything has a verdict, too.
 
 The sums are made by profdiff itself, or by DuckDB where the store is large and the
 program profdiff-duckdb is beside profdiff or in PATH. --rows FILE takes the sums of
-another engine, such as Spark: profdiff fleet sql prints what to ask it.`,
+another engine, such as Spark: profdiff fleet sql prints what to ask it.
+
+Of a store with more than a gigabyte of facts, the roll-ups of profdiff fleet compact are
+compared: units in place of devices, at most 64 a model and release. The first lines say so,
+and --sums facts has it by device. Categories and stacks are not rolled up: --by category
+and --html read facts.`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(cmd, std); err != nil {
@@ -167,6 +219,8 @@ func (c *fleetCompare) check(cmd *cobra.Command, std *stdio) (err error) {
 		return usagef(cmd, "--engine is auto, profdiff or duckdb, not %q", c.engine)
 	case c.rows != "" && cmd.Flags().Changed("engine"):
 		return usagef(cmd, "--rows are what an engine computed: --engine does not go with it")
+	case c.sums == "units" && (c.by == "category" || c.page.file != ""):
+		return usagef(cmd, "--sums units: categories and stacks, of which --html has a flame graph, are not rolled up")
 	case c.quiet && (c.full || changedAny(cmd, []string{"by", "total", "limit"})):
 		return usagef(cmd, "--quiet does not go with what shows tables: --full, --by, --total and --limit")
 	}
@@ -181,6 +235,9 @@ func (c *fleetCompare) run(cmd *cobra.Command, std *stdio, dir string) error {
 	s, err := store.Open(dir)
 	if err != nil {
 		return err
+	}
+	if c.by == "category" || c.page.file != "" {
+		c.sums = "facts"
 	}
 	q, err := c.question(cmd, s)
 	if err != nil {
@@ -220,7 +277,7 @@ func (c *fleetCompare) run(cmd *cobra.Command, std *stdio, dir string) error {
 
 // write writes a comparison for people.
 func (c *fleetCompare) write(cmd *cobra.Command, w io.Writer, d *diff.Document) error {
-	if err := diff.WriteReleases(w, d, c.newest); err != nil {
+	if err := diff.WriteReleases(w, d, c.chosen); err != nil {
 		return err
 	}
 	switch {
@@ -255,6 +312,8 @@ func (c *fleetCompare) ask(ctx context.Context, std *stdio, s *store.Store, dir 
 	switch {
 	case c.engine == "duckdb" && program == "":
 		return nil, fmt.Errorf("--engine duckdb: %s is neither beside profdiff nor in PATH; go -C internal/fleet/duckdb build makes it", duckdb)
+	case c.engine == "auto" && q.RolledUp:
+		program = ""
 	case c.engine == "auto" && program != "":
 		size, err := sizeOfFacts(s)
 		if err != nil {

@@ -32,7 +32,7 @@ var flagGroups = []flagGroup{
 	{"How often", `runs warmup until budget:record focus:record max-runs max-time rounds limit:calibrate seed`},
 	{"Budgets", `budget proposed-budget prove strict strict-warn report-only history noise today look look-file
 		bisect limit:check`},
-	{"What to compare", `before:compare after:compare before:sql after:sql per engine rows ops work normalize reference rename margin unpaired allow-blocked-order cycles
+	{"What to compare", `before:compare after:compare before:sql after:sql before:rename after:rename similar per sums engine rows ops work normalize reference rename margin unpaired allow-blocked-order cycles
 		metric better deadline stall`},
 	{"Which samples", `event process thread dso focus ignore during label show-art-frames`},
 	{"What to show", `by total lines tree bottom-up callers top all annotate limit min-share full

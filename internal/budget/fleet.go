@@ -45,8 +45,6 @@ func (f *File) checkFleet() error {
 			given bool
 			name  string
 		}{
-			{b.Limit == nil, "limit"},
-			{b.Max != nil, "max"},
 			{b.Min != nil, "min"},
 			{b.Rate.Of != "", "rate"},
 			{b.Samples != "", "samples"},
@@ -57,14 +55,30 @@ func (f *File) checkFleet() error {
 			{b.Match != nil && b.Match.Thread != "", "match.thread"},
 			{b.Match != nil && b.Match.Process != "", "match.process"},
 		} {
-			switch {
-			case !not.given:
-			case not.name == "limit":
-				return f.fail(path, "has no limit: budgets of a fleet limit the release against the one before it")
-			default:
-				return f.fail(path+"."+not.name, "is for recordings: budgets of a fleet have match by function, aliases, dso, file or category, metric, each and limit")
+			if not.given {
+				return f.fail(path+"."+not.name, "is for recordings: budgets of a fleet have match by function, aliases, dso, file or category, metric, each, limit and max")
 			}
 		}
+		if b.Max != nil {
+			if err := f.checkFleetMax(b, path+".max"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkFleetMax refuses ceilings of what a fleet does not divide by.
+func (f *File) checkFleetMax(b *Budget, path string) error {
+	per := cmp.Or(f.Fleet.Per, string(query.Share))
+	of := map[string]string{string(query.Share): "total", string(query.Work): "work"}[per]
+	switch {
+	case of == "":
+		return f.fail(path, "has nothing to be of per second: fleet.per: share has of: total, and work of: work")
+	case string(b.Max.Of) != of:
+		return f.fail(path+".of", "of a fleet per %s, a ceiling is of: %s, not %s", per, of, b.Max.Of)
+	case b.Max.unit() == Samples:
+		return f.fail(path, "a fleet has shares and costs: give the ceiling in these, not in samples")
 	}
 	return nil
 }
@@ -73,6 +87,8 @@ func (f *File) checkFleet() error {
 type FleetInputs struct {
 	Today  Date
 	Strict bool
+	// Proposed is the file as the change would have it, nil if it is the same.
+	Proposed *File
 	// Functions are those of the store.
 	Functions []fleet.Function
 	// Ask compares the releases, with sets of functions that count together.
@@ -87,6 +103,10 @@ type fleetTarget struct {
 
 // CheckFleet checks a file that is about a fleet. Devices are what is repeated.
 func (f *File) CheckFleet(in *FleetInputs) (*Outcome, error) {
+	var loosened *Result
+	if in.Proposed != nil {
+		loosened = f.Loosened(in.Proposed)
+	}
 	own := *f
 	own.Defaults.Strict = true // cost that moves between functions is not followed
 	f = &own
@@ -119,6 +139,9 @@ func (f *File) CheckFleet(in *FleetInputs) (*Outcome, error) {
 	o := &Outcome{File: f.name, Alpha: f.rule().Alpha, Look: f.look, Tests: k.family(), Design: fleetDesign(a), Notes: k.notes}
 	for _, r := range k.results {
 		o.Results = append(o.Results, *r)
+	}
+	if loosened != nil {
+		o.Results = append(o.Results, *loosened)
 	}
 	f.outcome(o)
 	return o, nil
@@ -190,6 +213,12 @@ func (k *check) fleetClaim(a *query.Answer, tests *stats.Tests, t fleetTarget) {
 		force(r, RelativeKind, verdict.Verdict(k.file.Defaults.OnMissing), err.Error(), Missing)
 		return
 	}
+	if b.Max != nil {
+		r.Claims = append(r.Claims, k.fleetCeiling(a, tests, row, r, what))
+	}
+	if b.Limit == nil {
+		return
+	}
 	est := a.Estimate(tests, row)
 	scale := a.Scale()
 	_, unit, _ := strings.Cut(a.SampleType, "/")
@@ -216,6 +245,28 @@ func (k *check) fleetClaim(a *query.Answer, tests *stats.Tests, t fleetTarget) {
 	if c.Given != "" {
 		c.Value, c.Range, c.Method, c.Smallest = est.Ratio, k.file.rule().Left(&est), est.Method, math.Inf(1)
 	}
+}
+
+// fleetCeiling limits the release by itself.
+func (k *check) fleetCeiling(a *query.Answer, tests *stats.Tests, row *query.Row, r *Result, what string) *Claim {
+	est := a.Level(tests, row)
+	c := &Claim{
+		Kind: AbsoluteKind, What: what, Unit: "percent", Base: math.NaN(), Head: a.Scale() * row.After.Mean,
+		RunsBase: int(a.Sides[0].Devices), RunsHead: int(a.Sides[1].Devices), Limit: verdict.Limit{Estimate: &est},
+	}
+	if a.Per != query.Share {
+		_, c.Unit, _ = strings.Cut(a.SampleType, "/")
+	}
+	k.absoluteLimits(c, r.Budget.Max, r.Waiver)
+	if row.After.Devices == 0 {
+		c.Given, c.Reason, c.Value = verdict.Pass, "no device of the release has it", 0
+	} else if row.After.Devices < query.LeastDevices {
+		c.Given, c.Reason, c.Value = verdict.Inconclusive, fmt.Sprintf("%d devices of the release have it, of at least %d", row.After.Devices, query.LeastDevices), row.After.Mean
+	}
+	if c.Given != "" {
+		c.Method, c.Smallest, c.Range = est.Method, math.Inf(1), k.file.rule().Left(&est)
+	}
+	return c
 }
 
 // fleetRow is what a budget limits.

@@ -38,14 +38,19 @@ budgets:
 - {id: layout, match: {function: layout, dso: libapp.so}, metric: total, limit: {fail: +60%}}
 - {id: locks, match: {category: locks}, limit: {fail: +40%}}
 - {id: everything, limit: {fail: +30%}}
-- {id: nothing, match: {function: nosuch}, limit: {fail: +30%}}
+MAX- {id: nothing, match: {function: nosuch}, limit: {fail: +30%}}
 `
 	want := map[string]verdict.Verdict{
 		"grew": verdict.Fail, "several": verdict.Pass, "gone": verdict.Pass, "new": verdict.Fail, "layout": verdict.Pass,
-		"locks": verdict.Pass, "everything": verdict.Pass, "nothing": verdict.Fail,
+		"over": verdict.Fail, "under": verdict.Pass, "absent": verdict.Pass, "locks": verdict.Pass, "everything": verdict.Pass, "nothing": verdict.Fail,
 	}
 	for _, per := range []query.Per{query.Share, query.Work, query.Second} {
-		f, err := Parse("budget.yaml", []byte(strings.Replace(text, "PER", string(per), 1)))
+		// leaf003 costs a fifth of everything, leaf000 a quarter and more.
+		ceilings := map[query.Per]string{
+			query.Share: "- {id: over, match: {function: leaf003}, max: {fail: 5%, of: total}}\n- {id: under, match: {function: leaf003}, max: {fail: 60%, of: total}, limit: {fail: +400%}}\n- {id: absent, match: {function: leaf012}, max: {fail: 5%, of: total}}\n",
+			query.Work:  "- {id: over, match: {function: leaf003}, max: {fail: 1us, of: work}}\n- {id: under, match: {category: locks}, max: {fail: 1s, of: work}}\n",
+		}[per]
+		f, err := Parse("budget.yaml", []byte(strings.NewReplacer("PER", string(per), "MAX", ceilings).Replace(text)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +91,9 @@ func TestFleetRefused(t *testing.T) {
 		"fleet: {release: [a, a]}\n" + one:  "want two releases",
 		"fleet: {per: profile}\n" + one:     "fleet.per: \"profile\" is nothing to divide by: share, work or second",
 		"fleet: {releases: [a, b]}\n" + one: "unknown key \"releases\"",
-		"fleet: {per: work}\nbudgets:\n- {id: a, match: {function: f}, max: {fail: 5%, of: total}}\n":      "has no limit: budgets of a fleet limit the release",
+		"fleet: {per: work}\nbudgets:\n- {id: a, match: {function: f}, max: {fail: 5%, of: total}}\n":      "max.of: of a fleet per work, a ceiling is of: work, not total",
+		"fleet: {per: second}\nbudgets:\n- {id: a, match: {function: f}, max: {fail: 5%, of: total}}\n":    "has nothing to be of per second",
+		"fleet: {}\nbudgets:\n- {id: a, match: {function: f}}\n":                                           "has no limit",
 		"fleet: {per: work}\nbudgets:\n- {id: a, match: {function: f, under: main}, limit: {fail: +5%}}\n": "match.under: is for recordings",
 		"fleet: {per: work}\ndefaults: {looks: 2}\n" + one:                                                 "a fleet is looked at once",
 		"fleet: {per: work}\nbudgets:\n- {id: a, event: cpu-cycles, limit: {fail: +5%}}\n":                 "event: is for recordings",

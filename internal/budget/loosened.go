@@ -123,6 +123,11 @@ func (f *File) values() map[string]value {
 	if f.Discover != nil {
 		addValues(list, "discover", value{path: "discover"}, reflect.ValueOf(*f.Discover))
 	}
+	if f.Fleet != nil {
+		// That a file is about a fleet says most of it: what it has else may be left to its defaults.
+		list["fleet"] = value{text: "releases of a fleet", path: "fleet", rule: anyLoosens}
+		addValues(list, "fleet", value{path: "fleet"}, reflect.ValueOf(*f.Fleet))
+	}
 	for i := range f.Budgets {
 		b := &f.Budgets[i]
 		addValues(list, b.ID, value{path: fmt.Sprintf("budgets[%d]", i), budget: b.ID}, reflect.ValueOf(*b))

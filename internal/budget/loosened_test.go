@@ -92,3 +92,34 @@ budgets:
 		})
 	}
 }
+
+// TestLoosenedFleet tells that other releases, samples or divisors are compared.
+func TestLoosenedFleet(t *testing.T) {
+	const budgets = "budgets:\n- {id: a, match: {function: f}, limit: {fail: +5%}}\n"
+	parse := func(fleet string) *File {
+		f, err := Parse("b.yaml", []byte("version: 1\n"+fleet+budgets))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, tt := range []struct {
+		own, proposed string
+		want          []string
+	}{
+		{"fleet: {release: [a, b], per: work}\n", "fleet: {release: [a, b], per: work}\n", nil},
+		{"fleet: {release: [a, b], per: work}\n", "fleet: {release: [b, a], sample_type: alloc/bytes}\n", []string{
+			"fleet.per: work → none", "fleet.release: a b → b a", "fleet.sample_type: none → alloc/bytes",
+		}},
+		{"fleet: {}\n", "", []string{"fleet: releases of a fleet → none"}},
+		{"", "fleet: {}\n", []string{"fleet: none → releases of a fleet"}},
+	} {
+		var got []string
+		if r := parse(tt.own).Loosened(parse(tt.proposed)); r != nil {
+			got = r.Reasons
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%q, %q: %s", tt.own, tt.proposed, diff)
+		}
+	}
+}

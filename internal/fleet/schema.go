@@ -108,7 +108,9 @@ type Unit struct {
 	Profiles    int64  `parquet:"n_profiles"`
 	Devices     int64  `parquet:"n_devices"`
 	Weight      int64  `parquet:"w"`
-	WorkUnits   *int64 `parquet:"work_units,optional"` // missing if a profile of it lacks them
+	WorkUnits   *int64 `parquet:"work_units,optional"`  // missing if a profile of it lacks them
+	DurationNS  *int64 `parquet:"duration_ns,optional"` // likewise
+	SampleCount *int64 `parquet:"sample_count,optional"`
 }
 
 // FunctionUnit sums one function over the profiles of a [Unit].

@@ -22,6 +22,8 @@ type Population struct {
 	Left []Left
 	// Both is the number of devices that are in both releases.
 	Both int64
+	// InUnits are the devices of both sides if units are compared in place of devices. Only those of models that are compared count.
+	InUnits [2]int64
 
 	// ledger is the number of profiles that have what they are divided by.
 	ledger   [2]int64
@@ -35,7 +37,7 @@ type Population struct {
 type Side struct {
 	Release   string
 	Profiles  int64 // that are compared
-	Devices   int64
+	Devices   int64 // or units, of roll-ups
 	Samples   int64
 	Weight    float64 // of all profiles that are compared
 	Divisor   float64 // likewise
@@ -98,7 +100,7 @@ func NewPopulation(q Question, profiles iter.Seq2[fleet.Profile, error]) (*Popul
 		if err != nil {
 			return nil, err
 		}
-		if err := b.add(&row); err != nil {
+		if err := b.add(&row, 1, 1); err != nil {
 			return nil, err
 		}
 	}
@@ -106,6 +108,46 @@ func NewPopulation(q Question, profiles iter.Seq2[fleet.Profile, error]) (*Popul
 		return nil, err
 	}
 	return p, nil
+}
+
+// NewRolledUp is what the roll-up of a ledger has of two releases. Units take the place of profiles and of devices.
+func NewRolledUp(q Question, units iter.Seq2[fleet.Unit, error]) (*Population, error) {
+	p := &Population{Question: q, profiles: make(map[string]member), batches: make(map[string]int32)}
+	p.Sides[0].Release, p.Sides[1].Release = q.Before, q.After
+	b := &populating{Population: p, left: make(map[string]*Left), units: make(map[deviceKey]int32), models: make(map[string]int32), devices: make(map[string]int)}
+	for u, err := range units {
+		if err != nil {
+			return nil, err
+		}
+		row := fleet.Profile{
+			ProfileID: unitKey(u.ReleaseID, u.DeviceModel, u.UnitID), ReleaseID: u.ReleaseID, DeviceModel: u.DeviceModel, DeviceID: fmt.Sprint(u.ReleaseID, " ", u.UnitID),
+			SampleType: u.SampleType, Weight: u.Weight, WorkUnits: u.WorkUnits,
+		}
+		missing := q.Per == Work && u.WorkUnits == nil
+		if u.DurationNS != nil {
+			row.DurationNS = *u.DurationNS
+		} else {
+			missing = missing || q.Per == Second
+		}
+		if u.SampleCount != nil {
+			row.SampleCount = *u.SampleCount
+		}
+		if missing && u.SampleType == q.SampleType {
+			return nil, fmt.Errorf("%w of roll-ups per %s: a profile of %s, release %s, does not tell it; comparisons of all facts leave such profiles out", ErrNothing, q.Per, u.DeviceModel, u.ReleaseID)
+		}
+		if err := b.add(&row, u.Profiles, u.Devices); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.finish(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// unitKey names a unit of a roll-up as if it were a profile.
+func unitKey(release, model string, unit int32) string {
+	return fmt.Sprint(unit, "\x00", release, "\x00", model)
 }
 
 // A populating is a population that is made.
@@ -123,9 +165,10 @@ type counted struct {
 	unit              int32
 	samples, duration int64
 	time              int64
+	profiles, devices int64 // of a unit of a roll-up
 }
 
-func (b *populating) add(row *fleet.Profile) error {
+func (b *populating) add(row *fleet.Profile, profiles, devices int64) error {
 	side := slices.Index([]string{b.Before, b.After}, row.ReleaseID)
 	if side < 0 || row.SampleType != b.SampleType {
 		return nil
@@ -136,10 +179,10 @@ func (b *populating) add(row *fleet.Profile) error {
 	divisor := b.divisor(row)
 	switch {
 	case row.Weight <= 0:
-		b.leave("no samples", side, 1)
+		b.leave("no samples", side, profiles)
 		return nil
 	case divisor <= 0:
-		b.leave(map[Per]string{Work: "no units of work", Second: "no duration"}[b.Per], side, 1)
+		b.leave(map[Per]string{Work: "no units of work", Second: "no duration"}[b.Per], side, profiles)
 		return nil
 	}
 	model, ok := b.models[row.DeviceModel]
@@ -169,8 +212,8 @@ func (b *populating) add(row *fleet.Profile) error {
 		b.batches[strings.Clone(row.BatchID)] = batch
 	}
 	b.profiles[strings.Clone(row.ProfileID)] = member{at, batch}
-	b.ledger[side]++
-	b.rows = append(b.rows, counted{at, row.SampleCount, row.DurationNS, row.TimeNS})
+	b.ledger[side] += profiles
+	b.rows = append(b.rows, counted{at, row.SampleCount, row.DurationNS, row.TimeNS, profiles, devices})
 	return nil
 }
 
@@ -240,13 +283,16 @@ func (b *populating) count() {
 		at := p.units[r.unit].stratum
 		s := &p.Sides[at%2]
 		if m := &p.Models[at/2]; !(m.Weight > 0) {
-			b.leave("a model with fewer than 2 devices in a release", int(at%2), 1)
+			b.leave("a model with fewer than 2 devices in a release", int(at%2), r.profiles)
 			continue
 		}
 		if s.Profiles == 0 {
 			s.First, s.Last = r.time, r.time
 		}
-		s.Profiles++
+		s.Profiles += r.profiles
+		if b.RolledUp {
+			p.InUnits[at%2] += r.devices
+		}
 		s.Samples += r.samples
 		s.Durations += r.duration
 		s.First, s.Last = min(s.First, r.time), max(s.Last, r.time)

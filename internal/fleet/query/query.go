@@ -78,7 +78,8 @@ type Question struct {
 	Before, After string // releases
 	SampleType    string // as "cpu/nanoseconds"
 	Per           Per
-	// RolledUp has the units of roll-ups in place of devices: their number is fixed, however many devices there are.
+	// RolledUp has the units of roll-ups in place of devices, at most 64 a model and release, however many devices and
+	// profiles there are. Several devices that fall into one unit count as one: intervals get a little wider.
 	RolledUp bool
 }
 
@@ -148,6 +149,13 @@ func (p *Population) Estimate(t *stats.Tests, r *Row) stats.Estimate {
 		return stats.Clustered{Mean: m.Mean, Variance: m.Variance, Freedom: m.Freedom, Clusters: int(devices[i]), Half: p.half(i)}
 	}
 	return t.Clusters(side(0, &r.Before), side(1, &r.After))
+}
+
+// Level is what the row says of the release after the change by itself, as an estimate of a level.
+func (p *Population) Level(t *stats.Tests, r *Row) stats.Estimate {
+	n := int(p.devices()[1])
+	// A side without variance makes the ratio a level.
+	return t.Clusters(stats.Clustered{Mean: 1, Clusters: n}, stats.Clustered{Mean: r.After.Mean, Variance: r.After.Variance, Freedom: r.After.Freedom, Clusters: n, Half: p.half(1)})
 }
 
 // compareRows is the order in which engines are asked for rows.

@@ -103,10 +103,14 @@ type Files map[string][]Directory
 type Directory struct {
 	Path       string
 	Partitions []string
+	File       string // if not "", only this one
 }
 
 // glob are the files.
 func (d *Directory) glob() string {
+	if d.File != "" {
+		return d.Path + "/" + d.File
+	}
 	return d.Path + strings.Repeat("/*", len(d.Partitions)) + "/*.parquet"
 }
 
@@ -276,7 +280,7 @@ func viewOf(e Engine, name string, cols []column, from []Directory) (list []stri
 			if len(d.Partitions) > 0 {
 				create += " PARTITIONED BY (" + strings.Join(d.Partitions, ", ") + ")"
 			}
-			list = append(list, create+" LOCATION '"+strings.ReplaceAll(d.Path, "'", "''")+"/'")
+			list = append(list, create+" LOCATION '"+strings.ReplaceAll(d.Path, "'", "''")+"/"+d.File+"'")
 		}
 		parts = append(parts, "SELECT "+names(cols)+" FROM "+table)
 	}
@@ -290,7 +294,7 @@ func hive(name string, cols []column, d Directory) []string {
 		list = append(list, c.name+" "+strings.ToLower(typeOf(c.kind)))
 	}
 	if parent, below, ok := strings.Cut(d.Path, "/"+name+"/"); ok && below != "" {
-		d = Directory{parent + "/" + name, append([]string{"release"}, d.Partitions...)}
+		d = Directory{Path: parent + "/" + name, Partitions: append([]string{"release"}, d.Partitions...)}
 	}
 	partitions := ""
 	if len(d.Partitions) > 0 {

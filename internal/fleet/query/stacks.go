@@ -36,9 +36,14 @@ func AskStacks(s *store.Store, p *Population) (*Stacks, error) {
 	if err != nil {
 		return nil, err
 	}
+	return askStacks(s, p, to)
+}
+
+// askStacks sums stacks, whose functions are replaced by others.
+func askStacks(s *store.Store, p *Population, to map[int64]int64) (*Stacks, error) {
 	out := &Stacks{}
 	sums := make(map[[16]byte]*[2]float64)
-	err = s.Samples(p.selection(), func(rows []fleet.Sample) error {
+	err := s.Samples(p.selection(), func(rows []fleet.Sample) error {
 		for i := range rows {
 			x := &rows[i]
 			unit, ok := p.unitOf(x.ProfileID, x.BatchID)

@@ -27,11 +27,11 @@ type Answer struct {
 type Release struct {
 	Name        string
 	Profiles    int64
-	First, Last int64 // when the first and the last profile was taken, since 1970, in ns
+	First, Last int64 // when the first and the last profile was taken, since 1970, in ns, of those that tell; 0 if none does
 }
 
 // Contents are the releases of a store, the newest first, by when the first profile was taken: late profiles of an old release
-// make it no newer. Types are sample types by how many profiles have them.
+// make it no newer. Where profiles of one do not tell when they were taken, all are sorted by name, the last first. Types are sample types by how many profiles have them.
 func Contents(s *store.Store) (releases []Release, types []string, err error) {
 	byName := make(map[string]*Release)
 	of := make(map[string]int)
@@ -42,11 +42,16 @@ func Contents(s *store.Store) (releases []Release, types []string, err error) {
 		r, ok := byName[p.ReleaseID]
 		if !ok {
 			name := strings.Clone(p.ReleaseID)
-			r = &Release{Name: name, First: p.TimeNS, Last: p.TimeNS}
+			r = &Release{Name: name}
 			byName[name] = r
 		}
 		r.Profiles++
-		r.First, r.Last = min(r.First, p.TimeNS), max(r.Last, p.TimeNS)
+		if p.TimeNS > 0 {
+			if r.First == 0 || p.TimeNS < r.First {
+				r.First = p.TimeNS
+			}
+			r.Last = max(r.Last, p.TimeNS)
+		}
 		if n, ok := of[p.SampleType]; ok {
 			of[p.SampleType] = n + 1
 		} else {
@@ -56,7 +61,11 @@ func Contents(s *store.Store) (releases []Release, types []string, err error) {
 	for _, r := range byName {
 		releases = append(releases, *r)
 	}
+	timeless := slices.ContainsFunc(releases, func(r Release) bool { return r.First == 0 })
 	slices.SortFunc(releases, func(a, b Release) int {
+		if timeless {
+			return -strings.Compare(a.Name, b.Name)
+		}
 		return cmp.Or(-cmp.Compare(a.First, b.First), -cmp.Compare(a.Last, b.Last), -strings.Compare(a.Name, b.Name))
 	})
 	for t := range of {
@@ -75,15 +84,20 @@ func Ask(s *store.Store, q Question, scan Scan) (*Answer, error) {
 	if scan.Renames, err = renames(s); err != nil {
 		return nil, err
 	}
-	facts, err := sorted(s, q)
-	if err != nil {
-		return nil, err
+	facts := sortedUnits(s, q)
+	if !q.RolledUp {
+		if facts, err = sorted(s, q); err != nil {
+			return nil, err
+		}
 	}
 	found, err := a.Functions(scan, facts)
 	if err != nil {
 		return nil, err
 	}
 	a.Found = *found
+	if q.RolledUp {
+		return a, nil
+	}
 	a.Categories, err = a.Population.Categories(func(each func([]fleet.ProfileCategory) error) error {
 		return s.ProfileCategories(q.selection(), each)
 	})
@@ -92,7 +106,25 @@ func Ask(s *store.Store, q Question, scan Scan) (*Answer, error) {
 
 // prepare reads all that a comparison wants but the facts.
 func prepare(s *store.Store, q Question) (*Answer, error) {
-	p, err := NewPopulation(q, s.Profiles(q.selection()))
+	var p *Population
+	var err error
+	if q.RolledUp {
+		p, err = NewRolledUp(q, func(yield func(fleet.Unit, error) bool) {
+			err := s.Units(q.selection(), func(rows []fleet.Unit) error {
+				for i := range rows {
+					if !yield(rows[i], nil) {
+						return errStopped
+					}
+				}
+				return nil
+			})
+			if err != nil && err != errStopped {
+				yield(fleet.Unit{}, err)
+			}
+		})
+	} else {
+		p, err = NewPopulation(q, s.Profiles(q.selection()))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -117,13 +149,13 @@ func renames(s *store.Store) (map[int64]int64, error) {
 		return nil, err
 	}
 	slices.SortFunc(list, func(a, b fleet.Rename) int {
-		declared := func(r fleet.Rename) int {
-			if r.Origin == "declared" {
+		rank := func(r fleet.Rename) int {
+			if r.Origin == declared {
 				return 0
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(declared(a), declared(b)), cmp.Compare(a.ToID, b.ToID))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ToID, b.ToID))
 	})
 	to := make(map[int64]int64)
 	for _, r := range list {
@@ -149,6 +181,35 @@ func sorted(s *store.Store, q Question) (Facts, error) {
 	return Merged(q.SampleType, streams), nil
 }
 
+// sortedUnits are the facts of the roll-ups of two releases in the order of functions, as if units were profiles.
+func sortedUnits(s *store.Store, q Question) Facts {
+	var streams []Facts
+	for _, release := range []string{q.Before, q.After} {
+		streams = append(streams, func(each func([]fleet.ProfileFunction) error) error {
+			type unit struct {
+				model string
+				id    int32
+			}
+			keys := make(map[unit]string)
+			var list []fleet.ProfileFunction
+			return s.FunctionUnits(store.Selection{Releases: []string{release}, SampleType: q.SampleType}, func(rows []fleet.FunctionUnit) error {
+				list = list[:0]
+				for i := range rows {
+					r := &rows[i]
+					key, ok := keys[unit{r.DeviceModel, r.UnitID}]
+					if !ok {
+						key = unitKey(release, r.DeviceModel, r.UnitID)
+						keys[unit{strings.Clone(r.DeviceModel), r.UnitID}] = key
+					}
+					list = append(list, fleet.ProfileFunction{SampleType: q.SampleType, FunctionID: r.FunctionID, ProfileID: key, SelfValue: r.SelfSum, TotalValue: r.TotalSum})
+				}
+				return each(list)
+			})
+		})
+	}
+	return Merged(q.SampleType, streams)
+}
+
 // releaseOf is the directory of a release that a file is in.
 func releaseOf(file string) string { return filepath.Base(filepath.Dir(filepath.Dir(file))) }
 
@@ -168,6 +229,13 @@ func FilesOf(s *store.Store, base string, q Question) (Files, error) {
 		}
 		for _, name := range list {
 			d := Directory{Path: strings.TrimSuffix(base, "/") + "/" + t.name}
+			if t.name == fleet.TableUnits || t.name == fleet.TableFunctionUnits {
+				// A roll-up is one file, and stale ones may be beside it.
+				if release := filepath.Base(filepath.Dir(name)); q.RolledUp && q.has(release) {
+					files[t.name] = append(files[t.name], Directory{Path: d.Path + "/" + release, File: filepath.Base(name)})
+				}
+				continue
+			}
 			if t.name != fleet.TableRenames {
 				d.Partitions = []string{"release", "day"}
 			}
@@ -177,7 +245,7 @@ func FilesOf(s *store.Store, base string, q Question) (Files, error) {
 				if !q.has(release) {
 					continue
 				}
-				d = Directory{d.Path + "/" + release, d.Partitions[1:]}
+				d = Directory{Path: d.Path + "/" + release, Partitions: d.Partitions[1:]}
 			}
 			if !slices.ContainsFunc(files[t.name], func(o Directory) bool { return o.Path == d.Path }) {
 				files[t.name] = append(files[t.name], d)

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,13 +68,68 @@ func TestAsk(t *testing.T) {
 	}
 	files, err := FilesOf(s, "gs://bucket/", q)
 	both := func(table string) []Directory {
-		return []Directory{{"gs://bucket/" + table + "/release=1.0", []string{"day"}}, {"gs://bucket/" + table + "/release=1.1", []string{"day"}}}
+		return []Directory{{"gs://bucket/" + table + "/release=1.0", []string{"day"}, ""}, {"gs://bucket/" + table + "/release=1.1", []string{"day"}, ""}}
 	}
 	want := Files{
-		"profiles":          {{"gs://bucket/profiles", []string{"release", "day"}}},
+		"profiles":          {{"gs://bucket/profiles", []string{"release", "day"}, ""}},
 		"profile_functions": both("profile_functions"), "profile_categories": both("profile_categories"), "functions": both("functions"),
 	}
 	if diff := cmp.Diff(want, files); diff != "" || err != nil {
 		t.Errorf("%v:\n%s", err, diff)
+	}
+}
+
+// TestRolledUp compares units in place of devices. Where each device has a unit of its own, they are the same.
+func TestRolledUp(t *testing.T) {
+	few := small
+	few.Devices = 12 // of which none of a model share a unit, see below
+	for name, f := range map[string]fleettest.Fleet{"a device a unit": few, "devices that share units": {
+		Seed: 2, Profiles: 900, Devices: 600, Models: 2, Functions: 30, Batch: 400, Effects: map[int]float64{3: 1.5},
+	}} {
+		s, _ := openStore(t, f)
+		if _, err := s.Compact(); err != nil {
+			t.Fatal(err)
+		}
+		for _, per := range []Per{Share, Work, Second} {
+			q := Question{"1.0", "1.1", fleettest.SampleType, per, false}
+			want, err := Ask(s, q, Scan{ByModel: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.RolledUp = true
+			got, err := Ask(s, q, Scan{ByModel: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			shared := int64(0)
+			for i := range want.Sides {
+				w, g := &want.Sides[i], &got.Sides[i]
+				if w.Profiles != g.Profiles || w.Devices != got.InUnits[i] || w.Samples != g.Samples || w.Weight != g.Weight || w.Divisor != g.Divisor {
+					t.Errorf("%s, per %s: %+v of %d devices, and of devices %+v", name, per, *g, got.InUnits[i], *w)
+				}
+				shared += w.Devices - g.Devices
+			}
+			if (shared == 0) != (name == "a device a unit") {
+				t.Errorf("%s: %d devices share a unit", name, shared)
+			}
+			rows := make(map[string]*Row)
+			for i := range got.Rows {
+				rows[got.Rows[i].what()] = &got.Rows[i]
+			}
+			for i := range want.Rows {
+				w := &want.Rows[i]
+				g := rows[w.what()]
+				if g == nil {
+					if shared == 0 {
+						t.Errorf("%s, per %s: no row of %s", name, per, w.what())
+					}
+					continue
+				}
+				near := func(a, b, by float64) bool { return math.Abs(a-b) <= by*math.Abs(a) }
+				if !near(w.After.Mean, g.After.Mean, 1e-9) || shared == 0 && !(near(w.Z(), g.Z(), 1e-9) && near(w.DF(), g.DF(), 1e-9)) {
+					t.Errorf("%s, per %s: %s is %+v, of devices %+v", name, per, w.what(), *g, *w)
+				}
+			}
+		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 // roll-up with another id is stale: profiles came or went.
 func (s *Store) rollUp(release string) string {
 	h := sha256.New()
+	h.Write([]byte("roll-up 2\n")) // with durations and counts of samples
 	for _, f := range s.ledger {
 		if b := s.batches[f.id]; f.Release == release && b.seen > 0 {
 			fmt.Fprintf(h, "%s %d %x\n", b.id, b.seen, b.sum)
@@ -179,7 +180,7 @@ func (s *Store) compact(release string) error {
 		if !ok {
 			n = len(units)
 			number[key], keys = n, append(keys, key)
-			units = append(units, fleet.Unit{ReleaseID: release, SampleType: p.SampleType, DeviceModel: p.DeviceModel, UnitID: p.UnitID, WorkUnits: new(int64)})
+			units = append(units, fleet.Unit{ReleaseID: release, SampleType: p.SampleType, DeviceModel: p.DeviceModel, UnitID: p.UnitID, WorkUnits: new(int64), DurationNS: new(int64), SampleCount: new(int64)})
 		}
 		id, err := profileBytes(p.ProfileID)
 		if err != nil {
@@ -195,11 +196,14 @@ func (s *Store) compact(release string) error {
 		if err := add(&u.Weight, p.Weight); err != nil {
 			return err
 		}
-		switch {
-		case p.WorkUnits == nil:
-			u.WorkUnits = nil
-		case u.WorkUnits != nil:
-			*u.WorkUnits += *p.WorkUnits
+		if err := add(u.SampleCount, p.SampleCount); err != nil {
+			return err
+		}
+		if u.WorkUnits, err = addKnown(u.WorkUnits, p.WorkUnits); err != nil {
+			return err
+		}
+		if u.DurationNS, err = addKnown(u.DurationNS, &p.DurationNS); err != nil {
+			return err
 		}
 	}
 	functions, err := s.sumFunctions(sel, unitOf, keys)
@@ -255,6 +259,14 @@ func (s *Store) sumFunctions(sel Selection, unitOf map[profileKey]int, keys []un
 		return cmp.Or(cmp.Compare(a.SampleType, b.SampleType), cmp.Compare(a.FunctionID, b.FunctionID), cmp.Compare(a.DeviceModel, b.DeviceModel), cmp.Compare(a.UnitID, b.UnitID))
 	})
 	return sums, err
+}
+
+// addKnown adds to a sum that is nil once a part of it is not known: nil, or not above 0.
+func addKnown(sum, v *int64) (*int64, error) {
+	if sum == nil || v == nil || *v <= 0 {
+		return nil, nil
+	}
+	return sum, add(sum, *v)
 }
 
 // add adds to a sum that may not overflow.

@@ -326,6 +326,31 @@ func (s *Store) Renames() ([]fleet.Rename, error) {
 	return renames, err
 }
 
+// SetRenames replaces what is renamed.
+func (s *Store) SetRenames(renames []fleet.Rename) error {
+	dir := filepath.Join(s.dir, fleet.TableRenames)
+	old, err := inDirectory(dir, "r-")
+	if err != nil {
+		return err
+	}
+	name := ""
+	if len(renames) > 0 {
+		name = filepath.Join(dir, "r-"+fleet.ProfileID(fmt.Append(nil, renames))[:16]+".parquet")
+		if err := table.Write(name, renames); err != nil {
+			return err
+		}
+	}
+	for _, f := range old {
+		if f.path == name {
+			continue
+		}
+		if err := os.Remove(f.path); err != nil {
+			return input.PathError(err)
+		}
+	}
+	return nil
+}
+
 // Files are the files of a table that may have rows which the view has: of batches that the ledger has. Engines read them, with the
 // view as SQL; see the comment of the package.
 func (s *Store) Files(name string) ([]string, error) {

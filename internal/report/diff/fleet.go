@@ -32,6 +32,8 @@ type Fleet struct {
 	// is 0 if an engine computed the rows, which does not tell.
 	Few    int    `json:"few"`
 	Engine string `json:"engine"` // what computed the sums
+	// Units says that units of roll-ups are compared in place of devices, into which devices fall: numbers of devices of changes, and of the design, are those of units.
+	Units bool `json:"units,omitempty"`
 }
 
 // LeastDevices is the number of devices that have to have a function for it to be tested.
@@ -39,10 +41,13 @@ const LeastDevices = query.LeastDevices
 
 // Unit is what is repeated on each side: a run, or of a fleet a device.
 func (d *Design) Unit() string {
-	if d.Fleet != nil {
-		return "device"
+	switch {
+	case d.Fleet == nil:
+		return "run"
+	case d.Fleet.Units:
+		return "unit"
 	}
-	return "run"
+	return "device"
 }
 
 // A FleetSide is a release.
@@ -50,6 +55,7 @@ type FleetSide struct {
 	Release  string `json:"release"`
 	Profiles int64  `json:"profiles"`
 	Devices  int64  `json:"devices"`
+	Units    int64  `json:"units,omitempty"` // of roll-ups, if these are compared
 }
 
 // FleetLeft are profiles that are in no comparison, for a reason.
@@ -77,10 +83,13 @@ const ByModel run.GroupBy = "model"
 
 // NewFleet makes the document of a comparison of two releases. The stacks of both may be nil; they are frames then.
 func NewFleet(c *query.Comparison, stacks *query.Stacks) *Document {
-	f := &Fleet{SampleType: c.SampleType, Per: c.Per, Models: len(c.Population.Models), Both: c.Both, Left: []FleetLeft{}, Few: c.Few[query.Self], Engine: c.Engine}
+	f := &Fleet{SampleType: c.SampleType, Per: c.Per, Models: len(c.Population.Models), Both: c.Both, Left: []FleetLeft{}, Few: c.Few[query.Self], Engine: c.Engine, Units: c.RolledUp}
 	for i, to := range []*FleetSide{&f.Before, &f.After} {
 		s := &c.Sides[i]
-		*to = FleetSide{s.Release, s.Profiles, s.Devices}
+		*to = FleetSide{Release: s.Release, Profiles: s.Profiles, Devices: s.Devices}
+		if c.RolledUp {
+			to.Devices, to.Units = c.InUnits[i], s.Devices
+		}
 	}
 	for _, l := range c.Left {
 		f.Left = append(f.Left, FleetLeft{l.Reason, l.Profiles[0], l.Profiles[1]})
@@ -88,7 +97,7 @@ func NewFleet(c *query.Comparison, stacks *query.Stacks) *Document {
 	d := &Document{
 		Schema: Schema, Base: releaseSide(&c.Sides[0]), Head: releaseSide(&c.Sides[1]),
 		Design: Design{
-			Turns: (&verdict.Pairing{}).Turns(verdict.UnknownOrder), RunsBase: int(f.Before.Devices), RunsHead: int(f.After.Devices), Fleet: f,
+			Turns: (&verdict.Pairing{}).Turns(verdict.UnknownOrder), RunsBase: int(c.Sides[0].Devices), RunsHead: int(c.Sides[1].Devices), Fleet: f,
 			Margin: c.Rule.Margin, FalseDiscovery: c.Rule.FalseDiscovery, Warnings: f.warnings(c),
 		},
 		Shifts: []Shift{}, Explained: []Row{}, Categories: []Row{}, Threads: []Row{}, DSOs: []Row{}, Metrics: []Metrics{},
@@ -127,6 +136,22 @@ func NewFleet(c *query.Comparison, stacks *query.Stacks) *Document {
 	return d
 }
 
+// untested says why no function of a fleet could be tested and what would allow it, "" if one was.
+func (d *Document) untested() string {
+	for i := range d.Functions {
+		if d.Functions[i].Self.Tested || d.Functions[i].Total.Tested {
+			return ""
+		}
+	}
+	f, unit := d.Design.Fleet, d.Design.Unit()
+	both := int64(d.Design.RunsBase + d.Design.RunsHead)
+	why := fmt.Sprintf("No function can be tested: there are %d %ss of release %s and %d of %s to compare", d.Design.RunsBase, unit, f.Before.Release, d.Design.RunsHead, f.After.Release)
+	if missing := LeastDevices - both; missing > 0 {
+		return fmt.Sprintf("%s, and a function has to be on %d of both together: at least %d more %ss are needed", why, LeastDevices, missing, unit)
+	}
+	return fmt.Sprintf("%s, but none is on %d of them and differs between them: more %ss that run the same functions are needed", why, LeastDevices, unit)
+}
+
 // releaseSide is a release as a side, with one recording that stands for all.
 func releaseSide(s *query.Side) Side {
 	r := Run{
@@ -146,6 +171,9 @@ func (f *Fleet) warnings(c *query.Comparison) []string {
 	list := []string{}
 	for _, l := range f.Left {
 		list = append(list, fmt.Sprintf("%s profiles of %s and %s of %s are not compared: %s", text.Count(l.Before), f.Before.Release, text.Count(l.After), f.After.Release, l.Reason))
+	}
+	if f.Units {
+		list = append(list, fmt.Sprintf("devices are summed by unit, %s → %s units: intervals are a little other than by device; categories and stacks are not rolled up; --sums facts has all by device", text.Count(f.Before.Units), text.Count(f.After.Units)))
 	}
 	if f.Both > 0 {
 		list = append(list, fmt.Sprintf("%s devices are in both releases and count as two each: intervals are too wide rather than too narrow", text.Count(f.Both)))
@@ -322,14 +350,18 @@ func (f *frame) write(to *Frames, at *int, level int32, functions []Function) (b
 	return base, head
 }
 
-// WriteReleases writes in a line which releases are compared, and whether they are the two newest ones.
-func WriteReleases(w io.Writer, d *Document, newest bool) error {
+// WriteReleases writes in a line which releases are compared, and in another one why these and in this order, if the user did not say so.
+func WriteReleases(w io.Writer, d *Document, chosen string) error {
 	f := d.Design.Fleet
-	line := fmt.Sprintf("%s → %s", f.Before.Release, f.After.Release)
-	if newest {
-		line += ", the two newest releases"
+	engine := f.Engine
+	if f.Units {
+		engine += ", of roll-ups"
 	}
-	_, err := fmt.Fprintf(w, "%s: %s → %s devices of %s, %s → %s profiles; sums by %s\n", text.Printable(line), text.Count(f.Before.Devices), text.Count(f.After.Devices),
-		countOf(f.Models, "model"), text.Count(f.Before.Profiles), text.Count(f.After.Profiles), text.Printable(f.Engine))
+	line := fmt.Sprintf("%s (before) → %s (after)", f.Before.Release, f.After.Release)
+	if chosen != "" {
+		chosen = text.Printable(chosen) + "\n"
+	}
+	_, err := fmt.Fprintf(w, "%s: %s → %s devices of %s, %s → %s profiles; sums by %s\n%s", text.Printable(line), text.Count(f.Before.Devices), text.Count(f.After.Devices),
+		countOf(f.Models, "model"), text.Count(f.Before.Profiles), text.Count(f.After.Profiles), text.Printable(engine), chosen)
 	return err
 }

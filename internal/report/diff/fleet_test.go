@@ -39,7 +39,7 @@ func TestFleet(t *testing.T) {
 	shares, work := fleetDocument(t, query.Share), fleetDocument(t, query.Work)
 	for file, write := range map[string]func(io.Writer) error{
 		"fleet.txt": func(w io.Writer) error {
-			if err := WriteReleases(w, shares, true); err != nil {
+			if err := WriteReleases(w, shares, ""); err != nil {
 				return err
 			}
 			return WriteSummary(w, shares, false)

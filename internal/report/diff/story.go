@@ -90,6 +90,9 @@ func (d *Document) tell() *story.Story {
 		}
 	}
 	f.Waits = d.storyWaits(f.Events)
+	if d.Design.Fleet != nil {
+		f.Untested = d.untested()
+	}
 	if d.Leads != nil {
 		f.HowToDecide = d.Leads.needs()
 	}

@@ -161,6 +161,8 @@ type Facts struct {
 	Waits   []Waiting
 	Metrics []Change
 	Margin  float64
+	// Untested says why nothing could be tested at all, and what would allow it; "" if something was.
+	Untested string
 	// HowToDecide says what would, if there is one run a side: "10 runs a side would probably decide".
 	HowToDecide string
 }

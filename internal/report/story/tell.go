@@ -88,6 +88,9 @@ func (t *teller) tell() *Story {
 	if len(t.Events) > 0 && t.Events[0].Total.Single {
 		return t.leads()
 	}
+	if t.Untested != "" {
+		return t.untested()
+	}
 	if s := t.asked(); s != nil {
 		return s
 	}
@@ -447,6 +450,16 @@ func (t *teller) undecided() *Story {
 	default:
 		t.say(s, p.About, "The largest difference is %s, which is not decided either%s", p.brief(), p.needs())
 		t.structure(s, e)
+	}
+	return s
+}
+
+// untested tells why there is no test, before anything that differs.
+func (t *teller) untested() *Story {
+	s := story(verdict.Inconclusive, verdict.Time)
+	t.say(s, About{Kind: Total}, "%s", t.Untested)
+	if e := t.cpu(); e != nil && e.Total.known() {
+		t.say(s, e.Total.About, "%s, which says nothing yet", e.differs())
 	}
 	return s
 }
