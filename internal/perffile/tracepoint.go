@@ -3,6 +3,8 @@ package perffile
 import (
 	"bytes"
 	"encoding/binary"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,6 +50,19 @@ func (f *File) Tracepoint(a *Attr) *Tracepoint {
 		}
 	}
 	return t
+}
+
+// allCPUs is an option of perf record for the whole system, alone or behind others without a value.
+var allCPUs = regexp.MustCompile(`^(--all-cpus|-[gRqvnNTdsPWASK]*a[gRqvnNTdsPWASK]*)$`)
+
+// SystemWide reports whether an event was recorded on all CPUs, whatever ran there, as far as its flags and the
+// command line of perf tell: perf sched record always does.
+func (f *File) SystemWide(a *Attr) bool {
+	words := f.Info.Cmdline
+	if len(words) < 2 || a.Flags.Has(FlagEnableOnExec) {
+		return false
+	}
+	return words[1] == "sched" || slices.ContainsFunc(words[1:], allCPUs.MatchString)
 }
 
 // Field finds a field by its name.

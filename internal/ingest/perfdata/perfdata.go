@@ -57,8 +57,12 @@ type reader struct {
 	jitDumps bool
 
 	// Of the goroutine that adds.
-	events     []uint32 // in the run, by index in File.Attrs
-	counters   []uint32 // likewise, of events that were only counted along
+	events   []uint32 // in the run, by index in File.Attrs
+	counters []uint32 // likewise, of events that were only counted along
+	// next is the field of samples of sched:sched_switch that says which thread the CPU goes to, if these alone
+	// tell when threads are back; nil if records do.
+	next       *perffile.TracepointField
+	unseen     int64 // times that a thread was back without a switch to it
 	onCPU      uint32
 	offCPU     uint32
 	segments   []segment
@@ -151,7 +155,8 @@ func (p *reader) simpleperfTraceOff() bool { return p.file.Info.MetaInfo["trace_
 // but the first of simpleperf record --trace-offcpu, and each context switch, or else
 // each sched:sched_switch, of perf record --switch-events, whose records say when the
 // threads are back. Where both were recorded, the kernel takes the sample of the context
-// switch last.
+// switch last. Of the whole system, as perf sched records it, each sched:sched_switch alone says both, as the thread
+// to which the CPU goes is back; of some threads it does not: whose CPU was idle comes back unseen.
 func (p *reader) leavesCPU(event int) bool {
 	if p.file.Info.Simpleperf() {
 		return p.simpleperfTraceOff() && event > 0
@@ -163,7 +168,23 @@ func (p *reader) leavesCPU(event int) bool {
 		timed = timed || a.Flags.Has(perffile.FlagContextSwitch)
 	}
 	a := &p.file.Attrs[event]
+	if !timed && !counted && a.FixedPeriod() == 1 && a.SampleType.Has(perffile.SampleRaw) && p.file.SystemWide(a) {
+		next := nextThread(p.file.Tracepoint(a))
+		p.next = cmp.Or(p.next, next)
+		return next != nil
+	}
 	return timed && (countsSwitches(a) || !counted && a.Name == reading.SwitchEvent && a.FixedPeriod() == 1)
+}
+
+// nextThread is the field that says which thread the CPU goes to, nil if the tracepoint is not sched:sched_switch.
+func nextThread(t *perffile.Tracepoint) *perffile.TracepointField {
+	if t == nil || t.System+":"+t.Name != reading.SwitchEvent {
+		return nil
+	}
+	if f, ok := t.Field("next_pid"); ok {
+		return &f
+	}
+	return nil
 }
 
 const noEvent = 1<<32 - 1
@@ -225,6 +246,9 @@ func (p *reader) account() {
 	}
 	if n := len(p.blocked); n > 0 && p.traceOff {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d threads were off the CPU at the end: that time is not counted", n))
+	}
+	if p.unseen > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d times a thread was back without a switch to it: how long it was off the CPU is not known, and not counted", p.unseen))
 	}
 	if t := p.file.Stats.Truncated; t != nil {
 		r.Warnings = append(r.Warnings, "recording is incomplete: "+t.Error())

@@ -99,6 +99,11 @@ func (p *reader) Sample(s *perfsession.Sample) error {
 	if p.waits != nil {
 		p.putWaits(s)
 	}
+	if p.next != nil && p.leaves[s.Event] {
+		if tid, ok := p.next.Int(s.Raw.Raw); ok {
+			p.put(batchSample{event: switchIn, tid: int32(tid), time: s.Raw.Time})
+		}
+	}
 	return nil
 }
 
@@ -228,8 +233,12 @@ func (p *reader) addSample(s *batchSample, counters []perfsession.Counter) {
 	}
 	switch {
 	case p.traceOff:
+		if _, away := p.blocked[s.tid]; away && p.next != nil {
+			delete(p.blocked, s.tid) // the switch to it is missing, and since when it is back is not known
+			p.unseen++
+		}
 		p.wake(s.tid, s.time)
-		if p.leaves[s.event] {
+		if p.leaves[s.event] && (p.next == nil || s.tid > 0) { // each CPU has an idle thread 0, and -1 has exited
 			p.leave(s, stack, "")
 		} else if p.onCPU != noEvent {
 			p.addAt(s.time, p.onCPU, stack, s.labels, s.weight)

@@ -143,7 +143,7 @@ func (p *reader) putWaits(s *perfsession.Sample) {
 	switch point.what {
 	case leaves:
 		p.put(told)
-		if w.bySwitches {
+		if w.bySwitches && p.next == nil {
 			p.put(batchSample{event: switchIn, tid: int32(second), time: s.Raw.Time})
 		}
 		return
@@ -169,9 +169,15 @@ func (p *reader) note(s *batchSample) {
 			p.blocked[s.tid] = b
 		}
 	case leaves:
-		if w.bySwitches {
+		switch {
+		case p.next != nil: // it has just left
+			if b, away := p.blocked[s.tid]; away {
+				b.state = stateLetter(s.weight)
+				p.blocked[s.tid] = b
+			}
+		case w.bySwitches:
 			p.leave(s, s.stack, stateLetter(s.weight))
-		} else {
+		default:
 			w.states[s.tid] = s.weight
 		}
 	case wakes:

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -199,6 +200,64 @@ SAMPLE misc=KERNEL ip=0x12 pid=1 tid=1 time=140 id=2 ` + switches(0x20, 0) + `
 				t.Errorf("waits that were not asked for: %d", len(r.Waits))
 			}
 		})
+	}
+}
+
+// TestSwitchesAlone checks the time off the CPU of a recording of the whole system in which only samples of
+// sched:sched_switch say when threads leave the CPU and are back, as perf sched record makes it.
+func TestSwitchesAlone(t *testing.T) {
+	const samples = `COMM pid=1 tid=1 comm="app"
+FORK pid=1 ppid=1 tid=2 ptid=1 time=5 sample_id={pid=1,tid=1,time=5,id=2}
+COMM pid=1 tid=2 comm="worker" sample_id={pid=1,tid=2,time=6,id=2}
+`
+	text := func(command, flags string) string {
+		return "header\nattr type=tracepoint config=372 size=128 sample_period=1 sample_type=IP|TID|TIME|ID|RAW flags=sample_id_all" + flags + " ids=[2]\n" + samples + `
+SAMPLE misc=KERNEL ip=0x11 pid=1 tid=1 time=100 id=2 ` + switches(1, 0) + `
+SAMPLE misc=KERNEL ip=0x01 pid=0 tid=0 time=110 id=2 ` + switches(0, 2) + `
+SAMPLE misc=KERNEL ip=0x22 pid=1 tid=2 time=120 id=2 ` + switches(0x100, 1) + `
+SAMPLE misc=KERNEL ip=0x12 pid=1 tid=1 time=135 id=2 ` + switches(2, 2) + `
+SAMPLE misc=KERNEL ip=0x22 pid=1 tid=2 time=140 id=2 ` + switches(1, 0) + `
+SAMPLE misc=KERNEL ip=0x22 pid=1 tid=2 time=170 id=2 ` + switches(1, 0) + ` # the switch to it is missing
+SAMPLE misc=KERNEL ip=0x01 pid=0 tid=0 time=200 id=2 ` + switches(0, 1) + `
+` + tracepoints + command
+	}
+	offCPU := func(r *run.Run) (list []string) {
+		for _, s := range r.Samples {
+			if r.Events[s.Event].Name == "off-cpu" {
+				list = append(list, fmt.Sprintf("%s %d × %d", r.Labels[s.Labels].Thread, s.Count, s.Weight))
+			}
+		}
+		return list
+	}
+	whole := "feature CMDLINE nr=3 args=[\"perf\",\"sched\",\"record\"]\n"
+	r := readFixture(t, text(whole, ""), &reading.Options{Waits: true, UnknownOffset: true})
+	// 100 to 120 and 135 to 200; 120 to 135.
+	if diff := cmp.Diff([]string{"app 1 × 20", "app 1 × 65", "worker 1 × 15"}, slices.Sorted(slices.Values(offCPU(r)))); diff != "" {
+		t.Errorf("off-cpu (-want +got):\n%s", diff)
+	}
+	want := []string{
+		"app/app 1/1 main: 100-120 at 11 in S",
+		"app/worker 1/2: 120-135 at 22 in R+",
+		"app/app 1/1 main: 135-200 at 12 in D",
+		"app/worker 1/2: 170-200 at 22 in S, clipped",
+	}
+	if diff := cmp.Diff(want, waitRows(r)); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool {
+		return strings.HasPrefix(w, "1 times a thread was back without a switch to it")
+	}) {
+		t.Errorf("warnings: %q", r.Warnings)
+	}
+	// Of some threads the time in which their CPU was idle ends unseen.
+	for name, text := range map[string]string{
+		"a command": text("feature CMDLINE nr=4 args=[\"perf\",\"record\",\"ls\",\"-a\"]\n", "|enable_on_exec"),
+		"a process": text("feature CMDLINE nr=4 args=[\"perf\",\"record\",\"-p\",\"1\"]\n", ""),
+		"unknown":   text("", ""),
+	} {
+		if list := offCPU(readFixture(t, text, &reading.Options{})); list != nil {
+			t.Errorf("%s: off-cpu of %q", name, list)
+		}
 	}
 }
 
