@@ -18,6 +18,7 @@ import (
 	"profdiff/internal/budget"
 	"profdiff/internal/exchange"
 	"profdiff/internal/input"
+	"profdiff/internal/metric"
 	"profdiff/internal/predict"
 	"profdiff/internal/report/check"
 	"profdiff/internal/run"
@@ -184,6 +185,9 @@ func (f *checkFlags) inputs(cmd *cobra.Command, std *stdio, file *budget.File, p
 	}
 	if in.Streams, err = f.streams(cmd, std); err != nil {
 		return nil, nil, err
+	}
+	if !ofMetrics {
+		sides = [2][]*metric.Set{metricsOf(in.Base), metricsOf(in.Head)}
 	}
 	if err := metricStreams(in.Streams, file, sides); err != nil {
 		return nil, nil, err

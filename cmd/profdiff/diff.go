@@ -13,6 +13,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/compare"
+	"profdiff/internal/metric"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
 	"profdiff/internal/run"
@@ -357,12 +358,19 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio, paths []string) error 
 		if err != nil {
 			return err
 		}
+		if err := onlyForProfiles(cmd, sides[0][0]); err != nil {
+			return err
+		}
 		return c.runMetrics(cmd, std, sides)
 	}
 	l.keepWaits(regions)
 	base, head, err := l.loadSides(&c.flags.base, &c.flags.head)
 	if err != nil {
 		return err
+	}
+	traced := [2][]*metric.Set{metricsOf(base), metricsOf(head)}
+	if traced[0] != nil && traced[1] != nil && asksForMetrics(cmd) {
+		return c.runMetrics(cmd, std, traced)
 	}
 	if err := onlyForMetrics(cmd, base[0]); err != nil {
 		return err
@@ -381,6 +389,9 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio, paths []string) error 
 	}
 	document := diff.New(comparison, c.parts(l))
 	document.AddWaits(l.waitsOf(base), l.waitsOf(head))
+	if traced[0] != nil && traced[1] != nil && c.format == "text" && !c.quiet {
+		std.note("frames and starts of apps: --metric . compares how long they took")
+	}
 	if err := c.out.check(cmd, std, document); err != nil {
 		return err
 	}

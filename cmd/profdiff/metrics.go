@@ -131,6 +131,35 @@ func (c *metricChoice) show(w io.Writer, sets []*metric.Set, format string, limi
 	}
 }
 
+// metricsOf are the metrics that traces tell, such as how long frames took, a set for each run; nil if one tells none.
+func metricsOf(runs []*run.Run) (sets []*metric.Set) {
+	for _, r := range runs {
+		s := &metric.Set{Name: r.Name, Format: r.Recording.Format, Facts: metric.Facts{
+			Tool: r.Recording.Tool, System: r.Recording.Device, Time: r.Recording.Start,
+		}}
+		for i := range r.Measured {
+			m := &r.Measured[i]
+			if len(m.Values) > 0 {
+				s.AddRun(m.Process, "app", m.Quantity, m.Unit, m.Values)
+			}
+			if m.Unended > 0 {
+				s.Read += int(m.Unended)
+				s.Lost = append(s.Lost, metric.Loss{Reason: m.Process + " " + m.Quantity + " without an end", Count: int(m.Unended)})
+			}
+		}
+		if len(s.Metrics) == 0 {
+			return nil
+		}
+		sets = append(sets, s)
+	}
+	return sets
+}
+
+// asksForMetrics reports whether flags say that of traces metrics are wanted.
+func asksForMetrics(cmd *cobra.Command) bool {
+	return changedAny(cmd, []string{"metric", "better", "deadline"})
+}
+
 // onlyForProfiles refuses flags that mean nothing for metrics.
 func onlyForProfiles(cmd *cobra.Command, s *metric.Set) (err error) {
 	both := []string{"format", "output", "limit", "better", "metric", "base", "head", "margin", "deadline", "stall", "full", "quiet", "color", "html", "html-private", "show-command"}

@@ -297,9 +297,6 @@ func (f *comparedMetrics) stalled(sides [2][]*metric.Metric) (*diff.Stall, error
 
 // runMetrics compares two sides of metrics.
 func (c *diffCommand) runMetrics(cmd *cobra.Command, std *stdio, sides [2][]*metric.Set) error {
-	if err := onlyForProfiles(cmd, sides[0][0]); err != nil {
-		return err
-	}
 	opt, err := c.metrics.options(cmd)
 	if err != nil {
 		return err

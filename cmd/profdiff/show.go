@@ -173,8 +173,11 @@ a function for a formula.`,
 			if err != nil {
 				return err
 			}
+			if asksForMetrics(cmd) && len(values) == 0 {
+				values = metricsOf(runs)
+			}
 			if len(values) > 0 {
-				if err := onlyForProfiles(cmd, values[0]); err != nil {
+				if err := onlyForProfiles(cmd, values[0]); len(runs) == 0 && err != nil {
 					return err
 				}
 				if metrics.stall != "" {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -38,6 +39,7 @@ func TestPhoneTrace(t *testing.T) {
 //
 //	published   the contentions whose figures Perfetto publishes, a slice each, as the runtime of Android names it
 //	phone       an app that misses the deadline of a frame, one that does not, and one that is started
+//	scroll      400 frames of an app, by the next arguments: a seed, and how many ms each takes in the mean
 func perfettoTrace(ts *testscript.TestScript, _ bool, args []string) {
 	var tr perfettotest.Trace
 	switch args[0] {
@@ -45,10 +47,33 @@ func perfettoTrace(ts *testscript.TestScript, _ bool, args []string) {
 		publishedTrace(ts, &tr)
 	case "phone":
 		phoneTrace(&tr)
+	case "scroll":
+		scrollTrace(ts, &tr, args[2], args[3])
 	default:
 		ts.Fatalf("perfettotrace: no trace %s", args[0])
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), tr.Bytes(), 0o666))
+}
+
+func scrollTrace(ts *testscript.TestScript, tr *perfettotest.Trace, seed, mean string) {
+	const ms = 1_000_000
+	n, err := strconv.ParseUint(seed, 10, 64)
+	ts.Check(err)
+	each, err := strconv.ParseFloat(mean, 64)
+	ts.Check(err)
+	random := rand.New(rand.NewPCG(n, 1))
+	seq := tr.Sequence(1)
+	seq.Processes(1, perfettotest.Process{PID: 2000, Name: "com.example.scroll"})
+	for i := range uint64(400) {
+		took := uint64(ms * each * (0.75 + 0.5*random.Float64()))
+		f := perfettotest.SurfaceFrame{Cookie: int64(i + 1), Token: int64(i + 1), PID: 2000, Layer: "list", Present: 1, Jank: 1}
+		if took > 16*ms {
+			f.Present, f.Jank = 2, 64
+		}
+		begin := 20*ms*i + ms
+		seq.Frame(begin, begin+took, f)
+		seq.Bundle(0).Print(begin, 2000, "B|2000|draw").Print(begin+took, 2000, "E|2000").Done()
+	}
 }
 
 func publishedTrace(ts *testscript.TestScript, tr *perfettotest.Trace) {

@@ -205,6 +205,14 @@ func (s *Set) Add(subject, quantity, written string) *Metric {
 	return m
 }
 
+// AddRun adds a run that no file of metrics has, such as the frames of a trace: less of it is better.
+func (s *Set) AddRun(subject, kind, quantity, written string, values []float64) {
+	m := s.Add(subject, quantity, written)
+	m.Kind, m.Direction, m.Why = kind, Lower, "what takes long, or is late"
+	s.put(m, len(m.Runs), values...)
+	s.Read += len(values)
+}
+
 // maxValues is the most values of an input.
 const maxValues = 10_000_000
 

@@ -25,6 +25,7 @@ func (f *Filter) Apply(r *Run) error {
 	if f.Process == nil && f.Thread == nil && f.DSO == nil && f.Focus == nil && f.Ignore == nil && len(f.Events) == 0 {
 		return nil
 	}
+	r.Measured = slices.DeleteFunc(r.Measured, func(m Measured) bool { return !matches(f.Process, m.Process) })
 	keepEvent := make([]bool, len(r.Events))
 	var events []int
 	for _, name := range f.Events {

@@ -102,6 +102,7 @@ func (m *merger) add(r *Run) {
 	m.waits(r, stacks)
 	b.r.Accounting.Add(r.Accounting)
 	b.r.Warnings = append(b.r.Warnings, r.Warnings...)
+	b.r.Measured = append(b.r.Measured, r.Measured...)
 	b.r.Counters = append(b.r.Counters, r.Counters...)
 }
 

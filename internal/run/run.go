@@ -64,7 +64,9 @@ type Run struct {
 	ShortWaits ShortWaits
 	// Counters are totals of whole-run counters (perf stat, simpleperf stat,
 	// work counters), in the order of the input.
-	Counters   []Counter
+	Counters []Counter
+	// Measured are values that a trace tells one by one, in the order of the input.
+	Measured   []Measured
 	Accounting Accounting
 	// Warnings are conditions that make numbers of this run less trustworthy,
 	// each one line for the user.

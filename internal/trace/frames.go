@@ -1,5 +1,11 @@
 package trace
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // A Frame is one that a surface showed, as Android's frame timeline reports it. Several layers of
 // a process may share a token: they are one frame of it.
 type Frame struct {
@@ -70,6 +76,84 @@ func (t *Timeline) AppFrames() []Frame {
 		g.Start, g.End, g.Jank = min(g.Start, f.Start), max(g.End, f.End), g.Jank|f.Jank
 	}
 	return frames
+}
+
+// doFrame is the slice in which the main thread of an app makes a frame, since Android 12 with its number, and drawFrame
+// that in which its thread for rendering draws it.
+const (
+	doFrame   = "Choreographer#doFrame"
+	drawFrame = "DrawFrame"
+)
+
+// frameNumber is the number behind the name of such a slice, "" if it has none.
+func frameNumber(name, of string) (number string, ok bool) {
+	rest, ok := strings.CutPrefix(name, of)
+	if !ok {
+		return "", false
+	}
+	number, spaced := strings.CutPrefix(strings.TrimPrefix(rest, "s"), " ")
+	return number, spaced || number == ""
+}
+
+// slicesOfFrames are the slices of one of these names in threads of apps.
+func (t *Timeline) slicesOfFrames(of string, main bool) (list []frameSlice) {
+	numbers := make(map[NameID]string)
+	for i, name := range t.names {
+		if number, ok := frameNumber(name, of); ok {
+			numbers[NameID(i)] = number
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	for i := range t.Threads {
+		th := &t.Threads[i]
+		if th.Track == 0 || th.Process == 0 || th.Main != main {
+			continue
+		}
+		for _, s := range t.Slices(th.Track, nil) {
+			if number, ok := numbers[s.Name]; ok && s.Duration() > 0 {
+				list = append(list, frameSlice{Span{Start: s.Start, End: s.End, Process: th.Process, Thread: ThreadID(i)}, number})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b frameSlice) int { return cmp.Compare(a.Start, b.Start) })
+	return list
+}
+
+type frameSlice struct {
+	Span
+	number string
+}
+
+// MainThreadFrames are the times in which main threads of apps made frames, in order.
+func (t *Timeline) MainThreadFrames() (list []Span) {
+	for _, s := range t.slicesOfFrames(doFrame, true) {
+		list = append(list, s.Span)
+	}
+	return list
+}
+
+// InitialDisplay is when the first frame was drawn that the main thread of an app made after its start began, as
+// android/startup/time_to_display.sql of Perfetto's standard library has it.
+func (t *Timeline) InitialDisplay(s *Startup) (end int64, ok bool) {
+	if s.Process == 0 {
+		return 0, false
+	}
+	if t.made == nil {
+		t.made, t.drawn = t.slicesOfFrames(doFrame, true), t.slicesOfFrames(drawFrame, false)
+	}
+	for _, made := range t.made {
+		if made.Process != s.Process || made.Start < s.Start {
+			continue
+		}
+		for _, drawn := range t.drawn {
+			if drawn.Process == s.Process && drawn.Start >= made.Start && drawn.number == made.number {
+				return drawn.End, true
+			}
+		}
+	}
+	return 0, false
 }
 
 // FrameStart opens a frame. Its end comes with its cookie.

@@ -163,6 +163,8 @@ type Timeline struct {
 	states []tape // by thread
 	// Once they are asked for.
 	startups []Startup
+	// made and drawn are the slices of frames in main threads and in threads for rendering.
+	made, drawn []frameSlice
 }
 
 // Name returns the name.

@@ -97,6 +97,7 @@ func (p *profile) add() trace.SliceLoss {
 			out.Events[index-1].MaxWeight = 0
 		}
 	}
+	out.Measured = p.measure()
 	return p.loss
 }
 

@@ -1,6 +1,8 @@
 package show
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"profdiff/internal/category"
@@ -49,6 +51,10 @@ func New(r *run.Run, parts Parts) *Document {
 		Schema: Schema, Inputs: []Input{input},
 		Events: []Event{}, Counters: []Counter{}, Functions: []Function{},
 	}
+	for i := range r.Measured {
+		d.measured = append(d.measured, measured(r.Measured[i]))
+	}
+	slices.SortStableFunc(d.measured, func(a, b measured) int { return cmp.Compare(len(b.Values), len(a.Values)) })
 	for i := range r.Events {
 		e := &r.Events[i]
 		d.Events = append(d.Events, Event{Name: e.Name, Unit: e.Unit, Derived: e.Derived, Samples: e.Samples, Weight: e.Weight, NEff: e.EffectiveSamples(), Simulated: e.Simulated, AtMost: e.WeightSqLowerBound})

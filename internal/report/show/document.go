@@ -31,6 +31,8 @@ type Document struct {
 	By    run.GroupBy `json:"-"`
 	Rows  []run.Row   `json:"-"`
 	Trees []*run.Node `json:"-"`
+
+	measured []measured
 }
 
 // A Input is a recording and what became of its samples.

@@ -120,7 +120,7 @@ func (d *Document) sentence() string {
 }
 
 // leaving are events of threads that leave the CPU, or have left it.
-var leaving = []string{"off-cpu", "context-switches", "stack-dumps"}
+var leaving = []string{"off-cpu", "context-switches", "sched:sched_switch", "stack-dumps"}
 
 // sentenceName is the room that a name has in a sentence.
 const sentenceName = 60
@@ -244,10 +244,43 @@ func writeFacts(w io.Writer, d *Document) error {
 		}
 		add("counter", c.Name+" "+value)
 	}
+	for i := range d.measured {
+		m := &d.measured[i]
+		if i == mostMeasured {
+			add("measured", fmt.Sprintf("and %d more: --metric . lists all", len(d.measured)-i))
+			break
+		}
+		add("measured", m.text())
+	}
 	for _, warning := range in.Warnings {
 		add("warning", warning)
 	}
 	return t.Write(w)
+}
+
+// mostMeasured is how many quantities that a trace measured are told.
+const mostMeasured = 6
+
+// A measured says how much values of one quantity are.
+type measured run.Measured
+
+func (m *measured) text() string {
+	what := strings.TrimSpace(m.Process + " " + m.Quantity)
+	amount := func(v float64) string {
+		if m.Unit == "%" {
+			return text.Percent(v / 100)
+		}
+		return text.Weight(v, "nanoseconds")
+	}
+	values := slices.Sorted(slices.Values(m.Values))
+	n := len(values)
+	switch {
+	case n == 0:
+		return fmt.Sprintf("%s: %s without an end", what, text.Count(m.Unended))
+	case n == 1:
+		return what + ": " + amount(values[0])
+	}
+	return fmt.Sprintf("%s: %s of them, median %s, longest %s", what, text.Count(int64(n)), amount((values[(n-1)/2]+values[n/2])/2), amount(values[n-1]))
 }
 
 // WriteTree writes the call tree of every event, root first, the heaviest path
