@@ -21,7 +21,7 @@ var policy = map[string][]string{
 	"exchange":              {"exchange/parca", "exchange/pyroscope", "exchange/transport", "protobuf"},
 	"exchange/parca":        {"exchange/transport", "protobuf"},
 	"exchange/pyroscope":    {"exchange/transport", "protobuf"},
-	"exchange/transport":    {},
+	"exchange/transport":    {"protobuf"},
 	"input":                 {"exchange", "input/xz"},
 	"input/xz":              {},
 	"cputime":               {},

@@ -81,7 +81,7 @@ func (a *Address) labels(service string) [][2]string {
 
 // getPyroscope asks a server of Pyroscope.
 func getPyroscope(ctx context.Context, a *Address, c *transport.Client) ([]byte, error) {
-	s := pyroscope.Selection{Labels: a.labels(pyroscope.ServiceLabel), From: a.From, Until: a.Until}
+	s := transport.Selection{Labels: a.labels(pyroscope.ServiceLabel), From: a.From, Until: a.Until}
 	nothing := func() error {
 		services, err := pyroscope.Services(ctx, c, a.From, a.Until)
 		if err != nil {
@@ -144,7 +144,7 @@ func getParca(ctx context.Context, a *Address, c *transport.Client) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	data, err := parca.Query(ctx, c, parca.Selection{Labels: a.labels(parca.JobLabel), From: a.From, Until: a.Until}, typ)
+	data, err := parca.Query(ctx, c, transport.Selection{Labels: a.labels(parca.JobLabel), From: a.From, Until: a.Until}, typ)
 	if status, ok := errors.AsType[*transport.StatusError](err); ok && status.Status == http.StatusNotFound {
 		return nil, nothing()
 	}

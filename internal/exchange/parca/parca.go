@@ -11,10 +11,7 @@ package parca
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,18 +30,8 @@ const (
 	valuesMethod = "/parca.query.v1alpha1.QueryService/Values"
 )
 
-// Labels with a meaning of their own.
-const (
-	JobLabel  = "job"
-	nameLabel = "__name__"
-)
-
-// A Selection is what is asked for.
-type Selection struct {
-	// Labels are names and the values that profiles are to have.
-	Labels      [][2]string
-	From, Until time.Time
-}
+// JobLabel is the label that tells programs apart.
+const JobLabel = "job"
 
 // timestamp is a google.protobuf.Timestamp.
 func timestamp(t time.Time) []byte {
@@ -59,14 +46,10 @@ func Types(ctx context.Context, c *transport.Client) ([]string, error) {
 		return nil, err
 	}
 	var types []string
-	var damaged error
-	err = protobuf.Each(answer, func(f protowire.Number, body []byte, _ uint64) {
-		if f != 1 || damaged != nil {
-			return
-		}
+	err = transport.Each(answer, 1, func(body []byte) error {
 		var parts [5]string
 		delta := ""
-		damaged = protobuf.Each(body, func(f protowire.Number, body []byte, number uint64) {
+		err := protobuf.Each(body, func(f protowire.Number, body []byte, number uint64) {
 			switch {
 			case f >= 1 && int(f) <= len(parts):
 				parts[f-1] = string(body)
@@ -75,12 +58,10 @@ func Types(ctx context.Context, c *transport.Client) ([]string, error) {
 			}
 		})
 		types = append(types, strings.Join(parts[:], ":")+delta)
+		return err
 	})
-	if err = errors.Join(err, damaged); err != nil {
-		return nil, fmt.Errorf("the server's answer is damaged: %w", err)
-	}
 	slices.Sort(types)
-	return slices.Compact(types), nil
+	return slices.Compact(types), err
 }
 
 // Jobs lists the values of the label job that profiles of a time have.
@@ -102,26 +83,13 @@ func names(ctx context.Context, c *transport.Client, method string, message []by
 	if err != nil {
 		return nil, err
 	}
-	var list []string
-	if err := protobuf.Each(answer, func(f protowire.Number, body []byte, _ uint64) {
-		if f == 1 {
-			list = append(list, string(body))
-		}
-	}); err != nil {
-		return nil, fmt.Errorf("the server's answer is damaged: %w", err)
-	}
-	slices.Sort(list)
-	return list, nil
+	return transport.Names(answer)
 }
 
 // Query returns all profiles of a type that the selection has as one profile of pprof.
-func Query(ctx context.Context, c *transport.Client, s Selection, typ string) ([]byte, error) {
-	var list []string
-	for _, l := range s.Labels {
-		list = append(list, l[0]+"="+strconv.Quote(l[1]))
-	}
+func Query(ctx context.Context, c *transport.Client, s transport.Selection, typ string) ([]byte, error) {
 	const modeMerge, reportPprof = 2, 1
-	merge := protobuf.String(nil, 1, typ+"{"+strings.Join(list, ", ")+"}")
+	merge := protobuf.String(nil, 1, typ+s.Selector())
 	merge = protobuf.Message(merge, 2, timestamp(s.From))
 	merge = protobuf.Message(merge, 3, timestamp(s.Until))
 	m := protobuf.Number(nil, 1, modeMerge)
@@ -132,22 +100,16 @@ func Query(ctx context.Context, c *transport.Client, s Selection, typ string) ([
 		return nil, err
 	}
 	var profile []byte
-	if err := protobuf.Each(answer, func(f protowire.Number, body []byte, _ uint64) {
-		if f == 6 {
-			profile = body
-		}
-	}); err != nil {
-		return nil, fmt.Errorf("the server's answer is damaged: %w", err)
-	}
-	return profile, nil
+	err = transport.Each(answer, 6, func(body []byte) error {
+		profile = body
+		return nil
+	})
+	return profile, err
 }
 
 // Write sends a profile of pprof. name is what its types are grouped under, such as process_cpu.
 func Write(ctx context.Context, c *transport.Client, name string, labels [][2]string, profile []byte) error {
-	var set []byte
-	for _, l := range append([][2]string{{nameLabel, name}}, labels...) {
-		set = protobuf.Message(set, 1, protobuf.String(protobuf.String(nil, 1, l[0]), 2, l[1]))
-	}
+	set := transport.Labels(name, labels)
 	series := protobuf.Message(nil, 1, set)
 	series = protobuf.Message(series, 2, protobuf.Message(nil, 1, profile))
 	_, err := c.Call(ctx, writeMethod, protobuf.Message(nil, 2, series))
