@@ -23,6 +23,8 @@ type Options struct {
 	Names []string
 	// Events are their names, cpu-clock by default.
 	Events []string
+	// Varied gives samples weights that differ, as those of a frequency do.
+	Varied bool
 	// Times says when samples were taken: functions take turns.
 	Times bool
 }
@@ -167,7 +169,11 @@ func (t *tree) run(opt Options, side, index int) (*run.Run, error) {
 		}
 		for _, e := range events {
 			if n > 0 {
-				b.AddSum(e, stacks[i], labels[i%len(labels)], n, n*1_003_009, float64(n)*1_003_009*1_003_009)
+				sum, squares := n*1_003_009, float64(n)*1_003_009*1_003_009
+				if opt.Varied {
+					sum, squares = varied(rng, n)
+				}
+				b.AddSum(e, stacks[i], labels[i%len(labels)], n, sum, squares)
 				r.Accounting.In += n
 			}
 			for k := int64(0); opt.Times && k < n; k++ {
@@ -177,6 +183,16 @@ func (t *tree) run(opt Options, side, index int) (*run.Run, error) {
 		}
 	}
 	return b.Finish()
+}
+
+// varied is the sum of n weights that differ, and that of their squares.
+func varied(rng *rand.Rand, n int64) (sum int64, squares float64) {
+	for range n {
+		w := int64(1_003_009 * math.Exp(0.3*rng.NormFloat64()))
+		sum += w
+		squares += float64(w) * float64(w)
+	}
+	return sum, squares
 }
 
 // moment is when a frame is sampled, from 0 to 1.

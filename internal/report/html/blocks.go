@@ -47,7 +47,14 @@ type eventBlock struct {
 	TotalAt   []int      `json:"totalAt,omitempty"`
 	TotalBase []*float64 `json:"totalBase"`
 	TotalHead []*float64 `json:"totalHead"`
-	Frames    frameBlock `json:"frames"`
+	// Near are those whose costs differ from what their frames say by so many steps, of which nearSteps are a quantum.
+	SelfNear      packed     `json:"selfNear,omitempty"` // in steps
+	SelfNearBase  packed     `json:"selfNearBase,omitempty"`
+	SelfNearHead  packed     `json:"selfNearHead,omitempty"`
+	TotalNear     packed     `json:"totalNear,omitempty"`
+	TotalNearBase packed     `json:"totalNearBase,omitempty"`
+	TotalNearHead packed     `json:"totalNearHead,omitempty"`
+	Frames        frameBlock `json:"frames"`
 }
 
 type jsonShift struct {
@@ -87,10 +94,15 @@ type frameBlock struct {
 	// Known is by frame the number of its function, from 1, among those that its caller called so far, or
 	// 0: then it is the next of Fn. Pages of older versions have all functions in Fn.
 	Known calleeNumbers `json:"known,omitempty"`
-	Fn    []int         `json:"fn"` // -1-n of n frames that were left out
-	Base  []int64       `json:"base"`
-	Head  []int64       `json:"head"`
-	Flags flagLetters   `json:"flags"`
+	Fn    packed        `json:"fn"` // -1-n of n frames that were left out
+	// Base and Head are costs of frames that call nothing, and InnerBase and InnerHead of others, at InnerAt, in
+	// steps. Pages of older versions have the costs of all frames in Base and Head.
+	Base      []int64     `json:"base"`
+	Head      []int64     `json:"head"`
+	InnerAt   []int       `json:"innerAt,omitempty"`
+	InnerBase []int64     `json:"innerBase,omitempty"`
+	InnerHead []int64     `json:"innerHead,omitempty"`
+	Flags     flagLetters `json:"flags"`
 	// Threads are in the block of names. Frames have the thread of their caller but for those at
 	// ThreadAt, in steps, which have Thread, -1 if no thread has most of them.
 	Threads  []int `json:"threads,omitempty"`
@@ -261,6 +273,11 @@ func (c *checker) event(m *metaEvent, names int) {
 			c.steps(0, f, of+"At")
 		}
 		c.length(stated, of+"Base", of+"Head")
+		if near := c.root.at(of + "Near"); near.found {
+			c.below(0, f, of+"Near")
+			c.steps(0, f, of+"Near")
+			c.length(near.n, of+"NearBase", of+"NearHead")
+		}
 	}
 	c.steps(1, names+1, "name")
 	matched := c.count("matched")
@@ -280,7 +297,15 @@ func (c *checker) event(m *metaEvent, names int) {
 	c.tests("self", f)
 	c.tests("total", f)
 	c.length(c.count("groups"), "groups")
-	c.length(m.Frames, "frames.up", "frames.base", "frames.head", "frames.flags")
+	c.length(m.Frames, "frames.up", "frames.flags")
+	if inner := c.root.at("frames.innerAt"); inner.found {
+		c.length(c.count("frames.base"), "frames.head")
+		c.length(inner.n, "frames.innerBase", "frames.innerHead")
+		c.below(0, m.Frames, "frames.innerAt")
+		c.steps(0, m.Frames, "frames.innerAt")
+	} else {
+		c.length(m.Frames, "frames.base", "frames.head")
+	}
 	if c.root.at("frames.known").found {
 		c.length(m.Frames, "frames.known")
 	} else {

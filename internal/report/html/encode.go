@@ -268,12 +268,17 @@ func (e *Event) alike(c *diff.Change, base, head float64) bool {
 	return same(base, c.Base) && same(head, c.Head) && (!c.Tested || same(difference(base, head), difference(c.Base, c.Head)))
 }
 
-// costs writes what functions cost, in columns of those for which the frames do not say it.
+// nearSteps is into how many parts of a quantum what frames leave of the cost of a function is told.
+const nearSteps = 8
+
+// costs writes what functions cost, in columns of those for which the frames do not say it: by how much it differs, or,
+// where that would look different from what other outputs say, the cost.
 func costs(c *columns, e *Event, q *quanta, index []int) {
 	order := make([]int, len(index))
 	for i, at := range index {
 		order[at] = i
 	}
+	step := q.quantum / nearSteps
 	self, total := q.ofFunctions(&e.Frames, len(index))
 	for _, of := range []struct {
 		name   string
@@ -283,20 +288,33 @@ func costs(c *columns, e *Event, q *quanta, index []int) {
 		{"self", self, func(f *diff.Function) *diff.Change { return &f.Self }},
 		{"total", total, func(f *diff.Function) *diff.Change { return &f.Total }},
 	} {
-		var at []int
+		var at, nearAt []int
 		var stated []*diff.Change
-		last := 0
+		var near [][2]int64
+		last, lastNear := 0, 0
 		for i, fn := range order {
 			x, known := of.change(&e.Functions[fn]), of.known[fn]
-			if !e.alike(x, known[0], known[1]) {
-				at, stated = append(at, i-last), append(stated, x)
-				last = i
+			if e.alike(x, known[0], known[1]) {
+				continue
 			}
+			steps := [2]float64{math.Round((x.Base - known[0]) / step), math.Round((x.Head - known[1]) / step)}
+			if max(math.Abs(steps[0]), math.Abs(steps[1])) < 1<<20 && e.alike(x, known[0]+steps[0]*step, known[1]+steps[1]*step) {
+				nearAt, near = append(nearAt, i-lastNear), append(near, [2]int64{int64(steps[0]), int64(steps[1])})
+				lastNear = i
+				continue
+			}
+			at, stated = append(at, i-last), append(stated, x)
+			last = i
 		}
 		column(c, of.name+"At", len(at), func(i int) int { return at[i] }, writeInt)
 		change := func(i int) *diff.Change { return stated[i] }
 		column(c, of.name+"Base", len(at), change, func(b []byte, x *diff.Change) []byte { return writeFloat(b, x.Base, e.exactDigits(x)) })
 		column(c, of.name+"Head", len(at), change, func(b []byte, x *diff.Change) []byte { return writeFloat(b, x.Head, e.exactDigits(x)) })
+		if len(near) > 0 {
+			c.packed(of.name+"Near", len(near), func(i int) int64 { return int64(nearAt[i]) })
+			c.packed(of.name+"NearBase", len(near), func(i int) int64 { return near[i][0] })
+			c.packed(of.name+"NearHead", len(near), func(i int) int64 { return near[i][1] })
+		}
 	}
 }
 
@@ -539,14 +557,23 @@ func frameColumns(e *Event, q *quanta, index, threads []int) []byte {
 	known, fresh := callees(f)
 	c.key("known")
 	c.buf = append(append(append(c.buf, '"'), known...), '"')
-	column(c, "fn", len(fresh), func(i int) int {
+	c.packed("fn", len(fresh), func(i int) int64 {
 		if fresh[i] < 0 {
-			return int(fresh[i])
+			return int64(fresh[i])
 		}
-		return index[fresh[i]]
+		return int64(index[fresh[i]])
+	})
+	leaves, inner := withCosts(f.Level, q.self)
+	column(c, "base", len(leaves), func(i int) int64 { return q.self[leaves[i]][0] }, writeInt64)
+	column(c, "head", len(leaves), func(i int) int64 { return q.self[leaves[i]][1] }, writeInt64)
+	before := 0
+	column(c, "innerAt", len(inner), func(i int) int {
+		step := inner[i] - before
+		before = inner[i]
+		return step
 	}, writeInt)
-	column(c, "base", n, func(i int) int64 { return q.self[i][0] }, writeInt64)
-	column(c, "head", n, func(i int) int64 { return q.self[i][1] }, writeInt64)
+	column(c, "innerBase", len(inner), func(i int) int64 { return q.self[inner[i]][0] }, writeInt64)
+	column(c, "innerHead", len(inner), func(i int) int64 { return q.self[inner[i]][1] }, writeInt64)
 	c.key("flags")
 	c.buf = append(c.buf, '"')
 	for _, flags := range f.Flags {
@@ -559,6 +586,19 @@ func frameColumns(e *Event, q *quanta, index, threads []int) []byte {
 	}
 	c.buf = append(c.buf, '}')
 	return c.buf
+}
+
+// withCosts are the frames that call nothing, all of which cost something on a side, and those of the others that cost
+// something themselves.
+func withCosts(level []int32, self [][2]int64) (leaves, inner []int) {
+	for i := range level {
+		if i+1 == len(level) || level[i+1] <= level[i] {
+			leaves = append(leaves, i)
+		} else if self[i] != [2]int64{} {
+			inner = append(inner, i)
+		}
+	}
+	return leaves, inner
 }
 
 // ids are the numbers of texts.

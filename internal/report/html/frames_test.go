@@ -136,25 +136,30 @@ func frameSums(t *testing.T, alike bool) {
 	for i := range index {
 		index[i] = i
 	}
-	var got struct {
-		Quantum    float64
-		Up         []int
-		Base, Head []float64
-		Flags      string
-	}
+	var got frameBlock
 	if err := json.Unmarshal(frameColumns(e, quantize(e), index, nil), &got); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Up) != len(e.Frames.Level) || len(got.Flags) != len(e.Frames.Level) {
 		t.Fatalf("%d frames, want %d", len(got.Up), len(e.Frames.Level))
 	}
-	decoded := diff.Frames{Base: got.Base, Head: got.Head}
-	last := int32(-1)
+	decoded := diff.Frames{Base: make([]float64, len(got.Up)), Head: make([]float64, len(got.Up))}
+	last, leaf := int32(-1), 0
 	for i, up := range got.Up {
 		last += int32(1 - up)
 		decoded.Level = append(decoded.Level, last)
-		decoded.Base[i] *= got.Quantum
-		decoded.Head[i] *= got.Quantum
+		if i+1 == len(got.Up) || got.Up[i+1] > 0 {
+			decoded.Base[i], decoded.Head[i] = float64(got.Base[leaf])*got.Quantum, float64(got.Head[leaf])*got.Quantum
+			leaf++
+		}
+	}
+	inner := 0
+	for k, step := range got.InnerAt {
+		inner += step
+		decoded.Base[inner], decoded.Head[inner] = float64(got.InnerBase[k])*got.Quantum, float64(got.InnerHead[k])*got.Quantum
+	}
+	if leaf != len(got.Base) || len(got.InnerAt) == 0 {
+		t.Errorf("%d costs are of %d leaves, and of %d other frames", len(got.Base), leaf, len(got.InnerAt))
 	}
 	if d := cmp.Diff(e.Frames.Level, decoded.Level); d != "" {
 		t.Fatalf("levels (-want +got):\n%s", d)
@@ -243,13 +248,21 @@ func TestCostsOfFunctions(t *testing.T) {
 				known      [][2]float64
 				at         []int
 				base, head []*float64
+				near       [3]packed
 				change     func(f *diff.Function) *diff.Change
 			}{
-				{self, got.SelfAt, got.SelfBase, got.SelfHead, func(f *diff.Function) *diff.Change { return &f.Self }},
-				{total, got.TotalAt, got.TotalBase, got.TotalHead, func(f *diff.Function) *diff.Change { return &f.Total }},
+				{self, got.SelfAt, got.SelfBase, got.SelfHead, [3]packed{got.SelfNear, got.SelfNearBase, got.SelfNearHead}, func(f *diff.Function) *diff.Change { return &f.Self }},
+				{total, got.TotalAt, got.TotalBase, got.TotalHead, [3]packed{got.TotalNear, got.TotalNearBase, got.TotalNearHead}, func(f *diff.Function) *diff.Change { return &f.Total }},
 			} {
-				stated += len(of.at)
+				stated += len(of.at) + len(of.near[0])
 				at := 0
+				for i, step := range of.near[0] {
+					at += int(step)
+					known := &of.known[order[at]]
+					known[0] += float64(of.near[1][i]) * (q.quantum / 8)
+					known[1] += float64(of.near[2][i]) * (q.quantum / 8)
+				}
+				at = 0
 				for i, step := range of.at {
 					at += step
 					of.known[order[at]] = [2]float64{*of.base[i], *of.head[i]}

@@ -175,6 +175,12 @@ func (w *rewriter) value(s *shape) error {
 	case json.Number:
 		return w.number(s, v.String())
 	case string:
+		if s.of == packedType {
+			if err := w.packed(s, v); err != nil {
+				return fmt.Errorf("%s: %w", s.path, err)
+			}
+			return nil
+		}
 		if s.of.Kind() != reflect.String {
 			return s.unexpected("a text")
 		}
@@ -220,7 +226,10 @@ func (w *rewriter) number(s *shape, text string) error {
 			s.integer(v)
 		}
 	case reflect.Int64:
-		_, err = strconv.ParseInt(text, 10, 64)
+		var v int64
+		if v, err = strconv.ParseInt(text, 10, 64); err == nil {
+			s.integer(v)
+		}
 	case reflect.Float64:
 		_, err = strconv.ParseFloat(text, 64)
 	default:

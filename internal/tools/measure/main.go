@@ -1,8 +1,9 @@
 // Measure prints what HTML reports cost: bytes, the time to write them, and the time
 // of a browser to show them. With the arguments of profdiff diff, it prints what
-// the report adds to the CPU time of that command.
+// the report adds to the CPU time of that command. Where N is more than one, times are the least, as the
+// machine may have other work.
 //
-//	go -C internal/tools run ./measure [-n N]
+//	go -C internal/tools run ./measure [-n N] [-only SIZE]
 //	go -C internal/tools run ./measure [-n N] -profdiff PROGRAM BEFORE AFTER [flag…]
 //
 // Names of files are relative to internal/tools.
@@ -28,14 +29,15 @@ import (
 )
 
 func main() {
-	repeat := flag.Int("n", 3, "open each page `N` times and print medians, or run each command N times and print the least")
+	repeat := flag.Int("n", 3, "open each page or run each command `N` times, and print the least")
 	program := flag.String("profdiff", "profdiff", "the `PROGRAM` to run")
+	only := flag.String("only", "", "the one `SIZE` to measure, as 50k")
 	flag.Parse()
 	var err error
 	if args := flag.Args(); len(args) > 0 {
 		err = measureDiff(*repeat, *program, args)
 	} else {
-		err = measure(*repeat)
+		err = measure(*repeat, *only)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
@@ -46,17 +48,26 @@ func main() {
 type size struct {
 	name          string
 	frames, depth int
+	varied        bool // weights of samples
 }
 
-func measure(repeat int) error {
+var sizes = []size{
+	{"1k", 1000, 60, false}, {"20k", 20_000, 80, false}, {"50k", 50_000, 100, false}, {"50k-varied", 50_000, 100, true},
+	{"200k", 200_000, 120, false}, {"500k", 500_000, 120, false}, {"deep", 12_000, 3000, false},
+}
+
+func measure(repeat int, only string) error {
 	dir, err := os.MkdirTemp("", "profdiff-measure-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "page\tframes\tfunctions\tbytes\tcompare\treport\tready\tready CPU\tzoom CPU\tsearch CPU\theap\t")
-	for _, s := range []size{{"1k", 1000, 60}, {"20k", 20_000, 80}, {"50k", 50_000, 100}, {"200k", 200_000, 120}, {"500k", 500_000, 120}, {"deep", 12_000, 3000}} {
+	fmt.Fprintln(out, "page\tframes\tfunctions\tbytes\tcompare\treport\tready\tready CPU\tzoom CPU\tsearch CPU\tbrush CPU\theap\t")
+	for _, s := range sizes {
+		if only != "" && s.name != only {
+			continue
+		}
 		if err := s.measure(out, dir, repeat); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -65,7 +76,7 @@ func measure(repeat int) error {
 }
 
 func (s *size) measure(out *tabwriter.Writer, dir string, repeat int) error {
-	c, err := comparetest.Compare(comparetest.Options{Frames: s.frames, Depth: s.depth, Runs: 5, Change: true, Times: true})
+	c, err := comparetest.Compare(comparetest.Options{Frames: s.frames, Depth: s.depth, Runs: 5, Change: true, Times: true, Varied: s.varied})
 	if err != nil {
 		return err
 	}
@@ -85,23 +96,23 @@ func (s *size) measure(out *tabwriter.Writer, dir string, repeat int) error {
 	if err := os.WriteFile(file, page.Bytes(), 0o666); err != nil {
 		return err
 	}
-	var ready, cpu, zoom, search []float64
+	var ready, cpu, zoom, search, brush []float64
 	var heap int64
 	for range repeat {
 		t, err := open(file)
 		if err != nil {
 			return err
 		}
-		ready, cpu, zoom, search = append(ready, t.ready), append(cpu, t.cpu), append(zoom, t.zoom), append(search, t.search)
+		ready, cpu, zoom, search, brush = append(ready, t.ready), append(cpu, t.cpu), append(zoom, t.zoom), append(search, t.search), append(brush, t.brush)
 		heap = t.heap
 	}
-	fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%d ms\t%d ms\t%.0f ms\t%.0f ms\t%.0f ms\t%.0f ms\t%.1f MB\t\n", s.name, len(d.Events[0].Frames.Level), len(d.Events[0].Functions),
-		page.Len(), compared.Milliseconds(), written.Milliseconds(), median(ready), median(cpu), median(zoom), median(search), float64(heap)/1e6)
+	fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%d ms\t%d ms\t%.0f ms\t%.0f ms\t%.0f ms\t%.0f ms\t%.0f ms\t%.1f MB\t\n", s.name, len(d.Events[0].Frames.Level), len(d.Events[0].Functions),
+		page.Len(), compared.Milliseconds(), written.Milliseconds(), slices.Min(ready), slices.Min(cpu), slices.Min(zoom), slices.Min(search), slices.Min(brush), float64(heap)/1e6)
 	return nil
 }
 
 type times struct {
-	ready, cpu, zoom, search float64 // ms
+	ready, cpu, zoom, search, brush float64 // ms
 	heap                     int64
 }
 
@@ -138,16 +149,23 @@ func open(file string) (t times, err error) {
 		return t, err
 	}
 	const search = `const i = document.querySelector("input[type=search]"); i.value = "merge"; i.dispatchEvent(new Event("input", {bubbles: true}))`
-	t.search, err = work(search)
+	if t.search, err = work(search); err != nil {
+		return t, err
+	}
+	// What the tab takes at first is not of brushing.
+	if err := p.Do(`location.hash = "view=times"; for (let i = 0; i < 500 && !document.querySelector(".heat-map canvas"); i++) await new Promise(r => setTimeout(r, 10)); document.querySelector(".heat-map canvas").scrollIntoView()`); err != nil {
+		return t, err
+	}
+	const brush = `const c = document.querySelector(".heat-map canvas"), b = c.getBoundingClientRect(); c.setPointerCapture = () => {};
+		for (const [type, at] of [["pointerdown", 0.2], ["pointermove", 0.3], ["pointermove", 0.4], ["pointerup", 0.4]]) {
+			c.dispatchEvent(new PointerEvent(type, {bubbles: true, button: 0, clientX: b.left + b.width * at, clientY: b.top + 8}));
+			await new Promise(r => setTimeout(r, 0));
+		}`
+	t.brush, err = work(brush)
 	return t, err
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-func median(list []float64) float64 {
-	sorted := slices.Sorted(slices.Values(list))
-	return sorted[len(sorted)/2]
-}
 
 // measureDiff compares the CPU time of a comparison without a report and with one. The runs
 // take turns.

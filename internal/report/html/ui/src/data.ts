@@ -1,7 +1,7 @@
 // Blocks of the page and what is made of them. Names are never keys of objects.
 
 import { invert } from "./merged";
-import type { Change, EventBlock, EventMeta, Meta, TestColumns } from "./types";
+import type { Change, EventBlock, EventMeta, Meta, Packed, TestColumns } from "./types";
 
 export const byID = (id: string) => document.getElementById(id);
 
@@ -152,15 +152,35 @@ export function fill(t: TestColumns, of: (i: number) => Change) {
   t.withRuns.forEach((i, k) => { all[i].base_runs = t.baseRuns[k]; all[i].head_runs = t.headRuns[k]; });
 }
 
+/** The integers of a column. A text is of letters as in packed.go: the first ones, the second ones and so on. */
+function integers(v: Packed): ArrayLike<number> {
+  if (typeof v !== "string") return v;
+  const places = v.split(" "), out = new Int32Array(places[0].length);
+  let open: number[] | undefined, unit = 1;
+  for (const letters of places) {
+    const more: number[] = [];
+    for (let j = 0; j < letters.length; j++) {
+      const letter = letters.charCodeAt(j), k = letter - (letter > 92 ? 49 : 48), i = open ? open[j] : j; // \ is none
+      out[i] += k * unit;
+      if (k > 13) more.push(i);
+    }
+    open = more;
+    unit *= 64;
+  }
+  for (let i = 0; i < out.length; i++) out[i] = (out[i] >>> 1) ^ -(out[i] & 1);
+  return out;
+}
+
 /** The functions of frames: numbers of what their callers called so far. */
 function functionsOf(f: EventBlock["frames"], level: Int32Array): Int32Array {
-  if (!f.known) return Int32Array.from(f.fn);
+  const fresh = integers(f.fn);
+  if (!f.known) return Int32Array.from(fresh);
   // What was called so far by functions, and by those of the path; a row of smaller frames calls nothing.
   const fn = new Int32Array(level.length), called: number[][] = [], path: number[][] = [[]];
   let next = 0;
   for (let i = 0; i < level.length; i++) {
     const letter = f.known.charCodeAt(i), k = letter - (letter > 92 ? 49 : 48); // \ is none
-    const list = path[level[i]], own = k === 0 ? (f.fn[next++] ?? -1) : (list[k - 1] ?? -1);
+    const list = path[level[i]], own = k === 0 ? (fresh[next++] ?? -1) : (list[k - 1] ?? -1);
     if (k === 0) list.push(own);
     fn[i] = own;
     path[level[i] + 1] = own < -1 ? [] : (called[own + 1] ??= []);
@@ -171,19 +191,28 @@ function functionsOf(f: EventBlock["frames"], level: Int32Array): Int32Array {
 /** What functions cost, by side, alone and with what they call: the sums of their frames, unless the block says it. */
 function costsOf(t: Tree, b: EventBlock): Float64Array[] {
   const n = b.name.length, q = b.frames.quantum, until = new Int32Array(n);
-  const { size, fn: fns, end, totalBase, totalHead } = t, { base, head } = b.frames;
+  const { size, fn: fns, end, selfBase, selfHead, totalBase, totalHead } = t;
   const sums = [0, 1, 2, 3].map(() => new Float64Array(n)), [sb, sh, tb, th] = sums;
   for (let i = 0; i < size; i++) {
     const fn = fns[i];
     if (fn < 0) continue;
-    sb[fn] += base[i];
-    sh[fn] += head[i];
+    sb[fn] += Math.round(selfBase[i] / q);
+    sh[fn] += Math.round(selfHead[i] / q);
     if (i < until[fn]) continue;
     until[fn] = end[i]; // the outermost
     tb[fn] += Math.round(totalBase[i] / q);
     th[fn] += Math.round(totalHead[i] / q);
   }
   for (const list of sums) for (let i = 0; i < n; i++) list[i] *= q;
+  const near = (to: Float64Array, at: Packed = "", steps: Packed = "") => {
+    const by = integers(steps), step = q / 8;
+    let fn = 0;
+    Array.from(integers(at), (v, i) => (to[(fn += v)] += by[i] * step));
+  };
+  near(sb, b.selfNear, b.selfNearBase);
+  near(sh, b.selfNear, b.selfNearHead);
+  near(tb, b.totalNear, b.totalNearBase);
+  near(th, b.totalNear, b.totalNearHead);
   [b.selfBase, b.selfHead, b.totalBase, b.totalHead].forEach((list, k) => {
     const at = k < 2 ? b.selfAt : b.totalAt;
     let fn = 0;
@@ -193,14 +222,23 @@ function costsOf(t: Tree, b: EventBlock): Float64Array[] {
 }
 
 function decode(f: EventBlock["frames"], names: string[]): Tree {
-  const n = f.up.length, level = new Int32Array(n), base = new Float64Array(n), head = new Float64Array(n), flags = new Uint8Array(n);
-  let last = -1;
+  const n = f.flags.length, level = new Int32Array(n), base = new Float64Array(n), head = new Float64Array(n), flags = new Uint8Array(n);
+  // Costs are those of leaves, and of others where they are.
+  const sparse = f.innerAt !== undefined, q = f.quantum;
+  let last = -1, leaf = 0;
   for (let i = 0; i < n; i++) {
     level[i] = last = last + 1 - f.up[i];
-    base[i] = f.base[i] * f.quantum;
-    head[i] = f.head[i] * f.quantum;
     flags[i] = f.flags.charCodeAt(i) - 48;
+    if (!sparse || i === n - 1 || f.up[i + 1] > 0) {
+      base[i] = f.base[leaf] * q;
+      head[i] = f.head[leaf++] * q;
+    }
   }
+  last = 0;
+  f.innerAt?.forEach((step, k) => {
+    base[(last += step)] = f.innerBase![k] * q;
+    head[last] = f.innerHead![k] * q;
+  });
   const tree = new Tree(level, functionsOf(f, level), base, head, flags);
   if (f.threads) {
     tree.threads = f.threads.map((id) => names[id]);

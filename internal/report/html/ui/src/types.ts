@@ -30,16 +30,21 @@ export type GroupRow = { name: string; change: Change };
 export type Group = { by: string; rows: GroupRow[] };
 export type Shift = { caller: number; parts: number[]; net: Change };
 
+/** Integers as letters say them; in pages of older versions an array. */
+export type Packed = string | ArrayLike<number>;
+
 export type EventBlock = {
   name: number[]; dso: number[];
   /** Of functions whose frames do not say it, which are all in pages of older versions. */
   selfAt?: number[]; selfBase: number[]; selfHead: number[]; totalAt?: number[]; totalBase: number[]; totalHead: number[];
+  /** Of functions, in steps, whose costs differ from those of their frames, by how many eighths of a quantum. */
+  selfNear?: Packed; selfNearBase?: Packed; selfNearHead?: Packed; totalNear?: Packed; totalNearBase?: Packed; totalNearHead?: Packed;
   nBase: number[]; nHead: number[];
   matched: number[]; match: number[]; baseName: number[]; baseDSO: number[]; reason: number[]; confidence: number[];
   /** Functions with a reason, its text, and the tab that has the evidence, "" for the card. Absent if there are none. */
   why?: number[]; whyText?: number[]; whyView?: number[];
   shifted: number[]; shift: number[]; shifts: Shift[]; self: TestColumns; total: TestColumns; groups: Group[];
-  frames: { quantum: number; up: number[]; known?: string; fn: number[]; base: number[]; head: number[]; flags: string; threads?: number[]; threadAt?: number[]; thread?: number[] };
+  frames: { quantum: number; up: number[]; known?: string; fn: Packed; base: number[]; head: number[]; innerAt?: number[]; innerBase?: number[]; innerHead?: number[]; flags: string; threads?: number[]; threadAt?: number[]; thread?: number[] };
 };
 
 export type TimesBlock = {
