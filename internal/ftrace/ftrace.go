@@ -114,7 +114,7 @@ func (r *reader) text() {
 
 // line reads a line of the tracer.
 func (r *reader) line(b []byte) {
-	b = bytes.TrimRight(b, " \t")
+	b = bytes.TrimRight(bytes.TrimSuffix(b, lineInString), " \t")
 	switch {
 	case len(b) == 0, bytes.HasPrefix(b, []byte("#####")): // a CPU's buffer starts
 		return

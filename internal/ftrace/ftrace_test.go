@@ -307,3 +307,23 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// TestDataString checks that the systrace of 2012 is read, whose text is one string of a script, and its text alone.
+func TestDataString(t *testing.T) {
+	text := "# tracer: nop\\n\\\n" +
+		"          app-10 [000] 1.000100: sched_switch: prev_comm=app prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=swapper next_pid=0 next_prio=120\\n\\\n" +
+		"          <idle>-0 [000] 1.000300: sched_switch: prev_comm=swapper prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=app next_pid=10 next_prio=120\\n\\\n"
+	for name, text := range map[string]string{
+		"page": "<!DOCTYPE html>\n<html>\n<title>Android System Trace</title>\n<script>\n  var linuxPerfData = \"\\\n" + text + "\";\n</script>\n</html>\n",
+		"text": text,
+	} {
+		tl, facts, err := read(t, text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if facts.Tracer != "nop" || facts.Events != 2 || facts.Malformed != 0 || tl.Sched.Switches != 2 {
+			t.Errorf("%s: %+v, %d switches", name, facts, tl.Sched.Switches)
+		}
+	}
+}

@@ -37,7 +37,27 @@ func (r *reader) html() {
 		}
 		if first, ok := afterTag(b); ok {
 			r.part(bytes.Clone(first))
+		} else if bytes.HasPrefix(bytes.TrimLeft(b, " \t"), dataString) {
+			r.dataString()
 		}
+	}
+}
+
+// dataString starts the text in the systrace of 2012, which has it as one string of the script; a line
+// of it ends with lineInString.
+var (
+	dataString   = []byte(`var linuxPerfData = "\`)
+	lineInString = []byte(`\n\`)
+)
+
+// dataString reads that string. The line that ends it has no text.
+func (r *reader) dataString() {
+	for {
+		b, ok := r.lines.Next()
+		if !ok || !bytes.HasSuffix(b, lineInString) {
+			return
+		}
+		r.line(b)
 	}
 }
 
