@@ -22,11 +22,11 @@ type deviceCalibration struct {
 
 // measure returns what the profdiff on the device measured.
 func (d *deviceCalibration) measure(ctx context.Context, std *stdio) (*calibrate.File, error) {
-	dir, err := os.MkdirTemp("", "profdiff")
+	dir, forget, err := scratch.Dir("", "profdiff")
 	if err != nil {
 		return nil, err
 	}
-	defer scratch.Add(dir)()
+	defer forget()
 	defer os.RemoveAll(dir)
 	if d.Serial == "" {
 		d.Serial = os.Getenv("ANDROID_SERIAL")

@@ -94,11 +94,11 @@ func (c *checkCommand) runBisect(cmd *cobra.Command, std *stdio, words []string)
 	if err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp("", "profdiff-bisect-")
+	temp, forget, err := scratch.Dir("", "profdiff-bisect-")
 	if err != nil {
 		return err
 	}
-	defer scratch.Add(temp)()
+	defer forget()
 	defer os.RemoveAll(temp)
 	r := &record.Recorder{Backend: backend, Version: version(), Tell: std.progress(f.record.quiet)}
 	plan := &f.record.plan

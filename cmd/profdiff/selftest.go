@@ -58,10 +58,11 @@ is how runs differ when one side is recorded after the other.`,
 			}
 			dir := output
 			if dir == "" {
-				if dir, err = os.MkdirTemp("", "profdiff-selftest-"); err != nil {
+				var forget func()
+				if dir, forget, err = scratch.Dir("", "profdiff-selftest-"); err != nil {
 					return err
 				}
-				defer scratch.Add(dir)()
+				defer forget()
 				defer os.RemoveAll(dir)
 			}
 			rec, err := record.Open(dir)

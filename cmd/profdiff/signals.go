@@ -42,7 +42,7 @@ func watchSignals(failure int) (ctx context.Context, interrupted func(code int) 
 	var first atomic.Int32
 	end := func(reason any, code int) {
 		fmt.Fprintf(os.Stderr, "profdiff: %v\n", reason)
-		_ = scratch.RemoveAll() // there is nobody left to tell
+		_ = scratch.End() // there is nobody left to tell
 		os.Exit(code)
 	}
 	go func() {

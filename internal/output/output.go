@@ -133,19 +133,19 @@ func (f *staged) create() error {
 		f.inPlace, f.target, dir = true, f.name, ""
 	}
 	// The name is short: that of the output may be as long as names can be.
-	t, err := os.CreateTemp(dir, ".profdiff-*")
+	t, forget, err := scratch.File(dir, ".profdiff-*")
 	if err != nil && f.old != nil && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
 		if w, opened := os.OpenFile(f.target, os.O_WRONLY, 0); opened == nil {
 			w.Close()
 			f.inPlace = true
-			t, err = os.CreateTemp("", "profdiff-*")
+			t, forget, err = scratch.File("", "profdiff-*")
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.name, cause(err))
 	}
 	f.temporary = t.Name()
-	f.forget = scratch.Add(f.temporary)
+	f.forget = forget
 	return t.Close()
 }
 
@@ -177,14 +177,20 @@ func (f *staged) named(err error) error {
 // because it is written in place, comes last.
 func (s *Set) Commit() error {
 	defer s.Discard()
-	for _, last := range []bool{false, true} {
-		for _, f := range s.staged {
-			if (f.inPlace || f.added != nil) != last {
-				continue
-			}
-			if err := f.commit(); err != nil {
-				return fmt.Errorf("%s: %w", f.name, cause(err))
-			}
+	if err := scratch.Whole(func() error { return s.commit(false) }); err != nil {
+		return err
+	}
+	return s.commit(true)
+}
+
+// commit gives names to what is renamed, or writes what is written in place.
+func (s *Set) commit(inPlace bool) error {
+	for _, f := range s.staged {
+		if (f.inPlace || f.added != nil) != inPlace {
+			continue
+		}
+		if err := f.commit(); err != nil {
+			return fmt.Errorf("%s: %w", f.name, cause(err))
 		}
 	}
 	return nil
@@ -213,7 +219,6 @@ func (f *staged) commit() error {
 	if err := os.Rename(f.temporary, f.target); err != nil {
 		return err
 	}
-	f.forget()
 	f.temporary = ""
 	return nil
 }
@@ -251,10 +256,12 @@ func (s *Set) Discard() error {
 }
 
 func (f *staged) discard() error {
+	if f.forget != nil {
+		defer f.forget()
+	}
 	if f.temporary == "" {
 		return nil
 	}
-	defer f.forget()
 	return os.Remove(f.temporary)
 }
 

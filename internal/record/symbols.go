@@ -227,11 +227,11 @@ const (
 // write writes a file that appears whole or not at all.
 func write(to string, from io.Reader) (err error) {
 	temporary := filepath.Join(filepath.Dir(to), ".partial")
+	defer scratch.Add(temporary)()
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
 		return err
 	}
-	defer scratch.Add(temporary)()
 	defer func() {
 		if err != nil {
 			if removed := os.Remove(temporary); !errors.Is(removed, fs.ErrNotExist) {

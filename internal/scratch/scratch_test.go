@@ -24,7 +24,7 @@ func TestRemoveAll(t *testing.T) {
 	Add(dir + "/nothing/here")
 	forget()
 	forget() // again changes nothing
-	if err := RemoveAll(); err != nil {
+	if err := removeAll(); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]bool{kept: true, twice: false, removed: false} {
@@ -33,7 +33,7 @@ func TestRemoveAll(t *testing.T) {
 		}
 	}
 	Add(kept)()
-	if err := RemoveAll(); err != nil {
+	if err := removeAll(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(kept); err != nil {

@@ -59,12 +59,12 @@ func (t *armTools) decoder(o *objects.Object) (*armDecoder, error) {
 
 // copy makes a file of its own of one that is not.
 func (t *armTools) copy(o *objects.Object) (name string, err error) {
-	f, err := os.CreateTemp("", "profdiff-*.so")
+	f, forget, err := scratch.File("", "profdiff-*.so")
 	if err != nil {
 		return "", err
 	}
 	t.copies = append(t.copies, f.Name())
-	t.forget = append(t.forget, scratch.Add(f.Name()))
+	t.forget = append(t.forget, forget)
 	size := uint64(0)
 	for _, s := range o.File().Segments() {
 		size = max(size, s.Offset+s.FileSize)

@@ -189,11 +189,11 @@ func (r *Repository) workingTree(ctx context.Context) (*Revision, error) {
 		return head, nil
 	}
 	// The index of the user stays as it is.
-	index, err := os.MkdirTemp("", "profdiff-index-")
+	index, forget, err := scratch.Dir("", "profdiff-index-")
 	if err != nil {
 		return nil, err
 	}
-	defer scratch.Add(index)()
+	defer forget()
 	defer os.RemoveAll(index)
 	env := []string{
 		"GIT_INDEX_FILE=" + filepath.Join(index, "index"),

@@ -1,0 +1,176 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"profdiff/internal/input/inputtest"
+)
+
+// TestSignalMoments ends commands at random moments between their start and the time that each takes undisturbed: outputs
+// are all there or none, nothing temporary and no process is left, and the exit code is that of the signal or, of a
+// command that was faster, its own.
+func TestSignalMoments(t *testing.T) {
+	moments := 2
+	switch {
+	case *longMode:
+		moments = 50
+	case testing.Short():
+		moments = 1
+	}
+	shared := t.TempDir()
+	for name, data := range map[string][]byte{
+		"a": inputtest.FoldedFunctions(5000, 0), "b": inputtest.FoldedFunctions(5000, 1), "small": inputtest.FoldedFunctions(50, 0), "other": inputtest.FoldedFunctions(50, 1),
+		"budget.yaml":   []byte("version: 1\ndefaults: {normalize: none}\nbudgets:\n  - id: f\n    match: {function: main}\n    limit: {fail: +10%}\n"),
+		"profiles.csv":  []byte("path,release,device,time\na,1,x,2026-11-23\nb,2,x,2026-11-24\na,1,y,2026-11-23\nb,2,z,2026-11-24\n"),
+		"recording":     inputtest.Processes(3000),
+		"profiles2.csv": []byte("path,release,device,time\nsmall,1,x,2026-11-23\nother,2,x,2026-11-24\n"),
+	} {
+		if err := os.WriteFile(filepath.Join(shared, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"fleet", "ingest", "--manifest", "profiles2.csv", "--out", "store"},
+		{"diff", "small", "other", "--html", "page.html", "-o", "text"},
+	} {
+		cmd, stderr := process(t, shared, args...)
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%q: %v: %s", args, err, stderr)
+		}
+	}
+	heap, err := filepath.Abs("../../profiles/message-heap/callgrind/before.out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args string
+		// outputs appear all or none.
+		outputs string
+		// grows is set if what is complete stays: whole batches, whole recordings.
+		grows bool
+	}{
+		{args: "convert a -o out.pb.gz", outputs: "out.pb.gz"},
+		{args: "convert recording -o out --to otlp", outputs: "out"},
+		{args: "show a -o out", outputs: "out"},
+		{args: "show a -o out --html out.html", outputs: "out out.html"},
+		{args: "diff a b -o out --html out.html", outputs: "out out.html"},
+		{args: "check a b --budget budget.yaml --out json=out --out sarif=out2", outputs: "out out2"},
+		{args: "branches " + heap + " -o out", outputs: "out"},
+		{args: "dump recording -o out", outputs: "out"},
+		{args: "report page.html -o out", outputs: "out"},
+		{args: "loops recording -o out", outputs: "out"},
+		{args: "budget init a -o out", outputs: "out"},
+		{args: "fleet plan --manifest profiles.csv -o out", outputs: "out"},
+		{args: "fleet compare store --engine profdiff -o out --html out.html", outputs: "out out.html"},
+		{args: "fleet show store -o out", outputs: "out"},
+		{args: "fleet sql store -o out", outputs: "out"},
+		{args: "fleet ingest --manifest profiles.csv --out new --batch 1", grows: true},
+		{args: "fleet compact store", grows: true},
+		{args: "fleet delete store --device x", grows: true},
+		{args: "predict recording -o out", outputs: "out"},
+		{args: "record --before true --after true --runs 2 --warmup 0 -o runs", grows: true},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(20, uint64(len(test.args))))
+			took := time.Duration(0)
+			own := 0
+			for i := range moments + 1 { // the first is not disturbed
+				dir := t.TempDir()
+				if err := os.CopyFS(dir, os.DirFS(shared)); err != nil {
+					t.Fatal(err)
+				}
+				temporary := filepath.Join(dir, "tmp")
+				if err := os.Mkdir(temporary, 0o777); err != nil {
+					t.Fatal(err)
+				}
+				cmd, stderr := process(t, dir, strings.Fields(test.args)...)
+				cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
+				start := time.Now()
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				signal := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[rng.IntN(3)]
+				if i > 0 {
+					time.Sleep(time.Duration(rng.Int64N(int64(took) + 1)))
+					_ = cmd.Process.Signal(signal) // it may have ended
+				}
+				_ = cmd.Wait() // the exit code tells
+				status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
+				code := cmd.ProcessState.ExitCode()
+				if i == 0 {
+					took, own = time.Since(start), code
+				}
+				// One that comes before the program has begun ends it as it does any.
+				ended := i > 0 && (code == 128+int(signal) || status.Signaled() && status.Signal() == signal)
+				if code != own && !ended {
+					t.Fatalf("%v after %v: exit code %d, undisturbed %d: %s", signal, time.Since(start), code, own, stderr)
+				}
+				var outputs int
+				want := strings.Fields(test.outputs)
+				for _, name := range want {
+					if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+						outputs++
+					}
+				}
+				if outputs != 0 && outputs != len(want) {
+					t.Errorf("%v: exit code %d, %d outputs of %d", signal, code, outputs, len(want))
+				}
+				if left := leftIn(t, dir); len(left) > 0 {
+					t.Errorf("%v: exit code %d, left are %q", signal, code, left)
+				}
+				if !test.grows {
+					for _, name := range names(t, dir) {
+						if _, err := os.Stat(filepath.Join(shared, name)); err != nil && name != "tmp" && !slices.Contains(want, name) {
+							t.Errorf("%v: %s is left", signal, name)
+						}
+					}
+				}
+				if left := processesOf(temporary); len(left) > 0 {
+					t.Errorf("%v: processes are left: %q", signal, left)
+				}
+			}
+		})
+	}
+}
+
+// leftIn are the temporary files in a folder: those in tmp, and hidden ones.
+func leftIn(t *testing.T, dir string) (left []string) {
+	t.Helper()
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if strings.HasPrefix(rel, "tmp/") || rel != "." && strings.HasPrefix(d.Name(), ".") && d.Name() != ".build-id" {
+			left = append(left, rel)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+// processesOf are the processes whose environment has a word.
+func processesOf(word string) (list []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		// Processes of others cannot be read, and those that have ended have none.
+		if env, err := os.ReadFile(file); err == nil && bytes.Contains(env, []byte("TMPDIR="+word+"\x00")) {
+			cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+			list = append(list, string(bytes.ReplaceAll(cmdline, []byte{0}, []byte{' '})))
+		}
+	}
+	return list
+}
