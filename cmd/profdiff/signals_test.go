@@ -17,7 +17,7 @@ import (
 )
 
 // process is this program as a process of its own, in a folder.
-func process(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
+func process(t testing.TB, dir string, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {

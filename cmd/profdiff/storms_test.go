@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ type spent struct {
 }
 
 // spentBy runs this program in a folder. Of a program that ends itself the cost is not known.
-func spentBy(t *testing.T, dir string, args ...string) (c spent) {
+func spentBy(t testing.TB, dir string, args ...string) (c spent) {
 	t.Helper()
 	cmd, stderr := process(t, dir, args...)
 	cmd.Args[0] = "measured"
@@ -94,6 +95,62 @@ func TestStorms(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkStorms says what whole storms cost, and how much more CPU time that is than for half of the input: 2 is
+// linear.
+//
+//	go test ./cmd/profdiff -run '^$' -bench Storms -benchtime 1x
+func BenchmarkStorms(b *testing.B) {
+	one := func(storm string) func(int) map[string][]byte {
+		i := slices.IndexFunc(inputtest.Storms, func(s inputtest.Storm) bool { return s.Name == storm })
+		return func(half int) map[string][]byte {
+			return map[string][]byte{"in": inputtest.Storms[i].Make(inputtest.Storms[i].N * half / 2)}
+		}
+	}
+	for _, c := range []struct {
+		name, args string
+		files      func(half int) map[string][]byte
+	}{
+		{"forks", "show in", one("forks")},
+		{"mmaps", "show in", one("mmaps")},
+		{"stack", "show in", one("stack")},
+		{"processes", "show in", one("processes")},
+		{"gecko", "show in", one("gecko")},
+		{"gecko-convert", "convert in -o out.pb.gz", one("gecko")},
+		{"functions", "show in", one("functions")},
+		{"functions-convert", "convert in -o out.pb.gz", one("functions")},
+		{"diff", "diff in other", func(half int) map[string][]byte {
+			return map[string][]byte{"in": inputtest.FoldedFunctions(250_000*half, 0), "other": inputtest.FoldedFunctions(100_000*half, 1)}
+		}},
+		{"bomb", "show in", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.Bomb(128 << 20 * half)} }},
+		{"page", "report in -o out.html", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.PageBomb(128 << 20 * half)} }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var cost [3]spent
+			size := 0
+			for b.Loop() {
+				for half := 1; half <= 2; half++ {
+					dir := b.TempDir()
+					size = 0
+					for name, data := range c.files(half) {
+						size += len(data)
+						if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+							b.Fatal(err)
+						}
+					}
+					cost[half] = spentBy(b, dir, append(strings.Fields(c.args), "--max-memory", "none")...)
+				}
+			}
+			all := cost[2]
+			b.ReportMetric(float64(size)/1e6, "MB-input")
+			b.ReportMetric(float64(all.memory)/1e6, "MB-peak")
+			b.ReportMetric(float64(all.memory)/(4*float64(size)+100e6), "of-bound")
+			b.ReportMetric(float64(all.code), "exit")
+			b.ReportMetric(all.cpu.Seconds(), "CPU-s")
+			b.ReportMetric(all.cpu.Seconds()/max(cost[1].cpu.Seconds(), 1e-9), "all/half")
+		})
 	}
 }
 

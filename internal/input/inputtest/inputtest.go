@@ -9,8 +9,12 @@ package inputtest
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"profdiff/internal/perffile"
 )
@@ -217,4 +221,34 @@ func Gecko(n int) []byte {
 	b.Truncate(b.Len() - 1)
 	b.WriteString("}]}\n")
 	return b.Bytes()
+}
+
+// Bomb is folded stacks of so many bytes, compressed by zstd.
+func Bomb(size int) []byte {
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err)
+	}
+	line := bytes.Repeat([]byte("main;a 1\n"), 1<<16)
+	for n := 0; n < size; n += len(line) {
+		_, _ = z.Write(line) // to memory
+	}
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// PageBomb is a report with a block that inflates to so many bytes.
+func PageBomb(size int) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	zeros := bytes.Repeat([]byte("0,"), 1<<16)
+	_, _ = z.Write([]byte("["))
+	for n := 0; n < size; n += len(zeros) {
+		_, _ = z.Write(zeros) // to memory
+	}
+	_ = z.Close()
+	block := base64.StdEncoding.EncodeToString(b.Bytes())
+	return []byte(`<!DOCTYPE html><html><head><title>x</title></head><body><script type="application/json" id="meta">{"schema":"profdiff-report/v1","blocks":["names","event0"],"events":[{}]}</script>` +
+		`<script type="application/octet-stream" id="names">` + block + `</script><script type="application/octet-stream" id="event0">` + block + `</script></body></html>`)
 }
