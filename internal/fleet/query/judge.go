@@ -146,6 +146,15 @@ func (c *Comparison) stand(families map[string][]*verdict.Finding) {
 	if ground.Shares {
 		ground.Mirrored = c.dropMirrored(families)
 	}
+	if c.RolledUp {
+		// There are no more units than there are: nobody can add some.
+		c.Whole.RunsNeeded = 0
+		for _, family := range families {
+			for _, f := range family {
+				f.RunsNeeded = 0
+			}
+		}
+	}
 	if c.NoTotal = ground.RefusesTotal(); c.NoTotal != "" {
 		c.Whole.Forbid()
 	}

@@ -9,6 +9,7 @@ import (
 	"profdiff/internal/fleet"
 	"profdiff/internal/fleet/fleettest"
 	"profdiff/internal/fleet/store"
+	"profdiff/internal/verdict"
 )
 
 // small is a fleet with effects.
@@ -111,6 +112,11 @@ func TestRolledUp(t *testing.T) {
 			}
 			if (shared == 0) != (name == "a device a unit") {
 				t.Errorf("%s: %d devices share a unit", name, shared)
+			}
+			for _, f := range got.Judge(verdict.Rule{Margin: verdict.Margin, FalseDiscovery: verdict.FalseDiscovery}).Functions {
+				if f.Self.RunsNeeded != 0 {
+					t.Errorf("%s, per %s: %s needs %d units, of which there are no more", name, per, f.Name, f.Self.RunsNeeded)
+				}
 			}
 			rows := make(map[string]*Row)
 			for i := range got.Rows {

@@ -84,3 +84,22 @@ func TestFleetFrames(t *testing.T) {
 		t.Errorf("%d frames are marked as changed, of functions that are in one place each", flagged)
 	}
 }
+
+// TestFleetUntested says first that nothing could be tested, and how many devices that takes.
+func TestFleetUntested(t *testing.T) {
+	dir := fleettest.Fleet{Seed: 6, Profiles: 6, Devices: 3, Models: 1, Functions: 10, Batch: 20}.Write(t, t.TempDir())
+	s, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := query.Ask(s, query.Question{Before: "1.0", After: "1.1", SampleType: fleettest.SampleType, Per: query.Share}, query.Scan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := NewFleet(a.Judge(verdict.Rule{Margin: verdict.Margin, FalseDiscovery: verdict.FalseDiscovery}), nil)
+	got := string(reporttest.Written(t, func(w io.Writer) error { return WriteSummary(w, d, false) }))
+	const want = "No function can be tested: there are 3 devices of release 1.0 and 3 of 1.1 to compare, and a function has to be on 10 of both together: at least 4 more devices are needed.\n"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("the first screen is\n%s", got)
+	}
+}
