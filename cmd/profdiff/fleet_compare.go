@@ -37,7 +37,7 @@ func (f *fleetQuestion) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.before, "before", "", "compare with the release `NAME` (default: the newest but one)")
 	fs.StringVar(&f.after, "after", "", "compare the release `NAME` (default: the newest)")
-	fs.StringVar(&f.sampleType, "sample-type", "", "compare samples of the `TYPE`, such as cpu/nanoseconds (default: of most profiles)")
+	fs.StringVar(&f.sampleType, "sample-type", "", "compare samples of the `TYPE`, such as cpu/nanoseconds (default: what most profiles of both releases have)")
 	fs.StringVar(&f.sums, "sums", "auto", "sum `WHAT`: facts, by device; units, the roll-ups of profdiff fleet compact; or auto, which is units where facts are more than a gigabyte")
 	fs.StringVar(&f.per, "per", "share", "divide by `WHAT`: share, the cost of everything; work, units of work; or second, the time that was recorded")
 }
@@ -73,6 +73,16 @@ func (f *fleetQuestion) question(cmd *cobra.Command, s *store.Store) (q query.Qu
 		if !slices.Contains(names, name) {
 			return q, fmt.Errorf("the store has no release %q; it has %s", name, listOf(names))
 		}
+	}
+	if f.sampleType == "" {
+		// What few profiles of one release have cannot be compared, however many the other has.
+		typesOf := func(name string) map[string]int64 {
+			return releases[slices.IndexFunc(releases, func(r query.Release) bool { return r.Name == name })].Types
+		}
+		before, after := typesOf(q.Before), typesOf(q.After)
+		q.SampleType = slices.MaxFunc(types, func(a, b string) int {
+			return cmp.Compare(min(before[a], after[a]), min(before[b], after[b]))
+		})
 	}
 	switch {
 	case q.Before == q.After:

@@ -75,7 +75,7 @@ without --similar no function is renamed any more.`,
 	fs.BoolVar(&similar, "similar", false, "add functions that are found to be the same by what they call and what calls them")
 	fs.StringVar(&f.before, "before", "", "the release with old names, `NAME` (default: the newest but one)")
 	fs.StringVar(&f.after, "after", "", "the release with new names, `NAME` (default: the newest)")
-	fs.StringVar(&f.sampleType, "sample-type", "", "look at samples of the `TYPE`, such as cpu/nanoseconds (default: of most profiles)")
+	fs.StringVar(&f.sampleType, "sample-type", "", "look at samples of the `TYPE`, such as cpu/nanoseconds (default: what most profiles of both releases have)")
 	f.per = string(query.Share)
 	return cmd
 }

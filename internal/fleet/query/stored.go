@@ -27,14 +27,15 @@ type Answer struct {
 type Release struct {
 	Name        string
 	Profiles    int64
-	First, Last int64 // when the first and the last profile was taken, since 1970, in ns, of those that tell; 0 if none does
+	Types       map[string]int64 // profiles by sample type
+	First, Last int64            // when the first and the last profile was taken, since 1970, in ns, of those that tell; 0 if none does
 }
 
 // Contents are the releases of a store, the newest first, by when the first profile was taken: late profiles of an old release
 // make it no newer. Where profiles of one do not tell when they were taken, all are sorted by name, the last first. Types are sample types by how many profiles have them.
 func Contents(s *store.Store) (releases []Release, types []string, err error) {
 	byName := make(map[string]*Release)
-	of := make(map[string]int)
+	of := make(map[string]int64)
 	for p, err := range s.Profiles(store.Selection{}) {
 		if err != nil {
 			return nil, nil, err
@@ -42,7 +43,7 @@ func Contents(s *store.Store) (releases []Release, types []string, err error) {
 		r, ok := byName[p.ReleaseID]
 		if !ok {
 			name := strings.Clone(p.ReleaseID)
-			r = &Release{Name: name}
+			r = &Release{Name: name, Types: make(map[string]int64)}
 			byName[name] = r
 		}
 		r.Profiles++
@@ -52,11 +53,8 @@ func Contents(s *store.Store) (releases []Release, types []string, err error) {
 			}
 			r.Last = max(r.Last, p.TimeNS)
 		}
-		if n, ok := of[p.SampleType]; ok {
-			of[p.SampleType] = n + 1
-		} else {
-			of[strings.Clone(p.SampleType)] = 1
-		}
+		count(of, p.SampleType)
+		count(r.Types, p.SampleType)
 	}
 	for _, r := range byName {
 		releases = append(releases, *r)
@@ -64,15 +62,47 @@ func Contents(s *store.Store) (releases []Release, types []string, err error) {
 	timeless := slices.ContainsFunc(releases, func(r Release) bool { return r.First == 0 })
 	slices.SortFunc(releases, func(a, b Release) int {
 		if timeless {
-			return -strings.Compare(a.Name, b.Name)
+			return -compareNames(a.Name, b.Name)
 		}
-		return cmp.Or(-cmp.Compare(a.First, b.First), -cmp.Compare(a.Last, b.Last), -strings.Compare(a.Name, b.Name))
+		return cmp.Or(-cmp.Compare(a.First, b.First), -cmp.Compare(a.Last, b.Last), -compareNames(a.Name, b.Name))
 	})
 	for t := range of {
 		types = append(types, t)
 	}
 	slices.SortFunc(types, func(a, b string) int { return cmp.Or(-cmp.Compare(of[a], of[b]), strings.Compare(a, b)) })
 	return releases, types, nil
+}
+
+// count counts a name, which may be of memory that is used again.
+func count(of map[string]int64, name string) {
+	if _, ok := of[name]; !ok {
+		name = strings.Clone(name)
+	}
+	of[name]++
+}
+
+// compareNames orders names of releases, numbers in them by their value: 1.9 is before 1.10.
+func compareNames(a, b string) int {
+	digits := func(s string) int {
+		return len(s) - len(strings.TrimLeft(s, "0123456789"))
+	}
+	for x, y := a, b; x != "" && y != ""; {
+		n, m := digits(x), digits(y)
+		if n == 0 || m == 0 {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		// A longer number without leading zeros is larger.
+		v, w := strings.TrimLeft(x[:n], "0"), strings.TrimLeft(y[:m], "0")
+		if c := cmp.Or(cmp.Compare(len(v), len(w)), strings.Compare(v, w)); c != 0 {
+			return c
+		}
+		x, y = x[n:], y[m:]
+	}
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
 // Ask compares two releases of a store.

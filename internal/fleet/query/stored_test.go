@@ -1,6 +1,7 @@
 package query
 
 import (
+	gocmp "cmp"
 	"math"
 	"testing"
 
@@ -135,6 +136,18 @@ func TestRolledUp(t *testing.T) {
 				if !near(w.After.Mean, g.After.Mean, 1e-9) || shared == 0 && !(near(w.Z(), g.Z(), 1e-9) && near(w.DF(), g.DF(), 1e-9)) {
 					t.Errorf("%s, per %s: %s is %+v, of devices %+v", name, per, w.what(), *g, *w)
 				}
+			}
+		}
+	}
+}
+
+// TestCompareNames has numbers by their value.
+func TestCompareNames(t *testing.T) {
+	sorted := []string{"", "1.0", "1.2", "1.9", "1.10", "1.10-rc", "2", "a", "a1", "a02", "a10", "b"}
+	for i, a := range sorted {
+		for j, b := range sorted {
+			if got := compareNames(a, b); got != gocmp.Compare(i, j) {
+				t.Errorf("%q and %q: %d", a, b, got)
 			}
 		}
 	}
