@@ -71,6 +71,15 @@ func TestTell(t *testing.T) {
 				"CPU time per run can't be told apart yet: +1.0% [-2.0% to +3.0%], 100.0 ms → 101.0 ms; about 22 runs a side would decide.",
 			},
 		},
+		"what is decided goes the other way": {
+			Facts{Events: []Event{event(total, changed(Function, "b", 1e6, 3e6, 2, 4), open(Function, "c", 30e6, 24e6, 0.6, 1.1))}},
+			"faster",
+			[]string{
+				"CPU time per run fell by 10.0% [8.0% to 12.0%]: 100.0 ms → 90.00 ms.",
+				"No decrease of a function is decided; the largest is c (30.00 ms → 24.00 ms).",
+				"Against it, b costs 3 times [2 to 4] as much: 1.000 ms → 3.000 ms.",
+			},
+		},
 		"tiny counts are no news": {
 			Facts{Events: []Event{event(undecided, few)}},
 			"can't tell yet",

@@ -262,9 +262,7 @@ func (t *teller) explain(s *Story, e *Event) {
 		list = explained
 	}
 	if len(list) == 0 {
-		if p := e.largest(); p != nil {
-			t.say(s, p.About, "No function is decided; the largest difference is %s", p.brief())
-		}
+		t.unexplained(s, e, same)
 		return
 	}
 	if list[0].Share {
@@ -296,6 +294,25 @@ func (t *teller) explain(s *Story, e *Event) {
 		return
 	}
 	t.say(s, list[0].About, "The largest part is %s: %s%s", said[0], text.Delta(list[0].Head-list[0].Base, c.Unit), e.category(same, whole))
+}
+
+// unexplained names the largest difference where no function is decided that could explain a total.
+func (t *teller) unexplained(s *Story, e *Event, same func(*Change) bool) {
+	if len(e.parts(isCode)) == 0 {
+		if p := e.largest(isCode); p != nil {
+			t.say(s, p.About, "No function is decided; the largest difference is %s", p.brief())
+		}
+		return
+	}
+	direction := "increase"
+	if e.Total.less() {
+		direction = "decrease"
+	}
+	if p := e.largest(func(c *Change) bool { return isCode(c) && same(c) }); p != nil {
+		t.say(s, p.About, "No %s of a function is decided; the largest is %s", direction, p.brief())
+	} else {
+		t.say(s, e.Total.About, "No %s of a function is decided", direction)
+	}
 }
 
 // category names the category that makes up most of a change of a total, "" if none does that
@@ -442,7 +459,7 @@ func (t *teller) undecided() *Story {
 	} else {
 		t.say(s, c.About, "%s", e.undecided())
 	}
-	switch p := e.largest(); {
+	switch p := e.largest(isCode); {
 	case p == nil:
 		t.structure(s, e)
 	case p.became() != "":
@@ -487,10 +504,10 @@ func (t *teller) structure(s *Story, e *Event) {
 }
 
 // largest is the part with the largest difference that is not decided.
-func (e *Event) largest() (best *Change) {
+func (e *Event) largest(of func(*Change) bool) (best *Change) {
 	for i := range e.Parts {
 		c := &e.Parts[i]
-		if isCode(c) && e.worth(c) && c.known() && (best == nil || math.Abs(c.Head-c.Base) > math.Abs(best.Head-best.Base)) {
+		if of(c) && e.worth(c) && c.known() && (best == nil || math.Abs(c.Head-c.Base) > math.Abs(best.Head-best.Base)) {
 			best = c
 		}
 	}
