@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"profdiff/internal/fleet"
 	"profdiff/internal/fleet/fleettest"
 	"profdiff/internal/fleet/query"
 	"profdiff/internal/fleet/store"
@@ -28,9 +29,15 @@ func TestRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, x := range []struct {
-		per      query.Per
-		rolledUp bool
-	}{{query.Share, false}, {query.Work, false}, {query.Second, false}, {query.Share, true}, {query.Second, true}} {
+		per               query.Per
+		rolledUp, renamed bool
+	}{{query.Share, false, false}, {query.Work, false, false}, {query.Second, false, false}, {query.Share, true, false}, {query.Second, true, false}, {query.Share, false, true}, {query.Share, true, true}} {
+		if x.renamed {
+			// The function that is gone has the name of the new one.
+			if err := s.SetRenames([]fleet.Rename{{FromID: fleettest.ID(12), ToID: fleettest.ID(20), Origin: "declared"}}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		q := query.Question{Before: "1.0", After: "1.1", SampleType: fleettest.SampleType, Per: x.per, RolledUp: x.rolledUp}
 		want, err := query.Ask(s, q, query.Scan{ByModel: true})
 		if err != nil {

@@ -43,7 +43,7 @@ func NewRequest(s *store.Store, base string, q Question, models bool) (*Request,
 		functions = append(functions, Query{q, Model, Self}, Query{q, Model, Total})
 	}
 	add := func(to *[]string, k *Query, name string, staged bool) error {
-		text, err := k.statement(name, staged)
+		text, err := k.statement(name, staged, len(files[fleet.TableRenames]) > 0)
 		*to = append(*to, text)
 		return err
 	}

@@ -28,7 +28,7 @@ type Query struct {
 }
 
 // SQL is the text that an engine runs. It wants the tables of package fleet as views, see [Views].
-func (q *Query) SQL() (string, error) { return q.statement("compare", false) }
+func (q *Query) SQL() (string, error) { return q.statement("compare", false, true) }
 
 // words are what a statement has where questions differ. Texts are literals.
 type words struct {
@@ -39,17 +39,18 @@ type words struct {
 	Key                       string // the column by which rows differ
 	Category, Model, RolledUp bool
 	Staged                    bool // sums over devices are in a table
+	Renamed                   bool // there are renames: joining none with all facts takes as long as the rest
 	LeastDevices              int
 }
 
 // statement is one of those that [parts] define.
-func (q *Query) statement(name string, staged bool) (string, error) {
+func (q *Query) statement(name string, staged, renamed bool) (string, error) {
 	if q.By == Category && (q.Value == Total || q.RolledUp) {
 		return "", errors.New("categories have neither a total, as a stack is in one, nor a roll-up")
 	}
 	w := words{
 		RowOf: "'" + string(q.By) + "'", Counted: "'" + string(q.Value) + "'", Per: "'" + string(q.Per) + "'",
-		Value: q.Value, Key: "function_id", Category: q.By == Category, Model: q.By == Model, RolledUp: q.RolledUp, Staged: staged, LeastDevices: LeastDevices,
+		Value: q.Value, Key: "function_id", Category: q.By == Category, Model: q.By == Model, RolledUp: q.RolledUp, Staged: staged, Renamed: renamed, LeastDevices: LeastDevices,
 		Divisor: map[Per]string{Share: "weight", Work: "work_units", Second: "duration_ns"}[q.Per],
 	}
 	if w.Category {

@@ -185,13 +185,15 @@ WHERE p.sample_type = {{.SampleType}} AND p.weight > 0 AND p.{{.Divisor}} > 0
 
 {{define "function_moments" -}}
 CREATE TEMP TABLE function_moments AS
-WITH {{template "names" .}}, xd AS (
-  SELECT m.device, i.to_id AS function_id, SUM(f.self_value) AS x, SUM(f.total_value) AS y
+WITH {{if .Renamed}}{{template "names" .}}, {{end}}xd AS (
+  SELECT m.device, {{if .Renamed}}i.to_id{{else}}f.function_id{{end}} AS function_id, SUM(f.self_value) AS x, SUM(f.total_value) AS y
   FROM profile_functions f
   JOIN members m ON m.profile_id = f.profile_id AND m.batch_id = f.batch_id
+  {{- if .Renamed}}
   JOIN ids i ON i.from_id = f.function_id
+  {{- end}}
   WHERE f.sample_type = {{.SampleType}}
-  GROUP BY m.device, i.to_id
+  GROUP BY m.device, {{if .Renamed}}i.to_id{{else}}f.function_id{{end}}
 )
 SELECT d.release_id, d.device_model, x.function_id,
        SUM(CASE WHEN x.x > 0 THEN 1 ELSE 0 END) AS self_nz, SUM(x.x) AS self_sx, SUM(x.x*x.x) AS self_sxx, SUM(x.x*d.w) AS self_sxw,
