@@ -157,12 +157,13 @@ func TestHostileStores(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	manifest := "path,release,device,time\n"
+	var manifest strings.Builder
+	manifest.WriteString("path,release,device,time\n")
 	for i := range 6 {
-		manifest += fmt.Sprintf("%d.folded,r%d,d%d,2026-11-2%d\n", i, i%2, i/2, i)
+		fmt.Fprintf(&manifest, "%d.folded,r%d,d%d,2026-11-2%d\n", i, i%2, i/2, i)
 	}
 	list, store := filepath.Join(made, "list.csv"), filepath.Join(made, "store")
-	if err := os.WriteFile(list, []byte(manifest), 0o666); err != nil {
+	if err := os.WriteFile(list, []byte(manifest.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"strconv"
 
@@ -105,14 +106,12 @@ var (
 )
 
 func init() {
-	for name, f := range (shape{
+	maps.Copy(valueShape, shape{
 		"stringValue": {schema.AnyString, textKind, nil}, "boolValue": {schema.AnyBool, flagKind, nil}, "intValue": {schema.AnyInt, numberKind, nil}, "doubleValue": {schema.AnyDouble, fractionKind, nil},
 		"arrayValue":  {schema.AnyArray, messageKind, shape{"values": {schema.ArrayValue, messageKind, valueShape}}},
 		"kvlistValue": {schema.AnyKeyValues, messageKind, shape{"values": {schema.ArrayValue, messageKind, attributeShape}}},
 		"bytesValue":  {schema.AnyBytes, rawKind, nil}, "stringValueStrindex": {schema.AnyStringIndex, numberKind, nil},
-	}) {
-		valueShape[name] = f
-	}
+	})
 }
 
 // ReadJSON reads messages as JSON, one behind the other, as the collector's exporter to files writes them, one a line.

@@ -66,8 +66,10 @@ func collected(t *testing.T) [][]byte {
 	p.PeriodType, p.Period, p.ProfileId = &pb.ValueType{TypeStrindex: 3, UnitStrindex: 4}, 10, bytes.Repeat([]byte{7}, 16)
 	a := first.ResourceProfiles[0].Resource
 	for _, v := range []*common.AnyValue{
-		{Value: &common.AnyValue_BoolValue{BoolValue: true}}, {Value: &common.AnyValue_IntValue{IntValue: 1 << 60}},
-		{Value: &common.AnyValue_DoubleValue{DoubleValue: 0.5}}, {Value: &common.AnyValue_BytesValue{BytesValue: []byte{0, 255}}},
+		{Value: &common.AnyValue_BoolValue{BoolValue: true}},
+		{Value: &common.AnyValue_IntValue{IntValue: 1 << 60}},
+		{Value: &common.AnyValue_DoubleValue{DoubleValue: 0.5}},
+		{Value: &common.AnyValue_BytesValue{BytesValue: []byte{0, 255}}},
 		{Value: &common.AnyValue_ArrayValue{ArrayValue: &common.ArrayValue{Values: []*common.AnyValue{text("x"), text("")}}}},
 		{Value: &common.AnyValue_KvlistValue{KvlistValue: &common.KeyValueList{Values: []*common.KeyValue{{Key: "k", Value: text("v")}}}}},
 	} {

@@ -52,8 +52,13 @@ type size struct {
 }
 
 var sizes = []size{
-	{"1k", 1000, 60, false}, {"20k", 20_000, 80, false}, {"50k", 50_000, 100, false}, {"50k-varied", 50_000, 100, true},
-	{"200k", 200_000, 120, false}, {"500k", 500_000, 120, false}, {"deep", 12_000, 3000, false},
+	{"1k", 1000, 60, false},
+	{"20k", 20_000, 80, false},
+	{"50k", 50_000, 100, false},
+	{"50k-varied", 50_000, 100, true},
+	{"200k", 200_000, 120, false},
+	{"500k", 500_000, 120, false},
+	{"deep", 12_000, 3000, false},
 }
 
 func measure(repeat int, only string) error {
@@ -113,7 +118,7 @@ func (s *size) measure(out *tabwriter.Writer, dir string, repeat int) error {
 
 type times struct {
 	ready, cpu, zoom, search, brush float64 // ms
-	heap                     int64
+	heap                            int64
 }
 
 // open shows the flame graph of a page, zooms and searches.

@@ -55,7 +55,7 @@ type way struct {
 }
 
 func (s *settings) ways(budget string) (list []way) {
-	for _, with := range strings.Split(s.with, ",") {
+	for with := range strings.SplitSeq(s.with, ",") {
 		list = append(list,
 			way{name: fmt.Sprintf("%s, %d + %d", with, s.runs, s.runs), args: []string{"--with", with, "--runs", fmt.Sprint(s.runs)}},
 			way{name: with + ", until decided", args: []string{"--with", with, "--until", "decided", "--budget", budget}})
