@@ -49,10 +49,11 @@ func TestSignalMoments(t *testing.T) {
 			t.Fatalf("%q: %v: %s", args, err, stderr)
 		}
 	}
-	heap, err := filepath.Abs("../../profiles/message-heap/callgrind/before.out")
+	repository, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
+	loop := filepath.Join(repository, "mca-cases/absolute-sum")
 	for _, test := range []struct {
 		args string
 		// outputs appear all or none.
@@ -66,9 +67,9 @@ func TestSignalMoments(t *testing.T) {
 		{args: "show a -o out --html out.html", outputs: "out out.html"},
 		{args: "diff a b -o out --html out.html", outputs: "out out.html"},
 		{args: "check a b --budget budget.yaml --out json=out --out sarif=out2", outputs: "out out2"},
-		{args: "branches " + heap + " -o out", outputs: "out"},
+		{args: "branches " + filepath.Join(repository, "profiles/message-heap/callgrind/before.out") + " -o out", outputs: "out"},
 		{args: "dump recording -o out", outputs: "out"},
-		{args: "report page.html -o out", outputs: "out"},
+		{args: "report --from page.html -o out", outputs: "out"},
 		{args: "loops recording -o out", outputs: "out"},
 		{args: "budget init a -o out", outputs: "out"},
 		{args: "fleet plan --manifest profiles.csv -o out", outputs: "out"},
@@ -78,10 +79,10 @@ func TestSignalMoments(t *testing.T) {
 		{args: "fleet ingest --manifest profiles.csv --out new --batch 1", grows: true},
 		{args: "fleet compact store", grows: true},
 		{args: "fleet delete store --device x", grows: true},
-		{args: "predict recording -o out", outputs: "out"},
+		{args: "predict " + loop + "/branchy.x86-64.s " + loop + "/branchless.x86-64.s --cpu znver5 -o out", outputs: "out"},
 		{args: "record --before true --after true --runs 2 --warmup 0 -o runs", grows: true},
 	} {
-		t.Run(test.args, func(t *testing.T) {
+		t.Run(strings.ReplaceAll(test.args, repository+"/", ""), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(20, uint64(len(test.args))))
 			took := time.Duration(0)
 			own := 0
@@ -109,7 +110,9 @@ func TestSignalMoments(t *testing.T) {
 				status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
 				code := cmd.ProcessState.ExitCode()
 				if i == 0 {
-					took, own = time.Since(start), code
+					if took, own = time.Since(start), code; own == exitUsage {
+						t.Fatalf("wrong command line: %s", stderr)
+					}
 				}
 				// One that comes before the program has begun ends it as it does any.
 				ended := i > 0 && (code == 128+int(signal) || status.Signaled() && status.Signal() == signal)

@@ -125,7 +125,7 @@ func BenchmarkStorms(b *testing.B) {
 			return map[string][]byte{"in": inputtest.FoldedFunctions(250_000*half, 0), "other": inputtest.FoldedFunctions(100_000*half, 1)}
 		}},
 		{"bomb", "show in", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.Bomb(128 << 20 * half)} }},
-		{"page", "report in -o out.html", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.PageBomb(128 << 20 * half)} }},
+		{"page", "report --from in -o out.html", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.PageBomb(128 << 20 * half)} }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var cost [3]spent

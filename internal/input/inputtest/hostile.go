@@ -453,7 +453,7 @@ func (m *maker) pprof() []byte {
 
 func (m *maker) perfetto() []byte {
 	var b []byte
-	kinds := []uint64{1, 2, 6, 8, 11, 12, 33, 43, 44, 54, 56, 60, 66, 76, 84}
+	kinds := []uint64{1, 2, 6, 9, 11, 12, 33, 43, 44, 54, 56, 60, 66, 76, 84}
 	for range 1 + m.n(50, 2000) {
 		packet := binary.AppendUvarint(binary.AppendUvarint(nil, 8<<3), m.number())
 		packet = binary.AppendUvarint(binary.AppendUvarint(packet, 10<<3), uint64(m.rng.IntN(3)))

@@ -298,7 +298,11 @@ func (m *maker) otlp() []byte {
 			return field(nil, 1, []byte(m.name()))
 		case 1:
 			v := uints(3, m.number())
-			for range m.n(3, 200) {
+			deep := 200
+			if m.calm {
+				deep = 4
+			}
+			for range m.n(3, deep) {
 				v = field(nil, 5, field(nil, 1, v))
 			}
 			return v
@@ -326,11 +330,16 @@ func (m *maker) otlp() []byte {
 	for range 1 + m.n(50, 2000) {
 		s := field(uints(1, id()), 4, packed(1, m.number))
 		if m.rng.IntN(3) == 0 {
-			s = field(s, 2, packed(m.rng.IntN(4), id))
+			most := 4
+			if m.calm {
+				most = 2 // none twice
+			}
+			s = field(s, 2, packed(m.rng.IntN(most), id))
 		}
 		profile = field(profile, 2, s)
 	}
-	profile = append(field(profile, 5, kind), uints(3, 1e9, 4, m.number(), 6, m.number())...)
+	profile = binary.LittleEndian.AppendUint64(append(profile, 3<<3|1), m.number()) // a time takes eight bytes
+	profile = append(field(profile, 5, kind), uints(4, m.number(), 6, m.number())...)
 	resource := field(nil, 1, field(nil, 1, field(field(nil, 1, []byte("service.name")), 2, field(nil, 1, []byte(m.name())))))
 	b := field(nil, 1, field(resource, 2, field(nil, 2, profile)))
 	if m.rng.IntN(2) == 0 {
