@@ -74,6 +74,19 @@ func secretSides(t *testing.T) (dir string, sides [2][]string, budget string) {
 	return dir, sides, budget
 }
 
+// secretFleet is a store of the sides as releases.
+func secretFleet(t *testing.T, folders []string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "store")
+	for _, folder := range folders {
+		var out, errs bytes.Buffer
+		if code := execute(context.Background(), []string{"fleet", "ingest", folder, "--release", filepath.Base(folder), "--out", dir}, strings.NewReader(""), &out, &errs); code != 0 {
+			t.Fatalf("exit code %d: %s", code, errs.String())
+		}
+	}
+	return dir
+}
+
 // TestReportKeepsSecrets writes reports of recordings full of secrets, and finds none, neither in what
 // is read nor in what is compressed, until they are asked for.
 func TestReportKeepsSecrets(t *testing.T) {
@@ -89,6 +102,7 @@ func TestReportKeepsSecrets(t *testing.T) {
 		{"one run", []string{"diff", sides[0][0], sides[1][0]}, nil, nil},
 		{"private", []string{"diff", sides[0][0], sides[1][0], "--html-private"}, nil, []string{"before/0", "after/0"}},
 		{"check", append([]string{"check", "--budget", budget}, folders...), nil, nil},
+		{"fleet", []string{"fleet", "compare", secretFleet(t, folders)}, nil, nil},
 		{"command", append([]string{"diff", "--show-command"}, folders...), []string{"hunter2", "TOKEN"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -139,6 +153,7 @@ func TestReportKeepsSecrets(t *testing.T) {
 func TestOutputsKeepSecrets(t *testing.T) {
 	dir, sides, budget := secretSides(t)
 	folders := []string{filepath.Join(dir, "before"), filepath.Join(dir, "after")}
+	fleet := secretFleet(t, folders)
 	var outs []string
 	for _, format := range []string{"json", "markdown", "junit", "sarif", "codequality", "github"} {
 		outs = append(outs, "--out", format+"="+filepath.Join(t.TempDir(), format))
@@ -152,6 +167,11 @@ func TestOutputsKeepSecrets(t *testing.T) {
 		{append([]string{"diff", "--format", "csv"}, folders...), "parse"},
 		{append([]string{"diff"}, folders...), "CPU time"},
 		{[]string{"diff", "--format", "markdown", sides[0][0], sides[1][0]}, "CPU time"},
+		{[]string{"fleet", "show", fleet}, "after"},
+		{[]string{"fleet", "compare", fleet}, "device"},
+		{[]string{"fleet", "compare", fleet, "--format", "json"}, "release after"},
+		{[]string{"fleet", "compare", fleet, "--format", "csv"}, "base_name"},
+		{[]string{"fleet", "compare", fleet, "--format", "markdown"}, "device"},
 		{append(append([]string{"check", "--budget", budget, "--format", "text"}, outs...), folders...), "all"},
 	} {
 		var out, errs bytes.Buffer
@@ -168,7 +188,7 @@ func TestOutputsKeepSecrets(t *testing.T) {
 		}
 		for name, text := range texts {
 			if !strings.Contains(text, test.has) && name == "standard output" || text == "" {
-				t.Errorf("profdiff %q: %s has nothing of what was compared", test.args[:3], name)
+				t.Errorf("profdiff %q: %s has nothing of what was compared: %s", test.args[:3], name, text)
 			}
 			for _, s := range secrets {
 				if at := strings.Index(text, s); at >= 0 {

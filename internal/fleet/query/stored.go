@@ -81,8 +81,21 @@ func count(of map[string]int64, name string) {
 	of[name]++
 }
 
-// compareNames orders names of releases, numbers in them by their value: 1.9 is before 1.10.
+// compareNames orders names of releases, numbers in them by their value: 1.9 is before 1.10, and before is before after.
 func compareNames(a, b string) int {
+	// Names that say which side they are need no other order.
+	side := func(name string) int {
+		switch name {
+		case "before", "base", "old":
+			return -1
+		case "after", "head", "new":
+			return 1
+		}
+		return 0
+	}
+	if c := cmp.Compare(side(a), side(b)); c != 0 {
+		return c
+	}
 	digits := func(s string) int {
 		return len(s) - len(strings.TrimLeft(s, "0123456789"))
 	}

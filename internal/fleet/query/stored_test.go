@@ -143,7 +143,7 @@ func TestRolledUp(t *testing.T) {
 
 // TestCompareNames has numbers by their value.
 func TestCompareNames(t *testing.T) {
-	sorted := []string{"", "1.0", "1.2", "1.9", "1.10", "1.10-rc", "2", "a", "a1", "a02", "a10", "b"}
+	sorted := []string{"base", "before", "old", "", "1.0", "1.2", "1.9", "1.10", "1.10-rc", "2", "a", "a1", "a02", "a10", "b", "after", "head", "new"}
 	for i, a := range sorted {
 		for j, b := range sorted {
 			if got := compareNames(a, b); got != gocmp.Compare(i, j) {
