@@ -297,8 +297,10 @@ func costs(c *columns, e *Event, q *quanta, index []int) {
 			if e.alike(x, known[0], known[1]) {
 				continue
 			}
+			tested := *x
+			tested.Tested = true // their difference, too, is to look as it is
 			steps := [2]float64{math.Round((x.Base - known[0]) / step), math.Round((x.Head - known[1]) / step)}
-			if max(math.Abs(steps[0]), math.Abs(steps[1])) < 1<<20 && e.alike(x, known[0]+steps[0]*step, known[1]+steps[1]*step) {
+			if max(math.Abs(steps[0]), math.Abs(steps[1])) < 1<<20 && e.alike(&tested, known[0]+steps[0]*step, known[1]+steps[1]*step) {
 				nearAt, near = append(nearAt, i-lastNear), append(near, [2]int64{int64(steps[0]), int64(steps[1])})
 				lastNear = i
 				continue
