@@ -22,7 +22,7 @@ func TestWaiting(t *testing.T) {
 			"one recording", FromWaits("/data/local/tmp/shop/anr.txt", deadlock(), Options{}),
 			"Waiting waiting: 2 waits for locks, 4.000 ms " +
 				"Deadlock for 2.000 ms; 1 thread waits behind it ↻ main waits in Cart.get for 0x0a; worker had it when that began ← worker waits in Cart.put for 0x0b; main had it when that began " +
-				"Held across a wait: worker had an array (JNI critical section) and waited in transfer: 2.000 ms in 1 wait ",
+				"Held across a wait: worker waited in transfer while it held an array (JNI critical section): 2.000 ms in 1 wait ",
 		},
 		{
 			"two sides", &Document{Waiting: waitingOf(diff.NewWaits(deadlock(), new(wait.Report), 2, 2))},

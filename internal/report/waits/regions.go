@@ -68,33 +68,31 @@ func WorthRegions(r *wait.Report) (list []*wait.Region) {
 // Held says in a few lines what a thread held while it waited, and who waited for that.
 func Held(r *wait.Report, x *wait.Region) []string {
 	name := holder(r, x)
-	had := fmt.Sprintf("%s had %s", name, named(x.Region, x.Rule))
-	place := text.Dash(Place(&x.Place))
+	region, place := named(x.Region, x.Rule), text.Dash(Place(&x.Place))
+	had := fmt.Sprintf("%s waited in %s while it held %s: %s", name, place, region, longest(r, &x.Sum))
 	if r.Dumps > 0 {
-		had += fmt.Sprintf(" and was in %s", place)
+		had = fmt.Sprintf("%s was in %s while it held %s", name, place, region)
 		if r.Dumps > 1 {
 			had += fmt.Sprintf(", in %s of %d dumps", text.Count(x.Count), r.Dumps)
 		}
-	} else {
-		had += fmt.Sprintf(" and waited in %s: %s", place, longest(r, &x.Sum))
 	}
 	list := []string{had}
 	if len(x.Waiters) > 0 {
-		line := "meanwhile for it waited " + parties(r, x.Waiters)
+		line := "waiting for that meanwhile: " + parties(r, x.Waiters)
 		if len(x.Behind) > 0 {
-			line += "; behind these " + parties(r, x.Behind)
+			line += "; behind these: " + parties(r, x.Behind)
 		}
 		list = append(list, line)
 	}
 	if t := x.Timing; t != nil {
-		parts := []string{fmt.Sprintf("by their times: %s of %s that were looked at ended within %s of a wait of %s, by chance %s would (p %s)",
+		parts := []string{fmt.Sprintf("concluded from times: %s of %s that were looked at ended within %s of a wait of %s; by chance it would be %s (p %s)",
 			text.Count(t.Matched), plural(t.Waits, "wait", "waits"), duration(t.WithinNS), name, strconv.FormatFloat(t.ByChance, 'f', 2, 64), text.P(t.P))}
 		for i := range t.Others {
 			o := &t.Others[i]
 			if 10*o.Matched < t.Matched {
 				break
 			}
-			parts = append(parts, fmt.Sprintf("%s fits %s", Thread(&o.Thread), text.Count(o.Matched)))
+			parts = append(parts, fmt.Sprintf("for %s it is %s", Thread(&o.Thread), text.Count(o.Matched)))
 		}
 		list = append(list, strings.Join(parts, "; "))
 	}
