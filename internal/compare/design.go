@@ -143,6 +143,40 @@ var facts = []fact{
 	{"frequency governor", func(r *run.Recording) string { return r.Conditions.Governor }, false},
 }
 
+// follows reports whether commands that ran to their end took longer by a ratio because they did more work: such durations
+// are a result of the change, and no condition that differs.
+func follows(base, head []*run.Run, ratio float64) bool {
+	name := base[0].Events[0].Name
+	if slices.ContainsFunc(slices.Concat(base, head), func(r *run.Run) bool {
+		return r.Recording.CommandTime == 0 || r.Window() != "" || r.Events[0].Name != name
+	}) {
+		return false
+	}
+	cost := func(r *run.Run) float64 { return float64(r.Events[0].Weight) }
+	a, b := meanOf(base, cost), meanOf(head, cost)
+	// On the scale of logarithms, work explains more than half of the difference.
+	return a > 0 && b > 0 && math.Log(a/b)/math.Log(ratio) > 0.5
+}
+
+// sumsOnly says of which sides samples are not told apart.
+func sumsOnly(base, head []*run.Run) string {
+	if len(base) != 1 || len(head) != 1 {
+		return ""
+	}
+	sums := func(r *run.Run) bool {
+		return slices.ContainsFunc(r.Events, func(e run.Event) bool { return e.WeightSqLowerBound })
+	}
+	switch a, b := sums(base[0]), sums(head[0]); {
+	case a && b:
+		return "both recordings hold sums of samples, so that intervals are the narrowest possible"
+	case a:
+		return "base holds sums of samples, so that intervals are the narrowest possible"
+	case b:
+		return "head holds sums of samples, so that intervals are the narrowest possible"
+	}
+	return ""
+}
+
 // audit says what makes the sides hard to compare.
 func audit(base, head []*run.Run, names naming) (warnings []string) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
@@ -170,8 +204,11 @@ func audit(base, head []*run.Run, names naming) (warnings []string) {
 			warn("%s differ: base %.1f%%, head %.1f%%", s.what, 100*a, 100*b)
 		}
 	}
+	if s := sumsOnly(base, head); s != "" {
+		warn("%s", s)
+	}
 	seconds := func(r *run.Run) float64 { return r.Recording.Took().Seconds() }
-	if a, b := meanOf(base, seconds), meanOf(head, seconds); a > 0 && b > 0 && max(a/b, b/a) > 1.5 {
+	if a, b := meanOf(base, seconds), meanOf(head, seconds); a > 0 && b > 0 && max(a/b, b/a) > 1.5 && !follows(base, head, a/b) {
 		round := func(s float64) time.Duration { return time.Duration(s * 1e9).Round(time.Millisecond) }
 		warn("duration differs: base %v a run, head %v", round(a), round(b))
 	}
@@ -276,14 +313,6 @@ func auditEvent(p *eventPair, base, head []*run.Run) (warnings []string) {
 	}
 	if a, b := rate(base, p.base), rate(head, p.head); a > 0 && b > 0 && max(a/b, b/a) > 2 {
 		warn("base has %.0f samples a second, head %.0f", a, b)
-	}
-	for side, runs := range [][]*run.Run{base, head} {
-		for i, r := range runs {
-			e := &r.Events[[][]int{p.base, p.head}[side][i]]
-			if e.WeightSqLowerBound && len(base) == 1 && len(head) == 1 {
-				warn("%s does not tell single samples apart, intervals are the narrowest possible", r.Name)
-			}
-		}
 	}
 	return append(warnings, outliers(p, base, head)...)
 }

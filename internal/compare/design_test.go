@@ -53,7 +53,7 @@ func TestAudit(t *testing.T) {
 		{"threads", build(spec + "\ncpu-cycles iou-wrk-12 a!main;a!f" + strings.Repeat(" 10", 20)), "threads differ; only in head: iou-wrk-%d"},
 		{"pools are one thread", build(strings.ReplaceAll(spec, "main a!", "main a!") + " 10"), ""},
 		{"of a run", build(spec+" 10", func(r *run.Run) { r.Warnings = []string{"1 of 201 samples weighs 40%"} }), "run: 1 of 201 samples weighs 40%"},
-		{"sums only", build(spec+" 10", func(r *run.Run) { r.Events[0].WeightSqLowerBound = true }), "cpu-cycles: run does not tell single samples apart, intervals are the narrowest possible"},
+		{"sums only", build(spec+" 10", func(r *run.Run) { r.Events[0].WeightSqLowerBound = true }), "head holds sums of samples, so that intervals are the narrowest possible"},
 	} {
 		c := mustCompare(t, build(spec), test.head, Options{Normalize: None})
 		want := []string{test.want}
@@ -62,6 +62,30 @@ func TestAudit(t *testing.T) {
 		}
 		if !slices.Equal(c.Warnings, want) {
 			t.Errorf("%s:\n got %q\nwant %q", test.name, c.Warnings, want)
+		}
+	}
+}
+
+// TestDuration warns of durations unless they follow from what a program did until it ended.
+func TestDuration(t *testing.T) {
+	side := func(samples int, took time.Duration, command string) []*run.Run {
+		r := runtest.Build(t, "run", "cpu-cycles main a!main;a!f"+strings.Repeat(" 10", samples))
+		r.Recording.CommandTime, r.Recording.Command = took, command
+		return []*run.Run{r}
+	}
+	for _, test := range []struct {
+		name    string
+		samples int
+		command string
+		warns   bool
+	}{
+		{"as much less work", 100, "sort file", false},
+		{"as much work, in less time", 200, "sort file", true},
+		{"stopped by a clock", 100, "timeout 2 server", true},
+	} {
+		c := mustCompare(t, side(200, 2*time.Second, test.command), side(test.samples, time.Second, test.command), Options{Normalize: None})
+		if warns := strings.Contains(strings.Join(c.Warnings, "\n"), "duration differs"); warns != test.warns {
+			t.Errorf("%s: %q", test.name, c.Warnings)
 		}
 	}
 }
