@@ -4,13 +4,17 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"profdiff/internal/category"
+	"profdiff/internal/ingest"
+	"profdiff/internal/metric"
 	"profdiff/internal/report/html"
 	"profdiff/internal/report/show"
+	"profdiff/internal/report/text"
 	"profdiff/internal/report/waits"
 	"profdiff/internal/run"
 	"profdiff/internal/wait"
@@ -39,6 +43,10 @@ func newShowCmd(std *stdio) *cobra.Command {
 		Example: `  profdiff show perf.data
   profdiff show perf.data --by thread --limit 10`,
 		Long: `Show what costs most in a recording of any format. Several inputs are added up.
+
+` + listed("Formats of recordings", ingest.Names()) + `
+
+` + listed("Formats of metrics", metric.Names()) + `
 
 Stacks that were recorded as memory (perf record --call-graph dwarf) are unwound by the
 object files of the recording. What the recording has too little memory of begins with
@@ -282,4 +290,10 @@ func readCategories(name string) (set *category.Set, err error) {
 		return nil, err
 	}
 	return category.Parse(name, data)
+}
+
+// listed is a paragraph of a help text that lists names, as wide as the others.
+func listed(what string, names []string) string {
+	const width = 88
+	return strings.Join(text.Wrap(what+" are "+strings.Join(names, ", ")+".", width, width), "\n")
 }

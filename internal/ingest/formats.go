@@ -93,6 +93,9 @@ var formats = input.Table[reading.Reader]{
 	{Name: Folded, Text: true, Recognise: recogniseFolded, Read: readFolded},
 }
 
+// Names lists all formats that are read.
+func Names() []string { return formats.Names() }
+
 // Detect tells the format of an input by its content; the name does not matter.
 func Detect(src *input.Source) (*Format, error) { return formats.Detect(src.Head) }
 

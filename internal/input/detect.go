@@ -36,6 +36,14 @@ type Evidence struct {
 // one reads it.
 type Table[R any] []Format[R]
 
+// Names lists the formats of a table.
+func (t Table[R]) Names() (names []string) {
+	for i := range t {
+		names = append(names, t[i].Name)
+	}
+	return names
+}
+
 // Detect tells the format of an input by its content; the name does not matter. The
 // error says what the input looks like, which formats came closest, and which there are.
 func (t Table[R]) Detect(head Head) (*Format[R], error) {
@@ -135,16 +143,23 @@ func (e *UnknownError) closest() string {
 	return ", closest to " + strings.Join(list, " and ")
 }
 
-// names lists what is read.
+// mostNames is how many formats are named in a message.
+const mostNames = 6
+
+// names lists what is read: of many formats the first ones, and which command lists all.
 func (e *UnknownError) names() string {
 	var names []string
 	for _, r := range e.Rivals {
 		names = append(names, r.Name)
 	}
-	if len(names) < 2 {
+	switch n := len(names); {
+	case n > mostNames:
+		return fmt.Sprintf("%s and %d more formats, which profdiff help show lists", strings.Join(names[:mostNames-2], ", "), n-mostNames+2)
+	case n < 2:
 		return strings.Join(names, "")
+	default:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 // describe says what an input of no known format looks like.

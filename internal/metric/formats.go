@@ -38,6 +38,9 @@ var formats = input.Table[Reader]{
 	{Name: Numbers, Text: true, Recognise: recogniseNumbers, Read: readNumbers},
 }
 
+// Names lists all formats that are read.
+func Names() []string { return formats.Names() }
+
 // Detect tells the format of an input by its content; the name does not matter.
 func Detect(head input.Head) (*input.Format[Reader], error) { return formats.Detect(head) }
 
