@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,6 +96,9 @@ func NewDraft(runs []*run.Run, event string) (*Draft, error) {
 				entry.Function, entry.DSO = s.name, s.dso
 			}
 		}
+		if t.symbols[1].needless(&entry, runs[0].Recording.ProgramName()) {
+			entry.DSO = ""
+		}
 		sd := math.Max(math.Sqrt(poisson), entry.Noise)
 		if math.IsNaN(sd) {
 			sd = math.Sqrt(poisson)
@@ -121,6 +125,12 @@ func NewDraft(runs []*run.Run, event string) (*Draft, error) {
 		return nil, fmt.Errorf("no function of a program has %.0f%% of %s: name what matters yourself", 100*draftShare, event)
 	}
 	return d, nil
+}
+
+// needless reports whether the file of an entry says nothing: it is the program itself, which may have another name
+// after the next build, and no other file has a function of that name.
+func (s *symbols) needless(e *DraftEntry, program string) bool {
+	return path.Base(e.DSO) == program && !slices.ContainsFunc(s.list, func(x symbolFacts) bool { return x.name == e.Function && x.dso != e.DSO })
 }
 
 // spreadOf is the standard deviation of the logarithms of counts; zeros count as nothing.
