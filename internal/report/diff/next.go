@@ -78,7 +78,7 @@ func (d *Document) worst(e *Event) (worst *Function) {
 	for i := range e.Functions {
 		f := &e.Functions[i]
 		switch c := &f.Self; {
-		case f.Shift >= 0 || !c.Verdict.Changed():
+		case f.Shift >= 0 || !c.Verdict.Changed() || f.Name == run.UnknownFunctionName(f.DSO): // of code without names there is no more to see
 		case worst == nil, more(c) && !more(&worst.Self),
 			more(c) == more(&worst.Self) && math.Abs(c.Delta) > math.Abs(worst.Self.Delta):
 			worst = f

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"profdiff/internal/compare"
+	"profdiff/internal/run"
 	"profdiff/internal/run/runtest"
 )
 
@@ -13,15 +14,23 @@ func TestNext(t *testing.T) {
 		runs  int
 		each  map[int]float64
 		lines bool
+		bare  bool // f1 is code without names
 		want  string
 	}{
-		"the worst, by lines":              {6, map[int]float64{1: 1.5, 2: 0.3}, true, "profdiff diff before 'after dir' --ops 3 --focus '^f1$' --lines"},
-		"the largest, if none is worse":    {6, map[int]float64{1: 0.9, 2: 0.3}, false, "profdiff diff before 'after dir' --ops 3 --focus '^f2$' --callers"},
-		"record on, if nothing is decided": {6, nil, true, "profdiff record --before CMD --after CMD --until decided -o runs"},
-		"one run a side":                   {1, map[int]float64{1: 1.5}, true, "profdiff record --before CMD --after CMD --runs 10 -o runs"},
+		"the worst, by lines":              {6, map[int]float64{1: 1.5, 2: 0.3}, true, false, "profdiff diff before 'after dir' --ops 3 --focus '^f1$' --lines"},
+		"the largest, if none is worse":    {6, map[int]float64{1: 0.9, 2: 0.3}, false, false, "profdiff diff before 'after dir' --ops 3 --focus '^f2$' --callers"},
+		"record on, if nothing is decided": {6, nil, true, false, "profdiff record --before CMD --after CMD --until decided -o runs"},
+		"not of code without names":        {6, map[int]float64{1: 1.5, 2: 0.3}, false, true, "profdiff diff before 'after dir' --ops 3 --focus '^f2$' --callers"},
+		"nothing but code without names":   {6, map[int]float64{1: 1.5}, false, true, ""},
+		"one run a side":                   {1, map[int]float64{1: 1.5}, true, false, "profdiff record --before CMD --after CMD --runs 10 -o runs"},
 	} {
 		base, head := runtest.NewModel(6, 5, 0.01).Sides(test.runs, false, 0, test.each)
 		d := New(comparison(t, base, head, compare.Options{Normalize: compare.None, Margin: 0.001}), Parts{})
+		for i := range d.Events[0].Functions {
+			if f := &d.Events[0].Functions[i]; test.bare && f.Name == "f1" {
+				f.Name = run.UnknownFunctionName(f.DSO)
+			}
+		}
 		if got := d.Next(Session{Inputs: inputs, Lines: func(string) bool { return test.lines }}); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
 		}
