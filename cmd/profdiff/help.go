@@ -28,7 +28,7 @@ var flagGroups = []flagGroup{
 	{"What to record", `before after git build process:record process:selftest app system-wide duration event:record event:selftest
 		frequency count:record count:selftest call-graph off-cpu prepare prepare-before prepare-after
 		with simpleperf recorder-arg device adb all-cores cpu-index`},
-	{"Profiles of a fleet", `manifest release sample-type device:delete device-id salt-file batch jobs`},
+	{"Profiles of a fleet", `manifest stored release sample-type device:delete device-id salt-file batch jobs`},
 	{"How often", `runs warmup until budget:record focus:record max-runs max-time rounds limit:calibrate seed`},
 	{"Budgets", `budget proposed-budget prove strict strict-warn report-only history noise today look look-file
 		bisect limit:check`},
