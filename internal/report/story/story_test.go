@@ -41,11 +41,31 @@ func TestTell(t *testing.T) {
 		Change: changed(Wait, "IncrementDisableThreadFlip", 3e6, 1e3, 0, 0.02), Thread: "main", Main: true,
 		For: []string{"the collector"}, Why: "flip",
 	}
+	single := undecided
+	single.Single = true
+	window := event(single)
+	window.NoTotal = "windows of time (the command is sleep) cost as much as they are long"
 	for name, test := range map[string]struct {
 		facts Facts
 		word  string
 		want  []string
 	}{
+		"one run a side": {
+			Facts{Events: []Event{event(single)}},
+			"can't tell yet",
+			[]string{
+				"With one run a side CPU time per run differs by +1.0% [-2.0% to +3.0%], 100.0 ms → 101.0 ms, which is beyond sampling noise.",
+				"No function differs beyond sampling noise.",
+			},
+		},
+		"one window of time a side": {
+			Facts{Events: []Event{window}},
+			"can't tell yet",
+			[]string{
+				"CPU time per run has no verdict: windows of time (the command is sleep) cost as much as they are long.",
+				"No function differs beyond sampling noise.",
+			},
+		},
 		"total, explained and contradicted": {
 			Facts{Events: []Event{event(total, changed(Function, "a", 50e6, 38e6, 0.7, 0.8), changed(Function, "b", 1e6, 3e6, 2, 4), few)}},
 			"faster",

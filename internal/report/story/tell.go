@@ -536,7 +536,11 @@ func (t *teller) leads() *Story {
 		if e.Total.WithinNoise {
 			noise = "within sampling noise"
 		}
-		t.say(s, e.Total.About, "With one run a side %s, which is %s", e.differs(), noise)
+		if e.NoTotal != "" {
+			t.say(s, e.Total.About, "%s", t.status(e))
+		} else {
+			t.say(s, e.Total.About, "With one run a side %s, which is %s", e.differs(), noise)
+		}
 	}
 	var said []string
 	for _, l := range list[:min(len(list), mostLeads)] {
