@@ -19,6 +19,7 @@ var otherWords = map[string]map[string]string{
 		"new": "a mark beside a verdict: base has nothing of it", "pass": "a value in budget files",
 		"warn": "a key and a value in budget files", "fail": "a key and a value in budget files",
 	},
+	"internal/fleet/query":    {"new": "a name of a release"},
 	"internal/input":          {"new": "a directory of criterion"},
 	"internal/metric":         {"fail": "a word in names of metrics"},
 	"internal/report/diff":    {"new": "a ratio without base, and lines of code that base lacks"},
