@@ -7,9 +7,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"text/template"
+	"sync"
 
 	"profdiff/internal/fleet"
+	"profdiff/internal/template"
 )
 
 // parts are the parts of the SQL, of which each statement is made. DuckDB, Spark, Trino, ClickHouse and DataFusion run
@@ -18,7 +19,13 @@ import (
 //go:embed sql/compare.sql
 var parts string
 
-var statements = template.Must(template.New("").Parse(parts))
+var statements = sync.OnceValue(func() *template.Template {
+	t, err := template.Parse(parts, nil)
+	if err != nil {
+		panic(err)
+	}
+	return t
+})
 
 // A Query is what an engine is asked for: the rows of one kind.
 type Query struct {
@@ -65,11 +72,7 @@ func (q *Query) statement(name string, staged, renamed bool) (string, error) {
 			return "", err
 		}
 	}
-	var b strings.Builder
-	if err := statements.ExecuteTemplate(&b, name, &w); err != nil {
-		return "", err
-	}
-	return strings.TrimSpace(b.String()) + "\n", nil
+	return strings.TrimSpace(statements().Execute(name, &w)) + "\n", nil
 }
 
 // literal is a text in SQL. Engines differ in what a backslash means there.

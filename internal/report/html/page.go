@@ -9,7 +9,12 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"profdiff/internal/template"
 )
+
+// escaper escapes text as html/template does, in elements and in quoted attributes, in which alone page.tmpl prints.
+var escaper = strings.NewReplacer("\x00", "\uFFFD", `"`, "&#34;", "&", "&amp;", "'", "&#39;", "+", "&#43;", "<", "&lt;", ">", "&gt;")
 
 // What the page is made of. The script and the style sheet are built from ui by go
 // generate.
@@ -84,12 +89,12 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	page, err := parseTemplate(pageText)
+	page, err := template.Parse(pageText, escaper.Replace)
 	if err != nil {
 		return err
 	}
 	static := p.screen()
-	head, body := page.execute("head", static), page.execute("body", static)
+	head, body := page.Execute("head", static), page.Execute("body", static)
 	scripts := p.scripts()
 	out := &errWriter{w: w}
 	out.text("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n")

@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/compare/comparetest"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
+	"profdiff/internal/template"
 )
 
 // TestScreenSize bounds what is read before the data: names may be long, and hostile ones grow when
@@ -98,7 +99,7 @@ func TestRungs(t *testing.T) {
 // TestWaterfallBreak checks that the bars of both sides are broken where the axis does not start at 0,
 // which is said, and only there.
 func TestWaterfallBreak(t *testing.T) {
-	page, err := parseTemplate(pageText)
+	page, err := template.Parse(pageText, escaper.Replace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func TestWaterfallBreak(t *testing.T) {
 		if said := strings.Contains(v.Label, "axis cut at"); said != (test.cut != "") {
 			t.Errorf("100 to %v is called %q", test.head, v.Label)
 		}
-		drawn := page.execute("waterfall", v)
+		drawn := page.Execute("waterfall", v)
 		rows := strings.Split(drawn, "<g ")[1:]
 		for i, row := range rows {
 			side := i == 0 || i == len(rows)-1

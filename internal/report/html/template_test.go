@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	owntemplate "profdiff/internal/template"
 )
 
 // TestTemplate compares pages of screens with any content with what html/template makes of them.
 func TestTemplate(t *testing.T) {
-	page, err := parseTemplate(pageText)
+	page, err := owntemplate.Parse(pageText, escaper.Replace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +27,7 @@ func TestTemplate(t *testing.T) {
 			if err := oracle.ExecuteTemplate(&want, name, &s); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want.String(), page.execute(name, &s)); diff != "" {
+			if diff := cmp.Diff(want.String(), page.Execute(name, &s)); diff != "" {
 				t.Fatalf("%s of the screen of seed %d, -html/template +got:\n%s", name, seed, diff)
 			}
 		}

@@ -1,4 +1,13 @@
-package html
+// Package template executes templates in the language of text/template, whose parser it uses.
+//
+//  1. [Parse] has the definitions of a text as trees.
+//  2. [Template.Execute] walks the tree of a definition, and escapes what it prints of data.
+//
+// text/template and html/template call methods by name, and a program that does so keeps every exported method
+// of every type it uses, a tenth of this one (2.6 of 25.7 MB). What the templates of this program need instead
+// is here: fields and variables but no methods, if, range, with, template, and the functions eq, len, not and
+// or. Names that a template has wrong panic: it is part of the program, and a test executes all of it.
+package template
 
 import (
 	"fmt"
@@ -7,19 +16,14 @@ import (
 	"text/template/parse"
 )
 
-// A page template is in the language of text/template and is parsed by its parser. It is not
-// executed by html/template: that calls methods by name, and a program that does so keeps every
-// exported method of every type it uses, a tenth of this one (2.6 of 25.7 MB). What
-// page.tmpl needs instead is here: fields and variables but no methods, if, range, with, template, and
-// the functions eq, len, not and or. What is printed is escaped for text and for quoted attributes, in
-// which alone page.tmpl prints. Names that the template has wrong panic: it is part of the program, and
-// a test executes all of it.
-type pageTemplate struct {
-	trees map[string]*parse.Tree
+// A Template has definitions.
+type Template struct {
+	trees  map[string]*parse.Tree
+	escape func(string) string
 }
 
-// templateFunctions are the functions that templates may call.
-var templateFunctions = map[string]func(args []reflect.Value) reflect.Value{
+// functions are the functions that templates may call.
+var functions = map[string]func(args []reflect.Value) reflect.Value{
 	"len": func(args []reflect.Value) reflect.Value { return reflect.ValueOf(args[0].Len()) },
 	"not": func(args []reflect.Value) reflect.Value { return reflect.ValueOf(!isTrue(args[0])) },
 	"eq":  func(args []reflect.Value) reflect.Value { return reflect.ValueOf(args[0].String() == args[1].String()) },
@@ -33,18 +37,18 @@ var templateFunctions = map[string]func(args []reflect.Value) reflect.Value{
 	},
 }
 
-// parseTemplate parses the definitions of a template.
-func parseTemplate(text string) (*pageTemplate, error) {
+// Parse parses the definitions of a text. What is printed of data is escaped, nil for not at all.
+func Parse(text string, escape func(string) string) (*Template, error) {
 	names := make(map[string]any)
-	for name, f := range templateFunctions {
+	for name, f := range functions {
 		names[name] = f
 	}
-	trees, err := parse.Parse("page", text, "{{", "}}", names)
-	return &pageTemplate{trees}, err
+	trees, err := parse.Parse("template", text, "{{", "}}", names)
+	return &Template{trees, escape}, err
 }
 
-// execute returns what a definition of the template makes of data.
-func (t *pageTemplate) execute(name string, data any) string {
+// Execute returns what a definition of the template makes of data.
+func (t *Template) Execute(name string, data any) string {
 	e := execution{template: t}
 	e.define(name, reflect.ValueOf(data))
 	return e.out.String()
@@ -52,7 +56,7 @@ func (t *pageTemplate) execute(name string, data any) string {
 
 // An execution writes a template.
 type execution struct {
-	template *pageTemplate
+	template *Template
 	out      strings.Builder
 	vars     []variable // the latest last
 }
@@ -85,7 +89,11 @@ func (e *execution) list(list *parse.ListNode, dot reflect.Value) {
 			if v := e.pipe(n.Pipe, dot); len(n.Pipe.Decl) > 0 {
 				e.vars = append(e.vars, variable{n.Pipe.Decl[0].Ident[0], v})
 			} else {
-				e.out.WriteString(escaper.Replace(fmt.Sprint(v.Interface())))
+				text := fmt.Sprint(v.Interface())
+				if e.template.escape != nil {
+					text = e.template.escape(text)
+				}
+				e.out.WriteString(text)
 			}
 		case *parse.IfNode:
 			if isTrue(e.pipe(n.Pipe, dot)) {
@@ -104,7 +112,7 @@ func (e *execution) list(list *parse.ListNode, dot reflect.Value) {
 		case *parse.TemplateNode:
 			e.define(n.Name, e.pipe(n.Pipe, dot))
 		default:
-			panic(fmt.Sprintf("page template: %s is not supported", n))
+			panic(fmt.Sprintf("template: %s is not supported", n))
 		}
 	}
 	e.vars = e.vars[:known]
@@ -131,7 +139,7 @@ func (e *execution) each(n *parse.RangeNode, slice, dot reflect.Value) {
 // pipe is the value of a pipeline of one command.
 func (e *execution) pipe(p *parse.PipeNode, dot reflect.Value) reflect.Value {
 	if len(p.Cmds) != 1 {
-		panic(fmt.Sprintf("page template: %s has several commands", p))
+		panic(fmt.Sprintf("template: %s has several commands", p))
 	}
 	args := p.Cmds[0].Args
 	if f, ok := args[0].(*parse.IdentifierNode); ok {
@@ -139,7 +147,7 @@ func (e *execution) pipe(p *parse.PipeNode, dot reflect.Value) reflect.Value {
 		for i, a := range args[1:] {
 			values[i] = e.value(a, dot)
 		}
-		return templateFunctions[f.Ident](values)
+		return functions[f.Ident](values)
 	}
 	return e.value(args[0], dot)
 }
@@ -162,7 +170,7 @@ func (e *execution) value(n parse.Node, dot reflect.Value) reflect.Value {
 	case *parse.PipeNode:
 		return e.pipe(n, dot)
 	}
-	panic(fmt.Sprintf("page template: %s is not supported", n))
+	panic(fmt.Sprintf("template: %s is not supported", n))
 }
 
 // fieldOf is the field of a field and so on.
@@ -170,7 +178,7 @@ func fieldOf(v reflect.Value, path []string) reflect.Value {
 	for _, name := range path {
 		f := reflect.Indirect(v).FieldByName(name)
 		if !f.IsValid() {
-			panic(fmt.Sprintf("page template: %s has no field %s", v.Type(), name))
+			panic(fmt.Sprintf("template: %s has no field %s", v.Type(), name))
 		}
 		v = f
 	}
@@ -187,6 +195,3 @@ func isTrue(v reflect.Value) bool {
 	}
 	return !v.IsZero()
 }
-
-// escaper escapes text as html/template does, in elements and in quoted attributes.
-var escaper = strings.NewReplacer("\x00", "\uFFFD", `"`, "&#34;", "&", "&amp;", "'", "&#39;", "+", "&#43;", "<", "&lt;", ">", "&gt;")
