@@ -135,7 +135,7 @@ func lookAt(ts *testscript.TestScript, dir string, r *record.Recording, until st
 	r.Runs = runs
 	course, err := looks.Replay(r, nil, nil)
 	ts.Check(err)
-	pairs := &pairRuns{loader: &loader{io: &stdio{err: io.Discard}}, dir: dir}
+	pairs := &pairRuns{loader: &loader{io: &stdio{err: io.Discard}}, dir: dir, unnamed: !looks.Named(plan, &r.Plan)}
 	for due := course.Due(); due > 0 && due <= len(runs)/2 && !course.Decided(); due = course.Due() {
 		base, head, err := pairs.first(r, due)
 		ts.Check(err)

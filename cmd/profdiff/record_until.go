@@ -129,7 +129,7 @@ func (s *stdio) recordUntil(ctx context.Context, r *record.Recorder, dir string,
 	case rec.LooksOver():
 		return fmt.Errorf("%s: its looks are over; another one would not be worth its level", dir)
 	}
-	u := &until{io: s, flags: f, plan: plan, dir: dir, start: time.Now(), pairs: &pairRuns{loader: &loader{io: s}, dir: dir}, live: s.terminal() && !f.quiet}
+	u := &until{io: s, flags: f, plan: plan, dir: dir, start: time.Now(), pairs: &pairRuns{loader: &loader{io: s}, dir: dir, unnamed: !looks.Named(plan, p)}, live: s.terminal() && !f.quiet}
 	own := *r
 	own.More = func(rec *record.Recording) (bool, error) { return u.more(rec) }
 	own.Tell = func(p record.Progress) {

@@ -10,6 +10,7 @@ import (
 
 	"profdiff/internal/compare"
 	"profdiff/internal/looks"
+	"profdiff/internal/objects"
 	"profdiff/internal/record"
 	"profdiff/internal/run"
 )
@@ -19,10 +20,15 @@ type pairRuns struct {
 	loader *loader
 	dir    string
 	runs   map[string]*run.Run // by file
+	// unnamed runs have no names of functions.
+	unnamed bool
 }
 
-// first are the runs of the first so many pairs, in the order of recording.
+// first are the runs of the first so many pairs, in the order of recording. Files that have come to lie
+// beside them since the last time are found, and those that were there are not read again.
 func (p *pairRuns) first(rec *record.Recording, pairs int) (base, head []*run.Run, err error) {
+	p.loader.opt.Objects = p.loader.opt.Objects.Again(objects.Options{})
+	p.loader.opt.Unnamed = p.unnamed
 	for _, pair := range rec.Pairs()[:pairs] {
 		for _, side := range []struct {
 			file string

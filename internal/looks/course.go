@@ -106,6 +106,15 @@ func parseBudget(name, text, day string) (*budget.File, budget.Date, error) {
 	return file, today, err
 }
 
+// Named reports whether the runs of a recording must have names for its looks. The total of commands that
+// run to their end is the same without, and names take longer to read than a short command runs.
+func Named(rec *record.LooksPlan, p *record.Plan) bool {
+	windows := p.SystemWide || p.App != "" || p.Process != "" || p.Duration > 0
+	ends := rec.Normalize == string(compare.Auto) || rec.Normalize == string(compare.None)
+	return windows || !ends || rec.Focus != "" ||
+		slices.ContainsFunc(rec.Targets, func(t record.LookTarget) bool { return t.Match != "" })
+}
+
 // A Course is the looks at one recording so far.
 type Course struct {
 	plan     *record.LooksPlan
@@ -304,7 +313,7 @@ func (c *Course) stands(base, head []*run.Run) (list []stand, by string, err err
 	c.Measure = compare.Measure(e.Name, e.Unit, e.Normalization.Mode == compare.Total)
 	by = string(e.Normalization.Mode)
 	if c.focus == nil {
-		return []stand{c.change(total, &e.Total, cmp.Or(e.Withheld, e.NoTotal))}, by, nil
+		return []stand{c.change(total, &e.Total, cmp.Or(e.NoTotal, e.Withheld))}, by, nil
 	}
 	found := make(map[string]*compare.Change)
 	var ids []string

@@ -73,7 +73,8 @@ func (s *Store) addList(name string) {
 // kallsyms is what became of a list of the kernel's symbols.
 type kallsyms struct {
 	*Kallsyms
-	err error
+	err  error
+	size int64 // of the file, which grows with a recording
 }
 
 // Kallsyms returns the symbols of the kernel that lie beside the recordings of the view, nil if
@@ -85,8 +86,13 @@ func (s *Store) Kallsyms() (*Kallsyms, error) {
 	name := s.lists[0]
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	size := int64(-1)
+	if info, err := os.Stat(name); err == nil {
+		size = info.Size()
+	}
 	list, ok := s.kallsyms[name]
-	if !ok {
+	if !ok || list.size != size {
+		list.size = size
 		list.Kallsyms, list.err = readKallsyms(os.DirFS(filepath.Dir(name)), filepath.Base(name))
 		if list.err == nil {
 			list.Name = name

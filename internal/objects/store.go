@@ -166,6 +166,16 @@ func (s *Store) View(paths ...SearchPath) *Store {
 	return v
 }
 
+// Again returns a store that looks for files once more, in the directories that s was made with, and keeps
+// what was read of those that s found: while a recording grows, files come to lie beside it.
+func (s *Store) Again(opt Options) *Store {
+	fresh := New(opt)
+	if s != nil {
+		fresh.objects, fresh.kallsyms = s.objects, s.kallsyms
+	}
+	return fresh
+}
+
 // InTurn returns a view that calls wait before it looks for a file: what is found depends on what
 // was asked for before, so that recordings that are read at the same time ask one after the
 // other, in their order.

@@ -307,8 +307,12 @@ func (p *reader) prepareSymbols(src *input.Source) error {
 	})
 	p.session.Unwinder = userstack.New(p.files)
 	p.session.Written = perfsession.Written{Created: src.Created, Modified: src.Modified}
+	files := p.files
+	if p.opt.Unnamed {
+		files = nil
+	}
 	p.z = symbolizer.New(symbolizer.Options{
-		Simpleperf: info.Simpleperf(), Objects: p.files, Kallsyms: p.opt.Kallsyms,
+		Simpleperf: info.Simpleperf(), Objects: files, Kallsyms: p.opt.Kallsyms,
 	})
 	return p.z.AddRecording(p.session)
 }

@@ -28,6 +28,9 @@ type Options struct {
 	// ShowARTFrames keeps the frames of the Java runtime between Java frames, and
 	// compiled methods apart from interpreted ones.
 	ShowARTFrames bool
+	// Unnamed leaves the addresses of perf.data files without names of functions: nothing is read but the
+	// recording. What it costs in all is the same.
+	Unnamed bool
 	// UnknownOffset names addresses without a symbol dso[+hex] instead of [dso].
 	UnknownOffset bool
 	// AllowTruncated reads what there is of a recording that ends too early.
