@@ -157,8 +157,11 @@ func (f *recordFlags) complete(cmd *cobra.Command) error {
 			p.Events = append(p.Events, record.Event{Name: name, Period: f.count, Frequency: f.frequency})
 		}
 	}
-	if len(p.Events) == 0 && (f.count > 0 || f.frequency > 0) {
-		return usagef(cmd, "--count and --frequency need --event NAME")
+	if len(p.Events) == 0 {
+		if f.count > 0 {
+			return usagef(cmd, "--count needs --event NAME: it counts events")
+		}
+		p.Frequency = f.frequency
 	}
 	if p.Before.Prepare == "" {
 		p.Before.Prepare = f.prepare

@@ -25,8 +25,8 @@ func (*Callgrind) Suffix() string { return ".out" }
 // Probe implements [Backend].
 func (b *Callgrind) Probe(ctx context.Context, p *Plan) (*Machine, []string, error) {
 	switch {
-	case len(p.Events) > 0:
-		return nil, nil, errors.New("callgrind counts what it counts: leave the events out")
+	case len(p.Events) > 0 || p.Frequency > 0:
+		return nil, nil, errors.New("callgrind counts what it counts: leave events and --frequency out")
 	case p.SystemWide || p.OffCPU:
 		return nil, nil, errors.New("callgrind simulates one program: it knows neither the system nor time")
 	}

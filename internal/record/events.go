@@ -34,7 +34,7 @@ var ErrUnsupported = sampler.ErrUnsupported
 func ChooseEvents(ctx context.Context, p *Plan, why string, count func(*Command) (*Counts, error)) (notes []string, err error) {
 	chosen := len(p.Events) == 0
 	if chosen {
-		p.Events = []Event{{Name: "cpu-cycles"}}
+		p.Events = []Event{{Name: "cpu-cycles", Frequency: p.Frequency}}
 	}
 	// What a command of no duration counts tells whether an event is there.
 	counted, err := count(nil)

@@ -24,6 +24,9 @@ type Plan struct {
 	Seed uint64 `yaml:"seed,omitempty"`
 	// Events are named as the tool names them; none leaves the choice to the backend.
 	Events []Event `yaml:"events,omitempty"`
+	// Frequency is how many samples a second are taken of the event that the backend chooses, 0 for
+	// about a thousand.
+	Frequency int `yaml:"-"`
 	// CallGraph is fp, dwarf, lbr or none, or dwarf,BYTES: so much of each stack.
 	CallGraph  string `yaml:"call_graph"`
 	SystemWide bool   `yaml:"system_wide,omitempty"`
@@ -189,6 +192,9 @@ func (p *Plan) differs(o *Plan) string {
 		return a.Name == b.Name && (chosen || a == b)
 	}) {
 		return fmt.Sprintf("events were %s, are %s", eventNames(p.Events), eventNames(o.Events))
+	}
+	if o.Frequency > 0 && (len(p.Events) == 0 || p.Events[0].Frequency != o.Frequency) {
+		return fmt.Sprintf("events were %s, are %d times a second", eventNames(p.Events), o.Frequency)
 	}
 	return ""
 }

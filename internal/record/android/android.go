@@ -251,7 +251,7 @@ func noProcess(name string) error {
 // chooseEvents completes events and periods.
 func (b *Backend) chooseEvents(ctx context.Context, p *record.Plan) (notes []string, err error) {
 	if len(p.Events) == 0 && p.OffCPU {
-		p.Events = []record.Event{{Name: "cpu-clock"}}
+		p.Events = []record.Event{{Name: "cpu-clock", Frequency: p.Frequency}}
 	}
 	return record.ChooseEvents(ctx, p, "the device has no hardware counters: recording cpu-clock, which is time", func(c *record.Command) (*record.Counts, error) {
 		counted, err := b.count(ctx, p, c)
