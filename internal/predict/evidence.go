@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"profdiff/internal/llvm"
+	"profdiff/internal/predict/core"
 )
 
 // An Evidence is what a prediction rests on: all reasons why it may be wrong, each with
@@ -44,7 +45,8 @@ type Tier string
 // The tiers, best first.
 const (
 	TierFitted     Tier = "fitted"     // measured on the CPU, and fitted to kernels that were measured there
-	TierProbed     Tier = "probed"     // by what was measured on the CPU with probes
+	TierProbed     Tier = "probed"     // by what was measured on the CPU with probes, of a core that they were tried on
+	TierCalibrated Tier = "calibrated" // by what was measured on the CPU with probes that were made for others
 	TierRepaired   Tier = "repaired"   // LLVM's own model, without the errors of it that are known
 	TierGeneration Tier = "generation" // LLVM's model of another generation of the vendor
 	TierVendor     Tier = "vendor"     // LLVM's model of another vendor's core, or one with errors that are known
@@ -55,8 +57,10 @@ func (m *Machine) tier() Tier {
 	switch {
 	case m.Core != nil && len(m.Core.Fitted) > 0:
 		return TierFitted
-	case m.Core != nil:
+	case m.Core != nil && core.Tried(m.Model.CPU):
 		return TierProbed
+	case m.Core != nil:
+		return TierCalibrated
 	case slices.Contains([]llvm.Kinship{llvm.KinOwn, llvm.KinCore, llvm.KinFamily}, m.Model.Kinship):
 		return TierRepaired
 	case m.Model.Kinship == llvm.KinGeneration:
@@ -75,15 +79,21 @@ func (t Tier) sigma() float64 {
 		return 0.16
 	case TierRepaired:
 		return 0.24
+	case TierCalibrated:
+		return 0.26
 	case TierGeneration:
 		return 0.34
 	}
 	return 0.42
 }
 
-// remedy is what makes a better tier.
-func (t Tier) remedy() Remedy {
-	if t == TierFitted || t == TierProbed {
+// remedy is what makes a better tier of a CPU: to calibrate it, where that makes the interval narrower.
+func (t Tier) remedy(cpu string) Remedy {
+	calibrated := TierCalibrated
+	if core.Tried(cpu) {
+		calibrated = TierProbed
+	}
+	if calibrated.sigma() >= t.sigma() {
 		return ""
 	}
 	return RemedyCalibrate

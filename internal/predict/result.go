@@ -79,7 +79,7 @@ func (r *Result) foresee(base, head float64) {
 // does, unless both sides were recorded.
 func evidence(m *Machine, source Source, recorded bool, base, head *Cycles) Evidence {
 	tier := m.tier()
-	doubts := []Doubt{{Cause: CauseModel, Side: -1, Below: tier.sigma(), Above: tier.sigma(), Remedy: tier.remedy()}}
+	doubts := []Doubt{{Cause: CauseModel, Side: -1, Below: tier.sigma(), Above: tier.sigma(), Remedy: tier.remedy(m.Model.CPU)}}
 	if e := source.sigma(); e > 0 {
 		doubts = append(doubts, Doubt{Cause: CauseRates, Side: -1, Below: e, Above: e, Remedy: source.remedy()})
 	}

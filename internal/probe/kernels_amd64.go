@@ -3,7 +3,7 @@
 package probe
 
 // sources is the sum of the assembly that the kernels were made of.
-const sources = "65f1ef3aad196097453408714c61c1adca2bf1e06d1b5c1e2489534c176b7328"
+const sources = "47fcb74bfc8b8f6ff42e4301fcbe3075466dc51aed277b1d342be770954eff40"
 
 var kernels = map[string]kernel{
 	"add.latency":                runAddLatency,
@@ -21,6 +21,7 @@ var kernels = map[string]kernel{
 	"store.four.throughput":      runStoreFourThroughput,
 	"store.eight.throughput":     runStoreEightThroughput,
 	"store.lines.throughput":     runStoreLinesThroughput,
+	"store.add.throughput":       runStoreAddThroughput,
 	"move64.latency":             runMove64Latency,
 	"move32.latency":             runMove32Latency,
 	"move.zero.extend.latency":   runMoveZeroExtendLatency,
@@ -138,9 +139,12 @@ var kernels = map[string]kernel{
 	"forward.same.index.latency": runForwardSameIndexLatency,
 	"queue.add":                  runQueueAdd,
 	"queue.load":                 runQueueLoad,
+	"queue.select":               runQueueSelect,
 	"loop.eight":                 runLoopEight,
 	"loop.nine":                  runLoopNine,
 	"loop.eleven":                runLoopEleven,
+	"loop.thirteen":              runLoopThirteen,
+	"loop.twenty":                runLoopTwenty,
 	"loop.across":                runLoopAcross,
 	"loop.trips":                 runLoopTrips,
 	"window.64":                  runWindow64,
@@ -156,6 +160,15 @@ var kernels = map[string]kernel{
 	"window.704":                 runWindow704,
 	"window.768":                 runWindow768,
 	"window.832":                 runWindow832,
+	"registers.96":               runRegisters96,
+	"registers.128":              runRegisters128,
+	"registers.160":              runRegisters160,
+	"registers.192":              runRegisters192,
+	"registers.224":              runRegisters224,
+	"registers.256":              runRegisters256,
+	"registers.288":              runRegisters288,
+	"registers.320":              runRegisters320,
+	"registers.352":              runRegisters352,
 }
 
 //go:noescape
@@ -202,6 +215,9 @@ func runStoreEightThroughput(n uint64, area *Area) uint64
 
 //go:noescape
 func runStoreLinesThroughput(n uint64, area *Area) uint64
+
+//go:noescape
+func runStoreAddThroughput(n uint64, area *Area) uint64
 
 //go:noescape
 func runMove64Latency(n uint64, area *Area) uint64
@@ -555,6 +571,9 @@ func runQueueAdd(n uint64, area *Area) uint64
 func runQueueLoad(n uint64, area *Area) uint64
 
 //go:noescape
+func runQueueSelect(n uint64, area *Area) uint64
+
+//go:noescape
 func runLoopEight(n uint64, area *Area) uint64
 
 //go:noescape
@@ -562,6 +581,12 @@ func runLoopNine(n uint64, area *Area) uint64
 
 //go:noescape
 func runLoopEleven(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopThirteen(n uint64, area *Area) uint64
+
+//go:noescape
+func runLoopTwenty(n uint64, area *Area) uint64
 
 //go:noescape
 func runLoopAcross(n uint64, area *Area) uint64
@@ -607,3 +632,30 @@ func runWindow768(n uint64, area *Area) uint64
 
 //go:noescape
 func runWindow832(n uint64, area *Area) uint64
+
+//go:noescape
+func runRegisters96(n uint64, area *Area) uint64
+
+//go:noescape
+func runRegisters128(n uint64, area *Area) uint64
+
+//go:noescape
+func runRegisters160(n uint64, area *Area) uint64
+
+//go:noescape
+func runRegisters192(n uint64, area *Area) uint64
+
+//go:noescape
+func runRegisters224(n uint64, area *Area) uint64
+
+//go:noescape
+func runRegisters256(n uint64, area *Area) uint64
+
+//go:noescape
+func runRegisters288(n uint64, area *Area) uint64
+
+//go:noescape
+func runRegisters320(n uint64, area *Area) uint64
+
+//go:noescape
+func runRegisters352(n uint64, area *Area) uint64

@@ -47,3 +47,7 @@ var stored = sync.OnceValue(func() map[string]*Core {
 
 // Of returns the stored core of a CPU by LLVM's name, nil if none was measured.
 func Of(name string) *Core { return stored()[name] }
+
+// Tried reports whether kernels were measured on a CPU, or on one with the same core, so that it is known
+// how well probes tell what such a core does.
+func Tried(name string) bool { return Of(name) != nil || name == "sapphirerapids" }

@@ -38,6 +38,7 @@ func FromProbes(arch asm.Arch, cpu string, m llvm.Model, v probe.Values, base *C
 		}
 	}
 	b.widths()
+	b.registers()
 	b.memory()
 	b.frontEnd()
 	b.renaming()
@@ -130,7 +131,6 @@ func (b *builder) widths() {
 		b.missing("choices of a pipe: as on Zen 5")
 	}
 	b.missing("pipes: those of the classes with few are taken for the same, but for multiplications")
-	b.missing("registers: as many as the window needs")
 }
 
 // sharesPipes reports whether vectors use the pipes of general registers, which cores of
@@ -143,22 +143,9 @@ func (b *builder) sharesPipes() bool {
 	return false
 }
 
-// window finds how many operations are in flight: chains of square roots with more and
-// more between them do not overlap any more when two do not fit.
+// window finds how many operations are in flight.
 func (b *builder) window() {
-	const roots, step = 12, 64
-	chain, ok := b.cycles("float.sqrt.latency")
-	least, most := 0, 0
-	for n := step; ok && n <= 13*step; n += step {
-		c, known := b.cycles(fmt.Sprintf("window.%d", n))
-		if !known {
-			ok = false
-		} else if c < 0.95*roots*chain {
-			least = n + roots
-		} else if most == 0 {
-			most = n + roots + 1
-		}
-	}
+	least, most, ok := b.overlap("window", 64, 832, 64)
 	switch {
 	case ok && most > least && least > 0:
 		if b.model.ReorderBuffer > least && b.model.ReorderBuffer <= most {
@@ -172,11 +159,46 @@ func (b *builder) window() {
 	}
 }
 
+// registers finds how many of the operations in flight may write a register.
+func (b *builder) registers() {
+	least, most, ok := b.overlap("registers", 96, 352, 32)
+	switch {
+	case ok && most > least && least > 0:
+		if b.Registers <= least || b.Registers > most {
+			b.Registers = (least + most) / 2
+		}
+	case ok && most == 0:
+		b.Registers = 0 // the window is full before
+	case !ok:
+		b.missing("registers: as many as the window needs")
+	}
+}
+
+// overlap finds between which numbers of operations in between chains of square roots cease to
+// overlap, as not all of them fit into what the probes fill: the roots, and what is between them.
+func (b *builder) overlap(probes string, from, to, step int) (least, most int, ok bool) {
+	const roots = 12
+	chain, ok := b.cycles("float.sqrt.latency")
+	for n := from; ok && n <= to; n += step {
+		c, known := b.cycles(fmt.Sprintf("%s.%d", probes, n))
+		switch {
+		case !known:
+			return 0, 0, false
+		case c < 0.95*roots*chain:
+			least = n + roots
+		case most == 0:
+			most = n + roots + 1
+		}
+	}
+	return least, most, ok
+}
+
 // memory finds what loads and stores take.
 func (b *builder) memory() {
 	b.perCycle("loads", &b.Loads, 2, "load.throughput")
 	b.perCycle("loads of vectors", &b.VectorLoads, b.Loads, "load.vector.throughput")
 	b.perCycle("stores", &b.Stores, 1, "store.four.throughput", "store.eight.throughput")
+	b.storeALU()
 	load, _ := b.cycles("load.latency")
 	b.Load = latency(load)
 	if !b.base {
@@ -185,6 +207,11 @@ func (b *builder) memory() {
 		b.missing("stores that wait: %d, an eighth of the window", b.StoreQueue)
 	}
 	if c, ok := b.cycles("forward.index.latency"); ok {
+		// Where loads are renamed whatever their operands are, an address that waits for the store
+		// tells what it takes without.
+		if waits, known := b.cycles("forward.address.latency"); known && c < 2 {
+			c = max(c, waits-b.Load)
+		}
 		b.Forwarding.Cycles = latency(c)
 	} else if !b.base {
 		b.Forwarding.Cycles = b.Load
@@ -221,6 +248,18 @@ func (b *builder) memory() {
 	case !b.base:
 		b.Forward = b.Forwarding.Cycles
 		b.missing("forwarding to the same operand: as to others")
+	}
+}
+
+// storeALU finds whether stores take turns of the ALUs: two of them and six additions then take as
+// long as eight additions. A core whose width ends it sooner does not tell.
+func (b *builder) storeALU() {
+	c, ok1 := b.cycles("store.add.throughput")
+	add, ok2 := b.cycles("add.throughput")
+	if ok1 && ok2 {
+		b.StoreALU = c > max(7*add, 1.1*8/float64(b.Dispatch))
+	} else {
+		b.missing("stores and ALUs: stores take no turns of them")
 	}
 }
 
@@ -286,7 +325,8 @@ func (b *builder) frontEnd() {
 }
 
 // lines finds what the front end delivers between taken branches: loops of more
-// operations than a line take two cycles where the width would let them take less.
+// operations than a line take two cycles where the width would let them take less. If
+// they take three, whether they have a few more operations or many, it pauses after two lines.
 func (b *builder) lines() {
 	const two = 1.9
 	for _, l := range []struct {
@@ -306,6 +346,15 @@ func (b *builder) lines() {
 			return
 		}
 	}
+	few, ok1 := b.cycles("loop.thirteen")
+	many, ok2 := b.cycles("loop.twenty")
+	switch {
+	case !ok1 || !ok2:
+		b.missing("lines of operations: no pause behind two of them")
+	case few >= 2.7 && many < few+0.3:
+		b.Fetch.Region, b.Fetch.Line, b.Fetch.Lines, b.Fetch.Later = 64, 6, 2, 16
+		b.missing("what the front end delivers of code that no loop starts in: as on Zen 5")
+	}
 }
 
 // queues finds how many operations wait: chains of one operation overlap as far as there
@@ -319,29 +368,50 @@ func (b *builder) queues() error {
 		asm.AArch64: {"mov x3,#0\n" + strings.Repeat("add x3,x3,x4\n", 150), "mov x3,x0\n" + strings.Repeat("ldr x3,[x3]\n", 60)},
 	}[b.arch]
 	for i, name := range []string{"queue.add", "queue.load"} {
-		want, ok := b.cycles(name)
-		if !ok {
-			if !b.base {
-				b.Schedulers[i] = max(16, b.Window/5)
-				b.missing("schedulers: %d operations wait, a fifth of the window", b.Schedulers[i])
-			}
-			continue
-		}
-		const least, most = 8, 512
-		steps, timings, err := b.sequence(code[i])
+		found, err := b.queue(i, name, code[i])
 		if err != nil {
 			return err
 		}
-		b.Schedulers[i] = least + sort.Search(most-least, func(n int) bool {
-			b.Schedulers[i] = least + n
-			return steadyCycles(b.run(steps, timings, runOptions{Costs: Costs{Straight: true}}))*float64(len(steps))/sequences <= want
-		})
+		if !found && !b.base {
+			b.Schedulers[i] = max(16, b.Window/5)
+			b.missing("schedulers: %d operations wait, a fifth of the window", b.Schedulers[i])
+		}
+	}
+	// Where comparisons and conditional moves wait, fewer do than additions: loops have both.
+	if b.arch == asm.X8664 {
+		additions := b.Schedulers[0]
+		found, err := b.queue(0, "queue.select", "xorl %eax,%eax\n"+strings.Repeat("cmpq %rdx,%rax\ncmovgq %rdx,%rax\n", 75))
+		if err != nil {
+			return err
+		}
+		if !found {
+			b.missing("schedulers: as many comparisons wait as additions")
+		}
+		b.Schedulers[0] = min(b.Schedulers[0], additions)
 	}
 	if b.Schedulers[2] == 0 {
 		b.Schedulers[2] = b.Schedulers[0]
 		b.missing("scheduler of vectors: as that of general registers")
 	}
 	return nil
+}
+
+// queue finds how many operations of a kind wait, by what a probe measured of some code.
+func (b *builder) queue(kind int, probe, code string) (found bool, err error) {
+	want, ok := b.cycles(probe)
+	if !ok {
+		return false, nil
+	}
+	const least, most = 8, 512
+	steps, timings, err := b.sequence(code)
+	if err != nil {
+		return false, err
+	}
+	b.Schedulers[kind] = least + sort.Search(most-least, func(n int) bool {
+		b.Schedulers[kind] = least + n
+		return steadyCycles(b.run(steps, timings, runOptions{Costs: Costs{Straight: true}}))*float64(len(steps))/sequences <= want
+	})
+	return true, nil
 }
 
 // sequences is how often a sequence is run to find how many operations wait.

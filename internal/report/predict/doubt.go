@@ -52,6 +52,7 @@ func causeText(d *predict.Doubt, tier predict.Tier, source Source) string {
 		return "the model: " + map[predict.Tier]string{
 			predict.TierFitted:     "this core was measured, and fitted to kernels",
 			predict.TierProbed:     "this core was measured with probes, not with loops",
+			predict.TierCalibrated: "this core was measured with probes that were made for others",
 			predict.TierRepaired:   "LLVM's own of this CPU, whose known errors are repaired, not measured here",
 			predict.TierGeneration: "LLVM's of another generation of this vendor",
 			predict.TierVendor:     "LLVM's of another core, or one with known errors",
