@@ -301,6 +301,22 @@ func TestTails(t *testing.T) {
 	}
 }
 
+// TestTailsOfFew checks that nothing is said of where the worst values are as long as these are too few for a p90: one
+// of five is the worst, whatever happened.
+func TestTailsOfFew(t *testing.T) {
+	recording := func(int, *metric.Metric, int) string { return "a.data" }
+	for _, test := range []struct{ runs, tails int }{{5, 0}, {35, 0}, {36, 2}, {80, 2}} {
+		runs := make([][]float64, test.runs)
+		for i := range runs {
+			runs[i] = []float64{100 + float64(i)}
+		}
+		side := func() []*metric.Metric { return []*metric.Metric{of("x", "ms", runs)} }
+		if c := Compare(side(), side(), Options{Recording: recording}); len(c.Metrics[0].Tails) != test.tails {
+			t.Errorf("of %d values a side: %+v, want %d tails", test.runs, c.Metrics[0].Tails, test.tails)
+		}
+	}
+}
+
 // TestStall takes the figures of a published case: 100 Mbit/s before, 200 after, transfers of
 // 32 KiB.
 func TestStall(t *testing.T) {

@@ -48,6 +48,9 @@ func tails(metrics [2]*metric.Metric, sides [2]*stats.Distribution, direction me
 		if sides[side].Len() < stats.QuantileEvents(t.Part, verdict.Level) {
 			t.Part = 0.9
 		}
+		if sides[side].Len() < stats.QuantileEvents(t.Part, verdict.Level) {
+			continue // of few values one is the worst, whatever happened
+		}
 		sign := 1.0
 		t.Bound = sides[side].Quantile(t.Part)
 		if direction == metric.Higher {

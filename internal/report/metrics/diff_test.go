@@ -67,6 +67,20 @@ func TestDiffText(t *testing.T) {
 	reporttest.Golden(t, "testdata/diff-limit.txt", reporttest.Written(t, func(w io.Writer) error { return WriteDiff(w, d, 1) }))
 }
 
+// TestTailText checks by the direction and the unit how the worst values are called.
+func TestTailText(t *testing.T) {
+	tail := Tail{Side: "head", Part: 0.95, Bound: 2e6, Values: 3, Runs: 1, Of: 8, Worst: []TailRun{{Run: "run 1", Values: 3, Worst: 3e6, Recording: "1.data"}}}
+	for _, test := range []struct{ unit, direction, want string }{
+		{"nanoseconds", "lower", "slowest 5% of head (≥ 2.000 ms) are in 1 of 8 runs: 3 in 1.data (3.000 ms)"},
+		{"bits/second", "higher", "lowest 5% of head (≤ 2.000 Mbit/s) are in 1 of 8 runs: 3 in 1.data (3.000 Mbit/s)"},
+		{"", "lower", "highest 5% of head (≥ 2.000 M) are in 1 of 8 runs: 3 in 1.data (3.000 M)"},
+	} {
+		if got := tail.text(test.unit, test.direction); got != test.want {
+			t.Errorf("%q, %s: %s, want %s", test.unit, test.direction, got, test.want)
+		}
+	}
+}
+
 func TestDiffMarkdown(t *testing.T) {
 	d := compared(t)
 	reporttest.Golden(t, "testdata/diff.md", reporttest.Written(t, func(w io.Writer) error { return WriteDiffMarkdown(w, d) }))
