@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"slices"
 	"strings"
 
 	"profdiff/internal/ingest/reading"
@@ -280,10 +281,7 @@ func (p *profile) waits(id trace.ThreadID, s []trace.Slice, stacks []run.StackID
 	if !p.tl.HasStates() {
 		return
 	}
-	w := waiting{
-		p: p, id: id, process: p.tl.Threads[id].Process, open: opener{slices: s, stacks: stacks},
-		names: make(map[trace.State]string), labels: make(map[trace.State]uint32),
-	}
+	w := waiting{p: p, id: id, process: p.tl.Threads[id].Process, open: opener{slices: s, stacks: stacks}}
 	last := trace.Interval{State: trace.Running} // none
 	p.tl.States(id, func(in *trace.Interval) {
 		w.add(&last, in)
@@ -298,8 +296,27 @@ type waiting struct {
 	id      trace.ThreadID
 	process trace.ProcessID
 	open    opener
-	names   map[trace.State]string
-	labels  map[trace.State]uint32
+	kinds   []waitKind // a thread waits in few ways
+}
+
+// A waitKind is what waits in one state have in common.
+type waitKind struct {
+	stateKey
+	name     string
+	labels   uint32
+	location uint32
+}
+
+// kind is that of an interval.
+func (w *waiting) kind(in *trace.Interval) *waitKind {
+	key := stateKey{in.State, in.IOWait}
+	i := slices.IndexFunc(w.kinds, func(k waitKind) bool { return k.stateKey == key })
+	if i < 0 {
+		i = len(w.kinds)
+		name := in.State.String()
+		w.kinds = append(w.kinds, waitKind{key, name, w.p.labels(w.id, name), w.p.stateLocation(key)})
+	}
+	return &w.kinds[i]
 }
 
 // add adds an interval, behind which comes next, nil if it is the last one of the thread. Where events
@@ -319,22 +336,19 @@ func (w *waiting) add(in, next *trace.Interval) {
 	if end <= in.Start {
 		return
 	}
-	if w.names[in.State] == "" {
-		w.names[in.State] = in.State.String()
-		w.labels[in.State] = p.labels(w.id, w.names[in.State])
-	}
-	stack := p.waitStack(w.open.at(in.Start), in)
+	kind := w.kind(in)
+	stack := p.waitStack(p.b.Stack(w.open.at(in.Start), kind.location), in)
 	if time := p.spans.Overlap(w.id, w.process, in.Start, end); time > 0 {
 		event := p.event(&p.offCPU, offCPUEvent, "nanoseconds", true)
-		p.b.AddSum(event, stack, w.labels[in.State], 1, time, float64(time)*float64(time))
-		p.noteSpan(event, stack, w.labels[in.State], w.id, w.process, in.Start, end)
+		p.b.AddSum(event, stack, kind.labels, 1, time, float64(time)*float64(time))
+		p.noteSpan(event, stack, kind.labels, w.id, w.process, in.Start, end)
 	}
 	if !p.opt.Waits {
 		return
 	}
 	wait := run.Wait{
 		Kind: run.OffCPU, Thread: run.ThreadID(w.id), Start: in.Start, End: end, Clipped: clipped,
-		Stack: stack, State: w.names[in.State],
+		Stack: stack, State: kind.name,
 	}
 	if next != nil && next.Start == end {
 		wait.Interrupt = next.Interrupt
@@ -389,26 +403,29 @@ var stateNames = map[trace.State]string{
 	trace.Created: "[created]", trace.Invalid: "[unknown state]",
 }
 
-// waitStack is the stack of an interval below the slices.
-func (p *profile) waitStack(stack run.StackID, in *trace.Interval) run.StackID {
-	key := stateKey{in.State, in.IOWait}
+// stateLocation is what stands for a state on stacks.
+func (p *profile) stateLocation(key stateKey) uint32 {
 	loc, ok := p.states[key]
 	if !ok {
-		name := stateNames[in.State]
+		name := stateNames[key.state]
 		if name == "" {
-			name = "[" + in.State.String() + "]"
+			name = "[" + key.state.String() + "]"
 		}
-		if in.IOWait {
+		if key.ioWait {
 			name = strings.TrimSuffix(name, "]") + ", I/O]"
 		}
 		loc = p.location(run.Function{Name: name}, 0)
 		p.states[key] = loc
 	}
-	stack = p.b.Stack(stack, loc)
+	return loc
+}
+
+// waitStack is the stack of an interval: that with its state, and the function of the kernel in which it waits.
+func (p *profile) waitStack(stack run.StackID, in *trace.Interval) run.StackID {
 	if in.Function == 0 {
 		return stack
 	}
-	loc, ok = p.kernel[in.Function]
+	loc, ok := p.kernel[in.Function]
 	if !ok {
 		if p.mapping == 0 {
 			p.mapping = p.b.Mapping(run.Mapping{File: "[kernel.kallsyms]", Kind: run.KernelMapping, HasFunctions: true})
