@@ -47,41 +47,83 @@ type rate func(rng *rand.Rand, builds int) float64
 
 func (a *acceptance) measure(scenario string, bound string, ok func(float64) bool, f rate) {
 	a.Helper()
-	seed, got, note := a.seed, 0.0, ""
+	a.together(func(rng *rand.Rand, builds int) []float64 { return []float64{f(rng, builds)} }, claim{scenario, bound, ok})
+}
+
+// A claim is that something happens as often as a bound allows.
+type claim struct {
+	scenario, bound string
+	ok              func(float64) bool
+}
+
+// together measures claims by the same builds: rates has one rate for each. Those that breach their bound are
+// measured again.
+func (a *acceptance) together(rates func(rng *rand.Rand, builds int) []float64, claims ...claim) {
+	a.Helper()
+	seed := a.seed
 	a.seed++
+	got, notes := make([]float64, len(claims)), make([]string, len(claims))
+	breach := func(i int) bool { return !claims[i].ok(got[i]) }
+	var left []int
 	for i, n := range builds() {
-		first := got
-		got = f(rand.New(rand.NewPCG(seed, uint64(i+1))), n)
-		if i > 0 {
-			note = fmt.Sprintf(" (%d builds; %.4f in the first %d)", n, first, builds()[i-1])
+		again := rates(rand.New(rand.NewPCG(seed, uint64(i+1))), n)
+		if i == 0 {
+			copy(got, again)
 		}
-		if ok(got) {
+		for _, k := range left {
+			notes[k] = fmt.Sprintf(" (%d builds; %.4f in the first %d)", n, got[k], builds()[i-1])
+			got[k] = again[k]
+		}
+		left = left[:0]
+		for k := range claims {
+			if breach(k) {
+				left = append(left, k)
+			}
+		}
+		if len(left) == 0 {
 			break
 		}
 	}
-	if !ok(got) {
-		a.Errorf("%s %s: %.4f%s, must be %s", a.id, scenario, got, note, bound)
-		note += " BREACH"
+	for k, c := range claims {
+		if breach(k) {
+			a.Errorf("%s %s: %.4f%s, must be %s", a.id, c.scenario, got[k], notes[k], c.bound)
+			notes[k] += " BREACH"
+		}
+		row := fmt.Sprintf("| %s | %s | %s | %.4f%s |", a.id, c.scenario, c.bound, got[k], notes[k])
+		a.Log(row)
+		*a.rows = append(*a.rows, row)
 	}
-	row := fmt.Sprintf("| %s | %s | %s | %.4f%s |", a.id, scenario, bound, got, note)
-	a.Log(row)
-	*a.rows = append(*a.rows, row)
 }
 
 func (a *acceptance) atMost(scenario string, bound float64, f rate) {
 	a.Helper()
-	a.measure(scenario, fmt.Sprintf("≤ %v", bound), func(r float64) bool { return r <= bound }, f)
+	c := atMost(scenario, bound)
+	a.measure(c.scenario, c.bound, c.ok, f)
+}
+
+func atMost(scenario string, bound float64) claim {
+	return claim{scenario, fmt.Sprintf("≤ %v", bound), func(r float64) bool { return r <= bound }}
 }
 
 func (a *acceptance) atLeast(scenario string, bound float64, f rate) {
 	a.Helper()
-	a.measure(scenario, fmt.Sprintf("≥ %v", bound), func(r float64) bool { return r >= bound }, f)
+	c := atLeast(scenario, bound)
+	a.measure(c.scenario, c.bound, c.ok, f)
+}
+
+func atLeast(scenario string, bound float64) claim {
+	return claim{scenario, fmt.Sprintf("≥ %v", bound), func(r float64) bool { return r >= bound }}
 }
 
 // state measures what has no bound, to be known.
 func (a *acceptance) state(scenario string, f rate) {
 	a.Helper()
-	a.measure(scenario, "stated", func(float64) bool { return true }, f)
+	c := stated(scenario, 0)
+	a.measure(c.scenario, c.bound, c.ok, f)
+}
+
+func stated(scenario string, _ float64) claim {
+	return claim{scenario, "stated", func(float64) bool { return true }}
 }
 
 // nominal is the bound of what should happen in 5 % of builds: the upper 99 % bound of
@@ -101,6 +143,29 @@ func often(f func(rng *rand.Rand) bool) rate {
 		}
 		return 0
 	})
+}
+
+// each are the rates of several yeses that a build gives in their order.
+func each(f func(rng *rand.Rand, yes func(bool))) func(rng *rand.Rand, builds int) []float64 {
+	return func(rng *rand.Rand, builds int) []float64 {
+		var rates []float64
+		for range builds {
+			k := 0
+			f(rng, func(ok bool) {
+				if k == len(rates) {
+					rates = append(rates, 0)
+				}
+				if ok {
+					rates[k]++
+				}
+				k++
+			})
+		}
+		for k := range rates {
+			rates[k] /= float64(builds)
+		}
+		return rates
+	}
 }
 
 // average is the mean of what each build gives.

@@ -177,30 +177,49 @@ func (d *Distribution) order(effective, q, level float64) Interval {
 	}
 	alpha := (1 - level) / 2
 	// Of n values the l-th is above the quantile, or the u-th is not, as rarely as alpha.
-	above := func(l float64) float64 { return 1 - mathext.RegIncBeta(l, n-l+1, q) }
-	notAbove := func(u float64) float64 { return mathext.RegIncBeta(u, n-u+1, q) }
-	scale := float64(len(d.sorted)) / n
-	if above(1) <= alpha {
-		l := bisect(1, n*q, func(l float64) bool { return above(l) <= alpha })
-		i.Lo = d.sorted[max(int(math.Floor((l-1)*scale+1e-9)), 0)]
+	above := func(l float64) bool { return 1-mathext.RegIncBeta(l, n-l+1, q) <= alpha }
+	notAbove := func(u float64) bool { return mathext.RegIncBeta(u, n-u+1, q) <= alpha }
+	size := len(d.sorted)
+	scale := float64(size) / n
+	// Where the ends are by the normal distribution.
+	middle, reach := n*q, math.Sqrt2*math.Erfinv(level)*math.Sqrt(n*q*(1-q))
+	if above(1) {
+		l := last(0, int((middle-1)*scale), int((middle-reach-1)*scale), func(l int) bool { return above(1 + float64(l)/scale) })
+		i.Lo = d.sorted[l]
 	}
-	if notAbove(n) <= alpha {
-		u := bisect(n, n*q, func(u float64) bool { return notAbove(u) <= alpha })
-		i.Hi = d.sorted[min(int(math.Ceil(u*scale-1e-9)), len(d.sorted))-1]
+	if notAbove(n) {
+		u := -last(-size, -int(math.Ceil(middle*scale)), -int(math.Ceil((middle+reach)*scale)), func(u int) bool { return notAbove(min(float64(-u)/scale, n)) })
+		i.Hi = d.sorted[u-1]
 	}
 	return i
 }
 
-// bisect is the last value between from, which is ok, and to for which ok holds.
-func bisect(from, to float64, ok func(float64) bool) float64 {
-	for range 24 {
-		if middle := (from + to) / 2; ok(middle) {
-			from = middle
-		} else {
-			to = middle
+// last is the last number from lo, for which ok holds, to hi: numbers for which it holds stand before those for
+// which it does not. It asks the less often the better the guess is.
+func last(lo, hi, guess int, ok func(int) bool) int {
+	at := max(lo, min(guess, hi))
+	if at == lo || ok(at) {
+		lo = at
+		for step := 1; lo < hi; step *= 2 {
+			next := min(lo+step, hi)
+			if !ok(next) {
+				hi = next - 1
+				break
+			}
+			lo = next
+		}
+	} else {
+		hi = at - 1
+		for step := 1; lo < hi; step *= 2 {
+			next := max(hi+1-step, lo)
+			if next == lo || ok(next) {
+				lo = next
+				break
+			}
+			hi = next - 1
 		}
 	}
-	return from
+	return lo + sort.Search(hi-lo, func(i int) bool { return !ok(lo + 1 + i) })
 }
 
 // own reports whether runs can be compared by quantiles of their own: if each has values enough to

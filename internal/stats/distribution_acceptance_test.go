@@ -9,11 +9,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A shape is a distribution of the values of one run, by the inverse of its distribution function.
+// A shape is a distribution of the values of one run, by what becomes of values of the standard normal distribution.
 // step, if any, is what values are rounded up to: they are tied.
 type shape struct {
 	name string
-	inv  func(u float64) float64
+	of   func(z float64) float64
 	step float64
 	// tuned marks the shapes by which methods were chosen: the others judge.
 	tuned bool
@@ -21,9 +21,18 @@ type shape struct {
 
 func normal(u float64) float64 { return distuv.UnitNormal.Quantile(u) }
 
+// below is the share of the standard normal distribution below z, and beyond what is not.
+func below(z float64) float64  { return math.Erfc(-z/math.Sqrt2) / 2 }
+func beyond(z float64) float64 { return below(-z) }
+
+func lognormal(deviation float64) func(z float64) float64 {
+	return func(z float64) float64 { return math.Exp(deviation * z) }
+}
+
 // bimodal has a part of values that are slow, eight times as long.
-func bimodal(slow float64) func(u float64) float64 {
-	return func(u float64) float64 {
+func bimodal(slow float64) func(z float64) float64 {
+	return func(z float64) float64 {
+		u := below(z)
 		if u < 1-slow {
 			return math.Exp(0.1 * normal(u/(1-slow)))
 		}
@@ -32,15 +41,18 @@ func bimodal(slow float64) func(u float64) float64 {
 }
 
 var shapes = []shape{
-	{"lognormal 0.5", func(u float64) float64 { return math.Exp(0.5 * normal(u)) }, 0, true},
+	{"lognormal 0.5", lognormal(0.5), 0, true},
 	{"bimodal, 10 % slow", bimodal(0.1), 0, true},
-	{"Pareto 2.5", func(u float64) float64 { return math.Pow(1-u, -1/2.5) }, 0, false},
-	{"tied", func(u float64) float64 { return math.Exp(0.3 * normal(u)) }, 0.25, true},
-	{"tied, whole numbers", func(u float64) float64 { return -4 * math.Log1p(-u) }, 1, false},
-	{"finely tied", func(u float64) float64 { return math.Exp(0.5 * normal(u)) }, 0.05, false},
-	{"exponential", func(u float64) float64 { return -math.Log1p(-u) }, 0, false},
-	{"lognormal 1.2", func(u float64) float64 { return math.Exp(1.2 * normal(u)) }, 0, false},
+	{"Pareto 2.5", func(z float64) float64 { return math.Pow(beyond(z), -1/2.5) }, 0, false},
+	{"tied", lognormal(0.3), 0.25, true},
+	{"tied, whole numbers", func(z float64) float64 { return -4 * math.Log(beyond(z)) }, 1, false},
+	{"finely tied", lognormal(0.5), 0.05, false},
+	{"exponential", func(z float64) float64 { return -math.Log(beyond(z)) }, 0, false},
+	{"lognormal 1.2", lognormal(1.2), 0, false},
 }
+
+// inv is the inverse of the distribution function of one run.
+func (s *shape) inv(u float64) float64 { return s.of(normal(u)) }
 
 // measured says how the values of runs come about: each run has a factor of its own, and its
 // values follow one another with a correlation.
@@ -57,14 +69,16 @@ func (m measured) String() string {
 
 func (m measured) draw(rng *rand.Rand) *Distribution {
 	runs := make([][]float64, m.runs)
+	fresh := math.Sqrt(1 - m.correlation*m.correlation)
 	for i := range runs {
 		run := m.factor * math.Exp(m.between*rng.NormFloat64())
 		z := rng.NormFloat64()
-		for j := range m.values {
+		runs[i] = make([]float64, m.values)
+		for j := range runs[i] {
 			if j > 0 {
-				z = m.correlation*z + math.Sqrt(1-m.correlation*m.correlation)*rng.NormFloat64()
+				z = m.correlation*z + fresh*rng.NormFloat64()
 			}
-			runs[i] = append(runs[i], m.round(run*m.inv(math.Erfc(-z/math.Sqrt2)/2)))
+			runs[i][j] = m.round(run * m.of(z))
 		}
 	}
 	return NewDistribution(runs)
@@ -135,25 +149,28 @@ func designs() (list []measured) {
 // the same factor.
 func acceptQuantiles(a *acceptance) {
 	const ratio = 1.3
+	quantiles := []float64{0.5, 0.95}
 	for _, shape := range shapes {
 		for _, base := range designs() {
 			base.shape, base.factor = shape, 1
 			head := base
 			head.factor = ratio
-			for _, q := range []float64{0.5, 0.95} {
+			var claims []claim
+			var truth, changed []float64
+			for _, q := range quantiles {
 				what := fmt.Sprintf("%v: p%v: ", base, 100*q)
-				truth, changed := base.truth(q), head.truth(q)
-				a.atLeast(what+"its interval has it", 0.935, often(func(rng *rand.Rand) bool {
-					return base.draw(rng).QuantileInterval(q, 0.95).Contains(truth)
-				}))
-				a.atLeast(what+"the interval of the ratio has it", 0.935, often(func(rng *rand.Rand) bool {
-					e := a.tests.Quantile(base.draw(rng), head.draw(rng), q)
-					if shape.step > 0 && e.Method.byRun() {
-						return true // rounded quantiles of runs have no ratio of their own
-					}
-					return e.CI.Contains(changed / truth)
-				}))
+				truth, changed = append(truth, base.truth(q)), append(changed, head.truth(q))
+				claims = append(claims, atLeast(what+"its interval has it", 0.935), atLeast(what+"the interval of the ratio has it", 0.935))
 			}
+			a.together(each(func(rng *rand.Rand, yes func(bool)) {
+				x, y := base.draw(rng), head.draw(rng)
+				for i, q := range quantiles {
+					yes(x.QuantileInterval(q, 0.95).Contains(truth[i]))
+					e := a.tests.Quantile(x, y, q)
+					// Rounded quantiles of runs have no ratio of their own.
+					yes(shape.step > 0 && e.Method.byRun() || e.CI.Contains(changed[i]/truth[i]))
+				}
+			}), claims...)
 		}
 	}
 }
@@ -165,9 +182,9 @@ func (m Method) byRun() bool { return m != PooledRuns && m != PooledValues }
 // after.
 func acceptTail(a *acceptance) {
 	for _, base := range designs() {
-		base.shape, base.factor = shape{name: "bimodal, 10 % slow", inv: bimodal(0.1)}, 1
+		base.shape, base.factor = shape{name: "bimodal, 10 % slow", of: bimodal(0.1)}, 1
 		head := base
-		head.shape = shape{name: "bimodal, 1 % slow", inv: bimodal(0.01)}
+		head.shape = shape{name: "bimodal, 1 % slow", of: bimodal(0.01)}
 		for _, q := range []float64{0.5, 0.95} {
 			all, run := head.truth(q)/base.truth(q), head.inv(q)/base.inv(q)
 			a.atLeast(fmt.Sprintf("%v; after it 1 %%: p%v: the interval of the ratio has it", base, 100*q), 0.935, often(func(rng *rand.Rand) bool {
@@ -196,16 +213,15 @@ func acceptSameDistribution(a *acceptance) {
 	for _, shape := range shapes {
 		for _, s := range designs() {
 			s.shape, s.factor = shape, 1
-			for _, q := range []float64{0.5, 0.95} {
-				a.atMost(fmt.Sprintf("%v: p%v differs", s, 100*q), nominal(), often(func(rng *rand.Rand) bool {
-					e := a.tests.Quantile(s.draw(rng), s.draw(rng), q)
-					return e.P <= 0.05
-				}))
-			}
-			a.atMost(fmt.Sprintf("%v: p95 changed by another factor than p50", s), nominal(), often(func(rng *rand.Rand) bool {
-				e := a.tests.Contrast(s.draw(rng), s.draw(rng), 0.5, 0.95)
-				return e.P <= 0.05
-			}))
+			a.together(each(func(rng *rand.Rand, yes func(bool)) {
+				x, y := s.draw(rng), s.draw(rng)
+				for _, e := range []Estimate{a.tests.Quantile(x, y, 0.5), a.tests.Quantile(x, y, 0.95), a.tests.Contrast(x, y, 0.5, 0.95)} {
+					yes(e.P <= 0.05)
+				}
+			}),
+				atMost(fmt.Sprintf("%v: p50 differs", s), nominal()),
+				atMost(fmt.Sprintf("%v: p95 differs", s), nominal()),
+				atMost(fmt.Sprintf("%v: p95 changed by another factor than p50", s), nominal()))
 		}
 	}
 }
@@ -219,27 +235,25 @@ func acceptMeans(a *acceptance) {
 			base.shape, base.factor = shape, 1
 			head := base
 			head.factor = ratio
-			judge := func(scenario string, f rate) { a.atLeast(scenario, 0.935, f) }
+			judge := atLeast
 			if shape.step > 0 {
 				continue
 			}
 			if shape.name == "lognormal 1.2" || shape.name == "Pareto 2.5" || shape.tuned && base.correlation > 0 {
-				judge = a.state
+				judge = stated
 			}
-			mean := base.mean()
-			judge(fmt.Sprintf("%v: the interval of the mean has it", base), often(func(rng *rand.Rand) bool {
-				e := a.tests.MeanLevel(base.draw(rng))
-				return e.CI.Contains(mean)
-			}))
-			judge(fmt.Sprintf("%v: the interval of the ratio of means has it", base), often(func(rng *rand.Rand) bool {
-				e := a.tests.Mean(base.draw(rng), head.draw(rng))
-				return e.CI.Contains(ratio)
-			}))
-			limit := base.truth(0.9)
+			mean, limit := base.mean(), base.truth(0.9)
 			share := 1 - base.upTo(base.grid(), limit)
-			a.atLeast(fmt.Sprintf("%v: the interval of the share over p90 has it", base), 0.935, often(func(rng *rand.Rand) bool {
-				return base.draw(rng).OverInterval(limit, 0.95).Contains(share)
-			}))
+			a.together(each(func(rng *rand.Rand, yes func(bool)) {
+				x, y := base.draw(rng), head.draw(rng)
+				level, change := a.tests.MeanLevel(x), a.tests.Mean(x, y)
+				yes(level.CI.Contains(mean))
+				yes(change.CI.Contains(ratio))
+				yes(x.OverInterval(limit, 0.95).Contains(share))
+			}),
+				judge(fmt.Sprintf("%v: the interval of the mean has it", base), 0.935),
+				judge(fmt.Sprintf("%v: the interval of the ratio of means has it", base), 0.935),
+				atLeast(fmt.Sprintf("%v: the interval of the share over p90 has it", base), 0.935))
 		}
 	}
 }
