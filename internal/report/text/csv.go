@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,32 +17,62 @@ import (
 //  1. A row is made of the JSON form of T, so that columns have its names and numbers:
 //     fields of an object in a row are name.field, and the bounds of an interval name.low and
 //     name.high. What is null is empty.
+//
 //  2. Control characters in texts are replaced, see [Printable].
+//
 //  3. Texts that a spreadsheet takes for a formula begin with ' in CSV, as OWASP advises
 //     against CSV injection: names come from recordings.
 //
-// All rows must have the same fields, so that T must not have maps or lists.
+//  4. A field that rows may leave out has a column if one of them has it, behind the field that it follows there.
+//
+// T must not have maps or lists.
 func WriteCSV[T any](w io.Writer, rows []T) error {
-	out := csv.NewWriter(w)
 	var none T
 	header, err := newCSVRow(&none)
 	if err != nil {
 		return err
 	}
-	if err := out.Write(header.names); err != nil {
-		return err
-	}
+	names := header.names
+	list := make([]*csvRow, len(rows))
 	for i := range rows {
-		row, err := newCSVRow(&rows[i])
-		if err != nil {
+		if list[i], err = newCSVRow(&rows[i]); err != nil {
 			return err
 		}
-		if err := out.Write(row.cells); err != nil {
+		names = withNames(names, list[i].names)
+	}
+	out := csv.NewWriter(w)
+	if err := out.Write(names); err != nil {
+		return err
+	}
+	cells := make([]string, len(names))
+	for _, row := range list {
+		clear(cells)
+		at := 0
+		for i, name := range row.names {
+			// Names of a row are in the order of the columns.
+			at += slices.Index(names[at:], name)
+			cells[at] = row.cells[i]
+		}
+		if err := out.Write(cells); err != nil {
 			return err
 		}
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// withNames are the names of columns with those of a row, which are in the same order.
+func withNames(columns, row []string) []string {
+	at := 0 // behind the column of the name before
+	for _, name := range row {
+		if i := slices.Index(columns[at:], name); i >= 0 {
+			at += i + 1
+			continue
+		}
+		columns = slices.Insert(columns, at, name)
+		at++
+	}
+	return columns
 }
 
 // A csvRow is a row that is made of JSON.

@@ -101,3 +101,30 @@ func FuzzCSV(f *testing.F) {
 		}
 	})
 }
+
+// TestWriteCSVOmitted has fields that only some rows have: each value stands below its name.
+func TestWriteCSVOmitted(t *testing.T) {
+	type row struct {
+		Name  string    `json:"name"`
+		Last  *Interval `json:"last,omitempty"`
+		N     int       `json:"n,omitempty"`
+		Delta float64   `json:"delta"`
+		Why   string    `json:"why,omitempty"`
+	}
+	for name, x := range map[string]struct {
+		rows []row
+		want string
+	}{
+		"none has them":     {[]row{{Name: "a", Delta: 1}}, "name,delta\na,1\n"},
+		"some have them":    {[]row{{Name: "a", Delta: 1}, {Name: "b", N: 2, Delta: 3, Why: "x"}, {Name: "c", Last: &Interval{4, 5}, Delta: 6}}, "name,last.low,last.high,n,delta,why\na,,,,1,\nb,,,2,3,x\nc,4,5,,6,\n"},
+		"there are no rows": {nil, "name,delta\n"},
+	} {
+		var out bytes.Buffer
+		if err := WriteCSV(&out, x.rows); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(x.want, out.String()); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
