@@ -32,6 +32,11 @@ func readForeign[T Row](t *testing.T, table string, row func(i int) T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+		if facts, ok := any(want).([]fleet.ProfileFunction); ok {
+			if diff := cmp.Diff(facts, factsByColumn(t, name)); diff != "" {
+				t.Errorf("%s by column (-want +got):\n%s", name, diff)
+			}
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"math/bits"
 	"os"
 	"slices"
@@ -43,25 +42,11 @@ var decompressor = sync.OnceValue(func() *zstd.Decoder {
 // Read hands on the rows of a file, in its order. The slice is used again, what strings and slices in rows refer to is
 // not. Errors of each are returned as they are, all others name the file.
 func Read[T Row](name string, each func([]T) error) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return input.PathError(err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return input.PathError(err)
-	}
-	r := reader{file: file, size: info.Size()}
-	groups, err := r.open(columnsOf[T]())
-	if err != nil {
-		return fmt.Errorf("%s: is no table of profdiff: %w", name, err)
-	}
 	buffer := make([]T, readRows)
-	for _, g := range groups {
+	return readGroups(name, columnsOf[T](), func(r *reader, g thriftFields) error {
 		rows, columns, err := r.group(g)
 		if err != nil {
-			return fmt.Errorf("%s: is damaged: %w", name, err)
+			return r.damaged(err)
 		}
 		for rows > 0 {
 			part := buffer[:min(rows, readRows)]
@@ -76,8 +61,37 @@ func Read[T Row](name string, each func([]T) error) error {
 			}
 			rows -= len(part)
 		}
+		return nil
+	})
+}
+
+// readGroups opens a file and hands on its groups of rows. Errors of each are returned as they are, all others name the file.
+func readGroups(name string, columns []column, each func(*reader, thriftFields) error) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return input.PathError(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return input.PathError(err)
+	}
+	r := &reader{file: file, size: info.Size()}
+	groups, err := r.open(columns)
+	if err != nil {
+		return fmt.Errorf("%s: is no table of profdiff: %w", name, err)
+	}
+	for _, g := range groups {
+		if err := each(r, g); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// damaged is an error of what is in the file.
+func (r *reader) damaged(err error) error {
+	return fmt.Errorf("%s: is damaged: %w", r.file.Name(), err)
 }
 
 // A reader reads one file.
@@ -202,37 +216,51 @@ func (r *reader) schema(nodes []thriftFields) error {
 	return nil
 }
 
-// group reads the columns of a group of rows.
-func (r *reader) group(g thriftFields) (rows int, columns []filler, err error) {
+// chunks are the rows of a group, and the columns of it that are read: those that the file lacks are nil.
+func (r *reader) chunks(g thriftFields) (rows int, chunks []thriftFields, err error) {
 	n := g.number(3)
 	if n < 0 || n > maxGroup {
 		return 0, nil, fmt.Errorf("it has a group of %d rows, and at most %d are read", n, maxGroup)
 	}
-	chunks := g.structs(1)
+	all := g.structs(1)
+	chunks = make([]thriftFields, len(r.columns))
+	for i := range r.columns {
+		switch leaf := r.columns[i].leaf; {
+		case leaf < 0:
+		case leaf >= len(all):
+			return 0, nil, errThrift
+		default:
+			chunks[i] = all[leaf].structure(3)
+		}
+	}
+	return int(n), chunks, nil
+}
+
+// group reads the columns of a group of rows.
+func (r *reader) group(g thriftFields) (rows int, columns []filler, err error) {
+	rows, chunks, err := r.chunks(g)
+	if err != nil {
+		return 0, nil, err
+	}
 	columns = make([]filler, len(r.columns))
 	for i := range r.columns {
 		c := &r.columns[i]
 		if c.leaf < 0 {
 			continue
 		}
-		if c.leaf >= len(chunks) {
-			return 0, nil, errThrift
-		}
-		d := chunkReader{reader: r, column: c, rows: int(n)}
-		if err := d.read(chunks[c.leaf].structure(3)); err != nil {
+		d := chunkReader{column: c, rows: rows}
+		if err := d.read(r, chunks[i]); err != nil {
 			return 0, nil, fmt.Errorf("column %s: %w", c.name, err)
 		}
 		columns[i].values = d.values
 	}
-	return int(n), columns, nil
+	return rows, columns, nil
 }
 
 // A chunkReader reads a column of a group.
 type chunkReader struct {
-	*reader
 	column *storedColumn
 	rows   int
-	codec  int64
 	// The dictionary has numbers, texts or fixed.
 	dictionary values
 	values     values
@@ -240,60 +268,19 @@ type chunkReader struct {
 }
 
 // read reads the pages of a chunk.
-func (d *chunkReader) read(meta thriftFields) error {
-	d.codec = meta.number(4)
-	start, size, left := meta.number(9), meta.number(7), meta.number(5)
-	if dictionary := meta.number(11); dictionary > 0 && dictionary < start {
-		start = dictionary
-	}
-	if start < 0 || size < 0 || start > d.size || size > d.size-start || left < 0 || left > maxValues {
-		return errThrift
-	}
-	data := make([]byte, size)
-	if _, err := io.ReadFull(io.NewSectionReader(d.file, start, size), data); err != nil {
+func (d *chunkReader) read(r *reader, meta thriftFields) error {
+	pages, err := r.pages(meta)
+	if err != nil {
 		return err
 	}
-	for left > 0 {
-		header, rest, err := readThrift(data)
-		if err != nil {
-			return err
-		}
-		compressed := header.number(3)
-		if compressed < 0 || compressed > int64(len(rest)) {
-			return errThrift
-		}
-		body := rest[:compressed]
-		data = rest[compressed:]
-		if header.has(4) && uint32(header.number(4)) != crc32.ChecksumIEEE(body) {
-			return errors.New("a page has another checksum than it says")
-		}
-		switch header.number(1) {
-		case 0: // DATA_PAGE
-			page := header.structure(5)
-			n := page.number(1)
-			if body, err = d.inflate(body, header.number(2)); err == nil {
-				err = d.page(body, n, left, page.number(2), -1, -1)
-			}
-			left -= n
-		case 2: // DICTIONARY_PAGE
-			if body, err = d.inflate(body, header.number(2)); err == nil {
-				err = d.readDictionary(body, header.structure(7).number(1))
-			}
-		case 3: // DATA_PAGE_V2, whose levels are not compressed
-			page := header.structure(8)
-			n, definition, repetition := page.number(1), page.number(5), page.number(6)
-			levels := definition + repetition
-			if definition < 0 || repetition < 0 || levels > compressed {
-				return errThrift
-			}
-			rest := body[levels:]
-			if whole, ok := page[7].(bool); !ok || whole {
-				rest, err = d.inflate(rest, header.number(2)-levels)
-			}
-			if err == nil {
-				err = d.page(append(body[:levels:levels], rest...), n, left, page.number(4), int(repetition), int(definition))
-			}
-			left -= n
+	for pages.left > 0 {
+		p, err := pages.next()
+		switch {
+		case err != nil:
+		case p.dictionary:
+			err = d.readDictionary(&p)
+		default:
+			err = d.page(&p)
 		}
 		if err != nil {
 			return err
@@ -314,23 +301,130 @@ func (d *chunkReader) read(meta thriftFields) error {
 	return nil
 }
 
+// A pageReader reads the pages of a chunk, one after the other.
+type pageReader struct {
+	*reader
+	codec   int64
+	at, end int64 // of the file
+	left    int64 // values
+}
+
+// A page of values, or of a dictionary.
+type page struct {
+	dictionary bool
+	n          int
+	encoding   int64
+	body       []byte
+	repetition int // bytes of these levels, -1 if that stands before them
+	definition int // likewise
+}
+
+func (r *reader) pages(meta thriftFields) (*pageReader, error) {
+	start, size, left := meta.number(9), meta.number(7), meta.number(5)
+	if dictionary := meta.number(11); dictionary > 0 && dictionary < start {
+		start = dictionary
+	}
+	if start < 0 || size < 0 || start > r.size || size > r.size-start || left < 0 || left > maxValues {
+		return nil, errThrift
+	}
+	return &pageReader{reader: r, codec: meta.number(4), at: start, end: start + size, left: left}, nil
+}
+
+// header reads the header of a page, and what was read behind it.
+func (c *pageReader) header() (header thriftFields, rest []byte, err error) {
+	const usual = 4 << 10 // many times what they have
+	for size := int64(usual); ; size *= 16 {
+		data := make([]byte, min(size, c.end-c.at))
+		if _, err := c.file.ReadAt(data, c.at); err != nil {
+			return nil, nil, err
+		}
+		if header, rest, err = readThrift(data); err == nil || len(data) == int(c.end-c.at) {
+			c.at += int64(len(data) - len(rest))
+			return header, rest, err
+		}
+	}
+}
+
+// next reads the next page of values or of a dictionary.
+func (c *pageReader) next() (p page, err error) {
+	for {
+		header, body, err := c.header()
+		if err != nil {
+			return p, err
+		}
+		compressed := header.number(3)
+		if compressed < 0 || compressed > c.end-c.at {
+			return p, errThrift
+		}
+		if int64(len(body)) < compressed {
+			body = make([]byte, compressed)
+			if _, err := c.file.ReadAt(body, c.at); err != nil {
+				return p, err
+			}
+		}
+		body = body[:compressed:compressed]
+		c.at += compressed
+		if header.has(4) && uint32(header.number(4)) != crc32.ChecksumIEEE(body) {
+			return p, errors.New("a page has another checksum than it says")
+		}
+		var n int64
+		switch header.number(1) {
+		case 0: // DATA_PAGE
+			values := header.structure(5)
+			n = values.number(1)
+			p = page{encoding: values.number(2), repetition: -1, definition: -1}
+			p.body, err = c.inflate(body, header.number(2))
+		case 2: // DICTIONARY_PAGE
+			n = header.structure(7).number(1)
+			p = page{dictionary: true}
+			p.body, err = c.inflate(body, header.number(2))
+		case 3: // DATA_PAGE_V2, whose levels are not compressed
+			values := header.structure(8)
+			n = values.number(1)
+			definition, repetition := values.number(5), values.number(6)
+			levels := definition + repetition
+			if definition < 0 || repetition < 0 || levels > compressed {
+				return p, errThrift
+			}
+			p = page{encoding: values.number(4), repetition: int(repetition), definition: int(definition)}
+			rest := body[levels:]
+			if whole, ok := values[7].(bool); !ok || whole {
+				rest, err = c.inflate(rest, header.number(2)-levels)
+			}
+			p.body = append(body[:levels:levels], rest...)
+		default:
+			continue
+		}
+		if err != nil {
+			return p, err
+		}
+		if n < 0 || n > maxGroup || !p.dictionary && (n == 0 || n > c.left) {
+			return p, errThrift
+		}
+		if p.n = int(n); !p.dictionary {
+			c.left -= n
+		}
+		return p, nil
+	}
+}
+
 // inflate decompresses a page of so many bytes.
-func (d *chunkReader) inflate(body []byte, size int64) (out []byte, err error) {
+func (c *pageReader) inflate(body []byte, size int64) (out []byte, err error) {
 	if size < 0 || size > maxPage {
 		return nil, fmt.Errorf("a page has %d bytes, and at most %d are read", size, maxPage)
 	}
-	switch d.codec {
+	switch c.codec {
 	case codecNone:
 		out = body
 	case codecZstd:
-		out, err = decompressor().DecodeAll(body, nil)
+		out, err = decompressor().DecodeAll(body, make([]byte, 0, size+slack))
 	case codecSnappy:
 		if n, err := s2.DecodedLen(body); err != nil || int64(n) != size {
 			return nil, errEncoding
 		}
 		out, err = s2.Decode(nil, body)
 	default:
-		return nil, fmt.Errorf("its codec %d is none of zstd and snappy", d.codec)
+		return nil, fmt.Errorf("its codec %d is none of zstd and snappy", c.codec)
 	}
 	if err == nil && int64(len(out)) != size {
 		err = errEncoding
@@ -339,45 +433,23 @@ func (d *chunkReader) inflate(body []byte, size int64) (out []byte, err error) {
 }
 
 // readDictionary reads the values that pages refer to.
-func (d *chunkReader) readDictionary(body []byte, n int64) error {
-	if n < 0 || n > maxGroup {
-		return errThrift
-	}
+func (d *chunkReader) readDictionary(p *page) error {
 	d.dictionary = values{}
-	return d.plain(&d.dictionary, body, int(n))
+	return d.plain(&d.dictionary, p.body, p.n)
 }
 
-// page reads a page of n values, with levels of so many bytes each, or of bytes that stand before them if that is -1.
-func (d *chunkReader) page(body []byte, n, left, encoding int64, repetitionSize, definitionSize int) error {
-	if n <= 0 || n > left || n > maxGroup {
-		return errThrift
-	}
-	repetition, body, err := levels(body, int(n), d.column.repetition, repetitionSize)
+// page reads a page of values.
+func (d *chunkReader) page(p *page) error {
+	body, present, err := d.levels(p)
 	if err != nil {
 		return err
 	}
-	definition, body, err := levels(body, int(n), d.column.definition, definitionSize)
-	if err != nil {
-		return err
-	}
-	present := int(n)
-	if definition != nil {
-		present = 0
-		for _, level := range definition {
-			if int(level) == d.column.definition {
-				present++
-			}
-		}
-	}
-	if err := d.note(repetition, definition, int(n), present); err != nil {
-		return err
-	}
-	switch encoding {
+	switch p.encoding {
 	case encodingPlain:
 		return d.plain(&d.values, body, present)
 	case encodingDelta:
 		numbers, _, err := readDelta(body, present)
-		if err != nil || d.column.stored != typeInt64 && d.column.stored != typeInt32 {
+		if err != nil || !d.column.numbers() {
 			return errEncoding
 		}
 		d.values.numbers = append(d.values.numbers, numbers...)
@@ -387,7 +459,32 @@ func (d *chunkReader) page(body []byte, n, left, encoding int64, repetitionSize,
 	case encodingDictionary, encodingPlainDictionary:
 		return d.lookUp(body, present)
 	}
-	return fmt.Errorf("its encoding %d is not read", encoding)
+	return fmt.Errorf("its encoding %d is not read", p.encoding)
+}
+
+// numbers reports whether a column is stored as integers.
+func (c *storedColumn) numbers() bool { return c.stored == typeInt64 || c.stored == typeInt32 }
+
+// levels reads which rows of a page have values. It returns what follows, and how many there are.
+func (d *chunkReader) levels(p *page) (body []byte, present int, err error) {
+	repetition, body, err := levels(p.body, p.n, d.column.repetition, p.repetition)
+	if err != nil {
+		return nil, 0, err
+	}
+	definition, body, err := levels(body, p.n, d.column.definition, p.definition)
+	if err != nil {
+		return nil, 0, err
+	}
+	present = p.n
+	if definition != nil {
+		present = 0
+		for _, level := range definition {
+			if int(level) == d.column.definition {
+				present++
+			}
+		}
+	}
+	return body, present, d.note(repetition, definition, p.n, present)
 }
 
 // note notes which rows have values, and how many.

@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,11 @@ func roundTrip[T Row](t *testing.T, rows []T) {
 		if diff := cmp.Diff(rows, got); diff != "" {
 			t.Errorf("%T: rows that were read differ from those written (-want +got):\n%s", rows, diff)
 		}
+		if facts, ok := any(rows).([]fleet.ProfileFunction); ok {
+			if diff := cmp.Diff(facts, factsByColumn(t, name)); diff != "" {
+				t.Errorf("rows that were read by column differ from those written (-want +got):\n%s", diff)
+			}
+		}
 		var err error
 		if files[i], err = os.ReadFile(name); err != nil {
 			t.Fatal(err)
@@ -40,6 +46,39 @@ func roundTrip[T Row](t *testing.T, rows []T) {
 	if !bytes.Equal(files[0], files[1]) {
 		t.Errorf("%T: the same rows are other bytes when they are written again", rows)
 	}
+}
+
+// factColumns are the columns of facts, in the order of the fields.
+var factColumns = []string{"sample_type", "function_id", "profile_id", "batch_id", "self_value", "total_value"}
+
+// factsByColumn reads facts by column.
+func factsByColumn(t *testing.T, name string) (all []fleet.ProfileFunction) {
+	t.Helper()
+	if err := ReadColumns[fleet.ProfileFunction](name, factColumns, func(b *Block) error {
+		text := func(column, row int) string {
+			of := b.Texts(column)
+			return of.Distinct[of.At[row]]
+		}
+		for i := range b.Rows {
+			all = append(all, fleet.ProfileFunction{
+				SampleType: text(0, i), FunctionID: b.Numbers(1)[i], ProfileID: text(2, i), BatchID: text(3, i), SelfValue: b.Numbers(4)[i], TotalValue: b.Numbers(5)[i],
+			})
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestGroups has several groups of rows and several pages of a column in each, with values of all widths.
+func TestGroups(t *testing.T) {
+	facts := make([]fleet.ProfileFunction, groupRows+3*pageValues+17)
+	for i := range facts {
+		wide := int64(i) * int64(i) << (i / 100_000 * 10)
+		facts[i] = fleet.ProfileFunction{SampleType: []string{"a", "b"}[i/400_000], FunctionID: int64(i/1000)<<40 - 7, ProfileID: fmt.Sprint(i % 300), BatchID: "b", SelfValue: int64(i % 70_000), TotalValue: wide}
+	}
+	roundTrip(t, facts)
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -126,6 +165,10 @@ func readDamaged(t *testing.T, name string, data []byte) int {
 		t.Fatal(err)
 	}
 	err := Read(name, func([]fleet.ProfileFunction) error { return nil })
+	byColumn := ReadColumns[fleet.ProfileFunction](name, factColumns, func(*Block) error { return nil })
+	if (err == nil) != (byColumn == nil) {
+		t.Errorf("rows: %v; by column: %v", err, byColumn)
+	}
 	if err == nil {
 		return 0
 	}
