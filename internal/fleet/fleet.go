@@ -20,6 +20,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 )
 
 // ProfileID is the id of a profile with these bytes, as the file has them.
@@ -39,13 +40,31 @@ func FunctionID(module, name, file string) int64 {
 
 // StackID is the id of a stack of functions, leaf to root.
 func StackID(frames []int64) [16]byte {
-	var usual [64 * 8]byte // of most stacks
-	data := usual[:0]
-	for _, f := range frames {
-		data = binary.BigEndian.AppendUint64(data, uint64(f))
+	const most = 64 // of most stacks
+	if len(frames) > most {
+		return deepStackID(frames)
 	}
-	sum := sha256.Sum256(data)
+	var usual [most * 8]byte
+	sum := sha256.Sum256(appendFrames(usual[:0], frames))
 	return [16]byte(sum[:16])
+}
+
+// deepStackID hashes a piece at a time: there may be as many deep stacks as frames in one of them.
+func deepStackID(frames []int64) [16]byte {
+	sum := sha256.New()
+	var piece []byte
+	for part := range slices.Chunk(frames, 512) {
+		piece = appendFrames(piece[:0], part)
+		sum.Write(piece)
+	}
+	return [16]byte(sum.Sum(piece[:0])[:16])
+}
+
+func appendFrames(b []byte, frames []int64) []byte {
+	for _, f := range frames {
+		b = binary.BigEndian.AppendUint64(b, uint64(f))
+	}
+	return b
 }
 
 // UnitID is the unit, 0 to 63, into which a device falls.

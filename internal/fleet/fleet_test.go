@@ -1,6 +1,10 @@
 package fleet
 
-import "testing"
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"testing"
+)
 
 // TestIDs holds ids to what was computed with sha256sum of coreutils: files that were written once
 // have them for ever.
@@ -10,6 +14,17 @@ func TestIDs(t *testing.T) {
 	}
 	if got, want := uint64(FunctionID("libc.so.6", "malloc", "malloc.c")), uint64(0xb6af5567a3948f99); got != want {
 		t.Errorf("FunctionID is %#x, want %#x", got, want)
+	}
+	for _, n := range []int{0, 1, 63, 64, 65, 512, 513, 5000} {
+		frames := make([]int64, n)
+		var data []byte
+		for i := range frames {
+			frames[i] = int64(i) * -0x1234567890
+			data = binary.BigEndian.AppendUint64(data, uint64(frames[i]))
+		}
+		if sum := sha256.Sum256(data); StackID(frames) != [16]byte(sum[:16]) {
+			t.Errorf("StackID of %d frames is not the hash of their ids", n)
+		}
 	}
 	units := make(map[int32]bool)
 	for i := range 1000 {

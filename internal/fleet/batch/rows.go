@@ -63,12 +63,6 @@ type profileRows struct {
 	bytes   int64
 }
 
-// A stackRow is a stack of functions: numbers of functions, leaf to root.
-type stackRow struct {
-	id     [16]byte
-	frames []int32
-}
-
 // A sampleKey is what rows of samples are of.
 type sampleKey struct {
 	sampleType, stack int32
@@ -84,8 +78,8 @@ type profileSums struct {
 	retraced  bool
 	functions []*namedFunction
 	types     []string
-	typeOf    []int32 // by event
-	stacks    []stackRow
+	typeOf    []int32       // by event
+	stacks    []store.Stack // without Functions
 	stackOf   map[run.StackID]int32
 	byID      map[[16]byte]int32
 	frames    int
@@ -110,23 +104,20 @@ func (d *decoder) rows(r *run.Run, head *fleet.Profile, retraced bool) (*profile
 		}
 	}
 	out := &profileRows{samples: r.Accounting, frames: s.frames}
-	ids := make([]int64, 0, s.frames)
-	for i := range s.stacks {
-		first := len(ids)
-		for _, f := range s.stacks[i].frames {
-			ids = append(ids, s.functions[f].FunctionID)
-		}
-		out.Stacks = append(out.Stacks, fleet.Stack{StackID: s.stacks[i].id, Frames: ids[first:len(ids):len(ids)]})
-	}
 	out.Functions = make([]fleet.Function, len(s.functions))
+	ids := make([]int64, len(s.functions))
 	for i, f := range s.functions {
-		out.Functions[i] = f.Function
+		out.Functions[i], ids[i] = f.Function, f.FunctionID
+	}
+	out.Stacks = s.stacks
+	for i := range out.Stacks {
+		out.Stacks[i].Functions = ids
 	}
 	out.Samples = make([]fleet.Sample, 0, len(s.order))
 	for _, key := range s.order {
 		v := s.samples[key]
 		out.Samples = append(out.Samples, fleet.Sample{
-			SampleType: s.types[key.sampleType], ProfileID: head.ProfileID, StackID: s.stacks[key.stack].id, Thread: key.thread,
+			SampleType: s.types[key.sampleType], ProfileID: head.ProfileID, StackID: s.stacks[key.stack].ID, Thread: key.thread,
 			Value: v.value, SampleCount: v.count,
 		})
 	}
@@ -214,7 +205,7 @@ func (s *profileSums) stack(id run.StackID) (int32, error) {
 	}
 	i := int32(len(s.stacks))
 	s.byID[key] = i
-	s.stacks = append(s.stacks, stackRow{key, slices.Clone(frames)})
+	s.stacks = append(s.stacks, store.Stack{ID: key, Frames: slices.Clone(frames)})
 	return i, nil
 }
 
@@ -261,7 +252,7 @@ func (s *profileSums) addType(out *profileRows, head *fleet.Profile, t int32) er
 		}
 		row.Weight += v.value
 		row.SampleCount += v.count
-		frames := s.stacks[key.stack].frames
+		frames := s.stacks[key.stack].Frames
 		self[frames[0]] += v.value
 		for _, f := range frames {
 			if seen[f] != int32(i)+1 {

@@ -317,12 +317,11 @@ func (o *openBatch) add(rows *profileRows) {
 			functions = append(functions, f)
 		}
 	}
-	var stacks []fleet.Stack
+	var stacks []store.Stack
 	for _, s := range rows.Stacks {
-		if !o.stacks[s.StackID] {
-			o.stacks[s.StackID] = true
-			// The frames of a profile are one piece of memory, which is not to stay for one stack of it.
-			stacks = append(stacks, fleet.Stack{StackID: s.StackID, Frames: slices.Clone(s.Frames)})
+		if !o.stacks[s.ID] {
+			o.stacks[s.ID] = true
+			stacks = append(stacks, s)
 		}
 	}
 	rows.Functions, rows.Stacks = functions, stacks
@@ -334,7 +333,7 @@ func (o *openBatch) join() *store.Batch {
 	b := new(store.Batch)
 	joinRows(&b.Profiles, o.profiles, func(r *profileRows) *[]fleet.Profile { return &r.Profiles })
 	joinRows(&b.Functions, o.profiles, func(r *profileRows) *[]fleet.Function { return &r.Functions })
-	joinRows(&b.Stacks, o.profiles, func(r *profileRows) *[]fleet.Stack { return &r.Stacks })
+	joinRows(&b.Stacks, o.profiles, func(r *profileRows) *[]store.Stack { return &r.Stacks })
 	joinRows(&b.Samples, o.profiles, func(r *profileRows) *[]fleet.Sample { return &r.Samples })
 	joinRows(&b.Facts, o.profiles, func(r *profileRows) *[]fleet.ProfileFunction { return &r.Facts })
 	joinRows(&b.Categories, o.profiles, func(r *profileRows) *[]fleet.ProfileCategory { return &r.Categories })

@@ -58,17 +58,16 @@ func (f Fleet) WriteTo(dir string) error {
 	for i, name := range layers {
 		functions = append(functions, fleet.Function{FunctionID: layer(i), Name: name, Module: "libapp.so"})
 	}
-	var stacks []fleet.Stack
+	var stacks []store.Stack
 	for i := range f.Functions {
 		functions = append(functions, fleet.Function{FunctionID: ID(i), Name: Name(i), Module: "libapp.so"})
-		frames := []int64{ID(i), layer(i), root}
-		stacks = append(stacks, fleet.Stack{StackID: fleet.StackID(frames), Frames: frames})
+		stacks = append(stacks, store.NewStack(ID(i), layer(i), root))
 	}
 	for side, release := range []string{"1.0", "1.1"} {
 		var b *store.Batch
 		for n := range f.Profiles {
 			if b == nil {
-				b = &store.Batch{Functions: append([]fleet.Function{}, functions...), Stacks: append([]fleet.Stack{}, stacks...)}
+				b = &store.Batch{Functions: append([]fleet.Function{}, functions...), Stacks: append([]store.Stack{}, stacks...)}
 			}
 			f.profile(b, side, release, n, stacks, root)
 			if len(b.Profiles) == f.Batch || n == f.Profiles-1 {
@@ -83,7 +82,7 @@ func (f Fleet) WriteTo(dir string) error {
 }
 
 // profile adds a profile to a batch.
-func (f Fleet) profile(b *store.Batch, side int, release string, n int, stacks []fleet.Stack, root int64) {
+func (f Fleet) profile(b *store.Batch, side int, release string, n int, stacks []store.Stack, root int64) {
 	device := n % f.Devices
 	rng := rand.New(rand.NewPCG(f.Seed, uint64(side*f.Devices+device)))
 	// More of the later models in the second release.
@@ -113,7 +112,7 @@ func (f Fleet) profile(b *store.Batch, side int, release string, n int, stacks [
 		total += v
 		sums[layer(i)] += v
 		b.Facts = append(b.Facts, fleet.ProfileFunction{SampleType: SampleType, FunctionID: ID(i), ProfileID: id, SelfValue: v, TotalValue: v})
-		b.Samples = append(b.Samples, fleet.Sample{SampleType: SampleType, ProfileID: id, StackID: stacks[i].StackID, Thread: "main", Value: v, SampleCount: count})
+		b.Samples = append(b.Samples, fleet.Sample{SampleType: SampleType, ProfileID: id, StackID: stacks[i].ID, Thread: "main", Value: v, SampleCount: count})
 	}
 	for fn, v := range sums {
 		b.Facts = append(b.Facts, fleet.ProfileFunction{SampleType: SampleType, FunctionID: fn, ProfileID: id, TotalValue: v})

@@ -21,10 +21,27 @@ import (
 type Batch struct {
 	Profiles   []fleet.Profile
 	Functions  []fleet.Function
-	Stacks     []fleet.Stack
+	Stacks     []Stack
 	Samples    []fleet.Sample
 	Facts      []fleet.ProfileFunction
 	Categories []fleet.ProfileCategory
+}
+
+// A Stack is a row of the table of stacks before it is written. Stacks of one profile may have a thousand times more frames
+// than there are functions, so that frames are small numbers until then.
+type Stack struct {
+	ID        [16]byte // [fleet.StackID] of its frames
+	Frames    []int32  // leaf to root: indices in Functions
+	Functions []int64  // ids, which stacks may share
+}
+
+// NewStack makes the row of a stack of functions, leaf to root.
+func NewStack(functions ...int64) Stack {
+	s := Stack{ID: fleet.StackID(functions), Functions: functions}
+	for i := range functions {
+		s.Frames = append(s.Frames, int32(i))
+	}
+	return s
 }
 
 // Write puts the rows into the order of their tables, names the batch after them and writes it into the store in dir,
@@ -55,7 +72,7 @@ func (b *Batch) Write(dir string) (id string, err error) {
 	}
 	if err := errors.Join(
 		write(part, dir, fleet.TableFunctions, id, b.Functions),
-		write(part, dir, fleet.TableStacks, id, b.Stacks),
+		writeStacks(part.Path(dir, fleet.TableStacks, id), b.Stacks),
 		write(part, dir, fleet.TableSamples, id, b.Samples),
 		write(part, dir, fleet.TableProfileFunctions, id, b.Facts),
 		write(part, dir, fleet.TableProfileCategories, id, b.Categories),
@@ -72,6 +89,42 @@ func write[T table.Row](part Partition, dir, name, id string, rows []T) error {
 	return table.Write(part.Path(dir, name, id), rows)
 }
 
+// writeStacks writes rows of functions, a part of them at a time.
+func writeStacks(name string, stacks []Stack) error {
+	if len(stacks) == 0 {
+		return nil
+	}
+	w, err := table.Create[fleet.Stack](name)
+	if err != nil {
+		return err
+	}
+	// A group is 2^16 rows as those of other lists, or fewer if they have many frames.
+	const mostRows, mostFrames = 1 << 16, 1 << 20
+	var rows []fleet.Stack
+	var ids []int64
+	for len(stacks) > 0 {
+		n, frames := 0, 0
+		for n < min(len(stacks), mostRows) && (n == 0 || frames+len(stacks[n].Frames) <= mostFrames) {
+			frames += len(stacks[n].Frames)
+			n++
+		}
+		rows, ids = rows[:0], slices.Grow(ids[:0], frames)
+		for _, s := range stacks[:n] {
+			first := len(ids)
+			for _, f := range s.Frames {
+				ids = append(ids, s.Functions[f])
+			}
+			rows = append(rows, fleet.Stack{StackID: s.ID, Frames: ids[first:len(ids):len(ids)]})
+		}
+		if err := w.Write(rows); err != nil {
+			return errors.Join(err, w.Discard())
+		}
+		w.EndGroup()
+		stacks = stacks[n:]
+	}
+	return w.Close()
+}
+
 // sort puts rows into the order of their tables. Functions and stacks are each there once afterwards.
 func (b *Batch) sort() {
 	slices.SortFunc(b.Profiles, func(x, y fleet.Profile) int {
@@ -79,8 +132,8 @@ func (b *Batch) sort() {
 	})
 	slices.SortFunc(b.Functions, func(x, y fleet.Function) int { return cmp.Compare(x.FunctionID, y.FunctionID) })
 	b.Functions = slices.Compact(b.Functions)
-	slices.SortFunc(b.Stacks, func(x, y fleet.Stack) int { return bytes.Compare(x.StackID[:], y.StackID[:]) })
-	b.Stacks = slices.CompactFunc(b.Stacks, func(x, y fleet.Stack) bool { return x.StackID == y.StackID })
+	slices.SortFunc(b.Stacks, func(x, y Stack) int { return bytes.Compare(x.ID[:], y.ID[:]) })
+	b.Stacks = slices.CompactFunc(b.Stacks, func(x, y Stack) bool { return x.ID == y.ID })
 	slices.SortFunc(b.Samples, func(x, y fleet.Sample) int {
 		if c := cmp.Compare(x.SampleType, y.SampleType); c != 0 {
 			return c

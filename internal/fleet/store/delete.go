@@ -94,7 +94,9 @@ var factTables = []string{
 // readFacts reads the rows of a batch but those of profiles that are gone, and the functions and stacks that they need.
 func (s *Store) readFacts(f file, b *Batch, gone map[string]bool) error {
 	functions, stacks := make(map[int64]bool), make(map[[16]byte]bool)
-	return errors.Join(
+	numbers := make(map[int64]int32) // of functions in frames
+	var ids []int64
+	err := errors.Join(
 		readSome(s, f, fleet.TableProfileFunctions, &b.Facts, func(r *fleet.ProfileFunction) bool {
 			functions[r.FunctionID] = functions[r.FunctionID] || !gone[r.ProfileID]
 			return !gone[r.ProfileID]
@@ -104,27 +106,48 @@ func (s *Store) readFacts(f file, b *Batch, gone map[string]bool) error {
 			stacks[r.StackID] = stacks[r.StackID] || !gone[r.ProfileID]
 			return !gone[r.ProfileID]
 		}),
-		readSome(s, f, fleet.TableStacks, &b.Stacks, func(r *fleet.Stack) bool {
-			for _, id := range r.Frames {
-				functions[id] = functions[id] || stacks[r.StackID]
+		readEach(s, f, fleet.TableStacks, func(r *fleet.Stack) {
+			if !stacks[r.StackID] {
+				return
 			}
-			return stacks[r.StackID]
+			frames := make([]int32, len(r.Frames))
+			for i, id := range r.Frames {
+				n, ok := numbers[id]
+				if !ok {
+					n = int32(len(ids))
+					numbers[id], functions[id] = n, true
+					ids = append(ids, id)
+				}
+				frames[i] = n
+			}
+			b.Stacks = append(b.Stacks, Stack{ID: r.StackID, Frames: frames})
 		}),
 		readSome(s, f, fleet.TableFunctions, &b.Functions, func(r *fleet.Function) bool { return functions[r.FunctionID] }),
 	)
+	for i := range b.Stacks {
+		b.Stacks[i].Functions = ids
+	}
+	return err
 }
 
 // readSome appends the rows of a table of a batch that are to be kept.
 func readSome[T table.Row](s *Store, f file, name string, to *[]T, keep func(*T) bool) error {
+	return readEach(s, f, name, func(row *T) {
+		if keep(row) {
+			*to = append(*to, *row)
+		}
+	})
+}
+
+// readEach reads the rows of a table of a batch, which need not be there.
+func readEach[T table.Row](s *Store, f file, name string, each func(*T)) error {
 	path := f.Path(s.dir, name, f.id)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return table.Read(path, func(rows []T) error {
 		for i := range rows {
-			if keep(&rows[i]) {
-				*to = append(*to, rows[i])
-			}
+			each(&rows[i])
 		}
 		return nil
 	})

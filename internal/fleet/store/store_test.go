@@ -22,7 +22,7 @@ func sampled(release string, day int, profiles ...string) *Batch {
 	f, g := fleet.FunctionID("m", "f", ""), fleet.FunctionID("m", "g", "")
 	frames := []int64{g, f}
 	b.Functions = []fleet.Function{{FunctionID: f, Name: "f", Module: "m"}, {FunctionID: g, Name: "g", Module: "m"}}
-	b.Stacks = []fleet.Stack{{StackID: fleet.StackID(frames), Frames: frames}}
+	b.Stacks = []Stack{NewStack(frames...)}
 	for i, name := range profiles {
 		id, device := fleet.ProfileID([]byte(name)), fleet.Device("", "device of "+name)
 		n := int64(i + 1)

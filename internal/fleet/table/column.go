@@ -83,23 +83,47 @@ type values struct {
 
 const fixedSize = 16
 
-// cut cuts off the first n values of a column that has one in each row.
-func (v *values) cut(n int) (first, rest values) {
+// cut cuts off the values of the first rows.
+func (v *values) cut(rows int) (first, rest values) {
+	n := rows
+	switch {
+	case v.lengths != nil:
+		n = 0
+		for _, length := range v.lengths[:rows] {
+			n += length
+		}
+		first.lengths, rest.lengths = v.lengths[:rows], v.lengths[rows:]
+	case v.present != nil:
+		n = 0
+		for _, present := range v.present[:rows] {
+			if present {
+				n++
+			}
+		}
+		first.present, rest.present = v.present[:rows], v.present[rows:]
+	}
 	switch {
 	case v.texts != nil:
-		return values{texts: v.texts[:n]}, values{texts: v.texts[n:]}
+		first.texts, rest.texts = v.texts[:n], v.texts[n:]
 	case v.fixed != nil:
-		return values{fixed: v.fixed[:n]}, values{fixed: v.fixed[n:]}
+		first.fixed, rest.fixed = v.fixed[:n], v.fixed[n:]
+	default:
+		first.numbers, rest.numbers = v.numbers[:n], v.numbers[n:]
 	}
-	return values{numbers: v.numbers[:n]}, values{numbers: v.numbers[n:]}
+	return first, rest
 }
 
-// take takes the values of rows.
-func take[T Row](rows []T, c *column) (v values) {
+// take takes the values of rows, numbers of lists to where there is room.
+func take[T Row](rows []T, c *column, room []int64) (v values) {
 	all := reflect.ValueOf(rows)
 	switch {
 	case c.list:
 		v.lengths = make([]int, 0, len(rows))
+		n := 0
+		for i := range rows {
+			n += listLength(rows, i, c)
+		}
+		v.numbers = slices.Grow(room[:0], n)
 	case c.physical == typeByteArray:
 		v.texts = make([]string, 0, len(rows))
 	case c.physical == typeFixed:

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"profdiff/internal/fleet"
 )
@@ -99,6 +101,50 @@ func TestRoundTrip(t *testing.T) {
 		facts[i] = fleet.ProfileFunction{SampleType: "s", FunctionID: int64(i/100) * 1e15, ProfileID: strings.Repeat("p", i%100), BatchID: "b", SelfValue: int64(i), TotalValue: int64(2 * i)}
 	}
 	roundTrip(t, facts)
+}
+
+// TestEndGroup writes lists in groups that end before they are full, in memory that is used again: all come back.
+func TestEndGroup(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "t.parquet")
+	w, err := Create[fleet.Stack](name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []fleet.Stack
+	ids := make([]int64, 300)
+	for group, lengths := range [][]int{{40, 60, 1}, {}, {300}, {7, 0, 99}} {
+		var part []fleet.Stack
+		rest := ids
+		for i, length := range lengths {
+			frames := rest[:length:length]
+			rest = rest[length:]
+			for at := range frames {
+				frames[at] = int64(group*1000 + i*100 + at)
+			}
+			part = append(part, fleet.Stack{StackID: [16]byte{byte(group), byte(i)}, Frames: frames})
+			rows = append(rows, fleet.Stack{StackID: [16]byte{byte(group), byte(i)}, Frames: slices.Clone(frames)})
+		}
+		if err := w.Write(part); err != nil {
+			t.Fatal(err)
+		}
+		w.EndGroup()
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.groups) != 3 {
+		t.Errorf("%d groups, want 3", len(w.groups))
+	}
+	var got []fleet.Stack
+	if err := Read(name, func(rows []fleet.Stack) error {
+		got = append(got, rows...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(rows, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
 }
 
 // TestDiscard checks that what is given up leaves nothing, and that the error of a reader comes back.

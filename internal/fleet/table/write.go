@@ -47,9 +47,19 @@ type Writer[T Row] struct {
 	columns []column
 	limit   int
 	pending []T
+	room    room
 	offset  int64
 	rows    int64
 	groups  []group
+}
+
+// A room is memory that one group after the other uses.
+type room struct {
+	numbers []int64  // of lists
+	levels  []uint32 // two of each value
+	indices []uint32
+	body    []byte
+	packed  []byte
 }
 
 // A group is a group of rows that is written.
@@ -106,12 +116,19 @@ func (w *Writer[T]) Write(rows []T) error {
 		if len(w.pending) == 0 && n == w.limit {
 			w.group(rows[:n])
 		} else if w.pending = append(w.pending, rows[:n]...); len(w.pending) == w.limit {
-			w.group(w.pending)
-			w.pending = w.pending[:0]
+			w.EndGroup()
 		}
 		rows = rows[n:]
 	}
 	return nil
+}
+
+// EndGroup writes a group of the rows so far. What these refer to may be used again.
+func (w *Writer[T]) EndGroup() {
+	if len(w.pending) > 0 {
+		w.group(w.pending)
+		w.pending = w.pending[:0]
+	}
 }
 
 // group writes a group of rows.
@@ -126,7 +143,10 @@ func (w *Writer[T]) group(rows []T) {
 
 // chunk writes a column of a group.
 func (w *Writer[T]) chunk(rows []T, c *column) (ch chunk) {
-	all := take(rows, c)
+	all := take(rows, c, w.room.numbers)
+	if c.list {
+		w.room.numbers = all.numbers
+	}
 	d, body := newDictionary(&all, c)
 	ch.encoding = c.encoding
 	switch {
@@ -151,13 +171,9 @@ func (w *Writer[T]) chunk(rows []T, c *column) (ch chunk) {
 			}
 			n++
 		}
-		v := all
-		if c.list || c.optional {
-			v = take(rows[:n], c)
-		} else {
-			v, all = all.cut(n)
-		}
-		body, levels := v.encode(c, ch.encoding, d)
+		var v values
+		v, all = all.cut(n)
+		body, levels := v.encode(c, ch.encoding, d, &w.room)
 		w.page(&ch, body, func(t *thriftWriter) {
 			t.structure(5) // DataPageHeader
 			t.i32(1, int64(levels))
@@ -174,7 +190,8 @@ func (w *Writer[T]) chunk(rows []T, c *column) (ch chunk) {
 
 // page writes a page with its header.
 func (w *Writer[T]) page(ch *chunk, body []byte, header func(*thriftWriter), kind int64) {
-	compressed := compressor().EncodeAll(body, nil)
+	w.room.packed = compressor().EncodeAll(body, w.room.packed[:0])
+	compressed := w.room.packed
 	var t thriftWriter
 	t.begin()
 	t.i32(1, kind)
@@ -190,11 +207,15 @@ func (w *Writer[T]) page(ch *chunk, body []byte, header func(*thriftWriter), kin
 }
 
 // encode is the body of a page, and the number of its values, missing ones and empty lists included.
-func (v *values) encode(c *column, encoding int64, d *dictionary) (body []byte, levels int) {
+func (v *values) encode(c *column, encoding int64, d *dictionary, room *room) (body []byte, levels int) {
+	defer func() { room.body = body }()
+	body = room.body[:0]
 	var definition []uint32
 	switch {
 	case c.list:
-		var repetition []uint32
+		most := len(v.lengths) + len(v.numbers)
+		room.levels = slices.Grow(room.levels[:0], 2*most)
+		repetition, definition := room.levels[:0:most], room.levels[most:most:2*most]
 		for _, n := range v.lengths {
 			repetition, definition = append(repetition, 0), append(definition, uint32(min(n, 1)))
 			for range n - 1 {
@@ -218,7 +239,8 @@ func (v *values) encode(c *column, encoding int64, d *dictionary) (body []byte, 
 	}
 	switch encoding {
 	case encodingDictionary:
-		return appendHybrid(append(body, byte(d.width())), d.indices(v), d.width()), levels
+		room.indices = d.indices(room.indices[:0], v)
+		return appendHybrid(append(body, byte(d.width())), room.indices, d.width()), levels
 	case encodingDelta:
 		return appendDelta(body, v.numbers), levels
 	}
@@ -289,9 +311,9 @@ func (d *dictionary) size() int { return len(d.texts) + len(d.numbers) }
 // width is the number of bits of an index: whole bytes, of which zstd makes less than of the bits that are needed.
 func (d *dictionary) width() int { return max(1, (bitsOf(max(0, d.size()-1))+7)/8*8) }
 
-// indices are the numbers of values.
-func (d *dictionary) indices(v *values) []uint32 {
-	return appendIndices(appendIndices(make([]uint32, 0, len(v.texts)+len(v.numbers)), v.texts, d.texts), v.numbers, d.numbers)
+// indices appends the numbers of values.
+func (d *dictionary) indices(to []uint32, v *values) []uint32 {
+	return appendIndices(appendIndices(to, v.texts, d.texts), v.numbers, d.numbers)
 }
 
 func appendIndices[V comparable](indices []uint32, all []V, numbers map[V]uint32) []uint32 {
@@ -319,9 +341,7 @@ func appendLevels(b []byte, levels []uint32) []byte {
 
 // Close ends the file and gives it its name.
 func (w *Writer[T]) Close() error {
-	if len(w.pending) > 0 {
-		w.group(w.pending)
-	}
+	w.EndGroup()
 	footer := w.footer()
 	w.write(footer)
 	w.write(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))))
