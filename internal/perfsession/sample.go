@@ -307,7 +307,11 @@ func (s *Session) resolve(out *Sample, known int) {
 	out.Shared = shared
 	// Frames that stay are at the end of the buffer, and remain where they are.
 	if n > len(t.frames) {
-		grown := make([]Frame, max(16, n+n/2))
+		room := n // of most threads of a recording with many there is one sample
+		if t.frames != nil {
+			room = max(16, n+n/2)
+		}
+		grown := make([]Frame, room)
 		copy(grown[len(grown)-shared:], recent[len(recent)-shared:])
 		t.frames = grown
 	}

@@ -175,6 +175,8 @@ func (s *Session) Replay(h Handler) error {
 	}
 	s.judge()
 	s.over = true
+	s.threads, s.nameIDs, s.counts, s.times = nil, nil, nil, nil
+	clear(s.latest[:])
 	return nil
 }
 

@@ -63,10 +63,26 @@ func (z *Symbolizer) addRecordedMap(f *perffile.SymbolFile) {
 }
 
 func (z *Symbolizer) jitOf(pid int32) *jitCode {
-	j, ok := z.jit[pid]
-	if !ok {
-		j = &jitCode{}
+	j := z.jit[pid]
+	if j == nil || j == noCode {
+		j = &jitCode{mapRead: j == noCode}
 		z.jit[pid] = j
+	}
+	return j
+}
+
+// noCode is of processes of which there is no perf map, as of nearly all.
+var noCode = &jitCode{mapRead: true}
+
+// withMap is jitOf with the perf map of the process, if there is one.
+func (z *Symbolizer) withMap(pid int32) *jitCode {
+	if j := z.jit[pid]; j != nil && j.mapRead {
+		return j
+	}
+	j := z.jitOf(pid)
+	z.readMap(pid, j)
+	if *j == *noCode {
+		z.jit[pid] = noCode
 	}
 	return j
 }
@@ -188,8 +204,7 @@ func perfMapPath(pid int32) string { return fmt.Sprintf("/tmp/perf-%d.map", pid)
 // memory executable that no record shows as such. While the replay goes on, a map of another
 // process may seem to.
 func (z *Symbolizer) JITNamed(pid int32, addr uint64) bool {
-	j := z.jitOf(pid)
-	z.readMap(pid, j)
+	j := z.withMap(pid)
 	if j.perfMap == nil {
 		return false
 	}
@@ -199,16 +214,16 @@ func (z *Symbolizer) JITNamed(pid int32, addr uint64) bool {
 
 // perfMapSymbol names an address by the perf map of a process, after the replay.
 func (z *Symbolizer) perfMapSymbol(pid int32, addr uint64) (objfile.Symbol, bool) {
-	j := z.jitOf(pid)
-	z.readMap(pid, j)
-	if z.isEarlier(pid, j.written) {
-		z.refuse(perfMapPath(pid), earlier)
-		j.perfMap = nil
-	}
-	j.written = time.Time{}
+	j := z.withMap(pid)
 	if j.perfMap == nil {
 		return objfile.Symbol{}, false
 	}
+	if z.isEarlier(pid, j.written) {
+		z.refuse(perfMapPath(pid), earlier)
+		j.perfMap = nil
+		return objfile.Symbol{}, false
+	}
+	j.written = time.Time{}
 	return j.perfMap.Lookup(addr)
 }
 
