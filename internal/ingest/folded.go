@@ -110,7 +110,7 @@ func (f *folded) line(line []byte) {
 		loc, ok := f.frames[string(stack[:end])]
 		if !ok {
 			loc = f.location(stack[:end])
-			f.frames[string(stack[:end])] = loc
+			f.frames[f.text(loc, stack[:end])] = loc
 		}
 		id = f.b.Stack(id, loc)
 		stack = stack[min(end+1, len(stack)):]
@@ -130,6 +130,15 @@ func (f *folded) line(line []byte) {
 	*in += count
 	f.total += float64(weight)
 	f.b.AddSum(f.event, id, labels, count, weight, sq)
+}
+
+// text is the text of a frame: mostly that of its function, which is there already.
+func (f *folded) text(loc uint32, frame []byte) string {
+	r := f.b.Run()
+	if lines := r.Locations[loc].Lines; len(lines) == 1 && r.Functions[lines[0].Function].Name == string(frame) {
+		return r.Functions[lines[0].Function].Name
+	}
+	return string(frame)
 }
 
 // thread takes the thread off a stack that starts with one, and returns its labels.

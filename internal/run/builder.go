@@ -20,19 +20,13 @@ type Builder struct {
 	rows      rowTable
 	events    map[string]uint32
 	functions interned[Function]
-	locations map[locationKey]uint32
+	locations slots
 	labels    interned[Labels]
 	overflow  bool
 	timeline  bool
 	// waits is the number of waits off the CPU, of which mostWaits are kept.
 	waits, mostWaits int
 }
-
-// A locationKey stands for what a location is made of: it is a hash with a key that nobody knows
-// beforehand, so long that no two locations have the same.
-type locationKey [2]uint64
-
-var locationSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 // NewBuilder starts a Run called name.
 func NewBuilder(name string) *Builder {
@@ -44,7 +38,6 @@ func NewBuilder(name string) *Builder {
 		},
 		mostWaits: MostWaits,
 		events:    make(map[string]uint32),
-		locations: make(map[locationKey]uint32),
 	}
 	b.labels.index(&b.r.Labels, noLabels)
 	return b
@@ -107,18 +100,17 @@ func (b *Builder) Location(mapping uint32, address uint64, lines ...Line) uint32
 		enc = binary.AppendVarint(enc, l.Line)
 		enc = binary.AppendVarint(enc, l.Column)
 	}
-	var key locationKey
-	for i, seed := range locationSeeds {
-		key[i] = maphash.Bytes(seed, enc)
-	}
-	i, ok := b.locations[key]
+	hash := uint32(maphash.Bytes(internedSeed, enc))
+	at, ok := b.locations.find(hash, func(i uint32) bool {
+		l := &b.r.Locations[i]
+		return l.Mapping == mapping && l.Address == address && slices.Equal(l.Lines, lines)
+	})
 	if !ok {
 		limit.Locations.Add(1)
-		i = uint32(len(b.r.Locations))
-		b.r.Locations = append(b.r.Locations, Location{mapping, address, append([]Line(nil), lines...)})
-		b.locations[key] = i
+		b.r.Locations = append(room(b.r.Locations), Location{mapping, address, append([]Line(nil), lines...)})
+		b.locations.put(at, hash, len(b.r.Locations)-1)
 	}
-	return i
+	return b.locations.table[at].at - 1
 }
 
 // NewLocations adds n locations without interning them and without lines, and
