@@ -180,7 +180,7 @@ func yamlString(s string) string {
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == '\ufeff':
+		case unicode.IsControl(r) || r <= 0xffff && unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029':
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -376,6 +377,10 @@ func TestDraft(t *testing.T) {
 	f, err := budget.Parse("draft.yaml", got)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, got)
+	}
+	// Whoever reviews it sees what it says.
+	if i := bytes.IndexFunc(got, func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }); i >= 0 {
+		t.Errorf("byte %d cannot be seen: %q", i, got[i:min(len(got), i+40)])
 	}
 	for i := range f.Budgets {
 		if f.Budgets[i].Match.Function != d.Entries[i].Function {
