@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/ingest"
 	"profdiff/internal/input"
 	"profdiff/internal/objects"
+	"profdiff/internal/remark"
 	"profdiff/internal/retrace"
 	"profdiff/internal/run"
 	"profdiff/internal/trace"
@@ -203,13 +204,25 @@ func (l *loader) loadAll(names []string) (*run.Run, error) {
 	return mergeAll(runs)
 }
 
-// mergeAll makes one profile of several.
+// mergeAll makes one profile of several. What is wrong with many of them is said once.
 func mergeAll(runs []*run.Run) (*run.Run, error) {
 	var read []string
+	var remarks []remark.Remark
 	for _, r := range runs {
 		read = append(read, r.Name)
+		for _, w := range r.Warnings {
+			remarks = append(remarks, remark.Remark{Run: r.Name, Text: w})
+		}
 	}
-	return run.Merge(strings.Join(read, " "), runs)
+	const most = 3 // names
+	if n := len(read) - most; n > 0 {
+		read = append(read[:most], fmt.Sprintf("and %d more", n))
+	}
+	merged, err := run.Merge(strings.Join(read, " "), runs)
+	if err == nil && len(runs) > 1 {
+		merged.Warnings = remark.Lines(remarks, map[string]int{"": len(runs)})
+	}
+	return merged, err
 }
 
 // loadEach reads inputs as runs of their own.
