@@ -106,12 +106,16 @@ func (s *similar) matchSplits() {
 		}
 		x.all = all
 		var found []division
-		for w, parts := range x.candidates(open) {
+		near := x.candidates(open)
+		for w, parts := range near {
 			if d, ok := x.divide(w, parts); ok {
 				found = append(found, d)
 			}
 		}
 		x.take(found)
+		if kind == Split {
+			x.matchReplaced(near)
+		}
 	}
 }
 
