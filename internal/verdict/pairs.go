@@ -3,6 +3,7 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"profdiff/internal/stats"
 )
@@ -19,8 +20,9 @@ type Pairing struct {
 	// Pairs are in the order of recording. Without any, the sides are two groups of runs.
 	Pairs []Pair
 	// Left is the number of runs that are in no pair, because a run beside them is missing.
-	// They are in no test.
+	// They are in no test. Gaps are the pairs that were recorded after such a run.
 	Left int
+	Gaps []int
 	// Why says why runs that were recorded in turns are in no pairs, "" if they are.
 	Why string
 }
@@ -39,7 +41,7 @@ func PairsOf(base, head []Moment, unpaired bool) (p Pairing) {
 	if OrderOf(base, head) != Interleaved {
 		return p
 	}
-	pairs := nearest(turnsOf(base, head))
+	pairs, gaps := nearest(turnsOf(base, head))
 	headFirst := 0
 	for _, pair := range pairs {
 		if pair.HeadFirst {
@@ -58,13 +60,14 @@ func PairsOf(base, head []Moment, unpaired bool) (p Pairing) {
 	case headFirst == len(pairs):
 		p.Why = "head is first in all pairs"
 	default:
-		p.Pairs, p.Left = pairs, len(base)+len(head)-2*len(pairs)
+		p.Pairs, p.Left, p.Gaps = pairs, len(base)+len(head)-2*len(pairs), gaps
 	}
 	return p
 }
 
-// nearest are the most pairs of neighbours, and of these those that are nearest in time.
-func nearest(turns []turn) []Pair {
+// nearest are the most pairs of neighbours, and of these those that are nearest in time, and before
+// which of them, but the first, a turn is in none.
+func nearest(turns []turn) (pairs []Pair, gaps []int) {
 	// best[i] is of the first i turns.
 	type choice struct {
 		pairs  int
@@ -82,9 +85,13 @@ func nearest(turns []turn) []Pair {
 			best[i] = with
 		}
 	}
-	pairs := make([]Pair, best[len(turns)].pairs)
+	pairs = make([]Pair, best[len(turns)].pairs)
+	last := len(pairs) // that a gap was seen before
 	for i, k := len(turns), len(pairs); i > 0; {
 		if !best[i].paired {
+			if k > 0 && k < last {
+				gaps, last = append(gaps, k), k
+			}
 			i--
 			continue
 		}
@@ -96,7 +103,8 @@ func nearest(turns []turn) []Pair {
 		}
 		i -= 2
 	}
-	return pairs
+	slices.Reverse(gaps)
+	return pairs, gaps
 }
 
 // A Sequence is how pairs follow each other.
@@ -109,27 +117,34 @@ const (
 	// DrawnSequence has no rule, as if a coin had said which side is first. Only it is safe
 	// from what repeats itself every four runs.
 	DrawnSequence Sequence = "drawn"
+	// EitherSequence is of few pairs: ABBA, or drawn and ABBA by chance.
+	EitherSequence Sequence = "ABBA or drawn"
 )
 
-// clearlyFixed is the number of pairs from which a coin would hardly give ABBA.
-const clearlyFixed = 8
+// clearlyFixed is how often the sides have to change their places from pair to pair to be in ABBA: a
+// coin does that once in 128 times.
+const clearlyFixed = 7
 
-// Sequence is "" without pairs.
+// Sequence is "" without pairs. Two pairs with a run between them that is in none say nothing: there
+// may have been a pair that lost the other run.
 func (p *Pairing) Sequence() Sequence {
 	if len(p.Pairs) == 0 {
 		return ""
 	}
-	repeats := 0
+	changes := 0
 	for i := 1; i < len(p.Pairs); i++ {
-		if p.Pairs[i-1].HeadFirst == p.Pairs[i].HeadFirst {
-			repeats++
+		switch {
+		case slices.Contains(p.Gaps, i):
+		case p.Pairs[i-1].HeadFirst == p.Pairs[i].HeadFirst:
+			return DrawnSequence
+		default:
+			changes++
 		}
 	}
-	// Without a pair that lost a run, its neighbours have the same side first.
-	if repeats <= p.Left {
-		return FixedSequence
+	if changes < clearlyFixed {
+		return EitherSequence
 	}
-	return DrawnSequence
+	return FixedSequence
 }
 
 // Turns say for a document in which order the runs of two sides were recorded, and which are
@@ -137,7 +152,7 @@ func (p *Pairing) Sequence() Sequence {
 type Turns struct {
 	Order    Order    `json:"order"`    // interleaved, blocked or unknown
 	Pairs    int      `json:"pairs"`    // 0 if the sides are compared as two groups of runs
-	Sequence Sequence `json:"sequence"` // of pairs: ABBA or drawn
+	Sequence Sequence `json:"sequence"` // of pairs: ABBA, drawn, or "ABBA or drawn" of few
 	LeftOut  int      `json:"left_out"` // runs in no pair, which are in no test
 	// Text says all that for a table.
 	Text string `json:"-"`
@@ -153,14 +168,9 @@ func (p *Pairing) Turns(o Order) Turns {
 		return t
 	}
 	t.Text = fmt.Sprintf("%d pairs, ", len(p.Pairs))
-	switch {
-	case t.Sequence != FixedSequence:
-		t.Text += "order drawn"
-	case len(p.Pairs) < clearlyFixed:
-		t.Text += "ABBA"
-	default:
-		t.Text += "ABBA (fixed order)"
-	}
+	t.Text += map[Sequence]string{
+		FixedSequence: "ABBA (fixed order)", DrawnSequence: "order drawn", EitherSequence: "in ABBA, or drawn so by chance",
+	}[t.Sequence]
 	switch p.Left {
 	case 0:
 	case 1:

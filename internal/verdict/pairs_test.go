@@ -28,11 +28,12 @@ func TestPairsOf(t *testing.T) {
 		want       Pairing
 		text       string
 	}{
-		{"ABBA", "ABBAABBA", Pairing{Pairs: alternate}, "4 pairs, ABBA"},
+		{"ABBA", "ABBAABBA", Pairing{Pairs: alternate}, "4 pairs, in ABBA, or drawn so by chance"},
 		{"long ABBA", "ABBAABBAABBAABBA", Pairing{Pairs: append(alternate[:4:4], Pair{4, 4, false}, Pair{5, 5, true}, Pair{6, 6, false}, Pair{7, 7, true})}, "8 pairs, ABBA (fixed order)"},
 		{"drawn", "ABABBABA", Pairing{Pairs: []Pair{{0, 0, false}, {1, 1, false}, {2, 2, true}, {3, 3, true}}}, "4 pairs, order drawn"},
-		{"a base run is missing", "ABB.ABBAAB", Pairing{Pairs: []Pair{{0, 0, false}, {1, 2, false}, {2, 3, true}, {3, 4, false}}, Left: 1}, "4 pairs, ABBA; 1 run is in no pair and in no test"},
-		{"two runs are missing", "ABBA.BBA.BBA", Pairing{Pairs: []Pair{{0, 0, false}, {1, 1, true}, {2, 3, true}, {3, 5, true}}, Left: 2}, "4 pairs, ABBA; 2 runs are in no pair and in no test"},
+		{"a base run is missing", "ABB.ABBAAB", Pairing{Pairs: []Pair{{0, 0, false}, {1, 2, false}, {2, 3, true}, {3, 4, false}}, Left: 1, Gaps: []int{1}}, "4 pairs, in ABBA, or drawn so by chance; 1 run is in no pair and in no test"},
+		{"two runs are missing", "ABBA.BBA.BBA", Pairing{Pairs: []Pair{{0, 0, false}, {1, 1, true}, {2, 3, true}, {3, 5, true}}, Left: 2, Gaps: []int{2, 3}}, "4 pairs, in ABBA, or drawn so by chance; 2 runs are in no pair and in no test"},
+		{"drawn, and runs are missing", "ABABB.BAABABB.BAAB", Pairing{Pairs: []Pair{{0, 0, false}, {1, 1, false}, {2, 3, true}, {3, 4, false}, {4, 5, false}, {5, 7, true}, {6, 8, false}}, Left: 2, Gaps: []int{2, 5}}, "7 pairs, order drawn; 2 runs are in no pair and in no test"},
 		{"two runs of different sides are missing", "ABBAAB.A.BBA", Pairing{Pairs: []Pair{{0, 0, false}, {1, 1, true}, {2, 2, false}, {3, 3, false}, {4, 4, true}}}, "5 pairs, order drawn"},
 		{"three pairs", "ABBAAB", Pairing{Why: "3 pairs are too few"}, "interleaved, compared as two groups: 3 pairs are too few"},
 		{"base first", "ABABABAB", Pairing{Why: "base is first in all pairs"}, "interleaved, compared as two groups: base is first in all pairs"},
