@@ -21,11 +21,12 @@ type heldRegion struct {
 	Region
 	rule   int // -1 for locks that the input tells
 	stacks map[threadStack]bool
-	waits  map[int32]bool  // of the holder
-	while  map[int32]bool  // of these, those while someone waited
-	dumps  map[int64]bool  // in which the thread had it while someone waited
-	direct map[int32]int64 // how long others waited meanwhile, by their waits
-	behind map[int32]int64 // and others behind those
+	waits  map[int32]bool   // of the holder
+	while  map[int32]bool   // of these, those while someone waited
+	known  map[int32][]span // of locks that the input tells: the parts of these in which someone waited
+	dumps  map[int64]bool   // in which the thread had it while someone waited
+	direct map[int32]int64  // how long others waited meanwhile, by their waits
+	behind map[int32]int64  // and others behind those
 }
 
 type threadStack struct {
@@ -85,6 +86,7 @@ func (h *heldList) addEdge(e *Edge) {
 		x.while[held] = true
 		w := &h.r.Waits[held]
 		from, to := max(e.Start, w.Start), min(e.End, w.End)
+		x.known[held] = append(x.known[held], span{from, to})
 		x.direct[int32(e.Wait)] += to - from
 		h.walk(x, e.Holder, e.Waiter, from, to, 0)
 	}
@@ -155,7 +157,7 @@ func (h *heldList) row(rule int, lock string, thread run.ThreadID, place *Place)
 	if x == nil {
 		x = &heldRegion{
 			Region: Region{Rule: name, Region: region, Thread: h.b.threads[thread], Place: k.place}, rule: rule,
-			stacks: make(map[threadStack]bool), waits: make(map[int32]bool), while: make(map[int32]bool), dumps: make(map[int64]bool),
+			stacks: make(map[threadStack]bool), waits: make(map[int32]bool), while: make(map[int32]bool), dumps: make(map[int64]bool), known: make(map[int32][]span),
 			direct: make(map[int32]int64), behind: make(map[int32]int64),
 		}
 		h.rows[k] = x
@@ -191,9 +193,10 @@ func (h *heldList) walk(x *heldRegion, holder, waiter run.ThreadID, from, to int
 	}
 }
 
-// finish sums up the rows. A wait of the thread at the same stack counts, whether or not another
-// thread waited meanwhile: it is the same code. Of stacks that tell no more than that the thread
-// waits, this cannot be said.
+// finish sums up the rows. Within a region of a rule a wait of the thread at the same stack counts, whether or not
+// another thread waited meanwhile: it is the same code. Of stacks that tell no more than that the thread
+// waits, this cannot be said. Of a lock that the input tells, nobody knows how long a thread had it while no other
+// one waited: only that part of a wait counts.
 func (h *heldList) finish() []Region {
 	list := make([]Region, 0, len(h.order))
 	for _, x := range h.order {
@@ -207,10 +210,10 @@ func (h *heldList) finish() []Region {
 			}
 		}
 		for i := range x.waits {
-			x.Sum.add(&h.r.Waits[i])
+			x.Sum.add(x.within(&h.r.Waits[i], i))
 		}
 		for i := range x.while {
-			x.While.add(&h.r.Waits[i])
+			x.While.add(x.within(&h.r.Waits[i], i))
 		}
 		x.Sum.Count += int64(len(x.dumps))
 		x.While.Count += int64(len(x.dumps))
@@ -225,6 +228,17 @@ func (h *heldList) finish() []Region {
 		return cmp.Or(x.compare(&y), a.Sum.compare(&b.Sum), cmp.Compare(a.Thread.Name, b.Thread.Name), cmp.Compare(a.Place.Function, b.Place.Function))
 	})
 	return list[:min(len(list), maxListed)]
+}
+
+// within is a wait of the holder, or as much of it as the thread is known to have had the region.
+func (x *heldRegion) within(w *run.Wait, i int32) *run.Wait {
+	if x.rule >= 0 {
+		return w
+	}
+	part := *w
+	part.Start, part.End = 0, union(x.known[i])
+	part.Clipped = w.Clipped && slices.ContainsFunc(x.known[i], func(s span) bool { return s.end == w.End })
+	return &part
 }
 
 // Waited is what others waited for a region, by themselves or behind others.
@@ -246,7 +260,7 @@ func (h *heldList) parties(times map[int32]int64) []Party {
 		if w.Filtered {
 			continue
 		}
-		if w.Kind == run.OffCPU {
+		if w.Kind != run.Dumped {
 			w.Start, w.End = 0, min(took, w.End-w.Start)
 		}
 		found.add(h.b, w.Thread, &w)

@@ -162,7 +162,8 @@ type Region struct {
 	// Rule is the name of the rule, and Region what it calls the region.
 	Rule   string `json:"rule"`
 	Region string `json:"region"`
-	// Thread waited within the region, at Place.
+	// Thread waited within the region, at Place. Of a lock that the input tells, Sum is the part of its waits in
+	// which others waited for it.
 	Thread Thread `json:"thread"`
 	Place  Place  `json:"place"`
 	// Evidence says why it is taken to have been in the region; Timing, if that are times.

@@ -69,7 +69,7 @@ func WorthRegions(r *wait.Report) (list []*wait.Region) {
 func Held(r *wait.Report, x *wait.Region) []string {
 	name := holder(r, x)
 	region, place := named(x.Region, x.Rule), text.Dash(Place(&x.Place))
-	had := fmt.Sprintf("%s waited in %s while it held %s: %s", name, place, region, longest(r, &x.Sum))
+	had := fmt.Sprintf("%s %s while it held %s: %s", name, waited(place), region, longest(r, &x.Sum))
 	if r.Dumps > 0 {
 		had = fmt.Sprintf("%s was in %s while it held %s", name, place, region)
 		if r.Dumps > 1 {
@@ -97,6 +97,19 @@ func Held(r *wait.Report, x *wait.Region) []string {
 		list = append(list, strings.Join(parts, "; "))
 	}
 	return list
+}
+
+// waited says how a thread waited: where, or in which state, if a trace tells no more.
+func waited(place string) string {
+	switch place {
+	case "[sleeping]":
+		return "slept"
+	case "[sleeping, I/O]", "[uninterruptible, I/O]":
+		return "waited for I/O"
+	case "[uninterruptible]":
+		return "waited in the kernel"
+	}
+	return "waited in " + place
 }
 
 // named is a region with the name of its rule.
