@@ -31,6 +31,22 @@ var waiting = sync.OnceValue(func() *regexp.Regexp {
 	}, `|`) + `)(\.(isra|constprop|part|cold|llvm|lto_priv)\b.*)?(\(.*)?$`)
 })
 
+// polling matches functions and slices in which a thread waits for whatever comes first: of C libraries and the
+// kernel, of message loops and runtimes.
+var polling = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(` + strings.Join([]string{
+		`_*(libc_|GI_+)?(p?select6?|p?poll|epoll_p?wait2?)(_nocancel|_time64)?(@.*)?`,
+		`(do_epoll_p?wait|ep_poll|do_sys_poll|do_poll|do_select|core_sys_select|poll_schedule_timeout|schedule_hrtimeout_range)\w*`,
+		`(__)?kevent\w*|mach_msg\w*|NtWaitForMultipleObjects|(Nt)?(Zw)?RemoveIoCompletion\w*|GetQueuedCompletionStatus\w*`,
+		`(android::)?Looper::poll\w+`, `(L?android[./]os[./]MessageQueue;?(\.|::))?nativePollOnce`, `L?sun[./]nio[./]ch[./](EPoll|Poll|KQueue|Net)\w*;?(\.|::)(e?poll\w*|wait)`,
+		`uv__io_poll`, `g_(main_context_)?poll`, `runtime\.netpoll`, `base::MessagePump\w*::(WaitFor\w+|Wait)`,
+	}, `|`) + `)(\.(isra|constprop|part|cold)\b.*)?(\(.*)?$`)
+})
+
+// Polls reports whether a function, or a slice of that name, waits for whatever comes first. A thread that does has
+// nothing to do: it waits for nobody.
+func Polls(function string) bool { return polling().MatchString(function) }
+
 // place is where a stack waits, nil for no stack. It is the function by which a rule says that it
 // waits for a region of the program, or else the innermost one of the program that tells more than that it
 // waits. Stacks of the kernel alone have the innermost such function there.

@@ -41,6 +41,21 @@ func TestShowExact(t *testing.T) {
 	}
 }
 
+// TestSentence checks that the first line is not about threads that wait for something to do.
+func TestSentence(t *testing.T) {
+	for _, test := range []struct{ samples, want string }{
+		{"cpu-clock main a!main;libc.so!epoll_wait 90\ncpu-clock main a!main;a!parse 10", "1 of 2 samples in parse: 10.0% of cpu-clock"},
+		{"slices main a!android::Looper::pollOnce 90\nslices main a!frame;a!draw 10", "1 of 2 slices are draw: 10.0% of their time"},
+		{"cpu-clock main a!main;libc.so!__poll_nocancel 90", ""},
+		{"cpu-clock main a!main;a!pollster 90", "1 of 1 samples in pollster: 100.0% of cpu-clock"},
+	} {
+		d := New(runtest.Build(t, "test", test.samples), Parts{By: run.ByFunction})
+		if got := d.sentence(); got != test.want {
+			t.Errorf("%s: %q, want %q", test.samples, got, test.want)
+		}
+	}
+}
+
 // TestShowWithoutCounts checks that weights without numbers of samples are shown, and
 // that no number is made up.
 func TestShowWithoutCounts(t *testing.T) {

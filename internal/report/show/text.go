@@ -13,6 +13,7 @@ import (
 	"profdiff/internal/report/text"
 	"profdiff/internal/report/waits"
 	"profdiff/internal/run"
+	"profdiff/internal/wait"
 )
 
 // Options say how a document is shown as text.
@@ -62,10 +63,8 @@ func samples(n int64, e *Event) string {
 // WriteText writes where most of the first event is, who waited for whom, which is short, and one
 // table per event of what costs most.
 func WriteText(w io.Writer, d *Document, opt Options) error {
-	if s := d.sentence(); s != "" {
-		if _, err := fmt.Fprintln(w, text.ScreenOf(w).Paint(text.Bold, text.Printable(s))); err != nil {
-			return err
-		}
+	if err := writeSentence(w, d.sentence()); err != nil {
+		return err
 	}
 	if err := writeFacts(w, d); err != nil {
 		return err
@@ -89,9 +88,21 @@ func WriteText(w io.Writer, d *Document, opt Options) error {
 	return nil
 }
 
+// writeSentence writes what comes first, if there is something to say.
+func writeSentence(w io.Writer, s string) error {
+	if s == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, text.ScreenOf(w).Paint(text.Bold, text.Printable(s)))
+	return err
+}
+
 // sentence says where most of the first event is that was on a CPU, "" if nothing was sampled. Where
-// threads leave it is no news: all do in one function.
+// threads leave it is no news: all do in one function; nor is where they wait for something to do. Of a dump it says who waits for whom.
 func (d *Document) sentence() string {
+	if d.Waits != nil && d.Waits.Dumps > 0 {
+		return waits.Sentence(d.Waits)
+	}
 	for i := range d.Events {
 		e := &d.Events[i]
 		if e.Weight == 0 || len(d.Rows) == 0 || d.By == run.ByFunction && slices.Contains(leaving, e.Name) {
@@ -100,7 +111,7 @@ func (d *Document) sentence() string {
 		rows := sortRows(d.Rows, i)
 		// What has no name is of several functions.
 		at := slices.IndexFunc(rows, func(r run.Row) bool {
-			return r.Name != "[unknown]" && (d.By != run.ByFunction || !strings.HasPrefix(r.Name, "["))
+			return r.Name != "[unknown]" && (d.By != run.ByFunction || !strings.HasPrefix(r.Name, "[") && !wait.Polls(r.Name))
 		})
 		if at < 0 || rows[at].Self[i].Weight == 0 {
 			continue
@@ -111,8 +122,11 @@ func (d *Document) sentence() string {
 			in = string(d.By) + " " + in
 		}
 		share := text.Percent(float64(top.Self[i].Weight) / float64(e.Weight))
-		if e.Samples == 0 {
+		switch {
+		case e.Samples == 0:
 			return fmt.Sprintf("%s of %s is in %s", share, e.Name, in)
+		case e.Name == "slices" && d.By == run.ByFunction:
+			return fmt.Sprintf("%s of %s slices are %s: %s of their time", text.Count(top.Self[i].Count), text.Count(e.Samples), in, share)
 		}
 		return fmt.Sprintf("%s of %s samples in %s: %s of %s", text.Count(top.Self[i].Count), text.Count(e.Samples), in, share, e.Name)
 	}
@@ -127,6 +141,9 @@ const sentenceName = 60
 
 // WriteLocks writes the locks that threads waited for, instead of the events.
 func WriteLocks(w io.Writer, d *Document, opt Options) error {
+	if err := writeSentence(w, waits.Sentence(d.Waits)); err != nil {
+		return err
+	}
 	if err := writeFacts(w, d); err != nil {
 		return err
 	}

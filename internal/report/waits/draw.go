@@ -71,7 +71,7 @@ func Draw(r *wait.Report, what Choice) (list []Drawing, more int) {
 		if c.Behind > 0 {
 			sum = append(sum, plural(int64(c.Behind), "thread waits", "threads wait")+" behind it")
 		}
-		d := Drawing{Deadlock: true, Ended: r.Dumps == 0 && c.Clipped == 0, Sum: strings.Join(sum, "; ")}
+		d := Drawing{Deadlock: true, Ended: ended(r, c), Sum: strings.Join(sum, "; ")}
 		d.Threads, d.More = drawLinks(c.Links, c.Threads, nil, 0)
 		list = append(list, d)
 	}
