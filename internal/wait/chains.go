@@ -233,8 +233,8 @@ func (b *builder) cycles() {
 	}
 	for i := range g.cycles {
 		if c := &g.cycles[i]; told[i] && !slices.ContainsFunc(c.edges, func(e int32) bool { return g.edges[e].Evidence.strength() < Owned.strength() }) {
-			if b.report.Dumps > 0 {
-				c.TotalNS, c.LongestNS = 0, 0
+			if b.report.Dumps > 0 { // each is an instant long, also where it is in one after the other
+				c.Count, c.TotalNS, c.LongestNS = c.TotalNS, 0, 0
 			}
 			if !slices.ContainsFunc(c.edges, func(e int32) bool { return !b.r.Waits[g.edges[e].Wait].Clipped }) {
 				c.Clipped = c.Count

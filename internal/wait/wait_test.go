@@ -292,6 +292,21 @@ func TestDumps(t *testing.T) {
 	}
 }
 
+// TestCycleInDumps checks in how many dumps a deadlock is counted: in each, also if these follow one another.
+func TestCycleInDumps(t *testing.T) {
+	rec := newRecording()
+	for _, dump := range []int{0, 1, 2, 5} {
+		for _, line := range []string{"a %d %d b f g", "b %d %d a g f", "c %d %d a h f"} {
+			rec.wait(t, run.Dumped, fmt.Sprintf(line, dump, dump+1))
+		}
+	}
+	rec.wait(t, run.Dumped, "a 3 4 b f g")
+	report := New(rec.finish(t), nil)
+	if len(report.Cycles) != 1 || report.Cycles[0].Count != 4 || report.Cycles[0].TotalNS != 0 || report.Cycles[0].Behind != 1 || report.Dumps != 5 {
+		t.Errorf("%d dumps, cycles %+v", report.Dumps, report.Cycles)
+	}
+}
+
 // TestCycles checks that only threads that wait for each other until the recording ends are taken
 // for a deadlock.
 func TestCycles(t *testing.T) {
