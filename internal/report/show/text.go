@@ -98,7 +98,7 @@ func writeSentence(w io.Writer, s string) error {
 }
 
 // sentence says where most of the first event is that was on a CPU, "" if nothing was sampled. Where
-// threads leave it is no news: all do in one function; nor is where they wait for something to do. Of a dump it says who waits for whom.
+// threads leave it is no news: all do in one function; nor is where they wait for something to do, or where a tracepoint is. Of a dump it says who waits for whom.
 func (d *Document) sentence() string {
 	if d.Waits != nil && d.Waits.Dumps > 0 {
 		return waits.Sentence(d.Waits)
@@ -117,6 +117,9 @@ func (d *Document) sentence() string {
 			continue
 		}
 		top := &rows[at]
+		if name, _ := run.SplitEvent(e.Name); d.By == run.ByFunction && strings.Contains(name, ":") && top.Self[i].Weight == e.Weight {
+			continue // a tracepoint is in one function
+		}
 		in := text.Elide(top.Name, sentenceName)
 		if d.By != run.ByFunction {
 			in = string(d.By) + " " + in
