@@ -168,16 +168,23 @@ func (b *builder) all() {
 
 type span struct{ start, end int64 }
 
+// merged are the times in at least one of the spans, which it sorts.
+func merged(spans []span) (list []span) {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	for _, s := range spans {
+		if n := len(list); n > 0 && s.start <= list[n-1].end {
+			list[n-1].end = max(list[n-1].end, s.end)
+		} else {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
 // union is the time in at least one of the spans, which it sorts.
 func union(spans []span) (total int64) {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
-	var end int64
-	for i, s := range spans {
-		if i == 0 || s.start > end {
-			end = s.start
-		}
-		total += max(0, s.end-end)
-		end = max(end, s.end)
+	for _, s := range merged(spans) {
+		total += s.end - s.start
 	}
 	return total
 }

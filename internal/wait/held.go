@@ -210,10 +210,10 @@ func (h *heldList) finish() []Region {
 			}
 		}
 		for i := range x.waits {
-			x.Sum.add(x.within(&h.r.Waits[i], i))
+			x.within(&x.Sum, &h.r.Waits[i], i)
 		}
 		for i := range x.while {
-			x.While.add(x.within(&h.r.Waits[i], i))
+			x.within(&x.While, &h.r.Waits[i], i)
 		}
 		x.Sum.Count += int64(len(x.dumps))
 		x.While.Count += int64(len(x.dumps))
@@ -230,15 +230,17 @@ func (h *heldList) finish() []Region {
 	return list[:min(len(list), maxListed)]
 }
 
-// within is a wait of the holder, or as much of it as the thread is known to have had the region.
-func (x *heldRegion) within(w *run.Wait, i int32) *run.Wait {
+// within adds a wait of the holder, or the parts of it in which the thread is known to have had the region.
+func (x *heldRegion) within(sum *Sum, w *run.Wait, i int32) {
 	if x.rule >= 0 {
-		return w
+		sum.add(w)
+		return
 	}
-	part := *w
-	part.Start, part.End = 0, union(x.known[i])
-	part.Clipped = w.Clipped && slices.ContainsFunc(x.known[i], func(s span) bool { return s.end == w.End })
-	return &part
+	for _, s := range merged(x.known[i]) {
+		part := *w
+		part.Start, part.End, part.Clipped = s.start, s.end, w.Clipped && s.end == w.End
+		sum.add(&part)
+	}
 }
 
 // Waited is what others waited for a region, by themselves or behind others.

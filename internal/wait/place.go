@@ -38,7 +38,7 @@ var polling = sync.OnceValue(func() *regexp.Regexp {
 		`_*(libc_|GI_+)?(p?select6?|p?poll|epoll_p?wait2?)(_nocancel|_time64)?(@.*)?`,
 		`(do_epoll_p?wait|ep_poll|do_sys_poll|do_poll|do_select|core_sys_select|poll_schedule_timeout|schedule_hrtimeout_range)\w*`,
 		`(__)?kevent\w*|mach_msg\w*|NtWaitForMultipleObjects|(Nt)?(Zw)?RemoveIoCompletion\w*|GetQueuedCompletionStatus\w*`,
-		`(android::)?Looper::poll\w+`, `(L?android[./]os[./]MessageQueue;?(\.|::))?nativePollOnce`, `L?sun[./]nio[./]ch[./](EPoll|Poll|KQueue|Net)\w*;?(\.|::)(e?poll\w*|wait)`,
+		`((android::)?Looper::)?poll(Once|Inner|All)`, `(L?android[./]os[./]MessageQueue;?(\.|::))?nativePollOnce`, `L?sun[./]nio[./]ch[./](EPoll|Poll|KQueue|Net)\w*;?(\.|::)(e?poll\w*|wait)`,
 		`uv__io_poll`, `g_(main_context_)?poll`, `runtime\.netpoll`, `base::MessagePump\w*::(WaitFor\w+|Wait)`,
 	}, `|`) + `)(\.(isra|constprop|part|cold)\b.*)?(\(.*)?$`)
 })

@@ -342,13 +342,15 @@ func BenchmarkRegions(b *testing.B) {
 // tells since when the thread had it, nor whether it had it when nobody wanted it.
 func TestHeldLock(t *testing.T) {
 	rec := newRecording()
-	for _, line := range []string{"main 1000000 9000000 worker next enqueue", "other 6000000 12000000 worker next enqueue"} {
+	for _, line := range []string{
+		"main 1000000 9000000 worker next enqueue", "other 6000000 12000000 worker next enqueue", "main 20000000 22000000 worker next enqueue",
+	} {
 		rec.wait(t, run.Contended, line)
 	}
 	for _, line := range []string{"worker 5000000 900000000 - S:[sleeping] -"} {
 		rec.wait(t, run.OffCPU, line)
 	}
-	want := []string{"lock: worker in [sleeping], owned it when the wait began, 7 ms in 1, while 1: main 4 ms in 1 other 6 ms in 1"}
+	want := []string{"lock: worker in [sleeping], owned it when the wait began, 9 ms in 2, while 2: main 6 ms in 2 other 6 ms in 1"}
 	if diff := cmp.Diff(want, regionLines(New(rec.finish(t), nil))); diff != "" {
 		t.Errorf("regions (-want +got):\n%s", diff)
 	}
