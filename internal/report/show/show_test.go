@@ -45,8 +45,8 @@ func TestShowExact(t *testing.T) {
 func TestSentence(t *testing.T) {
 	for _, test := range []struct{ samples, want string }{
 		{"cpu-clock main a!main;libc.so!epoll_wait 90\ncpu-clock main a!main;a!parse 10", "1 of 2 samples in parse: 10.0% of cpu-clock"},
-		{"slices main a!android::Looper::pollOnce 90\nslices main a!frame;a!draw 10", "1 of 2 slices are draw: 10.0% of their time"},
-		{"slices main a!pollOnce 90\nslices main a!frame;a!draw 10", "1 of 2 slices are draw: 10.0% of their time"},
+		{"slices main a!android::Looper::pollOnce 90\nslices main a!frame;a!draw 10", "1 of 2 slices is draw: 10.0% of their time"},
+		{"slices main a!pollOnce 90\nslices main a!frame;a!draw 4 6", "2 of 3 slices are draw: 10.0% of their time"},
 		{"cpu-clock main a!main;libc.so!__poll_nocancel 90", ""},
 		{"sched:sched_waking:k main a!main;k!try_to_wake_up 2\ncpu-clock main a!main;a!parse 3", "1 of 1 samples in parse: 100.0% of cpu-clock"},
 		{"kmem:kmalloc main a!main;a!parse 2\nkmem:kmalloc main a!main 1", "1 of 2 samples in parse: 66.7% of kmem:kmalloc"},

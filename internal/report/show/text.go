@@ -129,7 +129,11 @@ func (d *Document) sentence() string {
 		case e.Samples == 0:
 			return fmt.Sprintf("%s of %s is in %s", share, e.Name, in)
 		case e.Name == "slices" && d.By == run.ByFunction:
-			return fmt.Sprintf("%s of %s slices are %s: %s of their time", text.Count(top.Self[i].Count), text.Count(e.Samples), in, share)
+			are := "are"
+			if top.Self[i].Count == 1 {
+				are = "is"
+			}
+			return fmt.Sprintf("%s of %s slices %s %s: %s of their time", text.Count(top.Self[i].Count), text.Count(e.Samples), are, in, share)
 		}
 		return fmt.Sprintf("%s of %s samples in %s: %s of %s", text.Count(top.Self[i].Count), text.Count(e.Samples), in, share, e.Name)
 	}
