@@ -43,7 +43,7 @@ func BenchmarkRead(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				trace, err := perfetto.Open(src, nil)
+				trace, err := perfetto.Open(src, perfetto.Options{})
 				if err == nil {
 					err = walk(trace)
 				}

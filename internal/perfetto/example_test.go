@@ -23,7 +23,7 @@ func Example() {
 		panic(err)
 	}
 	threads := make(map[uint64]string)
-	t, err := perfetto.Open(src, func(p *perfetto.Packet) {
+	describe := func(p *perfetto.Packet) {
 		if p.Kind != perfetto.TrackDescriptor {
 			return
 		}
@@ -45,7 +45,8 @@ func Example() {
 				f.Skip()
 			}
 		}
-	})
+	}
+	t, err := perfetto.Open(src, perfetto.Options{Describe: describe})
 	if err != nil {
 		panic(err)
 	}

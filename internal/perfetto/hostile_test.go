@@ -137,7 +137,7 @@ func TestHostile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trace, err := perfetto.Open(src, nil)
+		trace, err := perfetto.Open(src, perfetto.Options{})
 		var lines []string
 		if err == nil {
 			err = walk(trace)
@@ -172,7 +172,7 @@ func FuzzRead(f *testing.F) {
 			if err != nil {
 				return
 			}
-			trace, err := perfetto.Open(src, func(p *perfetto.Packet) { p.Message() })
+			trace, err := perfetto.Open(src, perfetto.Options{Describe: func(p *perfetto.Packet) { p.Message() }})
 			if err == nil {
 				err = walk(trace)
 				losses[i] = strings.Join(trace.Losses.Lines(), "\n")

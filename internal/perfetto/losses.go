@@ -11,6 +11,8 @@ import (
 type Losses struct {
 	// Truncated is set if the trace ends within a packet.
 	Truncated bool
+	// Broken says where packets can be told apart no more, nil if that is nowhere.
+	Broken error
 	// Damaged counts messages that cannot be decoded; the first error of them says where.
 	Damaged      int64
 	FirstDamaged error
@@ -251,6 +253,9 @@ func (l *Losses) Lines() []string {
 	}
 	if l.Truncated {
 		lines = append(lines, "the trace ends within a packet; what stands before it was read")
+	}
+	if l.Broken != nil {
+		lines = append(lines, fmt.Sprintf("%v: no packet can be found behind that; what stands before it was read", l.Broken))
 	}
 	line("packets that cannot be decoded, left out", l.Damaged, "the first: %v", l.FirstDamaged)
 	b := &l.Buffers

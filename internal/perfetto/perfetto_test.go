@@ -21,7 +21,7 @@ func open(t testing.TB, data []byte) (*perfetto.Trace, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = src.Close() })
-	return perfetto.Open(src, nil)
+	return perfetto.Open(src, perfetto.Options{})
 }
 
 // packets lists the packets of a trace, a line each, with what they refer to.
@@ -235,6 +235,50 @@ func TestTruncated(t *testing.T) {
 		}
 		if len(got) != whole || trace.Losses.Truncated != (n > 0 && (whole == 0 || ends[whole-1] != n)) {
 			t.Errorf("%d bytes: %d packets, want %d; cut: %t", n, len(got), whole, trace.Losses.Truncated)
+		}
+	}
+}
+
+// TestBroken reads what stands before a place behind which no packet can be found, if that was asked for.
+func TestBroken(t *testing.T) {
+	var made perfettotest.Trace
+	s := made.Sequence(1)
+	for i := range 3 {
+		s.Begin(uint64(i+1), 1, "", "slice")
+	}
+	good := made.Bytes()
+	for _, test := range []struct {
+		name  string
+		data  []byte
+		allow bool
+		err   string
+		read  int
+	}{
+		{"not asked for", append(good, 0x07, 1, 2), false, "--allow-truncated reads what stands before", 0},
+		{"asked for", append(good, 0x07, 1, 2), true, "", 3},
+		{"nothing before", []byte{0x07, 1, 2}, true, "no packet can be found behind that", 0},
+	} {
+		src, err := input.New("trace", bytes.NewReader(test.data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace, err := perfetto.Open(src, perfetto.Options{AllowTruncated: test.allow})
+		if test.err != "" {
+			if err == nil || !strings.HasSuffix(err.Error(), test.err) {
+				t.Errorf("%s: %v, want %q at the end", test.name, err, test.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		n := 0
+		for range trace.Packets() {
+			n++
+		}
+		if lines := trace.Losses.Lines(); n != test.read || trace.Err() != nil || trace.Losses.Broken == nil || len(lines) != 1 || !strings.HasSuffix(lines[0], "what stands before it was read") {
+			t.Errorf("%s: %d packets, %v, %q", test.name, n, trace.Err(), lines)
 		}
 	}
 }

@@ -72,20 +72,28 @@ type Trace struct {
 	ftrace      map[sequenceKey]int64 // last time of the kernel's clock in a snapshot
 	packet      Packet
 	bundle      Bundle
-	describe    func(*Packet)
+	opt         Options
 	err         error
+}
+
+// Options say how to read a trace.
+type Options struct {
+	// Describe is called with each packet that describes others, in the first reading; nil for nothing.
+	Describe func(*Packet)
+	// AllowTruncated reads what stands before a place behind which no packet can be found.
+	AllowTruncated bool
 }
 
 type sequenceKey struct{ machine, id uint32 }
 
-// Open reads a trace for the first time. It calls describe, unless that is nil, with each packet
-// that describes others, in the order of the file. The times of those are not known yet.
-func Open(src *input.Source, describe func(*Packet)) (*Trace, error) {
+// Open reads a trace for the first time. It calls opt.Describe in the order of the file, where times are not
+// known yet.
+func Open(src *input.Source, opt Options) (*Trace, error) {
 	at, size, err := src.Random()
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{at: at, size: size, describe: describe, ftrace: make(map[sequenceKey]int64), cpus: make(map[sequenceKey]bool)}
+	t := &Trace{at: at, size: size, opt: opt, ftrace: make(map[sequenceKey]int64), cpus: make(map[sequenceKey]bool)}
 	t.packet.trace = t
 	if err := t.read(t.survey); err != nil {
 		return nil, err
@@ -145,9 +153,9 @@ func (t *Trace) survey(h *header) error {
 				return err
 			}
 		}
-		if t.describe != nil && d.kind.describes() {
+		if t.opt.Describe != nil && d.kind.describes() {
 			*p = Packet{Offset: h.offset, Kind: d.kind, Machine: h.machine, SequenceID: h.sequence, data: d, trace: t}
-			t.describe(p)
+			t.opt.Describe(p)
 		}
 	}
 	return nil
@@ -344,8 +352,14 @@ func (t *Trace) read(f func(*header) error) error {
 		t.Losses.Truncated = true
 		return nil
 	}
-	if s.Err != nil {
+	switch {
+	case s.Err == nil:
+	case r.packets == 0:
 		return fmt.Errorf("%w: no packet can be found behind that", s.Err)
+	case !t.opt.AllowTruncated:
+		return fmt.Errorf("%w: no packet can be found behind that; --allow-truncated reads what stands before", s.Err)
+	default:
+		t.Losses.Broken = s.Err
 	}
 	return nil
 }
@@ -359,6 +373,8 @@ type reader struct {
 	blocks input.Blocks
 	inner  *input.FieldStream
 	within int64 // the place of the compressed packet that is read, 0 for none
+
+	packets int64 // that were read
 }
 
 // read reads packets until the end, or an error of the function that takes them. An error of
@@ -386,6 +402,7 @@ func (r *reader) read(s *input.FieldStream) error {
 		if r.within != 0 {
 			off = r.within
 		}
+		r.packets++
 		if err := r.h.scan(message, off); err != nil {
 			r.damaged(err)
 			continue

@@ -50,7 +50,7 @@ func newReader(src *input.Source, opt *reading.Options) *reader {
 
 // read makes the timeline.
 func (r *reader) read(src *input.Source) (*trace.Timeline, error) {
-	t, err := perfetto.Open(src, r.describe)
+	t, err := perfetto.Open(src, perfetto.Options{Describe: r.describe, AllowTruncated: r.opt.AllowTruncated})
 	if err != nil {
 		return nil, err
 	}
