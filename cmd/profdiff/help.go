@@ -26,7 +26,7 @@ var flagGroups = []flagGroup{
 		binary binary-before binary-after branches branches-before:predict branches-after:predict
 		function loop unit straight allow-bad-runs allow-truncated max-memory`},
 	{"What to record", `before after git build process:record process:selftest app system-wide duration event:record event:selftest
-		frequency count:record count:selftest call-graph off-cpu prepare prepare-before prepare-after
+		frequency count:record count:selftest call-graph call-chains off-cpu prepare prepare-before prepare-after
 		with simpleperf recorder-arg device adb all-cores cpu-index`},
 	{"Profiles of a fleet", `manifest stored release sample-type device:delete device-id salt-file batch jobs`},
 	{"How often", `runs warmup until budget:record focus:record max-runs max-time rounds limit:calibrate seed`},

@@ -229,14 +229,33 @@ type usageError struct {
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// args makes a check of the number of arguments that gives a usageError.
+// args makes a check of the number of arguments that gives a usageError. It says which argument of the
+// usage line is missing, or which one is too many.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return &usageError{cmd, err}
+		err := check(cmd, args)
+		if err == nil {
+			return nil
 		}
-		return nil
+		if counted := strings.Contains(err.Error(), " arg(s)"); counted && len(args) < len(operands(cmd)) {
+			err = fmt.Errorf("%s is missing", operands(cmd)[len(args)])
+		} else if counted {
+			err = fmt.Errorf("%q is one argument too many", args[len(args)-1])
+		}
+		return &usageError{cmd, err}
 	}
+}
+
+// operands are the arguments that a command needs, as its usage line names them.
+func operands(cmd *cobra.Command) (names []string) {
+	for _, word := range strings.Fields(cmd.Use)[1:] {
+		name := strings.TrimRight(word, ".…")
+		if strings.ToUpper(name) != name || strings.ContainsAny(name, "[-<") {
+			break
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 func usagef(cmd *cobra.Command, format string, args ...any) error {

@@ -190,6 +190,7 @@ func newRecordCmd(std *stdio) *cobra.Command {
 		git    gitFlags
 		until  untilFlags
 		output string
+		chains bool
 	)
 	cmd := &cobra.Command{
 		Use:   "record [-o FILE] [flags] (-- COMMAND | -p PID | -a) | (--before CMD --after CMD | --git BASE..HEAD --build CMD) -o DIR [flags] [-- COMMAND]",
@@ -235,6 +236,9 @@ DIR/recording.yaml has the plan before the first run, and each look before the n
 profdiff diff and check repeat the looks, and refuse runs from which they do not follow.`,
 		Args: args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, words []string) error {
+			if !chains {
+				f.plan.CallGraph = "none"
+			}
 			var missing error
 			if f.alone = isAlone(cmd, words); f.alone {
 				missing = f.checkAlone(cmd, words, output)
@@ -289,6 +293,7 @@ profdiff diff and check repeat the looks, and refuse runs from which they do not
 	fs.StringVar(&f.plan.After.Prepare, "prepare-after", "", "as --prepare, for after only: `CMD`")
 	fs.IntVar(&f.plan.Runs, "runs", 10, "record `N` runs of each (one side: 1)")
 	fs.StringVarP(&output, "output", "o", "", "write to the folder `DIR`, or one run of one side to a file (default profdiff.data)")
+	fs.BoolVarP(&chains, "call-chains", "g", true, "record call chains, as is done anyway; =false is --call-graph none")
 	fs.SetInterspersed(false) // behind the first word, all is of the command
 	until.register(cmd)
 	return cmd
