@@ -64,7 +64,7 @@ func Draw(r *wait.Report, what Choice) (list []Drawing, more int) {
 		var sum []string
 		switch {
 		case r.Dumps > 1:
-			sum = append(sum, fmt.Sprintf("in %s of %d dumps", text.Count(c.Count), r.Dumps))
+			sum = append(sum, fmt.Sprintf("in %s of %s dumps", text.Count(c.Count), text.Count(int64(r.Dumps))))
 		case r.Dumps == 0:
 			sum = append(sum, "for "+duration(c.LongestNS))
 		}
@@ -81,7 +81,7 @@ func Draw(r *wait.Report, what Choice) (list []Drawing, more int) {
 		case r.Dumps == 1:
 			d.Sum = ""
 		case r.Dumps > 1:
-			d.Sum = fmt.Sprintf("in %s of %d dumps", text.Count(c.Count), r.Dumps)
+			d.Sum = fmt.Sprintf("in %s of %s dumps", text.Count(c.Count), text.Count(int64(r.Dumps)))
 		}
 		d.Threads, d.More = drawLinks(c.Links, c.Threads, c.Last, c.TotalNS)
 		list = append(list, d)

@@ -73,7 +73,7 @@ func Held(r *wait.Report, x *wait.Region) []string {
 	if r.Dumps > 0 {
 		had = fmt.Sprintf("%s was in %s while it held %s", name, place, region)
 		if r.Dumps > 1 {
-			had += fmt.Sprintf(", in %s of %d dumps", text.Count(x.Count), r.Dumps)
+			had += fmt.Sprintf(", in %s of %s dumps", text.Count(x.Count), text.Count(int64(r.Dumps)))
 		}
 	}
 	list := []string{had}

@@ -42,7 +42,7 @@ func Sentence(r *wait.Report) string {
 		s += ", which is in " + Place(in)
 	}
 	if r.Dumps > 1 {
-		s += fmt.Sprintf(", in %s of %d dumps", text.Count(best.Count), r.Dumps)
+		s += fmt.Sprintf(", in %s of %s dumps", text.Count(best.Count), text.Count(int64(r.Dumps)))
 	}
 	return s
 }

@@ -35,6 +35,7 @@ func TestSentence(t *testing.T) {
 		{"a deadlock in a dump", wait.Report{Dumps: 1, Cycles: []wait.Cycle{circle}, Chains: []wait.Chain{dumped}}, "Deadlock: main waits for worker, which waits for main; 2 more threads wait behind it"},
 		{"what ended was none", wait.Report{Cycles: []wait.Cycle{circle}, Chains: []wait.Chain{ruled}}, "main waited for collector, which waited for transfer (flip): 40.00 ms in 2 waits, longest 20.00 ms"},
 		{"a dump", wait.Report{Dumps: 1, Chains: []wait.Chain{dumped}}, "main waits for disk, which is in rename0"},
+		{"many dumps", wait.Report{Dumps: 3000, Chains: []wait.Chain{dumped}}, "main waits for disk, which is in rename0, in 1 of 3,000 dumps"},
 		{"dumps", wait.Report{Dumps: 3, Chains: []wait.Chain{dumped}}, "main waits for disk, which is in rename0, in 1 of 3 dumps"},
 	} {
 		if got := Sentence(&test.report); got != test.want {
