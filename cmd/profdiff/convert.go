@@ -29,7 +29,9 @@ func newConvertCmd(std *stdio) *cobra.Command {
   profdiff convert perf.data --to folded -o stacks.folded`,
 		Long: `Convert recordings of any format to a pprof profile, to a profile of
 OpenTelemetry's protocol, to folded stacks, or to JSON. Several inputs are added up.
-INPUT and OUT may be - for standard input and output.
+INPUT and OUT may be - for standard input and output. All but JSON lists the frames of
+each sample again: where stacks are so deep that this would be more than 268,435,456 frames,
+or folded stacks of more than 4 GiB, nothing is written.
 
 OUT may be a server that takes profiles: pyroscope://HOST/SERVICE, parca://HOST/JOB, or
 otlp://HOST for a collector of OpenTelemetry; profdiff --help says how addresses are written.

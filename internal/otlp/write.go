@@ -32,6 +32,9 @@ func Write(w io.Writer, r *run.Run, opt Options) error {
 	if len(r.Events) == 0 {
 		return fmt.Errorf("a profile needs an event, %s has %s", r.Name, r.EventNames())
 	}
+	if err := r.CheckFrames(); err != nil {
+		return err
+	}
 	e := newEncoder(r)
 	scope := protobuf.String(nil, ScopeName, "profdiff")
 	profiles := protobuf.Message(nil, ScopeProfilesScope, scope)

@@ -137,6 +137,9 @@ func (r *Run) WriteProfile(w io.Writer, opt ProfileOptions) error {
 	if len(r.Events) == 0 { // which pprof refuses
 		return fmt.Errorf("a profile needs an event, %s has %s", r.Name, r.EventNames())
 	}
+	if err := r.CheckFrames(); err != nil {
+		return err
+	}
 	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"slices"
 
 	"profdiff/internal/limit"
@@ -79,6 +80,28 @@ func (s *Stacks) Append(buf []uint32, id StackID) []uint32 {
 		id = n.parent
 	}
 	return buf
+}
+
+// mostWrittenFrames is how many frames the samples of a file may have together that names all of each. A thousand
+// times fewer are usual.
+const mostWrittenFrames = 1 << 28
+
+// CheckFrames returns an error if the stacks of samples are so deep that nothing can be done with a file that lists the
+// frames of each, as pprof's do: a small recording may have many stacks of which each calls the one before.
+func (r *Run) CheckFrames() error {
+	depths := make([]uint32, r.Stacks.Len())
+	for id := 1; id < len(depths); id++ { // callers precede
+		depths[id] = depths[r.Stacks.Parent(StackID(id))] + 1
+	}
+	var n int64
+	for i := range r.Samples {
+		n += int64(depths[r.Samples[i].Stack])
+	}
+	if n <= mostWrittenFrames {
+		return nil
+	}
+	return fmt.Errorf("each sample lists the frames of its stack, which would be %d frames for %d stacks, and at most %d are written: choose samples, as by --focus and --thread",
+		n, len(r.Samples), mostWrittenFrames)
 }
 
 // firstChild returns the first callee that was added to a stack, if it was added
