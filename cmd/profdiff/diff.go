@@ -218,6 +218,10 @@ cost of a run, which assumes that all runs did the same work. Windows of time (p
 -a or -p, a duration, sleep, what a clock stops) are compared as shares: how long they are
 says nothing of the program, so that the total gets no verdict without --work or --ops.
 
+Of recordings with more than 65,536 functions, those that cost least on both sides are
+compared as one, [other functions], which a warning says. What --focus and --reference name
+is none of these.
+
 Sides may also be files of metrics, such as benchmarks write: their content tells. Mean,
 median, p90, p95, p99 and the share over a --deadline are compared, each with an interval
 over runs; faster and slower, better and worse go by which values are better. Metrics meet by name, and
@@ -324,6 +328,7 @@ func (c *diffCommand) options(cmd *cobra.Command) (compare.Options, error) {
 	if err != nil {
 		return opt, err
 	}
+	opt.Most = compare.MostFunctions
 	c.opt.By = run.GroupBy(c.flags.by)
 	// All outputs tell one story, in which threads and categories have their place.
 	opt.GroupBy = htmlGroups(opt.GroupBy)

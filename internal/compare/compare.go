@@ -71,6 +71,9 @@ type Options struct {
 	Stopped *Stopped
 	// GroupBy are groups to compare beside functions.
 	GroupBy []run.GroupBy
+	// Most is how many functions are compared one by one, the heaviest of both sides, or what the user named; the
+	// others are one, [OtherFunctions]. 0 is all.
+	Most int
 	// Categories says what run.ByCategory sorts into, nil for the built-in categories.
 	Categories *category.Set
 
@@ -187,8 +190,11 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 	}
 	run.TellApart(slices.Concat(base, head)...)
 	c.base, c.head = newSide(base), newSide(head)
+	c.gather(pairs)
+	c.base.list()
+	c.head.list()
 	c.names = newNaming(c.base, c.head)
-	c.Warnings = slices.Concat(notCompared, warnings, audit(base, head, c.names))
+	c.Warnings = slices.Concat(c.Warnings, notCompared, warnings, audit(base, head, c.names))
 	if c.blocked() {
 		c.Warnings = append(c.Warnings, verdict.BlockedWarning)
 	}

@@ -44,9 +44,6 @@ func newSide(runs []*run.Run) *side {
 			s.ids[key] = id
 			s.symbols = append(s.symbols, key)
 			s.functions = append(s.functions, f)
-			s.facts = append(s.facts, align.Function{
-				Name: key.name, SystemName: f.SystemName, Apart: f.Apart, DSO: key.dso, File: f.File, Unknown: f.Unknown,
-			})
 		}
 		return id
 	}
@@ -79,6 +76,17 @@ func newSide(runs []*run.Run) *side {
 		s.paths = append(s.paths, newPaths(&r.Stacks, &f))
 	}
 	return s
+}
+
+// list makes the facts of the symbols.
+func (s *side) list() {
+	s.facts = make([]align.Function, len(s.symbols))
+	for i, key := range s.symbols {
+		f := s.functions[i]
+		s.facts[i] = align.Function{
+			Name: key.name, SystemName: f.SystemName, Apart: f.Apart, DSO: key.dso, File: f.File, Unknown: f.Unknown,
+		}
+	}
 }
 
 // describe fills in what the alignment of functions goes by, from one event: shares,

@@ -1,0 +1,153 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"profdiff/internal/align"
+	"profdiff/internal/run"
+)
+
+// OtherFunctions is the row of the functions that have none of their own, see [Options.Most].
+const OtherFunctions = "[other functions]"
+
+// MostFunctions is a number of functions of which hardly a program has more in its recordings. Each takes
+// kilobytes when it is compared.
+const MostFunctions = 1 << 16
+
+// gather makes one function of each side of those that cost least on both, if there are more than are compared one by
+// one. What the user named is always one of these. Groups, which do not go by functions, have all of them.
+func (c *Comparison) gather(pairs []eventPair) {
+	opt := &c.Options
+	if opt.Most == 0 || max(len(c.base.symbols), len(c.head.symbols)) <= opt.Most || len(opt.Renames) > 0 || len(opt.ReferenceDSO) > 0 {
+		return
+	}
+	// A function goes by what no compiler changes in its name, so that it is in the same row on both sides.
+	numbers := make(map[string]int32)
+	var names []string
+	var shares []float64
+	var of [2][]int32 // names by side and symbol
+	named := slices.Concat(opt.Focus, opt.Reference)
+	sides := [2]*side{c.base, c.head}
+	for k, s := range sides {
+		of[k] = make([]int32, len(s.symbols))
+		for id, share := range s.shares(pairs, k == 1) {
+			name := align.Normalize(s.functions[id].Plain())
+			n, ok := numbers[name]
+			if !ok {
+				n = int32(len(names))
+				numbers[name] = n
+				names, shares = append(names, name), append(shares, 0)
+			}
+			if id == 0 || slices.ContainsFunc(named, func(re *regexp.Regexp) bool { return s.functions[id].Means(re) }) {
+				share = 2 // above all
+			}
+			of[k][id], shares[n] = n, max(shares[n], share)
+		}
+	}
+	order := make([]int32, len(names))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(-cmp.Compare(shares[a], shares[b]), strings.Compare(names[a], names[b]))
+	})
+	other := make([]bool, len(names))
+	for at, n := range order {
+		other[n] = at > opt.Most && shares[n] <= 1 // one is [no stack]
+	}
+	for k, s := range sides {
+		events, name, all := pairs[0].base, "base", len(s.symbols)
+		if k == 1 {
+			events, name = pairs[0].head, "head"
+		}
+		if n := s.gather(of[k], other); n > 0 {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s has %d functions: %d of those that cost least on both sides, together %.2g%% of %s, are compared as one, %s",
+				name, all-1, n, 100*s.ownShare(events), pairs[0].name, OtherFunctions))
+		}
+	}
+}
+
+// shares are the largest shares that each symbol has with its callees, of any event.
+func (s *side) shares(pairs []eventPair, head bool) []float64 {
+	shares, weights := make([]float64, len(s.symbols)), make([]float64, len(s.symbols))
+	outer := make(outermost, len(s.symbols))
+	var spent spent
+	for i := range pairs {
+		events, total := pairs[i].base, 0.0
+		if head {
+			events = pairs[i].head
+		}
+		clear(weights)
+		for k, r := range s.runs {
+			p := &s.paths[k]
+			spent.load(r, p, events[k])
+			total += float64(spent.all[0].Weight)
+			outer.reset()
+			for id := 1; id < p.len(); id++ {
+				if symbol := p.symbol[id]; spent.has(id) && outer.is(p, id, symbol) {
+					weights[symbol] += float64(spent.all[id].Weight)
+				}
+			}
+		}
+		for symbol, w := range weights {
+			shares[symbol] = max(shares[symbol], w/max(total, 1))
+		}
+	}
+	return shares
+}
+
+// gather makes one symbol, the last, of those whose names are in other, and returns how many they are.
+func (s *side) gather(names []int32, other []bool) (n int) {
+	to := make([]int32, len(s.symbols))
+	var kept []symbol
+	var functions []*run.Function
+	for id := range s.symbols {
+		if other[names[id]] {
+			to[id] = -1
+			n++
+			continue
+		}
+		to[id] = int32(len(kept))
+		kept, functions = append(kept, s.symbols[id]), append(functions, s.functions[id])
+	}
+	if n == 0 {
+		return 0
+	}
+	last := int32(len(kept))
+	s.symbols = append(kept, symbol{name: OtherFunctions})
+	s.functions = append(functions, &run.Function{Name: OtherFunctions, Unknown: true})
+	s.ids = make(map[symbol]int32, len(s.symbols))
+	for id, key := range s.symbols {
+		s.ids[key] = int32(id)
+	}
+	for i := range s.paths {
+		list := s.paths[i].symbol
+		for path, id := range list {
+			if list[path] = to[id]; to[id] < 0 {
+				list[path] = last
+			}
+		}
+	}
+	return n
+}
+
+// ownShare is the share that the last symbol has itself of an event.
+func (s *side) ownShare(events []int) float64 {
+	var own, all float64
+	var spent spent
+	for k, r := range s.runs {
+		p := &s.paths[k]
+		spent.load(r, p, events[k])
+		all += float64(spent.all[0].Weight)
+		for path, id := range p.symbol {
+			if int(id) == len(s.symbols)-1 {
+				own += float64(spent.own[path].Weight)
+			}
+		}
+	}
+	return own / max(all, 1)
+}
