@@ -62,39 +62,89 @@ func spentBy(t testing.TB, dir string, args ...string) (c spent) {
 	return c
 }
 
-// TestStorms reads small files that are to cost much. Each command takes no more than four times the
-// size of its input and 100 MB.
-func TestStorms(t *testing.T) {
-	show, convert := []string{"show", "in"}, []string{"convert", "in", "-o", "out.pb.gz"}
-	commands := map[string][][]string{
-		"forks": {show, convert},
-		"mmaps": {show},
-		"gecko": {show},
-	}
-	for _, storm := range inputtest.Storms {
-		for _, args := range commands[storm.Name] {
-			t.Run(storm.Name+" "+args[0], func(t *testing.T) {
-				for i := range 2 { // half of it, and all
-					dir := t.TempDir()
-					data := storm.Make(storm.N * (i + 1) / 2)
-					if err := os.WriteFile(filepath.Join(dir, "in"), data, 0o666); err != nil {
-						t.Fatal(err)
-					}
-					c := spentBy(t, dir, args...)
-					// The 100 MB, and what garbage there may be when the heap is at its largest.
-					const base = 100<<20 + 48<<20
-					switch limit := int64(4*len(data) + base); {
-					case c.code != exitOK:
-						t.Fatalf("exit code %d: %s", c.code, c.stderr)
-					case c.memory == 0 || c.cpu == 0:
-						t.Fatal("it did not say what it cost")
-					case c.memory > limit:
-						t.Errorf("%d bytes took %d bytes of memory, more than %d", len(data), c.memory, limit)
-					}
-					t.Logf("%d bytes: %d MB, %v", len(data), c.memory>>20, c.cpu)
-				}
-			})
+// A stormCase is a command that reads small files that are to cost much.
+type stormCase struct {
+	name, args string
+	// files are the files of half of the storm, 1, or all of it, 2.
+	files func(half int) map[string][]byte
+	// code is the exit code of all of it: what is out of proportion may be refused.
+	code int
+	// times is how often it may take what it should, 0 is once.
+	times int64
+	// refusal is what is said of what is refused.
+	refusal string
+}
+
+// stormCases has each storm with the commands for which it was one.
+func stormCases() []stormCase {
+	one := func(storm string) func(int) map[string][]byte {
+		i := slices.IndexFunc(inputtest.Storms, func(s inputtest.Storm) bool { return s.Name == storm })
+		return func(half int) map[string][]byte {
+			return map[string][]byte{"in": inputtest.Storms[i].Make(inputtest.Storms[i].N * half / 2)}
 		}
+	}
+	// Of so many stacks of which each calls the one before, all frames can be written.
+	chain := func(n int) func(int) map[string][]byte {
+		return func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.Gecko(n * half / 2)} }
+	}
+	const ingest = "fleet ingest in --release r --out store"
+	return []stormCase{
+		{"forks", "show in", one("forks"), exitOK, 0, ""},
+		{"forks-convert", "convert in -o out.pb.gz", one("forks"), exitOK, 0, ""},
+		{"mmaps", "show in", one("mmaps"), exitOK, 0, ""},
+		{"stack", "show in", one("stack"), exitInput, 0, "more than 65536 frames"},
+		{"processes", "show in", one("processes"), exitOK, 3, ""},
+		{"gecko", "show in", one("gecko"), exitOK, 0, ""},
+		{"gecko-convert", "convert in -o out.pb.gz", one("gecko"), exitInput, 0, "lists the frames"},
+		{"gecko-folded", "convert in -o out --to folded", one("gecko"), exitInput, 0, "all frames of its stack"},
+		{"gecko-otlp", "convert in -o out --to otlp", one("gecko"), exitInput, 0, "lists the frames"},
+		{"gecko-fleet", ingest, one("gecko"), exitInput, 0, "larger than bounds allow"},
+		{"chain-convert", "convert in -o out.pb.gz", chain(5000), exitOK, 0, ""},
+		{"chain-folded", "convert in -o out --to folded", chain(5000), exitOK, 0, ""},
+		{"chain-fleet", ingest, chain(5000), exitOK, 0, ""},
+		{"functions", "show in", one("functions"), exitOK, 3, ""},
+		{"functions-convert", "convert in -o out.pb.gz", one("functions"), exitOK, 2, ""},
+		{"diff", "diff in other", func(half int) map[string][]byte {
+			return map[string][]byte{"in": inputtest.FoldedFunctions(250_000*half, 0), "other": inputtest.FoldedFunctions(100_000*half, 1)}
+		}, exitOK, 3, ""},
+		{"bomb", "show in", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.Bomb(128 << 20 * half)} }, exitInput, 0, "decompresses to more than"},
+		{"page", "report --from in -o out.html", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.PageBomb(128 << 20 * half)} }, exitInput, 0, "become more than"},
+	}
+}
+
+// run makes the files in a folder, and says how large they are and what the command cost.
+func (s *stormCase) run(t testing.TB, half int) (size int64, c spent) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range s.files(half) {
+		size += int64(len(data))
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return size, spentBy(t, dir, append(strings.Fields(s.args), "--max-memory", "none")...)
+}
+
+// TestStorms reads small files that are to cost much. Each command takes no more than four times the
+// size of its input and 100 MB, or as many times that as its case says.
+func TestStorms(t *testing.T) {
+	for _, storm := range stormCases() {
+		t.Run(storm.name, func(t *testing.T) {
+			size, c := storm.run(t, 2)
+			// The 100 MB, and what garbage there may be when the heap is at its largest.
+			const garbage = 48 << 20
+			switch limit := max(1, storm.times)*(4*size+100<<20) + garbage; {
+			case c.code != storm.code || c.code != exitOK && strings.Count(c.stderr, "\n") != 1:
+				t.Errorf("exit code %d, want %d: %s", c.code, storm.code, c.stderr)
+			case !strings.Contains(c.stderr, storm.refusal):
+				t.Errorf("it says %q, want %q", c.stderr, storm.refusal)
+			case c.memory == 0 || c.cpu == 0:
+				t.Error("it did not say what it cost")
+			case c.memory > limit:
+				t.Errorf("%d bytes took %d bytes of memory, more than %d", size, c.memory, limit)
+			}
+			t.Logf("%d bytes: %d MB, %v: %s", size, c.memory>>20, c.cpu, c.stderr)
+		})
 	}
 }
 
@@ -103,44 +153,13 @@ func TestStorms(t *testing.T) {
 //
 //	go test ./cmd/profdiff -run '^$' -bench Storms -benchtime 1x
 func BenchmarkStorms(b *testing.B) {
-	one := func(storm string) func(int) map[string][]byte {
-		i := slices.IndexFunc(inputtest.Storms, func(s inputtest.Storm) bool { return s.Name == storm })
-		return func(half int) map[string][]byte {
-			return map[string][]byte{"in": inputtest.Storms[i].Make(inputtest.Storms[i].N * half / 2)}
-		}
-	}
-	for _, c := range []struct {
-		name, args string
-		files      func(half int) map[string][]byte
-	}{
-		{"forks", "show in", one("forks")},
-		{"mmaps", "show in", one("mmaps")},
-		{"stack", "show in", one("stack")},
-		{"processes", "show in", one("processes")},
-		{"gecko", "show in", one("gecko")},
-		{"gecko-convert", "convert in -o out.pb.gz", one("gecko")},
-		{"functions", "show in", one("functions")},
-		{"functions-convert", "convert in -o out.pb.gz", one("functions")},
-		{"diff", "diff in other", func(half int) map[string][]byte {
-			return map[string][]byte{"in": inputtest.FoldedFunctions(250_000*half, 0), "other": inputtest.FoldedFunctions(100_000*half, 1)}
-		}},
-		{"bomb", "show in", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.Bomb(128 << 20 * half)} }},
-		{"page", "report --from in -o out.html", func(half int) map[string][]byte { return map[string][]byte{"in": inputtest.PageBomb(128 << 20 * half)} }},
-	} {
-		b.Run(c.name, func(b *testing.B) {
+	for _, storm := range stormCases() {
+		b.Run(storm.name, func(b *testing.B) {
 			var cost [3]spent
-			size := 0
+			var size int64
 			for b.Loop() {
 				for half := 1; half <= 2; half++ {
-					dir := b.TempDir()
-					size = 0
-					for name, data := range c.files(half) {
-						size += len(data)
-						if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-							b.Fatal(err)
-						}
-					}
-					cost[half] = spentBy(b, dir, append(strings.Fields(c.args), "--max-memory", "none")...)
+					size, cost[half] = storm.run(b, half)
 				}
 			}
 			all := cost[2]

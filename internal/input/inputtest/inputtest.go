@@ -9,8 +9,10 @@ package inputtest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/klauspost/compress/gzip"
@@ -248,7 +250,14 @@ func PageBomb(size int) []byte {
 		_, _ = z.Write(zeros) // to memory
 	}
 	_ = z.Close()
+	// A report has the start of a digest of its blocks, so that nothing is read of what was changed.
+	id := sha256.New()
+	for _, name := range []string{"names", "event0"} {
+		id.Write([]byte(name))
+		id.Write(b.Bytes())
+	}
 	block := base64.StdEncoding.EncodeToString(b.Bytes())
-	return []byte(`<!DOCTYPE html><html><head><title>x</title></head><body><script type="application/json" id="meta">{"schema":"profdiff-report/v1","blocks":["names","event0"],"events":[{}]}</script>` +
+	return []byte(`<!DOCTYPE html><html><head><title>x</title></head><body><script type="application/json" id="meta">{"schema":"profdiff.report/v1","id":"` +
+		hex.EncodeToString(id.Sum(nil)[:4]) + `","blocks":["names","event0"],"events":[{}]}</script>` +
 		`<script type="application/octet-stream" id="names">` + block + `</script><script type="application/octet-stream" id="event0">` + block + `</script></body></html>`)
 }
