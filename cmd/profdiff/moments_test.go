@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -35,6 +36,7 @@ func TestSignalMoments(t *testing.T) {
 		"profiles.csv":  []byte("path,release,device,time\na,1,x,2026-11-23\nb,2,x,2026-11-24\na,1,y,2026-11-23\nb,2,z,2026-11-24\n"),
 		"recording":     inputtest.Processes(3000),
 		"profiles2.csv": []byte("path,release,device,time\nsmall,1,x,2026-11-23\nother,2,x,2026-11-24\n"),
+		"before.ndjson": measuredValues(2000, 1.0), "after.ndjson": measuredValues(2000, 1.1),
 	} {
 		if err := os.WriteFile(filepath.Join(shared, name), data, 0o666); err != nil {
 			t.Fatal(err)
@@ -43,6 +45,7 @@ func TestSignalMoments(t *testing.T) {
 	for _, args := range [][]string{
 		{"fleet", "ingest", "--manifest", "profiles2.csv", "--out", "store"},
 		{"diff", "small", "other", "--html", "page.html", "-o", "text"},
+		{"fleet", "plan", "--manifest", "profiles.csv", "--batch", "1", "-o", "specs.jsonl"},
 	} {
 		cmd, stderr := process(t, shared, args...)
 		if err := cmd.Run(); err != nil {
@@ -60,6 +63,8 @@ func TestSignalMoments(t *testing.T) {
 		outputs string
 		// grows is set if what is complete stays: whole batches, whole recordings.
 		grows bool
+		// stdin is the file that is standard input, "" for none.
+		stdin string
 	}{
 		{args: "convert a -o out.pb.gz", outputs: "out.pb.gz"},
 		{args: "convert recording -o out --to otlp", outputs: "out"},
@@ -81,6 +86,15 @@ func TestSignalMoments(t *testing.T) {
 		{args: "fleet delete store --device x", grows: true},
 		{args: "predict " + loop + "/branchy.x86-64.s " + loop + "/branchless.x86-64.s --cpu znver5 -o out", outputs: "out"},
 		{args: "record --before true --after true --runs 2 --warmup 0 -o runs", grows: true},
+		{args: "record -o out -- true", outputs: "out", grows: true}, // with a folder of symbols
+		{args: "selftest --runs 8 -- true"},
+		{args: "selftest --runs 8 -o runs -- true", grows: true},
+		{args: "calibrate --rounds 9 --limit 1s -o out", outputs: "out"},
+		{args: "show before.ndjson -o out", outputs: "out"},
+		{args: "diff before.ndjson after.ndjson -o out --html out.html", outputs: "out out.html"},
+		{args: "fleet worker --out new", stdin: "specs.jsonl", grows: true},
+		{args: "fleet rename store main=other", grows: true},
+		{args: "budget store a --benchmark b -o kept", grows: true},
 	} {
 		t.Run(strings.ReplaceAll(test.args, repository+"/", ""), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(20, uint64(len(test.args))))
@@ -97,6 +111,14 @@ func TestSignalMoments(t *testing.T) {
 				}
 				cmd, stderr := process(t, dir, strings.Fields(test.args)...)
 				cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
+				if test.stdin != "" {
+					file, err := os.Open(filepath.Join(dir, test.stdin))
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer file.Close()
+					cmd.Stdin = file
+				}
 				start := time.Now()
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
@@ -145,6 +167,17 @@ func TestSignalMoments(t *testing.T) {
 			}
 		})
 	}
+}
+
+// measuredValues are how long two commands took in so many runs, as lines of JSON.
+func measuredValues(runs int, factor float64) []byte {
+	var b bytes.Buffer
+	for i := range runs {
+		for j, name := range []string{"pack", "unpack"} {
+			fmt.Fprintf(&b, "{\"run\": %d, \"command\": %q, \"elapsed_s\": %.4f}\n", i, name, factor*float64(1+j+i%7))
+		}
+	}
+	return b.Bytes()
 }
 
 // leftIn are the temporary files in a folder: those in tmp, and hidden ones.
