@@ -129,6 +129,9 @@ func (s *stormCase) run(t testing.TB, half int) (size int64, c spent) {
 // size of its input and 100 MB, or as many times that as its case says.
 func TestStorms(t *testing.T) {
 	for _, storm := range stormCases() {
+		if testing.Short() && storm.times > 0 {
+			continue // the largest
+		}
 		t.Run(storm.name, func(t *testing.T) {
 			size, c := storm.run(t, 2)
 			// The 100 MB, and what garbage there may be when the heap is at its largest.
