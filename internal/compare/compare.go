@@ -545,7 +545,7 @@ func (c *Comparison) families(e *Event) []family {
 		for k, ch := range []*Change{&f.Self, &f.Total} {
 			switch {
 			case f.cut():
-				// How many stacks were cut off is no cost.
+				// How many stacks were cut off is no cost, and what changed of many functions none.
 			case f.Focus:
 				named[k].changes = append(named[k].changes, ch)
 			case c.heavy(e, ch):
@@ -566,8 +566,11 @@ func (c *Comparison) families(e *Event) []family {
 	return list
 }
 
-// cut reports whether the function stands for callers that recordings lack.
-func (f *Function) cut() bool { return f.Name == run.CutName && f.DSO == "" }
+// cut reports whether the function stands for callers that recordings lack, or for functions that have no row of
+// their own.
+func (f *Function) cut() bool {
+	return f.DSO == "" && (f.Name == run.CutName || f.Name == OtherFunctions)
+}
 
 // heavy reports whether a cost has the pooled share from which it is tested.
 func (c *Comparison) heavy(e *Event, ch *Change) bool { return c.heavyLevels(e, ch.Base, ch.Head) }

@@ -28,8 +28,8 @@ func (c *Comparison) gather(pairs []eventPair) {
 	// A function goes by what no compiler changes in its name, so that it is in the same row on both sides.
 	numbers := make(map[string]int32)
 	var names []string
-	var shares []float64
-	var of [2][]int32 // names by side and symbol
+	var shares [][2]float64 // by side
+	var of [2][]int32       // names by side and symbol
 	named := slices.Concat(opt.Focus, opt.Reference)
 	sides := [2]*side{c.base, c.head}
 	for k, s := range sides {
@@ -40,24 +40,29 @@ func (c *Comparison) gather(pairs []eventPair) {
 			if !ok {
 				n = int32(len(names))
 				numbers[name] = n
-				names, shares = append(names, name), append(shares, 0)
+				names, shares = append(names, name), append(shares, [2]float64{})
 			}
 			if id == 0 || slices.ContainsFunc(named, func(re *regexp.Regexp) bool { return s.functions[id].Means(re) }) {
 				share = 2 // above all
 			}
-			of[k][id], shares[n] = n, max(shares[n], share)
+			of[k][id], shares[n][k] = n, max(shares[n][k], share)
 		}
 	}
+	// Each side has half of them: the functions of a long program must not push out those of a short one.
+	other := slices.Repeat([]bool{true}, len(names))
 	order := make([]int32, len(names))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(-cmp.Compare(shares[a], shares[b]), strings.Compare(names[a], names[b]))
-	})
-	other := make([]bool, len(names))
-	for at, n := range order {
-		other[n] = at > opt.Most && shares[n] <= 1 // one is [no stack]
+	for k := range sides {
+		for i := range order {
+			order[i] = int32(i)
+		}
+		slices.SortFunc(order, func(a, b int32) int {
+			return cmp.Or(-cmp.Compare(shares[a][k], shares[b][k]), strings.Compare(names[a], names[b]))
+		})
+		for at, n := range order {
+			if at <= opt.Most/2 || shares[n][k] > 1 { // one is [no stack]
+				other[n] = false
+			}
+		}
 	}
 	for k, s := range sides {
 		events, name, all := pairs[0].base, "base", len(s.symbols)
@@ -65,7 +70,7 @@ func (c *Comparison) gather(pairs []eventPair) {
 			events, name = pairs[0].head, "head"
 		}
 		if n := s.gather(of[k], other); n > 0 {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s has %d functions: %d of those that cost least on both sides, together %.2g%% of %s, are compared as one, %s",
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s has %d functions: %d of those that cost least on both sides, together %.1f%% of %s, are compared as one, %s",
 				name, all-1, n, 100*s.ownShare(events), pairs[0].name, OtherFunctions))
 		}
 	}
