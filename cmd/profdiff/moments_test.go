@@ -63,6 +63,8 @@ func TestSignalMoments(t *testing.T) {
 		outputs string
 		// grows is set if what is complete stays: whole batches, whole recordings.
 		grows bool
+		// varies is set if it depends on the machine whether there is a result.
+		varies bool
 		// stdin is the file that is standard input, "" for none.
 		stdin string
 	}{
@@ -89,7 +91,7 @@ func TestSignalMoments(t *testing.T) {
 		{args: "record -o out -- true", outputs: "out", grows: true}, // with a folder of symbols
 		{args: "selftest --runs 8 -- true"},
 		{args: "selftest --runs 8 -o runs -- true", grows: true},
-		{args: "calibrate --rounds 9 --limit 1s -o out", outputs: "out"},
+		{args: "calibrate --rounds 9 --limit 1s -o out", outputs: "out", varies: true},
 		{args: "show before.ndjson -o out", outputs: "out"},
 		{args: "diff before.ndjson after.ndjson -o out --html out.html", outputs: "out out.html"},
 		{args: "fleet worker --out new", stdin: "specs.jsonl", grows: true},
@@ -138,7 +140,7 @@ func TestSignalMoments(t *testing.T) {
 				}
 				// One that comes before the program has begun ends it as it does any.
 				ended := i > 0 && (code == 128+int(signal) || status.Signaled() && status.Signal() == signal)
-				if code != own && !ended {
+				if code != own && !ended && !(test.varies && (code == exitOK || code == exitInput)) {
 					t.Fatalf("%v after %v: exit code %d, undisturbed %d: %s", signal, time.Since(start), code, own, stderr)
 				}
 				var outputs int
