@@ -161,7 +161,9 @@ what is better. JSON, CSV and what is written for other programs have identifier
 
 ` + wordsTable() + `
 Fell and rose are the identifiers of metrics of which it is not known what is better: less and more.
-One run a side has leads, no verdicts: ▽ less and △ more.`,
+One run a side has leads, no verdicts: ▽ less and △ more. Leads of few samples, fewer than 100 on both
+sides together, stand behind the others; of what several events tell, that event counts where it is
+strongest.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       versionText(),

@@ -15,6 +15,7 @@ import (
 func (t *Tests) sampling(e *Estimate, base, head WeightedCount) {
 	e.Ratio = head.Weight / base.Weight
 	ka, kb := base.Effective(), head.Effective()
+	e.Samples = ka + kb
 	if min(ka, kb) >= fewSamples {
 		m := shift{log: math.Log(e.Ratio), se: math.Sqrt(1/ka + 1/kb), df: math.Inf(1)}
 		e.CI = m.interval(t.level)

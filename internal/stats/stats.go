@@ -157,6 +157,8 @@ type Estimate struct {
 	// side: a verdict may warn, never fail.
 	Capped             bool
 	BaseRuns, HeadRuns int
+	// Samples are the effective ones of both sides together, if one run a side was sampled.
+	Samples float64
 	// Refused says why nothing can be said of the ratio. Then CI is everything and
 	// all p are 1.
 	Refused string

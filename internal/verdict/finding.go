@@ -53,9 +53,11 @@ type Finding struct {
 	Tested      bool
 	Verdict     Verdict
 	// Lead is set instead of a verdict where there is one run a side. Distance is how far
-	// from sampling noise the change is, in standard deviations of a normal distribution.
+	// from sampling noise the change is, in standard deviations of a normal distribution, and
+	// Few is set if it is told by few samples.
 	Lead     Lead
 	Distance float64
+	Few      bool
 	// Capped is set if the design cannot show a cause.
 	Capped bool
 	// Withheld is set if the verdict was taken back, see [Finding.Withhold].

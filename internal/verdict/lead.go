@@ -26,9 +26,14 @@ func (l Lead) Sign() string { return map[Lead]string{Less: "▽", More: "△"}[l
 // NoVerdicts is the headline of leads.
 const NoVerdicts = "one run a side: leads, no verdicts"
 
+// fewSamples is the number of samples of both sides together below which a lead is one of few: it
+// takes one burst in one of the runs to make these, however far from noise single samples would be.
+const fewSamples = 100
+
 // lead says whether what one run a side shows is a lead.
 func (f *Finding) lead(shown bool) {
 	f.Distance = stats.Sigmas(f.P)
+	f.Few = f.estimate.Samples > 0 && f.estimate.Samples < fewSamples
 	switch {
 	case !shown:
 	case f.Presence == BaseOnly || f.Presence == Both && f.Ratio < 1:
@@ -38,11 +43,53 @@ func (f *Finding) lead(shown bool) {
 	}
 }
 
-// Leads are those of a list that are leads, what is furthest from noise first.
-func Leads(list []*Finding) []*Finding {
-	leads := slices.DeleteFunc(slices.Clone(list), func(f *Finding) bool { return f.Lead == NoLead })
-	slices.SortStableFunc(leads, func(a, b *Finding) int { return -cmp.Compare(a.Distance, b.Distance) })
-	return leads
+// A Strength is what leads are ranked by.
+type Strength struct {
+	Lead     Lead
+	Few      bool
+	Distance float64
+}
+
+// Strength is that of the finding.
+func (f *Finding) Strength() Strength { return Strength{f.Lead, f.Few, f.Distance} }
+
+// Compare puts leads first, those of few samples behind the others, and what is further from noise
+// before what is nearer.
+func (s Strength) Compare(t Strength) int {
+	rank := func(s Strength) int {
+		switch {
+		case s.Lead == NoLead:
+			return 2
+		case s.Few:
+			return 1
+		}
+		return 0
+	}
+	if r := cmp.Compare(rank(s), rank(t)); r != 0 || s.Lead == NoLead {
+		return r
+	}
+	return -cmp.Compare(s.Distance, t.Distance)
+}
+
+// Leads are those of a list that are leads, the strongest first. Of what several events tell, as
+// they do of one function, only the event where it is strongest counts: key says what an entry is
+// of, and of which event.
+func Leads[T any, K comparable](list []T, strength func(T) Strength, key func(T) (of K, event string)) (leads []T) {
+	for _, x := range list {
+		if strength(x).Lead != NoLead {
+			leads = append(leads, x)
+		}
+	}
+	slices.SortStableFunc(leads, func(a, b T) int { return strength(a).Compare(strength(b)) })
+	strongest := make(map[K]string)
+	return slices.DeleteFunc(leads, func(x T) bool {
+		of, event := key(x)
+		first, ok := strongest[of]
+		if !ok {
+			strongest[of] = event
+		}
+		return ok && event != first
+	})
 }
 
 const (

@@ -7,6 +7,42 @@ import (
 	"profdiff/internal/stats"
 )
 
+// leadsOf are the leads of one event.
+func leadsOf(family []*Finding) []*Finding {
+	return Leads(family, (*Finding).Strength, func(f *Finding) (*Finding, string) { return f, "cycles" })
+}
+
+// TestLeadsRanked puts leads of few samples behind those of many, whatever their distance from noise,
+// and names what several events tell where it is strongest.
+func TestLeadsRanked(t *testing.T) {
+	one := func(base, head float64) *Finding {
+		e := stats.New(Level).Ratio([]stats.WeightedCount{{Weight: base, WeightSq: base}}, []stats.WeightedCount{{Weight: head, WeightSq: head}})
+		f := Of(&e)
+		return &f
+	}
+	few, many, more := one(1, 47), one(1000, 1200), one(1000, 1400)
+	family := []*Finding{few, many, more, one(2000, 2000), one(0, 200)}
+	rule.Discovered(family)
+	if !few.Few || many.Few || family[4].Few {
+		t.Error("few samples are those of both sides, fewer than a hundred")
+	}
+	if few.Distance < many.Distance {
+		t.Fatalf("%.1fσ and %.1fσ: this tests nothing", few.Distance, many.Distance)
+	}
+	if leads := leadsOf(family); len(leads) != 4 || leads[0] != family[4] || leads[1] != more || leads[2] != many || leads[3] != few {
+		t.Errorf("%d leads, %v", len(leads), leads)
+	}
+	type told struct {
+		*Finding
+		of, event string
+	}
+	list := []told{{many, "a", "cycles"}, {few, "b", "cycles"}, {more, "a", "misses"}, {many, "a", "misses"}}
+	leads := Leads(list, func(x told) Strength { return x.Strength() }, func(x told) (string, string) { return x.of, x.event })
+	if len(leads) != 3 || leads[0] != list[2] || leads[1] != list[3] || leads[2] != list[1] {
+		t.Errorf("of several events: %v", leads)
+	}
+}
+
 // TestLeads gives one run a side leads by their distance from sampling noise, and no verdict.
 func TestLeads(t *testing.T) {
 	one := func(base, head, bursts float64) *Finding {
@@ -39,7 +75,7 @@ func TestLeads(t *testing.T) {
 	if rule.Discovered(crowd); crowd[0].Lead != NoLead {
 		t.Errorf("of two thousand: %q at %.1fσ", crowd[0].Lead, crowd[0].Distance)
 	}
-	leads := Leads(family)
+	leads := leadsOf(family)
 	if len(leads) != 4 || leads[0] != family[4] || leads[1] != family[0] || leads[2] != family[2] || leads[3] != family[1] {
 		t.Errorf("%d leads, %v", len(leads), leads)
 	}

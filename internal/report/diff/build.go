@@ -199,7 +199,7 @@ func newChange(c *compare.Change) Change {
 		Method: c.Method, P: text.Significant(c.P), Q: text.Missing, PHolm: text.Missing, Verdict: c.Verdict, Capped: c.Capped,
 		RunsNeeded: c.RunsNeeded, Smallest: text.Missing, WithinNoise: c.WithinNoise(), BaseSamples: c.BaseSamples, HeadSamples: c.HeadSamples,
 		BaseNEff: c.BaseEffective, HeadNEff: c.HeadEffective,
-		Tested: c.Tested, Adjusted: c.Adjusted, Withheld: c.Withheld, Lead: c.Lead, Distance: text.Missing,
+		Tested: c.Tested, Adjusted: c.Adjusted, Withheld: c.Withheld, Lead: c.Lead, Few: c.Few, Distance: text.Missing,
 	}
 	if c.Tested && c.Method.Single() {
 		d.Distance = text.Number(text.Significant(c.Distance))

@@ -251,6 +251,11 @@ type Function struct {
 	Shift int `json:"-"`
 	// Focus is set if the user named the function.
 	Focus bool `json:"-"`
+	// Calls are how often the function was called before and after, in the unit of costs; 0 if that was
+	// not counted.
+	Calls [2]float64 `json:"-"`
+	// Elsewhere is set if the function is a lead that is stronger in another event, and told there.
+	Elsewhere bool `json:"-"`
 }
 
 // A Part is a function that one of the other side was split into, or was merged from: means
@@ -517,6 +522,8 @@ type Change struct {
 	Adjusted float64 `json:"-"`
 	// Withheld is set if the verdict was taken back.
 	Withheld bool `json:"-"`
+	// Few is set if one run a side has few samples of it.
+	Few bool `json:"-"`
 	// BaseRuns and HeadRuns are the costs of each run, a part.
 	BaseRuns []float64 `json:"-"`
 	HeadRuns []float64 `json:"-"`

@@ -17,8 +17,9 @@ import (
 // Leads are what one run a side tells: where to look first, and how to get verdicts.
 type Leads struct {
 	Headline string `json:"headline"`
-	// Functions are indices in the document's functions, what is furthest from sampling noise
-	// first.
+	// Functions are indices in the document's functions, the strongest lead first: what is
+	// furthest from sampling noise, and behind these what few samples tell. A function is there
+	// once, in the event where its lead is strongest.
 	Functions []int `json:"functions"`
 	// RunsNeeded are how many of each side would probably decide. Record is the command line
 	// that records as many, or the most that are proposed, and Note what to know of it, "" if
@@ -62,17 +63,22 @@ func (b *builder) addLeads() {
 	}
 	l := &Leads{Headline: verdict.NoVerdicts, Functions: []int{}}
 	var findings []*verdict.Finding
-	at := make(map[*verdict.Finding]int)
-	for i, first := 0, 0; i < len(c.Events); i++ {
+	var all []int
+	for i := range c.Events {
 		for j := range c.Events[i].Functions {
-			f := &c.Events[i].Functions[j].Self.Finding
-			findings, at[f] = append(findings, f), first+j
+			all, findings = append(all, len(findings)), append(findings, &c.Events[i].Functions[j].Self.Finding)
 		}
-		first += len(c.Events[i].Functions)
 	}
-	leads := verdict.Leads(findings)
-	for _, f := range leads {
-		l.Functions = append(l.Functions, at[f])
+	l.Functions = append(l.Functions, verdict.Leads(all,
+		func(i int) verdict.Strength { return findings[i].Strength() },
+		func(i int) (functionKey, string) { return b.Functions[i].key(), b.Functions[i].Event })...)
+	var leads []*verdict.Finding
+	told := make(map[int]bool)
+	for _, i := range l.Functions {
+		leads, told[i] = append(leads, findings[i]), true
+	}
+	for i := range b.Functions {
+		b.Functions[i].Elsewhere = b.Functions[i].Self.Lead != verdict.NoLead && !told[i]
 	}
 	rule := verdict.Rule{Margin: c.Options.Margin, FalseDiscovery: c.Options.FalseDiscovery}
 	l.RunsNeeded = rule.RunsFor(&c.Events[0].Total.Finding, leads)
@@ -139,17 +145,19 @@ func recordLine(c *compare.Comparison, commands bool, often ...string) (line, no
 	return run.JoinWords(append(words, end...)), note
 }
 
-// ranked puts what is furthest from noise first, if there is one run a side; else the order
-// stays.
+// A functionKey says which function of the program it is, whatever the event.
+type functionKey struct{ name, dso, baseName, baseDSO string }
+
+func (f *Function) key() functionKey { return functionKey{f.Name, f.DSO, f.BaseName, f.BaseDSO} }
+
+// Strength is what the change is ranked by, if it is a lead.
+func (c *Change) Strength() verdict.Strength {
+	return verdict.Strength{Lead: c.Lead, Few: c.Few, Distance: float64(c.Distance)}
+}
+
+// ranked puts the strongest leads first, if there is one run a side; else the order stays.
 func ranked[T any](e *Event, list []T, of func(T) *Change) {
-	if !e.Single() {
-		return
+	if e.Single() {
+		slices.SortStableFunc(list, func(a, b T) int { return of(a).Strength().Compare(of(b).Strength()) })
 	}
-	rank := func(x T) float64 {
-		if c := of(x); c.Lead != verdict.NoLead {
-			return float64(c.Distance)
-		}
-		return 0
-	}
-	slices.SortStableFunc(list, func(a, b T) int { return -cmp.Compare(rank(a), rank(b)) })
 }

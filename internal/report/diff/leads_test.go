@@ -1,11 +1,47 @@
 package diff
 
 import (
+	"io"
+	"slices"
+	"strings"
 	"testing"
 
 	"profdiff/internal/compare"
+	"profdiff/internal/report/reporttest"
 	"profdiff/internal/run"
+	"profdiff/internal/run/runtest"
 )
+
+// TestLeadsOfEvents lists a function that several events tell of in the one where its lead is strongest,
+// and says elsewhere that it is.
+func TestLeadsOfEvents(t *testing.T) {
+	side := func(name string, parse, read, cold int) []*run.Run {
+		lines := func(event, stack string, n int) string {
+			return "\n" + event + " main " + stack + strings.Repeat(" 10", n)
+		}
+		spec := strings.TrimSpace(lines("cpu-cycles", "a!main;a!rest", 4000) + lines("instructions", "a!main;a!rest", 4000) +
+			lines("cpu-cycles", "a!main;a!parse", parse) + lines("instructions", "a!main;a!parse", 2*parse) +
+			lines("cpu-cycles", "a!main;a!read", read) + lines("instructions", "a!main;a!read", 400) + lines("cpu-cycles", "a!main;a!cold", cold))
+		return []*run.Run{runtest.Build(t, name, spec)}
+	}
+	d := New(comparison(t, side("base", 400, 400, 1), side("head", 700, 560, 47), compare.Options{Normalize: compare.None}), Parts{})
+	var got []string
+	for _, i := range d.Leads.Functions {
+		got = append(got, d.Functions[i].Event+" "+d.Functions[i].Name)
+	}
+	if want := []string{"instructions parse", "cpu-cycles read", "cpu-cycles cold"}; !slices.Equal(got, want) {
+		t.Errorf("leads are %q, want %q", got, want)
+	}
+	summary := string(reporttest.Written(t, func(w io.Writer) error { return WriteSummary(w, d, false) }))
+	for _, want := range []string{"(1 lead is stronger in another event: see there)\n", "σ few  "} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("the summary lacks %q:\n%s", want, summary)
+		}
+	}
+	if n := strings.Count(summary, " parse\n"); n != 1 {
+		t.Errorf("parse is listed %d times:\n%s", n, summary)
+	}
+}
 
 // TestRecordLine names the recordings that would give verdicts.
 func TestRecordLine(t *testing.T) {

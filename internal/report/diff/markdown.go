@@ -80,6 +80,7 @@ func (d *markdownDiff) event(e *Event) markdownEvent {
 			m.less = append(m.less, r)
 		case r.change.Verdict == verdict.Regressed:
 			m.more = append(m.more, r)
+		case r.change.Lead != verdict.NoLead && r.shift < 0 && !d.opt.Total && e.Functions[r.function].Elsewhere:
 		case r.change.Lead != verdict.NoLead:
 			m.leads = append(m.leads, r)
 		case r.shift >= 0:

@@ -208,7 +208,7 @@ func storyChange(e *Event, c *Change, a story.About, label string) story.Change 
 	}
 	out := story.Change{
 		About: a, Measure: e.Measure(), Unit: e.Unit, Share: e.Shares(), Base: c.Base, Head: c.Head, Ratio: float64(c.Ratio), CI: c.CI,
-		Single: c.Method.Single(), Exact: c.Method == stats.Exact, Capped: c.Capped, Lead: c.Lead, Distance: float64(c.Distance),
+		Single: c.Method.Single(), Exact: c.Method == stats.Exact, Capped: c.Capped, Strength: c.Strength(),
 		WithinNoise: c.WithinNoise, RunsNeeded: c.RunsNeeded, Devices: c.Method == stats.Clusters, Samples: samples, Label: label,
 	}
 	if c.Tested && !c.Withheld {

@@ -81,6 +81,8 @@ type summaryRow struct {
 	name func(room int) string
 	// inclusive is set for a function with what it calls, which has rows of its own.
 	inclusive bool
+	// elsewhere is set if another event tells it better.
+	elsewhere bool
 }
 
 // event writes what changed in an event. The first one may have more to say.
@@ -91,8 +93,11 @@ func (s *summary) event(w io.Writer, e *Event, rank int) error {
 	}
 	rows := s.rows(e)
 	var lists [2][]summaryRow
+	elsewhere := 0
 	for _, r := range rows {
 		switch {
+		case r.elsewhere:
+			elsewhere++
 		case r.Lead == verdict.Less, decidedLess(r.Change):
 			lists[1] = append(lists[1], r)
 		case r.Lead == verdict.More, r.Verdict.Changed():
@@ -101,7 +106,10 @@ func (s *summary) event(w io.Writer, e *Event, rank int) error {
 	}
 	if len(s.Events) > 1 {
 		s.lines.Printf("")
-		s.lines.Printf("%s", s.eventLine(e, len(lists[0])+len(lists[1]) > 0))
+		s.lines.Printf("%s", s.eventLine(e, len(lists[0])+len(lists[1])+elsewhere > 0))
+		if elsewhere > 0 {
+			s.lines.Printf("(%s: see there)", map[bool]string{true: "1 lead is stronger in another event", false: fmt.Sprintf("%d leads are stronger in other events", elsewhere)}[elsewhere == 1])
+		}
 	}
 	if len(lists[0])+len(lists[1]) == 0 {
 		return s.lines.Err
@@ -191,6 +199,9 @@ func (s *summary) cells(e *Event, r summaryRow) []string {
 	lead := ""
 	if r.Lead != verdict.NoLead {
 		lead = fmt.Sprintf("%.1fσ", float64(r.Distance))
+		if r.Few {
+			lead += " few"
+		}
 	}
 	change, interval := changed(r.Change)
 	return []string{"", lead, f.cost(r.Base), f.cost(r.Head), change, interval, r.name(math.MaxInt)}
@@ -285,12 +296,12 @@ func (s *summary) functions(e *Event) (list []summaryRow) {
 	explained := !s.Design.Focus
 	for _, i := range e.Explained {
 		if f := &e.Functions[i]; explained {
-			list = append(list, summaryRow{&f.Total, func(room int) string { return withNote(f.Name, " + callees", room) }, true})
+			list = append(list, summaryRow{Change: &f.Total, name: func(room int) string { return withNote(f.Name, " + callees", room) }, inclusive: true})
 		}
 	}
 	for i := range e.Functions {
 		if f := &e.Functions[i]; f.Shift < 0 {
-			list = append(list, summaryRow{Change: &f.Self, name: f.short})
+			list = append(list, summaryRow{Change: &f.Self, name: f.short, elsewhere: f.Elsewhere})
 		}
 	}
 	for i := range e.Shifts {

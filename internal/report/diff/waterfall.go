@@ -58,7 +58,8 @@ func waterfall(e *Event) *Waterfall {
 }
 
 // Movers are what tells how an event changed: the changes of self costs that were decided, or that are
-// leads, of functions, or else of categories or threads.
+// leads, of functions, or else of categories or threads. A function that is a stronger lead in another
+// event is none here.
 func (e *Event) Movers() (by run.GroupBy, list []Bar) {
 	return e.tells(func(c *Change) bool { return c.Lead != verdict.NoLead || c.Tested && c.Verdict.Changed() })
 }
@@ -71,12 +72,17 @@ func (e *Event) tells(told func(*Change) bool) (by run.GroupBy, list []Bar) {
 		order = []run.GroupBy{run.ByCategory, run.ByThread, run.ByFunction}
 	}
 	for _, by = range order {
+		elsewhere := false
 		for _, b := range e.selfCosts(by) {
-			if told(b.Change) {
+			switch {
+			case !told(b.Change):
+			case b.Function >= 0 && b.Shift == nil && e.Functions[b.Function].Elsewhere:
+				elsewhere = true
+			default:
 				list = append(list, b)
 			}
 		}
-		if len(list) > 0 {
+		if len(list) > 0 || elsewhere {
 			break
 		}
 	}

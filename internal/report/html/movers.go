@@ -46,6 +46,9 @@ func (e *Event) movers() (by run.GroupBy, grew, shrank []mover) {
 			shrank = append(shrank, m)
 		default:
 			m.note = strings.TrimPrefix(m.note+", ", ", ") + fmt.Sprintf("%.1fσ from noise", float64(c.Distance))
+			if c.Few {
+				m.note += ", of few samples"
+			}
 			if c.Lead == verdict.More {
 				grew = append(grew, m)
 			} else {
@@ -56,7 +59,7 @@ func (e *Event) movers() (by run.GroupBy, grew, shrank []mover) {
 	for _, list := range [][]mover{grew, shrank} {
 		slices.SortStableFunc(list, func(a, b mover) int {
 			if a.change.Lead != verdict.NoLead {
-				return -cmp.Compare(a.change.Distance, b.change.Distance)
+				return a.change.Strength().Compare(b.change.Strength())
 			}
 			return -cmp.Compare(abs(a.change.Head-a.change.Base), abs(b.change.Head-b.change.Base))
 		})
@@ -175,7 +178,7 @@ func (m *meta) movers() *moversView {
 		}
 		v.Tables = append(v.Tables, e.table(i, rows, m.Verdict.Outcome.Better()))
 		if e.Single {
-			v.Only = "Only changes beyond sampling noise, after a correction for their number; of one run a side these are leads, no verdicts"
+			v.Only = "Only changes beyond sampling noise, after a correction for their number; of one run a side these are leads, no verdicts, each in the event where it is strongest"
 		}
 	}
 	if len(v.Tables) == 0 {

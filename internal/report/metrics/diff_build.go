@@ -54,7 +54,7 @@ func (d *Diff) tell() *story.Story {
 			x.Rows = append(x.Rows, story.Change{
 				About: story.About{Kind: story.Metric, Name: m.Name}, Label: r.Statistic + " of " + m.Name, Mean: r.Statistic == "mean",
 				Measure: r.measure, Values: true, Unit: m.Unit, Share: r.share, Base: float64(r.Base), Head: float64(r.Head),
-				Ratio: float64(r.Ratio), CI: r.CI, Verdict: r.said, Lead: verdict.Lead(r.Lead), Distance: float64(r.Distance), RunsNeeded: r.RunsNeeded, Samples: -1,
+				Ratio: float64(r.Ratio), CI: r.CI, Verdict: r.said, Strength: verdict.Strength{Lead: verdict.Lead(r.Lead), Distance: float64(r.Distance)}, RunsNeeded: r.RunsNeeded, Samples: -1,
 			})
 		}
 		list = append(list, x)

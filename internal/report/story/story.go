@@ -23,8 +23,8 @@
 //  8. If nothing is decided, but the total is: the same. If neither: it cannot be told yet, by how
 //     much sides differ, where most, and what would decide. A reason why verdicts are withheld is
 //     said once.
-//  9. One run a side gives leads, in words, and never a verdict. What a simulator counted is exact
-//     and has verdicts without intervals.
+//  9. One run a side gives leads, in words, and never a verdict: of what several events tell, the
+//     strongest. What a simulator counted is exact and has verdicts without intervals.
 //  10. A ratio beyond a hundred is told by both numbers: "from 6 to 298.5 k".
 package story
 
@@ -96,8 +96,7 @@ type Change struct {
 	// Single is set if there is one run a side, Exact if a simulator counted, Capped if the
 	// verdict is enough to warn and not to prove.
 	Single, Exact, Capped bool
-	Lead                  verdict.Lead
-	Distance              float64 // of a lead from noise, in standard deviations
+	verdict.Strength      // of a lead
 	WithinNoise           bool
 	// RunsNeeded is how many a side would probably decide, 0 if unknown.
 	RunsNeeded int

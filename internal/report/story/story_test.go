@@ -44,6 +44,15 @@ func TestTell(t *testing.T) {
 	single := undecided
 	single.Single = true
 	window := event(single)
+	lead := func(event, name string, base, head, distance float64, few bool) Change {
+		c := open(Function, name, base, head, 0.9*head/base, 1.1*head/base)
+		c.About.Event, c.Strength = event, verdict.Strength{Lead: verdict.More, Few: few, Distance: distance}
+		return c
+	}
+	misses := Event{Label: "branch misses", Plural: true, Per: "per run", Total: single, Parts: []Change{lead("misses", "a", 50e6, 70e6, 9, false), lead("misses", "b", 50e6, 70e6, 4, false)}}
+	for i := range misses.Parts {
+		misses.Parts[i].Measure, misses.Parts[i].Unit = verdict.Amount, "count"
+	}
 	window.NoTotal = "windows of time (the command is sleep) cost as much as they are long"
 	for name, test := range map[string]struct {
 		facts Facts
@@ -56,6 +65,22 @@ func TestTell(t *testing.T) {
 			[]string{
 				"With one run a side CPU time per run differs by +1.0% [-2.0% to +3.0%], 100.0 ms → 101.0 ms, which is beyond sampling noise.",
 				"No function differs beyond sampling noise.",
+			},
+		},
+		"leads of several events": {
+			Facts{Events: []Event{event(single, lead("cpu-clock", "a", 20e6, 30e6, 8, false), lead("cpu-clock", "c", 1e6, 20e6, 12, true)), misses}},
+			"can't tell yet",
+			[]string{
+				"With one run a side CPU time per run differs by +1.0% [-2.0% to +3.0%], 100.0 ms → 101.0 ms, which is beyond sampling noise.",
+				"The strongest leads: a has 40.0% [26.0% to 54.0%] more branch misses: 50.00 M → 70.00 M, 9.0σ from noise; b has 40.0% [26.0% to 54.0%] more branch misses: 50.00 M → 70.00 M, 4.0σ from noise.",
+			},
+		},
+		"a lead of few samples": {
+			Facts{Events: []Event{event(single, lead("cpu-clock", "c", 1e6, 20e6, 12, true), lead("cpu-clock", "a", 20e6, 30e6, 8, false))}},
+			"can't tell yet",
+			[]string{
+				"With one run a side CPU time per run differs by +1.0% [-2.0% to +3.0%], 100.0 ms → 101.0 ms, which is beyond sampling noise.",
+				"The strongest leads: a costs 50.0% [35.0% to 65.0%] more: 20.00 ms → 30.00 ms, 8.0σ from noise; c costs 20.0 times [18.0 to 22.0] as much: 1.000 ms → 20.00 ms, 12.0σ from noise, of few samples.",
 			},
 		},
 		"one window of time a side": {
@@ -145,7 +170,7 @@ func TestOfMetrics(t *testing.T) {
 	open := of("mean", verdict.Inconclusive, 10e6, 11e6, 0.9, 1.3)
 	open.RunsNeeded = 12
 	lead := of("mean", verdict.Inconclusive, 10e6, 12e6, 1.1, 1.3)
-	lead.Lead, lead.Distance = verdict.More, 4.2
+	lead.Strength = verdict.Strength{Lead: verdict.More, Distance: 4.2}
 	for name, test := range map[string]struct {
 		list  []Measured
 		leads string

@@ -525,12 +525,17 @@ func (t *teller) leads() *Story {
 	for i := range t.Events {
 		e := &t.Events[i]
 		for j := range e.Parts {
-			if c := &e.Parts[j]; c.Lead != verdict.NoLead && isCode(c) && e.worth(c) {
+			if c := &e.Parts[j]; isCode(c) && e.worth(c) {
 				list = append(list, lead{c, e})
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b lead) int { return -cmp.Compare(a.Distance, b.Distance) })
+	type part struct {
+		Kind      Kind
+		name, dso string
+	}
+	list = verdict.Leads(list, func(l lead) verdict.Strength { return l.Strength },
+		func(l lead) (part, string) { return part{l.Kind, l.Name, l.DSO}, l.Event })
 	if e := t.cpu(); e != nil {
 		noise := "beyond sampling noise"
 		if e.Total.WithinNoise {
@@ -544,7 +549,11 @@ func (t *teller) leads() *Story {
 	}
 	var said []string
 	for _, l := range list[:min(len(list), mostLeads)] {
-		said = append(said, fmt.Sprintf("%s, %.1fσ from noise", l.part(l.e), l.Distance))
+		few := ""
+		if l.Few {
+			few = ", of few samples"
+		}
+		said = append(said, fmt.Sprintf("%s, %.1fσ from noise%s", l.part(l.e), l.Distance, few))
 	}
 	switch {
 	case len(said) > 0:
