@@ -13,6 +13,7 @@ import (
 
 	"profdiff/internal/align"
 	"profdiff/internal/compare"
+	"profdiff/internal/listing"
 	"profdiff/internal/metric"
 	"profdiff/internal/report/diff"
 	"profdiff/internal/report/html"
@@ -392,7 +393,7 @@ func (c *diffCommand) run(cmd *cobra.Command, std *stdio, paths []string) error 
 	if err := c.page.findSource(cmd.Context(), base, head); err != nil {
 		return err
 	}
-	document := diff.New(comparison, c.parts(l))
+	document := diff.New(comparison, c.parts(cmd, l))
 	document.AddWaits(l.waitsOf(base), l.waitsOf(head))
 	if traced[0] != nil && traced[1] != nil && c.format == "text" && !c.quiet {
 		std.note("frames and starts of apps: --metric . compares how long they took")
@@ -462,8 +463,11 @@ func (c *diffCommand) write(cmd *cobra.Command, std *stdio, w io.Writer, d *diff
 }
 
 // parts are what the outputs need.
-func (c *diffCommand) parts(l *loader) diff.Parts {
+func (c *diffCommand) parts(cmd *cobra.Command, l *loader) diff.Parts {
 	parts := diff.Parts{Lines: c.lines, Neighbors: c.callers, Stacks: c.out.stacks, Page: c.page.parts(l), Commands: c.page.commands}
+	if c.summary(cmd) {
+		parts.Code = &listing.Options{Objects: l.opt.Objects, CodeOnly: true}
+	}
 	if c.showTree {
 		c.tree.MinShare = c.minShare / 100
 		parts.Tree = &c.tree

@@ -21,6 +21,8 @@ type Options struct {
 	Objects *objects.Store
 	// Source has the text of lines of both sides. Trees are nil if it is not asked for.
 	Source source.Sides
+	// CodeOnly leaves out the lines of instructions, which take longer to read than the code.
+	CodeOnly bool
 }
 
 // A Function is a function of a comparison whose code is wanted.
@@ -39,7 +41,7 @@ func Of(base, head []*run.Run, event string, functions []Function, opt Options) 
 	if opt.Objects.Empty() {
 		return nil
 	}
-	before, after := binaries{opt.Objects, opt.Source.Base}, binaries{opt.Objects, opt.Source.Head}
+	before, after := binaries{opt.Objects, opt.Source.Base, opt.CodeOnly}, binaries{opt.Objects, opt.Source.Head, opt.CodeOnly}
 	inBase, inHead := make(map[sampledFunction]bool), make(map[sampledFunction]bool)
 	for i := range functions {
 		f := &functions[i]
@@ -61,8 +63,9 @@ func Of(base, head []*run.Run, event string, functions []Function, opt Options) 
 
 // A binaries has the code of files, and the text that it was compiled of.
 type binaries struct {
-	files  *objects.Store
-	source *source.Tree
+	files    *objects.Store
+	source   *source.Tree
+	codeOnly bool
 }
 
 // listing disassembles the function that the samples are in, nil if it is not known.
@@ -96,7 +99,10 @@ func (b *binaries) listing(s *sampledCode) []Instruction {
 		return nil
 	}
 	list := make([]Instruction, 0, len(f.Insts))
-	lines := o.Lines()
+	var lines *objfile.LineTable
+	if !b.codeOnly {
+		lines = o.Lines()
+	}
 	for i := range f.Insts {
 		inst := &f.Insts[i]
 		text := f.Text(i)

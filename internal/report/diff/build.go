@@ -26,6 +26,9 @@ type Parts struct {
 	Stacks bool
 	// Page is what a report in HTML has.
 	Page *Page
+	// Code says how the code of functions that are told is compared, for a summary; nil if there is to
+	// be none. A page compares code anyway.
+	Code *listing.Options
 	// Commands are the arguments of what was recorded, in the line that records it again.
 	Commands bool
 }
@@ -101,6 +104,10 @@ func New(c *compare.Comparison, parts Parts) *Document {
 			e.HotLines = b.hotLines(i)
 			e.Frames, e.Times = frames(c, i)
 		}
+	}
+	if parts.Code != nil && parts.Page == nil {
+		b.Listings = listing.Of(c.Base, c.Head, c.Events[0].Name, b.told(), *parts.Code)
+		defer func() { d.Listings = nil }() // which only a page has
 	}
 	if parts.Stacks {
 		d.Stacks = c.Stacks()
@@ -393,6 +400,28 @@ func (b *builder) tree(event int, opt *TreeOptions) *Tree {
 	return out
 }
 
+// told are the functions of the first event that a summary lists.
+func (b *builder) told() (list []listing.Function) {
+	e := &b.Events[0]
+	_, bars := e.Movers()
+	slices.SortStableFunc(bars, func(x, y Bar) int { return -cmp.Compare(math.Abs(x.Change.Delta), math.Abs(y.Change.Delta)) })
+	ranked(e, bars, func(x Bar) *Change { return x.Change })
+	for i := range bars {
+		if at := bars[i].Function; at >= 0 && bars[i].Shift == nil && len(list) < 2*summaryRows {
+			list = append(list, listed(&e.Functions[at]))
+		}
+	}
+	return list
+}
+
+// listed is a function of which the code is looked for.
+func listed(f *Function) listing.Function {
+	return listing.Function{
+		Name: f.Name, DSO: f.DSO, BaseName: f.BaseName, BaseDSO: f.BaseDSO,
+		BaseSamples: f.Self.BaseSamples, HeadSamples: f.Self.HeadSamples,
+	}
+}
+
 // maxListings is the number of functions whose code is listed.
 const maxListings = 40
 
@@ -408,10 +437,7 @@ func (b *builder) hottest() (list []listing.Function) {
 	weight := func(f *Function) float64 { return f.Self.Base + f.Self.Head }
 	slices.SortStableFunc(order, func(a, b *Function) int { return -cmp.Compare(weight(a), weight(b)) })
 	for _, f := range order[:min(len(order), maxListings)] {
-		list = append(list, listing.Function{
-			Name: f.Name, DSO: f.DSO, BaseName: f.BaseName, BaseDSO: f.BaseDSO,
-			BaseSamples: f.Self.BaseSamples, HeadSamples: f.Self.HeadSamples,
-		})
+		list = append(list, listed(f))
 	}
 	return list
 }

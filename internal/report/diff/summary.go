@@ -330,6 +330,10 @@ func (f *Function) short(room int) string {
 			return both
 		}
 		return withNote(f.Name, " (renamed)", room)
+	case slices.ContainsFunc(f.Why, func(r Reason) bool { return r.Text == sameCode }):
+		if said := f.Name + " (" + sameCode + ")"; text.Width(said) <= room {
+			return said
+		}
 	}
 	return text.Elide(f.Name, room)
 }

@@ -276,6 +276,10 @@ func (r *reasoner) inlined(f *Function, name string) bool {
 	return false
 }
 
+// sameCode is what is said of a function whose change is not its own: its data, its callees' or its
+// place in memory are others.
+const sameCode = "same instructions"
+
 // code says of functions whose code is listed whole whether it is the same.
 func (r *reasoner) code() {
 	for i := range r.Listings {
@@ -295,7 +299,7 @@ func (r *reasoner) code() {
 		switch {
 		case l.LeftOut > 0 || both == 0: // the rest may differ, or one side has no binary
 		case base+head == 0:
-			r.say(l.Function, l.DSO, Reason{Kind: WhyCode, Text: "same instructions"})
+			r.say(l.Function, l.DSO, Reason{Kind: WhyCode, Text: sameCode})
 		case head > 0:
 			r.say(l.Function, l.DSO, Reason{Kind: WhyCode, Text: fmt.Sprintf("%d of %d instructions new", head, both+head)})
 		default:
