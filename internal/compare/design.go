@@ -143,19 +143,39 @@ var facts = []fact{
 	{"frequency governor", func(r *run.Recording) string { return r.Conditions.Governor }, false},
 }
 
-// follows reports whether commands that ran to their end took longer by a ratio because they did more work: such durations
-// are a result of the change, and no condition that differs.
-func follows(base, head []*run.Run, ratio float64) bool {
+// durationsDiffer is the ratio of durations from which it is said that they differ.
+const durationsDiffer = 1.5
+
+// Durations are how long a run of each side took, in the median, and whether that differs: as a result
+// of the change, if commands that ran to their end cost less where they took less time; else a
+// condition differs, and costs are not of the same work.
+func Durations(base, head []*run.Run) (a, b time.Duration, differ, result bool) {
+	took := func(runs []*run.Run) float64 {
+		var list []float64
+		for _, r := range runs {
+			list = append(list, float64(r.Recording.Took()))
+		}
+		return medianOf(list)
+	}
+	x, y := took(base), took(head)
+	a, b = time.Duration(x), time.Duration(y)
+	if !(x > 0 && y > 0 && max(x/y, y/x) > durationsDiffer) {
+		return a, b, false, false
+	}
 	name := base[0].Events[0].Name
 	if slices.ContainsFunc(slices.Concat(base, head), func(r *run.Run) bool {
-		return r.Recording.CommandTime == 0 || r.Window() != "" || r.Events[0].Name != name
+		return r.Recording.ProgramLine() == "" || r.Window() != "" || r.Events[0].Name != name
 	}) {
-		return false
+		return a, b, true, false
 	}
+	// Where a program waits less, it takes less time for the same cost, or nearly that.
+	const nearly = 0.1
 	cost := func(r *run.Run) float64 { return float64(r.Events[0].Weight) }
-	a, b := meanOf(base, cost), meanOf(head, cost)
-	// On the scale of logarithms, work explains more than half of the difference.
-	return a > 0 && b > 0 && math.Log(a/b)/math.Log(ratio) > 0.5
+	c, d := meanOf(base, cost), meanOf(head, cost)
+	if x > y {
+		c, d = d, c
+	}
+	return a, b, true, c > 0 && d > 0 && c <= (1+nearly)*d
 }
 
 // sumsOnly says of which sides samples are not told apart.
@@ -207,10 +227,18 @@ func audit(base, head []*run.Run, names naming) (warnings []string) {
 	if s := sumsOnly(base, head); s != "" {
 		warn("%s", s)
 	}
-	seconds := func(r *run.Run) float64 { return r.Recording.Took().Seconds() }
-	if a, b := meanOf(base, seconds), meanOf(head, seconds); a > 0 && b > 0 && max(a/b, b/a) > 1.5 && !follows(base, head, a/b) {
-		round := func(s float64) time.Duration { return time.Duration(s * 1e9).Round(time.Millisecond) }
-		warn("duration differs: base %v a run, head %v", round(a), round(b))
+	if a, b, differ, result := Durations(base, head); differ && !result {
+		warn("duration differs: base %v a run, head %v", a.Round(time.Millisecond), b.Round(time.Millisecond))
+	}
+	for side, runs := range [][]*run.Run{base, head} {
+		took := make([]float64, len(runs))
+		for i, r := range runs {
+			took[i] = math.Log(float64(r.Recording.Took()))
+		}
+		for i, times := range standOut(took, make([]float64, len(runs)), outlierTook) {
+			warn("%s took %v, %.2g times the median of the %d runs of %s: something else may have happened in it",
+				runs[i].Name, runs[i].Recording.Took().Round(time.Millisecond), times, len(runs), [2]string{"base", "head"}[side])
+		}
 	}
 	threadsOfBase := func(share float64) map[string]string { return threads(base, share, names, false) }
 	threadsOfHead := func(share float64) map[string]string { return threads(head, share, names, true) }

@@ -66,7 +66,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestDuration warns of durations unless they follow from what a program did until it ended.
+// TestDuration warns of durations unless they are what a program took until it ended.
 func TestDuration(t *testing.T) {
 	side := func(samples int, took time.Duration, command string) []*run.Run {
 		r := runtest.Build(t, "run", "cpu-cycles main a!main;a!f"+strings.Repeat(" 10", samples))
@@ -80,7 +80,9 @@ func TestDuration(t *testing.T) {
 		warns   bool
 	}{
 		{"as much less work", 100, "sort file", false},
-		{"as much work, in less time", 200, "sort file", true},
+		{"as much work, in less time", 200, "sort file", false},
+		{"more work, in less time", 300, "sort file", true},
+		{"an unknown program", 100, "", true},
 		{"stopped by a clock", 100, "timeout 2 server", true},
 	} {
 		c := mustCompare(t, side(200, 2*time.Second, test.command), side(test.samples, time.Second, test.command), Options{Normalize: None})
@@ -115,6 +117,33 @@ func TestOutliers(t *testing.T) {
 	} {
 		if got := outliers(pair, side(500, 501, 502, 500, 503, 499), test.head); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\n got %q\nwant %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestLongRun remarks a run that took much longer than the others of its side, whatever it cost.
+func TestLongRun(t *testing.T) {
+	side := func(name string, seconds ...float64) (runs []*run.Run) {
+		for i, s := range seconds {
+			r := runtest.Build(t, fmt.Sprintf("%s %d", name, i+1), "cpu-cycles main a!main;a!f"+strings.Repeat(" 10", 200+i))
+			r.Recording.Duration = time.Duration(s * 1e9)
+			runs = append(runs, r)
+		}
+		return runs
+	}
+	for _, test := range []struct {
+		seconds []float64
+		want    bool
+	}{
+		{[]float64{1.1, 1.12, 1.09, 3.6, 1.1, 1.11}, true},
+		{[]float64{1.1, 1.12, 1.09, 1.3, 1.1, 1.11}, false},
+		{[]float64{1.1, 2.2, 0.9, 3.6, 1.8, 3}, false},
+		{[]float64{1.1, 1.12, 1.09, 0, 1.1, 1.11}, false},
+	} {
+		c := mustCompare(t, side("a", 1.1, 1.11, 1.1, 1.12, 1.1, 1.13), side("b", test.seconds...), Options{Normalize: None})
+		const want = "b 4 took 3.6s, 3.3 times the median of the 6 runs of head: something else may have happened in it"
+		if slices.Contains(c.Warnings, want) != test.want {
+			t.Errorf("%v: %q", test.seconds, c.Warnings)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -15,6 +16,7 @@ const (
 	// many standard deviations, of sampling or as the median of the distances from the median tells them
 	// (Iglewicz and Hoaglin, 1993, who propose 3.5).
 	outlierTimes  = 1.5
+	outlierTook   = 2 // likewise, for how long a run was: a program waits for others, too
 	outlierSigmas = 6
 	sigmaOfMedian = 1.4826
 )
@@ -33,8 +35,21 @@ func outliers(p *eventPair, base, head []*run.Run) (warnings []string) {
 			}
 			noise = append(noise, sampled)
 		}
-		if len(runs) < outlierRuns || slices.ContainsFunc(logs, func(l float64) bool { return math.IsInf(l, 0) }) {
-			continue
+		for i, times := range standOut(logs, noise, outlierTimes) {
+			warnings = append(warnings, fmt.Sprintf("%s: %s costs %.2g times the median of the %d runs of %s: something else may have happened in it",
+				p.name, runs[i].Name, times, len(runs), [2]string{"base", "head"}[side]))
+		}
+	}
+	return warnings
+}
+
+// standOut finds those that stand out from the other runs of a side: indices of logarithms, and how
+// many times the median they are, or which part of it, if that is at least so many times or a part of
+// as much. The noise of sampling is known of each.
+func standOut(logs, noise []float64, least float64) iter.Seq2[int, float64] {
+	return func(yield func(int, float64) bool) {
+		if len(logs) < outlierRuns || slices.ContainsFunc(logs, func(l float64) bool { return math.IsInf(l, 0) }) {
+			return
 		}
 		middle := medianOf(logs)
 		distances := make([]float64, len(logs))
@@ -42,14 +57,12 @@ func outliers(p *eventPair, base, head []*run.Run) (warnings []string) {
 			distances[i] = math.Abs(l - middle)
 		}
 		spread := sigmaOfMedian * medianOf(distances)
-		for i, r := range runs {
-			if distances[i] > max(math.Log(outlierTimes), outlierSigmas*max(spread, noise[i])) {
-				warnings = append(warnings, fmt.Sprintf("%s: %s costs %.2g times the median of the %d runs of %s: something else may have happened in it",
-					p.name, r.Name, math.Exp(logs[i]-middle), len(runs), [2]string{"base", "head"}[side]))
+		for i, l := range logs {
+			if distances[i] > max(math.Log(least), outlierSigmas*max(spread, noise[i])) && !yield(i, math.Exp(l-middle)) {
+				return
 			}
 		}
 	}
-	return warnings
 }
 
 // medianOf is the median of numbers, which stay in their order.

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -60,6 +61,9 @@ func New(c *compare.Comparison, parts Parts) *Document {
 			FalseDiscovery: c.Options.FalseDiscovery, MinShare: c.Options.MinShare, Focus: len(c.Options.Focus) > 0,
 		},
 		Events: make([]Event, 0, len(c.Events)), Explained: []Row{}, Categories: []Row{}, Threads: []Row{}, DSOs: []Row{}, Metrics: []Metrics{},
+	}
+	if a, b, differ, result := compare.Durations(c.Base, c.Head); differ && result {
+		d.Design.Took = fmt.Sprintf("%v → %v a run", a.Round(time.Millisecond), b.Round(time.Millisecond))
 	}
 	if s := c.Options.Stopped; s != nil {
 		d.Design.Turns.Text += "; " + s.String()

@@ -130,6 +130,8 @@ type Design struct {
 	MinShare       float64 `json:"-"`
 	// Focus is set if the user named functions.
 	Focus bool `json:"-"`
+	// Took says how long runs were, if that differs and is a result, else "".
+	Took string `json:"-"`
 }
 
 // Stopped is what looks made of a recording that went on until something was decided.

@@ -381,6 +381,7 @@ func (s *summary) facts(w io.Writer, main *Event, next bool) {
 	} else if s.Design.RunsBase > 1 && s.Design.RunsHead > 1 {
 		t.Fact("order", s.Design.Text)
 	}
+	t.Fact("took", s.Design.Took)
 	s.addSamples(&t)
 	if l := s.Leads; l != nil {
 		if !next {

@@ -38,6 +38,7 @@ func WriteText(w io.Writer, c *Document, opt Options) error {
 	} else if c.Design.RunsBase > 1 && c.Design.RunsHead > 1 {
 		t.Add("order", c.Design.Text)
 	}
+	t.Fact("took", c.Design.Took)
 	for _, warning := range c.Design.Warnings {
 		t.Add("warning", warning)
 	}

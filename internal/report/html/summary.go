@@ -256,6 +256,7 @@ func (o *Options) run(r *diff.Run, head bool) Run {
 func facts(c *diff.Document, d *Document) []Fact {
 	list := []Fact{
 		{"Order of recording", c.Design.Text},
+		{"Runs took", cmp.Or(c.Design.Took, "about the same time, or it is not known")},
 		{"Margin that does not matter", shortPercent(c.Design.Margin)},
 		{"False ones among functions called changed", "up to " + shortPercent(c.Design.FalseDiscovery)},
 		{"Least share of a function that is tested", shortPercent(c.Design.MinShare)},
