@@ -17,6 +17,8 @@ type Times struct {
 	// that are not told apart.
 	Threads []string
 	Others  int
+	// After are the same rows by what head calls them, nil if no thread was renamed.
+	After []string
 	// Runs are base's, then head's.
 	Runs []RunTimes
 	// Stacks are normalized costs by frame, means over the runs of a side. Nodes are by frame the node
@@ -144,6 +146,7 @@ func clockOf(r *run.Run, event int) clock {
 func (t *Tree) threadRows(out *Times) (rows [][]int) {
 	type thread struct {
 		name   string
+		after  string // as head has it, "" if that has none
 		weight float64
 		runs   [2]int // in which it is, by side
 	}
@@ -156,12 +159,16 @@ func (t *Tree) threadRows(out *Times) (rows [][]int) {
 		}
 		of, seen := make([]int, len(r.Labels)), make(map[int]bool)
 		for l := range r.Labels {
-			name := t.c.names.of(run.ByEachThread, side == 1, cmp.Or(r.Labels[l].Thread, run.NoLabel))
+			own := cmp.Or(r.Labels[l].Thread, run.NoLabel)
+			name := t.c.names.of(run.ByEachThread, side == 1, own)
 			k, ok := index[name]
 			if !ok {
 				k = len(threads)
 				index[name] = k
 				threads = append(threads, thread{name: name})
+			}
+			if side == 1 {
+				threads[k].after = own
 			}
 			of[l] = k
 		}
@@ -201,6 +208,9 @@ func (t *Tree) threadRows(out *Times) (rows [][]int) {
 		x := threads[k]
 		if pool := run.ThreadPool(x.name); members[pool] > 1 && !own[pool] {
 			x.name = pool
+			if x.after != "" {
+				x.after = run.ThreadPool(x.after)
+			}
 		}
 		at, ok := byName[x.name]
 		if !ok {
@@ -209,6 +219,7 @@ func (t *Tree) threadRows(out *Times) (rows [][]int) {
 			list = append(list, thread{name: x.name})
 		}
 		list[at].weight += x.weight
+		list[at].after = cmp.Or(list[at].after, x.after)
 		rowOf[k] = at
 	}
 	order := make([]int, len(list))
@@ -225,12 +236,16 @@ func (t *Tree) threadRows(out *Times) (rows [][]int) {
 		case list[k].weight == 0: // of other events
 		case at < mostThreads:
 			out.Threads = append(out.Threads, list[k].name)
+			out.After = append(out.After, cmp.Or(list[k].after, list[k].name))
 		default:
 			out.Others++
 		}
 	}
 	if out.Others > 0 {
-		out.Threads = append(out.Threads, "")
+		out.Threads, out.After = append(out.Threads, ""), append(out.After, "")
+	}
+	if slices.Equal(out.Threads, out.After) {
+		out.After = nil
 	}
 	for _, of := range rows {
 		for l := range of {

@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,6 +48,27 @@ func timedRun(t *testing.T, name string, rng *rand.Rand, threads []string) *run.
 		t.Fatal(err)
 	}
 	return r
+}
+
+// TestTimesRenamed checks that rows have the names of each side.
+func TestTimesRenamed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	side := func(program string) []*run.Run {
+		r := timedRun(t, "run of "+program, rng, []string{program, "worker"})
+		r.Recording.CommandLine = "perf record -o x -- ./" + program
+		return []*run.Run{r}
+	}
+	for _, test := range []struct {
+		head string
+		want []string
+	}{{"new", []string{"[unknown]", "new", "worker"}}, {"old", nil}} {
+		times := mustCompare(t, side("old"), side(test.head), Options{Normalize: None}).Tree(0).Times()
+		slices.Sort(times.Threads)
+		slices.Sort(times.After)
+		if want := []string{"[unknown]", "old", "worker"}; !slices.Equal(times.Threads, want) || !slices.Equal(times.After, test.want) {
+			t.Errorf("rows are %q and %q, want %q and %q", times.Threads, times.After, want, test.want)
+		}
+	}
 }
 
 // TestTimes checks that of each run and thread all is in bins or said to have no time, and that stacks

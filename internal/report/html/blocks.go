@@ -338,6 +338,9 @@ func (c *checker) lines(m *metaEvent) {
 // times checks the block of times.
 func (c *checker) times(m *metaEvent) {
 	threads, runs := c.count("threads"), c.count("length")
+	if c.root.at("after").found {
+		c.length(threads, "after")
+	}
 	if means := 2 * threads; c.count("cells") != means {
 		c.length(means+runs*threads, "cells")
 	}

@@ -18,7 +18,9 @@ type timesBlock struct {
 	Bin  int64 `json:"bin"` // nanoseconds
 	Bins int   `json:"bins"`
 	// Threads are the rows. If Others is not 0, the last is so many threads.
+	// After are their names after, absent if no thread was renamed.
 	Threads []string `json:"threads"`
+	After   []string `json:"after,omitempty"`
 	Others  int      `json:"others"`
 	// Base is how many runs are of base. Length is of each run in nanoseconds, and Untimed the cost of
 	// samples without a time.
@@ -128,7 +130,7 @@ const (
 )
 
 func newTimesBlock(t *diff.Times, clean func(string) string) *timesBlock {
-	b := &timesBlock{Bin: t.Bin, Bins: t.Bins, Threads: list(t.Threads), Others: t.Others, Single: len(t.Runs) > 2}
+	b := &timesBlock{Bin: t.Bin, Bins: t.Bins, Threads: list(t.Threads), After: slices.Clone(t.After), Others: t.Others, Single: len(t.Runs) > 2}
 	cleanAll(b, clean)
 	var means [2][][]float64
 	for i := range means {

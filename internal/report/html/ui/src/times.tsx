@@ -45,9 +45,13 @@ class Times {
     const b = this.block;
     return Math.max(0, ...b.length.slice(side ? b.base : 0, side ? undefined : b.base));
   }
-  name(thread: number): string {
+  /** The name of a row on a side, or on both. */
+  name(thread: number, side?: number): string {
     const b = this.block;
-    return thread < 0 ? "all threads" : thread === b.threads.length - 1 && b.others > 0 ? plural(b.others, "other thread") : b.threads[thread];
+    if (thread < 0) return "all threads";
+    if (thread === b.threads.length - 1 && b.others > 0) return plural(b.others, "other thread");
+    const before = b.threads[thread], after = b.after?.[thread] ?? before;
+    return side === 0 || before === after ? before : side === 1 ? after : before + " → " + after;
   }
   time(bins: number): string { return seconds(bins * this.block.bin, this.block.bin); }
   /** The rows of stacks of both sides: frames, and what they cost in which bins. */
@@ -395,7 +399,7 @@ function Map_({ s, data, t, span, part, graph }: { s: State; data: EventData; t:
             <section key={side}>
               <h2>{SIDES[side]}</h2>
               {sides[side].length === 0 ? <None>This side has no run {span.run}.</None> :
-                <Heat t={t} side={side} rows={sides[side]} names={b.threads.map((_, i) => t.name(i))} scale={scale} area={shown[side]} most={most} span={span} choose={choose} at={span.thread}
+                <Heat t={t} side={side} rows={sides[side]} names={b.threads.map((_, i) => t.name(i, side))} scale={scale} area={shown[side]} most={most} span={span} choose={choose} at={span.thread}
                   says={`cost of ${e.name} by thread and time`} />}
             </section>
           ))}

@@ -48,7 +48,7 @@ export type EventBlock = {
 };
 
 export type TimesBlock = {
-  bin: number; bins: number; threads: string[]; others: number; base: number; length: number[]; untimed: (number | null)[]; single: boolean;
+  bin: number; bins: number; threads: string[]; after?: string[]; others: number; base: number; length: number[]; untimed: (number | null)[]; single: boolean;
   quantum: number; cells: number[]; step: number[]; value: number[];
   stacks: { quantum: number; kept: number; head: number; thread: number[]; frame: number[]; cells: number[]; step: number[]; value: number[] };
 };
