@@ -41,8 +41,8 @@ var singular = map[string]bool{
 	"wall-clock time": true, "time waiting for monitors": true, "time parked": true, "time waiting for native locks": true, "time in native methods": true,
 }
 
-// isCost reports whether an event is what users mean by cost.
-func isCost(event string) bool {
+// IsCost reports whether an event is what users mean by cost.
+func IsCost(event string) bool {
 	name, _ := run.SplitEvent(run.CanonicalEvent(event))
 	return slices.Contains([]string{"cpu-cycles", "cpu-clock", "task-clock", "cpu", "on-cpu", "Ir"}, name)
 }
@@ -80,12 +80,12 @@ func (e *Event) per() (per, of string) {
 func (d *Document) tell() *story.Story {
 	f := &story.Facts{Margin: d.Design.Margin}
 	for i := range d.Events {
-		if isCost(d.Events[i].Name) {
+		if IsCost(d.Events[i].Name) {
 			f.Events = append(f.Events, d.storyEvent(&d.Events[i]))
 		}
 	}
 	for i := range d.Events {
-		if !isCost(d.Events[i].Name) {
+		if !IsCost(d.Events[i].Name) {
 			f.Events = append(f.Events, d.storyEvent(&d.Events[i]))
 		}
 	}
@@ -103,7 +103,7 @@ func (d *Document) storyEvent(e *Event) story.Event {
 	name, _ := run.SplitEvent(e.Name)
 	per, of := e.per()
 	out := story.Event{
-		Label: e.Label(), Plural: !singular[e.Label()], Per: per, Of: of, Time: run.IsTime(e.Name, e.Unit), CPU: isCost(e.Name), Waiting: name == "off-cpu",
+		Label: e.Label(), Plural: !singular[e.Label()], Per: per, Of: of, Time: run.IsTime(e.Name, e.Unit), CPU: IsCost(e.Name), Waiting: name == "off-cpu",
 		Total: storyChange(e, &e.Total, story.About{Kind: story.Total, Event: e.Name}, ""), Withheld: e.Withheld, NoTotal: e.NoTotal,
 	}
 	out.Total.Share = false // the total is no share

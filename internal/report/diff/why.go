@@ -140,7 +140,7 @@ func (r *reasoner) metric(m *Metrics) {
 		case "instructions":
 			instructions = c
 		}
-		if isCost(e.Name) || run.IsTime(e.Name, e.Unit) || e.Shares() || !shown(c) {
+		if IsCost(e.Name) || run.IsTime(e.Name, e.Unit) || e.Shares() || !shown(c) {
 			continue
 		}
 		far := math.Abs(math.Log(float64(c.Ratio)))

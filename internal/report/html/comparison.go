@@ -60,16 +60,13 @@ func (o *Options) leads(c *diff.Document) []string {
 	return []string{"This records what would decide: " + l.Record}
 }
 
-// eventOrder puts the event of time or cycles in front: it is what users mean by cost.
+// eventOrder puts the event in front that users mean by cost, as the story does.
 func eventOrder(c *diff.Document) []int {
 	order := make([]int, len(c.Events))
 	for i := range order {
 		order[i] = i
 	}
-	first := slices.IndexFunc(c.Events, func(e diff.Event) bool {
-		name, _ := run.SplitEvent(run.CanonicalEvent(e.Name))
-		return slices.Contains([]string{"cpu-cycles", "cpu-clock", "task-clock", "on-cpu"}, name)
-	})
+	first := slices.IndexFunc(c.Events, func(e diff.Event) bool { return diff.IsCost(e.Name) })
 	if first > 0 {
 		order = slices.Insert(slices.Delete(order, first, first+1), 0, first)
 	}

@@ -167,14 +167,17 @@ type Count struct {
 type Fact struct{ Name, Text string }
 
 // main is the event that the page is about: the first of which the story tells that has something
-// decided, or else any that has.
+// decided, or else any that has, or else that of the headline.
 func (d *Document) main() int {
 	for _, about := range d.Verdict.abouts() {
 		if i := slices.IndexFunc(d.Events, func(e Event) bool { return e.Name == about.Event && e.Waterfall != nil }); i >= 0 {
 			return i
 		}
 	}
-	return max(0, slices.IndexFunc(d.Events, func(e Event) bool { return e.Waterfall != nil }))
+	if i := slices.IndexFunc(d.Events, func(e Event) bool { return e.Waterfall != nil }); i >= 0 {
+		return i
+	}
+	return max(0, slices.IndexFunc(d.Events, func(e Event) bool { return e.Name == d.Verdict.About.Event }))
 }
 
 // abouts are what the sentences lead to.
