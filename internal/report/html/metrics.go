@@ -1,7 +1,6 @@
 package html
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -109,12 +108,9 @@ func (m *meta) metrics() *moversView {
 			row.Mark = g.Mark
 		}
 		j := jsonChange{Base: 1, Head: 1, Ratio: x.Ratio, Lo: x.Lo, Hi: x.Hi}
-		row.Bar = barOf(j.change(), metricReach)
+		row.Bar = barOf(j.change(), mostReach)
 		g.Rows = append(g.Rows, row)
 	}
-	v.Tables = []moversTable{t}
+	v.Tables, v.Ends = []moversTable{t}, barEnds(mostReach)
 	return v
 }
-
-// metricReach is the logarithm of the factor at the ends of bars.
-var metricReach = math.Log(4)

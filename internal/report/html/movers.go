@@ -119,6 +119,8 @@ type moversView struct {
 	Tables []moversTable
 	// None says why there are none, and Only which there are.
 	None, Only string
+	// Ends says how far bars reach, which is the same in all tables.
+	Ends string
 }
 
 // A moversTable is what changed of one event.
@@ -161,22 +163,29 @@ const (
 // movers are the tables of all events that have any, that which the page is about first.
 func (m *meta) movers() *moversView {
 	v := &moversView{Only: "Only changes that the adjusted test decides"}
-	order := []int{m.Main}
+	var order []int
+	reach := leastReach
 	for i := range m.Events {
-		if i != m.Main {
-			order = append(order, i)
+		at := len(order)
+		if i == m.Main {
+			at = 0
+		}
+		if e := &m.Events[i]; len(e.Grew)+len(e.Shrank) > 0 {
+			order = slices.Insert(order, at, i)
 		}
 	}
+	order = order[:min(len(order), maxBeside+1)]
+	for _, i := range order {
+		reach = max(reach, m.Events[i].reach())
+	}
+	v.Ends = barEnds(reach)
 	for _, i := range order {
 		e := &m.Events[i]
-		if len(e.Grew)+len(e.Shrank) == 0 || len(v.Tables) > maxBeside {
-			continue
-		}
 		rows := maxMovers
 		if len(v.Tables) > 0 {
 			rows = moversBeside
 		}
-		v.Tables = append(v.Tables, e.table(i, rows, m.Verdict.Outcome.Better()))
+		v.Tables = append(v.Tables, e.table(i, rows, m.Verdict.Outcome.Better(), reach))
 		if e.Single {
 			v.Only = "Only changes beyond sampling noise, after a correction for their number; of one run a side these are leads, no verdicts, each in the event where it is strongest"
 		}
@@ -203,12 +212,11 @@ func (m *meta) noMovers() string {
 }
 
 // table is of one event, with so many rows of what grew and of what shrank; which comes first is as the
-// headline has it.
-func (m *metaEvent) table(index, rows int, better bool) moversTable {
+// headline has it. Bars end at the factor of which reach is the logarithm.
+func (m *metaEvent) table(index, rows int, better bool, reach float64) moversTable {
 	e := m.event()
 	measure := diff.Measure(m.Name, m.Unit, m.Share)
 	t := moversTable{Title: m.costs(), What: title(m.what())}
-	reach := m.reach()
 	group := func(v verdict.Verdict, list []metaMover, all int) {
 		if len(list) == 0 {
 			return
@@ -306,9 +314,17 @@ func (m *metaEvent) link(event int, r *metaMover) string {
 	return "#view=groups" + of
 }
 
-// reach is the logarithm of the largest factor that bars show.
-func (m *metaEvent) reach() float64 {
-	reach := math.Log(1.1)
+// Bars end at factors between these, of which the logarithms are taken.
+var leastReach, mostReach = math.Log(1.1), math.Log(4)
+
+// barEnds says at which factors bars end.
+func barEnds(reach float64) string {
+	factor := strings.TrimSuffix(text.Factor(math.Exp(reach)), ".00")
+	return "÷" + factor + " and ×" + factor
+}
+
+// reach is the logarithm of the largest factor among the changes of an event.
+func (m *metaEvent) reach() (reach float64) {
 	for _, list := range [][]metaMover{m.Grew, m.Shrank} {
 		for i := range list {
 			c := list[i].change()
@@ -319,7 +335,7 @@ func (m *metaEvent) reach() float64 {
 			}
 		}
 	}
-	return min(reach, math.Log(4))
+	return min(reach, mostReach)
 }
 
 // farApart is the ratio beyond which a reader wants both numbers, and not the ratio.

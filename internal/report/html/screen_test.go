@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"profdiff/internal/compare/comparetest"
+	"profdiff/internal/report/diff"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 	"profdiff/internal/template"
@@ -187,6 +188,40 @@ func TestMoverNames(t *testing.T) {
 		if text.Width(wide) > nameRoom || text.Width(narrow) > narrowRoom {
 			t.Errorf("%q and %q are too wide", wide, narrow)
 		}
+	}
+}
+
+// TestOneScale checks that bars of all tables are of one scale, whose ends the legend tells.
+func TestOneScale(t *testing.T) {
+	d := sample(t, comparetest.Options{Frames: 5000, Depth: 30, Runs: 6, Change: true, Events: []string{"cpu-clock", "instructions", "branch-misses"}})
+	e := &d.Events[0]
+	for i := range e.Functions { // what differs little in one event
+		for _, c := range []*diff.Change{&e.Functions[i].Self, &e.Functions[i].Total} {
+			if c.Ratio > 0 && !math.IsInf(float64(c.Ratio), 1) {
+				c.Ratio = text.Number(math.Pow(float64(c.Ratio), 0.2))
+				c.CI.Lo, c.CI.Hi = math.Pow(c.CI.Lo, 0.2), math.Pow(c.CI.Hi, 0.2)
+			}
+		}
+	}
+	page := string(render(t, d))
+	ends := regexp.MustCompile(`÷([0-9.]+) and ×([0-9.]+) at the ends`).FindStringSubmatch(page)
+	if ends == nil || ends[1] != ends[2] {
+		t.Fatalf("the legend says %q", ends)
+	}
+	reach, _ := strconv.ParseFloat(ends[1], 64)
+	bars, tables := 0, strings.Split(page, `<table class="mover">`)[1:]
+	for _, table := range tables {
+		for _, m := range regexp.MustCompile(`<td class="n iv"><b>([+−][0-9.]+)[^<]*</b>.*?<circle [^>]*cx="([0-9.]+)"`).FindAllStringSubmatch(table, -1) {
+			percent, _ := strconv.ParseFloat(strings.ReplaceAll(m[1], "−", "-"), 64)
+			at, _ := strconv.ParseFloat(m[2], 64)
+			if want := 50 + 46*max(-1, min(1, math.Log1p(percent/100)/math.Log(reach))); math.Abs(at-want) > 0.6 {
+				t.Errorf("%s is at %v, want %.1f", m[1], at, want)
+			}
+			bars++
+		}
+	}
+	if bars < 3 || len(tables) < 2 {
+		t.Errorf("%d bars in %d tables", bars, len(tables))
 	}
 }
 
