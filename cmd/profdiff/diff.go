@@ -264,7 +264,6 @@ a function for a formula.`,
 	f.BoolVar(&c.callers, "callers", false, "show callers and callees of the functions of --focus")
 	f.BoolVar(&c.full, "full", false, "show all tables in full; --focus, --by, --total and --limit do so, too")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "show only the sentences that say what happened")
-	std.registerColor(cmd)
 	f.StringVar(&c.format, "format", "text", "output `FORMAT`: "+diffFormats(true))
 	f.StringVarP(&c.output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd
@@ -291,9 +290,6 @@ func (c *diffCommand) check(cmd *cobra.Command, std *stdio, paths []string) erro
 		return usagef(cmd, "--callers needs --focus REGEXP")
 	case c.flags.categories != "" && !c.out.groups && c.page.file == "" && run.GroupBy(c.flags.by) != run.ByCategory:
 		return usagef(cmd, "--categories needs --by category, --format json or --html FILE")
-	}
-	if err := std.checkColor(cmd); err != nil {
-		return err
 	}
 	if err := cmp.Or(c.page.check(cmd, c.output), c.sections.check(cmd, &c.page)); err != nil {
 		return err

@@ -205,7 +205,6 @@ and --html read facts.`,
 	fs.BoolVar(&c.page.private, "html-private", false, "name files in the report without any directory")
 	fs.StringVar(&c.format, "format", "text", "output `FORMAT`: text, json, csv or markdown for a pull request")
 	fs.StringVarP(&c.output, "output", "o", "-", "write to `FILE`, - for standard output")
-	std.registerColor(cmd)
 	return cmd
 }
 
@@ -233,9 +232,6 @@ func (c *fleetCompare) check(cmd *cobra.Command, std *stdio) (err error) {
 		return usagef(cmd, "--sums units: categories and stacks, of which --html has a flame graph, are not rolled up")
 	case c.quiet && (c.full || changedAny(cmd, []string{"by", "total", "limit"})):
 		return usagef(cmd, "--quiet does not go with what shows tables: --full, --by, --total and --limit")
-	}
-	if err := std.checkColor(cmd); err != nil {
-		return err
 	}
 	c.opt.By = run.GroupBy(c.by)
 	return c.page.check(cmd, c.output)

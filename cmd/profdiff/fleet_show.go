@@ -69,6 +69,5 @@ release spent most.`,
 	fs.IntVar(&limit, "limit", 20, "list `N` functions")
 	fs.StringVar(&format, "format", "text", "write `FORM`: text or json")
 	fs.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
-	std.registerColor(cmd)
 	return cmd
 }

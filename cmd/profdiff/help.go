@@ -131,7 +131,20 @@ func writeHelp(cmd *cobra.Command, all bool) {
 	case !all && cmd.Long != "":
 		fmt.Fprintf(&b, "\n%s explains it in full.\n", strings.Replace(cmd.CommandPath(), "profdiff", "profdiff help", 1))
 	}
+	if cmd.HasParent() {
+		fmt.Fprintf(&b, "All commands have %s: see profdiff --help.\n", flagsOfAll(cmd))
+	}
 	fmt.Fprint(cmd.OutOrStdout(), b.String())
+}
+
+// flagsOfAll are the flags that all commands have.
+func flagsOfAll(cmd *cobra.Command) string {
+	var list []string
+	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		name, _ := flagText(f)
+		list = append(list, name)
+	})
+	return strings.Join(list, " and ")
 }
 
 // writeFlags writes the flags of a command by group.

@@ -59,12 +59,12 @@ type stdio struct {
 	// outputs are the files that the command writes.
 	outputs output.Set
 	memory  memoryFlag
-	color   string // --color
+	color   colorFlag
 }
 
 // execute is main without the process.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	io := &stdio{in: stdin, out: stdout, err: stderr}
+	io := &stdio{in: stdin, out: stdout, err: stderr, color: "auto"}
 	root := newRoot(io)
 	root.SetArgs(args)
 	help := &helpWriter{Writer: stdout}
@@ -178,6 +178,7 @@ strongest.`,
 	}
 	root.PersistentFlags().Var(&io.memory, "max-memory", "end with exit code 3 rather than use more memory than `SIZE`, such as 800M or 2G, or none; "+
 		"by default half of what the machine has left, or three quarters of what the control group allows if that is less")
+	root.PersistentFlags().Var(&io.color, "color", "colour words on a terminal: `WHEN` is auto, always or never")
 	root.SetIn(io.in)
 	root.SetErr(io.err)
 	root.SetFlagErrorFunc(unknownFlag)

@@ -162,7 +162,7 @@ func asksForMetrics(cmd *cobra.Command) bool {
 
 // onlyForProfiles refuses flags that mean nothing for metrics.
 func onlyForProfiles(cmd *cobra.Command, s *metric.Set) (err error) {
-	both := []string{"format", "output", "limit", "better", "metric", "base", "head", "margin", "deadline", "stall", "full", "quiet", "color", "html", "html-private", "show-command"}
+	both := []string{"format", "output", "limit", "better", "metric", "base", "head", "margin", "deadline", "stall", "full", "quiet", "color", "max-memory", "html", "html-private", "show-command"}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && !slices.Contains(both, f.Name) {
 			err = usagef(cmd, "--%s is for profiles, but %s has metrics (%s)", f.Name, s.Name, s.Format)

@@ -13,7 +13,7 @@ import (
 )
 
 // drawingFlags are the flags of diff that say how a comparison is shown, not what is compared.
-var drawingFlags = append([]string{"color", "format", "focus"}, tableFlags...)
+var drawingFlags = append([]string{"color", "max-memory", "format", "focus"}, tableFlags...)
 
 // inputWords are the words of a command line that say what is compared, and how.
 func inputWords(cmd *cobra.Command, paths []string) []string {

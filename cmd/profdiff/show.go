@@ -110,9 +110,6 @@ with --by lock each pair of places. Texts that begin with = + - or @ get a ' in 
 a function for a formula.`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
-			if err := std.checkColor(cmd); err != nil {
-				return err
-			}
 			group, err := run.ParseGroupBy(by)
 			switch {
 			case err != nil:
@@ -248,7 +245,6 @@ a function for a formula.`,
 	f.IntVar(&opt.Limit, "limit", 40, "show `N` rows of each event, 0 for all")
 	f.Float64Var(&minShare, "min-share", 0.5, "leave out parts of a tree below `PERCENT` of the total")
 	f.StringVar(&format, "format", "text", "output `FORMAT`: text, json, or csv")
-	std.registerColor(cmd)
 	f.StringVar(&page, "html", "", "write who waited for whom as one HTML file, too: `FILE`")
 	f.StringVarP(&output, "output", "o", "-", "write to `FILE`, - for standard output")
 	return cmd

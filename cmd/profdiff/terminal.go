@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"profdiff/internal/report/text"
@@ -25,21 +25,19 @@ type display struct {
 	colour   bool
 }
 
-// displays are the values of --color.
-var displays = []string{"auto", "always", "never"}
+// colorFlag is the flag that says whether there are colours: auto, always or never.
+type colorFlag string
 
-// registerColor adds the flag that says whether there are colours.
-func (s *stdio) registerColor(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.color, "color", displays[0], "colour words on a terminal: `WHEN` is auto, always or never")
-}
-
-// checkColor refuses other values of it.
-func (s *stdio) checkColor(cmd *cobra.Command) error {
-	if slices.Contains(displays, s.color) {
-		return nil
+func (f *colorFlag) Set(when string) error {
+	if !slices.Contains([]string{"auto", "always", "never"}, when) {
+		return errors.New("it is auto, always or never")
 	}
-	return usagef(cmd, "--color is auto, always or never, not %q", s.color)
+	*f = colorFlag(when)
+	return nil
 }
+
+func (f *colorFlag) String() string { return string(*f) }
+func (f *colorFlag) Type() string   { return "WHEN" }
 
 // display finds out what standard output is shown on. NO_COLOR, CLICOLOR_FORCE and TERM=dumb say
 // whether it has colours, unless --color does; COLUMNS how wide it is, unless it is a terminal that
