@@ -217,17 +217,22 @@ func storyChange(e *Event, c *Change, a story.About, label string) story.Change 
 	return out
 }
 
-// leastOfFunction is the share of the time off the CPU in a function that a chain of waits has to
+// leastOfFunction is the share of the time that is waited in a function that a chain of waits has to
 // make up for the function to decide it.
 const leastOfFunction = 0.5
 
-// storyWaits are the waits for other threads of which the time off the CPU is decided in the
-// function where they wait.
+// storyWaits are the waits for other threads, as runs differ in the time that is waited in the
+// function where they wait: off the CPU, or where nothing tells of that, for locks.
 func (d *Document) storyWaits(events []story.Event) (list []story.Waiting) {
 	if d.Waits == nil {
 		return nil
 	}
-	at := slices.IndexFunc(d.Events, func(e Event) bool { name, _ := run.SplitEvent(e.Name); return name == "off-cpu" })
+	at := -1
+	for _, waited := range []string{"off-cpu", "delay"} {
+		if at < 0 {
+			at = slices.IndexFunc(d.Events, func(e Event) bool { name, _ := run.SplitEvent(e.Name); return name == waited })
+		}
+	}
 	if at < 0 {
 		return nil
 	}

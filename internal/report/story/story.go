@@ -10,7 +10,8 @@
 //  3. The headline is the first of these that is decided: the total of the event that is meant by
 //     cost, or the wait of a thread for another, whichever is larger in time; another total of
 //     time; a metric; a part of a time; the total of an amount, a part of that. A wait of a main
-//     thread comes before others: that is what people wait for.
+//     thread comes before others: that is what people wait for. Where nothing tells of CPU time, as
+//     in traces, a wait that makes up most of all of them comes before their sum.
 //  4. What the user named is told before all else. A total beats its parts, and parts explain it: those that go the same way, largest first,
 //     until they make up most of it. Functions that explain a change with what they call come
 //     before what functions cost themselves.

@@ -41,6 +41,12 @@ func TestTell(t *testing.T) {
 		Change: changed(Wait, "IncrementDisableThreadFlip", 3e6, 1e3, 0, 0.02), Thread: "main", Main: true,
 		For: []string{"the collector"}, Why: "flip",
 	}
+	delay := changed(Total, "", 9e6, 4e6, 0.3, 0.5)
+	delay.About.Event = "delay"
+	locks := Event{Label: "time waiting for locks", Per: "per run", Time: true, Total: delay}
+	behind, other := wait, wait
+	behind.For, behind.Why = []string{"worker"}, ""
+	other.Main, other.Thread, other.Change = false, "pool-1", changed(Wait, "put", 2e6, 1e6, 0.4, 0.6)
 	single := undecided
 	single.Single = true
 	window := event(single)
@@ -106,6 +112,21 @@ func TestTell(t *testing.T) {
 			[]string{
 				"main no longer waits for the collector (flip): 3.000 ms → 1.000 µs per run; at most 2.0% of before remains.",
 				"CPU time per run can't be told apart yet: +1.0% [-2.0% to +3.0%], 100.0 ms → 101.0 ms; about 22 runs a side would decide.",
+			},
+		},
+		"a wait for a lock of a main thread": {
+			Facts{Events: []Event{locks}, Waits: []Waiting{behind}},
+			"faster",
+			[]string{
+				"main no longer waits for worker: 3.000 ms → 1.000 µs per run; at most 2.0% of before remains.",
+				"Time waiting for locks per run fell by 55.6% [50.0% to 70.0%]: 9.000 ms → 4.000 ms.",
+			},
+		},
+		"a wait for a lock among many": {
+			Facts{Events: []Event{locks}, Waits: []Waiting{other}},
+			"faster",
+			[]string{
+				"Time waiting for locks per run fell by 55.6% [50.0% to 70.0%]: 9.000 ms → 4.000 ms.",
 			},
 		},
 		"nothing but a part": {

@@ -79,7 +79,10 @@ func (e *Event) parts(of func(*Change) bool) (list []*Change) {
 	return list
 }
 
-func isCode(c *Change) bool { return c.Kind == Function || c.Kind == Shift }
+func isCode(c *Change) bool { return c.Kind == Function || c.Kind == Shift || c.Kind == Branch }
+
+// partIs is what one of the parts of the event is.
+func (e *Event) partIs() string { return cmp.Or(e.PartsAre, "function") }
 
 func isGroup(c *Change) bool { return c.Kind == Category || c.Kind == Thread }
 
@@ -96,7 +99,7 @@ func (t *teller) tell() *Story {
 	}
 	cpu, wait := t.cpu(), t.wait()
 	switch {
-	case cpu != nil && decided(&cpu.Total) && (wait == nil || math.Abs(cpu.Total.Head-cpu.Total.Base) >= math.Abs(wait.Head-wait.Base)):
+	case cpu != nil && decided(&cpu.Total) && (wait == nil || !t.leadsBefore(wait, cpu)):
 		return t.ofTotal(cpu)
 	case wait != nil:
 		return t.ofWait(wait)
@@ -121,6 +124,17 @@ func (t *teller) tell() *Story {
 		}
 	}
 	return t.undecided()
+}
+
+// leadsBefore reports whether a wait says more than the total of an event: if it is larger than what
+// CPU time does. Beside the sum of all waits that is known where nothing tells of CPU time, it has to
+// make up most of it, or to be of a main thread.
+func (t *teller) leadsBefore(w *Waiting, e *Event) bool {
+	wait, total := math.Abs(w.Head-w.Base), math.Abs(e.Total.Head-e.Total.Base)
+	if e.CPU {
+		return wait > total
+	}
+	return w.Main || t.Events[w.Event].Total.Event != e.Total.Event || wait >= most*total
 }
 
 // asked tells the functions that the user named, nil if none has samples: those that are decided,
@@ -386,7 +400,7 @@ func (t *teller) ofWait(w *Waiting) *Story {
 		}
 	}
 	for i := range t.Events {
-		if e := &t.Events[i]; !e.CPU && !e.Waiting && decided(&e.Total) {
+		if e := &t.Events[i]; i != w.Event && !e.CPU && !e.Waiting && decided(&e.Total) {
 			t.say(s, e.Total.About, "%s", e.total())
 			break
 		}
