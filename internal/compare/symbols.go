@@ -18,6 +18,8 @@ type side struct {
 	ids     map[symbol]int32
 	facts   []align.Function // by symbol
 	paths   []paths          // by run
+	// calls are how often symbols were called, by run, as far as that was counted.
+	calls []map[int32]int64
 	// functions has the first function of each symbol.
 	functions []*run.Function
 }
@@ -73,6 +75,13 @@ func newSide(runs []*run.Run) *side {
 			}
 		}
 		f.start = append(f.start, int32(len(f.list)))
+		calls := make(map[int32]int64)
+		for i := range known {
+			if n := r.Functions[i].Calls; n > 0 && known[i].id > 0 {
+				calls[known[i].id] += n
+			}
+		}
+		s.calls = append(s.calls, calls)
 		s.paths = append(s.paths, newPaths(&r.Stacks, &f))
 	}
 	return s

@@ -16,8 +16,8 @@ import (
 // come from one run and sum up.
 //
 // The format has costs of places and of calls, but no stacks: each place becomes a stack
-// of one frame with its costs; calls and jumps are left out. Recursion levels
-// (f'2) of a function are joined. What is counted is no sample and has no noise of
+// of one frame with its costs; the costs of calls and jumps are left out, and calls counted. Recursion
+// levels (f'2) of a function are joined. What is counted is no sample and has no noise of
 // sampling: samples and Σw² are zero.
 func readCallgrind(src *input.Source, opt *reading.Options) (*run.Run, error) {
 	b := run.NewBuilder(src.Name)
@@ -25,10 +25,10 @@ func readCallgrind(src *input.Source, opt *reading.Options) (*run.Run, error) {
 		b: b, opt: opt, files: reading.NewFiles(b), mappings: make(map[string]uint32),
 		functions: make(map[callgrindPlace]uint32),
 	}
-	calls := false
+	calls := make(map[*callgrind.Function]int64)
 	file, err := callgrind.Read(src.Reader, callgrind.Visitor{
 		Cost: c.cost,
-		Call: func(*callgrind.Call) error { calls = true; return nil },
+		Call: func(x *callgrind.Call) error { calls[x.Callee.Function] += x.Count; return nil },
 	})
 	if err != nil {
 		return nil, err
@@ -48,8 +48,31 @@ func readCallgrind(src *input.Source, opt *reading.Options) (*run.Run, error) {
 		return nil, err
 	}
 	r.Warnings = append(r.Warnings, file.Warnings...)
-	callgrindFacts(r, file, calls)
+	callgrindFacts(r, file, len(calls) > 0)
+	c.setCalls(calls)
 	return b.Finish()
+}
+
+// setCalls sets how often functions were called, those with costs of their own.
+func (c *callgrindReader) setCalls(calls map[*callgrind.Function]int64) {
+	// What was inlined is a function of another file: the one of its own file stands for all.
+	of := make(map[*callgrind.Function]uint32)
+	for place, f := range c.functions {
+		if _, ok := c.functions[callgrindPlace{place.function, place.function.File}]; !ok || place.file == place.function.File {
+			if first, ok := of[place.function]; !ok || f < first {
+				of[place.function] = f
+			}
+		}
+	}
+	sums := make(map[uint32]int64)
+	for function, n := range calls {
+		if f, ok := of[function]; ok && n <= math.MaxInt64-sums[f] {
+			sums[f] += n
+		}
+	}
+	for f, n := range sums {
+		c.b.SetCalls(f, n)
+	}
 }
 
 // A callgrindReader adds costs to a Run.

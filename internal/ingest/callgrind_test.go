@@ -107,6 +107,11 @@ func TestReadCallgrind(t *testing.T) {
 			t.Errorf("sample %d has a stack of more than one frame", i)
 		}
 	}
+	for _, f := range r.Functions {
+		if want := map[string]int64{"program.c": 3}[f.File]; f.Calls != want {
+			t.Errorf("%s of %s was called %d times, want %d", f.Name, f.File, f.Calls, want)
+		}
+	}
 	l := r.Locations[0]
 	if m := r.Mappings[l.Mapping]; l.Address != 0x10 || m.File != "/bin/program" || !m.HasFunctions || !m.HasLineNumbers || m.Kind != run.NativeMapping {
 		t.Errorf("first place is %#x in %+v", l.Address, m)

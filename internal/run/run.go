@@ -229,6 +229,9 @@ type Function struct {
 	// Unknown marks the stand-in for addresses without a name, such as
 	// [libfoo.so].
 	Unknown bool
+	// Calls is how often the function was called, where a simulator counted that, else 0. It is set
+	// in a finished run only.
+	Calls int64
 }
 
 // UnknownFunctionName is the stand-in for the functions of a file in which an

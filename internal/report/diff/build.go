@@ -88,6 +88,10 @@ func New(c *compare.Comparison, parts Parts) *Document {
 	b := builder{Document: d, c: c, perRun: parts.Page != nil, commands: parts.Commands}
 	for i := range c.Events {
 		b.addEvent(&c.Events[i])
+		base, head := c.Calls(i)
+		for j := range base {
+			b.Events[i].Functions[j].Calls = [2]float64{base[j], head[j]}
+		}
 	}
 	b.addMetrics()
 	b.addLeads()

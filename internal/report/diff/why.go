@@ -75,6 +75,7 @@ func (d *Document) addReasons() {
 		key := [2]string{f.Name, f.DSO}
 		r.named[key] = append(r.named[key], f)
 	}
+	r.calls()
 	for i := range d.Metrics {
 		if m := &d.Metrics[i]; m.Name != "" {
 			r.metric(m)
@@ -86,6 +87,25 @@ func (d *Document) addReasons() {
 	r.code()
 	r.lines()
 	r.link()
+}
+
+// calls says how much more or less often functions were called.
+func (r *reasoner) calls() {
+	for i := range r.Functions {
+		f := &r.Functions[i]
+		base, head := f.Calls[0], f.Calls[1]
+		if len(f.Parts) > 0 || !(base > 0 && head > 0) || math.Abs(math.Log(head/base)) < math.Log1p(leastOfRate) {
+			continue
+		}
+		said := "called " + text.Change(head / base)[1:] + " more often"
+		switch ratio := head / base; {
+		case ratio < 1:
+			said = "called " + text.Change(ratio)[1:] + " less often"
+		case ratio >= 2:
+			said = "called " + text.Factor(ratio) + "× as often"
+		}
+		f.Because(Reason{Kind: WhyCount, Text: said})
+	}
 }
 
 // link marks the reasons whose lines have text.
