@@ -362,7 +362,7 @@ func meanWeight(runs []stats.WeightedCount) (sum float64) {
 	return sum
 }
 
-// verdicts tests the branches that are shown.
+// verdicts tests the branches that are shown, and all misses by themselves.
 func (c *comparison) verdicts() {
 	family := make([]*verdict.Finding, len(c.d.Branches))
 	for i := range c.d.Branches {
@@ -374,6 +374,12 @@ func (c *comparison) verdicts() {
 		}
 	}
 	c.judge(family)
+	// Counters of hardware tell all misses of a run, and one run a side not how runs differ.
+	single := !c.d.Counted && len(c.d.Base) == 1 && len(c.d.Head) == 1
+	if t := c.d.Total; t != nil && len(c.d.Different) == 0 && c.d.Normalization.Mode != PerEntry && (!single || t.Method.Single()) {
+		rule := verdict.Rule{Margin: c.opt.Margin, FalseDiscovery: verdict.FalseDiscovery}
+		rule.Declared([]*verdict.Finding{&c.d.Total.Finding})
+	}
 	for i := range c.d.Branches {
 		b := &c.d.Branches[i]
 		if v := b.Misses.Verdict; v == verdict.Removed || v == verdict.New {
@@ -401,6 +407,9 @@ func (c *comparison) withhold() {
 	ground := verdict.Ground{Blocked: c.blocked() && !c.opt.AllowBlockedOrder}
 	if ground.Refuses(nil) == "" || len(c.d.Different) > 0 {
 		return
+	}
+	if c.d.Total != nil {
+		c.d.Total.Withhold()
 	}
 	for i := range c.d.Branches {
 		c.d.Branches[i].Misses.Withhold()

@@ -33,6 +33,10 @@ func WriteDiffText(w io.Writer, d *DiffDocument, limit int) error {
 		left = append(left, fmt.Sprintf("%s functions with fewer than %d samples on either side", text.Count(int64(n)), MinMisses))
 	}
 	return text.ScreenOf(w).Gather(func(out *text.Screen) {
+		if len(d.Story.Sentences) > 0 {
+			d.Story.Write(out)
+			fmt.Fprintln(out)
+		}
 		writeBranchesDiffFacts(out, d)
 		if len(rows) > 0 {
 			fmt.Fprintln(out)

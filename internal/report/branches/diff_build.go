@@ -58,6 +58,7 @@ func NewDiff(c *diff.Result, page *Page) *DiffDocument {
 			BaseSamples: f.BaseSamples, HeadSamples: f.HeadSamples, Verdict: f.Misses.Verdict,
 		})
 	}
+	d.Story = d.tell()
 	if page != nil {
 		before, after := make(branchPlaces), make(branchPlaces)
 		for i := range d.Branches {
@@ -84,7 +85,7 @@ func newDiffChange(d *diff.Result, c *diff.Change) DiffChange {
 	out := DiffChange{Base: c.Base, Head: c.Head, Delta: c.Delta(), Ratio: text.Number(c.Ratio), P: text.Missing, Q: text.Missing, Finding: c.Finding}
 	if !d.Counted {
 		out.CI, out.P = []text.Number{text.Number(c.CI.Lo), text.Number(c.CI.Hi)}, text.Number(c.P)
-		if c.Tested {
+		if c.Tested && !c.Declared {
 			out.Q = text.Number(c.Adjusted)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"profdiff/internal/branch/diff"
+	"profdiff/internal/report/story"
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 	"profdiff/internal/verdict"
@@ -19,6 +20,7 @@ const DiffSchema = "profdiff.branches_diff/v1"
 // JSON is for other outputs.
 type DiffDocument struct {
 	Schema        string         `json:"schema"`
+	Story         *story.Story   `json:"story"`
 	Tier          Tier           `json:"tier"` // S, A, B, C or D
 	Base          []Input        `json:"base"` // runs
 	Head          []Input        `json:"head"`

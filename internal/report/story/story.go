@@ -75,6 +75,7 @@ const (
 	Category Kind = "category"
 	Thread   Kind = "thread"
 	Wait     Kind = "wait" // of a thread for another
+	Branch   Kind = "branch"
 	Metric   Kind = "metric"
 	Shift    Kind = "shift"   // cost that moved between functions
 	Uniform  Kind = "uniform" // all functions changed by one factor
@@ -127,6 +128,8 @@ type Event struct {
 	// Label is the event in words: CPU time, branch misses. Per says of what costs are: "per run",
 	// "per operation". Of says what an operation is, or "".
 	Label, Per, Of string
+	// PartsAre what Parts are called, "" for functions.
+	PartsAre string
 	// Plural is set if the label is: cycles differ, CPU time differs.
 	Plural bool
 	// Time is set if it is one, CPU if it is the cost that users mean: CPU time, cycles; Waiting if

@@ -314,7 +314,7 @@ func (t *teller) explain(s *Story, e *Event) {
 func (t *teller) unexplained(s *Story, e *Event, same func(*Change) bool) {
 	if len(e.parts(isCode)) == 0 {
 		if p := e.largest(isCode); p != nil {
-			t.say(s, p.About, "No function is decided; the largest difference is %s", p.brief())
+			t.say(s, p.About, "No %s is decided; the largest difference is %s", e.partIs(), p.brief())
 		}
 		return
 	}
@@ -323,9 +323,9 @@ func (t *teller) unexplained(s *Story, e *Event, same func(*Change) bool) {
 		direction = "decrease"
 	}
 	if p := e.largest(func(c *Change) bool { return isCode(c) && same(c) }); p != nil {
-		t.say(s, p.About, "No %s of a function is decided; the largest is %s", direction, p.brief())
+		t.say(s, p.About, "No %s of a %s is decided; the largest is %s", direction, e.partIs(), p.brief())
 	} else {
-		t.say(s, e.Total.About, "No %s of a function is decided", direction)
+		t.say(s, e.Total.About, "No %s of a %s is decided", direction, e.partIs())
 	}
 }
 
@@ -573,7 +573,7 @@ func (t *teller) leads() *Story {
 	case len(said) > 0:
 		t.say(s, list[0].About, "The strongest %s %s", text.Plural(len(said), "lead:", "leads:"), strings.Join(said, "; "))
 	case len(t.Events) > 0:
-		t.say(s, t.Events[0].Total.About, "No function differs beyond sampling noise")
+		t.say(s, t.Events[0].Total.About, "No %s differs beyond sampling noise", t.Events[0].partIs())
 	}
 	if t.HowToDecide != "" {
 		t.say(s, About{Kind: Total}, "%s", t.HowToDecide)

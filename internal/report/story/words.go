@@ -175,9 +175,20 @@ func (c *Change) part(e *Event) string {
 	case c.Share || c.far():
 		return fmt.Sprintf("%s went from %s to %s%s", c.name(), c.amount(c.Base), c.amount(c.Head), of)
 	case c.Ratio >= manyTimes:
-		return fmt.Sprintf("%s %s %s as much%s: %s", c.name(), verb, c.times(), tail, c.fromTo())
+		much := "much"
+		if tail != "" && e.Plural {
+			much = "many"
+		}
+		return fmt.Sprintf("%s %s %s as %s%s: %s", c.name(), verb, c.times(), much, tail, c.fromTo())
 	}
-	return fmt.Sprintf("%s %s %s %s%s: %s", c.name(), verb, c.size(), map[bool]string{true: "less", false: "more"}[c.less()], tail, c.fromTo())
+	compared := "more"
+	if c.less() {
+		compared = "less"
+		if tail != "" && e.Plural {
+			compared = "fewer"
+		}
+	}
+	return fmt.Sprintf("%s %s %s %s%s: %s", c.name(), verb, c.size(), compared, tail, c.fromTo())
 }
 
 func (c *Change) gone() bool { return c.Verdict == verdict.Removed || c.Ratio == 0 }
