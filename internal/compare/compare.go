@@ -194,7 +194,8 @@ func Compare(base, head []*run.Run, opt Options) (*Comparison, error) {
 	c.base.list()
 	c.head.list()
 	c.names = newNaming(c.base, c.head)
-	c.Warnings = slices.Concat(c.Warnings, notCompared, warnings, audit(base, head, c.names))
+	// Who compares two machines has to know that before all else.
+	c.Warnings = slices.Concat(differing(base, head), c.Warnings, notCompared, warnings, audit(base, head, c.names))
 	if c.blocked() {
 		c.Warnings = append(c.Warnings, verdict.BlockedWarning)
 	}

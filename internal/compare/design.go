@@ -197,15 +197,20 @@ func sumsOnly(base, head []*run.Run) string {
 	return ""
 }
 
-// audit says what makes the sides hard to compare.
-func audit(base, head []*run.Run, names naming) (warnings []string) {
-	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+// differing are the facts of recordings that both sides have and that are not the same.
+func differing(base, head []*run.Run) (warnings []string) {
 	for _, f := range facts {
 		a, b := values(base, f.of), values(head, f.of)
 		if len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) {
-			warn("different %s: base %s, head %s", f.name, strings.Join(a, ", "), strings.Join(b, ", "))
+			warnings = append(warnings, fmt.Sprintf("different %s: base %s, head %s", f.name, strings.Join(a, ", "), strings.Join(b, ", ")))
 		}
 	}
+	return warnings
+}
+
+// audit says what makes the sides hard to compare, beside facts that differ.
+func audit(base, head []*run.Run, names naming) (warnings []string) {
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	for _, s := range []struct {
 		what string
 		of   func(*run.Run) float64

@@ -121,6 +121,19 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
+// TestMachinesFirst says before all else that sides were recorded on different machines.
+func TestMachinesFirst(t *testing.T) {
+	side := func(device, more string) []*run.Run {
+		r := runtest.Build(t, "run on "+device, "cpu-cycles main a!main;a!f"+strings.Repeat(" 10", 200)+"\n"+more+" main a!main 1")
+		r.Recording.Device = device
+		return []*run.Run{r}
+	}
+	c := mustCompare(t, side("Pixel 2", "instructions"), side("Pixel 5", "page-faults"), Options{Normalize: None})
+	if want := "different device: base Pixel 2, head Pixel 5"; len(c.Warnings) < 3 || c.Warnings[0] != want {
+		t.Errorf("%q, want %q first", c.Warnings, want)
+	}
+}
+
 // TestLongRun remarks a run that took much longer than the others of its side, whatever it cost.
 func TestLongRun(t *testing.T) {
 	side := func(name string, seconds ...float64) (runs []*run.Run) {
