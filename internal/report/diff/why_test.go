@@ -87,6 +87,32 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// TestCalled says how much more or less often a simulator counted calls.
+func TestCalled(t *testing.T) {
+	for _, test := range []struct {
+		calls [2]float64
+		want  string
+	}{
+		{[2]float64{1000, 2130}, "called 2.13× as often"},
+		{[2]float64{1000, 1300}, "called 30.0% more often"},
+		{[2]float64{1000, 400}, "called 60.0% less often"},
+		{[2]float64{1000, 1050}, ""},
+		{[2]float64{0, 1050}, ""},
+		{[2]float64{}, ""},
+	} {
+		d := &Document{Functions: []Function{{Name: "sift", Event: "Ir", Shift: -1, Calls: test.calls, Self: grown(100, 150, 1.5, 1.5)}}}
+		d.Events = []Event{{Name: "Ir", Unit: "count", Functions: d.Functions}}
+		d.addReasons()
+		var got string
+		for _, r := range d.Functions[0].Why {
+			got += r.Text
+		}
+		if got != test.want {
+			t.Errorf("%v: %q, want %q", test.calls, got, test.want)
+		}
+	}
+}
+
 // TestReasonsOnlyProved has changes that are not decided, or too small to be a reason.
 func TestReasonsOnlyProved(t *testing.T) {
 	open := grown(100, 150, 0.8, 2.9)
