@@ -78,9 +78,11 @@ type metaEvent struct {
 	AllFrames int        `json:"all_frames"` // before pruning
 	Least     float64    `json:"least"`
 	// By is what Grew and Shrank are of, "" for functions. They are the first of so many in all.
-	By          string      `json:"by,omitempty"`
-	Grew        []metaMover `json:"grew"`
-	GrewInAll   int         `json:"grew_in_all"`
+	By        string      `json:"by,omitempty"`
+	Grew      []metaMover `json:"grew"`
+	GrewInAll int         `json:"grew_in_all"`
+	// LessFirst is set if the strongest lead is of what shrank.
+	LessFirst   bool        `json:"less_first,omitempty"`
 	Shrank      []metaMover `json:"shrank"`
 	ShrankInAll int         `json:"shrank_in_all"`
 }
@@ -207,6 +209,9 @@ func metaEventOf(e *Event) metaEvent {
 			out = append(out, row)
 		}
 		return out
+	}
+	if e.Single && len(grew) > 0 && len(shrank) > 0 {
+		m.LessFirst = shrank[0].change.Strength().Compare(grew[0].change.Strength()) < 0
 	}
 	m.Grew, m.GrewInAll = first(grew), len(grew)
 	m.Shrank, m.ShrankInAll = first(shrank), len(shrank)

@@ -212,7 +212,7 @@ func (m *meta) noMovers() string {
 }
 
 // table is of one event, with so many rows of what grew and of what shrank; which comes first is as the
-// headline has it. Bars end at the factor of which reach is the logarithm.
+// headline has it, or the strongest lead. Bars end at the factor of which reach is the logarithm.
 func (m *metaEvent) table(index, rows int, better bool, reach float64) moversTable {
 	e := m.event()
 	measure := diff.Measure(m.Name, m.Unit, m.Share)
@@ -251,7 +251,7 @@ func (m *metaEvent) table(index, rows int, better bool, reach float64) moversTab
 	}
 	group(verdict.Regressed, m.Grew, m.GrewInAll)
 	group(verdict.Improved, m.Shrank, m.ShrankInAll)
-	if better {
+	if better || m.LessFirst {
 		slices.Reverse(t.Groups)
 	}
 	return t

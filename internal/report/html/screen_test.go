@@ -6,6 +6,7 @@ import (
 	escape "html"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"profdiff/internal/report/text"
 	"profdiff/internal/stats"
 	"profdiff/internal/template"
+	"profdiff/internal/verdict"
 )
 
 // TestScreenSize bounds what is read before the data: names may be long, and hostile ones grow when
@@ -222,6 +224,33 @@ func TestOneScale(t *testing.T) {
 	}
 	if bars < 3 || len(tables) < 2 {
 		t.Errorf("%d bars in %d tables", bars, len(tables))
+	}
+}
+
+// TestStrongestLeadFirst checks that the table of leads begins with the one that is furthest from noise,
+// whichever way it goes.
+func TestStrongestLeadFirst(t *testing.T) {
+	for _, strongest := range []int{0, 3} {
+		d := sample(t, comparetest.Options{Frames: 5000, Depth: 30, Runs: 1, Change: true})
+		e := &d.Events[0]
+		for i := range 4 {
+			c := &e.Functions[i].Self
+			c.Base, c.Head, c.Lead, c.Few, c.Distance = 0.02*e.Total.Base, 0.03*e.Total.Base, verdict.More, false, text.Number(10+i)
+			if i > 1 {
+				c.Base, c.Head, c.Lead = c.Head, c.Base, verdict.Less
+			}
+			if i == strongest {
+				c.Distance = 20
+			}
+		}
+		var distances []float64
+		for _, m := range regexp.MustCompile(`>[^<]*?([0-9.]+)σ from noise<`).FindAllStringSubmatch(string(render(t, d)), -1) {
+			v, _ := strconv.ParseFloat(m[1], 64)
+			distances = append(distances, v)
+		}
+		if len(distances) < 2 || distances[0] != slices.Max(distances) {
+			t.Errorf("strongest %d: leads are %vσ from noise", strongest, distances)
+		}
 	}
 }
 
