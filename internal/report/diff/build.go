@@ -525,7 +525,13 @@ func noTotal(e *compare.Event) string {
 	case e.NoTotal == "":
 		return ""
 	case e.Normalization.Window != "":
-		return e.NoTotal + "; --work or --ops gives the work done, --normalize none compares runs that did the same"
+		return e.NoTotal + "; " + adviceOfWindow
 	}
-	return e.NoTotal + "; --work or --ops gives the work done"
+	return e.NoTotal + "; " + adviceOfWork
 }
+
+// What would give a total a verdict.
+const (
+	adviceOfWork   = "--work or --ops gives the work done"
+	adviceOfWindow = adviceOfWork + ", --normalize none compares runs that did the same"
+)

@@ -3,6 +3,7 @@ package diff
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -41,6 +42,15 @@ var singular = map[string]bool{
 	"wall-clock time": true, "time waiting for monitors": true, "time parked": true, "time waiting for native locks": true, "time in native methods": true,
 }
 
+// isPlural reports whether a label is, as far as one that is a name tells.
+func isPlural(label string) bool {
+	label = strings.TrimSuffix(strings.TrimSuffix(label, inUser), inKernel)
+	return !singular[label] && (strings.HasSuffix(label, "s") || slices.Contains(slices.Collect(maps.Values(labels)), label))
+}
+
+// What labels of events of one mode of the CPU end in.
+const inUser, inKernel = " in user space", " in the kernel"
+
 // IsCost reports whether an event is what users mean by cost.
 func IsCost(event string) bool {
 	name, _ := run.SplitEvent(run.CanonicalEvent(event))
@@ -55,9 +65,9 @@ func (e *Event) Label() string {
 	case !ok:
 		return text.Printable(e.Name)
 	case modifiers == "u":
-		return label + " in user space"
+		return label + inUser
 	case modifiers == "k":
-		return label + " in the kernel"
+		return label + inKernel
 	}
 	return label
 }
@@ -103,10 +113,15 @@ func (d *Document) storyEvent(e *Event) story.Event {
 	name, _ := run.SplitEvent(e.Name)
 	per, of := e.per()
 	out := story.Event{
-		Label: e.Label(), Plural: !singular[e.Label()], Per: per, Of: of, Time: run.IsTime(e.Name, e.Unit), CPU: IsCost(e.Name), Waiting: name == "off-cpu",
+		Label: e.Label(), Plural: isPlural(e.Label()), Per: per, Of: of, Time: run.IsTime(e.Name, e.Unit), CPU: IsCost(e.Name), Waiting: name == "off-cpu",
 		Total: storyChange(e, &e.Total, story.About{Kind: story.Total, Event: e.Name}, ""), Withheld: e.Withheld, NoTotal: e.NoTotal,
 	}
 	out.Total.Share = false // the total is no share
+	for _, advice := range []string{adviceOfWindow, adviceOfWork} {
+		if why, ok := strings.CutSuffix(out.NoTotal, "; "+advice); ok {
+			out.NoTotal, out.Advice = why, advice
+		}
+	}
 	if e.Uniform != nil {
 		out.Uniform = e.Uniform.Sentence()
 	}

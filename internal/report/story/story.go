@@ -136,8 +136,9 @@ type Event struct {
 	// it is time off the CPU.
 	Time, CPU, Waiting bool
 	Total              Change
-	// Withheld says why there are no verdicts, NoTotal why there is none on the total, or "".
-	Withheld, NoTotal string
+	// Withheld says why there are no verdicts, NoTotal why there is none on the total, or "", and
+	// Advice what would give one.
+	Withheld, NoTotal, Advice string
 	// Uniform says that all functions changed by one factor, or "".
 	Uniform string
 	// Parts are functions by themselves, categories and threads; Explained are functions that

@@ -59,7 +59,7 @@ func TestTell(t *testing.T) {
 	for i := range misses.Parts {
 		misses.Parts[i].Measure, misses.Parts[i].Unit = verdict.Amount, "count"
 	}
-	window.NoTotal = "windows of time (the command is sleep) cost as much as they are long"
+	window.NoTotal, window.Advice = "windows of time (the command is sleep) cost as much as they are long", "--work gives the work done"
 	for name, test := range map[string]struct {
 		facts Facts
 		word  string
@@ -90,11 +90,12 @@ func TestTell(t *testing.T) {
 			},
 		},
 		"one window of time a side": {
-			Facts{Events: []Event{window}},
+			Facts{Events: []Event{window}, HowToDecide: "10 runs a side would decide"},
 			"can't tell yet",
 			[]string{
 				"CPU time per run has no verdict: windows of time (the command is sleep) cost as much as they are long.",
 				"No function differs beyond sampling noise.",
+				"10 runs a side would decide; --work gives the work done.",
 			},
 		},
 		"total, explained and contradicted": {

@@ -425,7 +425,12 @@ func (t *teller) status(e *Event) string {
 }
 
 // reason says why the total has no verdict, or "".
-func (e *Event) reason() string { return cmp.Or(e.NoTotal, e.Withheld) }
+func (e *Event) reason() string {
+	if e.NoTotal != "" && e.Advice != "" {
+		return e.NoTotal + "; " + e.Advice
+	}
+	return cmp.Or(e.NoTotal, e.Withheld)
+}
 
 // ofParts tells what is decided in an event whose total is not, nil if nothing is.
 func (t *teller) ofParts(e *Event) *Story {
@@ -550,12 +555,15 @@ func (t *teller) leads() *Story {
 	}
 	list = verdict.Leads(list, func(l lead) verdict.Strength { return l.Strength },
 		func(l lead) (part, string) { return part{l.Kind, l.Name, l.DSO}, l.Event })
+	advice := ""
 	if e := t.cpu(); e != nil {
 		noise := "beyond sampling noise"
 		if e.Total.WithinNoise {
 			noise = "within sampling noise"
 		}
 		if e.NoTotal != "" {
+			advice = e.Advice // not in the headline
+			e.Advice = ""
 			t.say(s, e.Total.About, "%s", t.status(e))
 		} else {
 			t.say(s, e.Total.About, "With one run a side %s, which is %s", e.differs(), noise)
@@ -575,8 +583,8 @@ func (t *teller) leads() *Story {
 	case len(t.Events) > 0:
 		t.say(s, t.Events[0].Total.About, "No %s differs beyond sampling noise", t.Events[0].partIs())
 	}
-	if t.HowToDecide != "" {
-		t.say(s, About{Kind: Total}, "%s", t.HowToDecide)
+	if t.HowToDecide != "" || advice != "" {
+		t.say(s, About{Kind: Total}, "%s", strings.Trim(t.HowToDecide+"; "+advice, "; "))
 	}
 	return s
 }
