@@ -201,6 +201,10 @@ func TestSizes(t *testing.T) {
 	if testing.Short() {
 		return
 	}
+	d = sample(t, comparetest.Options{Frames: 50_000, Depth: 100, Runs: 5, Change: true, Times: true, Varied: true})
+	if n := len(render(t, d)); n > 400_000 {
+		t.Errorf("50,000 frames of samples whose weights differ make %d bytes", n)
+	}
 	d = sample(t, comparetest.Options{Frames: 200_000, Depth: 120, Runs: 2, Change: true, Times: true})
 	if n := len(render(t, d)); n > 1_200_000 {
 		t.Errorf("200,000 frames make %d bytes", n)

@@ -14,8 +14,8 @@ type quanta struct {
 }
 
 // quantize rounds the costs of frames such that no sum of a subtree is off by more than one quantum, which is the
-// number that all of them are multiples of, where each sample stands for as much as another, or a hundredth of an
-// average sample.
+// number that all of them are multiples of, where each sample stands for as much as another, or a thousandth of an
+// average sample: coarser ones are shorter, but what the costs of functions then differ takes more than that saves.
 func quantize(e *Event) *quanta {
 	f := &e.Frames
 	q := &quanta{quantum: 1, self: make([][2]int64, len(f.Level))}
@@ -25,7 +25,7 @@ func quantize(e *Event) *quanta {
 		sum[1] += f.Head[i]
 	}
 	samples := float64(e.Total.BaseSamples + e.Total.HeadSamples)
-	steps := max(1<<20, min(1<<30, 100*samples))
+	steps := max(1<<20, min(1<<30, 1000*samples))
 	if least := max(sum[0], sum[1]) / steps; least > 0 {
 		if q.quantum = commonDivisor(least, f.Base, f.Head); q.quantum == 0 {
 			q.quantum = least

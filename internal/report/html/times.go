@@ -54,7 +54,7 @@ type stackTimes struct {
 // than roomForTimes. In a larger page they may be a sixteenth of the others, and leastTimes in any page.
 const (
 	mostTimes    = 48_000
-	leastTimes   = 12_000
+	leastTimes   = 10_500
 	roomForTimes = 176_000
 )
 
@@ -71,7 +71,7 @@ func addTimes(blocks []block, d *Document, at [][]int32, gz *compressor) ([]bloc
 			used += len(b.data)
 		}
 	}
-	room := min(max(roomForTimes-used, leastTimes, used/16), mostTimes)
+	room := min(max(roomForTimes-used, leastTimes, used/20), mostTimes)
 	for i := range d.Events {
 		t := d.Events[i].Times
 		if t == nil {
