@@ -91,7 +91,7 @@ var policy = map[string][]string{
 	"align":                 {},
 	"fleet":                 {},
 	"fleet/fleettest":       {"fleet", "fleet/store", "fleet/table"},
-	"fleet/query":           {"align", "fleet", "fleet/store", "fleet/table", "stats", "template", "verdict"},
+	"fleet/query":           {"align", "fleet", "fleet/store", "run", "stats", "template", "verdict"},
 	"fleet/batch":           {"align", "category", "fleet", "fleet/store", "fleet/table", "ingest", "input", "objects", "retrace", "run"},
 	"fleet/table":           {"fleet", "input"},
 	"fleet/store":           {"fleet", "fleet/table", "input", "radix"},

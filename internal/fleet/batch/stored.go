@@ -16,19 +16,22 @@ const reasonStored = "stored already"
 
 // Stored are the profiles that a store has, as this version of profdiff reads them: some 200 bytes each in memory.
 type Stored struct {
-	profiles map[string]stored // by id
+	profiles map[storedKey]stored
 	texts    map[string]string
 }
 
+// A storedKey is a profile of a release: the same bytes in another one are another.
+type storedKey struct{ id, release string }
+
 // A stored profile has what the ledger says that a list may say, too.
 type stored struct {
-	release, model, device, abi, build string
-	time, duration, work               int64
+	model, device, abi, build string
+	time, duration, work      int64
 }
 
 // ReadStored reads the ledger of the store in dir, which need not be there yet.
 func ReadStored(dir string) (*Stored, error) {
-	s := &Stored{profiles: make(map[string]stored), texts: make(map[string]string)}
+	s := &Stored{profiles: make(map[storedKey]stored), texts: make(map[string]string)}
 	from, err := store.Open(dir)
 	if errors.Is(err, store.ErrEmpty) || errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -43,7 +46,7 @@ func ReadStored(dir string) (*Stored, error) {
 		if p.SchemaVersion < fleet.Schema || p.DecoderVersion < table.Decoder {
 			continue // to be read again
 		}
-		row := stored{release: s.text(p.ReleaseID), model: s.text(p.DeviceModel), device: s.text(p.DeviceID), time: p.TimeNS, duration: p.DurationNS, work: -1}
+		row := stored{model: s.text(p.DeviceModel), device: s.text(p.DeviceID), time: p.TimeNS, duration: p.DurationNS, work: -1}
 		if p.ABI != nil {
 			row.abi = s.text(*p.ABI)
 		}
@@ -53,7 +56,7 @@ func ReadStored(dir string) (*Stored, error) {
 		if p.WorkUnits != nil {
 			row.work = *p.WorkUnits
 		}
-		s.profiles[p.ProfileID] = row
+		s.profiles[storedKey{p.ProfileID, s.text(p.ReleaseID)}] = row
 	}
 	return s, nil
 }
@@ -74,7 +77,7 @@ func (s *Stored) has(release string, p *Profile) bool {
 		return false
 	}
 	id := fileID(p.Path)
-	row, ok := s.profiles[id]
+	row, ok := s.profiles[storedKey{id, release}]
 	if !ok {
 		return false
 	}
@@ -83,7 +86,7 @@ func (s *Stored) has(release string, p *Profile) bool {
 		device = unknownDevice(id)
 	}
 	said := func(listed, has string) bool { return listed == "" || valid(listed) == has }
-	return release == row.release && device == row.device && said(p.Model, row.model) && said(p.ABI, row.abi) && said(p.OSBuild, row.build) &&
+	return device == row.device && said(p.Model, row.model) && said(p.ABI, row.abi) && said(p.OSBuild, row.build) &&
 		(p.TimeNS == 0 || p.TimeNS == row.time) && (p.DurationNS == 0 || p.DurationNS == row.duration) && (p.WorkUnits == nil || *p.WorkUnits == row.work)
 }
 

@@ -29,12 +29,14 @@ type Comparison struct {
 type Change struct {
 	Row
 	verdict.Finding
+	// Untested says why the row was not tested, "" if it was.
+	Untested string
 }
 
 // Delta is after minus before.
 func (c *Change) Delta() float64 { return c.After.Mean - c.Before.Mean }
 
-// A FunctionChange is a function by itself and with what it calls. One of both may be missing: then it was not
+// A FunctionChange is a function by itself and with what it calls. One of both may have nothing, or both may not have been
 // tested.
 type FunctionChange struct {
 	fleet.Function
@@ -62,25 +64,30 @@ func (a *Answer) Judge(rule verdict.Rule) *Comparison {
 	of := make(map[int64]int)
 	families := make(map[string][]*verdict.Finding)
 	c.Functions = make([]FunctionChange, 0, len(a.Rows))
+	set := func(r *Row, change Change) {
+		at, ok := of[r.FunctionID]
+		if !ok {
+			at = len(c.Functions)
+			of[r.FunctionID] = at
+			c.Functions = append(c.Functions, FunctionChange{a.Name(r.FunctionID), a.without(), a.without()})
+		}
+		if r.Value == Total {
+			c.Functions[at].Total = change
+		} else {
+			c.Functions[at].Self = change
+		}
+	}
 	for i := range a.Rows {
-		r := &a.Rows[i]
-		switch at, ok := of[r.FunctionID]; {
+		switch r := &a.Rows[i]; {
+		case r.By == Function:
+			set(r, a.change(tests, r))
 		case r.By == Model && r.Value == Self:
 			c.Models = append(c.Models, ModelChange{a.Name(r.FunctionID), r.Model, a.change(tests, r)})
-		case r.By != Function:
-		default:
-			if !ok {
-				at = len(c.Functions)
-				of[r.FunctionID] = at
-				c.Functions = append(c.Functions, FunctionChange{Function: a.Name(r.FunctionID)})
-				c.Functions[at].Self.Finding, c.Functions[at].Total.Finding = verdict.Unknown(math.NaN()), verdict.Unknown(math.NaN())
-			}
-			to := &c.Functions[at].Self
-			if r.Value == Total {
-				to = &c.Functions[at].Total
-			}
-			*to = a.change(tests, r)
 		}
+	}
+	for i := range a.Untested {
+		r := &a.Untested[i]
+		set(r, Change{*r, verdict.Unknown(r.After.Mean / r.Before.Mean), a.untested(r)})
 	}
 	for i := range a.Categories {
 		r := &a.Categories[i]
@@ -88,10 +95,10 @@ func (a *Answer) Judge(rule verdict.Rule) *Comparison {
 	}
 	for i := range c.Functions {
 		f := &c.Functions[i]
-		if f.Self.By != "" {
+		if f.Self.Untested == "" {
 			families["self"] = append(families["self"], &f.Self.Finding)
 		}
-		if f.Total.By != "" {
+		if f.Total.Untested == "" {
 			families["total"] = append(families["total"], &f.Total.Finding)
 		}
 	}
@@ -122,7 +129,16 @@ func (a *Answer) Name(id int64) fleet.Function {
 // change estimates a row.
 func (a *Answer) change(t *stats.Tests, r *Row) Change {
 	e := a.Estimate(t, r)
-	return Change{*r, verdict.Of(&e)}
+	return Change{Row: *r, Finding: verdict.Of(&e)}
+}
+
+// without is the change of a function of which there is no row.
+func (a *Answer) without() Change {
+	c := Change{Finding: verdict.Unknown(math.NaN())}
+	if c.Untested = a.untested(&c.Row); a.Engine != itself {
+		c.Untested = fmt.Sprintf("%s has no row of it: nothing was spent in it, or too few devices have it, or they do not differ", a.Engine)
+	}
+	return c
 }
 
 // whole compares everything. Shares of it are all 1: what there is to see then is what a profile has.

@@ -22,12 +22,14 @@ type Population struct {
 	Left []Left
 	// Both is the number of devices that are in both releases.
 	Both int64
+	// Same is the number of profiles that both releases have with the same bytes.
+	Same int64
 	// InUnits are the devices of both sides if units are compared in place of devices. Only those of models that are compared count.
 	InUnits [2]int64
 
 	// ledger is the number of profiles that have what they are divided by.
 	ledger   [2]int64
-	profiles map[string]member
+	profiles map[string]*[2]member // by id, of both sides
 	batches  map[string]int32
 	units    []unit
 	strata   []stratum // by unit.stratum: side 0 or 1 of model i is 2*i or 2*i+1
@@ -61,7 +63,7 @@ type Left struct {
 	Profiles [2]int64 // of both sides
 }
 
-// A member is a profile that is compared.
+// A member is a profile that is compared, if its batch is not 0.
 type member struct{ unit, batch int32 }
 
 // A unit is a device in a release.
@@ -93,7 +95,7 @@ type deviceKey struct {
 
 // NewPopulation is what a ledger has of two releases. It yields each profile once for a sample type.
 func NewPopulation(q Question, profiles iter.Seq2[fleet.Profile, error]) (*Population, error) {
-	p := &Population{Question: q, profiles: make(map[string]member), batches: make(map[string]int32)}
+	p := &Population{Question: q, profiles: make(map[string]*[2]member), batches: make(map[string]int32)}
 	p.Sides[0].Release, p.Sides[1].Release = q.Before, q.After
 	b := &populating{Population: p, left: make(map[string]*Left), units: make(map[deviceKey]int32), models: make(map[string]int32), devices: make(map[string]int)}
 	for row, err := range profiles {
@@ -112,7 +114,7 @@ func NewPopulation(q Question, profiles iter.Seq2[fleet.Profile, error]) (*Popul
 
 // NewRolledUp is what the roll-up of a ledger has of two releases. Units take the place of profiles and of devices.
 func NewRolledUp(q Question, units iter.Seq2[fleet.Unit, error]) (*Population, error) {
-	p := &Population{Question: q, profiles: make(map[string]member), batches: make(map[string]int32)}
+	p := &Population{Question: q, profiles: make(map[string]*[2]member), batches: make(map[string]int32)}
 	p.Sides[0].Release, p.Sides[1].Release = q.Before, q.After
 	b := &populating{Population: p, left: make(map[string]*Left), units: make(map[deviceKey]int32), models: make(map[string]int32), devices: make(map[string]int)}
 	for u, err := range units {
@@ -173,7 +175,8 @@ func (b *populating) add(row *fleet.Profile, profiles, devices int64) error {
 	if side < 0 || row.SampleType != b.SampleType {
 		return nil
 	}
-	if _, ok := b.profiles[row.ProfileID]; ok {
+	of, known := b.profiles[row.ProfileID]
+	if known && of[side].batch > 0 {
 		return fmt.Errorf("profile %s is twice in the ledger, in release %s and batch %s for the second time", row.ProfileID, row.ReleaseID, row.BatchID)
 	}
 	divisor := b.divisor(row)
@@ -208,10 +211,16 @@ func (b *populating) add(row *fleet.Profile, profiles, devices int64) error {
 	}
 	batch, ok := b.batches[row.BatchID]
 	if !ok {
-		batch = int32(len(b.batches))
+		batch = int32(len(b.batches) + 1)
 		b.batches[strings.Clone(row.BatchID)] = batch
 	}
-	b.profiles[strings.Clone(row.ProfileID)] = member{at, batch}
+	if known {
+		b.Same++
+	} else {
+		of = new([2]member)
+		b.profiles[strings.Clone(row.ProfileID)] = of
+	}
+	of[side] = member{at, batch}
 	b.ledger[side] += profiles
 	b.rows = append(b.rows, counted{at, row.SampleCount, row.DurationNS, row.TimeNS, profiles, devices})
 	return nil

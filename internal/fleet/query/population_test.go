@@ -149,6 +149,31 @@ func TestPopulation(t *testing.T) {
 	}
 }
 
+// TestSame compares a release with itself: the same profiles are in both, which differ in nothing.
+func TestSame(t *testing.T) {
+	f := &fixture{}
+	for d := range 12 {
+		f.profile("1.0", "m", fmt.Sprint(d), 1000, map[int64]int64{1: 100 + 10*int64(d), 2: 50 - int64(d)})
+	}
+	for _, p := range f.ledger {
+		p.ReleaseID, p.BatchID = "1.1", "01"
+		f.ledger = append(f.ledger, p)
+	}
+	for _, x := range f.facts {
+		x.BatchID = "01"
+		f.facts = append(f.facts, x)
+	}
+	p, found := f.compare(t, Share, Scan{})
+	if p.Same != 12 || p.Sides[0].Profiles != 12 || p.Sides[1].Profiles != 12 || len(found.Rows) != 4 {
+		t.Errorf("%d profiles are the same, and %+v are compared: %d rows", p.Same, p.Sides, len(found.Rows))
+	}
+	for _, r := range found.Rows {
+		if r.Before != r.After || r.Before.Devices != 12 {
+			t.Errorf("%s differs: %+v", r.what(), r)
+		}
+	}
+}
+
 // TestRenames joins a function with what it was called before, and counts functions of a set as
 // one: squares are of sums, not sums of squares.
 func TestRenames(t *testing.T) {

@@ -135,6 +135,23 @@ func (r *Row) tells() bool {
 	return r.Before.Variance+r.After.Variance > 0 && r.Before.Devices+r.After.Devices >= LeastDevices
 }
 
+// untested says why a row cannot be tested.
+func (p *Population) untested(r *Row) string {
+	unit := "device"
+	if p.RolledUp {
+		unit = "unit"
+	}
+	switch n := r.Before.Devices + r.After.Devices; {
+	case n == 0:
+		return "nothing was spent in it"
+	case n == 1:
+		return fmt.Sprintf("1 %s has it, of at least %d", unit, LeastDevices)
+	case n < LeastDevices:
+		return fmt.Sprintf("%d %ss have it, of at least %d", n, unit, LeastDevices)
+	}
+	return unit + "s do not differ in it, and show no noise"
+}
+
 // Estimate is what the row says of the ratio of both sides.
 func (p *Population) Estimate(t *stats.Tests, r *Row) stats.Estimate {
 	devices := p.devices()

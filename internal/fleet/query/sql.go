@@ -198,7 +198,7 @@ func (q *Query) Statements(e Engine, files Files) ([]string, error) {
 	return append(list, strings.TrimSpace(text)), nil
 }
 
-// Views make the tables that are named of files. The ledger has each profile once: the
+// Views make the tables that are named of files. The ledger has each profile of a release once: the
 // highest schema, then the highest decoder, then the least batch.
 func Views(e Engine, files Files, wanted []string) (list []string, err error) {
 	for _, t := range tables {
@@ -222,7 +222,7 @@ func Views(e Engine, files Files, wanted []string) (list []string, err error) {
 		list = append(list, made...)
 		if raw != t.name {
 			list = append(list, view(e, t.name, `SELECT * FROM (
-  SELECT *, ROW_NUMBER() OVER (PARTITION BY profile_id, sample_type ORDER BY schema_version DESC, decoder_version DESC, batch_id) AS rn
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY release_id, profile_id, sample_type ORDER BY schema_version DESC, decoder_version DESC, batch_id) AS rn
   FROM `+raw+`
 ) t WHERE rn = 1`))
 		}

@@ -46,8 +46,8 @@ func askStacks(s *store.Store, p *Population, to map[int64]int64) (*Stacks, erro
 	err := s.Samples(p.selection(), func(rows []fleet.Sample) error {
 		for i := range rows {
 			x := &rows[i]
-			unit, ok := p.unitOf(x.ProfileID, x.BatchID)
-			if !ok || x.SampleType != p.SampleType || x.Value <= 0 {
+			unit := p.unitOf(x.ProfileID, x.BatchID)
+			if unit < 0 || x.SampleType != p.SampleType || x.Value <= 0 {
 				continue
 			}
 			at := p.units[unit].stratum

@@ -2,13 +2,13 @@ package query
 
 import (
 	"cmp"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"profdiff/internal/fleet"
 	"profdiff/internal/fleet/store"
-	"profdiff/internal/fleet/table"
 )
 
 // An Answer is what a comparison found.
@@ -22,6 +22,9 @@ type Answer struct {
 	// Engine is what computed the rows.
 	Engine string
 }
+
+// itself is the engine that is this program.
+const itself = "profdiff"
 
 // A Release is a release that a store has.
 type Release struct {
@@ -127,13 +130,12 @@ func Ask(s *store.Store, q Question, scan Scan) (*Answer, error) {
 	if scan.Renames, err = renames(s); err != nil {
 		return nil, err
 	}
-	facts := sortedUnits(s, q)
-	if !q.RolledUp {
-		if facts, err = sorted(s, q); err != nil {
-			return nil, err
+	found, err := a.functions(scan, func(each func(*store.Facts) error) error {
+		if q.RolledUp {
+			return s.UnitsByFunction(q.selection(), func(release, model string, unit int32) int32 { return a.unitOf(unitKey(release, model, unit), "") }, each)
 		}
-	}
-	found, err := a.Functions(scan, facts)
+		return s.FactsByFunction(q.selection(), func(profile, batch string) (int32, error) { return a.unitOf(profile, batch), nil }, each)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +173,7 @@ func prepare(s *store.Store, q Question) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{Population: p, Names: make(map[int64]fleet.Function), Engine: "profdiff"}
+	a := &Answer{Population: p, Names: make(map[int64]fleet.Function), Engine: itself}
 	for f, err := range s.Functions() {
 		if err != nil {
 			return nil, err
@@ -184,6 +186,9 @@ func prepare(s *store.Store, q Question) (*Answer, error) {
 func (q *Question) selection() store.Selection {
 	return store.Selection{Releases: []string{q.Before, q.After}, SampleType: q.SampleType}
 }
+
+// errStopped ends a stream of which no more is wanted.
+var errStopped = errors.New("stopped")
 
 // renames are ids of functions that stand for another: what a user declared comes before what was found.
 func renames(s *store.Store) (map[int64]int64, error) {
@@ -207,50 +212,6 @@ func renames(s *store.Store) (map[int64]int64, error) {
 		}
 	}
 	return to, nil
-}
-
-// sorted are the facts of two releases in the order of functions: files are, each by itself.
-func sorted(s *store.Store, q Question) (Facts, error) {
-	files, err := s.Files(fleet.TableProfileFunctions)
-	if err != nil {
-		return nil, err
-	}
-	var streams []Facts
-	for _, name := range files {
-		if q.has(releaseOf(name)) {
-			streams = append(streams, func(each func([]fleet.ProfileFunction) error) error { return table.Read(name, each) })
-		}
-	}
-	return Merged(q.SampleType, streams), nil
-}
-
-// sortedUnits are the facts of the roll-ups of two releases in the order of functions, as if units were profiles.
-func sortedUnits(s *store.Store, q Question) Facts {
-	var streams []Facts
-	for _, release := range []string{q.Before, q.After} {
-		streams = append(streams, func(each func([]fleet.ProfileFunction) error) error {
-			type unit struct {
-				model string
-				id    int32
-			}
-			keys := make(map[unit]string)
-			var list []fleet.ProfileFunction
-			return s.FunctionUnits(store.Selection{Releases: []string{release}, SampleType: q.SampleType}, func(rows []fleet.FunctionUnit) error {
-				list = list[:0]
-				for i := range rows {
-					r := &rows[i]
-					key, ok := keys[unit{r.DeviceModel, r.UnitID}]
-					if !ok {
-						key = unitKey(release, r.DeviceModel, r.UnitID)
-						keys[unit{strings.Clone(r.DeviceModel), r.UnitID}] = key
-					}
-					list = append(list, fleet.ProfileFunction{SampleType: q.SampleType, FunctionID: r.FunctionID, ProfileID: key, SelfValue: r.SelfSum, TotalValue: r.TotalSum})
-				}
-				return each(list)
-			})
-		})
-	}
-	return Merged(q.SampleType, streams)
 }
 
 // releaseOf is the directory of a release that a file is in.
@@ -282,8 +243,7 @@ func FilesOf(s *store.Store, base string, q Question) (Files, error) {
 			if t.name != fleet.TableRenames {
 				d.Partitions = []string{"release", "day"}
 			}
-			// Of the ledger, the row of another release may be the one that counts.
-			if len(d.Partitions) > 0 && t.name != fleet.TableProfiles {
+			if len(d.Partitions) > 0 {
 				release := releaseOf(name)
 				if !q.has(release) {
 					continue

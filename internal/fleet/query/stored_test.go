@@ -73,8 +73,7 @@ func TestAsk(t *testing.T) {
 		return []Directory{{"gs://bucket/" + table + "/release=1.0", []string{"day"}, ""}, {"gs://bucket/" + table + "/release=1.1", []string{"day"}, ""}}
 	}
 	want := Files{
-		"profiles":          {{"gs://bucket/profiles", []string{"release", "day"}, ""}},
-		"profile_functions": both("profile_functions"), "profile_categories": both("profile_categories"), "functions": both("functions"),
+		"profiles": both("profiles"), "profile_functions": both("profile_functions"), "profile_categories": both("profile_categories"), "functions": both("functions"),
 	}
 	if diff := cmp.Diff(want, files); diff != "" || err != nil {
 		t.Errorf("%v:\n%s", err, diff)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"profdiff/internal/fleet"
+	"profdiff/internal/fleet/store"
 )
 
 // A tally sums what devices spend in one thing.
@@ -34,11 +35,22 @@ func (t *tally) add(unit int32, v int64) error {
 	if v <= 0 {
 		return nil
 	}
-	if t.x[unit] == 0 {
+	x := t.x[unit]
+	if x == 0 {
 		t.touched = append(t.touched, unit)
 	}
-	if !add(&t.x[unit], v) {
+	if t.x[unit] = x + uint64(v); t.x[unit] < x {
 		return errRange
+	}
+	return nil
+}
+
+// addAll adds what units spent.
+func (t *tally) addAll(units []int32, values []int64) error {
+	for i, unit := range units {
+		if err := t.add(unit, values[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -111,21 +123,43 @@ type Scan struct {
 
 // Found is what a scan found.
 type Found struct {
-	// Rows are functions that can be tested, sorted. Few is how many other functions there are that
-	// either release has, by value: devices or differences are too few.
-	Rows []Row
-	Few  map[Value]int
+	// Rows are functions that can be tested, sorted, and Untested other functions that either release has: devices or
+	// differences are too few. Rows that an engine computed have none of these.
+	Rows, Untested []Row
 	// Sets are rows by set and then by value.
 	Sets [][]Row
 }
 
+// A RowFacts hands on rows of the fact table, in slices that it may use again.
+type RowFacts func(func([]fleet.ProfileFunction) error) error
+
 // Functions compares functions. facts calls with the rows of the fact table, sorted by function;
 // rows of other sample types, releases and batches than the ledger has are passed over.
-func (p *Population) Functions(s Scan, facts Facts) (*Found, error) {
+func (p *Population) Functions(s Scan, facts RowFacts) (*Found, error) {
+	return p.functions(s, func(each func(*store.Facts) error) error {
+		return facts(func(rows []fleet.ProfileFunction) error {
+			for i := range rows {
+				f := &rows[i]
+				if f.SampleType != p.SampleType {
+					continue
+				}
+				if unit := p.unitOf(f.ProfileID, f.BatchID); unit >= 0 {
+					if err := each(&store.Facts{Function: f.FunctionID, Of: []int32{unit}, Self: []int64{f.SelfValue}, Total: []int64{f.TotalValue}}); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// functions compares functions by what units spent in each, in the order of functions.
+func (p *Population) functions(s Scan, facts func(each func(*store.Facts) error) error) (*Found, error) {
 	if len(s.Values) == 0 {
 		s.Values = []Value{Self, Total}
 	}
-	c := &scan{Scan: s, p: p, found: &Found{Few: make(map[Value]int)}, together: make(map[int64]*together), ends: make(map[int64]bool)}
+	c := &scan{Scan: s, p: p, found: new(Found), together: make(map[int64]*together), ends: make(map[int64]bool)}
 	for _, to := range s.Renames {
 		c.ends[to] = true
 	}
@@ -159,6 +193,7 @@ type scan struct {
 
 	id  int64
 	any bool
+	in  []int // sets that have the function
 }
 
 // together is what devices spent in a function and in what is renamed to it, by value.
@@ -167,38 +202,32 @@ type together struct {
 	values [][]uint64
 }
 
-// add adds rows of facts.
-func (c *scan) add(rows []fleet.ProfileFunction) error {
-	for i := range rows {
-		f := &rows[i]
-		if f.SampleType != c.p.SampleType {
-			continue
+// add adds what units spent in a function.
+func (c *scan) add(f *store.Facts) error {
+	if !c.any || f.Function != c.id {
+		if c.any && f.Function < c.id {
+			return fmt.Errorf("facts are not sorted: function %d follows %d", f.Function, c.id)
 		}
-		unit, ok := c.p.unitOf(f.ProfileID, f.BatchID)
-		if !ok {
-			continue
+		c.flush()
+		c.id, c.any = f.Function, true
+		c.in = c.in[:0]
+		for s := range c.Sets {
+			if c.Sets[s][c.named(f.Function)] {
+				c.in = append(c.in, s)
+			}
 		}
-		if !c.any || f.FunctionID != c.id {
-			if c.any && f.FunctionID < c.id {
-				return fmt.Errorf("facts are not sorted: function %d follows %d", f.FunctionID, c.id)
-			}
-			c.flush()
-			c.id, c.any = f.FunctionID, true
+	}
+	for k, v := range c.Values {
+		values := f.Self
+		if v == Total {
+			values = f.Total
 		}
-		for k, v := range c.Values {
-			value := f.SelfValue
-			if v == Total {
-				value = f.TotalValue
-			}
-			if err := c.tallies[k].add(unit, value); err != nil {
-				return fmt.Errorf("function %d, profile %s: %w", f.FunctionID, f.ProfileID, err)
-			}
-			for s := range c.Sets {
-				if c.Sets[s][c.named(f.FunctionID)] {
-					if err := c.sets[s][k].add(unit, value); err != nil {
-						return fmt.Errorf("set %d, profile %s: %w", s, f.ProfileID, err)
-					}
-				}
+		if err := c.tallies[k].addAll(f.Of, values); err != nil {
+			return fmt.Errorf("function %d: %w", f.Function, err)
+		}
+		for _, s := range c.in {
+			if err := c.sets[s][k].addAll(f.Of, values); err != nil {
+				return fmt.Errorf("set %d: %w", s, err)
 			}
 		}
 	}
@@ -213,16 +242,18 @@ func (c *scan) named(id int64) int64 {
 	return id
 }
 
-// unitOf is the device of a profile, if it is compared and its facts are of the batch that counts.
-func (p *Population) unitOf(profile, batch string) (unit int32, ok bool) {
-	m, ok := p.profiles[profile]
-	if !ok {
-		return 0, false
+// unitOf is the device of a profile, if it is compared and its facts are of the batch that counts, else -1.
+func (p *Population) unitOf(profile, batch string) int32 {
+	of, b := p.profiles[profile], p.batches[batch]
+	if of == nil || b == 0 {
+		return -1
 	}
-	if b, known := p.batches[batch]; !known || b != m.batch {
-		return 0, false
+	for _, m := range of {
+		if m.batch == b && p.strata[p.units[m.unit].stratum].weight > 0 {
+			return m.unit
+		}
 	}
-	return m.unit, p.strata[p.units[m.unit].stratum].weight > 0
+	return -1
 }
 
 // flush ends a function.
@@ -262,7 +293,7 @@ func (c *scan) emit(k int, id int64) {
 	if r.tells() {
 		c.found.Rows = append(c.found.Rows, r)
 	} else {
-		c.found.Few[r.Value]++
+		c.found.Untested = append(c.found.Untested, r)
 	}
 	if !c.ByModel {
 		return
@@ -309,7 +340,9 @@ func (c *scan) finish() *Found {
 		}
 		c.found.Sets = append(c.found.Sets, rows)
 	}
-	slices.SortFunc(c.found.Rows, func(a, b Row) int { return compareRows(&a, &b) })
+	for _, rows := range [][]Row{c.found.Rows, c.found.Untested} {
+		slices.SortFunc(rows, func(a, b Row) int { return compareRows(&a, &b) })
+	}
 	return c.found
 }
 
@@ -323,8 +356,8 @@ func (p *Population) Categories(facts func(func([]fleet.ProfileCategory) error) 
 			if f.SampleType != p.SampleType {
 				continue
 			}
-			unit, ok := p.unitOf(f.ProfileID, f.BatchID)
-			if !ok {
+			unit := p.unitOf(f.ProfileID, f.BatchID)
+			if unit < 0 {
 				continue
 			}
 			t, ok := tallies[f.Category]

@@ -89,7 +89,7 @@ func rolledUp[T table.Row](s *Store, name string, sel Selection, each func([]T) 
 		return err
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s: release %s has changed since it was rolled up: profdiff fleet compact %s does it again", filepath.Join(s.dir, name), missing[0], s.dir)
+		return s.stale(name, missing[0])
 	}
 	for _, f := range all {
 		if err := table.Read(f.path, func(rows []T) error {
@@ -153,112 +153,143 @@ func (s *Store) removeStale() (removed int, err error) {
 	return removed, nil
 }
 
-// A unitKey is what rows of a roll-up are of.
-type unitKey struct {
-	sampleType, model string
-	unit              int32
-}
-
-func (k unitKey) compare(l unitKey) int {
-	return cmp.Or(cmp.Compare(k.sampleType, l.sampleType), cmp.Compare(k.model, l.model), cmp.Compare(k.unit, l.unit))
-}
-
-// compact rolls up one release. The memory is bounded by the roll-up, and by the profiles of the release.
+// compact rolls up one release. The memory is bounded by the profiles of the release, and the pages of its files at hand.
 func (s *Store) compact(release string) error {
-	sel := Selection{Releases: []string{release}}
-	number := make(map[unitKey]int)
-	var keys []unitKey
-	var units []fleet.Unit
+	units, of, err := s.sumProfiles(release)
+	if err != nil {
+		return err
+	}
+	id := s.rollUp(release)
+	w, err := table.Create[fleet.FunctionUnit](s.rollUpPath(fleet.TableFunctionUnits, release, id))
+	if err != nil {
+		return err
+	}
+	for left := units; len(left) > 0; {
+		n := slices.IndexFunc(left, func(u *fleet.Unit) bool { return u.SampleType != left[0].SampleType })
+		if n < 0 {
+			n = len(left)
+		}
+		if err := s.sumFunctions(left[:n], of, w.Write); err != nil {
+			return errors.Join(err, w.Discard())
+		}
+		left = left[n:]
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	rows := make([]fleet.Unit, len(units))
+	for i, u := range units {
+		rows[i] = *u
+	}
+	return table.Write(s.rollUpPath(fleet.TableUnits, release, id), rows)
+}
+
+// sumProfiles sums the profiles of a release by unit, in the order of the table, and says of which unit each is.
+func (s *Store) sumProfiles(release string) (units []*fleet.Unit, of map[profileKey]*fleet.Unit, err error) {
+	type unitKey struct {
+		sampleType, model string
+		unit              int32
+	}
+	known := make(map[unitKey]*fleet.Unit)
 	devices := make(map[string]bool) // of a unit
-	unitOf := make(map[profileKey]int)
-	for p, err := range s.Profiles(sel) {
+	of = make(map[profileKey]*fleet.Unit)
+	for p, err := range s.Profiles(Selection{Releases: []string{release}}) {
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		key := unitKey{p.SampleType, p.DeviceModel, p.UnitID}
-		n, ok := number[key]
-		if !ok {
-			n = len(units)
-			number[key], keys = n, append(keys, key)
-			units = append(units, fleet.Unit{ReleaseID: release, SampleType: p.SampleType, DeviceModel: p.DeviceModel, UnitID: p.UnitID, WorkUnits: new(int64), DurationNS: new(int64), SampleCount: new(int64)})
+		u := known[key]
+		if u == nil {
+			u = &fleet.Unit{ReleaseID: release, SampleType: p.SampleType, DeviceModel: p.DeviceModel, UnitID: p.UnitID, WorkUnits: new(int64), DurationNS: new(int64), SampleCount: new(int64)}
+			known[key], units = u, append(units, u)
 		}
 		id, err := profileBytes(p.ProfileID)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		unitOf[profileKey{id, s.types[p.SampleType]}] = n
-		u := &units[n]
+		of[profileKey{id, s.release[release], s.types[p.SampleType]}] = u
 		u.Profiles++
-		if device := fmt.Sprint(n, p.DeviceID); !devices[device] {
+		if device := fmt.Sprint(p.SampleType, "\x00", p.DeviceModel, "\x00", p.DeviceID); !devices[device] {
 			devices[device] = true
 			u.Devices++
 		}
 		if err := add(&u.Weight, p.Weight); err != nil {
-			return err
+			return nil, nil, err
 		}
 		if err := add(u.SampleCount, p.SampleCount); err != nil {
-			return err
+			return nil, nil, err
 		}
 		if u.WorkUnits, err = addKnown(u.WorkUnits, p.WorkUnits); err != nil {
-			return err
+			return nil, nil, err
 		}
 		if u.DurationNS, err = addKnown(u.DurationNS, &p.DurationNS); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	functions, err := s.sumFunctions(sel, unitOf, keys)
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(units, func(a, b fleet.Unit) int {
-		return unitKey{a.SampleType, a.DeviceModel, a.UnitID}.compare(unitKey{b.SampleType, b.DeviceModel, b.UnitID})
+	slices.SortFunc(units, func(a, b *fleet.Unit) int {
+		return cmp.Or(cmp.Compare(a.SampleType, b.SampleType), cmp.Compare(a.DeviceModel, b.DeviceModel), cmp.Compare(a.UnitID, b.UnitID))
 	})
-	for i := range functions {
-		functions[i].ReleaseID = release
-	}
-	id := s.rollUp(release)
-	if err := table.Write(s.rollUpPath(fleet.TableFunctionUnits, release, id), functions); err != nil {
-		return err
-	}
-	return table.Write(s.rollUpPath(fleet.TableUnits, release, id), units)
+	return units, of, nil
 }
 
-// sumFunctions sums the facts of a release by unit and function, and sorts them by sample type, function, model, unit.
-func (s *Store) sumFunctions(sel Selection, unitOf map[profileKey]int, keys []unitKey) ([]fleet.FunctionUnit, error) {
-	type key struct {
-		function int64
-		unit     int
+// sumFunctions sums the facts of the profiles of some units of a release, which are of one sample type, by function and then by unit, in
+// the order of units.
+func (s *Store) sumFunctions(units []*fleet.Unit, of map[profileKey]*fleet.Unit, write func([]fleet.FunctionUnit) error) error {
+	release, sampleType := units[0].ReleaseID, units[0].SampleType
+	number := make(map[*fleet.Unit]int32, len(units))
+	for i, u := range units {
+		number[u] = int32(i)
 	}
-	number := make(map[key]int)
-	var sums []fleet.FunctionUnit
-	err := s.ProfileFunctions(sel, func(rows []fleet.ProfileFunction) error {
-		for i := range rows {
-			f := &rows[i]
-			id, err := profileBytes(f.ProfileID)
-			if err != nil {
+	sums := make([]fleet.FunctionUnit, len(units)) // of the function at hand
+	any := make([]bool, len(units))
+	var rows []fleet.FunctionUnit
+	flush := func() error {
+		rows = rows[:0]
+		for i, u := range units {
+			if any[i] {
+				sums[i].ReleaseID, sums[i].SampleType, sums[i].DeviceModel, sums[i].UnitID = release, sampleType, u.DeviceModel, u.UnitID
+				rows = append(rows, sums[i])
+			}
+		}
+		clear(sums)
+		clear(any)
+		return write(rows)
+	}
+	last := int64(0)
+	err := s.FactsByFunction(Selection{Releases: []string{release}, SampleType: sampleType}, func(profile, batch string) (int32, error) {
+		b := s.batches[batch]
+		if b == nil {
+			return -1, fmt.Errorf("%s: facts are of batch %q, which its ledger does not have", s.dir, batch)
+		}
+		if ok, err := s.sees(b, profile, sampleType); !ok || err != nil {
+			return -1, err
+		}
+		id, err := profileBytes(profile)
+		u := of[profileKey{id, b.release, s.types[sampleType]}]
+		if u == nil && err == nil {
+			err = fmt.Errorf("%s: batch %s has facts of profile %s, which its ledger does not have", s.dir, batch, profile)
+		}
+		return number[u], err
+	}, func(f *Facts) error {
+		if f.Function != last {
+			if err := flush(); err != nil {
 				return err
 			}
-			unit, ok := unitOf[profileKey{id, s.types[f.SampleType]}]
-			if !ok {
-				return fmt.Errorf("%s: batch %s has facts of profile %s, which its ledger does not have", s.dir, f.BatchID, f.ProfileID)
-			}
-			n, ok := number[key{f.FunctionID, unit}]
-			if !ok {
-				n = len(sums)
-				number[key{f.FunctionID, unit}] = n
-				k := keys[unit]
-				sums = append(sums, fleet.FunctionUnit{SampleType: k.sampleType, DeviceModel: k.model, UnitID: k.unit, FunctionID: f.FunctionID})
-			}
-			if err := errors.Join(add(&sums[n].SelfSum, f.SelfValue), add(&sums[n].TotalSum, f.TotalValue)); err != nil {
+			last = f.Function
+		}
+		for i, n := range f.Of {
+			sum := &sums[n]
+			sum.FunctionID, any[n] = f.Function, true
+			if err := errors.Join(add(&sum.SelfSum, f.Self[i]), add(&sum.TotalSum, f.Total[i])); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	slices.SortFunc(sums, func(a, b fleet.FunctionUnit) int {
-		return cmp.Or(cmp.Compare(a.SampleType, b.SampleType), cmp.Compare(a.FunctionID, b.FunctionID), cmp.Compare(a.DeviceModel, b.DeviceModel), cmp.Compare(a.UnitID, b.UnitID))
-	})
-	return sums, err
+	if err != nil {
+		return err
+	}
+	return flush()
 }
 
 // addKnown adds to a sum that is nil once a part of it is not known: nil, or not above 0.

@@ -6,18 +6,23 @@
 //  2. The ledger, the table of profiles, is written last: facts of a batch that the ledger does not have are not seen.
 //
 //  3. A profile may be in several batches: it was read again, by another version, or lists overlap. The view has, of each
-//     profile and sample type, the row of the ledger with the highest schema_version, then the highest
+//     release, profile and sample type, the row of the ledger with the highest schema_version, then the highest
 //     decoder_version, then the least batch_id, and facts of that batch only. In SQL:
 //
-//     SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY profile_id, sample_type
+//     SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY release_id, profile_id, sample_type
 //     ORDER BY schema_version DESC, decoder_version DESC, batch_id) AS rn FROM profiles) t WHERE rn = 1
 //
-//     and facts are joined to it by profile_id, sample_type and batch_id.
+//     and facts are joined to it by profile_id, sample_type and batch_id, which is of one release.
+//
+//     The same bytes in two releases count in both: whoever lists them there says so, as for a release that is compared with
+//     itself, and neither is to lose what the other has. They are counted, as they say nothing of how the releases differ
+//     ([Summary.Shared]). In one release they count once, whatever device they are said to be of: two
+//     devices do not record the same bytes, so that one recording would count as two that agree.
 //
 //  4. Functions and stacks have ids that are hashes of what they are: rows of an id are all the same, and a store in
 //     which they are not is refused.
 //
-// Memory is bounded by the profiles of the ledger, some 40 bytes each, and for [Store.Functions] and [Store.Stacks] by the
+// Memory is bounded by the profiles of the ledger, some 50 bytes each, and for [Store.Functions] and [Store.Stacks] by the
 // ids.
 package store
 
@@ -43,8 +48,9 @@ type Store struct {
 	ledger  []file
 	batches map[string]*batch // by id
 	profile map[profileKey]*batch
-	types   map[string]int32
-	sums    []uint64 // hashes of the sample types
+	release map[string]int32 // numbers
+	types   map[string]int32 // likewise
+	sums    []uint64         // hashes of the sample types
 }
 
 // A Selection says of which releases and which sample type rows are. What is empty selects all.
@@ -59,15 +65,16 @@ func (sel Selection) release(r string) bool {
 
 func (sel Selection) sampleType(s string) bool { return sel.SampleType == "" || sel.SampleType == s }
 
-// A profileKey is a profile and one of its sample types.
+// A profileKey is a profile of a release, and one of its sample types.
 type profileKey struct {
-	id         [16]byte
-	sampleType int32
+	id                  [16]byte
+	release, sampleType int32
 }
 
 // A batch is a batch that the ledger has.
 type batch struct {
 	id              string
+	release         int32
 	schema, decoder int32
 	rows, seen      int    // of the ledger, and how many of them the view has
 	sum             uint64 // of what the view has of the batch: other rows, another sum
@@ -94,7 +101,7 @@ func Open(dir string) (*Store, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s: is no directory: a store is one, which profdiff fleet ingest makes", dir)
 	}
-	s := &Store{dir: dir, batches: make(map[string]*batch), profile: make(map[profileKey]*batch), types: make(map[string]int32)}
+	s := &Store{dir: dir, batches: make(map[string]*batch), profile: make(map[profileKey]*batch), release: make(map[string]int32), types: make(map[string]int32)}
 	var err error
 	if s.ledger, err = files(dir, fleet.TableProfiles); err != nil {
 		return nil, err
@@ -119,7 +126,12 @@ func (s *Store) addBatch(f file) error {
 	if s.batches[f.id] != nil {
 		return fmt.Errorf("%s: batch %s is elsewhere in %s, too: one of them is a copy that has to go", f.path, f.id, filepath.Join(s.dir, fleet.TableProfiles))
 	}
-	b := &batch{id: f.id}
+	release, ok := s.release[f.Release]
+	if !ok {
+		release = int32(len(s.release))
+		s.release[f.Release] = release
+	}
+	b := &batch{id: f.id, release: release}
 	s.batches[f.id] = b
 	return table.Read(f.path, func(rows []fleet.Profile) error {
 		for i := range rows {
@@ -137,7 +149,7 @@ func (s *Store) addBatch(f file) error {
 				return fmt.Errorf("%s: was written by a newer profdiff: its tables are of version %d, and this profdiff knows %d", f.path, b.schema, fleet.Schema)
 			}
 			b.rows++
-			key := profileKey{id, s.typeNumber(p.SampleType)}
+			key := profileKey{id, b.release, s.typeNumber(p.SampleType)}
 			if had := s.profile[key]; had == nil || b.before(had) {
 				s.profile[key] = b
 			}
@@ -172,7 +184,7 @@ func (s *Store) sees(b *batch, profile, sampleType string) (bool, error) {
 	}
 	id, err := profileBytes(profile)
 	n, ok := s.types[sampleType]
-	return ok && s.profile[profileKey{id, n}] == b, err
+	return ok && s.profile[profileKey{id, b.release, n}] == b, err
 }
 
 // Profiles are the rows of the ledger that the view has, by release, day, batch and profile.

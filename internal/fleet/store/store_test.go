@@ -161,6 +161,52 @@ func TestView(t *testing.T) {
 	}
 }
 
+// TestShared has the same bytes in two releases: both have them, whatever the ids of their batches are, and one that has them
+// twice has them once.
+func TestShared(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, sampled("1", 1, "a", "b"))
+	put(t, dir, sampled("2", 1, "a", "c"))
+	put(t, dir, sampled("2", 2, "a"))
+	put(t, dir, sampled("3", 2, "a"))
+	s := open(t, dir)
+	want := map[string]map[string]int64{"1": {"a": 10, "b": 20}, "2": {"a": 10, "c": 20}, "3": {"a": 10}}
+	for release, want := range want {
+		if diff := cmp.Diff(want, totals(t, s, Selection{Releases: []string{release}})); diff != "" {
+			t.Errorf("release %s (-want +got):\n%s", release, diff)
+		}
+	}
+	if sum, err := s.Summary(); err != nil || sum.Shared != 1 || sum.Hidden != 1 {
+		t.Errorf("%d profiles are in several releases and %d rows are hidden, %v: want 1 and 1", sum.Shared, sum.Hidden, err)
+	}
+	if _, err := s.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	for release, want := range map[string]int64{"1": 30, "2": 30, "3": 10} {
+		var got, functions int64
+		sel := Selection{Releases: []string{release}}
+		if err := s.Units(sel, func(rows []fleet.Unit) error {
+			for _, u := range rows {
+				got += u.Weight
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+		if err := s.FunctionUnits(sel, func(rows []fleet.FunctionUnit) error {
+			for _, u := range rows {
+				functions += u.SelfSum
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+		if got != want || functions != want {
+			t.Errorf("rolled up, release %s weighs %d, and its functions %d: want %d", release, got, functions, want)
+		}
+	}
+}
+
 // TestVersions has a profile in batches of two decoders: the higher one counts.
 func TestVersions(t *testing.T) {
 	for _, decoder := range []int32{0, 9} {

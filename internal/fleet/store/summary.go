@@ -25,6 +25,8 @@ type Summary struct {
 	Dropped  map[string]string `json:"dropped,omitempty"` // by reason: one of the profiles
 	// Hidden are rows of the ledger that the view does not have: their profiles are in other batches, too.
 	Hidden int64 `json:"hidden"`
+	// Shared are profiles that count in more than one release, as these have the same bytes.
+	Shared int64 `json:"shared"`
 	// Orphans are batches of which there are facts and no ledger: their workers have not ended, or died.
 	Orphans int `json:"orphans"`
 
@@ -73,6 +75,7 @@ func (s *Store) Summary() (*Summary, error) {
 	for _, b := range s.batches {
 		sum.Hidden += int64(b.rows - b.seen)
 	}
+	sum.Shared = s.shared()
 	for _, r := range s.Releases() {
 		sum.Releases = append(sum.Releases, ReleaseSummary{Release: r})
 	}
@@ -86,6 +89,22 @@ func (s *Store) Summary() (*Summary, error) {
 		return nil, err
 	}
 	return sum, s.receipted(sum)
+}
+
+// shared counts the profiles that more than one release has.
+func (s *Store) shared() (n int64) {
+	const several = -1
+	of := make(map[[16]byte]int32, len(s.profile))
+	for key := range s.profile {
+		switch had, ok := of[key.id]; {
+		case !ok:
+			of[key.id] = key.release
+		case had != key.release && had != several:
+			of[key.id] = several
+			n++
+		}
+	}
+	return n
 }
 
 // summarize counts one release.

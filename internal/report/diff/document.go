@@ -517,6 +517,8 @@ type Change struct {
 	// BaseDevices and HeadDevices are how many devices of a fleet have any of it.
 	BaseDevices int64 `json:"base_devices,omitempty"`
 	HeadDevices int64 `json:"head_devices,omitempty"`
+	// Untested says why a function of a fleet was not tested.
+	Untested string `json:"untested,omitempty"`
 
 	// Tested is set if the change is part of a family of tests, and Adjusted is its p-value
 	// there.

@@ -83,7 +83,7 @@ const ByModel run.GroupBy = "model"
 
 // NewFleet makes the document of a comparison of two releases. The stacks of both may be nil; they are frames then.
 func NewFleet(c *query.Comparison, stacks *query.Stacks) *Document {
-	f := &Fleet{SampleType: c.SampleType, Per: c.Per, Models: len(c.Population.Models), Both: c.Both, Left: []FleetLeft{}, Few: c.Few[query.Self], Engine: c.Engine, Units: c.RolledUp}
+	f := &Fleet{SampleType: c.SampleType, Per: c.Per, Models: len(c.Population.Models), Both: c.Both, Left: []FleetLeft{}, Engine: c.Engine, Units: c.RolledUp}
 	for i, to := range []*FleetSide{&f.Before, &f.After} {
 		s := &c.Sides[i]
 		*to = FleetSide{Release: s.Release, Profiles: s.Profiles, Devices: s.Devices}
@@ -107,6 +107,9 @@ func NewFleet(c *query.Comparison, stacks *query.Stacks) *Document {
 	scale := c.Scale()
 	d.Functions = make([]Function, 0, len(c.Functions))
 	for i := range c.Functions {
+		if s := &c.Functions[i].Self; s.Untested != "" && s.By != "" {
+			f.Few++
+		}
 		d.Functions = append(d.Functions, fleetFunction(&c.Functions[i], e.Name, scale))
 	}
 	e.Functions = d.Functions
@@ -175,6 +178,9 @@ func (f *Fleet) warnings(c *query.Comparison) []string {
 	if f.Units {
 		list = append(list, fmt.Sprintf("devices are summed by unit, %s → %s units: intervals are a little other than by device; categories and stacks are not rolled up; --sums facts has all by device", text.Count(f.Before.Units), text.Count(f.After.Units)))
 	}
+	if c.Same > 0 {
+		list = append(list, fmt.Sprintf("%s %s the same bytes in both releases: unless that is meant, these look more alike than they are", text.Count(c.Same), text.Plural(int(c.Same), "profile has", "profiles have")))
+	}
 	if f.Both > 0 {
 		list = append(list, fmt.Sprintf("%s devices are in both releases and count as two each: intervals are too wide rather than too narrow", text.Count(f.Both)))
 	}
@@ -214,7 +220,7 @@ func fleetEvent(c *query.Comparison) Event {
 // fleetChange is a change of a fleet, times a scale.
 func fleetChange(c *query.Change, scale float64) Change {
 	d := newChange(&compare.Change{Base: scale * c.Before.Mean, Head: scale * c.After.Mean, Finding: c.Finding})
-	d.BaseDevices, d.HeadDevices = c.Before.Devices, c.After.Devices
+	d.BaseDevices, d.HeadDevices, d.Untested = c.Before.Devices, c.After.Devices, c.Untested
 	return d
 }
 

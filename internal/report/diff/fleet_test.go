@@ -1,8 +1,11 @@
 package diff
 
 import (
+	"bytes"
+	"encoding/csv"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,5 +104,26 @@ func TestFleetUntested(t *testing.T) {
 	const want = "No function can be tested: there are 3 devices of release 1.0 and 3 of 1.1 to compare, and a function has to be on 10 of both together: at least 4 more devices are needed.\n"
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("the first screen is\n%s", got)
+	}
+	// All functions are there all the same, and why there is no verdict.
+	if len(d.Functions) != 14 || d.Design.Fleet.Few != 10 {
+		t.Errorf("%d functions, of which %d have few devices: want 14 and 10", len(d.Functions), d.Design.Fleet.Few)
+	}
+	for _, f := range d.Functions {
+		const few = "6 devices have it, of at least 10"
+		self := few
+		if !strings.HasPrefix(f.Name, "leaf") {
+			self = "nothing was spent in it"
+		}
+		if f.Self.Untested != self || f.Total.Untested != few || f.Total.Base == 0 || f.Total.Verdict != verdict.Inconclusive {
+			t.Errorf("%s: %+v, %+v", f.Name, f.Self, f.Total)
+		}
+	}
+	rows, err := csv.NewReader(bytes.NewReader(reporttest.Written(t, func(w io.Writer) error { return WriteCSV(w, d) }))).ReadAll()
+	if err != nil || len(rows) != 15 {
+		t.Fatalf("%d lines of CSV, %v: want 15 of as many columns each", len(rows), err)
+	}
+	if i := slices.Index(rows[0], "self.untested"); i < 0 || !strings.HasPrefix(rows[1][i], "6 devices") {
+		t.Errorf("the columns are %q, the first row is %q", rows[0], rows[1])
 	}
 }

@@ -140,6 +140,9 @@ func writeDropped(w io.Writer, d *Store) error {
 	for _, reason := range slices.Sorted(maps.Keys(d.Dropped)) {
 		fmt.Fprintf(w, "dropped, %s: such as %s\n", reason, text.CleanLine(d.Dropped[reason]))
 	}
+	if d.Shared > 0 {
+		fmt.Fprintf(w, "%s %s the same bytes in several releases, and %s in each\n", text.Count(d.Shared), text.Plural(int(d.Shared), "profile has", "profiles have"), text.Plural(int(d.Shared), "counts", "count"))
+	}
 	if d.Hidden > 0 {
 		fmt.Fprintf(w, "%s %s in several batches, and %s once\n", text.Count(d.Hidden), text.Plural(int(d.Hidden), "row of a profile is", "rows of profiles are"), text.Plural(int(d.Hidden), "counts", "count"))
 	}
