@@ -29,7 +29,7 @@ jobs, Slurm arrays.
 
 Tables, rows and names of files depend on the profiles alone. It does not matter how many workers there
 are, which of them die, or what is done twice: what is complete is written over itself,
-and what is not is never counted. A profile that is in several batches counts once.`,
+and what is not is never counted. A profile that is in several batches of a release counts once.`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
@@ -37,6 +37,30 @@ and what is not is never counted. A profile that is in several batches counts on
 	}
 	cmd.AddCommand(newFleetIngestCmd(std), newFleetPlanCmd(std), newFleetWorkerCmd(std), newFleetCompareCmd(std), newFleetSQLCmd(std), newFleetShowCmd(std), newFleetCompactCmd(std), newFleetRenameCmd(std), newFleetDeleteCmd(std))
 	return cmd
+}
+
+// oneStore refuses arguments of a command on a store that are not one store.
+func oneStore(cmd *cobra.Command, inputs []string) error {
+	if len(inputs) > 1 {
+		return fmt.Errorf("one store, and %s is another: %s STORE", inputs[1], cmd.CommandPath())
+	}
+	return firstStore(cmd, inputs)
+}
+
+// firstStore refuses arguments of a command on a store that begin with none.
+func firstStore(cmd *cobra.Command, inputs []string) error {
+	if len(inputs) == 0 || inputs[0] == "" {
+		return fmt.Errorf("name the store, the directory that profdiff fleet ingest made: %s STORE", cmd.CommandPath())
+	}
+	return nil
+}
+
+// noInputs refuses arguments of a command that reads its standard input.
+func noInputs(cmd *cobra.Command, inputs []string) error {
+	if len(inputs) > 0 {
+		return fmt.Errorf("%s is read on standard input: %s … < %[1]s", inputs[0], cmd.CommandPath())
+	}
+	return nil
 }
 
 // planFlags are the flags of commands that list profiles.

@@ -22,7 +22,7 @@ of profiles. Comparisons of large stores read them instead of facts, see --sums 
 fleet compare. What has not changed since it
 was summed is not summed again; sums of releases whose profiles came or went are stale,
 are not used, and are removed.`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: args(oneStore),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := store.Open(args[0])
 			if err != nil {

@@ -183,7 +183,7 @@ Of a store with more than a gigabyte of facts, the roll-ups of profdiff fleet co
 compared: units in place of devices, at most 64 a model and release. The first lines say so,
 and --sums facts has it by device. Categories and stacks are not rolled up: --by category
 and --html read facts.`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: args(oneStore),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(cmd, std); err != nil {
 				return err

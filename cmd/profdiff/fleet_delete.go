@@ -22,7 +22,7 @@ without them, with functions and stacks that no other profile of the batch has, 
 of releases that had it are removed: profdiff fleet compact makes them anew. What workers
 left that died is removed, too, as nobody can tell whose it is: no worker may be at work
 at the time. If it is interrupted, it is done again.`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: args(oneStore),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (device == "") == (pseudonym == "") {
 				return usagef(cmd, "name the device: --device ID, or --device-id PSEUDONYM")

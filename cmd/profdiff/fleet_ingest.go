@@ -28,7 +28,7 @@ func newFleetIngestCmd(std *stdio) *cobra.Command {
   profdiff fleet ingest --manifest profiles.csv --salt-file secret --out store`,
 		Long: `Read profiles into a store: profdiff fleet plan and profdiff fleet worker in one, on this
 machine. Profiles that the store has already are not read again. Exit code 3 says that no
-profile came in.
+profile came in: then nothing is written.
 
 ` + planHelp,
 		RunE: func(cmd *cobra.Command, inputs []string) error {
@@ -36,23 +36,40 @@ profile came in.
 			if err != nil {
 				return err
 			}
-			var receipts []*store.Receipt
+			all := new(store.Receipt)
+			// Receipts wait for the first profile: without one there is to be no store that has nothing but receipts.
+			var waiting []*store.Receipt
+			keep := func() error {
+				for len(waiting) > 0 {
+					if err := store.WriteReceipt(work.out, waiting[0]); err != nil {
+						return err
+					}
+					waiting = waiting[1:]
+				}
+				return nil
+			}
 			stored, err := plan.plan(cmd, std, inputs, work.out, func(s *batch.Spec) error {
 				r, err := w.Work(cmd.Context(), s)
-				receipts = append(receipts, r)
-				return err
+				if err != nil {
+					return err
+				}
+				all.Add(r)
+				if waiting = append(waiting, r); all.Profiles.Out == 0 {
+					return nil
+				}
+				return keep()
 			})
 			if err != nil {
 				return err
 			}
-			all := &store.Receipt{Profiles: stored}
-			for _, r := range receipts {
-				all.Add(r)
-			}
+			all.Profiles.Add(stored)
 			if dropped := all.Profiles.In - stored.In; dropped > 0 && all.Profiles.Out == 0 && stored.In == 0 {
 				d := all.Dropped[0]
 				return fmt.Errorf("%s: none of %s %s came in; the first: %s: %s: %s", work.out,
 					text.Count(dropped), text.Plural(int(dropped), "profile", "profiles"), d.Source, d.Reason, d.Detail)
+			}
+			if err := keep(); err != nil {
+				return err
 			}
 			for i, d := range all.Dropped {
 				if i == warnedProfiles {

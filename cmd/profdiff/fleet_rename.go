@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/align"
@@ -24,11 +26,12 @@ func newFleetRenameCmd(std *stdio) *cobra.Command {
 of the store, which comparisons read, and so do the SQL statements of profdiff fleet sql.
 OLD=NEW declares one, with names as --rename of profdiff diff has them. --similar adds
 those that profdiff finds by what functions call and what calls them, in the heaviest
-stacks of both releases: look at the list before you rely on it.
+stacks of both releases: look at the list before you rely on it. Behind each stands how
+sure it is, and why.
 
 What an earlier call wrote is replaced. Profiles stay as they are: without OLD=NEW and
 without --similar no function is renamed any more.`,
-		Args: args(cobra.MinimumNArgs(1)),
+		Args: args(firstStore),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var list []align.Rename
 			for _, s := range args[1:] {
@@ -47,11 +50,15 @@ without --similar no function is renamed any more.`,
 			if err != nil {
 				return err
 			}
-			var renames []fleet.Rename
+			var found []query.FoundRename
 			if len(list) > 0 || similar {
-				if renames, err = query.FindRenames(s, q, list, similar); err != nil {
+				if found, err = query.FindRenames(s, q, list, similar); err != nil {
 					return err
 				}
+			}
+			renames := make([]fleet.Rename, len(found))
+			for i, r := range found {
+				renames[i] = r.Rename
 			}
 			if err := s.SetRenames(renames); err != nil {
 				return err
@@ -65,8 +72,12 @@ without --similar no function is renamed any more.`,
 			}
 			out := &text.Lines{W: std.out}
 			out.Printf("%s: %d %s", args[0], len(renames), text.Plural(len(renames), "rename", "renames"))
-			for _, r := range renames {
-				out.Printf("%s  %s → %s", r.Origin, text.Printable(names[r.FromID]), text.Printable(names[r.ToID]))
+			for _, r := range found {
+				because := ""
+				if r.Reason != "" && r.Confidence < 1 {
+					because = fmt.Sprintf("  (%.0f%%: %s)", 100*r.Confidence, r.Reason)
+				}
+				out.Printf("%s  %s → %s%s", r.Origin, text.Printable(names[r.FromID]), text.Printable(names[r.ToID]), text.Printable(because))
 			}
 			return standardOutput(out.Err)
 		},

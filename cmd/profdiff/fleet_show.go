@@ -27,7 +27,7 @@ func newFleetShowCmd(std *stdio) *cobra.Command {
 device models; the tables and their sizes; what became of all profiles and samples that
 were listed, and why some were dropped. With --release, the functions in which that
 release spent most.`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: args(oneStore),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case !slices.Contains([]string{"text", "json"}, format):

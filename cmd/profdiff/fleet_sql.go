@@ -32,7 +32,7 @@ Rows that the engine prints as JSON, an object a line, become the report:
 profdiff fleet compare STORE --before A --after B --rows FILE. It decides by Student's t, while
 p_value and q_value of the SQL are of the normal distribution. The store on this machine has to
 have the ledger, the table profiles, and the functions; --at says where the engine finds all tables.`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: args(oneStore),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case !slices.Contains([]string{"function", "model", "category"}, by):

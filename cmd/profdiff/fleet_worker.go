@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"profdiff/internal/fleet/batch"
+	"profdiff/internal/fleet/store"
 )
 
 func newFleetWorkerCmd(std *stdio) *cobra.Command {
@@ -23,7 +24,7 @@ at the same time, or killed. What cannot be read of a profile, or is more than b
 allow, is in the receipt with its reason, and the others go on: a file of more than
 256 MB, or that decompresses to more, more than 1,048,576 distinct stacks, or 16,777,216
 frames of these. In a receipt, in = out + dropped, of profiles and of samples.`,
-		Args: args(cobra.NoArgs),
+		Args: args(noInputs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w, err := f.worker(cmd)
 			if err != nil {
@@ -32,6 +33,9 @@ frames of these. In a receipt, in = out + dropped, of profiles and of samples.`,
 			e := json.NewEncoder(std.out)
 			return batch.Specs(std.in, func(s *batch.Spec) error {
 				r, err := w.Work(cmd.Context(), s)
+				if err == nil {
+					err = store.WriteReceipt(f.out, r)
+				}
 				if err != nil {
 					return err
 				}
