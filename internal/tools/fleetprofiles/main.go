@@ -10,6 +10,7 @@
 //  4. A profile (profile.go) has so many samples as its work costs, each drawn from the
 //     stacks of its device, and is written as a gzipped pprof file.
 //  5. Beside the profiles lie manifest.csv, for `profdiff fleet plan`, and truth.tsv: what was changed.
+//  6. For trials of statistics with many seeds, -store (sums.go) writes what devices spent in all.
 //
 // Whatever is drawn comes from the seed, the release and the number of a device: the same flags write
 // the same bytes on any machine.
@@ -18,6 +19,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -27,7 +29,7 @@ import (
 
 // settings are the flags.
 type settings struct {
-	out                        string
+	out, store                 string
 	seed                       uint64
 	profiles, devices, models  int
 	functions, stacks, samples int
@@ -38,6 +40,7 @@ type settings struct {
 func main() {
 	var s settings
 	flag.StringVar(&s.out, "o", "", "write to `DIR`, which must not exist")
+	flag.StringVar(&s.store, "store", "", "write a store to `DIR` instead, with one profile for all of a device: comparisons sum by device, and profiles take many times as long")
 	flag.Uint64Var(&s.seed, "seed", 1, "draw from seed `N`")
 	flag.IntVar(&s.profiles, "profiles", 20000, "write `N` profiles")
 	flag.IntVar(&s.devices, "devices", 1500, "of `N` devices")
@@ -66,8 +69,10 @@ func main() {
 
 func (s *settings) check() error {
 	switch {
-	case s.out == "" || flag.NArg() > 0:
-		return fmt.Errorf("-o DIR is required, and nothing but flags")
+	case (s.out == "") == (s.store == "") || flag.NArg() > 0:
+		return fmt.Errorf("one of -o DIR and -store DIR is required, and nothing but flags")
+	case s.store != "" && s.fresh:
+		return fmt.Errorf("-fresh is of stacks, and -store has none")
 	case s.profiles < 1 || s.devices < 1 || s.models < 1 || s.samples < 1 || s.stacks < 1:
 		return fmt.Errorf("there must be profiles, devices, models, stacks and samples")
 	case s.functions < 2*layers:
@@ -83,13 +88,17 @@ func (s *settings) check() error {
 // write makes the fleet in a directory.
 func (s *settings) write() error {
 	start := time.Now()
-	if err := os.Mkdir(s.out, 0o755); err != nil {
+	dir := cmp.Or(s.out, s.store)
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
 	p := newProgram(s)
 	f := newFleet(s, p)
-	if err := os.WriteFile(filepath.Join(s.out, "truth.tsv"), f.truth(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "truth.tsv"), f.truth(), 0o644); err != nil {
 		return err
+	}
+	if s.store != "" {
+		return f.writeStore(dir)
 	}
 	t, err := f.writeProfiles(s.out)
 	if err != nil {

@@ -14,6 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/pprof/profile"
+
+	tables "profdiff/internal/fleet"
+	"profdiff/internal/fleet/store"
 )
 
 // small is a fleet that takes a second to make.
@@ -123,6 +126,66 @@ func TestEffects(t *testing.T) {
 		if math.Abs(got/(w[1]/w[0])-1) > 0.12 {
 			t.Errorf("functions with rises %v change by a factor of %.3f, truth.tsv says %.3f", up, got, w[1]/w[0])
 		}
+	}
+}
+
+// TestStore writes the profiles of a seed and the sums of their devices: both have the same costs of functions.
+func TestStore(t *testing.T) {
+	dir := t.TempDir()
+	s := small(filepath.Join(dir, "profiles"))
+	if err := s.write(); err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[string]int64)
+	for name := range hashes(t, s.out) {
+		if !strings.HasSuffix(name, ".pb.gz") {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(s.out, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := profile.Parse(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sample := range p.Sample {
+			want[sample.Location[0].Line[0].Function.Name+" self"] += sample.Value[0]
+			for _, l := range sample.Location {
+				want[l.Line[0].Function.Name+" total"] += sample.Value[0]
+			}
+		}
+	}
+	s = small("")
+	s.store = filepath.Join(dir, "store")
+	if err := s.write(); err != nil {
+		t.Fatal(err)
+	}
+	from, err := store.Open(s.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make(map[int64]string)
+	for f, err := range from.Functions() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[f.FunctionID] = f.Name
+	}
+	got := make(map[string]int64)
+	if err := from.ProfileFunctions(store.Selection{}, func(rows []tables.ProfileFunction) error {
+		for _, r := range rows {
+			if r.SelfValue > 0 {
+				got[names[r.FunctionID]+" self"] += r.SelfValue
+			}
+			got[names[r.FunctionID]+" total"] += r.TotalValue
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("profiles and sums differ (-profiles +sums):\n%s", diff)
 	}
 }
 

@@ -62,8 +62,8 @@ const (
 	start  = 1_788_220_800 * second // 2026-09-01
 )
 
-// draw makes one profile.
-func (p *pen) draw() (*drawn, error) {
+// sample draws the samples of one profile: how many by stack, and what the manifest says of it.
+func (p *pen) sample() (*drawn, map[int]int64) {
 	rng := p.rng
 	scene := rng.IntN(scenes)
 	work := max(1, int64(1000*math.Exp(byWork*rng.NormFloat64()-byWork*byWork/2)))
@@ -85,6 +85,12 @@ func (p *pen) draw() (*drawn, error) {
 			counts[p.anyPath(leaf)]++
 		}
 	}
+	return out, counts
+}
+
+// draw makes one profile.
+func (p *pen) draw() (*drawn, error) {
+	out, counts := p.sample()
 	order := make([]int, 0, len(counts))
 	for i := range counts {
 		order = append(order, i)

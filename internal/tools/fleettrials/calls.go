@@ -67,6 +67,7 @@ type called struct {
 	someFound          map[float64]int // of those on some models
 	false, wrong       int             // of functions that did not change, and in the other direction
 	tests, someChanged map[float64]int // changes that were tested
+	falseOn            map[string]int  // of functions that did not change, by model
 }
 
 // callsCommand compares two releases and says what was found.
@@ -108,7 +109,7 @@ func callsCommand(args []string) error {
 
 // count calls what has a q-value below the rate, of all tests of one kind.
 func count(a *query.Answer, changes map[place]*truth, by query.By) (*called, error) {
-	c := &called{found: make(map[float64]int), someFound: make(map[float64]int), tests: make(map[float64]int), someChanged: make(map[float64]int)}
+	c := &called{found: make(map[float64]int), someFound: make(map[float64]int), tests: make(map[float64]int), someChanged: make(map[float64]int), falseOn: make(map[string]int)}
 	tests := stats.New(level)
 	var rows []query.Row
 	var p []float64
@@ -144,6 +145,7 @@ func count(a *query.Answer, changes map[place]*truth, by query.By) (*called, err
 		switch {
 		case t == nil:
 			c.false++
+			c.falseOn[rows[i].Model]++
 		case t.factor > 1 != (ratios[i] > 1):
 			c.wrong++
 		case t.models == nil:
@@ -164,6 +166,14 @@ func (c *called) print(by query.By) {
 	right := c.all - c.false - c.wrong
 	fmt.Printf("\n%d %s tested, %d called at a false discovery rate of %g %%: %d changed, %d did not (%.1f expected), %d in the wrong direction\n\n",
 		c.tested, what, c.all, 100*rate, right, c.false, rate*float64(c.all), c.wrong)
+	if by == query.Model && c.false > 0 {
+		// Functions that run together are wrong together.
+		fmt.Print("those that did not change are on")
+		for _, model := range slices.Sorted(maps.Keys(c.falseOn)) {
+			fmt.Printf(" %s: %d", model, c.falseOn[model])
+		}
+		fmt.Print("\n\n")
+	}
 	fmt.Println("| change | found, of those on all models | found, of those on some |\n| --- | --- | --- |")
 	factors := slices.SortedFunc(maps.Keys(c.tests), func(a, b float64) int { return -cmp.Compare(max(a, 1/a), max(b, 1/b)) })
 	for _, f := range factors {

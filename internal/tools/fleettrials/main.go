@@ -10,6 +10,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+
+	"profdiff/internal/fleet/query"
 )
 
 func main() {
@@ -30,6 +32,8 @@ func splitsCommand(args []string) error {
 	release := flags.String("release", "a", "split `RELEASE`")
 	sampleType := flags.String("type", "cpu/nanoseconds", "compare samples of `TYPE`")
 	n := flags.Int("n", 40, "split it `N` times")
+	part := flags.Float64("part", 0.5, "give a device the first of both names with probability `P`")
+	by := flags.String("by", "function", "test by `GROUP`: function or model")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -37,7 +41,7 @@ func splitsCommand(args []string) error {
 	if err != nil {
 		return err
 	}
-	t, err := f.splits(*n)
+	t, err := f.splits(*n, *part, query.By(*by))
 	if err != nil {
 		return err
 	}

@@ -90,12 +90,15 @@ func newFold(dir, release, sampleType string) (*fold, error) {
 	return f, err
 }
 
-// split gives each device one of two releases by chance.
-func (f *fold) split(seed uint64) iter.Seq2[fleet.Profile, error] {
+// split gives each device one of two releases by chance, the first with a probability.
+func (f *fold) split(seed uint64, part float64) iter.Seq2[fleet.Profile, error] {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	return func(yield func(fleet.Profile, error) bool) {
 		for _, row := range f.devices {
-			row.ReleaseID = []string{"one", "other"}[rng.IntN(2)]
+			row.ReleaseID = "other"
+			if rng.Float64() < part {
+				row.ReleaseID = "one"
+			}
 			if !yield(row, nil) {
 				return
 			}
@@ -104,35 +107,38 @@ func (f *fold) split(seed uint64) iter.Seq2[fleet.Profile, error] {
 }
 
 // limits are the p-values that are counted.
-var limits = []float64{0.05, 0.01, 0.001}
+var limits = [...]float64{0.05, 0.01, 0.001, 1e-4, 1e-5}
 
 // A tally counts p-values.
 type tally struct {
 	tests int
-	below [3]int // of limits
+	below [len(limits)]int
 	// called is the number of splits in which anything was called at a false discovery rate of 5 %.
 	splits, called int
 }
 
 // splits compares halves of one release, of which nothing is to be said: devices are the units, with the
 // statistics of `profdiff fleet compare`.
-func (f *fold) splits(n int) (*tally, error) {
+func (f *fold) splits(n int, part float64, by query.By) (*tally, error) {
 	t := &tally{}
 	tests := stats.New(level)
 	var facts []fleet.ProfileFunction
 	for seed := range n {
-		p, err := query.NewPopulation(query.Question{Before: "one", After: "other", SampleType: f.devices[0].SampleType, Per: query.Share}, f.split(uint64(seed)))
+		p, err := query.NewPopulation(query.Question{Before: "one", After: "other", SampleType: f.devices[0].SampleType, Per: query.Share}, f.split(uint64(seed), part))
 		if err != nil {
 			return nil, err
 		}
 		// A scan may change the rows that it is given.
 		facts = append(facts[:0], f.facts...)
-		found, err := p.Functions(query.Scan{Values: []query.Value{query.Self}}, func(each func([]fleet.ProfileFunction) error) error { return each(facts) })
+		found, err := p.Functions(query.Scan{Values: []query.Value{query.Self}, ByModel: by == query.Model}, func(each func([]fleet.ProfileFunction) error) error { return each(facts) })
 		if err != nil {
 			return nil, err
 		}
 		var all []float64
 		for i := range found.Rows {
+			if found.Rows[i].By != by {
+				continue
+			}
 			e := p.Estimate(tests, &found.Rows[i])
 			if e.Refused != "" {
 				return nil, errors.New("a function that can be tested was refused: " + e.Refused)
@@ -169,7 +175,7 @@ func (t *tally) print(f *fold) {
 	fmt.Println("| p below | expected | found |")
 	fmt.Println("| --- | --- | --- |")
 	for k, limit := range limits {
-		fmt.Printf("| %g | %.1f %% | %.3g %% |\n", limit, 100*limit, 100*float64(t.below[k])/float64(t.tests))
+		fmt.Printf("| %g | %g %% | %.3g %% |\n", limit, 100*limit, 100*float64(t.below[k])/float64(t.tests))
 	}
 	fmt.Printf("\nat a false discovery rate of 5 %%, %d of %d splits call something\n", t.called, t.splits)
 }
