@@ -72,7 +72,7 @@ type fieller struct{ base, head Clustered }
 // or is c, or what may be there if there is nothing.
 func (c Clustered) or() Clustered {
 	if c.Mean == 0 {
-		c.Mean, c.Variance = c.Half, 2*c.Half*c.Half
+		c.Mean, c.Variance, c.Freedom = c.Half, 2*c.Half*c.Half, 0
 	}
 	return c
 }

@@ -292,7 +292,8 @@ func (c *Comparison) farthest(left []*Change, ratio float64) int {
 		}
 		r := &left[i].Row
 		a, b := r.Before.Mean, r.After.Mean
-		distance := math.Abs(logs[i]-center) / math.Sqrt(r.Before.Variance/a/a+r.After.Variance/b/b)
+		before, after := r.noise()
+		distance := math.Abs(logs[i]-center) / math.Sqrt(before.Variance/a/a+after.Variance/b/b)
 		if math.IsNaN(distance) {
 			distance = math.Inf(1)
 		}

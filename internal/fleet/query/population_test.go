@@ -101,6 +101,46 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
+// TestSparse has functions of which most devices have no sample, and a release with a quarter of the devices of the other: where that
+// happens to have less of a function, it shows less noise, too. In one of a thousand, p is below 0.001.
+func TestSparse(t *testing.T) {
+	const splits, functions = 40, 150
+	rng := rand.New(rand.NewPCG(13, 14))
+	tests := stats.New(verdict.Level)
+	all, below, own := 0, 0, 0
+	for range splits {
+		f := &fixture{}
+		for d := range 60 {
+			release := []string{"1.0", "1.1"}[min(1, d/45)]
+			const sample, samples = 1_000_000, 4000
+			spent := map[int64]int64{functions: samples * sample / 2}
+			for k := range int64(functions) {
+				// Half a sample on average.
+				for rng.Float64() < 1.0/3 {
+					spent[k] += sample
+				}
+			}
+			f.profile(release, "m", fmt.Sprint(d), noisy(rng, samples*sample, 0.2), spent)
+		}
+		p, found := f.compare(t, Share, Scan{Values: []Value{Self}})
+		for i := range found.Rows {
+			r := found.Rows[i]
+			all++
+			if p.Estimate(tests, &r).P < 0.001 {
+				below++
+			}
+			r.Before.Common, r.After.Common = 0, 0
+			if p.Estimate(tests, &r).P < 0.001 {
+				own++
+			}
+		}
+	}
+	part, without := float64(below)/float64(all), float64(own)/float64(all)
+	if all < splits*functions*9/10 || part > 0.002 || without < 0.005 {
+		t.Errorf("p is below 0.001 in %.2f %% of %d tests, and by the noise of the sides alone in %.2f %%", 100*part, all, 100*without)
+	}
+}
+
 // TestPopulation checks what counts of a ledger and of facts.
 func TestPopulation(t *testing.T) {
 	f := &fixture{}

@@ -9,6 +9,10 @@
 //     Σxw by function, release and model, over the devices that have the function: others add 0.
 //  3. The share of a function in a model is R = Σx/Σw, with the variance
 //     n/(n-1)·(Σx² - 2RΣxw + R²Σw²)/(Σw)² (Cochran, 1977, ratio estimate).
+//     Where few devices have the function, the side that happens to have less of it shows less noise, too, and chance
+//     looks like proof: most where one release has fewer devices. So there is at least the noise that there would be if devices
+//     of both sides were equally noisy for what they cost: with φ = n/(n-2)·(what is in brackets above, of both sides)/Σw
+//     over the devices of both, a side has the variance φ/Σw. These are used if they are more than those of the sides together.
 //  4. Models are weighted by what they cost in both releases together, with the same weights on both sides: a
 //     fleet that changes its mix of devices is no change of the program ([Row]).
 //  5. Package stats makes an estimate of the ratio of both sides, with degrees of freedom by Satterthwaite
@@ -103,6 +107,8 @@ type Mean struct {
 	Variance float64
 	Freedom  float64 // Σ of squares of the parts of Variance over their degrees of freedom
 	Devices  int64   // that have any of it
+	// Common and CommonFreedom are what Variance and Freedom would be if both sides were equally noisy.
+	Common, CommonFreedom float64
 }
 
 // A Row is one function, or one function on one model, or one category, on both sides.
@@ -115,15 +121,28 @@ type Row struct {
 	Before, After Mean
 }
 
+// noise is what tests go by: both sides with their variance and the freedom of it, or if these are more with those that they would
+// have if they were equally noisy.
+func (r *Row) noise() (before, after Mean) {
+	before, after = r.Before, r.After
+	if before.Common+after.Common > before.Variance+after.Variance {
+		before.Variance, before.Freedom = before.Common, before.CommonFreedom
+		after.Variance, after.Freedom = after.Common, after.CommonFreedom
+	}
+	return before, after
+}
+
 // Z is by how many standard errors the sides differ.
 func (r *Row) Z() float64 {
-	return math.Abs(r.After.Mean-r.Before.Mean) / math.Sqrt(r.Before.Variance+r.After.Variance)
+	before, after := r.noise()
+	return math.Abs(after.Mean-before.Mean) / math.Sqrt(before.Variance+after.Variance)
 }
 
 // DF are the degrees of freedom of Z.
 func (r *Row) DF() float64 {
-	v := r.Before.Variance + r.After.Variance
-	return v * v / (r.Before.Freedom + r.After.Freedom)
+	before, after := r.noise()
+	v := before.Variance + after.Variance
+	return v * v / (before.Freedom + after.Freedom)
 }
 
 // LeastDevices is the number of devices of both releases together that have a function from which
@@ -165,7 +184,8 @@ func (p *Population) Estimate(t *stats.Tests, r *Row) stats.Estimate {
 	side := func(i int, m *Mean) stats.Clustered {
 		return stats.Clustered{Mean: m.Mean, Variance: m.Variance, Freedom: m.Freedom, Clusters: int(devices[i]), Half: p.half(i)}
 	}
-	return t.Clusters(side(0, &r.Before), side(1, &r.After))
+	before, after := r.noise()
+	return t.Clusters(side(0, &before), side(1, &after))
 }
 
 // Level is what the row says of the release after the change by itself, as an estimate of a level.

@@ -34,6 +34,10 @@ type record struct {
 	VarB        jsonNumber `json:"var_b"`
 	FreedomA    jsonNumber `json:"freedom_a"`
 	FreedomB    jsonNumber `json:"freedom_b"`
+	CommonA     jsonNumber `json:"common_a"`
+	CommonB     jsonNumber `json:"common_b"`
+	CommonFreeA jsonNumber `json:"common_freedom_a"`
+	CommonFreeB jsonNumber `json:"common_freedom_b"`
 	DevicesA    jsonNumber `json:"devices_a"`
 	DevicesB    jsonNumber `json:"devices_b"`
 }
@@ -123,6 +127,10 @@ func (p *Population) row(x *record) (r Row, err error) {
 		{"var_b", x.VarB, &r.After.Variance},
 		{"freedom_a", x.FreedomA, &r.Before.Freedom},
 		{"freedom_b", x.FreedomB, &r.After.Freedom},
+		{"common_a", x.CommonA, &r.Before.Common},
+		{"common_b", x.CommonB, &r.After.Common},
+		{"common_freedom_a", x.CommonFreeA, &r.Before.CommonFreedom},
+		{"common_freedom_b", x.CommonFreeB, &r.After.CommonFreedom},
 	} {
 		if *f.to, err = strconv.ParseFloat(string(f.from), 64); err != nil || !(*f.to >= 0) || math.IsInf(*f.to, 1) {
 			return r, fmt.Errorf("%s is %q, and not a number of 0 or more", f.name, string(f.from))
@@ -151,7 +159,9 @@ func (p *Population) WriteRows(w io.Writer, rows []Row) error {
 			ProfilesA: integer(p.ledger[0]), ProfilesB: integer(p.ledger[1]),
 			FunctionID: integer(r.FunctionID), DeviceModel: r.Model, Category: r.Category,
 			MeanA: float(r.Before.Mean), MeanB: float(r.After.Mean), VarA: float(r.Before.Variance), VarB: float(r.After.Variance),
-			FreedomA: float(r.Before.Freedom), FreedomB: float(r.After.Freedom), DevicesA: integer(r.Before.Devices), DevicesB: integer(r.After.Devices),
+			FreedomA: float(r.Before.Freedom), FreedomB: float(r.After.Freedom),
+			CommonA: float(r.Before.Common), CommonB: float(r.After.Common), CommonFreeA: float(r.Before.CommonFreedom), CommonFreeB: float(r.After.CommonFreedom),
+			DevicesA: integer(r.Before.Devices), DevicesB: integer(r.After.Devices),
 		}); err != nil {
 			return err
 		}

@@ -80,30 +80,55 @@ func (t *tally) mean(at int) (m Mean) {
 	if s.n == 0 || of.weight == 0 {
 		return m
 	}
-	n, sx, sxx, sxw := float64(of.n), s.sx.float(), s.sxx.float(), s.sxw.float()
-	r := sx / of.w
+	n, sx := float64(of.n), s.sx.float()
+	v := n / (n - 1) * t.spread(at) / (of.w * of.w)
+	return Mean{Mean: sx / of.w, Variance: v, Freedom: v * v / (n - 1), Devices: s.n}
+}
+
+// spread is by how much the devices of a stratum differ from its mean: the sum of squares.
+func (t *tally) spread(at int) float64 {
+	s, of := &t.strata[at], &t.Population.strata[at]
+	r, sxx := s.sx.float()/of.w, s.sxx.float()
 	// As the SQL has it, operation by operation: the same numbers are to come out.
-	spread := sxx - 2*r*sxw + r*r*of.ww
+	spread := sxx - 2*r*s.sxw.float() + r*r*of.ww
 	if !(spread > rounding*sxx) {
-		spread = 0
+		return 0
 	}
-	v := n / (n - 1) * spread / (of.w * of.w)
-	return Mean{Mean: r, Variance: v, Freedom: v * v / (n - 1), Devices: s.n}
+	return spread
+}
+
+// means are what both sides of a model spend, not weighted.
+func (t *tally) means(model int) (before, after Mean) {
+	a, b := &t.Population.strata[2*model], &t.Population.strata[2*model+1]
+	before, after = t.mean(2*model), t.mean(2*model+1)
+	if a.weight == 0 {
+		return before, after
+	}
+	n := float64(a.n) + float64(b.n)
+	per := n / (n - 2) * (t.spread(2*model) + t.spread(2*model+1)) / (a.w + b.w)
+	before.Common, after.Common = per/a.w, per/b.w
+	before.CommonFreedom, after.CommonFreedom = before.Common*before.Common/(n-2), after.Common*after.Common/(n-2)
+	return before, after
+}
+
+// add adds the mean of a model with a weight.
+func (m *Mean) add(of *Mean, w float64) {
+	m.Mean += w * of.Mean
+	m.Variance += w * w * of.Variance
+	m.Freedom += w * w * w * w * of.Freedom
+	m.Common += w * w * of.Common
+	m.CommonFreedom += w * w * w * w * of.CommonFreedom
+	m.Devices += of.Devices
 }
 
 // row is what all models spend, and forgets it.
 func (t *tally) row() (r Row) {
 	t.sum()
-	for at := range t.strata {
-		m, w := t.mean(at), t.Population.strata[at].weight
-		to := &r.Before
-		if at%2 == 1 {
-			to = &r.After
-		}
-		to.Mean += w * m.Mean
-		to.Variance += w * w * m.Variance
-		to.Freedom += w * w * w * w * m.Freedom
-		to.Devices += m.Devices
+	for model := range len(t.strata) / 2 {
+		before, after := t.means(model)
+		w := t.Population.strata[2*model].weight
+		r.Before.add(&before, w)
+		r.After.add(&after, w)
 	}
 	return r
 }
@@ -311,7 +336,8 @@ func (c *scan) emit(k int, id int64) {
 func (t *tally) models() (list []Row) {
 	for i := range t.Models {
 		m := &t.Models[i]
-		if r := (Row{By: Model, Model: m.Name, Before: t.mean(m.before), After: t.mean(m.before + 1)}); r.Before.Devices+r.After.Devices > 0 {
+		r := Row{By: Model, Model: m.Name}
+		if r.Before, r.After = t.means(m.before / 2); r.Before.Devices+r.After.Devices > 0 {
 			list = append(list, r)
 		}
 	}

@@ -42,34 +42,62 @@ WITH p0 AS (
          SUM(x.x) AS sx, SUM(x.x*x.x) AS sxx, SUM(x.x*d.w) AS sxw
   FROM xd x JOIN dev d ON d.release_id = x.release_id AND d.device_model = x.device_model AND d.unit_id = x.unit_id
   GROUP BY x.release_id, x.device_model, x.function_id
+), sides AS (
+  -- Both sides of each model.
+  SELECT device_model,
+         SUM(CASE WHEN release_id = 'A' THEN CAST(n AS DOUBLE) ELSE 0 END) AS n_a,
+         SUM(CASE WHEN release_id = 'B' THEN CAST(n AS DOUBLE) ELSE 0 END) AS n_b,
+         SUM(CASE WHEN release_id = 'A' THEN CAST(sw AS DOUBLE) ELSE 0 END) AS sw_a,
+         SUM(CASE WHEN release_id = 'B' THEN CAST(sw AS DOUBLE) ELSE 0 END) AS sw_b,
+         SUM(CASE WHEN release_id = 'A' THEN CAST(sww AS DOUBLE) ELSE 0 END) AS sww_a,
+         SUM(CASE WHEN release_id = 'B' THEN CAST(sww AS DOUBLE) ELSE 0 END) AS sww_b
+  FROM strat GROUP BY device_model
+), fb AS (
+  -- A side that has none of it has sums of 0.
+  SELECT device_model, function_id,
+         SUM(CASE WHEN release_id = 'A' THEN nz ELSE 0 END) AS nz_a,
+         SUM(CASE WHEN release_id = 'B' THEN nz ELSE 0 END) AS nz_b,
+         SUM(CASE WHEN release_id = 'A' THEN CAST(sx AS DOUBLE) ELSE 0 END) AS sx_a,
+         SUM(CASE WHEN release_id = 'B' THEN CAST(sx AS DOUBLE) ELSE 0 END) AS sx_b,
+         SUM(CASE WHEN release_id = 'A' THEN CAST(sxx AS DOUBLE) ELSE 0 END) AS sxx_a,
+         SUM(CASE WHEN release_id = 'B' THEN CAST(sxx AS DOUBLE) ELSE 0 END) AS sxx_b,
+         SUM(CASE WHEN release_id = 'A' THEN CAST(sxw AS DOUBLE) ELSE 0 END) AS sxw_a,
+         SUM(CASE WHEN release_id = 'B' THEN CAST(sxw AS DOUBLE) ELSE 0 END) AS sxw_b
+  FROM fs GROUP BY device_model, function_id
 ), r0 AS (
-  SELECT s.release_id AS release_id, s.device_model AS device_model, f.function_id AS function_id, m.wgt AS wgt,
-         CAST(s.n AS DOUBLE) AS n, f.nz AS nz,
-         CAST(f.sx AS DOUBLE) AS sx, CAST(f.sxx AS DOUBLE) AS sxx, CAST(f.sxw AS DOUBLE) AS sxw,
-         CAST(s.sw AS DOUBLE) AS sw, CAST(s.sww AS DOUBLE) AS sww
-  FROM fs f JOIN strat s ON s.release_id = f.release_id AND s.device_model = f.device_model
-            JOIN wm m ON m.device_model = f.device_model
+  SELECT f.device_model AS device_model, f.function_id AS function_id, m.wgt AS weight,
+         f.nz_a AS nz_a, f.nz_b AS nz_b, s.n_a AS n_a, s.n_b AS n_b, s.sw_a AS sw_a, s.sw_b AS sw_b, s.sww_a AS sww_a, s.sww_b AS sww_b,
+         f.sxx_a AS sxx_a, f.sxx_b AS sxx_b, f.sxw_a AS sxw_a, f.sxw_b AS sxw_b,
+         f.sx_a/s.sw_a AS share_a, f.sx_b/s.sw_b AS share_b
+  FROM fb f JOIN sides s ON s.device_model = f.device_model JOIN wm m ON m.device_model = f.device_model
 ), r1 AS (
-  SELECT *, sx/sw AS share, sxx - 2*(sx/sw)*sxw + (sx/sw)*(sx/sw)*sww AS spread FROM r0
-), r AS (
+  SELECT *, sxx_a - 2*share_a*sxw_a + share_a*share_a*sww_a AS exact_a, sxx_b - 2*share_b*sxw_b + share_b*share_b*sww_b AS exact_b FROM r0
+), r2 AS (
   -- Where devices are all alike, what is left is rounding.
-  SELECT release_id, '' AS model, function_id, wgt, n, nz, share,
-         n/(n-1) * CASE WHEN spread > 1e-10*sxx THEN spread ELSE CAST(0 AS DOUBLE) END / (sw*sw) AS var
+  SELECT *, CASE WHEN exact_a > 1e-10*sxx_a THEN exact_a ELSE CAST(0 AS DOUBLE) END AS spread_a,
+         CASE WHEN exact_b > 1e-10*sxx_b THEN exact_b ELSE CAST(0 AS DOUBLE) END AS spread_b
   FROM r1
+), r AS (
+  SELECT '' AS model, function_id, weight AS wgt, nz_a, nz_b, n_a, n_b, sw_a, sw_b, share_a, share_b,
+         n_a/(n_a-1) * spread_a / (sw_a*sw_a) AS own_a, n_b/(n_b-1) * spread_b / (sw_b*sw_b) AS own_b,
+         (n_a+n_b)/(n_a+n_b-2) * (spread_a+spread_b) / (sw_a+sw_b) AS per_cost
+  FROM r2
 ), ab AS (
-  SELECT function_id, model,
-         SUM(CASE WHEN release_id = 'A' THEN wgt*share ELSE 0 END) AS mean_a,
-         SUM(CASE WHEN release_id = 'B' THEN wgt*share ELSE 0 END) AS mean_b,
-         SUM(CASE WHEN release_id = 'A' THEN wgt*wgt*var ELSE 0 END) AS var_a,
-         SUM(CASE WHEN release_id = 'B' THEN wgt*wgt*var ELSE 0 END) AS var_b,
-         SUM(CASE WHEN release_id = 'A' THEN wgt*wgt*var*wgt*wgt*var/(n-1) ELSE 0 END) AS freedom_a,
-         SUM(CASE WHEN release_id = 'B' THEN wgt*wgt*var*wgt*wgt*var/(n-1) ELSE 0 END) AS freedom_b,
-         SUM(CASE WHEN release_id = 'A' THEN nz ELSE 0 END) AS devices_a,
-         SUM(CASE WHEN release_id = 'B' THEN nz ELSE 0 END) AS devices_b
+  SELECT function_id, model, SUM(wgt*share_a) AS mean_a, SUM(wgt*share_b) AS mean_b,
+         SUM(wgt*wgt*own_a) AS var_a, SUM(wgt*wgt*own_b) AS var_b,
+         SUM(wgt*wgt*own_a*wgt*wgt*own_a/(n_a-1)) AS freedom_a, SUM(wgt*wgt*own_b*wgt*wgt*own_b/(n_b-1)) AS freedom_b,
+         SUM(wgt*wgt*per_cost/sw_a) AS common_a, SUM(wgt*wgt*per_cost/sw_b) AS common_b,
+         SUM(wgt*wgt*per_cost/sw_a*wgt*wgt*per_cost/sw_a/(n_a+n_b-2)) AS common_freedom_a,
+         SUM(wgt*wgt*per_cost/sw_b*wgt*wgt*per_cost/sw_b/(n_a+n_b-2)) AS common_freedom_b,
+         SUM(nz_a) AS devices_a, SUM(nz_b) AS devices_b
   FROM r GROUP BY function_id, model
-), z AS (
-  SELECT *, (var_a+var_b)*(var_a+var_b)/(freedom_a+freedom_b) AS df, ABS(mean_b-mean_a)/SQRT(var_a+var_b) AS z
+), noisy AS (
+  -- There is at least the noise that there would be if both sides were equally noisy.
+  SELECT *, CASE WHEN common_a + common_b > var_a + var_b THEN common_a + common_b ELSE var_a + var_b END AS noise,
+         CASE WHEN common_a + common_b > var_a + var_b THEN common_freedom_a + common_freedom_b ELSE freedom_a + freedom_b END AS noise_freedom
   FROM ab WHERE var_a + var_b > 0 AND devices_a + devices_b >= 10
+), z AS (
+  SELECT *, noise*noise/noise_freedom AS df, ABS(mean_b-mean_a)/SQRT(noise) AS z FROM noisy
 ), t AS (
   SELECT *, z*z/2 AS y2, 1/(1+z/SQRT(CAST(8 AS DOUBLE))) AS tt FROM z
 ), pv AS (
@@ -86,7 +114,8 @@ SELECT 'function' AS row_of, 'self' AS counted, 'share' AS per, 'cpu/nanoseconds
        'A' AS release_a, 'B' AS release_b, l.profiles_a AS profiles_a, l.profiles_b AS profiles_b,
        q.function_id AS function_id, q.model AS device_model, '' AS category, fn.name AS name, fn.module AS module,
        q.mean_a AS mean_a, q.mean_b AS mean_b, q.var_a AS var_a, q.var_b AS var_b,
-       q.freedom_a AS freedom_a, q.freedom_b AS freedom_b, q.devices_a AS devices_a, q.devices_b AS devices_b,
+       q.freedom_a AS freedom_a, q.freedom_b AS freedom_b, q.common_a AS common_a, q.common_b AS common_b,
+       q.common_freedom_a AS common_freedom_a, q.common_freedom_b AS common_freedom_b, q.devices_a AS devices_a, q.devices_b AS devices_b,
        q.z AS z, q.df AS df, q.p_value AS p_value, LEAST(CAST(1 AS DOUBLE), q.q0) AS q_value
 FROM q JOIN fn ON fn.function_id = q.function_id CROSS JOIN ledger l
 ORDER BY p_value, function_id, device_model
