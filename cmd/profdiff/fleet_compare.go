@@ -175,9 +175,9 @@ sessions, requests, where profiles tell them) or of a second that was recorded. 
 share of one function grows, all others fall: what says no more than that is not called.
 With --per work or --per second everything has a verdict, too.
 
-The sums are made by profdiff itself, or by DuckDB where the store is large and the
-program profdiff-duckdb is beside profdiff or in PATH. --rows FILE takes the sums of
-another engine, such as Spark: profdiff fleet sql prints what to ask it.
+The sums are made by profdiff itself, or with --engine duckdb by DuckDB, if the program
+profdiff-duckdb is beside profdiff or in PATH. --rows FILE takes the sums of another
+engine, such as Spark: profdiff fleet sql prints what to ask it.
 
 Of a store with more than a gigabyte of facts, the roll-ups of profdiff fleet compact are
 compared: units in place of devices, at most 64 a model and release. The first lines say so,
@@ -199,7 +199,7 @@ and --html read facts.`,
 	fs.BoolVar(&c.full, "full", false, "show all tables in full; --by, --total and --limit do so, too")
 	fs.BoolVarP(&c.quiet, "quiet", "q", false, "show only the sentences that say what happened")
 	fs.Float64Var(&c.margin, "margin", 100*verdict.Margin, "a change of less than `PERCENT` does not matter")
-	fs.StringVar(&c.engine, "engine", "auto", "have sums made by `ENGINE`: profdiff, duckdb, or auto, which is duckdb where it is there and the store is large")
+	fs.StringVar(&c.engine, "engine", itself, "have sums made by `ENGINE`: profdiff or duckdb")
 	fs.StringVar(&c.rows, "rows", "", "take the rows that another engine computed from `FILE`")
 	fs.StringVar(&c.page.file, "html", "", "write a report as one HTML file, too: `FILE`")
 	fs.BoolVar(&c.page.private, "html-private", false, "name files in the report without any directory")
@@ -224,8 +224,8 @@ func (c *fleetCompare) check(cmd *cobra.Command, std *stdio) (err error) {
 		return usagef(cmd, "--limit is 0 or more, not %d", c.opt.Limit)
 	case !(c.margin > 0) || c.margin > 1000:
 		return usagef(cmd, "--margin is a percentage above 0 and up to 1000, not %v", c.margin)
-	case !slices.Contains([]string{"auto", "profdiff", "duckdb"}, c.engine):
-		return usagef(cmd, "--engine is auto, profdiff or duckdb, not %q", c.engine)
+	case !slices.Contains([]string{itself, "duckdb"}, c.engine):
+		return usagef(cmd, "--engine is profdiff or duckdb, not %q", c.engine)
 	case c.rows != "" && cmd.Flags().Changed("engine"):
 		return usagef(cmd, "--rows are what an engine computed: --engine does not go with it")
 	case c.sums == "units" && (c.by == "category" || c.page.file != ""):
@@ -295,9 +295,8 @@ func (c *fleetCompare) write(cmd *cobra.Command, w io.Writer, d *diff.Document) 
 	return diff.WriteSummary(w, d, false)
 }
 
-// largeStore is the size of the facts of a comparison from which DuckDB is asked, if it is there: below it, profdiff
-// needs a few seconds.
-const largeStore = 20 << 20
+// itself is the engine that is this program.
+const itself = "profdiff"
 
 // ask has the sums made.
 func (c *fleetCompare) ask(ctx context.Context, std *stdio, s *store.Store, dir string, q query.Question) (*query.Answer, error) {
@@ -311,26 +310,12 @@ func (c *fleetCompare) ask(ctx context.Context, std *stdio, s *store.Store, dir 
 		})
 		return a, err
 	}
-	program := ""
-	if c.engine != "profdiff" {
-		program = duckdbProgram()
-	}
-	switch {
-	case c.engine == "duckdb" && program == "":
-		return nil, fmt.Errorf("--engine duckdb: %s is neither beside profdiff nor in PATH; go -C internal/fleet/duckdb build makes it", duckdb)
-	case c.engine == "auto" && q.RolledUp:
-		program = ""
-	case c.engine == "auto" && program != "":
-		size, err := sizeOfFacts(s)
-		if err != nil {
-			return nil, err
-		}
-		if size < largeStore {
-			program = ""
-		}
-	}
-	if program == "" {
+	if c.engine == itself {
 		return query.Ask(s, q, query.Scan{ByModel: c.by == "model"})
+	}
+	program := duckdbProgram()
+	if program == "" {
+		return nil, fmt.Errorf("--engine duckdb: %s is neither beside profdiff nor in PATH; go -C internal/fleet/duckdb build makes it", duckdb)
 	}
 	base, err := filepath.Abs(dir)
 	if err != nil {
