@@ -12,7 +12,8 @@
 //     Where few devices have the function, the side that happens to have less of it shows less noise, too, and chance
 //     looks like proof: most where one release has fewer devices. So there is at least the noise that there would be if devices
 //     of both sides were equally noisy for what they cost: with φ = n/(n-2)·(what is in brackets above, of both sides)/Σw
-//     over the devices of both, a side has the variance φ/Σw. These are used if they are more than those of the sides together.
+//     over the devices of both, a side has the variance φ/Σw. These are used if they are more than those of the sides together,
+//     with the same degrees of freedom: that the side with less shows nothing makes nothing better known.
 //  4. Models are weighted by what they cost in both releases together, with the same weights on both sides: a
 //     fleet that changes its mix of devices is no change of the program ([Row]).
 //  5. Package stats makes an estimate of the ratio of both sides, with degrees of freedom by Satterthwaite
@@ -107,8 +108,8 @@ type Mean struct {
 	Variance float64
 	Freedom  float64 // Σ of squares of the parts of Variance over their degrees of freedom
 	Devices  int64   // that have any of it
-	// Common and CommonFreedom are what Variance and Freedom would be if both sides were equally noisy.
-	Common, CommonFreedom float64
+	// Common is what Variance would be if both sides were equally noisy.
+	Common float64
 }
 
 // A Row is one function, or one function on one model, or one category, on both sides.
@@ -125,9 +126,9 @@ type Row struct {
 // have if they were equally noisy.
 func (r *Row) noise() (before, after Mean) {
 	before, after = r.Before, r.After
-	if before.Common+after.Common > before.Variance+after.Variance {
-		before.Variance, before.Freedom = before.Common, before.CommonFreedom
-		after.Variance, after.Freedom = after.Common, after.CommonFreedom
+	if more := (before.Common + after.Common) / (before.Variance + after.Variance); more > 1 {
+		before.Variance, before.Freedom = before.Common, more*more*before.Freedom
+		after.Variance, after.Freedom = after.Common, more*more*after.Freedom
 	}
 	return before, after
 }
@@ -140,9 +141,8 @@ func (r *Row) Z() float64 {
 
 // DF are the degrees of freedom of Z.
 func (r *Row) DF() float64 {
-	before, after := r.noise()
-	v := before.Variance + after.Variance
-	return v * v / (before.Freedom + after.Freedom)
+	v := r.Before.Variance + r.After.Variance
+	return v * v / (r.Before.Freedom + r.After.Freedom)
 }
 
 // LeastDevices is the number of devices of both releases together that have a function from which

@@ -36,8 +36,6 @@ type record struct {
 	FreedomB    jsonNumber `json:"freedom_b"`
 	CommonA     jsonNumber `json:"common_a"`
 	CommonB     jsonNumber `json:"common_b"`
-	CommonFreeA jsonNumber `json:"common_freedom_a"`
-	CommonFreeB jsonNumber `json:"common_freedom_b"`
 	DevicesA    jsonNumber `json:"devices_a"`
 	DevicesB    jsonNumber `json:"devices_b"`
 }
@@ -129,8 +127,6 @@ func (p *Population) row(x *record) (r Row, err error) {
 		{"freedom_b", x.FreedomB, &r.After.Freedom},
 		{"common_a", x.CommonA, &r.Before.Common},
 		{"common_b", x.CommonB, &r.After.Common},
-		{"common_freedom_a", x.CommonFreeA, &r.Before.CommonFreedom},
-		{"common_freedom_b", x.CommonFreeB, &r.After.CommonFreedom},
 	} {
 		if *f.to, err = strconv.ParseFloat(string(f.from), 64); err != nil || !(*f.to >= 0) || math.IsInf(*f.to, 1) {
 			return r, fmt.Errorf("%s is %q, and not a number of 0 or more", f.name, string(f.from))
@@ -160,7 +156,7 @@ func (p *Population) WriteRows(w io.Writer, rows []Row) error {
 			FunctionID: integer(r.FunctionID), DeviceModel: r.Model, Category: r.Category,
 			MeanA: float(r.Before.Mean), MeanB: float(r.After.Mean), VarA: float(r.Before.Variance), VarB: float(r.After.Variance),
 			FreedomA: float(r.Before.Freedom), FreedomB: float(r.After.Freedom),
-			CommonA: float(r.Before.Common), CommonB: float(r.After.Common), CommonFreeA: float(r.Before.CommonFreedom), CommonFreeB: float(r.After.CommonFreedom),
+			CommonA: float(r.Before.Common), CommonB: float(r.After.Common),
 			DevicesA: integer(r.Before.Devices), DevicesB: integer(r.After.Devices),
 		}); err != nil {
 			return err

@@ -107,7 +107,6 @@ func (t *tally) means(model int) (before, after Mean) {
 	n := float64(a.n) + float64(b.n)
 	per := n / (n - 2) * (t.spread(2*model) + t.spread(2*model+1)) / (a.w + b.w)
 	before.Common, after.Common = per/a.w, per/b.w
-	before.CommonFreedom, after.CommonFreedom = before.Common*before.Common/(n-2), after.Common*after.Common/(n-2)
 	return before, after
 }
 
@@ -117,7 +116,6 @@ func (m *Mean) add(of *Mean, w float64) {
 	m.Variance += w * w * of.Variance
 	m.Freedom += w * w * w * w * of.Freedom
 	m.Common += w * w * of.Common
-	m.CommonFreedom += w * w * w * w * of.CommonFreedom
 	m.Devices += of.Devices
 }
 

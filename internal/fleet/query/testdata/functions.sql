@@ -87,17 +87,14 @@ WITH p0 AS (
          SUM(wgt*wgt*own_a) AS var_a, SUM(wgt*wgt*own_b) AS var_b,
          SUM(wgt*wgt*own_a*wgt*wgt*own_a/(n_a-1)) AS freedom_a, SUM(wgt*wgt*own_b*wgt*wgt*own_b/(n_b-1)) AS freedom_b,
          SUM(wgt*wgt*per_cost/sw_a) AS common_a, SUM(wgt*wgt*per_cost/sw_b) AS common_b,
-         SUM(wgt*wgt*per_cost/sw_a*wgt*wgt*per_cost/sw_a/(n_a+n_b-2)) AS common_freedom_a,
-         SUM(wgt*wgt*per_cost/sw_b*wgt*wgt*per_cost/sw_b/(n_a+n_b-2)) AS common_freedom_b,
          SUM(nz_a) AS devices_a, SUM(nz_b) AS devices_b
   FROM r GROUP BY function_id, model
 ), noisy AS (
   -- There is at least the noise that there would be if both sides were equally noisy.
-  SELECT *, CASE WHEN common_a + common_b > var_a + var_b THEN common_a + common_b ELSE var_a + var_b END AS noise,
-         CASE WHEN common_a + common_b > var_a + var_b THEN common_freedom_a + common_freedom_b ELSE freedom_a + freedom_b END AS noise_freedom
+  SELECT *, CASE WHEN common_a + common_b > var_a + var_b THEN common_a + common_b ELSE var_a + var_b END AS noise
   FROM ab WHERE var_a + var_b > 0 AND devices_a + devices_b >= 10
 ), z AS (
-  SELECT *, noise*noise/noise_freedom AS df, ABS(mean_b-mean_a)/SQRT(noise) AS z FROM noisy
+  SELECT *, (var_a+var_b)*(var_a+var_b)/(freedom_a+freedom_b) AS df, ABS(mean_b-mean_a)/SQRT(noise) AS z FROM noisy
 ), t AS (
   SELECT *, z*z/2 AS y2, 1/(1+z/SQRT(CAST(8 AS DOUBLE))) AS tt FROM z
 ), pv AS (
@@ -114,8 +111,7 @@ SELECT 'function' AS row_of, 'self' AS counted, 'share' AS per, 'cpu/nanoseconds
        'A' AS release_a, 'B' AS release_b, l.profiles_a AS profiles_a, l.profiles_b AS profiles_b,
        q.function_id AS function_id, q.model AS device_model, '' AS category, fn.name AS name, fn.module AS module,
        q.mean_a AS mean_a, q.mean_b AS mean_b, q.var_a AS var_a, q.var_b AS var_b,
-       q.freedom_a AS freedom_a, q.freedom_b AS freedom_b, q.common_a AS common_a, q.common_b AS common_b,
-       q.common_freedom_a AS common_freedom_a, q.common_freedom_b AS common_freedom_b, q.devices_a AS devices_a, q.devices_b AS devices_b,
+       q.freedom_a AS freedom_a, q.freedom_b AS freedom_b, q.common_a AS common_a, q.common_b AS common_b, q.devices_a AS devices_a, q.devices_b AS devices_b,
        q.z AS z, q.df AS df, q.p_value AS p_value, LEAST(CAST(1 AS DOUBLE), q.q0) AS q_value
 FROM q JOIN fn ON fn.function_id = q.function_id CROSS JOIN ledger l
 ORDER BY p_value, function_id, device_model
