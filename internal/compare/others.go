@@ -137,6 +137,14 @@ func (s *side) gather(names []int32, other []bool) (n int) {
 			}
 		}
 	}
+	for i, calls := range s.calls {
+		s.calls[i] = make(map[int32]int64)
+		for id, n := range calls {
+			if to[id] >= 0 { // of the others together it says nothing
+				s.calls[i][to[id]] = n
+			}
+		}
+	}
 	return n
 }
 
